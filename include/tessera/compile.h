@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From a packed Python function to code: what the compiler is told about the arguments of a launch
+ * (ts_spec), and what it gives back (ts_code with its launch plan).
+ *
+ * Both are plain memory without pointers to themselves, so they can be hashed, cached on disk and
+ * compared with memcmp. Unused members must be zero.
+ */
+#ifndef TESSERA_COMPILE_H
+#define TESSERA_COMPILE_H
+
+#include "tessera/base.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Element types as seen by users; the order is that of ir/type.def's scalars plus signedness. */
+#define TS_DTYPES(X) /* name, ir type, bytes, signed, DLPack code, kind letter */                  \
+    X(bool_, i1, 1, 0, 6, 'b')                                                                     \
+    X(int8, i8, 1, 1, 0, 'i')                                                                      \
+    X(int16, i16, 2, 1, 0, 'i')                                                                    \
+    X(int32, i32, 4, 1, 0, 'i')                                                                    \
+    X(int64, i64, 8, 1, 0, 'i')                                                                    \
+    X(uint8, i8, 1, 0, 1, 'u')                                                                     \
+    X(uint16, i16, 2, 0, 1, 'u')                                                                   \
+    X(uint32, i32, 4, 0, 1, 'u')                                                                   \
+    X(uint64, i64, 8, 0, 1, 'u')                                                                   \
+    X(float16, f16, 2, 1, 2, 'f')                                                                  \
+    X(bfloat16, bf16, 2, 1, 4, 'f')                                                                \
+    X(float32, f32, 4, 1, 2, 'f')                                                                  \
+    X(float64, f64, 8, 1, 2, 'f')                                                                  \
+    X(tfloat32, tf32, 4, 1, 255, 'r')                                                              \
+    X(float8_e4m3fn, f8E4M3FN, 1, 1, 10, 'r')                                                      \
+    X(float8_e5m2, f8E5M2, 1, 1, 12, 'r')                                                          \
+    X(float8_e8m0fnu, f8E8M0FNU, 1, 0, 14, 'r')                                                    \
+    X(float4_e2m1fn, f4E2M1FN, 1, 1, 17, 'r')                                                      \
+    X(float8_e5m3fnu, f8E5M3FNU, 1, 0, 255, 'r')
+
+typedef enum ts_dtype {
+    TS_DTYPE_NONE,
+#define X(name, ir, bytes, sign, dlpack, kind) TS_DTYPE_##name,
+    TS_DTYPES(X)
+#undef X
+    TS_DTYPE_COUNT
+} ts_dtype;
+TS_API const char *ts_dtype_name(ts_dtype dtype); /* "float32" */
+TS_API size_t ts_dtype_bytes(ts_dtype dtype);
+
+#define TS_ARRAY_RANK 8 /* greatest rank of an array argument */
+
+/* ---- arguments of a specialisation ------------------------------------------------------------- */
+
+typedef enum ts_spec_kind {
+    TS_SPEC_ARRAY = 1,
+    TS_SPEC_SCALAR,   /* passed at run time as its dtype */
+    TS_SPEC_INT,      /* Constant: value in `value`, any 64-bit integer */
+    TS_SPEC_FLOAT,    /* Constant: bits of a double in `value` */
+    TS_SPEC_BOOL,     /* Constant: 0 or 1 */
+    TS_SPEC_STRING,   /* Constant: object index in the pack's own table, see front/pack.h */
+    TS_SPEC_TUPLE,    /* `value` items follow in the spec array (each may be a tuple again) */
+    TS_SPEC_LIST,     /* `value` arrays described by the one item that follows */
+    TS_SPEC_NONE      /* Python None */
+} ts_spec_kind;
+
+/* One argument. For arrays every bit mask has bit d for dimension d. */
+typedef struct ts_spec {
+    uint8_t kind, dtype, rank;
+    uint8_t index_bits;     /* 32 or 64: type of shape and stride parameters */
+    uint8_t align16;        /* base pointer is a multiple of 16 bytes */
+    uint8_t unit_stride;    /* stride == 1 */
+    uint8_t stride_div16;   /* stride * itemsize is a multiple of 16 bytes */
+    uint8_t shape_div16;    /* extent is a multiple of 16 */
+    uint8_t shape_one;      /* extent == 1 */
+    uint8_t static_shape;   /* extent is the compile-time constant dims[d] */
+    uint8_t static_stride;  /* stride is the compile-time constant strides[d] */
+    uint8_t loose;          /* SCALAR: a Python number whose type was not annotated */
+    uint32_t reserved;
+    int64_t value;
+    int64_t dims[TS_ARRAY_RANK], strides[TS_ARRAY_RANK]; /* only the static ones; others zero */
+} ts_spec;
+
+/* Kernel parameters (the ABI of both targets), in argument order: an array is its pointer, then
+ * `rank` extents, then `rank` strides in elements, each of index_bits; a scalar is one value of its
+ * dtype (bool as i32); a list is a device pointer to 64-bit words (pointer, extents, strides of each
+ * array in turn) and an i32 length; tuples are their items; constants take no parameter. */
+
+/* ---- what comes out ------------------------------------------------------------------------------ */
+
+#define TS_PLAN_PARAMS 248
+#define TS_PLAN_TMAPS 12
+
+/* One number of a tensor map: a constant, or a kernel parameter. */
+typedef struct ts_plan_num {
+    int64_t value;   /* the constant; ignored when param >= 0 */
+    int32_t param;   /* parameter index, or -1 */
+} ts_plan_num;
+
+/* A TMA tensor map that the launch encodes from the parameters. Dimension 0 is the contiguous one. */
+typedef struct ts_plan_tmap {
+    int32_t base;             /* parameter index of the base pointer */
+    uint8_t dtype;            /* CUtensorMapDataType value */
+    uint8_t rank, swizzle;    /* swizzle: 0 none, 1 32B, 2 64B, 3 128B */
+    uint8_t nan_fill;         /* out of bounds reads give NaN instead of 0 */
+    uint32_t elem_bytes;
+    uint32_t box[5], step[5]; /* elements per copy; traversal step, 1 = dense */
+    ts_plan_num dim[5];       /* extents in elements */
+    ts_plan_num stride[5];    /* in elements; [0] is 1 */
+} ts_plan_tmap;
+
+typedef enum ts_target {
+    TS_TARGET_CPU = 1,
+    TS_TARGET_SM80 = 80,
+    TS_TARGET_SM86 = 86,
+    TS_TARGET_SM89 = 89,
+    TS_TARGET_SM90 = 90,
+    TS_TARGET_SM100 = 100,
+    TS_TARGET_SM120 = 120
+} ts_target;
+
+typedef struct ts_plan {
+    uint32_t target;
+    uint32_t n_params;
+    uint8_t param_bytes[TS_PLAN_PARAMS]; /* 1, 2, 4 or 8; GPU parameters follow the tensor maps */
+    char name[128];          /* symbol of the entry */
+    /* GPU */
+    uint32_t threads;        /* per block, in x */
+    uint32_t shared_bytes;   /* dynamic shared memory */
+    uint32_t cluster;        /* CTAs per cluster in x; 0 or 1 = none */
+    uint32_t n_tmaps;
+    ts_plan_tmap tmap[TS_PLAN_TMAPS];
+    uint8_t persistent;      /* grid is folded into at most `resident` blocks per SM; tile count in params */
+    uint8_t error_param;     /* a last parameter points at a ts_fault record */
+    uint8_t uses_print;
+    /* CPU */
+    uint64_t scratch_bytes;  /* per worker */
+    /* counted from the IR for one tile block where constant, 0 = unknown */
+    double flops, bytes;
+} ts_plan;
+
+/* What a kernel in checked mode, or an assert, leaves for the host. code 0 = no fault. */
+typedef struct ts_fault {
+    uint32_t code;           /* 1 out of bounds, 2 assert, 3 integer division by zero */
+    uint32_t line;           /* of the kernel's source, 0 unknown */
+    uint32_t block[3];
+    uint32_t string;         /* index in the plan's messages (assert text), 0 none */
+    int64_t index, extent;   /* out of bounds: the index and the size it broke */
+    uint32_t axis, column;
+} ts_fault;
+
+/* Code for one target. Owns: bytes (ts_code_deinit frees). */
+typedef struct ts_code {
+    ts_plan plan;
+    const ts_alloc *alloc;
+    uint8_t *bytes;          /* CPU: relocatable object; GPU: PTX text with a final NUL */
+    size_t n_bytes;
+    char *messages;          /* NUL-separated assert texts and source file names */
+    size_t n_messages;
+} ts_code;
+TS_API void ts_code_deinit(ts_code *code);
+
+/* Hints given with @kernel, 0 = not given. */
+typedef struct ts_hints {
+    uint8_t num_ctas, occupancy, opt_level, num_worker_warps, checked, fastmath, num_stages, reserved;
+} ts_hints;
+
+/* Compiles the packed function for the arguments and target. The one way from Python to code.
+ * Threads: safe, nothing is shared. Errors: TS_SYNTAX, TS_TILETYPE, TS_TILEVALUE, ... with file, line
+ * and caret in err->text; TS_NOMEM; TS_NODEVICE when LLVM is missing for the CPU target. */
+TS_API TS_CHECKED ts_status ts_compile(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
+                                       const ts_hints *hints, ts_target target, const ts_alloc *alloc,
+                                       ts_code *out, ts_error *err);
+
+/* The same from IR text, for tests, tools and other front ends. */
+TS_API TS_CHECKED ts_status ts_compile_text(const char *text, size_t n, const char *entry, ts_target target,
+                                            const ts_alloc *alloc, ts_code *out, ts_error *err);
+
+/* The tile IR of a packed function as text (for tools and tests). `*out` is freed by
+ * alloc->resize(user, *out, *n + 1, 0). */
+TS_API TS_CHECKED ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
+                                          const ts_hints *hints, const ts_alloc *alloc, char **out, size_t *n,
+                                          ts_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

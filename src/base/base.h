@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What every part of the core uses: arena, growing arrays, text buffer, hash, assertions.
+ *
+ * Memory follows three lifetimes (process, compilation, pass scratch); each is an arena, so passes
+ * never free. An arena that could not get memory returns NULL; growing arrays then keep a sticky
+ * failure that the caller turns into TS_NOMEM once, at the end of its work.
+ */
+#ifndef TS_BASE_BASE_H
+#define TS_BASE_BASE_H
+
+#include "tessera/base.h"
+#include <assert.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* Internal invariants; active unless NDEBUG. User mistakes are ts_fail, never this. */
+#define ts_assert(condition) assert(condition)
+#define TS_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+#define TS_MIN(a, b) ((a) < (b) ? (a) : (b))
+#define TS_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* ---- arena ---------------------------------------------------------------------------------- */
+
+typedef struct ts_arena_block ts_arena_block;
+typedef struct ts_arena {
+    const ts_alloc *alloc;
+    ts_arena_block *last;
+    bool failed; /* an allocation did not succeed; sticky */
+} ts_arena;
+
+typedef struct ts_arena_mark {
+    ts_arena_block *block;
+    size_t used;
+} ts_arena_mark;
+
+void ts_arena_init(ts_arena *arena, const ts_alloc *alloc);
+void ts_arena_deinit(ts_arena *arena);
+/* Zeroed, 16-byte aligned memory that lives until rewind or deinit; NULL when memory is out. */
+void *ts_arena_get(ts_arena *arena, size_t bytes);
+/* Grows a block made by this arena (in place when it is the newest); contents are kept. */
+void *ts_arena_grow(ts_arena *arena, void *block, size_t old_bytes, size_t new_bytes);
+ts_arena_mark ts_arena_at(const ts_arena *arena);
+void ts_arena_rewind(ts_arena *arena, ts_arena_mark mark);
+char *ts_arena_text(ts_arena *arena, const char *text, size_t n);
+#define TS_NEW(arena, T) ((T *)ts_arena_get((arena), sizeof(T)))
+#define TS_NEW_N(arena, T, n) ((T *)ts_arena_get((arena), sizeof(T) * (size_t)(n)))
+
+/* Growing array in an arena: TS_VEC(T) v = {0}; TS_PUSH(arena, &v, x) is false when memory is out. */
+#define TS_VEC(T)                                                                                  \
+    struct {                                                                                       \
+        T *at;                                                                                     \
+        uint32_t n, cap;                                                                           \
+    }
+bool ts_vec_reserve_(ts_arena *arena, void **at, uint32_t *cap, uint32_t need, size_t size);
+#define TS_RESERVE(arena, v, need)                                                                 \
+    ((need) <= (v)->cap ||                                                                         \
+     ts_vec_reserve_((arena), (void **)&(v)->at, &(v)->cap, (uint32_t)(need), sizeof *(v)->at))
+#define TS_PUSH(arena, v, x) (TS_RESERVE(arena, v, (v)->n + 1) && ((v)->at[(v)->n++] = (x), true))
+
+/* ---- text ----------------------------------------------------------------------------------- */
+
+/* A growing, always terminated string. Failure is sticky in `failed`. */
+typedef struct ts_text {
+    const ts_alloc *alloc;
+    char *at;
+    size_t n, cap;
+    bool failed;
+} ts_text;
+
+void ts_text_init(ts_text *text, const ts_alloc *alloc);
+void ts_text_deinit(ts_text *text);
+void ts_text_put(ts_text *text, const char *bytes, size_t n);
+void ts_text_puts(ts_text *text, const char *string);
+void ts_text_putc(ts_text *text, char c);
+void ts_text_printf(ts_text *text, const char *format, ...) TS_PRINTF(2, 3);
+void ts_text_int(ts_text *text, int64_t value); /* decimal; much faster than printf */
+/* "" when empty or failed; borrowed until the next change. */
+const char *ts_text_get(const ts_text *text);
+
+/* ---- hash ----------------------------------------------------------------------------------- */
+
+uint64_t ts_hash(const void *bytes, size_t n, uint64_t seed); /* fast, 64 bit, not cryptographic */
+static inline uint64_t ts_hash_mix(uint64_t a, uint64_t b)
+{
+    a ^= b + 0x9E3779B97F4A7C15u + (a << 6) + (a >> 2);
+    a *= 0xBF58476D1CE4E5B9u;
+    return a ^ (a >> 31);
+}
+/* 128-bit content hash for cache keys. */
+typedef struct ts_digest {
+    uint64_t lo, hi;
+} ts_digest;
+ts_digest ts_digest_of(const void *bytes, size_t n);
+
+void ts_vfail(ts_error *err, ts_status status, const char *format, va_list args);
+
+/* ---- small numeric helpers ------------------------------------------------------------------- */
+
+static inline bool ts_is_pow2(int64_t x)
+{
+    return x > 0 && (x & (x - 1)) == 0;
+}
+static inline int ts_log2(uint64_t x) /* floor; x > 0 */
+{
+    int n = 0;
+    while (x >>= 1)
+        n++;
+    return n;
+}
+/* Narrow floats as bit patterns; conversions round to nearest even. */
+uint16_t ts_f16_from_f64(double x);
+double ts_f16_to_f64(uint16_t bits);
+uint16_t ts_bf16_from_f64(double x);
+double ts_bf16_to_f64(uint16_t bits);
+
+#endif
