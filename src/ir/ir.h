@@ -396,7 +396,7 @@ uint32_t ts_opnd_mask(const ts_inst *inst);  /* operand position of the mask / p
 uint32_t ts_opnd_pad(const ts_inst *inst);
 uint32_t ts_opnd_token(const ts_inst *inst);
 /* Payload of a splat constant. False for dense ones and other ops. Integers come sign-extended,
- * narrow floats as their bit pattern. */
+ * narrow floats as their bit pattern, i1 as 0 or 1. */
 bool ts_const_bits(const ts_fn *fn, ts_val v, uint64_t *bits);
 bool ts_const_as_int(const ts_fn *fn, ts_val v, int64_t *value);     /* integer element types */
 bool ts_const_as_float(const ts_fn *fn, ts_val v, double *value);    /* f16 bf16 f32 tf32 f64 */

@@ -1,0 +1,687 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The builder: appends instructions to a function, and the questions asked of single instructions.
+ *
+ * Out of memory is sticky in the module's arena; builders return value 0 and go on, and
+ * ts_builder_status tells at the end. With `fold` on, integer constants are folded as they are
+ * built and a pure instruction equal to one that dominates it is reused: a table of numbered
+ * instructions with one scope per open region (entries are undone when the region closes).
+ * The full rewrites are passes (src/pass/fold.c); this one keeps address arithmetic small at birth.
+ */
+#include "ir/ir.h"
+
+/* ---- functions ----------------------------------------------------------------------------------*/
+
+ts_fn *ts_fn_create_like(const ts_fn *like)
+{
+    ts_fn *fn = TS_NEW(like->module->arena, ts_fn);
+    if (!fn)
+        return NULL;
+    *fn = *like;
+    fn->n_params = 0;
+    memset(&fn->inst, 0, sizeof fn->inst);
+    memset(&fn->loc, 0, sizeof fn->loc);
+    memset(&fn->pool, 0, sizeof fn->pool);
+    if (!TS_PUSH(fn->module->arena, &fn->inst, (ts_inst){.op = TS_OP_none}) ||
+        !TS_PUSH(fn->module->arena, &fn->loc, 0))
+        return NULL;
+    return fn;
+}
+
+ts_fn *ts_fn_create(ts_module *module, const char *name, ts_level level)
+{
+    ts_fn like = {.module = module, .name = ts_intern(module, name, strlen(name)), .entry = true, .level = (uint8_t)level};
+    ts_fn *fn = ts_fn_create_like(&like);
+    return fn && TS_PUSH(module->arena, &module->fns, fn) ? fn : NULL;
+}
+
+void ts_fn_replace(ts_fn *old, ts_fn *with)
+{
+    *old = *with;
+}
+
+/* ---- operand roles ------------------------------------------------------------------------------*/
+
+/* Optional operands are the last ones, in the order mask, padding, token. */
+uint32_t ts_opnd_token(const ts_inst *inst)
+{
+    return inst->flags & TS_F_TOKEN ? inst->n_opnd - 1u : TS_NO;
+}
+
+uint32_t ts_opnd_pad(const ts_inst *inst)
+{
+    return inst->flags & TS_F_PAD ? inst->n_opnd - 1u - !!(inst->flags & TS_F_TOKEN) : TS_NO;
+}
+
+uint32_t ts_opnd_mask(const ts_inst *inst)
+{
+    return inst->flags & TS_F_MASK
+               ? inst->n_opnd - 1u - !!(inst->flags & TS_F_TOKEN) - !!(inst->flags & TS_F_PAD)
+               : TS_NO;
+}
+
+/* ---- constants ----------------------------------------------------------------------------------*/
+
+bool ts_const_bits(const ts_fn *fn, ts_val v, uint64_t *bits)
+{
+    const ts_inst *inst = ts_at(fn, v);
+    if (inst->op != TS_OP_constant || inst->aux)
+        return false;
+    *bits = inst->opnd[0] | (uint64_t)inst->opnd[1] << 32;
+    return true;
+}
+
+bool ts_const_as_int(const ts_fn *fn, ts_val v, int64_t *value)
+{
+    uint64_t bits;
+    if (!ts_type_is_int(fn->module, ts_type_of(fn, v)) || !ts_const_bits(fn, v, &bits))
+        return false;
+    *value = (int64_t)bits;
+    return true;
+}
+
+bool ts_const_as_float(const ts_fn *fn, ts_val v, double *value)
+{
+    uint64_t bits;
+    if (!ts_const_bits(fn, v, &bits))
+        return false;
+    switch (ts_type_elem(fn->module, ts_type_of(fn, v))) {
+    case TS_T_f64:
+        memcpy(value, &bits, 8);
+        return true;
+    case TS_T_f32:
+    case TS_T_tf32: {
+        float single;
+        memcpy(&single, &bits, 4);
+        *value = single;
+        return true;
+    }
+    case TS_T_f16:
+        *value = ts_f16_to_f64((uint16_t)bits);
+        return true;
+    case TS_T_bf16:
+        *value = ts_bf16_to_f64((uint16_t)bits);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* An integer cut to its type and sign-extended again; i1 is 0 or 1. */
+static int64_t build_wrap(ts_type elem, int64_t value)
+{
+    switch (elem) {
+    case TS_T_i1:
+        return value & 1;
+    case TS_T_i4:
+        return (int64_t)((uint64_t)value << 60) >> 60;
+    case TS_T_i8:
+        return (int8_t)value;
+    case TS_T_i16:
+        return (int16_t)value;
+    case TS_T_i32:
+        return (int32_t)value;
+    default:
+        return value;
+    }
+}
+
+ts_val ts_bits(ts_builder *b, ts_type type, uint64_t payload)
+{
+    ts_val v = ts_emit(b, TS_OP_constant, type, 0, (ts_val[]){(ts_val)payload, (ts_val)(payload >> 32)}, 0, 0);
+    return v;
+}
+
+ts_val ts_int(ts_builder *b, ts_type type, int64_t value)
+{
+    return ts_bits(b, type, (uint64_t)build_wrap(ts_type_elem(b->fn->module, type), value));
+}
+
+ts_val ts_float(ts_builder *b, ts_type type, double value)
+{
+    uint64_t bits = 0;
+    switch (ts_type_elem(b->fn->module, type)) {
+    case TS_T_f64:
+        memcpy(&bits, &value, 8);
+        break;
+    case TS_T_f16:
+        bits = ts_f16_from_f64(value);
+        break;
+    case TS_T_bf16:
+        bits = ts_bf16_from_f64(value);
+        break;
+    default: {
+        float single = (float)value;
+        memcpy(&bits, &single, 4);
+    }
+    }
+    return ts_bits(b, type, bits);
+}
+
+ts_val ts_dense_const(ts_builder *b, ts_type type, const void *bytes, size_t n_bytes)
+{
+    ts_module *m = b->fn->module;
+    char *copy = ts_arena_get(m->arena, n_bytes);
+    if (!copy)
+        return 0;
+    memcpy(copy, bytes, n_bytes);
+    if (!TS_PUSH(m->arena, &m->dense, ((ts_dense){copy, n_bytes})))
+        return 0;
+    return ts_emit(b, TS_OP_constant, type, 0, NULL, m->dense.n, 0);
+}
+
+/* ---- numbering ----------------------------------------------------------------------------------*/
+
+typedef struct build_entry {
+    ts_val value;
+    uint32_t next, bucket;
+} build_entry;
+
+#define BUILD_BUCKETS 1024
+struct ts_numbering {
+    uint32_t bucket[BUILD_BUCKETS]; /* index + 1 of the newest entry */
+    TS_VEC(build_entry) entry;
+    TS_VEC(uint32_t) scope; /* entry count at each open region */
+};
+
+void ts_builder_init(ts_builder *b, ts_fn *fn)
+{
+    *b = (ts_builder){.fn = fn};
+}
+
+ts_status ts_builder_status(const ts_builder *b, ts_error *err)
+{
+    if (!b->fn || ts_module_failed(b->fn->module))
+        return ts_fail(err, TS_NOMEM, "out of memory while building a function");
+    return TS_OK;
+}
+
+static bool build_numbered(const ts_inst *inst)
+{
+    const ts_op_info *info = ts_info(inst);
+    if (!(info->flags & TS_PURE) || info->flags & TS_REGION || info->n_result != 1 || inst->n_opnd > 3)
+        return false;
+    if (inst->op == TS_OP_param || inst->op == TS_OP_arg || inst->op == TS_OP_res)
+        return false;
+    return info->attr != TS_ATTR_INTS && info->attr != TS_ATTR_ASSUME && info->attr != TS_ATTR_ALLOCA;
+}
+
+static struct ts_numbering *build_numbering(ts_builder *b)
+{
+    if (!b->numbering)
+        b->numbering = TS_NEW(b->fn->module->arena, struct ts_numbering);
+    return b->numbering;
+}
+
+static void build_scope_open(ts_builder *b)
+{
+    struct ts_numbering *n = build_numbering(b);
+    if (n)
+        (void)TS_PUSH(b->fn->module->arena, &n->scope, n->entry.n);
+}
+
+static void build_scope_close(ts_builder *b)
+{
+    struct ts_numbering *n = build_numbering(b);
+    if (!n || !n->scope.n)
+        return;
+    uint32_t keep = n->scope.at[--n->scope.n];
+    while (n->entry.n > keep) {
+        build_entry *e = &n->entry.at[--n->entry.n];
+        n->bucket[e->bucket] = e->next;
+    }
+}
+
+/* The value of an equal instruction in scope, or 0 after remembering that `value` will be one. */
+static ts_val build_number(ts_builder *b, const ts_inst *inst, ts_val value)
+{
+    struct ts_numbering *n = build_numbering(b);
+    if (!n)
+        return 0;
+    uint32_t bucket = (uint32_t)(ts_hash(inst, sizeof *inst, 3) % BUILD_BUCKETS);
+    for (uint32_t i = n->bucket[bucket]; i; i = n->entry.at[i - 1].next)
+        if (memcmp(ts_at(b->fn, n->entry.at[i - 1].value), inst, sizeof *inst) == 0)
+            return n->entry.at[i - 1].value;
+    if (TS_PUSH(b->fn->module->arena, &n->entry, ((build_entry){value, n->bucket[bucket], bucket})))
+        n->bucket[bucket] = n->entry.n;
+    return 0;
+}
+
+/* ---- integer folding ----------------------------------------------------------------------------*/
+
+static bool build_fold_pair(ts_op op, uint32_t attr, int64_t x, int64_t y, int64_t *z)
+{
+    uint64_t ux = (uint64_t)x, uy = (uint64_t)y;
+    switch ((int)op) {
+    case TS_OP_addi:
+        *z = (int64_t)(ux + uy);
+        return true;
+    case TS_OP_subi:
+        *z = (int64_t)(ux - uy);
+        return true;
+    case TS_OP_muli:
+        *z = (int64_t)(ux * uy);
+        return true;
+    case TS_OP_andi:
+        *z = x & y;
+        return true;
+    case TS_OP_ori:
+        *z = x | y;
+        return true;
+    case TS_OP_xori:
+        *z = x ^ y;
+        return true;
+    case TS_OP_shli:
+        *z = (int64_t)(ux << (uy & 63));
+        return y >= 0 && y < 32;
+    case TS_OP_mini:
+    case TS_OP_maxi:
+        *z = (x < y) == (op == TS_OP_mini) ? x : y;
+        return !(attr & TS_A_UNSIGNED);
+    default:
+        return false;
+    }
+}
+
+/* x op c where the constant changes nothing, or the answer is the constant. 0 = no such identity. */
+static ts_val build_identity(ts_op op, ts_val x, ts_val cv, int64_t c)
+{
+    switch ((int)op) {
+    case TS_OP_addi:
+    case TS_OP_subi:
+    case TS_OP_ori:
+    case TS_OP_xori:
+    case TS_OP_shli:
+    case TS_OP_shri:
+        return c == 0 ? x : 0;
+    case TS_OP_muli:
+        return c == 1 ? x : c == 0 ? cv : 0;
+    case TS_OP_divi:
+        return c == 1 ? x : 0;
+    case TS_OP_andi:
+        return c == -1 ? x : c == 0 ? cv : 0;
+    default:
+        return 0;
+    }
+}
+
+static ts_val build_fold2(ts_builder *b, ts_op op, ts_val x, ts_val y, uint32_t attr)
+{
+    int64_t cx, cy, z;
+    ts_type type = ts_type_of(b->fn, x);
+    bool has_x = ts_const_as_int(b->fn, x, &cx), has_y = ts_const_as_int(b->fn, y, &cy);
+    if (has_x && has_y && build_fold_pair(op, attr, cx, cy, &z))
+        return ts_int(b, type, z);
+    if (has_y && build_identity(op, x, y, cy))
+        return build_identity(op, x, y, cy);
+    if (has_x && (ts_ops[op].flags & TS_COMM) && build_identity(op, y, x, cx))
+        return build_identity(op, y, x, cx);
+    /* (a + c) + d = a + (c + d): keeps address offsets in one immediate */
+    if (has_y && op == TS_OP_addi && ts_at(b->fn, x)->op == TS_OP_addi &&
+        ts_const_as_int(b->fn, ts_opnd(b->fn, x, 1), &cx) && !(ts_at(b->fn, x)->aux | attr))
+        return ts_op2(b, op, ts_opnd(b->fn, x, 0), ts_int(b, type, cx + cy), attr);
+    return 0;
+}
+
+/* ---- emitting -----------------------------------------------------------------------------------*/
+
+uint32_t ts_pool_add(ts_builder *b, uint32_t n, const uint32_t *words)
+{
+    ts_fn *fn = b->fn;
+    uint32_t at = fn->pool.n;
+    if (!TS_RESERVE(fn->module->arena, &fn->pool, (uint64_t)fn->pool.n + n))
+        return 0;
+    if (n)
+        memcpy(fn->pool.at + at, words, n * sizeof *words);
+    fn->pool.n += n;
+    return at;
+}
+
+static void build_scopes(ts_builder *b, ts_op op)
+{
+    if (ts_ops[op].flags & TS_REGION)
+        build_scope_open(b);
+    else if (op == TS_OP_end)
+        build_scope_close(b);
+    else if (op == TS_OP_else) {
+        build_scope_close(b);
+        build_scope_open(b);
+    }
+}
+
+ts_val ts_emit(ts_builder *b, ts_op op, ts_type type, uint32_t n, const ts_val *opnds, uint32_t aux, uint32_t flags)
+{
+    ts_fn *fn = b->fn;
+    ts_inst inst = {.op = op, .n_opnd = n & 0x3FFF, .flags = flags & 255, .type = type, .aux = aux};
+    if (op == TS_OP_constant && opnds)
+        memcpy(inst.opnd, opnds, 2 * sizeof *opnds);
+    else if (n <= 3 && n)
+        memcpy(inst.opnd, opnds, n * sizeof *opnds);
+    else if (n > 3)
+        inst.opnd[0] = ts_pool_add(b, n, opnds);
+    if (b->fold && build_numbered(&inst)) {
+        ts_val known = build_number(b, &inst, fn->inst.n);
+        if (known)
+            return known;
+    }
+    if (n > 0x3FFF)
+        fn->module->arena->failed = true;
+    if (!TS_PUSH(fn->module->arena, &fn->inst, inst) || !TS_PUSH(fn->module->arena, &fn->loc, b->loc))
+        return 0;
+    if (b->fold)
+        build_scopes(b, op);
+    fn->n_params += op == TS_OP_param;
+    return fn->inst.n - 1;
+}
+
+ts_val ts_emit_multi(ts_builder *b, ts_op op, uint32_t n, const ts_val *opnds, uint32_t aux, uint32_t flags,
+                     uint32_t n_results, const ts_type *types)
+{
+    ts_val v = ts_emit(b, op, TS_T_none, n, opnds, aux, flags);
+    for (uint32_t i = 0; i < n_results; i++)
+        ts_emit(b, TS_OP_res, types[i], 1, &v, i, 0);
+    return v;
+}
+
+/* Result type of an elementwise operation from its rule; the rest takes its first operand's. */
+static ts_type build_result(ts_builder *b, ts_op op, ts_val first, ts_val second)
+{
+    ts_type x = ts_type_of(b->fn, first);
+    switch ((int)ts_ops[op].rule) {
+    case TS_RULE_CMPF:
+    case TS_RULE_CMPI:
+        return ts_type_with_elem(b->fn->module, x, TS_T_i1);
+    case TS_RULE_SELECT:
+        return ts_type_of(b->fn, second);
+    default:
+        break;
+    }
+    switch ((int)op) {
+    case TS_OP_mul_wide:
+        return TS_T_i64;
+    case TS_OP_cvt_pack:
+    case TS_OP_pack2:
+    case TS_OP_popc:
+    case TS_OP_clz:
+        return TS_T_i32;
+    default:
+        return x;
+    }
+}
+
+ts_val ts_op1(ts_builder *b, ts_op op, ts_val x, uint32_t attr)
+{
+    return ts_emit(b, op, build_result(b, op, x, x), 1, &x, attr, 0);
+}
+
+ts_val ts_op2(ts_builder *b, ts_op op, ts_val x, ts_val y, uint32_t attr)
+{
+    ts_val opnds[] = {x, y};
+    if (b->fold) {
+        ts_val folded = build_fold2(b, op, x, y, attr);
+        if (folded)
+            return folded;
+    }
+    return ts_emit(b, op, build_result(b, op, x, y), 2, opnds, attr, 0);
+}
+
+ts_val ts_op3(ts_builder *b, ts_op op, ts_val x, ts_val y, ts_val z, uint32_t attr)
+{
+    ts_val opnds[] = {x, y, z};
+    return ts_emit(b, op, build_result(b, op, x, y), 3, opnds, attr, 0);
+}
+
+ts_val ts_cast(ts_builder *b, ts_op op, ts_val x, ts_type elem, uint32_t attr)
+{
+    return ts_emit(b, op, ts_type_with_elem(b->fn->module, ts_type_of(b->fn, x), elem), 1, &x, attr, 0);
+}
+
+ts_val ts_cmp(ts_builder *b, ts_op op, ts_pred pred, ts_val x, ts_val y, uint32_t attr)
+{
+    return ts_op2(b, op, x, y, attr | TS_A_PRED(pred));
+}
+
+ts_val ts_select(ts_builder *b, ts_val c, ts_val x, ts_val y)
+{
+    return ts_op3(b, TS_OP_select, c, x, y, 0);
+}
+
+ts_val ts_param(ts_builder *b, ts_type type)
+{
+    return ts_emit(b, TS_OP_param, type, 0, NULL, b->fn->n_params, 0);
+}
+
+ts_val ts_broadcast(ts_builder *b, ts_val x, ts_type type)
+{
+    ts_module *m = b->fn->module;
+    ts_type from = ts_type_of(b->fn, x);
+    uint64_t bits;
+    if (from == type)
+        return x;
+    if (ts_const_bits(b->fn, x, &bits))
+        return ts_bits(b, type, bits);
+    if (ts_type_rank(m, from) == 0) {
+        int64_t ones[TS_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
+        x = ts_reshape(b, x, ts_type_tile(m, from, ts_type_rank(m, type), ones));
+        if (ts_type_of(b->fn, x) == type)
+            return x;
+    }
+    return ts_emit(b, TS_OP_broadcast, type, 1, &x, 0, 0);
+}
+
+ts_val ts_reshape(ts_builder *b, ts_val x, ts_type type)
+{
+    uint64_t bits;
+    if (ts_type_of(b->fn, x) == type)
+        return x;
+    if (ts_const_bits(b->fn, x, &bits))
+        return ts_bits(b, type, bits);
+    return ts_emit(b, TS_OP_reshape, type, 1, &x, 0, 0);
+}
+
+ts_val ts_permute(ts_builder *b, ts_val x, const uint32_t *axes)
+{
+    ts_module *m = b->fn->module;
+    ts_type from = ts_type_of(b->fn, x);
+    uint32_t rank = ts_type_rank(m, from), words[TS_MAX_RANK + 1] = {rank};
+    int64_t dims[TS_MAX_RANK];
+    for (uint32_t i = 0; i < rank; i++) {
+        words[i + 1] = axes[i];
+        dims[i] = ts_type_dims(m, from)[axes[i]];
+    }
+    ts_type to = ts_type_tile(m, ts_type_elem(m, from), rank, dims);
+    return ts_emit(b, TS_OP_permute, to, 1, &x, ts_pool_add(b, rank + 1, words), 0);
+}
+
+/* ---- regions ------------------------------------------------------------------------------------*/
+
+static void build_arg(ts_builder *b, ts_type type, uint32_t i)
+{
+    ts_emit(b, TS_OP_arg, type, 0, NULL, i, 0);
+}
+
+ts_val ts_if_begin(ts_builder *b, ts_val cond)
+{
+    return ts_emit(b, TS_OP_if, TS_T_none, 1, &cond, 0, 0);
+}
+
+void ts_else(ts_builder *b)
+{
+    ts_emit(b, TS_OP_else, TS_T_none, 0, NULL, 0, 0);
+}
+
+ts_val ts_for_begin(ts_builder *b, ts_val lower, ts_val upper, ts_val step, uint32_t n, const ts_val *inits, uint32_t attr)
+{
+    ts_val *opnds = TS_NEW_N(b->fn->module->arena, ts_val, n + 3);
+    if (!opnds)
+        return 0;
+    opnds[0] = lower;
+    opnds[1] = upper;
+    opnds[2] = step;
+    if (n)
+        memcpy(opnds + 3, inits, n * sizeof *inits);
+    ts_val opener = ts_emit(b, TS_OP_for, TS_T_none, n + 3, opnds, attr, 0);
+    build_arg(b, ts_type_of(b->fn, lower), 0);
+    for (uint32_t i = 0; i < n; i++)
+        build_arg(b, ts_type_of(b->fn, inits[i]), i + 1);
+    return opener;
+}
+
+ts_val ts_loop_begin(ts_builder *b, uint32_t n, const ts_val *inits)
+{
+    ts_val opener = ts_emit(b, TS_OP_loop, TS_T_none, n, inits, 0, 0);
+    for (uint32_t i = 0; i < n; i++)
+        build_arg(b, ts_type_of(b->fn, inits[i]), i);
+    return opener;
+}
+
+ts_val ts_reduce_begin(ts_builder *b, ts_op op, uint32_t axis, bool reverse, uint32_t n, const ts_val *inputs, const uint64_t *identities)
+{
+    uint32_t *words = TS_NEW_N(b->fn->module->arena, uint32_t, 3 + 2 * (size_t)n);
+    if (!words)
+        return 0;
+    words[0] = axis;
+    words[1] = reverse;
+    words[2] = n;
+    for (uint32_t i = 0; i < n; i++) {
+        words[3 + 2 * i] = (uint32_t)identities[i];
+        words[4 + 2 * i] = (uint32_t)(identities[i] >> 32);
+    }
+    ts_val opener = ts_emit(b, op, TS_T_none, n, inputs, ts_pool_add(b, 3 + 2 * n, words), 0);
+    for (uint32_t i = 0; i < 2 * n; i++)
+        build_arg(b, ts_type_elem(b->fn->module, ts_type_of(b->fn, inputs[i / 2])), i);
+    return opener;
+}
+
+void ts_term(ts_builder *b, ts_op op, uint32_t n, const ts_val *values)
+{
+    ts_emit(b, op, TS_T_none, n, values, 0, 0);
+}
+
+void ts_end(ts_builder *b, ts_val opener, uint32_t n, const ts_type *types)
+{
+    ts_emit(b, TS_OP_end, TS_T_none, 0, NULL, 0, 0);
+    for (uint32_t i = 0; i < n; i++)
+        ts_emit(b, TS_OP_res, types[i], 1, &opener, i, 0);
+}
+
+/* The type of a reduction's result: the input without the reduced axis; a scan keeps it. */
+static ts_type build_reduced(const ts_fn *fn, const ts_inst *inst, ts_type input)
+{
+    ts_module *m = fn->module;
+    if (inst->op == TS_OP_scan)
+        return input;
+    int64_t dims[TS_MAX_RANK];
+    uint32_t rank = ts_type_rank(m, input), axis = ts_pool(fn, inst)[0], n = 0;
+    for (uint32_t i = 0; i < rank; i++)
+        if (i != axis)
+            dims[n++] = ts_type_dims(m, input)[i];
+    return ts_type_tile(m, ts_type_elem(m, input), n, dims);
+}
+
+void ts_end_like(ts_builder *b, ts_val opener)
+{
+    ts_fn *fn = b->fn;
+    ts_emit(b, TS_OP_end, TS_T_none, 0, NULL, 0, 0);
+    uint32_t skip = ts_at(fn, opener)->op == TS_OP_for ? 3 : 0;
+    for (uint32_t i = skip; i < ts_at(fn, opener)->n_opnd; i++) {
+        ts_inst inst = *ts_at(fn, opener);
+        ts_type type = ts_type_of(fn, ts_opnd(fn, opener, i));
+        if (inst.op == TS_OP_reduce || inst.op == TS_OP_scan)
+            type = build_reduced(fn, &inst, type);
+        ts_emit(b, TS_OP_res, type, 1, &opener, i - skip, 0);
+    }
+}
+
+ts_val ts_arg(const ts_fn *fn, ts_val opener, uint32_t i)
+{
+    return opener + 1 + i < fn->inst.n ? opener + 1 + i : 0;
+}
+
+ts_val ts_res(ts_builder *b, ts_val opener, uint32_t i)
+{
+    ts_val v = b->fn->inst.n;
+    while (v > 1 && ts_at(b->fn, v - 1)->op == TS_OP_res && ts_at(b->fn, v - 1)->opnd[0] == opener)
+        v--;
+    return v + i < b->fn->inst.n ? v + i : 0;
+}
+
+/* ---- copying ------------------------------------------------------------------------------------*/
+
+/* How many pool words the attribute of `inst` takes. */
+static uint32_t build_attr_words(const ts_fn *fn, const ts_inst *inst)
+{
+    const uint32_t *w = fn->pool.at + inst->aux;
+    switch (ts_info(inst)->attr) {
+    case TS_ATTR_INTS:
+        return w[0] + 1;
+    case TS_ATTR_REDUCE:
+        return 3 + 2 * w[2];
+    case TS_ATTR_ALLOCA:
+        return 3;
+    case TS_ATTR_ASSUME:
+        return w[0] == TS_ASSUME_SAME ? 2 + w[1] : w[0] == TS_ASSUME_DIV_BY ? 6 : 7;
+    default:
+        return 0;
+    }
+}
+
+ts_val ts_copy(ts_builder *b, const ts_fn *from, ts_val v, ts_val *map)
+{
+    ts_inst inst = *ts_at(from, v);
+    ts_val few[16], *opnds = inst.n_opnd <= 16 ? few : TS_NEW_N(b->fn->module->arena, ts_val, inst.n_opnd);
+    if (!opnds)
+        return 0;
+    for (uint32_t i = 0; i < inst.n_opnd; i++)
+        opnds[i] = map[ts_opnds(from, ts_at(from, v))[i]];
+    uint32_t words = build_attr_words(from, &inst), aux = inst.aux;
+    if (words) {
+        uint32_t *copy = TS_NEW_N(b->fn->module->arena, uint32_t, words);
+        if (!copy)
+            return 0;
+        memcpy(copy, from->pool.at + inst.aux, words * sizeof *copy);
+        aux = ts_pool_add(b, words, copy);
+    }
+    ts_loc old = b->loc;
+    b->loc = from->loc.at[v];
+    if (inst.op == TS_OP_constant && !inst.aux)
+        map[v] = ts_emit(b, TS_OP_constant, inst.type, 0, inst.opnd, 0, 0);
+    else
+        map[v] = ts_emit(b, (ts_op)inst.op, inst.type, inst.n_opnd, inst.op == TS_OP_constant ? NULL : opnds, aux, inst.flags);
+    b->loc = old;
+    return map[v];
+}
+
+/* ---- structure ----------------------------------------------------------------------------------*/
+
+bool ts_shape_of(const ts_fn *fn, ts_arena *scratch, ts_shape *shape)
+{
+    uint32_t n = fn->inst.n, depth = 0;
+    shape->end = TS_NEW_N(scratch, uint32_t, n);
+    shape->other = TS_NEW_N(scratch, uint32_t, n);
+    shape->parent = TS_NEW_N(scratch, uint32_t, n);
+    shape->uses = TS_NEW_N(scratch, uint32_t, n);
+    uint32_t *open = TS_NEW_N(scratch, uint32_t, n + 1);
+    if (!shape->end || !shape->other || !shape->parent || !shape->uses || !open)
+        return false;
+    for (uint32_t v = 1; v < n; v++) {
+        const ts_inst *inst = ts_at(fn, v);
+        const uint32_t *opnds = ts_opnds(fn, inst);
+        for (uint32_t i = 0; i < inst->n_opnd; i++)
+            shape->uses[opnds[i]]++;
+        if (inst->op == TS_OP_end) {
+            if (!depth)
+                return false;
+            uint32_t opener = open[--depth];
+            shape->end[opener] = v;
+            if (shape->other[opener])
+                shape->end[shape->other[opener]] = v;
+        }
+        shape->parent[v] = depth ? open[depth - 1] : 0;
+        if (inst->op == TS_OP_else && depth)
+            shape->other[open[depth - 1]] = v;
+        if (ts_info(inst)->flags & TS_REGION)
+            open[depth++] = v;
+    }
+    return depth == 0;
+}
