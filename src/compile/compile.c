@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The driver of one compilation: packed Python function -> tile IR -> passes -> target -> code.
+ *
+ *     front ─▶ fold fma dce licm ─▶ math legalize ─▶ fold dce licm ─▶ llvm | ptx
+ *
+ * `fma` runs before `math`, because the functions of src/math are written with the roundings they
+ * mean. Everything of a compilation lives in one arena that is dropped at the end; only the code's
+ * bytes leave it. Nothing is shared between calls. Read next: front/front.h, pass/pass.def, target.h.
+ */
+#include "tessera/compile.h"
+#include "front/front.h"
+#include "pass/pass.h"
+#include "target/target.h"
+
+#define COMPILE_EARLY "fold fma dce licm"
+#define COMPILE_LATE "math legalize fold dce licm"
+
+/* ---- dtypes -------------------------------------------------------------------------------------*/
+
+static const struct {
+    const char *name;
+    size_t bytes;
+} compile_dtypes[TS_DTYPE_COUNT] = {
+    {"none", 0},
+#define X(name, ir, bytes, sign, dlpack, kind) {#name, bytes},
+    TS_DTYPES(X)
+#undef X
+};
+
+const char *ts_dtype_name(ts_dtype dtype)
+{
+    return (unsigned)dtype < TS_DTYPE_COUNT ? compile_dtypes[dtype].name : "?";
+}
+
+size_t ts_dtype_bytes(ts_dtype dtype)
+{
+    return (unsigned)dtype < TS_DTYPE_COUNT ? compile_dtypes[dtype].bytes : 0;
+}
+
+/* ---- compilation --------------------------------------------------------------------------------*/
+
+void ts_code_deinit(ts_code *code)
+{
+    if (code->bytes)
+        code->alloc->resize(code->alloc->user, code->bytes, code->n_bytes, 0);
+    if (code->messages)
+        code->alloc->resize(code->alloc->user, code->messages, code->n_messages, 0);
+    code->bytes = NULL;
+    code->messages = NULL;
+    code->n_bytes = code->n_messages = 0;
+}
+
+/* The parameter table of the plan follows from the entry's `param`s. */
+static ts_status compile_params(const ts_fn *fn, ts_plan *plan, ts_error *err)
+{
+    if (fn->n_params > TS_PLAN_PARAMS)
+        return ts_fail(err, TS_UNSUPPORTED,
+                       "kernel '%s' takes %u parameters after its arrays are spread into pointer, extents and "
+                       "strides; the limit is %d: pass fewer arrays",
+                       ts_str_get(fn->module, fn->name), fn->n_params, TS_PLAN_PARAMS);
+    plan->n_params = 0;
+    for (ts_val v = 1; v < fn->inst.n && ts_at(fn, v)->op == TS_OP_param; v++)
+        plan->param_bytes[plan->n_params++] = (uint8_t)(ts_type_bits(fn->module, ts_type_of(fn, v)) / 8);
+    return TS_OK;
+}
+
+static ts_status compile_fn(ts_fn *fn, const ts_hints *hints, ts_target target, ts_arena *scratch, ts_code *out,
+                            ts_error *err)
+{
+    static const ts_hints none = {0};
+    ts_pass_env env = {scratch, target, hints ? hints : &none, &out->plan};
+    out->plan.target = target;
+    const char *name = ts_str_get(fn->module, fn->name);
+    size_t n = strlen(name);
+    if (n >= sizeof out->plan.name)
+        return ts_fail(err, TS_VALUE, "kernel name of %zu characters is longer than %zu", n, sizeof out->plan.name - 1);
+    memcpy(out->plan.name, name, n + 1);
+    TS_TRY(compile_params(fn, &out->plan, err));
+    TS_TRY(ts_run_passes(fn, COMPILE_EARLY, &env, err));
+    TS_TRY(ts_run_passes(fn, COMPILE_LATE, &env, err));
+    return target == TS_TARGET_CPU ? ts_target_llvm(fn, &env, out, err) : ts_target_ptx(fn, &env, out, err);
+}
+
+/* The entry of a module: the one named, or the only one. */
+static ts_fn *compile_entry(ts_module *module, const char *entry)
+{
+    for (uint32_t i = 0; i < module->fns.n; i++)
+        if (!entry || strcmp(ts_str_get(module, module->fns.at[i]->name), entry) == 0)
+            return module->fns.at[i];
+    return NULL;
+}
+
+static ts_status compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
+                                const ts_alloc *alloc, ts_code *out, ts_error *err)
+{
+    ts_fn *fn = compile_entry(module, entry);
+    if (!fn)
+        return ts_fail(err, TS_NOTFOUND, "the module has no entry named '%s'", entry ? entry : "(any)");
+    ts_arena scratch;
+    ts_arena_init(&scratch, alloc);
+    memset(out, 0, sizeof *out);
+    out->alloc = alloc ? alloc : ts_alloc_default();
+    ts_status status = compile_fn(fn, hints, target, &scratch, out, err);
+    if (status != TS_OK)
+        ts_code_deinit(out);
+    ts_arena_deinit(&scratch);
+    return status;
+}
+
+ts_status ts_compile(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
+                     ts_target target, const ts_alloc *alloc, ts_code *out, ts_error *err)
+{
+    ts_arena arena;
+    ts_arena_init(&arena, alloc);
+    ts_module *module = NULL;
+    memset(out, 0, sizeof *out);
+    ts_status status = ts_front(&arena, pack, n_pack, spec, n_spec, hints, &module, err);
+    if (status == TS_OK)
+        status = compile_module(module, NULL, hints, target, alloc, out, err);
+    ts_arena_deinit(&arena);
+    return status;
+}
+
+ts_status ts_compile_text(const char *text, size_t n, const char *entry, ts_target target, const ts_alloc *alloc,
+                          ts_code *out, ts_error *err)
+{
+    ts_arena arena;
+    ts_arena_init(&arena, alloc);
+    ts_module *module = NULL;
+    memset(out, 0, sizeof *out);
+    ts_status status = ts_read_module(&arena, text, n, &module, err);
+    if (status == TS_OK)
+        status = ts_verify_module(module, err);
+    if (status == TS_OK)
+        status = compile_module(module, entry, NULL, target, alloc, out, err);
+    ts_arena_deinit(&arena);
+    return status;
+}
+
+ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
+                        const ts_alloc *alloc, char **out, size_t *n, ts_error *err)
+{
+    ts_arena arena;
+    ts_text text;
+    ts_module *module = NULL;
+    *out = NULL;
+    *n = 0;
+    ts_arena_init(&arena, alloc);
+    ts_text_init(&text, alloc);
+    ts_status status = ts_front(&arena, pack, n_pack, spec, n_spec, hints, &module, err);
+    if (status == TS_OK) {
+        ts_print_module(module, &text);
+        status = text.failed ? ts_fail(err, TS_NOMEM, "out of memory while printing") : TS_OK;
+    }
+    if (status == TS_OK) { /* shrink, so that the caller can free by the length it knows */
+        *out = text.alloc->resize(text.alloc->user, text.at, text.cap, text.n + 1);
+        *n = text.n;
+    } else {
+        ts_text_deinit(&text);
+    }
+    ts_arena_deinit(&arena);
+    return status;
+}
