@@ -535,6 +535,17 @@ ts_val ts_loop_begin(ts_builder *b, uint32_t n, const ts_val *inits)
     return opener;
 }
 
+ts_val ts_cold_begin(ts_builder *b, ts_val cond, uint32_t n, const ts_val *values)
+{
+    ts_val few[8] = {cond};
+    if (n >= TS_COUNT(few)) {
+        b->fn->module->arena->failed = true;
+        return 0;
+    }
+    memcpy(few + 1, values, n * sizeof *values);
+    return ts_emit(b, TS_OP_cold, TS_T_none, n + 1, few, 0, 0);
+}
+
 ts_val ts_reduce_begin(ts_builder *b, ts_op op, uint32_t axis, bool reverse, uint32_t n, const ts_val *inputs, const uint64_t *identities)
 {
     uint32_t *words = TS_NEW_N(b->fn->module->arena, uint32_t, 3 + 2 * (size_t)n);
@@ -583,7 +594,7 @@ void ts_end_like(ts_builder *b, ts_val opener)
 {
     ts_fn *fn = b->fn;
     ts_emit(b, TS_OP_end, TS_T_none, 0, NULL, 0, 0);
-    uint32_t skip = ts_at(fn, opener)->op == TS_OP_for ? 3 : 0;
+    uint32_t skip = ts_at(fn, opener)->op == TS_OP_for ? 3 : ts_at(fn, opener)->op == TS_OP_cold ? 1 : 0;
     for (uint32_t i = skip; i < ts_at(fn, opener)->n_opnd; i++) {
         ts_inst inst = *ts_at(fn, opener);
         ts_type type = ts_type_of(fn, ts_opnd(fn, opener, i));

@@ -21,6 +21,19 @@
  *     loop %init.. ; args = carried values; leaves by `break %v..`, repeats by `continue %v..`
  *     reduce %x..  ; attr REDUCE; args in pairs per input (element, accumulator); `yield`
  *     scan %x..    ; the same
+ *     cold %c, %x..; no args; region; `yield` one value per x; `end`; `res`es: see below
+ *
+ * `cold` is the seldom needed path of an elementwise computation (huge arguments of sin, subnormal
+ * arguments of log). Operands: condition i1 (tile), then n >= 1 values of the condition's shape. The
+ * region is pure: only ELEM operations, constants, broadcasts and nested colds, on values of the
+ * same shape (captured from outside or made inside); it yields n values of the types of x. Meaning,
+ * element by element: res i = select(cond, yield i, x i). Nothing in the region can trap, so a target
+ * may compute it always (flatten it to selects) or never where no element of the condition is set:
+ *     eval   runs the region, then selects
+ *     CPU    inside a fused elementwise loop: a branch on "any lane of this vector's mask"
+ *     GPU    distributed like any elementwise operation, without communication: each thread ORs the
+ *            conditions of all its elements, ONE branch around the region for all of them together,
+ *            select inside. Thread level: cond is the thread's own i1 and cold is a forward branch.
  *
  * `break`, `continue` and `return` may also end a region of an `if` nested in the loop they leave.
  * An `if` always has an else region. A region that ends the flow (break, continue, return) yields
@@ -457,13 +470,15 @@ void ts_else(ts_builder *b);
 ts_val ts_for_begin(ts_builder *b, ts_val lower, ts_val upper, ts_val step, uint32_t n,
                     const ts_val *inits, uint32_t attr);
 ts_val ts_loop_begin(ts_builder *b, uint32_t n, const ts_val *inits);
+/* The seldom path of an elementwise computation; emit its values, ts_term(yield), ts_end_like. */
+ts_val ts_cold_begin(ts_builder *b, ts_val cond, uint32_t n, const ts_val *values);
 /* identities: n payloads of the element types. scan when `op` is TS_OP_scan. */
 ts_val ts_reduce_begin(ts_builder *b, ts_op op, uint32_t axis, bool reverse, uint32_t n,
                        const ts_val *inputs, const uint64_t *identities);
 void ts_term(ts_builder *b, ts_op op, uint32_t n, const ts_val *values); /* yield continue break return */
 /* Closes the region of `opener`; n results of the given types. */
 void ts_end(ts_builder *b, ts_val opener, uint32_t n, const ts_type *types);
-/* Result types that follow from inits or inputs (for, loop, reduce, scan). */
+/* Result types that follow from inits or inputs (for, loop, cold, reduce, scan). */
 void ts_end_like(ts_builder *b, ts_val opener);
 ts_val ts_arg(const ts_fn *fn, ts_val opener, uint32_t i);
 ts_val ts_res(ts_builder *b, ts_val opener, uint32_t i); /* valid right after ts_end */
