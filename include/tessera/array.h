@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arrays: a counted piece of device memory (ts_buffer) and strided views on it (ts_array), and their
+ * exchange with other libraries by DLPack. No arithmetic here; kernels do that.
+ *
+ * Strides are in elements everywhere. Buffers and arrays are immutable after creation except for their
+ * counts and contents, so they may be shared between threads.
+ */
+#ifndef TESSERA_ARRAY_H
+#define TESSERA_ARRAY_H
+
+#include "tessera/launch.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- buffers ---------------------------------------------------------------------------------------- */
+
+/* `bytes` of memory in stream order (NULL = the device's default stream); given back to the pool, ordered
+ * after that stream's work, when the last reference goes. Owns: *out is a new reference. */
+TS_API TS_CHECKED ts_status ts_buffer_create(ts_device *device, const ts_stream *stream, uint64_t bytes,
+                                             ts_buffer **out, ts_error *err);
+/* Wraps memory of another owner; `release(user)` is called once when the last reference goes. */
+TS_API TS_CHECKED ts_status ts_buffer_wrap(ts_device *device, void *data, uint64_t bytes,
+                                           void (*release)(void *user), void *user, ts_buffer **out, ts_error *err);
+TS_API void ts_buffer_retain(ts_buffer *buffer);
+TS_API void ts_buffer_release(ts_buffer *buffer); /* NULL is fine */
+/* Gives the memory back now although references remain; using it afterwards is TS_BUFFER. */
+TS_API void ts_buffer_free(ts_buffer *buffer);
+/* TS_BUFFER when freed, or lost by ts_device_reset. */
+TS_API TS_CHECKED ts_status ts_buffer_check(const ts_buffer *buffer, ts_error *err);
+TS_API void *ts_buffer_data(const ts_buffer *buffer);
+TS_API uint64_t ts_buffer_bytes(const ts_buffer *buffer);
+TS_API ts_device *ts_buffer_device(const ts_buffer *buffer);
+
+/* ---- arrays ------------------------------------------------------------------------------------------ */
+
+#define TS_ARRAY_READONLY 1
+
+/* Read freely; made only by the functions below. */
+typedef struct ts_array {
+    ts_buffer *buffer;       /* one reference */
+    void *data;              /* address of element [0, 0, ...] */
+    ts_device *device;
+    uint8_t dtype, rank, flags;
+    int64_t shape[TS_ARRAY_RANK], strides[TS_ARRAY_RANK];
+    /* private */
+    uint32_t references;
+    const ts_alloc *alloc;
+} ts_array;
+
+/* New arrays, row-major. Owns: *out is a new reference, end it with ts_array_release.
+ * Errors: TS_SHAPE (rank above 8, negative extent, more than 2^62 bytes), TS_TYPE, TS_NOMEM, TS_DEVICE. */
+TS_API TS_CHECKED ts_status ts_array_empty(ts_device *device, const ts_stream *stream, ts_dtype dtype,
+                                           uint32_t rank, const int64_t *shape, ts_array **out, ts_error *err);
+TS_API TS_CHECKED ts_status ts_array_zeros(ts_device *device, const ts_stream *stream, ts_dtype dtype,
+                                           uint32_t rank, const int64_t *shape, ts_array **out, ts_error *err);
+/* `bits`: the element's bit pattern in the low bytes. */
+TS_API TS_CHECKED ts_status ts_array_full(ts_device *device, const ts_stream *stream, ts_dtype dtype, uint64_t bits,
+                                          uint32_t rank, const int64_t *shape, ts_array **out, ts_error *err);
+/* A view of a buffer, checked to lie inside it; takes its own reference to the buffer. strides NULL =
+ * row-major. `offset` in bytes. */
+TS_API TS_CHECKED ts_status ts_array_of(ts_buffer *buffer, uint64_t offset, ts_dtype dtype, uint32_t rank,
+                                        const int64_t *shape, const int64_t *strides, ts_array **out, ts_error *err);
+TS_API void ts_array_retain(ts_array *array);
+TS_API void ts_array_release(ts_array *array); /* NULL is fine */
+
+TS_API int64_t ts_array_count(const ts_array *array); /* elements */
+TS_API bool ts_array_is_contiguous(const ts_array *array); /* row-major without gaps */
+
+/* Views; they share the buffer and keep its flags. */
+/* start, stop, step as Python's slice.indices gives them: stop exclusive, step not 0, may be negative. */
+TS_API TS_CHECKED ts_status ts_array_slice(const ts_array *array, uint32_t axis, int64_t start, int64_t stop,
+                                           int64_t step, ts_array **out, ts_error *err);
+/* Removes `axis` at position `index` (0 <= index < extent, else TS_INDEX). */
+TS_API TS_CHECKED ts_status ts_array_pick(const ts_array *array, uint32_t axis, int64_t index, ts_array **out,
+                                          ts_error *err);
+/* axes NULL reverses them. */
+TS_API TS_CHECKED ts_status ts_array_transpose(const ts_array *array, const uint32_t *axes, ts_array **out,
+                                               ts_error *err);
+/* One extent may be -1. Errors: TS_SHAPE if the counts differ, TS_BUFFER if only a copy could do it. */
+TS_API TS_CHECKED ts_status ts_array_reshape(const ts_array *array, uint32_t rank, const int64_t *shape,
+                                             ts_array **out, ts_error *err);
+/* The same bytes as another dtype of equal size, or of another size where the last axis is contiguous. */
+TS_API TS_CHECKED ts_status ts_array_view(const ts_array *array, ts_dtype dtype, ts_array **out, ts_error *err);
+
+/* Copies, in stream order (NULL = default stream of the array's device); host strides in bytes, any sign,
+ * NULL = row-major; the shape is the array's. Both return when `host` may be reused or is complete. */
+TS_API TS_CHECKED ts_status ts_array_from_host(ts_array *array, const ts_stream *stream, const void *host,
+                                               const int64_t *host_strides, ts_error *err);
+TS_API TS_CHECKED ts_status ts_array_to_host(const ts_array *array, const ts_stream *stream, void *host,
+                                             const int64_t *host_strides, ts_error *err);
+/* A new row-major array with the same elements, on `device` (NULL = the same). */
+TS_API TS_CHECKED ts_status ts_array_copy(const ts_array *array, ts_device *device, const ts_stream *stream,
+                                          ts_array **out, ts_error *err);
+
+/* The array as an argument of ts_launch; borrows it. */
+TS_API void ts_arg_of_array(const ts_array *array, ts_arg *out);
+
+/* ---- DLPack ------------------------------------------------------------------------------------------ */
+
+/* The published ABI (versions 0.8 and 1.x), declared here so that nothing else is needed. */
+typedef struct ts_dl_device {
+    int32_t type; /* 1 CPU, 2 CUDA, 3 pinned host, 13 managed */
+    int32_t id;
+} ts_dl_device;
+typedef struct ts_dl_dtype {
+    uint8_t code, bits; /* codes: see TS_DTYPES */
+    uint16_t lanes;
+} ts_dl_dtype;
+typedef struct ts_dl_tensor {
+    void *data;
+    ts_dl_device device;
+    int32_t ndim;
+    ts_dl_dtype dtype;
+    int64_t *shape, *strides; /* elements; strides NULL = row-major (before 1.2) */
+    uint64_t byte_offset;
+} ts_dl_tensor;
+typedef struct ts_dl_managed { /* "dltensor" capsules */
+    ts_dl_tensor tensor;
+    void *context;
+    void (*deleter)(struct ts_dl_managed *self);
+} ts_dl_managed;
+#define TS_DL_READONLY 1u
+#define TS_DL_COPIED 2u
+typedef struct ts_dl_managed_versioned { /* "dltensor_versioned" capsules */
+    uint32_t major, minor;
+    void *context;
+    void (*deleter)(struct ts_dl_managed_versioned *self);
+    uint64_t flags;
+    ts_dl_tensor tensor;
+} ts_dl_managed_versioned;
+
+/* Export: the result holds a reference to the array and is ended by its deleter, from any thread and
+ * without an interpreter. Errors: TS_BUFFER for a freed array or a dtype DLPack lacks, and for a
+ * read-only array in the unversioned form. */
+TS_API TS_CHECKED ts_status ts_array_to_dlpack(ts_array *array, ts_dl_managed **out, ts_error *err);
+TS_API TS_CHECKED ts_status ts_array_to_dlpack_versioned(ts_array *array, ts_dl_managed_versioned **out,
+                                                         ts_error *err);
+/* Import takes the tensor on success and calls its deleter when the last reference goes; on failure the
+ * caller still owns it. Errors: TS_TYPE (dtype), TS_VALUE (device, lanes, rank), TS_BUFFER (version). */
+TS_API TS_CHECKED ts_status ts_array_from_dlpack(ts_dl_managed *managed, ts_array **out, ts_error *err);
+TS_API TS_CHECKED ts_status ts_array_from_dlpack_versioned(ts_dl_managed_versioned *managed, ts_array **out,
+                                                           ts_error *err);
+/* An argument straight from a borrowed tensor; shape and strides are borrowed too. Row-major strides stay
+ * NULL. Errors: as import. */
+TS_API TS_CHECKED ts_status ts_arg_of_dlpack(const ts_dl_tensor *tensor, ts_arg *out, ts_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

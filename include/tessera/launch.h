@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The launch path: from a packed kernel and a list of arguments to running code. A ts_kernel keeps one
+ * compiled specialisation for each key its arguments have had; a launch whose key is known costs no
+ * lock, no allocation and no formatting. See docs/design.md section 5; array.h makes arguments of arrays.
+ *
+ * An argument list is flat. A tuple is a TS_SPEC_TUPLE whose value is the number of its items, then the
+ * items (which may be tuples again); a list of arrays is a TS_SPEC_LIST whose value is its length, then
+ * the arrays.
+ */
+#ifndef TESSERA_LAUNCH_H
+#define TESSERA_LAUNCH_H
+
+#include "tessera/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ts_buffer ts_buffer; /* array.h */
+typedef struct ts_kernel ts_kernel;
+
+#define TS_GRID_MAX ((int64_t)(1 << 24) - 1)
+#define TS_LAUNCH_ARGS 128 /* greatest number of arguments, items of tuples and lists counted */
+
+/* One argument as the caller has it. How it is passed follows from `kind` and the kernel's ts_param:
+ *     ARRAY    data, dtype, rank, shape, strides, device
+ *     INT      value.i         a Python int: int32 at run time, int64 or constant if the ts_param says so
+ *     FLOAT    value.f         a Python float: float32 at run time, or a constant
+ *     BOOL     value.i         0 or 1
+ *     SCALAR   value.bits      a number with a dtype of its own (numpy.float16(3)): kept
+ *     STRING   value.i         constant; index in the pack's table
+ *     NONE
+ *     TUPLE, LIST  value.i     number of items that follow */
+typedef struct ts_arg {
+    uint8_t kind;             /* ts_spec_kind */
+    uint8_t dtype;            /* ARRAY and SCALAR: ts_dtype */
+    uint8_t rank;
+    uint8_t reserved;
+    uint16_t device;          /* ARRAY: TS_DEVICE_ID; host memory is TS_DEVICE_ID(TS_DEVICE_CPU, 0) */
+    uint16_t reserved2;
+    union {
+        void *data;           /* ARRAY: address of element 0 */
+        int64_t i;
+        double f;
+        uint64_t bits;
+    } value;
+    const int64_t *shape;     /* borrowed during the call; rank extents */
+    const int64_t *strides;   /* in elements; NULL = row-major without gaps */
+    const ts_buffer *buffer;  /* ARRAY: checked for being alive when not NULL; borrowed */
+} ts_arg;
+
+/* What the annotation of one parameter says. All zero: decided by the argument. */
+typedef enum ts_param_flags {
+    TS_PARAM_CONSTANT = 1,  /* ct.Constant: numbers, strings and tuples of them become constants */
+    TS_PARAM_INT64 = 2,     /* ct.ScalarInt64: a Python int is passed as int64 */
+    TS_PARAM_INDEX64 = 4,   /* array extents and strides are int64 */
+    TS_PARAM_STATIC_STRIDES = 8 /* some stride is static: a stride of 1 elsewhere is not noticed */
+} ts_param_flags;
+
+typedef struct ts_param {
+    const char *name;       /* for messages; copied; NULL = "argument N" */
+    uint8_t flags;          /* ts_param_flags */
+    uint8_t static_shape;   /* bit d: extent d is part of the specialisation */
+    uint8_t static_stride;  /* the same for strides */
+    uint8_t reserved;
+} ts_param;
+
+typedef ts_status ts_compile_fn(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
+                                const ts_hints *hints, ts_target target, const ts_alloc *alloc, ts_code *out,
+                                ts_error *err);
+
+typedef struct ts_kernel_desc {
+    const char *name;        /* copied; for messages */
+    const char *file;        /* source file of the kernel, for messages; copied; may be NULL */
+    const void *pack;        /* copied */
+    size_t n_pack;
+    const ts_param *params;  /* one per top-level argument; NULL = no annotations, any number */
+    size_t n_params;
+    ts_hints hints;
+    const ts_alloc *alloc;   /* NULL = default */
+    ts_compile_fn *compile;  /* NULL = ts_compile */
+} ts_kernel_desc;
+
+/* Owns: *out, a counted reference. Compiles nothing yet. Errors: TS_NOMEM, TS_VALUE. */
+TS_API TS_CHECKED ts_status ts_kernel_create(const ts_kernel_desc *desc, ts_kernel **out, ts_error *err);
+TS_API void ts_kernel_retain(ts_kernel *kernel);
+TS_API void ts_kernel_release(ts_kernel *kernel); /* NULL is fine */
+
+/* Runs the kernel over `grid` blocks; arguments are borrowed and may be freed or changed when their
+ * stream order allows. Nothing is enqueued unless everything is right.
+ * Stream   NULL, or device NULL: the device of the arguments (the CPU when there is no array);
+ *          NULL uses its default stream.
+ * Grid     each axis 0 to 2^24-1; a zero axis launches nothing (arguments are still checked).
+ * Errors   TS_VALUE: grid, negative or overlapping strides, arrays of different devices, a constant that
+ *          is not; TS_TYPE: wrong kind or number of arguments; TS_OVERFLOW: an int that does not fit;
+ *          TS_BUFFER: freed or lost memory; compile errors; TS_LAUNCH, TS_DEVICE.
+ * Threads  safe, also on one kernel. */
+TS_API TS_CHECKED ts_status ts_launch(const ts_stream *stream, const int64_t grid[3], ts_kernel *kernel,
+                                      const ts_arg *args, size_t n, uint32_t flags, ts_error *err);
+
+/* Compiles and loads as a launch would, without running. `*plan` is borrowed from the kernel. */
+TS_API TS_CHECKED ts_status ts_kernel_prepare(const ts_stream *stream, ts_kernel *kernel, const ts_arg *args,
+                                              size_t n, const ts_plan **plan, ts_error *err);
+
+/* What ts_compile would be told for these arguments (at most TS_LAUNCH_ARGS items), for tools. */
+TS_API TS_CHECKED ts_status ts_kernel_spec(const ts_kernel *kernel, const ts_arg *args, size_t n, ts_spec *spec,
+                                           size_t *n_spec, ts_error *err);
+
+typedef struct ts_kernel_stats {
+    uint64_t n_specialised;             /* specialisations loaded */
+    uint64_t n_compiled, n_from_memory, n_from_disk; /* where their code came from */
+    uint64_t compile_ns, load_ns;       /* total; load is the driver's assembly on a GPU */
+} ts_kernel_stats;
+TS_API void ts_kernel_get_stats(const ts_kernel *kernel, ts_kernel_stats *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
