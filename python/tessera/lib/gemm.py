@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matrix product. Blocks walk the output in groups of rows, so that a group's operands stay in L2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tessera.tile as ct
+
+from . import on_gpu
+
+
+@ct.kernel
+def gemm_kernel(
+    a, b, c, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], GROUP: ct.Constant[int]
+):
+    rows, cols = ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN)
+    block = ct.bid(0)
+    group = block // (GROUP * cols)
+    first = group * GROUP
+    height = min(rows - first, GROUP)
+    rest = block - group * GROUP * cols
+    m = first + rest % height
+    n = rest // height
+    acc = ct.zeros((TM, TN), dtype=ct.float32)
+    for k in range(ct.cdiv(a.shape[1], TK)):
+        x = ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
+        y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
+        acc = ct.mma(x, y, acc)
+    ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
+
+
+def gemm(
+    a: Any, b: Any, c: Any, stream: Any = None, tile: tuple[int, int, int] | None = None, group: int = 8
+) -> None:
+    """``c = a @ b`` for a (M, K), b (K, N), c (M, N); accumulates in float32."""
+    if tile is None:
+        tile = (128, 256, 64) if on_gpu(c) else (128, 256, 256)
+    blocks = ct.cdiv(c.shape[0], tile[0]) * ct.cdiv(c.shape[1], tile[1])
+    ct.launch(stream, (blocks, 1, 1), gemm_kernel, (a, b, c, *tile, group))
