@@ -64,7 +64,12 @@
  *     st                   pointer, v0..v(n-1), [pred]
  *     atom, red            pointer, value, [compare for cas comes before value], [pred]
  *     cp_async             shared pointer, global pointer, [bytes to copy i32; the rest zero-filled]
- *     mbar_init ptr (count in attr)  mbar_expect ptr [bytes in attr], [pred]  mbar_arrive ptr, [pred]
+ *     ptr_add              pointer, byte offset (i32 is sign-extended to the pointer's width)
+ *     cvt_pack             low, high f32 -> i32 of two 16-bit floats, or i16 of two fp8; the element type
+ *                          is in the attribute: TS_A_ELEM(TS_T_bf16) ...
+ *     pack2, unpack2       low, high <-> one value of twice the width (i16/f16/bf16 x2 <-> i32, i32 x2 <-> i64)
+ *     mul_wide             i32 x i32 -> i64; signed unless TS_A_UNSIGNED
+ *     mbar_init ptr (count in attr)  mbar_expect ptr, bytes i32, [pred]  mbar_arrive ptr, [pred]
  *     mbar_wait            ptr, parity i32: returns when the phase of that parity has completed
  *     tma_load             shared pointer, barrier pointer, coordinates innermost first, [pred]
  *     tma_store, _reduce   shared pointer, coordinates innermost first, [pred]
@@ -169,8 +174,11 @@ enum {
     TS_A_PRED_SHIFT = 9,       /* ts_pred, 3 bits */
     TS_A_UNORDERED = 1 << 12,  /* cmpf true on NaN */
     TS_A_FAST_ACC = 1 << 13,
-    TS_A_SAT = 1 << 14         /* ftoi saturates, NaN gives 0 */
+    TS_A_SAT = 1 << 14,        /* ftoi saturates, NaN gives 0 */
+    TS_A_ELEM_SHIFT = 16       /* cvt_pack: element type of the result */
 };
+#define TS_A_ELEM(scalar) ((uint32_t)(scalar) << TS_A_ELEM_SHIFT)
+#define TS_A_GET_ELEM(a) ((ts_type)((a) >> TS_A_ELEM_SHIFT & 255))
 #define TS_A_ROUND(a) ((ts_round)((a) & TS_A_ROUND_MASK))
 #define TS_A_PRED(p) ((uint32_t)(p) << TS_A_PRED_SHIFT)
 #define TS_A_GET_PRED(a) ((ts_pred)((a) >> TS_A_PRED_SHIFT & 7))
@@ -218,7 +226,7 @@ typedef enum ts_vote { TS_VOTE_ANY, TS_VOTE_ALL, TS_VOTE_BALLOT } ts_vote;
 /* bar_sync, bar_arrive: kind = barrier id, number = threads (0 = all). */
 typedef enum ts_fence { TS_FENCE_CTA, TS_FENCE_GPU, TS_FENCE_SYS, TS_FENCE_PROXY_ASYNC, TS_FENCE_MBAR_INIT } ts_fence;
 /* cp_async: number = bytes (4, 8, 16).  cp_async_wait, wgmma_wait: number = pending groups allowed.
- * mbar_init: number = arrivals.  mbar_expect: the byte count is the second operand (i32).
+ * mbar_init: number = arrivals.  mbar_expect: arrives once and expects the bytes of its operand.
  * bulk_wait: number = pending groups, extra bit 0 = .read.
  * tma_*: kind = index in the launch plan's tensor maps, number = rank; tma_reduce extra = ts_rmw.
  * ldmatrix, stmatrix: number = matrices (1, 2, 4), extra bit 0 = transposed; registers are i32.
