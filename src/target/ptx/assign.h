@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Layout assignment: which layout each tile value of a function lives in, and how many warps a block has.
+ *
+ * A value is either *placed* (its home is a layout) or *free*: made of constants, iota, broadcasts and
+ * elementwise operations on such, it is written anew in whatever layout a user asks for, which costs less
+ * than moving it. Anchors are loads and stores (coalesced), mma (fragments) and scans; elementwise
+ * operations follow their placed operands; carried values of loops follow what the loop hands on.
+ * Conversions are not in the IR: the lowering asks for a value in the layout it needs (lower.h).
+ */
+#ifndef TS_TARGET_PTX_ASSIGN_H
+#define TS_TARGET_PTX_ASSIGN_H
+
+#include "pass/pass.h"
+#include "target/ptx/layout.h"
+
+/* How an mma is carried out. */
+typedef enum ts_mma_way { TS_MMA_WAY_NONE, TS_MMA_WAY_FMA, TS_MMA_WAY_SYNC } ts_mma_way;
+
+typedef struct ts_assign {
+    uint32_t n_warp;           /* log2 of the warps of a block */
+    uint32_t vec;              /* log2 of the elements a thread holds side by side */
+    const ts_layout **home;    /* [value]; NULL = free, scalar, view or token */
+    const ts_layout **work;    /* [reduce, scan, atomic ..] the layout the operation works in */
+    uint8_t *way;              /* [mma] ts_mma_way */
+    uint8_t *row;              /* [mma] ts_mma row for SYNC */
+    TS_VEC(const ts_layout *) interned;
+    ts_arena *arena;
+} ts_assign;
+
+/* Everything lives in `arena`. Errors: TS_TILEVALUE when a tile does not fit the registers of a block. */
+TS_CHECKED ts_status ts_assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_assign *out,
+                                   ts_error *err);
+
+const ts_layout *ts_assign_intern(ts_assign *assign, const ts_layout *layout);
+/* The usual layout of a tile type: axes from last to first, or from `first` when it is an axis. */
+const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first);
+
+/* Layout of a memory access through a view: the axis of the tile whose elements lie next to each other
+ * in memory first. TS_NO when no axis has unit stride. */
+uint32_t ts_view_unit_axis(const ts_fn *fn, ts_val view);
+
+/* Fragments of mma.sync, from the accumulator's layout: the operand layouts that give each warp its rows and
+ * columns. Tiles are [batch,] M, K and [batch,] K, N. */
+ts_layout ts_mma_layout_c(ts_mma row, const int64_t *dims, uint32_t rank, uint32_t n_warp, bool rows_first);
+ts_layout ts_mma_layout_a(ts_mma row, const ts_layout *c, uint32_t log_b, uint32_t log_m, uint32_t log_n, uint32_t log_k);
+ts_layout ts_mma_layout_b(ts_mma row, const ts_layout *c, uint32_t log_b, uint32_t log_m, uint32_t log_n, uint32_t log_k);
+
+/* Flat bits of axis `axis` of a tile type: the first one and how many. */
+typedef struct ts_span_bits {
+    uint32_t first, n;
+} ts_axis_bits;
+ts_axis_bits ts_axis_of(const ts_module *module, ts_type type, uint32_t axis);
+static inline uint32_t ts_axis_mask(ts_axis_bits axis)
+{
+    return axis.n ? (~0u >> (32 - axis.n)) << axis.first : 0;
+}
+
+#endif

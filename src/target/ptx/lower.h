@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tile IR -> thread IR: what the lower*.c files share.
+ *
+ *     facts ─▶ assign.c (layouts) ─▶ lower.c walks the tile function once and calls, by operation,
+ *         lower_elem.c    elementwise, constants, iota, broadcast, reshape, permute, cat, cold
+ *         lower_convert.c moves between layouts, extract and insert through shared memory
+ *         lower_view.c    loads and stores through views          lower_ptr.c  pointers, atomics
+ *         lower_reduce.c  reduce                                  lower_scan.c scan
+ *         lower_mma.c     mma.sync and the fma fallback           lower_misc.c assert, print, alloca, ...
+ *     ─▶ shared.c (shared memory, barriers) ─▶ fold dce licm at thread level ─▶ emit.c
+ *
+ * A tile value of layout L is an array of 2^L.n_reg thread values, one for each register number; entries
+ * whose register bit has a zero column repeat others. A scalar (rank 0) is one thread value that is the
+ * same in every thread, so control flow of the tile function is uniform over the block and barriers may
+ * stand anywhere in it.
+ *
+ * To replace the lowering of an operation (another matmul, say): test in lower_inst (lower.c) before the
+ * table, read operands with ts_lower_get / ts_lower_scalar, give results with ts_lower_set, take shared memory
+ * from ts_shared_*. To take over a whole loop: hook at its opener, lower it yourself and return the index of
+ * the last instruction handled (its last `res`).
+ */
+#ifndef TS_TARGET_PTX_LOWER_H
+#define TS_TARGET_PTX_LOWER_H
+
+#include "pass/pass.h"
+#include "target/ptx/assign.h"
+#include "target/target.h"
+
+/* A value held in registers of one layout. Entries made inside a region vanish at its end. */
+typedef struct ts_held {
+    ts_val value;
+    const ts_layout *layout;
+    ts_val *reg;
+    uint32_t next; /* older entry of the same value, index + 1 */
+} ts_held;
+
+/* Shared memory (shared.c). */
+typedef struct ts_shared_use {
+    uint32_t begin, end; /* bytes read since the last barrier */
+} ts_shared_use;
+
+typedef struct ts_shared {
+    uint32_t limit;       /* bytes a block may have */
+    uint32_t fixed;       /* bytes taken for good, from 0 */
+    uint32_t next;        /* where the next scratch buffer is tried */
+    uint32_t peak;        /* bytes the launch asks for */
+    uint32_t window;      /* scratch may run from `fixed` to here before it starts over */
+    TS_VEC(ts_shared_use) reads;
+    bool unknown;         /* anything may have been read: start of a region */
+} ts_shared;
+
+/* Global memory seen by other threads of the block: what was touched since the last barrier. A root is a
+ * pointer parameter (bit number) or TS_ROOT_UNKNOWN. */
+enum { TS_ROOT_UNKNOWN = 63 };
+typedef struct ts_hazards {
+    uint64_t loaded, stored;        /* since the last barrier */
+    uint64_t ever_loaded, ever_stored; /* in the whole function */
+} ts_hazards;
+
+typedef struct ts_lower {
+    const ts_fn *tile; /* from */
+    ts_fn *fn;         /* to */
+    ts_module *module;
+    ts_arena *arena;   /* scratch of this lowering */
+    ts_pass_env *env;
+    ts_error *err;
+    ts_status status;  /* first failure, sticky */
+    ts_builder b;
+    ts_shape shape;    /* of `tile` */
+    ts_assign assign;
+    ts_val *scalar;    /* [tile value of rank 0] its thread value */
+    uint32_t *newest;  /* [tile value] newest held entry, index + 1 */
+    TS_VEC(ts_held) held;
+    TS_VEC(uint32_t) scope;
+    ts_shared shared;
+    ts_hazards hazards;
+    uint64_t *roots;   /* [pointer or view value] mask of roots it may point into */
+    ts_val tid;        /* thread index, i32 */
+    ts_val fault;      /* pointer to the fault record, 0 until needed */
+    ts_text messages;  /* NUL-separated */
+} ts_lower;
+
+/* ---- values ---------------------------------------------------------------------------------------- */
+
+bool ts_lower_fail(ts_lower *lw, ts_status status, ts_val v, const char *format, ...) TS_PRINTF(4, 5);
+/* Registers of tile value `v` in `layout` (moved or written anew when need be); 2^n_reg of them. Never NULL:
+ * after a failure they are zeros. A scalar gives its value for any register. */
+const ts_val *ts_lower_get(ts_lower *lw, ts_val v, const ts_layout *layout);
+ts_val ts_lower_scalar(ts_lower *lw, ts_val v);
+void ts_lower_set(ts_lower *lw, ts_val v, const ts_layout *layout, ts_val *reg);
+/* A zeroed array of 2^n_reg values for `layout`. */
+ts_val *ts_lower_regs(ts_lower *lw, const ts_layout *layout);
+/* The layout to work in: home, or the usual one when the value is free. */
+const ts_layout *ts_lower_home(ts_lower *lw, ts_val v);
+/* Register bits whose column is zero: they repeat others. */
+uint32_t ts_lower_repeats(const ts_layout *layout);
+/* Scopes follow the regions of the output. */
+void ts_lower_open(ts_lower *lw);
+void ts_lower_close(ts_lower *lw);
+/* The type a tile element has in a thread. */
+ts_type ts_lower_elem(const ts_lower *lw, ts_val v);
+
+/* ---- small code ------------------------------------------------------------------------------------- */
+
+/* XOR of lane[i] over the lane bits and warp[i] over the warp bits that are set in this thread: i32. */
+ts_val ts_lower_linear(ts_lower *lw, const uint32_t *lane, const uint32_t *warp);
+/* The part of a flat index that lanes and warps give; registers XOR ts_lower_fixed(layout, reg). */
+ts_val ts_lower_flat(ts_lower *lw, const ts_layout *layout);
+static inline uint32_t ts_lower_fixed(const ts_layout *layout, uint32_t reg)
+{
+    return ts_xor_of(layout->reg, layout->n_reg, reg);
+}
+/* i1: the lane and warp bits of `bits` are zero in this thread; 0 when there are none to test. */
+ts_val ts_lower_is_first(ts_lower *lw, ts_place bits);
+ts_val ts_lower_i32(ts_lower *lw, int64_t value);
+ts_val ts_lower_add(ts_lower *lw, ts_val x, int64_t value);
+/* Both (either may be 0 = true). */
+ts_val ts_lower_and(ts_lower *lw, ts_val x, ts_val y);
+/* A pointer `bytes` further; i32 or i64 offset value, and a constant. */
+ts_val ts_lower_ptr(ts_lower *lw, ts_val pointer, ts_val offset, int64_t bytes);
+/* Loads 2^log elements into out[0..]; pred and pad may be 0. Element type `elem`. */
+void ts_lower_ld(ts_lower *lw, ts_type elem, ts_val pointer, uint32_t n, ts_cache cache, ts_val pred, ts_val pad,
+                 ts_val *out);
+void ts_lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values, ts_cache cache, ts_val pred);
+void ts_lower_barrier(ts_lower *lw); /* bar.sync of the block; clears all hazards */
+/* Copies the instructions of a region (after its args, up to `yield`) with args mapped already in lw->scalar;
+ * gives the yielded values. For bodies of reduce and scan: scalars only. */
+void ts_lower_inline(ts_lower *lw, ts_val opener, uint32_t n_args, const ts_val *args, ts_val *out);
+
+/* ---- shared memory: shared.c ------------------------------------------------------------------------- */
+
+/* Bytes for the rest of the function, aligned. Returns the offset. */
+uint32_t ts_shared_fix(ts_lower *lw, uint32_t bytes, uint32_t align, ts_val why);
+/* Bytes for a moment: write, ts_lower_barrier, read, ts_shared_done. Emits a barrier first when another thread
+ * may still be reading what lay there. */
+uint32_t ts_shared_take(ts_lower *lw, uint32_t bytes, ts_val why);
+void ts_shared_done(ts_lower *lw, uint32_t offset, uint32_t bytes);
+void ts_shared_cleared(ts_lower *lw);  /* a barrier was emitted */
+void ts_shared_forget(ts_lower *lw);   /* a region starts or ends: anything may be pending */
+ts_val ts_shared_pointer(ts_lower *lw, ts_type elem, uint32_t offset);
+
+/* ---- operations ------------------------------------------------------------------------------------- */
+
+typedef void ts_lower_fn(ts_lower *lw, ts_val v);
+ts_val *ts_lower_convert(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg,
+                         const ts_layout *to);
+/* Writes a free value in a layout. */
+ts_val *ts_lower_free(ts_lower *lw, ts_val v, const ts_layout *layout);
+void ts_lower_load_view(ts_lower *lw, ts_val v);
+void ts_lower_store_view(ts_lower *lw, ts_val v);
+void ts_lower_load_ptr(ts_lower *lw, ts_val v);
+void ts_lower_store_ptr(ts_lower *lw, ts_val v);
+void ts_lower_atomic(ts_lower *lw, ts_val v);
+void ts_lower_atomic_view(ts_lower *lw, ts_val v);
+void ts_lower_elementwise(ts_lower *lw, ts_val v);
+void ts_lower_cold(ts_lower *lw, ts_val v);
+void ts_lower_shape(ts_lower *lw, ts_val v); /* reshape, permute, assume of placed values */
+void ts_lower_cat(ts_lower *lw, ts_val v);
+void ts_lower_extract(ts_lower *lw, ts_val v);
+void ts_lower_insert(ts_lower *lw, ts_val v);
+void ts_lower_pack(ts_lower *lw, ts_val v);
+void ts_lower_reduce(ts_lower *lw, ts_val v);
+void ts_lower_scan(ts_lower *lw, ts_val v);
+void ts_lower_mma(ts_lower *lw, ts_val v);
+void ts_lower_view_query(ts_lower *lw, ts_val v);
+void ts_lower_assert(ts_lower *lw, ts_val v);
+void ts_lower_print(ts_lower *lw, ts_val v);
+void ts_lower_alloca(ts_lower *lw, ts_val v);
+void ts_lower_gdc(ts_lower *lw, ts_val v);
+
+/* Memory accesses of other threads: call before a load or store of pointers with these roots. */
+void ts_lower_before_load(ts_lower *lw, uint64_t roots);
+void ts_lower_before_store(ts_lower *lw, uint64_t roots);
+uint64_t ts_lower_roots(ts_lower *lw, ts_val pointer_or_view);
+
+/* The whole pass: leaves `fn` at thread level and the plan filled. `messages` are the texts that faults name. */
+TS_CHECKED ts_status ts_lower_run(ts_fn *fn, ts_pass_env *env, ts_text *messages, ts_error *err);
+
+#endif
