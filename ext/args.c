@@ -1,0 +1,558 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Python arguments of a launch to ts_arg. Each Python type is looked at once: how its objects are read
+ * (a "taker") is remembered in the module state, so a launch costs one pointer compare per argument
+ * before the data is read straight from the object.
+ *
+ * Order of preference for arrays: Tessera's own, the DLPack C exchange table (no Python object made),
+ * the buffer protocol for host memory, __cuda_array_interface__, __dlpack__.
+ */
+#include "core.h"
+#include <string.h>
+
+void core_frame_init(core_frame *frame)
+{
+    frame->n = 0;
+    frame->n_dims = frame->n_views = frame->n_objects = 0;
+    frame->has_host_views = false;
+}
+
+void core_frame_deinit(core_frame *frame)
+{
+    for (uint32_t i = 0; i < frame->n_views; i++)
+        PyBuffer_Release(&frame->views[i]);
+    for (uint32_t i = 0; i < frame->n_objects; i++)
+        Py_DECREF(frame->objects[i]);
+}
+
+static ts_arg *args_next(core_frame *frame)
+{
+    if (frame->n >= TS_LAUNCH_ARGS) {
+        PyErr_Format(PyExc_TypeError, "a kernel takes at most %d arguments, items of tuples and lists counted", TS_LAUNCH_ARGS);
+        return NULL;
+    }
+    ts_arg *arg = &frame->args[frame->n++];
+    memset(arg, 0, sizeof *arg);
+    return arg;
+}
+
+static int64_t *args_dims(core_frame *frame, size_t n)
+{
+    if (frame->n_dims + n > CORE_DIMS) {
+        PyErr_SetString(PyExc_TypeError, "too many array arguments in one launch");
+        return NULL;
+    }
+    int64_t *dims = frame->dims + frame->n_dims;
+    frame->n_dims += (uint32_t)n;
+    return dims;
+}
+
+static int args_rank(Py_ssize_t rank)
+{
+    if (rank <= TS_ARRAY_RANK)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "array argument has %zd dimensions; the limit is %d", rank, TS_ARRAY_RANK);
+    return -1;
+}
+
+/* ---- dtypes --------------------------------------------------------------------------------------*/
+
+static const struct {
+    const char *name;
+    char kind;
+    uint8_t bytes;
+} args_dtypes[TS_DTYPE_COUNT] = {
+    {"", 0, 0},
+#define X(name, ir, bytes, sign, dlpack, kind) {#name, kind, bytes},
+    TS_DTYPES(X)
+#undef X
+};
+
+static ts_dtype args_dtype_kind(char kind, Py_ssize_t bytes)
+{
+    for (int i = 1; i < TS_DTYPE_COUNT; i++)
+        if (args_dtypes[i].kind == kind && args_dtypes[i].bytes == bytes && i != TS_DTYPE_bfloat16)
+            return (ts_dtype)i;
+    return TS_DTYPE_NONE;
+}
+
+ts_dtype core_dtype_of_format(const char *format, Py_ssize_t itemsize)
+{
+    if (!format)
+        return TS_DTYPE_uint8;
+    if (*format == '<' || *format == '=' || *format == '@')
+        format++;
+    if (!format[0] || format[1])
+        return TS_DTYPE_NONE;
+    if (*format == '?')
+        return TS_DTYPE_bool_;
+    if (strchr("bhilqn", *format))
+        return args_dtype_kind('i', itemsize);
+    if (strchr("BHILQN", *format))
+        return args_dtype_kind('u', itemsize);
+    return strchr("efd", *format) ? args_dtype_kind('f', itemsize) : TS_DTYPE_NONE;
+}
+
+static ts_dtype args_dtype_named(const char *name)
+{
+    if (strcmp(name, "bool") == 0)
+        return TS_DTYPE_bool_;
+    for (int i = 1; i < TS_DTYPE_COUNT; i++)
+        if (strcmp(args_dtypes[i].name, name) == 0)
+            return (ts_dtype)i;
+    return TS_DTYPE_NONE;
+}
+
+/* "torch.float32" and "float32" both name float32. */
+static ts_dtype args_dtype_text(PyObject *text)
+{
+    const char *name = PyUnicode_AsUTF8(text);
+    if (!name)
+        return TS_DTYPE_NONE;
+    const char *dot = strrchr(name, '.');
+    return args_dtype_named(dot ? dot + 1 : name);
+}
+
+int core_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
+{
+    PyObject *text = NULL;
+    *out = TS_DTYPE_NONE;
+    if (object == (PyObject *)&PyFloat_Type)
+        *out = TS_DTYPE_float64;
+    else if (object == (PyObject *)&PyLong_Type)
+        *out = TS_DTYPE_int64;
+    else if (object == (PyObject *)&PyBool_Type)
+        *out = TS_DTYPE_bool_;
+    else if (PyUnicode_Check(object))
+        *out = args_dtype_text(object);
+    else if ((text = PyObject_GetAttr(object, state->name_name)) && PyUnicode_Check(text))
+        *out = args_dtype_text(text);
+    PyErr_Clear();
+    if (*out == TS_DTYPE_NONE && PyType_Check(object))
+        *out = args_dtype_named(((PyTypeObject *)object)->tp_name + (strncmp(((PyTypeObject *)object)->tp_name, "numpy.", 6) == 0 ? 6 : 0));
+    if (*out == TS_DTYPE_NONE && !text) {
+        text = PyObject_Str(object);
+        if (text)
+            *out = args_dtype_text(text);
+    }
+    Py_XDECREF(text);
+    PyErr_Clear();
+    if (*out != TS_DTYPE_NONE)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "%R is not a dtype of Tessera; it has bool_, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64 and narrow floats", object);
+    return -1;
+}
+
+PyObject *core_dtype_object(core_state *state, ts_dtype dtype)
+{
+    if (!state->dtypes[dtype]) {
+        PyObject *module = PyImport_ImportModule("tessera.tile._dtype");
+        if (!module)
+            return NULL;
+        state->dtypes[dtype] = PyObject_GetAttrString(module, ts_dtype_name(dtype));
+        Py_DECREF(module);
+        if (!state->dtypes[dtype])
+            return NULL;
+    }
+    return Py_NewRef(state->dtypes[dtype]);
+}
+
+/* ---- takers --------------------------------------------------------------------------------------*/
+
+static int args_take_array(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)state;
+    (void)extra;
+    ts_arg *arg = args_next(frame);
+    if (!arg)
+        return -1;
+    ts_arg_of_array(((core_array *)object)->array, arg);
+    return 0;
+}
+
+/* The DLPack C exchange table (DLPack 1.3): reads a tensor without making a Python object. */
+typedef struct args_exchange {
+    struct {
+        uint32_t major, minor;
+    } version;
+    void *previous;
+    void *allocate, *from_object, *to_object;
+    int (*borrow)(void *object, ts_dl_tensor *out);
+    void *current_stream;
+} args_exchange;
+
+static int args_take_exchange(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    const args_exchange *table = extra;
+    ts_dl_tensor tensor;
+    ts_error err;
+    ts_arg *arg = args_next(frame);
+    if (!arg)
+        return -1;
+    if (table->borrow(object, &tensor) != 0) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_TypeError, "cannot read %.100s through DLPack", Py_TYPE(object)->tp_name);
+        return -1;
+    }
+    if (args_rank(tensor.ndim) < 0)
+        return -1;
+    /* the tensor's arrays may live only as long as the object is untouched: they are borrowed for the call */
+    if (ts_arg_of_dlpack(&tensor, arg, &err) == TS_OK)
+        return 0;
+    core_raise(state, &err);
+    return -1;
+}
+
+static int args_take_buffer(core_state *state, core_frame *frame, PyObject *object, const void *extra);
+
+/* Strides in bytes to elements; an array whose strides are no multiple of the item size is refused. */
+static int args_strides(const Py_ssize_t *bytes, int64_t *elements, int rank, Py_ssize_t itemsize)
+{
+    for (int d = 0; d < rank; d++) {
+        if (bytes[d] % itemsize) {
+            PyErr_Format(PyExc_ValueError, "stride %zd of axis %d is not a multiple of the item size %zd: copy the array first", bytes[d], d, itemsize);
+            return -1;
+        }
+        elements[d] = bytes[d] / itemsize;
+    }
+    return 0;
+}
+
+static int args_from_view(core_frame *frame, const Py_buffer *view, ts_dtype dtype)
+{
+    int64_t *shape = args_dims(frame, 2 * (size_t)view->ndim);
+    ts_arg *arg = args_next(frame);
+    if (!shape || !arg || args_rank(view->ndim) < 0)
+        return -1;
+    for (int d = 0; d < view->ndim; d++)
+        shape[d] = view->shape[d];
+    if (args_strides(view->strides, shape + view->ndim, view->ndim, view->itemsize) < 0)
+        return -1;
+    arg->kind = TS_SPEC_ARRAY;
+    arg->dtype = (uint8_t)dtype;
+    arg->rank = (uint8_t)view->ndim;
+    arg->device = TS_DEVICE_ID(TS_DEVICE_CPU, 0);
+    arg->value.data = view->buf;
+    arg->shape = shape;
+    arg->strides = shape + view->ndim;
+    return 0;
+}
+
+static int args_hold(core_frame *frame, PyObject *object) /* takes the reference */
+{
+    if (frame->n_objects >= CORE_HOLDS) {
+        Py_DECREF(object);
+        PyErr_SetString(PyExc_TypeError, "too many array arguments in one launch");
+        return -1;
+    }
+    frame->objects[frame->n_objects++] = object;
+    return 0;
+}
+
+/* Arrays that describe themselves by a dictionary: __cuda_array_interface__ or __array_interface__. */
+static int args_interface(core_frame *frame, PyObject *dict, ts_dtype dtype, uint16_t device)
+{
+    PyObject *data = PyDict_GetItemString(dict, "data"), *shape = PyDict_GetItemString(dict, "shape");
+    PyObject *strides = PyDict_GetItemString(dict, "strides");
+    if (!data || !PyTuple_Check(data) || !shape || !PyTuple_Check(shape) || args_rank(PyTuple_GET_SIZE(shape)) < 0) {
+        if (!PyErr_Occurred())
+            PyErr_SetString(PyExc_TypeError, "malformed array interface: it needs 'data' and 'shape' tuples");
+        return -1;
+    }
+    Py_ssize_t rank = PyTuple_GET_SIZE(shape), item = (Py_ssize_t)ts_dtype_bytes(dtype);
+    int64_t *dims = args_dims(frame, 2 * (size_t)rank);
+    ts_arg *arg = args_next(frame);
+    if (!dims || !arg)
+        return -1;
+    Py_ssize_t bytes[TS_ARRAY_RANK] = {0};
+    for (Py_ssize_t d = 0; d < rank; d++) {
+        dims[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d));
+        if (strides && PyTuple_Check(strides) && PyTuple_GET_SIZE(strides) == rank)
+            bytes[d] = PyLong_AsSsize_t(PyTuple_GET_ITEM(strides, d));
+    }
+    arg->kind = TS_SPEC_ARRAY;
+    arg->dtype = (uint8_t)dtype;
+    arg->rank = (uint8_t)rank;
+    arg->device = device;
+    arg->value.data = PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0));
+    arg->shape = dims;
+    if (strides && strides != Py_None) {
+        if (args_strides(bytes, dims + rank, (int)rank, item) < 0)
+            return -1;
+        arg->strides = dims + rank;
+    }
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* The dtype of an object that has a .dtype attribute. */
+static int args_own_dtype(core_state *state, PyObject *object, ts_dtype *out)
+{
+    PyObject *dtype = PyObject_GetAttr(object, state->name_dtype);
+    if (!dtype)
+        return -1;
+    int got = core_dtype_of(state, dtype, out);
+    Py_DECREF(dtype);
+    return got;
+}
+
+static int args_take_interface(core_state *state, core_frame *frame, PyObject *object, PyObject *name, uint16_t device)
+{
+    ts_dtype dtype;
+    if (args_own_dtype(state, object, &dtype) < 0)
+        return -1;
+    PyObject *dict = PyObject_GetAttr(object, name);
+    if (!dict)
+        return -1;
+    int got = PyDict_Check(dict) ? args_interface(frame, dict, dtype, device) : -1;
+    if (got < 0 && !PyErr_Occurred())
+        PyErr_SetString(PyExc_TypeError, "malformed array interface: not a dictionary");
+    if (got == 0)
+        return args_hold(frame, dict);
+    Py_DECREF(dict);
+    return got;
+}
+
+static int args_take_cuda(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)extra;
+    uint16_t device = TS_DEVICE_ID(TS_DEVICE_CUDA, 0);
+    PyObject *place = PyObject_GetAttrString(object, "device"), *id = place ? PyObject_GetAttrString(place, "id") : NULL;
+    if (id && PyLong_Check(id))
+        device = (uint16_t)TS_DEVICE_ID(TS_DEVICE_CUDA, PyLong_AsLong(id));
+    Py_XDECREF(place);
+    Py_XDECREF(id);
+    PyErr_Clear();
+    return args_take_interface(state, frame, object, state->name_cuda_array, device);
+}
+
+static int args_take_buffer(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)extra;
+    if (frame->n_views >= CORE_HOLDS) {
+        PyErr_SetString(PyExc_TypeError, "too many array arguments in one launch");
+        return -1;
+    }
+    Py_buffer *view = &frame->views[frame->n_views];
+    if (PyObject_GetBuffer(object, view, PyBUF_STRIDED_RO | PyBUF_FORMAT) < 0) {
+        /* NumPy cannot describe bfloat16 and its like this way; it can as a dictionary */
+        if (!PyObject_HasAttr(object, state->name_array_interface))
+            return -1;
+        PyErr_Clear();
+        frame->has_host_views = true;
+        return args_take_interface(state, frame, object, state->name_array_interface, TS_DEVICE_ID(TS_DEVICE_CPU, 0));
+    }
+    frame->n_views++;
+    frame->has_host_views = true;
+    ts_dtype dtype = core_dtype_of_format(view->format, view->itemsize);
+    if (dtype == TS_DTYPE_NONE) {
+        if (args_own_dtype(state, object, &dtype) < 0)
+            return -1;
+    }
+    return args_from_view(frame, view, dtype);
+}
+
+static int args_take_dlpack(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)extra;
+    PyObject *capsule = PyObject_CallMethodNoArgs(object, state->name_dlpack);
+    if (!capsule)
+        return -1;
+    ts_dl_managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
+    ts_error err;
+    ts_arg *arg = managed ? args_next(frame) : NULL;
+    if (!arg) {
+        Py_DECREF(capsule);
+        return -1;
+    }
+    if (ts_arg_of_dlpack(&managed->tensor, arg, &err) != TS_OK) {
+        Py_DECREF(capsule);
+        core_raise(state, &err);
+        return -1;
+    }
+    return args_hold(frame, capsule);
+}
+
+static int args_take_int(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)state;
+    (void)extra;
+    ts_arg *arg = args_next(frame);
+    if (!arg)
+        return -1;
+    int overflow;
+    arg->kind = TS_SPEC_INT;
+    arg->value.i = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (overflow)
+        PyErr_Format(PyExc_OverflowError, "argument %zu is %R, which does not fit 64 bits", frame->n - 1, object);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int args_take_bool(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)state;
+    (void)extra;
+    ts_arg *arg = args_next(frame);
+    if (!arg)
+        return -1;
+    arg->kind = TS_SPEC_BOOL;
+    arg->value.i = object == Py_True;
+    return 0;
+}
+
+static int args_take_float(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)state;
+    (void)extra;
+    ts_arg *arg = args_next(frame);
+    if (!arg)
+        return -1;
+    arg->kind = TS_SPEC_FLOAT;
+    arg->value.f = PyFloat_AS_DOUBLE(object);
+    return 0;
+}
+
+static int args_take_none(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)state;
+    (void)object;
+    (void)extra;
+    ts_arg *arg = args_next(frame);
+    if (!arg)
+        return -1;
+    arg->kind = TS_SPEC_NONE;
+    return 0;
+}
+
+/* NumPy scalars: their bytes are the element. */
+static int args_take_scalar(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)extra;
+    ts_dtype dtype;
+    Py_buffer view;
+    if (args_own_dtype(state, object, &dtype) < 0 || PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) < 0)
+        return -1;
+    ts_arg *arg = args_next(frame);
+    if (arg && view.len <= 8) {
+        arg->kind = TS_SPEC_SCALAR;
+        arg->dtype = (uint8_t)dtype;
+        memcpy(&arg->value.bits, view.buf, (size_t)view.len);
+    }
+    PyBuffer_Release(&view);
+    return arg ? 0 : -1;
+}
+
+static int args_take_sequence(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    ts_arg *arg = args_next(frame);
+    if (!arg)
+        return -1;
+    arg->kind = extra ? TS_SPEC_LIST : TS_SPEC_TUPLE;
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+    arg->value.i = n;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (Py_EnterRecursiveCall(" in kernel arguments"))
+            return -1;
+        else {
+            int got = core_take_object(state, frame, PySequence_Fast_GET_ITEM(object, i));
+            Py_LeaveRecursiveCall();
+            if (got < 0)
+                return -1;
+        }
+    return 0;
+}
+
+/* ---- finding the taker of a type ------------------------------------------------------------------*/
+
+static const void *args_exchange_of(PyTypeObject *type)
+{
+    static const char *const names[] = {"__dlpack_c_exchange_api__", "__c_dlpack_exchange_api__"};
+    for (int i = 0; i < 2; i++) {
+        PyObject *found = PyObject_GetAttrString((PyObject *)type, names[i]);
+        const args_exchange *table = NULL;
+        if (found && PyCapsule_CheckExact(found))
+            table = PyCapsule_GetPointer(found, PyCapsule_GetName(found));
+        else if (found && PyLong_Check(found))
+            table = PyLong_AsVoidPtr(found);
+        Py_XDECREF(found);
+        PyErr_Clear();
+        if (table && table->version.major == 1 && table->borrow)
+            return table;
+    }
+    return NULL;
+}
+
+static bool args_is_numpy_scalar(PyTypeObject *type)
+{
+    for (PyTypeObject *t = type; t; t = t->tp_base)
+        if (strcmp(t->tp_name, "numpy.generic") == 0)
+            return true;
+    return false;
+}
+
+static core_taker args_find(core_state *state, PyTypeObject *type)
+{
+    PyObject *as_object = (PyObject *)type;
+    const void *exchange;
+    if (PyType_IsSubtype(type, state->array_type))
+        return (core_taker){type, args_take_array, NULL};
+    if (type == &PyBool_Type)
+        return (core_taker){type, args_take_bool, NULL};
+    if (args_is_numpy_scalar(type))
+        return (core_taker){type, args_take_scalar, NULL};
+    if (PyType_IsSubtype(type, &PyLong_Type))
+        return (core_taker){type, args_take_int, NULL};
+    if (PyType_IsSubtype(type, &PyFloat_Type))
+        return (core_taker){type, args_take_float, NULL};
+    if (type == Py_TYPE(Py_None))
+        return (core_taker){type, args_take_none, NULL};
+    if (PyType_IsSubtype(type, &PyTuple_Type))
+        return (core_taker){type, args_take_sequence, NULL};
+    if (PyType_IsSubtype(type, &PyList_Type))
+        return (core_taker){type, args_take_sequence, type};
+    if ((exchange = args_exchange_of(type)))
+        return (core_taker){type, args_take_exchange, exchange};
+    if (PyObject_HasAttr(as_object, state->name_cuda_array) && !PyObject_HasAttr(as_object, state->name_array_interface))
+        return (core_taker){type, args_take_cuda, NULL};
+    if (type->tp_as_buffer && type->tp_as_buffer->bf_getbuffer && type != &PyBytes_Type)
+        return (core_taker){type, args_take_buffer, NULL};
+    if (PyObject_HasAttr(as_object, state->name_dlpack))
+        return (core_taker){type, args_take_dlpack, NULL};
+    return (core_taker){0};
+}
+
+static int args_unknown(PyObject *object, size_t at)
+{
+    PyErr_Format(PyExc_TypeError,
+                 "argument %zu is a %.200s; a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with "
+                 "__dlpack__ or __cuda_array_interface__), numbers, tuples and lists of arrays",
+                 at, Py_TYPE(object)->tp_name);
+    return -1;
+}
+
+int core_take_object(core_state *state, core_frame *frame, PyObject *object)
+{
+    PyTypeObject *type = Py_TYPE(object);
+    for (int i = 0; i < state->n_takers; i++)
+        if (state->takers[i].type == type)
+            return state->takers[i].take(state, frame, object, state->takers[i].extra);
+    core_taker taker = args_find(state, type);
+    if (!taker.take)
+        return args_unknown(object, frame->n);
+    if (state->n_takers < CORE_TAKERS) {
+        Py_INCREF(type);
+        state->takers[state->n_takers++] = taker;
+    }
+    return taker.take(state, frame, object, taker.extra);
+}
+
+int core_take_args(core_state *state, core_frame *frame, PyObject *args)
+{
+    if (!PyTuple_Check(args) && !PyList_Check(args)) {
+        PyErr_Format(PyExc_TypeError, "launch() takes the kernel's arguments as a tuple, not as a %.200s", Py_TYPE(args)->tp_name);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(args); i++)
+        if (core_take_object(state, frame, PySequence_Fast_GET_ITEM(args, i)) < 0)
+            return -1;
+    return 0;
+}

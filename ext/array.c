@@ -1,0 +1,744 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tessera.Array: a strided view of device memory (array.h) as a Python object. Creation, views, copies
+ * to and from anything with the buffer protocol, DLPack both ways, __cuda_array_interface__, and the
+ * buffer protocol itself for host memory.
+ */
+#include "core.h"
+#include <string.h>
+
+#define ARRAY(object) (((core_array *)(object))->array)
+#define STATE(object) (((core_array *)(object))->state)
+
+PyObject *core_array_wrap(core_state *state, ts_array *array)
+{
+    core_array *self = (core_array *)state->array_type->tp_alloc(state->array_type, 0);
+    if (!self) {
+        ts_array_release(array);
+        return NULL;
+    }
+    self->state = state;
+    self->array = array;
+    return (PyObject *)self;
+}
+
+/* The result of a call that made `array`, or its error. */
+static PyObject *array_result(core_state *state, ts_status status, ts_array *const *array, const ts_error *err)
+{
+    return status == TS_OK ? core_array_wrap(state, *array) : core_raise(state, err);
+}
+
+static void array_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    ts_array_release(ARRAY(self));
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static int array_alive(PyObject *self)
+{
+    ts_error err;
+    if (ts_buffer_check(ARRAY(self)->buffer, &err) == TS_OK)
+        return 0;
+    core_raise(STATE(self), &err);
+    return -1;
+}
+
+/* ---- shapes -----------------------------------------------------------------------------------------*/
+
+static int array_shape(PyObject *object, uint32_t *rank, int64_t *shape)
+{
+    if (PyLong_Check(object)) {
+        *rank = 1;
+        shape[0] = PyLong_AsLongLong(object);
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    PyObject *items = PySequence_Fast(object, "a shape is an int or a sequence of ints");
+    if (!items)
+        return -1;
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(items);
+    if (n > TS_ARRAY_RANK) {
+        Py_DECREF(items);
+        PyErr_Format(PyExc_ValueError, "a shape of %zd dimensions; the limit is %d", n, TS_ARRAY_RANK);
+        return -1;
+    }
+    *rank = (uint32_t)n;
+    for (Py_ssize_t d = 0; d < n && !PyErr_Occurred(); d++)
+        shape[d] = PyLong_AsLongLong(PySequence_Fast_GET_ITEM(items, d));
+    Py_DECREF(items);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static PyObject *array_tuple(const int64_t *values, uint32_t n, int64_t scale)
+{
+    PyObject *tuple = PyTuple_New(n);
+    for (uint32_t d = 0; tuple && d < n; d++) {
+        PyObject *item = PyLong_FromLongLong(values[d] * scale);
+        if (!item)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SET_ITEM(tuple, d, item);
+    }
+    return tuple;
+}
+
+/* ---- making -----------------------------------------------------------------------------------------*/
+
+static int array_parse(PyObject *module, PyObject *args, PyObject *kwargs, const char *format, PyObject **value,
+                       ts_dtype *dtype, uint32_t *rank, int64_t *shape, ts_device **device)
+{
+    static char *plain[] = {"shape", "dtype", "device", NULL}, *filled[] = {"shape", "value", "dtype", "device", NULL};
+    core_state *state = PyModule_GetState(module);
+    PyObject *shape_object, *dtype_object = Py_None, *device_object = Py_None;
+    int ok = value ? PyArg_ParseTupleAndKeywords(args, kwargs, format, filled, &shape_object, value, &dtype_object, &device_object)
+                   : PyArg_ParseTupleAndKeywords(args, kwargs, format, plain, &shape_object, &dtype_object, &device_object);
+    if (!ok || array_shape(shape_object, rank, shape) < 0)
+        return -1;
+    *dtype = TS_DTYPE_float32;
+    if (dtype_object != Py_None && core_dtype_of(state, dtype_object, dtype) < 0)
+        return -1;
+    return core_device_of(state, device_object, device);
+}
+
+static PyObject *array_empty(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    ts_dtype dtype;
+    uint32_t rank;
+    int64_t shape[TS_ARRAY_RANK];
+    ts_device *device;
+    ts_array *array;
+    ts_error err;
+    if (array_parse(module, args, kwargs, "O|OO:empty", NULL, &dtype, &rank, shape, &device) < 0)
+        return NULL;
+    return array_result(PyModule_GetState(module), ts_array_empty(device, NULL, dtype, rank, shape, &array, &err), &array, &err);
+}
+
+static PyObject *array_zeros(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    ts_dtype dtype;
+    uint32_t rank;
+    int64_t shape[TS_ARRAY_RANK];
+    ts_device *device;
+    ts_array *array;
+    ts_error err;
+    if (array_parse(module, args, kwargs, "O|OO:zeros", NULL, &dtype, &rank, shape, &device) < 0)
+        return NULL;
+    return array_result(PyModule_GetState(module), ts_array_zeros(device, NULL, dtype, rank, shape, &array, &err), &array, &err);
+}
+
+/* Copies the elements of a host view into a new array. */
+static PyObject *array_from_view(core_state *state, const Py_buffer *view, ts_dtype dtype, ts_device *device)
+{
+    int64_t shape[TS_ARRAY_RANK], strides[TS_ARRAY_RANK];
+    ts_array *array = NULL;
+    ts_error err;
+    ts_status status;
+    if (view->ndim > TS_ARRAY_RANK) {
+        PyErr_Format(PyExc_ValueError, "array has %d dimensions; the limit is %d", view->ndim, TS_ARRAY_RANK);
+        return NULL;
+    }
+    for (int d = 0; d < view->ndim; d++) {
+        shape[d] = view->shape[d];
+        strides[d] = view->strides[d];
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    status = ts_array_empty(device, NULL, dtype, (uint32_t)view->ndim, shape, &array, &err);
+    if (status == TS_OK)
+        status = ts_array_from_host(array, NULL, view->buf, strides, &err);
+    Py_END_ALLOW_THREADS;
+    if (status != TS_OK && array)
+        ts_array_release(array);
+    return array_result(state, status, &array, &err);
+}
+
+static PyObject *array_of_array(core_state *state, ts_array *source, ts_device *device)
+{
+    ts_array *copy;
+    ts_error err;
+    ts_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = ts_array_copy(source, device, NULL, &copy, &err);
+    Py_END_ALLOW_THREADS;
+    return array_result(state, status, &copy, &err);
+}
+
+/* NumPy's bfloat16 and narrow floats have no buffer format: they come as bytes of a same-size view. */
+static int array_host_view(core_state *state, PyObject *object, Py_buffer *view, ts_dtype *dtype)
+{
+    if (PyObject_GetBuffer(object, view, PyBUF_STRIDED_RO | PyBUF_FORMAT) == 0) {
+        *dtype = core_dtype_of_format(view->format, view->itemsize);
+        if (*dtype != TS_DTYPE_NONE)
+            return 0;
+        PyErr_Format(PyExc_TypeError, "elements of buffer format '%s' are not a dtype of Tessera", view->format);
+        PyBuffer_Release(view);
+        return -1;
+    }
+    PyObject *type = PyObject_GetAttr(object, state->name_dtype);
+    if (!type)
+        return -1;
+    PyErr_Clear();
+    PyObject *bytes = NULL;
+    if (core_dtype_of(state, type, dtype) == 0)
+        bytes = PyObject_CallMethod(object, "view", "s", ts_dtype_bytes(*dtype) == 2 ? "u2" : "u1");
+    Py_DECREF(type);
+    if (!bytes)
+        return -1;
+    int got = PyObject_GetBuffer(bytes, view, PyBUF_STRIDED_RO | PyBUF_FORMAT);
+    Py_DECREF(bytes);
+    return got;
+}
+
+static PyObject *array_import(core_state *state, PyObject *object)
+{
+    ts_array *array;
+    ts_error err;
+    PyObject *capsule = PyObject_CallMethodNoArgs(object, state->name_dlpack);
+    if (!capsule)
+        return NULL;
+    PyObject *result = NULL;
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        ts_dl_managed_versioned *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        if (ts_array_from_dlpack_versioned(managed, &array, &err) == TS_OK) {
+            PyCapsule_SetName(capsule, "used_dltensor_versioned");
+            result = core_array_wrap(state, array);
+        } else
+            core_raise(state, &err);
+    } else {
+        ts_dl_managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
+        if (managed && ts_array_from_dlpack(managed, &array, &err) == TS_OK) {
+            PyCapsule_SetName(capsule, "used_dltensor");
+            result = core_array_wrap(state, array);
+        } else if (managed)
+            core_raise(state, &err);
+    }
+    Py_DECREF(capsule);
+    return result;
+}
+
+static PyObject *array_from_dlpack(PyObject *module, PyObject *object)
+{
+    return array_import(PyModule_GetState(module), object);
+}
+
+/* copy_of(object, device): a new array with the elements of anything array-like. */
+static PyObject *array_copy_of(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyObject *object, *place = Py_None;
+    ts_device *device;
+    if (!PyArg_ParseTuple(args, "O|O:copy_of", &object, &place))
+        return NULL;
+    if (PyObject_TypeCheck(object, state->array_type)) {
+        device = NULL;
+        if (array_alive(object) < 0 || (place != Py_None && core_device_of(state, place, &device) < 0))
+            return NULL;
+        return array_of_array(state, ARRAY(object), device);
+    }
+    if (!PyObject_CheckBuffer(object) && PyObject_HasAttr(object, state->name_dlpack)) {
+        PyObject *lent = array_import(state, object), *copy = NULL;
+        device = NULL;
+        if (lent && (place == Py_None || core_device_of(state, place, &device) == 0))
+            copy = array_of_array(state, ARRAY(lent), device);
+        Py_XDECREF(lent);
+        return copy;
+    }
+    Py_buffer view;
+    ts_dtype dtype;
+    if (core_device_of(state, place, &device) < 0 || array_host_view(state, object, &view, &dtype) < 0)
+        return NULL;
+    PyObject *result = array_from_view(state, &view, dtype, device);
+    PyBuffer_Release(&view);
+    return result;
+}
+
+/* ---- views ------------------------------------------------------------------------------------------*/
+
+/* Applies one index to axis *axis of *array (owned); advances the axis. */
+static int array_index_one(core_state *state, ts_array **array, uint32_t *axis, PyObject *index)
+{
+    ts_array *next = NULL;
+    ts_error err;
+    ts_status status;
+    if (*axis >= (*array)->rank) {
+        PyErr_Format(PyExc_IndexError, "too many indices for an array of %d dimensions", (*array)->rank);
+        return -1;
+    }
+    int64_t extent = (*array)->shape[*axis];
+    if (PySlice_Check(index)) {
+        Py_ssize_t start, stop, step;
+        if (PySlice_Unpack(index, &start, &stop, &step) < 0)
+            return -1;
+        PySlice_AdjustIndices(extent, &start, &stop, step);
+        status = ts_array_slice(*array, *axis, start, stop, step, &next, &err);
+        ++*axis;
+    } else {
+        int64_t i = PyNumber_AsSsize_t(index, PyExc_IndexError);
+        if (i == -1 && PyErr_Occurred())
+            return -1;
+        if (i < -extent || i >= extent) {
+            PyErr_Format(PyExc_IndexError, "index %lld is out of range for axis %u of extent %lld", (long long)i, *axis, (long long)extent);
+            return -1;
+        }
+        status = ts_array_pick(*array, *axis, i < 0 ? i + extent : i, &next, &err);
+    }
+    if (status != TS_OK) {
+        core_raise(state, &err);
+        return -1;
+    }
+    ts_array_release(*array);
+    *array = next;
+    return 0;
+}
+
+static PyObject *array_subscript(PyObject *self, PyObject *key)
+{
+    if (array_alive(self) < 0)
+        return NULL;
+    PyObject *keys = PyTuple_Check(key) ? Py_NewRef(key) : PyTuple_Pack(1, key);
+    if (!keys)
+        return NULL;
+    ts_array *array = ARRAY(self);
+    ts_array_retain(array);
+    Py_ssize_t n = PyTuple_GET_SIZE(keys);
+    uint32_t axis = 0;
+    int ok = 1;
+    for (Py_ssize_t i = 0; i < n && ok; i++) {
+        PyObject *item = PyTuple_GET_ITEM(keys, i);
+        if (item == Py_Ellipsis)
+            axis = (uint32_t)(array->rank - (n - 1 - i) > (Py_ssize_t)axis ? array->rank - (n - 1 - i) : (Py_ssize_t)axis);
+        else
+            ok = array_index_one(STATE(self), &array, &axis, item) == 0;
+    }
+    Py_DECREF(keys);
+    if (!ok) {
+        ts_array_release(array);
+        return NULL;
+    }
+    return core_array_wrap(STATE(self), array);
+}
+
+static PyObject *array_reshape(PyObject *self, PyObject *args)
+{
+    uint32_t rank;
+    int64_t shape[TS_ARRAY_RANK];
+    ts_array *out;
+    ts_error err;
+    PyObject *object = PyTuple_GET_SIZE(args) == 1 ? PyTuple_GET_ITEM(args, 0) : args;
+    if (array_shape(object, &rank, shape) < 0)
+        return NULL;
+    return array_result(STATE(self), ts_array_reshape(ARRAY(self), rank, shape, &out, &err), &out, &err);
+}
+
+static PyObject *array_transpose(PyObject *self, PyObject *args)
+{
+    uint32_t n, axes[TS_ARRAY_RANK];
+    int64_t values[TS_ARRAY_RANK];
+    ts_array *out;
+    ts_error err;
+    if (PyTuple_GET_SIZE(args) == 0)
+        return array_result(STATE(self), ts_array_transpose(ARRAY(self), NULL, &out, &err), &out, &err);
+    PyObject *object = PyTuple_GET_SIZE(args) == 1 && !PyLong_Check(PyTuple_GET_ITEM(args, 0)) ? PyTuple_GET_ITEM(args, 0) : args;
+    if (array_shape(object, &n, values) < 0)
+        return NULL;
+    if (n != ARRAY(self)->rank) {
+        PyErr_Format(PyExc_ValueError, "transpose of %d dimensions takes %d axes, not %u", ARRAY(self)->rank, ARRAY(self)->rank, n);
+        return NULL;
+    }
+    for (uint32_t d = 0; d < n; d++) {
+        if (values[d] < -(int64_t)n || values[d] >= (int64_t)n) {
+            PyErr_Format(PyExc_ValueError, "axis %lld is out of range for %u dimensions", (long long)values[d], n);
+            return NULL;
+        }
+        axes[d] = (uint32_t)(values[d] < 0 ? values[d] + n : values[d]);
+    }
+    return array_result(STATE(self), ts_array_transpose(ARRAY(self), axes, &out, &err), &out, &err);
+}
+
+static PyObject *array_view(PyObject *self, PyObject *type)
+{
+    ts_dtype dtype;
+    ts_array *out;
+    ts_error err;
+    if (core_dtype_of(STATE(self), type, &dtype) < 0)
+        return NULL;
+    return array_result(STATE(self), ts_array_view(ARRAY(self), dtype, &out, &err), &out, &err);
+}
+
+static PyObject *array_copy(PyObject *self, PyObject *args)
+{
+    PyObject *place = Py_None;
+    ts_device *device = NULL;
+    if (!PyArg_ParseTuple(args, "|O:copy", &place) || array_alive(self) < 0)
+        return NULL;
+    if (place != Py_None && core_device_of(STATE(self), place, &device) < 0)
+        return NULL;
+    return array_of_array(STATE(self), ARRAY(self), device);
+}
+
+static PyObject *array_free(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    ts_buffer_free(ARRAY(self)->buffer);
+    Py_RETURN_NONE;
+}
+
+/* ---- to and from host memory --------------------------------------------------------------------------*/
+
+static PyObject *array_move(PyObject *self, PyObject *host, bool to_host)
+{
+    Py_buffer view;
+    ts_array *array = ARRAY(self);
+    ts_error err;
+    ts_status status;
+    int64_t strides[TS_ARRAY_RANK];
+    if (array_alive(self) < 0 || PyObject_GetBuffer(host, &view, to_host ? PyBUF_STRIDED : PyBUF_STRIDED_RO) < 0)
+        return NULL;
+    bool same = view.ndim == array->rank && (size_t)view.itemsize == ts_dtype_bytes(array->dtype);
+    for (int d = 0; same && d < view.ndim; d++) {
+        same = view.shape[d] == array->shape[d];
+        strides[d] = view.strides[d];
+    }
+    if (!same) {
+        PyBuffer_Release(&view);
+        PyErr_SetString(PyExc_ValueError, "the host array must have the same shape and item size");
+        return NULL;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    status = to_host ? ts_array_to_host(array, NULL, view.buf, strides, &err) : ts_array_from_host(array, NULL, view.buf, strides, &err);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&view);
+    if (status != TS_OK)
+        return core_raise(STATE(self), &err);
+    Py_RETURN_NONE;
+}
+
+static PyObject *array_to_host(PyObject *self, PyObject *host)
+{
+    return array_move(self, host, true);
+}
+
+static PyObject *array_from_host(PyObject *self, PyObject *host)
+{
+    return array_move(self, host, false);
+}
+
+static const char *array_format(ts_dtype dtype)
+{
+    static const char *const formats[TS_DTYPE_COUNT] = {
+        [TS_DTYPE_bool_] = "?",  [TS_DTYPE_int8] = "b",    [TS_DTYPE_int16] = "h",  [TS_DTYPE_int32] = "i",
+        [TS_DTYPE_int64] = "q",  [TS_DTYPE_uint8] = "B",   [TS_DTYPE_uint16] = "H", [TS_DTYPE_uint32] = "I",
+        [TS_DTYPE_uint64] = "Q", [TS_DTYPE_float16] = "e", [TS_DTYPE_float32] = "f", [TS_DTYPE_float64] = "d",
+    };
+    return formats[dtype];
+}
+
+static bool array_on_host(const ts_array *array)
+{
+    return TS_DEVICE_ID_KIND(ts_device_id(array->device)) == TS_DEVICE_CPU;
+}
+
+static int array_getbuffer(PyObject *self, Py_buffer *view, int flags)
+{
+    const ts_array *array = ARRAY(self);
+    const char *format = array_format(array->dtype);
+    view->obj = NULL;
+    if (array_alive(self) < 0)
+        return -1;
+    if (!array_on_host(array) || !format) {
+        PyErr_SetString(PyExc_BufferError, format ? "an array in GPU memory has no buffer; use .numpy()" : "this dtype has no buffer format; use .view('uint8')");
+        return -1;
+    }
+    if (!(flags & PyBUF_STRIDES) && !ts_array_is_contiguous(array)) {
+        PyErr_SetString(PyExc_BufferError, "the array is not contiguous");
+        return -1;
+    }
+    Py_ssize_t *dims = PyMem_Malloc((2 * (size_t)array->rank + 1) * sizeof *dims);
+    if (!dims) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    Py_ssize_t item = (Py_ssize_t)ts_dtype_bytes(array->dtype);
+    for (int d = 0; d < array->rank; d++) {
+        dims[d] = array->shape[d];
+        dims[array->rank + d] = array->strides[d] * item;
+    }
+    *view = (Py_buffer){.buf = array->data, .obj = Py_NewRef(self), .len = ts_array_count(array) * item, .itemsize = item,
+                        .readonly = array->flags & TS_ARRAY_READONLY, .ndim = array->rank, .internal = dims};
+    view->format = flags & PyBUF_FORMAT ? (char *)(uintptr_t)format : NULL;
+    view->shape = flags & PyBUF_ND ? dims : NULL;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? dims + array->rank : NULL;
+    if ((flags & PyBUF_WRITABLE) && view->readonly) {
+        PyBuffer_Release(view);
+        PyErr_SetString(PyExc_BufferError, "the array is read-only");
+        return -1;
+    }
+    return 0;
+}
+
+static void array_releasebuffer(PyObject *self, Py_buffer *view)
+{
+    (void)self;
+    PyMem_Free(view->internal);
+}
+
+/* ---- interchange --------------------------------------------------------------------------------------*/
+
+static void array_capsule_free(PyObject *capsule)
+{
+    if (PyCapsule_IsValid(capsule, "dltensor")) {
+        ts_dl_managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
+        managed->deleter(managed);
+    } else if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        ts_dl_managed_versioned *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        managed->deleter(managed);
+    }
+}
+
+static PyObject *array_capsule(PyObject *self, ts_array *array, int major)
+{
+    ts_error err;
+    ts_dl_managed *old;
+    ts_dl_managed_versioned *managed;
+    PyObject *capsule;
+    if (major >= 1) {
+        if (ts_array_to_dlpack_versioned(array, &managed, &err) != TS_OK)
+            return core_raise(STATE(self), &err);
+        capsule = PyCapsule_New(managed, "dltensor_versioned", array_capsule_free);
+        if (!capsule)
+            managed->deleter(managed);
+        return capsule;
+    }
+    if (ts_array_to_dlpack(array, &old, &err) != TS_OK)
+        return core_raise(STATE(self), &err);
+    capsule = PyCapsule_New(old, "dltensor", array_capsule_free);
+    if (!capsule)
+        old->deleter(old);
+    return capsule;
+}
+
+/* The consumer's stream waits for ours by waiting for everything: the pool's order is per device. */
+static PyObject *array_dlpack(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
+    PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
+    long major = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO:__dlpack__", names, &stream, &version, &device, &copy))
+        return NULL;
+    if (PyTuple_Check(version) && PyTuple_GET_SIZE(version) == 2)
+        major = PyLong_AsLong(PyTuple_GET_ITEM(version, 0));
+    if (PyErr_Occurred() || array_alive(self) < 0)
+        return NULL;
+    bool none_wanted = PyLong_Check(stream) && PyLong_AsLong(stream) == -1;
+    if (!array_on_host(ARRAY(self)) && !none_wanted && core_wait_device(STATE(self), ARRAY(self)->device) < 0)
+        return NULL;
+    if (copy != Py_True)
+        return array_capsule(self, ARRAY(self), (int)major);
+    PyObject *fresh = array_of_array(STATE(self), ARRAY(self), NULL);
+    PyObject *capsule = fresh ? array_capsule(self, ARRAY(fresh), (int)major) : NULL;
+    Py_XDECREF(fresh);
+    return capsule;
+}
+
+static PyObject *array_dlpack_device(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    uint16_t id = ts_device_id(ARRAY(self)->device);
+    return Py_BuildValue("(ii)", array_on_host(ARRAY(self)) ? 1 : 2, TS_DEVICE_ID_ORDINAL(id));
+}
+
+static PyObject *array_get_cuda_interface(PyObject *self, void *unused)
+{
+    (void)unused;
+    const ts_array *array = ARRAY(self);
+    const char *format = array_format(array->dtype);
+    if (array_on_host(array) || !format) {
+        PyErr_SetString(PyExc_AttributeError, "__cuda_array_interface__");
+        return NULL;
+    }
+    if (array_alive(self) < 0)
+        return NULL;
+    char kind = strchr("?", *format) ? 'b' : strchr("bhiq", *format) ? 'i' : strchr("BHIQ", *format) ? 'u' : 'f';
+    char type[8];
+    PyOS_snprintf(type, sizeof type, "%c%c%d", ts_dtype_bytes(array->dtype) == 1 ? '|' : '<', kind, (int)ts_dtype_bytes(array->dtype));
+    PyObject *shape = array_tuple(array->shape, array->rank, 1);
+    PyObject *strides = array_tuple(array->strides, array->rank, (int64_t)ts_dtype_bytes(array->dtype));
+    if (!shape || !strides)
+        return NULL;
+    return Py_BuildValue("{s:i,s:s,s:(KO),s:N,s:N}", "version", 3, "typestr", type, "data",
+                         (unsigned long long)(uintptr_t)array->data, array->flags & TS_ARRAY_READONLY ? Py_True : Py_False,
+                         "shape", shape, "strides", strides);
+}
+
+/* ---- attributes -----------------------------------------------------------------------------------------*/
+
+static PyObject *array_get_shape(PyObject *self, void *unused)
+{
+    (void)unused;
+    return array_tuple(ARRAY(self)->shape, ARRAY(self)->rank, 1);
+}
+
+static PyObject *array_get_strides(PyObject *self, void *unused)
+{
+    (void)unused;
+    return array_tuple(ARRAY(self)->strides, ARRAY(self)->rank, (int64_t)ts_dtype_bytes(ARRAY(self)->dtype));
+}
+
+static PyObject *array_get_dtype(PyObject *self, void *unused)
+{
+    (void)unused;
+    return core_dtype_object(STATE(self), ARRAY(self)->dtype);
+}
+
+static PyObject *array_get_ndim(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLong(ARRAY(self)->rank);
+}
+
+static PyObject *array_get_size(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLongLong(ts_array_count(ARRAY(self)));
+}
+
+static PyObject *array_get_nbytes(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromLongLong(ts_array_count(ARRAY(self)) * (int64_t)ts_dtype_bytes(ARRAY(self)->dtype));
+}
+
+static PyObject *array_get_pointer(PyObject *self, void *unused)
+{
+    (void)unused;
+    return array_alive(self) < 0 ? NULL : PyLong_FromVoidPtr(ARRAY(self)->data);
+}
+
+static PyObject *array_get_device(PyObject *self, void *unused)
+{
+    (void)unused;
+    uint16_t id = ts_device_id(ARRAY(self)->device);
+    return array_on_host(ARRAY(self)) ? PyUnicode_FromString("cpu") : PyUnicode_FromFormat("cuda:%d", TS_DEVICE_ID_ORDINAL(id));
+}
+
+static PyObject *array_get_transposed(PyObject *self, void *unused)
+{
+    (void)unused;
+    ts_array *out;
+    ts_error err;
+    return array_result(STATE(self), ts_array_transpose(ARRAY(self), NULL, &out, &err), &out, &err);
+}
+
+static Py_ssize_t array_length(PyObject *self)
+{
+    if (ARRAY(self)->rank)
+        return ARRAY(self)->shape[0];
+    PyErr_SetString(PyExc_TypeError, "an array of no dimensions has no length");
+    return -1;
+}
+
+static PyObject *array_repr(PyObject *self)
+{
+    PyObject *shape = array_get_shape(self, NULL), *device = array_get_device(self, NULL), *text = NULL;
+    ts_error err;
+    if (shape && device)
+        text = PyUnicode_FromFormat("tessera.Array(shape=%R, dtype=%s, device=%U%s)", shape, ts_dtype_name(ARRAY(self)->dtype), device,
+                                    ts_buffer_check(ARRAY(self)->buffer, &err) == TS_OK ? "" : ", freed");
+    Py_XDECREF(shape);
+    Py_XDECREF(device);
+    return text;
+}
+
+/* NumPy is asked for only when a NumPy array is wanted: the Python side does it. */
+static PyObject *array_python(PyObject *self, const char *function, PyObject *args)
+{
+    PyObject *module = PyImport_ImportModule("tessera._array");
+    PyObject *callable = module ? PyObject_GetAttrString(module, function) : NULL;
+    PyObject *all = callable ? PyTuple_Pack(1, self) : NULL;
+    PyObject *joined = all ? PySequence_Concat(all, args) : NULL;
+    PyObject *result = joined ? PyObject_Call(callable, joined, NULL) : NULL;
+    Py_XDECREF(module);
+    Py_XDECREF(callable);
+    Py_XDECREF(all);
+    Py_XDECREF(joined);
+    return result;
+}
+
+static PyObject *array_numpy(PyObject *self, PyObject *args)
+{
+    return array_python(self, "to_numpy", args);
+}
+
+static PyObject *array_as_numpy(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    (void)kwargs; /* copy: always one for GPU memory */
+    return array_python(self, "as_numpy", args);
+}
+
+static PyObject *array_tolist(PyObject *self, PyObject *args)
+{
+    return array_python(self, "to_list", args);
+}
+
+static PyMethodDef array_methods[] = {
+    {"numpy", array_numpy, METH_VARARGS, "numpy()\n--\n\nA new NumPy array with the elements; waits for the device."},
+    {"__array__", (PyCFunction)(void (*)(void))array_as_numpy, METH_VARARGS | METH_KEYWORDS, "The NumPy protocol; shares host memory, copies GPU memory."},
+    {"tolist", array_tolist, METH_VARARGS, "tolist()\n--\n\nThe elements as nested lists of Python numbers (a number for no dimensions)."},
+    {"reshape", array_reshape, METH_VARARGS, "reshape(*shape)\n--\n\nA view with another shape; one extent may be -1. Raises BufferError where only a copy could do it."},
+    {"transpose", array_transpose, METH_VARARGS, "transpose(*axes)\n--\n\nA view with permuted axes; reversed when none are given."},
+    {"view", array_view, METH_O, "view(dtype, /)\n--\n\nThe same bytes as another dtype."},
+    {"copy", array_copy, METH_VARARGS, "copy(device=None, /)\n--\n\nA new row-major array with the same elements, on the same or another device."},
+    {"free", array_free, METH_NOARGS, "Gives the memory back now; using the array or its views afterwards raises BufferError."},
+    {"_to_host", array_to_host, METH_O, "Copies into a writable host buffer of the same shape."},
+    {"_from_host", array_from_host, METH_O, "Copies from a host buffer of the same shape."},
+    {"__dlpack__", (PyCFunction)(void (*)(void))array_dlpack, METH_VARARGS | METH_KEYWORDS,
+     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nA DLPack capsule of this array."},
+    {"__dlpack_device__", array_dlpack_device, METH_NOARGS, "(device type, ordinal) in DLPack's numbers."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyGetSetDef array_getset[] = {
+    {"shape", array_get_shape, NULL, "Extents, a tuple of ints.", NULL},
+    {"strides", array_get_strides, NULL, "Steps in bytes along each axis.", NULL},
+    {"dtype", array_get_dtype, NULL, "Element type, a tessera dtype.", NULL},
+    {"ndim", array_get_ndim, NULL, "Number of axes.", NULL},
+    {"size", array_get_size, NULL, "Number of elements.", NULL},
+    {"nbytes", array_get_nbytes, NULL, "Bytes of the elements.", NULL},
+    {"ptr", array_get_pointer, NULL, "Address of the first element.", NULL},
+    {"device", array_get_device, NULL, "'cpu' or 'cuda:N'.", NULL},
+    {"T", array_get_transposed, NULL, "A view with the axes reversed.", NULL},
+    {"__cuda_array_interface__", array_get_cuda_interface, NULL, "Version 3; GPU arrays only.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyType_Slot array_slots[] = {
+    {Py_tp_doc, "An array on a device. Made by tessera.array, empty, zeros, full, from_dlpack; indexing gives views."},
+    {Py_tp_dealloc, array_dealloc},
+    {Py_tp_methods, array_methods},
+    {Py_tp_getset, array_getset},
+    {Py_tp_repr, array_repr},
+    {Py_mp_subscript, array_subscript},
+    {Py_mp_length, array_length},
+    {Py_bf_getbuffer, array_getbuffer},
+    {Py_bf_releasebuffer, array_releasebuffer},
+    {0, NULL},
+};
+static PyType_Spec array_spec = {"tessera._core.ArrayBase", sizeof(core_array), 0, Py_TPFLAGS_DEFAULT, array_slots};
+
+static PyMethodDef array_functions[] = {
+    {"empty", (PyCFunction)(void (*)(void))array_empty, METH_VARARGS | METH_KEYWORDS,
+     "empty(shape, dtype=float32, device=None)\n--\n\nA new array with undefined contents on 'cpu' (None) or 'cuda:N'."},
+    {"zeros", (PyCFunction)(void (*)(void))array_zeros, METH_VARARGS | METH_KEYWORDS,
+     "zeros(shape, dtype=float32, device=None)\n--\n\nA new array of zeros."},
+    {"copy_of", array_copy_of, METH_VARARGS, "copy_of(object, device=None, /)\n--\n\nA new array with the elements of a buffer, DLPack object or Array."},
+    {"from_dlpack", array_from_dlpack, METH_O, "from_dlpack(object, /)\n--\n\nAn array that shares the memory of an object with __dlpack__."},
+    {NULL, NULL, 0, NULL},
+};
+
+int core_array_init(PyObject *module, core_state *state)
+{
+    state->array_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &array_spec, NULL);
+    if (!state->array_type || PyModule_AddObjectRef(module, "Array", (PyObject *)state->array_type) < 0)
+        return -1;
+    return PyModule_AddFunctions(module, array_functions);
+}

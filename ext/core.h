@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The CPython extension tessera._core: translation between Python objects and the C library, nothing
+ * else. This header holds the module state and what its files share. Read next: kernel.c.
+ */
+#ifndef TS_EXT_CORE_H
+#define TS_EXT_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include "tessera/array.h"
+#include "tessera/compile.h"
+#include "tessera/device.h"
+#include "tessera/launch.h"
+
+/* Kinds of argument objects, found once per Python type and remembered. */
+typedef struct core_frame core_frame;
+typedef struct core_state core_state;
+typedef int core_take(core_state *state, core_frame *frame, PyObject *object, const void *extra);
+
+typedef struct core_taker {
+    PyTypeObject *type; /* owned */
+    core_take *take;
+    const void *extra; /* DLPack exchange table of the type, or NULL */
+} core_taker;
+
+#define CORE_TAKERS 64
+
+struct core_state {
+    PyObject *errors[32];  /* exception class of -status; owned */
+    PyObject *dtypes[TS_DTYPE_COUNT]; /* tessera dtype objects; owned, filled on first use */
+    PyTypeObject *array_type, *stream_type, *event_type, *kernel_type;
+    PyObject *name_prepare, *name_dlpack, *name_cuda_stream, *name_cuda_stream_protocol, *name_ptr, *name_handle,
+        *name_cuda_array, *name_array_interface, *name_dtype, *name_name;
+    core_taker takers[CORE_TAKERS];
+    int n_takers;
+};
+
+/* Everything one launch borrows while it runs: arguments in C form and what must be given back. */
+#define CORE_DIMS 512
+#define CORE_HOLDS 128
+struct core_frame {
+    size_t n;
+    uint32_t n_dims, n_views, n_objects;
+    bool has_host_views; /* some argument is host memory lent through the buffer protocol */
+    ts_arg args[TS_LAUNCH_ARGS];
+    int64_t dims[CORE_DIMS];
+    Py_buffer views[CORE_HOLDS];
+    PyObject *objects[CORE_HOLDS];
+};
+
+/* error.c: sets the Python exception of `err` and returns NULL. */
+PyObject *core_raise(core_state *state, const ts_error *err);
+int core_errors_init(core_state *state);
+
+/* args.c */
+void core_frame_init(core_frame *frame);
+void core_frame_deinit(core_frame *frame);
+int core_take_object(core_state *state, core_frame *frame, PyObject *object); /* 0, or -1 with exception */
+int core_take_args(core_state *state, core_frame *frame, PyObject *args);     /* a tuple or list */
+ts_dtype core_dtype_of_format(const char *format, Py_ssize_t itemsize);
+int core_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dtype object or name */
+PyObject *core_dtype_object(core_state *state, ts_dtype dtype);        /* new reference */
+
+/* array.c, stream.c, kernel.c, tools.c: types and functions */
+typedef struct core_array {
+    PyObject_HEAD
+    core_state *state;
+    ts_array *array;
+} core_array;
+PyObject *core_array_wrap(core_state *state, ts_array *array); /* takes the reference */
+int core_array_init(PyObject *module, core_state *state);
+int core_stream_init(PyObject *module, core_state *state);
+int core_kernel_init(PyObject *module, core_state *state);
+int core_tools_init(PyObject *module, core_state *state);
+/* A stream from None, a tessera Stream, a foreign stream object or a raw handle. *out points at `room`
+ * or at a Stream's own; NULL for None. */
+int core_stream_of(core_state *state, PyObject *object, ts_stream *room, const ts_stream **out);
+int core_device_of(core_state *state, PyObject *object, ts_device **out); /* "cpu", "cuda:1", None */
+/* Waits with the GIL dropped, looking at signals; 0, or -1 with exception. */
+int core_wait_stream(core_state *state, const ts_stream *stream);
+int core_wait_device(core_state *state, ts_device *device);
+
+core_state *core_state_of_type(PyTypeObject *type);
+
+#endif

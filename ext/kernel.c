@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernels and launch(). Kernel is the base of tessera.tile.kernel: it holds a ts_kernel, made on first
+ * use from what the Python side's _prepare() gives: (name, file, pack bytes, ((parameter name, flags,
+ * static shape bits, static stride bits), ...), (eight hints)). launch() is one pass over the arguments
+ * into C form (args.c), then ts_launch.
+ */
+#include "core.h"
+#include <string.h>
+
+typedef struct kernel_object {
+    PyObject_HEAD
+    core_state *state;
+    ts_kernel *kernel;
+} kernel_object;
+
+static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    (void)args;
+    (void)kwargs;
+    kernel_object *self = (kernel_object *)type->tp_alloc(type, 0);
+    if (self)
+        self->state = core_state_of_type(type);
+    return (PyObject *)self;
+}
+
+static int kernel_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    return 0;
+}
+
+static void kernel_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    ts_kernel_release(((kernel_object *)self)->kernel);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static int kernel_param(PyObject *row, ts_param *out)
+{
+    int flags, shape, stride;
+    if (!PyArg_ParseTuple(row, "ziii", &out->name, &flags, &shape, &stride))
+        return -1;
+    out->flags = (uint8_t)flags;
+    out->static_shape = (uint8_t)shape;
+    out->static_stride = (uint8_t)stride;
+    return 0;
+}
+
+static int kernel_hints(PyObject *tuple, ts_hints *out)
+{
+    uint8_t *bytes = (uint8_t *)out;
+    if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) > (Py_ssize_t)sizeof *out) {
+        PyErr_SetString(PyExc_TypeError, "_prepare(): hints are a tuple of at most 8 small integers");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++)
+        bytes[i] = (uint8_t)PyLong_AsLong(PyTuple_GET_ITEM(tuple, i));
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int kernel_create(kernel_object *self, PyObject *prepared)
+{
+    ts_kernel_desc desc = {0};
+    ts_param params[TS_LAUNCH_ARGS];
+    PyObject *rows, *hints;
+    Py_buffer pack;
+    ts_error err;
+    memset(params, 0, sizeof params);
+    if (!PyArg_ParseTuple(prepared, "szy*O!O", &desc.name, &desc.file, &pack, &PyTuple_Type, &rows, &hints))
+        return -1;
+    int result = -1;
+    desc.n_params = (size_t)PyTuple_GET_SIZE(rows);
+    if (desc.n_params > TS_LAUNCH_ARGS) {
+        PyErr_Format(PyExc_TypeError, "kernel %s has %zu parameters; the limit is %d", desc.name, desc.n_params, TS_LAUNCH_ARGS);
+        goto done;
+    }
+    for (size_t i = 0; i < desc.n_params; i++)
+        if (kernel_param(PyTuple_GET_ITEM(rows, (Py_ssize_t)i), &params[i]) < 0)
+            goto done;
+    if (kernel_hints(hints, &desc.hints) < 0)
+        goto done;
+    desc.pack = pack.buf;
+    desc.n_pack = (size_t)pack.len;
+    desc.params = params;
+    if (ts_kernel_create(&desc, &self->kernel, &err) == TS_OK)
+        result = 0;
+    else
+        core_raise(self->state, &err);
+done:
+    PyBuffer_Release(&pack);
+    return result;
+}
+
+/* The C kernel of a Kernel object, prepared on first use. */
+static ts_kernel *kernel_get(core_state *state, PyObject *object)
+{
+    if (!PyObject_TypeCheck(object, state->kernel_type)) {
+        PyErr_Format(PyExc_TypeError, "launch() takes a function decorated with @kernel, not a %.200s", Py_TYPE(object)->tp_name);
+        return NULL;
+    }
+    kernel_object *self = (kernel_object *)object;
+    if (self->kernel)
+        return self->kernel;
+    PyObject *prepared = PyObject_CallMethodNoArgs(object, state->name_prepare);
+    if (!prepared)
+        return NULL;
+    if (!self->kernel) /* another thread may have been faster */
+        kernel_create(self, prepared);
+    Py_DECREF(prepared);
+    return self->kernel;
+}
+
+static int64_t kernel_axis(PyObject *item)
+{
+    if (PyLong_CheckExact(item))
+        return PyLong_AsLongLong(item);
+    PyObject *index = PyNumber_Index(item);
+    if (!index)
+        return -1;
+    int64_t value = PyLong_AsLongLong(index);
+    Py_DECREF(index);
+    return value;
+}
+
+static int kernel_grid(PyObject *object, int64_t grid[3])
+{
+    grid[0] = grid[1] = grid[2] = 1;
+    if (PyLong_Check(object)) {
+        grid[0] = PyLong_AsLongLong(object);
+        return PyErr_Occurred() ? -1 : 0;
+    }
+    if (!PyTuple_Check(object) && !PyList_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "the grid is a tuple of 1 to 3 integers, not a %.200s", Py_TYPE(object)->tp_name);
+        return -1;
+    }
+    Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
+    if (n < 1 || n > 3) {
+        PyErr_Format(PyExc_ValueError, "the grid has 1 to 3 axes, not %zd", n);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        grid[i] = kernel_axis(PySequence_Fast_GET_ITEM(object, i));
+        if (grid[i] == -1 && PyErr_Occurred())
+            return -1;
+    }
+    return 0;
+}
+
+/* Compiling may take long: the GIL is dropped around it. A known specialisation is launched with the
+ * GIL held, which is cheaper than giving it up; CPU grids run long, so there it is dropped too. */
+static ts_status kernel_run(const ts_stream *stream, const int64_t grid[3], ts_kernel *kernel, core_frame *frame,
+                            uint32_t flags, ts_error *err)
+{
+    ts_status status;
+    bool gpu = false;
+    for (size_t i = 0; i < frame->n && !gpu; i++)
+        gpu = frame->args[i].kind == TS_SPEC_ARRAY && TS_DEVICE_ID_KIND(frame->args[i].device) == TS_DEVICE_CUDA;
+    ts_kernel_stats stats;
+    ts_kernel_get_stats(kernel, &stats);
+    if (gpu && stats.n_specialised)
+        return ts_launch(stream, grid, kernel, frame->args, frame->n, flags, err);
+    Py_BEGIN_ALLOW_THREADS;
+    status = ts_launch(stream, grid, kernel, frame->args, frame->n, flags, err);
+    if (status == TS_OK && frame->has_host_views && stream && stream->impl)
+        status = ts_stream_sync(stream, TS_FOREVER, err);
+    Py_END_ALLOW_THREADS;
+    return status;
+}
+
+static PyObject *kernel_launch_args(core_state *state, PyObject *const *args, uint32_t flags)
+{
+    int64_t grid[3];
+    ts_stream room;
+    const ts_stream *stream;
+    core_frame frame;
+    ts_error err;
+    if (core_stream_of(state, args[0], &room, &stream) < 0 || kernel_grid(args[1], grid) < 0)
+        return NULL;
+    ts_kernel *kernel = kernel_get(state, args[2]);
+    if (!kernel)
+        return NULL;
+    core_frame_init(&frame);
+    PyObject *result = NULL;
+    if (core_take_args(state, &frame, args[3]) == 0) {
+        if (kernel_run(stream, grid, kernel, &frame, flags, &err) == TS_OK)
+            result = Py_NewRef(Py_None);
+        else
+            core_raise(state, &err);
+    }
+    core_frame_deinit(&frame);
+    return result;
+}
+
+static PyObject *kernel_launch(PyObject *module, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    uint32_t flags = 0;
+    if (n != 4) {
+        PyErr_Format(PyExc_TypeError, "launch(stream, grid, kernel, args) takes 4 positional arguments, not %zd", n);
+        return NULL;
+    }
+    for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
+        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), "programmatic_dependent_launch")) {
+            PyErr_Format(PyExc_TypeError, "launch() has no argument named %R", PyTuple_GET_ITEM(names, i));
+            return NULL;
+        }
+        int truth = PyObject_IsTrue(args[n + i]);
+        if (truth < 0)
+            return NULL;
+        flags |= truth ? TS_LAUNCH_PDL : 0;
+    }
+    return kernel_launch_args(PyModule_GetState(module), args, flags);
+}
+
+/* prepare(stream, kernel, args) compiles without running; gives facts of the plan as a dictionary. */
+static PyObject *kernel_prepare(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    core_state *state = PyModule_GetState(module);
+    ts_stream room;
+    const ts_stream *stream;
+    core_frame frame;
+    ts_error err;
+    const ts_plan *plan;
+    if (n != 3) {
+        PyErr_SetString(PyExc_TypeError, "prepare(stream, kernel, args) takes 3 positional arguments");
+        return NULL;
+    }
+    ts_kernel *kernel = kernel_get(state, args[1]);
+    if (!kernel || core_stream_of(state, args[0], &room, &stream) < 0)
+        return NULL;
+    core_frame_init(&frame);
+    PyObject *result = NULL;
+    if (core_take_args(state, &frame, args[2]) == 0) {
+        ts_status status;
+        Py_BEGIN_ALLOW_THREADS;
+        status = ts_kernel_prepare(stream, kernel, frame.args, frame.n, &plan, &err);
+        Py_END_ALLOW_THREADS;
+        if (status == TS_OK)
+            result = Py_BuildValue("{s:s,s:I,s:I,s:I,s:I,s:K,s:d,s:d}", "name", plan->name, "target", plan->target, "threads",
+                                   plan->threads, "shared_bytes", plan->shared_bytes, "tensor_maps", plan->n_tmaps,
+                                   "scratch_bytes", (unsigned long long)plan->scratch_bytes, "flops", plan->flops, "bytes",
+                                   plan->bytes);
+        else
+            core_raise(state, &err);
+    }
+    core_frame_deinit(&frame);
+    return result;
+}
+
+static PyObject *kernel_stats(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    ts_kernel_stats stats = {0};
+    if (((kernel_object *)self)->kernel)
+        ts_kernel_get_stats(((kernel_object *)self)->kernel, &stats);
+    return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K}", "specialised", (unsigned long long)stats.n_specialised, "compiled",
+                         (unsigned long long)stats.n_compiled, "from_memory", (unsigned long long)stats.n_from_memory,
+                         "from_disk", (unsigned long long)stats.n_from_disk, "compile_ns",
+                         (unsigned long long)stats.compile_ns, "load_ns", (unsigned long long)stats.load_ns);
+}
+
+static PyMethodDef kernel_methods[] = {
+    {"_stats", kernel_stats, METH_NOARGS, "Counts and times of this kernel's specialisations, as a dictionary."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyType_Slot kernel_slots[] = {
+    {Py_tp_doc, "Base of tessera.tile.kernel; holds the compiled specialisations."},
+    {Py_tp_new, kernel_new},
+    {Py_tp_dealloc, kernel_dealloc},
+    {Py_tp_traverse, kernel_traverse},
+    {Py_tp_methods, kernel_methods},
+    {0, NULL},
+};
+
+static PyType_Spec kernel_spec = {
+    "tessera._core.Kernel", sizeof(kernel_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, kernel_slots};
+
+static PyMethodDef kernel_functions[] = {
+    {"launch", (PyCFunction)(void (*)(void))kernel_launch, METH_FASTCALL | METH_KEYWORDS,
+     "launch(stream, grid, kernel, args, /, *, programmatic_dependent_launch=False)\n--\n\n"
+     "Runs a kernel over a grid of tile blocks.\n\n"
+     "Parameters\n----------\n"
+     "stream : None, Stream, torch or CuPy stream, or int\n"
+     "    None is the default stream of the arguments' device.\n"
+     "grid : tuple of 1 to 3 ints\n"
+     "    Blocks along each axis, 0 to 2**24-1; 0 runs nothing.\n"
+     "kernel : kernel\n"
+     "args : tuple\n"
+     "    The kernel's arguments: arrays of one device, numbers, tuples, lists of arrays.\n\n"
+     "Raises\n------\n"
+     "TypeError, ValueError, OverflowError\n    Before anything is enqueued, for arguments that do not fit.\n"
+     "TileError\n    The kernel does not compile.\n"
+     "KernelError\n    The kernel failed while it ran (CPU default stream; else at the next wait).\n\n"
+     "Notes\n-----\n"
+     "On host memory (NumPy) the call returns when the arrays are written; on a GPU it enqueues."},
+    {"prepare", (PyCFunction)(void (*)(void))kernel_prepare, METH_FASTCALL,
+     "prepare(stream, kernel, args, /)\n--\n\nCompiles for these arguments without running; returns facts of the plan."},
+    {NULL, NULL, 0, NULL},
+};
+
+int core_kernel_init(PyObject *module, core_state *state)
+{
+    state->kernel_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &kernel_spec, NULL);
+    if (!state->kernel_type || PyModule_AddType(module, state->kernel_type) < 0)
+        return -1;
+    return PyModule_AddFunctions(module, kernel_functions);
+}

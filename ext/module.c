@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The module tessera._core: multi-phase init, all state in the module.
+ */
+#include "core.h"
+
+extern PyModuleDef core_module;
+
+/* The state of the module that defined `type` or one of its bases. */
+core_state *core_state_of_type(PyTypeObject *type)
+{
+    for (PyTypeObject *t = type; t; t = t->tp_base)
+        if (t->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+            PyObject *module = ((PyHeapTypeObject *)t)->ht_module;
+            if (module && PyModule_Check(module) && PyModule_GetDef(module) == &core_module)
+                return PyModule_GetState(module);
+        }
+    return NULL;
+}
+
+static int module_names(core_state *state)
+{
+    const struct {
+        PyObject **at;
+        const char *text;
+    } names[] = {
+        {&state->name_prepare, "_prepare"},       {&state->name_dlpack, "__dlpack__"},
+        {&state->name_cuda_stream, "cuda_stream"}, {&state->name_cuda_stream_protocol, "__cuda_stream__"},
+        {&state->name_ptr, "ptr"},                {&state->name_handle, "handle"},
+        {&state->name_cuda_array, "__cuda_array_interface__"},
+        {&state->name_array_interface, "__array_interface__"},
+        {&state->name_dtype, "dtype"},            {&state->name_name, "name"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!(*names[i].at = PyUnicode_InternFromString(names[i].text)))
+            return -1;
+    return 0;
+}
+
+static int module_exec(PyObject *module)
+{
+    core_state *state = PyModule_GetState(module);
+    if (module_names(state) < 0 || core_errors_init(state) < 0 || core_array_init(module, state) < 0 ||
+        core_stream_init(module, state) < 0 || core_kernel_init(module, state) < 0 || core_tools_init(module, state) < 0)
+        return -1;
+    return 0;
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    core_state *state = PyModule_GetState(module);
+    for (size_t i = 0; i < sizeof state->errors / sizeof *state->errors; i++)
+        Py_VISIT(state->errors[i]);
+    for (int i = 0; i < TS_DTYPE_COUNT; i++)
+        Py_VISIT(state->dtypes[i]);
+    for (int i = 0; i < state->n_takers; i++)
+        Py_VISIT(state->takers[i].type);
+    Py_VISIT(state->array_type);
+    Py_VISIT(state->stream_type);
+    Py_VISIT(state->event_type);
+    Py_VISIT(state->kernel_type);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    core_state *state = PyModule_GetState(module);
+    for (size_t i = 0; i < sizeof state->errors / sizeof *state->errors; i++)
+        Py_CLEAR(state->errors[i]);
+    for (int i = 0; i < TS_DTYPE_COUNT; i++)
+        Py_CLEAR(state->dtypes[i]);
+    for (int i = 0; i < state->n_takers; i++)
+        Py_CLEAR(state->takers[i].type);
+    state->n_takers = 0;
+    Py_CLEAR(state->array_type);
+    Py_CLEAR(state->stream_type);
+    Py_CLEAR(state->event_type);
+    Py_CLEAR(state->kernel_type);
+    PyObject **names[] = {&state->name_prepare, &state->name_dlpack, &state->name_cuda_stream,
+                          &state->name_cuda_stream_protocol, &state->name_ptr, &state->name_handle,
+                          &state->name_cuda_array, &state->name_array_interface, &state->name_dtype, &state->name_name};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        Py_CLEAR(*names[i]);
+    return 0;
+}
+
+static void module_free(void *module)
+{
+    module_clear(module);
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},
+    {0, NULL},
+};
+
+PyModuleDef core_module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "tessera._core",
+    .m_doc = "The C library of Tessera, for Python.",
+    .m_size = sizeof(core_state),
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void)
+{
+    return PyModuleDef_Init(&core_module);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * For tools and tests: IR and code as text, what was found on this machine.
+ */
+#include "core.h"
+
+/* compile_text(ir, target, entry=None): code bytes of IR text; PTX comes as text, objects as bytes. */
+static PyObject *tools_compile_text(PyObject *module, PyObject *args)
+{
+    const char *text, *entry = NULL;
+    Py_ssize_t n;
+    int target;
+    ts_code code;
+    ts_error err;
+    ts_status status;
+    if (!PyArg_ParseTuple(args, "s#i|z:compile_text", &text, &n, &target, &entry))
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    status = ts_compile_text(text, (size_t)n, entry, (ts_target)target, NULL, &code, &err);
+    Py_END_ALLOW_THREADS;
+    if (status != TS_OK)
+        return core_raise(PyModule_GetState(module), &err);
+    PyObject *bytes = PyBytes_FromStringAndSize((const char *)code.bytes, (Py_ssize_t)code.n_bytes);
+    ts_code_deinit(&code);
+    return bytes;
+}
+
+/* The arguments as the compiler sees them, then one of the two outputs. */
+typedef struct tools_request {
+    Py_buffer pack;
+    ts_spec spec[TS_LAUNCH_ARGS];
+    size_t n_spec;
+    ts_hints hints;
+} tools_request;
+
+static int tools_request_of(core_state *state, PyObject *prepared, PyObject *args, tools_request *out)
+{
+    ts_kernel_desc desc = {0};
+    ts_param params[TS_LAUNCH_ARGS] = {0};
+    PyObject *rows, *hints;
+    ts_kernel *kernel = NULL;
+    ts_error err;
+    core_frame frame;
+    if (!PyArg_ParseTuple(prepared, "szy*O!O!", &desc.name, &desc.file, &out->pack, &PyTuple_Type, &rows, &PyTuple_Type, &hints))
+        return -1;
+    int result = -1;
+    core_frame_init(&frame);
+    desc.n_params = (size_t)PyTuple_GET_SIZE(rows);
+    for (size_t i = 0; i < desc.n_params && i < TS_LAUNCH_ARGS; i++) {
+        int flags, shape, stride;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(rows, (Py_ssize_t)i), "ziii", &params[i].name, &flags, &shape, &stride))
+            goto done;
+        params[i].flags = (uint8_t)flags;
+        params[i].static_shape = (uint8_t)shape;
+        params[i].static_stride = (uint8_t)stride;
+    }
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(hints) && i < 8; i++)
+        ((uint8_t *)&out->hints)[i] = (uint8_t)PyLong_AsLong(PyTuple_GET_ITEM(hints, i));
+    desc.pack = out->pack.buf;
+    desc.n_pack = (size_t)out->pack.len;
+    desc.params = params;
+    desc.hints = out->hints;
+    if (core_take_args(state, &frame, args) < 0)
+        goto done;
+    out->n_spec = TS_LAUNCH_ARGS;
+    if (ts_kernel_create(&desc, &kernel, &err) != TS_OK ||
+        ts_kernel_spec(kernel, frame.args, frame.n, out->spec, &out->n_spec, &err) != TS_OK)
+        core_raise(state, &err);
+    else
+        result = 0;
+done:
+    ts_kernel_release(kernel);
+    core_frame_deinit(&frame);
+    if (result < 0)
+        PyBuffer_Release(&out->pack);
+    return result;
+}
+
+/* lower_text(prepared, args): tile IR as text. */
+static PyObject *tools_lower_text(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyObject *prepared, *values;
+    tools_request request = {0};
+    ts_error err;
+    char *text;
+    size_t n;
+    if (!PyArg_ParseTuple(args, "OO:lower_text", &prepared, &values) || tools_request_of(state, prepared, values, &request) < 0)
+        return NULL;
+    ts_status status = ts_lower_text(request.pack.buf, (size_t)request.pack.len, request.spec, request.n_spec, &request.hints, NULL, &text, &n, &err);
+    PyBuffer_Release(&request.pack);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)n, "replace");
+    const ts_alloc *alloc = ts_alloc_default();
+    alloc->resize(alloc->user, text, n + 1, 0);
+    return result;
+}
+
+/* compile(prepared, args, target): code bytes for another target than the device at hand. */
+static PyObject *tools_compile(PyObject *module, PyObject *args)
+{
+    core_state *state = PyModule_GetState(module);
+    PyObject *prepared, *values;
+    int target;
+    tools_request request = {0};
+    ts_error err;
+    ts_code code;
+    ts_status status;
+    if (!PyArg_ParseTuple(args, "OOi:compile", &prepared, &values, &target) || tools_request_of(state, prepared, values, &request) < 0)
+        return NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    status = ts_compile(request.pack.buf, (size_t)request.pack.len, request.spec, request.n_spec, &request.hints, (ts_target)target, NULL, &code, &err);
+    Py_END_ALLOW_THREADS;
+    PyBuffer_Release(&request.pack);
+    if (status != TS_OK)
+        return core_raise(state, &err);
+    PyObject *bytes = PyBytes_FromStringAndSize((const char *)code.bytes, (Py_ssize_t)code.n_bytes);
+    ts_code_deinit(&code);
+    return bytes;
+}
+
+static PyMethodDef tools_functions[] = {
+    {"compile_text", tools_compile_text, METH_VARARGS, "compile_text(ir, target, entry=None, /)\n--\n\nCode of IR text for a target number (1 CPU, 80, 86, 89, 90, 100, 120)."},
+    {"lower_text", tools_lower_text, METH_VARARGS, "lower_text(prepared, args, /)\n--\n\nTile IR of a prepared kernel for these arguments, as text."},
+    {"compile", tools_compile, METH_VARARGS, "compile(prepared, args, target, /)\n--\n\nCode of a prepared kernel for a target number."},
+    {NULL, NULL, 0, NULL},
+};
+
+int core_tools_init(PyObject *module, core_state *state)
+{
+    (void)state;
+    return PyModule_AddFunctions(module, tools_functions);
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tessera: GPU programming in plain Python at the speed of the machine, also on machines without one.
+
+``tessera.tile`` is the tile language; arrays, streams and devices are here. Importing costs a few
+milliseconds and neither NumPy nor a GPU driver; both are looked for when they are first needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._core import (
+    Array,
+    Event,
+    Stream,
+    device_count,
+    device_info,
+    empty,
+    from_dlpack,
+    reset,
+    synchronize,
+    zeros,
+)
+from ._errors import (
+    DeviceError,
+    DeviceNotFoundError,
+    KernelError,
+    TileError,
+    TileInternalError,
+    TileRecursionError,
+    TileStaticAssertionError,
+    TileStaticEvalError,
+    TileSyntaxError,
+    TileTypeError,
+    TileUnsupportedFeatureError,
+    TileValueError,
+)
+
+if TYPE_CHECKING:
+    from ._array import array, asarray, full
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Array",
+    "DeviceError",
+    "DeviceNotFoundError",
+    "Event",
+    "KernelError",
+    "Stream",
+    "TileError",
+    "TileInternalError",
+    "TileRecursionError",
+    "TileStaticAssertionError",
+    "TileStaticEvalError",
+    "TileSyntaxError",
+    "TileTypeError",
+    "TileUnsupportedFeatureError",
+    "TileValueError",
+    "array",
+    "asarray",
+    "device_count",
+    "device_info",
+    "empty",
+    "from_dlpack",
+    "full",
+    "reset",
+    "synchronize",
+    "zeros",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("array", "asarray", "full"):
+        from . import _array
+
+        return getattr(_array, name)
+    if name in ("tile", "lib"):
+        import importlib
+
+        return importlib.import_module(f"tessera.{name}")
+    raise AttributeError(f"module 'tessera' has no attribute {name!r}")

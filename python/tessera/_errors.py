@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exceptions. The C library's status codes name these classes (include/tessera/base.h)."""
+
+from __future__ import annotations
+
+__all__ = [
+    "DeviceError",
+    "DeviceNotFoundError",
+    "KernelError",
+    "TileCompilerExecutionError",
+    "TileCompilerTimeoutError",
+    "TileError",
+    "TileInternalError",
+    "TileRecursionError",
+    "TileStaticAssertionError",
+    "TileStaticEvalError",
+    "TileSyntaxError",
+    "TileTypeError",
+    "TileUnsupportedFeatureError",
+    "TileValueError",
+]
+
+
+class TileError(Exception):
+    """A kernel does not compile. The text shows file, line, a caret, what was found and what to do."""
+
+
+class TileSyntaxError(TileError):
+    """A Python construct that is not part of the kernel language."""
+
+
+class TileTypeError(TileError):
+    """Dtypes, shapes or arity that do not fit, or a value that had to be a constant."""
+
+
+class TileValueError(TileError):
+    """A constant out of its range."""
+
+
+class TileRecursionError(TileError):
+    """Helper functions that call each other without end."""
+
+
+class TileStaticEvalError(TileError):
+    """``static_eval`` failed."""
+
+
+class TileStaticAssertionError(TileError):
+    """``static_assert`` failed."""
+
+
+class TileUnsupportedFeatureError(TileError):
+    """Something the target cannot do."""
+
+
+class TileInternalError(TileError):
+    """A bug of the compiler; please report the text."""
+
+
+class TileCompilerExecutionError(TileInternalError):
+    """Kept for programs that catch the peer's exception of this name."""
+
+
+class TileCompilerTimeoutError(TileInternalError):
+    """Kept for programs that catch the peer's exception of this name."""
+
+
+class DeviceError(RuntimeError):
+    """A device reported an error."""
+
+
+class DeviceNotFoundError(RuntimeError):
+    """No such device, driver or compiler part on this machine; the text says what to install."""
+
+
+class KernelError(RuntimeError):
+    """A kernel failed while it ran: failed assert, index out of bounds in checked mode, ..."""
