@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The parts of the CPU device: thread pool (threads.c), memory pool (memory.c), streams and events
+ * (stream.c), programs (program.c). cpu.c puts them together; start reading there.
+ */
+#ifndef TS_DEVICE_CPU_CPU_H
+#define TS_DEVICE_CPU_CPU_H
+
+#include "device/device.h"
+#include "target/target.h"
+
+/* ---- memory: blocks of size classes, kept for reuse ------------------------------------------------- */
+
+enum { CPU_CLASSES = 4 * 64, CPU_ALIGN = 64 };
+#define CPU_HUGE ((size_t)2 << 20)
+
+typedef struct cpu_block cpu_block;
+typedef struct cpu_memory {
+    const ts_alloc *alloc;
+    pthread_mutex_t lock;
+    cpu_block *kept[CPU_CLASSES]; /* free blocks by class, newest first */
+    uint64_t used_bytes, kept_bytes, keep_limit;
+} cpu_memory;
+
+void cpu_memory_init(cpu_memory *memory, const ts_alloc *alloc);
+void cpu_memory_deinit(cpu_memory *memory);
+/* 64-byte aligned, from 2 MiB on 2 MiB aligned and on huge pages where the system has them; NULL when
+ * memory is out even after trim. bytes > 0. */
+void *cpu_memory_get(cpu_memory *memory, size_t bytes);
+void cpu_memory_put(cpu_memory *memory, void *at); /* NULL is fine */
+void cpu_memory_trim(cpu_memory *memory);
+
+/* ---- threads ------------------------------------------------------------------------------------------ */
+
+enum { CPU_THREADS_MAX = 512 };
+
+/* Runs items begin <= i < end; `worker` < n_threads is unique among those running at once. */
+typedef void cpu_work_fn(void *user, uint32_t worker, int64_t begin, int64_t end);
+
+typedef struct cpu_pool {
+    cpu_memory *memory;
+    uint32_t n_threads;            /* the caller included; fixed at creation */
+    uint32_t n_started;            /* workers running; under lock */
+    pthread_mutex_t lock;          /* held while a job runs */
+    pthread_t *threads;
+    struct cpu_worker *workers;
+    char *scratch;                 /* n_threads pieces of scratch_each bytes; under lock */
+    size_t scratch_each;
+    /* the job */
+    cpu_work_fn *work;
+    void *user;
+    int64_t n_items, chunk;        /* chunk 0: one equal piece per thread */
+    _Atomic bool stop;
+    _Alignas(64) ts_signal start;  /* raised for each job */
+    _Alignas(64) _Atomic int64_t next;
+    _Alignas(64) _Atomic uint32_t left; /* workers still at it */
+    ts_signal finished;            /* raised by the last one */
+} cpu_pool;
+
+ts_status cpu_pool_init(cpu_pool *pool, cpu_memory *memory, uint32_t n_threads, ts_error *err);
+void cpu_pool_deinit(cpu_pool *pool); /* joins the workers */
+void cpu_pool_stop(cpu_pool *pool);   /* joins the workers; jobs then run in their callers */
+void cpu_pool_forget_threads(cpu_pool *pool); /* in the child of a fork: they are gone */
+/* Spreads n_items over the threads and waits. Threads: callers take turns. */
+void cpu_pool_run(cpu_pool *pool, cpu_work_fn *work, void *user, int64_t n_items, int64_t chunk);
+/* The same with `scratch_bytes` for each worker, given to `work` through cpu_pool_scratch. False: no memory. */
+bool cpu_pool_run_scratch(cpu_pool *pool, cpu_work_fn *work, void *user, int64_t n_items, int64_t chunk,
+                          size_t scratch_bytes);
+static inline void *cpu_pool_scratch(const cpu_pool *pool, uint32_t worker)
+{
+    return pool->scratch ? pool->scratch + worker * pool->scratch_each : NULL;
+}
+uint32_t cpu_count(void); /* threads this process may use: affinity, cgroup, TESSERA_NUM_THREADS */
+
+/* Round to nearest, subnormals kept, exceptions masked, as compiled kernels expect. */
+typedef uint64_t cpu_fp_state;
+cpu_fp_state cpu_fp_enter(void);
+void cpu_fp_leave(cpu_fp_state state);
+
+/* ---- the device ---------------------------------------------------------------------------------------- */
+
+typedef struct cpu_stream cpu_stream;
+typedef struct ts_cpu {
+    ts_device base;
+    cpu_memory memory;
+    cpu_pool pool;
+    pthread_mutex_t lock;          /* streams, pending */
+    cpu_stream *streams;           /* all living ones of this process */
+    cpu_stream *default_stream;
+    bool has_pending;              /* a fault of a stream that was destroyed */
+    ts_error pending;
+    _Atomic uint32_t forks;        /* how deep in forks this process is; streams remember theirs */
+} ts_cpu;
+
+static inline ts_cpu *cpu_of(const ts_device *device)
+{
+    return (ts_cpu *)(uintptr_t)device;
+}
+
+/* stream.c */
+ts_status cpu_stream_make(ts_device *device, ts_stream **out, ts_error *err);
+void cpu_stream_end(ts_stream *stream);
+ts_status cpu_stream_sync(const ts_stream *stream, int64_t limit_ns, ts_error *err);
+ts_status cpu_stream_done(const ts_stream *stream, bool *done, ts_error *err);
+ts_status cpu_stream_wait_event(const ts_stream *stream, ts_event *event, ts_error *err);
+ts_status cpu_stream_call(const ts_stream *stream, void (*function)(void *), void *user, ts_error *err);
+ts_status cpu_event_create(ts_device *device, ts_event **out, ts_error *err);
+void cpu_event_destroy(ts_event *event);
+ts_status cpu_event_record(ts_event *event, const ts_stream *stream, ts_error *err);
+ts_status cpu_event_sync(ts_event *event, int64_t limit_ns, ts_error *err);
+ts_status cpu_event_done(ts_event *event, bool *done, ts_error *err);
+ts_status cpu_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_error *err);
+ts_status cpu_streams_sync(ts_cpu *cpu, int64_t limit_ns, ts_error *err);
+void cpu_stream_idle(const ts_stream *stream); /* waits whatever happens; faults stay for who asks */
+void cpu_streams_idle(ts_cpu *cpu);        /* the same for all streams */
+void cpu_streams_end(ts_cpu *cpu);  /* drains and ends all, the default one too */
+
+/* One piece of queued work. `run` may fail; the first failure of a stream is kept until the next wait.
+ * The executor frees the task. */
+typedef struct cpu_task cpu_task;
+typedef ts_status cpu_task_fn(cpu_task *task, ts_error *err);
+struct cpu_task {
+    cpu_task *next;
+    cpu_task_fn *run;
+};
+/* True: the stream runs in its caller, who does the work himself at once. */
+bool cpu_stream_is_inline(const ts_stream *stream);
+/* NULL when memory is out. */
+void *cpu_task_new(ts_cpu *cpu, size_t bytes, cpu_task_fn *run);
+/* Takes the task, also on failure. */
+ts_status cpu_stream_submit(const ts_stream *stream, cpu_task *task, ts_error *err);
+
+/* program.c */
+ts_status cpu_program_load(ts_device *device, const ts_code *code, const char *name, const char *file,
+                           ts_program **out, ts_error *err);
+void cpu_program_destroy(ts_program *program);
+ts_status cpu_program_launch(ts_program *program, const ts_stream *stream, const uint32_t grid[3],
+                             const uint64_t *params, uint32_t flags, ts_error *err);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Events of the CPU device; stream.c explains tickets.
+ */
+#include "device/cpu/cpu.h"
+
+#define EVENT_SPIN_NS ((int64_t)50000)
+
+typedef struct cpu_ticket {
+    ts_signal done;        /* value 1 when the record has happened */
+    _Atomic uint32_t references;
+    uint32_t forks;
+    int64_t stamp_ns;      /* valid when done */
+} cpu_ticket;
+
+typedef struct cpu_event {
+    ts_event base;
+    pthread_mutex_t lock;
+    cpu_ticket *newest;    /* one reference; NULL: never recorded */
+} cpu_event;
+
+typedef struct ticket_task {
+    cpu_task base;
+    ts_cpu *cpu;
+    cpu_ticket *ticket;    /* one reference */
+} ticket_task;
+
+static void ticket_release(ts_cpu *cpu, cpu_ticket *ticket)
+{
+    if (ticket && atomic_fetch_sub(&ticket->references, 1) == 1)
+        cpu_memory_put(&cpu->memory, ticket);
+}
+
+/* The newest ticket with a reference for the caller; NULL: never recorded. */
+static cpu_ticket *event_ticket(ts_event *handle)
+{
+    cpu_event *event = (cpu_event *)handle;
+    pthread_mutex_lock(&event->lock);
+    cpu_ticket *ticket = event->newest;
+    if (ticket)
+        atomic_fetch_add(&ticket->references, 1);
+    pthread_mutex_unlock(&event->lock);
+    return ticket;
+}
+
+static void event_set(cpu_event *event, cpu_ticket *ticket)
+{
+    pthread_mutex_lock(&event->lock);
+    cpu_ticket *old = event->newest;
+    event->newest = ticket;
+    pthread_mutex_unlock(&event->lock);
+    ticket_release(cpu_of(event->base.device), old);
+}
+
+static bool ticket_is_done(const cpu_ticket *ticket)
+{
+    return atomic_load(&ticket->done.value) != 0;
+}
+
+static void ticket_punch(cpu_ticket *ticket)
+{
+    ticket->stamp_ns = ts__now_ns();
+    ts_signal_raise(&ticket->done);
+}
+
+static ts_status ticket_wait(ts_cpu *cpu, cpu_ticket *ticket, int64_t deadline_ns, ts_error *err)
+{
+    if (ticket_is_done(ticket))
+        return TS_OK;
+    if (ticket->forks != atomic_load(&cpu->forks))
+        return ts_fail(err, TS_RUNTIME, "this event was recorded before fork() in the parent process; record it "
+                                        "again in the child");
+    ts_waited waited = ts_signal_wait(&ticket->done, 0, EVENT_SPIN_NS, deadline_ns);
+    if (waited == TS_WAIT_CHANGED)
+        return TS_OK;
+    return ts_fail(err, TS_INTERRUPTED, waited == TS_WAIT_SIGNAL ? "interrupted by a signal while waiting"
+                                                                 : "the time to wait is over; the work goes on");
+}
+
+ts_status cpu_event_create(ts_device *device, ts_event **out, ts_error *err)
+{
+    cpu_event *event = ts__new(device->alloc, sizeof *event);
+    if (!event)
+        return ts_fail(err, TS_NOMEM, "out of memory for an event");
+    event->base.device = device;
+    pthread_mutex_init(&event->lock, NULL);
+    *out = &event->base;
+    return TS_OK;
+}
+
+void cpu_event_destroy(ts_event *handle)
+{
+    cpu_event *event = (cpu_event *)handle;
+    ticket_release(cpu_of(handle->device), event->newest);
+    pthread_mutex_destroy(&event->lock);
+    ts__delete(handle->device->alloc, event, sizeof *event);
+}
+
+static ts_status event_run_record(cpu_task *task, ts_error *err)
+{
+    (void)err;
+    ticket_task *record = (ticket_task *)task;
+    ticket_punch(record->ticket);
+    ticket_release(record->cpu, record->ticket);
+    return TS_OK;
+}
+
+static ts_status event_run_wait(cpu_task *task, ts_error *err)
+{
+    ticket_task *wait = (ticket_task *)task;
+    ts_status status = ticket_wait(wait->cpu, wait->ticket, TS_FOREVER, err);
+    ticket_release(wait->cpu, wait->ticket);
+    return status;
+}
+
+static ticket_task *event_task(ts_cpu *cpu, cpu_ticket *ticket, cpu_task_fn *run)
+{
+    ticket_task *task = cpu_task_new(cpu, sizeof *task, run);
+    if (task) {
+        task->cpu = cpu;
+        task->ticket = ticket;
+    }
+    return task;
+}
+
+ts_status cpu_event_record(ts_event *handle, const ts_stream *stream, ts_error *err)
+{
+    ts_cpu *cpu = cpu_of(handle->device);
+    cpu_ticket *ticket = cpu_memory_get(&cpu->memory, sizeof *ticket);
+    if (!ticket)
+        return ts_fail(err, TS_NOMEM, "out of memory for recording an event");
+    memset(ticket, 0, sizeof *ticket);
+    ticket->forks = atomic_load(&cpu->forks);
+    bool now = cpu_stream_is_inline(stream);
+    atomic_store(&ticket->references, now ? 1 : 2);
+    if (now)
+        ticket_punch(ticket);
+    else {
+        ticket_task *task = event_task(cpu, ticket, event_run_record);
+        ts_status status = task ? cpu_stream_submit(stream, &task->base, err)
+                                : ts_fail(err, TS_NOMEM, "out of memory for recording an event");
+        if (status != TS_OK) {
+            cpu_memory_put(&cpu->memory, ticket);
+            return status;
+        }
+    }
+    event_set((cpu_event *)handle, ticket);
+    return TS_OK;
+}
+
+ts_status cpu_stream_wait_event(const ts_stream *stream, ts_event *handle, ts_error *err)
+{
+    ts_cpu *cpu = cpu_of(handle->device);
+    cpu_ticket *ticket = event_ticket(handle);
+    ts_status status = TS_OK;
+    if (!ticket)
+        return TS_OK;
+    if (ticket_is_done(ticket))
+        ticket_release(cpu, ticket);
+    else if (cpu_stream_is_inline(stream)) {
+        status = ticket_wait(cpu, ticket, TS_FOREVER, err);
+        ticket_release(cpu, ticket);
+    } else {
+        ticket_task *task = event_task(cpu, ticket, event_run_wait);
+        status = task ? cpu_stream_submit(stream, &task->base, err)
+                      : ts_fail(err, TS_NOMEM, "out of memory for waiting on an event");
+        if (status != TS_OK)
+            ticket_release(cpu, ticket);
+    }
+    return status;
+}
+
+ts_status cpu_event_sync(ts_event *handle, int64_t limit_ns, ts_error *err)
+{
+    ts_cpu *cpu = cpu_of(handle->device);
+    cpu_ticket *ticket = event_ticket(handle);
+    if (!ticket)
+        return TS_OK;
+    ts_status status = ticket_wait(cpu, ticket, ts__deadline(limit_ns), err);
+    ticket_release(cpu, ticket);
+    return status;
+}
+
+ts_status cpu_event_done(ts_event *handle, bool *done, ts_error *err)
+{
+    (void)err;
+    cpu_ticket *ticket = event_ticket(handle);
+    *done = !ticket || ticket_is_done(ticket);
+    ticket_release(cpu_of(handle->device), ticket);
+    return TS_OK;
+}
+
+/* False with a message if the event has no completed record. */
+static ts_status event_stamp(ts_event *handle, const char *which, int64_t *stamp_ns, ts_error *err)
+{
+    cpu_ticket *ticket = event_ticket(handle);
+    ts_status status = TS_OK;
+    if (!ticket)
+        status = ts_fail(err, TS_RUNTIME, "the %s event was never recorded; record it on a stream first", which);
+    else if (!ticket_is_done(ticket))
+        status = ts_fail(err, TS_RUNTIME, "the %s event is not done yet; wait for it first", which);
+    else
+        *stamp_ns = ticket->stamp_ns;
+    ticket_release(cpu_of(handle->device), ticket);
+    return status;
+}
+
+ts_status cpu_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_error *err)
+{
+    int64_t from, to;
+    TS_TRY(event_stamp(begin, "first", &from, err));
+    TS_TRY(event_stamp(end, "second", &to, err));
+    *ns = (double)(to - from);
+    return TS_OK;
+}

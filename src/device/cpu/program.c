@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Programs of the CPU device: load an object, run its entry over a grid. Blocks are split into ranges
+ * over the pool; a launch that is expected to take less than waking a thread would runs in the caller.
+ * What a program costs per block is learnt from its own runs. A fault becomes an error that names kernel,
+ * line and block; text printed by the kernel is gathered per thread and written in block order.
+ */
+#include "device/cpu/cpu.h"
+#include <errno.h>
+#include <unistd.h>
+
+#pragma weak ts_object_load   /* the loader comes with the compiler target */
+#pragma weak ts_object_unload
+
+#define PROGRAM_INLINE_NS 5000.0   /* below, the pool is not worth its start */
+#define PROGRAM_DYNAMIC_NS 200000.0 /* above, threads take small pieces as they become free */
+enum { PROGRAM_MEASURE_EVERY = 16, PROGRAM_PIECES = 16 };
+
+typedef struct cpu_program {
+    ts_program base;
+    void *image; /* NULL: the entry is not ours */
+    size_t image_bytes;
+    ts_cpu_entry *entry;
+    _Atomic uint32_t references; /* the owner's and one per queued launch */
+    _Atomic uint32_t n_runs;
+    _Atomic uint64_t block_ps; /* time of one block on one thread in picoseconds; 0 = unknown */
+} cpu_program;
+
+/* ---- loading ------------------------------------------------------------------------------------- */
+
+static void program_release(cpu_program *program)
+{
+    if (atomic_fetch_sub(&program->references, 1) != 1)
+        return;
+    if (program->image)
+        ts_object_unload(program->image, program->image_bytes);
+    ts__program_deinit(&program->base);
+    ts__delete(program->base.device->alloc, program, sizeof *program);
+}
+
+static ts_status program_new(ts_device *device, const ts_code *code, const char *name, const char *file,
+                             cpu_program **out, ts_error *err)
+{
+    cpu_program *program = ts__new(device->alloc, sizeof *program);
+    if (!program)
+        return ts_fail(err, TS_NOMEM, "out of memory while loading a kernel");
+    atomic_store(&program->references, 1);
+    ts_status status = ts__program_init(&program->base, device, code, name, file, err);
+    if (status == TS_OK)
+        *out = program;
+    else
+        program_release(program);
+    return status;
+}
+
+ts_status cpu_program_load(ts_device *device, const ts_code *code, const char *name, const char *file,
+                           ts_program **out, ts_error *err)
+{
+    cpu_program *program;
+    if (!ts_object_load)
+        return ts_fail(err, TS_UNSUPPORTED, "this build has no loader for compiled objects");
+    TS_TRY(program_new(device, code, name, file, &program, err));
+    ts_status status = ts_object_load(code->bytes, code->n_bytes, program->base.plan.name, &program->image,
+                                      &program->image_bytes, &program->entry, err);
+    if (status == TS_OK)
+        *out = &program->base;
+    else
+        program_release(program);
+    return status;
+}
+
+ts_status ts__cpu_program_wrap(ts_device *device, const ts_code *code, void *entry, const char *name,
+                               const char *file, ts_program **out, ts_error *err)
+{
+    cpu_program *program;
+    TS_TRY(program_new(device, code, name, file, &program, err));
+    memcpy(&program->entry, &entry, sizeof entry); /* ISO C has no cast from object to function */
+    *out = &program->base;
+    return TS_OK;
+}
+
+void cpu_program_destroy(ts_program *program)
+{
+    program_release((cpu_program *)program);
+}
+
+/* ---- one run -------------------------------------------------------------------------------------- */
+
+typedef struct cpu_run {
+    cpu_program *program;
+    const uint64_t *params;
+    const uint32_t *grid;
+    const cpu_pool *pool;
+    ts_text *prints; /* one per thread, or NULL */
+    ts_fault fault;
+} cpu_run;
+
+static void program_print(void *user, const char *text, size_t n)
+{
+    ts_text_put(user, text, n);
+}
+
+static void program_drop_print(void *user, const char *text, size_t n)
+{
+    (void)user;
+    (void)text;
+    (void)n;
+}
+
+static void program_enter(cpu_run *run, uint32_t worker, int64_t begin, int64_t end, void *scratch)
+{
+    ts_text *text = run->prints ? &run->prints[worker] : NULL;
+    ts_cpu_env env = {&run->fault, text ? program_print : program_drop_print, text};
+    run->program->entry(run->params, run->grid, begin, end, scratch, &env);
+}
+
+static void program_work(void *user, uint32_t worker, int64_t begin, int64_t end)
+{
+    cpu_run *run = user;
+    program_enter(run, worker, begin, end, cpu_pool_scratch(run->pool, worker));
+}
+
+static bool program_inline(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
+{
+    size_t scratch_bytes = (size_t)run->program->base.plan.scratch_bytes;
+    void *scratch = scratch_bytes ? cpu_memory_get(&cpu->memory, scratch_bytes) : NULL;
+    if (scratch_bytes && !scratch)
+        return false;
+    cpu_fp_state state = cpu_fp_enter();
+    program_enter(run, 0, 0, n_blocks, scratch);
+    cpu_fp_leave(state);
+    cpu_memory_put(&cpu->memory, scratch);
+    return true;
+}
+
+/* Writes everything or gives up at the first error that is not an interruption. */
+static void program_write(const char *text, size_t n)
+{
+    while (n) {
+        ssize_t written = write(STDOUT_FILENO, text, n);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return;
+        text += written;
+        n -= (size_t)written;
+    }
+}
+
+static bool program_prints_begin(ts_cpu *cpu, cpu_run *run)
+{
+    if (!run->program->base.plan.uses_print)
+        return true;
+    run->prints = ts__new(cpu->base.alloc, sizeof *run->prints * cpu->pool.n_threads);
+    for (uint32_t i = 0; run->prints && i < cpu->pool.n_threads; i++)
+        ts_text_init(&run->prints[i], cpu->base.alloc);
+    return run->prints != NULL;
+}
+
+/* Threads have taken ascending ranges, so thread order is block order. False: text was lost. */
+static bool program_prints_end(ts_cpu *cpu, cpu_run *run)
+{
+    bool ok = true;
+    for (uint32_t i = 0; run->prints && i < cpu->pool.n_threads; i++) {
+        program_write(ts_text_get(&run->prints[i]), run->prints[i].n);
+        ok &= !run->prints[i].failed;
+        ts_text_deinit(&run->prints[i]);
+    }
+    ts__delete(cpu->base.alloc, run->prints, sizeof *run->prints * cpu->pool.n_threads);
+    return ok;
+}
+
+/* Learns the cost of a block, as time on one thread. A quarter of the newest keeps it steady. */
+static void program_learn(cpu_program *program, int64_t ns, int64_t n_blocks, uint32_t n_threads)
+{
+    double fresh = (double)ns * 1e3 * (double)TS_MIN((int64_t)n_threads, n_blocks) / (double)n_blocks;
+    double old = (double)atomic_load_explicit(&program->block_ps, memory_order_relaxed);
+    double value = old == 0 ? fresh : old + 0.25 * (fresh - old);
+    atomic_store_explicit(&program->block_ps, value < 1 ? 1 : (uint64_t)value, memory_order_relaxed);
+}
+
+static bool program_spread(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
+{
+    cpu_program *program = run->program;
+    double block_ns = (double)atomic_load_explicit(&program->block_ps, memory_order_relaxed) * 1e-3;
+    double total_ns = block_ns * (double)n_blocks;
+    bool alone = n_blocks == 1 || cpu->pool.n_threads == 1 || (block_ns > 0 && total_ns < PROGRAM_INLINE_NS);
+    uint32_t n_threads = alone ? 1 : cpu->pool.n_threads;
+    int64_t chunk = 0;
+    if (!alone && total_ns > PROGRAM_DYNAMIC_NS && !run->prints)
+        chunk = TS_MAX(n_blocks / ((int64_t)n_threads * PROGRAM_PIECES), (int64_t)1);
+    uint32_t count = atomic_fetch_add_explicit(&program->n_runs, 1, memory_order_relaxed);
+    bool measure = count < 4 || count % PROGRAM_MEASURE_EVERY == 0;
+    int64_t before = measure ? ts__now_ns() : 0;
+    bool ok = alone ? program_inline(cpu, run, n_blocks)
+                    : cpu_pool_run_scratch(&cpu->pool, program_work, run, n_blocks, chunk,
+                                           (size_t)program->base.plan.scratch_bytes);
+    if (measure && count > 0) /* the first run pays for cold code and new threads */
+        program_learn(program, ts__now_ns() - before, n_blocks, n_threads);
+    return ok;
+}
+
+static ts_status program_run(cpu_program *program, const uint32_t grid[3], const uint64_t *params, ts_error *err)
+{
+    ts_cpu *cpu = cpu_of(program->base.device);
+    int64_t n_blocks = (int64_t)grid[0] * grid[1] * grid[2];
+    cpu_run run = {.program = program, .params = params, .grid = grid, .pool = &cpu->pool};
+    if (!program_prints_begin(cpu, &run) || !program_spread(cpu, &run, n_blocks)) {
+        (void)program_prints_end(cpu, &run);
+        return ts_fail(err, TS_NOMEM, "out of memory for kernel '%s': it needs %llu bytes of scratch on each of %u "
+                                      "threads", program->base.name,
+                       (unsigned long long)program->base.plan.scratch_bytes, cpu->pool.n_threads);
+    }
+    bool printed = program_prints_end(cpu, &run);
+    if (run.fault.code)
+        return ts__fault_report(&program->base, &run.fault, err);
+    if (!printed)
+        return ts_fail(err, TS_NOMEM, "out of memory for the text printed by kernel '%s'; some of it is missing",
+                       program->base.name);
+    return TS_OK;
+}
+
+/* ---- launching ---------------------------------------------------------------------------------------- */
+
+typedef struct launch_task {
+    cpu_task base;
+    cpu_program *program; /* one reference */
+    uint32_t grid[3];
+    uint64_t params[];
+} launch_task;
+
+static ts_status program_run_task(cpu_task *task, ts_error *err)
+{
+    launch_task *launch = (launch_task *)task;
+    ts_status status = program_run(launch->program, launch->grid, launch->params, err);
+    program_release(launch->program);
+    return status;
+}
+
+ts_status cpu_program_launch(ts_program *handle, const ts_stream *stream, const uint32_t grid[3],
+                             const uint64_t *params, uint32_t flags, ts_error *err)
+{
+    (void)flags;
+    cpu_program *program = (cpu_program *)handle;
+    if ((double)grid[0] * grid[1] * grid[2] > 0x1p62)
+        return ts_fail(err, TS_VALUE, "a grid of %u x %u x %u blocks is more than can be counted; use fewer",
+                       grid[0], grid[1], grid[2]);
+    if (cpu_stream_is_inline(stream))
+        return program_run(program, grid, params, err);
+    size_t bytes = sizeof(uint64_t) * handle->plan.n_params;
+    launch_task *task = cpu_task_new(cpu_of(handle->device), sizeof *task + bytes, program_run_task);
+    if (!task)
+        return ts_fail(err, TS_NOMEM, "out of memory for a launch of kernel '%s'", handle->name);
+    task->program = program;
+    memcpy(task->grid, grid, sizeof task->grid);
+    memcpy(task->params, params, bytes);
+    atomic_fetch_add(&program->references, 1);
+    ts_status status = cpu_stream_submit(stream, &task->base, err);
+    if (status != TS_OK)
+        program_release(program);
+    return status;
+}

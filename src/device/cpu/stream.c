@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Streams and events of the CPU device. The default stream is its caller's thread. Any other is a queue
+ * of tasks and one thread, started at the first task, that runs them in order; kernels among them use the
+ * shared pool. A record of an event is a ticket: counted, done once; the event points at its newest
+ * ticket, and whoever waits holds the ticket of the moment he began to wait.
+ *
+ *     submit -> | task | task | task | -> executor thread -> n_completed, raise `completed`
+ */
+#include "device/cpu/cpu.h"
+#include <signal.h>
+
+#define STREAM_SPIN_NS ((int64_t)50000)
+
+struct cpu_stream {
+    ts_stream base;            /* impl points here */
+    cpu_stream *next, **link;  /* in cpu->streams; under cpu->lock */
+    uint32_t references;       /* under cpu->lock */
+    uint32_t forks;            /* cpu->forks when it was made */
+    bool is_inline;
+    pthread_mutex_t lock;      /* queue, thread, fault */
+    cpu_task *head, **tail;
+    uint64_t n_submitted;
+    bool has_thread, stop, has_fault;
+    pthread_t thread;
+    _Atomic uint64_t n_completed;
+    ts_signal submitted, completed;
+    ts_error fault;            /* of a task, until somebody waits */
+};
+
+/* ---- finding the stream ------------------------------------------------------------------------- */
+
+static ts_status stream_of(const ts_stream *stream, cpu_stream **out, ts_error *err)
+{
+    ts_cpu *cpu = cpu_of(stream->device);
+    *out = stream->impl ? stream->impl : cpu->default_stream;
+    if (!stream->impl && stream->native)
+        return ts_fail(err, TS_VALUE, "stream handle 0x%llx is not a stream of the CPU device; use None or a "
+                                      "stream made for this device", (unsigned long long)stream->native);
+    if ((*out)->forks != atomic_load_explicit(&cpu->forks, memory_order_relaxed) && !(*out)->is_inline)
+        return ts_fail(err, TS_RUNTIME, "this stream was made before fork() and its thread is in the parent "
+                                        "process; make a new stream in the child");
+    return TS_OK;
+}
+
+bool cpu_stream_is_inline(const ts_stream *stream)
+{
+    const cpu_stream *impl = stream->impl;
+    return impl ? impl->is_inline : stream->native == 0;
+}
+
+/* ---- the executor --------------------------------------------------------------------------------- */
+
+void *cpu_task_new(ts_cpu *cpu, size_t bytes, cpu_task_fn *run)
+{
+    cpu_task *task = cpu_memory_get(&cpu->memory, bytes);
+    if (task) {
+        memset(task, 0, bytes);
+        task->run = run;
+    }
+    return task;
+}
+
+static cpu_task *stream_pop(cpu_stream *stream, bool *stop)
+{
+    pthread_mutex_lock(&stream->lock);
+    cpu_task *task = stream->head;
+    if (task) {
+        stream->head = task->next;
+        if (!stream->head)
+            stream->tail = &stream->head;
+    }
+    *stop = stream->stop;
+    pthread_mutex_unlock(&stream->lock);
+    return task;
+}
+
+static void stream_run(cpu_stream *stream, cpu_task *task)
+{
+    ts_error error;
+    error.text[0] = 0;
+    if (task->run(task, &error) != TS_OK) {
+        pthread_mutex_lock(&stream->lock);
+        if (!stream->has_fault) {
+            stream->has_fault = true;
+            stream->fault = error;
+        }
+        pthread_mutex_unlock(&stream->lock);
+    }
+    cpu_memory_put(&cpu_of(stream->base.device)->memory, task);
+    atomic_fetch_add(&stream->n_completed, 1);
+    ts_signal_raise(&stream->completed);
+}
+
+static void *stream_main(void *argument)
+{
+    cpu_stream *stream = argument;
+    for (bool stop = false;;) {
+        uint32_t seen = atomic_load(&stream->submitted.value);
+        cpu_task *task = stream_pop(stream, &stop);
+        if (task)
+            stream_run(stream, task);
+        else if (stop)
+            return NULL;
+        else
+            ts_signal_wait(&stream->submitted, seen, STREAM_SPIN_NS, TS_FOREVER);
+    }
+}
+
+/* Under stream->lock. */
+static bool stream_start(cpu_stream *stream)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    stream->has_thread = pthread_create(&stream->thread, NULL, stream_main, stream) == 0;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return stream->has_thread;
+}
+
+ts_status cpu_stream_submit(const ts_stream *handle, cpu_task *task, ts_error *err)
+{
+    cpu_stream *stream;
+    ts_cpu *cpu = cpu_of(handle->device);
+    ts_status status = stream_of(handle, &stream, err);
+    if (status == TS_OK) {
+        pthread_mutex_lock(&stream->lock);
+        if (stream->has_thread || stream_start(stream)) {
+            *stream->tail = task;
+            stream->tail = &task->next;
+            stream->n_submitted++;
+        } else
+            status = ts_fail(err, TS_RUNTIME, "the system refused a thread for the stream; end other threads or "
+                                              "use the default stream");
+        pthread_mutex_unlock(&stream->lock);
+    }
+    if (status == TS_OK)
+        ts_signal_raise(&stream->submitted);
+    else
+        cpu_memory_put(&cpu->memory, task);
+    return status;
+}
+
+/* ---- life -------------------------------------------------------------------------------------------- */
+
+ts_status cpu_stream_make(ts_device *device, ts_stream **out, ts_error *err)
+{
+    ts_cpu *cpu = cpu_of(device);
+    cpu_stream *stream = ts__new(device->alloc, sizeof *stream);
+    if (!stream)
+        return ts_fail(err, TS_NOMEM, "out of memory for a stream");
+    stream->base = (ts_stream){device, 0, stream};
+    stream->references = 1;
+    stream->forks = atomic_load(&cpu->forks);
+    stream->tail = &stream->head;
+    pthread_mutex_init(&stream->lock, NULL);
+    if (!cpu->default_stream) { /* the first is the device's own */
+        stream->is_inline = true;
+        cpu->default_stream = stream;
+        device->default_stream = &stream->base;
+    } else {
+        pthread_mutex_lock(&cpu->lock);
+        stream->next = cpu->streams;
+        stream->link = &cpu->streams;
+        if (stream->next)
+            stream->next->link = &stream->next;
+        cpu->streams = stream;
+        pthread_mutex_unlock(&cpu->lock);
+    }
+    *out = &stream->base;
+    return TS_OK;
+}
+
+/* Under cpu->lock; true when that was the last. Streams from before a fork are in no list. */
+static bool stream_drop(ts_cpu *cpu, cpu_stream *stream)
+{
+    if (--stream->references)
+        return false;
+    if (!stream->is_inline && stream->forks == atomic_load(&cpu->forks)) {
+        *stream->link = stream->next;
+        if (stream->next)
+            stream->next->link = stream->link;
+    }
+    return true;
+}
+
+static void stream_release(ts_cpu *cpu, cpu_stream *stream)
+{
+    pthread_mutex_lock(&cpu->lock);
+    bool last = stream_drop(cpu, stream);
+    pthread_mutex_unlock(&cpu->lock);
+    if (!last)
+        return;
+    if (stream->forks == atomic_load(&cpu->forks))
+        pthread_mutex_destroy(&stream->lock);
+    ts__delete(cpu->base.alloc, stream, sizeof *stream);
+}
+
+void cpu_stream_end(ts_stream *handle)
+{
+    cpu_stream *stream = handle->impl;
+    ts_cpu *cpu = cpu_of(handle->device);
+    if (stream->forks == atomic_load(&cpu->forks)) {
+        pthread_mutex_lock(&stream->lock);
+        stream->stop = true;
+        pthread_mutex_unlock(&stream->lock);
+        ts_signal_raise(&stream->submitted);
+        if (stream->has_thread)
+            pthread_join(stream->thread, NULL);
+        if (stream->has_fault) { /* nobody waited: the device tells it at its next sync */
+            pthread_mutex_lock(&cpu->lock);
+            if (!cpu->has_pending)
+                cpu->pending = stream->fault;
+            cpu->has_pending = true;
+            pthread_mutex_unlock(&cpu->lock);
+        }
+    }
+    stream_release(cpu, stream);
+}
+
+/* ---- waiting -------------------------------------------------------------------------------------------- */
+
+static ts_status stream_interrupted(ts_waited waited, ts_error *err)
+{
+    return ts_fail(err, TS_INTERRUPTED, waited == TS_WAIT_SIGNAL ? "interrupted by a signal while waiting"
+                                                                 : "the time to wait is over; the work goes on");
+}
+
+static ts_status stream_take_fault(cpu_stream *stream, ts_error *err)
+{
+    ts_status status = TS_OK;
+    pthread_mutex_lock(&stream->lock);
+    if (stream->has_fault) {
+        status = stream->fault.status;
+        if (err)
+            *err = stream->fault;
+        stream->has_fault = false;
+    }
+    pthread_mutex_unlock(&stream->lock);
+    return status;
+}
+
+/* Faults stay. */
+static ts_status stream_wait_idle(cpu_stream *stream, int64_t deadline_ns, ts_error *err)
+{
+    pthread_mutex_lock(&stream->lock);
+    uint64_t target = stream->n_submitted;
+    pthread_mutex_unlock(&stream->lock);
+    for (;;) {
+        uint32_t seen = atomic_load(&stream->completed.value);
+        if (atomic_load(&stream->n_completed) >= target)
+            return TS_OK;
+        ts_waited waited = ts_signal_wait(&stream->completed, seen, STREAM_SPIN_NS, deadline_ns);
+        if (waited != TS_WAIT_CHANGED)
+            return stream_interrupted(waited, err);
+    }
+}
+
+static ts_status stream_wait(cpu_stream *stream, int64_t deadline_ns, ts_error *err)
+{
+    TS_TRY(stream_wait_idle(stream, deadline_ns, err));
+    return stream_take_fault(stream, err);
+}
+
+ts_status cpu_stream_sync(const ts_stream *handle, int64_t limit_ns, ts_error *err)
+{
+    cpu_stream *stream;
+    TS_TRY(stream_of(handle, &stream, err));
+    return stream->is_inline ? TS_OK : stream_wait(stream, ts__deadline(limit_ns), err);
+}
+
+ts_status cpu_stream_done(const ts_stream *handle, bool *done, ts_error *err)
+{
+    cpu_stream *stream;
+    TS_TRY(stream_of(handle, &stream, err));
+    *done = stream->is_inline;
+    if (stream->is_inline)
+        return TS_OK;
+    pthread_mutex_lock(&stream->lock);
+    *done = atomic_load(&stream->n_completed) == stream->n_submitted;
+    pthread_mutex_unlock(&stream->lock);
+    return TS_OK;
+}
+
+typedef ts_status stream_visit(cpu_stream *stream, int64_t deadline_ns, ts_error *err);
+
+/* Each stream in turn until one fails; a reference keeps it in the list meanwhile. */
+static ts_status stream_each(ts_cpu *cpu, stream_visit *visit, int64_t deadline_ns, ts_error *err)
+{
+    ts_status status = TS_OK;
+    pthread_mutex_lock(&cpu->lock);
+    cpu_stream *stream = cpu->streams;
+    if (stream)
+        stream->references++;
+    pthread_mutex_unlock(&cpu->lock);
+    while (stream) {
+        if (status == TS_OK)
+            status = visit(stream, deadline_ns, err);
+        pthread_mutex_lock(&cpu->lock);
+        cpu_stream *next = stream->next;
+        if (next)
+            next->references++;
+        pthread_mutex_unlock(&cpu->lock);
+        stream_release(cpu, stream);
+        stream = next;
+    }
+    return status;
+}
+
+ts_status cpu_streams_sync(ts_cpu *cpu, int64_t limit_ns, ts_error *err)
+{
+    TS_TRY(stream_each(cpu, stream_wait, ts__deadline(limit_ns), err));
+    ts_status status = TS_OK;
+    pthread_mutex_lock(&cpu->lock);
+    if (cpu->has_pending) {
+        status = cpu->pending.status;
+        if (err)
+            *err = cpu->pending;
+        cpu->has_pending = false;
+    }
+    pthread_mutex_unlock(&cpu->lock);
+    return status;
+}
+
+void cpu_stream_idle(const ts_stream *handle)
+{
+    cpu_stream *stream;
+    while (stream_of(handle, &stream, NULL) == TS_OK && !stream->is_inline &&
+           stream_wait_idle(stream, TS_FOREVER, NULL) == TS_INTERRUPTED)
+        ;
+}
+
+void cpu_streams_idle(ts_cpu *cpu)
+{
+    while (stream_each(cpu, stream_wait_idle, TS_FOREVER, NULL) == TS_INTERRUPTED)
+        ;
+}
+
+void cpu_streams_end(ts_cpu *cpu)
+{
+    while (cpu->streams)
+        cpu_stream_end(&cpu->streams->base);
+    stream_release(cpu, cpu->default_stream);
+}
+
+/* ---- calls in stream order -------------------------------------------------------------------------------- */
+
+typedef struct call_task {
+    cpu_task base;
+    void (*function)(void *user);
+    void *user;
+} call_task;
+
+static ts_status stream_run_call(cpu_task *task, ts_error *err)
+{
+    (void)err;
+    call_task *call = (call_task *)task;
+    call->function(call->user);
+    return TS_OK;
+}
+
+ts_status cpu_stream_call(const ts_stream *handle, void (*function)(void *), void *user, ts_error *err)
+{
+    cpu_stream *stream;
+    TS_TRY(stream_of(handle, &stream, err));
+    if (stream->is_inline) {
+        function(user);
+        return TS_OK;
+    }
+    call_task *task = cpu_task_new(cpu_of(handle->device), sizeof *task, stream_run_call);
+    if (!task)
+        return ts_fail(err, TS_NOMEM, "out of memory for a task of a stream");
+    task->function = function;
+    task->user = user;
+    return cpu_stream_submit(handle, &task->base, err);
+}

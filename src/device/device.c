@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The public device functions: check what the caller gave, then ask the device's table (device.h). Also
+ * the helpers that devices share: waiting, fault texts, the head of a program.
+ */
+#include "device/device.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define device_pause() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define device_pause() __asm__ volatile("yield")
+#else
+#define device_pause() ((void)0)
+#endif
+
+/* ---- devices ------------------------------------------------------------------------------------ */
+
+uint16_t ts_device_id(const ts_device *device)
+{
+    return device->id;
+}
+
+ts_target ts_device_target(const ts_device *device)
+{
+    return device->target;
+}
+
+uint32_t ts_device_epoch(const ts_device *device)
+{
+    return atomic_load_explicit(&device->epoch, memory_order_relaxed);
+}
+
+ts_status ts_device_query(ts_device *device, ts_device_info *out, ts_error *err)
+{
+    memset(out, 0, sizeof *out);
+    return device->ops->query(device, out, err);
+}
+
+ts_status ts_device_sync(ts_device *device, int64_t limit_ns, ts_error *err)
+{
+    return device->ops->sync(device, limit_ns, err);
+}
+
+ts_status ts_device_reset(ts_device *device, ts_error *err)
+{
+    ts_status status = device->ops->reset(device, err);
+    atomic_fetch_add(&device->epoch, 1);
+    return status;
+}
+
+void ts_device_trim(ts_device *device)
+{
+    device->ops->trim(device);
+}
+
+ts_stream *ts_device_default_stream(ts_device *device)
+{
+    return device->default_stream;
+}
+
+/* ---- memory -------------------------------------------------------------------------------------- */
+
+/* NULL means the default stream; a stream of another device is a mistake worth a sentence. */
+static ts_status device_stream(ts_device *device, const ts_stream **stream, ts_error *err)
+{
+    if (!*stream)
+        *stream = device->default_stream;
+    if ((*stream)->device == device)
+        return TS_OK;
+    return ts_fail(err, TS_VALUE, "the stream belongs to another device; use one made for this device");
+}
+
+ts_status ts_mem_alloc(ts_device *device, const ts_stream *stream, uint64_t bytes, void **out, ts_error *err)
+{
+    *out = NULL;
+    TS_TRY(device_stream(device, &stream, err));
+    if (bytes == 0)
+        return TS_OK;
+    if (bytes > (uint64_t)1 << 62)
+        return ts_fail(err, TS_NOMEM, "%llu bytes are more than any device has", (unsigned long long)bytes);
+    return device->ops->alloc(device, stream, bytes, out, err);
+}
+
+void ts_mem_free(ts_device *device, const ts_stream *stream, void *memory, uint64_t bytes)
+{
+    if (!memory)
+        return;
+    if (device_stream(device, &stream, NULL) != TS_OK)
+        stream = device->default_stream;
+    device->ops->free(device, stream, memory, bytes);
+}
+
+ts_status ts_mem_copy(const ts_stream *stream, void *to, ts_mem_side to_side, const void *from,
+                      ts_mem_side from_side, uint64_t bytes, ts_error *err)
+{
+    if (bytes == 0)
+        return TS_OK;
+    if (!to || !from)
+        return ts_fail(err, TS_VALUE, "cannot copy %llu bytes from or to address 0", (unsigned long long)bytes);
+    return stream->device->ops->copy(stream, to, to_side, from, from_side, bytes, err);
+}
+
+ts_status ts_mem_fill(const ts_stream *stream, void *to, uint64_t pattern, uint32_t elem_bytes, uint64_t count,
+                      ts_error *err)
+{
+    if (elem_bytes != 1 && elem_bytes != 2 && elem_bytes != 4 && elem_bytes != 8)
+        return ts_fail(err, TS_VALUE, "elements of %u bytes cannot be filled; use 1, 2, 4 or 8", elem_bytes);
+    if (count == 0)
+        return TS_OK;
+    if (!to || (uintptr_t)to % elem_bytes)
+        return ts_fail(err, TS_VALUE, "address %p is not aligned to elements of %u bytes", to, elem_bytes);
+    return stream->device->ops->fill(stream, to, pattern, elem_bytes, count, err);
+}
+
+ts_status ts_host_alloc(ts_device *device, uint64_t bytes, void **out, ts_error *err)
+{
+    *out = NULL;
+    return bytes ? device->ops->host_alloc(device, bytes, out, err) : TS_OK;
+}
+
+void ts_host_free(ts_device *device, void *memory, uint64_t bytes)
+{
+    if (memory)
+        device->ops->host_free(device, memory, bytes);
+}
+
+/* ---- streams and events ----------------------------------------------------------------------------- */
+
+ts_status ts_stream_create(ts_device *device, ts_stream **out, ts_error *err)
+{
+    *out = NULL;
+    return device->ops->stream_create(device, out, err);
+}
+
+void ts_stream_destroy(ts_stream *stream)
+{
+    if (stream && stream->impl && stream != stream->device->default_stream)
+        stream->device->ops->stream_destroy(stream);
+}
+
+ts_status ts_stream_sync(const ts_stream *stream, int64_t limit_ns, ts_error *err)
+{
+    return stream->device->ops->stream_sync(stream, limit_ns, err);
+}
+
+ts_status ts_stream_done(const ts_stream *stream, bool *done, ts_error *err)
+{
+    *done = false;
+    return stream->device->ops->stream_done(stream, done, err);
+}
+
+ts_status ts_stream_wait_event(const ts_stream *stream, ts_event *event, ts_error *err)
+{
+    if (event->device->ops != stream->device->ops)
+        return ts_fail(err, TS_VALUE, "the event belongs to another kind of device; wait for it on the host with "
+                                      "sync() instead");
+    return stream->device->ops->stream_wait_event(stream, event, err);
+}
+
+ts_status ts_stream_call(const ts_stream *stream, void (*function)(void *user), void *user, ts_error *err)
+{
+    return stream->device->ops->stream_call(stream, function, user, err);
+}
+
+ts_status ts_event_create(ts_device *device, ts_event **out, ts_error *err)
+{
+    *out = NULL;
+    return device->ops->event_create(device, out, err);
+}
+
+void ts_event_destroy(ts_event *event)
+{
+    if (event)
+        event->device->ops->event_destroy(event);
+}
+
+ts_status ts_event_record(ts_event *event, const ts_stream *stream, ts_error *err)
+{
+    TS_TRY(device_stream(event->device, &stream, err));
+    return event->device->ops->event_record(event, stream, err);
+}
+
+ts_status ts_event_sync(ts_event *event, int64_t limit_ns, ts_error *err)
+{
+    return event->device->ops->event_sync(event, limit_ns, err);
+}
+
+ts_status ts_event_done(ts_event *event, bool *done, ts_error *err)
+{
+    *done = false;
+    return event->device->ops->event_done(event, done, err);
+}
+
+ts_status ts_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_error *err)
+{
+    *ns = 0;
+    if (begin->device != end->device)
+        return ts_fail(err, TS_VALUE, "the two events belong to different devices");
+    return begin->device->ops->event_elapsed(begin, end, ns, err);
+}
+
+/* ---- programs ---------------------------------------------------------------------------------------- */
+
+ts_status ts_program_load(ts_device *device, const ts_code *code, const char *name, const char *file,
+                          ts_program **out, ts_error *err)
+{
+    *out = NULL;
+    if (code->plan.target != (uint32_t)device->target)
+        return ts_fail(err, TS_VALUE, "code for target %u cannot be loaded on a device of target %u",
+                       code->plan.target, (unsigned)device->target);
+    return device->ops->program_load(device, code, name, file, out, err);
+}
+
+void ts_program_destroy(ts_program *program)
+{
+    if (program)
+        program->device->ops->program_destroy(program);
+}
+
+const ts_plan *ts_program_plan(const ts_program *program)
+{
+    return &program->plan;
+}
+
+ts_status ts_program_launch(ts_program *program, const ts_stream *stream, const uint32_t grid[3],
+                            const uint64_t *params, uint32_t flags, ts_error *err)
+{
+    ts_device *device = program->device;
+    if (stream->device != device)
+        return ts_fail(err, TS_VALUE, "the stream belongs to another device than the kernel");
+    if (program->epoch != atomic_load_explicit(&device->epoch, memory_order_relaxed))
+        return ts_fail(err, TS_RUNTIME, "kernel '%s' was loaded before its device was reset; load it again",
+                       program->name);
+    for (int axis = 0; axis < 3; axis++)
+        if (grid[axis] < 1 || grid[axis] >= 1u << 24)
+            return ts_fail(err, TS_VALUE, "grid axis %d is %u; it must be 1 to 16777215", axis, grid[axis]);
+    return device->ops->launch(program, stream, grid, params, flags, err);
+}
+
+ts_status ts__program_init(ts_program *program, ts_device *device, const ts_code *code, const char *name,
+                           const char *file, ts_error *err)
+{
+    const ts_alloc *alloc = device->alloc;
+    program->device = device;
+    program->plan = code->plan;
+    program->plan.name[sizeof program->plan.name - 1] = 0;
+    program->epoch = ts_device_epoch(device);
+    program->name = ts__string(alloc, name ? name : program->plan.name);
+    program->file = ts__string(alloc, file);
+    program->messages = ts__new(alloc, code->n_messages + 1);
+    program->n_messages = (uint32_t)code->n_messages;
+    if (program->plan.n_params > TS_PLAN_PARAMS || program->plan.n_tmaps > TS_PLAN_TMAPS)
+        return ts_fail(err, TS_INTERNAL, "the plan of '%s' has %u parameters and %u tensor maps; at most %d and %d",
+                       program->name ? program->name : "?", program->plan.n_params, program->plan.n_tmaps,
+                       TS_PLAN_PARAMS, TS_PLAN_TMAPS);
+    if (!program->name || !program->file || !program->messages)
+        return ts_fail(err, TS_NOMEM, "out of memory while loading a kernel");
+    if (code->n_messages)
+        memcpy(program->messages, code->messages, code->n_messages);
+    return TS_OK;
+}
+
+void ts__program_deinit(ts_program *program)
+{
+    const ts_alloc *alloc = program->device->alloc;
+    ts__string_delete(alloc, program->name);
+    ts__string_delete(alloc, program->file);
+    ts__delete(alloc, program->messages, (size_t)program->n_messages + 1);
+}
+
+/* Entry `index` of the NUL-separated messages; "" when there is none. */
+static const char *device_message(const ts_program *program, uint32_t index)
+{
+    const char *at = program->messages, *end = at + program->n_messages;
+    for (; index && at < end; index--)
+        at += strlen(at) + 1;
+    return at < end ? at : "";
+}
+
+ts_status ts__fault_report(const ts_program *program, const ts_fault *fault, ts_error *err)
+{
+    char place[512] = "", what[2048];
+    if (fault->line && program->file[0])
+        snprintf(place, sizeof place, " (%s, line %u)", program->file, fault->line);
+    else if (fault->line)
+        snprintf(place, sizeof place, " (line %u)", fault->line);
+    if (fault->code == 1)
+        snprintf(what, sizeof what, "index %lld is out of bounds for axis %u with size %lld",
+                 (long long)fault->index, fault->axis, (long long)fault->extent);
+    else if (fault->code == 2)
+        snprintf(what, sizeof what, "assertion failed: %.1900s", device_message(program, fault->string));
+    else if (fault->code == 3)
+        snprintf(what, sizeof what, "integer division by zero");
+    else
+        snprintf(what, sizeof what, "fault %u", fault->code);
+    return ts_fail(err, TS_LAUNCH, "kernel '%s'%s, block (%u, %u, %u): %s", program->name, place, fault->block[0],
+                   fault->block[1], fault->block[2], what);
+}
+
+/* ---- memory of the host -------------------------------------------------------------------------------- */
+
+void *ts__new(const ts_alloc *alloc, size_t bytes)
+{
+    void *block = alloc->resize(alloc->user, NULL, 0, bytes);
+    if (block)
+        memset(block, 0, bytes);
+    return block;
+}
+
+void ts__delete(const ts_alloc *alloc, void *block, size_t bytes)
+{
+    if (block)
+        alloc->resize(alloc->user, block, bytes, 0);
+}
+
+char *ts__string(const ts_alloc *alloc, const char *text)
+{
+    size_t n = text ? strlen(text) : 0;
+    char *copy = ts__new(alloc, n + 1);
+    if (copy && n)
+        memcpy(copy, text, n);
+    return copy;
+}
+
+void ts__string_delete(const ts_alloc *alloc, char *text)
+{
+    if (text)
+        ts__delete(alloc, text, strlen(text) + 1);
+}
+
+/* ---- waiting -------------------------------------------------------------------------------------------- */
+
+int64_t ts__now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void ts_signal_raise(ts_signal *signal)
+{
+    atomic_fetch_add(&signal->value, 1);
+    if (atomic_load(&signal->sleepers))
+        syscall(SYS_futex, &signal->value, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Sleeps until woken, a signal, or the deadline; the kernel rechecks `value == seen` under its lock. */
+static ts_waited signal_sleep(ts_signal *signal, uint32_t seen, int64_t deadline_ns)
+{
+    struct timespec limit, *at = NULL;
+    if (deadline_ns != TS_FOREVER) {
+        int64_t rest = deadline_ns - ts__now_ns();
+        if (rest <= 0)
+            return TS_WAIT_TIMEOUT;
+        limit = (struct timespec){rest / 1000000000, rest % 1000000000};
+        at = &limit;
+    }
+    atomic_fetch_add(&signal->sleepers, 1);
+    long result = syscall(SYS_futex, &signal->value, FUTEX_WAIT_PRIVATE, seen, at, NULL, 0);
+    int cause = errno;
+    atomic_fetch_sub(&signal->sleepers, 1);
+    return result == -1 && cause == EINTR ? TS_WAIT_SIGNAL : TS_WAIT_CHANGED;
+}
+
+/* PAUSE costs 10 to 100 ns depending on the core, so the spin is bounded by the clock, not by a count. */
+static bool signal_spin(ts_signal *signal, uint32_t seen, int64_t spin_ns)
+{
+    if (atomic_load_explicit(&signal->value, memory_order_acquire) != seen)
+        return true;
+    for (int64_t until = ts__now_ns() + spin_ns; spin_ns > 0;) {
+        for (int i = 0; i < 16; i++) {
+            device_pause();
+            if (atomic_load_explicit(&signal->value, memory_order_acquire) != seen)
+                return true;
+        }
+        if (ts__now_ns() >= until)
+            break;
+    }
+    return false;
+}
+
+ts_waited ts_signal_wait(ts_signal *signal, uint32_t seen, int64_t spin_ns, int64_t deadline_ns)
+{
+    if (signal_spin(signal, seen, spin_ns))
+        return TS_WAIT_CHANGED;
+    while (atomic_load_explicit(&signal->value, memory_order_acquire) == seen) {
+        ts_waited waited = signal_sleep(signal, seen, deadline_ns);
+        if (waited != TS_WAIT_CHANGED)
+            return waited;
+    }
+    return TS_WAIT_CHANGED;
+}

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a device is to the library: a table of functions and the few members that every device has. A new
+ * device is a folder beside cpu/ (complete, the model to copy) that fills ts_device_ops, and one row in
+ * registry.c. device.c turns the public functions of tessera/device.h into calls of this table: it has
+ * checked that arguments are not NULL and that streams and events belong to the device.
+ *
+ * Unless a member says otherwise: required, called from any thread with no lock of ours held, and returns
+ * without waiting for the device.
+ */
+#ifndef TS_DEVICE_DEVICE_H
+#define TS_DEVICE_DEVICE_H
+
+#include "base/base.h"
+#include "tessera/device.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { TS_DEVICE_VERSION = 1 };
+
+typedef struct ts_device_ops {
+    uint32_t version; /* TS_DEVICE_VERSION */
+
+    /* ---- queries ---- */
+    /* Fills everything; may ask the driver. */
+    ts_status (*query)(ts_device *device, ts_device_info *out, ts_error *err);
+    /* Waits for all work of this process, reports and forgets pending faults. */
+    ts_status (*sync)(ts_device *device, int64_t limit_ns, ts_error *err);
+    /* Ends all objects, then device->epoch is advanced by device.c. Waits. */
+    ts_status (*reset)(ts_device *device, ts_error *err);
+
+    /* ---- memory ---- */
+    /* bytes > 0; stream-ordered; tries again after trim before it fails with TS_NOMEM. */
+    ts_status (*alloc)(ts_device *device, const ts_stream *stream, uint64_t bytes, void **out, ts_error *err);
+    /* Of the current epoch; stream-ordered; cannot fail. */
+    void (*free)(ts_device *device, const ts_stream *stream, void *memory, uint64_t bytes);
+    /* The same for memory that several streams may be using; may wait for the device. */
+    void (*free_shared)(ts_device *device, void *memory, uint64_t bytes);
+    /* bytes > 0. Host sides that are not page-locked are finished with on return. */
+    ts_status (*copy)(const ts_stream *stream, void *to, ts_mem_side to_side, const void *from,
+                      ts_mem_side from_side, uint64_t bytes, ts_error *err);
+    /* count > 0; elem_bytes 1, 2, 4 or 8; `to` is aligned to it. */
+    ts_status (*fill)(const ts_stream *stream, void *to, uint64_t pattern, uint32_t elem_bytes, uint64_t count,
+                      ts_error *err);
+    ts_status (*host_alloc)(ts_device *device, uint64_t bytes, void **out, ts_error *err);
+    void (*host_free)(ts_device *device, void *memory, uint64_t bytes);
+    void (*trim)(ts_device *device);
+
+    /* ---- streams ---- */
+    ts_status (*stream_create)(ts_device *device, ts_stream **out, ts_error *err);
+    /* Never the default stream, never NULL. */
+    void (*stream_destroy)(ts_stream *stream);
+    ts_status (*stream_sync)(const ts_stream *stream, int64_t limit_ns, ts_error *err); /* waits */
+    ts_status (*stream_done)(const ts_stream *stream, bool *done, ts_error *err);
+    ts_status (*stream_wait_event)(const ts_stream *stream, ts_event *event, ts_error *err);
+    ts_status (*stream_call)(const ts_stream *stream, void (*function)(void *), void *user, ts_error *err);
+
+    /* ---- events ---- */
+    ts_status (*event_create)(ts_device *device, ts_event **out, ts_error *err);
+    void (*event_destroy)(ts_event *event);
+    ts_status (*event_record)(ts_event *event, const ts_stream *stream, ts_error *err);
+    ts_status (*event_sync)(ts_event *event, int64_t limit_ns, ts_error *err); /* waits */
+    ts_status (*event_done)(ts_event *event, bool *done, ts_error *err);
+    ts_status (*event_elapsed)(ts_event *begin, ts_event *end, double *ns, ts_error *err);
+
+    /* ---- programs ---- */
+    /* Makes a ts_program with ts__program_new, then loads code->bytes; may take long. */
+    ts_status (*program_load)(ts_device *device, const ts_code *code, const char *name, const char *file,
+                              ts_program **out, ts_error *err);
+    void (*program_destroy)(ts_program *program);
+    /* The hit path: no allocation, no lock, no formatting unless something fails. grid axes >= 1. */
+    ts_status (*launch)(ts_program *program, const ts_stream *stream, const uint32_t grid[3],
+                        const uint64_t *params, uint32_t flags, ts_error *err);
+} ts_device_ops;
+
+struct ts_device {
+    const ts_device_ops *ops;
+    const ts_alloc *alloc;
+    uint16_t id;
+    ts_target target;
+    _Atomic uint32_t epoch;     /* starts at 1 */
+    ts_stream *default_stream;
+};
+
+struct ts_event {
+    ts_device *device;
+};
+
+/* Common head of a loaded program. Owns the strings. */
+struct ts_program {
+    ts_device *device;
+    ts_plan plan;
+    uint32_t epoch;
+    uint32_t n_messages; /* bytes */
+    char *name, *file, *messages;
+};
+
+/* ---- helpers for devices ---------------------------------------------------------------------------- */
+
+/* Zeroed memory from the hook; NULL when it is out. */
+void *ts__new(const ts_alloc *alloc, size_t bytes);
+void ts__delete(const ts_alloc *alloc, void *block, size_t bytes);
+char *ts__string(const ts_alloc *alloc, const char *text); /* "" for NULL */
+void ts__string_delete(const ts_alloc *alloc, char *text);
+
+/* Fills the head of a program; undone by program_deinit. */
+TS_CHECKED ts_status ts__program_init(ts_program *program, ts_device *device, const ts_code *code, const char *name,
+                                      const char *file, ts_error *err);
+void ts__program_deinit(ts_program *program);
+
+/* The sentence for a fault record: kernel, file and line, block, what happened. Returns TS_LAUNCH. */
+ts_status ts__fault_report(const ts_program *program, const ts_fault *fault, ts_error *err);
+
+/* ---- time and waiting ------------------------------------------------------------------------------ */
+
+int64_t ts__now_ns(void); /* monotonic */
+static inline int64_t ts__deadline(int64_t limit_ns)
+{
+    int64_t now = limit_ns == TS_FOREVER ? 0 : ts__now_ns();
+    return limit_ns >= TS_FOREVER - now ? TS_FOREVER : now + limit_ns;
+}
+
+/* A word that threads wait on to change: they spin for a bounded time, then sleep. */
+typedef struct ts_signal {
+    _Atomic uint32_t value, sleepers;
+} ts_signal;
+typedef enum ts_waited { TS_WAIT_CHANGED, TS_WAIT_TIMEOUT, TS_WAIT_SIGNAL } ts_waited;
+void ts_signal_raise(ts_signal *signal); /* value + 1, wakes all */
+/* Waits while value == seen. */
+ts_waited ts_signal_wait(ts_signal *signal, uint32_t seen, int64_t spin_ns, int64_t deadline_ns);
+
+/* ---- devices of this build --------------------------------------------------------------------------- */
+
+typedef struct ts_cpu_options {
+    uint32_t n_threads;     /* 0 = as the machine and TESSERA_NUM_THREADS say */
+    const ts_alloc *alloc;  /* NULL = default */
+} ts_cpu_options;
+TS_CHECKED ts_status ts__cpu_create(const ts_cpu_options *options, ts_device **out, ts_error *err);
+void ts__cpu_destroy(ts_device *device);
+void ts__cpu_quiesce(ts_device *device); /* at exit: drains streams, ends threads; the device stays usable */
+/* Around fork, in this order: before (takes the locks), then after in parent or in child. */
+void ts__cpu_before_fork(ts_device *device);
+void ts__cpu_after_fork(ts_device *device, bool in_child);
+/* A program whose entry is a C function, for tests and precompiled operations. */
+TS_CHECKED ts_status ts__cpu_program_wrap(ts_device *device, const ts_code *code, void *entry, const char *name,
+                                          const char *file, ts_program **out, ts_error *err);
+
+/* The driver library: `path` NULL means TESSERA_CUDA_DRIVER or libcuda.so.1. */
+typedef struct ts_cuda ts_cuda;
+TS_CHECKED ts_status ts__cuda_open(const char *path, const ts_alloc *alloc, ts_cuda **out, ts_error *err);
+void ts__cuda_close(ts_cuda *cuda);
+int ts__cuda_count(const ts_cuda *cuda);
+ts_device *ts__cuda_device(ts_cuda *cuda, int ordinal);
+void ts__cuda_after_fork_in_child(ts_cuda *cuda);
+
+#endif

@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The CPU device: every block runs once, streams keep order, faults become errors, fork and threads are
+ * survived, memory is reused and failing allocations are reported.
+ */
+#include "device.h"
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+static const ts_plan one_param = {.n_params = 1, .param_bytes = {8}};
+
+static void every_block_runs_once(void)
+{
+    enum { N = 70000 };
+    int32_t *data = calloc(N, sizeof *data);
+    ts_device *device = device_new(4, NULL);
+    ts_program *program = program_of(device, entry_count, one_param, NULL, 0);
+    const int64_t sizes[] = {1, 2, 3, 5, 64, 999, N};
+    for (int round = 0; round < 60; round++)
+        for (size_t s = 0; s < TS_COUNT(sizes); s++)
+            CHECK_OK(ts_program_launch(program, ts_device_default_stream(device),
+                                       (uint32_t[3]){(uint32_t)sizes[s], 1, 1}, &(uint64_t){(uintptr_t)data}, 0,
+                                       &err));
+    CHECK_INT(data[0], 60 * 7);
+    CHECK_INT(data[4], 60 * 4);
+    CHECK_INT(data[999], 60);
+    CHECK_INT(data[N - 1], 60);
+    ts_program_destroy(program);
+    ts__cpu_destroy(device);
+    free(data);
+}
+
+typedef struct slow_args {
+    _Atomic int64_t *sum;
+    int64_t spin;
+} slow_args;
+
+static void entry_slow(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end, void *scratch,
+                       const ts_cpu_env *env)
+{
+    (void)grid, (void)scratch, (void)env;
+    slow_args *args = (slow_args *)(uintptr_t)params[0];
+    for (int64_t i = begin; i < end; i++) {
+        for (volatile int64_t k = 0; k < args->spin; k++)
+            ;
+        atomic_fetch_add(args->sum, i);
+    }
+}
+
+static void long_kernels_are_shared_in_pieces(void)
+{
+    ts_device *device = device_new(4, NULL);
+    ts_program *program = program_of(device, entry_slow, one_param, NULL, 0);
+    _Atomic int64_t sum = 0;
+    slow_args args = {&sum, 2000};
+    for (int round = 0; round < 8; round++)
+        CHECK_OK(ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){10, 10, 5},
+                                   &(uint64_t){(uintptr_t)&args}, 0, &err));
+    CHECK_INT(sum, 8 * 499 * 500 / 2);
+    ts_program_destroy(program);
+    ts__cpu_destroy(device);
+}
+
+/* Each worker writes all of its scratch and reads it back. */
+static void entry_scratch(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end,
+                          void *scratch, const ts_cpu_env *env)
+{
+    (void)grid, (void)env;
+    _Atomic int32_t *bad = (_Atomic int32_t *)(uintptr_t)params[0];
+    unsigned char *bytes = scratch;
+    memset(bytes, (int)(begin & 255), 5000);
+    for (volatile int64_t k = 0; k < 1000 * (end - begin); k++)
+        ;
+    for (int i = 0; i < 5000; i++)
+        if (bytes[i] != (begin & 255) || (uintptr_t)scratch % 64)
+            atomic_fetch_add(bad, 1);
+}
+
+static void threads_have_their_own_scratch(void)
+{
+    ts_plan plan = one_param;
+    plan.scratch_bytes = 5000;
+    ts_device *device = device_new(4, NULL);
+    ts_program *program = program_of(device, entry_scratch, plan, NULL, 0);
+    _Atomic int32_t bad = 0;
+    for (int round = 0; round < 50; round++)
+        CHECK_OK(ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){round < 9 ? 1u : 41u, 1, 1},
+                                   &(uint64_t){(uintptr_t)&bad}, 0, &err));
+    CHECK_INT(bad, 0);
+    ts_program_destroy(program);
+    ts__cpu_destroy(device);
+}
+
+/* Block 7 of (5, 2, 1) is at (2, 1, 0). */
+static void entry_fault(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end, void *scratch,
+                        const ts_cpu_env *env)
+{
+    (void)scratch;
+    for (int64_t i = begin; i < end; i++)
+        if (i == 7) {
+            *env->fault = (ts_fault){.code = (uint32_t)params[0], .line = 12, .string = 1, .index = 99, .extent = 10,
+                                     .axis = 1, .block = {(uint32_t)i % grid[0], (uint32_t)i / grid[0], 0}};
+        }
+}
+
+static const char fault_texts[] = "file.py\0x must be positive";
+
+static void fault_names_kernel_line_block_and_index(void)
+{
+    ts_device *device = device_new(2, NULL);
+    ts_program *program = program_of(device, entry_fault, one_param, fault_texts, sizeof fault_texts);
+    const char *wanted[] = {"kernel 'k' (file.py, line 12), block (2, 1, 0): index 99 is out of bounds for axis 1 "
+                            "with size 10",
+                            "kernel 'k' (file.py, line 12), block (2, 1, 0): assertion failed: x must be positive",
+                            "kernel 'k' (file.py, line 12), block (2, 1, 0): integer division by zero"};
+    for (uint64_t code = 1; code <= 3; code++) {
+        CHECK_INT(ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){5, 2, 1}, &code, 0, &err),
+                  TS_LAUNCH);
+        CHECK_STR(err.text, wanted[code - 1]);
+    }
+    ts_program_destroy(program);
+    ts__cpu_destroy(device);
+}
+
+static void fault_on_a_stream_is_told_once_at_the_wait(void)
+{
+    ts_device *device = device_new(2, NULL);
+    ts_program *program = program_of(device, entry_fault, one_param, fault_texts, sizeof fault_texts);
+    ts_stream *stream;
+    CHECK_OK(ts_stream_create(device, &stream, &err));
+    CHECK_OK(ts_program_launch(program, stream, (uint32_t[3]){5, 2, 1}, &(uint64_t){3}, 0, &err));
+    CHECK_INT(ts_stream_sync(stream, TS_FOREVER, &err), TS_LAUNCH);
+    CHECK_OK(ts_stream_sync(stream, TS_FOREVER, &err));
+    CHECK_OK(ts_program_launch(program, stream, (uint32_t[3]){5, 2, 1}, &(uint64_t){3}, 0, &err));
+    ts_stream_destroy(stream);
+    CHECK_INT(ts_device_sync(device, TS_FOREVER, &err), TS_LAUNCH);
+    CHECK_OK(ts_device_sync(device, TS_FOREVER, &err));
+    ts_program_destroy(program);
+    ts__cpu_destroy(device);
+}
+
+typedef struct letter {
+    char *text;
+    _Atomic int *n;
+    char c;
+} letter;
+
+static void put_letter(void *user)
+{
+    letter *l = user;
+    l->text[atomic_fetch_add(l->n, 1)] = l->c;
+}
+
+static void streams_keep_order_and_events_tie_them(void)
+{
+    ts_device *device = device_new(2, NULL);
+    ts_stream *a, *b;
+    ts_event *event;
+    char text[64] = "";
+    _Atomic int n = 0;
+    letter first = {text, &n, 'a'}, second = {text, &n, 'b'};
+    CHECK_OK(ts_stream_create(device, &a, &err));
+    CHECK_OK(ts_stream_create(device, &b, &err));
+    CHECK_OK(ts_event_create(device, &event, &err));
+    for (int i = 0; i < 20; i++)
+        CHECK_OK(ts_stream_call(a, put_letter, &first, &err));
+    CHECK_OK(ts_event_record(event, a, &err));
+    CHECK_OK(ts_stream_wait_event(b, event, &err));
+    CHECK_OK(ts_stream_call(b, put_letter, &second, &err));
+    CHECK_OK(ts_stream_sync(b, TS_FOREVER, &err));
+    CHECK_STR(text, "aaaaaaaaaaaaaaaaaaaab");
+    ts_event_destroy(event);
+    ts_stream_destroy(a);
+    ts_stream_destroy(b);
+    ts__cpu_destroy(device);
+}
+
+static void snooze(void *user)
+{
+    usleep(*(useconds_t *)user);
+}
+
+static void waits_end_at_their_limit_and_events_tell_time(void)
+{
+    ts_device *device = device_new(2, NULL);
+    ts_stream *stream;
+    ts_event *begin, *end;
+    useconds_t us = 30000;
+    bool done;
+    double ns;
+    CHECK_OK(ts_stream_create(device, &stream, &err));
+    CHECK_OK(ts_event_create(device, &begin, &err));
+    CHECK_OK(ts_event_create(device, &end, &err));
+    CHECK_INT(ts_event_elapsed(begin, end, &ns, &err), TS_RUNTIME);
+    CHECK_OK(ts_event_record(begin, stream, &err));
+    CHECK_OK(ts_stream_call(stream, snooze, &us, &err));
+    CHECK_OK(ts_event_record(end, stream, &err));
+    CHECK_INT(ts_stream_sync(stream, 1000000, &err), TS_INTERRUPTED);
+    CHECK_OK(ts_event_done(end, &done, &err));
+    CHECK(!done);
+    CHECK_INT(ts_event_sync(end, 1000000, &err), TS_INTERRUPTED);
+    CHECK_OK(ts_event_sync(end, TS_FOREVER, &err));
+    CHECK_OK(ts_event_elapsed(begin, end, &ns, &err));
+    CHECK(ns >= 30e6 && ns < 30e9);
+    ts_event_destroy(begin);
+    ts_event_destroy(end);
+    ts_stream_destroy(stream);
+    ts__cpu_destroy(device);
+}
+
+static void on_alarm(int number)
+{
+    (void)number;
+}
+
+static void a_signal_ends_a_wait(void)
+{
+    ts_device *device = device_new(1, NULL);
+    ts_stream *stream;
+    useconds_t us = 300000;
+    struct sigaction action = {.sa_handler = on_alarm}, old;
+    sigaction(SIGALRM, &action, &old);
+    CHECK_OK(ts_stream_create(device, &stream, &err));
+    CHECK_OK(ts_stream_call(stream, snooze, &us, &err));
+    ualarm(20000, 0);
+    CHECK_INT(ts_stream_sync(stream, TS_FOREVER, &err), TS_INTERRUPTED);
+    CHECK_OK(ts_stream_sync(stream, TS_FOREVER, &err));
+    sigaction(SIGALRM, &old, NULL);
+    ts_stream_destroy(stream);
+    ts__cpu_destroy(device);
+}
+
+static void memory_is_reused_and_aligned(void)
+{
+    ts_device *device = device_new(1, NULL);
+    ts_device_info info;
+    void *first, *second, *big;
+    CHECK_OK(ts_mem_alloc(device, NULL, 1000, &first, &err));
+    ts_mem_free(device, NULL, first, 1000);
+    CHECK_OK(ts_mem_alloc(device, NULL, 1020, &second, &err));
+    CHECK(first == second && (uintptr_t)first % 64 == 0);
+    CHECK_OK(ts_mem_alloc(device, NULL, 5 << 20, &big, &err));
+    CHECK_INT((uintptr_t)big % (2 << 20), 0);
+    memset(big, 1, 5 << 20);
+    ts_mem_free(device, NULL, big, 5 << 20);
+    ts_mem_free(device, NULL, second, 1020);
+    ts_device_trim(device);
+    CHECK_OK(ts_device_query(device, &info, &err));
+    CHECK_INT(info.pool_used_bytes, 0);
+    CHECK_INT(info.pool_kept_bytes, 0);
+    CHECK(info.name[0] && info.units == 1 && info.memory_bytes > 0);
+    CHECK_INT(ts_mem_alloc(device, NULL, (uint64_t)1 << 61, &big, &err), TS_NOMEM);
+    ts__cpu_destroy(device);
+}
+
+static void memory_freed_on_a_stream_waits_for_its_work(void)
+{
+    ts_device *device = device_new(1, NULL);
+    ts_stream *stream;
+    useconds_t us = 20000;
+    void *first, *second;
+    CHECK_OK(ts_stream_create(device, &stream, &err));
+    CHECK_OK(ts_mem_alloc(device, stream, 4096, &first, &err));
+    CHECK_OK(ts_stream_call(stream, snooze, &us, &err));
+    ts_mem_free(device, stream, first, 4096);
+    CHECK_OK(ts_mem_alloc(device, stream, 4096, &second, &err));
+    CHECK(first != second);
+    ts_mem_free(device, stream, second, 4096);
+    ts_stream_destroy(stream);
+    ts__cpu_destroy(device);
+}
+
+static void copies_and_fills_of_all_widths(void)
+{
+    enum { N = 9 << 20 };
+    ts_device *device = device_new(3, NULL);
+    ts_stream *stream;
+    char *a = malloc(N), *b = malloc(N);
+    CHECK_OK(ts_stream_create(device, &stream, &err));
+    for (uint32_t width = 1; width <= 8; width *= 2) {
+        uint64_t pattern = 0x8877665544332211;
+        CHECK_OK(ts_mem_fill(stream, a, pattern, width, (N - 8) / width, &err));
+        CHECK_OK(ts_mem_copy(stream, b, TS_MEM_DEVICE, a, TS_MEM_HOST, N - 8, &err));
+        CHECK(memcmp(b + N - 8 - width, &pattern, width) == 0 && memcmp(a, b, N - 8) == 0);
+    }
+    CHECK_OK(ts_mem_copy(stream, a + 1, TS_MEM_HOST, a, TS_MEM_HOST, N - 1, &err)); /* overlapping */
+    CHECK(a[1] == 0x11 && a[N - 8] == (char)0x88);
+    CHECK_INT(ts_mem_fill(stream, a + 1, 0, 4, 1, &err), TS_VALUE);
+    CHECK_INT(ts_mem_fill(stream, a, 0, 3, 1, &err), TS_VALUE);
+    free(a);
+    free(b);
+    ts_stream_destroy(stream);
+    ts__cpu_destroy(device);
+}
+
+static void entry_print(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end, void *scratch,
+                        const ts_cpu_env *env)
+{
+    (void)params, (void)grid, (void)scratch;
+    for (int64_t i = begin; i < end; i++) {
+        char text[32];
+        env->print(env->print_user, text, (size_t)snprintf(text, sizeof text, "%d,", (int)i));
+    }
+}
+
+static void prints_come_in_block_order(void)
+{
+    int ends[2], saved = dup(1);
+    char found[512] = "", wanted[512] = "";
+    ts_plan plan = one_param;
+    plan.uses_print = 1;
+    ts_device *device = device_new(4, NULL);
+    ts_program *program = program_of(device, entry_print, plan, NULL, 0);
+    CHECK_INT(pipe(ends), 0);
+    fflush(stdout);
+    dup2(ends[1], 1);
+    CHECK_OK(ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){100, 1, 1}, &(uint64_t){0}, 0,
+                               &err));
+    dup2(saved, 1);
+    CHECK(read(ends[0], found, sizeof found - 1) > 0);
+    for (int i = 0, n = 0; i < 100; i++)
+        n += snprintf(wanted + n, sizeof wanted - (size_t)n, "%d,", i);
+    CHECK_STR(found, wanted);
+    close(ends[0]), close(ends[1]), close(saved);
+    ts_program_destroy(program);
+    ts__cpu_destroy(device);
+}
+
+/* 1e-40 * 1 is not zero unless subnormals are flushed. */
+static void entry_subnormal(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end,
+                            void *scratch, const ts_cpu_env *env)
+{
+    (void)grid, (void)scratch, (void)env;
+    for (int64_t i = begin; i < end; i++) {
+        volatile float tiny = 1e-40f, one = 1.0f;
+        ((float *)(uintptr_t)params[0])[i] = tiny * one;
+    }
+}
+
+static void kernels_keep_subnormals_whatever_the_caller_set(void)
+{
+    float out[8] = {0};
+    ts_device *device = device_new(2, NULL);
+    ts_program *program = program_of(device, entry_subnormal, one_param, NULL, 0);
+#if defined(__x86_64__)
+    unsigned before = __builtin_ia32_stmxcsr();
+    __builtin_ia32_ldmxcsr(before | 0x8040);
+#endif
+    for (uint32_t n = 1; n <= 8; n += 7)
+        CHECK_OK(ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){n, 1, 1},
+                                   &(uint64_t){(uintptr_t)out}, 0, &err));
+#if defined(__x86_64__)
+    CHECK_INT(__builtin_ia32_stmxcsr() & 0x8040, 0x8040);
+    __builtin_ia32_ldmxcsr(before);
+#endif
+    for (int i = 0; i < 8; i++)
+        CHECK(out[i] != 0);
+    ts_program_destroy(program);
+    ts__cpu_destroy(device);
+}
+
+typedef struct shared_launch {
+    ts_program *program;
+    int32_t data[1000];
+} shared_launch;
+
+static void *launch_many(void *user)
+{
+    shared_launch *s = user;
+    for (int i = 0; i < 500; i++)
+        if (ts_program_launch(s->program, ts_device_default_stream(s->program->device), (uint32_t[3]){1000, 1, 1},
+                              &(uint64_t){(uintptr_t)s->data}, 0, NULL) != TS_OK)
+            return s;
+    return NULL;
+}
+
+static void threads_may_launch_at_once(void)
+{
+    static shared_launch shared[3];
+    ts_device *device = device_new(3, NULL);
+    ts_program *program = program_of(device, entry_count, one_param, NULL, 0);
+    pthread_t threads[3];
+    for (int i = 0; i < 3; i++) {
+        shared[i].program = program;
+        pthread_create(&threads[i], NULL, launch_many, &shared[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        void *failed;
+        pthread_join(threads[i], &failed);
+        CHECK(!failed);
+        for (int k = 0; k < 1000; k++)
+            CHECK(shared[i].data[k] == 500);
+    }
+    ts_program_destroy(program);
+    ts__cpu_destroy(device);
+}
+
+/* In the child of a fork: 0 when everything behaves. */
+static int child_check(ts_program *program, ts_stream *old_stream, int32_t *data)
+{
+    ts_stream *stream;
+    ts_device *device = program->device;
+    uint64_t params[1] = {(uintptr_t)data};
+    for (int i = 0; i < 10; i++)
+        if (ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){500, 1, 1}, params, 0, &err))
+            return 1;
+    if (ts_program_launch(program, old_stream, (uint32_t[3]){1, 1, 1}, params, 0, &err) != TS_RUNTIME)
+        return 2;
+    if (!strstr(err.text, "fork"))
+        return 3;
+    ts_stream_destroy(old_stream);
+    if (ts_stream_create(device, &stream, &err) ||
+        ts_program_launch(program, stream, (uint32_t[3]){500, 1, 1}, params, 0, &err) ||
+        ts_stream_sync(stream, TS_FOREVER, &err))
+        return 4;
+    return data[499] == 11 ? 0 : 5;
+}
+
+static void a_forked_child_computes_again(void)
+{
+    int32_t data[500] = {0};
+    ts_device *device;
+    ts_stream *stream;
+    CHECK_OK(ts_device_get(TS_DEVICE_CPU, 0, &device, &err));
+    ts_program *program = program_of(device, entry_count, one_param, NULL, 0);
+    CHECK_OK(ts_stream_create(device, &stream, &err));
+    CHECK_OK(ts_program_launch(program, stream, (uint32_t[3]){400, 1, 1}, &(uint64_t){(uintptr_t)data}, 0, &err));
+    CHECK_OK(ts_stream_sync(stream, TS_FOREVER, &err));
+    memset(data, 0, sizeof data);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(child_check(program, stream, data));
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK_INT(status, 0);
+    CHECK_OK(ts_program_launch(program, stream, (uint32_t[3]){400, 1, 1}, &(uint64_t){(uintptr_t)data}, 0, &err));
+    CHECK_OK(ts_stream_sync(stream, TS_FOREVER, &err));
+    CHECK_INT(data[399], 1);
+    ts_stream_destroy(stream);
+    ts_program_destroy(program);
+}
+
+/* A whole small life of the device; any step may fail for want of memory, none may leak or crash. */
+static ts_status small_life(const ts_alloc *alloc)
+{
+    ts_device *device;
+    ts_stream *stream = NULL;
+    ts_event *event = NULL;
+    ts_program *program = NULL;
+    int32_t data[4] = {0};
+    void *entry, *memory = NULL;
+    ts_cpu_entry *function = entry_count;
+    memcpy(&entry, &function, sizeof entry);
+    ts_code code = {.plan = {.target = TS_TARGET_CPU, .n_params = 1, .uses_print = 1, .scratch_bytes = 100}};
+    TS_TRY(ts__cpu_create(&(ts_cpu_options){2, alloc}, &device, &err));
+    ts_status status = ts_stream_create(device, &stream, &err);
+    status = status ? status : ts_event_create(device, &event, &err);
+    status = status ? status : ts__cpu_program_wrap(device, &code, entry, "k", "f", &program, &err);
+    status = status ? status : ts_mem_alloc(device, stream, 100, &memory, &err);
+    status = status ? status : ts_program_launch(program, stream, (uint32_t[3]){4, 1, 1},
+                                                 &(uint64_t){(uintptr_t)data}, 0, &err);
+    status = status ? status : ts_event_record(event, stream, &err);
+    status = status ? status : ts_event_sync(event, TS_FOREVER, &err);
+    status = status ? status : ts_stream_sync(stream, TS_FOREVER, &err);
+    status = status ? status : ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){4, 1, 1},
+                                                 &(uint64_t){(uintptr_t)data}, 0, &err);
+    CHECK_INT(data[3], status ? data[3] : 2);
+    ts_mem_free(device, stream, memory, 100);
+    ts_program_destroy(program);
+    ts_event_destroy(event);
+    ts_stream_destroy(stream);
+    ts__cpu_destroy(device);
+    return status;
+}
+
+static void every_failing_allocation_is_reported_and_nothing_leaks(void)
+{
+    ts_status status = TS_NOMEM;
+    int64_t n = 1;
+    for (; n < 200 && status != TS_OK; n++) {
+        counting count = {.fail_at = n};
+        ts_alloc alloc = {counting_resize, &count};
+        status = small_life(&alloc);
+        CHECK(status == TS_OK || status == TS_NOMEM);
+        CHECK_INT(count.bytes_out, 0);
+    }
+    CHECK(status == TS_OK && n > 10);
+}
+
+static void wrong_use_is_answered(void)
+{
+    ts_device *device = device_new(1, NULL), *other = device_new(1, NULL), *found;
+    ts_program *program = program_of(device, entry_count, one_param, NULL, 0);
+    uint64_t params[1] = {0};
+    ts_stream foreign = {device, 0x1234, NULL};
+    CHECK_INT(ts_program_launch(program, ts_device_default_stream(other), (uint32_t[3]){1, 1, 1}, params, 0, &err),
+              TS_VALUE);
+    CHECK_INT(ts_program_launch(program, &foreign, (uint32_t[3]){1, 1, 1}, params, 0, &err), TS_VALUE);
+    CHECK_INT(ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){1, 0, 1}, params, 0, &err),
+              TS_VALUE);
+    CHECK_INT(ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){1, 1u << 24, 1}, params, 0,
+                                &err),
+              TS_VALUE);
+    CHECK_INT(ts_device_get((ts_device_kind)7, 0, &found, &err), TS_VALUE);
+    CHECK_INT(ts_device_get(TS_DEVICE_CPU, 1, &found, &err), TS_NODEVICE);
+    ts_program_destroy(program);
+    ts__cpu_destroy(device);
+    ts__cpu_destroy(other);
+}
+
+int main(void)
+{
+    every_block_runs_once();
+    long_kernels_are_shared_in_pieces();
+    threads_have_their_own_scratch();
+    fault_names_kernel_line_block_and_index();
+    fault_on_a_stream_is_told_once_at_the_wait();
+    streams_keep_order_and_events_tie_them();
+    waits_end_at_their_limit_and_events_tell_time();
+    a_signal_ends_a_wait();
+    memory_is_reused_and_aligned();
+    memory_freed_on_a_stream_waits_for_its_work();
+    copies_and_fills_of_all_widths();
+    prints_come_in_block_order();
+    kernels_keep_subnormals_whatever_the_caller_set();
+    threads_may_launch_at_once();
+    a_forked_child_computes_again();
+    every_failing_allocation_is_reported_and_nothing_leaks();
+    wrong_use_is_answered();
+    return check_done();
+}
