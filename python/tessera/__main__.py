@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``python -m tessera tour | doctor | run script.py``."""
+
+from __future__ import annotations
+
+import sys
+
+USAGE = """usage: python -m tessera COMMAND
+
+commands:
+  tour [--device cpu|cuda]   run, check and time real kernels on this machine
+  doctor                     what was found here: driver, GPU, LLVM, caches, what is missing
+  run SCRIPT [ARGS...]       run a script written for `import cuda.tile` on Tessera
+"""
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """The command line."""
+    words = sys.argv[1:] if arguments is None else arguments
+    if words[:1] == ["tour"]:
+        from .tour import main as tour
+
+        return tour(words[1:])
+    if words[:1] == ["doctor"]:
+        from ._doctor import main as doctor
+
+        return doctor(words[1:])
+    if words[:1] == ["run"]:
+        from ._run import main as run
+
+        return run(words[1:])
+    print(USAGE, end="", file=sys.stdout if words[:1] in (["-h"], ["--help"], []) else sys.stderr)
+    return 0 if words[:1] in (["-h"], ["--help"]) else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
