@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Everything `make test` runs, with one closing line: N passed, N failed, N skipped.
+
+Steps: C tests in a debug build, the same under AddressSanitizer and UBSan, bounded fuzzing, Python
+tests, and checks of the tree (include graph, sizes). `--only STEP` runs one; `tsan` runs only when named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SANITIZERS = {"asan": "address", "ubsan": "undefined", "tsan": "thread", "sanitize": "address,undefined"}
+
+
+@dataclass
+class Count:
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+
+    def add(self, other: Count) -> None:
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skipped += other.skipped
+
+
+def run(command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
+    env = dict(os.environ, PATH=f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}")
+    env.update(options.pop("env", {}))  # type: ignore[arg-type]
+    return subprocess.run(command, cwd=ROOT, env=env, text=True, capture_output=True, check=False, **options)  # type: ignore[call-overload,no-any-return]
+
+
+def build(folder: str, *options: str) -> bool:
+    """Configures and compiles a build folder; shows the errors of a failed one."""
+    setup = ["meson", "setup", folder, "-Dtests=true", "-Dbuildtype=debugoptimized", "-Db_ndebug=false", *options]
+    if (ROOT / folder / "build.ninja").exists():
+        setup.append("--reconfigure")
+    for command in (setup, ["ninja", "-C", folder]):
+        done = run(command)
+        if done.returncode:
+            print((done.stdout + done.stderr)[-6000:])
+            return False
+    return True
+
+
+def counts(text: str) -> Count:
+    """The sum of all closing lines in a program's output."""
+    total = Count()
+    for match in re.finditer(r"^(?:\w+: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", text, re.M):
+        total.add(Count(int(match[1]), int(match[2]), int(match[3] or 0)))
+    return total
+
+
+def programs(folder: str, env: dict[str, str] | None = None) -> Count:
+    """Runs every test program of a build folder, each with a limit of its own."""
+    total = Count()
+    for path in sorted((ROOT / folder).glob("test_*")):
+        if not os.access(path, os.X_OK) or path.is_dir():
+            continue
+        start = time.monotonic()
+        try:
+            done = run([str(path)], timeout=400, env=env or {})
+            found, code = counts(done.stdout), done.returncode
+            output = done.stdout + done.stderr
+        except subprocess.TimeoutExpired:
+            found, code, output = Count(), -1, "stopped after 400 s"
+        if code and not found.failed:
+            found.failed += 1
+        total.add(found)
+        mark = "ok  " if not found.failed else "FAIL"
+        print(f"  {mark} {path.name}: {found.passed} passed, {found.skipped} skipped, {time.monotonic() - start:.1f} s", flush=True)
+        if found.failed:
+            print(output[-4000:])
+    return total
+
+
+def step_c(_: argparse.Namespace) -> Count:
+    return programs("build-test") if build("build-test") else Count(failed=1)
+
+
+def sanitized(name: str) -> Count:
+    folder = f"build-{name}"
+    if not build(folder, f"-Db_sanitize={SANITIZERS[name]}", "-Db_lundef=false"):
+        return Count(failed=1)
+    env = {
+        "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+        "TSAN_OPTIONS": "halt_on_error=1",
+        "TESSERA_QUICK": "1",
+    }
+    return programs(folder, env)
+
+
+def step_fuzz(options: argparse.Namespace) -> Count:
+    """Every fuzz target's own bounded loop, under the sanitizers."""
+    total = Count()
+    for source in sorted((ROOT / "tests/fuzz").glob("*.c")):
+        program = ROOT / "build-sanitize" / f"fuzz_{source.stem}"
+        program.parent.mkdir(exist_ok=True)
+        command = [
+            "cc", "-std=gnu17", "-g", "-O1", "-D_GNU_SOURCE", "-fsanitize=address,undefined", "-ffp-contract=off",
+            "-Iinclude", "-Isrc", "-Itests", str(source), "build-sanitize/libtessera_core.a", "-lm", "-ldl",
+            "-lpthread", "-o", str(program),
+        ]  # fmt: skip
+        done = run(command)
+        if done.returncode == 0:
+            done = run([str(program), str(options.seconds)], timeout=options.seconds + 120)
+        found = counts(done.stdout)
+        if done.returncode and not found.failed:
+            found.failed += 1
+        print(f"  {'ok  ' if not found.failed else 'FAIL'} fuzz {source.stem}: {found.passed} inputs", flush=True)
+        if found.failed:
+            print((done.stdout + done.stderr)[-4000:])
+        total.add(Count(passed=1 - min(found.failed, 1), failed=min(found.failed, 1)))
+    return total
+
+
+def step_python(_: argparse.Namespace) -> Count:
+    """The Python tests, against the installed package."""
+    command = [sys.executable, "-m", "pytest", "-q", "-rs", "tests/python"]
+    env = dict(os.environ, TESSERA_CACHE_DIR="off")
+    done = subprocess.run(command, cwd=ROOT, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    print(done.stdout[-8000:])
+    line = done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
+    found = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|skipped|error)", line)}
+    failed = found.get("failed", 0) + found.get("error", 0)
+    return Count(found.get("passed", 0), failed or int(done.returncode != 0), found.get("skipped", 0))
+
+
+def step_tree(_: argparse.Namespace) -> Count:
+    """Checks of the sources themselves."""
+    done = run([sys.executable, "tools/sizes.py", "--check"])
+    print(done.stdout + done.stderr, end="")
+    return Count(int(done.returncode == 0), int(done.returncode != 0))
+
+
+def step_golden(options: argparse.Namespace) -> Count:
+    """Golden files only; --bless rewrites them."""
+    if not build("build-test"):
+        return Count(failed=1)
+    done = run(["build-test/test_golden_run", *(["--bless"] if options.bless else [])])
+    print(done.stdout + done.stderr)
+    return counts(done.stdout)
+
+
+STEPS = {
+    "tree": step_tree,
+    "c": step_c,
+    "sanitize": lambda o: sanitized("sanitize"),
+    "fuzz": step_fuzz,
+    "python": step_python,
+}
+NAMED = {
+    "asan": lambda o: sanitized("asan"),
+    "ubsan": lambda o: sanitized("ubsan"),
+    "tsan": lambda o: sanitized("tsan"),
+    "golden": step_golden,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", choices=sorted({**STEPS, **NAMED}))
+    parser.add_argument("--seconds", type=int, default=15, help="for each fuzz target")
+    parser.add_argument("--bless", action="store_true")
+    options = parser.parse_args()
+    total = Count()
+    for name, step in STEPS.items() if not options.only else [(options.only, {**STEPS, **NAMED}[options.only])]:
+        start = time.monotonic()
+        print(f"{name}:", flush=True)
+        found = step(options)
+        total.add(found)
+        print(f"  {name}: {found.passed} / {found.failed} / {found.skipped} in {time.monotonic() - start:.0f} s", flush=True)
+    print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
