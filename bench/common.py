@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the benchmarks share: interleaved timing, checking, tables."""
+
+from __future__ import annotations
+
+import datetime
+import importlib.util
+import json
+import pathlib
+import platform
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+Run = Callable[[], Any]
+
+
+def have(name: str) -> bool:
+    """Whether a package is installed."""
+    return importlib.util.find_spec(name) is not None
+
+
+@dataclass
+class Peer:
+    """One implementation: ``run()`` does the work once, ``result()`` gives it as a NumPy array."""
+
+    name: str
+    run: Run
+    result: Callable[[], np.ndarray]
+
+
+@dataclass
+class Figure:
+    """Times of one peer in seconds, with what the table shows."""
+
+    peer: str
+    times: list[float]
+    error: float
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.times)
+
+    @property
+    def spread(self) -> float:
+        """Half the distance between the 10th and 90th percentile, relative to the median."""
+        t = sorted(self.times)
+        low, high = t[len(t) // 10], t[min(len(t) - 1, len(t) * 9 // 10)]
+        return (high - low) / 2 / self.median
+
+
+@dataclass
+class Table:
+    """One question: its figures and how they are shown. ``amount`` / time gives the rate."""
+
+    question: str
+    unit: str
+    amount: float
+    yardstick: str
+    figures: list[Figure] = field(default_factory=list)
+    note: str = ""
+
+    def rate(self, figure: Figure) -> float:
+        return self.amount / figure.median
+
+    def best_peer(self) -> Figure | None:
+        others = [f for f in self.figures if f.peer not in ("tessera", "copy")]
+        return min(others, key=lambda f: f.median, default=None)
+
+    def of(self, name: str) -> Figure | None:
+        return next((f for f in self.figures if f.peer == name), None)
+
+    def show(self) -> str:
+        base = self.of(self.yardstick) or self.best_peer()
+        lines = [f"**{self.question}**" + (f" ({self.note})" if self.note else ""), ""]
+        lines += [f"| | {self.unit} | spread | time | of {base.peer if base else '-'} | error |", "|---|---|---|---|---|---|"]
+        for f in sorted(self.figures, key=lambda f: f.median):
+            ratio = base.median / f.median if base else float("nan")
+            shown = f"{f.median * 1e6:,.1f} us" if f.median < 1e-3 else f"{f.median * 1e3:,.2f} ms"
+            error = "-" if f.error != f.error else f"{f.error:.1e}"
+            lines.append(f"| {f.peer} | {self.rate(f):,.4g} | {f.spread * 100:.1f} % | {shown} | {ratio * 100:.0f} % | {error} |")
+        return "\n".join(lines) + "\n"
+
+    def json_lines(self, device: str) -> list[str]:
+        stamp = datetime.datetime.now().isoformat(timespec="seconds")
+        return [
+            json.dumps({
+                "question": self.question, "device": device, "peer": f.peer, "median_s": f.median,
+                "spread": f.spread, "rate": self.rate(f), "unit": self.unit, "n": len(f.times),
+                "error": None if f.error != f.error else f.error, "at": stamp,
+            })
+            for f in self.figures
+        ]  # fmt: skip
+
+
+def error_of(found: np.ndarray, wanted: np.ndarray) -> float:
+    """max |found - wanted| / (1 + |wanted|), infinite where NaN."""
+    difference = np.abs(found.astype(np.float64) - wanted) / (1.0 + np.abs(wanted))
+    return float(np.nan_to_num(difference, nan=np.inf).max(initial=0.0))
+
+
+class Clock:
+    """Seconds of one run: wall time on the CPU, device events on a GPU."""
+
+    def __init__(self, device: str) -> None:
+        self.device = device
+        if device == "cuda":
+            import torch
+
+            self.torch = torch
+            self.flush = torch.empty(256 << 20, dtype=torch.uint8, device="cuda")
+
+    def once(self, run: Run) -> float:
+        if self.device == "cpu":
+            start = time.perf_counter()
+            run()
+            return time.perf_counter() - start
+        begin, end = (self.torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        run()
+        end.record()
+        end.synchronize()
+        return float(begin.elapsed_time(end)) * 1e-3
+
+
+def compare(
+    table: Table, peers: Sequence[Peer], wanted: Callable[[np.ndarray], np.ndarray] | None, tolerance: float,
+    device: str, rounds: int, sample: Callable[[np.ndarray], np.ndarray] = lambda x: x,
+) -> Table:  # fmt: skip
+    """Checks every peer, then times them in interleaved rounds."""
+    clock = Clock(device)
+    good: list[tuple[Peer, float]] = []
+    for peer in peers:
+        try:
+            peer.run()
+            peer.run()
+            error = float("nan")
+            if wanted is not None and peer.name != "copy":
+                found = sample(peer.result())
+                error = error_of(found, wanted(found))
+                if error > tolerance:
+                    print(f"  {peer.name}: WRONG, error {error:.2e} > {tolerance:.0e}", file=sys.stderr)
+                    if peer.name == "tessera":
+                        raise SystemExit(f"{table.question}: tessera's result is wrong")
+                    continue
+        except SystemExit:
+            raise
+        except Exception as failure:  # a peer that does not run is said, not hidden
+            print(f"  {peer.name}: not measured: {type(failure).__name__}: {str(failure)[:300]}", file=sys.stderr)
+            continue
+        good.append((peer, error))
+    times: dict[str, list[float]] = {peer.name: [] for peer, _ in good}
+    for _ in range(rounds):
+        for peer, _error in good:
+            times[peer.name].append(clock.once(peer.run))
+    table.figures = [Figure(peer.name, times[peer.name], error) for peer, error in good]
+    return table
+
+
+def machine(device: str) -> str:
+    """One line that names the machine and the date."""
+    import tessera
+
+    info = tessera.device_info(device)
+    date = datetime.date.today().isoformat()
+    return f"{info['name']}, {info['units']} {'threads' if device == 'cpu' else 'SMs'}, Python {platform.python_version()}, {date}"
+
+
+def emit(tables: Sequence[Table], device: str, markdown: pathlib.Path | None, lines: pathlib.Path | None) -> None:
+    """Prints the tables and appends them to the files asked for."""
+    for table in tables:
+        print(table.show(), flush=True)
+    if markdown:
+        with markdown.open("a", encoding="utf-8") as f:
+            f.write(f"\n### {machine(device)}\n\n" + "\n".join(t.show() for t in tables))
+    if lines:
+        with lines.open("a", encoding="utf-8") as f:
+            for t in tables:
+                f.writelines(line + "\n" for line in t.json_lines(device))
