@@ -503,7 +503,7 @@ ts_val ts_copy(ts_builder *b, const ts_fn *from, ts_val v, ts_val *map);
 
 /* ---- text, verification, evaluation: print.c read.c verify.c eval.c -------------------------------- */
 
-void ts_print_module(const ts_module *module, ts_text *out);
+void ts_print_module(const ts_module *module, ts_text *out); /* the form is told in print.c */
 void ts_print_fn(const ts_fn *fn, ts_text *out);
 void ts_print_type(const ts_module *module, ts_type type, ts_text *out);
 /* Errors name line and column of the text. */
