@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Thread-level IR to PTX text. The last step of the GPU back end: one walk over the instructions in
+ * program order, each handed to the handler of its row in emit.def. Structured regions become labels
+ * here and nowhere earlier. ptxas does register allocation and scheduling within a block well; it
+ * unrolls loops nobody asked it to, so every loop says "nounroll".
+ *
+ * Here: the text writer, module header and entry, control flow. Read emit.h first, emit_reg.c next.
+ * (PTX ISA 9.0; what each construct costs: measured on an H200.)
+ */
+#include "target/ptx/emit.h"
+
+const ts_ptx_row ts__ptx_rows[TS_OP_COUNT] = {
+#define TS_PTX(op, handler, imm, address, sm, version)                                             \
+    [TS_OP_##op] = {ts__emit_##handler, (imm), (address), (sm), (version)},
+#include "target/ptx/emit.def"
+};
+
+static const ts_sm emit_sms[] = {
+#define TS_SM(number, name, version, fixed, dynamic, registers)                                    \
+    {(number), #name, (version), (fixed), (dynamic), (registers)},
+#include "target/ptx/sm.def"
+};
+
+const ts_sm *ts__sm_find(uint32_t target)
+{
+    for (size_t i = 0; i < TS_COUNT(emit_sms); i++)
+        if (emit_sms[i].number == target)
+            return &emit_sms[i];
+    return NULL;
+}
+
+/* ---- failure ------------------------------------------------------------------------------------ */
+
+void ts__ptx_fail(ts_ptx *e, ts_status status, const char *format, ...)
+{
+    if (e->status != TS_OK)
+        return;
+    va_list args;
+    va_start(args, format);
+    ts_vfail(e->err, status, format, args);
+    va_end(args);
+    e->status = status;
+}
+
+void ts__ptx_need(ts_ptx *e, uint32_t version)
+{
+    e->version = TS_MAX(e->version, version);
+}
+
+bool ts__ptx_need_sm(ts_ptx *e, uint32_t sm, const char *what)
+{
+    if (e->sm->number >= sm)
+        return true;
+    ts__ptx_fail(e, TS_UNSUPPORTED, "%s needs sm_%u or later, the target is %s", what, sm, e->sm->name);
+    return false;
+}
+
+ts_reg ts__ptx_temp(ts_ptx *e, ts_reg_class class)
+{
+    return TS_REG(class, ++e->n_reg[class]);
+}
+
+/* ---- text writer --------------------------------------------------------------------------------- */
+
+static const char *const emit_prefix[] = {"", "%p", "%h", "%r", "%rd", "%f", "%d"};
+
+static void emit_reg(ts_text *text, ts_reg reg)
+{
+    ts_text_puts(text, emit_prefix[TS_REG_CLASS(reg)]);
+    ts_text_int(text, TS_REG_NUMBER(reg));
+}
+
+static void emit_hex(ts_text *text, const char *prefix, uint64_t bits, int digits)
+{
+    char out[16];
+    ts_text_puts(text, prefix);
+    for (int i = digits; i-- > 0; bits >>= 4)
+        out[i] = "0123456789ABCDEF"[bits & 15];
+    ts_text_put(text, out, (size_t)digits);
+}
+
+static void emit_const(ts_ptx *e, ts_val v, uint64_t bits)
+{
+    const ts_ptx_type *t = ts__ptx_type(e, ts__ptx_type_of(e, v));
+    if (t->class == TS_RC_F)
+        emit_hex(&e->text, "0f", bits, 8);
+    else if (t->class == TS_RC_D)
+        emit_hex(&e->text, "0d", bits, 16);
+    else if (t->class == TS_RC_P || !t->s)
+        emit_hex(&e->text, t->class == TS_RC_P ? "" : "0x", bits, t->class == TS_RC_P ? 1 : t->bits / 4);
+    else
+        ts_text_int(&e->text, t->bits == 64 ? (int64_t)bits
+                              : (int64_t)(bits << (64 - t->bits)) >> (64 - t->bits));
+}
+
+static void emit_value(ts_ptx *e, ts_val v)
+{
+    uint64_t bits;
+    v = e->alias[v];
+    if (e->reg[v])
+        emit_reg(&e->text, e->reg[v]);
+    else if (ts__ptx_const(e, v, &bits))
+        emit_const(e, v, bits);
+    else
+        ts__ptx_fail(e, TS_INTERNAL, "PTX: value %%%u (%s) has no register", v, ts_info(ts_at(e->fn, v))->name);
+}
+
+static void emit_address(ts_ptx *e, ts_val pointer)
+{
+    int64_t offset;
+    ts_val base = ts__ptx_base(e, pointer, &offset);
+    const ts_inst *inst = ts_at(e->fn, base);
+    ts_text_putc(&e->text, '[');
+    if (inst->op == TS_OP_shared && !e->reg[base]) {
+        ts_text_puts(&e->text, "smem");
+        offset += inst->aux;
+        e->uses_shared = true;
+    } else
+        emit_value(e, base);
+    if (offset) {
+        ts_text_putc(&e->text, '+');
+        ts_text_int(&e->text, offset);
+    }
+    ts_text_putc(&e->text, ']');
+}
+
+static void emit_guard(ts_ptx *e, ts_val pred)
+{
+    if (!pred)
+        return;
+    ts_text_putc(&e->text, '@');
+    emit_reg(&e->text, ts__ptx_in_reg(e, pred));
+    ts_text_putc(&e->text, ' ');
+}
+
+static void emit_one(ts_ptx *e, char code, va_list *args)
+{
+    switch (code) {
+    case 'v': emit_value(e, va_arg(*args, ts_val)); break;
+    case 'r': emit_reg(&e->text, va_arg(*args, ts_reg)); break;
+    case 'a': emit_address(e, va_arg(*args, ts_val)); break;
+    case 's': ts_text_puts(&e->text, va_arg(*args, const char *)); break;
+    case 'i': ts_text_int(&e->text, va_arg(*args, int)); break;
+    case 'x': emit_hex(&e->text, "0x", va_arg(*args, uint32_t), 8); break;
+    case 'L': ts_text_int(&e->text, va_arg(*args, uint32_t)); break;
+    case 'g': emit_guard(e, va_arg(*args, ts_val)); break;
+    default: ts_assert(!"unknown code in a PTX format"); break;
+    }
+}
+
+void ts__ptx_put(ts_ptx *e, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    for (const char *at = format; *at;) {
+        const char *stop = at;
+        while (*stop && *stop != '$')
+            stop++;
+        ts_text_put(&e->text, at, (size_t)(stop - at));
+        if (*stop)
+            emit_one(e, *++stop, &args);
+        at = *stop ? stop + 1 : stop;
+    }
+    va_end(args);
+}
+
+uint32_t ts__ptx_string(ts_ptx *e, const char *bytes, size_t n)
+{
+    uint32_t number = e->n_strings++;
+    ts_text_printf(&e->globals, ".global .align 1 .b8 ts%u[%zu] = {", number, n + 1);
+    for (size_t i = 0; i < n; i++) {
+        ts_text_int(&e->globals, (unsigned char)bytes[i]);
+        ts_text_putc(&e->globals, ',');
+    }
+    ts_text_puts(&e->globals, "0};\n");
+    return number;
+}
+
+/* ---- parameters ----------------------------------------------------------------------------------- */
+
+static uint32_t emit_param_bytes(const ts_ptx *e, uint32_t i, ts_type type)
+{
+    uint32_t bits = ts__ptx_type(e, type)->bits;
+    if (i < TS_PLAN_PARAMS && i < e->plan->n_params && e->plan->param_bytes[i])
+        return e->plan->param_bytes[i];
+    return bits / 8;
+}
+
+void ts__emit_param(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    int i = (int)v - 1, bits = (int)emit_param_bytes(e, v - 1, inst->type) * 8;
+    const ts_ptx_type *t = ts__ptx_type(e, inst->type);
+    if (t->class == TS_RC_P) {
+        ts_reg temp = ts__ptx_temp(e, TS_RC_R);
+        PUT("ld.param.u$i $r, [p$i];\nsetp.ne.u32 $v, $r, 0;\n", bits, temp, i, v, temp);
+    } else if (t->class == TS_RC_RD && bits < 64) {
+        ts_reg temp = ts__ptx_temp(e, TS_RC_R);
+        PUT("ld.param.u$i $r, [p$i];\ncvt.u64.u32 $v, $r;\n", bits, temp, i, v, temp);
+    } else
+        PUT("ld.param.$s$i $v, [p$i];\n", t->class == TS_RC_F || t->class == TS_RC_D ? "f" : bits < 16 ? "u" : "b",
+            bits, v, i);
+}
+
+/* ---- control flow ------------------------------------------------------------------------------------
+ * Labels carry the opener's number: L body of a loop, C its latch, X else, E the end. */
+
+void ts__emit_nothing(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    (void)e, (void)v, (void)inst;
+}
+
+/* The values that hold what `opener` gives, from `first` on. */
+static void emit_moves_to(ts_ptx *e, ts_val first, uint32_t n, const ts_val *src)
+{
+    ts_arena_mark mark = ts_arena_at(&e->arena);
+    ts_val *dst = TS_NEW_N(&e->arena, ts_val, n + 1);
+    for (uint32_t i = 0; dst && i < n; i++)
+        dst[i] = first + i;
+    if (dst)
+        ts__ptx_moves(e, n, dst, src);
+    ts_arena_rewind(&e->arena, mark);
+}
+
+/* Whether a region of an `if` is nothing but a `yield` that moves nothing. */
+static bool emit_is_empty(const ts_ptx *e, ts_val opener, ts_val before)
+{
+    ts_val v = before + 1;
+    while (!e->need[v] && ts_at(e->fn, v)->op != TS_OP_yield && !(ts_info(ts_at(e->fn, v))->flags & TS_TERM))
+        v++;
+    const ts_inst *inst = ts_at(e->fn, v);
+    if (inst->op != TS_OP_yield || e->shape.parent[v] != opener)
+        return false;
+    for (uint32_t i = 0; i < inst->n_opnd; i++) {
+        ts_reg to = e->reg[ts__ptx_res(e, opener, i)];
+        if (to && e->reg[ts__ptx_opnd(e, v, i)] != to)
+            return false;
+    }
+    return true;
+}
+
+void ts__emit_if(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    bool no_else = emit_is_empty(e, v, e->shape.other[v]);
+    bool no_then = emit_is_empty(e, v, v);
+    if (no_then)
+        PUT("@$v bra E$L;\n", inst->opnd[0], v);
+    else
+        PUT("@!$v bra $s$L;\n", inst->opnd[0], no_else ? "E" : "X", v);
+}
+
+void ts__emit_else(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    ts_val opener = e->shape.parent[v];
+    (void)inst;
+    if (emit_is_empty(e, opener, v) || emit_is_empty(e, opener, opener))
+        return;
+    if (ts_at(e->fn, v - 1)->op == TS_OP_yield)
+        PUT("bra E$L;\n", opener);
+    PUT("X$L:\n", opener);
+}
+
+void ts__emit_yield(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    emit_moves_to(e, ts__ptx_res(e, e->shape.parent[v], 0), inst->n_opnd, ts_opnds(e->fn, inst));
+}
+
+void ts__emit_cold(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    const ts_val *opnds = ts_opnds(e->fn, inst);
+    emit_moves_to(e, ts__ptx_res(e, v, 0), inst->n_opnd - 1u, opnds + 1);
+    PUT("@!$r bra E$L;\n", ts__ptx_in_reg(e, opnds[0]), v);
+}
+
+static bool emit_runs_once(const ts_ptx *e, const ts_val *bound, bool is_unsigned)
+{
+    int64_t lower, upper;
+    if (!ts_const_as_int(e->fn, e->alias[bound[0]], &lower) || !ts_const_as_int(e->fn, e->alias[bound[1]], &upper))
+        return false;
+    return is_unsigned ? (uint64_t)lower < (uint64_t)upper : lower < upper;
+}
+
+void ts__emit_for(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    ts_arena_mark mark = ts_arena_at(&e->arena);
+    const ts_val *opnds = ts_opnds(e->fn, inst);
+    uint32_t n = inst->n_opnd - 3u;
+    ts_val *src = TS_NEW_N(&e->arena, ts_val, n + 1);
+    if (!src)
+        return;
+    src[0] = opnds[0];
+    memcpy(src + 1, opnds + 3, n * sizeof *src);
+    emit_moves_to(e, v + 1, n + 1, src);
+    ts_arena_rewind(&e->arena, mark);
+    bool is_unsigned = inst->aux & TS_A_UNSIGNED;
+    const ts_ptx_type *t = ts__ptx_type(e, ts__ptx_type_of(e, v + 1));
+    if (!emit_runs_once(e, opnds, is_unsigned)) {
+        ts_reg p = ts__ptx_temp(e, TS_RC_P);
+        PUT("setp.ge.$s $r, $v, $v;\n@$r bra C$L;\n", is_unsigned ? t->u : t->s, p, v + 1, opnds[1], p, v);
+    }
+    PUT("L$L:\n.pragma \"nounroll\";\n", v);
+}
+
+void ts__emit_loop(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    emit_moves_to(e, v + 1, inst->n_opnd, ts_opnds(e->fn, inst));
+    PUT("L$L:\n.pragma \"nounroll\";\n", v);
+}
+
+static ts_val emit_loop_of(const ts_ptx *e, ts_val v)
+{
+    ts_val p = e->shape.parent[v];
+    while (p && ts_at(e->fn, p)->op != TS_OP_for && ts_at(e->fn, p)->op != TS_OP_loop)
+        p = e->shape.parent[p];
+    return p;
+}
+
+void ts__emit_continue(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    ts_val loop = emit_loop_of(e, v);
+    bool is_for = ts_at(e->fn, loop)->op == TS_OP_for;
+    emit_moves_to(e, loop + 1 + is_for, inst->n_opnd, ts_opnds(e->fn, inst));
+    if (!is_for)
+        PUT("bra L$L;\n", loop);
+    else if (v + 1 != e->shape.end[loop])
+        PUT("bra N$L;\n", loop);
+}
+
+void ts__emit_break(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    ts_val loop = emit_loop_of(e, v);
+    emit_moves_to(e, ts__ptx_res(e, loop, 0), inst->n_opnd, ts_opnds(e->fn, inst));
+    PUT("bra E$L;\n", loop);
+}
+
+void ts__emit_return(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    (void)v, (void)inst;
+    PUT("ret;\n");
+}
+
+/* N: next trip. C: done, the carried values become the results. E: behind the loop. */
+static void emit_end_for(ts_ptx *e, ts_val opener)
+{
+    const ts_inst *inst = ts_at(e->fn, opener);
+    const ts_val *opnds = ts_opnds(e->fn, inst);
+    const ts_ptx_type *t = ts__ptx_type(e, ts__ptx_type_of(e, opener + 1));
+    const char *type = inst->aux & TS_A_UNSIGNED ? t->u : t->s;
+    ts_reg p = ts__ptx_temp(e, TS_RC_P);
+    PUT("N$L:\nadd.$s $v, $v, $v;\n", opener, type, opener + 1, opener + 1, opnds[2]);
+    PUT("setp.lt.$s $r, $v, $v;\n@$r bra L$L;\nC$L:\n", type, p, opener + 1, opnds[1], p, opener, opener);
+    ts_arena_mark mark = ts_arena_at(&e->arena);
+    uint32_t n = inst->n_opnd - 3u;
+    ts_val *src = TS_NEW_N(&e->arena, ts_val, n + 1);
+    for (uint32_t i = 0; src && i < n; i++)
+        src[i] = opener + 2 + i;
+    if (src)
+        emit_moves_to(e, ts__ptx_res(e, opener, 0), n, src);
+    ts_arena_rewind(&e->arena, mark);
+}
+
+void ts__emit_end(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    ts_val opener = e->opener[v];
+    (void)inst;
+    if (ts_at(e->fn, opener)->op == TS_OP_for)
+        emit_end_for(e, opener);
+    PUT("E$L:\n", opener);
+}
+
+/* ---- module ------------------------------------------------------------------------------------------ */
+
+static void emit_header(ts_ptx *e, ts_text *out)
+{
+    ts_text_printf(out, ".version %u.%u\n.target %s\n.address_size 64\n", e->version / 10, e->version % 10,
+                   e->sm->name);
+    if (e->uses_shared || e->plan->shared_bytes)
+        ts_text_puts(out, ".extern .shared .align 1024 .b8 smem[];\n");
+    if (e->uses_printf)
+        ts_text_puts(out, ".extern .func (.param .b32 r) vprintf (.param .b64 format, .param .b64 args);\n");
+    ts_text_puts(out, ts_text_get(&e->globals));
+}
+
+static void emit_params(ts_ptx *e, ts_text *out)
+{
+    const char *comma = "";
+    for (uint32_t i = 0; i < e->plan->n_tmaps; i++, comma = ",")
+        ts_text_printf(out, "%s\n    .param .align 64 .b8 tm%u[128]", comma, i);
+    for (uint32_t i = 0; i < e->fn->n_params; i++, comma = ",") {
+        ts_type type = ts_type_of(e->fn, i + 1);
+        uint32_t bits = emit_param_bytes(e, i, type) * 8;
+        ts_text_printf(out, "%s\n    .param .%s%u p%u", comma,
+                       ts_type_is_float(e->fn->module, type) && bits > 16 ? "f" : bits < 16 ? "u" : "b", bits, i);
+    }
+}
+
+static void emit_directives(ts_ptx *e, ts_text *out)
+{
+    if (e->plan->cluster > 1)
+        ts_text_printf(out, ".explicitcluster\n.reqnctapercluster %u, 1, 1\n", e->plan->cluster);
+    if (e->plan->threads)
+        ts_text_printf(out, ".reqntid %u, 1, 1\n", e->plan->threads);
+    if (e->fn->occupancy || e->uses_setmaxnreg)
+        ts_text_printf(out, ".minnctapersm %u\n", e->fn->occupancy ? e->fn->occupancy : 1u);
+}
+
+static void emit_declarations(ts_ptx *e, ts_text *out)
+{
+    static const char *const types[] = {"", "pred", "b16", "b32", "b64", "f32", "f64"};
+    for (int class = TS_RC_P; class < TS_RC_COUNT; class ++)
+        if (e->n_reg[class])
+            ts_text_printf(out, ".reg .%s %s<%u>;\n", types[class], emit_prefix[class], e->n_reg[class] + 1);
+    ts_text_puts(out, ts_text_get(&e->locals));
+    for (uint32_t i = 0; i < TS_PLAN_TMAPS; i++)
+        if (e->tmap[i]) {
+            uint32_t n = TS_REG_NUMBER(e->tmap[i]);
+            ts_text_printf(out, "mov.b64 %%rd%u, tm%u;\ncvta.param.u64 %%rd%u, %%rd%u;\n", n, i, n, n);
+        }
+}
+
+static void emit_module(ts_ptx *e, ts_text *out)
+{
+    const char *name = e->plan->name[0] ? e->plan->name : ts_str_get(e->fn->module, e->fn->name);
+    emit_header(e, out);
+    ts_text_printf(out, ".visible .entry %s(", name);
+    emit_params(e, out);
+    ts_text_puts(out, ")\n");
+    emit_directives(e, out);
+    ts_text_puts(out, "{\n");
+    emit_declarations(e, out);
+    ts_text_put(out, ts_text_get(&e->text), e->text.n);
+    ts_text_puts(out, "}\n");
+}
+
+static void emit_body(ts_ptx *e)
+{
+    uint32_t n = e->fn->inst.n;
+    for (uint32_t v = 1; v < n && e->status == TS_OK; v++) {
+        const ts_inst *inst = ts_at(e->fn, v);
+        const ts_ptx_row *row = &ts__ptx_rows[inst->op];
+        bool structure = inst->op == TS_OP_end || inst->op == TS_OP_else;
+        if (e->alias[v] != v || (!e->need[v] && !structure))
+            continue;
+        if (!row->emit)
+            ts__ptx_fail(e, TS_UNSUPPORTED, "PTX: %s is an operation of the tile level; lower it first",
+                         ts_info(inst)->name);
+        else if (ts__ptx_need_sm(e, row->sm, ts_info(inst)->name)) {
+            ts__ptx_need(e, row->version);
+            row->emit(e, v, inst);
+        }
+    }
+    if (n < 2 || ts_at(e->fn, n - 1)->op != TS_OP_return)
+        PUT("ret;\n");
+}
+
+static bool emit_openers(ts_ptx *e)
+{
+    e->opener = TS_NEW_N(&e->arena, uint32_t, e->fn->inst.n);
+    for (uint32_t v = 1; e->opener && v < e->fn->inst.n; v++)
+        if (ts_info(ts_at(e->fn, v))->flags & TS_REGION)
+            e->opener[e->shape.end[v]] = v;
+    return e->opener;
+}
+
+/* Every target object must be scalar: tiles have been taken apart by lowering. */
+static ts_status emit_check(const ts_fn *fn, const ts_plan *plan, const ts_sm *sm, ts_error *err)
+{
+    if (!sm)
+        return ts_fail(err, TS_VALUE, "PTX: %u is no GPU target; use 80, 86, 89, 90, 100 or 120", plan->target);
+    for (uint32_t v = 1; v < fn->inst.n; v++)
+        if (ts_type_kind(fn->module, ts_type_of(fn, v)) == TS_KIND_TILE)
+            return ts_fail(err, TS_UNSUPPORTED, "PTX: %s (%%%u) still has a tile type; lower it to threads first",
+                           ts_info(ts_at(fn, v))->name, v);
+    if (plan->shared_bytes > sm->dynamic_shared)
+        return ts_fail(err, TS_UNSUPPORTED, "the kernel needs %u bytes of shared memory, %s has %u; use smaller tiles",
+                       plan->shared_bytes, sm->name, sm->dynamic_shared);
+    return TS_OK;
+}
+
+ts_status ts_ptx_emit(const ts_fn *fn, const ts_plan *plan, ts_text *text, ts_error *err)
+{
+    const ts_sm *sm = ts__sm_find(plan->target);
+    TS_TRY(emit_check(fn, plan, sm, err));
+    ts_ptx e = {.fn = fn, .plan = plan, .sm = sm, .err = err, .version = sm->version};
+    const ts_alloc *alloc = fn->module->arena->alloc;
+    ts_arena_init(&e.arena, alloc);
+    ts_text_init(&e.text, alloc);
+    ts_text_init(&e.globals, alloc);
+    ts_text_init(&e.locals, alloc);
+    if (ts_shape_of(fn, &e.arena, &e.shape) && emit_openers(&e) && ts__ptx_assign(&e)) {
+        emit_body(&e);
+        if (e.status == TS_OK)
+            emit_module(&e, text);
+    }
+    if (e.status == TS_OK && (e.arena.failed || e.text.failed || e.globals.failed || e.locals.failed || text->failed))
+        e.status = ts_fail(err, TS_NOMEM, "out of memory while writing PTX");
+    ts_text_deinit(&e.text);
+    ts_text_deinit(&e.globals);
+    ts_text_deinit(&e.locals);
+    ts_arena_deinit(&e.arena);
+    return e.status;
+}

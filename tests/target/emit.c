@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The PTX emitter (src/target/ptx/emit*.c): every operation of the thread level is written for every
+ * architecture that has it and assembled by ptxas, whose C75xx remarks count as failures; registers are
+ * shared where they must be. Without ptxas the assembling is skipped and counted.
+ */
+#include "target/ptx/emit.h"
+#include "check.h"
+#include <unistd.h>
+
+/* ---- a kernel under construction ---------------------------------------------------------------- */
+
+typedef struct kit {
+    ts_arena arena;
+    ts_module *m;
+    ts_fn *fn;
+    ts_builder b;
+    ts_plan plan;
+    ts_text text;
+    ts_val in, out; /* pointers to f32 */
+    int n_out;
+} kit;
+
+static void kit_begin(kit *k, uint32_t target)
+{
+    memset(k, 0, sizeof *k);
+    ts_arena_init(&k->arena, NULL);
+    ts_text_init(&k->text, NULL);
+    k->m = ts_module_create(&k->arena);
+    k->fn = ts_fn_create(k->m, "k", TS_LEVEL_S);
+    k->fn->entry = true;
+    ts_builder_init(&k->b, k->fn);
+    k->plan.target = target;
+    k->plan.threads = 128;
+    k->in = ts_param(&k->b, ts_type_ptr(k->m, TS_T_f32, TS_GLOBAL));
+    k->out = ts_param(&k->b, ts_type_ptr(k->m, TS_T_f32, TS_GLOBAL));
+}
+
+static void kit_end(kit *k)
+{
+    ts_text_deinit(&k->text);
+    ts_arena_deinit(&k->arena);
+}
+
+static ts_val at(kit *k, ts_val base, ts_type type, int64_t bytes)
+{
+    ts_val moved = ts_emit(&k->b, TS_OP_ptr_add, ts_type_of(k->fn, base), 2,
+                           (ts_val[]){base, ts_int(&k->b, TS_T_i64, bytes)}, 0, 0);
+    return ts_emit(&k->b, TS_OP_ptr_to_ptr, ts_type_ptr(k->m, type, TS_GLOBAL), 1, &moved, 0, 0);
+}
+
+/* A value of the type that nobody can fold. */
+static ts_val value(kit *k, ts_type type)
+{
+    ts_val p = at(k, k->in, type, 8 * (k->n_out % 16));
+    return ts_emit_multi(&k->b, TS_OP_ld, 1, &p, TS_S(0, 1, 0), 0, 1, &type) + 1;
+}
+
+static void sink(kit *k, ts_val v)
+{
+    ts_val opnds[] = {at(k, k->out, ts_type_of(k->fn, v), 8 * k->n_out++), v};
+    ts_emit(&k->b, TS_OP_st, TS_T_none, 2, opnds, TS_S(0, 1, 0), 0);
+}
+
+static ts_val shared(kit *k, ts_type type, uint32_t offset)
+{
+    k->plan.shared_bytes = 65536;
+    return ts_emit(&k->b, TS_OP_shared, ts_type_ptr(k->m, type, TS_SHARED), 0, NULL, offset, 0);
+}
+
+static ts_val op0(kit *k, ts_op op, ts_type type, uint32_t aux)
+{
+    return ts_emit(&k->b, op, type, 0, NULL, aux, 0);
+}
+
+/* ---- ptxas ----------------------------------------------------------------------------------------- */
+
+static bool covered[TS_OP_COUNT];
+
+static bool have_ptxas(void)
+{
+    return access("/usr/local/bin/ptxas", X_OK) == 0 || system("command -v ptxas >/dev/null 2>&1") == 0;
+}
+
+/* Assembles the text; false, with ptxas' words on stderr, when it objects. */
+static bool assembles(const char *text, uint32_t target)
+{
+    char file[64], command[256], line[512];
+    bool good = true;
+    snprintf(file, sizeof file, "/tmp/ts_emit_%d_%d.ptx", (int)getpid(), check_passed);
+    FILE *f = fopen(file, "w");
+    fputs(text, f);
+    fclose(f);
+    snprintf(command, sizeof command, "ptxas -arch=%s %s -o /dev/null 2>&1", ts__sm_find(target)->name, file);
+    FILE *out = popen(command, "r");
+    while (fgets(line, sizeof line, out))
+        if (strstr(line, "error") || strstr(line, "fatal") || strstr(line, "(C75")) {
+            fprintf(stderr, "%s: %s", ts__sm_find(target)->name, line);
+            good = false;
+        }
+    good = pclose(out) == 0 && good;
+    if (!good)
+        fprintf(stderr, "kept: %s\n", file);
+    else
+        remove(file);
+    return good;
+}
+
+static void emit(kit *k)
+{
+    ts_error err;
+    ts_term(&k->b, TS_OP_return, 0, NULL);
+    CHECK_OK(ts_builder_status(&k->b, &err));
+    CHECK_OK(ts_ptx_emit(k->fn, &k->plan, &k->text, &err));
+    for (uint32_t v = 1; v < k->fn->inst.n; v++)
+        covered[ts_at(k->fn, v)->op] = true;
+}
+
+static void emit_and_assemble(kit *k)
+{
+    emit(k);
+    if (have_ptxas())
+        CHECK(assembles(ts_text_get(&k->text), k->plan.target));
+    else
+        check_skipped++;
+}
+
+static bool has(const kit *k, const char *what)
+{
+    return strstr(ts_text_get(&k->text), what) != NULL;
+}
+
+/* ---- every operation assembles ------------------------------------------------------------------------ */
+
+static const ts_type floats[] = {TS_T_f16, TS_T_bf16, TS_T_f32, TS_T_f64};
+static const ts_type ints[] = {TS_T_i1, TS_T_i8, TS_T_i16, TS_T_i32, TS_T_i64};
+
+static bool is_math(ts_op op)
+{
+    return op == TS_OP_remf || op == TS_OP_fpowi || (op >= TS_OP_cos && op <= TS_OP_rsqrt) || op == TS_OP_pow ||
+           op == TS_OP_atan2;
+}
+
+static void every_float_op(kit *k, ts_op op)
+{
+    static const uint32_t attrs[] = {0, TS_RZ, TS_RM, TS_RP, TS_A_FTZ, TS_A_NAN, TS_APPROX, TS_FULL,
+                                     TS_A_UNORDERED | TS_A_PRED(TS_NE), TS_A_PRED(TS_GE)};
+    const ts_op_info *info = &ts_ops[op];
+    for (size_t i = 0; i < TS_COUNT(floats); i++)
+        for (size_t j = 0; j < TS_COUNT(attrs); j++) {
+            ts_val x = value(k, floats[i]), y = value(k, floats[i]), z = value(k, floats[i]);
+            if (op == TS_OP_fma && j >= 1 && j <= 3 && i < 2)
+                continue; /* 16-bit fma rounds to nearest only */
+            sink(k, info->n_opnd == 1   ? ts_op1(&k->b, op, x, attrs[j])
+                    : info->n_opnd == 2 ? ts_op2(&k->b, op, x, y, attrs[j])
+                                        : ts_op3(&k->b, op, x, y, z, attrs[j]));
+            sink(k, info->n_opnd == 2 ? ts_op2(&k->b, op, x, ts_float(&k->b, floats[i], 2.5), attrs[j]) : x);
+        }
+}
+
+static void every_int_op(kit *k, ts_op op)
+{
+    static const uint32_t attrs[] = {0, TS_A_UNSIGNED, TS_RM, TS_RP, TS_RP | TS_A_UNSIGNED, TS_A_PRED(TS_LT),
+                                     TS_A_PRED(TS_GE) | TS_A_UNSIGNED};
+    for (size_t i = 0; i < TS_COUNT(ints); i++)
+        for (size_t j = 0; j < TS_COUNT(attrs); j++) {
+            ts_val x = value(k, ints[i]), y = value(k, ints[i]);
+            bool one = ts_ops[op].n_opnd == 1;
+            sink(k, one ? ts_op1(&k->b, op, x, attrs[j]) : ts_op2(&k->b, op, x, y, attrs[j]));
+            sink(k, one ? x : ts_op2(&k->b, op, x, ts_int(&k->b, ints[i], 3), attrs[j]));
+        }
+}
+
+static void arithmetic_assembles(uint32_t target)
+{
+    kit k;
+    kit_begin(&k, target);
+    for (int op = 0; op < TS_OP_COUNT; op++) {
+        const ts_op_info *info = &ts_ops[op];
+        bool is_float = info->rule == TS_RULE_UNF || info->rule == TS_RULE_BINF || info->rule == TS_RULE_TERF ||
+                        info->rule == TS_RULE_CMPF;
+        bool is_int = info->rule == TS_RULE_UNI || info->rule == TS_RULE_BINI || info->rule == TS_RULE_CMPI;
+        if (is_float && !is_math((ts_op)op))
+            every_float_op(&k, (ts_op)op);
+        if (is_int)
+            every_int_op(&k, (ts_op)op);
+    }
+    emit_and_assemble(&k);
+    kit_end(&k);
+}
+
+static void approximate_math_assembles(uint32_t target)
+{
+    static const ts_op ops[] = {TS_OP_cos, TS_OP_sin, TS_OP_tan, TS_OP_tanh, TS_OP_log, TS_OP_log2, TS_OP_exp,
+                                TS_OP_exp2, TS_OP_rsqrt};
+    kit k;
+    kit_begin(&k, target);
+    for (size_t i = 0; i < TS_COUNT(ops); i++)
+        for (size_t t = 0; t < 3; t++) {
+            sink(&k, ts_op1(&k.b, ops[i], value(&k, floats[t]), TS_APPROX));
+            sink(&k, ts_op1(&k.b, ops[i], value(&k, floats[t]), TS_APPROX | TS_A_FTZ));
+        }
+    sink(&k, ts_op2(&k.b, TS_OP_pow, value(&k, TS_T_f32), value(&k, TS_T_f32), TS_APPROX));
+    emit_and_assemble(&k);
+    kit_end(&k);
+}
+
+static void casts_between(kit *k, ts_op op, ts_type from, ts_type to)
+{
+    sink(k, ts_cast(&k->b, op, value(k, from), to, 0));
+    sink(k, ts_cast(&k->b, op, value(k, from), to, TS_A_UNSIGNED));
+}
+
+static void conversions_assemble(uint32_t target)
+{
+    kit k;
+    kit_begin(&k, target);
+    for (size_t i = 0; i < TS_COUNT(ints); i++)
+        for (size_t j = 0; j < TS_COUNT(ints); j++)
+            if (i != j)
+                casts_between(&k, i < j ? TS_OP_exti : TS_OP_trunci, ints[i], ints[j]);
+    for (size_t i = 0; i < TS_COUNT(ints); i++)
+        for (size_t j = 0; j < TS_COUNT(floats); j++) {
+            casts_between(&k, TS_OP_itof, ints[i], floats[j]);
+            casts_between(&k, TS_OP_ftoi, floats[j], ints[i]);
+        }
+    for (size_t i = 0; i < TS_COUNT(floats); i++)
+        for (size_t j = 0; j < TS_COUNT(floats); j++)
+            casts_between(&k, TS_OP_ftof, floats[i], floats[j]);
+    casts_between(&k, TS_OP_bitcast, TS_T_i32, TS_T_f32);
+    casts_between(&k, TS_OP_bitcast, TS_T_f64, TS_T_i64);
+    casts_between(&k, TS_OP_bitcast, TS_T_f16, TS_T_i16);
+    sink(&k, ts_cast(&k.b, TS_OP_ftof, value(&k, TS_T_f32), TS_T_tf32, TS_RN));
+    sink(&k, ts_cast(&k.b, TS_OP_ftof, value(&k, TS_T_f32), TS_T_tf32, TS_RA));
+    casts_between(&k, TS_OP_ftof, TS_T_tf32, TS_T_f32);
+    if (target >= 89)
+        for (size_t j = 0; j < TS_COUNT(floats); j++) {
+            casts_between(&k, TS_OP_ftof, floats[j], TS_T_f8E4M3FN);
+            casts_between(&k, TS_OP_ftof, TS_T_f8E5M2, floats[j]);
+        }
+    emit_and_assemble(&k);
+    kit_end(&k);
+}
+
+static void packs_and_selects_assemble(uint32_t target)
+{
+    kit k;
+    kit_begin(&k, target);
+    ts_builder *b = &k.b;
+    ts_val f = value(&k, TS_T_f32), i = value(&k, TS_T_i32), c = value(&k, TS_T_i1), h = value(&k, TS_T_f16);
+    sink(&k, ts_op2(b, TS_OP_cvt_pack, f, ts_float(b, TS_T_f32, 1), TS_A_ELEM(TS_T_bf16)));
+    sink(&k, ts_op2(b, TS_OP_cvt_pack, f, f, TS_A_ELEM(TS_T_f16)));
+    if (target >= 89)
+        sink(&k, ts_emit(b, TS_OP_cvt_pack, TS_T_i16, 2, (ts_val[]){f, f}, TS_A_ELEM(TS_T_f8E4M3FN), 0));
+    sink(&k, ts_op2(b, TS_OP_pack2, h, h, 0));
+    ts_val pair = ts_emit_multi(b, TS_OP_unpack2, 1, &i, 0, 0, 2, (ts_type[]){TS_T_bf16, TS_T_bf16});
+    sink(&k, pair + 2);
+    sink(&k, ts_op2(b, TS_OP_prmt, i, i, TS_S(0, 0x5410, 0)));
+    sink(&k, ts_op2(b, TS_OP_mul_wide, i, ts_int(b, TS_T_i32, 12), TS_A_UNSIGNED));
+    for (size_t t = 0; t < TS_COUNT(ints); t++) {
+        sink(&k, ts_select(b, c, value(&k, ints[t]), ts_int(b, ints[t], 1)));
+        if (ints[t] == TS_T_i1)
+            continue;
+        sink(&k, ts_op1(b, TS_OP_popc, value(&k, ints[t]), 0));
+        sink(&k, ts_op1(b, TS_OP_clz, value(&k, ints[t]), 0));
+        sink(&k, ts_op1(b, TS_OP_brev, value(&k, ints[t]), 0));
+    }
+    for (size_t t = 0; t < TS_COUNT(floats); t++)
+        sink(&k, ts_select(b, c, value(&k, floats[t]), ts_float(b, floats[t], 1)));
+    emit_and_assemble(&k);
+    kit_end(&k);
+}
+
+static void memory_assembles(uint32_t target)
+{
+    static const ts_type types[] = {TS_T_i1, TS_T_i8, TS_T_f16, TS_T_i32, TS_T_f32, TS_T_i64, TS_T_f64};
+    kit k;
+    kit_begin(&k, target);
+    ts_builder *b = &k.b;
+    ts_val c = value(&k, TS_T_i1), i = value(&k, TS_T_i32);
+    for (size_t t = 0; t < TS_COUNT(types); t++)
+        for (uint32_t n = 1; n <= 16; n *= 2)
+            for (uint32_t masked = 0; masked < 3; masked++) {
+                ts_type r[16];
+                ts_val from[3] = {at(&k, k.in, types[t], 256), c, value(&k, types[t])}, to[18];
+                for (int j = 0; j < 16; j++)
+                    r[j] = types[t];
+                uint32_t flags = masked == 2 ? TS_F_MASK | TS_F_PAD : masked ? TS_F_MASK : 0;
+                ts_val v = ts_emit_multi(b, TS_OP_ld, 1 + masked, from, TS_S(TS_CACHE_NC, n, 0), flags, n, r);
+                to[0] = at(&k, k.out, types[t], 512);
+                for (uint32_t j = 0; j < n; j++)
+                    to[1 + j] = v + 1 + j;
+                to[1 + n] = c;
+                ts_emit(b, TS_OP_st, TS_T_none, 1 + n + !!masked, to, TS_S(0, n, 0), masked ? TS_F_MASK : 0);
+            }
+    for (uint32_t cache = TS_CACHE_NONE; cache <= TS_CACHE_ACQUIRE; cache++) {
+        ts_type f32 = TS_T_f32;
+        sink(&k, ts_emit_multi(b, TS_OP_ld, 1, &k.in, TS_S(cache, 1, 0), 0, 1, &f32) + 1);
+    }
+    ts_val s = shared(&k, TS_T_f32, 128);
+    ts_emit(b, TS_OP_st, TS_T_none, 2, (ts_val[]){s, ts_float(b, TS_T_f32, 1)}, TS_S(0, 1, 0), 0);
+    ts_val moved = ts_emit(b, TS_OP_ptr_add, ts_type_of(k.fn, s), 2, (ts_val[]){s, i}, 0, 0);
+    ts_emit(b, TS_OP_st, TS_T_none, 2, (ts_val[]){moved, ts_float(b, TS_T_f32, 1)}, TS_S(0, 1, 0), 0);
+    uint32_t room = ts_pool_add(b, 3, (uint32_t[]){64, 8, 0});
+    ts_val local = op0(&k, TS_OP_local, ts_type_ptr(k.m, TS_T_i32, TS_LOCAL), room);
+    ts_emit(b, TS_OP_st, TS_T_none, 2, (ts_val[]){local, i}, TS_S(0, 1, 0), 0);
+    sink(&k, ts_emit(b, TS_OP_offset, ts_type_of(k.fn, k.in), 2, (ts_val[]){k.in, i}, 0, 0));
+    ts_val address = ts_cast(b, TS_OP_ptr_to_int, k.in, TS_T_i64, 0);
+    sink(&k, ts_op2(b, TS_OP_addi, address, ts_int(b, TS_T_i64, 8), 0));
+    sink(&k, ts_emit(b, TS_OP_int_to_ptr, ts_type_of(k.fn, k.in), 1, &address, 0, 0));
+    emit_and_assemble(&k);
+    kit_end(&k);
+}
+
+static void atomics_assemble(uint32_t target)
+{
+    kit k;
+    kit_begin(&k, target);
+    ts_val c = value(&k, TS_T_i1);
+    for (size_t t = 1; t < TS_COUNT(ints) + TS_COUNT(floats); t++) {
+        ts_type type = t < TS_COUNT(ints) ? ints[t] : floats[t - TS_COUNT(ints)];
+        for (int mode = 0; mode <= TS_RMW_CAS; mode++) {
+            bool is_float = t >= TS_COUNT(ints), bits = mode == TS_RMW_XCHG || mode == TS_RMW_CAS;
+            if (!bits && is_float != (mode == TS_RMW_ADDF))
+                continue;
+            ts_val p = at(&k, k.in, type, 64), x = value(&k, type), y = value(&k, type);
+            uint32_t attr = TS_M_MODE(mode) | TS_M_ORDER(mode % 5) | TS_M_SCOPE(mode % 4), cas = mode == TS_RMW_CAS;
+            sink(&k, ts_emit(&k.b, TS_OP_atom, type, 2 + cas, (ts_val[]){p, x, y}, attr, 0));
+            if (cas)
+                continue;
+            ts_emit(&k.b, TS_OP_red, TS_T_none, 3, (ts_val[]){p, x, c}, attr, TS_F_MASK);
+            p = shared(&k, type, 16);
+            ts_emit(&k.b, TS_OP_red, TS_T_none, 2, (ts_val[]){p, x}, attr, 0);
+        }
+    }
+    emit_and_assemble(&k);
+    kit_end(&k);
+}
+
+static void warp_ops_assemble(uint32_t target)
+{
+    static const ts_type types[] = {TS_T_i1, TS_T_i8, TS_T_bf16, TS_T_i32, TS_T_f32, TS_T_i64, TS_T_f64};
+    kit k;
+    kit_begin(&k, target);
+    ts_builder *b = &k.b;
+    ts_val i = value(&k, TS_T_i32), c = value(&k, TS_T_i1);
+    for (int s = 0; s <= TS_SREG_LANEMASK_LT; s++)
+        if (target >= 90 || s < TS_SREG_CLUSTER_RANK || s > TS_SREG_NCLUSTER)
+            sink(&k, op0(&k, TS_OP_sreg, s == TS_SREG_CLOCK64 ? TS_T_i64 : TS_T_i32, TS_S(s, 0, 0)));
+    for (size_t t = 0; t < TS_COUNT(types); t++)
+        for (uint32_t mode = 0; mode < 4; mode++)
+            sink(&k, ts_emit(b, TS_OP_shfl, types[t], 2, (ts_val[]){value(&k, types[t]), ts_int(b, TS_T_i32, 1)},
+                             TS_S(mode, mode == TS_SHFL_UP ? 0 : 31, 0), 0));
+    sink(&k, ts_emit(b, TS_OP_vote, TS_T_i1, 1, &c, TS_S(TS_VOTE_ANY, 0, 0), 0));
+    sink(&k, ts_emit(b, TS_OP_vote, TS_T_i32, 1, &c, TS_S(TS_VOTE_BALLOT, 0, 0), 0));
+    for (uint32_t mode = 0; mode <= TS_RMW_UMIN; mode++)
+        if (mode != TS_RMW_ADDF)
+            sink(&k, ts_emit(b, TS_OP_redux, TS_T_i32, 1, &i, TS_S(mode, 0, 0), 0));
+    sink(&k, ts_emit(b, TS_OP_match, TS_T_i32, 1, &i, 0, 0));
+    sink(&k, op0(&k, TS_OP_elect, TS_T_i1, 0));
+    op0(&k, TS_OP_bar_sync, TS_T_none, TS_S(0, 0, 0));
+    op0(&k, TS_OP_bar_sync, TS_T_none, TS_S(1, 64, 0));
+    op0(&k, TS_OP_bar_arrive, TS_T_none, TS_S(2, 64, 0));
+    op0(&k, TS_OP_warp_sync, TS_T_none, 0);
+    for (uint32_t f = 0; f <= (target >= 90 ? TS_FENCE_MBAR_INIT : TS_FENCE_SYS); f++)
+        op0(&k, TS_OP_fence, TS_T_none, TS_S(f, 0, 0));
+    op0(&k, TS_OP_nanosleep, TS_T_none, TS_S(0, 100, 0));
+    ts_emit(b, TS_OP_printf, TS_T_none, 3, (ts_val[]){i, value(&k, TS_T_bf16), value(&k, TS_T_i64)},
+            ts_intern(k.m, "%d %f %lld\n", 11), 0);
+    ts_val choice = ts_if_begin(b, c);
+    op0(&k, TS_OP_trap, TS_T_none, 0);
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_else(b);
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_end(b, choice, 0, NULL);
+    emit_and_assemble(&k);
+    kit_end(&k);
+}
+
+static void copies_assemble(uint32_t target)
+{
+    kit k;
+    kit_begin(&k, target);
+    ts_builder *b = &k.b;
+    ts_val i = value(&k, TS_T_i32), s = shared(&k, TS_T_i32, 1024), bar = shared(&k, TS_T_i64, 0), c = value(&k, TS_T_i1);
+    for (uint32_t bytes = 4; bytes <= 16; bytes *= 2) {
+        ts_emit(b, TS_OP_cp_async, TS_T_none, 2, (ts_val[]){s, k.in}, TS_S(0, bytes, 0), 0);
+        ts_emit(b, TS_OP_cp_async, TS_T_none, 3, (ts_val[]){s, k.in, i}, TS_S(0, bytes, 0), TS_F_SRC);
+    }
+    op0(&k, TS_OP_cp_async_commit, TS_T_none, 0);
+    op0(&k, TS_OP_cp_async_wait, TS_T_none, TS_S(0, 1, 0));
+    ts_emit(b, TS_OP_mbar_init, TS_T_none, 1, &bar, TS_S(0, 128, 0), 0);
+    ts_emit(b, TS_OP_mbar_arrive, TS_T_none, 1, &bar, 0, 0);
+    ts_emit(b, TS_OP_mbar_wait, TS_T_none, 2, (ts_val[]){bar, ts_int(b, TS_T_i32, 0)}, 0, 0);
+    ts_val x = ts_emit_multi(b, TS_OP_ldmatrix, 1, &s, TS_S(0, 4, 1), 0, 4,
+                             (ts_type[]){TS_T_i32, TS_T_i32, TS_T_i32, TS_T_i32});
+    sink(&k, x + 3);
+    if (target >= 90) {
+        ts_emit(b, TS_OP_stmatrix, TS_T_none, 3, (ts_val[]){s, x + 1, x + 2}, TS_S(0, 2, 0), 0);
+        ts_emit(b, TS_OP_mbar_expect, TS_T_none, 3, (ts_val[]){bar, ts_int(b, TS_T_i32, 70000), c}, 0, TS_F_MASK);
+        ts_emit(b, TS_OP_mbar_inval, TS_T_none, 1, &bar, 0, 0);
+    }
+    emit_and_assemble(&k);
+    kit_end(&k);
+}
+
+static void mma_assembles(uint32_t target)
+{
+    static const struct {
+        ts_type a, b, c;
+        uint8_t ra, rb, rc, sm;
+        uint16_t m;
+    } rows[] = {
+#define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm) {TS_T_##a, TS_T_##b, TS_T_##c, ra, rb, rc, sm, m},
+#include "ir/mma.def"
+    };
+    kit k;
+    kit_begin(&k, target);
+    for (uint32_t row = 0; row < TS_MMA_COUNT; row++) {
+        ts_val opnds[16];
+        ts_type results[4];
+        uint32_t n = 0;
+        if (rows[row].m == 64 || rows[row].sm > target)
+            continue;
+        ts_type ab = rows[row].a == TS_T_f64 ? TS_T_f64 : rows[row].a == TS_T_tf32 ? TS_T_f32 : TS_T_i32;
+        for (uint32_t i = 0; i < (uint32_t)rows[row].ra + rows[row].rb; i++)
+            opnds[n++] = value(&k, ab);
+        for (uint32_t i = 0; i < rows[row].rc; i++)
+            opnds[n++] = value(&k, results[i] = rows[row].c);
+        ts_val v = ts_emit_multi(&k.b, TS_OP_mma_sync, n, opnds, TS_MMA_ATTR(row, 0, 0), 0, rows[row].rc, results);
+        sink(&k, v + 1);
+    }
+    emit_and_assemble(&k);
+    kit_end(&k);
+}
+
+static void clusters_and_tma_assemble(uint32_t target)
+{
+    kit k;
+    kit_begin(&k, target);
+    ts_builder *b = &k.b;
+    k.plan.n_tmaps = 2;
+    k.plan.cluster = 2;
+    ts_val i = value(&k, TS_T_i32), s = shared(&k, TS_T_i32, 1024), bar = shared(&k, TS_T_i64, 0), c = value(&k, TS_T_i1);
+    op0(&k, TS_OP_cluster_arrive, TS_T_none, 0);
+    op0(&k, TS_OP_cluster_wait, TS_T_none, 0);
+    ts_val far = ts_emit(b, TS_OP_mapa, ts_type_of(k.fn, bar), 2, (ts_val[]){bar, ts_int(b, TS_T_i32, 1)}, 0, 0);
+    ts_emit(b, TS_OP_mbar_arrive, TS_T_none, 2, (ts_val[]){far, c}, 0, TS_F_MASK);
+    op0(&k, TS_OP_tma_prefetch, TS_T_none, TS_S(1, 0, 0));
+    for (uint32_t rank = 1; rank <= 5; rank++) {
+        ts_emit(b, TS_OP_tma_load, TS_T_none, 2 + rank, (ts_val[]){s, bar, i, i, i, i, i, c}, TS_S(0, rank, 0), 0);
+        ts_emit(b, TS_OP_tma_store, TS_T_none, 1 + rank, (ts_val[]){s, i, i, i, i, i, i}, TS_S(1, rank, 0), 0);
+    }
+    ts_emit(b, TS_OP_tma_load, TS_T_none, 5, (ts_val[]){s, bar, i, i, c}, TS_S(0, 2, 0), TS_F_MASK);
+    ts_emit(b, TS_OP_tma_reduce, TS_T_none, 3, (ts_val[]){s, i, i}, TS_S(1, 2, TS_RMW_ADD), 0);
+    op0(&k, TS_OP_bulk_commit, TS_T_none, 0);
+    op0(&k, TS_OP_bulk_wait, TS_T_none, TS_S(0, 0, 1));
+    op0(&k, TS_OP_gdc_wait, TS_T_none, 0);
+    op0(&k, TS_OP_gdc_launch_dependents, TS_T_none, 0);
+    emit_and_assemble(&k);
+    kit_end(&k);
+}
+
+int main(void)
+{
+    static const uint32_t targets[] = {80, 86, 89, 90, 100, 120};
+    for (size_t i = 0; i < TS_COUNT(targets); i++) {
+        arithmetic_assembles(targets[i]);
+        approximate_math_assembles(targets[i]);
+        conversions_assemble(targets[i]);
+        packs_and_selects_assemble(targets[i]);
+        memory_assembles(targets[i]);
+        atomics_assemble(targets[i]);
+        warp_ops_assemble(targets[i]);
+        copies_assemble(targets[i]);
+        mma_assembles(targets[i]);
+        if (targets[i] >= 90)
+            clusters_and_tma_assemble(targets[i]);
+    }
+    (void)has;
+    return check_done();
+}
