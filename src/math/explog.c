@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * exp, exp2, log, log2.
+ *
+ * exp: k = round(x / ln 2), r = x - k ln 2 in two steps that are exact where they must be, exp(r) =
+ * 1 + (r + r^2 P(r)), then 2^k is added into the exponent field. Results that overflow or are
+ * subnormal take the cold path, which scales by 2^(k/2) twice and so rounds once.
+ * log: x = 2^e (1 + f) with f in [-1/3, 1/3]; log(1 + f) = f + f^2 P(f) in f32; in f64, where P would be
+ * long, f - s (f - s^2 Q(s^2)) with s = f / (2 + f). Subnormals and specials are cold.
+ */
+#include "math/math.h"
+#include <math.h>
+
+typedef struct explog_table {
+    double inv, hi, lo;         /* 1/ln 2; ln 2 with trailing zeros, and the rest */
+    double fast;                /* |x| below this neither overflows nor becomes subnormal */
+    double least, most;         /* beyond these exp is 0 or inf */
+    double fast2, least2, most2; /* the same for exp2 */
+    int n_exp, n_exp2, n_log;
+    double exp[12], exp2[12], log[10];
+    double ln2_lo;              /* ln 2 - round(ln 2) */
+    double log2e_lo;            /* 1/ln 2 - round(1/ln 2) */
+} explog_table;
+
+/* Coefficients: tools/minimax.py, tables exp_*, exp2_*, log_*. */
+static const explog_table explog_tables[2] = {
+    {0x1.715476p+0, 0x1.62e4p-1, 0x1.7f7d1cp-20, 87.0, -104.5, 89.0, 125.5, -151.0, 129.0, 6, 6, 9,
+     {0.5, 0.166666478, 0.0416664816, 0.00833785813, 0.0013933162, 0.000173446548},
+     {0.693147182, 0.240225941, 0.0555036627, 0.00962542091, 0.00133878167, 0.000133438734},
+     {-0.5, 0.333331794, -0.249999702, 0.20012483, -0.166714996, 0.139727399, -0.123206317, 0.1414437,
+      -0.122611701},
+     -0x1.05c610p-29, 0x1.4ae0cp-26},
+    {0x1.71547652b82fep+0, 0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45, 708.0, -746.0, 710.0, 1021.5, -1076.0, 1025.0,
+     11, 12, 8,
+     {0},
+     {0},
+     {0x1.555555555554fp-1, 0x1.999999999c187p-2, 0x1.24924921e32eep-2, 0x1.c71c7490da9f8p-3, 0x1.745c4a95d302fp-3,
+      0x1.3b35c9f4e0ad0p-3, 0x1.0dcaf8ff65a11p-3, 0x1.1b85c50a90f11p-3},
+     0x1.abc9e3b39803fp-56, 0x1.777d0ffda0d24p-56},
+};
+
+static const explog_table *explog_of(const ts_math *m)
+{
+    return &explog_tables[m->wide];
+}
+
+/* ---- exp ----------------------------------------------------------------------------------------*/
+
+/* exp of the part of x that is left; *k has round(x / ln 2) + bias in its low bits. */
+static ts_val exp_reduced(ts_math *m, ts_val x, double bias, ts_val *k)
+{
+    const explog_table *t = explog_of(m);
+    ts_val magic = m_c(m, m->fmt->magic + bias), u = m_fma(m, x, m_c(m, t->inv), magic);
+    ts_val n = m_sub(m, u, magic);
+    ts_val r = m_fma(m, n, m_c(m, -t->lo), m_fma(m, n, m_c(m, -t->hi), x));
+    ts_val p = ts__math_poly(m, r, t->exp, t->n_exp);
+    *k = m_bits(m, u);
+    return m_add(m, m_fma(m, m_mul(m, r, r), p, r), m_c(m, 1));
+}
+
+static ts_val exp2_reduced(ts_math *m, ts_val x, double bias, ts_val *k)
+{
+    const explog_table *t = explog_of(m);
+    ts_val magic = m_c(m, m->fmt->magic + bias), u = m_add(m, x, magic);
+    ts_val r = m_sub(m, x, m_sub(m, u, magic));
+    *k = m_bits(m, u);
+    return m_fma(m, ts__math_poly(m, r, t->exp2, t->n_exp2), r, m_c(m, 1));
+}
+
+typedef ts_val explog_reduced(ts_math *m, ts_val x, double bias, ts_val *k);
+
+/* The whole range: low bits of k are the exponent + 2 bias, halved into two factors of 2^(k/2). */
+static ts_val exp_whole(ts_math *m, ts_val x, double least, double most, explog_reduced *reduced)
+{
+    ts_val k, y = reduced(m, m_min(m, m_max(m, x, least), most), 2 * m->fmt->bias, &k);
+    ts_val half = m_shr(m, k, 1);
+    ts_val first = m_float(m, m_shl(m, half, m->fmt->mant));
+    ts_val second = m_float(m, m_shl(m, m_isub(m, k, half), m->fmt->mant));
+    return m_mul(m, m_mul(m, y, first), second);
+}
+
+static ts_val exp_scaled(ts_math *m, ts_val x, double fast, double least, double most, explog_reduced *reduced)
+{
+    if (!m->cold)
+        return exp_whole(m, x, least, most, reduced);
+    ts_val k, y = reduced(m, x, 0, &k);
+    y = m_float(m, m_iadd(m, m_bits(m, y), m_shl(m, k, m->fmt->mant)));
+    ts_val opener = ts_cold_begin(m->b, m_unless(m, TS_LT, m_abs(m, x), m_c(m, fast)), 1, &y);
+    y = exp_whole(m, x, least, most, reduced);
+    ts_term(m->b, TS_OP_yield, 1, &y);
+    ts_end_like(m->b, opener);
+    return ts_res(m->b, opener, 0);
+}
+
+ts_val ts__math_exp(ts_math *m, ts_val x)
+{
+    const explog_table *t = explog_of(m);
+    return exp_scaled(m, x, t->fast, t->least, t->most, exp_reduced);
+}
+
+ts_val ts__math_exp2(ts_math *m, ts_val x)
+{
+    const explog_table *t = explog_of(m);
+    return exp_scaled(m, x, t->fast2, t->least2, t->most2, exp2_reduced);
+}
+
+/* ---- log ----------------------------------------------------------------------------------------*/
+
+/* x = 2^e (1 + f), x normal and positive; f in [-1/3, 1/3]. *e holds e as a float, times 2^23 in f32. */
+static void log_split(ts_math *m, ts_val x, ts_val *e, ts_val *f)
+{
+    const int64_t two_thirds = m->wide ? 0x3FE5555555555555 : 0x3F2AAAAB;
+    const int64_t exponent = -((int64_t)1 << m->fmt->mant);
+    ts_val bits = m_bits(m, x), field = m_and(m, m_isub(m, bits, m_i(m, two_thirds)), exponent);
+    *f = m_sub(m, m_float(m, m_isub(m, bits, field)), m_c(m, 1));
+    if (m->wide) { /* 32 bits suffice, and 64-bit conversions are slow or missing on some machines */
+        ts_val narrow = ts_cast(m->b, TS_OP_trunci, m_sar(m, field, 52), TS_T_i32, 0);
+        *e = ts_cast(m->b, TS_OP_itof, narrow, TS_T_f64, 0);
+    } else
+        *e = ts_cast(m->b, TS_OP_itof, field, TS_T_f32, 0);
+}
+
+/* log(1 + f) - f */
+static ts_val log_rest(ts_math *m, ts_val f)
+{
+    const explog_table *t = explog_of(m);
+    if (!m->wide)
+        return m_mul(m, m_mul(m, f, f), ts__math_poly(m, f, t->log, t->n_log));
+    ts_val s = m_div(m, f, m_add(m, f, m_c(m, 2))), w = m_mul(m, s, s);
+    ts_val q = ts__math_poly(m, w, t->log, t->n_log);
+    return m_neg(m, m_mul(m, s, m_fma(m, m_neg(m, w), q, f)));
+}
+
+static ts_val log_normal(ts_math *m, ts_val x, double shift)
+{
+    const explog_table *t = explog_of(m);
+    ts_val e, f;
+    log_split(m, x, &e, &f);
+    if (shift != 0)
+        e = m_add(m, e, m_c(m, m->wide ? shift : shift * 0x1p23));
+    if (m->wide) {
+        ts_val low = m_fma(m, e, m_c(m, t->ln2_lo), log_rest(m, f));
+        return m_fma(m, e, m_c(m, 0x1.62e42fefa39efp-1), m_add(m, f, low));
+    }
+    ts_val p = ts__math_poly(m, f, t->log, t->n_log);
+    return m_fma(m, e, m_c(m, 0x1.62e43p-24), m_fma(m, m_mul(m, f, f), p, f));
+}
+
+static ts_val log2_normal(ts_math *m, ts_val x, double shift)
+{
+    const explog_table *t = explog_of(m);
+    ts_val e, f, inv = m_c(m, t->inv);
+    log_split(m, x, &e, &f);
+    e = m->wide ? e : m_mul(m, e, m_c(m, 0x1p-23));
+    if (shift != 0)
+        e = m_add(m, e, m_c(m, shift));
+    ts_val high = m_mul(m, f, inv), high_rest = m_fma(m, f, inv, m_neg(m, high));
+    ts_val sum = m_add(m, e, high), sum_rest = m_add(m, m_sub(m, e, sum), high); /* |e| > |high| or e = 0 */
+    ts_val low = m_fma(m, log_rest(m, f), inv, m_fma(m, f, m_c(m, t->log2e_lo), high_rest));
+    return m_add(m, sum, m_add(m, sum_rest, low));
+}
+
+typedef ts_val explog_normal(ts_math *m, ts_val x, double shift);
+
+/* y = log x for every x: subnormals scaled into the normal range, then the special values. */
+static ts_val log_whole(ts_math *m, ts_val x, explog_normal *normal)
+{
+    const int up = m->fmt->mant + 2;
+    double scale = m->wide ? 0x1p54 : 0x1p25;
+    ts_val y = normal(m, m_mul(m, x, m_c(m, scale)), -up);
+    y = m_sel(m, m_icmp(m, TS_GE, m_bits(m, x), m_i(m, m->fmt->inf)), m_add(m, x, x), y); /* +inf, +NaN */
+    y = m_sel(m, m_unless(m, TS_GE, x, m_c(m, 0)), m_c(m, NAN), y);
+    return m_sel(m, m_cmp(m, TS_EQ, x, m_c(m, 0)), m_c(m, -INFINITY), y);
+}
+
+static ts_val log_any(ts_math *m, ts_val x, explog_normal *normal)
+{
+    const ts_math_fmt *fmt = m->fmt;
+    ts_val y = normal(m, x, 0);
+    ts_val odd = ts_cmp(m->b, TS_OP_cmpi, TS_GE, m_isub(m, m_bits(m, x), m_i(m, fmt->min_normal)),
+                        m_i(m, fmt->inf - fmt->min_normal), TS_A_UNSIGNED);
+    ts_val opener = ts_cold_begin(m->b, odd, 1, &y);
+    y = log_whole(m, x, normal);
+    ts_term(m->b, TS_OP_yield, 1, &y);
+    ts_end_like(m->b, opener);
+    return ts_res(m->b, opener, 0);
+}
+
+ts_val ts__math_log(ts_math *m, ts_val x)
+{
+    return log_any(m, x, log_normal);
+}
+
+ts_val ts__math_log2(ts_math *m, ts_val x)
+{
+    return log_any(m, x, log2_normal);
+}

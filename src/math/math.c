@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The pass `math`: replaces sin, cos, exp, pow, ... by the functions of this folder (math.h).
+ *
+ *     %y = exp %x : tile<64xf16>        %a = ftof %x : tile<64xf32>
+ *                                       ... the f32 function ...
+ *                                       %y = ftof %b : tile<64xf16>
+ *
+ * On a GPU an operation marked APPROX, or any under the hint fastmath, becomes the machine's
+ * approximate instruction instead (exp2, log2, sin, cos, tanh, rsqrt, sqrt, divf stay native with
+ * APPROX; the others are written with those). Flush to zero is honoured on the way in and out.
+ * Cost: one walk over the function. Runs before legalize; fold and dce clean up after it.
+ */
+#include "math/math.h"
+#include "pass/pass.h"
+
+typedef ts_val math_unary(ts_math *m, ts_val x);
+typedef ts_val math_binary(ts_math *m, ts_val x, ts_val y);
+
+static ts_val math_approx_exp(ts_math *m, ts_val x);
+static ts_val math_approx_log(ts_math *m, ts_val x);
+static ts_val math_approx_tan(ts_math *m, ts_val x);
+static ts_val math_approx_sinh(ts_math *m, ts_val x);
+static ts_val math_approx_cosh(ts_math *m, ts_val x);
+static ts_val math_approx_pow(ts_math *m, ts_val x, ts_val y);
+
+/* One row per function; `native` ones are instructions of the GPU when approximate. */
+typedef struct math_row {
+    uint16_t op;
+    bool native;
+    math_unary *unary, *fast_unary;
+    math_binary *binary, *fast_binary;
+} math_row;
+
+static const math_row math_rows[] = {
+    {TS_OP_exp, false, ts__math_exp, math_approx_exp, NULL, NULL},
+    {TS_OP_exp2, true, ts__math_exp2, NULL, NULL, NULL},
+    {TS_OP_log, false, ts__math_log, math_approx_log, NULL, NULL},
+    {TS_OP_log2, true, ts__math_log2, NULL, NULL, NULL},
+    {TS_OP_sin, true, ts__math_sin, NULL, NULL, NULL},
+    {TS_OP_cos, true, ts__math_cos, NULL, NULL, NULL},
+    {TS_OP_tan, false, ts__math_tan, math_approx_tan, NULL, NULL},
+};
+
+/* ---- approximate forms for the GPU ----------------------------------------------------------------*/
+
+static ts_val math_native(ts_math *m, ts_op op, ts_val x)
+{
+    return ts_op1(m->b, op, x, TS_APPROX);
+}
+
+static ts_val math_approx_exp(ts_math *m, ts_val x)
+{
+    return math_native(m, TS_OP_exp2, m_mul(m, x, m_c(m, 0x1.715476p+0)));
+}
+
+static ts_val math_approx_log(ts_math *m, ts_val x)
+{
+    return m_mul(m, math_native(m, TS_OP_log2, x), m_c(m, 0x1.62e43p-1));
+}
+
+static ts_val math_approx_tan(ts_math *m, ts_val x)
+{
+    return ts_op2(m->b, TS_OP_divf, math_native(m, TS_OP_sin, x), math_native(m, TS_OP_cos, x), TS_APPROX);
+}
+
+/* ---- the walk -------------------------------------------------------------------------------------*/
+
+typedef struct math_walk {
+    ts_builder b;
+    const ts_fn *from;
+    const ts_pass_env *env;
+    ts_val *map;
+} math_walk;
+
+static const math_row *math_find(uint32_t op)
+{
+    for (size_t i = 0; i < TS_COUNT(math_rows); i++)
+        if (math_rows[i].op == op)
+            return &math_rows[i];
+    return NULL;
+}
+
+static bool math_is_approx(const math_walk *w, uint32_t attr)
+{
+    ts_round round = TS_A_ROUND(attr);
+    return w->env->target != TS_TARGET_CPU &&
+           (round == TS_APPROX || round == TS_FULL || w->env->hints->fastmath);
+}
+
+/* Subnormals of an f32 value become zeros of their sign. */
+static ts_val math_flush(ts_builder *b, ts_val x)
+{
+    return ts_op2(b, TS_OP_mulf, x, ts_float(b, ts_type_of(b->fn, x), 1), TS_A_FTZ);
+}
+
+/* The function on f32 or f64 values; y is 0 for one argument. */
+static ts_val math_apply(math_walk *w, const math_row *row, ts_val x, ts_val y, uint32_t attr)
+{
+    ts_math m;
+    ts__math_init(&m, &w->b, x, true);
+    if (!m.wide && math_is_approx(w, attr)) {
+        if (row->native)
+            return ts_op1(&w->b, (ts_op)row->op, x, TS_APPROX | (attr & TS_A_FTZ));
+        if (row->fast_unary)
+            return row->fast_unary(&m, x);
+        if (row->fast_binary)
+            return row->fast_binary(&m, x, y);
+    }
+    return row->unary ? row->unary(&m, x) : row->binary(&m, x, y);
+}
+
+static ts_val math_rewrite(math_walk *w, const math_row *row, const ts_inst *inst)
+{
+    ts_builder *b = &w->b;
+    ts_val x = w->map[ts_opnds(w->from, inst)[0]], y = row->binary ? w->map[ts_opnds(w->from, inst)[1]] : 0;
+    ts_type elem = ts_type_elem(b->fn->module, inst->type);
+    bool narrow = elem == TS_T_f16 || elem == TS_T_bf16, flush = inst->aux & TS_A_FTZ && elem == TS_T_f32;
+    uint32_t attr = ts_ops[inst->op].attr == TS_ATTR_ARITH ? inst->aux : 0;
+    if (narrow) {
+        x = ts_cast(b, TS_OP_ftof, x, TS_T_f32, 0);
+        y = y ? ts_cast(b, TS_OP_ftof, y, TS_T_f32, 0) : 0;
+    }
+    if (flush) {
+        x = math_flush(b, x);
+        y = y ? math_flush(b, y) : 0;
+    }
+    ts_val z = math_apply(w, row, x, y, attr);
+    if (flush)
+        z = math_flush(b, z);
+    return narrow ? ts_cast(b, TS_OP_ftof, z, elem, 0) : z;
+}
+
+static bool math_needed(const ts_fn *fn)
+{
+    for (ts_val v = 1; v < fn->inst.n; v++)
+        if (math_find(ts_at(fn, v)->op))
+            return true;
+    return false;
+}
+
+ts_status ts__pass_math(ts_fn *fn, ts_pass_env *env, ts_error *err)
+{
+    if (!math_needed(fn))
+        return TS_OK;
+    math_walk w = {.from = fn, .env = env, .map = TS_NEW_N(env->scratch, ts_val, fn->inst.n)};
+    ts_fn *to = ts_fn_create_like(fn);
+    if (!w.map || !to)
+        return ts_fail(err, TS_NOMEM, "out of memory while writing math functions");
+    ts_builder_init(&w.b, to);
+    w.b.fold = true;
+    for (ts_val v = 1; v < fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(fn, v);
+        const math_row *row = math_find(inst->op);
+        w.b.loc = fn->loc.at[v];
+        w.map[v] = row ? math_rewrite(&w, row, inst) : ts_copy(&w.b, fn, v, w.map);
+    }
+    TS_TRY(ts_builder_status(&w.b, err));
+    ts_fn_replace(fn, to);
+    return TS_OK;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Math functions written once as IR, used by every target, so that all give the same bits. Each
+ * function of this folder is a small C function that builds IEEE add, sub, mul, fma, div, sqrt,
+ * compares, selects and integer operations through the builder, at any shape; the pass `math`
+ * (math.c) replaces sin, exp, ... by them. No function relies on fast-math; every fma is meant.
+ *
+ * f16 and bf16 are computed in f32 and rounded once. f32 and f64 share the algorithms; formats and
+ * coefficients are tables (tools/minimax.py prints the latter: own minimax fits). Rare arguments
+ * (huge for sin, subnormal for log) are in `cold` regions: cost one compare where none occurs.
+ *
+ * Bounds in ulps of the exact result and instructions of the common path, f32 (measured: see
+ * docs/reference/math.md, tests/math/ulp.c fails above them). Domain: every value, specials as C99.
+ *
+ *     function   f32   f64   f16,bf16   instructions (f32, without constants)
+ *     exp        1.00  1.00  0.51       14 + 1 for the cold test
+ *     exp2       1.00  1.00  0.51       11 + 1
+ *     log        1.00  1.00  0.51       17 + 2
+ *     log2       1.00  1.00  0.51       24 + 2
+ *     sin cos    1.75  1.75  0.51       15, 17 + 1
+ *     tan        2.00  2.00  0.51
+ *     sinh cosh  2.00  2.00  0.51
+ *     tanh       2.00  2.00  0.51
+ *     atan2      2.00  2.00  0.51
+ *     pow fpowi  1.00  1.00  0.51
+ *     rsqrt      1.00  1.00  0.51       2 (sqrt, division)
+ *     remf       exact
+ */
+#ifndef TS_MATH_MATH_H
+#define TS_MATH_MATH_H
+
+#include "ir/ir.h"
+
+/* Facts of a binary format. */
+typedef struct ts_math_fmt {
+    int mant, bias;         /* stored fraction bits (23, 52), exponent bias */
+    int64_t min_normal, inf; /* bit patterns */
+    double magic;           /* 1.5 * 2^mant: adding it rounds to an integer in the low bits */
+    ts_type elem, int_elem;
+} ts_math_fmt;
+
+/* One rewrite in progress: f and i are the types of its values (float and equally wide integer). */
+typedef struct ts_math {
+    ts_builder *b;
+    const ts_math_fmt *fmt;
+    ts_type f, i;
+    bool wide; /* f64 */
+    bool cold; /* the target understands `cold`; otherwise slow paths are selects */
+} ts_math;
+
+/* Sets up for values shaped like x, whose element is f32 or f64. */
+void ts__math_init(ts_math *m, ts_builder *b, ts_val x, bool cold);
+/* c0 + c1 x + c2 x^2 + .. by Horner. */
+ts_val ts__math_poly(ts_math *m, ts_val x, const double *c, int n);
+/* Sum of x and y as head and tail: exact for any order of magnitudes (6 operations). */
+void ts__math_two_sum(ts_math *m, ts_val x, ts_val y, ts_val *head, ts_val *tail);
+
+ts_val ts__math_exp(ts_math *m, ts_val x);
+ts_val ts__math_exp2(ts_math *m, ts_val x);
+ts_val ts__math_log(ts_math *m, ts_val x);
+ts_val ts__math_log2(ts_math *m, ts_val x);
+ts_val ts__math_sin(ts_math *m, ts_val x);
+ts_val ts__math_cos(ts_math *m, ts_val x);
+ts_val ts__math_tan(ts_math *m, ts_val x);
+ts_val ts__math_sinh(ts_math *m, ts_val x);
+ts_val ts__math_cosh(ts_math *m, ts_val x);
+ts_val ts__math_tanh(ts_math *m, ts_val x);
+ts_val ts__math_rsqrt(ts_math *m, ts_val x);
+ts_val ts__math_pow(ts_math *m, ts_val x, ts_val y);
+ts_val ts__math_atan2(ts_math *m, ts_val y, ts_val x);
+ts_val ts__math_rem(ts_math *m, ts_val x, ts_val y);
+/* x to an integer power; n is i8 to i64 of x's shape. */
+ts_val ts__math_powi(ts_math *m, ts_val x, ts_val n);
+
+/* ---- the words the functions are written in ------------------------------------------------------- */
+
+static inline ts_val m_c(ts_math *m, double value) /* a constant */
+{
+    return ts_float(m->b, m->f, value);
+}
+static inline ts_val m_i(ts_math *m, int64_t value) /* an integer constant */
+{
+    return ts_int(m->b, m->i, value);
+}
+static inline ts_val m_add(ts_math *m, ts_val x, ts_val y)
+{
+    return ts_op2(m->b, TS_OP_addf, x, y, 0);
+}
+static inline ts_val m_sub(ts_math *m, ts_val x, ts_val y)
+{
+    return ts_op2(m->b, TS_OP_subf, x, y, 0);
+}
+static inline ts_val m_mul(ts_math *m, ts_val x, ts_val y)
+{
+    return ts_op2(m->b, TS_OP_mulf, x, y, 0);
+}
+static inline ts_val m_div(ts_math *m, ts_val x, ts_val y)
+{
+    return ts_op2(m->b, TS_OP_divf, x, y, 0);
+}
+static inline ts_val m_fma(ts_math *m, ts_val x, ts_val y, ts_val z) /* x * y + z */
+{
+    return ts_op3(m->b, TS_OP_fma, x, y, z, 0);
+}
+static inline ts_val m_neg(ts_math *m, ts_val x)
+{
+    return ts_op1(m->b, TS_OP_negf, x, 0);
+}
+static inline ts_val m_abs(ts_math *m, ts_val x)
+{
+    return ts_op1(m->b, TS_OP_absf, x, 0);
+}
+static inline ts_val m_min(ts_math *m, ts_val x, double limit) /* NaN stays */
+{
+    return ts_op2(m->b, TS_OP_minf, x, m_c(m, limit), TS_A_NAN);
+}
+static inline ts_val m_max(ts_math *m, ts_val x, double limit)
+{
+    return ts_op2(m->b, TS_OP_maxf, x, m_c(m, limit), TS_A_NAN);
+}
+static inline ts_val m_bits(ts_math *m, ts_val x) /* float -> integer of the same bits */
+{
+    return ts_cast(m->b, TS_OP_bitcast, x, m->fmt->int_elem, 0);
+}
+static inline ts_val m_float(ts_math *m, ts_val i)
+{
+    return ts_cast(m->b, TS_OP_bitcast, i, m->fmt->elem, 0);
+}
+static inline ts_val m_iadd(ts_math *m, ts_val x, ts_val y)
+{
+    return ts_op2(m->b, TS_OP_addi, x, y, 0);
+}
+static inline ts_val m_isub(ts_math *m, ts_val x, ts_val y)
+{
+    return ts_op2(m->b, TS_OP_subi, x, y, 0);
+}
+static inline ts_val m_and(ts_math *m, ts_val x, int64_t mask)
+{
+    return ts_op2(m->b, TS_OP_andi, x, m_i(m, mask), 0);
+}
+static inline ts_val m_or(ts_math *m, ts_val x, ts_val y)
+{
+    return ts_op2(m->b, TS_OP_ori, x, y, 0);
+}
+static inline ts_val m_xor(ts_math *m, ts_val x, ts_val y)
+{
+    return ts_op2(m->b, TS_OP_xori, x, y, 0);
+}
+static inline ts_val m_shl(ts_math *m, ts_val x, int n)
+{
+    return ts_op2(m->b, TS_OP_shli, x, m_i(m, n), 0);
+}
+static inline ts_val m_sar(ts_math *m, ts_val x, int n) /* keeps the sign */
+{
+    return ts_op2(m->b, TS_OP_shri, x, m_i(m, n), 0);
+}
+static inline ts_val m_shr(ts_math *m, ts_val x, int n) /* shifts zeros in */
+{
+    return ts_op2(m->b, TS_OP_shri, x, m_i(m, n), TS_A_UNSIGNED);
+}
+static inline ts_val m_cmp(ts_math *m, ts_pred pred, ts_val x, ts_val y) /* false on NaN */
+{
+    return ts_cmp(m->b, TS_OP_cmpf, pred, x, y, 0);
+}
+static inline ts_val m_unless(ts_math *m, ts_pred pred, ts_val x, ts_val y) /* not pred: true on NaN */
+{
+    static const ts_pred opposite[] = {[TS_EQ] = TS_NE, [TS_NE] = TS_EQ, [TS_LT] = TS_GE,
+                                       [TS_LE] = TS_GT, [TS_GT] = TS_LE, [TS_GE] = TS_LT};
+    return ts_cmp(m->b, TS_OP_cmpf, opposite[pred], x, y, TS_A_UNORDERED);
+}
+static inline ts_val m_icmp(ts_math *m, ts_pred pred, ts_val x, ts_val y)
+{
+    return ts_cmp(m->b, TS_OP_cmpi, pred, x, y, 0);
+}
+static inline ts_val m_ult(ts_math *m, ts_val x, ts_val y)
+{
+    return ts_cmp(m->b, TS_OP_cmpi, TS_LT, x, y, TS_A_UNSIGNED);
+}
+static inline ts_val m_sel(ts_math *m, ts_val c, ts_val x, ts_val y)
+{
+    return ts_select(m->b, c, x, y);
+}
+static inline int64_t m_sign(const ts_math *m) /* the sign bit */
+{
+    return m->wide ? INT64_MIN : INT32_MIN;
+}
+static inline ts_val m_with_sign(ts_math *m, ts_val x, ts_val sign) /* |x| with the sign bit of `sign` */
+{
+    ts_val s = m_and(m, m_bits(m, sign), m_sign(m));
+    return m_float(m, m_or(m, m_and(m, m_bits(m, x), ~m_sign(m)), s));
+}
+
+#endif

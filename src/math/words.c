@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the functions of this folder share: the two formats, Horner, error-free sums.
+ */
+#include "math/math.h"
+
+static const ts_math_fmt words_formats[2] = {
+    {23, 127, 0x00800000, 0x7F800000, 0x1.8p23, TS_T_f32, TS_T_i32},
+    {52, 1023, 0x0010000000000000, 0x7FF0000000000000, 0x1.8p52, TS_T_f64, TS_T_i64},
+};
+
+void ts__math_init(ts_math *m, ts_builder *b, ts_val x, bool cold)
+{
+    ts_module *module = b->fn->module;
+    ts_type type = ts_type_of(b->fn, x);
+    bool wide = ts_type_elem(module, type) == TS_T_f64;
+    const ts_math_fmt *fmt = &words_formats[wide];
+    *m = (ts_math){b, fmt, type, ts_type_with_elem(module, type, fmt->int_elem), wide, cold};
+}
+
+ts_val ts__math_poly(ts_math *m, ts_val x, const double *c, int n)
+{
+    ts_val y = m_c(m, c[n - 1]);
+    for (int i = n - 2; i >= 0; i--)
+        y = m_fma(m, y, x, m_c(m, c[i]));
+    return y;
+}
+
+void ts__math_two_sum(ts_math *m, ts_val x, ts_val y, ts_val *head, ts_val *tail)
+{
+    ts_val s = m_add(m, x, y), part = m_sub(m, s, x);
+    *tail = m_add(m, m_sub(m, x, m_sub(m, s, part)), m_sub(m, y, part));
+    *head = s;
+}

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Minimax polynomials for src/math: Lawson's iteration in high precision, then coefficient by coefficient
+rounding to the target format with a refit of the rest. Prints each table as C and its error.
+
+    python3 tools/minimax.py            all tables
+    python3 tools/minimax.py exp_f32    one
+
+Needs mpmath. Run it when a table in src/math changes; the printed text is what the table holds.
+"""
+import struct
+import sys
+
+import mpmath as mp
+
+mp.mp.dps = 60
+
+
+def round_to(value, bits):
+    """Nearest number of `bits` significant bits (24 f32, 53 f64)."""
+    if value == 0:
+        return mp.mpf(0)
+    with mp.workprec(bits):
+        return +value
+
+
+def fit(f, powers, lo, hi, weight, fixed=(), rounds=25):
+    """Coefficients of sum c[k] x^powers[k] nearest to f where |weight * error| is greatest.
+
+    Lawson's iteration: weighted least squares, points weighted up by their error. Robust where the
+    weight vanishes inside the interval. `fixed` holds (power, coefficient) pairs subtracted first."""
+    n, points = len(powers), 12 * len(powers) + 20
+    grid = [lo + (hi - lo) * (1 - mp.cos(mp.pi * (i + 0.5) / points)) / 2 for i in range(points)]
+    rows = [[x**p * weight(x) for p in powers] for x in grid]
+    goal = [(f(x) - sum(c * x**p for p, c in fixed)) * weight(x) for x in grid]
+    lawson, best, worst = [mp.mpf(1) / points] * points, None, mp.inf
+    for _ in range(rounds):
+        a, b = mp.matrix(n, n), mp.matrix(n, 1)
+        for w, row, g in zip(lawson, rows, goal):
+            for j in range(n):
+                b[j] += w * row[j] * g
+                for k in range(j, n):
+                    a[j, k] += w * row[j] * row[k]
+        for j in range(n):
+            for k in range(j):
+                a[j, k] = a[k, j]
+        coefs = list(mp.lu_solve(a, b))
+        errors = [abs(sum(c * r for c, r in zip(coefs, row)) - g) for row, g in zip(rows, goal)]
+        if max(errors) < worst:
+            best, worst = coefs, max(errors)
+        lawson = [w * e for w, e in zip(lawson, errors)]
+        total = sum(lawson)
+        lawson = [w / total for w in lawson]
+    return best, worst
+
+
+def fit_rounded(f, powers, lo, hi, weight, bits, first=None):
+    """The same with coefficients of `bits` bits; bits may be a list, one for each coefficient."""
+    bits = bits if isinstance(bits, list) else [bits] * len(powers)
+    fixed, left, left_bits = [], list(powers), list(bits)
+    worst = None
+    if first is not None:
+        fixed.append((left.pop(0), mp.mpf(first)))
+        left_bits.pop(0)
+    while left:
+        coefs, worst = fit(f, left, lo, hi, weight, fixed)
+        fixed.append((left.pop(0), round_to(coefs[0], left_bits.pop(0))))
+    g = lambda x: (sum(c * x**p for p, c in fixed) - f(x)) * weight(x)
+    worst = max(abs(g(lo + (hi - lo) * i / 2000)) for i in range(2001))
+    return [c for _, c in fixed], worst
+
+
+def over(f, limit):
+    """f with its removable singularity at 0 filled in."""
+    return lambda x: mp.mpf(limit) if x == 0 else f(x)
+
+
+def log1p_tail(x):
+    return mp.mpf(-0.5) if abs(x) < mp.mpf(10) ** -20 else (mp.log1p(x) - x) / (x * x)
+
+
+def sin_tail(z):
+    """(sin d - d) / d^3 of z = d*d"""
+    if z < mp.mpf(10) ** -18:
+        return mp.mpf(-1) / 6
+    d = mp.sqrt(z)
+    return (mp.sin(d) - d) / (d * z)
+
+
+def atanh_tail(w):
+    """(2 atanh s - 2 s) / s^3 of w = s*s"""
+    if w < mp.mpf(10) ** -18:
+        return mp.mpf(2) / 3
+    s = mp.sqrt(w)
+    return (2 * mp.atanh(s) - 2 * s) / (s * w)
+
+
+def tail(f, first, power):
+    """(f(d) - first term) / d^power of z = d*d; the limit at 0 by a tiny argument"""
+    def g(z):
+        d = mp.sqrt(max(z, mp.mpf(10) ** -16))
+        return (f(d) - first(d)) / d**power
+    return g
+
+
+def odd(f):
+    """weight of z for an odd f written d + d^3 P(z): relative error of f"""
+    return lambda z: z * mp.sqrt(z) / f(mp.sqrt(z)) if z else mp.mpf(0)
+
+
+LN2 = mp.log(2)
+E_LO, E_HI = -LN2 / 2 * mp.mpf("1.002"), LN2 / 2 * mp.mpf("1.002")
+H, T = mp.mpf("0.501"), mp.mpf(1) / 3
+PI_2, PI_4, TAN8 = mp.pi / 2 * mp.mpf("1.0001"), mp.pi / 4 * mp.mpf("1.0005"), mp.tan(mp.pi / 8) * mp.mpf("1.0001")
+exp_tail, exp_weight = over(lambda r: (mp.exp(r) - 1 - r) / r**2, 0.5), lambda r: r**2 / mp.exp(r)
+exp2_tail, exp2_weight = over(lambda r: (2**r - 1) / r, LN2), lambda r: abs(r) * 2**-r
+tan_tail, atan_tail = tail(mp.tan, lambda d: d, 3), tail(mp.atan, lambda d: d, 3)
+sinh_tail, cosh_tail = tail(mp.sinh, lambda d: d, 3), tail(mp.cosh, lambda d: 1, 2)
+
+# name: (function, terms, lo, hi, weight of the error, bits of the coefficients)
+TABLES = {
+    "exp_f32": (exp_tail, 6, E_LO, E_HI, exp_weight, 24),
+    "exp_f64": (exp_tail, 11, E_LO, E_HI, exp_weight, 53),
+    "exp2_f32": (exp2_tail, 6, -H, H, exp2_weight, 24),
+    "exp2_f64": (exp2_tail, 12, -H, H, exp2_weight, 53),
+    "log_f32": (log1p_tail, 9, -T, T, lambda x: abs(x), 24),
+    "log_f64": (atanh_tail, 8, mp.mpf(0), mp.mpf("0.0401"), lambda w: w / 2, 53),
+    "sin_f32": (sin_tail, 4, mp.mpf(0), PI_2**2, odd(mp.sin), 24),
+    "sin_f64": (sin_tail, 9, mp.mpf(0), PI_2**2, odd(mp.sin), 53),
+    "tan_f32": (tan_tail, 7, mp.mpf(0), PI_4**2, odd(mp.tan), 24),
+    "tan_f64": (tan_tail, 15, mp.mpf(0), PI_4**2, odd(mp.tan), 53),
+    "atan_f32": (atan_tail, 5, mp.mpf(0), TAN8**2, odd(mp.atan), 24),
+    "atan_f64": (atan_tail, 12, mp.mpf(0), TAN8**2, odd(mp.atan), 53),
+    "sinh_f32": (sinh_tail, 3, mp.mpf(0), E_HI**2, odd(mp.sinh), 24),
+    "sinh_f64": (sinh_tail, 6, mp.mpf(0), E_HI**2, odd(mp.sinh), 53),
+    "cosh_f32": (cosh_tail, 4, mp.mpf(0), E_HI**2, lambda z: z, 24),
+    "cosh_f64": (cosh_tail, 7, mp.mpf(0), E_HI**2, lambda z: z, 53),
+}
+
+
+def show(name):
+    f, terms, lo, hi, weight, bits = TABLES[name]
+    coefs, worst = fit_rounded(f, list(range(terms)), mp.mpf(lo), mp.mpf(hi), weight, bits)
+    print(f"/* {name}: error 2^{mp.nstr(mp.log(worst, 2), 4)} */")
+    print("    " + ", ".join(float(c).hex() if bits != 24 else "%.9g" % float(c) for c in coefs) + ",", flush=True)
+
+
+if __name__ == "__main__":
+    for table in sys.argv[1:] or TABLES:
+        show(table)
