@@ -6,7 +6,7 @@
  * 1 + (r + r^2 P(r)), then 2^k is added into the exponent field. Results that overflow or are
  * subnormal take the cold path, which scales by 2^(k/2) twice and so rounds once.
  * log: x = 2^e (1 + f) with f in [-1/3, 1/3]; log(1 + f) = f + f^2 P(f) in f32; in f64, where P would be
- * long, f - s (f - s^2 Q(s^2)) with s = f / (2 + f). Subnormals and specials are cold.
+ * long, f - f^2/2 + s (f^2/2 + s^2 Q(s^2)) with s = f / (2 + f). Subnormals and specials are cold.
  */
 #include "math/math.h"
 #include <math.h>
@@ -25,15 +25,19 @@ typedef struct explog_table {
 /* Coefficients: tools/minimax.py, tables exp_*, exp2_*, log_*. */
 static const explog_table explog_tables[2] = {
     {0x1.715476p+0, 0x1.62e4p-1, 0x1.7f7d1cp-20, 87.0, -104.5, 89.0, 125.5, -151.0, 129.0, 6, 6, 9,
-     {0.5, 0.166666478, 0.0416664816, 0.00833785813, 0.0013933162, 0.000173446548},
-     {0.693147182, 0.240225941, 0.0555036627, 0.00962542091, 0.00133878167, 0.000133438734},
-     {-0.5, 0.333331794, -0.249999702, 0.20012483, -0.166714996, 0.139727399, -0.123206317, 0.1414437,
-      -0.122611701},
+     {0.5, 0.166666657, 0.0416664593, 0.00833356287, 0.00139354519, 0.000197474379},
+     {0.693147182, 0.240226477, 0.0555035919, 0.00961849838, 0.00133911893, 0.000153300556},
+     {-0.5, 0.333332241, -0.249996886, 0.200100332, -0.166854709, 0.140110895, -0.121149465, 0.139615938,
+      -0.131930932},
      -0x1.05c610p-29, 0x1.4ae0cp-26},
     {0x1.71547652b82fep+0, 0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45, 708.0, -746.0, 710.0, 1021.5, -1076.0, 1025.0,
      11, 12, 8,
-     {0},
-     {0},
+     {0x1.0000000000000p-1, 0x1.555555555555bp-3, 0x1.555555555553ep-5, 0x1.111111110ee0fp-7,
+      0x1.6c16c16c22224p-10, 0x1.a01a01b2e5a7dp-13, 0x1.a01a0166e5973p-16, 0x1.71ddf174e4147p-19,
+      0x1.27e567a4068e1p-22, 0x1.af69d9797ad4cp-26, 0x1.1e9967e6cca93p-29},
+     {0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58ep-3, 0x1.c6b08d704a1d3p-5, 0x1.3b2ab6fba5193p-7,
+      0x1.5d87fe7874a5bp-10, 0x1.430912f75d1cap-13, 0x1.ffcbfd46ce158p-17, 0x1.62c0270237f43p-20,
+      0x1.b52338b905041p-24, 0x1.e4bc4b770cb87p-28, 0x1.ec6559d80d4ecp-32, 0x1.dfb0b9e8bcfcap-36},
      {0x1.555555555554fp-1, 0x1.999999999c187p-2, 0x1.24924921e32eep-2, 0x1.c71c7490da9f8p-3, 0x1.745c4a95d302fp-3,
       0x1.3b35c9f4e0ad0p-3, 0x1.0dcaf8ff65a11p-3, 0x1.1b85c50a90f11p-3},
      0x1.abc9e3b39803fp-56, 0x1.777d0ffda0d24p-56},
@@ -127,8 +131,9 @@ static ts_val log_rest(ts_math *m, ts_val f)
     if (!m->wide)
         return m_mul(m, m_mul(m, f, f), ts__math_poly(m, f, t->log, t->n_log));
     ts_val s = m_div(m, f, m_add(m, f, m_c(m, 2))), w = m_mul(m, s, s);
-    ts_val q = ts__math_poly(m, w, t->log, t->n_log);
-    return m_neg(m, m_mul(m, s, m_fma(m, m_neg(m, w), q, f)));
+    ts_val half = m_mul(m, f, m_c(m, 0.5)); /* s f = h - s h with h = f^2 / 2, exact in the last fma */
+    ts_val part = m_fma(m, w, ts__math_poly(m, w, t->log, t->n_log), m_mul(m, half, f));
+    return m_fma(m, m_neg(m, half), f, m_mul(m, s, part));
 }
 
 static ts_val log_normal(ts_math *m, ts_val x, double shift)

@@ -20,9 +20,6 @@ typedef ts_val math_binary(ts_math *m, ts_val x, ts_val y);
 static ts_val math_approx_exp(ts_math *m, ts_val x);
 static ts_val math_approx_log(ts_math *m, ts_val x);
 static ts_val math_approx_tan(ts_math *m, ts_val x);
-static ts_val math_approx_sinh(ts_math *m, ts_val x);
-static ts_val math_approx_cosh(ts_math *m, ts_val x);
-static ts_val math_approx_pow(ts_math *m, ts_val x, ts_val y);
 
 /* One row per function; `native` ones are instructions of the GPU when approximate. */
 typedef struct math_row {

@@ -25,7 +25,7 @@ typedef struct trig_table {
 static const trig_table trig_tables[2] = {
     {{0x1.921fb4p+1, 0x1.4442dp-23, 0x1.846988p-47}, 100000.0, 4, 7,
      {-0.166666597, 0.00833306927, -0.000198097769, 2.60609568e-06},
-     {0}},
+     {0.333333492, 0.133326754, 0.0540589318, 0.0212859884, 0.010828346, 9.6683194e-05, 0.00437367056}},
     {{0x1.921fb54442d18p+1, 0x1.1a62633145c06p-53, 0x1.c1cd129024e08p-106}, 0x1p30, 9, 15,
      {-0x1.5555555555555p-3, 0x1.11111111110cdp-7, -0x1.a01a01a0155a2p-13, 0x1.71de3a52f3be2p-19,
       -0x1.ae64550a57f8dp-26, 0x1.6123e0b36190ep-33, -0x1.ae4bb16c6cd62p-41, 0x1.8a01206a6379bp-49,
@@ -89,12 +89,17 @@ static ts_val trig_pick(trig_wide *w, const uint64_t *table, int n, ts_val index
 
 /* ---- huge arguments -------------------------------------------------------------------------------*/
 
-/* |x| / (pi/2^per_turn..) : fraction words of |x| / pi mod 2, high word with the integer bit on top. */
+/* A reduced argument and what it lacks to be exact. */
+typedef struct trig_angle {
+    ts_val head, tail;
+} trig_angle;
+
+/* |x| / pi mod 2 as words of a fraction, the integer bit on top. */
 typedef struct trig_turn {
     ts_val high, low; /* low: f64 only */
 } trig_turn;
 
-static trig_turn trig_huge_single(ts_math *m, trig_wide *w, ts_val mantissa, ts_val exponent)
+static trig_turn trig_huge_single(trig_wide *w, ts_val mantissa, ts_val exponent)
 {
     ts_val offset = trig_op(w, TS_OP_subi, exponent, trig_c(w, 119));
     ts_val index = trig_op(w, TS_OP_shri, offset, trig_c(w, 5));
@@ -103,7 +108,6 @@ static trig_turn trig_huge_single(ts_math *m, trig_wide *w, ts_val mantissa, ts_
     ts_val top = trig_funnel(w, a, b, shift);
     ts_val rest = trig_op(w, TS_OP_shri, trig_op(w, TS_OP_shli, b, shift), trig_c(w, 32));
     ts_val carry = trig_op(w, TS_OP_shri, trig_op(w, TS_OP_muli, mantissa, rest), trig_c(w, 32));
-    (void)m;
     return (trig_turn){trig_op(w, TS_OP_addi, trig_op(w, TS_OP_muli, mantissa, top), carry), 0};
 }
 
@@ -132,21 +136,33 @@ static trig_turn trig_huge_double(trig_wide *w, ts_val mantissa, ts_val exponent
     return (trig_turn){trig_op(w, TS_OP_addi, high, carry), low};
 }
 
-/* Unsigned integer below 2^32 as f64. */
+/* One bit to the left. */
+static trig_turn trig_shift(trig_wide *w, trig_turn t)
+{
+    ts_val one = trig_c(w, 1);
+    if (!t.low)
+        return (trig_turn){trig_op(w, TS_OP_shli, t.high, one), 0};
+    return (trig_turn){trig_funnel(w, t.high, t.low, one), trig_op(w, TS_OP_shli, t.low, one)};
+}
+
+/* Unsigned integer below 2^63 as f64. */
 static ts_val trig_to_double(trig_wide *w, ts_val x)
 {
     return ts_cast(w->b, TS_OP_itof, x, TS_T_f64, 0);
 }
 
-/* pi times the fraction nearest to zero, without its sign; f32 needs one word, f64 two. */
-static ts_val trig_angle_single(ts_math *m, trig_wide *w, ts_val fraction)
+/* pi times the fraction nearest to zero, without its sign, as head and tail; f32 needs one word, f64 two. */
+static trig_angle trig_angle_single(ts_math *m, trig_wide *w, ts_val fraction)
 {
     ts_val wide = trig_to_double(w, fraction);
-    ts_val scaled = ts_op2(w->b, TS_OP_mulf, wide, ts_float(w->b, ts_type_of(w->b->fn, wide), 0x1.921fb54442d18p+1 * 0x1p-64), 0);
-    return ts_cast(w->b, TS_OP_ftof, scaled, m->fmt->elem, 0);
+    ts_val unit = ts_float(w->b, ts_type_of(w->b->fn, wide), 0x1.921fb54442d18p+1 * 0x1p-64);
+    ts_val scaled = ts_op2(w->b, TS_OP_mulf, wide, unit, 0), d = ts_cast(w->b, TS_OP_ftof, scaled, TS_T_f32, 0);
+    ts_val rest = ts_op2(w->b, TS_OP_subf, scaled, ts_cast(w->b, TS_OP_ftof, d, TS_T_f64, 0), 0);
+    (void)m;
+    return (trig_angle){d, ts_cast(w->b, TS_OP_ftof, rest, TS_T_f32, 0)};
 }
 
-static ts_val trig_angle_double(ts_math *m, trig_wide *w, ts_val high, ts_val low)
+static trig_angle trig_angle_double(ts_math *m, trig_wide *w, ts_val high, ts_val low)
 {
     ts_val a = trig_to_double(w, trig_op(w, TS_OP_shri, high, trig_c(w, 32)));
     ts_val b = trig_to_double(w, trig_op(w, TS_OP_andi, high, trig_c(w, 0xFFFFFFFF)));
@@ -156,78 +172,106 @@ static ts_val trig_angle_double(ts_math *m, trig_wide *w, ts_val high, ts_val lo
     ts__math_two_sum(m, m_mul(m, a, m_c(m, 0x1p-32)), rest, &head, &tail);
     ts_val product = m_mul(m, head, pi), error = m_fma(m, head, pi, m_neg(m, product));
     error = m_fma(m, head, m_c(m, 0x1.1a62633145c06p-53), m_fma(m, tail, pi, error));
-    return m_add(m, product, error);
+    ts_val d = m_add(m, product, error);
+    return (trig_angle){d, m_add(m, m_sub(m, product, d), error)};
 }
 
-/* d = |x| / unit reduced to [-pi/2, pi/2] of a half turn, with the sign of x put on; *parity has the
- * number of half turns in its lowest bit. quarter: cos (a quarter turn is added); doubled: tan. */
-static ts_val trig_huge(ts_math *m, ts_val x, bool quarter, bool doubled, ts_val *parity)
+typedef enum trig_kind { TRIG_SIN, TRIG_COS, TRIG_TAN } trig_kind;
+
+/* Turns counted in pi (tan: pi/2), a quarter added for cos. */
+static trig_turn trig_huge_turn(ts_math *m, trig_wide *w, ts_val x, trig_kind kind)
 {
-    trig_wide w = {m->b, ts_type_with_elem(m->b->fn->module, m->f, TS_T_i64)};
     ts_val bits = m_and(m, m_bits(m, x), ~m_sign(m));
     ts_val exponent = m_shr(m, bits, m->fmt->mant);
     ts_val mantissa = m_or(m, m_and(m, bits, m->fmt->min_normal - 1), m_i(m, m->fmt->min_normal));
-    if (!m->wide) {
-        exponent = ts_cast(m->b, TS_OP_exti, exponent, TS_T_i64, TS_A_UNSIGNED);
-        mantissa = ts_cast(m->b, TS_OP_exti, mantissa, TS_T_i64, TS_A_UNSIGNED);
-    }
-    trig_turn t = m->wide ? trig_huge_double(&w, mantissa, exponent) : trig_huge_single(m, &w, mantissa, exponent);
-    if (doubled) { /* in units of pi/2 */
-        t.high = m->wide ? trig_funnel(&w, t.high, t.low, trig_c(&w, 1)) : trig_op(&w, TS_OP_shli, t.high, trig_c(&w, 1));
-        t.low = m->wide ? trig_op(&w, TS_OP_shli, t.low, trig_c(&w, 1)) : 0;
-    }
-    if (quarter)
-        t.high = trig_op(&w, TS_OP_addi, t.high, trig_c(&w, (uint64_t)1 << 62));
-    ts_val turns = trig_op(&w, TS_OP_shri, trig_op(&w, TS_OP_addi, t.high, trig_c(&w, (uint64_t)1 << 62)), trig_c(&w, 63));
+    trig_turn t;
+    if (m->wide)
+        t = trig_huge_double(w, mantissa, exponent);
+    else
+        t = trig_huge_single(w, ts_cast(m->b, TS_OP_exti, mantissa, TS_T_i64, TS_A_UNSIGNED),
+                             ts_cast(m->b, TS_OP_exti, exponent, TS_T_i64, TS_A_UNSIGNED));
+    if (kind == TRIG_TAN)
+        t = trig_shift(w, t);
+    if (kind == TRIG_COS)
+        t.high = trig_op(w, TS_OP_addi, t.high, trig_c(w, (uint64_t)1 << 62));
+    return t;
+}
+
+/* The reduced |x| before the sign of x; *parity has the number of half turns in its lowest bit. */
+static trig_angle trig_huge_angle(ts_math *m, trig_wide *w, trig_turn t, ts_val *parity)
+{
+    ts_val turns = trig_op(w, TS_OP_shri, trig_op(w, TS_OP_addi, t.high, trig_c(w, (uint64_t)1 << 62)), trig_c(w, 63));
     *parity = m->wide ? turns : ts_cast(m->b, TS_OP_trunci, turns, TS_T_i32, 0);
-    ts_val high = m->wide ? trig_funnel(&w, t.high, t.low, trig_c(&w, 1)) : trig_op(&w, TS_OP_shli, t.high, trig_c(&w, 1));
-    ts_val minus = ts_op2(m->b, TS_OP_shri, high, trig_c(&w, 63), 0); /* all ones when negative */
-    ts_val d, negative = ts_cmp(m->b, TS_OP_cmpi, TS_LT, high, trig_c(&w, 0), 0);
-    high = trig_op(&w, TS_OP_xori, high, minus);
-    if (m->wide) {
-        ts_val low = trig_op(&w, TS_OP_xori, trig_op(&w, TS_OP_shli, t.low, trig_c(&w, 1)), minus);
-        d = trig_angle_double(m, &w, high, low);
-    } else
-        d = trig_angle_single(m, &w, high);
-    d = m_sel(m, negative, m_neg(m, d), d);
-    if (doubled)
-        d = m_mul(m, d, m_c(m, 0.5));
-    if (!quarter)
-        d = m_sel(m, m_cmp(m, TS_LT, x, m_c(m, 0)), m_neg(m, d), d);
-    return m_sel(m, m_cmp(m, TS_LT, m_abs(m, x), m_c(m, INFINITY)), d, m_c(m, NAN));
+    t = trig_shift(w, t);
+    ts_val minus = ts_op2(m->b, TS_OP_shri, t.high, trig_c(w, 63), 0); /* all ones when negative */
+    ts_val negative = ts_cmp(m->b, TS_OP_cmpi, TS_LT, t.high, trig_c(w, 0), 0);
+    ts_val high = trig_op(w, TS_OP_xori, t.high, minus);
+    trig_angle a = m->wide ? trig_angle_double(m, w, high, trig_op(w, TS_OP_xori, t.low, minus))
+                           : trig_angle_single(m, w, high);
+    return (trig_angle){m_sel(m, negative, m_neg(m, a.head), a.head), m_sel(m, negative, m_neg(m, a.tail), a.tail)};
+}
+
+static trig_angle trig_huge(ts_math *m, ts_val x, trig_kind kind, ts_val *parity)
+{
+    trig_wide w = {m->b, ts_type_with_elem(m->b->fn->module, m->f, TS_T_i64)};
+    trig_angle a = trig_huge_angle(m, &w, trig_huge_turn(m, &w, x, kind), parity);
+    ts_val unit = m_c(m, kind == TRIG_TAN ? 0.5 : 1), minus = m_neg(m, unit);
+    if (kind != TRIG_COS)
+        unit = m_sel(m, m_cmp(m, TS_LT, x, m_c(m, 0)), minus, unit);
+    unit = m_sel(m, m_cmp(m, TS_LT, m_abs(m, x), m_c(m, INFINITY)), unit, m_c(m, NAN));
+    return (trig_angle){m_mul(m, a.head, unit), m_mul(m, a.tail, unit)};
 }
 
 /* ---- reduction ------------------------------------------------------------------------------------*/
 
-/* x = (n + quarter/2) pi/per + d; n in the low bits of the result *n. */
-static ts_val trig_reduce(ts_math *m, ts_val x, bool quarter, bool doubled, ts_val *n)
+/* round(x / pi) and its integer in low bits; cos: round(x / pi - 1/2) + 1/2, the integer one more. */
+static ts_val trig_round(ts_math *m, ts_val x, trig_kind kind, ts_val *n)
 {
-    const trig_table *t = &trig_tables[m->wide];
-    double per = doubled ? 0.5 : 1;
-    ts_val scaled = m_c(m, (m->wide ? 0x1.45f306dc9c883p-2 : 0x1.45f306p-2) / per);
-    /* for cos: round(x/pi - 1/2), one added so that the low bit already is the sign to flip */
-    double magic = m->fmt->magic + quarter;
-    ts_val u = quarter ? m_add(m, m_fma(m, x, scaled, m_c(m, -0.5)), m_c(m, magic)) : m_fma(m, x, scaled, m_c(m, magic));
-    ts_val q = m_sub(m, u, m_c(m, magic));
-    if (quarter)
-        q = m_add(m, q, m_c(m, 0.5));
-    ts_val d = x;
-    for (int i = 0; i < 3; i++)
-        d = m_fma(m, q, m_c(m, -t->pi[i] * per), d);
-    ts_val pair[2] = {d, m_bits(m, u)};
-    ts_val huge = m_cmp(m, TS_GT, m_abs(m, x), m_c(m, t->fast));
-    ts_val opener = ts_cold_begin(m->b, huge, 2, pair);
-    pair[0] = trig_huge(m, x, quarter, doubled, &pair[1]);
-    ts_term(m->b, TS_OP_yield, 2, pair);
-    ts_end_like(m->b, opener);
-    *n = ts_res(m->b, opener, 1);
-    return ts_res(m->b, opener, 0);
+    double per_pi = m->wide ? 0x1.45f306dc9c883p-2 : 0x1.45f306p-2;
+    ts_val scale = m_c(m, kind == TRIG_TAN ? 2 * per_pi : per_pi);
+    ts_val magic = m_c(m, m->fmt->magic + (kind == TRIG_COS)), half = m_c(m, 0.5);
+    ts_val u = kind == TRIG_COS ? m_add(m, m_fma(m, x, scale, m_c(m, -0.5)), magic) : m_fma(m, x, scale, magic);
+    *n = m_bits(m, u);
+    ts_val q = m_sub(m, u, magic);
+    return kind == TRIG_COS ? m_add(m, q, half) : q;
 }
 
-static ts_val trig_sine(ts_math *m, ts_val x, bool quarter)
+/* x - q pi (tan: pi/2), the head alone. */
+static ts_val trig_reduce(ts_math *m, ts_val x, ts_val q)
 {
     const trig_table *t = &trig_tables[m->wide];
-    ts_val n, d = trig_reduce(m, x, quarter, false, &n), z = m_mul(m, d, d);
+    for (int i = 0; i < 3; i++)
+        x = m_fma(m, q, m_c(m, -t->pi[i]), x);
+    return x;
+}
+
+/* The same with a tail: product and sum with their rounding errors. The signs of the exact zeros are
+ * arranged so that x = -0 gives head and tail -0. */
+static trig_angle trig_reduce_both(ts_math *m, ts_val x, ts_val q)
+{
+    const trig_table *t = &trig_tables[m->wide];
+    ts_val first = m_fma(m, q, m_c(m, -0.5 * t->pi[0]), x); /* exact */
+    ts_val p = m_mul(m, q, m_c(m, -0.5 * t->pi[1])), p_rest = m_neg(m, m_fma(m, q, m_c(m, 0.5 * t->pi[1]), p));
+    ts_val head = m_add(m, first, p), head_rest = m_sub(m, p, m_sub(m, head, first));
+    return (trig_angle){head, m_add(m, head_rest, m_fma(m, q, m_c(m, -0.5 * t->pi[2]), p_rest))};
+}
+
+static ts_val trig_is_huge(ts_math *m, ts_val x)
+{
+    return m_cmp(m, TS_GT, m_abs(m, x), m_c(m, trig_tables[m->wide].fast));
+}
+
+static ts_val trig_sine(ts_math *m, ts_val x, trig_kind kind)
+{
+    const trig_table *t = &trig_tables[m->wide];
+    ts_val pair[2], d = trig_reduce(m, x, trig_round(m, x, kind, &pair[1]));
+    pair[0] = d;
+    ts_val opener = ts_cold_begin(m->b, trig_is_huge(m, x), 2, pair);
+    pair[0] = trig_huge(m, x, kind, &pair[1]).head;
+    ts_term(m->b, TS_OP_yield, 2, pair);
+    ts_end_like(m->b, opener);
+    d = ts_res(m->b, opener, 0);
+    ts_val n = ts_res(m->b, opener, 1), z = m_mul(m, d, d);
     ts_val q = m_fma(m, ts__math_poly(m, z, t->sin, t->n_sin), z, m_c(m, 0.25));
     ts_val y = m_fma(m, d, m_c(m, 0.75), m_mul(m, d, q));
     return m_float(m, m_xor(m, m_bits(m, y), m_shl(m, n, m->wide ? 63 : 31)));
@@ -235,20 +279,31 @@ static ts_val trig_sine(ts_math *m, ts_val x, bool quarter)
 
 ts_val ts__math_sin(ts_math *m, ts_val x)
 {
-    return trig_sine(m, x, false);
+    return trig_sine(m, x, TRIG_SIN);
 }
 
 ts_val ts__math_cos(ts_math *m, ts_val x)
 {
-    return trig_sine(m, x, true);
+    return trig_sine(m, x, TRIG_COS);
 }
 
+/* tan (d + e) = d + (d^3 T(d^2) + e (1 + d^2)); between the poles its negative reciprocal. */
 ts_val ts__math_tan(ts_math *m, ts_val x)
 {
     const trig_table *t = &trig_tables[m->wide];
-    ts_val n, d = trig_reduce(m, x, false, true, &n), z = m_mul(m, d, d);
-    ts_val y = m_fma(m, m_mul(m, z, d), ts__math_poly(m, z, t->tan, t->n_tan), d);
+    ts_val n, q = trig_round(m, x, TRIG_TAN, &n);
+    trig_angle a = trig_reduce_both(m, x, q);
+    ts_val three[3] = {a.head, a.tail, n}, opener = ts_cold_begin(m->b, trig_is_huge(m, x), 3, three);
+    a = trig_huge(m, x, TRIG_TAN, &three[2]);
+    three[0] = a.head;
+    three[1] = a.tail;
+    ts_term(m->b, TS_OP_yield, 3, three);
+    ts_end_like(m->b, opener);
+    ts_val d = ts_res(m->b, opener, 0), e = ts_res(m->b, opener, 1);
+    n = ts_res(m->b, opener, 2);
+    ts_val z = m_mul(m, d, d);
+    ts_val y = m_fma(m, m_mul(m, z, d), ts__math_poly(m, z, t->tan, t->n_tan), m_fma(m, e, z, e));
+    y = m_add(m, d, y);
     ts_val odd = m_icmp(m, TS_NE, m_and(m, n, 1), m_i(m, 0));
-    ts_val num = m_sel(m, odd, m_c(m, -1), y), den = m_sel(m, odd, y, m_c(m, 1));
-    return m_div(m, num, den);
+    return m_div(m, m_sel(m, odd, m_c(m, -1), y), m_sel(m, odd, y, m_c(m, 1)));
 }

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Measures every function of src/math in ulps and fails above the documented bound.
+ *
+ *     test_math_ulp                      all f16 and bf16 values, a seeded sample of f32 and f64
+ *     test_math_ulp --every [name] ...   every f32 value of the one-argument functions (minutes each)
+ *
+ * The reference is the host's libm one format up: double for f32, long double (64-bit significand) for
+ * f64. Where long double is no wider than double the f64 rows are skipped and counted.
+ */
+#include "math/flat.h"
+#include "check.h"
+#include "pass/pass.h"
+#include <float.h>
+#include <pthread.h>
+
+typedef long double ulp_real;
+
+typedef struct ulp_row {
+    const char *name;
+    ts_op op;
+    double (*one)(double);
+    double (*two)(double, double);
+    ulp_real (*one_long)(ulp_real);
+    ulp_real (*two_long)(ulp_real, ulp_real);
+    double bound; /* f32 and f64 */
+} ulp_row;
+
+static double ulp_rsqrt(double x)
+{
+    return 1 / sqrt(x);
+}
+static ulp_real ulp_rsqrtl(ulp_real x)
+{
+    return 1 / sqrtl(x);
+}
+
+static const ulp_row ulp_rows[] = {
+    {"exp", TS_OP_exp, exp, NULL, expl, NULL, 1.0},
+    {"exp2", TS_OP_exp2, exp2, NULL, exp2l, NULL, 1.0},
+    {"log", TS_OP_log, log, NULL, logl, NULL, 1.0},
+    {"log2", TS_OP_log2, log2, NULL, log2l, NULL, 1.0},
+    {"sin", TS_OP_sin, sin, NULL, sinl, NULL, 1.75},
+    {"cos", TS_OP_cos, cos, NULL, cosl, NULL, 1.75},
+    {"tan", TS_OP_tan, tan, NULL, tanl, NULL, 2.0},
+};
+
+/* ---- one function on one type -----------------------------------------------------------------------*/
+
+typedef struct ulp_job {
+    const ulp_row *row;
+    ts_type type;
+    ts_arena arena, scratch;
+    flat run;
+} ulp_job;
+
+/* param x [, y]; z = op; stored, so that nothing is dead; then the pass. */
+static bool ulp_prepare(ulp_job *job, const ulp_row *row, ts_type type)
+{
+    static const ts_hints hints = {0};
+    ts_error err = {0};
+    job->row = row;
+    job->type = type;
+    ts_arena_init(&job->arena, ts_alloc_default());
+    ts_arena_init(&job->scratch, ts_alloc_default());
+    ts_module *m = ts_module_create(&job->arena);
+    ts_fn *fn = ts_fn_create(m, "f", TS_LEVEL_T);
+    ts_builder b;
+    ts_builder_init(&b, fn);
+    bool two = row->two != NULL;
+    ts_val x = ts_param(&b, type), y = two ? ts_param(&b, type) : 0;
+    ts_val p = ts_param(&b, ts_type_ptr(m, type, TS_GLOBAL));
+    ts_val z = two ? ts_op2(&b, row->op, x, y, 0) : ts_op1(&b, row->op, x, 0);
+    ts_emit(&b, TS_OP_store_ptr_tko, TS_T_token, 2, (ts_val[]){p, z}, 0, 0);
+    ts_term(&b, TS_OP_return, 0, NULL);
+    ts_pass_env env = {&job->scratch, TS_TARGET_CPU, &hints, NULL};
+    CHECK_OK(ts__pass_math(fn, &env, &err));
+    for (ts_val v = 1; v < fn->inst.n; v++)
+        if (ts_at(fn, v)->op == TS_OP_store_ptr_tko)
+            flat_init(&job->run, fn, ts_opnd(fn, v, 1));
+    return job->run.fn != NULL;
+}
+
+static void ulp_release(ulp_job *job)
+{
+    flat_deinit(&job->run);
+    ts_arena_deinit(&job->arena);
+    ts_arena_deinit(&job->scratch);
+}
+
+/* ---- measuring ----------------------------------------------------------------------------------------*/
+
+typedef struct ulp_worst {
+    double ulp;
+    uint64_t x, y, n;
+    bool special; /* a NaN, infinity or sign of zero is wrong at x */
+} ulp_worst;
+
+typedef struct ulp_format {
+    int mant, min_exp; /* bits of the significand; exponent of the least subnormal */
+    int max_exp;       /* 2^max_exp is the first number too great */
+} ulp_format;
+
+static ulp_format ulp_format_of(ts_type type)
+{
+    switch (type) {
+    case TS_T_f16:
+        return (ulp_format){11, -24, 16};
+    case TS_T_bf16:
+        return (ulp_format){8, -133, 128};
+    case TS_T_f32:
+        return (ulp_format){24, -149, 128};
+    default:
+        return (ulp_format){53, -1074, 1024};
+    }
+}
+
+/* Distance of `got` from `want` in units of the last place of `want`; huge when they differ in kind. */
+static double ulp_distance(ulp_format f, ulp_real got, ulp_real want)
+{
+    if (isnan(want) || isnan(got))
+        return isnan(want) && isnan(got) ? 0 : INFINITY;
+    if (want == 0 && got == 0)
+        return signbit(want) == signbit(got) ? 0 : INFINITY;
+    if (isinf(want) && isinf(got))
+        return signbit(want) == signbit(got) ? 0 : INFINITY;
+    ulp_real top = ldexpl(1, f.max_exp);
+    got = isinf(got) ? copysignl(top, got) : got;
+    want = fabsl(want) > top ? copysignl(top, want) : want;
+    int e;
+    frexpl(want, &e);
+    e = TS_MAX(TS_MIN(e, f.max_exp) - f.mant, f.min_exp);
+    return (double)(fabsl(got - want) / ldexpl(1, e));
+}
+
+/* The same for double references, which are enough for all but f64. */
+static double ulp_distance_fast(ulp_format f, double got, double want)
+{
+    if (!(fabs(want) < INFINITY) || !(fabs(got) < INFINITY) || want == 0)
+        return ulp_distance(f, (ulp_real)got, (ulp_real)want);
+    uint64_t bits = ts_bits_of_f64(want) >> 52 & 2047;
+    int e = TS_MAX(TS_MIN((int)bits - 1022, f.max_exp) - f.mant, f.min_exp);
+    if (fabs(want) > ldexp(1, f.max_exp))
+        return ulp_distance(f, (ulp_real)got, (ulp_real)want);
+    return fabs(got - want) * ts_f64_of_bits((uint64_t)(1023 - e) << 52);
+}
+
+static double ulp_value(ts_type type, uint64_t bits)
+{
+    return type == TS_T_f64   ? ts_f64_of_bits(bits)
+           : type == TS_T_f32 ? (double)ts_f32_of_bits(bits)
+           : type == TS_T_f16 ? ts_f16_to_f64((uint16_t)bits)
+                              : ts_bf16_to_f64((uint16_t)bits);
+}
+
+static double ulp_one(const ulp_job *job, ulp_format f, uint64_t xb, uint64_t yb, uint64_t zb)
+{
+    double x = ulp_value(job->type, xb), y = ulp_value(job->type, yb), z = ulp_value(job->type, zb);
+    const ulp_row *r = job->row;
+    if (job->type == TS_T_f64)
+        return ulp_distance(f, (ulp_real)z, r->two ? r->two_long((ulp_real)x, (ulp_real)y) : r->one_long((ulp_real)x));
+    return ulp_distance_fast(f, z, r->two ? r->two(x, y) : r->one(x));
+}
+
+/* Runs one block of n inputs (given as bits) and folds the errors into *worst. */
+static void ulp_block(ulp_job *job, const uint64_t *x, const uint64_t *y, int n, ulp_worst *worst)
+{
+    ulp_format f = ulp_format_of(job->type);
+    for (int i = 0; i < FLAT_N; i++) {
+        flat_put(flat_param(&job->run, 0), job->type, i, x[i < n ? i : 0]);
+        if (job->row->two)
+            flat_put(flat_param(&job->run, 1), job->type, i, y[i < n ? i : 0]);
+    }
+    const void *out = flat_run(&job->run);
+    for (int i = 0; i < n; i++) {
+        uint64_t yb = job->row->two ? y[i] : 0;
+        double ulp = ulp_one(job, f, x[i], yb, flat_get(out, job->type, i));
+        if (ulp > worst->ulp)
+            *worst = (ulp_worst){ulp, x[i], yb, worst->n, isinf(ulp)};
+    }
+    worst->n += (uint64_t)n;
+}
+
+/* ---- inputs -------------------------------------------------------------------------------------------*/
+
+static uint64_t ulp_random(uint64_t *state) /* splitmix64 */
+{
+    uint64_t z = (*state += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+/* A third any bits, a third of moderate exponent, a sixth next to a power of two, a sixth special. */
+static uint64_t ulp_input(ts_type type, uint64_t *state)
+{
+    bool wide = type == TS_T_f64;
+    int mant = wide ? 52 : 23;
+    uint64_t r = ulp_random(state), bits = wide ? r : r & 0xFFFFFFFF, sign = r >> 63 << (wide ? 63 : 31);
+    uint64_t low = ((uint64_t)1 << mant) - 1, bias = wide ? 1023 : 127, kind = ulp_random(state) % 6;
+    if (kind < 2)
+        return bits;
+    if (kind < 4)
+        return sign | (bias - 16 + (r >> 40) % 28) << mant | (bits & low);
+    if (kind == 4)
+        return sign | ((((r >> 40) % (2 * bias) + 1) << mant) + (r >> 60) % 5 - 2);
+    static const double special[] = {0, 1, 2, 3, 4, 5, 10, 100, 0.5, 0.25, 1.5, 2.5, 1e10, 1e30, INFINITY, NAN};
+    double x = special[(r >> 40) % TS_COUNT(special)];
+    return sign ^ (wide ? ts_bits_of_f64(x) : ts_bits_of_f32((float)x));
+}
+
+static void ulp_sample(ulp_job *job, uint64_t n, ulp_worst *worst)
+{
+    uint64_t state = 20240229, x[FLAT_N], y[FLAT_N];
+    for (uint64_t done = 0; done < n; done += FLAT_N) {
+        for (int i = 0; i < FLAT_N; i++) {
+            x[i] = ulp_input(job->type, &state);
+            y[i] = ulp_input(job->type, &state);
+        }
+        ulp_block(job, x, y, FLAT_N, worst);
+    }
+}
+
+/* Every bit pattern from `from` to below `to`. */
+static void ulp_every(ulp_job *job, uint64_t from, uint64_t to, ulp_worst *worst)
+{
+    uint64_t x[FLAT_N];
+    for (uint64_t at = from; at < to; at += FLAT_N) {
+        int n = (int)TS_MIN((uint64_t)FLAT_N, to - at);
+        for (int i = 0; i < n; i++)
+            x[i] = at + (uint64_t)i;
+        ulp_block(job, x, x, n, worst);
+    }
+}
+
+/* ---- reports --------------------------------------------------------------------------------------------*/
+
+static void ulp_print(const ulp_job *job, const ulp_worst *worst, double bound)
+{
+    printf("%-6s %-5s bound %5.3f  measured %6.3f at %.9g", job->row->name, ts_scalar_name(job->type), bound, worst->ulp,
+           ulp_value(job->type, worst->x));
+    if (job->row->two)
+        printf(", %.9g", ulp_value(job->type, worst->y));
+    printf("  (%" PRIu64 " values, %u instructions)%s\n", worst->n, flat_price(&job->run),
+           worst->special ? " SPECIAL" : "");
+    fflush(stdout);
+}
+
+/* f16 with two arguments: every x with a sample of y would be too many; all pairs of a grid. */
+static void ulp_narrow_pairs(ulp_job *job, ulp_worst *worst)
+{
+    uint64_t state = 7, x[FLAT_N], y[FLAT_N];
+    for (int block = 0; block < 2048; block++) {
+        for (int i = 0; i < FLAT_N; i++) {
+            uint64_t r = ulp_random(&state);
+            x[i] = r & 65535;
+            y[i] = r >> 16 & 65535;
+        }
+        ulp_block(job, x, y, FLAT_N, worst);
+    }
+}
+
+static void ulp_test(const ulp_row *row, ts_type type)
+{
+    ulp_job job = {0};
+    ulp_worst worst = {0};
+    bool narrow = type == TS_T_f16 || type == TS_T_bf16;
+    double bound = narrow ? 0.51 : row->bound;
+    if (type == TS_T_f64 && LDBL_MANT_DIG < 64) {
+        check_skipped++;
+        return;
+    }
+    CHECK(ulp_prepare(&job, row, type));
+    if (narrow && row->two)
+        ulp_narrow_pairs(&job, &worst);
+    else if (narrow)
+        ulp_every(&job, 0, 65536, &worst);
+    else
+        ulp_sample(&job, type == TS_T_f32 ? 1 << 22 : 1 << 19, &worst);
+    ulp_print(&job, &worst, bound);
+    CHECK(worst.ulp <= bound);
+    ulp_release(&job);
+}
+
+/* ---- every f32 ------------------------------------------------------------------------------------------*/
+
+enum { ULP_THREADS = 16 };
+typedef struct ulp_part {
+    ulp_job job;
+    ulp_worst worst;
+    uint64_t from, to;
+} ulp_part;
+
+static void *ulp_thread(void *user)
+{
+    ulp_part *part = user;
+    ulp_every(&part->job, part->from, part->to, &part->worst);
+    return NULL;
+}
+
+static void ulp_exhaust(const ulp_row *row)
+{
+    static ulp_part part[ULP_THREADS];
+    pthread_t thread[ULP_THREADS];
+    ulp_worst worst = {0};
+    for (int i = 0; i < ULP_THREADS; i++) {
+        part[i] = (ulp_part){.from = ((uint64_t)1 << 28) * (uint64_t)i, .to = ((uint64_t)1 << 28) * (uint64_t)(i + 1)};
+        CHECK(ulp_prepare(&part[i].job, row, TS_T_f32));
+        pthread_create(&thread[i], NULL, ulp_thread, &part[i]);
+    }
+    for (int i = 0; i < ULP_THREADS; i++) {
+        pthread_join(thread[i], NULL);
+        uint64_t n = worst.n + part[i].worst.n;
+        worst = part[i].worst.ulp > worst.ulp ? part[i].worst : worst;
+        worst.n = n;
+    }
+    ulp_print(&part[0].job, &worst, row->bound);
+    CHECK(worst.ulp <= row->bound);
+    for (int i = 0; i < ULP_THREADS; i++)
+        ulp_release(&part[i].job);
+}
+
+static bool ulp_chosen(const ulp_row *row, int argc, char **argv, int first)
+{
+    for (int i = first; i < argc; i++)
+        if (strcmp(argv[i], row->name) == 0)
+            return true;
+    return first >= argc;
+}
+
+int main(int argc, char **argv)
+{
+    static const ts_type types[] = {TS_T_f16, TS_T_bf16, TS_T_f32, TS_T_f64};
+    bool every = argc > 1 && strcmp(argv[1], "--every") == 0;
+    for (size_t i = 0; i < TS_COUNT(ulp_rows); i++) {
+        if (!ulp_chosen(&ulp_rows[i], argc, argv, every ? 2 : 1))
+            continue;
+        if (every && !ulp_rows[i].two)
+            ulp_exhaust(&ulp_rows[i]);
+        for (size_t t = 0; !every && t < TS_COUNT(types); t++)
+            ulp_test(&ulp_rows[i], types[t]);
+    }
+    return check_done();
+}
