@@ -461,6 +461,285 @@ static void clusters_and_tma_assemble(uint32_t target)
     kit_end(&k);
 }
 
+/* ---- control flow and shared registers ------------------------------------------------------------------ */
+
+/* Lines beginning with `what` between the first "L<n>:" and the branch back to it. */
+static int count_in_loop(const kit *k, const char *what)
+{
+    const char *start = strstr(ts_text_get(&k->text), ".pragma"), *end = start ? strstr(start, "bra L") : NULL;
+    int n = 0;
+    for (const char *at = start; at && at < end; at = strchr(at, '\n') + 1)
+        n += !strncmp(at, what, strlen(what));
+    return start ? n : -1;
+}
+
+static void loop_carried_value_keeps_its_register(void)
+{
+    kit k;
+    kit_begin(&k, 90);
+    ts_builder *b = &k.b;
+    ts_val zero = ts_int(b, TS_T_i32, 0), n = value(&k, TS_T_i32), acc = ts_float(b, TS_T_f32, 0);
+    ts_val loop = ts_for_begin(b, zero, n, ts_int(b, TS_T_i32, 1), 1, &acc, 0);
+    acc = ts_op3(b, TS_OP_fma, value(&k, TS_T_f32), value(&k, TS_T_f32), ts_arg(k.fn, loop, 1), 0);
+    ts_term(b, TS_OP_continue, 1, &acc);
+    ts_end_like(b, loop);
+    sink(&k, ts_res(b, loop, 0));
+    emit_and_assemble(&k);
+    CHECK_INT(count_in_loop(&k, "mov"), 0);
+    CHECK(has(&k, "fma.rn.f32 %f1, "));
+    kit_end(&k);
+}
+
+static void swapped_values_go_through_a_third_register(void)
+{
+    kit k;
+    kit_begin(&k, 80);
+    ts_builder *b = &k.b;
+    ts_val init[2] = {value(&k, TS_T_i32), value(&k, TS_T_i32)};
+    init[1] = ts_op2(b, TS_OP_addi, init[1], init[0], 0);
+    ts_val loop = ts_for_begin(b, ts_int(b, TS_T_i32, 0), value(&k, TS_T_i32), ts_int(b, TS_T_i32, 1), 2, init, 0);
+    ts_term(b, TS_OP_continue, 2, (ts_val[]){ts_arg(k.fn, loop, 2), ts_arg(k.fn, loop, 1)});
+    ts_end_like(b, loop);
+    ts_val first = ts_res(b, loop, 0);
+    sink(&k, first);
+    sink(&k, first + 1);
+    emit_and_assemble(&k);
+    CHECK_INT(count_in_loop(&k, "mov.b32"), 3);
+    kit_end(&k);
+}
+
+static void value_needed_after_its_copy_is_moved(void)
+{
+    kit k;
+    kit_begin(&k, 80);
+    ts_builder *b = &k.b;
+    ts_val x = value(&k, TS_T_f32);
+    ts_val loop = ts_for_begin(b, ts_int(b, TS_T_i32, 0), value(&k, TS_T_i32), ts_int(b, TS_T_i32, 1), 1, &x, 0);
+    ts_val y = ts_op2(b, TS_OP_addf, ts_arg(k.fn, loop, 1), x, 0);
+    ts_term(b, TS_OP_continue, 1, &y);
+    ts_end_like(b, loop);
+    sink(&k, ts_res(b, loop, 0));
+    emit_and_assemble(&k);
+    CHECK(has(&k, "mov.f32 %f2, %f1;"));
+    CHECK(has(&k, "add.rn.f32 %f2, %f2, %f1;"));
+    kit_end(&k);
+}
+
+static void if_without_else_has_one_branch(void)
+{
+    kit k;
+    kit_begin(&k, 80);
+    ts_val c = value(&k, TS_T_i1), choice = ts_if_begin(&k.b, c);
+    sink(&k, value(&k, TS_T_f32));
+    ts_term(&k.b, TS_OP_yield, 0, NULL);
+    ts_else(&k.b);
+    ts_term(&k.b, TS_OP_yield, 0, NULL);
+    ts_end(&k.b, choice, 0, NULL);
+    emit_and_assemble(&k);
+    CHECK(has(&k, "bra E"));
+    CHECK(!has(&k, "X"));
+    kit_end(&k);
+}
+
+static void loop_leaves_by_break_and_return(void)
+{
+    kit k;
+    kit_begin(&k, 80);
+    ts_builder *b = &k.b;
+    ts_val c = value(&k, TS_T_i1), i = ts_int(b, TS_T_i32, 0), type = TS_T_i32;
+    ts_val loop = ts_loop_begin(b, 1, &i);
+    ts_val arg = ts_arg(k.fn, loop, 0), next = ts_op2(b, TS_OP_addi, arg, ts_int(b, TS_T_i32, 3), 0);
+    ts_val done = ts_cmp(b, TS_OP_cmpi, TS_GE, next, value(&k, TS_T_i32), 0);
+    ts_val choice = ts_if_begin(b, done);
+    ts_term(b, TS_OP_break, 1, &arg);
+    ts_else(b);
+    ts_val other = ts_if_begin(b, c);
+    ts_term(b, TS_OP_return, 0, NULL);
+    ts_else(b);
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_end(b, other, 0, NULL);
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_end(b, choice, 0, NULL);
+    ts_term(b, TS_OP_continue, 1, &next);
+    ts_end(b, loop, 1, &type);
+    sink(&k, ts_res(b, loop, 0));
+    emit_and_assemble(&k);
+    CHECK(has(&k, "ret;\n"));
+    kit_end(&k);
+}
+
+static void cold_path_is_branched_around(void)
+{
+    kit k;
+    kit_begin(&k, 80);
+    ts_val x = value(&k, TS_T_f32), cold = ts_cold_begin(&k.b, value(&k, TS_T_i1), 1, &x);
+    ts_val y = ts_op2(&k.b, TS_OP_divf, ts_float(&k.b, TS_T_f32, 1), x, 0);
+    ts_term(&k.b, TS_OP_yield, 1, &y);
+    ts_end_like(&k.b, cold);
+    sink(&k, ts_res(&k.b, cold, 0));
+    emit_and_assemble(&k);
+    CHECK(has(&k, "bra E"));
+    kit_end(&k);
+}
+
+static void constant_offsets_fold_into_addresses(void)
+{
+    kit k;
+    kit_begin(&k, 80);
+    ts_type f32 = TS_T_f32;
+    ts_val p = at(&k, at(&k, k.in, TS_T_f32, 16), TS_T_f32, 4), s = shared(&k, TS_T_f32, 32);
+    sink(&k, ts_emit_multi(&k.b, TS_OP_ld, 1, &p, TS_S(0, 1, 0), 0, 1, &f32) + 1);
+    sink(&k, ts_emit_multi(&k.b, TS_OP_ld, 1, &s, TS_S(0, 1, 0), 0, 1, &f32) + 1);
+    emit_and_assemble(&k);
+    CHECK(has(&k, "[%rd1+20]"));
+    CHECK(has(&k, "[smem+32]"));
+    CHECK(!has(&k, "add."));
+    kit_end(&k);
+}
+
+static ts_val descriptor(kit *k, uint32_t offset)
+{
+    ts_val low = ts_op2(&k->b, TS_OP_addi, value(k, TS_T_i32), ts_int(&k->b, TS_T_i32, offset), 0);
+    return ts_emit(&k->b, TS_OP_pack2, TS_T_i64, 2, (ts_val[]){low, ts_int(&k->b, TS_T_i32, 0x40000040)}, 0, 0);
+}
+
+/* Four wgmmas a step, waited for one step late, accumulators carried: the main loop of a GEMM. */
+static void wgmma_loop(kit *k, uint32_t n)
+{
+    ts_val acc[128], operands[132];
+    ts_type types[128];
+    ts_builder *b = &k->b;
+    for (uint32_t i = 0; i < n / 2; i++) {
+        acc[i] = ts_float(b, TS_T_f32, 0);
+        types[i] = TS_T_f32;
+    }
+    ts_val a = descriptor(k, 0), d = descriptor(k, 1024), upper = value(k, TS_T_i32);
+    ts_val loop = ts_for_begin(b, ts_int(b, TS_T_i32, 0), upper, ts_int(b, TS_T_i32, 1), n / 2, acc, 0);
+    op0(k, TS_OP_wgmma_fence, TS_T_none, 0);
+    for (uint32_t i = 0; i < n / 2; i++)
+        operands[i] = ts_arg(k->fn, loop, 1 + i);
+    for (uint32_t step = 0; step < 4; step++) {
+        operands[n / 2] = ts_op2(b, TS_OP_addi, a, ts_int(b, TS_T_i64, 2 * step), 0);
+        operands[n / 2 + 1] = ts_op2(b, TS_OP_addi, d, ts_int(b, TS_T_i64, 2 * step), 0);
+        operands[n / 2 + 2] = ts_int(b, TS_T_i1, 1);
+        ts_val v = ts_emit_multi(b, TS_OP_wgmma, n / 2 + 3, operands, TS_MMA_ATTR(TS_MMA_m64k16_bf16, n, 0), 0, n / 2, types);
+        for (uint32_t i = 0; i < n / 2; i++)
+            operands[i] = v + 1 + i;
+    }
+    op0(k, TS_OP_wgmma_commit, TS_T_none, 0);
+    op0(k, TS_OP_wgmma_wait, TS_T_none, TS_S(0, 1, 0));
+    ts_term(b, TS_OP_continue, n / 2, operands);
+    ts_end_like(b, loop);
+    ts_val result = ts_res(b, loop, 0);
+    op0(k, TS_OP_wgmma_wait, TS_T_none, TS_S(0, 0, 0));
+    for (uint32_t i = 0; i < n / 2; i++)
+        sink(k, result + i);
+}
+
+static void wgmma_accumulators_are_never_moved(void)
+{
+    kit k;
+    kit_begin(&k, 90);
+    wgmma_loop(&k, 256);
+    emit_and_assemble(&k);
+    CHECK_INT(count_in_loop(&k, "mov"), 0);
+    CHECK_INT(count_in_loop(&k, "wgmma.mma_async"), 4);
+    kit_end(&k);
+}
+
+static void every_wgmma_row_assembles(void)
+{
+    static const struct {
+        uint32_t row, flags, n_acc;
+        ts_type acc;
+    } rows[] = {
+        {TS_MMA_m64k16_f16, 0, 32, TS_T_f32},          {TS_MMA_m64k16_f16_f16, 0, 16, TS_T_i32},
+        {TS_MMA_m64k16_bf16, TS_MMA_TRANS_A | TS_MMA_TRANS_B, 32, TS_T_f32},
+        {TS_MMA_m64k16_bf16, TS_MMA_A_REGS | TS_MMA_TRANS_B, 32, TS_T_f32},
+        {TS_MMA_m64k8_tf32, 0, 32, TS_T_f32},          {TS_MMA_m64k32_e4m3, 0, 32, TS_T_f32},
+        {TS_MMA_m64k32_e5m2, TS_MMA_A_REGS, 32, TS_T_f32}, {TS_MMA_m64k32_s8, TS_MMA_U_A | TS_MMA_U_B, 32, TS_T_i32},
+    };
+    for (size_t r = 0; r < TS_COUNT(rows); r++) {
+        kit k;
+        ts_val opnds[40];
+        ts_type types[32];
+        uint32_t n = 0;
+        kit_begin(&k, 90);
+        for (; n < rows[r].n_acc; n++)
+            opnds[n] = value(&k, types[n] = rows[r].acc);
+        for (uint32_t i = 0; i < (rows[r].flags & TS_MMA_A_REGS ? 4u : 1u); i++)
+            opnds[n++] = rows[r].flags & TS_MMA_A_REGS ? value(&k, TS_T_i32) : descriptor(&k, 0);
+        opnds[n++] = descriptor(&k, 64);
+        opnds[n++] = ts_int(&k.b, TS_T_i1, 0);
+        op0(&k, TS_OP_wgmma_fence, TS_T_none, 0);
+        ts_val v = ts_emit_multi(&k.b, TS_OP_wgmma, n, opnds, TS_MMA_ATTR(rows[r].row, 64, rows[r].flags), 0,
+                                 rows[r].n_acc, types);
+        op0(&k, TS_OP_wgmma_commit, TS_T_none, 0);
+        op0(&k, TS_OP_wgmma_wait, TS_T_none, 0);
+        sink(&k, v + 1);
+        emit_and_assemble(&k);
+        kit_end(&k);
+    }
+}
+
+static void register_reallocation_names_a_cap(void)
+{
+    kit k;
+    kit_begin(&k, 90);
+    k.plan.threads = 384;
+    op0(&k, TS_OP_setmaxnreg, TS_T_none, TS_S(0, 232, 1));
+    emit_and_assemble(&k);
+    CHECK(has(&k, ".minnctapersm 1"));
+    kit_end(&k);
+}
+
+static void missing_feature_is_named(void)
+{
+    kit k;
+    ts_error err;
+    kit_begin(&k, 80);
+    op0(&k, TS_OP_wgmma_fence, TS_T_none, 0);
+    ts_term(&k.b, TS_OP_return, 0, NULL);
+    CHECK_INT(ts_ptx_emit(k.fn, &k.plan, &k.text, &err), TS_UNSUPPORTED);
+    CHECK_STR(err.text, "wgmma_fence needs sm_90 or later, the target is sm_80");
+    k.plan.target = 70;
+    CHECK_INT(ts_ptx_emit(k.fn, &k.plan, &k.text, &err), TS_VALUE);
+    kit_end(&k);
+}
+
+static void globals_are_declared(void)
+{
+    kit k;
+    float data[3] = {1, 2, 3};
+    kit_begin(&k, 80);
+    ts_val dense = ts_dense_const(&k.b, ts_type_tile(k.m, TS_T_f32, 1, (int64_t[]){3}), data, sizeof data);
+    ts_global g = {.name = ts_intern(k.m, "table", 5), .type = ts_type_of(k.fn, dense), .data = k.m->dense.n};
+    CHECK(TS_PUSH(k.m->arena, &k.m->globals, g));
+    k.fn->inst.n--; /* the constant itself is a tile */
+    k.fn->loc.n--;
+    ts_type f32 = TS_T_f32;
+    ts_val p = op0(&k, TS_OP_get_global, ts_type_ptr(k.m, TS_T_f32, TS_GLOBAL), g.name);
+    sink(&k, ts_emit_multi(&k.b, TS_OP_ld, 1, &p, TS_S(0, 1, 0), 0, 1, &f32) + 1);
+    emit_and_assemble(&k);
+    CHECK(has(&k, "g_table[12] = {0,0,128,63,0,0,0,64"));
+    kit_end(&k);
+}
+
+/* The table answers for every operation that may reach it; nearly all were assembled above. */
+static void every_thread_level_op_has_a_row(void)
+{
+    for (int op = 0; op < TS_OP_COUNT; op++) {
+        bool thread = ts_ops[op].level != TS_LEVEL_T;
+        if (thread && !ts__ptx_rows[op].emit)
+            fprintf(stderr, "%s has no row in emit.def\n", ts_ops[op].name);
+        CHECK(!thread || ts__ptx_rows[op].emit);
+        bool elsewhere = is_math((ts_op)op) || op == TS_OP_assume || op == TS_OP_none;
+        if (thread && !covered[op] && !elsewhere)
+            fprintf(stderr, "%s was never assembled\n", ts_ops[op].name);
+        CHECK(!thread || covered[op] || elsewhere);
+    }
+}
+
 int main(void)
 {
     static const uint32_t targets[] = {80, 86, 89, 90, 100, 120};
@@ -477,6 +756,18 @@ int main(void)
         if (targets[i] >= 90)
             clusters_and_tma_assemble(targets[i]);
     }
-    (void)has;
+    loop_carried_value_keeps_its_register();
+    swapped_values_go_through_a_third_register();
+    value_needed_after_its_copy_is_moved();
+    if_without_else_has_one_branch();
+    loop_leaves_by_break_and_return();
+    cold_path_is_branched_around();
+    constant_offsets_fold_into_addresses();
+    wgmma_accumulators_are_never_moved();
+    every_wgmma_row_assembles();
+    register_reallocation_names_a_cap();
+    missing_feature_is_named();
+    globals_are_declared();
+    every_thread_level_op_has_a_row();
     return check_done();
 }

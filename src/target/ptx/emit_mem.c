@@ -198,7 +198,7 @@ void ts__emit_ld(ts_ptx *e, ts_val v, const ts_inst *inst)
     ts_val pad = pad_at == TS_NO ? 0 : ts_opnds(e->fn, inst)[pad_at];
     mem_verb(e, inst, false, verb);
     m.verb = verb;
-    if (m.n > 16 || (!single && ts__ptx_n_res(e, v) != m.n)) {
+    if (m.n > 16 || !m.bits || (!single && ts__ptx_n_res(e, v) != m.n)) {
         ts__ptx_fail(e, TS_VERIFY, "ld of %u elements: 1, 2, 4, 8 or 16 with as many results", m.n);
         return;
     }
@@ -283,7 +283,7 @@ void ts__emit_st(ts_ptx *e, ts_val v, const ts_inst *inst)
     (void)v;
     mem_verb(e, inst, true, verb);
     m.verb = verb;
-    if (m.n > 16 || m.n + 1 + (m.pred != 0) != inst->n_opnd) {
+    if (m.n > 16 || !m.bits || m.n + 1 + (m.pred != 0) != inst->n_opnd) {
         ts__ptx_fail(e, TS_VERIFY, "st of %u elements: 1, 2, 4, 8 or 16 with as many values", m.n);
         return;
     }
