@@ -94,9 +94,6 @@ static void print_value(ts_text *out, ts_val v)
 
 /* ---- types -----------------------------------------------------------------------------------------*/
 
-static const char *const print_paddings[] = {"undef", "zero", "neg_zero", "nan", "pos_inf", "neg_inf"};
-static const char *const print_spaces[] = {"global", "shared", "local"};
-
 static void print_dim(ts_text *out, int64_t dim)
 {
     if (dim == TS_DYNAMIC)
@@ -157,7 +154,7 @@ static void print_view(const ts_module *m, const ts_type_info *t, const char *na
     }
     if (t->padding) {
         ts_text_puts(out, ", padding=");
-        ts_text_puts(out, t->padding < TS_COUNT(print_paddings) ? print_paddings[t->padding] : "?");
+        ts_text_puts(out, t->padding < TS_COUNT(ts__paddings) ? ts__paddings[t->padding] : "?");
     }
     ts_text_putc(out, '>');
 }
@@ -195,7 +192,7 @@ static void print_composite(const ts_module *m, const ts_type_info *t, uint32_t 
         print_type_at(m, t->elem, depth + 1, out);
         if (t->space) {
             ts_text_puts(out, ", ");
-            ts_text_puts(out, t->space < TS_COUNT(print_spaces) ? print_spaces[t->space] : "?");
+            ts_text_puts(out, t->space < TS_COUNT(ts__spaces) ? ts__spaces[t->space] : "?");
         }
         ts_text_putc(out, '>');
         break;

@@ -129,6 +129,9 @@ uint32_t ts__fields_mask(ts__fields fields)
 const ts__role ts__roles[TS__N_ROLES] = {
     {"mask", TS_F_MASK}, {"pad", TS_F_PAD}, {"src", TS_F_SRC}, {"token", TS_F_TOKEN}};
 
+const char *const ts__paddings[] = {"undef", "zero", "neg_zero", "nan", "pos_inf", "neg_inf"};
+const char *const ts__spaces[] = {"global", "shared", "local"};
+
 static bool text_in_pool(const ts_fn *fn, uint32_t at, uint64_t n)
 {
     return at + n <= fn->pool.n;

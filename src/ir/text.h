@@ -38,6 +38,7 @@ typedef struct ts__role {
     uint8_t flag;
 } ts__role;
 extern const ts__role ts__roles[TS__N_ROLES];
+extern const char *const ts__paddings[TS_PAD_NEG_INF + 1], *const ts__spaces[TS_LOCAL + 1];
 
 /* Operands, or NULL when they would lie outside the pool. */
 const uint32_t *ts__opnds_checked(const ts_fn *fn, const ts_inst *inst);

@@ -3,6 +3,7 @@
  * The tile level's own rules: one function for each operation whose op.def rule is OWN, gathered in
  * ts__verify_tile at the end. Called by verify.c with operands that are known to be values.
  */
+#include "ir/scalar.h"
 #include "ir/verify.h"
 
 /* ---- helpers ----------------------------------------------------------------------------------------*/
@@ -55,11 +56,22 @@ static ts_status vt_param(const ts__verify *c)
     return TS_OK;
 }
 
+/* Integers sign-extended, i1 0 or 1, floats without bits above their width: see ts_const_bits. */
+static bool vt_is_canonical(const ts__verify *c, ts_type elem, uint64_t payload)
+{
+    if (ts_type_is_scalar(elem))
+        return ts_scalar_wrap(elem, payload) == payload;
+    return ts_type_bits(c->m, elem) == 64 || payload >> 32 == 0;
+}
+
 static ts_status vt_constant(const ts__verify *c)
 {
     TS__WANT(c, ts__is_tile_like(c->m, c->type), "a constant is a tile or a scalar");
-    if (!c->inst->aux)
+    if (!c->inst->aux) {
+        TS__WANT(c, vt_is_canonical(c, vt_elem(c, c->type), ts__word64(c->inst->opnd)),
+                 "payload 0x%llx is not in the form of its type (integers are sign-extended)", (unsigned long long)ts__word64(c->inst->opnd));
         return TS_OK;
+    }
     TS__WANT(c, c->inst->aux <= c->m->dense.n, "dense data %u does not exist", c->inst->aux - 1);
     uint64_t bits = (uint64_t)ts_type_count(c->m, c->type) * ts_type_bits(c->m, c->type);
     size_t found = c->m->dense.at[c->inst->aux - 1].n_bytes;
@@ -208,6 +220,7 @@ static ts_status vt_reduction(const ts__verify *c)
         TS__WANT(c, w[0] < vt_rank(c, in), "axis %u is out of range for rank %u", w[0], vt_rank(c, in));
         TS__WANT(c, ts__same_shape(c->m, in, ts__verify_opnd(c, 0)), "inputs of a reduction have one shape");
         TS__WANT(c, ts__is_arith_float(elem) || ts__is_scalar_int(elem), "elements of a reduction are i1 to i64, f16, bf16, f32 or f64");
+        TS__WANT(c, vt_is_canonical(c, elem, ts__word64(w + 3 + 2 * (size_t)i)), "identity %u is not in the form of its type (integers are sign-extended)", i);
         bool fits = i < c->n_res[c->v] && vt_reduced(c, in, w[0], ts_type_of(c->fn, c->first_res[c->v] + i));
         TS__WANT(c, fits, "result %u is missing or has the wrong type", i);
     }
