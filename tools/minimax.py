@@ -117,6 +117,12 @@ exp2_tail, exp2_weight = over(lambda r: (2**r - 1) / r, LN2), lambda r: abs(r) *
 tan_tail, atan_tail = tail(mp.tan, lambda d: d, 3), tail(mp.atan, lambda d: d, 3)
 sinh_tail, cosh_tail = tail(mp.sinh, lambda d: d, 3), tail(mp.cosh, lambda d: 1, 2)
 
+def pow_tail(w):
+    """(atanh s - s - s^3/3) / s^5 of w = s*s"""
+    s = mp.sqrt(max(w, mp.mpf(10) ** -10))
+    return (mp.atanh(s) - s - s**3 / 3) / s**5
+
+
 # name: (function, terms, lo, hi, weight of the error, bits of the coefficients)
 TABLES = {
     "exp_f32": (exp_tail, 6, E_LO, E_HI, exp_weight, 24),
@@ -125,6 +131,8 @@ TABLES = {
     "exp2_f64": (exp2_tail, 12, -H, H, exp2_weight, 53),
     "log_f32": (log1p_tail, 9, -T, T, lambda x: abs(x), 24),
     "log_f64": (atanh_tail, 8, mp.mpf(0), mp.mpf("0.0401"), lambda w: w / 2, 53),
+    "pow_f32": (pow_tail, 4, mp.mpf(0), mp.mpf("0.0401"), lambda w: w, 24),
+    "pow_f64": (pow_tail, 9, mp.mpf(0), mp.mpf("0.0401"), lambda w: w, 53),
     "sin_f32": (sin_tail, 4, mp.mpf(0), PI_2**2, odd(mp.sin), 24),
     "sin_f64": (sin_tail, 9, mp.mpf(0), PI_2**2, odd(mp.sin), 53),
     "tan_f32": (tan_tail, 7, mp.mpf(0), PI_4**2, odd(mp.tan), 24),

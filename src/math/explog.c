@@ -50,16 +50,26 @@ static const explog_table *explog_of(const ts_math *m)
 
 /* ---- exp ----------------------------------------------------------------------------------------*/
 
-/* exp of the part of x that is left; *k has round(x / ln 2) + bias in its low bits. */
-static ts_val exp_reduced(ts_math *m, ts_val x, double bias, ts_val *k)
+ts_val ts__math_exp_rest(ts_math *m, ts_val x, double bias, ts_val *k)
 {
     const explog_table *t = explog_of(m);
     ts_val magic = m_c(m, m->fmt->magic + bias), u = m_fma(m, x, m_c(m, t->inv), magic);
     ts_val n = m_sub(m, u, magic);
-    ts_val r = m_fma(m, n, m_c(m, -t->lo), m_fma(m, n, m_c(m, -t->hi), x));
-    ts_val p = ts__math_poly(m, r, t->exp, t->n_exp);
     *k = m_bits(m, u);
-    return m_add(m, m_fma(m, m_mul(m, r, r), p, r), m_c(m, 1));
+    return m_fma(m, n, m_c(m, -t->lo), m_fma(m, n, m_c(m, -t->hi), x));
+}
+
+ts_val ts__math_expm1_rest(ts_math *m, ts_val r)
+{
+    const explog_table *t = explog_of(m);
+    return m_fma(m, m_mul(m, r, r), ts__math_poly(m, r, t->exp, t->n_exp), r);
+}
+
+/* exp of the part of x that is left; *k has round(x / ln 2) + bias in its low bits. */
+static ts_val exp_reduced(ts_math *m, ts_val x, double bias, ts_val *k)
+{
+    ts_val r = ts__math_exp_rest(m, x, bias, k);
+    return m_add(m, ts__math_expm1_rest(m, r), m_c(m, 1));
 }
 
 static ts_val exp2_reduced(ts_math *m, ts_val x, double bias, ts_val *k)
@@ -73,14 +83,29 @@ static ts_val exp2_reduced(ts_math *m, ts_val x, double bias, ts_val *k)
 
 typedef ts_val explog_reduced(ts_math *m, ts_val x, double bias, ts_val *k);
 
-/* The whole range: low bits of k are the exponent + 2 bias, halved into two factors of 2^(k/2). */
-static ts_val exp_whole(ts_math *m, ts_val x, double least, double most, explog_reduced *reduced)
+ts_val ts__math_scale(ts_math *m, ts_val y, ts_val k)
 {
-    ts_val k, y = reduced(m, m_min(m, m_max(m, x, least), most), 2 * m->fmt->bias, &k);
     ts_val half = m_shr(m, k, 1);
     ts_val first = m_float(m, m_shl(m, half, m->fmt->mant));
     ts_val second = m_float(m, m_shl(m, m_isub(m, k, half), m->fmt->mant));
     return m_mul(m, m_mul(m, y, first), second);
+}
+
+/* The whole range, overflow and subnormal results included. */
+static ts_val exp_whole(ts_math *m, ts_val x, double least, double most, explog_reduced *reduced)
+{
+    ts_val k, y = reduced(m, m_min(m, m_max(m, x, least), most), 2 * m->fmt->bias, &k);
+    return ts__math_scale(m, y, k);
+}
+
+ts_val ts__math_exp2_both(ts_math *m, ts_val head, ts_val tail)
+{
+    const explog_table *t = explog_of(m);
+    ts_val magic = m_c(m, m->fmt->magic + 2 * m->fmt->bias);
+    ts_val x = m_min(m, m_max(m, head, t->least2), t->most2), u = m_add(m, x, magic);
+    ts_val r = m_add(m, m_sub(m, x, m_sub(m, u, magic)), tail);
+    ts_val y = m_fma(m, ts__math_poly(m, r, t->exp2, t->n_exp2), r, m_c(m, 1));
+    return ts__math_scale(m, y, m_bits(m, u));
 }
 
 static ts_val exp_scaled(ts_math *m, ts_val x, double fast, double least, double most, explog_reduced *reduced)
@@ -110,8 +135,7 @@ ts_val ts__math_exp2(ts_math *m, ts_val x)
 
 /* ---- log ----------------------------------------------------------------------------------------*/
 
-/* x = 2^e (1 + f), x normal and positive; f in [-1/3, 1/3]. *e holds e as a float, times 2^23 in f32. */
-static void log_split(ts_math *m, ts_val x, ts_val *e, ts_val *f)
+void ts__math_split(ts_math *m, ts_val x, ts_val *e, ts_val *f)
 {
     const int64_t two_thirds = m->wide ? 0x3FE5555555555555 : 0x3F2AAAAB;
     const int64_t exponent = -((int64_t)1 << m->fmt->mant);
@@ -140,7 +164,7 @@ static ts_val log_normal(ts_math *m, ts_val x, double shift)
 {
     const explog_table *t = explog_of(m);
     ts_val e, f;
-    log_split(m, x, &e, &f);
+    ts__math_split(m, x, &e, &f);
     if (shift != 0)
         e = m_add(m, e, m_c(m, m->wide ? shift : shift * 0x1p23));
     if (m->wide) {
@@ -155,7 +179,7 @@ static ts_val log2_normal(ts_math *m, ts_val x, double shift)
 {
     const explog_table *t = explog_of(m);
     ts_val e, f, inv = m_c(m, t->inv);
-    log_split(m, x, &e, &f);
+    ts__math_split(m, x, &e, &f);
     e = m->wide ? e : m_mul(m, e, m_c(m, 0x1p-23));
     if (shift != 0)
         e = m_add(m, e, m_c(m, shift));

@@ -20,6 +20,7 @@ typedef ts_val math_binary(ts_math *m, ts_val x, ts_val y);
 static ts_val math_approx_exp(ts_math *m, ts_val x);
 static ts_val math_approx_log(ts_math *m, ts_val x);
 static ts_val math_approx_tan(ts_math *m, ts_val x);
+static ts_val math_approx_pow(ts_math *m, ts_val x, ts_val y);
 
 /* One row per function; `native` ones are instructions of the GPU when approximate. */
 typedef struct math_row {
@@ -37,6 +38,14 @@ static const math_row math_rows[] = {
     {TS_OP_sin, true, ts__math_sin, NULL, NULL, NULL},
     {TS_OP_cos, true, ts__math_cos, NULL, NULL, NULL},
     {TS_OP_tan, false, ts__math_tan, math_approx_tan, NULL, NULL},
+    {TS_OP_sinh, false, ts__math_sinh, NULL, NULL, NULL},
+    {TS_OP_cosh, false, ts__math_cosh, NULL, NULL, NULL},
+    {TS_OP_tanh, true, ts__math_tanh, NULL, NULL, NULL},
+    {TS_OP_rsqrt, true, ts__math_rsqrt, NULL, NULL, NULL},
+    {TS_OP_pow, false, NULL, NULL, ts__math_pow, math_approx_pow},
+    {TS_OP_atan2, false, NULL, NULL, ts__math_atan2, NULL},
+    {TS_OP_remf, false, NULL, NULL, ts__math_rem, NULL},
+    {TS_OP_fpowi, false, NULL, NULL, ts__math_powi, NULL},
 };
 
 /* ---- approximate forms for the GPU ----------------------------------------------------------------*/
@@ -59,6 +68,12 @@ static ts_val math_approx_log(ts_math *m, ts_val x)
 static ts_val math_approx_tan(ts_math *m, ts_val x)
 {
     return ts_op2(m->b, TS_OP_divf, math_native(m, TS_OP_sin, x), math_native(m, TS_OP_cos, x), TS_APPROX);
+}
+
+/* Positive x only, as everywhere with approximate pow. */
+static ts_val math_approx_pow(ts_math *m, ts_val x, ts_val y)
+{
+    return math_native(m, TS_OP_exp2, m_mul(m, y, math_native(m, TS_OP_log2, x)));
 }
 
 /* ---- the walk -------------------------------------------------------------------------------------*/
@@ -112,15 +127,16 @@ static ts_val math_rewrite(math_walk *w, const math_row *row, const ts_inst *ins
     ts_builder *b = &w->b;
     ts_val x = w->map[ts_opnds(w->from, inst)[0]], y = row->binary ? w->map[ts_opnds(w->from, inst)[1]] : 0;
     ts_type elem = ts_type_elem(b->fn->module, inst->type);
-    bool narrow = elem == TS_T_f16 || elem == TS_T_bf16, flush = inst->aux & TS_A_FTZ && elem == TS_T_f32;
     uint32_t attr = ts_ops[inst->op].attr == TS_ATTR_ARITH ? inst->aux : 0;
+    bool narrow = elem == TS_T_f16 || elem == TS_T_bf16, flush = attr & TS_A_FTZ && elem == TS_T_f32;
+    bool pair = y && inst->op != TS_OP_fpowi;
     if (narrow) {
         x = ts_cast(b, TS_OP_ftof, x, TS_T_f32, 0);
-        y = y ? ts_cast(b, TS_OP_ftof, y, TS_T_f32, 0) : 0;
+        y = pair ? ts_cast(b, TS_OP_ftof, y, TS_T_f32, 0) : y;
     }
     if (flush) {
         x = math_flush(b, x);
-        y = y ? math_flush(b, y) : 0;
+        y = pair ? math_flush(b, y) : y;
     }
     ts_val z = math_apply(w, row, x, y, attr);
     if (flush)

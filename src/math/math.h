@@ -55,6 +55,16 @@ ts_val ts__math_poly(ts_math *m, ts_val x, const double *c, int n);
 /* Sum of x and y as head and tail: exact for any order of magnitudes (6 operations). */
 void ts__math_two_sum(ts_math *m, ts_val x, ts_val y, ts_val *head, ts_val *tail);
 
+/* Pieces of exp: r = x - k ln 2 with k + bias in the low bits of *k; exp(r) - 1 for such an r. */
+ts_val ts__math_exp_rest(ts_math *m, ts_val x, double bias, ts_val *k);
+ts_val ts__math_expm1_rest(ts_math *m, ts_val r);
+/* y 2^k, rounded once; the low bits of k hold the exponent + 2 bias (two factors of 2^(k/2)). */
+ts_val ts__math_scale(ts_math *m, ts_val y, ts_val k);
+/* 2^(head + tail); tail must be finite and small. */
+ts_val ts__math_exp2_both(ts_math *m, ts_val head, ts_val tail);
+/* x = 2^e (1 + f), x normal and positive; f in [-1/3, 1/3]. *e holds e as a float, times 2^23 in f32. */
+void ts__math_split(ts_math *m, ts_val x, ts_val *e, ts_val *f);
+
 ts_val ts__math_exp(ts_math *m, ts_val x);
 ts_val ts__math_exp2(ts_math *m, ts_val x);
 ts_val ts__math_log(ts_math *m, ts_val x);

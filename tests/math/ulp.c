@@ -42,7 +42,14 @@ static const ulp_row ulp_rows[] = {
     {"log2", TS_OP_log2, log2, NULL, log2l, NULL, 1.0},
     {"sin", TS_OP_sin, sin, NULL, sinl, NULL, 1.75},
     {"cos", TS_OP_cos, cos, NULL, cosl, NULL, 1.75},
-    {"tan", TS_OP_tan, tan, NULL, tanl, NULL, 2.0},
+    {"tan", TS_OP_tan, tan, NULL, tanl, NULL, 1.75},
+    {"sinh", TS_OP_sinh, sinh, NULL, sinhl, NULL, 2.0},
+    {"cosh", TS_OP_cosh, cosh, NULL, coshl, NULL, 2.0},
+    {"tanh", TS_OP_tanh, tanh, NULL, tanhl, NULL, 2.0},
+    {"rsqrt", TS_OP_rsqrt, ulp_rsqrt, NULL, ulp_rsqrtl, NULL, 1.5},
+    {"pow", TS_OP_pow, NULL, pow, NULL, powl, 1.0},
+    {"atan2", TS_OP_atan2, NULL, atan2, NULL, atan2l, 2.25},
+    {"remf", TS_OP_remf, NULL, fmod, NULL, fmodl, 0},
 };
 
 /* ---- one function on one type -----------------------------------------------------------------------*/
@@ -157,6 +164,8 @@ static double ulp_one(const ulp_job *job, ulp_format f, uint64_t xb, uint64_t yb
 {
     double x = ulp_value(job->type, xb), y = ulp_value(job->type, yb), z = ulp_value(job->type, zb);
     const ulp_row *r = job->row;
+    if (r->two && !(isfinite(x) && isfinite(y))) /* exact; and some powl are wrong for (-inf, -2^63) */
+        return ulp_distance(f, (ulp_real)z, (ulp_real)r->two(x, y));
     if (job->type == TS_T_f64)
         return ulp_distance(f, (ulp_real)z, r->two ? r->two_long((ulp_real)x, (ulp_real)y) : r->one_long((ulp_real)x));
     return ulp_distance_fast(f, z, r->two ? r->two(x, y) : r->one(x));
