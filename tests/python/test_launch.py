@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Launching on the CPU device as a new user would, mistakes included."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import tessera
+import tessera.tile as ct
+
+
+@ct.kernel
+def vector_add_kernel(a, b, result):
+    block_id = ct.bid(0)
+    a_tile = ct.load(a, index=(block_id,), shape=(16,))
+    b_tile = ct.load(b, index=(block_id,), shape=(16,))
+    ct.store(result, index=(block_id,), tile=a_tile + b_tile)
+
+
+@ct.kernel
+def scale_kernel(x, factor, out):
+    i = ct.bid(0)
+    ct.store(out, index=(i,), tile=ct.load(x, index=(i,), shape=(64,)) * factor)
+
+
+@ct.kernel
+def fill_kernel(out, VALUE: ct.Constant[int]):
+    ct.store(out, index=(ct.bid(0),), tile=ct.full((16,), VALUE, dtype=out.dtype))
+
+
+def add(a, b, out):
+    ct.launch(None, (ct.cdiv(out.shape[0], 16), 1, 1), vector_add_kernel, (a, b, out))
+
+
+def random(n, dtype=np.float32):
+    return (np.random.default_rng().random(n) * 100).astype(dtype)
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 1000, 4096])
+def test_vector_add_of_any_length(n):
+    a, b, out = random(n), random(n), np.full(n, np.nan, np.float32)
+    add(a, b, out)
+    np.testing.assert_array_equal(out, a + b)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64"])
+def test_vector_add_of_any_dtype(dtype):
+    a, b, out = random(100, dtype), random(100, dtype), np.zeros(100, dtype)
+    add(a, b, out)
+    np.testing.assert_array_equal(out, a + b)
+
+
+def test_nothing_outside_the_array_is_written():
+    whole = np.full(64, 7, np.float32)
+    out = whole[8:29]
+    add(random(21), random(21), out)
+    assert (whole[:8] == 7).all() and (whole[29:] == 7).all() and (out != 7).all()
+
+
+def test_strided_arrays():
+    a, b, out = random(200)[::2], random(300)[::3], np.zeros(200, np.float32)[::2]
+    add(a, b, out)
+    np.testing.assert_array_equal(out, a + b)
+
+
+def test_own_arrays_and_views():
+    a, b = tessera.array(random(100)), tessera.array(random(100))
+    out = tessera.zeros(100, "float32")
+    add(a, b, out)
+    np.testing.assert_array_equal(out.numpy(), a.numpy() + b.numpy())
+    np.testing.assert_array_equal(out[10:20].numpy(), out.numpy()[10:20])
+
+
+def test_torch_tensors():
+    torch = pytest.importorskip("torch")
+    a, b, out = torch.rand(100), torch.rand(100), torch.zeros(100)
+    add(a, b, out)
+    assert torch.equal(out, a + b)
+
+
+@pytest.mark.parametrize("factor", [3, 2.5, True, np.float32(1.5)])
+def test_scalar_arguments(factor):
+    x, out = random(64), np.zeros(64, np.float32)
+    ct.launch(None, (1,), scale_kernel, (x, factor, out))
+    np.testing.assert_array_equal(out, x * np.float32(factor))
+
+
+def test_constants_make_specialisations():
+    out = np.zeros(16, np.int32)
+    for value in (3, 4, 3):
+        ct.launch(None, (1,), fill_kernel, (out, value))
+        assert (out == value).all()
+
+
+def test_streams_run_in_order_and_synchronize_waits():
+    stream = tessera.Stream()
+    x, out = tessera.array(random(64)), tessera.zeros(64)
+    for _ in range(10):
+        ct.launch(stream, (1,), scale_kernel, (x, 2.0, out))
+    stream.synchronize()
+    tessera.synchronize()
+    np.testing.assert_array_equal(out.numpy(), x.numpy() * 2)
+
+
+def test_numpy_results_are_there_when_launch_on_a_stream_returns():
+    x, out = random(64), np.zeros(64, np.float32)
+    ct.launch(tessera.Stream(), (1,), scale_kernel, (x, 2.0, out))
+    np.testing.assert_array_equal(out, x * 2)
+
+
+def test_threads_may_launch_one_kernel_at_once():
+    results = []
+
+    def work():
+        a, b, out = random(1000), random(1000), np.zeros(1000, np.float32)
+        for _ in range(20):
+            add(a, b, out)
+        results.append(bool((out == a + b).all()))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert results == [True] * 4
+
+
+def test_empty_arrays_and_zero_grids_launch_nothing():
+    empty = np.zeros(0, np.float32)
+    add(empty, empty, empty)
+    out = np.full(16, 5, np.int32)
+    ct.launch(None, (0, 1, 1), fill_kernel, (out, 1))
+    assert (out == 5).all()
+
+
+@pytest.mark.parametrize("grid", [(-1, 1, 1), (1, -5, 1), (1 << 24, 1, 1)])
+def test_a_grid_out_of_range_is_refused(grid):
+    with pytest.raises(ValueError, match="grid"):
+        ct.launch(None, grid, fill_kernel, (np.zeros(16, np.int32), 1))
+
+
+@pytest.mark.parametrize("grid, error", [((), ValueError), ((1, 1, 1, 1), ValueError), ("8", TypeError), (("a",), TypeError), ((1.5,), TypeError)])
+def test_a_malformed_grid_is_refused(grid, error):
+    with pytest.raises(error):
+        ct.launch(None, grid, fill_kernel, (np.zeros(16, np.int32), 1))
+
+
+def test_a_list_of_numbers_is_not_an_array():
+    with pytest.raises((TypeError, tessera.TileError)):
+        ct.launch(None, (1,), vector_add_kernel, ([1.0, 2.0], random(2), random(2)))
+
+
+@pytest.mark.parametrize("thing", ["text", object(), {}, 1j, b"bytes"])
+def test_things_that_are_no_argument_are_named(thing):
+    with pytest.raises(TypeError, match="argument 0|str|object|dict|complex|bytes"):
+        ct.launch(None, (1,), vector_add_kernel, (thing, random(2), random(2)))
+
+
+def test_too_few_arguments():
+    with pytest.raises(TypeError, match="3|argument"):
+        ct.launch(None, (1,), vector_add_kernel, (random(16), random(16)))
+
+
+def test_a_function_without_the_decorator():
+    with pytest.raises(TypeError, match="kernel"):
+        ct.launch(None, (1,), add, (random(16),))
+
+
+def test_calling_a_kernel_directly():
+    with pytest.raises(TypeError, match="launch"):
+        vector_add_kernel(1, 2, 3)
+
+
+def test_a_float64_result_does_not_fit_a_float32_array():
+    with pytest.raises(tessera.TileTypeError, match="float64"):
+        add(random(16, np.float64), random(16, np.float64), random(16))
+
+
+def test_freed_memory_is_noticed():
+    a = tessera.zeros(16)
+    a.free()
+    with pytest.raises(BufferError, match="freed"):
+        add(a, a, tessera.zeros(16))
+
+
+def test_negative_strides_are_refused():
+    with pytest.raises(ValueError, match="stride"):
+        add(random(16)[::-1], random(16), random(16))
+
+
+def test_a_view_that_overlaps_itself_is_refused():
+    overlapping = np.lib.stride_tricks.as_strided(random(16), (8, 8), (4, 4))
+    with pytest.raises(ValueError, match="overlap"):
+        ct.launch(None, (1,), vector_add_kernel, (overlapping, overlapping, overlapping))
+
+
+def test_the_gpu_that_is_not_there_says_so():
+    if tessera.device_count("cuda"):
+        pytest.skip("this machine has a GPU")
+    with pytest.raises(tessera.DeviceNotFoundError):
+        tessera.zeros(4, device="cuda")
+
+
+def test_an_unknown_device_is_named():
+    with pytest.raises(ValueError, match="tpu"):
+        tessera.zeros(4, device="tpu")
+
+
+@ct.kernel
+def mark_kernel(out, where):
+    ct.scatter(out, where, ct.full((), 1, dtype=ct.uint8))
+
+
+def test_arrays_of_more_than_two_gigabytes():
+    big = np.zeros((1 << 31) + 100, np.uint8)
+    ct.launch(None, (1,), fill_kernel, (big[-16:], 9))
+    assert (big[-16:] == 9).all() and big[-17] == 0
+
+    @ct.kernel
+    def last(out, VALUE: ct.Constant[int]):
+        ct.store(out, index=(ct.num_tiles(out, 0, (16,)) - 1,), tile=ct.full((16,), VALUE, dtype=ct.uint8))
+
+    ct.launch(None, (1,), last, (big, 5))
+    assert (big[(1 << 31) + 96 :] == 5).all() and big[(1 << 31) + 95] == 9
+
+
+SCRIPT = """
+import numpy as np
+import cuda.tile as ct
+
+@ct.kernel
+def vector_add_kernel(a, b, result):
+    block_id = ct.bid(0)
+    a_tile = ct.load(a, index=(block_id,), shape=(16,))
+    b_tile = ct.load(b, index=(block_id,), shape=(16,))
+    ct.store(result, index=(block_id,), tile=a_tile + b_tile)
+
+n = 100
+a = np.arange(n, dtype=np.float32)
+r = np.zeros(n, np.float32)
+ct.launch(None, (ct.cdiv(n, 16), 1, 1), vector_add_kernel, (a, a, r))
+assert (r == a + a).all()
+print("right")
+"""
+
+
+def test_a_script_for_cuda_tile_runs_unchanged(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    done = subprocess.run([sys.executable, "-m", "tessera", "run", str(script)], capture_output=True, text=True, env=os.environ)
+    assert done.stdout == "right\n", done.stderr
+
+
+def test_import_is_light():
+    code = "import sys, tessera.tile; print([m for m in ('numpy', 'ast', 'inspect', 'torch') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stdout + done.stderr
