@@ -30,6 +30,9 @@ TS_API void ts_buffer_release(ts_buffer *buffer); /* NULL is fine */
 TS_API void ts_buffer_free(ts_buffer *buffer);
 /* TS_BUFFER when freed, or lost by ts_device_reset. */
 TS_API TS_CHECKED ts_status ts_buffer_check(const ts_buffer *buffer, ts_error *err);
+/* Says that work given to `stream` uses the buffer. If that is not the buffer's own stream, its memory is
+ * given back only when all streams are done with what they have. ts_launch does this by itself. */
+TS_API void ts_buffer_note_stream(const ts_buffer *buffer, const ts_stream *stream);
 TS_API void *ts_buffer_data(const ts_buffer *buffer);
 TS_API uint64_t ts_buffer_bytes(const ts_buffer *buffer);
 TS_API ts_device *ts_buffer_device(const ts_buffer *buffer);

@@ -42,7 +42,7 @@ typedef struct ts_program ts_program; /* code loaded on a device: one entry with
  * device means "the device of the arguments". A foreign stream must outlive memory allocated on it. */
 typedef struct ts_stream {
     ts_device *device;
-    uintptr_t native; /* CUstream; 0 is the default stream */
+    uintptr_t native; /* identity: the CUstream, on the CPU an address; 0 is the default stream */
     void *impl;       /* private; NULL for foreign streams */
 } ts_stream;
 
@@ -144,7 +144,8 @@ TS_API void ts_program_destroy(ts_program *program);
 TS_API const ts_plan *ts_program_plan(const ts_program *program);
 
 typedef enum ts_launch_flags {
-    TS_LAUNCH_PDL = 1 /* GPU: may start before the kernel ahead of it has ended (it waits by itself) */
+    TS_LAUNCH_PDL = 1, /* GPU: may start before the kernel ahead of it has ended (it waits by itself) */
+    TS_LAUNCH_KNOWN = 2 /* ts_launch only: TS_NOTFOUND, with no text, instead of compiling */
 } ts_launch_flags;
 
 /* Runs the program over grid blocks (each axis 1 to 2^24-1). `params` has plan.n_params slots of 8 bytes,

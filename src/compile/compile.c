@@ -16,40 +16,7 @@
 #define COMPILE_EARLY "fold fma dce licm"
 #define COMPILE_LATE "math legalize fold dce licm"
 
-/* ---- dtypes -------------------------------------------------------------------------------------*/
-
-static const struct {
-    const char *name;
-    size_t bytes;
-} compile_dtypes[TS_DTYPE_COUNT] = {
-    {"none", 0},
-#define X(name, ir, bytes, sign, dlpack, kind) {#name, bytes},
-    TS_DTYPES(X)
-#undef X
-};
-
-const char *ts_dtype_name(ts_dtype dtype)
-{
-    return (unsigned)dtype < TS_DTYPE_COUNT ? compile_dtypes[dtype].name : "?";
-}
-
-size_t ts_dtype_bytes(ts_dtype dtype)
-{
-    return (unsigned)dtype < TS_DTYPE_COUNT ? compile_dtypes[dtype].bytes : 0;
-}
-
 /* ---- compilation --------------------------------------------------------------------------------*/
-
-void ts_code_deinit(ts_code *code)
-{
-    if (code->bytes)
-        code->alloc->resize(code->alloc->user, code->bytes, code->n_bytes, 0);
-    if (code->messages)
-        code->alloc->resize(code->alloc->user, code->messages, code->n_messages, 0);
-    code->bytes = NULL;
-    code->messages = NULL;
-    code->n_bytes = code->n_messages = 0;
-}
 
 /* The parameter table of the plan follows from the entry's `param`s. */
 static ts_status compile_params(const ts_fn *fn, ts_plan *plan, ts_error *err)

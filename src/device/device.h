@@ -34,7 +34,7 @@ typedef struct ts_device_ops {
     ts_status (*alloc)(ts_device *device, const ts_stream *stream, uint64_t bytes, void **out, ts_error *err);
     /* Of the current epoch; stream-ordered; cannot fail. */
     void (*free)(ts_device *device, const ts_stream *stream, void *memory, uint64_t bytes);
-    /* The same for memory that several streams may be using; may wait for the device. */
+    /* The same for memory that several streams may be using: all of them finish first. May wait. */
     void (*free_shared)(ts_device *device, void *memory, uint64_t bytes);
     /* bytes > 0. Host sides that are not page-locked are finished with on return. */
     ts_status (*copy)(const ts_stream *stream, void *to, ts_mem_side to_side, const void *from,
@@ -50,6 +50,10 @@ typedef struct ts_device_ops {
     ts_status (*stream_create)(ts_device *device, ts_stream **out, ts_error *err);
     /* Never the default stream, never NULL. */
     void (*stream_destroy)(ts_stream *stream);
+    /* Counted holds on the stream's memory, for who will free memory on it later. Work given to a destroyed
+     * stream that is still held is done at once. */
+    void (*stream_retain)(ts_stream *stream);
+    void (*stream_release)(ts_stream *stream);
     ts_status (*stream_sync)(const ts_stream *stream, int64_t limit_ns, ts_error *err); /* waits */
     ts_status (*stream_done)(const ts_stream *stream, bool *done, ts_error *err);
     ts_status (*stream_wait_event)(const ts_stream *stream, ts_event *event, ts_error *err);

@@ -8,7 +8,7 @@
 
 #include "check.h"
 #include "device/device.h"
-#include "target/target.h"
+#include "target/entry.h"
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ static ts_error err;
 
 #if defined(__SANITIZE_THREAD__)
 /* The fork test starts threads in the child, as Python's multiprocessing does. */
-const char *__tsan_default_options(void);
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
     return "die_after_fork=0";

@@ -106,8 +106,11 @@ static void cpu_free(ts_device *device, const ts_stream *stream, void *memory, u
 static void cpu_free_shared(ts_device *device, void *memory, uint64_t bytes)
 {
     (void)bytes;
-    cpu_streams_idle(cpu_of(device));
-    cpu_memory_put(&cpu_of(device)->memory, memory);
+    ts_cpu *cpu = cpu_of(device);
+    if (cpu_streams_free(cpu, memory))
+        return;
+    cpu_streams_idle(cpu);
+    cpu_memory_put(&cpu->memory, memory);
 }
 
 typedef struct move_task {
@@ -225,6 +228,8 @@ static const ts_device_ops cpu_ops = {
     .trim = cpu_trim,
     .stream_create = cpu_stream_make,
     .stream_destroy = cpu_stream_end,
+    .stream_retain = cpu_stream_retain,
+    .stream_release = cpu_stream_release,
     .stream_sync = cpu_stream_sync,
     .stream_done = cpu_stream_done,
     .stream_wait_event = cpu_stream_wait_event,

@@ -7,7 +7,7 @@
 #define TS_DEVICE_CPU_CPU_H
 
 #include "device/device.h"
-#include "target/target.h"
+#include "target/entry.h"
 
 /* ---- memory: blocks of size classes, kept for reuse ------------------------------------------------- */
 
@@ -100,6 +100,8 @@ static inline ts_cpu *cpu_of(const ts_device *device)
 /* stream.c */
 ts_status cpu_stream_make(ts_device *device, ts_stream **out, ts_error *err);
 void cpu_stream_end(ts_stream *stream);
+void cpu_stream_retain(ts_stream *stream);
+void cpu_stream_release(ts_stream *stream);
 ts_status cpu_stream_sync(const ts_stream *stream, int64_t limit_ns, ts_error *err);
 ts_status cpu_stream_done(const ts_stream *stream, bool *done, ts_error *err);
 ts_status cpu_stream_wait_event(const ts_stream *stream, ts_event *event, ts_error *err);
@@ -125,6 +127,8 @@ struct cpu_task {
 };
 /* True: the stream runs in its caller, who does the work himself at once. */
 bool cpu_stream_is_inline(const ts_stream *stream);
+/* Frees `memory` when every stream has done what it has now; false: no memory for that, nothing done. */
+bool cpu_streams_free(ts_cpu *cpu, void *memory);
 /* NULL when memory is out. */
 void *cpu_task_new(ts_cpu *cpu, size_t bytes, cpu_task_fn *run);
 /* Takes the task, also on failure. */

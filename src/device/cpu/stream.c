@@ -17,7 +17,7 @@ struct cpu_stream {
     cpu_stream *next, **link;  /* in cpu->streams; under cpu->lock */
     uint32_t references;       /* under cpu->lock */
     uint32_t forks;            /* cpu->forks when it was made */
-    bool is_inline;
+    _Atomic bool is_inline;    /* the default stream, and a destroyed one that is still held */
     pthread_mutex_t lock;      /* queue, thread, fault */
     cpu_task *head, **tail;
     uint64_t n_submitted;
@@ -149,7 +149,7 @@ ts_status cpu_stream_make(ts_device *device, ts_stream **out, ts_error *err)
     cpu_stream *stream = ts__new(device->alloc, sizeof *stream);
     if (!stream)
         return ts_fail(err, TS_NOMEM, "out of memory for a stream");
-    stream->base = (ts_stream){device, 0, stream};
+    stream->base = (ts_stream){device, cpu->default_stream ? (uintptr_t)stream : 0, stream};
     stream->references = 1;
     stream->forks = atomic_load(&cpu->forks);
     stream->tail = &stream->head;
@@ -176,7 +176,7 @@ static bool stream_drop(ts_cpu *cpu, cpu_stream *stream)
 {
     if (--stream->references)
         return false;
-    if (!stream->is_inline && stream->forks == atomic_load(&cpu->forks)) {
+    if (stream->link && stream->forks == atomic_load(&cpu->forks)) {
         *stream->link = stream->next;
         if (stream->next)
             stream->next->link = stream->link;
@@ -207,6 +207,7 @@ void cpu_stream_end(ts_stream *handle)
         ts_signal_raise(&stream->submitted);
         if (stream->has_thread)
             pthread_join(stream->thread, NULL);
+        atomic_store(&stream->is_inline, true);
         if (stream->has_fault) { /* nobody waited: the device tells it at its next sync */
             pthread_mutex_lock(&cpu->lock);
             if (!cpu->has_pending)
@@ -216,6 +217,19 @@ void cpu_stream_end(ts_stream *handle)
         }
     }
     stream_release(cpu, stream);
+}
+
+void cpu_stream_retain(ts_stream *handle)
+{
+    ts_cpu *cpu = cpu_of(handle->device);
+    pthread_mutex_lock(&cpu->lock);
+    ((cpu_stream *)handle->impl)->references++;
+    pthread_mutex_unlock(&cpu->lock);
+}
+
+void cpu_stream_release(ts_stream *handle)
+{
+    stream_release(cpu_of(handle->device), handle->impl);
 }
 
 /* ---- waiting -------------------------------------------------------------------------------------------- */
@@ -341,6 +355,69 @@ void cpu_streams_end(ts_cpu *cpu)
     while (cpu->streams)
         cpu_stream_end(&cpu->streams->base);
     stream_release(cpu, cpu->default_stream);
+}
+
+/* Memory that waits for several streams: each has a task, the last one frees. */
+typedef struct shared_memory {
+    _Atomic uint32_t left;
+    ts_cpu *cpu;
+    void *memory;
+} shared_memory;
+
+typedef struct shared_task {
+    cpu_task base;
+    shared_memory *shared;
+} shared_task;
+
+static void stream_shared_done(shared_memory *shared)
+{
+    if (atomic_fetch_sub(&shared->left, 1) != 1)
+        return;
+    cpu_memory *memory = &shared->cpu->memory;
+    cpu_memory_put(memory, shared->memory);
+    cpu_memory_put(memory, shared);
+}
+
+static ts_status stream_run_shared(cpu_task *task, ts_error *err)
+{
+    (void)err;
+    stream_shared_done(((shared_task *)task)->shared);
+    return TS_OK;
+}
+
+/* Under cpu->lock. */
+static bool stream_busy(cpu_stream *stream)
+{
+    pthread_mutex_lock(&stream->lock);
+    bool busy = atomic_load(&stream->n_completed) != stream->n_submitted;
+    pthread_mutex_unlock(&stream->lock);
+    return busy;
+}
+
+bool cpu_streams_free(ts_cpu *cpu, void *memory)
+{
+    shared_memory *shared = cpu_memory_get(&cpu->memory, sizeof *shared);
+    if (!shared)
+        return false;
+    bool ok = true;
+    *shared = (shared_memory){1, cpu, memory};
+    pthread_mutex_lock(&cpu->lock);
+    for (cpu_stream *stream = cpu->streams; stream && ok; stream = stream->next) {
+        shared_task *task = stream_busy(stream) ? cpu_task_new(cpu, sizeof *task, stream_run_shared) : NULL;
+        if (!task) {
+            ok = !stream_busy(stream);
+            continue;
+        }
+        task->shared = shared;
+        atomic_fetch_add(&shared->left, 1);
+        if (cpu_stream_submit(&stream->base, &task->base, NULL) != TS_OK)
+            atomic_fetch_sub(&shared->left, 1);
+    }
+    pthread_mutex_unlock(&cpu->lock);
+    if (!ok)
+        cpu_streams_idle(cpu);
+    stream_shared_done(shared);
+    return true;
 }
 
 /* ---- calls in stream order -------------------------------------------------------------------------------- */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside arrays: buffers, and strided copies between places in host memory.
+ */
+#ifndef TS_ARRAY_ARRAY_H
+#define TS_ARRAY_ARRAY_H
+
+#include "device/device.h"
+#include "tessera/array.h"
+
+struct ts_buffer {
+    _Atomic uint32_t references;
+    _Atomic bool freed;
+    _Atomic bool shared;    /* used by a stream that is not its own */
+    ts_device *device;
+    ts_stream stream;       /* where it was allocated; impl is held */
+    uint32_t epoch;
+    void *data;
+    uint64_t bytes;
+    void (*release)(void *user); /* memory of another owner; NULL: ours */
+    void *user;
+};
+
+/* dims[d] elements of `bytes` each, strides in bytes of any sign; `to` and `from` are element [0, ...]. */
+typedef struct array_walk {
+    uint32_t rank, bytes;
+    int64_t dims[TS_ARRAY_RANK], to[TS_ARRAY_RANK], from[TS_ARRAY_RANK];
+} array_walk;
+void ts__walk_copy(array_walk walk, char *to, const char *from);
+
+/* A new array on `buffer`, taking that reference on success; shape and strides are copied. */
+TS_CHECKED ts_status ts__array_new(ts_buffer *buffer, void *data, ts_dtype dtype, uint32_t rank, const int64_t *shape,
+                                   const int64_t *strides, uint32_t flags, ts_array **out, ts_error *err);
+/* Row-major strides; false if the bytes of the array overflow. */
+bool ts__array_dense(ts_dtype dtype, uint32_t rank, const int64_t *shape, int64_t *strides, uint64_t *bytes);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Buffers: counted device memory, given back in the order of the stream it was allocated on, or when all
+ * streams are done if others used it too.
+ */
+#include "array/array.h"
+
+ts_status ts_buffer_create(ts_device *device, const ts_stream *stream, uint64_t bytes, ts_buffer **out, ts_error *err)
+{
+    *out = NULL;
+    if (!stream)
+        stream = ts_device_default_stream(device);
+    ts_buffer *buffer = ts__new(device->alloc, sizeof *buffer);
+    if (!buffer)
+        return ts_fail(err, TS_NOMEM, "out of memory for an array");
+    buffer->epoch = ts_device_epoch(device);
+    ts_status status = ts_mem_alloc(device, stream, bytes, &buffer->data, err);
+    if (status != TS_OK) {
+        ts__delete(device->alloc, buffer, sizeof *buffer);
+        return status;
+    }
+    atomic_store(&buffer->references, 1);
+    buffer->device = device;
+    buffer->stream = *stream;
+    buffer->bytes = bytes;
+    if (stream->impl)
+        device->ops->stream_retain(&buffer->stream);
+    *out = buffer;
+    return TS_OK;
+}
+
+ts_status ts_buffer_wrap(ts_device *device, void *data, uint64_t bytes, void (*release)(void *user), void *user,
+                         ts_buffer **out, ts_error *err)
+{
+    *out = NULL;
+    ts_buffer *buffer = ts__new(device->alloc, sizeof *buffer);
+    if (!buffer)
+        return ts_fail(err, TS_NOMEM, "out of memory for an array");
+    atomic_store(&buffer->references, 1);
+    buffer->device = device;
+    buffer->epoch = ts_device_epoch(device);
+    buffer->data = data;
+    buffer->bytes = bytes;
+    buffer->release = release;
+    buffer->user = user;
+    *out = buffer;
+    return TS_OK;
+}
+
+void ts_buffer_retain(ts_buffer *buffer)
+{
+    atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);
+}
+
+/* The memory of a reset device went with the reset; the stream's hold is dropped in any case. A wrapped
+ * buffer has no stream. */
+static void buffer_give_back(ts_buffer *buffer)
+{
+    ts_device *device = buffer->device;
+    if (buffer->release)
+        buffer->release(buffer->user);
+    else if (buffer->stream.device && buffer->data && buffer->epoch == ts_device_epoch(device)) {
+        if (atomic_load(&buffer->shared))
+            device->ops->free_shared(device, buffer->data, buffer->bytes);
+        else
+            ts_mem_free(device, &buffer->stream, buffer->data, buffer->bytes);
+    }
+    if (buffer->stream.impl)
+        device->ops->stream_release(&buffer->stream);
+}
+
+void ts_buffer_free(ts_buffer *buffer)
+{
+    if (!atomic_exchange(&buffer->freed, true))
+        buffer_give_back(buffer);
+}
+
+void ts_buffer_release(ts_buffer *buffer)
+{
+    if (!buffer || atomic_fetch_sub(&buffer->references, 1) != 1)
+        return;
+    ts_buffer_free(buffer);
+    ts__delete(buffer->device->alloc, buffer, sizeof *buffer);
+}
+
+ts_status ts_buffer_check(const ts_buffer *buffer, ts_error *err)
+{
+    if (atomic_load_explicit(&buffer->freed, memory_order_relaxed))
+        return ts_fail(err, TS_BUFFER, "the memory of this array was freed");
+    if (!buffer->release && buffer->epoch != ts_device_epoch(buffer->device))
+        return ts_fail(err, TS_BUFFER, "the memory of this array was lost when its device was reset");
+    return TS_OK;
+}
+
+void ts_buffer_note_stream(const ts_buffer *buffer, const ts_stream *stream)
+{
+    if (stream->native != buffer->stream.native && buffer->stream.device)
+        atomic_store_explicit((_Atomic bool *)(uintptr_t)&buffer->shared, true, memory_order_relaxed);
+}
+
+void *ts_buffer_data(const ts_buffer *buffer)
+{
+    return buffer->data;
+}
+
+uint64_t ts_buffer_bytes(const ts_buffer *buffer)
+{
+    return buffer->bytes;
+}
+
+ts_device *ts_buffer_device(const ts_buffer *buffer)
+{
+    return buffer->device;
+}

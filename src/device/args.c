@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One pass over the arguments of a launch: checks each, notes what its code may depend on (key words) and
+ * what the kernel is given (parameter slots). See launch.h for the words. Messages are made only when
+ * something is wrong.
+ */
+#include "device/launch.h"
+#include <stdio.h>
+#include <tessera/array.h>
+
+/* Below this, an extent rounded up to a tile and the position of any element still fit in 31 bits. */
+#define ARGS_LIMIT32 (((int64_t)1 << 31) - ((int64_t)1 << 25))
+
+typedef struct args_walk {
+    launch_frame *frame;
+    ts_error *err;
+    size_t next;                /* argument to read */
+    size_t param;               /* top-level parameter it belongs to */
+    const kernel_param *rule;
+    kernel_param no_rule;
+} args_walk;
+
+/* ---- messages ------------------------------------------------------------------------------------ */
+
+const char *ts__param_label(const ts_kernel *kernel, size_t param, char *room, size_t n)
+{
+    if (param < kernel->n_params && kernel->params[param].name)
+        snprintf(room, n, "argument '%.80s'", kernel->params[param].name);
+    else
+        snprintf(room, n, "argument %zu", param);
+    return room;
+}
+
+static void args_tuple_text(const int64_t *values, uint32_t n, char *room, size_t bytes)
+{
+    size_t at = (size_t)snprintf(room, bytes, "(");
+    for (uint32_t i = 0; i < n && at < bytes; i++)
+        at += (size_t)snprintf(room + at, bytes - at, i ? ", %lld" : "%lld", (long long)values[i]);
+    if (at < bytes)
+        snprintf(room + at, bytes - at, n == 1 ? ",)" : ")");
+}
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4), cold))
+#endif
+static ts_status args_fail(const args_walk *walk, ts_status status, const char *format, ...)
+{
+    char label[128], text[1024];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    const ts_kernel *kernel = walk->frame->kernel;
+    return ts_fail(walk->err, status, "kernel '%s', %s: %s", kernel->name,
+                   ts__param_label(kernel, walk->param, label, sizeof label), text);
+}
+
+/* ---- output -------------------------------------------------------------------------------------- */
+
+static ts_status args_word(args_walk *walk, uint64_t word)
+{
+    if (walk->frame->n_words >= LAUNCH_WORDS)
+        return args_fail(walk, TS_VALUE, "the arguments are more than a launch can take; pass fewer");
+    walk->frame->words[walk->frame->n_words++] = word;
+    return TS_OK;
+}
+
+static ts_status args_too_many(const args_walk *walk)
+{
+    return args_fail(walk, TS_VALUE, "the kernel would need more than %d parameters; pass fewer arguments or a list "
+                                     "of arrays", TS_PLAN_PARAMS);
+}
+
+static ts_status args_slot(args_walk *walk, uint64_t value)
+{
+    if (walk->frame->n_params >= TS_PLAN_PARAMS)
+        return args_too_many(walk);
+    walk->frame->params[walk->frame->n_params++] = value;
+    return TS_OK;
+}
+
+/* ---- arrays --------------------------------------------------------------------------------------- */
+
+/* What is left of an array after checking: strides of extents 1 made regular. */
+typedef struct args_array {
+    uint64_t word;
+    int64_t strides[TS_ARRAY_RANK];
+} args_array;
+
+/* True if no two elements share an address as far as sorted strides can tell. */
+static bool args_is_apart(const int64_t *shape, const int64_t *strides, uint32_t rank)
+{
+    uint8_t order[TS_ARRAY_RANK];
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < rank; d++) {
+        if (shape[d] <= 1)
+            continue;
+        uint32_t at = n++;
+        for (; at > 0 && strides[order[at - 1]] > strides[d]; at--)
+            order[at] = order[at - 1];
+        order[at] = (uint8_t)d;
+    }
+    int64_t reach = 0; /* greatest offset of the dimensions so far */
+    for (uint32_t i = 0; i < n; i++) {
+        if (strides[order[i]] <= reach)
+            return false;
+        reach += (shape[order[i]] - 1) * strides[order[i]];
+    }
+    return true;
+}
+
+static ts_status args_bad_strides(const args_walk *walk, const ts_arg *arg, const args_array *array)
+{
+    char shape[200], strides[200];
+    args_tuple_text(arg->shape, arg->rank, shape, sizeof shape);
+    args_tuple_text(array->strides, arg->rank, strides, sizeof strides);
+    for (uint32_t d = 0; d < arg->rank; d++)
+        if (arg->shape[d] > 1 && array->strides[d] < 0)
+            return args_fail(walk, TS_VALUE, "axis %u has a negative stride (shape %s, strides %s in elements); pass "
+                                             "a copy with positive strides", d, shape, strides);
+    return args_fail(walk, TS_VALUE, "elements of the array overlap in memory (shape %s, strides %s in elements); "
+                                     "pass a copy", shape, strides);
+}
+
+/* Masks and checks of one array, last dimension first. */
+static ts_status args_read_array(const args_walk *walk, const ts_arg *arg, args_array *out)
+{
+    uint32_t rank = arg->rank, bytes = (uint32_t)ts_dtype_bytes((ts_dtype)arg->dtype);
+    uint64_t unit = 0, stride16 = 0, shape16 = 0, one = 0;
+    int64_t dense = 1, reach = 0, greatest = 0;
+    bool regular = true, empty = false, odd = false;
+    for (uint32_t i = rank; i-- > 0;) {
+        int64_t extent = arg->shape[i], stride = arg->strides ? arg->strides[i] : dense, span;
+        if (extent == 1)
+            stride = dense; /* never used; so that equal layouts have equal keys */
+        if (extent < 0)
+            return args_fail(walk, TS_SHAPE, "axis %u has the negative extent %lld", i, (long long)extent);
+        regular &= extent <= 1 || stride > reach;
+        empty |= extent == 0;
+        odd |= __builtin_mul_overflow(extent ? extent - 1 : 0, stride, &span) ||
+               __builtin_add_overflow(reach, span, &reach) ||
+               __builtin_mul_overflow(extent > 1 ? extent : 1, stride, &dense);
+        out->strides[i] = stride;
+        greatest = TS_MAX(greatest, extent);
+        unit |= (uint64_t)(stride == 1) << i;
+        stride16 |= (uint64_t)(((uint64_t)stride * bytes & 15) == 0) << i;
+        shape16 |= (uint64_t)((extent & 15) == 0) << i;
+        one |= (uint64_t)(extent == 1) << i;
+    }
+    if (odd && !empty)
+        return args_fail(walk, TS_VALUE, "shape and strides reach beyond the address space");
+    if (!regular && !empty && !args_is_apart(arg->shape, out->strides, rank))
+        return args_bad_strides(walk, arg, out);
+    bool wide = (!empty && reach > ARGS_LIMIT32) || greatest > ARGS_LIMIT32 || walk->rule->flags & TS_PARAM_INDEX64;
+    if (walk->rule->flags & TS_PARAM_STATIC_STRIDES)
+        unit = 0;
+    uint64_t align16 = ((uintptr_t)arg->value.data & 15) == 0;
+    out->word = (uint64_t)TS_SPEC_ARRAY | (uint64_t)arg->dtype << WORD_DTYPE | (uint64_t)rank << WORD_RANK |
+                align16 << WORD_ALIGN16 | (uint64_t)wide << WORD_INDEX64 | unit << WORD_UNIT |
+                stride16 << WORD_STRIDE16 | shape16 << WORD_SHAPE16 | one << WORD_ONE;
+    return TS_OK;
+}
+
+static const char *args_device_text(uint16_t id, char *room, size_t n)
+{
+    bool cpu = TS_DEVICE_ID_KIND(id) == TS_DEVICE_CPU;
+    snprintf(room, n, cpu ? "the CPU" : "CUDA device %d", TS_DEVICE_ID_ORDINAL(id));
+    return room;
+}
+
+static ts_status args_check_array(args_walk *walk, const ts_arg *arg)
+{
+    launch_frame *frame = walk->frame;
+    char one[64], two[64], other[128];
+    if (walk->rule->flags & TS_PARAM_CONSTANT)
+        return args_fail(walk, TS_TYPE, "is annotated Constant but is an array; pass a number, or drop the annotation");
+    if (arg->dtype == TS_DTYPE_NONE || arg->dtype >= TS_DTYPE_COUNT)
+        return args_fail(walk, TS_TYPE, "the array has a dtype that kernels do not know");
+    if (arg->rank > TS_ARRAY_RANK)
+        return args_fail(walk, TS_SHAPE, "the array has %u axes; kernels take at most %d", arg->rank, TS_ARRAY_RANK);
+    if ((uintptr_t)arg->value.data % ts_dtype_bytes((ts_dtype)arg->dtype))
+        return args_fail(walk, TS_VALUE, "the array at %p is not aligned to its %s elements; pass a copy",
+                         arg->value.data, ts_dtype_name((ts_dtype)arg->dtype));
+    if (arg->buffer && ts_buffer_check(arg->buffer, walk->err) != TS_OK)
+        return args_fail(walk, TS_BUFFER, "the memory of the array was freed, or lost when its device was reset");
+    if (!frame->has_device) {
+        frame->has_device = true;
+        frame->device = arg->device;
+        frame->device_arg = (uint32_t)walk->param;
+    } else if (frame->device != arg->device)
+        return args_fail(walk, TS_VALUE, "the array is on %s, but %s is on %s; copy one of them",
+                         args_device_text(arg->device, one, sizeof one),
+                         ts__param_label(frame->kernel, frame->device_arg, other, sizeof other),
+                         args_device_text(frame->device, two, sizeof two));
+    return TS_OK;
+}
+
+static ts_status args_statics(args_walk *walk, const ts_arg *arg, const args_array *array)
+{
+    const kernel_param *rule = walk->rule;
+    for (uint32_t d = 0; d < arg->rank; d++)
+        if (rule->static_shape >> d & 1)
+            TS_TRY(args_word(walk, (uint64_t)arg->shape[d]));
+    for (uint32_t d = 0; d < arg->rank; d++)
+        if (rule->static_stride >> d & 1)
+            TS_TRY(args_word(walk, (uint64_t)array->strides[d]));
+    return TS_OK;
+}
+
+static ts_status args_array_param(args_walk *walk, const ts_arg *arg)
+{
+    args_array array;
+    launch_frame *frame = walk->frame;
+    TS_TRY(args_check_array(walk, arg));
+    TS_TRY(args_read_array(walk, arg, &array));
+    uint64_t ranks = ((uint64_t)1 << arg->rank) - 1;
+    uint64_t shape = walk->rule->static_shape & ranks, stride = walk->rule->static_stride & ranks;
+    TS_TRY(args_word(walk, array.word | shape << WORD_STATIC_SHAPE | stride << WORD_STATIC_STRIDE));
+    if (shape | stride)
+        TS_TRY(args_statics(walk, arg, &array));
+    uint32_t n = frame->n_params, rank = arg->rank;
+    if (n + 1 + 2 * rank > TS_PLAN_PARAMS)
+        return args_too_many(walk);
+    frame->params[n++] = (uintptr_t)arg->value.data;
+    for (uint32_t d = 0; d < rank; d++) {
+        frame->params[n + d] = (uint64_t)arg->shape[d];
+        frame->params[n + rank + d] = (uint64_t)array.strides[d];
+    }
+    frame->n_params = n + 2 * rank;
+    return TS_OK;
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------------- */
+
+static double args_float_of_bits(uint8_t dtype, uint64_t bits)
+{
+    float single;
+    double value;
+    switch (dtype) {
+    case TS_DTYPE_float16:
+        return ts_f16_to_f64((uint16_t)bits);
+    case TS_DTYPE_bfloat16:
+        return ts_bf16_to_f64((uint16_t)bits);
+    case TS_DTYPE_float64:
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    default:
+        memcpy(&single, &bits, sizeof single);
+        return single;
+    }
+}
+
+/* Sign- or zero-extends the low bytes. */
+static int64_t args_int_of_bits(uint8_t dtype, uint64_t bits)
+{
+    uint32_t unused = 64 - 8 * (uint32_t)ts_dtype_bytes((ts_dtype)dtype);
+    bool is_signed = dtype >= TS_DTYPE_int8 && dtype <= TS_DTYPE_int64;
+    return is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)(bits << unused >> unused);
+}
+
+/* Constant: kind, the dtype of a typed number, and its value. */
+static ts_status args_constant(args_walk *walk, const ts_arg *arg)
+{
+    uint64_t kind = arg->kind, dtype = 0, value = arg->value.bits;
+    if (arg->kind == TS_SPEC_SCALAR) {
+        if (arg->dtype == TS_DTYPE_NONE || arg->dtype > TS_DTYPE_float64)
+            return args_fail(walk, TS_TYPE, "a %s number cannot be a Constant; pass a Python number",
+                             ts_dtype_name((ts_dtype)arg->dtype));
+        dtype = arg->dtype;
+        bool is_float = arg->dtype >= TS_DTYPE_float16;
+        double number = is_float ? args_float_of_bits(arg->dtype, value) : 0;
+        kind = is_float ? TS_SPEC_FLOAT : arg->dtype == TS_DTYPE_bool_ ? TS_SPEC_BOOL : TS_SPEC_INT;
+        if (is_float)
+            memcpy(&value, &number, sizeof value);
+        else
+            value = (uint64_t)args_int_of_bits(arg->dtype, value);
+    }
+    TS_TRY(args_word(walk, kind | dtype << WORD_DTYPE));
+    return args_word(walk, value);
+}
+
+static ts_status args_int(args_walk *walk, int64_t value)
+{
+    bool wide = walk->rule->flags & TS_PARAM_INT64;
+    if (!wide && value != (int32_t)value)
+        return args_fail(walk, TS_OVERFLOW, "%lld does not fit int32; annotate the parameter ScalarInt64, or pass a "
+                                            "typed number such as numpy.int64(...)", (long long)value);
+    uint64_t dtype = wide ? TS_DTYPE_int64 : TS_DTYPE_int32;
+    TS_TRY(args_word(walk, TS_SPEC_SCALAR | dtype << WORD_DTYPE | (uint64_t)!wide << WORD_LOOSE));
+    return args_slot(walk, (uint64_t)value);
+}
+
+static ts_status args_number(args_walk *walk, const ts_arg *arg)
+{
+    if (walk->rule->flags & TS_PARAM_CONSTANT)
+        return args_constant(walk, arg);
+    if (arg->kind == TS_SPEC_INT)
+        return args_int(walk, arg->value.i);
+    uint64_t dtype = arg->dtype, value = arg->value.bits, loose = 0;
+    if (arg->kind == TS_SPEC_FLOAT) {
+        float narrow = (float)arg->value.f;
+        uint32_t bits;
+        memcpy(&bits, &narrow, sizeof bits);
+        dtype = TS_DTYPE_float32, value = bits, loose = 1;
+    } else if (arg->kind == TS_SPEC_BOOL)
+        dtype = TS_DTYPE_bool_, value = arg->value.i != 0, loose = 1;
+    else if (dtype == TS_DTYPE_NONE || dtype >= TS_DTYPE_COUNT)
+        return args_fail(walk, TS_TYPE, "the number has a dtype that kernels do not know");
+    TS_TRY(args_word(walk, TS_SPEC_SCALAR | dtype << WORD_DTYPE | loose << WORD_LOOSE));
+    return args_slot(walk, value);
+}
+
+/* ---- lists and tuples --------------------------------------------------------------------------------- */
+
+/* The one word that all arrays of the list agree on: what holds for each. */
+static ts_status args_list_word(args_walk *walk, const ts_arg *items, uint32_t n, uint64_t *word)
+{
+    const uint64_t all = ~(uint64_t)0 << WORD_UNIT | (uint64_t)1 << WORD_ALIGN16, wide = (uint64_t)1 << WORD_INDEX64;
+    for (uint32_t i = 0; i < n; i++) {
+        args_array array;
+        if (items[i].kind != TS_SPEC_ARRAY)
+            return args_fail(walk, TS_TYPE, "item %u of the list is not an array; lists hold arrays only", i);
+        TS_TRY(args_check_array(walk, &items[i]));
+        TS_TRY(args_read_array(walk, &items[i], &array));
+        if (i == 0)
+            *word = array.word;
+        if (items[i].dtype != items[0].dtype || items[i].rank != items[0].rank)
+            return args_fail(walk, TS_TYPE, "item %u of the list is %s of %u axes, item 0 is %s of %u axes; they must "
+                                            "be alike", i, ts_dtype_name((ts_dtype)items[i].dtype), items[i].rank,
+                             ts_dtype_name((ts_dtype)items[0].dtype), items[0].rank);
+        *word = (*word & ~all) | (*word & array.word & all) | (array.word & wide);
+    }
+    return TS_OK;
+}
+
+void ts__frame_list_item(const ts_arg *array, uint64_t *words)
+{
+    int64_t dense = 1;
+    words[0] = (uintptr_t)array->value.data;
+    for (uint32_t d = array->rank; d-- > 0; dense *= array->shape[d]) {
+        words[1 + d] = (uint64_t)array->shape[d];
+        words[1 + array->rank + d] = (uint64_t)(array->strides ? array->strides[d] : dense);
+    }
+}
+
+static ts_status args_list(args_walk *walk, const ts_arg *arg)
+{
+    launch_frame *frame = walk->frame;
+    int64_t n = arg->value.i;
+    uint64_t word = 0;
+    if (n < 1 || n > (int64_t)(frame->n_args - walk->next))
+        return args_fail(walk, TS_VALUE, "a list of %lld arrays cannot be passed; it must hold 1 or more", (long long)n);
+    if (frame->n_lists >= LAUNCH_LISTS)
+        return args_fail(walk, TS_VALUE, "more than %d lists in one launch; pass fewer", LAUNCH_LISTS);
+    const ts_arg *items = frame->args + walk->next;
+    TS_TRY(args_list_word(walk, items, (uint32_t)n, &word));
+    TS_TRY(args_word(walk, TS_SPEC_LIST));
+    TS_TRY(args_word(walk, word));
+    frame->lists[frame->n_lists++] = (launch_list){frame->n_params, (uint32_t)walk->next, (uint32_t)n, items->rank};
+    walk->next += (size_t)n;
+    TS_TRY(args_slot(walk, 0));
+    return args_slot(walk, (uint64_t)n);
+}
+
+static ts_status args_one(args_walk *walk, uint32_t depth);
+
+static ts_status args_tuple(args_walk *walk, const ts_arg *arg, uint32_t depth)
+{
+    int64_t n = arg->value.i;
+    if (n < 0 || n > (int64_t)(walk->frame->n_args - walk->next))
+        return args_fail(walk, TS_VALUE, "the tuple says it has %lld items, more than were given", (long long)n);
+    if (depth >= 64)
+        return args_fail(walk, TS_VALUE, "tuples are nested more than 64 deep");
+    TS_TRY(args_word(walk, TS_SPEC_TUPLE));
+    TS_TRY(args_word(walk, (uint64_t)n));
+    for (int64_t i = 0; i < n; i++)
+        TS_TRY(args_one(walk, depth + 1));
+    return TS_OK;
+}
+
+static ts_status args_one(args_walk *walk, uint32_t depth)
+{
+    if (walk->next >= walk->frame->n_args)
+        return args_fail(walk, TS_VALUE, "a tuple says it has more items than were given");
+    const ts_arg *arg = &walk->frame->args[walk->next++];
+    switch ((ts_spec_kind)arg->kind) {
+    case TS_SPEC_ARRAY:
+        return args_array_param(walk, arg);
+    case TS_SPEC_SCALAR:
+    case TS_SPEC_INT:
+    case TS_SPEC_FLOAT:
+    case TS_SPEC_BOOL:
+        return args_number(walk, arg);
+    case TS_SPEC_STRING:
+        if (walk->rule->flags & TS_PARAM_CONSTANT)
+            return args_constant(walk, arg);
+        return args_fail(walk, TS_TYPE, "a string can only be a Constant; annotate the parameter ct.Constant");
+    case TS_SPEC_NONE:
+        return args_word(walk, TS_SPEC_NONE);
+    case TS_SPEC_TUPLE:
+        return args_tuple(walk, arg, depth);
+    case TS_SPEC_LIST:
+        return args_list(walk, arg);
+    }
+    return args_fail(walk, TS_TYPE, "kernels do not take an argument of kind %u", arg->kind);
+}
+
+/* ---- the frame ------------------------------------------------------------------------------------------ */
+
+static ts_status args_wrong_count(const ts_kernel *kernel, size_t found, ts_error *err)
+{
+    char names[512] = "";
+    size_t at = 0;
+    for (size_t i = 0; i < kernel->n_params && at + 1 < sizeof names; i++)
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "",
+                               kernel->params[i].name ? kernel->params[i].name : "?");
+    return ts_fail(err, TS_TYPE, "kernel '%s' takes %zu argument%s (%s), got %zu", kernel->name, kernel->n_params,
+                   kernel->n_params == 1 ? "" : "s", names, found);
+}
+
+ts_status ts__frame_fill(launch_frame *frame, const ts_kernel *kernel, const ts_arg *args, size_t n, ts_error *err)
+{
+    frame->kernel = kernel;
+    frame->args = args;
+    frame->n_args = n;
+    frame->n_words = frame->n_params = frame->n_lists = 0;
+    frame->has_device = false;
+    args_walk walk = {.frame = frame, .err = err};
+    if (n > TS_LAUNCH_ARGS)
+        return ts_fail(err, TS_VALUE, "kernel '%s' was given %zu arguments (items of tuples and lists counted); the "
+                                      "most is %d", kernel->name, n, TS_LAUNCH_ARGS);
+    for (; walk.next < n; walk.param++) {
+        if (kernel->params && walk.param >= kernel->n_params)
+            return args_wrong_count(kernel, n, err);
+        walk.rule = kernel->params ? &kernel->params[walk.param] : &walk.no_rule;
+        TS_TRY(args_one(&walk, 0));
+    }
+    return kernel->params && walk.param != kernel->n_params ? args_wrong_count(kernel, walk.param, err) : TS_OK;
+}
+
+/* ---- key words to specs ----------------------------------------------------------------------------------- */
+
+static ts_spec args_spec_of_word(uint64_t word)
+{
+    return (ts_spec){
+        .kind = (uint8_t)(word & 15),
+        .dtype = (uint8_t)(word >> WORD_DTYPE & 31),
+        .rank = (uint8_t)(word >> WORD_RANK & 15),
+        .index_bits = (word & 15) != TS_SPEC_ARRAY ? 0 : word >> WORD_INDEX64 & 1 ? 64 : 32,
+        .align16 = (uint8_t)(word >> WORD_ALIGN16 & 1),
+        .unit_stride = (uint8_t)(word >> WORD_UNIT),
+        .stride_div16 = (uint8_t)(word >> WORD_STRIDE16),
+        .shape_div16 = (uint8_t)(word >> WORD_SHAPE16),
+        .shape_one = (uint8_t)(word >> WORD_ONE),
+        .static_shape = (uint8_t)(word >> WORD_STATIC_SHAPE),
+        .static_stride = (uint8_t)(word >> WORD_STATIC_STRIDE),
+        .loose = (uint8_t)(word >> WORD_LOOSE & 1),
+    };
+}
+
+size_t ts__frame_spec(const launch_frame *frame, ts_spec *spec)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < frame->n_words && n < TS_LAUNCH_ARGS; n++) {
+        ts_spec *s = &spec[n];
+        *s = args_spec_of_word(frame->words[i++]);
+        for (uint32_t d = 0; d < s->rank; d++)
+            if (s->static_shape >> d & 1)
+                s->dims[d] = (int64_t)frame->words[i++];
+        for (uint32_t d = 0; d < s->rank; d++)
+            if (s->static_stride >> d & 1)
+                s->strides[d] = (int64_t)frame->words[i++];
+        if (s->kind == TS_SPEC_LIST)
+            s->value = 0; /* any length: it is a run-time parameter */
+        else if (s->kind >= TS_SPEC_INT && s->kind <= TS_SPEC_TUPLE)
+            s->value = (int64_t)frame->words[i++];
+    }
+    return n;
+}
