@@ -41,6 +41,7 @@ typedef struct ts_eval_env {
     uint64_t max_steps; /* instructions (tile level) or warp instructions (thread level); 0 = no limit */
     const ts_alloc *alloc;
     bool check_races; /* thread level: shared memory written and touched by two warps without a barrier */
+    uint32_t schedule; /* thread level: 0 warps in turn, 1 last warp first, others: a reproducible shuffle */
     uint64_t steps;   /* out: how many were run */
 } ts_eval_env;
 
