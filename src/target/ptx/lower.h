@@ -42,13 +42,17 @@ typedef struct ts_shared_use {
 
 typedef struct ts_shared {
     uint32_t limit;       /* bytes a block may have */
-    uint32_t fixed;       /* bytes taken for good, from 0 */
     uint32_t next;        /* where the next scratch buffer is tried */
     uint32_t peak;        /* bytes the launch asks for */
-    uint32_t window;      /* scratch may run from `fixed` to here before it starts over */
     TS_VEC(ts_shared_use) reads;
+    TS_VEC(ts_shared_use) fixed; /* taken for good */
     bool unknown;         /* anything may have been read: start of a region */
 } ts_shared;
+
+/* An open region of the output and the tile-level opener it came from. */
+typedef struct ts_open {
+    ts_val tile, opener;
+} ts_open;
 
 /* Global memory seen by other threads of the block: what was touched since the last barrier. A root is a
  * pointer parameter (bit number) or TS_ROOT_UNKNOWN. */
@@ -73,9 +77,12 @@ typedef struct ts_lower {
     uint32_t *newest;  /* [tile value] newest held entry, index + 1 */
     TS_VEC(ts_held) held;
     TS_VEC(uint32_t) scope;
+    TS_VEC(ts_open) open;
     ts_shared shared;
     ts_hazards hazards;
+    uint32_t *tokens;  /* [value] how many of its uses are tokens */
     uint64_t *roots;   /* [pointer or view value] mask of roots it may point into */
+    ts_val *nowhere;   /* where registers go after memory ran out */
     ts_val tid;        /* thread index, i32 */
     ts_val fault;      /* pointer to the fault record, 0 until needed */
     ts_text messages;  /* NUL-separated */
@@ -84,8 +91,8 @@ typedef struct ts_lower {
 /* ---- values ---------------------------------------------------------------------------------------- */
 
 bool ts_lower_fail(ts_lower *lw, ts_status status, ts_val v, const char *format, ...) TS_PRINTF(4, 5);
-/* Registers of tile value `v` in `layout` (moved or written anew when need be); 2^n_reg of them. Never NULL:
- * after a failure they are zeros. A scalar gives its value for any register. */
+/* Registers of tile value `v` in `layout` (moved or written anew when need be); 2^n_reg of them. Never NULL.
+ * A scalar gives its value for any register. */
 const ts_val *ts_lower_get(ts_lower *lw, ts_val v, const ts_layout *layout);
 ts_val ts_lower_scalar(ts_lower *lw, ts_val v);
 void ts_lower_set(ts_lower *lw, ts_val v, const ts_layout *layout, ts_val *reg);
@@ -98,6 +105,9 @@ uint32_t ts_lower_repeats(const ts_layout *layout);
 /* Scopes follow the regions of the output. */
 void ts_lower_open(ts_lower *lw);
 void ts_lower_close(ts_lower *lw);
+void ts_lower_drop(ts_lower *lw, uint32_t keep); /* forgets all but the oldest `keep` held entries */
+/* Pointer to the elements of a dense constant, in global memory. */
+ts_val ts_lower_dense(ts_lower *lw, ts_val v);
 /* The type a tile element has in a thread. */
 ts_type ts_lower_elem(const ts_lower *lw, ts_val v);
 
@@ -126,7 +136,13 @@ void ts_lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values,
 void ts_lower_barrier(ts_lower *lw); /* bar.sync of the block; clears all hazards */
 /* Copies the instructions of a region (after its args, up to `yield`) with args mapped already in lw->scalar;
  * gives the yielded values. For bodies of reduce and scan: scalars only. */
-void ts_lower_inline(ts_lower *lw, ts_val opener, uint32_t n_args, const ts_val *args, ts_val *out);
+void ts_lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *out);
+/* A list of thread values that grows. */
+typedef struct ts_vals {
+    TS_VEC(ts_val) v;
+} ts_vals;
+/* Adds the registers of tile value `v`, in the home of `as`: none for tokens, one for scalars. */
+void ts_lower_expand(ts_lower *lw, ts_val v, ts_val as, ts_vals *out);
 
 /* ---- shared memory: shared.c ------------------------------------------------------------------------- */
 
@@ -145,6 +161,15 @@ ts_val ts_shared_pointer(ts_lower *lw, ts_type elem, uint32_t offset);
 typedef void ts_lower_fn(ts_lower *lw, ts_val v);
 ts_val *ts_lower_convert(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg,
                          const ts_layout *to);
+/* Stores a tile to scratch at the element offsets XORed from `offset`; returns where. Barrier and ts_shared_done
+ * are the caller's. */
+uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg, const uint32_t *offset);
+/* Fragments of a 16-bit operand from shared memory: out[reg >> 1], two elements each. `matrix` gives the address
+ * of each lane, `offset` the element offset of each flat bit. */
+void ts_lower_ldmatrix(ts_lower *lw, ts_val base, const ts_layout *fragment, const ts_layout *matrix, bool trans,
+                       const uint32_t *offset, ts_val *out);
+/* What the threads of `only` hold, given to their replicas too (through shared memory). */
+ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *layout, const ts_val *reg, ts_val only);
 /* Writes a free value in a layout. */
 ts_val *ts_lower_free(ts_lower *lw, ts_val v, const ts_layout *layout);
 void ts_lower_load_view(ts_lower *lw, ts_val v);
@@ -173,6 +198,16 @@ void ts_lower_gdc(ts_lower *lw, ts_val v);
 void ts_lower_before_load(ts_lower *lw, uint64_t roots);
 void ts_lower_before_store(ts_lower *lw, uint64_t roots);
 uint64_t ts_lower_roots(ts_lower *lw, ts_val pointer_or_view);
+
+/* A power of two that is known to divide a tile-level scalar (bytes for pointers). */
+int64_t ts_lower_divisor(const ts_fn *fn, ts_val v);
+/* The value of `x` in lane `lane` (or at distance, by kind), any scalar type. */
+ts_val ts_lower_shuffle(ts_lower *lw, ts_val x, ts_val lane, ts_shfl kind);
+void ts_lower_nibbles(ts_lower *lw, ts_val v); /* pack, unpack of 4-bit elements */
+/* Fills in which pointer parameters are ever loaded and stored. */
+void ts_lower_scan_memory(ts_lower *lw);
+/* True when tile-level operation `op` has a lowering. */
+bool ts_lower_has(ts_op op);
 
 /* The whole pass: leaves `fn` at thread level and the plan filled. `messages` are the texts that faults name. */
 TS_CHECKED ts_status ts_lower_run(ts_fn *fn, ts_pass_env *env, ts_text *messages, ts_error *err);

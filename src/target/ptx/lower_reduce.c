@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Reductions along one axis (lower.h): a tree over the registers of each thread, butterflies over the lanes
+ * that share the axis, one exchange through shared memory over the warps that do. The order depends on
+ * the layout alone, so results are the same in every run. Any number of inputs, any pure body.
+ *
+ *     thread   a tree of 2^regs            lanes    5 x (shuffle, body)
+ *     warps    st.shared, bar.sync, 2^warps values in order
+ *
+ * Results lie in the layout without the axis: every thread that shared a row holds its result.
+ */
+#include "target/ptx/lower.h"
+
+typedef struct reduce_state {
+    ts_val v;
+    uint32_t n;             /* inputs */
+    uint32_t axis;          /* flat bits */
+    const ts_layout *from, *to;
+    bool symmetric;         /* the body is one commutative operation */
+} reduce_state;
+
+enum { REDUCE_INPUTS = 8 };
+
+/* out = body(x, y): region args in pairs (element, accumulator). x and out may be the same. */
+static void reduce_combine(ts_lower *lw, const reduce_state *s, ts_val *acc, const ts_val *x)
+{
+    ts_val args[2 * REDUCE_INPUTS], out[REDUCE_INPUTS];
+    for (uint32_t i = 0; i < s->n; i++) {
+        args[2 * i] = x[i];
+        args[2 * i + 1] = acc[i];
+    }
+    ts_lower_inline(lw, s->v, args, out);
+    memcpy(acc, out, s->n * sizeof *out);
+}
+
+static bool reduce_symmetric(const ts_lower *lw, ts_val v)
+{
+    ts_val body = v + 1;
+    while (ts_at(lw->tile, body)->op == TS_OP_arg)
+        body++;
+    const ts_inst *inst = ts_at(lw->tile, body);
+    return ts_at(lw->tile, v)->n_opnd == 1 && ts_info(inst)->flags & TS_COMM && inst->n_opnd == 2 &&
+           inst->opnd[0] != inst->opnd[1] && inst->opnd[0] > v && inst->opnd[1] > v &&
+           ts_at(lw->tile, body + 1)->op == TS_OP_yield;
+}
+
+/* Register bits that run over the axis. */
+static uint32_t reduce_axis_regs(const reduce_state *s)
+{
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < s->from->n_reg; i++)
+        mask |= s->from->reg[i] & s->axis ? 1u << i : 0;
+    return mask;
+}
+
+/* The result's register `k` as a register number of the operand's layout: k spread over the kept bits. */
+static uint32_t reduce_kept(const reduce_state *s, uint32_t k)
+{
+    uint32_t r = 0, at = 0;
+    for (uint32_t i = 0; i < s->from->n_reg; i++)
+        if (s->from->reg[i] & ~s->axis)
+            r |= (k >> at++ & 1) << i;
+    return r;
+}
+
+/* Within the thread: pairs, then pairs of pairs, by ascending register bit. */
+static void reduce_thread(ts_lower *lw, const reduce_state *s, const ts_val *const *in, uint32_t first, ts_val *acc)
+{
+    uint32_t regs = reduce_axis_regs(s), bits[TS_LAYOUT_REGS], n = 0;
+    for (uint32_t i = 0; i < s->from->n_reg; i++)
+        if (regs >> i & 1)
+            bits[n++] = 1u << i;
+    ts_val *work = TS_NEW_N(lw->arena, ts_val, (size_t)s->n << n);
+    for (uint32_t k = 0; work && k < 1u << n; k++)
+        for (uint32_t i = 0; i < s->n; i++)
+            work[k * s->n + i] = in[i][first ^ ts_xor_of(bits, n, k)];
+    for (uint32_t half = n ? 1u << (n - 1) : 0; work && half; half >>= 1)
+        for (uint32_t k = 0; k < half; k++) {
+            memmove(work + k * s->n, work + 2 * k * s->n, s->n * sizeof *work);
+            reduce_combine(lw, s, work + k * s->n, k ? work + (2 * k + 1) * s->n : work + s->n);
+        }
+    if (work)
+        memcpy(acc, work, s->n * sizeof *acc);
+}
+
+/* Over the lanes of the axis: afterwards all of them hold the result. */
+static void reduce_lanes(ts_lower *lw, const reduce_state *s, ts_val *acc)
+{
+    for (uint32_t bit = 0; bit < TS_LAYOUT_LANES; bit++) {
+        if (!(s->from->lane[bit] & s->axis))
+            continue;
+        ts_val other[REDUCE_INPUTS], lower[REDUCE_INPUTS], upper[REDUCE_INPUTS];
+        for (uint32_t i = 0; i < s->n; i++)
+            other[i] = ts_lower_shuffle(lw, acc[i], ts_lower_i32(lw, 1u << bit), TS_SHFL_BFLY);
+        if (s->symmetric) {
+            reduce_combine(lw, s, acc, other);
+            continue;
+        }
+        /* both lanes must combine in the same order to get the same result */
+        ts_val mine = ts_op2(&lw->b, TS_OP_andi, lw->tid, ts_lower_i32(lw, 1u << bit), 0);
+        ts_val low = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, mine, ts_lower_i32(lw, 0), 0);
+        for (uint32_t i = 0; i < s->n; i++) {
+            lower[i] = ts_select(&lw->b, low, acc[i], other[i]);
+            upper[i] = ts_select(&lw->b, low, other[i], acc[i]);
+        }
+        reduce_combine(lw, s, lower, upper);
+        memcpy(acc, lower, s->n * sizeof *acc);
+    }
+}
+
+static uint32_t reduce_axis_warps(const reduce_state *s)
+{
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < s->from->n_warp; i++)
+        mask |= s->from->warp[i] & s->axis ? 1u << i : 0;
+    return mask;
+}
+
+/* Element offset of a partial result: kept flat index times 2^n_warps, plus the warp's number on the axis. */
+static ts_val reduce_slot(ts_lower *lw, const reduce_state *s, bool with_warp, uint32_t n_warps, uint32_t bytes)
+{
+    uint32_t lane[TS_LAYOUT_LANES], warp[TS_LAYOUT_WARPS] = {0}, at = 0;
+    for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++)
+        lane[i] = (s->to->lane[i] << n_warps) * bytes;
+    for (uint32_t i = 0; i < s->from->n_warp; i++) {
+        warp[i] = (s->to->warp[i] << n_warps) * bytes;
+        if (s->from->warp[i] & s->axis)
+            warp[i] = with_warp ? (1u << at++) * bytes : 0;
+    }
+    return ts_lower_linear(lw, lane, warp);
+}
+
+static ts_type reduce_memory_type(ts_type elem)
+{
+    return elem == TS_T_i1 ? TS_T_i8 : elem;
+}
+
+static void reduce_read_warps(ts_lower *lw, const reduce_state *s, ts_val base, ts_type elem, uint32_t k, uint32_t n_warps,
+                              ts_val *out)
+{
+    ts_type memory = reduce_memory_type(elem);
+    uint32_t bytes = ts_type_bits(lw->module, memory) / 8, n = 1u << n_warps, step = TS_MIN(n, 16 / bytes);
+    ts_val at = ts_lower_ptr(lw, base, reduce_slot(lw, s, false, n_warps, bytes), ((int64_t)ts_lower_fixed(s->to, k) << n_warps) * bytes);
+    for (uint32_t i = 0; i < n; i += step)
+        ts_lower_ld(lw, memory, ts_lower_ptr(lw, at, 0, i * bytes), step, TS_CACHE_NONE, 0, 0, out + i);
+    for (uint32_t i = 0; i < n && memory != elem; i++)
+        out[i] = ts_cast(&lw->b, TS_OP_trunci, out[i], elem, 0);
+}
+
+/* Over warps: one buffer for each input, one barrier for all. acc[k * n + i]: register k of input i. */
+static void reduce_warps(ts_lower *lw, const reduce_state *s, ts_val *acc)
+{
+    uint32_t warps = reduce_axis_warps(s), n_warps = 0, total = 0, at[REDUCE_INPUTS] = {0};
+    ts_val base[REDUCE_INPUTS], parts[REDUCE_INPUTS][32];
+    for (uint32_t i = 0; i < s->from->n_warp; i++)
+        n_warps += warps >> i & 1;
+    if (!n_warps)
+        return;
+    for (uint32_t i = 0; i < s->n; i++) {
+        at[i] = total;
+        ts_type memory = reduce_memory_type(ts_type_of(lw->fn, acc[i]));
+        total += ((ts_type_bits(lw->module, memory) / 8 << (s->to->bits + n_warps)) + 15) & ~15u;
+    }
+    uint32_t region = ts_shared_take(lw, total, s->v);
+    for (uint32_t i = 0; i < s->n; i++) {
+        ts_type elem = ts_type_of(lw->fn, acc[i]), memory = reduce_memory_type(elem);
+        uint32_t bytes = ts_type_bits(lw->module, memory) / 8;
+        base[i] = ts_shared_pointer(lw, memory, region + at[i]);
+        for (uint32_t k = 0; k < 1u << s->to->n_reg; k++) {
+            ts_val x = memory == elem ? acc[k * s->n + i] : ts_cast(&lw->b, TS_OP_exti, acc[k * s->n + i], memory, TS_A_UNSIGNED);
+            int64_t fixed = ((int64_t)ts_lower_fixed(s->to, k) << n_warps) * bytes;
+            ts_lower_st(lw, ts_lower_ptr(lw, base[i], reduce_slot(lw, s, true, n_warps, bytes), fixed), 1, &x, TS_CACHE_NONE, 0);
+        }
+    }
+    ts_lower_barrier(lw);
+    for (uint32_t k = 0; k < 1u << s->to->n_reg; k++) {
+        for (uint32_t i = 0; i < s->n; i++)
+            reduce_read_warps(lw, s, base[i], ts_type_of(lw->fn, acc[k * s->n + i]), k, n_warps, parts[i]);
+        for (uint32_t w = 0; w < 1u << n_warps; w++) {
+            ts_val x[REDUCE_INPUTS];
+            for (uint32_t i = 0; i < s->n; i++)
+                x[i] = parts[i][w];
+            if (w == 0)
+                memcpy(acc + k * s->n, x, s->n * sizeof *x);
+            else
+                reduce_combine(lw, s, acc + k * s->n, x);
+        }
+    }
+    ts_shared_done(lw, region, total);
+}
+
+void ts_lower_reduce(ts_lower *lw, ts_val v)
+{
+    const ts_inst *inst = ts_at(lw->tile, v);
+    reduce_state s = {.v = v, .n = inst->n_opnd, .from = lw->assign.work[v]};
+    if (s.n > REDUCE_INPUTS) {
+        ts_lower_fail(lw, TS_UNSUPPORTED, v, "a reduction of %u tiles at once; at most %d", s.n, REDUCE_INPUTS);
+        return;
+    }
+    s.axis = ts_axis_mask(ts_axis_of(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)), ts_pool(lw->tile, inst)[0]));
+    ts_layout slice = ts_layout_slice(s.from, s.axis);
+    s.to = &slice;
+    s.symmetric = reduce_symmetric(lw, v);
+    const ts_val *in[REDUCE_INPUTS];
+    uint32_t n_out = 1u << slice.n_reg;
+    ts_val *acc = TS_NEW_N(lw->arena, ts_val, n_out * s.n);
+    for (uint32_t i = 0; i < s.n; i++)
+        in[i] = ts_lower_get(lw, ts_opnd(lw->tile, v, i), s.from);
+    for (uint32_t k = 0; acc && k < n_out; k++) {
+        reduce_thread(lw, &s, in, reduce_kept(&s, k), acc + k * s.n);
+        reduce_lanes(lw, &s, acc + k * s.n);
+    }
+    if (!acc)
+        return;
+    reduce_warps(lw, &s, acc);
+    for (uint32_t i = 0; i < s.n; i++) {
+        ts_val *out = ts_lower_regs(lw, &slice);
+        for (uint32_t k = 0; k < n_out; k++)
+            out[k] = acc[k * s.n + i];
+        ts_lower_set(lw, lw->shape.end[v] + 1 + i, &slice, out);
+    }
+}

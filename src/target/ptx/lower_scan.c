@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inclusive scans along one axis (lower.h). The layout deals the axis out as registers, lanes, warps, registers:
+ * each thread scans its run, lanes add runs by doubling distances, warps exchange totals through shared
+ * memory, and the outer registers ("chunks") follow one another with a carry. `reverse` walks everything
+ * from the other end. Blelloch's and Kogge-Stone's schemes; order fixed by the layout.
+ */
+#include "target/ptx/lower.h"
+
+enum { SCAN_INPUTS = 8 };
+
+typedef struct scan_state {
+    ts_val v;
+    uint32_t n, axis;
+    bool reverse;
+    const ts_layout *layout;
+    uint32_t low[TS_LAYOUT_REGS], high[TS_LAYOUT_REGS], kept[TS_LAYOUT_REGS]; /* register bits */
+    uint32_t n_low, n_high, n_kept, lanes, warps; /* lane and warp bits of the axis */
+    ts_val identity[SCAN_INPUTS];
+    ts_val *out[SCAN_INPUTS];                     /* first the runs, then the results */
+    ts_val *before;                               /* [(kept * chunks + chunk) * n + i]: lanes before this one */
+    ts_val *total;                                /* same index: the warp's total */
+    ts_val at_first;                              /* i1: no lane of the axis before this one */
+} scan_state;
+
+static void scan_combine(ts_lower *lw, const scan_state *s, const ts_val *acc, const ts_val *x, ts_val *out)
+{
+    ts_val args[2 * SCAN_INPUTS];
+    for (uint32_t i = 0; i < s->n; i++) {
+        args[2 * i] = x[i];
+        args[2 * i + 1] = acc[i];
+    }
+    ts_lower_inline(lw, s->v, args, out);
+}
+
+static void scan_bits(scan_state *s)
+{
+    uint32_t in_threads = 0;
+    for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++) {
+        s->lanes += (s->layout->lane[i] & s->axis) != 0;
+        in_threads |= s->layout->lane[i] & s->axis;
+    }
+    for (uint32_t i = 0; i < s->layout->n_warp; i++)
+        s->warps += (s->layout->warp[i] & s->axis) != 0;
+    for (uint32_t i = 0; i < s->layout->n_reg; i++) {
+        uint32_t column = s->layout->reg[i];
+        if (column & s->axis && (!in_threads || column < (in_threads & -in_threads)))
+            s->low[s->n_low++] = 1u << i;
+        else if (column & s->axis)
+            s->high[s->n_high++] = 1u << i;
+        else if (column)
+            s->kept[s->n_kept++] = 1u << i;
+    }
+}
+
+static uint32_t scan_reg(const scan_state *s, uint32_t kept, uint32_t chunk, uint32_t run)
+{
+    return ts_xor_of(s->kept, s->n_kept, kept) ^ ts_xor_of(s->high, s->n_high, chunk) ^ ts_xor_of(s->low, s->n_low, run);
+}
+
+static uint32_t scan_step(const scan_state *s, uint32_t i, uint32_t n)
+{
+    return s->reverse ? n - 1 - i : i;
+}
+
+/* The run of one thread. */
+static void scan_run(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t chunk)
+{
+    uint32_t n = 1u << s->n_low;
+    for (uint32_t k = 1; k < n; k++) {
+        ts_val acc[SCAN_INPUTS], x[SCAN_INPUTS], y[SCAN_INPUTS];
+        uint32_t r = scan_reg(s, kept, chunk, scan_step(s, k, n)), last = scan_reg(s, kept, chunk, scan_step(s, k - 1, n));
+        for (uint32_t i = 0; i < s->n; i++) {
+            acc[i] = s->out[i][last];
+            x[i] = s->out[i][r];
+        }
+        scan_combine(lw, s, acc, x, y);
+        for (uint32_t i = 0; i < s->n; i++)
+            s->out[i][r] = y[i];
+    }
+}
+
+/* i1: at least `distance` lanes of the axis come before this one. */
+static ts_val scan_has_before(ts_lower *lw, const scan_state *s, uint32_t distance)
+{
+    ts_val lane = ts_op2(&lw->b, TS_OP_andi, lw->tid, ts_lower_i32(lw, (1 << s->lanes) - 1), 0);
+    if (s->reverse)
+        return ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, lane, ts_lower_i32(lw, (1 << s->lanes) - distance), 0);
+    return ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, lane, ts_lower_i32(lw, distance), 0);
+}
+
+static void scan_shift(ts_lower *lw, const scan_state *s, const ts_val *x, uint32_t distance, ts_val *out)
+{
+    for (uint32_t i = 0; i < s->n; i++)
+        out[i] = ts_lower_shuffle(lw, x[i], ts_lower_i32(lw, distance), s->reverse ? TS_SHFL_DOWN : TS_SHFL_UP);
+}
+
+/* Sums of the lanes before this one, and of the whole warp. */
+static void scan_lanes(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t chunk)
+{
+    uint32_t slot = (kept << s->n_high | chunk) * s->n, n = 1u << s->n_low;
+    ts_val sum[SCAN_INPUTS], other[SCAN_INPUTS], both[SCAN_INPUTS];
+    for (uint32_t i = 0; i < s->n; i++)
+        sum[i] = s->out[i][scan_reg(s, kept, chunk, scan_step(s, n - 1, n))];
+    for (uint32_t bit = 0; bit < s->lanes; bit++) {
+        scan_shift(lw, s, sum, 1u << bit, other);
+        scan_combine(lw, s, other, sum, both);
+        ts_val has = scan_has_before(lw, s, 1u << bit);
+        for (uint32_t i = 0; i < s->n; i++)
+            sum[i] = ts_select(&lw->b, has, both[i], sum[i]);
+    }
+    memcpy(s->total + slot, sum, s->n * sizeof *sum);
+    if (!s->lanes)
+        return;
+    scan_shift(lw, s, sum, 1, s->before + slot);
+    uint32_t last = s->reverse ? 0 : (1u << s->lanes) - 1;
+    ts_val keep = ts_op2(&lw->b, TS_OP_andi, lw->tid, ts_lower_i32(lw, 31 & ~((1 << s->lanes) - 1)), 0);
+    ts_val from = ts_op2(&lw->b, TS_OP_ori, keep, ts_lower_i32(lw, last), 0);
+    for (uint32_t i = 0; i < s->n; i++)
+        s->total[slot + i] = ts_lower_shuffle(lw, sum[i], from, TS_SHFL_IDX);
+}
+
+/* Byte offset of this thread's row of warp totals, with or without its own warp's column. */
+static ts_val scan_slot(ts_lower *lw, const scan_state *s, bool own, uint32_t bytes)
+{
+    uint32_t lane[TS_LAYOUT_LANES] = {0}, warp[TS_LAYOUT_WARPS] = {0}, at = s->warps, column = 0;
+    for (uint32_t i = s->lanes; i < TS_LAYOUT_LANES; i++)
+        lane[i] = bytes << at++;
+    for (uint32_t i = 0; i < s->layout->n_warp; i++) {
+        if (s->layout->warp[i] & s->axis)
+            warp[i] = own ? bytes << column++ : 0;
+        else
+            warp[i] = bytes << at++;
+    }
+    return ts_lower_linear(lw, lane, warp);
+}
+
+/* Totals of all warps of the axis: totals[(slot * 2^warps) + w]. */
+static ts_val *scan_exchange(ts_lower *lw, const scan_state *s)
+{
+    uint32_t slots = 1u << (s->n_kept + s->n_high), n_warps = 1u << s->warps;
+    ts_val *totals = TS_NEW_N(lw->arena, ts_val, (size_t)slots * s->n * n_warps);
+    uint32_t row = 1u << (TS_LAYOUT_LANES - s->lanes + s->layout->n_warp), at = 0;
+    uint32_t region = ts_shared_take(lw, slots * s->n * row * 8, s->v), offset[SCAN_INPUTS];
+    for (uint32_t i = 0; i < s->n; i++) {
+        offset[i] = region + at;
+        at += slots * row * 8;
+    }
+    for (uint32_t phase = 0; phase < 2; phase++) {
+        for (uint32_t slot = 0; totals && slot < slots; slot++)
+            for (uint32_t i = 0; i < s->n; i++) {
+                ts_type elem = ts_type_of(lw->fn, s->total[slot * s->n + i]), memory = elem == TS_T_i1 ? TS_T_i8 : elem;
+                uint32_t bytes = ts_type_bits(lw->module, memory) / 8;
+                ts_val base = ts_shared_pointer(lw, memory, offset[i]), *out = totals + (slot * s->n + i) * n_warps;
+                ts_val mine = ts_lower_ptr(lw, base, scan_slot(lw, s, phase == 0, bytes), (int64_t)slot * row * bytes);
+                ts_val x = s->total[slot * s->n + i];
+                if (phase == 0 && memory != elem)
+                    x = ts_cast(&lw->b, TS_OP_exti, x, memory, TS_A_UNSIGNED);
+                if (phase == 0)
+                    ts_lower_st(lw, mine, 1, &x, TS_CACHE_NONE, 0);
+                for (uint32_t w = 0; phase == 1 && w < n_warps; w++) {
+                    ts_lower_ld(lw, memory, ts_lower_ptr(lw, mine, 0, w * bytes), 1, TS_CACHE_NONE, 0, 0, out + w);
+                    out[w] = memory == elem ? out[w] : ts_cast(&lw->b, TS_OP_trunci, out[w], elem, 0);
+                }
+            }
+        if (phase == 0)
+            ts_lower_barrier(lw);
+    }
+    ts_shared_done(lw, region, at);
+    return totals;
+}
+
+/* Adds what comes before this thread's run; moves the carry past this chunk. */
+static void scan_finish(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t chunk, const ts_val *totals, ts_val *carry)
+{
+    uint32_t slot = kept << s->n_high | chunk, n_warps = 1u << s->warps;
+    ts_val before[SCAN_INPUTS], next[SCAN_INPUTS], x[SCAN_INPUTS];
+    memcpy(before, carry, sizeof before);
+    ts_val warp = ts_op2(&lw->b, TS_OP_shri, lw->tid, ts_lower_i32(lw, 5), TS_A_UNSIGNED);
+    warp = ts_op2(&lw->b, TS_OP_andi, warp, ts_lower_i32(lw, n_warps - 1), 0);
+    for (uint32_t k = 0; k < n_warps; k++) {
+        uint32_t w = scan_step(s, k, n_warps);
+        ts_val here = s->warps ? ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, warp, ts_lower_i32(lw, w), 0) : 0;
+        for (uint32_t i = 0; i < s->n; i++) {
+            x[i] = totals ? totals[(slot * s->n + i) * n_warps + w] : s->total[slot * s->n + i];
+            before[i] = here ? ts_select(&lw->b, here, carry[i], before[i]) : carry[i];
+        }
+        scan_combine(lw, s, carry, x, next);
+        memcpy(carry, next, sizeof next);
+    }
+    if (s->lanes) {
+        scan_combine(lw, s, before, s->before + slot * s->n, next);
+        for (uint32_t i = 0; i < s->n; i++)
+            before[i] = ts_select(&lw->b, s->at_first, before[i], next[i]);
+    }
+    for (uint32_t run = 0; run < 1u << s->n_low; run++) {
+        uint32_t r = scan_reg(s, kept, chunk, run);
+        for (uint32_t i = 0; i < s->n; i++)
+            x[i] = s->out[i][r];
+        scan_combine(lw, s, before, x, next);
+        for (uint32_t i = 0; i < s->n; i++)
+            s->out[i][r] = next[i];
+    }
+}
+
+static bool scan_prepare(ts_lower *lw, scan_state *s)
+{
+    const uint32_t *words = ts_pool(lw->tile, ts_at(lw->tile, s->v));
+    ts_val first = ts_opnd(lw->tile, s->v, 0);
+    s->axis = ts_axis_mask(ts_axis_of(lw->module, ts_type_of(lw->tile, first), words[0]));
+    s->reverse = words[1];
+    scan_bits(s);
+    for (uint32_t i = 0; i < s->n; i++) {
+        ts_val x = ts_opnd(lw->tile, s->v, i);
+        s->identity[i] = ts_bits(&lw->b, ts_lower_elem(lw, x), words[3 + 2 * i] | (uint64_t)words[4 + 2 * i] << 32);
+        s->out[i] = ts_lower_regs(lw, s->layout);
+        memcpy(s->out[i], ts_lower_get(lw, x, s->layout), sizeof *s->out[i] << s->layout->n_reg);
+    }
+    uint32_t slots = s->n << (s->n_kept + s->n_high);
+    s->before = TS_NEW_N(lw->arena, ts_val, slots);
+    s->total = TS_NEW_N(lw->arena, ts_val, slots);
+    if (s->lanes) {
+        ts_val has = scan_has_before(lw, s, 1);
+        s->at_first = ts_op2(&lw->b, TS_OP_xori, has, ts_int(&lw->b, TS_T_i1, 1), 0);
+    }
+    return s->before && s->total;
+}
+
+void ts_lower_scan(ts_lower *lw, ts_val v)
+{
+    scan_state s = {.v = v, .n = ts_at(lw->tile, v)->n_opnd, .layout = lw->assign.work[v]};
+    if (s.n > SCAN_INPUTS) {
+        ts_lower_fail(lw, TS_UNSUPPORTED, v, "a scan of %u tiles at once; at most %d", s.n, SCAN_INPUTS);
+        return;
+    }
+    if (!scan_prepare(lw, &s))
+        return;
+    uint32_t n_kept = 1u << s.n_kept, n_chunks = 1u << s.n_high, repeats = ts_lower_repeats(s.layout);
+    for (uint32_t kept = 0; kept < n_kept; kept++)
+        for (uint32_t chunk = 0; chunk < n_chunks; chunk++) {
+            scan_run(lw, &s, kept, chunk);
+            scan_lanes(lw, &s, kept, chunk);
+        }
+    const ts_val *totals = s.warps ? scan_exchange(lw, &s) : NULL;
+    for (uint32_t kept = 0; kept < n_kept; kept++) {
+        ts_val carry[SCAN_INPUTS];
+        memcpy(carry, s.identity, sizeof carry);
+        for (uint32_t chunk = 0; chunk < n_chunks; chunk++)
+            scan_finish(lw, &s, kept, scan_step(&s, chunk, n_chunks), totals, carry);
+    }
+    for (uint32_t i = 0; i < s.n; i++) {
+        for (uint32_t r = 0; r < 1u << s.layout->n_reg; r++)
+            s.out[i][r] = s.out[i][r & ~repeats];
+        ts_lower_set(lw, lw->shape.end[v] + 1 + i, s.layout, s.out[i]);
+    }
+}

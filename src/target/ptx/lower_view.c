@@ -1,0 +1,585 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loads, stores and reductions through views (lower.h). An access is described axis by axis (coordinate of
+ * the tile's corner, extent, stride); each thread adds its own coordinates once, registers add
+ * constants. Elements that follow each other in memory move as vectors of up to 16 bytes.
+ *
+ *     whole tile inside, promised            vectors
+ *     few vectors, extent divisible          vectors, each with its predicate
+ *     otherwise                              if (block-uniform: tile inside) vectors else single elements
+ */
+#include "target/ptx/lower.h"
+
+typedef struct view_axis {
+    ts_val base, extent, stride; /* thread values; stride 0 = constant `step` */
+    int64_t step, align;         /* known divisor of the corner's coordinate */
+    int64_t extent_div;
+    ts_axis_bits bits;
+    const ts_val *index;         /* sparse axis: the element index of each register */
+    ts_val local;                /* coordinate of this thread's register 0 */
+    bool check;
+} view_axis;
+
+typedef struct view_access {
+    ts_val view;                 /* tile value */
+    const ts_type_info *info, *tensor;
+    ts_type elem, index;         /* i32 or i64 coordinates */
+    uint32_t bytes, rank, unit;  /* unit: axis with stride 1, or TS_NO */
+    view_axis axis[TS_MAX_RANK];
+    const ts_layout *layout;
+    ts_val corner;               /* pointer to this thread's register 0 */
+    uint32_t log_vec, member[16], vector;
+    ts_val only;                 /* threads that act; 0 = all */
+} view_access;
+
+/* ---- what is known of numbers ------------------------------------------------------------------------------- */
+
+/* A power of two that divides the scalar (bytes for pointers). */
+static int64_t view_divisor(const ts_fn *fn, ts_val v, uint32_t depth)
+{
+    const ts_inst *inst = ts_at(fn, v);
+    int64_t value;
+    if (ts_const_as_int(fn, v, &value))
+        return value ? value & -value : (int64_t)1 << 30;
+    if (depth > 16)
+        return 1;
+    int64_t x = inst->n_opnd > 0 && inst->n_opnd <= 3 ? view_divisor(fn, inst->opnd[0], depth + 1) : 1;
+    switch ((int)inst->op) {
+    case TS_OP_assume: {
+        const uint32_t *w = ts_pool(fn, inst);
+        return w[0] == TS_ASSUME_DIV_BY && !w[3] ? TS_MAX(x, (int64_t)w[1] & -(int64_t)w[1]) : x;
+    }
+    case TS_OP_exti:
+    case TS_OP_trunci:
+    case TS_OP_ptr_to_ptr:
+        return x;
+    case TS_OP_muli:
+        return TS_MIN(x * view_divisor(fn, inst->opnd[1], depth + 1), (int64_t)1 << 30);
+    case TS_OP_shli:
+        return ts_const_as_int(fn, inst->opnd[1], &value) && value >= 0 && value < 30 ? TS_MIN(x << value, (int64_t)1 << 30) : 1;
+    case TS_OP_andi:
+        return TS_MAX(x, view_divisor(fn, inst->opnd[1], depth + 1));
+    case TS_OP_addi:
+    case TS_OP_subi:
+    case TS_OP_ori:
+    case TS_OP_xori:
+        return TS_MIN(x, view_divisor(fn, inst->opnd[1], depth + 1));
+    case TS_OP_offset: {
+        const ts_type_info *pointer = ts_type_get(fn->module, inst->type);
+        int64_t bytes = TS_MAX(1, (int64_t)ts_type_bits(fn->module, pointer->elem) / 8);
+        return TS_MIN(x, bytes * view_divisor(fn, inst->opnd[1], depth + 1));
+    }
+    default:
+        return 1;
+    }
+}
+
+int64_t ts_lower_divisor(const ts_fn *fn, ts_val v)
+{
+    return view_divisor(fn, v, 0);
+}
+
+/* Operand of make_tensor_view that gives extent (or stride) `dim`; TS_NO when it is in the type. */
+static uint32_t view_dynamic(const ts_type_info *tensor, bool stride, uint32_t dim)
+{
+    uint32_t at = 1;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        if (!stride && i == dim)
+            return tensor->dims[i] == TS_DYNAMIC ? at : TS_NO;
+        at += tensor->dims[i] == TS_DYNAMIC;
+    }
+    for (uint32_t i = 0; i < dim; i++)
+        at += tensor->strides[i] == TS_DYNAMIC;
+    return tensor->strides[dim] == TS_DYNAMIC ? at : TS_NO;
+}
+
+/* ---- describing an access -------------------------------------------------------------------------------------- */
+
+static ts_val view_make(const ts_lower *lw, ts_val view)
+{
+    while (view && ts_at(lw->tile, view)->op != TS_OP_make_tensor_view)
+        view = ts_at(lw->tile, view)->n_opnd ? ts_opnd(lw->tile, view, 0) : 0;
+    return view;
+}
+
+static uint32_t view_tensor_axis(const ts_type_info *info, uint32_t axis)
+{
+    return info->dim_map ? (uint32_t)info->dim_map[axis] : axis;
+}
+
+static bool view_is_sparse(const ts_type_info *info, uint32_t axis)
+{
+    return info->kind == TS_KIND_GATHER_SCATTER_VIEW && axis == info->sparse_dim;
+}
+
+/* i64 coordinates as soon as an extent or an index is 64 bits wide. */
+static ts_type view_index_type(const ts_lower *lw, const view_access *a, ts_val v, uint32_t first)
+{
+    ts_val make = view_make(lw, a->view);
+    for (uint32_t i = 0; i < a->rank; i++) {
+        uint32_t at = view_dynamic(a->tensor, false, i);
+        if (at == TS_NO ? a->tensor->dims[i] > INT32_MAX : ts_type_of(lw->tile, ts_opnd(lw->tile, make, at)) == TS_T_i64)
+            return TS_T_i64;
+        if (ts_lower_elem(lw, ts_opnd(lw->tile, v, first + i)) == TS_T_i64)
+            return TS_T_i64;
+    }
+    return TS_T_i32;
+}
+
+static ts_val view_as(ts_lower *lw, ts_val x, ts_type type)
+{
+    ts_type from = ts_type_of(lw->fn, x);
+    int64_t value;
+    if (from == type)
+        return x;
+    if (ts_const_as_int(lw->fn, x, &value))
+        return ts_int(&lw->b, type, value);
+    return ts_cast(&lw->b, ts_type_bits(lw->module, from) < ts_type_bits(lw->module, type) ? TS_OP_exti : TS_OP_trunci, x, type, 0);
+}
+
+static void view_numbers(ts_lower *lw, view_access *a, uint32_t axis)
+{
+    view_axis *x = &a->axis[axis];
+    ts_val make = view_make(lw, a->view);
+    uint32_t dim = view_tensor_axis(a->info, axis);
+    uint32_t extent = view_dynamic(a->tensor, false, dim), stride = view_dynamic(a->tensor, true, dim);
+    if (extent == TS_NO) {
+        x->extent = ts_int(&lw->b, a->index, a->tensor->dims[dim]);
+        x->extent_div = a->tensor->dims[dim] & -a->tensor->dims[dim];
+    } else {
+        x->extent = view_as(lw, lw->scalar[ts_opnd(lw->tile, make, extent)], a->index);
+        x->extent_div = ts_lower_divisor(lw->tile, ts_opnd(lw->tile, make, extent));
+    }
+    x->step = stride == TS_NO ? a->tensor->strides[dim] : 0;
+    if (stride != TS_NO && !ts_const_as_int(lw->tile, ts_opnd(lw->tile, make, stride), &x->step))
+        x->stride = lw->scalar[ts_opnd(lw->tile, make, stride)];
+}
+
+/* Known divisor of this axis' stride. */
+static int64_t view_stride_divisor(const ts_lower *lw, const view_access *a, uint32_t axis)
+{
+    uint32_t at = view_dynamic(a->tensor, true, view_tensor_axis(a->info, axis));
+    if (!a->axis[axis].stride)
+        return a->axis[axis].step ? a->axis[axis].step & -a->axis[axis].step : (int64_t)1 << 30;
+    return ts_lower_divisor(lw->tile, ts_opnd(lw->tile, view_make(lw, a->view), at));
+}
+
+static int64_t view_index_step(const ts_type_info *info, uint32_t axis)
+{
+    return info->kind == TS_KIND_PARTITION_VIEW ? info->dims[axis] : info->kind == TS_KIND_STRIDED_VIEW ? info->strides[axis] : 1;
+}
+
+/* Coordinates of the corner, and of this thread. */
+static void view_corner(ts_lower *lw, view_access *a, uint32_t axis, ts_val index)
+{
+    view_axis *x = &a->axis[axis];
+    int64_t step = view_index_step(a->info, axis);
+    uint32_t lane[TS_LAYOUT_LANES] = {0}, warp[TS_LAYOUT_WARPS] = {0}, mask = ts_axis_mask(x->bits);
+    if (view_is_sparse(a->info, axis)) {
+        uint32_t all = a->layout->bits ? ~0u >> (32 - a->layout->bits) : 0;
+        ts_layout slice = ts_layout_delete(a->layout, all & ~mask);
+        x->index = ts_lower_get(lw, index, &slice);
+        x->align = 1;
+        return;
+    }
+    x->align = TS_MIN(ts_lower_divisor(lw->tile, index) * (step & -step), (int64_t)1 << 30);
+    x->base = ts_op2(&lw->b, TS_OP_muli, view_as(lw, lw->scalar[index], a->index), ts_int(&lw->b, a->index, step), 0);
+    for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++)
+        lane[i] = (a->layout->lane[i] & mask) >> x->bits.first;
+    for (uint32_t i = 0; i < a->layout->n_warp; i++)
+        warp[i] = (a->layout->warp[i] & mask) >> x->bits.first;
+    ts_val mine = ts_lower_linear(lw, lane, warp);
+    x->local = ts_op2(&lw->b, TS_OP_addi, x->base, view_as(lw, mine, a->index), 0);
+}
+
+/* Byte offset of coordinate `at` times the axis' stride, i64. */
+static ts_val view_scaled(ts_lower *lw, const view_access *a, uint32_t axis, ts_val at)
+{
+    const view_axis *x = &a->axis[axis];
+    ts_builder *b = &lw->b;
+    int64_t bytes = x->step * (int64_t)a->bytes, known;
+    if (!x->stride) {
+        if (ts_const_as_int(lw->fn, at, &known))
+            return ts_int(b, TS_T_i64, known * bytes);
+        if (a->index == TS_T_i32 && bytes == (int32_t)bytes)
+            return ts_op2(b, TS_OP_mul_wide, at, ts_lower_i32(lw, bytes), 0);
+        return ts_op2(b, TS_OP_muli, view_as(lw, at, TS_T_i64), ts_int(b, TS_T_i64, bytes), 0);
+    }
+    ts_val offset;
+    if (a->index == TS_T_i32 && ts_type_of(lw->fn, x->stride) == TS_T_i32)
+        offset = ts_op2(b, TS_OP_mul_wide, at, x->stride, 0);
+    else
+        offset = ts_op2(b, TS_OP_muli, view_as(lw, at, TS_T_i64), view_as(lw, x->stride, TS_T_i64), 0);
+    return ts_op2(b, TS_OP_shli, offset, ts_int(b, TS_T_i64, ts_log2(a->bytes)), 0);
+}
+
+/* How many elements a vector may have: registers side by side along the unit axis, alignment, 16 bytes. */
+static void view_vectors(ts_lower *lw, view_access *a)
+{
+    a->log_vec = a->vector = 0;
+    uint32_t unit = a->unit;
+    int64_t align = ts_lower_divisor(lw->tile, ts_opnd(lw->tile, view_make(lw, a->view), 0));
+    if (unit != TS_NO && !a->axis[unit].index) {
+        for (uint32_t i = 0; i < a->rank; i++) {
+            int64_t of = i == unit ? a->axis[i].align * a->bytes : view_stride_divisor(lw, a, i) * a->bytes;
+            align = TS_MIN(align, of);
+        }
+        while (a->log_vec < a->axis[unit].bits.n && (int64_t)a->bytes << (a->log_vec + 1) <= TS_MIN(16, align)) {
+            int reg = ts_layout_reg_bit(a->layout, a->axis[unit].bits.first + a->log_vec);
+            if (reg < 0)
+                break;
+            a->member[a->log_vec++] = 1u << reg;
+        }
+    }
+    uint32_t bit[4];
+    memcpy(bit, a->member, sizeof bit);
+    for (uint32_t i = 0; i < a->log_vec; i++)
+        a->vector |= bit[i];
+    for (uint32_t k = 0; k < 1u << a->log_vec; k++)
+        a->member[k] = ts_xor_of(bit, a->log_vec, k);
+}
+
+static void view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first, const ts_layout *layout)
+{
+    uint32_t promised = TS_M_GET_INBOUNDS(ts_at(lw->tile, v)->aux);
+    *a = (view_access){.view = ts_opnd(lw->tile, v, 0), .layout = layout};
+    a->info = ts_type_get(lw->module, ts_type_of(lw->tile, a->view));
+    a->tensor = ts_type_get(lw->module, a->info->elem);
+    a->elem = a->tensor->elem;
+    a->rank = a->info->rank;
+    a->bytes = TS_MAX(1u, ts_type_bits(lw->module, a->elem) / 8);
+    a->unit = ts_view_unit_axis(lw->tile, a->view);
+    a->index = view_index_type(lw, a, v, first);
+    ts_val offset = 0;
+    uint32_t at = a->layout->bits;
+    for (uint32_t axis = 0; axis < a->rank; axis++) {
+        view_axis *x = &a->axis[axis];
+        x->bits.n = (uint32_t)ts_log2((uint64_t)a->info->dims[axis]);
+        at -= x->bits.n;
+        x->bits.first = at;
+        x->check = !(promised >> axis & 1);
+        view_numbers(lw, a, axis);
+        view_corner(lw, a, axis, ts_opnd(lw->tile, v, first + axis));
+        if (x->index)
+            continue;
+        ts_val part = view_scaled(lw, a, axis, x->local);
+        offset = offset ? ts_op2(&lw->b, TS_OP_addi, offset, part, 0) : part;
+    }
+    ts_val base = lw->scalar[ts_opnd(lw->tile, view_make(lw, a->view), 0)];
+    a->corner = ts_lower_ptr(lw, base, offset, 0);
+    view_vectors(lw, a);
+}
+
+/* ---- one register ------------------------------------------------------------------------------------------------ */
+
+static uint32_t view_reg_coordinate(const view_access *a, uint32_t axis, uint32_t r)
+{
+    return (ts_lower_fixed(a->layout, r) & ts_axis_mask(a->axis[axis].bits)) >> a->axis[axis].bits.first;
+}
+
+static ts_val view_pointer(ts_lower *lw, const view_access *a, uint32_t r)
+{
+    ts_val offset = 0;
+    int64_t fixed = 0;
+    for (uint32_t axis = 0; axis < a->rank; axis++) {
+        const view_axis *x = &a->axis[axis];
+        uint32_t at = view_reg_coordinate(a, axis, r);
+        ts_val part = 0;
+        if (x->index)
+            part = view_scaled(lw, a, axis, view_as(lw, x->index[r], a->index));
+        else if (!x->stride)
+            fixed += at * x->step * (int64_t)a->bytes;
+        else if (at)
+            part = view_scaled(lw, a, axis, ts_int(&lw->b, a->index, at));
+        if (part)
+            offset = offset ? ts_op2(&lw->b, TS_OP_addi, offset, part, 0) : part;
+    }
+    return ts_lower_ptr(lw, ts_lower_ptr(lw, a->corner, offset, 0), 0, fixed);
+}
+
+/* i1: the element of register r lies in the array; 0 = always. */
+static ts_val view_inside(ts_lower *lw, const view_access *a, uint32_t r)
+{
+    ts_val all = 0;
+    for (uint32_t axis = 0; axis < a->rank; axis++) {
+        const view_axis *x = &a->axis[axis];
+        if (!x->check)
+            continue;
+        ts_val at = x->index ? view_as(lw, x->index[r], a->index) : ts_lower_add(lw, x->local, view_reg_coordinate(a, axis, r));
+        all = ts_lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, at, x->extent, TS_A_UNSIGNED));
+    }
+    return all;
+}
+
+/* i1, the same in the whole block: every element lies in the array. 0 = always; *known false when elements
+ * must be looked at one by one (gathers). */
+static ts_val view_all_inside(ts_lower *lw, const view_access *a, bool *known)
+{
+    ts_val all = 0;
+    *known = true;
+    for (uint32_t axis = 0; axis < a->rank; axis++) {
+        const view_axis *x = &a->axis[axis];
+        if (!x->check)
+            continue;
+        *known = *known && !x->index;
+        if (x->index)
+            continue;
+        ts_val end = ts_lower_add(lw, x->base, a->info->dims[axis]);
+        all = ts_lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_LE, end, x->extent, 0));
+        all = ts_lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, x->base, ts_int(&lw->b, a->index, 0), 0));
+    }
+    return all;
+}
+
+typedef enum view_way { VIEW_PLAIN, VIEW_PREDICATES, VIEW_BRANCH, VIEW_SINGLE } view_way;
+
+static view_way view_choose(ts_lower *lw, const view_access *a, ts_val *inside)
+{
+    bool known;
+    *inside = view_all_inside(lw, a, &known);
+    if (!known)
+        return VIEW_SINGLE;
+    if (!*inside)
+        return VIEW_PLAIN;
+    uint32_t n = a->layout->n_reg > a->log_vec ? a->layout->n_reg - a->log_vec : 0;
+    bool whole = a->unit == TS_NO || a->log_vec == 0 || a->axis[a->unit].extent_div >> a->log_vec;
+    if (whole && n <= 1)
+        return VIEW_PREDICATES;
+    return VIEW_BRANCH;
+}
+
+/* Vectors may be predicated as a whole when the extent and the corner are multiples of their size. */
+static bool view_whole_vectors(const view_access *a)
+{
+    return a->log_vec == 0 || !a->axis[a->unit].check ||
+           (a->axis[a->unit].extent_div >> a->log_vec && a->axis[a->unit].align >> a->log_vec);
+}
+
+static void view_single(view_access *a)
+{
+    a->log_vec = a->vector = 0;
+    a->member[0] = 0;
+}
+
+/* ---- loads ---------------------------------------------------------------------------------------------------------- */
+
+static uint64_t view_pad_bits(ts_type elem, uint8_t padding)
+{
+    static const struct {
+        ts_type elem;
+        uint64_t sign, inf, nan;
+    } formats[] = {{TS_T_f16, 0x8000, 0x7C00, 0x7E00}, {TS_T_bf16, 0x8000, 0x7F80, 0x7FC0},
+                   {TS_T_f32, 0x80000000, 0x7F800000, 0x7FC00000}, {TS_T_tf32, 0x80000000, 0x7F800000, 0x7FC00000},
+                   {TS_T_f64, 1ull << 63, 0x7FF0000000000000, 0x7FF8000000000000},
+                   {TS_T_f8E5M2, 0x80, 0x7C, 0x7E}, {TS_T_f8E4M3FN, 0x80, 0x7E, 0x7F}};
+    for (uint32_t i = 0; i < TS_COUNT(formats); i++)
+        if (formats[i].elem == elem)
+            return padding == TS_PAD_NEG_ZERO ? formats[i].sign : padding == TS_PAD_NAN ? formats[i].nan
+                   : padding == TS_PAD_POS_INF ? formats[i].inf : padding == TS_PAD_NEG_INF ? formats[i].inf | formats[i].sign : 0;
+    return 0;
+}
+
+static void view_load_all(ts_lower *lw, const view_access *a, bool checked, ts_val *out)
+{
+    uint32_t repeats = ts_lower_repeats(a->layout);
+    ts_cache cache = TS_CACHE_NONE;
+    ts_val pad = ts_bits(&lw->b, a->elem, view_pad_bits(a->elem, a->info->padding));
+    for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++) {
+        ts_val values[16], inside = 0;
+        if (r & (repeats | a->vector))
+            continue;
+        if (checked)
+            inside = view_inside(lw, a, r);
+        ts_lower_ld(lw, a->elem, view_pointer(lw, a, r), 1u << a->log_vec, cache, inside, inside ? pad : 0, values);
+        for (uint32_t k = 0; k < 1u << a->log_vec; k++)
+            out[r ^ a->member[k]] = values[k];
+    }
+    for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++)
+        out[r] = out[r & ~repeats];
+}
+
+static void view_yield(ts_lower *lw, const view_access *a, const ts_val *regs, ts_vals *out)
+{
+    for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++)
+        if (!(r & ts_lower_repeats(a->layout)))
+            (void)TS_PUSH(lw->arena, &out->v, regs[r]);
+}
+
+/* if (inside) vectors else predicated; both hand their registers to the results of the `if`. */
+static void view_load_branch(ts_lower *lw, view_access *a, ts_val inside, ts_val *out)
+{
+    ts_vals yields = {0};
+    ts_val opener = ts_if_begin(&lw->b, inside);
+    view_load_all(lw, a, false, out);
+    view_yield(lw, a, out, &yields);
+    uint32_t n = yields.v.n, repeats = ts_lower_repeats(a->layout);
+    ts_term(&lw->b, TS_OP_yield, n, yields.v.at);
+    ts_else(&lw->b);
+    if (!view_whole_vectors(a))
+        view_single(a);
+    view_load_all(lw, a, true, out);
+    yields.v.n = 0;
+    view_yield(lw, a, out, &yields);
+    ts_term(&lw->b, TS_OP_yield, n, yields.v.at);
+    ts_vals types = {0};
+    for (uint32_t i = 0; i < n; i++)
+        (void)TS_PUSH(lw->arena, &types.v, a->elem);
+    ts_end(&lw->b, opener, n, types.v.at);
+    ts_val next = lw->fn->inst.n - n;
+    for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++)
+        out[r] = r & repeats ? out[r & ~repeats] : next++;
+}
+
+void ts_lower_load_view(ts_lower *lw, ts_val v)
+{
+    view_access a;
+    const ts_layout *home = ts_lower_home(lw, v);
+    ts_val *out = ts_lower_regs(lw, home), inside;
+    if (ts_type_bits(lw->module, ts_lower_elem(lw, v)) < 8) {
+        ts_lower_fail(lw, TS_UNSUPPORTED, v, "views of 4-bit elements are not supported on this target yet; view the bytes and unpack them");
+        return;
+    }
+    ts_lower_before_load(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
+    view_describe(lw, &a, v, 1, home);
+    switch (view_choose(lw, &a, &inside)) {
+    case VIEW_PLAIN:
+        view_load_all(lw, &a, false, out);
+        break;
+    case VIEW_BRANCH:
+        view_load_branch(lw, &a, inside, out);
+        break;
+    default:
+        if (!view_whole_vectors(&a))
+            view_single(&a);
+        view_load_all(lw, &a, true, out);
+    }
+    ts_lower_set(lw, v, home, out);
+}
+
+/* ---- stores --------------------------------------------------------------------------------------------------------- */
+
+static void view_store_all(ts_lower *lw, const view_access *a, bool checked, const ts_val *regs)
+{
+    uint32_t repeats = ts_layout_replicas(a->layout).reg;
+    for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++) {
+        ts_val values[16], pred = a->only;
+        if (r & (repeats | a->vector))
+            continue;
+        if (checked)
+            pred = ts_lower_and(lw, pred, view_inside(lw, a, r));
+        for (uint32_t k = 0; k < 1u << a->log_vec; k++)
+            values[k] = regs[r ^ a->member[k]];
+        ts_lower_st(lw, view_pointer(lw, a, r), 1u << a->log_vec, values, TS_CACHE_NONE, pred);
+    }
+}
+
+static void view_store_branch(ts_lower *lw, view_access *a, ts_val inside, const ts_val *regs)
+{
+    ts_val opener = ts_if_begin(&lw->b, inside);
+    view_store_all(lw, a, false, regs);
+    ts_term(&lw->b, TS_OP_yield, 0, NULL);
+    ts_else(&lw->b);
+    if (!view_whole_vectors(a))
+        view_single(a);
+    view_store_all(lw, a, true, regs);
+    ts_term(&lw->b, TS_OP_yield, 0, NULL);
+    ts_end(&lw->b, opener, 0, NULL);
+}
+
+/* Bytes that neighbouring registers and lanes of a layout cover in one piece along `axis`. */
+static uint32_t view_piece(const ts_layout *layout, ts_axis_bits axis, uint32_t bytes)
+{
+    uint32_t n = 0;
+    for (; n < axis.n; n++) {
+        bool found = ts_layout_reg_bit(layout, axis.first + n) >= 0;
+        for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++)
+            found = found || layout->lane[i] == 1u << (axis.first + n);
+        if (!found)
+            break;
+    }
+    return n == axis.n ? 1u << 20 : bytes << n;
+}
+
+/* The home of the stored value when its pieces fill 32-byte sectors, else the coalesced layout. */
+static const ts_layout *view_store_layout(ts_lower *lw, ts_val v)
+{
+    ts_val view = ts_opnd(lw->tile, v, 0), x = ts_opnd(lw->tile, v, 1);
+    ts_type type = ts_type_of(lw->tile, x);
+    uint32_t unit = ts_view_unit_axis(lw->tile, view);
+    const ts_layout *home = lw->assign.home[x], *usual = ts_assign_default(&lw->assign, lw->module, type, unit);
+    uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, ts_type_elem(lw->module, type)) / 8);
+    if (ts_type_kind(lw->module, type) != TS_KIND_TILE)
+        return ts_lower_home(lw, x);
+    if (home && (unit == TS_NO || view_piece(home, ts_axis_of(lw->module, type, unit), bytes) >= 32))
+        return home;
+    return usual ? usual : ts_lower_home(lw, x);
+}
+
+void ts_lower_store_view(ts_lower *lw, ts_val v)
+{
+    view_access a;
+    ts_val x = ts_opnd(lw->tile, v, 1), inside;
+    const ts_layout *layout = view_store_layout(lw, v);
+    if (ts_type_bits(lw->module, ts_lower_elem(lw, x)) < 8) {
+        ts_lower_fail(lw, TS_UNSUPPORTED, v, "views of 4-bit elements are not supported on this target yet; pack them and store the bytes");
+        return;
+    }
+    const ts_val *regs = ts_lower_get(lw, x, layout);
+    ts_lower_before_store(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
+    view_describe(lw, &a, v, 2, layout);
+    a.only = ts_lower_is_first(lw, ts_layout_replicas(layout));
+    switch (view_choose(lw, &a, &inside)) {
+    case VIEW_PLAIN:
+        view_store_all(lw, &a, false, regs);
+        break;
+    case VIEW_BRANCH:
+        view_store_branch(lw, &a, inside, regs);
+        break;
+    default:
+        if (!view_whole_vectors(&a))
+            view_single(&a);
+        view_store_all(lw, &a, true, regs);
+    }
+}
+
+/* Each element once, by `red`. */
+void ts_lower_atomic_view(ts_lower *lw, ts_val v)
+{
+    view_access a;
+    ts_val x = ts_opnd(lw->tile, v, 1);
+    const ts_layout *layout = view_store_layout(lw, v);
+    const ts_val *regs = ts_lower_get(lw, x, layout);
+    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    ts_lower_before_store(lw, roots);
+    view_describe(lw, &a, v, 2, layout);
+    view_single(&a);
+    ts_val only = ts_lower_is_first(lw, ts_layout_replicas(layout));
+    for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
+        if (r & ts_layout_replicas(layout).reg)
+            continue;
+        ts_val pred = ts_lower_and(lw, only, view_inside(lw, &a, r)), opnds[] = {view_pointer(lw, &a, r), regs[r], pred};
+        ts_emit(&lw->b, TS_OP_red, TS_T_none, pred ? 3 : 2, opnds, ts_at(lw->tile, v)->aux & 0xFFFF, pred ? TS_F_MASK : 0);
+    }
+}
+
+/* ---- queries ---------------------------------------------------------------------------------------------------------- */
+
+void ts_lower_view_query(ts_lower *lw, ts_val v)
+{
+    ts_inst inst = *ts_at(lw->tile, v);
+    const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, inst.opnd[0]));
+    bool space = inst.op == TS_OP_get_index_space_shape;
+    const ts_type_info *tensor = info->kind == TS_KIND_TENSOR_VIEW ? info : ts_type_get(lw->module, info->elem);
+    uint32_t dim = space ? view_tensor_axis(info, inst.aux) : inst.aux, at = view_dynamic(tensor, false, dim);
+    ts_val make = view_make(lw, inst.opnd[0]);
+    ts_val extent = at == TS_NO ? ts_int(&lw->b, inst.type, tensor->dims[dim])
+                                : view_as(lw, lw->scalar[ts_opnd(lw->tile, make, at)], inst.type);
+    int64_t step = space ? view_index_step(info, inst.aux) : 1;
+    if (step > 1) {
+        extent = ts_lower_add(lw, extent, step - 1);
+        extent = ts_is_pow2(step)
+                     ? ts_op2(&lw->b, TS_OP_shri, extent, ts_int(&lw->b, inst.type, ts_log2((uint64_t)step)), TS_A_UNSIGNED)
+                     : ts_op2(&lw->b, TS_OP_divi, extent, ts_int(&lw->b, inst.type, step), TS_A_UNSIGNED);
+    }
+    lw->scalar[v] = extent;
+}
