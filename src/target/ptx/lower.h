@@ -45,7 +45,7 @@ typedef struct ts_shared {
     uint32_t next;        /* where the next scratch buffer is tried */
     uint32_t peak;        /* bytes the launch asks for */
     TS_VEC(ts_shared_use) reads;
-    TS_VEC(ts_shared_use) fixed; /* taken for good */
+    TS_VEC(ts_shared_use) fixed; /* taken: for good, or until ts_shared_done */
     bool unknown;         /* anything may have been read: start of a region */
 } ts_shared;
 
@@ -189,6 +189,8 @@ void ts_lower_reduce(ts_lower *lw, ts_val v);
 void ts_lower_scan(ts_lower *lw, ts_val v);
 void ts_lower_mma(ts_lower *lw, ts_val v);
 void ts_lower_view_query(ts_lower *lw, ts_val v);
+/* Claims the fault record for `code` (this thread); string: number of a message, 0 none. */
+void ts_lower_fault(ts_lower *lw, ts_val v, uint32_t code, uint32_t string);
 void ts_lower_assert(ts_lower *lw, ts_val v);
 void ts_lower_print(ts_lower *lw, ts_val v);
 void ts_lower_alloca(ts_lower *lw, ts_val v);

@@ -96,7 +96,7 @@ void ts_lower_ld(ts_lower *lw, ts_type elem, ts_val pointer, uint32_t n, ts_cach
                  ts_val *out)
 {
     ts_val opnds[3] = {pointer};
-    ts_type types[16];
+    ts_type types[16] = {0};
     uint32_t n_opnd = 1, flags = 0;
     if (pred) {
         opnds[n_opnd++] = pred;

@@ -142,44 +142,52 @@ static void mma_load_words(ts_lower *lw, ts_val base, const ts_layout *fragment,
         ts_lower_ld(lw, word, mma_address(lw, &box, ts_lower_fixed(fragment, r)), 1, TS_CACHE_NONE, 0, 0, &out[r >> log_pack]);
 }
 
-/* Stores an operand to shared memory in the plan's order. */
-static uint32_t mma_spill(ts_lower *lw, ts_val x, const ts_layout *from, const ts_move *move)
+/* Where an operand comes from: registers, or shared memory that it is first written to. */
+typedef struct mma_source {
+    ts_val x;
+    const ts_layout *fragment;
+    ts_layout matrix;
+    ts_move move;
+    bool shared, by_matrix, trans;
+    uint32_t at, bytes, size;
+} mma_source;
+
+static void mma_prepare(ts_lower *lw, mma_source *s, ts_val x, const ts_layout *fragment, const mma_row *row)
 {
-    return ts_lower_to_shared(lw, x, ts_lower_elem(lw, x), from, ts_lower_get(lw, x, from), move->offset);
+    const ts_layout *from = lw->assign.home[x];
+    *s = (mma_source){.x = x, .fragment = fragment, .bytes = TS_MAX(1u, ts_type_bits(lw->module, ts_lower_elem(lw, x)) / 8)};
+    if (from)
+        ts_move_plan(from, fragment, s->bytes, &s->move);
+    s->shared = s->move.kind == TS_MOVE_SHARED || s->move.kind == TS_MOVE_SHUFFLE;
+    if (!s->shared)
+        return;
+    if (row->log_pack == 1) {
+        s->trans = mma_prefers_trans(from, fragment) && mma_matrix_layout(fragment, true, &s->matrix);
+        s->by_matrix = s->trans || mma_matrix_layout(fragment, false, &s->matrix);
+    }
+    ts_move_plan_shared(from, s->by_matrix ? &s->matrix : fragment, s->bytes, true, &s->move);
+    s->at = ts_lower_to_shared(lw, x, ts_lower_elem(lw, x), from, ts_lower_get(lw, x, from), s->move.offset);
+    s->size = s->bytes << from->bits;
 }
 
 /* Registers of an operand, packed as the instruction wants them. */
-static ts_val *mma_operand(ts_lower *lw, ts_val x, const ts_layout *fragment, const mma_row *row)
+static ts_val *mma_fetch(ts_lower *lw, const mma_source *s, const mma_row *row)
 {
-    ts_type elem = ts_lower_elem(lw, x);
-    uint32_t n = 1u << fragment->n_reg, pack = row->log_pack, bytes = TS_MAX(1u, ts_type_bits(lw->module, elem) / 8);
-    const ts_layout *from = lw->assign.home[x];
-    ts_val *out = ts_lower_regs(lw, fragment);
-    ts_move move = {.kind = TS_MOVE_NONE};
-    if (from)
-        ts_move_plan(from, fragment, bytes, &move);
-    if (move.kind == TS_MOVE_NONE || move.kind == TS_MOVE_REGS) {
-        const ts_val *regs = ts_lower_get(lw, x, fragment);
-        for (uint32_t r = 0; r < n; r += 1u << pack)
+    ts_type elem = ts_lower_elem(lw, s->x), word = row->log_pack ? TS_T_i32 : elem == TS_T_tf32 ? TS_T_f32 : elem;
+    uint32_t pack = row->log_pack;
+    ts_val *out = ts_lower_regs(lw, s->fragment);
+    if (!s->shared) {
+        const ts_val *regs = ts_lower_get(lw, s->x, s->fragment);
+        for (uint32_t r = 0; r < 1u << s->fragment->n_reg; r += 1u << pack)
             out[r >> pack] = mma_pack(lw, regs + r, pack);
         return out;
     }
-    ts_layout matrix;
-    bool trans = pack == 1 && mma_prefers_trans(from, fragment), by_matrix = pack == 1 && mma_matrix_layout(fragment, trans, &matrix);
-    if (trans && !by_matrix) {
-        trans = false;
-        by_matrix = mma_matrix_layout(fragment, false, &matrix);
-    }
-    ts_move_plan_shared(from, by_matrix ? &matrix : fragment, bytes, true, &move);
-    uint32_t at = mma_spill(lw, x, from, &move), size = bytes << from->bits;
-    ts_lower_barrier(lw);
-    ts_type word = pack ? TS_T_i32 : elem == TS_T_tf32 ? TS_T_f32 : elem;
-    ts_val base = ts_shared_pointer(lw, by_matrix ? elem : word, at);
-    if (by_matrix)
-        ts_lower_ldmatrix(lw, base, fragment, &matrix, trans, move.offset, out);
+    ts_val base = ts_shared_pointer(lw, s->by_matrix ? elem : word, s->at);
+    if (s->by_matrix)
+        ts_lower_ldmatrix(lw, base, s->fragment, &s->matrix, s->trans, s->move.offset, out);
     else
-        mma_load_words(lw, base, fragment, move.offset, bytes, pack, word, out);
-    ts_shared_done(lw, at, size);
+        mma_load_words(lw, base, s->fragment, s->move.offset, s->bytes, pack, word, out);
+    ts_shared_done(lw, s->at, s->size);
     return out;
 }
 
@@ -235,8 +243,13 @@ static void mma_sync(ts_lower *lw, ts_val v)
     bool half = ts_lower_elem(lw, v) == TS_T_f16;
     job.a = &a;
     job.b = &b;
-    job.ra = mma_operand(lw, ts_opnd(lw->tile, v, 0), &a, &job.row);
-    job.rb = mma_operand(lw, ts_opnd(lw->tile, v, 1), &b, &job.row);
+    mma_source from_a, from_b;
+    mma_prepare(lw, &from_a, ts_opnd(lw->tile, v, 0), &a, &job.row);
+    mma_prepare(lw, &from_b, ts_opnd(lw->tile, v, 1), &b, &job.row);
+    if (from_a.shared || from_b.shared)
+        ts_lower_barrier(lw);
+    job.ra = mma_fetch(lw, &from_a, &job.row);
+    job.rb = mma_fetch(lw, &from_b, &job.row);
     job.rc = ts_lower_regs(lw, job.c);
     const ts_val *old = ts_lower_get(lw, ts_opnd(lw->tile, v, 2), job.c);
     for (uint32_t r = 0; r < 1u << job.c->n_reg; r++)

@@ -8,19 +8,24 @@
  */
 #include "target/ptx/lower.h"
 
-enum { SHARED_ALIGN = 128, SHARED_WINDOW = 8192 };
+enum { SHARED_ALIGN = 128, SHARED_WINDOW = 49152 };
 
 static bool shared_meets(const ts_shared_use *use, uint32_t begin, uint32_t end)
 {
     return use->begin < end && begin < use->end;
 }
 
-/* The first place at or after `from` that keeps clear of what is taken for good. */
+/* The first place at or after `from` that keeps clear of what is taken. */
 static uint32_t shared_clear(const ts_shared *shared, uint32_t from, uint32_t bytes)
 {
-    for (uint32_t i = 0; i < shared->fixed.n; i++)
-        if (shared_meets(&shared->fixed.at[i], from, from + bytes))
-            return shared_clear(shared, (shared->fixed.at[i].end + SHARED_ALIGN - 1) & ~(SHARED_ALIGN - 1u), bytes);
+    for (bool moved = true; moved;) {
+        moved = false;
+        for (uint32_t i = 0; i < shared->fixed.n; i++)
+            if (shared_meets(&shared->fixed.at[i], from, from + bytes)) {
+                from = (shared->fixed.at[i].end + SHARED_ALIGN - 1) & ~(SHARED_ALIGN - 1u);
+                moved = true;
+            }
+    }
     return from;
 }
 
@@ -54,13 +59,20 @@ uint32_t ts_shared_take(ts_lower *lw, uint32_t bytes, ts_val why)
     if (dirty)
         ts_lower_barrier(lw);
     shared->next = begin + bytes;
+    (void)TS_PUSH(lw->arena, &shared->fixed, ((ts_shared_use){begin, begin + bytes})); /* until ts_shared_done */
     shared_grow(lw, begin + bytes, bytes, why);
     return begin;
 }
 
 void ts_shared_done(ts_lower *lw, uint32_t offset, uint32_t bytes)
 {
-    (void)TS_PUSH(lw->arena, &lw->shared.reads, ((ts_shared_use){offset, offset + bytes}));
+    ts_shared *shared = &lw->shared;
+    for (uint32_t i = 0; i < shared->fixed.n; i++)
+        if (shared->fixed.at[i].begin == offset) {
+            shared->fixed.at[i] = shared->fixed.at[--shared->fixed.n];
+            break;
+        }
+    (void)TS_PUSH(lw->arena, &shared->reads, ((ts_shared_use){offset, offset + bytes}));
 }
 
 void ts_shared_cleared(ts_lower *lw)

@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The operations that talk to the outside (assert, print), those that order the grid (gdc, fences), and 4-bit
+ * elements (pack, unpack). Read lower.h first.
+ */
+#include "target/ptx/lower.h"
+#include <stdio.h>
+
+/* ---- faults ------------------------------------------------------------------------------------------------- */
+
+/* Adds a text to the messages and gives its number; number 0 is the empty text. */
+static uint32_t misc_message(ts_lower *lw, const char *text)
+{
+    uint32_t n = 0;
+    if (!lw->messages.n)
+        ts_text_put(&lw->messages, "", 1);
+    for (size_t i = 0; i < lw->messages.n; i++)
+        n += lw->messages.at[i] == 0;
+    ts_text_put(&lw->messages, text, strlen(text) + 1);
+    return n;
+}
+
+static void misc_store_field(ts_lower *lw, size_t offset, ts_val value)
+{
+    ts_lower_st(lw, ts_lower_ptr(lw, lw->fault, 0, (int64_t)offset), 1, &value, TS_CACHE_NONE, 0);
+}
+
+/* First fault wins: the code is claimed by compare-and-swap, the winner fills in the rest. */
+void ts_lower_fault(ts_lower *lw, ts_val v, uint32_t code, uint32_t string)
+{
+    ts_builder *b = &lw->b;
+    ts_loc loc = lw->tile->loc.at[v];
+    uint32_t line = loc && loc <= lw->module->locs.n ? lw->module->locs.at[loc - 1].line : 0;
+    uint32_t attr = TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_DEVICE) | TS_M_MODE(TS_RMW_CAS);
+    ts_val opnds[] = {lw->fault, ts_lower_i32(lw, 0), ts_lower_i32(lw, code)};
+    ts_val old = ts_emit(b, TS_OP_atom, TS_T_i32, 3, opnds, attr, 0);
+    ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_EQ, old, ts_lower_i32(lw, 0), 0));
+    misc_store_field(lw, offsetof(ts_fault, line), ts_lower_i32(lw, line));
+    for (uint32_t i = 0; i < 3; i++)
+        misc_store_field(lw, offsetof(ts_fault, block) + 4 * i,
+                         ts_emit(b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CTAID + i, 0, 0), 0));
+    misc_store_field(lw, offsetof(ts_fault, string), ts_lower_i32(lw, string));
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_else(b);
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_end(b, opener, 0, NULL);
+}
+
+void ts_lower_assert(ts_lower *lw, ts_val v)
+{
+    ts_val x = ts_opnd(lw->tile, v, 0), all = 0;
+    const ts_layout *home = ts_lower_home(lw, x);
+    const ts_val *cond = ts_lower_get(lw, x, home);
+    for (uint32_t r = 0; r < 1u << home->n_reg; r++)
+        if (!(r & ts_lower_repeats(home)))
+            all = all ? ts_op2(&lw->b, TS_OP_andi, all, cond[r], 0) : cond[r];
+    ts_val opener = ts_if_begin(&lw->b, all);
+    ts_term(&lw->b, TS_OP_yield, 0, NULL);
+    ts_else(&lw->b);
+    ts_lower_fault(lw, v, 2, misc_message(lw, ts_str_get(lw->module, ts_at(lw->tile, v)->aux)));
+    ts_term(&lw->b, TS_OP_yield, 0, NULL);
+    ts_end(&lw->b, opener, 0, NULL);
+}
+
+/* ---- print ---------------------------------------------------------------------------------------------------- */
+
+static void misc_printf(ts_lower *lw, const char *format, size_t n, ts_val value)
+{
+    if (n)
+        ts_emit(&lw->b, TS_OP_printf, TS_T_none, value != 0, &value, ts_intern(lw->module, format, n), 0);
+}
+
+/* A conversion with the letter and length that fit the value in C's varargs. */
+static void misc_print_value(ts_lower *lw, const char *spec, size_t n, ts_val value)
+{
+    char text[64];
+    ts_type type = ts_type_of(lw->fn, value);
+    char letter = spec[n - 1];
+    bool is_float = ts_type_is_float(lw->module, type), wide = ts_type_bits(lw->module, type) == 64;
+    size_t head = 1;
+    while (head + 1 < n && strchr("+-# 0123456789.", spec[head]))
+        head++;
+    if (is_float && !strchr("eEfFgGaA", letter))
+        letter = 'f';
+    if (!is_float && !strchr("diuoxX", letter))
+        letter = 'd';
+    if (!is_float && !wide && type != TS_T_i32) /* C's promotion to int */
+        value = ts_cast(&lw->b, TS_OP_exti, value, TS_T_i32, strchr("di", letter) && type != TS_T_i1 ? 0 : TS_A_UNSIGNED);
+    if (is_float && type != TS_T_f64)
+        value = ts_cast(&lw->b, TS_OP_ftof, value, TS_T_f64, 0);
+    int made = snprintf(text, sizeof text, "%.*s%s%c", (int)TS_MIN(head, 48u), spec, !is_float && wide ? "ll" : "", letter);
+    misc_printf(lw, text, (size_t)made, value);
+}
+
+typedef struct misc_tile { /* a tile being printed from shared memory */
+    ts_val base;
+    ts_type type, elem;
+    uint32_t bytes;
+    const char *spec;
+    size_t n_spec;
+} misc_tile;
+
+/* "[a, b]" for axis `axis` on; `at` is the element offset so far. */
+static void misc_print_axis(ts_lower *lw, const misc_tile *t, uint32_t axis, ts_val at)
+{
+    ts_builder *b = &lw->b;
+    uint32_t rank = ts_type_rank(lw->module, t->type);
+    if (axis == rank) {
+        ts_val x, bytes = ts_op2(b, TS_OP_muli, at, ts_lower_i32(lw, t->bytes), 0);
+        ts_type memory = t->elem == TS_T_i1 ? TS_T_i8 : t->elem;
+        ts_lower_ld(lw, memory, ts_lower_ptr(lw, t->base, bytes, 0), 1, TS_CACHE_NONE, 0, 0, &x);
+        misc_print_value(lw, t->spec, t->n_spec, x);
+        return;
+    }
+    int64_t n = ts_type_dims(lw->module, t->type)[axis];
+    misc_printf(lw, "[", 1, 0);
+    ts_val loop = ts_for_begin(b, ts_lower_i32(lw, 0), ts_lower_i32(lw, n), ts_lower_i32(lw, 1), 0, NULL, 0), i = loop + 1;
+    ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_NE, i, ts_lower_i32(lw, 0), 0));
+    misc_printf(lw, ", ", 2, 0);
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_else(b);
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_end(b, opener, 0, NULL);
+    uint32_t stride = ts_axis_of(lw->module, t->type, axis).first;
+    ts_val step = ts_op2(b, TS_OP_shli, i, ts_lower_i32(lw, stride), 0);
+    misc_print_axis(lw, t, axis + 1, ts_op2(b, TS_OP_addi, at, step, 0));
+    ts_term(b, TS_OP_continue, 0, NULL);
+    ts_end(b, loop, 0, NULL);
+    misc_printf(lw, "]", 1, 0);
+}
+
+static void misc_print_text(ts_lower *lw, ts_val v, const misc_tile *tiles, uint32_t n)
+{
+    const char *p = ts_str_get(lw->module, ts_at(lw->tile, v)->aux), *text = p;
+    for (uint32_t used = 0; *p;) {
+        if (*p != '%' || p[1] == '%' || used == n) {
+            p += *p == '%' && p[1] ? 2 : 1;
+            continue;
+        }
+        misc_printf(lw, text, (size_t)(p - text), 0);
+        const char *spec = p++;
+        while (*p && strchr("+-# 0123456789.hljztL", *p))
+            p++;
+        p += *p != 0;
+        text = p;
+        misc_tile t = tiles[used++];
+        t.spec = spec;
+        t.n_spec = (size_t)(p - spec);
+        if (t.type)
+            misc_print_axis(lw, &t, 0, ts_lower_i32(lw, 0));
+        else
+            misc_print_value(lw, t.spec, t.n_spec, t.base);
+    }
+    misc_printf(lw, text, strlen(text), 0);
+}
+
+/* Tiles go to shared memory; then thread 0 prints everything in order. */
+void ts_lower_print(ts_lower *lw, ts_val v)
+{
+    misc_tile tiles[32] = {{0}};
+    uint32_t at[32] = {0}, flat[TS_LAYOUT_BITS], n = ts_at(lw->tile, v)->n_opnd - 0u;
+    n -= ts_opnd_token(ts_at(lw->tile, v)) != TS_NO;
+    for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
+        flat[i] = 1u << i;
+    for (uint32_t i = 0; i < n && i < TS_COUNT(tiles); i++) {
+        ts_val x = ts_opnd(lw->tile, v, i);
+        ts_type type = ts_type_of(lw->tile, x);
+        if (ts_type_kind(lw->module, type) != TS_KIND_TILE) {
+            tiles[i].base = lw->scalar[x];
+            continue;
+        }
+        const ts_layout *home = ts_lower_home(lw, x);
+        ts_type elem = ts_type_elem(lw->module, type), memory = elem == TS_T_i1 ? TS_T_i8 : elem;
+        at[i] = ts_lower_to_shared(lw, x, elem, home, ts_lower_get(lw, x, home), flat);
+        tiles[i] = (misc_tile){ts_shared_pointer(lw, memory, at[i]), type, elem, TS_MAX(1u, ts_type_bits(lw->module, memory) / 8), NULL, 0};
+    }
+    ts_lower_barrier(lw);
+    ts_val opener = ts_if_begin(&lw->b, ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 0), 0));
+    misc_print_text(lw, v, tiles, TS_MIN(n, 32u));
+    ts_term(&lw->b, TS_OP_yield, 0, NULL);
+    ts_else(&lw->b);
+    ts_term(&lw->b, TS_OP_yield, 0, NULL);
+    ts_end(&lw->b, opener, 0, NULL);
+    for (uint32_t i = 0; i < n && i < TS_COUNT(tiles); i++)
+        if (tiles[i].type)
+            ts_shared_done(lw, at[i], tiles[i].bytes * (uint32_t)ts_type_count(lw->module, tiles[i].type));
+    lw->env->plan->uses_print = 1;
+}
+
+/* ---- grid order ------------------------------------------------------------------------------------------------- */
+
+void ts_lower_gdc(ts_lower *lw, ts_val v)
+{
+    ts_op op = (ts_op)ts_at(lw->tile, v)->op;
+    if (op == TS_OP_memory_fence_alias_tko) {
+        ts_emit(&lw->b, TS_OP_fence, TS_T_none, 0, NULL, TS_S(TS_FENCE_GPU, 0, 0), 0);
+        ts_lower_barrier(lw);
+        return;
+    }
+    if (op == TS_OP_gdc_launch_dependents_tko && (lw->hazards.stored | lw->hazards.loaded))
+        ts_lower_barrier(lw);
+    if (lw->env->target >= TS_TARGET_SM90) /* earlier GPUs run kernels one after the other anyway */
+        ts_emit(&lw->b, op == TS_OP_gdc_wait_tko ? TS_OP_gdc_wait : TS_OP_gdc_launch_dependents, TS_T_none, 0, NULL, 0, 0);
+}
+
+/* ---- memory of the block -------------------------------------------------------------------------------------------- */
+
+void ts_lower_alloca(ts_lower *lw, ts_val v)
+{
+    const uint32_t *words = ts_pool(lw->tile, ts_at(lw->tile, v));
+    ts_lower_fail(lw, TS_UNSUPPORTED, v, "alloca of %u bytes is not supported on this target yet", words[0]);
+}
+
+/* A table in global memory that the emitter writes out. */
+ts_val ts_lower_dense(ts_lower *lw, ts_val v)
+{
+    char name[32];
+    ts_type type = ts_type_of(lw->tile, v);
+    uint32_t data = ts_at(lw->tile, v)->aux;
+    int n = snprintf(name, sizeof name, "ts_dense%u", data);
+    ts_str string = ts_intern(lw->module, name, (size_t)n);
+    bool known = false;
+    for (uint32_t i = 0; i < lw->module->globals.n; i++)
+        known = known || lw->module->globals.at[i].name == string;
+    int64_t count = ts_type_count(lw->module, type);
+    ts_type flat = ts_type_tile(lw->module, ts_type_elem(lw->module, type), 1, &count);
+    if (!known && !TS_PUSH(lw->module->arena, &lw->module->globals, ((ts_global){string, flat, data, 16, true})))
+        return 0;
+    return ts_emit(&lw->b, TS_OP_get_global, ts_type_ptr(lw->module, ts_type_elem(lw->module, type), TS_GLOBAL), 0, NULL, string, 0);
+}
+
+/* ---- 4-bit elements ---------------------------------------------------------------------------------------------------- */
+
+static ts_val misc_as_byte(ts_lower *lw, ts_val x)
+{
+    if (ts_type_of(lw->fn, x) != TS_T_i4)
+        x = ts_cast(&lw->b, TS_OP_bitcast, x, TS_T_i4, 0);
+    return ts_cast(&lw->b, TS_OP_exti, x, TS_T_i8, TS_A_UNSIGNED);
+}
+
+/* Two elements a byte, low half first: each side is laid out one byte an element in shared memory. */
+void ts_lower_nibbles(ts_lower *lw, ts_val v)
+{
+    ts_val x = ts_opnd(lw->tile, v, 0);
+    ts_type to = ts_lower_elem(lw, v);
+    bool packs = ts_type_bits(lw->module, to) >= 8;
+    const ts_layout *from = ts_lower_home(lw, x), *home = ts_lower_home(lw, v);
+    const ts_val *in = ts_lower_get(lw, x, from);
+    ts_val *bytes = ts_lower_regs(lw, from), *out = ts_lower_regs(lw, home);
+    uint32_t flat[TS_LAYOUT_BITS], lane[TS_LAYOUT_LANES], warp[TS_LAYOUT_WARPS] = {0};
+    for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
+        flat[i] = 1u << i;
+    for (uint32_t r = 0; r < 1u << from->n_reg; r++)
+        bytes[r] = packs ? misc_as_byte(lw, in[r]) : in[r];
+    uint32_t at = ts_lower_to_shared(lw, v, TS_T_i8, from, bytes, flat);
+    ts_lower_barrier(lw);
+    for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++)
+        lane[i] = packs ? home->lane[i] << 1 : home->lane[i] >> 1;
+    for (uint32_t i = 0; i < home->n_warp; i++)
+        warp[i] = packs ? home->warp[i] << 1 : home->warp[i] >> 1;
+    ts_val base = ts_lower_ptr(lw, ts_shared_pointer(lw, TS_T_i8, at), ts_lower_linear(lw, lane, warp), 0);
+    ts_val odd = ts_op2(&lw->b, TS_OP_andi, ts_lower_flat(lw, home), ts_lower_i32(lw, 1), 0);
+    for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
+        uint32_t fixed = ts_lower_fixed(home, r);
+        ts_val pair[2];
+        ts_lower_ld(lw, TS_T_i8, ts_lower_ptr(lw, base, 0, packs ? fixed << 1 : fixed >> 1), packs ? 2 : 1, TS_CACHE_NONE, 0, 0, pair);
+        if (packs) {
+            ts_val high = ts_op2(&lw->b, TS_OP_shli, pair[1], ts_int(&lw->b, TS_T_i8, 4), 0);
+            out[r] = ts_op2(&lw->b, TS_OP_ori, pair[0], high, 0);
+            out[r] = to == TS_T_i8 ? out[r] : ts_cast(&lw->b, TS_OP_bitcast, out[r], to, 0);
+            continue;
+        }
+        ts_val half = ts_op2(&lw->b, TS_OP_xori, odd, ts_lower_i32(lw, fixed & 1), 0);
+        half = ts_cast(&lw->b, TS_OP_trunci, ts_op2(&lw->b, TS_OP_shli, half, ts_lower_i32(lw, 2), 0), TS_T_i8, 0);
+        ts_val nibble = ts_op2(&lw->b, TS_OP_shri, pair[0], half, TS_A_UNSIGNED);
+        out[r] = ts_cast(&lw->b, TS_OP_trunci, nibble, TS_T_i4, 0);
+        out[r] = to == TS_T_i4 ? out[r] : ts_cast(&lw->b, TS_OP_bitcast, out[r], to, 0);
+    }
+    ts_shared_done(lw, at, 1u << from->bits);
+    ts_lower_set(lw, v, home, out);
+}
