@@ -27,12 +27,13 @@ static ts_status view_check_axis(const ts_array *array, uint32_t axis, ts_error 
 
 /* ---- parts ---------------------------------------------------------------------------------------- */
 
-static int64_t view_steps(int64_t start, int64_t stop, int64_t step)
+/* Unsigned, because the distance of two 64-bit numbers needs 64 bits without a sign. */
+static uint64_t view_steps(int64_t start, int64_t stop, int64_t step)
 {
     if (step > 0 && start < stop)
-        return (int64_t)(((uint64_t)stop - (uint64_t)start - 1) / (uint64_t)step + 1);
+        return ((uint64_t)stop - (uint64_t)start - 1) / (uint64_t)step + 1;
     if (step < 0 && start > stop)
-        return (int64_t)(((uint64_t)start - (uint64_t)stop - 1) / (0 - (uint64_t)step) + 1);
+        return ((uint64_t)start - (uint64_t)stop - 1) / (0 - (uint64_t)step) + 1;
     return 0;
 }
 
@@ -44,7 +45,9 @@ ts_status ts_array_slice(const ts_array *array, uint32_t axis, int64_t start, in
     TS_TRY(view_check_axis(array, axis, err));
     if (step == 0)
         return ts_fail(err, TS_VALUE, "slice step cannot be zero");
-    int64_t extent = array->shape[axis], n = view_steps(start, stop, step);
+    int64_t extent = array->shape[axis];
+    uint64_t steps = view_steps(start, stop, step);
+    int64_t n = steps > INT64_MAX ? INT64_MAX : (int64_t)steps;
     bool wild = n > 0 && (__builtin_mul_overflow(n - 1, step, &offset) || __builtin_add_overflow(start, offset, &last));
     if (n > 0 && (wild || start < 0 || start >= extent || last < 0 || last >= extent))
         return ts_fail(err, TS_INDEX, "slice from %lld to %lld is out of range for axis %u with size %lld",
