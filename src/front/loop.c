@@ -363,7 +363,7 @@ static ts_status loop_region(fr *f, const loop_kind *k, fr_carry *c)
 
 static ts_status loop_attempt(fr *f, const loop_kind *k, fr_carry *c)
 {
-    ts_val *inits;
+    ts_val *inits = NULL;
     bool counted = !k->test && !k->leaves_early;
     c->retry = false;
     c->counts = !k->test && k->leaves_early;

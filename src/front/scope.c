@@ -15,11 +15,6 @@ typedef struct scope_walk {
     bool nested; /* inside a nested function: reads are captures */
 } scope_walk;
 
-static bool scope_is_function(const ts_node *n)
-{
-    return n->kind == TS_AST_FunctionDef || n->kind == TS_AST_Lambda;
-}
-
 static uint32_t scope_args(const ts_node *fn)
 {
     return fn->f[fn->kind == TS_AST_FunctionDef ? 1 : 0];
