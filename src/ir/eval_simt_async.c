@@ -301,6 +301,8 @@ static ts_status async_arrives(simt_warp *w, const simt_tma *tma)
         ts_scalar_write(cta->smem + async_shared_offset(&box, tma->to, i), bytes * 8, 0, value);
     }
     memset(cta->shadow + tma->to, SIMT_PLAIN, (size_t)n * bytes);
+    if (cta->touch) /* the mbarrier publishes the bytes to whoever waits for it */
+        memset(cta->touch + tma->to, 0, (size_t)n * bytes * sizeof *cta->touch);
     if (bar) {
         bar->tx -= n * bytes;
         async_turn(bar);

@@ -242,6 +242,8 @@ static void assign_usual(assign_work *w, ts_val v)
 
 static void assign_load_view(assign_work *w, ts_val v)
 {
+    if (ts_tma_load_of(&w->out->tma, v))
+        return; /* goes to shared memory and stays there */
     uint32_t first = ts_view_unit_axis(w->fn, ts_opnd(w->fn, v, 0));
     assign_set(w, v, ts_assign_default(w->out, w->module, ts_type_of(w->fn, v), first));
 }
@@ -512,6 +514,12 @@ static void assign_mma(assign_work *w, ts_val v)
     ts_type tc = ts_type_of(w->fn, v);
     uint32_t rank = ts_type_rank(w->module, tc);
     const int64_t *dims = ts_type_dims(w->module, tc);
+    if (w->out->way[v] == TS_MMA_WAY_WGMMA) {
+        ts_layout layout = ts_wgmma_layout_c((uint32_t)ts_log2((uint64_t)dims[rank - 2]),
+                                             (uint32_t)ts_log2((uint64_t)dims[rank - 1]), w->out->n_warp);
+        assign_set_copy(w, v, &layout);
+        return;
+    }
     if (w->out->way[v] == TS_MMA_WAY_SYNC) {
         ts_layout layout = ts_mma_layout_c((ts_mma)w->out->row[v], dims, rank, w->out->n_warp, w->has_reduce);
         assign_set_copy(w, v, &layout);
@@ -532,7 +540,7 @@ static void assign_ways(assign_work *w, ts_target target)
         ts_type a = ts_type_of(fn, inst->opnd[0]), b = ts_type_of(fn, inst->opnd[1]), c = inst->type;
         uint32_t row = assign_mma_row(target, ts_type_elem(w->module, a), ts_type_elem(w->module, b),
                                       ts_type_elem(w->module, c), ts_type_dims(w->module, a), ts_type_rank(w->module, a));
-        w->out->way[v] = row < TS_MMA_COUNT ? TS_MMA_WAY_SYNC : TS_MMA_WAY_FMA;
+        w->out->way[v] = ts_wgmma_of(&w->out->tma, v) ? TS_MMA_WAY_WGMMA : row < TS_MMA_COUNT ? TS_MMA_WAY_SYNC : TS_MMA_WAY_FMA;
         w->out->row[v] = (uint8_t)row;
     }
 }
@@ -638,7 +646,7 @@ static void assign_threads(const ts_fn *fn, const ts_pass_env *env, ts_assign *o
         warps = TS_MAX(warps, TS_MIN(4u, sizes.any_bits - 11u));
     if (hint)
         warps = (uint32_t)ts_log2(TS_MIN(hint, 32u));
-    out->n_warp = warps;
+    out->n_warp = out->tma.active ? out->tma.n_warp : warps;
 }
 
 static bool assign_tables(ts_assign *out, ts_arena *arena, uint32_t n)
@@ -658,6 +666,7 @@ ts_status ts_assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena
     w.depth = TS_NEW_N(arena, uint8_t, fn->inst.n);
     if (!w.depth || !assign_tables(out, arena, fn->inst.n) || !ts_shape_of(fn, arena, &w.shape))
         return ts_fail(err, TS_NOMEM, "out of memory while assigning layouts");
+    TS_TRY(ts_tma_plan(fn, env, arena, &out->tma, err));
     assign_threads(fn, env, out);
     assign_ways(&w, env->target);
     for (uint32_t round = 0; round < ASSIGN_ROUNDS; round++) {

@@ -13,9 +13,10 @@
 
 #include "pass/pass.h"
 #include "target/ptx/layout.h"
+#include "target/ptx/tma.h"
 
 /* How an mma is carried out. */
-typedef enum ts_mma_way { TS_MMA_WAY_NONE, TS_MMA_WAY_FMA, TS_MMA_WAY_SYNC } ts_mma_way;
+typedef enum ts_mma_way { TS_MMA_WAY_NONE, TS_MMA_WAY_FMA, TS_MMA_WAY_SYNC, TS_MMA_WAY_WGMMA } ts_mma_way;
 
 typedef struct ts_assign {
     uint32_t n_warp;           /* log2 of the warps of a block */
@@ -24,6 +25,7 @@ typedef struct ts_assign {
     const ts_layout **work;    /* [reduce, scan, atomic ..] the layout the operation works in */
     uint8_t *way;              /* [mma] ts_mma_way */
     uint8_t *row;              /* [mma] ts_mma row for SYNC */
+    ts_tma tma;                /* products on wgmma, loads by TMA */
     TS_VEC(const ts_layout *) interned;
     ts_arena *arena;
 } ts_assign;

@@ -193,6 +193,8 @@ static void lower_result_types(ts_lower *lw, ts_val opener, ts_vals *types)
             if (!(r & ts_lower_repeats(home)))
                 (void)TS_PUSH(lw->arena, &types->v, ts_lower_elem(lw, v));
     }
+    for (uint32_t i = ts_at(lw->tile, opener)->op == TS_OP_for ? ts_tma_loop_n(lw, opener) : 0; i-- > 0;)
+        (void)TS_PUSH(lw->arena, &types->v, TS_T_i32);
 }
 
 static void lower_begin(ts_lower *lw, ts_val tile, ts_val opener)
@@ -221,12 +223,14 @@ static void lower_for(ts_lower *lw, ts_val v)
     ts_vals inits = {0};
     for (uint32_t i = 3; i < inst.n_opnd; i++)
         ts_lower_expand(lw, opnds[i], v + 2 + i - 3, &inits);
+    ts_tma_loop_values(lw, v, &inits);
     ts_val opener = ts_for_begin(&lw->b, lw->scalar[opnds[0]], lw->scalar[opnds[1]], lw->scalar[opnds[2]],
                                  inits.v.n, inits.v.at, inst.aux);
     lower_begin(lw, v, opener);
     ts_val next = opener + 1;
     for (uint32_t i = 0; i + 2 < inst.n_opnd; i++)
         next = lower_collect(lw, v + 1 + i, next);
+    ts_tma_loop_take(lw, v, next);
 }
 
 static void lower_loop(ts_lower *lw, ts_val v)
@@ -257,12 +261,24 @@ static ts_val lower_target(ts_lower *lw, ts_op op, uint32_t i)
     return 0;
 }
 
+/* The loop that `continue` repeats. */
+static ts_val lower_repeated(const ts_lower *lw)
+{
+    uint32_t k = lw->open.n;
+    while (k-- > 0)
+        if (ts_at(lw->tile, lw->open.at[k].tile)->op != TS_OP_if)
+            return lw->open.at[k].tile;
+    return 0;
+}
+
 static void lower_term(ts_lower *lw, ts_val v)
 {
     ts_inst inst = *ts_at(lw->tile, v);
     ts_vals values = {0};
     for (uint32_t i = 0; i < inst.n_opnd; i++)
         ts_lower_expand(lw, ts_opnd(lw->tile, v, i), lower_target(lw, (ts_op)inst.op, i), &values);
+    if (inst.op == TS_OP_continue)
+        ts_tma_loop_next(lw, lower_repeated(lw), &values);
     ts_term(&lw->b, (ts_op)inst.op, values.v.n, values.v.at);
 }
 
@@ -281,6 +297,10 @@ static void lower_end(ts_lower *lw, ts_val v)
         if (ts_at(lw->tile, r)->op != TS_OP_res || ts_at(lw->tile, r)->opnd[0] != top.tile)
             break;
         next = lower_collect(lw, r, next);
+    }
+    if (ts_at(lw->tile, top.tile)->op == TS_OP_for) {
+        ts_tma_loop_take(lw, top.tile, next);
+        ts_wgmma_after_loop(lw, top.tile);
     }
 }
 
@@ -387,8 +407,7 @@ bool ts_lower_has(ts_op op)
     return lower_table[op] || ts_ops[op].flags & TS_ELEM;
 }
 
-/* Lowers one instruction; returns the last one it handled. */
-static ts_val lower_inst(ts_lower *lw, ts_val v)
+ts_val ts_lower_inst(ts_lower *lw, ts_val v)
 {
     const ts_inst *inst = ts_at(lw->tile, v);
     lw->b.loc = lw->tile->loc.at[v];
@@ -399,7 +418,9 @@ static ts_val lower_inst(ts_lower *lw, ts_val v)
             ts_copy(&lw->b, lw->tile, v, lw->scalar);
         return v - 1;
     }
-    if (lower_table[inst->op])
+    if (ts_tma_load_of(&lw->assign.tma, v))
+        ts_lower_tma_load(lw, v);
+    else if (lower_table[inst->op])
         lower_table[inst->op](lw, v);
     else if (ts_info(inst)->flags & TS_ELEM)
         ts_lower_elementwise(lw, v);
@@ -469,15 +490,17 @@ ts_status ts_lower_run(ts_fn *fn, ts_pass_env *env, ts_text *messages, ts_error 
         return ts_fail(err, TS_NOMEM, "out of memory while lowering a kernel");
     lw.messages = *messages;
     ts_lower_scan_memory(&lw);
-    for (ts_val v = lower_entry(&lw); v < fn->inst.n && lw.status == TS_OK; v++)
-        v = lower_inst(&lw, v);
+    ts_val first = lower_entry(&lw);
+    ts_tma_begin(&lw);
+    for (ts_val v = first; v < fn->inst.n && lw.status == TS_OK; v++)
+        v = ts_lower_inst(&lw, v);
     *messages = lw.messages;
     if (lw.status != TS_OK)
         return lw.status;
     if (env->scratch->failed)
         return ts_fail(err, TS_NOMEM, "out of memory while lowering a kernel");
     TS_TRY(ts_builder_status(&lw.b, err));
-    env->plan->threads = 32u << lw.assign.n_warp;
+    env->plan->threads = ts_tma_threads(&lw);
     env->plan->shared_bytes = lw.shared.peak;
     ts_fn_replace(fn, lw.fn);
     return TS_OK;

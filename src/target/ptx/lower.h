@@ -156,6 +156,27 @@ void ts_shared_cleared(ts_lower *lw);  /* a barrier was emitted */
 void ts_shared_forget(ts_lower *lw);   /* a region starts or ends: anything may be pending */
 ts_val ts_shared_pointer(ts_lower *lw, ts_type elem, uint32_t offset);
 
+/* ---- the TMA pipeline: pipeline_tma.c, wgmma.c (see tma.h) -------------------------------------------- */
+
+/* Threads of a block, the producer's included. */
+uint32_t ts_tma_threads(const ts_lower *lw);
+/* At the start of the function: barriers, the producer. */
+void ts_tma_begin(ts_lower *lw);
+/* A `for` opens, continues, has ended: counters of the loops within, see tma.h. */
+void ts_tma_loop_values(ts_lower *lw, ts_val opener, ts_vals *out);
+void ts_tma_loop_next(ts_lower *lw, ts_val opener, ts_vals *out);
+ts_val ts_tma_loop_take(ts_lower *lw, ts_val opener, ts_val next);
+uint32_t ts_tma_loop_n(ts_lower *lw, ts_val opener);
+void ts_wgmma_after_loop(ts_lower *lw, ts_val loop);
+/* Stage of the current step (0 = there is one only), barrier of step `count` (0 = no steps). */
+ts_val ts_tma_stage(ts_lower *lw, const ts_tma_group *group);
+ts_val ts_tma_barrier(ts_lower *lw, const ts_tma_group *group, uint32_t offset, ts_val count);
+void ts_tma_await(ts_lower *lw, const ts_tma_load *load);
+void ts_lower_tma_load(ts_lower *lw, ts_val v);
+void ts_lower_wgmma(ts_lower *lw, ts_val v);
+/* Lowers one instruction; returns the last one it handled. */
+ts_val ts_lower_inst(ts_lower *lw, ts_val v);
+
 /* ---- operations ------------------------------------------------------------------------------------- */
 
 typedef void ts_lower_fn(ts_lower *lw, ts_val v);

@@ -124,7 +124,8 @@ void ts_lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values,
 
 void ts_lower_barrier(ts_lower *lw)
 {
-    ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
+    uint32_t threads = lw->assign.tma.active ? 32u << lw->assign.n_warp : 0; /* not the producer */
+    ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, threads, 0), 0);
     ts_shared_cleared(lw);
     lw->hazards.loaded = lw->hazards.stored = 0;
 }

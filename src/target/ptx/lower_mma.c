@@ -390,6 +390,8 @@ void ts_lower_mma(ts_lower *lw, ts_val v)
 {
     if (ts_at(lw->tile, v)->op == TS_OP_mmaf_scaled)
         ts_lower_fail(lw, TS_INTERNAL, v, "mmaf_scaled must be expanded before layouts are assigned");
+    else if (lw->assign.way[v] == TS_MMA_WAY_WGMMA)
+        ts_lower_wgmma(lw, v);
     else if (lw->assign.way[v] == TS_MMA_WAY_SYNC)
         mma_sync(lw, v);
     else

@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which matrix products run on wgmma and which loads become TMA copies (tma.h). A product qualifies when
+ *   - its types have a wgmma form, m is a multiple of 64, n and k fit, the accumulator fits registers;
+ *   - operand b, and a unless it is computed, is a tile loaded through a partition view for this product
+ *     alone, perhaps reshaped by ones, transposed, or rounded to tf32 on the way;
+ *   - the view obeys TMA's rules: base a parameter aligned to 16 bytes, unit stride along one axis, other
+ *     strides multiples of 16 bytes, extents parameters or constants, padding zero or NaN;
+ *   - nothing stored by this function may be what is loaded, since the loads run ahead;
+ *   - what the producer must know (bounds, indices) is scalar arithmetic.
+ * Products that do not qualify keep the general way (lower_mma.c). Cost: linear, a few passes.
+ */
+#include "target/ptx/tma.h"
+#include "target/ptx/lower.h"
+
+typedef struct tma_work {
+    const ts_fn *fn;
+    const ts_module *module;
+    const ts_pass_env *env;
+    ts_arena *arena;
+    ts_tma *out;
+    ts_shape shape;
+    uint32_t *uses; /* without tokens */
+} tma_work;
+
+const ts_tma_load *ts_tma_load_of(const ts_tma *tma, ts_val v)
+{
+    for (uint32_t i = 0; tma->active && i < tma->loads.n; i++)
+        if (tma->loads.at[i].load == v)
+            return &tma->loads.at[i];
+    return NULL;
+}
+
+const ts_wgmma *ts_wgmma_of(const ts_tma *tma, ts_val v)
+{
+    for (uint32_t i = 0; tma->active && i < tma->products.n; i++)
+        if (tma->products.at[i].mma == v)
+            return &tma->products.at[i];
+    return NULL;
+}
+
+/* ---- types of products ---------------------------------------------------------------------------- */
+
+typedef struct tma_row {
+    uint8_t row, a, c, log_k; /* ts_mma; element types; log2 of k of one instruction */
+    uint8_t mn_major, fast;   /* operands may be MN-major; only with fast accumulation */
+} tma_row;
+static const tma_row tma_rows[] = {
+    {TS_MMA_m64k16_f16, TS_T_f16, TS_T_f32, 4, 1, 0},
+    {TS_MMA_m64k16_bf16, TS_T_bf16, TS_T_f32, 4, 1, 0},
+    {TS_MMA_m64k8_tf32, TS_T_tf32, TS_T_f32, 3, 0, 0},
+    {TS_MMA_m64k32_e4m3, TS_T_f8E4M3FN, TS_T_f32, 5, 0, 1}, /* sums keep 14 bits */
+    {TS_MMA_m64k32_e5m2, TS_T_f8E5M2, TS_T_f32, 5, 0, 1},
+    {TS_MMA_m64k32_s8, TS_T_i8, TS_T_i32, 5, 0, 0},
+};
+
+static ts_type tma_elem(const tma_work *w, ts_val v)
+{
+    return ts_type_elem(w->module, ts_type_of(w->fn, v));
+}
+
+static const tma_row *tma_row_of(const tma_work *w, ts_val v)
+{
+    const ts_inst *inst = ts_at(w->fn, v);
+    ts_type a = tma_elem(w, inst->opnd[0]), b = tma_elem(w, inst->opnd[1]), c = tma_elem(w, v);
+    for (size_t i = 0; i < TS_COUNT(tma_rows); i++) {
+        const tma_row *row = &tma_rows[i];
+        if (row->a == a && a == b && row->c == c && (!row->fast || inst->aux & TS_A_FAST_ACC))
+            return row;
+    }
+    return NULL;
+}
+
+/* ---- where an operand comes from -------------------------------------------------------------------- */
+
+/* Follows axis `axis` of `v` one step back into its operand. Reshapes may only drop or add extents of 1. */
+static bool tma_reshape_axis(const tma_work *w, ts_val v, uint32_t *axis)
+{
+    ts_type to = ts_type_of(w->fn, v), from = ts_type_of(w->fn, ts_opnd(w->fn, v, 0));
+    const int64_t *t = ts_type_dims(w->module, to), *f = ts_type_dims(w->module, from);
+    uint32_t i = 0, j = 0, n = ts_type_rank(w->module, to), m = ts_type_rank(w->module, from), found = TS_NO;
+    for (;; i++, j++) {
+        while (i < n && t[i] == 1)
+            i++;
+        while (j < m && f[j] == 1)
+            j++;
+        if (i == n || j == m)
+            break;
+        if (t[i] != f[j])
+            return false;
+        found = i == *axis ? j : found;
+    }
+    *axis = found;
+    return i == n && j == m && found != TS_NO;
+}
+
+/* The load behind an operand with its two axes, or 0. */
+static ts_val tma_trace(const tma_work *w, ts_val v, ts_type want, uint32_t axes[2])
+{
+    for (uint32_t steps = 0; steps < 16; steps++) {
+        const ts_inst *inst = ts_at(w->fn, v);
+        if (w->uses[v] != 1)
+            return 0;
+        switch ((int)inst->op) {
+        case TS_OP_load_view_tko:
+            return v;
+        case TS_OP_permute:
+            axes[0] = ts_pool(w->fn, inst)[1 + axes[0]];
+            axes[1] = ts_pool(w->fn, inst)[1 + axes[1]];
+            break;
+        case TS_OP_reshape:
+            if (!tma_reshape_axis(w, v, &axes[0]) || !tma_reshape_axis(w, v, &axes[1]))
+                return 0;
+            break;
+        case TS_OP_ftof: /* the copy itself rounds f32 to nearest tf32 */
+            if (want != TS_T_tf32 || TS_A_ROUND(inst->aux) != TS_RN || tma_elem(w, inst->opnd[0]) != TS_T_f32)
+                return 0;
+            break;
+        case TS_OP_assume:
+            break;
+        default:
+            return 0;
+        }
+        v = inst->opnd[0];
+    }
+    return 0;
+}
+
+/* ---- the tensor map ------------------------------------------------------------------------------------ */
+
+static ts_val tma_through(const ts_fn *fn, ts_val v)
+{
+    while (ts_at(fn, v)->op == TS_OP_assume || ts_at(fn, v)->op == TS_OP_ptr_to_ptr)
+        v = ts_opnd(fn, v, 0);
+    return v;
+}
+
+/* A constant or a parameter. 64-bit extents mean arrays whose coordinates may not fit 32 bits. */
+static bool tma_number(const ts_fn *fn, ts_val v, ts_plan_num *out)
+{
+    int64_t value;
+    ts_val root = tma_through(fn, v);
+    *out = (ts_plan_num){0, -1};
+    if (ts_const_as_int(fn, root, &value)) {
+        out->value = value;
+        return value > 0 && value <= INT32_MAX;
+    }
+    out->param = (int32_t)root - 1;
+    return ts_at(fn, root)->op == TS_OP_param && ts_type_of(fn, root) == TS_T_i32;
+}
+
+/* Number of extent or stride `dim`: from the type or the operands of make_tensor_view, *at counts those. */
+static bool tma_dim(const ts_fn *fn, ts_val make, int64_t in_type, uint32_t *at, ts_plan_num *out)
+{
+    *out = (ts_plan_num){in_type, -1};
+    if (in_type != TS_DYNAMIC)
+        return in_type > 0 && in_type <= INT32_MAX;
+    return *at < ts_at(fn, make)->n_opnd && tma_number(fn, ts_opnd(fn, make, (*at)++), out);
+}
+
+static int64_t tma_stride_divisor(const ts_fn *fn, ts_val make, int64_t in_type, uint32_t at)
+{
+    return in_type != TS_DYNAMIC ? (in_type & -in_type) : ts_lower_divisor(fn, ts_opnd(fn, make, at));
+}
+
+static uint8_t tma_dtype(ts_type elem, ts_type want)
+{
+    enum { U8 = 0, F16 = 6, F32 = 7, BF16 = 9, TF32 = 11 }; /* CUtensorMapDataType */
+    if (want == TS_T_tf32 && elem == TS_T_f32)
+        return TF32;
+    return elem == TS_T_f16 ? F16 : elem == TS_T_bf16 ? BF16 : elem == TS_T_f32 || elem == TS_T_tf32 ? F32 : U8;
+}
+
+/* Fills dimensions and strides in the order of TMA: unit axis first, then the others from last to first. */
+static bool tma_map_dims(const ts_fn *fn, ts_val make, const ts_type_info *tensor, uint32_t unit, ts_plan_tmap *map)
+{
+    ts_plan_num dim[5], stride[5];
+    uint32_t at = 1, n = 1;
+    for (uint32_t i = 0; i < tensor->rank; i++)
+        if (!tma_dim(fn, make, tensor->dims[i], &at, &dim[i]))
+            return false;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        int64_t divisor = tensor->strides[i] == TS_DYNAMIC && at >= ts_at(fn, make)->n_opnd
+                              ? 1 : tma_stride_divisor(fn, make, tensor->strides[i], at);
+        if (!tma_dim(fn, make, tensor->strides[i], &at, &stride[i]))
+            return false;
+        if (i != unit && divisor * map->elem_bytes % 16)
+            return false;
+    }
+    map->dim[0] = dim[unit];
+    map->stride[0] = (ts_plan_num){1, -1};
+    for (uint32_t i = tensor->rank; i-- > 0;)
+        if (i != unit) {
+            map->dim[n] = dim[i];
+            map->stride[n++] = stride[i];
+        }
+    return true;
+}
+
+static bool tma_padding(uint8_t padding, bool is_float, ts_plan_tmap *map)
+{
+    map->nan_fill = padding == TS_PAD_NAN;
+    return padding == TS_PAD_UNDEF || padding == TS_PAD_ZERO || (padding == TS_PAD_NAN && is_float);
+}
+
+/* Shape of the tile in shared memory. The box: one panel of at most 256 rows. */
+static bool tma_shape(const ts_type_info *view, ts_tma_load *load, ts_plan_tmap *map, uint32_t unit)
+{
+    uint32_t rank = view->rank;
+    load->inner = (uint32_t)view->dims[load->inner_axis];
+    load->rows = (uint32_t)view->dims[load->rows_axis];
+    uint32_t line = load->inner * load->elem_bytes;
+    load->span = TS_MIN(line, 128u);
+    load->bytes = load->inner * load->rows * load->elem_bytes;
+    if (load->span < 32 || load->rows < 8)
+        return false;
+    map->swizzle = (uint8_t)(load->span == 128 ? 3 : load->span == 64 ? 2 : 1);
+    for (uint32_t i = 0; i < rank; i++)
+        if (view->dims[i] != 1 && i != load->inner_axis && i != load->rows_axis)
+            return false;
+    uint32_t n = 1, rows_of = view->dim_map ? (uint32_t)view->dim_map[load->rows_axis] : load->rows_axis;
+    map->box[0] = load->span / load->elem_bytes;
+    for (uint32_t i = rank; i-- > 0;)
+        if (i != unit)
+            map->box[n++] = i == rows_of ? TS_MIN(load->rows, 256u) : 1;
+    for (uint32_t i = 0; i < rank; i++)
+        map->step[i] = 1;
+    return true;
+}
+
+/* Whether the load can be made by TMA; fills the load and its map. */
+static bool tma_describe(const tma_work *w, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load, ts_plan_tmap *map)
+{
+    const ts_fn *fn = w->fn;
+    const ts_inst *inst = ts_at(fn, v);
+    ts_val view = ts_opnd(fn, v, 0), make = ts_opnd(fn, view, 0);
+    const ts_type_info *info = ts_type_get(w->module, ts_type_of(fn, view)), *tensor;
+    if (info->kind != TS_KIND_PARTITION_VIEW || ts_at(fn, make)->op != TS_OP_make_tensor_view ||
+        TS_M_GET_TMA(inst->aux) == 2 || TS_M_GET_ORDER(inst->aux) != TS_WEAK)
+        return false;
+    tensor = ts_type_get(w->module, info->elem);
+    ts_val base = tma_through(fn, ts_opnd(fn, make, 0));
+    uint32_t unit_axis = ts_view_unit_axis(fn, view);
+    if (tensor->rank > 5 || unit_axis == TS_NO || (unit_axis != axes[0] && unit_axis != axes[1]) ||
+        ts_at(fn, base)->op != TS_OP_param || ts_lower_divisor(fn, ts_opnd(fn, make, 0)) < 16)
+        return false;
+    for (uint32_t i = 0; i < info->rank; i++)
+        if (tma_elem(w, ts_opnd(fn, v, 1 + i)) != TS_T_i32)
+            return false;
+    uint32_t unit = info->dim_map ? (uint32_t)info->dim_map[unit_axis] : unit_axis;
+    *load = (ts_tma_load){.load = v, .inner_axis = unit_axis, .rows_axis = unit_axis == axes[0] ? axes[1] : axes[0]};
+    load->elem_bytes = ts_type_bits(w->module, tensor->elem) / 8;
+    *map = (ts_plan_tmap){.base = (int32_t)base - 1, .rank = (uint8_t)tensor->rank, .elem_bytes = load->elem_bytes,
+                          .dtype = tma_dtype(tensor->elem, want)};
+    return load->elem_bytes >= 1 && tensor->rank >= 2 &&
+           tma_padding(info->padding, ts_type_is_float(w->module, tensor->elem), map) &&
+           tma_map_dims(fn, make, tensor, unit, map) && tma_shape(info, load, map, unit);
+}
+
+/* Adds the load behind operand `v`; TS_NO when it cannot be made by TMA. */
+static uint32_t tma_operand(tma_work *w, ts_val v, uint32_t rank, const tma_row *row, uint32_t k_axis, bool *mn_major)
+{
+    ts_tma_load load;
+    ts_plan_tmap map;
+    uint32_t axes[2] = {rank - 2, rank - 1};
+    ts_val from = tma_trace(w, v, row->a, axes);
+    if (!from || w->env->plan->n_tmaps == TS_PLAN_TMAPS || !tma_describe(w, from, axes, row->a, &load, &map))
+        return TS_NO;
+    *mn_major = load.inner_axis != axes[k_axis];
+    if (*mn_major && !row->mn_major)
+        return TS_NO;
+    load.tmap = w->env->plan->n_tmaps;
+    if (!TS_PUSH(w->arena, &w->out->loads, load))
+        return TS_NO;
+    w->env->plan->tmap[w->env->plan->n_tmaps++] = map;
+    return w->out->loads.n - 1;
+}
+
+/* ---- products ------------------------------------------------------------------------------------------- */
+
+/* The loop that carries `v` as accumulator of this product alone: the product is the only reader of the
+ * argument, and the next trip the only reader of the product. */
+static bool tma_is_late(const tma_work *w, ts_val mma)
+{
+    ts_val loop = w->shape.parent[mma], c = ts_opnd(w->fn, mma, 2);
+    if (!loop || ts_at(w->fn, loop)->op != TS_OP_for || w->uses[mma] != 1 || w->uses[c] != 1)
+        return false;
+    uint32_t i = c - loop - 2;
+    ts_val last = w->shape.end[loop] - 1;
+    const ts_inst *term = ts_at(w->fn, last);
+    return ts_at(w->fn, c)->op == TS_OP_arg && w->shape.parent[c] == loop && c >= loop + 2 &&
+           term->op == TS_OP_continue && i < term->n_opnd && ts_opnds(w->fn, term)[i] == mma;
+}
+
+static bool tma_is_zero(const tma_work *w, ts_val v)
+{
+    uint64_t bits;
+    while (ts_at(w->fn, v)->op == TS_OP_broadcast || ts_at(w->fn, v)->op == TS_OP_reshape)
+        v = ts_opnd(w->fn, v, 0);
+    return ts_const_bits(w->fn, v, &bits) && bits == 0;
+}
+
+/* Extents of the product as log2; false when a batch or an extent is out of range. */
+static bool tma_extents(const tma_work *w, ts_val v, const tma_row *row, uint32_t log[3])
+{
+    ts_type tc = ts_type_of(w->fn, v), ta = ts_type_of(w->fn, ts_opnd(w->fn, v, 0));
+    uint32_t rank = ts_type_rank(w->module, tc);
+    const int64_t *c = ts_type_dims(w->module, tc), *a = ts_type_dims(w->module, ta);
+    if (rank == 3 && c[0] != 1)
+        return false;
+    log[0] = (uint32_t)ts_log2((uint64_t)c[rank - 2]);
+    log[1] = (uint32_t)ts_log2((uint64_t)c[rank - 1]);
+    log[2] = (uint32_t)ts_log2((uint64_t)a[rank - 1]);
+    return log[0] >= 6 && log[1] >= 4 && log[2] >= row->log_k && log[0] + log[1] <= 15;
+}
+
+static void tma_product(tma_work *w, ts_val v)
+{
+    const ts_inst *inst = ts_at(w->fn, v);
+    const tma_row *row = tma_row_of(w, v);
+    uint32_t log[3], rank = ts_type_rank(w->module, ts_type_of(w->fn, v));
+    ts_wgmma product = {.mma = v, .a = TS_NO};
+    if (!row || !tma_extents(w, v, row, log) || inst->aux & (TS_A_UNSIGNED | TS_A_UNSIGNED_B))
+        return;
+    uint32_t n_tmaps = w->env->plan->n_tmaps, n_loads = w->out->loads.n;
+    product.row = row->row;
+    product.b = tma_operand(w, inst->opnd[1], rank, row, 0, &product.trans_b);
+    product.a = product.b == TS_NO ? TS_NO : tma_operand(w, inst->opnd[0], rank, row, 1, &product.trans_a);
+    bool in_regs = product.a == TS_NO;
+    if (product.b == TS_NO || (in_regs && row->log_k != 4)) {
+        w->env->plan->n_tmaps = n_tmaps;
+        w->out->loads.n = n_loads;
+        return;
+    }
+    product.zero = tma_is_zero(w, inst->opnd[2]);
+    product.late = !in_regs && tma_is_late(w, v);
+    (void)TS_PUSH(w->arena, &w->out->products, product);
+}
+
+/* 4 warps for each 64 rows, at most 8; one accumulator may take 128 registers of a thread. */
+static bool tma_warps(tma_work *w)
+{
+    uint32_t rows = 0, hint = w->env->hints ? w->env->hints->num_worker_warps : 0, most = 0;
+    for (uint32_t i = 0; i < w->out->products.n; i++) {
+        ts_type type = ts_type_of(w->fn, w->out->products.at[i].mma);
+        const int64_t *c = ts_type_dims(w->module, type);
+        rows = TS_MAX(rows, (uint32_t)c[ts_type_rank(w->module, type) - 2]);
+        most = TS_MAX(most, (uint32_t)ts_log2((uint64_t)ts_type_count(w->module, type)));
+    }
+    w->out->n_warp = rows > 64 || most > 14 || hint == 8 ? 3 : 2;
+    return most <= 14 + (w->out->n_warp == 3);
+}
+
+/* ---- groups and stages -------------------------------------------------------------------------------------- */
+
+static uint32_t tma_loop_index(tma_work *w, ts_val opener)
+{
+    for (uint32_t i = 0; i < w->out->loops.n; i++)
+        if (w->out->loops.at[i].opener == opener)
+            return i;
+    (void)TS_PUSH(w->arena, &w->out->loops, ((ts_tma_loop){.opener = opener}));
+    return w->out->loops.n - 1;
+}
+
+static bool tma_join(tma_work *w, uint32_t load, const ts_wgmma *product)
+{
+    ts_tma_load *l = &w->out->loads.at[load];
+    ts_val loop = w->shape.parent[l->load];
+    ts_tma_group *group = NULL;
+    for (uint32_t i = 0; i < w->out->groups.n; i++)
+        if (w->out->groups.at[i].loop == loop && w->out->groups.at[i].first == product->mma)
+            group = &w->out->groups.at[i];
+    if (!group) {
+        ts_tma_group fresh = {.loop = loop, .first = product->mma, .last = product->mma, .late = product->late, .at = TS_NO};
+        if (loop)
+            fresh.at = tma_loop_index(w, loop);
+        if (!TS_PUSH(w->arena, &w->out->groups, fresh))
+            return false;
+        group = &w->out->groups.at[w->out->groups.n - 1];
+    }
+    l->group = (uint32_t)(group - w->out->groups.at);
+    l->offset = group->bytes;
+    group->bytes += (l->bytes + 1023) & ~1023u;
+    /* a stage is released after the product, so both must be steps of the same loop or the load stands outside */
+    return !loop || w->shape.parent[product->mma] == loop;
+}
+
+static bool tma_groups(tma_work *w)
+{
+    bool good = true;
+    for (uint32_t i = 0; i < w->out->products.n; i++) {
+        const ts_wgmma *p = &w->out->products.at[i];
+        good = good && (p->a == TS_NO || tma_join(w, p->a, p)) && tma_join(w, p->b, p);
+    }
+    return good;
+}
+
+enum { TMA_SCRATCH = 24 << 10 }; /* left for moves between layouts while the rings stand */
+
+/* As many stages as fit, at most 8, the same for all loops; loads outside loops need one. */
+static bool tma_stages(tma_work *w, uint32_t limit)
+{
+    for (uint32_t log = 4; log-- > 0;) {
+        uint32_t sum = 1024;
+        for (uint32_t i = 0; i < w->out->groups.n; i++) {
+            ts_tma_group *g = &w->out->groups.at[i];
+            g->log_stages = g->loop ? log : 0;
+            sum += g->bytes << g->log_stages;
+        }
+        if (sum + TMA_SCRATCH <= limit)
+            return true;
+    }
+    return false;
+}
+
+/* Offsets: stages first, each 1024-aligned for the swizzle, barriers behind them. */
+static void tma_place(tma_work *w)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < w->out->groups.n; i++) {
+        w->out->groups.at[i].base = at;
+        at += w->out->groups.at[i].bytes << w->out->groups.at[i].log_stages;
+    }
+    for (uint32_t i = 0; i < w->out->groups.n; i++) {
+        ts_tma_group *g = &w->out->groups.at[i];
+        g->full = at;
+        g->empty = at + (8u << g->log_stages);
+        at += 16u << g->log_stages;
+    }
+    w->out->shared = (at + 127) & ~127u;
+}
+
+/* ---- what the producer needs ------------------------------------------------------------------------------ */
+
+static bool tma_slice_value(tma_work *w, ts_val v);
+
+static bool tma_slice_operands(tma_work *w, ts_val v)
+{
+    const ts_inst *inst = ts_at(w->fn, v);
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        if (!tma_slice_value(w, ts_opnds(w->fn, inst)[i]))
+            return false;
+    return true;
+}
+
+/* A carried scalar of a `for`: its start and what each trip hands on. */
+static bool tma_slice_arg(tma_work *w, ts_val v)
+{
+    ts_val loop = w->shape.parent[v], last = w->shape.end[loop] - 1;
+    uint32_t i = ts_at(w->fn, v)->aux;
+    if (ts_at(w->fn, loop)->op != TS_OP_for || ts_at(w->fn, last)->op != TS_OP_continue)
+        return false;
+    if (i == 0)
+        return true;
+    return tma_slice_value(w, ts_opnd(w->fn, loop, 2 + i)) && tma_slice_value(w, ts_opnd(w->fn, last, i - 1));
+}
+
+static bool tma_slice_view(tma_work *w, ts_val v)
+{
+    ts_val view = ts_opnd(w->fn, v, 0);
+    while (ts_at(w->fn, view)->op != TS_OP_make_tensor_view)
+        view = ts_opnd(w->fn, view, 0);
+    return tma_slice_operands(w, view);
+}
+
+/* Marks a scalar and what it is made of; false when the producer cannot compute it. */
+static bool tma_slice_value(tma_work *w, ts_val v)
+{
+    const ts_inst *inst = ts_at(w->fn, v);
+    if (w->out->slice[v])
+        return true;
+    if (ts_type_kind(w->module, inst->type) != TS_KIND_SCALAR && ts_type_kind(w->module, inst->type) != TS_KIND_PTR)
+        return false;
+    w->out->slice[v] = 1;
+    switch ((int)inst->op) {
+    case TS_OP_arg:
+        return tma_slice_arg(w, v);
+    case TS_OP_param:
+    case TS_OP_constant:
+    case TS_OP_get_tile_block_id:
+    case TS_OP_get_num_tile_blocks:
+        return true;
+    case TS_OP_get_tensor_shape:
+    case TS_OP_get_index_space_shape:
+        return tma_slice_view(w, v);
+    case TS_OP_assume:
+        return tma_slice_operands(w, v);
+    default:
+        return ts_info(inst)->flags & TS_ELEM && tma_slice_operands(w, v);
+    }
+}
+
+/* The loops around a load must be `for`s that run to their end, down from the function's body. */
+static bool tma_slice_load(tma_work *w, ts_val load)
+{
+    const ts_type_info *info = ts_type_get(w->module, ts_type_of(w->fn, ts_opnd(w->fn, load, 0)));
+    for (uint32_t i = 0; i < info->rank; i++)
+        if (!tma_slice_value(w, ts_opnd(w->fn, load, 1 + i)))
+            return false;
+    w->out->slice[load] = 1;
+    for (ts_val p = w->shape.parent[load]; p; p = w->shape.parent[p]) {
+        if (ts_at(w->fn, p)->op != TS_OP_for)
+            return false;
+        w->out->slice[p] = 1;
+        for (uint32_t i = 0; i < 3; i++)
+            if (!tma_slice_value(w, ts_opnd(w->fn, p, i)))
+                return false;
+    }
+    return true;
+}
+
+/* A `return` inside control flow would leave the producer behind. */
+static bool tma_returns_early(const tma_work *w)
+{
+    for (ts_val v = 1; v < w->fn->inst.n; v++)
+        if (ts_at(w->fn, v)->op == TS_OP_return && w->shape.parent[v])
+            return true;
+    return false;
+}
+
+static bool tma_slice(tma_work *w)
+{
+    for (uint32_t i = 0; i < w->out->loads.n; i++)
+        if (!tma_slice_load(w, w->out->loads.at[i].load))
+            return false;
+    return !tma_returns_early(w);
+}
+
+/* ---- stores --------------------------------------------------------------------------------------------------- */
+
+/* Parameter index of the array behind a view or pointer; -1 when unknown. */
+static int32_t tma_root(const ts_fn *fn, ts_val v)
+{
+    for (uint32_t steps = 0; steps < 64; steps++) {
+        const ts_inst *inst = ts_at(fn, v);
+        if (inst->op == TS_OP_param)
+            return (int32_t)v - 1;
+        if (!inst->n_opnd || !(ts_info(inst)->flags & TS_PURE))
+            return -1;
+        v = ts_opnds(fn, inst)[0];
+    }
+    return -1;
+}
+
+static bool tma_is_stored(const tma_work *w, int32_t base)
+{
+    for (ts_val v = 1; v < w->fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(w->fn, v);
+        if (!(ts_info(inst)->flags & TS_WRITE) || !inst->n_opnd)
+            continue;
+        int32_t root = tma_root(w->fn, ts_opnds(w->fn, inst)[0]);
+        if (root < 0 || root == base)
+            return true;
+    }
+    return false;
+}
+
+/* ---- all together --------------------------------------------------------------------------------------------- */
+
+static bool tma_fits(tma_work *w)
+{
+    for (uint32_t i = 0; i < w->env->plan->n_tmaps; i++)
+        if (tma_is_stored(w, w->env->plan->tmap[i].base))
+            return false;
+    if (!w->out->products.n || w->arena->failed || !tma_warps(w) || !tma_groups(w) || !tma_slice(w))
+        return false;
+    if (!tma_stages(w, 232448))
+        return false;
+    tma_place(w);
+    return true;
+}
+
+static void tma_count_uses(tma_work *w)
+{
+    for (ts_val v = 1; v < w->fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(w->fn, v);
+        uint32_t n = inst->n_opnd - (inst->flags & TS_F_TOKEN ? 1u : 0u);
+        if (inst->op == TS_OP_token || inst->op == TS_OP_join_tokens)
+            continue;
+        for (uint32_t i = 0; i < n; i++)
+            w->uses[ts_opnds(w->fn, inst)[i]]++;
+    }
+}
+
+ts_status ts_tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out, ts_error *err)
+{
+    tma_work w = {.fn = fn, .module = fn->module, .env = env, .arena = arena, .out = out};
+    *out = (ts_tma){0};
+    if (env->target != TS_TARGET_SM90)
+        return TS_OK;
+    uint32_t n_tmaps = env->plan->n_tmaps;
+    w.uses = TS_NEW_N(arena, uint32_t, fn->inst.n);
+    out->slice = TS_NEW_N(arena, uint8_t, fn->inst.n);
+    if (!w.uses || !out->slice || !ts_shape_of(fn, arena, &w.shape))
+        return ts_fail(err, TS_NOMEM, "out of memory while planning TMA loads");
+    tma_count_uses(&w);
+    for (ts_val v = 1; v < fn->inst.n; v++)
+        if (ts_at(fn, v)->op == TS_OP_mmaf || ts_at(fn, v)->op == TS_OP_mmai)
+            tma_product(&w, v);
+    out->active = tma_fits(&w);
+    if (!out->active)
+        env->plan->n_tmaps = n_tmaps;
+    return arena->failed ? ts_fail(err, TS_NOMEM, "out of memory while planning TMA loads") : TS_OK;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The tensor-core path of sm_90a: matrix products by wgmma, their operands brought into swizzled shared
+ * memory by TMA, loads running ahead of the products.
+ *
+ *     tma.c            before layout assignment: which products and loads go this way; tensor maps
+ *     pipeline_tma.c   rings of stages, barriers, the producer warp, the carried step counters
+ *     wgmma.c          descriptors, the product itself, waiting and releasing
+ *
+ * A block has 4 or 8 consumer warps, which run the tile function as everywhere else (lower.c), and one
+ * producer warpgroup, of which one thread runs a slice of it: the loops that hold TMA loads and the
+ * scalars that those need. Loads of one loop that feed the same product form a group; a group owns a ring
+ * of 2^log_stages stages with a `full` and an `empty` mbarrier each:
+ *
+ *     producer  count = 0                         consumer  count = 0
+ *     loop      wait empty[s], parity ^ 1         loop      wait full[s], parity
+ *               expect bytes on full[s]                     wgmma .. commit
+ *               TMA .. -> full[s]                           wait for the product before; arrive empty[s - 1]
+ *               count + 1                                   count + 1
+ *
+ * with s = count mod stages and parity = count / stages mod 2. The counters are carried by all loops
+ * around the loads, so a loop over tiles around the loop over k goes on where it stopped.
+ */
+#ifndef TS_TARGET_PTX_TMA_H
+#define TS_TARGET_PTX_TMA_H
+
+#include "ir/ir.h"
+#include "pass/pass.h"
+#include "target/ptx/layout.h"
+
+/* One load of a tile of two extents > 1: `inner` lies side by side in memory, `rows` are the other. In
+ * shared memory: panels of `span` bytes of the inner axis, row r of a panel at r * span, 16-byte chunks XORed with
+ * the row as TMA's swizzle does. */
+typedef struct ts_tma_load {
+    ts_val load;
+    uint32_t tmap;
+    uint32_t inner_axis, rows_axis; /* of the tile */
+    uint32_t inner, rows, elem_bytes;
+    uint32_t span, bytes;           /* swizzle width (128, 64 or 32); whole tile */
+    uint32_t group, offset;         /* offset in a stage */
+} ts_tma_load;
+
+typedef struct ts_tma_group {
+    ts_val loop;        /* the `for` directly around the loads, 0 = none */
+    uint32_t at;        /* index of its ts_tma_loop, TS_NO when none */
+    uint32_t bytes, log_stages;
+    uint32_t base, full, empty; /* offsets in shared memory: stages, barriers */
+    ts_val first, last; /* first and last product that reads it */
+    bool late;          /* the last one is waited for a step late: stages are released a step late */
+} ts_tma_group;
+
+/* A loop that holds groups; the steps its groups have taken. */
+typedef struct ts_tma_loop {
+    ts_val opener;
+    ts_val count, start; /* thread values: now, and on entry */
+} ts_tma_loop;
+
+/* One product. Operand a may come from registers; b is always in shared memory. */
+typedef struct ts_wgmma {
+    ts_val mma;
+    uint8_t row;             /* ts_mma */
+    uint32_t a, b;           /* loads; a = TS_NO: registers */
+    bool trans_a, trans_b;   /* MN-major */
+    bool late, zero;         /* accumulates in place over a loop; starts from zero */
+} ts_wgmma;
+
+typedef struct ts_tma {
+    TS_VEC(ts_tma_load) loads;
+    TS_VEC(ts_tma_group) groups;
+    TS_VEC(ts_tma_loop) loops;
+    TS_VEC(ts_wgmma) products;
+    uint8_t *slice;   /* [value] the producer needs it */
+    uint32_t n_warp;  /* log2 of consumer warps */
+    uint32_t shared;  /* bytes of all stages and barriers */
+    bool active;
+} ts_tma;
+
+/* Decides for the function. Never fails for lack of fitting: then nothing is active. Tensor maps go to env->plan. */
+TS_CHECKED ts_status ts_tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out, ts_error *err);
+/* NULL when the value is none of them. */
+const ts_tma_load *ts_tma_load_of(const ts_tma *tma, ts_val v);
+const ts_wgmma *ts_wgmma_of(const ts_tma *tma, ts_val v);
+/* Layout of the accumulator of a product of extents m x n over 2^n_warp warps, and of its operand a in
+ * registers (m x k). */
+ts_layout ts_wgmma_layout_c(uint32_t log_m, uint32_t log_n, uint32_t n_warp);
+ts_layout ts_wgmma_layout_a(uint32_t log_m, uint32_t log_n, uint32_t log_k, uint32_t n_warp);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A matrix product on wgmma (tma.h): layouts of its registers, shared-memory descriptors, the
+ * instructions, and when its result may be touched.
+ *
+ *     late    the accumulator only goes round a loop: the product is waited for one step later, when
+ *             the next one is already running; its stage is released then
+ *     else    the product is waited for at once
+ *
+ * A descriptor names a swizzled tile: start >> 4, distance of panels (MN-major) or nothing (K-major),
+ * distance of 8 rows, swizzle mode. Steps along k add to the start, since the swizzle is an XOR of absolute
+ * address bits. (PTX ISA 9.0, matrix descriptor; every form checked on an H200.)
+ */
+#include "target/ptx/lower.h"
+
+/* ---- layouts -------------------------------------------------------------------------------------- */
+
+/* Warps beyond the first four take the top bits of m, down to 64 rows, then of n. */
+typedef struct wgmma_split {
+    uint32_t log_m, log_n;             /* what one warpgroup keeps */
+    uint32_t m[TS_LAYOUT_WARPS], n[TS_LAYOUT_WARPS]; /* extents each further warp bit stands for */
+} wgmma_split;
+
+static wgmma_split wgmma_split_of(uint32_t log_m, uint32_t log_n, uint32_t n_warp)
+{
+    wgmma_split s = {log_m, log_n, {0}, {0}};
+    for (uint32_t i = 2; i < n_warp; i++)
+        if (s.log_m > 6)
+            s.m[i] = 1u << --s.log_m;
+        else if (s.log_n > 3)
+            s.n[i] = 1u << --s.log_n;
+    return s;
+}
+
+static void wgmma_reg(ts_layout *layout, uint32_t column)
+{
+    if (layout->n_reg < TS_LAYOUT_REGS)
+        layout->reg[layout->n_reg++] = column;
+}
+
+/* Rows 16 w + g + 8 s, columns 8 j + 2 c + t of lane 4 g + c: registers t, s, j.., then blocks of 64 rows. */
+static ts_layout wgmma_fragment(const wgmma_split *s, uint32_t log_row, uint32_t log_column, uint32_t columns,
+                                uint32_t n_warp, bool split_columns)
+{
+    ts_layout layout = {.bits = (uint8_t)(log_row + log_column), .n_warp = (uint8_t)n_warp};
+    wgmma_reg(&layout, 1);
+    wgmma_reg(&layout, 8u << log_column);
+    for (uint32_t i = 3; i < columns; i++)
+        wgmma_reg(&layout, 1u << i);
+    for (uint32_t i = 6; i < s->log_m; i++)
+        wgmma_reg(&layout, 1u << (log_column + i));
+    layout.lane[0] = 2;
+    layout.lane[1] = 4;
+    for (uint32_t i = 0; i < 3; i++)
+        layout.lane[2 + i] = 1u << (log_column + i);
+    for (uint32_t i = 0; i < n_warp; i++)
+        layout.warp[i] = i < 2 ? 16u << i << log_column : s->m[i] << log_column | (split_columns ? s->n[i] : 0);
+    return layout;
+}
+
+ts_layout ts_wgmma_layout_c(uint32_t log_m, uint32_t log_n, uint32_t n_warp)
+{
+    wgmma_split s = wgmma_split_of(log_m, log_n, n_warp);
+    return wgmma_fragment(&s, log_m, log_n, s.log_n, n_warp, true);
+}
+
+ts_layout ts_wgmma_layout_a(uint32_t log_m, uint32_t log_n, uint32_t log_k, uint32_t n_warp)
+{
+    wgmma_split s = wgmma_split_of(log_m, log_n, n_warp);
+    return wgmma_fragment(&s, log_m, log_k, log_k, n_warp, false);
+}
+
+/* ---- descriptors ----------------------------------------------------------------------------------- */
+
+/* Bytes from the start of the tile to element (mn, k). */
+static uint32_t wgmma_at(const ts_tma_load *load, bool mn_major, uint32_t mn, uint32_t k)
+{
+    uint32_t along = (mn_major ? mn : k) * load->elem_bytes, across = mn_major ? k : mn;
+    return along / load->span * (load->rows * load->span) + across * load->span + along % load->span;
+}
+
+typedef struct wgmma_operand {
+    const ts_tma_load *load;
+    bool mn_major;
+    ts_val descriptor; /* i64, of the tile's part for this warpgroup */
+} wgmma_operand;
+
+static ts_val wgmma_op(ts_lower *lw, ts_op op, ts_val x, int64_t y, uint32_t attr)
+{
+    return ts_op2(&lw->b, op, x, ts_lower_i32(lw, y), attr);
+}
+
+/* First byte of the warpgroup's part: the further warp bits, each with its distance. */
+static ts_val wgmma_part(ts_lower *lw, const wgmma_operand *x, const uint32_t *extent)
+{
+    ts_val sum = 0, warp = 0;
+    for (uint32_t i = 2; i < lw->assign.n_warp; i++) {
+        if (!extent[i])
+            continue;
+        if (!warp)
+            warp = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
+        ts_val bit = wgmma_op(lw, TS_OP_andi, wgmma_op(lw, TS_OP_shri, warp, i, TS_A_UNSIGNED), 1, 0);
+        ts_val part = wgmma_op(lw, TS_OP_muli, bit, wgmma_at(x->load, x->mn_major, extent[i], 0) >> 4, 0);
+        sum = sum ? ts_op2(&lw->b, TS_OP_addi, sum, part, 0) : part;
+    }
+    return sum;
+}
+
+static void wgmma_describe(ts_lower *lw, wgmma_operand *x, const uint32_t *extent)
+{
+    const ts_tma_load *load = x->load;
+    const ts_tma_group *group = &lw->assign.tma.groups.at[load->group];
+    ts_builder *b = &lw->b;
+    ts_val at = ts_shared_pointer(lw, TS_T_i8, group->base + load->offset);
+    at = ts_cast(b, TS_OP_ptr_to_int, at, TS_T_i32, 0);
+    at = wgmma_op(lw, TS_OP_shri, wgmma_op(lw, TS_OP_andi, at, 0x3FFFF, 0), 4, TS_A_UNSIGNED);
+    uint32_t panel = x->mn_major ? load->rows * load->span >> 4 : 1;
+    at = wgmma_op(lw, TS_OP_ori, at, (int64_t)panel << 16, 0);
+    ts_val part = wgmma_part(lw, x, extent);
+    if (part)
+        at = ts_op2(b, TS_OP_addi, at, part, 0);
+    ts_val stage = ts_tma_stage(lw, group);
+    if (stage)
+        at = ts_op2(b, TS_OP_addi, at, wgmma_op(lw, TS_OP_muli, stage, group->bytes >> 4, 0), 0);
+    uint32_t mode = load->span == 128 ? 1 : load->span == 64 ? 2 : 3;
+    ts_val high = ts_lower_i32(lw, (int32_t)(mode << 30 | 8 * load->span >> 4));
+    x->descriptor = ts_emit(b, TS_OP_pack2, TS_T_i64, 2, (ts_val[]){at, high}, 0, 0);
+}
+
+static ts_val wgmma_step(ts_lower *lw, const wgmma_operand *x, uint32_t mn, uint32_t k)
+{
+    uint32_t bytes = wgmma_at(x->load, x->mn_major, mn, k);
+    return ts_op2(&lw->b, TS_OP_addi, x->descriptor, ts_int(&lw->b, TS_T_i64, bytes >> 4), 0);
+}
+
+/* ---- operand a in registers --------------------------------------------------------------------------- */
+
+/* Two 16-bit floats as one word; values just rounded from f32 are rounded in pairs instead. */
+static ts_val wgmma_pair(ts_lower *lw, ts_val x, ts_val y)
+{
+    const ts_inst *p = ts_at(lw->fn, x), *q = ts_at(lw->fn, y);
+    bool fresh = p->op == TS_OP_ftof && q->op == TS_OP_ftof && TS_A_ROUND(p->aux) == TS_RN && TS_A_ROUND(q->aux) == TS_RN &&
+                 ts_type_of(lw->fn, p->opnd[0]) == TS_T_f32 && ts_type_of(lw->fn, q->opnd[0]) == TS_T_f32;
+    if (fresh)
+        return ts_emit(&lw->b, TS_OP_cvt_pack, TS_T_i32, 2, (ts_val[]){p->opnd[0], q->opnd[0]}, TS_A_ELEM(p->type), 0);
+    return ts_emit(&lw->b, TS_OP_pack2, TS_T_i32, 2, (ts_val[]){x, y}, 0, 0);
+}
+
+/* Words of the fragments of all blocks and k steps, four each. */
+static ts_val *wgmma_words(ts_lower *lw, ts_val a, const ts_layout *layout)
+{
+    const ts_val *regs = ts_lower_get(lw, a, layout);
+    ts_val *words = ts_lower_regs(lw, layout);
+    for (uint32_t i = 0; i < 1u << (layout->n_reg - 1); i++)
+        words[i] = wgmma_pair(lw, regs[2 * i], regs[2 * i + 1]);
+    return words;
+}
+
+/* ---- waiting and releasing ------------------------------------------------------------------------------ */
+
+static ts_val wgmma_lane0(ts_lower *lw)
+{
+    return ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, wgmma_op(lw, TS_OP_andi, lw->tid, 31, 0), ts_lower_i32(lw, 0), 0);
+}
+
+/* One arrival of every consumer warp on the empty barrier of the stage of step `count`. */
+static void wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count, ts_val pred)
+{
+    ts_val bar = ts_tma_barrier(lw, group, group->empty, count);
+    pred = ts_lower_and(lw, pred, wgmma_lane0(lw));
+    ts_emit(&lw->b, TS_OP_mbar_arrive, TS_T_none, 2, (ts_val[]){bar, pred}, 0, TS_F_MASK);
+}
+
+static ts_val wgmma_moved(ts_lower *lw, const ts_tma_loop *loop)
+{
+    return ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, loop->count, loop->start, 0);
+}
+
+/* Behind the wait that follows product `mma`. */
+static void wgmma_release_all(ts_lower *lw, const ts_wgmma *product)
+{
+    ts_tma *tma = &lw->assign.tma;
+    for (uint32_t i = 0; i < tma->groups.n; i++) {
+        const ts_tma_group *group = &tma->groups.at[i];
+        if (group->last != product->mma || group->at == TS_NO)
+            continue;
+        const ts_tma_loop *loop = &tma->loops.at[group->at];
+        if (group->late)
+            wgmma_release(lw, group, ts_lower_add(lw, loop->count, -1), wgmma_moved(lw, loop));
+        else
+            wgmma_release(lw, group, loop->count, 0);
+    }
+}
+
+static uint32_t wgmma_late_in(const ts_lower *lw, ts_val loop)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < lw->assign.tma.products.n; i++)
+        n += lw->assign.tma.products.at[i].late && lw->shape.parent[lw->assign.tma.products.at[i].mma] == loop;
+    return n;
+}
+
+static void wgmma_wait(ts_lower *lw, uint32_t pending)
+{
+    ts_emit(&lw->b, TS_OP_wgmma_wait, TS_T_none, 0, NULL, TS_S(0, pending, 0), 0);
+}
+
+/* Behind a loop: the last late products end here, and their stages are free. */
+void ts_wgmma_after_loop(ts_lower *lw, ts_val loop)
+{
+    ts_tma *tma = &lw->assign.tma;
+    if (!tma->active || !wgmma_late_in(lw, loop))
+        return;
+    wgmma_wait(lw, 0);
+    for (uint32_t i = 0; i < tma->groups.n; i++) {
+        const ts_tma_group *group = &tma->groups.at[i];
+        if (group->loop != loop || !group->late || !lw->shape.parent[loop])
+            continue; /* nobody waits for a stage that is never filled again */
+        const ts_tma_loop *counter = &tma->loops.at[group->at];
+        wgmma_release(lw, group, ts_lower_add(lw, counter->count, -1), wgmma_moved(lw, counter));
+    }
+}
+
+/* ---- the product ------------------------------------------------------------------------------------------ */
+
+typedef struct wgmma_job {
+    const ts_wgmma *product;
+    wgmma_split split;
+    uint32_t log_k, step_k, n;   /* k of one instruction; columns of one instruction */
+    wgmma_operand a, b;
+    ts_val *words;               /* a in registers */
+    ts_val *acc;                 /* in, then out */
+} wgmma_job;
+
+static void wgmma_one(ts_lower *lw, const wgmma_job *job, uint32_t block, uint32_t columns, uint32_t k)
+{
+    ts_val opnds[128 + 6];
+    ts_type types[128];
+    uint32_t n_acc = job->n / 2, n = 0, flags = job->product->trans_b ? TS_MMA_TRANS_B : 0;
+    ts_val *acc = job->acc + ((size_t)block << (job->split.log_n - 1)) + columns / 2;
+    for (; n < n_acc; n++) {
+        opnds[n] = acc[n];
+        types[n] = ts_type_of(lw->fn, acc[n]);
+    }
+    if (job->words) {
+        flags |= TS_MMA_A_REGS;
+        memcpy(opnds + n, job->words + ((size_t)block << (job->log_k - 2)) + k / job->step_k * 4, 4 * sizeof *opnds);
+        n += 4;
+    } else {
+        flags |= job->product->trans_a ? TS_MMA_TRANS_A : 0;
+        opnds[n++] = wgmma_step(lw, &job->a, 64 * block, k);
+    }
+    opnds[n++] = wgmma_step(lw, &job->b, columns, k);
+    opnds[n++] = ts_int(&lw->b, TS_T_i1, !(job->product->zero && k == 0));
+    ts_val v = ts_emit_multi(&lw->b, TS_OP_wgmma, n, opnds, TS_MMA_ATTR(job->product->row, job->n, flags), 0, n_acc, types);
+    for (uint32_t i = 0; i < n_acc; i++)
+        acc[i] = v + 1 + i;
+}
+
+static void wgmma_issue(ts_lower *lw, const wgmma_job *job)
+{
+    ts_emit(&lw->b, TS_OP_wgmma_fence, TS_T_none, 0, NULL, 0, 0);
+    for (uint32_t block = 0; block < 1u << (job->split.log_m - 6); block++)
+        for (uint32_t columns = 0; columns < 1u << job->split.log_n; columns += job->n)
+            for (uint32_t k = 0; k < 1u << job->log_k; k += job->step_k)
+                wgmma_one(lw, job, block, columns, k);
+    ts_emit(&lw->b, TS_OP_wgmma_commit, TS_T_none, 0, NULL, 0, 0);
+}
+
+/* Operands: waits for those that TMA brings in the loop; others are here already. */
+static void wgmma_operand_of(ts_lower *lw, wgmma_operand *x, uint32_t load, bool mn_major, const uint32_t *extent)
+{
+    *x = (wgmma_operand){.load = &lw->assign.tma.loads.at[load], .mn_major = mn_major};
+    ts_tma_await(lw, x->load);
+    wgmma_describe(lw, x, extent);
+}
+
+static void wgmma_extents(const ts_lower *lw, ts_val v, uint32_t log[3])
+{
+    ts_type c = ts_type_of(lw->tile, v), a = ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0));
+    uint32_t rank = ts_type_rank(lw->module, c);
+    log[0] = (uint32_t)ts_log2((uint64_t)ts_type_dims(lw->module, c)[rank - 2]);
+    log[1] = (uint32_t)ts_log2((uint64_t)ts_type_dims(lw->module, c)[rank - 1]);
+    log[2] = (uint32_t)ts_log2((uint64_t)ts_type_dims(lw->module, a)[rank - 1]);
+}
+
+void ts_lower_wgmma(ts_lower *lw, ts_val v)
+{
+    static const uint8_t ks[] = {
+#define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm) (k),
+#include "ir/mma.def"
+    };
+    const ts_wgmma *product = ts_wgmma_of(&lw->assign.tma, v);
+    uint32_t log[3];
+    wgmma_extents(lw, v, log);
+    wgmma_job job = {.product = product, .log_k = log[2], .step_k = ks[product->row]};
+    job.split = wgmma_split_of(log[0], log[1], lw->assign.n_warp);
+    job.n = TS_MIN(256u, 1u << job.split.log_n);
+    ts_layout c = ts_wgmma_layout_c(log[0], log[1], lw->assign.n_warp);
+    job.acc = ts_lower_regs(lw, &c);
+    memcpy(job.acc, ts_lower_get(lw, ts_opnd(lw->tile, v, 2), &c), sizeof *job.acc << c.n_reg);
+    if (product->a == TS_NO) {
+        ts_layout a = ts_wgmma_layout_a(log[0], log[1], log[2], lw->assign.n_warp);
+        job.words = wgmma_words(lw, ts_opnd(lw->tile, v, 0), &a);
+    } else
+        wgmma_operand_of(lw, &job.a, product->a, product->trans_a, job.split.m);
+    wgmma_operand_of(lw, &job.b, product->b, product->trans_b, job.split.n);
+    wgmma_issue(lw, &job);
+    wgmma_wait(lw, product->late ? wgmma_late_in(lw, lw->shape.parent[v]) : 0);
+    wgmma_release_all(lw, product);
+    ts_lower_set(lw, v, &c, job.acc);
+}

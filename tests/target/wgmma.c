@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Matrix products of sm_90a (src/target/ptx/tma.c, pipeline_tma.c, wgmma.c): tile kernels are lowered, run by the
+ * thread-level interpreter, which models TMA, swizzles, barriers and descriptors, and compared with
+ * the tile-level interpreter; ptxas must have no remark and spill nothing. Inputs are small integers, so
+ * sums are exact whatever their order.
+ */
+#include "target/ptx/lower.h"
+#include "ir/eval.h"
+#include "check.h"
+#include <math.h>
+#include <unistd.h>
+
+static ts_error err;
+
+/* ---- kernels as text --------------------------------------------------------------------------------- */
+
+typedef struct shape {
+    const char *elem, *acc;
+    int bm, bn, bk;
+    bool ta, tb;       /* A is [K][M], B is [N][K] in memory */
+    int m, n, k;       /* of the whole product */
+    int align;         /* promised divisor of extents */
+} shape;
+
+/* C = A B, f32 or i32; parameters c, a, b, m, n, k. */
+static void gemm_text(const shape *s, char *text, size_t size)
+{
+    char a[96], b[96], pa[16], pb[16], load[8];
+    bool tf32 = !strcmp(s->elem, "tf32");
+    snprintf(load, sizeof load, "%s", tf32 ? "f32" : s->elem);
+    snprintf(a, sizeof a, "%dx%dx%s", s->ta ? s->bk : s->bm, s->ta ? s->bm : s->bk, load);
+    snprintf(b, sizeof b, "%dx%dx%s", s->tb ? s->bn : s->bk, s->tb ? s->bk : s->bn, load);
+    snprintf(pa, sizeof pa, "%%%d", s->ta ? 36 : 32);
+    snprintf(pb, sizeof pb, "%%%d", s->tb ? 37 : 33);
+    int n = snprintf(text, size,
+        "entry @gemm(%%1: ptr<%s>, %%2: ptr<%s>, %%3: ptr<%s>, %%4: i32, %%5: i32, %%6: i32) {\n"
+        "  %%7 = assume div_by(16) %%1 : ptr<%s>\n  %%8 = assume div_by(16) %%2 : ptr<%s>\n  %%9 = assume div_by(16) %%3 : ptr<%s>\n"
+        "  %%10 = assume div_by(%d) %%4 : i32\n  %%11 = assume div_by(%d) %%5 : i32\n  %%12 = assume div_by(%d) %%6 : i32\n"
+        "  %%13 = make_tensor_view %%7, %%10, %%11, %%11 : tensor_view<?x?x%s, strides=[?, 1]>\n",
+        s->acc, load, load, s->acc, load, load, s->align, s->align, s->align, s->acc);
+    n += snprintf(text + n, size - (size_t)n,
+        "  %%14 = make_tensor_view %%8, %s : tensor_view<?x?x%s, strides=[?, 1]>\n"
+        "  %%15 = make_tensor_view %%9, %s : tensor_view<?x?x%s, strides=[?, 1]>\n",
+        s->ta ? "%12, %10, %10" : "%10, %12, %12", load, s->tb ? "%11, %12, %12" : "%12, %11, %11", load);
+    n += snprintf(text + n, size - (size_t)n,
+        "  %%16 = make_partition_view %%13 : partition_view<[%d, %d], tensor_view<?x?x%s, strides=[?, 1]>>\n"
+        "  %%17 = make_partition_view %%14 : partition_view<[%d, %d], tensor_view<?x?x%s, strides=[?, 1]>, padding=zero>\n"
+        "  %%18 = make_partition_view %%15 : partition_view<[%d, %d], tensor_view<?x?x%s, strides=[?, 1]>, padding=zero>\n",
+        s->bm, s->bn, s->acc, s->ta ? s->bk : s->bm, s->ta ? s->bm : s->bk, load, s->tb ? s->bn : s->bk,
+        s->tb ? s->bk : s->bn, load);
+    n += snprintf(text + n, size - (size_t)n,
+        "  %%19 = get_tile_block_id axis=0 : i32\n  %%20 = get_tile_block_id axis=1 : i32\n"
+        "  %%21 = constant 0 : i32\n  %%22 = constant 1 : i32\n  %%23 = constant %s : tile<%dx%dx%s>\n"
+        "  %%24 = get_index_space_shape axis=%d %%17 : i32\n"
+        "  %%40 = for %%30 in (%%21, %%24, %%22) iter(%%31 = %%23) : tile<%dx%dx%s> {\n"
+        "    %%32 = load_view_tko %%17, %s : tile<%s>\n    %%33 = load_view_tko %%18, %s : tile<%s>\n",
+        s->acc[0] == 'i' ? "0" : "0.0", s->bm, s->bn, s->acc, s->ta ? 0 : 1, s->bm, s->bn, s->acc,
+        s->ta ? "%30, %19" : "%19, %30", a, s->tb ? "%20, %30" : "%30, %20", b);
+    if (s->ta)
+        n += snprintf(text + n, size - (size_t)n, "    %%36 = permute [1, 0] %%32 : tile<%dx%dx%s>\n", s->bm, s->bk, load);
+    if (s->tb)
+        n += snprintf(text + n, size - (size_t)n, "    %%37 = permute [1, 0] %%33 : tile<%dx%dx%s>\n", s->bk, s->bn, load);
+    if (tf32) {
+        n += snprintf(text + n, size - (size_t)n,
+            "    %%38 = ftof %s : tile<%dx%dxtf32>\n    %%39 = ftof %s : tile<%dx%dxtf32>\n", pa, s->bm, s->bk, pb, s->bk, s->bn);
+        strcpy(pa, "%38");
+        strcpy(pb, "%39");
+    }
+    snprintf(text + n, size - (size_t)n,
+        "    %%34 = %s %s, %s, %%31 : tile<%dx%dx%s>\n    continue %%34\n  }\n"
+        "  %%41 = store_view_tko %%16, %%40, %%19, %%20 : token\n  return\n}\n",
+        s->acc[0] == 'i' ? "mmai" : "mmaf", pa, pb, s->bm, s->bn, s->acc);
+}
+
+/* ---- running ------------------------------------------------------------------------------------------- */
+
+typedef struct kit {
+    ts_arena arena, scratch;
+    ts_module *m;
+    ts_fn *fn;
+    ts_plan plan;
+    ts_text text;
+} kit;
+
+static void kit_begin(kit *k, const char *source)
+{
+    memset(k, 0, sizeof *k);
+    ts_arena_init(&k->arena, NULL);
+    ts_arena_init(&k->scratch, NULL);
+    ts_text_init(&k->text, NULL);
+    CHECK_OK(ts_read_module(&k->arena, source, strlen(source), &k->m, &err));
+    CHECK_OK(ts_verify_module(k->m, &err));
+    k->fn = k->m->fns.at[0];
+}
+
+static void kit_end(kit *k)
+{
+    ts_text_deinit(&k->text);
+    ts_arena_deinit(&k->scratch);
+    ts_arena_deinit(&k->arena);
+}
+
+static void kit_lower(kit *k)
+{
+    static const ts_hints none;
+    ts_text messages;
+    ts_text_init(&messages, NULL);
+    ts_pass_env env = {&k->scratch, TS_TARGET_SM90, &none, &k->plan};
+    k->plan.target = 90;
+    k->plan.n_params = k->fn->n_params;
+    strcpy(k->plan.name, "k");
+    CHECK_OK(ts_lower_run(k->fn, &env, &messages, &err));
+    CHECK_OK(ts_verify(k->fn, &err));
+    CHECK_OK(ts_run_passes(k->fn, "dce", &env, &err));
+    k->plan.n_params = 0;
+    CHECK_OK(ts_ptx_emit(k->fn, &k->plan, &k->text, &err));
+    ts_text_deinit(&messages);
+}
+
+static void assemble(const kit *k)
+{
+    char path[64], command[256], line[512];
+    bool clean = true;
+    if (system("command -v ptxas >/dev/null 2>&1") != 0) {
+        check_skipped++;
+        return;
+    }
+    snprintf(path, sizeof path, "/tmp/tessera-wgmma-%d.ptx", (int)getpid());
+    FILE *file = fopen(path, "w");
+    fputs(ts_text_get(&k->text), file);
+    fclose(file);
+    snprintf(command, sizeof command, "ptxas -v -arch=sm_90a %s -o /dev/null 2>&1", path);
+    FILE *pipe = popen(command, "r");
+    while (fgets(line, sizeof line, pipe))
+        if (strstr(line, "error") || strstr(line, "C75") || (strstr(line, "spill stores") && !strstr(line, " 0 bytes spill stores"))) {
+            fprintf(stderr, "%s", line);
+            clean = false;
+        }
+    CHECK_INT(pclose(pipe), 0);
+    CHECK(clean);
+    if (clean)
+        unlink(path);
+}
+
+static uint32_t lcg(uint32_t *state)
+{
+    return (*state = *state * 1664525u + 1013904223u) >> 16;
+}
+
+/* Integers from -4 to 4 in the element type. */
+static void fill(void *at, const char *elem, size_t n, uint32_t seed)
+{
+    for (size_t i = 0; i < n; i++) {
+        int x = (int)(lcg(&seed) % 9) - 4;
+        if (!strcmp(elem, "bf16"))
+            ((uint16_t *)at)[i] = ts_bf16_from_f64(x);
+        else if (!strcmp(elem, "f16"))
+            ((uint16_t *)at)[i] = ts_f16_from_f64(x);
+        else if (!strcmp(elem, "i8"))
+            ((int8_t *)at)[i] = (int8_t)x;
+        else
+            ((float *)at)[i] = (float)x;
+    }
+}
+
+enum { WORDS = 1 << 17 };
+typedef struct buffers {
+    _Alignas(128) uint32_t c[WORDS];
+    _Alignas(128) uint32_t a[WORDS];
+    _Alignas(128) uint32_t b[WORDS];
+} buffers;
+static buffers tile_side, thread_side;
+
+static void run_both(kit *k, kit *lowered, const uint64_t *numbers, uint32_t n, const uint32_t *grid)
+{
+    ts_eval_env env = {.check_races = true};
+    for (int side = 0; side < 2; side++) {
+        buffers *buf = side ? &thread_side : &tile_side;
+        uint64_t params[12] = {(uint64_t)(uintptr_t)buf->c, (uint64_t)(uintptr_t)buf->a, (uint64_t)(uintptr_t)buf->b};
+        memcpy(params + 3, numbers, n * sizeof *numbers);
+        if (side)
+            CHECK_OK(ts_eval_simt(lowered->fn, &lowered->plan, params, 3 + n, grid, &env, &err));
+        else
+            CHECK_OK(ts_eval_grid(k->fn, params, 3 + n, grid, &env, &err));
+    }
+}
+
+static void prepare(const char *elem, size_t a, size_t b)
+{
+    memset(&tile_side, 0xFF, sizeof tile_side);
+    fill(tile_side.a, elem, a, 1);
+    fill(tile_side.b, elem, b, 2);
+    thread_side = tile_side;
+}
+
+/* Runs at both levels; true when the results are the same bits. `maps` tells whether TMA is expected. */
+static bool gemm_agrees(const shape *s, uint32_t maps)
+{
+    static char text[8192];
+    kit k, lowered;
+    gemm_text(s, text, sizeof text);
+    kit_begin(&k, text);
+    kit_begin(&lowered, text);
+    kit_lower(&lowered);
+    CHECK_INT(lowered.plan.n_tmaps, maps);
+    CHECK_INT(strstr(ts_text_get(&lowered.text), "wgmma.mma_async") != NULL, maps > 0);
+    assemble(&lowered);
+    uint64_t numbers[] = {(uint64_t)s->m, (uint64_t)s->n, (uint64_t)s->k};
+    uint32_t grid[3] = {(uint32_t)((s->m + s->bm - 1) / s->bm), (uint32_t)((s->n + s->bn - 1) / s->bn), 1};
+    prepare(!strcmp(s->elem, "tf32") ? "f32" : s->elem, (size_t)s->m * (size_t)s->k, (size_t)s->n * (size_t)s->k);
+    run_both(&k, &lowered, numbers, 3, grid);
+    bool same = memcmp(tile_side.c, thread_side.c, sizeof tile_side.c) == 0;
+    kit_end(&k);
+    kit_end(&lowered);
+    return same;
+}
+
+/* ---- products ---------------------------------------------------------------------------------------------- */
+
+static void products_of_every_type_and_order_agree(void)
+{
+    static const shape shapes[] = {
+        {"bf16", "f32", 128, 256, 64, false, false, 200, 264, 200, 8},
+        {"bf16", "f32", 128, 128, 64, false, true, 136, 128, 320, 8},
+        {"f16", "f32", 128, 128, 64, true, false, 128, 136, 136, 8},
+        {"bf16", "f32", 64, 64, 64, true, true, 128, 72, 72, 8},
+        {"f16", "f32", 64, 64, 32, false, false, 96, 80, 112, 8},
+        {"bf16", "f32", 64, 32, 16, false, true, 64, 40, 24, 8},
+        {"bf16", "f32", 256, 128, 64, false, false, 264, 128, 64, 8},
+        {"bf16", "f32", 64, 256, 128, false, false, 64, 256, 256, 8},
+        {"tf32", "f32", 64, 64, 32, false, true, 72, 64, 100, 4},
+        {"i8", "i32", 64, 128, 64, false, true, 80, 128, 144, 16},
+    };
+    for (size_t i = 0; i < TS_COUNT(shapes); i++) {
+        bool same = gemm_agrees(&shapes[i], 2);
+        if (!same)
+            fprintf(stderr, "shape %zu (%s %dx%dx%d) differs\n", i, shapes[i].elem, shapes[i].bm, shapes[i].bn, shapes[i].bk);
+        CHECK(same);
+    }
+}
+
+static void unaligned_arrays_take_the_general_way(void)
+{
+    shape s = {"bf16", "f32", 64, 64, 32, false, false, 67, 65, 35, 1};
+    CHECK(gemm_agrees(&s, 0));
+}
+
+int main(void)
+{
+    products_of_every_type_and_order_agree();
+    unaligned_arrays_take_the_general_way();
+    return check_done();
+}
