@@ -100,13 +100,27 @@ ts_status simt_smem(simt_warp *w, ts_val v, uint64_t address, uint64_t bytes, si
     bool write = access == SIMT_WRITE || access == SIMT_ASYNC_WRITE;
     TS_TRY(simt_smem_place(w, v, address, bytes, place));
     TS_TRY(simt_check_shadow(w, v, place, bytes));
-    TS_TRY(simt_check_race(w, v, place, bytes, write));
+    if (access != SIMT_WRITE) /* a plain write is looked at when its value is known: simt_write */
+        TS_TRY(simt_check_race(w, v, place, bytes, write));
     if (write)
         TS_TRY(simt_check_readers(w, v, place, bytes));
     if (access == SIMT_ASYNC_READ)
         TS_TRY(simt_check_fenced(w, v, place, bytes));
     for (uint64_t i = 0; i < bytes && write; i++)
         place->cta->generic[place->offset + i] = access == SIMT_WRITE ? (uint64_t)(w->index + 1) << 32 | w->fences : 0;
+    return TS_OK;
+}
+
+/* Writes to shared memory. Two warps that write what is there already do not race: replicas of a value
+ * are often stored by all that hold them. */
+static ts_status simt_write(simt_warp *w, ts_val v, uint64_t address, const void *bytes, uint32_t n)
+{
+    simt_place place;
+    TS_TRY(simt_smem(w, v, address, n, SIMT_WRITE, &place));
+    if (memcmp(simt_bytes(&place), bytes, n) == 0)
+        return TS_OK;
+    TS_TRY(simt_check_race(w, v, &place, n, true));
+    memcpy(simt_bytes(&place), bytes, n);
     return TS_OK;
 }
 
@@ -124,27 +138,45 @@ static ts_status simt_span_of(simt_warp *w, ts_val v, ts_type elem, uint32_t n, 
     const ts_module *m = w->cta->machine->module;
     ts_type pointer = simt_opnd_type(w, v, 0);
     uint32_t bits = ts_type_bits(m, elem);
-    if (ts_type_kind(m, pointer) != TS_KIND_PTR || bits < 8 || !ts_is_pow2(n))
+    if (ts_type_kind(m, pointer) != TS_KIND_PTR || bits < 8 || !ts_is_pow2(n) || n > 16)
         return eval_fail(simt_run(w), v, TS_VERIFY, "needs a pointer and 1, 2, 4, 8 or 16 elements of whole bytes");
     *span = (simt_span){elem, bits / 8, n, (ts_space)ts_type_get(m, pointer)->space};
     return TS_OK;
 }
 
-/* Host memory behind an address, checked for bounds and alignment. */
-static ts_status simt_at(simt_warp *w, ts_val v, const simt_span *span, uint64_t address, bool write, uint8_t **at)
+static ts_status simt_aligned(simt_warp *w, ts_val v, const simt_span *span, uint64_t address)
 {
     uint64_t bytes = (uint64_t)span->bytes * span->n;
     if (address % bytes)
         return eval_fail(simt_run(w), v, TS_LAUNCH, "warp %u: %llu bytes at address 0x%llx, which is not aligned to them", w->index,
                          (unsigned long long)bytes, (unsigned long long)address);
+    return TS_OK;
+}
+
+/* Host memory behind an address, checked for bounds and alignment. */
+static ts_status simt_fetch(simt_warp *w, ts_val v, const simt_span *span, uint64_t address, uint8_t **at)
+{
+    uint64_t bytes = (uint64_t)span->bytes * span->n;
+    TS_TRY(simt_aligned(w, v, span, address));
     if (span->space == TS_SHARED) {
         simt_place place;
-        TS_TRY(simt_smem(w, v, address, bytes, write ? SIMT_WRITE : SIMT_READ, &place));
+        TS_TRY(simt_smem(w, v, address, bytes, SIMT_READ, &place));
         *at = simt_bytes(&place);
         return TS_OK;
     }
     *at = (uint8_t *)(uintptr_t)address;
     return eval_check(simt_run(w), v, address, bytes);
+}
+
+static ts_status simt_put(simt_warp *w, ts_val v, const simt_span *span, uint64_t address, const void *bytes)
+{
+    uint32_t n = span->bytes * span->n;
+    TS_TRY(simt_aligned(w, v, span, address));
+    if (span->space == TS_SHARED)
+        return simt_write(w, v, address, bytes, n);
+    TS_TRY(eval_check(simt_run(w), v, address, n));
+    memcpy((void *)(uintptr_t)address, bytes, n);
+    return TS_OK;
 }
 
 ts_status simt_ld(simt_warp *w, ts_val v)
@@ -162,7 +194,7 @@ ts_status simt_ld(simt_warp *w, ts_val v)
         uint32_t lane = simt_next(&m);
         uint8_t *at = NULL;
         if (yes >> lane & 1)
-            TS_TRY(simt_at(w, v, &span, simt_opnd(w, v, 0)[lane], false, &at));
+            TS_TRY(simt_fetch(w, v, &span, simt_opnd(w, v, 0)[lane], &at));
         for (uint32_t i = 0; i < n; i++) {
             uint64_t *out = simt_result(w, v, i);
             if (out)
@@ -179,10 +211,10 @@ ts_status simt_st(simt_warp *w, ts_val v)
     TS_TRY(simt_span_of(w, v, simt_opnd_type(w, v, 1), n ? n : 1, &span));
     for (uint32_t m = simt_predicated(w, v); m;) {
         uint32_t lane = simt_next(&m);
-        uint8_t *at;
-        TS_TRY(simt_at(w, v, &span, simt_opnd(w, v, 0)[lane], true, &at));
-        for (uint32_t i = 0; i < span.n; i++)
-            ts_scalar_store(w->cta->machine->module, span.elem, at, i, simt_opnd(w, v, 1 + i)[lane]);
+        uint8_t bytes[16 * 8];
+        for (uint32_t i = 0; i < span.n && i < 16; i++)
+            ts_scalar_store(w->cta->machine->module, span.elem, bytes, i, simt_opnd(w, v, 1 + i)[lane]);
+        TS_TRY(simt_put(w, v, &span, simt_opnd(w, v, 0)[lane], bytes));
     }
     return TS_OK;
 }
@@ -205,7 +237,7 @@ static ts_status simt_atomic(simt_warp *w, ts_val v, uint64_t *old)
             TS_TRY(simt_check_shadow(w, v, &place, span.bytes));
             at = simt_bytes(&place);
         } else {
-            TS_TRY(simt_at(w, v, &span, address, true, &at));
+            TS_TRY(simt_fetch(w, v, &span, address, &at));
         }
         uint64_t before = ts_scalar_load(module, span.elem, at, 0);
         uint64_t cmp = mode == TS_RMW_CAS ? simt_opnd(w, v, 1)[lane] : 0;
@@ -243,6 +275,7 @@ ts_status simt_cp_async(simt_warp *w, ts_val v)
         if (source)
             TS_TRY(eval_check(simt_run(w), v, from, source));
         TS_TRY(simt_smem(w, v, to, bytes, SIMT_WRITE, &place));
+        TS_TRY(simt_check_race(w, v, &place, bytes, true));
         if (place.cta != w->cta)
             return eval_fail(simt_run(w), v, TS_LAUNCH, "cp_async into another block of the cluster");
         memset(place.cta->shadow + place.offset, SIMT_CP_FLIGHT, bytes);
@@ -289,41 +322,29 @@ ts_status simt_cp_async_wait(simt_warp *w, ts_val v)
 
 /* ---- matrices of 8 x 8 16-bit elements -------------------------------------------------------------------- */
 
-/* Checks the 16-byte row that lane 8 * i + r gives for row r of matrix i. */
-static ts_status simt_matrix_row(simt_warp *w, ts_val v, uint32_t lane, bool write, uint8_t **row)
+/* The 16-byte row that lane 8 * i + r gives for row r of matrix i. */
+static ts_status simt_matrix_row(simt_warp *w, ts_val v, uint32_t lane, simt_access access, simt_place *row)
 {
     uint64_t address = simt_opnd(w, v, 0)[lane];
-    simt_place place;
     if (address % 16)
         return eval_fail(simt_run(w), v, TS_LAUNCH, "lane %u: row address 0x%llx is not aligned to 16 bytes", lane, (unsigned long long)address);
-    TS_TRY(simt_smem(w, v, address, 16, write ? SIMT_WRITE : SIMT_READ, &place));
-    *row = simt_bytes(&place);
-    return TS_OK;
+    return simt_smem(w, v, address, 16, access, row);
 }
 
 /* Lane l's register of a matrix holds elements (l / 4, 2 * (l % 4)) and the next one; transposed: of the
- * matrix read by columns. */
-static ts_status simt_matrix(simt_warp *w, ts_val v, uint32_t i, bool transposed, bool write, uint64_t *reg)
+ * matrix read by columns. Copies between registers and the matrix x[row][column]. */
+static void simt_matrix_deal(uint16_t x[8][8], bool transposed, bool to_registers, uint64_t *reg)
 {
-    uint8_t *rows[8];
-    for (uint32_t r = 0; r < 8; r++)
-        TS_TRY(simt_matrix_row(w, v, 8 * i + r, write, &rows[r]));
-    for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
-        for (uint32_t half = 0; half < 2; half++) {
-            uint32_t a = lane / 4, b = 2 * (lane % 4) + half;
-            uint8_t *element = transposed ? rows[b] + 2 * a : rows[a] + 2 * b;
-            uint16_t x = (uint16_t)(reg[lane] >> (16 * half));
-            if (write) {
-                memcpy(element, &x, 2);
-                continue;
-            }
-            memcpy(&x, element, 2);
-            uint64_t kept = half ? reg[lane] & 0xFFFF : 0;
-            reg[lane] = kept | (uint64_t)x << (16 * half);
+    for (uint32_t lane = 0; lane < SIMT_LANES; lane++) {
+        uint32_t g = lane / 4, c = 2 * (lane % 4);
+        uint16_t *low = transposed ? &x[c][g] : &x[g][c], *high = transposed ? &x[c + 1][g] : &x[g][c + 1];
+        if (to_registers) {
+            reg[lane] = ts_scalar_wrap(TS_T_i32, *low | (uint64_t)*high << 16);
+        } else {
+            *low = (uint16_t)reg[lane];
+            *high = (uint16_t)(reg[lane] >> 16);
         }
-    for (uint32_t lane = 0; lane < SIMT_LANES && !write; lane++)
-        reg[lane] = ts_scalar_wrap(TS_T_i32, reg[lane]);
-    return TS_OK;
+    }
 }
 
 ts_status simt_ldmatrix(simt_warp *w, ts_val v)
@@ -331,11 +352,15 @@ ts_status simt_ldmatrix(simt_warp *w, ts_val v)
     uint32_t aux = ts_at(simt_fn_of(w), v)->aux;
     TS_TRY(simt_converged(w, v));
     for (uint32_t i = 0; i < TS_S_NUMBER(aux) && i < 4; i++) {
-        uint64_t regs[SIMT_LANES] = {0};
+        uint16_t x[8][8];
         uint64_t *out = simt_result(w, v, i);
-        TS_TRY(simt_matrix(w, v, i, TS_S_EXTRA(aux) & 1, false, regs));
+        for (uint32_t r = 0; r < 8; r++) {
+            simt_place row;
+            TS_TRY(simt_matrix_row(w, v, 8 * i + r, SIMT_READ, &row));
+            memcpy(x[r], simt_bytes(&row), 16);
+        }
         if (out)
-            memcpy(out, regs, sizeof regs);
+            simt_matrix_deal(x, TS_S_EXTRA(aux) & 1, true, out);
     }
     return TS_OK;
 }
@@ -346,8 +371,14 @@ ts_status simt_stmatrix(simt_warp *w, ts_val v)
     TS_TRY(simt_converged(w, v));
     for (uint32_t i = 0; i < TS_S_NUMBER(aux) && i < 4; i++) {
         uint64_t regs[SIMT_LANES];
+        uint16_t x[8][8];
         memcpy(regs, simt_opnd(w, v, 1 + i), sizeof regs);
-        TS_TRY(simt_matrix(w, v, i, TS_S_EXTRA(aux) & 1, true, regs));
+        simt_matrix_deal(x, TS_S_EXTRA(aux) & 1, false, regs);
+        for (uint32_t r = 0; r < 8; r++) {
+            simt_place row;
+            TS_TRY(simt_matrix_row(w, v, 8 * i + r, SIMT_WRITE, &row));
+            TS_TRY(simt_write(w, v, simt_opnd(w, v, 0)[8 * i + r], x[r], 16));
+        }
     }
     return TS_OK;
 }
