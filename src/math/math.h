@@ -65,6 +65,11 @@ ts_val ts__math_exp2_both(ts_math *m, ts_val head, ts_val tail);
 /* x = 2^e (1 + f), x normal and positive; f in [-1/3, 1/3]. *e holds e as a float, times 2^23 in f32. */
 void ts__math_split(ts_math *m, ts_val x, ts_val *e, ts_val *f);
 
+/* 2^e from an integer in the exponent range of normal numbers. */
+ts_val ts__math_power(ts_math *m, ts_val e);
+/* a > 0 as significand in [1, 2) and exponent. */
+ts_val ts__math_significand(ts_math *m, ts_val a, ts_val *e);
+
 ts_val ts__math_exp(ts_math *m, ts_val x);
 ts_val ts__math_exp2(ts_math *m, ts_val x);
 ts_val ts__math_log(ts_math *m, ts_val x);

@@ -17,14 +17,12 @@ static ts_val rem_step(ts_math *m, ts_val r, ts_val y, ts_val quotient)
     return m_sel(m, m_cmp(m, TS_LT, rest, m_c(m, 0)), m_add(m, rest, y), rest);
 }
 
-/* 2^e from an integer. */
-static ts_val rem_power(ts_math *m, ts_val e)
+ts_val ts__math_power(ts_math *m, ts_val e)
 {
     return m_float(m, m_shl(m, m_iadd(m, e, m_i(m, m->fmt->bias)), m->fmt->mant));
 }
 
-/* a > 0 as significand in [1, 2) and exponent. */
-static ts_val rem_split(ts_math *m, ts_val a, ts_val *e)
+ts_val ts__math_significand(ts_math *m, ts_val a, ts_val *e)
 {
     const int up = m->fmt->mant + 2;
     ts_val small = m_icmp(m, TS_LT, m_bits(m, a), m_i(m, m->fmt->min_normal));
@@ -38,17 +36,17 @@ static ts_val rem_split(ts_math *m, ts_val a, ts_val *e)
 static ts_val rem_far(ts_math *m, ts_val ax, ts_val ay)
 {
     const int step = m->fmt->mant - 2, steps = ((m->wide ? 2098 : 277) + step - 1) / step;
-    ts_val ex, ey, r = rem_split(m, ax, &ex), y = rem_split(m, ay, &ey);
+    ts_val ex, ey, r = ts__math_significand(m, ax, &ex), y = ts__math_significand(m, ay, &ey);
     ts_val left = m_isub(m, ex, ey);
     r = rem_step(m, r, y, m_div(m, r, y));
     for (int i = 0; i < steps; i++) {
         ts_val now = ts_op2(m->b, TS_OP_mini, left, m_i(m, step), 0);
-        r = m_mul(m, r, rem_power(m, now));
+        r = m_mul(m, r, ts__math_power(m, now));
         r = rem_step(m, r, y, m_div(m, r, y));
         left = m_isub(m, left, now);
     }
     ts_val half = m_sar(m, ey, 1); /* 2^ey in two factors: the result may be subnormal, but is exact */
-    r = m_mul(m, m_mul(m, r, rem_power(m, half)), rem_power(m, m_isub(m, ey, half)));
+    r = m_mul(m, m_mul(m, r, ts__math_power(m, half)), ts__math_power(m, m_isub(m, ey, half)));
     ts_val good = ts_op2(m->b, TS_OP_andi, m_cmp(m, TS_LT, ax, m_c(m, INFINITY)), m_cmp(m, TS_GT, ay, m_c(m, 0)), 0);
     return m_sel(m, good, r, m_c(m, NAN));
 }

@@ -79,9 +79,8 @@ static inline void flat_put(void *slot, ts_type t, int i, uint64_t payload)
     FLAT_LOOP(flat_uge_##s, uint32_t, F, !(a[i] < b[i]))                                           \
     FLAT_LOOP(flat_ult_##s, uint32_t, F, !(a[i] >= b[i]))                                          \
     FLAT_LOOP(flat_abs_##s, U, U, a[i] & ~((U)1 << (sizeof(U) * 8 - 1)))                           \
-    /* no care for signed zeros: src/math only compares with constants that are not zero */        \
-    FLAT_LOOP(flat_max_##s, F, F, a[i] < b[i] || b[i] != b[i] ? b[i] : a[i])                       \
-    FLAT_LOOP(flat_min_##s, F, F, a[i] > b[i] || b[i] != b[i] ? b[i] : a[i])                       \
+    FLAT_LOOP(flat_max_##s, F, F, a[i] < b[i] || b[i] != b[i] || (a[i] == b[i] && __builtin_signbit(a[i])) ? b[i] : a[i]) \
+    FLAT_LOOP(flat_min_##s, F, F, a[i] > b[i] || b[i] != b[i] || (a[i] == b[i] && __builtin_signbit(b[i])) ? b[i] : a[i]) \
     FLAT_LOOP(flat_copy_##s, U, U, a[i])
 #define FLAT_INTS(s, I, U)                                                                         \
     FLAT_LOOP(flat_addi_##s, U, U, a[i] + b[i])                                                    \
