@@ -1,0 +1,299 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ``kernel`` decorator, annotations of kernel parameters, and helpers of the host side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, Union
+
+from .. import _core
+
+__all__ = [
+    "Array",
+    "ArrayAnnotation",
+    "ByTarget",
+    "Constant",
+    "ConstantAnnotation",
+    "IndexedWithInt64",
+    "ListAnnotation",
+    "Scalar",
+    "ScalarInt64",
+    "Slice",
+    "Tile",
+    "TiledView",
+    "function",
+    "kernel",
+    "launch",
+]
+
+launch = _core.launch
+
+CONSTANT, INT64, INDEX64, STATIC_STRIDES = 1, 2, 4, 8
+T = TypeVar("T")
+
+
+# ---- annotations -----------------------------------------------------------------------------------
+
+
+class ConstantAnnotation:
+    """Marks a parameter whose value is compiled in."""
+
+
+class _ConstantMeta(type):
+    def __getitem__(cls, item: Any) -> Any:
+        return _ConstantOf(item)
+
+
+class Constant(metaclass=_ConstantMeta):
+    """``ct.Constant`` or ``ct.Constant[int]``: the argument is a compile-time constant; each value makes
+    its own version of the kernel."""
+
+
+class _ConstantOf:
+    def __init__(self, item: Any) -> None:
+        self.item = item
+
+    def __repr__(self) -> str:
+        return f"Constant[{getattr(self.item, '__name__', self.item)}]"
+
+
+class ScalarInt64:
+    """Annotation: an int argument is passed as int64 (int32 otherwise)."""
+
+
+class IndexedWithInt64:
+    """Annotation: extents and strides of the array are int64."""
+
+
+class ArrayAnnotation:
+    """Details of an array parameter, for ``Annotated[ct.Array, ct.ArrayAnnotation(...)]``.
+
+    Parameters
+    ----------
+    index_dtype : dtype, optional
+        ``ct.int32`` or ``ct.int64``: type of extents and strides.
+    static_shape_dims, static_stride_dims : tuple of int
+        Axes whose extent or stride is compiled in.
+    """
+
+    def __init__(
+        self, *, index_dtype: Any = None, static_shape_dims: Any = (), static_stride_dims: Any = ()
+    ) -> None:
+        self.index_dtype = index_dtype
+        self.static_shape_dims = tuple(static_shape_dims)
+        self.static_stride_dims = tuple(static_stride_dims)
+
+
+class ListAnnotation:
+    """Details of a list-of-arrays parameter."""
+
+    def __init__(self, *, element: Any = None) -> None:
+        self.element = element
+
+
+class Array:
+    """Type of an array inside a kernel, for annotations."""
+
+
+class Tile:
+    """Type of a tile inside a kernel, for annotations."""
+
+
+class Scalar:
+    """Type of a scalar inside a kernel, for annotations."""
+
+
+class TiledView:
+    """Type of what ``array.tiled_view(...)`` gives, for annotations."""
+
+
+class Slice(Generic[T]):
+    """``ct.Slice(start, length)``: a dense range of an axis for ``load_advanced_indexing``."""
+
+    __tessera_op__ = "Slice"
+
+
+# ---- hints -------------------------------------------------------------------------------------------
+
+
+class ByTarget:
+    """A hint that differs between architectures: ``ByTarget(default=1, sm_90=2)``."""
+
+    def __init__(self, *, default: Any = None, **by_name: Any) -> None:
+        unknown = [name for name in by_name if not (name.startswith("sm_") and name[3:].isdigit())]
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is not an architecture; use names such as sm_90")
+        self.default = default
+        self.by_name = by_name
+
+
+_HINTS: dict[str, tuple[Callable[[int], bool], str]] = {
+    "num_ctas": (lambda v: v in (1, 2, 4, 8, 16), "a power of two from 1 to 16"),
+    "occupancy": (lambda v: 1 <= v <= 32, "1 to 32"),
+    "opt_level": (lambda v: 0 <= v <= 3, "0 to 3"),
+    "num_worker_warps": (lambda v: v in (4, 8), "4 or 8"),
+    "num_stages": (lambda v: 1 <= v <= 8, "1 to 8"),
+}
+_DEFAULTS = {"opt_level": 3}
+
+
+def _check_hint(name: str, value: Any) -> Any:
+    good, wanted = _HINTS[name]
+    values = [value.default, *value.by_name.values()] if isinstance(value, ByTarget) else [value]
+    for v in values:
+        if v is None:
+            continue
+        if isinstance(v, bool) or not isinstance(v, int):
+            raise TypeError(f"kernel hint {name} must be an int, None or ByTarget, not {type(v).__name__}")
+        if not good(v):
+            raise ValueError(f"kernel hint {name} is {v}; it must be {wanted}")
+    return value
+
+
+def _plain_hint(value: Any) -> int:
+    if isinstance(value, ByTarget):
+        value = value.default
+    return int(value or 0)
+
+
+# ---- the kernel ----------------------------------------------------------------------------------------
+
+
+class kernel(_core.Kernel):  # type: ignore[misc]
+    """``@ct.kernel`` or ``@ct.kernel(num_ctas=2, ...)``: makes a function a tile kernel.
+
+    Parameters
+    ----------
+    num_ctas : int or ByTarget, optional
+        Thread blocks of a GPU that work on one tile block: a power of two from 1 to 16.
+    occupancy : int or ByTarget, optional
+        Tile blocks to keep on one multiprocessor, 1 to 32.
+    opt_level : int or ByTarget
+        0 to 3.
+    num_worker_warps : int or ByTarget, optional
+        4 or 8.
+    num_stages : int, optional
+        Depth of load pipelines, 1 to 8.
+    checked : bool
+        Report indices of ``gather``, ``scatter`` and atomics that are out of bounds; also switched on
+        for every kernel by ``TESSERA_CHECKED=1``.
+    fastmath : bool
+        Allow approximate instructions on a GPU.
+
+    Notes
+    -----
+    A kernel is launched with ``ct.launch``, not called. It is compiled at its first launch and again for
+    argument types, alignments and constants it has not had yet; compiled code is kept on disk.
+    """
+
+    def __new__(cls, function: Any = None, /, **hints: Any) -> Any:
+        if function is None:
+            return lambda f: cls(f, **hints)
+        return super().__new__(cls)
+
+    def __init__(self, function: Any = None, /, *, checked: bool = False, fastmath: bool = False, **hints: Any) -> None:
+        unknown = set(hints) - set(_HINTS)
+        if unknown:
+            raise TypeError(f"kernel() has no hint {sorted(unknown)[0]!r}; it has {', '.join(_HINTS)}, checked, fastmath")
+        if not callable(function) or not hasattr(function, "__code__"):
+            raise TypeError(f"@kernel takes a Python function, not a {type(function).__name__}")
+        self._function = function
+        self._hints = {**_DEFAULTS, **{name: _check_hint(name, value) for name, value in hints.items()}}
+        self._checked, self._fastmath = bool(checked), bool(fastmath)
+        self._pack: bytes | None = None
+        self.__name__ = function.__name__
+        self.__qualname__ = function.__qualname__
+        self.__doc__ = function.__doc__
+        self.__module__ = function.__module__
+        self.__wrapped__ = function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise TypeError(
+            f"kernel '{self.__name__}' cannot be called; run it with ct.launch(stream, grid, {self.__name__}, args)"
+        )
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.__qualname__}>"
+
+    def replace_hints(self, **hints: Any) -> kernel:
+        """A copy of the kernel with other hints."""
+        kept = {**self._hints, "checked": self._checked, "fastmath": self._fastmath}
+        return kernel(self._function, **{**kept, **hints})
+
+    def _prepare(self) -> tuple[str, str, bytes, tuple[Any, ...], tuple[int, ...]]:
+        """What the C side needs: name, file, pack, parameter rows, hints (see ext/kernel.c)."""
+        import os
+
+        from .._pack import pack_function
+
+        if self._pack is None:
+            self._pack = pack_function(self._function)
+        code = self._function.__code__
+        names = code.co_varnames[: code.co_argcount]
+        notes = _annotations(self._function)
+        rows = tuple((name, *_row(notes.get(name))) for name in names)
+        checked = self._checked or os.environ.get("TESSERA_CHECKED", "0") not in ("", "0")
+        plain = [_plain_hint(self._hints.get(n)) for n in ("num_ctas", "occupancy", "opt_level", "num_worker_warps")]
+        stages = _plain_hint(self._hints.get("num_stages"))
+        return (
+            self.__name__, code.co_filename, self._pack, rows,
+            (*plain, int(checked), int(self._fastmath), stages, 0),
+        )  # fmt: skip
+
+
+def _annotations(function: Any) -> dict[str, Any]:
+    """The function's annotations with those written as text evaluated where that is possible."""
+    notes = dict(getattr(function, "__annotations__", {}))
+    for name, note in notes.items():
+        if not isinstance(note, str):
+            continue
+        space = dict(zip(function.__code__.co_freevars, (c.cell_contents for c in function.__closure__ or ())))
+        try:
+            notes[name] = eval(note, function.__globals__, space)
+        except Exception:
+            if "Constant" in note:  # a name that only type checkers see; what it says is plain
+                notes[name] = Constant
+    return notes
+
+
+def _bits(dims: tuple[int, ...]) -> int:
+    return sum(1 << d for d in dims)
+
+
+def _row(note: Any) -> tuple[int, int, int]:
+    """Flags, static shape bits and static stride bits of one annotation."""
+    if note is Constant or isinstance(note, (_ConstantOf, ConstantAnnotation)):
+        return CONSTANT, 0, 0
+    if note is ScalarInt64:
+        return INT64, 0, 0
+    if note is IndexedWithInt64:
+        return INDEX64, 0, 0
+    flags = shape = stride = 0
+    for extra in getattr(note, "__metadata__", ()):
+        if isinstance(extra, ConstantAnnotation) or extra is ConstantAnnotation:
+            flags |= CONSTANT
+        if isinstance(extra, ArrayAnnotation):
+            shape, stride = _bits(extra.static_shape_dims), _bits(extra.static_stride_dims)
+            flags |= INDEX64 if getattr(extra.index_dtype, "bitwidth", 32) == 64 else 0
+            flags |= STATIC_STRIDES if stride else 0
+    return flags, shape, stride
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def function(fn: Union[F, None] = None, /, *, host: bool = False, tile: bool = True) -> Any:
+    """Marks a helper of kernels. Any plain function can be one; without ``host`` this one refuses to run
+    on the host."""
+    if fn is None:
+        return lambda f: function(f, host=host, tile=tile)
+    if host:
+        return fn
+
+    def outside(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(f"{fn.__name__}() is a helper of tile kernels and was called on the host")
+
+    outside.__name__, outside.__doc__ = fn.__name__, fn.__doc__
+    outside.__wrapped__ = fn  # type: ignore[attr-defined]
+    outside.__tessera_helper__ = fn  # type: ignore[attr-defined]
+    return outside

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What makes a stub an operation of the tile language."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+__all__ = ["op"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def op(fn: F) -> F:
+    """Marks ``fn`` as the operation of its name: the compiler knows it; on the host it raises."""
+    name = fn.__name__
+
+    def outside(*args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            f"ct.{name}() is part of the tile language: it works inside a function decorated with @ct.kernel, "
+            "not on the host"
+        )
+
+    outside.__name__ = outside.__qualname__ = name
+    outside.__doc__ = fn.__doc__
+    outside.__module__ = "tessera.tile"
+    outside.__wrapped__ = fn  # type: ignore[attr-defined]
+    outside.__tessera_op__ = name  # type: ignore[attr-defined]
+    return outside  # type: ignore[return-value]
