@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The code generator of the CPU target: what its files share. Private to src/target/llvm.
+ *
+ *     emit.c   the entry: function around the loop over tile blocks, then LLVM
+ *     plan.c   decides before any text is written which tiles live in memory
+ *     walk.c   instructions in program order: scalars, structured control flow, roots
+ *     group.c  roots of one iteration space become one loop nest (reductions, scans, stores)
+ *     expr.c   the value of a tile at given coordinates, made where it is used
+ *     elem.c   elementwise operations on vectors       narrow.c  16-, 8- and 4-bit floats
+ *     view.c   array views: bounds, staging            mma.c     matrix products
+ *     text.c   SSA names, literals, memo, index arithmetic
+ *
+ * Design. A tile is not stored unless it must be: it is an expression that is computed again at every
+ * use, a vector at a time. Roots ask for values: stores, reductions, products, loop-carried tiles, and
+ * what plan.c found too dear to compute twice. Adjacent roots with equal iteration spaces share one loop
+ * nest (softmax's exp and its row sum), and a value used by several of them is made once per vector.
+ *
+ * Coordinates. A vector of 2^bits lanes covers elements whose coordinate along each axis is base + the
+ * sum of lane[b] over the set bits b of the lane number. Tile extents are powers of two, so broadcast,
+ * permute, reshape, extract and cat are maps of such coordinates.
+ *
+ * Arrays that are wholly inside at a tile are read and written in place; where a tile sticks out of its
+ * array, or the innermost stride is not 1, it goes through a dense copy in scratch (ts__rt_view_in, _out),
+ * so every loop is written once and without masks.
+ */
+#ifndef TS_TARGET_LLVM_CG_H
+#define TS_TARGET_LLVM_CG_H
+
+#include "target/llvm/llvm.h"
+#include "target/target.h"
+
+/* An SSA name, or a literal when the top bit is set. 0 = none. */
+typedef uint32_t cg_ref;
+#define CG_LITERAL 0x80000000u
+enum { CG_LANE_BITS = 6, CG_MAX_LOOPS = 9 };
+
+/* Register types of LLVM. */
+typedef enum cg_reg { CG_I1, CG_I8, CG_I16, CG_I32, CG_I64, CG_F32, CG_F64, CG_PTR, CG_REGS } cg_reg;
+
+typedef struct cg_literal {
+    const char *text;
+    int64_t value;
+    bool is_int;
+} cg_literal;
+
+typedef struct cg_axis {
+    cg_ref base;
+    int64_t lane[CG_LANE_BITS];
+} cg_axis;
+typedef struct cg_index {
+    uint32_t rank, bits;
+    cg_axis axis[TS_MAX_RANK];
+} cg_index;
+typedef uint32_t cg_ix; /* an interned cg_index */
+
+/* A tile in memory: element (i..) at ptr + sum of i * stride elements. */
+typedef struct cg_mem {
+    cg_ref ptr;
+    ts_type elem;
+    uint32_t rank;
+    cg_ref stride[TS_MAX_RANK];
+    uint32_t slot; /* 1 + scratch slot when it is only that; for alias facts */
+} cg_mem;
+
+typedef enum cg_form {
+    CG_NONE,
+    CG_SCALAR, /* ref: one element, also for tiles of one element */
+    CG_LAZY,   /* made where it is used */
+    CG_BUF,    /* mem */
+    CG_VIEW    /* view */
+} cg_form;
+
+typedef struct cg_view {
+    ts_type type;      /* partition, strided, gather_scatter or tensor view */
+    ts_type elem;
+    uint32_t rank;     /* of the tensor */
+    cg_ref base;
+    cg_ref dim[TS_MAX_RANK], stride[TS_MAX_RANK];
+} cg_view;
+
+typedef struct cg_val {
+    uint8_t form;
+    bool owned;       /* the slot of mem is freed after the last use */
+    uint32_t group;   /* serial of the group that will make it, while that is open */
+    cg_ref ref;
+    cg_mem *mem;      /* BUF */
+    cg_mem *source;   /* load_view: where the tile is read from */
+    cg_view *view;
+} cg_val;
+
+/* What plan.c found. */
+typedef struct cg_plan {
+    uint8_t *store; /* value is materialised where it is defined */
+    uint32_t *last; /* index of the last instruction that needs it */
+    uint32_t *loop; /* innermost for or loop around the instruction */
+    uint32_t *cost; /* vector instructions to make one vector, saturating */
+} cg_plan;
+
+typedef enum cg_root_kind { CG_STORE, CG_SCATTER, CG_REDUCE, CG_SCAN } cg_root_kind;
+typedef struct cg_root {
+    uint8_t kind;      /* cg_root_kind */
+    ts_val inst, val;  /* val: what is stored */
+    uint32_t rank;
+    int64_t dims[TS_MAX_RANK];
+    cg_mem mem;        /* STORE: where to; also the results of reductions, see n */
+    uint32_t n;        /* REDUCE, SCAN: inputs */
+    cg_mem *out;       /* n of them; ptr 0 = a scalar result */
+    uint32_t axis;     /* REDUCE, SCAN: axis of `dims` */
+    bool make;         /* STORE: val becomes a buffer by this root */
+    struct cg_out *after; /* copy out to an array when the group is done */
+} cg_root;
+
+typedef struct cg_out { /* a store through a dense copy */
+    struct cg_out *next;
+    cg_ref staged, array;
+    cg_mem tile;
+    cg_ref what, where[3 * TS_MAX_RANK], sparse;
+    uint32_t rank;
+} cg_out;
+
+typedef struct cg_group {
+    bool open;
+    uint32_t serial, rank; /* iteration space without unit extents */
+    int64_t dims[TS_MAX_RANK];
+    uint32_t axis;         /* of the reductions; TS_MAX_RANK none */
+    TS_VEC(cg_root) root;
+    bool writes, scan;
+} cg_group;
+
+typedef struct cg_edge { /* a way into a join: block and the scalars it brings */
+    uint32_t block;
+    cg_ref *value;
+} cg_edge;
+typedef TS_VEC(cg_edge) cg_edges;
+
+typedef struct cg_frame { /* an open for or loop */
+    struct cg_frame *outer;
+    ts_val opener;
+    uint32_t n, skip;      /* carried values; operands before them */
+    uint32_t next, exit;   /* blocks */
+    cg_mem **home;         /* of carried tiles, NULL for scalars */
+    cg_edges continues, breaks;
+} cg_frame;
+
+typedef struct cg_slot {
+    uint64_t offset, bytes;
+    bool used;
+    cg_ref ptr;
+    ts_val owner; /* freed after plan.last[owner]; 0 = kept */
+} cg_slot;
+
+typedef struct cg_memo {
+    uint64_t key[2];
+    cg_ref value;
+    uint32_t next, bucket;
+} cg_memo;
+#define CG_BUCKETS 512
+
+typedef struct cg {
+    const ts_fn *fn;
+    ts_module *m;
+    ts_arena *arena;
+    const ts_host *host;
+    ts_code *code;
+    ts_status status;
+    ts_error *err;
+    ts_shape shape;
+    cg_plan plan;
+    cg_val *val;
+    cg_ref *body;           /* values of a reduce or scan body while it is inlined */
+    bool in_body;
+
+    ts_text entry, text, decl, data;
+    uint32_t n_ssa, n_label, n_data, block;
+    TS_VEC(cg_literal) literal;
+    TS_VEC(cg_index) index;
+    TS_VEC(cg_slot) slot;
+    uint64_t scratch_bytes;
+    uint32_t bucket[CG_BUCKETS];
+    TS_VEC(cg_memo) memo;
+    TS_VEC(uint32_t) scope;
+    TS_VEC(const char *) declared;
+    ts_text messages;
+    uint32_t n_messages;
+
+    cg_group group;
+    cg_frame *frame;
+    uint32_t at;            /* instruction being walked */
+    uint32_t *mark, n_mark; /* visits of cg_pending */
+    cg_ref env, scratch, where, pid[3], grid[3], params;
+    uint32_t latch; /* block that goes to the next tile block */
+} cg;
+
+/* ---- text.c -------------------------------------------------------------------------------------*/
+
+ts_status cg_fail(cg *e, ts_status status, const char *format, ...) TS_PRINTF(3, 4);
+/* %r ref  %d int64_t  %s string  %b block label */
+void cg_line(cg *e, const char *format, ...);
+cg_ref cg_new(cg *e, const char *format, ...); /* a line with a fresh name in front; pure or load */
+cg_ref cg_name(cg *e);                         /* a fresh name for later */
+void cg_define(cg *e, cg_ref name, const char *format, ...);
+uint32_t cg_label(cg *e);
+void cg_block(cg *e, uint32_t label); /* starts a block */
+void cg_br(cg *e, uint32_t label);
+void cg_declare(cg *e, const char *line); /* once per line */
+
+cg_ref cg_int(cg *e, int64_t value);
+cg_ref cg_text(cg *e, const char *text); /* literal text; copied */
+bool cg_is_int(const cg *e, cg_ref r, int64_t *value);
+const char *cg_type(cg *e, cg_reg reg, uint32_t bits); /* "<16 x float>" */
+const char *cg_suffix(cg *e, cg_reg reg, uint32_t bits); /* "v16f32" */
+cg_reg cg_reg_of(const cg *e, ts_type type);
+uint32_t cg_elem_bytes(const cg *e, ts_type type); /* in scratch */
+cg_ref cg_splat(cg *e, cg_reg reg, uint32_t bits, cg_ref scalar);
+cg_ref cg_const(cg *e, cg_reg reg, uint32_t bits, uint64_t payload);
+cg_ref cg_lanes(cg *e, cg_reg reg, uint32_t bits, const int64_t *value); /* one constant a lane */
+cg_ref cg_pick(cg *e, cg_reg reg, uint32_t bits, cg_ref x, uint32_t to_bits, const int32_t *lane); /* shuffle */
+cg_ref cg_join(cg *e, cg_reg reg, uint32_t bits, cg_ref low, cg_ref high); /* concatenation */
+
+cg_ref cg_add(cg *e, cg_ref a, cg_ref b);
+cg_ref cg_mul(cg *e, cg_ref a, cg_ref b);
+cg_ref cg_shr(cg *e, cg_ref a, uint32_t n);
+cg_ref cg_and(cg *e, cg_ref a, int64_t mask);
+
+void cg_scope_open(cg *e);
+void cg_scope_close(cg *e);
+cg_ref cg_known(cg *e, uint64_t a, uint64_t b); /* 0 = not known here */
+void cg_remember(cg *e, uint64_t a, uint64_t b, cg_ref value);
+#define CG_KEY(kind, x, y) ((uint64_t)(kind) << 58 | (uint64_t)(x) << 26 | (uint64_t)(y))
+
+cg_ix cg_intern(cg *e, const cg_index *index);
+const cg_index *cg_index_of(const cg *e, cg_ix ix);
+
+/* ---- elem.c -------------------------------------------------------------------------------------*/
+
+/* One elementwise instruction on vectors of 2^bits lanes. `from` is the element of operand 0. */
+cg_ref cg_elem(cg *e, ts_val v, uint32_t bits, const cg_ref *x);
+cg_ref cg_call1(cg *e, const char *name, cg_reg reg, uint32_t bits, cg_ref x);
+cg_ref cg_call2(cg *e, const char *name, cg_reg reg, uint32_t bits, cg_ref x, cg_ref y);
+cg_ref cg_fma(cg *e, cg_reg reg, uint32_t bits, cg_ref x, cg_ref y, cg_ref z);
+cg_ref cg_bin(cg *e, const char *op, cg_reg reg, uint32_t bits, cg_ref x, cg_ref y);
+cg_ref cg_cmp(cg *e, const char *op, cg_reg reg, uint32_t bits, cg_ref x, cg_ref y); /* "fcmp olt" */
+cg_ref cg_sel(cg *e, cg_reg reg, uint32_t bits, cg_ref c, cg_ref x, cg_ref y);
+cg_ref cg_conv(cg *e, const char *op, cg_reg from, cg_reg to, uint32_t bits, cg_ref x);
+
+/* ---- narrow.c -----------------------------------------------------------------------------------*/
+
+cg_ref cg_widen(cg *e, ts_type from, uint32_t bits, cg_ref x);                        /* to f32 */
+cg_ref cg_narrow(cg *e, ts_type to, ts_round round, uint32_t bits, cg_ref x);         /* from f32 */
+cg_ref cg_odd(cg *e, uint32_t bits, cg_ref x); /* f64 -> f32 so that one more rounding is right */
+
+/* ---- plan.c, expr.c -----------------------------------------------------------------------------*/
+
+bool cg_plan_make(cg *e);
+bool cg_is_tile(const cg *e, ts_val v); /* more than one element */
+bool cg_is_lazy(const cg *e, ts_val v); /* its instruction makes no text where it stands */
+cg_ref cg_gen(cg *e, ts_val v, cg_ix ix);
+cg_ref cg_make(cg *e, ts_val v, cg_ix ix); /* the same for a value that is just becoming a buffer */
+cg_ref cg_scalar(cg *e, ts_val v); /* a value of one element */
+cg_ref cg_scalar_i64(cg *e, ts_val v);
+cg_ref cg_load(cg *e, const cg_mem *mem, cg_ix ix);
+void cg_store(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value);
+void cg_scatter(cg *e, ts_val inst, cg_ix ix);
+/* Inlines the body of a reduce or scan: args in pairs (element, accumulator). */
+void cg_body(cg *e, ts_val opener, uint32_t bits, const cg_ref *element, const cg_ref *acc, cg_ref *out);
+cg_ix cg_ix_scalar(cg *e, uint32_t rank); /* all coordinates 0, one lane */
+
+/* ---- group.c ------------------------------------------------------------------------------------*/
+
+void cg_root_init(cg *e, cg_root *root, cg_root_kind kind, ts_val inst, ts_type space);
+void cg_add_root(cg *e, const cg_root *root);
+void cg_store_root(cg *e, ts_val v, const cg_mem *to); /* tile v to memory, as a root of its own shape */
+void cg_flush(cg *e);
+/* Does v need the open group to be finished first? same_place: v is wanted at the group's coordinates. */
+bool cg_pending(cg *e, ts_val v, bool same_place);
+/* Flushes if operand v of an instruction outside the group is pending. */
+void cg_settle(cg *e, ts_val v);
+/* Puts tile v in memory and gives it: dense, of its own elements. */
+cg_mem *cg_dense(cg *e, ts_val v);
+cg_mem *cg_alloc(cg *e, ts_type type, ts_val owner);
+/* A counted loop: begin gives the variable; end closes. */
+typedef struct cg_loop {
+    uint32_t head, from, latch;
+    cg_ref var, next;
+    int64_t trip, step;
+} cg_loop;
+void cg_loop_begin(cg *e, cg_loop *l, int64_t extent, int64_t step);
+void cg_loop_end(cg *e, cg_loop *l);
+
+/* ---- view.c, walk.c, mma.c ----------------------------------------------------------------------*/
+
+void cg_make_view(cg *e, ts_val v);
+void cg_load_view(cg *e, ts_val v);
+void cg_store_view(cg *e, ts_val v);
+void cg_red_view(cg *e, ts_val v);
+void cg_copy_out(cg *e, const cg_out *out);
+void cg_space(cg *e, ts_val v); /* get_tensor_shape, get_index_space_shape */
+void cg_walk(cg *e, uint32_t from, uint32_t to);
+void cg_mma(cg *e, ts_val v);
+uint32_t cg_vector_bits(const cg *e, uint32_t elem_bytes); /* log2 of the lanes of a native vector */
+
+#endif

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The CPU target: tile IR to an object file. Writes the function that runs a range of tile blocks
+ *
+ *     entry:   parameters, grid, constants
+ *     blocks:  for id = begin .. end: x, y, z from id; the body (walk.c); next
+ *
+ * and hands the text to LLVM. Read next: cg.h, which explains the generator.
+ */
+#include "target/llvm/cg.h"
+#include "target/llvm/emit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { EMIT_LEVEL = 2 };
+
+static void emit_blocks(cg *e, uint32_t head)
+{
+    cg_ref next = cg_name(e), id;
+    uint32_t body = cg_label(e), done = cg_label(e);
+    e->latch = cg_label(e);
+    cg_br(e, head);
+    cg_block(e, head);
+    id = cg_new(e, "phi i64 [ %%begin, %%entry ], [ %r, %b ]", next, e->latch);
+    cg_ref more = cg_new(e, "icmp slt i64 %r, %%end", id);
+    cg_line(e, "br i1 %r, label %b, label %b", more, body, done);
+    cg_block(e, body);
+    cg_scope_open(e);
+    e->pid[0] = cg_new(e, "urem i64 %r, %r", id, e->grid[0]);
+    cg_ref rest = cg_new(e, "udiv i64 %r, %r", id, e->grid[0]);
+    e->pid[1] = cg_new(e, "urem i64 %r, %r", rest, e->grid[1]);
+    e->pid[2] = cg_new(e, "udiv i64 %r, %r", rest, e->grid[1]);
+    cg_walk(e, 1 + e->fn->n_params, e->fn->inst.n);
+    cg_scope_close(e);
+    cg_block(e, e->latch);
+    cg_define(e, next, "add nsw i64 %r, 1", id);
+    cg_br(e, head);
+    cg_block(e, done);
+    cg_line(e, "ret void");
+}
+
+static void emit_entry(cg *e)
+{
+    e->params = cg_text(e, "%params");
+    e->scratch = cg_text(e, "%scratch");
+    e->env = cg_text(e, "%env");
+    e->where = cg_text(e, "%where");
+    ts_text_puts(&e->entry, "entry:\n  %where = alloca [32 x i64], align 64\n");
+    for (uint32_t i = 0; i < 3; i++) {
+        cg_ref p = cg_new(e, "getelementptr inbounds i32, ptr %%grid, i64 %d", (int64_t)i);
+        cg_ref x = cg_new(e, "load i32, ptr %r, align 4, !invariant.load !0", p);
+        e->grid[i] = cg_new(e, "zext i32 %r to i64", x);
+    }
+    for (ts_val v = 1; v <= e->fn->n_params; v++)
+        cg_walk(e, v, v + 1);
+    emit_blocks(e, cg_label(e));
+}
+
+/* ---- module -------------------------------------------------------------------------------------*/
+
+static void emit_globals(cg *e, ts_text *out)
+{
+    for (uint32_t i = 0; i < e->m->globals.n; i++) {
+        const ts_global *g = &e->m->globals.at[i];
+        uint64_t n = (uint64_t)ts_type_count(e->m, g->type) * ts_type_bits(e->m, g->type) / 8;
+        const ts_dense *d = g->data ? &e->m->dense.at[g->data - 1] : NULL;
+        ts_text_printf(out, "@g%u = private %s [%llu x i8] ", i, g->constant ? "constant" : "global",
+                       (unsigned long long)TS_MAX(n, 1u));
+        if (!d)
+            ts_text_puts(out, "zeroinitializer");
+        else {
+            ts_text_puts(out, "c\"");
+            for (uint64_t k = 0; k < TS_MAX(n, 1u); k++)
+                ts_text_printf(out, "\\%02X", k < d->n_bytes ? ((const uint8_t *)d->bytes)[k] : 0);
+            ts_text_putc(out, '"');
+        }
+        ts_text_printf(out, ", align %u\n", TS_MAX(g->align, 64u));
+    }
+}
+
+/* Slot s: its scope is !10s+3, the list of it !10s+1, the list of all others !10s+2. */
+static void emit_metadata(cg *e, ts_text *out)
+{
+    ts_text_puts(out, "!0 = !{}\n!1 = !{!\"branch_weights\", i32 1, i32 2000}\n"
+                      "!2 = !{!\"branch_weights\", i32 2000, i32 1}\n!3 = distinct !{!3}\n");
+    for (uint32_t s = 1; s <= e->slot.n; s++) {
+        ts_text_printf(out, "!%u = distinct !{!%u, !3}\n!%u = !{!%u}\n!%u = !{", 10 * s + 3, 10 * s + 3, 10 * s + 1,
+                       10 * s + 3, 10 * s + 2);
+        bool first = true;
+        for (uint32_t o = 1; o <= e->slot.n; o++)
+            if (o != s) {
+                ts_text_printf(out, "%s!%u", first ? "" : ", ", 10 * o + 3);
+                first = false;
+            }
+        ts_text_puts(out, "}\n");
+    }
+}
+
+static void emit_module(cg *e, ts_text *out)
+{
+    emit_globals(e, out);
+    ts_text_puts(out, ts_text_get(&e->data));
+    ts_text_printf(out, "define void @\"%s\"(ptr noalias nocapture readonly %%params, ptr noalias nocapture readonly %%grid, "
+                        "i64 %%begin, i64 %%end, ptr noalias align 64 %%scratch, ptr %%env) #0 {\n",
+                   ts_str_get(e->m, e->fn->name));
+    ts_text_puts(out, ts_text_get(&e->entry));
+    ts_text_puts(out, ts_text_get(&e->text));
+    ts_text_puts(out, "}\n");
+    ts_text_puts(out, ts_text_get(&e->decl));
+    ts_text_puts(out, "attributes #0 = { nounwind \"prefer-vector-width\"=\"512\" \"no-builtins\" }\n");
+    emit_metadata(e, out);
+}
+
+static ts_status emit_text(cg *e, ts_text *out, ts_error *err)
+{
+    if (!ts_shape_of(e->fn, e->arena, &e->shape) || !cg_plan_make(e))
+        return ts_fail(err, TS_NOMEM, "out of memory while generating code");
+    emit_entry(e);
+    if (e->status != TS_OK)
+        return e->status;
+    emit_module(e, out);
+    if (out->failed || e->arena->failed || e->text.failed || e->entry.failed || e->decl.failed || e->data.failed)
+        return ts_fail(err, TS_NOMEM, "out of memory while generating code");
+    return TS_OK;
+}
+
+static ts_status emit_begin(cg *e, const ts_fn *fn, ts_pass_env *env, ts_error *err)
+{
+    memset(e, 0, sizeof *e);
+    e->fn = fn;
+    e->m = fn->module;
+    e->arena = env->scratch;
+    e->err = err;
+    e->val = TS_NEW_N(e->arena, cg_val, fn->inst.n);
+    e->body = TS_NEW_N(e->arena, cg_ref, fn->inst.n);
+    e->mark = TS_NEW_N(e->arena, uint32_t, fn->inst.n);
+    if (!e->val || !e->body || !e->mark)
+        return ts_fail(err, TS_NOMEM, "out of memory while generating code");
+    return TS_OK;
+}
+
+ts_status ts__llvm_text(const ts_fn *fn, ts_pass_env *env, const ts_host *host, ts_text *out, ts_text *messages,
+                        ts_error *err)
+{
+    cg *e = TS_NEW(env->scratch, cg);
+    const ts_alloc *alloc = env->scratch->alloc;
+    if (!e)
+        return ts_fail(err, TS_NOMEM, "out of memory while generating code");
+    TS_TRY(emit_begin(e, fn, env, err));
+    e->host = host;
+    ts_text *const texts[] = {&e->entry, &e->text, &e->decl, &e->data, &e->messages};
+    for (size_t i = 0; i < TS_COUNT(texts); i++)
+        ts_text_init(texts[i], alloc);
+    ts_status status = emit_text(e, out, err);
+    if (env->plan)
+        env->plan->scratch_bytes = (e->scratch_bytes + 63) / 64 * 64;
+    if (status == TS_OK && messages)
+        ts_text_put(messages, ts_text_get(&e->messages), e->messages.n);
+    for (size_t i = 0; i < TS_COUNT(texts); i++)
+        ts_text_deinit(texts[i]);
+    return status;
+}
+
+/* ---- the target ---------------------------------------------------------------------------------*/
+
+static ts_status emit_messages(const ts_text *messages, ts_code *code, ts_error *err)
+{
+    if (!messages->n)
+        return TS_OK;
+    code->messages = code->alloc->resize(code->alloc->user, NULL, 0, messages->n);
+    if (!code->messages)
+        return ts_fail(err, TS_NOMEM, "out of memory while generating code");
+    memcpy(code->messages, ts_text_get(messages), messages->n);
+    code->n_messages = messages->n;
+    return TS_OK;
+}
+
+ts_status ts__llvm_target(ts_fn *fn, ts_pass_env *env, const ts_host *host, const ts_llvm_options *options, ts_code *code,
+                          ts_error *err)
+{
+    ts_text text, messages;
+    if (!code->alloc)
+        code->alloc = ts_alloc_default();
+    ts_text_init(&text, code->alloc);
+    ts_text_init(&messages, code->alloc);
+    ts_status status = ts__llvm_text(fn, env, host, &text, &messages, err);
+    if (status == TS_OK && getenv("TESSERA_DUMP_LLVM"))
+        fputs(ts_text_get(&text), stderr);
+    if (status == TS_OK)
+        status = ts_llvm_compile(ts_text_get(&text), text.n, host, options, code->alloc, &code->bytes, &code->n_bytes, err);
+    if (status == TS_OK)
+        status = emit_messages(&messages, code, err);
+    ts_text_deinit(&text);
+    ts_text_deinit(&messages);
+    return status;
+}
+
+ts_status ts_target_llvm(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *err)
+{
+    ts_host host;
+    ts_llvm_options options = {.level = EMIT_LEVEL};
+#ifndef NDEBUG
+    options.verify = true;
+#endif
+    ts_host_detect(&host);
+    return ts__llvm_target(fn, env, &host, &options, code, err);
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The boundary to LLVM: IR text in, object bytes out. Nothing else of Tessera knows that LLVM exists;
+ * a bundled LLVM or another code generator would take the place of llvm.c.
+ */
+#ifndef TS_TARGET_LLVM_LLVM_H
+#define TS_TARGET_LLVM_LLVM_H
+
+#include "base/base.h"
+
+/* What was found; for `doctor`. `path` is the name that dlopen took. */
+typedef struct ts_llvm_info {
+    uint32_t major, minor;
+    char path[256];
+} ts_llvm_info;
+
+/* Loads LLVM at the first call (10-30 ms) and says what it is. The environment variable TESSERA_LLVM
+ * names a library file to use instead of the search. Threads: safe. Errors: TS_NODEVICE. */
+TS_CHECKED ts_status ts_llvm_find(ts_llvm_info *info, ts_error *err);
+
+/* The processor that code is made for. Vector widths in bytes. */
+typedef struct ts_host {
+    char cpu[32];       /* LLVM's name of the processor model */
+    char features[512]; /* explicit "+avx2,-avx512f,..." from cpuid and xgetbv */
+    const char *triple;
+    uint32_t vector_bytes;  /* 64 AVX-512, 32 AVX2, 16 SSE and NEON */
+    uint32_t vector_regs;   /* 16 or 32 */
+    bool f16c, fma;
+} ts_host;
+void ts_host_detect(ts_host *host);
+
+typedef struct ts_llvm_options {
+    const char *passes; /* NULL: the usual few */
+    int level;          /* code generation level 0-3 */
+    bool verify;        /* run LLVM's verifier on the text first */
+} ts_llvm_options;
+
+/* Text of one module -> relocatable object. Owns: *bytes, freed by alloc->resize(.., *n, 0).
+ * Threads: safe. Errors: TS_NODEVICE without LLVM, TS_INTERNAL when LLVM refuses the text. */
+TS_CHECKED ts_status ts_llvm_compile(const char *text, size_t n_text, const ts_host *host, const ts_llvm_options *options,
+                                     const ts_alloc *alloc, uint8_t **bytes, size_t *n, ts_error *err);
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Matrix products: c[m,n] += a[m,k] * b[k,n] on tiles.
+ *
+ *     a   packed row after row, in the type that is computed in (f32, f64 or i32)
+ *     b   packed in panels of NR columns: [n / NR][k][NR], so that the kernel reads it in order
+ *     c   in scratch; MR x NR of it sit in registers while k runs through the tile
+ *
+ * Packing is how a lazy operand is evaluated: a load goes from the array straight into the panel, with
+ * conversions on the way. A tile carried round a k loop stays in its home and is updated in place.
+ * Each element adds its products with k ascending by fma, which is what the evaluator does: same bits.
+ */
+#include "target/llvm/cg.h"
+
+#include <stdio.h>
+
+typedef struct mma {
+    cg *e;
+    ts_val v, a, b;
+    int64_t batch, m, n, k;
+    uint32_t rank;
+    ts_type work;            /* f32, f64, i32 */
+    cg_reg reg;
+    uint32_t bits, mr, nv;   /* lanes, rows and vectors of the register block */
+    int64_t nr;
+    cg_mem *ap, *bp, *c;
+    cg_ref batch_at;
+    uint32_t unroll;
+} mma;
+
+/* ---- operands -----------------------------------------------------------------------------------*/
+
+static cg_ref mma_convert(mma *s, ts_type from, bool unsign, uint32_t bits, cg_ref x)
+{
+    cg *e = s->e;
+    if (s->work == TS_T_i32)
+        return cg_conv(e, unsign ? "zext" : "sext", cg_reg_of(e, from), CG_I32, bits, x);
+    if (from == TS_T_f32 || from == TS_T_f64)
+        return x;
+    return cg_widen(e, from, bits, x);
+}
+
+/* Scale of an element: the scale tile has fewer entries along axis `axis` (k). */
+static cg_ref mma_scale(mma *s, ts_val scale, cg_index at, uint32_t axis)
+{
+    cg *e = s->e;
+    ts_type type = ts_type_of(e->fn, scale);
+    int64_t entries = ts_type_dims(e->m, type)[axis];
+    uint32_t shift = (uint32_t)ts_log2((uint64_t)(s->k / entries));
+    at.axis[axis].base = cg_shr(e, at.axis[axis].base, shift);
+    for (uint32_t b = 0; b < at.bits; b++)
+        at.axis[axis].lane[b] >>= shift;
+    cg_ref x = cg_is_tile(e, scale) ? cg_gen(e, scale, cg_intern(e, &at))
+                                    : cg_splat(e, cg_reg_of(e, type), at.bits, cg_scalar(e, scale));
+    ts_type elem = ts_type_elem(e->m, type);
+    return elem == TS_T_f32 ? x : cg_widen(e, elem, at.bits, x);
+}
+
+static cg_ref mma_value(mma *s, bool is_b, const cg_index *at)
+{
+    cg *e = s->e;
+    const ts_inst *inst = ts_at(e->fn, s->v);
+    ts_val x = is_b ? s->b : s->a;
+    ts_type elem = ts_type_elem(e->m, ts_type_of(e->fn, x));
+    cg_ref raw = cg_is_tile(e, x) ? cg_gen(e, x, cg_intern(e, at))
+                                  : cg_splat(e, cg_reg_of(e, elem), at->bits, cg_scalar(e, x));
+    bool unsign = inst->op == TS_OP_mmai && inst->aux & (is_b ? TS_A_UNSIGNED_B : TS_A_UNSIGNED);
+    cg_ref r = mma_convert(s, elem, unsign, at->bits, raw);
+    if (inst->op != TS_OP_mmaf_scaled)
+        return r;
+    cg_ref scale = mma_scale(s, ts_opnds(e->fn, inst)[is_b ? 4 : 3], *at, is_b ? s->rank - 2 : s->rank - 1);
+    return cg_bin(e, "fmul", CG_F32, at->bits, r, scale);
+}
+
+static void mma_index(const mma *s, cg_index *at, cg_ref row, cg_ref col, uint32_t bits)
+{
+    memset(at, 0, sizeof *at);
+    at->rank = s->rank;
+    at->bits = bits;
+    if (s->rank == 3)
+        at->axis[0].base = s->batch_at;
+    at->axis[s->rank - 2].base = row;
+    at->axis[s->rank - 1].base = col;
+    for (uint32_t b = 0; b < bits; b++)
+        at->axis[s->rank - 1].lane[b] = (int64_t)1 << b;
+}
+
+static void mma_put(mma *s, const cg_mem *to, cg_ref offset, uint32_t bits, cg_ref x)
+{
+    cg_mem line = *to;
+    cg_index at;
+    memset(&at, 0, sizeof at);
+    line.rank = at.rank = 1;
+    line.stride[0] = cg_int(s->e, 1);
+    at.bits = bits;
+    at.axis[0].base = offset;
+    for (uint32_t b = 0; b < bits; b++)
+        at.axis[0].lane[b] = (int64_t)1 << b;
+    cg_store(s->e, &line, cg_intern(s->e, &at), x);
+}
+
+static cg_ref mma_get(mma *s, const cg_mem *from, cg_ref offset, uint32_t bits)
+{
+    cg_mem line = *from;
+    cg_index at;
+    memset(&at, 0, sizeof at);
+    line.rank = at.rank = 1;
+    line.stride[0] = cg_int(s->e, 1);
+    at.bits = bits;
+    at.axis[0].base = offset;
+    for (uint32_t b = 0; b < bits; b++)
+        at.axis[0].lane[b] = (int64_t)1 << b;
+    return cg_load(s->e, &line, cg_intern(s->e, &at));
+}
+
+static void mma_pack_a(mma *s)
+{
+    cg *e = s->e;
+    cg_loop rows, cols;
+    uint32_t bits = TS_MIN(cg_vector_bits(e, cg_elem_bytes(e, s->work)), (uint32_t)ts_log2((uint64_t)s->k));
+    uint32_t copies = (uint32_t)TS_MIN(4, s->k >> bits);
+    cg_loop_begin(e, &rows, s->m, 1);
+    cg_loop_begin(e, &cols, s->k, (int64_t)copies << bits);
+    for (uint32_t u = 0; u < copies; u++) {
+        cg_index at;
+        cg_ref col = cg_add(e, cols.var, cg_int(e, (int64_t)u << bits));
+        mma_index(s, &at, rows.var, col, bits);
+        mma_put(s, s->ap, cg_add(e, cg_mul(e, rows.var, cg_int(e, s->k)), col), bits, mma_value(s, false, &at));
+    }
+    cg_loop_end(e, &cols);
+    cg_loop_end(e, &rows);
+}
+
+static void mma_pack_b(mma *s)
+{
+    cg *e = s->e;
+    cg_loop rows, panels;
+    cg_loop_begin(e, &rows, s->k, 1);
+    cg_loop_begin(e, &panels, s->n, s->nr);
+    cg_ref to = cg_add(e, cg_mul(e, panels.var, cg_int(e, s->k)), cg_mul(e, rows.var, cg_int(e, s->nr)));
+    for (uint32_t j = 0; j < s->nv; j++) {
+        cg_index at;
+        cg_ref step = cg_int(e, (int64_t)j << s->bits);
+        mma_index(s, &at, rows.var, cg_add(e, panels.var, step), s->bits);
+        mma_put(s, s->bp, cg_add(e, to, step), s->bits, mma_value(s, true, &at));
+    }
+    cg_loop_end(e, &panels);
+    cg_loop_end(e, &rows);
+}
+
+/* ---- the register block -------------------------------------------------------------------------*/
+
+enum { MMA_MAX_ROWS = 8, MMA_MAX_VECTORS = 4 };
+
+static cg_ref mma_c_at(mma *s, cg_ref row, cg_ref col, uint32_t r, uint32_t j)
+{
+    cg *e = s->e;
+    cg_ref at = cg_add(e, cg_mul(e, row, cg_int(e, s->n)), col);
+    if (s->rank == 3)
+        at = cg_add(e, cg_mul(e, s->batch_at, cg_int(e, s->m * s->n)), at);
+    return cg_add(e, at, cg_int(e, (int64_t)r * s->n + ((int64_t)j << s->bits)));
+}
+
+static cg_ref mma_load_c(mma *s, cg_ref at)
+{
+    cg_ref x = mma_get(s, s->c, at, s->bits);
+    return s->c->elem == TS_T_f16 ? cg_widen(s->e, TS_T_f16, s->bits, x) : x;
+}
+
+static void mma_store_c(mma *s, cg_ref at, cg_ref x)
+{
+    if (s->c->elem == TS_T_f16)
+        x = cg_narrow(s->e, TS_T_f16, TS_RN, s->bits, x);
+    mma_put(s, s->c, at, s->bits, x);
+}
+
+/* One step of k: nv loads of b, mr broadcasts of a, mr * nv fused multiply-adds. */
+static void mma_step(mma *s, cg_ref a_at, cg_ref b_at, uint32_t u, cg_ref *acc)
+{
+    cg *e = s->e;
+    cg_ref b[MMA_MAX_VECTORS];
+    for (uint32_t j = 0; j < s->nv; j++)
+        b[j] = mma_get(s, s->bp, cg_add(e, b_at, cg_int(e, u * s->nr + ((int64_t)j << s->bits))), s->bits);
+    for (uint32_t r = 0; r < s->mr; r++) {
+        cg_ref a = mma_get(s, s->ap, cg_add(e, a_at, cg_int(e, (int64_t)r * s->k + u)), 0);
+        a = cg_splat(e, s->reg, s->bits, a);
+        for (uint32_t j = 0; j < s->nv; j++) {
+            cg_ref *c = &acc[r * s->nv + j];
+            *c = s->work == TS_T_i32 ? cg_bin(e, "add", CG_I32, s->bits, *c, cg_bin(e, "mul", CG_I32, s->bits, a, b[j]))
+                                     : cg_fma(e, s->reg, s->bits, a, b[j], *c);
+        }
+    }
+}
+
+static void mma_block(mma *s, cg_ref row, cg_ref col)
+{
+    cg *e = s->e;
+    cg_loop ks;
+    cg_ref acc[MMA_MAX_ROWS * MMA_MAX_VECTORS], next[MMA_MAX_ROWS * MMA_MAX_VECTORS];
+    const char *type = cg_type(e, s->reg, s->bits);
+    uint32_t n = s->mr * s->nv;
+    for (uint32_t i = 0; i < n; i++)
+        acc[i] = mma_load_c(s, mma_c_at(s, row, col, i / s->nv, i % s->nv));
+    cg_ref a0 = cg_mul(e, row, cg_int(e, s->k)), b0 = cg_mul(e, col, cg_int(e, s->k));
+    cg_loop_begin(e, &ks, s->k, s->unroll);
+    for (uint32_t i = 0; i < n && ks.trip > 1; i++) {
+        next[i] = cg_name(e);
+        acc[i] = cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", type, acc[i], ks.from, next[i], ks.latch);
+    }
+    cg_ref a_at = cg_add(e, a0, ks.var), b_at = cg_add(e, b0, cg_mul(e, ks.var, cg_int(e, s->nr)));
+    for (uint32_t u = 0; u < s->unroll; u++)
+        mma_step(s, a_at, b_at, u, acc);
+    for (uint32_t i = 0; i < n && ks.trip > 1; i++) {
+        cg_define(e, next[i], "bitcast %s %r to %s", type, acc[i], type);
+        acc[i] = next[i];
+    }
+    cg_loop_end(e, &ks);
+    for (uint32_t i = 0; i < n; i++)
+        mma_store_c(s, mma_c_at(s, row, col, i / s->nv, i % s->nv), acc[i]);
+}
+
+static void mma_multiply(mma *s)
+{
+    cg *e = s->e;
+    cg_loop batches, panels, rows;
+    cg_loop_begin(e, &batches, s->batch, 1);
+    s->batch_at = batches.var;
+    mma_pack_b(s);
+    mma_pack_a(s);
+    cg_loop_begin(e, &panels, s->n, s->nr);
+    cg_loop_begin(e, &rows, s->m, s->mr);
+    mma_block(s, rows.var, panels.var);
+    cg_loop_end(e, &rows);
+    cg_loop_end(e, &panels);
+    cg_loop_end(e, &batches);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------*/
+
+static void mma_shape(mma *s)
+{
+    cg *e = s->e;
+    const uint32_t *x = ts_opnds(e->fn, ts_at(e->fn, s->v));
+    ts_type a = ts_type_of(e->fn, x[0]), c = ts_type_of(e->fn, s->v), elem = ts_type_elem(e->m, c);
+    s->a = x[0];
+    s->b = x[1];
+    s->rank = ts_type_rank(e->m, c);
+    const int64_t *da = ts_type_dims(e->m, a), *dc = ts_type_dims(e->m, c);
+    s->batch = s->rank == 3 ? dc[0] : 1;
+    s->m = dc[s->rank - 2];
+    s->n = dc[s->rank - 1];
+    s->k = da[s->rank - 1];
+    s->work = elem == TS_T_f16 ? TS_T_f32 : elem;
+    s->reg = cg_reg_of(e, s->work);
+    bool wide = e->host->vector_regs >= 32;
+    s->bits = TS_MIN(cg_vector_bits(e, cg_elem_bytes(e, s->work)), (uint32_t)ts_log2((uint64_t)s->n));
+    s->nv = (uint32_t)TS_MIN(wide ? 4 : 2, s->n >> s->bits);
+    s->nr = (int64_t)s->nv << s->bits;
+    s->mr = (uint32_t)TS_MIN(4, s->m);
+    s->unroll = (uint32_t)TS_MIN(4, s->k);
+}
+
+/* The accumulator may be updated where it is when nobody else reads it. */
+static bool mma_in_place(const mma *s, ts_val c)
+{
+    const cg *e = s->e;
+    return e->shape.uses[c] == 1 && e->val[c].form == CG_BUF && e->val[c].mem && e->val[c].mem->slot &&
+           e->plan.loop[c] == e->plan.loop[s->v] && e->shape.parent[c] == e->shape.parent[s->v];
+}
+
+static bool mma_accumulator(mma *s)
+{
+    cg *e = s->e;
+    ts_val c = ts_opnd(e->fn, s->v, 2);
+    cg_settle(e, c);
+    if (mma_in_place(s, c)) {
+        s->c = e->val[c].mem;
+        cg_slot *slot = &e->slot.at[s->c->slot - 1];
+        if (slot->owner == c)
+            slot->owner = s->v;
+        return true;
+    }
+    s->c = cg_alloc(e, ts_type_of(e->fn, s->v), cg_is_tile(e, s->v) ? s->v : 0);
+    if (!s->c)
+        return false;
+    if (cg_is_tile(e, c))
+        cg_store_root(e, c, s->c);
+    else
+        cg_store(e, s->c, cg_ix_scalar(e, s->rank), cg_scalar(e, c));
+    return true;
+}
+
+static cg_mem *mma_panel(mma *s, int64_t rows, int64_t cols)
+{
+    int64_t dims[] = {rows * cols};
+    return cg_alloc(s->e, ts_type_tile(s->e->m, s->work, 1, dims), 0);
+}
+
+void cg_mma(cg *e, ts_val v)
+{
+    mma s = {.e = e, .v = v};
+    const ts_inst *inst = ts_at(e->fn, v);
+    mma_shape(&s);
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        cg_settle(e, ts_opnds(e->fn, inst)[i]);
+    if (!mma_accumulator(&s))
+        return;
+    cg_flush(e);
+    s.ap = mma_panel(&s, s.m, s.k);
+    s.bp = mma_panel(&s, s.k, s.n);
+    if (!s.ap || !s.bp)
+        return;
+    cg_scope_open(e);
+    mma_multiply(&s);
+    cg_scope_close(e);
+    e->slot.at[s.ap->slot - 1].used = e->slot.at[s.bp->slot - 1].used = false;
+    if (cg_is_tile(e, v)) {
+        e->val[v].form = CG_BUF;
+        e->val[v].mem = s.c;
+        return;
+    }
+    e->val[v].form = CG_SCALAR;
+    e->val[v].ref = cg_load(e, s.c, cg_ix_scalar(e, s.rank));
+    e->slot.at[s.c->slot - 1].used = false;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Decides, before any text is written, which tiles are kept in memory (plan.store). Everything else is
+ * computed again where it is used. A tile is stored when
+ *
+ *     it is dear and wanted by roots that cannot share a loop nest, or inside a loop it is not defined in,
+ *         or by a broadcast that would repeat it;
+ *     it is a load, and memory may have changed between it and its last use.
+ *
+ * One walk forward gives sites (roots of one site can share a nest) and epochs (no write lies between
+ * two uses of one epoch); one walk backward gives for each value where it is wanted. Cost: linear.
+ * Read next: group.c, which forms the nests that the sites foresee.
+ */
+#include "target/llvm/cg.h"
+
+enum { PLAN_DEAR = 6, PLAN_DEAR_IN_LOOP = 3, PLAN_COST_CAP = 10000, PLAN_MIXED = 0x7FFFFFFF };
+
+typedef struct plan_use { /* where a value is wanted */
+    uint32_t site_min, site_max, epoch_max, loop;
+    bool used, repeated;
+} plan_use;
+
+typedef struct plan_state {
+    cg *e;
+    const ts_fn *fn;
+    uint32_t *site, *epoch, *ready; /* of instructions; ready: first site that may use the value */
+    plan_use *use;
+    bool *writes;                   /* openers: the region writes memory */
+    bool *inert;                    /* inside (and the end) of a reduce, scan or cold: part of its opener */
+    uint32_t cur_site, cur_epoch;
+    ts_type space;                  /* of the current site */
+    bool wrote;
+} plan_state;
+
+bool cg_is_tile(const cg *e, ts_val v)
+{
+    ts_type type = ts_type_of(e->fn, v);
+    return ts_type_kind(e->m, type) == TS_KIND_TILE && ts_type_count(e->m, type) > 1;
+}
+
+/* `res` of a cold region, or an instruction in one, or its opener with a tile condition. */
+static bool plan_of_cold(const cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    return inst->op == TS_OP_res && ts_at(e->fn, inst->opnd[0])->op == TS_OP_cold;
+}
+
+bool cg_is_lazy(const cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    if (!cg_is_tile(e, v))
+        return false;
+    if (ts_info(inst)->flags & TS_ELEM || plan_of_cold(e, v))
+        return true;
+    switch ((int)inst->op) {
+    case TS_OP_constant:
+    case TS_OP_iota:
+    case TS_OP_broadcast:
+    case TS_OP_reshape:
+    case TS_OP_permute:
+    case TS_OP_cat:
+    case TS_OP_extract:
+    case TS_OP_insert:
+    case TS_OP_pack:
+    case TS_OP_unpack:
+    case TS_OP_assume:
+    case TS_OP_load_view_tko:
+    case TS_OP_load_ptr_tko:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- cost ---------------------------------------------------------------------------------------*/
+
+static uint32_t plan_own_cost(const cg *e, ts_val v)
+{
+    switch ((int)ts_at(e->fn, v)->op) {
+    case TS_OP_constant:
+    case TS_OP_iota:
+    case TS_OP_broadcast:
+    case TS_OP_reshape:
+    case TS_OP_permute:
+    case TS_OP_extract:
+    case TS_OP_assume:
+    case TS_OP_bitcast:
+        return 0;
+    case TS_OP_divf:
+    case TS_OP_sqrt:
+        return 6;
+    case TS_OP_divi:
+    case TS_OP_remi:
+        return 20;
+    case TS_OP_load_ptr_tko:
+        return 8;
+    case TS_OP_cat:
+    case TS_OP_insert:
+    case TS_OP_pack:
+    case TS_OP_unpack:
+        return 4;
+    default:
+        return ts_type_elem(e->m, ts_type_of(e->fn, v)) == TS_T_f16 ? 3 : 1;
+    }
+}
+
+static void plan_cost(plan_state *p, ts_val v)
+{
+    cg *e = p->e;
+    const ts_inst *inst = ts_at(p->fn, v);
+    if (!cg_is_lazy(e, v))
+        return;
+    uint32_t sum = plan_own_cost(e, v);
+    if (plan_of_cold(e, v)) {
+        inst = ts_at(p->fn, inst->opnd[0]);
+        sum = 2;
+    }
+    if (ts_info(inst)->flags & TS_ELEM || inst->op == TS_OP_cold || sum == 0 || sum >= 4)
+        for (uint32_t i = 0; i < inst->n_opnd; i++)
+            sum += e->plan.cost[ts_opnds(p->fn, inst)[i]];
+    e->plan.cost[v] = TS_MIN(sum, PLAN_COST_CAP);
+}
+
+/* ---- forward: sites and epochs ------------------------------------------------------------------*/
+
+/* Equal iteration spaces: the same extents when those of 1 are left out. */
+static bool plan_same_space(const cg *e, ts_type a, ts_type b)
+{
+    uint32_t i = 0, j = 0, ra = ts_type_rank(e->m, a), rb = ts_type_rank(e->m, b);
+    const int64_t *da = ts_type_dims(e->m, a), *db = ts_type_dims(e->m, b);
+    for (;;) {
+        while (i < ra && da[i] == 1)
+            i++;
+        while (j < rb && db[j] == 1)
+            j++;
+        if (i == ra || j == rb)
+            return i == ra && j == rb;
+        if (da[i++] != db[j++])
+            return false;
+    }
+}
+
+/* The type whose elements a root visits; 0 for instructions that are no groupable root. */
+static ts_type plan_space(const cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    switch ((int)inst->op) {
+    case TS_OP_reduce:
+    case TS_OP_scan:
+        return ts_type_of(e->fn, ts_opnd(e->fn, v, 0));
+    case TS_OP_store_view_tko:
+    case TS_OP_store_ptr_tko:
+        return ts_type_of(e->fn, ts_opnd(e->fn, v, 1));
+    default:
+        return 0;
+    }
+}
+
+static uint32_t plan_ready_of(plan_state *p, ts_val v)
+{
+    const ts_inst *inst = ts_at(p->fn, v);
+    uint32_t ready = 0;
+    if (inst->op == TS_OP_res)
+        return p->ready[inst->opnd[0]];
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        ready = TS_MAX(ready, p->ready[ts_opnds(p->fn, inst)[i]]);
+    return ready;
+}
+
+static void plan_new_epoch(plan_state *p)
+{
+    p->cur_epoch += p->wrote;
+    p->wrote = false;
+}
+
+static void plan_root(plan_state *p, ts_val v, ts_type space)
+{
+    uint32_t flags = ts_info(ts_at(p->fn, v))->flags;
+    bool same = p->space && plan_same_space(p->e, p->space, space) && p->ready[v] <= p->cur_site;
+    if (!same) {
+        p->cur_site = TS_MAX(p->cur_site + 1, p->ready[v]);
+        plan_new_epoch(p);
+    }
+    p->space = space;
+    p->site[v] = p->cur_site;
+    p->epoch[v] = p->cur_epoch;
+    if (flags & TS_WRITE)
+        p->wrote = true;
+    if (ts_at(p->fn, v)->op == TS_OP_reduce || ts_at(p->fn, v)->op == TS_OP_scan)
+        p->ready[v] = p->cur_site + 1;
+}
+
+/* Anything that ends the open nest: structure, scalars made of tiles, products, atomics. */
+static void plan_barrier(plan_state *p, ts_val v)
+{
+    uint32_t flags = ts_info(ts_at(p->fn, v))->flags;
+    p->cur_site = TS_MAX(p->cur_site + 1, p->ready[v]);
+    p->space = 0;
+    plan_new_epoch(p);
+    p->site[v] = p->cur_site++;
+    p->epoch[v] = p->cur_epoch;
+    p->wrote = (flags & TS_WRITE) || (flags & TS_REGION && p->writes[v]) || ts_at(p->fn, v)->op == TS_OP_end ||
+               ts_at(p->fn, v)->op == TS_OP_else;
+    plan_new_epoch(p);
+    p->ready[v] = p->cur_site;
+}
+
+static bool plan_takes_tile(const plan_state *p, ts_val v)
+{
+    const ts_inst *inst = ts_at(p->fn, v);
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        if (cg_is_tile(p->e, ts_opnds(p->fn, inst)[i]))
+            return true;
+    return false;
+}
+
+static void plan_forward(plan_state *p, ts_val v)
+{
+    const ts_inst *inst = ts_at(p->fn, v);
+    const ts_op_info *info = ts_info(inst);
+    ts_type space = plan_space(p->e, v);
+    p->ready[v] = plan_ready_of(p, v);
+    plan_cost(p, v);
+    if (cg_is_lazy(p->e, v)) {
+        if (info->flags & TS_READ)
+            plan_new_epoch(p);
+        p->site[v] = p->cur_site;
+        p->epoch[v] = p->cur_epoch;
+    } else if (space && ts_type_count(p->e->m, space) > 1)
+        plan_root(p, v, space);
+    else if (p->inert[v])
+        p->site[v] = p->cur_site, p->epoch[v] = p->cur_epoch;
+    else if ((info->flags & (TS_REGION | TS_TERM | TS_WRITE | TS_READ | TS_SIDE) && inst->op != TS_OP_cold) ||
+             inst->op == TS_OP_end || inst->op == TS_OP_else || (plan_takes_tile(p, v) && inst->op != TS_OP_res))
+        plan_barrier(p, v);
+    else
+        p->site[v] = p->cur_site, p->epoch[v] = p->cur_epoch;
+}
+
+/* ---- backward: where values are wanted ----------------------------------------------------------*/
+
+static void plan_want(plan_use *u, const plan_use *by)
+{
+    if (!by->used)
+        return;
+    if (!u->used)
+        *u = *by;
+    u->site_min = TS_MIN(u->site_min, by->site_min);
+    u->site_max = TS_MAX(u->site_max, by->site_max);
+    u->epoch_max = TS_MAX(u->epoch_max, by->epoch_max);
+    u->loop = u->loop == by->loop ? u->loop : PLAN_MIXED;
+    u->repeated |= by->repeated;
+}
+
+static bool plan_decide(plan_state *p, ts_val v)
+{
+    cg *e = p->e;
+    const plan_use *u = &p->use[v];
+    uint32_t cost = e->plan.cost[v];
+    bool inner = u->loop != e->plan.loop[v];
+    if (!u->used || ts_at(p->fn, v)->op == TS_OP_constant || ts_at(p->fn, v)->op == TS_OP_iota)
+        return false;
+    if (ts_info(ts_at(p->fn, v))->flags & TS_READ && u->epoch_max > p->epoch[v])
+        return true;
+    if (cost > PLAN_DEAR_IN_LOOP && (inner || u->repeated))
+        return true;
+    return cost > PLAN_DEAR && u->site_min != u->site_max;
+}
+
+/* Does a broadcast repeat elements (not just splat few of them)? */
+static bool plan_repeats(const plan_state *p, ts_val v)
+{
+    return ts_at(p->fn, v)->op == TS_OP_broadcast && cg_is_tile(p->e, ts_opnd(p->fn, v, 0));
+}
+
+static void plan_pass_on(plan_state *p, ts_val v, const plan_use *u, uint32_t last)
+{
+    const ts_inst *inst = ts_at(p->fn, v);
+    for (uint32_t i = 0; i < inst->n_opnd; i++) {
+        ts_val x = ts_opnds(p->fn, inst)[i];
+        if (!x)
+            continue;
+        plan_want(&p->use[x], u);
+        p->e->plan.last[x] = TS_MAX(p->e->plan.last[x], last);
+    }
+}
+
+static void plan_backward(plan_state *p, ts_val v)
+{
+    cg *e = p->e;
+    const ts_inst *inst = ts_at(p->fn, v);
+    plan_use here = {p->site[v], p->site[v], p->epoch[v], e->plan.loop[v], true, false};
+    ts_val parent = e->shape.parent[v];
+    bool in_cold = parent && ts_at(p->fn, parent)->op == TS_OP_cold && cg_is_tile(e, ts_opnd(p->fn, parent, 0));
+    if (inst->op == TS_OP_cold && cg_is_tile(e, ts_opnd(p->fn, v, 0)))
+        here = p->use[v];
+    else if (inst->op == TS_OP_yield && in_cold)
+        here = p->use[parent];
+    else if (cg_is_lazy(e, v)) {
+        e->plan.store[v] = !in_cold && plan_decide(p, v);
+        if (!e->plan.store[v])
+            here = p->use[v];
+        here.repeated |= plan_repeats(p, v);
+    }
+    uint32_t last = e->plan.store[v] || !cg_is_lazy(e, v) ? v : e->plan.last[v];
+    if (in_cold && inst->op == TS_OP_yield)
+        last = e->plan.last[parent];
+    plan_pass_on(p, v, &here, TS_MAX(last, v));
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------*/
+
+/* Marks regions that write and the innermost loop of each instruction. */
+static void plan_regions(plan_state *p)
+{
+    for (ts_val v = 1; v < p->fn->inst.n; v++) {
+        ts_val parent = p->e->shape.parent[v];
+        uint8_t op = parent ? (uint8_t)ts_at(p->fn, parent)->op : 0;
+        bool loop = op == TS_OP_for || op == TS_OP_loop;
+        p->e->plan.loop[v] = loop ? parent : parent ? p->e->plan.loop[parent] : 0;
+        op = (uint8_t)ts_at(p->fn, v)->op;
+        if (op == TS_OP_reduce || op == TS_OP_scan || op == TS_OP_cold)
+            memset(p->inert + v + 1, true, p->e->shape.end[v] - v);
+        if (ts_info(ts_at(p->fn, v))->flags & (TS_WRITE | TS_SIDE))
+            for (; parent && !p->writes[parent]; parent = p->e->shape.parent[parent])
+                p->writes[parent] = true;
+    }
+}
+
+/* What is used inside a loop that began after it must live to the end of that loop. */
+static void plan_extend(plan_state *p)
+{
+    for (ts_val v = 1; v < p->fn->inst.n; v++) {
+        uint32_t last = p->e->plan.last[v], loop = last ? p->e->plan.loop[last] : 0;
+        for (; loop > v; loop = p->e->plan.loop[loop])
+            p->e->plan.last[v] = TS_MAX(p->e->plan.last[v], p->e->shape.end[loop]);
+    }
+}
+
+bool cg_plan_make(cg *e)
+{
+    uint32_t n = e->fn->inst.n;
+    plan_state p = {.e = e, .fn = e->fn, .cur_site = 1};
+    e->plan = (cg_plan){TS_NEW_N(e->arena, uint8_t, n), TS_NEW_N(e->arena, uint32_t, n), TS_NEW_N(e->arena, uint32_t, n),
+                        TS_NEW_N(e->arena, uint32_t, n)};
+    p.site = TS_NEW_N(e->arena, uint32_t, n);
+    p.epoch = TS_NEW_N(e->arena, uint32_t, n);
+    p.ready = TS_NEW_N(e->arena, uint32_t, n);
+    p.use = TS_NEW_N(e->arena, plan_use, n);
+    p.writes = TS_NEW_N(e->arena, bool, n);
+    p.inert = TS_NEW_N(e->arena, bool, n);
+    if (e->arena->failed)
+        return false;
+    plan_regions(&p);
+    for (ts_val v = 1; v < n; v++)
+        plan_forward(&p, v);
+    for (ts_val v = n; v-- > 1;)
+        plan_backward(&p, v);
+    plan_extend(&p);
+    return true;
+}

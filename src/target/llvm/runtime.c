@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The helpers of generated code (runtime.h). They are the seldom path of a kernel (tiles that stick out
+ * of their array, unusual strides, atomics, printing), so they are written for any rank and type;
+ * only rows of unit stride and transposed tiles are fast, because kernels meet them often.
+ */
+#include "target/llvm/runtime.h"
+#include "ir/float.h"
+#include "ir/scalar.h"
+
+#include <stdio.h>
+
+/* Bytes of one element in a dense tile. */
+static size_t rt_bytes(ts_type type)
+{
+    uint32_t bits = ts_type_bits(NULL, type);
+    return bits < 8 ? 1 : bits / 8;
+}
+
+/* ---- views --------------------------------------------------------------------------------------*/
+
+/* One access in progress. Axis r-1 is the innermost; lo..hi of each axis lies inside the array. */
+typedef struct rt_view {
+    const int64_t *what, *dim;
+    ts_type type;
+    uint32_t rank, bits;
+    size_t bytes;
+    int64_t start[TS_MAX_RANK], stride[TS_MAX_RANK], lo[TS_MAX_RANK], hi[TS_MAX_RANK], extent[TS_MAX_RANK];
+    int sparse_axis;
+    const void *sparse;
+} rt_view;
+
+static void rt_view_init(rt_view *v, const int64_t *what, const int64_t *where, const void *sparse)
+{
+    v->what = what;
+    v->rank = (uint32_t)what[TS_RT_RANK];
+    v->type = (ts_type)what[TS_RT_TYPE];
+    v->bits = ts_type_bits(NULL, v->type);
+    v->bytes = rt_bytes(v->type);
+    v->dim = what + TS_RT_DIMS;
+    v->sparse_axis = (int)what[TS_RT_SPARSE] - 1;
+    v->sparse = sparse;
+    for (uint32_t k = 0; k < v->rank; k++) {
+        int64_t start = v->start[k] = where[3 * k], extent = v->extent[k] = where[3 * k + 1];
+        v->stride[k] = where[3 * k + 2];
+        v->lo[k] = (int)k == v->sparse_axis || start >= 0 ? 0 : start < -v->dim[k] ? v->dim[k] : -start;
+        v->hi[k] = (int)k == v->sparse_axis ? v->dim[k] : TS_MAX(v->lo[k], TS_MIN(v->dim[k], extent - start));
+    }
+}
+
+static int64_t rt_sparse_at(const rt_view *v, int64_t i)
+{
+    int64_t bytes = v->what[TS_RT_SPARSE_BYTES];
+    return bytes == 8 ? ((const int64_t *)v->sparse)[i] : bytes == 4 ? ((const int32_t *)v->sparse)[i]
+         : bytes == 2 ? ((const int16_t *)v->sparse)[i] : ((const int8_t *)v->sparse)[i];
+}
+
+/* Element position of coordinate i of an axis in the array, or false when it lies outside. */
+static bool rt_axis_at(const rt_view *v, uint32_t k, int64_t i, int64_t *at)
+{
+    int64_t x = (int)k == v->sparse_axis ? rt_sparse_at(v, i) : v->start[k] + i;
+    if ((int)k == v->sparse_axis ? x < 0 || x >= v->extent[k] : i < v->lo[k] || i >= v->hi[k])
+        return false;
+    *at += x * v->stride[k];
+    return true;
+}
+
+typedef void rt_row(const rt_view *v, int64_t at, bool inside, char *array, char *tile);
+
+/* Runs `row` for every innermost row: `at` is the array position of coordinates all but the last. */
+static void rt_rows(const rt_view *v, uint32_t k, int64_t at, bool inside, char *array, char **tile, rt_row *row)
+{
+    if (k + 1 >= v->rank) {
+        row(v, at, inside, array, *tile);
+        *tile += (size_t)(v->rank ? v->dim[k] : 1) * v->bytes;
+        return;
+    }
+    for (int64_t i = 0; i < v->dim[k]; i++) {
+        int64_t next = at;
+        bool ok = rt_axis_at(v, k, i, &next) && inside;
+        rt_rows(v, k + 1, next, ok, array, tile, row);
+    }
+}
+
+static void rt_fill(char *tile, size_t bytes, uint64_t pad, int64_t n)
+{
+    if (!pad) {
+        memset(tile, 0, (size_t)TS_MAX(n, 0) * bytes);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        memcpy(tile + (size_t)i * bytes, &pad, bytes);
+}
+
+#define RT_STRIDED(T)                                                                              \
+    for (int64_t i = lo; i < hi; i++)                                                              \
+        ((T *)tile)[i] = ((const T *)array)[at + (v->start[k] + i) * v->stride[k]];
+#define RT_STRIDED_OUT(T)                                                                          \
+    for (int64_t i = lo; i < hi; i++)                                                              \
+        ((T *)array)[at + (v->start[k] + i) * v->stride[k]] = ((const T *)tile)[i];
+
+/* Innermost row of a load whose last axis is dense or strided, whole bytes. */
+static void rt_row_in(const rt_view *v, int64_t at, bool inside, char *array, char *tile)
+{
+    uint32_t k = v->rank - 1;
+    uint64_t pad = (uint64_t)v->what[TS_RT_PAD];
+    int64_t lo = inside ? v->lo[k] : v->dim[k], hi = inside ? v->hi[k] : v->dim[k];
+    rt_fill(tile, v->bytes, pad, lo);
+    rt_fill(tile + (size_t)hi * v->bytes, v->bytes, pad, v->dim[k] - hi);
+    if (v->stride[k] == 1)
+        memcpy(tile + (size_t)lo * v->bytes, array + (at + v->start[k] + lo) * (int64_t)v->bytes,
+               (size_t)TS_MAX(hi - lo, 0) * v->bytes);
+    else if (v->bytes == 4)
+        RT_STRIDED(uint32_t)
+    else if (v->bytes == 8)
+        RT_STRIDED(uint64_t)
+    else if (v->bytes == 2)
+        RT_STRIDED(uint16_t)
+    else
+        RT_STRIDED(uint8_t)
+}
+
+static void rt_row_out(const rt_view *v, int64_t at, bool inside, char *array, char *tile)
+{
+    uint32_t k = v->rank - 1;
+    int64_t lo = inside ? v->lo[k] : v->dim[k], hi = inside ? v->hi[k] : v->dim[k];
+    if (v->stride[k] == 1)
+        memcpy(array + (at + v->start[k] + lo) * (int64_t)v->bytes, tile + (size_t)lo * v->bytes,
+               (size_t)TS_MAX(hi - lo, 0) * v->bytes);
+    else if (v->bytes == 4)
+        RT_STRIDED_OUT(uint32_t)
+    else if (v->bytes == 8)
+        RT_STRIDED_OUT(uint64_t)
+    else if (v->bytes == 2)
+        RT_STRIDED_OUT(uint16_t)
+    else
+        RT_STRIDED_OUT(uint8_t)
+}
+
+/* Element by element: 4-bit types and sparse innermost axes. */
+static void rt_row_in_slow(const rt_view *v, int64_t at, bool inside, char *array, char *tile)
+{
+    uint32_t k = v->rank - 1;
+    for (int64_t i = 0; i < (v->rank ? v->dim[k] : 1); i++) {
+        int64_t pos = at;
+        uint64_t x = (uint64_t)v->what[TS_RT_PAD];
+        if ((!v->rank || rt_axis_at(v, k, i, &pos)) && inside)
+            x = ts_scalar_read(array, v->bits, pos);
+        memcpy(tile + (size_t)i * v->bytes, &x, v->bytes);
+    }
+}
+
+static void rt_row_out_slow(const rt_view *v, int64_t at, bool inside, char *array, char *tile)
+{
+    uint32_t k = v->rank - 1;
+    for (int64_t i = 0; i < (v->rank ? v->dim[k] : 1); i++) {
+        int64_t pos = at;
+        uint64_t x = 0;
+        memcpy(&x, tile + (size_t)i * v->bytes, v->bytes);
+        if ((!v->rank || rt_axis_at(v, k, i, &pos)) && inside)
+            ts_scalar_write(array, v->bits, pos, x);
+    }
+}
+
+/* Transposed tiles: the second to last axis is dense in the array. Whole rows would walk down columns, so
+ * go in blocks of 16 x 16 elements. Rank 2, wholly inside, 4 bytes. */
+static bool rt_transposed(const rt_view *v)
+{
+    return v->rank == 2 && v->bytes == 4 && v->sparse_axis < 0 && v->stride[0] == 1 && v->stride[1] != 1 &&
+           v->lo[0] == 0 && v->lo[1] == 0 && v->hi[0] == v->dim[0] && v->hi[1] == v->dim[1];
+}
+
+enum { RT_BLOCK = 16 };
+
+static void rt_transpose_in(const rt_view *v, const uint32_t *from, uint32_t *to)
+{
+    from += v->start[0] + v->start[1] * v->stride[1];
+    for (int64_t i0 = 0; i0 < v->dim[0]; i0 += RT_BLOCK)
+        for (int64_t j = 0; j < v->dim[1]; j++)
+            for (int64_t i = i0; i < TS_MIN(i0 + RT_BLOCK, v->dim[0]); i++)
+                to[i * v->dim[1] + j] = from[i + j * v->stride[1]];
+}
+
+static void rt_transpose_out(const rt_view *v, uint32_t *to, const uint32_t *from)
+{
+    to += v->start[0] + v->start[1] * v->stride[1];
+    for (int64_t i0 = 0; i0 < v->dim[0]; i0 += RT_BLOCK)
+        for (int64_t j = 0; j < v->dim[1]; j++)
+            for (int64_t i = i0; i < TS_MIN(i0 + RT_BLOCK, v->dim[0]); i++)
+                to[i + j * v->stride[1]] = from[i * v->dim[1] + j];
+}
+
+static bool rt_slow(const rt_view *v)
+{
+    return v->bits < 8 || !v->rank || v->sparse_axis == (int)v->rank - 1;
+}
+
+void ts__rt_view_in(const int64_t *what, const int64_t *where, const void *array, void *tile, const void *sparse)
+{
+    rt_view v;
+    char *at = tile;
+    rt_view_init(&v, what, where, sparse);
+    if (rt_transposed(&v))
+        rt_transpose_in(&v, array, tile);
+    else
+        rt_rows(&v, 0, 0, true, (char *)(uintptr_t)array, &at, rt_slow(&v) ? rt_row_in_slow : rt_row_in);
+}
+
+void ts__rt_view_out(const int64_t *what, const int64_t *where, void *array, const void *tile, const void *sparse)
+{
+    rt_view v;
+    char *at = (char *)(uintptr_t)tile;
+    rt_view_init(&v, what, where, sparse);
+    if (rt_transposed(&v))
+        rt_transpose_out(&v, array, tile);
+    else
+        rt_rows(&v, 0, 0, true, array, &at, rt_slow(&v) ? rt_row_out_slow : rt_row_out);
+}
+
+/* ---- atomics ------------------------------------------------------------------------------------*/
+
+static uint64_t rt_apply(ts_rmw mode, ts_type type, uint64_t old, uint64_t value, uint64_t compare)
+{
+    static const struct {
+        ts_op op;
+        uint32_t attr;
+    } as_op[] = {
+        [TS_RMW_AND] = {TS_OP_andi, 0},   [TS_RMW_OR] = {TS_OP_ori, 0},    [TS_RMW_XOR] = {TS_OP_xori, 0},
+        [TS_RMW_ADD] = {TS_OP_addi, 0},   [TS_RMW_ADDF] = {TS_OP_addf, 0}, [TS_RMW_MAX] = {TS_OP_maxi, 0},
+        [TS_RMW_MIN] = {TS_OP_mini, 0},   [TS_RMW_UMAX] = {TS_OP_maxi, TS_A_UNSIGNED},
+        [TS_RMW_UMIN] = {TS_OP_mini, TS_A_UNSIGNED},
+    };
+    if (mode == TS_RMW_XCHG)
+        return value;
+    if (mode == TS_RMW_CAS)
+        return old == compare ? value : old;
+    if (type == TS_T_f32 && mode == TS_RMW_ADDF)
+        return ts_bits_of_f32(ts_f32_of_bits(old) + ts_f32_of_bits(value));
+    if (type == TS_T_f64 && mode == TS_RMW_ADDF)
+        return ts_bits_of_f64(ts_f64_of_bits(old) + ts_f64_of_bits(value));
+    uint64_t x[] = {old, value}, out = old;
+    (void)ts_scalar_eval(NULL, as_op[mode].op, as_op[mode].attr, type, type, x, &out);
+    return out;
+}
+
+#define RT_CAS(T)                                                                                  \
+    {                                                                                              \
+        T old = __atomic_load_n((T *)at, __ATOMIC_SEQ_CST), next;                                  \
+        do                                                                                         \
+            next = (T)rt_apply(mode, type, (uint64_t)old, (uint64_t)(T)value, (uint64_t)(T)compare); \
+        while (!__atomic_compare_exchange_n((T *)at, &old, next, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)); \
+        return (uint64_t)old;                                                                      \
+    }
+
+/* One element. Misaligned addresses do not occur: arrays are aligned to their elements. */
+static uint64_t rt_atomic_one(ts_rmw mode, ts_type type, void *at, uint64_t value, uint64_t compare)
+{
+    switch (ts_type_bits(NULL, type)) {
+    case 64:
+        RT_CAS(uint64_t)
+    case 32:
+        RT_CAS(uint32_t)
+    case 16:
+        RT_CAS(uint16_t)
+    default:
+        RT_CAS(uint8_t)
+    }
+}
+
+static uint64_t rt_get(const void *tile, size_t bytes, int64_t i)
+{
+    uint64_t x = 0;
+    if (tile)
+        memcpy(&x, (const char *)tile + (size_t)i * bytes, bytes);
+    return x;
+}
+
+void ts__rt_atomic(const int64_t *what, void *const *at, const void *with, const void *compare, const uint8_t *mask,
+                   void *old)
+{
+    ts_type type = (ts_type)what[0];
+    size_t bytes = rt_bytes(type);
+    for (int64_t i = 0; i < what[2]; i++) {
+        uint64_t was = rt_get(compare, bytes, i);
+        if (!mask || mask[i])
+            was = rt_atomic_one((ts_rmw)what[1], type, at[i], rt_get(with, bytes, i), was);
+        if (old)
+            memcpy((char *)old + (size_t)i * bytes, &was, bytes);
+    }
+}
+
+static void rt_row_red(const rt_view *v, int64_t at, bool inside, char *array, char *tile)
+{
+    uint32_t k = v->rank - 1;
+    for (int64_t i = 0; i < (v->rank ? v->dim[k] : 1); i++) {
+        int64_t pos = at;
+        if ((!v->rank || rt_axis_at(v, k, i, &pos)) && inside)
+            (void)rt_atomic_one((ts_rmw)v->what[TS_RT_MODE], v->type, array + pos * (int64_t)v->bytes,
+                                rt_get(tile, v->bytes, i), 0);
+    }
+}
+
+void ts__rt_view_red(const int64_t *what, const int64_t *where, void *array, const void *tile, const void *sparse)
+{
+    rt_view v;
+    char *at = (char *)(uintptr_t)tile;
+    rt_view_init(&v, what, where, sparse);
+    rt_rows(&v, 0, 0, true, array, &at, rt_row_red);
+}
+
+/* ---- printing -----------------------------------------------------------------------------------*/
+
+/* One conversion of a format: "%-8.3f" without its length modifiers. */
+typedef struct rt_conversion {
+    char head[32];
+    char letter;
+    size_t n; /* characters of the format it took */
+} rt_conversion;
+
+static bool rt_conversion_at(const char *format, rt_conversion *c)
+{
+    const char *p = format + 1;
+    size_t n = 0;
+    c->head[n++] = '%';
+    while (*p && strchr("-+ #0123456789.", *p) && n < sizeof c->head - 8)
+        c->head[n++] = *p++;
+    c->head[n] = 0;
+    while (*p && strchr("hlLjzt", *p))
+        p++;
+    c->letter = *p;
+    c->n = (size_t)(p - format) + 1;
+    return *p && strchr("diuoxXeEfFgGaAcps", *p);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+static void rt_print_one(ts_text *out, const rt_conversion *c, ts_type type, const void *tile, int64_t i)
+{
+    char spec[48];
+    ts_type scalar = type < TS_T_token ? type : TS_T_i64;
+    uint64_t value = ts_scalar_wrap(scalar, rt_get(tile, rt_bytes(scalar), i));
+    if (ts_type_is_float(NULL, scalar)) {
+        snprintf(spec, sizeof spec, "%s%c", c->head, strchr("eEfFgGaA", c->letter) ? c->letter : 'f');
+        ts_text_printf(out, spec, ts_float_to_f64(scalar, value));
+        return;
+    }
+    char letter = strchr("diuoxX", c->letter) ? c->letter : 'd';
+    uint32_t bits = ts_scalar_bits(scalar);
+    if (letter != 'd' && letter != 'i' && bits < 64)
+        value &= ((uint64_t)1 << bits) - 1;
+    snprintf(spec, sizeof spec, "%sll%c", c->head, letter);
+    ts_text_printf(out, spec, (long long)value);
+}
+#pragma GCC diagnostic pop
+
+/* A tile prints as nested brackets. types: element type, rank, extents. */
+static void rt_print_tile(ts_text *out, const rt_conversion *c, const int64_t *types, const void *tile)
+{
+    int64_t rank = types[1], n = 1;
+    for (int64_t d = 0; d < rank; d++)
+        n *= types[2 + d];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t inner = 1;
+        if (i)
+            ts_text_puts(out, ", ");
+        for (int64_t d = rank; d-- > 0 && i % (inner *= types[2 + d]) == 0;)
+            ts_text_putc(out, '[');
+        rt_print_one(out, c, (ts_type)types[0], tile, i);
+        inner = 1;
+        for (int64_t d = rank; d-- > 0 && (i + 1) % (inner *= types[2 + d]) == 0;)
+            ts_text_putc(out, ']');
+    }
+}
+
+void ts__rt_print(const ts_cpu_env *env, const char *format, const int64_t *types, const void *const *tiles)
+{
+    ts_text out;
+    if (!env || !env->print)
+        return;
+    ts_text_init(&out, ts_alloc_default());
+    for (const char *p = format; *p;) {
+        rt_conversion c;
+        if (*p != '%' || p[1] == '%' || !rt_conversion_at(p, &c) || !types[0]) {
+            ts_text_putc(&out, *p);
+            p += *p == '%' && p[1] == '%' ? 2 : 1;
+            continue;
+        }
+        rt_print_tile(&out, &c, types, *tiles++);
+        types += 2 + types[1];
+        p += c.n;
+    }
+    env->print(env->print_user, ts_text_get(&out), out.n);
+    ts_text_deinit(&out);
+}
+
+/* ---- faults -------------------------------------------------------------------------------------*/
+
+void ts__rt_fault(const ts_cpu_env *env, int64_t code, const int64_t *where)
+{
+    uint32_t none = 0;
+    if (!env || !env->fault ||
+        !__atomic_compare_exchange_n(&env->fault->code, &none, (uint32_t)code, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        return;
+    env->fault->line = (uint32_t)where[0];
+    env->fault->column = (uint32_t)where[1];
+    env->fault->string = (uint32_t)where[2];
+    for (int i = 0; i < 3; i++)
+        env->fault->block[i] = (uint32_t)where[3 + i];
+}

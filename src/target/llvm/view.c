@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Array views. A load settles where its tile is read from, at the place of the load: straight from the
+ * array when the tile lies wholly inside and its last axis is dense there, otherwise from a dense copy
+ * in scratch that ts__rt_view_in fills with the padding. Stores likewise. So the loops over elements
+ * are written once, without masks, and what follows cannot tell the two cases apart.
+ */
+#include "ir/float.h"
+#include "target/llvm/cg.h"
+#include "target/llvm/runtime.h"
+
+#include <stdio.h>
+
+/* A tile access by axis of the tile. */
+typedef struct view_access {
+    const cg_view *view;
+    ts_type elem;
+    uint32_t rank;
+    int64_t dims[TS_MAX_RANK];
+    cg_ref start[TS_MAX_RANK], extent[TS_MAX_RANK], stride[TS_MAX_RANK];
+    int sparse_axis;
+    ts_val sparse;
+    uint32_t promised; /* axes in bounds */
+    ts_padding padding;
+} view_access;
+
+/* ---- making -------------------------------------------------------------------------------------*/
+
+static void view_tensor(cg *e, ts_val v, cg_view *view)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    const ts_type_info *t = ts_type_get(e->m, inst->type);
+    const uint32_t *x = ts_opnds(e->fn, inst);
+    uint32_t next = 1;
+    view->rank = t->rank;
+    view->elem = t->elem;
+    view->base = cg_scalar(e, x[0]);
+    for (uint32_t k = 0; k < t->rank; k++)
+        view->dim[k] = t->dims[k] == TS_DYNAMIC ? cg_scalar_i64(e, x[next++]) : cg_int(e, t->dims[k]);
+    for (uint32_t k = 0; k < t->rank; k++)
+        view->stride[k] = t->strides[k] == TS_DYNAMIC ? cg_scalar_i64(e, x[next++]) : cg_int(e, t->strides[k]);
+}
+
+void cg_make_view(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    cg_view *view = TS_NEW(e->arena, cg_view);
+    if (!view)
+        return;
+    if (inst->op == TS_OP_make_tensor_view)
+        view_tensor(e, v, view);
+    else if (e->val[inst->opnd[0]].view)
+        *view = *e->val[inst->opnd[0]].view;
+    view->type = inst->type;
+    e->val[v].form = CG_VIEW;
+    e->val[v].view = view;
+}
+
+/* Number of tiles along an axis: ceil(extent / step). Extents are never negative. */
+static cg_ref view_count(cg *e, cg_ref extent, int64_t step)
+{
+    int64_t c;
+    if (cg_is_int(e, extent, &c))
+        return cg_int(e, (c + step - 1) / step);
+    cg_ref up = cg_add(e, extent, cg_int(e, step - 1));
+    return ts_is_pow2(step) ? cg_shr(e, up, (uint32_t)ts_log2((uint64_t)step)) : cg_new(e, "udiv i64 %r, %d", up, step);
+}
+
+void cg_space(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    const cg_view *view = e->val[inst->opnd[0]].view;
+    if (!view)
+        return;
+    const ts_type_info *t = ts_type_get(e->m, view->type);
+    uint32_t axis = inst->aux;
+    cg_ref x = cg_int(e, 1);
+    if (inst->op == TS_OP_get_tensor_shape)
+        x = axis < view->rank ? view->dim[axis] : x;
+    else if (axis < t->rank) {
+        uint32_t d = t->dim_map ? (uint32_t)t->dim_map[axis] : axis;
+        int64_t step = t->kind == TS_KIND_STRIDED_VIEW ? t->strides[axis] : t->dims[axis];
+        x = d < view->rank ? view_count(e, view->dim[d], step) : x;
+    }
+    e->val[v].form = CG_SCALAR;
+    e->val[v].ref = cg_conv(e, "trunc", CG_I64, cg_reg_of(e, inst->type), 0, x);
+}
+
+/* ---- describing an access -----------------------------------------------------------------------*/
+
+static void view_axis(cg *e, view_access *a, const ts_type_info *t, uint32_t k, ts_val index)
+{
+    uint32_t d = t->dim_map ? (uint32_t)t->dim_map[k] : k;
+    bool sparse = t->kind == TS_KIND_GATHER_SCATTER_VIEW && k == t->sparse_dim;
+    a->dims[k] = t->dims[k];
+    a->extent[k] = a->view->dim[d];
+    a->stride[k] = a->view->stride[d];
+    a->start[k] = cg_int(e, 0);
+    if (sparse) {
+        a->sparse_axis = (int)k;
+        a->sparse = index;
+        return;
+    }
+    int64_t step = t->kind == TS_KIND_GATHER_SCATTER_VIEW ? 1 : t->kind == TS_KIND_STRIDED_VIEW ? t->strides[k] : t->dims[k];
+    a->start[k] = cg_mul(e, cg_scalar_i64(e, index), cg_int(e, step));
+}
+
+/* `at`: position of the first index operand. */
+static bool view_access_of(cg *e, ts_val v, uint32_t at, view_access *a)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    const uint32_t *x = ts_opnds(e->fn, inst);
+    memset(a, 0, sizeof *a);
+    a->view = e->val[x[0]].view;
+    if (!a->view || ts_type_kind(e->m, a->view->type) == TS_KIND_TENSOR_VIEW) {
+        cg_fail(e, TS_VERIFY, "%s needs a partition, strided or gather_scatter view", ts_info(inst)->name);
+        return false;
+    }
+    const ts_type_info *t = ts_type_get(e->m, a->view->type);
+    a->elem = a->view->elem;
+    a->rank = t->rank;
+    a->sparse_axis = -1;
+    a->promised = TS_M_GET_INBOUNDS(inst->aux);
+    a->padding = (ts_padding)t->padding;
+    for (uint32_t k = 0; k < t->rank; k++)
+        view_axis(e, a, t, k, x[at + k]);
+    return true;
+}
+
+static uint64_t view_pad(const view_access *a)
+{
+    switch (a->padding) {
+    case TS_PAD_NEG_ZERO:
+        return ts_float_sign_mask(a->elem);
+    case TS_PAD_NAN:
+        return ts_float_nan(a->elem);
+    case TS_PAD_POS_INF:
+        return ts_float_inf(a->elem);
+    case TS_PAD_NEG_INF:
+        return ts_float_inf(a->elem) | ts_float_sign_mask(a->elem);
+    default:
+        return 0;
+    }
+}
+
+/* ---- straight or staged -------------------------------------------------------------------------*/
+
+/* The last axis of more than one element: the one vectors lie along. */
+static int view_inner(const view_access *a)
+{
+    for (uint32_t k = a->rank; k-- > 0;)
+        if (a->dims[k] > 1)
+            return (int)k;
+    return -1;
+}
+
+static cg_ref view_both(cg *e, cg_ref a, cg_ref b)
+{
+    return a ? cg_bin(e, "and", CG_I1, 0, a, b) : b;
+}
+
+/* i1: may the tile be accessed in place? *always, *never when known now (then 0 is given). */
+static cg_ref view_straight(cg *e, const view_access *a, bool *always, bool *never)
+{
+    cg_ref ok = 0;
+    int64_t start, extent, stride;
+    int inner = view_inner(a);
+    *always = *never = false;
+    if (ts_type_bits(e->m, a->elem) < 8 || a->sparse_axis >= 0)
+        *never = true;
+    for (uint32_t k = 0; k < a->rank && !*never; k++) {
+        bool know_start = cg_is_int(e, a->start[k], &start), know_extent = cg_is_int(e, a->extent[k], &extent);
+        if (a->promised >> k & 1 || (know_start && know_extent && start >= 0 && start + a->dims[k] <= extent))
+            continue;
+        if (!know_start || start < 0)
+            ok = view_both(e, ok, cg_cmp(e, "icmp sge", CG_I64, 0, a->start[k], cg_int(e, 0)));
+        ok = view_both(e, ok, cg_cmp(e, "icmp sle", CG_I64, 0, cg_add(e, a->start[k], cg_int(e, a->dims[k])), a->extent[k]));
+    }
+    if (inner >= 0 && cg_is_int(e, a->stride[inner], &stride))
+        *never |= stride != 1;
+    else if (inner >= 0 && !*never)
+        ok = view_both(e, ok, cg_cmp(e, "icmp eq", CG_I64, 0, a->stride[inner], cg_int(e, 1)));
+    *always = !*never && !ok;
+    return *never ? 0 : ok;
+}
+
+/* The constant words of an access, as data of the object. */
+static cg_ref view_what(cg *e, const view_access *a, int64_t mode, int64_t stream)
+{
+    int64_t words[TS_RT_DIMS + TS_MAX_RANK] = {0};
+    char name[32];
+    uint32_t n = TS_RT_DIMS + a->rank;
+    words[TS_RT_RANK] = a->rank;
+    words[TS_RT_TYPE] = a->elem < TS_T_token ? a->elem : TS_T_i64;
+    words[TS_RT_PAD] = (int64_t)view_pad(a);
+    words[TS_RT_MODE] = mode;
+    words[TS_RT_STREAM] = stream;
+    words[TS_RT_SPARSE] = a->sparse_axis + 1;
+    if (a->sparse_axis >= 0)
+        words[TS_RT_SPARSE_BYTES] = cg_elem_bytes(e, ts_type_of(e->fn, a->sparse));
+    memcpy(words + TS_RT_DIMS, a->dims, a->rank * sizeof *words);
+    snprintf(name, sizeof name, "@t%u", ++e->n_data);
+    ts_text_printf(&e->data, "%s = private unnamed_addr constant [%u x i64] [", name, n);
+    for (uint32_t i = 0; i < n; i++)
+        ts_text_printf(&e->data, "%si64 %lld", i ? ", " : "", (long long)words[i]);
+    ts_text_puts(&e->data, "]\n");
+    return cg_text(e, name);
+}
+
+static void view_call(cg *e, const char *name, cg_ref what, uint32_t rank, const cg_ref *where, cg_ref array, cg_ref tile,
+                      cg_ref sparse)
+{
+    char line[96];
+    for (uint32_t i = 0; i < 3 * rank; i++) {
+        cg_ref p = cg_new(e, "getelementptr inbounds i64, ptr %r, i64 %d", e->where, (int64_t)i);
+        cg_line(e, "store i64 %r, ptr %r", where[i], p);
+    }
+    snprintf(line, sizeof line, "declare void @ts__rt_%s(ptr, ptr, ptr, ptr, ptr)", name);
+    cg_declare(e, line);
+    cg_line(e, "call void @ts__rt_%s(ptr %r, ptr %r, ptr %r, ptr %r, ptr %r)", name, what, e->where, array, tile, sparse);
+}
+
+static void view_where(const view_access *a, cg_ref *where)
+{
+    for (uint32_t k = 0; k < a->rank; k++) {
+        where[3 * k] = a->start[k];
+        where[3 * k + 1] = a->extent[k];
+        where[3 * k + 2] = a->stride[k];
+    }
+}
+
+static cg_ref view_sparse(cg *e, const view_access *a)
+{
+    cg_mem *list = a->sparse_axis >= 0 ? cg_dense(e, a->sparse) : NULL;
+    return list ? list->ptr : cg_text(e, "null");
+}
+
+/* Address of the tile's first element in the array. */
+static cg_ref view_first(cg *e, const view_access *a)
+{
+    cg_ref at = cg_int(e, 0);
+    for (uint32_t k = 0; k < a->rank; k++)
+        at = cg_add(e, at, cg_mul(e, a->start[k], a->stride[k]));
+    cg_ref base = cg_new(e, "inttoptr i64 %r to ptr", a->view->base);
+    cg_reg reg = cg_reg_of(e, a->elem);
+    return cg_new(e, "getelementptr %s, ptr %r, i64 %r", cg_type(e, reg == CG_I1 ? CG_I8 : reg, 0), base, at);
+}
+
+static cg_mem *view_in_place(cg *e, const view_access *a, cg_ref first)
+{
+    cg_mem *mem = TS_NEW(e->arena, cg_mem);
+    if (!mem)
+        return NULL;
+    *mem = (cg_mem){.ptr = first, .elem = a->elem, .rank = a->rank};
+    for (uint32_t k = 0; k < a->rank; k++)
+        mem->stride[k] = a->dims[k] == 1 ? cg_int(e, 0) : (int)k == view_inner(a) ? cg_int(e, 1) : a->stride[k];
+    return mem;
+}
+
+/* A tile that is either: pointer and strides from whichever block came. */
+static void view_merge(cg *e, cg_mem *mem, const cg_mem *staged, uint32_t from_straight, uint32_t from_staged, int inner)
+{
+    mem->ptr = cg_new(e, "phi ptr [ %r, %b ], [ %r, %b ]", mem->ptr, from_straight, staged->ptr, from_staged);
+    for (uint32_t k = 0; k < mem->rank; k++) {
+        int64_t c;
+        if ((int)k == inner || (cg_is_int(e, mem->stride[k], &c) && c == 0))
+            continue;
+        mem->stride[k] = cg_new(e, "phi i64 [ %r, %b ], [ %r, %b ]", mem->stride[k], from_straight, staged->stride[k], from_staged);
+    }
+}
+
+static cg_mem *view_staged_in(cg *e, const view_access *a, ts_type tile, ts_val owner, cg_ref sparse)
+{
+    cg_ref where[3 * TS_MAX_RANK];
+    cg_mem *mem = cg_alloc(e, tile, owner);
+    if (!mem)
+        return NULL;
+    view_where(a, where);
+    view_call(e, "view_in", view_what(e, a, 0, 0), a->rank, where,
+              cg_new(e, "inttoptr i64 %r to ptr", a->view->base), mem->ptr, sparse);
+    return mem;
+}
+
+static cg_mem *view_open(cg *e, const view_access *a, ts_type tile, ts_val owner)
+{
+    bool always, never;
+    cg_ref sparse = view_sparse(e, a), ok = view_straight(e, a, &always, &never);
+    if (never)
+        return view_staged_in(e, a, tile, owner, sparse);
+    cg_mem *mem = view_in_place(e, a, view_first(e, a));
+    if (always || !mem)
+        return mem;
+    uint32_t from = e->block, slow = cg_label(e), on = cg_label(e);
+    cg_line(e, "br i1 %r, label %b, label %b, !prof !2", ok, on, slow);
+    cg_block(e, slow);
+    cg_scope_open(e);
+    cg_mem *staged = view_staged_in(e, a, tile, owner, sparse);
+    cg_scope_close(e);
+    cg_br(e, on);
+    cg_block(e, on);
+    if (staged)
+        view_merge(e, mem, staged, from, slow, view_inner(a));
+    return mem;
+}
+
+/* ---- loads and stores ---------------------------------------------------------------------------*/
+
+void cg_load_view(cg *e, ts_val v)
+{
+    view_access a;
+    cg_val *val = &e->val[v];
+    if (!view_access_of(e, v, 1, &a))
+        return;
+    val->source = view_open(e, &a, ts_type_of(e->fn, v), v);
+    if (!val->source)
+        return;
+    if (cg_is_tile(e, v)) {
+        val->form = CG_LAZY;
+        return;
+    }
+    val->form = CG_SCALAR;
+    val->ref = cg_load(e, val->source, cg_ix_scalar(e, a.rank));
+}
+
+void cg_copy_out(cg *e, const cg_out *out)
+{
+    uint32_t yes = cg_label(e), on = cg_label(e);
+    if (out->staged) {
+        cg_line(e, "br i1 %r, label %b, label %b, !prof !2", out->staged, on, yes);
+        cg_block(e, yes);
+    }
+    view_call(e, "view_out", out->what, out->rank, out->where, out->array, out->tile.ptr, out->sparse);
+    if (out->staged) {
+        cg_br(e, on);
+        cg_block(e, on);
+    }
+    e->slot.at[out->tile.slot - 1].used = false;
+}
+
+/* Where a store writes: in place or staged; *out is what copies it to the array later, or NULL. */
+static cg_mem *view_target(cg *e, const view_access *a, ts_type tile, cg_out **out)
+{
+    bool always, never;
+    cg_ref sparse = view_sparse(e, a), ok = view_straight(e, a, &always, &never);
+    *out = NULL;
+    if (always)
+        return view_in_place(e, a, view_first(e, a));
+    cg_out *o = *out = TS_NEW(e->arena, cg_out);
+    cg_mem *staged = cg_alloc(e, tile, 0);
+    if (!o || !staged)
+        return NULL;
+    *o = (cg_out){.staged = ok, .tile = *staged, .what = view_what(e, a, 0, 0), .rank = a->rank, .sparse = sparse};
+    o->array = cg_new(e, "inttoptr i64 %r to ptr", a->view->base);
+    view_where(a, o->where);
+    if (never)
+        return staged;
+    cg_mem *mem = view_in_place(e, a, view_first(e, a));
+    if (!mem)
+        return NULL;
+    mem->ptr = cg_sel(e, CG_PTR, 0, ok, mem->ptr, staged->ptr);
+    for (uint32_t k = 0; k < mem->rank; k++) {
+        int64_t c;
+        if ((int)k != view_inner(a) && !(cg_is_int(e, mem->stride[k], &c) && c == 0))
+            mem->stride[k] = cg_sel(e, CG_I64, 0, ok, mem->stride[k], staged->stride[k]);
+    }
+    return mem;
+}
+
+void cg_store_view(cg *e, ts_val v)
+{
+    view_access a;
+    ts_val tile = ts_opnd(e->fn, v, 1);
+    cg_out *out;
+    if (!view_access_of(e, v, 2, &a))
+        return;
+    cg_mem *to = view_target(e, &a, ts_type_of(e->fn, tile), &out);
+    if (!to)
+        return;
+    if (!cg_is_tile(e, tile)) {
+        cg_flush(e);
+        cg_store(e, to, cg_ix_scalar(e, a.rank), cg_scalar(e, tile));
+        if (out)
+            cg_copy_out(e, out);
+        return;
+    }
+    cg_root root;
+    cg_root_init(e, &root, CG_STORE, v, ts_type_of(e->fn, tile));
+    root.val = tile;
+    root.mem = *to;
+    root.after = out;
+    cg_add_root(e, &root);
+}
+
+void cg_red_view(cg *e, ts_val v)
+{
+    view_access a;
+    cg_ref where[3 * TS_MAX_RANK];
+    const ts_inst *inst = ts_at(e->fn, v);
+    cg_mem *tile = cg_dense(e, ts_opnd(e->fn, v, 1));
+    if (!tile || !view_access_of(e, v, 2, &a))
+        return;
+    cg_flush(e);
+    cg_ref sparse = view_sparse(e, &a);
+    view_where(&a, where);
+    view_call(e, "view_red", view_what(e, &a, TS_M_GET_MODE(inst->aux), 0), a.rank, where,
+              cg_new(e, "inttoptr i64 %r to ptr", a.view->base), tile->ptr, sparse);
+}

@@ -1,0 +1,795 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The walk over a function in program order. Scalars become SSA values where they stand, structured
+ * control flow becomes blocks and phis, tiles wait (expr.c) until a root wants them (group.c).
+ *
+ * A tile carried by a loop, or given by an if, has a home in scratch that each way into the join
+ * writes. Scalars travel as values of the edges (cg_edge), from which the join makes its phis.
+ */
+#include "target/llvm/cg.h"
+#include "target/llvm/runtime.h"
+
+#include <stdio.h>
+
+typedef void walk_fn(cg *e, ts_val v);
+
+/* ---- small things -------------------------------------------------------------------------------*/
+
+static void walk_set(cg *e, ts_val v, cg_ref r)
+{
+    e->val[v].form = CG_SCALAR;
+    e->val[v].ref = r;
+}
+
+static void walk_settle_all(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        cg_settle(e, ts_opnds(e->fn, inst)[i]);
+}
+
+static void walk_param(cg *e, ts_val v)
+{
+    cg_reg reg = cg_reg_of(e, ts_type_of(e->fn, v));
+    cg_ref p = cg_new(e, "getelementptr inbounds i64, ptr %r, i64 %d", e->params, (int64_t)ts_at(e->fn, v)->aux);
+    cg_ref x = cg_new(e, "load %s, ptr %r, align 8, !invariant.load !0", reg == CG_I1 ? "i8" : cg_type(e, reg, 0), p);
+    walk_set(e, v, reg == CG_I1 ? cg_new(e, "trunc i8 %r to i1", x) : x);
+}
+
+static void walk_scalar(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    uint32_t rank = ts_type_rank(e->m, inst->type);
+    walk_settle_all(e, v);
+    if (ts_info(inst)->flags & TS_ELEM && rank == 0) {
+        cg_ref x[3] = {0};
+        for (uint32_t i = 0; i < inst->n_opnd && i < 3; i++)
+            x[i] = cg_scalar(e, inst->opnd[i]);
+        walk_set(e, v, cg_elem(e, v, 0, x));
+        return;
+    }
+    e->val[v].form = CG_LAZY;
+    cg_ref r = cg_make(e, v, cg_ix_scalar(e, rank));
+    walk_set(e, v, r);
+}
+
+static void walk_grid(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    cg_ref x = inst->op == TS_OP_get_tile_block_id ? e->pid[inst->aux % 3] : e->grid[inst->aux % 3];
+    walk_set(e, v, cg_new(e, "trunc i64 %r to i32", x));
+}
+
+/* A message is found by its number; number 0 is the empty one. */
+static uint32_t walk_message(cg *e, const char *text)
+{
+    if (!e->messages.n)
+        ts_text_putc(&e->messages, 0);
+    ts_text_put(&e->messages, text, strlen(text) + 1);
+    return ++e->n_messages;
+}
+
+static void walk_where(cg *e, ts_val v, uint32_t message)
+{
+    ts_loc loc = e->fn->loc.at[v];
+    const ts_loc_info *info = loc && loc <= e->m->locs.n ? &e->m->locs.at[loc - 1] : NULL;
+    int64_t where[] = {info ? info->line : 0, info ? info->col : 0, message};
+    for (int i = 0; i < 6; i++) {
+        cg_ref p = cg_new(e, "getelementptr inbounds i64, ptr %r, i64 %d", e->where, (int64_t)i);
+        cg_line(e, "store i64 %r, ptr %r", i < 3 ? cg_int(e, where[i]) : e->pid[i - 3], p);
+    }
+}
+
+/* All elements of the condition, as one and-reduction over its bytes in memory. */
+static cg_ref walk_all(cg *e, ts_val cond)
+{
+    cg_mem *mem = cg_is_tile(e, cond) ? cg_dense(e, cond) : NULL;
+    cg_loop l;
+    if (!mem)
+        return cg_scalar(e, cond);
+    int64_t n = ts_type_count(e->m, ts_type_of(e->fn, cond));
+    cg_loop_begin(e, &l, n, 1);
+    cg_ref next = cg_name(e), acc = cg_int(e, 1);
+    if (l.trip > 1)
+        acc = cg_new(e, "phi i8 [ 1, %b ], [ %r, %b ]", l.from, next, l.latch);
+    cg_ref p = cg_new(e, "getelementptr inbounds i8, ptr %r, i64 %r", mem->ptr, l.var);
+    cg_ref x = cg_new(e, "load i8, ptr %r", p);
+    cg_define(e, next, "and i8 %r, %r", acc, x);
+    cg_loop_end(e, &l);
+    return cg_new(e, "icmp ne i8 %r, 0", next);
+}
+
+static void walk_assert(cg *e, ts_val v)
+{
+    ts_val cond = ts_opnd(e->fn, v, 0);
+    cg_settle(e, cond);
+    cg_flush(e);
+    cg_ref all = walk_all(e, cond);
+    uint32_t bad = cg_label(e), on = cg_label(e);
+    cg_line(e, "br i1 %r, label %b, label %b, !prof !2", all, on, bad);
+    cg_block(e, bad);
+    walk_where(e, v, walk_message(e, ts_str_get(e->m, ts_at(e->fn, v)->aux)));
+    cg_declare(e, "declare void @ts__rt_fault(ptr, i64, ptr)");
+    cg_line(e, "call void @ts__rt_fault(ptr %r, i64 2, ptr %r)", e->env, e->where);
+    cg_br(e, on);
+    cg_block(e, on);
+}
+
+/* ---- constant data ------------------------------------------------------------------------------*/
+
+static cg_ref walk_string(cg *e, const char *text)
+{
+    char name[32];
+    size_t n = strlen(text) + 1;
+    snprintf(name, sizeof name, "@t%u", ++e->n_data);
+    ts_text_printf(&e->data, "%s = private unnamed_addr constant [%zu x i8] c\"", name, n);
+    for (size_t i = 0; i < n; i++)
+        ts_text_printf(&e->data, "\\%02X", (unsigned)(uint8_t)text[i]);
+    ts_text_puts(&e->data, "\"\n");
+    return cg_text(e, name);
+}
+
+static cg_ref walk_words(cg *e, const int64_t *word, uint32_t n)
+{
+    char name[32];
+    snprintf(name, sizeof name, "@t%u", ++e->n_data);
+    ts_text_printf(&e->data, "%s = private unnamed_addr constant [%u x i64] [", name, n);
+    for (uint32_t i = 0; i < n; i++)
+        ts_text_printf(&e->data, "%si64 %lld", i ? ", " : "", (long long)word[i]);
+    ts_text_puts(&e->data, "]\n");
+    return cg_text(e, name);
+}
+
+static void walk_print(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    uint32_t n = inst->n_opnd - (inst->flags & TS_F_TOKEN ? 1u : 0u), at = 0;
+    int64_t words[16 * (2 + TS_MAX_RANK) + 1] = {0};
+    if (n > 16) {
+        cg_fail(e, TS_UNSUPPORTED, "a print of %u values; the limit is 16: print them in several calls", n);
+        return;
+    }
+    cg_ref format = walk_string(e, ts_str_get(e->m, inst->aux));
+    for (uint32_t i = 0; i < n; i++) {
+        ts_val x = ts_opnds(e->fn, inst)[i];
+        ts_type type = ts_type_of(e->fn, x);
+        cg_mem *mem = cg_dense(e, x);
+        cg_ref p = cg_new(e, "getelementptr inbounds i64, ptr %r, i64 %d", e->where, (int64_t)i);
+        if (mem)
+            cg_line(e, "store ptr %r, ptr %r", mem->ptr, p);
+        words[at++] = ts_type_elem(e->m, type);
+        words[at++] = ts_type_rank(e->m, type);
+        for (uint32_t k = 0; k < ts_type_rank(e->m, type); k++)
+            words[at++] = ts_type_dims(e->m, type)[k];
+    }
+    cg_flush(e);
+    cg_declare(e, "declare void @ts__rt_print(ptr, ptr, ptr, ptr)");
+    cg_line(e, "call void @ts__rt_print(ptr %r, ptr %r, ptr %r, ptr %r)", e->env, format, walk_words(e, words, at + 1), e->where);
+}
+
+static void walk_alloca(cg *e, ts_val v)
+{
+    const uint32_t *pool = ts_pool(e->fn, ts_at(e->fn, v));
+    uint64_t align = TS_MAX(pool[1], 64u);
+    e->scratch_bytes = (e->scratch_bytes + align - 1) / align * align;
+    cg_ref p = cg_new(e, "getelementptr inbounds i8, ptr %r, i64 %d", e->scratch, (int64_t)e->scratch_bytes);
+    e->scratch_bytes += ((uint64_t)pool[0] + 63) / 64 * 64;
+    walk_set(e, v, cg_new(e, "ptrtoint ptr %r to i64", p));
+}
+
+static void walk_global(cg *e, ts_val v)
+{
+    ts_str want = ts_at(e->fn, v)->aux;
+    char name[24];
+    for (uint32_t i = 0; i < e->m->globals.n; i++)
+        if (e->m->globals.at[i].name == want) {
+            snprintf(name, sizeof name, "@g%u", i);
+            walk_set(e, v, cg_new(e, "ptrtoint ptr %s to i64", name));
+            return;
+        }
+    cg_fail(e, TS_VERIFY, "no global named '%s'", ts_str_get(e->m, want));
+}
+
+/* ---- memory -------------------------------------------------------------------------------------*/
+
+static void walk_load_view(cg *e, ts_val v)
+{
+    if (e->group.open && e->group.writes)
+        cg_flush(e);
+    walk_settle_all(e, v);
+    cg_load_view(e, v);
+}
+
+static void walk_load_ptr(cg *e, ts_val v)
+{
+    if (e->group.open && e->group.writes)
+        cg_flush(e);
+    if (cg_is_tile(e, v))
+        e->val[v].form = CG_LAZY;
+    else
+        walk_scalar(e, v);
+}
+
+static void walk_store_ptr(cg *e, ts_val v)
+{
+    cg_root root;
+    ts_type space = ts_type_of(e->fn, ts_opnd(e->fn, v, 1));
+    if (ts_type_count(e->m, space) == 1) {
+        walk_settle_all(e, v);
+        cg_flush(e);
+        cg_scatter(e, v, cg_ix_scalar(e, ts_type_rank(e->m, space)));
+        return;
+    }
+    cg_root_init(e, &root, CG_SCATTER, v, space);
+    cg_add_root(e, &root);
+}
+
+static void walk_atomic(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    const uint32_t *x = ts_opnds(e->fn, inst);
+    bool cas = inst->op == TS_OP_atomic_cas_tko;
+    ts_val value = x[cas ? 2 : 1];
+    ts_type type = ts_type_of(e->fn, value);
+    int64_t words[] = {ts_type_elem(e->m, type) < TS_T_token ? ts_type_elem(e->m, type) : TS_T_i64,
+                       cas ? TS_RMW_CAS : (int64_t)TS_M_GET_MODE(inst->aux), ts_type_count(e->m, type)};
+    uint32_t m = ts_opnd_mask(inst);
+    cg_ref null = cg_text(e, "null");
+    cg_mem *at = cg_dense(e, x[0]), *with = cg_dense(e, value);
+    cg_mem *compare = cas ? cg_dense(e, x[1]) : NULL, *mask = m != TS_NO ? cg_dense(e, x[m]) : NULL;
+    cg_flush(e);
+    cg_mem *old = e->shape.uses[v] ? cg_alloc(e, inst->type, cg_is_tile(e, v) ? v : 0) : NULL;
+    if (!at || !with)
+        return;
+    cg_declare(e, "declare void @ts__rt_atomic(ptr, ptr, ptr, ptr, ptr, ptr)");
+    cg_line(e, "call void @ts__rt_atomic(ptr %r, ptr %r, ptr %r, ptr %r, ptr %r, ptr %r)", walk_words(e, words, 3), at->ptr,
+            with->ptr, compare ? compare->ptr : null, mask ? mask->ptr : null, old ? old->ptr : null);
+    if (old && cg_is_tile(e, v)) {
+        e->val[v].form = CG_BUF;
+        e->val[v].mem = old;
+    } else if (old)
+        walk_set(e, v, cg_load(e, old, cg_ix_scalar(e, old->rank)));
+}
+
+/* ---- reductions ---------------------------------------------------------------------------------*/
+
+static void walk_fold_scalar(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    cg_ref x[8], id[8], out[8];
+    for (uint32_t i = 0; i < inst->n_opnd && i < 8; i++) {
+        const uint32_t *pool = ts_pool(e->fn, inst);
+        x[i] = cg_scalar(e, ts_opnds(e->fn, inst)[i]);
+        id[i] = cg_const(e, cg_reg_of(e, ts_type_of(e->fn, ts_opnds(e->fn, inst)[i])), 0,
+                         pool[3 + 2 * i] | (uint64_t)pool[4 + 2 * i] << 32);
+    }
+    cg_body(e, v, 0, x, id, out);
+    for (uint32_t i = 0; i < inst->n_opnd && i < 8; i++)
+        walk_set(e, e->shape.end[v] + 1 + i, out[i]);
+}
+
+static void walk_fold(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    cg_root root;
+    uint32_t n = inst->n_opnd;
+    if (n > 8) {
+        cg_fail(e, TS_UNSUPPORTED, "a %s of %u tiles at once; the limit is 8", ts_info(inst)->name, n);
+        return;
+    }
+    for (ts_val k = v + 1; k < e->shape.end[v]; k++) /* what the body takes from outside */
+        for (uint32_t i = 0; i < ts_at(e->fn, k)->n_opnd; i++)
+            if (ts_opnd(e->fn, k, i) < v)
+                cg_settle(e, ts_opnd(e->fn, k, i));
+    if (!cg_is_tile(e, ts_opnd(e->fn, v, 0))) {
+        walk_settle_all(e, v);
+        walk_fold_scalar(e, v);
+        return;
+    }
+    cg_root_init(e, &root, inst->op == TS_OP_scan ? CG_SCAN : CG_REDUCE, v, ts_type_of(e->fn, ts_opnd(e->fn, v, 0)));
+    root.axis = ts_pool(e->fn, inst)[0];
+    root.n = n;
+    root.out = TS_NEW_N(e->arena, cg_mem, n);
+    for (uint32_t i = 0; i < n && root.out; i++) {
+        ts_val r = e->shape.end[v] + 1 + i;
+        if (!cg_is_tile(e, r))
+            continue;
+        cg_mem *mem = cg_alloc(e, ts_type_of(e->fn, r), r);
+        if (mem)
+            root.out[i] = *mem;
+        e->val[r].form = CG_BUF;
+        e->val[r].mem = mem;
+    }
+    if (!root.out)
+        return;
+    cg_add_root(e, &root);
+    for (uint32_t i = 0; i < n; i++) {
+        ts_val r = e->shape.end[v] + 1 + i;
+        e->val[r].group = e->group.serial;
+        if (e->val[r].form != CG_BUF)
+            e->val[r].form = CG_SCALAR;
+        /* a result is never at the coordinates of the nest that makes it, unless it is a scan */
+    }
+    if (inst->op == TS_OP_scan)
+        cg_flush(e);
+}
+
+/* ---- joins --------------------------------------------------------------------------------------*/
+
+/* A home is written until the region ends, even when its result has no use. */
+static cg_mem *walk_home(cg *e, ts_val res)
+{
+    uint32_t end = e->shape.end[ts_at(e->fn, res)->opnd[0]];
+    if (!cg_is_tile(e, res))
+        return NULL;
+    e->plan.last[res] = TS_MAX(e->plan.last[res], end);
+    return cg_alloc(e, ts_type_of(e->fn, res), res);
+}
+
+/* Reads of a home by the expression of v, at other coordinates than its own? */
+static bool walk_reads(cg *e, ts_val v, cg_mem *const *home, uint32_t n, bool same)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    if (e->val[v].form == CG_BUF) {
+        for (uint32_t i = 0; i < n; i++)
+            if (home[i] && e->val[v].mem && e->val[v].mem->slot == home[i]->slot && e->val[v].mem->slot && !same)
+                return true;
+        return false;
+    }
+    if (e->val[v].form != CG_LAZY)
+        return false;
+    if (inst->op == TS_OP_res)
+        return true; /* cold: not looked into */
+    same = same && (ts_info(inst)->flags & TS_ELEM || inst->op == TS_OP_assume);
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        if (walk_reads(e, ts_opnds(e->fn, inst)[i], home, n, same))
+            return true;
+    return false;
+}
+
+/* Writes n values to their homes as if at once: values that read homes in another order than they are
+ * written, or in another nest, go through memory of their own first. */
+static void walk_to_homes(cg *e, uint32_t n, const uint32_t *value, cg_mem *const *home)
+{
+    ts_type space = 0;
+    bool apart = false;
+    cg_val kept[64];
+    for (uint32_t i = 0; i < n; i++) {
+        if (i < TS_COUNT(kept))
+            kept[i] = e->val[value[i]];
+        if (!home[i])
+            continue;
+        apart |= (space && ts_type_of(e->fn, value[i]) != ts_type_with_elem(e->m, space, ts_type_elem(e->m, ts_type_of(e->fn, value[i]))));
+        apart |= walk_reads(e, value[i], home, n, true);
+        space = ts_type_of(e->fn, value[i]);
+    }
+    for (uint32_t i = 0; i < n && apart; i++)
+        if (home[i]) {
+            bool at_home = e->val[value[i]].form == CG_BUF && e->val[value[i]].mem->slot;
+            for (uint32_t k = 0; k < n; k++)
+                at_home &= !home[k] || e->val[value[i]].mem == NULL || e->val[value[i]].mem->slot != home[k]->slot || k == i;
+            if (at_home)
+                continue;
+            cg_mem *own = cg_alloc(e, ts_type_of(e->fn, value[i]), 0);
+            if (!own)
+                return;
+            cg_store_root(e, value[i], own);
+            cg_flush(e);
+            e->val[value[i]].form = CG_BUF;
+            e->val[value[i]].mem = own;
+        }
+    for (uint32_t i = 0; i < n; i++)
+        if (home[i] && !(e->val[value[i]].form == CG_BUF && e->val[value[i]].mem->slot == home[i]->slot))
+            cg_store_root(e, value[i], home[i]);
+    cg_flush(e);
+    for (uint32_t i = 0; i < n && apart && i < TS_COUNT(kept); i++) /* the copies are known only on this path */
+        e->val[value[i]] = kept[i];
+}
+
+static void walk_leave(cg *e, cg_edges *edges, uint32_t n, const uint32_t *value, cg_mem *const *home, uint32_t target)
+{
+    cg_edge edge = {0, TS_NEW_N(e->arena, cg_ref, n + 1)};
+    for (uint32_t i = 0; i < n; i++)
+        cg_settle(e, value[i]);
+    walk_to_homes(e, n, value, home);
+    if (!edge.value)
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        if (!home[i] && ts_type_of(e->fn, value[i]) != TS_T_token)
+            edge.value[i] = cg_scalar(e, value[i]);
+    edge.block = e->block;
+    cg_br(e, target);
+    if (!TS_PUSH(e->arena, edges, edge))
+        cg_fail(e, TS_NOMEM, "out of memory while generating code");
+}
+
+/* The block where edges meet; value i of it. A join that nothing reaches gets poison. */
+static cg_ref walk_phi(cg *e, const cg_edges *edges, uint32_t i, ts_type type)
+{
+    const char *text = cg_type(e, cg_reg_of(e, type), 0);
+    if (!edges->n)
+        return cg_text(e, "poison");
+    cg_ref name = cg_name(e);
+    ts_text_puts(&e->text, "  ");
+    ts_text_printf(&e->text, "%%v%u = phi %s ", name, text);
+    for (uint32_t k = 0; k < edges->n; k++) {
+        cg_ref r = edges->at[k].value[i];
+        ts_text_puts(&e->text, k ? ", [ " : "[ ");
+        if (r & CG_LITERAL)
+            ts_text_puts(&e->text, e->literal.at[r & ~CG_LITERAL].text);
+        else
+            ts_text_printf(&e->text, "%%v%u", r);
+        ts_text_printf(&e->text, ", %%b%u ]", edges->at[k].block);
+    }
+    ts_text_putc(&e->text, '\n');
+    return name;
+}
+
+/* Results behind `end`: homes for tiles, phis for scalars. */
+static void walk_results(cg *e, ts_val opener, uint32_t n, cg_mem *const *home, const cg_edges *edges)
+{
+    ts_val r = e->shape.end[opener] + 1;
+    for (uint32_t i = 0; i < n; i++, r++) {
+        if (home[i]) {
+            e->val[r].form = CG_BUF;
+            e->val[r].mem = home[i];
+        } else if (ts_type_of(e->fn, r) != TS_T_token)
+            walk_set(e, r, walk_phi(e, edges, i, ts_type_of(e->fn, r)));
+    }
+}
+
+static uint32_t walk_n_results(cg *e, ts_val opener)
+{
+    uint32_t n = 0;
+    for (ts_val r = e->shape.end[opener] + 1; r < e->fn->inst.n; r++, n++)
+        if (ts_at(e->fn, r)->op != TS_OP_res || ts_at(e->fn, r)->opnd[0] != opener)
+            break;
+    return n;
+}
+
+static cg_mem **walk_homes(cg *e, ts_val opener, uint32_t n)
+{
+    cg_mem **home = TS_NEW_N(e->arena, cg_mem *, n + 1);
+    for (uint32_t i = 0; home && i < n; i++)
+        home[i] = walk_home(e, e->shape.end[opener] + 1 + i);
+    return home;
+}
+
+/* ---- if, cold -----------------------------------------------------------------------------------*/
+
+/* One region of an if; its last instruction leaves it. */
+static void walk_branch(cg *e, uint32_t from, uint32_t to, uint32_t block, uint32_t n, cg_mem *const *home, cg_edges *edges,
+                        uint32_t on)
+{
+    cg_block(e, block);
+    cg_scope_open(e);
+    cg_walk(e, from, to);
+    const ts_inst *last = ts_at(e->fn, to - 1);
+    if (to > from && last->op == TS_OP_yield)
+        walk_leave(e, edges, n, ts_opnds(e->fn, last), home, on);
+    else if (to == from || !(ts_info(last)->flags & TS_TERM))
+        walk_leave(e, edges, 0, NULL, home, on);
+    cg_scope_close(e);
+}
+
+static void walk_if(cg *e, ts_val v)
+{
+    uint32_t n = walk_n_results(e, v), other = e->shape.other[v], end = e->shape.end[v];
+    uint32_t yes = cg_label(e), no = cg_label(e), on = cg_label(e);
+    cg_edges edges = {0};
+    cg_settle(e, ts_opnd(e->fn, v, 0));
+    cg_flush(e);
+    cg_mem **home = walk_homes(e, v, n);
+    if (!home)
+        return;
+    cg_line(e, "br i1 %r, label %b, label %b", cg_scalar(e, ts_opnd(e->fn, v, 0)), yes, no);
+    walk_branch(e, v + 1, other ? other : end, yes, n, home, &edges, on);
+    if (other)
+        walk_branch(e, other + 1, end, no, n, home, &edges, on);
+    else
+        walk_branch(e, end, end, no, 0, home, &edges, on);
+    cg_block(e, on);
+    walk_results(e, v, n, home, &edges);
+}
+
+/* A cold region of scalars: an if whose other side gives the operands. */
+static void walk_cold(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    uint32_t n = inst->n_opnd - 1u, yes = cg_label(e), on = cg_label(e), end = e->shape.end[v];
+    cg_mem *home[16] = {0};
+    cg_edges edges = {0};
+    if (cg_is_tile(e, ts_opnd(e->fn, v, 0)))
+        return;
+    walk_settle_all(e, v);
+    cg_flush(e);
+    cg_edge usual = {e->block, TS_NEW_N(e->arena, cg_ref, n)};
+    if (!usual.value || n > TS_COUNT(home))
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        usual.value[i] = cg_scalar(e, ts_opnds(e->fn, inst)[1 + i]);
+    usual.block = e->block;
+    (void)TS_PUSH(e->arena, &edges, usual);
+    cg_line(e, "br i1 %r, label %b, label %b, !prof !1", cg_scalar(e, ts_opnd(e->fn, v, 0)), yes, on);
+    walk_branch(e, v + 1, end, yes, n, home, &edges, on);
+    cg_block(e, on);
+    walk_results(e, v, n, home, &edges);
+}
+
+/* ---- loops --------------------------------------------------------------------------------------*/
+
+/* The carried values at the head: phis of the initial value and of the block `next`. */
+static void walk_carry(cg *e, cg_frame *f, uint32_t from, const cg_ref *start, cg_ref *next)
+{
+    ts_val first = f->opener + 1 + (f->skip ? 1 : 0);
+    for (uint32_t i = 0; i < f->n; i++) {
+        ts_val arg = first + i;
+        if (f->home[i]) {
+            e->val[arg].form = CG_BUF;
+            e->val[arg].mem = f->home[i];
+            continue;
+        }
+        if (ts_type_of(e->fn, arg) == TS_T_token)
+            continue;
+        next[i] = cg_name(e);
+        walk_set(e, arg, cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", cg_type(e, cg_reg_of(e, ts_type_of(e->fn, arg)), 0), start[i],
+                                from, next[i], f->next));
+    }
+}
+
+/* The block `next`: where every continue meets, before the head. */
+static void walk_next(cg *e, cg_frame *f, const cg_ref *next)
+{
+    ts_val first = f->opener + 1 + (f->skip ? 1 : 0);
+    cg_block(e, f->next);
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (!next[i])
+            continue;
+        const char *type = cg_type(e, cg_reg_of(e, ts_type_of(e->fn, first + i)), 0);
+        cg_ref r = walk_phi(e, &f->continues, i, ts_type_of(e->fn, first + i));
+        if (f->continues.n)
+            cg_define(e, next[i], "bitcast %s %r to %s", type, r, type);
+        else
+            cg_define(e, next[i], "freeze %s poison", type);
+    }
+}
+
+/* Initial values into homes and registers. */
+static cg_ref *walk_enter(cg *e, cg_frame *f)
+{
+    const uint32_t *x = ts_opnds(e->fn, ts_at(e->fn, f->opener)) + f->skip;
+    cg_ref *start = TS_NEW_N(e->arena, cg_ref, 2 * f->n + 2);
+    walk_settle_all(e, f->opener);
+    cg_flush(e);
+    f->home = walk_homes(e, f->opener, f->n);
+    if (!start || !f->home)
+        return NULL;
+    walk_to_homes(e, f->n, x, f->home);
+    for (uint32_t i = 0; i < f->n; i++)
+        if (!f->home[i] && ts_type_of(e->fn, x[i]) != TS_T_token)
+            start[i] = cg_scalar(e, x[i]);
+    f->next = cg_label(e);
+    f->exit = cg_label(e);
+    f->outer = e->frame;
+    e->frame = f;
+    return start;
+}
+
+static void walk_loop(cg *e, ts_val v)
+{
+    cg_frame f = {.opener = v, .n = ts_at(e->fn, v)->n_opnd};
+    cg_ref *start = walk_enter(e, &f);
+    if (!start)
+        return;
+    uint32_t head = cg_label(e), from = e->block;
+    cg_br(e, head);
+    cg_block(e, head);
+    cg_scope_open(e);
+    walk_carry(e, &f, from, start, start + f.n);
+    cg_walk(e, v + 1, e->shape.end[v]);
+    walk_next(e, &f, start + f.n);
+    cg_br(e, head);
+    cg_scope_close(e);
+    cg_block(e, f.exit);
+    e->frame = f.outer;
+    walk_results(e, v, walk_n_results(e, v), f.home, &f.breaks);
+}
+
+static void walk_for(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    cg_frame f = {.opener = v, .n = inst->n_opnd - 3u, .skip = 3};
+    bool sign = !(inst->aux & TS_A_UNSIGNED);
+    cg_ref *start = walk_enter(e, &f);
+    if (!start)
+        return;
+    const char *type = cg_type(e, cg_reg_of(e, ts_type_of(e->fn, ts_opnds(e->fn, inst)[0])), 0);
+    cg_ref lower = cg_scalar(e, ts_opnds(e->fn, inst)[0]), upper = cg_scalar(e, ts_opnds(e->fn, inst)[1]);
+    cg_ref step = cg_scalar(e, ts_opnds(e->fn, inst)[2]), next_iv = cg_name(e);
+    uint32_t head = cg_label(e), body = cg_label(e), from = e->block;
+    cg_br(e, head);
+    cg_block(e, head);
+    cg_scope_open(e);
+    walk_set(e, v + 1, cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", type, lower, from, next_iv, f.next));
+    walk_carry(e, &f, from, start, start + f.n);
+    cg_ref more = cg_new(e, "icmp %s %s %r, %r", sign ? "slt" : "ult", type, e->val[v + 1].ref, upper);
+    cg_line(e, "br i1 %r, label %b, label %b", more, body, f.exit);
+    cg_edge out = {head, TS_NEW_N(e->arena, cg_ref, f.n + 1)};
+    for (uint32_t i = 0; i < f.n && out.value; i++)
+        out.value[i] = f.home[i] || !start[f.n + i] ? 0 : e->val[v + 2 + i].ref;
+    (void)TS_PUSH(e->arena, &f.breaks, out);
+    cg_block(e, body);
+    cg_walk(e, v + 1, e->shape.end[v]);
+    walk_next(e, &f, start + f.n);
+    /* the last step may pass the greatest number of the type: stop before it wraps */
+    cg_define(e, next_iv, "add %s %r, %r", type, e->val[v + 1].ref, step);
+    cg_ref on = cg_new(e, "icmp %s %s %r, %r", sign ? "sgt" : "ugt", type, next_iv, e->val[v + 1].ref);
+    cg_edge wrapped = {e->block, TS_NEW_N(e->arena, cg_ref, f.n + 1)};
+    for (uint32_t i = 0; i < f.n && wrapped.value; i++)
+        wrapped.value[i] = start[f.n + i];
+    (void)TS_PUSH(e->arena, &f.breaks, wrapped);
+    cg_line(e, "br i1 %r, label %b, label %b", on, head, f.exit);
+    cg_scope_close(e);
+    cg_block(e, f.exit);
+    e->frame = f.outer;
+    walk_results(e, v, walk_n_results(e, v), f.home, &f.breaks);
+}
+
+/* The loop that a break or continue means: the innermost open one. */
+static void walk_jump(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    cg_frame *f = e->frame;
+    if (inst->op == TS_OP_return) {
+        cg_flush(e);
+        cg_br(e, e->latch);
+        return;
+    }
+    if (!f) {
+        cg_fail(e, TS_VERIFY, "%s outside a loop", ts_info(inst)->name);
+        return;
+    }
+    bool leave = inst->op == TS_OP_break;
+    walk_leave(e, leave ? &f->breaks : &f->continues, inst->n_opnd, ts_opnds(e->fn, inst), f->home, leave ? f->exit : f->next);
+}
+
+/* ---- the whole ----------------------------------------------------------------------------------*/
+
+static void walk_nothing(cg *e, ts_val v)
+{
+    (void)e;
+    (void)v;
+}
+
+static void walk_assume(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    e->val[v] = e->val[inst->opnd[0]];
+    if (e->val[v].form == CG_NONE || ts_const_bits(e->fn, inst->opnd[0], &(uint64_t){0}))
+        walk_scalar(e, v);
+}
+
+static void walk_fence(cg *e, ts_val v)
+{
+    (void)v;
+    cg_flush(e);
+    cg_line(e, "fence seq_cst");
+}
+
+static void walk_view_flush(cg *e, ts_val v)
+{
+    walk_settle_all(e, v);
+    cg_make_view(e, v);
+}
+
+static void walk_store_view(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    for (uint32_t i = 2; i < inst->n_opnd; i++)
+        cg_settle(e, ts_opnds(e->fn, inst)[i]);
+    if (!cg_is_tile(e, ts_opnds(e->fn, inst)[1]))
+        cg_settle(e, ts_opnds(e->fn, inst)[1]);
+    cg_store_view(e, v);
+}
+
+static walk_fn *const walk_table[TS_OP_COUNT] = {
+    [TS_OP_param] = walk_param,
+    [TS_OP_arg] = walk_nothing,
+    [TS_OP_res] = walk_nothing,
+    [TS_OP_if] = walk_if,
+    [TS_OP_for] = walk_for,
+    [TS_OP_loop] = walk_loop,
+    [TS_OP_cold] = walk_cold,
+    [TS_OP_end] = walk_nothing,
+    [TS_OP_yield] = walk_nothing, /* walk_branch sees to it */
+    [TS_OP_continue] = walk_jump,
+    [TS_OP_break] = walk_jump,
+    [TS_OP_return] = walk_jump,
+    [TS_OP_reduce] = walk_fold,
+    [TS_OP_scan] = walk_fold,
+    [TS_OP_mmaf] = cg_mma,
+    [TS_OP_mmai] = cg_mma,
+    [TS_OP_mmaf_scaled] = cg_mma,
+    [TS_OP_get_tile_block_id] = walk_grid,
+    [TS_OP_get_num_tile_blocks] = walk_grid,
+    [TS_OP_make_tensor_view] = walk_view_flush,
+    [TS_OP_make_partition_view] = walk_view_flush,
+    [TS_OP_make_strided_view] = walk_view_flush,
+    [TS_OP_make_gather_scatter_view] = walk_view_flush,
+    [TS_OP_get_tensor_shape] = cg_space,
+    [TS_OP_get_index_space_shape] = cg_space,
+    [TS_OP_load_view_tko] = walk_load_view,
+    [TS_OP_store_view_tko] = walk_store_view,
+    [TS_OP_load_ptr_tko] = walk_load_ptr,
+    [TS_OP_store_ptr_tko] = walk_store_ptr,
+    [TS_OP_atomic_cas_tko] = walk_atomic,
+    [TS_OP_atomic_rmw_tko] = walk_atomic,
+    [TS_OP_atomic_red_view_tko] = cg_red_view,
+    [TS_OP_token] = walk_nothing,
+    [TS_OP_make_token] = walk_nothing,
+    [TS_OP_join_tokens] = walk_nothing,
+    [TS_OP_memory_fence_alias_tko] = walk_fence,
+    [TS_OP_gdc_launch_dependents_tko] = walk_nothing,
+    [TS_OP_gdc_wait_tko] = walk_nothing,
+    [TS_OP_assume] = walk_assume,
+    [TS_OP_assert] = walk_assert,
+    [TS_OP_print_tko] = walk_print,
+    [TS_OP_alloca] = walk_alloca,
+    [TS_OP_get_global] = walk_global,
+};
+
+/* A tile that plan.c wants in memory becomes a root here. */
+static void walk_keep(cg *e, ts_val v)
+{
+    cg_root root;
+    cg_mem *mem = cg_alloc(e, ts_type_of(e->fn, v), v);
+    if (!mem)
+        return;
+    cg_root_init(e, &root, CG_STORE, v, ts_type_of(e->fn, v));
+    root.val = v;
+    root.make = true;
+    root.mem = *mem;
+    cg_add_root(e, &root);
+    e->val[v].form = CG_BUF;
+    e->val[v].group = e->group.serial;
+    e->val[v].mem = mem;
+}
+
+static void walk_one(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    e->at = v;
+    if (cg_is_lazy(e, v)) {
+        e->val[v].form = CG_LAZY;
+        if (walk_table[inst->op] && inst->op != TS_OP_assume && inst->op != TS_OP_res)
+            walk_table[inst->op](e, v);
+        if (e->plan.store[v])
+            walk_keep(e, v);
+    } else if (walk_table[inst->op])
+        walk_table[inst->op](e, v);
+    else if (inst->op == TS_OP_constant)
+        return; /* scalars of constants are written where they are used */
+    else
+        walk_scalar(e, v);
+}
+
+/* Cold regions of tiles and bodies of reductions are read by their users. */
+static bool walk_enters(cg *e, ts_val v)
+{
+    uint32_t op = ts_at(e->fn, v)->op;
+    return (ts_info(ts_at(e->fn, v))->flags & TS_REGION) &&
+           !(op == TS_OP_cold && cg_is_tile(e, ts_opnd(e->fn, v, 0)));
+}
+
+void cg_walk(cg *e, uint32_t from, uint32_t to)
+{
+    for (uint32_t v = from; v < to && e->status == TS_OK; v++) {
+        bool region = ts_info(ts_at(e->fn, v))->flags & TS_REGION;
+        walk_one(e, v);
+        if (region && !walk_enters(e, v)) /* values inside are expressions */
+            for (uint32_t k = v + 1; k < e->shape.end[v]; k++)
+                e->val[k].form = cg_is_tile(e, k) ? CG_LAZY : CG_NONE;
+        if (region)
+            v = e->shape.end[v] - 1;
+    }
+}
