@@ -8,7 +8,7 @@
  * instructions with one scope per open region (entries are undone when the region closes).
  * The full rewrites are passes (src/pass/fold.c); this one keeps address arithmetic small at birth.
  */
-#include "ir/ir.h"
+#include "ir/float.h"
 
 /* ---- functions ----------------------------------------------------------------------------------*/
 
@@ -139,23 +139,8 @@ ts_val ts_int(ts_builder *b, ts_type type, int64_t value)
 
 ts_val ts_float(ts_builder *b, ts_type type, double value)
 {
-    uint64_t bits = 0;
-    switch (ts_type_elem(b->fn->module, type)) {
-    case TS_T_f64:
-        memcpy(&bits, &value, 8);
-        break;
-    case TS_T_f16:
-        bits = ts_f16_from_f64(value);
-        break;
-    case TS_T_bf16:
-        bits = ts_bf16_from_f64(value);
-        break;
-    default: {
-        float single = (float)value;
-        memcpy(&bits, &single, 4);
-    }
-    }
-    return ts_bits(b, type, bits);
+    ts_type elem = ts_type_elem(b->fn->module, type);
+    return ts_bits(b, type, ts_float_format_of(elem) ? ts_float_from_f64(elem, value, TS_RN) : 0);
 }
 
 ts_val ts_dense_const(ts_builder *b, ts_type type, const void *bytes, size_t n_bytes)

@@ -34,6 +34,7 @@ ts_status eval_run_init(eval_run *run, const ts_fn *fn, ts_eval_env *env, ts_err
 {
     *run = (eval_run){.fn = fn, .module = fn->module, .env = env, .err = err};
     ts_arena_init(&run->arena, env->alloc);
+    TS_TRY(ts_verify(fn, err));
     env->steps = 0;
     if (!ts_shape_of(fn, &run->arena, &run->shape) || !eval_globals(run))
         return run->arena.failed ? ts_fail(err, TS_NOMEM, "out of memory while evaluating")
@@ -76,6 +77,14 @@ ts_status eval_fault(const eval_run *run, ts_val at, uint32_t code, const char *
     }
     memcpy(fault->block, run->block, sizeof fault->block);
     return TS_OK;
+}
+
+ts_val eval_find_res(const ts_fn *fn, ts_val of, ts_val first, uint32_t i)
+{
+    for (ts_val v = TS_MIN(first + i, fn->inst.n - 1); v >= first; v--) /* the usual place is the first try */
+        if (ts_at(fn, v)->op == TS_OP_res && ts_at(fn, v)->opnd[0] == of && ts_at(fn, v)->aux == i)
+            return v;
+    return 0;
 }
 
 ts_status eval_step(const eval_run *run, ts_val at)

@@ -26,19 +26,9 @@ uint32_t simt_predicated(const simt_warp *w, ts_val v)
     return mask;
 }
 
-/* `res` i of an opener or a multi-result instruction: they stand together from `first` on, in order, but
- * unused ones may have been removed. 0 when it is gone. */
-static ts_val simt_find_res(const ts_fn *fn, ts_val of, ts_val first, uint32_t i)
-{
-    for (ts_val v = first + i; v < fn->inst.n && v >= first; v--) /* the usual place is the first try */
-        if (ts_at(fn, v)->op == TS_OP_res && ts_at(fn, v)->opnd[0] == of && ts_at(fn, v)->aux == i)
-            return v;
-    return 0;
-}
-
 uint64_t *simt_result(const simt_warp *w, ts_val v, uint32_t i)
 {
-    ts_val res = simt_find_res(simt_fn_of(w), v, v + 1, i);
+    ts_val res = eval_find_res(simt_fn_of(w), v, v + 1, i);
     return res ? simt_reg(w, res) : NULL;
 }
 
@@ -76,7 +66,7 @@ static ts_val simt_target(const simt_warp *w, const simt_moves *moves, uint32_t 
 {
     if (moves->first_arg)
         return moves->first_arg + i;
-    return simt_find_res(simt_fn_of(w), moves->opener, simt_run(w)->shape.end[moves->opener] + 1, i);
+    return eval_find_res(simt_fn_of(w), moves->opener, simt_run(w)->shape.end[moves->opener] + 1, i);
 }
 
 static ts_status simt_move(simt_warp *w, const simt_moves *moves, uint32_t mask)
@@ -178,7 +168,7 @@ static void simt_for_finish(simt_warp *w, ts_val v, uint32_t mask)
 {
     const ts_fn *fn = simt_fn_of(w);
     for (uint32_t i = 0; i + 3 < ts_at(fn, v)->n_opnd && mask; i++) {
-        ts_val to = simt_find_res(fn, v, simt_run(w)->shape.end[v] + 1, i);
+        ts_val to = eval_find_res(fn, v, simt_run(w)->shape.end[v] + 1, i);
         for (uint32_t m = to ? mask : 0; m;) {
             uint32_t lane = simt_next(&m);
             simt_reg(w, to)[lane] = simt_reg(w, v + 2 + i)[lane];

@@ -55,8 +55,14 @@ static void tile_copy(eval_tile *t, ts_val to, const uint64_t *from)
     memcpy(t->value[to], from, (size_t)tile_words(t->module, ts_type_of(t->fn, to)) * sizeof *from);
 }
 
-/* Gives operands skip.. of `source` to the values first, first + 1, ... as if at once. */
-static ts_status tile_assign(eval_tile *t, ts_val first, ts_val source, uint32_t skip)
+static ts_val tile_res(const eval_tile *t, ts_val opener, uint32_t i)
+{
+    return eval_find_res(t->fn, opener, t->run.shape.end[opener] + 1, i);
+}
+
+/* Gives operands skip.. of `source` as if at once to the args of an opener from `first_arg` on, or, when that
+ * is 0, to its results. */
+static ts_status tile_assign(eval_tile *t, ts_val opener, ts_val first_arg, ts_val source, uint32_t skip)
 {
     const ts_inst *inst = ts_at(t->fn, source);
     uint32_t n = inst->n_opnd - skip;
@@ -73,18 +79,14 @@ static ts_status tile_assign(eval_tile *t, ts_val first, ts_val source, uint32_t
     ts_status status = copies ? TS_OK : eval_tile_nomem(t);
     for (uint32_t i = 0; i < n && status == TS_OK; i++) {
         ts_type from = ts_type_of(t->fn, ts_opnd(t->fn, source, i + skip));
-        if (first + i >= t->fn->inst.n || ts_type_of(t->fn, first + i) != from)
+        ts_val to = first_arg ? first_arg + i : tile_res(t, opener, i);
+        if (to >= t->fn->inst.n || (to && ts_type_of(t->fn, to) != from))
             status = eval_fail(&t->run, source, TS_VERIFY, "value %u has not the type of its target", i);
-        else
-            tile_copy(t, first + i, copies[i]);
+        else if (to)
+            tile_copy(t, to, copies[i]);
     }
     ts_arena_rewind(&t->scratch, mark);
     return status;
-}
-
-static ts_val tile_first_res(const eval_tile *t, ts_val opener)
-{
-    return t->run.shape.end[opener] + 1;
 }
 
 static ts_op tile_term(const eval_tile *t)
@@ -107,7 +109,7 @@ static ts_status tile_if(eval_tile *t, ts_val v)
         return TS_OK; /* belongs to a loop around, or to the function */
     ts_val yield = t->term;
     t->term = 0;
-    return tile_assign(t, tile_first_res(t, v), yield, 0);
+    return tile_assign(t, v, 0, yield, 0);
 }
 
 /* Runs a loop's body once. *again: the loop goes on (carried values are updated). Otherwise it was left:
@@ -123,11 +125,11 @@ static ts_status tile_body(eval_tile *t, ts_val v, ts_val first_carried, bool *a
         return TS_OK;
     t->term = 0;
     if (ts_at(t->fn, term)->op == TS_OP_break)
-        return tile_assign(t, tile_first_res(t, v), term, 0);
+        return tile_assign(t, v, 0, term, 0);
     if (ts_at(t->fn, term)->op != TS_OP_continue)
         return eval_fail(&t->run, term, TS_VERIFY, "%s does not end a loop body", ts_info(ts_at(t->fn, term))->name);
     *again = true;
-    return tile_assign(t, first_carried, term, 0);
+    return tile_assign(t, v, first_carried, term, 0);
 }
 
 static bool tile_for_goes_on(const ts_inst *inst, int64_t i, int64_t upper)
@@ -150,7 +152,8 @@ static ts_status tile_for(eval_tile *t, ts_val v)
     uint32_t n = inst->n_opnd - 3u;
     if (step <= 0)
         return eval_fail(&t->run, v, TS_LAUNCH, "the step of `for` is %lld; it must be positive", (long long)step);
-    TS_TRY(tile_assign(t, v + 2, v, 3));
+    if (n)
+        TS_TRY(tile_assign(t, v, v + 2, v, 3));
     while (tile_for_goes_on(inst, i, upper)) {
         bool again;
         *t->value[v + 1] = ts_scalar_wrap(ts_type_of(t->fn, v + 1), (uint64_t)i);
@@ -163,14 +166,15 @@ static ts_status tile_for(eval_tile *t, ts_val v)
         i += step;
     }
     for (uint32_t k = 0; k < n; k++)
-        tile_copy(t, tile_first_res(t, v) + k, t->value[v + 2 + k]);
+        if (tile_res(t, v, k))
+            tile_copy(t, tile_res(t, v, k), t->value[v + 2 + k]);
     return TS_OK;
 }
 
 static ts_status tile_loop(eval_tile *t, ts_val v)
 {
     bool again = true;
-    TS_TRY(tile_assign(t, v + 1, v, 0));
+    TS_TRY(tile_assign(t, v, v + 1, v, 0));
     while (again)
         TS_TRY(tile_body(t, v, v + 1, &again));
     return TS_OK;
@@ -200,6 +204,9 @@ static ts_status tile_fold_line(eval_tile *t, ts_val v, const tile_line *line)
     const uint32_t *words = ts_pool(t->fn, inst);
     uint32_t n = inst->n_opnd;
     bool reverse = words[1];
+    ts_val results[64];
+    for (uint32_t k = 0; k < n; k++)
+        results[k] = tile_res(t, v, k);
     for (uint32_t k = 0; k < n; k++)
         *t->value[v + 2 + 2 * k] = words[3 + 2 * k] | (uint64_t)words[4 + 2 * k] << 32;
     for (int64_t step = 0; step < line->n; step++) {
@@ -213,7 +220,8 @@ static ts_status tile_fold_line(eval_tile *t, ts_val v, const tile_line *line)
             next[k] = *eval_tile_opnd(t, yield, k);
         for (uint32_t k = 0; k < n; k++) {
             *t->value[v + 2 + 2 * k] = next[k];
-            t->value[tile_first_res(t, v) + k][line->out_at + i * line->out_stride] = next[k];
+            if (results[k])
+                t->value[results[k]][line->out_at + i * line->out_stride] = next[k];
         }
     }
     return TS_OK;
@@ -246,7 +254,9 @@ static ts_status tile_cold(eval_tile *t, ts_val v)
     TS_TRY(tile_yield_of(t, v, &yield));
     const uint64_t *cond = eval_tile_opnd(t, v, 0);
     for (uint32_t k = 0; k + 1 < ts_at(t->fn, v)->n_opnd; k++) {
-        ts_val res = tile_first_res(t, v) + k;
+        ts_val res = tile_res(t, v, k);
+        if (!res)
+            continue;
         const uint64_t *old = eval_tile_opnd(t, v, k + 1), *made = eval_tile_opnd(t, yield, k);
         uint64_t *out = t->value[res];
         for (int64_t i = 0; i < ts_type_count(t->module, ts_type_of(t->fn, res)); i++)

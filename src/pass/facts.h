@@ -22,7 +22,7 @@
 #include "ir/ir.h"
 
 /* Per axis d of a tile of integers or pointers. Cut the axis into aligned runs of the given length:
- *   contiguity    in each run the values rise by 1 (pointers: by one element of the pointee)
+ *   contiguity    in each run the values rise by 1, modulo their width (pointers: by one element)
  *   constancy     in each run the values are equal
  *   divisibility  this power of two divides the first value of each run of length `contiguity`
  *                 (pointers: in bytes). It divides every value when contiguity is 1.
@@ -33,7 +33,7 @@ typedef struct ts_axis_fact {
 
 /* One value. For tiles lo, hi and divisor hold for every element. */
 typedef struct ts_fact {
-    int64_t lo, hi;            /* signed bounds; INT64_MIN, INT64_MAX when unknown; pointers: unknown */
+    int64_t lo, hi;            /* signed bounds; the type's range when unknown (i1: 0, 1); pointers: all */
     int64_t divisor;           /* power of two >= 1 that divides (pointers: in bytes). 0 divides by all: 2^62 */
     const ts_axis_fact *axis;  /* ts_type_rank entries for tiles of integers and pointers, else NULL */
 } ts_fact;

@@ -213,7 +213,8 @@ static void extract_past_the_end_is_an_error(void)
     int32_t out[4];
     tk_begin(&k, TS_T_i32);
     ts_val x = ts_emit(&k.b, TS_OP_iota, tk_tile1(&k, TS_T_i32, 8), 0, NULL, 0, 0);
-    ts_val opnds[] = {x, ts_int(&k.b, TS_T_i32, 2)};
+    ts_val id = ts_emit(&k.b, TS_OP_get_tile_block_id, TS_T_i32, 0, NULL, 0, 0);
+    ts_val opnds[] = {x, ts_op2(&k.b, TS_OP_addi, id, ts_int(&k.b, TS_T_i32, 2), 0)};
     tk_put(&k, k.out, ts_emit(&k.b, TS_OP_extract, tk_tile1(&k, TS_T_i32, 4), 2, opnds, 0, 0));
     CHECK_INT(tk_end(&k, out), TS_LAUNCH);
     CHECK(strstr(err.text, "slice 2 of axis 0") != NULL);
@@ -355,30 +356,28 @@ static void unsigned_for_and_wrapping_counter_end(void)
     CHECK_INT(out[0], 3);
 }
 
-/* loop { if n >= limit break n*10 else continue n+1 } and a break out of `for` through an `if`. */
+/* loop { if n >= 7 break n*10 else continue n+1 } */
 static void break_in_an_if_leaves_the_loop(void)
 {
-    for (int use_for = 0; use_for < 2; use_for++) {
-        tk k;
-        int32_t out[1];
-        tk_begin(&k, TS_T_i32);
-        ts_builder *b = &k.b;
-        ts_val zero = ts_int(b, TS_T_i32, 0), one = ts_int(b, TS_T_i32, 1), many = ts_int(b, TS_T_i32, 1000);
-        ts_val o = use_for ? ts_for_begin(b, zero, many, one, 1, &zero, 0) : ts_loop_begin(b, 1, &zero);
-        ts_val n = ts_arg(k.fn, o, (uint32_t)use_for);
-        ts_val i = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_GE, n, ts_int(b, TS_T_i32, 7), 0));
-        ts_val ten = ts_op2(b, TS_OP_muli, n, ts_int(b, TS_T_i32, 10), 0);
-        ts_term(b, TS_OP_break, 1, &ten);
-        ts_else(b);
-        ts_term(b, TS_OP_yield, 0, NULL);
-        ts_end(b, i, 0, NULL);
-        ts_val next = ts_op2(b, TS_OP_addi, n, one, 0);
-        ts_term(b, TS_OP_continue, 1, &next);
-        ts_end_like(b, o);
-        tk_put(&k, k.out, ts_res(b, o, 0));
-        CHECK_OK(tk_end(&k, out));
-        CHECK_INT(out[0], 70);
-    }
+    tk k;
+    int32_t out[1];
+    tk_begin(&k, TS_T_i32);
+    ts_builder *b = &k.b;
+    ts_val zero = ts_int(b, TS_T_i32, 0), one = ts_int(b, TS_T_i32, 1);
+    ts_val o = ts_loop_begin(b, 1, &zero);
+    ts_val n = ts_arg(k.fn, o, 0);
+    ts_val i = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_GE, n, ts_int(b, TS_T_i32, 7), 0));
+    ts_val ten = ts_op2(b, TS_OP_muli, n, ts_int(b, TS_T_i32, 10), 0);
+    ts_term(b, TS_OP_break, 1, &ten);
+    ts_else(b);
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_end(b, i, 0, NULL);
+    ts_val next = ts_op2(b, TS_OP_addi, n, one, 0);
+    ts_term(b, TS_OP_continue, 1, &next);
+    ts_end_like(b, o);
+    tk_put(&k, k.out, ts_res(b, o, 0));
+    CHECK_OK(tk_end(&k, out));
+    CHECK_INT(out[0], 70);
 }
 
 static void if_yields_the_taken_side_and_return_ends_the_block(void)
@@ -534,7 +533,7 @@ static void stores_and_reductions_outside_are_dropped(void)
     ts_val one = ts_int(b, TS_T_i32, 1), five = ts_int(b, view.tile, 5);
     ts_emit(b, TS_OP_store_view_tko, TS_T_token, 4, (ts_val[]){view.tiled, five, one, one}, 0, 0);
     ts_emit(b, TS_OP_store_view_tko, TS_T_token, 4, (ts_val[]){view.tiled, five, ts_int(b, TS_T_i32, -1), one}, 0, 0);
-    uint32_t add = TS_M_ORDER(TS_RELAXED) | TS_M_MODE(TS_RMW_ADD);
+    uint32_t add = TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_DEVICE) | TS_M_MODE(TS_RMW_ADD);
     ts_emit(b, TS_OP_atomic_red_view_tko, TS_T_token, 4, (ts_val[]){view.tiled, five, one, one}, add, 0);
     CHECK_OK(tk_end(&k, out));
     int32_t sum = 0;
@@ -622,7 +621,7 @@ static void cas_swaps_only_what_it_expects(void)
     ts_val p = tk_pointers(&k, k.out, 4);
     ts_val mask = ts_cmp(b, TS_OP_cmpi, TS_LT, ts_emit(b, TS_OP_iota, four, 0, NULL, 0, 0), ts_int(b, four, 3), 0);
     ts_val opnds[] = {p, tk_dense(&k, four, expected, 16), ts_int(b, four, 77), mask};
-    ts_val old = ts_emit(b, TS_OP_atomic_cas_tko, four, 4, opnds, TS_M_ORDER(TS_ACQ_REL), TS_F_MASK);
+    ts_val old = ts_emit(b, TS_OP_atomic_cas_tko, four, 4, opnds, TS_M_ORDER(TS_ACQ_REL) | TS_M_SCOPE(TS_SCOPE_DEVICE), TS_F_MASK);
     tk_put(&k, ts_op2(b, TS_OP_offset, k.out, ts_int(b, TS_T_i32, 4), 0), old);
     CHECK_OK(tk_end(&k, memory));
     CHECK(memory[0] == 77 && memory[1] == 2 && memory[2] == 77 && memory[3] == 4);
@@ -839,14 +838,14 @@ static void scaled_mma_applies_one_scale_to_each_k_block(void)
 {
     tk k;
     float out[1];
-    uint8_t scale_a[] = {127, 128}, scale_b[] = {127, 126}; /* 1, 2 and 1, 0.5 */
+    uint8_t scale_a[] = {127, 128}, scale_b[] = {127, 126}; /* 1, 2 and 1, 0.5; blocks of 32 */
     tk_begin(&k, TS_T_f32);
-    ts_val a = ts_bits(&k.b, tk_tile2(&k, TS_T_f8E4M3FN, 1, 4), 0x38), b = ts_bits(&k.b, tk_tile2(&k, TS_T_f8E4M3FN, 4, 1), 0x40);
+    ts_val a = ts_bits(&k.b, tk_tile2(&k, TS_T_f8E4M3FN, 1, 64), 0x38), b = ts_bits(&k.b, tk_tile2(&k, TS_T_f8E4M3FN, 64, 1), 0x40);
     ts_val opnds[] = {a, b, ts_float(&k.b, tk_tile2(&k, TS_T_f32, 1, 1), 100),
                       tk_dense(&k, tk_tile2(&k, TS_T_f8E8M0FNU, 1, 2), scale_a, 2), tk_dense(&k, tk_tile2(&k, TS_T_f8E8M0FNU, 2, 1), scale_b, 2)};
     tk_put(&k, k.out, ts_emit(&k.b, TS_OP_mmaf_scaled, ts_type_of(k.fn, opnds[2]), 5, opnds, 0, 0));
     CHECK_OK(tk_end(&k, out));
-    CHECK(out[0] == 100 + 2 * 1 * 2 + 2 * 2 * 1); /* 1*2 twice with scales 1*1, twice with 2*0.5 */
+    CHECK(out[0] == 100 + 32 * 2 * 1 + 32 * 2 * 1); /* 1*2, 32 times with scales 1*1, 32 times with 2*0.5 */
 }
 
 /* ---- all of them ------------------------------------------------------------------------------------------------------ */

@@ -1,0 +1,533 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Packs a Python function for the compiler: source to ``ast`` to one flat table of 32-bit words.
+
+The table holds the syntax tree of the function and of every helper it can reach, and what each free
+name means (constants, dtypes, enum members, tile operations, modules with the attributes used), so
+that the compiler never calls back. Kinds and fields of nodes come from ``src/front/ast.def``; the
+layout of the pack is described in ``src/front/pack.h``, which reads it.
+
+Only built-in modules are imported: the first launch of a kernel pays for nothing else.
+"""
+
+from __future__ import annotations
+
+import _ast
+import builtins
+import sys
+from array import array
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from ._ast_table import NODES, OPERATORS
+
+__all__ = ["pack_function", "source_of"]
+
+MAGIC = 0x4B505354  # "TSPK"
+VERSION = 1
+
+(NONE, BOOL, INT, BIGINT, FLOAT, STR, TUPLE, DTYPE, ENUM, MODULE, CLASS, OP, FUNC, BUILTIN, TYPED,
+ OPAQUE, ELLIPSIS, DICT) = range(1, 19)  # fmt: skip
+
+_PY_CF_ONLY_AST = 0x400
+_BUILTINS = frozenset(
+    "range len min max abs print slice int float bool tuple str repr getattr divmod "
+    "isinstance sum enumerate zip reversed pow round any all".split()
+)
+_DTYPES = frozenset(
+    "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
+    "tfloat32 float8_e4m3fn float8_e5m2 float8_e8m0fnu float4_e2m1fn float8_e5m3fnu".split()
+)
+_FOREIGN = frozenset(("numpy", "torch", "ml_dtypes", "cupy"))
+_STATEMENTS = {
+    "Try": "try", "TryStar": "try", "With": "with", "AsyncWith": "async with", "AsyncFor": "async for",
+    "AsyncFunctionDef": "async def", "ClassDef": "class", "Import": "import", "ImportFrom": "import",
+    "Global": "global", "Nonlocal": "nonlocal", "Delete": "del", "Raise": "raise", "Assert": "assert",
+    "Match": "match", "ListComp": "a list comprehension", "SetComp": "a set comprehension",
+    "DictComp": "a dict comprehension", "Dict": "a dict display", "Set": "a set display",
+    "NamedExpr": "an assignment expression (:=)", "Await": "await", "Yield": "yield",
+    "YieldFrom": "yield from", "TypeAlias": "type",
+}  # fmt: skip
+
+_plans: dict[type, tuple[int, tuple[tuple[str, str], ...]]] = {}
+_operators: dict[type, int] = {}
+
+
+def _plan_tables() -> None:
+    for name, plan in NODES.items():
+        if hasattr(_ast, name):
+            _plans[getattr(_ast, name)] = plan
+    for name, number in OPERATORS.items():
+        _operators[getattr(_ast, name)] = number
+
+
+# ---- source ------------------------------------------------------------------------------------
+
+
+def _file_lines(path: str) -> list[str] | None:
+    """Lines of a source file; of an interactive cell where ``linecache`` knows it."""
+    cache = sys.modules.get("linecache")
+    if cache is not None and path in cache.cache:
+        lines: list[str] = cache.getlines(path)
+        return lines or None
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read().splitlines(keepends=True)
+    except UnicodeDecodeError:
+        import tokenize
+
+        with tokenize.open(path) as file:
+            return file.readlines()
+    except OSError:
+        import linecache
+
+        return linecache.getlines(path) or None
+
+
+def _last_line(code: CodeType) -> int:
+    last = max((line for *_, line in code.co_lines() if line), default=code.co_firstlineno)
+    return max([last, *(_last_line(c) for c in code.co_consts if isinstance(c, CodeType))])
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _parse_block(lines: list[str], first: int, last: int) -> tuple[Any, int]:
+    """The first statement of the block that starts at line index ``first`` and reaches ``last``."""
+    base = _indent(lines[first])
+    error: SyntaxError | None = None
+    end = max(last, first + 1)
+    while end <= len(lines):
+        while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > base):
+            end += 1
+        text = "".join(lines[first:end])
+        if base:
+            text = "if 1:\n" + text
+        try:
+            tree: Any = compile(text, "<kernel>", "exec", _PY_CF_ONLY_AST, dont_inherit=True)
+        except SyntaxError as exc:
+            error = exc
+            end += 1
+            continue
+        return (tree.body[0].body[0], first - 1) if base else (tree.body[0], first)
+    raise error or SyntaxError("no statement")
+
+
+def _not_available(fn: FunctionType, why: str) -> Exception:
+    from ._errors import TileSyntaxError
+
+    return TileSyntaxError(
+        f"source of '{fn.__qualname__}' is not available because {why}\n"
+        "  help: put the function in a file (code given by python -c, exec or a plain prompt has no source)"
+    )
+
+
+def source_of(fn: FunctionType) -> tuple[Any, int, str]:
+    """The ``ast`` node of ``fn``, what to add to its line numbers, and its source text.
+
+    Raises
+    ------
+    TileSyntaxError
+        When the source cannot be read, or does not hold the function any more.
+    """
+    code = fn.__code__
+    lines = _file_lines(code.co_filename)
+    if lines is None:
+        raise _not_available(fn, f"'{code.co_filename}' cannot be read")
+    first, last = code.co_firstlineno - 1, _last_line(code)
+    if first < 0 or last > len(lines):
+        raise _not_available(fn, f"'{code.co_filename}' is shorter than when it was imported")
+    if fn.__name__ == "<lambda>":
+        return _lambda_of(fn, lines)
+    try:
+        node, shift = _parse_block(lines, first, last)
+    except SyntaxError as exc:
+        raise _not_available(fn, f"'{code.co_filename}' changed since it was imported ({exc.msg})") from None
+    if not isinstance(node, _ast.FunctionDef) or node.name != code.co_name:
+        raise _not_available(fn, f"line {code.co_firstlineno} of '{code.co_filename}' holds something else now")
+    return node, shift, "".join(lines[first : (node.end_lineno or 1) + shift])
+
+
+def _lambda_of(fn: FunctionType, lines: list[str]) -> tuple[Any, int, str]:
+    tree = compile("".join(lines), "<kernel>", "exec", _PY_CF_ONLY_AST, dont_inherit=True)
+    found = [
+        node
+        for node in _walk(tree)
+        if isinstance(node, _ast.Lambda) and _lambda_code(node) == fn.__code__.co_code
+        and node.lineno <= _last_line(fn.__code__) and (node.end_lineno or 0) >= fn.__code__.co_firstlineno
+    ]  # fmt: skip
+    if len(found) != 1:
+        raise _not_available(fn, f"{len(found)} lambdas fit line {fn.__code__.co_firstlineno}; give it a name with def")
+    first = fn.__code__.co_firstlineno - 1
+    return found[0], 0, "".join(lines[first : found[0].end_lineno])
+
+
+def _lambda_code(node: Any) -> bytes | None:
+    text: Any = _ast.Expression(body=node)
+    code = compile(text, "<kernel>", "eval", dont_inherit=True)
+    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
+    return inner[0].co_code if inner else None
+
+
+def _walk(node: Any) -> Any:
+    yield node
+    for name in node._fields:
+        value = getattr(node, name, None)
+        for child in value if isinstance(value, list) else (value,):
+            if isinstance(child, _ast.AST):
+                yield from _walk(child)
+
+
+# ---- objects -----------------------------------------------------------------------------------
+
+
+def _dtype_name(obj: Any) -> str | None:
+    """The dtype an object of ours, NumPy, torch, CuPy or ml_dtypes stands for, or None."""
+    name = getattr(obj, "__tessera_dtype__", None)
+    if isinstance(name, str):
+        return name
+    kind = type(obj)
+    if kind.__module__ == "torch" and kind.__name__ == "dtype":
+        name = str(obj).rpartition(".")[2]
+    elif kind.__module__.partition(".")[0] in _FOREIGN and "dtype" in kind.__name__.lower():
+        name = getattr(obj, "name", None)
+    elif isinstance(obj, type) and obj.__module__.partition(".")[0] in _FOREIGN:
+        name = obj.__name__
+    if name in ("bool", "bool_"):
+        return "bool_"
+    return name if name in _DTYPES else None
+
+
+class _Packer:
+    def __init__(self) -> None:
+        self.strings: dict[str, int] = {"": 0}
+        self.nodes: list[int] = [0] * 9
+        self.n_nodes = 1
+        self.lists: list[int] = [0]
+        self.objects: list[Any] = [(0, 0, 0, 0)]
+        self.by_id: dict[Any, int] = {}
+        self.keep: list[Any] = []  # what ids in by_id belong to
+        self.attributes: dict[int, dict[str, int]] = {}
+        self.functions: list[list[int]] = []
+
+    def text(self, value: str) -> int:
+        return self.strings.setdefault(value, len(self.strings))
+
+    def list(self, items: list[int]) -> int:
+        if not items:
+            return 0
+        at = len(self.lists)
+        self.lists.append(len(items))
+        self.lists += items
+        return at
+
+    def number(self, kind: int, value: int) -> tuple[int, int, int, int]:
+        return kind, value & 0xFFFFFFFF, value >> 32 & 0xFFFFFFFF, 0
+
+    # A plain value is looked up by (type, value), everything else by identity.
+    def object(self, obj: Any) -> int:
+        plain = type(obj) in (bool, int, float, str)
+        key = (type(obj), repr(obj)) if plain else id(obj)
+        at = self.by_id.get(key)
+        if at is None:
+            at = self.by_id[key] = self.make(obj, key)
+            self.keep.append(obj)
+        return at
+
+    def add(self, kind: int, x: int = 0, y: int = 0, z: int = 0) -> int:
+        self.objects.append((kind, x, y, z))
+        return len(self.objects) - 1
+
+    def make(self, obj: Any, key: Any) -> int:
+        kind = type(obj)
+        if obj is None:
+            return self.add(NONE)
+        if obj is ...:
+            return self.add(ELLIPSIS)
+        if kind is bool:
+            return self.add(BOOL, int(obj))
+        if kind is int:
+            if -(1 << 63) <= obj < 1 << 63:
+                return self.add(*self.number(INT, obj))
+            return self.add(BIGINT, self.text(hex(obj)))
+        if kind is float:
+            return self.add(*self.number(FLOAT, int.from_bytes(array("d", [obj]).tobytes(), "little")))
+        if kind is str:
+            return self.add(STR, self.text(obj))
+        dtype = _dtype_name(obj)
+        if dtype is not None:
+            return self.add(DTYPE, self.text(dtype))
+        return self.make_other(obj, key)
+
+    def make_other(self, obj: Any, key: Any) -> int:
+        if isinstance(obj, tuple):
+            return self.add(TUPLE, self.list([self.object(item) for item in obj]))
+        if isinstance(obj, ModuleType):
+            return self.with_attributes(MODULE, obj.__name__)
+        op = getattr(obj, "__tessera_op__", None)
+        if isinstance(op, str):
+            return self.add(OP, self.text(op))
+        helper = getattr(obj, "__tessera_helper__", obj)
+        if isinstance(helper, FunctionType):
+            return self.make_function(helper, key)
+        if isinstance(obj, BuiltinFunctionType) or isinstance(obj, type):
+            made = self.make_builtin(obj)
+            if made:
+                return made
+        return self.make_instance(obj)
+
+    def make_builtin(self, obj: Any) -> int:
+        module, name = getattr(obj, "__module__", ""), getattr(obj, "__name__", "")
+        if getattr(builtins, name, None) is obj and name in _BUILTINS:
+            return self.add(BUILTIN, self.text(name))
+        if module == "math":
+            return self.add(BUILTIN, self.text("math." + name))
+        if isinstance(obj, type) and hasattr(obj, "__members__"):
+            return self.with_attributes(CLASS, obj.__name__)
+        return 0
+
+    def make_instance(self, obj: Any) -> int:
+        kind = type(obj)
+        if hasattr(kind, "__members__") and hasattr(obj, "value"):
+            return self.add(ENUM, self.text(kind.__name__), self.text(str(obj.name)), self.object(obj.value))
+        if kind.__module__.partition(".")[0] in _FOREIGN and hasattr(obj, "item") and getattr(obj, "shape", 0) == ():
+            dtype = _dtype_name(obj.dtype)
+            if dtype is not None:
+                return self.add(TYPED, self.text(dtype), self.object(obj.item()))
+        if isinstance(obj, int):
+            return self.object(int(obj))
+        name = getattr(obj, "__qualname__", "")
+        what = f"{kind.__module__}.{kind.__qualname__}" + (f" '{name}'" if isinstance(name, str) and name else "")
+        return self.add(OPAQUE, self.text(what.removeprefix("builtins.")))
+
+    def with_attributes(self, kind: int, name: str) -> int:
+        at = self.add(kind, self.text(name))
+        self.attributes[at] = {}
+        return at
+
+    # ---- functions -----------------------------------------------------------------------------
+
+    def make_function(self, fn: FunctionType, key: Any) -> int:
+        from ._errors import TileSyntaxError
+
+        at = self.add(FUNC, len(self.functions))
+        self.by_id[key] = at  # before its body, which may call it
+        row = [0] * 8
+        self.functions.append(row)
+        try:
+            node, shift, source = source_of(fn)
+        except TileSyntaxError as exc:
+            self.objects[at] = (OPAQUE, self.text(str(exc)), 1, 0)
+            row[1] = self.text(fn.__name__)
+            return at
+        walker = _Walker(self, fn, shift)
+        root = walker.node(node)
+        free = [word for name, obj in walker.free.items() for word in (self.text(name), obj)]
+        file = self.text(fn.__code__.co_filename)
+        row[:] = [root, self.text(fn.__name__), file, fn.__code__.co_firstlineno, self.text(source),
+                  self.list(free), self.list(self.defaults(fn)), 0]  # fmt: skip
+        return at
+
+    def defaults(self, fn: FunctionType) -> list[int]:
+        """One object for each parameter, in the order of the `arg` nodes; 0 where there is none."""
+        code, given = fn.__code__, fn.__defaults__ or ()
+        names = code.co_varnames[: code.co_argcount]
+        found = [0] * (len(names) - len(given)) + [self.object(value) for value in given]
+        only = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+        keyword = fn.__kwdefaults__ or {}
+        stars = [0] if code.co_flags & 4 else []
+        return found + stars + [self.object(keyword[n]) if n in keyword else 0 for n in only]
+
+    # ---- writing -------------------------------------------------------------------------------
+
+    def bytes(self) -> bytes:
+        for at, table in self.attributes.items():
+            kind, name, _, _ = self.objects[at]
+            words = [word for attr, obj in table.items() for word in (self.text(attr), obj)]
+            self.objects[at] = (kind, name, self.list(words), 0)
+        offsets, blob = [], bytearray()
+        for text in self.strings:
+            offsets.append(len(blob))
+            blob += text.encode("utf-8", "surrogateescape") + b"\0"
+        head = [MAGIC, VERSION, len(offsets), self.n_nodes, len(self.lists), len(self.objects), len(self.functions), len(blob)]
+        words = array("I", head)
+        words.extend(offsets)
+        words.extend(self.nodes)
+        words.extend(self.lists)
+        for entry in self.objects:
+            words.extend(entry)
+        for row in self.functions:
+            words.extend(row)
+        return words.tobytes() + bytes(blob)
+
+
+class _Walker:
+    """Packs the tree of one function and finds what its free names mean."""
+
+    def __init__(self, packer: _Packer, fn: FunctionType, shift: int) -> None:
+        self.packer = packer
+        self.shift = shift
+        self.free: dict[str, int] = {}
+        self.globals = fn.__globals__
+        self.closure: dict[str, Any] = {}
+        for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
+            try:
+                self.closure[name] = cell.cell_contents
+            except ValueError:  # not bound yet: reported as undefined where it is used
+                continue
+        self.local: list[set[str]] = []
+
+    def lookup(self, name: str) -> tuple[bool, Any]:
+        if any(name in scope for scope in self.local):
+            return False, None
+        if name in self.closure:
+            return True, self.closure[name]
+        if name in self.globals:
+            return True, self.globals[name]
+        if hasattr(builtins, name):
+            return True, getattr(builtins, name)
+        return False, None
+
+    # (known, value) of a Name or a chain of attributes of modules and classes.
+    def host(self, node: Any) -> tuple[bool, Any]:
+        if isinstance(node, _ast.Name):
+            return self.lookup(node.id)
+        if isinstance(node, _ast.Attribute):
+            known, value = self.host(node.value)
+            if known and (isinstance(value, ModuleType) or isinstance(value, type)) and hasattr(value, node.attr):
+                return True, getattr(value, node.attr)
+        return False, None
+
+    def resolve_attribute(self, node: Any) -> None:
+        known, value = self.host(node.value)
+        if not known:
+            return
+        table = self.packer.attributes.get(self.packer.object(value))
+        if table is not None and node.attr not in table and hasattr(value, node.attr):
+            table[node.attr] = self.packer.object(getattr(value, node.attr))
+
+    def node(self, node: Any) -> int:
+        kind = type(node)
+        plan = _plans.get(kind)
+        if plan is None:
+            what = _STATEMENTS.get(kind.__name__, kind.__name__)
+            return self.emit(NODES["Unsupported"][0], node, [self.packer.text(what)])
+        if kind is _ast.Name:
+            if node.id not in self.free:
+                known, value = self.lookup(node.id)
+                if known:
+                    self.free[node.id] = self.packer.object(value)
+        elif kind is _ast.Attribute:
+            self.resolve_attribute(node)
+        elif kind is _ast.FunctionDef or kind is _ast.Lambda:
+            return self.function(node, plan)
+        elif kind is _ast.GeneratorExp:
+            return self.generator(node, plan)
+        return self.emit(plan[0], node, [self.field(letter, getattr(node, name)) for name, letter in plan[1]])
+
+    def field(self, letter: str, value: Any) -> int:
+        if letter == "n":
+            return self.node(value) if value is not None else 0
+        if letter == "l":
+            return self.packer.list([self.node(item) for item in value]) if value else 0
+        if letter == "s":
+            return self.packer.text(value) if value is not None else 0
+        if letter == "o":
+            return self.packer.object(value)
+        if letter == "e":
+            return _operators[type(value)]
+        if letter == "k":
+            return self.packer.list([_operators[type(item)] for item in value])
+        return int(value) & 0xFFFFFFFF
+
+    def emit(self, number: int, node: Any, fields: list[int]) -> int:
+        packer = self.packer
+        line = getattr(node, "lineno", 1) + self.shift
+        packer.nodes += (number, line, getattr(node, "col_offset", 0), (getattr(node, "end_lineno", None) or 1) + self.shift,
+                         getattr(node, "end_col_offset", None) or 0, *fields, *(0,) * (4 - len(fields)))  # fmt: skip
+        packer.n_nodes += 1
+        return packer.n_nodes - 1
+
+    def function(self, node: Any, plan: Any) -> int:
+        outer = bool(self.local)
+        decorators = [self.node(item) for item in node.decorator_list] if outer and hasattr(node, "decorator_list") else []
+        defaults = self.nested_defaults(node.args) if outer else {}
+        self.local.append(_bound_names(node))
+        args = self.arguments(node.args, defaults)
+        body = self.node(node.body) if isinstance(node, _ast.Lambda) else self.field("l", node.body)
+        self.local.pop()
+        if isinstance(node, _ast.Lambda):
+            return self.emit(plan[0], node, [args, body])
+        return self.emit(plan[0], node, [self.packer.text(node.name), args, body, self.packer.list(decorators)])
+
+    def nested_defaults(self, args: Any) -> dict[str, int]:
+        positional = [*args.posonlyargs, *args.args]
+        pairs = [*zip(positional[len(positional) - len(args.defaults) :], args.defaults, strict=True),
+                 *zip(args.kwonlyargs, args.kw_defaults, strict=True)]  # fmt: skip
+        return {arg.arg: self.node(value) for arg, value in pairs if value is not None}
+
+    # Kinds of parameters: 0 positional only, 1 positional or keyword, 2 *args, 3 keyword only, 4 **kwargs.
+    def arguments(self, args: Any, defaults: dict[str, int]) -> int:
+        rows = [(0, a) for a in args.posonlyargs] + [(1, a) for a in args.args]
+        rows += [(2, args.vararg)] if args.vararg else []
+        rows += [(3, a) for a in args.kwonlyargs]
+        rows += [(4, args.kwarg)] if args.kwarg else []
+        number = NODES["arg"][0]
+        return self.packer.list(
+            [self.emit(number, a, [self.packer.text(a.arg), kind, defaults.get(a.arg, 0)]) for kind, a in rows]
+        )
+
+    def generator(self, node: Any, plan: Any) -> int:
+        self.local.append({n.id for g in node.generators for n in _walk(g.target) if isinstance(n, _ast.Name)})
+        generators = self.field("l", node.generators)
+        element = self.node(node.elt)
+        self.local.pop()
+        return self.emit(plan[0], node, [element, generators])
+
+
+def _bound_names(node: Any) -> set[str]:
+    """Names that a function binds: parameters, assigned names, nested functions."""
+    a = node.args
+    names = {arg.arg for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg) if arg is not None}
+    stack = list(node.body) if isinstance(node.body, list) else []
+    while stack:
+        item = stack.pop()
+        kind = type(item)
+        if kind is _ast.Name:
+            if isinstance(item.ctx, _ast.Store):
+                names.add(item.id)
+            continue
+        if kind is _ast.FunctionDef or kind is _ast.ClassDef:
+            names.add(item.name)
+            continue
+        if kind is _ast.Lambda or kind is _ast.GeneratorExp or kind is _ast.Constant:
+            continue
+        for field in item._fields:
+            value = getattr(item, field, None)
+            if isinstance(value, list):
+                stack += [child for child in value if isinstance(child, _ast.AST)]
+            elif isinstance(value, _ast.AST):
+                stack.append(value)
+    return names
+
+
+def pack_function(fn: FunctionType) -> bytes:
+    """The pack of ``fn`` and everything it can reach; its own function is number 0.
+
+    Raises
+    ------
+    TileSyntaxError
+        When the source of ``fn`` is not available.
+    """
+    if not _plans:
+        _plan_tables()
+    if isinstance(fn, MethodType):
+        fn = fn.__func__  # type: ignore[assignment]
+    packer = _Packer()
+    source_of_root = packer.object(fn)
+    kind, text, missing, _ = packer.objects[source_of_root]
+    if kind == OPAQUE and missing:
+        from ._errors import TileSyntaxError
+
+        raise TileSyntaxError(list(packer.strings)[text])
+    return packer.bytes()

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the op_*.c files share: the lowering functions named in tile_op.def, storage of bools, common
+ * arguments of memory operations.
+ */
+#ifndef TS_FRONT_OP_H
+#define TS_FRONT_OP_H
+
+#include "front/lower.h"
+
+#define TS_TILE_OP(name, signature, function, x, y) ts_status fr_op_##function(fr *f, const fr_call *c, fr_value *out);
+#include "front/tile_op.def"
+
+/* Element type in memory (bools are bytes), and tiles to and from it. */
+ts_type fr_storage(ts_dtype dtype);
+fr_value fr_from_storage(fr *f, ts_dtype dtype, ts_val v);
+ts_val fr_to_storage(fr *f, const fr_value *tile);
+
+ts_status fr_arg_padding(fr *f, const fr_call *c, uint32_t i, ts_dtype dtype, uint8_t *out);
+/* *out holds the defaults (TS_M_ORDER | TS_M_SCOPE) and gets the result. */
+ts_status fr_arg_order(fr *f, const fr_call *c, uint32_t order, uint32_t scope, uint32_t allowed, uint32_t *out);
+ts_status fr_arg_latency(fr *f, const fr_call *c, uint32_t i, uint32_t *out);
+ts_status fr_arg_index(fr *f, const fr_call *c, uint32_t i, uint32_t rank, ts_val *out);
+ts_status fr_tile_count(fr *f, const fr_value *extent, int64_t step, ts_dtype index, fr_value *out);
+/* The value with its elements as float32 when they are bools or integers. */
+ts_status fr_arg_float(fr *f, const fr_call *c, uint32_t i, fr_value *out);
+
+#endif
