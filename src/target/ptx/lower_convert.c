@@ -76,6 +76,8 @@ static void convert_store(ts_lower *lw, const convert_box *box, const ts_layout 
     uint32_t member[16], taken, width = convert_width(box, layout);
     uint32_t vector = convert_vector(box, layout, width, member), repeats = ts_layout_replicas(layout).reg;
     ts_val thread = convert_thread(lw, box, layout, &taken);
+    if (!pred) /* warps that hold the same write once; lanes that do are one access anyway */
+        pred = ts_lower_is_first(lw, (ts_place){.warp = ts_layout_replicas(layout).warp});
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val values[16];
         if (r & (vector | repeats))

@@ -162,6 +162,7 @@ static void reduce_warps(ts_lower *lw, const reduce_state *s, ts_val *acc)
         total += ((ts_type_bits(lw->module, memory) / 8 << (s->to->bits + n_warps)) + 15) & ~15u;
     }
     uint32_t region = ts_shared_take(lw, total, s->v);
+    ts_val once = ts_lower_is_first(lw, (ts_place){.warp = ts_layout_replicas(s->from).warp});
     for (uint32_t i = 0; i < s->n; i++) {
         ts_type elem = ts_type_of(lw->fn, acc[i]), memory = reduce_memory_type(elem);
         uint32_t bytes = ts_type_bits(lw->module, memory) / 8;
@@ -169,7 +170,7 @@ static void reduce_warps(ts_lower *lw, const reduce_state *s, ts_val *acc)
         for (uint32_t k = 0; k < 1u << s->to->n_reg; k++) {
             ts_val x = memory == elem ? acc[k * s->n + i] : ts_cast(&lw->b, TS_OP_exti, acc[k * s->n + i], memory, TS_A_UNSIGNED);
             int64_t fixed = ((int64_t)ts_lower_fixed(s->to, k) << n_warps) * bytes;
-            ts_lower_st(lw, ts_lower_ptr(lw, base[i], reduce_slot(lw, s, true, n_warps, bytes), fixed), 1, &x, TS_CACHE_NONE, 0);
+            ts_lower_st(lw, ts_lower_ptr(lw, base[i], reduce_slot(lw, s, true, n_warps, bytes), fixed), 1, &x, TS_CACHE_NONE, once);
         }
     }
     ts_lower_barrier(lw);
