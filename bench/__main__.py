@@ -15,10 +15,14 @@ QUESTIONS = ("memory", "gemm", "launch", "process")
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
-    parser.add_argument("questions", nargs="*", metavar="QUESTION", help=f"of {', '.join(QUESTIONS)}; default: all")
+    parser.add_argument(
+        "questions", nargs="*", metavar="QUESTION", help=f"of {', '.join(QUESTIONS)}; default: all"
+    )
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--rounds", type=int, default=21)
-    parser.add_argument("--small", action="store_true", help="small data: tries the programs, measures nothing")
+    parser.add_argument(
+        "--small", action="store_true", help="small data: tries the programs, measures nothing"
+    )
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
@@ -28,7 +32,12 @@ def main() -> int:
     print(machine(options.device))
     for name in options.questions or QUESTIONS:
         module = importlib.import_module(f"bench.{name}")
-        emit(module.tables(options.device, options.rounds, options.small), options.device, options.markdown, options.json)
+        emit(
+            module.tables(options.device, options.rounds, options.small),
+            options.device,
+            options.markdown,
+            options.json,
+        )
     return 0
 
 

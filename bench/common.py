@@ -78,12 +78,17 @@ class Table:
     def show(self) -> str:
         base = self.of(self.yardstick) or self.best_peer()
         lines = [f"**{self.question}**" + (f" ({self.note})" if self.note else ""), ""]
-        lines += [f"| | {self.unit} | spread | time | of {base.peer if base else '-'} | error |", "|---|---|---|---|---|---|"]
+        lines += [
+            f"| | {self.unit} | spread | time | of {base.peer if base else '-'} | error |",
+            "|---|---|---|---|---|---|",
+        ]
         for f in sorted(self.figures, key=lambda f: f.median):
             ratio = base.median / f.median if base else float("nan")
             shown = f"{f.median * 1e6:,.1f} us" if f.median < 1e-3 else f"{f.median * 1e3:,.2f} ms"
             error = "-" if f.error != f.error else f"{f.error:.1e}"
-            lines.append(f"| {f.peer} | {self.rate(f):,.4g} | {f.spread * 100:.1f} % | {shown} | {ratio * 100:.0f} % | {error} |")
+            lines.append(
+                f"| {f.peer} | {self.rate(f):,.4g} | {f.spread * 100:.1f} % | {shown} | {ratio * 100:.0f} % | {error} |"
+            )
         return "\n".join(lines) + "\n"
 
     def json_lines(self, device: str) -> list[str]:
@@ -144,14 +149,20 @@ def compare(
                 found = sample(peer.result())
                 error = error_of(found, wanted(found))
                 if error > tolerance:
-                    print(f"  {peer.name}: WRONG, error {error:.2e} > {tolerance:.0e}", file=sys.stderr)
+                    print(
+                        f"  {peer.name}: WRONG, error {error:.2e} > {tolerance:.0e}",
+                        file=sys.stderr,
+                    )
                     if peer.name == "tessera":
                         raise SystemExit(f"{table.question}: tessera's result is wrong")
                     continue
         except SystemExit:
             raise
         except Exception as failure:  # a peer that does not run is said, not hidden
-            print(f"  {peer.name}: not measured: {type(failure).__name__}: {str(failure)[:300]}", file=sys.stderr)
+            print(
+                f"  {peer.name}: not measured: {type(failure).__name__}: {str(failure)[:300]}",
+                file=sys.stderr,
+            )
             continue
         good.append((peer, error))
     times: dict[str, list[float]] = {peer.name: [] for peer, _ in good}
@@ -171,7 +182,9 @@ def machine(device: str) -> str:
     return f"{info['name']}, {info['units']} {'threads' if device == 'cpu' else 'SMs'}, Python {platform.python_version()}, {date}"
 
 
-def emit(tables: Sequence[Table], device: str, markdown: pathlib.Path | None, lines: pathlib.Path | None) -> None:
+def emit(
+    tables: Sequence[Table], device: str, markdown: pathlib.Path | None, lines: pathlib.Path | None
+) -> None:
     """Prints the tables and appends them to the files asked for."""
     for table in tables:
         print(table.show(), flush=True)

@@ -12,7 +12,15 @@ import numpy as np
 class Data:
     """``sources`` are host float32 arrays (rounded to ``dtype``); ``arrays`` what Tessera gets."""
 
-    def __init__(self, shapes: list[Any], out_shape: tuple[int, ...], dtype: str, device: str, low: float, high: float) -> None:
+    def __init__(
+        self,
+        shapes: list[Any],
+        out_shape: tuple[int, ...],
+        dtype: str,
+        device: str,
+        low: float,
+        high: float,
+    ) -> None:
         self.rng = np.random.default_rng(int.from_bytes(os.urandom(8), "little"))
         self.dtype, self.device, self.out_shape = dtype, device, out_shape
         self.out_size = int(np.prod(out_shape))
@@ -47,7 +55,9 @@ class Data:
     def rows(self) -> np.ndarray:
         """Sorted places along the first axis that are compared with float64."""
         n = self.out_shape[0]
-        return np.sort(self.rng.choice(n, min(n, 1 << 16 if len(self.out_shape) == 1 else 64), replace=False))
+        return np.sort(
+            self.rng.choice(n, min(n, 1 << 16 if len(self.out_shape) == 1 else 64), replace=False)
+        )
 
     def sampled(self, rows: np.ndarray, name: str) -> list[np.ndarray]:
         """The inputs that give those rows of the result."""

@@ -58,14 +58,33 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
     for n in sizes:
         dtype = "bfloat16" if device == "cuda" else "float32"
         data = Data([(n, n), (n, n)], (n, n), dtype, device, -1.0, 1.0)
-        table = Table(f"GEMM {dtype} {n}", "TFLOP/s", 2.0 * n**3 * 1e-12, "torch (cuBLAS)" if device == "cuda" else "numpy (OpenBLAS)")
+        table = Table(
+            f"GEMM {dtype} {n}",
+            "TFLOP/s",
+            2.0 * n**3 * 1e-12,
+            "torch (cuBLAS)" if device == "cuda" else "numpy (OpenBLAS)",
+        )
         print(f"{table.question} ...", flush=True)
         out = data.empty()
-        peers = [Peer("tessera", lambda d=data, o=out: gemm.gemm(*d.arrays, o), lambda d=data, o=out: d.host(o))]
+        peers = [
+            Peer(
+                "tessera",
+                lambda d=data, o=out: gemm.gemm(*d.arrays, o),
+                lambda d=data, o=out: d.host(o),
+            )
+        ]
         peers += (_cpu if device == "cpu" else _gpu)(data)
         rows = data.rows()
         wanted = data.sources[0][rows].astype(np.float64) @ data.sources[1].astype(np.float64)
         few = max(5, rounds // (4 if n >= 4096 and device == "cpu" else 1))
-        compare(table, peers, lambda f, w=wanted: w, 1e-4 if dtype == "float32" else 2e-2, device, few, lambda x, r=rows: x[r])
+        compare(
+            table,
+            peers,
+            lambda f, w=wanted: w,
+            1e-4 if dtype == "float32" else 2e-2,
+            device,
+            few,
+            lambda x, r=rows: x[r],
+        )
         found.append(table)
     return found

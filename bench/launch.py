@@ -40,8 +40,12 @@ def _driver() -> list[float]:
     source = pathlib.Path(__file__).with_name("driver_launch.c")
     with tempfile.TemporaryDirectory() as folder:
         program = f"{folder}/driver_launch"
-        subprocess.run(["cc", "-O2", str(source), "-o", program, "-ldl"], check=True, capture_output=True)
-        runs = [subprocess.run([program], check=True, capture_output=True, text=True) for _ in range(5)]
+        subprocess.run(
+            ["cc", "-O2", str(source), "-o", program, "-ldl"], check=True, capture_output=True
+        )
+        runs = [
+            subprocess.run([program], check=True, capture_output=True, text=True) for _ in range(5)
+        ]
     return [float(r.stdout) * 1e-9 for r in runs]
 
 
@@ -50,7 +54,10 @@ def _gpu_peers() -> dict[str, Callable[[], Any]]:
 
     tensors = [torch.rand(1024, device="cuda") for _ in range(3)]
     own = [tessera.from_dlpack(t) for t in tensors]
-    peers: dict[str, Callable[[], Any]] = {"tessera (own arrays)": _tessera(own), "tessera (torch)": _tessera(tensors)}
+    peers: dict[str, Callable[[], Any]] = {
+        "tessera (own arrays)": _tessera(own),
+        "tessera (torch)": _tessera(tensors),
+    }
     if have("cupy"):
         import cupy
 
@@ -115,7 +122,12 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
             tessera.synchronize()
             if i >= 0:
                 times[name].append(elapsed)
-    table = Table(f"host time of a launch with three arrays, {device}", "launches/s", 1.0, "cuLaunchKernel from C")
+    table = Table(
+        f"host time of a launch with three arrays, {device}",
+        "launches/s",
+        1.0,
+        "cuLaunchKernel from C",
+    )
     if device == "cuda":
         table.figures.append(Figure("cuLaunchKernel from C", _driver(), float("nan")))
     table.figures += [Figure(name, t, float("nan")) for name, t in times.items()]

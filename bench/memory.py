@@ -35,7 +35,9 @@ def _torch_functions(torch: Any) -> dict[str, Callable[..., Any]]:
 
     return {
         "vector add": lambda x, y: x + y,
-        "fused chain": lambda x, y, z: torch.sqrt(torch.sin(x) * torch.cos(y) + torch.exp(-z * z) + torch.log(x + 1)),
+        "fused chain": lambda x, y, z: torch.sqrt(
+            torch.sin(x) * torch.cos(y) + torch.exp(-z * z) + torch.log(x + 1)
+        ),
         "softmax": lambda x: torch.softmax(x, -1),
         "layer norm": norm,
         "transpose": lambda x: x.T.contiguous(),
@@ -65,7 +67,13 @@ def _tessera(name: str, data: Data) -> Peer:
     return Peer("tessera", lambda: run(*data.arrays, out), lambda: data.host(out))
 
 
-def _kept(name: str, function: Callable[..., Any], arguments: list[Any], host: Callable[[Any], np.ndarray], wait: Callable[[Any], Any] | None = None) -> Peer:
+def _kept(
+    name: str,
+    function: Callable[..., Any],
+    arguments: list[Any],
+    host: Callable[[Any], np.ndarray],
+    wait: Callable[[Any], Any] | None = None,
+) -> Peer:
     """A peer whose function returns its result."""
     kept: list[Any] = [None]
 
@@ -90,13 +98,23 @@ def _jax(name: str, data: Data) -> list[Peer]:
 
     functions = {
         "vector add": lambda x, y: x + y,
-        "fused chain": lambda x, y, z: jnp.sqrt(jnp.sin(x) * jnp.cos(y) + jnp.exp(-z * z) + jnp.log(x + 1)),
+        "fused chain": lambda x, y, z: jnp.sqrt(
+            jnp.sin(x) * jnp.cos(y) + jnp.exp(-z * z) + jnp.log(x + 1)
+        ),
         "softmax": lambda x: jax.nn.softmax(x, -1),
         "layer norm": norm,
         "transpose": lambda x: x.T.copy(),
     }
     arrays = [jnp.asarray(a) for a in data.sources]
-    return [_kept("jax", jax.jit(functions[name]), arrays, lambda r: np.asarray(r).astype(np.float32), lambda r: r.block_until_ready())]
+    return [
+        _kept(
+            "jax",
+            jax.jit(functions[name]),
+            arrays,
+            lambda r: np.asarray(r).astype(np.float32),
+            lambda r: r.block_until_ready(),
+        )
+    ]
 
 
 def _cpu_peers(name: str, data: Data) -> list[Peer]:
@@ -109,17 +127,27 @@ def _cpu_peers(name: str, data: Data) -> list[Peer]:
         function = _torch_functions(torch)[name]
         peers.append(_kept("torch", function, tensors, lambda r: r.numpy()))
         if name in ("fused chain", "softmax", "layer norm"):
-            peers.append(_kept("torch.compile", torch.compile(function), tensors, lambda r: r.numpy()))
+            peers.append(
+                _kept("torch.compile", torch.compile(function), tensors, lambda r: r.numpy())
+            )
     if have("numba"):
         from . import numba_cpu
 
         if name in numba_cpu.KERNELS:
             out = np.empty(data.out_shape, np.float32)
-            peers.append(Peer("numba parallel", lambda: numba_cpu.KERNELS[name](*data.sources, out), lambda: out))
+            peers.append(
+                Peer(
+                    "numba parallel",
+                    lambda: numba_cpu.KERNELS[name](*data.sources, out),
+                    lambda: out,
+                )
+            )
     peers += _jax(name, data)
     copied = np.empty_like(data.sources[0])
     if name == "vector add":
-        peers.append(Peer("numpy copyto", lambda: np.copyto(copied, data.sources[0]), lambda: copied))
+        peers.append(
+            Peer("numpy copyto", lambda: np.copyto(copied, data.sources[0]), lambda: copied)
+        )
     return peers
 
 
@@ -137,12 +165,24 @@ def _gpu_peers(name: str, data: Data) -> list[Peer]:
 
         if name in triton_kernels.KERNELS:
             out = data.empty()
-            peers.append(Peer("triton", lambda: triton_kernels.KERNELS[name](*data.arrays, out), lambda: host(out)))
+            peers.append(
+                Peer(
+                    "triton",
+                    lambda: triton_kernels.KERNELS[name](*data.arrays, out),
+                    lambda: host(out),
+                )
+            )
     if have("cupy") and data.dtype == "float32":
         import cupy
 
         arrays = [cupy.from_dlpack(a) for a in data.arrays]
-        functions = {"vector add": lambda x, y: x + y, "fused chain": lambda x, y, z: cupy.sqrt(cupy.sin(x) * cupy.cos(y) + cupy.exp(-z * z) + cupy.log(x + 1)), "transpose": lambda x: cupy.ascontiguousarray(x.T)}
+        functions = {
+            "vector add": lambda x, y: x + y,
+            "fused chain": lambda x, y, z: cupy.sqrt(
+                cupy.sin(x) * cupy.cos(y) + cupy.exp(-z * z) + cupy.log(x + 1)
+            ),
+            "transpose": lambda x: cupy.ascontiguousarray(x.T),
+        }
         if name in functions:
             peers.append(_kept("cupy", functions[name], arrays, lambda r: r.get()))
     copied = torch.empty_like(data.arrays[0])
@@ -166,7 +206,10 @@ def _question(name: str, device: str, small: bool) -> list[tuple[list[Any], tupl
         side = 16384 if gpu else 4096 if not small else 256
         return [([(side, side)], (side, side), "float32")]
     if name == "softmax":
-        return [([(rows, cols)], (rows, cols), t) for t in (("float32", "bfloat16") if device == "cuda" else ("float32",))]
+        return [
+            ([(rows, cols)], (rows, cols), t)
+            for t in (("float32", "bfloat16") if device == "cuda" else ("float32",))
+        ]
     return [([(rows, cols), cols, cols], (rows, cols), "float32")]
 
 
@@ -179,12 +222,28 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
             data = Data(shapes, out_shape, dtype, device, low, high)
             moved = sum(a.size for a in data.sources if a.size >= data.out_size) + data.out_size
             item = 2 if dtype == "bfloat16" else 4
-            table = Table(f"{name} {dtype} {'x'.join(map(str, out_shape))}", "GB/s", moved * item * 1e-9, "copy" if device == "cuda" else "")
+            table = Table(
+                f"{name} {dtype} {'x'.join(map(str, out_shape))}",
+                "GB/s",
+                moved * item * 1e-9,
+                "copy" if device == "cuda" else "",
+            )
             print(f"{table.question} ...", flush=True)
             rows = data.rows()
-            peers = [_tessera(name, data), *(_cpu_peers if device == "cpu" else _gpu_peers)(name, data)]
+            peers = [
+                _tessera(name, data),
+                *(_cpu_peers if device == "cpu" else _gpu_peers)(name, data),
+            ]
             wanted = NUMPY[name](*[a.astype(np.float64) for a in data.sampled(rows, name)])
-            compare(table, peers, lambda f, w=wanted: w, 2e-5 if dtype == "float32" else 1e-2, device, rounds, lambda x, r=rows: x[r])
+            compare(
+                table,
+                peers,
+                lambda f, w=wanted: w,
+                2e-5 if dtype == "float32" else 1e-2,
+                device,
+                rounds,
+                lambda x, r=rows: x[r],
+            )
             copy = table.of("copy")
             if copy:  # a copy of one input moves 2 arrays of it; scale its time to the bytes of the question
                 factor = moved / (2 * data.sources[0].size)

@@ -19,7 +19,11 @@ def vector_add(x: Any, y: Any, out: Any) -> None:
 @numba.njit(parallel=True)
 def chain(x: Any, y: Any, z: Any, out: Any) -> None:
     for i in numba.prange(x.size):
-        out[i] = math.sqrt(math.sin(x[i]) * math.cos(y[i]) + math.exp(-z[i] * z[i]) + math.log(x[i] + np.float32(1)))
+        out[i] = math.sqrt(
+            math.sin(x[i]) * math.cos(y[i])
+            + math.exp(-z[i] * z[i])
+            + math.log(x[i] + np.float32(1))
+        )
 
 
 @numba.njit(parallel=True)
@@ -58,4 +62,10 @@ def transpose(x: Any, out: Any) -> None:
                     out[j, i] = x[i, j]
 
 
-KERNELS = {"vector add": vector_add, "fused chain": chain, "softmax": softmax, "layer norm": layer_norm, "transpose": transpose}
+KERNELS = {
+    "vector add": vector_add,
+    "fused chain": chain,
+    "softmax": softmax,
+    "layer norm": layer_norm,
+    "transpose": transpose,
+}

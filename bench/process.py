@@ -47,8 +47,14 @@ def _sample(text: str, cache: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         script = pathlib.Path(folder) / "first_call.py"
         script.write_text(text)
-        env = dict(os.environ, TESSERA_CACHE_DIR=cache, CUDA_CACHE_PATH=str(pathlib.Path(cache).parent / "driver") if "/" in cache else "")
-        done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=env, check=True)
+        env = dict(
+            os.environ,
+            TESSERA_CACHE_DIR=cache,
+            CUDA_CACHE_PATH=str(pathlib.Path(cache).parent / "driver") if "/" in cache else "",
+        )
+        done = subprocess.run(
+            [sys.executable, str(script)], capture_output=True, text=True, env=env, check=True
+        )
     return float(done.stdout.split()[-1])
 
 
@@ -76,7 +82,9 @@ def _warm(text: str, cache: str, times: list[float]) -> None:
         script.write_text(text)
         env = dict(os.environ, TESSERA_CACHE_DIR=cache, CUDA_CACHE_PATH=f"{folder}/driver")
         for _ in range(2):
-            done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=env, check=True)
+            done = subprocess.run(
+                [sys.executable, str(script)], capture_output=True, text=True, env=env, check=True
+            )
         times.append(float(done.stdout.split()[-1]))
 
 
@@ -100,11 +108,24 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
     imports = Table("import in a fresh process, over bare Python", "imports/s", 1.0, "numpy")
     for module in ("tessera", "tessera.tile", "numpy", "numba", "jax", "torch", "triton", "cupy"):
         if have(module.split(".")[0]):
-            imports.figures.append(Figure(module, _import_cost(module, rounds if module.startswith("t") and module[1] == "e" else 3), float("nan")))
+            imports.figures.append(
+                Figure(
+                    module,
+                    _import_cost(
+                        module, rounds if module.startswith("t") and module[1] == "e" else 3
+                    ),
+                    float("nan"),
+                )
+            )
     first = Table(f"first call of a small kernel, {device}", "calls/s", 1.0, "")
     first.figures.append(Figure("tessera, empty cache", _first(device, "", rounds), float("nan")))
-    first.figures.append(Figure("tessera, warm caches", _first(device, "warm", rounds), float("nan")))
+    first.figures.append(
+        Figure("tessera, warm caches", _first(device, "warm", rounds), float("nan"))
+    )
     if have("numba") and device == "cpu":
-        times = [_sample(SMALL.format(before=NUMBA, call="add(a, b, out)"), "off") for _ in range(min(rounds, 3))]
+        times = [
+            _sample(SMALL.format(before=NUMBA, call="add(a, b, out)"), "off")
+            for _ in range(min(rounds, 3))
+        ]
         first.figures.append(Figure("numba", times, float("nan")))
     return [imports, first]

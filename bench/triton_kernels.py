@@ -56,7 +56,9 @@ def _transpose(x, out, n, m, T: tl.constexpr):
 
 
 @triton.jit
-def _gemm(a, b, c, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, GROUP: tl.constexpr):
+def _gemm(
+    a, b, c, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr, GROUP: tl.constexpr
+):
     pid = tl.program_id(0)
     rows, cols = tl.cdiv(M, TM), tl.cdiv(N, TN)
     group = pid // (GROUP * cols)
@@ -76,7 +78,11 @@ def _gemm(a, b, c, M, N, K, TM: tl.constexpr, TN: tl.constexpr, TK: tl.constexpr
         pa += TK
         pb += TK * N
     i, j = m * TM + tl.arange(0, TM), n * TN + tl.arange(0, TN)
-    tl.store(c + i[:, None] * N + j[None, :], acc.to(c.dtype.element_ty), mask=(i[:, None] < M) & (j[None, :] < N))
+    tl.store(
+        c + i[:, None] * N + j[None, :],
+        acc.to(c.dtype.element_ty),
+        mask=(i[:, None] < M) & (j[None, :] < N),
+    )
 
 
 def _flat(kernel: Any) -> Any:
@@ -107,4 +113,10 @@ def gemm(a: Any, b: Any, c: Any) -> None:
     _gemm[grid](a, b, c, m, n, k, TM=128, TN=256, TK=64, GROUP=8, num_warps=8, num_stages=3)
 
 
-KERNELS = {"vector add": _flat(_add), "fused chain": _flat(_chain), "softmax": _rows(_softmax), "layer norm": _rows(_norm), "transpose": transpose}
+KERNELS = {
+    "vector add": _flat(_add),
+    "fused chain": _flat(_chain),
+    "softmax": _rows(_softmax),
+    "layer norm": _rows(_norm),
+    "transpose": transpose,
+}

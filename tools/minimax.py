@@ -8,6 +8,7 @@ rounding to the target format with a refit of the rest. Prints each table as C a
 
 Needs mpmath. Run it when a table in src/math changes; the printed text is what the table holds.
 """
+
 import struct
 import sys
 
@@ -97,9 +98,11 @@ def atanh_tail(w):
 
 def tail(f, first, power):
     """(f(d) - first term) / d^power of z = d*d; the limit at 0 by a tiny argument"""
+
     def g(z):
         d = mp.sqrt(max(z, mp.mpf(10) ** -16))
         return (f(d) - first(d)) / d**power
+
     return g
 
 
@@ -111,11 +114,16 @@ def odd(f):
 LN2 = mp.log(2)
 E_LO, E_HI = -LN2 / 2 * mp.mpf("1.002"), LN2 / 2 * mp.mpf("1.002")
 H, T = mp.mpf("0.501"), mp.mpf(1) / 3
-PI_2, PI_4, TAN8 = mp.pi / 2 * mp.mpf("1.0001"), mp.pi / 4 * mp.mpf("1.0005"), mp.tan(mp.pi / 8) * mp.mpf("1.0001")
+PI_2, PI_4, TAN8 = (
+    mp.pi / 2 * mp.mpf("1.0001"),
+    mp.pi / 4 * mp.mpf("1.0005"),
+    mp.tan(mp.pi / 8) * mp.mpf("1.0001"),
+)
 exp_tail, exp_weight = over(lambda r: (mp.exp(r) - 1 - r) / r**2, 0.5), lambda r: r**2 / mp.exp(r)
 exp2_tail, exp2_weight = over(lambda r: (2**r - 1) / r, LN2), lambda r: abs(r) * 2**-r
 tan_tail, atan_tail = tail(mp.tan, lambda d: d, 3), tail(mp.atan, lambda d: d, 3)
 sinh_tail, cosh_tail = tail(mp.sinh, lambda d: d, 3), tail(mp.cosh, lambda d: 1, 2)
+
 
 def pow_tail(w):
     """(atanh s - s - s^3/3) / s^5 of w = s*s"""
@@ -150,7 +158,12 @@ def show(name):
     f, terms, lo, hi, weight, bits = TABLES[name]
     coefs, worst = fit_rounded(f, list(range(terms)), mp.mpf(lo), mp.mpf(hi), weight, bits)
     print(f"/* {name}: error 2^{mp.nstr(mp.log(worst, 2), 4)} */")
-    print("    " + ", ".join(float(c).hex() if bits != 24 else "%.9g" % float(c) for c in coefs) + ",", flush=True)
+    print(
+        "    "
+        + ", ".join(float(c).hex() if bits != 24 else "%.9g" % float(c) for c in coefs)
+        + ",",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

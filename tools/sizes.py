@@ -25,7 +25,9 @@ ARROWS = {
     "device": {"base", "target"},
     "array": {"base", "device"},
 }
-FUNCTION = re.compile(r"^(?!typedef|struct|enum|union|#|static const|extern)[A-Za-z_][^;=]*\)\n\{\n", re.M)
+FUNCTION = re.compile(
+    r"^(?!typedef|struct|enum|union|#|static const|extern)[A-Za-z_][^;=]*\)\n\{\n", re.M
+)
 
 
 def functions(text: str) -> list[tuple[str, int, bool]]:
@@ -34,7 +36,9 @@ def functions(text: str) -> list[tuple[str, int, bool]]:
     for match in FUNCTION.finditer(text):
         end = text.find("\n}\n", match.end() - 1)
         body = text[match.start() : end]
-        found.append((match.group().splitlines()[0], body.count("\n") + 2, "/* dispatch */" in body))
+        found.append(
+            (match.group().splitlines()[0], body.count("\n") + 2, "/* dispatch */" in body)
+        )
     return found
 
 

@@ -17,7 +17,12 @@ import time
 from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SANITIZERS = {"asan": "address", "ubsan": "undefined", "tsan": "thread", "sanitize": "address,undefined"}
+SANITIZERS = {
+    "asan": "address",
+    "ubsan": "undefined",
+    "tsan": "thread",
+    "sanitize": "address,undefined",
+}
 
 
 @dataclass
@@ -35,12 +40,22 @@ class Count:
 def run(command: list[str], **options: object) -> subprocess.CompletedProcess[str]:
     env = dict(os.environ, PATH=f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}")
     env.update(options.pop("env", {}))  # type: ignore[arg-type]
-    return subprocess.run(command, cwd=ROOT, env=env, text=True, capture_output=True, check=False, **options)  # type: ignore[call-overload,no-any-return]
+    return subprocess.run(
+        command, cwd=ROOT, env=env, text=True, capture_output=True, check=False, **options
+    )  # type: ignore[call-overload,no-any-return]
 
 
 def build(folder: str, *options: str) -> bool:
     """Configures and compiles a build folder; shows the errors of a failed one."""
-    setup = ["meson", "setup", folder, "-Dtests=true", "-Dbuildtype=debugoptimized", "-Db_ndebug=false", *options]
+    setup = [
+        "meson",
+        "setup",
+        folder,
+        "-Dtests=true",
+        "-Dbuildtype=debugoptimized",
+        "-Db_ndebug=false",
+        *options,
+    ]
     if (ROOT / folder / "build.ninja").exists():
         setup.append("--reconfigure")
     for command in (setup, ["ninja", "-C", folder]):
@@ -54,7 +69,9 @@ def build(folder: str, *options: str) -> bool:
 def counts(text: str) -> Count:
     """The sum of all closing lines in a program's output."""
     total = Count()
-    for match in re.finditer(r"^(?:\w+: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", text, re.M):
+    for match in re.finditer(
+        r"^(?:\w+: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", text, re.M
+    ):
         total.add(Count(int(match[1]), int(match[2]), int(match[3] or 0)))
     return total
 
@@ -76,7 +93,10 @@ def programs(folder: str, env: dict[str, str] | None = None) -> Count:
             found.failed += 1
         total.add(found)
         mark = "ok  " if not found.failed else "FAIL"
-        print(f"  {mark} {path.name}: {found.passed} passed, {found.skipped} skipped, {time.monotonic() - start:.1f} s", flush=True)
+        print(
+            f"  {mark} {path.name}: {found.passed} passed, {found.skipped} skipped, {time.monotonic() - start:.1f} s",
+            flush=True,
+        )
         if found.failed:
             print(output[-4000:])
     return total
@@ -116,7 +136,10 @@ def step_fuzz(options: argparse.Namespace) -> Count:
         found = counts(done.stdout)
         if done.returncode and not found.failed:
             found.failed += 1
-        print(f"  {'ok  ' if not found.failed else 'FAIL'} fuzz {source.stem}: {found.passed} inputs", flush=True)
+        print(
+            f"  {'ok  ' if not found.failed else 'FAIL'} fuzz {source.stem}: {found.passed} inputs",
+            flush=True,
+        )
         if found.failed:
             print((done.stdout + done.stderr)[-4000:])
         total.add(Count(passed=1 - min(found.failed, 1), failed=min(found.failed, 1)))
@@ -127,12 +150,22 @@ def step_python(_: argparse.Namespace) -> Count:
     """The Python tests, against the installed package."""
     command = [sys.executable, "-m", "pytest", "-q", "-rs", "tests/python"]
     env = dict(os.environ, TESSERA_CACHE_DIR="off")
-    done = subprocess.run(command, cwd=ROOT, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env=env,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
     print(done.stdout[-8000:])
     line = done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
     found = {word: int(n) for n, word in re.findall(r"(\d+) (passed|failed|skipped|error)", line)}
     failed = found.get("failed", 0) + found.get("error", 0)
-    return Count(found.get("passed", 0), failed or int(done.returncode != 0), found.get("skipped", 0))
+    return Count(
+        found.get("passed", 0), failed or int(done.returncode != 0), found.get("skipped", 0)
+    )
 
 
 def step_tree(_: argparse.Namespace) -> Count:
@@ -173,12 +206,17 @@ def main() -> int:
     parser.add_argument("--bless", action="store_true")
     options = parser.parse_args()
     total = Count()
-    for name, step in STEPS.items() if not options.only else [(options.only, {**STEPS, **NAMED}[options.only])]:
+    for name, step in (
+        STEPS.items() if not options.only else [(options.only, {**STEPS, **NAMED}[options.only])]
+    ):
         start = time.monotonic()
         print(f"{name}:", flush=True)
         found = step(options)
         total.add(found)
-        print(f"  {name}: {found.passed} / {found.failed} / {found.skipped} in {time.monotonic() - start:.0f} s", flush=True)
+        print(
+            f"  {name}: {found.passed} / {found.failed} / {found.skipped} in {time.monotonic() - start:.0f} s",
+            flush=True,
+        )
     print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped")
     return 1 if total.failed else 0
 

@@ -69,7 +69,9 @@ def numpy_dtype(dtype: Any) -> Any:
     try:
         import ml_dtypes
     except ImportError:
-        raise TypeError(f"NumPy has no dtype {name}; install ml_dtypes, or use .view('uint16')") from None
+        raise TypeError(
+            f"NumPy has no dtype {name}; install ml_dtypes, or use .view('uint16')"
+        ) from None
     return numpy.dtype(getattr(ml_dtypes, name))
 
 

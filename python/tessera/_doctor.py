@@ -38,7 +38,13 @@ def _gpus() -> list[Line]:
         if not count:
             _core.device_info("cuda")
     except Exception as error:
-        return [(NOTE, "GPU", f"{error} With it the same programs run on the GPU; nothing else is needed.")]
+        return [
+            (
+                NOTE,
+                "GPU",
+                f"{error} With it the same programs run on the GPU; nothing else is needed.",
+            )
+        ]
     lines: list[Line] = []
     for i in range(count):
         try:
@@ -54,7 +60,13 @@ def _gpus() -> list[Line]:
             f"driver for CUDA {driver // 1000}.{driver % 1000 // 10}",
         ))  # fmt: skip
         if driver < 12000:
-            lines.append((BAD, f"GPU {i}", "the driver is older than CUDA 12.0, which Tessera needs: update it"))
+            lines.append(
+                (
+                    BAD,
+                    f"GPU {i}",
+                    "the driver is older than CUDA 12.0, which Tessera needs: update it",
+                )
+            )
     return lines
 
 
@@ -106,7 +118,9 @@ def _cache() -> list[Line]:
 
 def report() -> list[Line]:
     """Lines of (mark, what, text); the mark "!!" is something that should be mended."""
-    python = f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"
+    python = (
+        f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"
+    )
     lines: list[Line] = [(GOOD, "Tessera", __version__), (GOOD, "Python", python)]
     for part in (_cpu, _llvm, _gpus, _tools, _packages, _cache):
         lines += part()

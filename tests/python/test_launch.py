@@ -47,7 +47,21 @@ def test_vector_add_of_any_length(n):
     np.testing.assert_array_equal(out, a + b)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64"])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "float64",
+        "float32",
+        "float16",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint32",
+        "uint64",
+    ],
+)
 def test_vector_add_of_any_dtype(dtype):
     a, b, out = random(100, dtype), random(100, dtype), np.zeros(100, dtype)
     add(a, b, out)
@@ -141,7 +155,16 @@ def test_a_grid_out_of_range_is_refused(grid):
         ct.launch(None, grid, fill_kernel, (np.zeros(16, np.int32), 1))
 
 
-@pytest.mark.parametrize("grid, error", [((), ValueError), ((1, 1, 1, 1), ValueError), ("8", TypeError), (("a",), TypeError), ((1.5,), TypeError)])
+@pytest.mark.parametrize(
+    "grid, error",
+    [
+        ((), ValueError),
+        ((1, 1, 1, 1), ValueError),
+        ("8", TypeError),
+        (("a",), TypeError),
+        ((1.5,), TypeError),
+    ],
+)
 def test_a_malformed_grid_is_refused(grid, error):
     with pytest.raises(error):
         ct.launch(None, grid, fill_kernel, (np.zeros(16, np.int32), 1))
@@ -220,7 +243,11 @@ def test_arrays_of_more_than_two_gigabytes():
 
     @ct.kernel
     def last(out, VALUE: ct.Constant[int]):
-        ct.store(out, index=(ct.num_tiles(out, 0, (16,)) - 1,), tile=ct.full((16,), VALUE, dtype=ct.uint8))
+        ct.store(
+            out,
+            index=(ct.num_tiles(out, 0, (16,)) - 1,),
+            tile=ct.full((16,), VALUE, dtype=ct.uint8),
+        )
 
     ct.launch(None, (1,), last, (big, 5))
     assert (big[(1 << 31) + 96 :] == 5).all() and big[(1 << 31) + 95] == 9
@@ -249,7 +276,12 @@ print("right")
 def test_a_script_for_cuda_tile_runs_unchanged(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    done = subprocess.run([sys.executable, "-m", "tessera", "run", str(script)], capture_output=True, text=True, env=os.environ)
+    done = subprocess.run(
+        [sys.executable, "-m", "tessera", "run", str(script)],
+        capture_output=True,
+        text=True,
+        env=os.environ,
+    )
     assert done.stdout == "right\n", done.stderr
 
 

@@ -19,14 +19,19 @@ def attention_kernel(
     m, head = ct.bid(0), ct.bid(1)
     keys = k.shape[1]
     shift = keys - q.shape[1]  # causal masks are aligned at the last key
-    qt = ct.reshape(ct.load(q, index=(head, m, 0), shape=(1, TM, D), padding_mode=ct.PaddingMode.ZERO), (TM, D))
+    qt = ct.reshape(
+        ct.load(q, index=(head, m, 0), shape=(1, TM, D), padding_mode=ct.PaddingMode.ZERO), (TM, D)
+    )
     rows = ct.expand_dims(m * TM + ct.arange(TM, dtype=ct.int32), 1) + shift
     biggest = ct.full((TM, 1), -3.0e38, dtype=ct.float32)
     total = ct.zeros((TM, 1), dtype=ct.float32)
     acc = ct.zeros((TM, D), dtype=ct.float32)
     last = min(keys, (m + 1) * TM + shift) if CAUSAL else keys
     for j in range(ct.cdiv(last, TN)):
-        kt = ct.reshape(ct.load(k, index=(head, j, 0), shape=(1, TN, D), padding_mode=ct.PaddingMode.ZERO), (TN, D))
+        kt = ct.reshape(
+            ct.load(k, index=(head, j, 0), shape=(1, TN, D), padding_mode=ct.PaddingMode.ZERO),
+            (TN, D),
+        )
         s = ct.mma(qt, ct.transpose(kt), ct.zeros((TM, TN), dtype=ct.float32)) * scale
         cols = ct.expand_dims(j * TN + ct.arange(TN, dtype=ct.int32), 0)
         seen = cols < keys
@@ -37,7 +42,10 @@ def attention_kernel(
         p = ct.exp2(s - new)
         shrink = ct.exp2(biggest - new)
         total = total * shrink + ct.sum(p, axis=1, keepdims=True)
-        vt = ct.reshape(ct.load(v, index=(head, j, 0), shape=(1, TN, D), padding_mode=ct.PaddingMode.ZERO), (TN, D))
+        vt = ct.reshape(
+            ct.load(v, index=(head, j, 0), shape=(1, TN, D), padding_mode=ct.PaddingMode.ZERO),
+            (TN, D),
+        )
         acc = ct.mma(ct.astype(p, v.dtype), vt, acc * shrink)
         biggest = new
     result = ct.astype(acc * (1.0 / total), out.dtype)

@@ -12,7 +12,13 @@ from . import on_gpu
 
 @ct.kernel
 def gemm_kernel(
-    a, b, c, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], GROUP: ct.Constant[int]
+    a,
+    b,
+    c,
+    TM: ct.Constant[int],
+    TN: ct.Constant[int],
+    TK: ct.Constant[int],
+    GROUP: ct.Constant[int],
 ):
     rows, cols = ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN)
     block = ct.bid(0)
@@ -31,7 +37,12 @@ def gemm_kernel(
 
 
 def gemm(
-    a: Any, b: Any, c: Any, stream: Any = None, tile: tuple[int, int, int] | None = None, group: int = 8
+    a: Any,
+    b: Any,
+    c: Any,
+    stream: Any = None,
+    tile: tuple[int, int, int] | None = None,
+    group: int = 8,
 ) -> None:
     """``c = a @ b`` for a (M, K), b (K, N), c (M, N); accumulates in float32."""
     if tile is None:

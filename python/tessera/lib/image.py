@@ -21,7 +21,13 @@ def _clamp(i: Any, n: Any) -> Any:
 
 @ct.kernel
 def blur_kernel(
-    image, weights, out, RADIUS: ct.Constant[int], AXIS: ct.Constant[int], TH: ct.Constant[int], TW: ct.Constant[int]
+    image,
+    weights,
+    out,
+    RADIUS: ct.Constant[int],
+    AXIS: ct.Constant[int],
+    TH: ct.Constant[int],
+    TW: ct.Constant[int],
 ):
     h, w = image.shape
     r = _places(0, ct.bid(0), TH)
@@ -42,9 +48,17 @@ def sobel_kernel(image, out, TH: ct.Constant[int], TW: ct.Constant[int]):
     c = _places(1, ct.bid(1), TW)
     up, down = _clamp(r - 1, h), _clamp(r + 1, h)
     left, right = _clamp(c - 1, w), _clamp(c + 1, w)
-    nw, n, ne = ct.gather(image, (up, left)), ct.gather(image, (up, c)), ct.gather(image, (up, right))
+    nw, n, ne = (
+        ct.gather(image, (up, left)),
+        ct.gather(image, (up, c)),
+        ct.gather(image, (up, right)),
+    )
     west, east = ct.gather(image, (r, left)), ct.gather(image, (r, right))
-    sw, s, se = ct.gather(image, (down, left)), ct.gather(image, (down, c)), ct.gather(image, (down, right))
+    sw, s, se = (
+        ct.gather(image, (down, left)),
+        ct.gather(image, (down, c)),
+        ct.gather(image, (down, right)),
+    )
     gx = (ne + 2.0 * east + se) - (nw + 2.0 * west + sw)
     gy = (sw + 2.0 * s + se) - (nw + 2.0 * n + ne)
     ct.store(out, index=(ct.bid(0), ct.bid(1)), tile=ct.sqrt(gx * gx + gy * gy))
@@ -55,7 +69,12 @@ def _grid(image: Any, tile: tuple[int, int]) -> tuple[int, int, int]:
 
 
 def blur(
-    image: Any, weights: Any, scratch: Any, out: Any, stream: Any = None, tile: tuple[int, int] = (8, 128)
+    image: Any,
+    weights: Any,
+    scratch: Any,
+    out: Any,
+    stream: Any = None,
+    tile: tuple[int, int] = (8, 128),
 ) -> None:
     """Convolves a (rows, columns) float32 picture with ``weights`` along both axes.
 

@@ -36,7 +36,9 @@ class _Meta(type):
         for member in cls:
             if value is member or member.value == value:
                 return member
-        raise ValueError(f"{value!r} is not a valid {cls.__name__}; it has {', '.join(cls.__members__)}")
+        raise ValueError(
+            f"{value!r} is not a valid {cls.__name__}; it has {', '.join(cls.__members__)}"
+        )
 
     def __getitem__(cls, key: str) -> Any:
         return cls.__members__[key]

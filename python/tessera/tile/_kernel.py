@@ -144,7 +144,9 @@ def _check_hint(name: str, value: Any) -> Any:
         if v is None:
             continue
         if isinstance(v, bool) or not isinstance(v, int):
-            raise TypeError(f"kernel hint {name} must be an int, None or ByTarget, not {type(v).__name__}")
+            raise TypeError(
+                f"kernel hint {name} must be an int, None or ByTarget, not {type(v).__name__}"
+            )
         if not good(v):
             raise ValueError(f"kernel hint {name} is {v}; it must be {wanted}")
     return value
@@ -191,14 +193,27 @@ class kernel(_core.Kernel):  # type: ignore[misc]
             return lambda f: cls(f, **hints)
         return super().__new__(cls)
 
-    def __init__(self, function: Any = None, /, *, checked: bool = False, fastmath: bool = False, **hints: Any) -> None:
+    def __init__(
+        self,
+        function: Any = None,
+        /,
+        *,
+        checked: bool = False,
+        fastmath: bool = False,
+        **hints: Any,
+    ) -> None:
         unknown = set(hints) - set(_HINTS)
         if unknown:
-            raise TypeError(f"kernel() has no hint {sorted(unknown)[0]!r}; it has {', '.join(_HINTS)}, checked, fastmath")
+            raise TypeError(
+                f"kernel() has no hint {sorted(unknown)[0]!r}; it has {', '.join(_HINTS)}, checked, fastmath"
+            )
         if not callable(function) or not hasattr(function, "__code__"):
             raise TypeError(f"@kernel takes a Python function, not a {type(function).__name__}")
         self._function = function
-        self._hints = {**_DEFAULTS, **{name: _check_hint(name, value) for name, value in hints.items()}}
+        self._hints = {
+            **_DEFAULTS,
+            **{name: _check_hint(name, value) for name, value in hints.items()},
+        }
         self._checked, self._fastmath = bool(checked), bool(fastmath)
         self._pack: bytes | None = None
         self.__name__ = function.__name__
@@ -233,7 +248,10 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         notes = _annotations(self._function)
         rows = tuple((name, *_row(notes.get(name))) for name in names)
         checked = self._checked or os.environ.get("TESSERA_CHECKED", "0") not in ("", "0")
-        plain = [_plain_hint(self._hints.get(n)) for n in ("num_ctas", "occupancy", "opt_level", "num_worker_warps")]
+        plain = [
+            _plain_hint(self._hints.get(n))
+            for n in ("num_ctas", "occupancy", "opt_level", "num_worker_warps")
+        ]
         stages = _plain_hint(self._hints.get("num_stages"))
         return (
             self.__name__, code.co_filename, self._pack, rows,
@@ -247,7 +265,11 @@ def _annotations(function: Any) -> dict[str, Any]:
     for name, note in notes.items():
         if not isinstance(note, str):
             continue
-        space = dict(zip(function.__code__.co_freevars, (c.cell_contents for c in function.__closure__ or ())))
+        space = dict(
+            zip(
+                function.__code__.co_freevars, (c.cell_contents for c in function.__closure__ or ())
+            )
+        )
         try:
             notes[name] = eval(note, function.__globals__, space)
         except Exception:
@@ -291,7 +313,9 @@ def function(fn: Union[F, None] = None, /, *, host: bool = False, tile: bool = T
         return fn
 
     def outside(*args: Any, **kwargs: Any) -> Any:
-        raise RuntimeError(f"{fn.__name__}() is a helper of tile kernels and was called on the host")
+        raise RuntimeError(
+            f"{fn.__name__}() is a helper of tile kernels and was called on the host"
+        )
 
     outside.__name__, outside.__doc__ = fn.__name__, fn.__doc__
     outside.__wrapped__ = fn  # type: ignore[attr-defined]

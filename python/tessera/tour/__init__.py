@@ -29,8 +29,12 @@ def _device(wanted: str | None) -> str:
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="tessera tour", description=__doc__)
-    parser.add_argument("--device", choices=("cpu", "cuda"), help="default: the GPU if there is one")
-    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("tour-out"), help="folder for the results")
+    parser.add_argument(
+        "--device", choices=("cpu", "cuda"), help="default: the GPU if there is one"
+    )
+    parser.add_argument(
+        "--out", type=pathlib.Path, default=pathlib.Path("tour-out"), help="folder for the results"
+    )
     parser.add_argument("--small", action="store_true", help="small data, for a quick look")
     parser.add_argument("--seconds", type=float, default=1.0, help="timing budget for each kernel")
     parser.add_argument("--seed", type=int, default=None, help="of the random data; default: fresh")
@@ -41,7 +45,9 @@ def main(arguments: list[str]) -> int:
     """Runs the tour; 0 if every result is right."""
     options = _parse(arguments)
     if _missing():
-        print(f"the tour needs {', '.join(_missing())}: pip install 'tessera[tour]'", file=sys.stderr)
+        print(
+            f"the tour needs {', '.join(_missing())}: pip install 'tessera[tour]'", file=sys.stderr
+        )
         return 2
     os.environ.setdefault("TESSERA_CACHE_DIR", "off")  # first calls are measured, not looked up
     try:
@@ -85,7 +91,9 @@ def _run(options: argparse.Namespace) -> int:
     console.print(table)
     page = options.out / "report.html"
     report.write(page, results, roof, pictures, photo_error)
-    console.print(f"copy {roof.bandwidth:,.1f} GB/s, {roof.flops_source} {roof.flops:,.0f} GFLOP/s on this machine in this run")
+    console.print(
+        f"copy {roof.bandwidth:,.1f} GB/s, {roof.flops_source} {roof.flops:,.0f} GFLOP/s on this machine in this run"
+    )
     console.print(f"pictures and report: {page}")
     wrong = [r.name for r in results if not r.ok] + (["photograph"] if photo_error > 1e-4 else [])
     if wrong:

@@ -43,7 +43,9 @@ class Case:
         return self.flops / self.bytes < 20
 
 
-def _uniform(rng: np.random.Generator, shape: Any, low: float = -1.0, high: float = 1.0) -> np.ndarray:
+def _uniform(
+    rng: np.random.Generator, shape: Any, low: float = -1.0, high: float = 1.0
+) -> np.ndarray:
     return rng.uniform(low, high, shape).astype(np.float32)
 
 
@@ -149,7 +151,9 @@ def _attention_numpy(x: list[np.ndarray]) -> np.ndarray:
     return _softmax_numpy(s) @ v
 
 
-def _attention(rng: np.random.Generator, heads: int, n: int, d: int, dtype: str, tile: tuple[int, int]) -> Case:
+def _attention(
+    rng: np.random.Generator, heads: int, n: int, d: int, dtype: str, tile: tuple[int, int]
+) -> Case:
     inputs = [_cast(_uniform(rng, (heads, n, d)), dtype) for _ in range(3)]
     item = 4 if dtype == "float32" else 2
     return Case(

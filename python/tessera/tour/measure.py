@@ -129,11 +129,24 @@ def measure(case: Case, device: str, roof: Roofs, name: str, budget: float) -> R
     error = _error(case, out, rng)
     seconds = timed(lambda: case.run(arrays, out), device, budget)
     least = 1 if case.flops > 1e11 else 3
-    numpy_seconds = timed(lambda: case.numpy(case.inputs), "cpu", 0.3, least) if case.flops < 5e11 else float("nan")
+    numpy_seconds = (
+        timed(lambda: case.numpy(case.inputs), "cpu", 0.3, least)
+        if case.flops < 5e11
+        else float("nan")
+    )
     if case.bound_by_memory:
         of_roof = case.bytes / seconds * 1e-9 / roof.bandwidth
     else:
         of_roof = case.flops / seconds * 1e-9 / roof.flops
     return Result(
-        case.name, name, first, seconds, case.bytes, case.flops, of_roof, numpy_seconds, error, case.tolerance
+        case.name,
+        name,
+        first,
+        seconds,
+        case.bytes,
+        case.flops,
+        of_roof,
+        numpy_seconds,
+        error,
+        case.tolerance,
     )

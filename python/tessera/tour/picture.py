@@ -73,12 +73,18 @@ def filter_photo(device: str, folder: pathlib.Path) -> tuple[list[pathlib.Path],
         out = tessera.empty(plane.shape, "float32", device)
         image.blur(plane, taps, scratch, out)
         blurred.append(out.numpy())
-        worst = max(worst, float(np.abs(blurred[-1] - _blur_reference(photo[:, :, channel], weights)).max()))
+        worst = max(
+            worst, float(np.abs(blurred[-1] - _blur_reference(photo[:, :, channel], weights)).max())
+        )
     grey = np.ascontiguousarray(photo @ np.array([0.299, 0.587, 0.114], np.float32))
     edges = tessera.empty(grey.shape, "float32", device)
     image.sobel(_on(device, grey), edges)
     worst = max(worst, float(np.abs(edges.numpy() - _sobel_reference(grey)).max()))
-    pictures = {"photo": photo, "blur": np.stack(blurred, axis=2), "edges": edges.numpy() / edges.numpy().max()}
+    pictures = {
+        "photo": photo,
+        "blur": np.stack(blurred, axis=2),
+        "edges": edges.numpy() / edges.numpy().max(),
+    }
     paths = []
     for name, pixels in pictures.items():
         paths.append(folder / f"{name}.png")

@@ -50,7 +50,9 @@ def _roofline(results: Sequence[Result], roof: Roofs) -> str:
             axes.loglog(r.flops / r.bytes, r.flops / r.seconds * 1e-9, "o", label=r.name)
     axes.set_xlabel("flop per byte")
     axes.set_ylabel("GFLOP/s")
-    axes.set_title(f"copy {roof.bandwidth:,.1f} GB/s, {roof.flops_source} {roof.flops:,.0f} GFLOP/s")
+    axes.set_title(
+        f"copy {roof.bandwidth:,.1f} GB/s, {roof.flops_source} {roof.flops:,.0f} GFLOP/s"
+    )
     axes.legend(fontsize=8, loc="lower right")
     axes.grid(True, which="both", linewidth=0.2)
     figure.tight_layout()
@@ -68,12 +70,20 @@ def _picture(path: pathlib.Path) -> str:
 
 
 def write(
-    path: pathlib.Path, results: Sequence[Result], roof: Roofs, pictures: Sequence[pathlib.Path], error: float
+    path: pathlib.Path,
+    results: Sequence[Result],
+    roof: Roofs,
+    pictures: Sequence[pathlib.Path],
+    error: float,
 ) -> None:
     """Writes the report to ``path``."""
     head = "".join(f"<th>{html.escape(h)}</th>" for h in HEADINGS)
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row(r)) + "</tr>" for r in results)
-    machine = html.escape(f"{platform.machine()}, {platform.platform()}, Python {platform.python_version()}")
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(c)}</td>" for c in row(r)) + "</tr>" for r in results
+    )
+    machine = html.escape(
+        f"{platform.machine()}, {platform.platform()}, Python {platform.python_version()}"
+    )
     path.write_text(
         "<!doctype html><meta charset=utf-8><title>Tessera tour</title><style>"
         "body{font:15px/1.5 sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#222}"

@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic, mathematics, reductions and matrix products.
+
+Stubs with their documentation; the compiler knows them by name (src/front/tile_op.def).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._op import op
+
+__all__ = [
+    "abs",
+    "argmax",
+    "argmin",
+    "atan2",
+    "bitwise_and",
+    "bitwise_lshift",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_rshift",
+    "bitwise_xor",
+    "ceil",
+    "cos",
+    "cosh",
+    "cumprod",
+    "cumsum",
+    "divmod",
+    "equal",
+    "exp",
+    "exp2",
+    "floor",
+    "floordiv",
+    "greater",
+    "greater_equal",
+    "isnan",
+    "less",
+    "less_equal",
+    "log",
+    "log2",
+    "matmul",
+    "max",
+    "maximum",
+    "min",
+    "minimum",
+    "mma",
+    "mma_scaled",
+    "mod",
+    "negative",
+    "not_equal",
+    "pow",
+    "prod",
+    "reduce",
+    "rsqrt",
+    "scan",
+    "sin",
+    "sinh",
+    "sqrt",
+    "sum",
+    "tan",
+    "tanh",
+    "truediv",
+]
+
+
+@op
+def truediv(x: Any, y: Any, /, *, rounding_mode: Any = None, flush_to_zero: bool = False) -> Any:
+    """``x / y``; ints divide as float32. ``rounding_mode`` FULL and APPROX allow faster float32 division."""
+
+
+@op
+def floordiv(x: Any, y: Any, /) -> Any:
+    """``x // y``, rounded towards minus infinity."""
+
+
+@op
+def mod(x: Any, y: Any, /) -> Any:
+    """``x % y`` with the sign of the divisor, as in Python."""
+
+
+@op
+def divmod(x: Any, y: Any, /) -> Any:
+    """``(x // y, x % y)`` of ints."""
+
+
+@op
+def pow(x: Any, y: Any, /) -> Any:
+    """``x ** y`` of floats; an int exponent is allowed."""
+
+
+@op
+def atan2(y: Any, x: Any, /) -> Any:
+    """Angle of the point (x, y) in radians, -pi to pi."""
+
+
+@op
+def minimum(x: Any, y: Any, /, *, flush_to_zero: bool = False, propagate_nan: bool = False) -> Any:
+    """The smaller of two; NaN loses unless ``propagate_nan``."""
+
+
+@op
+def maximum(x: Any, y: Any, /, *, flush_to_zero: bool = False, propagate_nan: bool = False) -> Any:
+    """The larger of two; NaN loses unless ``propagate_nan``."""
+
+
+@op
+def negative(x: Any, /) -> Any:
+    """``-x``."""
+
+
+@op
+def abs(x: Any, /) -> Any:
+    """Absolute value."""
+
+
+@op
+def isnan(x: Any, /) -> Any:
+    """Where a float is NaN."""
+
+
+@op
+def exp(x: Any, /, *, rounding_mode: Any = None) -> Any:
+    """e to the x."""
+
+
+@op
+def exp2(x: Any, /, *, flush_to_zero: bool = False, rounding_mode: Any = None) -> Any:
+    """2 to the x."""
+
+
+@op
+def log(x: Any, /) -> Any:
+    """Natural logarithm."""
+
+
+@op
+def log2(x: Any, /) -> Any:
+    """Logarithm to base 2."""
+
+
+@op
+def sqrt(x: Any, /, *, rounding_mode: Any = None, flush_to_zero: bool = False) -> Any:
+    """Square root, correctly rounded unless APPROX is asked for."""
+
+
+@op
+def rsqrt(x: Any, /, *, flush_to_zero: bool = False) -> Any:
+    """1 / sqrt(x)."""
+
+
+@op
+def sin(x: Any, /) -> Any:
+    """Sine of radians, any argument."""
+
+
+@op
+def cos(x: Any, /) -> Any:
+    """Cosine of radians, any argument."""
+
+
+@op
+def tan(x: Any, /) -> Any:
+    """Tangent of radians."""
+
+
+@op
+def sinh(x: Any, /) -> Any:
+    """Hyperbolic sine."""
+
+
+@op
+def cosh(x: Any, /) -> Any:
+    """Hyperbolic cosine."""
+
+
+@op
+def tanh(x: Any, /, *, rounding_mode: Any = None) -> Any:
+    """Hyperbolic tangent."""
+
+
+@op
+def floor(x: Any, /) -> Any:
+    """Greatest whole float not above x."""
+
+
+@op
+def ceil(x: Any, /) -> Any:
+    """Least whole float not below x."""
+
+
+@op
+def bitwise_and(x: Any, y: Any, /) -> Any:
+    """``x & y`` of ints or bools of one dtype."""
+
+
+@op
+def bitwise_or(x: Any, y: Any, /) -> Any:
+    """``x | y`` of ints or bools of one dtype."""
+
+
+@op
+def bitwise_xor(x: Any, y: Any, /) -> Any:
+    """``x ^ y`` of ints or bools of one dtype."""
+
+
+@op
+def bitwise_lshift(x: Any, y: Any, /) -> Any:
+    """``x << y`` of ints."""
+
+
+@op
+def bitwise_rshift(x: Any, y: Any, /) -> Any:
+    """``x >> y`` of ints; keeps the sign of signed ones."""
+
+
+@op
+def bitwise_not(x: Any, /) -> Any:
+    """``~x`` of ints or bools."""
+
+
+@op
+def greater(x: Any, y: Any, /) -> Any:
+    """``x > y``."""
+
+
+@op
+def greater_equal(x: Any, y: Any, /) -> Any:
+    """``x >= y``."""
+
+
+@op
+def less(x: Any, y: Any, /) -> Any:
+    """``x < y``."""
+
+
+@op
+def less_equal(x: Any, y: Any, /) -> Any:
+    """``x <= y``."""
+
+
+@op
+def equal(x: Any, y: Any, /) -> Any:
+    """``x == y``."""
+
+
+@op
+def not_equal(x: Any, y: Any, /) -> Any:
+    """``x != y``; true for NaN."""
+
+
+@op
+def sum(
+    x: Any,
+    /,
+    axis: Any = None,
+    *,
+    keepdims: bool = False,
+    rounding_mode: Any = None,
+    flush_to_zero: bool = False,
+) -> Any:
+    """Sum over ``axis`` (None: all, an int or a tuple). Keeps the dtype; bools sum as int32."""
+
+
+@op
+def prod(
+    x: Any,
+    /,
+    axis: Any = None,
+    *,
+    keepdims: bool = False,
+    rounding_mode: Any = None,
+    flush_to_zero: bool = False,
+) -> Any:
+    """Product over ``axis``."""
+
+
+@op
+def max(
+    x: Any,
+    /,
+    axis: Any = None,
+    *,
+    keepdims: bool = False,
+    flush_to_zero: bool = False,
+    propagate_nan: bool = False,
+) -> Any:
+    """Largest element over ``axis``; NaN loses unless ``propagate_nan``."""
+
+
+@op
+def min(
+    x: Any,
+    /,
+    axis: Any = None,
+    *,
+    keepdims: bool = False,
+    flush_to_zero: bool = False,
+    propagate_nan: bool = False,
+) -> Any:
+    """Smallest element over ``axis``; NaN loses unless ``propagate_nan``."""
+
+
+@op
+def argmax(
+    x: Any, /, axis: Any = None, *, keepdims: bool = False, propagate_nan: bool = False
+) -> Any:
+    """Index (int32) of the largest element; the smallest index of equal ones."""
+
+
+@op
+def argmin(
+    x: Any, /, axis: Any = None, *, keepdims: bool = False, propagate_nan: bool = False
+) -> Any:
+    """Index (int32) of the smallest element; the smallest index of equal ones."""
+
+
+@op
+def reduce(x: Any, /, axis: int, func: Any, identity: Any, *, keepdims: bool = False) -> Any:
+    """Reduction over one constant axis with a function of yours.
+
+    Parameters
+    ----------
+    x : tile or tuple of N tiles
+    func : function of 2N scalars
+        The first N are one side, the last N the other; gives a scalar or a tuple of N. Must be pure and
+        associative.
+    identity : constant or tuple of N
+    """
+
+
+@op
+def cumsum(
+    x: Any,
+    /,
+    axis: int = 0,
+    *,
+    reverse: bool = False,
+    rounding_mode: Any = None,
+    flush_to_zero: bool = False,
+) -> Any:
+    """Inclusive running sum along ``axis``."""
+
+
+@op
+def cumprod(
+    x: Any,
+    /,
+    axis: int = 0,
+    *,
+    reverse: bool = False,
+    rounding_mode: Any = None,
+    flush_to_zero: bool = False,
+) -> Any:
+    """Inclusive running product along ``axis``."""
+
+
+@op
+def scan(x: Any, /, axis: int, func: Any, identity: Any, *, reverse: bool = False) -> Any:
+    """Inclusive scan along one axis with a function as for ``reduce``."""
+
+
+@op
+def mma(x: Any, y: Any, /, acc: Any, *, use_fast_acc: bool = False) -> Any:
+    """``x @ y + acc`` on tensor cores where there are some.
+
+    x is ([B,] M, K), y ([B,] K, N), acc ([B,] M, N). float16 accumulates in float16 or float32; bfloat16,
+    float32, tfloat32 and float8 in float32; float64 in float64; int8 and uint8 in int32. No promotion.
+    """
+
+
+@op
+def mma_scaled(x: Any, x_scale: Any, y: Any, y_scale: Any, /, acc: Any) -> Any:
+    """Block-scaled ``mma``: x_scale is ([B,] M, K / block), y_scale ([B,] K / block, N)."""
+
+
+@op
+def matmul(x: Any, y: Any, /) -> Any:
+    """``x @ y``: promotes, accumulates wide, gives the promoted dtype."""
