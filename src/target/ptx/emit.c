@@ -94,11 +94,16 @@ static void emit_const(ts_ptx *e, ts_val v, uint64_t bits)
                               : (int64_t)(bits << (64 - t->bits)) >> (64 - t->bits));
 }
 
+/* A number stands for itself even where another reader made it have a register. */
 static void emit_value(ts_ptx *e, ts_val v)
 {
     uint64_t bits;
     v = e->alias[v];
-    if (e->reg[v])
+    const ts_ptx_type *t = ts__ptx_type(e, ts__ptx_type_of(e, v));
+    bool plain = t->s || t->class == TS_RC_F || t->class == TS_RC_D;
+    if (plain && ts__ptx_const(e, v, &bits))
+        emit_const(e, v, bits);
+    else if (e->reg[v])
         emit_reg(&e->text, e->reg[v]);
     else if (ts__ptx_const(e, v, &bits))
         emit_const(e, v, bits);

@@ -213,9 +213,9 @@ static ts_reg alu_scaled(ts_ptx *e, ts_reg x, uint32_t factor)
     return y;
 }
 
-static ts_reg alu_approx_of(ts_ptx *e, const alu_approx *row, ts_reg x, uint32_t attr)
+static ts_reg alu_approx_of(ts_ptx *e, const alu_approx *row, ts_reg x, uint32_t attr, ts_reg out)
 {
-    ts_reg y = ts__ptx_temp(e, TS_RC_F);
+    ts_reg y = out && !row->after ? out : ts__ptx_temp(e, TS_RC_F);
     bool no_ftz = !strcmp(row->stem, "tanh.approx");
     x = alu_scaled(e, x, row->before);
     PUT("$s$s.f32 $r, $r;\n", row->stem, attr & TS_A_FTZ && !no_ftz ? ".ftz" : "", y, x);
@@ -256,7 +256,9 @@ void ts__emit_math(ts_ptx *e, ts_val v, const ts_inst *inst)
     if (inst->op == TS_OP_pow)
         y = alu_pow(e, x, alu_as_f32(e, inst->opnd[1], inst->type));
     else
-        y = inst->op == TS_OP_tan ? alu_tan(e, x) : alu_approx_of(e, row, x, inst->aux);
+        y = inst->op == TS_OP_tan ? alu_tan(e, x) : alu_approx_of(e, row, x, inst->aux, f32 ? e->reg[v] : 0);
+    if (f32 && y == e->reg[v])
+        return;
     if (f32)
         PUT("mov.f32 $v, $r;\n", v, y);
     else

@@ -432,7 +432,7 @@ static void mem_tma_source(ts_ptx *e, const ts_inst *inst, const ts_val *coords)
     int rank = (int)TS_S_NUMBER(inst->aux);
     PUT("[$r, {", mem_tmap(e, inst));
     for (int i = 0; i < rank; i++)
-        PUT(i ? ", $v" : "$v", coords[i]);
+        PUT(i ? ", $r" : "$r", e->reg[e->alias[coords[i]]]);
     PUT("}]");
 }
 
