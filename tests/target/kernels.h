@@ -147,6 +147,310 @@ static const kernel_case kernel_cases[] = {
      "  %21 = store_view_tko %12, %20, %14, %14 : token\n"
      "  return\n}\n",
      2, 2048, "zi", 1, {1}, {1, 1, 1}, 0, 'i'},
+    {"mm_bf16_t",
+     "entry @mm(%1: ptr<f32>, %2: ptr<bf16>, %3: ptr<bf16>) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<64x32xf32, strides=[32, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<64x64xbf16, strides=[64, 1]>\n"
+     "  %12 = make_tensor_view %3 : tensor_view<32x64xbf16, strides=[64, 1]>\n"
+     "  %13 = make_partition_view %10 : partition_view<[64, 32], tensor_view<64x32xf32, strides=[32, 1]>>\n"
+     "  %14 = make_partition_view %11 : partition_view<[64, 64], tensor_view<64x64xbf16, strides=[64, 1]>>\n"
+     "  %15 = make_partition_view %12 : partition_view<[32, 64], tensor_view<32x64xbf16, strides=[64, 1]>>\n"
+     "  %16 = constant 0 : i32\n  %17 = load_view_tko %14, %16, %16 : tile<64x64xbf16>\n"
+     "  %18 = load_view_tko %15, %16, %16 : tile<32x64xbf16>\n  %19 = permute [1, 0] %18 : tile<64x32xbf16>\n"
+     "  %20 = load_view_tko %13, %16, %16 : tile<64x32xf32>\n  %21 = mmaf %17, %19, %20 : tile<64x32xf32>\n"
+     "  %22 = store_view_tko %13, %21, %16, %16 : token\n  return\n}\n",
+     3, 4096, "fbb", 0, {0}, {1, 1, 1}, 0.0001, 'f'},
+    {"mm_tf32",
+     "entry @mm(%1: ptr<f32>, %2: ptr<tf32>, %3: ptr<tf32>) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<32x64xf32, strides=[64, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<32x32xtf32, strides=[32, 1]>\n"
+     "  %12 = make_tensor_view %3 : tensor_view<32x64xtf32, strides=[64, 1]>\n"
+     "  %13 = make_partition_view %10 : partition_view<[32, 64], tensor_view<32x64xf32, strides=[64, 1]>>\n"
+     "  %14 = make_partition_view %11 : partition_view<[32, 32], tensor_view<32x32xtf32, strides=[32, 1]>>\n"
+     "  %15 = make_partition_view %12 : partition_view<[32, 64], tensor_view<32x64xtf32, strides=[64, 1]>>\n"
+     "  %16 = constant 0 : i32\n  %17 = load_view_tko %14, %16, %16 : tile<32x32xtf32>\n"
+     "  %19 = load_view_tko %15, %16, %16 : tile<32x64xtf32>\n"
+     "  %20 = load_view_tko %13, %16, %16 : tile<32x64xf32>\n  %21 = mmaf %17, %19, %20 : tile<32x64xf32>\n"
+     "  %22 = store_view_tko %13, %21, %16, %16 : token\n  return\n}\n",
+     3, 4096, "fff", 0, {0}, {1, 1, 1}, 0.001, 'f'},
+    {"mm_f32",
+     "entry @mm(%1: ptr<f32>, %2: ptr<f32>, %3: ptr<f32>) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<32x32xf32, strides=[32, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<32x16xf32, strides=[16, 1]>\n"
+     "  %12 = make_tensor_view %3 : tensor_view<16x32xf32, strides=[32, 1]>\n"
+     "  %13 = make_partition_view %10 : partition_view<[32, 32], tensor_view<32x32xf32, strides=[32, 1]>>\n"
+     "  %14 = make_partition_view %11 : partition_view<[32, 16], tensor_view<32x16xf32, strides=[16, 1]>>\n"
+     "  %15 = make_partition_view %12 : partition_view<[16, 32], tensor_view<16x32xf32, strides=[32, 1]>>\n"
+     "  %16 = constant 0 : i32\n  %17 = load_view_tko %14, %16, %16 : tile<32x16xf32>\n"
+     "  %19 = load_view_tko %15, %16, %16 : tile<16x32xf32>\n"
+     "  %20 = load_view_tko %13, %16, %16 : tile<32x32xf32>\n  %21 = mmaf %17, %19, %20 : tile<32x32xf32>\n"
+     "  %22 = store_view_tko %13, %21, %16, %16 : token\n  return\n}\n",
+     3, 4096, "fff", 0, {0}, {1, 1, 1}, 1e-05, 'f'},
+    {"mm_s8",
+     "entry @mm(%1: ptr<i32>, %2: ptr<i8>, %3: ptr<i8>) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<64x64xi32, strides=[64, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<64x64xi8, strides=[64, 1]>\n"
+     "  %12 = make_tensor_view %3 : tensor_view<64x64xi8, strides=[64, 1]>\n"
+     "  %13 = make_partition_view %10 : partition_view<[64, 64], tensor_view<64x64xi32, strides=[64, 1]>>\n"
+     "  %14 = make_partition_view %11 : partition_view<[64, 64], tensor_view<64x64xi8, strides=[64, 1]>>\n"
+     "  %15 = make_partition_view %12 : partition_view<[64, 64], tensor_view<64x64xi8, strides=[64, 1]>>\n"
+     "  %16 = constant 0 : i32\n  %17 = load_view_tko %14, %16, %16 : tile<64x64xi8>\n"
+     "  %19 = load_view_tko %15, %16, %16 : tile<64x64xi8>\n"
+     "  %20 = load_view_tko %13, %16, %16 : tile<64x64xi32>\n  %21 = mmai %17, %19, %20 : tile<64x64xi32>\n"
+     "  %22 = store_view_tko %13, %21, %16, %16 : token\n  return\n}\n",
+     3, 4096, "icc", 0, {0}, {1, 1, 1}, 0, 'i'},
+    {"mm_u8",
+     "entry @mm(%1: ptr<i32>, %2: ptr<i8>, %3: ptr<i8>) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<16x16xi32, strides=[16, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<16x32xi8, strides=[32, 1]>\n"
+     "  %12 = make_tensor_view %3 : tensor_view<16x32xi8, strides=[32, 1]>\n"
+     "  %13 = make_partition_view %10 : partition_view<[16, 16], tensor_view<16x16xi32, strides=[16, 1]>>\n"
+     "  %14 = make_partition_view %11 : partition_view<[16, 32], tensor_view<16x32xi8, strides=[32, 1]>>\n"
+     "  %15 = make_partition_view %12 : partition_view<[16, 32], tensor_view<16x32xi8, strides=[32, 1]>>\n"
+     "  %16 = constant 0 : i32\n  %17 = load_view_tko %14, %16, %16 : tile<16x32xi8>\n"
+     "  %18 = load_view_tko %15, %16, %16 : tile<16x32xi8>\n  %19 = permute [1, 0] %18 : tile<32x16xi8>\n"
+     "  %20 = load_view_tko %13, %16, %16 : tile<16x16xi32>\n"
+     "  %21 = mmai unsigned %17, %19, %20 : tile<16x16xi32>\n"
+     "  %22 = store_view_tko %13, %21, %16, %16 : token\n  return\n}\n",
+     3, 4096, "icc", 0, {0}, {1, 1, 1}, 0, 'i'},
+    {"mm_f64",
+     "entry @mm(%1: ptr<f64>, %2: ptr<f64>, %3: ptr<f64>) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<16x32xf64, strides=[32, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<16x16xf64, strides=[16, 1]>\n"
+     "  %12 = make_tensor_view %3 : tensor_view<16x32xf64, strides=[32, 1]>\n"
+     "  %13 = make_partition_view %10 : partition_view<[16, 32], tensor_view<16x32xf64, strides=[32, 1]>>\n"
+     "  %14 = make_partition_view %11 : partition_view<[16, 16], tensor_view<16x16xf64, strides=[16, 1]>>\n"
+     "  %15 = make_partition_view %12 : partition_view<[16, 32], tensor_view<16x32xf64, strides=[32, 1]>>\n"
+     "  %16 = constant 0 : i32\n  %17 = load_view_tko %14, %16, %16 : tile<16x16xf64>\n"
+     "  %19 = load_view_tko %15, %16, %16 : tile<16x32xf64>\n"
+     "  %20 = load_view_tko %13, %16, %16 : tile<16x32xf64>\n  %21 = mmaf %17, %19, %20 : tile<16x32xf64>\n"
+     "  %22 = store_view_tko %13, %21, %16, %16 : token\n  return\n}\n",
+     3, 4096, "zdd", 0, {0}, {1, 1, 1}, 1e-09, 'd'},
+    {"mm_f16acc",
+     "entry @mm(%1: ptr<f16>, %2: ptr<f16>, %3: ptr<f16>) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<64x64xf16, strides=[64, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<64x32xf16, strides=[32, 1]>\n"
+     "  %12 = make_tensor_view %3 : tensor_view<32x64xf16, strides=[64, 1]>\n"
+     "  %13 = make_partition_view %10 : partition_view<[64, 64], tensor_view<64x64xf16, strides=[64, 1]>>\n"
+     "  %14 = make_partition_view %11 : partition_view<[64, 32], tensor_view<64x32xf16, strides=[32, 1]>>\n"
+     "  %15 = make_partition_view %12 : partition_view<[32, 64], tensor_view<32x64xf16, strides=[64, 1]>>\n"
+     "  %16 = constant 0 : i32\n  %17 = load_view_tko %14, %16, %16 : tile<64x32xf16>\n"
+     "  %19 = load_view_tko %15, %16, %16 : tile<32x64xf16>\n"
+     "  %20 = load_view_tko %13, %16, %16 : tile<64x64xf16>\n  %21 = mmaf %17, %19, %20 : tile<64x64xf16>\n"
+     "  %22 = store_view_tko %13, %21, %16, %16 : token\n  return\n}\n",
+     3, 2048, "zhh", 0, {0}, {1, 1, 1}, 0.004, 'h'},
+    {"mm_small",
+     "entry @mm(%1: ptr<f32>, %2: ptr<f16>, %3: ptr<f16>) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<8x8xf32, strides=[8, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<8x8xf16, strides=[8, 1]>\n"
+     "  %12 = make_tensor_view %3 : tensor_view<8x8xf16, strides=[8, 1]>\n"
+     "  %13 = make_partition_view %10 : partition_view<[8, 8], tensor_view<8x8xf32, strides=[8, 1]>>\n"
+     "  %14 = make_partition_view %11 : partition_view<[8, 8], tensor_view<8x8xf16, strides=[8, 1]>>\n"
+     "  %15 = make_partition_view %12 : partition_view<[8, 8], tensor_view<8x8xf16, strides=[8, 1]>>\n"
+     "  %16 = constant 0 : i32\n  %17 = load_view_tko %14, %16, %16 : tile<8x8xf16>\n"
+     "  %19 = load_view_tko %15, %16, %16 : tile<8x8xf16>\n"
+     "  %20 = load_view_tko %13, %16, %16 : tile<8x8xf32>\n  %21 = mmaf %17, %19, %20 : tile<8x8xf32>\n"
+     "  %22 = store_view_tko %13, %21, %16, %16 : token\n  return\n}\n",
+     3, 512, "fhh", 0, {0}, {1, 1, 1}, 0.0001, 'f'},
+    {"mm_thin",
+     "entry @mm(%1: ptr<f32>, %2: ptr<f16>, %3: ptr<f16>) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<4x16xf32, strides=[16, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<4x16xf16, strides=[16, 1]>\n"
+     "  %12 = make_tensor_view %3 : tensor_view<16x16xf16, strides=[16, 1]>\n"
+     "  %13 = make_partition_view %10 : partition_view<[4, 16], tensor_view<4x16xf32, strides=[16, 1]>>\n"
+     "  %14 = make_partition_view %11 : partition_view<[4, 16], tensor_view<4x16xf16, strides=[16, 1]>>\n"
+     "  %15 = make_partition_view %12 : partition_view<[16, 16], tensor_view<16x16xf16, strides=[16, 1]>>\n"
+     "  %16 = constant 0 : i32\n  %17 = load_view_tko %14, %16, %16 : tile<4x16xf16>\n"
+     "  %19 = load_view_tko %15, %16, %16 : tile<16x16xf16>\n"
+     "  %20 = load_view_tko %13, %16, %16 : tile<4x16xf32>\n  %21 = mmaf %17, %19, %20 : tile<4x16xf32>\n"
+     "  %22 = store_view_tko %13, %21, %16, %16 : token\n  return\n}\n",
+     3, 512, "fhh", 0, {0}, {1, 1, 1}, 0.0001, 'f'},
+    {"attention",
+     "entry @attention(%1: ptr<f32>, %2: ptr<f16>, %3: ptr<f16>, %4: ptr<f16>) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<64x64xf32, strides=[64, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<64x64xf16, strides=[64, 1]>\n"
+     "  %12 = make_tensor_view %3 : tensor_view<128x64xf16, strides=[64, 1]>\n"
+     "  %13 = make_tensor_view %4 : tensor_view<128x64xf16, strides=[64, 1]>\n"
+     "  %14 = make_partition_view %10 : partition_view<[64, 64], tensor_view<64x64xf32, strides=[64, 1]>>\n"
+     "  %15 = make_partition_view %11 : partition_view<[64, 64], tensor_view<64x64xf16, strides=[64, 1]>>\n"
+     "  %16 = make_partition_view %12 : partition_view<[32, 64], tensor_view<128x64xf16, strides=[64, 1]>>\n"
+     "  %17 = make_partition_view %13 : partition_view<[32, 64], tensor_view<128x64xf16, strides=[64, 1]>>\n"
+     "  %20 = constant 0 : i32\n  %21 = constant 4 : i32\n  %22 = constant 1 : i32\n"
+     "  %23 = load_view_tko %15, %20, %20 : tile<64x64xf16>\n  %24 = constant -inf : tile<64x1xf32>\n"
+     "  %25 = constant 0.0 : tile<64x1xf32>\n  %26 = constant 0.0 : tile<64x64xf32>\n"
+     "  %27 = constant 0.0 : tile<64x32xf32>\n"
+     "  %80, %81, %82 = for %30 in (%20, %21, %22) iter(%31 = %24, %32 = %25, %33 = %26) : tile<64x1xf32>, tile<64x1xf32>, tile<64x64xf32> {\n"
+     "    %34 = load_view_tko %16, %30, %20 : tile<32x64xf16>\n"
+     "    %35 = permute [1, 0] %34 : tile<64x32xf16>\n    %36 = mmaf %23, %35, %27 : tile<64x32xf32>\n"
+     "    %45 = reduce axis=1 (%36) identity(-inf) args(%40, %41) : tile<64xf32> {\n"
+     "      %42 = maxf %40, %41 : f32\n      yield %42\n    }\n    %46 = reshape %45 : tile<64x1xf32>\n"
+     "    %47 = maxf %31, %46 : tile<64x1xf32>\n    %48 = broadcast %47 : tile<64x32xf32>\n"
+     "    %49 = subf %36, %48 : tile<64x32xf32>\n    %50 = mulf %49, %49 : tile<64x32xf32>\n"
+     "    %55 = reduce axis=1 (%50) identity(0.0) args(%51, %52) : tile<64xf32> {\n"
+     "      %53 = addf %51, %52 : f32\n      yield %53\n    }\n    %56 = reshape %55 : tile<64x1xf32>\n"
+     "    %57 = addf %32, %56 : tile<64x1xf32>\n    %58 = ftof %50 : tile<64x32xf16>\n"
+     "    %59 = load_view_tko %17, %30, %20 : tile<32x64xf16>\n    %60 = broadcast %57 : tile<64x64xf32>\n"
+     "    %61 = addf %33, %60 : tile<64x64xf32>\n    %62 = mmaf %58, %59, %61 : tile<64x64xf32>\n"
+     "    continue %47, %57, %62\n  }\n  %83 = broadcast %81 : tile<64x64xf32>\n"
+     "  %84 = divf %82, %83 : tile<64x64xf32>\n  %85 = store_view_tko %14, %84, %20, %20 : token\n  return\n"
+     "}\n",
+     4, 4096, "zhhh", 0, {0}, {1, 1, 1}, 0.002, 'f'},
+    {"argmax",
+     "entry @argmax(%1: ptr<i32>, %2: ptr<f32>) {\n"
+     "  %10 = make_tensor_view %2 : tensor_view<32x128xf32, strides=[128, 1]>\n"
+     "  %11 = make_partition_view %10 : partition_view<[32, 128], tensor_view<32x128xf32, strides=[128, 1]>>\n"
+     "  %12 = constant 0 : i32\n  %13 = load_view_tko %11, %12, %12 : tile<32x128xf32>\n"
+     "  %14 = iota : tile<128xi32>\n  %15 = reshape %14 : tile<1x128xi32>\n"
+     "  %16 = broadcast %15 : tile<32x128xi32>\n"
+     "  %30, %31 = reduce axis=1 (%13, %16) identity(-inf, 0) args(%20, %21, %22, %23) : tile<32xf32>, tile<32xi32> {\n"
+     "    %24 = cmpf gt %20, %21 : i1\n    %25 = select %24, %20, %21 : f32\n    %26 = cmpf eq %20, %21 : i1\n"
+     "    %27 = mini %22, %23 : i32\n    %28 = select %24, %22, %23 : i32\n"
+     "    %29 = select %26, %27, %28 : i32\n    yield %25, %29\n  }\n  %40 = iota : tile<32xi32>\n"
+     "  %41 = reshape %1 : tile<1xptr<i32>>\n  %42 = broadcast %41 : tile<32xptr<i32>>\n"
+     "  %43 = offset %42, %40 : tile<32xptr<i32>>\n  %44 = store_ptr_tko %43, %31 : token\n  return\n}\n",
+     2, 4096, "zf", 0, {0}, {1, 1, 1}, 0, 'i'},
+    {"reduce_axes",
+     "entry @reduce_axes(%1: ptr<i32>, %2: ptr<i32>) {\n"
+     "  %10 = make_tensor_view %2 : tensor_view<8x16x32xi32, strides=[512, 32, 1]>\n"
+     "  %11 = make_partition_view %10 : partition_view<[8, 16, 32], tensor_view<8x16x32xi32, strides=[512, 32, 1]>>\n"
+     "  %12 = constant 0 : i32\n  %13 = load_view_tko %11, %12, %12, %12 : tile<8x16x32xi32>\n"
+     "  %20 = reduce axis=1 (%13) identity(0) args(%14, %15) : tile<8x32xi32> {\n"
+     "    %16 = addi %14, %15 : i32\n    yield %16\n  }\n"
+     "  %30 = reduce axis=0 (%20) identity(0) args(%21, %22) : tile<32xi32> {\n    %23 = maxi %21, %22 : i32\n"
+     "    yield %23\n  }\n  %40 = reduce axis=0 (%30) identity(0) args(%31, %32) : i32 {\n"
+     "    %33 = xori %31, %32 : i32\n    yield %33\n  }\n  %41 = reshape %40 : tile<1xi32>\n"
+     "  %42 = broadcast %41 : tile<32xi32>\n  %43 = addi %30, %42 : tile<32xi32>\n"
+     "  %44 = make_tensor_view %1 : tensor_view<20xi32, strides=[1]>\n"
+     "  %45 = make_partition_view %44 : partition_view<[32], tensor_view<20xi32, strides=[1]>>\n"
+     "  %46 = store_view_tko %45, %43, %12 : token\n  return\n}\n",
+     2, 4096, "zi", 0, {0}, {1, 1, 1}, 0, 'i'},
+    {"control",
+     "entry @control(%1: ptr<f32>, %2: ptr<f32>, %3: i32) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<16x64xf32, strides=[64, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<16x64xf32, strides=[64, 1]>\n"
+     "  %12 = make_partition_view %10 : partition_view<[16, 64], tensor_view<16x64xf32, strides=[64, 1]>>\n"
+     "  %13 = make_partition_view %11 : partition_view<[16, 64], tensor_view<16x64xf32, strides=[64, 1]>>\n"
+     "  %14 = constant 0 : i32\n  %15 = constant 1 : i32\n"
+     "  %16 = load_view_tko %13, %14, %14 : tile<16x64xf32>\n  %17 = constant 3 : i32\n"
+     "  %18 = constant 1.5 : tile<16x64xf32>\n"
+     "  %40, %41 = loop iter(%20 = %14, %21 = %16) : i32, tile<16x64xf32> {\n    %22 = addi %20, %15 : i32\n"
+     "    %23 = cmpi ge %20, %3 : i1\n    %30 = if %23 : i32 {\n      break %22, %21\n    } else {\n"
+     "      yield %20\n    }\n    %31 = mulf %21, %18 : tile<16x64xf32>\n    continue %22, %31\n  }\n"
+     "  %50 = cmpi gt %40, %17 : i1\n  %60 = if %50 : tile<16x64xf32> {\n"
+     "    %51 = subf %41, %16 : tile<16x64xf32>\n    yield %51\n  } else {\n"
+     "    %52 = permute [1, 0] %41 : tile<64x16xf32>\n    %53 = reshape %52 : tile<16x64xf32>\n    yield %53\n"
+     "  }\n  %61 = store_view_tko %12, %60, %14, %14 : token\n  return\n}\n",
+     2, 1024, "zf", 1, {2}, {1, 1, 1}, 0, 'f'},
+    {"pointer_loop",
+     "entry @pointer_loop(%1: ptr<f32>, %2: ptr<f32>, %3: i32) {\n  %10 = iota : tile<128xi32>\n"
+     "  %11 = reshape %2 : tile<1xptr<f32>>\n  %12 = broadcast %11 : tile<128xptr<f32>>\n"
+     "  %13 = offset %12, %10 : tile<128xptr<f32>>\n  %14 = constant 0.0 : tile<128xf32>\n"
+     "  %15 = constant 0 : i32\n  %16 = constant 1 : i32\n  %17 = constant 128 : tile<128xi32>\n"
+     "  %30, %31 = for %20 in (%15, %3, %16) iter(%21 = %13, %22 = %14) : tile<128xptr<f32>>, tile<128xf32> {\n"
+     "    %23 = load_ptr_tko %21 : tile<128xf32>\n    %24 = addf %22, %23 : tile<128xf32>\n"
+     "    %25 = offset %21, %17 : tile<128xptr<f32>>\n    continue %25, %24\n  }\n"
+     "  %32 = reshape %1 : tile<1xptr<f32>>\n  %33 = broadcast %32 : tile<128xptr<f32>>\n"
+     "  %34 = offset %33, %10 : tile<128xptr<f32>>\n  %35 = store_ptr_tko %34, %31 : token\n  return\n}\n",
+     2, 1024, "zf", 1, {5}, {1, 1, 1}, 0, 'f'},
+    {"atomics",
+     "entry @atomics(%1: ptr<i32>, %2: ptr<i32>) {\n  %10 = iota : tile<64xi32>\n"
+     "  %11 = reshape %1 : tile<1xptr<i32>>\n  %12 = broadcast %11 : tile<64xptr<i32>>\n"
+     "  %13 = offset %12, %10 : tile<64xptr<i32>>\n  %14 = constant 33 : tile<64xi32>\n"
+     "  %15 = cmpi lt %10, %14 : tile<64xi1>\n"
+     "  %16 = atomic_rmw_tko max relaxed device %13, %14 mask=%15 : tile<64xi32>\n"
+     "  %17 = atomic_cas_tko acq_rel device %13, %14, %16 : tile<64xi32>\n  %18 = constant 64 : tile<64xi32>\n"
+     "  %19 = offset %13, %18 : tile<64xptr<i32>>\n  %20 = store_ptr_tko %19, %17 : token\n"
+     "  %21 = constant 5 : i32\n  %22 = atomic_rmw_tko add relaxed device %2, %21 : i32\n"
+     "  %23 = offset %1, %21 : ptr<i32>\n  %24 = store_ptr_tko %23, %22 : token\n  return\n}\n",
+     2, 256, "ii", 0, {0}, {1, 1, 1}, 0, 'i'},
+    {"views",
+     "entry @views(%1: ptr<f32>, %2: ptr<f32>, %3: ptr<i32>) {\n"
+     "  %10 = make_tensor_view %2 : tensor_view<32x32xf32, strides=[32, 1]>\n"
+     "  %11 = make_tensor_view %1 : tensor_view<64x32xf32, strides=[32, 1]>\n"
+     "  %12 = make_strided_view %10 : strided_view<[8, 16], tensor_view<32x32xf32, strides=[32, 1]>, steps=[4, 8], padding=nan>\n"
+     "  %13 = make_gather_scatter_view %10 : gather_scatter_view<[8, 16], tensor_view<32x32xf32, strides=[32, 1]>, sparse_dim=0, padding=zero>\n"
+     "  %14 = make_gather_scatter_view %11 : gather_scatter_view<[8, 16], tensor_view<64x32xf32, strides=[32, 1]>, sparse_dim=0>\n"
+     "  %15 = make_partition_view %11 : partition_view<[8, 16], tensor_view<64x32xf32, strides=[32, 1]>>\n"
+     "  %20 = constant 7 : i32\n  %21 = constant 1 : i32\n  %22 = constant 2 : i32\n"
+     "  %23 = load_view_tko %12, %20, %22 : tile<8x16xf32>\n"
+     "  %24 = store_view_tko %15, %23, %22, %21 : token\n  %25 = iota : tile<8xi32>\n"
+     "  %26 = reshape %3 : tile<1xptr<i32>>\n  %27 = broadcast %26 : tile<8xptr<i32>>\n"
+     "  %28 = offset %27, %25 : tile<8xptr<i32>>\n  %29 = load_ptr_tko %28 : tile<8xi32>\n"
+     "  %30 = constant 31 : tile<8xi32>\n  %31 = andi %29, %30 : tile<8xi32>\n"
+     "  %32 = load_view_tko %13, %31, %20 : tile<8x16xf32>\n  %33 = constant 40 : tile<8xi32>\n"
+     "  %34 = addi %25, %33 : tile<8xi32>\n  %35 = store_view_tko %14, %32, %34, %22 : token\n"
+     "  %36 = atomic_red_view_tko addf relaxed device %15, %32, %21, %21 : token\n  return\n}\n",
+     3, 2048, "ffi", 0, {0}, {1, 1, 1}, 0, 'f'},
+    {"mixed_types",
+     "entry @mixed_types(%1: ptr<f32>, %2: ptr<bf16>, %3: ptr<f32>, %4: ptr<i8>) {\n"
+     "  %10 = assume div_by(16) %2 : ptr<bf16>\n  %11 = assume div_by(16) %3 : ptr<f32>\n"
+     "  %12 = make_tensor_view %10 : tensor_view<8x256xbf16, strides=[256, 1]>\n"
+     "  %13 = make_tensor_view %11 : tensor_view<256xf32, strides=[1]>\n"
+     "  %14 = make_tensor_view %4 : tensor_view<8x256xi8, strides=[256, 1]>\n"
+     "  %15 = make_tensor_view %1 : tensor_view<8x256xf32, strides=[256, 1]>\n"
+     "  %16 = make_partition_view %12 : partition_view<[8, 256], tensor_view<8x256xbf16, strides=[256, 1]>>\n"
+     "  %17 = make_partition_view %13 : partition_view<[256], tensor_view<256xf32, strides=[1]>>\n"
+     "  %18 = make_partition_view %14 : partition_view<[8, 256], tensor_view<8x256xi8, strides=[256, 1]>>\n"
+     "  %19 = make_partition_view %15 : partition_view<[8, 256], tensor_view<8x256xf32, strides=[256, 1]>>\n"
+     "  %20 = constant 0 : i32\n  %21 = load_view_tko %16, %20, %20 : tile<8x256xbf16>\n"
+     "  %22 = load_view_tko %17, %20 : tile<256xf32>\n  %23 = load_view_tko %18, %20, %20 : tile<8x256xi8>\n"
+     "  %24 = ftof %21 : tile<8x256xf32>\n  %25 = reshape %22 : tile<1x256xf32>\n"
+     "  %26 = broadcast %25 : tile<8x256xf32>\n  %27 = itof unsigned %23 : tile<8x256xf32>\n"
+     "  %28 = fma %24, %26, %27 : tile<8x256xf32>\n  %29 = store_view_tko %19, %28, %20, %20 : token\n"
+     "  return\n}\n",
+     4, 2048, "zbfc", 0, {0}, {1, 1, 1}, 0, 'f'},
+    {"in_place",
+     "entry @in_place(%1: ptr<i32>) {\n  %10 = make_tensor_view %1 : tensor_view<32x32xi32, strides=[32, 1]>\n"
+     "  %11 = make_partition_view %10 : partition_view<[32, 32], tensor_view<32x32xi32, strides=[32, 1]>>\n"
+     "  %12 = constant 0 : i32\n  %13 = constant 3 : i32\n  %14 = constant 1 : i32\n"
+     "  for %20 in (%12, %13, %14) {\n    %21 = load_view_tko %11, %12, %12 : tile<32x32xi32>\n"
+     "    %22 = permute [1, 0] %21 : tile<32x32xi32>\n    %23 = addi %22, %21 : tile<32x32xi32>\n"
+     "    %24 = permute [1, 0] %23 : tile<32x32xi32>\n    %27 = muli %24, %21 : tile<32x32xi32>\n"
+     "    %25 = permute [1, 0] %27 : tile<32x32xi32>\n    %26 = store_view_tko %11, %25, %12, %12 : token\n"
+     "    continue\n  }\n  return\n}\n",
+     1, 1024, "i", 0, {0}, {1, 1, 1}, 0, 'i'},
+    {"scalars",
+     "entry @scalars(%1: ptr<i32>, %2: ptr<i32>) {\n  %10 = get_tile_block_id axis=0 : i32\n"
+     "  %11 = offset %2, %10 : ptr<i32>\n  %12 = load_ptr_tko %11 : i32\n"
+     "  %13 = get_num_tile_blocks axis=0 : i32\n  %14 = addi %12, %13 : i32\n"
+     "  %15 = offset %1, %10 : ptr<i32>\n  %16 = store_ptr_tko %15, %14 : token\n  return\n}\n",
+     2, 64, "zi", 0, {0}, {7, 1, 1}, 0, 'i'},
+    {"bytes",
+     "entry @bytes(%1: ptr<i32>, %2: ptr<i16>) {\n"
+     "  %10 = make_tensor_view %2 : tensor_view<256xi16, strides=[1]>\n"
+     "  %11 = make_partition_view %10 : partition_view<[256], tensor_view<256xi16, strides=[1]>>\n"
+     "  %12 = constant 0 : i32\n  %13 = load_view_tko %11, %12 : tile<256xi16>\n"
+     "  %14 = pack %13 : tile<512xi8>\n  %15 = unpack %14 : tile<128xi32>\n"
+     "  %16 = make_tensor_view %1 : tensor_view<128xi32, strides=[1]>\n"
+     "  %17 = make_partition_view %16 : partition_view<[128], tensor_view<128xi32, strides=[1]>>\n"
+     "  %18 = constant dense \"0100000002000000030000000400000005000000060000000700000008000000\" : tile<8xi32>\n"
+     "  %19 = reshape %18 : tile<8x1xi32>\n  %20 = broadcast %19 : tile<8x16xi32>\n"
+     "  %21 = reshape %20 : tile<128xi32>\n  %22 = xori %15, %21 : tile<128xi32>\n"
+     "  %23 = store_view_tko %17, %22, %12 : token\n  return\n}\n",
+     2, 128, "zc", 0, {0}, {1, 1, 1}, 0, 'i'},
+    {"cold",
+     "entry @cold(%1: ptr<f32>, %2: ptr<f32>) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<16x64xf32, strides=[64, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<16x64xf32, strides=[64, 1]>\n"
+     "  %12 = make_partition_view %10 : partition_view<[16, 64], tensor_view<16x64xf32, strides=[64, 1]>>\n"
+     "  %13 = make_partition_view %11 : partition_view<[16, 64], tensor_view<16x64xf32, strides=[64, 1]>>\n"
+     "  %14 = constant 0 : i32\n  %15 = load_view_tko %13, %14, %14 : tile<16x64xf32>\n"
+     "  %16 = constant 0.9 : tile<16x64xf32>\n  %17 = cmpf gt %15, %16 : tile<16x64xi1>\n"
+     "  %30 = cold %17 (%15) : tile<16x64xf32> {\n    %20 = mulf %15, %16 : tile<16x64xf32>\n"
+     "    %21 = addf %20, %16 : tile<16x64xf32>\n    yield %21\n  }\n"
+     "  %31 = store_view_tko %12, %30, %14, %14 : token\n  return\n}\n",
+     2, 1024, "zf", 0, {0}, {1, 1, 1}, 0, 'f'},
+    {"scan_pairs",
+     "entry @scan_pairs(%1: ptr<i32>, %2: ptr<i32>) {\n  %10 = iota : tile<2048xi32>\n"
+     "  %11 = reshape %2 : tile<1xptr<i32>>\n  %12 = broadcast %11 : tile<2048xptr<i32>>\n"
+     "  %13 = offset %12, %10 : tile<2048xptr<i32>>\n  %14 = load_ptr_tko %13 : tile<2048xi32>\n"
+     "  %15 = constant 3 : tile<2048xi32>\n  %16 = andi %14, %15 : tile<2048xi32>\n"
+     "  %40, %41 = scan axis=0 (%14, %16) identity(0, 0) args(%20, %21, %22, %23) : tile<2048xi32>, tile<2048xi32> {\n"
+     "    %24 = addi %20, %21 : i32\n    %25 = maxi %22, %23 : i32\n    yield %24, %25\n  }\n"
+     "  %42 = addi %40, %41 : tile<2048xi32>\n  %43 = reshape %1 : tile<1xptr<i32>>\n"
+     "  %44 = broadcast %43 : tile<2048xptr<i32>>\n  %45 = offset %44, %10 : tile<2048xptr<i32>>\n"
+     "  %46 = store_ptr_tko %45, %42 : token\n  return\n}\n",
+     2, 2048, "zi", 0, {0}, {1, 1, 1}, 0, 'i'},
 };
 
 #endif

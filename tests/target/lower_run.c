@@ -25,7 +25,8 @@ static void fill(uint32_t *words, uint32_t n, char kind, uint32_t seed)
         uint32_t x = random_word(&seed), y = random_word(&seed);
         float f = (float)(x % 2000) / 1000 - 1;
         double g = (double)(y % 2000) / 1000 - 1;
-        words[i] = 0;
+        if (kind != 'd')
+            words[i] = 0;
         if (kind == 'f')
             memcpy(&words[i], &f, 4);
         else if (kind == 'h')
@@ -34,6 +35,8 @@ static void fill(uint32_t *words, uint32_t n, char kind, uint32_t seed)
             words[i] = ts_bf16_from_f64(f) | (uint32_t)ts_bf16_from_f64(g) << 16;
         else if (kind == 'i')
             words[i] = x % 1000;
+        else if (kind == 'd' && i % 2 == 0)
+            memcpy(&words[i], &g, 8);
         else if (kind == 'c')
             words[i] = x << 8 ^ y;
     }
@@ -42,7 +45,12 @@ static void fill(uint32_t *words, uint32_t n, char kind, uint32_t seed)
 static double value_at(const uint32_t *words, uint32_t i, char kind)
 {
     float f;
+    double d = 0;
     memcpy(&f, &words[i], 4);
+    if (kind == 'd' && i % 2 == 0)
+        memcpy(&d, &words[i], 8);
+    if (kind == 'd')
+        return d;
     return kind == 'f' ? (double)f : kind == 'h' ? ts_f16_to_f64((uint16_t)words[i]) : (double)(int32_t)words[i];
 }
 
