@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#pragma weak ts_object_load   /* the loader comes with the compiler target */
-#pragma weak ts_object_unload
 
 #define PROGRAM_INLINE_NS 5000.0   /* below, the pool is not worth its start */
 #define PROGRAM_DYNAMIC_NS 200000.0 /* above, threads take small pieces as they become free */
@@ -57,8 +55,6 @@ ts_status cpu_program_load(ts_device *device, const ts_code *code, const char *n
                            ts_program **out, ts_error *err)
 {
     cpu_program *program;
-    if (!ts_object_load)
-        return ts_fail(err, TS_UNSUPPORTED, "this build has no loader for compiled objects");
     TS_TRY(program_new(device, code, name, file, &program, err));
     ts_status status = ts_object_load(code->bytes, code->n_bytes, program->base.plan.name, &program->image,
                                       &program->image_bytes, &program->entry, err);
