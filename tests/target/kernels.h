@@ -451,6 +451,32 @@ static const kernel_case kernel_cases[] = {
      "  %44 = broadcast %43 : tile<2048xptr<i32>>\n  %45 = offset %44, %10 : tile<2048xptr<i32>>\n"
      "  %46 = store_ptr_tko %45, %42 : token\n  return\n}\n",
      2, 2048, "zi", 0, {0}, {1, 1, 1}, 0, 'i'},
+    {"nibbles",
+     "entry @nibbles(%1: ptr<i32>, %2: ptr<i4>) {\n"
+     "  %10 = make_tensor_view %2 : tensor_view<16x32xi4, strides=[32, 1]>\n"
+     "  %11 = make_partition_view %10 : partition_view<[8, 16], tensor_view<16x32xi4, strides=[32, 1]>>\n"
+     "  %12 = constant 0 : i32\n  %13 = constant 1 : i32\n"
+     "  %14 = load_view_tko %11, %13, %13 : tile<8x16xi4>\n  %15 = exti %14 : tile<8x16xi32>\n"
+     "  %16 = addi %15, %15 : tile<8x16xi32>\n  %17 = trunci %16 : tile<8x16xi4>\n"
+     "  %18 = store_view_tko %11, %17, %12, %13 : token\n"
+     "  %19 = load_view_tko %11, %12, %13 : tile<8x16xi4>\n  %20 = exti unsigned %19 : tile<8x16xi32>\n"
+     "  %21 = permute [1, 0] %17 : tile<16x8xi4>\n  %22 = reshape %21 : tile<128xi4>\n  %23 = pack %22 : tile<64xi8>\n"
+     "  %24 = unpack %23 : tile<128xi4>\n  %25 = exti %24 : tile<128xi32>\n  %26 = reshape %25 : tile<8x16xi32>\n"
+     "  %27 = addi %20, %26 : tile<8x16xi32>\n"
+     "  %28 = make_tensor_view %1 : tensor_view<8x16xi32, strides=[16, 1]>\n"
+     "  %29 = make_partition_view %28 : partition_view<[8, 16], tensor_view<8x16xi32, strides=[16, 1]>>\n"
+     "  %30 = store_view_tko %29, %27, %12, %12 : token\n  return\n}\n",
+     2, 128, "zc", 0, {0}, {1, 1, 1}, 0, 'i'},
+    {"alloca",
+     "entry @alloca(%1: ptr<i32>, %2: ptr<i32>) {\n"
+     "  %3 = alloca bytes=512 align=16 : ptr<i32>\n  %10 = iota : tile<128xi32>\n  %11 = constant 127 : tile<128xi32>\n"
+     "  %12 = reshape %3 : tile<1xptr<i32>>\n  %13 = broadcast %12 : tile<128xptr<i32>>\n  %14 = offset %13, %10 : tile<128xptr<i32>>\n"
+     "  %15 = reshape %2 : tile<1xptr<i32>>\n  %16 = broadcast %15 : tile<128xptr<i32>>\n  %17 = offset %16, %10 : tile<128xptr<i32>>\n"
+     "  %18 = load_ptr_tko %17 : tile<128xi32>\n  %19 = store_ptr_tko %14, %18 : token\n"
+     "  %20 = xori %10, %11 : tile<128xi32>\n  %21 = offset %13, %20 : tile<128xptr<i32>>\n  %22 = load_ptr_tko %21 : tile<128xi32>\n"
+     "  %23 = reshape %1 : tile<1xptr<i32>>\n  %24 = broadcast %23 : tile<128xptr<i32>>\n  %25 = offset %24, %10 : tile<128xptr<i32>>\n"
+     "  %26 = store_ptr_tko %25, %22 : token\n  return\n}\n",
+     2, 128, "zi", 0, {0}, {1, 1, 1}, 0, 'i'},
 };
 
 #endif

@@ -115,7 +115,7 @@ static ts_type convert_memory_type(ts_lower *lw, ts_type elem)
 {
     if (ts_type_is_ptr(lw->module, elem))
         return TS_T_i64;
-    return elem == TS_T_i1 || elem == TS_T_i4 ? TS_T_i8 : elem;
+    return elem == TS_T_i1 || ts_type_bits(lw->module, elem) < 8 ? TS_T_i8 : elem;
 }
 
 static ts_val convert_in(ts_lower *lw, ts_val x, ts_type memory)
@@ -123,6 +123,8 @@ static ts_val convert_in(ts_lower *lw, ts_val x, ts_type memory)
     ts_type type = ts_type_of(lw->fn, x);
     if (type == memory)
         return x;
+    if (type == TS_T_f4E2M1FN)
+        x = ts_cast(&lw->b, TS_OP_bitcast, x, TS_T_i4, 0);
     return ts_cast(&lw->b, memory == TS_T_i64 ? TS_OP_ptr_to_int : TS_OP_exti, x, memory, memory == TS_T_i64 ? 0 : TS_A_UNSIGNED);
 }
 
@@ -131,6 +133,8 @@ static ts_val convert_out(ts_lower *lw, ts_val x, ts_type elem)
     ts_type type = ts_type_of(lw->fn, x);
     if (type == elem)
         return x;
+    if (elem == TS_T_f4E2M1FN)
+        return ts_cast(&lw->b, TS_OP_bitcast, ts_cast(&lw->b, TS_OP_trunci, x, TS_T_i4, 0), elem, 0);
     return ts_cast(&lw->b, type == TS_T_i64 ? TS_OP_int_to_ptr : TS_OP_trunci, x, elem, 0);
 }
 
@@ -233,6 +237,10 @@ ts_val ts_lower_shuffle(ts_lower *lw, ts_val x, ts_val lane, ts_shfl kind)
     ts_builder *b = &lw->b;
     ts_type type = ts_type_of(lw->fn, x);
     uint32_t bits = ts_type_bits(lw->module, type);
+    if (type == TS_T_f4E2M1FN) {
+        x = ts_lower_shuffle(lw, ts_cast(b, TS_OP_bitcast, x, TS_T_i4, 0), lane, kind);
+        return ts_cast(b, TS_OP_bitcast, x, type, 0);
+    }
     if (type == TS_T_i1 || type == TS_T_i4) {
         x = convert_shuffle_word(lw, ts_cast(b, TS_OP_exti, x, TS_T_i32, TS_A_UNSIGNED), lane, kind);
         return ts_cast(b, TS_OP_trunci, x, type, 0);

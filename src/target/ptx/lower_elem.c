@@ -8,8 +8,19 @@
 
 /* ---- elementwise ------------------------------------------------------------------------------------------- */
 
+/* Pointers keep the space of what they are made from: memory of the block (alloca) is shared memory here. */
+static ts_type elem_pointer_type(ts_lower *lw, const ts_inst *inst, ts_type type, const ts_val *opnds)
+{
+    ts_type from = ts_type_of(lw->fn, opnds[inst->op == TS_OP_select ? 1 : 0]);
+    if (inst->op == TS_OP_int_to_ptr)
+        return type;
+    return ts_type_ptr(lw->module, ts_type_get(lw->module, type)->elem, (ts_space)ts_type_get(lw->module, from)->space);
+}
+
 static ts_val elem_one(ts_lower *lw, const ts_inst *inst, ts_type type, const ts_val *opnds)
 {
+    if (ts_type_is_ptr(lw->module, type))
+        type = elem_pointer_type(lw, inst, type, opnds);
     if (ts_ops[inst->op].rule == TS_RULE_BINI)
         return ts_op2(&lw->b, (ts_op)inst->op, opnds[0], opnds[1], inst->aux);
     return ts_emit(&lw->b, (ts_op)inst->op, type, inst->n_opnd, opnds, inst->aux, inst->flags);
@@ -36,10 +47,10 @@ void ts_lower_elementwise(ts_lower *lw, ts_val v)
 {
     if (ts_type_kind(lw->module, ts_type_of(lw->tile, v)) != TS_KIND_TILE) {
         ts_inst inst = *ts_at(lw->tile, v);
-        if (ts_ops[inst.op].rule == TS_RULE_BINI)
-            lw->scalar[v] = ts_op2(&lw->b, (ts_op)inst.op, lw->scalar[inst.opnd[0]], lw->scalar[inst.opnd[1]], inst.aux);
-        else
-            ts_copy(&lw->b, lw->tile, v, lw->scalar);
+        ts_val opnds[3] = {0};
+        for (uint32_t i = 0; i < inst.n_opnd && i < 3; i++)
+            opnds[i] = lw->scalar[inst.opnd[i]];
+        lw->scalar[v] = elem_one(lw, &inst, inst.type, opnds);
         return;
     }
     const ts_layout *home = lw->assign.home[v];

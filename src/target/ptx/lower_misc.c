@@ -205,10 +205,12 @@ void ts_lower_gdc(ts_lower *lw, ts_val v)
 
 /* ---- memory of the block -------------------------------------------------------------------------------------------- */
 
+/* Shared memory, for the whole kernel. Barriers around its accesses come with the unknown root (lower_ptr.c). */
 void ts_lower_alloca(ts_lower *lw, ts_val v)
 {
     const uint32_t *words = ts_pool(lw->tile, ts_at(lw->tile, v));
-    ts_lower_fail(lw, TS_UNSUPPORTED, v, "alloca of %u bytes is not supported on this target yet", words[0]);
+    uint32_t at = ts_shared_fix(lw, words[0], TS_MAX(words[1], 16u), v);
+    lw->scalar[v] = ts_shared_pointer(lw, ts_type_get(lw->module, ts_type_of(lw->tile, v))->elem, at);
 }
 
 /* A table in global memory that the emitter writes out. */
@@ -227,55 +229,4 @@ ts_val ts_lower_dense(ts_lower *lw, ts_val v)
     if (!known && !TS_PUSH(lw->module->arena, &lw->module->globals, ((ts_global){string, flat, data, 16, true})))
         return 0;
     return ts_emit(&lw->b, TS_OP_get_global, ts_type_ptr(lw->module, ts_type_elem(lw->module, type), TS_GLOBAL), 0, NULL, string, 0);
-}
-
-/* ---- 4-bit elements ---------------------------------------------------------------------------------------------------- */
-
-static ts_val misc_as_byte(ts_lower *lw, ts_val x)
-{
-    if (ts_type_of(lw->fn, x) != TS_T_i4)
-        x = ts_cast(&lw->b, TS_OP_bitcast, x, TS_T_i4, 0);
-    return ts_cast(&lw->b, TS_OP_exti, x, TS_T_i8, TS_A_UNSIGNED);
-}
-
-/* Two elements a byte, low half first: each side is laid out one byte an element in shared memory. */
-void ts_lower_nibbles(ts_lower *lw, ts_val v)
-{
-    ts_val x = ts_opnd(lw->tile, v, 0);
-    ts_type to = ts_lower_elem(lw, v);
-    bool packs = ts_type_bits(lw->module, to) >= 8;
-    const ts_layout *from = ts_lower_home(lw, x), *home = ts_lower_home(lw, v);
-    const ts_val *in = ts_lower_get(lw, x, from);
-    ts_val *bytes = ts_lower_regs(lw, from), *out = ts_lower_regs(lw, home);
-    uint32_t flat[TS_LAYOUT_BITS], lane[TS_LAYOUT_LANES], warp[TS_LAYOUT_WARPS] = {0};
-    for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
-        flat[i] = 1u << i;
-    for (uint32_t r = 0; r < 1u << from->n_reg; r++)
-        bytes[r] = packs ? misc_as_byte(lw, in[r]) : in[r];
-    uint32_t at = ts_lower_to_shared(lw, v, TS_T_i8, from, bytes, flat);
-    ts_lower_barrier(lw);
-    for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++)
-        lane[i] = packs ? home->lane[i] << 1 : home->lane[i] >> 1;
-    for (uint32_t i = 0; i < home->n_warp; i++)
-        warp[i] = packs ? home->warp[i] << 1 : home->warp[i] >> 1;
-    ts_val base = ts_lower_ptr(lw, ts_shared_pointer(lw, TS_T_i8, at), ts_lower_linear(lw, lane, warp), 0);
-    ts_val odd = ts_op2(&lw->b, TS_OP_andi, ts_lower_flat(lw, home), ts_lower_i32(lw, 1), 0);
-    for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
-        uint32_t fixed = ts_lower_fixed(home, r);
-        ts_val pair[2];
-        ts_lower_ld(lw, TS_T_i8, ts_lower_ptr(lw, base, 0, packs ? fixed << 1 : fixed >> 1), packs ? 2 : 1, TS_CACHE_NONE, 0, 0, pair);
-        if (packs) {
-            ts_val high = ts_op2(&lw->b, TS_OP_shli, pair[1], ts_int(&lw->b, TS_T_i8, 4), 0);
-            out[r] = ts_op2(&lw->b, TS_OP_ori, pair[0], high, 0);
-            out[r] = to == TS_T_i8 ? out[r] : ts_cast(&lw->b, TS_OP_bitcast, out[r], to, 0);
-            continue;
-        }
-        ts_val half = ts_op2(&lw->b, TS_OP_xori, odd, ts_lower_i32(lw, fixed & 1), 0);
-        half = ts_cast(&lw->b, TS_OP_trunci, ts_op2(&lw->b, TS_OP_shli, half, ts_lower_i32(lw, 2), 0), TS_T_i8, 0);
-        ts_val nibble = ts_op2(&lw->b, TS_OP_shri, pair[0], half, TS_A_UNSIGNED);
-        out[r] = ts_cast(&lw->b, TS_OP_trunci, nibble, TS_T_i4, 0);
-        out[r] = to == TS_T_i4 ? out[r] : ts_cast(&lw->b, TS_OP_bitcast, out[r], to, 0);
-    }
-    ts_shared_done(lw, at, 1u << from->bits);
-    ts_lower_set(lw, v, home, out);
 }

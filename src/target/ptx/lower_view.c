@@ -8,29 +8,7 @@
  *     few vectors, extent divisible          vectors, each with its predicate
  *     otherwise                              if (block-uniform: tile inside) vectors else single elements
  */
-#include "target/ptx/lower.h"
-
-typedef struct view_axis {
-    ts_val base, extent, stride; /* thread values; stride 0 = constant `step` */
-    int64_t step, align;         /* known divisor of the corner's coordinate */
-    int64_t extent_div;
-    ts_axis_bits bits;
-    const ts_val *index;         /* sparse axis: the element index of each register */
-    ts_val local;                /* coordinate of this thread's register 0 */
-    bool check;
-} view_axis;
-
-typedef struct view_access {
-    ts_val view;                 /* tile value */
-    const ts_type_info *info, *tensor;
-    ts_type elem, index;         /* i32 or i64 coordinates */
-    uint32_t bytes, rank, unit;  /* unit: axis with stride 1, or TS_NO */
-    view_axis axis[TS_MAX_RANK];
-    const ts_layout *layout;
-    ts_val corner;               /* pointer to this thread's register 0 */
-    uint32_t log_vec, member[16], vector;
-    ts_val only;                 /* threads that act; 0 = all */
-} view_access;
+#include "target/ptx/lower_view.h"
 
 /* ---- what is known of numbers ------------------------------------------------------------------------------- */
 
@@ -239,7 +217,7 @@ static void view_vectors(ts_lower *lw, view_access *a)
         a->member[k] = ts_xor_of(bit, a->log_vec, k);
 }
 
-static void view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first, const ts_layout *layout)
+void ts__view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first, const ts_layout *layout)
 {
     uint32_t promised = TS_M_GET_INBOUNDS(ts_at(lw->tile, v)->aux);
     *a = (view_access){.view = ts_opnd(lw->tile, v, 0), .layout = layout};
@@ -265,8 +243,9 @@ static void view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first
         ts_val part = view_scaled(lw, a, axis, x->local);
         offset = offset ? ts_op2(&lw->b, TS_OP_addi, offset, part, 0) : part;
     }
-    ts_val base = lw->scalar[ts_opnd(lw->tile, view_make(lw, a->view), 0)];
-    a->corner = ts_lower_ptr(lw, base, offset, 0);
+    a->base = lw->scalar[ts_opnd(lw->tile, view_make(lw, a->view), 0)];
+    a->offset = offset ? offset : ts_int(&lw->b, TS_T_i64, 0);
+    a->corner = ts_type_bits(lw->module, a->elem) < 8 ? a->base : ts_lower_ptr(lw, a->base, offset, 0);
     view_vectors(lw, a);
 }
 
@@ -277,10 +256,10 @@ static uint32_t view_reg_coordinate(const view_access *a, uint32_t axis, uint32_
     return (ts_lower_fixed(a->layout, r) & ts_axis_mask(a->axis[axis].bits)) >> a->axis[axis].bits.first;
 }
 
-static ts_val view_pointer(ts_lower *lw, const view_access *a, uint32_t r)
+ts_val ts__view_offset(ts_lower *lw, const view_access *a, uint32_t r, int64_t *fixed)
 {
     ts_val offset = 0;
-    int64_t fixed = 0;
+    *fixed = 0;
     for (uint32_t axis = 0; axis < a->rank; axis++) {
         const view_axis *x = &a->axis[axis];
         uint32_t at = view_reg_coordinate(a, axis, r);
@@ -288,17 +267,24 @@ static ts_val view_pointer(ts_lower *lw, const view_access *a, uint32_t r)
         if (x->index)
             part = view_scaled(lw, a, axis, view_as(lw, x->index[r], a->index));
         else if (!x->stride)
-            fixed += at * x->step * (int64_t)a->bytes;
+            *fixed += at * x->step * (int64_t)a->bytes;
         else if (at)
             part = view_scaled(lw, a, axis, ts_int(&lw->b, a->index, at));
         if (part)
             offset = offset ? ts_op2(&lw->b, TS_OP_addi, offset, part, 0) : part;
     }
+    return offset;
+}
+
+ts_val ts__view_pointer(ts_lower *lw, const view_access *a, uint32_t r)
+{
+    int64_t fixed;
+    ts_val offset = ts__view_offset(lw, a, r, &fixed);
     return ts_lower_ptr(lw, ts_lower_ptr(lw, a->corner, offset, 0), 0, fixed);
 }
 
 /* i1: the element of register r lies in the array; 0 = always. */
-static ts_val view_inside(ts_lower *lw, const view_access *a, uint32_t r)
+ts_val ts__view_inside(ts_lower *lw, const view_access *a, uint32_t r)
 {
     ts_val all = 0;
     for (uint32_t axis = 0; axis < a->rank; axis++) {
@@ -355,7 +341,7 @@ static bool view_whole_vectors(const view_access *a)
            (a->axis[a->unit].extent_div >> a->log_vec && a->axis[a->unit].align >> a->log_vec);
 }
 
-static void view_single(view_access *a)
+void ts__view_single(view_access *a)
 {
     a->log_vec = a->vector = 0;
     a->member[0] = 0;
@@ -363,7 +349,7 @@ static void view_single(view_access *a)
 
 /* ---- loads ---------------------------------------------------------------------------------------------------------- */
 
-static uint64_t view_pad_bits(ts_type elem, uint8_t padding)
+uint64_t ts__view_pad_bits(ts_type elem, uint8_t padding)
 {
     static const struct {
         ts_type elem;
@@ -383,14 +369,14 @@ static void view_load_all(ts_lower *lw, const view_access *a, bool checked, ts_v
 {
     uint32_t repeats = ts_lower_repeats(a->layout);
     ts_cache cache = TS_CACHE_NONE;
-    ts_val pad = ts_bits(&lw->b, a->elem, view_pad_bits(a->elem, a->info->padding));
+    ts_val pad = ts_bits(&lw->b, a->elem, ts__view_pad_bits(a->elem, a->info->padding));
     for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++) {
         ts_val values[16], inside = 0;
         if (r & (repeats | a->vector))
             continue;
         if (checked)
-            inside = view_inside(lw, a, r);
-        ts_lower_ld(lw, a->elem, view_pointer(lw, a, r), 1u << a->log_vec, cache, inside, inside ? pad : 0, values);
+            inside = ts__view_inside(lw, a, r);
+        ts_lower_ld(lw, a->elem, ts__view_pointer(lw, a, r), 1u << a->log_vec, cache, inside, inside ? pad : 0, values);
         for (uint32_t k = 0; k < 1u << a->log_vec; k++)
             out[r ^ a->member[k]] = values[k];
     }
@@ -416,7 +402,7 @@ static void view_load_branch(ts_lower *lw, view_access *a, ts_val inside, ts_val
     ts_term(&lw->b, TS_OP_yield, n, yields.v.at);
     ts_else(&lw->b);
     if (!view_whole_vectors(a))
-        view_single(a);
+        ts__view_single(a);
     view_load_all(lw, a, true, out);
     yields.v.n = 0;
     view_yield(lw, a, out, &yields);
@@ -436,11 +422,11 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
     const ts_layout *home = ts_lower_home(lw, v);
     ts_val *out = ts_lower_regs(lw, home), inside;
     if (ts_type_bits(lw->module, ts_lower_elem(lw, v)) < 8) {
-        ts_lower_fail(lw, TS_UNSUPPORTED, v, "views of 4-bit elements are not supported on this target yet; view the bytes and unpack them");
+        ts_lower_load_nibbles(lw, v);
         return;
     }
     ts_lower_before_load(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
-    view_describe(lw, &a, v, 1, home);
+    ts__view_describe(lw, &a, v, 1, home);
     switch (view_choose(lw, &a, &inside)) {
     case VIEW_PLAIN:
         view_load_all(lw, &a, false, out);
@@ -450,7 +436,7 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
         break;
     default:
         if (!view_whole_vectors(&a))
-            view_single(&a);
+            ts__view_single(&a);
         view_load_all(lw, &a, true, out);
     }
     ts_lower_set(lw, v, home, out);
@@ -466,10 +452,10 @@ static void view_store_all(ts_lower *lw, const view_access *a, bool checked, con
         if (r & (repeats | a->vector))
             continue;
         if (checked)
-            pred = ts_lower_and(lw, pred, view_inside(lw, a, r));
+            pred = ts_lower_and(lw, pred, ts__view_inside(lw, a, r));
         for (uint32_t k = 0; k < 1u << a->log_vec; k++)
             values[k] = regs[r ^ a->member[k]];
-        ts_lower_st(lw, view_pointer(lw, a, r), 1u << a->log_vec, values, TS_CACHE_NONE, pred);
+        ts_lower_st(lw, ts__view_pointer(lw, a, r), 1u << a->log_vec, values, TS_CACHE_NONE, pred);
     }
 }
 
@@ -480,7 +466,7 @@ static void view_store_branch(ts_lower *lw, view_access *a, ts_val inside, const
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_else(&lw->b);
     if (!view_whole_vectors(a))
-        view_single(a);
+        ts__view_single(a);
     view_store_all(lw, a, true, regs);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_end(&lw->b, opener, 0, NULL);
@@ -521,12 +507,12 @@ void ts_lower_store_view(ts_lower *lw, ts_val v)
     ts_val x = ts_opnd(lw->tile, v, 1), inside;
     const ts_layout *layout = view_store_layout(lw, v);
     if (ts_type_bits(lw->module, ts_lower_elem(lw, x)) < 8) {
-        ts_lower_fail(lw, TS_UNSUPPORTED, v, "views of 4-bit elements are not supported on this target yet; pack them and store the bytes");
+        ts_lower_store_nibbles(lw, v);
         return;
     }
     const ts_val *regs = ts_lower_get(lw, x, layout);
     ts_lower_before_store(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
-    view_describe(lw, &a, v, 2, layout);
+    ts__view_describe(lw, &a, v, 2, layout);
     a.only = ts_lower_is_first(lw, ts_layout_replicas(layout));
     switch (view_choose(lw, &a, &inside)) {
     case VIEW_PLAIN:
@@ -537,7 +523,7 @@ void ts_lower_store_view(ts_lower *lw, ts_val v)
         break;
     default:
         if (!view_whole_vectors(&a))
-            view_single(&a);
+            ts__view_single(&a);
         view_store_all(lw, &a, true, regs);
     }
 }
@@ -551,13 +537,13 @@ void ts_lower_atomic_view(ts_lower *lw, ts_val v)
     const ts_val *regs = ts_lower_get(lw, x, layout);
     uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
     ts_lower_before_store(lw, roots);
-    view_describe(lw, &a, v, 2, layout);
-    view_single(&a);
+    ts__view_describe(lw, &a, v, 2, layout);
+    ts__view_single(&a);
     ts_val only = ts_lower_is_first(lw, ts_layout_replicas(layout));
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         if (r & ts_layout_replicas(layout).reg)
             continue;
-        ts_val pred = ts_lower_and(lw, only, view_inside(lw, &a, r)), opnds[] = {view_pointer(lw, &a, r), regs[r], pred};
+        ts_val pred = ts_lower_and(lw, only, ts__view_inside(lw, &a, r)), opnds[] = {ts__view_pointer(lw, &a, r), regs[r], pred};
         ts_emit(&lw->b, TS_OP_red, TS_T_none, pred ? 3 : 2, opnds, ts_at(lw->tile, v)->aux & 0xFFFF, pred ? TS_F_MASK : 0);
     }
 }
