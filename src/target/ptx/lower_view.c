@@ -505,6 +505,8 @@ void ts_lower_store_view(ts_lower *lw, ts_val v)
 {
     view_access a;
     ts_val x = ts_opnd(lw->tile, v, 1), inside;
+    if (ts_tma_store(lw, v))
+        return;
     const ts_layout *layout = view_store_layout(lw, v);
     if (ts_type_bits(lw->module, ts_lower_elem(lw, x)) < 8) {
         ts_lower_store_nibbles(lw, v);

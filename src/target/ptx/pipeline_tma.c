@@ -144,14 +144,14 @@ uint32_t ts_tma_loop_n(ts_lower *lw, ts_val opener)
 
 /* ---- the producer -------------------------------------------------------------------------------------- */
 
-/* Coordinates of the copy, unit axis first, then the other axes of the tensor from last to first. */
-static uint32_t pipe_coordinates(ts_lower *lw, const ts_tma_load *load, uint32_t inner, uint32_t row, ts_val *out)
+uint32_t ts_tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, uint32_t inner, uint32_t row, ts_val *out)
 {
-    const ts_type_info *view = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, load->load, 0)));
+    const ts_type_info *view = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)));
+    uint32_t first = ts_at(lw->tile, v)->op == TS_OP_load_view_tko ? 1 : 2;
     ts_val at[TS_MAX_RANK] = {0};
     uint32_t n = 1, unit = view->dim_map ? (uint32_t)view->dim_map[load->inner_axis] : load->inner_axis;
     for (uint32_t axis = 0; axis < view->rank; axis++) {
-        ts_val index = lw->scalar[ts_opnd(lw->tile, load->load, 1 + axis)];
+        ts_val index = lw->scalar[ts_opnd(lw->tile, v, first + axis)];
         ts_val x = ts_op2(&lw->b, TS_OP_muli, index, ts_lower_i32(lw, view->dims[axis]), 0);
         uint32_t more = axis == load->inner_axis ? inner : axis == load->rows_axis ? row : 0;
         at[view->dim_map ? (uint32_t)view->dim_map[axis] : axis] = more ? ts_lower_add(lw, x, more) : x;
@@ -170,7 +170,7 @@ static void pipe_copy(ts_lower *lw, const ts_tma_load *load, ts_val stage_at, ts
         for (uint32_t row = 0; row < load->rows; row += step) {
             uint32_t offset = load->offset + inner / panel * load->rows * load->span + row * load->span;
             ts_val opnds[2 + TS_MAX_RANK] = {ts_lower_ptr(lw, stage_at, 0, offset), bar};
-            uint32_t rank = pipe_coordinates(lw, load, inner, row, opnds + 2);
+            uint32_t rank = ts_tma_coordinates(lw, load->load, load, inner, row, opnds + 2);
             ts_emit(&lw->b, TS_OP_tma_load, TS_T_none, 2 + rank, opnds, TS_S(load->tmap, rank, 0), 0);
         }
 }

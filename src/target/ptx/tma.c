@@ -165,7 +165,9 @@ static int64_t tma_stride_divisor(const ts_fn *fn, ts_val make, int64_t in_type,
 
 static uint8_t tma_dtype(ts_type elem, ts_type want)
 {
-    enum { U8 = 0, F16 = 6, F32 = 7, BF16 = 9, TF32 = 11 }; /* CUtensorMapDataType */
+    enum { U8 = 0, U16 = 1, S32 = 3, F16 = 6, F32 = 7, BF16 = 9, TF32 = 11 }; /* CUtensorMapDataType */
+    if (elem == TS_T_i16 || elem == TS_T_i32)
+        return elem == TS_T_i16 ? U16 : S32;
     if (want == TS_T_tf32 && elem == TS_T_f32)
         return TF32;
     return elem == TS_T_f16 ? F16 : elem == TS_T_bf16 ? BF16 : elem == TS_T_f32 || elem == TS_T_tf32 ? F32 : U8;
@@ -228,32 +230,31 @@ static bool tma_shape(const ts_type_info *view, ts_tma_load *load, ts_plan_tmap 
     return true;
 }
 
-/* Whether the load can be made by TMA; fills the load and its map. */
-static bool tma_describe(const tma_work *w, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load, ts_plan_tmap *map)
+bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load, ts_plan_tmap *map)
 {
-    const ts_fn *fn = w->fn;
     const ts_inst *inst = ts_at(fn, v);
     ts_val view = ts_opnd(fn, v, 0), make = ts_opnd(fn, view, 0);
-    const ts_type_info *info = ts_type_get(w->module, ts_type_of(fn, view)), *tensor;
+    const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view)), *tensor;
     if (info->kind != TS_KIND_PARTITION_VIEW || ts_at(fn, make)->op != TS_OP_make_tensor_view ||
         TS_M_GET_TMA(inst->aux) == 2 || TS_M_GET_ORDER(inst->aux) != TS_WEAK)
         return false;
-    tensor = ts_type_get(w->module, info->elem);
+    tensor = ts_type_get(fn->module, info->elem);
     ts_val base = tma_through(fn, ts_opnd(fn, make, 0));
     uint32_t unit_axis = ts_view_unit_axis(fn, view);
     if (tensor->rank > 5 || unit_axis == TS_NO || (unit_axis != axes[0] && unit_axis != axes[1]) ||
         ts_at(fn, base)->op != TS_OP_param || ts_lower_divisor(fn, ts_opnd(fn, make, 0)) < 16)
         return false;
+    uint32_t first = inst->op == TS_OP_load_view_tko ? 1 : 2;
     for (uint32_t i = 0; i < info->rank; i++)
-        if (tma_elem(w, ts_opnd(fn, v, 1 + i)) != TS_T_i32)
+        if (ts_type_of(fn, ts_opnd(fn, v, first + i)) != TS_T_i32)
             return false;
     uint32_t unit = info->dim_map ? (uint32_t)info->dim_map[unit_axis] : unit_axis;
     *load = (ts_tma_load){.load = v, .inner_axis = unit_axis, .rows_axis = unit_axis == axes[0] ? axes[1] : axes[0]};
-    load->elem_bytes = ts_type_bits(w->module, tensor->elem) / 8;
+    load->elem_bytes = ts_type_bits(fn->module, tensor->elem) / 8;
     *map = (ts_plan_tmap){.base = (int32_t)base - 1, .rank = (uint8_t)tensor->rank, .elem_bytes = load->elem_bytes,
                           .dtype = tma_dtype(tensor->elem, want)};
     return load->elem_bytes >= 1 && tensor->rank >= 2 &&
-           tma_padding(info->padding, ts_type_is_float(w->module, tensor->elem), map) &&
+           tma_padding(info->padding, ts_type_is_float(fn->module, tensor->elem), map) &&
            tma_map_dims(fn, make, tensor, unit, map) && tma_shape(info, load, map, unit);
 }
 
@@ -264,7 +265,7 @@ static uint32_t tma_operand(tma_work *w, ts_val v, uint32_t rank, const tma_row 
     ts_plan_tmap map;
     uint32_t axes[2] = {rank - 2, rank - 1};
     ts_val from = tma_trace(w, v, row->a, axes);
-    if (!from || w->env->plan->n_tmaps == TS_PLAN_TMAPS || !tma_describe(w, from, axes, row->a, &load, &map))
+    if (!from || w->env->plan->n_tmaps == TS_PLAN_TMAPS || !ts_tma_describe(w->fn, from, axes, row->a, &load, &map))
         return TS_NO;
     *mn_major = load.inner_axis != axes[k_axis];
     if (*mn_major && !row->mn_major)

@@ -6,6 +6,7 @@
  *     tma.c            before layout assignment: which products and loads go this way; tensor maps
  *     pipeline_tma.c   rings of stages, barriers, the producer warp, the carried step counters
  *     wgmma.c          descriptors, the product itself, waiting and releasing
+ *     tma_store.c      the finished tile back to memory
  *
  * A block has 4 or 8 consumer warps, which run the tile function as everywhere else (lower.c), and one
  * producer warpgroup, of which one thread runs a slice of it: the loops that hold TMA loads and the
@@ -77,6 +78,9 @@ typedef struct ts_tma {
 
 /* Decides for the function. Never fails for lack of fitting: then nothing is active. Tensor maps go to env->plan. */
 TS_CHECKED ts_status ts_tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out, ts_error *err);
+/* Whether a load or store through a view can be made by TMA, for a tile whose extents above 1 are along `axes`;
+ * fills the access and its map. `want`: element type that the copy shall give (tf32 from f32), or 0. */
+bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load, ts_plan_tmap *map);
 /* NULL when the value is none of them. */
 const ts_tma_load *ts_tma_load_of(const ts_tma *tma, ts_val v);
 const ts_wgmma *ts_wgmma_of(const ts_tma *tma, ts_val v);

@@ -135,8 +135,7 @@ static ts_val wgmma_step(ts_lower *lw, const wgmma_operand *x, uint32_t mn, uint
 
 /* ---- operand a in registers --------------------------------------------------------------------------- */
 
-/* Two 16-bit floats as one word; values just rounded from f32 are rounded in pairs instead. */
-static ts_val wgmma_pair(ts_lower *lw, ts_val x, ts_val y)
+ts_val ts_wgmma_pair(ts_lower *lw, ts_val x, ts_val y)
 {
     const ts_inst *p = ts_at(lw->fn, x), *q = ts_at(lw->fn, y);
     bool fresh = p->op == TS_OP_ftof && q->op == TS_OP_ftof && TS_A_ROUND(p->aux) == TS_RN && TS_A_ROUND(q->aux) == TS_RN &&
@@ -152,7 +151,7 @@ static ts_val *wgmma_words(ts_lower *lw, ts_val a, const ts_layout *layout)
     const ts_val *regs = ts_lower_get(lw, a, layout);
     ts_val *words = ts_lower_regs(lw, layout);
     for (uint32_t i = 0; i < 1u << (layout->n_reg - 1); i++)
-        words[i] = wgmma_pair(lw, regs[2 * i], regs[2 * i + 1]);
+        words[i] = ts_wgmma_pair(lw, regs[2 * i], regs[2 * i + 1]);
     return words;
 }
 
