@@ -482,8 +482,8 @@ static bool verify_cast_fits(const ts_module *m, ts_op op, ts_type from, ts_type
         return (from == TS_T_i64 || (from == TS_T_i32 && b == 32)) && ts_type_is_ptr(m, to);
     case TS_OP_ptr_to_int:
         return (to == TS_T_i64 || (to == TS_T_i32 && a == 32)) && ts_type_is_ptr(m, from);
-    default:
-        return ts_type_is_ptr(m, from) && ts_type_is_ptr(m, to);
+    default: /* ptr_to_ptr: another pointee, the same address space */
+        return ts_type_is_ptr(m, from) && ts_type_is_ptr(m, to) && ts_type_get(m, from)->space == ts_type_get(m, to)->space;
     }
 }
 

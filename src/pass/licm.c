@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Loop-invariant code motion: pure instructions whose operands come from outside a loop move before it,
+ * as far out as their operands allow.
+ *
+ *     for %i in (...) {                     %c = muli %n, %m : i32
+ *       %c = muli %n, %m : i32        ->    for %i in (...) {
+ *       %d = addi %c, %i : i32                %d = addi %c, %i : i32
+ *
+ * What may not run where it did not run before stays: divisions that could be by zero, assumptions
+ * (they may hold only in their branch), and loads, unless the loop is known to run, holds the load
+ * directly and writes nothing. Out of an `if` only constants and scalars move, out of `cold` only
+ * constants (its point is not to run), out of reductions nothing. Cost: linear times nesting.
+ */
+#include "pass/pass.h"
+
+typedef struct licm_ctx {
+    const ts_fn *fn;
+    ts_shape shape;
+    ts_val *before;       /* instruction -> the loop it moves before; 0 = it stays */
+    ts_val *first, *last; /* loop -> instructions to move before it, in order */
+    ts_val *next;
+} licm_ctx;
+
+static bool licm_is_loop(uint32_t op)
+{
+    return op == TS_OP_for || op == TS_OP_loop;
+}
+
+static bool licm_divides_safely(const licm_ctx *c, ts_val v)
+{
+    int64_t by;
+    const ts_inst *inst = ts_at(c->fn, v);
+    if (inst->op != TS_OP_divi && inst->op != TS_OP_remi)
+        return true;
+    return ts_const_as_int(c->fn, ts_opnd(c->fn, v, 1), &by) && by != 0;
+}
+
+static bool licm_is_weak_load(const ts_inst *inst)
+{
+    return (inst->op == TS_OP_load_view_tko || inst->op == TS_OP_load_ptr_tko) && TS_M_GET_ORDER(inst->aux) == TS_WEAK;
+}
+
+static bool licm_can_move(const licm_ctx *c, ts_val v)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    const ts_op_info *info = ts_info(inst);
+    if (licm_is_weak_load(inst))
+        return true;
+    if (!(info->flags & TS_PURE) || info->flags & TS_REGION || info->n_result != 1)
+        return false;
+    if (inst->op == TS_OP_param || inst->op == TS_OP_arg || inst->op == TS_OP_res || inst->op == TS_OP_token || inst->op == TS_OP_assume)
+        return false;
+    return licm_divides_safely(c, v);
+}
+
+/* The loop runs at least once, and nothing in it writes or orders memory. */
+static bool licm_reads_only(const licm_ctx *c, ts_val loop)
+{
+    int64_t lower, upper;
+    if (ts_at(c->fn, loop)->op != TS_OP_for || !ts_const_as_int(c->fn, ts_opnd(c->fn, loop, 0), &lower) ||
+        !ts_const_as_int(c->fn, ts_opnd(c->fn, loop, 1), &upper) || lower >= upper || lower < 0)
+        return false;
+    for (ts_val v = loop + 1; v < c->shape.end[loop]; v++) {
+        const ts_inst *inst = ts_at(c->fn, v);
+        uint8_t flags = ts_info(inst)->flags;
+        if (flags & (TS_WRITE | TS_SIDE) || (flags & TS_READ && !licm_is_weak_load(inst)))
+            return false;
+    }
+    return true;
+}
+
+/* May the instruction leave this region? */
+static bool licm_may_leave(const licm_ctx *c, ts_val v, ts_val opener)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    bool constant = inst->op == TS_OP_constant, scalar = ts_type_rank(c->fn->module, inst->type) == 0;
+    switch (ts_at(c->fn, opener)->op) {
+    case TS_OP_for:
+    case TS_OP_loop:
+        return !licm_is_weak_load(inst) || licm_reads_only(c, opener);
+    case TS_OP_if:
+        return constant || (scalar && !licm_is_weak_load(inst));
+    case TS_OP_cold:
+        return constant;
+    default:
+        return false;
+    }
+}
+
+/* Where the value will be made, `opener` is not around it. */
+static bool licm_is_outside(const licm_ctx *c, ts_val value, ts_val opener)
+{
+    ts_val around = c->before[value] ? c->shape.parent[c->before[value]] : c->shape.parent[value];
+    while (around && around != opener)
+        around = c->shape.parent[around];
+    return around != opener;
+}
+
+static bool licm_opnds_outside(const licm_ctx *c, ts_val v, ts_val opener)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        if (!licm_is_outside(c, ts_opnds(c->fn, inst)[i], opener))
+            return false;
+    return true;
+}
+
+static void licm_place(licm_ctx *c, ts_val v)
+{
+    ts_val best = 0;
+    for (ts_val opener = c->shape.parent[v]; opener; opener = c->shape.parent[opener]) {
+        if (!licm_may_leave(c, v, opener) || !licm_opnds_outside(c, v, opener))
+            break;
+        if (licm_is_loop(ts_at(c->fn, opener)->op))
+            best = opener;
+    }
+    if (!best)
+        return;
+    c->before[v] = best;
+    if (c->last[best])
+        c->next[c->last[best]] = v;
+    else
+        c->first[best] = v;
+    c->last[best] = v;
+}
+
+static bool licm_rebuild(licm_ctx *c, ts_fn *fn, ts_arena *scratch)
+{
+    ts_builder b;
+    ts_fn *fresh = ts_fn_create_like(fn);
+    ts_val *map = TS_NEW_N(scratch, ts_val, fn->inst.n);
+    if (!fresh || !map)
+        return false;
+    ts_builder_init(&b, fresh);
+    for (ts_val v = 1; v < fn->inst.n; v++) {
+        for (ts_val moved = c->first[v]; moved; moved = c->next[moved])
+            ts_copy(&b, fn, moved, map);
+        if (!c->before[v])
+            ts_copy(&b, fn, v, map);
+        if (ts_module_failed(fn->module))
+            return false;
+    }
+    ts_fn_replace(fn, fresh);
+    return true;
+}
+
+ts_status ts__pass_licm(ts_fn *fn, ts_pass_env *env, ts_error *err)
+{
+    licm_ctx c = {.fn = fn};
+    uint32_t n = fn->inst.n, moved = 0;
+    c.before = TS_NEW_N(env->scratch, ts_val, n);
+    c.first = TS_NEW_N(env->scratch, ts_val, n);
+    c.last = TS_NEW_N(env->scratch, ts_val, n);
+    c.next = TS_NEW_N(env->scratch, ts_val, n);
+    if (!c.before || !c.first || !c.last || !c.next || !ts_shape_of(fn, env->scratch, &c.shape))
+        return ts_fail(err, TS_NOMEM, "out of memory in pass licm");
+    for (ts_val v = 1; v < n; v++)
+        if (c.shape.parent[v] && licm_can_move(&c, v)) {
+            licm_place(&c, v);
+            moved += c.before[v] != 0;
+        }
+    if (moved && !licm_rebuild(&c, fn, env->scratch))
+        return ts_fail(err, TS_NOMEM, "out of memory in pass licm");
+    return TS_OK;
+}
