@@ -2,7 +2,7 @@
  *
  * The GPU lowering without a GPU: every kernel of the corpus at tile level against its thread-level form,
  * with races checked and warps in several orders. */
-#include "diff.h"
+#include "gen.h"
 #include "../target/kernels.h"
 
 /* Buffers have the element of their pointer parameter; the corpus says how many 4-byte words. */
@@ -43,8 +43,16 @@ static void the_corpus_means_the_same_at_thread_level(void)
     }
 }
 
+static void random_programs_mean_the_same_at_thread_level(void)
+{
+    static const diff_way ways[] = {{DIFF_SIMT, TS_TARGET_SM80, "", 1}, {DIFF_SIMT, TS_TARGET_SM90, "", 7}};
+    static const char *const names[] = {"sm_80", "sm_90"};
+    gen_run_all(1, 60, NULL, ways, names, TS_COUNT(ways));
+}
+
 int main(void)
 {
+    random_programs_mean_the_same_at_thread_level();
     the_corpus_means_the_same_at_thread_level();
     return check_done();
 }
