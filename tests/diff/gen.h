@@ -180,7 +180,8 @@ static inline void gen_shape(gen *g)
     gen_add(g, x);
 }
 
-/* Integer sums and any maximum do not depend on the order. */
+/* Integer sums and any maximum do not depend on the order. NaN is handed on: -inf is no identity of a maximum
+ * that ignores it. */
 static inline void gen_reduce(gen *g)
 {
     static const ts_op ops[] = {TS_OP_addi, TS_OP_maxi, TS_OP_xori, TS_OP_maxf, TS_OP_minf};
@@ -189,7 +190,7 @@ static inline void gen_reduce(gen *g)
     bool scan = gen_pick(g, 3) == 0;
     ts_val x = gen_any(g, which < 3 ? TS_T_i32 : TS_T_f32);
     ts_val o = ts_reduce_begin(&g->b, scan ? TS_OP_scan : TS_OP_reduce, axis, scan && gen_pick(g, 2), 1, &x, &identity[which]);
-    ts_val y = ts_op2(&g->b, ops[which], ts_arg(g->fn, o, 0), ts_arg(g->fn, o, 1), 0);
+    ts_val y = ts_op2(&g->b, ops[which], ts_arg(g->fn, o, 0), ts_arg(g->fn, o, 1), which < 3 ? 0 : TS_A_NAN);
     ts_term(&g->b, TS_OP_yield, 1, &y);
     ts_end_like(&g->b, o);
     ts_val res = ts_res(&g->b, o, 0);
@@ -220,7 +221,7 @@ static inline void gen_mma(gen *g)
     ts_val d = ts_emit(&g->b, acc == TS_T_i32 ? TS_OP_mmai : TS_OP_mmaf, square, 3, (ts_val[]){a, b, c}, 0, 0);
     uint64_t lowest = acc == TS_T_i32 ? (uint64_t)INT32_MIN : 0xFF800000;
     ts_val o = ts_reduce_begin(&g->b, TS_OP_reduce, 1, false, 1, &d, &lowest);
-    ts_val y = ts_op2(&g->b, acc == TS_T_i32 ? TS_OP_maxi : TS_OP_maxf, ts_arg(g->fn, o, 0), ts_arg(g->fn, o, 1), 0);
+    ts_val y = ts_op2(&g->b, acc == TS_T_i32 ? TS_OP_maxi : TS_OP_maxf, ts_arg(g->fn, o, 0), ts_arg(g->fn, o, 1), 0); /* never NaN */
     ts_term(&g->b, TS_OP_yield, 1, &y);
     ts_end_like(&g->b, o);
     ts_val rows = ts_reshape(&g->b, ts_res(&g->b, o, 0), ts_type_tile(g->m, acc, 2, (int64_t[]){g->rows, 1}));

@@ -58,14 +58,26 @@ static uint32_t convert_vector(const convert_box *box, const ts_layout *layout, 
     return mask;
 }
 
+/* Columns whose offset has bit `bit`: lanes, warps, registers. */
+static uint32_t convert_touching(const convert_box *box, const uint32_t *column, uint32_t n, uint32_t bit)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n; i++)
+        count += ts_xor_of(box->offset, box->bits, column[i]) >> bit & 1;
+    return count;
+}
+
+/* log2 of the elements that follow each other in each thread's registers, from an aligned one on: an offset
+ * bit counts when one register bit alone gives it. */
 static uint32_t convert_width(const convert_box *box, const ts_layout *layout)
 {
     uint32_t n = 0;
     for (; box->bytes << n < 16; n++) {
         bool found = false;
         for (uint32_t r = 0; r < layout->n_reg; r++)
-            found = found || (layout->reg[r] && ts_xor_of(box->offset, box->bits, layout->reg[r]) == 1u << n);
-        if (!found)
+            found = found || ts_xor_of(box->offset, box->bits, layout->reg[r]) == 1u << n;
+        if (!found || convert_touching(box, layout->reg, layout->n_reg, n) != 1 ||
+            convert_touching(box, layout->lane, TS_LAYOUT_LANES, n) || convert_touching(box, layout->warp, layout->n_warp, n))
             break;
     }
     return n;

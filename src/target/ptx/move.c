@@ -181,6 +181,22 @@ static void move_offsets(const ts_layout *from, const ts_layout *to, uint32_t ba
         offset[late.at[i]] |= 1u << at++;
 }
 
+static uint32_t move_count(const uint32_t *column, uint32_t n, uint32_t bit)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < n; i++)
+        count += column[i] >> bit & 1;
+    return count;
+}
+
+/* The flat bit is given by one register bit and by nothing else; a lane or warp bit that flips it too
+ * would make a thread's vector begin in the middle. */
+static bool move_owns(const ts_layout *layout, uint32_t bit)
+{
+    uint32_t others = move_count(layout->lane, TS_LAYOUT_LANES, bit) + move_count(layout->warp, layout->n_warp, bit);
+    return ts_layout_reg_bit(layout, bit) >= 0 && others == 0 && move_count(layout->reg, layout->n_reg, bit) == 1;
+}
+
 /* How many low offset bits are single register bits of the layout. */
 static uint32_t move_width(const ts_layout *layout, const uint32_t *offset, uint32_t max)
 {
@@ -188,7 +204,7 @@ static uint32_t move_width(const ts_layout *layout, const uint32_t *offset, uint
     for (; n < max; n++) {
         bool found = false;
         for (uint32_t bit = 0; bit < layout->bits; bit++)
-            found = found || (offset[bit] == 1u << n && ts_layout_reg_bit(layout, bit) >= 0);
+            found = found || (offset[bit] == 1u << n && move_owns(layout, bit));
         if (!found)
             break;
     }
