@@ -39,6 +39,8 @@ typedef struct run {
     ts_fault fault[2];
 } run;
 
+static uint32_t run_vector_bytes = 64; /* of the processor that is compiled for */
+
 static inline void run_begin(run *r)
 {
     memset(r, 0, sizeof *r);
@@ -47,6 +49,7 @@ static inline void run_begin(run *r)
     r->fn = ts_fn_create(r->m, "kernel", TS_LEVEL_T);
     ts_builder_init(&r->b, r->fn);
     ts_host_detect(&r->host);
+    ts_host_limit(&r->host, run_vector_bytes);
     r->grid[0] = r->grid[1] = r->grid[2] = 1;
 }
 

@@ -68,7 +68,26 @@ void ts_host_detect(ts_host *host)
     host->vector_regs = wide ? 32 : 16;
 }
 
+void ts_host_limit(ts_host *host, uint32_t vector_bytes)
+{
+    if (vector_bytes >= host->vector_bytes)
+        return;
+    bool middle = vector_bytes == 32;
+    host->vector_bytes = middle ? 32 : 16;
+    host->vector_regs = 16;
+    host->f16c &= middle;
+    host->fma &= middle;
+    snprintf(host->cpu, sizeof host->cpu, "%s", middle ? "x86-64-v3" : "x86-64");
+    snprintf(host->features, sizeof host->features, "%s", middle ? "+avx2,+fma,+f16c,-avx512f" : "+sse2,-avx");
+}
+
 #else
+
+void ts_host_limit(ts_host *host, uint32_t vector_bytes)
+{
+    (void)host;
+    (void)vector_bytes;
+}
 
 void ts_host_detect(ts_host *host)
 {

@@ -28,6 +28,8 @@ typedef struct ts_host {
     bool f16c, fma;
 } ts_host;
 void ts_host_detect(ts_host *host);
+/* Makes it a lesser one of the same kind: 32 = AVX2, 16 = plain SSE2. For tests. */
+void ts_host_limit(ts_host *host, uint32_t vector_bytes);
 
 typedef struct ts_llvm_options {
     const char *passes; /* NULL: the usual few */
