@@ -167,7 +167,7 @@ static void reductions_fold_any_axis(uint32_t rank, int64_t a, int64_t b, int64_
         bank_begin(&k, TS_T_i32, TS_T_i32);
         ts_val x = bank_load(&k, k.in[0], tile_of(&k.r, TS_T_i32, rank, a, b, c));
         bank_put(&k, fold(&k.r, TS_OP_reduce, TS_OP_addi, 0, 0, x, axis, false));
-        bank_put(&k, fold(&k.r, TS_OP_reduce, TS_OP_maxi, 0, 0x80000000u, ts_op2(&k.r.b, TS_OP_muli, x, x, 0), axis, false));
+        bank_put(&k, fold(&k.r, TS_OP_reduce, TS_OP_maxi, 0, 0xFFFFFFFF80000000u, ts_op2(&k.r.b, TS_OP_muli, x, x, 0), axis, false));
         bank_put(&k, fold(&k.r, TS_OP_scan, TS_OP_addi, 0, 0, x, axis, axis & 1));
         snprintf(what, sizeof what, "fold axis %u of %lldx%lldx%lld", axis, (long long)a, (long long)b, (long long)c);
         run_check(&k.r, what);
