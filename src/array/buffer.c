@@ -52,14 +52,15 @@ void ts_buffer_retain(ts_buffer *buffer)
     atomic_fetch_add_explicit(&buffer->references, 1, memory_order_relaxed);
 }
 
-/* The memory of a reset device went with the reset; the stream's hold is dropped in any case. A wrapped
- * buffer has no stream. */
+/* The memory of a reset GPU went with the reset (that of the CPU is only out of bounds); the stream's hold
+ * is dropped in any case. A wrapped buffer has no stream. */
 static void buffer_give_back(ts_buffer *buffer)
 {
     ts_device *device = buffer->device;
+    bool is_there = buffer->epoch == ts_device_epoch(device) || device->target == TS_TARGET_CPU;
     if (buffer->release)
         buffer->release(buffer->user);
-    else if (buffer->stream.device && buffer->data && buffer->epoch == ts_device_epoch(device)) {
+    else if (buffer->stream.device && buffer->data && is_there) {
         if (atomic_load(&buffer->shared))
             device->ops->free_shared(device, buffer->data, buffer->bytes);
         else
