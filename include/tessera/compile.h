@@ -126,11 +126,13 @@ typedef struct ts_plan {
     /* GPU */
     uint32_t threads;        /* per block, in x */
     uint32_t shared_bytes;   /* dynamic shared memory */
-    uint32_t cluster;        /* CTAs per cluster in x; 0 or 1 = none */
+    uint32_t cluster;        /* CTAs that work on one tile block: the launch has grid.x * cluster CTAs; 0 or 1 = none */
     uint32_t n_tmaps;
     ts_plan_tmap tmap[TS_PLAN_TMAPS];
-    uint8_t persistent;      /* grid is folded into at most `resident` blocks per SM; tile count in params */
-    uint8_t error_param;     /* a last parameter points at a ts_fault record */
+    /* After the tensor maps and the n_params parameters the launch adds: if persistent, the grid as three i32 (it then
+     * starts min(tile blocks, SMs * resident) blocks in x); if error_param, a pointer to a ts_fault record. */
+    uint8_t persistent;
+    uint8_t error_param;
     uint8_t uses_print;
     /* CPU */
     uint64_t scratch_bytes;  /* per worker */

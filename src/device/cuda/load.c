@@ -1,29 +1,167 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUDA driver library: found, loaded and resolved once. */
-#include "device/device.h"
+ * The CUDA driver library: found by dlopen, its functions asked for by name and version, initialised once.
+ * Nothing is linked, so that the library runs where there is no driver. Read next: cuda.c.
+ */
+#include "device/cuda/cuda.h"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef cuda_result load_proc_fn(const char *symbol, void **out, int version, uint64_t flags, int *status);
+
+static const struct load_row {
+    const char *symbol;
+    size_t offset;
+    int version, need;
+} load_rows[] = {
+#define CU(name, symbol, version, need, params) {symbol, offsetof(cuda_driver, name), version, need},
+#include "device/cuda/driver.def"
+};
+
+/* ---- the library ---------------------------------------------------------------------------------- */
+
+static void *load_library(const char *path, ts_error *err)
+{
+    static const char *const usual[] = {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1",
+                                        "/run/opengl-driver/lib/libcuda.so.1"};
+    const char *given = path ? path : getenv("TESSERA_CUDA_DRIVER");
+    if (given && *given) {
+        void *library = dlopen(given, RTLD_NOW | RTLD_LOCAL);
+        if (!library)
+            ts_fail(err, TS_NODEVICE, "the CUDA driver named by TESSERA_CUDA_DRIVER cannot be loaded: %s", dlerror());
+        return library;
+    }
+    for (size_t i = 0; i < TS_COUNT(usual); i++) {
+        void *library = dlopen(usual[i], RTLD_NOW | RTLD_LOCAL);
+        if (library)
+            return library;
+    }
+    ts_fail(err, TS_NODEVICE, "the NVIDIA driver (libcuda.so.1) was not found on this machine. Kernels run on the CPU "
+                              "without it; to use a GPU install NVIDIA's driver, and in a container start it with "
+                              "--gpus all");
+    return NULL;
+}
+
+static ts_status load_functions(ts_cuda *cuda, ts_error *err)
+{
+    load_proc_fn *find = NULL;
+    void *symbol = dlsym(cuda->library, "cuGetProcAddress_v2");
+    if (!symbol)
+        return ts_fail(err, TS_NODEVICE, "the NVIDIA driver is older than CUDA 12.0; install driver 525 or newer");
+    memcpy(&find, &symbol, sizeof find);
+    for (size_t i = 0; i < TS_COUNT(load_rows); i++) {
+        const struct load_row *row = &load_rows[i];
+        void *found = NULL;
+        int status = 0;
+        if (find(row->symbol, &found, row->version, 0, &status) != CUDA_OK)
+            found = NULL;
+        if (!found && row->need)
+            return ts_fail(err, TS_NODEVICE, "the NVIDIA driver lacks %s; install driver 525 or newer", row->symbol);
+        memcpy((char *)&cuda->fn + row->offset, &found, sizeof found);
+    }
+    return TS_OK;
+}
+
+/* ---- the devices ------------------------------------------------------------------------------------- */
+
+static ts_target load_target(int major, int minor)
+{
+    static const struct {
+        int cc;
+        ts_target target;
+    } best[] = {{120, TS_TARGET_SM120}, {100, TS_TARGET_SM100}, {90, TS_TARGET_SM90},
+                {89, TS_TARGET_SM89},   {86, TS_TARGET_SM86},   {80, TS_TARGET_SM80}};
+    for (size_t i = 0; i < TS_COUNT(best); i++)
+        if (major * 10 + minor >= best[i].cc)
+            return best[i].target;
+    return TS_TARGET_SM80; /* older than anything we compile for: said when it is used */
+}
+
+static ts_status load_device(ts_cuda *cuda, int ordinal, ts_error *err)
+{
+    const cuda_driver *fn = &cuda->fn;
+    cuda_device *device = &cuda->devices[ordinal];
+    size_t bytes = 0;
+    cuda_result code = fn->DeviceGet(&device->handle, ordinal);
+    if (code == CUDA_OK)
+        code = fn->DeviceGetAttribute(&device->cc_major, CUDA_CC_MAJOR, device->handle);
+    if (code == CUDA_OK)
+        code = fn->DeviceGetAttribute(&device->cc_minor, CUDA_CC_MINOR, device->handle);
+    if (code == CUDA_OK)
+        code = fn->DeviceGetAttribute(&device->n_sms, CUDA_SM_COUNT, device->handle);
+    if (code == CUDA_OK)
+        code = fn->DeviceTotalMem(&bytes, device->handle);
+    if (code != CUDA_OK)
+        return cuda_fail_driver(fn, code, err, "asking for the properties of a GPU");
+    device->cuda = cuda;
+    device->total_bytes = bytes;
+    device->keep_limit = bytes / 4;
+    return ts__cuda_device_init(device, cuda->alloc, TS_DEVICE_ID(TS_DEVICE_CUDA, ordinal),
+                                load_target(device->cc_major, device->cc_minor), err);
+}
+
+static ts_status load_devices(ts_cuda *cuda, ts_error *err)
+{
+    int n = 0;
+    cuda_result code = cuda->fn.Init(0);
+    if (code == CUDA_OK)
+        code = cuda->fn.DriverGetVersion(&cuda->version);
+    if (code == CUDA_OK)
+        code = cuda->fn.DeviceGetCount(&n);
+    if (code != CUDA_OK || n <= 0)
+        return cuda_fail_driver(&cuda->fn, code ? code : CUDA_NO_DEVICE, err, "starting the NVIDIA driver");
+    n = TS_MIN(n, (int)CUDA_DEVICES_MAX);
+    cuda->n_room = n;
+    cuda->devices = ts__new(cuda->alloc, sizeof *cuda->devices * (size_t)n);
+    if (!cuda->devices)
+        return ts_fail(err, TS_NOMEM, "out of memory for %d GPUs", n);
+    for (cuda->n_devices = 0; cuda->n_devices < n; cuda->n_devices++)
+        TS_TRY(load_device(cuda, cuda->n_devices, err));
+    return TS_OK;
+}
 
 ts_status ts__cuda_open(const char *path, const ts_alloc *alloc, ts_cuda **out, ts_error *err)
 {
-    (void)path, (void)alloc;
     *out = NULL;
-    return ts_fail(err, TS_NODEVICE, "this build has no CUDA device");
+    ts_cuda *cuda = ts__new(alloc, sizeof *cuda);
+    if (!cuda)
+        return ts_fail(err, TS_NOMEM, "out of memory for the CUDA driver");
+    cuda->alloc = alloc;
+    cuda->library = load_library(path, err);
+    ts_status status = cuda->library ? load_functions(cuda, err) : TS_NODEVICE;
+    if (status == TS_OK)
+        status = load_devices(cuda, err);
+    if (status == TS_OK)
+        *out = cuda;
+    else
+        ts__cuda_close(cuda);
+    return status;
 }
+
 void ts__cuda_close(ts_cuda *cuda)
 {
-    (void)cuda;
+    if (!cuda)
+        return;
+    for (int i = 0; cuda->devices && i < cuda->n_devices; i++)
+        ts__cuda_device_deinit(&cuda->devices[i]);
+    ts__delete(cuda->alloc, cuda->devices, sizeof *cuda->devices * (size_t)cuda->n_room);
+    if (cuda->library)
+        dlclose(cuda->library);
+    ts__delete(cuda->alloc, cuda, sizeof *cuda);
 }
+
 int ts__cuda_count(const ts_cuda *cuda)
 {
-    (void)cuda;
-    return 0;
+    return cuda->n_devices;
 }
+
 ts_device *ts__cuda_device(ts_cuda *cuda, int ordinal)
 {
-    (void)cuda, (void)ordinal;
-    return NULL;
+    return &cuda->devices[ordinal].base;
 }
+
 void ts__cuda_after_fork_in_child(ts_cuda *cuda)
 {
-    (void)cuda;
+    atomic_store(&cuda->forked, true);
 }

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Programs of a GPU: PTX text goes to the driver, which assembles it (in parallel from several threads, with a
+ * disk cache of its own); a launch encodes the plan's tensor maps and points the driver at the parameters.
+ *
+ *     what the kernel gets:   | tensor maps, 128 bytes each | n_params values | grid x, y, z | fault record |
+ *                                                                             persistent     error_param
+ */
+#include "device/cuda/cuda.h"
+#include <stdio.h>
+
+enum { PROGRAM_LOG = 16384, PROGRAM_STATIC_SHARED = 48 << 10, PROGRAM_PORTABLE_CLUSTER = 8,
+       PROGRAM_SLOTS = TS_PLAN_TMAPS + TS_PLAN_PARAMS + 4 };
+
+/* ---- loading --------------------------------------------------------------------------------------- */
+
+/* The logs of one load. */
+typedef struct program_logs {
+    char info[PROGRAM_LOG], error[PROGRAM_LOG];
+} program_logs;
+
+static cuda_result program_assemble(cuda_program *program, const ts_code *code, program_logs *logs)
+{
+    const cuda_driver *fn = &cuda_of(program->base.device)->cuda->fn;
+    int options[] = {CUDA_JIT_INFO_LOG, CUDA_JIT_INFO_LOG_BYTES, CUDA_JIT_ERROR_LOG, CUDA_JIT_ERROR_LOG_BYTES,
+                     CUDA_JIT_LOG_VERBOSE};
+    void *room = (void *)(uintptr_t)(PROGRAM_LOG - 1);
+    void *values[] = {logs->info, room, logs->error, room, (void *)(uintptr_t)1};
+    const char *entry = program->base.plan.name;
+    cuda_kernel kernel;
+    cuda_result result;
+    if (!fn->LibraryLoadData) {
+        result = fn->ModuleLoadDataEx(&program->module, code->bytes, TS_COUNT(options), options, values);
+        return result == CUDA_OK ? fn->ModuleGetFunction(&program->function, program->module, entry) : result;
+    }
+    result = fn->LibraryLoadData(&program->library, code->bytes, options, values, TS_COUNT(options), NULL, NULL, 0);
+    if (result == CUDA_OK)
+        result = fn->LibraryGetKernel(&kernel, program->library, entry);
+    return result == CUDA_OK ? fn->KernelGetFunction(&program->function, kernel) : result;
+}
+
+/* What the plan asks of the function: shared memory beyond 48 KiB, large clusters, blocks per SM. */
+static cuda_result program_prepare(cuda_program *program)
+{
+    const cuda_driver *fn = &cuda_of(program->base.device)->cuda->fn;
+    const ts_plan *plan = &program->base.plan;
+    cuda_result result = CUDA_OK;
+    int resident = 1;
+    if (plan->shared_bytes > PROGRAM_STATIC_SHARED)
+        result = fn->FuncSetAttribute(program->function, CUDA_FUNC_MAX_DYNAMIC_SHARED, (int)plan->shared_bytes);
+    if (result == CUDA_OK && plan->cluster > PROGRAM_PORTABLE_CLUSTER)
+        result = fn->FuncSetAttribute(program->function, CUDA_FUNC_NON_PORTABLE_CLUSTER, 1);
+    if (result == CUDA_OK && plan->persistent)
+        result = fn->OccupancyMaxActiveBlocksPerMultiprocessor(&resident, program->function, (int)plan->threads,
+                                                               plan->shared_bytes);
+    program->resident = resident > 0 ? (uint32_t)resident : 1;
+    if (plan->cluster > 1) {
+        program->attrs[0] = (cuda_launch_attr){.id = CUDA_LAUNCH_CLUSTER, .value.cluster = {plan->cluster, 1, 1}};
+        program->n_attrs = 1;
+    }
+    return result;
+}
+
+/* The driver's log is the story when the text does not assemble. */
+static ts_status program_load_failed(const cuda_program *program, cuda_result code, const program_logs *logs,
+                                     ts_error *err)
+{
+    cuda_device *device = cuda_of(program->base.device);
+    if (!logs->error[0])
+        return cuda_fail(device, code, err, "loading kernel '%s'", program->base.name);
+    ts_status status = ts_fail(err, TS_DEVICE, "the driver could not assemble kernel '%s' (error %d): %s\n%s",
+                               program->base.name, code, cuda_remedy(code), logs->error);
+    if (err)
+        err->driver_code = code;
+    return status;
+}
+
+static ts_status program_load(cuda_program *program, const ts_code *code, ts_error *err)
+{
+    cuda_device *device = cuda_of(program->base.device);
+    const ts_plan *plan = &program->base.plan;
+    program_logs *logs = ts__new(device->base.alloc, sizeof *logs);
+    if (!logs)
+        return ts_fail(err, TS_NOMEM, "out of memory while loading a kernel");
+    ts_status status = TS_OK;
+    cuda_result result = program_assemble(program, code, logs);
+    if (result == CUDA_OK)
+        result = program_prepare(program);
+    if (result != CUDA_OK)
+        status = program_load_failed(program, result, logs, err);
+    else if (plan->n_tmaps && !device->cuda->fn.TensorMapEncodeTiled)
+        status = ts_fail(err, TS_DEVICE, "the NVIDIA driver is too old for tensor maps; install 525 or newer");
+    else if (plan->cluster > 1 && !device->cuda->fn.LaunchKernelEx)
+        status = ts_fail(err, TS_DEVICE, "the NVIDIA driver is too old for clusters; install 525 or newer");
+    if (status == TS_OK && !(program->log = ts__string(device->base.alloc, logs->info)))
+        status = ts_fail(err, TS_NOMEM, "out of memory while loading a kernel");
+    ts__delete(device->base.alloc, logs, sizeof *logs);
+    return status;
+}
+
+ts_status cuda_program_load(ts_device *handle, const ts_code *code, const char *name, const char *file,
+                            ts_program **out, ts_error *err)
+{
+    cuda_device *device = cuda_of(handle);
+    cuda_context before;
+    if (!code->n_bytes || code->bytes[code->n_bytes - 1] != 0)
+        return ts_fail(err, TS_VALUE, "PTX text must end in a NUL");
+    TS_TRY(cuda_enter(device, &before, err));
+    cuda_program *program = ts__new(handle->alloc, sizeof *program);
+    ts_status status = program ? ts__program_init(&program->base, handle, code, name, file, err)
+                               : ts_fail(err, TS_NOMEM, "out of memory while loading a kernel");
+    if (status == TS_OK)
+        status = program_load(program, code, err);
+    if (status == TS_OK)
+        *out = &program->base;
+    else if (program)
+        cuda_program_destroy(&program->base);
+    cuda_leave(device, before);
+    return status;
+}
+
+/* A fault that nobody has looked at yet is kept for the next wait. */
+static void program_settle(cuda_program *program)
+{
+    cuda_device *device = cuda_of(program->base.device);
+    ts_error found;
+    if (!program->base.plan.error_param || device->cuda->fn.CtxSynchronize() != CUDA_OK)
+        return;
+    ts_status status = cuda_fault_collect(device, CUDA_ALL_STREAMS, &found);
+    pthread_mutex_lock(&device->lock);
+    if (status != TS_OK && !device->has_pending) {
+        device->pending = found;
+        device->has_pending = true;
+    }
+    pthread_mutex_unlock(&device->lock);
+}
+
+void cuda_program_destroy(ts_program *handle)
+{
+    cuda_program *program = (cuda_program *)handle;
+    cuda_device *device = cuda_of(handle->device);
+    const cuda_driver *fn = &device->cuda->fn;
+    cuda_context before;
+    bool loaded = program->library || program->module;
+    const void *last = program;
+    atomic_compare_exchange_strong(&device->last, (const cuda_program **)&last, NULL);
+    if (loaded && handle->epoch == ts_device_epoch(handle->device) && cuda_enter(device, &before, NULL) == TS_OK) {
+        program_settle(program);
+        if (program->library)
+            (void)fn->LibraryUnload(program->library);
+        else
+            (void)fn->ModuleUnload(program->module);
+        cuda_leave(device, before);
+    }
+    ts__string_delete(handle->device->alloc, program->log);
+    ts__program_deinit(handle);
+    ts__delete(handle->device->alloc, program, sizeof *program);
+}
+
+/* ---- tensor maps ---------------------------------------------------------------------------------------- */
+
+static uint64_t program_number(const ts_plan_num *number, const ts_plan *plan, const uint64_t *params)
+{
+    if (number->param < 0)
+        return (uint64_t)number->value;
+    uint64_t value = params[number->param];
+    return plan->param_bytes[number->param] == 4 ? (uint64_t)(int64_t)(int32_t)(uint32_t)value : value;
+}
+
+/* 16 zeroed bytes for each element an array without elements could be asked for: a map needs a place. */
+static ts_status program_empty(cuda_device *device, void **out, ts_error *err)
+{
+    enum { EMPTY_BYTES = 4096 };
+    if (!device->empty) {
+        const ts_stream *stream = device->base.default_stream;
+        void *memory;
+        TS_TRY(cuda_alloc(&device->base, stream, EMPTY_BYTES, &memory, err));
+        TS_TRY(cuda_fill(stream, memory, 0, 4, EMPTY_BYTES / 4, err));
+        device->empty = memory;
+    }
+    *out = device->empty;
+    return TS_OK;
+}
+
+static ts_status program_tmap_failed(const cuda_program *program, uint32_t i, cuda_result code, const uint64_t *dims,
+                                     const uint64_t *strides, ts_error *err)
+{
+    char text[512];
+    const ts_plan_tmap *map = &program->base.plan.tmap[i];
+    size_t at = 0;
+    for (uint32_t d = 0; d < map->rank && d < 5 && at < sizeof text; d++)
+        at += (size_t)snprintf(text + at, sizeof text - at, " %llu (stride %llu, box %u)", (unsigned long long)dims[d],
+                               (unsigned long long)(d ? strides[d - 1] : map->elem_bytes), map->box[d]);
+    return cuda_fail(cuda_of(program->base.device), code, err, "encoding tensor map %u of kernel '%s': extents%s", i,
+                     program->base.name, text);
+}
+
+ts_status cuda_tmap_encode(cuda_program *program, uint32_t i, const uint64_t *params, cuda_tmap *out, ts_error *err)
+{
+    cuda_device *device = cuda_of(program->base.device);
+    const ts_plan *plan = &program->base.plan;
+    const ts_plan_tmap *map = &plan->tmap[i];
+    uint64_t dims[5], strides[5];
+    void *base = (void *)(uintptr_t)params[map->base];
+    bool empty = false;
+    for (uint32_t d = 0; d < map->rank; d++) {
+        dims[d] = program_number(&map->dim[d], plan, params);
+        empty |= dims[d] == 0;
+    }
+    for (uint32_t d = 1; d < map->rank; d++) {
+        strides[d - 1] = program_number(&map->stride[d], plan, params) * map->elem_bytes;
+        if (dims[d] <= 1) /* never used, but must be a legal number */
+            strides[d - 1] = (strides[d - 1] + 15) & ~(uint64_t)15 & (((uint64_t)1 << 40) - 1);
+    }
+    if (empty) {
+        TS_TRY(program_empty(device, &base, err));
+        for (uint32_t d = 0; d < map->rank; d++)
+            dims[d] = 1, strides[d] = 16;
+    }
+    cuda_result code = device->cuda->fn.TensorMapEncodeTiled(out, map->dtype, map->rank, base, dims, strides, map->box,
+                                                             map->step, 0, map->swizzle, CUDA_TMAP_PROMOTE_256,
+                                                             map->nan_fill);
+    return code == CUDA_OK ? TS_OK : program_tmap_failed(program, i, code, dims, strides, err);
+}
+
+/* ---- launching --------------------------------------------------------------------------------------------- */
+
+typedef struct program_call {
+    cuda_tmap tmaps[TS_PLAN_TMAPS]; /* first: they are aligned */
+    void *slots[PROGRAM_SLOTS];
+    uint32_t grid[3];
+    uint32_t n;
+    ts_fault *fault;
+} program_call;
+
+static ts_status program_grid(const cuda_program *program, const uint32_t asked[3], cuda_launch *launch, ts_error *err)
+{
+    const ts_plan *plan = &program->base.plan;
+    uint32_t cluster = plan->cluster > 1 ? plan->cluster : 1;
+    uint64_t x = asked[0];
+    memcpy(launch->grid, asked, sizeof launch->grid);
+    if (plan->persistent) {
+        uint64_t most = (uint64_t)cuda_of(program->base.device)->n_sms * program->resident / cluster;
+        double blocks = (double)asked[0] * asked[1] * asked[2];
+        x = blocks < (double)most ? (uint64_t)blocks : TS_MAX(most, (uint64_t)1);
+        launch->grid[1] = launch->grid[2] = 1;
+    }
+    launch->grid[0] = (unsigned)(x * cluster);
+    if (launch->grid[1] > 65535 || launch->grid[2] > 65535 || x * cluster > INT32_MAX)
+        return ts_fail(err, TS_VALUE, "kernel '%s': grid (%u, %u, %u) is more than a GPU takes; y and z are at most "
+                                      "65535, put the largest axis first", program->base.name, asked[0], asked[1],
+                       asked[2]);
+    return TS_OK;
+}
+
+/* Slots point at the caller's parameters; only what the plan adds lives in the call. */
+static ts_status program_slots(cuda_program *program, const uint64_t *params, uintptr_t stream, program_call *call,
+                               ts_error *err)
+{
+    const ts_plan *plan = &program->base.plan;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < plan->n_tmaps; i++) {
+        TS_TRY(cuda_tmap_encode(program, i, params, &call->tmaps[i], err));
+        call->slots[n++] = &call->tmaps[i];
+    }
+    for (uint32_t i = 0; i < plan->n_params; i++)
+        call->slots[n++] = (void *)(uintptr_t)&params[i];
+    for (uint32_t axis = 0; plan->persistent && axis < 3; axis++)
+        call->slots[n++] = &call->grid[axis];
+    if (plan->error_param) {
+        TS_TRY(cuda_fault_take(program, stream, &call->fault, err));
+        call->slots[n++] = &call->fault;
+    }
+    return TS_OK;
+}
+
+static cuda_result program_enqueue(cuda_program *program, const cuda_launch *plain, void **slots, uint32_t flags)
+{
+    const cuda_driver *fn = &cuda_of(program->base.device)->cuda->fn;
+    cuda_launch launch = *plain;
+    cuda_launch_attr attrs[2];
+    if (!fn->LaunchKernelEx)
+        return fn->LaunchKernel(program->function, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], 1, 1,
+                                launch.shared_bytes, launch.stream, slots, NULL);
+    launch.attrs = program->attrs;
+    launch.n_attrs = program->n_attrs;
+    if (flags & TS_LAUNCH_PDL) {
+        memcpy(attrs, program->attrs, sizeof attrs);
+        attrs[launch.n_attrs++] = (cuda_launch_attr){.id = CUDA_LAUNCH_PDL, .value.pdl = 1};
+        launch.attrs = attrs;
+    }
+    return fn->LaunchKernelEx(&launch, program->function, slots, NULL);
+}
+
+ts_status cuda_program_launch(ts_program *handle, const ts_stream *stream, const uint32_t grid[3],
+                              const uint64_t *params, uint32_t flags, ts_error *err)
+{
+    cuda_program *program = (cuda_program *)handle;
+    cuda_device *device = cuda_of(handle->device);
+    const ts_plan *plan = &handle->plan;
+    program_call call;
+    cuda_context before;
+    cuda_launch launch = {.block = {plan->threads, 1, 1}, .shared_bytes = plan->shared_bytes};
+    TS_TRY(program_grid(program, grid, &launch, err));
+    TS_TRY(cuda_stream_of(stream, &launch.stream, err));
+    TS_TRY(cuda_enter(device, &before, err));
+    memcpy(call.grid, grid, sizeof call.grid);
+    ts_status status = program_slots(program, params, (uintptr_t)launch.stream, &call, err);
+    if (status == TS_OK) {
+        cuda_note_launch(device, program);
+        cuda_result code = program_enqueue(program, &launch, call.slots, flags);
+        if (code != CUDA_OK)
+            status = cuda_fail(device, code, err, "launching kernel '%s' with grid (%u, %u, %u), %u threads and %u bytes "
+                                                  "of shared memory", handle->name, grid[0], grid[1], grid[2],
+                               plan->threads, plan->shared_bytes);
+    }
+    cuda_leave(device, before);
+    return status;
+}

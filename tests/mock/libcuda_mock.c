@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A CUDA driver without a GPU: every function of driver.def, with host memory as device memory and streams that
+ * are always done. Launches and tensor maps are recorded (mock.h), failures are made on demand. Built as a
+ * shared library and chosen by TESSERA_CUDA_DRIVER.
+ */
+#include "mock.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+EXPORT extern mock_state mock_state_data;
+mock_state mock_state_data = {.n_devices = 2, .cc_major = 9, .cc_minor = 0, .pools = 1};
+EXPORT cuda_result cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags, int *status);
+#define M (&mock_state_data)
+
+/* Everything that a reset takes away: device memory and streams, in one list. */
+typedef struct thing {
+    _Alignas(256) struct thing *next;
+    struct thing **link;
+    size_t bytes; /* of device memory; 0 for streams */
+    _Alignas(256) char data[];
+} thing;
+static thing *things;
+
+static void *thing_new(size_t bytes)
+{
+    thing *t = aligned_alloc(256, (sizeof *t + bytes + 255) & ~(size_t)255);
+    *t = (thing){.next = things, .link = &things, .bytes = bytes};
+    if (things)
+        things->link = &t->next;
+    things = t;
+    M->bytes_out += bytes;
+    M->n_streams += bytes == 0;
+    return t->data;
+}
+
+static void thing_end(void *data)
+{
+    thing *t = (thing *)((char *)data - offsetof(thing, data));
+    *t->link = t->next;
+    if (t->next)
+        t->next->link = t->link;
+    M->bytes_out -= t->bytes;
+    M->n_streams -= t->bytes == 0;
+    free(t);
+}
+
+enum { BAD_VALUE = 1, BAD_DEVICE = 101, BAD_CONTEXT = 201, BAD_HANDLE = 400, NOT_FOUND = 500 };
+static char contexts[8];
+
+/* What every call that needs a context begins with. */
+static cuda_result mock_context(void)
+{
+    return !M->current ? BAD_CONTEXT : M->sticky;
+}
+
+static cuda_result mock_Init(unsigned flags)
+{
+    return flags ? BAD_VALUE : M->init_result;
+}
+static cuda_result mock_DriverGetVersion(int *version)
+{
+    *version = M->old_driver ? 11080 : 13000;
+    return CUDA_OK;
+}
+static cuda_result mock_GetErrorName(cuda_result code, const char **text)
+{
+    *text = code == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : code == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : "CUDA_ERROR_MOCK";
+    return code == 12345 ? BAD_VALUE : CUDA_OK;
+}
+static cuda_result mock_GetErrorString(cuda_result code, const char **text)
+{
+    *text = "as the mock was told";
+    return code == 12345 ? BAD_VALUE : CUDA_OK;
+}
+static cuda_result mock_DeviceGetCount(int *count)
+{
+    *count = M->n_devices;
+    return CUDA_OK;
+}
+static cuda_result mock_DeviceGet(cuda_ordinal *device, int ordinal)
+{
+    *device = ordinal;
+    return ordinal < M->n_devices ? CUDA_OK : BAD_DEVICE;
+}
+static cuda_result mock_DeviceGetName(char *name, int bytes, cuda_ordinal device)
+{
+    (void)device;
+    strncpy(name, "Mock GPU", (size_t)bytes);
+    return CUDA_OK;
+}
+static cuda_result mock_DeviceGetAttribute(int *value, int attribute, cuda_ordinal device)
+{
+    (void)device;
+    *value = attribute == CUDA_CC_MAJOR ? M->cc_major : attribute == CUDA_CC_MINOR ? M->cc_minor
+             : attribute == CUDA_SM_COUNT ? 10 : attribute == CUDA_POOLS_SUPPORTED ? M->pools : attribute;
+    return CUDA_OK;
+}
+static cuda_result mock_DeviceTotalMem(size_t *bytes, cuda_ordinal device)
+{
+    (void)device;
+    *bytes = (size_t)1 << 30;
+    return CUDA_OK;
+}
+static cuda_result mock_DevicePrimaryCtxRetain(cuda_context *context, cuda_ordinal device)
+{
+    M->n_context++;
+    *context = &contexts[device];
+    return CUDA_OK;
+}
+static cuda_result mock_DevicePrimaryCtxRelease(cuda_ordinal device)
+{
+    (void)device;
+    M->n_context--;
+    return CUDA_OK;
+}
+static cuda_result mock_DevicePrimaryCtxReset(cuda_ordinal device)
+{
+    (void)device;
+    M->n_reset++;
+    while (things)
+        thing_end(things->data);
+    M->sticky = 0;
+    return CUDA_OK;
+}
+static cuda_result mock_CtxGetCurrent(cuda_context *context)
+{
+    *context = M->current;
+    return CUDA_OK;
+}
+static cuda_result mock_CtxSetCurrent(cuda_context context)
+{
+    M->current = context;
+    return CUDA_OK;
+}
+static cuda_result mock_CtxSynchronize(void)
+{
+    return mock_context();
+}
+static cuda_result mock_MemGetInfo(size_t *free_bytes, size_t *total_bytes)
+{
+    *free_bytes = *total_bytes = (size_t)1 << 30;
+    return mock_context();
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------- */
+
+static cuda_result mock_MemAlloc(cuda_ptr *memory, size_t bytes)
+{
+    if (mock_context())
+        return mock_context();
+    if (M->alloc_failures > 0 && M->alloc_failures--)
+        return CUDA_OUT_OF_MEMORY;
+    M->n_alloc++;
+    *memory = (cuda_ptr)(uintptr_t)thing_new(bytes);
+    return CUDA_OK;
+}
+static cuda_result mock_MemFree(cuda_ptr memory)
+{
+    M->n_free++;
+    thing_end((void *)(uintptr_t)memory);
+    return mock_context();
+}
+static cuda_result mock_MemHostAlloc(void **memory, size_t bytes, unsigned flags)
+{
+    (void)flags;
+    *memory = calloc(1, bytes);
+    return *memory ? mock_context() : CUDA_OUT_OF_MEMORY;
+}
+static cuda_result mock_MemFreeHost(void *memory)
+{
+    free(memory);
+    return CUDA_OK;
+}
+static cuda_result mock_MemPoolCreate(cuda_pool *pool, const cuda_pool_props *props)
+{
+    *pool = M;
+    return props->alloc_type == 1 && props->location.type == 1 ? CUDA_OK : BAD_VALUE;
+}
+static cuda_result mock_MemPoolSetAttribute(cuda_pool pool, int attribute, void *value)
+{
+    return pool == M && attribute == CUDA_POOL_RELEASE_THRESHOLD && *(uint64_t *)value == UINT64_MAX ? CUDA_OK
+                                                                                                     : BAD_VALUE;
+}
+static cuda_result mock_MemPoolTrimTo(cuda_pool pool, size_t keep_bytes)
+{
+    return pool == M && keep_bytes == 0 ? CUDA_OK : BAD_VALUE;
+}
+static cuda_result mock_MemAllocFromPoolAsync(cuda_ptr *memory, size_t bytes, cuda_pool pool, cuda_stream_t stream)
+{
+    (void)stream;
+    return pool == M ? mock_MemAlloc(memory, bytes) : BAD_HANDLE;
+}
+static cuda_result mock_MemFreeAsync(cuda_ptr memory, cuda_stream_t stream)
+{
+    (void)stream;
+    return mock_MemFree(memory);
+}
+static cuda_result mock_MemcpyAsync(cuda_ptr to, cuda_ptr from, size_t bytes, cuda_stream_t stream)
+{
+    (void)stream;
+    memmove((void *)(uintptr_t)to, (void *)(uintptr_t)from, bytes);
+    return mock_context();
+}
+static cuda_result mock_MemcpyHtoDAsync(cuda_ptr to, const void *from, size_t bytes, cuda_stream_t stream)
+{
+    return mock_MemcpyAsync(to, (cuda_ptr)(uintptr_t)from, bytes, stream);
+}
+static cuda_result mock_MemcpyDtoHAsync(void *to, cuda_ptr from, size_t bytes, cuda_stream_t stream)
+{
+    return mock_MemcpyAsync((cuda_ptr)(uintptr_t)to, from, bytes, stream);
+}
+static cuda_result mock_MemsetD2D32Async(cuda_ptr to, size_t pitch, unsigned value, size_t width, size_t height,
+                                         cuda_stream_t stream)
+{
+    (void)stream;
+    for (size_t y = 0; y < height; y++)
+        for (size_t x = 0; x < width; x++)
+            memcpy((char *)(uintptr_t)to + y * pitch + x * 4, &value, 4);
+    return mock_context();
+}
+static cuda_result mock_MemsetD32Async(cuda_ptr to, unsigned value, size_t count, cuda_stream_t stream)
+{
+    return mock_MemsetD2D32Async(to, 0, value, count, 1, stream);
+}
+static cuda_result mock_MemsetD16Async(cuda_ptr to, unsigned short value, size_t count, cuda_stream_t stream)
+{
+    (void)stream;
+    for (size_t i = 0; i < count; i++)
+        memcpy((char *)(uintptr_t)to + 2 * i, &value, 2);
+    return mock_context();
+}
+static cuda_result mock_MemsetD8Async(cuda_ptr to, unsigned char value, size_t count, cuda_stream_t stream)
+{
+    (void)stream;
+    memset((void *)(uintptr_t)to, value, count);
+    return mock_context();
+}
+
+/* ---- streams and events ----------------------------------------------------------------------------------- */
+
+static cuda_result mock_ready(void)
+{
+    if (M->busy > 0) {
+        M->busy--;
+        return CUDA_NOT_READY;
+    }
+    return mock_context();
+}
+static cuda_result mock_StreamCreate(cuda_stream_t *stream, unsigned flags)
+{
+    *stream = thing_new(0);
+    return flags == CUDA_STREAM_NON_BLOCKING ? mock_context() : BAD_VALUE;
+}
+static cuda_result mock_StreamDestroy(cuda_stream_t stream)
+{
+    thing_end(stream);
+    return mock_context();
+}
+static cuda_result mock_StreamSynchronize(cuda_stream_t stream)
+{
+    (void)stream;
+    return mock_context();
+}
+static cuda_result mock_StreamQuery(cuda_stream_t stream)
+{
+    (void)stream;
+    return mock_ready();
+}
+static cuda_result mock_StreamWaitEvent(cuda_stream_t stream, cuda_event_t event, unsigned flags)
+{
+    (void)stream;
+    return event && flags == 0 ? mock_context() : BAD_HANDLE;
+}
+static cuda_result mock_LaunchHostFunc(cuda_stream_t stream, void (*function)(void *), void *user)
+{
+    (void)stream;
+    function(user);
+    return mock_context();
+}
+static cuda_result mock_EventCreate(cuda_event_t *event, unsigned flags)
+{
+    *event = calloc(1, sizeof(float));
+    M->n_events++;
+    return flags == 0 ? mock_context() : BAD_VALUE;
+}
+static cuda_result mock_EventDestroy(cuda_event_t event)
+{
+    free(event);
+    M->n_events--;
+    return mock_context();
+}
+static cuda_result mock_EventRecord(cuda_event_t event, cuda_stream_t stream)
+{
+    static float clock = 0;
+    (void)stream;
+    *(float *)event = clock += 1.5f;
+    return mock_context();
+}
+static cuda_result mock_EventSynchronize(cuda_event_t event)
+{
+    (void)event;
+    return mock_context();
+}
+static cuda_result mock_EventQuery(cuda_event_t event)
+{
+    (void)event;
+    return mock_ready();
+}
+static cuda_result mock_EventElapsedTime(float *ms, cuda_event_t begin, cuda_event_t end)
+{
+    *ms = *(float *)end - *(float *)begin;
+    return mock_context();
+}
+
+/* ---- programs ------------------------------------------------------------------------------------------------ */
+
+static cuda_result mock_load(const void *code, const int *options, void **values, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        if (options[i] == CUDA_JIT_ERROR_LOG && M->load_result && M->error_log)
+            strcpy(values[i], M->error_log);
+        else if (options[i] == CUDA_JIT_INFO_LOG)
+            strcpy(values[i], "mock info");
+    strncpy(M->code, code, sizeof M->code - 1);
+    M->n_load += M->load_result == 0;
+    return M->load_result ? M->load_result : mock_context();
+}
+static cuda_result mock_LibraryLoadData(cuda_library *library, const void *code, int *jit_options, void **jit_values,
+                                        unsigned n_jit, int *options, void **values, unsigned n_options)
+{
+    (void)options, (void)values, (void)n_options;
+    *library = M->load_result ? NULL : M;
+    return mock_load(code, jit_options, jit_values, n_jit);
+}
+static cuda_result mock_LibraryUnload(cuda_library library)
+{
+    M->n_unload++;
+    return library == M ? mock_context() : BAD_HANDLE;
+}
+static cuda_result mock_LibraryGetKernel(cuda_kernel *kernel, cuda_library library, const char *name)
+{
+    *kernel = library;
+    return strcmp(name, "missing") == 0 ? NOT_FOUND : CUDA_OK;
+}
+static cuda_result mock_KernelGetFunction(cuda_function *function, cuda_kernel kernel)
+{
+    *function = kernel;
+    return CUDA_OK;
+}
+static cuda_result mock_ModuleLoadDataEx(cuda_module *module, const void *code, unsigned n_jit, int *jit_options,
+                                         void **jit_values)
+{
+    *module = M->load_result ? NULL : M;
+    return mock_load(code, jit_options, jit_values, n_jit);
+}
+static cuda_result mock_ModuleUnload(cuda_module module)
+{
+    return mock_LibraryUnload(module);
+}
+static cuda_result mock_ModuleGetFunction(cuda_function *function, cuda_module module, const char *name)
+{
+    return mock_LibraryGetKernel(function, module, name);
+}
+static cuda_result mock_FuncSetAttribute(cuda_function function, int attribute, int value)
+{
+    M->n_attr++;
+    M->attr[attribute & 31] = value;
+    return function == M ? CUDA_OK : BAD_HANDLE;
+}
+static cuda_result mock_OccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, cuda_function function, int threads,
+                                                                  size_t shared_bytes)
+{
+    (void)threads, (void)shared_bytes;
+    *blocks = 3;
+    return function == M ? CUDA_OK : BAD_HANDLE;
+}
+static cuda_result mock_LaunchKernelEx(const cuda_launch *config, cuda_function function, void **params, void **extra)
+{
+    (void)extra;
+    if (function != M || mock_context())
+        return function != M ? BAD_HANDLE : mock_context();
+    M->n_launches++;
+    memcpy(M->grid, config->grid, sizeof M->grid);
+    memcpy(M->block, config->block, sizeof M->block);
+    M->shared_bytes = config->shared_bytes;
+    M->stream = config->stream;
+    M->pdl = 0;
+    M->cluster = 0;
+    for (unsigned i = 0; i < config->n_attrs; i++)
+        if (config->attrs[i].id == CUDA_LAUNCH_PDL)
+            M->pdl = config->attrs[i].value.pdl;
+        else if (config->attrs[i].id == CUDA_LAUNCH_CLUSTER)
+            M->cluster = config->attrs[i].value.cluster[0];
+    for (uint64_t i = 0; i < M->n_values; i++)
+        memcpy(&M->values[i], params[i], 8);
+    if (M->kernel)
+        M->kernel(params, M->user);
+    return CUDA_OK;
+}
+static cuda_result mock_LaunchKernel(cuda_function function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                                     unsigned by, unsigned bz, unsigned shared_bytes, cuda_stream_t stream,
+                                     void **params, void **extra)
+{
+    cuda_launch config = {{gx, gy, gz}, {bx, by, bz}, shared_bytes, stream, NULL, 0};
+    return mock_LaunchKernelEx(&config, function, params, extra);
+}
+static cuda_result mock_TensorMapEncodeTiled(cuda_tmap *map, int type, uint32_t rank, void *base, const uint64_t *dims,
+                                             const uint64_t *strides, const uint32_t *box, const uint32_t *steps,
+                                             int interleave, int swizzle, int promotion, int fill)
+{
+    mock_tmap *record = &M->tmap[M->n_encoded % MOCK_TMAPS];
+    if ((uintptr_t)map % 64 || (uintptr_t)base % 16 || rank < 1 || rank > 5)
+        return BAD_VALUE;
+    *record = (mock_tmap){type, swizzle, promotion, fill, interleave, rank, {0}, {0}, base, {0}, {0}};
+    for (uint32_t d = 0; d < rank; d++) {
+        record->dims[d] = dims[d];
+        record->box[d] = box[d];
+        record->steps[d] = steps[d];
+        if (dims[d] < 1 || box[d] < 1 || box[d] > 256)
+            return BAD_VALUE;
+        if (d && (strides[d - 1] % 16 || strides[d - 1] >> 40))
+            return BAD_VALUE;
+        if (d)
+            record->strides[d - 1] = strides[d - 1];
+    }
+    *map = (cuda_tmap){.words = {++M->n_encoded}};
+    return CUDA_OK;
+}
+
+/* ---- the table --------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *symbol;
+    int version;
+} rows[] = {
+#define CU(name, symbol, version, need, params) {symbol, version},
+#include "device/cuda/driver.def"
+};
+
+static const cuda_driver table = {
+#define CU(name, symbol, version, need, params) mock_##name,
+#include "device/cuda/driver.def"
+};
+
+cuda_result cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags, int *status)
+{
+    (void)flags;
+    *out = NULL;
+    *status = 1;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (strcmp(rows[i].symbol, symbol) == 0 && version == rows[i].version &&
+            !(M->old_driver && rows[i].version >= 11060)) {
+            memcpy(out, (const char *)&table + i * sizeof(void *), sizeof *out);
+            *status = 0;
+            return CUDA_OK;
+        }
+    return NOT_FOUND;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a test sees of the mock driver: the record of its last calls and the switches that make it fail. The
+ * test finds it by dlsym(..., "mock_state_data").
+ */
+#ifndef TS_TESTS_MOCK_MOCK_H
+#define TS_TESTS_MOCK_MOCK_H
+
+#include "device/cuda/driver.h"
+
+enum { MOCK_PARAMS = 300, MOCK_TMAPS = 16 };
+
+/* Arguments of one cuTensorMapEncodeTiled. The map itself gets its number in words[0]. */
+typedef struct mock_tmap {
+    int type, swizzle, promotion, fill, interleave;
+    uint32_t rank, box[5], steps[5];
+    void *base;
+    uint64_t dims[5], strides[5];
+} mock_tmap;
+
+typedef struct mock_state {
+    /* switches */
+    int n_devices, cc_major, cc_minor, pools, old_driver; /* old_driver: no functions newer than CUDA 11 */
+    int init_result, load_result, alloc_failures;         /* alloc_failures: so many allocations fail */
+    int sticky;            /* every later call of the context gives this, until the reset */
+    int busy;              /* so many queries answer "not ready" */
+    const char *error_log;
+    /* records */
+    unsigned n_launches, n_encoded, n_alloc, n_free, n_context, n_reset, n_attr, n_load, n_unload;
+    unsigned n_streams, n_events; /* living */
+    size_t bytes_out;
+    void *current;
+    unsigned grid[3], block[3], shared_bytes;
+    void *stream;
+    int pdl;
+    unsigned cluster;
+    void **params;         /* as given to the last launch; copied below as 8 bytes each */
+    uint64_t values[MOCK_PARAMS];
+    uint64_t n_values;     /* set by the test: how many to copy */
+    int attr[32];          /* by number, as last set on a function */
+    mock_tmap tmap[MOCK_TMAPS];
+    char code[256];        /* beginning of the text loaded last */
+    void (*kernel)(void **params, void *user); /* called at a launch when set */
+    void *user;
+} mock_state;
+
+#endif
