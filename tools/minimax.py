@@ -17,6 +17,9 @@ import mpmath as mp
 mp.mp.dps = 60
 
 
+LN2 = mp.log(2)
+
+
 def round_to(value, bits):
     """Nearest number of `bits` significant bits (24 f32, 53 f64)."""
     if value == 0:
@@ -88,6 +91,10 @@ def sin_tail(z):
     return (mp.sin(d) - d) / (d * z)
 
 
+def log2_tail(x):
+    return log1p_tail(x) / LN2
+
+
 def atanh_tail(w):
     """(2 atanh s - 2 s) / s^3 of w = s*s"""
     if w < mp.mpf(10) ** -18:
@@ -111,7 +118,6 @@ def odd(f):
     return lambda z: z * mp.sqrt(z) / f(mp.sqrt(z)) if z else mp.mpf(0)
 
 
-LN2 = mp.log(2)
 E_LO, E_HI = -LN2 / 2 * mp.mpf("1.002"), LN2 / 2 * mp.mpf("1.002")
 H, T = mp.mpf("0.501"), mp.mpf(1) / 3
 PI_2, PI_4, TAN8 = (
@@ -138,6 +144,7 @@ TABLES = {
     "exp2_f32": (exp2_tail, 6, -H, H, exp2_weight, 24),
     "exp2_f64": (exp2_tail, 12, -H, H, exp2_weight, 53),
     "log_f32": (log1p_tail, 9, -T, T, lambda x: abs(x), 24),
+    "log2_f32": (log2_tail, 9, -T, T, lambda x: abs(x), 24),
     "log_f64": (atanh_tail, 8, mp.mpf(0), mp.mpf("0.0401"), lambda w: w / 2, 53),
     "pow_f32": (pow_tail, 4, mp.mpf(0), mp.mpf("0.0401"), lambda w: w, 24),
     "pow_f64": (pow_tail, 9, mp.mpf(0), mp.mpf("0.0401"), lambda w: w, 53),

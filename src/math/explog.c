@@ -17,7 +17,7 @@ typedef struct explog_table {
     double least, most;         /* beyond these exp is 0 or inf */
     double fast2, least2, most2; /* the same for exp2 */
     int n_exp, n_exp2, n_log;
-    double exp[12], exp2[12], log[10];
+    double exp[12], exp2[12], log[10], log2[10]; /* log2: f32 only, log's over ln 2 */
     double ln2_lo;              /* ln 2 - round(ln 2) */
     double log2e_lo;            /* 1/ln 2 - round(1/ln 2) */
 } explog_table;
@@ -29,6 +29,8 @@ static const explog_table explog_tables[2] = {
      {0.693147182, 0.240226477, 0.0555035919, 0.00961849838, 0.00133911893, 0.000153300556},
      {-0.5, 0.333332241, -0.249996886, 0.200100332, -0.166854709, 0.140110895, -0.121149465, 0.139615938,
       -0.131930932},
+     {-0.72134757, 0.480896622, -0.360666066, 0.288690567, -0.240789577, 0.20204252, -0.174165919, 0.201835409,
+      -0.192283422},
      -0x1.05c610p-29, 0x1.4ae0cp-26},
     {0x1.71547652b82fep+0, 0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45, 708.0, -746.0, 710.0, 1021.5, -1076.0, 1025.0,
      11, 12, 8,
@@ -40,6 +42,7 @@ static const explog_table explog_tables[2] = {
       0x1.b52338b905041p-24, 0x1.e4bc4b770cb87p-28, 0x1.ec6559d80d4ecp-32, 0x1.dfb0b9e8bcfcap-36},
      {0x1.555555555554fp-1, 0x1.999999999c187p-2, 0x1.24924921e32eep-2, 0x1.c71c7490da9f8p-3, 0x1.745c4a95d302fp-3,
       0x1.3b35c9f4e0ad0p-3, 0x1.0dcaf8ff65a11p-3, 0x1.1b85c50a90f11p-3},
+     {0},
      0x1.abc9e3b39803fp-56, 0x1.777d0ffda0d24p-56},
 };
 
@@ -148,12 +151,10 @@ void ts__math_split(ts_math *m, ts_val x, ts_val *e, ts_val *f)
         *e = ts_cast(m->b, TS_OP_itof, field, TS_T_f32, 0);
 }
 
-/* log(1 + f) - f */
+/* log(1 + f) - f in f64 */
 static ts_val log_rest(ts_math *m, ts_val f)
 {
     const explog_table *t = explog_of(m);
-    if (!m->wide)
-        return m_mul(m, m_mul(m, f, f), ts__math_poly(m, f, t->log, t->n_log));
     ts_val s = m_div(m, f, m_add(m, f, m_c(m, 2))), w = m_mul(m, s, s);
     ts_val half = m_mul(m, f, m_c(m, 0.5)); /* s f = h - s h with h = f^2 / 2, exact in the last fma */
     ts_val part = m_fma(m, w, ts__math_poly(m, w, t->log, t->n_log), m_mul(m, half, f));
@@ -185,7 +186,11 @@ static ts_val log2_normal(ts_math *m, ts_val x, double shift)
         e = m_add(m, e, m_c(m, shift));
     ts_val high = m_mul(m, f, inv), high_rest = m_fma(m, f, inv, m_neg(m, high));
     ts_val sum = m_add(m, e, high), sum_rest = m_add(m, m_sub(m, e, sum), high); /* |e| > |high| or e = 0 */
-    ts_val low = m_fma(m, log_rest(m, f), inv, m_fma(m, f, m_c(m, t->log2e_lo), high_rest));
+    ts_val low = m_fma(m, f, m_c(m, t->log2e_lo), high_rest);
+    if (m->wide)
+        low = m_fma(m, log_rest(m, f), inv, low);
+    else
+        low = m_fma(m, m_mul(m, f, f), ts__math_poly(m, f, t->log2, t->n_log), low);
     return m_add(m, sum, m_add(m, sum_rest, low));
 }
 

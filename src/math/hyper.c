@@ -29,14 +29,15 @@ static const hyper_table hyper_tables[2] = {
       0x1.27e501652b176p-22, 0x1.1ed9b9a03e031p-29, 0x1.c68aa22256caep-37}},
 };
 
-/* same * C + cross * S, where same and cross are Sk and Ck (sinh) or the other way round (cosh). */
-static ts_val hyper_sum(ts_math *m, ts_val r, ts_val same, ts_val cross)
+/* same * C + cross * S, where same and cross are Sk and Ck (sinh) or the other way round (cosh); `lost` is
+ * what `same` lacks to be exact. */
+static ts_val hyper_sum(ts_math *m, ts_val r, ts_val same, ts_val lost, ts_val cross)
 {
     const hyper_table *t = &hyper_tables[m->wide];
     ts_val z = m_mul(m, r, r);
     ts_val s = m_fma(m, m_mul(m, z, r), ts__math_poly(m, z, t->sinh, t->n_sinh), r);
     ts_val c = m_mul(m, z, ts__math_poly(m, z, t->cosh, t->n_cosh)); /* cosh r - 1 */
-    return m_add(m, same, m_fma(m, cross, s, m_mul(m, same, c)));
+    return m_add(m, same, m_fma(m, cross, s, m_fma(m, same, c, lost)));
 }
 
 static ts_val hyper_any(ts_math *m, ts_val a, bool even)
@@ -48,8 +49,11 @@ static ts_val hyper_any(ts_math *m, ts_val a, bool even)
     ts_val up = m_shl(m, m_isub(m, k, m_sel(m, big, m_i(m, 1), m_i(m, 0))), m->fmt->mant); /* 2^(k-1) */
     ts_val down = m_isub(m, m_i(m, 2 * (m->fmt->bias - 1) * one), up);                      /* 2^(-k-1) */
     down = ts_op2(m->b, TS_OP_maxi, down, m_i(m, 0), 0);
-    ts_val ck = m_add(m, m_float(m, up), m_float(m, down)), sk = m_sub(m, m_float(m, up), m_float(m, down));
-    ts_val y = even ? hyper_sum(m, r, ck, sk) : hyper_sum(m, r, sk, ck);
+    ts_val high = m_float(m, up), low = m_float(m, down), ck = m_add(m, high, low), sk = m_sub(m, high, low), y;
+    if (even)
+        y = hyper_sum(m, r, ck, m_add(m, m_sub(m, high, ck), low), sk);
+    else
+        y = hyper_sum(m, r, sk, m_sub(m, m_sub(m, high, sk), low), ck);
     return m_mul(m, y, m_sel(m, big, m_c(m, 2), m_c(m, 1)));
 }
 

@@ -144,30 +144,51 @@ static ts_val math_rewrite(math_walk *w, const math_row *row, const ts_inst *ins
     return narrow ? ts_cast(b, TS_OP_ftof, z, elem, 0) : z;
 }
 
-static bool math_needed(const ts_fn *fn)
+/* Division and square root of f32 are IEEE; fastmath takes the machine's quick ones. */
+static bool math_is_quick(const math_walk *w, const ts_inst *inst)
 {
-    for (ts_val v = 1; v < fn->inst.n; v++)
-        if (math_find(ts_at(fn, v)->op))
+    return (inst->op == TS_OP_divf || inst->op == TS_OP_sqrt) && TS_A_ROUND(inst->aux) == TS_RN &&
+           w->env->hints->fastmath && w->env->target != TS_TARGET_CPU &&
+           ts_type_elem(w->from->module, inst->type) == TS_T_f32;
+}
+
+static bool math_needed(const math_walk *w)
+{
+    for (ts_val v = 1; v < w->from->inst.n; v++)
+        if (math_find(ts_at(w->from, v)->op) || math_is_quick(w, ts_at(w->from, v)))
             return true;
     return false;
 }
 
+static void math_one(math_walk *w, ts_val v)
+{
+    const ts_inst *inst = ts_at(w->from, v);
+    const math_row *row = math_find(inst->op);
+    ts_val x[2];
+    w->b.loc = w->from->loc.at[v];
+    for (uint32_t i = 0; math_is_quick(w, inst) && i < inst->n_opnd; i++)
+        x[i] = w->map[inst->opnd[i]];
+    if (row)
+        w->map[v] = math_rewrite(w, row, inst);
+    else if (math_is_quick(w, inst))
+        w->map[v] = ts_emit(&w->b, (ts_op)inst->op, inst->type, inst->n_opnd, x, inst->aux | TS_APPROX, 0);
+    else
+        ts_copy(&w->b, w->from, v, w->map);
+}
+
 ts_status ts__pass_math(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
-    if (!math_needed(fn))
+    math_walk w = {.from = fn, .env = env};
+    if (!math_needed(&w))
         return TS_OK;
-    math_walk w = {.from = fn, .env = env, .map = TS_NEW_N(env->scratch, ts_val, fn->inst.n)};
+    w.map = TS_NEW_N(env->scratch, ts_val, fn->inst.n);
     ts_fn *to = ts_fn_create_like(fn);
     if (!w.map || !to)
         return ts_fail(err, TS_NOMEM, "out of memory while writing math functions");
     ts_builder_init(&w.b, to);
     w.b.fold = true;
-    for (ts_val v = 1; v < fn->inst.n; v++) {
-        const ts_inst *inst = ts_at(fn, v);
-        const math_row *row = math_find(inst->op);
-        w.b.loc = fn->loc.at[v];
-        w.map[v] = row ? math_rewrite(&w, row, inst) : ts_copy(&w.b, fn, v, w.map);
-    }
+    for (ts_val v = 1; v < fn->inst.n; v++)
+        math_one(&w, v);
     TS_TRY(ts_builder_status(&w.b, err));
     ts_fn_replace(fn, to);
     return TS_OK;
