@@ -276,7 +276,7 @@ static bool print_decimal(ts_type elem, uint64_t payload, ts_text *out)
 {
     double value = print_float_value(elem, payload), size = value < 0 ? -value : value;
     uint64_t sign = payload >> (elem == TS_T_f64 ? 63 : elem == TS_T_f16 || elem == TS_T_bf16 ? 15 : 31) & 1;
-    if (!(size < 1e15))
+    if (!(size < 9e14)) /* ".0" needs a digit, too */
         return false;
     for (int places = 0; places <= 9; places++) {
         double scaled = ts__decimal(1, places) * size + 0.5;
