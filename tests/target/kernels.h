@@ -267,10 +267,11 @@ static const kernel_case kernel_cases[] = {
      3, 512, "fhh", 0, {0}, {1, 1, 1}, 0.0001, 'f'},
     {"attention",
      "entry @attention(%1: ptr<f32>, %2: ptr<f16>, %3: ptr<f16>, %4: ptr<f16>) {\n"
+     "  %6 = assume div_by(16) %2 : ptr<f16>\n  %7 = assume div_by(16) %3 : ptr<f16>\n  %8 = assume div_by(16) %4 : ptr<f16>\n"
      "  %10 = make_tensor_view %1 : tensor_view<64x64xf32, strides=[64, 1]>\n"
-     "  %11 = make_tensor_view %2 : tensor_view<64x64xf16, strides=[64, 1]>\n"
-     "  %12 = make_tensor_view %3 : tensor_view<128x64xf16, strides=[64, 1]>\n"
-     "  %13 = make_tensor_view %4 : tensor_view<128x64xf16, strides=[64, 1]>\n"
+     "  %11 = make_tensor_view %6 : tensor_view<64x64xf16, strides=[64, 1]>\n"
+     "  %12 = make_tensor_view %7 : tensor_view<128x64xf16, strides=[64, 1]>\n"
+     "  %13 = make_tensor_view %8 : tensor_view<128x64xf16, strides=[64, 1]>\n"
      "  %14 = make_partition_view %10 : partition_view<[64, 64], tensor_view<64x64xf32, strides=[64, 1]>>\n"
      "  %15 = make_partition_view %11 : partition_view<[64, 64], tensor_view<64x64xf16, strides=[64, 1]>>\n"
      "  %16 = make_partition_view %12 : partition_view<[32, 64], tensor_view<128x64xf16, strides=[64, 1]>>\n"

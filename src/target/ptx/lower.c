@@ -195,6 +195,8 @@ static void lower_result_types(ts_lower *lw, ts_val opener, ts_vals *types)
     }
     for (uint32_t i = ts_at(lw->tile, opener)->op == TS_OP_for ? ts_tma_loop_n(lw, opener) : 0; i-- > 0;)
         (void)TS_PUSH(lw->arena, &types->v, TS_T_i32);
+    if (ts_cp_active(lw, opener))
+        (void)TS_PUSH(lw->arena, &types->v, TS_T_i32);
 }
 
 static void lower_begin(ts_lower *lw, ts_val tile, ts_val opener)
@@ -224,13 +226,15 @@ static void lower_for(ts_lower *lw, ts_val v)
     for (uint32_t i = 3; i < inst.n_opnd; i++)
         ts_lower_expand(lw, opnds[i], v + 2 + i - 3, &inits);
     ts_tma_loop_values(lw, v, &inits);
+    ts_cp_begin(lw, v, &inits);
     ts_val opener = ts_for_begin(&lw->b, lw->scalar[opnds[0]], lw->scalar[opnds[1]], lw->scalar[opnds[2]],
                                  inits.v.n, inits.v.at, inst.aux);
     lower_begin(lw, v, opener);
     ts_val next = opener + 1;
     for (uint32_t i = 0; i + 2 < inst.n_opnd; i++)
         next = lower_collect(lw, v + 1 + i, next);
-    ts_tma_loop_take(lw, v, next);
+    next = ts_tma_loop_take(lw, v, next);
+    ts_cp_enter(lw, v, next);
 }
 
 static void lower_loop(ts_lower *lw, ts_val v)
@@ -277,8 +281,10 @@ static void lower_term(ts_lower *lw, ts_val v)
     ts_vals values = {0};
     for (uint32_t i = 0; i < inst.n_opnd; i++)
         ts_lower_expand(lw, ts_opnd(lw->tile, v, i), lower_target(lw, (ts_op)inst.op, i), &values);
-    if (inst.op == TS_OP_continue)
+    if (inst.op == TS_OP_continue) {
         ts_tma_loop_next(lw, lower_repeated(lw), &values);
+        ts_cp_next(lw, lower_repeated(lw), &values);
+    }
     ts_term(&lw->b, (ts_op)inst.op, values.v.n, values.v.at);
 }
 
@@ -301,6 +307,7 @@ static void lower_end(ts_lower *lw, ts_val v)
     if (ts_at(lw->tile, top.tile)->op == TS_OP_for) {
         ts_tma_loop_take(lw, top.tile, next);
         ts_wgmma_after_loop(lw, top.tile);
+        ts_cp_leave(lw, top.tile);
     }
 }
 
@@ -418,6 +425,8 @@ ts_val ts_lower_inst(ts_lower *lw, ts_val v)
             ts_copy(&lw->b, lw->tile, v, lw->scalar);
         return v - 1;
     }
+    if (ts_cp_skips(lw, v))
+        return v;
     if (ts_tma_load_of(&lw->assign.tma, v))
         ts_lower_tma_load(lw, v);
     else if (lower_table[inst->op])

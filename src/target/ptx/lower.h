@@ -62,6 +62,23 @@ typedef struct ts_hazards {
     uint64_t ever_loaded, ever_stored; /* in the whole function */
 } ts_hazards;
 
+/* Pipelines by cp.async (pipeline_cp.c): operands of products that live in shared memory during a loop. */
+typedef struct ts_cp_operand {
+    ts_val loop, load, x; /* x: the product's operand; load: 0 = made before the loop */
+    uint32_t at, size;    /* first stage, bytes of a stage */
+    uint32_t offset[TS_LAYOUT_BITS]; /* of the load's flat bits, in elements */
+} ts_cp_operand;
+typedef struct ts_cp_loop {
+    ts_val loop;
+    uint32_t stages;
+    ts_val stage; /* of the current step */
+} ts_cp_loop;
+typedef struct ts_cp {
+    TS_VEC(ts_cp_operand) operand;
+    TS_VEC(ts_cp_loop) loop;
+    uint8_t *slice; /* [tile value] index arithmetic that is written anew for other steps */
+} ts_cp;
+
 typedef struct ts_lower {
     const ts_fn *tile; /* from */
     ts_fn *fn;         /* to */
@@ -79,6 +96,7 @@ typedef struct ts_lower {
     TS_VEC(uint32_t) scope;
     TS_VEC(ts_open) open;
     ts_shared shared;
+    ts_cp cp;
     ts_hazards hazards;
     uint32_t *tokens;  /* [value] how many of its uses are tokens */
     uint64_t *roots;   /* [pointer or view value] mask of roots it may point into */
@@ -156,6 +174,18 @@ void ts_shared_cleared(ts_lower *lw);  /* a barrier was emitted */
 void ts_shared_forget(ts_lower *lw);   /* a region starts or ends: anything may be pending */
 ts_val ts_shared_pointer(ts_lower *lw, ts_type elem, uint32_t offset);
 
+/* ---- the cp.async pipeline: pipeline_cp.c -------------------------------------------------------------- */
+
+/* Around a `for`: before it opens (adds a carried value when there is a pipeline), first in its body, at its
+ * `continue`, after its end. */
+void ts_cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits);
+void ts_cp_enter(ts_lower *lw, ts_val loop, ts_val stage);
+void ts_cp_next(ts_lower *lw, ts_val loop, ts_vals *values);
+void ts_cp_leave(ts_lower *lw, ts_val loop);
+bool ts_cp_active(ts_lower *lw, ts_val loop);
+bool ts_cp_skips(const ts_lower *lw, ts_val v); /* lowered by the pipeline */
+ts_val ts_cp_place(ts_lower *lw, ts_val x);      /* pointer to the operand in shared memory; 0 = not there */
+
 /* ---- the TMA pipeline: pipeline_tma.c, wgmma.c (see tma.h) -------------------------------------------- */
 
 /* Threads of a block, the producer's included. */
@@ -192,6 +222,8 @@ ts_val *ts_lower_convert(ts_lower *lw, ts_val why, ts_type elem, const ts_layout
 /* Stores a tile to scratch at the element offsets XORed from `offset`; returns where. Barrier and ts_shared_done
  * are the caller's. */
 uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg, const uint32_t *offset);
+/* The same into memory that was fixed. */
+void ts_lower_store_shared(ts_lower *lw, ts_val x, const ts_layout *from, const uint32_t *offset, uint32_t at);
 /* Fragments of a 16-bit operand from shared memory: out[reg >> 1], two elements each. `matrix` gives the address
  * of each lane, `offset` the element offset of each flat bit. */
 void ts_lower_ldmatrix(ts_lower *lw, ts_val base, const ts_layout *fragment, const ts_layout *matrix, bool trans,

@@ -191,6 +191,12 @@ uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_lay
     return at;
 }
 
+void ts_lower_store_shared(ts_lower *lw, ts_val x, const ts_layout *from, const uint32_t *offset, uint32_t at)
+{
+    convert_box box = convert_box_of(lw, ts_lower_elem(lw, x), from->bits, offset, at);
+    convert_store(lw, &box, from, convert_map(lw, from, ts_lower_get(lw, x, from), box.elem, 0), 0);
+}
+
 ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *layout, const ts_val *reg, ts_val only)
 {
     uint32_t flat[TS_LAYOUT_BITS], bytes = convert_bytes(lw, elem, layout->bits), at = ts_shared_take(lw, bytes, why);

@@ -5,7 +5,7 @@
  * through swizzled shared memory by ldmatrix (16-bit), or by 32-bit and 64-bit loads (others). Types and
  * shapes that no instruction has go through shared memory and fma.
  */
-#include "target/ptx/lower.h"
+#include "target/ptx/lower_mma.h"
 
 typedef struct mma_shape {
     uint32_t log_b, log_m, log_n, log_k;
@@ -85,14 +85,7 @@ static bool mma_prefers_trans(const ts_layout *from, const ts_layout *fragment)
     return false;
 }
 
-typedef struct mma_box {
-    ts_val base, thread;
-    uint32_t taken, bits;
-    const uint32_t *offset;
-    uint32_t bytes;
-} mma_box;
-
-static ts_val mma_address(ts_lower *lw, const mma_box *box, uint32_t flat)
+ts_val ts__mma_address(ts_lower *lw, const mma_box *box, uint32_t flat)
 {
     uint32_t fixed = ts_xor_of(box->offset, box->bits, flat) * box->bytes;
     ts_val at = box->thread;
@@ -101,7 +94,7 @@ static ts_val mma_address(ts_lower *lw, const mma_box *box, uint32_t flat)
     return ts_lower_ptr(lw, box->base, at, fixed & ~box->taken);
 }
 
-static mma_box mma_box_of(ts_lower *lw, ts_val base, const ts_layout *lanes, const uint32_t *offset, uint32_t bytes)
+mma_box ts__mma_box(ts_lower *lw, ts_val base, const ts_layout *lanes, const uint32_t *offset, uint32_t bytes)
 {
     mma_box box = {.base = base, .bits = lanes->bits, .offset = offset, .bytes = bytes};
     uint32_t lane[TS_LAYOUT_LANES], warp[TS_LAYOUT_WARPS] = {0};
@@ -117,13 +110,13 @@ static mma_box mma_box_of(ts_lower *lw, ts_val base, const ts_layout *lanes, con
 void ts_lower_ldmatrix(ts_lower *lw, ts_val base, const ts_layout *fragment, const ts_layout *matrix, bool trans,
                        const uint32_t *offset, ts_val *out)
 {
-    mma_box box = mma_box_of(lw, base, matrix, offset, 2);
+    mma_box box = ts__mma_box(lw, base, matrix, offset, 2);
     uint32_t n = fragment->n_reg > 2 ? 4 : 2, inner = fragment->n_reg > 2 ? 7 : 3, repeats = ts_lower_repeats(fragment) & ~7u;
     ts_type types[4] = {TS_T_i32, TS_T_i32, TS_T_i32, TS_T_i32};
     for (uint32_t r = 0; r < 1u << fragment->n_reg; r++) {
         if (r & (inner | repeats))
             continue;
-        ts_val at = mma_address(lw, &box, ts_lower_fixed(fragment, r));
+        ts_val at = ts__mma_address(lw, &box, ts_lower_fixed(fragment, r));
         ts_val v = ts_emit_multi(&lw->b, TS_OP_ldmatrix, 1, &at, TS_S(0, n, trans), 0, n, types);
         for (uint32_t i = 0; i < n; i++)
             out[(r >> 1) + i] = v + 1 + i;
@@ -137,25 +130,15 @@ void ts_lower_ldmatrix(ts_lower *lw, ts_val base, const ts_layout *fragment, con
 static void mma_load_words(ts_lower *lw, ts_val base, const ts_layout *fragment, const uint32_t *offset, uint32_t bytes,
                            uint32_t log_pack, ts_type word, ts_val *out)
 {
-    mma_box box = mma_box_of(lw, base, fragment, offset, bytes);
+    mma_box box = ts__mma_box(lw, base, fragment, offset, bytes);
     for (uint32_t r = 0; r < 1u << fragment->n_reg; r += 1u << log_pack)
-        ts_lower_ld(lw, word, mma_address(lw, &box, ts_lower_fixed(fragment, r)), 1, TS_CACHE_NONE, 0, 0, &out[r >> log_pack]);
+        ts_lower_ld(lw, word, ts__mma_address(lw, &box, ts_lower_fixed(fragment, r)), 1, TS_CACHE_NONE, 0, 0, &out[r >> log_pack]);
 }
 
-/* Where an operand comes from: registers, or shared memory that it is first written to. */
-typedef struct mma_source {
-    ts_val x;
-    const ts_layout *fragment;
-    ts_layout matrix;
-    ts_move move;
-    bool shared, by_matrix, trans;
-    uint32_t at, bytes, size;
-} mma_source;
-
-static void mma_prepare(ts_lower *lw, mma_source *s, ts_val x, const ts_layout *fragment, const mma_row *row)
+static void mma_plan(ts_lower *lw, mma_source *s, ts_val x, const ts_layout *fragment, const mma_row *row)
 {
     const ts_layout *from = lw->assign.home[x];
-    *s = (mma_source){.x = x, .fragment = fragment, .bytes = TS_MAX(1u, ts_type_bits(lw->module, ts_lower_elem(lw, x)) / 8)};
+    *s = (mma_source){.x = x, .fragment = *fragment, .bytes = TS_MAX(1u, ts_type_bits(lw->module, ts_lower_elem(lw, x)) / 8)};
     if (from)
         ts_move_plan(from, fragment, s->bytes, &s->move);
     s->shared = s->move.kind == TS_MOVE_SHARED || s->move.kind == TS_MOVE_SHUFFLE;
@@ -165,9 +148,18 @@ static void mma_prepare(ts_lower *lw, mma_source *s, ts_val x, const ts_layout *
         s->trans = mma_prefers_trans(from, fragment) && mma_matrix_layout(fragment, true, &s->matrix);
         s->by_matrix = s->trans || mma_matrix_layout(fragment, false, &s->matrix);
     }
-    ts_move_plan_shared(from, s->by_matrix ? &s->matrix : fragment, s->bytes, true, &s->move);
-    s->at = ts_lower_to_shared(lw, x, ts_lower_elem(lw, x), from, ts_lower_get(lw, x, from), s->move.offset);
     s->size = s->bytes << from->bits;
+    ts_move_plan_shared(from, s->by_matrix ? &s->matrix : fragment, s->bytes, true, &s->move);
+}
+
+static void mma_prepare(ts_lower *lw, mma_source *s, ts_val x, const ts_layout *fragment, const mma_row *row)
+{
+    mma_plan(lw, s, x, fragment, row);
+    s->placed = s->shared ? ts_cp_place(lw, x) : 0;
+    if (!s->shared || s->placed)
+        return;
+    const ts_layout *from = lw->assign.home[x];
+    s->at = ts_lower_to_shared(lw, x, ts_lower_elem(lw, x), from, ts_lower_get(lw, x, from), s->move.offset);
 }
 
 /* Registers of an operand, packed as the instruction wants them. */
@@ -175,19 +167,22 @@ static ts_val *mma_fetch(ts_lower *lw, const mma_source *s, const mma_row *row)
 {
     ts_type elem = ts_lower_elem(lw, s->x), word = row->log_pack ? TS_T_i32 : elem == TS_T_tf32 ? TS_T_f32 : elem;
     uint32_t pack = row->log_pack;
-    ts_val *out = ts_lower_regs(lw, s->fragment);
+    ts_val *out = ts_lower_regs(lw, &s->fragment);
     if (!s->shared) {
-        const ts_val *regs = ts_lower_get(lw, s->x, s->fragment);
-        for (uint32_t r = 0; r < 1u << s->fragment->n_reg; r += 1u << pack)
+        const ts_val *regs = ts_lower_get(lw, s->x, &s->fragment);
+        for (uint32_t r = 0; r < 1u << s->fragment.n_reg; r += 1u << pack)
             out[r >> pack] = mma_pack(lw, regs + r, pack);
         return out;
     }
-    ts_val base = ts_shared_pointer(lw, s->by_matrix ? elem : word, s->at);
+    ts_val base = s->placed ? s->placed : ts_shared_pointer(lw, s->by_matrix ? elem : word, s->at);
+    if (s->placed && !s->by_matrix && word != elem)
+        base = ts_cast(&lw->b, TS_OP_ptr_to_ptr, base, ts_type_ptr(lw->module, word, TS_SHARED), 0);
     if (s->by_matrix)
-        ts_lower_ldmatrix(lw, base, s->fragment, &s->matrix, s->trans, s->move.offset, out);
+        ts_lower_ldmatrix(lw, base, &s->fragment, &s->matrix, s->trans, s->move.offset, out);
     else
-        mma_load_words(lw, base, s->fragment, s->move.offset, s->bytes, pack, word, out);
-    ts_shared_done(lw, s->at, s->size);
+        mma_load_words(lw, base, &s->fragment, s->move.offset, s->bytes, pack, word, out);
+    if (!s->placed)
+        ts_shared_done(lw, s->at, s->size);
     return out;
 }
 
@@ -233,6 +228,18 @@ static void mma_block(ts_lower *lw, const mma_job *job, uint32_t r)
     }
 }
 
+bool ts__mma_source(ts_lower *lw, ts_val v, uint32_t side, mma_source *source)
+{
+    uint32_t row = lw->assign.row[v];
+    mma_shape s = mma_shape_of(lw, v);
+    mma_row info = mma_row_of(row);
+    const ts_layout *c = ts_lower_home(lw, v);
+    ts_layout fragment = side ? ts_mma_layout_b((ts_mma)row, c, s.log_b, s.log_m, s.log_n, s.log_k)
+                              : ts_mma_layout_a((ts_mma)row, c, s.log_b, s.log_m, s.log_n, s.log_k);
+    mma_plan(lw, source, ts_opnd(lw->tile, v, side), &fragment, &info);
+    return source->shared;
+}
+
 static void mma_sync(ts_lower *lw, ts_val v)
 {
     uint32_t row = lw->assign.row[v], attr = ts_at(lw->tile, v)->aux, flags = 0;
@@ -246,7 +253,7 @@ static void mma_sync(ts_lower *lw, ts_val v)
     mma_source from_a, from_b;
     mma_prepare(lw, &from_a, ts_opnd(lw->tile, v, 0), &a, &job.row);
     mma_prepare(lw, &from_b, ts_opnd(lw->tile, v, 1), &b, &job.row);
-    if (from_a.shared || from_b.shared)
+    if ((from_a.shared && !from_a.placed) || (from_b.shared && !from_b.placed))
         ts_lower_barrier(lw);
     job.ra = mma_fetch(lw, &from_a, &job.row);
     job.rb = mma_fetch(lw, &from_b, &job.row);

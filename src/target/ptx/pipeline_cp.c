@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Software pipelines of the sm_80 way: in a `for` whose loads feed mma.sync, tiles travel from global to shared
+ * memory by cp.async several steps ahead, and the products read them there.
+ *
+ *     before                           after (S stages)
+ *     for i: a = load A[i]             for s < S-1: if (lower + s*step < upper) copy A[..] to stage s; commit
+ *            store a, barrier          for i, stage: wait_group S-2; barrier
+ *            ldmatrix, mma                           if (i + (S-1)*step < upper) copy to stage-1; commit
+ *                                                    ldmatrix from stage, mma
+ *
+ * A load qualifies when its tile goes to one product only (through a permute at most), its index follows from the
+ * induction variable, nothing stores to its array, and its vectors (4, 8, 16 bytes) lie whole in the array
+ * or wholly outside. Operands that the loop does not change are written to shared memory once, before it.
+ * The TMA way of sm_90 is pipeline_tma.c.
+ */
+#include "target/ptx/lower_mma.h"
+#include "target/ptx/lower_view.h"
+
+enum { CP_MAX_STAGES = 4, CP_KEEP_FREE = 16384, CP_MAX_SLICE = 64 };
+
+/* ---- which loads ------------------------------------------------------------------------------------------------ */
+
+/* Scalars inside the loop that follow from the induction variable; marked to be written anew for other steps. */
+static bool cp_slice(ts_lower *lw, ts_val loop, ts_val v, uint32_t depth)
+{
+    const ts_inst *inst = ts_at(lw->tile, v);
+    if (v < loop || v == loop + 1)
+        return true;
+    if (depth > CP_MAX_SLICE || ts_type_kind(lw->module, inst->type) != TS_KIND_SCALAR)
+        return false;
+    if (!(ts_info(inst)->flags & TS_ELEM) && inst->op != TS_OP_constant)
+        return false;
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        if (!cp_slice(lw, loop, ts_opnds(lw->tile, inst)[i], depth + 1))
+            return false;
+    lw->cp.slice[v] = 1;
+    return true;
+}
+
+/* The only user of `v` in the loop body; 0 when there are more or it lies elsewhere. */
+static ts_val cp_user(const ts_lower *lw, ts_val loop, ts_val v)
+{
+    if (lw->shape.uses[v] - lw->tokens[v] != 1)
+        return 0;
+    for (ts_val i = v + 1; i < lw->shape.end[loop]; i++) {
+        const ts_inst *inst = ts_at(lw->tile, i);
+        for (uint32_t k = 0; k < inst->n_opnd; k++)
+            if (ts_opnds(lw->tile, inst)[k] == v && inst->op != TS_OP_token)
+                return lw->shape.parent[i] == loop ? i : 0;
+    }
+    return 0;
+}
+
+static bool cp_is_product(const ts_lower *lw, ts_val v)
+{
+    ts_op op = (ts_op)ts_at(lw->tile, v)->op;
+    return (op == TS_OP_mmaf || op == TS_OP_mmai) && lw->assign.way[v] == TS_MMA_WAY_SYNC;
+}
+
+static bool cp_loads_only(ts_lower *lw, ts_val load)
+{
+    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, load, 0)), unknown = 1ull << TS_ROOT_UNKNOWN;
+    return !(lw->hazards.ever_stored & (roots | unknown)) && !((roots & unknown) && lw->hazards.ever_stored);
+}
+
+/* The tensor view was made before the loop; padding is zero or free. */
+static bool cp_view_fits(const ts_lower *lw, ts_val loop, ts_val view)
+{
+    const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, view));
+    ts_val make = view;
+    while (make && ts_at(lw->tile, make)->op != TS_OP_make_tensor_view)
+        make = ts_at(lw->tile, make)->n_opnd ? ts_opnd(lw->tile, make, 0) : 0;
+    return make && make < loop && info->padding <= TS_PAD_ZERO && info->kind != TS_KIND_GATHER_SCATTER_VIEW;
+}
+
+/* Offsets of the load's flat bits, from those of the operand it becomes. */
+static void cp_offsets(const ts_lower *lw, const ts_cp_operand *o, const mma_source *s, uint32_t *offset)
+{
+    memcpy(offset, s->move.offset, sizeof s->move.offset);
+    if (o->load == o->x)
+        return;
+    const uint32_t *axes = ts_pool(lw->tile, ts_at(lw->tile, o->x)) + 1;
+    ts_type to = ts_type_of(lw->tile, o->x), from = ts_type_of(lw->tile, o->load);
+    for (uint32_t axis = 0; axis < ts_type_rank(lw->module, to); axis++) {
+        ts_axis_bits x = ts_axis_of(lw->module, to, axis), of = ts_axis_of(lw->module, from, axes[axis]);
+        for (uint32_t i = 0; i < x.n; i++)
+            offset[of.first + i] = s->move.offset[x.first + i];
+    }
+}
+
+/* One copy moves 2^log_vec elements: they must lie together in shared memory too. */
+static bool cp_vectors_fit(const view_access *a, const uint32_t *offset)
+{
+    uint32_t bytes = a->bytes << a->log_vec;
+    const view_axis *unit = a->unit == TS_NO ? NULL : &a->axis[a->unit];
+    if (!unit || bytes < 4 || bytes > 16)
+        return false;
+    for (uint32_t i = 0; i < a->log_vec; i++)
+        if (offset[unit->bits.first + i] != 1u << i)
+            return false;
+    return !unit->check || (unit->extent_div >> a->log_vec && unit->align >> a->log_vec);
+}
+
+/* ---- copying ------------------------------------------------------------------------------------------------------ */
+
+static void cp_rewrite_slice(ts_lower *lw, ts_val loop, ts_val iv)
+{
+    lw->scalar[loop + 1] = iv;
+    for (ts_val v = loop + 2; v < lw->shape.end[loop]; v++)
+        if (lw->cp.slice[v] && ts_at(lw->tile, v)->op == TS_OP_constant)
+            ts_lower_shape(lw, v);
+        else if (lw->cp.slice[v])
+            ts_lower_elementwise(lw, v);
+}
+
+static ts_val cp_stage_pointer(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
+{
+    ts_val base = ts_shared_pointer(lw, ts_lower_elem(lw, o->x), o->at);
+    return stage ? ts_lower_ptr(lw, base, ts_op2(&lw->b, TS_OP_muli, stage, ts_lower_i32(lw, o->size), 0), 0) : base;
+}
+
+static void cp_copy(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
+{
+    view_access a;
+    const ts_layout *home = lw->assign.home[o->load];
+    ts__view_describe(lw, &a, o->load, 1, home);
+    mma_box box = ts__mma_box(lw, cp_stage_pointer(lw, o, stage), home, o->offset, a.bytes);
+    uint32_t bytes = a.bytes << a.log_vec, repeats = ts_layout_replicas(home).reg;
+    for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
+        if (r & (a.vector | repeats))
+            continue;
+        ts_val inside = ts__view_inside(lw, &a, r), opnds[3] = {ts__mma_address(lw, &box, ts_lower_fixed(home, r)), ts__view_pointer(lw, &a, r)};
+        if (inside)
+            opnds[2] = ts_select(&lw->b, inside, ts_lower_i32(lw, bytes), ts_lower_i32(lw, 0));
+        ts_emit(&lw->b, TS_OP_cp_async, TS_T_none, inside ? 3 : 2, opnds, TS_S(0, bytes, 0), inside ? TS_F_SRC : 0);
+    }
+}
+
+/* if (iv < upper) { all copies of the step } commit */
+static void cp_issue(ts_lower *lw, ts_val loop, ts_val iv, ts_val stage)
+{
+    ts_builder *b = &lw->b;
+    const ts_inst *inst = ts_at(lw->tile, loop);
+    ts_val upper = lw->scalar[ts_opnds(lw->tile, inst)[1]];
+    ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_LT, iv, upper, inst->aux & TS_A_UNSIGNED));
+    cp_rewrite_slice(lw, loop, iv);
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++)
+        if (lw->cp.operand.at[i].loop == loop && lw->cp.operand.at[i].load)
+            cp_copy(lw, &lw->cp.operand.at[i], stage);
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_else(b);
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_end(b, opener, 0, NULL);
+    ts_emit(b, TS_OP_cp_async_commit, TS_T_none, 0, NULL, 0, 0);
+}
+
+/* ---- the plan of a loop -------------------------------------------------------------------------------------------- */
+
+static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
+{
+    ts_val user = cp_user(lw, loop, load), x = load;
+    const ts_inst *inst = ts_at(lw->tile, load);
+    if (user && ts_at(lw->tile, user)->op == TS_OP_permute) {
+        x = user;
+        user = cp_user(lw, loop, x);
+    }
+    if (!user || !cp_is_product(lw, user) || TS_M_GET_ORDER(inst->aux) != TS_WEAK || !lw->assign.home[load] ||
+        !cp_loads_only(lw, load) || !cp_view_fits(lw, loop, ts_opnd(lw->tile, load, 0)))
+        return;
+    uint32_t side = ts_opnd(lw->tile, user, 0) == x ? 0 : 1;
+    const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, load, 0)));
+    for (uint32_t i = 0; i < info->rank; i++)
+        if (!cp_slice(lw, loop, ts_opnd(lw->tile, load, 1 + i), 0))
+            return;
+    mma_source source;
+    ts_cp_operand o = {.loop = loop, .load = load, .x = x};
+    if (ts_opnd(lw->tile, user, side) != x || ts_opnd(lw->tile, user, 2) == x || !ts__mma_source(lw, user, side, &source))
+        return;
+    cp_offsets(lw, &o, &source, o.offset);
+    o.size = source.size;
+    (void)TS_PUSH(lw->arena, &lw->cp.operand, o);
+}
+
+/* Drops loads whose vectors do not fit, which only shows once the access has been described. */
+static void cp_sift(ts_lower *lw, ts_val loop, uint32_t first)
+{
+    uint32_t n = first;
+    cp_rewrite_slice(lw, loop, lw->scalar[ts_opnd(lw->tile, loop, 0)]);
+    for (uint32_t i = first; i < lw->cp.operand.n; i++) {
+        view_access a;
+        ts_cp_operand o = lw->cp.operand.at[i];
+        ts__view_describe(lw, &a, o.load, 1, lw->assign.home[o.load]);
+        if (cp_vectors_fit(&a, o.offset))
+            lw->cp.operand.at[n++] = o;
+    }
+    lw->cp.operand.n = n;
+}
+
+static uint32_t cp_stages(const ts_lower *lw, uint32_t bytes)
+{
+    uint32_t want = lw->env->hints && lw->env->hints->num_stages ? lw->env->hints->num_stages : CP_MAX_STAGES;
+    while (want > 1 && (uint64_t)want * bytes + lw->shared.peak + CP_KEEP_FREE > lw->shared.limit)
+        want--;
+    return want;
+}
+
+/* Operands made before the loop: one copy in shared memory that every step reads. */
+static void cp_invariants(ts_lower *lw, ts_val loop)
+{
+    bool any = false; /* written: a barrier stands before and after */
+    for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++)
+        for (uint32_t side = 0; cp_is_product(lw, v) && side < 2; side++) {
+            ts_val x = ts_opnd(lw->tile, v, side);
+            mma_source s;
+            if (x > loop || ts_cp_place(lw, x) || !ts__mma_source(lw, v, side, &s))
+                continue;
+            ts_cp_operand o = {.loop = loop, .x = x, .size = s.size};
+            uint32_t at = ts_shared_fix(lw, s.size, 128, v);
+            if (!any)
+                ts_lower_barrier(lw);
+            any = true;
+            o.at = at;
+            ts_lower_store_shared(lw, x, lw->assign.home[x], s.move.offset, at);
+            (void)TS_PUSH(lw->arena, &lw->cp.operand, o);
+        }
+    if (any)
+        ts_lower_barrier(lw);
+}
+
+void ts_cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
+{
+    uint32_t bytes = 0;
+    if (lw->assign.tma.active || lw->status != TS_OK)
+        return;
+    if (!lw->cp.slice)
+        lw->cp.slice = TS_NEW_N(lw->arena, uint8_t, lw->tile->inst.n);
+    if (!lw->cp.slice)
+        return;
+    cp_invariants(lw, loop);
+    uint32_t loads = lw->cp.operand.n;
+    for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++)
+        if (ts_at(lw->tile, v)->op == TS_OP_load_view_tko && lw->shape.parent[v] == loop)
+            cp_try_load(lw, loop, v);
+    cp_sift(lw, loop, loads);
+    for (uint32_t i = loads; i < lw->cp.operand.n; i++)
+        bytes += lw->cp.operand.at[i].size;
+    uint32_t stages = cp_stages(lw, bytes);
+    if (loads == lw->cp.operand.n || stages < 2) {
+        lw->cp.operand.n = loads;
+        return;
+    }
+    for (uint32_t i = loads; i < lw->cp.operand.n; i++)
+        lw->cp.operand.at[i].at = ts_shared_fix(lw, stages * lw->cp.operand.at[i].size, 128, lw->cp.operand.at[i].load);
+    (void)TS_PUSH(lw->arena, &lw->cp.loop, ((ts_cp_loop){loop, stages, 0}));
+    const uint32_t *opnds = ts_opnds(lw->tile, ts_at(lw->tile, loop));
+    ts_val iv = lw->scalar[opnds[0]];
+    ts_lower_barrier(lw); /* stages may still be read from an earlier run of the loop */
+    for (uint32_t s = 0; s + 1 < stages; s++) {
+        cp_issue(lw, loop, iv, ts_lower_i32(lw, s));
+        iv = ts_op2(&lw->b, TS_OP_addi, iv, lw->scalar[opnds[2]], 0);
+    }
+    (void)TS_PUSH(lw->arena, &inits->v, ts_lower_i32(lw, 0));
+}
+
+static ts_cp_loop *cp_loop_of(ts_lower *lw, ts_val loop)
+{
+    for (uint32_t i = 0; i < lw->cp.loop.n; i++)
+        if (lw->cp.loop.at[i].loop == loop)
+            return &lw->cp.loop.at[i];
+    return NULL;
+}
+
+bool ts_cp_active(ts_lower *lw, ts_val loop)
+{
+    return cp_loop_of(lw, loop) != NULL;
+}
+
+/* stage + 1, around at the end. */
+static ts_val cp_after(ts_lower *lw, const ts_cp_loop *l)
+{
+    ts_builder *b = &lw->b;
+    ts_val last = ts_cmp(b, TS_OP_cmpi, TS_EQ, l->stage, ts_lower_i32(lw, l->stages - 1), 0);
+    return ts_select(b, last, ts_lower_i32(lw, 0), ts_lower_add(lw, l->stage, 1));
+}
+
+void ts_cp_enter(ts_lower *lw, ts_val loop, ts_val stage)
+{
+    ts_cp_loop *l = cp_loop_of(lw, loop);
+    ts_builder *b = &lw->b;
+    if (!l)
+        return;
+    l->stage = stage;
+    ts_val iv = lw->scalar[loop + 1], step = lw->scalar[ts_opnd(lw->tile, loop, 2)];
+    ts_emit(b, TS_OP_cp_async_wait, TS_T_none, 0, NULL, TS_S(0, l->stages - 2, 0), 0);
+    ts_lower_barrier(lw);
+    ts_val ahead = ts_op2(b, TS_OP_muli, step, ts_int(b, ts_type_of(lw->fn, step), l->stages - 1), 0);
+    ts_val zero = ts_cmp(b, TS_OP_cmpi, TS_EQ, stage, ts_lower_i32(lw, 0), 0);
+    ts_val before = ts_select(b, zero, ts_lower_i32(lw, l->stages - 1), ts_lower_add(lw, stage, -1));
+    cp_issue(lw, loop, ts_op2(b, TS_OP_addi, iv, ahead, 0), before);
+    lw->scalar[loop + 1] = iv;
+}
+
+void ts_cp_next(ts_lower *lw, ts_val loop, ts_vals *values)
+{
+    const ts_cp_loop *l = cp_loop_of(lw, loop);
+    if (l)
+        (void)TS_PUSH(lw->arena, &values->v, cp_after(lw, l));
+}
+
+void ts_cp_leave(ts_lower *lw, ts_val loop)
+{
+    if (cp_loop_of(lw, loop))
+        ts_emit(&lw->b, TS_OP_cp_async_wait, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++) /* invariants are forgotten: their values may be placed anew */
+        if (lw->cp.operand.at[i].loop == loop && !lw->cp.operand.at[i].load)
+            lw->cp.operand.at[i].x = 0;
+}
+
+bool ts_cp_skips(const ts_lower *lw, ts_val v)
+{
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++)
+        if (lw->cp.operand.at[i].load && (lw->cp.operand.at[i].load == v || lw->cp.operand.at[i].x == v))
+            return true;
+    return false;
+}
+
+ts_val ts_cp_place(ts_lower *lw, ts_val x)
+{
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++) {
+        const ts_cp_operand *o = &lw->cp.operand.at[i];
+        if (o->x != x)
+            continue;
+        const ts_cp_loop *l = o->load ? cp_loop_of(lw, o->loop) : NULL;
+        return cp_stage_pointer(lw, o, l ? l->stage : 0);
+    }
+    return 0;
+}
