@@ -396,18 +396,30 @@ static bool tma_groups(tma_work *w)
     return good;
 }
 
+/* With one stage the next step's data comes only after this step's product, so nothing may be late. */
+static void tma_at_once(tma_work *w)
+{
+    for (uint32_t i = 0; i < w->out->products.n; i++)
+        w->out->products.at[i].late = false;
+    for (uint32_t i = 0; i < w->out->groups.n; i++)
+        w->out->groups.at[i].late = false;
+}
+
 enum { TMA_SCRATCH = 24 << 10 }; /* left for moves between layouts while the rings stand */
 
-/* As many stages as fit, at most 8, the same for all loops; loads outside loops need one. */
+/* As many stages as fit, at most 8 or the hint, the same for all loops; loads outside loops need one. */
 static bool tma_stages(tma_work *w, uint32_t limit)
 {
-    for (uint32_t log = 4; log-- > 0;) {
+    uint32_t hint = w->env->hints ? w->env->hints->num_stages : 0;
+    for (uint32_t log = hint ? TS_MIN(4u, (uint32_t)ts_log2(hint) + 1) : 4; log-- > 0;) {
         uint32_t sum = 1024;
         for (uint32_t i = 0; i < w->out->groups.n; i++) {
             ts_tma_group *g = &w->out->groups.at[i];
             g->log_stages = g->loop ? log : 0;
             sum += g->bytes << g->log_stages;
         }
+        if (log == 0)
+            tma_at_once(w);
         if (sum + TMA_SCRATCH <= limit)
             return true;
     }
