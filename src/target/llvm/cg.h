@@ -140,6 +140,7 @@ typedef struct cg_frame { /* an open for or loop */
     uint32_t n, skip;      /* carried values; operands before them */
     uint32_t next, exit;   /* blocks */
     cg_mem **home;         /* of carried tiles, NULL for scalars */
+    cg_mem **out;          /* of the results; those of a `loop` are what break gives, not its carried values */
     cg_edges continues, breaks;
 } cg_frame;
 

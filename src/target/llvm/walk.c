@@ -554,6 +554,15 @@ static void walk_next(cg *e, cg_frame *f, const cg_ref *next)
     }
 }
 
+/* Homes of a loop's carried tiles, kept to the end: the loop may come round after their last use. */
+static cg_mem **walk_carried_homes(cg *e, ts_val opener, uint32_t n)
+{
+    cg_mem **home = TS_NEW_N(e->arena, cg_mem *, n + 1);
+    for (uint32_t i = 0; home && i < n; i++)
+        home[i] = cg_is_tile(e, opener + 1 + i) ? cg_alloc(e, ts_type_of(e->fn, opener + 1 + i), 0) : NULL;
+    return home;
+}
+
 /* Initial values into homes and registers. */
 static cg_ref *walk_enter(cg *e, cg_frame *f)
 {
@@ -561,8 +570,10 @@ static cg_ref *walk_enter(cg *e, cg_frame *f)
     cg_ref *start = TS_NEW_N(e->arena, cg_ref, 2 * f->n + 2);
     walk_settle_all(e, f->opener);
     cg_flush(e);
-    f->home = walk_homes(e, f->opener, f->n);
-    if (!start || !f->home)
+    bool is_for = ts_at(e->fn, f->opener)->op == TS_OP_for;
+    f->out = walk_homes(e, f->opener, walk_n_results(e, f->opener));
+    f->home = is_for ? f->out : walk_carried_homes(e, f->opener, f->n);
+    if (!start || !f->home || !f->out)
         return NULL;
     walk_to_homes(e, f->n, x, f->home);
     for (uint32_t i = 0; i < f->n; i++)
@@ -592,7 +603,7 @@ static void walk_loop(cg *e, ts_val v)
     cg_scope_close(e);
     cg_block(e, f.exit);
     e->frame = f.outer;
-    walk_results(e, v, walk_n_results(e, v), f.home, &f.breaks);
+    walk_results(e, v, walk_n_results(e, v), f.out, &f.breaks);
 }
 
 static void walk_for(cg *e, ts_val v)
@@ -650,7 +661,7 @@ static void walk_jump(cg *e, ts_val v)
         return;
     }
     bool leave = inst->op == TS_OP_break;
-    walk_leave(e, leave ? &f->breaks : &f->continues, inst->n_opnd, ts_opnds(e->fn, inst), f->home, leave ? f->exit : f->next);
+    walk_leave(e, leave ? &f->breaks : &f->continues, inst->n_opnd, ts_opnds(e->fn, inst), leave ? f->out : f->home, leave ? f->exit : f->next);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------*/
