@@ -11,6 +11,7 @@
  * Cost: one walk. Runs after `math`; fold, dce and licm clean up after it. Read next: legalize.h.
  */
 #include "pass/legalize.h"
+#include "pass/facts.h"
 
 static ts_legal_fn *legalize_find(ts_op op)
 {
@@ -30,7 +31,17 @@ typedef struct legalize_walk {
     const ts_fn *from;
     ts_target target;
     ts_val *map;
+    ts_facts facts; /* empty when nobody needs them */
 } legalize_walk;
+
+/* Facts are for divisions on a GPU. */
+static bool legalize_wants_facts(const ts_fn *fn, ts_target target)
+{
+    for (ts_val v = 1; v < fn->inst.n; v++)
+        if (ts_at(fn, v)->op == TS_OP_divi || ts_at(fn, v)->op == TS_OP_remi)
+            return target != TS_TARGET_CPU;
+    return false;
+}
 
 /* The value in place of instruction v, or 0 when it stays. */
 static ts_val legalize_rewrite(legalize_walk *w, ts_val v)
@@ -45,7 +56,8 @@ static ts_val legalize_rewrite(legalize_walk *w, ts_val v)
     ts_module *m = w->b.fn->module;
     uint32_t attr = ts_info(inst)->attr == TS_ATTR_ARITH ? inst->aux : 0;
     ts_legal l = {&w->b, w->target, inst, (ts_op)inst->op, inst->type, ts_type_elem(m, inst->type),
-                  ts_type_elem(m, ts_type_of(w->b.fn, x[0])), x, inst->n_opnd, attr};
+                  ts_type_elem(m, ts_type_of(w->b.fn, x[0])), x, inst->n_opnd, attr, false};
+    l.not_negative = w->facts.n && w->facts.at[ts_opnds(w->from, inst)[0]].lo >= 0;
     return fn(&l);
 }
 
@@ -53,7 +65,8 @@ ts_status ts__pass_legalize(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
     legalize_walk w = {.from = fn, .target = env->target, .map = TS_NEW_N(env->scratch, ts_val, fn->inst.n)};
     ts_fn *to = ts_fn_create_like(fn);
-    if (!w.map || !to)
+    bool facts = !legalize_wants_facts(fn, env->target) || ts_facts_of(fn, env->scratch, &w.facts);
+    if (!w.map || !to || !facts)
         return ts_fail(err, TS_NOMEM, "out of memory while legalizing a function");
     ts_builder_init(&w.b, to);
     w.b.fold = true;

@@ -172,12 +172,13 @@ ts_val ts__legal_divide(const ts_legal *l)
         return int_divide_wider(l);
     int_ctx c = {l->b, l->type, l->elem == TS_T_i64 ? 64 : 32};
     bool is_unsigned = l->attr & TS_A_UNSIGNED, known = int_const(l, l->x[1], &d);
-    uint64_t ud = c.bits == 32 ? (uint32_t)d : (uint64_t)d;
-    if (known && (is_unsigned ? ud != 0 : d > 0)) {
-        bool floors = is_unsigned ? !int_rounds(l->attr) : TS_A_ROUND(l->attr) == TS_RM;
+    uint64_t ud = !known ? 0 : c.bits == 32 ? (uint32_t)d : (uint64_t)d;
+    if (is_unsigned ? ud != 0 : known && d > 0) {
+        uint32_t attr = l->attr | (l->not_negative ? TS_A_UNSIGNED : 0); /* then both agree: take the shorter */
+        bool floors = attr & TS_A_UNSIGNED ? !int_rounds(attr) : TS_A_ROUND(attr) == TS_RM;
         if (l->op == TS_OP_remi && floors && (ud & (ud - 1)) == 0)
             return int_op(&c, TS_OP_andi, l->x[0], int_c(&c, (int64_t)(ud - 1)));
-        ts_val q = int_divide_const(&c, l->x[0], ud, l->attr);
+        ts_val q = int_divide_const(&c, l->x[0], ud, attr);
         if (l->op == TS_OP_divi)
             return q;
         return int_op(&c, TS_OP_subi, l->x[0], int_op(&c, TS_OP_muli, q, int_c(&c, (int64_t)ud)));

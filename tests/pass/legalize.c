@@ -230,8 +230,34 @@ static void maximum_with_a_constant_keeps_nan_and_zero_rules(void)
             }
 }
 
+/* q = (block number) / 24 needs no care for negative numbers: one multiplication, one shift. */
+static void known_signs_make_division_short_on_gpu(void)
+{
+    static const ts_hints hints = {0};
+    ts_error err = {0};
+    ts_arena arena, scratch;
+    ts_arena_init(&arena, ts_alloc_default());
+    ts_arena_init(&scratch, ts_alloc_default());
+    ts_fn *fn = ts_fn_create(ts_module_create(&arena), "f", TS_LEVEL_T);
+    ts_builder b;
+    ts_builder_init(&b, fn);
+    ts_val x = ts_emit(&b, TS_OP_get_tile_block_id, TS_T_i32, 0, NULL, 0, 0);
+    ts_op2(&b, TS_OP_divi, x, ts_int(&b, TS_T_i32, 24), 0);
+    ts_term(&b, TS_OP_return, 0, NULL);
+    ts_pass_env env = {&scratch, TS_TARGET_SM90, &hints, NULL};
+    CHECK_OK(ts__pass_legalize(fn, &env, &err));
+    uint32_t n[TS_OP_COUNT] = {0};
+    for (ts_val v = 1; v < fn->inst.n; v++)
+        n[ts_at(fn, v)->op]++;
+    CHECK_INT(n[TS_OP_mulhii] + n[TS_OP_shri], 2);
+    CHECK_INT(n[TS_OP_divi] + n[TS_OP_xori], 0);
+    ts_arena_deinit(&scratch);
+    ts_arena_deinit(&arena);
+}
+
 int main(void)
 {
+    known_signs_make_division_short_on_gpu();
     directed_arithmetic_rounds_once_on_cpu();
     directed_fma_of_narrow_floats_rounds_once_on_gpu();
     directed_conversions_round_once_on_cpu();
