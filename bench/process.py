@@ -42,16 +42,19 @@ a = np.ones(1024, np.float32); b = a.copy(); out = a.copy()
 """
 
 
+def _environment(cache: str, driver: str) -> dict[str, str]:
+    """Caches of the sample's own; byte code is kept, as in an installed package."""
+    env = dict(os.environ, TESSERA_CACHE_DIR=cache, CUDA_CACHE_PATH=driver)
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    return env
+
+
 def _sample(text: str, cache: str) -> float:
     """Seconds that a fresh process printed."""
     with tempfile.TemporaryDirectory() as folder:
         script = pathlib.Path(folder) / "first_call.py"
         script.write_text(text)
-        env = dict(
-            os.environ,
-            TESSERA_CACHE_DIR=cache,
-            CUDA_CACHE_PATH=str(pathlib.Path(cache).parent / "driver") if "/" in cache else "",
-        )
+        env = _environment(cache, f"{folder}/driver")
         done = subprocess.run(
             [sys.executable, str(script)], capture_output=True, text=True, env=env, check=True
         )
@@ -80,7 +83,7 @@ def _warm(text: str, cache: str, times: list[float]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         script = pathlib.Path(folder) / "first_call.py"
         script.write_text(text)
-        env = dict(os.environ, TESSERA_CACHE_DIR=cache, CUDA_CACHE_PATH=f"{folder}/driver")
+        env = _environment(cache, f"{folder}/driver")
         for _ in range(2):
             done = subprocess.run(
                 [sys.executable, str(script)], capture_output=True, text=True, env=env, check=True
@@ -94,7 +97,7 @@ def _import_cost(module: str, rounds: int) -> list[float]:
 
     def wall(code: str) -> float:
         start = time.perf_counter()
-        subprocess.run([sys.executable, "-c", code], check=True)
+        subprocess.run([sys.executable, "-c", code], check=True, env=_environment("off", ""))
         return time.perf_counter() - start
 
     wall(f"import {module}")

@@ -25,13 +25,19 @@ typedef struct core_taker {
 } core_taker;
 
 #define CORE_TAKERS 64
+#define CORE_SEEN 16
 
 struct core_state {
     PyObject *errors[32];  /* exception class of -status; owned */
     PyObject *dtypes[TS_DTYPE_COUNT]; /* tessera dtype objects; owned, filled on first use */
     PyTypeObject *array_type, *stream_type, *event_type, *kernel_type;
     PyObject *name_prepare, *name_dlpack, *name_cuda_stream, *name_cuda_stream_protocol, *name_ptr, *name_handle,
-        *name_cuda_array, *name_array_interface, *name_dtype, *name_name;
+        *name_cuda_array, *name_array_interface, *name_dtype, *name_name, *name_data, *name_shape, *name_strides;
+    struct {
+        PyObject *object; /* owned: a dtype object of another library */
+        ts_dtype dtype;
+    } seen[CORE_SEEN];
+    int n_seen;
     core_taker takers[CORE_TAKERS];
     int n_takers;
 };

@@ -30,6 +30,8 @@ static int module_names(core_state *state)
         {&state->name_cuda_array, "__cuda_array_interface__"},
         {&state->name_array_interface, "__array_interface__"},
         {&state->name_dtype, "dtype"},            {&state->name_name, "name"},
+        {&state->name_data, "data"},              {&state->name_shape, "shape"},
+        {&state->name_strides, "strides"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!(*names[i].at = PyUnicode_InternFromString(names[i].text)))
@@ -55,6 +57,8 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
         Py_VISIT(state->dtypes[i]);
     for (int i = 0; i < state->n_takers; i++)
         Py_VISIT(state->takers[i].type);
+    for (int i = 0; i < state->n_seen; i++)
+        Py_VISIT(state->seen[i].object);
     Py_VISIT(state->array_type);
     Py_VISIT(state->stream_type);
     Py_VISIT(state->event_type);
@@ -72,13 +76,17 @@ static int module_clear(PyObject *module)
     for (int i = 0; i < state->n_takers; i++)
         Py_CLEAR(state->takers[i].type);
     state->n_takers = 0;
+    for (int i = 0; i < state->n_seen; i++)
+        Py_CLEAR(state->seen[i].object);
+    state->n_seen = 0;
     Py_CLEAR(state->array_type);
     Py_CLEAR(state->stream_type);
     Py_CLEAR(state->event_type);
     Py_CLEAR(state->kernel_type);
     PyObject **names[] = {&state->name_prepare, &state->name_dlpack, &state->name_cuda_stream,
                           &state->name_cuda_stream_protocol, &state->name_ptr, &state->name_handle,
-                          &state->name_cuda_array, &state->name_array_interface, &state->name_dtype, &state->name_name};
+                          &state->name_cuda_array, &state->name_array_interface, &state->name_dtype, &state->name_name,
+                          &state->name_data, &state->name_shape, &state->name_strides};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         Py_CLEAR(*names[i]);
     return 0;
