@@ -54,19 +54,19 @@ static ts_status attr_unknown(fr *f, uint32_t node, const fr_value *v, const cha
 
 /* ---- attributes ----------------------------------------------------------------------------------------*/
 
-static ts_status attr_module(fr *f, uint32_t node, const fr_value *v, uint32_t name, fr_value *out)
+static ts_status attr_module(fr *f, uint32_t node, const fr_value *v, const char *name, fr_value *out)
 {
     uint32_t n;
     const ts_object *o = &f->pack.objects[v->as.object];
     const uint32_t *pairs = ts_pack_list(&f->pack, o->y, &n);
     for (uint32_t i = 0; i < n; i += 2)
-        if (pairs[i] == name)
+        if (strcmp(fr_string(f, pairs[i]), name) == 0)
             return fr_object(f, pairs[i + 1], out);
-    if (o->kind == TS_OBJ_CLASS && strcmp(fr_string(f, name), "__name__") == 0) {
+    if (o->kind == TS_OBJ_CLASS && strcmp(name, "__name__") == 0) {
         *out = fr_text(fr_string(f, o->x));
         return TS_OK;
     }
-    return attr_unknown(f, node, v, fr_string(f, name));
+    return attr_unknown(f, node, v, name);
 }
 
 static ts_status attr_shape_tuple(fr *f, const fr_shape *shape, fr_value *out)
@@ -172,12 +172,11 @@ static ts_status attr_method(fr *f, const fr_value *v, const char *name, fr_valu
     return TS_OK;
 }
 
-static ts_status attr_of(fr *f, uint32_t node, const fr_value *v, uint32_t string, fr_value *out)
+ts_status fr_attribute_of(fr *f, uint32_t node, const fr_value *v, const char *name, fr_value *out)
 {
-    const char *name = fr_string(f, string);
     bool found = false;
     if (v->kind == FR_MODULE)
-        return attr_module(f, node, v, string, out);
+        return attr_module(f, node, v, name, out);
     if (v->kind == FR_TILE)
         TS_TRY(attr_tile(f, v, name, out, &found));
     else if (v->kind == FR_ARRAY)
@@ -197,7 +196,7 @@ ts_status fr_attribute(fr *f, uint32_t node, fr_value *out)
     fr_value v;
     TS_TRY(fr_expr(f, n->f[0], &v));
     fr_at(f, node);
-    return attr_of(f, node, &v, n->f[1], out);
+    return fr_attribute_of(f, node, &v, fr_string(f, n->f[1]), out);
 }
 
 /* ---- subscripts -------------------------------------------------------------------------------------------*/

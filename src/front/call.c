@@ -7,9 +7,7 @@
  * `/` ends the positional-only ones, `*` begins the keyword-only ones.
  */
 #include "front/lower.h"
-
-#define TS_TILE_OP(name, signature, function, x, y) ts_status fr_op_##function(fr *f, const fr_call *c, fr_value *out);
-#include "front/tile_op.def"
+#include "front/op.h"
 
 const fr_op fr_ops[] = {
 #define TS_TILE_OP(name, signature, function, x, y) {#name, signature, fr_op_##function, x, y},
@@ -307,13 +305,33 @@ static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, call_a
     return status;
 }
 
-ts_status fr_call_function(fr *f, const fr_function *fn, uint32_t node, uint32_t n, const fr_value *values, fr_value *out)
+static ts_status call_positionals(fr *f, uint32_t node, uint32_t n, const fr_value *values, call_args *args)
 {
-    call_args args = {0};
+    *args = (call_args){0};
     for (uint32_t i = 0; i < n; i++)
-        TS_TRY(call_push(f, &args, NULL, node, &values[i]));
-    args.n_positional = n;
-    return call_inline(f, fn, node, &args, out);
+        TS_TRY(call_push(f, args, NULL, node, &values[i]));
+    args->n_positional = n;
+    return TS_OK;
+}
+
+ts_status fr_call_op(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *values, fr_value *out)
+{
+    call_args args;
+    TS_TRY(call_positionals(f, node, n, values, &args));
+    return call_op(f, node, fr_op_find(name), &args, out);
+}
+
+ts_status fr_call_value(fr *f, const fr_value *callee, uint32_t node, uint32_t n, const fr_value *values, fr_value *out)
+{
+    call_args args;
+    TS_TRY(call_positionals(f, node, n, values, &args));
+    if (callee->kind == FR_FUNC)
+        return call_inline(f, callee->as.function, node, &args, out);
+    if (callee->kind == FR_OP)
+        return call_op(f, node, callee->n, &args, out);
+    if (callee->kind == FR_BUILTIN)
+        return fr_call_builtin(f, node, callee->as.text, n, values, out);
+    return fr_error(f, node, TS_TILETYPE, "wanted a function, found %s", fr_say(f, callee));
 }
 
 /* ---- everything that can be called --------------------------------------------------------------------------*/

@@ -183,7 +183,7 @@ const char *fr_say(fr *f, const fr_value *v)
         [FR_UNBOUND] = "nothing", [FR_CONFLICT] = "a value whose type differs between paths", [FR_NONE] = "None",
         [FR_ELLIPSIS] = "...", [FR_LIST] = "list of arrays", [FR_VIEW] = "tiled view", [FR_RAW] = "raw memory",
         [FR_METHOD] = "a method", [FR_SLICE] = "a slice", [FR_RANGE] = "a range", [FR_ITER] = "a static_iter",
-        [FR_DICT] = "a dict", [FR_OPAQUE] = "a host object"};
+        [FR_DICT] = "a dict", [FR_FSTRING] = "a formatted string", [FR_OPAQUE] = "a host object"};
     switch (v->kind) {
     case FR_NUMBER:
         return diag_say_number(f, v);

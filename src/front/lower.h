@@ -49,6 +49,7 @@ typedef enum fr_kind {
     FR_RANGE,     /* as.items: start, stop, step */
     FR_ITER,      /* ct.static_iter: n items */
     FR_DICT,      /* n pairs: as.items key, value, key, .. */
+    FR_FSTRING,   /* n pairs: value, format specification (FR_STR) */
     FR_OPAQUE     /* as.object: something of the host that kernels cannot use */
 } fr_kind;
 
@@ -287,6 +288,7 @@ const char *fr_operator_sign(ts_operator op);
 
 /* attr.c */
 ts_status fr_attribute(fr *f, uint32_t node, fr_value *out);
+ts_status fr_attribute_of(fr *f, uint32_t node, const fr_value *v, const char *name, fr_value *out);
 ts_status fr_subscript(fr *f, uint32_t node, fr_value *out);
 ts_status fr_index_tuple(fr *f, const fr_value *tuple, const fr_value *index, fr_value *out);
 
@@ -310,10 +312,12 @@ extern const fr_op fr_ops[];
 extern const uint32_t fr_n_ops;
 uint32_t fr_op_find(const char *name); /* fr_n_ops when there is none */
 ts_status fr_call_node(fr *f, uint32_t node, fr_value *out);
-ts_status fr_call_function(fr *f, const fr_function *fn, uint32_t node, uint32_t n, const fr_value *args, fr_value *out);
+/* A function, operation or builtin called with positional values; an operation by name. */
+ts_status fr_call_value(fr *f, const fr_value *callee, uint32_t node, uint32_t n, const fr_value *args, fr_value *out);
+ts_status fr_call_op(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out);
 ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out);
-/* A range as a tuple of numbers; false when it is not constant. */
-bool fr_range_items(fr *f, const fr_value *range, fr_value *out);
+/* What a tuple, static_iter or constant range holds, as a tuple. */
+ts_status fr_items(fr *f, const fr_value *v, const char *what, fr_value *out);
 
 /* Arguments of operations, checked. `i` is the position in the signature. */
 static inline bool fr_given(const fr_call *c, uint32_t i)
@@ -336,7 +340,8 @@ ts_status fr_arg_attr(fr *f, const fr_call *c, uint32_t round, uint32_t ftz, uin
 ts_status fr_tensor_view(fr *f, fr_array *array);
 ts_status fr_matmul(fr *f, const fr_value *x, const fr_value *y, fr_value *out);
 ts_status fr_reshape_to(fr *f, const fr_value *tile, const fr_shape *shape, fr_value *out);
-ts_status fr_print(fr *f, uint32_t node, uint32_t n, const fr_value *args, const char *sep, const char *end);
+/* A number, string, dtype or enum member as Python prints it; NULL for anything else. */
+const char *fr_plain_text(fr *f, const fr_value *v);
 ts_status fr_fstring(fr *f, uint32_t node, fr_value *out);
 ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_value *out);
 

@@ -249,6 +249,7 @@ static uint32_t value_n_items(const fr_value *v)
     case FR_ITER:
         return v->n;
     case FR_DICT:
+    case FR_FSTRING:
         return 2 * v->n;
     case FR_SLICE:
     case FR_RANGE:
@@ -273,6 +274,7 @@ static bool value_alike(const fr *f, const fr_value *a, const fr_value *b,
     case FR_TUPLE:
     case FR_ITER:
     case FR_DICT:
+    case FR_FSTRING:
     case FR_SLICE:
     case FR_RANGE:
         return value_n_items(a) == value_n_items(b) && value_same_items(f, a->as.items, b->as.items, value_n_items(a), same);
