@@ -183,6 +183,20 @@ TS_API TS_CHECKED ts_status ts_lower_text(const void *pack, size_t n_pack, const
                                           const ts_hints *hints, const ts_alloc *alloc, char **out, size_t *n,
                                           ts_error *err);
 
+/* Runs a packed function by the reference interpreter, block after block: what it means, slowly, on
+ * host memory. Parameters are 8-byte slots in ABI order. Errors as ts_lower_text, and those of the run:
+ * TS_LAUNCH for a failed assert or broken promise, TS_INDEX. */
+typedef struct ts_interpret {
+    const uint64_t *params;
+    size_t n_params;
+    uint32_t grid[3];
+    void (*print)(void *user, const char *text, size_t n); /* may be NULL */
+    void *print_user;
+    uint64_t max_steps; /* instructions; 0 = no limit */
+} ts_interpret;
+TS_API TS_CHECKED ts_status ts_interpret_pack(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
+                                              const ts_hints *hints, const ts_interpret *run, ts_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -40,7 +40,7 @@ __all__ = [
 
 
 @op
-def full(shape: Any, value: Any, dtype: Any) -> Any:
+def full(shape: Any, fill_value: Any, dtype: Any) -> Any:
     """A tile with every element ``value``, which may be a run-time scalar."""
 
 

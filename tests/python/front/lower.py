@@ -76,6 +76,64 @@ def spec_of(args: tuple) -> ctypes.Array:
     return (Spec * max(len(flat), 1))(*flat), len(flat)
 
 
+class Interpret(ctypes.Structure):
+    _fields_ = [("params", ctypes.POINTER(ctypes.c_uint64)), ("n_params", ctypes.c_size_t), ("grid", ctypes.c_uint32 * 3),
+                ("print", ctypes.c_void_p), ("print_user", ctypes.c_void_p), ("max_steps", ctypes.c_uint64)]  # fmt: skip
+
+
+PRINT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
+
+
+def _param(arg) -> tuple[list[Spec], list[int]]:
+    """Spec and parameter slots of one argument: a NumPy array, a typed scalar, or a constant."""
+    import numpy as np
+
+    if isinstance(arg, Const):
+        return const(arg.value), []
+    if isinstance(arg, np.ndarray):
+        dtype = {"bool": "bool_"}.get(arg.dtype.name, arg.dtype.name)
+        strides = [s // arg.itemsize for s in arg.strides]
+        bits = sum(1 << d for d, s in enumerate(strides) if s == 1)
+        spec = array(dtype, arg.ndim, align16=0, unit_stride=bits, stride_div16=0)
+        return spec, [arg.ctypes.data, *arg.shape, *strides]
+    if isinstance(arg, np.generic):
+        return scalar({"bool": "bool_"}.get(arg.dtype.name, arg.dtype.name)), [int.from_bytes(arg.tobytes().ljust(8, b"\0"), "little")]
+    if isinstance(arg, bool):
+        return scalar("bool_"), [int(arg)]
+    if isinstance(arg, int):
+        return scalar("int32"), [arg & 0xFFFFFFFF]
+    if isinstance(arg, float):
+        return scalar("float32"), [struct.unpack("I", struct.pack("f", arg))[0]]
+    if isinstance(arg, tuple):
+        parts = [_param(a) for a in arg]
+        return [Spec(kind=7, value=len(arg)), *(s for p in parts for s in p[0])], [w for p in parts for w in p[1]]
+    raise TypeError(arg)
+
+
+class Const:
+    """Marks a compile-time constant among the arguments of ``run``."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+def run(fn, *args, grid=(1, 1, 1)) -> str:
+    """Lowers a kernel and runs it by the reference interpreter on NumPy arrays; gives what it printed."""
+    pack = _pack.pack_function(fn)
+    parts = [_param(a) for a in args]
+    specs, n = spec_of(tuple(p[0] for p in parts))
+    words = [w & 0xFFFFFFFFFFFFFFFF for p in parts for w in p[1]]
+    printed: list[bytes] = []
+    callback = PRINT(lambda user, text, size: printed.append(ctypes.string_at(text, size)))
+    params = (ctypes.c_uint64 * max(len(words), 1))(*words)
+    job = Interpret(params, len(words), (ctypes.c_uint32 * 3)(*grid), ctypes.cast(callback, ctypes.c_void_p), None, 50_000_000)
+    err = Error()
+    status = library().ts_interpret_pack(pack, ctypes.c_size_t(len(pack)), specs, ctypes.c_size_t(n), None, ctypes.byref(job), ctypes.byref(err))
+    if status:
+        raise LowerError(status, err.text.decode())
+    return b"".join(printed).decode()
+
+
 def lower(fn, *args) -> str:
     """IR text of a kernel for the arguments; LowerError when it does not compile."""
     return lower_pack(_pack.pack_function(fn), *args)
