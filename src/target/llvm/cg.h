@@ -108,6 +108,7 @@ typedef struct cg_root {
     cg_mem *out;       /* n of them; ptr 0 = a scalar result */
     uint32_t axis;     /* REDUCE, SCAN: axis of `dims` */
     bool make;         /* STORE: val becomes a buffer by this root */
+    cg_ref stream;     /* STORE: i1, write around the caches; 0 never */
     struct cg_out *after; /* copy out to an array when the group is done */
 } cg_root;
 
@@ -190,6 +191,8 @@ typedef struct cg {
     uint32_t at;            /* instruction being walked */
     uint32_t *mark, n_mark; /* visits of cg_pending */
     cg_ref env, scratch, where, pid[3], grid[3], params;
+    cg_ref n_blocks;
+    bool streams;   /* something is written around the caches */
     uint32_t latch; /* block that goes to the next tile block */
 } cg;
 
@@ -237,6 +240,7 @@ const cg_index *cg_index_of(const cg *e, cg_ix ix);
 
 /* One elementwise instruction on vectors of 2^bits lanes. `from` is the element of operand 0. */
 cg_ref cg_elem(cg *e, ts_val v, uint32_t bits, const cg_ref *x);
+bool cg_elem_has(ts_op op);
 cg_ref cg_call1(cg *e, const char *name, cg_reg reg, uint32_t bits, cg_ref x);
 cg_ref cg_call2(cg *e, const char *name, cg_reg reg, uint32_t bits, cg_ref x, cg_ref y);
 cg_ref cg_fma(cg *e, cg_reg reg, uint32_t bits, cg_ref x, cg_ref y, cg_ref z);
@@ -262,6 +266,8 @@ cg_ref cg_scalar(cg *e, ts_val v); /* a value of one element */
 cg_ref cg_scalar_i64(cg *e, ts_val v);
 cg_ref cg_load(cg *e, const cg_mem *mem, cg_ix ix);
 void cg_store(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value);
+/* The same around the caches; false (and nothing written) when the vector is not one dense line. */
+bool cg_store_stream(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value);
 void cg_scatter(cg *e, ts_val inst, cg_ix ix);
 /* Inlines the body of a reduce or scan: args in pairs (element, accumulator). */
 void cg_body(cg *e, ts_val opener, uint32_t bits, const cg_ref *element, const cg_ref *acc, cg_ref *out);
@@ -298,6 +304,7 @@ void cg_red_view(cg *e, ts_val v);
 void cg_copy_out(cg *e, const cg_out *out);
 void cg_space(cg *e, ts_val v); /* get_tensor_shape, get_index_space_shape */
 void cg_walk(cg *e, uint32_t from, uint32_t to);
+bool cg_walk_has(ts_op op);
 void cg_mma(cg *e, ts_val v);
 uint32_t cg_vector_bits(const cg *e, uint32_t elem_bytes); /* log2 of the lanes of a native vector */
 

@@ -501,6 +501,11 @@ static const struct {
     [TS_OP_select] = {elem_select, 0},       [TS_OP_offset] = {elem_offset, 0},
 };
 
+bool cg_elem_has(ts_op op)
+{
+    return elem_table[op].fn != NULL;
+}
+
 cg_ref cg_elem(cg *e, ts_val v, uint32_t bits, const cg_ref *x)
 {
     const ts_inst *inst = ts_at(e->fn, v);

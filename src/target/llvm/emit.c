@@ -37,6 +37,10 @@ static void emit_blocks(cg *e, uint32_t head)
     cg_define(e, next, "add nsw i64 %r, 1", id);
     cg_br(e, head);
     cg_block(e, done);
+    if (e->streams) { /* stores around the caches are seen by others only after a fence */
+        cg_declare(e, "declare void @llvm.x86.sse.sfence()");
+        cg_line(e, "call void @llvm.x86.sse.sfence()");
+    }
     cg_line(e, "ret void");
 }
 
@@ -52,6 +56,7 @@ static void emit_entry(cg *e)
         cg_ref x = cg_new(e, "load i32, ptr %r, align 4, !invariant.load !0", p);
         e->grid[i] = cg_new(e, "zext i32 %r to i64", x);
     }
+    e->n_blocks = cg_mul(e, e->grid[0], cg_mul(e, e->grid[1], e->grid[2]));
     for (ts_val v = 1; v <= e->fn->n_params; v++)
         cg_walk(e, v, v + 1);
     emit_blocks(e, cg_label(e));
@@ -83,7 +88,7 @@ static void emit_globals(cg *e, ts_text *out)
 static void emit_metadata(cg *e, ts_text *out)
 {
     ts_text_puts(out, "!0 = !{}\n!1 = !{!\"branch_weights\", i32 1, i32 2000}\n"
-                      "!2 = !{!\"branch_weights\", i32 2000, i32 1}\n!3 = distinct !{!3}\n");
+                      "!2 = !{!\"branch_weights\", i32 2000, i32 1}\n!3 = distinct !{!3}\n!4 = !{i32 1}\n");
     for (uint32_t s = 1; s <= e->slot.n; s++) {
         ts_text_printf(out, "!%u = distinct !{!%u, !3}\n!%u = !{!%u}\n!%u = !{", 10 * s + 3, 10 * s + 3, 10 * s + 1,
                        10 * s + 3, 10 * s + 2);
@@ -160,6 +165,11 @@ ts_status ts__llvm_text(const ts_fn *fn, ts_pass_env *env, const ts_host *host, 
     for (size_t i = 0; i < TS_COUNT(texts); i++)
         ts_text_deinit(texts[i]);
     return status;
+}
+
+bool ts__llvm_has_op(ts_op op)
+{
+    return cg_elem_has(op) || cg_walk_has(op);
 }
 
 /* ---- the target ---------------------------------------------------------------------------------*/

@@ -14,4 +14,7 @@ TS_CHECKED ts_status ts__llvm_text(const ts_fn *fn, ts_pass_env *env, const ts_h
 TS_CHECKED ts_status ts__llvm_target(ts_fn *fn, ts_pass_env *env, const ts_host *host, const ts_llvm_options *options,
                                      ts_code *code, ts_error *err);
 
+/* Does the code generator itself have a case for this operation? */
+bool ts__llvm_has_op(ts_op op);
+
 #endif

@@ -289,6 +289,20 @@ void cg_store(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value)
     }
 }
 
+bool cg_store_stream(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value)
+{
+    cg_index at = *cg_index_of(e, ix);
+    expr_place p;
+    int64_t bytes = (int64_t)cg_elem_bytes(e, mem->elem) << at.bits;
+    expr_place_of(e, mem, &at, &p);
+    if (!p.dense || cg_reg_of(e, mem->elem) == CG_I1 || bytes < 16 || bytes > e->host->vector_bytes)
+        return false;
+    e->streams = true;
+    cg_line(e, "store %s %r, ptr %r, align %d, !nontemporal !4", expr_mem_type(e, mem->elem, at.bits), value,
+            expr_address(e, mem, p.base), bytes);
+    return true;
+}
+
 /* ---- pointers -----------------------------------------------------------------------------------*/
 
 /* Is integer or pointer tile v at these coordinates a base plus a constant for each lane bit? Then a

@@ -269,6 +269,7 @@ typedef struct group_nest {
     uint32_t order[TS_MAX_RANK];
     cg_loop loop[TS_MAX_RANK];
     cg_ref var[TS_MAX_RANK];
+    cg_ref stream;        /* i1, 0 never */
     cg_ref *acc, *next;   /* [(root * GROUP_INPUTS + input) * n_copies + copy] */
 } group_nest;
 
@@ -434,30 +435,75 @@ static void group_step(group_nest *n, uint32_t i, uint32_t u, const cg_index *at
     }
 }
 
-static void group_copy(group_nest *n, uint32_t u)
+/* Values of one copy; reductions take theirs at once. */
+static void group_values(group_nest *n, uint32_t u, cg_ref *value)
 {
     cg *e = n->e;
     cg_index at;
-    cg_ref value[64];
     group_at(n, u, &at);
     for (uint32_t i = 0; i < n->g->root.n; i++) {
         const cg_root *r = &n->g->root.at[i];
-        if (r->kind == CG_STORE && i < TS_COUNT(value)) {
-            cg_ix ix = group_root_at(n, r, &at, TS_MAX_RANK);
-            value[i] = r->make ? cg_make(e, r->val, ix) : cg_gen(e, r->val, ix);
-        } else if (r->kind == CG_REDUCE || r->kind == CG_SCAN)
-            group_step(n, i, u, &at);
-        else if (cg_is_tile(e, ts_opnd(e->fn, r->inst, 1))) /* read before anything is written */
-            (void)cg_gen(e, ts_opnd(e->fn, r->inst, 1), group_root_at(n, r, &at, TS_MAX_RANK));
-    }
-    for (uint32_t i = 0; i < n->g->root.n && i < TS_COUNT(value); i++) {
-        const cg_root *r = &n->g->root.at[i];
         cg_ix ix = group_root_at(n, r, &at, TS_MAX_RANK);
         if (r->kind == CG_STORE)
-            cg_store(e, &r->mem, ix, value[i]);
-        else if (r->kind == CG_SCATTER)
-            cg_scatter(e, r->inst, ix);
+            value[i] = r->make ? cg_make(e, r->val, ix) : cg_gen(e, r->val, ix);
+        else if (r->kind == CG_REDUCE || r->kind == CG_SCAN)
+            group_step(n, i, u, &at);
+        else if (cg_is_tile(e, ts_opnd(e->fn, r->inst, 1))) /* read before anything is written */
+            (void)cg_gen(e, ts_opnd(e->fn, r->inst, 1), ix);
     }
+}
+
+static void group_stores(group_nest *n, const cg_ref *value, bool stream)
+{
+    cg *e = n->e;
+    cg_index at;
+    for (uint32_t u = 0; u < n->n_copies; u++) {
+        group_at(n, u, &at);
+        for (uint32_t i = 0; i < n->g->root.n; i++) {
+            const cg_root *r = &n->g->root.at[i];
+            cg_ix ix = group_root_at(n, r, &at, TS_MAX_RANK);
+            if (r->kind == CG_SCATTER)
+                cg_scatter(e, r->inst, ix);
+            else if (r->kind == CG_STORE && !(stream && r->stream && cg_store_stream(e, &r->mem, ix, value[u * n->g->root.n + i])))
+                cg_store(e, &r->mem, ix, value[u * n->g->root.n + i]);
+        }
+    }
+}
+
+/* One flag for the group: all its stores to arrays go around the caches, or none. */
+static cg_ref group_stream(const group_nest *n)
+{
+    cg_ref all = 0;
+    for (uint32_t i = 0; i < n->g->root.n; i++)
+        if (n->g->root.at[i].stream)
+            all = all ? cg_bin(n->e, "and", CG_I1, 0, all, n->g->root.at[i].stream) : n->g->root.at[i].stream;
+    return all;
+}
+
+static void group_body(group_nest *n)
+{
+    cg *e = n->e;
+    cg_ref *value = TS_NEW_N(e->arena, cg_ref, n->g->root.n * n->n_copies), stream = n->stream;
+    if (!value) {
+        cg_fail(e, TS_NOMEM, "out of memory while generating code");
+        return;
+    }
+    for (uint32_t u = 0; u < n->n_copies; u++)
+        group_values(n, u, value + u * n->g->root.n);
+    if (!stream) {
+        group_stores(n, value, false);
+        return;
+    }
+    uint32_t around = cg_label(e), through = cg_label(e), on = cg_label(e);
+    cg_line(e, "br i1 %r, label %b, label %b", stream, around, through);
+    for (int way = 0; way < 2; way++) {
+        cg_block(e, way ? through : around);
+        cg_scope_open(e);
+        group_stores(n, value, !way);
+        cg_scope_close(e);
+        cg_br(e, on);
+    }
+    cg_block(e, on);
 }
 
 /* Accumulators of the copies to the phi's names, where the loop goes round. */
@@ -564,8 +610,7 @@ static void group_write(group_nest *n)
     }
     group_begin_acc(n, inner, n->bits);
     group_reverse(n);
-    for (uint32_t u = 0; u < n->n_copies; u++)
-        group_copy(n, u);
+    group_body(n);
     group_end_acc(n, inner);
     for (uint32_t i = g->rank; i-- > 0;) {
         cg_loop_end(e, &n->loop[i]);
@@ -592,6 +637,7 @@ void cg_flush(cg *e)
         return;
     }
     cg_scope_open(e);
+    n.stream = group_stream(&n);
     group_write(&n);
     cg_scope_close(e);
     for (uint32_t i = 0; i < g->root.n; i++)

@@ -25,7 +25,7 @@ enum {
     TS_RT_MODE,       /* ts_rmw of view_red */
     TS_RT_SPARSE,     /* 1 + axis addressed by a list of indices, 0 none */
     TS_RT_SPARSE_BYTES,
-    TS_RT_STREAM,     /* write around the caches */
+    
     TS_RT_DIMS        /* extents of the tile follow */
 };
 

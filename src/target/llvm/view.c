@@ -185,7 +185,7 @@ static cg_ref view_straight(cg *e, const view_access *a, bool *always, bool *nev
 }
 
 /* The constant words of an access, as data of the object. */
-static cg_ref view_what(cg *e, const view_access *a, int64_t mode, int64_t stream)
+static cg_ref view_what(cg *e, const view_access *a, int64_t mode)
 {
     int64_t words[TS_RT_DIMS + TS_MAX_RANK] = {0};
     char name[32];
@@ -194,7 +194,6 @@ static cg_ref view_what(cg *e, const view_access *a, int64_t mode, int64_t strea
     words[TS_RT_TYPE] = a->elem < TS_T_token ? a->elem : TS_T_i64;
     words[TS_RT_PAD] = (int64_t)view_pad(a);
     words[TS_RT_MODE] = mode;
-    words[TS_RT_STREAM] = stream;
     words[TS_RT_SPARSE] = a->sparse_axis + 1;
     if (a->sparse_axis >= 0)
         words[TS_RT_SPARSE_BYTES] = cg_elem_bytes(e, ts_type_of(e->fn, a->sparse));
@@ -276,7 +275,7 @@ static cg_mem *view_staged_in(cg *e, const view_access *a, ts_type tile, ts_val 
     if (!mem)
         return NULL;
     view_where(a, where);
-    view_call(e, "view_in", view_what(e, a, 0, 0), a->rank, where,
+    view_call(e, "view_in", view_what(e, a, 0), a->rank, where,
               cg_new(e, "inttoptr i64 %r to ptr", a->view->base), mem->ptr, sparse);
     return mem;
 }
@@ -349,7 +348,7 @@ static cg_mem *view_target(cg *e, const view_access *a, ts_type tile, cg_out **o
     cg_mem *staged = cg_alloc(e, tile, 0);
     if (!o || !staged)
         return NULL;
-    *o = (cg_out){.staged = ok, .tile = *staged, .what = view_what(e, a, 0, 0), .rank = a->rank, .sparse = sparse};
+    *o = (cg_out){.staged = ok, .tile = *staged, .what = view_what(e, a, 0), .rank = a->rank, .sparse = sparse};
     o->array = cg_new(e, "inttoptr i64 %r to ptr", a->view->base);
     view_where(a, o->where);
     if (never)
@@ -364,6 +363,29 @@ static cg_mem *view_target(cg *e, const view_access *a, ts_type tile, cg_out **o
             mem->stride[k] = cg_sel(e, CG_I64, 0, ok, mem->stride[k], staged->stride[k]);
     }
     return mem;
+}
+
+/* i1: is all that this store writes in the launch too much for the caches, and in whole lines? Then
+ * writing around them saves reading the lines first (1.5 times the bandwidth in a stream). */
+static cg_ref view_stream(cg *e, const view_access *a, const cg_mem *to, const cg_out *out)
+{
+    enum { VIEW_STREAM_BYTES = 16 << 20 };
+    int64_t bytes = cg_elem_bytes(e, a->elem);
+    int inner = view_inner(a);
+    if (inner < 0 || a->dims[inner] * bytes < 4 * 64 || strncmp(e->host->triple, "x86_64", 6) != 0 || (out && !out->staged))
+        return 0;
+    int64_t tile = bytes;
+    cg_ref low = cg_new(e, "ptrtoint ptr %r to i64", to->ptr);
+    for (uint32_t k = 0; k < a->rank; k++) {
+        tile *= a->dims[k];
+        if ((int)k != inner && a->dims[k] > 1)
+            low = cg_bin(e, "or", CG_I64, 0, low, cg_mul(e, to->stride[k], cg_int(e, bytes)));
+    }
+    low = cg_bin(e, "and", CG_I64, 0, low, cg_int(e, 63));
+    cg_ref even = cg_cmp(e, "icmp eq", CG_I64, 0, low, cg_int(e, 0));
+    cg_ref much = cg_cmp(e, "icmp ugt", CG_I64, 0, e->n_blocks, cg_int(e, VIEW_STREAM_BYTES / tile));
+    even = cg_bin(e, "and", CG_I1, 0, even, much);
+    return out ? cg_bin(e, "and", CG_I1, 0, even, out->staged) : even;
 }
 
 void cg_store_view(cg *e, ts_val v)
@@ -388,6 +410,7 @@ void cg_store_view(cg *e, ts_val v)
     root.val = tile;
     root.mem = *to;
     root.after = out;
+    root.stream = view_stream(e, &a, to, out);
     cg_add_root(e, &root);
 }
 
@@ -402,6 +425,6 @@ void cg_red_view(cg *e, ts_val v)
     cg_flush(e);
     cg_ref sparse = view_sparse(e, &a);
     view_where(&a, where);
-    view_call(e, "view_red", view_what(e, &a, TS_M_GET_MODE(inst->aux), 0), a.rank, where,
+    view_call(e, "view_red", view_what(e, &a, TS_M_GET_MODE(inst->aux)), a.rank, where,
               cg_new(e, "inttoptr i64 %r to ptr", a.view->base), tile->ptr, sparse);
 }

@@ -749,6 +749,17 @@ static walk_fn *const walk_table[TS_OP_COUNT] = {
     [TS_OP_get_global] = walk_global,
 };
 
+/* Shape operations have no row: expr.c makes them where they are used. */
+bool cg_walk_has(ts_op op)
+{
+    static const uint16_t shapes[] = {TS_OP_constant, TS_OP_iota, TS_OP_broadcast, TS_OP_reshape, TS_OP_permute, TS_OP_cat,
+                                      TS_OP_extract, TS_OP_insert, TS_OP_pack, TS_OP_unpack, TS_OP_else};
+    for (size_t i = 0; i < TS_COUNT(shapes); i++)
+        if (op == shapes[i])
+            return true;
+    return walk_table[op] != NULL;
+}
+
 /* A tile that plan.c wants in memory becomes a root here. */
 static void walk_keep(cg *e, ts_val v)
 {
