@@ -3,6 +3,7 @@
  * Runs every .tsir file below tests/golden (STYLE 3.10). A file is one story:
  *
  *     // RUN: pass=fold,dce            or read, or verify; then target=sm90 fastmath if it matters
+ *     // RUN: ptx target=sm90          tile functions are lowered, then the text for the target is the output
  *     // Why: one sentence
  *     ...input...
  *     // EXPECT: what is different     and the output; without it the output of read and passes is the
@@ -13,6 +14,7 @@
  * of what was expected; the reviewer reads the diff. Arguments that are no options name single files.
  */
 #include "pass/pass.h"
+#include "target/ptx/lower.h"
 #include "check.h"
 #include <dirent.h>
 #include <sys/stat.h>
@@ -110,6 +112,32 @@ static ts_status golden_passes(ts_module *m, const char *run)
     return status;
 }
 
+/* The PTX of the first function, a block of 128 threads unless lowering decides. */
+static ts_status golden_ptx(ts_module *m, const char *run, ts_text *out)
+{
+    ts_arena scratch;
+    ts_text messages;
+    ts_hints hints = {0};
+    ts_plan *plan = calloc(1, sizeof *plan);
+    ts_fn *fn = m->fns.at[0];
+    ts_arena_init(&scratch, NULL);
+    ts_text_init(&messages, NULL);
+    ts_pass_env env = {&scratch, golden_target(run), &hints, plan};
+    plan->target = (uint32_t)env.target;
+    plan->threads = 128;
+    ts_status status = TS_OK;
+    if (fn->level != TS_LEVEL_S)
+        status = ts_lower_run(fn, &env, &messages, &err);
+    if (status == TS_OK)
+        status = ts_run_passes(fn, "dce", &env, &err);
+    if (status == TS_OK)
+        status = ts_ptx_emit(fn, plan, out, &err);
+    ts_text_deinit(&messages);
+    ts_arena_deinit(&scratch);
+    free(plan);
+    return status;
+}
+
 static ts_status golden_execute(const golden *g, ts_arena *arena, ts_text *out)
 {
     ts_module *m;
@@ -117,6 +145,8 @@ static ts_status golden_execute(const golden *g, ts_arena *arena, ts_text *out)
     TS_TRY(ts_read_module(arena, g->text, n, &m, &err));
     if (strcmp(g->run, "read") != 0)
         TS_TRY(ts_verify_module(m, &err));
+    if (strncmp(g->run, "ptx", 3) == 0)
+        return golden_ptx(m, g->run, out);
     if (strncmp(g->run, "pass=", 5) == 0)
         TS_TRY(golden_passes(m, g->run));
     else if (strcmp(g->run, "read") != 0 && strcmp(g->run, "verify") != 0)

@@ -725,6 +725,40 @@ static void globals_are_declared(void)
     kit_end(&k);
 }
 
+/* Gives memory `left` times. */
+static void *meter(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    size_t *left = user;
+    (void)old_bytes;
+    if (!new_bytes) {
+        free(block);
+        return NULL;
+    }
+    return *left ? --*left, realloc(block, new_bytes) : NULL;
+}
+
+static void memory_may_run_out_anywhere(void)
+{
+    kit k;
+    ts_error err;
+    size_t left, tries = 0;
+    const ts_alloc alloc = {meter, &left}, *real;
+    kit_begin(&k, 90);
+    wgmma_loop(&k, 64);
+    ts_term(&k.b, TS_OP_return, 0, NULL);
+    real = k.arena.alloc;
+    k.arena.alloc = &alloc;
+    ts_status status = TS_NOMEM;
+    for (; status != TS_OK && tries < 1000; tries++) {
+        left = tries;
+        status = ts_ptx_emit(k.fn, &k.plan, &k.text, &err);
+        CHECK(status == TS_OK || status == TS_NOMEM);
+    }
+    CHECK(tries > 3 && tries < 1000);
+    k.arena.alloc = real;
+    kit_end(&k);
+}
+
 /* The table answers for every operation that may reach it; nearly all were assembled above. */
 static void every_thread_level_op_has_a_row(void)
 {
@@ -768,6 +802,7 @@ int main(void)
     register_reallocation_names_a_cap();
     missing_feature_is_named();
     globals_are_declared();
+    memory_may_run_out_anywhere();
     every_thread_level_op_has_a_row();
     return check_done();
 }
