@@ -607,7 +607,7 @@ ts_val ts_res(ts_builder *b, ts_val opener, uint32_t i)
 /* How many pool words the attribute of `inst` takes. */
 static uint32_t build_attr_words(const ts_fn *fn, const ts_inst *inst)
 {
-    const uint32_t *w = fn->pool.at + inst->aux;
+    const uint32_t *w = inst->aux < fn->pool.n ? fn->pool.at + inst->aux : NULL;
     switch (ts_info(inst)->attr) {
     case TS_ATTR_INTS:
         return w[0] + 1;

@@ -245,7 +245,7 @@ static ts_status lex_bits_payload(ts__lex *l, ts_type elem, uint64_t *payload)
 ts_status ts__lex_payload(ts__lex *l, ts_type elem, uint64_t *payload)
 {
     char c = ts__lex_peek(l);
-    if (ts_type_is_int(l->m, elem)) {
+    if (ts_type_is_scalar(elem) && ts_type_is_int(l->m, elem)) {
         if (ts__lex_is_word(l, "true") || ts__lex_is_word(l, "false")) {
             *payload = c == 't';
             return TS_OK;

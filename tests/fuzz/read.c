@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Fuzz target for the reader, verifier, printer and passes: any bytes may come.
+ *
+ *   - reading and verifying never crash;
+ *   - what was read prints, and the print reads and prints the same;
+ *   - what verifies survives facts and the generic passes, and still verifies after each.
+ *
+ * Plain build: `read [seconds [seed]]` mutates the golden files; a failure writes fuzz-read.tsir.
+ * With libFuzzer: clang -DTS_LIBFUZZER -fsanitize=fuzzer,address tests/fuzz/read.c and the core.
+ */
+#include "pass/facts.h"
+#include "pass/pass.h"
+#include "check.h"
+#include <dirent.h>
+#include <sys/stat.h>
+#include <time.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+enum { FUZZ_SIZE = 1 << 16, FUZZ_FILES = 256 };
+
+static const uint8_t *fuzz_data;
+static size_t fuzz_size;
+
+static void fuzz_fail(const char *what, const char *text)
+{
+    FILE *file = fopen("fuzz-read.tsir", "wb");
+    if (file) {
+        fwrite(fuzz_data, 1, fuzz_size, file);
+        fclose(file);
+    }
+    fprintf(stderr, "%s: %s\n(input in fuzz-read.tsir)\n", what, text);
+    abort();
+}
+
+/* ---- what must hold ---------------------------------------------------------------------------------------*/
+
+static void fuzz_reprint(ts_arena *arena, const ts_module *m, ts_error *err)
+{
+    ts_text first, second;
+    ts_module *again;
+    ts_text_init(&first, NULL);
+    ts_text_init(&second, NULL);
+    ts_print_module(m, &first);
+    if (ts_read_module(arena, ts_text_get(&first), first.n, &again, err) != TS_OK)
+        fuzz_fail("the print does not read", err->text);
+    ts_print_module(again, &second);
+    if (strcmp(ts_text_get(&first), ts_text_get(&second)) != 0)
+        fuzz_fail("the print prints differently", ts_text_get(&first));
+    ts_text_deinit(&first);
+    ts_text_deinit(&second);
+}
+
+static void fuzz_passes(ts_module *m, ts_error *err)
+{
+    ts_arena scratch;
+    ts_plan *plan = calloc(1, sizeof *plan);
+    ts_hints hints = {0};
+    ts_arena_init(&scratch, NULL);
+    ts_pass_env env = {&scratch, TS_TARGET_CPU, &hints, plan};
+    for (uint32_t i = 0; i < m->fns.n; i++) {
+        ts_facts facts;
+        if (!ts_facts_of(m->fns.at[i], &scratch, &facts))
+            fuzz_fail("facts", "out of memory");
+        const char *names = m->fns.at[i]->level == TS_LEVEL_T ? "fold fma dce licm fold dce" : "fold dce licm fold dce";
+        if (ts_run_passes(m->fns.at[i], names, &env, err) != TS_OK)
+            fuzz_fail("passes", err->text);
+    }
+    if (ts_verify_module(m, err) != TS_OK)
+        fuzz_fail("after the passes", err->text);
+    ts_arena_deinit(&scratch);
+    free(plan);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static ts_error err;
+    ts_arena arena;
+    ts_module *m;
+    fuzz_data = data;
+    fuzz_size = size;
+    if (size > FUZZ_SIZE)
+        return 0;
+    ts_arena_init(&arena, NULL);
+    if (ts_read_module(&arena, (const char *)data, size, &m, &err) == TS_OK) {
+        fuzz_reprint(&arena, m, &err);
+        if (ts_verify_module(m, &err) == TS_OK)
+            fuzz_passes(m, &err);
+    }
+    ts_arena_deinit(&arena);
+    return 0;
+}
+
+/* ---- the plain loop ------------------------------------------------------------------------------------------*/
+
+#ifndef TS_LIBFUZZER
+
+static struct {
+    uint8_t *bytes;
+    size_t n;
+} fuzz_file[FUZZ_FILES];
+static int fuzz_n_files;
+static uint64_t fuzz_seed = 1;
+
+static uint32_t fuzz_below(size_t n)
+{
+    fuzz_seed ^= fuzz_seed << 13;
+    fuzz_seed ^= fuzz_seed >> 7;
+    fuzz_seed ^= fuzz_seed << 17;
+    return n ? (uint32_t)((fuzz_seed >> 16) % n) : 0;
+}
+
+static void fuzz_load(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file || fuzz_n_files == FUZZ_FILES)
+        return;
+    uint8_t *bytes = malloc(FUZZ_SIZE);
+    fuzz_file[fuzz_n_files].bytes = bytes;
+    fuzz_file[fuzz_n_files++].n = fread(bytes, 1, FUZZ_SIZE / 2, file);
+    fclose(file);
+}
+
+static void fuzz_corpus(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    for (struct dirent *entry; dir && (entry = readdir(dir));) {
+        char path[1024];
+        struct stat info;
+        const char *dot = strrchr(entry->d_name, '.');
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (entry->d_name[0] != '.' && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+            fuzz_corpus(path);
+        else if (dot && strcmp(dot, ".tsir") == 0)
+            fuzz_load(path);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+/* Replaces n bytes at `at` by `with`. */
+static size_t fuzz_splice(uint8_t *text, size_t size, size_t at, size_t n, const uint8_t *with, size_t n_with)
+{
+    n = TS_MIN(n, size - at);
+    if (size - n + n_with > FUZZ_SIZE)
+        return size;
+    memmove(text + at + n_with, text + at + n, size - at - n);
+    if (n_with)
+        memcpy(text + at, with, n_with);
+    return size - n + n_with;
+}
+
+static size_t fuzz_token(const uint8_t *text, size_t size, size_t at)
+{
+    size_t n = 0;
+    while (at + n < size && (text[at + n] == '_' || (text[at + n] >= '0' && text[at + n] <= '9') || ((text[at + n] | 32) >= 'a' && (text[at + n] | 32) <= 'z')))
+        n++;
+    return n;
+}
+
+static size_t fuzz_mutate(uint8_t *text, size_t size)
+{
+    static const char *const words[] = {"0",   "1",    "-1",   "2",   "3",    "7",  "64",  "16777216", "4294967295", "9223372036854775807", "-9223372036854775808",
+                                        "i1",  "i32",  "i64",  "f32", "f16",  "?",  "tile<4xf32>", "tile<2x2xi32>", "token", "ptr<f32>", "}",
+                                        "yield", "continue", "break", "return", "(", ")", "true", "0x7fffffff", "nan", "inf", "\n"};
+    size_t at = fuzz_below(size + 1), donor = fuzz_below((size_t)fuzz_n_files), from = fuzz_below(fuzz_file[donor].n);
+    const char *word = words[fuzz_below(TS_COUNT(words))];
+    const char *op = ts_ops[fuzz_below(TS_OP_COUNT)].name;
+    size_t token = fuzz_token(text, size, at), line = 0;
+    while (at + line < size && text[at + line] != '\n')
+        line++;
+    switch (fuzz_below(9)) {
+    case 0:
+        return at < size ? (text[at] ^= (uint8_t)(1 + fuzz_below(255)), size) : size;
+    case 1:
+        return fuzz_splice(text, size, at, fuzz_below(20), NULL, 0);
+    case 2:
+    case 3:
+        return fuzz_splice(text, size, at, token, (const uint8_t *)word, strlen(word));
+    case 4:
+        return fuzz_splice(text, size, at, token, (const uint8_t *)op, strlen(op));
+    case 5:
+        return fuzz_splice(text, size, at, line, NULL, 0);
+    case 6: { /* a name for another one */
+        char name[16];
+        snprintf(name, sizeof name, "%u", fuzz_below(40));
+        return fuzz_splice(text, size, at, token, (const uint8_t *)name, strlen(name));
+    }
+    default:
+        return fuzz_splice(text, size, at, fuzz_below(30), fuzz_file[donor].bytes + from, TS_MIN(fuzz_file[donor].n - from, fuzz_below(120)));
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static uint8_t text[FUZZ_SIZE + 1];
+    time_t stop = time(NULL) + (argc > 1 ? atoi(argv[1]) : 10);
+    fuzz_seed = argc > 2 ? (uint64_t)atoll(argv[2]) | 1 : 0x9E3779B97F4A7C15u;
+    fuzz_corpus("tests/golden");
+    CHECK(fuzz_n_files > 0);
+    for (int i = 0; i < fuzz_n_files; i++)
+        LLVMFuzzerTestOneInput(fuzz_file[i].bytes, fuzz_file[i].n);
+    while (fuzz_n_files && time(NULL) < stop) {
+        uint32_t base = fuzz_below((size_t)fuzz_n_files);
+        size_t size = fuzz_file[base].n;
+        memcpy(text, fuzz_file[base].bytes, size);
+        for (uint32_t n = 1 + fuzz_below(4); n; n--)
+            size = fuzz_mutate(text, size);
+        LLVMFuzzerTestOneInput(text, size);
+        check_passed++;
+    }
+    return check_done();
+}
+
+#endif
