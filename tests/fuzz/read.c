@@ -116,9 +116,11 @@ static void fuzz_load(const char *path)
     FILE *file = fopen(path, "rb");
     if (!file || fuzz_n_files == FUZZ_FILES)
         return;
-    uint8_t *bytes = malloc(FUZZ_SIZE);
+    uint8_t *bytes = calloc(1, FUZZ_SIZE);
+    size_t n = fread(bytes, 1, FUZZ_SIZE / 2, file);
+    const char *expect = strstr((char *)bytes, "// EXPECT"); /* the input only */
     fuzz_file[fuzz_n_files].bytes = bytes;
-    fuzz_file[fuzz_n_files++].n = fread(bytes, 1, FUZZ_SIZE / 2, file);
+    fuzz_file[fuzz_n_files++].n = expect ? (size_t)(expect - (char *)bytes) : n;
     fclose(file);
 }
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The n-th allocation fails, for every n until nothing fails any more, over reading, verifying, facts,
+ * passes and printing: each step says TS_NOMEM or works, and nothing leaks or crashes (run under ASan). */
+#include "ir/text.h"
+#include "pass/facts.h"
+#include "pass/pass.h"
+#include "check.h"
+
+typedef struct failing {
+    int count, fail_at;
+    bool forever; /* all later ones fail, too */
+    int64_t bytes;
+} failing;
+
+static ts_error err;
+
+static void *failing_resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    failing *f = user;
+    bool fails = new_bytes > old_bytes && (f->forever ? f->count >= f->fail_at : f->count == f->fail_at);
+    f->count += new_bytes > old_bytes;
+    if (fails)
+        return NULL;
+    f->bytes += (int64_t)new_bytes - (int64_t)old_bytes;
+    return ts_alloc_default()->resize(NULL, block, old_bytes, new_bytes);
+}
+
+static char *walk_load(const char *path, size_t *n)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = calloc(1, 1 << 17);
+    *n = file && text ? fread(text, 1, (1 << 17) - 1, file) : 0;
+    if (file)
+        fclose(file);
+    char *expect = text ? strstr(text, "// EXPECT") : NULL; /* the input only */
+    if (expect)
+        *n = (size_t)(expect - text);
+    return text;
+}
+
+static ts_status walk_fn(ts_fn *fn, const ts_alloc *alloc, ts_plan *plan)
+{
+    ts_arena scratch;
+    ts_facts facts;
+    ts_hints hints = {0};
+    ts_arena_init(&scratch, alloc);
+    ts_pass_env env = {&scratch, TS_TARGET_CPU, &hints, plan};
+    ts_status status = ts_facts_of(fn, &scratch, &facts) ? TS_OK : TS_NOMEM;
+    if (status == TS_OK)
+        status = ts_run_passes(fn, fn->level == TS_LEVEL_T ? "fold fma dce licm" : "fold dce licm", &env, &err);
+    ts_arena_deinit(&scratch);
+    return status;
+}
+
+static ts_status walk_module(const char *source, size_t n, const ts_alloc *alloc, ts_arena *arena, ts_plan *plan)
+{
+    ts_module *m;
+    ts_text text;
+    TS_TRY(ts_read_module(arena, source, n, &m, &err));
+    TS_TRY(ts_verify_module(m, &err));
+    for (uint32_t i = 0; i < m->fns.n; i++)
+        TS_TRY(walk_fn(m->fns.at[i], alloc, plan));
+    ts_text_init(&text, alloc);
+    ts__print_module(m, TS_PRINT_LOC, &text);
+    ts_status status = text.failed ? TS_NOMEM : TS_OK;
+    ts_text_deinit(&text);
+    return status;
+}
+
+static void every_allocation_may_fail(const char *path, bool forever)
+{
+    size_t n;
+    char *source = walk_load(path, &n);
+    static ts_plan plan;
+    CHECK(n > 0);
+    for (int at = 0; at < 100000; at++) {
+        failing f = {.fail_at = at, .forever = forever};
+        ts_alloc alloc = {failing_resize, &f};
+        ts_arena arena;
+        ts_arena_init(&arena, &alloc);
+        ts_status status = walk_module(source, n, &alloc, &arena, &plan);
+        ts_arena_deinit(&arena);
+        bool untouched = f.count <= at;
+        CHECK_INT(status, untouched ? TS_OK : TS_NOMEM);
+        if (check_failed)
+            fprintf(stderr, "%s, allocation %d: %s\n", path, at, err.text);
+        CHECK_INT(f.bytes, 0);
+        if (untouched || check_failed)
+            break;
+    }
+    free(source);
+}
+
+int main(void)
+{
+    static const char *const files[] = {"tests/golden/ir/every_op.tsir", "tests/golden/pass/fold/branches.tsir",
+                                        "tests/golden/pass/licm/nest.tsir", "tests/golden/pass/dce/regions.tsir"};
+    for (size_t i = 0; i < TS_COUNT(files); i++) {
+        every_allocation_may_fail(files[i], false);
+        every_allocation_may_fail(files[i], true);
+    }
+    return check_done();
+}
