@@ -9,6 +9,7 @@
  *     expr.c   the value of a tile at given coordinates, made where it is used
  *     elem.c   elementwise operations on vectors       narrow.c  16-, 8- and 4-bit floats
  *     view.c   array views: bounds, staging            mma.c     matrix products
+ *     swap.c   transposition in blocks of registers
  *     text.c   SSA names, literals, memo, index arithmetic
  *
  * Design. A tile is not stored unless it must be: it is an expression that is computed again at every
@@ -259,6 +260,7 @@ cg_ref cg_odd(cg *e, uint32_t bits, cg_ref x); /* f64 -> f32 so that one more ro
 
 bool cg_plan_make(cg *e);
 bool cg_is_tile(const cg *e, ts_val v); /* more than one element */
+bool cg_swaps(const cg *e, ts_val v);   /* transposes the last two axes */
 bool cg_is_lazy(const cg *e, ts_val v); /* its instruction makes no text where it stands */
 cg_ref cg_gen(cg *e, ts_val v, cg_ix ix);
 cg_ref cg_make(cg *e, ts_val v, cg_ix ix); /* the same for a value that is just becoming a buffer */
@@ -306,6 +308,7 @@ void cg_space(cg *e, ts_val v); /* get_tensor_shape, get_index_space_shape */
 void cg_walk(cg *e, uint32_t from, uint32_t to);
 bool cg_walk_has(ts_op op);
 void cg_mma(cg *e, ts_val v);
+void cg_swap(cg *e, ts_val v, const cg_mem *to); /* permute v, see cg_swaps, to memory */
 uint32_t cg_vector_bits(const cg *e, uint32_t elem_bytes); /* log2 of the lanes of a native vector */
 
 #endif

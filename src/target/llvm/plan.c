@@ -45,6 +45,20 @@ static bool plan_of_cold(const cg *e, ts_val v)
     return inst->op == TS_OP_res && ts_at(e->fn, inst->opnd[0])->op == TS_OP_cold;
 }
 
+/* A permutation that swaps the last two axes of a tile of blocks worth transposing. */
+bool cg_swaps(const cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    uint32_t rank = ts_type_rank(e->m, inst->type), bytes = cg_elem_bytes(e, inst->type);
+    if (inst->op != TS_OP_permute || rank < 2 || bytes < 2 || ts_at(e->fn, inst->opnd[0])->op == TS_OP_constant)
+        return false;
+    const int64_t *dims = ts_type_dims(e->m, inst->type);
+    for (uint32_t k = 0; k + 2 < rank; k++)
+        if (ts_pool(e->fn, inst)[1 + k] != k)
+            return false;
+    return ts_pool(e->fn, inst)[rank] == rank - 2 && dims[rank - 1] >= 4 && dims[rank - 2] >= 4;
+}
+
 bool cg_is_lazy(const cg *e, ts_val v)
 {
     const ts_inst *inst = ts_at(e->fn, v);
@@ -260,6 +274,8 @@ static bool plan_decide(plan_state *p, ts_val v)
     bool inner = u->loop != e->plan.loop[v];
     if (!u->used || ts_at(p->fn, v)->op == TS_OP_constant || ts_at(p->fn, v)->op == TS_OP_iota)
         return false;
+    if (cg_swaps(e, v))
+        return true;
     if (ts_info(ts_at(p->fn, v))->flags & TS_READ && u->epoch_max > p->epoch[v])
         return true;
     if (cost > PLAN_DEAR_IN_LOOP && (inner || u->repeated))

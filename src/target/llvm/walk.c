@@ -767,6 +767,12 @@ static void walk_keep(cg *e, ts_val v)
     cg_mem *mem = cg_alloc(e, ts_type_of(e->fn, v), v);
     if (!mem)
         return;
+    if (cg_swaps(e, v)) {
+        cg_swap(e, v, mem);
+        e->val[v].form = CG_BUF;
+        e->val[v].mem = mem;
+        return;
+    }
     cg_root_init(e, &root, CG_STORE, v, ts_type_of(e->fn, v));
     root.val = v;
     root.make = true;
