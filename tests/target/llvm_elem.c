@@ -8,7 +8,7 @@
 enum { ELEM_TILE = 64, ELEM_N = 100 };
 
 static const double elem_values[] = {0.0, -0.0, 1.0, -1.0, 0.5, 3.75, -2.625, 1e-3, 65504.0, 1e30, -1e30, 448.0, 5e-8, 1.5e-39,
-                                     -6e-8, 2.0009765625, 0.0625, INFINITY, -INFINITY, NAN, 240.5, 17.0, -17.25, 1e-45, 6.1e-5, 3e-5};
+                                     -6e-8, 2.0009765625, 0.0625, INFINITY, -INFINITY, NAN, 240.5, 17.0, -17.25, 1e-45, 6.1e-5, 3e-5, 3.0, 0.75};
 
 /* Overwrites the pattern of array a by values that matter. */
 static void special(run *r, uint32_t a, uint32_t shift)

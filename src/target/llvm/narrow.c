@@ -219,15 +219,9 @@ static cg_ref narrow_scale(cg *e, ts_round round, uint32_t bits, cg_ref x)
 {
     cg_ref i = narrow_bits(e, bits, x), mag = narrow_i(e, "and", bits, i, 0x7FFFFFFF);
     cg_ref negative = narrow_cmp(e, "icmp slt", bits, i, 0);
-    uint32_t bump = round == TS_RZ || round == TS_RM ? 0 : round == TS_RP ? 0x7FFFFF : 0x3FFFFF;
-    if (round == TS_RA)
-        bump = 0x400000;
-    cg_ref up = mag;
-    if (bump == 0x3FFFFF) { /* nearest, ties to the even code */
-        cg_ref odd = narrow_i(e, "and", bits, narrow_i(e, "lshr", bits, mag, 23), 1);
-        up = cg_bin(e, "add", CG_I32, bits, narrow_i(e, "add", bits, mag, bump), odd);
-    } else if (bump)
-        up = narrow_i(e, "add", bits, mag, bump);
+    /* nearest: the one significand bit is odd, so every tie goes up (float.h) */
+    uint32_t bump = round == TS_RZ || round == TS_RM ? 0 : round == TS_RP ? 0x7FFFFF : 0x400000;
+    cg_ref up = bump ? narrow_i(e, "add", bits, mag, bump) : mag;
     cg_ref code = narrow_i(e, "lshr", bits, up, 23);
     /* below 2^-126 the f32 is subnormal: 2^-127 is 0x400000 */
     cg_ref tiny = narrow_cmp(e, "icmp ult", bits, mag, 0x00800000);
