@@ -293,6 +293,51 @@ static bool tma_is_late(const tma_work *w, ts_val mma)
            term->op == TS_OP_continue && i < term->n_opnd && ts_opnds(w->fn, term)[i] == mma;
 }
 
+/* The first reader of argument `i` of a loop; its end when there is none. */
+static ts_val tma_first_reader(const tma_work *w, ts_val loop, ts_val arg)
+{
+    for (ts_val v = loop + 1; v < w->shape.end[loop]; v++) {
+        const ts_inst *inst = ts_at(w->fn, v);
+        for (uint32_t i = 0; i < inst->n_opnd; i++)
+            if (ts_opnds(w->fn, inst)[i] == arg)
+                return v;
+    }
+    return w->shape.end[loop];
+}
+
+/* The result only goes round the loop, and before the next trip reads it there is the wait of another product: the
+ * second product of attention. */
+static bool tma_is_deferred(const tma_work *w, const ts_wgmma *p)
+{
+    ts_val loop = w->shape.parent[p->mma];
+    if (!loop || ts_at(w->fn, loop)->op != TS_OP_for || w->uses[p->mma] != 1)
+        return false;
+    const ts_inst *term = ts_at(w->fn, w->shape.end[loop] - 1);
+    uint32_t i = 0;
+    while (i < term->n_opnd && ts_opnds(w->fn, term)[i] != p->mma)
+        i++;
+    if (term->op != TS_OP_continue || i == term->n_opnd)
+        return false;
+    ts_val reader = tma_first_reader(w, loop, loop + 2 + i), before = 0;
+    for (uint32_t k = 0; k < w->out->products.n; k++) {
+        const ts_wgmma *q = &w->out->products.at[k];
+        if (w->shape.parent[q->mma] != loop || q == p)
+            continue;
+        if (q->late || q->deferred)
+            return false;
+        before = q->mma < reader && q->mma < p->mma ? q->mma : before;
+    }
+    return before != 0;
+}
+
+static void tma_defer(tma_work *w)
+{
+    for (uint32_t i = 0; i < w->out->products.n; i++) {
+        ts_wgmma *p = &w->out->products.at[i];
+        p->deferred = !p->late && tma_is_deferred(w, p);
+    }
+}
+
 static bool tma_is_zero(const tma_work *w, ts_val v)
 {
     uint64_t bits;
@@ -372,7 +417,8 @@ static bool tma_join(tma_work *w, uint32_t load, const ts_wgmma *product)
         if (w->out->groups.at[i].loop == loop && w->out->groups.at[i].first == product->mma)
             group = &w->out->groups.at[i];
     if (!group) {
-        ts_tma_group fresh = {.loop = loop, .first = product->mma, .last = product->mma, .late = product->late, .at = TS_NO};
+        ts_tma_group fresh = {.loop = loop, .first = product->mma, .last = product->mma, .at = TS_NO};
+        fresh.late = product->late || product->deferred;
         if (loop)
             fresh.at = tma_loop_index(w, loop);
         if (!TS_PUSH(w->arena, &w->out->groups, fresh))
@@ -400,7 +446,7 @@ static bool tma_groups(tma_work *w)
 static void tma_at_once(tma_work *w)
 {
     for (uint32_t i = 0; i < w->out->products.n; i++)
-        w->out->products.at[i].late = false;
+        w->out->products.at[i].late = w->out->products.at[i].deferred = false;
     for (uint32_t i = 0; i < w->out->groups.n; i++)
         w->out->groups.at[i].late = false;
 }
@@ -575,6 +621,7 @@ static bool tma_fits(tma_work *w)
     for (uint32_t i = 0; i < w->env->plan->n_tmaps; i++)
         if (tma_is_stored(w, w->env->plan->tmap[i].base))
             return false;
+    tma_defer(w);
     if (!w->out->products.n || w->arena->failed || !tma_warps(w) || !tma_groups(w) || !tma_slice(w))
         return false;
     if (!tma_stages(w, 232448))

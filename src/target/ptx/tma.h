@@ -63,6 +63,7 @@ typedef struct ts_wgmma {
     uint32_t a, b;           /* loads; a = TS_NO: registers */
     bool trans_a, trans_b;   /* MN-major */
     bool late, zero;         /* accumulates in place over a loop; starts from zero */
+    bool deferred;           /* only the next trip reads it, behind another product's wait: has none itself */
 } ts_wgmma;
 
 typedef struct ts_tma {

@@ -3,9 +3,10 @@
  * A matrix product on wgmma (tma.h): layouts of its registers, shared-memory descriptors, the
  * instructions, and when its result may be touched.
  *
- *     late    the accumulator only goes round a loop: the product is waited for one step later, when
- *             the next one is already running; its stage is released then
- *     else    the product is waited for at once
+ *     late      the accumulator only goes round a loop: the product is waited for one step later, when
+ *               the next one is already running; its stage is released then
+ *     deferred  the next step reads it, but first waits for another product: no wait of its own
+ *     else      the product is waited for at once
  *
  * A descriptor names a swizzled tile: start >> 4, distance of panels (MN-major) or nothing (K-major),
  * distance of 8 rows, swizzle mode. Steps along k add to the start, since the swizzle is an XOR of absolute
@@ -175,13 +176,35 @@ static ts_val wgmma_moved(ts_lower *lw, const ts_tma_loop *loop)
     return ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, loop->count, loop->start, 0);
 }
 
+/* The product of its loop that is waited for first in each trip. */
+static bool wgmma_waits_first(const ts_lower *lw, const ts_wgmma *product)
+{
+    for (uint32_t i = 0; i < lw->assign.tma.products.n; i++) {
+        const ts_wgmma *other = &lw->assign.tma.products.at[i];
+        if (!other->deferred && other->mma < product->mma &&
+            lw->shape.parent[other->mma] == lw->shape.parent[product->mma])
+            return false;
+    }
+    return !product->deferred;
+}
+
+/* A product's wait covers its own groups, and the first one in a trip those that the trip before deferred to it. */
+static bool wgmma_covers(const ts_lower *lw, const ts_wgmma *product, const ts_tma_group *group)
+{
+    if (group->last == product->mma)
+        return !product->deferred;
+    const ts_wgmma *other = ts_wgmma_of(&lw->assign.tma, group->last);
+    return other->deferred && wgmma_waits_first(lw, product) &&
+           lw->shape.parent[other->mma] == lw->shape.parent[product->mma];
+}
+
 /* Behind the wait that follows product `mma`. */
 static void wgmma_release_all(ts_lower *lw, const ts_wgmma *product)
 {
     ts_tma *tma = &lw->assign.tma;
     for (uint32_t i = 0; i < tma->groups.n; i++) {
         const ts_tma_group *group = &tma->groups.at[i];
-        if (group->last != product->mma || group->at == TS_NO)
+        if (group->at == TS_NO || !wgmma_covers(lw, product, group))
             continue;
         const ts_tma_loop *loop = &tma->loops.at[group->at];
         if (group->late)
@@ -199,6 +222,14 @@ static uint32_t wgmma_late_in(const ts_lower *lw, ts_val loop)
     return n;
 }
 
+static bool wgmma_pending_in(const ts_lower *lw, ts_val loop)
+{
+    bool pending = wgmma_late_in(lw, loop) > 0;
+    for (uint32_t i = 0; i < lw->assign.tma.products.n; i++)
+        pending |= lw->assign.tma.products.at[i].deferred && lw->shape.parent[lw->assign.tma.products.at[i].mma] == loop;
+    return pending;
+}
+
 static void wgmma_wait(ts_lower *lw, uint32_t pending)
 {
     ts_emit(&lw->b, TS_OP_wgmma_wait, TS_T_none, 0, NULL, TS_S(0, pending, 0), 0);
@@ -208,7 +239,7 @@ static void wgmma_wait(ts_lower *lw, uint32_t pending)
 void ts_wgmma_after_loop(ts_lower *lw, ts_val loop)
 {
     ts_tma *tma = &lw->assign.tma;
-    if (!tma->active || !wgmma_late_in(lw, loop))
+    if (!tma->active || !wgmma_pending_in(lw, loop))
         return;
     wgmma_wait(lw, 0);
     for (uint32_t i = 0; i < tma->groups.n; i++) {
@@ -305,7 +336,9 @@ void ts_lower_wgmma(ts_lower *lw, ts_val v)
         wgmma_operand_of(lw, &job.a, product->a, product->trans_a, job.split.m);
     wgmma_operand_of(lw, &job.b, product->b, product->trans_b, job.split.n);
     wgmma_issue(lw, &job);
-    wgmma_wait(lw, product->late ? wgmma_late_in(lw, lw->shape.parent[v]) : 0);
-    wgmma_release_all(lw, product);
+    if (!product->deferred) {
+        wgmma_wait(lw, product->late ? wgmma_late_in(lw, lw->shape.parent[v]) : 0);
+        wgmma_release_all(lw, product);
+    }
     ts_lower_set(lw, v, &c, job.acc);
 }
