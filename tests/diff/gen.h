@@ -428,7 +428,8 @@ static inline void gen_program(gen *g, uint64_t seed, bool with_math, diff_case 
     g->in_i32 = gen_view(g, ptr[5], TS_T_i32, rows, cols);
     gen_add(g, gen_load(g, true, g->row, g->col));
     gen_add(g, gen_load(g, false, g->row, g->col));
-    for (uint32_t i = 0, n = 4 + gen_pick(g, 20); i < n; i++)
+    const char *few = getenv("TS_DIFF_STEPS"); /* to find the step that a failure needs */
+    for (uint32_t i = 0, n = 4 + gen_pick(g, 20); i < n && (!few || i < (uint32_t)atoi(few)); i++)
         gen_step(g);
     gen_outputs(g, ptr[0], TS_T_f32, rows, cols);
     gen_outputs(g, ptr[1], TS_T_i32, rows, cols);
@@ -468,6 +469,8 @@ static inline void gen_run_all(uint64_t first, uint32_t count, const char *pre, 
         ts_arena scratch;
         ts_arena_init(&scratch, NULL);
         ts_pass_env env = {&scratch, TS_TARGET_SM90, &none, &plan};
+        if (getenv("TS_DIFF") && seed)
+            diff_show(g.fn, "as made");
         if (pre)
             CHECK_OK(ts_run_passes(g.fn, pre, &env, &err));
         ts_arena_deinit(&scratch);
