@@ -319,6 +319,8 @@ static void plan_backward(plan_state *p, ts_val v)
         here.repeated |= plan_repeats(p, v);
     }
     uint32_t last = e->plan.store[v] || !cg_is_lazy(e, v) ? v : e->plan.last[v];
+    if (inst->op == TS_OP_cold && cg_is_tile(e, ts_opnd(p->fn, v, 0))) /* computed where its results are wanted */
+        last = e->plan.last[v];
     if (in_cold && inst->op == TS_OP_yield)
         last = e->plan.last[parent];
     plan_pass_on(p, v, &here, TS_MAX(last, v));
