@@ -76,7 +76,8 @@ TS_API TS_CHECKED ts_status ts_device_query(ts_device *device, ts_device_info *o
 TS_API TS_CHECKED ts_status ts_device_sync(ts_device *device, int64_t limit_ns, ts_error *err);
 
 /* Ends every stream, event, program and allocation of the device and begins afresh; the way out of a
- * sticky GPU fault. Kernels are loaded again by themselves at their next launch; arrays on the device
+ * sticky GPU fault where the driver allows it (580 does not: then TS_DEVICE, and only a new process can use the
+ * GPU again; faults that checked kernels record are never sticky). Kernels are loaded again by themselves at their next launch; arrays on the device
  * are lost and say so when they are used. Other devices are untouched. */
 TS_API TS_CHECKED ts_status ts_device_reset(ts_device *device, ts_error *err);
 /* Counts resets; an allocation of an earlier epoch is lost. */

@@ -127,13 +127,24 @@ typedef struct copy_job {
     bool to_host;
 } copy_job;
 
+/* One transfer, waited for: the host side may be page-locked memory of another library. The wait has no
+ * limit, because the host memory must not be given back while the device is at it. */
+static ts_status copy_move(const copy_job *job, char *host, char *device, uint64_t bytes, ts_error *err)
+{
+    if (job->to_host)
+        TS_TRY(ts_mem_copy(job->stream, host, TS_MEM_HOST, device, TS_MEM_DEVICE, bytes, err));
+    else
+        TS_TRY(ts_mem_copy(job->stream, device, TS_MEM_DEVICE, host, TS_MEM_HOST, bytes, err));
+    if (job->array->device->target == TS_TARGET_CPU)
+        return TS_OK; /* its copies of host memory are done on return */
+    return ts_stream_sync(job->stream, TS_FOREVER, err);
+}
+
 static ts_status copy_whole(const copy_job *job, ts_error *err)
 {
     const ts_array *array = job->array;
     uint64_t bytes = (uint64_t)ts_array_count(array) * ts_dtype_bytes((ts_dtype)array->dtype);
-    if (job->to_host)
-        return ts_mem_copy(job->stream, job->host, TS_MEM_HOST, array->data, TS_MEM_DEVICE, bytes, err);
-    return ts_mem_copy(job->stream, array->data, TS_MEM_DEVICE, job->host, TS_MEM_HOST, bytes, err);
+    return copy_move(job, job->host, array->data, bytes, err);
 }
 
 /* Elements lie in host memory: wait for the stream, then walk. */
@@ -156,14 +167,17 @@ static ts_status copy_staged(const copy_job *job, char *room, int64_t low, uint6
     const ts_array *array = job->array;
     char *device = (char *)array->data + low, *first = room - low;
     copy_strides(array, strides);
-    if (job->to_host || !ts_array_is_contiguous(array)) /* bytes between the elements must survive */
-        TS_TRY(ts_mem_copy(job->stream, room, TS_MEM_HOST, device, TS_MEM_DEVICE, bytes, err));
+    if (job->to_host || !ts_array_is_contiguous(array)) { /* bytes between the elements must survive */
+        copy_job fetch = *job;
+        fetch.to_host = true;
+        TS_TRY(copy_move(&fetch, room, device, bytes, err));
+    }
     if (job->to_host) {
         ts__walk_copy(copy_walk(array, job->host_strides, strides), job->host, first);
         return TS_OK;
     }
     ts__walk_copy(copy_walk(array, strides, job->host_strides), first, job->host);
-    return ts_mem_copy(job->stream, device, TS_MEM_DEVICE, room, TS_MEM_HOST, bytes, err);
+    return copy_move(job, room, device, bytes, err);
 }
 
 static ts_status copy_off_cpu(const copy_job *job, ts_error *err)

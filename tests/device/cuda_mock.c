@@ -256,6 +256,26 @@ static void sticky_faults_are_told_once_and_end_with_a_reset(void)
     ts__cuda_close(cuda);
 }
 
+static void a_driver_that_keeps_the_fault_is_told_of_plainly(void)
+{
+    begin();
+    ts_cuda *cuda = open_driver(NULL);
+    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_program *program = load(device, (ts_plan){.threads = 32}), *none;
+    ts_code code = ptx_of((ts_plan){.threads = 32});
+    void *memory;
+    mock->sticky = 700;
+    mock->keeps_fault = 1;
+    CHECK_INT(ts_device_sync(device, TS_FOREVER, &err), TS_LAUNCH);
+    CHECK_INT(ts_device_reset(device, &err), TS_DEVICE);
+    CHECK(strstr(err.text, "start a new process") != NULL);
+    CHECK_INT(ts_mem_alloc(device, NULL, 1, &memory, &err), TS_DEVICE);
+    CHECK_INT(ts_program_load(device, &code, "k", NULL, &none, &err), TS_DEVICE);
+    CHECK(strstr(err.text, "start a new process") != NULL);
+    ts_program_destroy(program);
+    ts__cuda_close(cuda);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
 static void memory_is_reused_within_a_stream_only(void)
@@ -518,6 +538,7 @@ int main(void)
     old_drivers_load_modules_and_launch_plainly();
     fault_records_are_read_at_the_wait();
     sticky_faults_are_told_once_and_end_with_a_reset();
+    a_driver_that_keeps_the_fault_is_told_of_plainly();
     memory_is_reused_within_a_stream_only();
     a_full_device_is_trimmed_before_it_fails();
     arrays_copy_fill_and_come_back();

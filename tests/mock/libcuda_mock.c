@@ -105,6 +105,8 @@ static cuda_result mock_DeviceTotalMem(size_t *bytes, cuda_ordinal device)
 }
 static cuda_result mock_DevicePrimaryCtxRetain(cuda_context *context, cuda_ordinal device)
 {
+    if (M->sticky)
+        return M->sticky;
     M->n_context++;
     *context = &contexts[device];
     return CUDA_OK;
@@ -121,7 +123,7 @@ static cuda_result mock_DevicePrimaryCtxReset(cuda_ordinal device)
     M->n_reset++;
     while (things)
         thing_end(things->data);
-    M->sticky = 0;
+    M->sticky = M->keeps_fault ? M->sticky : 0;
     return CUDA_OK;
 }
 static cuda_result mock_CtxGetCurrent(cuda_context *context)

@@ -23,6 +23,7 @@ typedef struct mock_state {
     int n_devices, cc_major, cc_minor, pools, old_driver; /* old_driver: no functions newer than CUDA 11 */
     int init_result, load_result, alloc_failures;         /* alloc_failures: so many allocations fail */
     int sticky;            /* every later call of the context gives this, until the reset */
+    int keeps_fault;       /* a reset does not end it, as with driver 580 */
     int busy;              /* so many queries answer "not ready" */
     const char *error_log;
     /* records */

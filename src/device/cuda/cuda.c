@@ -29,6 +29,9 @@ static void cuda_make_pool(cuda_device *device)
 static ts_status cuda_make_context(cuda_device *device, ts_error *err)
 {
     const cuda_driver *fn = &device->cuda->fn;
+    if (atomic_load(&device->lost)) /* a reset that the driver refused */
+        return ts_fail(err, TS_DEVICE, "CUDA device %d cannot be used by this process any more since %s; start a new "
+                                       "process", TS_DEVICE_ID_ORDINAL(device->base.id), device->lost_text);
     if (device->cc_major < 8)
         return ts_fail(err, TS_NODEVICE, "CUDA device %d has compute capability %d.%d; 8.0 or newer is needed",
                        TS_DEVICE_ID_ORDINAL(device->base.id), device->cc_major, device->cc_minor);
@@ -212,7 +215,17 @@ static void cuda_forget(cuda_device *device)
     memset(device->faults, 0, sizeof device->faults);
     atomic_store(&device->last, NULL);
     atomic_store(&device->ready, false);
-    atomic_store(&device->lost, false);
+}
+
+/* Drivers differ: some give a process a new context after a sticky fault, some (580 is one) never again. */
+static ts_status cuda_renew(cuda_device *device, ts_error *err)
+{
+    bool was_lost = atomic_exchange(&device->lost, false);
+    ts_status status = cuda_make_context(device, err);
+    if (status == TS_OK || !was_lost)
+        return status;
+    atomic_store(&device->lost, true);
+    return cuda_make_context(device, err);
 }
 
 static ts_status cuda_reset(ts_device *handle, ts_error *err)
@@ -227,7 +240,7 @@ static ts_status cuda_reset(ts_device *handle, ts_error *err)
         (void)fn->DevicePrimaryCtxReset(device->handle);
     }
     cuda_forget(device);
-    ts_status status = cuda_make_context(device, err);
+    ts_status status = cuda_renew(device, err);
     pthread_mutex_unlock(&device->lock);
     return status;
 }

@@ -109,9 +109,10 @@ static ts_status error_sticky(cuda_device *device, cuda_result code, ts_error *e
     }
     pthread_mutex_unlock(&device->lock);
     ts_status status =
-        told ? ts_fail(err, TS_DEVICE, "CUDA device %d cannot be used since %s; call device.reset() to go on",
+        told ? ts_fail(err, TS_DEVICE, "CUDA device %d cannot be used since %s; call device.reset()",
                        TS_DEVICE_ID_ORDINAL(device->base.id), device->lost_text)
-             : ts_fail(err, TS_LAUNCH, "CUDA device %d: %s: %s. Its arrays are lost; call device.reset() to go on",
+             : ts_fail(err, TS_LAUNCH, "CUDA device %d: %s: %s. Its arrays are lost; call device.reset(), and if the "
+                                     "driver refuses that, start a new process",
                        TS_DEVICE_ID_ORDINAL(device->base.id), device->lost_text, cuda_remedy(code));
     if (err)
         err->driver_code = code;
