@@ -595,6 +595,7 @@ static void assign_sweep(assign_work *w)
 typedef struct assign_sizes {
     uint32_t bits, least, most; /* largest tile of a memory access; element bytes */
     uint32_t mma_bits, any_bits;
+    bool reduces;
 } assign_sizes;
 
 static void assign_measure_type(const ts_module *module, ts_type type, assign_sizes *sizes)
@@ -623,6 +624,7 @@ static assign_sizes assign_measure(const ts_fn *fn)
         if (inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai)
             sizes.mma_bits = TS_MAX(sizes.mma_bits, bits);
         sizes.any_bits = TS_MAX(sizes.any_bits, bits);
+        sizes.reduces = sizes.reduces || inst->op == TS_OP_reduce;
     }
     if (sizes.least == 16)
         sizes.least = sizes.most = 4;
@@ -631,7 +633,8 @@ static assign_sizes assign_measure(const ts_fn *fn)
 }
 
 /* 16 bytes a thread of the narrowest elements, at most 32 of the widest; then as many warps as that many
- * elements a thread leave busy, 1 to 8. */
+ * elements a thread leave busy: 1 to 16, and with a reduction, whose barriers cost more the more warps wait,
+ * 1 to 8 until a row would fill more than 64 registers (both measured on an H200, 512 to 8192 elements). */
 static void assign_threads(const ts_fn *fn, const ts_pass_env *env, ts_assign *out)
 {
     assign_sizes sizes = assign_measure(fn);
@@ -639,11 +642,11 @@ static void assign_threads(const ts_fn *fn, const ts_pass_env *env, ts_assign *o
     uint32_t hint = fn->num_warps ? fn->num_warps : env->hints ? env->hints->num_worker_warps : 0;
     out->vec = (uint32_t)ts_log2(vec);
     if (sizes.bits > TS_LAYOUT_LANES + out->vec)
-        warps = TS_MIN(3u, sizes.bits - TS_LAYOUT_LANES - out->vec);
+        warps = TS_MIN(sizes.reduces ? 3u : 4u, sizes.bits - TS_LAYOUT_LANES - out->vec);
     if (sizes.mma_bits)
         warps = sizes.mma_bits >= 14 ? 3 : sizes.mma_bits >= 11 ? 2 : TS_MIN(warps, 2u);
     if (sizes.any_bits > 14 && !sizes.mma_bits)
-        warps = TS_MAX(warps, TS_MIN(4u, sizes.any_bits - 11u));
+        warps = TS_MAX(warps, TS_MIN(5u, sizes.any_bits - 11u));
     if (hint)
         warps = (uint32_t)ts_log2(TS_MIN(hint, 32u));
     out->n_warp = out->tma.active ? out->tma.n_warp : warps;
