@@ -6,6 +6,7 @@
 #ifndef TS_TESTS_KERNELS_H
 #define TS_TESTS_KERNELS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct kernel_case {
@@ -17,6 +18,7 @@ typedef struct kernel_case {
     uint32_t grid[3];
     double tolerance;           /* 0: bit for bit */
     char compare;               /* letter as in fill: how to read buffer 0 (the output) */
+    bool needs_passes;          /* has operations that math and legalize rewrite */
 } kernel_case;
 
 #define VIEW1(v, p, n) "  " v " = make_tensor_view " p ", " n " : tensor_view<?xf32, strides=[1]>\n"
@@ -478,6 +480,118 @@ static const kernel_case kernel_cases[] = {
      "  %23 = reshape %1 : tile<1xptr<i32>>\n  %24 = broadcast %23 : tile<128xptr<i32>>\n  %25 = offset %24, %10 : tile<128xptr<i32>>\n"
      "  %26 = store_ptr_tko %25, %22 : token\n  return\n}\n",
      2, 128, "zi", 0, {0}, {1, 1, 1}, 0, 'i'},
+    {"math_f32",
+     "entry @math_f32(%1: ptr<f32>, %2: ptr<f32>) {\n"
+     "  %3 = make_tensor_view %1 : tensor_view<512xf32, strides=[1]>\n"
+     "  %4 = make_tensor_view %2 : tensor_view<512xf32, strides=[1]>\n"
+     "  %5 = make_partition_view %3 : partition_view<[512], tensor_view<512xf32, strides=[1]>>\n"
+     "  %6 = make_partition_view %4 : partition_view<[512], tensor_view<512xf32, strides=[1]>>\n"
+     "  %7 = constant 0 : i32\n  %8 = load_view_tko %6, %7 : tile<512xf32>\n  %10 = sin %8 : tile<512xf32>\n"
+     "  %11 = cos %8 : tile<512xf32>\n  %12 = exp %10 : tile<512xf32>\n  %13 = mulf %11, %12 : tile<512xf32>\n"
+     "  %14 = absf %13 : tile<512xf32>\n  %15 = log %14 : tile<512xf32>\n  %98 = tanh %15 : tile<512xf32>\n"
+     "  %99 = store_view_tko %5, %98, %7 : token\n  return\n}\n",
+     2, 1024, "zf", 0, {0}, {1, 1, 1}, 1e-5, 'f', true},
+    {"math_bf16",
+     "entry @math_bf16(%1: ptr<f32>, %2: ptr<bf16>) {\n"
+     "  %3 = make_tensor_view %1 : tensor_view<512xf32, strides=[1]>\n"
+     "  %4 = make_tensor_view %2 : tensor_view<512xbf16, strides=[1]>\n"
+     "  %5 = make_partition_view %3 : partition_view<[512], tensor_view<512xf32, strides=[1]>>\n"
+     "  %6 = make_partition_view %4 : partition_view<[512], tensor_view<512xbf16, strides=[1]>>\n"
+     "  %7 = constant 0 : i32\n  %8 = load_view_tko %6, %7 : tile<512xbf16>\n  %10 = exp %8 : tile<512xbf16>\n"
+     "  %11 = addf %10, %8 : tile<512xbf16>\n  %12 = divf %11, %10 : tile<512xbf16>\n"
+     "  %98 = ftof %12 : tile<512xf32>\n  %99 = store_view_tko %5, %98, %7 : token\n  return\n}\n",
+     2, 1024, "zb", 0, {0}, {1, 1, 1}, 0, 'f', true},
+    {"fp8",
+     "entry @fp8(%1: ptr<f32>, %2: ptr<f8E4M3FN>) {\n"
+     "  %3 = make_tensor_view %1 : tensor_view<512xf32, strides=[1]>\n"
+     "  %4 = make_tensor_view %2 : tensor_view<512xf8E4M3FN, strides=[1]>\n"
+     "  %5 = make_partition_view %3 : partition_view<[512], tensor_view<512xf32, strides=[1]>>\n"
+     "  %6 = make_partition_view %4 : partition_view<[512], tensor_view<512xf8E4M3FN, strides=[1]>>\n"
+     "  %7 = constant 0 : i32\n  %8 = load_view_tko %6, %7 : tile<512xf8E4M3FN>\n"
+     "  %10 = ftof %8 : tile<512xf32>\n  %11 = constant 1.25 : tile<512xf32>\n"
+     "  %12 = mulf %10, %11 : tile<512xf32>\n  %13 = ftof %12 : tile<512xf8E5M2>\n"
+     "  %98 = ftof %13 : tile<512xf32>\n  %99 = store_view_tko %5, %98, %7 : token\n  return\n}\n",
+     2, 1024, "zc", 0, {0}, {1, 1, 1}, 0, 'i', true},
+    {"fp4",
+     "entry @fp4(%1: ptr<f32>, %2: ptr<f4E2M1FN>) {\n"
+     "  %3 = make_tensor_view %1 : tensor_view<512xf32, strides=[1]>\n"
+     "  %4 = make_tensor_view %2 : tensor_view<512xf4E2M1FN, strides=[1]>\n"
+     "  %5 = make_partition_view %3 : partition_view<[512], tensor_view<512xf32, strides=[1]>>\n"
+     "  %6 = make_partition_view %4 : partition_view<[512], tensor_view<512xf4E2M1FN, strides=[1]>>\n"
+     "  %7 = constant 0 : i32\n  %8 = load_view_tko %6, %7 : tile<512xf4E2M1FN>\n"
+     "  %10 = ftof %8 : tile<512xf32>\n  %11 = addf %10, %10 : tile<512xf32>\n"
+     "  %12 = ftof %11 : tile<512xf4E2M1FN>\n  %98 = ftof %12 : tile<512xf32>\n"
+     "  %99 = store_view_tko %5, %98, %7 : token\n  return\n}\n",
+     2, 1024, "zc", 0, {0}, {1, 1, 1}, 0, 'f', true},
+    {"division",
+     "entry @division(%1: ptr<i32>, %2: ptr<i32>) {\n"
+     "  %3 = make_tensor_view %1 : tensor_view<512xi32, strides=[1]>\n"
+     "  %4 = make_tensor_view %2 : tensor_view<512xi32, strides=[1]>\n"
+     "  %5 = make_partition_view %3 : partition_view<[512], tensor_view<512xi32, strides=[1]>>\n"
+     "  %6 = make_partition_view %4 : partition_view<[512], tensor_view<512xi32, strides=[1]>>\n"
+     "  %7 = constant 0 : i32\n  %8 = load_view_tko %6, %7 : tile<512xi32>\n"
+     "  %10 = constant 7 : tile<512xi32>\n  %11 = divi rm %8, %10 : tile<512xi32>\n"
+     "  %12 = remi %8, %10 : tile<512xi32>\n  %13 = mulhii %8, %11 : tile<512xi32>\n"
+     "  %14 = addi %12, %13 : tile<512xi32>\n  %98 = addi %14, %11 : tile<512xi32>\n"
+     "  %99 = store_view_tko %5, %98, %7 : token\n  return\n}\n",
+     2, 1024, "zc", 0, {0}, {1, 1, 1}, 0, 'i', true},
+    {"mm_fp8",
+     "entry @mm(%1: ptr<f32>, %2: ptr<f8E5M2>, %3: ptr<f8E5M2>) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<32x32xf32, strides=[32, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<32x64xf8E5M2, strides=[64, 1]>\n"
+     "  %12 = make_tensor_view %3 : tensor_view<64x32xf8E5M2, strides=[32, 1]>\n"
+     "  %13 = make_partition_view %10 : partition_view<[32, 32], tensor_view<32x32xf32, strides=[32, 1]>>\n"
+     "  %14 = make_partition_view %11 : partition_view<[32, 64], tensor_view<32x64xf8E5M2, strides=[64, 1]>>\n"
+     "  %15 = make_partition_view %12 : partition_view<[64, 32], tensor_view<64x32xf8E5M2, strides=[32, 1]>>\n"
+     "  %16 = constant 0 : i32\n  %17 = load_view_tko %14, %16, %16 : tile<32x64xf8E5M2>\n"
+     "  %19 = load_view_tko %15, %16, %16 : tile<64x32xf8E5M2>\n  %20 = constant 0.0 : tile<32x32xf32>\n"
+     "  %21 = mmaf %17, %19, %20 : tile<32x32xf32>\n  %22 = store_view_tko %13, %21, %16, %16 : token\n"
+     "  return\n}\n",
+     3, 1024, "zee", 0, {0}, {1, 1, 1}, 0.001, 'f', true},
+    {"mm_f64_mixed",
+     "entry @mm(%1: ptr<f64>, %2: ptr<f64>, %3: ptr<f64>) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<8x16xf64, strides=[16, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<8x8xf64, strides=[8, 1]>\n"
+     "  %12 = make_tensor_view %3 : tensor_view<8x16xf64, strides=[16, 1]>\n"
+     "  %13 = make_partition_view %10 : partition_view<[8, 16], tensor_view<8x16xf64, strides=[16, 1]>>\n"
+     "  %14 = make_partition_view %11 : partition_view<[8, 8], tensor_view<8x8xf64, strides=[8, 1]>>\n"
+     "  %15 = make_partition_view %12 : partition_view<[8, 16], tensor_view<8x16xf64, strides=[16, 1]>>\n"
+     "  %16 = constant 0 : i32\n  %17 = load_view_tko %14, %16, %16 : tile<8x8xf64>\n"
+     "  %19 = load_view_tko %15, %16, %16 : tile<8x16xf64>\n  %20 = constant 0.0 : tile<8x16xf64>\n"
+     "  %21 = mmaf %17, %19, %20 : tile<8x16xf64>\n  %22 = store_view_tko %13, %21, %16, %16 : token\n"
+     "  return\n}\n",
+     3, 256, "zdd", 0, {0}, {1, 1, 1}, 1e-09, 'd', true},
+    {"mm_scaled",
+     "entry @mm_scaled(%1: ptr<f32>, %2: ptr<f8E5M2>, %3: ptr<f8E5M2>) {\n"
+     "  %10 = make_tensor_view %1 : tensor_view<32x32xf32, strides=[32, 1]>\n"
+     "  %11 = make_tensor_view %2 : tensor_view<32x64xf8E5M2, strides=[64, 1]>\n"
+     "  %12 = make_tensor_view %3 : tensor_view<64x32xf8E5M2, strides=[32, 1]>\n"
+     "  %13 = make_partition_view %10 : partition_view<[32, 32], tensor_view<32x32xf32, strides=[32, 1]>>\n"
+     "  %14 = make_partition_view %11 : partition_view<[32, 64], tensor_view<32x64xf8E5M2, strides=[64, 1]>>\n"
+     "  %15 = make_partition_view %12 : partition_view<[64, 32], tensor_view<64x32xf8E5M2, strides=[32, 1]>>\n"
+     "  %16 = constant 0 : i32\n  %17 = load_view_tko %14, %16, %16 : tile<32x64xf8E5M2>\n"
+     "  %18 = load_view_tko %15, %16, %16 : tile<64x32xf8E5M2>\n  %19 = constant 0x80 : tile<32x2xf8E8M0FNU>\n"
+     "  %20 = constant 0x7e : tile<2x32xf8E8M0FNU>\n  %21 = constant 0.5 : tile<32x32xf32>\n"
+     "  %22 = mmaf_scaled %17, %18, %21, %19, %20 : tile<32x32xf32>\n"
+     "  %23 = store_view_tko %13, %22, %16, %16 : token\n  return\n}\n",
+     3, 1024, "zee", 0, {0}, {1, 1, 1}, 0.001, 'f', true},
+    {"row_softmax",
+     "entry @row_softmax(%1: ptr<f32>, %2: ptr<bf16>) {\n"
+     "  %3 = make_tensor_view %1 : tensor_view<4x512xf32, strides=[512, 1]>\n"
+     "  %4 = make_tensor_view %2 : tensor_view<4x512xbf16, strides=[512, 1]>\n"
+     "  %5 = make_partition_view %3 : partition_view<[1, 512], tensor_view<4x512xf32, strides=[512, 1]>>\n"
+     "  %6 = make_partition_view %4 : partition_view<[1, 512], tensor_view<4x512xbf16, strides=[512, 1]>>\n"
+     "  %7 = constant 0 : i32\n  %8 = get_tile_block_id axis=0 : i32\n"
+     "  %9 = load_view_tko %6, %8, %7 : tile<1x512xbf16>\n  %10 = ftof %9 : tile<1x512xf32>\n"
+     "  %15 = reduce axis=1 (%10) identity(-inf) args(%11, %12) : tile<1xf32> {\n"
+     "    %13 = maxf %11, %12 : f32\n    yield %13\n  }\n  %16 = reshape %15 : tile<1x1xf32>\n"
+     "  %17 = broadcast %16 : tile<1x512xf32>\n  %18 = subf %10, %17 : tile<1x512xf32>\n"
+     "  %19 = exp %18 : tile<1x512xf32>\n"
+     "  %25 = reduce axis=1 (%19) identity(0.0) args(%21, %22) : tile<1xf32> {\n"
+     "    %23 = addf %21, %22 : f32\n    yield %23\n  }\n  %26 = reshape %25 : tile<1x1xf32>\n"
+     "  %27 = broadcast %26 : tile<1x512xf32>\n  %28 = divf %19, %27 : tile<1x512xf32>\n"
+     "  %29 = store_view_tko %5, %28, %8, %7 : token\n  return\n}\n",
+     2, 2048, "zb", 0, {0}, {4, 1, 1}, 1e-05, 'f', true},
 };
 
 #endif

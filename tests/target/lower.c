@@ -41,11 +41,14 @@ static void kit_end(kit *k)
 
 static ts_status kit_lower(kit *k, ts_target target)
 {
+    static const char passes[] = "fold fma dce licm math legalize fold dce licm";
     static const ts_hints none;
     ts_pass_env env = {&k->scratch, target, &none, &k->plan};
     k->plan.target = (uint32_t)target;
     strcpy(k->plan.name, "k");
-    return ts_lower_run(k->fn, &env, &k->messages, &err);
+    ts_status status = ts_run_passes(k->fn, passes, &env, &err);
+    status = status ? status : ts_lower_run(k->fn, &env, &k->messages, &err);
+    return status ? status : ts_run_passes(k->fn, "dce licm", &env, &err);
 }
 
 static void assemble(const kit *k, const char *name, const char *arch)
