@@ -34,7 +34,8 @@ static void the_corpus_means_the_same_at_thread_level(void)
         diff_case c;
         ts_arena_init(&arena, NULL);
         for (size_t t = 0; t < 2 * TS_COUNT(targets) && gpu_case(&kernel_cases[i], &arena, &c); t++) {
-            diff_way way = {DIFF_SIMT, targets[t / 2], "", t % 2 ? 7 : 1};
+            const char *passes = kernel_cases[i].needs_passes ? "math legalize" : "";
+            diff_way way = {DIFF_SIMT, targets[t / 2], passes, t % 2 ? 7 : 1};
             char what[32];
             snprintf(what, sizeof what, "sm_%d", (int)targets[t / 2]);
             diff_check(&c, &way, what);
