@@ -112,10 +112,12 @@ static bool elem_matches(elem_match *p, ts_val v)
     uint64_t bits;
     char next = elem_next(p);
     if (next == '(') {
-        ts_op op = elem_take_op(p);
-        if (ts_at(fn, v)->op != op)
+        const ts_op_info *info = ts_info(ts_at(fn, v)); /* by name: most rows fail here, so no look-up */
+        size_t n = strlen(info->name);
+        if (strncmp(++p->at, info->name, n) != 0 || p->at[n] != ' ')
             return false;
-        for (uint32_t i = 0; i < (uint32_t)ts_ops[op].n_opnd; i++)
+        p->at += n;
+        for (uint32_t i = 0; i < (uint32_t)info->n_opnd; i++)
             if (!elem_matches(p, ts_opnd(fn, v, i)))
                 return false;
         elem_next(p);

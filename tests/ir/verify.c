@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * One broken program for each rule of the verifier (src/ir/verify*.c), and what must be said of it; then
+ * random damage to good functions, which must be reported or harmless, never a crash. */
+#include "ir/text.h"
+#include "check.h"
+
+typedef struct rule {
+    const char *body, *part;
+} rule;
+
+static ts_error err;
+
+#define TILE "  %z = constant 0 : i32\n  %o = constant 1 : i32\n  %t = constant 1.0 : tile<8x8xf32>\n  %i = iota : tile<64xi32>\n"
+#define VIEW "  %v = make_tensor_view %p, %n : tensor_view<?x16xf32, strides=[16, 1]>\n  %w = make_partition_view %v : partition_view<[8, 8], tensor_view<?x16xf32, strides=[16, 1]>>\n"
+
+static const rule rules_tile[] = {
+    /* structure */
+    {"  return\n  %y = constant 0 : i32\n", "an instruction follows a terminator"},
+    {"  for %j in (%z, %n, %o) {\n    yield\n  }\n", "yield ends regions of if"},
+    {"  if %c {\n    yield\n  }\n", "has no else"},
+    {"  if %n {\n    yield\n  } else {\n    yield\n  }\n", "the condition of an if is an i1"},
+    {"  if %c {\n    %y = addi %n, %n : i32\n  } else {\n    yield\n  }\n", "ends without yield"},
+    {"  %r = if %c : i32 {\n    yield %n\n  } else {\n    yield\n  }\n", "yield gives 0 values"},
+    {"  %r = if %c : i32 {\n    yield %n\n  } else {\n    yield %x\n  }\n", "value 0 has another type"},
+    {"  if %c {\n    %y = addi %n, %n : i32\n    yield\n  } else {\n    %u = addi %y, %n : i32\n    yield\n  }\n", "in a region that has ended"},
+    {"  if %c {\n    %y = addi %n, %n : i32\n    yield\n  } else {\n    yield\n  }\n  %u = addi %y, %n : i32\n", "in a region that has ended"},
+    {"  for %j in (%x, %x, %x) {\n    continue\n  }\n", "the bounds of a for are integers"},
+    {"  for %j in (%z, %n, %z) {\n    continue\n  }\n", "the step of a for is positive"},
+    {"  for %j in (%z, %n, %o) {\n    break\n  }\n", "there is no loop around this break"},
+    {"  for %j in (%z, %n, %o) iter(%a = %x) {\n    continue %a\n  }\n", "for has 0 results for 1 carried values"},
+    {"  %r = for %j in (%z, %n, %o) iter(%a = %x) : f32 {\n    continue %j\n  }\n", "value 0 has another type"},
+    {"  %r = for %j in (%z, %n, %o) iter(%a: i32 = %x) : f32 {\n    continue %x\n  }\n", "argument 1 has another type than its first value"},
+    {VIEW "  %r = for %j in (%z, %n, %o) iter(%a = %v) : tensor_view<?x16xf32, strides=[16, 1]> {\n    continue %a\n  }\n", "neither tile, pointer nor token"},
+    {"  %r = loop iter(%a = %x) : i32 {\n    break %a\n  }\n", "value 0 has another type than the loop"},
+    {"  %r = reduce axis=0 (%i) identity(0) args(%a, %b) : i32 {\n    return\n  }\n", "need as many results and yielded values"},
+    {"  %r = reduce axis=0 (%i) identity(0) args(%a, %b) : i32 {\n    %s = store_ptr_tko %q, %a : token\n    yield %b\n  }\n", "only pure operations do"},
+    {"  %r = reduce axis=1 (%i) identity(0) args(%a, %b) : i32 {\n    yield %b\n  }\n", "axis 1 is out of range"},
+    {"  %r = reduce axis=0 (%t) identity(0.0) args(%a, %b) : f32 {\n    yield %b\n  }\n", "result 0 is missing or has the wrong type"},
+    {"  %r = reduce axis=0 reverse (%i) identity(0) args(%a, %b) : i32 {\n    yield %b\n  }\n", "only a scan can be reverse"},
+    {"  %m = constant true : tile<8x8xi1>\n  %r = cold %m (%t) : tile<8x8xf32> {\n    %s = addi %i, %i : tile<64xi32>\n    yield %t\n  }\n", "another shape than the condition"},
+    {"  %m = constant true : tile<8x8xi1>\n  %r = cold %m (%t) : tile<8x8xf32> {\n    %l = load_ptr_tko %p : f32\n    yield %t\n  }\n", "does not belong in a cold path"},
+    /* types */
+    {"  %y = constant 0 : tile<3xi32>\n", "extent 3 of axis 0 is not a power of two"},
+    {"  %y = constant 0 : tile<8192x4096xi32>\n", "more than 16777216 elements"},
+    {"  %y = constant 0 : tile<i32>\n", "a tile of rank 0"},
+    {"  %y = constant 0 : tile<4xtoken>\n", "elements of a tile are numbers or pointers"},
+    {"  %y = ptr_to_ptr %p : ptr<token>\n", "a pointer points to a number"},
+    {"  %y = ptr_to_ptr %p : ptr<f32, shared>\n", "does not convert"},
+    {VIEW "  %y = make_partition_view %v : partition_view<[8], tensor_view<?x16xf32, strides=[16, 1]>>\n", "a view's tile has rank 1"},
+    {VIEW "  %y = make_partition_view %v : partition_view<[8, 8], tensor_view<?x16xf32, strides=[16, 1]>, dim_map=[0, 0]>\n", "not a permutation"},
+    {VIEW "  %y = make_strided_view %v : strided_view<[8, 8], tensor_view<?x16xf32, strides=[16, 1]>, steps=[0, 1]>\n", "is not positive"},
+    {"  %y = make_tensor_view %q : tensor_view<8xi32, strides=[1]>\n  %u = make_partition_view %y : partition_view<[8], tensor_view<8xi32, strides=[1]>, padding=nan>\n", "integers can only be padded with zero"},
+    /* elementwise */
+    {"  %y = addf %x, %n : f32\n", "operand 1 has another type than operand 0"},
+    {"  %y = addi %x, %x : f32\n", "addi works on i1 to i64"},
+    {"  %y = addf %n, %n : i32\n", "addf works on f16"},
+    {"  %y = addf %x, %x : f64\n", "the result has another type"},
+    {"  %y = addf approx %x, %x : f32\n", "addf does not know this rounding"},
+    {"  %y = addf nsw %x, %x : f32\n", "addf does not know attribute bits"},
+    {"  %d = ftof %x : f64\n  %y = addf ftz %d, %d : f64\n", "only f32 can be flushed"},
+    {"  %y = cmpi lt %n, %n : i32\n", "a comparison gives i1"},
+    {"  %y = select %n, %x, %x : f32\n", "select takes an i1"},
+    {"  %y = bitcast %x : i64\n", "does not convert"},
+    {"  %y = exti %n : i16\n", "does not convert"},
+    {"  %y = itof %i : f32\n", "a conversion keeps the shape"},
+    {"  %y = offset %p, %x : ptr<f32>\n", "the offset is an integer"},
+    {"  %y = fpowi %x, %x : f32\n", "the exponent is an integer"},
+    /* tiles */
+    {"  %y = iota : tile<8xf32>\n", "iota gives a 1-D tile"},
+    {"  %y = broadcast %t : tile<16x8xf32>\n", "cannot stretch"},
+    {"  %y = reshape %t : tile<8xf32>\n", "reshape from 64 to 8"},
+    {"  %y = permute [0, 0] %t : tile<8x8xf32>\n", "named twice"},
+    {"  %y = permute [0] %t : tile<8x8xf32>\n", "names each axis"},
+    {"  %y = cat axis=2 %t, %t : tile<8x16xf32>\n", "axis 2 is out of range"},
+    {"  %y = cat axis=0 %t, %t : tile<8x16xf32>\n", "extents of axis 0 do not fit"},
+    {"  %y = extract %t, %z, %n : tile<16x8xf32>\n", "does not divide"},
+    {"  %y = extract %t, %z : tile<8x8xf32>\n", "operands found"},
+    {"  %y = extract %t, %z, %o : tile<8x8xf32>\n", "is out of range, there are 1 parts"},
+    {"  %y = pack %t : tile<64xi8>\n", "more or fewer"},
+    {"  %y = mmaf %t, %t, %i : tile<8x8xf32>\n", "three tiles of rank 2"},
+    {"  %a = constant 1.0 : tile<8x4xf32>\n  %y = mmaf %t, %a, %t : tile<8x8xf32>\n", "does not give"},
+    {"  %a = constant 1.0 : tile<8x8xf64>\n  %y = mmaf %t, %t, %a : tile<8x8xf64>\n", "no matrix multiply has these"},
+    {"  %y = constant dense \"00\" : tile<4xi8>\n", "the data has 1 bytes, the type needs 4"},
+    /* grid, views, memory */
+    {"  %y = get_tile_block_id axis=3 : i32\n", "axes 0 to 2"},
+    {"  %y = make_tensor_view %q, %n : tensor_view<?xf32, strides=[1]>\n", "no global pointer to the view's elements"},
+    {"  %y = make_tensor_view %p : tensor_view<?xf32, strides=[1]>\n", "operands found"},
+    {VIEW "  %y = get_tensor_shape axis=2 %v : i32\n", "out of range for rank 2"},
+    {VIEW "  %y = load_view_tko %w, %z : tile<8x8xf32>\n", "wants 2 indices"},
+    {VIEW "  %y = load_view_tko %w, %z, %z : tile<8x16xf32>\n", "the tile's type is not the view's"},
+    {VIEW "  %y = load_view_tko %w, %z, %x : tile<8x8xf32>\n", "index 1 is no integer scalar"},
+    {VIEW "  %y = load_view_tko release device %w, %z, %z : tile<8x8xf32>\n", "does not know memory order"},
+    {VIEW "  %y = load_view_tko relaxed %w, %z, %z : tile<8x8xf32>\n", "needs a scope"},
+    {VIEW "  %y = load_view_tko device %w, %z, %z : tile<8x8xf32>\n", "a weak access has no scope"},
+    {VIEW "  %y = load_view_tko latency=11 %w, %z, %z : tile<8x8xf32>\n", "latency 11"},
+    {VIEW "  %y = load_view_tko inbounds=4 %w, %z, %z : tile<8x8xf32>\n", "beyond rank 2"},
+    {VIEW "  %y = load_view_tko %w, %z, %z mask=%c : tile<8x8xf32>\n", "takes no such optional operand"},
+    {"  %y = load_ptr_tko %p mask=%n : f32\n", "the mask is no i1"},
+    {"  %y = load_ptr_tko %p pad=%x : f32\n", "padding needs a mask"},
+    {"  %y = load_ptr_tko %p : i32\n", "pointee"},
+    {"  %y = store_ptr_tko %p, %n : token\n", "operand 1 is not of the pointers'"},
+    {"  %y = atomic_rmw_tko add relaxed device %p, %x : f32\n", "works on i32 and i64"},
+    {"  %y = atomic_rmw_tko addf relaxed device %q, %n : i32\n", "addf adds f16"},
+    {"  %y = atomic_rmw_tko add %q, %n : i32\n", "does not know memory order"},
+    {"  %y = token %x : token\n", "only loads and atomics"},
+    {"  %y = join_tokens : token\n", "joins at least one"},
+    {"  %y = assume div_by(3) %n : i32\n", "is not a power of two"},
+    {"  %y = assume bounded(5, 4) %n : i32\n", "above the upper"},
+    {"  %y = assume same(3) %i : tile<64xi32>\n", "does not divide axis 0"},
+    {"  assert \"no\" %n\n", "assert takes an i1"},
+    {"  %y = print_tko \"%d\" : token\n", "the format wants 1 values, found 0"},
+    {"  %y = print_tko \"%q\" %n : token\n", "malformed"},
+    {"  %y = alloca bytes=4 align=3 : ptr<f32>\n", "the alignment is a power of two"},
+    {"  %y = get_global \"nothing\" : ptr<f32>\n", "there is no global of that name"},
+    {"  bar_sync\n", "does not belong to the tile level"},
+};
+
+static const rule rules_thread[] = {
+    {"  %y = iota : tile<8xi32>\n", "does not belong to the thread level"},
+    {"  %y = sreg clock64 : i32\n", "this register is an i64"},
+    {"  %a, %b = ld n=4 %p : f32, f32\n", "ld n=4 has 2 results"},
+    {"  %a = ld n=1 %x : f32\n", "operand 0 is not a pointer"},
+    {"  st n=2 %p, %x\n", "st n=2 takes a pointer and as many values"},
+    {"  %y = shfl idx %h, %n : f16\n", "operand 0 is not a 32-bit number"},
+    {"  %y = vote any %c : i32\n", "this vote gives an i1"},
+    {"  %y = redux addf %n : i32\n", "redux knows"},
+    {"  bar_sync id=16\n", "kind 16"},
+    {"  bar_sync id=1 threads=33\n", "not whole warps"},
+    {"  bar_arrive id=1\n", "needs a number of threads"},
+    {"  cp_async bytes=3 %s, %p\n", "4, 8 or 16"},
+    {"  cp_async bytes=4 %p, %p\n", "operand 0 is not a shared pointer"},
+    {"  tma_load rank=6 %s, %s\n", "1 to 5 dimensions"},
+    {"  tma_load rank=2 %s, %s, %n\n", "takes 4 operands"},
+    {"  mbar_init %s\n", "at least one arrival"},
+    {"  mbar_expect %s\n", "takes 2 operands"},
+    {"  %a = ldmatrix n=3 %s : i32\n", "1, 2 or 4 registers"},
+    {"  %a = mma_sync m16n8k16_f16 %n : i32\n", "takes 4 + 2 + 4 registers"},
+    {"  %a = mma_sync m64k16_f16 %n : i32\n", "has no such shape"},
+    {"  %a = wgmma m64k16_f16 n=12 %x : f32\n", "not a multiple of 8"},
+    {"  setmaxnreg regs=20\n", "from 24 to 256"},
+    {"  %y = mul_wide %n, %n : i32\n", "mul_wide multiplies"},
+    {"  %y = pack2 %n, %n : i32\n", "two equal halves"},
+    {"  %a, %b = unpack2 %n : i32, i32\n", "halves of its operand"},
+    {"  %y = cvt_pack f32 %x, %x : i32\n", "cvt_pack makes"},
+    {"  %y = atom cas relaxed device %p, %x : f32\n", "takes 3 operands"},
+    {"  printf \"%d\"\n", "the format wants 1 values"},
+};
+
+static void rule_is_enforced(const rule *r, const char *head)
+{
+    ts_arena arena;
+    ts_module *m;
+    ts_text source;
+    ts_arena_init(&arena, NULL);
+    ts_text_init(&source, NULL);
+    ts_text_puts(&source, head);
+    ts_text_puts(&source, r->body);
+    ts_text_puts(&source, "  return\n}\n");
+    CHECK_OK(ts_read_module(&arena, ts_text_get(&source), source.n, &m, &err));
+    ts_status status = m ? ts_verify_module(m, &err) : TS_PARSE;
+    bool said = status == TS_VERIFY && strstr(err.text, r->part);
+    CHECK(said);
+    if (!said)
+        fprintf(stderr, "%swanted '%s', got %s: %s\n", r->body, r->part, ts_status_name(status), status ? err.text : "");
+    ts_text_deinit(&source);
+    ts_arena_deinit(&arena);
+}
+
+/* ---- damage ------------------------------------------------------------------------------------------------*/
+
+static uint64_t seed = 99;
+static uint32_t damage_random(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (uint32_t)(seed >> 16);
+}
+
+/* Any word of any instruction or of the pool, small or wild. */
+static void damage(ts_fn *fn)
+{
+    uint32_t value = damage_random() % 3 ? damage_random() % 64 : damage_random();
+    ts_inst *inst = &fn->inst.at[damage_random() % fn->inst.n];
+    switch (damage_random() % 8) {
+    case 0:
+        inst->op = value & 1023;
+        break;
+    case 1:
+        inst->n_opnd = value & 0x3FFF;
+        break;
+    case 2:
+        inst->flags = value & 255;
+        break;
+    case 3:
+        inst->type = value;
+        break;
+    case 4:
+        inst->aux = value;
+        break;
+    case 5:
+        fn->pool.at[damage_random() % fn->pool.n] = value;
+        break;
+    default:
+        inst->opnd[damage_random() % 3] = value;
+    }
+}
+
+static void damaged_functions_are_reported_or_harmless(void)
+{
+    static char source[1 << 16];
+    FILE *file = fopen("tests/golden/ir/every_op.tsir", "rb");
+    size_t n = file ? fread(source, 1, sizeof source, file) : 0;
+    ts_arena arena;
+    ts_module *m;
+    ts_text text;
+    int reported = 0;
+    if (file)
+        fclose(file);
+    ts_arena_init(&arena, NULL);
+    ts_text_init(&text, NULL);
+    CHECK_OK(ts_read_module(&arena, source, n, &m, &err));
+    for (int i = 0; i < 20000; i++) {
+        ts_fn copy = *m->fns.at[i & 1], *fn = &copy;
+        ts_arena_mark mark = ts_arena_at(&arena);
+        fn->inst.at = memcpy(ts_arena_get(&arena, fn->inst.n * sizeof *fn->inst.at), fn->inst.at, fn->inst.n * sizeof *fn->inst.at);
+        fn->pool.at = memcpy(ts_arena_get(&arena, fn->pool.n * sizeof *fn->pool.at), fn->pool.at, fn->pool.n * sizeof *fn->pool.at);
+        for (uint32_t k = 1 + damage_random() % 3; k; k--)
+            damage(fn);
+        reported += ts_verify(fn, &err) == TS_VERIFY;
+        text.n = 0;
+        ts_print_fn(fn, &text);
+        ts_arena_rewind(&arena, mark);
+    }
+    CHECK(reported > 10000);
+    ts_text_deinit(&text);
+    ts_arena_deinit(&arena);
+}
+
+int main(void)
+{
+    for (size_t i = 0; i < TS_COUNT(rules_tile); i++)
+        rule_is_enforced(&rules_tile[i], "entry @k(%p: ptr<f32>, %q: ptr<i32>, %n: i32, %x: f32, %c: i1) {\n" TILE);
+    for (size_t i = 0; i < TS_COUNT(rules_thread); i++)
+        rule_is_enforced(&rules_thread[i], "thread entry @k(%p: ptr<f32>, %n: i32, %x: f32, %h: f16, %c: i1) {\n  %s = shared offset=0 : ptr<f32, shared>\n");
+    damaged_functions_are_reported_or_harmless();
+    return check_done();
+}
