@@ -285,6 +285,16 @@ static void pipeline_goes_on_from_tile_to_tile(void)
     kit_end(&lowered);
 }
 
+static void tile_of_two_products_is_loaded_once(void)
+{
+    kit lowered;
+    uint64_t numbers[] = {136, 192, 712};
+    run_file("gated.ir", numbers, 3, (const uint32_t[]){2, 3, 1}, &lowered);
+    CHECK_INT(lowered.plan.n_tmaps, 4);
+    CHECK(memcmp(tile_side.c, thread_side.c, sizeof tile_side.c) == 0);
+    kit_end(&lowered);
+}
+
 static void bf16_results_leave_by_stmatrix_and_tma(void)
 {
     kit lowered;
@@ -339,6 +349,7 @@ int main(void)
     products_of_every_type_and_order_agree();
     unaligned_arrays_take_the_general_way();
     pipeline_goes_on_from_tile_to_tile();
+    tile_of_two_products_is_loaded_once();
     bf16_results_leave_by_stmatrix_and_tma();
     attention_feeds_its_second_product_from_registers();
     loads_of_what_is_stored_do_not_run_ahead();

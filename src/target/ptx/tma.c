@@ -2,7 +2,7 @@
  *
  * Which matrix products run on wgmma and which loads become TMA copies (tma.h). A product qualifies when
  *   - its types have a wgmma form, m is a multiple of 64, n and k fit, the accumulator fits registers;
- *   - operand b, and a unless it is computed, is a tile loaded through a partition view for this product
+ *   - operand b, and a unless it is computed, is a tile loaded through a partition view for products
  *     alone, perhaps reshaped by ones, transposed, or rounded to tf32 on the way;
  *   - the view obeys TMA's rules: base a parameter aligned to 16 bytes, unit stride along one axis, other
  *     strides multiples of 16 bytes, extents parameters or constants, padding zero or NaN;
@@ -20,7 +20,8 @@ typedef struct tma_work {
     ts_arena *arena;
     ts_tma *out;
     ts_shape shape;
-    uint32_t *uses; /* without tokens */
+    uint32_t *uses;  /* without tokens */
+    uint32_t *edges; /* uses on the way to a product's operand */
 } tma_work;
 
 const ts_tma_load *ts_tma_load_of(const ts_tma *tma, ts_val v)
@@ -94,12 +95,60 @@ static bool tma_reshape_axis(const tma_work *w, ts_val v, uint32_t *axis)
     return i == n && j == m && found != TS_NO;
 }
 
+static bool tma_looks_through(const ts_inst *inst)
+{
+    return inst->op == TS_OP_permute || inst->op == TS_OP_reshape || inst->op == TS_OP_ftof || inst->op == TS_OP_assume;
+}
+
+/* Counts the uses of every value that lead to operands of products, each once. */
+static void tma_count_edges(tma_work *w)
+{
+    for (ts_val v = w->fn->inst.n; v-- > 1;) {
+        const ts_inst *inst = ts_at(w->fn, v);
+        bool product = inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai;
+        for (uint32_t i = 0; product && i < 2; i++)
+            w->edges[inst->opnd[i]]++;
+        if (tma_looks_through(inst) && w->edges[v])
+            w->edges[inst->opnd[0]]++;
+    }
+}
+
+/* Operands of products that come down to `load`, by whatever way. */
+static uint32_t tma_reached(const tma_work *w, ts_val load)
+{
+    uint32_t n = 0;
+    for (ts_val v = 1; v < w->fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(w->fn, v);
+        bool product = inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai;
+        for (uint32_t i = 0; product && i < 2; i++) {
+            ts_val x = inst->opnd[i];
+            while (tma_looks_through(ts_at(w->fn, x)))
+                x = ts_opnd(w->fn, x, 0);
+            n += x == load;
+        }
+    }
+    return n;
+}
+
+/* Every reader of every load takes it from shared memory. */
+static bool tma_all_from_shared(const tma_work *w)
+{
+    for (uint32_t i = 0; i < w->out->loads.n; i++) {
+        uint32_t n = 0;
+        for (uint32_t k = 0; k < w->out->products.n; k++)
+            n += (w->out->products.at[k].a == i ? 1u : 0u) + (w->out->products.at[k].b == i ? 1u : 0u);
+        if (n != tma_reached(w, w->out->loads.at[i].load))
+            return false;
+    }
+    return true;
+}
+
 /* The load behind an operand with its two axes, or 0. */
 static ts_val tma_trace(const tma_work *w, ts_val v, ts_type want, uint32_t axes[2])
 {
     for (uint32_t steps = 0; steps < 16; steps++) {
         const ts_inst *inst = ts_at(w->fn, v);
-        if (w->uses[v] != 1)
+        if (w->uses[v] != w->edges[v])
             return 0;
         switch ((int)inst->op) {
         case TS_OP_load_view_tko:
@@ -270,7 +319,11 @@ static uint32_t tma_operand(tma_work *w, ts_val v, uint32_t rank, const tma_row 
     *mn_major = load.inner_axis != axes[k_axis];
     if (*mn_major && !row->mn_major)
         return TS_NO;
+    for (uint32_t i = 0; i < w->out->loads.n; i++)
+        if (w->out->loads.at[i].load == from)
+            return w->env->plan->tmap[w->out->loads.at[i].tmap].dtype == map.dtype ? i : TS_NO;
     load.tmap = w->env->plan->n_tmaps;
+    load.group = TS_NO;
     if (!TS_PUSH(w->arena, &w->out->loads, load))
         return TS_NO;
     w->env->plan->tmap[w->env->plan->n_tmaps++] = map;
@@ -413,6 +466,12 @@ static bool tma_join(tma_work *w, uint32_t load, const ts_wgmma *product)
     ts_tma_load *l = &w->out->loads.at[load];
     ts_val loop = w->shape.parent[l->load];
     ts_tma_group *group = NULL;
+    if (l->group != TS_NO) { /* a product before this one brought it in */
+        group = &w->out->groups.at[l->group];
+        group->last = product->mma;
+        group->late = product->late || product->deferred;
+        return !loop || w->shape.parent[product->mma] == loop;
+    }
     for (uint32_t i = 0; i < w->out->groups.n; i++)
         if (w->out->groups.at[i].loop == loop && w->out->groups.at[i].first == product->mma)
             group = &w->out->groups.at[i];
@@ -622,7 +681,7 @@ static bool tma_fits(tma_work *w)
         if (tma_is_stored(w, w->env->plan->tmap[i].base))
             return false;
     tma_defer(w);
-    if (!w->out->products.n || w->arena->failed || !tma_warps(w) || !tma_groups(w) || !tma_slice(w))
+    if (!w->out->products.n || w->arena->failed || !tma_all_from_shared(w) || !tma_warps(w) || !tma_groups(w) || !tma_slice(w))
         return false;
     if (!tma_stages(w, 232448))
         return false;
@@ -650,10 +709,12 @@ ts_status ts_tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, 
         return TS_OK;
     uint32_t n_tmaps = env->plan->n_tmaps;
     w.uses = TS_NEW_N(arena, uint32_t, fn->inst.n);
+    w.edges = TS_NEW_N(arena, uint32_t, fn->inst.n);
     out->slice = TS_NEW_N(arena, uint8_t, fn->inst.n);
-    if (!w.uses || !out->slice || !ts_shape_of(fn, arena, &w.shape))
+    if (!w.uses || !w.edges || !out->slice || !ts_shape_of(fn, arena, &w.shape))
         return ts_fail(err, TS_NOMEM, "out of memory while planning TMA loads");
     tma_count_uses(&w);
+    tma_count_edges(&w);
     for (ts_val v = 1; v < fn->inst.n; v++)
         if (ts_at(fn, v)->op == TS_OP_mmaf || ts_at(fn, v)->op == TS_OP_mmai)
             tma_product(&w, v);
