@@ -96,6 +96,7 @@ typedef struct cg_plan {
     uint32_t *last; /* index of the last instruction that needs it */
     uint32_t *loop; /* innermost for or loop around the instruction */
     uint32_t *cost; /* vector instructions to make one vector, saturating */
+    uint8_t *again; /* a load that several nests read */
 } cg_plan;
 
 typedef enum cg_root_kind { CG_STORE, CG_SCATTER, CG_REDUCE, CG_SCAN } cg_root_kind;
@@ -192,6 +193,11 @@ typedef struct cg {
     uint32_t at;            /* instruction being walked */
     uint32_t *mark, n_mark; /* visits of cg_pending */
     cg_ref env, scratch, where, pid[3], grid[3], params;
+    struct cg_ahead { /* loads whose tile of the next block is fetched while this block stores */
+        ts_val v;
+        cg_ref delta; /* bytes from a tile to the next block's */
+    } ahead[4];
+    uint32_t n_ahead;
     cg_ref n_blocks;
     bool streams;   /* something is written around the caches */
     uint32_t latch; /* block that goes to the next tile block */
@@ -269,6 +275,7 @@ cg_ref cg_scalar_i64(cg *e, ts_val v);
 cg_ref cg_load(cg *e, const cg_mem *mem, cg_ix ix);
 void cg_store(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value);
 /* The same around the caches; false (and nothing written) when the vector is not one dense line. */
+void cg_fetch(cg *e, const cg_mem *mem, cg_ix ix, cg_ref delta); /* the line that lies delta bytes further */
 bool cg_store_stream(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value);
 void cg_scatter(cg *e, ts_val inst, cg_ix ix);
 /* Inlines the body of a reduce or scan: args in pairs (element, accumulator). */

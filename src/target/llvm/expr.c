@@ -289,6 +289,19 @@ void cg_store(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value)
     }
 }
 
+void cg_fetch(cg *e, const cg_mem *mem, cg_ix ix, cg_ref delta)
+{
+    cg_index at = *cg_index_of(e, ix);
+    expr_place p;
+    expr_place_of(e, mem, &at, &p);
+    if (!p.dense)
+        return;
+    cg_ref here = expr_address(e, mem, p.base);
+    cg_ref there = cg_new(e, "getelementptr i8, ptr %r, i64 %r", here, delta);
+    cg_declare(e, "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)");
+    cg_line(e, "call void @llvm.prefetch.p0(ptr %r, i32 0, i32 2, i32 1)", there);
+}
+
 bool cg_store_stream(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value)
 {
     cg_index at = *cg_index_of(e, ix);

@@ -480,6 +480,25 @@ static cg_ref group_stream(const group_nest *n)
     return all;
 }
 
+/* In a nest that stores to arrays: fetches what the next block will read, see cg_ahead. */
+static void group_fetch(group_nest *n)
+{
+    cg *e = n->e;
+    cg_index at;
+    for (uint32_t i = 0; i < e->n_ahead && n->g->writes; i++) {
+        const cg_val *val = &e->val[e->ahead[i].v];
+        cg_root space;
+        int64_t dims[TS_MAX_RANK];
+        cg_root_init(e, &space, CG_STORE, e->ahead[i].v, ts_type_of(e->fn, e->ahead[i].v));
+        if (!val->source || group_squeeze(&space, dims) != n->g->rank || memcmp(dims, n->g->dims, n->g->rank * sizeof *dims) != 0)
+            continue;
+        for (uint32_t u = 0; u < n->n_copies; u++) {
+            group_at(n, u, &at);
+            cg_fetch(e, val->source, group_root_at(n, &space, &at, TS_MAX_RANK), e->ahead[i].delta);
+        }
+    }
+}
+
 static void group_body(group_nest *n)
 {
     cg *e = n->e;
@@ -488,6 +507,7 @@ static void group_body(group_nest *n)
         cg_fail(e, TS_NOMEM, "out of memory while generating code");
         return;
     }
+    group_fetch(n);
     for (uint32_t u = 0; u < n->n_copies; u++)
         group_values(n, u, value + u * n->g->root.n);
     if (!stream) {

@@ -278,6 +278,7 @@ static bool plan_decide(plan_state *p, ts_val v)
         return true;
     if (ts_info(ts_at(p->fn, v))->flags & TS_READ && u->epoch_max > p->epoch[v])
         return true;
+    e->plan.again[v] = u->site_min != u->site_max;
     if (cost > PLAN_DEAR_IN_LOOP && (inner || u->repeated))
         return true;
     return cost > PLAN_DEAR && u->site_min != u->site_max;
@@ -360,7 +361,7 @@ bool cg_plan_make(cg *e)
     uint32_t n = e->fn->inst.n;
     plan_state p = {.e = e, .fn = e->fn, .cur_site = 1};
     e->plan = (cg_plan){TS_NEW_N(e->arena, uint8_t, n), TS_NEW_N(e->arena, uint32_t, n), TS_NEW_N(e->arena, uint32_t, n),
-                        TS_NEW_N(e->arena, uint32_t, n)};
+                        TS_NEW_N(e->arena, uint32_t, n), TS_NEW_N(e->arena, uint8_t, n)};
     p.site = TS_NEW_N(e->arena, uint32_t, n);
     p.epoch = TS_NEW_N(e->arena, uint32_t, n);
     p.ready = TS_NEW_N(e->arena, uint32_t, n);

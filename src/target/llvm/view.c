@@ -302,6 +302,28 @@ static cg_mem *view_open(cg *e, const view_access *a, ts_type tile, ts_val owner
     return mem;
 }
 
+/* A tile that is read several times comes from memory in the first pass and from the cache in the others,
+ * which then could fetch the next block's tile: remembers how far that is. Only for the plain case that
+ * one index is the block's own, and tiles that stay in the inner caches. */
+static void view_ahead(cg *e, ts_val v, const view_access *a)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    int64_t bytes = ts_type_count(e->m, inst->type) * cg_elem_bytes(e, a->elem);
+    if (!e->plan.again[v] || e->plan.store[v] || e->shape.parent[v] || e->n_ahead == TS_COUNT(e->ahead) || bytes < 4096 ||
+        bytes > 128 << 10)
+        return;
+    for (uint32_t k = 0; k < a->rank; k++) {
+        ts_val index = ts_opnds(e->fn, inst)[1 + k];
+        while (ts_at(e->fn, index)->op == TS_OP_assume)
+            index = ts_opnd(e->fn, index, 0);
+        if (ts_at(e->fn, index)->op != TS_OP_get_tile_block_id || ts_at(e->fn, index)->aux != 0)
+            continue;
+        cg_ref delta = cg_mul(e, cg_int(e, a->dims[k] * cg_elem_bytes(e, a->elem)), a->stride[k]);
+        e->ahead[e->n_ahead++] = (struct cg_ahead){v, delta};
+        return;
+    }
+}
+
 /* ---- loads and stores ---------------------------------------------------------------------------*/
 
 void cg_load_view(cg *e, ts_val v)
@@ -315,6 +337,7 @@ void cg_load_view(cg *e, ts_val v)
         return;
     if (cg_is_tile(e, v)) {
         val->form = CG_LAZY;
+        view_ahead(e, v, &a);
         return;
     }
     val->form = CG_SCALAR;
