@@ -45,7 +45,7 @@ static const ulp_row ulp_rows[] = {
     {"tan", TS_OP_tan, tan, NULL, tanl, NULL, 2.0},
     {"sinh", TS_OP_sinh, sinh, NULL, sinhl, NULL, 1.75},
     {"cosh", TS_OP_cosh, cosh, NULL, coshl, NULL, 1.75},
-    {"tanh", TS_OP_tanh, tanh, NULL, tanhl, NULL, 1.8},
+    {"tanh", TS_OP_tanh, tanh, NULL, tanhl, NULL, 2.0},
     {"rsqrt", TS_OP_rsqrt, ulp_rsqrt, NULL, ulp_rsqrtl, NULL, 1.5},
     {"pow", TS_OP_pow, NULL, pow, NULL, powl, 1.0},
     {"atan2", TS_OP_atan2, NULL, atan2, NULL, atan2l, 2.25},
