@@ -592,6 +592,26 @@ static const kernel_case kernel_cases[] = {
      "  %27 = broadcast %26 : tile<1x512xf32>\n  %28 = divf %19, %27 : tile<1x512xf32>\n"
      "  %29 = store_view_tko %5, %28, %8, %7 : token\n  return\n}\n",
      2, 2048, "zb", 0, {0}, {4, 1, 1}, 1e-05, 'f', true},
+    {"gemm_ragged",
+     "entry @gemm_ragged(%1: ptr<f32>, %2: ptr<bf16>, %3: ptr<bf16>, %4: i32, %5: i32, %6: i32) {\n"
+     "  %7 = assume div_by(16) %1 : ptr<f32>\n  %8 = assume div_by(16) %2 : ptr<bf16>\n  %9 = assume div_by(16) %3 : ptr<bf16>\n"
+     "  %13 = make_tensor_view %7, %4, %5 : tensor_view<?x?xf32, strides=[128, 1]>\n"
+     "  %14 = make_tensor_view %8, %4, %6 : tensor_view<?x?xbf16, strides=[64, 1]>\n"
+     "  %15 = make_tensor_view %9, %5, %6 : tensor_view<?x?xbf16, strides=[64, 1]>\n"
+     "  %16 = make_partition_view %13 : partition_view<[32, 64], tensor_view<?x?xf32, strides=[128, 1]>>\n"
+     "  %17 = make_partition_view %14 : partition_view<[32, 16], tensor_view<?x?xbf16, strides=[64, 1]>, padding=zero>\n"
+     "  %18 = make_partition_view %15 : partition_view<[64, 16], tensor_view<?x?xbf16, strides=[64, 1]>, padding=zero>\n"
+     "  %19 = get_tile_block_id axis=0 : i32\n  %20 = get_tile_block_id axis=1 : i32\n"
+     "  %21 = constant 0 : i32\n  %22 = constant 1 : i32\n  %23 = constant 0.0 : tile<32x64xf32>\n"
+     "  %24 = get_index_space_shape axis=1 %17 : i32\n"
+     "  %40 = for %30 in (%21, %24, %22) iter(%31 = %23) : tile<32x64xf32> {\n"
+     "    %32 = load_view_tko %17, %19, %30 : tile<32x16xbf16>\n"
+     "    %33 = load_view_tko %18, %20, %30 : tile<64x16xbf16>\n    %34 = permute [1, 0] %33 : tile<16x64xbf16>\n"
+     "    %35 = mmaf %32, %34, %31 : tile<32x64xf32>\n"
+     "    continue %35\n  }\n"
+     "  %41 = store_view_tko %16, %40, %19, %20 : token\n"
+     "  return\n}\n",
+     3, 12000, "zbb", 3, {70, 99, 53}, {3, 2, 1}, 1e-4, 'f'},
 };
 
 #endif

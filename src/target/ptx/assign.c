@@ -594,7 +594,7 @@ static void assign_sweep(assign_work *w)
 
 typedef struct assign_sizes {
     uint32_t bits, least, most; /* largest tile of a memory access; element bytes */
-    uint32_t mma_bits, any_bits;
+    uint32_t mma_bits, mma_rows, any_bits;
     bool reduces;
 } assign_sizes;
 
@@ -621,8 +621,11 @@ static assign_sizes assign_measure(const ts_fn *fn)
             assign_measure_type(fn->module, ts_type_of(fn, ts_opnd(fn, v, 1)), &sizes);
         uint32_t bits = ts_type_kind(fn->module, inst->type) == TS_KIND_TILE
                             ? (uint32_t)ts_log2((uint64_t)ts_type_count(fn->module, inst->type)) : 0;
-        if (inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai)
+        if (inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai) {
+            uint32_t rank = ts_type_rank(fn->module, inst->type);
             sizes.mma_bits = TS_MAX(sizes.mma_bits, bits);
+            sizes.mma_rows = TS_MAX(sizes.mma_rows, (uint32_t)ts_log2((uint64_t)ts_type_dims(fn->module, inst->type)[rank - 2]));
+        }
         sizes.any_bits = TS_MAX(sizes.any_bits, bits);
         sizes.reduces = sizes.reduces || inst->op == TS_OP_reduce;
     }
@@ -645,6 +648,8 @@ static void assign_threads(const ts_fn *fn, const ts_pass_env *env, ts_assign *o
         warps = TS_MIN(sizes.reduces ? 3u : 4u, sizes.bits - TS_LAYOUT_LANES - out->vec);
     if (sizes.mma_bits)
         warps = sizes.mma_bits >= 14 ? 3 : sizes.mma_bits >= 11 ? 2 : TS_MIN(warps, 2u);
+    if (sizes.mma_bits >= 11 && sizes.reduces && sizes.mma_rows > 4) /* attention: 16 whole rows a warp */
+        warps = TS_MIN(3u, sizes.mma_rows - 4);
     if (sizes.any_bits > 14 && !sizes.mma_bits)
         warps = TS_MAX(warps, TS_MIN(5u, sizes.any_bits - 11u));
     if (hint)

@@ -65,6 +65,7 @@ typedef struct ts_hazards {
 /* Pipelines by cp.async (pipeline_cp.c): operands of products that live in shared memory during a loop. */
 typedef struct ts_cp_operand {
     ts_val loop, load, x; /* x: the product's operand; load: 0 = made before the loop */
+    ts_val chain[4];      /* permutes and reshapes from the load to x, 0 = none */
     uint32_t at, size;    /* first stage, bytes of a stage */
     uint32_t offset[TS_LAYOUT_BITS]; /* of the load's flat bits, in elements */
 } ts_cp_operand;

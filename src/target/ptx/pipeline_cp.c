@@ -9,9 +9,9 @@
  *            ldmatrix, mma                           if (i + (S-1)*step < upper) copy to stage-1; commit
  *                                                    ldmatrix from stage, mma
  *
- * A load qualifies when its tile goes to one product only (through a permute at most), its index follows from the
- * induction variable, nothing stores to its array, and its vectors (4, 8, 16 bytes) lie whole in the array
- * or wholly outside. Operands that the loop does not change are written to shared memory once, before it.
+ * A load qualifies when its tile goes to one product only (through permutes and reshapes), its index follows from the
+ * induction variable, nothing stores to its array, and it moves in aligned vectors of 4, 8 or 16 bytes; what of
+ * a vector lies outside the array is filled with zeros by the copy itself. Operands that the loop does not change are written to shared memory once, before it.
  * The TMA way of sm_90 is pipeline_tma.c.
  */
 #include "target/ptx/lower_mma.h"
@@ -74,19 +74,27 @@ static bool cp_view_fits(const ts_lower *lw, ts_val loop, ts_val view)
     return make && make < loop && info->padding <= TS_PAD_ZERO && info->kind != TS_KIND_GATHER_SCATTER_VIEW;
 }
 
-/* Offsets of the load's flat bits, from those of the operand it becomes. */
-static void cp_offsets(const ts_lower *lw, const ts_cp_operand *o, const mma_source *s, uint32_t *offset)
+/* Offsets of a permute's operand bits, from those of its result. */
+static void cp_offsets_before(const ts_lower *lw, ts_val permute, uint32_t *offset)
 {
-    memcpy(offset, s->move.offset, sizeof s->move.offset);
-    if (o->load == o->x)
-        return;
-    const uint32_t *axes = ts_pool(lw->tile, ts_at(lw->tile, o->x)) + 1;
-    ts_type to = ts_type_of(lw->tile, o->x), from = ts_type_of(lw->tile, o->load);
+    const uint32_t *axes = ts_pool(lw->tile, ts_at(lw->tile, permute)) + 1;
+    ts_type to = ts_type_of(lw->tile, permute), from = ts_type_of(lw->tile, ts_opnd(lw->tile, permute, 0));
+    uint32_t after[TS_LAYOUT_BITS];
+    memcpy(after, offset, sizeof after);
     for (uint32_t axis = 0; axis < ts_type_rank(lw->module, to); axis++) {
         ts_axis_bits x = ts_axis_of(lw->module, to, axis), of = ts_axis_of(lw->module, from, axes[axis]);
         for (uint32_t i = 0; i < x.n; i++)
-            offset[of.first + i] = s->move.offset[x.first + i];
+            offset[of.first + i] = after[x.first + i];
     }
+}
+
+/* Offsets of the load's flat bits, from those of the operand it becomes. */
+static void cp_offsets(const ts_lower *lw, ts_cp_operand *o, const mma_source *s)
+{
+    memcpy(o->offset, s->move.offset, sizeof o->offset);
+    for (uint32_t i = TS_COUNT(o->chain); i-- > 0;)
+        if (o->chain[i] && ts_at(lw->tile, o->chain[i])->op == TS_OP_permute)
+            cp_offsets_before(lw, o->chain[i], o->offset);
 }
 
 /* One copy moves 2^log_vec elements: they must lie together in shared memory too. */
@@ -99,7 +107,7 @@ static bool cp_vectors_fit(const view_access *a, const uint32_t *offset)
     for (uint32_t i = 0; i < a->log_vec; i++)
         if (offset[unit->bits.first + i] != 1u << i)
             return false;
-    return !unit->check || (unit->extent_div >> a->log_vec && unit->align >> a->log_vec);
+    return unit->align >> a->log_vec != 0;
 }
 
 /* ---- copying ------------------------------------------------------------------------------------------------------ */
@@ -120,6 +128,25 @@ static ts_val cp_stage_pointer(ts_lower *lw, const ts_cp_operand *o, ts_val stag
     return stage ? ts_lower_ptr(lw, base, ts_op2(&lw->b, TS_OP_muli, stage, ts_lower_i32(lw, o->size), 0), 0) : base;
 }
 
+/* Bytes of register r's vector that lie in the array, the rest becomes zero; 0 = all, always. */
+static ts_val cp_bytes(ts_lower *lw, const view_access *a, uint32_t r)
+{
+    ts_builder *b = &lw->b;
+    const view_axis *unit = &a->axis[a->unit];
+    ts_val inside = ts__view_inside(lw, a, r), bytes = ts_lower_i32(lw, a->bytes << a->log_vec);
+    if (!inside)
+        return 0;
+    if (unit->check && !(unit->extent_div >> a->log_vec)) { /* the vector may reach over the edge */
+        uint32_t at = (ts_lower_fixed(a->layout, r) & ts_axis_mask(unit->bits)) >> unit->bits.first;
+        ts_val left = ts_op2(b, TS_OP_subi, unit->extent, ts_lower_add(lw, unit->local, at), 0);
+        left = ts_op2(b, TS_OP_mini, left, ts_int(b, a->index, 1 << a->log_vec), 0);
+        if (a->index != TS_T_i32)
+            left = ts_cast(b, TS_OP_trunci, left, TS_T_i32, 0);
+        bytes = ts_op2(b, TS_OP_muli, left, ts_lower_i32(lw, a->bytes), 0);
+    }
+    return ts_select(b, inside, bytes, ts_lower_i32(lw, 0));
+}
+
 static void cp_copy(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
 {
     view_access a;
@@ -130,10 +157,9 @@ static void cp_copy(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
     for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
         if (r & (a.vector | repeats))
             continue;
-        ts_val inside = ts__view_inside(lw, &a, r), opnds[3] = {ts__mma_address(lw, &box, ts_lower_fixed(home, r)), ts__view_pointer(lw, &a, r)};
-        if (inside)
-            opnds[2] = ts_select(&lw->b, inside, ts_lower_i32(lw, bytes), ts_lower_i32(lw, 0));
-        ts_emit(&lw->b, TS_OP_cp_async, TS_T_none, inside ? 3 : 2, opnds, TS_S(0, bytes, 0), inside ? TS_F_SRC : 0);
+        ts_val size = cp_bytes(lw, &a, r);
+        ts_val opnds[3] = {ts__mma_address(lw, &box, ts_lower_fixed(home, r)), ts__view_pointer(lw, &a, r), size};
+        ts_emit(&lw->b, TS_OP_cp_async, TS_T_none, size ? 3 : 2, opnds, TS_S(0, bytes, 0), size ? TS_F_SRC : 0);
     }
 }
 
@@ -161,8 +187,12 @@ static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
 {
     ts_val user = cp_user(lw, loop, load), x = load;
     const ts_inst *inst = ts_at(lw->tile, load);
-    if (user && ts_at(lw->tile, user)->op == TS_OP_permute) {
-        x = user;
+    ts_cp_operand o = {.loop = loop, .load = load};
+    for (uint32_t i = 0; user && i < TS_COUNT(o.chain); i++) {
+        ts_op op = (ts_op)ts_at(lw->tile, user)->op;
+        if (op != TS_OP_permute && op != TS_OP_reshape)
+            break;
+        x = o.chain[i] = user;
         user = cp_user(lw, loop, x);
     }
     if (!user || !cp_is_product(lw, user) || TS_M_GET_ORDER(inst->aux) != TS_WEAK || !lw->assign.home[load] ||
@@ -174,10 +204,10 @@ static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
         if (!cp_slice(lw, loop, ts_opnd(lw->tile, load, 1 + i), 0))
             return;
     mma_source source;
-    ts_cp_operand o = {.loop = loop, .load = load, .x = x};
+    o.x = x;
     if (ts_opnd(lw->tile, user, side) != x || ts_opnd(lw->tile, user, 2) == x || !ts__mma_source(lw, user, side, &source))
         return;
-    cp_offsets(lw, &o, &source, o.offset);
+    cp_offsets(lw, &o, &source);
     o.size = source.size;
     (void)TS_PUSH(lw->arena, &lw->cp.operand, o);
 }
@@ -319,9 +349,14 @@ void ts_cp_leave(ts_lower *lw, ts_val loop)
 
 bool ts_cp_skips(const ts_lower *lw, ts_val v)
 {
-    for (uint32_t i = 0; i < lw->cp.operand.n; i++)
-        if (lw->cp.operand.at[i].load && (lw->cp.operand.at[i].load == v || lw->cp.operand.at[i].x == v))
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++) {
+        const ts_cp_operand *o = &lw->cp.operand.at[i];
+        bool in_chain = o->load && o->load == v;
+        for (uint32_t k = 0; o->load && k < TS_COUNT(o->chain); k++)
+            in_chain = in_chain || o->chain[k] == v;
+        if (in_chain)
             return true;
+    }
     return false;
 }
 
