@@ -131,11 +131,11 @@ static void cpu_fill_piece(char *to, uint64_t pattern, uint64_t bytes)
     memcpy(to + i, &pattern, bytes - i);
 }
 
-static void cpu_move_work(void *user, uint32_t worker, int64_t begin, int64_t end)
+static void cpu_move_work(void *user, const cpu_piece *piece)
 {
-    (void)worker;
     move_task *move = user;
-    uint64_t at = (uint64_t)(begin * CPU_COPY_CHUNK), stop = TS_MIN((uint64_t)(end * CPU_COPY_CHUNK), move->bytes);
+    uint64_t at = (uint64_t)(piece->begin * CPU_COPY_CHUNK);
+    uint64_t stop = TS_MIN((uint64_t)(piece->end * CPU_COPY_CHUNK), move->bytes);
     if (!move->from)
         cpu_fill_piece(move->to + at, move->pattern, stop - at);
     else
@@ -154,7 +154,7 @@ static ts_status cpu_run_move(cpu_task *task, ts_error *err)
     else if (from && !apart)
         memmove(move->to, move->from, move->bytes);
     else
-        cpu_move_work(move, 0, 0, n);
+        cpu_move_work(move, &(cpu_piece){.end = n});
     return TS_OK;
 }
 

@@ -34,8 +34,13 @@ void cpu_memory_trim(cpu_memory *memory);
 
 enum { CPU_THREADS_MAX = 512 };
 
-/* Runs items begin <= i < end; `worker` < n_threads is unique among those running at once. */
-typedef void cpu_work_fn(void *user, uint32_t worker, int64_t begin, int64_t end);
+/* Runs items begin <= i < end; `worker` < n_threads is unique among those running at once. Pieces are numbered
+ * in the order of their items. */
+typedef struct cpu_piece {
+    uint32_t worker;
+    int64_t number, begin, end;
+} cpu_piece;
+typedef void cpu_work_fn(void *user, const cpu_piece *piece);
 
 typedef struct cpu_pool {
     cpu_memory *memory;
@@ -52,9 +57,9 @@ typedef struct cpu_pool {
     int64_t n_items, chunk;        /* chunk 0: one equal piece per thread */
     _Atomic bool stop;
     _Alignas(64) ts_signal start;  /* raised for each job */
-    _Alignas(64) _Atomic int64_t next;
-    _Alignas(64) _Atomic uint32_t left; /* workers still at it */
-    ts_signal finished;            /* raised by the last one */
+    _Alignas(64) _Atomic int64_t next;  /* piece to take */
+    _Alignas(64) _Atomic uint32_t gate; /* workers in the job; POOL_CLOSED: nobody may join */
+    ts_signal finished;            /* raised by the last to leave a closed job */
 } cpu_pool;
 
 ts_status cpu_pool_init(cpu_pool *pool, cpu_memory *memory, uint32_t n_threads, ts_error *err);

@@ -87,7 +87,9 @@ typedef struct cpu_run {
     const uint64_t *params;
     const uint32_t *grid;
     const cpu_pool *pool;
-    ts_text *prints; /* one per thread, or NULL */
+    bool measure;
+    ts_text *prints; /* one per piece, or NULL */
+    _Atomic uint64_t block_ps; /* what a block took in piece 0 */
     ts_fault fault;
 } cpu_run;
 
@@ -103,17 +105,22 @@ static void program_drop_print(void *user, const char *text, size_t n)
     (void)n;
 }
 
-static void program_enter(cpu_run *run, uint32_t worker, int64_t begin, int64_t end, void *scratch)
+/* Piece 0 is timed: its own running time does not hold the waking of threads. */
+static void program_enter(cpu_run *run, const cpu_piece *piece, void *scratch)
 {
-    ts_text *text = run->prints ? &run->prints[worker] : NULL;
+    ts_text *text = run->prints ? &run->prints[piece->number] : NULL;
     ts_cpu_env env = {&run->fault, text ? program_print : program_drop_print, text};
-    run->program->entry(run->params, run->grid, begin, end, scratch, &env);
+    bool timed = run->measure && piece->number == 0;
+    int64_t before = timed ? ts__now_ns() : 0;
+    run->program->entry(run->params, run->grid, piece->begin, piece->end, scratch, &env);
+    if (timed)
+        atomic_store(&run->block_ps, (uint64_t)((ts__now_ns() - before) * 1000 / (piece->end - piece->begin)) + 1);
 }
 
-static void program_work(void *user, uint32_t worker, int64_t begin, int64_t end)
+static void program_work(void *user, const cpu_piece *piece)
 {
     cpu_run *run = user;
-    program_enter(run, worker, begin, end, cpu_pool_scratch(run->pool, worker));
+    program_enter(run, piece, cpu_pool_scratch(run->pool, piece->worker));
 }
 
 static bool program_inline(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
@@ -123,7 +130,7 @@ static bool program_inline(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
     if (scratch_bytes && !scratch)
         return false;
     cpu_fp_state state = cpu_fp_enter();
-    program_enter(run, 0, 0, n_blocks, scratch);
+    program_enter(run, &(cpu_piece){.end = n_blocks}, scratch);
     cpu_fp_leave(state);
     cpu_memory_put(&cpu->memory, scratch);
     return true;
@@ -153,7 +160,7 @@ static bool program_prints_begin(ts_cpu *cpu, cpu_run *run)
     return run->prints != NULL;
 }
 
-/* Threads have taken ascending ranges, so thread order is block order. False: text was lost. */
+/* Piece order is block order. False: text was lost. */
 static bool program_prints_end(ts_cpu *cpu, cpu_run *run)
 {
     bool ok = true;
@@ -166,13 +173,13 @@ static bool program_prints_end(ts_cpu *cpu, cpu_run *run)
     return ok;
 }
 
-/* Learns the cost of a block, as time on one thread. A quarter of the newest keeps it steady. */
-static void program_learn(cpu_program *program, int64_t ns, int64_t n_blocks, uint32_t n_threads)
+/* Learns the cost of a block: quickly when it was less than thought, slowly when more, because neighbours on
+ * the machine only ever make it look dearer. */
+static void program_learn(cpu_program *program, uint64_t fresh)
 {
-    double fresh = (double)ns * 1e3 * (double)TS_MIN((int64_t)n_threads, n_blocks) / (double)n_blocks;
-    double old = (double)atomic_load_explicit(&program->block_ps, memory_order_relaxed);
-    double value = old == 0 ? fresh : old + 0.25 * (fresh - old);
-    atomic_store_explicit(&program->block_ps, value < 1 ? 1 : (uint64_t)value, memory_order_relaxed);
+    uint64_t old = atomic_load_explicit(&program->block_ps, memory_order_relaxed);
+    uint64_t value = old == 0 ? fresh : fresh < old ? old - (old - fresh) / 2 : old + (TS_MIN(fresh, 4 * old) - old) / 8;
+    atomic_store_explicit(&program->block_ps, TS_MAX(value, (uint64_t)1), memory_order_relaxed);
 }
 
 static bool program_spread(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
@@ -181,18 +188,17 @@ static bool program_spread(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
     double block_ns = (double)atomic_load_explicit(&program->block_ps, memory_order_relaxed) * 1e-3;
     double total_ns = block_ns * (double)n_blocks;
     bool alone = n_blocks == 1 || cpu->pool.n_threads == 1 || (block_ns > 0 && total_ns < PROGRAM_INLINE_NS);
-    uint32_t n_threads = alone ? 1 : cpu->pool.n_threads;
     int64_t chunk = 0;
     if (!alone && total_ns > PROGRAM_DYNAMIC_NS && !run->prints)
-        chunk = TS_MAX(n_blocks / ((int64_t)n_threads * PROGRAM_PIECES), (int64_t)1);
+        chunk = TS_MAX(n_blocks / ((int64_t)cpu->pool.n_threads * PROGRAM_PIECES), (int64_t)1);
     uint32_t count = atomic_fetch_add_explicit(&program->n_runs, 1, memory_order_relaxed);
-    bool measure = count < 4 || count % PROGRAM_MEASURE_EVERY == 0;
-    int64_t before = measure ? ts__now_ns() : 0;
+    run->measure = count < 8 || count % PROGRAM_MEASURE_EVERY == 0;
     bool ok = alone ? program_inline(cpu, run, n_blocks)
                     : cpu_pool_run_scratch(&cpu->pool, program_work, run, n_blocks, chunk,
                                            (size_t)program->base.plan.scratch_bytes);
-    if (measure && count > 0) /* the first run pays for cold code and new threads */
-        program_learn(program, ts__now_ns() - before, n_blocks, n_threads);
+    uint64_t fresh = atomic_load(&run->block_ps);
+    if (fresh && count > 0) /* the first run pays for cold code and new memory */
+        program_learn(program, fresh);
     return ok;
 }
 

@@ -4,8 +4,10 @@
  * for a bounded time between jobs (0.5 us from launch to work), then sleep in a futex (20 us to wake).
  * They start at the first job that wants them.
  *
- * A job is written under `lock`, published by raising `start`, and over when `left` is zero; so its
- * members are never written while a worker reads them.
+ * A job is written under `lock` and published by opening its gate. Workers that are awake join it and take
+ * pieces; when no piece is left the caller closes the gate and waits for those inside. A worker that wakes too
+ * late finds the gate closed and is not waited for. So the job's members are never written while a worker
+ * reads them, and a launch never takes longer than its caller alone would.
  */
 #include "device/cpu/cpu.h"
 #include <sched.h>
@@ -14,6 +16,7 @@
 #include <stdlib.h>
 
 #define POOL_SPIN_NS ((int64_t)100000)
+#define POOL_CLOSED 0x80000000u
 
 typedef struct cpu_worker {
     cpu_pool *pool;
@@ -63,27 +66,46 @@ void cpu_fp_leave(cpu_fp_state state)
 
 /* ---- how many ------------------------------------------------------------------------------------- */
 
-/* CPUs' worth of time that the cgroup file grants ("max 100000" or "150000 100000"); 0 = no limit. */
-static uint32_t threads_quota(const char *path)
+static uint32_t threads_ratio(double quota, double period)
 {
-    FILE *file = fopen(path, "re");
-    if (!file)
-        return 0;
-    double quota = 0, period = 0;
-    int n = fscanf(file, "%lf %lf", &quota, &period);
-    fclose(file);
-    if (n != 2 || quota <= 0 || period <= 0)
-        return 0;
-    double cpus = quota / period + 0.5;
-    return cpus < 1 ? 1 : cpus > CPU_THREADS_MAX ? CPU_THREADS_MAX : (uint32_t)cpus;
+    double cpus = quota > 0 && period > 0 ? quota / period + 0.5 : 0;
+    return cpus <= 0 ? 0 : cpus < 1 ? 1 : cpus > CPU_THREADS_MAX ? CPU_THREADS_MAX : (uint32_t)cpus;
 }
 
-/* The tightest cpu.max from this process's cgroup (version 2) up to the root. */
+/* Up to two numbers of a file; missing ones are 0. */
+static void threads_numbers(const char *path, double *first, double *second)
+{
+    *first = *second = 0;
+    FILE *file = fopen(path, "re");
+    if (file && fscanf(file, "%lf %lf", first, second) < 1)
+        *first = 0;
+    if (file)
+        fclose(file);
+}
+
+/* CPUs' worth of time that a cpu.max grants ("max 100000" or "150000 100000"); 0 = no limit. */
+static uint32_t threads_quota(const char *path)
+{
+    double quota, period;
+    threads_numbers(path, &quota, &period);
+    return threads_ratio(quota, period);
+}
+
+/* The same in version 1, as a container sees its own group. */
+static uint32_t threads_quota_v1(void)
+{
+    double quota, period, none;
+    threads_numbers("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", &quota, &none);
+    threads_numbers("/sys/fs/cgroup/cpu/cpu.cfs_period_us", &period, &none);
+    return threads_ratio(quota, period);
+}
+
+/* The tightest limit from this process's cgroup up to the root. */
 static uint32_t threads_cgroup(void)
 {
     char line[1024], path[2048];
     FILE *file = fopen("/proc/self/cgroup", "re");
-    uint32_t least = 0;
+    uint32_t least = threads_quota_v1();
     while (file && fgets(line, sizeof line, file)) {
         if (strncmp(line, "0::", 3) != 0)
             continue;
@@ -121,23 +143,36 @@ uint32_t cpu_count(void)
 
 /* ---- jobs ------------------------------------------------------------------------------------------- */
 
-static void pool_share(cpu_pool *pool, uint32_t worker, uint32_t n_workers)
+/* Takes pieces until none is left. */
+static void pool_share(cpu_pool *pool, uint32_t worker)
 {
-    int64_t n = pool->n_items, chunk = pool->chunk;
-    if (chunk == 0) {
-        int64_t each = n / n_workers, more = n % n_workers; /* the first `more` get one more */
-        int64_t begin = each * worker + TS_MIN((int64_t)worker, more);
-        int64_t end = begin + each + (worker < more);
-        if (begin < end)
-            pool->work(pool->user, worker, begin, end);
-        return;
-    }
+    int64_t n = pool->n_items, chunk = pool->chunk, n_threads = pool->n_threads;
+    int64_t each = n / n_threads, more = n % n_threads; /* chunk 0: the first `more` get one more */
+    cpu_piece piece = {.worker = worker};
     for (;;) {
-        int64_t begin = atomic_fetch_add_explicit(&pool->next, chunk, memory_order_relaxed);
-        if (begin >= n)
+        piece.number = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
+        piece.begin = chunk ? piece.number * chunk : each * piece.number + TS_MIN(piece.number, more);
+        piece.end = chunk ? TS_MIN(piece.begin + chunk, n) : piece.begin + each + (piece.number < more);
+        if (piece.begin >= n || (!chunk && piece.number >= n_threads))
             return;
-        pool->work(pool->user, worker, begin, TS_MIN(begin + chunk, n));
+        pool->work(pool->user, &piece);
     }
+}
+
+/* True: inside, to be left by pool_leave. */
+static bool pool_join(cpu_pool *pool)
+{
+    uint32_t gate = atomic_load_explicit(&pool->gate, memory_order_acquire);
+    while (!(gate & POOL_CLOSED))
+        if (atomic_compare_exchange_weak(&pool->gate, &gate, gate + 1))
+            return true;
+    return false;
+}
+
+static void pool_leave(cpu_pool *pool)
+{
+    if (atomic_fetch_sub(&pool->gate, 1) == (POOL_CLOSED | 1))
+        ts_signal_raise(&pool->finished);
 }
 
 static void *pool_main(void *argument)
@@ -148,14 +183,13 @@ static void *pool_main(void *argument)
     cpu_fp_enter();
     for (;;) {
         ts_signal_wait(&pool->start, seen, POOL_SPIN_NS, TS_FOREVER);
-        if (atomic_load_explicit(&pool->start.value, memory_order_acquire) == seen)
-            continue;
-        seen++;
+        seen = atomic_load_explicit(&pool->start.value, memory_order_acquire);
         if (atomic_load(&pool->stop))
             return NULL;
-        pool_share(pool, worker->id, pool->n_started + 1);
-        if (atomic_fetch_sub(&pool->left, 1) == 1)
-            ts_signal_raise(&pool->finished);
+        if (pool_join(pool)) {
+            pool_share(pool, worker->id);
+            pool_leave(pool);
+        }
     }
 }
 
@@ -184,15 +218,19 @@ static void pool_run_locked(cpu_pool *pool, cpu_work_fn *work, void *user, int64
     pool->n_items = n_items;
     pool->chunk = chunk;
     atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
-    atomic_store(&pool->left, pool->n_started);
-    uint32_t finished = atomic_load(&pool->finished.value);
+    atomic_store_explicit(&pool->gate, 0, memory_order_release);
     if (pool->n_started)
         ts_signal_raise(&pool->start);
     cpu_fp_state state = cpu_fp_enter();
-    pool_share(pool, 0, pool->n_started + 1);
+    pool_share(pool, 0);
     cpu_fp_leave(state);
-    while (pool->n_started && atomic_load_explicit(&pool->left, memory_order_acquire))
-        ts_signal_wait(&pool->finished, finished, POOL_SPIN_NS, TS_FOREVER);
+    atomic_fetch_or(&pool->gate, POOL_CLOSED);
+    for (;;) {
+        uint32_t seen = atomic_load(&pool->finished.value);
+        if (atomic_load(&pool->gate) == POOL_CLOSED)
+            return;
+        ts_signal_wait(&pool->finished, seen, POOL_SPIN_NS, TS_FOREVER);
+    }
 }
 
 void cpu_pool_run(cpu_pool *pool, cpu_work_fn *work, void *user, int64_t n_items, int64_t chunk)
@@ -238,6 +276,7 @@ ts_status cpu_pool_init(cpu_pool *pool, cpu_memory *memory, uint32_t n_threads, 
     memset(pool, 0, sizeof *pool);
     pool->memory = memory;
     pool->n_threads = n_threads;
+    atomic_store(&pool->gate, POOL_CLOSED);
     pthread_mutex_init(&pool->lock, NULL);
     pool->threads = ts__new(alloc, sizeof *pool->threads * n_threads);
     pool->workers = ts__new(alloc, sizeof *pool->workers * n_threads);
@@ -271,7 +310,7 @@ void cpu_pool_deinit(cpu_pool *pool)
 void cpu_pool_forget_threads(cpu_pool *pool)
 {
     pool->n_started = 0;
-    atomic_store(&pool->left, 0);
+    atomic_store(&pool->gate, POOL_CLOSED);
     atomic_store(&pool->start.sleepers, 0);
     atomic_store(&pool->finished.sleepers, 0);
 }
