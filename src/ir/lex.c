@@ -7,7 +7,7 @@
 #include "ir/scalar.h"
 #include <stdio.h>
 
-/* ---- characters ---------------------------------------------------------------------------------------*/
+/* ---- characters ------------------------------------------------------------------------------ */
 
 ts_status ts__lex_fail(const ts__lex *l, const char *format, ...)
 {
@@ -69,7 +69,8 @@ bool ts__lex_value_follows(const ts__lex *l)
 bool ts__lex_is(ts__lex *l, const char *punctuation)
 {
     size_t n = strlen(punctuation);
-    if (ts__lex_peek(l) != *punctuation || (size_t)(l->end - l->at) < n || memcmp(l->at, punctuation, n) != 0)
+    if (ts__lex_peek(l) != *punctuation || (size_t)(l->end - l->at) < n ||
+        memcmp(l->at, punctuation, n) != 0)
         return false;
     l->at += n;
     return true;
@@ -110,7 +111,7 @@ bool ts__lex_is_word(ts__lex *l, const char *word)
     return false;
 }
 
-/* ---- numbers --------------------------------------------------------------------------------------------*/
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 /* Digits to 64 bits; false on overflow or when there are none. */
 static bool lex_digits(ts__lex *l, uint32_t base, uint64_t *value)
@@ -174,7 +175,8 @@ static ts_status lex_int_payload(ts__lex *l, ts_type elem, uint64_t *payload)
     uint64_t x = 0;
     TS_TRY(lex_magnitude(l, &negative, &x));
     uint32_t bits = ts_scalar_bits(elem);
-    uint64_t top = bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1, least = (uint64_t)1 << (bits - 1);
+    uint64_t top = bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1,
+             least = (uint64_t)1 << (bits - 1);
     if (negative ? x > least : x > top)
         return ts__lex_fail(l, "the number does not fit %s", ts_scalar_name(elem));
     *payload = ts_scalar_wrap(elem, negative ? 0 - x : x);
@@ -257,7 +259,7 @@ ts_status ts__lex_payload(ts__lex *l, ts_type elem, uint64_t *payload)
     return lex_bits_payload(l, elem, payload);
 }
 
-/* ---- strings and data -----------------------------------------------------------------------------------*/
+/* ---- strings and data ------------------------------------------------------------------------ */
 
 /* One character after a backslash; -1 when malformed. */
 static int lex_escape(ts__lex *l)
@@ -287,7 +289,8 @@ ts_status ts__lex_string(ts__lex *l, ts_str *string)
         if (c == '\\')
             c = lex_escape(l);
         if (c <= 0)
-            status = ts__lex_fail(l, "a string escapes with \\n, \\\\, \\\" or \\xHH, and holds no zero byte");
+            status = ts__lex_fail(
+                l, "a string escapes with \\n, \\\\, \\\" or \\xHH, and holds no zero byte");
         else
             ts_text_putc(&text, (char)c);
     }
@@ -308,7 +311,8 @@ ts_status ts__lex_symbol(ts__lex *l, ts_str *string)
     if (l->at < l->end && *l->at == '"')
         return ts__lex_string(l, string);
     const char *start = l->at;
-    while (l->at < l->end && (lex_is_letter(*l->at) || lex_is_digit(*l->at) || *l->at == '.' || *l->at == '$'))
+    while (l->at < l->end &&
+           (lex_is_letter(*l->at) || lex_is_digit(*l->at) || *l->at == '.' || *l->at == '$'))
         l->at++;
     if (l->at == start)
         return ts__lex_fail(l, "a name is wanted after '@'");
@@ -335,7 +339,7 @@ ts_status ts__lex_dense(ts__lex *l, uint32_t *index)
     return TS_OK;
 }
 
-/* ---- names of values --------------------------------------------------------------------------------------*/
+/* ---- names of values ------------------------------------------------------------------------- */
 
 static uint64_t lex_hash(ts__piece name)
 {
@@ -416,7 +420,7 @@ ts_status ts__lex_define(ts__lex *l, ts__piece name, ts_val value)
     return TS_OK;
 }
 
-/* ---- types ---------------------------------------------------------------------------------------------------*/
+/* ---- types ----------------------------------------------------------------------------------- */
 
 static ts_status lex_type_at(ts__lex *l, uint32_t depth, ts_type *type);
 
@@ -482,7 +486,8 @@ static ts_status lex_enum(ts__lex *l, const char *const *names, uint32_t n, uint
             *value = (uint8_t)i;
             return TS_OK;
         }
-    return ts__lex_fail(l, "'%.*s' is not one of %s, %s, ...", (int)word.n, word.at, names[0], names[1]);
+    return ts__lex_fail(l, "'%.*s' is not one of %s, %s, ...", (int)word.n, word.at, names[0],
+                        names[1]);
 }
 
 static ts_status lex_tile(ts__lex *l, uint32_t depth, ts_type *type)
@@ -590,7 +595,8 @@ static ts_status lex_composite(ts__lex *l, ts__piece word, uint32_t depth, ts_ty
     static const struct {
         const char *name;
         ts_status (*read)(ts__lex *, uint32_t, ts_type *);
-    } kinds[] = {{"tile", lex_tile}, {"ptr", lex_ptr}, {"tensor_view", lex_tensor_view}, {"func", lex_func}};
+    } kinds[] = {
+        {"tile", lex_tile}, {"ptr", lex_ptr}, {"tensor_view", lex_tensor_view}, {"func", lex_func}};
     TS_TRY(ts__lex_want(l, "<"));
     for (size_t i = 0; i < TS_COUNT(kinds); i++)
         if (ts__piece_is(word, kinds[i].name))

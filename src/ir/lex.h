@@ -23,7 +23,7 @@ typedef struct ts__lex {
     const char *text, *at, *end;
     ts_module *m;
     ts_error *err;
-    TS_VEC(ts__name) names; /* of the current function */
+    TS_VEC(ts__name) names;     /* of the current function */
     uint32_t *table, table_cap; /* open addressing over names, index + 1 */
 } ts__lex;
 
@@ -31,7 +31,7 @@ typedef struct ts__lex {
 TS_CHECKED ts_status ts__lex_fail(const ts__lex *l, const char *format, ...) TS_PRINTF(2, 3);
 
 char ts__lex_peek(ts__lex *l); /* next character that is no space or comment; 0 at the end */
-bool ts__lex_value_follows(const ts__lex *l); /* a '%' comes next, and on the same line */
+bool ts__lex_value_follows(const ts__lex *l);         /* a '%' comes next, and on the same line */
 bool ts__lex_is(ts__lex *l, const char *punctuation); /* takes it when it comes next */
 TS_CHECKED ts_status ts__lex_want(ts__lex *l, const char *punctuation);
 /* Takes a word [A-Za-z_][A-Za-z0-9_.]*; empty when none comes next. */
@@ -42,7 +42,7 @@ TS_CHECKED ts_status ts__lex_int(ts__lex *l, int64_t *value);
 TS_CHECKED ts_status ts__lex_u32(ts__lex *l, uint32_t *value);
 TS_CHECKED ts_status ts__lex_string(ts__lex *l, ts_str *string);
 TS_CHECKED ts_status ts__lex_symbol(ts__lex *l, ts_str *string); /* @name */
-TS_CHECKED ts_status ts__lex_dense(ts__lex *l, uint32_t *index);  /* "hex": new dense data */
+TS_CHECKED ts_status ts__lex_dense(ts__lex *l, uint32_t *index); /* "hex": new dense data */
 TS_CHECKED ts_status ts__lex_payload(ts__lex *l, ts_type elem, uint64_t *payload);
 TS_CHECKED ts_status ts__lex_type(ts__lex *l, ts_type *type);
 

@@ -13,10 +13,10 @@
  *     }
  *
  * `%N` is the index of the instruction, so numbers have gaps where an instruction has no value.
- * Operations: name, attribute words (text.c), operands, optional operands by role (`mask=%5`), result
- * types. Arguments of a region are written with its opener, its `res` instructions as the opener's
- * results; whatever does not fit that picture is written as a `raw` line, because the verifier must be
- * able to show any broken instruction.
+ * Operations: name, attribute words (text.c), operands, optional operands by role (`mask=%5`),
+ * result types. Arguments of a region are written with its opener, its `res` instructions as the
+ * opener's results; whatever does not fit that picture is written as a `raw` line, because the
+ * verifier must be able to show any broken instruction.
  */
 #include "ir/text.h"
 
@@ -27,7 +27,7 @@ typedef struct print_ctx {
     uint32_t flags;
 } print_ctx;
 
-/* ---- strings and names ----------------------------------------------------------------------------*/
+/* ---- strings and names ----------------------------------------------------------------------- */
 
 static void print_string(ts_text *out, const char *s)
 {
@@ -54,7 +54,8 @@ static bool print_is_plain_name(const char *s)
     if (!*s)
         return false;
     for (; *s; s++)
-        if (!(*s == '_' || *s == '.' || *s == '$' || (*s >= '0' && *s <= '9') || ((*s | 32) >= 'a' && (*s | 32) <= 'z')))
+        if (!(*s == '_' || *s == '.' || *s == '$' || (*s >= '0' && *s <= '9') ||
+              ((*s | 32) >= 'a' && (*s | 32) <= 'z')))
             return false;
     return true;
 }
@@ -92,7 +93,7 @@ static void print_value(ts_text *out, ts_val v)
     print_unsigned(out, v);
 }
 
-/* ---- types -----------------------------------------------------------------------------------------*/
+/* ---- types ----------------------------------------------------------------------------------- */
 
 static void print_dim(ts_text *out, int64_t dim)
 {
@@ -131,8 +132,10 @@ static bool print_is_identity(const int32_t *map, uint32_t n)
     return true;
 }
 
-/* partition_view<[16, 32], tensor_view<...>, steps=[..], dim_map=[..], sparse_dim=0, padding=zero> */
-static void print_view(const ts_module *m, const ts_type_info *t, const char *name, uint32_t depth, ts_text *out)
+/* partition_view<[16, 32], tensor_view<...>, steps=[..], dim_map=[..], sparse_dim=0, padding=zero>
+ */
+static void print_view(const ts_module *m, const ts_type_info *t, const char *name, uint32_t depth,
+                       ts_text *out)
 {
     ts_text_puts(out, name);
     print_list64(out, "<[", t->dims, t->rank);
@@ -159,7 +162,8 @@ static void print_view(const ts_module *m, const ts_type_info *t, const char *na
     ts_text_putc(out, '>');
 }
 
-static void print_types(const ts_module *m, const ts_type *at, uint32_t n, uint32_t depth, ts_text *out)
+static void print_types(const ts_module *m, const ts_type *at, uint32_t n, uint32_t depth,
+                        ts_text *out)
 {
     for (uint32_t i = 0; i < n; i++) {
         ts_text_puts(out, i ? ", " : "");
@@ -236,7 +240,7 @@ void ts_print_type(const ts_module *m, ts_type type, ts_text *out)
     print_type_at(m, type, 0, out);
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------------*/
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 static double print_float_value(ts_type elem, uint64_t payload)
 {
@@ -275,7 +279,10 @@ static void print_fixed(ts_text *out, uint64_t mantissa, int places)
 static bool print_decimal(ts_type elem, uint64_t payload, ts_text *out)
 {
     double value = print_float_value(elem, payload), size = value < 0 ? -value : value;
-    uint64_t sign = payload >> (elem == TS_T_f64 ? 63 : elem == TS_T_f16 || elem == TS_T_bf16 ? 15 : 31) & 1;
+    uint64_t sign = payload >> (elem == TS_T_f64                        ? 63
+                                : elem == TS_T_f16 || elem == TS_T_bf16 ? 15
+                                                                        : 31) &
+                    1;
     if (!(size < 9e14)) /* ".0" needs a digit, too */
         return false;
     for (int places = 0; places <= 9; places++) {
@@ -330,7 +337,7 @@ static void print_dense(ts_text *out, const ts_module *m, uint32_t index)
     ts_text_putc(out, '"');
 }
 
-/* ---- attributes ---------------------------------------------------------------------------------------*/
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 static void print_field(ts_text *out, const ts__field *f, uint32_t value)
 {
@@ -360,7 +367,8 @@ static void print_fields(print_ctx *p, const ts_inst *inst)
     }
 }
 
-static void print_words(print_ctx *p, const char *open, const uint32_t *w, uint32_t n, const char *close)
+static void print_words(print_ctx *p, const char *open, const uint32_t *w, uint32_t n,
+                        const char *close)
 {
     ts_text_puts(p->out, open);
     for (uint32_t i = 0; i < n; i++) {
@@ -447,19 +455,22 @@ static void print_alloca(print_ctx *p, const ts_inst *inst)
 }
 
 static void (*const print_attrs[])(print_ctx *, const ts_inst *) = {
-    [TS_ATTR_NONE] = print_fields,    [TS_ATTR_ARITH] = print_fields,   [TS_ATTR_AXIS] = print_fields,
-    [TS_ATTR_MEM] = print_fields,     [TS_ATTR_CONST] = print_constant, [TS_ATTR_INTS] = print_ints,
-    [TS_ATTR_STR] = print_str,        [TS_ATTR_REDUCE] = print_reduce,  [TS_ATTR_ASSUME] = print_assume,
-    [TS_ATTR_ALLOCA] = print_alloca,  [TS_ATTR_MMA] = print_fields,     [TS_ATTR_SIMT] = print_fields,
+    [TS_ATTR_NONE] = print_fields,    [TS_ATTR_ARITH] = print_fields,
+    [TS_ATTR_AXIS] = print_fields,    [TS_ATTR_MEM] = print_fields,
+    [TS_ATTR_CONST] = print_constant, [TS_ATTR_INTS] = print_ints,
+    [TS_ATTR_STR] = print_str,        [TS_ATTR_REDUCE] = print_reduce,
+    [TS_ATTR_ASSUME] = print_assume,  [TS_ATTR_ALLOCA] = print_alloca,
+    [TS_ATTR_MMA] = print_fields,     [TS_ATTR_SIMT] = print_fields,
 };
 
-/* ---- instructions --------------------------------------------------------------------------------------*/
+/* ---- instructions ---------------------------------------------------------------------------- */
 
 /* Everything the instruction refers to lies inside the function's arrays. */
 static bool print_is_sound(const ts_fn *fn, const ts_inst *inst)
 {
-    return inst->op < TS_OP_COUNT && ts__opnds_checked(fn, inst) && ts__attr_words(fn, inst) != TS_NO &&
-           ts__n_plain(inst) != TS_NO && !(inst->flags & ~(uint32_t)TS__ROLES) &&
+    return inst->op < TS_OP_COUNT && ts__opnds_checked(fn, inst) &&
+           ts__attr_words(fn, inst) != TS_NO && ts__n_plain(inst) != TS_NO &&
+           !(inst->flags & ~(uint32_t)TS__ROLES) &&
            (inst->op != TS_OP_constant || inst->n_opnd == 0);
 }
 
@@ -517,8 +528,9 @@ static void print_roles(print_ctx *p, const ts_inst *inst)
 static uint32_t print_n_res(const ts_fn *fn, ts_val first, ts_val owner)
 {
     uint32_t n = 0;
-    while (first + n < fn->inst.n && ts_at(fn, first + n)->op == TS_OP_res && ts_at(fn, first + n)->n_opnd == 1 &&
-           ts_at(fn, first + n)->opnd[0] == owner && ts_at(fn, first + n)->aux == n && !ts_at(fn, first + n)->flags)
+    while (first + n < fn->inst.n && ts_at(fn, first + n)->op == TS_OP_res &&
+           ts_at(fn, first + n)->n_opnd == 1 && ts_at(fn, first + n)->opnd[0] == owner &&
+           ts_at(fn, first + n)->aux == n && !ts_at(fn, first + n)->flags)
         n++;
     return n;
 }
@@ -598,7 +610,7 @@ static void print_plain(print_ctx *p, ts_val v, uint32_t n_res)
     print_result_types(p, first, n_res);
 }
 
-/* ---- regions -----------------------------------------------------------------------------------------*/
+/* ---- regions --------------------------------------------------------------------------------- */
 
 /* Type the argument would have if nothing were said; 0 = always write it. */
 static ts_type print_arg_default(const print_ctx *p, const ts_inst *inst, uint32_t i)
@@ -679,7 +691,8 @@ static void print_reduction(print_ctx *p, ts_val opener)
     ts_text_puts(p->out, ") identity(");
     for (uint32_t i = 0; i < w[2]; i++) {
         ts_text_puts(p->out, i ? ", " : "");
-        ts__print_payload(print_arg_default(p, inst, 2 * i), ts__word64(w + 3 + 2 * (size_t)i), p->out);
+        ts__print_payload(print_arg_default(p, inst, 2 * i), ts__word64(w + 3 + 2 * (size_t)i),
+                          p->out);
     }
     ts_text_puts(p->out, ") args(");
     for (uint32_t i = 0; i < 2 * inst->n_opnd; i++) {
@@ -711,7 +724,8 @@ static bool print_opener(print_ctx *p, ts_val v)
 {
     const ts_inst *inst = ts_at(p->fn, v);
     ts_val end = print_end_of(p->fn, v);
-    if (!end || inst->flags || inst->type || print_n_args(p->fn, v) != print_wanted_args(p->fn, inst))
+    if (!end || inst->flags || inst->type ||
+        print_n_args(p->fn, v) != print_wanted_args(p->fn, inst))
         return false;
     uint32_t n_res = print_n_res(p->fn, end + 1, v);
     print_result_names(p, end + 1, n_res);
@@ -732,7 +746,7 @@ static bool print_opener(print_ctx *p, ts_val v)
     return true;
 }
 
-/* ---- lines ---------------------------------------------------------------------------------------------*/
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void print_loc(print_ctx *p, ts_val v)
 {
@@ -764,7 +778,8 @@ static uint32_t print_simple(print_ctx *p, ts_val v)
 {
     const ts_inst *inst = ts_at(p->fn, v);
     uint8_t op = (uint8_t)TS_MIN(inst->op, 255u);
-    bool structural = op == TS_OP_arg || op == TS_OP_res || op == TS_OP_param || op == TS_OP_none || op == TS_OP_end || op == TS_OP_else;
+    bool structural = op == TS_OP_arg || op == TS_OP_res || op == TS_OP_param || op == TS_OP_none ||
+                      op == TS_OP_end || op == TS_OP_else;
     uint32_t n_res = 0;
     if (structural || !print_is_sound(p->fn, inst) || (inst->type && ts_info(inst)->n_result != 1))
         print_raw(p, v);
@@ -818,7 +833,7 @@ void ts__print_inst(const ts_fn *fn, ts_val v, ts_text *out)
         print_raw(&p, v);
 }
 
-/* ---- functions and modules -------------------------------------------------------------------------------*/
+/* ---- functions and modules ------------------------------------------------------------------- */
 
 static void print_hint(ts_text *out, const char *name, uint32_t value)
 {
@@ -833,7 +848,8 @@ static void print_hint(ts_text *out, const char *name, uint32_t value)
 static bool print_is_param(const ts_fn *fn, ts_val v)
 {
     const ts_inst *inst = ts_at(fn, v);
-    return v < fn->inst.n && inst->op == TS_OP_param && inst->aux == v - 1 && !inst->n_opnd && !inst->flags;
+    return v < fn->inst.n && inst->op == TS_OP_param && inst->aux == v - 1 && !inst->n_opnd &&
+           !inst->flags;
 }
 
 static ts_val print_header(print_ctx *p)

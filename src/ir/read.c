@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Text to IR: the inverse of print.c. The grammar is the printer's; `%` names may be any word, comments
- * run from // to the end of the line. Reading checks the form only (what a line may look like, names
- * before use, sizes); whether the function obeys the rules of the language is verify.c's business.
+ * Text to IR: the inverse of print.c. The grammar is the printer's; `%` names may be any word,
+ * comments run from // to the end of the line. Reading checks the form only (what a line may look
+ * like, names before use, sizes); whether the function obeys the rules of the language is
+ * verify.c's business.
  *
  * A line becomes one instruction plus what the printer folded into it: arguments after an opener,
  * `res` instructions for its results. Locations: args take that of their opener, res that of `end`.
@@ -30,7 +31,7 @@ typedef struct read_line {
     uint32_t aux, flags;
 } read_line;
 
-/* ---- lists ----------------------------------------------------------------------------------------------*/
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 static ts_status read_nomem(const read_ctx *r)
 {
@@ -96,12 +97,13 @@ static ts_status read_result_names(read_ctx *r, read_pieces *list)
     return ts__lex_want(&r->l, "=");
 }
 
-/* ---- emitting ---------------------------------------------------------------------------------------------*/
+/* ---- emitting -------------------------------------------------------------------------------- */
 
 static ts_status read_emit(read_ctx *r, ts_op op, ts_type type, const read_line *line)
 {
     uint32_t n = line ? line->opnds.n : 0;
-    ts_emit(&r->b, op, type, n, n ? line->opnds.at : NULL, line ? line->aux : 0, line ? line->flags : 0);
+    ts_emit(&r->b, op, type, n, n ? line->opnds.at : NULL, line ? line->aux : 0,
+            line ? line->flags : 0);
     return ts_module_failed(r->l.m) ? read_nomem(r) : TS_OK;
 }
 
@@ -125,7 +127,7 @@ static ts_status read_results(read_ctx *r, const read_line *line, ts_val owner)
     return TS_OK;
 }
 
-/* ---- locations ----------------------------------------------------------------------------------------------*/
+/* ---- locations ------------------------------------------------------------------------------- */
 
 static ts_status read_frame(read_ctx *r, ts_loc_info *info)
 {
@@ -168,7 +170,7 @@ static ts_status read_loc(read_ctx *r, ts_val first)
     return ts__lex_want(&r->l, ")");
 }
 
-/* ---- attributes -------------------------------------------------------------------------------------------------*/
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 static ts_status read_pool(read_ctx *r, uint32_t n, const uint32_t *words, uint32_t *aux)
 {
@@ -324,7 +326,7 @@ static ts_status read_alloca(read_ctx *r, read_line *line)
     return read_pool(r, 3, w, &line->aux);
 }
 
-/* ---- plain instructions ----------------------------------------------------------------------------------------*/
+/* ---- plain instructions ---------------------------------------------------------------------- */
 
 /* mask=%a pad=%b src=%c token=%d, in that order */
 static ts_status read_roles(read_ctx *r, read_line *line)
@@ -346,9 +348,11 @@ static ts_status read_roles(read_ctx *r, read_line *line)
 static ts_status read_one_result(read_ctx *r, read_line *line)
 {
     if (line->types.n != 1)
-        return ts__lex_fail(&r->l, "%s has one result: ': type' is wanted here", ts_ops[line->op].name);
+        return ts__lex_fail(&r->l, "%s has one result: ': type' is wanted here",
+                            ts_ops[line->op].name);
     if (line->names.n > 1)
-        return ts__lex_fail(&r->l, "%s has one result, not %u", ts_ops[line->op].name, line->names.n);
+        return ts__lex_fail(&r->l, "%s has one result, not %u", ts_ops[line->op].name,
+                            line->names.n);
     TS_TRY(read_emit(r, line->op, line->types.at[0], line));
     return line->names.n ? ts__lex_define(&r->l, line->names.at[0], read_last(r)) : TS_OK;
 }
@@ -395,9 +399,10 @@ static ts_status read_constant(read_ctx *r, read_line *line)
 }
 
 static ts_status (*const read_attrs[])(read_ctx *, read_line *) = {
-    [TS_ATTR_NONE] = read_fields,  [TS_ATTR_ARITH] = read_fields,   [TS_ATTR_AXIS] = read_fields, [TS_ATTR_MEM] = read_fields,
-    [TS_ATTR_INTS] = read_ints,    [TS_ATTR_STR] = read_str,        [TS_ATTR_ASSUME] = read_assume,
-    [TS_ATTR_ALLOCA] = read_alloca, [TS_ATTR_MMA] = read_fields,    [TS_ATTR_SIMT] = read_fields,
+    [TS_ATTR_NONE] = read_fields,   [TS_ATTR_ARITH] = read_fields,  [TS_ATTR_AXIS] = read_fields,
+    [TS_ATTR_MEM] = read_fields,    [TS_ATTR_INTS] = read_ints,     [TS_ATTR_STR] = read_str,
+    [TS_ATTR_ASSUME] = read_assume, [TS_ATTR_ALLOCA] = read_alloca, [TS_ATTR_MMA] = read_fields,
+    [TS_ATTR_SIMT] = read_fields,
 };
 
 static ts_status read_plain(read_ctx *r, read_line *line)
@@ -411,7 +416,7 @@ static ts_status read_plain(read_ctx *r, read_line *line)
     return read_finish(r, line);
 }
 
-/* ---- regions ---------------------------------------------------------------------------------------------------*/
+/* ---- regions --------------------------------------------------------------------------------- */
 
 static ts_status read_statement(read_ctx *r);
 
@@ -442,10 +447,14 @@ static ts_status read_arg(read_ctx *r, read_args *args)
         TS_TRY(ts__lex_type(&r->l, &type));
     if (args->names.n == 2 * TS__MAX_OPNDS)
         return ts__lex_fail(&r->l, "too many arguments");
-    return TS_PUSH(r->arena, &args->names, name) && TS_PUSH(r->arena, &args->types, type) ? TS_OK : read_nomem(r);
+    return TS_PUSH(r->arena, &args->names, name) && TS_PUSH(r->arena, &args->types, type)
+               ? TS_OK
+               : read_nomem(r);
 }
 
-static ts_status read_emit_args(read_ctx *r, const read_args *args, ts_type (*by_default)(const read_ctx *, const read_line *, uint32_t),
+static ts_status read_emit_args(read_ctx *r, const read_args *args,
+                                ts_type (*by_default)(const read_ctx *, const read_line *,
+                                                      uint32_t),
                                 const read_line *line)
 {
     for (uint32_t i = 0; i < args->names.n; i++) {
@@ -616,11 +625,12 @@ static ts_status read_region(read_ctx *r, read_line *line)
     return read_close(r, line, opener);
 }
 
-/* ---- statements, functions, modules --------------------------------------------------------------------------*/
+/* ---- statements, functions, modules ---------------------------------------------------------- */
 
 static bool read_is_structural(ts_op op)
 {
-    return op == TS_OP_none || op == TS_OP_param || op == TS_OP_arg || op == TS_OP_res || op == TS_OP_else || op == TS_OP_end;
+    return op == TS_OP_none || op == TS_OP_param || op == TS_OP_arg || op == TS_OP_res ||
+           op == TS_OP_else || op == TS_OP_end;
 }
 
 static ts_status read_statement(read_ctx *r)
@@ -670,7 +680,10 @@ static ts_status read_hints(read_ctx *r, ts_fn *fn)
     struct {
         const char *name;
         uint8_t *at;
-    } hints[] = {{"num_ctas", &fn->num_ctas}, {"occupancy", &fn->occupancy}, {"num_warps", &fn->num_warps}, {"opt_level", &fn->opt_level}};
+    } hints[] = {{"num_ctas", &fn->num_ctas},
+                 {"occupancy", &fn->occupancy},
+                 {"num_warps", &fn->num_warps},
+                 {"opt_level", &fn->opt_level}};
     while (ts__lex_peek(&r->l) != '{') {
         ts__piece word = ts__lex_word(&r->l);
         uint32_t value;
@@ -682,7 +695,8 @@ static ts_status read_hints(read_ctx *r, ts_fn *fn)
         while (i < TS_COUNT(hints) && !ts__piece_is(word, hints[i].name))
             i++;
         if (i == TS_COUNT(hints))
-            return ts__lex_fail(&r->l, "a hint is num_ctas, occupancy, num_warps, opt_level or checked");
+            return ts__lex_fail(&r->l,
+                                "a hint is num_ctas, occupancy, num_warps, opt_level or checked");
         TS_TRY(ts__lex_want(&r->l, "="));
         TS_TRY(ts__lex_u32(&r->l, &value));
         if (value > 255)
@@ -741,10 +755,12 @@ static ts_status read_item(read_ctx *r)
     if (ts__piece_is(word, "entry") || ts__piece_is(word, "func"))
         return read_fn(r, level, word.at[0] == 'e');
     r->l.at = word.at;
-    return ts__lex_fail(&r->l, "a module holds functions (entry, func) and globals (global, constant)");
+    return ts__lex_fail(&r->l,
+                        "a module holds functions (entry, func) and globals (global, constant)");
 }
 
-ts_status ts_read_module(ts_arena *arena, const char *text, size_t n, ts_module **out, ts_error *err)
+ts_status ts_read_module(ts_arena *arena, const char *text, size_t n, ts_module **out,
+                         ts_error *err)
 {
     read_ctx r = {.l = {.text = text, .at = text, .end = text + n, .err = err}, .arena = arena};
     *out = NULL;

@@ -5,18 +5,21 @@
  */
 #include "ir/text.h"
 
-/* ---- names by value ------------------------------------------------------------------------------*/
+/* ---- names by value -------------------------------------------------------------------------- */
 
 static const char *const text_round[] = {"rn", "rz", "rm", "rp", "approx", "full", "rzi", "ra"};
 static const char *const text_pred[] = {"eq", "ne", "lt", "le", "gt", "ge"};
 static const char *const text_order[] = {"weak", "relaxed", "acquire", "release", "acq_rel"};
 static const char *const text_scope[] = {NULL, "block", "device", "sys"};
-static const char *const text_rmw[] = {"and", "or", "xor", "add", "addf", "max", "min", "umax", "umin", "xchg", "cas"};
+static const char *const text_rmw[] = {"and", "or",   "xor",  "add",  "addf", "max",
+                                       "min", "umax", "umin", "xchg", "cas"};
 static const char *const text_tma[] = {NULL, "tma", "no_tma"};
 static const char *const text_sreg[] = {
-    "tid.x",    "tid.y",    "tid.z",    "ctaid.x", "ctaid.y", "ctaid.z", "nctaid.x",     "nctaid.y",   "nctaid.z", "ntid.x",
-    "ntid.y",   "ntid.z",   "laneid",   "warpid",  "smid",    "cluster_rank", "cluster_id", "ncluster", "clock64",  "lanemask_lt"};
-static const char *const text_cache[] = {NULL, "nc", "stream", "volatile", "relaxed", "acquire", "release"};
+    "tid.x",    "tid.y",        "tid.z",      "ctaid.x",  "ctaid.y", "ctaid.z",    "nctaid.x",
+    "nctaid.y", "nctaid.z",     "ntid.x",     "ntid.y",   "ntid.z",  "laneid",     "warpid",
+    "smid",     "cluster_rank", "cluster_id", "ncluster", "clock64", "lanemask_lt"};
+static const char *const text_cache[] = {NULL,      "nc",      "stream", "volatile",
+                                         "relaxed", "acquire", "release"};
 static const char *const text_shfl[] = {"idx", "up", "down", "bfly"};
 static const char *const text_vote[] = {"any", "all", "ballot"};
 static const char *const text_fence[] = {"cta", "gpu", "sys", "proxy_async", "mbar_init"};
@@ -30,23 +33,27 @@ static const char *const text_elem[] = {
 #include "ir/type.def"
 };
 _Static_assert(TS_COUNT(text_rmw) == TS_RMW_CAS + 1, "one word for each atomic");
-_Static_assert(TS_COUNT(text_sreg) == TS_SREG_LANEMASK_LT + 1, "one word for each special register");
+_Static_assert(TS_COUNT(text_sreg) == TS_SREG_LANEMASK_LT + 1,
+               "one word for each special register");
 _Static_assert(TS_COUNT(text_cache) == TS_CACHE_RELEASE + 1, "one word for each cache kind");
 _Static_assert(TS_COUNT(text_fence) == TS_FENCE_MBAR_INIT + 1, "one word for each fence");
 
+/* clang-format off */
 #define NAMED(label, names, shift, width, always) {label, names, TS_COUNT(names), shift, width, always}
 #define BIT(word, shift) {word, (const char *const[]){NULL, word}, 2, shift, 1, false}
 #define NUMBER(label, shift, width) {label, NULL, 0, shift, width, false}
 #define KIND(names) NAMED("kind", names, 0, 8, true)
+/* clang-format on */
 
-/* ---- fields by attribute -------------------------------------------------------------------------*/
+/* ---- fields by attribute --------------------------------------------------------------------- */
 
 #define ARITH_FIELDS                                                                               \
-    NAMED("round", text_round, 0, 3, false), BIT("ftz", 3), BIT("nan", 4), BIT("unsigned", 5), BIT("unsigned_b", 6), \
-        BIT("nsw", 7), BIT("nuw", 8), BIT("unordered", 12), BIT("fast_acc", 13), BIT("sat", 14)
+    NAMED("round", text_round, 0, 3, false), BIT("ftz", 3), BIT("nan", 4), BIT("unsigned", 5),     \
+        BIT("unsigned_b", 6), BIT("nsw", 7), BIT("nuw", 8), BIT("unordered", 12),                  \
+        BIT("fast_acc", 13), BIT("sat", 14)
 #define MEM_FIELDS                                                                                 \
-    NAMED("order", text_order, 0, 3, false), NAMED("scope", text_scope, 3, 2, false), NUMBER("latency", 9, 4), \
-        NAMED("tma", text_tma, 13, 2, false), NUMBER("inbounds", 16, 8)
+    NAMED("order", text_order, 0, 3, false), NAMED("scope", text_scope, 3, 2, false),              \
+        NUMBER("latency", 9, 4), NAMED("tma", text_tma, 13, 2, false), NUMBER("inbounds", 16, 8)
 
 static const ts__field text_arith[] = {NAMED("pred", text_pred, 9, 3, false), ARITH_FIELDS};
 static const ts__field text_cmp[] = {NAMED("pred", text_pred, 9, 3, true), ARITH_FIELDS};
@@ -62,10 +69,12 @@ static const ts__field text_wgmma[] = {NAMED("shape", text_mma, 0, 8, true),
                                        BIT("u_a", 27),
                                        BIT("u_b", 28)};
 
-static const ts__field text_simt[] = {NUMBER("kind", 0, 8), NUMBER("number", 8, 16), NUMBER("extra", 24, 8)};
+static const ts__field text_simt[] = {NUMBER("kind", 0, 8), NUMBER("number", 8, 16),
+                                      NUMBER("extra", 24, 8)};
 static const ts__field text_sregs[] = {KIND(text_sreg)};
 static const ts__field text_shared[] = {{"offset", NULL, 0, 0, 32, true}};
-static const ts__field text_access[] = {NAMED("cache", text_cache, 0, 8, false), NUMBER("n", 8, 16)};
+static const ts__field text_access[] = {NAMED("cache", text_cache, 0, 8, false),
+                                        NUMBER("n", 8, 16)};
 static const ts__field text_shfls[] = {KIND(text_shfl), NUMBER("clamp", 8, 16)};
 static const ts__field text_votes[] = {KIND(text_vote)};
 static const ts__field text_redux[] = {KIND(text_rmw)};
@@ -75,12 +84,14 @@ static const ts__field text_bytes[] = {NUMBER("bytes", 8, 16)};
 static const ts__field text_pending[] = {NUMBER("pending", 8, 16), BIT("read", 24)};
 static const ts__field text_count[] = {NUMBER("count", 8, 16)};
 static const ts__field text_map[] = {NUMBER("map", 0, 8), NUMBER("rank", 8, 16)};
-static const ts__field text_map_reduce[] = {NAMED("mode", text_rmw, 24, 8, true), NUMBER("map", 0, 8), NUMBER("rank", 8, 16)};
+static const ts__field text_map_reduce[] = {NAMED("mode", text_rmw, 24, 8, true),
+                                            NUMBER("map", 0, 8), NUMBER("rank", 8, 16)};
 static const ts__field text_matrix[] = {NUMBER("n", 8, 16), BIT("trans", 24)};
 static const ts__field text_prmt[] = {NUMBER("selector", 8, 16)};
 static const ts__field text_maxnreg[] = {NUMBER("regs", 8, 16), BIT("inc", 24)};
 static const ts__field text_sleep[] = {NUMBER("ns", 8, 16)};
 
+/* clang-format off */
 #define LIST(fields) {fields, TS_COUNT(fields)}
 static const struct {
     ts_op op;
@@ -103,12 +114,14 @@ static const struct {
     {TS_OP_cvt_pack, LIST(text_cvt_pack)},   {TS_OP_cmpf, LIST(text_cmp)},
     {TS_OP_cmpi, LIST(text_cmp)},
 };
+/* clang-format on */
 
 ts__fields ts__fields_of(ts_op op)
 {
     static const ts__fields by_attr[] = {
-        [TS_ATTR_ARITH] = LIST(text_arith), [TS_ATTR_AXIS] = LIST(text_axis), [TS_ATTR_MEM] = LIST(text_mem),
-        [TS_ATTR_MMA] = LIST(text_wgmma),   [TS_ATTR_SIMT] = LIST(text_simt),
+        [TS_ATTR_ARITH] = LIST(text_arith), [TS_ATTR_AXIS] = LIST(text_axis),
+        [TS_ATTR_MEM] = LIST(text_mem),     [TS_ATTR_MMA] = LIST(text_wgmma),
+        [TS_ATTR_SIMT] = LIST(text_simt),
     };
     for (size_t i = 0; i < TS_COUNT(text_by_op); i++)
         if (text_by_op[i].op == op)
@@ -124,7 +137,7 @@ uint32_t ts__fields_mask(ts__fields fields)
     return (uint32_t)mask;
 }
 
-/* ---- checked access ------------------------------------------------------------------------------*/
+/* ---- checked access -------------------------------------------------------------------------- */
 
 const ts__role ts__roles[TS__N_ROLES] = {
     {"mask", TS_F_MASK}, {"pad", TS_F_PAD}, {"src", TS_F_SRC}, {"token", TS_F_TOKEN}};
@@ -168,7 +181,8 @@ uint32_t ts__attr_words(const ts_fn *fn, const ts_inst *inst)
     if (inst->op >= TS_OP_COUNT)
         return TS_NO;
     uint32_t have = inst->aux < fn->pool.n ? fn->pool.n - inst->aux : 0;
-    uint64_t n = text_attr_length(ts_ops[inst->op].attr, have ? fn->pool.at + inst->aux : NULL, have);
+    uint64_t n =
+        text_attr_length(ts_ops[inst->op].attr, have ? fn->pool.at + inst->aux : NULL, have);
     if (n == 0)
         return 0;
     return n <= have ? (uint32_t)n : TS_NO;
@@ -187,7 +201,7 @@ bool ts__type_known(const ts_module *m, ts_type type)
     return type < TS_T_FIRST_COMPOSITE || type - TS_T_FIRST_COMPOSITE < m->type.n;
 }
 
-/* ---- numbers --------------------------------------------------------------------------------------*/
+/* ---- numbers --------------------------------------------------------------------------------- */
 
 double ts__decimal(int64_t mantissa, int exponent10)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What print.c, read.c and verify.c share: how packed attribute words are cut into named fields, and
- * access to operands and pool words that cannot leave the pool, whatever the instruction says.
+ * What print.c, read.c and verify.c share: how packed attribute words are cut into named fields,
+ * and access to operands and pool words that cannot leave the pool, whatever the instruction says.
  *
  * A field is some bits of `aux`. It is written as one word when the value has a name (`ftz`, `rz`,
- * `acquire`), else as `label=number`; a zero is silent unless `always`. So `cmpi lt unsigned %1, %2`
- * and `ld nc n=4 %1` need no code of their own.
+ * `acquire`), else as `label=number`; a zero is silent unless `always`. So `cmpi lt unsigned %1,
+ * %2` and `ld nc n=4 %1` need no code of their own.
  */
 #ifndef TS_IR_TEXT_H
 #define TS_IR_TEXT_H
@@ -59,8 +59,8 @@ void ts__print_module(const ts_module *module, uint32_t flags, ts_text *out);
 /* One instruction on one line, never failing on a broken one. */
 void ts__print_inst(const ts_fn *fn, ts_val v, ts_text *out);
 
-/* A payload (see ts_const_bits) as text: integers in decimal, floats in decimal when that reads back
- * to the same bits, else the bits in hexadecimal. */
+/* A payload (see ts_const_bits) as text: integers in decimal, floats in decimal when that reads
+ * back to the same bits, else the bits in hexadecimal. */
 void ts__print_payload(ts_type elem, uint64_t payload, ts_text *out);
 /* What the reader makes of mantissa * 10^exponent10 (|mantissa| < 2^53, |exponent10| <= 22): both
  * are exact in double, so one correctly rounded operation gives the value, in any locale. */
@@ -68,7 +68,8 @@ double ts__decimal(int64_t mantissa, int exponent10);
 uint64_t ts__float_payload(ts_type elem, double value);
 static inline bool ts__has_decimal(ts_type elem) /* floats that the decimal form serves */
 {
-    return elem == TS_T_f16 || elem == TS_T_bf16 || elem == TS_T_f32 || elem == TS_T_tf32 || elem == TS_T_f64;
+    return elem == TS_T_f16 || elem == TS_T_bf16 || elem == TS_T_f32 || elem == TS_T_tf32 ||
+           elem == TS_T_f64;
 }
 
 #endif

@@ -3,36 +3,39 @@
  * The verifier: every rule of op.def and the structure of a function. The first broken rule is
  * reported with the instruction printed and its source place.
  *
- * The input may be any array of instructions, so each step only uses what earlier steps have proved:
+ * The input may be any array of instructions, so each step only uses what earlier steps have
+ * proved:
  *   1. bounds     operation, operands, pool words, types exist; level; attribute bits are known
  *   2. structure  openers, else, end match; arg and res stand where they belong and are as many as
  *                 they must be; regions end in a terminator that may end them
- *   3. values     every operand has a value, comes earlier, and its region is still open (dominance)
- *   4. rules      counts, types and attributes of each instruction (here elementwise ones; the rest in
- *                 verify_tile.c and verify_simt.c; types in verify_type.c)
+ *   3. values     every operand has a value, comes earlier, and its region is still open
+ * (dominance)
+ *   4. rules      counts, types and attributes of each instruction (here elementwise ones; the rest
+ * in verify_tile.c and verify_simt.c; types in verify_type.c)
  */
 #include "ir/verify.h"
 
 typedef struct verify_fn {
     ts__verify c;
     ts_arena scratch;
-    uint32_t *end, *other;        /* opener -> end, else */
-    uint32_t *region;             /* value -> opener or else whose region holds it; 0 = body */
-    uint32_t *parent;             /* instruction -> innermost opener around it */
-    uint32_t *closes;             /* else, end -> their opener */
-    uint32_t *first_res, *n_res;  /* instruction -> its res run */
-    bool *open;                   /* region -> still open at the current instruction */
-    bool *seen_type;              /* composite types already found good */
+    uint32_t *end, *other;       /* opener -> end, else */
+    uint32_t *region;            /* value -> opener or else whose region holds it; 0 = body */
+    uint32_t *parent;            /* instruction -> innermost opener around it */
+    uint32_t *closes;            /* else, end -> their opener */
+    uint32_t *first_res, *n_res; /* instruction -> its res run */
+    bool *open;                  /* region -> still open at the current instruction */
+    bool *seen_type;             /* composite types already found good */
 } verify_fn;
 
-/* ---- reporting --------------------------------------------------------------------------------------*/
+/* ---- reporting ------------------------------------------------------------------------------- */
 
 static void verify_place(const ts__verify *c, ts_text *out)
 {
     ts_loc loc = c->v < c->fn->loc.n ? c->fn->loc.at[c->v] : 0;
     for (int n = 0; n < 16 && loc && loc < c->m->locs.n; n++, loc = c->m->locs.at[loc].caller) {
         const ts_loc_info *l = &c->m->locs.at[loc];
-        ts_text_printf(out, "\n  %s %s:%u:%u", n ? "called from" : "at", ts_str_get(c->m, l->file), l->line, l->col);
+        ts_text_printf(out, "\n  %s %s:%u:%u", n ? "called from" : "at", ts_str_get(c->m, l->file),
+                       l->line, l->col);
     }
 }
 
@@ -50,7 +53,8 @@ ts_status ts__verify_fail(const ts__verify *c, const char *format, ...)
         ts__print_inst(c->fn, c->v, &text);
     }
     verify_place(c, &text);
-    ts_fail(c->err, TS_VERIFY, "@%s, %%%u: %.2000s%s", ts_str_get(c->m, c->fn->name), c->v, rule.text, ts_text_get(&text));
+    ts_fail(c->err, TS_VERIFY, "@%s, %%%u: %.2000s%s", ts_str_get(c->m, c->fn->name), c->v,
+            rule.text, ts_text_get(&text));
     ts_text_deinit(&text);
     return TS_VERIFY;
 }
@@ -65,7 +69,7 @@ static void verify_look(verify_fn *f, ts_val v)
     c->type = c->inst->type;
 }
 
-/* ---- 1. bounds --------------------------------------------------------------------------------------*/
+/* ---- 1. bounds ------------------------------------------------------------------------------- */
 
 static ts_status verify_seen_type(verify_fn *f, ts_type type)
 {
@@ -104,9 +108,10 @@ static ts_status verify_bounds(verify_fn *f)
 {
     const ts__verify *c = &f->c;
     const ts_inst *inst = c->inst;
-    TS__WANT(c, inst->op > TS_OP_none && inst->op < TS_OP_COUNT, "operation %u does not exist", inst->op);
-    TS__WANT(c, ts_ops[inst->op].level & c->fn->level, "%s does not belong to the %s level", ts_ops[inst->op].name,
-             c->fn->level == TS_LEVEL_T ? "tile" : "thread");
+    TS__WANT(c, inst->op > TS_OP_none && inst->op < TS_OP_COUNT, "operation %u does not exist",
+             inst->op);
+    TS__WANT(c, ts_ops[inst->op].level & c->fn->level, "%s does not belong to the %s level",
+             ts_ops[inst->op].name, c->fn->level == TS_LEVEL_T ? "tile" : "thread");
     TS__WANT(c, c->opnd, "the operands lie outside the pool");
     TS__WANT(c, !(inst->flags & ~(uint32_t)TS__ROLES), "flags 0x%x mean nothing", inst->flags);
     TS__WANT(c, c->n != TS_NO, "the flags promise more operands than there are");
@@ -116,7 +121,7 @@ static ts_status verify_bounds(verify_fn *f)
     return verify_attr_bits(c);
 }
 
-/* ---- 2. structure ------------------------------------------------------------------------------------*/
+/* ---- 2. structure ---------------------------------------------------------------------------- */
 
 /* How many `arg`s follow an opener. */
 static uint32_t verify_wanted_args(const ts_inst *opener)
@@ -144,7 +149,8 @@ static ts_status verify_args(verify_fn *f, ts_val opener)
     uint32_t wanted = verify_wanted_args(ts_at(f->c.fn, opener));
     for (uint32_t i = 0; i < wanted; i++) {
         ts_val v = opener + 1 + i;
-        bool good = v < f->c.fn->inst.n && ts_at(f->c.fn, v)->op == TS_OP_arg && ts_at(f->c.fn, v)->aux == i;
+        bool good = v < f->c.fn->inst.n && ts_at(f->c.fn, v)->op == TS_OP_arg &&
+                    ts_at(f->c.fn, v)->aux == i;
         TS__WANT(&f->c, good, "the region needs %u arguments in order after its opener", wanted);
     }
     return TS_OK;
@@ -155,8 +161,9 @@ static void verify_count_res(verify_fn *f, ts_val owner, ts_val first)
 {
     const ts_fn *fn = f->c.fn;
     uint32_t n = 0;
-    while (first + n < fn->inst.n && ts_at(fn, first + n)->op == TS_OP_res && ts_at(fn, first + n)->n_opnd == 1 &&
-           ts_at(fn, first + n)->opnd[0] == owner && ts_at(fn, first + n)->aux == n)
+    while (first + n < fn->inst.n && ts_at(fn, first + n)->op == TS_OP_res &&
+           ts_at(fn, first + n)->n_opnd == 1 && ts_at(fn, first + n)->opnd[0] == owner &&
+           ts_at(fn, first + n)->aux == n)
         n++;
     f->first_res[owner] = first;
     f->n_res[owner] = n;
@@ -168,27 +175,32 @@ static ts_status verify_close(verify_fn *f, ts_val opener, ts_val v)
     TS__WANT(c, opener, "there is no open region here");
     f->closes[v] = opener;
     const ts_op_info *info = ts_info(ts_at(c->fn, opener));
-    TS__WANT(c, verify_is_term(c->fn, v - 1), "the region of %%%u ends without yield, continue, break or return", opener);
+    TS__WANT(c, verify_is_term(c->fn, v - 1),
+             "the region of %%%u ends without yield, continue, break or return", opener);
     if (c->inst->op == TS_OP_else) {
         TS__WANT(c, ts_at(c->fn, opener)->op == TS_OP_if, "%s has no else", info->name);
         TS__WANT(c, !f->other[opener], "%%%u has an else already", opener);
         f->other[opener] = v;
         return TS_OK;
     }
-    TS__WANT(c, ts_at(c->fn, opener)->op != TS_OP_if || f->other[opener], "the if at %%%u has no else", opener);
+    TS__WANT(c, ts_at(c->fn, opener)->op != TS_OP_if || f->other[opener],
+             "the if at %%%u has no else", opener);
     f->end[opener] = v;
     verify_count_res(f, opener, v + 1);
     return TS_OK;
 }
 
-/* Where an arg or res may stand: args follow their opener, res follow `end` or their instruction. */
+/* Where an arg or res may stand: args follow their opener, res follow `end` or their instruction.
+ */
 static ts_status verify_placement(verify_fn *f, ts_val opener)
 {
     const ts__verify *c = &f->c;
     if (c->inst->op == TS_OP_arg)
-        TS__WANT(c, opener && c->v <= opener + verify_wanted_args(ts_at(c->fn, opener)), "an arg belongs right after the opener of a region");
+        TS__WANT(c, opener && c->v <= opener + verify_wanted_args(ts_at(c->fn, opener)),
+                 "an arg belongs right after the opener of a region");
     if (c->inst->op == TS_OP_param)
-        TS__WANT(c, c->v <= c->fn->n_params && c->inst->aux == c->v - 1, "params come first, in order");
+        TS__WANT(c, c->v <= c->fn->n_params && c->inst->aux == c->v - 1,
+                 "params come first, in order");
     if (c->inst->op == TS_OP_res) {
         ts_val owner = c->inst->n_opnd == 1 ? c->inst->opnd[0] : 0;
         TS__WANT(c, owner && owner < c->v, "res names the instruction it is a result of");
@@ -206,7 +218,8 @@ static ts_status verify_structure(verify_fn *f)
         verify_look(f, v);
         uint32_t op = f->c.inst->op;
         bool closes = op == TS_OP_else || op == TS_OP_end;
-        TS__WANT(&f->c, closes || v == 1 || !verify_is_term(fn, v - 1), "an instruction follows a terminator in its region");
+        TS__WANT(&f->c, closes || v == 1 || !verify_is_term(fn, v - 1),
+                 "an instruction follows a terminator in its region");
         TS_TRY(verify_placement(f, opener));
         if (closes)
             TS_TRY(verify_close(f, opener, v));
@@ -221,7 +234,8 @@ static ts_status verify_structure(verify_fn *f)
         f->parent[v] = opener;
         if (ts_ops[op].flags & TS_REGION) {
             opener = region = v;
-            TS__WANT(&f->c, ++depth <= TS__MAX_NEST, "regions are nested deeper than %d", TS__MAX_NEST);
+            TS__WANT(&f->c, ++depth <= TS__MAX_NEST, "regions are nested deeper than %d",
+                     TS__MAX_NEST);
             TS_TRY(verify_args(f, v));
         } else if (ts_ops[op].n_result == TS_N)
             verify_count_res(f, v, v + 1);
@@ -232,7 +246,7 @@ static ts_status verify_structure(verify_fn *f)
     return TS_OK;
 }
 
-/* ---- 3. values ---------------------------------------------------------------------------------------*/
+/* ---- 3. values ------------------------------------------------------------------------------- */
 
 static ts_status verify_values(const verify_fn *f)
 {
@@ -243,7 +257,8 @@ static ts_status verify_values(const verify_fn *f)
         ts_val d = c->opnd[i];
         TS__WANT(c, d && ts_type_of(c->fn, d), "operand %u, %%%u, has no value", i, d);
         TS__WANT(c, d < c->v, "operand %%%u is defined later", d);
-        TS__WANT(c, !f->region[d] || f->open[f->region[d]], "operand %%%u was defined in a region that has ended", d);
+        TS__WANT(c, !f->region[d] || f->open[f->region[d]],
+                 "operand %%%u was defined in a region that has ended", d);
     }
     return TS_OK;
 }
@@ -261,14 +276,15 @@ static void verify_track(verify_fn *f)
         f->open[v] = true;
 }
 
-/* ---- 4. terminators ------------------------------------------------------------------------------------*/
+/* ---- 4. terminators -------------------------------------------------------------------------- */
 
 /* Operands must be as many and of the types of `n` values found by type_of(c, i). */
 static ts_status verify_flow(const ts__verify *c, uint32_t n, ts_val first, const char *what)
 {
     TS__WANT(c, c->n == n, "%s gives %u values, %s has %u", ts_info(c->inst)->name, c->n, what, n);
     for (uint32_t i = 0; i < n; i++)
-        TS__WANT(c, ts__verify_opnd(c, i) == ts_type_of(c->fn, first + i), "value %u has another type than %s", i, what);
+        TS__WANT(c, ts__verify_opnd(c, i) == ts_type_of(c->fn, first + i),
+                 "value %u has another type than %s", i, what);
     return TS_OK;
 }
 
@@ -285,25 +301,30 @@ static ts_status verify_term(const verify_fn *f)
 {
     const ts__verify *c = &f->c;
     ts_val opener = f->parent[c->v], loop = verify_loop_of(f, c->v);
-    uint32_t inner = opener ? ts_at(c->fn, opener)->op : TS_OP_none, outer = loop ? ts_at(c->fn, loop)->op : TS_OP_none;
+    uint32_t inner = opener ? ts_at(c->fn, opener)->op : TS_OP_none,
+             outer = loop ? ts_at(c->fn, loop)->op : TS_OP_none;
     if (c->inst->op == TS_OP_yield) {
-        TS__WANT(c, opener && inner != TS_OP_for && inner != TS_OP_loop, "yield ends regions of if, cold, reduce and scan");
+        TS__WANT(c, opener && inner != TS_OP_for && inner != TS_OP_loop,
+                 "yield ends regions of if, cold, reduce and scan");
         if (inner == TS_OP_if || inner == TS_OP_cold)
             return verify_flow(c, f->n_res[opener], f->first_res[opener], "its opener");
         return TS_OK; /* compared with the inputs by the reduction's rule */
     }
-    TS__WANT(c, outer == TS_OP_none || outer == TS_OP_for || outer == TS_OP_loop, "the flow cannot leave a %s", ts_ops[outer].name);
+    TS__WANT(c, outer == TS_OP_none || outer == TS_OP_for || outer == TS_OP_loop,
+             "the flow cannot leave a %s", ts_ops[outer].name);
     if (c->inst->op == TS_OP_return)
         return TS_OK;
-    TS__WANT(c, outer == TS_OP_loop || (outer == TS_OP_for && c->inst->op == TS_OP_continue), "there is no %s around this %s",
-             c->inst->op == TS_OP_break ? "loop" : "for or loop", ts_info(c->inst)->name);
+    TS__WANT(c, outer == TS_OP_loop || (outer == TS_OP_for && c->inst->op == TS_OP_continue),
+             "there is no %s around this %s", c->inst->op == TS_OP_break ? "loop" : "for or loop",
+             ts_info(c->inst)->name);
     if (c->inst->op == TS_OP_break)
         return verify_flow(c, f->n_res[loop], f->first_res[loop], "the loop");
     bool counted = outer == TS_OP_for;
-    return verify_flow(c, ts_at(c->fn, loop)->n_opnd - (counted ? 3u : 0), loop + 1 + counted, "the loop's arguments");
+    return verify_flow(c, ts_at(c->fn, loop)->n_opnd - (counted ? 3u : 0), loop + 1 + counted,
+                       "the loop's arguments");
 }
 
-/* ---- openers ---------------------------------------------------------------------------------------------*/
+/* ---- openers --------------------------------------------------------------------------------- */
 
 static bool verify_can_flow(const ts_module *m, ts_type t)
 {
@@ -314,7 +335,8 @@ static ts_status verify_results_flow(const verify_fn *f)
 {
     const ts__verify *c = &f->c;
     for (uint32_t i = 0; i < f->n_res[c->v]; i++)
-        TS__WANT(c, verify_can_flow(c->m, ts_type_of(c->fn, f->first_res[c->v] + i)), "result %u is neither tile, pointer nor token", i);
+        TS__WANT(c, verify_can_flow(c->m, ts_type_of(c->fn, f->first_res[c->v] + i)),
+                 "result %u is neither tile, pointer nor token", i);
     return TS_OK;
 }
 
@@ -323,7 +345,8 @@ static ts_status verify_carried(const verify_fn *f, uint32_t first_opnd, uint32_
     const ts__verify *c = &f->c;
     for (uint32_t i = first_opnd; i < c->n; i++) {
         ts_type type = ts__verify_opnd(c, i);
-        TS__WANT(c, verify_can_flow(c->m, type), "carried value %u is neither tile, pointer nor token", i - first_opnd);
+        TS__WANT(c, verify_can_flow(c->m, type),
+                 "carried value %u is neither tile, pointer nor token", i - first_opnd);
         TS__WANT(c, ts_type_of(c->fn, c->v + 1 + first_arg + i - first_opnd) == type,
                  "argument %u has another type than its first value", first_arg + i - first_opnd);
     }
@@ -336,14 +359,19 @@ static ts_status verify_for(const verify_fn *f)
     TS__WANT(c, c->n >= 3, "for needs lower bound, upper bound and step");
     ts_type t = ts__verify_opnd(c, 0);
     TS__WANT(c, ts__is_scalar_int(t) && t != TS_T_i1, "the bounds of a for are integers");
-    TS__WANT(c, t == ts__verify_opnd(c, 1) && t == ts__verify_opnd(c, 2) && t == ts_type_of(c->fn, c->v + 1),
+    TS__WANT(c,
+             t == ts__verify_opnd(c, 1) && t == ts__verify_opnd(c, 2) &&
+                 t == ts_type_of(c->fn, c->v + 1),
              "bounds, step and induction variable have one type");
     TS__WANT(c, !(c->inst->aux & ~(uint32_t)TS_A_UNSIGNED), "for only knows unsigned");
     int64_t step;
-    TS__WANT(c, !ts_const_as_int(c->fn, c->opnd[2], &step) || step > 0, "the step of a for is positive");
-    TS__WANT(c, f->n_res[c->v] == c->n - 3, "for has %u results for %u carried values", f->n_res[c->v], c->n - 3);
+    TS__WANT(c, !ts_const_as_int(c->fn, c->opnd[2], &step) || step > 0,
+             "the step of a for is positive");
+    TS__WANT(c, f->n_res[c->v] == c->n - 3, "for has %u results for %u carried values",
+             f->n_res[c->v], c->n - 3);
     for (uint32_t i = 0; i < f->n_res[c->v]; i++)
-        TS__WANT(c, ts_type_of(c->fn, f->first_res[c->v] + i) == ts__verify_opnd(c, 3 + i), "result %u has another type than its first value", i);
+        TS__WANT(c, ts_type_of(c->fn, f->first_res[c->v] + i) == ts__verify_opnd(c, 3 + i),
+                 "result %u has another type than its first value", i);
     return verify_carried(f, 3, 1);
 }
 
@@ -353,17 +381,24 @@ static ts_status verify_reduction(verify_fn *f)
     const ts__verify *c = &f->c;
     const ts_inst *yield = ts_at(c->fn, f->end[c->v] - 1);
     const uint32_t *values = ts__opnds_checked(c->fn, yield);
-    TS__WANT(c, f->n_res[c->v] == c->n && yield->op == TS_OP_yield && yield->n_opnd == c->n, "%u inputs need as many results and yielded values", c->n);
+    TS__WANT(c, f->n_res[c->v] == c->n && yield->op == TS_OP_yield && yield->n_opnd == c->n,
+             "%u inputs need as many results and yielded values", c->n);
     for (uint32_t i = 0; i < c->n; i++) {
         ts_type elem = ts_type_elem(c->m, ts__verify_opnd(c, i));
-        TS__WANT(c, ts_type_of(c->fn, c->v + 1 + 2 * i) == elem && ts_type_of(c->fn, c->v + 2 + 2 * i) == elem, "arguments %u and %u have another type than the elements", 2 * i, 2 * i + 1);
-        TS__WANT(c, ts_type_of(c->fn, values[i]) == elem, "yielded value %u has another type than the elements", i);
+        TS__WANT(c,
+                 ts_type_of(c->fn, c->v + 1 + 2 * i) == elem &&
+                     ts_type_of(c->fn, c->v + 2 + 2 * i) == elem,
+                 "arguments %u and %u have another type than the elements", 2 * i, 2 * i + 1);
+        TS__WANT(c, ts_type_of(c->fn, values[i]) == elem,
+                 "yielded value %u has another type than the elements", i);
     }
     for (ts_val v = c->v + 1; v < f->end[c->v]; v++) {
         const ts_inst *inst = ts_at(c->fn, v);
         uint8_t flags = ts_info(inst)->flags;
-        TS__WANT(c, flags & (TS_PURE | TS_TERM) && !(flags & TS_REGION), "%%%u does not belong in a reduction: only pure operations do", v);
-        TS__WANT(c, !inst->type || ts_type_rank(c->m, inst->type) == 0, "%%%u is a tile: a reduction works on scalars", v);
+        TS__WANT(c, flags & (TS_PURE | TS_TERM) && !(flags & TS_REGION),
+                 "%%%u does not belong in a reduction: only pure operations do", v);
+        TS__WANT(c, !inst->type || ts_type_rank(c->m, inst->type) == 0,
+                 "%%%u is a tile: a reduction works on scalars", v);
     }
     return TS_OK;
 }
@@ -376,9 +411,13 @@ static ts_status verify_cold_body(const verify_fn *f)
         const ts_inst *inst = ts_at(c->fn, v);
         uint32_t op = inst->op;
         if (ts_ops[op].flags & TS_ELEM)
-            TS__WANT(c, ts__same_shape(c->m, inst->type, ts__verify_opnd(c, 0)), "%%%u has another shape than the condition", v);
+            TS__WANT(c, ts__same_shape(c->m, inst->type, ts__verify_opnd(c, 0)),
+                     "%%%u has another shape than the condition", v);
         else
-            TS__WANT(c, op == TS_OP_constant || op == TS_OP_broadcast || op == TS_OP_reshape || op == TS_OP_cold || op == TS_OP_end || op == TS_OP_res || op == TS_OP_yield,
+            TS__WANT(c,
+                     op == TS_OP_constant || op == TS_OP_broadcast || op == TS_OP_reshape ||
+                         op == TS_OP_cold || op == TS_OP_end || op == TS_OP_res ||
+                         op == TS_OP_yield,
                      "%%%u does not belong in a cold path: only elementwise operations do", v);
     }
     return TS_OK;
@@ -388,11 +427,15 @@ static ts_status verify_cold(const verify_fn *f)
 {
     const ts__verify *c = &f->c;
     ts_type cond = ts__verify_opnd(c, 0);
-    TS__WANT(c, c->n >= 2 && ts_type_elem(c->m, cond) == TS_T_i1, "cold takes an i1 and at least one value");
-    TS__WANT(c, f->n_res[c->v] == c->n - 1, "cold has %u results for %u values", f->n_res[c->v], c->n - 1);
+    TS__WANT(c, c->n >= 2 && ts_type_elem(c->m, cond) == TS_T_i1,
+             "cold takes an i1 and at least one value");
+    TS__WANT(c, f->n_res[c->v] == c->n - 1, "cold has %u results for %u values", f->n_res[c->v],
+             c->n - 1);
     for (uint32_t i = 1; i < c->n; i++) {
-        TS__WANT(c, ts__same_shape(c->m, cond, ts__verify_opnd(c, i)), "value %u has another shape than the condition", i - 1);
-        TS__WANT(c, ts_type_of(c->fn, f->first_res[c->v] + i - 1) == ts__verify_opnd(c, i), "result %u has another type than its value", i - 1);
+        TS__WANT(c, ts__same_shape(c->m, cond, ts__verify_opnd(c, i)),
+                 "value %u has another shape than the condition", i - 1);
+        TS__WANT(c, ts_type_of(c->fn, f->first_res[c->v] + i - 1) == ts__verify_opnd(c, i),
+                 "result %u has another type than its value", i - 1);
     }
     return verify_cold_body(f);
 }
@@ -418,10 +461,18 @@ static ts_status verify_opener(verify_fn *f)
     }
 }
 
-/* ---- elementwise -------------------------------------------------------------------------------------------*/
+/* ---- elementwise ----------------------------------------------------------------------------- */
 
-enum { R_ = 1, R_STD = 15, R_FULL = 1 << TS_FULL, R_APPROX = 1 << TS_APPROX, R_RZI = 1 << TS_RZI, R_RA = 1 << TS_RA };
+enum {
+    R_ = 1,
+    R_STD = 15,
+    R_FULL = 1 << TS_FULL,
+    R_APPROX = 1 << TS_APPROX,
+    R_RZI = 1 << TS_RZI,
+    R_RA = 1 << TS_RA
+};
 
+/* clang-format off */
 /* Attribute bits beside the rounding, and the roundings (bit per ts_round), of each operation. */
 static const struct {
     uint8_t op, rounds;
@@ -439,6 +490,8 @@ static const struct {
     {TS_OP_itof, R_STD, TS_A_UNSIGNED}, {TS_OP_ftof, R_STD | R_RA, TS_A_FTZ | TS_A_SAT},
     {TS_OP_ftoi, R_STD | R_RZI, TS_A_UNSIGNED | TS_A_SAT | TS_A_FTZ}, {TS_OP_fpowi, R_, 0},
 };
+/* clang-format on */
+_Static_assert(TS_OP_COUNT <= 256, "op ids fit the byte of these tables");
 static const uint16_t verify_math_rounds = R_ | R_FULL | R_APPROX;
 
 static ts_status verify_arith_bits(const ts__verify *c)
@@ -451,12 +504,14 @@ static ts_status verify_arith_bits(const ts__verify *c)
             rounds = verify_arith[i].rounds;
             bits = verify_arith[i].bits;
         }
-    TS__WANT(c, rounds >> TS_A_ROUND(aux) & 1, "%s does not know this rounding", ts_info(c->inst)->name);
-    TS__WANT(c, !(aux & ~(bits | TS_A_ROUND_MASK)), "%s does not know attribute bits 0x%x", ts_info(c->inst)->name,
-             aux & ~(bits | TS_A_ROUND_MASK));
+    TS__WANT(c, rounds >> TS_A_ROUND(aux) & 1, "%s does not know this rounding",
+             ts_info(c->inst)->name);
+    TS__WANT(c, !(aux & ~(bits | TS_A_ROUND_MASK)), "%s does not know attribute bits 0x%x",
+             ts_info(c->inst)->name, aux & ~(bits | TS_A_ROUND_MASK));
     TS__WANT(c, TS_A_GET_PRED(aux) <= TS_GE, "predicate %u does not exist", TS_A_GET_PRED(aux));
     bool tile_ftz = aux & TS_A_FTZ && c->fn->level == TS_LEVEL_T && c->inst->op != TS_OP_ftof;
-    TS__WANT(c, !tile_ftz || ts_type_elem(c->m, ts__verify_opnd(c, 0)) == TS_T_f32, "only f32 can be flushed to zero");
+    TS__WANT(c, !tile_ftz || ts_type_elem(c->m, ts__verify_opnd(c, 0)) == TS_T_f32,
+             "only f32 can be flushed to zero");
     return TS_OK;
 }
 
@@ -467,7 +522,8 @@ static bool verify_cast_fits(const ts_module *m, ts_op op, ts_type from, ts_type
     uint32_t na = from == TS_T_i1 ? 1 : a, nb = to == TS_T_i1 ? 1 : b;
     switch ((int)op) {
     case TS_OP_bitcast:
-        return a == b && (from == TS_T_i1) == (to == TS_T_i1) && !ts_type_is_ptr(m, from) && !ts_type_is_ptr(m, to);
+        return a == b && (from == TS_T_i1) == (to == TS_T_i1) && !ts_type_is_ptr(m, from) &&
+               !ts_type_is_ptr(m, to);
     case TS_OP_exti:
         return na < nb && ts_type_is_int(m, from) && ts_type_is_int(m, to);
     case TS_OP_trunci:
@@ -483,7 +539,8 @@ static bool verify_cast_fits(const ts_module *m, ts_op op, ts_type from, ts_type
     case TS_OP_ptr_to_int:
         return (to == TS_T_i64 || (to == TS_T_i32 && a == 32)) && ts_type_is_ptr(m, from);
     default: /* ptr_to_ptr: another pointee, the same address space */
-        return ts_type_is_ptr(m, from) && ts_type_is_ptr(m, to) && ts_type_get(m, from)->space == ts_type_get(m, to)->space;
+        return ts_type_is_ptr(m, from) && ts_type_is_ptr(m, to) &&
+               ts_type_get(m, from)->space == ts_type_get(m, to)->space;
     }
 }
 
@@ -491,7 +548,9 @@ static ts_status verify_cast(const ts__verify *c)
 {
     ts_type from = ts__verify_opnd(c, 0);
     TS__WANT(c, ts__same_shape(c->m, from, c->type), "a conversion keeps the shape");
-    TS__WANT(c, verify_cast_fits(c->m, (ts_op)c->inst->op, ts_type_elem(c->m, from), ts_type_elem(c->m, c->type)),
+    TS__WANT(c,
+             verify_cast_fits(c->m, (ts_op)c->inst->op, ts_type_elem(c->m, from),
+                              ts_type_elem(c->m, c->type)),
              "%s does not convert these element types", ts_info(c->inst)->name);
     return TS_OK;
 }
@@ -499,7 +558,8 @@ static ts_status verify_cast(const ts__verify *c)
 static ts_status verify_same(const ts__verify *c, uint32_t first)
 {
     for (uint32_t i = first; i < c->n; i++)
-        TS__WANT(c, ts__verify_opnd(c, i) == ts__verify_opnd(c, first), "operand %u has another type than operand %u", i, first);
+        TS__WANT(c, ts__verify_opnd(c, i) == ts__verify_opnd(c, first),
+                 "operand %u has another type than operand %u", i, first);
     return TS_OK;
 }
 
@@ -508,26 +568,31 @@ static ts_status verify_elementwise(const ts__verify *c)
     ts_rule rule = (ts_rule)ts_info(c->inst)->rule;
     ts_type x = ts__verify_opnd(c, 0), elem = ts_type_elem(c->m, x);
     bool cmp = rule == TS_RULE_CMPF || rule == TS_RULE_CMPI;
-    bool floats = rule == TS_RULE_UNF || rule == TS_RULE_BINF || rule == TS_RULE_TERF || rule == TS_RULE_CMPF;
+    bool floats =
+        rule == TS_RULE_UNF || rule == TS_RULE_BINF || rule == TS_RULE_TERF || rule == TS_RULE_CMPF;
     TS__WANT(c, ts__is_tile_like(c->m, x), "operand 0 is neither tile nor scalar");
     if (rule == TS_RULE_CASTA || rule == TS_RULE_CASTI)
         return verify_cast(c);
     TS_TRY(verify_same(c, rule == TS_RULE_SELECT));
     if (rule == TS_RULE_SELECT) {
-        TS__WANT(c, elem == TS_T_i1 && ts__same_shape(c->m, x, c->type), "select takes an i1 of the result's shape");
-        TS__WANT(c, ts__verify_opnd(c, 1) == c->type, "the result has another type than the choices");
+        TS__WANT(c, elem == TS_T_i1 && ts__same_shape(c->m, x, c->type),
+                 "select takes an i1 of the result's shape");
+        TS__WANT(c, ts__verify_opnd(c, 1) == c->type,
+                 "the result has another type than the choices");
         return TS_OK;
     }
-    TS__WANT(c, floats ? ts__is_arith_float(elem) : elem >= TS_T_i1 && elem <= TS_T_i64, "%s works on %s", ts_info(c->inst)->name,
+    TS__WANT(c, floats ? ts__is_arith_float(elem) : elem >= TS_T_i1 && elem <= TS_T_i64,
+             "%s works on %s", ts_info(c->inst)->name,
              floats ? "f16, bf16, f32 and f64" : "i1 to i64");
     if (cmp)
-        TS__WANT(c, ts__same_shape(c->m, x, c->type) && ts_type_elem(c->m, c->type) == TS_T_i1, "a comparison gives i1 of the operands' shape");
+        TS__WANT(c, ts__same_shape(c->m, x, c->type) && ts_type_elem(c->m, c->type) == TS_T_i1,
+                 "a comparison gives i1 of the operands' shape");
     else
         TS__WANT(c, c->type == x, "the result has another type than the operands");
     return TS_OK;
 }
 
-/* ---- rules of one instruction --------------------------------------------------------------------------------*/
+/* ---- rules of one instruction ---------------------------------------------------------------- */
 
 static const ts__verify_rule *verify_rule_of(uint32_t op)
 {
@@ -539,8 +604,10 @@ static ts_status verify_counts(const ts__verify *c)
     const ts_op_info *info = ts_info(c->inst);
     uint32_t extra = c->inst->flags & ~(uint32_t)verify_rule_of(c->inst->op)->roles;
     TS__WANT(c, !extra, "%s takes no such optional operand (flags 0x%x)", info->name, extra);
-    TS__WANT(c, info->n_opnd == TS_N || c->n == (uint32_t)info->n_opnd, "%s takes %d operands, not %u", info->name, info->n_opnd, c->n);
-    TS__WANT(c, (info->n_result == 1) == (c->type != TS_T_none), "%s %s", info->name, c->type ? "has no result of its own" : "needs a result type");
+    TS__WANT(c, info->n_opnd == TS_N || c->n == (uint32_t)info->n_opnd,
+             "%s takes %d operands, not %u", info->name, info->n_opnd, c->n);
+    TS__WANT(c, (info->n_result == 1) == (c->type != TS_T_none), "%s %s", info->name,
+             c->type ? "has no result of its own" : "needs a result type");
     return TS_OK;
 }
 
@@ -561,7 +628,7 @@ static ts_status verify_inst(verify_fn *f)
     return rule->check ? rule->check(c) : TS_OK;
 }
 
-/* ---- functions and modules ---------------------------------------------------------------------------------*/
+/* ---- functions and modules ------------------------------------------------------------------- */
 
 static bool verify_prepare(verify_fn *f, const ts_fn *fn)
 {
@@ -584,14 +651,20 @@ static bool verify_prepare(verify_fn *f, const ts_fn *fn)
 static ts_status verify_hints(const ts__verify *c)
 {
     const ts_fn *fn = c->fn;
-    TS__WANT(c, fn->level >= TS_LEVEL_T && fn->level <= TS_LEVEL_B, "level %u does not exist", fn->level);
-    TS__WANT(c, fn->num_ctas == 0 || (ts_is_pow2(fn->num_ctas) && fn->num_ctas <= 16), "num_ctas %u is not a power of two up to 16", fn->num_ctas);
+    TS__WANT(c, fn->level >= TS_LEVEL_T && fn->level <= TS_LEVEL_B, "level %u does not exist",
+             fn->level);
+    TS__WANT(c, fn->num_ctas == 0 || (ts_is_pow2(fn->num_ctas) && fn->num_ctas <= 16),
+             "num_ctas %u is not a power of two up to 16", fn->num_ctas);
     TS__WANT(c, fn->occupancy <= 32, "occupancy %u is more than 32", fn->occupancy);
-    TS__WANT(c, fn->num_warps == 0 || (ts_is_pow2(fn->num_warps) && fn->num_warps <= 32) || fn->level != TS_LEVEL_T,
+    TS__WANT(c,
+             fn->num_warps == 0 || (ts_is_pow2(fn->num_warps) && fn->num_warps <= 32) ||
+                 fn->level != TS_LEVEL_T,
              "num_warps %u is not a power of two up to 32", fn->num_warps);
-    TS__WANT(c, fn->n_params < fn->inst.n, "n_params is %u in a function of %u instructions", fn->n_params, fn->inst.n);
+    TS__WANT(c, fn->n_params < fn->inst.n, "n_params is %u in a function of %u instructions",
+             fn->n_params, fn->inst.n);
     for (ts_val v = 1; v <= fn->n_params; v++)
-        TS__WANT(c, ts_at(fn, v)->op == TS_OP_param, "instruction %%%u is not the param that n_params promises", v);
+        TS__WANT(c, ts_at(fn, v)->op == TS_OP_param,
+                 "instruction %%%u is not the param that n_params promises", v);
     return TS_OK;
 }
 
@@ -616,12 +689,17 @@ ts_status ts_verify(const ts_fn *fn, ts_error *err)
 {
     verify_fn f = {.c = {.fn = fn, .m = fn->module, .err = err}};
     if (ts_module_failed(fn->module))
-        return ts_fail(err, TS_NOMEM, "out of memory before @%s could be verified", ts_str_get(fn->module, fn->name));
-    if (fn->inst.n == 0 || fn->inst.at[0].op != TS_OP_none || fn->loc.n != fn->inst.n)
-        return ts_fail(err, TS_VERIFY, "@%s: a function begins with `none` and has one location for each instruction",
+        return ts_fail(err, TS_NOMEM, "out of memory before @%s could be verified",
                        ts_str_get(fn->module, fn->name));
+    if (fn->inst.n == 0 || fn->inst.at[0].op != TS_OP_none || fn->loc.n != fn->inst.n)
+        return ts_fail(
+            err, TS_VERIFY,
+            "@%s: a function begins with `none` and has one location for each instruction",
+            ts_str_get(fn->module, fn->name));
     ts_arena_init(&f.scratch, fn->module->arena->alloc);
-    ts_status status = verify_prepare(&f, fn) ? verify_all(&f, fn) : ts_fail(err, TS_NOMEM, "out of memory in the verifier");
+    ts_status status = verify_prepare(&f, fn)
+                           ? verify_all(&f, fn)
+                           : ts_fail(err, TS_NOMEM, "out of memory in the verifier");
     ts_arena_deinit(&f.scratch);
     return status;
 }
@@ -632,13 +710,16 @@ static ts_status verify_global(const ts_module *m, const ts_global *g, ts_error 
     ts_fn none = {.module = (ts_module *)m, .name = g->name};
     ts__verify c = {.fn = &none, .m = m, .err = err};
     TS_TRY(ts__verify_type(&c, g->type));
-    if (ts_type_kind(m, g->type) != TS_KIND_TILE || ts_type_rank(m, g->type) != 1 || !ts_type_is_scalar(ts_type_elem(m, g->type)))
+    if (ts_type_kind(m, g->type) != TS_KIND_TILE || ts_type_rank(m, g->type) != 1 ||
+        !ts_type_is_scalar(ts_type_elem(m, g->type)))
         return ts_fail(err, TS_VERIFY, "global @%s is not a 1-D tile of numbers", name);
     if (g->align && !ts_is_pow2(g->align))
-        return ts_fail(err, TS_VERIFY, "alignment %u of global @%s is not a power of two", g->align, name);
+        return ts_fail(err, TS_VERIFY, "alignment %u of global @%s is not a power of two", g->align,
+                       name);
     uint64_t bytes = ((uint64_t)ts_type_count(m, g->type) * ts_type_bits(m, g->type) + 7) / 8;
     if (g->data > m->dense.n || (g->data && m->dense.at[g->data - 1].n_bytes != bytes))
-        return ts_fail(err, TS_VERIFY, "the data of global @%s is not %llu bytes", name, (unsigned long long)bytes);
+        return ts_fail(err, TS_VERIFY, "the data of global @%s is not %llu bytes", name,
+                       (unsigned long long)bytes);
     return TS_OK;
 }
 
@@ -649,7 +730,8 @@ ts_status ts_verify_module(const ts_module *m, ts_error *err)
     for (uint32_t i = 0; i < m->fns.n; i++) {
         for (uint32_t j = 0; j < i; j++)
             if (m->fns.at[i]->name == m->fns.at[j]->name)
-                return ts_fail(err, TS_VERIFY, "two functions are called @%s", ts_str_get(m, m->fns.at[i]->name));
+                return ts_fail(err, TS_VERIFY, "two functions are called @%s",
+                               ts_str_get(m, m->fns.at[i]->name));
         TS_TRY(ts_verify(m->fns.at[i], err));
     }
     return TS_OK;

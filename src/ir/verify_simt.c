@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The thread level's own rules: registers, shared memory, barriers, shuffles, copies and tensor-core
- * instructions. Simple ones are rows of verify_simt_sigs (operand classes and result class); the rest
- * have a function. Called by verify.c with operands that are known to be values.
+ * The thread level's own rules: registers, shared memory, barriers, shuffles, copies and
+ * tensor-core instructions. Simple ones are rows of verify_simt_sigs (operand classes and result
+ * class); the rest have a function. Called by verify.c with operands that are known to be values.
  */
 #include "ir/verify.h"
 
-/* ---- classes ------------------------------------------------------------------------------------------*/
+/* ---- classes --------------------------------------------------------------------------------- */
 
 /* A letter of a signature stands for a class of scalar types. */
 static bool vs_is(const ts_module *m, ts_type t, char class)
@@ -38,15 +38,22 @@ static bool vs_is(const ts_module *m, ts_type t, char class)
 
 static const char *vs_class_name(char class)
 {
-    static const char *const names[128] = {
-        ['1'] = "an i1", ['i'] = "an i32", ['l'] = "an i64", ['w'] = "an i32 or i64", ['f'] = "an f32", ['b'] = "a 32-bit number",
-        ['s'] = "a shared pointer", ['g'] = "a global pointer", ['p'] = "a pointer"};
+    static const char *const names[128] = {['1'] = "an i1",
+                                           ['i'] = "an i32",
+                                           ['l'] = "an i64",
+                                           ['w'] = "an i32 or i64",
+                                           ['f'] = "an f32",
+                                           ['b'] = "a 32-bit number",
+                                           ['s'] = "a shared pointer",
+                                           ['g'] = "a global pointer",
+                                           ['p'] = "a pointer"};
     return names[class & 127] ? names[class & 127] : "another type";
 }
 
 static ts_status vs_opnd(const ts__verify *c, uint32_t i, char class)
 {
-    TS__WANT(c, vs_is(c->m, ts__verify_opnd(c, i), class), "operand %u is not %s", i, vs_class_name(class));
+    TS__WANT(c, vs_is(c->m, ts__verify_opnd(c, i), class), "operand %u is not %s", i,
+             vs_class_name(class));
     return TS_OK;
 }
 
@@ -55,10 +62,12 @@ static const struct {
     uint16_t op;
     const char *sig;
 } vs_sigs[] = {
-    {TS_OP_prmt, "ii:i"},     {TS_OP_popc, "w:i"},        {TS_OP_clz, "w:i"},         {TS_OP_brev, "w:="},
-    {TS_OP_shfl, "bi:="},     {TS_OP_redux, "i:="},       {TS_OP_match, "w:i"},       {TS_OP_elect, ":1"},
-    {TS_OP_ptr_add, "pw:="},  {TS_OP_mapa, "si:="},       {TS_OP_mbar_init, "s"},     {TS_OP_mbar_inval, "s"},
-    {TS_OP_mbar_arrive, "s"}, {TS_OP_mbar_expect, "si"},  {TS_OP_mbar_wait, "si"},    {TS_OP_shared, ":s"},
+    {TS_OP_prmt, "ii:i"},     {TS_OP_popc, "w:i"},       {TS_OP_clz, "w:i"},
+    {TS_OP_brev, "w:="},      {TS_OP_shfl, "bi:="},      {TS_OP_redux, "i:="},
+    {TS_OP_match, "w:i"},     {TS_OP_elect, ":1"},       {TS_OP_ptr_add, "pw:="},
+    {TS_OP_mapa, "si:="},     {TS_OP_mbar_init, "s"},    {TS_OP_mbar_inval, "s"},
+    {TS_OP_mbar_arrive, "s"}, {TS_OP_mbar_expect, "si"}, {TS_OP_mbar_wait, "si"},
+    {TS_OP_shared, ":s"},
 };
 
 static ts_status vs_signature(const ts__verify *c)
@@ -78,7 +87,7 @@ static ts_status vs_signature(const ts__verify *c)
     return TS_OK;
 }
 
-/* ---- helpers --------------------------------------------------------------------------------------------*/
+/* ---- helpers --------------------------------------------------------------------------------- */
 
 static ts_status vs_pred(const ts__verify *c)
 {
@@ -99,17 +108,19 @@ static bool vs_is_vector(uint32_t n, uint32_t most)
 
 static ts_status vs_kind(const ts__verify *c, uint32_t n)
 {
-    TS__WANT(c, TS_S_KIND(c->inst->aux) < n, "kind %u of %s does not exist", TS_S_KIND(c->inst->aux), ts_info(c->inst)->name);
+    TS__WANT(c, TS_S_KIND(c->inst->aux) < n, "kind %u of %s does not exist",
+             TS_S_KIND(c->inst->aux), ts_info(c->inst)->name);
     return TS_OK;
 }
 
-/* ---- registers and memory -----------------------------------------------------------------------------------*/
+/* ---- registers and memory -------------------------------------------------------------------- */
 
 static ts_status vs_sreg(const ts__verify *c)
 {
     TS_TRY(vs_kind(c, TS_SREG_LANEMASK_LT + 1));
     bool wide = TS_S_KIND(c->inst->aux) == TS_SREG_CLOCK64;
-    TS__WANT(c, c->type == (wide ? TS_T_i64 : TS_T_i32), "this register is an %s", wide ? "i64" : "i32");
+    TS__WANT(c, c->type == (wide ? TS_T_i64 : TS_T_i32), "this register is an %s",
+             wide ? "i64" : "i32");
     return TS_OK;
 }
 
@@ -119,12 +130,15 @@ static ts_status vs_ld(const ts__verify *c)
     TS_TRY(vs_kind(c, TS_CACHE_RELEASE));
     TS__WANT(c, c->n == 1, "ld takes one pointer");
     TS_TRY(vs_opnd(c, 0, 'p'));
-    TS__WANT(c, vs_is_vector(n, 16) && n == c->n_res[c->v], "ld n=%u has %u results", n, c->n_res[c->v]);
+    TS__WANT(c, vs_is_vector(n, 16) && n == c->n_res[c->v], "ld n=%u has %u results", n,
+             c->n_res[c->v]);
     ts_type type = vs_res(c, 0);
-    TS__WANT(c, ts_type_is_scalar(type) && n * ts_type_bits(c->m, type) <= 256, "ld gives numbers, at most 32 bytes");
+    TS__WANT(c, ts_type_is_scalar(type) && n * ts_type_bits(c->m, type) <= 256,
+             "ld gives numbers, at most 32 bytes");
     for (uint32_t i = 1; i < n; i++)
         TS__WANT(c, vs_res(c, i) == type, "results of ld have one type");
-    TS__WANT(c, pad == TS_NO || (ts_opnd_mask(c->inst) != TS_NO && ts__verify_opnd(c, pad) == type), "padding needs a predicate and has the results' type");
+    TS__WANT(c, pad == TS_NO || (ts_opnd_mask(c->inst) != TS_NO && ts__verify_opnd(c, pad) == type),
+             "padding needs a predicate and has the results' type");
     return vs_pred(c);
 }
 
@@ -133,9 +147,11 @@ static ts_status vs_st(const ts__verify *c)
     uint32_t n = TS_S_NUMBER(c->inst->aux);
     TS_TRY(vs_kind(c, TS_CACHE_RELEASE + 1));
     TS_TRY(vs_opnd(c, 0, 'p'));
-    TS__WANT(c, vs_is_vector(n, 16) && c->n == 1 + n, "st n=%u takes a pointer and as many values", n);
+    TS__WANT(c, vs_is_vector(n, 16) && c->n == 1 + n, "st n=%u takes a pointer and as many values",
+             n);
     ts_type type = ts__verify_opnd(c, 1);
-    TS__WANT(c, ts_type_is_scalar(type) && n * ts_type_bits(c->m, type) <= 256, "st takes numbers, at most 32 bytes");
+    TS__WANT(c, ts_type_is_scalar(type) && n * ts_type_bits(c->m, type) <= 256,
+             "st takes numbers, at most 32 bytes");
     for (uint32_t i = 2; i < c->n; i++)
         TS__WANT(c, ts__verify_opnd(c, i) == type, "values of st have one type");
     return vs_pred(c);
@@ -145,13 +161,17 @@ static ts_status vs_st(const ts__verify *c)
 static ts_status vs_atom(const ts__verify *c)
 {
     bool cas = TS_M_GET_MODE(c->inst->aux) == TS_RMW_CAS;
-    TS__WANT(c, c->n == 2u + cas, "%s takes %d operands, not %u", ts_info(c->inst)->name, 2 + cas, c->n);
+    TS__WANT(c, c->n == 2u + cas, "%s takes %d operands, not %u", ts_info(c->inst)->name, 2 + cas,
+             c->n);
     TS__WANT(c, !cas || c->inst->op == TS_OP_atom, "red has no cas");
     TS_TRY(vs_opnd(c, 0, 'p'));
     ts_type value = ts__verify_opnd(c, 1);
-    TS__WANT(c, ts_type_is_scalar(value) && (!cas || ts__verify_opnd(c, 2) == value), "values of an atomic are numbers of one type");
-    TS__WANT(c, c->inst->op == TS_OP_red || c->type == value, "an atomic gives the type of its value");
-    TS__WANT(c, TS_M_GET_ORDER(c->inst->aux) <= TS_ACQ_REL, "memory order %d does not exist", (int)TS_M_GET_ORDER(c->inst->aux));
+    TS__WANT(c, ts_type_is_scalar(value) && (!cas || ts__verify_opnd(c, 2) == value),
+             "values of an atomic are numbers of one type");
+    TS__WANT(c, c->inst->op == TS_OP_red || c->type == value,
+             "an atomic gives the type of its value");
+    TS__WANT(c, TS_M_GET_ORDER(c->inst->aux) <= TS_ACQ_REL, "memory order %d does not exist",
+             (int)TS_M_GET_ORDER(c->inst->aux));
     if (!cas)
         TS_TRY(ts__verify_rmw(c, value));
     return vs_pred(c);
@@ -160,7 +180,9 @@ static ts_status vs_atom(const ts__verify *c)
 static ts_status vs_mul_wide(const ts__verify *c)
 {
     ts_type x = ts__verify_opnd(c, 0);
-    TS__WANT(c, x == ts__verify_opnd(c, 1) && ((x == TS_T_i32 && c->type == TS_T_i64) || (x == TS_T_i16 && c->type == TS_T_i32)),
+    TS__WANT(c,
+             x == ts__verify_opnd(c, 1) &&
+                 ((x == TS_T_i32 && c->type == TS_T_i64) || (x == TS_T_i16 && c->type == TS_T_i32)),
              "mul_wide multiplies two i32 to i64 or two i16 to i32");
     TS__WANT(c, !(c->inst->aux & ~(uint32_t)TS_A_UNSIGNED), "mul_wide only knows unsigned");
     return TS_OK;
@@ -172,15 +194,18 @@ static ts_status vs_cvt_pack(const ts__verify *c)
     TS_TRY(vs_opnd(c, 1, 'f'));
     ts_type elem = TS_A_GET_ELEM(c->inst->aux);
     bool fp8 = elem == TS_T_f8E4M3FN || elem == TS_T_f8E5M2;
-    TS__WANT(c, fp8 || elem == TS_T_f16 || elem == TS_T_bf16, "cvt_pack makes f16, bf16, f8E4M3FN or f8E5M2");
-    TS__WANT(c, c->type == (fp8 ? TS_T_i16 : TS_T_i32), "two %s make an %s", ts_scalar_name(elem), fp8 ? "i16" : "i32");
+    TS__WANT(c, fp8 || elem == TS_T_f16 || elem == TS_T_bf16,
+             "cvt_pack makes f16, bf16, f8E4M3FN or f8E5M2");
+    TS__WANT(c, c->type == (fp8 ? TS_T_i16 : TS_T_i32), "two %s make an %s", ts_scalar_name(elem),
+             fp8 ? "i16" : "i32");
     return TS_OK;
 }
 
 static ts_status vs_pack2(const ts__verify *c)
 {
     ts_type x = ts__verify_opnd(c, 0), y = ts__verify_opnd(c, 1);
-    bool sizes = ts_type_is_scalar(x) && ts_type_is_scalar(y) && ts_type_is_scalar(c->type) && ts_type_bits(c->m, x) == ts_type_bits(c->m, y) &&
+    bool sizes = ts_type_is_scalar(x) && ts_type_is_scalar(y) && ts_type_is_scalar(c->type) &&
+                 ts_type_bits(c->m, x) == ts_type_bits(c->m, y) &&
                  ts_type_bits(c->m, c->type) == 2 * ts_type_bits(c->m, x);
     TS__WANT(c, sizes, "pack2 joins two equal halves of its result");
     return TS_OK;
@@ -189,13 +214,18 @@ static ts_status vs_pack2(const ts__verify *c)
 static ts_status vs_unpack2(const ts__verify *c)
 {
     ts_type x = ts__verify_opnd(c, 0);
-    TS__WANT(c, c->n_res[c->v] == 2 && ts_type_is_scalar(x) && ts_type_is_scalar(vs_res(c, 0)) && ts_type_is_scalar(vs_res(c, 1)), "unpack2 cuts a number into two");
-    TS__WANT(c, 2 * ts_type_bits(c->m, vs_res(c, 0)) == ts_type_bits(c->m, x) && ts_type_bits(c->m, vs_res(c, 0)) == ts_type_bits(c->m, vs_res(c, 1)),
+    TS__WANT(c,
+             c->n_res[c->v] == 2 && ts_type_is_scalar(x) && ts_type_is_scalar(vs_res(c, 0)) &&
+                 ts_type_is_scalar(vs_res(c, 1)),
+             "unpack2 cuts a number into two");
+    TS__WANT(c,
+             2 * ts_type_bits(c->m, vs_res(c, 0)) == ts_type_bits(c->m, x) &&
+                 ts_type_bits(c->m, vs_res(c, 0)) == ts_type_bits(c->m, vs_res(c, 1)),
              "the results of unpack2 are halves of its operand");
     return TS_OK;
 }
 
-/* ---- warps and barriers ------------------------------------------------------------------------------------*/
+/* ---- warps and barriers ---------------------------------------------------------------------- */
 
 static ts_status vs_shfl(const ts__verify *c)
 {
@@ -208,14 +238,16 @@ static ts_status vs_vote(const ts__verify *c)
     TS_TRY(vs_kind(c, TS_VOTE_BALLOT + 1));
     TS_TRY(vs_opnd(c, 0, '1'));
     bool ballot = TS_S_KIND(c->inst->aux) == TS_VOTE_BALLOT;
-    TS__WANT(c, c->type == (ballot ? TS_T_i32 : TS_T_i1), "this vote gives an %s", ballot ? "i32" : "i1");
+    TS__WANT(c, c->type == (ballot ? TS_T_i32 : TS_T_i1), "this vote gives an %s",
+             ballot ? "i32" : "i1");
     return TS_OK;
 }
 
 static ts_status vs_redux(const ts__verify *c)
 {
     uint32_t kind = TS_S_KIND(c->inst->aux);
-    TS__WANT(c, kind != TS_RMW_ADDF && kind <= TS_RMW_UMIN, "redux knows and, or, xor, add, max, min, umax and umin");
+    TS__WANT(c, kind != TS_RMW_ADDF && kind <= TS_RMW_UMIN,
+             "redux knows and, or, xor, add, max, min, umax and umin");
     return vs_signature(c);
 }
 
@@ -223,7 +255,8 @@ static ts_status vs_bar(const ts__verify *c)
 {
     uint32_t threads = TS_S_NUMBER(c->inst->aux);
     TS_TRY(vs_kind(c, 16));
-    TS__WANT(c, threads % 32 == 0 && threads <= 1024, "%u threads are not whole warps up to 1024", threads);
+    TS__WANT(c, threads % 32 == 0 && threads <= 1024, "%u threads are not whole warps up to 1024",
+             threads);
     TS__WANT(c, threads || c->inst->op == TS_OP_bar_sync, "bar_arrive needs a number of threads");
     return TS_OK;
 }
@@ -235,12 +268,13 @@ static ts_status vs_fence(const ts__verify *c)
 
 static ts_status vs_mbar(const ts__verify *c)
 {
-    TS__WANT(c, c->inst->op != TS_OP_mbar_init || TS_S_NUMBER(c->inst->aux) > 0, "a barrier waits for at least one arrival");
+    TS__WANT(c, c->inst->op != TS_OP_mbar_init || TS_S_NUMBER(c->inst->aux) > 0,
+             "a barrier waits for at least one arrival");
     TS_TRY(vs_signature(c));
     return vs_pred(c);
 }
 
-/* ---- copies ---------------------------------------------------------------------------------------------------*/
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 static ts_status vs_cp_async(const ts__verify *c)
 {
@@ -248,7 +282,8 @@ static ts_status vs_cp_async(const ts__verify *c)
     TS__WANT(c, c->n == 2, "cp_async takes two pointers");
     TS_TRY(vs_opnd(c, 0, 's'));
     TS_TRY(vs_opnd(c, 1, 'g'));
-    TS__WANT(c, bytes == 4 || bytes == 8 || bytes == 16, "cp_async copies 4, 8 or 16 bytes, not %u", bytes);
+    TS__WANT(c, bytes == 4 || bytes == 8 || bytes == 16, "cp_async copies 4, 8 or 16 bytes, not %u",
+             bytes);
     if (c->inst->flags & TS_F_SRC)
         TS_TRY(vs_opnd(c, 2, 'i'));
     return TS_OK;
@@ -258,10 +293,12 @@ static ts_status vs_tma(const ts__verify *c)
 {
     uint32_t rank = TS_S_NUMBER(c->inst->aux), first = c->inst->op == TS_OP_tma_load ? 2 : 1;
     TS__WANT(c, rank >= 1 && rank <= 5, "a tensor copy has 1 to 5 dimensions, not %u", rank);
-    TS__WANT(c, c->n == first + rank, "%s rank=%u takes %u operands, not %u", ts_info(c->inst)->name, rank, first + rank, c->n);
+    TS__WANT(c, c->n == first + rank, "%s rank=%u takes %u operands, not %u",
+             ts_info(c->inst)->name, rank, first + rank, c->n);
     for (uint32_t i = 0; i < c->n; i++)
         TS_TRY(vs_opnd(c, i, i < first ? 's' : 'i'));
-    TS__WANT(c, c->inst->op != TS_OP_tma_reduce || TS_S_EXTRA(c->inst->aux) <= TS_RMW_UMIN, "this tma_reduce does not exist");
+    TS__WANT(c, c->inst->op != TS_OP_tma_reduce || TS_S_EXTRA(c->inst->aux) <= TS_RMW_UMIN,
+             "this tma_reduce does not exist");
     return vs_pred(c);
 }
 
@@ -270,19 +307,22 @@ static ts_status vs_matrix(const ts__verify *c)
     uint32_t n = TS_S_NUMBER(c->inst->aux);
     bool load = c->inst->op == TS_OP_ldmatrix;
     TS_TRY(vs_opnd(c, 0, 's'));
-    TS__WANT(c, vs_is_vector(n, 4) && n == (load ? c->n_res[c->v] : c->n - 1), "%s n=%u moves 1, 2 or 4 registers", ts_info(c->inst)->name, n);
+    TS__WANT(c, vs_is_vector(n, 4) && n == (load ? c->n_res[c->v] : c->n - 1),
+             "%s n=%u moves 1, 2 or 4 registers", ts_info(c->inst)->name, n);
     for (uint32_t i = 0; i < n; i++)
-        TS__WANT(c, (load ? vs_res(c, i) : ts__verify_opnd(c, i + 1)) == TS_T_i32, "register %u is no i32", i);
+        TS__WANT(c, (load ? vs_res(c, i) : ts__verify_opnd(c, i + 1)) == TS_T_i32,
+                 "register %u is no i32", i);
     return TS_OK;
 }
 
-/* ---- tensor cores -----------------------------------------------------------------------------------------------*/
+/* ---- tensor cores ---------------------------------------------------------------------------- */
 
 typedef struct vs_mma_row {
     uint8_t m, n, k, a, b, c, ra, rb, rc;
 } vs_mma_row;
 static const vs_mma_row vs_mmas[] = {
-#define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm) {m, n, k, TS_T_##a, TS_T_##b, TS_T_##c, ra, rb, rc},
+#define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm)                                             \
+    {m, n, k, TS_T_##a, TS_T_##b, TS_T_##c, ra, rb, rc},
 #include "ir/mma.def"
 };
 
@@ -299,34 +339,42 @@ static bool vs_is_register(ts_type elem, ts_type found)
 static ts_status vs_registers(const ts__verify *c, uint32_t first, uint32_t n, ts_type elem)
 {
     for (uint32_t i = first; i < first + n; i++)
-        TS__WANT(c, vs_is_register(elem, ts__verify_opnd(c, i)), "operand %u is no register of %s", i, ts_scalar_name(elem));
+        TS__WANT(c, vs_is_register(elem, ts__verify_opnd(c, i)), "operand %u is no register of %s",
+                 i, ts_scalar_name(elem));
     return TS_OK;
 }
 
 static ts_status vs_mma_sync(const ts__verify *c)
 {
-    TS__WANT(c, TS_MMA_ROW(c->inst->aux) < TS_MMA_COUNT && vs_mmas[TS_MMA_ROW(c->inst->aux)].n, "mma_sync has no such shape");
+    TS__WANT(c, TS_MMA_ROW(c->inst->aux) < TS_MMA_COUNT && vs_mmas[TS_MMA_ROW(c->inst->aux)].n,
+             "mma_sync has no such shape");
     const vs_mma_row *r = &vs_mmas[TS_MMA_ROW(c->inst->aux)];
-    TS__WANT(c, c->n == (uint32_t)r->ra + r->rb + r->rc && c->n_res[c->v] == r->rc, "this mma takes %d + %d + %d registers and gives %d", r->ra, r->rb, r->rc, r->rc);
+    TS__WANT(c, c->n == (uint32_t)r->ra + r->rb + r->rc && c->n_res[c->v] == r->rc,
+             "this mma takes %d + %d + %d registers and gives %d", r->ra, r->rb, r->rc, r->rc);
     TS_TRY(vs_registers(c, 0, r->ra, r->a));
     TS_TRY(vs_registers(c, r->ra, r->rb, r->b));
     TS_TRY(vs_registers(c, (uint32_t)r->ra + r->rb, r->rc, r->c));
     for (uint32_t i = 0; i < r->rc; i++)
-        TS__WANT(c, vs_res(c, i) == ts__verify_opnd(c, (uint32_t)r->ra + r->rb + i), "result %u has another type than its accumulator", i);
+        TS__WANT(c, vs_res(c, i) == ts__verify_opnd(c, (uint32_t)r->ra + r->rb + i),
+                 "result %u has another type than its accumulator", i);
     return TS_OK;
 }
 
 static ts_status vs_wgmma(const ts__verify *c)
 {
-    TS__WANT(c, TS_MMA_ROW(c->inst->aux) < TS_MMA_COUNT && !vs_mmas[TS_MMA_ROW(c->inst->aux)].n, "wgmma has no such shape");
+    TS__WANT(c, TS_MMA_ROW(c->inst->aux) < TS_MMA_COUNT && !vs_mmas[TS_MMA_ROW(c->inst->aux)].n,
+             "wgmma has no such shape");
     const vs_mma_row *r = &vs_mmas[TS_MMA_ROW(c->inst->aux)];
     uint32_t n = TS_MMA_N(c->inst->aux), regs = r->c == TS_T_f16 ? n / 4 : n / 2;
     uint32_t a = TS_MMA_FLAGS(c->inst->aux) & TS_MMA_A_REGS ? r->ra : 1;
     TS__WANT(c, n >= 8 && n <= 256 && n % 8 == 0, "n=%u is not a multiple of 8 up to 256", n);
-    TS__WANT(c, c->n == regs + a + 2 && c->n_res[c->v] == regs, "this wgmma takes %u accumulators, %u for a, b and scale-d, and gives %u", regs, a, regs);
+    TS__WANT(c, c->n == regs + a + 2 && c->n_res[c->v] == regs,
+             "this wgmma takes %u accumulators, %u for a, b and scale-d, and gives %u", regs, a,
+             regs);
     TS_TRY(vs_registers(c, 0, regs, r->c));
     for (uint32_t i = 0; i < regs; i++)
-        TS__WANT(c, vs_res(c, i) == ts__verify_opnd(c, i), "result %u has another type than its accumulator", i);
+        TS__WANT(c, vs_res(c, i) == ts__verify_opnd(c, i),
+                 "result %u has another type than its accumulator", i);
     if (TS_MMA_FLAGS(c->inst->aux) & TS_MMA_A_REGS)
         TS_TRY(vs_registers(c, regs, a, r->a));
     else
@@ -338,7 +386,8 @@ static ts_status vs_wgmma(const ts__verify *c)
 static ts_status vs_setmaxnreg(const ts__verify *c)
 {
     uint32_t n = TS_S_NUMBER(c->inst->aux);
-    TS__WANT(c, n >= 24 && n <= 256 && n % 8 == 0, "%u registers is not a multiple of 8 from 24 to 256", n);
+    TS__WANT(c, n >= 24 && n <= 256 && n % 8 == 0,
+             "%u registers is not a multiple of 8 from 24 to 256", n);
     return TS_OK;
 }
 

@@ -6,7 +6,7 @@
 #include "ir/scalar.h"
 #include "ir/verify.h"
 
-/* ---- helpers ----------------------------------------------------------------------------------------*/
+/* ---- helpers --------------------------------------------------------------------------------- */
 
 static ts_type vt_elem(const ts__verify *c, ts_type t)
 {
@@ -21,11 +21,13 @@ static uint32_t vt_rank(const ts__verify *c, ts_type t)
 static bool vt_is_view(const ts_module *m, ts_type t)
 {
     ts_kind kind = ts_type_kind(m, t);
-    return kind == TS_KIND_PARTITION_VIEW || kind == TS_KIND_STRIDED_VIEW || kind == TS_KIND_GATHER_SCATTER_VIEW;
+    return kind == TS_KIND_PARTITION_VIEW || kind == TS_KIND_STRIDED_VIEW ||
+           kind == TS_KIND_GATHER_SCATTER_VIEW;
 }
 
 /* t is a tile (or, for rank 0, the scalar) with exactly these extents and element. */
-static bool vt_is_tile(const ts__verify *c, ts_type t, ts_type elem, uint32_t rank, const int64_t *dims)
+static bool vt_is_tile(const ts__verify *c, ts_type t, ts_type elem, uint32_t rank,
+                       const int64_t *dims)
 {
     return ts__is_tile_like(c->m, t) && vt_elem(c, t) == elem && vt_rank(c, t) == rank &&
            (rank == 0 || memcmp(ts_type_dims(c->m, t), dims, rank * sizeof *dims) == 0);
@@ -35,7 +37,8 @@ static bool vt_is_tile(const ts__verify *c, ts_type t, ts_type elem, uint32_t ra
 static ts_status vt_token(const ts__verify *c)
 {
     uint32_t at = ts_opnd_token(c->inst);
-    TS__WANT(c, at == TS_NO || ts__verify_opnd(c, at) == TS_T_token, "the token operand is no token");
+    TS__WANT(c, at == TS_NO || ts__verify_opnd(c, at) == TS_T_token,
+             "the token operand is no token");
     return TS_OK;
 }
 
@@ -47,7 +50,7 @@ static ts_status vt_index(const ts__verify *c, uint32_t from, uint32_t n)
     return TS_OK;
 }
 
-/* ---- values -------------------------------------------------------------------------------------------*/
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static ts_status vt_param(const ts__verify *c)
 {
@@ -69,36 +72,43 @@ static ts_status vt_constant(const ts__verify *c)
     TS__WANT(c, ts__is_tile_like(c->m, c->type), "a constant is a tile or a scalar");
     if (!c->inst->aux) {
         TS__WANT(c, vt_is_canonical(c, vt_elem(c, c->type), ts__word64(c->inst->opnd)),
-                 "payload 0x%llx is not in the form of its type (integers are sign-extended)", (unsigned long long)ts__word64(c->inst->opnd));
+                 "payload 0x%llx is not in the form of its type (integers are sign-extended)",
+                 (unsigned long long)ts__word64(c->inst->opnd));
         return TS_OK;
     }
     TS__WANT(c, c->inst->aux <= c->m->dense.n, "dense data %u does not exist", c->inst->aux - 1);
     uint64_t bits = (uint64_t)ts_type_count(c->m, c->type) * ts_type_bits(c->m, c->type);
     size_t found = c->m->dense.at[c->inst->aux - 1].n_bytes;
-    TS__WANT(c, found == (bits + 7) / 8, "the data has %zu bytes, the type needs %llu", found, (unsigned long long)(bits + 7) / 8);
+    TS__WANT(c, found == (bits + 7) / 8, "the data has %zu bytes, the type needs %llu", found,
+             (unsigned long long)(bits + 7) / 8);
     return TS_OK;
 }
 
 static ts_status vt_iota(const ts__verify *c)
 {
     ts_type elem = vt_elem(c, c->type);
-    TS__WANT(c, vt_rank(c, c->type) == 1 && elem >= TS_T_i8 && elem <= TS_T_i64, "iota gives a 1-D tile of i8 to i64");
+    TS__WANT(c, vt_rank(c, c->type) == 1 && elem >= TS_T_i8 && elem <= TS_T_i64,
+             "iota gives a 1-D tile of i8 to i64");
     return TS_OK;
 }
 
 static ts_status vt_fpowi(const ts__verify *c)
 {
     ts_type x = ts__verify_opnd(c, 0), e = ts__verify_opnd(c, 1);
-    TS__WANT(c, ts__is_arith_float(vt_elem(c, x)) && c->type == x, "fpowi raises a float and keeps its type");
-    TS__WANT(c, ts__same_shape(c->m, x, e) && ts__is_scalar_int(vt_elem(c, e)), "the exponent is an integer of the same shape");
+    TS__WANT(c, ts__is_arith_float(vt_elem(c, x)) && c->type == x,
+             "fpowi raises a float and keeps its type");
+    TS__WANT(c, ts__same_shape(c->m, x, e) && ts__is_scalar_int(vt_elem(c, e)),
+             "the exponent is an integer of the same shape");
     return TS_OK;
 }
 
 static ts_status vt_offset(const ts__verify *c)
 {
     ts_type p = ts__verify_opnd(c, 0), d = ts__verify_opnd(c, 1);
-    TS__WANT(c, ts_type_is_ptr(c->m, p) && c->type == p, "offset moves a pointer and keeps its type");
-    TS__WANT(c, ts__same_shape(c->m, p, d) && ts__is_scalar_int(vt_elem(c, d)), "the offset is an integer of the pointer's shape");
+    TS__WANT(c, ts_type_is_ptr(c->m, p) && c->type == p,
+             "offset moves a pointer and keeps its type");
+    TS__WANT(c, ts__same_shape(c->m, p, d) && ts__is_scalar_int(vt_elem(c, d)),
+             "the offset is an integer of the pointer's shape");
     return TS_OK;
 }
 
@@ -110,7 +120,8 @@ static ts_status vt_broadcast(const ts__verify *c)
              "broadcast keeps rank (above 0) and element type");
     const int64_t *from = ts_type_dims(c->m, x), *to = ts_type_dims(c->m, c->type);
     for (uint32_t i = 0; i < rank; i++)
-        TS__WANT(c, from[i] == to[i] || from[i] == 1, "axis %u of extent %lld cannot stretch to %lld", i, (long long)from[i],
+        TS__WANT(c, from[i] == to[i] || from[i] == 1,
+                 "axis %u of extent %lld cannot stretch to %lld", i, (long long)from[i],
                  (long long)to[i]);
     return TS_OK;
 }
@@ -118,9 +129,13 @@ static ts_status vt_broadcast(const ts__verify *c)
 static ts_status vt_reshape(const ts__verify *c)
 {
     ts_type x = ts__verify_opnd(c, 0);
-    TS__WANT(c, ts__is_tile_like(c->m, x) && ts__is_tile_like(c->m, c->type) && vt_elem(c, x) == vt_elem(c, c->type), "reshape keeps the element type");
-    TS__WANT(c, ts_type_count(c->m, x) == ts_type_count(c->m, c->type), "reshape from %lld to %lld elements",
-             (long long)ts_type_count(c->m, x), (long long)ts_type_count(c->m, c->type));
+    TS__WANT(c,
+             ts__is_tile_like(c->m, x) && ts__is_tile_like(c->m, c->type) &&
+                 vt_elem(c, x) == vt_elem(c, c->type),
+             "reshape keeps the element type");
+    TS__WANT(c, ts_type_count(c->m, x) == ts_type_count(c->m, c->type),
+             "reshape from %lld to %lld elements", (long long)ts_type_count(c->m, x),
+             (long long)ts_type_count(c->m, c->type));
     return TS_OK;
 }
 
@@ -129,12 +144,16 @@ static ts_status vt_permute(const ts__verify *c)
     ts_type x = ts__verify_opnd(c, 0);
     const uint32_t *axes = ts_pool(c->fn, c->inst);
     uint32_t rank = vt_rank(c, x), seen = 0;
-    TS__WANT(c, rank && axes[0] == rank && vt_rank(c, c->type) == rank && vt_elem(c, x) == vt_elem(c, c->type),
+    TS__WANT(c,
+             rank && axes[0] == rank && vt_rank(c, c->type) == rank &&
+                 vt_elem(c, x) == vt_elem(c, c->type),
              "permute names each axis of its operand once and keeps the element type");
     for (uint32_t i = 0; i < rank; i++) {
-        TS__WANT(c, axes[i + 1] < rank && !(seen >> axes[i + 1] & 1), "axis %u is out of range or named twice", axes[i + 1]);
+        TS__WANT(c, axes[i + 1] < rank && !(seen >> axes[i + 1] & 1),
+                 "axis %u is out of range or named twice", axes[i + 1]);
         seen |= 1u << axes[i + 1];
-        TS__WANT(c, ts_type_dims(c->m, c->type)[i] == ts_type_dims(c->m, x)[axes[i + 1]], "axis %u of the result has another extent than axis %u", i, axes[i + 1]);
+        TS__WANT(c, ts_type_dims(c->m, c->type)[i] == ts_type_dims(c->m, x)[axes[i + 1]],
+                 "axis %u of the result has another extent than axis %u", i, axes[i + 1]);
     }
     return TS_OK;
 }
@@ -144,10 +163,13 @@ static ts_status vt_cat(const ts__verify *c)
     ts_type x = ts__verify_opnd(c, 0), y = ts__verify_opnd(c, 1);
     uint32_t rank = vt_rank(c, x), axis = c->inst->aux;
     TS__WANT(c, axis < rank, "axis %u is out of range for rank %u", axis, rank);
-    TS__WANT(c, vt_rank(c, y) == rank && vt_rank(c, c->type) == rank && vt_elem(c, x) == vt_elem(c, y) && vt_elem(c, x) == vt_elem(c, c->type),
+    TS__WANT(c,
+             vt_rank(c, y) == rank && vt_rank(c, c->type) == rank &&
+                 vt_elem(c, x) == vt_elem(c, y) && vt_elem(c, x) == vt_elem(c, c->type),
              "cat joins two tiles of one rank and element type");
     for (uint32_t i = 0; i < rank; i++) {
-        int64_t a = ts_type_dims(c->m, x)[i], b = ts_type_dims(c->m, y)[i], r = ts_type_dims(c->m, c->type)[i];
+        int64_t a = ts_type_dims(c->m, x)[i], b = ts_type_dims(c->m, y)[i],
+                r = ts_type_dims(c->m, c->type)[i];
         TS__WANT(c, i == axis ? a + b == r : a == b && a == r, "extents of axis %u do not fit", i);
     }
     return TS_OK;
@@ -157,15 +179,19 @@ static ts_status vt_cat(const ts__verify *c)
 static ts_status vt_part(const ts__verify *c, ts_type tile, ts_type part, uint32_t first_index)
 {
     uint32_t rank = vt_rank(c, tile);
-    TS__WANT(c, rank && vt_rank(c, part) == rank && vt_elem(c, tile) == vt_elem(c, part), "tile and part have one rank and element type");
+    TS__WANT(c, rank && vt_rank(c, part) == rank && vt_elem(c, tile) == vt_elem(c, part),
+             "tile and part have one rank and element type");
     for (uint32_t i = 0; i < rank; i++)
-        TS__WANT(c, ts_type_dims(c->m, tile)[i] % ts_type_dims(c->m, part)[i] == 0, "extent of axis %u of the part does not divide the tile's", i);
+        TS__WANT(c, ts_type_dims(c->m, tile)[i] % ts_type_dims(c->m, part)[i] == 0,
+                 "extent of axis %u of the part does not divide the tile's", i);
     TS_TRY(vt_index(c, first_index, rank));
     for (uint32_t i = 0; i < rank; i++) {
         int64_t at;
         bool known = ts_const_as_int(c->fn, c->opnd[first_index + i], &at);
         int64_t n = ts_type_dims(c->m, tile)[i] / ts_type_dims(c->m, part)[i];
-        TS__WANT(c, !known || (at >= 0 && at < n), "index %lld of axis %u is out of range, there are %lld parts", (long long)at, i, (long long)n);
+        TS__WANT(c, !known || (at >= 0 && at < n),
+                 "index %lld of axis %u is out of range, there are %lld parts", (long long)at, i,
+                 (long long)n);
     }
     return TS_OK;
 }
@@ -189,13 +215,17 @@ static ts_status vt_bytes(const ts__verify *c)
     ts_type x = ts__verify_opnd(c, 0);
     bool packs = c->inst->op == TS_OP_pack;
     ts_type bytes = packs ? c->type : x, tile = packs ? x : c->type;
-    TS__WANT(c, vt_rank(c, bytes) == 1 && vt_elem(c, bytes) == TS_T_i8, "the bytes are a 1-D tile of i8");
-    TS__WANT(c, vt_rank(c, tile) >= 1 && ts_type_is_scalar(vt_elem(c, tile)), "the values are a tile of numbers");
-    TS__WANT(c, ts_type_count(c->m, tile) * ts_type_bits(c->m, tile) == ts_type_count(c->m, bytes) * 8, "the bytes are more or fewer than the values need");
+    TS__WANT(c, vt_rank(c, bytes) == 1 && vt_elem(c, bytes) == TS_T_i8,
+             "the bytes are a 1-D tile of i8");
+    TS__WANT(c, vt_rank(c, tile) >= 1 && ts_type_is_scalar(vt_elem(c, tile)),
+             "the values are a tile of numbers");
+    TS__WANT(c,
+             ts_type_count(c->m, tile) * ts_type_bits(c->m, tile) == ts_type_count(c->m, bytes) * 8,
+             "the bytes are more or fewer than the values need");
     return TS_OK;
 }
 
-/* ---- reductions, matrix multiply -------------------------------------------------------------------------*/
+/* ---- reductions, matrix multiply ------------------------------------------------------------- */
 
 /* The type of result i: the input without the reduced axis; a scan keeps the input's. */
 static bool vt_reduced(const ts__verify *c, ts_type in, uint32_t axis, ts_type out)
@@ -217,11 +247,16 @@ static ts_status vt_reduction(const ts__verify *c)
     TS__WANT(c, w[1] <= 1 && (!w[1] || c->inst->op == TS_OP_scan), "only a scan can be reverse");
     for (uint32_t i = 0; i < c->n; i++) {
         ts_type in = ts__verify_opnd(c, i), elem = vt_elem(c, in);
-        TS__WANT(c, w[0] < vt_rank(c, in), "axis %u is out of range for rank %u", w[0], vt_rank(c, in));
-        TS__WANT(c, ts__same_shape(c->m, in, ts__verify_opnd(c, 0)), "inputs of a reduction have one shape");
-        TS__WANT(c, ts__is_arith_float(elem) || ts__is_scalar_int(elem), "elements of a reduction are i1 to i64, f16, bf16, f32 or f64");
-        TS__WANT(c, vt_is_canonical(c, elem, ts__word64(w + 3 + 2 * (size_t)i)), "identity %u is not in the form of its type (integers are sign-extended)", i);
-        bool fits = i < c->n_res[c->v] && vt_reduced(c, in, w[0], ts_type_of(c->fn, c->first_res[c->v] + i));
+        TS__WANT(c, w[0] < vt_rank(c, in), "axis %u is out of range for rank %u", w[0],
+                 vt_rank(c, in));
+        TS__WANT(c, ts__same_shape(c->m, in, ts__verify_opnd(c, 0)),
+                 "inputs of a reduction have one shape");
+        TS__WANT(c, ts__is_arith_float(elem) || ts__is_scalar_int(elem),
+                 "elements of a reduction are i1 to i64, f16, bf16, f32 or f64");
+        TS__WANT(c, vt_is_canonical(c, elem, ts__word64(w + 3 + 2 * (size_t)i)),
+                 "identity %u is not in the form of its type (integers are sign-extended)", i);
+        bool fits = i < c->n_res[c->v] &&
+                    vt_reduced(c, in, w[0], ts_type_of(c->fn, c->first_res[c->v] + i));
         TS__WANT(c, fits, "result %u is missing or has the wrong type", i);
     }
     return TS_OK;
@@ -230,19 +265,26 @@ static ts_status vt_reduction(const ts__verify *c)
 static const struct {
     uint8_t op, a, b, c;
 } vt_mma_types[] = {
-    {TS_OP_mmaf, TS_T_f16, TS_T_f16, TS_T_f16},           {TS_OP_mmaf, TS_T_f16, TS_T_f16, TS_T_f32},
-    {TS_OP_mmaf, TS_T_bf16, TS_T_bf16, TS_T_f32},         {TS_OP_mmaf, TS_T_f32, TS_T_f32, TS_T_f32},
-    {TS_OP_mmaf, TS_T_tf32, TS_T_tf32, TS_T_f32},         {TS_OP_mmaf, TS_T_f64, TS_T_f64, TS_T_f64},
-    {TS_OP_mmaf, TS_T_f8E4M3FN, TS_T_f8E4M3FN, TS_T_f16}, {TS_OP_mmaf, TS_T_f8E4M3FN, TS_T_f8E4M3FN, TS_T_f32},
-    {TS_OP_mmaf, TS_T_f8E5M2, TS_T_f8E5M2, TS_T_f16},     {TS_OP_mmaf, TS_T_f8E5M2, TS_T_f8E5M2, TS_T_f32},
+    {TS_OP_mmaf, TS_T_f16, TS_T_f16, TS_T_f16},
+    {TS_OP_mmaf, TS_T_f16, TS_T_f16, TS_T_f32},
+    {TS_OP_mmaf, TS_T_bf16, TS_T_bf16, TS_T_f32},
+    {TS_OP_mmaf, TS_T_f32, TS_T_f32, TS_T_f32},
+    {TS_OP_mmaf, TS_T_tf32, TS_T_tf32, TS_T_f32},
+    {TS_OP_mmaf, TS_T_f64, TS_T_f64, TS_T_f64},
+    {TS_OP_mmaf, TS_T_f8E4M3FN, TS_T_f8E4M3FN, TS_T_f16},
+    {TS_OP_mmaf, TS_T_f8E4M3FN, TS_T_f8E4M3FN, TS_T_f32},
+    {TS_OP_mmaf, TS_T_f8E5M2, TS_T_f8E5M2, TS_T_f16},
+    {TS_OP_mmaf, TS_T_f8E5M2, TS_T_f8E5M2, TS_T_f32},
     {TS_OP_mmai, TS_T_i8, TS_T_i8, TS_T_i32},
 };
 
 static bool vt_mma_knows(const ts__verify *c)
 {
     for (size_t i = 0; i < TS_COUNT(vt_mma_types); i++)
-        if (vt_mma_types[i].op == c->inst->op && vt_mma_types[i].a == vt_elem(c, ts__verify_opnd(c, 0)) &&
-            vt_mma_types[i].b == vt_elem(c, ts__verify_opnd(c, 1)) && vt_mma_types[i].c == vt_elem(c, c->type))
+        if (vt_mma_types[i].op == c->inst->op &&
+            vt_mma_types[i].a == vt_elem(c, ts__verify_opnd(c, 0)) &&
+            vt_mma_types[i].b == vt_elem(c, ts__verify_opnd(c, 1)) &&
+            vt_mma_types[i].c == vt_elem(c, c->type))
             return true;
     return false;
 }
@@ -252,12 +294,18 @@ static ts_status vt_mma_shape(const ts__verify *c)
 {
     ts_type a = ts__verify_opnd(c, 0), b = ts__verify_opnd(c, 1), acc = ts__verify_opnd(c, 2);
     uint32_t rank = vt_rank(c, a);
-    TS__WANT(c, (rank == 2 || rank == 3) && vt_rank(c, b) == rank && vt_rank(c, acc) == rank, "a matrix multiply has three tiles of rank 2, or 3 with a batch axis");
-    const int64_t *da = ts_type_dims(c->m, a), *db = ts_type_dims(c->m, b), *dc = ts_type_dims(c->m, acc);
-    TS__WANT(c, rank == 2 || (da[0] == db[0] && da[0] == dc[0]), "batch extents %lld, %lld and %lld differ", (long long)da[0], (long long)db[0], (long long)dc[0]);
+    TS__WANT(c, (rank == 2 || rank == 3) && vt_rank(c, b) == rank && vt_rank(c, acc) == rank,
+             "a matrix multiply has three tiles of rank 2, or 3 with a batch axis");
+    const int64_t *da = ts_type_dims(c->m, a), *db = ts_type_dims(c->m, b),
+                  *dc = ts_type_dims(c->m, acc);
+    TS__WANT(c, rank == 2 || (da[0] == db[0] && da[0] == dc[0]),
+             "batch extents %lld, %lld and %lld differ", (long long)da[0], (long long)db[0],
+             (long long)dc[0]);
     const int64_t *ma = da + rank - 2, *mb = db + rank - 2, *mc = dc + rank - 2;
-    TS__WANT(c, ma[1] == mb[0] && ma[0] == mc[0] && mb[1] == mc[1], "%lldx%lld times %lldx%lld does not give %lldx%lld",
-             (long long)ma[0], (long long)ma[1], (long long)mb[0], (long long)mb[1], (long long)mc[0], (long long)mc[1]);
+    TS__WANT(c, ma[1] == mb[0] && ma[0] == mc[0] && mb[1] == mc[1],
+             "%lldx%lld times %lldx%lld does not give %lldx%lld", (long long)ma[0],
+             (long long)ma[1], (long long)mb[0], (long long)mb[1], (long long)mc[0],
+             (long long)mc[1]);
     TS__WANT(c, acc == c->type, "the result has another type than the accumulator");
     return TS_OK;
 }
@@ -267,7 +315,8 @@ static ts_status vt_mma(const ts__verify *c)
     uint32_t known = c->inst->op == TS_OP_mmai ? TS_A_UNSIGNED | TS_A_UNSIGNED_B : TS_A_FAST_ACC;
     TS_TRY(vt_mma_shape(c));
     TS__WANT(c, vt_mma_knows(c), "no matrix multiply has these element types");
-    TS__WANT(c, !(c->inst->aux & ~known), "attribute bits 0x%x mean nothing here", c->inst->aux & ~known);
+    TS__WANT(c, !(c->inst->aux & ~known), "attribute bits 0x%x mean nothing here",
+             c->inst->aux & ~known);
     return TS_OK;
 }
 
@@ -279,28 +328,38 @@ static bool vt_scaled_knows(ts_type elem, ts_type scale, int64_t block)
         return scale == TS_T_f8E8M0FNU && block == 32;
     if (elem != TS_T_f4E2M1FN)
         return false;
-    return scale == TS_T_f8E4M3FN ? block == 16 : (scale == TS_T_f8E8M0FNU || scale == TS_T_f8E5M3FNU) && (block == 16 || block == 32);
+    return scale == TS_T_f8E4M3FN ? block == 16
+                                  : (scale == TS_T_f8E8M0FNU || scale == TS_T_f8E5M3FNU) &&
+                                        (block == 16 || block == 32);
 }
 
 static ts_status vt_mma_scaled(const ts__verify *c)
 {
     TS__WANT(c, c->n == 5, "mmaf_scaled takes a, b, c and two scales");
     TS_TRY(vt_mma_shape(c));
-    ts_type a = ts__verify_opnd(c, 0), b = ts__verify_opnd(c, 1), sa = ts__verify_opnd(c, 3), sb = ts__verify_opnd(c, 4);
+    ts_type a = ts__verify_opnd(c, 0), b = ts__verify_opnd(c, 1), sa = ts__verify_opnd(c, 3),
+            sb = ts__verify_opnd(c, 4);
     uint32_t rank = vt_rank(c, a);
-    TS__WANT(c, vt_rank(c, sa) == rank && vt_rank(c, sb) == rank, "scales have the rank of what they scale");
-    int64_t wanted_a[TS_MAX_RANK], wanted_b[TS_MAX_RANK], k = ts_type_dims(c->m, a)[rank - 1], parts = ts_type_dims(c->m, sa)[rank - 1];
+    TS__WANT(c, vt_rank(c, sa) == rank && vt_rank(c, sb) == rank,
+             "scales have the rank of what they scale");
+    int64_t wanted_a[TS_MAX_RANK], wanted_b[TS_MAX_RANK], k = ts_type_dims(c->m, a)[rank - 1],
+                                                          parts = ts_type_dims(c->m, sa)[rank - 1];
     memcpy(wanted_a, ts_type_dims(c->m, a), rank * sizeof *wanted_a);
     memcpy(wanted_b, ts_type_dims(c->m, b), rank * sizeof *wanted_b);
     wanted_a[rank - 1] = wanted_b[rank - 2] = parts;
-    TS__WANT(c, vt_is_tile(c, sa, vt_elem(c, sa), rank, wanted_a) && vt_is_tile(c, sb, vt_elem(c, sa), rank, wanted_b),
+    TS__WANT(c,
+             vt_is_tile(c, sa, vt_elem(c, sa), rank, wanted_a) &&
+                 vt_is_tile(c, sb, vt_elem(c, sa), rank, wanted_b),
              "scales are M x K/B and K/B x N of one element type");
-    TS__WANT(c, vt_elem(c, a) == vt_elem(c, b) && vt_elem(c, c->type) == TS_T_f32 && vt_scaled_knows(vt_elem(c, a), vt_elem(c, sa), k / parts),
-             "no scaled matrix multiply has these element types with blocks of %lld", (long long)(k / parts));
+    TS__WANT(c,
+             vt_elem(c, a) == vt_elem(c, b) && vt_elem(c, c->type) == TS_T_f32 &&
+                 vt_scaled_knows(vt_elem(c, a), vt_elem(c, sa), k / parts),
+             "no scaled matrix multiply has these element types with blocks of %lld",
+             (long long)(k / parts));
     return TS_OK;
 }
 
-/* ---- grid and views -----------------------------------------------------------------------------------------*/
+/* ---- grid and views -------------------------------------------------------------------------- */
 
 static ts_status vt_grid(const ts__verify *c)
 {
@@ -311,10 +370,12 @@ static ts_status vt_grid(const ts__verify *c)
 
 static ts_status vt_make_tensor_view(const ts__verify *c)
 {
-    TS__WANT(c, ts_type_kind(c->m, c->type) == TS_KIND_TENSOR_VIEW && c->n >= 1, "make_tensor_view makes a tensor view from a pointer");
+    TS__WANT(c, ts_type_kind(c->m, c->type) == TS_KIND_TENSOR_VIEW && c->n >= 1,
+             "make_tensor_view makes a tensor view from a pointer");
     const ts_type_info *t = ts_type_get(c->m, c->type);
     ts_type base = ts__verify_opnd(c, 0);
-    TS__WANT(c, ts__is_ptr_to(c->m, base, TS_GLOBAL) && ts_type_get(c->m, base)->elem == t->elem, "the base is no global pointer to the view's elements");
+    TS__WANT(c, ts__is_ptr_to(c->m, base, TS_GLOBAL) && ts_type_get(c->m, base)->elem == t->elem,
+             "the base is no global pointer to the view's elements");
     uint32_t dynamic = 0;
     for (uint32_t i = 0; i < t->rank; i++)
         dynamic += (uint32_t)(t->dims[i] == TS_DYNAMIC) + (uint32_t)(t->strides[i] == TS_DYNAMIC);
@@ -323,10 +384,15 @@ static ts_status vt_make_tensor_view(const ts__verify *c)
 
 static ts_status vt_make_view(const ts__verify *c)
 {
-    static const uint8_t kinds[] = {TS_KIND_PARTITION_VIEW, TS_KIND_STRIDED_VIEW, TS_KIND_GATHER_SCATTER_VIEW};
-    uint32_t which = c->inst->op == TS_OP_make_partition_view ? 0 : c->inst->op == TS_OP_make_strided_view ? 1 : 2;
-    TS__WANT(c, (uint8_t)ts_type_kind(c->m, c->type) == kinds[which], "%s makes another kind of view", ts_info(c->inst)->name);
-    TS__WANT(c, ts_type_get(c->m, c->type)->elem == ts__verify_opnd(c, 0), "the view's type names another tensor view than the operand's");
+    static const uint8_t kinds[] = {TS_KIND_PARTITION_VIEW, TS_KIND_STRIDED_VIEW,
+                                    TS_KIND_GATHER_SCATTER_VIEW};
+    uint32_t which = c->inst->op == TS_OP_make_partition_view ? 0
+                     : c->inst->op == TS_OP_make_strided_view ? 1
+                                                              : 2;
+    TS__WANT(c, (uint8_t)ts_type_kind(c->m, c->type) == kinds[which],
+             "%s makes another kind of view", ts_info(c->inst)->name);
+    TS__WANT(c, ts_type_get(c->m, c->type)->elem == ts__verify_opnd(c, 0),
+             "the view's type names another tensor view than the operand's");
     return TS_OK;
 }
 
@@ -334,24 +400,36 @@ static ts_status vt_shape(const ts__verify *c)
 {
     ts_type view = ts__verify_opnd(c, 0);
     bool tensor = c->inst->op == TS_OP_get_tensor_shape;
-    TS__WANT(c, tensor ? ts_type_kind(c->m, view) == TS_KIND_TENSOR_VIEW : vt_is_view(c->m, view), "%s asks a %s view", ts_info(c->inst)->name, tensor ? "tensor" : "tile");
-    TS__WANT(c, c->inst->aux < ts_type_get(c->m, view)->rank, "axis %u is out of range for rank %u", c->inst->aux, ts_type_get(c->m, view)->rank);
+    TS__WANT(c, tensor ? ts_type_kind(c->m, view) == TS_KIND_TENSOR_VIEW : vt_is_view(c->m, view),
+             "%s asks a %s view", ts_info(c->inst)->name, tensor ? "tensor" : "tile");
+    TS__WANT(c, c->inst->aux < ts_type_get(c->m, view)->rank, "axis %u is out of range for rank %u",
+             c->inst->aux, ts_type_get(c->m, view)->rank);
     TS__WANT(c, c->type == TS_T_i32 || c->type == TS_T_i64, "an extent is i32 or i64");
     return TS_OK;
 }
 
-/* ---- memory ---------------------------------------------------------------------------------------------------*/
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-enum { O_WEAK = 1 << TS_WEAK, O_RELAXED = 1 << TS_RELAXED, O_ACQUIRE = 1 << TS_ACQUIRE, O_RELEASE = 1 << TS_RELEASE, O_ACQ_REL = 1 << TS_ACQ_REL };
+enum {
+    O_WEAK = 1 << TS_WEAK,
+    O_RELAXED = 1 << TS_RELAXED,
+    O_ACQUIRE = 1 << TS_ACQUIRE,
+    O_RELEASE = 1 << TS_RELEASE,
+    O_ACQ_REL = 1 << TS_ACQ_REL
+};
 
 ts_status ts__verify_order(const ts__verify *c, uint32_t allowed)
 {
     ts_order order = TS_M_GET_ORDER(c->inst->aux);
-    TS__WANT(c, allowed >> order & 1, "%s does not know memory order %d", ts_info(c->inst)->name, (int)order);
+    TS__WANT(c, allowed >> order & 1, "%s does not know memory order %d", ts_info(c->inst)->name,
+             (int)order);
     bool scoped = TS_M_GET_SCOPE(c->inst->aux) != TS_SCOPE_NONE;
-    TS__WANT(c, scoped == (order != TS_WEAK), "%s", scoped ? "a weak access has no scope" : "an ordered access needs a scope");
-    TS__WANT(c, TS_M_GET_LATENCY(c->inst->aux) <= 10, "latency %u is more than 10", TS_M_GET_LATENCY(c->inst->aux));
-    TS__WANT(c, TS_M_GET_TMA(c->inst->aux) <= 2, "tma hint %u does not exist", TS_M_GET_TMA(c->inst->aux));
+    TS__WANT(c, scoped == (order != TS_WEAK), "%s",
+             scoped ? "a weak access has no scope" : "an ordered access needs a scope");
+    TS__WANT(c, TS_M_GET_LATENCY(c->inst->aux) <= 10, "latency %u is more than 10",
+             TS_M_GET_LATENCY(c->inst->aux));
+    TS__WANT(c, TS_M_GET_TMA(c->inst->aux) <= 2, "tma hint %u does not exist",
+             TS_M_GET_TMA(c->inst->aux));
     return TS_OK;
 }
 
@@ -363,7 +441,8 @@ ts_status ts__verify_rmw(const ts__verify *c, ts_type elem)
     if (mode == TS_RMW_ADDF)
         TS__WANT(c, flt, "an atomic addf adds f16, bf16, f32 or f64");
     else if (mode == TS_RMW_XCHG)
-        TS__WANT(c, word || elem == TS_T_f32 || elem == TS_T_f64, "an exchange is of 32 or 64 bits");
+        TS__WANT(c, word || elem == TS_T_f32 || elem == TS_T_f64,
+                 "an exchange is of 32 or 64 bits");
     else
         TS__WANT(c, word, "this atomic mode works on i32 and i64");
     return TS_OK;
@@ -379,17 +458,23 @@ static ts_status vt_no_mode(const ts__verify *c)
 static ts_status vt_view_access(const ts__verify *c, ts_type tile, uint32_t first)
 {
     ts_type view = ts__verify_opnd(c, 0);
-    TS__WANT(c, vt_is_view(c->m, view), "operand 0 is no partition, strided or gather_scatter view");
+    TS__WANT(c, vt_is_view(c->m, view),
+             "operand 0 is no partition, strided or gather_scatter view");
     const ts_type_info *t = ts_type_get(c->m, view);
-    TS__WANT(c, vt_is_tile(c, tile, ts_type_get(c->m, t->elem)->elem, t->rank, t->dims), "the tile's type is not the view's");
-    TS__WANT(c, c->n == first + t->rank, "the view wants %u indices, found %u", t->rank, c->n - first);
+    TS__WANT(c, vt_is_tile(c, tile, ts_type_get(c->m, t->elem)->elem, t->rank, t->dims),
+             "the tile's type is not the view's");
+    TS__WANT(c, c->n == first + t->rank, "the view wants %u indices, found %u", t->rank,
+             c->n - first);
     for (uint32_t i = 0; i < t->rank; i++) {
         ts_type index = ts__verify_opnd(c, first + i);
         bool sparse = t->kind == TS_KIND_GATHER_SCATTER_VIEW && i == t->sparse_dim;
-        TS__WANT(c, ts__is_scalar_int(vt_elem(c, index)) && vt_rank(c, index) == sparse && (!sparse || ts_type_dims(c->m, index)[0] == t->dims[i]),
+        TS__WANT(c,
+                 ts__is_scalar_int(vt_elem(c, index)) && vt_rank(c, index) == sparse &&
+                     (!sparse || ts_type_dims(c->m, index)[0] == t->dims[i]),
                  "index %u is no integer %s", i, sparse ? "tile of the view's extent" : "scalar");
     }
-    TS__WANT(c, TS_M_GET_INBOUNDS(c->inst->aux) >> t->rank == 0, "inbounds names axes beyond rank %u", t->rank);
+    TS__WANT(c, TS_M_GET_INBOUNDS(c->inst->aux) >> t->rank == 0,
+             "inbounds names axes beyond rank %u", t->rank);
     return vt_token(c);
 }
 
@@ -403,7 +488,8 @@ static ts_status vt_load_view(const ts__verify *c)
 
 static ts_status vt_store_view(const ts__verify *c)
 {
-    TS__WANT(c, c->n >= 2 && c->type == TS_T_token, "store_view_tko takes a view and a tile and gives a token");
+    TS__WANT(c, c->n >= 2 && c->type == TS_T_token,
+             "store_view_tko takes a view and a tile and gives a token");
     TS_TRY(vt_view_access(c, ts__verify_opnd(c, 1), 2));
     TS_TRY(vt_no_mode(c));
     return ts__verify_order(c, O_WEAK | O_RELAXED | O_RELEASE);
@@ -411,11 +497,14 @@ static ts_status vt_store_view(const ts__verify *c)
 
 static ts_status vt_red_view(const ts__verify *c)
 {
-    TS__WANT(c, c->n >= 2 && c->type == TS_T_token, "atomic_red_view_tko takes a view and a tile and gives a token");
+    TS__WANT(c, c->n >= 2 && c->type == TS_T_token,
+             "atomic_red_view_tko takes a view and a tile and gives a token");
     TS_TRY(vt_view_access(c, ts__verify_opnd(c, 1), 2));
     const ts_type_info *t = ts_type_get(c->m, ts__verify_opnd(c, 0));
-    TS__WANT(c, t->kind != TS_KIND_GATHER_SCATTER_VIEW && !t->padding, "an atomic works on partition and strided views without padding");
-    TS__WANT(c, TS_M_GET_MODE(c->inst->aux) != TS_RMW_XCHG, "an exchange without its result is a store");
+    TS__WANT(c, t->kind != TS_KIND_GATHER_SCATTER_VIEW && !t->padding,
+             "an atomic works on partition and strided views without padding");
+    TS__WANT(c, TS_M_GET_MODE(c->inst->aux) != TS_RMW_XCHG,
+             "an exchange without its result is a store");
     TS_TRY(ts__verify_rmw(c, vt_elem(c, ts__verify_opnd(c, 1))));
     return ts__verify_order(c, O_RELAXED);
 }
@@ -423,16 +512,22 @@ static ts_status vt_red_view(const ts__verify *c)
 /* Pointers, `values` operands of the pointee type and shape, mask of that shape, token. */
 static ts_status vt_ptr_access(const ts__verify *c, uint32_t n_values)
 {
-    TS__WANT(c, c->n == 1 + n_values, "%s takes %u operands, not %u", ts_info(c->inst)->name, 1 + n_values, c->n);
+    TS__WANT(c, c->n == 1 + n_values, "%s takes %u operands, not %u", ts_info(c->inst)->name,
+             1 + n_values, c->n);
     ts_type p = ts__verify_opnd(c, 0), elem = vt_elem(c, p);
     TS__WANT(c, ts_type_is_ptr(c->m, p), "operand 0 is no pointer");
     ts_type pointee = ts_type_get(c->m, elem)->elem;
     for (uint32_t i = 1; i < c->n; i++)
-        TS__WANT(c, ts__same_shape(c->m, p, ts__verify_opnd(c, i)) && vt_elem(c, ts__verify_opnd(c, i)) == pointee,
+        TS__WANT(c,
+                 ts__same_shape(c->m, p, ts__verify_opnd(c, i)) &&
+                     vt_elem(c, ts__verify_opnd(c, i)) == pointee,
                  "operand %u is not of the pointers' shape and pointee", i);
     uint32_t mask = ts_opnd_mask(c->inst);
     if (mask != TS_NO)
-        TS__WANT(c, ts__same_shape(c->m, p, ts__verify_opnd(c, mask)) && vt_elem(c, ts__verify_opnd(c, mask)) == TS_T_i1, "the mask is no i1 of the pointers' shape");
+        TS__WANT(c,
+                 ts__same_shape(c->m, p, ts__verify_opnd(c, mask)) &&
+                     vt_elem(c, ts__verify_opnd(c, mask)) == TS_T_i1,
+                 "the mask is no i1 of the pointers' shape");
     TS__WANT(c, TS_M_GET_INBOUNDS(c->inst->aux) == 0, "inbounds belongs to views");
     return vt_token(c);
 }
@@ -440,7 +535,9 @@ static ts_status vt_ptr_access(const ts__verify *c, uint32_t n_values)
 static ts_status vt_gives_pointee(const ts__verify *c)
 {
     ts_type p = ts__verify_opnd(c, 0);
-    TS__WANT(c, ts__same_shape(c->m, p, c->type) && vt_elem(c, c->type) == ts_type_get(c->m, vt_elem(c, p))->elem,
+    TS__WANT(c,
+             ts__same_shape(c->m, p, c->type) &&
+                 vt_elem(c, c->type) == ts_type_get(c->m, vt_elem(c, p))->elem,
              "the result is not of the pointers' shape and pointee");
     return TS_OK;
 }
@@ -450,7 +547,9 @@ static ts_status vt_load_ptr(const ts__verify *c)
     TS_TRY(vt_ptr_access(c, 0));
     TS_TRY(vt_gives_pointee(c));
     uint32_t pad = ts_opnd_pad(c->inst);
-    TS__WANT(c, pad == TS_NO || (ts_opnd_mask(c->inst) != TS_NO && ts__verify_opnd(c, pad) == c->type), "padding needs a mask and has the result's type");
+    TS__WANT(c,
+             pad == TS_NO || (ts_opnd_mask(c->inst) != TS_NO && ts__verify_opnd(c, pad) == c->type),
+             "padding needs a mask and has the result's type");
     TS_TRY(vt_no_mode(c));
     return ts__verify_order(c, O_WEAK | O_RELAXED | O_ACQUIRE);
 }
@@ -468,7 +567,8 @@ static ts_status vt_cas(const ts__verify *c)
     TS_TRY(vt_ptr_access(c, 2));
     TS_TRY(vt_gives_pointee(c));
     ts_type elem = vt_elem(c, c->type);
-    TS__WANT(c, elem == TS_T_i32 || elem == TS_T_i64 || elem == TS_T_f32 || elem == TS_T_f64, "a compare-and-swap is of 32 or 64 bits");
+    TS__WANT(c, elem == TS_T_i32 || elem == TS_T_i64 || elem == TS_T_f32 || elem == TS_T_f64,
+             "a compare-and-swap is of 32 or 64 bits");
     TS_TRY(vt_no_mode(c));
     return ts__verify_order(c, O_RELAXED | O_ACQUIRE | O_RELEASE | O_ACQ_REL);
 }
@@ -481,13 +581,15 @@ static ts_status vt_rmw(const ts__verify *c)
     return ts__verify_order(c, O_RELAXED | O_ACQUIRE | O_RELEASE | O_ACQ_REL);
 }
 
-/* ---- tokens ----------------------------------------------------------------------------------------------------*/
+/* ---- tokens ---------------------------------------------------------------------------------- */
 
 static ts_status vt_token_of(const ts__verify *c)
 {
     uint32_t op = ts_at(c->fn, c->opnd[0])->op;
     TS__WANT(c, c->type == TS_T_token, "token gives a token");
-    TS__WANT(c, op == TS_OP_load_view_tko || op == TS_OP_load_ptr_tko || op == TS_OP_atomic_cas_tko || op == TS_OP_atomic_rmw_tko,
+    TS__WANT(c,
+             op == TS_OP_load_view_tko || op == TS_OP_load_ptr_tko || op == TS_OP_atomic_cas_tko ||
+                 op == TS_OP_atomic_rmw_tko,
              "only loads and atomics have a token beside their value");
     return TS_OK;
 }
@@ -504,7 +606,7 @@ static ts_status vt_tokens(const ts__verify *c)
     return TS_OK;
 }
 
-/* ---- the rest ----------------------------------------------------------------------------------------------------*/
+/* ---- the rest -------------------------------------------------------------------------------- */
 
 static ts_status vt_assume(const ts__verify *c)
 {
@@ -517,17 +619,22 @@ static ts_status vt_assume(const ts__verify *c)
     if (w[0] == TS_ASSUME_SAME) {
         TS__WANT(c, tile && w[1] == rank, "same has a group size for each of %u axes", rank);
         for (uint32_t i = 0; i < rank; i++)
-            TS__WANT(c, w[2 + i] && ts_type_dims(c->m, c->type)[i] % w[2 + i] == 0, "group size %u does not divide axis %u", w[2 + i], i);
+            TS__WANT(c, w[2 + i] && ts_type_dims(c->m, c->type)[i] % w[2 + i] == 0,
+                     "group size %u does not divide axis %u", w[2 + i], i);
         return TS_OK;
     }
     if (w[0] == TS_ASSUME_BOUNDED) {
         TS__WANT(c, whole, "only integers have bounds");
-        TS__WANT(c, !(w[1] && w[4]) || (int64_t)ts__word64(w + 2) <= (int64_t)ts__word64(w + 5), "the lower bound is above the upper");
+        TS__WANT(c, !(w[1] && w[4]) || (int64_t)ts__word64(w + 2) <= (int64_t)ts__word64(w + 5),
+                 "the lower bound is above the upper");
         return TS_OK;
     }
-    TS__WANT(c, whole || ts_type_is_ptr(c->m, c->type) || view, "only integers, pointers and views have divisors");
-    TS__WANT(c, ts_is_pow2((int64_t)ts__word64(w + 1)), "divisor %lld is not a power of two", (long long)ts__word64(w + 1));
-    TS__WANT(c, !w[3] || (w[4] && w[5] < rank), "every %u along axis %u does not fit rank %u", w[4], w[5], rank);
+    TS__WANT(c, whole || ts_type_is_ptr(c->m, c->type) || view,
+             "only integers, pointers and views have divisors");
+    TS__WANT(c, ts_is_pow2((int64_t)ts__word64(w + 1)), "divisor %lld is not a power of two",
+             (long long)ts__word64(w + 1));
+    TS__WANT(c, !w[3] || (w[4] && w[5] < rank), "every %u along axis %u does not fit rank %u", w[4],
+             w[5], rank);
     return TS_OK;
 }
 
@@ -592,10 +699,13 @@ static ts_status vt_print(const ts__verify *c)
 static ts_status vt_alloca(const ts__verify *c)
 {
     const uint32_t *w = ts_pool(c->fn, c->inst);
-    TS__WANT(c, ts_type_kind(c->m, c->type) == TS_KIND_PTR, "%s gives a pointer", ts_info(c->inst)->name);
-    TS__WANT(c, w[0] > 0 && ts_is_pow2(w[1]) && w[2] <= 1, "%u bytes aligned to %u: the alignment is a power of two", w[0], w[1]);
+    TS__WANT(c, ts_type_kind(c->m, c->type) == TS_KIND_PTR, "%s gives a pointer",
+             ts_info(c->inst)->name);
+    TS__WANT(c, w[0] > 0 && ts_is_pow2(w[1]) && w[2] <= 1,
+             "%u bytes aligned to %u: the alignment is a power of two", w[0], w[1]);
     bool local = c->inst->op == TS_OP_local;
-    TS__WANT(c, !local || ts_type_get(c->m, c->type)->space == TS_LOCAL, "local memory has local pointers");
+    TS__WANT(c, !local || ts_type_get(c->m, c->type)->space == TS_LOCAL,
+             "local memory has local pointers");
     return TS_OK;
 }
 
@@ -605,7 +715,9 @@ static ts_status vt_get_global(const ts__verify *c)
         const ts_global *g = &c->m->globals.at[i];
         if (g->name != c->inst->aux)
             continue;
-        TS__WANT(c, ts__type_known(c->m, g->type) && ts__is_ptr_to(c->m, c->type, TS_GLOBAL) && ts_type_get(c->m, c->type)->elem == vt_elem(c, g->type),
+        TS__WANT(c,
+                 ts__type_known(c->m, g->type) && ts__is_ptr_to(c->m, c->type, TS_GLOBAL) &&
+                     ts_type_get(c->m, c->type)->elem == vt_elem(c, g->type),
                  "the result is no pointer to the global's elements");
         return TS_OK;
     }

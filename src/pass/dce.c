@@ -3,16 +3,16 @@
  * Dead code elimination: drops what has no effect and no user, also loop-carried values, region
  * results and whole regions.
  *
- *     %5, %6 = for %3 in (%a, %b, %c) iter(%4 = %x, %7 = %y) : f32, f32 {      %5 = for ... iter(%4 = %x) : f32 {
- *       %8 = load_ptr_tko %p : f32                                       ->      %9 = addf %4, %4 : f32
- *       %9 = addf %4, %4 : f32                                                   continue %9
+ *     %5, %6 = for %3 in (%a, %b, %c) iter(%4 = %x, %7 = %y) : f32, f32 {      %5 = for ... iter(%4
+ * = %x) : f32 { %8 = load_ptr_tko %p : f32                                       ->      %9 = addf
+ * %4, %4 : f32 %9 = addf %4, %4 : f32                                                   continue %9
  *       continue %9, %8                                                        }
  *     }                         (only %5 is used)
  *
  * Marking from the roots (writes, side effects, ordered loads, returns out of regions) to what they
- * need; a carried value or a result is a slot of its own. A live loop keeps the jumps that target it,
- * and with them the ifs around those. Then one copy of what is marked. Cost: linear.
- * After Cytron et al., "Efficiently computing SSA form and the control dependence graph" (1991).
+ * need; a carried value or a result is a slot of its own. A live loop keeps the jumps that target
+ * it, and with them the ifs around those. Then one copy of what is marked. Cost: linear. After
+ * Cytron et al., "Efficiently computing SSA form and the control dependence graph" (1991).
  */
 #include "pass/pass.h"
 
@@ -27,7 +27,7 @@ typedef struct dce_ctx {
     bool failed;
 } dce_ctx;
 
-/* ---- what is a root ---------------------------------------------------------------------------------------*/
+/* ---- what is a root -------------------------------------------------------------------------- */
 
 static bool dce_is_loop(uint32_t op)
 {
@@ -39,7 +39,8 @@ static bool dce_is_ordered_load(const ts_inst *inst)
     if (ts_info(inst)->attr == TS_ATTR_MEM)
         return TS_M_GET_ORDER(inst->aux) != TS_WEAK;
     uint32_t cache = TS_S_KIND(inst->aux);
-    return inst->op == TS_OP_ld && (cache == TS_CACHE_VOLATILE || cache == TS_CACHE_ACQUIRE || cache == TS_CACHE_RELAXED);
+    return inst->op == TS_OP_ld &&
+           (cache == TS_CACHE_VOLATILE || cache == TS_CACHE_ACQUIRE || cache == TS_CACHE_RELAXED);
 }
 
 static bool dce_is_root(const ts_inst *inst)
@@ -62,7 +63,7 @@ static ts_val dce_target(const dce_ctx *c, ts_val term)
     return opener;
 }
 
-/* ---- marking -----------------------------------------------------------------------------------------------*/
+/* ---- marking --------------------------------------------------------------------------------- */
 
 static void dce_mark(dce_ctx *c, ts_val v)
 {
@@ -113,7 +114,9 @@ static void dce_mark_res(dce_ctx *c, ts_val res)
 static void dce_mark_opener(dce_ctx *c, ts_val v)
 {
     const ts_inst *inst = ts_at(c->fn, v);
-    uint32_t fixed = inst->op == TS_OP_for ? 3 : inst->op == TS_OP_if || inst->op == TS_OP_cold ? 1 : 0;
+    uint32_t fixed = inst->op == TS_OP_for                            ? 3
+                     : inst->op == TS_OP_if || inst->op == TS_OP_cold ? 1
+                                                                      : 0;
     bool reduces = inst->op == TS_OP_reduce || inst->op == TS_OP_scan;
     for (uint32_t i = 0; i < (reduces ? inst->n_opnd : fixed); i++)
         dce_mark(c, ts_opnd(c->fn, v, i));
@@ -158,7 +161,7 @@ static bool dce_mark_all(dce_ctx *c)
     return !c->failed;
 }
 
-/* ---- copying -------------------------------------------------------------------------------------------------*/
+/* ---- copying --------------------------------------------------------------------------------- */
 
 /* Whether carried value / result i of an opener stays. */
 static bool dce_keeps_carried(const dce_ctx *c, ts_val opener, uint32_t i)
@@ -216,11 +219,13 @@ static bool dce_keeps(const dce_ctx *c, ts_val v)
         return !opener || c->live[opener];
     case TS_OP_arg: {
         uint32_t op = ts_at(c->fn, opener)->op;
-        return c->live[opener] && (c->live[v] || !dce_is_loop(op) || (op == TS_OP_for && inst->aux == 0));
+        return c->live[opener] &&
+               (c->live[v] || !dce_is_loop(op) || (op == TS_OP_for && inst->aux == 0));
     }
     case TS_OP_res: {
         ts_val owner = inst->opnd[0];
-        return c->live[owner] && (!(ts_info(ts_at(c->fn, owner))->flags & TS_REGION) || dce_keeps_result(c, owner, inst->aux));
+        return c->live[owner] && (!(ts_info(ts_at(c->fn, owner))->flags & TS_REGION) ||
+                                  dce_keeps_result(c, owner, inst->aux));
     }
     default:
         return c->live[v];
@@ -249,8 +254,8 @@ static ts_val dce_copy(dce_ctx *c, ts_builder *b, ts_val v, ts_val *map, uint32_
 
 static bool dce_changes(ts_op op)
 {
-    return op == TS_OP_arg || op == TS_OP_res || op == TS_OP_for || op == TS_OP_loop || op == TS_OP_cold || op == TS_OP_continue ||
-           op == TS_OP_break || op == TS_OP_yield;
+    return op == TS_OP_arg || op == TS_OP_res || op == TS_OP_for || op == TS_OP_loop ||
+           op == TS_OP_cold || op == TS_OP_continue || op == TS_OP_break || op == TS_OP_yield;
 }
 
 static bool dce_rebuild(dce_ctx *c, ts_fn *fn)
@@ -258,7 +263,8 @@ static bool dce_rebuild(dce_ctx *c, ts_fn *fn)
     ts_builder b;
     ts_fn *fresh = ts_fn_create_like(fn);
     ts_val *map = TS_NEW_N(c->scratch, ts_val, fn->inst.n);
-    uint32_t *slot = TS_NEW_N(c->scratch, uint32_t, fn->inst.n); /* next arg, then next res of an opener */
+    uint32_t *slot =
+        TS_NEW_N(c->scratch, uint32_t, fn->inst.n); /* next arg, then next res of an opener */
     if (!fresh || !map || !slot)
         return false;
     ts_builder_init(&b, fresh);
@@ -292,7 +298,7 @@ ts_status ts__pass_dce(ts_fn *fn, ts_pass_env *env, ts_error *err)
     c.first_term = TS_NEW_N(c.scratch, uint32_t, n);
     c.next_term = TS_NEW_N(c.scratch, uint32_t, n);
     c.first_res = TS_NEW_N(c.scratch, uint32_t, n);
-    bool good = c.live && c.first_term && c.next_term && c.first_res && ts_shape_of(fn, c.scratch, &c.shape) && dce_mark_all(&c) &&
-                dce_rebuild(&c, fn);
+    bool good = c.live && c.first_term && c.next_term && c.first_res &&
+                ts_shape_of(fn, c.scratch, &c.shape) && dce_mark_all(&c) && dce_rebuild(&c, fn);
     return good ? TS_OK : ts_fail(err, TS_NOMEM, "out of memory in pass dce");
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The facts analysis: see facts.h for what the facts mean. One transfer function per operation, found
- * by table; sweeps over the function in program order until the facts of loop arguments stand still.
- * Those start at their first value and only get weaker (joined with what `continue` passes), bounds
- * jump to the type's range after a few changes, so the number of sweeps is small and bounded.
- * Axis facts are those of Triton's axis analysis, restated; arithmetic on them is in facts_axis.c.
+ * The facts analysis: see facts.h for what the facts mean. One transfer function per operation,
+ * found by table; sweeps over the function in program order until the facts of loop arguments stand
+ * still. Those start at their first value and only get weaker (joined with what `continue` passes),
+ * bounds jump to the type's range after a few changes, so the number of sweeps is small and
+ * bounded. Axis facts are those of Triton's axis analysis, restated; arithmetic on them is in
+ * facts_axis.c.
  */
 #include "pass/facts_axis.h"
 
@@ -12,12 +13,13 @@ enum { FACTS_PATIENCE = 3, FACTS_SWEEPS = 64 };
 
 __extension__ typedef __int128 facts_wide; /* no product of two bounds overflows it */
 
-/* ---- types ----------------------------------------------------------------------------------------------*/
+/* ---- types ----------------------------------------------------------------------------------- */
 
 static bool facts_tracks(const ts_module *m, ts_type t)
 {
     ts_kind kind = ts_type_kind(m, t);
-    return (kind == TS_KIND_SCALAR || kind == TS_KIND_TILE || kind == TS_KIND_PTR) && (ts_type_is_int(m, t) || ts_type_is_ptr(m, t));
+    return (kind == TS_KIND_SCALAR || kind == TS_KIND_TILE || kind == TS_KIND_PTR) &&
+           (ts_type_is_int(m, t) || ts_type_is_ptr(m, t));
 }
 
 static void facts_range(const ts_module *m, ts_type t, int64_t *lo, int64_t *hi)
@@ -47,7 +49,8 @@ static void facts_unknown(const facts_ctx *c, ts_val v, ts_fact *out)
 }
 
 /* Bounds from wider arithmetic; beyond the type's range nothing is known, unless it cannot wrap. */
-static void facts_bound(const facts_ctx *c, ts_val v, ts_fact *out, facts_wide lo, facts_wide hi, bool wraps)
+static void facts_bound(const facts_ctx *c, ts_val v, ts_fact *out, facts_wide lo, facts_wide hi,
+                        bool wraps)
 {
     int64_t least, most;
     facts_range(c->m, ts_type_of(c->fn, v), &least, &most);
@@ -69,7 +72,7 @@ static bool facts_wraps(const ts_inst *inst)
     return !(inst->aux & TS_A_NSW);
 }
 
-/* ---- sources --------------------------------------------------------------------------------------------*/
+/* ---- sources --------------------------------------------------------------------------------- */
 
 static void facts_exact(const facts_ctx *c, ts_val v, ts_fact *out, int64_t value)
 {
@@ -104,11 +107,24 @@ static void facts_grid(const facts_ctx *c, ts_val v, ts_fact *out)
 static void facts_sreg(const facts_ctx *c, ts_val v, ts_fact *out)
 {
     static const int64_t most[][2] = {
-        [TS_SREG_TID] = {0, 1023},      [TS_SREG_TID_Y] = {0, 1023},   [TS_SREG_TID_Z] = {0, 63},     [TS_SREG_CTAID] = {0, INT32_MAX},
-        [TS_SREG_CTAID_Y] = {0, 65535}, [TS_SREG_CTAID_Z] = {0, 65535}, [TS_SREG_NCTAID] = {1, INT32_MAX}, [TS_SREG_NCTAID_Y] = {1, 65535},
-        [TS_SREG_NCTAID_Z] = {1, 65535}, [TS_SREG_NTID] = {1, 1024},    [TS_SREG_NTID_Y] = {1, 1024},  [TS_SREG_NTID_Z] = {1, 64},
-        [TS_SREG_LANEID] = {0, 31},     [TS_SREG_WARPID] = {0, 31},    [TS_SREG_SMID] = {0, INT32_MAX}, [TS_SREG_CLUSTER_RANK] = {0, 15},
-        [TS_SREG_CLUSTER_ID] = {0, INT32_MAX}, [TS_SREG_NCLUSTER] = {1, INT32_MAX},
+        [TS_SREG_TID] = {0, 1023},
+        [TS_SREG_TID_Y] = {0, 1023},
+        [TS_SREG_TID_Z] = {0, 63},
+        [TS_SREG_CTAID] = {0, INT32_MAX},
+        [TS_SREG_CTAID_Y] = {0, 65535},
+        [TS_SREG_CTAID_Z] = {0, 65535},
+        [TS_SREG_NCTAID] = {1, INT32_MAX},
+        [TS_SREG_NCTAID_Y] = {1, 65535},
+        [TS_SREG_NCTAID_Z] = {1, 65535},
+        [TS_SREG_NTID] = {1, 1024},
+        [TS_SREG_NTID_Y] = {1, 1024},
+        [TS_SREG_NTID_Z] = {1, 64},
+        [TS_SREG_LANEID] = {0, 31},
+        [TS_SREG_WARPID] = {0, 31},
+        [TS_SREG_SMID] = {0, INT32_MAX},
+        [TS_SREG_CLUSTER_RANK] = {0, 15},
+        [TS_SREG_CLUSTER_ID] = {0, INT32_MAX},
+        [TS_SREG_NCLUSTER] = {1, INT32_MAX},
     };
     uint32_t kind = TS_S_KIND(ts_at(c->fn, v)->aux);
     if (kind < TS_COUNT(most)) {
@@ -121,7 +137,8 @@ static void facts_memory(const facts_ctx *c, ts_val v, ts_fact *out)
 {
     const ts_inst *inst = ts_at(c->fn, v);
     if (inst->op == TS_OP_shared)
-        out->divisor = TS_MIN(facts_pow2_of(inst->aux), 16); /* what every target aligns shared memory to */
+        out->divisor =
+            TS_MIN(facts_pow2_of(inst->aux), 16); /* what every target aligns shared memory to */
     else
         out->divisor = TS_MAX(1, (int64_t)ts_pool(c->fn, inst)[1]);
 }
@@ -157,7 +174,8 @@ static void facts_index_space(const facts_ctx *c, ts_val v, ts_fact *out)
 {
     const ts_type_info *view = ts_type_get(c->m, ts_type_of(c->fn, ts_opnd(c->fn, v, 0)));
     const ts_type_info *tensor = ts_type_get(c->m, view->elem);
-    uint32_t axis = ts_at(c->fn, v)->aux, along = view->dim_map ? (uint32_t)view->dim_map[axis] : axis;
+    uint32_t axis = ts_at(c->fn, v)->aux,
+             along = view->dim_map ? (uint32_t)view->dim_map[axis] : axis;
     out->lo = 0;
     if (tensor->dims[along] == TS_DYNAMIC)
         return;
@@ -181,10 +199,11 @@ static void facts_assume(const facts_ctx *c, ts_val v, ts_fact *out)
         out->lo = out->hi;
     for (uint32_t d = 0; w[0] == TS_ASSUME_SAME && out->axis && d < rank; d++)
         if (ts_is_pow2(w[2 + d]) && w[2 + d] > 1)
-            facts_axes(out)[d] = (ts_axis_fact){1, out->divisor, TS_MAX(x->axis[d].constancy, (int64_t)w[2 + d])};
+            facts_axes(out)[d] =
+                (ts_axis_fact){1, out->divisor, TS_MAX(x->axis[d].constancy, (int64_t)w[2 + d])};
 }
 
-/* ---- arithmetic ---------------------------------------------------------------------------------------------*/
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 static uint32_t facts_rank(const facts_ctx *c, ts_val v)
 {
@@ -195,7 +214,8 @@ static void facts_add(const facts_ctx *c, ts_val v, ts_fact *out)
 {
     const ts_fact *x = facts_opnd(c, v, 0), *y = facts_opnd(c, v, 1);
     bool sub = ts_at(c->fn, v)->op == TS_OP_subi;
-    facts_wide lo = (facts_wide)x->lo + (sub ? -(facts_wide)y->hi : y->lo), hi = (facts_wide)x->hi + (sub ? -(facts_wide)y->lo : y->hi);
+    facts_wide lo = (facts_wide)x->lo + (sub ? -(facts_wide)y->hi : y->lo),
+               hi = (facts_wide)x->hi + (sub ? -(facts_wide)y->lo : y->hi);
     facts_bound(c, v, out, lo, hi, facts_wraps(ts_at(c->fn, v)));
     out->divisor = TS_MIN(x->divisor, y->divisor);
     for (uint32_t d = 0; out->axis && d < facts_rank(c, v); d++)
@@ -204,7 +224,8 @@ static void facts_add(const facts_ctx *c, ts_val v, ts_fact *out)
 
 static void facts_product(facts_wide *lo, facts_wide *hi, const ts_fact *x, const ts_fact *y)
 {
-    facts_wide p[] = {(facts_wide)x->lo * y->lo, (facts_wide)x->lo * y->hi, (facts_wide)x->hi * y->lo, (facts_wide)x->hi * y->hi};
+    facts_wide p[] = {(facts_wide)x->lo * y->lo, (facts_wide)x->lo * y->hi,
+                      (facts_wide)x->hi * y->lo, (facts_wide)x->hi * y->hi};
     *lo = *hi = p[0];
     for (int i = 1; i < 4; i++) {
         *lo = TS_MIN(*lo, p[i]);
@@ -247,11 +268,13 @@ static void facts_shl(const facts_ctx *c, ts_val v, ts_fact *out)
     const ts_fact *x = facts_opnd(c, v, 0);
     int64_t count;
     for (uint32_t d = 0; out->axis && d < facts_rank(c, v); d++)
-        facts_axes(out)[d].constancy = TS_MIN(x->axis[d].constancy, facts_opnd(c, v, 1)->axis[d].constancy);
+        facts_axes(out)[d].constancy =
+            TS_MIN(x->axis[d].constancy, facts_opnd(c, v, 1)->axis[d].constancy);
     out->divisor = x->divisor;
     if (!facts_known(facts_opnd(c, v, 1), 0, 62, &count))
         return;
-    facts_bound(c, v, out, (facts_wide)x->lo * ((int64_t)1 << count), (facts_wide)x->hi * ((int64_t)1 << count), facts_wraps(ts_at(c->fn, v)));
+    facts_bound(c, v, out, (facts_wide)x->lo * ((int64_t)1 << count),
+                (facts_wide)x->hi * ((int64_t)1 << count), facts_wraps(ts_at(c->fn, v)));
     out->divisor = facts_pow2_product(x->divisor, (int64_t)1 << count);
 }
 
@@ -289,7 +312,8 @@ static void facts_div(const facts_ctx *c, ts_val v, ts_fact *out)
     uint32_t attr = ts_at(c->fn, v)->aux;
     int64_t by;
     facts_constancy2(c, v, out);
-    if (facts_known(facts_opnd(c, v, 1), 1, INT64_MAX, &by) && (!(attr & TS_A_UNSIGNED) || facts_opnd(c, v, 0)->lo >= 0))
+    if (facts_known(facts_opnd(c, v, 1), 1, INT64_MAX, &by) &&
+        (!(attr & TS_A_UNSIGNED) || facts_opnd(c, v, 0)->lo >= 0))
         facts_quotient(c, v, out, by, TS_A_ROUND(attr));
     else if (facts_opnd(c, v, 0)->lo >= 0 && facts_opnd(c, v, 1)->lo >= 1) {
         out->lo = 0;
@@ -301,7 +325,8 @@ static void facts_shr(const facts_ctx *c, ts_val v, ts_fact *out)
 {
     int64_t count, bits = (int64_t)ts_type_bits(c->m, ts_type_of(c->fn, v));
     facts_constancy2(c, v, out);
-    if (facts_known(facts_opnd(c, v, 1), 0, TS_MIN(bits - 1, 62), &count) && (!(ts_at(c->fn, v)->aux & TS_A_UNSIGNED) || facts_opnd(c, v, 0)->lo >= 0))
+    if (facts_known(facts_opnd(c, v, 1), 0, TS_MIN(bits - 1, 62), &count) &&
+        (!(ts_at(c->fn, v)->aux & TS_A_UNSIGNED) || facts_opnd(c, v, 0)->lo >= 0))
         facts_quotient(c, v, out, (int64_t)1 << count, TS_RM);
 }
 
@@ -312,7 +337,8 @@ static void facts_rem(const facts_ctx *c, ts_val v, ts_fact *out)
     bool floors = TS_A_ROUND(attr) == TS_RM || x->lo >= 0;
     int64_t by;
     facts_constancy2(c, v, out);
-    if (!facts_known(facts_opnd(c, v, 1), 1, INT64_MAX, &by) || (attr & TS_A_UNSIGNED && x->lo < 0) || TS_A_ROUND(attr) == TS_RP)
+    if (!facts_known(facts_opnd(c, v, 1), 1, INT64_MAX, &by) ||
+        (attr & TS_A_UNSIGNED && x->lo < 0) || TS_A_ROUND(attr) == TS_RP)
         return;
     out->lo = floors ? 0 : 1 - by;
     out->hi = x->lo >= 0 ? TS_MIN(x->hi, by - 1) : by - 1;
@@ -364,7 +390,8 @@ static void facts_minmax(const facts_ctx *c, ts_val v, ts_fact *out)
 static void facts_abs(const facts_ctx *c, ts_val v, ts_fact *out)
 {
     const ts_fact *x = facts_opnd(c, v, 0);
-    facts_wide a = x->lo < 0 ? -(facts_wide)x->lo : x->lo, b = x->hi < 0 ? -(facts_wide)x->hi : x->hi;
+    facts_wide a = x->lo < 0 ? -(facts_wide)x->lo : x->lo,
+               b = x->hi < 0 ? -(facts_wide)x->hi : x->hi;
     bool neg = ts_at(c->fn, v)->op == TS_OP_negi;
     if (neg)
         facts_bound(c, v, out, -(facts_wide)x->hi, -(facts_wide)x->lo, true);
@@ -381,7 +408,8 @@ static void facts_count(const facts_ctx *c, ts_val v, ts_fact *out)
     out->hi = (int64_t)ts_type_bits(c->m, ts_type_of(c->fn, ts_opnd(c->fn, v, 0)));
 }
 
-/* x < y is the same in aligned runs where x rises from a multiple of the run and y is a multiple too. */
+/* x < y is the same in aligned runs where x rises from a multiple of the run and y is a multiple
+ * too. */
 static void facts_cmp(const facts_ctx *c, ts_val v, ts_fact *out)
 {
     const ts_fact *x = facts_opnd(c, v, 0), *y = facts_opnd(c, v, 1);
@@ -394,12 +422,13 @@ static void facts_cmp(const facts_ctx *c, ts_val v, ts_fact *out)
             flat = x->axis[d];
         } else if (pred != TS_LT && pred != TS_GE)
             continue;
-        int64_t run = TS_MIN(TS_MIN(rising.contiguity, rising.divisibility), TS_MIN(flat.constancy, flat.divisibility));
+        int64_t run = TS_MIN(TS_MIN(rising.contiguity, rising.divisibility),
+                             TS_MIN(flat.constancy, flat.divisibility));
         facts_axes(out)[d].constancy = TS_MAX(facts_axes(out)[d].constancy, run);
     }
 }
 
-/* ---- conversions, selection, shape ---------------------------------------------------------------------------*/
+/* ---- conversions, selection, shape ----------------------------------------------------------- */
 
 static void facts_extend(const facts_ctx *c, ts_val v, ts_fact *out)
 {
@@ -415,7 +444,9 @@ static void facts_extend(const facts_ctx *c, ts_val v, ts_fact *out)
         out->hi = one ? 1 : ((int64_t)1 << ts_type_bits(c->m, from)) - 1;
     }
     for (uint32_t d = 0; out->axis && d < facts_rank(c, v); d++)
-        facts_axes(out)[d] = facts_axis_unwrapped(x->axis[d], keeps && facts_never_wraps(c, ts_opnd(c->fn, v, 0)), !extends, out->divisor);
+        facts_axes(out)[d] =
+            facts_axis_unwrapped(x->axis[d], keeps && facts_never_wraps(c, ts_opnd(c->fn, v, 0)),
+                                 !extends, out->divisor);
 }
 
 /* Pointers count contiguity in elements, integers in ones, divisors are bytes in both. */
@@ -425,7 +456,8 @@ static void facts_pointer(const facts_ctx *c, ts_val v, ts_fact *out)
     int64_t from = facts_unit(c, ts_opnd(c->fn, v, 0)), to = facts_unit(c, v);
     out->divisor = x->divisor;
     for (uint32_t d = 0; out->axis && d < facts_rank(c, v); d++)
-        facts_axes(out)[d] = from == to ? x->axis[d] : (ts_axis_fact){1, x->divisor, x->axis[d].constancy};
+        facts_axes(out)[d] =
+            from == to ? x->axis[d] : (ts_axis_fact){1, x->divisor, x->axis[d].constancy};
 }
 
 static void facts_offset(const facts_ctx *c, ts_val v, ts_fact *out)
@@ -455,7 +487,8 @@ static void facts_select(const facts_ctx *c, ts_val v, ts_fact *out)
     facts_copy(out, facts_opnd(c, v, 1), rank);
     facts_join(out, facts_opnd(c, v, 2), rank, facts_unit(c, v));
     for (uint32_t d = 0; out->axis && d < rank; d++)
-        facts_axes(out)[d] = facts_axis_cut(out->axis[d], cond->axis[d].constancy, facts_unit(c, v));
+        facts_axes(out)[d] =
+            facts_axis_cut(out->axis[d], cond->axis[d].constancy, facts_unit(c, v));
 }
 
 static void facts_broadcast(const facts_ctx *c, ts_val v, ts_fact *out)
@@ -466,7 +499,8 @@ static void facts_broadcast(const facts_ctx *c, ts_val v, ts_fact *out)
     for (uint32_t d = 0; d < rank; d++) {
         int64_t n = ts_type_dims(c->m, ts_type_of(c->fn, v))[d];
         if (n != ts_type_dims(c->m, ts_type_of(c->fn, from))[d])
-            facts_axes(out)[d] = (ts_axis_fact){1, TS_MAX(out->divisor, out->axis[d].divisibility), n};
+            facts_axes(out)[d] =
+                (ts_axis_fact){1, TS_MAX(out->divisor, out->axis[d].divisibility), n};
     }
 }
 
@@ -510,7 +544,8 @@ static void facts_extract(const facts_ctx *c, ts_val v, ts_fact *out)
     uint32_t rank = facts_rank(c, v);
     facts_copy(out, facts_opnd(c, v, 0), rank);
     for (uint32_t d = 0; d < rank; d++)
-        facts_axes(out)[d] = facts_axis_cut(out->axis[d], ts_type_dims(c->m, ts_type_of(c->fn, v))[d], facts_unit(c, v));
+        facts_axes(out)[d] = facts_axis_cut(
+            out->axis[d], ts_type_dims(c->m, ts_type_of(c->fn, v))[d], facts_unit(c, v));
 }
 
 static void facts_cat(const facts_ctx *c, ts_val v, ts_fact *out)
@@ -566,7 +601,7 @@ static facts_fn *const facts_table[TS_OP_COUNT] = {
     [TS_OP_cat] = facts_cat,
 };
 
-/* ---- flow ----------------------------------------------------------------------------------------------------*/
+/* ---- flow ------------------------------------------------------------------------------------ */
 
 /* Joins `with` into the fact of an arg or res; true when that weakened it. */
 static bool facts_flow(facts_ctx *c, ts_val into, ts_val with)
@@ -597,7 +632,8 @@ static bool facts_flow(facts_ctx *c, ts_val into, ts_val with)
 /* The induction variable: lower <= i < upper wherever the body runs. */
 static void facts_induction(facts_ctx *c, ts_val arg, ts_val opener)
 {
-    const ts_fact *lower = facts_opnd(c, opener, 0), *upper = facts_opnd(c, opener, 1), *step = facts_opnd(c, opener, 2);
+    const ts_fact *lower = facts_opnd(c, opener, 0), *upper = facts_opnd(c, opener, 1),
+                  *step = facts_opnd(c, opener, 2);
     ts_fact *f = &c->facts->at[arg];
     facts_unknown(c, arg, f);
     f->divisor = TS_MIN(lower->divisor, step->divisor);
@@ -627,7 +663,8 @@ static void facts_term(facts_ctx *c, ts_val v)
     const ts_inst *inst = ts_at(c->fn, v);
     ts_val opener = c->shape.parent[v], first;
     uint32_t op;
-    while (inst->op != TS_OP_yield && opener && (op = ts_at(c->fn, opener)->op, op != TS_OP_for && op != TS_OP_loop))
+    while (inst->op != TS_OP_yield && opener &&
+           (op = ts_at(c->fn, opener)->op, op != TS_OP_for && op != TS_OP_loop))
         opener = c->shape.parent[opener];
     op = ts_at(c->fn, opener)->op;
     if (inst->op == TS_OP_return || op == TS_OP_reduce || op == TS_OP_scan)
@@ -649,15 +686,19 @@ static void facts_res(facts_ctx *c, ts_val v)
         facts_unknown(c, v, &c->facts->at[v]);
 }
 
-/* In n bits an aligned run of more than 2^(n-1) values would cross from the greatest to the least. */
+/* In n bits an aligned run of more than 2^(n-1) values would cross from the greatest to the least.
+ */
 static void facts_fit(const facts_ctx *c, ts_val v, ts_fact *f)
 {
     ts_type elem = ts_type_elem(c->m, ts_type_of(c->fn, v));
-    uint32_t bits = elem == TS_T_i1 ? 1 : ts_type_is_int(c->m, elem) ? ts_type_bits(c->m, elem) : 64;
+    uint32_t bits = elem == TS_T_i1              ? 1
+                    : ts_type_is_int(c->m, elem) ? ts_type_bits(c->m, elem)
+                                                 : 64;
     for (uint32_t d = 0; f->axis && d < facts_rank(c, v); d++)
         if (f->axis[d].contiguity > (int64_t)1 << TS_MIN(bits - 1, 62u)) {
             int64_t constancy = f->axis[d].constancy;
-            facts_axes(f)[d] = facts_axis_cut(f->axis[d], (int64_t)1 << TS_MIN(bits - 1, 62u), facts_unit(c, v));
+            facts_axes(f)[d] =
+                facts_axis_cut(f->axis[d], (int64_t)1 << TS_MIN(bits - 1, 62u), facts_unit(c, v));
             facts_axes(f)[d].constancy = constancy;
         }
 }
@@ -712,7 +753,8 @@ bool ts_facts_of(const ts_fn *fn, ts_arena *scratch, ts_facts *facts)
     c.changed = true;
     for (int sweep = 0; c.changed; sweep++) {
         c.changed = false;
-        if (sweep == FACTS_SWEEPS) /* cannot happen while joins only weaken; give up on carried values */
+        if (sweep ==
+            FACTS_SWEEPS) /* cannot happen while joins only weaken; give up on carried values */
             memset(c.seen, UINT8_MAX, fn->inst.n);
         for (ts_val v = 1; v < fn->inst.n; v++)
             facts_visit(&c, v);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * What is known about integers and pointers without running the program: bounds, divisors, and, for
- * tiles of them, how neighbours along each axis relate. Both targets and the layout passes ask this to
- * choose vector widths, TMA, unmasked paths and narrow index types.
+ * tiles of them, how neighbours along each axis relate. Both targets and the layout passes ask this
+ * to choose vector widths, TMA, unmasked paths and narrow index types.
  *
- * Sources: constants, `assume`, grid and lane numbers, loop bounds, arithmetic. Facts hold for every
- * execution in which the promises of `assume`, nsw and nuw hold. Arithmetic that may wrap loses its bounds
- * but keeps its divisor.
+ * Sources: constants, `assume`, grid and lane numbers, loop bounds, arithmetic. Facts hold for
+ * every execution in which the promises of `assume`, nsw and nuw hold. Arithmetic that may wrap
+ * loses its bounds but keeps its divisor.
  *
  *     %4 = get_tile_block_id axis=0 : i32          lo 0, hi 2^24-1
  *     %5 = muli %4, 64                             lo 0, hi 2^30-64, divisor 64
  *     %6 = iota : tile<64xi32>                     contiguity 64, divisibility 64 (0 is divisible)
  *     %7 = broadcast (reshape %5)                  constancy 64, divisibility 64
  *     %8 = addi %7, %6                             contiguity 64, divisibility 64
- *     %9 = offset (splat %p), %8 : ptr<f32>        contiguity 64, divisibility 16 if %p is: a load of
- *                                                  four f32 at once is aligned
+ *     %9 = offset (splat %p), %8 : ptr<f32>        contiguity 64, divisibility 16 if %p is: a load
+ * of four f32 at once is aligned
  */
 #ifndef TS_PASS_FACTS_H
 #define TS_PASS_FACTS_H
@@ -33,13 +33,16 @@ typedef struct ts_axis_fact {
 
 /* One value. For tiles lo, hi and divisor hold for every element. */
 typedef struct ts_fact {
-    int64_t lo, hi;            /* signed bounds; the type's range when unknown (i1: 0, 1); pointers: all */
-    int64_t divisor;           /* power of two >= 1 that divides (pointers: in bytes). 0 divides by all: 2^62 */
-    const ts_axis_fact *axis;  /* ts_type_rank entries for tiles of integers and pointers, else NULL */
+    int64_t lo, hi; /* signed bounds; the type's range when unknown (i1: 0, 1); pointers: all */
+    int64_t
+        divisor; /* power of two >= 1 that divides (pointers: in bytes). 0 divides by all: 2^62 */
+    const ts_axis_fact
+        *axis; /* ts_type_rank entries for tiles of integers and pointers, else NULL */
 } ts_fact;
 
 typedef struct ts_facts {
-    ts_fact *at; /* by value; for other types than integers and pointers lo..hi is full and divisor 1 */
+    ts_fact
+        *at; /* by value; for other types than integers and pointers lo..hi is full and divisor 1 */
     uint32_t n;
 } ts_facts;
 
@@ -60,8 +63,8 @@ static inline bool ts_fact_within(const ts_facts *facts, ts_val v, int64_t lo, i
 {
     return facts->at[v].lo >= lo && facts->at[v].hi <= hi;
 }
-/* How many neighbours along `axis` one access may take: run of consecutive addresses, all of it aligned
- * to its own size. For a tile of pointers to elements of `elem_bytes`. At least 1. */
+/* How many neighbours along `axis` one access may take: run of consecutive addresses, all of it
+ * aligned to its own size. For a tile of pointers to elements of `elem_bytes`. At least 1. */
 int64_t ts_facts_vector(const ts_facts *facts, ts_val pointers, uint32_t axis, int64_t elem_bytes);
 
 #endif

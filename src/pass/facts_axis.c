@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How contiguity, divisibility and constancy combine; see facts.h for their meaning. All numbers are
- * powers of two, so of two run lengths one divides the other and the start of a longer run is the
- * start of a shorter one.
+ * How contiguity, divisibility and constancy combine; see facts.h for their meaning. All numbers
+ * are powers of two, so of two run lengths one divides the other and the start of a longer run is
+ * the start of a shorter one.
  */
 #include "pass/facts_axis.h"
 
@@ -44,16 +44,19 @@ static int64_t facts_divides_at(ts_axis_fact x, int64_t run, int64_t unit)
 
 ts_axis_fact facts_axis_add(ts_axis_fact x, ts_axis_fact y, int64_t unit, bool subtract)
 {
-    int64_t rising_x = TS_MIN(x.contiguity, y.constancy), rising_y = subtract ? 1 : TS_MIN(x.constancy, y.contiguity);
+    int64_t rising_x = TS_MIN(x.contiguity, y.constancy),
+            rising_y = subtract ? 1 : TS_MIN(x.constancy, y.contiguity);
     int64_t run = TS_MAX(TS_MAX(rising_x, rising_y), 1);
-    ts_axis_fact sum = {run, TS_MIN(facts_divides_at(x, run, unit), facts_divides_at(y, run, unit)), TS_MIN(x.constancy, y.constancy)};
+    ts_axis_fact sum = {run, TS_MIN(facts_divides_at(x, run, unit), facts_divides_at(y, run, unit)),
+                        TS_MIN(x.constancy, y.constancy)};
     return sum;
 }
 
 ts_axis_fact facts_axis_cut(ts_axis_fact x, int64_t run, int64_t unit)
 {
     int64_t contiguity = TS_MIN(x.contiguity, run);
-    return (ts_axis_fact){contiguity, facts_divides_at(x, contiguity, unit), TS_MIN(x.constancy, run)};
+    return (ts_axis_fact){contiguity, facts_divides_at(x, contiguity, unit),
+                          TS_MIN(x.constancy, run)};
 }
 
 ts_axis_fact facts_axis_unwrapped(ts_axis_fact x, bool safe, bool shrinks, int64_t divisor)
@@ -68,7 +71,9 @@ ts_axis_fact facts_axis_unwrapped(ts_axis_fact x, bool safe, bool shrinks, int64
 ts_axis_fact facts_axis_join(ts_axis_fact x, ts_axis_fact y, int64_t unit)
 {
     int64_t run = TS_MIN(x.contiguity, y.contiguity);
-    return (ts_axis_fact){run, TS_MIN(facts_divides_at(x, run, unit), facts_divides_at(y, run, unit)), TS_MIN(x.constancy, y.constancy)};
+    return (ts_axis_fact){run,
+                          TS_MIN(facts_divides_at(x, run, unit), facts_divides_at(y, run, unit)),
+                          TS_MIN(x.constancy, y.constancy)};
 }
 
 void facts_copy(ts_fact *out, const ts_fact *x, uint32_t rank)

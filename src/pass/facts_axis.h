@@ -19,24 +19,28 @@ typedef struct facts_ctx {
 } facts_ctx;
 typedef void facts_fn(const facts_ctx *c, ts_val v, ts_fact *out);
 
-int64_t facts_pow2_of(int64_t value);                 /* greatest power of two that divides it */
-int64_t facts_pow2_product(int64_t a, int64_t b);     /* of powers of two, at most FACTS_ANY_DIVISOR */
+int64_t facts_pow2_of(int64_t value);             /* greatest power of two that divides it */
+int64_t facts_pow2_product(int64_t a, int64_t b); /* of powers of two, at most FACTS_ANY_DIVISOR */
 /* Bytes by which one step of contiguity moves a value: 1 for integers, the pointee's for pointers;
  * 0 for pointers to less than a byte, of which nothing is known. */
 int64_t facts_unit(const facts_ctx *c, ts_val v);
-/* No aligned run of the tile can hold both ends of the type's range, so extension keeps it rising. */
+/* No aligned run of the tile can hold both ends of the type's range, so extension keeps it rising.
+ */
 bool facts_never_wraps(const facts_ctx *c, ts_val v);
 
 /* x + y (x - y) where divisibility is in bytes and a step of contiguity is `unit` bytes. */
 ts_axis_fact facts_axis_add(ts_axis_fact x, ts_axis_fact y, int64_t unit, bool subtract);
 /* The same values with runs no longer than `run`. */
 ts_axis_fact facts_axis_cut(ts_axis_fact x, int64_t run, int64_t unit);
-/* After a change of width: whole runs when nothing wraps (or the width shrinks), else aligned ones. */
+/* After a change of width: whole runs when nothing wraps (or the width shrinks), else aligned ones.
+ */
 ts_axis_fact facts_axis_unwrapped(ts_axis_fact x, bool safe, bool shrinks, int64_t divisor);
 ts_axis_fact facts_axis_join(ts_axis_fact x, ts_axis_fact y, int64_t unit);
 
-void facts_copy(ts_fact *out, const ts_fact *x, uint32_t rank); /* contents; out keeps its own axis array */
-bool facts_join(ts_fact *into, const ts_fact *with, uint32_t rank, int64_t unit); /* true when weakened */
+void facts_copy(ts_fact *out, const ts_fact *x,
+                uint32_t rank); /* contents; out keeps its own axis array */
+bool facts_join(ts_fact *into, const ts_fact *with, uint32_t rank,
+                int64_t unit); /* true when weakened */
 /* Brings divisor and axes to what each implies for the other. */
 void facts_settle(ts_fact *f, uint32_t rank);
 

@@ -8,8 +8,8 @@
  *     %5 = subf %3, %4                              %n = negf %1    %5 = fma %n, %2, %3
  *
  * The tile language asks for it (mul and add are always contracted); it runs before `math`, whose
- * functions are written with the roundings they mean. Only round to nearest, flags equal. dce takes the
- * product away. Cost: one copy of the function.
+ * functions are written with the roundings they mean. Only round to nearest, flags equal. dce takes
+ * the product away. Cost: one copy of the function.
  */
 #include "pass/pass.h"
 
@@ -21,7 +21,8 @@ static bool fma_is_product(const ts_fn *fn, const ts_shape *shape, ts_val v, uin
 }
 
 /* The fma for an addf or subf, or 0. */
-static ts_val fma_contract(ts_builder *b, const ts_fn *fn, const ts_shape *shape, ts_val v, const ts_val *map)
+static ts_val fma_contract(ts_builder *b, const ts_fn *fn, const ts_shape *shape, ts_val v,
+                           const ts_val *map)
 {
     const ts_inst *inst = ts_at(fn, v);
     bool subtracts = inst->op == TS_OP_subf;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Folding: constants, algebraic identities, common subexpressions, in one walk that builds the function
- * anew. Operands of an instruction are already folded when it is reached, so chains collapse at once.
+ * Folding: constants, algebraic identities, common subexpressions, in one walk that builds the
+ * function anew. Operands of an instruction are already folded when it is reached, so chains
+ * collapse at once.
  *
  *     %3 = constant 4 : i32                          %3 = constant 4 : i32
  *     %4 = addi %1, %3 : i32                         %4 = addi %1, %3 : i32
@@ -9,17 +10,18 @@
  *     %6 = addi %5, 8 : i32                          %6 = addi %1, %5 : i32
  *     %7 = if true { yield %4 } else { yield %6 }    (uses of %7 are %4)
  *
- * An `if` on a constant becomes its branch; a `for` of no trip its first values, of one trip its body.
- * Equal loads are one while nothing between them may write (a loop that writes counts as a write when it
- * begins). Cost: linear, with a hash table; dce drops what became unused. Rules: fold.def, fold_elem.c,
- * fold_shape.c; numbering: number.c.
+ * An `if` on a constant becomes its branch; a `for` of no trip its first values, of one trip its
+ * body. Equal loads are one while nothing between them may write (a loop that writes counts as a
+ * write when it begins). Cost: linear, with a hash table; dce drops what became unused. Rules:
+ * fold.def, fold_elem.c, fold_shape.c; numbering: number.c.
  */
 #include "pass/fold.h"
 #include "ir/text.h"
 
-/* ---- emitting -----------------------------------------------------------------------------------------------*/
+/* ---- emitting -------------------------------------------------------------------------------- */
 
-ts_val ts__fold_emit(fold_ctx *c, ts_op op, ts_type type, uint32_t n, const ts_val *opnds, uint32_t aux, uint32_t flags)
+ts_val ts__fold_emit(fold_ctx *c, ts_op op, ts_type type, uint32_t n, const ts_val *opnds,
+                     uint32_t aux, uint32_t flags)
 {
     uint32_t pool_n = c->b.fn->pool.n;
     ts_val v = ts_emit(&c->b, op, type, n, opnds, aux, flags);
@@ -39,14 +41,15 @@ static bool fold_failed(const fold_ctx *c)
     return ts_module_failed(c->b.fn->module) || c->scratch->failed || c->numbers.failed;
 }
 
-/* ---- one instruction -----------------------------------------------------------------------------------------*/
+/* ---- one instruction ------------------------------------------------------------------------- */
 
 static bool fold_writes(const ts_inst *inst)
 {
     const ts_op_info *info = ts_info(inst);
     if (info->flags & (TS_WRITE | TS_SIDE))
         return true;
-    return info->flags & TS_READ && info->attr == TS_ATTR_MEM && TS_M_GET_ORDER(inst->aux) != TS_WEAK;
+    return info->flags & TS_READ && info->attr == TS_ATTR_MEM &&
+           TS_M_GET_ORDER(inst->aux) != TS_WEAK;
 }
 
 static ts_val fold_new(fold_ctx *c, const ts_inst *inst, const ts_val *opnds, uint32_t aux)
@@ -80,7 +83,7 @@ static void fold_plain(fold_ctx *c, ts_val v)
         c->map[v] = ts__number(&c->numbers, pool_n);
 }
 
-/* ---- regions ----------------------------------------------------------------------------------------------------*/
+/* ---- regions --------------------------------------------------------------------------------- */
 
 static bool fold_region(fold_ctx *c, ts_val from, ts_val to);
 
@@ -170,7 +173,8 @@ static bool fold_body_writes(const fold_ctx *c, ts_val v)
     return false;
 }
 
-static void fold_structure(fold_ctx *c, ts_val v) /* opener, arg, else, end, res, terminator: as it is */
+static void fold_structure(fold_ctx *c,
+                           ts_val v) /* opener, arg, else, end, res, terminator: as it is */
 {
     ts_copy(&c->b, c->from, v, c->map);
 }
@@ -179,7 +183,8 @@ static void fold_keep_region(fold_ctx *c, ts_val v)
 {
     const ts_inst *inst = ts_at(c->from, v);
     ts_val other = c->shape.other[v], end = c->shape.end[v];
-    bool loops = inst->op == TS_OP_for || inst->op == TS_OP_loop, reduces = inst->op == TS_OP_reduce || inst->op == TS_OP_scan;
+    bool loops = inst->op == TS_OP_for || inst->op == TS_OP_loop,
+         reduces = inst->op == TS_OP_reduce || inst->op == TS_OP_scan;
     uint64_t domain = c->numbers.domain;
     c->numbers.epoch += loops && fold_body_writes(c, v);
     c->cold += inst->op == TS_OP_cold;
@@ -243,7 +248,8 @@ ts_status ts__pass_fold(ts_fn *fn, ts_pass_env *env, ts_error *err)
     fold_ctx c = {.from = fn, .scratch = env->scratch};
     ts_fn *fresh = ts_fn_create_like(fn);
     c.map = TS_NEW_N(c.scratch, ts_val, fn->inst.n);
-    if (!fresh || !c.map || !ts_shape_of(fn, c.scratch, &c.shape) || !ts__numbers_init(&c.numbers, fresh, c.scratch))
+    if (!fresh || !c.map || !ts_shape_of(fn, c.scratch, &c.shape) ||
+        !ts__numbers_init(&c.numbers, fresh, c.scratch))
         return ts_fail(err, TS_NOMEM, "out of memory in pass fold");
     ts_builder_init(&c.b, fresh);
     fold_region(&c, 1, fn->inst.n);

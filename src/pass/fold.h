@@ -21,10 +21,12 @@ typedef struct fold_ctx {
 
 /* An elementwise operation on values being built: a constant, an older value, or a new one. */
 ts_val ts__fold_elem(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds, uint32_t attr);
-/* broadcast, reshape, permute, extract, ... ; 0 when it must be copied as it is. `opnds` are new values. */
+/* broadcast, reshape, permute, extract, ... ; 0 when it must be copied as it is. `opnds` are new
+ * values. */
 ts_val ts__fold_shape(fold_ctx *c, const ts_inst *inst, const ts_val *opnds, uint32_t aux);
 /* Emits and numbers. */
-ts_val ts__fold_emit(fold_ctx *c, ts_op op, ts_type type, uint32_t n, const ts_val *opnds, uint32_t aux, uint32_t flags);
+ts_val ts__fold_emit(fold_ctx *c, ts_op op, ts_type type, uint32_t n, const ts_val *opnds,
+                     uint32_t aux, uint32_t flags);
 ts_val ts__fold_bits(fold_ctx *c, ts_type type, uint64_t payload);
 
 /* One row of fold.def, for the test of all rows. */

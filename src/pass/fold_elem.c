@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Folding of elementwise operations: constants by the evaluator's own scalar functions, identities by
- * the rows of fold.def, and what a row cannot say (comparisons, division by powers of two) in C.
+ * Folding of elementwise operations: constants by the evaluator's own scalar functions, identities
+ * by the rows of fold.def, and what a row cannot say (comparisons, division by powers of two) in C.
  *
  * Requirements a rewrite must meet: (1) exact for every operand; (2) operands of operands may be
  * used, they dominate; (3) the result has the type asked for; (4) it ends: rewrites shrink or bring
@@ -16,7 +16,7 @@ const ts__fold_rule ts__fold_rules[] = {
 };
 const uint32_t ts__n_fold_rules = TS_COUNT(ts__fold_rules);
 
-/* ---- constants --------------------------------------------------------------------------------------------*/
+/* ---- constants ------------------------------------------------------------------------------- */
 
 /* Functions that have no exact meaning before the math pass has written them out are left alone. */
 static bool elem_is_exact(ts_op op, uint32_t attr)
@@ -43,7 +43,7 @@ static ts_val elem_constant(fold_ctx *c, ts_op op, ts_type type, const ts_val *o
     return ts__fold_bits(c, type, out);
 }
 
-/* ---- rows of fold.def ----------------------------------------------------------------------------------------*/
+/* ---- rows of fold.def ------------------------------------------------------------------------ */
 
 typedef struct elem_match {
     fold_ctx *c;
@@ -94,7 +94,8 @@ static bool elem_matches_number(elem_match *p, ts_val v)
     elem_take_number(p, text);
     const ts_module *m = p->c->b.fn->module;
     ts_type elem = ts_type_elem(m, ts_type_of(p->c->b.fn, v));
-    return ts_const_bits(p->c->b.fn, v, &found) && elem_number(m, elem, text, &wanted) && found == wanted;
+    return ts_const_bits(p->c->b.fn, v, &found) && elem_number(m, elem, text, &wanted) &&
+           found == wanted;
 }
 
 static ts_op elem_take_op(elem_match *p) /* after '(' */
@@ -112,7 +113,8 @@ static bool elem_matches(elem_match *p, ts_val v)
     uint64_t bits;
     char next = elem_next(p);
     if (next == '(') {
-        const ts_op_info *info = ts_info(ts_at(fn, v)); /* by name: most rows fail here, so no look-up */
+        const ts_op_info *info =
+            ts_info(ts_at(fn, v)); /* by name: most rows fail here, so no look-up */
         size_t n = strlen(info->name);
         if (strncmp(++p->at, info->name, n) != 0 || p->at[n] != ' ')
             return false;
@@ -150,11 +152,17 @@ static ts_val elem_build(elem_match *p, ts_type type)
         }
         elem_next(p);
         p->at++;
-        return ts__fold_elem(p->c, op, type, opnds, ts_type_is_float(p->c->b.fn->module, type) && ts_ops[op].attr == TS_ATTR_ARITH ? p->attr : 0);
+        return ts__fold_elem(
+            p->c, op, type, opnds,
+            ts_type_is_float(p->c->b.fn->module, type) && ts_ops[op].attr == TS_ATTR_ARITH ? p->attr
+                                                                                           : 0);
     }
     if (next == '-' || (next >= '0' && next <= '9')) {
         elem_take_number(p, text);
-        return elem_number(p->c->b.fn->module, ts_type_elem(p->c->b.fn->module, type), text, &payload) ? ts__fold_bits(p->c, type, payload) : 0;
+        return elem_number(p->c->b.fn->module, ts_type_elem(p->c->b.fn->module, type), text,
+                           &payload)
+                   ? ts__fold_bits(p->c, type, payload)
+                   : 0;
     }
     p->at++;
     return p->letter[(int)next];
@@ -177,13 +185,15 @@ static bool elem_allows(const ts__fold_rule *rule, const elem_match *p, const ts
         return p->attr == 0;
     case FOLD_WIDER:
         return elem_widens(p) && !(ts_at(fn, opnds[0])->aux & TS_A_FTZ) &&
-               ts_type_bits(fn->module, ts_type_of(fn, opnds[0])) > ts_type_bits(fn->module, ts_type_of(fn, p->letter['x']));
+               ts_type_bits(fn->module, ts_type_of(fn, opnds[0])) >
+                   ts_type_bits(fn->module, ts_type_of(fn, p->letter['x']));
     default:
         return true;
     }
 }
 
-static ts_val elem_rule(fold_ctx *c, const ts__fold_rule *rule, ts_type type, const ts_val *opnds, uint32_t attr)
+static ts_val elem_rule(fold_ctx *c, const ts__fold_rule *rule, ts_type type, const ts_val *opnds,
+                        uint32_t attr)
 {
     elem_match p = {.c = c, .at = rule->from, .type = type, .attr = attr};
     for (uint32_t i = 0; i < (uint32_t)ts_ops[rule->op].n_opnd; i++)
@@ -209,9 +219,10 @@ static ts_val elem_rules(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnd
     return 0;
 }
 
-/* ---- what a row cannot say ---------------------------------------------------------------------------------------*/
+/* ---- what a row cannot say ------------------------------------------------------------------- */
 
-static ts_val elem_same_compare(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds, uint32_t attr)
+static ts_val elem_same_compare(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds,
+                                uint32_t attr)
 {
     ts_pred pred = TS_A_GET_PRED(attr);
     if (op != TS_OP_cmpi || opnds[0] != opnds[1])
@@ -227,14 +238,18 @@ static ts_val elem_divide(fold_ctx *c, ts_op op, ts_type type, const ts_val *opn
     bool is_unsigned = attr & TS_A_UNSIGNED;
     if (op != TS_OP_divi && op != TS_OP_remi)
         return 0;
-    if (!ts_const_as_int(c->b.fn, opnds[1], &by) || !ts_is_pow2(by) || ts_type_elem(c->b.fn->module, type) == TS_T_i1)
+    if (!ts_const_as_int(c->b.fn, opnds[1], &by) || !ts_is_pow2(by) ||
+        ts_type_elem(c->b.fn->module, type) == TS_T_i1)
         return 0;
     ts_round round = TS_A_ROUND(attr);
     if (is_unsigned ? round == TS_RP : round != TS_RM)
         return 0;
-    ts_val pair[] = {opnds[0], ts__fold_bits(c, type, op == TS_OP_divi ? (uint64_t)ts_log2((uint64_t)by) : (uint64_t)(by - 1))};
-    return op == TS_OP_divi ? ts__fold_elem(c, TS_OP_shri, type, pair, is_unsigned ? TS_A_UNSIGNED : 0)
-                            : ts__fold_elem(c, TS_OP_andi, type, pair, 0);
+    ts_val pair[] = {opnds[0], ts__fold_bits(c, type,
+                                             op == TS_OP_divi ? (uint64_t)ts_log2((uint64_t)by)
+                                                              : (uint64_t)(by - 1))};
+    return op == TS_OP_divi
+               ? ts__fold_elem(c, TS_OP_shri, type, pair, is_unsigned ? TS_A_UNSIGNED : 0)
+               : ts__fold_elem(c, TS_OP_andi, type, pair, 0);
 }
 
 /* x / c = x * (1 / c) exactly when c is a power of two whose inverse is a normal number, too. */
@@ -242,11 +257,18 @@ static ts_val elem_inverse(fold_ctx *c, ts_op op, ts_type type, const ts_val *op
 {
     const ts_module *m = c->b.fn->module;
     ts_type elem = ts_type_elem(m, type);
-    uint32_t mantissa = elem == TS_T_f64 ? 52 : elem == TS_T_f32 ? 23 : elem == TS_T_bf16 ? 7 : 10, round = TS_A_ROUND(attr);
+    uint32_t mantissa = elem == TS_T_f64    ? 52
+                        : elem == TS_T_f32  ? 23
+                        : elem == TS_T_bf16 ? 7
+                                            : 10,
+             round = TS_A_ROUND(attr);
     uint64_t bits, one, x[2], inverse;
-    if (op != TS_OP_divf || round > TS_RP || !ts_const_bits(c->b.fn, opnds[1], &bits) || !elem_number(m, elem, "1", &one))
+    if (op != TS_OP_divf || round > TS_RP || !ts_const_bits(c->b.fn, opnds[1], &bits) ||
+        !elem_number(m, elem, "1", &one))
         return 0;
-    uint64_t exponent = bits >> mantissa & (((uint64_t)1 << (ts_type_bits(m, elem) - 1 - mantissa)) - 1), bias = one >> mantissa;
+    uint64_t exponent =
+                 bits >> mantissa & (((uint64_t)1 << (ts_type_bits(m, elem) - 1 - mantissa)) - 1),
+             bias = one >> mantissa;
     if (bits & (((uint64_t)1 << mantissa) - 1) || exponent < 1 || exponent > 2 * bias - 1)
         return 0;
     x[0] = one;
@@ -264,7 +286,8 @@ static uint32_t elem_order(fold_ctx *c, ts_op op, ts_val *opnds, uint32_t attr)
     bool compare = op == TS_OP_cmpi || op == TS_OP_cmpf;
     if (!compare && !(ts_ops[op].flags & TS_COMM))
         return attr;
-    bool left = ts_at(c->b.fn, opnds[0])->op == TS_OP_constant, right = ts_at(c->b.fn, opnds[1])->op == TS_OP_constant;
+    bool left = ts_at(c->b.fn, opnds[0])->op == TS_OP_constant,
+         right = ts_at(c->b.fn, opnds[1])->op == TS_OP_constant;
     if (left == right ? compare || opnds[0] <= opnds[1] : right)
         return attr;
     ts_val x = opnds[0];
@@ -275,9 +298,10 @@ static uint32_t elem_order(fold_ctx *c, ts_op op, ts_val *opnds, uint32_t attr)
     return (attr & ~(uint32_t)TS_A_PRED(7)) | TS_A_PRED(turned[TS_A_GET_PRED(attr)]);
 }
 
-/* ---- uniform operands ---------------------------------------------------------------------------------------------*/
+/* ---- uniform operands ------------------------------------------------------------------------ */
 
-/* op(broadcast a, broadcast b) = broadcast(op(a, b)), and for reshape of scalars; constants fit any shape. */
+/* op(broadcast a, broadcast b) = broadcast(op(a, b)), and for reshape of scalars; constants fit any
+ * shape. */
 static ts_val elem_sink(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds, uint32_t attr)
 {
     ts_module *m = c->b.fn->module;
@@ -291,7 +315,8 @@ static ts_val elem_sink(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds
         const ts_inst *inst = ts_at(c->b.fn, opnds[i]);
         if (ts_const_bits(c->b.fn, opnds[i], &bits))
             continue;
-        if ((inst->op != TS_OP_broadcast && inst->op != TS_OP_reshape) || (wrap != TS_OP_COUNT && wrap != inst->op))
+        if ((inst->op != TS_OP_broadcast && inst->op != TS_OP_reshape) ||
+            (wrap != TS_OP_COUNT && wrap != inst->op))
             return 0;
         ts_type from = ts_type_of(c->b.fn, inst->opnd[0]);
         if (inst->op == TS_OP_reshape && ts_type_rank(m, from) != 0)
@@ -305,9 +330,12 @@ static ts_val elem_sink(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds
         return 0;
     for (uint32_t i = 0; i < n; i++) {
         ts_type elem = ts_type_elem(m, ts_type_of(c->b.fn, opnds[i]));
-        inner[i] = ts_const_bits(c->b.fn, opnds[i], &bits) ? ts__fold_bits(c, ts_type_with_elem(m, shape, elem), bits) : ts_opnd(c->b.fn, opnds[i], 0);
+        inner[i] = ts_const_bits(c->b.fn, opnds[i], &bits)
+                       ? ts__fold_bits(c, ts_type_with_elem(m, shape, elem), bits)
+                       : ts_opnd(c->b.fn, opnds[i], 0);
     }
-    ts_val small = ts__fold_elem(c, op, ts_type_with_elem(m, shape, ts_type_elem(m, type)), inner, attr);
+    ts_val small =
+        ts__fold_elem(c, op, ts_type_with_elem(m, shape, ts_type_elem(m, type)), inner, attr);
     return small ? ts__fold_emit(c, (ts_op)wrap, type, 1, &small, 0, 0) : 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Folding of operations that move elements or ask for extents: splat constants keep their payload in
- * any shape, chains of broadcasts and reshapes become one, static extents become numbers. Called by
- * fold.c; each function gives the value that stands for the instruction, or 0.
+ * Folding of operations that move elements or ask for extents: splat constants keep their payload
+ * in any shape, chains of broadcasts and reshapes become one, static extents become numbers. Called
+ * by fold.c; each function gives the value that stands for the instruction, or 0.
  */
 #include "pass/fold.h"
 
@@ -40,13 +40,15 @@ static ts_val shape_permute(fold_ctx *c, const ts_inst *inst, const ts_val *opnd
 
 static ts_val shape_extract(fold_ctx *c, const ts_inst *inst, const ts_val *opnds, uint32_t aux)
 {
-    return ts_type_of(c->b.fn, opnds[0]) == inst->type ? opnds[0] : shape_splat(c, inst, opnds, aux);
+    return ts_type_of(c->b.fn, opnds[0]) == inst->type ? opnds[0]
+                                                       : shape_splat(c, inst, opnds, aux);
 }
 
 static ts_val shape_cat(fold_ctx *c, const ts_inst *inst, const ts_val *opnds, uint32_t aux)
 {
     uint64_t a, b;
-    bool same = ts_const_bits(c->b.fn, opnds[0], &a) && ts_const_bits(c->b.fn, opnds[1], &b) && a == b;
+    bool same =
+        ts_const_bits(c->b.fn, opnds[0], &a) && ts_const_bits(c->b.fn, opnds[1], &b) && a == b;
     return same ? shape_splat(c, inst, opnds, aux) : 0;
 }
 
@@ -64,7 +66,9 @@ static ts_val shape_extent(fold_ctx *c, const ts_inst *inst, const ts_val *opnds
     const ts_type_info *t = ts_type_get(c->b.fn->module, ts_type_of(c->b.fn, view));
     uint32_t at = 1;
     if (t->dims[aux] != TS_DYNAMIC)
-        return inst->type == TS_T_i64 || t->dims[aux] <= INT32_MAX ? ts__fold_bits(c, inst->type, (uint64_t)t->dims[aux]) : 0;
+        return inst->type == TS_T_i64 || t->dims[aux] <= INT32_MAX
+                   ? ts__fold_bits(c, inst->type, (uint64_t)t->dims[aux])
+                   : 0;
     while (ts_at(c->b.fn, view)->op == TS_OP_assume)
         view = ts_opnd(c->b.fn, view, 0);
     if (ts_at(c->b.fn, view)->op != TS_OP_make_tensor_view)
@@ -79,11 +83,14 @@ static ts_val shape_index_space(fold_ctx *c, const ts_inst *inst, const ts_val *
 {
     const ts_type_info *view = ts_type_get(c->b.fn->module, ts_type_of(c->b.fn, opnds[0]));
     const ts_type_info *tensor = ts_type_get(c->b.fn->module, view->elem);
-    int64_t extent = tensor->dims[view->dim_map ? view->dim_map[aux] : (int32_t)aux], step = view->strides ? view->strides[aux] : view->dims[aux];
+    int64_t extent = tensor->dims[view->dim_map ? view->dim_map[aux] : (int32_t)aux],
+            step = view->strides ? view->strides[aux] : view->dims[aux];
     if (extent == TS_DYNAMIC)
         return 0;
     int64_t count = extent / step + (extent % step != 0);
-    return inst->type == TS_T_i64 || count <= INT32_MAX ? ts__fold_bits(c, inst->type, (uint64_t)count) : 0;
+    return inst->type == TS_T_i64 || count <= INT32_MAX
+               ? ts__fold_bits(c, inst->type, (uint64_t)count)
+               : 0;
 }
 
 static ts_val shape_join(fold_ctx *c, const ts_inst *inst, const ts_val *opnds, uint32_t aux)
@@ -104,7 +111,9 @@ static ts_val shape_ptr_add(fold_ctx *c, const ts_inst *inst, const ts_val *opnd
     if (outer == 0)
         return opnds[0];
     ts_val base = opnds[0];
-    if (ts_at(fn, base)->op != TS_OP_ptr_add || !ts_const_as_int(fn, ts_opnd(fn, base, 1), &inner) || __builtin_add_overflow(outer, inner, &sum))
+    if (ts_at(fn, base)->op != TS_OP_ptr_add ||
+        !ts_const_as_int(fn, ts_opnd(fn, base, 1), &inner) ||
+        __builtin_add_overflow(outer, inner, &sum))
         return 0;
     ts_type type = ts_type_of(fn, opnds[1]);
     if (type == TS_T_i32 && (sum > INT32_MAX || sum < INT32_MIN))

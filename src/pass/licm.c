@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loop-invariant code motion: pure instructions whose operands come from outside a loop move before it,
- * as far out as their operands allow.
+ * Loop-invariant code motion: pure instructions whose operands come from outside a loop move before
+ * it, as far out as their operands allow.
  *
  *     for %i in (...) {                     %c = muli %n, %m : i32
  *       %c = muli %n, %m : i32        ->    for %i in (...) {
@@ -38,7 +38,8 @@ static bool licm_divides_safely(const licm_ctx *c, ts_val v)
 
 static bool licm_is_weak_load(const ts_inst *inst)
 {
-    return (inst->op == TS_OP_load_view_tko || inst->op == TS_OP_load_ptr_tko) && TS_M_GET_ORDER(inst->aux) == TS_WEAK;
+    return (inst->op == TS_OP_load_view_tko || inst->op == TS_OP_load_ptr_tko) &&
+           TS_M_GET_ORDER(inst->aux) == TS_WEAK;
 }
 
 static bool licm_can_move(const licm_ctx *c, ts_val v)
@@ -49,7 +50,8 @@ static bool licm_can_move(const licm_ctx *c, ts_val v)
         return true;
     if (!(info->flags & TS_PURE) || info->flags & TS_REGION || info->n_result != 1)
         return false;
-    if (inst->op == TS_OP_param || inst->op == TS_OP_arg || inst->op == TS_OP_res || inst->op == TS_OP_token || inst->op == TS_OP_assume)
+    if (inst->op == TS_OP_param || inst->op == TS_OP_arg || inst->op == TS_OP_res ||
+        inst->op == TS_OP_token || inst->op == TS_OP_assume)
         return false;
     return licm_divides_safely(c, v);
 }
@@ -58,7 +60,8 @@ static bool licm_can_move(const licm_ctx *c, ts_val v)
 static bool licm_reads_only(const licm_ctx *c, ts_val loop)
 {
     int64_t lower, upper;
-    if (ts_at(c->fn, loop)->op != TS_OP_for || !ts_const_as_int(c->fn, ts_opnd(c->fn, loop, 0), &lower) ||
+    if (ts_at(c->fn, loop)->op != TS_OP_for ||
+        !ts_const_as_int(c->fn, ts_opnd(c->fn, loop, 0), &lower) ||
         !ts_const_as_int(c->fn, ts_opnd(c->fn, loop, 1), &upper) || lower >= upper || lower < 0)
         return false;
     for (ts_val v = loop + 1; v < c->shape.end[loop]; v++) {
@@ -74,7 +77,8 @@ static bool licm_reads_only(const licm_ctx *c, ts_val loop)
 static bool licm_may_leave(const licm_ctx *c, ts_val v, ts_val opener)
 {
     const ts_inst *inst = ts_at(c->fn, v);
-    bool constant = inst->op == TS_OP_constant, scalar = ts_type_rank(c->fn->module, inst->type) == 0;
+    bool constant = inst->op == TS_OP_constant,
+         scalar = ts_type_rank(c->fn->module, inst->type) == 0;
     switch (ts_at(c->fn, opener)->op) {
     case TS_OP_for:
     case TS_OP_loop:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scoped value numbering: see number.h. A hash table whose entries are undone when the region in which
- * they were made closes, so what is found always dominates (Briggs, Cooper and Simpson, 1997).
+ * Scoped value numbering: see number.h. A hash table whose entries are undone when the region in
+ * which they were made closes, so what is found always dominates (Briggs, Cooper and Simpson,
+ * 1997).
  */
 #include "pass/number.h"
 #include "ir/text.h"
@@ -39,7 +40,8 @@ bool ts__can_number(const ts_inst *inst)
         return false;
     if (inst->op == TS_OP_load_view_tko || inst->op == TS_OP_load_ptr_tko)
         return TS_M_GET_ORDER(inst->aux) == TS_WEAK;
-    return info->flags & TS_PURE && inst->op != TS_OP_param && inst->op != TS_OP_arg && inst->op != TS_OP_res && inst->op != TS_OP_token;
+    return info->flags & TS_PURE && inst->op != TS_OP_param && inst->op != TS_OP_arg &&
+           inst->op != TS_OP_res && inst->op != TS_OP_token;
 }
 
 /* Everything of the instruction but where its words lie. */
@@ -57,11 +59,13 @@ static uint64_t number_hash(const ts_fn *fn, const ts_inst *inst)
 static bool number_same(const ts_fn *fn, const ts_inst *a, const ts_inst *b)
 {
     uint32_t words = ts__attr_words(fn, a), n = a->op == TS_OP_constant ? 2 : a->n_opnd;
-    if (a->op != b->op || a->flags != b->flags || a->type != b->type || a->n_opnd != b->n_opnd || words != ts__attr_words(fn, b))
+    if (a->op != b->op || a->flags != b->flags || a->type != b->type || a->n_opnd != b->n_opnd ||
+        words != ts__attr_words(fn, b))
         return false;
     if (memcmp(ts_opnds(fn, a), ts_opnds(fn, b), n * sizeof *a->opnd) != 0)
         return false;
-    return words ? memcmp(ts_pool(fn, a), ts_pool(fn, b), words * sizeof *a->opnd) == 0 : a->aux == b->aux;
+    return words ? memcmp(ts_pool(fn, a), ts_pool(fn, b), words * sizeof *a->opnd) == 0
+                 : a->aux == b->aux;
 }
 
 ts_val ts__number(ts__numbers *n, uint32_t pool_n)

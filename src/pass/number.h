@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Scoped value numbering: of equal instructions the first that dominates is kept. Used while a
- * function is built: emit an instruction, then ask ts__number whether it was there before; if so it is
- * taken back. Loads are equal while no write came between (the caller counts those as `epoch`); other
- * instructions within one `domain` (bodies of reductions take nothing from outside but what they use).
+ * function is built: emit an instruction, then ask ts__number whether it was there before; if so it
+ * is taken back. Loads are equal while no write came between (the caller counts those as `epoch`);
+ * other instructions within one `domain` (bodies of reductions take nothing from outside but what
+ * they use).
  */
 #ifndef TS_PASS_NUMBER_H
 #define TS_PASS_NUMBER_H
@@ -30,8 +31,8 @@ typedef struct ts__numbers {
 bool ts__numbers_init(ts__numbers *n, ts_fn *fn, ts_arena *scratch);
 void ts__numbers_open(ts__numbers *n);
 void ts__numbers_close(ts__numbers *n);
-/* The newest instruction of the function (pool as it was before in `pool_n`): itself, or an equal one,
- * and then the newest is gone. */
+/* The newest instruction of the function (pool as it was before in `pool_n`): itself, or an equal
+ * one, and then the newest is gone. */
 ts_val ts__number(ts__numbers *n, uint32_t pool_n);
 /* A pure operation or weak load with one result and no region. */
 bool ts__can_number(const ts_inst *inst);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The pass runner: runs passes by name over a function, verifies after each in debug builds, and prints
- * what the environment asks for: TS_DUMP=fold,dce (or all) before and after a pass, to stderr;
- * TS_STOP=name ends the list after that pass. Passes themselves are one file each, listed in pass.def.
+ * The pass runner: runs passes by name over a function, verifies after each in debug builds, and
+ * prints what the environment asks for: TS_DUMP=fold,dce (or all) before and after a pass, to
+ * stderr; TS_STOP=name ends the list after that pass. Passes themselves are one file each, listed
+ * in pass.def.
  */
 #include "pass/pass.h"
 #include <stdio.h>
@@ -102,7 +103,8 @@ ts_status ts_run_passes(ts_fn *fn, const char *names, ts_pass_env *env, ts_error
             return TS_OK;
         const pass_row *pass = pass_find(names, n);
         if (!pass)
-            return ts_fail(err, TS_NOTFOUND, "there is no pass '%.*s': see src/pass/pass.def", (int)n, names);
+            return ts_fail(err, TS_NOTFOUND, "there is no pass '%.*s': see src/pass/pass.def",
+                           (int)n, names);
         TS_TRY(pass_run(fn, pass, env, err));
         if (stop && strcmp(stop, pass->name) == 0)
             return TS_OK;

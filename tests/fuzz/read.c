@@ -34,7 +34,7 @@ static void fuzz_fail(const char *what, const char *text)
     abort();
 }
 
-/* ---- what must hold ---------------------------------------------------------------------------------------*/
+/* ---- what must hold -------------------------------------------------------------------------- */
 
 static void fuzz_reprint(ts_arena *arena, const ts_module *m, ts_error *err)
 {
@@ -63,7 +63,8 @@ static void fuzz_passes(ts_module *m, ts_error *err)
         ts_facts facts;
         if (!ts_facts_of(m->fns.at[i], &scratch, &facts))
             fuzz_fail("facts", "out of memory");
-        const char *names = m->fns.at[i]->level == TS_LEVEL_T ? "fold fma dce licm fold dce" : "fold dce licm fold dce";
+        const char *names = m->fns.at[i]->level == TS_LEVEL_T ? "fold fma dce licm fold dce"
+                                                              : "fold dce licm fold dce";
         if (ts_run_passes(m->fns.at[i], names, &env, err) != TS_OK)
             fuzz_fail("passes", err->text);
     }
@@ -92,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* ---- the plain loop ------------------------------------------------------------------------------------------*/
+/* ---- the plain loop -------------------------------------------------------------------------- */
 
 #ifndef TS_LIBFUZZER
 
@@ -142,7 +143,8 @@ static void fuzz_corpus(const char *folder)
 }
 
 /* Replaces n bytes at `at` by `with`. */
-static size_t fuzz_splice(uint8_t *text, size_t size, size_t at, size_t n, const uint8_t *with, size_t n_with)
+static size_t fuzz_splice(uint8_t *text, size_t size, size_t at, size_t n, const uint8_t *with,
+                          size_t n_with)
 {
     n = TS_MIN(n, size - at);
     if (size - n + n_with > FUZZ_SIZE)
@@ -156,17 +158,49 @@ static size_t fuzz_splice(uint8_t *text, size_t size, size_t at, size_t n, const
 static size_t fuzz_token(const uint8_t *text, size_t size, size_t at)
 {
     size_t n = 0;
-    while (at + n < size && (text[at + n] == '_' || (text[at + n] >= '0' && text[at + n] <= '9') || ((text[at + n] | 32) >= 'a' && (text[at + n] | 32) <= 'z')))
+    while (at + n < size && (text[at + n] == '_' || (text[at + n] >= '0' && text[at + n] <= '9') ||
+                             ((text[at + n] | 32) >= 'a' && (text[at + n] | 32) <= 'z')))
         n++;
     return n;
 }
 
 static size_t fuzz_mutate(uint8_t *text, size_t size)
 {
-    static const char *const words[] = {"0",   "1",    "-1",   "2",   "3",    "7",  "64",  "16777216", "4294967295", "9223372036854775807", "-9223372036854775808",
-                                        "i1",  "i32",  "i64",  "f32", "f16",  "?",  "tile<4xf32>", "tile<2x2xi32>", "token", "ptr<f32>", "}",
-                                        "yield", "continue", "break", "return", "(", ")", "true", "0x7fffffff", "nan", "inf", "\n"};
-    size_t at = fuzz_below(size + 1), donor = fuzz_below((size_t)fuzz_n_files), from = fuzz_below(fuzz_file[donor].n);
+    static const char *const words[] = {"0",
+                                        "1",
+                                        "-1",
+                                        "2",
+                                        "3",
+                                        "7",
+                                        "64",
+                                        "16777216",
+                                        "4294967295",
+                                        "9223372036854775807",
+                                        "-9223372036854775808",
+                                        "i1",
+                                        "i32",
+                                        "i64",
+                                        "f32",
+                                        "f16",
+                                        "?",
+                                        "tile<4xf32>",
+                                        "tile<2x2xi32>",
+                                        "token",
+                                        "ptr<f32>",
+                                        "}",
+                                        "yield",
+                                        "continue",
+                                        "break",
+                                        "return",
+                                        "(",
+                                        ")",
+                                        "true",
+                                        "0x7fffffff",
+                                        "nan",
+                                        "inf",
+                                        "\n"};
+    size_t at = fuzz_below(size + 1), donor = fuzz_below((size_t)fuzz_n_files),
+           from = fuzz_below(fuzz_file[donor].n);
     const char *word = words[fuzz_below(TS_COUNT(words))];
     const char *op = ts_ops[fuzz_below(TS_OP_COUNT)].name;
     size_t token = fuzz_token(text, size, at), line = 0;
@@ -190,7 +224,8 @@ static size_t fuzz_mutate(uint8_t *text, size_t size)
         return fuzz_splice(text, size, at, token, (const uint8_t *)name, strlen(name));
     }
     default:
-        return fuzz_splice(text, size, at, fuzz_below(30), fuzz_file[donor].bytes + from, TS_MIN(fuzz_file[donor].n - from, fuzz_below(120)));
+        return fuzz_splice(text, size, at, fuzz_below(30), fuzz_file[donor].bytes + from,
+                           TS_MIN(fuzz_file[donor].n - from, fuzz_below(120)));
     }
 }
 

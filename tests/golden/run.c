@@ -3,15 +3,17 @@
  * Runs every .tsir file below tests/golden (STYLE 3.10). A file is one story:
  *
  *     // RUN: pass=fold,dce            or read, or verify; then target=sm90 fastmath if it matters
- *     // RUN: ptx target=sm90          tile functions are lowered, then the text for the target is the output
+ *     // RUN: ptx target=sm90          tile functions are lowered, then the text for the target is
+ * the output
  *     // Why: one sentence
  *     ...input...
- *     // EXPECT: what is different     and the output; without it the output of read and passes is the
- *                                      input again, and verify only has to succeed
+ *     // EXPECT: what is different     and the output; without it the output of read and passes is
+ * the input again, and verify only has to succeed
  *     // ERROR: part of the message    instead of EXPECT when the run must fail
  *
- * Input is always read, verified (but for read) and printed. --bless writes what came out in the place
- * of what was expected; the reviewer reads the diff. Arguments that are no options name single files.
+ * Input is always read, verified (but for read) and printed. --bless writes what came out in the
+ * place of what was expected; the reviewer reads the diff. Arguments that are no options name
+ * single files.
  */
 #include "pass/pass.h"
 #include "target/ptx/lower.h"
@@ -24,14 +26,15 @@ typedef struct golden {
     char *text;
     size_t n;
     char run[256];
-    const char *input, *expect, *error; /* into text; expect after its line, error after the colon */
+    const char *input, *expect,
+        *error; /* into text; expect after its line, error after the colon */
     const char *expect_line;
 } golden;
 
 static bool bless;
 static ts_error err;
 
-/* ---- files ---------------------------------------------------------------------------------------------*/
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static char *golden_load(const char *path, size_t *n)
 {
@@ -82,7 +85,7 @@ static const char *golden_body(const char *text)
     return text;
 }
 
-/* ---- running -------------------------------------------------------------------------------------------*/
+/* ---- running --------------------------------------------------------------------------------- */
 
 static ts_target golden_target(const char *run)
 {
@@ -191,7 +194,8 @@ static void golden_fails(const golden *g, ts_status status)
         return;
     }
     check_failed++;
-    fprintf(stderr, "%s: wanted an error with '%s', got %s: %s\n", g->path, part, ts_status_name(status), status ? err.text : "");
+    fprintf(stderr, "%s: wanted an error with '%s', got %s: %s\n", g->path, part,
+            ts_status_name(status), status ? err.text : "");
 }
 
 static void golden_file(const char *path)

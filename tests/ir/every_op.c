@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * tests/golden/ir/every_op.tsir holds every operation of op.def, and its text is stable: what is printed
- * reads back to the same instructions. */
+ * tests/golden/ir/every_op.tsir holds every operation of op.def, and its text is stable: what is
+ * printed reads back to the same instructions. */
 #include "ir/text.h"
 #include "check.h"
 #include "ir/same.h"

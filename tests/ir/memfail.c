@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The n-th allocation fails, for every n until nothing fails any more, over reading, verifying, facts,
- * passes and printing: each step says TS_NOMEM or works, and nothing leaks or crashes (run under ASan). */
+ * The n-th allocation fails, for every n until nothing fails any more, over reading, verifying,
+ * facts, passes and printing: each step says TS_NOMEM or works, and nothing leaks or crashes (run
+ * under ASan). */
 #include "ir/text.h"
 #include "pass/facts.h"
 #include "pass/pass.h"
@@ -17,7 +18,8 @@ static ts_error err;
 static void *failing_resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
 {
     failing *f = user;
-    bool fails = new_bytes > old_bytes && (f->forever ? f->count >= f->fail_at : f->count == f->fail_at);
+    bool fails =
+        new_bytes > old_bytes && (f->forever ? f->count >= f->fail_at : f->count == f->fail_at);
     f->count += new_bytes > old_bytes;
     if (fails)
         return NULL;
@@ -47,12 +49,14 @@ static ts_status walk_fn(ts_fn *fn, const ts_alloc *alloc, ts_plan *plan)
     ts_pass_env env = {&scratch, TS_TARGET_CPU, &hints, plan};
     ts_status status = ts_facts_of(fn, &scratch, &facts) ? TS_OK : TS_NOMEM;
     if (status == TS_OK)
-        status = ts_run_passes(fn, fn->level == TS_LEVEL_T ? "fold fma dce licm" : "fold dce licm", &env, &err);
+        status = ts_run_passes(fn, fn->level == TS_LEVEL_T ? "fold fma dce licm" : "fold dce licm",
+                               &env, &err);
     ts_arena_deinit(&scratch);
     return status;
 }
 
-static ts_status walk_module(const char *source, size_t n, const ts_alloc *alloc, ts_arena *arena, ts_plan *plan)
+static ts_status walk_module(const char *source, size_t n, const ts_alloc *alloc, ts_arena *arena,
+                             ts_plan *plan)
 {
     ts_module *m;
     ts_text text;
@@ -93,8 +97,9 @@ static void every_allocation_may_fail(const char *path, bool forever)
 
 int main(void)
 {
-    static const char *const files[] = {"tests/golden/ir/every_op.tsir", "tests/golden/pass/fold/branches.tsir",
-                                        "tests/golden/pass/licm/nest.tsir", "tests/golden/pass/dce/regions.tsir"};
+    static const char *const files[] = {
+        "tests/golden/ir/every_op.tsir", "tests/golden/pass/fold/branches.tsir",
+        "tests/golden/pass/licm/nest.tsir", "tests/golden/pass/dce/regions.tsir"};
     for (size_t i = 0; i < TS_COUNT(files); i++) {
         every_allocation_may_fail(files[i], false);
         every_allocation_may_fail(files[i], true);

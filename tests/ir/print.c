@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * What the text form looks like (src/ir/print.c), and that broken functions are reported (verify.c). */
+ * What the text form looks like (src/ir/print.c), and that broken functions are reported
+ * (verify.c). */
 #include "ir/text.h"
 #include "check.h"
 
@@ -13,7 +14,8 @@ static ts_fn *print_sum(ts_module *m) /* sum of 0.5 over a loop, reduced */
     ts_builder_init(&b, fn);
     ts_type f32x64 = ts_type_tile(m, TS_T_f32, 1, (int64_t[]){64});
     ts_param(&b, ts_type_ptr(m, TS_T_f32, TS_GLOBAL));
-    ts_val n = ts_param(&b, TS_T_i32), zero = ts_int(&b, TS_T_i32, 0), one = ts_int(&b, TS_T_i32, 1);
+    ts_val n = ts_param(&b, TS_T_i32), zero = ts_int(&b, TS_T_i32, 0),
+           one = ts_int(&b, TS_T_i32, 1);
     ts_val half = ts_float(&b, f32x64, 0.5);
     ts_val loop = ts_for_begin(&b, zero, n, one, 1, &half, 0);
     ts_val sum = ts_op2(&b, TS_OP_addf, ts_arg(fn, loop, 1), half, TS_RZ | TS_A_FTZ);
@@ -34,20 +36,21 @@ static void structured_function_prints_as_nested_text(void)
     ts_text_init(&text, NULL);
     ts_fn *fn = print_sum(ts_module_create(&arena));
     ts_print_fn(fn, &text);
-    CHECK_STR(ts_text_get(&text), "entry @k(%1: ptr<f32>, %2: i32) {\n"
-                                  "  %3 = constant 0 : i32\n"
-                                  "  %4 = constant 1 : i32\n"
-                                  "  %5 = constant 0.5 : tile<64xf32>\n"
-                                  "  %12 = for %7 in (%3, %2, %4) iter(%8 = %5) : tile<64xf32> {\n"
-                                  "    %9 = addf rz ftz %8, %5 : tile<64xf32>\n"
-                                  "    continue %9\n"
-                                  "  }\n"
-                                  "  %19 = reduce axis=0 (%12) identity(0.0) args(%14, %15) : f32 {\n"
-                                  "    %16 = addf %14, %15 : f32\n"
-                                  "    yield %16\n"
-                                  "  }\n"
-                                  "  return\n"
-                                  "}\n");
+    CHECK_STR(ts_text_get(&text),
+              "entry @k(%1: ptr<f32>, %2: i32) {\n"
+              "  %3 = constant 0 : i32\n"
+              "  %4 = constant 1 : i32\n"
+              "  %5 = constant 0.5 : tile<64xf32>\n"
+              "  %12 = for %7 in (%3, %2, %4) iter(%8 = %5) : tile<64xf32> {\n"
+              "    %9 = addf rz ftz %8, %5 : tile<64xf32>\n"
+              "    continue %9\n"
+              "  }\n"
+              "  %19 = reduce axis=0 (%12) identity(0.0) args(%14, %15) : f32 {\n"
+              "    %16 = addf %14, %15 : f32\n"
+              "    yield %16\n"
+              "  }\n"
+              "  return\n"
+              "}\n");
     ts_text_deinit(&text);
     CHECK_OK(ts_verify(fn, &err));
 }

@@ -32,7 +32,8 @@ static void module_reads_and_prints_the_same(void)
              "  %5 = assume div_by(16) %1 : ptr<f32>\n"
              "  %6 = assume bounded(0, ?) %2 : i32\n"
              "  %7 = make_tensor_view %5, %6 : tensor_view<?x16xf32, strides=[16, 1]>\n"
-             "  %8 = make_partition_view %7 : partition_view<[8, 16], tensor_view<?x16xf32, strides=[16, 1]>, padding=zero>\n"
+             "  %8 = make_partition_view %7 : partition_view<[8, 16], tensor_view<?x16xf32, "
+             "strides=[16, 1]>, padding=zero>\n"
              "  %9 = load_view_tko latency=3 inbounds=2 %8, %3, %3 : tile<8x16xf32>\n"
              "  %10 = token %9 : token\n"
              "  %11 = store_view_tko release device %8, %9, %3, %3 token=%10 : token\n"
@@ -46,17 +47,18 @@ static void module_reads_and_prints_the_same(void)
 
 static void locations_survive_when_asked_for(void)
 {
-    reprints("entry @k(%1: i32 loc(\"k.py\":1:0-1:5)) {\n"
-             "  %2 = addi nsw %1, %1 : i32 loc(\"k.py\":3:4-3:9 \"helper\" <- \"k.py\":9:0-9:3 \"k\")\n"
-             "  %3 = constant true : i1\n"
-             "  %9 = if %3 : i32 { loc(\"k.py\":4:0-8:0)\n"
-             "    yield %2\n"
-             "  } else {\n"
-             "    yield %1 loc(\"k.py\":7:4-7:9)\n"
-             "  }\n"
-             "  return\n"
-             "}\n",
-             TS_PRINT_LOC);
+    reprints(
+        "entry @k(%1: i32 loc(\"k.py\":1:0-1:5)) {\n"
+        "  %2 = addi nsw %1, %1 : i32 loc(\"k.py\":3:4-3:9 \"helper\" <- \"k.py\":9:0-9:3 \"k\")\n"
+        "  %3 = constant true : i1\n"
+        "  %9 = if %3 : i32 { loc(\"k.py\":4:0-8:0)\n"
+        "    yield %2\n"
+        "  } else {\n"
+        "    yield %1 loc(\"k.py\":7:4-7:9)\n"
+        "  }\n"
+        "  return\n"
+        "}\n",
+        TS_PRINT_LOC);
 }
 
 static void error_is(const char *source, const char *part)

@@ -41,19 +41,22 @@ static ts_val gen_value(gen *g, ts_type type)
             return v;
     }
     uint64_t bits = ((uint64_t)gen_below(g, 1 << 30) << 34) ^ gen_below(g, 1 << 30);
-    return ts_bits(&g->b, type, ts_scalar_wrap(ts_type_elem(g->m, type), gen_below(g, 2) ? bits : bits & 15));
+    return ts_bits(&g->b, type,
+                   ts_scalar_wrap(ts_type_elem(g->m, type), gen_below(g, 2) ? bits : bits & 15));
 }
 
 static ts_type gen_type(gen *g)
 {
-    static const ts_type elems[] = {TS_T_i1, TS_T_i8, TS_T_i16, TS_T_i32, TS_T_i64, TS_T_f16, TS_T_bf16, TS_T_f32, TS_T_f64};
+    static const ts_type elems[] = {TS_T_i1,  TS_T_i8,   TS_T_i16, TS_T_i32, TS_T_i64,
+                                    TS_T_f16, TS_T_bf16, TS_T_f32, TS_T_f64};
     int64_t dims[] = {1 << gen_below(g, 4), 1 << gen_below(g, 5), 2};
     return ts_type_tile(g->m, elems[gen_below(g, TS_COUNT(elems))], gen_below(g, 4), dims);
 }
 
 static void gen_loc(gen *g)
 {
-    ts_loc_info info = {.file = ts_intern(g->m, "a \"b\".py", 8), .line = gen_below(g, 50), .col = gen_below(g, 9)};
+    ts_loc_info info = {
+        .file = ts_intern(g->m, "a \"b\".py", 8), .line = gen_below(g, 50), .col = gen_below(g, 9)};
     info.end_line = info.line;
     info.end_col = info.col + 3;
     info.caller = g->b.loc && gen_below(g, 3) == 0 ? g->b.loc : 0;
@@ -68,9 +71,10 @@ static void gen_elementwise(gen *g)
     ts_op op = (ts_op)gen_below(g, TS_OP_COUNT);
     ts_type type = gen_type(g), elem = ts_type_elem(g->m, type);
     uint8_t rule = ts_ops[op].rule;
-    bool floats = rule == TS_RULE_UNF || rule == TS_RULE_BINF || rule == TS_RULE_TERF || rule == TS_RULE_CMPF;
-    if (rule == TS_RULE_OWN || rule == TS_RULE_CASTA || rule == TS_RULE_CASTI || (floats && !ts_type_is_float(g->m, elem)) ||
-        (!floats && !ts_type_is_int(g->m, elem)))
+    bool floats =
+        rule == TS_RULE_UNF || rule == TS_RULE_BINF || rule == TS_RULE_TERF || rule == TS_RULE_CMPF;
+    if (rule == TS_RULE_OWN || rule == TS_RULE_CASTA || rule == TS_RULE_CASTI ||
+        (floats && !ts_type_is_float(g->m, elem)) || (!floats && !ts_type_is_int(g->m, elem)))
         return;
     bool cmp = rule == TS_RULE_CMPF || rule == TS_RULE_CMPI;
     uint32_t attr = cmp ? TS_A_PRED(gen_below(g, 6)) : 0;
@@ -78,7 +82,9 @@ static void gen_elementwise(gen *g)
         attr = gen_below(g, 4);
     if (op == TS_OP_addi || op == TS_OP_shli)
         attr = gen_below(g, 4) * TS_A_NSW;
-    ts_val x[3] = {gen_value(g, rule == TS_RULE_SELECT ? ts_type_with_elem(g->m, type, TS_T_i1) : type), gen_value(g, type), gen_value(g, type)};
+    ts_val x[3] = {
+        gen_value(g, rule == TS_RULE_SELECT ? ts_type_with_elem(g->m, type, TS_T_i1) : type),
+        gen_value(g, type), gen_value(g, type)};
     ts_type result = cmp ? ts_type_with_elem(g->m, type, TS_T_i1) : type;
     gen_keep(g, ts_emit(&g->b, op, result, (uint32_t)ts_ops[op].n_opnd, x, attr, 0));
 }
@@ -118,7 +124,8 @@ static void gen_loop(gen *g, uint32_t depth)
     for (uint32_t i = 0; i < n; i++)
         carried[i] = gen_value(g, gen_type(g));
     ts_val lower = gen_value(g, TS_T_i32), step = ts_int(&g->b, TS_T_i32, 1 + gen_below(g, 9));
-    opener = counted ? ts_for_begin(&g->b, lower, gen_value(g, TS_T_i32), step, n, carried, gen_below(g, 2) * TS_A_UNSIGNED)
+    opener = counted ? ts_for_begin(&g->b, lower, gen_value(g, TS_T_i32), step, n, carried,
+                                    gen_below(g, 2) * TS_A_UNSIGNED)
                      : ts_loop_begin(&g->b, n, carried);
     for (uint32_t i = 0; i < n + counted; i++)
         gen_keep(g, ts_arg(g->b.fn, opener, i));
@@ -140,8 +147,11 @@ static void gen_reduce(gen *g)
     ts_val x = gen_value(g, type);
     uint64_t identity = ts_scalar_wrap(ts_type_elem(g->m, type), gen_below(g, 1 << 30));
     bool scans = gen_below(g, 2);
-    ts_val opener = ts_reduce_begin(&g->b, scans ? TS_OP_scan : TS_OP_reduce, gen_below(g, ts_type_rank(g->m, type)), scans && gen_below(g, 2), 1, &x, &identity);
-    ts_val v = ts_op2(&g->b, ts_type_is_float(g->m, type) ? TS_OP_maxf : TS_OP_maxi, ts_arg(g->b.fn, opener, 0), ts_arg(g->b.fn, opener, 1), 0);
+    ts_val opener = ts_reduce_begin(&g->b, scans ? TS_OP_scan : TS_OP_reduce,
+                                    gen_below(g, ts_type_rank(g->m, type)),
+                                    scans && gen_below(g, 2), 1, &x, &identity);
+    ts_val v = ts_op2(&g->b, ts_type_is_float(g->m, type) ? TS_OP_maxf : TS_OP_maxi,
+                      ts_arg(g->b.fn, opener, 0), ts_arg(g->b.fn, opener, 1), 0);
     ts_term(&g->b, TS_OP_yield, 1, &v);
     ts_end_like(&g->b, opener);
     gen_keep(g, ts_res(&g->b, opener, 0));
@@ -163,7 +173,9 @@ static void gen_body(gen *g, uint32_t depth)
             uint8_t bytes[1024];
             for (size_t k = 0; k < sizeof bytes; k++)
                 bytes[k] = (uint8_t)gen_below(g, 256);
-            gen_keep(g, ts_dense_const(&g->b, type, bytes, (size_t)ts_type_count(g->m, type) * ts_type_bits(g->m, type) / 8));
+            gen_keep(g, ts_dense_const(&g->b, type, bytes,
+                                       (size_t)ts_type_count(g->m, type) *
+                                           ts_type_bits(g->m, type) / 8));
         } else
             gen_elementwise(g);
     }
@@ -194,12 +206,15 @@ static bool roundtrip(uint64_t seed, uint32_t flags)
     ts_module *m = gen_module(&arena, seed);
     bool good = ts_verify_module(m, &err) == TS_OK;
     ts__print_module(m, flags, &first);
-    good = good && ts_read_module(&arena, ts_text_get(&first), first.n, &again, &err) == TS_OK && ts_verify_module(again, &err) == TS_OK;
+    good = good && ts_read_module(&arena, ts_text_get(&first), first.n, &again, &err) == TS_OK &&
+           ts_verify_module(again, &err) == TS_OK;
     if (good)
         ts__print_module(again, flags, &second);
-    good = good && strcmp(ts_text_get(&first), ts_text_get(&second)) == 0 && same_fn(m->fns.at[0], again->fns.at[0]);
+    good = good && strcmp(ts_text_get(&first), ts_text_get(&second)) == 0 &&
+           same_fn(m->fns.at[0], again->fns.at[0]);
     if (!good)
-        fprintf(stderr, "seed %" PRIu64 ": %s\n%s--- again\n%s", seed, err.text, ts_text_get(&first), ts_text_get(&second));
+        fprintf(stderr, "seed %" PRIu64 ": %s\n%s--- again\n%s", seed, err.text,
+                ts_text_get(&first), ts_text_get(&second));
     ts_text_deinit(&first);
     ts_text_deinit(&second);
     ts_arena_deinit(&arena);

@@ -8,15 +8,18 @@
 /* Equal up to where pool words lie and how strings and data are numbered. */
 static inline bool same_fn(const ts_fn *a, const ts_fn *b)
 {
-    if (a->inst.n != b->inst.n || a->n_params != b->n_params || a->level != b->level || a->entry != b->entry)
+    if (a->inst.n != b->inst.n || a->n_params != b->n_params || a->level != b->level ||
+        a->entry != b->entry)
         return false;
     for (ts_val v = 1; v < a->inst.n; v++) {
         const ts_inst *x = ts_at(a, v), *y = ts_at(b, v);
         uint32_t words = ts__attr_words(a, x), attr = ts_ops[x->op].attr;
         bool constant = x->op == TS_OP_constant;
-        if (x->op != y->op || x->n_opnd != y->n_opnd || x->flags != y->flags || words != ts__attr_words(b, y))
+        if (x->op != y->op || x->n_opnd != y->n_opnd || x->flags != y->flags ||
+            words != ts__attr_words(b, y))
             return false;
-        if (memcmp(ts_opnds(a, x), ts_opnds(b, y), (constant ? 2 : x->n_opnd) * sizeof *x->opnd) != 0)
+        if (memcmp(ts_opnds(a, x), ts_opnds(b, y), (constant ? 2 : x->n_opnd) * sizeof *x->opnd) !=
+            0)
             return false;
         if (words ? memcmp(ts_pool(a, x), ts_pool(b, y), words * sizeof *x->opnd) != 0
                   : attr != TS_ATTR_STR && !constant && x->aux != y->aux)

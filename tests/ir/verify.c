@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * One broken program for each rule of the verifier (src/ir/verify*.c), and what must be said of it; then
- * random damage to good functions, which must be reported or harmless, never a crash. */
+ * One broken program for each rule of the verifier (src/ir/verify*.c), and what must be said of it;
+ * then random damage to good functions, which must be reported or harmless, never a crash. */
 #include "ir/text.h"
 #include "check.h"
 
@@ -10,8 +10,12 @@ typedef struct rule {
 
 static ts_error err;
 
-#define TILE "  %z = constant 0 : i32\n  %o = constant 1 : i32\n  %t = constant 1.0 : tile<8x8xf32>\n  %i = iota : tile<64xi32>\n"
-#define VIEW "  %v = make_tensor_view %p, %n : tensor_view<?x16xf32, strides=[16, 1]>\n  %w = make_partition_view %v : partition_view<[8, 8], tensor_view<?x16xf32, strides=[16, 1]>>\n"
+#define TILE                                                                                       \
+    "  %z = constant 0 : i32\n  %o = constant 1 : i32\n  %t = constant 1.0 : tile<8x8xf32>\n  %i " \
+    "= iota : tile<64xi32>\n"
+#define VIEW                                                                                       \
+    "  %v = make_tensor_view %p, %n : tensor_view<?x16xf32, strides=[16, 1]>\n  %w = "             \
+    "make_partition_view %v : partition_view<[8, 8], tensor_view<?x16xf32, strides=[16, 1]>>\n"
 
 static const rule rules_tile[] = {
     /* structure */
@@ -21,24 +25,45 @@ static const rule rules_tile[] = {
     {"  if %n {\n    yield\n  } else {\n    yield\n  }\n", "the condition of an if is an i1"},
     {"  if %c {\n    %y = addi %n, %n : i32\n  } else {\n    yield\n  }\n", "ends without yield"},
     {"  %r = if %c : i32 {\n    yield %n\n  } else {\n    yield\n  }\n", "yield gives 0 values"},
-    {"  %r = if %c : i32 {\n    yield %n\n  } else {\n    yield %x\n  }\n", "value 0 has another type"},
-    {"  if %c {\n    %y = addi %n, %n : i32\n    yield\n  } else {\n    %u = addi %y, %n : i32\n    yield\n  }\n", "in a region that has ended"},
-    {"  if %c {\n    %y = addi %n, %n : i32\n    yield\n  } else {\n    yield\n  }\n  %u = addi %y, %n : i32\n", "in a region that has ended"},
+    {"  %r = if %c : i32 {\n    yield %n\n  } else {\n    yield %x\n  }\n",
+     "value 0 has another type"},
+    {"  if %c {\n    %y = addi %n, %n : i32\n    yield\n  } else {\n    %u = addi %y, %n : i32\n   "
+     " yield\n  }\n",
+     "in a region that has ended"},
+    {"  if %c {\n    %y = addi %n, %n : i32\n    yield\n  } else {\n    yield\n  }\n  %u = addi "
+     "%y, %n : i32\n",
+     "in a region that has ended"},
     {"  for %j in (%x, %x, %x) {\n    continue\n  }\n", "the bounds of a for are integers"},
     {"  for %j in (%z, %n, %z) {\n    continue\n  }\n", "the step of a for is positive"},
     {"  for %j in (%z, %n, %o) {\n    break\n  }\n", "there is no loop around this break"},
-    {"  for %j in (%z, %n, %o) iter(%a = %x) {\n    continue %a\n  }\n", "for has 0 results for 1 carried values"},
-    {"  %r = for %j in (%z, %n, %o) iter(%a = %x) : f32 {\n    continue %j\n  }\n", "value 0 has another type"},
-    {"  %r = for %j in (%z, %n, %o) iter(%a: i32 = %x) : f32 {\n    continue %x\n  }\n", "argument 1 has another type than its first value"},
-    {VIEW "  %r = for %j in (%z, %n, %o) iter(%a = %v) : tensor_view<?x16xf32, strides=[16, 1]> {\n    continue %a\n  }\n", "neither tile, pointer nor token"},
-    {"  %r = loop iter(%a = %x) : i32 {\n    break %a\n  }\n", "value 0 has another type than the loop"},
-    {"  %r = reduce axis=0 (%i) identity(0) args(%a, %b) : i32 {\n    return\n  }\n", "need as many results and yielded values"},
-    {"  %r = reduce axis=0 (%i) identity(0) args(%a, %b) : i32 {\n    %s = store_ptr_tko %q, %a : token\n    yield %b\n  }\n", "only pure operations do"},
-    {"  %r = reduce axis=1 (%i) identity(0) args(%a, %b) : i32 {\n    yield %b\n  }\n", "axis 1 is out of range"},
-    {"  %r = reduce axis=0 (%t) identity(0.0) args(%a, %b) : f32 {\n    yield %b\n  }\n", "result 0 is missing or has the wrong type"},
-    {"  %r = reduce axis=0 reverse (%i) identity(0) args(%a, %b) : i32 {\n    yield %b\n  }\n", "only a scan can be reverse"},
-    {"  %m = constant true : tile<8x8xi1>\n  %r = cold %m (%t) : tile<8x8xf32> {\n    %s = addi %i, %i : tile<64xi32>\n    yield %t\n  }\n", "another shape than the condition"},
-    {"  %m = constant true : tile<8x8xi1>\n  %r = cold %m (%t) : tile<8x8xf32> {\n    %l = load_ptr_tko %p : f32\n    yield %t\n  }\n", "does not belong in a cold path"},
+    {"  for %j in (%z, %n, %o) iter(%a = %x) {\n    continue %a\n  }\n",
+     "for has 0 results for 1 carried values"},
+    {"  %r = for %j in (%z, %n, %o) iter(%a = %x) : f32 {\n    continue %j\n  }\n",
+     "value 0 has another type"},
+    {"  %r = for %j in (%z, %n, %o) iter(%a: i32 = %x) : f32 {\n    continue %x\n  }\n",
+     "argument 1 has another type than its first value"},
+    {VIEW "  %r = for %j in (%z, %n, %o) iter(%a = %v) : tensor_view<?x16xf32, strides=[16, 1]> "
+          "{\n    continue %a\n  }\n",
+     "neither tile, pointer nor token"},
+    {"  %r = loop iter(%a = %x) : i32 {\n    break %a\n  }\n",
+     "value 0 has another type than the loop"},
+    {"  %r = reduce axis=0 (%i) identity(0) args(%a, %b) : i32 {\n    return\n  }\n",
+     "need as many results and yielded values"},
+    {"  %r = reduce axis=0 (%i) identity(0) args(%a, %b) : i32 {\n    %s = store_ptr_tko %q, %a : "
+     "token\n    yield %b\n  }\n",
+     "only pure operations do"},
+    {"  %r = reduce axis=1 (%i) identity(0) args(%a, %b) : i32 {\n    yield %b\n  }\n",
+     "axis 1 is out of range"},
+    {"  %r = reduce axis=0 (%t) identity(0.0) args(%a, %b) : f32 {\n    yield %b\n  }\n",
+     "result 0 is missing or has the wrong type"},
+    {"  %r = reduce axis=0 reverse (%i) identity(0) args(%a, %b) : i32 {\n    yield %b\n  }\n",
+     "only a scan can be reverse"},
+    {"  %m = constant true : tile<8x8xi1>\n  %r = cold %m (%t) : tile<8x8xf32> {\n    %s = addi "
+     "%i, %i : tile<64xi32>\n    yield %t\n  }\n",
+     "another shape than the condition"},
+    {"  %m = constant true : tile<8x8xi1>\n  %r = cold %m (%t) : tile<8x8xf32> {\n    %l = "
+     "load_ptr_tko %p : f32\n    yield %t\n  }\n",
+     "does not belong in a cold path"},
     /* types */
     {"  %y = constant 0 : tile<3xi32>\n", "extent 3 of axis 0 is not a power of two"},
     {"  %y = constant 0 : tile<8192x4096xi32>\n", "more than 16777216 elements"},
@@ -46,10 +71,18 @@ static const rule rules_tile[] = {
     {"  %y = constant 0 : tile<4xtoken>\n", "elements of a tile are numbers or pointers"},
     {"  %y = ptr_to_ptr %p : ptr<token>\n", "a pointer points to a number"},
     {"  %y = ptr_to_ptr %p : ptr<f32, shared>\n", "does not convert"},
-    {VIEW "  %y = make_partition_view %v : partition_view<[8], tensor_view<?x16xf32, strides=[16, 1]>>\n", "a view's tile has rank 1"},
-    {VIEW "  %y = make_partition_view %v : partition_view<[8, 8], tensor_view<?x16xf32, strides=[16, 1]>, dim_map=[0, 0]>\n", "not a permutation"},
-    {VIEW "  %y = make_strided_view %v : strided_view<[8, 8], tensor_view<?x16xf32, strides=[16, 1]>, steps=[0, 1]>\n", "is not positive"},
-    {"  %y = make_tensor_view %q : tensor_view<8xi32, strides=[1]>\n  %u = make_partition_view %y : partition_view<[8], tensor_view<8xi32, strides=[1]>, padding=nan>\n", "integers can only be padded with zero"},
+    {VIEW "  %y = make_partition_view %v : partition_view<[8], tensor_view<?x16xf32, strides=[16, "
+          "1]>>\n",
+     "a view's tile has rank 1"},
+    {VIEW "  %y = make_partition_view %v : partition_view<[8, 8], tensor_view<?x16xf32, "
+          "strides=[16, 1]>, dim_map=[0, 0]>\n",
+     "not a permutation"},
+    {VIEW "  %y = make_strided_view %v : strided_view<[8, 8], tensor_view<?x16xf32, strides=[16, "
+          "1]>, steps=[0, 1]>\n",
+     "is not positive"},
+    {"  %y = make_tensor_view %q : tensor_view<8xi32, strides=[1]>\n  %u = make_partition_view %y "
+     ": partition_view<[8], tensor_view<8xi32, strides=[1]>, padding=nan>\n",
+     "integers can only be padded with zero"},
     /* elementwise */
     {"  %y = addf %x, %n : f32\n", "operand 1 has another type than operand 0"},
     {"  %y = addi %x, %x : f32\n", "addi works on i1 to i64"},
@@ -78,23 +111,29 @@ static const rule rules_tile[] = {
     {"  %y = extract %t, %z, %o : tile<8x8xf32>\n", "is out of range, there are 1 parts"},
     {"  %y = pack %t : tile<64xi8>\n", "more or fewer"},
     {"  %y = mmaf %t, %t, %i : tile<8x8xf32>\n", "three tiles of rank 2"},
-    {"  %a = constant 1.0 : tile<8x4xf32>\n  %y = mmaf %t, %a, %t : tile<8x8xf32>\n", "does not give"},
-    {"  %a = constant 1.0 : tile<8x8xf64>\n  %y = mmaf %t, %t, %a : tile<8x8xf64>\n", "no matrix multiply has these"},
+    {"  %a = constant 1.0 : tile<8x4xf32>\n  %y = mmaf %t, %a, %t : tile<8x8xf32>\n",
+     "does not give"},
+    {"  %a = constant 1.0 : tile<8x8xf64>\n  %y = mmaf %t, %t, %a : tile<8x8xf64>\n",
+     "no matrix multiply has these"},
     {"  %y = constant dense \"00\" : tile<4xi8>\n", "the data has 1 bytes, the type needs 4"},
     /* grid, views, memory */
     {"  %y = get_tile_block_id axis=3 : i32\n", "axes 0 to 2"},
-    {"  %y = make_tensor_view %q, %n : tensor_view<?xf32, strides=[1]>\n", "no global pointer to the view's elements"},
+    {"  %y = make_tensor_view %q, %n : tensor_view<?xf32, strides=[1]>\n",
+     "no global pointer to the view's elements"},
     {"  %y = make_tensor_view %p : tensor_view<?xf32, strides=[1]>\n", "operands found"},
     {VIEW "  %y = get_tensor_shape axis=2 %v : i32\n", "out of range for rank 2"},
     {VIEW "  %y = load_view_tko %w, %z : tile<8x8xf32>\n", "wants 2 indices"},
-    {VIEW "  %y = load_view_tko %w, %z, %z : tile<8x16xf32>\n", "the tile's type is not the view's"},
+    {VIEW "  %y = load_view_tko %w, %z, %z : tile<8x16xf32>\n",
+     "the tile's type is not the view's"},
     {VIEW "  %y = load_view_tko %w, %z, %x : tile<8x8xf32>\n", "index 1 is no integer scalar"},
-    {VIEW "  %y = load_view_tko release device %w, %z, %z : tile<8x8xf32>\n", "does not know memory order"},
+    {VIEW "  %y = load_view_tko release device %w, %z, %z : tile<8x8xf32>\n",
+     "does not know memory order"},
     {VIEW "  %y = load_view_tko relaxed %w, %z, %z : tile<8x8xf32>\n", "needs a scope"},
     {VIEW "  %y = load_view_tko device %w, %z, %z : tile<8x8xf32>\n", "a weak access has no scope"},
     {VIEW "  %y = load_view_tko latency=11 %w, %z, %z : tile<8x8xf32>\n", "latency 11"},
     {VIEW "  %y = load_view_tko inbounds=4 %w, %z, %z : tile<8x8xf32>\n", "beyond rank 2"},
-    {VIEW "  %y = load_view_tko %w, %z, %z mask=%c : tile<8x8xf32>\n", "takes no such optional operand"},
+    {VIEW "  %y = load_view_tko %w, %z, %z mask=%c : tile<8x8xf32>\n",
+     "takes no such optional operand"},
     {"  %y = load_ptr_tko %p mask=%n : f32\n", "the mask is no i1"},
     {"  %y = load_ptr_tko %p pad=%x : f32\n", "padding needs a mask"},
     {"  %y = load_ptr_tko %p : i32\n", "pointee"},
@@ -161,12 +200,13 @@ static void rule_is_enforced(const rule *r, const char *head)
     bool said = status == TS_VERIFY && strstr(err.text, r->part);
     CHECK(said);
     if (!said)
-        fprintf(stderr, "%swanted '%s', got %s: %s\n", r->body, r->part, ts_status_name(status), status ? err.text : "");
+        fprintf(stderr, "%swanted '%s', got %s: %s\n", r->body, r->part, ts_status_name(status),
+                status ? err.text : "");
     ts_text_deinit(&source);
     ts_arena_deinit(&arena);
 }
 
-/* ---- damage ------------------------------------------------------------------------------------------------*/
+/* ---- damage ---------------------------------------------------------------------------------- */
 
 static uint64_t seed = 99;
 static uint32_t damage_random(void)
@@ -223,8 +263,10 @@ static void damaged_functions_are_reported_or_harmless(void)
     for (int i = 0; i < 20000; i++) {
         ts_fn copy = *m->fns.at[i & 1], *fn = &copy;
         ts_arena_mark mark = ts_arena_at(&arena);
-        fn->inst.at = memcpy(ts_arena_get(&arena, fn->inst.n * sizeof *fn->inst.at), fn->inst.at, fn->inst.n * sizeof *fn->inst.at);
-        fn->pool.at = memcpy(ts_arena_get(&arena, fn->pool.n * sizeof *fn->pool.at), fn->pool.at, fn->pool.n * sizeof *fn->pool.at);
+        fn->inst.at = memcpy(ts_arena_get(&arena, fn->inst.n * sizeof *fn->inst.at), fn->inst.at,
+                             fn->inst.n * sizeof *fn->inst.at);
+        fn->pool.at = memcpy(ts_arena_get(&arena, fn->pool.n * sizeof *fn->pool.at), fn->pool.at,
+                             fn->pool.n * sizeof *fn->pool.at);
         for (uint32_t k = 1 + damage_random() % 3; k; k--)
             damage(fn);
         reported += ts_verify(fn, &err) == TS_VERIFY;
@@ -240,9 +282,12 @@ static void damaged_functions_are_reported_or_harmless(void)
 int main(void)
 {
     for (size_t i = 0; i < TS_COUNT(rules_tile); i++)
-        rule_is_enforced(&rules_tile[i], "entry @k(%p: ptr<f32>, %q: ptr<i32>, %n: i32, %x: f32, %c: i1) {\n" TILE);
+        rule_is_enforced(&rules_tile[i],
+                         "entry @k(%p: ptr<f32>, %q: ptr<i32>, %n: i32, %x: f32, %c: i1) {\n" TILE);
     for (size_t i = 0; i < TS_COUNT(rules_thread); i++)
-        rule_is_enforced(&rules_thread[i], "thread entry @k(%p: ptr<f32>, %n: i32, %x: f32, %h: f16, %c: i1) {\n  %s = shared offset=0 : ptr<f32, shared>\n");
+        rule_is_enforced(&rules_thread[i],
+                         "thread entry @k(%p: ptr<f32>, %n: i32, %x: f32, %h: f16, %c: i1) {\n  %s "
+                         "= shared offset=0 : ptr<f32, shared>\n");
     damaged_functions_are_reported_or_harmless();
     return check_done();
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Facts (src/pass/facts.c): random straight-line programs on tiles of 32 integers are run element by
- * element, and every fact claimed must hold of the values; then named examples. */
+ * Facts (src/pass/facts.c): random straight-line programs on tiles of 32 integers are run element
+ * by element, and every fact claimed must hold of the values; then named examples. */
 #include "pass/facts.h"
 #include "ir/scalar.h"
 #include "check.h"
@@ -25,7 +25,24 @@ static uint32_t run_random(run *r, uint32_t below)
 
 static int64_t run_number(run *r)
 {
-    static const int64_t some[] = {0, 1, 2, 3, 4, 7, 8, 16, 32, 64, 100, 1024, -1, -8, INT32_MAX, INT32_MIN, INT32_MAX - 31, 1 << 30};
+    static const int64_t some[] = {0,
+                                   1,
+                                   2,
+                                   3,
+                                   4,
+                                   7,
+                                   8,
+                                   16,
+                                   32,
+                                   64,
+                                   100,
+                                   1024,
+                                   -1,
+                                   -8,
+                                   INT32_MAX,
+                                   INT32_MIN,
+                                   INT32_MAX - 31,
+                                   1 << 30};
     return some[run_random(r, TS_COUNT(some))];
 }
 
@@ -46,7 +63,8 @@ static void run_leaf(run *r)
 {
     int64_t x = run_number(r);
     bool iota = run_random(r, 2);
-    r->value[r->n] = iota ? ts_emit(&r->b, TS_OP_iota, r->tile, 0, NULL, 0, 0) : ts_int(&r->b, r->tile, x);
+    r->value[r->n] =
+        iota ? ts_emit(&r->b, TS_OP_iota, r->tile, 0, NULL, 0, 0) : ts_int(&r->b, r->tile, x);
     for (int i = 0; i < N; i++)
         r->at[r->n][i] = iota ? i : x;
     r->n++;
@@ -57,20 +75,40 @@ static void run_step(run *r)
     static const struct {
         ts_op op;
         uint32_t attr;
-    } ops[] = {{TS_OP_addi, 0}, {TS_OP_addi, 0}, {TS_OP_addi, 0}, {TS_OP_subi, 0}, {TS_OP_muli, 0}, {TS_OP_muli, 0},
-               {TS_OP_divi, 0}, {TS_OP_divi, TS_RM}, {TS_OP_divi, TS_RP}, {TS_OP_divi, TS_A_UNSIGNED}, {TS_OP_remi, 0},
-               {TS_OP_remi, TS_RM}, {TS_OP_remi, TS_A_UNSIGNED}, {TS_OP_mini, 0}, {TS_OP_maxi, TS_A_UNSIGNED},
-               {TS_OP_andi, 0}, {TS_OP_ori, 0}, {TS_OP_xori, 0}, {TS_OP_shli, 0}, {TS_OP_shri, 0}, {TS_OP_shri, TS_A_UNSIGNED},
-               {TS_OP_absi, 0}, {TS_OP_negi, 0}};
-    uint32_t k = run_random(r, TS_COUNT(ops)), x = run_random(r, (uint32_t)r->n), y = run_random(r, (uint32_t)r->n);
+    } ops[] = {{TS_OP_addi, 0},
+               {TS_OP_addi, 0},
+               {TS_OP_addi, 0},
+               {TS_OP_subi, 0},
+               {TS_OP_muli, 0},
+               {TS_OP_muli, 0},
+               {TS_OP_divi, 0},
+               {TS_OP_divi, TS_RM},
+               {TS_OP_divi, TS_RP},
+               {TS_OP_divi, TS_A_UNSIGNED},
+               {TS_OP_remi, 0},
+               {TS_OP_remi, TS_RM},
+               {TS_OP_remi, TS_A_UNSIGNED},
+               {TS_OP_mini, 0},
+               {TS_OP_maxi, TS_A_UNSIGNED},
+               {TS_OP_andi, 0},
+               {TS_OP_ori, 0},
+               {TS_OP_xori, 0},
+               {TS_OP_shli, 0},
+               {TS_OP_shri, 0},
+               {TS_OP_shri, TS_A_UNSIGNED},
+               {TS_OP_absi, 0},
+               {TS_OP_negi, 0}};
+    uint32_t k = run_random(r, TS_COUNT(ops)), x = run_random(r, (uint32_t)r->n),
+             y = run_random(r, (uint32_t)r->n);
     for (int i = 0; i < N; i++) {
         uint64_t out, in[] = {(uint64_t)r->at[x][i], (uint64_t)r->at[y][i]};
         if (!ts_scalar_eval(r->m, ops[k].op, ops[k].attr, TS_T_i32, TS_T_i32, in, &out))
             return; /* a division by zero: no program */
         r->at[r->n][i] = (int64_t)out;
     }
-    r->value[r->n] = ts_ops[ops[k].op].n_opnd == 1 ? ts_op1(&r->b, ops[k].op, r->value[x], ops[k].attr)
-                                                   : ts_op2(&r->b, ops[k].op, r->value[x], r->value[y], ops[k].attr);
+    r->value[r->n] = ts_ops[ops[k].op].n_opnd == 1
+                         ? ts_op1(&r->b, ops[k].op, r->value[x], ops[k].attr)
+                         : ts_op2(&r->b, ops[k].op, r->value[x], r->value[y], ops[k].attr);
     r->n++;
 }
 
@@ -80,7 +118,8 @@ static bool run_holds(const ts_fact *f, const int64_t *at)
     for (int i = 0; i < N; i++) {
         if (at[i] < f->lo || at[i] > f->hi || at[i] & (f->divisor - 1))
             return false;
-        if (i % a.contiguity ? (int32_t)at[i] != (int32_t)((uint32_t)at[i - 1] + 1) : (at[i] & (a.divisibility - 1)) != 0)
+        if (i % a.contiguity ? (int32_t)at[i] != (int32_t)((uint32_t)at[i - 1] + 1)
+                             : (at[i] & (a.divisibility - 1)) != 0)
             return false;
         if (i % a.constancy && at[i] != at[i - 1])
             return false;
@@ -105,9 +144,12 @@ static void run_check(run *r, ts_arena *arena)
         ts_text text;
         ts_text_init(&text, NULL);
         ts_print_fn(r->b.fn, &text);
-        fprintf(stderr, "%%%u: lo %lld hi %lld div %lld; contiguity %lld divisibility %lld constancy %lld; values %lld %lld %lld ...\n%s",
-                r->value[i], (long long)f->lo, (long long)f->hi, (long long)f->divisor, (long long)f->axis[0].contiguity,
-                (long long)f->axis[0].divisibility, (long long)f->axis[0].constancy, (long long)r->at[i][0], (long long)r->at[i][1],
+        fprintf(stderr,
+                "%%%u: lo %lld hi %lld div %lld; contiguity %lld divisibility %lld constancy %lld; "
+                "values %lld %lld %lld ...\n%s",
+                r->value[i], (long long)f->lo, (long long)f->hi, (long long)f->divisor,
+                (long long)f->axis[0].contiguity, (long long)f->axis[0].divisibility,
+                (long long)f->axis[0].constancy, (long long)r->at[i][0], (long long)r->at[i][1],
                 (long long)r->at[i][2], ts_text_get(&text));
         ts_text_deinit(&text);
         break;
@@ -138,8 +180,10 @@ static const char facts_source[] =
     "entry @k(%p: ptr<f32>, %n: i32) {\n"
     "  %z = constant 0 : i32\n  %one = constant 1 : i32\n  %four = constant 4 : i32\n"
     "  %p16 = assume div_by(16) %p : ptr<f32>\n  %n16 = assume div_by(16) %n : i32\n"
-    "  %bid = get_tile_block_id axis=0 : i32\n  %c64 = constant 64 : i32\n  %first = muli %bid, %c64 : i32\n"
-    "  %iota = iota : tile<64xi32>\n  %f1 = reshape %first : tile<1xi32>\n  %f = broadcast %f1 : tile<64xi32>\n"
+    "  %bid = get_tile_block_id axis=0 : i32\n  %c64 = constant 64 : i32\n  %first = muli %bid, "
+    "%c64 : i32\n"
+    "  %iota = iota : tile<64xi32>\n  %f1 = reshape %first : tile<1xi32>\n  %f = broadcast %f1 : "
+    "tile<64xi32>\n"
     "  %index = addi %f, %iota : tile<64xi32>\n"
     "  %q1 = reshape %p16 : tile<1xptr<f32>>\n  %q = broadcast %q1 : tile<64xptr<f32>>\n"
     "  %at = offset %q, %index : tile<64xptr<f32>>\n"

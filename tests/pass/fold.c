@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Every row of fold.def (src/pass/fold_elem.c): its left side is built on parameters, folded, and both
- * functions are evaluated on random and special operands; the bits must be equal and the row must fire.
- * Random expressions do the same for all of folding at once. */
+ * Every row of fold.def (src/pass/fold_elem.c): its left side is built on parameters, folded, and
+ * both functions are evaluated on random and special operands; the bits must be equal and the row
+ * must fire. Random expressions do the same for all of folding at once. */
 #include "pass/fold.h"
 #include "ir/scalar.h"
 #include "check.h"
@@ -30,7 +30,8 @@ static uint64_t fold_random(void)
 static uint64_t fold_operand(ts_type type) /* payload, with a liking for special numbers */
 {
     static const double floats[] = {0, -0.0, 1, -1, 2, 0.5, 1e-45, -1e-40, 65504, 1e38, -3.25};
-    static const int64_t ints[] = {0, 1, -1, 2, 7, 8, -8, 127, -128, INT32_MAX, INT32_MIN, INT64_MIN};
+    static const int64_t ints[] = {0,  1,   -1,   2,         7,         8,
+                                   -8, 127, -128, INT32_MAX, INT32_MIN, INT64_MIN};
     uint64_t pick = fold_random();
     if (pick % 3 == 0)
         return ts_scalar_wrap(type, fold_random());
@@ -42,12 +43,14 @@ static uint64_t fold_operand(ts_type type) /* payload, with a liking for special
             memcpy(&bits, &x, 8);
         else
             memcpy(&bits, &single, 4);
-        return type == TS_T_f16 ? ts_f16_from_f64(x) : type == TS_T_bf16 ? ts_bf16_from_f64(x) : bits;
+        return type == TS_T_f16    ? ts_f16_from_f64(x)
+               : type == TS_T_bf16 ? ts_bf16_from_f64(x)
+                                   : bits;
     }
     return ts_scalar_wrap(type, (uint64_t)ints[pick / 3 % TS_COUNT(ints)]);
 }
 
-/* ---- building a left side ---------------------------------------------------------------------------------*/
+/* ---- building a left side -------------------------------------------------------------------- */
 
 static ts_type expr_letter_type(const expr *e, ts_op op, uint32_t i)
 {
@@ -65,14 +68,18 @@ static ts_val expr_operand(expr *e, ts_op op, uint32_t i);
 static ts_val expr_apply(expr *e, ts_op op, bool inner)
 {
     ts_val x[3];
-    ts_type cast = op == TS_OP_ptr_to_int ? TS_T_i64 : op == TS_OP_int_to_ptr || op == TS_OP_ptr_to_ptr ? ts_type_ptr(e->b.fn->module, TS_T_f32, TS_GLOBAL)
-                   : inner ? e->inner : e->type;
+    ts_type cast = op == TS_OP_ptr_to_int ? TS_T_i64
+                   : op == TS_OP_int_to_ptr || op == TS_OP_ptr_to_ptr
+                       ? ts_type_ptr(e->b.fn->module, TS_T_f32, TS_GLOBAL)
+                   : inner ? e->inner
+                           : e->type;
     for (uint32_t i = 0; i < (uint32_t)ts_ops[op].n_opnd; i++)
         x[i] = expr_operand(e, op, i);
     if (ts_ops[op].rule == TS_RULE_CASTA || ts_ops[op].rule == TS_RULE_CASTI)
         return ts_cast(&e->b, op, x[0], cast, 0);
-    return ts_ops[op].n_opnd == 1 ? ts_op1(&e->b, op, x[0], 0) : ts_ops[op].n_opnd == 2 ? ts_op2(&e->b, op, x[0], x[1], 0)
-                                                                                        : ts_op3(&e->b, op, x[0], x[1], x[2], 0);
+    return ts_ops[op].n_opnd == 1   ? ts_op1(&e->b, op, x[0], 0)
+           : ts_ops[op].n_opnd == 2 ? ts_op2(&e->b, op, x[0], x[1], 0)
+                                    : ts_op3(&e->b, op, x[0], x[1], x[2], 0);
 }
 
 static ts_val expr_number(expr *e, ts_type type)
@@ -104,11 +111,12 @@ static ts_val expr_operand(expr *e, ts_op op, uint32_t i)
         return expr_number(e, type);
     ts_val *letter = &e->letter[(int)*e->at++];
     if (!*letter)
-        *letter = e->at[-1] < 'Z' ? ts_bits(&e->b, type, fold_operand(type)) : ts_param(&e->b, type);
+        *letter =
+            e->at[-1] < 'Z' ? ts_bits(&e->b, type, fold_operand(type)) : ts_param(&e->b, type);
     return *letter;
 }
 
-/* ---- evaluating -------------------------------------------------------------------------------------------*/
+/* ---- evaluating ------------------------------------------------------------------------------ */
 
 static uint64_t expr_run(const ts_fn *fn, const uint64_t *params, bool *faults)
 {
@@ -124,7 +132,9 @@ static uint64_t expr_run(const ts_fn *fn, const uint64_t *params, bool *faults)
         else if (inst->op == TS_OP_store_ptr_tko)
             return x[1];
         else if (!ts_const_bits(fn, v, &value[v]) &&
-                 !ts_scalar_eval(fn->module, (ts_op)inst->op, inst->aux, ts_type_of(fn, ts_opnd(fn, v, inst->op == TS_OP_select)), inst->type, x, &value[v]))
+                 !ts_scalar_eval(fn->module, (ts_op)inst->op, inst->aux,
+                                 ts_type_of(fn, ts_opnd(fn, v, inst->op == TS_OP_select)),
+                                 inst->type, x, &value[v]))
             *faults = true;
     }
     return 0;
@@ -152,7 +162,9 @@ static bool expr_agrees(const ts_fn *a, const ts_fn *b, ts_type result)
         uint32_t n = 0;
         for (ts_val v = 1; v < a->inst.n && n < 16; v++)
             if (ts_at(a, v)->op == TS_OP_param)
-                params[n++] = ts_type_is_ptr(a->module, ts_type_of(a, v)) ? fold_random() : fold_operand(ts_type_of(a, v));
+                params[n++] = ts_type_is_ptr(a->module, ts_type_of(a, v))
+                                  ? fold_random()
+                                  : fold_operand(ts_type_of(a, v));
         uint64_t x = expr_run(a, params, &faults), y = expr_run(b, params, &faults);
         if (!faults && !ts_scalar_same(result, x, y))
             return false;
@@ -200,7 +212,7 @@ static ts_fn *expr_ordered(const ts_fn *fn)
     return out;
 }
 
-/* ---- rows -----------------------------------------------------------------------------------------------------*/
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 static void rule_holds(const ts__fold_rule *rule, ts_type type, ts_type inner)
 {
@@ -228,7 +240,8 @@ static void rule_holds(const ts__fold_rule *rule, ts_type type, ts_type inner)
 
 static void every_row_is_exact_and_fires(void)
 {
-    static const ts_type floats[] = {TS_T_f16, TS_T_bf16, TS_T_f32, TS_T_f64}, ints[] = {TS_T_i8, TS_T_i16, TS_T_i32, TS_T_i64};
+    static const ts_type floats[] = {TS_T_f16, TS_T_bf16, TS_T_f32, TS_T_f64},
+                         ints[] = {TS_T_i8, TS_T_i16, TS_T_i32, TS_T_i64};
     for (uint32_t i = 0; i < ts__n_fold_rules; i++) {
         const ts__fold_rule *rule = &ts__fold_rules[i];
         uint8_t kind = ts_ops[rule->op].rule;
@@ -243,20 +256,39 @@ static void every_row_is_exact_and_fires(void)
             rule_holds(rule, TS_T_i1, TS_T_i1);
         else
             for (int k = 0; k < 4; k++)
-                rule_holds(rule, is_float ? floats[k] : rule->op == TS_OP_trunci ? ints[TS_MIN(k, 2)] : ints[k], TS_T_i64);
+                rule_holds(rule,
+                           is_float                   ? floats[k]
+                           : rule->op == TS_OP_trunci ? ints[TS_MIN(k, 2)]
+                                                      : ints[k],
+                           TS_T_i64);
     }
 }
 
-/* ---- random expressions ----------------------------------------------------------------------------------------*/
+/* ---- random expressions ---------------------------------------------------------------------- */
 
 static void random_expression_keeps_its_value(void)
 {
     static const struct {
         ts_op op;
         uint32_t attr;
-    } ops[] = {{TS_OP_addi, 0}, {TS_OP_subi, 0}, {TS_OP_muli, 0}, {TS_OP_divi, TS_RM}, {TS_OP_divi, TS_A_UNSIGNED}, {TS_OP_divi, 0},
-               {TS_OP_remi, TS_RM}, {TS_OP_remi, TS_A_UNSIGNED}, {TS_OP_andi, 0}, {TS_OP_ori, 0}, {TS_OP_xori, 0}, {TS_OP_shli, 0},
-               {TS_OP_shri, 0}, {TS_OP_maxi, 0}, {TS_OP_mini, TS_A_UNSIGNED}, {TS_OP_absi, 0}, {TS_OP_negi, 0}, {TS_OP_mulhii, 0}};
+    } ops[] = {{TS_OP_addi, 0},
+               {TS_OP_subi, 0},
+               {TS_OP_muli, 0},
+               {TS_OP_divi, TS_RM},
+               {TS_OP_divi, TS_A_UNSIGNED},
+               {TS_OP_divi, 0},
+               {TS_OP_remi, TS_RM},
+               {TS_OP_remi, TS_A_UNSIGNED},
+               {TS_OP_andi, 0},
+               {TS_OP_ori, 0},
+               {TS_OP_xori, 0},
+               {TS_OP_shli, 0},
+               {TS_OP_shri, 0},
+               {TS_OP_maxi, 0},
+               {TS_OP_mini, TS_A_UNSIGNED},
+               {TS_OP_absi, 0},
+               {TS_OP_negi, 0},
+               {TS_OP_mulhii, 0}};
     static const ts_type ints[] = {TS_T_i8, TS_T_i16, TS_T_i32, TS_T_i64};
     ts_arena_mark mark = ts_arena_at(&arena);
     expr e = {.type = ints[fold_random() % 4]};
@@ -271,9 +303,14 @@ static void random_expression_keeps_its_value(void)
         uint64_t pick = fold_random() % (TS_COUNT(ops) + 2);
         ts_val x = value[fold_random() % (uint64_t)n], y = value[fold_random() % (uint64_t)n];
         if (pick >= TS_COUNT(ops))
-            value[n] = ts_select(&e.b, ts_cmp(&e.b, TS_OP_cmpi, (ts_pred)(fold_random() % 6), x, y, pick & 1 ? TS_A_UNSIGNED : 0), x, value[fold_random() % (uint64_t)n]);
+            value[n] = ts_select(&e.b,
+                                 ts_cmp(&e.b, TS_OP_cmpi, (ts_pred)(fold_random() % 6), x, y,
+                                        pick & 1 ? TS_A_UNSIGNED : 0),
+                                 x, value[fold_random() % (uint64_t)n]);
         else
-            value[n] = ts_ops[ops[pick].op].n_opnd == 1 ? ts_op1(&e.b, ops[pick].op, x, 0) : ts_op2(&e.b, ops[pick].op, x, y, ops[pick].attr);
+            value[n] = ts_ops[ops[pick].op].n_opnd == 1
+                           ? ts_op1(&e.b, ops[pick].op, x, 0)
+                           : ts_op2(&e.b, ops[pick].op, x, y, ops[pick].attr);
     }
     expr_end(&e, value[n - 1], e.type);
     fn = expr_ordered(fn);
