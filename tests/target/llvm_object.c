@@ -129,8 +129,72 @@ static void large_outputs_are_complete(void)
     ts_arena_deinit(&r.arena);
 }
 
+/* ---- out of memory ------------------------------------------------------------------------------*/
+
+typedef struct failing {
+    uint64_t left; /* allocations until it fails */
+} failing;
+
+static void *failing_resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    failing *f = user;
+    if (new_bytes && f->left-- == 0) {
+        f->left = 0;
+        return NULL;
+    }
+    return ts_alloc_default()->resize(NULL, block, old_bytes, new_bytes);
+}
+
+/* A function with most of the generator in it: staging, loops, a product, a reduction, homes. */
+static void build_much(run *r)
+{
+    ts_builder *b = &r->b;
+    int64_t n[] = {100, 100}, tile[] = {32, 32}, line[] = {32};
+    ts_type type = run_tile(r, TS_T_f32, 2, tile), row = run_tile(r, TS_T_f32, 1, line);
+    ts_val a = run_array(r, TS_T_f32, 10000), c = run_array(r, TS_T_f32, 10000), id[] = {run_id(r, 0), run_id(r, 1)};
+    ts_val x = run_load(r, run_view(r, a, TS_T_f32, 2, n, tile), type, 2, id), zero = ts_int(b, TS_T_i32, 0);
+    ts_val o = ts_for_begin(b, zero, ts_int(b, TS_T_i32, 3), ts_int(b, TS_T_i32, 1), 1, &x, 0);
+    ts_val t[] = {x, ts_permute(b, ts_arg(r->fn, o, 1), (uint32_t[]){1, 0}), ts_arg(r->fn, o, 1)};
+    ts_val y = ts_emit(b, TS_OP_mmaf, type, 3, t, 0, 0);
+    ts_term(b, TS_OP_continue, 1, &y);
+    ts_end_like(b, o);
+    ts_val z = ts_res(b, o, 0), s = ts_reduce_begin(b, TS_OP_reduce, 1, false, 1, &z, (uint64_t[]){0});
+    ts_val sum = ts_op2(b, TS_OP_addf, ts_arg(r->fn, s, 0), ts_arg(r->fn, s, 1), 0);
+    ts_term(b, TS_OP_yield, 1, &sum);
+    ts_end(b, s, 1, &row);
+    ts_val w = ts_broadcast(b, ts_reshape(b, ts_res(b, s, 0), run_tile(r, TS_T_f32, 2, (int64_t[]){32, 1})), type);
+    run_store(r, run_view(r, c, TS_T_f32, 2, n, tile), ts_op2(b, TS_OP_divf, z, w, 0), 2, id);
+    ts_term(b, TS_OP_return, 0, NULL);
+}
+
+static void running_out_of_memory_is_an_error(void)
+{
+    run r;
+    run_begin(&r);
+    build_much(&r);
+    ts_status status = TS_NOMEM;
+    uint64_t n = 0;
+    for (; status == TS_NOMEM && n < 100000; n++) {
+        failing f = {n};
+        ts_alloc alloc = {failing_resize, &f};
+        ts_arena scratch;
+        ts_text text;
+        ts_plan plan = {0};
+        ts_pass_env env = {&scratch, TS_TARGET_CPU, NULL, &plan};
+        ts_arena_init(&scratch, &alloc);
+        ts_text_init(&text, &alloc);
+        status = ts__llvm_text(r.fn, &env, &r.host, &text, NULL, &r.err);
+        ts_text_deinit(&text);
+        ts_arena_deinit(&scratch);
+    }
+    CHECK_INT(status, TS_OK);
+    CHECK(n > 10);
+    run_end(&r);
+}
+
 int main(void)
 {
+    running_out_of_memory_is_an_error();
     damaged_objects_are_refused_or_load();
     names_not_in_the_object_are_reported();
     every_tile_operation_has_a_place();

@@ -15,6 +15,7 @@
 #include "target/target.h"
 
 #include <math.h>
+#include <sys/mman.h>
 
 enum { RUN_ARRAYS = 8, RUN_PARAMS = 64 };
 
@@ -59,6 +60,21 @@ static inline size_t run_bytes(ts_type elem, int64_t n)
     return ((size_t)n * bits + 7) / 8;
 }
 
+/* Memory that ends where an unmapped page begins: code that reads past an array dies. */
+static inline void *run_guarded(size_t bytes)
+{
+    size_t page = 4096, whole = (bytes + page - 1) / page * page;
+    char *at = mmap(NULL, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED || mprotect(at + whole, page, PROT_NONE) != 0)
+        abort();
+    return at + whole - bytes;
+}
+static inline void run_unguard(void *at, size_t bytes)
+{
+    size_t page = 4096, whole = (bytes + page - 1) / page * page;
+    munmap((char *)at + bytes - whole, whole + page);
+}
+
 /* A parameter that points at n elements, filled with small varied numbers. */
 static inline ts_val run_array(run *r, ts_type elem, int64_t n)
 {
@@ -67,7 +83,7 @@ static inline ts_val run_array(run *r, ts_type elem, int64_t n)
     r->array[a].elem = elem;
     r->array[a].n = n;
     r->array[a].param = r->n_params;
-    r->array[a].cpu = calloc(1, bytes + 64);
+    r->array[a].cpu = run_guarded(bytes);
     r->array[a].eval = calloc(1, bytes + 64);
     for (int64_t i = 0; i < n; i++) {
         int64_t k = (i * 37 + (int64_t)a * 11) % 61;
@@ -174,7 +190,7 @@ static inline bool run_same(run *r, const char *what)
 static inline void run_end(run *r)
 {
     for (uint32_t a = 0; a < r->n_arrays; a++) {
-        free(r->array[a].cpu);
+        run_unguard(r->array[a].cpu, run_bytes(r->array[a].elem, r->array[a].n));
         free(r->array[a].eval);
     }
     ts_arena_deinit(&r->arena);

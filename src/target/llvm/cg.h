@@ -206,6 +206,7 @@ typedef struct cg {
 /* ---- text.c -------------------------------------------------------------------------------------*/
 
 ts_status cg_fail(cg *e, ts_status status, const char *format, ...) TS_PRINTF(3, 4);
+bool cg_text_begin(cg *e);
 /* %r ref  %d int64_t  %s string  %b block label */
 void cg_line(cg *e, const char *format, ...);
 cg_ref cg_new(cg *e, const char *format, ...); /* a line with a fresh name in front; pure or load */

@@ -140,7 +140,7 @@ static ts_status emit_begin(cg *e, const ts_fn *fn, ts_pass_env *env, ts_error *
     e->val = TS_NEW_N(e->arena, cg_val, fn->inst.n);
     e->body = TS_NEW_N(e->arena, cg_ref, fn->inst.n);
     e->mark = TS_NEW_N(e->arena, uint32_t, fn->inst.n);
-    if (!e->val || !e->body || !e->mark)
+    if (!e->val || !e->body || !e->mark || !cg_text_begin(e))
         return ts_fail(err, TS_NOMEM, "out of memory while generating code");
     return TS_OK;
 }

@@ -308,7 +308,7 @@ void cg_mma(cg *e, ts_val v)
     cg_flush(e);
     s.ap = mma_panel(&s, s.m, s.k);
     s.bp = mma_panel(&s, s.k, s.n);
-    if (!s.ap || !s.bp)
+    if (!s.ap || !s.bp || e->status != TS_OK)
         return;
     cg_scope_open(e);
     mma_multiply(&s);

@@ -319,6 +319,15 @@ cg_ref cg_join(cg *e, cg_reg reg, uint32_t bits, cg_ref low, cg_ref high)
     return cg_new(e, "shufflevector %s %r, %s %r, %s %r", vector, low, vector, high, cg_type(e, CG_I32, bits + 1), mask);
 }
 
+/* Literal 0 and coordinates 0 always exist: what failed allocations give. */
+bool cg_text_begin(cg *e)
+{
+    cg_index none;
+    memset(&none, 0, sizeof none);
+    (void)cg_int(e, 0);
+    return e->literal.n == 1 && cg_intern(e, &none) == 0 && e->index.n == 1;
+}
+
 /* ---- memo ---------------------------------------------------------------------------------------*/
 
 /* Entries made in a scope are forgotten when it closes: a scope is what one block dominates. */

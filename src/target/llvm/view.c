@@ -356,7 +356,8 @@ void cg_copy_out(cg *e, const cg_out *out)
         cg_br(e, on);
         cg_block(e, on);
     }
-    e->slot.at[out->tile.slot - 1].used = false;
+    if (out->tile.slot)
+        e->slot.at[out->tile.slot - 1].used = false;
 }
 
 /* Where a store writes: in place or staged; *out is what copies it to the array later, or NULL. */
