@@ -93,11 +93,16 @@ static const math_row *math_find(uint32_t op)
     return NULL;
 }
 
+static bool math_is_fast(const math_walk *w)
+{
+    return w->env->hints && w->env->hints->fastmath;
+}
+
 static bool math_is_approx(const math_walk *w, uint32_t attr)
 {
     ts_round round = TS_A_ROUND(attr);
     return w->env->target != TS_TARGET_CPU &&
-           (round == TS_APPROX || round == TS_FULL || w->env->hints->fastmath);
+           (round == TS_APPROX || round == TS_FULL || math_is_fast(w));
 }
 
 /* Subnormals of an f32 value become zeros of their sign. */
@@ -148,7 +153,7 @@ static ts_val math_rewrite(math_walk *w, const math_row *row, const ts_inst *ins
 static bool math_is_quick(const math_walk *w, const ts_inst *inst)
 {
     return (inst->op == TS_OP_divf || inst->op == TS_OP_sqrt) && TS_A_ROUND(inst->aux) == TS_RN &&
-           w->env->hints->fastmath && w->env->target != TS_TARGET_CPU &&
+           math_is_fast(w) && w->env->target != TS_TARGET_CPU &&
            ts_type_elem(w->from->module, inst->type) == TS_T_f32;
 }
 
