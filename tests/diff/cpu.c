@@ -33,7 +33,7 @@ static bool cpu_has_llvm(void)
     diff_case c;
     diff_memory m;
     ts_error err = {0};
-    diff_way way = {DIFF_CPU, TS_TARGET_CPU, "legalize", 0};
+    diff_way way = {DIFF_CPU, TS_TARGET_CPU, "legalize", 0, NULL};
     gen_program(&g, 1, false, &c);
     diff_fill(&c, &m);
     ts_status status = diff_run_way(&c, diff_clone(c.fn), &way, &m, &err);
@@ -44,8 +44,8 @@ static bool cpu_has_llvm(void)
 
 int main(void)
 {
-    static const diff_way ways[] = {{DIFF_CPU, TS_TARGET_CPU, "legalize", 0},
-                                    {DIFF_CPU, TS_TARGET_CPU, "fold dce licm legalize fold dce licm", 0}};
+    static const diff_way ways[] = {{DIFF_CPU, TS_TARGET_CPU, "legalize", 0, NULL},
+                                    {DIFF_CPU, TS_TARGET_CPU, "fold dce licm legalize fold dce licm", 0, NULL}};
     static const char *const names[] = {"cpu", "cpu after passes"};
     if (cpu_has_llvm()) {
         gen_run_all(1, 30, NULL, ways, names, TS_COUNT(ways));

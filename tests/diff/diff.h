@@ -47,6 +47,7 @@ typedef struct diff_way {
     ts_target target;
     const char *passes; /* run first; "" none */
     uint32_t schedule;  /* SIMT: see ts_eval_env */
+    const char *after;  /* SIMT: passes at thread level; NULL none */
 } diff_way;
 
 /* One run's memory. Buffers are 64-byte aligned. */
@@ -175,6 +176,8 @@ static inline ts_status diff_run_simt(const diff_case *c, ts_fn *fn, ts_pass_env
     ts_text_init(&messages, NULL);
     ts_status status = ts_lower_run(fn, env, &messages, err);
     ts_text_deinit(&messages);
+    if (!status && way->after)
+        status = ts_run_passes(fn, way->after, env, err);
     ts_eval_env eval = diff_env(c, m, way);
     size_t n = c->n_buffers + c->n_ints + (env->plan->error_param ? 1u : 0u);
     for (size_t i = 0; i < n; i++)

@@ -150,6 +150,17 @@ static inline void gen_convert(gen *g)
     gen_add(g, gen_to(g, g->pool[gen_pick(g, g->n)], to));
 }
 
+/* Through a type that only holds numbers, and back. */
+static inline void gen_narrow(gen *g)
+{
+    static const ts_type types[] = {TS_T_tf32, TS_T_f8E4M3FN, TS_T_f8E5M2, TS_T_f4E2M1FN, TS_T_f8E8M0FNU, TS_T_f8E5M3FNU};
+    ts_type type = types[gen_pick(g, TS_COUNT(types))];
+    ts_round round = type == TS_T_f8E8M0FNU ? (gen_pick(g, 2) ? TS_RZ : TS_RP) : TS_RN;
+    ts_val x = gen_any(g, gen_pick(g, 2) ? TS_T_f32 : TS_T_f16);
+    ts_val y = ts_cast(&g->b, TS_OP_ftof, x, type, round);
+    gen_add(g, ts_cast(&g->b, TS_OP_ftof, y, TS_T_f32, 0));
+}
+
 /* ---- shapes ------------------------------------------------------------------------------------------------ */
 
 static inline void gen_shape(gen *g)
@@ -234,6 +245,30 @@ static inline ts_val gen_load(gen *g, bool is_float, ts_val row, ts_val col)
 {
     ts_val view = is_float ? g->in_f32 : g->in_i32;
     return ts_emit(&g->b, TS_OP_load_view_tko, gen_tile(g, is_float ? TS_T_f32 : TS_T_i32), 3, (ts_val[]){view, row, col}, 0, 0);
+}
+
+/* Rows by number, some of them outside; or windows that overlap. */
+static inline void gen_other_view(gen *g)
+{
+    bool sparse = gen_pick(g, 2);
+    int64_t tile[] = {g->rows, g->cols}, steps[] = {1 + gen_pick(g, 5), 1 + gen_pick(g, 9)};
+    int32_t map[] = {0, 1};
+    ts_type tensor = ts_type_of(g->fn, ts_opnd(g->fn, g->in_f32, 0));
+    ts_type_info info = {.kind = sparse ? TS_KIND_GATHER_SCATTER_VIEW : TS_KIND_STRIDED_VIEW, .rank = 2, .elem = tensor, .dims = tile,
+                         .padding = gen_pick(g, 2) ? TS_PAD_ZERO : TS_PAD_NEG_INF};
+    if (!sparse) {
+        info.strides = steps;
+        info.dim_map = map;
+    }
+    ts_val index[2] = {g->row, g->col}, base = ts_opnd(g->fn, g->in_f32, 0);
+    ts_val view = ts_emit(&g->b, sparse ? TS_OP_make_gather_scatter_view : TS_OP_make_strided_view, ts_type_make(g->m, &info), 1, &base, 0, 0);
+    if (sparse) {
+        ts_type line = ts_type_tile(g->m, TS_T_i32, 1, &g->rows);
+        ts_val iota = ts_emit(&g->b, TS_OP_iota, line, 0, NULL, 0, 0);
+        index[0] = ts_op2(&g->b, TS_OP_muli, iota, ts_int(&g->b, line, 1 + gen_pick(g, 3)), 0);
+        index[1] = ts_int(&g->b, TS_T_i32, gen_pick(g, (uint32_t)g->cols));
+    }
+    gen_add(g, ts_emit(&g->b, TS_OP_load_view_tko, gen_tile(g, TS_T_f32), 3, (ts_val[]){view, index[0], index[1]}, 0, 0));
 }
 
 static inline ts_val gen_splat(gen *g, ts_val scalar)
@@ -361,7 +396,7 @@ static inline void gen_if(gen *g)
 static inline void gen_step(gen *g)
 {
     static void (*const steps[])(gen *) = {gen_float_op, gen_float_op, gen_float_op, gen_int_op, gen_int_op, gen_int_op, gen_choose,
-                                           gen_convert,  gen_convert,  gen_shape,    gen_reduce, gen_gather, gen_mma,    gen_atomic,
+                                           gen_convert,  gen_narrow,   gen_shape,    gen_reduce, gen_gather, gen_mma,    gen_atomic, gen_other_view,
                                            gen_for,      gen_if,       gen_loop};
     uint32_t n = g->depth < 2 ? TS_COUNT(steps) : TS_COUNT(steps) - 3;
     if (g->with_math && gen_pick(g, 6) == 0)

@@ -35,7 +35,7 @@ static void the_corpus_means_the_same_at_thread_level(void)
         ts_arena_init(&arena, NULL);
         for (size_t t = 0; t < 2 * TS_COUNT(targets) && gpu_case(&kernel_cases[i], &arena, &c); t++) {
             const char *passes = kernel_cases[i].needs_passes ? "math legalize" : "";
-            diff_way way = {DIFF_SIMT, targets[t / 2], passes, t % 2 ? 7 : 1};
+            diff_way way = {DIFF_SIMT, targets[t / 2], passes, t % 2 ? 7 : 1, NULL};
             char what[32];
             snprintf(what, sizeof what, "sm_%d", (int)targets[t / 2]);
             diff_check(&c, &way, what);
@@ -46,9 +46,11 @@ static void the_corpus_means_the_same_at_thread_level(void)
 
 static void random_programs_mean_the_same_at_thread_level(void)
 {
-    static const diff_way ways[] = {{DIFF_SIMT, TS_TARGET_SM80, "", 1}, {DIFF_SIMT, TS_TARGET_SM90, "", 7}};
-    static const char *const names[] = {"sm_80", "sm_90"};
+    static const char all[] = "fold dce licm legalize fold dce licm";
+    static const diff_way ways[] = {{DIFF_SIMT, TS_TARGET_SM80, "", 1, NULL}, {DIFF_SIMT, TS_TARGET_SM90, all, 7, "fold dce licm"}};
+    static const char *const names[] = {"sm_80", "sm_90 after passes"};
     gen_run_all(1, 60, NULL, ways, names, TS_COUNT(ways));
+    gen_run_all(2000, 10, "math", ways, names, TS_COUNT(ways));
 }
 
 int main(void)

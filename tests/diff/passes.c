@@ -42,7 +42,7 @@ static void each_pass_keeps_the_meaning(void)
         if (!*passes_list(lists[i], text[n]))
             continue;
         names[n] = text[n];
-        ways[n] = (diff_way){DIFF_TILE, TS_TARGET_SM90, text[n], 0};
+        ways[n] = (diff_way){DIFF_TILE, TS_TARGET_SM90, text[n], 0, NULL};
         n++;
     }
     gen_run_all(1, 120, NULL, ways, names, n);
@@ -55,7 +55,7 @@ static void legalize_keeps_the_meaning_for_each_target(void)
     static const char *const names[] = {"legalize cpu", "legalize sm_80", "legalize sm_90"};
     diff_way ways[3];
     for (size_t i = 0; i < 3; i++)
-        ways[i] = (diff_way){DIFF_TILE, targets[i], "legalize", 0};
+        ways[i] = (diff_way){DIFF_TILE, targets[i], "legalize", 0, NULL};
     if (passes_has("legalize"))
         gen_run_all(5000, 100, NULL, ways, names, 3);
 }
