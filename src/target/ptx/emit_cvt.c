@@ -57,12 +57,27 @@ static void cvt_from_pred(ts_ptx *e, ts_val v, const ts_inst *inst)
         ts__ptx_in_reg(e, inst->opnd[0]));
 }
 
+/* A 4-bit value lies in the low bits of a 16-bit register; what is above them is not defined. */
+static void cvt_from_nibble(ts_ptx *e, ts_val v, const ts_inst *inst, bool is_unsigned)
+{
+    const ts_ptx_type *to = ts__ptx_type(e, inst->type);
+    const char *type = is_unsigned ? "u16" : "s16";
+    ts_reg x = ts__ptx_in_reg(e, inst->opnd[0]), y = ts__ptx_temp(e, TS_RC_H);
+    PUT("shl.b16 $r, $r, 12;\nshr.$s $r, $r, 12;\n", y, x, type, y, y);
+    if (to->class == TS_RC_H)
+        PUT("mov.b16 $v, $r;\n", v, y);
+    else
+        PUT("cvt.$s.$s $v, $r;\n", is_unsigned ? to->u : to->s, type, v, y);
+}
+
 void ts__emit_exti(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     ts_type from = ts_type_of(e->fn, inst->opnd[0]);
     bool is_unsigned = inst->aux & TS_A_UNSIGNED;
     if (from == TS_T_i1)
         cvt_from_pred(e, v, inst);
+    else if (from == TS_T_i4)
+        cvt_from_nibble(e, v, inst, is_unsigned);
     else
         PUT("cvt.$s.$s $v, $r;\n", cvt_int(inst->type, is_unsigned), cvt_int(from, is_unsigned), v,
             ts__ptx_in_reg(e, inst->opnd[0]));
