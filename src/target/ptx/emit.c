@@ -482,6 +482,11 @@ static ts_status emit_check(const ts_fn *fn, const ts_plan *plan, const ts_sm *s
     return TS_OK;
 }
 
+static bool emit_failed(const ts_ptx *e)
+{
+    return e->arena.failed || e->text.failed || e->globals.failed || e->locals.failed;
+}
+
 ts_status ts_ptx_emit(const ts_fn *fn, const ts_plan *plan, ts_text *text, ts_error *err)
 {
     const ts_sm *sm = ts__sm_find(plan->target);
@@ -494,10 +499,10 @@ ts_status ts_ptx_emit(const ts_fn *fn, const ts_plan *plan, ts_text *text, ts_er
     ts_text_init(&e.locals, alloc);
     if (ts_shape_of(fn, &e.arena, &e.shape) && emit_openers(&e) && ts__ptx_assign(&e)) {
         emit_body(&e);
-        if (e.status == TS_OK)
+        if (e.status == TS_OK && !emit_failed(&e))
             emit_module(&e, text);
     }
-    if (e.status == TS_OK && (e.arena.failed || e.text.failed || e.globals.failed || e.locals.failed || text->failed))
+    if (e.status == TS_OK && (emit_failed(&e) || text->failed))
         e.status = ts_fail(err, TS_NOMEM, "out of memory while writing PTX");
     ts_text_deinit(&e.text);
     ts_text_deinit(&e.globals);
