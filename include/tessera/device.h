@@ -143,6 +143,10 @@ TS_API TS_CHECKED ts_status ts_program_load(ts_device *device, const ts_code *co
 /* The program must not be running. NULL is fine. */
 TS_API void ts_program_destroy(ts_program *program);
 TS_API const ts_plan *ts_program_plan(const ts_program *program);
+/* What the driver's assembler had to say (registers, spills, warnings); "" on the CPU and when the driver answered
+ * from its own cache. A warning C75xx means that tensor-core work was serialised: a mistake of our compiler. */
+TS_API const char *ts_program_log(const ts_program *program);
+TS_API bool ts_program_is_serialised(const ts_program *program); /* the log has a C75xx */
 
 typedef enum ts_launch_flags {
     TS_LAUNCH_PDL = 1, /* GPU: may start before the kernel ahead of it has ended (it waits by itself) */

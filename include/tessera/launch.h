@@ -111,6 +111,7 @@ typedef struct ts_kernel_stats {
     uint64_t n_specialised;             /* specialisations loaded */
     uint64_t n_compiled, n_from_memory, n_from_disk; /* where their code came from */
     uint64_t compile_ns, load_ns;       /* total; load is the driver's assembly on a GPU */
+    uint64_t n_serialised;              /* loads where ts_program_is_serialised */
 } ts_kernel_stats;
 TS_API void ts_kernel_get_stats(const ts_kernel *kernel, ts_kernel_stats *out);
 

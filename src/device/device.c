@@ -229,6 +229,16 @@ const ts_plan *ts_program_plan(const ts_program *program)
     return &program->plan;
 }
 
+const char *ts_program_log(const ts_program *program)
+{
+    return program->log ? program->log : "";
+}
+
+bool ts_program_is_serialised(const ts_program *program)
+{
+    return strstr(ts_program_log(program), "C75") != NULL;
+}
+
 ts_status ts_program_launch(ts_program *program, const ts_stream *stream, const uint32_t grid[3],
                             const uint64_t *params, uint32_t flags, ts_error *err)
 {
@@ -272,6 +282,7 @@ void ts__program_deinit(ts_program *program)
     const ts_alloc *alloc = program->device->alloc;
     ts__string_delete(alloc, program->name);
     ts__string_delete(alloc, program->file);
+    ts__string_delete(alloc, program->log);
     ts__delete(alloc, program->messages, (size_t)program->n_messages + 1);
 }
 

@@ -97,6 +97,7 @@ struct ts_program {
     uint32_t epoch;
     uint32_t n_messages; /* bytes */
     char *name, *file, *messages;
+    char *log;           /* NULL: none */
 };
 
 /* ---- helpers for devices ---------------------------------------------------------------------------- */

@@ -117,6 +117,7 @@ void ts_kernel_get_stats(const ts_kernel *kernel, ts_kernel_stats *out)
         .n_from_disk = atomic_load_explicit(&kernel->n_from_disk, memory_order_relaxed),
         .compile_ns = atomic_load_explicit(&kernel->compile_ns, memory_order_relaxed),
         .load_ns = atomic_load_explicit(&kernel->load_ns, memory_order_relaxed),
+        .n_serialised = atomic_load_explicit(&kernel->n_serialised, memory_order_relaxed),
     };
 }
 
@@ -177,6 +178,8 @@ static ts_status kernel_program(ts_kernel *kernel, const launch_frame *frame, ts
     if (status == TS_OK)
         status = ts_program_load(device, &code, kernel->name, kernel->file, out, err);
     atomic_fetch_add(&kernel->load_ns, kernel_since(before));
+    if (status == TS_OK && ts_program_is_serialised(*out))
+        atomic_fetch_add(&kernel->n_serialised, 1);
     ts_code_deinit(&code);
     return status;
 }

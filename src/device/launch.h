@@ -101,7 +101,7 @@ struct ts_kernel {
     ts_compile_fn *compile;
     pthread_mutex_t lock;  /* specialising */
     kernel_entry *entries; /* all, newest first; under lock */
-    _Atomic uint64_t n_specialised, n_compiled, n_from_memory, n_from_disk, compile_ns, load_ns;
+    _Atomic uint64_t n_specialised, n_compiled, n_from_memory, n_from_disk, compile_ns, load_ns, n_serialised;
 };
 
 static inline uint64_t ts__frame_hash(const launch_frame *frame, uint16_t device)

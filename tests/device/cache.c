@@ -48,16 +48,16 @@ static ts_cache_hit get(ts_cache *cache, const char *key, const char *wanted)
 static void find_entry(const char *dir, char *path, size_t n)
 {
     DIR *top = opendir(dir);
-    path[0] = 0;
+    path[0] = 0; /* names are short here */
     for (struct dirent *a; top && (a = readdir(top));) {
-        char sub[512];
+        char sub[600];
         if (a->d_name[0] == '.')
             continue;
         snprintf(sub, sizeof sub, "%s/%s", dir, a->d_name);
         DIR *inner = opendir(sub);
         for (struct dirent *b; inner && (b = readdir(inner));)
             if (b->d_name[0] != '.')
-                snprintf(path, n, "%s/%s", sub, b->d_name);
+                snprintf(path, n, "%.300s/%.250s", sub, b->d_name);
         if (inner)
             closedir(inner);
     }

@@ -162,9 +162,14 @@ static void assembler_messages_become_the_error(void)
     CHECK_INT(ts_program_load(ts__cuda_device(cuda, 0), &code, "k", NULL, &program, &err), TS_DEVICE);
     CHECK(strstr(err.text, "kernel 'k'") && strstr(err.text, "ptxas line 3: fatal") && err.driver_code == 218);
     mock->load_result = 0;
+    mock->info_log = "ptxas info : (C7510) Potential Performance Loss";
+    CHECK_OK(ts_program_load(ts__cuda_device(cuda, 0), &code, "k", NULL, &program, &err));
+    CHECK_STR(ts_program_log(program), mock->info_log);
+    CHECK(ts_program_is_serialised(program));
+    ts_program_destroy(program);
     strcpy(code.plan.name, "missing");
     CHECK_INT(ts_program_load(ts__cuda_device(cuda, 0), &code, "k", NULL, &program, &err), TS_DEVICE);
-    CHECK(mock->n_load == 1 && mock->n_unload == 1);
+    CHECK(mock->n_load == 2 && mock->n_unload == 2);
     ts__cuda_close(cuda);
 }
 

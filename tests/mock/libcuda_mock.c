@@ -323,8 +323,8 @@ static cuda_result mock_load(const void *code, const int *options, void **values
     for (unsigned i = 0; i < n; i++)
         if (options[i] == CUDA_JIT_ERROR_LOG && M->load_result && M->error_log)
             strcpy(values[i], M->error_log);
-        else if (options[i] == CUDA_JIT_INFO_LOG)
-            strcpy(values[i], "mock info");
+        else if (options[i] == CUDA_JIT_INFO_LOG && M->info_log)
+            strcpy(values[i], M->info_log);
     strncpy(M->code, code, sizeof M->code - 1);
     M->n_load += M->load_result == 0;
     return M->load_result ? M->load_result : mock_context();

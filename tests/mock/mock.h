@@ -25,7 +25,7 @@ typedef struct mock_state {
     int sticky;            /* every later call of the context gives this, until the reset */
     int keeps_fault;       /* a reset does not end it, as with driver 580 */
     int busy;              /* so many queries answer "not ready" */
-    const char *error_log;
+    const char *error_log, *info_log;
     /* records */
     unsigned n_launches, n_encoded, n_alloc, n_free, n_context, n_reset, n_attr, n_load, n_unload;
     unsigned n_streams, n_events; /* living */

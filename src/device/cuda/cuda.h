@@ -49,7 +49,6 @@ typedef struct cuda_program {
     cuda_function function;
     uint32_t n_attrs, resident; /* resident: blocks per SM of a persistent kernel */
     cuda_launch_attr attrs[2];
-    char *log;                 /* what the driver's assembler said; "" mostly */
 } cuda_program;
 
 /* One fault record in page-locked memory that a launch of a checked kernel may write. */

@@ -92,7 +92,7 @@ static ts_status program_load(cuda_program *program, const ts_code *code, ts_err
         status = ts_fail(err, TS_DEVICE, "the NVIDIA driver is too old for tensor maps; install 525 or newer");
     else if (plan->cluster > 1 && !device->cuda->fn.LaunchKernelEx)
         status = ts_fail(err, TS_DEVICE, "the NVIDIA driver is too old for clusters; install 525 or newer");
-    if (status == TS_OK && !(program->log = ts__string(device->base.alloc, logs->info)))
+    if (status == TS_OK && !(program->base.log = ts__string(device->base.alloc, logs->info)))
         status = ts_fail(err, TS_NOMEM, "out of memory while loading a kernel");
     ts__delete(device->base.alloc, logs, sizeof *logs);
     return status;
@@ -152,7 +152,6 @@ void cuda_program_destroy(ts_program *handle)
             (void)fn->ModuleUnload(program->module);
         cuda_leave(device, before);
     }
-    ts__string_delete(handle->device->alloc, program->log);
     ts__program_deinit(handle);
     ts__delete(handle->device->alloc, program, sizeof *program);
 }
