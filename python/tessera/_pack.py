@@ -150,23 +150,27 @@ def source_of(fn: FunctionType) -> tuple[Any, int, str]:
 
 def _lambda_of(fn: FunctionType, lines: list[str]) -> tuple[Any, int, str]:
     tree = compile("".join(lines), "<kernel>", "exec", _PY_CF_ONLY_AST, dont_inherit=True)
-    found = [
-        node
-        for node in _walk(tree)
-        if isinstance(node, _ast.Lambda) and _lambda_code(node) == fn.__code__.co_code
-        and node.lineno <= _last_line(fn.__code__) and (node.end_lineno or 0) >= fn.__code__.co_firstlineno
-    ]  # fmt: skip
+    found = [node for node in _walk(tree) if isinstance(node, _ast.Lambda) and _is_lambda(node, fn.__code__)]
     if len(found) != 1:
         raise _not_available(fn, f"{len(found)} lambdas fit line {fn.__code__.co_firstlineno}; give it a name with def")
     first = fn.__code__.co_firstlineno - 1
     return found[0], 0, "".join(lines[first : found[0].end_lineno])
 
 
-def _lambda_code(node: Any) -> bytes | None:
+def _is_lambda(node: Any, code: CodeType) -> bool:
+    """Whether ``code`` was made from this lambda: by the place of its body, or else by its code."""
+    body = node.body
+    if hasattr(code, "co_positions"):
+        places = set(code.co_positions())
+        if (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset) in places:
+            return True
+        if any(end and end > start for _, _, start, end in places):
+            return False
+    if not node.lineno <= code.co_firstlineno <= node.end_lineno:
+        return False
     text: Any = _ast.Expression(body=node)
-    code = compile(text, "<kernel>", "eval", dont_inherit=True)
-    inner = [c for c in code.co_consts if isinstance(c, CodeType)]
-    return inner[0].co_code if inner else None
+    made = compile(text, "<kernel>", "eval", dont_inherit=True)
+    return any(isinstance(c, CodeType) and c.co_code == code.co_code for c in made.co_consts)
 
 
 def _walk(node: Any) -> Any:
@@ -398,13 +402,13 @@ class _Walker:
                 return True, getattr(value, node.attr)
         return False, None
 
-    def resolve_attribute(self, node: Any) -> None:
-        known, value = self.host(node.value)
+    def resolve_attribute(self, node: Any, name: str) -> None:
+        known, value = self.host(node)
         if not known:
             return
         table = self.packer.attributes.get(self.packer.object(value))
-        if table is not None and node.attr not in table and hasattr(value, node.attr):
-            table[node.attr] = self.packer.object(getattr(value, node.attr))
+        if table is not None and name not in table and hasattr(value, name):
+            table[name] = self.packer.object(getattr(value, name))
 
     def node(self, node: Any) -> int:
         kind = type(node)
@@ -418,7 +422,10 @@ class _Walker:
                 if known:
                     self.free[node.id] = self.packer.object(value)
         elif kind is _ast.Attribute:
-            self.resolve_attribute(node)
+            self.resolve_attribute(node.value, node.attr)
+        elif kind is _ast.Call and len(node.args) > 1 and isinstance(node.func, _ast.Name) and node.func.id == "getattr":
+            if isinstance(node.args[1], _ast.Constant) and isinstance(node.args[1].value, str):
+                self.resolve_attribute(node.args[0], node.args[1].value)
         elif kind is _ast.FunctionDef or kind is _ast.Lambda:
             return self.function(node, plan)
         elif kind is _ast.GeneratorExp:

@@ -441,11 +441,30 @@ static ts_status control_after_body(fr *f, void *user, fr_flow *flow)
     return a->node ? control_after_returned(f, user, flow) : control_after_falls(f, user, flow);
 }
 
+/* `while True` without break: only `return` leaves it. */
+static bool control_is_endless(fr *f, uint32_t node)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    fr_value test;
+    bool truth;
+    uint32_t count;
+    if (n->kind != TS_AST_While || ts_pack_node(&f->pack, n->f[0])->kind != TS_AST_Constant)
+        return false;
+    if (fr_object(f, ts_pack_node(&f->pack, n->f[0])->f[0], &test) != TS_OK || !fr_truth(&test, &truth) || !truth)
+        return false;
+    const uint32_t *body = ts_pack_list(&f->pack, n->f[1], &count);
+    return !fr_contains(f, body, count, TS_AST_Break);
+}
+
 ts_status fr_after_loop(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow, bool *done)
 {
     uint32_t base = f->frame->scope->n_slots;
     const fr_value *returned = &f->frame->slots[base + FR_SLOT_RETURNED];
     bool in_loop = f->frame->loop != NULL, truth;
+    if (returned->kind != FR_UNBOUND && control_is_endless(f, node)) {
+        *done = true;
+        return control_after_returned(f, &(control_after){.node = node}, flow);
+    }
     if (returned->kind != FR_TILE) {
         if (returned->kind == FR_NUMBER && fr_truth(returned, &truth) && truth) {
             *done = true;

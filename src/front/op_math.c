@@ -136,6 +136,11 @@ ts_status fr_op_unary_only_flush(fr *f, const fr_call *c, fr_value *out)
     return math_unary(f, c, TS_NO, 1, out);
 }
 
+ts_status fr_op_exp2(fr *f, const fr_call *c, fr_value *out)
+{
+    return math_unary(f, c, 2, 1, out);
+}
+
 ts_status fr_op_unary_plain(fr *f, const fr_call *c, fr_value *out)
 {
     return math_unary(f, c, TS_NO, TS_NO, out);

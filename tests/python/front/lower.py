@@ -6,6 +6,7 @@ message of an error. No extension module is needed.
 from __future__ import annotations
 
 import ctypes
+import os
 import pathlib
 import struct
 
@@ -36,7 +37,15 @@ class LowerError(Exception):
 
 
 def library() -> ctypes.CDLL:
-    return ctypes.CDLL(str(ROOT / "build" / "libtessera.so"))
+    """The newest libtessera.so of the build folders."""
+    found = sorted(ROOT.glob("build*/libtessera.so"), key=lambda path: path.stat().st_mtime)
+    if "TESSERA_LIBRARY" in os.environ:
+        found = [pathlib.Path(os.environ["TESSERA_LIBRARY"])]
+    if not found:
+        import pytest
+
+        pytest.skip("libtessera.so is not built (meson setup build && ninja -C build libtessera.so)")
+    return ctypes.CDLL(str(found[-1]))
 
 
 def array(dtype: str = "float32", rank: int = 1, **bits: int) -> list[Spec]:

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The hand-over: the node table is fresh, operations and stubs agree, sources that cannot be had."""
+
+import inspect
+import re
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from lower import ROOT, LowerError, array, lower, lower_pack
+
+import tessera
+import tessera.tile as ct
+from tessera._pack import pack_function
+
+
+def operations() -> dict[str, tuple[list[str], int, set[str]]]:
+    """name -> names in order, how many by position, optional ones; from tile_op.def."""
+    text = (ROOT / "src/front/tile_op.def").read_text()
+    macros = dict(re.findall(r'^#define (\w+) "([^"]*)"$', text, re.M))
+    found = {}
+    for name, parts in re.findall(r'^TS_TILE_OP\((\w+), ((?:"[^"]*"|\w+)(?: (?:"[^"]*"|\w+))*), \w+, ', text, re.M):
+        words = " ".join(p[1:-1] if p[0] == '"' else macros[p] for p in re.findall(r'"[^"]*"|\w+', parts)).split()
+        names = [w for w in words if w not in "/*"]
+        by_position = words.index("*") - ("/" in words) if "*" in words else len(names)
+        found[name] = ([n.rstrip("?.") for n in names], by_position, {n.rstrip("?") for n in names if n.endswith("?")})
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(n for n in operations() if not re.match("raw_|view_|array_|tile_|Slice$", n)))
+def test_stub_has_the_signature_of_the_row(name):
+    names, by_position, optional = operations()[name]
+    parameters = [p for p in inspect.signature(getattr(ct, name)).parameters.values() if p.kind is not p.VAR_POSITIONAL]
+    if name in ("print", "printf", "cdiv", "atan2"):  # variadic, or all by position
+        return
+    assert sorted(p.name for p in parameters) == sorted(names)
+    assert {p.name for p in parameters if p.default is not p.empty} == optional
+    assert [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY] == names[:by_position]
+
+
+def test_every_stub_has_a_row():
+    stubs = {n for n in dir(ct) if getattr(getattr(ct, n), "__tessera_op__", None) == n}
+    assert len(stubs) >= 100 and stubs <= set(operations())
+
+
+def test_node_table_is_fresh():
+    assert subprocess.run([sys.executable, str(ROOT / "tools/gen_ast.py"), "--check"], check=False).returncode == 0
+
+
+def test_packing_imports_nothing_heavy(tmp_path):
+    (tmp_path / "kernels.py").write_text("import tessera.tile as ct\ndef k(x):\n    ct.store(x, 0, 1.0)\n")
+    code = """
+        import sys, kernels
+        before = set(sys.modules)
+        from tessera._pack import pack_function
+        pack_function(kernels.k)
+        print(sorted(set(sys.modules) - before))
+    """
+    paths = f"{tmp_path}:{':'.join(p for p in sys.path if p)}"
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], env={"PYTHONPATH": paths}, text=True, capture_output=True, check=True)
+    loaded = set(eval(done.stdout)) - {"tessera._pack", "tessera._ast_table"}
+    assert not loaded & {"ast", "inspect", "tokenize", "linecache", "numpy", "re", "enum", "dataclasses"}, loaded
+
+
+def test_source_that_cannot_be_had():
+    space: dict = {"ct": ct}
+    exec("def k(x):\n    ct.store(x, 0, 1.0)\n", space)
+    with pytest.raises(tessera.TileSyntaxError, match=r"source of 'k' is not available because '<string>' cannot be read[^$]*put the function in a file"):
+        pack_function(space["k"])
+
+
+def test_source_that_changed(tmp_path, monkeypatch):
+    path = tmp_path / "changing.py"
+    path.write_text("import tessera.tile as ct\ndef k(x):\n    ct.store(x, 0, 1.0)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import changing
+
+    path.write_text("# nothing is left\nx = 1\ny = 2\n")
+    with pytest.raises(tessera.TileSyntaxError, match="holds something else now"):
+        pack_function(changing.k)
+
+
+def make(scale):
+    @ct.function
+    def helper(x, *, by=2):
+        return x * scale * by
+
+    def kernel(x, MODE=1):
+        t = ct.load(x, (0,), (16,))
+        ct.store(x, (0,), (
+            helper(t)
+        ))  # fmt: skip
+
+    return kernel
+
+
+def test_nested_functions_closures_and_odd_layout():
+    text = lower(make(3.0), array(), 1)
+    assert text.count("mulf") == 2 and "store_view_tko" in text
+
+
+def test_lambdas_on_one_line_are_told_apart():
+    pair = (lambda x: x + 1.0, lambda x: x * 2.0)
+
+    def kernel(x):
+        ct.store(x, 0, pair[1](ct.load(x, 0, 16)))
+
+    text = lower(kernel, array())
+    assert "mulf" in text and "addf" not in text
+
+
+def test_damaged_packs_are_refused():
+    pack = pack_function(make(1.0))
+    for cut in (0, 4, 31, 32, len(pack) // 2, len(pack) - 1):
+        with pytest.raises(LowerError, match="packed function"):
+            lower_pack(pack[:cut], array(), 1)
+    with pytest.raises(LowerError, match="version 99"):
+        lower_pack(pack[:4] + b"\x63\0\0\0" + pack[8:], array(), 1)
