@@ -365,8 +365,7 @@ static ts_status arith_join(fr *f, ts_operator op, const fr_value *x, const fr_v
             return fr_oom(f);
         memcpy(items, x->as.items, x->n * sizeof *items);
         memcpy(items + x->n, y->as.items, y->n * sizeof *items);
-        *out = (fr_value){.kind = FR_TUPLE, .n = x->n + y->n, .as.items = items};
-        return TS_OK;
+        return fr_container(f, FR_TUPLE, x->n + y->n, items, out);
     }
     return arith_bad(f, op, x, y, NULL);
 }

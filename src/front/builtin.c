@@ -134,8 +134,7 @@ static ts_status builtin_slice(fr *f, const builtin_call *c, fr_value *out)
     parts[0] = c->n > 1 ? c->args[0] : fr_none();
     parts[1] = c->args[c->n > 1];
     parts[2] = c->n > 2 ? c->args[2] : fr_none();
-    *out = (fr_value){.kind = FR_SLICE, .as.items = parts};
-    return TS_OK;
+    return fr_container(f, FR_SLICE, 3, parts, out);
 }
 
 static ts_status builtin_sum(fr *f, const builtin_call *c, fr_value *out)

@@ -205,6 +205,18 @@ static ts_status call_op(fr *f, uint32_t node, uint32_t row, const call_args *ar
 
 /* ---- functions ---------------------------------------------------------------------------------------------*/
 
+/* Defaults of packed functions are made when they are needed: they may hold the function itself. */
+static ts_status call_default(fr *f, const fr_function *fn, uint32_t i, fr_value *out)
+{
+    uint32_t n;
+    if (fn->lexical) {
+        *out = fn->defaults[i];
+        return TS_OK;
+    }
+    const uint32_t *objects = ts_pack_list(&f->pack, f->pack.functions[fn->function].defaults, &n);
+    return i < n && objects[i] ? fr_object(f, objects[i], out) : TS_OK;
+}
+
 static ts_status call_bind_one(fr *f, const fr_function *fn, const ts_node *param, uint32_t i, call_args *args, bool *used,
                                uint32_t *next, fr_value *out)
 {
@@ -224,7 +236,7 @@ static ts_status call_bind_one(fr *f, const fr_function *fn, const ts_node *para
         *out = args->at.at[k].value;
     }
     if (out->kind == FR_UNBOUND)
-        *out = fn->defaults[i];
+        TS_TRY(call_default(f, fn, i, out));
     if (out->kind == FR_UNBOUND)
         return fr_error(f, 0, TS_TILETYPE, "%s() misses its argument '%s'", fn->name, name);
     return TS_OK;
@@ -241,8 +253,7 @@ static ts_status call_bind_rest(fr *f, bool keywords, call_args *args, bool *use
         if ((keywords && !TS_PUSH(f->arena, &items, name)) || !TS_PUSH(f->arena, &items, args->at.at[k].value))
             return fr_oom(f);
     }
-    *out = (fr_value){.kind = keywords ? FR_DICT : FR_TUPLE, .n = keywords ? items.n / 2 : items.n, .as.items = items.at};
-    return TS_OK;
+    return fr_container(f, keywords ? FR_DICT : FR_TUPLE, items.n, items.at, out);
 }
 
 static ts_status call_bind(fr *f, const fr_function *fn, const fr_scope *scope, call_args *args, fr_value *slots)

@@ -120,8 +120,7 @@ static ts_status expr_slice(fr *f, uint32_t node, const ts_node *n, fr_value *ou
         return fr_oom(f);
     for (uint32_t i = 0; i < 3; i++)
         TS_TRY(expr_slice_part(f, n->f[i], &parts[i]));
-    *out = (fr_value){.kind = FR_SLICE, .as.items = parts};
-    return TS_OK;
+    return fr_container(f, FR_SLICE, 3, parts, out);
 }
 
 /* tuple(expr for x in ct.static_iter(...) if ...): unrolled here into an iterator of its values. */
@@ -202,8 +201,7 @@ static ts_status expr_generator(fr *f, uint32_t node, const ts_node *n, fr_value
     ts_status status = expr_generate(f, n, gens, n_gens, &items);
     f->frame = outer;
     TS_TRY(status);
-    *out = (fr_value){.kind = FR_ITER, .n = items.n, .as.items = items.at};
-    return TS_OK;
+    return fr_container(f, FR_ITER, items.n, items.at, out);
 }
 
 /* ---- operators -----------------------------------------------------------------------------------------*/
@@ -237,8 +235,6 @@ static ts_status expr_compare(fr *f, uint32_t node, const ts_node *n, fr_value *
         bool truth;
         TS_TRY(fr_expr(f, sides[i], &right));
         fr_at(f, node);
-        if (ops[i] < TS_OPERATOR_Eq)
-            return fr_error(f, node, TS_SYNTAX, "'%s' does not compare", fr_operator_sign((ts_operator)ops[i]));
         TS_TRY(fr_compare(f, (ts_operator)ops[i], &left, &right, &step));
         if (fr_truth(&step, &truth)) {
             if (!truth) {
@@ -351,14 +347,26 @@ static expr_fn *const expr_table[TS_AST_COUNT] = {
     [TS_AST_Unsupported] = expr_unsupported,
 };
 
-ts_status fr_expr(fr *f, uint32_t node, fr_value *out)
+enum { EXPR_MAX_STACK = 3 << 20, EXPR_MAX_STEPS = 2000000 };
+
+ts_status fr_check_depth(fr *f, uint32_t node)
 {
     char here;
+    size_t used = (size_t)(f->stack > &here ? f->stack - &here : &here - f->stack);
+    if (used > EXPR_MAX_STACK)
+        return fr_error(f, node, TS_RECURSION, "helper functions call each other too deeply\n  help: recursion must end at compile time");
+    if (++f->steps > EXPR_MAX_STEPS)
+        return fr_error(f, node, TS_RECURSION, "the kernel takes more than %d steps to compile\n  help: loop over range(...) instead of "
+                        "unrolling with ct.static_iter or recursion", EXPR_MAX_STEPS);
+    return TS_OK;
+}
+
+ts_status fr_expr(fr *f, uint32_t node, fr_value *out)
+{
     const ts_node *n = ts_pack_node(&f->pack, node);
     uint32_t outer = f->node;
     *out = fr_none();
-    if ((size_t)(f->stack > &here ? f->stack - &here : &here - f->stack) > ((size_t)3 << 20))
-        return fr_error(f, node, TS_RECURSION, "helper functions call each other too deeply\n  help: recursion must end at compile time");
+    TS_TRY(fr_check_depth(f, node));
     if (!expr_table[n->kind])
         return fr_error(f, node, TS_SYNTAX, "'%s' is not an expression of the tile language", ts_ast_name(n->kind));
     ts_loc loc = fr_at(f, node);

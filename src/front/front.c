@@ -140,8 +140,7 @@ static ts_status front_tuple(fr *f, const ts_spec *spec, size_t n, size_t *at, t
         return fr_oom(f);
     for (uint64_t i = 0; i < count; i++)
         TS_TRY(front_value(f, spec, n, at, next, depth + 1, &items[i]));
-    *out = (fr_value){.kind = FR_TUPLE, .n = (uint32_t)count, .as.items = items};
-    return TS_OK;
+    return fr_container(f, FR_TUPLE, (uint32_t)count, items, out);
 }
 
 static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, ts_val *next, uint32_t depth, fr_value *out)

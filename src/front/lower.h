@@ -57,7 +57,9 @@ typedef enum fr_cat { FR_BOOL, FR_INT, FR_FLOAT } fr_cat;
 
 typedef struct fr_value {
     uint8_t kind, dtype, cat;
+    uint8_t depth;   /* containers: how deep they nest */
     uint32_t n;
+    uint32_t weight; /* containers: values in them, all levels together */
     union {
         fr_int i;
         double f;
@@ -103,7 +105,7 @@ typedef struct fr_function {
     uint32_t function;         /* packed function that holds the text */
     uint32_t root;             /* FunctionDef or Lambda */
     struct fr_frame *lexical;  /* frame of the enclosing function */
-    fr_value *defaults;        /* one for each parameter, FR_UNBOUND = none */
+    fr_value *defaults;        /* of a nested one: for each parameter, FR_UNBOUND = none */
     const char *name;
 } fr_function;
 
@@ -158,6 +160,7 @@ typedef struct fr {
     uint32_t node;             /* being lowered, for messages and locations */
     uint32_t n_args_of_kernel;
     const char *stack;         /* address near the bottom of the C stack */
+    uint32_t steps;            /* expressions evaluated; bounds compile time */
 } fr;
 
 /* How a block of statements ends. */
@@ -208,6 +211,9 @@ fr_value fr_tile(ts_dtype dtype, ts_val v);
 fr_value fr_text(const char *text);
 fr_value fr_dtype_value(ts_dtype dtype);
 ts_status fr_tuple(fr *f, uint32_t n, const fr_value *items, fr_value *out);
+/* A container of n items of the kind; the items are kept, not copied. Errors when it nests or grows
+ * beyond what compile-time values may. fr_tuple copies them. */
+ts_status fr_container(fr *f, fr_kind kind, uint32_t n, fr_value *items, fr_value *out);
 ts_status fr_object(fr *f, uint32_t object, fr_value *out);
 double fr_as_double(const fr_value *number);
 bool fr_same(const fr *f, const fr_value *a, const fr_value *b); /* the very same value */
@@ -255,6 +261,8 @@ ts_status fr_common_dtype(fr *f, const char *what, const fr_value *x, const fr_v
 
 /* ---- the walk --------------------------------------------------------------------------------------------*/
 
+/* An error once the walk is too deep or too long to end in reasonable time. */
+ts_status fr_check_depth(fr *f, uint32_t node);
 ts_status fr_expr(fr *f, uint32_t node, fr_value *out);
 ts_status fr_name(fr *f, uint32_t node, fr_value *out);
 ts_status fr_block_lower(fr *f, const fr_block *block, fr_flow *flow);

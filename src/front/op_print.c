@@ -237,6 +237,8 @@ ts_status fr_fstring(fr *f, uint32_t node, fr_value *out)
         const char *plain = pairs[2 * i + 1].as.text[0] ? NULL : fr_plain_text(f, &pairs[2 * i]);
         text = text && plain ? fr_textf(f, "%s%s", text, plain) : NULL;
     }
-    *out = text ? fr_text(text) : (fr_value){.kind = FR_FSTRING, .n = n, .as.items = pairs};
+    if (!text)
+        return fr_container(f, FR_FSTRING, 2 * n, pairs, out);
+    *out = fr_text(text);
     return TS_OK;
 }

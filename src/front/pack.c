@@ -13,7 +13,7 @@ static const struct {
 #include "front/ast.def"
 };
 
-static const char *const pack_operators[TS_OPERATOR_COUNT] = {
+static const char *const pack_operator_names[TS_OPERATOR_COUNT] = {
     "?",
 #define TS_AST_OPERATOR(name) #name,
 #include "front/ast.def"
@@ -31,7 +31,7 @@ const char *ts_ast_name(uint32_t kind)
 
 const char *ts_operator_name(uint32_t op)
 {
-    return op < TS_OPERATOR_COUNT ? pack_operators[op] : "?";
+    return op < TS_OPERATOR_COUNT ? pack_operator_names[op] : "?";
 }
 
 enum { PACK_HEAD = 8, PACK_NODE = 9, PACK_OBJECT = 4, PACK_FUNCTION = 8 };
@@ -110,6 +110,35 @@ static bool pack_field(const ts_pack *p, char letter, uint32_t value, uint32_t n
     }
 }
 
+static bool pack_between(uint32_t op, ts_operator first, ts_operator last)
+{
+    return op >= (uint32_t)first && op <= (uint32_t)last;
+}
+
+/* Operators of the kind that the node takes. */
+static bool pack_operators_fit(const ts_pack *p, const ts_node *node)
+{
+    uint32_t n;
+    switch (node->kind) {
+    case TS_AST_BinOp:
+    case TS_AST_AugAssign:
+        return pack_between(node->f[1], TS_OPERATOR_Add, TS_OPERATOR_BitAnd);
+    case TS_AST_UnaryOp:
+        return pack_between(node->f[0], TS_OPERATOR_UAdd, TS_OPERATOR_Not);
+    case TS_AST_BoolOp:
+        return pack_between(node->f[0], TS_OPERATOR_And, TS_OPERATOR_Or);
+    case TS_AST_Compare: {
+        const uint32_t *ops = ts_pack_list(p, node->f[1], &n);
+        for (uint32_t i = 0; i < n; i++)
+            if (!pack_between(ops[i], TS_OPERATOR_Eq, TS_OPERATOR_NotIn))
+                return false;
+        return true;
+    }
+    default:
+        return true;
+    }
+}
+
 /* Lists of some fields hold only one kind of node, and some nodes occur nowhere else. */
 static bool pack_lists_hold(const ts_pack *p, const ts_node *node)
 {
@@ -130,8 +159,9 @@ static bool pack_lists_hold(const ts_pack *p, const ts_node *node)
     return true;
 }
 
-/* Deepest child of a node; `depth` holds the answer for all older nodes. */
-static uint32_t pack_depth(const ts_pack *p, const ts_node *node, const uint16_t *depth)
+/* 1 + the depth of the deepest child; `depth` holds it for all older nodes. A child is taken from it
+ * (set to 0), so that a second parent finds none: packs are trees. 0 when there is such a child. */
+static uint32_t pack_depth(const ts_pack *p, const ts_node *node, uint16_t *depth)
 {
     uint32_t deepest = 0;
     const char *letters = ts_ast_fields(node->kind);
@@ -140,10 +170,14 @@ static uint32_t pack_depth(const ts_pack *p, const ts_node *node, const uint16_t
         const uint32_t *items = &node->f[f];
         if (letters[f] == 'l' || letters[f] == 'g')
             items = ts_pack_list(p, node->f[f], &n);
-        else if (letters[f] != 'n')
+        else if (letters[f] != 'n' || !node->f[f])
             n = 0;
-        for (uint32_t i = 0; i < n; i++)
+        for (uint32_t i = 0; i < n; i++) {
+            if (!depth[items[i]])
+                return 0;
             deepest = TS_MAX(deepest, depth[items[i]]);
+            depth[items[i]] = 0;
+        }
     }
     return deepest + 1;
 }
@@ -164,9 +198,11 @@ static ts_status pack_check_nodes(ts_arena *arena, const ts_pack *p, ts_error *e
         for (uint32_t f = 0; letters[f]; f++)
             if (!pack_field(p, letters[f], node->f[f], v))
                 return pack_bad(err, "node", v);
-        if (!pack_lists_hold(p, node))
+        if (!pack_lists_hold(p, node) || !pack_operators_fit(p, node))
             return pack_bad(err, "node", v);
         uint32_t deep = pack_depth(p, node, depth);
+        if (!deep)
+            return pack_bad(err, "node", v);
         if (deep > TS_PACK_MAX_DEPTH)
             return ts_fail(err, TS_SYNTAX, "line %u: expressions nest deeper than %d; use intermediate variables",
                            node->line, TS_PACK_MAX_DEPTH);

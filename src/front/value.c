@@ -62,7 +62,26 @@ ts_status fr_tuple(fr *f, uint32_t n, const fr_value *items, fr_value *out)
         return fr_oom(f);
     if (n)
         memcpy(copy, items, n * sizeof *copy);
-    *out = (fr_value){.kind = FR_TUPLE, .n = n, .as.items = copy};
+    return fr_container(f, FR_TUPLE, n, copy, out);
+}
+
+/* Nesting and sharing could make a small program's tuples endless; nobody needs more than this. */
+enum { VALUE_MAX_DEPTH = 100, VALUE_MAX_WEIGHT = 1 << 17 };
+
+ts_status fr_container(fr *f, fr_kind kind, uint32_t n, fr_value *items, fr_value *out)
+{
+    uint32_t depth = 0;
+    uint64_t weight = n;
+    *out = (fr_value){.kind = (uint8_t)kind, .n = kind == FR_DICT || kind == FR_FSTRING ? n / 2 : n, .as.items = items};
+    for (uint32_t i = 0; i < n; i++) {
+        depth = TS_MAX(depth, items[i].depth);
+        weight += items[i].weight;
+    }
+    if (depth >= VALUE_MAX_DEPTH || weight > VALUE_MAX_WEIGHT)
+        return fr_error(f, 0, TS_TILEVALUE, "a value of %llu parts that nests %u deep is beyond %d parts and %d levels",
+                        (unsigned long long)weight, depth + 1, VALUE_MAX_WEIGHT, VALUE_MAX_DEPTH);
+    out->depth = (uint8_t)(depth + 1);
+    out->weight = (uint32_t)weight;
     return TS_OK;
 }
 
@@ -131,13 +150,13 @@ static ts_status value_items(fr *f, uint32_t list, uint8_t kind, fr_value *out)
 {
     uint32_t n;
     const uint32_t *items = ts_pack_list(&f->pack, list, &n);
+    TS_TRY(fr_check_depth(f, 0));
     fr_value *copy = TS_NEW_N(f->arena, fr_value, n ? n : 1);
     if (!copy)
         return fr_oom(f);
     for (uint32_t i = 0; i < n; i++)
         TS_TRY(fr_object(f, items[i], &copy[i]));
-    *out = (fr_value){.kind = kind, .n = kind == FR_DICT ? n / 2 : n, .as.items = copy};
-    return TS_OK;
+    return fr_container(f, (fr_kind)kind, n, copy, out);
 }
 
 static ts_status value_function(fr *f, uint32_t function, fr_value *out)
@@ -146,15 +165,8 @@ static ts_status value_function(fr *f, uint32_t function, fr_value *out)
     if (!row->root)
         return fr_error(f, 0, TS_SYNTAX, "source of '%s' is not available", fr_string(f, row->name));
     fr_function *fn = TS_NEW(f->arena, fr_function);
-    uint32_t n, n_args;
-    const uint32_t *objects = ts_pack_list(&f->pack, row->defaults, &n);
-    const ts_node *root = ts_pack_node(&f->pack, row->root);
-    ts_pack_list(&f->pack, root->f[root->kind == TS_AST_FunctionDef ? 1 : 0], &n_args);
-    if (!fn || !(fn->defaults = TS_NEW_N(f->arena, fr_value, n_args ? n_args : 1)))
+    if (!fn)
         return fr_oom(f);
-    for (uint32_t i = 0; i < n; i++)
-        if (objects[i])
-            TS_TRY(fr_object(f, objects[i], &fn->defaults[i]));
     fn->function = function;
     fn->root = row->root;
     fn->name = fr_string(f, row->name);
@@ -203,6 +215,8 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
         return value_items(f, o->x, FR_DICT, out);
     case TS_OBJ_DTYPE:
         *out = fr_dtype_value(fr_dtype_find(fr_string(f, o->x)));
+        if (!out->dtype)
+            *out = (fr_value){.kind = FR_OPAQUE, .as.object = object};
         return TS_OK;
     case TS_OBJ_FUNC:
         return value_function(f, o->x, out);
