@@ -14,9 +14,13 @@ def table() -> str:
     text = SOURCE.read_text()
     rows = re.findall(r'^TS_AST\((\w+),\s*"(\w*)",\s*"([\w ]*)"\)', text, re.M)
     operators = re.findall(r"^TS_AST_OPERATOR\((\w+)\)", text, re.M)
-    lines = ["# SPDX-License-Identifier: Apache-2.0",
-             '"""Node kinds of the packed AST; written by tools/gen_ast.py from src/front/ast.def."""', "",
-             "# kind: (number, ((attribute, field letter), ...))", "NODES = {"]
+    lines = [
+        "# SPDX-License-Identifier: Apache-2.0",
+        '"""Node kinds of the packed AST; written by tools/gen_ast.py from src/front/ast.def."""',
+        "",
+        "# kind: (number, ((attribute, field letter), ...))",
+        "NODES = {",
+    ]
     for number, (kind, letters, names) in enumerate(rows, 1):
         fields = ", ".join(f'("{n}", "{c}")' for n, c in zip(names.split(), letters, strict=True))
         lines.append(f'    "{kind}": ({number}, ({fields}{"," if len(letters) == 1 else ""})),')

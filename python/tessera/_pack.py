@@ -142,17 +142,28 @@ def source_of(fn: FunctionType) -> tuple[Any, int, str]:
     try:
         node, shift = _parse_block(lines, first, last)
     except SyntaxError as exc:
-        raise _not_available(fn, f"'{code.co_filename}' changed since it was imported ({exc.msg})") from None
+        raise _not_available(
+            fn, f"'{code.co_filename}' changed since it was imported ({exc.msg})"
+        ) from None
     if not isinstance(node, _ast.FunctionDef) or node.name != code.co_name:
-        raise _not_available(fn, f"line {code.co_firstlineno} of '{code.co_filename}' holds something else now")
+        raise _not_available(
+            fn, f"line {code.co_firstlineno} of '{code.co_filename}' holds something else now"
+        )
     return node, shift, "".join(lines[first : (node.end_lineno or 1) + shift])
 
 
 def _lambda_of(fn: FunctionType, lines: list[str]) -> tuple[Any, int, str]:
     tree = compile("".join(lines), "<kernel>", "exec", _PY_CF_ONLY_AST, dont_inherit=True)
-    found = [node for node in _walk(tree) if isinstance(node, _ast.Lambda) and _is_lambda(node, fn.__code__)]
+    found = [
+        node
+        for node in _walk(tree)
+        if isinstance(node, _ast.Lambda) and _is_lambda(node, fn.__code__)
+    ]
     if len(found) != 1:
-        raise _not_available(fn, f"{len(found)} lambdas fit line {fn.__code__.co_firstlineno}; give it a name with def")
+        raise _not_available(
+            fn,
+            f"{len(found)} lambdas fit line {fn.__code__.co_firstlineno}; give it a name with def",
+        )
     first = fn.__code__.co_firstlineno - 1
     return found[0], 0, "".join(lines[first : found[0].end_lineno])
 
@@ -255,7 +266,9 @@ class _Packer:
                 return self.add(*self.number(INT, obj))
             return self.add(BIGINT, self.text(hex(obj)))
         if kind is float:
-            return self.add(*self.number(FLOAT, int.from_bytes(array("d", [obj]).tobytes(), "little")))
+            return self.add(
+                *self.number(FLOAT, int.from_bytes(array("d", [obj]).tobytes(), "little"))
+            )
         if kind is str:
             return self.add(STR, self.text(obj))
         dtype = _dtype_name(obj)
@@ -293,15 +306,23 @@ class _Packer:
     def make_instance(self, obj: Any) -> int:
         kind = type(obj)
         if hasattr(kind, "__members__") and hasattr(obj, "value"):
-            return self.add(ENUM, self.text(kind.__name__), self.text(str(obj.name)), self.object(obj.value))
-        if kind.__module__.partition(".")[0] in _FOREIGN and hasattr(obj, "item") and getattr(obj, "shape", 0) == ():
+            return self.add(
+                ENUM, self.text(kind.__name__), self.text(str(obj.name)), self.object(obj.value)
+            )
+        if (
+            kind.__module__.partition(".")[0] in _FOREIGN
+            and hasattr(obj, "item")
+            and getattr(obj, "shape", 0) == ()
+        ):
             dtype = _dtype_name(obj.dtype)
             if dtype is not None:
                 return self.add(TYPED, self.text(dtype), self.object(obj.item()))
         if isinstance(obj, int):
             return self.object(int(obj))
         name = getattr(obj, "__qualname__", "")
-        what = f"{kind.__module__}.{kind.__qualname__}" + (f" '{name}'" if isinstance(name, str) and name else "")
+        what = f"{kind.__module__}.{kind.__qualname__}" + (
+            f" '{name}'" if isinstance(name, str) and name else ""
+        )
         return self.add(OPAQUE, self.text(what.removeprefix("builtins.")))
 
     def with_attributes(self, kind: int, name: str) -> int:
@@ -353,7 +374,16 @@ class _Packer:
         for text in self.strings:
             offsets.append(len(blob))
             blob += text.encode("utf-8", "surrogateescape") + b"\0"
-        head = [MAGIC, VERSION, len(offsets), self.n_nodes, len(self.lists), len(self.objects), len(self.functions), len(blob)]
+        head = [
+            MAGIC,
+            VERSION,
+            len(offsets),
+            self.n_nodes,
+            len(self.lists),
+            len(self.objects),
+            len(self.functions),
+            len(blob),
+        ]
         words = array("I", head)
         words.extend(offsets)
         words.extend(self.nodes)
@@ -398,7 +428,11 @@ class _Walker:
             return self.lookup(node.id)
         if isinstance(node, _ast.Attribute):
             known, value = self.host(node.value)
-            if known and (isinstance(value, ModuleType) or isinstance(value, type)) and hasattr(value, node.attr):
+            if (
+                known
+                and (isinstance(value, ModuleType) or isinstance(value, type))
+                and hasattr(value, node.attr)
+            ):
                 return True, getattr(value, node.attr)
         return False, None
 
@@ -423,14 +457,21 @@ class _Walker:
                     self.free[node.id] = self.packer.object(value)
         elif kind is _ast.Attribute:
             self.resolve_attribute(node.value, node.attr)
-        elif kind is _ast.Call and len(node.args) > 1 and isinstance(node.func, _ast.Name) and node.func.id == "getattr":
+        elif (
+            kind is _ast.Call
+            and len(node.args) > 1
+            and isinstance(node.func, _ast.Name)
+            and node.func.id == "getattr"
+        ):
             if isinstance(node.args[1], _ast.Constant) and isinstance(node.args[1].value, str):
                 self.resolve_attribute(node.args[0], node.args[1].value)
         elif kind is _ast.FunctionDef or kind is _ast.Lambda:
             return self.function(node, plan)
         elif kind is _ast.GeneratorExp:
             return self.generator(node, plan)
-        return self.emit(plan[0], node, [self.field(letter, getattr(node, name)) for name, letter in plan[1]])
+        return self.emit(
+            plan[0], node, [self.field(letter, getattr(node, name)) for name, letter in plan[1]]
+        )
 
     def field(self, letter: str, value: Any) -> int:
         if letter == "n":
@@ -457,7 +498,11 @@ class _Walker:
 
     def function(self, node: Any, plan: Any) -> int:
         outer = bool(self.local)
-        decorators = [self.node(item) for item in node.decorator_list] if outer and hasattr(node, "decorator_list") else []
+        decorators = (
+            [self.node(item) for item in node.decorator_list]
+            if outer and hasattr(node, "decorator_list")
+            else []
+        )
         defaults = self.nested_defaults(node.args) if outer else {}
         self.local.append(_bound_names(node))
         args = self.arguments(node.args, defaults)
@@ -465,7 +510,9 @@ class _Walker:
         self.local.pop()
         if isinstance(node, _ast.Lambda):
             return self.emit(plan[0], node, [args, body])
-        return self.emit(plan[0], node, [self.packer.text(node.name), args, body, self.packer.list(decorators)])
+        return self.emit(
+            plan[0], node, [self.packer.text(node.name), args, body, self.packer.list(decorators)]
+        )
 
     def nested_defaults(self, args: Any) -> dict[str, int]:
         positional = [*args.posonlyargs, *args.args]
@@ -481,11 +528,16 @@ class _Walker:
         rows += [(4, args.kwarg)] if args.kwarg else []
         number = NODES["arg"][0]
         return self.packer.list(
-            [self.emit(number, a, [self.packer.text(a.arg), kind, defaults.get(a.arg, 0)]) for kind, a in rows]
+            [
+                self.emit(number, a, [self.packer.text(a.arg), kind, defaults.get(a.arg, 0)])
+                for kind, a in rows
+            ]
         )
 
     def generator(self, node: Any, plan: Any) -> int:
-        self.local.append({n.id for g in node.generators for n in _walk(g.target) if isinstance(n, _ast.Name)})
+        self.local.append(
+            {n.id for g in node.generators for n in _walk(g.target) if isinstance(n, _ast.Name)}
+        )
         generators = self.field("l", node.generators)
         element = self.node(node.elt)
         self.local.pop()
@@ -495,7 +547,11 @@ class _Walker:
 def _bound_names(node: Any) -> set[str]:
     """Names that a function binds: parameters, assigned names, nested functions."""
     a = node.args
-    names = {arg.arg for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg) if arg is not None}
+    names = {
+        arg.arg
+        for arg in (*a.posonlyargs, *a.args, *a.kwonlyargs, a.vararg, a.kwarg)
+        if arg is not None
+    }
     stack = list(node.body) if isinstance(node.body, list) else []
     while stack:
         item = stack.pop()

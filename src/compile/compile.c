@@ -122,7 +122,11 @@ ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, si
     }
     if (status == TS_OK) { /* shrink, so that the caller can free by the length it knows */
         *out = text.alloc->resize(text.alloc->user, text.at, text.cap, text.n + 1);
-        *n = text.n;
+        *n = *out ? text.n : 0;
+        if (!*out) {
+            ts_text_deinit(&text);
+            status = ts_fail(err, TS_NOMEM, "out of memory while printing");
+        }
     } else {
         ts_text_deinit(&text);
     }

@@ -9,13 +9,14 @@
 
 static ts_status interpret_module(const ts_module *module, const ts_interpret *run, ts_error *err)
 {
-    ts_eval_env env = {.print = run->print, .print_user = run->print_user, .max_steps = run->max_steps};
+    ts_eval_env env = {
+        .print = run->print, .print_user = run->print_user, .max_steps = run->max_steps};
     TS_TRY(ts_verify_module(module, err));
     return ts_eval_grid(module->fns.at[0], run->params, run->n_params, run->grid, &env, err);
 }
 
-ts_status ts_interpret_pack(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
-                            const ts_interpret *run, ts_error *err)
+ts_status ts_interpret_pack(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
+                            const ts_hints *hints, const ts_interpret *run, ts_error *err)
 {
     ts_arena arena;
     ts_module *module = NULL;

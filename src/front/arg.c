@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arguments of operations: each function takes the i-th one as a certain kind, or says what was found
- * and what is wanted, with the caret under that argument. Part of the front end (lower.h).
+ * Arguments of operations: each function takes the i-th one as a certain kind, or says what was
+ * found and what is wanted, with the caret under that argument. Part of the front end (lower.h).
  */
 #include "front/lower.h"
 
 ts_status fr_arg_error(fr *f, const fr_call *c, uint32_t i, const char *wanted)
 {
-    return fr_error(f, c->at[i], TS_TILETYPE, "%s(): '%s' must be %s\n  found: %s", c->op->name, fr_arg_name(f, c, i), wanted,
-                    fr_say(f, &c->arg[i]));
+    return fr_error(f, c->at[i], TS_TILETYPE, "%s(): '%s' must be %s\n  found: %s", c->op->name,
+                    fr_arg_name(f, c, i), wanted, fr_say(f, &c->arg[i]));
 }
 
 static ts_status arg_not_constant(fr *f, const fr_call *c, uint32_t i, const char *wanted)
 {
     const fr_value *v = &c->arg[i];
     if (v->kind == FR_TILE)
-        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): '%s' must be %s known at compile time\n  found: %s, computed while the kernel runs\n"
-                        "  help: annotate the kernel's parameter with ct.Constant[int], or use a literal",
-                        c->op->name, fr_arg_name(f, c, i), wanted, fr_say(f, v));
+        return fr_error(
+            f, c->at[i], TS_TILETYPE,
+            "%s(): '%s' must be %s known at compile time\n  found: %s, computed while the kernel "
+            "runs\n"
+            "  help: annotate the kernel's parameter with ct.Constant[int], or use a literal",
+            c->op->name, fr_arg_name(f, c, i), wanted, fr_say(f, v));
     return fr_arg_error(f, c, i, wanted);
 }
 
@@ -54,7 +57,8 @@ ts_status fr_arg_dtype(fr *f, const fr_call *c, uint32_t i, ts_dtype *out)
     return fr_arg_error(f, c, i, "a dtype, such as ct.float32");
 }
 
-ts_status fr_arg_enum(fr *f, const fr_call *c, uint32_t i, const char *cls, const char *const *members, uint32_t *out)
+ts_status fr_arg_enum(fr *f, const fr_call *c, uint32_t i, const char *cls,
+                      const char *const *members, uint32_t *out)
 {
     *out = 0;
     if (!fr_given(c, i))
@@ -69,7 +73,8 @@ ts_status fr_arg_enum(fr *f, const fr_call *c, uint32_t i, const char *cls, cons
             *out = m;
             return TS_OK;
         }
-    return fr_error(f, c->at[i], TS_TILETYPE, "%s() does not take %s.%s", c->op->name, cls, fr_string(f, o->y));
+    return fr_error(f, c->at[i], TS_TILETYPE, "%s() does not take %s.%s", c->op->name, cls,
+                    fr_string(f, o->y));
 }
 
 ts_status fr_arg_shape(fr *f, const fr_call *c, uint32_t i, fr_shape *out)
@@ -84,7 +89,8 @@ ts_status fr_arg_shape(fr *f, const fr_call *c, uint32_t i, fr_shape *out)
         return fr_arg_error(f, c, i, "a tuple of integers");
     }
     if (n > TS_MAX_RANK)
-        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): a shape of %u dimensions; the limit is %d", c->op->name, n, TS_MAX_RANK);
+        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): a shape of %u dimensions; the limit is %d",
+                        c->op->name, n, TS_MAX_RANK);
     *out = (fr_shape){.rank = n};
     for (uint32_t d = 0; d < n; d++) {
         if (!fr_is_int(&items[d], &out->dims[d])) {
@@ -93,12 +99,16 @@ ts_status fr_arg_shape(fr *f, const fr_call *c, uint32_t i, fr_shape *out)
             return arg_not_constant(f, &one, i, fr_textf(f, "a tuple of integers (item %u)", d));
         }
         if (!ts_is_pow2(out->dims[d]))
-            return fr_error(f, c->at[i], TS_TILETYPE, "%s(): dimension %u of '%s' is %lld, which is not a power of two\n"
-                            "  help: use the next power of two; loads pad and stores drop what lies outside the array",
+            return fr_error(f, c->at[i], TS_TILETYPE,
+                            "%s(): dimension %u of '%s' is %lld, which is not a power of two\n"
+                            "  help: use the next power of two; loads pad and stores drop what "
+                            "lies outside the array",
                             c->op->name, d, fr_arg_name(f, c, i), (long long)out->dims[d]);
         total *= TS_MIN(out->dims[d], (int64_t)1 << 30);
         if (total > 1 << 24)
-            return fr_error(f, c->at[i], TS_TILETYPE, "%s(): a tile of shape %s has more than 16777216 elements", c->op->name, fr_say_shape(f, out));
+            return fr_error(f, c->at[i], TS_TILETYPE,
+                            "%s(): a tile of shape %s has more than 16777216 elements", c->op->name,
+                            fr_say_shape(f, out));
     }
     return TS_OK;
 }
@@ -108,7 +118,8 @@ ts_status fr_arg_axis(fr *f, const fr_call *c, uint32_t i, uint32_t rank, uint32
     int64_t axis;
     TS_TRY(fr_arg_int(f, c, i, &axis));
     if (axis < -(int64_t)rank || axis >= (int64_t)rank)
-        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): axis %lld is out of range for rank %u", c->op->name, (long long)axis, rank);
+        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): axis %lld is out of range for rank %u",
+                        c->op->name, (long long)axis, rank);
     *out = (uint32_t)(axis < 0 ? axis + rank : axis);
     return TS_OK;
 }
@@ -116,8 +127,11 @@ ts_status fr_arg_axis(fr *f, const fr_call *c, uint32_t i, uint32_t rank, uint32
 ts_status fr_arg_tile(fr *f, const fr_call *c, uint32_t i, fr_value *out)
 {
     if (c->arg[i].kind == FR_ARRAY)
-        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): '%s' must be a tile\n  found: %s\n  help: arrays are in memory; read a tile of one "
-                        "with ct.load or ct.gather", c->op->name, fr_arg_name(f, c, i), fr_say(f, &c->arg[i]));
+        return fr_error(f, c->at[i], TS_TILETYPE,
+                        "%s(): '%s' must be a tile\n  found: %s\n  help: arrays are in memory; "
+                        "read a tile of one "
+                        "with ct.load or ct.gather",
+                        c->op->name, fr_arg_name(f, c, i), fr_say(f, &c->arg[i]));
     if (c->arg[i].kind != FR_TILE && c->arg[i].kind != FR_NUMBER)
         return fr_arg_error(f, c, i, "a tile or a number");
     return fr_as_tile(f, &c->arg[i], out);
@@ -131,11 +145,13 @@ ts_status fr_arg_array(fr *f, const fr_call *c, uint32_t i, fr_array **out)
     return TS_OK;
 }
 
-/* rounding_mode and flush_to_zero as ARITH bits. `allowed` has bit (1 << ts_round) for each mode; APPROX,
- * FULL and flushing are for float32 only. TS_NO: the operation lacks that argument. */
-ts_status fr_arg_attr(fr *f, const fr_call *c, uint32_t round, uint32_t ftz, uint32_t allowed, ts_dtype dtype, uint32_t *out)
+/* rounding_mode and flush_to_zero as ARITH bits. `allowed` has bit (1 << ts_round) for each mode;
+ * APPROX, FULL and flushing are for float32 only. TS_NO: the operation lacks that argument. */
+ts_status fr_arg_attr(fr *f, const fr_call *c, uint32_t round, uint32_t ftz, uint32_t allowed,
+                      ts_dtype dtype, uint32_t *out)
 {
-    static const char *const modes[] = {"RN", "RZ", "RM", "RP", "APPROX", "FULL", "RZI", "RA", NULL};
+    static const char *const modes[] = {"RN",   "RZ",  "RM", "RP", "APPROX",
+                                        "FULL", "RZI", "RA", NULL};
     uint32_t mode = TS_RN;
     bool flush = false;
     if (round != TS_NO)
@@ -144,14 +160,20 @@ ts_status fr_arg_attr(fr *f, const fr_call *c, uint32_t round, uint32_t ftz, uin
         TS_TRY(fr_arg_flag(f, c, ftz, false, &flush));
     if (round != TS_NO && fr_given(c, round)) {
         if (!(allowed >> mode & 1))
-            return fr_error(f, c->at[round], TS_TILETYPE, "%s() does not take RoundingMode.%s", c->op->name, modes[mode]);
+            return fr_error(f, c->at[round], TS_TILETYPE, "%s() does not take RoundingMode.%s",
+                            c->op->name, modes[mode]);
         if (!fr_dtype_is_float(dtype))
-            return fr_error(f, c->at[round], TS_TILETYPE, "%s(): rounding_mode is for floats, found %s", c->op->name, ts_dtype_name(dtype));
+            return fr_error(f, c->at[round], TS_TILETYPE,
+                            "%s(): rounding_mode is for floats, found %s", c->op->name,
+                            ts_dtype_name(dtype));
         if ((mode == TS_APPROX || mode == TS_FULL) && dtype != TS_DTYPE_float32)
-            return fr_error(f, c->at[round], TS_TILETYPE, "%s(): RoundingMode.%s is for float32, found %s", c->op->name, modes[mode], ts_dtype_name(dtype));
+            return fr_error(f, c->at[round], TS_TILETYPE,
+                            "%s(): RoundingMode.%s is for float32, found %s", c->op->name,
+                            modes[mode], ts_dtype_name(dtype));
     }
     if (flush && dtype != TS_DTYPE_float32)
-        return fr_error(f, c->at[ftz], TS_TILETYPE, "%s(): flush_to_zero is for float32, found %s", c->op->name, ts_dtype_name(dtype));
+        return fr_error(f, c->at[ftz], TS_TILETYPE, "%s(): flush_to_zero is for float32, found %s",
+                        c->op->name, ts_dtype_name(dtype));
     *out = mode | (flush ? TS_A_FTZ : 0);
     return TS_OK;
 }

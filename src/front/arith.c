@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operators: folded when both sides are numbers, IR otherwise. Meaning is Python's: // floors, % has
- * the sign of the divisor, / of integers is float32, != of NaN is true. Part of the front end (lower.h).
+ * Operators: folded when both sides are numbers, IR otherwise. Meaning is Python's: // floors, %
+ * has the sign of the divisor, / of integers is float32, != of NaN is true. Part of the front end
+ * (lower.h).
  */
 #include "front/lower.h"
 #include <math.h>
@@ -46,19 +47,22 @@ const char *fr_operator_sign(ts_operator op)
     return arith_rows[op].sign ? arith_rows[op].sign : "?";
 }
 
-static ts_status arith_bad(fr *f, ts_operator op, const fr_value *x, const fr_value *y, const char *help)
+static ts_status arith_bad(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
+                           const char *help)
 {
     bool array = x->kind == FR_ARRAY || (y && y->kind == FR_ARRAY);
     if (array)
         help = "arrays are in memory; read a tile of one with ct.load or ct.gather";
     if (!y)
-        return fr_error(f, 0, TS_TILETYPE, "cannot %s %s with '%s'%s%s", arith_rows[op].verb, fr_say(f, x),
-                        fr_operator_sign(op), help ? "\n  help: " : "", help ? help : "");
-    return fr_error(f, 0, TS_TILETYPE, "cannot %s %s and %s with '%s'%s%s", arith_rows[op].verb, fr_say(f, x),
-                    fr_say(f, y), fr_operator_sign(op), help ? "\n  help: " : "", help ? help : "");
+        return fr_error(f, 0, TS_TILETYPE, "cannot %s %s with '%s'%s%s", arith_rows[op].verb,
+                        fr_say(f, x), fr_operator_sign(op), help ? "\n  help: " : "",
+                        help ? help : "");
+    return fr_error(f, 0, TS_TILETYPE, "cannot %s %s and %s with '%s'%s%s", arith_rows[op].verb,
+                    fr_say(f, x), fr_say(f, y), fr_operator_sign(op), help ? "\n  help: " : "",
+                    help ? help : "");
 }
 
-/* ---- folding ------------------------------------------------------------------------------------*/
+/* ---- folding ------------------------------------------------------------------------- */
 
 static bool arith_int_pow(fr_int x, fr_int n, fr_int *out)
 {
@@ -150,7 +154,8 @@ static bool arith_divides(ts_operator op)
 }
 
 /* Both loose: as Python computes. */
-static ts_status arith_fold_loose(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
+static ts_status arith_fold_loose(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
+                                  fr_value *out)
 {
     bool real = x->cat == FR_FLOAT || y->cat == FR_FLOAT || op == TS_OPERATOR_Div ||
                 (op == TS_OPERATOR_Pow && y->as.i < 0);
@@ -164,16 +169,18 @@ static ts_status arith_fold_loose(fr *f, ts_operator op, const fr_value *x, cons
     }
     fr_int z = 0;
     if (!arith_fold_int(op, x->as.i, y->as.i, &z))
-        return fr_error(f, 0, TS_TILEVALUE, "%s %s %s is not an integer of at most 126 bits", fr_say(f, x),
-                        fr_operator_sign(op), fr_say(f, y));
+        return fr_error(f, 0, TS_TILEVALUE, "%s %s %s is not an integer of at most 126 bits",
+                        fr_say(f, x), fr_operator_sign(op), fr_say(f, y));
     *out = fr_number(z);
-    if (x->cat == FR_BOOL && y->cat == FR_BOOL && op >= TS_OPERATOR_BitOr && op <= TS_OPERATOR_BitAnd)
+    if (x->cat == FR_BOOL && y->cat == FR_BOOL && op >= TS_OPERATOR_BitOr &&
+        op <= TS_OPERATOR_BitAnd)
         *out = fr_bool(z != 0);
     return TS_OK;
 }
 
 /* One side typed: computed in the common dtype. */
-static ts_status arith_fold_strict(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
+static ts_status arith_fold_strict(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
+                                   fr_value *out)
 {
     ts_dtype dtype;
     TS_TRY(fr_common_dtype(f, "constant", x, y, &dtype));
@@ -181,7 +188,8 @@ static ts_status arith_fold_strict(fr *f, ts_operator op, const fr_value *x, con
         dtype = TS_DTYPE_float32;
     fr_value a = *x, b = *y;
     bool real = fr_dtype_cat(dtype) == FR_FLOAT;
-    if ((real && arith_is_bitwise(op)) || fr_dtype_is_restricted(dtype) || (dtype == TS_DTYPE_bool_ && !arith_is_bitwise(op)))
+    if ((real && arith_is_bitwise(op)) || fr_dtype_is_restricted(dtype) ||
+        (dtype == TS_DTYPE_bool_ && !arith_is_bitwise(op)))
         return arith_bad(f, op, x, y, NULL);
     if (arith_divides(op) && !real && fr_as_double(y) == 0)
         return fr_error(f, 0, TS_TILEVALUE, "division of a constant by zero");
@@ -205,12 +213,13 @@ ts_status fr_fold_binary(fr *f, ts_operator op, const fr_value *x, const fr_valu
     return arith_fold_strict(f, op, x, y, out);
 }
 
-/* ---- tiles ---------------------------------------------------------------------------------------*/
+/* ---- tiles --------------------------------------------------------------------------- */
 
 static ts_status arith_restricted(fr *f, ts_operator op, const fr_value *x)
 {
     return fr_error(f, 0, TS_TILETYPE,
-                    "'%s' is not defined for %s: it is a storage type\n  help: convert to float16 or float32 with ct.astype first",
+                    "'%s' is not defined for %s: it is a storage type\n  help: convert to float16 "
+                    "or float32 with ct.astype first",
                     fr_operator_sign(op), fr_say(f, x));
 }
 
@@ -227,7 +236,8 @@ static ts_val arith_mod(fr *f, ts_val x, ts_val y, ts_dtype dtype)
     int64_t c;
     if (fr_dtype_is_float(dtype)) {
         ts_val r = ts_op2(b, TS_OP_remf, x, y, 0), zero = arith_zero(f, r);
-        ts_val differs = ts_op2(b, TS_OP_xori, ts_cmp(b, TS_OP_cmpf, TS_LT, r, zero, 0), ts_cmp(b, TS_OP_cmpf, TS_LT, y, zero, 0), 0);
+        ts_val differs = ts_op2(b, TS_OP_xori, ts_cmp(b, TS_OP_cmpf, TS_LT, r, zero, 0),
+                                ts_cmp(b, TS_OP_cmpf, TS_LT, y, zero, 0), 0);
         ts_val fix = ts_op2(b, TS_OP_andi, differs, ts_cmp(b, TS_OP_cmpf, TS_NE, r, zero, 0), 0);
         return ts_select(b, fix, ts_op2(b, TS_OP_addf, r, y, 0), r);
     }
@@ -242,7 +252,8 @@ static ts_val arith_mod(fr *f, ts_val x, ts_val y, ts_dtype dtype)
     return ts_select(b, fix, ts_op2(b, TS_OP_addi, r, y, 0), r);
 }
 
-static ts_status arith_typed(fr *f, ts_operator op, ts_dtype dtype, ts_val x, ts_val y, uint32_t attr, fr_value *out)
+static ts_status arith_typed(fr *f, ts_operator op, ts_dtype dtype, ts_val x, ts_val y,
+                             uint32_t attr, fr_value *out)
 {
     bool real = fr_dtype_is_float(dtype);
     uint32_t sign = fr_dtype_is_signed(dtype) ? 0 : TS_A_UNSIGNED;
@@ -254,7 +265,10 @@ static ts_status arith_typed(fr *f, ts_operator op, ts_dtype dtype, ts_val x, ts
                  : ts_op2(&f->b, TS_OP_divi, x, y, sign ? sign | TS_RZ : TS_RM);
     } else {
         bool by_sign = op == TS_OPERATOR_RShift;
-        v = ts_op2(&f->b, real ? arith_rows[op].f : arith_rows[op].i, x, y, real ? attr : by_sign ? sign : 0);
+        v = ts_op2(&f->b, real ? arith_rows[op].f : arith_rows[op].i, x, y,
+                   real      ? attr
+                   : by_sign ? sign
+                             : 0);
     }
     *out = fr_tile(dtype, v);
     return TS_OK;
@@ -265,7 +279,8 @@ static ts_status arith_bits(fr *f, ts_operator op, fr_value x, fr_value y, fr_va
 {
     ts_dtype dtype = (ts_dtype)(x.dtype ? x.dtype : y.dtype);
     if (x.dtype && y.dtype && x.dtype != y.dtype)
-        return arith_bad(f, op, &x, &y, "both sides must have the same dtype; convert one with ct.astype");
+        return arith_bad(f, op, &x, &y,
+                         "both sides must have the same dtype; convert one with ct.astype");
     if (fr_dtype_cat(dtype) == FR_FLOAT || (x.kind == FR_NUMBER && x.cat > fr_dtype_cat(dtype)) ||
         (y.kind == FR_NUMBER && y.cat > fr_dtype_cat(dtype)))
         return arith_bad(f, op, &x, &y, "bit operations take integers or bools of one dtype");
@@ -273,7 +288,8 @@ static ts_status arith_bits(fr *f, ts_operator op, fr_value x, fr_value y, fr_va
     return arith_typed(f, op, dtype, x.as.v, y.as.v, 0, out);
 }
 
-static ts_status arith_small_power(fr *f, const fr_value *x, int64_t n, uint32_t attr, fr_value *out)
+static ts_status arith_small_power(fr *f, const fr_value *x, int64_t n, uint32_t attr,
+                                   fr_value *out)
 {
     fr_value square = *x, result = *x;
     if (n == 0) {
@@ -286,13 +302,15 @@ static ts_status arith_small_power(fr *f, const fr_value *x, int64_t n, uint32_t
     for (; n; n >>= 1) {
         if (n & 1) {
             if (started)
-                TS_TRY(fr_binary(f, TS_OPERATOR_Mult, &result, &square, (fr_options){attr, false}, &result));
+                TS_TRY(fr_binary(f, TS_OPERATOR_Mult, &result, &square, (fr_options){attr, false},
+                                 &result));
             else
                 result = square;
             started = true;
         }
         if (n > 1)
-            TS_TRY(fr_binary(f, TS_OPERATOR_Mult, &square, &square, (fr_options){attr, false}, &square));
+            TS_TRY(fr_binary(f, TS_OPERATOR_Mult, &square, &square, (fr_options){attr, false},
+                             &square));
     }
     *out = result;
     return TS_OK;
@@ -302,9 +320,11 @@ static ts_status arith_pow(fr *f, fr_value x, fr_value y, fr_options options, fr
 {
     int64_t n;
     bool whole = fr_is_int(&y, &n) && !y.dtype;
-    if (x.kind == FR_TILE && whole && x.dtype != TS_DTYPE_bool_ && n >= 0 && (n <= 4 || fr_dtype_is_int((ts_dtype)x.dtype)) && n < 64)
+    if (x.kind == FR_TILE && whole && x.dtype != TS_DTYPE_bool_ && n >= 0 &&
+        (n <= 4 || fr_dtype_is_int((ts_dtype)x.dtype)) && n < 64)
         return arith_small_power(f, &x, n, options.attr, out);
-    if (x.kind == FR_TILE && fr_dtype_is_float((ts_dtype)x.dtype) && (whole || (y.kind == FR_TILE && y.dtype == TS_DTYPE_int32))) {
+    if (x.kind == FR_TILE && fr_dtype_is_float((ts_dtype)x.dtype) &&
+        (whole || (y.kind == FR_TILE && y.dtype == TS_DTYPE_int32))) {
         fr_shape a = fr_shape_of(f, &x), b = fr_shape_of(f, &y), shape;
         TS_TRY(fr_to_tile(f, &y, TS_DTYPE_int32, &y));
         TS_TRY(fr_broadcast_shapes(f, &a, &b, &shape));
@@ -316,12 +336,15 @@ static ts_status arith_pow(fr *f, fr_value x, fr_value y, fr_options options, fr
     ts_dtype dtype;
     TS_TRY(fr_common_dtype(f, "**", &x, &y, &dtype));
     if (!fr_dtype_is_float(dtype))
-        return arith_bad(f, TS_OPERATOR_Pow, &x, &y, "integer powers need a constant exponent from 0 to 63; convert the base to float32 otherwise");
+        return arith_bad(f, TS_OPERATOR_Pow, &x, &y,
+                         "integer powers need a constant exponent from 0 to 63; convert the base "
+                         "to float32 otherwise");
     TS_TRY(fr_unify(f, "**", &x, &y));
     return arith_typed(f, TS_OPERATOR_Pow, dtype, x.as.v, y.as.v, 0, out);
 }
 
-static ts_status arith_tiles(fr *f, ts_operator op, fr_value x, fr_value y, fr_options options, fr_value *out)
+static ts_status arith_tiles(fr *f, ts_operator op, fr_value x, fr_value y, fr_options options,
+                             fr_value *out)
 {
     ts_dtype dtype;
     if (op >= TS_OPERATOR_BitOr && op <= TS_OPERATOR_BitAnd)
@@ -342,9 +365,11 @@ static ts_status arith_tiles(fr *f, ts_operator op, fr_value x, fr_value y, fr_o
         dtype = TS_DTYPE_float32;
     }
     if (options.attr & TS_A_FTZ && dtype != TS_DTYPE_float32)
-        return fr_error(f, 0, TS_TILETYPE, "flush_to_zero is for float32, found %s", ts_dtype_name(dtype));
+        return fr_error(f, 0, TS_TILETYPE, "flush_to_zero is for float32, found %s",
+                        ts_dtype_name(dtype));
     if (options.has_round && !fr_dtype_is_float(dtype))
-        return fr_error(f, 0, TS_TILETYPE, "rounding_mode is for floats, found %s", ts_dtype_name(dtype));
+        return fr_error(f, 0, TS_TILETYPE, "rounding_mode is for floats, found %s",
+                        ts_dtype_name(dtype));
     return arith_typed(f, op, dtype, x.as.v, y.as.v, options.attr, out);
 }
 
@@ -353,7 +378,8 @@ static bool arith_is_numeric(const fr_value *v)
     return v->kind == FR_NUMBER || v->kind == FR_TILE;
 }
 
-static ts_status arith_join(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
+static ts_status arith_join(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
+                            fr_value *out)
 {
     if (x->kind == FR_STR && y->kind == FR_STR && op == TS_OPERATOR_Add) {
         *out = fr_text(fr_textf(f, "%s%s", x->as.text, y->as.text));
@@ -370,7 +396,8 @@ static ts_status arith_join(fr *f, ts_operator op, const fr_value *x, const fr_v
     return arith_bad(f, op, x, y, NULL);
 }
 
-ts_status fr_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_options options, fr_value *out)
+ts_status fr_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_options options,
+                    fr_value *out)
 {
     if (!arith_is_numeric(x) || !arith_is_numeric(y))
         return arith_join(f, op, x, y, out);
@@ -381,7 +408,7 @@ ts_status fr_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
     return arith_tiles(f, op, *x, *y, options, out);
 }
 
-/* ---- unary ----------------------------------------------------------------------------------------*/
+/* ---- unary --------------------------------------------------------------------------- */
 
 static ts_status arith_unary_number(fr *f, ts_operator op, const fr_value *x, fr_value *out)
 {
@@ -407,7 +434,8 @@ static ts_status arith_unary_number(fr *f, ts_operator op, const fr_value *x, fr
         out->dtype = x->dtype ? TS_DTYPE_int32 : 0;
         return TS_OK;
     }
-    return fr_fold_binary(f, op == TS_OPERATOR_USub ? TS_OPERATOR_Sub : TS_OPERATOR_Add, &zero, x, out);
+    return fr_fold_binary(f, op == TS_OPERATOR_USub ? TS_OPERATOR_Sub : TS_OPERATOR_Add, &zero, x,
+                          out);
 }
 
 static ts_status arith_unary_tile(fr *f, ts_operator op, fr_value x, fr_value *out)
@@ -419,7 +447,8 @@ static ts_status arith_unary_tile(fr *f, ts_operator op, fr_value x, fr_value *o
     if (op == TS_OPERATOR_Invert) {
         if (fr_dtype_is_float(dtype))
             return arith_bad(f, op, &x, NULL, "only integers and bools have bits");
-        *out = fr_tile(dtype, ts_op2(&f->b, TS_OP_xori, x.as.v, ts_int(&f->b, type, dtype == TS_DTYPE_bool_ ? 1 : -1), 0));
+        *out = fr_tile(dtype, ts_op2(&f->b, TS_OP_xori, x.as.v,
+                                     ts_int(&f->b, type, dtype == TS_DTYPE_bool_ ? 1 : -1), 0));
         return TS_OK;
     }
     if (dtype == TS_DTYPE_bool_) {
@@ -437,7 +466,9 @@ static ts_status arith_not(fr *f, const fr_value *x, fr_value *out)
     bool known, truth;
     ts_val cond;
     TS_TRY(fr_condition(f, 0, x, &known, &truth, &cond));
-    *out = known ? fr_bool(!truth) : fr_tile(TS_DTYPE_bool_, ts_op2(&f->b, TS_OP_xori, cond, ts_int(&f->b, TS_T_i1, 1), 0));
+    *out = known ? fr_bool(!truth)
+                 : fr_tile(TS_DTYPE_bool_,
+                           ts_op2(&f->b, TS_OP_xori, cond, ts_int(&f->b, TS_T_i1, 1), 0));
     return TS_OK;
 }
 
@@ -452,7 +483,7 @@ ts_status fr_unary(fr *f, ts_operator op, const fr_value *x, fr_value *out)
     return arith_bad(f, op, x, NULL, NULL);
 }
 
-/* ---- comparison --------------------------------------------------------------------------------------*/
+/* ---- comparison ---------------------------------------------------------------------- */
 
 static bool arith_holds(ts_operator op, int order)
 {
@@ -493,12 +524,14 @@ static ts_status arith_compare_tiles(fr *f, ts_operator op, fr_value x, fr_value
     if (fr_dtype_is_float(dtype))
         v = ts_cmp(&f->b, TS_OP_cmpf, pred, x.as.v, y.as.v, pred == TS_NE ? TS_A_UNORDERED : 0);
     else
-        v = ts_cmp(&f->b, TS_OP_cmpi, pred, x.as.v, y.as.v, fr_dtype_is_signed(dtype) ? 0 : TS_A_UNSIGNED);
+        v = ts_cmp(&f->b, TS_OP_cmpi, pred, x.as.v, y.as.v,
+                   fr_dtype_is_signed(dtype) ? 0 : TS_A_UNSIGNED);
     *out = fr_tile(TS_DTYPE_bool_, v);
     return TS_OK;
 }
 
-static ts_status arith_contains(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
+static ts_status arith_contains(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
+                                fr_value *out)
 {
     if (y->kind != FR_TUPLE && y->kind != FR_ITER)
         return arith_bad(f, op, x, y, "`in` searches tuples known at compile time");
@@ -516,7 +549,8 @@ static ts_status arith_contains(fr *f, ts_operator op, const fr_value *x, const 
 
 static bool arith_same_dtype_text(const fr_value *x, const fr_value *y)
 {
-    return x->kind == FR_DTYPE && y->kind == FR_STR && strcmp(ts_dtype_name((ts_dtype)x->dtype), y->as.text) == 0;
+    return x->kind == FR_DTYPE && y->kind == FR_STR &&
+           strcmp(ts_dtype_name((ts_dtype)x->dtype), y->as.text) == 0;
 }
 
 ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
@@ -535,17 +569,20 @@ ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y
     }
     if (arith_is_numeric(x) && arith_is_numeric(y))
         return arith_compare_tiles(f, op, *x, *y, out);
-    if (x->kind == FR_ARRAY || y->kind == FR_ARRAY || (op != TS_OPERATOR_Eq && op != TS_OPERATOR_NotEq))
+    if (x->kind == FR_ARRAY || y->kind == FR_ARRAY ||
+        (op != TS_OPERATOR_Eq && op != TS_OPERATOR_NotEq))
         return arith_bad(f, op, x, y, NULL);
     if (arith_is_numeric(x) != arith_is_numeric(y) && x->kind != FR_NONE && y->kind != FR_NONE)
         return arith_bad(f, op, x, y, NULL);
-    *out = fr_bool((fr_same(f, x, y) || arith_same_dtype_text(x, y) || arith_same_dtype_text(y, x)) == (op == TS_OPERATOR_Eq));
+    *out = fr_bool((fr_same(f, x, y) || arith_same_dtype_text(x, y) ||
+                    arith_same_dtype_text(y, x)) == (op == TS_OPERATOR_Eq));
     return TS_OK;
 }
 
-/* ---- min, max ------------------------------------------------------------------------------------------*/
+/* ---- min, max ------------------------------------------------------------------------ */
 
-ts_status fr_minmax(fr *f, bool is_max, const fr_value *px, const fr_value *py, uint32_t attr, fr_value *out)
+ts_status fr_minmax(fr *f, bool is_max, const fr_value *px, const fr_value *py, uint32_t attr,
+                    fr_value *out)
 {
     fr_value x = *px, y = *py;
     const char *what = is_max ? "maximum" : "minimum";
@@ -557,10 +594,11 @@ ts_status fr_minmax(fr *f, bool is_max, const fr_value *px, const fr_value *py, 
     ts_dtype dtype = (ts_dtype)x.dtype;
     if (fr_dtype_is_restricted(dtype))
         return arith_restricted(f, is_max ? TS_OPERATOR_Gt : TS_OPERATOR_Lt, &x);
-    ts_op op = fr_dtype_is_float(dtype)   ? (is_max ? TS_OP_maxf : TS_OP_minf)
+    ts_op op = fr_dtype_is_float(dtype)  ? (is_max ? TS_OP_maxf : TS_OP_minf)
                : dtype == TS_DTYPE_bool_ ? (is_max ? TS_OP_ori : TS_OP_andi)
                                          : (is_max ? TS_OP_maxi : TS_OP_mini);
     uint32_t sign = fr_dtype_is_int(dtype) && !fr_dtype_is_signed(dtype) ? TS_A_UNSIGNED : 0;
-    *out = fr_tile(dtype, ts_op2(&f->b, op, x.as.v, y.as.v, fr_dtype_is_float(dtype) ? attr : sign));
+    *out =
+        fr_tile(dtype, ts_op2(&f->b, op, x.as.v, y.as.v, fr_dtype_is_float(dtype) ? attr : sign));
     return TS_OK;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * x.name and x[index]: attributes of modules, tiles, arrays, views, dtypes and enums, methods (rows of
- * tile_op.def), and subscripts of tuples, tiles, lists. Part of the front end (lower.h).
+ * x.name and x[index]: attributes of modules, tiles, arrays, views, dtypes and enums, methods (rows
+ * of tile_op.def), and subscripts of tuples, tiles, lists. Part of the front end (lower.h).
  */
 #include "front/lower.h"
 
-/* Methods: the value's kind, the name, the operation that it is with the value as first argument. */
+/* Methods: the value's kind, the name, the operation that it is with the value as first argument.
+ */
 static const struct {
     fr_kind kind;
     const char *name, *op;
@@ -24,7 +25,8 @@ static const char *attr_name(const void *user, uint32_t i)
     const attr_names *names = user;
     if (names->v->kind == FR_MODULE) {
         uint32_t n;
-        const uint32_t *pairs = ts_pack_list(&names->f->pack, names->f->pack.objects[names->v->as.object].y, &n);
+        const uint32_t *pairs =
+            ts_pack_list(&names->f->pack, names->f->pack.objects[names->v->as.object].y, &n);
         return 2 * i < n ? ts_pack_string(&names->f->pack, pairs[2 * i]) : NULL;
     }
     static const char *const common[] = {"shape", "dtype", "ndim", "strides"};
@@ -48,13 +50,14 @@ static ts_status attr_unknown(fr *f, uint32_t node, const fr_value *v, const cha
     const char *near = fr_nearest(name, attr_name, &names);
     if (!near && v->kind == FR_MODULE)
         near = fr_nearest(name, attr_op_name, NULL);
-    return fr_error(f, node, TS_TILETYPE, "%s has no attribute '%s'%s%s%s", fr_say(f, v), name, near ? "\n  help: did you mean '" : "",
-                    near ? near : "", near ? "'?" : "");
+    return fr_error(f, node, TS_TILETYPE, "%s has no attribute '%s'%s%s%s", fr_say(f, v), name,
+                    near ? "\n  help: did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
-/* ---- attributes ----------------------------------------------------------------------------------------*/
+/* ---- attributes ---------------------------------------------------------------------- */
 
-static ts_status attr_module(fr *f, uint32_t node, const fr_value *v, const char *name, fr_value *out)
+static ts_status attr_module(fr *f, uint32_t node, const fr_value *v, const char *name,
+                             fr_value *out)
 {
     uint32_t n;
     const ts_object *o = &f->pack.objects[v->as.object];
@@ -199,7 +202,7 @@ ts_status fr_attribute(fr *f, uint32_t node, fr_value *out)
     return fr_attribute_of(f, node, &v, fr_string(f, n->f[1]), out);
 }
 
-/* ---- subscripts -------------------------------------------------------------------------------------------*/
+/* ---- subscripts ---------------------------------------------------------------------- */
 
 static int64_t attr_clamp(int64_t at, int64_t n, int64_t low, int64_t high)
 {
@@ -207,18 +210,22 @@ static int64_t attr_clamp(int64_t at, int64_t n, int64_t low, int64_t high)
     return at < low ? low : at > high ? high : at;
 }
 
-static ts_status attr_slice_tuple(fr *f, const fr_value *tuple, const fr_value *slice, fr_value *out)
+static ts_status attr_slice_tuple(fr *f, const fr_value *tuple, const fr_value *slice,
+                                  fr_value *out)
 {
     int64_t part[3] = {0, 0, 1}, n = tuple->n;
     const fr_value *s = slice->as.items;
     for (uint32_t i = 0; i < 3; i++)
         if (s[i].kind != FR_NONE && !fr_is_int(&s[i], &part[i]))
-            return fr_error(f, 0, TS_TILETYPE, "slices of a tuple must be known at compile time, found %s", fr_say(f, &s[i]));
+            return fr_error(f, 0, TS_TILETYPE,
+                            "slices of a tuple must be known at compile time, found %s",
+                            fr_say(f, &s[i]));
     int64_t step = part[2];
     if (step == 0)
         return fr_error(f, 0, TS_TILEVALUE, "the step of a slice is zero");
     int64_t low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
-    int64_t start = s[0].kind == FR_NONE ? (step > 0 ? 0 : n - 1) : attr_clamp(part[0], n, low, high);
+    int64_t start =
+        s[0].kind == FR_NONE ? (step > 0 ? 0 : n - 1) : attr_clamp(part[0], n, low, high);
     int64_t stop = s[1].kind == FR_NONE ? (step > 0 ? n : -1) : attr_clamp(part[1], n, low, high);
     fr_value *items = TS_NEW_N(f->arena, fr_value, tuple->n + 1);
     uint32_t count = 0;
@@ -235,9 +242,12 @@ ts_status fr_index_tuple(fr *f, const fr_value *tuple, const fr_value *index, fr
     if (index->kind == FR_SLICE)
         return attr_slice_tuple(f, tuple, index, out);
     if (!fr_is_int(index, &i))
-        return fr_error(f, 0, TS_TILETYPE, "the index of a tuple must be an integer known at compile time, found %s", fr_say(f, index));
+        return fr_error(f, 0, TS_TILETYPE,
+                        "the index of a tuple must be an integer known at compile time, found %s",
+                        fr_say(f, index));
     if (i < -(int64_t)tuple->n || i >= (int64_t)tuple->n)
-        return fr_error(f, 0, TS_TILETYPE, "index %lld is out of range for a tuple of %u items", (long long)i, tuple->n);
+        return fr_error(f, 0, TS_TILETYPE, "index %lld is out of range for a tuple of %u items",
+                        (long long)i, tuple->n);
     *out = tuple->as.items[i < 0 ? i + tuple->n : i];
     return TS_OK;
 }
@@ -249,18 +259,24 @@ static ts_status attr_index_tile(fr *f, const fr_value *tile, const fr_value *in
     uint32_t n = index->kind == FR_TUPLE ? index->n : 1, axes = 0, dots = 0;
     fr_shape shape = fr_shape_of(f, tile), made = {0};
     for (uint32_t i = 0; i < n; i++) {
-        bool full = items[i].kind == FR_SLICE && items[i].as.items[0].kind == FR_NONE && items[i].as.items[1].kind == FR_NONE &&
-                    items[i].as.items[2].kind == FR_NONE;
+        bool full = items[i].kind == FR_SLICE && items[i].as.items[0].kind == FR_NONE &&
+                    items[i].as.items[1].kind == FR_NONE && items[i].as.items[2].kind == FR_NONE;
         if (!full && items[i].kind != FR_NONE && items[i].kind != FR_ELLIPSIS)
-            return fr_error(f, 0, TS_TILETYPE, "tiles are indexed with None, : and ... only, found %s\n  help: ct.extract takes a part of a tile, "
-                            "ct.load and ct.gather read at an index", fr_say(f, &items[i]));
+            return fr_error(f, 0, TS_TILETYPE,
+                            "tiles are indexed with None, : and ... only, found %s\n  help: "
+                            "ct.extract takes a part of a tile, "
+                            "ct.load and ct.gather read at an index",
+                            fr_say(f, &items[i]));
         axes += full;
         dots += items[i].kind == FR_ELLIPSIS;
     }
     if (axes > shape.rank || dots > 1 || n > 2 * TS_MAX_RANK)
-        return fr_error(f, 0, TS_TILETYPE, "%u axes are indexed in a tile of rank %u", axes, shape.rank);
+        return fr_error(f, 0, TS_TILETYPE, "%u axes are indexed in a tile of rank %u", axes,
+                        shape.rank);
     for (uint32_t i = 0, at = 0; i < n + 1; i++) {
-        uint32_t take = i < n ? (items[i].kind == FR_ELLIPSIS ? shape.rank - axes : items[i].kind == FR_SLICE) : shape.rank - at;
+        uint32_t take =
+            i < n ? (items[i].kind == FR_ELLIPSIS ? shape.rank - axes : items[i].kind == FR_SLICE)
+                  : shape.rank - at;
         if (made.rank + take + 1 > TS_MAX_RANK)
             return fr_error(f, 0, TS_TILETYPE, "a tile of more than %d dimensions", TS_MAX_RANK);
         for (uint32_t k = 0; k < take; k++)
@@ -301,7 +317,9 @@ ts_status fr_subscript(fr *f, uint32_t node, fr_value *out)
     case FR_DICT:
         return attr_index_dict(f, &v, &index, out);
     case FR_ARRAY:
-        return fr_error(f, node, TS_TILETYPE, "arrays are not indexed with []\n  help: ct.load(array, index, shape) reads a tile by tile index, "
+        return fr_error(f, node, TS_TILETYPE,
+                        "arrays are not indexed with []\n  help: ct.load(array, index, shape) "
+                        "reads a tile by tile index, "
                         "ct.gather(array, indices) by element");
     default:
         return fr_error(f, node, TS_TILETYPE, "%s has no items", fr_say(f, &v));

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls: arguments are evaluated and spread, bound to the parameters of a function (inlined here) or of
- * an operation (a row of tile_op.def, whose signature is read from the row). Part of the front end.
+ * Calls: arguments are evaluated and spread, bound to the parameters of a function (inlined here)
+ * or of an operation (a row of tile_op.def, whose signature is read from the row). Part of the
+ * front end.
  *
- * Signature of an operation: names in order; a name ending in ? may be left out, in ... takes the rest.
+ * Signature of an operation: names in order; a name ending in ? may be left out, in ... takes the
+ * rest.
  * `/` ends the positional-only ones, `*` begins the keyword-only ones.
  */
 #include "front/lower.h"
@@ -23,7 +25,7 @@ uint32_t fr_op_find(const char *name)
     return i;
 }
 
-/* ---- evaluating arguments ---------------------------------------------------------------------------*/
+/* ---- evaluating arguments ------------------------------------------------------------ */
 
 typedef struct call_arg {
     const char *name; /* NULL: positional */
@@ -36,7 +38,8 @@ typedef struct call_args {
     uint32_t n_positional;
 } call_args;
 
-static ts_status call_push(fr *f, call_args *args, const char *name, uint32_t node, const fr_value *v)
+static ts_status call_push(fr *f, call_args *args, const char *name, uint32_t node,
+                           const fr_value *v)
 {
     return TS_PUSH(f->arena, &args->at, ((call_arg){name, node, *v})) ? TS_OK : fr_oom(f);
 }
@@ -51,7 +54,8 @@ static ts_status call_positional(fr *f, call_args *args, uint32_t node)
     }
     TS_TRY(fr_expr(f, n->f[0], &v));
     if (v.kind != FR_TUPLE && v.kind != FR_ITER)
-        return fr_error(f, node, TS_TILETYPE, "only tuples can be spread with *, found %s", fr_say(f, &v));
+        return fr_error(f, node, TS_TILETYPE, "only tuples can be spread with *, found %s",
+                        fr_say(f, &v));
     for (uint32_t i = 0; i < v.n; i++)
         TS_TRY(call_push(f, args, NULL, node, &v.as.items[i]));
     return TS_OK;
@@ -65,7 +69,8 @@ static ts_status call_keyword(fr *f, call_args *args, uint32_t node)
     if (n->f[0])
         return call_push(f, args, fr_string(f, n->f[0]), n->f[1], &v);
     if (v.kind != FR_DICT)
-        return fr_error(f, node, TS_TILETYPE, "only dicts can be spread with **, found %s", fr_say(f, &v));
+        return fr_error(f, node, TS_TILETYPE, "only dicts can be spread with **, found %s",
+                        fr_say(f, &v));
     for (uint32_t i = 0; i < v.n; i++) {
         if (v.as.items[2 * i].kind != FR_STR)
             return fr_error(f, node, TS_TILETYPE, "keys spread with ** must be strings");
@@ -89,7 +94,7 @@ static ts_status call_evaluate(fr *f, const ts_node *call, const fr_value *self,
     return TS_OK;
 }
 
-/* ---- operations ----------------------------------------------------------------------------------------*/
+/* ---- operations ---------------------------------------------------------------------- */
 
 typedef struct call_param {
     const char *name;
@@ -109,7 +114,8 @@ static uint32_t call_signature(const char *text, call_param *params)
         } else if (text[0] == '*') {
             keyword = true;
         } else {
-            call_param p = {.name = text, .length = (uint32_t)strcspn(text, " ?."), .keyword_only = keyword};
+            call_param p = {
+                .name = text, .length = (uint32_t)strcspn(text, " ?."), .keyword_only = keyword};
             p.optional = text[length - 1] == '?';
             p.rest = text[length - 1] == '.';
             ts_assert(n < FR_MAX_ARGS);
@@ -142,19 +148,24 @@ static ts_status call_unknown_keyword(fr *f, const fr_call *c, const call_arg *a
     for (uint32_t i = 0; i < n; i++)
         names.name[i] = fr_arg_name(f, c, i);
     const char *near = fr_nearest(arg->name, call_param_name, &names);
-    return fr_error(f, arg->node, TS_TILETYPE, "%s() has no argument named '%s'%s%s%s", c->op->name, arg->name,
-                    near ? "\n  help: did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return fr_error(f, arg->node, TS_TILETYPE, "%s() has no argument named '%s'%s%s%s", c->op->name,
+                    arg->name, near ? "\n  help: did you mean '" : "", near ? near : "",
+                    near ? "'?" : "");
 }
 
-static ts_status call_bind_keyword(fr *f, fr_call *c, const call_arg *arg, const call_param *params, uint32_t n)
+static ts_status call_bind_keyword(fr *f, fr_call *c, const call_arg *arg, const call_param *params,
+                                   uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        if (strlen(arg->name) != params[i].length || memcmp(arg->name, params[i].name, params[i].length) != 0 || params[i].rest)
+        if (strlen(arg->name) != params[i].length ||
+            memcmp(arg->name, params[i].name, params[i].length) != 0 || params[i].rest)
             continue;
         if (params[i].positional_only)
-            return fr_error(f, arg->node, TS_TILETYPE, "%s() takes '%s' by position only", c->op->name, arg->name);
+            return fr_error(f, arg->node, TS_TILETYPE, "%s() takes '%s' by position only",
+                            c->op->name, arg->name);
         if (c->arg[i].kind != FR_UNBOUND)
-            return fr_error(f, arg->node, TS_TILETYPE, "%s() got '%s' twice", c->op->name, arg->name);
+            return fr_error(f, arg->node, TS_TILETYPE, "%s() got '%s' twice", c->op->name,
+                            arg->name);
         c->arg[i] = arg->value;
         c->at[i] = arg->node;
         return TS_OK;
@@ -179,15 +190,18 @@ static ts_status call_bind_op(fr *f, fr_call *c, const call_args *args)
         } else if (most < n && params[most].rest) {
             rest[c->n_rest++] = args->at.at[i].value;
         } else {
-            return fr_error(f, args->at.at[i].node, TS_TILETYPE, "%s() takes at most %u positional argument%s, got %u%s", c->op->name,
-                            most, most == 1 ? "" : "s", args->n_positional, most < n ? "\n  help: pass the others by name" : "");
+            return fr_error(f, args->at.at[i].node, TS_TILETYPE,
+                            "%s() takes at most %u positional argument%s, got %u%s", c->op->name,
+                            most, most == 1 ? "" : "s", args->n_positional,
+                            most < n ? "\n  help: pass the others by name" : "");
         }
     }
     for (uint32_t i = args->n_positional; i < args->at.n; i++)
         TS_TRY(call_bind_keyword(f, c, &args->at.at[i], params, n));
     for (uint32_t i = 0; i < n; i++)
         if (c->arg[i].kind == FR_UNBOUND && !params[i].optional && !params[i].rest)
-            return fr_error(f, c->node, TS_TILETYPE, "%s() misses its argument '%.*s'", c->op->name, (int)params[i].length, params[i].name);
+            return fr_error(f, c->node, TS_TILETYPE, "%s() misses its argument '%.*s'", c->op->name,
+                            (int)params[i].length, params[i].name);
     for (uint32_t i = 0; i < n; i++)
         if (!c->at[i])
             c->at[i] = c->node;
@@ -203,7 +217,7 @@ static ts_status call_op(fr *f, uint32_t node, uint32_t row, const call_args *ar
     return c.op->lower(f, &c, out);
 }
 
-/* ---- functions ---------------------------------------------------------------------------------------------*/
+/* ---- functions ----------------------------------------------------------------------- */
 
 /* Defaults of packed functions are made when they are needed: they may hold the function itself. */
 static ts_status call_default(fr *f, const fr_function *fn, uint32_t i, fr_value *out)
@@ -217,8 +231,8 @@ static ts_status call_default(fr *f, const fr_function *fn, uint32_t i, fr_value
     return i < n && objects[i] ? fr_object(f, objects[i], out) : TS_OK;
 }
 
-static ts_status call_bind_one(fr *f, const fr_function *fn, const ts_node *param, uint32_t i, call_args *args, bool *used,
-                               uint32_t *next, fr_value *out)
+static ts_status call_bind_one(fr *f, const fr_function *fn, const ts_node *param, uint32_t i,
+                               call_args *args, bool *used, uint32_t *next, fr_value *out)
 {
     const char *name = fr_string(f, param->f[0]);
     bool positional = param->f[1] <= 1, by_name = param->f[1] == 1 || param->f[1] == 3;
@@ -231,7 +245,8 @@ static ts_status call_bind_one(fr *f, const fr_function *fn, const ts_node *para
         if (strcmp(args->at.at[k].name, name) != 0)
             continue;
         if (out->kind != FR_UNBOUND)
-            return fr_error(f, args->at.at[k].node, TS_TILETYPE, "%s() got '%s' twice", fn->name, name);
+            return fr_error(f, args->at.at[k].node, TS_TILETYPE, "%s() got '%s' twice", fn->name,
+                            name);
         used[k] = true;
         *out = args->at.at[k].value;
     }
@@ -250,13 +265,15 @@ static ts_status call_bind_rest(fr *f, bool keywords, call_args *args, bool *use
         if (used[k] || (args->at.at[k].name != NULL) != keywords)
             continue;
         used[k] = true;
-        if ((keywords && !TS_PUSH(f->arena, &items, name)) || !TS_PUSH(f->arena, &items, args->at.at[k].value))
+        if ((keywords && !TS_PUSH(f->arena, &items, name)) ||
+            !TS_PUSH(f->arena, &items, args->at.at[k].value))
             return fr_oom(f);
     }
     return fr_container(f, keywords ? FR_DICT : FR_TUPLE, items.n, items.at, out);
 }
 
-static ts_status call_bind(fr *f, const fr_function *fn, const fr_scope *scope, call_args *args, fr_value *slots)
+static ts_status call_bind(fr *f, const fr_function *fn, const fr_scope *scope, call_args *args,
+                           fr_value *slots)
 {
     bool *used = TS_NEW_N(f->arena, bool, args->at.n + 1);
     uint32_t next = 0;
@@ -274,8 +291,10 @@ static ts_status call_bind(fr *f, const fr_function *fn, const fr_scope *scope, 
         if (used[k])
             continue;
         if (args->at.at[k].name)
-            return fr_error(f, args->at.at[k].node, TS_TILETYPE, "%s() has no argument named '%s'", fn->name, args->at.at[k].name);
-        return fr_error(f, args->at.at[k].node, TS_TILETYPE, "%s() takes %u arguments, got %u", fn->name, scope->n_args, args->at.n);
+            return fr_error(f, args->at.at[k].node, TS_TILETYPE, "%s() has no argument named '%s'",
+                            fn->name, args->at.at[k].name);
+        return fr_error(f, args->at.at[k].node, TS_TILETYPE, "%s() takes %u arguments, got %u",
+                        fn->name, scope->n_args, args->at.n);
     }
     return TS_OK;
 }
@@ -288,16 +307,24 @@ static ts_status call_body(fr *f, const fr_scope *scope, fr_value *out)
     TS_TRY(fr_block_lower(f, &(fr_block){scope->body, scope->n_body, NULL}, &flow));
     *out = flow == FR_RETURNS ? f->frame->slots[scope->n_slots + FR_SLOT_RESULT] : fr_none();
     if (out->kind == FR_CONFLICT || out->kind == FR_UNBOUND)
-        return fr_error(f, scope->root, TS_TILETYPE, "'%s' returns values of different types\n  help: convert them with ct.astype so that all "
-                        "returns agree%s%s", f->frame->name, out->kind == FR_CONFLICT ? "\n  note: it " : "",
+        return fr_error(f, scope->root, TS_TILETYPE,
+                        "'%s' returns values of different types\n  help: convert them with "
+                        "ct.astype so that all "
+                        "returns agree%s%s",
+                        f->frame->name, out->kind == FR_CONFLICT ? "\n  note: it " : "",
                         out->kind == FR_CONFLICT ? out->as.text : "");
     return TS_OK;
 }
 
-static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, call_args *args, fr_value *out)
+static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, call_args *args,
+                             fr_value *out)
 {
     const fr_scope *scope;
-    fr_frame frame = {.function = fn->function, .lexical = fn->lexical, .caller = f->frame, .call_node = node, .name = fn->name};
+    fr_frame frame = {.function = fn->function,
+                      .lexical = fn->lexical,
+                      .caller = f->frame,
+                      .call_node = node,
+                      .name = fn->name};
     TS_TRY(fr_scope_of(f, fn->root, &scope));
     fr_value *slots = TS_NEW_N(f->arena, fr_value, scope->n_slots + FR_HIDDEN);
     fr_frame *kept = TS_NEW(f->arena, fr_frame); /* closures made in it may outlive the call */
@@ -316,7 +343,8 @@ static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, call_a
     return status;
 }
 
-static ts_status call_positionals(fr *f, uint32_t node, uint32_t n, const fr_value *values, call_args *args)
+static ts_status call_positionals(fr *f, uint32_t node, uint32_t n, const fr_value *values,
+                                  call_args *args)
 {
     *args = (call_args){0};
     for (uint32_t i = 0; i < n; i++)
@@ -325,14 +353,16 @@ static ts_status call_positionals(fr *f, uint32_t node, uint32_t n, const fr_val
     return TS_OK;
 }
 
-ts_status fr_call_op(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *values, fr_value *out)
+ts_status fr_call_op(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *values,
+                     fr_value *out)
 {
     call_args args;
     TS_TRY(call_positionals(f, node, n, values, &args));
     return call_op(f, node, fr_op_find(name), &args, out);
 }
 
-ts_status fr_call_value(fr *f, const fr_value *callee, uint32_t node, uint32_t n, const fr_value *values, fr_value *out)
+ts_status fr_call_value(fr *f, const fr_value *callee, uint32_t node, uint32_t n,
+                        const fr_value *values, fr_value *out)
 {
     call_args args;
     TS_TRY(call_positionals(f, node, n, values, &args));
@@ -345,20 +375,25 @@ ts_status fr_call_value(fr *f, const fr_value *callee, uint32_t node, uint32_t n
     return fr_error(f, node, TS_TILETYPE, "wanted a function, found %s", fr_say(f, callee));
 }
 
-/* ---- everything that can be called --------------------------------------------------------------------------*/
+/* ---- everything that can be called --------------------------------------------------- */
 
-static ts_status call_dtype(fr *f, uint32_t node, ts_dtype dtype, const call_args *args, fr_value *out)
+static ts_status call_dtype(fr *f, uint32_t node, ts_dtype dtype, const call_args *args,
+                            fr_value *out)
 {
     if (args->at.n != 1 || args->n_positional != 1)
-        return fr_error(f, node, TS_TILETYPE, "%s() takes one number or tile", ts_dtype_name(dtype));
+        return fr_error(f, node, TS_TILETYPE, "%s() takes one number or tile",
+                        ts_dtype_name(dtype));
     if (fr_dtype_bits(dtype) < 8)
-        return fr_error(f, node, TS_TILETYPE, "%s is smaller than a byte and makes no scalars", ts_dtype_name(dtype));
+        return fr_error(f, node, TS_TILETYPE, "%s is smaller than a byte and makes no scalars",
+                        ts_dtype_name(dtype));
     fr_at(f, node);
-    return fr_convert(f, &args->at.at[0].value, dtype, dtype == TS_DTYPE_float8_e8m0fnu ? TS_RZ : TS_RN, out);
+    return fr_convert(f, &args->at.at[0].value, dtype,
+                      dtype == TS_DTYPE_float8_e8m0fnu ? TS_RZ : TS_RN, out);
 }
 
 /* Enum class called with a value: PaddingMode(0). Only members that the kernel names are known. */
-static ts_status call_class(fr *f, uint32_t node, uint32_t object, const call_args *args, fr_value *out)
+static ts_status call_class(fr *f, uint32_t node, uint32_t object, const call_args *args,
+                            fr_value *out)
 {
     const ts_object *o = &f->pack.objects[object];
     uint32_t n;
@@ -374,10 +409,12 @@ static ts_status call_class(fr *f, uint32_t node, uint32_t object, const call_ar
             return TS_OK;
         }
     }
-    return fr_error(f, node, TS_TILETYPE, "%s '%s' cannot be called here", o->kind == TS_OBJ_CLASS ? "class" : "module", fr_string(f, o->x));
+    return fr_error(f, node, TS_TILETYPE, "%s '%s' cannot be called here",
+                    o->kind == TS_OBJ_CLASS ? "class" : "module", fr_string(f, o->x));
 }
 
-static ts_status call_builtin(fr *f, uint32_t node, const char *name, const call_args *args, fr_value *out)
+static ts_status call_builtin(fr *f, uint32_t node, const char *name, const call_args *args,
+                              fr_value *out)
 {
     fr_value *values = TS_NEW_N(f->arena, fr_value, args->at.n + 1);
     if (!values)
@@ -388,7 +425,8 @@ static ts_status call_builtin(fr *f, uint32_t node, const char *name, const call
     if (strcmp(name, "print") == 0)
         return call_op(f, node, fr_op_find("print"), args, out);
     if (args->at.n != args->n_positional)
-        return fr_error(f, args->at.at[args->n_positional].node, TS_TILETYPE, "builtin %s() takes no keyword arguments in a kernel", name);
+        return fr_error(f, args->at.at[args->n_positional].node, TS_TILETYPE,
+                        "builtin %s() takes no keyword arguments in a kernel", name);
     return fr_call_builtin(f, node, name, args->at.n, values, out);
 }
 
@@ -413,8 +451,11 @@ ts_status fr_call_node(fr *f, uint32_t node, fr_value *out)
         return call_class(f, node, callee.as.object, &args, out);
     case FR_OPAQUE:
         if (f->pack.objects[callee.as.object].y)
-            return fr_error(f, node, TS_SYNTAX, "this function cannot be inlined\n  found: %s", fr_string(f, f->pack.objects[callee.as.object].x));
-        return fr_error(f, node, TS_TILETYPE, "kernels cannot call %s\n  help: only tile operations and plain Python functions can be called",
+            return fr_error(f, node, TS_SYNTAX, "this function cannot be inlined\n  found: %s",
+                            fr_string(f, f->pack.objects[callee.as.object].x));
+        return fr_error(f, node, TS_TILETYPE,
+                        "kernels cannot call %s\n  help: only tile operations and plain Python "
+                        "functions can be called",
                         fr_say(f, &callee));
     default:
         return fr_error(f, node, TS_TILETYPE, "%s cannot be called", fr_say(f, &callee));

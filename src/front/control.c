@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Branches. A condition known at compile time lowers only the branch taken; the other is not looked at.
- * Otherwise both are lowered into an `if`, and what they leave in live variables is merged:
+ * Branches. A condition known at compile time lowers only the branch taken; the other is not looked
+ * at. Otherwise both are lowered into an `if`, and what they leave in live variables is merged:
  *
  *     the same value on both sides        kept, no result
  *     tiles of one type                   a result of the `if`
  *     a number and a tile, two numbers    the number becomes a constant of the tile's type
  *     anything else                       the variable is in conflict: an error where it is read
  *
- * The yield of the first branch is written before the second branch is known, so numbers there stand
- * as placeholder constants that are filled in at the end. Early return outside loops: the statements
- * after the `if` are lowered inside its branches. Read next: loop.c. Part of the front end (lower.h).
+ * The yield of the first branch is written before the second branch is known, so numbers there
+ * stand as placeholder constants that are filled in at the end. Early return outside loops: the
+ * statements after the `if` are lowered inside its branches. Read next: loop.c. Part of the front
+ * end (lower.h).
  */
 #include "front/lower.h"
 
-/* ---- conditions -------------------------------------------------------------------------------------*/
+/* ---- conditions ---------------------------------------------------------------------- */
 
-ts_status fr_condition(fr *f, uint32_t node, const fr_value *v, bool *known, bool *truth, ts_val *cond)
+ts_status fr_condition(fr *f, uint32_t node, const fr_value *v, bool *known, bool *truth,
+                       ts_val *cond)
 {
     fr_value b;
     *known = fr_truth(v, truth);
@@ -25,7 +27,8 @@ ts_status fr_condition(fr *f, uint32_t node, const fr_value *v, bool *known, boo
         return TS_OK;
     if (v->kind != FR_TILE || fr_shape_of(f, v).rank)
         return fr_error(f, node, TS_TILETYPE,
-                        "a condition must be a scalar, found %s\n  help: ct.where selects by element; ct.max or ct.min of a mask "
+                        "a condition must be a scalar, found %s\n  help: ct.where selects by "
+                        "element; ct.max or ct.min of a mask "
                         "makes one scalar",
                         fr_say(f, v));
     TS_TRY(fr_convert(f, v, TS_DTYPE_bool_, TS_RN, &b));
@@ -33,16 +36,16 @@ ts_status fr_condition(fr *f, uint32_t node, const fr_value *v, bool *known, boo
     return TS_OK;
 }
 
-/* ---- merging ------------------------------------------------------------------------------------------*/
+/* ---- merging ------------------------------------------------------------------------- */
 
 typedef struct control_side {
     fr_flow flow;
-    fr_value *slots;   /* of the frame, after the branch */
+    fr_value *slots; /* of the frame, after the branch */
 } control_side;
 
 /* One leaf that the `if` gives as a result. */
 typedef struct control_leaf {
-    ts_val value[2];   /* of then and else; 0: number[side] has to be made */
+    ts_val value[2]; /* of then and else; 0: number[side] has to be made */
     fr_value number[2];
     ts_dtype dtype;
     ts_type type;
@@ -53,16 +56,16 @@ typedef struct control_if {
     uint32_t node;
     ts_val opener;
     control_side side[2];
-    uint32_t n_slots, n_all;   /* candidates; all slots of the frame */
+    uint32_t n_slots, n_all; /* candidates; all slots of the frame */
     const uint32_t *slots;
-    fr_value *merged;          /* of each candidate, leaves to be replaced by results */
+    fr_value *merged; /* of each candidate, leaves to be replaced by results */
     bool *has_results;
     TS_VEC(control_leaf) leaves;
     /* the yield of `then`, written early: its leaves in order of candidates */
     ts_val yield;
     uint32_t n_yield;
     ts_val *yielded;
-    uint32_t *first;           /* of each candidate in `yielded` */
+    uint32_t *first; /* of each candidate in `yielded` */
 } control_if;
 
 static fr_value *control_copy(fr *f, const fr_value *slots, uint32_t n)
@@ -97,7 +100,8 @@ static ts_status control_yield_then(control_if *c)
 }
 
 /* The dtype and type that a pair of leaves gets; false when there is none. */
-static bool control_pair(fr *f, const fr_value *a, const fr_value *b, ts_dtype *dtype, ts_type *type)
+static bool control_pair(fr *f, const fr_value *a, const fr_value *b, ts_dtype *dtype,
+                         ts_type *type)
 {
     if (a->kind == FR_NUMBER && b->kind == FR_TILE) {
         const fr_value *t = a;
@@ -111,7 +115,8 @@ static bool control_pair(fr *f, const fr_value *a, const fr_value *b, ts_dtype *
             return a->dtype == b->dtype && *type == ts_type_of(f->b.fn, b->as.v);
         if (!a->dtype || fr_dtype_is_restricted((ts_dtype)a->dtype))
             return false;
-        return b->dtype ? b->dtype == a->dtype && ts_type_rank(f->module, *type) == 0 : fr_fits(b, (ts_dtype)a->dtype);
+        return b->dtype ? b->dtype == a->dtype && ts_type_rank(f->module, *type) == 0
+                        : fr_fits(b, (ts_dtype)a->dtype);
     }
     ts_dtype da, db;
     if (fr_default_dtype(f, a, &da) != TS_OK || fr_default_dtype(f, b, &db) != TS_OK)
@@ -128,10 +133,16 @@ static const char *control_conflict(control_if *c, const fr_value *a, const fr_v
     fr *f = c->f;
     uint32_t line = ts_pack_node(&f->pack, c->node)->line;
     if (a->kind == FR_UNBOUND || b->kind == FR_UNBOUND)
-        return fr_textf(f, "\n  help: it has a value in only one branch of the 'if' in line %u; give it one before", line);
-    return fr_textf(f, "has different types after the 'if' in line %u\n  found: %s in one branch, %s in the other\n"
-                    "  help: make them equal with ct.astype, ct.reshape or ct.broadcast_to, or use two names",
-                    line, fr_say(f, a), fr_say(f, b));
+        return fr_textf(f,
+                        "\n  help: it has a value in only one branch of the 'if' in line %u; give "
+                        "it one before",
+                        line);
+    return fr_textf(
+        f,
+        "has different types after the 'if' in line %u\n  found: %s in one branch, %s in the "
+        "other\n"
+        "  help: make them equal with ct.astype, ct.reshape or ct.broadcast_to, or use two names",
+        line, fr_say(f, a), fr_say(f, b));
 }
 
 static ts_status control_add(control_if *c, const control_leaf *leaf)
@@ -148,8 +159,8 @@ static ts_status control_merge_both(control_if *c, uint32_t i)
     if (fr_same(f, a, b))
         return TS_OK;
     uint32_t n = fr_flatten(a, NULL), keep = c->leaves.n;
-    bool fine = a->kind != FR_UNBOUND && b->kind != FR_UNBOUND && a->kind != FR_CONFLICT && b->kind != FR_CONFLICT &&
-                fr_same_skeleton(f, a, b) && n == fr_flatten(b, NULL);
+    bool fine = a->kind != FR_UNBOUND && b->kind != FR_UNBOUND && a->kind != FR_CONFLICT &&
+                b->kind != FR_CONFLICT && fr_same_skeleton(f, a, b) && n == fr_flatten(b, NULL);
     fr_value *la = TS_NEW_N(f->arena, fr_value, n + 1), *lb = TS_NEW_N(f->arena, fr_value, n + 1);
     if (!la || !lb)
         return fr_oom(f);
@@ -194,7 +205,9 @@ static ts_status control_merge_one(control_if *c, uint32_t i, uint32_t side)
         } else {
             leaf.type = ts_type_of(f->b.fn, leaves[j].as.v);
         }
-        leaf.value[side] = side == 0 ? c->yielded[c->first[i] + j] : leaves[j].kind == FR_TILE ? leaves[j].as.v : 0;
+        leaf.value[side] = side == 0                   ? c->yielded[c->first[i] + j]
+                           : leaves[j].kind == FR_TILE ? leaves[j].as.v
+                                                       : 0;
         TS_TRY(control_add(c, &leaf));
     }
     return TS_OK;
@@ -238,7 +251,8 @@ static ts_status control_yield_else(control_if *c)
         return fr_oom(c->f);
     for (uint32_t i = 0; i < c->leaves.n; i++) {
         const control_leaf *leaf = &c->leaves.at[i];
-        values[i] = leaf->number[1].kind == FR_NUMBER ? control_number(c->f, &leaf->number[1], leaf) : leaf->value[1];
+        values[i] = leaf->number[1].kind == FR_NUMBER ? control_number(c->f, &leaf->number[1], leaf)
+                                                      : leaf->value[1];
     }
     ts_term(&c->f->b, TS_OP_yield, c->leaves.n, values);
     return TS_OK;
@@ -279,7 +293,8 @@ static ts_status control_close(control_if *c, fr_flow *flow)
         if (!goes[0] && !goes[1])
             c->merged[i] = c->side[0].slots[c->slots[i]];
         else
-            TS_TRY(goes[0] && goes[1] ? control_merge_both(c, i) : control_merge_one(c, i, goes[1]));
+            TS_TRY(goes[0] && goes[1] ? control_merge_both(c, i)
+                                      : control_merge_one(c, i, goes[1]));
     }
     if (goes[0])
         control_patch_then(c);
@@ -293,7 +308,8 @@ static ts_status control_close(control_if *c, fr_flow *flow)
 }
 
 /* Lowers both bodies under `cond` and merges the candidates. Both ends with RETURNS or neither. */
-static ts_status control_branch(control_if *c, ts_val cond, fr_body *body, void *user[2], fr_flow *flow)
+static ts_status control_branch(control_if *c, ts_val cond, fr_body *body, void *user[2],
+                                fr_flow *flow)
 {
     fr *f = c->f;
     fr_frame *frame = f->frame;
@@ -316,7 +332,7 @@ static ts_status control_branch(control_if *c, ts_val cond, fr_body *body, void 
     return control_close(c, flow);
 }
 
-/* ---- if statements ---------------------------------------------------------------------------------------*/
+/* ---- if statements ------------------------------------------------------------------- */
 
 typedef struct control_stmts {
     fr_block block;
@@ -334,7 +350,8 @@ static ts_status control_stmts_body(fr *f, void *user, fr_flow *flow)
     return TS_OK;
 }
 
-/* What an `if` may change: live variables that a branch assigns; the others have no value after it. */
+/* What an `if` may change: live variables that a branch assigns; the others have no value after it.
+ */
 static ts_status control_candidates(fr *f, uint32_t node, control_if *c)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
@@ -377,7 +394,8 @@ static void control_drop_dead(fr *f, uint32_t node, control_if *c, uint32_t *dea
 ts_status fr_if_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
-    control_stmts stmts[2] = {{.block.next = rest, .whole = rest}, {.block.next = rest, .whole = rest}};
+    control_stmts stmts[2] = {{.block.next = rest, .whole = rest},
+                              {.block.next = rest, .whole = rest}};
     control_if c = {.f = f, .node = node};
     fr_value v;
     bool known, truth;
@@ -405,7 +423,7 @@ ts_status fr_if_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow)
     return TS_OK;
 }
 
-/* ---- after a loop that may have returned --------------------------------------------------------------------*/
+/* ---- after a loop that may have returned --------------------------------------------- */
 
 typedef struct control_after {
     uint32_t node;
@@ -450,7 +468,8 @@ static bool control_is_endless(fr *f, uint32_t node)
     uint32_t count;
     if (n->kind != TS_AST_While || ts_pack_node(&f->pack, n->f[0])->kind != TS_AST_Constant)
         return false;
-    if (fr_object(f, ts_pack_node(&f->pack, n->f[0])->f[0], &test) != TS_OK || !fr_truth(&test, &truth) || !truth)
+    if (fr_object(f, ts_pack_node(&f->pack, n->f[0])->f[0], &test) != TS_OK ||
+        !fr_truth(&test, &truth) || !truth)
         return false;
     const uint32_t *body = ts_pack_list(&f->pack, n->f[1], &count);
     return !fr_contains(f, body, count, TS_AST_Break);
@@ -480,15 +499,15 @@ ts_status fr_after_loop(fr *f, uint32_t node, const fr_block *rest, fr_flow *flo
     return TS_OK;
 }
 
-/* ---- expressions with branches ------------------------------------------------------------------------------*/
+/* ---- expressions with branches ------------------------------------------------------- */
 
 /* Nothing since instruction `from` touches memory, branches or can trap. */
 static bool control_is_pure(const fr *f, ts_val from)
 {
     for (ts_val v = from; v < f->b.fn->inst.n; v++) {
         const ts_inst *inst = ts_at(f->b.fn, v);
-        if (!(ts_info(inst)->flags & TS_PURE) || ts_info(inst)->flags & TS_REGION || inst->op == TS_OP_divi ||
-            inst->op == TS_OP_remi || f->b.fn->inst.n - from > 24)
+        if (!(ts_info(inst)->flags & TS_PURE) || ts_info(inst)->flags & TS_REGION ||
+            inst->op == TS_OP_divi || inst->op == TS_OP_remi || f->b.fn->inst.n - from > 24)
             return false;
     }
     return true;
@@ -511,7 +530,7 @@ static void control_back(fr *f, control_mark m)
 }
 
 typedef struct control_expr {
-    uint32_t node;      /* 0: the value below */
+    uint32_t node; /* 0: the value below */
     bool as_bool;
     fr_value value;
 } control_expr;
@@ -545,7 +564,8 @@ static bool control_is_scalar(const fr *f, const fr_value *v)
 }
 
 /* cond ? then : else. Scalars that cost little become a select, the rest an `if`. */
-static ts_status control_choose(fr *f, uint32_t node, ts_val cond, control_expr *then, control_expr *other, fr_value *out)
+static ts_status control_choose(fr *f, uint32_t node, ts_val cond, control_expr *then,
+                                control_expr *other, fr_value *out)
 {
     control_mark mark = control_here(f);
     fr_value a, b;
@@ -571,8 +591,10 @@ static ts_status control_choose(fr *f, uint32_t node, ts_val cond, control_expr 
     TS_TRY(control_branch(&c, cond, control_expr_body, (void *[]){then, other}, &flow));
     *out = f->frame->slots[slot];
     if (out->kind == FR_CONFLICT || out->kind == FR_UNBOUND)
-        return fr_error(f, node, TS_TILETYPE, "the two values of a conditional expression differ in type\n  found: %s and %s",
-                        fr_say(f, &a), fr_say(f, &b));
+        return fr_error(
+            f, node, TS_TILETYPE,
+            "the two values of a conditional expression differ in type\n  found: %s and %s",
+            fr_say(f, &a), fr_say(f, &b));
     return TS_OK;
 }
 
@@ -586,10 +608,12 @@ ts_status fr_if_expr(fr *f, uint32_t node, fr_value *out)
     TS_TRY(fr_condition(f, n->f[0], &v, &known, &truth, &cond));
     if (known)
         return fr_expr(f, n->f[truth ? 1 : 2], out);
-    return control_choose(f, node, cond, &(control_expr){.node = n->f[1]}, &(control_expr){.node = n->f[2]}, out);
+    return control_choose(f, node, cond, &(control_expr){.node = n->f[1]},
+                          &(control_expr){.node = n->f[2]}, out);
 }
 
-/* a and b: what is known at compile time decides at once; the right side runs only when it is needed. */
+/* a and b: what is known at compile time decides at once; the right side runs only when it is
+ * needed. */
 ts_status fr_bool_op(fr *f, uint32_t node, fr_value *out)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
@@ -600,8 +624,10 @@ ts_status fr_bool_op(fr *f, uint32_t node, fr_value *out)
     *out = fr_bool(is_and);
     for (uint32_t i = 0; i < count; i++) {
         if (out->kind == FR_TILE) {
-            control_expr right = {.node = sides[i], .as_bool = true}, left = {.value = fr_bool(!is_and)};
-            TS_TRY(control_choose(f, node, out->as.v, is_and ? &right : &left, is_and ? &left : &right, out));
+            control_expr right = {.node = sides[i], .as_bool = true},
+                         left = {.value = fr_bool(!is_and)};
+            TS_TRY(control_choose(f, node, out->as.v, is_and ? &right : &left,
+                                  is_and ? &left : &right, out));
             if (out->kind == FR_NUMBER)
                 return TS_OK;
             continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Messages to the author of a kernel: file, line, column, the source line with a caret, what was found
- * and wanted, the way out, and the chain of calls that led there:
+ * Messages to the author of a kernel: file, line, column, the source line with a caret, what was
+ * found and wanted, the way out, and the chain of calls that led there:
  *
  *     blur.py:12:9: cannot add a float16 tile and a bfloat16 tile
  *        12 |     c = a + b
@@ -28,16 +28,18 @@ const char *fr_textf(fr *f, const char *format, ...)
     va_start(args, format);
     int n = vsnprintf(room, sizeof room, format, args);
     va_end(args);
-    const char *kept = ts_arena_text(f->arena, room, n < 0 ? 0 : TS_MIN((size_t)n, sizeof room - 1));
+    const char *kept =
+        ts_arena_text(f->arena, room, n < 0 ? 0 : TS_MIN((size_t)n, sizeof room - 1));
     return kept ? kept : "?";
 }
 
 ts_status fr_oom(fr *f)
 {
-    return ts_fail(f->err, TS_NOMEM, "out of memory while compiling '%s'", f->frame ? f->frame->name : "a kernel");
+    return ts_fail(f->err, TS_NOMEM, "out of memory while compiling '%s'",
+                   f->frame ? f->frame->name : "a kernel");
 }
 
-/* ---- places -------------------------------------------------------------------------------------*/
+/* ---- places -------------------------------------------------------------------------- */
 
 ts_loc fr_at(fr *f, uint32_t node)
 {
@@ -48,14 +50,20 @@ ts_loc fr_at(fr *f, uint32_t node)
         return before;
     const ts_pack_function *fn = &f->pack.functions[f->frame->function];
     const char *file = fr_string(f, fn->file);
-    f->b.loc = ts_loc_add(f->module, &(ts_loc_info){
-        .file = ts_intern(f->module, file, strlen(file)), .line = n->line, .col = n->col,
-        .end_line = n->end_line, .end_col = n->end_col,
-        .function = ts_intern(f->module, f->frame->name, strlen(f->frame->name)), .caller = f->frame->call_loc});
+    f->b.loc = ts_loc_add(
+        f->module,
+        &(ts_loc_info){.file = ts_intern(f->module, file, strlen(file)),
+                       .line = n->line,
+                       .col = n->col,
+                       .end_line = n->end_line,
+                       .end_col = n->end_col,
+                       .function = ts_intern(f->module, f->frame->name, strlen(f->frame->name)),
+                       .caller = f->frame->call_loc});
     return before;
 }
 
-/* The text of line `line` of a packed function's file, without its end; NULL when it is not packed. */
+/* The text of line `line` of a packed function's file, without its end; NULL when it is not packed.
+ */
 static const char *diag_line(const fr *f, const ts_pack_function *fn, uint32_t line, int *n)
 {
     const char *at = fr_string(f, fn->source);
@@ -89,7 +97,8 @@ static void diag_snippet(ts_text *out, const fr *f, uint32_t function, const ts_
     from = TS_MIN(from, n);
     int to = node->end_line == node->line ? (int)TS_MIN(node->end_col, (uint32_t)n) : n;
     to = TS_MAX(to, from);
-    ts_text_printf(out, "\n%6u | %.*s\n       | %*s^", node->line, n, line, diag_width(line, from), "");
+    ts_text_printf(out, "\n%6u | %.*s\n       | %*s^", node->line, n, line, diag_width(line, from),
+                   "");
     for (int i = 1; i < diag_width(line + from, to - from); i++)
         ts_text_putc(out, '~');
 }
@@ -104,8 +113,8 @@ static void diag_notes(ts_text *out, const fr *f)
             ts_text_puts(out, "\n  [... more callers]");
             return;
         }
-        ts_text_printf(out, "\n%s:%u:%u: '%s' is called here, in '%s'", fr_string(f, fn->file), node->line,
-                       node->col + 1, frame->name, frame->caller->name);
+        ts_text_printf(out, "\n%s:%u:%u: '%s' is called here, in '%s'", fr_string(f, fn->file),
+                       node->line, node->col + 1, frame->name, frame->caller->name);
         diag_snippet(out, f, frame->caller->function, node);
     }
 }
@@ -136,14 +145,15 @@ ts_status fr_error(fr *f, uint32_t node, ts_status status, const char *format, .
     return status;
 }
 
-/* ---- naming values --------------------------------------------------------------------------------*/
+/* ---- naming values ------------------------------------------------------------------- */
 
 const char *fr_say_shape(fr *f, const fr_shape *shape)
 {
     char room[200];
     int n = 0;
     for (uint32_t i = 0; i < shape->rank; i++)
-        n += snprintf(room + n, sizeof room - (size_t)n, "%s%lld", i ? ", " : "", (long long)shape->dims[i]);
+        n += snprintf(room + n, sizeof room - (size_t)n, "%s%lld", i ? ", " : "",
+                      (long long)shape->dims[i]);
     return fr_textf(f, "(%.*s%s)", n, room, shape->rank == 1 ? "," : "");
 }
 
@@ -151,13 +161,15 @@ static const char *diag_say_number(fr *f, const fr_value *v)
 {
     const char *type = v->dtype ? ts_dtype_name((ts_dtype)v->dtype) : "";
     if (v->cat == FR_FLOAT)
-        return fr_textf(f, "constant %s%s%.17g%s", type, *type ? "(" : "", v->as.f, *type ? ")" : "");
+        return fr_textf(f, "constant %s%s%.17g%s", type, *type ? "(" : "", v->as.f,
+                        *type ? ")" : "");
     if (v->cat == FR_BOOL)
         return v->as.i ? "constant True" : "constant False";
     int64_t small;
     if (!fr_is_int(v, &small))
         return "an integer constant beyond 64 bits";
-    return fr_textf(f, "constant %s%s%lld%s", type, *type ? "(" : "", (long long)small, *type ? ")" : "");
+    return fr_textf(f, "constant %s%s%lld%s", type, *type ? "(" : "", (long long)small,
+                    *type ? ")" : "");
 }
 
 static const char *diag_say_tuple(fr *f, const fr_value *v)
@@ -174,16 +186,26 @@ static const char *diag_say_tile(fr *f, const fr_value *v)
 {
     fr_shape shape = fr_shape_of(f, v);
     const char *type = ts_dtype_name((ts_dtype)v->dtype);
-    return shape.rank ? fr_textf(f, "%s tile of shape %s", type, fr_say_shape(f, &shape)) : fr_textf(f, "%s scalar", type);
+    return shape.rank ? fr_textf(f, "%s tile of shape %s", type, fr_say_shape(f, &shape))
+                      : fr_textf(f, "%s scalar", type);
 }
 
 const char *fr_say(fr *f, const fr_value *v)
 {
-    static const char *const plain[] = {
-        [FR_UNBOUND] = "nothing", [FR_CONFLICT] = "a value whose type differs between paths", [FR_NONE] = "None",
-        [FR_ELLIPSIS] = "...", [FR_LIST] = "list of arrays", [FR_VIEW] = "tiled view", [FR_RAW] = "raw memory",
-        [FR_METHOD] = "a method", [FR_SLICE] = "a slice", [FR_RANGE] = "a range", [FR_ITER] = "a static_iter",
-        [FR_DICT] = "a dict", [FR_FSTRING] = "a formatted string", [FR_OPAQUE] = "a host object"};
+    static const char *const plain[] = {[FR_UNBOUND] = "nothing",
+                                        [FR_CONFLICT] = "a value whose type differs between paths",
+                                        [FR_NONE] = "None",
+                                        [FR_ELLIPSIS] = "...",
+                                        [FR_LIST] = "list of arrays",
+                                        [FR_VIEW] = "tiled view",
+                                        [FR_RAW] = "raw memory",
+                                        [FR_METHOD] = "a method",
+                                        [FR_SLICE] = "a slice",
+                                        [FR_RANGE] = "a range",
+                                        [FR_ITER] = "a static_iter",
+                                        [FR_DICT] = "a dict",
+                                        [FR_FSTRING] = "a formatted string",
+                                        [FR_OPAQUE] = "a host object"};
     switch (v->kind) {
     case FR_NUMBER:
         return diag_say_number(f, v);
@@ -194,11 +216,13 @@ const char *fr_say(fr *f, const fr_value *v)
     case FR_TILE:
         return diag_say_tile(f, v);
     case FR_ARRAY:
-        return fr_textf(f, "%s array of rank %u", ts_dtype_name((ts_dtype)v->as.array->dtype), v->as.array->rank);
+        return fr_textf(f, "%s array of rank %u", ts_dtype_name((ts_dtype)v->as.array->dtype),
+                        v->as.array->rank);
     case FR_DTYPE:
         return fr_textf(f, "dtype %s", ts_dtype_name((ts_dtype)v->dtype));
     case FR_ENUM:
-        return fr_textf(f, "%s.%s", fr_string(f, f->pack.objects[v->as.object].x), fr_string(f, f->pack.objects[v->as.object].y));
+        return fr_textf(f, "%s.%s", fr_string(f, f->pack.objects[v->as.object].x),
+                        fr_string(f, f->pack.objects[v->as.object].y));
     case FR_MODULE:
         return fr_textf(f, "'%s'", fr_string(f, f->pack.objects[v->as.object].x));
     case FR_OP:
@@ -214,7 +238,7 @@ const char *fr_say(fr *f, const fr_value *v)
     }
 }
 
-/* ---- nearest name -----------------------------------------------------------------------------------*/
+/* ---- nearest name -------------------------------------------------------------------- */
 
 /* Edit distance, cut off at 3. */
 static uint32_t diag_distance(const char *a, const char *b)
@@ -237,7 +261,8 @@ static uint32_t diag_distance(const char *a, const char *b)
     return row[m];
 }
 
-const char *fr_nearest(const char *name, const char *(*names)(const void *, uint32_t), const void *user)
+const char *fr_nearest(const char *name, const char *(*names)(const void *, uint32_t),
+                       const void *user)
 {
     const char *best = NULL, *other;
     uint32_t nearest = strlen(name) > 3 ? 3 : 2;

@@ -6,7 +6,7 @@
 
 typedef ts_status expr_fn(fr *f, uint32_t node, const ts_node *n, fr_value *out);
 
-/* ---- names ----------------------------------------------------------------------------------------*/
+/* ---- names --------------------------------------------------------------------------- */
 
 static const char *expr_known_name(const void *user, uint32_t i)
 {
@@ -23,8 +23,8 @@ static const char *expr_known_name(const void *user, uint32_t i)
 static ts_status expr_undefined(fr *f, uint32_t node, const char *name)
 {
     const char *near = fr_nearest(name, expr_known_name, f);
-    return fr_error(f, node, TS_TILETYPE, "name '%s' is not defined%s%s%s", name, near ? "\n  help: did you mean '" : "",
-                    near ? near : "", near ? "'?" : "");
+    return fr_error(f, node, TS_TILETYPE, "name '%s' is not defined%s%s%s", name,
+                    near ? "\n  help: did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 static ts_status expr_slot(fr *f, uint32_t node, const fr_value *v, const char *name, fr_value *out)
@@ -32,7 +32,9 @@ static ts_status expr_slot(fr *f, uint32_t node, const fr_value *v, const char *
     *out = *v;
     if (v->kind == FR_UNBOUND)
         return fr_error(f, node, TS_TILETYPE, "variable '%s' has no value here%s", name,
-                        v->as.text ? v->as.text : "\n  help: it is assigned on another path, later, or only inside a loop; give it a value before");
+                        v->as.text ? v->as.text
+                                   : "\n  help: it is assigned on another path, later, or only "
+                                     "inside a loop; give it a value before");
     if (v->kind == FR_CONFLICT)
         return fr_error(f, node, TS_TILETYPE, "variable '%s' %s", name, v->as.text);
     return TS_OK;
@@ -64,7 +66,7 @@ static ts_status expr_constant(fr *f, uint32_t node, const ts_node *n, fr_value 
     return fr_object(f, n->f[0], out);
 }
 
-/* ---- containers -----------------------------------------------------------------------------------*/
+/* ---- containers ---------------------------------------------------------------------- */
 
 /* The items of a display, with starred ones spread. */
 static ts_status expr_items(fr *f, uint32_t list, fr_value *out)
@@ -78,7 +80,8 @@ static ts_status expr_items(fr *f, uint32_t list, fr_value *out)
         TS_TRY(fr_expr(f, node->kind == TS_AST_Starred ? node->f[0] : nodes[i], &v));
         bool spread = node->kind == TS_AST_Starred;
         if (spread && v.kind != FR_TUPLE && v.kind != FR_ITER)
-            return fr_error(f, nodes[i], TS_TILETYPE, "only tuples can be spread with *, found %s", fr_say(f, &v));
+            return fr_error(f, nodes[i], TS_TILETYPE, "only tuples can be spread with *, found %s",
+                            fr_say(f, &v));
         for (uint32_t j = 0; j < (spread ? v.n : 1); j++)
             if (!TS_PUSH(f->arena, &items, spread ? v.as.items[j] : v))
                 return fr_oom(f);
@@ -96,7 +99,8 @@ static ts_status expr_list(fr *f, uint32_t node, const ts_node *n, fr_value *out
 {
     (void)n;
     (void)out;
-    return fr_error(f, node, TS_SYNTAX, "lists are not part of the tile language\n  help: use a tuple: (a, b)");
+    return fr_error(f, node, TS_SYNTAX,
+                    "lists are not part of the tile language\n  help: use a tuple: (a, b)");
 }
 
 static ts_status expr_starred(fr *f, uint32_t node, const ts_node *n, fr_value *out)
@@ -124,7 +128,8 @@ static ts_status expr_slice(fr *f, uint32_t node, const ts_node *n, fr_value *ou
 }
 
 /* tuple(expr for x in ct.static_iter(...) if ...): unrolled here into an iterator of its values. */
-static ts_status expr_generate(fr *f, const ts_node *n, const uint32_t *gens, uint32_t n_gens, void *items)
+static ts_status expr_generate(fr *f, const ts_node *n, const uint32_t *gens, uint32_t n_gens,
+                               void *items)
 {
     TS_VEC(fr_value) *found = items;
     fr_value v;
@@ -137,7 +142,8 @@ static ts_status expr_generate(fr *f, const ts_node *n, const uint32_t *gens, ui
     const ts_node *gen = ts_pack_node(&f->pack, gens[0]);
     TS_TRY(fr_expr(f, gen->f[1], &v));
     if (v.kind != FR_ITER)
-        return fr_error(f, gen->f[1], TS_SYNTAX, "a comprehension runs over ct.static_iter(...), found %s", fr_say(f, &v));
+        return fr_error(f, gen->f[1], TS_SYNTAX,
+                        "a comprehension runs over ct.static_iter(...), found %s", fr_say(f, &v));
     for (uint32_t i = 0; i < v.n; i++) {
         TS_TRY(fr_assign(f, gen->f[0], &v.as.items[i]));
         uint32_t n_ifs;
@@ -148,7 +154,8 @@ static ts_status expr_generate(fr *f, const ts_node *n, const uint32_t *gens, ui
             TS_TRY(fr_expr(f, ifs[j], &test));
             TS_TRY(fr_condition(f, ifs[j], &test, &known, &truth, &cond));
             if (!known)
-                return fr_error(f, ifs[j], TS_TILETYPE, "the condition of a comprehension must be known at compile time");
+                return fr_error(f, ifs[j], TS_TILETYPE,
+                                "the condition of a comprehension must be known at compile time");
         }
         if (truth)
             TS_TRY(expr_generate(f, n, gens + 1, n_gens - 1, items));
@@ -157,7 +164,8 @@ static ts_status expr_generate(fr *f, const ts_node *n, const uint32_t *gens, ui
 }
 
 /* Binds the names of the targets in a scope of their own, as Python does. */
-static ts_status expr_bind_generator(fr *f, const ts_node *n, fr_scope *scope, const uint32_t *gens, uint32_t n_gens)
+static ts_status expr_bind_generator(fr *f, const ts_node *n, fr_scope *scope, const uint32_t *gens,
+                                     uint32_t n_gens)
 {
     (void)n;
     scope->slot_of = TS_NEW_N(f->arena, uint32_t, f->pack.n_strings);
@@ -167,11 +175,13 @@ static ts_status expr_bind_generator(fr *f, const ts_node *n, fr_scope *scope, c
     for (uint32_t i = 0; i < n_gens; i++) {
         uint32_t target = ts_pack_node(&f->pack, gens[i])->f[0], count = 1;
         const ts_node *t = ts_pack_node(&f->pack, target);
-        const uint32_t *names = t->kind == TS_AST_Tuple ? ts_pack_list(&f->pack, t->f[0], &count) : &target;
+        const uint32_t *names =
+            t->kind == TS_AST_Tuple ? ts_pack_list(&f->pack, t->f[0], &count) : &target;
         for (uint32_t j = 0; j < count; j++) {
             const ts_node *name = ts_pack_node(&f->pack, names[j]);
             if (name->kind != TS_AST_Name)
-                return fr_error(f, names[j], TS_SYNTAX, "the target of a comprehension is a name or a flat tuple of names");
+                return fr_error(f, names[j], TS_SYNTAX,
+                                "the target of a comprehension is a name or a flat tuple of names");
             if (!scope->slot_of[name->f[0]]) {
                 scope->name_of[scope->n_slots] = name->f[0];
                 scope->slot_of[name->f[0]] = ++scope->n_slots;
@@ -204,7 +214,7 @@ static ts_status expr_generator(fr *f, uint32_t node, const ts_node *n, fr_value
     return fr_container(f, FR_ITER, items.n, items.at, out);
 }
 
-/* ---- operators -----------------------------------------------------------------------------------------*/
+/* ---- operators ----------------------------------------------------------------------- */
 
 static ts_status expr_unary(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
@@ -227,7 +237,8 @@ static ts_status expr_binary(fr *f, uint32_t node, const ts_node *n, fr_value *o
 static ts_status expr_compare(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
     uint32_t count, n_ops;
-    const uint32_t *ops = ts_pack_list(&f->pack, n->f[1], &n_ops), *sides = ts_pack_list(&f->pack, n->f[2], &count);
+    const uint32_t *ops = ts_pack_list(&f->pack, n->f[1], &n_ops),
+                   *sides = ts_pack_list(&f->pack, n->f[2], &count);
     fr_value left, right, step;
     TS_TRY(fr_expr(f, n->f[0], &left));
     *out = fr_bool(true);
@@ -243,7 +254,9 @@ static ts_status expr_compare(fr *f, uint32_t node, const ts_node *n, fr_value *
             }
         } else if (out->kind == FR_TILE) {
             if (fr_shape_of(f, out).rank || fr_shape_of(f, &step).rank)
-                return fr_error(f, node, TS_TILETYPE, "comparisons of tiles do not chain\n  help: write (a < b) & (b < c)");
+                return fr_error(
+                    f, node, TS_TILETYPE,
+                    "comparisons of tiles do not chain\n  help: write (a < b) & (b < c)");
             TS_TRY(fr_binary(f, TS_OPERATOR_BitAnd, out, &step, (fr_options){0}, out));
         } else {
             *out = step;
@@ -264,7 +277,7 @@ static ts_status expr_bool(fr *f, uint32_t node, const ts_node *n, fr_value *out
     return fr_bool_op(f, node, out);
 }
 
-/* ---- the rest ---------------------------------------------------------------------------------------------*/
+/* ---- the rest ------------------------------------------------------------------------ */
 
 static ts_status expr_call(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
@@ -293,7 +306,8 @@ static ts_status expr_fstring(fr *f, uint32_t node, const ts_node *n, fr_value *
 static ts_status expr_lambda(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
     uint32_t n_args;
-    const uint32_t *args = ts_pack_list(&f->pack, n->f[n->kind == TS_AST_FunctionDef ? 1 : 0], &n_args);
+    const uint32_t *args =
+        ts_pack_list(&f->pack, n->f[n->kind == TS_AST_FunctionDef ? 1 : 0], &n_args);
     fr_function *fn = TS_NEW(f->arena, fr_function);
     if (!fn || !(fn->defaults = TS_NEW_N(f->arena, fr_value, n_args ? n_args : 1)))
         return fr_oom(f);
@@ -315,11 +329,13 @@ static ts_status expr_unsupported(fr *f, uint32_t node, const ts_node *n, fr_val
     const char *what = fr_string(f, n->f[0]), *help = "";
     (void)out;
     if (strcmp(what, "assert") == 0)
-        help = "\n  help: ct.static_assert checks at compile time, ct.assert_ while the kernel runs";
+        help =
+            "\n  help: ct.static_assert checks at compile time, ct.assert_ while the kernel runs";
     else if (strcmp(what, "a list comprehension") == 0)
         help = "\n  help: use tuple(... for x in ct.static_iter(...))";
     else if (strcmp(what, "global") == 0 || strcmp(what, "nonlocal") == 0)
-        help = "\n  help: kernels read outer names but cannot assign them; return the value instead";
+        help =
+            "\n  help: kernels read outer names but cannot assign them; return the value instead";
     else if (strcmp(what, "raise") == 0 || strcmp(what, "try") == 0)
         help = "\n  help: kernels have no exceptions; use ct.assert_ or a mask";
     return fr_error(f, node, TS_SYNTAX, "'%s' is not part of the tile language%s", what, help);
@@ -354,10 +370,15 @@ ts_status fr_check_depth(fr *f, uint32_t node)
     char here;
     size_t used = (size_t)(f->stack > &here ? f->stack - &here : &here - f->stack);
     if (used > EXPR_MAX_STACK)
-        return fr_error(f, node, TS_RECURSION, "helper functions call each other too deeply\n  help: recursion must end at compile time");
+        return fr_error(f, node, TS_RECURSION,
+                        "helper functions call each other too deeply\n  help: recursion must end "
+                        "at compile time");
     if (++f->steps > EXPR_MAX_STEPS)
-        return fr_error(f, node, TS_RECURSION, "the kernel takes more than %d steps to compile\n  help: loop over range(...) instead of "
-                        "unrolling with ct.static_iter or recursion", EXPR_MAX_STEPS);
+        return fr_error(f, node, TS_RECURSION,
+                        "the kernel takes more than %d steps to compile\n  help: loop over "
+                        "range(...) instead of "
+                        "unrolling with ct.static_iter or recursion",
+                        EXPR_MAX_STEPS);
     return TS_OK;
 }
 
@@ -368,7 +389,8 @@ ts_status fr_expr(fr *f, uint32_t node, fr_value *out)
     *out = fr_none();
     TS_TRY(fr_check_depth(f, node));
     if (!expr_table[n->kind])
-        return fr_error(f, node, TS_SYNTAX, "'%s' is not an expression of the tile language", ts_ast_name(n->kind));
+        return fr_error(f, node, TS_SYNTAX, "'%s' is not an expression of the tile language",
+                        ts_ast_name(n->kind));
     ts_loc loc = fr_at(f, node);
     ts_status status = expr_table[n->kind](f, node, n, out);
     f->b.loc = loc;

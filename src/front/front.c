@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The entry of the front end: reads the pack, turns the spec into parameters and what is known about
- * them, lowers the kernel's body. Read next: lower.h (the parts), stmt.c, expr.c.
+ * The entry of the front end: reads the pack, turns the spec into parameters and what is known
+ * about them, lowers the kernel's body. Read next: lower.h (the parts), stmt.c, expr.c.
  *
- *     k(a: float32 array, rank 1, aligned; n: int32)   entry k(%0: ptr<f32>, %1: i32, %2: i32, %3: i32)
- *                                                        %4 = assume div_by 16 %0
- *                                                        %5 = assume bounded 0 %1  ..
- *                                                        %7 = make_tensor_view %4, shape [%5], strides [1]
+ *     k(a: float32 array, rank 1, aligned; n: int32)   entry k(%0: ptr<f32>, %1: i32, %2: i32, %3:
+ * i32) %4 = assume div_by 16 %0 %5 = assume bounded 0 %1  .. %7 = make_tensor_view %4, shape [%5],
+ * strides [1]
  */
 #include "front/lower.h"
 
-/* ---- parameters -------------------------------------------------------------------------------------*/
+/* ---- parameters ---------------------------------------------------------------------- */
 
 /* First pass over the specs: the function's parameters, in the order of compile.h. Values of the
  * parameters are then consecutive from 1. */
 static ts_status front_param_array(fr *f, const ts_spec *s)
 {
-    if (s->rank > TS_ARRAY_RANK || !s->dtype || s->dtype >= TS_DTYPE_COUNT || (s->index_bits != 32 && s->index_bits != 64))
-        return ts_fail(f->err, TS_VALUE, "argument: rank %u, dtype %u, index width %u do not describe an array", s->rank, s->dtype, s->index_bits);
+    if (s->rank > TS_ARRAY_RANK || !s->dtype || s->dtype >= TS_DTYPE_COUNT ||
+        (s->index_bits != 32 && s->index_bits != 64))
+        return ts_fail(f->err, TS_VALUE,
+                       "argument: rank %u, dtype %u, index width %u do not describe an array",
+                       s->rank, s->dtype, s->index_bits);
     ts_type elem = s->dtype == TS_DTYPE_bool_ ? TS_T_i8 : fr_ir((ts_dtype)s->dtype);
     ts_param(&f->b, ts_type_ptr(f->module, elem, TS_GLOBAL));
     for (uint32_t i = 0; i < 2u * s->rank; i++)
@@ -47,7 +49,9 @@ static ts_status front_params(fr *f, const ts_spec *spec, size_t n)
             ts_param(&f->b, ts_type_ptr(f->module, TS_T_i64, TS_GLOBAL));
             ts_param(&f->b, TS_T_i32);
             if (++i >= n || spec[i].kind != TS_SPEC_ARRAY)
-                return ts_fail(f->err, TS_VALUE, "argument: a list must be followed by the description of its arrays");
+                return ts_fail(
+                    f->err, TS_VALUE,
+                    "argument: a list must be followed by the description of its arrays");
             break;
         default:
             break;
@@ -56,20 +60,22 @@ static ts_status front_params(fr *f, const ts_spec *spec, size_t n)
     return TS_OK;
 }
 
-/* ---- what is known about them ---------------------------------------------------------------------------*/
+/* ---- what is known about them -------------------------------------------------------- */
 
 static ts_val front_div_by(fr *f, ts_val v, uint64_t divisor)
 {
     uint32_t words[] = {TS_ASSUME_DIV_BY, (uint32_t)divisor, (uint32_t)(divisor >> 32), 0, 0, 0};
     if (divisor < 2)
         return v;
-    return ts_emit(&f->b, TS_OP_assume, ts_type_of(f->b.fn, v), 1, &v, ts_pool_add(&f->b, TS_COUNT(words), words), 0);
+    return ts_emit(&f->b, TS_OP_assume, ts_type_of(f->b.fn, v), 1, &v,
+                   ts_pool_add(&f->b, TS_COUNT(words), words), 0);
 }
 
 static ts_val front_not_negative(fr *f, ts_val v)
 {
     static const uint32_t words[] = {TS_ASSUME_BOUNDED, 1, 0, 0, 0, 0, 0};
-    return ts_emit(&f->b, TS_OP_assume, ts_type_of(f->b.fn, v), 1, &v, ts_pool_add(&f->b, TS_COUNT(words), words), 0);
+    return ts_emit(&f->b, TS_OP_assume, ts_type_of(f->b.fn, v), 1, &v,
+                   ts_pool_add(&f->b, TS_COUNT(words), words), 0);
 }
 
 static fr_value front_extent(fr *f, const ts_spec *s, uint32_t d, ts_val param, ts_dtype index)
@@ -78,7 +84,8 @@ static fr_value front_extent(fr *f, const ts_spec *s, uint32_t d, ts_val param, 
         return fr_strict(index, s->dims[d]);
     if (s->shape_one >> d & 1)
         return fr_strict(index, 1);
-    return fr_tile(index, front_div_by(f, front_not_negative(f, param), s->shape_div16 >> d & 1 ? 16 : 0));
+    return fr_tile(index,
+                   front_div_by(f, front_not_negative(f, param), s->shape_div16 >> d & 1 ? 16 : 0));
 }
 
 static fr_value front_stride(fr *f, const ts_spec *s, uint32_t d, ts_val param, ts_dtype index)
@@ -88,7 +95,8 @@ static fr_value front_stride(fr *f, const ts_spec *s, uint32_t d, ts_val param, 
         return fr_strict(index, s->strides[d]);
     if (s->unit_stride >> d & 1)
         return fr_strict(index, 1);
-    return fr_tile(index, front_div_by(f, front_not_negative(f, param), s->stride_div16 >> d & 1 ? 16 / bytes : 0));
+    return fr_tile(index, front_div_by(f, front_not_negative(f, param),
+                                       s->stride_div16 >> d & 1 ? 16 / bytes : 0));
 }
 
 static ts_status front_array(fr *f, const ts_spec *s, ts_val *next, fr_value *out)
@@ -127,14 +135,18 @@ static ts_status front_list(fr *f, const ts_spec *element, ts_val *next, fr_valu
     return TS_OK;
 }
 
-static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, ts_val *next, uint32_t depth, fr_value *out);
+static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, ts_val *next,
+                             uint32_t depth, fr_value *out);
 
-static ts_status front_tuple(fr *f, const ts_spec *spec, size_t n, size_t *at, ts_val *next, uint32_t depth, fr_value *out)
+static ts_status front_tuple(fr *f, const ts_spec *spec, size_t n, size_t *at, ts_val *next,
+                             uint32_t depth, fr_value *out)
 {
     uint64_t count = (uint64_t)spec[*at - 1].value;
     if (count > n - *at || depth > 64)
-        return ts_fail(f->err, TS_VALUE, "argument: a tuple of %llu items has only %zu after it, or nests deeper than 64",
-                       (unsigned long long)count, n - *at);
+        return ts_fail(
+            f->err, TS_VALUE,
+            "argument: a tuple of %llu items has only %zu after it, or nests deeper than 64",
+            (unsigned long long)count, n - *at);
     fr_value *items = TS_NEW_N(f->arena, fr_value, count + 1);
     if (!items)
         return fr_oom(f);
@@ -143,7 +155,8 @@ static ts_status front_tuple(fr *f, const ts_spec *spec, size_t n, size_t *at, t
     return fr_container(f, FR_TUPLE, (uint32_t)count, items, out);
 }
 
-static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, ts_val *next, uint32_t depth, fr_value *out)
+static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, ts_val *next,
+                             uint32_t depth, fr_value *out)
 {
     if (*at >= n)
         return ts_fail(f->err, TS_VALUE, "argument: the description ends early");
@@ -167,7 +180,8 @@ static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, t
         return TS_OK;
     case TS_SPEC_STRING:
         if (s->value <= 0 || s->value >= f->pack.n_objects)
-            return ts_fail(f->err, TS_VALUE, "argument: object %lld of the pack does not exist", (long long)s->value);
+            return ts_fail(f->err, TS_VALUE, "argument: object %lld of the pack does not exist",
+                           (long long)s->value);
         return fr_object(f, (uint32_t)s->value, out);
     case TS_SPEC_TUPLE:
         return front_tuple(f, spec, n, at, next, depth, out);
@@ -180,7 +194,7 @@ static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, t
     }
 }
 
-/* ---- the kernel ------------------------------------------------------------------------------------------*/
+/* ---- the kernel ---------------------------------------------------------------------- */
 
 static ts_status front_bind(fr *f, const ts_spec *spec, size_t n)
 {
@@ -191,13 +205,17 @@ static ts_status front_bind(fr *f, const ts_spec *spec, size_t n)
     for (uint32_t i = 0; i < scope->n_args; i++) {
         const ts_node *param = ts_pack_node(&f->pack, scope->args[i]);
         if (param->f[1] == 2 || param->f[1] == 4)
-            return fr_error(f, scope->args[i], TS_SYNTAX, "a kernel cannot take *args or **kwargs\n  help: pass a tuple");
+            return fr_error(f, scope->args[i], TS_SYNTAX,
+                            "a kernel cannot take *args or **kwargs\n  help: pass a tuple");
         if (at >= n)
-            return fr_error(f, scope->root, TS_TILETYPE, "kernel '%s' takes %u arguments, got %u", f->frame->name, scope->n_args, i);
-        TS_TRY(front_value(f, spec, n, &at, &next, 0, &f->frame->slots[scope->slot_of[param->f[0]] - 1]));
+            return fr_error(f, scope->root, TS_TILETYPE, "kernel '%s' takes %u arguments, got %u",
+                            f->frame->name, scope->n_args, i);
+        TS_TRY(front_value(f, spec, n, &at, &next, 0,
+                           &f->frame->slots[scope->slot_of[param->f[0]] - 1]));
     }
     if (at != n)
-        return fr_error(f, scope->root, TS_TILETYPE, "kernel '%s' takes %u arguments, got more", f->frame->name, scope->n_args);
+        return fr_error(f, scope->root, TS_TILETYPE, "kernel '%s' takes %u arguments, got more",
+                        f->frame->name, scope->n_args);
     return TS_OK;
 }
 
@@ -206,7 +224,8 @@ static const char *front_symbol(fr *f, const char *name)
 {
     char *symbol = ts_arena_text(f->arena, name, strlen(name));
     for (char *c = symbol; c && *c; c++)
-        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' || (*c >= '0' && *c <= '9')))
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' ||
+              (*c >= '0' && *c <= '9')))
             *c = '_';
     return symbol ? symbol : "kernel";
 }
@@ -218,7 +237,8 @@ static ts_status front_body(fr *f, const ts_spec *spec, size_t n)
     fr_at(f, scope->root);
     TS_TRY(front_bind(f, spec, n));
     if (ts_pack_node(&f->pack, scope->root)->kind == TS_AST_Lambda)
-        return fr_error(f, scope->root, TS_SYNTAX, "a kernel is a function made with def, not a lambda");
+        return fr_error(f, scope->root, TS_SYNTAX,
+                        "a kernel is a function made with def, not a lambda");
     TS_TRY(fr_block_lower(f, &(fr_block){scope->body, scope->n_body, NULL}, &flow));
     fr_at(f, scope->root);
     ts_term(&f->b, TS_OP_return, 0, NULL);
@@ -250,8 +270,8 @@ static ts_status front_kernel(fr *f, const ts_spec *spec, size_t n)
     return status;
 }
 
-ts_status ts_front(ts_arena *arena, const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
-                   ts_module **out, ts_error *err)
+ts_status ts_front(ts_arena *arena, const void *pack, size_t n_pack, const ts_spec *spec,
+                   size_t n_spec, const ts_hints *hints, ts_module **out, ts_error *err)
 {
     char bottom;
     fr f = {.arena = arena, .hints = hints, .err = err, .stack = &bottom};

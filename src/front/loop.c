@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loops. `for` over range without break or return becomes `for`; the others become `loop`, so that a
- * break really leaves:
+ * Loops. `for` over range without break or return becomes `for`; the others become `loop`, so that
+ * a break really leaves:
  *
  *     for i in range(a, b, s): body          for %a, %b, %s, inits.. { body; continue .. }
- *     the same with break                    loop %a, inits.. { if i < b {} else { break i, .. }; body; continue i + s, .. }
- *     while c: body                          loop inits.. { if c {} else { break .. }; body; continue .. }
+ *     the same with break                    loop %a, inits.. { if i < b {} else { break i, .. };
+ * body; continue i + s, .. } while c: body                          loop inits.. { if c {} else {
+ * break .. }; body; continue .. }
  *
- * What is carried: live variables that the body assigns and that have a value before. A loose constant
- * before the loop takes the type the body gives it (the body is then lowered again); any other change
- * of type puts the variable in conflict, an error only where it is read. `return` inside a loop sets
- * two hidden variables and breaks; control.c tests them after the loop. Part of the front end (lower.h).
+ * What is carried: live variables that the body assigns and that have a value before. A loose
+ * constant before the loop takes the type the body gives it (the body is then lowered again); any
+ * other change of type puts the variable in conflict, an error only where it is read. `return`
+ * inside a loop sets two hidden variables and breaks; control.c tests them after the loop. Part of
+ * the front end (lower.h).
  */
 #include "front/lower.h"
 
@@ -22,12 +24,12 @@ typedef struct loop_leaf {
 
 typedef struct loop_slot {
     uint32_t slot;
-    fr_value skeleton;      /* value at the start of the body */
+    fr_value skeleton; /* value at the start of the body */
     uint32_t n_leaves;
     loop_leaf *leaves;
-    loop_leaf *adopted;     /* types to start with, learned by an attempt before */
-    const char *conflict;   /* learned: not carried */
-    bool has_zero;          /* no value before; starts as zeros of `zero`'s types (hidden result) */
+    loop_leaf *adopted;   /* types to start with, learned by an attempt before */
+    const char *conflict; /* learned: not carried */
+    bool has_zero;        /* no value before; starts as zeros of `zero`'s types (hidden result) */
     fr_value zero;
 } loop_slot;
 
@@ -36,12 +38,12 @@ typedef struct fr_carry {
     uint32_t n;
     loop_slot *slots;
     uint32_t n_leaves;
-    bool counts;            /* `loop` form of a range: leaf 0 is the counter */
+    bool counts; /* `loop` form of a range: leaf 0 is the counter */
     ts_val counter, step;
     bool retry;
 } fr_carry;
 
-/* ---- starting -------------------------------------------------------------------------------------------*/
+/* ---- starting ------------------------------------------------------------------------ */
 
 static ts_val loop_zero(fr *f, const loop_leaf *leaf)
 {
@@ -83,7 +85,10 @@ static ts_status loop_inits(fr *f, fr_carry *c, ts_val **out)
     for (uint32_t i = 0; i < c->n; i++) {
         loop_slot *s = &c->slots[i];
         s->skeleton = s->has_zero ? s->zero : slots[s->slot];
-        s->n_leaves = s->conflict || s->skeleton.kind == FR_UNBOUND || s->skeleton.kind == FR_CONFLICT ? 0 : fr_flatten(&s->skeleton, NULL);
+        s->n_leaves =
+            s->conflict || s->skeleton.kind == FR_UNBOUND || s->skeleton.kind == FR_CONFLICT
+                ? 0
+                : fr_flatten(&s->skeleton, NULL);
         total += s->n_leaves;
     }
     ts_val *inits = TS_NEW_N(f->arena, ts_val, total + 1);
@@ -120,8 +125,12 @@ static ts_status loop_bind(fr *f, fr_carry *c, ts_val first, bool after)
         }
         if (s->skeleton.kind == FR_UNBOUND) {
             if (after)
-                *slot = (fr_value){.kind = FR_UNBOUND, .as.text = fr_textf(f, "\n  help: it is first assigned inside the loop in line %u, "
-                                                                          "which may not run; give it a value before", line)};
+                *slot = (fr_value){.kind = FR_UNBOUND,
+                                   .as.text = fr_textf(
+                                       f,
+                                       "\n  help: it is first assigned inside the loop in line %u, "
+                                       "which may not run; give it a value before",
+                                       line)};
             continue;
         }
         fr_value *leaves = TS_NEW_N(f->arena, fr_value, s->n_leaves + 1);
@@ -135,7 +144,7 @@ static ts_status loop_bind(fr *f, fr_carry *c, ts_val first, bool after)
     return TS_OK;
 }
 
-/* ---- leaving an iteration -----------------------------------------------------------------------------------*/
+/* ---- leaving an iteration ------------------------------------------------------------ */
 
 static bool loop_fits(const fr *f, const loop_leaf *leaf, const fr_value *v)
 {
@@ -143,7 +152,8 @@ static bool loop_fits(const fr *f, const loop_leaf *leaf, const fr_value *v)
         return v->dtype == leaf->dtype && ts_type_of(f->b.fn, v->as.v) == leaf->type;
     if (!leaf->dtype || fr_dtype_is_restricted(leaf->dtype))
         return false;
-    return v->dtype ? v->dtype == leaf->dtype && ts_type_rank(f->module, leaf->type) == 0 : fr_fits(v, leaf->dtype);
+    return v->dtype ? v->dtype == leaf->dtype && ts_type_rank(f->module, leaf->type) == 0
+                    : fr_fits(v, leaf->dtype);
 }
 
 /* A leaf that began as a literal takes the type of `v`, if the literal can. */
@@ -160,25 +170,33 @@ static bool loop_adopts(fr *f, const loop_leaf *leaf, const fr_value *v, loop_le
         out->type = fr_ir(out->dtype);
         out->loose = !v->dtype;
     }
-    return out->dtype && !fr_dtype_is_restricted(out->dtype) && fr_dtype_cat(leaf->dtype) <= fr_dtype_cat(out->dtype);
+    return out->dtype && !fr_dtype_is_restricted(out->dtype) &&
+           fr_dtype_cat(leaf->dtype) <= fr_dtype_cat(out->dtype);
 }
 
-static void loop_conflict(fr *f, fr_carry *c, loop_slot *s, const fr_value *before, const fr_value *v)
+static void loop_conflict(fr *f, fr_carry *c, loop_slot *s, const fr_value *before,
+                          const fr_value *v)
 {
-    const char *now = v->kind == FR_UNBOUND || v->kind == FR_CONFLICT ? "nothing on some path" : fr_say(f, v);
-    s->conflict = fr_textf(f, "changes its type in the loop\n  found: %s before it, %s at its end\n"
-                           "  help: give it the same dtype and shape before the loop, or use two names", fr_say(f, before), now);
+    const char *now =
+        v->kind == FR_UNBOUND || v->kind == FR_CONFLICT ? "nothing on some path" : fr_say(f, v);
+    s->conflict =
+        fr_textf(f,
+                 "changes its type in the loop\n  found: %s before it, %s at its end\n"
+                 "  help: give it the same dtype and shape before the loop, or use two names",
+                 fr_say(f, before), now);
     c->retry = true;
 }
 
-static ts_status loop_learn(fr *f, fr_carry *c, loop_slot *s, const fr_value *value, const fr_value *leaves)
+static ts_status loop_learn(fr *f, fr_carry *c, loop_slot *s, const fr_value *value,
+                            const fr_value *leaves)
 {
     loop_leaf *adopted = TS_NEW_N(f->arena, loop_leaf, s->n_leaves + 1);
     if (!adopted)
         return fr_oom(f);
     for (uint32_t j = 0; j < s->n_leaves; j++) {
         adopted[j] = s->leaves[j];
-        if (!loop_fits(f, &s->leaves[j], &leaves[j]) && !loop_adopts(f, &s->leaves[j], &leaves[j], &adopted[j])) {
+        if (!loop_fits(f, &s->leaves[j], &leaves[j]) &&
+            !loop_adopts(f, &s->leaves[j], &leaves[j], &adopted[j])) {
             loop_conflict(f, c, s, &s->skeleton, value);
             return TS_OK;
         }
@@ -192,7 +210,8 @@ static ts_status loop_learn(fr *f, fr_carry *c, loop_slot *s, const fr_value *va
 static ts_status loop_pass(fr *f, fr_carry *c, loop_slot *s, ts_val args, ts_val *out)
 {
     const fr_value *v = &f->frame->slots[s->slot];
-    for (uint32_t j = 0; j < s->n_leaves; j++) /* anything valid, for attempts that are thrown away */
+    for (uint32_t j = 0; j < s->n_leaves;
+         j++) /* anything valid, for attempts that are thrown away */
         out[j] = args + j;
     if (s->conflict || s->skeleton.kind == FR_UNBOUND || s->skeleton.kind == FR_CONFLICT)
         return TS_OK;
@@ -214,7 +233,8 @@ static ts_status loop_pass(fr *f, fr_carry *c, loop_slot *s, ts_val args, ts_val
         fr_shape shape = {.rank = ts_type_rank(f->module, s->leaves[j].type)};
         for (uint32_t d = 0; d < shape.rank; d++)
             shape.dims[d] = ts_type_dims(f->module, s->leaves[j].type)[d];
-        out[j] = leaves[j].kind == FR_TILE ? leaves[j].as.v : fr_constant(f, &leaves[j], s->leaves[j].dtype, &shape);
+        out[j] = leaves[j].kind == FR_TILE ? leaves[j].as.v
+                                           : fr_constant(f, &leaves[j], s->leaves[j].dtype, &shape);
     }
     return TS_OK;
 }
@@ -227,7 +247,8 @@ static ts_status loop_term(fr *f, fr_carry *c, ts_op op)
     if (!values)
         return fr_oom(f);
     if (c->counts)
-        values[0] = op == TS_OP_continue ? ts_op2(&f->b, TS_OP_addi, c->counter, c->step, 0) : c->counter;
+        values[0] =
+            op == TS_OP_continue ? ts_op2(&f->b, TS_OP_addi, c->counter, c->step, 0) : c->counter;
     for (uint32_t i = 0; i < c->n; i++) {
         TS_TRY(loop_pass(f, c, &c->slots[i], c->opener + 1 + skip + n, values + n));
         n += c->slots[i].n_leaves;
@@ -256,8 +277,11 @@ ts_status fr_jump(fr *f, uint32_t node, bool is_break, fr_flow *flow)
     if (!loop)
         return fr_error(f, node, TS_SYNTAX, "'%s' outside of a loop", what);
     if (!loop->carry)
-        return fr_error(f, node, TS_SYNTAX, "'%s' in a loop over ct.static_iter is not possible\n  help: it is unrolled at compile time; "
-                        "filter the items instead, or loop over range(...)", what);
+        return fr_error(f, node, TS_SYNTAX,
+                        "'%s' in a loop over ct.static_iter is not possible\n  help: it is "
+                        "unrolled at compile time; "
+                        "filter the items instead, or loop over range(...)",
+                        what);
     *flow = FR_ENDS;
     return loop_term(f, loop->carry, is_break ? TS_OP_break : TS_OP_continue);
 }
@@ -279,7 +303,8 @@ static ts_status loop_learn_result(fr *f, fr_carry *c, const fr_value *value)
         for (uint32_t j = 0; j < n; j++) {
             fr_value v;
             TS_TRY(fr_as_tile(f, &leaves[j], &v));
-            s->adopted[j] = (loop_leaf){(ts_dtype)v.dtype, ts_type_of(f->b.fn, v.as.v), leaves[j].kind == FR_NUMBER && !leaves[j].dtype};
+            s->adopted[j] = (loop_leaf){(ts_dtype)v.dtype, ts_type_of(f->b.fn, v.as.v),
+                                        leaves[j].kind == FR_NUMBER && !leaves[j].dtype};
         }
         s->zero = *value;
         s->has_zero = c->retry = true;
@@ -296,21 +321,23 @@ ts_status fr_return(fr *f, uint32_t node, const fr_value *value, fr_flow *flow)
     if (!loop)
         return TS_OK;
     if (!loop->carry)
-        return fr_error(f, node, TS_SYNTAX, "'return' in a loop over ct.static_iter is not possible\n  help: it is unrolled at compile time");
+        return fr_error(f, node, TS_SYNTAX,
+                        "'return' in a loop over ct.static_iter is not possible\n  help: it is "
+                        "unrolled at compile time");
     hidden[FR_SLOT_RETURNED] = fr_bool(true);
     *flow = FR_ENDS;
     TS_TRY(loop_learn_result(f, loop->carry, value));
     return loop_term(f, loop->carry, TS_OP_break);
 }
 
-/* ---- one attempt at a loop ------------------------------------------------------------------------------------*/
+/* ---- one attempt at a loop ----------------------------------------------------------- */
 
 typedef struct loop_kind {
-    uint32_t node, target, test;  /* target of `for`, test of `while` */
+    uint32_t node, target, test; /* target of `for`, test of `while` */
     const uint32_t *body;
     uint32_t n_body;
-    bool leaves_early;            /* contains break or return */
-    ts_dtype dtype;               /* of the counter */
+    bool leaves_early; /* contains break or return */
+    ts_dtype dtype;    /* of the counter */
     ts_val start, stop, step;
 } loop_kind;
 
@@ -334,7 +361,8 @@ static ts_status loop_head(fr *f, const loop_kind *k, fr_carry *c, bool *never)
     if (!k->test) {
         v = fr_tile(k->dtype, c->counter);
         if (c->counts) {
-            cond = ts_cmp(&f->b, TS_OP_cmpi, TS_LT, c->counter, k->stop, fr_dtype_is_signed(k->dtype) ? 0 : TS_A_UNSIGNED);
+            cond = ts_cmp(&f->b, TS_OP_cmpi, TS_LT, c->counter, k->stop,
+                          fr_dtype_is_signed(k->dtype) ? 0 : TS_A_UNSIGNED);
             TS_TRY(loop_guard(f, c, cond));
         }
         return fr_assign(f, k->target, &v);
@@ -385,7 +413,7 @@ static ts_status loop_attempt(fr *f, const loop_kind *k, fr_carry *c)
     return loop_bind(f, c, f->b.fn->inst.n - c->n_leaves, true);
 }
 
-/* ---- choosing what to carry --------------------------------------------------------------------------------------*/
+/* ---- choosing what to carry ---------------------------------------------------------- */
 
 static ts_status loop_slots(fr *f, const loop_kind *k, fr_carry *c)
 {
@@ -434,7 +462,7 @@ static ts_status loop_lower(fr *f, const loop_kind *k)
     return fr_error(f, k->node, TS_TILETYPE, "the types of this loop's variables do not settle");
 }
 
-/* ---- statements ---------------------------------------------------------------------------------------------------*/
+/* ---- statements ---------------------------------------------------------------------- */
 
 static ts_status loop_static(fr *f, const loop_kind *k, const fr_value *items)
 {
@@ -442,7 +470,10 @@ static ts_status loop_static(fr *f, const loop_kind *k, const fr_value *items)
     fr_flow flow;
     ts_status status = TS_OK;
     if (items->n > 1000)
-        return fr_error(f, k->node, TS_SYNTAX, "a static_iter of %u items is longer than 1000\n  help: loop over range(...)", items->n);
+        return fr_error(
+            f, k->node, TS_SYNTAX,
+            "a static_iter of %u items is longer than 1000\n  help: loop over range(...)",
+            items->n);
     f->frame->loop = &loop;
     for (uint32_t i = 0; i < items->n && status == TS_OK; i++) {
         status = fr_assign(f, k->target, &items->as.items[i]);
@@ -461,14 +492,18 @@ static ts_status loop_range(fr *f, loop_kind *k, const fr_value *range, uint32_t
     int64_t step;
     k->dtype = TS_DTYPE_NONE;
     if (fr_is_int(&range->as.items[2], &step) && step <= 0)
-        return fr_error(f, at, TS_TILETYPE, "the step of range is %lld; it must be positive\n  help: count up and index with n - 1 - i", (long long)step);
+        return fr_error(f, at, TS_TILETYPE,
+                        "the step of range is %lld; it must be positive\n  help: count up and "
+                        "index with n - 1 - i",
+                        (long long)step);
     for (uint32_t i = 0; i < 3; i++) {
         const fr_value *x = &range->as.items[i];
         fr_value so_far = {.kind = FR_TILE, .dtype = (uint8_t)k->dtype};
         if (x->kind == FR_NUMBER && !x->dtype && !fr_fits(x, k->dtype ? k->dtype : TS_DTYPE_int32))
             k->dtype = TS_DTYPE_int64;
         else if (x->dtype)
-            TS_TRY(k->dtype ? fr_common_dtype(f, "range", &so_far, x, &k->dtype) : (k->dtype = (ts_dtype)x->dtype, TS_OK));
+            TS_TRY(k->dtype ? fr_common_dtype(f, "range", &so_far, x, &k->dtype)
+                            : (k->dtype = (ts_dtype)x->dtype, TS_OK));
     }
     k->dtype = k->dtype ? k->dtype : TS_DTYPE_int32;
     for (uint32_t i = 0; i < 3; i++) {
@@ -487,8 +522,11 @@ static ts_status loop_for(fr *f, const ts_node *n, loop_kind *k)
     if (v.kind == FR_ITER)
         return loop_static(f, k, &v);
     if (v.kind != FR_RANGE)
-        return fr_error(f, n->f[1], TS_SYNTAX, "a 'for' runs over range(...) or ct.static_iter(...), found %s%s", fr_say(f, &v),
-                        v.kind == FR_TUPLE ? "\n  help: wrap it: ct.static_iter(...), unrolled at compile time" : "");
+        return fr_error(
+            f, n->f[1], TS_SYNTAX,
+            "a 'for' runs over range(...) or ct.static_iter(...), found %s%s", fr_say(f, &v),
+            v.kind == FR_TUPLE ? "\n  help: wrap it: ct.static_iter(...), unrolled at compile time"
+                               : "");
     TS_TRY(loop_range(f, k, &v, n->f[1]));
     return loop_lower(f, k);
 }
@@ -501,8 +539,11 @@ ts_status fr_loop_stmt(fr *f, uint32_t node, fr_flow *flow)
     const uint32_t *other = ts_pack_list(&f->pack, n->f[2 + is_for], &n_else);
     *flow = FR_FALLS;
     if (n_else)
-        return fr_error(f, other[0], TS_SYNTAX, "'else' of a loop is not part of the tile language\n  help: set a flag before break");
+        return fr_error(
+            f, other[0], TS_SYNTAX,
+            "'else' of a loop is not part of the tile language\n  help: set a flag before break");
     k.body = ts_pack_list(&f->pack, n->f[1 + is_for], &k.n_body);
-    k.leaves_early = fr_contains(f, k.body, k.n_body, TS_AST_Break) || fr_contains(f, k.body, k.n_body, TS_AST_Return);
+    k.leaves_early = fr_contains(f, k.body, k.n_body, TS_AST_Break) ||
+                     fr_contains(f, k.body, k.n_body, TS_AST_Return);
     return is_for ? loop_for(f, n, &k) : loop_lower(f, &k);
 }

@@ -17,23 +17,29 @@ typedef struct element_place {
     ts_val pointers, mask; /* mask 0: none */
 } element_place;
 
-/* ---- places ------------------------------------------------------------------------------------------*/
+/* ---- places -------------------------------------------------------------------------- */
 
-static ts_status element_index(fr *f, const fr_call *c, uint32_t i, const fr_value *v, fr_value *out)
+static ts_status element_index(fr *f, const fr_call *c, uint32_t i, const fr_value *v,
+                               fr_value *out)
 {
-    bool is_int = (v->kind == FR_NUMBER && v->cat != FR_FLOAT) || (v->kind == FR_TILE && fr_dtype_is_int((ts_dtype)v->dtype));
+    bool is_int = (v->kind == FR_NUMBER && v->cat != FR_FLOAT) ||
+                  (v->kind == FR_TILE && fr_dtype_is_int((ts_dtype)v->dtype));
     if (!is_int)
-        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): an index must be an integer tile or scalar\n  found: %s", c->op->name, fr_say(f, v));
+        return fr_error(f, c->at[i], TS_TILETYPE,
+                        "%s(): an index must be an integer tile or scalar\n  found: %s",
+                        c->op->name, fr_say(f, v));
     return fr_as_tile(f, v, out);
 }
 
 /* The indices of each axis, and the shape they broadcast to together with the mask. */
-static ts_status element_indices(fr *f, const fr_call *c, const fr_array *a, fr_value *indices, fr_shape *shape)
+static ts_status element_indices(fr *f, const fr_call *c, const fr_array *a, fr_value *indices,
+                                 fr_shape *shape)
 {
     const fr_value *v = &c->arg[1], *items = v->kind == FR_TUPLE ? v->as.items : v;
     uint32_t n = v->kind == FR_TUPLE ? v->n : 1;
     if (n != a->rank)
-        return fr_error(f, c->at[1], TS_TILETYPE, "%s(): %u ind%s for an array of rank %u", c->op->name, n, n == 1 ? "ex" : "ices", a->rank);
+        return fr_error(f, c->at[1], TS_TILETYPE, "%s(): %u ind%s for an array of rank %u",
+                        c->op->name, n, n == 1 ? "ex" : "ices", a->rank);
     for (uint32_t d = 0; d < n; d++) {
         TS_TRY(element_index(f, c, 1, &items[d], &indices[d]));
         fr_shape s = fr_shape_of(f, &indices[d]);
@@ -91,7 +97,8 @@ static ts_status element_scaled(fr *f, const fr_value *index, const fr_value *st
     return TS_OK;
 }
 
-static ts_status element_offset(fr *f, const fr_array *a, const fr_value *indices, const fr_shape *shape, ts_val *out)
+static ts_status element_offset(fr *f, const fr_array *a, const fr_value *indices,
+                                const fr_shape *shape, ts_val *out)
 {
     *out = 0;
     for (uint32_t d = 0; d < a->rank; d++) {
@@ -104,7 +111,8 @@ static ts_status element_offset(fr *f, const fr_array *a, const fr_value *indice
 }
 
 /* All bounds as one mask; 0 for an array of rank 0. */
-static ts_status element_bounds(fr *f, const fr_array *a, const fr_value *indices, const fr_shape *shape, ts_val *out)
+static ts_status element_bounds(fr *f, const fr_array *a, const fr_value *indices,
+                                const fr_shape *shape, ts_val *out)
 {
     *out = 0;
     for (uint32_t d = 0; d < a->rank; d++) {
@@ -116,7 +124,8 @@ static ts_status element_bounds(fr *f, const fr_array *a, const fr_value *indice
     return TS_OK;
 }
 
-static ts_status element_mask(fr *f, const fr_call *c, uint32_t i, const fr_shape *shape, ts_val *out)
+static ts_status element_mask(fr *f, const fr_call *c, uint32_t i, const fr_shape *shape,
+                              ts_val *out)
 {
     fr_value mask;
     *out = 0;
@@ -133,11 +142,13 @@ static void element_report(fr *f, const fr_call *c, ts_val inside, ts_val mask)
     if (!f->b.fn->checked || !inside)
         return;
     if (mask) {
-        ts_val hidden = ts_op2(&f->b, TS_OP_xori, mask, ts_int(&f->b, ts_type_of(f->b.fn, mask), 1), 0);
+        ts_val hidden =
+            ts_op2(&f->b, TS_OP_xori, mask, ts_int(&f->b, ts_type_of(f->b.fn, mask), 1), 0);
         inside = ts_op2(&f->b, TS_OP_ori, inside, hidden, 0);
     }
     const char *text = fr_textf(f, "%s(): an index is outside the array", c->op->name);
-    ts_emit(&f->b, TS_OP_assert, TS_T_none, 1, &inside, ts_intern(f->module, text, strlen(text)), 0);
+    ts_emit(&f->b, TS_OP_assert, TS_T_none, 1, &inside, ts_intern(f->module, text, strlen(text)),
+            0);
 }
 
 static ts_status element_extend(fr *f, const fr_call *c, uint32_t i, fr_shape *shape)
@@ -148,9 +159,10 @@ static ts_status element_extend(fr *f, const fr_call *c, uint32_t i, fr_shape *s
     return fr_broadcast_shapes(f, shape, &s, shape);
 }
 
-/* Arguments 0 (array) and 1 (indices), with mask and check_bounds at the given positions; `others` are
- * two more arguments whose shapes broadcast along. */
-static ts_status element_of_array(fr *f, const fr_call *c, uint32_t mask, uint32_t check, const uint32_t others[2], element_place *out)
+/* Arguments 0 (array) and 1 (indices), with mask and check_bounds at the given positions; `others`
+ * are two more arguments whose shapes broadcast along. */
+static ts_status element_of_array(fr *f, const fr_call *c, uint32_t mask, uint32_t check,
+                                  const uint32_t others[2], element_place *out)
 {
     fr_array *a;
     fr_value indices[TS_ARRAY_RANK];
@@ -175,7 +187,8 @@ static ts_status element_of_array(fr *f, const fr_call *c, uint32_t mask, uint32
 }
 
 /* Arguments 0 (raw memory) and 1 (offset). */
-static ts_status element_of_raw(fr *f, const fr_call *c, uint32_t mask, const uint32_t others[2], element_place *out)
+static ts_status element_of_raw(fr *f, const fr_call *c, uint32_t mask, const uint32_t others[2],
+                                element_place *out)
 {
     fr_value offset;
     *out = (element_place){0};
@@ -192,9 +205,10 @@ static ts_status element_of_raw(fr *f, const fr_call *c, uint32_t mask, const ui
     return TS_OK;
 }
 
-/* ---- reading and writing ----------------------------------------------------------------------------------*/
+/* ---- reading and writing ------------------------------------------------------------- */
 
-static ts_status element_value(fr *f, const fr_call *c, uint32_t i, const element_place *p, ts_val *out)
+static ts_status element_value(fr *f, const fr_call *c, uint32_t i, const element_place *p,
+                               ts_val *out)
 {
     fr_value v;
     f->node = c->at[i];
@@ -205,7 +219,8 @@ static ts_status element_value(fr *f, const fr_call *c, uint32_t i, const elemen
     return TS_OK;
 }
 
-static ts_status element_load(fr *f, const fr_call *c, const element_place *p, uint32_t pad, uint32_t latency, fr_value *out)
+static ts_status element_load(fr *f, const fr_call *c, const element_place *p, uint32_t pad,
+                              uint32_t latency, fr_value *out)
 {
     ts_val operands[3] = {p->pointers, p->mask};
     uint32_t mem = 0, n = 1, flags = 0;
@@ -219,17 +234,20 @@ static ts_status element_load(fr *f, const fr_call *c, const element_place *p, u
         flags = TS_F_MASK | TS_F_PAD;
     }
     ts_type type = ts_type_tile(f->module, fr_storage(p->dtype), p->shape.rank, p->shape.dims);
-    *out = fr_from_storage(f, p->dtype, ts_emit(&f->b, TS_OP_load_ptr_tko, type, n, operands, mem, flags));
+    *out = fr_from_storage(f, p->dtype,
+                           ts_emit(&f->b, TS_OP_load_ptr_tko, type, n, operands, mem, flags));
     return TS_OK;
 }
 
-static ts_status element_store(fr *f, const fr_call *c, const element_place *p, uint32_t value, uint32_t latency, fr_value *out)
+static ts_status element_store(fr *f, const fr_call *c, const element_place *p, uint32_t value,
+                               uint32_t latency, fr_value *out)
 {
     ts_val operands[3] = {p->pointers, 0, p->mask};
     uint32_t mem = 0;
     TS_TRY(fr_arg_latency(f, c, latency, &mem));
     TS_TRY(element_value(f, c, value, p, &operands[1]));
-    ts_emit(&f->b, TS_OP_store_ptr_tko, TS_T_token, p->mask ? 3 : 2, operands, mem, p->mask ? TS_F_MASK : 0);
+    ts_emit(&f->b, TS_OP_store_ptr_tko, TS_T_token, p->mask ? 3 : 2, operands, mem,
+            p->mask ? TS_F_MASK : 0);
     *out = fr_none();
     return TS_OK;
 }
@@ -262,17 +280,23 @@ ts_status fr_op_raw_store(fr *f, const fr_call *c, fr_value *out)
     return element_store(f, c, &p, 2, 4, out);
 }
 
-/* ---- atomics ------------------------------------------------------------------------------------------------*/
+/* ---- atomics ------------------------------------------------------------------------- */
 
-/* The read-modify-write mode for the dtype, or an error that says which dtypes the operation has. */
+/* The read-modify-write mode for the dtype, or an error that says which dtypes the operation has.
+ */
 ts_status fr_rmw_mode(fr *f, const fr_call *c, ts_rmw mode, ts_dtype dtype, uint32_t *out)
 {
-    bool word = fr_dtype_is_int(dtype) && fr_dtype_bits(dtype) >= 32, real = fr_dtype_is_float(dtype);
-    bool fine = word || (real && (mode == TS_RMW_ADD || (mode == TS_RMW_XCHG && fr_dtype_bits(dtype) >= 32)));
+    bool word = fr_dtype_is_int(dtype) && fr_dtype_bits(dtype) >= 32,
+         real = fr_dtype_is_float(dtype);
+    bool fine =
+        word ||
+        (real && (mode == TS_RMW_ADD || (mode == TS_RMW_XCHG && fr_dtype_bits(dtype) >= 32)));
     if (!fine)
-        return fr_error(f, c->at[0], TS_TILETYPE, "%s() does not exist for %s\n  help: it takes %s", c->op->name, ts_dtype_name(dtype),
-                        mode == TS_RMW_ADD ? "int32, int64, uint32, uint64 and floats"
-                        : mode == TS_RMW_XCHG ? "int32, int64, uint32, uint64, float32 and float64" : "int32, int64, uint32 and uint64");
+        return fr_error(f, c->at[0], TS_TILETYPE, "%s() does not exist for %s\n  help: it takes %s",
+                        c->op->name, ts_dtype_name(dtype),
+                        mode == TS_RMW_ADD    ? "int32, int64, uint32, uint64 and floats"
+                        : mode == TS_RMW_XCHG ? "int32, int64, uint32, uint64, float32 and float64"
+                                              : "int32, int64, uint32 and uint64");
     *out = mode;
     if (mode == TS_RMW_ADD && real)
         *out = TS_RMW_ADDF;
@@ -281,15 +305,18 @@ ts_status fr_rmw_mode(fr *f, const fr_call *c, ts_rmw mode, ts_dtype dtype, uint
     return TS_OK;
 }
 
-static ts_status element_update_dtype(fr *f, const fr_call *c, uint32_t i, ts_rmw mode, ts_dtype dtype)
+static ts_status element_update_dtype(fr *f, const fr_call *c, uint32_t i, ts_rmw mode,
+                                      ts_dtype dtype)
 {
     bool exact = mode == TS_RMW_AND || mode == TS_RMW_OR || mode == TS_RMW_XOR;
     if (exact && c->arg[i].dtype && c->arg[i].dtype != dtype)
-        return fr_arg_error(f, c, i, fr_textf(f, "of exactly the array's dtype, %s", ts_dtype_name(dtype)));
+        return fr_arg_error(f, c, i,
+                            fr_textf(f, "of exactly the array's dtype, %s", ts_dtype_name(dtype)));
     return TS_OK;
 }
 
-static ts_status element_rmw(fr *f, const fr_call *c, const element_place *p, uint32_t order, fr_value *out)
+static ts_status element_rmw(fr *f, const fr_call *c, const element_place *p, uint32_t order,
+                             fr_value *out)
 {
     ts_val operands[3] = {p->pointers, 0, p->mask};
     uint32_t mem = TS_M_ORDER(TS_ACQ_REL) | TS_M_SCOPE(TS_SCOPE_DEVICE), mode;
@@ -298,11 +325,13 @@ static ts_status element_rmw(fr *f, const fr_call *c, const element_place *p, ui
     TS_TRY(fr_arg_order(f, c, order, order + 1, 0x1E, &mem));
     TS_TRY(element_value(f, c, 2, p, &operands[1]));
     ts_type type = ts_type_of(f->b.fn, operands[1]);
-    *out = fr_tile(p->dtype, ts_emit(&f->b, TS_OP_atomic_rmw_tko, type, p->mask ? 3 : 2, operands, mem | TS_M_MODE(mode), p->mask ? TS_F_MASK : 0));
+    *out = fr_tile(p->dtype, ts_emit(&f->b, TS_OP_atomic_rmw_tko, type, p->mask ? 3 : 2, operands,
+                                     mem | TS_M_MODE(mode), p->mask ? TS_F_MASK : 0));
     return TS_OK;
 }
 
-static ts_status element_cas(fr *f, const fr_call *c, const element_place *p, uint32_t order, fr_value *out)
+static ts_status element_cas(fr *f, const fr_call *c, const element_place *p, uint32_t order,
+                             fr_value *out)
 {
     ts_val operands[4] = {p->pointers, 0, 0, p->mask};
     uint32_t mem = TS_M_ORDER(TS_ACQ_REL) | TS_M_SCOPE(TS_SCOPE_DEVICE), mode;
@@ -311,7 +340,8 @@ static ts_status element_cas(fr *f, const fr_call *c, const element_place *p, ui
     TS_TRY(element_value(f, c, 2, p, &operands[1]));
     TS_TRY(element_value(f, c, 3, p, &operands[2]));
     ts_type type = ts_type_of(f->b.fn, operands[1]);
-    *out = fr_tile(p->dtype, ts_emit(&f->b, TS_OP_atomic_cas_tko, type, p->mask ? 4 : 3, operands, mem, p->mask ? TS_F_MASK : 0));
+    *out = fr_tile(p->dtype, ts_emit(&f->b, TS_OP_atomic_cas_tko, type, p->mask ? 4 : 3, operands,
+                                     mem, p->mask ? TS_F_MASK : 0));
     return TS_OK;
 }
 
@@ -343,7 +373,7 @@ ts_status fr_op_raw_atomic_cas(fr *f, const fr_call *c, fr_value *out)
     return element_cas(f, c, &p, 5, out);
 }
 
-/* ---- lists of arrays ---------------------------------------------------------------------------------------------*/
+/* ---- lists of arrays ----------------------------------------------------------------- */
 
 /* Word `at` of the list's table; each array has a pointer, its extents and its strides. */
 static ts_val element_word(fr *f, ts_val row, uint32_t at)
@@ -358,19 +388,26 @@ ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_val
     const ts_spec *s = &list->element;
     fr_value i;
     if (s->rank > TS_ARRAY_RANK || !s->dtype || s->dtype >= TS_DTYPE_COUNT)
-        return fr_error(f, 0, TS_TILETYPE, "the list's arrays have rank %u, dtype %u", s->rank, s->dtype);
-    if (!(index->kind == FR_NUMBER && index->cat == FR_INT) && !(index->kind == FR_TILE && fr_dtype_is_int((ts_dtype)index->dtype) && !fr_shape_of(f, index).rank))
-        return fr_error(f, 0, TS_TILETYPE, "the index of a list must be an integer scalar, found %s", fr_say(f, index));
+        return fr_error(f, 0, TS_TILETYPE, "the list's arrays have rank %u, dtype %u", s->rank,
+                        s->dtype);
+    if (!(index->kind == FR_NUMBER && index->cat == FR_INT) &&
+        !(index->kind == FR_TILE && fr_dtype_is_int((ts_dtype)index->dtype) &&
+          !fr_shape_of(f, index).rank))
+        return fr_error(f, 0, TS_TILETYPE,
+                        "the index of a list must be an integer scalar, found %s",
+                        fr_say(f, index));
     fr_array *a = TS_NEW(f->arena, fr_array);
     if (!a)
         return fr_oom(f);
     ts_dtype dtype = s->index_bits == 64 ? TS_DTYPE_int64 : TS_DTYPE_int32;
     *a = (fr_array){.dtype = s->dtype, .rank = s->rank, .index_dtype = (uint8_t)dtype};
     TS_TRY(fr_to_tile(f, index, TS_DTYPE_int64, &i));
-    ts_val offset = ts_op2(&f->b, TS_OP_muli, i.as.v, ts_int(&f->b, TS_T_i64, 1 + 2 * (int64_t)s->rank), 0);
+    ts_val offset =
+        ts_op2(&f->b, TS_OP_muli, i.as.v, ts_int(&f->b, TS_T_i64, 1 + 2 * (int64_t)s->rank), 0);
     ts_val pair[] = {list->base, offset};
     ts_val row = ts_emit(&f->b, TS_OP_offset, ts_type_of(f->b.fn, list->base), 2, pair, 0, 0);
-    a->base = ts_cast(&f->b, TS_OP_int_to_ptr, element_word(f, row, 0), ts_type_ptr(f->module, fr_storage((ts_dtype)s->dtype), TS_GLOBAL), 0);
+    a->base = ts_cast(&f->b, TS_OP_int_to_ptr, element_word(f, row, 0),
+                      ts_type_ptr(f->module, fr_storage((ts_dtype)s->dtype), TS_GLOBAL), 0);
     for (uint32_t d = 0; d < 2u * s->rank; d++) {
         fr_value word = fr_tile(TS_DTYPE_int64, element_word(f, row, 1 + d));
         TS_TRY(fr_convert(f, &word, dtype, TS_RN, &word));

@@ -9,14 +9,21 @@
 static ts_status math_number(fr *f, const fr_call *c, uint32_t i)
 {
     const fr_value *v = &c->arg[i];
-    return v->kind == FR_NUMBER || v->kind == FR_TILE ? TS_OK : fr_arg_error(f, c, i, v->kind == FR_ARRAY ? "a tile or a number; load a tile of the array first" : "a tile or a number");
+    return v->kind == FR_NUMBER || v->kind == FR_TILE
+               ? TS_OK
+               : fr_arg_error(f, c, i,
+                              v->kind == FR_ARRAY
+                                  ? "a tile or a number; load a tile of the array first"
+                                  : "a tile or a number");
 }
 
 static ts_status math_restricted(fr *f, const fr_call *c, uint32_t i, const fr_value *v)
 {
     if (!fr_dtype_is_restricted((ts_dtype)v->dtype))
         return TS_OK;
-    return fr_error(f, c->at[i], TS_TILETYPE, "%s() is not defined for %s: it is a storage type\n  help: convert with ct.astype(x, ct.float32) first",
+    return fr_error(f, c->at[i], TS_TILETYPE,
+                    "%s() is not defined for %s: it is a storage type\n  help: convert with "
+                    "ct.astype(x, ct.float32) first",
                     c->op->name, ts_dtype_name((ts_dtype)v->dtype));
 }
 
@@ -24,10 +31,12 @@ ts_status fr_arg_float(fr *f, const fr_call *c, uint32_t i, fr_value *out)
 {
     TS_TRY(fr_arg_tile(f, c, i, out));
     TS_TRY(math_restricted(f, c, i, out));
-    return fr_dtype_is_float((ts_dtype)out->dtype) ? TS_OK : fr_convert(f, out, TS_DTYPE_float32, TS_RN, out);
+    return fr_dtype_is_float((ts_dtype)out->dtype)
+               ? TS_OK
+               : fr_convert(f, out, TS_DTYPE_float32, TS_RN, out);
 }
 
-/* ---- two operands ---------------------------------------------------------------------------------------*/
+/* ---- two operands -------------------------------------------------------------------- */
 
 ts_status fr_op_binary(fr *f, const fr_call *c, fr_value *out)
 {
@@ -74,7 +83,9 @@ ts_status fr_op_divmod(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(math_number(f, c, 1));
     TS_TRY(fr_common_dtype(f, "divmod", &c->arg[0], &c->arg[1], &dtype));
     if (fr_dtype_cat(dtype) != FR_INT)
-        return fr_error(f, c->node, TS_TILETYPE, "divmod() takes integers, found %s\n  help: use x // y and x %% y", ts_dtype_name(dtype));
+        return fr_error(f, c->node, TS_TILETYPE,
+                        "divmod() takes integers, found %s\n  help: use x // y and x %% y",
+                        ts_dtype_name(dtype));
     TS_TRY(fr_binary(f, TS_OPERATOR_FloorDiv, &c->arg[0], &c->arg[1], (fr_options){0}, &pair[0]));
     TS_TRY(fr_binary(f, TS_OPERATOR_Mod, &c->arg[0], &c->arg[1], (fr_options){0}, &pair[1]));
     return fr_tuple(f, 2, pair, out);
@@ -92,7 +103,8 @@ ts_status fr_op_cdiv(fr *f, const fr_call *c, fr_value *out)
     }
     TS_TRY(fr_unify(f, "cdiv", &x, &y));
     if (!fr_dtype_is_int((ts_dtype)x.dtype))
-        return fr_error(f, c->node, TS_TILETYPE, "cdiv() takes integers, found %s and %s", fr_say(f, &c->arg[0]), fr_say(f, &c->arg[1]));
+        return fr_error(f, c->node, TS_TILETYPE, "cdiv() takes integers, found %s and %s",
+                        fr_say(f, &c->arg[0]), fr_say(f, &c->arg[1]));
     uint32_t sign = fr_dtype_is_signed((ts_dtype)x.dtype) ? 0 : TS_A_UNSIGNED;
     *out = fr_tile((ts_dtype)x.dtype, ts_op2(&f->b, TS_OP_divi, x.as.v, y.as.v, sign | TS_RP));
     return TS_OK;
@@ -108,7 +120,7 @@ ts_status fr_op_atan2(fr *f, const fr_call *c, fr_value *out)
     return TS_OK;
 }
 
-/* ---- one operand ------------------------------------------------------------------------------------------*/
+/* ---- one operand --------------------------------------------------------------------- */
 
 /* round, ftz: positions of the arguments, TS_NO when the operation lacks them. */
 static ts_status math_unary(fr *f, const fr_call *c, uint32_t round, uint32_t ftz, fr_value *out)
@@ -176,7 +188,8 @@ ts_status fr_op_abs(fr *f, const fr_call *c, fr_value *out)
     fr_value x = c->arg[0];
     TS_TRY(math_number(f, c, 0));
     if (x.kind == FR_NUMBER) {
-        bool negative = x.cat == FR_FLOAT ? x.as.f < 0 || (x.as.f == 0 && 1 / x.as.f < 0) : x.as.i < 0;
+        bool negative =
+            x.cat == FR_FLOAT ? x.as.f < 0 || (x.as.f == 0 && 1 / x.as.f < 0) : x.as.i < 0;
         *out = x;
         return negative ? fr_unary(f, TS_OPERATOR_USub, &x, out) : TS_OK;
     }
@@ -195,6 +208,7 @@ ts_status fr_op_isnan(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(fr_arg_tile(f, c, 0, &x));
     if (!fr_dtype_is_float((ts_dtype)x.dtype))
         return fr_arg_error(f, c, 0, "a float tile");
-    *out = fr_tile(TS_DTYPE_bool_, ts_cmp(&f->b, TS_OP_cmpf, TS_NE, x.as.v, x.as.v, TS_A_UNORDERED));
+    *out =
+        fr_tile(TS_DTYPE_bool_, ts_cmp(&f->b, TS_OP_cmpf, TS_NE, x.as.v, x.as.v, TS_A_UNORDERED));
     return TS_OK;
 }

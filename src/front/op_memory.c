@@ -6,7 +6,7 @@
 #include "front/lower.h"
 #include "front/op.h"
 
-/* ---- views ------------------------------------------------------------------------------------------*/
+/* ---- views --------------------------------------------------------------------------- */
 
 /* An extent or stride: literal in the type when it is known, an operand otherwise. */
 static void memory_number(const fr_value *v, int64_t *literal, ts_val *operands, uint32_t *n)
@@ -28,8 +28,13 @@ ts_status fr_tensor_view(fr *f, fr_array *a)
         memory_number(&a->shape[d], &dims[d], operands, &n);
     for (uint32_t d = 0; d < a->rank; d++)
         memory_number(&a->stride[d], &strides[d], operands, &n);
-    ts_type_info info = {.kind = TS_KIND_TENSOR_VIEW, .rank = a->rank, .elem = fr_storage((ts_dtype)a->dtype), .dims = dims, .strides = strides};
-    a->view = ts_emit(&f->b, TS_OP_make_tensor_view, ts_type_make(f->module, &info), n, operands, 0, 0);
+    ts_type_info info = {.kind = TS_KIND_TENSOR_VIEW,
+                         .rank = a->rank,
+                         .elem = fr_storage((ts_dtype)a->dtype),
+                         .dims = dims,
+                         .strides = strides};
+    a->view =
+        ts_emit(&f->b, TS_OP_make_tensor_view, ts_type_make(f->module, &info), n, operands, 0, 0);
     return TS_OK;
 }
 
@@ -47,24 +52,30 @@ fr_value fr_from_storage(fr *f, ts_dtype dtype, ts_val v)
 
 ts_val fr_to_storage(fr *f, const fr_value *tile)
 {
-    return tile->dtype == TS_DTYPE_bool_ ? ts_cast(&f->b, TS_OP_exti, tile->as.v, TS_T_i8, TS_A_UNSIGNED) : tile->as.v;
+    return tile->dtype == TS_DTYPE_bool_
+               ? ts_cast(&f->b, TS_OP_exti, tile->as.v, TS_T_i8, TS_A_UNSIGNED)
+               : tile->as.v;
 }
 
-/* ---- shared arguments ----------------------------------------------------------------------------------*/
+/* ---- shared arguments ---------------------------------------------------------------- */
 
 ts_status fr_arg_padding(fr *f, const fr_call *c, uint32_t i, ts_dtype dtype, uint8_t *out)
 {
-    static const char *const modes[] = {"UNDETERMINED", "ZERO", "NEG_ZERO", "NAN", "POS_INF", "NEG_INF", NULL};
+    static const char *const modes[] = {"UNDETERMINED", "ZERO",    "NEG_ZERO", "NAN",
+                                        "POS_INF",      "NEG_INF", NULL};
     uint32_t mode;
     TS_TRY(fr_arg_enum(f, c, i, "PaddingMode", modes, &mode));
     if (mode > TS_PAD_ZERO && fr_dtype_cat(dtype) != FR_FLOAT)
-        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): padding %s is for floats, found %s\n  help: PaddingMode.ZERO fits every dtype", c->op->name,
-                        modes[mode], ts_dtype_name(dtype));
+        return fr_error(
+            f, c->at[i], TS_TILETYPE,
+            "%s(): padding %s is for floats, found %s\n  help: PaddingMode.ZERO fits every dtype",
+            c->op->name, modes[mode], ts_dtype_name(dtype));
     *out = (uint8_t)mode;
     return TS_OK;
 }
 
-ts_status fr_arg_order(fr *f, const fr_call *c, uint32_t order, uint32_t scope, uint32_t allowed, uint32_t *out)
+ts_status fr_arg_order(fr *f, const fr_call *c, uint32_t order, uint32_t scope, uint32_t allowed,
+                       uint32_t *out)
 {
     static const char *const orders[] = {"WEAK", "RELAXED", "ACQUIRE", "RELEASE", "ACQ_REL", NULL};
     static const char *const scopes[] = {"NONE", "BLOCK", "DEVICE", "SYS", NULL};
@@ -74,10 +85,14 @@ ts_status fr_arg_order(fr *f, const fr_call *c, uint32_t order, uint32_t scope, 
     if (fr_given(c, scope))
         TS_TRY(fr_arg_enum(f, c, scope, "MemoryScope", scopes, &s));
     if (!(allowed >> o & 1))
-        return fr_error(f, c->at[order], TS_TILETYPE, "%s() does not take MemoryOrder.%s", c->op->name, orders[o]);
+        return fr_error(f, c->at[order], TS_TILETYPE, "%s() does not take MemoryOrder.%s",
+                        c->op->name, orders[o]);
     if ((o == TS_WEAK) != (s == TS_SCOPE_NONE))
-        return fr_error(f, c->node, TS_TILETYPE, "%s(): MemoryOrder.%s %s a memory_scope\n  help: orders other than WEAK need MemoryScope.BLOCK, "
-                        "DEVICE or SYS", c->op->name, orders[o], o == TS_WEAK ? "must not have" : "needs");
+        return fr_error(f, c->node, TS_TILETYPE,
+                        "%s(): MemoryOrder.%s %s a memory_scope\n  help: orders other than WEAK "
+                        "need MemoryScope.BLOCK, "
+                        "DEVICE or SYS",
+                        c->op->name, orders[o], o == TS_WEAK ? "must not have" : "needs");
     *out = TS_M_ORDER(o) | TS_M_SCOPE(s);
     return TS_OK;
 }
@@ -89,13 +104,15 @@ ts_status fr_arg_latency(fr *f, const fr_call *c, uint32_t i, uint32_t *out)
         return TS_OK;
     TS_TRY(fr_arg_int(f, c, i, &latency));
     if (latency < 1 || latency > 10)
-        return fr_error(f, c->at[i], TS_TILEVALUE, "%s(): latency %lld is not from 1 to 10", c->op->name, (long long)latency);
+        return fr_error(f, c->at[i], TS_TILEVALUE, "%s(): latency %lld is not from 1 to 10",
+                        c->op->name, (long long)latency);
     *out |= TS_M_LATENCY(latency);
     return TS_OK;
 }
 
 /* check_bounds, latency, allow_tma, memory_order, memory_scope: five arguments from `i` on. */
-static ts_status memory_options(fr *f, const fr_call *c, uint32_t i, uint32_t rank, uint32_t orders, uint32_t *out)
+static ts_status memory_options(fr *f, const fr_call *c, uint32_t i, uint32_t rank, uint32_t orders,
+                                uint32_t *out)
 {
     bool check, tma;
     *out = 0;
@@ -124,8 +141,10 @@ static ts_status memory_axes(fr *f, const fr_call *c, uint32_t i, uint32_t rank,
         return fr_arg_error(f, c, i, fr_textf(f, "\"C\", \"F\" or a permutation of %u axes", rank));
     for (uint32_t d = 0; d < rank; d++) {
         int64_t axis;
-        if (!fr_is_int(&v->as.items[d], &axis) || axis < -(int64_t)rank || axis >= (int64_t)rank || seen >> (axis < 0 ? axis + rank : axis) & 1)
-            return fr_arg_error(f, c, i, fr_textf(f, "\"C\", \"F\" or a permutation of %u axes", rank));
+        if (!fr_is_int(&v->as.items[d], &axis) || axis < -(int64_t)rank || axis >= (int64_t)rank ||
+            seen >> (axis < 0 ? axis + rank : axis) & 1)
+            return fr_arg_error(f, c, i,
+                                fr_textf(f, "\"C\", \"F\" or a permutation of %u axes", rank));
         out[d] = (int32_t)(axis < 0 ? axis + rank : axis);
         seen |= 1u << out[d];
     }
@@ -145,15 +164,21 @@ ts_status fr_arg_index(fr *f, const fr_call *c, uint32_t i, uint32_t rank, ts_va
         return fr_arg_error(f, c, i, "a tuple of integers");
     }
     if (n != rank)
-        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): '%s' has %u item%s for %u dimension%s", c->op->name, fr_arg_name(f, c, i), n,
-                        n == 1 ? "" : "s", rank, rank == 1 ? "" : "s");
+        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): '%s' has %u item%s for %u dimension%s",
+                        c->op->name, fr_arg_name(f, c, i), n, n == 1 ? "" : "s", rank,
+                        rank == 1 ? "" : "s");
     for (uint32_t d = 0; d < n; d++) {
-        bool is_int = items[d].kind == FR_NUMBER ? items[d].cat != FR_FLOAT
-                                                 : items[d].kind == FR_TILE && fr_dtype_is_int((ts_dtype)items[d].dtype) && !fr_shape_of(f, &items[d]).rank;
+        bool is_int = items[d].kind == FR_NUMBER
+                          ? items[d].cat != FR_FLOAT
+                          : items[d].kind == FR_TILE && fr_dtype_is_int((ts_dtype)items[d].dtype) &&
+                                !fr_shape_of(f, &items[d]).rank;
         if (!is_int)
-            return fr_error(f, c->at[i], TS_TILETYPE, "%s(): item %u of '%s' must be an integer scalar\n  found: %s", c->op->name, d,
-                            fr_arg_name(f, c, i), fr_say(f, &items[d]));
-        if (items[d].dtype ? fr_dtype_bits((ts_dtype)items[d].dtype) == 64 || items[d].dtype == TS_DTYPE_uint32 : !fr_fits(&items[d], TS_DTYPE_int32))
+            return fr_error(f, c->at[i], TS_TILETYPE,
+                            "%s(): item %u of '%s' must be an integer scalar\n  found: %s",
+                            c->op->name, d, fr_arg_name(f, c, i), fr_say(f, &items[d]));
+        if (items[d].dtype
+                ? fr_dtype_bits((ts_dtype)items[d].dtype) == 64 || items[d].dtype == TS_DTYPE_uint32
+                : !fr_fits(&items[d], TS_DTYPE_int32))
             dtype = TS_DTYPE_int64;
     }
     for (uint32_t d = 0; d < n; d++) {
@@ -164,17 +189,24 @@ ts_status fr_arg_index(fr *f, const fr_call *c, uint32_t i, uint32_t rank, ts_va
     return TS_OK;
 }
 
-/* ---- load and store ------------------------------------------------------------------------------------------*/
+/* ---- load and store ------------------------------------------------------------------ */
 
-static ts_val memory_partition(fr *f, const fr_array *a, const fr_shape *tile, const int32_t *axes, uint8_t padding)
+static ts_val memory_partition(fr *f, const fr_array *a, const fr_shape *tile, const int32_t *axes,
+                               uint8_t padding)
 {
-    ts_type_info info = {.kind = TS_KIND_PARTITION_VIEW, .rank = a->rank, .padding = padding, .elem = ts_type_of(f->b.fn, a->view),
-                         .dims = tile->dims, .dim_map = axes};
-    return ts_emit(&f->b, TS_OP_make_partition_view, ts_type_make(f->module, &info), 1, &a->view, 0, 0);
+    ts_type_info info = {.kind = TS_KIND_PARTITION_VIEW,
+                         .rank = a->rank,
+                         .padding = padding,
+                         .elem = ts_type_of(f->b.fn, a->view),
+                         .dims = tile->dims,
+                         .dim_map = axes};
+    return ts_emit(&f->b, TS_OP_make_partition_view, ts_type_make(f->module, &info), 1, &a->view, 0,
+                   0);
 }
 
 /* A shape of rank 0 stands for ones. */
-static ts_status memory_tile(fr *f, const fr_call *c, uint32_t i, const fr_array *a, const fr_shape *given, fr_shape *out)
+static ts_status memory_tile(fr *f, const fr_call *c, uint32_t i, const fr_array *a,
+                             const fr_shape *given, fr_shape *out)
 {
     *out = *given;
     if (given->rank == 0) {
@@ -183,15 +215,19 @@ static ts_status memory_tile(fr *f, const fr_call *c, uint32_t i, const fr_array
             out->dims[d] = 1;
     }
     if (out->rank != a->rank)
-        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): the tile has shape %s, the array rank %u\n  help: give one size for each dimension of the array; "
-                        "ct.reshape changes the rank of tiles", c->op->name, fr_say_shape(f, given), a->rank);
+        return fr_error(f, c->at[i], TS_TILETYPE,
+                        "%s(): the tile has shape %s, the array rank %u\n  help: give one size for "
+                        "each dimension of the array; "
+                        "ct.reshape changes the rank of tiles",
+                        c->op->name, fr_say_shape(f, given), a->rank);
     return TS_OK;
 }
 
 /* An array without dimensions holds one element. */
 static ts_status memory_load_element(fr *f, const fr_array *a, uint32_t mem, fr_value *out)
 {
-    ts_val v = ts_emit(&f->b, TS_OP_load_ptr_tko, fr_storage((ts_dtype)a->dtype), 1, &a->base, mem & 0xFFFF, 0);
+    ts_val v = ts_emit(&f->b, TS_OP_load_ptr_tko, fr_storage((ts_dtype)a->dtype), 1, &a->base,
+                       mem & 0xFFFF, 0);
     *out = fr_from_storage(f, (ts_dtype)a->dtype, v);
     return TS_OK;
 }
@@ -209,7 +245,8 @@ ts_status fr_op_load(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(memory_tile(f, c, 2, a, &shape, &tile));
     TS_TRY(memory_axes(f, c, 3, a->rank, axes));
     TS_TRY(fr_arg_padding(f, c, 4, (ts_dtype)a->dtype, &padding));
-    TS_TRY(memory_options(f, c, 5, a->rank, 1u << TS_WEAK | 1u << TS_RELAXED | 1u << TS_ACQUIRE, &mem));
+    TS_TRY(memory_options(f, c, 5, a->rank, 1u << TS_WEAK | 1u << TS_RELAXED | 1u << TS_ACQUIRE,
+                          &mem));
     TS_TRY(fr_arg_index(f, c, 1, a->rank, operands + 1));
     if (a->rank == 0)
         return memory_load_element(f, a, mem, out);
@@ -237,7 +274,8 @@ ts_status fr_op_store(fr *f, const fr_call *c, fr_value *out)
     shape = fr_shape_of(f, &v);
     TS_TRY(memory_tile(f, c, 2, a, &shape, &tile));
     TS_TRY(memory_axes(f, c, 3, a->rank, axes));
-    TS_TRY(memory_options(f, c, 4, a->rank, 1u << TS_WEAK | 1u << TS_RELAXED | 1u << TS_RELEASE, &mem));
+    TS_TRY(memory_options(f, c, 4, a->rank, 1u << TS_WEAK | 1u << TS_RELAXED | 1u << TS_RELEASE,
+                          &mem));
     TS_TRY(fr_arg_index(f, c, 1, a->rank, operands + 2));
     *out = fr_none();
     if (a->rank == 0) {
@@ -261,7 +299,8 @@ ts_status fr_tile_count(fr *f, const fr_value *extent, int64_t step, ts_dtype in
         return TS_OK;
     }
     ts_val by = ts_int(&f->b, fr_ir(index), step);
-    *out = fr_tile(index, step == 1 ? extent->as.v : ts_op2(&f->b, TS_OP_divi, extent->as.v, by, TS_RP));
+    *out = fr_tile(index,
+                   step == 1 ? extent->as.v : ts_op2(&f->b, TS_OP_divi, extent->as.v, by, TS_RP));
     return TS_OK;
 }
 
@@ -284,7 +323,9 @@ ts_status fr_op_grid(fr *f, const fr_call *c, fr_value *out)
     int64_t axis;
     TS_TRY(fr_arg_int(f, c, 0, &axis));
     if (axis < 0 || axis > 2)
-        return fr_error(f, c->at[0], TS_TILETYPE, "%s(): axis %lld is not 0, 1 or 2", c->op->name, (long long)axis);
-    *out = fr_tile(TS_DTYPE_int32, ts_emit(&f->b, (ts_op)c->op->x, TS_T_i32, 0, NULL, (uint32_t)axis, 0));
+        return fr_error(f, c->at[0], TS_TILETYPE, "%s(): axis %lld is not 0, 1 or 2", c->op->name,
+                        (long long)axis);
+    *out = fr_tile(TS_DTYPE_int32,
+                   ts_emit(&f->b, (ts_op)c->op->x, TS_T_i32, 0, NULL, (uint32_t)axis, 0));
     return TS_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Evaluation at compile time (static_assert, static_iter, ensure_constant, ...), promises and hints.
- * Part of the front end (lower.h); rows in tile_op.def.
+ * Evaluation at compile time (static_assert, static_iter, ensure_constant, ...), promises and
+ * hints. Part of the front end (lower.h); rows in tile_op.def.
  */
 #include "front/lower.h"
 #include "front/op.h"
@@ -18,12 +18,16 @@ ts_status fr_op_static_assert(fr *f, const fr_call *c, fr_value *out)
     bool truth;
     *out = fr_none();
     if (!fr_truth(&c->arg[0], &truth))
-        return fr_error(f, c->at[0], TS_STATICEVAL, "static_assert(): the condition is not known at compile time\n  found: %s\n  help: ct.assert_ checks "
-                        "while the kernel runs", fr_say(f, &c->arg[0]));
+        return fr_error(f, c->at[0], TS_STATICEVAL,
+                        "static_assert(): the condition is not known at compile time\n  found: "
+                        "%s\n  help: ct.assert_ checks "
+                        "while the kernel runs",
+                        fr_say(f, &c->arg[0]));
     if (truth)
         return TS_OK;
     const char *message = fr_given(c, 1) ? fr_plain_text(f, &c->arg[1]) : NULL;
-    return fr_error(f, c->node, TS_STATICASSERT, "static assertion failed%s%s", message ? ": " : "", message ? message : "");
+    return fr_error(f, c->node, TS_STATICASSERT, "static assertion failed%s%s", message ? ": " : "",
+                    message ? message : "");
 }
 
 ts_status fr_items(fr *f, const fr_value *v, const char *what, fr_value *out)
@@ -34,11 +38,15 @@ ts_status fr_items(fr *f, const fr_value *v, const char *what, fr_value *out)
     if (v->kind == FR_TUPLE || v->kind == FR_ITER)
         return TS_OK;
     if (v->kind != FR_RANGE)
-        return fr_error(f, 0, TS_STATICEVAL, "%s: wanted a tuple or a range, found %s", what, fr_say(f, v));
+        return fr_error(f, 0, TS_STATICEVAL, "%s: wanted a tuple or a range, found %s", what,
+                        fr_say(f, v));
     for (uint32_t i = 0; i < 3; i++)
         if (!fr_is_int(&v->as.items[i], &part[i]))
-            return fr_error(f, 0, TS_STATICEVAL, "%s: the range is not known at compile time\n  found: %s\n  help: annotate the kernel's parameter with "
-                            "ct.Constant[int]", what, fr_say(f, &v->as.items[i]));
+            return fr_error(f, 0, TS_STATICEVAL,
+                            "%s: the range is not known at compile time\n  found: %s\n  help: "
+                            "annotate the kernel's parameter with "
+                            "ct.Constant[int]",
+                            what, fr_say(f, &v->as.items[i]));
     if (part[2] == 0)
         return fr_error(f, 0, TS_TILEVALUE, "%s: the step of the range is zero", what);
     TS_VEC(fr_value) items = {0};
@@ -68,8 +76,11 @@ ts_status fr_op_ensure_constant(fr *f, const fr_call *c, fr_value *out)
     fr_flatten(&c->arg[0], leaves);
     for (uint32_t i = 0; i < n; i++)
         if (leaves[i].kind == FR_TILE)
-            return fr_error(f, c->at[0], TS_TILETYPE, "ensure_constant(): the value is not known at compile time\n  found: %s\n  help: annotate the kernel's "
-                            "parameter with ct.Constant[int], or compute it from constants only", fr_say(f, &c->arg[0]));
+            return fr_error(f, c->at[0], TS_TILETYPE,
+                            "ensure_constant(): the value is not known at compile time\n  found: "
+                            "%s\n  help: annotate the kernel's "
+                            "parameter with ct.Constant[int], or compute it from constants only",
+                            fr_say(f, &c->arg[0]));
     *out = c->arg[0];
     return TS_OK;
 }
@@ -80,11 +91,14 @@ ts_status fr_op_assume_divisible_by(fr *f, const fr_call *c, fr_value *out)
     int64_t d, value;
     TS_TRY(fr_arg_int(f, c, 1, &d));
     if (d <= 0)
-        return fr_error(f, c->at[1], TS_TILEVALUE, "assume_divisible_by(): divisor %lld is not positive", (long long)d);
+        return fr_error(f, c->at[1], TS_TILEVALUE,
+                        "assume_divisible_by(): divisor %lld is not positive", (long long)d);
     *out = *x;
     if (fr_is_int(x, &value)) {
         if (value % d)
-            return fr_error(f, c->at[0], TS_TILEVALUE, "assume_divisible_by(): %lld is no multiple of %lld", (long long)value, (long long)d);
+            return fr_error(f, c->at[0], TS_TILEVALUE,
+                            "assume_divisible_by(): %lld is no multiple of %lld", (long long)value,
+                            (long long)d);
         return TS_OK;
     }
     if (x->kind != FR_TILE || !fr_dtype_is_int((ts_dtype)x->dtype) || fr_shape_of(f, x).rank)
@@ -92,7 +106,8 @@ ts_status fr_op_assume_divisible_by(fr *f, const fr_call *c, fr_value *out)
     uint64_t power = (uint64_t)d & (0 - (uint64_t)d); /* the IR knows powers of two */
     uint32_t words[] = {TS_ASSUME_DIV_BY, (uint32_t)power, (uint32_t)(power >> 32), 0, 0, 0};
     if (power > 1)
-        out->as.v = ts_emit(&f->b, TS_OP_assume, ts_type_of(f->b.fn, x->as.v), 1, &x->as.v, ts_pool_add(&f->b, TS_COUNT(words), words), 0);
+        out->as.v = ts_emit(&f->b, TS_OP_assume, ts_type_of(f->b.fn, x->as.v), 1, &x->as.v,
+                            ts_pool_add(&f->b, TS_COUNT(words), words), 0);
     return TS_OK;
 }
 
@@ -116,6 +131,7 @@ ts_status fr_op_assert(fr *f, const fr_call *c, fr_value *out)
         if (!text)
             return fr_arg_error(f, c, 1, "a string known at compile time");
     }
-    ts_emit(&f->b, TS_OP_assert, TS_T_none, 1, &cond.as.v, ts_intern(f->module, text, strlen(text)), 0);
+    ts_emit(&f->b, TS_OP_assert, TS_T_none, 1, &cond.as.v, ts_intern(f->module, text, strlen(text)),
+            0);
     return TS_OK;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * printf and print. Both become one print_tko with a C format; narrow integers and bools are printed
- * as int32, narrow floats as float32. f-strings keep their parts until they are printed. Part of the
- * front end (lower.h); rows in tile_op.def.
+ * printf and print. Both become one print_tko with a C format; narrow integers and bools are
+ * printed as int32, narrow floats as float32. f-strings keep their parts until they are printed.
+ * Part of the front end (lower.h); rows in tile_op.def.
  */
 #include "front/lower.h"
 #include "front/op.h"
@@ -57,7 +57,8 @@ static ts_status print_widen(fr *f, fr_value *v)
 {
     ts_dtype dtype = (ts_dtype)v->dtype, to = dtype;
     if (dtype == TS_DTYPE_bool_ || (fr_dtype_is_int(dtype) && fr_dtype_bits(dtype) < 32))
-        to = fr_dtype_is_signed(dtype) || dtype == TS_DTYPE_bool_ ? TS_DTYPE_int32 : TS_DTYPE_uint32;
+        to =
+            fr_dtype_is_signed(dtype) || dtype == TS_DTYPE_bool_ ? TS_DTYPE_int32 : TS_DTYPE_uint32;
     if (fr_dtype_cat(dtype) == FR_FLOAT && dtype != TS_DTYPE_float64)
         to = TS_DTYPE_float32;
     return fr_convert(f, v, to, TS_RN, v);
@@ -76,14 +77,21 @@ static ts_status print_spec(fr *f, print_out *p, const fr_value *v, const char *
     if (*rest == '.')
         precision = 1 + strspn(rest + 1, "0123456789");
     rest += precision;
-    bool real = fr_dtype_cat((ts_dtype)v->dtype) == FR_FLOAT, wide = fr_dtype_bits((ts_dtype)v->dtype) == 64;
-    char type = *rest ? *rest : real ? 'f' : fr_dtype_is_signed((ts_dtype)v->dtype) || v->dtype == TS_DTYPE_bool_ ? 'd' : 'u';
+    bool real = fr_dtype_cat((ts_dtype)v->dtype) == FR_FLOAT,
+         wide = fr_dtype_bits((ts_dtype)v->dtype) == 64;
+    char type = *rest                                                                  ? *rest
+                : real                                                                 ? 'f'
+                : fr_dtype_is_signed((ts_dtype)v->dtype) || v->dtype == TS_DTYPE_bool_ ? 'd'
+                                                                                       : 'u';
     if ((*rest && rest[1]) || !strchr(real ? "eEfFgG" : "duxXo", type))
-        return fr_error(f, 0, TS_TILETYPE, "format specification '%s' does not fit %s\n  help: flags, width, .precision and one of %s", spec, fr_say(f, v),
-                        real ? "e f g" : "d x o");
+        return fr_error(f, 0, TS_TILETYPE,
+                        "format specification '%s' does not fit %s\n  help: flags, width, "
+                        ".precision and one of %s",
+                        spec, fr_say(f, v), real ? "e f g" : "d x o");
     if (type == 'd' && !fr_dtype_is_signed((ts_dtype)v->dtype) && v->dtype != TS_DTYPE_bool_)
         type = 'u';
-    ts_text_printf(&p->format, "%%%.*s%s%c", (int)(flags + width + precision), spec, !real && wide ? "ll" : "", type);
+    ts_text_printf(&p->format, "%%%.*s%s%c", (int)(flags + width + precision), spec,
+                   !real && wide ? "ll" : "", type);
     return TS_OK;
 }
 
@@ -101,7 +109,8 @@ static ts_status print_item(fr *f, print_out *p, const fr_value *v, const char *
         for (uint32_t i = 0; i < v->n; i++) {
             if (tuple && i)
                 print_literal(p, ", ");
-            TS_TRY(print_item(f, p, &v->as.items[tuple ? i : 2 * i], tuple ? "" : v->as.items[2 * i + 1].as.text));
+            TS_TRY(print_item(f, p, &v->as.items[tuple ? i : 2 * i],
+                              tuple ? "" : v->as.items[2 * i + 1].as.text));
         }
         if (tuple)
             print_literal(p, v->n == 1 ? ",)" : ")");
@@ -119,7 +128,8 @@ static ts_status print_emit(fr *f, print_out *p)
     if (p->format.failed)
         return fr_oom(f);
     const char *format = ts_text_get(&p->format);
-    ts_emit(&f->b, TS_OP_print_tko, TS_T_token, p->values.n, p->values.at, ts_intern(f->module, format, strlen(format)), 0);
+    ts_emit(&f->b, TS_OP_print_tko, TS_T_token, p->values.n, p->values.at,
+            ts_intern(f->module, format, strlen(format)), 0);
     return TS_OK;
 }
 
@@ -150,27 +160,35 @@ ts_status fr_op_print(fr *f, const fr_call *c, fr_value *out)
     return status;
 }
 
-/* ---- printf -------------------------------------------------------------------------------------------*/
+/* ---- printf -------------------------------------------------------------------------- */
 
 /* One conversion of the caller's format, from after the '%'; returns where it ends. */
-static ts_status print_conversion(fr *f, const fr_call *c, print_out *p, const char **at, uint32_t *next)
+static ts_status print_conversion(fr *f, const fr_call *c, print_out *p, const char **at,
+                                  uint32_t *next)
 {
     const char *s = *at;
     size_t n = strspn(s, "+- #0123456789.");
     size_t length = strspn(s + n, "hljzt");
     char type = s[n + length];
     if (!type || !strchr("diuoxXeEfFgGaA", type))
-        return fr_error(f, c->at[0], TS_TILETYPE, "printf(): conversion '%%%.*s' is not known\n  help: d i u o x X for integers, e f g a for floats, %%%% for a per cent sign",
+        return fr_error(f, c->at[0], TS_TILETYPE,
+                        "printf(): conversion '%%%.*s' is not known\n  help: d i u o x X for "
+                        "integers, e f g a for floats, %%%% for a per cent sign",
                         (int)(n + length + (type != 0)), s);
     if (*next >= c->n_rest)
-        return fr_error(f, c->node, TS_TILETYPE, "printf(): the format has more conversions than there are arguments (%u)", c->n_rest);
+        return fr_error(f, c->node, TS_TILETYPE,
+                        "printf(): the format has more conversions than there are arguments (%u)",
+                        c->n_rest);
     fr_value v;
     TS_TRY(fr_as_tile(f, &c->rest[(*next)++], &v));
     bool real = fr_dtype_cat((ts_dtype)v.dtype) == FR_FLOAT;
     if (real != (strchr("eEfFgGaA", type) != NULL))
-        return fr_error(f, c->node, TS_TILETYPE, "printf(): '%%%c' does not print %s", type, fr_say(f, &v));
+        return fr_error(f, c->node, TS_TILETYPE, "printf(): '%%%c' does not print %s", type,
+                        fr_say(f, &v));
     TS_TRY(print_widen(f, &v));
-    ts_text_printf(&p->format, "%%%.*s%s%c", (int)n, s, !real && fr_dtype_bits((ts_dtype)v.dtype) == 64 ? "ll" : "", type == 'i' ? 'd' : type);
+    ts_text_printf(&p->format, "%%%.*s%s%c", (int)n, s,
+                   !real && fr_dtype_bits((ts_dtype)v.dtype) == 64 ? "ll" : "",
+                   type == 'i' ? 'd' : type);
     *at = s + n + length + 1;
     return print_value(f, p, &v);
 }
@@ -190,7 +208,9 @@ static ts_status print_format(fr *f, const fr_call *c, print_out *p)
         }
     }
     if (next != c->n_rest)
-        return fr_error(f, c->node, TS_TILETYPE, "printf(): the format has %u conversions for %u arguments", next, c->n_rest);
+        return fr_error(f, c->node, TS_TILETYPE,
+                        "printf(): the format has %u conversions for %u arguments", next,
+                        c->n_rest);
     return print_emit(f, p);
 }
 
@@ -206,7 +226,7 @@ ts_status fr_op_printf(fr *f, const fr_call *c, fr_value *out)
     return status;
 }
 
-/* ---- f-strings ------------------------------------------------------------------------------------------*/
+/* ---- f-strings ----------------------------------------------------------------------- */
 
 static ts_status print_part(fr *f, uint32_t node, fr_value *pair)
 {
@@ -220,7 +240,10 @@ static ts_status print_part(fr *f, uint32_t node, fr_value *pair)
     if (!n->f[2])
         return TS_OK;
     TS_TRY(fr_expr(f, n->f[2], &pair[1]));
-    return pair[1].kind == FR_STR ? TS_OK : fr_error(f, n->f[2], TS_TILETYPE, "a format specification must be known at compile time");
+    return pair[1].kind == FR_STR
+               ? TS_OK
+               : fr_error(f, n->f[2], TS_TILETYPE,
+                          "a format specification must be known at compile time");
 }
 
 /* Text when all parts are, else an FR_FSTRING. */

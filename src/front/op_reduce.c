@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Reductions and scans. Several axes are reduced one after the other, the last first. argmax is a
- * reduction of (value, index) pairs whose combination does not depend on the order, so that the first
- * of equal elements wins on every target. Part of the front end (lower.h); rows in tile_op.def.
+ * reduction of (value, index) pairs whose combination does not depend on the order, so that the
+ * first of equal elements wins on every target. Part of the front end (lower.h); rows in
+ * tile_op.def.
  */
 #include "front/lower.h"
 #include "front/op.h"
@@ -45,7 +46,7 @@ static uint64_t reduce_extreme(ts_dtype dtype, bool is_max)
     return is_max ? low : ~low;
 }
 
-/* ---- axes --------------------------------------------------------------------------------------------------*/
+/* ---- axes ---------------------------------------------------------------------------- */
 
 /* Axes as a bit mask: None is all, an int, a tuple. */
 static ts_status reduce_axes(fr *f, const fr_call *c, uint32_t i, uint32_t rank, uint32_t *mask)
@@ -61,7 +62,8 @@ static ts_status reduce_axes(fr *f, const fr_call *c, uint32_t i, uint32_t rank,
         one.arg[i] = items[k];
         TS_TRY(fr_arg_axis(f, &one, i, rank, &axis));
         if (*mask >> axis & 1)
-            return fr_error(f, c->at[i], TS_TILETYPE, "%s(): axis %u is given twice", c->op->name, axis);
+            return fr_error(f, c->at[i], TS_TILETYPE, "%s(): axis %u is given twice", c->op->name,
+                            axis);
         *mask |= 1u << axis;
     }
     return TS_OK;
@@ -80,15 +82,17 @@ static ts_status reduce_input(fr *f, const fr_call *c, fr_value *out)
 {
     TS_TRY(fr_arg_tile(f, c, 0, out));
     if (fr_dtype_is_restricted((ts_dtype)out->dtype))
-        return fr_error(f, c->at[0], TS_TILETYPE, "%s() is not defined for %s: it is a storage type\n  help: convert with ct.astype(x, ct.float32) first",
+        return fr_error(f, c->at[0], TS_TILETYPE,
+                        "%s() is not defined for %s: it is a storage type\n  help: convert with "
+                        "ct.astype(x, ct.float32) first",
                         c->op->name, ts_dtype_name((ts_dtype)out->dtype));
     return TS_OK;
 }
 
-/* ---- one operation -----------------------------------------------------------------------------------------*/
+/* ---- one operation ------------------------------------------------------------------- */
 
 typedef struct reduce_simple {
-    ts_op region, op;   /* reduce or scan; the operation between two elements */
+    ts_op region, op; /* reduce or scan; the operation between two elements */
     uint32_t attr;
     uint64_t identity;
     bool reverse;
@@ -178,7 +182,10 @@ ts_status fr_op_extreme(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(fr_arg_flag(f, c, 4, false, &nan));
     bool real = fr_dtype_is_float(dtype), is_max = c->op->x != 0;
     reduce_simple r = {.region = TS_OP_reduce, .identity = reduce_extreme(dtype, is_max)};
-    r.op = real ? (is_max ? TS_OP_maxf : TS_OP_minf) : dtype == TS_DTYPE_bool_ ? (is_max ? TS_OP_ori : TS_OP_andi) : is_max ? TS_OP_maxi : TS_OP_mini;
+    r.op = real                      ? (is_max ? TS_OP_maxf : TS_OP_minf)
+           : dtype == TS_DTYPE_bool_ ? (is_max ? TS_OP_ori : TS_OP_andi)
+           : is_max                  ? TS_OP_maxi
+                                     : TS_OP_mini;
     if (real)
         r.attr = flush | (nan ? TS_A_NAN : 0);
     else if (dtype != TS_DTYPE_bool_ && !fr_dtype_is_signed(dtype))
@@ -186,7 +193,7 @@ ts_status fr_op_extreme(fr *f, const fr_call *c, fr_value *out)
     return reduce_all(f, &r, mask, keep, out);
 }
 
-/* ---- argmax, argmin ---------------------------------------------------------------------------------------------*/
+/* ---- argmax, argmin ------------------------------------------------------------------ */
 
 /* 0, 1, 2, .. along `axis` of the shape, as int32. */
 static ts_status reduce_iota(fr *f, const fr_shape *shape, uint32_t axis, fr_value *out)
@@ -194,7 +201,8 @@ static ts_status reduce_iota(fr *f, const fr_shape *shape, uint32_t axis, fr_val
     fr_shape line = {1, {shape->dims[axis]}}, column = *shape;
     for (uint32_t d = 0; d < column.rank; d++)
         column.dims[d] = d == axis ? shape->dims[d] : 1;
-    *out = fr_tile(TS_DTYPE_int32, ts_emit(&f->b, TS_OP_iota, fr_type(f, TS_DTYPE_int32, &line), 0, NULL, 0, 0));
+    *out = fr_tile(TS_DTYPE_int32,
+                   ts_emit(&f->b, TS_OP_iota, fr_type(f, TS_DTYPE_int32, &line), 0, NULL, 0, 0));
     TS_TRY(fr_reshape_to(f, out, &column, out));
     return fr_splat(f, out, shape, out);
 }
@@ -204,9 +212,10 @@ static ts_val reduce_both(fr *f, ts_op op, ts_val a, ts_val b)
     return ts_op2(&f->b, op, a, b, 0);
 }
 
-/* Does the pair (x, i) win over (a, j)? Better value, or equal value and smaller index. A NaN loses to
- * any number, or with `nan` wins over it; of two NaNs the smaller index wins. */
-static ts_val reduce_wins(fr *f, const fr_value *like, bool is_max, bool nan, ts_val x, ts_val i, ts_val a, ts_val j)
+/* Does the pair (x, i) win over (a, j)? Better value, or equal value and smaller index. A NaN loses
+ * to any number, or with `nan` wins over it; of two NaNs the smaller index wins. */
+static ts_val reduce_wins(fr *f, const fr_value *like, bool is_max, bool nan, ts_val x, ts_val i,
+                          ts_val a, ts_val j)
 {
     ts_builder *b = &f->b;
     ts_dtype dtype = (ts_dtype)like->dtype;
@@ -219,14 +228,17 @@ static ts_val reduce_wins(fr *f, const fr_value *like, bool is_max, bool nan, ts
     ts_val wins = reduce_both(f, TS_OP_ori, better, tie);
     if (!real)
         return wins;
-    ts_val x_nan = ts_cmp(b, cmp, TS_NE, x, x, TS_A_UNORDERED), a_nan = ts_cmp(b, cmp, TS_NE, a, a, TS_A_UNORDERED);
-    ts_val loser = nan ? x_nan : a_nan, other = nan ? a_nan : x_nan; /* the pair wins if `loser` holds and not `other` */
+    ts_val x_nan = ts_cmp(b, cmp, TS_NE, x, x, TS_A_UNORDERED),
+           a_nan = ts_cmp(b, cmp, TS_NE, a, a, TS_A_UNORDERED);
+    ts_val loser = nan ? x_nan : a_nan,
+           other = nan ? a_nan : x_nan; /* the pair wins if `loser` holds and not `other` */
     ts_val not_other = reduce_both(f, TS_OP_xori, other, ts_int(b, TS_T_i1, 1));
     ts_val by_nan = reduce_both(f, TS_OP_andi, loser, reduce_both(f, TS_OP_ori, not_other, first));
     return reduce_both(f, TS_OP_ori, wins, by_nan);
 }
 
-static ts_status reduce_arg(fr *f, const fr_call *c, const fr_value *x, uint32_t axis, bool nan, fr_value *out)
+static ts_status reduce_arg(fr *f, const fr_call *c, const fr_value *x, uint32_t axis, bool nan,
+                            fr_value *out)
 {
     fr_value index, quiet = fr_real(NAN);
     fr_shape shape = fr_shape_of(f, x);
@@ -237,9 +249,11 @@ static ts_status reduce_arg(fr *f, const fr_call *c, const fr_value *x, uint32_t
     if (fr_dtype_is_float(dtype) && !nan)
         identities[0] = reduce_bits(dtype, &quiet);
     ts_val inputs[] = {x->as.v, index.as.v};
-    ts_val opener = ts_reduce_begin(&f->b, TS_OP_reduce, axis, false, 2, inputs, identities), v[4], yields[2];
+    ts_val opener = ts_reduce_begin(&f->b, TS_OP_reduce, axis, false, 2, inputs, identities), v[4],
+           yields[2];
     for (uint32_t i = 0; i < 4; i++)
-        v[i] = ts_arg(f->b.fn, opener, i); /* element, accumulator of the value; the same of the index */
+        v[i] = ts_arg(f->b.fn, opener,
+                      i); /* element, accumulator of the value; the same of the index */
     ts_val wins = reduce_wins(f, x, is_max, nan, v[0], v[2], v[1], v[3]);
     yields[0] = ts_select(&f->b, wins, v[0], v[1]);
     yields[1] = ts_select(&f->b, wins, v[2], v[3]);
@@ -273,7 +287,7 @@ ts_status fr_op_arg_extreme(fr *f, const fr_call *c, fr_value *out)
     return reduce_keep(f, &from, UINT32_MAX, keep, out);
 }
 
-/* ---- functions of the user ------------------------------------------------------------------------------------------*/
+/* ---- functions of the user ----------------------------------------------------------- */
 
 typedef struct reduce_fold {
     uint32_t n, axis;
@@ -288,9 +302,11 @@ static ts_status reduce_fold_inputs(fr *f, const fr_call *c, reduce_fold *r)
     fr_shape shape = {0};
     r->n = x->kind == FR_TUPLE ? x->n : 1;
     if (r->n == 0 || r->n > REDUCE_MAX_INPUTS)
-        return fr_arg_error(f, c, 0, fr_textf(f, "a tile or a tuple of 1 to %d tiles", REDUCE_MAX_INPUTS));
+        return fr_arg_error(f, c, 0,
+                            fr_textf(f, "a tile or a tuple of 1 to %d tiles", REDUCE_MAX_INPUTS));
     if ((ids->kind == FR_TUPLE ? ids->n : 1) != r->n)
-        return fr_arg_error(f, c, 3, fr_textf(f, "%u constant%s, one for each tile", r->n, r->n == 1 ? "" : "s"));
+        return fr_arg_error(
+            f, c, 3, fr_textf(f, "%u constant%s, one for each tile", r->n, r->n == 1 ? "" : "s"));
     for (uint32_t i = 0; i < r->n; i++) {
         fr_call one = *c;
         one.arg[0] = x->kind == FR_TUPLE ? x->as.items[i] : *x;
@@ -323,18 +339,27 @@ static ts_status reduce_fold_body(fr *f, const fr_call *c, const reduce_fold *r,
     TS_TRY(fr_call_value(f, &c->arg[2], c->at[2], 2 * r->n, args, &result));
     const fr_value *items = result.kind == FR_TUPLE ? result.as.items : &result;
     if ((result.kind == FR_TUPLE ? result.n : 1) != r->n)
-        return fr_error(f, c->at[2], TS_TILETYPE, "%s(): the function must give %u value%s\n  found: %s", c->op->name, r->n, r->n == 1 ? "" : "s", fr_say(f, &result));
+        return fr_error(f, c->at[2], TS_TILETYPE,
+                        "%s(): the function must give %u value%s\n  found: %s", c->op->name, r->n,
+                        r->n == 1 ? "" : "s", fr_say(f, &result));
     for (uint32_t i = 0; i < r->n; i++) {
         fr_value v;
-        TS_TRY(fr_implicit(f, &items[i], (ts_dtype)r->x[i].dtype, fr_textf(f, "%s()", c->op->name), &v));
+        TS_TRY(fr_implicit(f, &items[i], (ts_dtype)r->x[i].dtype, fr_textf(f, "%s()", c->op->name),
+                           &v));
         if (fr_shape_of(f, &v).rank)
-            return fr_error(f, c->at[2], TS_TILETYPE, "%s(): the function must give scalars, found %s", c->op->name, fr_say(f, &v));
+            return fr_error(f, c->at[2], TS_TILETYPE,
+                            "%s(): the function must give scalars, found %s", c->op->name,
+                            fr_say(f, &v));
         yields[i] = v.as.v;
     }
     for (ts_val v = from; v < f->b.fn->inst.n; v++)
-        if (!(ts_info(ts_at(f->b.fn, v))->flags & TS_PURE) || ts_info(ts_at(f->b.fn, v))->flags & TS_REGION)
-            return fr_error(f, c->at[2], TS_SYNTAX, "%s(): the function must be pure: no memory, branches, loops or reductions\n  help: ct.where chooses "
-                            "between values", c->op->name);
+        if (!(ts_info(ts_at(f->b.fn, v))->flags & TS_PURE) ||
+            ts_info(ts_at(f->b.fn, v))->flags & TS_REGION)
+            return fr_error(f, c->at[2], TS_SYNTAX,
+                            "%s(): the function must be pure: no memory, branches, loops or "
+                            "reductions\n  help: ct.where chooses "
+                            "between values",
+                            c->op->name);
     ts_term(&f->b, TS_OP_yield, r->n, yields);
     return TS_OK;
 }
@@ -347,7 +372,8 @@ ts_status fr_op_fold(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(reduce_fold_inputs(f, c, &r));
     TS_TRY(fr_arg_flag(f, c, 4, false, &flag));
     fr_shape shape = fr_shape_of(f, &r.x[0]);
-    ts_val opener = ts_reduce_begin(&f->b, (ts_op)c->op->x, r.axis, is_scan && flag, r.n, r.inputs, r.identities);
+    ts_val opener = ts_reduce_begin(&f->b, (ts_op)c->op->x, r.axis, is_scan && flag, r.n, r.inputs,
+                                    r.identities);
     TS_TRY(reduce_fold_body(f, c, &r, opener));
     fr_at(f, c->node);
     ts_end_like(&f->b, opener);

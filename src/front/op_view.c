@@ -1,26 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Views of arrays: Array.slice, tiled views (dense or with steps), raw memory, advanced indexing (one
- * axis chosen by a tile of indices). Part of the front end (lower.h); rows in tile_op.def.
+ * Views of arrays: Array.slice, tiled views (dense or with steps), raw memory, advanced indexing
+ * (one axis chosen by a tile of indices). Part of the front end (lower.h); rows in tile_op.def.
  */
 #include "front/lower.h"
 #include "front/op.h"
 
 static ts_status view_self(fr *f, const fr_call *c, fr_kind kind)
 {
-    return c->arg[0].kind == kind ? TS_OK : fr_arg_error(f, c, 0, "the value the method belongs to");
+    return c->arg[0].kind == kind ? TS_OK
+                                  : fr_arg_error(f, c, 0, "the value the method belongs to");
 }
 
-/* ---- slices ----------------------------------------------------------------------------------------------*/
+/* ---- slices -------------------------------------------------------------------------- */
 
 static ts_status view_bound(fr *f, const fr_call *c, uint32_t i, ts_dtype dtype, fr_value *out)
 {
     const fr_value *v = &c->arg[i];
-    bool scalar = (v->kind == FR_NUMBER && v->cat != FR_FLOAT) ||
-                  (v->kind == FR_TILE && fr_dtype_is_int((ts_dtype)v->dtype) && !fr_shape_of(f, v).rank);
+    bool scalar =
+        (v->kind == FR_NUMBER && v->cat != FR_FLOAT) ||
+        (v->kind == FR_TILE && fr_dtype_is_int((ts_dtype)v->dtype) && !fr_shape_of(f, v).rank);
     if (!scalar)
         return fr_arg_error(f, c, i, "an integer scalar");
-    return v->kind == FR_NUMBER ? fr_convert(f, v, dtype, TS_RN, out) : fr_to_tile(f, v, dtype, out);
+    return v->kind == FR_NUMBER ? fr_convert(f, v, dtype, TS_RN, out)
+                                : fr_to_tile(f, v, dtype, out);
 }
 
 ts_status fr_op_array_slice(fr *f, const fr_call *c, fr_value *out)
@@ -53,7 +56,7 @@ ts_status fr_op_raw_memory(fr *f, const fr_call *c, fr_value *out)
     return TS_OK;
 }
 
-/* ---- tiled views ---------------------------------------------------------------------------------------------*/
+/* ---- tiled views --------------------------------------------------------------------- */
 
 static ts_status view_steps(fr *f, const fr_call *c, fr_view *view, bool *dense)
 {
@@ -63,10 +66,13 @@ static ts_status view_steps(fr *f, const fr_call *c, fr_view *view, bool *dense)
     if (!fr_given(c, 3))
         return TS_OK;
     if ((v->kind == FR_TUPLE ? v->n : 1) != view->tile.rank)
-        return fr_arg_error(f, c, 3, fr_textf(f, "a tuple of %u positive integers", view->tile.rank));
+        return fr_arg_error(f, c, 3,
+                            fr_textf(f, "a tuple of %u positive integers", view->tile.rank));
     for (uint32_t d = 0; d < view->tile.rank; d++) {
-        if (!fr_is_int(&items[d], &view->step[d]) || view->step[d] <= 0 || view->step[d] > INT32_MAX)
-            return fr_arg_error(f, c, 3, fr_textf(f, "a tuple of %u positive integers", view->tile.rank));
+        if (!fr_is_int(&items[d], &view->step[d]) || view->step[d] <= 0 ||
+            view->step[d] > INT32_MAX)
+            return fr_arg_error(f, c, 3,
+                                fr_textf(f, "a tuple of %u positive integers", view->tile.rank));
         *dense &= view->step[d] == view->tile.dims[d];
     }
     return TS_OK;
@@ -83,12 +89,19 @@ ts_status fr_op_tiled_view(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(fr_arg_shape(f, c, 1, &view->tile));
     TS_TRY(fr_arg_padding(f, c, 2, (ts_dtype)view->array->dtype, &view->padding));
     if (view->tile.rank != view->array->rank || !view->tile.rank)
-        return fr_error(f, c->at[1], TS_TILETYPE, "tiled_view(): the tile has shape %s, the array rank %u", fr_say_shape(f, &view->tile), view->array->rank);
+        return fr_error(f, c->at[1], TS_TILETYPE,
+                        "tiled_view(): the tile has shape %s, the array rank %u",
+                        fr_say_shape(f, &view->tile), view->array->rank);
     TS_TRY(view_steps(f, c, view, &dense));
-    ts_type_info info = {.kind = dense ? TS_KIND_PARTITION_VIEW : TS_KIND_STRIDED_VIEW, .rank = (uint8_t)view->tile.rank, .padding = view->padding,
-                         .elem = ts_type_of(f->b.fn, view->array->view), .dims = view->tile.dims, .strides = dense ? NULL : view->step,
+    ts_type_info info = {.kind = dense ? TS_KIND_PARTITION_VIEW : TS_KIND_STRIDED_VIEW,
+                         .rank = (uint8_t)view->tile.rank,
+                         .padding = view->padding,
+                         .elem = ts_type_of(f->b.fn, view->array->view),
+                         .dims = view->tile.dims,
+                         .strides = dense ? NULL : view->step,
                          .dim_map = axes};
-    view->view = ts_emit(&f->b, dense ? TS_OP_make_partition_view : TS_OP_make_strided_view, ts_type_make(f->module, &info), 1, &view->array->view, 0, 0);
+    view->view = ts_emit(&f->b, dense ? TS_OP_make_partition_view : TS_OP_make_strided_view,
+                         ts_type_make(f->module, &info), 1, &view->array->view, 0, 0);
     *out = (fr_value){.kind = FR_VIEW, .as.view = view};
     return TS_OK;
 }
@@ -115,7 +128,8 @@ ts_status fr_op_view_load(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(view_hints(f, c, 2, 3, &mem));
     ts_dtype dtype = (ts_dtype)view->array->dtype;
     ts_type type = ts_type_tile(f->module, fr_storage(dtype), view->tile.rank, view->tile.dims);
-    *out = fr_from_storage(f, dtype, ts_emit(&f->b, TS_OP_load_view_tko, type, 1 + view->tile.rank, operands, mem, 0));
+    *out = fr_from_storage(
+        f, dtype, ts_emit(&f->b, TS_OP_load_view_tko, type, 1 + view->tile.rank, operands, mem, 0));
     return TS_OK;
 }
 
@@ -124,11 +138,14 @@ static ts_status view_value(fr *f, const fr_call *c, uint32_t i, const fr_view *
 {
     fr_value v;
     f->node = c->at[i];
-    TS_TRY(fr_implicit(f, &c->arg[i], (ts_dtype)view->array->dtype, fr_textf(f, "%s()", c->op->name), &v));
+    TS_TRY(fr_implicit(f, &c->arg[i], (ts_dtype)view->array->dtype,
+                       fr_textf(f, "%s()", c->op->name), &v));
     fr_shape shape = fr_shape_of(f, &v), both;
     TS_TRY(fr_broadcast_shapes(f, &shape, &view->tile, &both));
     if (!fr_same_shape(&both, &view->tile))
-        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): a tile of shape %s does not fit the view's %s", c->op->name, fr_say_shape(f, &shape), fr_say_shape(f, &view->tile));
+        return fr_error(f, c->at[i], TS_TILETYPE,
+                        "%s(): a tile of shape %s does not fit the view's %s", c->op->name,
+                        fr_say_shape(f, &shape), fr_say_shape(f, &view->tile));
     TS_TRY(fr_splat(f, &v, &view->tile, &v));
     f->node = c->node;
     *out = fr_to_storage(f, &v);
@@ -157,7 +174,8 @@ ts_status fr_op_view_atomic(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(view_self(f, c, FR_VIEW));
     const fr_view *view = c->arg[0].as.view;
     if (view->padding != TS_PAD_UNDEF)
-        return fr_error(f, c->node, TS_TILETYPE, "%s() needs a view without padding_mode", c->op->name);
+        return fr_error(f, c->node, TS_TILETYPE, "%s() needs a view without padding_mode",
+                        c->op->name);
     TS_TRY(fr_rmw_mode(f, c, (ts_rmw)c->op->x, (ts_dtype)view->array->dtype, &mode));
     operands[0] = view->view;
     TS_TRY(fr_arg_index(f, c, 1, view->tile.rank, operands + 2));
@@ -174,10 +192,11 @@ ts_status fr_op_view_num_tiles(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(view_self(f, c, FR_VIEW));
     const fr_view *view = c->arg[0].as.view;
     TS_TRY(fr_arg_axis(f, c, 1, view->tile.rank, &axis));
-    return fr_tile_count(f, &view->array->shape[axis], view->step[axis], (ts_dtype)view->array->index_dtype, out);
+    return fr_tile_count(f, &view->array->shape[axis], view->step[axis],
+                         (ts_dtype)view->array->index_dtype, out);
 }
 
-/* ---- advanced indexing ---------------------------------------------------------------------------------------------*/
+/* ---- advanced indexing --------------------------------------------------------------- */
 
 /* ct.Slice(start, length): held as a slice of (start, length, None). */
 ts_status fr_op_slice(fr *f, const fr_call *c, fr_value *out)
@@ -189,7 +208,8 @@ ts_status fr_op_slice(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(view_bound(f, c, 0, TS_DTYPE_int32, &parts[0]));
     TS_TRY(fr_arg_int(f, c, 1, &length));
     if (!ts_is_pow2(length))
-        return fr_error(f, c->at[1], TS_TILETYPE, "Slice(): length %lld is not a power of two", (long long)length);
+        return fr_error(f, c->at[1], TS_TILETYPE, "Slice(): length %lld is not a power of two",
+                        (long long)length);
     parts[1] = fr_number(length);
     parts[2] = fr_text("Slice");
     *out = (fr_value){.kind = FR_SLICE, .as.items = parts};
@@ -197,7 +217,8 @@ ts_status fr_op_slice(fr *f, const fr_call *c, fr_value *out)
 }
 
 /* The view, index operands and tile shape of an advanced access. */
-static ts_status view_advanced(fr *f, const fr_call *c, const fr_array *a, uint8_t padding, ts_val *operands, fr_shape *tile)
+static ts_status view_advanced(fr *f, const fr_call *c, const fr_array *a, uint8_t padding,
+                               ts_val *operands, fr_shape *tile)
 {
     const fr_value *v = &c->arg[1];
     uint32_t sparse = TS_NO;
@@ -215,7 +236,8 @@ static ts_status view_advanced(fr *f, const fr_call *c, const fr_array *a, uint8
             continue;
         }
         fr_shape shape = fr_shape_of(f, item);
-        if (item->kind != FR_TILE || !fr_dtype_is_int((ts_dtype)item->dtype) || shape.rank != 1 || sparse != TS_NO)
+        if (item->kind != FR_TILE || !fr_dtype_is_int((ts_dtype)item->dtype) || shape.rank != 1 ||
+            sparse != TS_NO)
             return fr_arg_error(f, c, 1, wanted);
         TS_TRY(fr_to_tile(f, item, TS_DTYPE_int32, &start));
         operands[1 + d] = start.as.v;
@@ -224,9 +246,14 @@ static ts_status view_advanced(fr *f, const fr_call *c, const fr_array *a, uint8
     }
     if (sparse == TS_NO)
         return fr_arg_error(f, c, 1, wanted);
-    ts_type_info info = {.kind = TS_KIND_GATHER_SCATTER_VIEW, .rank = a->rank, .padding = padding, .sparse_dim = (uint8_t)sparse,
-                         .elem = ts_type_of(f->b.fn, a->view), .dims = tile->dims};
-    operands[0] = ts_emit(&f->b, TS_OP_make_gather_scatter_view, ts_type_make(f->module, &info), 1, &a->view, 0, 0);
+    ts_type_info info = {.kind = TS_KIND_GATHER_SCATTER_VIEW,
+                         .rank = a->rank,
+                         .padding = padding,
+                         .sparse_dim = (uint8_t)sparse,
+                         .elem = ts_type_of(f->b.fn, a->view),
+                         .dims = tile->dims};
+    operands[0] = ts_emit(&f->b, TS_OP_make_gather_scatter_view, ts_type_make(f->module, &info), 1,
+                          &a->view, 0, 0);
     return TS_OK;
 }
 
@@ -242,7 +269,9 @@ ts_status fr_op_load_advanced(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(view_hints(f, c, 3, 4, &mem));
     TS_TRY(view_advanced(f, c, a, padding, operands, &tile));
     ts_type type = ts_type_tile(f->module, fr_storage((ts_dtype)a->dtype), tile.rank, tile.dims);
-    *out = fr_from_storage(f, (ts_dtype)a->dtype, ts_emit(&f->b, TS_OP_load_view_tko, type, 1 + a->rank, operands, mem, 0));
+    *out =
+        fr_from_storage(f, (ts_dtype)a->dtype,
+                        ts_emit(&f->b, TS_OP_load_view_tko, type, 1 + a->rank, operands, mem, 0));
     return TS_OK;
 }
 

@@ -74,7 +74,7 @@ static bool pack_pairs_below(const ts_pack *p, uint32_t list, uint32_t first, ui
     return n % 2 == 0;
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------*/
+/* ---- nodes --------------------------------------------------------------------------- */
 
 static bool pack_arguments(const ts_pack *p, uint32_t list, uint32_t node)
 {
@@ -159,8 +159,9 @@ static bool pack_lists_hold(const ts_pack *p, const ts_node *node)
     return true;
 }
 
-/* 1 + the depth of the deepest child; `depth` holds it for all older nodes. A child is taken from it
- * (set to 0), so that a second parent finds none: packs are trees. 0 when there is such a child. */
+/* 1 + the depth of the deepest child; `depth` holds it for all older nodes. A child is taken from
+ * it (set to 0), so that a second parent finds none: packs are trees. 0 when there is such a child.
+ */
 static uint32_t pack_depth(const ts_pack *p, const ts_node *node, uint16_t *depth)
 {
     uint32_t deepest = 0;
@@ -204,14 +205,15 @@ static ts_status pack_check_nodes(ts_arena *arena, const ts_pack *p, ts_error *e
         if (!deep)
             return pack_bad(err, "node", v);
         if (deep > TS_PACK_MAX_DEPTH)
-            return ts_fail(err, TS_SYNTAX, "line %u: expressions nest deeper than %d; use intermediate variables",
+            return ts_fail(err, TS_SYNTAX,
+                           "line %u: expressions nest deeper than %d; use intermediate variables",
                            node->line, TS_PACK_MAX_DEPTH);
         depth[v] = (uint16_t)deep;
     }
     return TS_OK;
 }
 
-/* ---- objects and functions ----------------------------------------------------------------------*/
+/* ---- objects and functions ----------------------------------------------------------- */
 
 static bool pack_object(const ts_pack *p, uint32_t at)
 {
@@ -251,7 +253,8 @@ static bool pack_function(const ts_pack *p, const ts_pack_function *f)
         return true;
     if (kind != TS_AST_FunctionDef && kind != TS_AST_Lambda)
         return false;
-    if (!pack_pairs_below(p, f->free, p->n_strings, p->n_objects) || !pack_items_below(p, f->defaults, p->n_objects))
+    if (!pack_pairs_below(p, f->free, p->n_strings, p->n_objects) ||
+        !pack_items_below(p, f->defaults, p->n_objects))
         return false;
     uint32_t args = p->nodes[f->root].f[kind == TS_AST_FunctionDef ? 1 : 0];
     return p->lists[f->defaults] <= p->lists[args];
@@ -262,9 +265,11 @@ static ts_status pack_check_rest(const ts_pack *p, ts_error *err)
     for (uint32_t i = 0; i < p->n_strings; i++)
         if (p->offsets[i] >= p->n_bytes)
             return pack_bad(err, "string", i);
-    if (p->n_bytes == 0 || p->bytes[p->n_bytes - 1] != 0 || p->n_strings == 0 || p->bytes[p->offsets[0]] != 0)
+    if (p->n_bytes == 0 || p->bytes[p->n_bytes - 1] != 0 || p->n_strings == 0 ||
+        p->bytes[p->offsets[0]] != 0)
         return pack_bad(err, "string", 0);
-    if (p->n_lists == 0 || p->lists[0] != 0 || p->n_nodes == 0 || p->n_objects == 0 || p->objects[0].kind != 0)
+    if (p->n_lists == 0 || p->lists[0] != 0 || p->n_nodes == 0 || p->n_objects == 0 ||
+        p->objects[0].kind != 0)
         return pack_bad(err, "list", 0);
     for (uint32_t i = 1; i < p->n_objects; i++)
         if (!pack_object(p, i))
@@ -289,8 +294,10 @@ ts_status ts_pack_read(ts_arena *arena, const void *bytes, size_t n, ts_pack *ou
         return ts_fail(err, TS_PARSE, "packed function: %zu bytes are too few", n);
     memcpy(head, bytes, sizeof head);
     if (head[0] != TS_PACK_MAGIC || head[1] != TS_PACK_VERSION)
-        return ts_fail(err, TS_PARSE, "packed function: version %u is not %d; the Python and C parts of tessera differ",
-                       head[1], TS_PACK_VERSION);
+        return ts_fail(
+            err, TS_PARSE,
+            "packed function: version %u is not %d; the Python and C parts of tessera differ",
+            head[1], TS_PACK_VERSION);
     uint64_t words = (uint64_t)PACK_HEAD + head[2] + (uint64_t)PACK_NODE * head[3] + head[4] +
                      (uint64_t)PACK_OBJECT * head[5] + (uint64_t)PACK_FUNCTION * head[6];
     if (words * 4 + head[7] != n)
@@ -300,8 +307,12 @@ ts_status ts_pack_read(ts_arena *arena, const void *bytes, size_t n, ts_pack *ou
     if (!copy)
         return ts_fail(err, TS_NOMEM, "out of memory while reading a packed function");
     memcpy(copy, bytes, n);
-    *out = (ts_pack){.n_strings = head[2], .n_nodes = head[3], .n_lists = head[4],
-                     .n_objects = head[5], .n_functions = head[6], .n_bytes = head[7]};
+    *out = (ts_pack){.n_strings = head[2],
+                     .n_nodes = head[3],
+                     .n_lists = head[4],
+                     .n_objects = head[5],
+                     .n_functions = head[6],
+                     .n_bytes = head[7]};
     out->offsets = copy + PACK_HEAD;
     out->nodes = (const ts_node *)(const void *)(out->offsets + out->n_strings);
     out->lists = (const uint32_t *)(const void *)(out->nodes + out->n_nodes);

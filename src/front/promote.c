@@ -8,8 +8,8 @@
  *   f16, bf16      -                                       same kind, else error; f32, f64 win
  *   restricted                                                                     only with itself
  *
- * A loose constant (a literal) takes the dtype of the tile it meets, unless its category (bool < int <
- * float) is higher: then it counts as int32 or float32. Part of the front end (lower.h).
+ * A loose constant (a literal) takes the dtype of the tile it meets, unless its category (bool <
+ * int < float) is higher: then it counts as int32 or float32. Part of the front end (lower.h).
  */
 #include "front/lower.h"
 #include <float.h>
@@ -20,10 +20,9 @@ static const struct {
     uint8_t bits;
     bool is_signed;
     char kind;
-} promote_dtypes[TS_DTYPE_COUNT] = {
-    {TS_T_none, 0, false, '?'},
-#define X(name, ir, bytes, sign, dlpack, kind) {TS_T_##ir, (bytes) * 8, sign, kind},
-    TS_DTYPES(X)
+} promote_dtypes[TS_DTYPE_COUNT] = {{TS_T_none, 0, false, '?'},
+#define X(name, ir, bytes, sign, dlpack, kind) {TS_T_##ir, (bytes)*8, sign, kind},
+                                    TS_DTYPES(X)
 #undef X
 };
 
@@ -88,7 +87,7 @@ ts_dtype fr_promote(ts_dtype a, ts_dtype b)
     return fr_dtype_bits(a) > fr_dtype_bits(b) ? a : b;
 }
 
-/* ---- constants --------------------------------------------------------------------------------------*/
+/* ---- constants ----------------------------------------------------------------------- */
 
 static bool promote_in_range(fr_int x, ts_dtype dtype)
 {
@@ -135,12 +134,13 @@ ts_val fr_constant(fr *f, const fr_value *v, ts_dtype dtype, const fr_shape *sha
     }
     if (fr_dtype_is_restricted(dtype) && dtype != TS_DTYPE_tfloat32) {
         ts_val wide = ts_float(&f->b, fr_type(f, TS_DTYPE_float32, shape), fr_as_double(v));
-        return ts_cast(&f->b, TS_OP_ftof, wide, fr_ir(dtype), dtype == TS_DTYPE_float8_e8m0fnu ? TS_RZ : TS_RN);
+        return ts_cast(&f->b, TS_OP_ftof, wide, fr_ir(dtype),
+                       dtype == TS_DTYPE_float8_e8m0fnu ? TS_RZ : TS_RN);
     }
     return ts_float(&f->b, type, fr_as_double(v));
 }
 
-/* ---- shapes -----------------------------------------------------------------------------------------------*/
+/* ---- shapes -------------------------------------------------------------------------- */
 
 fr_shape fr_shape_of(const fr *f, const fr_value *tile)
 {
@@ -156,7 +156,8 @@ fr_shape fr_shape_of(const fr *f, const fr_value *tile)
 
 ts_type fr_type(fr *f, ts_dtype dtype, const fr_shape *shape)
 {
-    return shape && shape->rank ? ts_type_tile(f->module, fr_ir(dtype), shape->rank, shape->dims) : fr_ir(dtype);
+    return shape && shape->rank ? ts_type_tile(f->module, fr_ir(dtype), shape->rank, shape->dims)
+                                : fr_ir(dtype);
 }
 
 bool fr_same_shape(const fr_shape *a, const fr_shape *b)
@@ -172,8 +173,10 @@ ts_status fr_broadcast_shapes(fr *f, const fr_shape *a, const fr_shape *b, fr_sh
         int64_t y = i < s.rank - b->rank ? 1 : b->dims[i - (s.rank - b->rank)];
         if (x != y && x != 1 && y != 1)
             return fr_error(f, 0, TS_TILETYPE,
-                            "shapes %s and %s do not broadcast: axis %u is %lld on one side and %lld on the other\n"
-                            "  help: axes are aligned at the right and must be equal or 1; ct.expand_dims or ct.reshape adds axes",
+                            "shapes %s and %s do not broadcast: axis %u is %lld on one side and "
+                            "%lld on the other\n"
+                            "  help: axes are aligned at the right and must be equal or 1; "
+                            "ct.expand_dims or ct.reshape adds axes",
                             fr_say_shape(f, a), fr_say_shape(f, b), i, (long long)x, (long long)y);
         s.dims[i] = x == 1 ? y : x;
     }
@@ -196,7 +199,7 @@ ts_status fr_splat(fr *f, const fr_value *tile, const fr_shape *shape, fr_value 
     return TS_OK;
 }
 
-/* ---- conversion ---------------------------------------------------------------------------------------------*/
+/* ---- conversion ---------------------------------------------------------------------- */
 
 static ts_val promote_to_bool(fr *f, ts_val x, ts_dtype from)
 {
@@ -213,7 +216,8 @@ static ts_val promote_to_bool(fr *f, ts_val x, ts_dtype from)
 static ts_val promote_int_to(fr *f, ts_val x, ts_dtype from, ts_dtype to, uint32_t round)
 {
     uint32_t sign = fr_dtype_is_signed(from) ? 0 : TS_A_UNSIGNED;
-    uint32_t bits_from = from == TS_DTYPE_bool_ ? 1 : fr_dtype_bits(from), bits_to = fr_dtype_bits(to);
+    uint32_t bits_from = from == TS_DTYPE_bool_ ? 1 : fr_dtype_bits(from),
+             bits_to = fr_dtype_bits(to);
     if (fr_dtype_is_restricted(to)) {
         x = ts_cast(&f->b, TS_OP_itof, x, TS_T_f32, sign);
         return ts_cast(&f->b, TS_OP_ftof, x, fr_ir(to), round);
@@ -231,13 +235,15 @@ static ts_val promote_float_to(fr *f, ts_val x, ts_dtype from, ts_dtype to, uint
         return ts_cast(&f->b, TS_OP_ftof, x, fr_ir(to), round);
     if (fr_dtype_is_restricted(from))
         x = ts_cast(&f->b, TS_OP_ftof, x, TS_T_f32, 0);
-    return ts_cast(&f->b, TS_OP_ftoi, x, fr_ir(to), TS_RZI | (fr_dtype_is_signed(to) ? 0 : TS_A_UNSIGNED));
+    return ts_cast(&f->b, TS_OP_ftoi, x, fr_ir(to),
+                   TS_RZI | (fr_dtype_is_signed(to) ? 0 : TS_A_UNSIGNED));
 }
 
 /* float(…), int8(…) of a number: rounded or wrapped, strict from then on. */
 static ts_status promote_number(fr *f, const fr_value *v, ts_dtype to, fr_value *out)
 {
-    fr_value made = {.kind = FR_NUMBER, .dtype = (uint8_t)to, .cat = FR_FLOAT, .as.f = fr_as_double(v)};
+    fr_value made = {
+        .kind = FR_NUMBER, .dtype = (uint8_t)to, .cat = FR_FLOAT, .as.f = fr_as_double(v)};
     if (fr_dtype_cat(to) == FR_FLOAT) {
         double x = made.as.f;
         made.as.f = to == TS_DTYPE_float16    ? ts_f16_to_f64(ts_f16_from_f64(x))
@@ -261,7 +267,8 @@ ts_status fr_convert(fr *f, const fr_value *v, ts_dtype to, uint32_t round, fr_v
     if (v->kind == FR_NUMBER)
         return promote_number(f, v, to, out);
     if (v->kind != FR_TILE)
-        return fr_error(f, 0, TS_TILETYPE, "cannot convert %s to %s\n  help: only numbers and tiles have a dtype",
+        return fr_error(f, 0, TS_TILETYPE,
+                        "cannot convert %s to %s\n  help: only numbers and tiles have a dtype",
                         fr_say(f, v), ts_dtype_name(to));
     ts_dtype from = (ts_dtype)v->dtype;
     ts_val x = v->as.v;
@@ -282,10 +289,12 @@ ts_status fr_to_tile(fr *f, const fr_value *v, ts_dtype dtype, fr_value *out)
     if (v->kind == FR_TILE)
         return fr_convert(f, v, dtype, TS_RN, out);
     if (v->kind != FR_NUMBER)
-        return fr_error(f, 0, TS_TILETYPE, "found %s where a tile or a number is wanted", fr_say(f, v));
+        return fr_error(f, 0, TS_TILETYPE, "found %s where a tile or a number is wanted",
+                        fr_say(f, v));
     if (!v->dtype && !fr_fits(v, dtype))
         return fr_error(f, 0, TS_TILEVALUE,
-                        "%s does not fit in %s\n  help: use a wider dtype, or convert explicitly: ct.%s(...) wraps or rounds",
+                        "%s does not fit in %s\n  help: use a wider dtype, or convert explicitly: "
+                        "ct.%s(...) wraps or rounds",
                         fr_say(f, v), ts_dtype_name(dtype), ts_dtype_name(dtype));
     *out = fr_tile(dtype, fr_constant(f, v, dtype, NULL));
     return TS_OK;
@@ -298,13 +307,16 @@ ts_status fr_as_tile(fr *f, const fr_value *v, fr_value *out)
     if (v->kind == FR_TILE)
         return TS_OK;
     if (v->kind != FR_NUMBER)
-        return fr_error(f, 0, TS_TILETYPE, "found %s where a tile or a number is wanted%s", fr_say(f, v),
-                        v->kind == FR_ARRAY ? "\n  help: arrays are in memory; read a tile of one with ct.load or ct.gather" : "");
+        return fr_error(
+            f, 0, TS_TILETYPE, "found %s where a tile or a number is wanted%s", fr_say(f, v),
+            v->kind == FR_ARRAY
+                ? "\n  help: arrays are in memory; read a tile of one with ct.load or ct.gather"
+                : "");
     TS_TRY(fr_default_dtype(f, v, &dtype));
     return fr_to_tile(f, v, dtype, out);
 }
 
-/* ---- two operands ---------------------------------------------------------------------------------------------*/
+/* ---- two operands -------------------------------------------------------------------- */
 
 static bool promote_is_loose(const fr_value *v)
 {
@@ -321,13 +333,15 @@ static ts_status promote_loose(fr *f, const fr_value *number, ts_dtype other, ts
     return fr_default_dtype(f, number, out);
 }
 
-ts_status fr_common_dtype(fr *f, const char *what, const fr_value *x, const fr_value *y, ts_dtype *out)
+ts_status fr_common_dtype(fr *f, const char *what, const fr_value *x, const fr_value *y,
+                          ts_dtype *out)
 {
     ts_dtype a = (ts_dtype)x->dtype, b = (ts_dtype)y->dtype;
     if (promote_is_loose(x) && promote_is_loose(y)) {
         TS_TRY(fr_default_dtype(f, x, &a));
         TS_TRY(fr_default_dtype(f, y, &b));
-        if (a != b && fr_dtype_cat(a) == FR_INT && fr_dtype_cat(b) == FR_INT) { /* of two literals the wider */
+        if (a != b && fr_dtype_cat(a) == FR_INT &&
+            fr_dtype_cat(b) == FR_INT) { /* of two literals the wider */
             *out = TS_MAX(a, b);
             return TS_OK;
         }
@@ -339,11 +353,12 @@ ts_status fr_common_dtype(fr *f, const char *what, const fr_value *x, const fr_v
     *out = fr_promote(a, b);
     if (*out)
         return TS_OK;
-    return fr_error(f, 0, TS_TILETYPE,
-                    "%s: %s and %s have no common dtype, no implicit promotion\n  found: %s and %s\n"
-                    "  help: convert one side explicitly, for example ct.astype(x, ct.%s)",
-                    what, ts_dtype_name(a), ts_dtype_name(b), fr_say(f, x), fr_say(f, y),
-                    fr_dtype_is_int(a) ? ts_dtype_name(a) : "float32");
+    return fr_error(
+        f, 0, TS_TILETYPE,
+        "%s: %s and %s have no common dtype, no implicit promotion\n  found: %s and %s\n"
+        "  help: convert one side explicitly, for example ct.astype(x, ct.%s)",
+        what, ts_dtype_name(a), ts_dtype_name(b), fr_say(f, x), fr_say(f, y),
+        fr_dtype_is_int(a) ? ts_dtype_name(a) : "float32");
 }
 
 ts_status fr_unify(fr *f, const char *what, fr_value *x, fr_value *y)
@@ -353,8 +368,11 @@ ts_status fr_unify(fr *f, const char *what, fr_value *x, fr_value *y)
     for (int side = 0; side < 2; side++) {
         const fr_value *v = side ? y : x;
         if (v->kind != FR_TILE && v->kind != FR_NUMBER)
-            return fr_error(f, 0, TS_TILETYPE, "%s: wanted tiles or numbers, found %s%s", what, fr_say(f, v),
-                            v->kind == FR_ARRAY ? "\n  help: arrays are in memory; read a tile of one with ct.load or ct.gather" : "");
+            return fr_error(
+                f, 0, TS_TILETYPE, "%s: wanted tiles or numbers, found %s%s", what, fr_say(f, v),
+                v->kind == FR_ARRAY
+                    ? "\n  help: arrays are in memory; read a tile of one with ct.load or ct.gather"
+                    : "");
     }
     TS_TRY(fr_common_dtype(f, what, x, y, &dtype));
     a = fr_shape_of(f, x);
@@ -366,22 +384,27 @@ ts_status fr_unify(fr *f, const char *what, fr_value *x, fr_value *y)
     return fr_splat(f, y, &shape, y);
 }
 
-/* ---- implicit conversion ------------------------------------------------------------------------------------------*/
+/* ---- implicit conversion ------------------------------------------------------------- */
 
 ts_status fr_implicit(fr *f, const fr_value *v, ts_dtype to, const char *what, fr_value *out)
 {
     if (v->kind == FR_NUMBER && !v->dtype) {
         if (v->cat > fr_dtype_cat(to))
-            return fr_error(f, 0, TS_TILETYPE, "%s: %s cannot become %s implicitly\n  help: convert it explicitly, ct.%s(...)",
-                            what, fr_say(f, v), ts_dtype_name(to), ts_dtype_name(to));
+            return fr_error(
+                f, 0, TS_TILETYPE,
+                "%s: %s cannot become %s implicitly\n  help: convert it explicitly, ct.%s(...)",
+                what, fr_say(f, v), ts_dtype_name(to), ts_dtype_name(to));
         return fr_to_tile(f, v, to, out);
     }
     if (v->kind != FR_TILE && v->kind != FR_NUMBER)
-        return fr_error(f, 0, TS_TILETYPE, "%s: wanted a tile or a number, found %s", what, fr_say(f, v));
+        return fr_error(f, 0, TS_TILETYPE, "%s: wanted a tile or a number, found %s", what,
+                        fr_say(f, v));
     if (v->dtype != to && fr_promote((ts_dtype)v->dtype, to) != to)
-        return fr_error(f, 0, TS_TILETYPE,
-                        "%s: %s does not convert to %s implicitly, it could lose information\n  found: %s\n"
-                        "  help: convert it explicitly, ct.astype(value, ct.%s)",
-                        what, ts_dtype_name((ts_dtype)v->dtype), ts_dtype_name(to), fr_say(f, v), ts_dtype_name(to));
+        return fr_error(
+            f, 0, TS_TILETYPE,
+            "%s: %s does not convert to %s implicitly, it could lose information\n  found: %s\n"
+            "  help: convert it explicitly, ct.astype(value, ct.%s)",
+            what, ts_dtype_name((ts_dtype)v->dtype), ts_dtype_name(to), fr_say(f, v),
+            ts_dtype_name(to));
     return fr_to_tile(f, v, to, out);
 }

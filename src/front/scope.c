@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Which names a function binds (its slots), where it reads them, and what follows from that: which
- * variables a region assigns, and which of those anyone can still read afterwards. Only live variables
- * are carried through loops and merged after `if`, so that the IR holds no dead loop values.
+ * variables a region assigns, and which of those anyone can still read afterwards. Only live
+ * variables are carried through loops and merged after `if`, so that the IR holds no dead loop
+ * values.
  *
  * Nodes are numbered so that children come before parents and statements in source order: of two
  * reads the later one in the text has the greater node index. Part of the front end (lower.h).
@@ -31,7 +32,8 @@ static ts_status scope_bind(scope_walk *w, uint32_t name)
 }
 
 /* Calls `visit` on each child node. */
-static ts_status scope_children(scope_walk *w, const ts_node *n, ts_status (*visit)(scope_walk *, uint32_t))
+static ts_status scope_children(scope_walk *w, const ts_node *n,
+                                ts_status (*visit)(scope_walk *, uint32_t))
 {
     const char *letters = ts_ast_fields(n->kind);
     for (uint32_t i = 0; letters[i]; i++) {
@@ -48,7 +50,7 @@ static ts_status scope_children(scope_walk *w, const ts_node *n, ts_status (*vis
     return TS_OK;
 }
 
-/* ---- first walk: what is bound --------------------------------------------------------------------*/
+/* ---- first walk: what is bound ------------------------------------------------------- */
 
 static ts_status scope_bind_target(scope_walk *w, uint32_t node)
 {
@@ -88,7 +90,7 @@ static ts_status scope_bind_node(scope_walk *w, uint32_t node)
     return scope_children(w, n, scope_bind_node);
 }
 
-/* ---- second walk: what is read ----------------------------------------------------------------------*/
+/* ---- second walk: what is read ------------------------------------------------------- */
 
 static ts_status scope_read_node(scope_walk *w, uint32_t node);
 
@@ -152,7 +154,7 @@ static ts_status scope_read_node(scope_walk *w, uint32_t node)
     }
 }
 
-/* ---- scopes --------------------------------------------------------------------------------------------*/
+/* ---- scopes -------------------------------------------------------------------------- */
 
 static ts_status scope_fill(fr *f, fr_scope *s)
 {
@@ -169,7 +171,9 @@ static ts_status scope_fill(fr *f, fr_scope *s)
         return fr_oom(f);
     for (uint32_t i = 0; i < s->n_body; i++)
         TS_TRY(scope_read_node(&w, s->body[i]));
-    uint32_t early = s->n_body - (is_def && s->n_body && ts_pack_node(&f->pack, s->body[s->n_body - 1])->kind == TS_AST_Return);
+    uint32_t early =
+        s->n_body - (is_def && s->n_body &&
+                     ts_pack_node(&f->pack, s->body[s->n_body - 1])->kind == TS_AST_Return);
     s->has_return = is_def && fr_contains(f, s->body, early, TS_AST_Return);
     return TS_OK;
 }
@@ -218,7 +222,7 @@ bool fr_contains(const fr *f, const uint32_t *body, uint32_t n_body, uint32_t ki
     return false;
 }
 
-/* ---- assigned names and liveness -------------------------------------------------------------------------*/
+/* ---- assigned names and liveness ----------------------------------------------------- */
 
 ts_status fr_assigned(fr *f, const uint32_t *body, uint32_t n_body, uint32_t **slots, uint32_t *n)
 {
@@ -246,8 +250,8 @@ static bool scope_read_between(const fr_scope *s, uint32_t slot, uint32_t from, 
     return false;
 }
 
-/* The first descendant of a statement: children are numbered before it, without gaps within a function
- * except for helpers packed in between, whose names are not in `loads`. */
+/* The first descendant of a statement: children are numbered before it, without gaps within a
+ * function except for helpers packed in between, whose names are not in `loads`. */
 static uint32_t scope_first(const fr *f, uint32_t node)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
@@ -274,12 +278,14 @@ static bool scope_kills(const fr *f, uint32_t slot, uint32_t node)
     if (n->kind != TS_AST_Assign && n->kind != TS_AST_AnnAssign)
         return false;
     uint32_t count = 1;
-    const uint32_t *targets = n->kind == TS_AST_Assign ? ts_pack_list(&f->pack, n->f[0], &count) : &n->f[0];
+    const uint32_t *targets =
+        n->kind == TS_AST_Assign ? ts_pack_list(&f->pack, n->f[0], &count) : &n->f[0];
     bool stored = false;
     for (uint32_t i = 0; i < count; i++) {
         const ts_node *t = ts_pack_node(&f->pack, targets[i]);
         uint32_t n_items = 1;
-        const uint32_t *items = t->kind == TS_AST_Tuple ? ts_pack_list(&f->pack, t->f[0], &n_items) : &targets[i];
+        const uint32_t *items =
+            t->kind == TS_AST_Tuple ? ts_pack_list(&f->pack, t->f[0], &n_items) : &targets[i];
         for (uint32_t j = 0; j < n_items; j++) {
             const ts_node *name = ts_pack_node(&f->pack, items[j]);
             stored |= name->kind == TS_AST_Name && s->slot_of[name->f[0]] == slot + 1;
@@ -301,10 +307,12 @@ static bool scope_exposed(const fr *f, uint32_t slot, const uint32_t *body, uint
 }
 
 /* Does the value that the slot has at the end of an iteration reach a read in the next one? */
-static bool scope_around(const fr *f, uint32_t slot, uint32_t loop, const uint32_t *body, uint32_t n)
+static bool scope_around(const fr *f, uint32_t slot, uint32_t loop, const uint32_t *body,
+                         uint32_t n)
 {
     const ts_node *node = ts_pack_node(&f->pack, loop);
-    if (node->kind == TS_AST_While && scope_read_between(f->frame->scope, slot, scope_first(f, node->f[0]), node->f[0]))
+    if (node->kind == TS_AST_While &&
+        scope_read_between(f->frame->scope, slot, scope_first(f, node->f[0]), node->f[0]))
         return true;
     return scope_exposed(f, slot, body, n);
 }

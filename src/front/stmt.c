@@ -7,7 +7,7 @@
 
 typedef ts_status stmt_fn(fr *f, uint32_t node, const ts_node *n, fr_flow *flow);
 
-/* ---- assignment ------------------------------------------------------------------------------------*/
+/* ---- assignment ---------------------------------------------------------------------- */
 
 static ts_status stmt_unpack(fr *f, uint32_t target, const fr_value *value)
 {
@@ -17,9 +17,12 @@ static ts_status stmt_unpack(fr *f, uint32_t target, const fr_value *value)
         if (ts_pack_node(&f->pack, items[i])->kind == TS_AST_Starred)
             star = star == UINT32_MAX ? i : UINT32_MAX - 1;
     if (value->kind != FR_TUPLE)
-        return fr_error(f, target, TS_TILETYPE, "cannot unpack %s into %u names\n  help: only tuples unpack", fr_say(f, value), n);
+        return fr_error(f, target, TS_TILETYPE,
+                        "cannot unpack %s into %u names\n  help: only tuples unpack",
+                        fr_say(f, value), n);
     if (star == UINT32_MAX - 1 || (star == UINT32_MAX ? n != value->n : n - 1 > value->n))
-        return fr_error(f, target, TS_TILETYPE, "cannot unpack a tuple of %u items into %u names", value->n, n);
+        return fr_error(f, target, TS_TILETYPE, "cannot unpack a tuple of %u items into %u names",
+                        value->n, n);
     for (uint32_t i = 0, at = 0; i < n; i++) {
         fr_value v = {.kind = FR_NONE};
         uint32_t take = i == star ? value->n - (n - 1) : 1, item = items[i];
@@ -41,7 +44,8 @@ ts_status fr_assign(fr *f, uint32_t target, const fr_value *value)
     switch (t->kind) {
     case TS_AST_Name:
         if (!f->frame->scope->slot_of[t->f[0]])
-            return fr_error(f, target, TS_SYNTAX, "'%s' cannot be assigned here", fr_string(f, t->f[0]));
+            return fr_error(f, target, TS_SYNTAX, "'%s' cannot be assigned here",
+                            fr_string(f, t->f[0]));
         f->frame->slots[f->frame->scope->slot_of[t->f[0]] - 1] = *value;
         return TS_OK;
     case TS_AST_Tuple:
@@ -49,10 +53,12 @@ ts_status fr_assign(fr *f, uint32_t target, const fr_value *value)
         return stmt_unpack(f, target, value);
     case TS_AST_Subscript:
         return fr_error(f, target, TS_TILETYPE,
-                        "tiles and arrays have no item assignment\n  help: tiles are values, ct.where makes changed ones; "
+                        "tiles and arrays have no item assignment\n  help: tiles are values, "
+                        "ct.where makes changed ones; "
                         "ct.store and ct.scatter write to arrays");
     default:
-        return fr_error(f, target, TS_SYNTAX, "this cannot be assigned to\n  help: assign to a name or a tuple of names");
+        return fr_error(f, target, TS_SYNTAX,
+                        "this cannot be assigned to\n  help: assign to a name or a tuple of names");
     }
 }
 
@@ -93,7 +99,7 @@ static ts_status stmt_aug_assign(fr *f, uint32_t node, const ts_node *n, fr_flow
     return fr_assign(f, n->f[0], &z);
 }
 
-/* ---- small ones --------------------------------------------------------------------------------------*/
+/* ---- small ones ---------------------------------------------------------------------- */
 
 static ts_status stmt_expr(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
 {
@@ -118,7 +124,10 @@ static ts_status stmt_return(fr *f, uint32_t node, const ts_node *n, fr_flow *fl
     if (n->f[0])
         TS_TRY(fr_expr(f, n->f[0], &v));
     if (f->frame->is_kernel && v.kind != FR_NONE)
-        return fr_error(f, node, TS_TILETYPE, "a kernel returns nothing, found %s\n  help: store results into an array argument", fr_say(f, &v));
+        return fr_error(
+            f, node, TS_TILETYPE,
+            "a kernel returns nothing, found %s\n  help: store results into an array argument",
+            fr_say(f, &v));
     return fr_return(f, node, &v, flow);
 }
 
@@ -134,7 +143,8 @@ static ts_status stmt_def(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
     (void)flow;
     const uint32_t *decorators = ts_pack_list(&f->pack, n->f[3], &n_decorators);
     if (n_decorators)
-        return fr_error(f, decorators[0], TS_SYNTAX, "decorators on nested functions are not part of the tile language");
+        return fr_error(f, decorators[0], TS_SYNTAX,
+                        "decorators on nested functions are not part of the tile language");
     TS_TRY(fr_expr(f, node, &v));
     f->frame->slots[f->frame->scope->slot_of[n->f[0]] - 1] = v;
     return TS_OK;
@@ -169,7 +179,7 @@ static stmt_fn *const stmt_table[TS_AST_COUNT] = {
     [TS_AST_Unsupported] = stmt_unsupported,
 };
 
-/* ---- blocks --------------------------------------------------------------------------------------------*/
+/* ---- blocks -------------------------------------------------------------------------- */
 
 static ts_status stmt_lower(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow, bool *done)
 {
@@ -182,7 +192,8 @@ static ts_status stmt_lower(fr *f, uint32_t node, const fr_block *rest, fr_flow 
         return fr_if_stmt(f, node, early ? rest : NULL, flow);
     }
     if (!stmt_table[n->kind])
-        return fr_error(f, node, TS_SYNTAX, "'%s' is not a statement of the tile language", ts_ast_name(n->kind));
+        return fr_error(f, node, TS_SYNTAX, "'%s' is not a statement of the tile language",
+                        ts_ast_name(n->kind));
     TS_TRY(stmt_table[n->kind](f, node, n, flow));
     if ((n->kind == TS_AST_For || n->kind == TS_AST_While) && *flow == FR_FALLS)
         return fr_after_loop(f, node, rest, flow, done);

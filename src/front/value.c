@@ -36,7 +36,8 @@ fr_value fr_strict(ts_dtype dtype, fr_int i)
         return v;
     }
     uint64_t low = (uint64_t)i << (64 - bits);
-    v.as.i = fr_dtype_is_signed(dtype) ? (fr_int)((int64_t)low >> (64 - bits)) : (fr_int)(low >> (64 - bits));
+    v.as.i = fr_dtype_is_signed(dtype) ? (fr_int)((int64_t)low >> (64 - bits))
+                                       : (fr_int)(low >> (64 - bits));
     return v;
 }
 
@@ -72,13 +73,16 @@ ts_status fr_container(fr *f, fr_kind kind, uint32_t n, fr_value *items, fr_valu
 {
     uint32_t depth = 0;
     uint64_t weight = n;
-    *out = (fr_value){.kind = (uint8_t)kind, .n = kind == FR_DICT || kind == FR_FSTRING ? n / 2 : n, .as.items = items};
+    *out = (fr_value){.kind = (uint8_t)kind,
+                      .n = kind == FR_DICT || kind == FR_FSTRING ? n / 2 : n,
+                      .as.items = items};
     for (uint32_t i = 0; i < n; i++) {
         depth = TS_MAX(depth, items[i].depth);
         weight += items[i].weight;
     }
     if (depth >= VALUE_MAX_DEPTH || weight > VALUE_MAX_WEIGHT)
-        return fr_error(f, 0, TS_TILEVALUE, "a value of %llu parts that nests %u deep is beyond %d parts and %d levels",
+        return fr_error(f, 0, TS_TILEVALUE,
+                        "a value of %llu parts that nests %u deep is beyond %d parts and %d levels",
                         (unsigned long long)weight, depth + 1, VALUE_MAX_WEIGHT, VALUE_MAX_DEPTH);
     out->depth = (uint8_t)(depth + 1);
     out->weight = (uint32_t)weight;
@@ -125,7 +129,7 @@ bool fr_truth(const fr_value *v, bool *out)
     }
 }
 
-/* ---- objects of the pack ------------------------------------------------------------------------*/
+/* ---- objects of the pack ------------------------------------------------------------- */
 
 static ts_status value_hex(fr *f, const char *text, fr_value *out)
 {
@@ -135,7 +139,9 @@ static ts_status value_hex(fr *f, const char *text, fr_value *out)
     if (text[0] == '0' && text[1] == 'x')
         text += 2;
     if (strlen(text) > 31)
-        return fr_error(f, 0, TS_TILEVALUE, "an integer constant is beyond 124 bits\n  help: constants are computed exactly up to there");
+        return fr_error(f, 0, TS_TILEVALUE,
+                        "an integer constant is beyond 124 bits\n  help: constants are computed "
+                        "exactly up to there");
     for (; *text; text++) {
         int digit = *text <= '9' ? *text - '0' : (*text | 32) - 'a' + 10;
         if (digit < 0 || digit > 15)
@@ -163,7 +169,8 @@ static ts_status value_function(fr *f, uint32_t function, fr_value *out)
 {
     const ts_pack_function *row = &f->pack.functions[function];
     if (!row->root)
-        return fr_error(f, 0, TS_SYNTAX, "source of '%s' is not available", fr_string(f, row->name));
+        return fr_error(f, 0, TS_SYNTAX, "source of '%s' is not available",
+                        fr_string(f, row->name));
     fr_function *fn = TS_NEW(f->arena, fr_function);
     if (!fn)
         return fr_oom(f);
@@ -181,7 +188,8 @@ static ts_status value_typed(fr *f, const ts_object *o, fr_value *out)
     if (out->kind != FR_NUMBER || !dtype)
         return ts_fail(f->err, TS_PARSE, "packed function: malformed typed constant");
     if (out->cat == FR_FLOAT || fr_dtype_cat(dtype) == FR_FLOAT)
-        *out = (fr_value){.kind = FR_NUMBER, .cat = FR_FLOAT, .dtype = (uint8_t)dtype, .as.f = fr_as_double(out)};
+        *out = (fr_value){
+            .kind = FR_NUMBER, .cat = FR_FLOAT, .dtype = (uint8_t)dtype, .as.f = fr_as_double(out)};
     else
         *out = fr_strict(dtype, out->as.i);
     return TS_OK;
@@ -237,7 +245,9 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
     case TS_OBJ_MODULE:
     case TS_OBJ_CLASS:
     case TS_OBJ_OPAQUE:
-        out->kind = o->kind == TS_OBJ_ENUM ? FR_ENUM : o->kind == TS_OBJ_OPAQUE ? FR_OPAQUE : FR_MODULE;
+        out->kind = o->kind == TS_OBJ_ENUM     ? FR_ENUM
+                    : o->kind == TS_OBJ_OPAQUE ? FR_OPAQUE
+                                               : FR_MODULE;
         out->as.object = object;
         return TS_OK;
     default:
@@ -245,7 +255,7 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
     }
 }
 
-/* ---- comparing --------------------------------------------------------------------------------------*/
+/* ---- comparing ----------------------------------------------------------------------- */
 
 static bool value_same_items(const fr *f, const fr_value *a, const fr_value *b, uint32_t n,
                              bool (*same)(const fr *, const fr_value *, const fr_value *))
@@ -291,7 +301,8 @@ static bool value_alike(const fr *f, const fr_value *a, const fr_value *b,
     case FR_FSTRING:
     case FR_SLICE:
     case FR_RANGE:
-        return value_n_items(a) == value_n_items(b) && value_same_items(f, a->as.items, b->as.items, value_n_items(a), same);
+        return value_n_items(a) == value_n_items(b) &&
+               value_same_items(f, a->as.items, b->as.items, value_n_items(a), same);
     case FR_METHOD:
         return a->n == b->n && same(f, a->as.items, b->as.items);
     case FR_DTYPE:
@@ -304,7 +315,8 @@ static bool value_alike(const fr *f, const fr_value *a, const fr_value *b,
         return a->as.object == b->as.object;
     case FR_FUNC:
         return a->as.function == b->as.function ||
-               (!a->as.function->lexical && !b->as.function->lexical && a->as.function->root == b->as.function->root);
+               (!a->as.function->lexical && !b->as.function->lexical &&
+                a->as.function->root == b->as.function->root);
     case FR_LIST:
         return a->as.list == b->as.list;
     case FR_VIEW:
@@ -322,7 +334,8 @@ bool fr_same(const fr *f, const fr_value *a, const fr_value *b)
     case FR_NUMBER:
         if (a->cat != b->cat || a->dtype != b->dtype)
             return false;
-        return a->cat == FR_FLOAT ? memcmp(&a->as.f, &b->as.f, sizeof a->as.f) == 0 : a->as.i == b->as.i;
+        return a->cat == FR_FLOAT ? memcmp(&a->as.f, &b->as.f, sizeof a->as.f) == 0
+                                  : a->as.i == b->as.i;
     case FR_TILE:
         return a->as.v == b->as.v && a->dtype == b->dtype;
     case FR_ARRAY:
@@ -336,7 +349,7 @@ bool fr_same(const fr *f, const fr_value *a, const fr_value *b)
     }
 }
 
-/* ---- leaves -------------------------------------------------------------------------------------------*/
+/* ---- leaves -------------------------------------------------------------------------- */
 
 static uint32_t value_flatten_array(const fr_array *a, fr_value *leaves)
 {
@@ -369,7 +382,8 @@ uint32_t fr_flatten(const fr_value *v, fr_value *leaves)
 
 bool fr_same_skeleton(const fr *f, const fr_value *a, const fr_value *b)
 {
-    bool leaf_a = a->kind == FR_NUMBER || a->kind == FR_TILE, leaf_b = b->kind == FR_NUMBER || b->kind == FR_TILE;
+    bool leaf_a = a->kind == FR_NUMBER || a->kind == FR_TILE,
+         leaf_b = b->kind == FR_NUMBER || b->kind == FR_TILE;
     if (leaf_a && leaf_b)
         return true;
     if ((a->kind == FR_ARRAY || a->kind == FR_RAW) && a->kind == b->kind)
@@ -378,7 +392,8 @@ bool fr_same_skeleton(const fr *f, const fr_value *a, const fr_value *b)
     return value_alike(f, a, b, fr_same_skeleton);
 }
 
-static ts_status value_rebuild_array(fr *f, const fr_value *skeleton, const fr_value **leaves, fr_value *out)
+static ts_status value_rebuild_array(fr *f, const fr_value *skeleton, const fr_value **leaves,
+                                     fr_value *out)
 {
     const fr_array *old = skeleton->as.array;
     fr_array same = *old, *a;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Fuzz target of the front end: damaged packs must be refused or give IR that verifies, and never
- * crash, hang or leak. With libFuzzer: LLVMFuzzerTestOneInput. Alone: `front SECONDS [SEED]` mutates the
- * packs in tests/fuzz/corpus/front for that long and prints how many inputs it tried.
+ * crash, hang or leak. With libFuzzer: LLVMFuzzerTestOneInput. Alone: `front SECONDS [SEED]`
+ * mutates the packs in tests/fuzz/corpus/front for that long and prints how many inputs it tried.
  */
 #include "front/front.h"
 #include <dirent.h>
@@ -22,9 +22,19 @@ static uint32_t fuzz_random(uint32_t below)
     return (uint32_t)(fuzz_state >> 32) % below;
 }
 
-/* The argument kinds that the seeds were made for, chosen by the first letter of the input's name. */
-static const ts_spec fuzz_array = {.kind = TS_SPEC_ARRAY, .dtype = TS_DTYPE_float32, .rank = 2, .index_bits = 32, .align16 = 1, .unit_stride = 2};
-static const ts_spec fuzz_vector = {.kind = TS_SPEC_ARRAY, .dtype = TS_DTYPE_float32, .rank = 1, .index_bits = 32, .unit_stride = 1};
+/* The argument kinds that the seeds were made for, chosen by the first letter of the input's name.
+ */
+static const ts_spec fuzz_array = {.kind = TS_SPEC_ARRAY,
+                                   .dtype = TS_DTYPE_float32,
+                                   .rank = 2,
+                                   .index_bits = 32,
+                                   .align16 = 1,
+                                   .unit_stride = 2};
+static const ts_spec fuzz_vector = {.kind = TS_SPEC_ARRAY,
+                                    .dtype = TS_DTYPE_float32,
+                                    .rank = 1,
+                                    .index_bits = 32,
+                                    .unit_stride = 1};
 static const ts_spec fuzz_int = {.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_int32};
 static const ts_spec fuzz_constant = {.kind = TS_SPEC_INT, .value = 16};
 
@@ -56,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     return 0;
 }
 
-/* ---- alone ---------------------------------------------------------------------------------------------*/
+/* ---- alone --------------------------------------------------------------------------- */
 
 typedef struct fuzz_seed {
     uint8_t *bytes;
@@ -132,7 +142,8 @@ int main(int n_args, char **args)
     long tried = 0, failed = n_seeds == 0;
     for (size_t i = 0; i < n_seeds; i++, tried++)
         failed += fuzz_one(seeds[i].bytes, seeds[i].n, spec, 4);
-    for (time_t end = time(NULL) + (time_t)seconds; n_seeds && time(NULL) < end && !failed; tried++) {
+    for (time_t end = time(NULL) + (time_t)seconds; n_seeds && time(NULL) < end && !failed;
+         tried++) {
         size_t n = fuzz_mutate(&seeds[fuzz_random((uint32_t)n_seeds)], room);
         uint8_t *exact = malloc(n ? n : 1); /* so that a sanitizer sees the first byte beyond */
         memcpy(exact, room, n);

@@ -70,8 +70,17 @@ def folding(a, b, n, N):
     ct.static_assert(N // 3 == 5 and N % 7 == 2 and "x" + "y" == "xy" and (1, 2)[-1] == 2)
     ct.print("n", n, f"{n:3d} {math.pi:.3f} {N}")
     ct.printf("%d %f\n", n, ct.load(b, 0, 4))
-    s, i = ct.reduce((ct.load(b, 0, N), ct.arange(N, dtype=ct.int32)), 0, lambda p, i, q, j: (max(p, q), min(i, j)), (0.0, 9))
-    ct.store(b, 0, ct.astype(ct.astype(s, ct.float16), ct.float32) ** 2 + ct.int8(300) + ct.float16(0.5) * i)
+    s, i = ct.reduce(
+        (ct.load(b, 0, N), ct.arange(N, dtype=ct.int32)),
+        0,
+        lambda p, i, q, j: (max(p, q), min(i, j)),
+        (0.0, 9),
+    )
+    ct.store(
+        b,
+        0,
+        ct.astype(ct.astype(s, ct.float16), ct.float32) ** 2 + ct.int8(300) + ct.float16(0.5) * i,
+    )
 
 
 if __name__ == "__main__":
@@ -79,4 +88,6 @@ if __name__ == "__main__":
     for kernel in (copy, loops, calls, shapes, memory, folding):
         pack = pack_function(kernel)
         name = __file__.encode()  # a path of this machine has no place in the seeds
-        (OUT / f"{kernel.__name__}.pack").write_bytes(pack.replace(name, b"kernel.py".ljust(len(name), b"_")))
+        (OUT / f"{kernel.__name__}.pack").write_bytes(
+            pack.replace(name, b"kernel.py".ljust(len(name), b"_"))
+        )

@@ -17,7 +17,14 @@ DTYPES = (
     "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
     "tfloat32 float8_e4m3fn float8_e5m2 float8_e8m0fnu float4_e2m1fn float8_e5m3fnu"
 ).split()
-STATUS = {-7: "SYNTAX", -8: "TILETYPE", -9: "TILEVALUE", -10: "RECURSION", -12: "STATICEVAL", -13: "STATICASSERT"}
+STATUS = {
+    -7: "SYNTAX",
+    -8: "TILETYPE",
+    -9: "TILEVALUE",
+    -10: "RECURSION",
+    -12: "STATICEVAL",
+    -13: "STATICASSERT",
+}
 
 
 class Spec(ctypes.Structure):
@@ -27,7 +34,11 @@ class Spec(ctypes.Structure):
 
 
 class Error(ctypes.Structure):
-    _fields_ = [("status", ctypes.c_int), ("driver_code", ctypes.c_int), ("text", ctypes.c_char * 6000)]
+    _fields_ = [
+        ("status", ctypes.c_int),
+        ("driver_code", ctypes.c_int),
+        ("text", ctypes.c_char * 6000),
+    ]
 
 
 class LowerError(Exception):
@@ -44,7 +55,9 @@ def library() -> ctypes.CDLL:
     if not found:
         import pytest
 
-        pytest.skip("libtessera.so is not built (meson setup build && ninja -C build libtessera.so)")
+        pytest.skip(
+            "libtessera.so is not built (meson setup build && ninja -C build libtessera.so)"
+        )
     return ctypes.CDLL(str(found[-1]))
 
 
@@ -72,7 +85,9 @@ def const(value: object) -> list[Spec]:
     if isinstance(value, float):
         return [Spec(kind=4, value=struct.unpack("q", struct.pack("d", value))[0])]
     if isinstance(value, tuple):
-        return [Spec(kind=7, value=len(value))] + [s for item in value for s in (item if isinstance(item, list) else const(item))]
+        return [Spec(kind=7, value=len(value))] + [
+            s for item in value for s in (item if isinstance(item, list) else const(item))
+        ]
     raise TypeError(value)
 
 
@@ -106,7 +121,9 @@ def _param(arg) -> tuple[list[Spec], list[int]]:
         spec = array(dtype, arg.ndim, align16=0, unit_stride=bits, stride_div16=0)
         return spec, [arg.ctypes.data, *arg.shape, *strides]
     if isinstance(arg, np.generic):
-        return scalar({"bool": "bool_"}.get(arg.dtype.name, arg.dtype.name)), [int.from_bytes(arg.tobytes().ljust(8, b"\0"), "little")]
+        return scalar({"bool": "bool_"}.get(arg.dtype.name, arg.dtype.name)), [
+            int.from_bytes(arg.tobytes().ljust(8, b"\0"), "little")
+        ]
     if isinstance(arg, bool):
         return scalar("bool_"), [int(arg)]
     if isinstance(arg, int):
@@ -115,7 +132,9 @@ def _param(arg) -> tuple[list[Spec], list[int]]:
         return scalar("float32"), [struct.unpack("I", struct.pack("f", arg))[0]]
     if isinstance(arg, tuple):
         parts = [_param(a) for a in arg]
-        return [Spec(kind=7, value=len(arg)), *(s for p in parts for s in p[0])], [w for p in parts for w in p[1]]
+        return [Spec(kind=7, value=len(arg)), *(s for p in parts for s in p[0])], [
+            w for p in parts for w in p[1]
+        ]
     raise TypeError(arg)
 
 
@@ -135,9 +154,24 @@ def run(fn, *args, grid=(1, 1, 1)) -> str:
     printed: list[bytes] = []
     callback = PRINT(lambda user, text, size: printed.append(ctypes.string_at(text, size)))
     params = (ctypes.c_uint64 * max(len(words), 1))(*words)
-    job = Interpret(params, len(words), (ctypes.c_uint32 * 3)(*grid), ctypes.cast(callback, ctypes.c_void_p), None, 50_000_000)
+    job = Interpret(
+        params,
+        len(words),
+        (ctypes.c_uint32 * 3)(*grid),
+        ctypes.cast(callback, ctypes.c_void_p),
+        None,
+        50_000_000,
+    )
     err = Error()
-    status = library().ts_interpret_pack(pack, ctypes.c_size_t(len(pack)), specs, ctypes.c_size_t(n), None, ctypes.byref(job), ctypes.byref(err))
+    status = library().ts_interpret_pack(
+        pack,
+        ctypes.c_size_t(len(pack)),
+        specs,
+        ctypes.c_size_t(n),
+        None,
+        ctypes.byref(job),
+        ctypes.byref(err),
+    )
     if status:
         raise LowerError(status, err.text.decode())
     return b"".join(printed).decode()
@@ -152,8 +186,17 @@ def lower_pack(pack: bytes, *args) -> str:
     lib = library()
     specs, n = spec_of(args)
     out, size, err = ctypes.c_void_p(), ctypes.c_size_t(), Error()
-    status = lib.ts_lower_text(pack, ctypes.c_size_t(len(pack)), specs, ctypes.c_size_t(n), None, None, ctypes.byref(out),
-                               ctypes.byref(size), ctypes.byref(err))
+    status = lib.ts_lower_text(
+        pack,
+        ctypes.c_size_t(len(pack)),
+        specs,
+        ctypes.c_size_t(n),
+        None,
+        None,
+        ctypes.byref(out),
+        ctypes.byref(size),
+        ctypes.byref(err),
+    )
     if status:
         raise LowerError(status, err.text.decode())
     text = ctypes.string_at(out, size.value).decode()

@@ -135,7 +135,12 @@ def for_else(x, y):
         ct.store(y, 0, 2.0)  # here
 
 
-@wrong("SYNTAX", "a 'for' runs over range(...) or ct.static_iter(...)", "tuple (constant 1, constant 2)", "static_iter")
+@wrong(
+    "SYNTAX",
+    "a 'for' runs over range(...) or ct.static_iter(...)",
+    "tuple (constant 1, constant 2)",
+    "static_iter",
+)
 def for_over_tuple(x, y):
     for i in (1, 2):  # here
         ct.store(y, i, 1.0)
@@ -149,7 +154,12 @@ def star_args(x, *rest):  # here
 # ---- types -----------------------------------------------------------------------------------------------
 
 
-@wrong("TILETYPE", "float16 and bfloat16 have no common dtype", "ct.astype", args=(array("float16"), array("bfloat16")))
+@wrong(
+    "TILETYPE",
+    "float16 and bfloat16 have no common dtype",
+    "ct.astype",
+    args=(array("float16"), array("bfloat16")),
+)
 def mixed_halves(x, y):
     z = ct.load(x, 0, 16) + ct.load(y, 0, 16)  # here
     ct.store(x, 0, z)
@@ -160,7 +170,13 @@ def mixed_signs(x, y):
     ct.store(x, 0, ct.load(x, 0, 16) * ct.load(y, 0, 16))  # here
 
 
-@wrong("TILETYPE", "store()", "float32 does not convert to float16 implicitly", "ct.astype(value, ct.float16)", args=(A, array("float16")))
+@wrong(
+    "TILETYPE",
+    "store()",
+    "float32 does not convert to float16 implicitly",
+    "ct.astype(value, ct.float16)",
+    args=(A, array("float16")),
+)
 def narrowing_store(x, y):
     ct.store(y, 0, ct.load(x, 0, 16))  # here
 
@@ -175,7 +191,12 @@ def literal_too_big(x, y):
     ct.store(x, 0, ct.load(x, 0, 16) + 300)  # here
 
 
-@wrong("TILETYPE", "'+' is not defined for float8_e4m3fn", "storage type", args=(array("float8_e4m3fn"), A))
+@wrong(
+    "TILETYPE",
+    "'+' is not defined for float8_e4m3fn",
+    "storage type",
+    args=(array("float8_e4m3fn"), A),
+)
 def restricted_arithmetic(x, y):
     z = ct.load(x, 0, 16)
     ct.store(x, 0, z + z)  # here
@@ -295,7 +316,13 @@ def shape_not_power(x, y):
     ct.store(y, 0, ct.load(x, 0, 24))  # here
 
 
-@wrong("TILETYPE", "must be a tuple of integers (item 0) known at compile time", "int32 scalar", "ct.Constant[int]", args=(A, scalar("int32")))
+@wrong(
+    "TILETYPE",
+    "must be a tuple of integers (item 0) known at compile time",
+    "int32 scalar",
+    "ct.Constant[int]",
+    args=(A, scalar("int32")),
+)
 def shape_at_run_time(x, n):
     ct.store(x, 0, ct.load(x, 0, (n,)))  # here
 
@@ -385,14 +412,25 @@ def ensure_constant_dynamic(x, n):
 # ---- control flow ------------------------------------------------------------------------------------------
 
 
-@wrong("TILETYPE", "variable 'z' has no value here", "only one branch of the 'if'", args=(A, scalar("int32")))
+@wrong(
+    "TILETYPE",
+    "variable 'z' has no value here",
+    "only one branch of the 'if'",
+    args=(A, scalar("int32")),
+)
 def one_branch(x, n):
     if n > 0:
         z = ct.load(x, 0, 16)
     ct.store(x, 0, z)  # here
 
 
-@wrong("TILETYPE", "variable 'z' has different types", "float32 tile of shape (16,)", "shape (8,)", args=(A, scalar("int32")))
+@wrong(
+    "TILETYPE",
+    "variable 'z' has different types",
+    "float32 tile of shape (16,)",
+    "shape (8,)",
+    args=(A, scalar("int32")),
+)
 def branch_types(x, n):
     if n > 0:
         z = ct.load(x, 0, 16)
@@ -401,7 +439,13 @@ def branch_types(x, n):
     ct.store(x, 0, z)  # here
 
 
-@wrong("TILETYPE", "variable 'acc' changes its type in the loop", "shape (16,) before it", "float64", args=(A, scalar("int32")))
+@wrong(
+    "TILETYPE",
+    "variable 'acc' changes its type in the loop",
+    "shape (16,) before it",
+    "float64",
+    args=(A, scalar("int32")),
+)
 def loop_type(x, n):
     acc = ct.zeros((16,), ct.float32)
     for i in range(n):
@@ -409,7 +453,12 @@ def loop_type(x, n):
     ct.store(x, 0, acc)
 
 
-@wrong("TILETYPE", "variable 't' has no value here", "first assigned inside the loop", args=(A, scalar("int32")))
+@wrong(
+    "TILETYPE",
+    "variable 't' has no value here",
+    "first assigned inside the loop",
+    args=(A, scalar("int32")),
+)
 def after_loop(x, n):
     for i in range(n):
         t = ct.load(x, i, 16)
@@ -438,7 +487,10 @@ def forever(n):
 
 @wrong("SYNTAX", "must be pure")
 def impure_reduction(x, y):
-    ct.store(y, 0, ct.reduce(ct.load(x, 0, 16), 0, lambda a, b: a + b + ct.load(x, 0, ()), 0))  # here
+    def f(a, b):
+        return a + b + ct.load(x, 0, ())
+
+    ct.store(y, 0, ct.reduce(ct.load(x, 0, 16), 0, f, 0))  # here
 
 
 # ---- calls ---------------------------------------------------------------------------------------------------
@@ -474,7 +526,11 @@ def helper_arity(x, y):
     ct.store(y, 0, helper(1))  # here
 
 
-@wrong("TILETYPE", "cannot add float32 tile of shape (16,) and string \"a\"", "'helper' is called here, in 'error_in_helper'")
+@wrong(
+    "TILETYPE",
+    'cannot add float32 tile of shape (16,) and string "a"',
+    "'helper' is called here, in 'error_in_helper'",
+)
 def error_in_helper(x, y):
     ct.store(y, 0, helper(ct.load(x, 0, 16), "a"))
 

@@ -18,7 +18,11 @@ I32 = scalar("int32")
 
 
 def copy_padded(x, y):
-    ct.store(y, (ct.bid(0), ct.bid(1)), ct.load(x, (ct.bid(0), ct.bid(1)), (8, 16), padding_mode=ct.PaddingMode.ZERO))
+    ct.store(
+        y,
+        (ct.bid(0), ct.bid(1)),
+        ct.load(x, (ct.bid(0), ct.bid(1)), (8, 16), padding_mode=ct.PaddingMode.ZERO),
+    )
 
 
 def load_hints(x, y):
@@ -67,7 +71,9 @@ def slices(x, y, n):
 
 
 def views(x, y):
-    ct.store(y, 0, ct.reshape(x.tiled_view((2, 8), traversal_steps=(1, 8)).load((ct.bid(0), 0)), (16,)))
+    ct.store(
+        y, 0, ct.reshape(x.tiled_view((2, 8), traversal_steps=(1, 8)).load((ct.bid(0), 0)), (16,))
+    )
 
 
 def advanced(x, rows, y):
@@ -90,7 +96,15 @@ def arithmetic(x, y):
 
 def float_ops(x, y):
     t = ct.load(x, 0, 16)
-    ct.store(y, 0, ct.truediv(t, 3.0, rounding_mode=ct.RoundingMode.APPROX) + ct.exp2(t, flush_to_zero=True) + t % 2.0 + t // 2.0 + abs(-t))
+    ct.store(
+        y,
+        0,
+        ct.truediv(t, 3.0, rounding_mode=ct.RoundingMode.APPROX)
+        + ct.exp2(t, flush_to_zero=True)
+        + t % 2.0
+        + t // 2.0
+        + abs(-t),
+    )
 
 
 def unsigned(x, y):
@@ -111,16 +125,27 @@ def comparisons(x, y):
 def shapes(x, y):
     t = ct.load(x, (0, 0), (4, 8))
     u = ct.cat((ct.transpose(t), ct.transpose(t)), 1)
-    ct.store(y, (0, 0), ct.broadcast_to(ct.expand_dims(ct.extract(u, (1, 0), (4, 1)).reshape(4), 1), (4, 8)))
+    ct.store(
+        y,
+        (0, 0),
+        ct.broadcast_to(ct.expand_dims(ct.extract(u, (1, 0), (4, 1)).reshape(4), 1), (4, 8)),
+    )
 
 
 def reductions(x, y):
     t = ct.load(x, (0, 0), (4, 8))
-    ct.store(y, 0, ct.sum(t, 1) + ct.max(t, 1) + ct.prod(t) + ct.astype(ct.argmax(t, 1), ct.float32))
+    ct.store(
+        y, 0, ct.sum(t, 1) + ct.max(t, 1) + ct.prod(t) + ct.astype(ct.argmax(t, 1), ct.float32)
+    )
 
 
 def user_reduction(x, y):
-    a, b = ct.reduce((ct.load(x, 0, 16), ct.arange(16, dtype=ct.int32)), 0, lambda p, i, q, j: (max(p, q), min(i, j)), (0.0, 99))
+    a, b = ct.reduce(
+        (ct.load(x, 0, 16), ct.arange(16, dtype=ct.int32)),
+        0,
+        lambda p, i, q, j: (max(p, q), min(i, j)),
+        (0.0, 99),
+    )
     ct.store(y, 0, a + b)
 
 

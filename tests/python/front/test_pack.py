@@ -20,18 +20,32 @@ def operations() -> dict[str, tuple[list[str], int, set[str]]]:
     text = (ROOT / "src/front/tile_op.def").read_text()
     macros = dict(re.findall(r'^#define (\w+) "([^"]*)"$', text, re.M))
     found = {}
-    for name, parts in re.findall(r'^TS_TILE_OP\((\w+), ((?:"[^"]*"|\w+)(?: (?:"[^"]*"|\w+))*), \w+, ', text, re.M):
-        words = " ".join(p[1:-1] if p[0] == '"' else macros[p] for p in re.findall(r'"[^"]*"|\w+', parts)).split()
+    for name, parts in re.findall(
+        r'^TS_TILE_OP\((\w+), ((?:"[^"]*"|\w+)(?: (?:"[^"]*"|\w+))*), \w+, ', text, re.M
+    ):
+        words = " ".join(
+            p[1:-1] if p[0] == '"' else macros[p] for p in re.findall(r'"[^"]*"|\w+', parts)
+        ).split()
         names = [w for w in words if w not in "/*"]
         by_position = words.index("*") - ("/" in words) if "*" in words else len(names)
-        found[name] = ([n.rstrip("?.") for n in names], by_position, {n.rstrip("?") for n in names if n.endswith("?")})
+        found[name] = (
+            [n.rstrip("?.") for n in names],
+            by_position,
+            {n.rstrip("?") for n in names if n.endswith("?")},
+        )
     return found
 
 
-@pytest.mark.parametrize("name", sorted(n for n in operations() if not re.match("raw_|view_|array_|tile_|Slice$", n)))
+@pytest.mark.parametrize(
+    "name", sorted(n for n in operations() if not re.match("raw_|view_|array_|tile_|Slice$", n))
+)
 def test_stub_has_the_signature_of_the_row(name):
     names, by_position, optional = operations()[name]
-    parameters = [p for p in inspect.signature(getattr(ct, name)).parameters.values() if p.kind is not p.VAR_POSITIONAL]
+    parameters = [
+        p
+        for p in inspect.signature(getattr(ct, name)).parameters.values()
+        if p.kind is not p.VAR_POSITIONAL
+    ]
     if name in ("print", "printf", "cdiv", "atan2"):  # variadic, or all by position
         return
     assert sorted(p.name for p in parameters) == sorted(names)
@@ -45,11 +59,18 @@ def test_every_stub_has_a_row():
 
 
 def test_node_table_is_fresh():
-    assert subprocess.run([sys.executable, str(ROOT / "tools/gen_ast.py"), "--check"], check=False).returncode == 0
+    assert (
+        subprocess.run(
+            [sys.executable, str(ROOT / "tools/gen_ast.py"), "--check"], check=False
+        ).returncode
+        == 0
+    )
 
 
 def test_packing_imports_nothing_heavy(tmp_path):
-    (tmp_path / "kernels.py").write_text("import tessera.tile as ct\ndef k(x):\n    ct.store(x, 0, 1.0)\n")
+    (tmp_path / "kernels.py").write_text(
+        "import tessera.tile as ct\ndef k(x):\n    ct.store(x, 0, 1.0)\n"
+    )
     code = """
         import sys, kernels
         before = set(sys.modules)
@@ -58,15 +79,33 @@ def test_packing_imports_nothing_heavy(tmp_path):
         print(sorted(set(sys.modules) - before))
     """
     paths = f"{tmp_path}:{':'.join(p for p in sys.path if p)}"
-    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], env={"PYTHONPATH": paths}, text=True, capture_output=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        env={"PYTHONPATH": paths},
+        text=True,
+        capture_output=True,
+        check=True,
+    )
     loaded = set(eval(done.stdout)) - {"tessera._pack", "tessera._ast_table"}
-    assert not loaded & {"ast", "inspect", "tokenize", "linecache", "numpy", "re", "enum", "dataclasses"}, loaded
+    assert not loaded & {
+        "ast",
+        "inspect",
+        "tokenize",
+        "linecache",
+        "numpy",
+        "re",
+        "enum",
+        "dataclasses",
+    }, loaded
 
 
 def test_source_that_cannot_be_had():
     space: dict = {"ct": ct}
     exec("def k(x):\n    ct.store(x, 0, 1.0)\n", space)
-    with pytest.raises(tessera.TileSyntaxError, match=r"source of 'k' is not available because '<string>' cannot be read[^$]*put the function in a file"):
+    with pytest.raises(
+        tessera.TileSyntaxError,
+        match=r"source of 'k' is not available because '<string>' cannot be read[^$]*put the function in a file",
+    ):
         pack_function(space["k"])
 
 

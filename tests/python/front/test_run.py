@@ -209,19 +209,48 @@ def test_constants_fold_as_in_python():
     def kernel(N, out):
         ct.static_assert(N // 3 == 33 and N % 7 == 2 and -N // 3 == -34 and -N % 7 == 5)
         ct.static_assert(N / 8 == 12.5 and N**2 == 10000 and 2**-1 == 0.5)
-        ct.static_assert((N << 2) == 400 and (N >> 3) == 12 and (N & 6) == 4 and (N | 1) == 101 and N ^ 1 == 101)
+        ct.static_assert(
+            (N << 2) == 400 and (N >> 3) == 12 and (N & 6) == 4 and (N | 1) == 101 and N ^ 1 == 101
+        )
         ct.static_assert(ct.int8(300) == 44 and ct.uint8(-1) == 255 and ct.float16(0.1) != 0.1)
-        ct.static_assert(min(N, 3) == 3 and max(N, 3, 200) == 200 and abs(-N) == 100 and ct.cdiv(N, 16) == 7)
-        ct.static_assert(math.ceil(2.1) == 3 and math.log2(8) == 3.0 and int(3.9) == 3 and float(3) == 3.0 and bool(2))
+        ct.static_assert(
+            min(N, 3) == 3 and max(N, 3, 200) == 200 and abs(-N) == 100 and ct.cdiv(N, 16) == 7
+        )
+        ct.static_assert(
+            math.ceil(2.1) == 3
+            and math.log2(8) == 3.0
+            and int(3.9) == 3
+            and float(3) == 3.0
+            and bool(2)
+        )
         ct.static_assert(2**64 - 1 > 2**63 and 2**64 * 2**30 // 2**90 == 16)
         ct.static_assert((1, 2) + (3,) == (1, 2, 3) and 2 in (1, 2) and 5 not in (1, 2))
-        ct.static_assert((1, 2, 3)[-1] == 3 and (1, 2, 3)[0:2] == (1, 2) and (1, 2, 3)[::-1] == (3, 2, 1) and len((1, 2)) == 2)
-        ct.static_assert("a" + "b" == "ab" and f"{N}x{1.5}" == "100x1.5" and str(2.0) == "2.0" and not "")
-        ct.static_assert(sum((1, 2, 3)) == 6 and tuple(range(3)) == (0, 1, 2) and all((1, True)) and not any((0, False)))
+        ct.static_assert(
+            (1, 2, 3)[-1] == 3
+            and (1, 2, 3)[0:2] == (1, 2)
+            and (1, 2, 3)[::-1] == (3, 2, 1)
+            and len((1, 2)) == 2
+        )
+        ct.static_assert(
+            "a" + "b" == "ab" and f"{N}x{1.5}" == "100x1.5" and str(2.0) == "2.0" and not ""
+        )
+        ct.static_assert(
+            sum((1, 2, 3)) == 6
+            and tuple(range(3)) == (0, 1, 2)
+            and all((1, True))
+            and not any((0, False))
+        )
         ct.static_assert(None is None and out is not None and 1 < 2 < 3 and not 1 < 2 > 3)
         ct.static_assert(getattr(ct, "float32") == ct.float32 and getattr(out, "nothing", 4) == 4)
-        ct.static_assert(ct.PaddingMode.ZERO != ct.PaddingMode.NAN and ct.PaddingMode.ZERO.name == "ZERO")
-        ct.static_assert(out.ndim == 1 and out.dtype == ct.float32 and ct.float16.bitwidth == 16 and ct.float16.name == "float16")
+        ct.static_assert(
+            ct.PaddingMode.ZERO != ct.PaddingMode.NAN and ct.PaddingMode.ZERO.name == "ZERO"
+        )
+        ct.static_assert(
+            out.ndim == 1
+            and out.dtype == ct.float32
+            and ct.float16.bitwidth == 16
+            and ct.float16.name == "float16"
+        )
 
     run(kernel, C(100), np.zeros(4, np.float32))
 
@@ -229,7 +258,9 @@ def test_constants_fold_as_in_python():
 # ---- memory -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode,want", [("ZERO", 0.0), ("NEG_INF", -np.inf), ("NAN", np.nan), ("POS_INF", np.inf)])
+@pytest.mark.parametrize(
+    "mode,want", [("ZERO", 0.0), ("NEG_INF", -np.inf), ("NAN", np.nan), ("POS_INF", np.inf)]
+)
 def test_padding_outside_the_array(mode, want):
     padding = getattr(ct.PaddingMode, mode)
 
@@ -532,7 +563,9 @@ def deep(n):
 
 
 def defaults(n, step=2, *rest, scale=3, **named):
-    return n * scale + step + sum(rest) + named.get("z", 0) if False else n * scale + step + sum(rest)
+    return (
+        n * scale + step + sum(rest) + named.get("z", 0) if False else n * scale + step + sum(rest)
+    )
 
 
 def call_forms(n):
@@ -592,7 +625,9 @@ FUNCTIONS = [
 @pytest.mark.parametrize("n", [1, 2, 5, 6, 7, 12, 60])
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_control_flow_as_in_python(function, n):
-    assert scalar_kernel(function, n) == np.int64(function(n)).astype(np.int32)  # wraps as int32 does
+    assert scalar_kernel(function, n) == np.int64(function(n)).astype(
+        np.int32
+    )  # wraps as int32 does
 
 
 def test_search_by_endless_loop():
@@ -684,7 +719,11 @@ def test_matmul_of_batches_vectors_and_bytes():
         ct.store(out2, (0, 0), ct.mma(ct.transpose(i), i, ct.zeros((4, 4), ct.int32)))
 
     a, b, v = f32(2, 4, 8), f32(8, 4) * 4, f32(8)
-    out, out1, out2 = np.zeros((2, 4, 4), np.float32), np.zeros(4, np.float32), np.zeros((4, 4), np.int32)
+    out, out1, out2 = (
+        np.zeros((2, 4, 4), np.float32),
+        np.zeros(4, np.float32),
+        np.zeros((4, 4), np.int32),
+    )
     run(kernel, a, b, v, out, out1, out2)
     np.testing.assert_allclose(out, a @ b, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(out1, b.T @ v, rtol=1e-4, atol=1e-5)
