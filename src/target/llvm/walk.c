@@ -541,14 +541,21 @@ static void walk_carry(cg *e, cg_frame *f, uint32_t from, const cg_ref *start, c
 static void walk_next(cg *e, cg_frame *f, const cg_ref *next)
 {
     ts_val first = f->opener + 1 + (f->skip ? 1 : 0);
+    cg_ref *phi = TS_NEW_N(e->arena, cg_ref, f->n + 1);
+    if (!phi) {
+        cg_fail(e, TS_NOMEM, "out of memory while generating code");
+        return;
+    }
     cg_block(e, f->next);
+    for (uint32_t i = 0; i < f->n; i++) /* phis stand together at the top of a block */
+        if (next[i])
+            phi[i] = walk_phi(e, &f->continues, i, ts_type_of(e->fn, first + i));
     for (uint32_t i = 0; i < f->n; i++) {
         if (!next[i])
             continue;
         const char *type = cg_type(e, cg_reg_of(e, ts_type_of(e->fn, first + i)), 0);
-        cg_ref r = walk_phi(e, &f->continues, i, ts_type_of(e->fn, first + i));
         if (f->continues.n)
-            cg_define(e, next[i], "bitcast %s %r to %s", type, r, type);
+            cg_define(e, next[i], "bitcast %s %r to %s", type, phi[i], type);
         else
             cg_define(e, next[i], "freeze %s poison", type);
     }
