@@ -218,7 +218,7 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
     found = []
     for name in NUMPY:
         for shapes, out_shape, dtype in _question(name, device, small):
-            low, high = (0.0, 3.0) if name == "fused chain" else (-3.0, 3.0)
+            low, high = (0.0, 1.5) if name == "fused chain" else (-3.0, 3.0)
             data = Data(shapes, out_shape, dtype, device, low, high)
             moved = sum(a.size for a in data.sources if a.size >= data.out_size) + data.out_size
             item = 2 if dtype == "bfloat16" else 4

@@ -553,6 +553,18 @@ static const void *args_exchange_of(PyTypeObject *type)
     return NULL;
 }
 
+static bool args_is_cupy(PyTypeObject *type)
+{
+    PyObject *module = PyObject_GetAttrString((PyObject *)type, "__module__");
+    const char *name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
+    const char *dot = strrchr(type->tp_name, '.');
+    bool is = name && strncmp(name, "cupy", 4) == 0 && (name[4] == 0 || name[4] == '.') &&
+              strcmp(dot ? dot + 1 : type->tp_name, "ndarray") == 0;
+    Py_XDECREF(module);
+    PyErr_Clear();
+    return is;
+}
+
 static bool args_is_numpy_scalar(PyTypeObject *type)
 {
     for (PyTypeObject *t = type; t; t = t->tp_base)
@@ -583,7 +595,7 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
         return (core_taker){type, args_take_sequence, type};
     if ((exchange = args_exchange_of(type)))
         return (core_taker){type, args_take_exchange, exchange};
-    if (strcmp(type->tp_name, "cupy.ndarray") == 0 || strcmp(type->tp_name, "cupy._core.core.ndarray") == 0)
+    if (args_is_cupy(type))
         return (core_taker){type, args_take_cupy, ts_device_count(TS_DEVICE_CUDA) == 1 ? state : NULL};
     if (PyObject_HasAttr(as_object, state->name_cuda_array) && !PyObject_HasAttr(as_object, state->name_array_interface))
         return (core_taker){type, args_take_cuda, NULL};
