@@ -304,7 +304,7 @@ static ts_val build_fold2(ts_builder *b, ts_op op, ts_val x, ts_val y, uint32_t 
     /* (a + c) + d = a + (c + d): keeps address offsets in one immediate */
     if (has_y && op == TS_OP_addi && ts_at(b->fn, x)->op == TS_OP_addi &&
         ts_const_as_int(b->fn, ts_opnd(b->fn, x, 1), &cx) && !(ts_at(b->fn, x)->aux | attr))
-        return ts_op2(b, op, ts_opnd(b->fn, x, 0), ts_int(b, type, cx + cy), attr);
+        return ts_op2(b, op, ts_opnd(b->fn, x, 0), ts_int(b, type, (int64_t)((uint64_t)cx + (uint64_t)cy)), attr);
     return 0;
 }
 

@@ -170,7 +170,7 @@ static void gen_body(gen *g, uint32_t depth)
             gen_reduce(g);
         else if (pick == 3) {
             ts_type type = gen_type(g);
-            uint8_t bytes[1024];
+            uint8_t bytes[2048];
             for (size_t k = 0; k < sizeof bytes; k++)
                 bytes[k] = (uint8_t)gen_below(g, 256);
             gen_keep(g, ts_dense_const(&g->b, type, bytes,
