@@ -149,7 +149,7 @@ def step_fuzz(options: argparse.Namespace) -> Count:
 
 def step_python(_: argparse.Namespace) -> Count:
     """The Python tests, against the installed package."""
-    command = [sys.executable, "-m", "pytest", "-q", "-rs", "tests/python"]
+    command = [sys.executable, "-m", "pytest", "-rs", "tests/python"]
     env = dict(os.environ, TESSERA_CACHE_DIR="off", TESSERA_LIBRARY=str(ROOT / "build-test" / "libtessera.so"))
     done = subprocess.run(
         command,

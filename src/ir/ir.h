@@ -216,7 +216,8 @@ typedef enum ts_sreg { /* sreg kinds; x, y, z follow each other */
     TS_SREG_LANEMASK_LT
 } ts_sreg;
 /* shared: a pointer into dynamic shared memory; aux is the plain byte offset (not TS_S packed).
- * ld, st: kind = ts_cache, number = elements (1, 2, 4, 8, 16). */
+ * ld, st: kind = ts_cache, number = elements (1, 2, 4, 8, 16); ld extra bit 0 = masked-off elements may
+ * be anything (else they are the pad, or zero). */
 typedef enum ts_cache { TS_CACHE_NONE, TS_CACHE_NC /* read-only */, TS_CACHE_STREAM, TS_CACHE_VOLATILE,
     TS_CACHE_RELAXED, TS_CACHE_ACQUIRE, TS_CACHE_RELEASE } ts_cache;
 /* shfl kinds; number = clamp/segment word, 31 for idx/bfly/down and 0 for up */

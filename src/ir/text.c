@@ -74,7 +74,7 @@ static const ts__field text_simt[] = {NUMBER("kind", 0, 8), NUMBER("number", 8, 
 static const ts__field text_sregs[] = {KIND(text_sreg)};
 static const ts__field text_shared[] = {{"offset", NULL, 0, 0, 32, true}};
 static const ts__field text_access[] = {NAMED("cache", text_cache, 0, 8, false),
-                                        NUMBER("n", 8, 16)};
+                                        NUMBER("n", 8, 16), BIT("any", 24)};
 static const ts__field text_shfls[] = {KIND(text_shfl), NUMBER("clamp", 8, 16)};
 static const ts__field text_votes[] = {KIND(text_vote)};
 static const ts__field text_redux[] = {KIND(text_rmw)};

@@ -16,6 +16,7 @@ typedef struct mem_access {
     ts_type type;           /* of an element */
     uint32_t n, bits;       /* elements, bits of one in memory */
     const char *verb;       /* "ld.global.nc" */
+    bool any;               /* masked-off elements need no value */
 } mem_access;
 
 static const char *mem_ld_modifier(uint32_t cache)
@@ -128,7 +129,7 @@ static void mem_ld_words(ts_ptx *e, const mem_access *m, const ts_reg *out, ts_v
     uint32_t n = m->n * m->bits / 32, each = 32 / m->bits;
     for (uint32_t i = 0; i < n; i++) {
         words[i] = ts__ptx_temp(e, TS_RC_R);
-        if (!m->pred)
+        if (!m->pred || m->any)
             continue;
         if (!pad)
             PUT("mov.b32 $r, 0;\n", words[i]);
@@ -198,6 +199,7 @@ void ts__emit_ld(ts_ptx *e, ts_val v, const ts_inst *inst)
     ts_val pad = pad_at == TS_NO ? 0 : ts_opnds(e->fn, inst)[pad_at];
     mem_verb(e, inst, false, verb);
     m.verb = verb;
+    m.any = TS_S_EXTRA(inst->aux) & 1;
     if (m.n > 16 || !m.bits || (!single && ts__ptx_n_res(e, v) != m.n)) {
         ts__ptx_fail(e, TS_VERIFY, "ld of %u elements: 1, 2, 4, 8 or 16 with as many results", m.n);
         return;
@@ -206,7 +208,7 @@ void ts__emit_ld(ts_ptx *e, ts_val v, const ts_inst *inst)
         ts_reg reg = e->reg[single ? v : v + 1 + i];
         out[i] = type == TS_T_i1 ? ts__ptx_temp(e, TS_RC_H)
                  : mem_is_clash(e, &m, reg) ? ts__ptx_temp(e, TS_REG_CLASS(reg)) : reg;
-        if (m.pred && !mem_in_words(&m))
+        if (m.pred && !m.any && !mem_in_words(&m))
             mem_set_pad(e, out[i], pad, type);
     }
     if (mem_in_words(&m))

@@ -148,7 +148,7 @@ ts_val ts_lower_add(ts_lower *lw, ts_val x, int64_t value);
 ts_val ts_lower_and(ts_lower *lw, ts_val x, ts_val y);
 /* A pointer `bytes` further; i32 or i64 offset value, and a constant. */
 ts_val ts_lower_ptr(ts_lower *lw, ts_val pointer, ts_val offset, int64_t bytes);
-/* Loads 2^log elements into out[0..]; pred and pad may be 0. Element type `elem`. */
+/* Loads 2^log elements into out[0..]; pred and pad may be 0; pad TS_NO: masked ones may be anything. Element type `elem`. */
 void ts_lower_ld(ts_lower *lw, ts_type elem, ts_val pointer, uint32_t n, ts_cache cache, ts_val pred, ts_val pad,
                  ts_val *out);
 void ts_lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values, ts_cache cache, ts_val pred);

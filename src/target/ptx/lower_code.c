@@ -102,13 +102,14 @@ void ts_lower_ld(ts_lower *lw, ts_type elem, ts_val pointer, uint32_t n, ts_cach
         opnds[n_opnd++] = pred;
         flags |= TS_F_MASK;
     }
-    if (pred && pad) {
+    uint32_t any = pred && pad == TS_NO;
+    if (pred && pad && !any) {
         opnds[n_opnd++] = pad;
         flags |= TS_F_PAD;
     }
     for (uint32_t i = 0; i < n; i++)
         types[i] = elem;
-    ts_val v = ts_emit_multi(&lw->b, TS_OP_ld, n_opnd, opnds, TS_S(cache, n, 0), flags, n, types);
+    ts_val v = ts_emit_multi(&lw->b, TS_OP_ld, n_opnd, opnds, TS_S(cache, n, any), flags, n, types);
     for (uint32_t i = 0; i < n; i++)
         out[i] = v + 1 + i;
 }

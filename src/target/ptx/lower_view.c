@@ -369,7 +369,9 @@ static void view_load_all(ts_lower *lw, const view_access *a, bool checked, ts_v
 {
     uint32_t repeats = ts_lower_repeats(a->layout);
     ts_cache cache = TS_CACHE_NONE;
-    ts_val pad = ts_bits(&lw->b, a->elem, ts__view_pad_bits(a->elem, a->info->padding));
+    ts_val pad = a->info->padding == TS_PAD_UNDEF
+                     ? TS_NO
+                     : ts_bits(&lw->b, a->elem, ts__view_pad_bits(a->elem, a->info->padding));
     for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++) {
         ts_val values[16], inside = 0;
         if (r & (repeats | a->vector))
