@@ -120,7 +120,22 @@ static PyObject *tools_compile(PyObject *module, PyObject *args)
     return bytes;
 }
 
+/* llvm_info(): version and path, or the error that says what is missing. */
+static PyObject *tools_llvm_info(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    ts_llvm_info info = {0};
+    ts_error err = {0};
+    if (ts_llvm_find(&info, &err) != TS_OK)
+        return Py_BuildValue("{s:s,s:s,s:s}", "version", "", "path", "", "error", err.text);
+    char version[32];
+    PyOS_snprintf(version, sizeof version, "%u.%u", info.major, info.minor);
+    return Py_BuildValue("{s:s,s:s,s:s}", "version", version, "path", info.path, "error", "");
+}
+
 static PyMethodDef tools_functions[] = {
+    {"llvm_info", tools_llvm_info, METH_NOARGS, "The LLVM of the CPU target: version and path, or the error."},
     {"compile_text", tools_compile_text, METH_VARARGS, "compile_text(ir, target, entry=None, /)\n--\n\nCode of IR text for a target number (1 CPU, 80, 86, 89, 90, 100, 120)."},
     {"lower_text", tools_lower_text, METH_VARARGS, "lower_text(prepared, args, /)\n--\n\nTile IR of a prepared kernel for these arguments, as text."},
     {"compile", tools_compile, METH_VARARGS, "compile(prepared, args, target, /)\n--\n\nCode of a prepared kernel for a target number."},

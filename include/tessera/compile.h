@@ -177,6 +177,16 @@ TS_API TS_CHECKED ts_status ts_compile(const void *pack, size_t n_pack, const ts
 TS_API TS_CHECKED ts_status ts_compile_text(const char *text, size_t n, const char *entry, ts_target target,
                                             const ts_alloc *alloc, ts_code *out, ts_error *err);
 
+/* The LLVM that the CPU target would use; `path` is the name that dlopen took. */
+typedef struct ts_llvm_info {
+    uint32_t major, minor;
+    char path[256];
+} ts_llvm_info;
+
+/* Loads LLVM at the first call (10-30 ms) and says what it is. The environment variable TESSERA_LLVM
+ * names a library file to use instead of the search. Threads: safe. Errors: TS_NODEVICE. */
+TS_API TS_CHECKED ts_status ts_llvm_find(ts_llvm_info *info, ts_error *err);
+
 /* The tile IR of a packed function as text (for tools and tests). `*out` is freed by
  * alloc->resize(user, *out, *n + 1, 0). */
 TS_API TS_CHECKED ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,

@@ -42,7 +42,7 @@ def _gpus() -> list[Line]:
             (
                 NOTE,
                 "GPU",
-                f"{error} With it the same programs run on the GPU; nothing else is needed.",
+                f"{error}. With it the same programs run on the GPU; nothing else is needed.",
             )
         ]
     lines: list[Line] = []

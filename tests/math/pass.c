@@ -182,7 +182,7 @@ static double powi_error(kit *k, ts_type type, ts_type n_type)
             double y = type == TS_T_f32 ? (double)ts_f32_of_bits(got) : ts_f64_of_bits(got);
             long double want = powl(fabsl((long double)x), (long double)n) * (signbit(x) && n % 2 ? -1 : 1);
             bool wide = type == TS_T_f64, sign = !!signbit(y) == !!signbit(want);
-            int e = TS_MAX(ilogbl(want) - (wide ? 52 : 23), wide ? -1074 : -149);
+            int e = want == 0 ? 0 : TS_MAX(ilogbl(want) - (wide ? 52 : 23), wide ? -1074 : -149);
             if (fabsl(want) >= ldexpl(1, wide ? 1024 : 128) || want == 0)
                 worst = sign && (want == 0 ? y == 0 : isinf(y)) ? worst : INFINITY;
             else {

@@ -7,16 +7,7 @@
 #define TS_TARGET_LLVM_LLVM_H
 
 #include "base/base.h"
-
-/* What was found; for `doctor`. `path` is the name that dlopen took. */
-typedef struct ts_llvm_info {
-    uint32_t major, minor;
-    char path[256];
-} ts_llvm_info;
-
-/* Loads LLVM at the first call (10-30 ms) and says what it is. The environment variable TESSERA_LLVM
- * names a library file to use instead of the search. Threads: safe. Errors: TS_NODEVICE. */
-TS_CHECKED ts_status ts_llvm_find(ts_llvm_info *info, ts_error *err);
+#include "tessera/compile.h"
 
 /* The processor that code is made for. Vector widths in bytes. */
 typedef struct ts_host {

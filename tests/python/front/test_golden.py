@@ -259,7 +259,7 @@ CASES = [
     (loop_carried, A, A, I32), (loop_break, A, A, I32), (loop_while, A, A, I32), (branches, A, A, I32),
     (early_return, A, A, I32), (conditional, A, A, I32), (helper_returns, A, A, I32), (return_in_loop, A, A, I32),
     (static_loop, A, A), (printing, A, A, I32), (hints, A, A, I32),
-    (elementwise.chain_kernel, A, A, A, A, 1024), (softmax.softmax_kernel, array("bfloat16", 2), array("bfloat16", 2), 64),
+    (elementwise.chain_kernel, A, A, A, A, 1024), (softmax.softmax_kernel, array("bfloat16", 2), array("bfloat16", 2), 64, True),
     (norm.layer_norm_kernel, A2, A, A, A2, scalar("float32"), 64), (transpose.transpose_kernel, A2, A2, 32, 64),
     (gemm.gemm_kernel, A2, A2, A2, 32, 64, 16, 8), (image.blur_kernel, A2, A, A2, 2, 1, 8, 32),
     (attention.attention_kernel, *[array("float16", 3)] * 4, scalar("float32"), True, 16, 16, 32),
