@@ -70,6 +70,10 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    return sorted([*__all__, "lib", "tile", "__version__"])
+
+
 def __getattr__(name: str) -> Any:
     if name in ("array", "asarray", "full"):
         from . import _array

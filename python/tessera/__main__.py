@@ -29,8 +29,14 @@ def main(arguments: list[str] | None = None) -> int:
         from ._run import main as run
 
         return run(words[1:])
-    print(USAGE, end="", file=sys.stdout if words[:1] in (["-h"], ["--help"], []) else sys.stderr)
-    return 0 if words[:1] in (["-h"], ["--help"]) else 2
+    if words == ["--version"]:
+        from . import __version__
+
+        print(__version__)
+        return 0
+    asked = words[:1] in (["-h"], ["--help"])
+    print(USAGE, end="", file=sys.stdout if asked else sys.stderr)
+    return 0 if asked else 2
 
 
 if __name__ == "__main__":

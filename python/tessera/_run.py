@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import os
 import runpy
 import sys
 import types
@@ -54,6 +55,9 @@ def main(arguments: list[str]) -> int:
     """Runs the script as ``__main__`` with the rest of the line as its arguments."""
     if not arguments:
         print("usage: python -m tessera run SCRIPT [ARGS...]", file=sys.stderr)
+        return 2
+    if not os.path.isfile(arguments[0]):
+        print(f"tessera run: there is no file {arguments[0]!r}", file=sys.stderr)
         return 2
     install()
     sys.argv = arguments

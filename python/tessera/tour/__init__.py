@@ -50,8 +50,13 @@ def main(arguments: list[str]) -> int:
         )
         return 2
     os.environ.setdefault("TESSERA_CACHE_DIR", "off")  # first calls are measured, not looked up
+    from tessera import DeviceNotFoundError
+
     try:
         return _run(options)
+    except DeviceNotFoundError as error:
+        print(f"tour: {error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130
@@ -74,6 +79,8 @@ def _run(options: argparse.Namespace) -> int:
     seed = options.seed if options.seed is not None else int.from_bytes(os.urandom(4), "little")
     makers = cases(device != "cpu", options.small, seed)
     console = Console()
+    if console.width < 120:
+        console = Console(width=120)  # a cut table tells less than a wrapped one
     results = []
     with Progress(console=console, transient=True) as progress:
         task = progress.add_task("photograph", total=len(makers) + 2)

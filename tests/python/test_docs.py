@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs in README and the guide run, and the reference pages are fresh."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PAGES = ["README.md", "docs/guide/tiles.md", "docs/guide/arrays.md"]
+HEAD = "import numpy as np\nimport tessera.tile as ct\n"
+
+
+def programs():
+    for page in PAGES:
+        for i, code in enumerate(re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.S)):
+            yield pytest.param(code, id=f"{pathlib.Path(page).stem}-{i}")
+
+
+@pytest.mark.parametrize("code", programs())
+def test_a_program_of_the_docs_runs(code, tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text(HEAD + code)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_reference_is_fresh():
+    done = subprocess.run([sys.executable, str(ROOT / "tools/reference.py"), "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
