@@ -378,8 +378,10 @@ static PyObject *array_copy(PyObject *self, PyObject *args)
 
 static PyObject *array_free(PyObject *self, PyObject *unused)
 {
+    ts_error err;
     (void)unused;
-    ts_buffer_free(ARRAY(self)->buffer);
+    if (ts_buffer_free(ARRAY(self)->buffer, &err) != TS_OK)
+        return core_raise(STATE(self), &err);
     Py_RETURN_NONE;
 }
 
@@ -438,10 +440,46 @@ static bool array_on_host(const ts_array *array)
     return TS_DEVICE_ID_KIND(ts_device_id(array->device)) == TS_DEVICE_CPU;
 }
 
+/* Whether the elements lie as the consumer asks; without strides it takes them to be row-major. */
+static bool array_lies_as_asked(const Py_buffer *view, int flags)
+{
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES || (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS)
+        return PyBuffer_IsContiguous(view, 'C');
+    if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS)
+        return PyBuffer_IsContiguous(view, 'F');
+    return (flags & PyBUF_ANY_CONTIGUOUS) != PyBUF_ANY_CONTIGUOUS || PyBuffer_IsContiguous(view, 'A');
+}
+
+/* The whole view, lent; what was not asked for is taken out by the caller. */
+static int array_lend_view(PyObject *self, Py_buffer *view, const char *format)
+{
+    const ts_array *array = ARRAY(self);
+    Py_ssize_t item = (Py_ssize_t)ts_dtype_bytes(array->dtype);
+    Py_ssize_t *dims = PyMem_Malloc((2 * (size_t)array->rank + 1) * sizeof *dims);
+    ts_error err;
+    if (!dims) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    if (ts_buffer_lend(array->buffer, &err) != TS_OK) {
+        PyMem_Free(dims);
+        core_raise(STATE(self), &err);
+        return -1;
+    }
+    for (int d = 0; d < array->rank; d++) {
+        dims[d] = array->shape[d];
+        dims[array->rank + d] = array->strides[d] * item;
+    }
+    *view = (Py_buffer){.buf = array->data, .obj = Py_NewRef(self), .len = ts_array_count(array) * item, .itemsize = item,
+                        .readonly = array->flags & TS_ARRAY_READONLY, .ndim = array->rank, .internal = dims,
+                        .format = (char *)(uintptr_t)format, .shape = dims, .strides = dims + array->rank};
+    return 0;
+}
+
 static int array_getbuffer(PyObject *self, Py_buffer *view, int flags)
 {
     const ts_array *array = ARRAY(self);
-    const char *format = array_format(array->dtype);
+    const char *format = array_format(array->dtype), *problem = NULL;
     view->obj = NULL;
     if (array_alive(self) < 0)
         return -1;
@@ -449,37 +487,30 @@ static int array_getbuffer(PyObject *self, Py_buffer *view, int flags)
         PyErr_SetString(PyExc_BufferError, format ? "an array in GPU memory has no buffer; use .numpy()" : "this dtype has no buffer format; use .view('uint8')");
         return -1;
     }
-    if (!(flags & PyBUF_STRIDES) && !ts_array_is_contiguous(array)) {
-        PyErr_SetString(PyExc_BufferError, "the array is not contiguous");
+    if (array_lend_view(self, view, format) < 0)
         return -1;
-    }
-    Py_ssize_t *dims = PyMem_Malloc((2 * (size_t)array->rank + 1) * sizeof *dims);
-    if (!dims) {
-        PyErr_NoMemory();
-        return -1;
-    }
-    Py_ssize_t item = (Py_ssize_t)ts_dtype_bytes(array->dtype);
-    for (int d = 0; d < array->rank; d++) {
-        dims[d] = array->shape[d];
-        dims[array->rank + d] = array->strides[d] * item;
-    }
-    *view = (Py_buffer){.buf = array->data, .obj = Py_NewRef(self), .len = ts_array_count(array) * item, .itemsize = item,
-                        .readonly = array->flags & TS_ARRAY_READONLY, .ndim = array->rank, .internal = dims};
-    view->format = flags & PyBUF_FORMAT ? (char *)(uintptr_t)format : NULL;
-    view->shape = flags & PyBUF_ND ? dims : NULL;
-    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES ? dims + array->rank : NULL;
-    if ((flags & PyBUF_WRITABLE) && view->readonly) {
+    if ((flags & PyBUF_WRITABLE) && view->readonly)
+        problem = "the array is read-only";
+    else if (!array_lies_as_asked(view, flags))
+        problem = "the array is not contiguous; copy it first";
+    if (problem) {
         PyBuffer_Release(view);
-        PyErr_SetString(PyExc_BufferError, "the array is read-only");
+        PyErr_SetString(PyExc_BufferError, problem);
         return -1;
     }
+    if (!(flags & PyBUF_FORMAT))
+        view->format = NULL;
+    if (!(flags & PyBUF_ND))
+        view->shape = NULL;
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES)
+        view->strides = NULL;
     return 0;
 }
 
 static void array_releasebuffer(PyObject *self, Py_buffer *view)
 {
-    (void)self;
     PyMem_Free(view->internal);
+    ts_buffer_unlend(ARRAY(self)->buffer);
 }
 
 /* ---- interchange --------------------------------------------------------------------------------------*/
@@ -688,7 +719,8 @@ static PyMethodDef array_methods[] = {
     {"transpose", array_transpose, METH_VARARGS, "transpose(*axes)\n--\n\nA view with permuted axes; reversed when none are given."},
     {"view", array_view, METH_O, "view(dtype, /)\n--\n\nThe same bytes as another dtype."},
     {"copy", array_copy, METH_VARARGS, "copy(device=None, /)\n--\n\nA new row-major array with the same elements, on the same or another device."},
-    {"free", array_free, METH_NOARGS, "Gives the memory back now; using the array or its views afterwards raises BufferError."},
+    {"free", array_free, METH_NOARGS, "free()\n--\n\nGives the memory back now; using the array or its views afterwards raises BufferError.\n"
+     "Raises BufferError itself while another library shares the memory (NumPy, DLPack, a memoryview)."},
     {"_to_host", array_to_host, METH_O, "Copies into a writable host buffer of the same shape."},
     {"_from_host", array_from_host, METH_O, "Copies from a host buffer of the same shape."},
     {"__dlpack__", (PyCFunction)(void (*)(void))array_dlpack, METH_VARARGS | METH_KEYWORDS,

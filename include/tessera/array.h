@@ -26,8 +26,13 @@ TS_API TS_CHECKED ts_status ts_buffer_wrap(ts_device *device, void *data, uint64
                                            void (*release)(void *user), void *user, ts_buffer **out, ts_error *err);
 TS_API void ts_buffer_retain(ts_buffer *buffer);
 TS_API void ts_buffer_release(ts_buffer *buffer); /* NULL is fine */
-/* Gives the memory back now although references remain; using it afterwards is TS_BUFFER. */
-TS_API void ts_buffer_free(ts_buffer *buffer);
+/* Gives the memory back now although references remain; using it afterwards is TS_BUFFER. Again: TS_OK.
+ * Errors: TS_BUFFER while the memory is lent; nothing has changed then. */
+TS_API TS_CHECKED ts_status ts_buffer_free(ts_buffer *buffer, ts_error *err);
+/* Says that someone who keeps no account with us holds the address, so ts_buffer_free must not succeed;
+ * every lend is ended by one unlend, from any thread. Takes no reference. Errors: as ts_buffer_check. */
+TS_API TS_CHECKED ts_status ts_buffer_lend(ts_buffer *buffer, ts_error *err);
+TS_API void ts_buffer_unlend(ts_buffer *buffer);
 /* TS_BUFFER when freed, or lost by ts_device_reset. */
 TS_API TS_CHECKED ts_status ts_buffer_check(const ts_buffer *buffer, ts_error *err);
 /* Says that work given to `stream` uses the buffer. If that is not the buffer's own stream, its memory is
@@ -135,8 +140,8 @@ typedef struct ts_dl_managed_versioned { /* "dltensor_versioned" capsules */
     ts_dl_tensor tensor;
 } ts_dl_managed_versioned;
 
-/* Export: the result holds a reference to the array and is ended by its deleter, from any thread and
- * without an interpreter. Errors: TS_BUFFER for a freed array or a dtype DLPack lacks, and for a
+/* Export: the result holds a reference to the array, lends its buffer and is ended by its deleter, from
+ * any thread and without an interpreter. Errors: TS_BUFFER for a freed array or a dtype DLPack lacks, and for a
  * read-only array in the unversioned form. */
 TS_API TS_CHECKED ts_status ts_array_to_dlpack(ts_array *array, ts_dl_managed **out, ts_error *err);
 TS_API TS_CHECKED ts_status ts_array_to_dlpack_versioned(ts_array *array, ts_dl_managed_versioned **out,

@@ -8,9 +8,11 @@
 #include "device/device.h"
 #include "tessera/array.h"
 
+enum { BUFFER_FREED = INT32_MAX }; /* of ts_buffer.lent */
+
 struct ts_buffer {
     _Atomic uint32_t references;
-    _Atomic bool freed;
+    _Atomic uint32_t lent;  /* exports, or BUFFER_FREED: one word, so that lending and freeing exclude each other */
     _Atomic bool shared;    /* used by a stream that is not its own */
     ts_device *device;
     ts_stream stream;       /* where it was allocated; impl is held */

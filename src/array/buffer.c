@@ -70,23 +70,46 @@ static void buffer_give_back(ts_buffer *buffer)
         device->ops->stream_release(&buffer->stream);
 }
 
-void ts_buffer_free(ts_buffer *buffer)
+ts_status ts_buffer_free(ts_buffer *buffer, ts_error *err)
 {
-    if (!atomic_exchange(&buffer->freed, true))
+    uint32_t lent = 0;
+    if (atomic_compare_exchange_strong(&buffer->lent, &lent, BUFFER_FREED))
         buffer_give_back(buffer);
+    else if (lent != BUFFER_FREED)
+        return ts_fail(err, TS_BUFFER, "the array's memory is lent to another library (%u export%s); drop those first",
+                       lent, lent == 1 ? "" : "s");
+    return TS_OK;
+}
+
+/* A failing exchange reads the count anew: a free or another lend came between. */
+ts_status ts_buffer_lend(ts_buffer *buffer, ts_error *err)
+{
+    uint32_t lent = atomic_load(&buffer->lent);
+    do {
+        TS_TRY(ts_buffer_check(buffer, err));
+        if (lent >= BUFFER_FREED - 1)
+            return ts_fail(err, TS_BUFFER, "the array's memory has too many exports (%u); drop some first", lent);
+    } while (!atomic_compare_exchange_weak(&buffer->lent, &lent, lent + 1));
+    return TS_OK;
+}
+
+void ts_buffer_unlend(ts_buffer *buffer)
+{
+    atomic_fetch_sub(&buffer->lent, 1);
 }
 
 void ts_buffer_release(ts_buffer *buffer)
 {
     if (!buffer || atomic_fetch_sub(&buffer->references, 1) != 1)
         return;
-    ts_buffer_free(buffer);
+    if (atomic_load(&buffer->lent) != BUFFER_FREED)
+        buffer_give_back(buffer);
     ts__delete(buffer->device->alloc, buffer, sizeof *buffer);
 }
 
 ts_status ts_buffer_check(const ts_buffer *buffer, ts_error *err)
 {
-    if (atomic_load_explicit(&buffer->freed, memory_order_relaxed))
+    if (atomic_load_explicit(&buffer->lent, memory_order_relaxed) == BUFFER_FREED)
         return ts_fail(err, TS_BUFFER, "the memory of this array was freed");
     if (!buffer->release && buffer->epoch != ts_device_epoch(buffer->device))
         return ts_fail(err, TS_BUFFER, "the memory of this array was lost when its device was reset");

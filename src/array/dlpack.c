@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * DLPack, both ways. An exported tensor holds a reference to its array and carries its own shape; its
- * deleter needs no interpreter and may run in any thread. An imported one becomes a buffer whose release
+ * DLPack, both ways. An exported tensor holds a reference to its array, lends its buffer (so that it is
+ * not freed meanwhile) and carries its own shape; its deleter needs no interpreter and may run in any thread. An imported one becomes a buffer whose release
  * calls the owner's deleter.
  */
 #include "array/array.h"
@@ -79,6 +79,7 @@ static void dlpack_end(dlpack_export *export)
 {
     ts_array *array = export->array;
     ts__delete(array->alloc, export, sizeof *export);
+    ts_buffer_unlend(array->buffer);
     ts_array_release(array);
 }
 
@@ -104,6 +105,11 @@ static ts_status dlpack_begin(ts_array *array, dlpack_export **out, ts_dl_tensor
     dlpack_export *export = ts__new(array->alloc, sizeof *export);
     if (!export)
         return ts_fail(err, TS_NOMEM, "out of memory for a DLPack tensor");
+    ts_status status = ts_buffer_lend(array->buffer, err);
+    if (status != TS_OK) {
+        ts__delete(array->alloc, export, sizeof *export);
+        return status;
+    }
     ts_array_retain(array);
     export->array = array;
     memcpy(export->shape, array->shape, sizeof export->shape);

@@ -261,8 +261,9 @@ static void freed_memory_says_so(void)
     ts_array *a = counted(1, INTS(4)), *b;
     int32_t host[4];
     ts_dl_managed *old;
-    ts_buffer_free(a->buffer);
-    ts_buffer_free(a->buffer);
+    CHECK_OK(ts_buffer_free(a->buffer, &err));
+    CHECK_OK(ts_buffer_free(a->buffer, &err));
+    CHECK_INT(ts_buffer_lend(a->buffer, &err), TS_BUFFER);
     CHECK_INT(ts_array_to_host(a, NULL, host, NULL, &err), TS_BUFFER);
     CHECK_INT(ts_array_copy(a, NULL, NULL, &b, &err), TS_BUFFER);
     CHECK_INT(ts_array_to_dlpack(a, &old, &err), TS_BUFFER);
@@ -271,6 +272,27 @@ static void freed_memory_says_so(void)
     CHECK_OK(ts_device_reset(cpu, &err));
     CHECK_INT(ts_array_to_host(a, NULL, host, NULL, &err), TS_BUFFER);
     CHECK(strstr(err.text, "reset") != NULL);
+    ts_array_release(a);
+}
+
+static void lent_memory_is_not_freed(void)
+{
+    ts_array *a = counted(1, INTS(4)), *view;
+    ts_dl_managed *old;
+    ts_dl_managed_versioned *fresh;
+    CHECK_OK(ts_array_slice(a, 0, 1, 3, 1, &view, &err));
+    CHECK_OK(ts_array_to_dlpack(view, &old, &err));
+    CHECK_OK(ts_array_to_dlpack_versioned(a, &fresh, &err));
+    CHECK_INT(ts_buffer_free(a->buffer, &err), TS_BUFFER);
+    CHECK(strstr(err.text, "(2 exports)") != NULL);
+    old->deleter(old);
+    CHECK_INT(ts_buffer_free(a->buffer, &err), TS_BUFFER);
+    CHECK(strstr(err.text, "(1 export)") != NULL);
+    CHECK_STR(elements(a), "0 1 2 3");
+    fresh->deleter(fresh);
+    CHECK_OK(ts_buffer_free(a->buffer, &err));
+    CHECK_INT(ts_buffer_check(a->buffer, &err), TS_BUFFER);
+    ts_array_release(view);
     ts_array_release(a);
 }
 
@@ -357,6 +379,7 @@ int main(void)
     dlpack_round_trip();
     dlpack_of_others_is_checked_and_deleted_once();
     freed_memory_says_so();
+    lent_memory_is_not_freed();
     memory_used_by_another_stream_outlives_it();
     buffers_may_outlive_their_stream();
     failing_allocations_are_reported_and_nothing_leaks();

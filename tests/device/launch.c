@@ -297,7 +297,7 @@ static void freed_buffers_are_refused(void)
     CHECK_OK(ts_array_zeros(device, NULL, TS_DTYPE_float32, 1, INTS(10), &array, &err));
     ts_arg_of_array(array, &arg);
     CHECK_OK(ts_launch(NULL, one_block, kernel, &arg, 1, 0, &err));
-    ts_buffer_free(array->buffer);
+    CHECK_OK(ts_buffer_free(array->buffer, &err));
     CHECK_INT(ts_launch(NULL, one_block, kernel, &arg, 1, 0, &err), TS_BUFFER);
     CHECK(strstr(err.text, "freed") != NULL);
     ts_array_release(array);
