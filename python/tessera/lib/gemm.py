@@ -46,6 +46,6 @@ def gemm(
 ) -> None:
     """``c = a @ b`` for a (M, K), b (K, N), c (M, N); accumulates in float32."""
     if tile is None:
-        tile = (128, 256, 64) if on_gpu(c) else (128, 256, 256)
+        tile = (128, 256, 64) if on_gpu(c) else (256, 256, 256)
     blocks = ct.cdiv(c.shape[0], tile[0]) * ct.cdiv(c.shape[1], tile[1])
     ct.launch(stream, (blocks, 1, 1), gemm_kernel, (a, b, c, *tile, group))
