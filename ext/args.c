@@ -233,6 +233,7 @@ static int args_from_view(core_frame *frame, const Py_buffer *view, ts_dtype dty
     arg->rank = (uint8_t)view->ndim;
     arg->device = TS_DEVICE_ID(TS_DEVICE_CPU, 0);
     arg->value.data = view->buf;
+    arg->readonly = view->readonly != 0;
     arg->shape = shape;
     arg->strides = shape + view->ndim;
     return 0;
@@ -249,17 +250,32 @@ static int args_hold(core_frame *frame, PyObject *object) /* takes the reference
     return 0;
 }
 
+/* Formats and type strings of NumPy begin with '>' or '!' where the bytes are not in the machine's order. */
+static int args_byte_order(const char *format, Py_ssize_t itemsize, size_t at)
+{
+    if (!format || itemsize <= 1 || (*format != '>' && *format != '!'))
+        return 0;
+    PyErr_Format(PyExc_ValueError,
+                 "array argument %zu has the byte order of another machine (format '%.20s'): pass "
+                 "array.astype(array.dtype.newbyteorder(\"=\"))",
+                 at, format);
+    return -1;
+}
+
 /* Arrays that describe themselves by a dictionary: __cuda_array_interface__ or __array_interface__. */
 static int args_interface(core_frame *frame, PyObject *dict, ts_dtype dtype, uint16_t device)
 {
     PyObject *data = PyDict_GetItemString(dict, "data"), *shape = PyDict_GetItemString(dict, "shape");
     PyObject *strides = PyDict_GetItemString(dict, "strides");
-    if (!data || !PyTuple_Check(data) || !shape || !PyTuple_Check(shape) || args_rank(PyTuple_GET_SIZE(shape)) < 0) {
+    if (!data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) < 2 || !shape || !PyTuple_Check(shape) || args_rank(PyTuple_GET_SIZE(shape)) < 0) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_TypeError, "malformed array interface: it needs 'data' and 'shape' tuples");
         return -1;
     }
     Py_ssize_t rank = PyTuple_GET_SIZE(shape), item = (Py_ssize_t)ts_dtype_bytes(dtype);
+    PyObject *order = PyDict_GetItemString(dict, "typestr");
+    if (order && PyUnicode_Check(order) && args_byte_order(PyUnicode_AsUTF8(order), item, frame->n) < 0)
+        return -1;
     int64_t *dims = args_dims(frame, 2 * (size_t)rank);
     ts_arg *arg = args_next(frame);
     if (!dims || !arg)
@@ -275,6 +291,7 @@ static int args_interface(core_frame *frame, PyObject *dict, ts_dtype dtype, uin
     arg->rank = (uint8_t)rank;
     arg->device = device;
     arg->value.data = PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0));
+    arg->readonly = PyObject_IsTrue(PyTuple_GET_ITEM(data, 1)) != 0; /* an error is raised at the end */
     arg->shape = dims;
     if (strides && strides != Py_None) {
         if (args_strides(bytes, dims + rank, (int)rank, item) < 0)
@@ -415,6 +432,8 @@ static int args_take_buffer(core_state *state, core_frame *frame, PyObject *obje
     }
     frame->n_views++;
     frame->has_host_views = true;
+    if (args_byte_order(view->format, view->itemsize, frame->n) < 0)
+        return -1;
     ts_dtype dtype = core_dtype_of_format(view->format, view->itemsize);
     if (dtype == TS_DTYPE_NONE) {
         if (args_own_dtype(state, object, &dtype) < 0)

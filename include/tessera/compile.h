@@ -122,6 +122,7 @@ typedef struct ts_plan {
     uint32_t target;
     uint32_t n_params;
     uint8_t param_bytes[TS_PLAN_PARAMS]; /* 1, 2, 4 or 8; GPU parameters follow the tensor maps */
+    uint8_t writes[(TS_PLAN_PARAMS + 7) / 8]; /* bit p: memory reached through parameter p may be written */
     char name[128];          /* symbol of the entry */
     /* GPU */
     uint32_t threads;        /* per block, in x */

@@ -24,7 +24,7 @@ typedef struct ts_kernel ts_kernel;
 #define TS_LAUNCH_ARGS 128 /* greatest number of arguments, items of tuples and lists counted */
 
 /* One argument as the caller has it. How it is passed follows from `kind` and the kernel's ts_param:
- *     ARRAY    data, dtype, rank, shape, strides, device
+ *     ARRAY    data, dtype, rank, shape, strides, device, readonly
  *     INT      value.i         a Python int: int32 at run time, int64 or constant if the ts_param says so
  *     FLOAT    value.f         a Python float: float32 at run time, or a constant
  *     BOOL     value.i         0 or 1
@@ -36,7 +36,7 @@ typedef struct ts_arg {
     uint8_t kind;             /* ts_spec_kind */
     uint8_t dtype;            /* ARRAY and SCALAR: ts_dtype */
     uint8_t rank;
-    uint8_t reserved;
+    uint8_t readonly;         /* ARRAY: 1 = refused where the kernel writes to it */
     uint16_t device;          /* ARRAY: TS_DEVICE_ID; host memory is TS_DEVICE_ID(TS_DEVICE_CPU, 0) */
     uint16_t reserved2;
     union {
@@ -93,7 +93,7 @@ TS_API void ts_kernel_release(ts_kernel *kernel); /* NULL is fine */
  *          NULL uses its default stream.
  * Grid     each axis 0 to 2^24-1; a zero axis launches nothing (arguments are still checked).
  * Errors   TS_VALUE: grid, negative or overlapping strides, arrays of different devices, a constant that
- *          is not; TS_TYPE: wrong kind or number of arguments; TS_OVERFLOW: an int that does not fit;
+ *          is not, a read-only array that the kernel writes to; TS_TYPE: wrong kind or number of arguments; TS_OVERFLOW: an int that does not fit;
  *          TS_BUFFER: freed or lost memory; compile errors; TS_LAUNCH, TS_DEVICE.
  * Threads  safe, also on one kernel. */
 TS_API TS_CHECKED ts_status ts_launch(const ts_stream *stream, const int64_t grid[3], ts_kernel *kernel,

@@ -168,5 +168,5 @@ void ts_arg_of_array(const ts_array *array, ts_arg *out)
 {
     *out = (ts_arg){.kind = TS_SPEC_ARRAY, .dtype = array->dtype, .rank = array->rank, .device = array->device->id,
                     .value.data = array->data, .shape = array->shape, .strides = array->strides,
-                    .buffer = array->buffer};
+                    .buffer = array->buffer, .readonly = (array->flags & TS_ARRAY_READONLY) != 0};
 }

@@ -183,6 +183,8 @@ static ts_status args_check_array(args_walk *walk, const ts_arg *arg)
                          arg->value.data, ts_dtype_name((ts_dtype)arg->dtype));
     if (arg->buffer && ts_buffer_check(arg->buffer, walk->err) != TS_OK)
         return args_fail(walk, TS_BUFFER, "the memory of the array was freed, or lost when its device was reset");
+    if (arg->readonly) /* n_params is the slot that comes next: this array's, or its list's */
+        frame->readonly[frame->n_readonly++] = (launch_readonly){frame->n_params, (uint32_t)walk->param};
     if (!frame->has_device) {
         frame->has_device = true;
         frame->device = arg->device;
@@ -423,7 +425,7 @@ ts_status ts__frame_fill(launch_frame *frame, const ts_kernel *kernel, const ts_
     frame->kernel = kernel;
     frame->args = args;
     frame->n_args = n;
-    frame->n_words = frame->n_params = frame->n_lists = 0;
+    frame->n_words = frame->n_params = frame->n_lists = frame->n_readonly = 0;
     frame->has_device = false;
     args_walk walk = {.frame = frame, .err = err};
     if (n > TS_LAUNCH_ARGS)

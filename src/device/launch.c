@@ -5,6 +5,7 @@
  */
 #include "device/launch.h"
 #include "tessera/array.h"
+#include <stdio.h>
 
 static ts_status launch_bad_grid(const ts_kernel *kernel, const int64_t grid[3], ts_error *err)
 {
@@ -96,6 +97,24 @@ static ts_status launch_find(ts_kernel *kernel, const launch_frame *frame, ts_de
     return flags & TS_LAUNCH_KNOWN ? TS_NOTFOUND : ts__kernel_specialise(kernel, frame, device, hash, out, err);
 }
 
+/* Refuses a read-only array where the kernel may write to its memory. */
+static ts_status launch_check_readonly(const launch_frame *frame, const ts_plan *plan, ts_error *err)
+{
+    const ts_kernel *kernel = frame->kernel;
+    for (uint32_t i = 0; i < frame->n_readonly; i++) {
+        uint32_t slot = frame->readonly[i].slot, param = frame->readonly[i].param;
+        if (!(plan->writes[slot / 8] >> slot % 8 & 1))
+            continue;
+        const char *name = param < kernel->n_params ? kernel->params[param].name : NULL;
+        char label[96] = "";
+        if (name)
+            snprintf(label, sizeof label, " ('%.80s')", name);
+        return ts_fail(err, TS_VALUE, "argument %u%s of kernel '%s' is read-only and the kernel writes to it; pass a "
+                                      "writable copy", param, label, kernel->name);
+    }
+    return TS_OK;
+}
+
 ts_status ts_launch(const ts_stream *given, const int64_t grid[3], ts_kernel *kernel, const ts_arg *args, size_t n,
                     uint32_t flags, ts_error *err)
 {
@@ -110,6 +129,8 @@ ts_status ts_launch(const ts_stream *given, const int64_t grid[3], ts_kernel *ke
     if (!grid[0] || !grid[1] || !grid[2])
         return TS_OK;
     TS_TRY(launch_find(kernel, &frame, stream->device, flags, &entry, err));
+    if (frame.n_readonly)
+        TS_TRY(launch_check_readonly(&frame, &entry->program->plan, err));
     uint32_t blocks[3] = {(uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2]};
     ts_device *device = stream->device;
     launch_note_streams(&frame, stream);

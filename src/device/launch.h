@@ -41,17 +41,24 @@ typedef struct launch_list {
 
 enum { LAUNCH_LISTS = 8 };
 
+/* An array that may not be written: what its plan says of it is looked up before the launch. */
+typedef struct launch_readonly {
+    uint32_t slot;        /* of its pointer, or of its list's */
+    uint32_t param;       /* top-level parameter */
+} launch_readonly;
+
 typedef struct launch_frame {
     const ts_kernel *kernel;
     const ts_arg *args;
     size_t n_args;
-    uint32_t n_words, n_params, n_lists;
+    uint32_t n_words, n_params, n_lists, n_readonly;
     bool has_device;
     uint16_t device;      /* of the arrays */
     uint32_t device_arg;  /* which argument said so */
     uint64_t words[LAUNCH_WORDS];
     uint64_t params[TS_PLAN_PARAMS];
     launch_list lists[LAUNCH_LISTS];
+    launch_readonly readonly[TS_LAUNCH_ARGS];
 } launch_frame;
 
 /* Reads and checks all arguments. */
