@@ -138,6 +138,8 @@ static inline bool run_cpu(run *r)
         entry(param, r->grid, 0, (int64_t)r->grid[0] * r->grid[1] * r->grid[2], memory, &cpu);
         free(memory);
     }
+    if (status == TS_OK && r->printed[0][0] && !plan.uses_print)
+        status = ts_fail(&r->err, TS_INTERNAL, "the kernel prints and its plan does not say so");
     ts_object_unload(image, n);
     free(code.bytes);
     free(code.messages);

@@ -200,6 +200,7 @@ typedef struct cg {
     uint32_t n_ahead;
     cg_ref n_blocks;
     bool streams;   /* something is written around the caches */
+    bool prints;    /* the launch must gather text */
     uint32_t latch; /* block that goes to the next tile block */
 } cg;
 

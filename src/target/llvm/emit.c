@@ -158,8 +158,10 @@ ts_status ts__llvm_text(const ts_fn *fn, ts_pass_env *env, const ts_host *host, 
     for (size_t i = 0; i < TS_COUNT(texts); i++)
         ts_text_init(texts[i], alloc);
     ts_status status = emit_text(e, out, err);
-    if (env->plan)
+    if (env->plan) {
         env->plan->scratch_bytes = (e->scratch_bytes + 63) / 64 * 64;
+        env->plan->uses_print = e->prints;
+    }
     if (status == TS_OK && messages)
         ts_text_put(messages, ts_text_get(&e->messages), e->messages.n);
     for (size_t i = 0; i < TS_COUNT(texts); i++)

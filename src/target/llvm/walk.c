@@ -163,6 +163,7 @@ static void walk_print(cg *e, ts_val v)
             words[at++] = ts_type_dims(e->m, type)[k];
     }
     cg_flush(e);
+    e->prints = true;
     cg_declare(e, "declare void @ts__rt_print(ptr, ptr, ptr, ptr)");
     cg_line(e, "call void @ts__rt_print(ptr %r, ptr %r, ptr %r, ptr %r)", e->env, format, walk_words(e, words, at + 1), e->where);
 }
