@@ -9,7 +9,6 @@ rounding to the target format with a refit of the rest. Prints each table as C a
 Needs mpmath. Run it when a table in src/math changes; the printed text is what the table holds.
 """
 
-import struct
 import sys
 
 import mpmath as mp
