@@ -55,8 +55,7 @@ ts_status eval_fail(const eval_run *run, ts_val at, ts_status status, const char
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     const ts_fn *fn = run->fn;
-    ts_loc loc = at < fn->loc.n ? fn->loc.at[at] : 0;
-    uint32_t line = loc < run->module->locs.n ? run->module->locs.at[loc].line : 0;
+    uint32_t line = ts_loc_of(fn, at)->line;
     return ts_fail(run->err, status, "@%s, %%%u = %s (line %u), block (%u, %u, %u): %s",
                    ts_str_get(run->module, fn->name), at, ts_info(ts_at(fn, at))->name, line, run->block[0],
                    run->block[1], run->block[2], text);
@@ -69,12 +68,8 @@ ts_status eval_fault(const eval_run *run, ts_val at, uint32_t code, const char *
         return eval_fail(run, at, TS_LAUNCH, "%s", what);
     if (fault->code)
         return TS_OK;
-    ts_loc loc = at < run->fn->loc.n ? run->fn->loc.at[at] : 0;
-    *fault = (ts_fault){.code = code};
-    if (loc < run->module->locs.n) {
-        fault->line = run->module->locs.at[loc].line;
-        fault->column = run->module->locs.at[loc].col;
-    }
+    const ts_loc_info *place = ts_loc_of(run->fn, at);
+    *fault = (ts_fault){.code = code, .line = place->line, .column = place->col};
     memcpy(fault->block, run->block, sizeof fault->block);
     return TS_OK;
 }

@@ -345,6 +345,8 @@ struct ts_module {
     TS_VEC(ts_dense) dense;
     TS_VEC(ts_fn *) fns;
     TS_VEC(ts_global) globals;
+    TS_VEC(struct ts_note_entry) notes; /* note.h; only when noting */
+    bool noting;
     uint32_t *type_hash, *str_hash; /* open addressing, index + 1 */
     uint32_t type_hash_cap, str_hash_cap;
 };
@@ -361,6 +363,8 @@ bool ts_module_failed(const ts_module *module); /* memory ran out somewhere in t
 ts_str ts_intern(ts_module *module, const char *text, size_t n);
 const char *ts_str_get(const ts_module *module, ts_str string);
 ts_loc ts_loc_add(ts_module *module, const ts_loc_info *info);
+/* The place of an instruction; all zero when it is unknown. Never NULL. */
+const ts_loc_info *ts_loc_of(const ts_fn *fn, ts_val v);
 
 /* Type constructors; equal contents give equal ids. 0 when memory is out. */
 ts_type ts_type_tile(ts_module *module, ts_type elem, uint32_t rank, const int64_t *dims);

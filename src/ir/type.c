@@ -143,6 +143,13 @@ ts_loc ts_loc_add(ts_module *m, const ts_loc_info *info)
     return TS_PUSH(m->arena, &m->locs, *info) ? m->locs.n - 1 : 0;
 }
 
+const ts_loc_info *ts_loc_of(const ts_fn *fn, ts_val v)
+{
+    static const ts_loc_info unknown;
+    ts_loc loc = v < fn->loc.n ? fn->loc.at[v] : 0;
+    return loc && loc < fn->module->locs.n ? &fn->module->locs.at[loc] : &unknown;
+}
+
 /* ---- composite types ----------------------------------------------------------------------------*/
 
 static size_t type_n_dims(const ts_type_info *t)

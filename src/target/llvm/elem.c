@@ -311,11 +311,10 @@ static void elem_report_zero(const elem_op *o, cg_ref zero)
     uint32_t bad = cg_label(e), on = cg_label(e);
     if (o->bits || e->in_body || e->group.open)
         return;
-    ts_loc loc = e->fn->loc.at[o->v];
-    const ts_loc_info *info = loc && loc <= e->m->locs.n ? &e->m->locs.at[loc - 1] : NULL;
+    const ts_loc_info *info = ts_loc_of(e->fn, o->v);
     cg_line(e, "br i1 %r, label %b, label %b", zero, bad, on);
     cg_block(e, bad);
-    int64_t where[] = {info ? info->line : 0, info ? info->col : 0, 0};
+    int64_t where[] = {info->line, info->col, 0};
     for (int i = 0; i < 6; i++) {
         cg_ref at = cg_new(e, "getelementptr i64, ptr %r, i64 %d", e->where, (int64_t)i);
         cg_line(e, "store i64 %r, ptr %r", i < 3 ? cg_int(e, where[i]) : e->pid[i - 3], at);

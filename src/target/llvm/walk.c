@@ -71,9 +71,8 @@ static uint32_t walk_message(cg *e, const char *text)
 
 static void walk_where(cg *e, ts_val v, uint32_t message)
 {
-    ts_loc loc = e->fn->loc.at[v];
-    const ts_loc_info *info = loc && loc <= e->m->locs.n ? &e->m->locs.at[loc - 1] : NULL;
-    int64_t where[] = {info ? info->line : 0, info ? info->col : 0, message};
+    const ts_loc_info *info = ts_loc_of(e->fn, v);
+    int64_t where[] = {info->line, info->col, message};
     for (int i = 0; i < 6; i++) {
         cg_ref p = cg_new(e, "getelementptr inbounds i64, ptr %r, i64 %d", e->where, (int64_t)i);
         cg_line(e, "store i64 %r, ptr %r", i < 3 ? cg_int(e, where[i]) : e->pid[i - 3], p);

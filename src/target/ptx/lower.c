@@ -21,8 +21,7 @@ bool ts_lower_fail(ts_lower *lw, ts_status status, ts_val v, const char *format,
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    ts_loc loc = v ? lw->tile->loc.at[v] : 0;
-    uint32_t line = loc && loc <= lw->module->locs.n ? lw->module->locs.at[loc - 1].line : 0;
+    uint32_t line = ts_loc_of(lw->tile, v)->line;
     const char *name = ts_str_get(lw->module, lw->tile->name);
     if (line)
         lw->status = ts_fail(lw->err, status, "kernel '%s', line %u: %s", name, line, text);

@@ -29,8 +29,7 @@ static void misc_store_field(ts_lower *lw, size_t offset, ts_val value)
 void ts_lower_fault(ts_lower *lw, ts_val v, uint32_t code, uint32_t string)
 {
     ts_builder *b = &lw->b;
-    ts_loc loc = lw->tile->loc.at[v];
-    uint32_t line = loc && loc <= lw->module->locs.n ? lw->module->locs.at[loc - 1].line : 0;
+    uint32_t line = ts_loc_of(lw->tile, v)->line;
     uint32_t attr = TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_DEVICE) | TS_M_MODE(TS_RMW_CAS);
     ts_val opnds[] = {lw->fault, ts_lower_i32(lw, 0), ts_lower_i32(lw, code)};
     ts_val old = ts_emit(b, TS_OP_atom, TS_T_i32, 3, opnds, attr, 0);
