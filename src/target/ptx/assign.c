@@ -10,6 +10,7 @@
  * Source of the idea: linear layouts with anchors, as described for Triton (Zhou et al., 2025). Next: lower.c.
  */
 #include "target/ptx/assign.h"
+#include "ir/note.h"
 
 typedef struct assign_work {
     const ts_fn *fn;
@@ -542,6 +543,8 @@ static void assign_ways(assign_work *w, ts_target target)
                                       ts_type_elem(w->module, c), ts_type_dims(w->module, a), ts_type_rank(w->module, a));
         w->out->way[v] = ts_wgmma_of(&w->out->tma, v) ? TS_MMA_WAY_WGMMA : row < TS_MMA_COUNT ? TS_MMA_WAY_SYNC : TS_MMA_WAY_FMA;
         w->out->row[v] = (uint8_t)row;
+        static const char *const names[] = {[TS_MMA_WAY_FMA] = "fma", [TS_MMA_WAY_SYNC] = "mma.sync", [TS_MMA_WAY_WGMMA] = "wgmma"};
+        ts_note(fn, v, TS_NOTE_product, names[w->out->way[v]], "%u warps", 1u << w->out->n_warp);
     }
 }
 

@@ -23,6 +23,7 @@
 #ifndef TS_TARGET_PTX_LOWER_H
 #define TS_TARGET_PTX_LOWER_H
 
+#include "ir/note.h"
 #include "pass/pass.h"
 #include "target/ptx/assign.h"
 #include "target/target.h"

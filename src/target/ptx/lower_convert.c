@@ -170,6 +170,12 @@ static uint32_t convert_bytes(ts_lower *lw, ts_type elem, uint32_t bits)
     return TS_MAX(1u, ts_type_bits(lw->module, convert_memory_type(lw, elem)) / 8) << bits;
 }
 
+/* Every other way through shared memory. */
+static void convert_note(const ts_lower *lw, ts_val v, uint32_t bytes)
+{
+    ts_note(lw->tile, v, TS_NOTE_move, "shared", "%u bytes", bytes);
+}
+
 static ts_val *convert_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg,
                               const ts_layout *to, const ts_move *move)
 {
@@ -185,8 +191,9 @@ static ts_val *convert_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_l
 
 uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg, const uint32_t *offset)
 {
-    uint32_t at = ts_shared_take(lw, convert_bytes(lw, elem, from->bits), why);
+    uint32_t bytes = convert_bytes(lw, elem, from->bits), at = ts_shared_take(lw, bytes, why);
     convert_box box = convert_box_of(lw, elem, from->bits, offset, at);
+    convert_note(lw, why, bytes);
     convert_store(lw, &box, from, convert_map(lw, from, reg, box.elem, 0), 0);
     return at;
 }
@@ -202,6 +209,7 @@ ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *
     uint32_t flat[TS_LAYOUT_BITS], bytes = convert_bytes(lw, elem, layout->bits), at = ts_shared_take(lw, bytes, why);
     for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
         flat[i] = 1u << i;
+    convert_note(lw, why, bytes);
     convert_box box = convert_box_of(lw, elem, layout->bits, flat, at);
     ts_val *out = ts_lower_regs(lw, layout);
     convert_store(lw, &box, layout, convert_map(lw, layout, reg, box.elem, 0), only);
@@ -310,8 +318,12 @@ ts_val *ts_lower_convert(ts_lower *lw, ts_val why, ts_type elem, const ts_layout
     case TS_MOVE_REGS:
         return convert_regs(lw, reg, to, &move);
     case TS_MOVE_SHUFFLE:
+        ts_note(lw->tile, why, TS_NOTE_move, "shuffle", "%u registers of a thread", 1u << to->n_reg);
         return convert_shuffle(lw, reg, to, &move);
     default:
+        ts_note(lw->tile, why, TS_NOTE_move, "shared", "%u bytes, vectors of %u and %u elements, %u bank conflicts a warp",
+                convert_bytes(lw, elem, from->bits), 1u << move.vec_store, 1u << move.vec_load,
+                move.conflicts_store + move.conflicts_load);
         return convert_shared(lw, why, elem, from, reg, to, &move);
     }
 }
@@ -355,6 +367,7 @@ void ts_lower_extract(ts_lower *lw, ts_val v)
     const ts_val *reg = ts_lower_get(lw, x, from);
     uint32_t flat[TS_LAYOUT_BITS], embed[TS_LAYOUT_BITS] = {0}, bytes = convert_bytes(lw, elem, from->bits);
     uint32_t at = ts_shared_take(lw, bytes, v);
+    convert_note(lw, v, bytes);
     for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
         flat[i] = 1u << i;
     convert_box box = convert_box_of(lw, elem, from->bits, flat, at);
@@ -377,6 +390,7 @@ void ts_lower_insert(ts_lower *lw, ts_val v)
     const ts_val *reg = ts_lower_get(lw, whole, home), *over = ts_lower_get(lw, part, from);
     uint32_t flat[TS_LAYOUT_BITS], embed[TS_LAYOUT_BITS] = {0}, bytes = convert_bytes(lw, elem, home->bits);
     uint32_t at = ts_shared_take(lw, bytes, v);
+    convert_note(lw, v, bytes);
     for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
         flat[i] = 1u << i;
     convert_box box = convert_box_of(lw, elem, home->bits, flat, at), small = box;
@@ -414,6 +428,7 @@ void ts_lower_pack(ts_lower *lw, ts_val v)
     }
     const ts_val *reg = ts_lower_get(lw, x, from);
     uint32_t bytes = 1u << (from->bits + convert_log_bytes(lw, from_elem)), at = ts_shared_take(lw, bytes, v);
+    convert_note(lw, v, bytes);
     for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
         flat[i] = 1u << i;
     convert_box box = convert_box_of(lw, from_elem, from->bits, flat, at);

@@ -218,6 +218,16 @@ static bool ptr_acquires(uint32_t attr)
     return TS_M_GET_ORDER(attr) == TS_ACQUIRE || TS_M_GET_ORDER(attr) == TS_ACQ_REL;
 }
 
+/* Pointers of a gather: what an access moves, and that only neighbours move together. */
+static void ptr_note(const ts_lower *lw, const ptr_access *a, ts_val v, ts_note_kind kind)
+{
+    uint32_t bytes = a->bytes << a->log_vec;
+    ts_note(lw->tile, v, kind, a->log_vec ? "vector" : "gather", "%u bytes an access, pointer by pointer", bytes);
+    if (bytes < 16)
+        ts_note(lw->tile, v, TS_NOTE_missed, "vector", "neighbouring pointers are not known to follow each other, aligned and under "
+                                                       "one mask");
+}
+
 /* ---- loads and stores --------------------------------------------------------------------------------------------- */
 
 void ts_lower_load_ptr(ts_lower *lw, ts_val v)
@@ -234,6 +244,7 @@ void ts_lower_load_ptr(ts_lower *lw, ts_val v)
         for (uint32_t r = 1; r < 1u << layout->n_reg && a.log_vec; r++)
             if (pads[r] != pads[0]) /* one padding value for a vector */
                 a.log_vec = a.vector = a.member[0] = 0;
+    ptr_note(lw, &a, v, TS_NOTE_load);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val values[16], mask = a.mask ? a.mask[r] : 0;
         if (r & (repeats | a.vector))
@@ -269,6 +280,7 @@ void ts_lower_store_ptr(ts_lower *lw, ts_val v)
     ts_lower_before_store(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
     ptr_describe(lw, &a, v, layout);
     ptr_vectors(lw, &a);
+    ptr_note(lw, &a, v, TS_NOTE_store);
     ts_val only = ts_lower_is_first(lw, same);
     if (ptr_releases(attr))
         ts_lower_barrier(lw);
@@ -324,6 +336,7 @@ void ts_lower_atomic(ts_lower *lw, ts_val v)
     const ts_val *compare = cas ? ts_lower_get(lw, ts_opnd(lw->tile, v, 1), layout) : NULL;
     ts_lower_before_store(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
     ptr_describe(lw, &a, v, layout);
+    ts_note(lw->tile, v, TS_NOTE_store, "atomic", "%u bytes an access", a.bytes);
     ts_val only = ts_lower_is_first(lw, same), *out = ts_lower_regs(lw, layout);
     if (ptr_releases(attr))
         ts_lower_barrier(lw);

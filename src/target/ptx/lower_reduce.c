@@ -162,6 +162,7 @@ static void reduce_warps(ts_lower *lw, const reduce_state *s, ts_val *acc)
         total += ((ts_type_bits(lw->module, memory) / 8 << (s->to->bits + n_warps)) + 15) & ~15u;
     }
     uint32_t region = ts_shared_take(lw, total, s->v);
+    ts_note(lw->tile, s->v, TS_NOTE_move, "shared", "%u bytes, partial results of %u warps", total, 1u << n_warps);
     ts_val once = ts_lower_is_first(lw, (ts_place){.warp = ts_layout_replicas(s->from).warp});
     for (uint32_t i = 0; i < s->n; i++) {
         ts_type elem = ts_type_of(lw->fn, acc[i]), memory = reduce_memory_type(elem);

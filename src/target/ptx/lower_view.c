@@ -191,8 +191,30 @@ static ts_val view_scaled(ts_lower *lw, const view_access *a, uint32_t axis, ts_
     return ts_op2(b, TS_OP_shli, offset, ts_int(b, TS_T_i64, ts_log2(a->bytes)), 0);
 }
 
+/* Why accesses of `a` move less than 16 bytes. */
+static void view_note_vectors(const ts_lower *lw, const view_access *a, ts_val v, int64_t align)
+{
+    uint32_t bytes = a->bytes << a->log_vec;
+    if (bytes >= 16)
+        return;
+    if (a->unit == TS_NO || a->axis[a->unit].index)
+        ts_note(lw->tile, v, TS_NOTE_missed, "vector", "no axis of the tile is known to have stride 1");
+    else if (align < 16)
+        ts_note(lw->tile, v, TS_NOTE_missed, "vector", "pointer, strides and index are known to be multiples of %lld bytes only",
+                (long long)align);
+    else
+        ts_note(lw->tile, v, TS_NOTE_missed, "vector", "a thread holds %u bytes side by side in this layout", bytes);
+}
+
+/* The way a load or store through a view takes. */
+static void view_note(const ts_lower *lw, const view_access *a, ts_val v, ts_note_kind kind)
+{
+    const char *what = a->info->kind == TS_KIND_GATHER_SCATTER_VIEW ? "gather" : a->log_vec ? "vector" : "scalar";
+    ts_note(lw->tile, v, kind, what, "%u bytes an access", a->bytes << a->log_vec);
+}
+
 /* How many elements a vector may have: registers side by side along the unit axis, alignment, 16 bytes. */
-static void view_vectors(ts_lower *lw, view_access *a)
+static void view_vectors(ts_lower *lw, view_access *a, ts_val v)
 {
     a->log_vec = a->vector = 0;
     uint32_t unit = a->unit;
@@ -215,6 +237,7 @@ static void view_vectors(ts_lower *lw, view_access *a)
         a->vector |= bit[i];
     for (uint32_t k = 0; k < 1u << a->log_vec; k++)
         a->member[k] = ts_xor_of(bit, a->log_vec, k);
+    view_note_vectors(lw, a, v, align);
 }
 
 void ts__view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first, const ts_layout *layout)
@@ -246,7 +269,7 @@ void ts__view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first, c
     a->base = lw->scalar[ts_opnd(lw->tile, view_make(lw, a->view), 0)];
     a->offset = offset ? offset : ts_int(&lw->b, TS_T_i64, 0);
     a->corner = ts_type_bits(lw->module, a->elem) < 8 ? a->base : ts_lower_ptr(lw, a->base, offset, 0);
-    view_vectors(lw, a);
+    view_vectors(lw, a, v);
 }
 
 /* ---- one register ------------------------------------------------------------------------------------------------ */
@@ -429,6 +452,7 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
     }
     ts_lower_before_load(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
     ts__view_describe(lw, &a, v, 1, home);
+    view_note(lw, &a, v, TS_NOTE_load);
     switch (view_choose(lw, &a, &inside)) {
     case VIEW_PLAIN:
         view_load_all(lw, &a, false, out);
@@ -517,6 +541,7 @@ void ts_lower_store_view(ts_lower *lw, ts_val v)
     const ts_val *regs = ts_lower_get(lw, x, layout);
     ts_lower_before_store(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
     ts__view_describe(lw, &a, v, 2, layout);
+    view_note(lw, &a, v, TS_NOTE_store);
     a.only = ts_lower_is_first(lw, ts_layout_replicas(layout));
     switch (view_choose(lw, &a, &inside)) {
     case VIEW_PLAIN:
@@ -543,6 +568,7 @@ void ts_lower_atomic_view(ts_lower *lw, ts_val v)
     ts_lower_before_store(lw, roots);
     ts__view_describe(lw, &a, v, 2, layout);
     ts__view_single(&a);
+    ts_note(lw->tile, v, TS_NOTE_store, "atomic", "%u bytes an access", a.bytes);
     ts_val only = ts_lower_is_first(lw, ts_layout_replicas(layout));
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         if (r & ts_layout_replicas(layout).reg)

@@ -152,6 +152,7 @@ static void cp_copy(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
     view_access a;
     const ts_layout *home = lw->assign.home[o->load];
     ts__view_describe(lw, &a, o->load, 1, home);
+    ts_note(lw->tile, o->load, TS_NOTE_load, "cp.async", "%u bytes a copy", a.bytes << a.log_vec);
     mma_box box = ts__mma_box(lw, cp_stage_pointer(lw, o, stage), home, o->offset, a.bytes);
     uint32_t bytes = a.bytes << a.log_vec, repeats = ts_layout_replicas(home).reg;
     for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
@@ -196,13 +197,18 @@ static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
         user = cp_user(lw, loop, x);
     }
     if (!user || !cp_is_product(lw, user) || TS_M_GET_ORDER(inst->aux) != TS_WEAK || !lw->assign.home[load] ||
-        !cp_loads_only(lw, load) || !cp_view_fits(lw, loop, ts_opnd(lw->tile, load, 0)))
+        !cp_loads_only(lw, load) || !cp_view_fits(lw, loop, ts_opnd(lw->tile, load, 0))) {
+        ts_note(lw->tile, load, TS_NOTE_missed, "cp.async", "the tile does not go to one product of the loop alone, straight from an "
+                                                            "array that is only read");
         return;
+    }
     uint32_t side = ts_opnd(lw->tile, user, 0) == x ? 0 : 1;
     const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, load, 0)));
     for (uint32_t i = 0; i < info->rank; i++)
-        if (!cp_slice(lw, loop, ts_opnd(lw->tile, load, 1 + i), 0))
+        if (!cp_slice(lw, loop, ts_opnd(lw->tile, load, 1 + i), 0)) {
+            ts_note(lw->tile, load, TS_NOTE_missed, "cp.async", "its index does not follow from the loop's counter");
             return;
+        }
     mma_source source;
     o.x = x;
     if (ts_opnd(lw->tile, user, side) != x || ts_opnd(lw->tile, user, 2) == x || !ts__mma_source(lw, user, side, &source))
@@ -223,6 +229,8 @@ static void cp_sift(ts_lower *lw, ts_val loop, uint32_t first)
         ts__view_describe(lw, &a, o.load, 1, lw->assign.home[o.load]);
         if (cp_vectors_fit(&a, o.offset))
             lw->cp.operand.at[n++] = o;
+        else
+            ts_note(lw->tile, o.load, TS_NOTE_missed, "cp.async", "no aligned vectors of 4 to 16 bytes that lie together in shared memory");
     }
     lw->cp.operand.n = n;
 }
@@ -280,6 +288,7 @@ void ts_cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
         lw->cp.operand.n = loads;
         return;
     }
+    ts_note(lw->tile, loop, TS_NOTE_pipeline, "cp.async", "%u stages of %u bytes", stages, bytes);
     for (uint32_t i = loads; i < lw->cp.operand.n; i++)
         lw->cp.operand.at[i].at = ts_shared_fix(lw, stages * lw->cp.operand.at[i].size, 128, lw->cp.operand.at[i].load);
     (void)TS_PUSH(lw->arena, &lw->cp.loop, ((ts_cp_loop){loop, stages, 0}));

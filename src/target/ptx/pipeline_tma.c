@@ -87,6 +87,7 @@ void ts_lower_tma_load(ts_lower *lw, ts_val v)
 {
     const ts_tma_load *load = ts_tma_load_of(pipe_tma(lw), v);
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
+    ts_note(lw->tile, v, TS_NOTE_load, "tma", "%u-byte rows, swizzled", load->span);
     if (group->at == TS_NO && pipe_is_first(pipe_tma(lw), load))
         pipe_wait(lw, ts_tma_barrier(lw, group, group->full, 0), ts_lower_i32(lw, 0));
 }

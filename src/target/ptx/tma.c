@@ -279,32 +279,60 @@ static bool tma_shape(const ts_type_info *view, ts_tma_load *load, ts_plan_tmap 
     return true;
 }
 
-bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load, ts_plan_tmap *map)
+/* Why the view behind access `v` has no tensor map; NULL when nothing speaks against one. */
+static const char *tma_view_obstacle(const ts_fn *fn, ts_val v, const uint32_t axes[2])
 {
     const ts_inst *inst = ts_at(fn, v);
     ts_val view = ts_opnd(fn, v, 0), make = ts_opnd(fn, view, 0);
-    const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view)), *tensor;
-    if (info->kind != TS_KIND_PARTITION_VIEW || ts_at(fn, make)->op != TS_OP_make_tensor_view ||
-        TS_M_GET_TMA(inst->aux) == 2 || TS_M_GET_ORDER(inst->aux) != TS_WEAK)
-        return false;
-    tensor = ts_type_get(fn->module, info->elem);
-    ts_val base = tma_through(fn, ts_opnd(fn, make, 0));
-    uint32_t unit_axis = ts_view_unit_axis(fn, view);
-    if (tensor->rank > 5 || unit_axis == TS_NO || (unit_axis != axes[0] && unit_axis != axes[1]) ||
-        ts_at(fn, base)->op != TS_OP_param || ts_lower_divisor(fn, ts_opnd(fn, make, 0)) < 16)
-        return false;
-    uint32_t first = inst->op == TS_OP_load_view_tko ? 1 : 2;
+    const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view));
+    if (info->kind != TS_KIND_PARTITION_VIEW || ts_at(fn, make)->op != TS_OP_make_tensor_view)
+        return "the tile is not one of a plain tiling of an array";
+    if (TS_M_GET_TMA(inst->aux) == 2)
+        return "allow_tma=False";
+    if (TS_M_GET_ORDER(inst->aux) != TS_WEAK)
+        return "the access is ordered (memory_order)";
+    uint32_t unit = ts_view_unit_axis(fn, view), first = inst->op == TS_OP_load_view_tko ? 1 : 2;
+    if (ts_type_get(fn->module, info->elem)->rank > 5)
+        return "the array has more than 5 axes";
+    if (unit == TS_NO)
+        return "no axis of the tile is known to have stride 1";
+    if (unit != axes[0] && unit != axes[1])
+        return "the axis of stride 1 is not one of the tile's two axes";
+    if (ts_at(fn, tma_through(fn, ts_opnd(fn, make, 0)))->op != TS_OP_param)
+        return "the array is not a plain argument (a slice, a list item or a computed pointer)";
+    if (ts_lower_divisor(fn, ts_opnd(fn, make, 0)) < 16)
+        return "the array is not aligned to 16 bytes";
     for (uint32_t i = 0; i < info->rank; i++)
         if (ts_type_of(fn, ts_opnd(fn, v, first + i)) != TS_T_i32)
-            return false;
+            return "an index is 64 bits wide";
+    return NULL;
+}
+
+bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load, ts_plan_tmap *map)
+{
+    ts_val view = ts_opnd(fn, v, 0), make = ts_opnd(fn, view, 0);
+    const char *obstacle = tma_view_obstacle(fn, v, axes);
+    if (obstacle)
+        return ts_note(fn, v, TS_NOTE_missed, "tma", "%s", obstacle);
+    const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view));
+    const ts_type_info *tensor = ts_type_get(fn->module, info->elem);
+    ts_val base = tma_through(fn, ts_opnd(fn, make, 0));
+    uint32_t unit_axis = ts_view_unit_axis(fn, view);
     uint32_t unit = info->dim_map ? (uint32_t)info->dim_map[unit_axis] : unit_axis;
     *load = (ts_tma_load){.load = v, .inner_axis = unit_axis, .rows_axis = unit_axis == axes[0] ? axes[1] : axes[0]};
     load->elem_bytes = ts_type_bits(fn->module, tensor->elem) / 8;
     *map = (ts_plan_tmap){.base = (int32_t)base - 1, .rank = (uint8_t)tensor->rank, .elem_bytes = load->elem_bytes,
                           .dtype = tma_dtype(tensor->elem, want)};
-    return load->elem_bytes >= 1 && tensor->rank >= 2 &&
-           tma_padding(info->padding, ts_type_is_float(fn->module, tensor->elem), map) &&
-           tma_map_dims(fn, make, tensor, unit, map) && tma_shape(info, load, map, unit);
+    if (load->elem_bytes < 1 || tensor->rank < 2)
+        return ts_note(fn, v, TS_NOTE_missed, "tma", "the array has one axis or elements of less than a byte");
+    if (!tma_padding(info->padding, ts_type_is_float(fn->module, tensor->elem), map))
+        return ts_note(fn, v, TS_NOTE_missed, "tma", "padding other than zero or NaN");
+    if (!tma_map_dims(fn, make, tensor, unit, map))
+        return ts_note(fn, v, TS_NOTE_missed, "tma", "a stride is not known to be a multiple of 16 bytes, or an extent is "
+                                                     "64 bits wide");
+    return tma_shape(info, load, map, unit) ||
+           ts_note(fn, v, TS_NOTE_missed, "tma", "the tile has a row of less than 32 bytes, less than 8 rows, or more than "
+                                                 "two axes");
 }
 
 /* Adds the load behind operand `v`; TS_NO when it cannot be made by TMA. */
@@ -314,6 +342,8 @@ static uint32_t tma_operand(tma_work *w, ts_val v, uint32_t rank, const tma_row 
     ts_plan_tmap map;
     uint32_t axes[2] = {rank - 2, rank - 1};
     ts_val from = tma_trace(w, v, row->a, axes);
+    if (!from)
+        ts_note(w->fn, v, TS_NOTE_missed, "tma", "an operand of a product that is computed, or has other readers");
     if (!from || w->env->plan->n_tmaps == TS_PLAN_TMAPS || !ts_tma_describe(w->fn, from, axes, row->a, &load, &map))
         return TS_NO;
     *mn_major = load.inner_axis != axes[k_axis];
@@ -419,8 +449,16 @@ static void tma_product(tma_work *w, ts_val v)
     const tma_row *row = tma_row_of(w, v);
     uint32_t log[3], rank = ts_type_rank(w->module, ts_type_of(w->fn, v));
     ts_wgmma product = {.mma = v, .a = TS_NO};
-    if (!row || !tma_extents(w, v, row, log) || inst->aux & (TS_A_UNSIGNED | TS_A_UNSIGNED_B))
+    if (!row || inst->aux & (TS_A_UNSIGNED | TS_A_UNSIGNED_B)) {
+        ts_note(w->fn, v, TS_NOTE_missed, "wgmma", "there is no wgmma for these element types%s",
+                row ? " without sign" : ts_type_bits(w->module, tma_elem(w, inst->opnd[0])) == 8 ? " (fp8 needs fast accumulation)" : "");
         return;
+    }
+    if (!tma_extents(w, v, row, log)) {
+        ts_note(w->fn, v, TS_NOTE_missed, "wgmma", "the product's extents: M at least 64, N 16, K %u, M*N at most 32768, no batch",
+                1u << row->log_k);
+        return;
+    }
     uint32_t n_tmaps = w->env->plan->n_tmaps, n_loads = w->out->loads.n;
     product.row = row->row;
     product.b = tma_operand(w, inst->opnd[1], rank, row, 0, &product.trans_b);
@@ -429,6 +467,8 @@ static void tma_product(tma_work *w, ts_val v)
     if (product.b == TS_NO || (in_regs && row->log_k != 4)) {
         w->env->plan->n_tmaps = n_tmaps;
         w->out->loads.n = n_loads;
+        ts_note(w->fn, v, TS_NOTE_missed, "wgmma", "operand %s does not come straight from an array by TMA",
+                product.b == TS_NO ? "b" : "a");
         return;
     }
     product.zero = tma_is_zero(w, inst->opnd[2]);
@@ -536,8 +576,10 @@ static void tma_place(tma_work *w)
 {
     uint32_t at = 0;
     for (uint32_t i = 0; i < w->out->groups.n; i++) {
-        w->out->groups.at[i].base = at;
-        at += w->out->groups.at[i].bytes << w->out->groups.at[i].log_stages;
+        ts_tma_group *g = &w->out->groups.at[i];
+        g->base = at;
+        at += g->bytes << g->log_stages;
+        ts_note(w->fn, g->first, TS_NOTE_pipeline, "tma", "%u stages of %u bytes, a producer warp", 1u << g->log_stages, g->bytes);
     }
     for (uint32_t i = 0; i < w->out->groups.n; i++) {
         ts_tma_group *g = &w->out->groups.at[i];
@@ -675,16 +717,32 @@ static bool tma_is_stored(const tma_work *w, int32_t base)
 
 /* ---- all together --------------------------------------------------------------------------------------------- */
 
+/* All products go back to the general way. */
+static bool tma_refuse(const tma_work *w, const char *why)
+{
+    for (uint32_t i = 0; i < w->out->products.n; i++)
+        ts_note(w->fn, w->out->products.at[i].mma, TS_NOTE_missed, "wgmma", "%s", why);
+    return false;
+}
+
 static bool tma_fits(tma_work *w)
 {
     for (uint32_t i = 0; i < w->env->plan->n_tmaps; i++)
         if (tma_is_stored(w, w->env->plan->tmap[i].base))
-            return false;
+            return tma_refuse(w, "an array that is loaded is also stored to");
     tma_defer(w);
-    if (!w->out->products.n || w->arena->failed || !tma_all_from_shared(w) || !tma_warps(w) || !tma_groups(w) || !tma_slice(w))
+    if (!w->out->products.n || w->arena->failed)
         return false;
+    if (!tma_all_from_shared(w))
+        return tma_refuse(w, "a tile is read by a product on wgmma and by another that is not");
+    if (!tma_warps(w))
+        return tma_refuse(w, "the accumulator takes more than 128 registers of a thread");
+    if (!tma_groups(w))
+        return tma_refuse(w, "a tile is loaded in another loop than the product that reads it");
+    if (!tma_slice(w))
+        return tma_refuse(w, "an index of a load depends on data, on a `while` loop or on an early return");
     if (!tma_stages(w, 232448))
-        return false;
+        return tma_refuse(w, "the tiles do not fit shared memory");
     tma_place(w);
     return true;
 }

@@ -66,13 +66,17 @@ static bool store_fits(ts_lower *lw, ts_val v, store_job *job)
 {
     uint32_t stages = lw->assign.tma.groups.n ? lw->assign.tma.groups.at[0].full : 0;
     ts_val x = ts_opnd(lw->tile, v, 1);
-    if (!lw->assign.tma.active || lw->env->plan->n_tmaps == TS_PLAN_TMAPS || !store_layout(lw, x, job) ||
-        !store_is_last(lw, v) || !store_is_alone(lw, v))
-        return false;
+    if (!lw->assign.tma.active || lw->env->plan->n_tmaps == TS_PLAN_TMAPS || !store_layout(lw, x, job))
+        return ts_note(lw->tile, v, TS_NOTE_missed, "tma", "the tile is not in the fragments of a product on wgmma");
+    if (!store_is_last(lw, v) || !store_is_alone(lw, v))
+        return ts_note(lw->tile, v, TS_NOTE_missed, "tma", "a product follows the store, or another access meets the array");
     uint32_t rank = ts_type_rank(lw->module, ts_type_of(lw->tile, x)), axes[2] = {rank - 2, rank - 1};
-    return ts_tma_describe(lw->tile, v, axes, TS_T_none, &job->tile, &job->map) && job->tile.inner_axis == rank - 1 &&
-           job->tile.span == 128 && job->tile.rows <= 256 && job->tile.bytes <= stages &&
-           (job->tile.elem_bytes == 2 || job->tile.elem_bytes == 4);
+    if (!ts_tma_describe(lw->tile, v, axes, TS_T_none, &job->tile, &job->map))
+        return false;
+    return (job->tile.inner_axis == rank - 1 && job->tile.span == 128 && job->tile.rows <= 256 && job->tile.bytes <= stages &&
+            (job->tile.elem_bytes == 2 || job->tile.elem_bytes == 4)) ||
+           ts_note(lw->tile, v, TS_NOTE_missed, "tma", "the tile has rows of less than 128 bytes, more than 256 rows, or does not fit "
+                                                       "the stages");
 }
 
 /* ---- registers to shared memory ------------------------------------------------------------------- */
@@ -167,6 +171,7 @@ bool ts_tma_store(ts_lower *lw, ts_val v)
     store_job job = {0};
     if (!store_fits(lw, v, &job))
         return false;
+    ts_note(lw->tile, v, TS_NOTE_store, "tma", "%u-byte rows through shared memory", job.tile.span);
     job.tile.tmap = lw->env->plan->n_tmaps;
     lw->env->plan->tmap[lw->env->plan->n_tmaps++] = job.map;
     job.regs = ts_lower_get(lw, ts_opnd(lw->tile, v, 1), job.layout);
