@@ -358,9 +358,15 @@ static void warp_bar_check(simt_cta *cta, uint32_t id)
     *bar = (simt_bar){0};
 }
 
+static uint32_t warp_bar_id(simt_warp *w, ts_val v)
+{
+    bool given = ts_at(simt_fn_of(w), v)->n_opnd > 0;
+    return given ? (uint32_t)simt_opnd(w, v, 0)[__builtin_ctz(w->active)] : TS_S_KIND(warp_aux(w, v));
+}
+
 static ts_status warp_bar_arrive(simt_warp *w, ts_val v)
 {
-    uint32_t aux = warp_aux(w, v), id = TS_S_KIND(aux), wanted = TS_S_NUMBER(aux);
+    uint32_t id = warp_bar_id(w, v), wanted = TS_S_NUMBER(warp_aux(w, v));
     TS_TRY(simt_converged(w, v));
     if (id >= SIMT_BARS || wanted % SIMT_LANES)
         return eval_fail(simt_run(w), v, TS_VERIFY, "barrier %u for %u threads; there are 16, for multiples of 32", id, wanted);
@@ -377,7 +383,7 @@ static ts_status warp_bar_arrive(simt_warp *w, ts_val v)
 
 ts_status simt_bar_sync(simt_warp *w, ts_val v)
 {
-    uint32_t id = TS_S_KIND(warp_aux(w, v));
+    uint32_t id = warp_bar_id(w, v);
     if (!w->arrived) {
         TS_TRY(warp_bar_arrive(w, v));
         w->arrived = true;
@@ -396,7 +402,7 @@ ts_status simt_bar_sync(simt_warp *w, ts_val v)
 ts_status simt_bar_arrive(simt_warp *w, ts_val v)
 {
     TS_TRY(warp_bar_arrive(w, v));
-    warp_bar_check(w->cta, TS_S_KIND(warp_aux(w, v)));
+    warp_bar_check(w->cta, warp_bar_id(w, v));
     return TS_OK;
 }
 

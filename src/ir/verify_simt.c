@@ -255,6 +255,9 @@ static ts_status vs_bar(const ts__verify *c)
 {
     uint32_t threads = TS_S_NUMBER(c->inst->aux);
     TS_TRY(vs_kind(c, 16));
+    TS__WANT(c, c->n <= 1 && (!c->n || ts__verify_opnd(c, 0) == TS_T_i32), "%s takes one i32, the barrier, or nothing",
+             ts_info(c->inst)->name);
+    TS__WANT(c, !c->n || !TS_S_KIND(c->inst->aux), "the barrier is given twice");
     TS__WANT(c, threads % 32 == 0 && threads <= 1024, "%u threads are not whole warps up to 1024",
              threads);
     TS__WANT(c, threads || c->inst->op == TS_OP_bar_sync, "bar_arrive needs a number of threads");

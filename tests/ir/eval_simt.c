@@ -443,6 +443,24 @@ static void named_barriers_join_arrivals_and_waits(void)
     CHECK(out[0] == 32 && out[31] == 63);
 }
 
+/* Warps 0 and 1 meet at barrier 1, warps 2 and 3 at barrier 2; each hands the other its words. */
+static void a_barrier_may_be_chosen_at_run_time(void)
+{
+    sk k;
+    int32_t out[128] = {0};
+    sk_begin(&k, 128, 512);
+    k.env.check_races = true;
+    ts_builder *b = &k.b;
+    ts_val shared = sk_shared(&k, TS_T_i32, 0);
+    sk_st(&k, sk_at(&k, shared, k.tid, 4), k.tid);
+    ts_val id = ts_op2(b, TS_OP_addi, ts_op2(b, TS_OP_shri, k.tid, sk_i32(&k, 6), TS_A_UNSIGNED), sk_i32(&k, 1), 0);
+    sk_do(&k, TS_OP_bar_sync, 1, &id, TS_S(0, 64, 0));
+    ts_val other = ts_op2(b, TS_OP_xori, k.tid, sk_i32(&k, 32), 0);
+    sk_give(&k, sk_ld(&k, sk_at(&k, shared, other, 4), TS_T_i32), 1, 0);
+    CHECK_OK(sk_end(&k, out, NULL));
+    CHECK(out[0] == 32 && out[32] == 0 && out[127] == 95);
+}
+
 static void a_warp_left_alone_is_a_deadlock_with_names(void)
 {
     sk k;
@@ -1005,6 +1023,7 @@ int main(void)
     atomics_return_the_old_value();
     a_barrier_orders_warps_and_its_lack_is_a_race();
     named_barriers_join_arrivals_and_waits();
+    a_barrier_may_be_chosen_at_run_time();
     a_warp_left_alone_is_a_deadlock_with_names();
     clusters_share_memory_and_a_barrier();
     cp_async_arrives_at_its_wait();

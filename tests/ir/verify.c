@@ -165,6 +165,7 @@ static const rule rules_thread[] = {
     {"  %y = redux addf %n : i32\n", "redux knows"},
     {"  bar_sync id=16\n", "kind 16"},
     {"  bar_sync id=1 threads=33\n", "not whole warps"},
+    {"  bar_sync id=1 threads=64 %n\n", "given twice"},
     {"  bar_arrive id=1\n", "needs a number of threads"},
     {"  cp_async bytes=3 %s, %p\n", "4, 8 or 16"},
     {"  cp_async bytes=4 %p, %p\n", "operand 0 is not a shared pointer"},

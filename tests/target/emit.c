@@ -360,6 +360,7 @@ static void warp_ops_assemble(uint32_t target)
     sink(&k, op0(&k, TS_OP_elect, TS_T_i1, 0));
     op0(&k, TS_OP_bar_sync, TS_T_none, TS_S(0, 0, 0));
     op0(&k, TS_OP_bar_sync, TS_T_none, TS_S(1, 64, 0));
+    ts_emit(b, TS_OP_bar_sync, TS_T_none, 1, &i, TS_S(0, 64, 0), 0);
     op0(&k, TS_OP_bar_arrive, TS_T_none, TS_S(2, 64, 0));
     op0(&k, TS_OP_warp_sync, TS_T_none, 0);
     for (uint32_t f = 0; f <= (target >= 90 ? TS_FENCE_MBAR_INIT : TS_FENCE_SYS); f++)

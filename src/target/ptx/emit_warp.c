@@ -120,7 +120,10 @@ void ts__emit_bar(ts_ptx *e, ts_val v, const ts_inst *inst)
     (void)v;
     if (!threads && inst->op == TS_OP_bar_arrive)
         threads = (int)e->plan->threads;
-    PUT("$s $i", ts_info(inst)->ptx, (int)TS_S_KIND(inst->aux));
+    if (inst->n_opnd)
+        PUT("$s $v", ts_info(inst)->ptx, inst->opnd[0]);
+    else
+        PUT("$s $i", ts_info(inst)->ptx, (int)TS_S_KIND(inst->aux));
     if (threads)
         PUT(", $i", threads);
     PUT(";\n");
