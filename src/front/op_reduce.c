@@ -31,11 +31,12 @@ static uint64_t reduce_bits(ts_dtype dtype, const fr_value *number)
     return bits;
 }
 
-/* The number that max (or min) leaves alone; integers sign-extended as constants are. */
-static uint64_t reduce_extreme(ts_dtype dtype, bool is_max)
+/* What max (or min) leaves alone: where NaN loses to any number that is NaN, since an infinity would
+ * win over a line of NaNs. Integers are sign-extended as constants are. */
+static uint64_t reduce_extreme(ts_dtype dtype, bool is_max, bool nan_wins)
 {
     uint32_t bits = fr_dtype_bits(dtype);
-    fr_value v = fr_real(is_max ? -INFINITY : INFINITY);
+    fr_value v = fr_real(!nan_wins ? NAN : is_max ? -INFINITY : INFINITY);
     if (fr_dtype_is_float(dtype))
         return reduce_bits(dtype, &v);
     if (dtype == TS_DTYPE_bool_)
@@ -128,14 +129,17 @@ static ts_status reduce_all(fr *f, const reduce_simple *r, uint32_t mask, bool k
 
 #define REDUCE_MODES (1u << TS_RN | 1u << TS_RZ | 1u << TS_RM | 1u << TS_RP)
 
-/* Sum or product of `dtype`. */
+/* Sum or product of `dtype`. A sum of negative zeros is one, so floats start at -0; rounding down,
+ * -0 + 0 is -0 and 0 is the neutral one. */
 static ts_status reduce_sum_of(fr *f, const fr_call *c, ts_dtype dtype, reduce_simple *r)
 {
     bool add = c->op->x == TS_OPERATOR_Add, real = fr_dtype_is_float(dtype);
-    fr_value one = fr_number(!add);
+    TS_TRY(fr_arg_attr(f, c, 3, 4, REDUCE_MODES, dtype, &r->attr));
+    double zero = (r->attr & TS_A_ROUND_MASK) == TS_RM ? 0.0 : -0.0;
+    fr_value neutral = real ? fr_real(add ? zero : 1) : fr_number(!add);
     r->op = real ? (add ? TS_OP_addf : TS_OP_mulf) : (add ? TS_OP_addi : TS_OP_muli);
-    r->identity = reduce_bits(dtype, &one);
-    return fr_arg_attr(f, c, 3, 4, REDUCE_MODES, dtype, &r->attr);
+    r->identity = reduce_bits(dtype, &neutral);
+    return TS_OK;
 }
 
 ts_status fr_op_sum(fr *f, const fr_call *c, fr_value *out)
@@ -181,7 +185,7 @@ ts_status fr_op_extreme(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(fr_arg_attr(f, c, TS_NO, 3, 0, dtype, &flush));
     TS_TRY(fr_arg_flag(f, c, 4, false, &nan));
     bool real = fr_dtype_is_float(dtype), is_max = c->op->x != 0;
-    reduce_simple r = {.region = TS_OP_reduce, .identity = reduce_extreme(dtype, is_max)};
+    reduce_simple r = {.region = TS_OP_reduce, .identity = reduce_extreme(dtype, is_max, nan)};
     r.op = real                      ? (is_max ? TS_OP_maxf : TS_OP_minf)
            : dtype == TS_DTYPE_bool_ ? (is_max ? TS_OP_ori : TS_OP_andi)
            : is_max                  ? TS_OP_maxi
@@ -240,14 +244,12 @@ static ts_val reduce_wins(fr *f, const fr_value *like, bool is_max, bool nan, ts
 static ts_status reduce_arg(fr *f, const fr_call *c, const fr_value *x, uint32_t axis, bool nan,
                             fr_value *out)
 {
-    fr_value index, quiet = fr_real(NAN);
+    fr_value index;
     fr_shape shape = fr_shape_of(f, x);
     ts_dtype dtype = (ts_dtype)x->dtype;
     bool is_max = c->op->x != 0;
     TS_TRY(reduce_iota(f, &shape, axis, &index));
-    uint64_t identities[] = {reduce_extreme(dtype, is_max), INT32_MAX};
-    if (fr_dtype_is_float(dtype) && !nan)
-        identities[0] = reduce_bits(dtype, &quiet);
+    uint64_t identities[] = {reduce_extreme(dtype, is_max, nan), INT32_MAX};
     ts_val inputs[] = {x->as.v, index.as.v};
     ts_val opener = ts_reduce_begin(&f->b, TS_OP_reduce, axis, false, 2, inputs, identities), v[4],
            yields[2];

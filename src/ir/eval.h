@@ -12,6 +12,7 @@
  *               type (one rounding each); f16 accumulators work in f32 and are rounded once at the end.
  *   mmaf_scaled both factors are first multiplied by their scale in f32, then as mmaf.
  *   reduce      acc = identity; for each element in ascending index order: acc = body(element, acc).
+ *               Targets may start at an element instead: the identity is to be neutral (ts_reduce_begin).
  *   scan        the same, each step's acc is a result; descending when reverse.
  *   atomics     sequential, in row-major element order. A masked element of atomic_rmw gives 0.
  *   masked ld   without padding gives 0.

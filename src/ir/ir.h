@@ -35,6 +35,7 @@
  *            conditions of all its elements, ONE branch around the region for all of them together,
  *            select inside. Thread level: cond is the thread's own i1 and cold is a forward branch.
  *
+ * `for` is counted: it has no `break` (the front end makes a `loop` where the source breaks out).
  * `break`, `continue` and `return` may also end a region of an `if` nested in the loop they leave.
  * An `if` always has an else region. A region that ends the flow (break, continue, return) yields
  * nothing. Instructions after a TERM in the same region do not exist.
@@ -485,7 +486,8 @@ ts_val ts_for_begin(ts_builder *b, ts_val lower, ts_val upper, ts_val step, uint
 ts_val ts_loop_begin(ts_builder *b, uint32_t n, const ts_val *inits);
 /* The seldom path of an elementwise computation; emit its values, ts_term(yield), ts_end_like. */
 ts_val ts_cold_begin(ts_builder *b, ts_val cond, uint32_t n, const ts_val *values);
-/* identities: n payloads of the element types. scan when `op` is TS_OP_scan. */
+/* identities: n payloads of the element types, neutral in the body: a target may combine them any number
+ * of times or never. Neutral is -0 for addf and NaN for a maxf that ignores NaN. scan when `op` is TS_OP_scan. */
 ts_val ts_reduce_begin(ts_builder *b, ts_op op, uint32_t axis, bool reverse, uint32_t n,
                        const ts_val *inputs, const uint64_t *identities);
 void ts_term(ts_builder *b, ts_op op, uint32_t n, const ts_val *values); /* yield continue break return */

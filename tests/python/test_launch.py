@@ -289,3 +289,19 @@ def test_import_is_light():
     code = "import sys, tessera.tile; print([m for m in ('numpy', 'ast', 'inspect', 'torch') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "[]\n", done.stdout + done.stderr
+
+
+@ct.kernel
+def extremes_kernel(x, out):
+    tile = ct.load(x, 0, 64)
+    ct.store(out, 0, ct.max(tile))
+    ct.store(out, 1, ct.min(tile))
+    ct.store(out, 2, ct.sum(tile))
+
+
+@pytest.mark.parametrize("fill,want", [(np.nan, [np.nan] * 3), (-0.0, [-0.0] * 3)])
+def test_reductions_of_nothing_but_nan_or_negative_zero(fill, want):
+    x, out = np.full(64, fill, np.float32), np.ones(3, np.float32)
+    ct.launch(None, (1,), extremes_kernel, (x, out))
+    np.testing.assert_array_equal(out, want)
+    assert (np.signbit(out) == np.signbit(want)).all() or np.isnan(fill)

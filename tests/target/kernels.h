@@ -12,7 +12,8 @@
 typedef struct kernel_case {
     const char *name, *text;
     uint32_t n_buffers, words;  /* of 4 bytes, each buffer */
-    const char *fill;           /* one letter a buffer: f floats, h halves, b bf16, i small integers, z zeros */
+    const char *fill;           /* one letter a buffer: f floats, h halves, b bf16, i small integers, z zeros,
+                                   n: half of them NaN, then half -0 */
     uint32_t n_ints;
     int32_t ints[6];
     uint32_t grid[3];
@@ -612,6 +613,20 @@ static const kernel_case kernel_cases[] = {
      "  %41 = store_view_tko %16, %40, %19, %20 : token\n"
      "  return\n}\n",
      3, 12000, "zbb", 3, {70, 99, 53}, {3, 2, 1}, 1e-4, 'f'},
+    {"extremes",
+     "entry @extremes(%1: ptr<f32>, %2: ptr<f32>) {\n"
+     "  %3 = make_tensor_view %1 : tensor_view<2x8xf32, strides=[8, 1]>\n"
+     "  %4 = make_tensor_view %2 : tensor_view<8x256xf32, strides=[256, 1]>\n"
+     "  %5 = make_partition_view %3 : partition_view<[1, 8], tensor_view<2x8xf32, strides=[8, 1]>>\n"
+     "  %6 = make_partition_view %4 : partition_view<[8, 256], tensor_view<8x256xf32, strides=[256, 1]>>\n"
+     "  %7 = constant 0 : i32\n  %8 = constant 1 : i32\n  %9 = load_view_tko %6, %7, %7 : tile<8x256xf32>\n"
+     "  %15 = reduce axis=1 (%9) identity(0x7fc00000) args(%11, %12) : tile<8xf32> {\n"
+     "    %13 = maxf %11, %12 : f32\n    yield %13\n  }\n  %16 = reshape %15 : tile<1x8xf32>\n"
+     "  %25 = reduce axis=1 (%9) identity(0x7fc00000) args(%21, %22) : tile<8xf32> {\n"
+     "    %23 = minf %21, %22 : f32\n    yield %23\n  }\n  %26 = reshape %25 : tile<1x8xf32>\n"
+     "  %27 = store_view_tko %5, %16, %7, %7 : token\n"
+     "  %28 = store_view_tko %5, %26, %8, %7 : token\n  return\n}\n",
+     2, 2048, "zn", 0, {0}, {1, 1, 1}, 0, 'f'},
 };
 
 #endif

@@ -29,6 +29,8 @@ static void fill(uint32_t *words, uint32_t n, char kind, uint32_t seed)
             words[i] = 0;
         if (kind == 'f')
             memcpy(&words[i], &f, 4);
+        else if (kind == 'n')
+            words[i] = i < n / 2 ? 0x7fc00000u : 0x80000000u;
         else if (kind == 'h')
             words[i] = ts_f16_from_f64(f) | (uint32_t)ts_f16_from_f64(g) << 16;
         else if (kind == 'b')

@@ -163,6 +163,29 @@ def test_argmax_skips_nan_unless_it_propagates(propagate, want):
     assert out[0] == want
 
 
+# Lines without a number, and without a positive zero: an identity that is not neutral would show.
+NEUTRAL = [
+    ("max", lambda x: ct.max(x), np.nan, np.nan),
+    ("min", lambda x: ct.min(x), np.nan, np.nan),
+    ("max_propagates", lambda x: ct.max(x, propagate_nan=True), np.nan, np.nan),
+    ("max_of_infinities", lambda x: ct.max(x), -np.inf, -np.inf),
+    ("sum", lambda x: ct.sum(x), -0.0, -0.0),
+    ("sum_down", lambda x: ct.sum(x, rounding_mode=ct.RoundingMode.RM), 0.0, 0.0),
+    ("prod", lambda x: ct.prod(x), -0.0, 0.0),
+]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("name,body,fill,want", NEUTRAL, ids=[row[0] for row in NEUTRAL])
+def test_reductions_start_at_the_neutral_element(name, body, fill, want, dtype):
+    if dtype == np.float16 and name == "sum_down":
+        pytest.skip("rounding modes are for float32 and float64")
+    x = np.full(16, fill, dtype)
+    found = apply(lambda t: ct.ones(16, t.dtype) * body(t), x)
+    np.testing.assert_array_equal(found, np.full(16, want, dtype))
+    assert (np.signbit(found) == np.signbit(dtype(want))).all() or np.isnan(want)
+
+
 def test_int8_sum_wraps_in_int8():
     x = np.full(16, 100, np.int8)
     assert (apply(lambda t: t * 0 + ct.sum(t), x) == np.int8(1600 & 0xFF)).all()
