@@ -109,6 +109,20 @@ def error_of(found: np.ndarray, wanted: np.ndarray) -> float:
     return float(np.nan_to_num(difference, nan=np.inf).max(initial=0.0))
 
 
+def quiet(limit: float = 0.5, step: float = 2e-3) -> None:
+    """Waits until this process's other threads sleep, at most ``limit`` seconds.
+
+    Thread pools of BLAS libraries spin after a call (OpenBLAS 0.1 s): the next to be timed would have
+    to share a core with them; only their owner would not.
+    """
+    end = time.perf_counter() + limit
+    while time.perf_counter() < end:
+        start = time.process_time()
+        time.sleep(step)
+        if time.process_time() - start < 0.2 * step:
+            return
+
+
 class Clock:
     """Seconds of one run: wall time on the CPU, device events on a GPU."""
 
@@ -122,6 +136,7 @@ class Clock:
 
     def once(self, run: Run) -> float:
         if self.device == "cpu":
+            quiet()
             start = time.perf_counter()
             run()
             return time.perf_counter() - start

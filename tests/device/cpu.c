@@ -5,6 +5,7 @@
  */
 #include "device.h"
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -59,6 +60,86 @@ static void long_kernels_are_shared_in_pieces(void)
                                    &(uint64_t){(uintptr_t)&args}, 0, &err));
     CHECK_INT(sum, 8 * 499 * 500 / 2);
     ts_program_destroy(program);
+    ts__cpu_destroy(device);
+}
+
+typedef struct where_args {
+    pthread_t caller;
+    int caller_cpu;
+    _Atomic int64_t n_worker, n_stacked;
+} where_args;
+
+static void entry_where(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end, void *scratch,
+                        const ts_cpu_env *env)
+{
+    (void)grid, (void)scratch, (void)env;
+    where_args *args = (where_args *)(uintptr_t)params[0];
+    if (!pthread_equal(pthread_self(), args->caller)) {
+        atomic_fetch_add(&args->n_worker, 1);
+        atomic_fetch_add(&args->n_stacked, sched_getcpu() == args->caller_cpu);
+    }
+    for (volatile int64_t k = 0; k < 100000 * (end - begin); k++)
+        ;
+}
+
+static void *spin(void *stop)
+{
+    while (!atomic_load((_Atomic bool *)stop))
+        ;
+    return NULL;
+}
+
+/* The first CPU of `all` to *one, the second to *other; false: it has no two. */
+static bool two_cpus(const cpu_set_t *all, cpu_set_t *one, cpu_set_t *other)
+{
+    cpu_set_t *next[] = {one, other};
+    size_t n = 0;
+    CPU_ZERO(one);
+    CPU_ZERO(other);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE && n < 2; cpu++)
+        if (CPU_ISSET(cpu, all))
+            CPU_SET(cpu, next[n++]);
+    return n == 2;
+}
+
+static void launch_where(ts_device *device, where_args *args, int rounds)
+{
+    ts_program *program = program_of(device, entry_where, one_param, NULL, 0);
+    for (int round = 0; round < rounds; round++) {
+        usleep(1000); /* the worker goes to sleep */
+        CHECK_OK(ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){64, 1, 1},
+                                   &(uint64_t){(uintptr_t)args}, 0, &err));
+    }
+    ts_program_destroy(program);
+}
+
+/* Of two CPUs the caller has one and a spinning thread the other, as BLAS libraries leave it. */
+static void workers_leave_the_cpu_of_their_caller(void)
+{
+    cpu_set_t all, one, other, both;
+    pthread_t spinner;
+    _Atomic bool stop = false;
+    where_args args = {.caller = pthread_self()};
+    CHECK(sched_getaffinity(0, sizeof all, &all) == 0);
+    if (!two_cpus(&all, &one, &other)) {
+        check_skipped++;
+        return;
+    }
+    CPU_OR(&both, &one, &other);
+    sched_setaffinity(0, sizeof both, &both);
+    ts_device *device = device_new(2, NULL);
+    launch_where(device, &args, 1); /* starts the worker, which may use both */
+    sched_setaffinity(0, sizeof other, &other);
+    CHECK(pthread_create(&spinner, NULL, spin, &stop) == 0);
+    sched_setaffinity(0, sizeof one, &one);
+    args.caller_cpu = sched_getcpu();
+    atomic_store(&args.n_worker, 0);
+    atomic_store(&args.n_stacked, 0);
+    launch_where(device, &args, 40);
+    CHECK(args.n_stacked * 4 <= args.n_worker); /* the system may move it back later */
+    atomic_store(&stop, true);
+    pthread_join(spinner, NULL);
+    sched_setaffinity(0, sizeof all, &all);
     ts__cpu_destroy(device);
 }
 
@@ -513,6 +594,7 @@ int main(void)
 {
     every_block_runs_once();
     long_kernels_are_shared_in_pieces();
+    workers_leave_the_cpu_of_their_caller();
     threads_have_their_own_scratch();
     fault_names_kernel_line_block_and_index();
     fault_on_a_stream_is_told_once_at_the_wait();

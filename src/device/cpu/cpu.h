@@ -56,6 +56,7 @@ typedef struct cpu_pool {
     void *user;
     int64_t n_items, chunk;        /* chunk 0: one equal piece per thread */
     _Atomic bool stop;
+    _Atomic int caller_cpu;        /* where the newest job was started; a hint */
     _Alignas(64) ts_signal start;  /* raised for each job */
     _Alignas(64) _Atomic int64_t next;  /* piece to take */
     _Alignas(64) _Atomic uint32_t gate; /* workers in the job; POOL_CLOSED: nobody may join */

@@ -8,6 +8,10 @@
  * pieces; when no piece is left the caller closes the gate and waits for those inside. A worker that wakes too
  * late finds the gate closed and is not waited for. So the job's members are never written while a worker
  * reads them, and a launch never takes longer than its caller alone would.
+ *
+ * Where no CPU is idle (other threads of the process that spin are enough: BLAS libraries do after each call),
+ * Linux likes to wake a thread on the CPU of the one that wakes it, and leaves both there for many milliseconds.
+ * A worker that finds itself on the caller's CPU moves away before it joins.
  */
 #include "device/cpu/cpu.h"
 #include <sched.h>
@@ -175,6 +179,19 @@ static void pool_leave(cpu_pool *pool)
         ts_signal_raise(&pool->finished);
 }
 
+/* Forbids itself the caller's CPU for a moment, which makes the system move it at once. */
+static void pool_move_away(const cpu_pool *pool)
+{
+    cpu_set_t mask, others;
+    int caller = atomic_load_explicit(&pool->caller_cpu, memory_order_relaxed);
+    if (caller < 0 || caller >= CPU_SETSIZE || caller != sched_getcpu() || sched_getaffinity(0, sizeof mask, &mask) != 0)
+        return;
+    others = mask;
+    CPU_CLR((size_t)caller, &others);
+    if (CPU_COUNT(&others) && sched_setaffinity(0, sizeof others, &others) == 0)
+        (void)!sched_setaffinity(0, sizeof mask, &mask);
+}
+
 static void *pool_main(void *argument)
 {
     cpu_worker *worker = argument;
@@ -186,6 +203,7 @@ static void *pool_main(void *argument)
         seen = atomic_load_explicit(&pool->start.value, memory_order_acquire);
         if (atomic_load(&pool->stop))
             return NULL;
+        pool_move_away(pool);
         if (pool_join(pool)) {
             pool_share(pool, worker->id);
             pool_leave(pool);
@@ -217,6 +235,7 @@ static void pool_run_locked(cpu_pool *pool, cpu_work_fn *work, void *user, int64
     pool->user = user;
     pool->n_items = n_items;
     pool->chunk = chunk;
+    atomic_store_explicit(&pool->caller_cpu, sched_getcpu(), memory_order_relaxed);
     atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->gate, 0, memory_order_release);
     if (pool->n_started)
