@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from typing import Any
 
+import tessera
 import tessera.tile as ct
 
 from . import on_gpu
@@ -36,6 +39,22 @@ def gemm_kernel(
     ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
 
 
+def _cpu_cost(m: int, n: int, k: int, tile: tuple[int, int, int], threads: int) -> int:
+    """Time on the CPU in multiply-adds: padding, packing (4 an element), accumulators, idle threads."""
+    tm, tn, tk = tile
+    step = tm * (tn + 6) * (tk + 4) + 4 * tk * (tm + tn)
+    block = ct.cdiv(k, tk) * step + 4 * tm * tn
+    return ct.cdiv(ct.cdiv(m, tm) * ct.cdiv(n, tn), threads) * block
+
+
+@functools.lru_cache(maxsize=1024)
+def cpu_tile(m: int, n: int, k: int) -> tuple[int, int, int]:
+    """The cheapest tile for a product of these extents; large ones get 256 x 256 x 256."""
+    threads = tessera.device_info("cpu")["units"]
+    rows, cols, depths = (256, 128, 64, 32, 16, 8, 4, 2, 1), (256, 128, 64, 32, 16), (256, 128, 64, 32)
+    return min(itertools.product(rows, cols, depths), key=lambda t: _cpu_cost(m, n, k, t, threads))
+
+
 def gemm(
     a: Any,
     b: Any,
@@ -46,6 +65,6 @@ def gemm(
 ) -> None:
     """``c = a @ b`` for a (M, K), b (K, N), c (M, N); accumulates in float32."""
     if tile is None:
-        tile = (128, 256, 64) if on_gpu(c) else (256, 256, 256)
+        tile = (128, 256, 64) if on_gpu(c) else cpu_tile(*c.shape, a.shape[1])
     blocks = ct.cdiv(c.shape[0], tile[0]) * ct.cdiv(c.shape[1], tile[1])
     ct.launch(stream, (blocks, 1, 1), gemm_kernel, (a, b, c, *tile, group))
