@@ -79,6 +79,9 @@ int core_array_init(PyObject *module, core_state *state);
 int core_stream_init(PyObject *module, core_state *state);
 int core_kernel_init(PyObject *module, core_state *state);
 int core_tools_init(PyObject *module, core_state *state);
+int core_report_init(PyObject *module, core_state *state);
+ts_kernel *core_kernel_of(core_state *state, PyObject *object); /* prepared on first use; NULL with exception */
+int core_grid_of(PyObject *object, int64_t grid[3]);            /* 0, or -1 with exception */
 /* A stream from None, a tessera Stream, a foreign stream object or a raw handle. *out points at `room`
  * or at a Stream's own; NULL for None. */
 int core_stream_of(core_state *state, PyObject *object, ts_stream *room, const ts_stream **out);

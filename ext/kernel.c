@@ -96,7 +96,7 @@ done:
 }
 
 /* The C kernel of a Kernel object, prepared on first use. */
-static ts_kernel *kernel_get(core_state *state, PyObject *object)
+ts_kernel *core_kernel_of(core_state *state, PyObject *object)
 {
     if (!PyObject_TypeCheck(object, state->kernel_type)) {
         PyErr_Format(PyExc_TypeError, "launch() takes a function decorated with @kernel, not a %.200s", Py_TYPE(object)->tp_name);
@@ -126,7 +126,7 @@ static int64_t kernel_axis(PyObject *item)
     return value;
 }
 
-static int kernel_grid(PyObject *object, int64_t grid[3])
+int core_grid_of(PyObject *object, int64_t grid[3])
 {
     grid[0] = grid[1] = grid[2] = 1;
     if (PyLong_Check(object)) {
@@ -178,9 +178,9 @@ static PyObject *kernel_launch_args(core_state *state, PyObject *const *args, ui
     const ts_stream *stream;
     core_frame frame;
     ts_error err;
-    if (core_stream_of(state, args[0], &room, &stream) < 0 || kernel_grid(args[1], grid) < 0)
+    if (core_stream_of(state, args[0], &room, &stream) < 0 || core_grid_of(args[1], grid) < 0)
         return NULL;
-    ts_kernel *kernel = kernel_get(state, args[2]);
+    ts_kernel *kernel = core_kernel_of(state, args[2]);
     if (!kernel)
         return NULL;
     core_frame_init(&frame);
@@ -228,7 +228,7 @@ static PyObject *kernel_prepare(PyObject *module, PyObject *const *args, Py_ssiz
         PyErr_SetString(PyExc_TypeError, "prepare(stream, kernel, args) takes 3 positional arguments");
         return NULL;
     }
-    ts_kernel *kernel = kernel_get(state, args[1]);
+    ts_kernel *kernel = core_kernel_of(state, args[1]);
     if (!kernel || core_stream_of(state, args[0], &room, &stream) < 0)
         return NULL;
     core_frame_init(&frame);

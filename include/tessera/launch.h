@@ -12,6 +12,7 @@
 #define TESSERA_LAUNCH_H
 
 #include "tessera/device.h"
+#include "tessera/report.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -106,6 +107,11 @@ TS_API TS_CHECKED ts_status ts_kernel_prepare(const ts_stream *stream, ts_kernel
 /* What ts_compile would be told for these arguments (at most TS_LAUNCH_ARGS items), for tools. */
 TS_API TS_CHECKED ts_status ts_kernel_spec(const ts_kernel *kernel, const ts_arg *args, size_t n, ts_spec *spec,
                                            size_t *n_spec, ts_error *err);
+
+/* The cost report of a launch that is not run. `target` 0: of the device, which then assembles the code too, so
+ * that registers are known; another target needs no device. Owns: *out, ended by ts_report_destroy. */
+TS_API TS_CHECKED ts_status ts_kernel_report(const ts_stream *stream, ts_kernel *kernel, const ts_arg *args, size_t n,
+                                             const int64_t grid[3], ts_target target, ts_report **out, ts_error *err);
 
 typedef struct ts_kernel_stats {
     uint64_t n_specialised;             /* specialisations loaded */

@@ -8,7 +8,7 @@
  * mean. Everything of a compilation lives in one arena that is dropped at the end; only the code's
  * bytes leave it. Nothing is shared between calls. Read next: front/front.h, pass/pass.def, target.h.
  */
-#include "tessera/compile.h"
+#include "compile/compile.h"
 #include "front/front.h"
 #include "pass/pass.h"
 #include "target/target.h"
@@ -97,11 +97,9 @@ static ts_status compile_writes(const ts_fn *fn, ts_arena *scratch, ts_plan *pla
     return TS_OK;
 }
 
-static ts_status compile_fn(ts_fn *fn, const ts_hints *hints, ts_target target, ts_arena *scratch, ts_code *out,
-                            ts_error *err)
+static ts_status compile_fn(ts_fn *fn, ts_pass_env *env, const ts_probe *probe, ts_code *out, ts_error *err)
 {
-    static const ts_hints none = {0};
-    ts_pass_env env = {scratch, target, hints ? hints : &none, &out->plan};
+    ts_target target = env->target;
     out->plan.target = target;
     const char *name = ts_str_get(fn->module, fn->name);
     size_t n = strlen(name);
@@ -109,10 +107,12 @@ static ts_status compile_fn(ts_fn *fn, const ts_hints *hints, ts_target target, 
         return ts_fail(err, TS_VALUE, "kernel name of %zu characters is longer than %zu", n, sizeof out->plan.name - 1);
     memcpy(out->plan.name, name, n + 1);
     TS_TRY(compile_params(fn, &out->plan, err));
-    TS_TRY(ts_run_passes(fn, COMPILE_EARLY, &env, err));
-    TS_TRY(ts_run_passes(fn, COMPILE_LATE, &env, err));
-    TS_TRY(compile_writes(fn, scratch, &out->plan, err));
-    return target == TS_TARGET_CPU ? ts_target_llvm(fn, &env, out, err) : ts_target_ptx(fn, &env, out, err);
+    TS_TRY(ts_run_passes(fn, COMPILE_EARLY, env, err));
+    if (probe)
+        TS_TRY(probe->look(probe->user, fn, err));
+    TS_TRY(ts_run_passes(fn, COMPILE_LATE, env, err));
+    TS_TRY(compile_writes(fn, env->scratch, &out->plan, err));
+    return target == TS_TARGET_CPU ? ts_target_llvm(fn, env, out, err) : ts_target_ptx(fn, env, out, err);
 }
 
 /* The entry of a module: the one named, or the only one. */
@@ -124,9 +124,10 @@ static ts_fn *compile_entry(ts_module *module, const char *entry)
     return NULL;
 }
 
-static ts_status compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
-                                const ts_alloc *alloc, ts_code *out, ts_error *err)
+ts_status ts_compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
+                            const ts_probe *probe, const ts_alloc *alloc, ts_code *out, ts_error *err)
 {
+    static const ts_hints none = {0};
     ts_fn *fn = compile_entry(module, entry);
     if (!fn)
         return ts_fail(err, TS_NOTFOUND, "the module has no entry named '%s'", entry ? entry : "(any)");
@@ -134,7 +135,8 @@ static ts_status compile_module(ts_module *module, const char *entry, const ts_h
     ts_arena_init(&scratch, alloc);
     memset(out, 0, sizeof *out);
     out->alloc = alloc ? alloc : ts_alloc_default();
-    ts_status status = compile_fn(fn, hints, target, &scratch, out, err);
+    ts_pass_env env = {&scratch, target, hints ? hints : &none, &out->plan};
+    ts_status status = compile_fn(fn, &env, probe, out, err);
     if (status != TS_OK)
         ts_code_deinit(out);
     ts_arena_deinit(&scratch);
@@ -150,7 +152,7 @@ ts_status ts_compile(const void *pack, size_t n_pack, const ts_spec *spec, size_
     memset(out, 0, sizeof *out);
     ts_status status = ts_front(&arena, pack, n_pack, spec, n_spec, hints, &module, err);
     if (status == TS_OK)
-        status = compile_module(module, NULL, hints, target, alloc, out, err);
+        status = ts_compile_module(module, NULL, hints, target, NULL, alloc, out, err);
     ts_arena_deinit(&arena);
     return status;
 }
@@ -166,7 +168,7 @@ ts_status ts_compile_text(const char *text, size_t n, const char *entry, ts_targ
     if (status == TS_OK)
         status = ts_verify_module(module, err);
     if (status == TS_OK)
-        status = compile_module(module, entry, NULL, target, alloc, out, err);
+        status = ts_compile_module(module, entry, NULL, target, NULL, alloc, out, err);
     ts_arena_deinit(&arena);
     return status;
 }

@@ -239,6 +239,13 @@ bool ts_program_is_serialised(const ts_program *program)
     return strstr(ts_program_log(program), "C75") != NULL;
 }
 
+void ts_program_resources(const ts_program *program, ts_resources *out)
+{
+    ts_resources_parse(ts_program_log(program), out);
+    if (!out->known && program->device->ops->program_resources)
+        program->device->ops->program_resources(program, out);
+}
+
 ts_status ts_program_launch(ts_program *program, const ts_stream *stream, const uint32_t grid[3],
                             const uint64_t *params, uint32_t flags, ts_error *err)
 {

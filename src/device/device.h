@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "tessera/device.h"
+#include "tessera/report.h"
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -72,6 +73,8 @@ typedef struct ts_device_ops {
     ts_status (*program_load)(ts_device *device, const ts_code *code, const char *name, const char *file,
                               ts_program **out, ts_error *err);
     void (*program_destroy)(ts_program *program);
+    /* Optional (NULL: nothing is known): registers and local memory, for when the log does not say. */
+    void (*program_resources)(const ts_program *program, ts_resources *out);
     /* The hit path: no allocation, no lock, no formatting unless something fails. grid axes >= 1. */
     ts_status (*launch)(ts_program *program, const ts_stream *stream, const uint32_t grid[3],
                         const uint64_t *params, uint32_t flags, ts_error *err);

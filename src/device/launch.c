@@ -19,9 +19,8 @@ static const char *launch_device_text(uint16_t id)
     return TS_DEVICE_ID_KIND(id) == TS_DEVICE_CPU ? "the CPU" : "a CUDA device";
 }
 
-/* The arrays' device, or the stream's where there are no arrays; and the stream on it. */
-static ts_status launch_device(const launch_frame *frame, const ts_stream *given, ts_stream *room,
-                               const ts_stream **stream, ts_error *err)
+ts_status ts__launch_device(const launch_frame *frame, const ts_stream *given, ts_stream *room,
+                            const ts_stream **stream, ts_error *err)
 {
     ts_device *device = given ? given->device : NULL;
     if (device && frame->has_device && device->id != frame->device) {
@@ -125,7 +124,7 @@ ts_status ts_launch(const ts_stream *given, const int64_t grid[3], ts_kernel *ke
     if ((uint64_t)(grid[0] | grid[1] | grid[2]) > (uint64_t)TS_GRID_MAX) /* exact: the limit is all ones */
         return launch_bad_grid(kernel, grid, err);
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
-    TS_TRY(launch_device(&frame, given, &room, &stream, err));
+    TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
     if (!grid[0] || !grid[1] || !grid[2])
         return TS_OK;
     TS_TRY(launch_find(kernel, &frame, stream->device, flags, &entry, err));
@@ -152,7 +151,7 @@ ts_status ts_kernel_prepare(const ts_stream *given, ts_kernel *kernel, const ts_
     const kernel_entry *entry;
     *plan = NULL;
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
-    TS_TRY(launch_device(&frame, given, &room, &stream, err));
+    TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
     TS_TRY(launch_find(kernel, &frame, stream->device, 0, &entry, err));
     *plan = &entry->program->plan;
     return TS_OK;

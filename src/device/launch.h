@@ -135,6 +135,10 @@ static inline const kernel_entry *ts__kernel_find(const ts_kernel *kernel, const
     }
 }
 
+/* The arrays' device, or the stream's where there are no arrays; and the stream on it. */
+TS_CHECKED ts_status ts__launch_device(const launch_frame *frame, const ts_stream *given, ts_stream *room,
+                                       const ts_stream **stream, ts_error *err);
+
 /* Compiles, loads and publishes what is missing. */
 TS_CHECKED ts_status ts__kernel_specialise(ts_kernel *kernel, const launch_frame *frame, ts_device *device,
                                            uint64_t hash, const kernel_entry **out, ts_error *err);

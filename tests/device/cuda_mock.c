@@ -166,10 +166,18 @@ static void assembler_messages_become_the_error(void)
     CHECK_OK(ts_program_load(ts__cuda_device(cuda, 0), &code, "k", NULL, &program, &err));
     CHECK_STR(ts_program_log(program), mock->info_log);
     CHECK(ts_program_is_serialised(program));
+    ts_resources resources; /* the log has no registers, so the driver is asked */
+    ts_program_resources(program, &resources);
+    CHECK(resources.known && resources.serialised && resources.registers == 168 && resources.stack_bytes == 16);
+    ts_program_destroy(program);
+    mock->info_log = "ptxas info : Used 40 registers, 0 bytes spill stores";
+    CHECK_OK(ts_program_load(ts__cuda_device(cuda, 0), &code, "k", NULL, &program, &err));
+    ts_program_resources(program, &resources);
+    CHECK(resources.known && !resources.serialised && resources.registers == 40);
     ts_program_destroy(program);
     strcpy(code.plan.name, "missing");
     CHECK_INT(ts_program_load(ts__cuda_device(cuda, 0), &code, "k", NULL, &program, &err), TS_DEVICE);
-    CHECK(mock->n_load == 2 && mock->n_unload == 2);
+    CHECK(mock->n_load == 3 && mock->n_unload == 3);
     ts__cuda_close(cuda);
 }
 

@@ -365,6 +365,11 @@ static cuda_result mock_ModuleGetFunction(cuda_function *function, cuda_module m
 {
     return mock_LibraryGetKernel(function, module, name);
 }
+static cuda_result mock_FuncGetAttribute(int *value, int attribute, cuda_function function)
+{
+    *value = attribute == 4 ? 168 : attribute == 3 ? 16 : 0;
+    return function == M ? CUDA_OK : BAD_HANDLE;
+}
 static cuda_result mock_FuncSetAttribute(cuda_function function, int attribute, int value)
 {
     M->n_attr++;

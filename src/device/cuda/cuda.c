@@ -276,6 +276,7 @@ static const ts_device_ops cuda_ops = {
     .event_elapsed = cuda_event_elapsed,
     .program_load = cuda_program_load,
     .program_destroy = cuda_program_destroy,
+    .program_resources = cuda_program_resources,
     .launch = cuda_program_launch,
 };
 

@@ -150,6 +150,7 @@ ts_status cuda_poll(cuda_device *device, cuda_result (*query)(void *), void *wha
 ts_status cuda_program_load(ts_device *device, const ts_code *code, const char *name, const char *file,
                             ts_program **out, ts_error *err);
 void cuda_program_destroy(ts_program *program);
+void cuda_program_resources(const ts_program *program, ts_resources *out);
 ts_status cuda_program_launch(ts_program *program, const ts_stream *stream, const uint32_t grid[3],
                               const uint64_t *params, uint32_t flags, ts_error *err);
 /* Encodes map `i` of the plan from the parameters. */

@@ -33,6 +33,8 @@ enum { /* CUdevice_attribute */
     CUDA_POOLS_SUPPORTED = 115
 };
 enum { /* CUfunction_attribute, CUmemPool_attribute, CUjit_option, CUlaunchAttributeID */
+    CUDA_FUNC_LOCAL_BYTES = 3,
+    CUDA_FUNC_REGISTERS = 4,
     CUDA_FUNC_MAX_DYNAMIC_SHARED = 8,
     CUDA_FUNC_NON_PORTABLE_CLUSTER = 14,
     CUDA_POOL_RELEASE_THRESHOLD = 4,

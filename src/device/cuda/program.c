@@ -135,6 +135,22 @@ static void program_settle(cuda_program *program)
     pthread_mutex_unlock(&device->lock);
 }
 
+void cuda_program_resources(const ts_program *handle, ts_resources *out)
+{
+    const cuda_program *program = (const cuda_program *)handle;
+    cuda_device *device = cuda_of(handle->device);
+    const cuda_driver *fn = &device->cuda->fn;
+    cuda_context before;
+    int registers = 0, local = 0;
+    if (!fn->FuncGetAttribute || handle->epoch != ts_device_epoch(handle->device) || cuda_enter(device, &before, NULL) != TS_OK)
+        return;
+    if (fn->FuncGetAttribute(&registers, CUDA_FUNC_REGISTERS, program->function) == CUDA_OK &&
+        fn->FuncGetAttribute(&local, CUDA_FUNC_LOCAL_BYTES, program->function) == CUDA_OK)
+        *out = (ts_resources){.known = 1, .serialised = out->serialised, .registers = (uint32_t)registers,
+                              .stack_bytes = (uint32_t)local};
+    cuda_leave(device, before);
+}
+
 void cuda_program_destroy(ts_program *handle)
 {
     cuda_program *program = (cuda_program *)handle;

@@ -211,6 +211,8 @@ static void view_note(const ts_lower *lw, const view_access *a, ts_val v, ts_not
 {
     const char *what = a->info->kind == TS_KIND_GATHER_SCATTER_VIEW ? "gather" : a->log_vec ? "vector" : "scalar";
     ts_note(lw->tile, v, kind, what, "%u bytes an access", a->bytes << a->log_vec);
+    if (lw->env->target == TS_TARGET_SM90) /* unless the reason is known already */
+        ts_note(lw->tile, v, TS_NOTE_missed, "tma", "only operands and results of products on wgmma travel by TMA");
 }
 
 /* How many elements a vector may have: registers side by side along the unit axis, alignment, 16 bytes. */

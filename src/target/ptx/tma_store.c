@@ -66,6 +66,8 @@ static bool store_fits(ts_lower *lw, ts_val v, store_job *job)
 {
     uint32_t stages = lw->assign.tma.groups.n ? lw->assign.tma.groups.at[0].full : 0;
     ts_val x = ts_opnd(lw->tile, v, 1);
+    if (lw->env->target != TS_TARGET_SM90)
+        return false;
     if (!lw->assign.tma.active || lw->env->plan->n_tmaps == TS_PLAN_TMAPS || !store_layout(lw, x, job))
         return ts_note(lw->tile, v, TS_NOTE_missed, "tma", "the tile is not in the fragments of a product on wgmma");
     if (!store_is_last(lw, v) || !store_is_alone(lw, v))

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The driver of a compilation, for the cost report: one that looks in on the way.
+ */
+#ifndef TS_COMPILE_COMPILE_H
+#define TS_COMPILE_COMPILE_H
+
+#include "ir/ir.h"
+#include "tessera/compile.h"
+
+/* Called with the entry after the first passes: optimised, but its math functions not yet written out. */
+typedef struct ts_probe {
+    ts_status (*look)(void *user, const ts_fn *fn, ts_error *err);
+    void *user;
+} ts_probe;
+
+/* From a module to code; `entry` NULL = the only one; `probe` may be NULL. */
+TS_CHECKED ts_status ts_compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
+                                       const ts_probe *probe, const ts_alloc *alloc, ts_code *out, ts_error *err);
+
+#endif
