@@ -284,6 +284,8 @@ static void lower_term(ts_lower *lw, ts_val v)
         ts_tma_loop_next(lw, lower_repeated(lw), &values);
         ts_cp_next(lw, lower_repeated(lw), &values);
     }
+    if (inst.op == TS_OP_return)
+        ts_tma_leave(lw);
     ts_term(&lw->b, (ts_op)inst.op, values.v.n, values.v.at);
 }
 

@@ -208,9 +208,11 @@ void ts_lower_tma_load(ts_lower *lw, ts_val v);
 void ts_lower_wgmma(ts_lower *lw, ts_val v);
 /* Stores the result of a product through shared memory by TMA; false when that does not fit. */
 bool ts_tma_store(ts_lower *lw, ts_val v);
-/* Coordinates of one copy of access `v`, `inner` and `row` into the tile: unit axis first, then the tensor's other
- * axes from last to first. Gives their number. */
-uint32_t ts_tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, uint32_t inner, uint32_t row, ts_val *out);
+/* Before the function returns: shared memory must live until what was sent has been read. */
+void ts_tma_leave(ts_lower *lw);
+/* Coordinates of one copy of access `v`, `inner` and `row` (i32, 0 = none) into the tile: unit axis first, then the
+ * tensor's other axes from last to first. Gives their number. */
+uint32_t ts_tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts_val inner, ts_val row, ts_val *out);
 /* Two 16-bit values as one word; those just rounded from f32 are rounded in pairs instead. */
 ts_val ts_wgmma_pair(ts_lower *lw, ts_val x, ts_val y);
 /* Lowers one instruction; returns the last one it handled. */

@@ -145,7 +145,7 @@ uint32_t ts_tma_loop_n(ts_lower *lw, ts_val opener)
 
 /* ---- the producer -------------------------------------------------------------------------------------- */
 
-uint32_t ts_tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, uint32_t inner, uint32_t row, ts_val *out)
+uint32_t ts_tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts_val inner, ts_val row, ts_val *out)
 {
     const ts_type_info *view = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)));
     uint32_t first = ts_at(lw->tile, v)->op == TS_OP_load_view_tko ? 1 : 2;
@@ -154,8 +154,8 @@ uint32_t ts_tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, uin
     for (uint32_t axis = 0; axis < view->rank; axis++) {
         ts_val index = lw->scalar[ts_opnd(lw->tile, v, first + axis)];
         ts_val x = ts_op2(&lw->b, TS_OP_muli, index, ts_lower_i32(lw, view->dims[axis]), 0);
-        uint32_t more = axis == load->inner_axis ? inner : axis == load->rows_axis ? row : 0;
-        at[view->dim_map ? (uint32_t)view->dim_map[axis] : axis] = more ? ts_lower_add(lw, x, more) : x;
+        ts_val more = axis == load->inner_axis ? inner : axis == load->rows_axis ? row : 0;
+        at[view->dim_map ? (uint32_t)view->dim_map[axis] : axis] = more ? ts_op2(&lw->b, TS_OP_addi, x, more, 0) : x;
     }
     out[0] = at[unit];
     for (uint32_t axis = view->rank; axis-- > 0;)
@@ -171,7 +171,8 @@ static void pipe_copy(ts_lower *lw, const ts_tma_load *load, ts_val stage_at, ts
         for (uint32_t row = 0; row < load->rows; row += step) {
             uint32_t offset = load->offset + inner / panel * load->rows * load->span + row * load->span;
             ts_val opnds[2 + TS_MAX_RANK] = {ts_lower_ptr(lw, stage_at, 0, offset), bar};
-            uint32_t rank = ts_tma_coordinates(lw, load->load, load, inner, row, opnds + 2);
+            ts_val at = inner ? ts_lower_i32(lw, inner) : 0, from = row ? ts_lower_i32(lw, row) : 0;
+            uint32_t rank = ts_tma_coordinates(lw, load->load, load, at, from, opnds + 2);
             ts_emit(&lw->b, TS_OP_tma_load, TS_T_none, 2 + rank, opnds, TS_S(load->tmap, rank, 0), 0);
         }
 }

@@ -24,12 +24,17 @@ typedef struct tma_work {
     uint32_t *edges; /* uses on the way to a product's operand */
 } tma_work;
 
-const ts_tma_load *ts_tma_load_of(const ts_tma *tma, ts_val v)
+static const ts_tma_load *tma_load_at(const ts_tma *tma, ts_val v)
 {
-    for (uint32_t i = 0; tma->active && i < tma->loads.n; i++)
+    for (uint32_t i = 0; i < tma->loads.n; i++)
         if (tma->loads.at[i].load == v)
             return &tma->loads.at[i];
     return NULL;
+}
+
+const ts_tma_load *ts_tma_load_of(const ts_tma *tma, ts_val v)
+{
+    return tma->active ? tma_load_at(tma, v) : NULL;
 }
 
 const ts_wgmma *ts_wgmma_of(const ts_tma *tma, ts_val v)
@@ -550,11 +555,65 @@ static void tma_at_once(tma_work *w)
         w->out->groups.at[i].late = false;
 }
 
-enum { TMA_SCRATCH = 24 << 10 }; /* left for moves between layouts while the rings stand */
+/* Left for moves between layouts while the rings stand; of one warpgroup for stores inside loops. */
+enum { TMA_SCRATCH = 24 << 10, TMA_SCRATCH_LEAST = 2 << 10, TMA_STAGING = 16 << 10 };
+
+/* A tile of the shape of a product's result. */
+static bool tma_is_result(const tma_work *w, ts_type type)
+{
+    for (uint32_t i = 0; i < w->out->products.n; i++) {
+        ts_type c = ts_type_of(w->fn, w->out->products.at[i].mma);
+        uint32_t rank = ts_type_rank(w->module, type), rank_c = ts_type_rank(w->module, c);
+        bool same = ts_type_kind(w->module, type) == TS_KIND_TILE && rank >= 2;
+        for (uint32_t k = 1; same && k <= 2; k++)
+            same = ts_type_dims(w->module, type)[rank - k] == ts_type_dims(w->module, c)[rank_c - k];
+        if (same && ts_type_count(w->module, type) == ts_type_count(w->module, c))
+            return true;
+    }
+    return false;
+}
+
+/* Results are stored while products are still to come. */
+static bool tma_stores_early(const tma_work *w)
+{
+    ts_val last = 0;
+    for (uint32_t i = 0; i < w->out->products.n; i++)
+        last = TS_MAX(last, w->out->products.at[i].mma);
+    for (ts_val v = 1; v < w->fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(w->fn, v);
+        if (inst->op == TS_OP_store_view_tko && (w->shape.parent[v] || v < last) &&
+            tma_is_result(w, ts_type_of(w->fn, ts_opnd(w->fn, v, 1))))
+            return true;
+    }
+    return false;
+}
+
+/* Something beside elementwise work on results: tiles may have to move from layout to layout. */
+static bool tma_may_move(const tma_work *w)
+{
+    for (ts_val v = 1; v < w->fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(w->fn, v);
+        switch ((int)inst->op) {
+        case TS_OP_reduce: case TS_OP_scan: case TS_OP_cat: case TS_OP_extract: case TS_OP_insert: case TS_OP_pack:
+        case TS_OP_unpack: case TS_OP_load_ptr_tko: case TS_OP_store_ptr_tko: case TS_OP_atomic_rmw_tko:
+        case TS_OP_atomic_cas_tko: case TS_OP_cold:
+            return true;
+        case TS_OP_load_view_tko:
+            if (!tma_load_at(w->out, v) && !tma_is_result(w, inst->type) && ts_type_count(w->module, inst->type) > 256)
+                return true;
+        }
+    }
+    return false;
+}
 
 /* As many stages as fit, at most 8 or the hint, the same for all loops; loads outside loops need one. */
 static bool tma_stages(tma_work *w, uint32_t limit)
 {
+    uint32_t scratch = TMA_SCRATCH;
+    if (tma_stores_early(w)) {
+        w->out->staging_bytes = TMA_STAGING << (w->out->n_warp - 2);
+        scratch = w->out->staging_bytes + (tma_may_move(w) ? TMA_SCRATCH : TMA_SCRATCH_LEAST);
+    }
     uint32_t hint = w->env->hints ? w->env->hints->num_stages : 0;
     for (uint32_t log = hint ? TS_MIN(4u, (uint32_t)ts_log2(hint) + 1) : 4; log-- > 0;) {
         uint32_t sum = 1024;
@@ -565,13 +624,13 @@ static bool tma_stages(tma_work *w, uint32_t limit)
         }
         if (log == 0)
             tma_at_once(w);
-        if (sum + TMA_SCRATCH <= limit)
+        if (sum + scratch <= limit)
             return true;
     }
     return false;
 }
 
-/* Offsets: stages first, each 1024-aligned for the swizzle, barriers behind them. */
+/* Offsets: stages first, each 1024-aligned for the swizzle, the staging and barriers behind them. */
 static void tma_place(tma_work *w)
 {
     uint32_t at = 0;
@@ -581,6 +640,8 @@ static void tma_place(tma_work *w)
         at += g->bytes << g->log_stages;
         ts_note(w->fn, g->first, TS_NOTE_pipeline, "tma", "%u stages of %u bytes, a producer warp", 1u << g->log_stages, g->bytes);
     }
+    w->out->staging = at;
+    at += w->out->staging_bytes;
     for (uint32_t i = 0; i < w->out->groups.n; i++) {
         ts_tma_group *g = &w->out->groups.at[i];
         g->full = at;

@@ -21,6 +21,8 @@
  *
  * with s = count mod stages and parity = count / stages mod 2. The counters are carried by all loops
  * around the loads, so a loop over tiles around the loop over k goes on where it stopped.
+ *
+ * Named barriers: 0 all threads, or all consumers; TS_BAR_WARPGROUP + i warpgroup i of the consumers.
  */
 #ifndef TS_TARGET_PTX_TMA_H
 #define TS_TARGET_PTX_TMA_H
@@ -28,6 +30,8 @@
 #include "ir/ir.h"
 #include "pass/pass.h"
 #include "target/ptx/layout.h"
+
+enum { TS_BAR_WARPGROUP = 1 };
 
 /* One load of a tile of two extents > 1: `inner` lies side by side in memory, `rows` are the other. In
  * shared memory: panels of `span` bytes of the inner axis, row r of a panel at r * span, 16-byte chunks XORed with
@@ -73,8 +77,9 @@ typedef struct ts_tma {
     TS_VEC(ts_wgmma) products;
     uint8_t *slice;   /* [value] the producer needs it */
     uint32_t n_warp;  /* log2 of consumer warps */
-    uint32_t shared;  /* bytes of all stages and barriers */
-    bool active;
+    uint32_t shared;  /* bytes of all stages, the staging and barriers */
+    uint32_t staging, staging_bytes; /* behind the stages: for stores inside loops */
+    bool active, staged; /* staged: the function has stores through the staging */
 } ts_tma;
 
 /* Decides for the function. Never fails for lack of fitting: then nothing is active. Tensor maps go to env->plan. */

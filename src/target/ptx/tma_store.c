@@ -1,31 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The finished tile of a product on its way to memory (tma.h): accumulator fragments are far too scattered for
- * good stores, so they go through shared memory, which the stages no longer need, in the swizzled panels of TMA,
- * and one thread sends the panels off. Edges are clipped by the copy.
+ * good stores, so they go through shared memory in the swizzled panels of TMA, unit by unit, and one thread of each
+ * warpgroup sends the units off. A unit is 64 rows of at most 128 bytes, all of one warpgroup, so warpgroups
+ * do not wait for each other. Edges are clipped by the copy.
  *
  *     16 bits    stmatrix, four 8x8 blocks at once        32 bits    two columns of a row at once
  *
- * Neither has bank conflicts: the 16-byte chunk of a row is XORed with the row. Only for the layout of wgmma, at
- * the end of the function (no product after it), into an array that nothing else touches.
+ * Neither has bank conflicts: the 16-byte chunk of a row is XORed with the row. Where a unit waits:
+ *
+ *     in the stages       behind the last product of the function nobody needs them: all units at once
+ *     in the staging      inside loops: two units a warpgroup, the second is written while the first leaves
+ *
+ *     bar.sync            whoever sends has seen that the unit's place is free
+ *     write, fence
+ *     bar.sync
+ *     one thread          send; commit; wait until all but the newest have been read
+ *
+ * Only for the layout of wgmma, into an array that nothing else touches.
  */
 #include "target/ptx/lower.h"
 
+enum { STORE_ROWS = 64, STORE_WARPGROUP = 128 };
+
 typedef struct store_job {
-    ts_tma_load tile;      /* shape in shared memory */
+    ts_val store;
+    ts_tma_load tile;
     ts_plan_tmap map;
     const ts_layout *layout;
     const ts_val *regs;
-    uint32_t log_m, log_n;
+    uint32_t log_m, log_n;         /* what one warpgroup keeps */
+    uint32_t rows_apart, columns_apart; /* from a warpgroup to the next */
+    uint32_t columns, units;       /* columns of a unit; units of a warpgroup */
+    uint32_t at, slots;            /* first byte; units a warpgroup has room for */
+    ts_val group;                  /* index of the warpgroup, 0 = there is one only */
 } store_job;
 
-/* The accumulator layout with whole rows in a warpgroup, of two extents. */
+static uint32_t store_unit_bytes(const store_job *job)
+{
+    return STORE_ROWS * job->tile.span;
+}
+
+/* The accumulator layout: extents, and how the second warpgroup's part lies to the first. */
 static bool store_layout(const ts_lower *lw, ts_val x, store_job *job)
 {
     ts_type type = ts_type_of(lw->tile, x);
     if (ts_type_kind(lw->module, type) != TS_KIND_TILE || ts_type_rank(lw->module, type) < 2)
         return false;
-    uint32_t rank = ts_type_rank(lw->module, type);
+    uint32_t rank = ts_type_rank(lw->module, type), n_warp = lw->assign.n_warp;
     const int64_t *dims = ts_type_dims(lw->module, type);
     for (uint32_t i = 0; i + 2 < rank; i++)
         if (dims[i] != 1)
@@ -33,12 +55,19 @@ static bool store_layout(const ts_lower *lw, ts_val x, store_job *job)
     job->log_m = (uint32_t)ts_log2((uint64_t)dims[rank - 2]);
     job->log_n = (uint32_t)ts_log2((uint64_t)dims[rank - 1]);
     job->layout = lw->assign.home[x];
-    if (!job->layout || job->log_m < 4 + lw->assign.n_warp || job->log_n < 4)
+    if (!job->layout || job->log_m < 6 || n_warp > 3)
         return false;
-    ts_layout c = ts_wgmma_layout_c(job->log_m, job->log_n, lw->assign.n_warp);
-    return ts_layout_equal(job->layout, &c);
+    ts_layout c = ts_wgmma_layout_c(job->log_m, job->log_n, n_warp);
+    if (!ts_layout_equal(job->layout, &c))
+        return false;
+    job->rows_apart = n_warp > 2 ? c.warp[2] >> job->log_n : 0;
+    job->columns_apart = n_warp > 2 ? c.warp[2] & ((1u << job->log_n) - 1) : 0;
+    job->log_m -= job->rows_apart != 0;
+    job->log_n -= job->columns_apart != 0;
+    return true;
 }
 
+/* The stages are free: no product comes after. */
 static bool store_is_last(const ts_lower *lw, ts_val v)
 {
     const ts_tma *tma = &lw->assign.tma;
@@ -48,7 +77,8 @@ static bool store_is_last(const ts_lower *lw, ts_val v)
     return lw->shape.parent[v] == 0;
 }
 
-/* No other access may meet the array: the copy runs beside the threads' own memory order. */
+/* No other access may meet the array, and nothing may tell other blocks that it is written: the copy runs beside
+ * the threads' own memory order. */
 static bool store_is_alone(ts_lower *lw, ts_val v)
 {
     uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
@@ -56,29 +86,58 @@ static bool store_is_alone(ts_lower *lw, ts_val v)
         return false;
     for (ts_val other = 1; other < lw->tile->inst.n; other++) {
         const ts_inst *inst = ts_at(lw->tile, other);
-        if (other != v && ts_info(inst)->flags & TS_WRITE && inst->n_opnd && ts_lower_roots(lw, ts_opnds(lw->tile, inst)[0]) & roots)
+        bool writes = other != v && ts_info(inst)->flags & TS_WRITE && inst->n_opnd;
+        if (writes && ts_lower_roots(lw, ts_opnds(lw->tile, inst)[0]) & roots)
+            return false;
+        if (inst->op == TS_OP_atomic_rmw_tko || inst->op == TS_OP_atomic_cas_tko || inst->op == TS_OP_memory_fence_alias_tko)
             return false;
     }
     return true;
 }
 
-static bool store_fits(ts_lower *lw, ts_val v, store_job *job)
+/* Where the units go: the stages, or the staging. */
+static bool store_place(ts_lower *lw, store_job *job)
 {
-    uint32_t stages = lw->assign.tma.groups.n ? lw->assign.tma.groups.at[0].full : 0;
-    ts_val x = ts_opnd(lw->tile, v, 1);
+    const ts_tma *tma = &lw->assign.tma;
+    uint32_t groups = 1u << (lw->assign.n_warp - 2), all = job->units * groups * store_unit_bytes(job);
+    if (store_is_last(lw, job->store) && all <= tma->staging) {
+        job->at = 0;
+        job->slots = job->units;
+        return true;
+    }
+    job->at = tma->staging;
+    job->slots = TS_MIN(job->units, tma->staging_bytes / (groups * store_unit_bytes(job)));
+    return job->slots > 0;
+}
+
+static bool store_shape(store_job *job, uint32_t rank)
+{
+    const ts_tma_load *tile = &job->tile;
+    uint32_t rows_of = 0;
+    job->columns = tile->span / tile->elem_bytes;
+    if (tile->inner_axis != rank - 1 || job->columns > 1u << job->log_n || (tile->elem_bytes != 2 && tile->elem_bytes != 4))
+        return false;
+    job->units = (1u << job->log_m) / STORE_ROWS * ((1u << job->log_n) / job->columns);
+    for (uint32_t i = 1; i < job->map.rank; i++)
+        rows_of = job->map.box[i] > 1 ? i : rows_of;
+    job->map.box[rows_of] = STORE_ROWS;
+    return true;
+}
+
+static bool store_fits(ts_lower *lw, store_job *job)
+{
+    ts_val v = job->store, x = ts_opnd(lw->tile, v, 1);
     if (lw->env->target != TS_TARGET_SM90)
         return false;
     if (!lw->assign.tma.active || lw->env->plan->n_tmaps == TS_PLAN_TMAPS || !store_layout(lw, x, job))
         return ts_note(lw->tile, v, TS_NOTE_missed, "tma", "the tile is not in the fragments of a product on wgmma");
-    if (!store_is_last(lw, v) || !store_is_alone(lw, v))
-        return ts_note(lw->tile, v, TS_NOTE_missed, "tma", "a product follows the store, or another access meets the array");
+    if (!store_is_alone(lw, v))
+        return ts_note(lw->tile, v, TS_NOTE_missed, "tma", "another access meets the array, or the kernel has atomics or fences");
     uint32_t rank = ts_type_rank(lw->module, ts_type_of(lw->tile, x)), axes[2] = {rank - 2, rank - 1};
     if (!ts_tma_describe(lw->tile, v, axes, TS_T_none, &job->tile, &job->map))
         return false;
-    return (job->tile.inner_axis == rank - 1 && job->tile.span == 128 && job->tile.rows <= 256 && job->tile.bytes <= stages &&
-            (job->tile.elem_bytes == 2 || job->tile.elem_bytes == 4)) ||
-           ts_note(lw->tile, v, TS_NOTE_missed, "tma", "the tile has rows of less than 128 bytes, more than 256 rows, or does not fit "
-                                                       "the stages");
+    return (store_shape(job, rank) && store_place(lw, job)) ||
+           ts_note(lw->tile, v, TS_NOTE_missed, "tma", "elements of neither 2 nor 4 bytes, rows too short, or no room in shared memory");
 }
 
 /* ---- registers to shared memory ------------------------------------------------------------------- */
@@ -88,103 +147,200 @@ static ts_val store_op(ts_lower *lw, ts_op op, ts_val x, int64_t y, uint32_t att
     return ts_op2(&lw->b, op, x, ts_lower_i32(lw, y), attr);
 }
 
-/* Row of this thread's part: 16 rows a warp, the warpgroup's block, and `lane_row` of the lane. */
-static ts_val store_row(ts_lower *lw, const store_job *job, ts_val lane_row)
+/* What the warpgroup adds: its index times `apart`; 0 = nothing. */
+static ts_val store_apart(ts_lower *lw, const store_job *job, uint32_t apart)
 {
-    uint32_t none[TS_LAYOUT_LANES] = {0}, warp[TS_LAYOUT_WARPS] = {0};
-    for (uint32_t i = 0; i < job->layout->n_warp; i++)
-        warp[i] = job->layout->warp[i] >> job->log_n;
-    return ts_op2(&lw->b, TS_OP_addi, ts_lower_linear(lw, none, warp), lane_row, 0);
+    return job->group && apart ? store_op(lw, TS_OP_muli, job->group, apart, 0) : 0;
 }
 
-/* Address of a thread's place in chunk 0 of panel 0, its chunk bits ready for an XOR. */
-static ts_val store_thread(ts_lower *lw, ts_val row, ts_val chunk, ts_val more)
+/* Row of this thread in a unit: 16 rows a warp, and `lane_row` of the lane. */
+static ts_val store_row(ts_lower *lw, ts_val lane_row)
 {
-    ts_val swizzled = ts_op2(&lw->b, TS_OP_xori, chunk, store_op(lw, TS_OP_andi, row, 7, 0), 0);
-    ts_val at = ts_op2(&lw->b, TS_OP_addi, store_op(lw, TS_OP_shli, row, 7, 0), store_op(lw, TS_OP_shli, swizzled, 4, 0), 0);
-    return more ? ts_op2(&lw->b, TS_OP_addi, at, more, 0) : at;
+    ts_val warp = store_op(lw, TS_OP_andi, store_op(lw, TS_OP_shri, lw->tid, 5, TS_A_UNSIGNED), 3, 0);
+    return ts_op2(&lw->b, TS_OP_ori, store_op(lw, TS_OP_shli, warp, 4, 0), lane_row, 0);
 }
 
-static ts_val store_pointer(ts_lower *lw, const store_job *job, ts_val thread, uint32_t row, uint32_t column)
+/* Address of a thread's place in chunk 0 of the warpgroup's first unit, its chunk bits ready for an XOR. */
+static ts_val store_thread(ts_lower *lw, const store_job *job, ts_val row, ts_val chunk, ts_val more)
 {
-    uint32_t byte = column * job->tile.elem_bytes, panel = byte / 128, chunk = byte % 128 / 16;
-    ts_val at = chunk ? store_op(lw, TS_OP_xori, thread, (int64_t)chunk << 4, 0) : thread;
-    return ts_lower_ptr(lw, ts_shared_pointer(lw, TS_T_i8, 0), at, (int64_t)panel * job->tile.rows * 128 + row * 128);
+    uint32_t log_span = (uint32_t)ts_log2(job->tile.span);
+    ts_val turn = store_op(lw, TS_OP_andi, store_op(lw, TS_OP_shri, row, 7 - log_span, TS_A_UNSIGNED), (job->tile.span >> 4) - 1, 0);
+    ts_val swizzled = ts_op2(&lw->b, TS_OP_xori, chunk, turn, 0);
+    ts_val at = ts_op2(&lw->b, TS_OP_addi, store_op(lw, TS_OP_shli, row, log_span, 0), store_op(lw, TS_OP_shli, swizzled, 4, 0), 0);
+    ts_val group = store_apart(lw, job, job->slots * store_unit_bytes(job));
+    at = more ? ts_op2(&lw->b, TS_OP_addi, at, more, 0) : at;
+    return group ? ts_op2(&lw->b, TS_OP_addi, at, group, 0) : at;
 }
 
-/* Register of (row offset, column) in the thread's fragment: t, s, j.., blocks of 64 rows. */
-static ts_val store_reg(const store_job *job, uint32_t block, uint32_t half, uint32_t column, uint32_t t)
+typedef struct store_unit {
+    uint32_t block, column, slot; /* of 64 rows; first column; place */
+    ts_val thread;
+} store_unit;
+
+static ts_val store_pointer(ts_lower *lw, const store_job *job, const store_unit *unit, uint32_t row, uint32_t column)
 {
-    return job->regs[block << (job->log_n - 1) | column / 8 << 2 | half << 1 | t];
+    uint32_t chunk = column * job->tile.elem_bytes / 16;
+    ts_val at = chunk ? store_op(lw, TS_OP_xori, unit->thread, (int64_t)chunk << 4, 0) : unit->thread;
+    return ts_lower_ptr(lw, ts_shared_pointer(lw, TS_T_i8, job->at), at, unit->slot * store_unit_bytes(job) + row * job->tile.span);
 }
 
-static void store_matrices(ts_lower *lw, const store_job *job)
+/* Register of (row half, column of the unit) in the thread's fragment: t, s, j.., blocks of 64 rows. */
+static ts_val store_reg(const store_job *job, const store_unit *unit, uint32_t half, uint32_t column, uint32_t t)
+{
+    return job->regs[unit->block << (job->log_n - 1) | (unit->column + column) / 8 << 2 | half << 1 | t];
+}
+
+static ts_val store_thread_of_matrices(ts_lower *lw, const store_job *job)
 {
     ts_val lane = store_op(lw, TS_OP_andi, lw->tid, 31, 0);
-    ts_val row = store_row(lw, job, store_op(lw, TS_OP_andi, lane, 15, 0));
-    ts_val thread = store_thread(lw, row, store_op(lw, TS_OP_shri, lane, 4, TS_A_UNSIGNED), 0);
-    for (uint32_t block = 0; block < job->tile.rows >> (4 + lw->assign.n_warp); block++)
-        for (uint32_t column = 0; column < 1u << job->log_n; column += 16) {
-            ts_val opnds[5] = {store_pointer(lw, job, thread, 64 * block, column)};
-            for (uint32_t i = 0; i < 4; i++)
-                opnds[1 + i] = ts_wgmma_pair(lw, store_reg(job, block, i & 1, column + 8 * (i >> 1), 0),
-                                             store_reg(job, block, i & 1, column + 8 * (i >> 1), 1));
-            ts_emit(&lw->b, TS_OP_stmatrix, TS_T_none, 5, opnds, TS_S(0, 4, 0), 0);
-        }
+    ts_val row = store_row(lw, store_op(lw, TS_OP_andi, lane, 15, 0));
+    return store_thread(lw, job, row, store_op(lw, TS_OP_shri, lane, 4, TS_A_UNSIGNED), 0);
 }
 
-static void store_pairs(ts_lower *lw, const store_job *job)
+static void store_matrices(ts_lower *lw, const store_job *job, const store_unit *unit)
+{
+    for (uint32_t column = 0; column < job->columns; column += 16) {
+        ts_val opnds[5] = {store_pointer(lw, job, unit, 0, column)};
+        for (uint32_t i = 0; i < 4; i++)
+            opnds[1 + i] = ts_wgmma_pair(lw, store_reg(job, unit, i & 1, column + 8 * (i >> 1), 0),
+                                         store_reg(job, unit, i & 1, column + 8 * (i >> 1), 1));
+        ts_emit(&lw->b, TS_OP_stmatrix, TS_T_none, 5, opnds, TS_S(0, 4, 0), 0);
+    }
+}
+
+static ts_val store_thread_of_pairs(ts_lower *lw, const store_job *job)
 {
     ts_val lane = store_op(lw, TS_OP_andi, lw->tid, 31, 0);
-    ts_val row = store_row(lw, job, store_op(lw, TS_OP_shri, lane, 2, TS_A_UNSIGNED));
+    ts_val row = store_row(lw, store_op(lw, TS_OP_shri, lane, 2, TS_A_UNSIGNED));
     ts_val chunk = store_op(lw, TS_OP_shri, store_op(lw, TS_OP_andi, lane, 2, 0), 1, TS_A_UNSIGNED);
-    ts_val more = store_op(lw, TS_OP_shli, store_op(lw, TS_OP_andi, lane, 1, 0), 3, 0);
-    ts_val thread = store_thread(lw, row, chunk, more);
-    for (uint32_t block = 0; block < job->tile.rows >> (4 + lw->assign.n_warp); block++)
-        for (uint32_t half = 0; half < 2; half++)
-            for (uint32_t column = 0; column < 1u << job->log_n; column += 8) {
-                ts_val at = store_pointer(lw, job, thread, 64 * block + 8 * half, column);
-                ts_val pair[2] = {store_reg(job, block, half, column, 0), store_reg(job, block, half, column, 1)};
-                ts_lower_st(lw, at, 2, pair, TS_CACHE_NONE, 0);
-            }
+    return store_thread(lw, job, row, chunk, store_op(lw, TS_OP_shli, store_op(lw, TS_OP_andi, lane, 1, 0), 3, 0));
+}
+
+static void store_pairs(ts_lower *lw, const store_job *job, const store_unit *unit)
+{
+    for (uint32_t half = 0; half < 2; half++)
+        for (uint32_t column = 0; column < job->columns; column += 8) {
+            ts_val pair[2] = {store_reg(job, unit, half, column, 0), store_reg(job, unit, half, column, 1)};
+            ts_lower_st(lw, store_pointer(lw, job, unit, 8 * half, column), 2, pair, TS_CACHE_NONE, 0);
+        }
 }
 
 /* ---- shared memory to the array ---------------------------------------------------------------------- */
 
-static void store_send(ts_lower *lw, ts_val v, const store_job *job)
+static store_unit store_unit_of(const store_job *job, uint32_t i, ts_val thread)
 {
-    uint32_t panel = 128 / job->tile.elem_bytes;
-    ts_val first = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 0), 0), opener = ts_if_begin(&lw->b, first);
-    for (uint32_t inner = 0; inner < job->tile.inner; inner += panel) {
-        ts_val opnds[1 + TS_MAX_RANK] = {ts_shared_pointer(lw, TS_T_i8, inner / panel * job->tile.rows * 128)};
-        uint32_t rank = ts_tma_coordinates(lw, v, &job->tile, inner, 0, opnds + 1);
-        ts_emit(&lw->b, TS_OP_tma_store, TS_T_none, 1 + rank, opnds, TS_S(job->tile.tmap, rank, 0), 0);
-    }
-    ts_emit(&lw->b, TS_OP_bulk_commit, TS_T_none, 0, NULL, 0, 0);
-    ts_emit(&lw->b, TS_OP_bulk_wait, TS_T_none, 0, NULL, TS_S(0, 0, 1), 0);
+    uint32_t across = (1u << job->log_n) / job->columns;
+    return (store_unit){.block = i / across, .column = i % across * job->columns, .slot = i % job->slots, .thread = thread};
+}
+
+static ts_val store_sum(ts_lower *lw, ts_val x, uint32_t y)
+{
+    return x ? ts_lower_add(lw, x, y) : y ? ts_lower_i32(lw, y) : 0;
+}
+
+static void store_copy(ts_lower *lw, const store_job *job, const store_unit *unit)
+{
+    ts_val opnds[1 + TS_MAX_RANK] = {ts_shared_pointer(lw, TS_T_i8, job->at + unit->slot * store_unit_bytes(job))};
+    ts_val group = store_apart(lw, job, job->slots * store_unit_bytes(job));
+    ts_val column = store_sum(lw, store_apart(lw, job, job->columns_apart), unit->column);
+    ts_val row = store_sum(lw, store_apart(lw, job, job->rows_apart), STORE_ROWS * unit->block);
+    opnds[0] = group ? ts_lower_ptr(lw, opnds[0], group, 0) : opnds[0];
+    uint32_t rank = ts_tma_coordinates(lw, job->store, &job->tile, column, row, opnds + 1);
+    ts_emit(&lw->b, TS_OP_tma_store, TS_T_none, 1 + rank, opnds, TS_S(job->tile.tmap, rank, 0), 0);
+}
+
+/* if (first thread of the warpgroup) */
+static ts_val store_elect(ts_lower *lw)
+{
+    ts_val thread = store_op(lw, TS_OP_andi, lw->tid, STORE_WARPGROUP - 1, 0);
+    return ts_if_begin(&lw->b, ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, thread, ts_lower_i32(lw, 0), 0));
+}
+
+static void store_end_elect(ts_lower *lw, ts_val opener)
+{
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_else(&lw->b);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_end(&lw->b, opener, 0, NULL);
 }
 
+/* All but the newest `pending` groups of copies have read their units. */
+static void store_wait(ts_lower *lw, uint32_t pending)
+{
+    ts_emit(&lw->b, TS_OP_bulk_wait, TS_T_none, 0, NULL, TS_S(0, pending, 1), 0);
+}
+
+static void store_barrier(ts_lower *lw, const store_job *job)
+{
+    ts_val id = job->group ? ts_lower_add(lw, job->group, TS_BAR_WARPGROUP) : 0;
+    ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, id ? 1 : 0, &id, TS_S(id ? 0 : TS_BAR_WARPGROUP, STORE_WARPGROUP, 0), 0);
+}
+
+/* Units `from` to `to`, which lie in different slots. */
+static void store_step(ts_lower *lw, const store_job *job, uint32_t from, uint32_t to, ts_val thread)
+{
+    for (uint32_t i = from; i < to; i++) {
+        store_unit unit = store_unit_of(job, i, thread);
+        if (job->tile.elem_bytes == 2)
+            store_matrices(lw, job, &unit);
+        else
+            store_pairs(lw, job, &unit);
+    }
+    ts_emit(&lw->b, TS_OP_fence, TS_T_none, 0, NULL, TS_S(TS_FENCE_PROXY_ASYNC, 0, 0), 0);
+    store_barrier(lw, job);
+    ts_val opener = store_elect(lw);
+    for (uint32_t i = from; i < to; i++) {
+        store_unit unit = store_unit_of(job, i, thread);
+        store_copy(lw, job, &unit);
+    }
+    ts_emit(&lw->b, TS_OP_bulk_commit, TS_T_none, 0, NULL, 0, 0);
+    store_wait(lw, job->slots > 1 && to - from == 1);
+    store_end_elect(lw, opener);
+}
+
+/* The stages hold everything: one step, once every warp is through with them. */
+static void store_at_once(ts_lower *lw, const store_job *job, ts_val thread)
+{
+    ts_lower_barrier(lw);
+    store_step(lw, job, 0, job->units, thread);
+    ts_lower_barrier(lw); /* the stages may be written again */
+}
+
+static void store_by_units(ts_lower *lw, const store_job *job, ts_val thread)
+{
+    for (uint32_t i = 0; i < job->units; i++) {
+        store_barrier(lw, job);
+        store_step(lw, job, i, i + 1, thread);
+    }
+    lw->assign.tma.staged = true;
+}
+
 bool ts_tma_store(ts_lower *lw, ts_val v)
 {
-    store_job job = {0};
-    if (!store_fits(lw, v, &job))
+    store_job job = {.store = v};
+    if (!store_fits(lw, &job))
         return false;
     ts_note(lw->tile, v, TS_NOTE_store, "tma", "%u-byte rows through shared memory", job.tile.span);
     job.tile.tmap = lw->env->plan->n_tmaps;
     lw->env->plan->tmap[lw->env->plan->n_tmaps++] = job.map;
     job.regs = ts_lower_get(lw, ts_opnd(lw->tile, v, 1), job.layout);
-    ts_lower_barrier(lw); /* every warp is through with the stages */
-    if (job.tile.elem_bytes == 2)
-        store_matrices(lw, &job);
+    if (lw->assign.n_warp > 2) {
+        ts_val warp = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
+        job.group = store_op(lw, TS_OP_shri, warp, 2, TS_A_UNSIGNED);
+    }
+    ts_val thread = job.tile.elem_bytes == 2 ? store_thread_of_matrices(lw, &job) : store_thread_of_pairs(lw, &job);
+    if (job.at == 0 && job.slots == job.units)
+        store_at_once(lw, &job, thread);
     else
-        store_pairs(lw, &job);
-    ts_emit(&lw->b, TS_OP_fence, TS_T_none, 0, NULL, TS_S(TS_FENCE_PROXY_ASYNC, 0, 0), 0);
-    ts_lower_barrier(lw);
-    store_send(lw, v, &job);
-    ts_lower_barrier(lw); /* the stages may be written again */
+        store_by_units(lw, &job, thread);
     return true;
+}
+
+void ts_tma_leave(ts_lower *lw)
+{
+    if (!lw->assign.tma.staged)
+        return;
+    ts_val opener = store_elect(lw);
+    store_wait(lw, 0);
+    store_end_elect(lw, opener);
 }
