@@ -42,16 +42,13 @@ void simt_fragment(simt_operand which, uint32_t bits, uint32_t lane, uint32_t v,
         *col = 8 * (v >> 2) + 2 * c + (v & 1);
         return;
     }
-    uint32_t mn = g, k = c; /* 64 bits: m8n8k4 */
+    uint32_t mn = which == SIMT_A ? g + 8 * (v & 1) : g, k = c + 4 * (which == SIMT_A ? v >> 1 : v); /* 32 and 64 bits */
     if (bits == 16) {
         mn = which == SIMT_A ? g + 8 * (v >> 1 & 1) : g;
         k = 2 * c + (v & 1) + 8 * (which == SIMT_A ? v >> 2 : v >> 1);
     } else if (bits == 8) {
         mn = which == SIMT_A ? g + 8 * (v >> 2 & 1) : g;
         k = 4 * c + (v & 3) + 16 * (which == SIMT_A ? v >> 3 : v >> 2);
-    } else if (bits == 32) {
-        mn = which == SIMT_A ? g + 8 * (v & 1) : g;
-        k = c + 4 * (which == SIMT_A ? v >> 1 : v);
     }
     *row = which == SIMT_A ? mn : k;
     *col = which == SIMT_A ? k : mn;

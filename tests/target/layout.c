@@ -145,7 +145,7 @@ static void shared_offsets_are_one_to_one(void)
         ts_move move;
         static uint8_t seen[1 << 12];
         memset(seen, 0, sizeof seen);
-        ts_move_plan_shared(&from, &to, 4, round & 2, &move);
+        ts_move_plan_shared(&from, &to, 4, (ts_whole)(round % 3), &move);
         int twice = 0;
         for (uint32_t flat = 0; flat < 1u << bits; flat++) {
             uint32_t at = ts_move_offset(&move, bits, flat);
@@ -186,7 +186,7 @@ static void ldmatrix_rows_have_no_bank_conflicts(void)
     for (uint32_t i = 0; i < 4; i++)
         matrix.lane[i] = 1u << (6 + i);
     matrix.lane[4] = 1u << 3;
-    ts_move_plan_shared(&rows, &matrix, 2, true, &move);
+    ts_move_plan_shared(&rows, &matrix, 2, TS_WHOLE_LOAD, &move);
     CHECK_INT(move.vec_store, 3);
     CHECK_INT(move.vec_load, 3);
     CHECK_INT(move.conflicts_store, 0);

@@ -368,9 +368,11 @@ typedef struct assign_fragment {
 } assign_fragment;
 
 static const assign_fragment assign_16bit = {"n0m3|n1n2m0m1m2", "k0m3k3|k1k2m0m1m2", "k0k3|k1k2n0n1n2"};
-static const assign_fragment assign_tf32 = {"n0m3|n1n2m0m1m2", "m3k2|k0k1m0m1m2", "k2|k0k1n0n1n2"};
+static const assign_fragment assign_k8 = {"n0m3|n1n2m0m1m2", "m3k2|k0k1m0m1m2", "k2|k0k1n0n1n2"};
 static const assign_fragment assign_8bit = {"n0m3|n1n2m0m1m2", "k0k1m3k4|k2k3m0m1m2", "k0k1k4|k2k3n0n1n2"};
 static const assign_fragment assign_f64 = {"n0|n1n2m0m1m2", "|k0k1m0m1m2", "|k0k1n0n1n2"};
+static const assign_fragment assign_f64_k4 = {"n0m3|n1n2m0m1m2", "m3|k0k1m0m1m2", "|k0k1n0n1n2"};
+static const assign_fragment assign_f64_k16 = {"n0m3|n1n2m0m1m2", "m3k2k3|k0k1m0m1m2", "k2k3|k0k1n0n1n2"};
 
 typedef struct assign_row {
     uint8_t a, c, log_m, log_k;
@@ -380,8 +382,11 @@ typedef struct assign_row {
 static const assign_row assign_rows[] = {
     [TS_MMA_m16n8k16_f16] = {TS_T_f16, TS_T_f32, 4, 4, &assign_16bit},
     [TS_MMA_m16n8k16_bf16] = {TS_T_bf16, TS_T_f32, 4, 4, &assign_16bit},
-    [TS_MMA_m16n8k8_tf32] = {TS_T_tf32, TS_T_f32, 4, 3, &assign_tf32},
+    [TS_MMA_m16n8k8_tf32] = {TS_T_tf32, TS_T_f32, 4, 3, &assign_k8},
     [TS_MMA_m16n8k32_s8] = {TS_T_i8, TS_T_i32, 4, 5, &assign_8bit},
+    [TS_MMA_m16n8k16_f64] = {TS_T_f64, TS_T_f64, 4, 4, &assign_f64_k16},
+    [TS_MMA_m16n8k8_f64] = {TS_T_f64, TS_T_f64, 4, 3, &assign_k8},
+    [TS_MMA_m16n8k4_f64] = {TS_T_f64, TS_T_f64, 4, 2, &assign_f64_k4},
     [TS_MMA_m8n8k4_f64] = {TS_T_f64, TS_T_f64, 3, 2, &assign_f64},
     [TS_MMA_m16n8k32_e4m3] = {TS_T_f8E4M3FN, TS_T_f32, 4, 5, &assign_8bit},
     [TS_MMA_m16n8k32_e5m2] = {TS_T_f8E5M2, TS_T_f32, 4, 5, &assign_8bit},
@@ -457,8 +462,6 @@ ts_layout ts_mma_layout_c(ts_mma row, const int64_t *dims, uint32_t rank, uint32
 static void assign_operand(ts_layout *layout, const ts_layout *c, uint32_t c_first, uint32_t c_n, uint32_t first,
                            uint32_t k_first, uint32_t k_from, uint32_t k_n, uint32_t c_batch, uint32_t batch, uint32_t log_b)
 {
-    for (uint32_t i = k_from; i < k_n; i++)
-        assign_reg(layout, 1u << (k_first + i));
     uint32_t in_atom = 0;
     for (uint32_t i = 0; i < layout->n_reg; i++)
         in_atom |= layout->reg[i];
@@ -470,6 +473,8 @@ static void assign_operand(ts_layout *layout, const ts_layout *c, uint32_t c_fir
         for (uint32_t bit = 0; bit < log_b; bit++)
             if (c->reg[i] == 1u << (c_batch + bit))
                 assign_reg(layout, 1u << (batch + bit));
+    for (uint32_t i = k_from; i < k_n; i++)
+        assign_reg(layout, 1u << (k_first + i));
     for (uint32_t i = 0; i < c->n_warp; i++) {
         uint32_t axis = c->warp[i] >> c_first & ((1u << c_n) - 1), b = c->warp[i] >> c_batch & ((1u << log_b) - 1);
         layout->warp[i] = axis << first | b << batch;
@@ -526,7 +531,8 @@ static void assign_mma(assign_work *w, ts_val v)
         assign_set_copy(w, v, &layout);
         return;
     }
-    assign_set(w, v, assign_default(w, v));
+    ts_layout layout = ts_fma_layout_c(dims, rank, w->out->n_warp, w->has_reduce);
+    assign_set(w, v, ts_layout_covers(&layout) ? ts_assign_intern(w->out, &layout) : NULL);
 }
 
 /* Decides the way of every mma before the sweeps. */
@@ -597,7 +603,7 @@ static void assign_sweep(assign_work *w)
 
 typedef struct assign_sizes {
     uint32_t bits, least, most; /* largest tile of a memory access; element bytes */
-    uint32_t mma_bits, mma_rows, any_bits;
+    uint32_t mma_bits, mma_rows, mma_words, any_bits; /* words: of an accumulator, log2 */
     bool reduces;
 } assign_sizes;
 
@@ -627,6 +633,7 @@ static assign_sizes assign_measure(const ts_fn *fn)
         if (inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai) {
             uint32_t rank = ts_type_rank(fn->module, inst->type);
             sizes.mma_bits = TS_MAX(sizes.mma_bits, bits);
+            sizes.mma_words = TS_MAX(sizes.mma_words, ts_type_elem(fn->module, inst->type) == TS_T_f64 ? 1u : 0u);
             sizes.mma_rows = TS_MAX(sizes.mma_rows, (uint32_t)ts_log2((uint64_t)ts_type_dims(fn->module, inst->type)[rank - 2]));
         }
         sizes.any_bits = TS_MAX(sizes.any_bits, bits);
@@ -636,6 +643,17 @@ static assign_sizes assign_measure(const ts_fn *fn)
         sizes.least = sizes.most = 4;
     sizes.bits = sizes.bits ? sizes.bits : sizes.any_bits;
     return sizes;
+}
+
+/* Products: accumulators of 64 x 64 words a warp, the most that leaves registers for operands, since the traffic
+ * of shared memory falls with the size of a warp's part. With reductions rows matter more. */
+static uint32_t assign_mma_warps(const assign_sizes *sizes, uint32_t warps)
+{
+    if (sizes->mma_bits < 11)
+        return TS_MIN(warps, 2u);
+    if (sizes->reduces)
+        return sizes->mma_bits >= 14 ? 3 : 2;
+    return sizes->mma_bits + sizes->mma_words >= 15 ? 3 : 2;
 }
 
 /* 16 bytes a thread of the narrowest elements, at most 32 of the widest; then as many warps as that many
@@ -650,7 +668,7 @@ static void assign_threads(const ts_fn *fn, const ts_pass_env *env, ts_assign *o
     if (sizes.bits > TS_LAYOUT_LANES + out->vec)
         warps = TS_MIN(sizes.reduces ? 3u : 4u, sizes.bits - TS_LAYOUT_LANES - out->vec);
     if (sizes.mma_bits)
-        warps = sizes.mma_bits >= 14 ? 3 : sizes.mma_bits >= 11 ? 2 : TS_MIN(warps, 2u);
+        warps = assign_mma_warps(&sizes, warps);
     if (sizes.mma_bits >= 11 && sizes.reduces && sizes.mma_rows > 4) /* attention: 16 whole rows a warp */
         warps = TS_MIN(3u, sizes.mma_rows - 4);
     if (sizes.any_bits > 14 && !sizes.mma_bits)

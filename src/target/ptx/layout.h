@@ -96,10 +96,10 @@ typedef struct ts_move {
 
 /* Both layouts cover tiles of the same size with the same warps. `bytes`: 1, 2, 4, 8 an element. */
 void ts_move_plan(const ts_layout *from, const ts_layout *to, uint32_t bytes, ts_move *move);
-/* Only the shared-memory way; `whole_load` keeps every vector of `to` (16 bytes at most) in one piece, as
- * ldmatrix and cp.async need, whatever that does to the stores. */
-void ts_move_plan_shared(const ts_layout *from, const ts_layout *to, uint32_t bytes, bool whole_load,
-                         ts_move *move);
+/* Only the shared-memory way. A whole side keeps each of its vectors (16 bytes at most) in one piece, as ldmatrix
+ * needs of the loads and cp.async of the stores, whatever that does to the other side. */
+typedef enum ts_whole { TS_WHOLE_NONE, TS_WHOLE_LOAD, TS_WHOLE_STORE } ts_whole;
+void ts_move_plan_shared(const ts_layout *from, const ts_layout *to, uint32_t bytes, ts_whole whole, ts_move *move);
 /* Bank passes of one warp-wide access of 2^vec elements at the offsets of `layout`, beyond the least. */
 uint32_t ts_move_conflicts(const ts_layout *layout, const uint32_t *offset, uint32_t vec, uint32_t bytes);
 /* Element offset of a flat index. */

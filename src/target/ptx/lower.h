@@ -7,7 +7,8 @@
  *         lower_convert.c moves between layouts, extract and insert through shared memory
  *         lower_view.c    loads and stores through views          lower_ptr.c  pointers, atomics
  *         lower_reduce.c  reduce                                  lower_scan.c scan
- *         lower_mma.c     mma.sync and the fma fallback           lower_misc.c assert, print, alloca, ...
+ *         lower_mma.c     mma.sync                                lower_fma.c  products by fma
+ *         lower_misc.c    assert, print, alloca, ...
  *     ─▶ shared.c (shared memory, barriers) ─▶ fold dce licm at thread level ─▶ emit.c
  *
  * A tile value of layout L is an array of 2^L.n_reg thread values, one for each register number; entries
@@ -228,10 +229,6 @@ ts_val *ts_lower_convert(ts_lower *lw, ts_val why, ts_type elem, const ts_layout
 uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg, const uint32_t *offset);
 /* The same into memory that was fixed. */
 void ts_lower_store_shared(ts_lower *lw, ts_val x, const ts_layout *from, const uint32_t *offset, uint32_t at);
-/* Fragments of a 16-bit operand from shared memory: out[reg >> 1], two elements each. `matrix` gives the address
- * of each lane, `offset` the element offset of each flat bit. */
-void ts_lower_ldmatrix(ts_lower *lw, ts_val base, const ts_layout *fragment, const ts_layout *matrix, bool trans,
-                       const uint32_t *offset, ts_val *out);
 /* What the threads of `only` hold, given to their replicas too (through shared memory). */
 ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *layout, const ts_val *reg, ts_val only);
 /* Writes a free value in a layout. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operands of mma.sync in shared memory: what lower_mma.c and pipeline_cp.c share.
+ * Operands of products in shared memory: what lower_mma.c, lower_fma.c and pipeline_cp.c share.
  */
 #ifndef TS_TARGET_PTX_LOWER_MMA_H
 #define TS_TARGET_PTX_LOWER_MMA_H
@@ -21,13 +21,23 @@ ts_val ts__mma_address(ts_lower *lw, const mma_box *box, uint32_t flat);
 /* Where an operand comes from: registers, or shared memory that it is written to first. */
 typedef struct mma_source {
     ts_val x;
+    const ts_layout *from;
     ts_layout fragment, matrix; /* matrix: addresses of ldmatrix */
     ts_move move;
     bool shared, by_matrix, trans;
     uint32_t at, bytes, size;
     ts_val placed;              /* a pipeline has put it there already: pointer; 0 = no */
 } mma_source;
-/* The source of operand `side` (0 A, 1 B) of an mma.sync; false when it comes from registers. */
+ts_mma_shape ts__mma_shape(const ts_lower *lw, ts_val mma);
+/* The register whose fixed part is `flat` (bits that are not in registers are ignored). */
+uint32_t ts__mma_reg(const ts_layout *layout, uint32_t flat);
+/* The source of operand `side` (0 A, 1 B) of a product; false when it comes from registers. */
 bool ts__mma_source(ts_lower *lw, ts_val mma, uint32_t side, mma_source *source);
+/* Writes the operand to shared memory unless a pipeline has put it there; the barrier is the caller's. */
+void ts__mma_prepare(ts_lower *lw, mma_source *source);
+
+/* Products by fma: lower_fma.c. */
+void ts__fma_source(ts_lower *lw, ts_val mma, uint32_t side, mma_source *source);
+void ts_lower_fma(ts_lower *lw, ts_val mma);
 
 #endif

@@ -136,14 +136,15 @@ static move_bits move_lane_bits(const ts_layout *layout, const move_bits *not_in
     return list;
 }
 
-static move_bits move_vector(const ts_layout *from, const ts_layout *to, uint32_t max, bool whole_load)
+static move_bits move_vector(const ts_layout *from, const ts_layout *to, uint32_t max, ts_whole whole)
 {
+    const ts_layout *side = whole == TS_WHOLE_STORE ? from : to;
     move_bits list = {.n = 0};
-    for (uint32_t i = 0; i < to->n_reg && list.n < max; i++) {
-        if (!ts_is_pow2(to->reg[i]))
+    for (uint32_t i = 0; i < side->n_reg && list.n < max; i++) {
+        if (!ts_is_pow2(side->reg[i]))
             continue;
-        uint32_t bit = (uint32_t)ts_log2(to->reg[i]);
-        if (whole_load || ts_layout_reg_bit(from, bit) >= 0)
+        uint32_t bit = (uint32_t)ts_log2(side->reg[i]);
+        if (whole || ts_layout_reg_bit(from, bit) >= 0)
             move_push(&list, bit);
     }
     return list;
@@ -211,12 +212,11 @@ static uint32_t move_width(const ts_layout *layout, const uint32_t *offset, uint
     return n;
 }
 
-void ts_move_plan_shared(const ts_layout *from, const ts_layout *to, uint32_t bytes, bool whole_load,
-                         ts_move *move)
+void ts_move_plan_shared(const ts_layout *from, const ts_layout *to, uint32_t bytes, ts_whole whole, ts_move *move)
 {
     *move = (ts_move){.kind = TS_MOVE_SHARED};
     uint32_t log_bytes = (uint32_t)ts_log2(bytes), max = 4 - log_bytes;
-    move_bits vec = move_vector(from, to, max, whole_load);
+    move_bits vec = move_vector(from, to, max, whole);
     move_offsets(from, to, 7 - log_bytes - vec.n, &vec, move->offset);
     move->vec_store = move_width(from, move->offset, vec.n);
     move->vec_load = move_width(to, move->offset, vec.n);
@@ -229,7 +229,7 @@ void ts_move_plan(const ts_layout *from, const ts_layout *to, uint32_t bytes, ts
     if (ts_layout_equal(from, to))
         *move = (ts_move){.kind = TS_MOVE_NONE};
     else if (!move_plan_regs(from, to, move) && !move_plan_shuffle(from, to, bytes, move))
-        ts_move_plan_shared(from, to, bytes, false, move);
+        ts_move_plan_shared(from, to, bytes, TS_WHOLE_NONE, move);
 }
 
 uint32_t ts_move_offset(const ts_move *move, uint32_t bits, uint32_t flat)

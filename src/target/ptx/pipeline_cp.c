@@ -55,7 +55,8 @@ static ts_val cp_user(const ts_lower *lw, ts_val loop, ts_val v)
 static bool cp_is_product(const ts_lower *lw, ts_val v)
 {
     ts_op op = (ts_op)ts_at(lw->tile, v)->op;
-    return (op == TS_OP_mmaf || op == TS_OP_mmai) && lw->assign.way[v] == TS_MMA_WAY_SYNC;
+    return (op == TS_OP_mmaf || op == TS_OP_mmai) &&
+           (lw->assign.way[v] == TS_MMA_WAY_SYNC || lw->assign.way[v] == TS_MMA_WAY_FMA);
 }
 
 static bool cp_loads_only(ts_lower *lw, ts_val load)
@@ -259,7 +260,7 @@ static void cp_invariants(ts_lower *lw, ts_val loop)
                 ts_lower_barrier(lw);
             any = true;
             o.at = at;
-            ts_lower_store_shared(lw, x, lw->assign.home[x], s.move.offset, at);
+            ts_lower_store_shared(lw, x, s.from, s.move.offset, at);
             (void)TS_PUSH(lw->arena, &lw->cp.operand, o);
         }
     if (any)
