@@ -685,21 +685,27 @@ static int32_t sk_entry(uint32_t i, uint32_t j, uint32_t seed)
     return (int32_t)((i * 5 + j * 3 + seed) % 7) - 3;
 }
 
+static bool sk_is_f64(ts_mma row)
+{
+    return row == TS_MMA_m16n8k16_f64 || row == TS_MMA_m16n8k8_f64 || row == TS_MMA_m16n8k4_f64 || row == TS_MMA_m8n8k4_f64;
+}
+
 /* Where the PTX ISA puts element i of a lane's fragment, one case for each picture. */
 static void sk_picture(ts_mma row, char which, uint32_t lane, uint32_t i, uint32_t *r, uint32_t *c)
 {
     uint32_t group = lane >> 2, in_group = lane % 4;
-    bool k16 = row == TS_MMA_m16n8k16_f16 || row == TS_MMA_m16n8k16_bf16, tf32 = row == TS_MMA_m16n8k8_tf32, f64 = row == TS_MMA_m8n8k4_f64;
+    bool k16 = row == TS_MMA_m16n8k16_f16 || row == TS_MMA_m16n8k16_bf16;
+    bool whole = row == TS_MMA_m16n8k8_tf32 || sk_is_f64(row); /* one element a register */
     if (which == 'c') {
         *r = i < 2 ? group : group + 8;
         *c = in_group * 2 + (i & 1);
     } else if (which == 'a') {
-        *r = f64 ? group : tf32 ? (i == 0 || i == 2 ? group : group + 8)
+        *r = whole ? (i % 2 == 0 ? group : group + 8)
              : k16 ? (i < 2 || (i >= 4 && i < 6) ? group : group + 8) : (i < 4 || (i >= 8 && i < 12) ? group : group + 8);
-        *c = f64 ? in_group : tf32 ? (i < 2 ? in_group : in_group + 4)
+        *c = whole ? in_group + i / 2 * 4
              : k16 ? (i < 4 ? in_group * 2 + (i & 1) : in_group * 2 + (i & 1) + 8) : (i < 8 ? in_group * 4 + (i & 3) : in_group * 4 + (i & 3) + 16);
     } else {
-        *r = f64 ? in_group : tf32 ? (i == 0 ? in_group : in_group + 4)
+        *r = whole ? in_group + i * 4
              : k16 ? (i < 2 ? in_group * 2 + (i & 1) : in_group * 2 + (i & 1) + 8) : (i < 4 ? in_group * 4 + (i & 3) : in_group * 4 + (i & 3) + 16);
         *c = group;
     }
