@@ -26,7 +26,49 @@ typedef struct kernel_case {
 #define PART1(v, t, size) \
     "  " v " = make_partition_view " t " : partition_view<[" size "], tensor_view<?xf32, strides=[1]>, padding=zero>\n"
 
+/* C (M, N) = A B in a pipelined loop over K. An operand lies by rows (R) or is the transpose of what lies by rows (T). */
+#define GEMM_ROWS(view, at, in, rows, columns, extents) \
+    "  " at " = make_tensor_view " extents " : tensor_view<?x?x" in ", strides=[?, 1]>\n" \
+    "  " view " = make_partition_view " at " : partition_view<[" rows ", " columns "], tensor_view<?x?x" in ", strides=[?, 1]>, padding=zero>\n"
+#define GEMM_A_R(in, m, n, k) GEMM_ROWS("%17", "%14", in, m, k, "%8, %10, %12, %12")
+#define GEMM_A_T(in, m, n, k) GEMM_ROWS("%17", "%14", in, k, m, "%8, %12, %10, %10")
+#define GEMM_B_R(in, m, n, k) GEMM_ROWS("%18", "%15", in, k, n, "%9, %12, %11, %11")
+#define GEMM_B_T(in, m, n, k) GEMM_ROWS("%18", "%15", in, n, k, "%9, %11, %12, %12")
+#define GEMM_LOAD_A_R(in, m, n, k) "    %33 = load_view_tko %17, %19, %30 : tile<" m "x" k "x" in ">\n"
+#define GEMM_LOAD_A_T(in, m, n, k) \
+    "    %32 = load_view_tko %17, %30, %19 : tile<" k "x" m "x" in ">\n    %33 = permute [1, 0] %32 : tile<" m "x" k "x" in ">\n"
+#define GEMM_LOAD_B_R(in, m, n, k) "    %35 = load_view_tko %18, %30, %20 : tile<" k "x" n "x" in ">\n"
+#define GEMM_LOAD_B_T(in, m, n, k) \
+    "    %34 = load_view_tko %18, %20, %30 : tile<" n "x" k "x" in ">\n    %35 = permute [1, 0] %34 : tile<" k "x" n "x" in ">\n"
+#define GEMM(a, b, in, out, mma, zero, m, n, k) \
+    "entry @gemm(%1: ptr<" out ">, %2: ptr<" in ">, %3: ptr<" in ">, %4: i32, %5: i32, %6: i32) {\n" \
+    "  %7 = assume div_by(16) %1 : ptr<" out ">\n  %8 = assume div_by(16) %2 : ptr<" in ">\n  %9 = assume div_by(16) %3 : ptr<" in ">\n" \
+    "  %10 = assume div_by(16) %4 : i32\n  %11 = assume div_by(16) %5 : i32\n  %12 = assume div_by(16) %6 : i32\n" \
+    "  %13 = make_tensor_view %7, %10, %11, %11 : tensor_view<?x?x" out ", strides=[?, 1]>\n" \
+    "  %16 = make_partition_view %13 : partition_view<[" m ", " n "], tensor_view<?x?x" out ", strides=[?, 1]>>\n" \
+    GEMM_A_##a(in, m, n, k) GEMM_B_##b(in, m, n, k) \
+    "  %19 = get_tile_block_id axis=0 : i32\n  %20 = get_tile_block_id axis=1 : i32\n" \
+    "  %21 = constant 0 : i32\n  %22 = constant 1 : i32\n  %23 = constant " zero " : tile<" m "x" n "x" out ">\n" \
+    "  %24 = constant " k " : i32\n  %25 = addi %12, %24 : i32\n  %26 = subi %25, %22 : i32\n  %27 = divi %26, %24 : i32\n" \
+    "  %40 = for %30 in (%21, %27, %22) iter(%31 = %23) : tile<" m "x" n "x" out "> {\n" \
+    GEMM_LOAD_A_##a(in, m, n, k) GEMM_LOAD_B_##b(in, m, n, k) \
+    "    %36 = " mma " %33, %35, %31 : tile<" m "x" n "x" out ">\n    continue %36\n  }\n" \
+    "  %41 = store_view_tko %16, %40, %19, %20 : token\n  return\n}\n"
+
 static const kernel_case kernel_cases[] = {
+    {"gemm_f32", GEMM(R, R, "f32", "f32", "mmaf", "0.0", "32", "64", "16"), 3, 16384, "zff", 3, {48, 80, 112}, {2, 2, 1}, 0, 'f'},
+    {"gemm_f32_tt", GEMM(T, T, "f32", "f32", "mmaf", "0.0", "64", "32", "8"), 3, 16384, "zff", 3, {80, 48, 48}, {2, 2, 1}, 0, 'f'},
+    {"gemm_f32_chunks", GEMM(R, T, "f32", "f32", "mmaf", "0.0", "16", "32", "128"), 3, 16384, "zff", 3, {16, 32, 160}, {1, 1, 1}, 0, 'f'},
+    {"gemm_f32_large", GEMM(R, R, "f32", "f32", "mmaf", "0.0", "128", "128", "16"), 3, 16384, "zff", 3, {112, 128, 48}, {1, 1, 1}, 0, 'f'},
+    {"gemm_f64", GEMM(R, R, "f64", "f64", "mmaf", "0.0", "32", "64", "16"), 3, 32768, "zdd", 3, {48, 80, 112}, {2, 2, 1}, 0, 'd'},
+    {"gemm_f64_tt", GEMM(T, T, "f64", "f64", "mmaf", "0.0", "32", "32", "8"), 3, 16384, "zdd", 3, {48, 48, 48}, {2, 2, 1}, 0, 'd'},
+    {"gemm_f64_large", GEMM(R, T, "f64", "f64", "mmaf", "0.0", "64", "128", "16"), 3, 32768, "zdd", 3, {64, 112, 32}, {1, 1, 1}, 0, 'd'},
+    {"gemm_tf32", GEMM(R, R, "tf32", "f32", "mmaf", "0.0", "64", "64", "16"), 3, 16384, "zff", 3, {80, 96, 48}, {2, 2, 1}, 0, 'f'},
+    {"gemm_tf32_tt", GEMM(T, T, "tf32", "f32", "mmaf", "0.0", "32", "64", "16"), 3, 16384, "zff", 3, {48, 80, 48}, {2, 2, 1}, 0, 'f'},
+    {"gemm_s8", GEMM(R, T, "i8", "i32", "mmai", "0", "64", "64", "64"), 3, 16384, "zcc", 3, {80, 96, 112}, {2, 2, 1}, 0, 'i'},
+    {"gemm_s8_rows", GEMM(R, R, "i8", "i32", "mmai", "0", "32", "64", "32"), 3, 16384, "zcc", 3, {48, 80, 112}, {2, 2, 1}, 0, 'i'},
+    {"gemm_i32", GEMM(R, R, "i8", "i32", "mmai", "0", "32", "64", "16"), 3, 16384, "zcc", 3, {48, 80, 48}, {2, 2, 1}, 0, 'i'},
+    {"gemm_f16_tn", GEMM(T, R, "f16", "f32", "mmaf", "0.0", "64", "64", "32"), 3, 16384, "zhh", 3, {80, 96, 112}, {2, 2, 1}, 0, 'f'},
     {"vector_add",
      "entry @vector_add(%1: ptr<f32>, %2: ptr<f32>, %3: ptr<f32>, %4: i32) {\n"
      "  %10 = assume div_by(16) %1 : ptr<f32>\n  %11 = assume div_by(16) %2 : ptr<f32>\n  %12 = assume div_by(16) %3 : ptr<f32>\n"
