@@ -127,13 +127,20 @@ static ts_val math_apply(math_walk *w, const math_row *row, ts_val x, ts_val y, 
     return row->unary ? row->unary(&m, x) : row->binary(&m, x, y);
 }
 
+/* The machine's approximate instructions flush by themselves; tanh cannot. */
+static bool math_flushes(const math_walk *w, const math_row *row, uint32_t attr, ts_type elem)
+{
+    bool by_itself = row->native && row->op != TS_OP_tanh && math_is_approx(w, attr);
+    return attr & TS_A_FTZ && elem == TS_T_f32 && !by_itself;
+}
+
 static ts_val math_rewrite(math_walk *w, const math_row *row, const ts_inst *inst)
 {
     ts_builder *b = &w->b;
     ts_val x = w->map[ts_opnds(w->from, inst)[0]], y = row->binary ? w->map[ts_opnds(w->from, inst)[1]] : 0;
     ts_type elem = ts_type_elem(b->fn->module, inst->type);
     uint32_t attr = ts_ops[inst->op].attr == TS_ATTR_ARITH ? inst->aux : 0;
-    bool narrow = elem == TS_T_f16 || elem == TS_T_bf16, flush = attr & TS_A_FTZ && elem == TS_T_f32;
+    bool narrow = elem == TS_T_f16 || elem == TS_T_bf16, flush = math_flushes(w, row, attr, elem);
     bool pair = y && inst->op != TS_OP_fpowi;
     if (narrow) {
         x = ts_cast(b, TS_OP_ftof, x, TS_T_f32, 0);

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Attention forward with the running softmax of Milakov & Gimelshein (2018), as used by
-FlashAttention (Dao et al., 2022): scores never leave the chip.
+"""Attention with the running softmax of Milakov & Gimelshein (2018), as used by FlashAttention
+(Dao et al., 2022; backward: Dao, 2023): scores never leave the chip.
+
+Arrays are (heads, length, D) or (batch, heads, length, D). There may be fewer heads of keys and values
+than of queries: each then serves a group of query heads that follow each other.
 """
 
 from __future__ import annotations
@@ -10,58 +13,153 @@ from typing import Any
 
 import tessera.tile as ct
 
+from . import next_power_of_two, on_gpu
+
+LOG2_E = math.log2(math.e)
+
+
+def _rows(x, batch, head, i, ROWS: ct.Constant[int], D: ct.Constant[int]):
+    """Rows ``i * ROWS ..`` of one head; zeros behind the end."""
+    zero = ct.PaddingMode.ZERO
+    if x.ndim == 4:
+        t = ct.load(x, index=(batch, head, i, 0), shape=(1, 1, ROWS, D), padding_mode=zero)
+    else:
+        t = ct.load(x, index=(head, i, 0), shape=(1, ROWS, D), padding_mode=zero)
+    return ct.reshape(t, (ROWS, D))
+
+
+def _put(x, batch, head, i, tile, ROWS: ct.Constant[int], D: ct.Constant[int]):
+    tile = ct.astype(tile, x.dtype)
+    if x.ndim == 4:
+        ct.store(x, index=(batch, head, i, 0), tile=ct.reshape(tile, (1, 1, ROWS, D)))
+    else:
+        ct.store(x, index=(head, i, 0), tile=ct.reshape(tile, (1, ROWS, D)))
+
+
+def _put_column(x, batch, head, i, tile, ROWS: ct.Constant[int]):
+    """Rows ``i * ROWS ..`` of an array without the last axis."""
+    tile = ct.astype(tile, x.dtype)
+    if x.ndim == 3:
+        ct.store(x, index=(batch, head, i), tile=ct.reshape(tile, (1, 1, ROWS)))
+    else:
+        ct.store(x, index=(head, i), tile=ct.reshape(tile, (1, ROWS)))
+
+
+def _exp2(x, FAST: ct.Constant[bool]):
+    if FAST:
+        return ct.exp2(x, flush_to_zero=True, rounding_mode=ct.RoundingMode.APPROX)
+    return ct.exp2(x)
+
 
 @ct.kernel
 def attention_kernel(
-    q, k, v, out, scale: float, CAUSAL: ct.Constant[bool],
-    TM: ct.Constant[int], TN: ct.Constant[int], D: ct.Constant[int],
+    q, k, v, out, lse, scale: float, CAUSAL: ct.Constant[bool], MASKED: ct.Constant[int],
+    TM: ct.Constant[int], TN: ct.Constant[int], D: ct.Constant[int], GROUP: ct.Constant[int],
+    FAST: ct.Constant[bool], LSE: ct.Constant[bool],
 ):  # fmt: skip
-    m, head = ct.bid(0), ct.bid(1)
-    keys = k.shape[1]
-    shift = keys - q.shape[1]  # causal masks are aligned at the last key
-    qt = ct.reshape(
-        ct.load(q, index=(head, m, 0), shape=(1, TM, D), padding_mode=ct.PaddingMode.ZERO), (TM, D)
-    )
+    # blocks walk the heads in groups whose keys and values stay in L2, long rows first
+    length, keys = q.shape[-2], k.shape[-2]
+    heads, tiles = out.shape[0], ct.cdiv(length, TM)
+    if q.ndim == 4:
+        heads = heads * q.shape[1]
+    first = ct.bid(0) // (GROUP * tiles) * GROUP
+    width = min(heads - first, GROUP)
+    rest = ct.bid(0) - first * tiles
+    m, head, batch = tiles - 1 - rest // width, first + rest % width, 0
+    if q.ndim == 4:
+        batch, head = head // q.shape[1], head % q.shape[1]
+    kv = head // (q.shape[-3] // k.shape[-3])
+    shift = keys - length  # causal masks are aligned at the last key
+    qt = _rows(q, batch, head, m, TM, D)
     rows = ct.expand_dims(m * TM + ct.arange(TM, dtype=ct.int32), 1) + shift
-    biggest = ct.full((TM, 1), -3.0e38, dtype=ct.float32)
+    biggest = ct.full((TM, 1), -1.0e30, dtype=ct.float32)
     total = ct.zeros((TM, 1), dtype=ct.float32)
     acc = ct.zeros((TM, D), dtype=ct.float32)
     last = min(keys, (m + 1) * TM + shift) if CAUSAL else keys
-    for j in range(ct.cdiv(last, TN)):
-        kt = ct.reshape(
-            ct.load(k, index=(head, j, 0), shape=(1, TN, D), padding_mode=ct.PaddingMode.ZERO),
-            (TN, D),
-        )
-        s = ct.mma(qt, ct.transpose(kt), ct.zeros((TM, TN), dtype=ct.float32)) * scale
-        cols = ct.expand_dims(j * TN + ct.arange(TN, dtype=ct.int32), 0)
-        seen = cols < keys
-        if CAUSAL:
-            seen = seen & (cols <= rows)
-        s = ct.where(seen, s, -3.0e38)
+    blocks = ct.cdiv(last, TN)
+    for step in range(blocks):
+        j = blocks - 1 - step
+        kt = _rows(k, batch, kv, j, TN, D)
+        s = ct.mma(qt, ct.transpose(kt), ct.zeros((TM, TN), dtype=ct.float32))
+        if step < MASKED:  # from the last block down: only the first of them are cut
+            cols = ct.expand_dims(j * TN + ct.arange(TN, dtype=ct.int32), 0)
+            seen = cols < keys
+            if CAUSAL:
+                seen = seen & (cols <= rows)
+            s = ct.where(seen, s, -math.inf)
         new = ct.maximum(biggest, ct.max(s, axis=1, keepdims=True))
-        p = ct.exp2(s - new)
-        shrink = ct.exp2(biggest - new)
+        p = _exp2(s * scale - new * scale, FAST)  # one fma for each score
+        shrink = _exp2((biggest - new) * scale, FAST)
         total = total * shrink + ct.sum(p, axis=1, keepdims=True)
-        vt = ct.reshape(
-            ct.load(v, index=(head, j, 0), shape=(1, TN, D), padding_mode=ct.PaddingMode.ZERO),
-            (TN, D),
-        )
+        vt = _rows(v, batch, kv, j, TN, D)
         acc = ct.mma(ct.astype(p, v.dtype), vt, acc * shrink)
         biggest = new
-    result = ct.astype(acc * (1.0 / total), out.dtype)
-    ct.store(out, index=(head, m, 0), tile=ct.reshape(result, (1, TM, D)))
+    total = ct.where(total == 0.0, 1.0, total)  # rows that see no key
+    _put(out, batch, head, m, acc * (1.0 / total), TM, D)
+    if LSE:
+        natural = biggest * (scale * math.log(2.0)) + ct.log(total)
+        _put_column(lse, batch, head, m, natural, TM)
+
+
+def _blocks_cut(causal: bool, length: int, keys: int, tm: int, tn: int) -> int:
+    """How many of the last key blocks of a query tile a mask can cut."""
+    if not causal:
+        return int(keys % tn != 0)
+    aligned = (keys - length) % tn == 0 and (tm % tn == 0 or tn % tm == 0)
+    return max(1, tm // tn) if aligned else (tm + 2 * tn - 3) // tn
+
+
+def _check(q: Any, k: Any, v: Any, out: Any) -> None:
+    shapes = tuple(tuple(x.shape) for x in (q, k, v, out))
+    rank, d = len(q.shape), q.shape[-1]
+    if rank not in (3, 4) or any(len(s) != rank or s[-1] != d for s in shapes):
+        raise ValueError(
+            f"attention takes (heads, length, D) or (batch, heads, length, D) arrays, not {shapes}"
+        )
+    if shapes[1] != shapes[2] or shapes[0] != shapes[3] or shapes[0][:-3] != shapes[1][:-3]:
+        raise ValueError(f"attention: q and out, k and v, and all batches must agree: {shapes}")
+    if k.shape[-3] == 0 or q.shape[-3] % k.shape[-3]:
+        raise ValueError(
+            f"attention: {q.shape[-3]} query heads are not a multiple of {k.shape[-3]} key heads"
+        )
+
+
+def _default_tile(q: Any, d: int) -> tuple[int, int]:
+    if not on_gpu(q):
+        return (64, 64)
+    return (128, 64) if d > 128 else (128, 128)
 
 
 def attention(
     q: Any, k: Any, v: Any, out: Any, causal: bool = False, scale: float | None = None,
-    stream: Any = None, tile: tuple[int, int] = (64, 64),
+    stream: Any = None, tile: tuple[int, int] | None = None, lse: Any = None,
 ) -> None:  # fmt: skip
-    """``softmax(q k^T * scale) v`` for (heads, length, D) arrays, D a power of two.
+    """``softmax(q k^T * scale) v`` for (heads, length, D) or (batch, heads, length, D) arrays.
 
-    ``scale`` is 1/sqrt(D) when not given. With ``causal`` a query sees the keys up to its own place,
-    counted from the end.
+    Parameters
+    ----------
+    q, k, v, out : arrays
+        ``k`` and ``v`` may have fewer heads and another length. Sums are kept in float32; 16-bit results
+        use the GPU's approximate exponential, whose error is far below their rounding.
+    causal : bool
+        A query sees the keys up to its own place, counted from the end.
+    scale : float
+        Positive; 1/sqrt(D) when not given.
+    tile : (int, int)
+        Queries and keys of one step; chosen by D when not given.
+    lse : array of float32, (heads, length) or (batch, heads, length)
+        Takes the logarithm of each row's sum of exponentials, which `attention_backward` needs.
     """
-    heads, length, d = q.shape
-    factor = (scale if scale is not None else 1.0 / math.sqrt(d)) * math.log2(math.e)
-    grid = (ct.cdiv(length, tile[0]), heads, 1)
-    ct.launch(stream, grid, attention_kernel, (q, k, v, out, factor, causal, *tile, d))
+    _check(q, k, v, out)
+    length, d = q.shape[-2:]
+    keys, heads = k.shape[-2], math.prod(q.shape[:-2])
+    scale = 1.0 / math.sqrt(d) if scale is None else scale
+    if not scale > 0.0:
+        raise ValueError(f"attention: scale must be positive, not {scale}")
+    tm, tn = tile or _default_tile(q, d)
+    cut = _blocks_cut(causal, length, keys, tm, tn)
+    args = (
+        q, k, v, out, out if lse is None else lse, scale * LOG2_E, causal, cut, tm, tn,
+        next_power_of_two(d), 16 if causal else 1, "float16" in str(q.dtype), lse is not None,
+    )  # fmt: skip
+    ct.launch(stream, (ct.cdiv(length, tm) * heads, 1, 1), attention_kernel, args)

@@ -8,6 +8,7 @@
  *     %f = for .. %acc : tile    ─▶   for .. with 2^n_reg carried thread values
  */
 #include "target/ptx/lower.h"
+#include "target/ptx/rotate.h"
 #include <stdio.h>
 
 /* ---- errors and values ----------------------------------------------------------------------------------- */
@@ -111,7 +112,7 @@ const ts_val *ts_lower_get(ts_lower *lw, ts_val v, const ts_layout *layout)
             return first->reg;
     }
     ts_val *regs;
-    if (first) /* the oldest entry: where the value was made */
+    if (first && lw->assign.home[v]) /* the oldest entry: where the value was made */
         regs = ts_lower_convert(lw, v, ts_lower_elem(lw, v), first->layout, first->reg, layout);
     else
         regs = ts_lower_free(lw, v, layout);
@@ -160,26 +161,34 @@ void ts_lower_expand(ts_lower *lw, ts_val v, ts_val as, ts_vals *out)
             (void)TS_PUSH(lw->arena, &out->v, regs[r]);
 }
 
-/* Gives `v` the thread values from `next` on; returns the one after. */
-static ts_val lower_collect(ts_lower *lw, ts_val v, ts_val next)
+const ts_val *ts_lower_bind(ts_lower *lw, ts_val v, const ts_val *from)
 {
     if (lower_is_token(lw, v))
-        return next;
+        return from;
     if (!lower_is_tile(lw, v)) {
-        lw->scalar[v] = next;
-        return next + 1;
+        lw->scalar[v] = *from;
+        return from + 1;
     }
     const ts_layout *home = ts_lower_home(lw, v);
     ts_val *regs = ts_lower_regs(lw, home);
     uint32_t repeats = ts_lower_repeats(home);
     for (uint32_t r = 0; r < 1u << home->n_reg; r++)
-        regs[r] = r & repeats ? regs[r & ~repeats] : next++;
+        regs[r] = r & repeats ? regs[r & ~repeats] : *from++;
     ts_lower_set(lw, v, home, regs);
-    return next;
+    return from;
 }
 
-/* Types of the thread values of the results of a tile-level opener. */
-static void lower_result_types(ts_lower *lw, ts_val opener, ts_vals *types)
+/* Gives `v` the thread values from `next` on; returns the one after. */
+static ts_val lower_collect(ts_lower *lw, ts_val v, ts_val next)
+{
+    ts_val values[1 << TS_LAYOUT_REGS];
+    uint32_t n = 1u << ts_lower_home(lw, v)->n_reg;
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = next + i;
+    return next + (ts_val)(ts_lower_bind(lw, v, values) - values);
+}
+
+void ts_lower_result_types(ts_lower *lw, ts_val opener, ts_vals *types)
 {
     for (ts_val v = lw->shape.end[opener] + 1; v < lw->tile->inst.n; v++) {
         const ts_inst *inst = ts_at(lw->tile, v);
@@ -296,7 +305,7 @@ static void lower_end(ts_lower *lw, ts_val v)
         return;
     ts_open top = lw->open.at[--lw->open.n];
     ts_vals types = {0};
-    lower_result_types(lw, top.tile, &types);
+    ts_lower_result_types(lw, top.tile, &types);
     ts_lower_close(lw);
     ts_end(&lw->b, top.opener, types.v.n, types.v.at);
     ts_val next = lw->fn->inst.n - types.v.n;
@@ -428,6 +437,8 @@ ts_val ts_lower_inst(ts_lower *lw, ts_val v)
     }
     if (ts_cp_skips(lw, v))
         return v;
+    if (inst->op == TS_OP_for && ts_rotated(&lw->assign.tma, v))
+        return ts_rotate_for(lw, v);
     if (ts_tma_load_of(&lw->assign.tma, v))
         ts_lower_tma_load(lw, v);
     else if (lower_table[inst->op])

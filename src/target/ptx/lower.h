@@ -164,6 +164,10 @@ typedef struct ts_vals {
 } ts_vals;
 /* Adds the registers of tile value `v`, in the home of `as`: none for tokens, one for scalars. */
 void ts_lower_expand(ts_lower *lw, ts_val v, ts_val as, ts_vals *out);
+/* The other way: gives `v` as many of the thread values `from` as expand made; returns what is left. */
+const ts_val *ts_lower_bind(ts_lower *lw, ts_val v, const ts_val *from);
+/* Types of the thread values of the results of a tile-level opener. */
+void ts_lower_result_types(ts_lower *lw, ts_val opener, ts_vals *types);
 
 /* ---- shared memory: shared.c ------------------------------------------------------------------------- */
 
@@ -207,6 +211,15 @@ ts_val ts_tma_barrier(ts_lower *lw, const ts_tma_group *group, uint32_t offset, 
 void ts_tma_await(ts_lower *lw, const ts_tma_load *load);
 void ts_lower_tma_load(ts_lower *lw, ts_val v);
 void ts_lower_wgmma(ts_lower *lw, ts_val v);
+/* Its parts, for rotated loops: the product without its wait, operand a from `words` when it is in registers (NULL:
+ * from its value; returns what is left of them); the words of its operand; waiting; one arrival of every consumer
+ * warp on the empty barrier of the stage of step `count`. */
+const ts_val *ts_wgmma_start(ts_lower *lw, ts_val v, const ts_val *words);
+const ts_val *ts_wgmma_words(ts_lower *lw, ts_val v, uint32_t *n);
+void ts_wgmma_wait(ts_lower *lw, uint32_t pending);
+void ts_wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count);
+/* Lowers a rotated loop (rotate.c); returns its last result. */
+ts_val ts_rotate_for(ts_lower *lw, ts_val v);
 /* Stores the result of a product through shared memory by TMA; false when that does not fit. */
 bool ts_tma_store(ts_lower *lw, ts_val v);
 /* Before the function returns: shared memory must live until what was sent has been read. */

@@ -12,6 +12,7 @@
  */
 #include "target/ptx/tma.h"
 #include "target/ptx/lower.h"
+#include "target/ptx/rotate.h"
 
 typedef struct tma_work {
     const ts_fn *fn;
@@ -553,6 +554,7 @@ static void tma_at_once(tma_work *w)
         w->out->products.at[i].late = w->out->products.at[i].deferred = false;
     for (uint32_t i = 0; i < w->out->groups.n; i++)
         w->out->groups.at[i].late = false;
+    w->out->rotated.n = 0;
 }
 
 /* Left for moves between layouts while the rings stand; of one warpgroup for stores inside loops. */
@@ -798,6 +800,7 @@ static bool tma_fits(tma_work *w)
         return tma_refuse(w, "a tile is read by a product on wgmma and by another that is not");
     if (!tma_warps(w))
         return tma_refuse(w, "the accumulator takes more than 128 registers of a thread");
+    ts_rotate_plan(w->fn, &w->shape, w->uses, w->arena, w->out);
     if (!tma_groups(w))
         return tma_refuse(w, "a tile is loaded in another loop than the product that reads it");
     if (!tma_slice(w))

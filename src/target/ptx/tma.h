@@ -5,6 +5,7 @@
  *
  *     tma.c            before layout assignment: which products and loads go this way; tensor maps
  *     pipeline_tma.c   rings of stages, barriers, the producer warp, the carried step counters
+ *     rotate_plan.c    loops of two chained products whose steps overlap; rotate.c lowers them
  *     wgmma.c          descriptors, the product itself, waiting and releasing
  *     tma_store.c      the finished tile back to memory
  *
@@ -75,6 +76,8 @@ typedef struct ts_tma {
     TS_VEC(ts_tma_group) groups;
     TS_VEC(ts_tma_loop) loops;
     TS_VEC(ts_wgmma) products;
+    TS_VEC(ts_val) rotated; /* loops; phase: ts_phase of each value in them (rotate.h) */
+    uint8_t *phase;
     uint8_t *slice;   /* [value] the producer needs it */
     uint32_t n_warp;  /* log2 of consumer warps */
     uint32_t shared;  /* bytes of all stages, the staging and barriers */

@@ -146,12 +146,25 @@ ts_val ts_wgmma_pair(ts_lower *lw, ts_val x, ts_val y)
     return ts_emit(&lw->b, TS_OP_pack2, TS_T_i32, 2, (ts_val[]){x, y}, 0, 0);
 }
 
-/* Words of the fragments of all blocks and k steps, four each. */
-static ts_val *wgmma_words(ts_lower *lw, ts_val a, const ts_layout *layout)
+static void wgmma_extents(const ts_lower *lw, ts_val v, uint32_t log[3])
 {
-    const ts_val *regs = ts_lower_get(lw, a, layout);
-    ts_val *words = ts_lower_regs(lw, layout);
-    for (uint32_t i = 0; i < 1u << (layout->n_reg - 1); i++)
+    ts_type c = ts_type_of(lw->tile, v), a = ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0));
+    uint32_t rank = ts_type_rank(lw->module, c);
+    log[0] = (uint32_t)ts_log2((uint64_t)ts_type_dims(lw->module, c)[rank - 2]);
+    log[1] = (uint32_t)ts_log2((uint64_t)ts_type_dims(lw->module, c)[rank - 1]);
+    log[2] = (uint32_t)ts_log2((uint64_t)ts_type_dims(lw->module, a)[rank - 1]);
+}
+
+/* Words of the fragments of all blocks and k steps, four each. */
+const ts_val *ts_wgmma_words(ts_lower *lw, ts_val v, uint32_t *n)
+{
+    uint32_t log[3];
+    wgmma_extents(lw, v, log);
+    ts_layout layout = ts_wgmma_layout_a(log[0], log[1], log[2], lw->assign.n_warp);
+    const ts_val *regs = ts_lower_get(lw, ts_opnd(lw->tile, v, 0), &layout);
+    ts_val *words = ts_lower_regs(lw, &layout);
+    *n = 1u << (layout.n_reg - 1);
+    for (uint32_t i = 0; i < *n; i++)
         words[i] = ts_wgmma_pair(lw, regs[2 * i], regs[2 * i + 1]);
     return words;
 }
@@ -169,6 +182,11 @@ static void wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count,
     ts_val bar = ts_tma_barrier(lw, group, group->empty, count);
     pred = ts_lower_and(lw, pred, wgmma_lane0(lw));
     ts_emit(&lw->b, TS_OP_mbar_arrive, TS_T_none, 2, (ts_val[]){bar, pred}, 0, TS_F_MASK);
+}
+
+void ts_wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count)
+{
+    wgmma_release(lw, group, count, 0);
 }
 
 static ts_val wgmma_moved(ts_lower *lw, const ts_tma_loop *loop)
@@ -230,7 +248,7 @@ static bool wgmma_pending_in(const ts_lower *lw, ts_val loop)
     return pending;
 }
 
-static void wgmma_wait(ts_lower *lw, uint32_t pending)
+void ts_wgmma_wait(ts_lower *lw, uint32_t pending)
 {
     ts_emit(&lw->b, TS_OP_wgmma_wait, TS_T_none, 0, NULL, TS_S(0, pending, 0), 0);
 }
@@ -241,7 +259,7 @@ void ts_wgmma_after_loop(ts_lower *lw, ts_val loop)
     ts_tma *tma = &lw->assign.tma;
     if (!tma->active || !wgmma_pending_in(lw, loop))
         return;
-    wgmma_wait(lw, 0);
+    ts_wgmma_wait(lw, 0);
     for (uint32_t i = 0; i < tma->groups.n; i++) {
         const ts_tma_group *group = &tma->groups.at[i];
         if (group->loop != loop || !group->late || !lw->shape.parent[loop])
@@ -258,7 +276,7 @@ typedef struct wgmma_job {
     wgmma_split split;
     uint32_t log_k, step_k, n;   /* k of one instruction; columns of one instruction */
     wgmma_operand a, b;
-    ts_val *words;               /* a in registers */
+    const ts_val *words;         /* a in registers */
     ts_val *acc;                 /* in, then out */
 } wgmma_job;
 
@@ -305,16 +323,7 @@ static void wgmma_operand_of(ts_lower *lw, wgmma_operand *x, uint32_t load, bool
     wgmma_describe(lw, x, extent);
 }
 
-static void wgmma_extents(const ts_lower *lw, ts_val v, uint32_t log[3])
-{
-    ts_type c = ts_type_of(lw->tile, v), a = ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0));
-    uint32_t rank = ts_type_rank(lw->module, c);
-    log[0] = (uint32_t)ts_log2((uint64_t)ts_type_dims(lw->module, c)[rank - 2]);
-    log[1] = (uint32_t)ts_log2((uint64_t)ts_type_dims(lw->module, c)[rank - 1]);
-    log[2] = (uint32_t)ts_log2((uint64_t)ts_type_dims(lw->module, a)[rank - 1]);
-}
-
-void ts_lower_wgmma(ts_lower *lw, ts_val v)
+const ts_val *ts_wgmma_start(ts_lower *lw, ts_val v, const ts_val *words)
 {
     static const uint8_t ks[] = {
 #define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm) (k),
@@ -329,16 +338,25 @@ void ts_lower_wgmma(ts_lower *lw, ts_val v)
     ts_layout c = ts_wgmma_layout_c(log[0], log[1], lw->assign.n_warp);
     job.acc = ts_lower_regs(lw, &c);
     memcpy(job.acc, ts_lower_get(lw, ts_opnd(lw->tile, v, 2), &c), sizeof *job.acc << c.n_reg);
-    if (product->a == TS_NO) {
-        ts_layout a = ts_wgmma_layout_a(log[0], log[1], log[2], lw->assign.n_warp);
-        job.words = wgmma_words(lw, ts_opnd(lw->tile, v, 0), &a);
-    } else
+    uint32_t n = 0;
+    if (product->a == TS_NO && words)
+        n = 1u << (ts_wgmma_layout_a(log[0], log[1], log[2], lw->assign.n_warp).n_reg - 1);
+    if (product->a == TS_NO)
+        job.words = words ? words : ts_wgmma_words(lw, v, &n);
+    else
         wgmma_operand_of(lw, &job.a, product->a, product->trans_a, job.split.m);
     wgmma_operand_of(lw, &job.b, product->b, product->trans_b, job.split.n);
     wgmma_issue(lw, &job);
-    if (!product->deferred) {
-        wgmma_wait(lw, product->late ? wgmma_late_in(lw, lw->shape.parent[v]) : 0);
-        wgmma_release_all(lw, product);
-    }
     ts_lower_set(lw, v, &c, job.acc);
+    return words ? words + n : NULL;
+}
+
+void ts_lower_wgmma(ts_lower *lw, ts_val v)
+{
+    const ts_wgmma *product = ts_wgmma_of(&lw->assign.tma, v);
+    ts_wgmma_start(lw, v, NULL);
+    if (product->deferred)
+        return;
+    ts_wgmma_wait(lw, product->late ? wgmma_late_in(lw, lw->shape.parent[v]) : 0);
+    wgmma_release_all(lw, product);
 }

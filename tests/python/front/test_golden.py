@@ -262,7 +262,7 @@ CASES = [
     (elementwise.chain_kernel, A, A, A, A, 1024), (softmax.softmax_kernel, array("bfloat16", 2), array("bfloat16", 2), 64, True),
     (norm.layer_norm_kernel, A2, A, A, A2, scalar("float32"), 64), (transpose.transpose_kernel, A2, A2, 32, 64),
     (gemm.gemm_kernel, A2, A2, A2, 32, 64, 16, 8), (image.blur_kernel, A2, A, A2, 2, 1, 8, 32),
-    (attention.attention_kernel, *[array("float16", 3)] * 4, scalar("float32"), True, 16, 16, 32),
+    (attention.attention_kernel, *[array("float16", 3)] * 4, A2, scalar("float32"), True, 1, 16, 16, 32, 4, True, True),
 ]  # fmt: skip
 
 

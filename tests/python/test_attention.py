@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Attention against float64 on the CPU device: masks, groups of heads, odd lengths, both ranks."""
+
+import math
+
+import numpy as np
+import pytest
+
+from tessera.lib import attention
+
+
+def reference(q, k, v, causal, scale=None):
+    """Output and log-sum-exp in float64, heads repeated."""
+    q, k, v = (x.astype(np.float64) for x in (q, k, v))
+    group = q.shape[-3] // k.shape[-3]
+    k, v = np.repeat(k, group, axis=-3), np.repeat(v, group, axis=-3)
+    s = q @ np.swapaxes(k, -1, -2) * (scale or 1.0 / math.sqrt(q.shape[-1]))
+    if causal:
+        seen = np.tril(np.ones(s.shape[-2:], bool), k.shape[-2] - q.shape[-2])
+        s = np.where(seen, s, -np.inf)
+    top = s.max(axis=-1, keepdims=True)
+    p = np.exp(s - top)
+    total = p.sum(axis=-1, keepdims=True)
+    return p / total @ v, (top + np.log(total))[..., 0]
+
+
+def draw(rng, *shape):
+    return rng.uniform(-1, 1, shape).astype(np.float32)
+
+
+SHAPES = [  # batch and heads of queries, heads of keys, queries, keys, D, tile
+    ((2,), 2, 64, 64, 32, (32, 32)),
+    ((4,), 2, 100, 100, 16, (32, 16)),
+    ((2, 4), 2, 70, 131, 32, (32, 32)),
+    ((1, 2), 1, 33, 96, 16, (16, 32)),
+    ((3,), 1, 1, 130, 24, (16, 64)),
+    ((1, 2), 2, 128, 128, 64, None),
+]
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_equals_the_formula(shape, causal):
+    lead, kv_heads, length, keys, d, tile = shape
+    rng = np.random.default_rng(0)
+    q = draw(rng, *lead, length, d)
+    k, v = (draw(rng, *lead[:-1], kv_heads, keys, d) for _ in range(2))
+    out, lse = np.full_like(q, np.nan), np.full(q.shape[:-1], np.nan, np.float32)
+    attention.attention(q, k, v, out, causal=causal, tile=tile, lse=lse)
+    wanted, wanted_lse = reference(q, k, v, causal)
+    np.testing.assert_allclose(out, wanted, atol=2e-6)
+    np.testing.assert_allclose(lse, wanted_lse, atol=2e-6)
+
+
+def test_large_scores_and_scale():
+    rng = np.random.default_rng(1)
+    q, k, v = (draw(rng, 1, 64, 16) * 100 for _ in range(3))
+    out = np.empty_like(q)
+    attention.attention(q, k, v, out, scale=3.0, tile=(32, 32))
+    np.testing.assert_allclose(out, reference(q, k, v, False, 3.0)[0], rtol=1e-3, atol=1e-2)
+
+
+def test_rows_that_see_no_key_are_zero():
+    rng = np.random.default_rng(2)
+    q, k, v = draw(rng, 1, 48, 16), draw(rng, 1, 16, 16), draw(rng, 1, 16, 16)
+    out = np.full_like(q, np.nan)
+    attention.attention(q, k, v, out, causal=True, tile=(16, 16))
+    assert (out[:, :32] == 0).all()
+    np.testing.assert_allclose(out[:, 32:], reference(q[:, 32:], k, v, True)[0], atol=2e-6)
+
+
+def test_arrays_in_torch_order():
+    rng = np.random.default_rng(3)
+    q, k, v = (draw(rng, 2, 40, 3, 16).transpose(0, 2, 1, 3) for _ in range(3))
+    out = np.empty((2, 3, 40, 16), np.float32)
+    attention.attention(q, k, v, out, causal=True, tile=(16, 16))
+    np.testing.assert_allclose(out, reference(q, k, v, True)[0], atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    "change, message",
+    [
+        ({"scale": -1.0}, "scale must be positive"),
+        ({"k": (3, 8, 4), "v": (3, 8, 4)}, "multiple"),
+        ({"v": (2, 9, 4)}, "agree"),
+        ({"q": (8, 4)}, "takes"),
+    ],
+)
+def test_mistakes_are_named(change, message):
+    shapes = {"q": (2, 8, 4), "k": (2, 8, 4), "v": (2, 8, 4), "out": (2, 8, 4)}
+    scale = change.pop("scale", None)
+    arrays = [np.zeros(s, np.float32) for s in {**shapes, **change}.values()]
+    with pytest.raises(ValueError, match=message):
+        attention.attention(*arrays, scale=scale)
