@@ -488,7 +488,7 @@ static inline void gen_run_all(uint64_t first, uint32_t count, const char *pre, 
 {
     const char *seed = getenv("TS_DIFF_SEED"), *number = getenv("TS_DIFF_COUNT");
     first = seed ? strtoull(seed, NULL, 10) : first;
-    count = number ? (uint32_t)strtoul(number, NULL, 10) : seed ? 1 : count;
+    count = number ? (uint32_t)strtoul(number, NULL, 10) : seed ? 1 : (uint32_t)check_few(count);
     for (uint64_t s = first; s < first + count; s++) {
         gen g;
         diff_case c;

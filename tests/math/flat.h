@@ -18,7 +18,8 @@
 
 #define FLAT_N 512 /* elements of a block */
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+/* Clones are chosen while the program is linked, which ThreadSanitizer is not ready for. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_THREAD__)
 #define FLAT_FAST __attribute__((target_clones("avx512f", "arch=haswell", "default"), optimize("O3")))
 #else
 #define FLAT_FAST

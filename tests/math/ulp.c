@@ -259,7 +259,7 @@ static void ulp_print(const ulp_job *job, const ulp_worst *worst, double bound)
 static void ulp_narrow_pairs(ulp_job *job, ulp_worst *worst)
 {
     uint64_t state = 7, x[FLAT_N], y[FLAT_N];
-    for (int block = 0; block < 2048; block++) {
+    for (uint64_t block = 0; block < check_few(2048); block++) {
         for (int i = 0; i < FLAT_N; i++) {
             uint64_t r = ulp_random(&state);
             x[i] = r & 65535;
@@ -285,7 +285,7 @@ static void ulp_test(const ulp_row *row, ts_type type)
     else if (narrow)
         ulp_every(&job, 0, 65536, &worst);
     else
-        ulp_sample(&job, type == TS_T_f32 ? 1 << 22 : 1 << 19, &worst);
+        ulp_sample(&job, check_few(type == TS_T_f32 ? 1 << 22 : 1 << 19), &worst);
     ulp_print(&job, &worst, bound);
     CHECK(worst.ulp <= bound);
     ulp_release(&job);
