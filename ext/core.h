@@ -88,6 +88,8 @@ int core_stream_of(core_state *state, PyObject *object, ts_stream *room, const t
 int core_device_of(core_state *state, PyObject *object, ts_device **out); /* "cpu", "cuda:1", None */
 /* Waits with the GIL dropped, looking at signals; 0, or -1 with exception. */
 int core_wait_stream(core_state *state, const ts_stream *stream);
+/* The same to the end whatever happens: what an exception interrupts is cancelled and waited for. */
+int core_finish_stream(core_state *state, const ts_stream *stream);
 int core_wait_device(core_state *state, ts_device *device);
 
 core_state *core_state_of_type(PyTypeObject *type);

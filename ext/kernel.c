@@ -165,8 +165,6 @@ static ts_status kernel_run(const ts_stream *stream, const int64_t grid[3], ts_k
         return ts_launch(stream, grid, kernel, frame->args, frame->n, flags, err);
     Py_BEGIN_ALLOW_THREADS;
     status = ts_launch(stream, grid, kernel, frame->args, frame->n, flags, err);
-    if (status == TS_OK && frame->has_host_views && stream && stream->impl)
-        status = ts_stream_sync(stream, TS_FOREVER, err);
     Py_END_ALLOW_THREADS;
     return status;
 }
@@ -186,10 +184,11 @@ static PyObject *kernel_launch_args(core_state *state, PyObject *const *args, ui
     core_frame_init(&frame);
     PyObject *result = NULL;
     if (core_take_args(state, &frame, args[3]) == 0) {
-        if (kernel_run(stream, grid, kernel, &frame, flags, &err) == TS_OK)
-            result = Py_NewRef(Py_None);
-        else
+        bool lent = frame.has_host_views && stream && stream->impl; /* only for the length of this call */
+        if (kernel_run(stream, grid, kernel, &frame, flags, &err) != TS_OK)
             core_raise(state, &err);
+        else if (!lent || core_finish_stream(state, stream) == 0)
+            result = Py_NewRef(Py_None);
     }
     core_frame_deinit(&frame);
     return result;
@@ -296,7 +295,10 @@ static PyMethodDef kernel_functions[] = {
      "TileError\n    The kernel does not compile.\n"
      "KernelError\n    The kernel failed while it ran (CPU default stream; else at the next wait).\n\n"
      "Notes\n-----\n"
-     "On host memory (NumPy) the call returns when the arrays are written; on a GPU it enqueues."},
+     "On host memory (NumPy) the call returns when the arrays are written; on a GPU it enqueues.\n"
+     "On the CPU Ctrl-C ends a launch, or what a stream runs while the main thread waits for it, between\n"
+     "blocks and in each round of a ``while``; not inside a ``for``, which ends by itself. What was written\n"
+     "stays; everything can be used again."},
     {"prepare", (PyCFunction)(void (*)(void))kernel_prepare, METH_FASTCALL,
      "prepare(stream, kernel, args, /)\n--\n\nCompiles for these arguments without running; returns facts of the plan."},
     {NULL, NULL, 0, NULL},

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define STREAM_SLICE_NS 50000000 /* between two looks at Ctrl-C */
+#define STREAM_GRACE_NS 1000000000 /* for a cancelled kernel to end */
 
 typedef struct stream_object {
     PyObject_HEAD
@@ -17,14 +18,43 @@ typedef struct stream_object {
 typedef struct event_object {
     PyObject_HEAD
     core_state *state;
+    ts_device *device;
     ts_event *event;
 } event_object;
+
+/* ---- interruption ---------------------------------------------------------------------------------*/
+
+/* Called by the library, which a launch of this thread has without the GIL. True: an exception is set. */
+static bool stream_interrupted(void)
+{
+    if (!Py_IsInitialized())
+        return false;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    bool raised = PyErr_CheckSignals() < 0;
+    PyGILState_Release(gil);
+    return raised;
+}
 
 /* ---- waiting --------------------------------------------------------------------------------------*/
 
 typedef ts_status stream_waiter(void *what, int64_t limit_ns, ts_error *err);
 
-static int stream_wait(core_state *state, stream_waiter *wait, void *what)
+/* Ctrl-C while waiting for the CPU ends what is waited for: a kernel that never ends would hold the device for
+ * ever. Its fault is taken here, unless it does not end soon. Other exceptions of handlers (of an alarm) end the
+ * wait only. */
+static void stream_give_up(ts_device *device, stream_waiter *wait, void *what)
+{
+    ts_error err;
+    if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) || !ts_device_cancel(device))
+        return;
+    Py_BEGIN_ALLOW_THREADS;
+    int64_t rest = STREAM_GRACE_NS / STREAM_SLICE_NS;
+    while (rest-- > 0 && wait(what, STREAM_SLICE_NS, &err) == TS_INTERRUPTED)
+        ;
+    Py_END_ALLOW_THREADS;
+}
+
+static int stream_wait(core_state *state, ts_device *device, stream_waiter *wait, void *what)
 {
     ts_error err;
     for (;;) {
@@ -38,8 +68,10 @@ static int stream_wait(core_state *state, stream_waiter *wait, void *what)
             core_raise(state, &err);
             return -1;
         }
-        if (PyErr_CheckSignals() < 0)
+        if (PyErr_CheckSignals() < 0) {
+            stream_give_up(device, wait, what);
             return -1;
+        }
     }
 }
 
@@ -60,12 +92,25 @@ static ts_status stream_wait_event(void *what, int64_t limit, ts_error *err)
 
 int core_wait_stream(core_state *state, const ts_stream *stream)
 {
-    return stream_wait(state, stream_wait_stream, (void *)(uintptr_t)stream);
+    return stream_wait(state, stream->device, stream_wait_stream, (void *)(uintptr_t)stream);
+}
+
+int core_finish_stream(core_state *state, const ts_stream *stream)
+{
+    ts_error err;
+    if (core_wait_stream(state, stream) == 0)
+        return 0;
+    ts_device_cancel(stream->device);
+    Py_BEGIN_ALLOW_THREADS;
+    while (ts_stream_sync(stream, TS_FOREVER, &err) == TS_INTERRUPTED)
+        ;
+    Py_END_ALLOW_THREADS;
+    return -1;
 }
 
 int core_wait_device(core_state *state, ts_device *device)
 {
-    return stream_wait(state, stream_wait_device, device);
+    return stream_wait(state, device, stream_wait_device, device);
 }
 
 /* ---- devices --------------------------------------------------------------------------------------*/
@@ -258,11 +303,33 @@ static PyObject *stream_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     return (PyObject *)self;
 }
 
+/* Destroying a stream of the CPU drains it, which Ctrl-C must be able to end; faults stay for the device's next
+ * wait. A destructor cannot raise, so Ctrl-C is raised again behind it. */
+static void stream_drain(stream_object *self)
+{
+    ts_device *device = self->stream->device;
+    ts_event *event;
+    PyObject *type, *value, *traceback;
+    if (ts_device_target(device) != TS_TARGET_CPU || ts_event_create(device, &event, NULL) != TS_OK)
+        return;
+    PyErr_Fetch(&type, &value, &traceback);
+    if (ts_event_record(event, self->stream, NULL) == TS_OK && stream_wait(self->state, device, stream_wait_event, event) < 0) {
+        if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+            PyErr_SetInterrupt();
+        else
+            PyErr_WriteUnraisable((PyObject *)self);
+        PyErr_Clear();
+    }
+    PyErr_Restore(type, value, traceback);
+    ts_event_destroy(event);
+}
+
 static void stream_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     stream_object *stream = (stream_object *)self;
     if (stream->owned) {
+        stream_drain(stream);
         Py_BEGIN_ALLOW_THREADS;
         ts_stream_destroy(stream->stream);
         Py_END_ALLOW_THREADS;
@@ -356,6 +423,7 @@ static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!self)
         return NULL;
     self->state = state;
+    self->device = device;
     if (ts_event_create(device, &self->event, &err) != TS_OK) {
         Py_DECREF(self);
         return core_raise(state, &err);
@@ -392,7 +460,7 @@ static PyObject *event_sync(PyObject *self, PyObject *unused)
 {
     (void)unused;
     event_object *event = (event_object *)self;
-    if (stream_wait(event->state, stream_wait_event, event->event) < 0)
+    if (stream_wait(event->state, event->device, stream_wait_event, event->event) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -437,6 +505,8 @@ static PyMethodDef stream_functions[] = {
 
 int core_stream_init(PyObject *module, core_state *state)
 {
+    if (PyInterpreterState_Get() == PyInterpreterState_Main())
+        ts_interrupt_set(stream_interrupted);
     state->stream_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &stream_spec, NULL);
     state->event_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &event_spec, NULL);
     if (!state->stream_type || !state->event_type || PyModule_AddType(module, state->stream_type) < 0 ||

@@ -55,6 +55,13 @@ ts_status ts_device_reset(ts_device *device, ts_error *err)
     return status;
 }
 
+bool ts_device_cancel(ts_device *device)
+{
+    if (device->ops->cancel)
+        device->ops->cancel(device);
+    return device->ops->cancel != NULL;
+}
+
 void ts_device_trim(ts_device *device)
 {
     device->ops->trim(device);

@@ -29,6 +29,8 @@ typedef struct ts_device_ops {
     ts_status (*sync)(ts_device *device, int64_t limit_ns, ts_error *err);
     /* Ends all objects, then device->epoch is advanced by device.c. Waits. */
     ts_status (*reset)(ts_device *device, ts_error *err);
+    /* Optional: NULL where running work cannot be ended. */
+    void (*cancel)(ts_device *device);
 
     /* ---- memory ---- */
     /* bytes > 0; stream-ordered; tries again after trim before it fails with TS_NOMEM. */
@@ -136,6 +138,9 @@ typedef enum ts_waited { TS_WAIT_CHANGED, TS_WAIT_TIMEOUT, TS_WAIT_SIGNAL } ts_w
 void ts_signal_raise(ts_signal *signal); /* value + 1, wakes all */
 /* Waits while value == seen. */
 ts_waited ts_signal_wait(ts_signal *signal, uint32_t seen, int64_t spin_ns, int64_t deadline_ns);
+
+/* The function of ts_interrupt_set if this is its thread, else NULL. */
+ts_interrupt_fn *ts__interrupt_get(void);
 
 /* ---- devices of this build --------------------------------------------------------------------------- */
 

@@ -13,6 +13,8 @@ static struct {
     ts_cuda *cuda;
     ts_error cpu_error, cuda_error;
     _Atomic bool up_cpu, up_cuda;
+    _Atomic(ts_interrupt_fn *) asked;
+    pthread_t asked_thread; /* written before `asked` */
 } registry = {.cpu_once = PTHREAD_ONCE_INIT, .cuda_once = PTHREAD_ONCE_INIT};
 
 static void registry_before_fork(void)
@@ -82,6 +84,19 @@ static ts_status registry_cuda(int ordinal, ts_device **out, ts_error *err)
                        n - 1);
     *out = ts__cuda_device(registry.cuda, ordinal);
     return TS_OK;
+}
+
+void ts_interrupt_set(ts_interrupt_fn *asked)
+{
+    atomic_store(&registry.asked, NULL);
+    registry.asked_thread = pthread_self();
+    atomic_store(&registry.asked, asked);
+}
+
+ts_interrupt_fn *ts__interrupt_get(void)
+{
+    ts_interrupt_fn *asked = atomic_load_explicit(&registry.asked, memory_order_acquire);
+    return asked && pthread_equal(registry.asked_thread, pthread_self()) ? asked : NULL;
 }
 
 int ts_device_count(ts_device_kind kind)

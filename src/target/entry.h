@@ -7,6 +7,7 @@
 #define TS_TARGET_ENTRY_H
 
 #include "tessera/compile.h"
+#include <stdatomic.h>
 
 /* The object of a CPU kernel has one entry,
  *     void name(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end,
@@ -14,11 +15,16 @@
  * which runs the tile blocks begin <= linear id < end; id = x + grid.x * (y + grid.y * z). Parameters
  * are one 8-byte slot each (narrow values in the low bytes). scratch has plan.scratch_bytes, 64-byte
  * aligned, one per worker. Safe to call from several threads at once with distinct scratch. */
-typedef struct ts_cpu_env {
+typedef struct ts_cpu_env ts_cpu_env;
+struct ts_cpu_env {
     ts_fault *fault;                                    /* first fault wins (code is claimed by compare-exchange) */
     void (*print)(void *user, const char *text, size_t n);
     void *print_user;
-} ts_cpu_env;
+    /* Read in each round of a `loop`; where it is not 0 the kernel asks `look` whether to end at once. A `for` does
+     * not read it, it ends by itself; nor do blocks: their caller gives as many at a time as he can wait for. */
+    const _Atomic uint32_t *attention;
+    bool (*look)(const ts_cpu_env *env);
+};
 typedef void ts_cpu_entry(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end,
                           void *scratch, const ts_cpu_env *env);
 

@@ -143,6 +143,126 @@ static void workers_leave_the_cpu_of_their_caller(void)
     ts__cpu_destroy(device);
 }
 
+/* ---- interruption --------------------------------------------------------------------------------- */
+
+typedef struct endless_args {
+    _Atomic int32_t n_begun;
+    int32_t n_endless; /* blocks below never end by themselves, as a `while` of compiled code */
+} endless_args;
+
+static void entry_endless(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end, void *scratch,
+                          const ts_cpu_env *env)
+{
+    (void)grid, (void)scratch;
+    endless_args *args = (endless_args *)(uintptr_t)params[0];
+    for (int64_t i = begin; i < end; i++) {
+        atomic_fetch_add(&args->n_begun, 1);
+        while (i < args->n_endless)
+            if (atomic_load(env->attention) && env->look(env))
+                return;
+        for (volatile int64_t k = 0; k < 1000000; k++)
+            ;
+    }
+}
+
+static _Atomic int32_t n_asked;
+static int32_t end_at; /* this many questions are answered with no */
+
+static bool answer(void)
+{
+    return atomic_fetch_add(&n_asked, 1) >= end_at;
+}
+
+static ts_status launch_endless(ts_program *program, const ts_stream *stream, endless_args *args, uint32_t n_blocks)
+{
+    atomic_store(&n_asked, 0);
+    return ts_program_launch(program, stream, (uint32_t[3]){n_blocks, 1, 1}, &(uint64_t){(uintptr_t)args}, 0, &err);
+}
+
+static void a_launch_asks_its_caller_and_can_be_ended(void)
+{
+    for (uint32_t n_threads = 1; n_threads <= 3; n_threads++) {
+        ts_device *device = device_new(n_threads, NULL);
+        ts_program *program = program_of(device, entry_endless, one_param, NULL, 0);
+        ts_stream *stream = ts_device_default_stream(device);
+        ts_interrupt_set(answer);
+        end_at = 1;
+        for (int32_t n_endless = 1; n_endless <= 5; n_endless += 2) {
+            endless_args args = {.n_endless = n_endless};
+            CHECK_INT(launch_endless(program, stream, &args, 5), TS_INTERRUPTED);
+            CHECK(strstr(err.text, "incomplete") != NULL);
+            CHECK_INT(n_asked, 2); /* a no, a yes */
+        }
+        endless_args many = {.n_endless = 0};
+        CHECK_INT(launch_endless(program, stream, &many, 100000), TS_INTERRUPTED); /* between blocks */
+        CHECK(many.n_begun < 100000);
+        end_at = INT32_MAX; /* the answer is no: the launch goes on to its end */
+        endless_args few = {.n_endless = 0};
+        CHECK_OK(launch_endless(program, stream, &few, 1500));
+        CHECK_INT(few.n_begun, 1500);
+        CHECK(n_asked > 0);
+        ts_interrupt_set(NULL);
+        ts_program_destroy(program);
+        ts__cpu_destroy(device);
+    }
+}
+
+static ts_program *again_program;
+static int32_t again_data[100];
+
+static bool answer_by_launching(void)
+{
+    ts_status status = ts_program_launch(again_program, ts_device_default_stream(again_program->device),
+                                         (uint32_t[3]){100, 1, 1}, &(uint64_t){(uintptr_t)again_data}, 0, &err);
+    return status == TS_OK && answer();
+}
+
+static void who_is_asked_may_launch(void)
+{
+    ts_device *device = device_new(2, NULL);
+    ts_program *program = program_of(device, entry_endless, one_param, NULL, 0);
+    again_program = program_of(device, entry_count, one_param, NULL, 0);
+    endless_args args = {.n_endless = 4};
+    end_at = 1;
+    ts_interrupt_set(answer_by_launching);
+    CHECK_INT(launch_endless(program, ts_device_default_stream(device), &args, 4), TS_INTERRUPTED);
+    ts_interrupt_set(NULL);
+    CHECK_INT(again_data[99], 2);
+    ts_program_destroy(again_program);
+    ts_program_destroy(program);
+    ts__cpu_destroy(device);
+}
+
+static void cancelling_ends_what_streams_run_and_hold(void)
+{
+    ts_device *device = device_new(2, NULL);
+    ts_program *program = program_of(device, entry_endless, one_param, NULL, 0);
+    ts_stream *stream;
+    endless_args running = {.n_endless = 4}, waiting = {.n_endless = 0};
+    CHECK_OK(ts_stream_create(device, &stream, &err));
+    for (int round = 0; round < 2; round++) {
+        atomic_store(&running.n_begun, 0);
+        CHECK_OK(launch_endless(program, stream, &running, 4));
+        CHECK_OK(launch_endless(program, stream, &waiting, 4));
+        while (!running.n_begun)
+            usleep(1000);
+        end_at = 0;
+        ts_interrupt_set(answer); /* a launch that waits for the pool asks too */
+        CHECK_INT(launch_endless(program, ts_device_default_stream(device), &waiting, 4), TS_INTERRUPTED);
+        ts_interrupt_set(NULL);
+        CHECK(ts_device_cancel(device));
+        CHECK_INT(ts_stream_sync(stream, TS_FOREVER, &err), TS_LAUNCH);
+        CHECK(strstr(err.text, "cancelled") != NULL);
+        CHECK_INT(waiting.n_begun, 4 * round);
+        CHECK_OK(launch_endless(program, stream, &waiting, 4));
+        CHECK_OK(ts_stream_sync(stream, TS_FOREVER, &err));
+        CHECK_INT(waiting.n_begun, 4 * round + 4);
+    }
+    ts_stream_destroy(stream);
+    ts_program_destroy(program);
+    ts__cpu_destroy(device);
+}
+
 /* Each worker writes all of its scratch and reads it back. */
 static void entry_scratch(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end,
                           void *scratch, const ts_cpu_env *env)
@@ -595,6 +715,9 @@ int main(void)
     every_block_runs_once();
     long_kernels_are_shared_in_pieces();
     workers_leave_the_cpu_of_their_caller();
+    a_launch_asks_its_caller_and_can_be_ended();
+    who_is_asked_may_launch();
+    cancelling_ends_what_streams_run_and_hold();
     threads_have_their_own_scratch();
     fault_names_kernel_line_block_and_index();
     fault_on_a_stream_is_told_once_at_the_wait();

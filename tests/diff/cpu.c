@@ -7,7 +7,7 @@
 static ts_status diff_run_cpu(const diff_case *c, ts_fn *fn, ts_pass_env *env, diff_memory *m, ts_error *err)
 {
     ts_code code = {.alloc = ts_alloc_default()};
-    ts_cpu_env cpu = {.fault = &m->fault};
+    ts_cpu_env cpu = {.fault = &m->fault, .attention = &(_Atomic uint32_t){0}};
     ts_cpu_entry *entry = NULL;
     void *image = NULL;
     size_t n = 0;

@@ -116,7 +116,7 @@ static void large_outputs_are_complete(void)
     CHECK(ts_object_load(code.bytes, code.n_bytes, "kernel", &image, &bytes, &entry, &r.err) == TS_OK);
     int32_t *out = aligned_alloc(64, (size_t)n * 4);
     void *memory = aligned_alloc(64, plan.scratch_bytes + 64);
-    ts_cpu_env cpu = {0};
+    ts_cpu_env cpu = {.attention = &(_Atomic uint32_t){0}};
     entry((uint64_t[]){(uint64_t)(uintptr_t)out}, (uint32_t[]){(uint32_t)(n / tile), 1, 1}, 0, n / tile, memory, &cpu);
     int64_t wrong = 0;
     for (int64_t k = 0; k < n; k++)

@@ -121,7 +121,7 @@ static inline bool run_cpu(run *r)
     ts_arena_init(&scratch, ts_alloc_default());
     ts_pass_env env = {&scratch, TS_TARGET_CPU, NULL, &plan};
     ts_llvm_options options = {.level = 2, .verify = true};
-    ts_cpu_env cpu = {&r->fault[0], run_print, r->printed[0]};
+    ts_cpu_env cpu = {&r->fault[0], run_print, r->printed[0], &(_Atomic uint32_t){0}, NULL};
     ts_cpu_entry *entry = NULL;
     void *image = NULL;
     size_t n = 0;

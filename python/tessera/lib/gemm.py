@@ -51,8 +51,9 @@ def _cpu_cost(m: int, n: int, k: int, tile: tuple[int, int, int], threads: int) 
 def cpu_tile(m: int, n: int, k: int) -> tuple[int, int, int]:
     """The cheapest tile for a product of these extents; large ones get 256 x 256 x 256."""
     threads = tessera.device_info("cpu")["units"]
-    rows, cols, depths = (256, 128, 64, 32, 16, 8, 4, 2, 1), (256, 128, 64, 32, 16), (256, 128, 64, 32)
-    return min(itertools.product(rows, cols, depths), key=lambda t: _cpu_cost(m, n, k, t, threads))
+    rows, cols, depths = range(9), range(4, 9), range(5, 9)
+    tiles = ((1 << x, 1 << y, 1 << z) for x, y, z in itertools.product(rows, cols, depths))
+    return min(tiles, key=lambda t: _cpu_cost(m, n, k, t, threads))
 
 
 def gemm(

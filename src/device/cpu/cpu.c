@@ -213,6 +213,11 @@ static void cpu_trim(ts_device *device)
 
 /* ---- life ----------------------------------------------------------------------------------------------- */
 
+static void cpu_cancel(ts_device *device)
+{
+    cpu_streams_cancel(cpu_of(device));
+}
+
 static const ts_device_ops cpu_ops = {
     .version = TS_DEVICE_VERSION,
     .query = cpu_query,
@@ -227,6 +232,7 @@ static const ts_device_ops cpu_ops = {
     .host_free = cpu_host_free,
     .trim = cpu_trim,
     .stream_create = cpu_stream_make,
+    .cancel = cpu_cancel,
     .stream_destroy = cpu_stream_end,
     .stream_retain = cpu_stream_retain,
     .stream_release = cpu_stream_release,
@@ -270,6 +276,7 @@ ts_status ts__cpu_create(const ts_cpu_options *options, ts_device **out, ts_erro
     atomic_store(&cpu->base.epoch, 1);
     pthread_mutex_init(&cpu->lock, NULL);
     cpu_memory_init(&cpu->memory, alloc);
+    cpu_watch_init(&cpu->watch);
     uint32_t n_threads = options->n_threads ? options->n_threads : cpu_count();
     ts_status status = cpu_pool_init(&cpu->pool, &cpu->memory, n_threads, err);
     ts_stream *stream;
@@ -291,6 +298,7 @@ void ts__cpu_quiesce(ts_device *device)
 {
     cpu_streams_idle(cpu_of(device));
     cpu_pool_stop(&cpu_of(device)->pool);
+    cpu_watch_stop(&cpu_of(device)->watch);
 }
 
 void ts__cpu_destroy(ts_device *device)
@@ -299,6 +307,7 @@ void ts__cpu_destroy(ts_device *device)
     cpu_home *home = (cpu_home *)cpu;
     cpu_streams_end(cpu);
     cpu_pool_deinit(&cpu->pool);
+    cpu_watch_deinit(&cpu->watch);
     cpu_memory_deinit(&cpu->memory);
     pthread_mutex_destroy(&cpu->lock);
     ts__delete(device->alloc, home->base, CPU_HOME_BYTES);
@@ -306,8 +315,7 @@ void ts__cpu_destroy(ts_device *device)
 
 void ts__cpu_before_fork(ts_device *device)
 {
-    ts_cpu *cpu = cpu_of(device);
-    pthread_mutex_lock(&cpu->pool.lock); /* a running job ends first */
+    ts_cpu *cpu = cpu_of(device); /* a running job is not waited for: it may take for ever */
     pthread_mutex_lock(&cpu->lock);
     pthread_mutex_lock(&cpu->memory.lock);
 }
@@ -317,11 +325,11 @@ void ts__cpu_after_fork(ts_device *device, bool in_child)
     ts_cpu *cpu = cpu_of(device);
     if (in_child) {
         cpu_pool_forget_threads(&cpu->pool);
+        cpu_watch_forget_thread(&cpu->watch);
         cpu->streams = NULL; /* their threads are in the parent */
         cpu->has_pending = false;
         atomic_fetch_add(&cpu->forks, 1);
     }
     pthread_mutex_unlock(&cpu->memory.lock);
     pthread_mutex_unlock(&cpu->lock);
-    pthread_mutex_unlock(&cpu->pool.lock);
 }

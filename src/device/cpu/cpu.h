@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The parts of the CPU device: thread pool (threads.c), memory pool (memory.c), streams and events
- * (stream.c), programs (program.c). cpu.c puts them together; start reading there.
+ * (stream.c), programs (program.c), interruption (watch.c). cpu.c puts them together; start reading there.
  */
 #ifndef TS_DEVICE_CPU_CPU_H
 #define TS_DEVICE_CPU_CPU_H
@@ -41,6 +41,9 @@ typedef struct cpu_piece {
     int64_t number, begin, end;
 } cpu_piece;
 typedef void cpu_work_fn(void *user, const cpu_piece *piece);
+/* Asked every CPU_TICK_NS while the caller waits. True: the job is to end; one that has not begun is given up. */
+typedef bool cpu_idle_fn(void *user);
+#define CPU_TICK_NS ((int64_t)50000000)
 
 typedef struct cpu_pool {
     cpu_memory *memory;
@@ -53,6 +56,7 @@ typedef struct cpu_pool {
     size_t scratch_each;
     /* the job */
     cpu_work_fn *work;
+    cpu_idle_fn *idle;             /* or NULL */
     void *user;
     int64_t n_items, chunk;        /* chunk 0: one equal piece per thread */
     _Atomic bool stop;
@@ -67,11 +71,13 @@ ts_status cpu_pool_init(cpu_pool *pool, cpu_memory *memory, uint32_t n_threads, 
 void cpu_pool_deinit(cpu_pool *pool); /* joins the workers */
 void cpu_pool_stop(cpu_pool *pool);   /* joins the workers; jobs then run in their callers */
 void cpu_pool_forget_threads(cpu_pool *pool); /* in the child of a fork: they are gone */
-/* Spreads n_items over the threads and waits. Threads: callers take turns. */
+/* Spreads n_items over the threads and waits. Threads: while the pool is taken, the caller works alone; who holds
+ * the pool may be waiting for a lock (Python's) that the caller has. */
 void cpu_pool_run(cpu_pool *pool, cpu_work_fn *work, void *user, int64_t n_items, int64_t chunk);
-/* The same with `scratch_bytes` for each worker, given to `work` through cpu_pool_scratch. False: no memory. */
-bool cpu_pool_run_scratch(cpu_pool *pool, cpu_work_fn *work, void *user, int64_t n_items, int64_t chunk,
-                          size_t scratch_bytes);
+/* The same in turn with other callers, with `scratch_bytes` for each worker, given to `work` through
+ * cpu_pool_scratch. False: no memory, or given up. */
+bool cpu_pool_run_scratch(cpu_pool *pool, cpu_work_fn *work, cpu_idle_fn *idle, void *user, int64_t n_items,
+                          int64_t chunk, size_t scratch_bytes);
 static inline void *cpu_pool_scratch(const cpu_pool *pool, uint32_t worker)
 {
     return pool->scratch ? pool->scratch + worker * pool->scratch_each : NULL;
@@ -83,6 +89,29 @@ typedef uint64_t cpu_fp_state;
 cpu_fp_state cpu_fp_enter(void);
 void cpu_fp_leave(cpu_fp_state state);
 
+/* ---- interruption ------------------------------------------------------------------------------------- */
+
+typedef struct cpu_watch {
+    _Alignas(64) _Atomic uint32_t ask;    /* 1: the watched launch is to ask */
+    _Alignas(64) _Atomic uint32_t serial; /* odd while a launch is watched */
+    _Atomic bool awake, stop;
+    ts_signal wake;
+    pthread_mutex_t lock;                 /* thread */
+    pthread_t thread;
+    bool has_thread;
+} cpu_watch;
+
+void cpu_watch_init(cpu_watch *watch);
+void cpu_watch_deinit(cpu_watch *watch);
+void cpu_watch_stop(cpu_watch *watch); /* joins its thread; nobody is asked any more */
+void cpu_watch_forget_thread(cpu_watch *watch); /* in the child of a fork */
+/* False: this launch is not watched, because nobody wants to be asked in this thread. */
+bool cpu_watch_begin(cpu_watch *watch);
+void cpu_watch_end(cpu_watch *watch);
+/* Is this thread inside a watched launch (and launches again, from what was asked)? */
+bool cpu_watch_busy(const cpu_watch *watch);
+bool cpu_watch_ask(cpu_watch *watch); /* true: the launch is to end */
+
 /* ---- the device ---------------------------------------------------------------------------------------- */
 
 typedef struct cpu_stream cpu_stream;
@@ -90,6 +119,7 @@ typedef struct ts_cpu {
     ts_device base;
     cpu_memory memory;
     cpu_pool pool;
+    cpu_watch watch;
     pthread_mutex_t lock;          /* streams, pending */
     cpu_stream *streams;           /* all living ones of this process */
     cpu_stream *default_stream;
@@ -121,6 +151,10 @@ ts_status cpu_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_error
 ts_status cpu_streams_sync(ts_cpu *cpu, int64_t limit_ns, ts_error *err);
 void cpu_stream_idle(const ts_stream *stream); /* waits whatever happens; faults stay for who asks */
 void cpu_streams_idle(ts_cpu *cpu);        /* the same for all streams */
+/* Launches that run or wait in streams now end early; the first is told at the stream's next wait. */
+void cpu_streams_cancel(ts_cpu *cpu);
+/* Not 0 while the task that runs in the stream is cancelled. */
+_Atomic uint32_t *cpu_stream_stop(const ts_stream *stream);
 void cpu_streams_end(ts_cpu *cpu);  /* drains and ends all, the default one too */
 
 /* One piece of queued work. `run` may fail; the first failure of a stream is kept until the next wait.

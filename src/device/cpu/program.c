@@ -12,7 +12,8 @@
 
 #define PROGRAM_INLINE_NS 5000.0   /* below, the pool is not worth its start */
 #define PROGRAM_DYNAMIC_NS 200000.0 /* above, threads take small pieces as they become free */
-enum { PROGRAM_MEASURE_EVERY = 16, PROGRAM_PIECES = 16 };
+#define PROGRAM_STEP_NS ((int64_t)1000000)
+enum { PROGRAM_MEASURE_EVERY = 16, PROGRAM_PIECES = 16, PROGRAM_STEP_MAX = 4096 };
 
 typedef struct cpu_program {
     ts_program base;
@@ -84,14 +85,47 @@ void cpu_program_destroy(ts_program *program)
 
 typedef struct cpu_run {
     cpu_program *program;
+    cpu_watch *watch;            /* NULL: the caller is not to be asked */
+    _Atomic uint32_t *stop;      /* not 0: the launch is to end */
     const uint64_t *params;
     const uint32_t *grid;
     const cpu_pool *pool;
+    bool alone;                  /* the pool is held by this very thread */
     bool measure;
     ts_text *prints; /* one per piece, or NULL */
     _Atomic uint64_t block_ps; /* what a block took in piece 0 */
     ts_fault fault;
 } cpu_run;
+
+typedef struct program_env { /* of one piece */
+    ts_cpu_env base;
+    cpu_run *run;
+} program_env;
+
+static bool program_stopped(const cpu_run *run)
+{
+    return atomic_load_explicit(run->stop, memory_order_relaxed) != 0;
+}
+
+/* The caller asks whether to go on. */
+static bool program_idle(void *user)
+{
+    cpu_run *run = user;
+    if (!program_stopped(run) && cpu_watch_ask(run->watch))
+        atomic_store(run->stop, 1);
+    return program_stopped(run);
+}
+
+static bool program_look(const ts_cpu_env *env)
+{
+    cpu_run *run = ((const program_env *)env)->run;
+    return env->attention == run->stop ? program_stopped(run) : program_idle(run);
+}
+
+static bool program_ends(const ts_cpu_env *env)
+{
+    return atomic_load_explicit(env->attention, memory_order_relaxed) && env->look(env);
+}
 
 static void program_print(void *user, const char *text, size_t n)
 {
@@ -105,14 +139,34 @@ static void program_drop_print(void *user, const char *text, size_t n)
     (void)n;
 }
 
+/* Blocks from `begin` on, so many at a time that the launch can be stopped between them: about 1 ms, by what a
+ * block is thought to take and then by what it takes. */
+static void program_blocks(cpu_run *run, const cpu_piece *piece, void *scratch, const program_env *env)
+{
+    int64_t block_ps = (int64_t)atomic_load_explicit(&run->program->block_ps, memory_order_relaxed);
+    int64_t begin = piece->begin, step = block_ps ? PROGRAM_STEP_NS * 1000 / block_ps : 1, before = 0;
+    while (begin < piece->end && !program_ends(&env->base)) {
+        int64_t n = TS_MIN(TS_MIN(TS_MAX(step, 1), PROGRAM_STEP_MAX), piece->end - begin);
+        run->program->entry(run->params, run->grid, begin, begin + n, scratch, &env->base);
+        begin += n;
+        if (begin < piece->end) {
+            int64_t now = ts__now_ns();
+            step = before && now - before > PROGRAM_STEP_NS ? n / 2 : 2 * n;
+            before = now;
+        }
+    }
+}
+
 /* Piece 0 is timed: its own running time does not hold the waking of threads. */
 static void program_enter(cpu_run *run, const cpu_piece *piece, void *scratch)
 {
     ts_text *text = run->prints ? &run->prints[piece->number] : NULL;
-    ts_cpu_env env = {&run->fault, text ? program_print : program_drop_print, text};
+    bool asks = run->watch && piece->worker == 0;
+    program_env env = {{&run->fault, text ? program_print : program_drop_print, text,
+                        asks ? &run->watch->ask : run->stop, program_look}, run};
     bool timed = run->measure && piece->number == 0;
     int64_t before = timed ? ts__now_ns() : 0;
-    run->program->entry(run->params, run->grid, piece->begin, piece->end, scratch, &env);
+    program_blocks(run, piece, scratch, &env);
     if (timed)
         atomic_store(&run->block_ps, (uint64_t)((ts__now_ns() - before) * 1000 / (piece->end - piece->begin)) + 1);
 }
@@ -120,7 +174,8 @@ static void program_enter(cpu_run *run, const cpu_piece *piece, void *scratch)
 static void program_work(void *user, const cpu_piece *piece)
 {
     cpu_run *run = user;
-    program_enter(run, piece, cpu_pool_scratch(run->pool, piece->worker));
+    if (!program_stopped(run))
+        program_enter(run, piece, cpu_pool_scratch(run->pool, piece->worker));
 }
 
 static bool program_inline(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
@@ -187,39 +242,66 @@ static bool program_spread(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
     cpu_program *program = run->program;
     double block_ns = (double)atomic_load_explicit(&program->block_ps, memory_order_relaxed) * 1e-3;
     double total_ns = block_ns * (double)n_blocks;
-    bool alone = n_blocks == 1 || cpu->pool.n_threads == 1 || (block_ns > 0 && total_ns < PROGRAM_INLINE_NS);
+    bool alone = run->alone || n_blocks == 1 || cpu->pool.n_threads == 1 || (block_ns > 0 && total_ns < PROGRAM_INLINE_NS);
     int64_t chunk = 0;
     if (!alone && total_ns > PROGRAM_DYNAMIC_NS && !run->prints)
         chunk = TS_MAX(n_blocks / ((int64_t)cpu->pool.n_threads * PROGRAM_PIECES), (int64_t)1);
     uint32_t count = atomic_fetch_add_explicit(&program->n_runs, 1, memory_order_relaxed);
     run->measure = count < 8 || count % PROGRAM_MEASURE_EVERY == 0;
     bool ok = alone ? program_inline(cpu, run, n_blocks)
-                    : cpu_pool_run_scratch(&cpu->pool, program_work, run, n_blocks, chunk,
-                                           (size_t)program->base.plan.scratch_bytes);
+                    : cpu_pool_run_scratch(&cpu->pool, program_work, run->watch ? program_idle : NULL, run, n_blocks,
+                                           chunk, (size_t)program->base.plan.scratch_bytes);
     uint64_t fresh = atomic_load(&run->block_ps);
     if (fresh && count > 0) /* the first run pays for cold code and new memory */
         program_learn(program, fresh);
     return ok;
 }
 
-static ts_status program_run(cpu_program *program, const uint32_t grid[3], const uint64_t *params, ts_error *err)
+/* Only part of the blocks ran, or none. */
+static ts_status program_unfinished(const cpu_run *run, ts_error *err)
 {
+    const ts_program *program = &run->program->base;
+    if (program_stopped(run))
+        return ts_fail(err, run->watch ? TS_INTERRUPTED : TS_LAUNCH, "kernel '%s' was cancelled before its end; what it "
+                                                                     "wrote is incomplete", program->name);
+    return ts_fail(err, TS_NOMEM, "out of memory for kernel '%s': it needs %llu bytes of scratch on each of %u threads",
+                   program->name, (unsigned long long)program->plan.scratch_bytes, run->pool->n_threads);
+}
+
+static ts_status program_run(cpu_run *run, ts_error *err)
+{
+    cpu_program *program = run->program;
     ts_cpu *cpu = cpu_of(program->base.device);
-    int64_t n_blocks = (int64_t)grid[0] * grid[1] * grid[2];
-    cpu_run run = {.program = program, .params = params, .grid = grid, .pool = &cpu->pool};
-    if (!program_prints_begin(cpu, &run) || !program_spread(cpu, &run, n_blocks)) {
-        (void)program_prints_end(cpu, &run);
-        return ts_fail(err, TS_NOMEM, "out of memory for kernel '%s': it needs %llu bytes of scratch on each of %u "
-                                      "threads", program->base.name,
-                       (unsigned long long)program->base.plan.scratch_bytes, cpu->pool.n_threads);
-    }
-    bool printed = program_prints_end(cpu, &run);
-    if (run.fault.code)
-        return ts__fault_report(&program->base, &run.fault, err);
+    int64_t n_blocks = (int64_t)run->grid[0] * run->grid[1] * run->grid[2];
+    bool ran = program_prints_begin(cpu, run) && program_spread(cpu, run, n_blocks);
+    bool printed = program_prints_end(cpu, run);
+    if (run->fault.code)
+        return ts__fault_report(&program->base, &run->fault, err);
+    if (!ran || program_stopped(run))
+        return program_unfinished(run, err);
     if (!printed)
         return ts_fail(err, TS_NOMEM, "out of memory for the text printed by kernel '%s'; some of it is missing",
                        program->base.name);
     return TS_OK;
+}
+
+/* In the caller's thread. What is asked there may be a Python handler that forks or launches. */
+static ts_status program_run_here(cpu_program *program, const uint32_t grid[3], const uint64_t *params, ts_error *err)
+{
+    ts_cpu *cpu = cpu_of(program->base.device);
+    _Atomic uint32_t stop = 0;
+    cpu_run run = {.program = program, .stop = &stop, .params = params, .grid = grid, .pool = &cpu->pool,
+                   .alone = cpu_watch_busy(&cpu->watch)};
+    if (!cpu_watch_begin(&cpu->watch))
+        return program_run(&run, err);
+    run.watch = &cpu->watch;
+    uint32_t forks = atomic_load_explicit(&cpu->forks, memory_order_relaxed);
+    ts_status status = program_run(&run, err);
+    cpu_watch_end(&cpu->watch);
+    if (forks != atomic_load_explicit(&cpu->forks, memory_order_relaxed))
+        return ts_fail(err, TS_RUNTIME, "a signal handler forked while kernel '%s' ran: this process, the child, has "
+                                        "only part of its results", program->base.name);
+    return status;
 }
 
 /* ---- launching ---------------------------------------------------------------------------------------- */
@@ -227,6 +309,7 @@ static ts_status program_run(cpu_program *program, const uint32_t grid[3], const
 typedef struct launch_task {
     cpu_task base;
     cpu_program *program; /* one reference */
+    _Atomic uint32_t *stop;
     uint32_t grid[3];
     uint64_t params[];
 } launch_task;
@@ -234,7 +317,9 @@ typedef struct launch_task {
 static ts_status program_run_task(cpu_task *task, ts_error *err)
 {
     launch_task *launch = (launch_task *)task;
-    ts_status status = program_run(launch->program, launch->grid, launch->params, err);
+    cpu_run run = {.program = launch->program, .stop = launch->stop, .params = launch->params, .grid = launch->grid,
+                   .pool = &cpu_of(launch->program->base.device)->pool};
+    ts_status status = program_run(&run, err);
     program_release(launch->program);
     return status;
 }
@@ -248,12 +333,13 @@ ts_status cpu_program_launch(ts_program *handle, const ts_stream *stream, const 
         return ts_fail(err, TS_VALUE, "a grid of %u x %u x %u blocks is more than can be counted; use fewer",
                        grid[0], grid[1], grid[2]);
     if (cpu_stream_is_inline(stream))
-        return program_run(program, grid, params, err);
+        return program_run_here(program, grid, params, err);
     size_t bytes = sizeof(uint64_t) * handle->plan.n_params;
     launch_task *task = cpu_task_new(cpu_of(handle->device), sizeof *task + bytes, program_run_task);
     if (!task)
         return ts_fail(err, TS_NOMEM, "out of memory for a launch of kernel '%s'", handle->name);
     task->program = program;
+    task->stop = cpu_stream_stop(stream);
     memcpy(task->grid, grid, sizeof task->grid);
     memcpy(task->params, params, bytes);
     atomic_fetch_add(&program->references, 1);

@@ -20,10 +20,11 @@ struct cpu_stream {
     _Atomic bool is_inline;    /* the default stream, and a destroyed one that is still held */
     pthread_mutex_t lock;      /* queue, thread, fault */
     cpu_task *head, **tail;
-    uint64_t n_submitted;
+    uint64_t n_submitted, n_taken, n_cancelled; /* tasks up to number n_cancelled are cancelled */
     bool has_thread, stop, has_fault;
     pthread_t thread;
     _Atomic uint64_t n_completed;
+    _Atomic uint32_t cancelled; /* 1: the task that runs is */
     ts_signal submitted, completed;
     ts_error fault;            /* of a task, until somebody waits */
 };
@@ -69,6 +70,7 @@ static cpu_task *stream_pop(cpu_stream *stream, bool *stop)
         stream->head = task->next;
         if (!stream->head)
             stream->tail = &stream->head;
+        atomic_store(&stream->cancelled, ++stream->n_taken <= stream->n_cancelled);
     }
     *stop = stream->stop;
     pthread_mutex_unlock(&stream->lock);
@@ -217,6 +219,23 @@ void cpu_stream_end(ts_stream *handle)
         }
     }
     stream_release(cpu, stream);
+}
+
+_Atomic uint32_t *cpu_stream_stop(const ts_stream *stream)
+{
+    return &((cpu_stream *)stream->impl)->cancelled;
+}
+
+void cpu_streams_cancel(ts_cpu *cpu)
+{
+    pthread_mutex_lock(&cpu->lock);
+    for (cpu_stream *stream = cpu->streams; stream; stream = stream->next) {
+        pthread_mutex_lock(&stream->lock);
+        stream->n_cancelled = stream->n_submitted;
+        atomic_store(&stream->cancelled, 1);
+        pthread_mutex_unlock(&stream->lock);
+    }
+    pthread_mutex_unlock(&cpu->lock);
 }
 
 void cpu_stream_retain(ts_stream *handle)

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define POOL_SPIN_NS ((int64_t)100000)
 #define POOL_CLOSED 0x80000000u
@@ -227,11 +228,26 @@ static void pool_start(cpu_pool *pool)
     pthread_sigmask(SIG_SETMASK, &old, NULL);
 }
 
-static void pool_run_locked(cpu_pool *pool, cpu_work_fn *work, void *user, int64_t n_items, int64_t chunk)
+/* Until the workers have left the closed gate. */
+static void pool_wait(cpu_pool *pool)
+{
+    for (;;) {
+        uint32_t seen = atomic_load(&pool->finished.value);
+        if (atomic_load(&pool->gate) == POOL_CLOSED)
+            return;
+        int64_t until = pool->idle ? ts__deadline(CPU_TICK_NS) : TS_FOREVER;
+        if (ts_signal_wait(&pool->finished, seen, POOL_SPIN_NS, until) != TS_WAIT_CHANGED && pool->idle)
+            (void)pool->idle(pool->user); /* `work` sees for itself that it is to end */
+    }
+}
+
+static void pool_run_locked(cpu_pool *pool, cpu_work_fn *work, cpu_idle_fn *idle, void *user, int64_t n_items,
+                            int64_t chunk)
 {
     if (pool->n_started + 1 < pool->n_threads && !atomic_load(&pool->stop))
         pool_start(pool);
     pool->work = work;
+    pool->idle = idle;
     pool->user = user;
     pool->n_items = n_items;
     pool->chunk = chunk;
@@ -244,19 +260,35 @@ static void pool_run_locked(cpu_pool *pool, cpu_work_fn *work, void *user, int64
     pool_share(pool, 0);
     cpu_fp_leave(state);
     atomic_fetch_or(&pool->gate, POOL_CLOSED);
-    for (;;) {
-        uint32_t seen = atomic_load(&pool->finished.value);
-        if (atomic_load(&pool->gate) == POOL_CLOSED)
-            return;
-        ts_signal_wait(&pool->finished, seen, POOL_SPIN_NS, TS_FOREVER);
-    }
+    pool_wait(pool);
 }
 
 void cpu_pool_run(cpu_pool *pool, cpu_work_fn *work, void *user, int64_t n_items, int64_t chunk)
 {
-    pthread_mutex_lock(&pool->lock);
-    pool_run_locked(pool, work, user, n_items, chunk);
+    if (pthread_mutex_trylock(&pool->lock) != 0) {
+        work(user, &(cpu_piece){.end = n_items});
+        return;
+    }
+    pool_run_locked(pool, work, NULL, user, n_items, chunk);
     pthread_mutex_unlock(&pool->lock);
+}
+
+/* False: given up. */
+static bool pool_lock(cpu_pool *pool, cpu_idle_fn *idle, void *user)
+{
+    if (!idle)
+        return pthread_mutex_lock(&pool->lock) == 0;
+    while (pthread_mutex_trylock(&pool->lock) != 0) {
+        struct timespec until;
+        clock_gettime(CLOCK_REALTIME, &until); /* which this lock goes by */
+        int64_t ns = until.tv_nsec + CPU_TICK_NS;
+        until = (struct timespec){until.tv_sec + ns / 1000000000, ns % 1000000000};
+        if (pthread_mutex_timedlock(&pool->lock, &until) == 0)
+            break;
+        if (idle(user))
+            return false;
+    }
+    return true;
 }
 
 /* Under lock. */
@@ -276,13 +308,14 @@ static bool pool_scratch(cpu_pool *pool, size_t bytes)
     return true;
 }
 
-bool cpu_pool_run_scratch(cpu_pool *pool, cpu_work_fn *work, void *user, int64_t n_items, int64_t chunk,
-                          size_t scratch_bytes)
+bool cpu_pool_run_scratch(cpu_pool *pool, cpu_work_fn *work, cpu_idle_fn *idle, void *user, int64_t n_items,
+                          int64_t chunk, size_t scratch_bytes)
 {
-    pthread_mutex_lock(&pool->lock);
+    if (!pool_lock(pool, idle, user))
+        return false;
     bool ok = pool_scratch(pool, scratch_bytes);
     if (ok)
-        pool_run_locked(pool, work, user, n_items, chunk);
+        pool_run_locked(pool, work, idle, user, n_items, chunk);
     pthread_mutex_unlock(&pool->lock);
     return ok;
 }
@@ -328,6 +361,9 @@ void cpu_pool_deinit(cpu_pool *pool)
 
 void cpu_pool_forget_threads(cpu_pool *pool)
 {
+    pthread_mutex_init(&pool->lock, NULL); /* of a job that runs in the parent */
+    pool->scratch = NULL;                  /* the parent may have been exchanging it */
+    pool->scratch_each = 0;
     pool->n_started = 0;
     atomic_store(&pool->gate, POOL_CLOSED);
     atomic_store(&pool->start.sleepers, 0);

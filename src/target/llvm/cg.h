@@ -192,7 +192,7 @@ typedef struct cg {
     cg_frame *frame;
     uint32_t at;            /* instruction being walked */
     uint32_t *mark, n_mark; /* visits of cg_pending */
-    cg_ref env, scratch, where, pid[3], grid[3], params;
+    cg_ref env, attention, scratch, where, pid[3], grid[3], params;
     struct cg_ahead { /* loads whose tile of the next block is fetched while this block stores */
         ts_val v;
         cg_ref delta; /* bytes from a tile to the next block's */
@@ -202,6 +202,7 @@ typedef struct cg {
     bool streams;   /* something is written around the caches */
     bool prints;    /* the launch must gather text */
     uint32_t latch; /* block that goes to the next tile block */
+    uint32_t leave; /* block that ends the kernel */
 } cg;
 
 /* ---- text.c -------------------------------------------------------------------------------------*/
@@ -315,6 +316,7 @@ void cg_red_view(cg *e, ts_val v);
 void cg_copy_out(cg *e, const cg_out *out);
 void cg_space(cg *e, ts_val v); /* get_tensor_shape, get_index_space_shape */
 void cg_walk(cg *e, uint32_t from, uint32_t to);
+void cg_look(cg *e); /* ends the kernel here if its caller wants that */
 bool cg_walk_has(ts_op op);
 void cg_mma(cg *e, ts_val v);
 void cg_swap(cg *e, ts_val v, const cg_mem *to); /* permute v, see cg_swaps, to memory */

@@ -18,13 +18,14 @@ enum { EMIT_LEVEL = 2 };
 static void emit_blocks(cg *e, uint32_t head)
 {
     cg_ref next = cg_name(e), id;
-    uint32_t body = cg_label(e), done = cg_label(e);
+    uint32_t body = cg_label(e);
     e->latch = cg_label(e);
+    e->leave = cg_label(e);
     cg_br(e, head);
     cg_block(e, head);
     id = cg_new(e, "phi i64 [ %%begin, %%entry ], [ %r, %b ]", next, e->latch);
     cg_ref more = cg_new(e, "icmp slt i64 %r, %%end", id);
-    cg_line(e, "br i1 %r, label %b, label %b", more, body, done);
+    cg_line(e, "br i1 %r, label %b, label %b", more, body, e->leave);
     cg_block(e, body);
     cg_scope_open(e);
     e->pid[0] = cg_new(e, "urem i64 %r, %r", id, e->grid[0]);
@@ -36,13 +37,15 @@ static void emit_blocks(cg *e, uint32_t head)
     cg_block(e, e->latch);
     cg_define(e, next, "add nsw i64 %r, 1", id);
     cg_br(e, head);
-    cg_block(e, done);
+    cg_block(e, e->leave);
     if (e->streams) { /* stores around the caches are seen by others only after a fence */
         cg_declare(e, "declare void @llvm.x86.sse.sfence()");
         cg_line(e, "call void @llvm.x86.sse.sfence()");
     }
     cg_line(e, "ret void");
 }
+
+static_assert(offsetof(ts_cpu_env, attention) == 24, "emit_entry reads it there");
 
 static void emit_entry(cg *e)
 {
@@ -51,6 +54,8 @@ static void emit_entry(cg *e)
     e->env = cg_text(e, "%env");
     e->where = cg_text(e, "%where");
     ts_text_puts(&e->entry, "entry:\n  %where = alloca [32 x i64], align 64\n");
+    e->attention = cg_new(e, "load ptr, ptr %r, align 8, !invariant.load !0",
+                          cg_new(e, "getelementptr inbounds i8, ptr %%env, i64 24"));
     for (uint32_t i = 0; i < 3; i++) {
         cg_ref p = cg_new(e, "getelementptr inbounds i32, ptr %%grid, i64 %d", (int64_t)i);
         cg_ref x = cg_new(e, "load i32, ptr %r, align 4, !invariant.load !0", p);
@@ -84,21 +89,28 @@ static void emit_globals(cg *e, ts_text *out)
     }
 }
 
-/* Slot s: its scope is !10s+3, the list of it !10s+1, the list of all others !10s+2. */
+static void emit_scopes(const cg *e, uint32_t without, ts_text *out)
+{
+    bool first = true;
+    for (uint32_t s = 1; s <= e->slot.n; s++)
+        if (s != without) {
+            ts_text_printf(out, "%s!%u", first ? "" : ", ", 10 * s + 3);
+            first = false;
+        }
+    ts_text_puts(out, "}\n");
+}
+
+/* Slot s: its scope is !10s+3, the list of it !10s+1, the list of all others !10s+2. !5: the list of all. */
 static void emit_metadata(cg *e, ts_text *out)
 {
     ts_text_puts(out, "!0 = !{}\n!1 = !{!\"branch_weights\", i32 1, i32 2000}\n"
                       "!2 = !{!\"branch_weights\", i32 2000, i32 1}\n!3 = distinct !{!3}\n!4 = !{i32 1}\n");
+    ts_text_puts(out, "!5 = !{");
+    emit_scopes(e, 0, out);
     for (uint32_t s = 1; s <= e->slot.n; s++) {
         ts_text_printf(out, "!%u = distinct !{!%u, !3}\n!%u = !{!%u}\n!%u = !{", 10 * s + 3, 10 * s + 3, 10 * s + 1,
                        10 * s + 3, 10 * s + 2);
-        bool first = true;
-        for (uint32_t o = 1; o <= e->slot.n; o++)
-            if (o != s) {
-                ts_text_printf(out, "%s!%u", first ? "" : ", ", 10 * o + 3);
-                first = false;
-            }
-        ts_text_puts(out, "}\n");
+        emit_scopes(e, s, out);
     }
 }
 
@@ -107,8 +119,11 @@ static void emit_module(cg *e, ts_text *out)
     emit_globals(e, out);
     ts_text_puts(out, ts_text_get(&e->data));
     ts_text_printf(out, "define void @\"%s\"(ptr noalias nocapture readonly %%params, ptr noalias nocapture readonly %%grid, "
-                        "i64 %%begin, i64 %%end, ptr noalias align 64 %%scratch, ptr %%env) #0 {\n",
+                        "i64 %%begin, i64 %%end, ptr noalias align 64 ",
                    ts_str_get(e->m, e->fn->name));
+    if (e->scratch_bytes) /* tiles are kept in registers round a loop that may end before it reads them */
+        ts_text_printf(out, "dereferenceable(%llu) ", (unsigned long long)e->scratch_bytes);
+    ts_text_puts(out, "%scratch, ptr %env) #0 {\n");
     ts_text_puts(out, ts_text_get(&e->entry));
     ts_text_puts(out, ts_text_get(&e->text));
     ts_text_puts(out, "}\n");

@@ -407,3 +407,8 @@ void ts__rt_fault(const ts_cpu_env *env, int64_t code, const int64_t *where)
     for (int i = 0; i < 3; i++)
         env->fault->block[i] = (uint32_t)where[3 + i];
 }
+
+int32_t ts__rt_look(const ts_cpu_env *env)
+{
+    return env->look(env);
+}

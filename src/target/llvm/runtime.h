@@ -15,7 +15,8 @@
     TS_RUNTIME(view_red)                                                                           \
     TS_RUNTIME(atomic)                                                                             \
     TS_RUNTIME(print)                                                                              \
-    TS_RUNTIME(fault)
+    TS_RUNTIME(fault)                                                                              \
+    TS_RUNTIME(look)
 
 /* The constant part of an access to a view: words of a constant array in the object. */
 enum {
@@ -44,5 +45,7 @@ void ts__rt_atomic(const int64_t *what, void *const *at, const void *with, const
 void ts__rt_print(const ts_cpu_env *env, const char *format, const int64_t *types, const void *const *tiles);
 /* The first fault wins. where: line, column, message, block x, y, z. */
 void ts__rt_fault(const ts_cpu_env *env, int64_t code, const int64_t *where);
+/* Not 0: the kernel is to end now. */
+int32_t ts__rt_look(const ts_cpu_env *env);
 
 #endif

@@ -593,6 +593,23 @@ static cg_ref *walk_enter(cg *e, cg_frame *f)
     return start;
 }
 
+/* Neither the read nor the call may look as if it touched tiles, which then would have to be in memory each time:
+ * !5 lists the scopes of all of them, and an atomic load would be taken for a write. (The attributes are written as
+ * LLVM 15 does; later ones read them too.) */
+void cg_look(cg *e)
+{
+    uint32_t look = cg_label(e), on = cg_label(e);
+    cg_ref word = cg_new(e, "load volatile i32, ptr %r, align 4, !noalias !5", e->attention);
+    cg_ref raised = cg_new(e, "icmp ne i32 %r, 0", word);
+    cg_line(e, "br i1 %r, label %b, label %b, !prof !1", raised, look, on);
+    cg_block(e, look);
+    cg_declare(e, "declare i32 @ts__rt_look(ptr) nounwind cold inaccessiblemem_or_argmemonly");
+    cg_ref answer = cg_new(e, "call i32 @ts__rt_look(ptr %r)", e->env);
+    cg_ref leave = cg_new(e, "icmp ne i32 %r, 0", answer);
+    cg_line(e, "br i1 %r, label %b, label %b", leave, e->leave, on);
+    cg_block(e, on);
+}
+
 static void walk_loop(cg *e, ts_val v)
 {
     cg_frame f = {.opener = v, .n = ts_at(e->fn, v)->n_opnd};
@@ -604,6 +621,7 @@ static void walk_loop(cg *e, ts_val v)
     cg_block(e, head);
     cg_scope_open(e);
     walk_carry(e, &f, from, start, start + f.n);
+    cg_look(e);
     cg_walk(e, v + 1, e->shape.end[v]);
     walk_next(e, &f, start + f.n);
     cg_br(e, head);
