@@ -344,6 +344,17 @@ void ts__emit_return(ts_ptx *e, ts_val v, const ts_inst *inst)
     PUT("ret;\n");
 }
 
+/* A wait for wgmma behind the loop stands before the way past the loop joins too: where the two ways meet ptxas may
+ * copy the accumulators, and a copy under way would serialise them. */
+static void emit_wait_of_loop(ts_ptx *e, ts_val opener)
+{
+    ts_val v = e->shape.end[opener] + 1;
+    while (v < e->fn->inst.n && ts_at(e->fn, v)->op == TS_OP_res)
+        v++;
+    if (v < e->fn->inst.n && ts_at(e->fn, v)->op == TS_OP_wgmma_wait)
+        PUT("wgmma.wait_group.sync.aligned $i;\n", (int)TS_S_NUMBER(ts_at(e->fn, v)->aux));
+}
+
 /* N: next trip. C: done, the carried values become the results. E: behind the loop. */
 static void emit_end_for(ts_ptx *e, ts_val opener)
 {
@@ -353,7 +364,9 @@ static void emit_end_for(ts_ptx *e, ts_val opener)
     const char *type = inst->aux & TS_A_UNSIGNED ? t->u : t->s;
     ts_reg p = ts__ptx_temp(e, TS_RC_P);
     PUT("N$L:\nadd.$s $v, $v, $v;\n", opener, type, opener + 1, opener + 1, opnds[2]);
-    PUT("setp.lt.$s $r, $v, $v;\n@$r bra L$L;\nC$L:\n", type, p, opener + 1, opnds[1], p, opener, opener);
+    PUT("setp.lt.$s $r, $v, $v;\n@$r bra L$L;\n", type, p, opener + 1, opnds[1], p, opener);
+    emit_wait_of_loop(e, opener);
+    PUT("C$L:\n", opener);
     ts_arena_mark mark = ts_arena_at(&e->arena);
     uint32_t n = inst->n_opnd - 3u;
     ts_val *src = TS_NEW_N(&e->arena, ts_val, n + 1);
