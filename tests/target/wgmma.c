@@ -21,6 +21,7 @@ typedef struct shape {
     bool ta, tb;       /* A is [K][M], B is [N][K] in memory */
     int m, n, k;       /* of the whole product */
     int align;         /* promised divisor of extents */
+    int align_n;       /* of n, when another */
 } shape;
 
 /* C = A B, f32 or i32; parameters c, a, b, m, n, k. */
@@ -38,7 +39,7 @@ static void gemm_text(const shape *s, char *text, size_t size)
         "  %%7 = assume div_by(16) %%1 : ptr<%s>\n  %%8 = assume div_by(16) %%2 : ptr<%s>\n  %%9 = assume div_by(16) %%3 : ptr<%s>\n"
         "  %%10 = assume div_by(%d) %%4 : i32\n  %%11 = assume div_by(%d) %%5 : i32\n  %%12 = assume div_by(%d) %%6 : i32\n"
         "  %%13 = make_tensor_view %%7, %%10, %%11, %%11 : tensor_view<?x?x%s, strides=[?, 1]>\n",
-        s->acc, load, load, s->acc, load, load, s->align, s->align, s->align, s->acc);
+        s->acc, load, load, s->acc, load, load, s->align, s->align_n ? s->align_n : s->align, s->align, s->acc);
     n += snprintf(text + n, size - (size_t)n,
         "  %%14 = make_tensor_view %%8, %s : tensor_view<?x?x%s, strides=[?, 1]>\n"
         "  %%15 = make_tensor_view %%9, %s : tensor_view<?x?x%s, strides=[?, 1]>\n",
@@ -237,17 +238,19 @@ static bool gemm_agrees(const shape *s, bool wgmma)
 static void products_of_every_type_and_order_agree(void)
 {
     static const shape shapes[] = {
-        {"bf16", "f32", 128, 256, 64, false, false, 200, 264, 200, 8},
-        {"bf16", "f32", 128, 128, 64, false, true, 136, 128, 320, 8},
-        {"f16", "f32", 128, 128, 64, true, false, 128, 136, 136, 8},
-        {"bf16", "f32", 64, 64, 64, true, true, 128, 72, 72, 8},
-        {"f16", "f32", 64, 64, 32, false, false, 96, 80, 112, 8},
-        {"bf16", "f32", 64, 32, 16, false, true, 64, 40, 24, 8},
-        {"bf16", "f32", 256, 128, 64, false, false, 264, 128, 64, 8},
-        {"bf16", "f32", 64, 256, 128, false, false, 64, 256, 256, 8},
-        {"tf32", "f32", 64, 64, 32, false, true, 72, 64, 100, 4},
-        {"tf32", "f32", 256, 16, 128, false, true, 292, 40, 300, 4}, /* room for one stage only */
-        {"i8", "i32", 64, 128, 64, false, true, 80, 128, 144, 16},
+        {"bf16", "f32", 128, 256, 64, false, false, 200, 264, 200, 8, 0},
+        {"bf16", "f32", 128, 128, 64, false, true, 136, 128, 320, 8, 0},
+        {"f16", "f32", 128, 128, 64, true, false, 128, 136, 136, 8, 0},
+        {"bf16", "f32", 64, 64, 64, true, true, 128, 72, 72, 8, 0},
+        {"f16", "f32", 64, 64, 32, false, false, 96, 80, 112, 8, 0},
+        {"bf16", "f32", 64, 32, 16, false, true, 64, 40, 24, 8, 0},
+        {"bf16", "f32", 256, 128, 64, false, false, 264, 128, 64, 8, 0},
+        {"bf16", "f32", 64, 256, 128, false, false, 64, 256, 256, 8, 0},
+        {"tf32", "f32", 64, 64, 32, false, true, 72, 64, 100, 4, 0},
+        {"tf32", "f32", 256, 16, 128, false, true, 292, 40, 300, 4, 0}, /* room for one stage only */
+        {"i8", "i32", 64, 128, 64, false, true, 80, 128, 144, 16, 0},
+        {"bf16", "f32", 128, 128, 64, false, true, 136, 129, 72, 8, 1}, /* rows of c are not aligned */
+        {"i8", "i32", 64, 64, 64, false, true, 80, 130, 144, 16, 2},
     };
     for (size_t i = 0; i < TS_COUNT(shapes); i++) {
         bool same = gemm_agrees(&shapes[i], true);
@@ -259,7 +262,7 @@ static void products_of_every_type_and_order_agree(void)
 
 static void unaligned_arrays_take_the_general_way(void)
 {
-    shape s = {"bf16", "f32", 64, 64, 32, false, false, 67, 65, 35, 1};
+    shape s = {"bf16", "f32", 64, 64, 32, false, false, 67, 65, 35, 1, 0};
     CHECK(gemm_agrees(&s, false));
 }
 
@@ -308,12 +311,12 @@ static void persistent_text(const shape *s, const char *out, char *text, size_t 
         "entry @p(%%1: ptr<%s>, %%2: ptr<bf16>, %%3: ptr<bf16>, %%4: i32, %%5: i32, %%6: i32, %%60: ptr<%s>) {\n"
         "  %%7 = assume div_by(16) %%1 : ptr<%s>\n  %%61 = assume div_by(16) %%60 : ptr<%s>\n"
         "  %%8 = assume div_by(16) %%2 : ptr<bf16>\n  %%9 = assume div_by(16) %%3 : ptr<bf16>\n"
-        "  %%10 = assume div_by(8) %%4 : i32\n  %%11 = assume div_by(8) %%5 : i32\n  %%12 = assume div_by(8) %%6 : i32\n"
+        "  %%10 = assume div_by(8) %%4 : i32\n  %%11 = assume div_by(%d) %%5 : i32\n  %%12 = assume div_by(8) %%6 : i32\n"
         "  %%13 = make_tensor_view %%7, %%10, %%11, %%11 : tensor_view<?x?x%s, strides=[?, 1]>\n"
         "  %%62 = make_tensor_view %%61, %%10, %%11, %%11 : tensor_view<?x?x%s, strides=[?, 1]>\n"
         "  %%14 = make_tensor_view %%8, %%10, %%12, %%12 : tensor_view<?x?xbf16, strides=[?, 1]>\n"
         "  %%15 = make_tensor_view %%9, %%11, %%12, %%12 : tensor_view<?x?xbf16, strides=[?, 1]>\n",
-        out, out, out, out, out, out);
+        out, out, out, out, s->align_n ? s->align_n : 8, out, out);
     n += snprintf(text + n, size - (size_t)n,
         "  %%16 = make_partition_view %%13 : partition_view<[%d, %d], tensor_view<?x?x%s, strides=[?, 1]>>\n"
         "  %%63 = make_partition_view %%62 : partition_view<[%d, %d], tensor_view<?x?x%s, strides=[?, 1]>>\n"
@@ -351,6 +354,12 @@ static void stores_inside_loops_leave_by_tma(void)
         {{.bm = 128, .bn = 32, .bk = 64, .m = 136, .n = 72, .k = 128}, "bf16", 4},   /* rows of 64 bytes */
         {{.bm = 64, .bn = 16, .bk = 64, .m = 136, .n = 40, .k = 128}, "bf16", 4},    /* of 32 */
         {{.bm = 128, .bn = 128, .bk = 64, .m = 136, .n = 264, .k = 200}, "f32", 4},
+        {{.bm = 128, .bn = 128, .bk = 64, .m = 264, .n = 263, .k = 136, .align_n = 1}, "bf16", 2}, /* by rows, of 2 bytes */
+        {{.bm = 256, .bn = 64, .bk = 64, .m = 264, .n = 134, .k = 136, .align_n = 2}, "bf16", 2},
+        {{.bm = 64, .bn = 32, .bk = 64, .m = 72, .n = 60, .k = 136, .align_n = 4}, "bf16", 2},
+        {{.bm = 64, .bn = 16, .bk = 64, .m = 72, .n = 61, .k = 136, .align_n = 1}, "bf16", 2},
+        {{.bm = 128, .bn = 64, .bk = 64, .m = 136, .n = 133, .k = 72, .align_n = 1}, "f32", 2},
+        {{.bm = 128, .bn = 64, .bk = 64, .m = 136, .n = 130, .k = 72, .align_n = 2}, "f32", 2},
     };
     for (size_t i = 0; i < TS_COUNT(cases); i++) {
         static char text[8192];

@@ -242,6 +242,9 @@ ts_val *ts_lower_convert(ts_lower *lw, ts_val why, ts_type elem, const ts_layout
 uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg, const uint32_t *offset);
 /* The same into memory that was fixed. */
 void ts_lower_store_shared(ts_lower *lw, ts_val x, const ts_layout *from, const uint32_t *offset, uint32_t at);
+/* Reads what lies in fixed memory at the element offsets XORed from `offset`, `extra` bytes (0 = none) further. */
+void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, const uint32_t *offset, ts_val extra, uint32_t at,
+                          ts_val *reg);
 /* What the threads of `only` hold, given to their replicas too (through shared memory). */
 ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *layout, const ts_val *reg, ts_val only);
 /* Writes a free value in a layout. */

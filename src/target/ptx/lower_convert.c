@@ -204,6 +204,13 @@ void ts_lower_store_shared(ts_lower *lw, ts_val x, const ts_layout *from, const 
     convert_store(lw, &box, from, convert_map(lw, from, ts_lower_get(lw, x, from), box.elem, 0), 0);
 }
 
+void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, const uint32_t *offset, ts_val extra, uint32_t at,
+                          ts_val *reg)
+{
+    convert_box box = convert_box_of(lw, elem, layout->bits, offset, at);
+    convert_load(lw, &box, layout, extra, reg);
+}
+
 ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *layout, const ts_val *reg, ts_val only)
 {
     uint32_t flat[TS_LAYOUT_BITS], bytes = convert_bytes(lw, elem, layout->bits), at = ts_shared_take(lw, bytes, why);

@@ -19,27 +19,7 @@
  *
  * Only for the layout of wgmma, into an array that nothing else touches.
  */
-#include "target/ptx/lower.h"
-
-enum { STORE_ROWS = 64, STORE_WARPGROUP = 128 };
-
-typedef struct store_job {
-    ts_val store;
-    ts_tma_load tile;
-    ts_plan_tmap map;
-    const ts_layout *layout;
-    const ts_val *regs;
-    uint32_t log_m, log_n;         /* what one warpgroup keeps */
-    uint32_t rows_apart, columns_apart; /* from a warpgroup to the next */
-    uint32_t columns, units;       /* columns of a unit; units of a warpgroup */
-    uint32_t at, slots;            /* first byte; units a warpgroup has room for */
-    ts_val group;                  /* index of the warpgroup, 0 = there is one only */
-} store_job;
-
-static uint32_t store_unit_bytes(const store_job *job)
-{
-    return STORE_ROWS * job->tile.span;
-}
+#include "target/ptx/tma_store.h"
 
 /* The accumulator layout: extents, and how the second warpgroup's part lies to the first. */
 static bool store_layout(const ts_lower *lw, ts_val x, store_job *job)
@@ -81,16 +61,17 @@ static bool store_is_last(const ts_lower *lw, ts_val v)
  * the threads' own memory order. */
 static bool store_is_alone(ts_lower *lw, ts_val v)
 {
+    static const char why[] = "another access meets the array, or the kernel has atomics or fences";
     uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
     if (roots & (lw->hazards.ever_loaded | (uint64_t)1 << TS_ROOT_UNKNOWN))
-        return false;
+        return ts_note(lw->tile, v, TS_NOTE_missed, "tma", why);
     for (ts_val other = 1; other < lw->tile->inst.n; other++) {
         const ts_inst *inst = ts_at(lw->tile, other);
         bool writes = other != v && ts_info(inst)->flags & TS_WRITE && inst->n_opnd;
         if (writes && ts_lower_roots(lw, ts_opnds(lw->tile, inst)[0]) & roots)
-            return false;
+            return ts_note(lw->tile, v, TS_NOTE_missed, "tma", why);
         if (inst->op == TS_OP_atomic_rmw_tko || inst->op == TS_OP_atomic_cas_tko || inst->op == TS_OP_memory_fence_alias_tko)
-            return false;
+            return ts_note(lw->tile, v, TS_NOTE_missed, "tma", why);
     }
     return true;
 }
@@ -99,14 +80,14 @@ static bool store_is_alone(ts_lower *lw, ts_val v)
 static bool store_place(ts_lower *lw, store_job *job)
 {
     const ts_tma *tma = &lw->assign.tma;
-    uint32_t groups = 1u << (lw->assign.n_warp - 2), all = job->units * groups * store_unit_bytes(job);
+    uint32_t groups = 1u << (lw->assign.n_warp - 2), all = job->units * groups * ts__store_unit_bytes(job);
     if (store_is_last(lw, job->store) && all <= tma->staging) {
         job->at = 0;
         job->slots = job->units;
         return true;
     }
     job->at = tma->staging;
-    job->slots = TS_MIN(job->units, tma->staging_bytes / (groups * store_unit_bytes(job)));
+    job->slots = TS_MIN(job->units, tma->staging_bytes / (groups * ts__store_unit_bytes(job)));
     return job->slots > 0;
 }
 
@@ -115,13 +96,24 @@ static bool store_shape(store_job *job, uint32_t rank)
     const ts_tma_load *tile = &job->tile;
     uint32_t rows_of = 0;
     job->columns = tile->span / tile->elem_bytes;
-    if (tile->inner_axis != rank - 1 || job->columns > 1u << job->log_n || (tile->elem_bytes != 2 && tile->elem_bytes != 4))
+    if (tile->inner_axis != rank - 1 || tile->span < 32 || job->columns > 1u << job->log_n || (tile->elem_bytes != 2 && tile->elem_bytes != 4))
         return false;
     job->units = (1u << job->log_m) / STORE_ROWS * ((1u << job->log_n) / job->columns);
     for (uint32_t i = 1; i < job->map.rank; i++)
         rows_of = job->map.box[i] > 1 ? i : rows_of;
-    job->map.box[rows_of] = STORE_ROWS;
+    if (rows_of)
+        job->map.box[rows_of] = STORE_ROWS;
     return true;
+}
+
+/* Rows of the tile in shared memory when TMA does not tell. */
+static void store_rows_shape(ts_lower *lw, store_job *job, uint32_t rank)
+{
+    ts_type type = ts_type_of(lw->tile, ts_opnd(lw->tile, job->store, 1));
+    uint32_t bytes = ts_type_bits(lw->module, ts_type_elem(lw->module, type)) / 8;
+    uint32_t inner = (uint32_t)ts_type_dims(lw->module, type)[rank - 1];
+    job->tile = (ts_tma_load){.inner_axis = rank - 1, .elem_bytes = bytes, .inner = inner, .span = TS_MIN(128u, inner * bytes)};
+    job->map.rank = 0;
 }
 
 static bool store_fits(ts_lower *lw, store_job *job)
@@ -129,13 +121,13 @@ static bool store_fits(ts_lower *lw, store_job *job)
     ts_val v = job->store, x = ts_opnd(lw->tile, v, 1);
     if (lw->env->target != TS_TARGET_SM90)
         return false;
-    if (!lw->assign.tma.active || lw->env->plan->n_tmaps == TS_PLAN_TMAPS || !store_layout(lw, x, job))
+    if (!lw->assign.tma.active || !store_layout(lw, x, job))
         return ts_note(lw->tile, v, TS_NOTE_missed, "tma", "the tile is not in the fragments of a product on wgmma");
-    if (!store_is_alone(lw, v))
-        return ts_note(lw->tile, v, TS_NOTE_missed, "tma", "another access meets the array, or the kernel has atomics or fences");
     uint32_t rank = ts_type_rank(lw->module, ts_type_of(lw->tile, x)), axes[2] = {rank - 2, rank - 1};
-    if (!ts_tma_describe(lw->tile, v, axes, TS_T_none, &job->tile, &job->map))
-        return false;
+    job->by_tma = lw->env->plan->n_tmaps < TS_PLAN_TMAPS && store_is_alone(lw, v) &&
+                  ts_tma_describe(lw->tile, v, axes, TS_T_none, &job->tile, &job->map);
+    if (!job->by_tma)
+        store_rows_shape(lw, job, rank);
     return (store_shape(job, rank) && store_place(lw, job)) ||
            ts_note(lw->tile, v, TS_NOTE_missed, "tma", "elements of neither 2 nor 4 bytes, rows too short, or no room in shared memory");
 }
@@ -147,8 +139,7 @@ static ts_val store_op(ts_lower *lw, ts_op op, ts_val x, int64_t y, uint32_t att
     return ts_op2(&lw->b, op, x, ts_lower_i32(lw, y), attr);
 }
 
-/* What the warpgroup adds: its index times `apart`; 0 = nothing. */
-static ts_val store_apart(ts_lower *lw, const store_job *job, uint32_t apart)
+ts_val ts__store_apart(ts_lower *lw, const store_job *job, uint32_t apart)
 {
     return job->group && apart ? store_op(lw, TS_OP_muli, job->group, apart, 0) : 0;
 }
@@ -167,7 +158,7 @@ static ts_val store_thread(ts_lower *lw, const store_job *job, ts_val row, ts_va
     ts_val turn = store_op(lw, TS_OP_andi, store_op(lw, TS_OP_shri, row, 7 - log_span, TS_A_UNSIGNED), (job->tile.span >> 4) - 1, 0);
     ts_val swizzled = ts_op2(&lw->b, TS_OP_xori, chunk, turn, 0);
     ts_val at = ts_op2(&lw->b, TS_OP_addi, store_op(lw, TS_OP_shli, row, log_span, 0), store_op(lw, TS_OP_shli, swizzled, 4, 0), 0);
-    ts_val group = store_apart(lw, job, job->slots * store_unit_bytes(job));
+    ts_val group = ts__store_apart(lw, job, job->slots * ts__store_unit_bytes(job));
     at = more ? ts_op2(&lw->b, TS_OP_addi, at, more, 0) : at;
     return group ? ts_op2(&lw->b, TS_OP_addi, at, group, 0) : at;
 }
@@ -181,7 +172,7 @@ static ts_val store_pointer(ts_lower *lw, const store_job *job, const store_unit
 {
     uint32_t chunk = column * job->tile.elem_bytes / 16;
     ts_val at = chunk ? store_op(lw, TS_OP_xori, unit->thread, (int64_t)chunk << 4, 0) : unit->thread;
-    return ts_lower_ptr(lw, ts_shared_pointer(lw, TS_T_i8, job->at), at, unit->slot * store_unit_bytes(job) + row * job->tile.span);
+    return ts_lower_ptr(lw, ts_shared_pointer(lw, TS_T_i8, job->at), at, unit->slot * ts__store_unit_bytes(job) + row * job->tile.span);
 }
 
 /* Register of (row half, column of the unit) in the thread's fragment: t, s, j.., blocks of 64 rows. */
@@ -240,10 +231,10 @@ static ts_val store_sum(ts_lower *lw, ts_val x, uint32_t y)
 
 static void store_copy(ts_lower *lw, const store_job *job, const store_unit *unit)
 {
-    ts_val opnds[1 + TS_MAX_RANK] = {ts_shared_pointer(lw, TS_T_i8, job->at + unit->slot * store_unit_bytes(job))};
-    ts_val group = store_apart(lw, job, job->slots * store_unit_bytes(job));
-    ts_val column = store_sum(lw, store_apart(lw, job, job->columns_apart), unit->column);
-    ts_val row = store_sum(lw, store_apart(lw, job, job->rows_apart), STORE_ROWS * unit->block);
+    ts_val opnds[1 + TS_MAX_RANK] = {ts_shared_pointer(lw, TS_T_i8, job->at + unit->slot * ts__store_unit_bytes(job))};
+    ts_val group = ts__store_apart(lw, job, job->slots * ts__store_unit_bytes(job));
+    ts_val column = store_sum(lw, ts__store_apart(lw, job, job->columns_apart), unit->column);
+    ts_val row = store_sum(lw, ts__store_apart(lw, job, job->rows_apart), STORE_ROWS * unit->block);
     opnds[0] = group ? ts_lower_ptr(lw, opnds[0], group, 0) : opnds[0];
     uint32_t rank = ts_tma_coordinates(lw, job->store, &job->tile, column, row, opnds + 1);
     ts_emit(&lw->b, TS_OP_tma_store, TS_T_none, 1 + rank, opnds, TS_S(job->tile.tmap, rank, 0), 0);
@@ -276,16 +267,20 @@ static void store_barrier(ts_lower *lw, const store_job *job)
     ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, id ? 1 : 0, &id, TS_S(id ? 0 : TS_BAR_WARPGROUP, STORE_WARPGROUP, 0), 0);
 }
 
+static void store_write(ts_lower *lw, const store_job *job, uint32_t i, ts_val thread)
+{
+    store_unit unit = store_unit_of(job, i, thread);
+    if (job->tile.elem_bytes == 2)
+        store_matrices(lw, job, &unit);
+    else
+        store_pairs(lw, job, &unit);
+}
+
 /* Units `from` to `to`, which lie in different slots. */
 static void store_step(ts_lower *lw, const store_job *job, uint32_t from, uint32_t to, ts_val thread)
 {
-    for (uint32_t i = from; i < to; i++) {
-        store_unit unit = store_unit_of(job, i, thread);
-        if (job->tile.elem_bytes == 2)
-            store_matrices(lw, job, &unit);
-        else
-            store_pairs(lw, job, &unit);
-    }
+    for (uint32_t i = from; i < to; i++)
+        store_write(lw, job, i, thread);
     ts_emit(&lw->b, TS_OP_fence, TS_T_none, 0, NULL, TS_S(TS_FENCE_PROXY_ASYNC, 0, 0), 0);
     store_barrier(lw, job);
     ts_val opener = store_elect(lw);
@@ -298,16 +293,21 @@ static void store_step(ts_lower *lw, const store_job *job, uint32_t from, uint32
     store_end_elect(lw, opener);
 }
 
-/* The stages hold everything: one step, once every warp is through with them. */
-static void store_at_once(ts_lower *lw, const store_job *job, ts_val thread)
+static bool store_in_stages(const store_job *job)
 {
-    ts_lower_barrier(lw);
-    store_step(lw, job, 0, job->units, thread);
-    ts_lower_barrier(lw); /* the stages may be written again */
+    return job->at == 0 && job->slots == job->units;
 }
 
-static void store_by_units(ts_lower *lw, const store_job *job, ts_val thread)
+/* The stages hold everything, so all goes in one step; the staging one unit after the other. */
+static void store_by_tma(ts_lower *lw, store_job *job, ts_val thread)
 {
+    job->tile.tmap = lw->env->plan->n_tmaps;
+    lw->env->plan->tmap[lw->env->plan->n_tmaps++] = job->map;
+    ts_note(lw->tile, job->store, TS_NOTE_store, "tma", "%u-byte rows through shared memory", job->tile.span);
+    if (store_in_stages(job)) {
+        store_step(lw, job, 0, job->units, thread);
+        return;
+    }
     for (uint32_t i = 0; i < job->units; i++) {
         store_barrier(lw, job);
         store_step(lw, job, i, i + 1, thread);
@@ -315,24 +315,50 @@ static void store_by_units(ts_lower *lw, const store_job *job, ts_val thread)
     lw->assign.tma.staged = true;
 }
 
+/* A slot is written again after a barrier of the warp that read it; what TMA still reads there is waited for. */
+static void store_by_rows(ts_lower *lw, const store_job *job, const store_rows *rows, ts_val thread)
+{
+    ts_note(lw->tile, job->store, TS_NOTE_store, "vector", "%u bytes an access, through shared memory",
+            rows->access.bytes << rows->access.log_vec);
+    if (!store_in_stages(job)) {
+        ts_val opener = store_elect(lw);
+        store_wait(lw, 0);
+        store_end_elect(lw, opener);
+    }
+    store_barrier(lw, job);
+    for (uint32_t i = 0; i < job->units; i++) {
+        ts_emit(&lw->b, TS_OP_warp_sync, TS_T_none, 0, NULL, 0, 0);
+        store_write(lw, job, i, thread);
+        ts__store_rows_send(lw, job, rows, i, i % job->slots);
+    }
+}
+
+static void store_groups(ts_lower *lw, store_job *job)
+{
+    if (lw->assign.n_warp <= 2)
+        return;
+    ts_val warp = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
+    job->group = store_op(lw, TS_OP_shri, warp, 2, TS_A_UNSIGNED);
+}
+
 bool ts_tma_store(ts_lower *lw, ts_val v)
 {
     store_job job = {.store = v};
-    if (!store_fits(lw, &job))
+    store_rows rows = {0};
+    if (!store_fits(lw, &job) || (!job.by_tma && !ts__store_rows_plan(lw, &job, &rows)))
         return false;
-    ts_note(lw->tile, v, TS_NOTE_store, "tma", "%u-byte rows through shared memory", job.tile.span);
-    job.tile.tmap = lw->env->plan->n_tmaps;
-    lw->env->plan->tmap[lw->env->plan->n_tmaps++] = job.map;
     job.regs = ts_lower_get(lw, ts_opnd(lw->tile, v, 1), job.layout);
-    if (lw->assign.n_warp > 2) {
-        ts_val warp = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
-        job.group = store_op(lw, TS_OP_shri, warp, 2, TS_A_UNSIGNED);
-    }
+    ts_lower_before_store(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
+    store_groups(lw, &job);
     ts_val thread = job.tile.elem_bytes == 2 ? store_thread_of_matrices(lw, &job) : store_thread_of_pairs(lw, &job);
-    if (job.at == 0 && job.slots == job.units)
-        store_at_once(lw, &job, thread);
+    if (store_in_stages(&job))
+        ts_lower_barrier(lw); /* every warp is through with them */
+    if (job.by_tma)
+        store_by_tma(lw, &job, thread);
     else
-        store_by_units(lw, &job, thread);
+        store_by_rows(lw, &job, &rows, thread);
+    if (store_in_stages(&job))
+        ts_lower_barrier(lw); /* and they may be written again */
     return true;
 }
 
