@@ -92,3 +92,36 @@ def test_mistakes_are_named(change, message):
     arrays = [np.zeros(s, np.float32) for s in {**shapes, **change}.values()]
     with pytest.raises(ValueError, match=message):
         attention.attention(*arrays, scale=scale)
+
+
+def reference_gradients(q, k, v, dout, causal):
+    """dq, dk, dv in float64 by the chain rule."""
+    q, k, v, dout = (x.astype(np.float64) for x in (q, k, v, dout))
+    group, scale = q.shape[-3] // k.shape[-3], 1.0 / math.sqrt(q.shape[-1])
+    kk, vv = np.repeat(k, group, axis=-3), np.repeat(v, group, axis=-3)
+    out, lse = reference(q, k, v, causal)
+    p = np.exp(q @ np.swapaxes(kk, -1, -2) * scale - lse[..., None])
+    if causal:
+        p = np.tril(p, k.shape[-2] - q.shape[-2])
+    ds = p * (dout @ np.swapaxes(vv, -1, -2) - (dout * out).sum(-1, keepdims=True)) * scale
+    dk, dv = np.swapaxes(ds, -1, -2) @ q, np.swapaxes(p, -1, -2) @ dout
+    fold = (*k.shape[:-3], k.shape[-3], group, *k.shape[-2:])
+    return ds @ kk, dk.reshape(fold).sum(-3), dv.reshape(fold).sum(-3)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_gradients_equal_the_formula(shape, causal):
+    lead, kv_heads, length, keys, d, tile = shape
+    rng = np.random.default_rng(4)
+    q, dout = (draw(rng, *lead, length, d) for _ in range(2))
+    k, v = (draw(rng, *lead[:-1], kv_heads, keys, d) for _ in range(2))
+    out, lse, delta = np.empty_like(q), *(np.empty(q.shape[:-1], np.float32) for _ in range(2))
+    attention.attention(q, k, v, out, causal=causal, lse=lse)
+    found = [np.full_like(x, np.nan) for x in (q, k, v)]
+    attention.attention_backward(
+        q, k, v, out, lse, dout, *found, delta, causal=causal,
+        tiles=tile and (tile, tile[::-1]),
+    )  # fmt: skip
+    for x, wanted in zip(found, reference_gradients(q, k, v, dout, causal), strict=True):
+        np.testing.assert_allclose(x, wanted, atol=1e-5)
