@@ -214,6 +214,35 @@ static PyObject *kernel_launch(PyObject *module, PyObject *const *args, Py_ssize
     return kernel_launch_args(PyModule_GetState(module), args, flags);
 }
 
+/* Parameters that an argument takes, by its spec (compile.h). */
+static uint32_t kernel_params_of(const ts_spec *spec)
+{
+    switch (spec->kind) {
+    case TS_SPEC_ARRAY:
+        return 1 + 2u * spec->rank;
+    case TS_SPEC_SCALAR:
+        return 1;
+    default:
+        return spec->kind == TS_SPEC_LIST ? 2 : 0;
+    }
+}
+
+/* For each array or list of arrays among the arguments, in order, whether the kernel may write to it. */
+static PyObject *kernel_written(const ts_plan *plan, const ts_spec *spec, size_t n)
+{
+    PyObject *list = PyList_New(0);
+    uint32_t slot = 0;
+    for (size_t i = 0; list && i < n; i++) {
+        bool arrays = spec[i].kind == TS_SPEC_ARRAY || spec[i].kind == TS_SPEC_LIST;
+        PyObject *truth = arrays && plan->writes[slot / 8] >> slot % 8 & 1 ? Py_True : Py_False;
+        if (arrays && PyList_Append(list, truth) < 0)
+            Py_CLEAR(list);
+        slot += kernel_params_of(&spec[i]);
+        i += spec[i].kind == TS_SPEC_LIST; /* the item that describes the arrays of a list */
+    }
+    return list;
+}
+
 /* prepare(stream, kernel, args) compiles without running; gives facts of the plan as a dictionary. */
 static PyObject *kernel_prepare(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
@@ -223,6 +252,8 @@ static PyObject *kernel_prepare(PyObject *module, PyObject *const *args, Py_ssiz
     core_frame frame;
     ts_error err;
     const ts_plan *plan;
+    ts_spec spec[TS_LAUNCH_ARGS];
+    size_t n_spec = 0;
     if (n != 3) {
         PyErr_SetString(PyExc_TypeError, "prepare(stream, kernel, args) takes 3 positional arguments");
         return NULL;
@@ -236,12 +267,14 @@ static PyObject *kernel_prepare(PyObject *module, PyObject *const *args, Py_ssiz
         ts_status status;
         Py_BEGIN_ALLOW_THREADS;
         status = ts_kernel_prepare(stream, kernel, frame.args, frame.n, &plan, &err);
+        if (status == TS_OK)
+            status = ts_kernel_spec(kernel, frame.args, frame.n, spec, &n_spec, &err);
         Py_END_ALLOW_THREADS;
         if (status == TS_OK)
-            result = Py_BuildValue("{s:s,s:I,s:I,s:I,s:I,s:K,s:d,s:d}", "name", plan->name, "target", plan->target, "threads",
+            result = Py_BuildValue("{s:s,s:I,s:I,s:I,s:I,s:K,s:N}", "name", plan->name, "target", plan->target, "threads",
                                    plan->threads, "shared_bytes", plan->shared_bytes, "tensor_maps", plan->n_tmaps,
-                                   "scratch_bytes", (unsigned long long)plan->scratch_bytes, "flops", plan->flops, "bytes",
-                                   plan->bytes);
+                                   "scratch_bytes", (unsigned long long)plan->scratch_bytes, "written",
+                                   kernel_written(plan, spec, n_spec));
         else
             core_raise(state, &err);
     }

@@ -137,8 +137,6 @@ typedef struct ts_plan {
     uint8_t uses_print;
     /* CPU */
     uint64_t scratch_bytes;  /* per worker */
-    /* counted from the IR for one tile block where constant, 0 = unknown */
-    double flops, bytes;
 } ts_plan;
 
 /* What a kernel in checked mode, or an assert, leaves for the host. code 0 = no fault. */

@@ -38,6 +38,7 @@ from ._errors import (
 
 if TYPE_CHECKING:
     from ._array import array, asarray, full
+    from ._report import Report, cost_report
 
 __version__ = "0.1.0"
 
@@ -47,6 +48,7 @@ __all__ = [
     "DeviceNotFoundError",
     "Event",
     "KernelError",
+    "Report",
     "Stream",
     "TileError",
     "TileInternalError",
@@ -59,6 +61,7 @@ __all__ = [
     "TileValueError",
     "array",
     "asarray",
+    "cost_report",
     "device_count",
     "device_info",
     "empty",
@@ -71,7 +74,7 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "lib", "tile", "__version__"])
+    return sorted([*__all__, "lib", "tile", "tune", "__version__"])
 
 
 def __getattr__(name: str) -> Any:
@@ -79,7 +82,11 @@ def __getattr__(name: str) -> Any:
         from . import _array
 
         return getattr(_array, name)
-    if name in ("tile", "lib"):
+    if name in ("Report", "cost_report"):
+        from . import _report
+
+        return getattr(_report, name)
+    if name in ("tile", "lib", "tune"):
         import importlib
 
         return importlib.import_module(f"tessera.{name}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tessera tour | doctor | run script.py``."""
+"""``python -m tessera tour | doctor | run script.py | report script.py``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ commands:
   tour [--device cpu|cuda]   run, check and time real kernels on this machine
   doctor                     what was found here: driver, GPU, LLVM, caches, what is missing
   run SCRIPT [ARGS...]       run a script written for `import cuda.tile` on Tessera
+  report [--target T] SCRIPT [ARGS...]
+                             run a script; of each kernel it launches, what it costs and what bounds it
 """
 
 
@@ -29,6 +31,10 @@ def main(arguments: list[str] | None = None) -> int:
         from ._run import main as run
 
         return run(words[1:])
+    if words[:1] == ["report"]:
+        from ._report import main as report
+
+        return report(words[1:])
     if words == ["--version"]:
         from . import __version__
 

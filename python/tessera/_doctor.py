@@ -6,12 +6,11 @@ from __future__ import annotations
 import importlib.metadata
 import importlib.util
 import os
-import pathlib
 import platform
 import shutil
 import sys
 
-from . import __version__, _core
+from . import __version__, _cache, _core
 
 __all__ = ["main", "report"]
 
@@ -102,12 +101,10 @@ def _packages() -> list[Line]:
     return lines
 
 
-def _cache() -> list[Line]:
-    place = os.environ.get("TESSERA_CACHE_DIR", "")
-    if place.lower() in ("0", "off", "none"):
+def _caches() -> list[Line]:
+    folder = _cache.folder()
+    if folder is None:
         return [(NOTE, "cache", "switched off by TESSERA_CACHE_DIR; every process compiles anew")]
-    home = os.environ.get("XDG_CACHE_HOME") or str(pathlib.Path.home() / ".cache")
-    folder = pathlib.Path(place or pathlib.Path(home) / "tessera")
     if not folder.exists():
         return [(GOOD, "cache", f"{folder} (empty)")]
     sizes = [f.stat().st_size for f in folder.rglob("*") if f.is_file()]
@@ -122,7 +119,7 @@ def report() -> list[Line]:
         f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"
     )
     lines: list[Line] = [(GOOD, "Tessera", __version__), (GOOD, "Python", python)]
-    for part in (_cpu, _llvm, _gpus, _tools, _packages, _cache):
+    for part in (_cpu, _llvm, _gpus, _tools, _packages, _caches):
         lines += part()
     return lines
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 __all__ = ["install", "main"]
 
-ALIASES = {"cuda.tile": "tessera.tile"}
+ALIASES = {"cuda.tile": "tessera.tile", "cuda.tile.tune": "tessera.tile.tune"}
 
 
 class _Loader(importlib.abc.Loader):

@@ -180,6 +180,14 @@ def cdiv(a: Any, b: Any, /) -> Any:
 
 cdiv.__tessera_op__ = "cdiv"  # type: ignore[attr-defined]
 
+def __getattr__(name: str) -> Any:
+    if name == "tune":  # loaded when it is asked for: tuning needs more than kernels do
+        import importlib
+
+        return importlib.import_module("tessera.tile.tune")
+    raise AttributeError(f"module 'tessera.tile' has no attribute {name!r}")
+
+
 __all__ = [
     "Array",
     "ArrayAnnotation",
@@ -323,6 +331,7 @@ __all__ = [
     "tfloat32",
     "transpose",
     "truediv",
+    "tune",
     "uint16",
     "uint32",
     "uint64",

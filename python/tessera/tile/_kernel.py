@@ -181,6 +181,8 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         for every kernel by ``TESSERA_CHECKED=1``.
     fastmath : bool
         Allow approximate instructions on a GPU.
+    tuned : tessera.tune.Choices, optional
+        Tile sizes and hints chosen per device and shape class: gives a ``tessera.tune.Tuned``.
 
     Notes
     -----
@@ -191,7 +193,12 @@ class kernel(_core.Kernel):  # type: ignore[misc]
     def __new__(cls, function: Any = None, /, **hints: Any) -> Any:
         if function is None:
             return lambda f: cls(f, **hints)
-        return super().__new__(cls)
+        choices = hints.pop("tuned", None)
+        if choices is None:
+            return super().__new__(cls)
+        from ..tune import Tuned
+
+        return Tuned(cls(function, **hints), choices)
 
     def __init__(
         self,
@@ -234,6 +241,15 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         """A copy of the kernel with other hints."""
         kept = {**self._hints, "checked": self._checked, "fastmath": self._fastmath}
         return kernel(self._function, **{**kept, **hints})
+
+    def report(
+        self, *args: Any, grid: Any = None, stream: Any = None, target: Any = None
+    ) -> Any:
+        """The cost report of a launch with these arguments, which is not run: see
+        ``tessera.cost_report``."""
+        from .._report import cost_report
+
+        return cost_report(self, args, grid, stream=stream, target=target)
 
     def _prepare(self) -> tuple[str, str, bytes, tuple[Any, ...], tuple[int, ...]]:
         """What the C side needs: name, file, pack, parameter rows, hints (see ext/kernel.c)."""

@@ -201,7 +201,7 @@ static void view_note_vectors(const ts_lower *lw, const view_access *a, ts_val v
         ts_note(lw->tile, v, TS_NOTE_missed, "vector", "no axis of the tile is known to have stride 1");
     else if (align < 16)
         ts_note(lw->tile, v, TS_NOTE_missed, "vector", "pointer, strides and index are known to be multiples of %lld bytes only",
-                (long long)align);
+                (long long)TS_MAX(align, (int64_t)a->bytes));
     else
         ts_note(lw->tile, v, TS_NOTE_missed, "vector", "a thread holds %u bytes side by side in this layout", bytes);
 }

@@ -199,7 +199,7 @@ static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
     }
     if (!user || !cp_is_product(lw, user) || TS_M_GET_ORDER(inst->aux) != TS_WEAK || !lw->assign.home[load] ||
         !cp_loads_only(lw, load) || !cp_view_fits(lw, loop, ts_opnd(lw->tile, load, 0))) {
-        ts_note(lw->tile, load, TS_NOTE_missed, "cp.async", "the tile does not go to one product of the loop alone, straight from an "
+        ts_note(lw->tile, load, TS_NOTE_missed, "cp.async", "the tile does not go to one product on mma.sync alone, straight from an "
                                                             "array that is only read");
         return;
     }

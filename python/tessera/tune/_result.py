@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a search gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["Measurement", "TuningResult"]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Times of one configuration, in microseconds."""
+
+    config: Any
+    mean_us: float
+    num_samples: int
+    error_margin_us: float
+    median_us: float = 0.0
+
+
+@dataclass(frozen=True)
+class TuningResult:
+    """The outcome of a search.
+
+    Attributes
+    ----------
+    best : Measurement
+        The configuration of the least median.
+    successes : sequence of Measurement
+        All that were timed, in the order of the space.
+    failures : sequence of (config, exception type, message)
+        Those that did not compile or run, or gave a wrong result.
+    pruned : sequence of (config, reason)
+        Those the cost model put far behind; they were not run.
+    interrupted : bool
+        Ctrl-C ended the search early.
+    checked : bool
+        Every success gave the same outputs.
+    """
+
+    best: Measurement
+    successes: Sequence[Measurement]
+    failures: Sequence[tuple[Any, str, str]]
+    pruned: Sequence[tuple[Any, str]] = field(default=())
+    interrupted: bool = False
+    checked: bool = False
+
+    def summary(self, *, top_k: int = 10, bottom_k: int = 2) -> str:
+        """A table of the fastest and slowest configurations, and how many did not take part."""
+        ranked = sorted(self.successes, key=lambda m: m.median_us)
+        hidden = max(0, len(ranked) - top_k - bottom_k)
+        shown = ranked if not hidden else ranked[:top_k] + ranked[len(ranked) - bottom_k :]
+        lines = []
+        for i, m in enumerate(shown):
+            if hidden and i == top_k:
+                lines.append(f"  ... {hidden} more")
+            times = f"{m.median_us:10.2f} us +- {m.error_margin_us:8.2f}"
+            lines.append(f"  {times}  x{m.num_samples:<4d} {m.config!r}")
+        lines += [f"  pruned: {config!r}: {why}" for config, why in self.pruned[:top_k]]
+        lines += [f"  failed: {config!r}: {kind}: {text.splitlines()[0] if text else ''}"
+                  for config, kind, text in self.failures[:top_k]]  # fmt: skip
+        head = f"{len(ranked)} timed, {len(self.pruned)} pruned, {len(self.failures)} failed"
+        return "\n".join([head + (", interrupted" if self.interrupted else ""), *lines])

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Search spaces: configurations, and how one becomes a kernel with hints, constants and
+arguments."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ..tile._kernel import CONSTANT, _HINTS, kernel as Kernel
+
+__all__ = ["Config", "arguments", "expand", "hints_of", "variant"]
+
+
+class Config(dict[str, Any]):
+    """One point of a space: a dictionary whose items are attributes too, ``c.TM`` for
+    ``c["TM"]``."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except KeyError:
+            raise AttributeError(f"the configuration {self!r} has no {name!r}") from None
+
+    def __repr__(self) -> str:
+        return f"Config({', '.join(f'{k}={v!r}' for k, v in self.items())})"
+
+
+def expand(space: Any) -> list[Any]:
+    """The configurations of a space, in order and without repetitions.
+
+    A mapping ``{"TM": [64, 128], "num_stages": [3, 4]}`` gives all combinations as ``Config``;
+    any other iterable gives its items, mappings among them as ``Config``.
+    """
+    if isinstance(space, Mapping):
+        values = [v if isinstance(v, (list, tuple, range)) else [v] for v in space.values()]
+        found = [Config(zip(space, combination)) for combination in itertools.product(*values)]
+    elif isinstance(space, Iterable):
+        found = [Config(c) if isinstance(c, Mapping) else c for c in space]
+    else:
+        raise TypeError(
+            f"a search space is a mapping of names to values or an iterable of configurations, "
+            f"not a {type(space).__name__}"
+        )
+    seen: set[str] = set()
+    unique = [c for c in found if not (repr(c) in seen or seen.add(repr(c)))]
+    if not unique:
+        raise ValueError("the search space is empty")
+    return unique
+
+
+def hints_of(config: Any) -> dict[str, Any]:
+    """The kernel hints among the items of a configuration: ``num_stages``, ``num_ctas``, ..."""
+    return {k: v for k, v in config.items() if k in _HINTS} if isinstance(config, Mapping) else {}
+
+
+def variant(kernel: Any, config: Any, hints: Mapping[str, Any] | None) -> Any:
+    """A kernel object of its own for a configuration, so that variants compile side by side."""
+    chosen = kernel if isinstance(kernel, Kernel) else kernel(config)
+    if not isinstance(chosen, Kernel):
+        raise TypeError(
+            f"tuning takes a function decorated with @kernel, not a {type(chosen).__name__}"
+        )
+    return chosen.replace_hints(**(hints_of(config) if hints is None else hints))
+
+
+def arguments(kernel: Any, config: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The kernel's arguments: parameters that the configuration names are its values, the others
+    are
+    ``args`` in order."""
+    rows = kernel._prepare()[3]
+    items = config if isinstance(config, Mapping) else {}
+    named = {r[0] for r in rows if r[0] in items and r[1] & CONSTANT}
+    if len(rows) - len(named) != len(args):
+        wanted = ", ".join(r[0] for r in rows if r[0] not in named)
+        raise TypeError(
+            f"kernel '{kernel.__name__}' wants {len(rows) - len(named)} arguments beside its tuned "
+            f"constants ({wanted}), not {len(args)}"
+        )
+    rest = iter(args)
+    return tuple(items[r[0]] if r[0] in named else next(rest) for r in rows)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Interleaved timing: every round runs each candidate once, in a new order, with L2 swept in
+between; candidates that are clearly behind drop out.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import tessera
+
+from .. import _core
+from .. import tile as ct
+
+__all__ = ["Candidate", "Clock", "race"]
+
+
+@ct.kernel
+def sweep_kernel(buffer, TILE: ct.Constant[int]):
+    ct.store(buffer, index=(ct.bid(0),), tile=ct.zeros((TILE,), dtype=ct.int32))
+
+
+@dataclass
+class Candidate:
+    """A configuration that compiled: how to launch it and its times in microseconds."""
+
+    config: Any
+    launch: Callable[[], None]
+    times: list[float] = field(default_factory=list)
+    inner: int = 1
+    finalist: bool = True  # not dropped from the race
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.times)
+
+    @property
+    def error(self) -> float:
+        """Half the 95 % confidence interval of the mean."""
+        n = len(self.times)
+        return 1.96 * statistics.stdev(self.times) / math.sqrt(n) if n > 1 else math.inf
+
+
+class Clock:
+    """Times one launch: device time between events on a GPU, wall time on the CPU."""
+
+    TILE, SHORT_US = 4096, 200.0
+
+    def __init__(self, device: str, stream: Any) -> None:
+        self.device, self.stream = device, stream
+        self.gpu = device != "cpu"
+        if self.gpu:
+            bytes_ = 2 * max(int(_core.device_info(device)["l2_bytes"]), 1 << 20)
+            self.buffer = tessera.empty(bytes_ // 4 // self.TILE * self.TILE, "int32", device)
+            self.begin, self.end = tessera.Event(device), tessera.Event(device)
+
+    def sweep(self) -> None:
+        """Writes twice as much as L2 holds."""
+        blocks = self.buffer.size // self.TILE
+        ct.launch(self.stream, (blocks,), sweep_kernel, (self.buffer, self.TILE))
+
+    def wait(self) -> None:
+        tessera.synchronize(self.device)
+
+    def once(self, candidate: Candidate) -> float:
+        if self.gpu:
+            self.sweep()
+            self.begin.record(self.stream)
+            candidate.launch()
+            self.end.record(self.stream)
+            self.end.synchronize()
+            return float(self.begin.elapsed_ms(self.end)) * 1e3
+        start = time.perf_counter()
+        for _ in range(candidate.inner):
+            candidate.launch()
+        self.wait()
+        return (time.perf_counter() - start) * 1e6 / candidate.inner
+
+    def warm(self, candidate: Candidate) -> float:
+        """Two runs nobody counts; short ones are repeated in a sample on the CPU."""
+        self.once(candidate)
+        us = self.once(candidate)
+        if not self.gpu:
+            candidate.inner = max(1, min(100, int(self.SHORT_US / max(us, 1.0))))
+        return us
+
+
+def _settled(best: Candidate, least: int) -> bool:
+    """The best is known to 1 % or half a microsecond."""
+    return len(best.times) >= least and best.error <= max(0.5, 0.01 * best.median)
+
+
+def _ahead(running: list[Candidate], behind: float) -> list[Candidate]:
+    """Fastest samples decide: they suffer least from whatever else the machine does."""
+    fastest = min(min(c.times) for c in running)
+    for c in running:
+        c.finalist = min(c.times) <= behind * fastest
+    return [c for c in running if c.finalist]
+
+
+def race(
+    candidates: list[Candidate],
+    clock: Clock,
+    *,
+    rounds: int,
+    seconds: float,
+    behind: float = 1.25,
+    least: int = 5,
+    step: Callable[[], None] = lambda: None,
+) -> None:
+    """Fills in the times of all candidates. Those whose fastest sample is `behind` times the
+    fastest of all are dropped after three rounds."""
+    end = time.perf_counter() + seconds
+    order = random.Random(0)  # not the user's generator
+    running = list(candidates)
+    for done in range(rounds):
+        for candidate in order.sample(running, len(running)):
+            candidate.times.append(clock.once(candidate))
+            step()
+        best = min(running, key=lambda c: c.median)
+        if done >= 2:
+            running = _ahead(running, behind)
+        if len(running) == 1 and _settled(best, least):
+            return
+        if done + 1 >= least and (
+            time.perf_counter() > end or all(_settled(c, least) for c in running)
+        ):
+            return

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cost reports from Python: counts against arithmetic, decisions with their lines, the command."""
+
+import inspect
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import tessera
+import tessera.tile as ct
+from tessera.lib.gemm import gemm_kernel
+
+
+@ct.kernel
+def add_kernel(a, b, out, TILE: ct.Constant[int]):
+    i = ct.bid(0)
+    ct.store(out, index=(i,), tile=ct.load(a, index=(i,), shape=(TILE,)) + ct.load(b, index=(i,), shape=(TILE,)))
+
+
+@ct.kernel
+def gather_kernel(a, index, out):
+    i = ct.load(index, index=(ct.bid(0),), shape=(64,))
+    ct.store(out, index=(ct.bid(0),), tile=ct.gather(a, i))
+
+
+def arrays(n=1 << 16):
+    return tuple(np.ones(n, np.float32) for _ in range(3))
+
+
+def product(n=1024, dtype="bfloat16"):
+    return tuple(tessera.zeros((n, n), dtype) for _ in range(3))
+
+
+def line_of(function, text):
+    lines, first = inspect.getsourcelines(getattr(function, "__wrapped__", function))
+    return first + next(i for i, line in enumerate(lines) if text in line)
+
+
+def test_work_of_an_addition():
+    report = add_kernel.report(*arrays(), 1024, grid=(64,), target="sm_90a")
+    n = 1 << 16
+    assert report["total"] == {"load": 8 * n, "store": 4 * n, "f32": n}
+    assert report["exact"] and report["dram_bytes"] == 12 * n and report["bound"] == "dram"
+    assert report["machine"] == "NVIDIA H200" and report["assumed"]
+    assert {a["name"]: (a["load"], a["store"]) for a in report["arrays"]} == {
+        "a": (4 * n, 0), "b": (4 * n, 0), "out": (0, 4 * n),
+    }  # fmt: skip
+
+
+def test_work_of_a_product_and_its_trip_count():
+    report = tessera.cost_report(gemm_kernel, (*product(), 128, 256, 64, 8), (32,), target="sm_90")
+    assert report["total"]["tensor_f16"] == 2 * 1024**3
+    assert report["total"]["load"] == 2 * (1024**3 // 256 + 1024**3 // 128)
+    loop = next(r for r in report["regions"] if r["what"] == "for")
+    assert loop["trips"] == "cdiv(a.shape[1], 64)" and loop["runs"] == 32 * 16
+    assert loop["line"] == line_of(gemm_kernel, "for k in")
+
+
+def test_decisions_name_their_line_and_reason():
+    report = tessera.cost_report(gemm_kernel, (*product(), 128, 256, 64, 8), (32,), target="sm_90")
+    assert [n["line"] for n in report.notes("product", "wgmma")] == [line_of(gemm_kernel, "ct.mma")]
+    assert [n["line"] for n in report.notes("load", "tma")] == [line_of(gemm_kernel, t) for t in ("x = ", "y = ")]
+    assert report.notes("pipeline", "tma")
+    small = tessera.cost_report(gemm_kernel, (*product(), 32, 64, 64, 8), (512,), target="sm_90")
+    assert small.notes("product", "mma.sync") and not small.notes("product", "wgmma")
+    assert "M at least 64" in small.notes("missed", "wgmma")[0]["text"]
+
+
+def test_an_unaligned_array_says_why_it_is_slow():
+    a, b, out = arrays(4096 + 4)
+    report = add_kernel.report(a[1:4097], b[:4096], out[:4096], 1024, grid=(4,), target="sm_80")
+    scalar = report.notes("load", "scalar")
+    assert len(scalar) == 1 and len(report.notes("load", "vector")) == 1
+    assert "multiples of 4 bytes" in report.notes("missed", "vector")[0]["text"]
+
+
+def test_a_gather_is_called_one():
+    index = np.zeros(256, np.int32)
+    report = gather_kernel.report(np.ones(64, np.float32), index, np.ones(256, np.float32), grid=(4,), target="sm_90")
+    assert [n["line"] for n in report.notes("load", "gather")] == [line_of(gather_kernel, "ct.gather")]
+
+
+def test_without_a_grid_there_are_formulas_only():
+    report = add_kernel.report(*arrays(), 1024, target="sm_90")
+    assert not report["evaluated"] and report["bound"] == "" and report["total"] == {}
+    assert report["regions"][0]["work"]["load"] == 2 * 4096
+
+
+def test_the_cpu_has_counts_but_no_roof():
+    report = add_kernel.report(*arrays(), 1024, grid=(64,))
+    assert report["target"] == 1 and report["total"]["f32"] == 1 << 16
+    assert report["bound"] == "" and report["roof_s"] == {} and "the CPU" in str(report)
+
+
+@pytest.mark.skipif(shutil.which("ptxas") is None, reason="no ptxas")
+def test_the_assembler_tells_registers():
+    report = tessera.cost_report(gemm_kernel, (*product(), 128, 256, 64, 8), (32,), target="sm_90")
+    assert 64 <= report["resources"]["registers"] <= 255 and report["resources"]["spill_store_bytes"] == 0
+    assert not report["resources"]["serialised"] and report.warnings == []
+    assert f"{report['resources']['registers']} registers" in str(report)
+
+
+def test_no_assembler_is_said():
+    report = tessera.cost_report(add_kernel, (*arrays(), 1024), (64,), target="sm_90", assemble=False)
+    assert report["resources"] is None and "registers unknown" in str(report)
+
+
+def test_wrong_targets_and_arguments_are_refused():
+    with pytest.raises(ValueError, match="sm_77.*sm_80"):
+        add_kernel.report(*arrays(), 1024, target="sm_77")
+    with pytest.raises(TypeError):
+        add_kernel.report(1, target="sm_90")
+    with pytest.raises(ct.TileTypeError, match="power of two"):
+        add_kernel.report(*arrays(), 1000, target="sm_90")
+
+
+def test_the_command_reports_each_specialisation_once(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import numpy as np, cuda.tile as ct\n"
+        "@ct.kernel\n"
+        "def twice(a):\n"
+        "    i = ct.bid(0)\n"
+        "    ct.store(a, (i,), ct.load(a, (i,), (16,)) * 2)\n"
+        "a = np.ones(64, np.float32)\n"
+        "for _ in range(3):\n"
+        "    ct.launch(None, (4,), twice, (a,))\n"
+        "print('result', a.sum())\n"
+    )
+    done = subprocess.run([sys.executable, "-m", "tessera", "report", "--target", "sm_80", str(script)],
+                          capture_output=True, text=True)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("twice for sm_80") == 1 and "result 512.0" in done.stdout
+    none = subprocess.run([sys.executable, "-m", "tessera", "report", "nowhere.py"], capture_output=True, text=True)
+    assert none.returncode == 2 and "nowhere.py" in none.stderr
