@@ -11,13 +11,20 @@
 
 enum { REDUCE_MAX_INPUTS = 8 };
 
+/* An integer as constants hold it: the sign bit of its type repeated upwards, whatever the sign means. */
+static uint64_t reduce_extend(ts_dtype dtype, uint64_t x)
+{
+    uint32_t up = 64 - fr_dtype_bits(dtype);
+    return dtype == TS_DTYPE_bool_ ? x & 1 : (uint64_t)((int64_t)(x << up) >> up);
+}
+
 /* Payload of a number in a dtype: what `reduce` takes as identity. */
 static uint64_t reduce_bits(ts_dtype dtype, const fr_value *number)
 {
     double x = fr_as_double(number);
     uint64_t bits = 0;
     if (fr_dtype_cat(dtype) != FR_FLOAT)
-        return (uint64_t)(number->cat == FR_FLOAT ? (fr_int)x : number->as.i);
+        return reduce_extend(dtype, (uint64_t)(number->cat == FR_FLOAT ? (fr_int)x : number->as.i));
     if (dtype == TS_DTYPE_float64) {
         memcpy(&bits, &x, 8);
     } else if (dtype == TS_DTYPE_float16) {

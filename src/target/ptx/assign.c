@@ -61,6 +61,18 @@ static void assign_order(const ts_module *module, ts_type type, uint32_t first, 
     }
 }
 
+/* Moves the bits that would go to warps to the end and gives warps the uppermost ones: each warp then has one
+ * piece of the tile, so that a scan crosses warps once. */
+static void assign_warps_last(uint8_t *order, uint32_t bits, uint32_t first, uint32_t n_warp)
+{
+    uint8_t old[32];
+    if (bits <= first + n_warp)
+        return;
+    memcpy(old, order, sizeof old);
+    memcpy(order + first, old + bits - n_warp, n_warp);
+    memcpy(order + first + n_warp, old + first, bits - n_warp - first);
+}
+
 const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first)
 {
     uint8_t order[32];
@@ -68,6 +80,8 @@ const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, t
     uint32_t bits = (uint32_t)ts_log2((uint64_t)ts_type_count(module, type));
     uint32_t threads = TS_LAYOUT_LANES + assign->n_warp, idle = bits > threads ? bits - threads : 0;
     assign_order(module, type, first, order);
+    if (assign->scans)
+        assign_warps_last(order, bits, TS_MIN(assign->vec, idle) + TS_LAYOUT_LANES, assign->n_warp);
     if (!ts_layout_blocked(&layout, bits, order, TS_MIN(assign->vec, idle), assign->n_warp))
         return NULL;
     return ts_assign_intern(assign, &layout);
@@ -287,7 +301,7 @@ static void assign_reduce(assign_work *w, ts_val v)
     assign_results(w, v, ts_assign_intern(w->out, &slice));
 }
 
-/* Scans work on the axis in the order registers, lanes, warps, registers: the usual layout with it first. */
+/* Scans work on the axis in the order registers, lanes, registers, warps: the usual layout with it first. */
 static void assign_scan(assign_work *w, ts_val v)
 {
     const ts_inst *inst = ts_at(w->fn, v);
@@ -604,7 +618,7 @@ static void assign_sweep(assign_work *w)
 typedef struct assign_sizes {
     uint32_t bits, least, most; /* largest tile of a memory access; element bytes */
     uint32_t mma_bits, mma_rows, mma_words, any_bits; /* words: of an accumulator, log2 */
-    bool reduces;
+    bool reduces, scans;
 } assign_sizes;
 
 static void assign_measure_type(const ts_module *module, ts_type type, assign_sizes *sizes)
@@ -638,6 +652,7 @@ static assign_sizes assign_measure(const ts_fn *fn)
         }
         sizes.any_bits = TS_MAX(sizes.any_bits, bits);
         sizes.reduces = sizes.reduces || inst->op == TS_OP_reduce;
+        sizes.scans = sizes.scans || inst->op == TS_OP_scan;
     }
     if (sizes.least == 16)
         sizes.least = sizes.most = 4;
@@ -665,6 +680,7 @@ static void assign_threads(const ts_fn *fn, const ts_pass_env *env, ts_assign *o
     uint32_t vec = TS_MIN(16u / sizes.least, TS_MAX(1u, 32u / sizes.most)), warps = 0;
     uint32_t hint = fn->num_warps ? fn->num_warps : env->hints ? env->hints->num_worker_warps : 0;
     out->vec = (uint32_t)ts_log2(vec);
+    out->scans = sizes.scans;
     if (sizes.bits > TS_LAYOUT_LANES + out->vec)
         warps = TS_MIN(sizes.reduces ? 3u : 4u, sizes.bits - TS_LAYOUT_LANES - out->vec);
     if (sizes.mma_bits)

@@ -21,6 +21,7 @@ typedef enum ts_mma_way { TS_MMA_WAY_NONE, TS_MMA_WAY_FMA, TS_MMA_WAY_SYNC, TS_M
 typedef struct ts_assign {
     uint32_t n_warp;           /* log2 of the warps of a block */
     uint32_t vec;              /* log2 of the elements a thread holds side by side */
+    bool scans;                /* the function has scans: warps get the uppermost bits of tiles */
     const ts_layout **home;    /* [value]; NULL = free, scalar, view or token */
     const ts_layout **work;    /* [reduce, scan, atomic ..] the layout the operation works in */
     uint8_t *way;              /* [mma] ts_mma_way */

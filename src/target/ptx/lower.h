@@ -277,6 +277,13 @@ void ts_lower_gdc(ts_lower *lw, ts_val v);
 void ts_lower_before_load(ts_lower *lw, uint64_t roots);
 void ts_lower_before_store(ts_lower *lw, uint64_t roots);
 uint64_t ts_lower_roots(ts_lower *lw, ts_val pointer_or_view);
+/* Memory order of an access, by its attribute: the cache operation; the barriers a block needs around it. */
+ts_cache ts_lower_cache(uint32_t attr, bool load);
+bool ts_lower_releases(uint32_t attr); /* before */
+bool ts_lower_acquires(uint32_t attr); /* after */
+/* i1: threads that carry out an ordered load. Others may write what it reads, so threads that hold the same element
+ * must not each read it: they could see different values. 0 = all. */
+ts_val ts_lower_reader(ts_lower *lw, uint32_t attr, const ts_layout *layout);
 
 /* A power of two that is known to divide a tile-level scalar (bytes for pointers). */
 int64_t ts_lower_divisor(const ts_fn *fn, ts_val v);

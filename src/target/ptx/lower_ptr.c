@@ -196,7 +196,7 @@ static void ptr_describe(ts_lower *lw, ptr_access *a, ts_val v, const ts_layout 
     a->mask = mask == TS_NO ? NULL : ts_lower_get(lw, ts_opnd(lw->tile, v, mask), layout);
 }
 
-static ts_cache ptr_cache(uint32_t attr, bool load)
+ts_cache ts_lower_cache(uint32_t attr, bool load)
 {
     switch (TS_M_GET_ORDER(attr)) {
     case TS_WEAK:
@@ -208,12 +208,12 @@ static ts_cache ptr_cache(uint32_t attr, bool load)
     }
 }
 
-static bool ptr_releases(uint32_t attr)
+bool ts_lower_releases(uint32_t attr)
 {
     return TS_M_GET_ORDER(attr) == TS_RELEASE || TS_M_GET_ORDER(attr) == TS_ACQ_REL;
 }
 
-static bool ptr_acquires(uint32_t attr)
+bool ts_lower_acquires(uint32_t attr)
 {
     return TS_M_GET_ORDER(attr) == TS_ACQUIRE || TS_M_GET_ORDER(attr) == TS_ACQ_REL;
 }
@@ -228,6 +228,11 @@ static void ptr_note(const ts_lower *lw, const ptr_access *a, ts_val v, ts_note_
                                                        "one mask");
 }
 
+ts_val ts_lower_reader(ts_lower *lw, uint32_t attr, const ts_layout *layout)
+{
+    return TS_M_GET_ORDER(attr) == TS_WEAK ? 0 : ts_lower_is_first(lw, ts_layout_replicas(layout));
+}
+
 /* ---- loads and stores --------------------------------------------------------------------------------------------- */
 
 void ts_lower_load_ptr(ts_lower *lw, ts_val v)
@@ -238,7 +243,7 @@ void ts_lower_load_ptr(ts_lower *lw, ts_val v)
     ts_lower_before_load(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
     ptr_describe(lw, &a, v, layout);
     const ts_val *pads = pad == TS_NO ? NULL : ts_lower_get(lw, ts_opnd(lw->tile, v, pad), layout);
-    ts_val *out = ts_lower_regs(lw, layout);
+    ts_val *out = ts_lower_regs(lw, layout), only = ts_lower_reader(lw, attr, layout);
     ptr_vectors(lw, &a);
     if (pads && a.mask)
         for (uint32_t r = 1; r < 1u << layout->n_reg && a.log_vec; r++)
@@ -250,13 +255,16 @@ void ts_lower_load_ptr(ts_lower *lw, ts_val v)
         if (r & (repeats | a.vector))
             continue;
         ts_val fill = !mask ? 0 : pads ? pads[r] : ts_bits(&lw->b, a.elem, 0);
-        ts_lower_ld(lw, a.elem, a.pointer[r], 1u << a.log_vec, ptr_cache(attr, true), mask, fill, values);
+        ts_val pred = ts_lower_and(lw, only, mask);
+        ts_lower_ld(lw, a.elem, a.pointer[r], 1u << a.log_vec, ts_lower_cache(attr, true), pred, pred && !fill ? TS_NO : fill, values);
         for (uint32_t k = 0; k < 1u << a.log_vec; k++)
             out[r ^ a.member[k]] = values[k];
     }
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
         out[r] = out[r & ~repeats];
-    if (ptr_acquires(attr))
+    if (only)
+        out = ts_lower_share(lw, v, a.elem, layout, out, only);
+    if (ts_lower_acquires(attr))
         ts_lower_barrier(lw);
     ts_lower_set(lw, v, layout, out);
 }
@@ -282,7 +290,7 @@ void ts_lower_store_ptr(ts_lower *lw, ts_val v)
     ptr_vectors(lw, &a);
     ptr_note(lw, &a, v, TS_NOTE_store);
     ts_val only = ts_lower_is_first(lw, same);
-    if (ptr_releases(attr))
+    if (ts_lower_releases(attr))
         ts_lower_barrier(lw);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val values[16];
@@ -290,7 +298,7 @@ void ts_lower_store_ptr(ts_lower *lw, ts_val v)
             continue;
         for (uint32_t k = 0; k < 1u << a.log_vec; k++)
             values[k] = regs[r ^ a.member[k]];
-        ts_lower_st(lw, a.pointer[r], 1u << a.log_vec, values, ptr_cache(attr, false), ts_lower_and(lw, only, a.mask ? a.mask[r] : 0));
+        ts_lower_st(lw, a.pointer[r], 1u << a.log_vec, values, ts_lower_cache(attr, false), ts_lower_and(lw, only, a.mask ? a.mask[r] : 0));
     }
 }
 
@@ -338,7 +346,7 @@ void ts_lower_atomic(ts_lower *lw, ts_val v)
     ptr_describe(lw, &a, v, layout);
     ts_note(lw->tile, v, TS_NOTE_store, "atomic", "%u bytes an access", a.bytes);
     ts_val only = ts_lower_is_first(lw, same), *out = ts_lower_regs(lw, layout);
-    if (ptr_releases(attr))
+    if (ts_lower_releases(attr))
         ts_lower_barrier(lw);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val pred = ts_lower_and(lw, only, a.mask ? a.mask[r] : 0);
@@ -351,6 +359,6 @@ void ts_lower_atomic(ts_lower *lw, ts_val v)
             out = ts_lower_share(lw, v, ts_lower_elem(lw, v), layout, out, only);
         ts_lower_set(lw, v, layout, out);
     }
-    if (ptr_acquires(attr))
+    if (ts_lower_acquires(attr))
         ts_lower_barrier(lw);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reductions along one axis (lower.h): a tree over the registers of each thread, butterflies over the lanes
- * that share the axis, one exchange through shared memory over the warps that do. The order depends on
+ * Reductions along one axis (lower.h): a tree over the registers of each thread, butterflies (or `redux`) over
+ * the lanes that share the axis, one exchange through shared memory over the warps that do. The order depends on
  * the layout alone, so results are the same in every run. Any number of inputs, any pure body.
  *
  *     thread   a tree of 2^regs            lanes    5 x (shuffle, body)
@@ -33,15 +33,19 @@ static void reduce_combine(ts_lower *lw, const reduce_state *s, ts_val *acc, con
     memcpy(acc, out, s->n * sizeof *out);
 }
 
+/* The first operation of the body. */
+static const ts_inst *reduce_body(const ts_lower *lw, ts_val v)
+{
+    while (ts_at(lw->tile, ++v)->op == TS_OP_arg)
+        continue;
+    return ts_at(lw->tile, v);
+}
+
 static bool reduce_symmetric(const ts_lower *lw, ts_val v)
 {
-    ts_val body = v + 1;
-    while (ts_at(lw->tile, body)->op == TS_OP_arg)
-        body++;
-    const ts_inst *inst = ts_at(lw->tile, body);
+    const ts_inst *inst = reduce_body(lw, v);
     return ts_at(lw->tile, v)->n_opnd == 1 && ts_info(inst)->flags & TS_COMM && inst->n_opnd == 2 &&
-           inst->opnd[0] != inst->opnd[1] && inst->opnd[0] > v && inst->opnd[1] > v &&
-           ts_at(lw->tile, body + 1)->op == TS_OP_yield;
+           inst->opnd[0] != inst->opnd[1] && inst->opnd[0] > v && inst->opnd[1] > v && inst[1].op == TS_OP_yield;
 }
 
 /* Register bits that run over the axis. */
@@ -83,9 +87,32 @@ static void reduce_thread(ts_lower *lw, const reduce_state *s, const ts_val *con
         memcpy(acc, work, s->n * sizeof *acc);
 }
 
+/* One `redux` instead of butterflies: 32-bit integers over a whole warp. */
+static bool reduce_redux(ts_lower *lw, const reduce_state *s, ts_val *acc)
+{
+    static const struct {
+        ts_op op;
+        ts_rmw mode, unsign;
+    } rows[] = {{TS_OP_addi, TS_RMW_ADD, TS_RMW_ADD}, {TS_OP_maxi, TS_RMW_MAX, TS_RMW_UMAX}, {TS_OP_mini, TS_RMW_MIN, TS_RMW_UMIN},
+                {TS_OP_andi, TS_RMW_AND, TS_RMW_AND}, {TS_OP_ori, TS_RMW_OR, TS_RMW_OR}, {TS_OP_xori, TS_RMW_XOR, TS_RMW_XOR}};
+    const ts_inst *body = reduce_body(lw, s->v);
+    for (uint32_t bit = 0; bit < TS_LAYOUT_LANES; bit++)
+        if (!(s->from->lane[bit] & s->axis))
+            return false;
+    for (uint32_t i = 0; s->symmetric && ts_type_of(lw->fn, acc[0]) == TS_T_i32 && i < TS_COUNT(rows); i++)
+        if (rows[i].op == body->op) {
+            ts_rmw mode = body->aux & TS_A_UNSIGNED ? rows[i].unsign : rows[i].mode;
+            acc[0] = ts_emit(&lw->b, TS_OP_redux, TS_T_i32, 1, acc, TS_S(mode, 0, 0), 0);
+            return true;
+        }
+    return false;
+}
+
 /* Over the lanes of the axis: afterwards all of them hold the result. */
 static void reduce_lanes(ts_lower *lw, const reduce_state *s, ts_val *acc)
 {
+    if (reduce_redux(lw, s, acc))
+        return;
     for (uint32_t bit = 0; bit < TS_LAYOUT_LANES; bit++) {
         if (!(s->from->lane[bit] & s->axis))
             continue;

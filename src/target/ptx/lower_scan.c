@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inclusive scans along one axis (lower.h). The layout deals the axis out as registers, lanes, warps, registers:
- * each thread scans its run, lanes add runs by doubling distances, warps exchange totals through shared
- * memory, and the outer registers ("chunks") follow one another with a carry. `reverse` walks everything
- * from the other end. Blelloch's and Kogge-Stone's schemes; order fixed by the layout.
+ * Inclusive scans along one axis (lower.h). The layout deals the axis out as registers, lanes, registers, warps:
+ * each thread scans its runs, lanes add runs by doubling distances, the outer registers ("chunks") of a warp
+ * follow one another with a carry, and warps exchange one total each through shared memory. `reverse` walks
+ * everything from the other end. Blelloch's and Kogge-Stone's schemes; order fixed by the layout.
  */
 #include "target/ptx/lower.h"
 
@@ -19,7 +19,8 @@ typedef struct scan_state {
     ts_val identity[SCAN_INPUTS];
     ts_val *out[SCAN_INPUTS];                     /* first the runs, then the results */
     ts_val *before;                               /* [(kept * chunks + chunk) * n + i]: lanes before this one */
-    ts_val *total;                                /* same index: the warp's total */
+    ts_val *total;                                /* same index: the warp's total of the chunk */
+    ts_val *sum;                                  /* [kept * n + i]: the warp's total */
     ts_val at_first;                              /* i1: no lane of the axis before this one */
 } scan_state;
 
@@ -120,6 +121,22 @@ static void scan_lanes(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_
         s->total[slot + i] = ts_lower_shuffle(lw, sum[i], from, TS_SHFL_IDX);
 }
 
+/* Turns the totals of a warp's chunks into what comes before each of them, and their sum. */
+static void scan_chunks(ts_lower *lw, const scan_state *s, uint32_t kept)
+{
+    uint32_t n_chunks = 1u << s->n_high;
+    ts_val *sum = s->sum + kept * s->n;
+    for (uint32_t k = 0; k < n_chunks; k++) {
+        ts_val *total = s->total + (kept << s->n_high | scan_step(s, k, n_chunks)) * s->n, next[SCAN_INPUTS];
+        if (k)
+            scan_combine(lw, s, sum, total, next);
+        else
+            memcpy(next, total, s->n * sizeof *next);
+        memcpy(total, sum, s->n * sizeof *total); /* of the first chunk: nothing, never read */
+        memcpy(sum, next, s->n * sizeof *sum);
+    }
+}
+
 /* Byte offset of this thread's row of warp totals, with or without its own warp's column. */
 static ts_val scan_slot(ts_lower *lw, const scan_state *s, bool own, uint32_t bytes)
 {
@@ -135,61 +152,86 @@ static ts_val scan_slot(ts_lower *lw, const scan_state *s, bool own, uint32_t by
     return ts_lower_linear(lw, lane, warp);
 }
 
-/* Totals of all warps of the axis: totals[(slot * 2^warps) + w]. */
+static ts_type scan_memory_type(ts_type elem)
+{
+    return elem == TS_T_i1 ? TS_T_i8 : elem;
+}
+
+static void scan_put_total(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t i, ts_val base, uint32_t row)
+{
+    ts_val x = s->sum[kept * s->n + i];
+    ts_type elem = ts_type_of(lw->fn, x), memory = scan_memory_type(elem);
+    uint32_t bytes = ts_type_bits(lw->module, memory) / 8;
+    if (memory != elem)
+        x = ts_cast(&lw->b, TS_OP_exti, x, memory, TS_A_UNSIGNED);
+    ts_lower_st(lw, ts_lower_ptr(lw, base, scan_slot(lw, s, true, bytes), (int64_t)kept * row * bytes), 1, &x, TS_CACHE_NONE, 0);
+}
+
+static void scan_get_totals(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t i, ts_val base, uint32_t row, ts_val *out)
+{
+    ts_type elem = ts_type_of(lw->fn, s->sum[kept * s->n + i]), memory = scan_memory_type(elem);
+    uint32_t bytes = ts_type_bits(lw->module, memory) / 8, n = 1u << s->warps, step = TS_MIN(n, 16 / bytes);
+    ts_val at = ts_lower_ptr(lw, base, scan_slot(lw, s, false, bytes), (int64_t)kept * row * bytes);
+    for (uint32_t w = 0; w < n; w += step)
+        ts_lower_ld(lw, memory, ts_lower_ptr(lw, at, 0, w * bytes), step, TS_CACHE_NONE, 0, 0, out + w);
+    for (uint32_t w = 0; w < n && memory != elem; w++)
+        out[w] = ts_cast(&lw->b, TS_OP_trunci, out[w], elem, 0);
+}
+
+/* Totals of all warps of the axis: totals[(kept * n + i) * 2^warps + w]. */
 static ts_val *scan_exchange(ts_lower *lw, const scan_state *s)
 {
-    uint32_t slots = 1u << (s->n_kept + s->n_high), n_warps = 1u << s->warps;
-    ts_val *totals = TS_NEW_N(lw->arena, ts_val, (size_t)slots * s->n * n_warps);
-    uint32_t row = 1u << (TS_LAYOUT_LANES - s->lanes + s->layout->n_warp), at = 0;
-    uint32_t region = ts_shared_take(lw, slots * s->n * row * 8, s->v), offset[SCAN_INPUTS];
+    uint32_t n_kept = 1u << s->n_kept, n_warps = 1u << s->warps, row = 1u << (TS_LAYOUT_LANES - s->lanes + s->layout->n_warp);
+    ts_val *totals = TS_NEW_N(lw->arena, ts_val, (size_t)n_kept * s->n * n_warps), base[SCAN_INPUTS];
+    uint32_t bytes = n_kept * s->n * row * 8, region = ts_shared_take(lw, bytes, s->v);
+    if (!totals)
+        return NULL;
     for (uint32_t i = 0; i < s->n; i++) {
-        offset[i] = region + at;
-        at += slots * row * 8;
+        ts_type memory = scan_memory_type(ts_type_of(lw->fn, s->sum[i]));
+        base[i] = ts_shared_pointer(lw, memory, region + i * n_kept * row * 8);
+        for (uint32_t kept = 0; kept < n_kept; kept++)
+            scan_put_total(lw, s, kept, i, base[i], row);
     }
-    for (uint32_t phase = 0; phase < 2; phase++) {
-        for (uint32_t slot = 0; totals && slot < slots; slot++)
-            for (uint32_t i = 0; i < s->n; i++) {
-                ts_type elem = ts_type_of(lw->fn, s->total[slot * s->n + i]), memory = elem == TS_T_i1 ? TS_T_i8 : elem;
-                uint32_t bytes = ts_type_bits(lw->module, memory) / 8;
-                ts_val base = ts_shared_pointer(lw, memory, offset[i]), *out = totals + (slot * s->n + i) * n_warps;
-                ts_val mine = ts_lower_ptr(lw, base, scan_slot(lw, s, phase == 0, bytes), (int64_t)slot * row * bytes);
-                ts_val x = s->total[slot * s->n + i];
-                if (phase == 0 && memory != elem)
-                    x = ts_cast(&lw->b, TS_OP_exti, x, memory, TS_A_UNSIGNED);
-                if (phase == 0)
-                    ts_lower_st(lw, mine, 1, &x, TS_CACHE_NONE, 0);
-                for (uint32_t w = 0; phase == 1 && w < n_warps; w++) {
-                    ts_lower_ld(lw, memory, ts_lower_ptr(lw, mine, 0, w * bytes), 1, TS_CACHE_NONE, 0, 0, out + w);
-                    out[w] = memory == elem ? out[w] : ts_cast(&lw->b, TS_OP_trunci, out[w], elem, 0);
-                }
-            }
-        if (phase == 0)
-            ts_lower_barrier(lw);
-    }
-    ts_shared_done(lw, region, at);
+    ts_lower_barrier(lw);
+    for (uint32_t kept = 0; kept < n_kept; kept++)
+        for (uint32_t i = 0; i < s->n; i++)
+            scan_get_totals(lw, s, kept, i, base[i], row, totals + (kept * s->n + i) * n_warps);
+    ts_shared_done(lw, region, bytes);
     return totals;
 }
 
-/* Adds what comes before this thread's run; moves the carry past this chunk. */
-static void scan_finish(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t chunk, const ts_val *totals, ts_val *carry)
+/* What the warps before this one add up to; the identity in the first. */
+static void scan_warps(ts_lower *lw, const scan_state *s, uint32_t kept, const ts_val *totals, ts_val *before)
 {
-    uint32_t slot = kept << s->n_high | chunk, n_warps = 1u << s->warps;
-    ts_val before[SCAN_INPUTS], next[SCAN_INPUTS], x[SCAN_INPUTS];
-    memcpy(before, carry, sizeof before);
+    uint32_t n_warps = 1u << s->warps;
+    ts_val acc[SCAN_INPUTS], next[SCAN_INPUTS], x[SCAN_INPUTS];
+    memcpy(before, s->identity, sizeof acc);
+    memcpy(acc, s->identity, sizeof acc);
+    if (!totals)
+        return;
     ts_val warp = ts_op2(&lw->b, TS_OP_shri, lw->tid, ts_lower_i32(lw, 5), TS_A_UNSIGNED);
     warp = ts_op2(&lw->b, TS_OP_andi, warp, ts_lower_i32(lw, n_warps - 1), 0);
-    for (uint32_t k = 0; k < n_warps; k++) {
-        uint32_t w = scan_step(s, k, n_warps);
-        ts_val here = s->warps ? ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, warp, ts_lower_i32(lw, w), 0) : 0;
-        for (uint32_t i = 0; i < s->n; i++) {
-            x[i] = totals ? totals[(slot * s->n + i) * n_warps + w] : s->total[slot * s->n + i];
-            before[i] = here ? ts_select(&lw->b, here, carry[i], before[i]) : carry[i];
-        }
-        scan_combine(lw, s, carry, x, next);
-        memcpy(carry, next, sizeof next);
+    for (uint32_t k = 0; k + 1 < n_warps; k++) {
+        for (uint32_t i = 0; i < s->n; i++)
+            x[i] = totals[(kept * s->n + i) * n_warps + scan_step(s, k, n_warps)];
+        scan_combine(lw, s, acc, x, next);
+        memcpy(acc, next, sizeof acc);
+        ts_val here = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, warp, ts_lower_i32(lw, scan_step(s, k + 1, n_warps)), 0);
+        for (uint32_t i = 0; i < s->n; i++)
+            before[i] = ts_select(&lw->b, here, acc[i], before[i]);
     }
+}
+
+/* Adds what comes before this thread's run: warps, chunks of its own warp, lanes. */
+static void scan_finish(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t chunk, const ts_val *warps)
+{
+    uint32_t slot = (kept << s->n_high | chunk) * s->n;
+    ts_val before[SCAN_INPUTS], next[SCAN_INPUTS], x[SCAN_INPUTS];
+    memcpy(before, warps, sizeof before);
+    if (scan_step(s, chunk, 1u << s->n_high))
+        scan_combine(lw, s, warps, s->total + slot, before);
     if (s->lanes) {
-        scan_combine(lw, s, before, s->before + slot * s->n, next);
+        scan_combine(lw, s, before, s->before + slot, next);
         for (uint32_t i = 0; i < s->n; i++)
             before[i] = ts_select(&lw->b, s->at_first, before[i], next[i]);
     }
@@ -219,11 +261,12 @@ static bool scan_prepare(ts_lower *lw, scan_state *s)
     uint32_t slots = s->n << (s->n_kept + s->n_high);
     s->before = TS_NEW_N(lw->arena, ts_val, slots);
     s->total = TS_NEW_N(lw->arena, ts_val, slots);
+    s->sum = TS_NEW_N(lw->arena, ts_val, slots);
     if (s->lanes) {
         ts_val has = scan_has_before(lw, s, 1);
         s->at_first = ts_op2(&lw->b, TS_OP_xori, has, ts_int(&lw->b, TS_T_i1, 1), 0);
     }
-    return s->before && s->total;
+    return s->before && s->total && s->sum;
 }
 
 void ts_lower_scan(ts_lower *lw, ts_val v)
@@ -236,17 +279,19 @@ void ts_lower_scan(ts_lower *lw, ts_val v)
     if (!scan_prepare(lw, &s))
         return;
     uint32_t n_kept = 1u << s.n_kept, n_chunks = 1u << s.n_high, repeats = ts_lower_repeats(s.layout);
-    for (uint32_t kept = 0; kept < n_kept; kept++)
+    for (uint32_t kept = 0; kept < n_kept; kept++) {
         for (uint32_t chunk = 0; chunk < n_chunks; chunk++) {
             scan_run(lw, &s, kept, chunk);
             scan_lanes(lw, &s, kept, chunk);
         }
+        scan_chunks(lw, &s, kept);
+    }
     const ts_val *totals = s.warps ? scan_exchange(lw, &s) : NULL;
     for (uint32_t kept = 0; kept < n_kept; kept++) {
-        ts_val carry[SCAN_INPUTS];
-        memcpy(carry, s.identity, sizeof carry);
+        ts_val warps[SCAN_INPUTS];
+        scan_warps(lw, &s, kept, totals, warps);
         for (uint32_t chunk = 0; chunk < n_chunks; chunk++)
-            scan_finish(lw, &s, kept, scan_step(&s, chunk, n_chunks), totals, carry);
+            scan_finish(lw, &s, kept, chunk, warps);
     }
     for (uint32_t i = 0; i < s.n; i++) {
         for (uint32_t r = 0; r < 1u << s.layout->n_reg; r++)

@@ -393,17 +393,16 @@ uint64_t ts__view_pad_bits(ts_type elem, uint8_t padding)
 static void view_load_all(ts_lower *lw, const view_access *a, bool checked, ts_val *out)
 {
     uint32_t repeats = ts_lower_repeats(a->layout);
-    ts_cache cache = TS_CACHE_NONE;
     ts_val pad = a->info->padding == TS_PAD_UNDEF
                      ? TS_NO
                      : ts_bits(&lw->b, a->elem, ts__view_pad_bits(a->elem, a->info->padding));
     for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++) {
-        ts_val values[16], inside = 0;
+        ts_val values[16], inside = a->only;
         if (r & (repeats | a->vector))
             continue;
         if (checked)
-            inside = ts__view_inside(lw, a, r);
-        ts_lower_ld(lw, a->elem, ts__view_pointer(lw, a, r), 1u << a->log_vec, cache, inside, inside ? pad : 0, values);
+            inside = ts_lower_and(lw, inside, ts__view_inside(lw, a, r));
+        ts_lower_ld(lw, a->elem, ts__view_pointer(lw, a, r), 1u << a->log_vec, a->cache, inside, inside ? pad : 0, values);
         for (uint32_t k = 0; k < 1u << a->log_vec; k++)
             out[r ^ a->member[k]] = values[k];
     }
@@ -447,6 +446,7 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
 {
     view_access a;
     const ts_layout *home = ts_lower_home(lw, v);
+    uint32_t attr = ts_at(lw->tile, v)->aux;
     ts_val *out = ts_lower_regs(lw, home), inside;
     if (ts_type_bits(lw->module, ts_lower_elem(lw, v)) < 8) {
         ts_lower_load_nibbles(lw, v);
@@ -455,6 +455,8 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
     ts_lower_before_load(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
     ts__view_describe(lw, &a, v, 1, home);
     view_note(lw, &a, v, TS_NOTE_load);
+    a.only = ts_lower_reader(lw, attr, home);
+    a.cache = ts_lower_cache(attr, true);
     switch (view_choose(lw, &a, &inside)) {
     case VIEW_PLAIN:
         view_load_all(lw, &a, false, out);
@@ -467,6 +469,10 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
             ts__view_single(&a);
         view_load_all(lw, &a, true, out);
     }
+    if (a.only)
+        out = ts_lower_share(lw, v, a.elem, home, out, a.only);
+    if (ts_lower_acquires(attr))
+        ts_lower_barrier(lw);
     ts_lower_set(lw, v, home, out);
 }
 
@@ -483,7 +489,7 @@ static void view_store_all(ts_lower *lw, const view_access *a, bool checked, con
             pred = ts_lower_and(lw, pred, ts__view_inside(lw, a, r));
         for (uint32_t k = 0; k < 1u << a->log_vec; k++)
             values[k] = regs[r ^ a->member[k]];
-        ts_lower_st(lw, ts__view_pointer(lw, a, r), 1u << a->log_vec, values, TS_CACHE_NONE, pred);
+        ts_lower_st(lw, ts__view_pointer(lw, a, r), 1u << a->log_vec, values, a->cache, pred);
     }
 }
 
@@ -532,8 +538,9 @@ static const ts_layout *view_store_layout(ts_lower *lw, ts_val v)
 void ts_lower_store_view(ts_lower *lw, ts_val v)
 {
     view_access a;
+    uint32_t attr = ts_at(lw->tile, v)->aux;
     ts_val x = ts_opnd(lw->tile, v, 1), inside;
-    if (ts_tma_store(lw, v))
+    if (TS_M_GET_ORDER(attr) == TS_WEAK && ts_tma_store(lw, v))
         return;
     const ts_layout *layout = view_store_layout(lw, v);
     if (ts_type_bits(lw->module, ts_lower_elem(lw, x)) < 8) {
@@ -545,6 +552,9 @@ void ts_lower_store_view(ts_lower *lw, ts_val v)
     ts__view_describe(lw, &a, v, 2, layout);
     view_note(lw, &a, v, TS_NOTE_store);
     a.only = ts_lower_is_first(lw, ts_layout_replicas(layout));
+    a.cache = ts_lower_cache(attr, false);
+    if (ts_lower_releases(attr))
+        ts_lower_barrier(lw);
     switch (view_choose(lw, &a, &inside)) {
     case VIEW_PLAIN:
         view_store_all(lw, &a, false, regs);

@@ -28,6 +28,7 @@ typedef struct view_access {
     ts_val corner;               /* pointer to this thread's register 0 */
     uint32_t log_vec, member[16], vector;
     ts_val only;                 /* threads that act; 0 = all */
+    ts_cache cache;
 } view_access;
 
 /* Index operands start at operand `first` of instruction v. */
