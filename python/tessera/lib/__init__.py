@@ -6,6 +6,8 @@ picks tile sizes and launches it.
 
 from __future__ import annotations
 
+from typing import Any
+
 
 def next_power_of_two(n: int) -> int:
     """The smallest power of two that is at least ``n`` (1 for ``n`` below 2)."""
@@ -18,3 +20,57 @@ def on_gpu(array: object) -> bool:
         return True
     device = getattr(array, "device", None)
     return "cuda" in str(device)
+
+
+def dtype_name(array: Any) -> str:
+    """``"float32"`` for float32 arrays of any library."""
+    return getattr(array.dtype, "name", None) or str(array.dtype).rpartition(".")[2]
+
+
+def is_float(array: Any) -> bool:
+    """Whether the elements are floating-point numbers."""
+    return "float" in dtype_name(array)
+
+
+def wide_dtype(array: Any) -> str:
+    """What sums of ``array``'s elements are kept in: 16-bit floats in float32, the rest as they are."""
+    name = dtype_name(array)
+    return "float32" if name in ("float16", "bfloat16") else name
+
+
+def scratch(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
+    """Uninitialised memory on the device of ``like``."""
+    import tessera
+
+    device = str(getattr(like, "device", "cpu"))
+    if not device.startswith(("cpu", "cuda:")):  # "cuda", or another library's object
+        device = "cuda" if on_gpu(like) else "cpu"
+    return tessera.empty(shape, dtype, device)
+
+
+def _address(array: Any) -> int:
+    if hasattr(array, "data_ptr"):
+        return int(array.data_ptr())
+    for name in ("__array_interface__", "__cuda_array_interface__"):
+        if hasattr(array, name):
+            return int(getattr(array, name)["data"][0])
+    return 0
+
+
+def view(array: Any, shape: tuple[int, ...]) -> Any:
+    """``array`` in another shape, without a copy."""
+    found = array.reshape(shape)
+    if min(shape, default=1) and _address(found) != _address(array):
+        raise ValueError(f"an array of shape {tuple(array.shape)} is not contiguous; copy it first")
+    return found
+
+
+def around_axis(shape: tuple[int, ...], axis: int | None) -> tuple[int, int, int]:
+    """Extents before, along and after ``axis``; all along for None."""
+    total = [1, 1, 1]
+    if axis is not None and not -len(shape) <= axis < len(shape):
+        raise ValueError(f"axis {axis} is out of range for shape {tuple(shape)}")
+    at = None if axis is None else axis % len(shape)
+    for i, n in enumerate(shape):
+        total[1 if at is None or i == at else 0 if i < at else 2] *= n
+    return total[0], total[1], total[2]

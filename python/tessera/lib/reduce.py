@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reductions of whole arrays and along an axis.
+
+An array is seen as (outer, n, inner) around the axis. A block keeps one running result for every place of
+a tile and folds the tile at the end; where there are few results, several blocks share the axis and a
+second pass over their parts ends the work. Which elements meet, and in which order, depends on shapes and
+tile sizes alone: results are bitwise reproducible.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tessera.tile as ct
+
+from . import around_axis, dtype_name, is_float, next_power_of_two, on_gpu, scratch, view, wide_dtype
+
+SUM, PROD, MAX, MIN = 0, 1, 2, 3
+OPS = {"sum": SUM, "prod": PROD, "max": MAX, "min": MIN}
+
+
+def both(OP: Any, a: Any, b: Any) -> Any:
+    """One step of a reduction. Extremes keep a NaN, as NumPy's do."""
+    if OP == SUM:
+        return a + b
+    if OP == PROD:
+        return a * b
+    if OP == MAX:
+        return ct.maximum(a, b, propagate_nan=True)
+    return ct.minimum(a, b, propagate_nan=True)
+
+
+def fold(OP: Any, t: Any, axis: Any) -> Any:
+    """A tile reduced along ``axis``."""
+    if OP == SUM:
+        return ct.sum(t, axis=axis)
+    if OP == PROD:
+        return ct.prod(t, axis=axis)
+    if OP == MAX:
+        return ct.max(t, axis=axis, propagate_nan=True)
+    return ct.min(t, axis=axis, propagate_nan=True)
+
+
+def neutral(op: int, like: Any) -> int | float | None:
+    """What an operation leaves alone, for elements of the dtype of ``like``; None: all bits set."""
+    if op in (SUM, PROD):
+        return op
+    if is_float(like):
+        return float("-inf") if op == MAX else float("inf")
+    bits = 8 * like.dtype.itemsize - 1
+    if "uint" in dtype_name(like):
+        return 0 if op == MAX else None
+    return -(2**bits) if op == MAX else 2**bits - 1
+
+
+def filled(shape: Any, NEUTRAL: Any, dtype: Any) -> Any:
+    """A tile of neutral elements."""
+    if NEUTRAL is None:
+        return ct.bitwise_not(ct.zeros(shape, dtype=dtype))
+    return ct.full(shape, NEUTRAL, dtype=dtype)
+
+
+@ct.kernel
+def reduce_kernel(
+    x, out, OP: ct.Constant[int], NEUTRAL: ct.Constant, HALF: ct.Constant[bool],
+    B: ct.Constant[int], N: ct.Constant[int], C: ct.Constant[int],
+):  # fmt: skip
+    outer, part, inner, n = ct.bid(0), ct.bid(1), ct.bid(2), x.shape[1]
+    dtype = ct.float32 if HALF else out.dtype
+    acc = pad = filled((B, N, C), NEUTRAL, dtype)
+    whole = n // N
+    for i in range(part, whole, ct.num_blocks(1)):
+        acc = both(OP, acc, ct.astype(ct.load(x, index=(outer, i, inner), shape=(B, N, C)), dtype))
+    if part == whole % ct.num_blocks(1):
+        t = ct.load(x, index=(outer, whole, inner), shape=(B, N, C), padding_mode=ct.PaddingMode.ZERO)
+        inside = ct.reshape(ct.arange(N, dtype=ct.int32), (1, N, 1)) < n - whole * N
+        acc = both(OP, acc, ct.where(inside, ct.astype(t, dtype), pad))
+    result = ct.reshape(fold(OP, acc, 1), (B, 1, C))
+    ct.store(out, index=(outer, part, inner), tile=ct.astype(result, out.dtype))
+
+
+def _better(MAX_: Any, a: Any, b: Any) -> Any:
+    """Whether ``a`` replaces ``b``, which comes first: it is further out, or the first NaN."""
+    return ((a > b if MAX_ else a < b) | (a != a)) & (b == b)
+
+
+@ct.kernel
+def arg_kernel(
+    x, values, places, LARGEST: ct.Constant[bool], NEUTRAL: ct.Constant, HALF: ct.Constant[bool],
+    B: ct.Constant[int], N: ct.Constant[int], C: ct.Constant[int],
+):  # fmt: skip
+    outer, part, inner, n = ct.bid(0), ct.bid(1), ct.bid(2), x.shape[1]
+    dtype = ct.float32 if HALF else x.dtype
+    best = pad = filled((B, N, C), NEUTRAL, dtype)
+    chunk = ct.full((B, N, C), part, dtype=ct.int32)
+    along = ct.reshape(ct.arange(N, dtype=ct.int32), (1, N, 1))
+    whole = n // N
+    for i in range(part, whole, ct.num_blocks(1)):
+        t = ct.astype(ct.load(x, index=(outer, i, inner), shape=(B, N, C)), dtype)
+        better = _better(LARGEST, t, best)
+        best = ct.where(better, t, best)
+        chunk = ct.where(better, i, chunk)
+    if part == whole % ct.num_blocks(1):
+        t = ct.load(x, index=(outer, whole, inner), shape=(B, N, C), padding_mode=ct.PaddingMode.ZERO)
+        t = ct.where(along < n - whole * N, ct.astype(t, dtype), pad)
+        better = _better(LARGEST, t, best)
+        best = ct.where(better, t, best)
+        chunk = ct.where(better, whole, chunk)
+    ct.store(values, index=(outer, part, inner), tile=_winner(best, LARGEST, B, C))
+    ct.store(places, index=(outer, part, inner), tile=_place(best, chunk * N + along, LARGEST, B, C))
+
+
+def _winner(best: Any, LARGEST: Any, B: Any, C: Any) -> Any:
+    top = ct.max(best, axis=1, propagate_nan=True) if LARGEST else ct.min(best, axis=1, propagate_nan=True)
+    return ct.reshape(top, (B, 1, C))
+
+
+def _place(best: Any, place: Any, LARGEST: Any, B: Any, C: Any) -> Any:
+    """The first place that holds the winner."""
+    top = _winner(best, LARGEST, B, C)
+    same = (best == top) | ((best != best) & (top != top))
+    return ct.reshape(ct.min(ct.where(same, place, 2**31 - 1), axis=1), (B, 1, C))
+
+
+@ct.kernel
+def arg_merge_kernel(
+    values, places, out, LARGEST: ct.Constant[bool], NEUTRAL: ct.Constant,
+    B: ct.Constant[int], PARTS: ct.Constant[int], C: ct.Constant[int],
+):  # fmt: skip
+    outer, inner = ct.bid(0), ct.bid(1)
+    inside = ct.reshape(ct.arange(PARTS, dtype=ct.int32), (1, PARTS, 1)) < values.shape[1]
+    best = ct.load(values, index=(outer, 0, inner), shape=(B, PARTS, C), padding_mode=ct.PaddingMode.ZERO)
+    place = ct.load(places, index=(outer, 0, inner), shape=(B, PARTS, C), padding_mode=ct.PaddingMode.ZERO)
+    best = ct.where(inside, best, filled((B, PARTS, C), NEUTRAL, values.dtype))
+    place = ct.where(inside, place, 2**31 - 1)
+    ct.store(out, index=(outer, 0, inner), tile=ct.astype(_place(best, place, LARGEST, B, C), out.dtype))
+
+
+def _split(shape: tuple[int, int, int], gpu: bool, itemsize: int) -> tuple[tuple[int, int, int], int]:
+    """The tile (outer, n, inner) of a block and how many blocks share the axis."""
+    outer, n, inner = shape
+    size = (8192 if itemsize <= 2 else 4096) if gpu else 4096
+    c = min(next_power_of_two(inner), 128)
+    along = min(next_power_of_two(n), max(1, size // c))
+    b = min(next_power_of_two(outer), max(1, size // (c * along)))
+    blocks = -(-outer // b) * -(-inner // c)
+    wanted = (1056 if gpu else 64) // max(1, blocks)
+    return (b, along, c), max(1, min(wanted, -(-n // (along * 4))))
+
+
+def _check(shape: tuple[int, int, int]) -> None:
+    if max(shape) >= 2**31:
+        raise ValueError(f"an extent of {max(shape)} elements; reductions take fewer than 2**31")
+
+
+def reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = None) -> None:
+    """``sum``, ``prod``, ``max`` or ``min`` over an axis, or over all elements.
+
+    ``out`` has the shape of ``x`` without ``axis`` (one element for None); sums are kept in its dtype,
+    those of 16-bit floats in float32.
+    """
+    code, shape = OPS[op], around_axis(tuple(x.shape), axis)
+    _check(shape)
+    if code in (MAX, MIN) and shape[1] == 0:
+        raise ValueError(f"{op} of no elements")
+    if 0 in (shape[0], shape[2]):
+        return
+    tile, parts = _split(shape, on_gpu(x), x.dtype.itemsize)
+    result = view(out, (shape[0], 1, shape[2]))
+    half = wide_dtype(out) != dtype_name(out)
+    target = result if parts == 1 else scratch(x, (shape[0], parts, shape[2]), wide_dtype(out))
+    grid = (ct.cdiv(shape[0], tile[0]), parts, ct.cdiv(shape[2], tile[2]))
+    first = (view(x, shape), target, code, neutral(code, out), half, *tile)
+    ct.launch(stream, grid, reduce_kernel, first)
+    if parts > 1:
+        last = (tile[0], next_power_of_two(parts), tile[2])
+        again = (target, result, code, neutral(code, out), half, *last)
+        ct.launch(stream, (grid[0], 1, grid[2]), reduce_kernel, again)
+
+
+def arg_reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = None) -> None:
+    """``argmax`` or ``argmin``: the first place of the largest or smallest element, of the first NaN if
+    there is one. ``out`` holds int32 or int64.
+    """
+    shape, largest = around_axis(tuple(x.shape), axis), op == "argmax"
+    _check(shape)
+    if shape[1] == 0:
+        raise ValueError(f"{op} of no elements")
+    if 0 in shape:
+        return
+    tile, parts = _split(shape, on_gpu(x), x.dtype.itemsize)
+    values = scratch(x, (shape[0], parts, shape[2]), wide_dtype(x))
+    places = scratch(x, (shape[0], parts, shape[2]), "int32")
+    grid = (ct.cdiv(shape[0], tile[0]), parts, ct.cdiv(shape[2], tile[2]))
+    worst = neutral(MAX if largest else MIN, x)
+    half = wide_dtype(x) != dtype_name(x)
+    ct.launch(stream, grid, arg_kernel, (view(x, shape), values, places, largest, worst, half, *tile))
+    merge = (tile[0], next_power_of_two(parts), tile[2])
+    result = view(out, (shape[0], 1, shape[2]))
+    ct.launch(stream, (grid[0], grid[2], 1), arg_merge_kernel, (values, places, result, largest, worst, *merge))

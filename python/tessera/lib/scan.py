@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running sums, products, maxima and minima.
+
+A flat array is scanned in one pass over memory, after Merrill & Garland, "Single-pass parallel prefix scan
+with decoupled look-back" (2016): blocks draw tickets, publish the total of their tile, and look back at
+the totals of the tiles before. Here the look-back is over a window: tile t of a window of W reads the
+totals of its t predecessors and, in the slot of the window's last tile (whose own total nobody in the
+window needs), the prefix of the whole window, which the last tile of the window before has left there.
+Every prefix is so combined in one fixed order: results are bitwise reproducible. A total travels
+in 64-bit words of 32 bits of payload beside a flag, so that no fence is needed.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tessera.tile as ct
+
+from . import around_axis, dtype_name, is_float, next_power_of_two, on_gpu, scratch, view
+from .reduce import MAX, MIN, PROD, SUM, both, filled, fold, neutral
+
+OPS = {"cumsum": SUM, "cumprod": PROD, "cummax": MAX, "cummin": MIN}
+WINDOW = 128
+ORDER = ct.MemoryOrder.RELAXED
+SCOPE = ct.MemoryScope.DEVICE
+
+
+def _running(OP: Any, t: Any, axis: Any, NEUTRAL: Any) -> Any:
+    if OP == SUM:
+        return ct.cumsum(t, axis)
+    if OP == PROD:
+        return ct.cumprod(t, axis)
+    return ct.scan(t, axis, lambda a, b: both(OP, a, b), -1 if NEUTRAL is None else NEUTRAL)
+
+
+def _publish(words: Any, at: Any, value: Any, WIDE: Any) -> None:
+    flag = ct.uint64(1 << 32)
+    if WIDE:
+        bits = ct.bitcast(value, ct.uint64)
+        ct.store(words, (0, at), bits >> ct.uint64(32) | flag, memory_order=ORDER, memory_scope=SCOPE)
+        bits = bits & ct.uint64(2**32 - 1)
+    else:
+        bits = ct.astype(ct.bitcast(value, ct.uint32), ct.uint64)
+    ct.store(words, (WIDE, at), bits | flag, memory_order=ORDER, memory_scope=SCOPE)
+
+
+def _look(words: Any, window: Any, WIDE: Any) -> Any:
+    """The words of a window: high and low halves of the totals (low ones only if they have 32 bits)."""
+    shape = (1, WINDOW)
+    high = low = ct.load(words, (0, window), shape, memory_order=ORDER, memory_scope=SCOPE)
+    if WIDE:
+        low = ct.load(words, (1, window), shape, memory_order=ORDER, memory_scope=SCOPE)
+    return ct.reshape(high, (WINDOW,)), ct.reshape(low, (WINDOW,))
+
+
+def _value(high: Any, low: Any, dtype: Any, WIDE: Any) -> Any:
+    if WIDE:
+        return ct.bitcast(high << ct.uint64(32) | low & ct.uint64(2**32 - 1), dtype)
+    return ct.bitcast(ct.astype(low, ct.uint32), dtype)
+
+
+@ct.kernel
+def clear_kernel(words, TILE: ct.Constant[int]):
+    ct.store(words, index=(ct.bid(0), ct.bid(1)), tile=ct.zeros((1, TILE), dtype=words.dtype))
+
+
+@ct.kernel
+def scan_kernel(
+    x, out, words, ticket, OP: ct.Constant[int], NEUTRAL: ct.Constant, WORK: ct.Constant[int],
+    WIDE: ct.Constant[int], TILE: ct.Constant[int],
+):  # fmt: skip
+    t = ct.astype(ct.atomic_add(ticket, (0, 0), ct.uint64(1), memory_order=ORDER), ct.int32)
+    window, place = t // WINDOW, t % WINDOW
+    dtype = (out.dtype, ct.float32, ct.int32, ct.uint32)[WORK]
+    x_tile = ct.load(x, index=(t,), shape=(TILE,), padding_mode=ct.PaddingMode.ZERO)
+    x_tile = ct.astype(x_tile, dtype)  # what lies behind the end only meets other such elements
+    total = fold(OP, x_tile, 0)
+    if place != WINDOW - 1:
+        _publish(words, t, total, WIDE)
+    local = _running(OP, x_tile, 0, NEUTRAL)
+    k = ct.arange(WINDOW, dtype=ct.int32)
+    wanted = (k < place) | ((k == WINDOW - 1) & (window > 0))
+    high = low = ct.zeros((WINDOW,), dtype=ct.uint64)
+    ready = 0
+    while ready == 0:
+        high, low = _look(words, window, WIDE)
+        flags = ct.astype((high & low) >> ct.uint64(32), ct.int32)
+        ready = ct.min(ct.where(wanted, flags, 1))
+    before = ct.where(wanted, _value(high, low, dtype, WIDE), filled((WINDOW,), NEUTRAL, dtype))
+    prefix = fold(OP, before, 0)
+    if place == WINDOW - 1:
+        _publish(words, t + WINDOW, both(OP, prefix, total), WIDE)
+    ct.store(out, index=(t,), tile=ct.astype(both(OP, prefix, local), out.dtype))
+
+
+@ct.kernel
+def scan_axis_kernel(
+    x, out, OP: ct.Constant[int], NEUTRAL: ct.Constant, WORK: ct.Constant[int],
+    B: ct.Constant[int], N: ct.Constant[int], C: ct.Constant[int],
+):  # fmt: skip
+    outer, inner = ct.bid(0), ct.bid(1)
+    dtype = (out.dtype, ct.float32, ct.int32, ct.uint32)[WORK]
+    carry = filled((B, 1, C), NEUTRAL, dtype)
+    for i in range(ct.cdiv(x.shape[1], N)):
+        t = ct.load(x, index=(outer, i, inner), shape=(B, N, C), padding_mode=ct.PaddingMode.ZERO)
+        t = ct.astype(t, dtype)
+        y = both(OP, carry, _running(OP, t, 1, NEUTRAL))
+        carry = both(OP, carry, ct.reshape(fold(OP, t, 1), (B, 1, C)))
+        ct.store(out, index=(outer, i, inner), tile=ct.astype(y, out.dtype))
+
+
+def _work(out: Any) -> int:
+    """Which dtype of scan_kernel's table the work is done in: that of ``out``, or one of 32 bits."""
+    if out.dtype.itemsize >= 4:
+        return 0
+    return 1 if is_float(out) else 3 if "uint" in dtype_name(out) else 2
+
+
+def _scan_flat(code: int, x: Any, out: Any, stream: Any, tile: int | None = None) -> None:
+    """One pass with look-back."""
+    tile = tile or (8192 if on_gpu(x) else 4096)
+    blocks, wide = -(-x.shape[0] // tile), int(out.dtype.itemsize == 8)
+    words = scratch(x, (2, (blocks // WINDOW + 2) * WINDOW), "uint64")
+    ticket = scratch(x, (1, 1), "uint64")
+    for array, width in ((words, 1024), (ticket, 1)):
+        ct.launch(stream, (array.shape[0], ct.cdiv(array.shape[1], width), 1), clear_kernel, (array, width))
+    ct.launch(stream, (blocks, 1, 1), scan_kernel, (x, out, words, ticket, code, neutral(code, out), _work(out), wide, tile))
+
+
+def scan(op: str, x: Any, out: Any, axis: int = -1, stream: Any = None) -> None:
+    """``cumsum``, ``cumprod``, ``cummax`` or ``cummin`` along an axis, computed in the dtype of ``out``
+    (float32 for 16-bit floats); both arrays have one shape.
+    """
+    code, shape = OPS[op], around_axis(tuple(x.shape), axis)
+    if 0 in shape:
+        return
+    if max(shape) >= 2**31:
+        raise ValueError(f"an extent of {max(shape)} elements; scans take fewer than 2**31")
+    flat = shape[2] == 1 and shape[1] >= 1 << 15
+    if flat and shape[0] <= 64:
+        rows, results = view(x, shape[:2]), view(out, shape[:2])
+        for row in range(shape[0]):
+            _scan_flat(code, rows[row], results[row], stream)
+        return
+    c = min(next_power_of_two(shape[2]), 128)
+    n = min(next_power_of_two(shape[1]), 4096 // c)
+    b = min(next_power_of_two(shape[0]), 4096 // (c * n))
+    grid = (ct.cdiv(shape[0], b), ct.cdiv(shape[2], c), 1)
+    ct.launch(stream, grid, scan_axis_kernel, (view(x, shape), view(out, shape), code, neutral(code, out), _work(out), b, n, c))
