@@ -48,6 +48,7 @@ typedef struct diff_way {
     const char *passes; /* run first; "" none */
     uint32_t schedule;  /* SIMT: see ts_eval_env */
     const char *after;  /* SIMT: passes at thread level; NULL none */
+    uint8_t ctas;       /* SIMT: thread blocks that share a tile block; 0 as the function says */
 } diff_way;
 
 /* One run's memory. Buffers are 64-byte aligned. */
@@ -173,6 +174,7 @@ static inline size_t diff_compare(const diff_case *c, const diff_memory *wanted,
 static inline ts_status diff_run_simt(const diff_case *c, ts_fn *fn, ts_pass_env *env, const diff_way *way, diff_memory *m, ts_error *err)
 {
     ts_text messages;
+    fn->num_ctas = way->ctas ? way->ctas : fn->num_ctas;
     ts_text_init(&messages, NULL);
     ts_status status = ts_lower_run(fn, env, &messages, err);
     ts_text_deinit(&messages);
@@ -183,7 +185,8 @@ static inline ts_status diff_run_simt(const diff_case *c, ts_fn *fn, ts_pass_env
     for (size_t i = 0; i < n; i++)
         env->plan->param_bytes[i] = i < c->n_buffers || i == c->n_buffers + c->n_ints ? 8 : 4;
     env->plan->n_params = (uint32_t)n;
-    return status ? status : ts_eval_simt(fn, env->plan, m->params, n, c->grid, &eval, err);
+    uint32_t grid[3] = {c->grid[0] * (env->plan->cluster ? env->plan->cluster : 1), c->grid[1], c->grid[2]};
+    return status ? status : ts_eval_simt(fn, env->plan, m->params, n, grid, &eval, err);
 }
 
 #ifdef DIFF_WITH_CPU

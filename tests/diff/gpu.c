@@ -47,8 +47,10 @@ static void the_corpus_means_the_same_at_thread_level(void)
 static void random_programs_mean_the_same_at_thread_level(void)
 {
     static const char all[] = "fold dce licm legalize fold dce licm";
-    static const diff_way ways[] = {{DIFF_SIMT, TS_TARGET_SM80, "", 1, NULL}, {DIFF_SIMT, TS_TARGET_SM90, all, 7, "fold dce licm"}};
-    static const char *const names[] = {"sm_80", "sm_90 after passes"};
+    static const diff_way ways[] = {{DIFF_SIMT, TS_TARGET_SM80, "", 1, NULL},
+                                     {DIFF_SIMT, TS_TARGET_SM90, all, 7, "fold dce licm"},
+                                     {DIFF_SIMT, TS_TARGET_SM90, all, 7, "fold dce licm", .ctas = 4}};
+    static const char *const names[] = {"sm_80", "sm_90 after passes", "sm_90, clusters of 4"};
     gen_run_all(1, 60, NULL, ways, names, TS_COUNT(ways));
     gen_run_all(2000, 10, "math", ways, names, TS_COUNT(ways));
 }

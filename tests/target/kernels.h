@@ -497,6 +497,33 @@ static const kernel_case kernel_cases[] = {
      "  %44 = broadcast %43 : tile<2048xptr<i32>>\n  %45 = offset %44, %10 : tile<2048xptr<i32>>\n"
      "  %46 = store_ptr_tko %45, %42 : token\n  return\n}\n",
      2, 2048, "zi", 0, {0}, {1, 1, 1}, 0, 'i'},
+    /* each block waits for the total of every block before it; more threads than words, so that copies must agree */
+    {"look_back",
+     "entry @look_back(%1: ptr<i32>, %2: ptr<i32>, %3: ptr<i32>) {\n"
+     "  %10 = assume div_by(16) %1 : ptr<i32>\n  %11 = assume div_by(16) %2 : ptr<i32>\n"
+     "  %13 = make_tensor_view %10 : tensor_view<1024xi32, strides=[1]>\n"
+     "  %14 = make_tensor_view %11 : tensor_view<1024xi32, strides=[1]>\n"
+     "  %15 = make_tensor_view %3 : tensor_view<4xi32, strides=[1]>\n"
+     "  %16 = make_partition_view %13 : partition_view<[256], tensor_view<1024xi32, strides=[1]>>\n"
+     "  %17 = make_partition_view %14 : partition_view<[256], tensor_view<1024xi32, strides=[1]>>\n"
+     "  %18 = make_partition_view %15 : partition_view<[1], tensor_view<4xi32, strides=[1]>>\n"
+     "  %19 = make_partition_view %15 : partition_view<[4], tensor_view<4xi32, strides=[1]>>\n"
+     "  %20 = get_tile_block_id axis=0 : i32\n  %21 = load_view_tko %17, %20 : tile<256xi32>\n"
+     "  %28 = reduce axis=0 (%21) identity(0) args(%22, %23) : i32 {\n    %24 = addi %23, %22 : i32\n    yield %24\n  }\n"
+     "  %30 = constant 1 : i32\n  %31 = addi %28, %30 : i32\n  %32 = reshape %31 : tile<1xi32>\n"
+     "  %33 = store_view_tko relaxed device %18, %32, %20 : token\n"
+     "  %34 = iota : tile<4xi32>\n  %35 = reshape %20 : tile<1xi32>\n  %36 = broadcast %35 : tile<4xi32>\n"
+     "  %37 = cmpi le %34, %36 : tile<4xi1>\n  %38 = constant 0 : tile<4xi32>\n  %39 = constant 0 : i32\n"
+     "  %70 = loop iter(%41 = %38) : tile<4xi32> {\n"
+     "    %42 = load_view_tko acquire device %19, %39 : tile<4xi32>\n    %43 = cmpi eq %42, %38 : tile<4xi1>\n"
+     "    %44 = andi %37, %43 : tile<4xi1>\n    %45 = exti unsigned %44 : tile<4xi32>\n"
+     "    %55 = reduce axis=0 (%45) identity(0) args(%50, %51) : i32 {\n      %52 = ori %51, %50 : i32\n      yield %52\n    }\n"
+     "    %56 = cmpi eq %55, %39 : i1\n    if %56 {\n      break %42\n    } else {\n      yield\n    }\n    continue %42\n  }\n"
+     "  %71 = select %37, %70, %38 : tile<4xi32>\n"
+     "  %85 = reduce axis=0 (%71) identity(0) args(%80, %81) : i32 {\n    %82 = addi %81, %80 : i32\n    yield %82\n  }\n"
+     "  %86 = reshape %85 : tile<1xi32>\n  %87 = broadcast %86 : tile<256xi32>\n  %88 = addi %21, %87 : tile<256xi32>\n"
+     "  %89 = store_view_tko release device %16, %88, %20 : token\n  return\n}\n",
+     3, 1024, "ziz", 0, {0}, {4, 1, 1}, 0, 'i'},
     {"nibbles",
      "entry @nibbles(%1: ptr<i32>, %2: ptr<i4>) {\n"
      "  %10 = make_tensor_view %2 : tensor_view<16x32xi4, strides=[32, 1]>\n"

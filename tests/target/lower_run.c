@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Lowered kernels compute what the tile kernels mean: each kernel of kernels.h runs in the interpreter at tile
- * level and, after lowering, thread by thread in lock-step with races on shared memory reported; the
+ * level and, after lowering, thread by thread in lock-step with races on shared memory reported, also with
+ * each tile block shared by four thread blocks of a cluster; the
  * outputs are compared bit for bit, or within the case's tolerance where the order of sums is free.
  */
 #include "ir/eval.h"
@@ -109,7 +110,16 @@ static ts_status run_tile(const kernel_case *c, run *r)
     return status;
 }
 
-static ts_status run_threads(const kernel_case *c, ts_target target, bool passes, run *r)
+/* The grid that the launch of a plan asks for. */
+static const uint32_t *run_grid(const kernel_case *c, const ts_plan *plan)
+{
+    static uint32_t grid[3];
+    memcpy(grid, c->grid, sizeof grid);
+    grid[0] *= plan->cluster ? plan->cluster : 1;
+    return grid;
+}
+
+static ts_status run_threads(const kernel_case *c, ts_target target, bool passes, uint8_t ctas, run *r)
 {
     ts_arena arena, scratch;
     ts_module *m = NULL;
@@ -122,6 +132,8 @@ static ts_status run_threads(const kernel_case *c, ts_target target, bool passes
     ts_arena_init(&scratch, NULL);
     ts_text_init(&messages, NULL);
     ts_status status = ts_read_module(&arena, c->text, strlen(c->text), &m, &err);
+    if (status == TS_OK)
+        m->fns.at[0]->num_ctas = ctas;
     if (status == TS_OK && passes)
         status = ts_run_passes(m->fns.at[0], "fold dce licm math legalize fold dce licm", &pass, &err);
     if (status == TS_OK)
@@ -129,24 +141,24 @@ static ts_status run_threads(const kernel_case *c, ts_target target, bool passes
     if (status == TS_OK && passes)
         status = ts_run_passes(m->fns.at[0], "dce licm", &pass, &err);
     if (status == TS_OK)
-        status = ts_eval_simt(m->fns.at[0], &plan, r->params, r->n, c->grid, &env, &err);
+        status = ts_eval_simt(m->fns.at[0], &plan, r->params, r->n, run_grid(c, &plan), &env, &err);
     ts_text_deinit(&messages);
     ts_arena_deinit(&scratch);
     ts_arena_deinit(&arena);
     return status;
 }
 
-static void threads_compute_what_the_tile_kernel_means(const kernel_case *c, ts_target target, bool passes)
+static void threads_compute_what_the_tile_kernel_means(const kernel_case *c, ts_target target, bool passes, uint8_t ctas)
 {
     run tile, threads;
     run_begin(&tile, c);
     run_begin(&threads, c);
     CHECK_OK(run_tile(c, &tile));
-    CHECK_OK(run_threads(c, target, passes, &threads));
+    CHECK_OK(run_threads(c, target, passes, ctas, &threads));
     uint32_t wrong = differences(c, threads.buffer[0], tile.buffer[0]);
     CHECK_INT(wrong, 0);
     if (wrong || err.text[0])
-        fprintf(stderr, "  in %s for sm_%d%s\n", c->name, (int)target, passes ? " after the passes" : "");
+        fprintf(stderr, "  in %s for sm_%d, %u blocks%s\n", c->name, (int)target, ctas, passes ? ", after the passes" : "");
     run_end(&tile, c);
     run_end(&threads, c);
 }
@@ -160,8 +172,10 @@ int main(int argc, char **argv)
             if (argc > 1 && strcmp(argv[1], c->name) != 0)
                 continue;
             if (!c->needs_passes)
-                threads_compute_what_the_tile_kernel_means(c, targets[t], false);
-            threads_compute_what_the_tile_kernel_means(c, targets[t], true);
+                threads_compute_what_the_tile_kernel_means(c, targets[t], false, 1);
+            threads_compute_what_the_tile_kernel_means(c, targets[t], true, 1);
+            if (targets[t] >= TS_TARGET_SM90)
+                threads_compute_what_the_tile_kernel_means(c, targets[t], true, 4);
         }
     return check_done();
 }

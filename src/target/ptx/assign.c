@@ -22,7 +22,7 @@ typedef struct assign_work {
     ts_val failed;       /* a value that does not fit */
 } assign_work;
 
-enum { ASSIGN_MAX_DEPTH = 48, ASSIGN_ROUNDS = 6 };
+enum { ASSIGN_MAX_WARPS = 5 /* log2, in a thread block */, ASSIGN_MAX_DEPTH = 48, ASSIGN_ROUNDS = 6 };
 
 ts_axis_bits ts_axis_of(const ts_module *module, ts_type type, uint32_t axis)
 {
@@ -671,9 +671,21 @@ static uint32_t assign_mma_warps(const assign_sizes *sizes, uint32_t warps)
     return sizes->mma_bits + sizes->mma_words >= 15 ? 3 : 2;
 }
 
+/* Thread blocks for a tile block: what the kernel asks for, as far as each gets a warp's vectors. A cluster is one
+ * large block to everything but products, which have their own use for it. */
+static uint32_t assign_ctas(const ts_fn *fn, const ts_pass_env *env, const ts_assign *out, const assign_sizes *sizes)
+{
+    uint32_t least = TS_LAYOUT_LANES + out->vec;
+    if (fn->num_ctas <= 1 || env->target < TS_TARGET_SM90 || out->tma.active || sizes->mma_bits || sizes->bits <= least)
+        return 0;
+    uint32_t wanted = (uint32_t)ts_log2(fn->num_ctas), most = TS_LAYOUT_WARPS - ASSIGN_MAX_WARPS;
+    return TS_MIN(TS_MIN(wanted, most), sizes->bits - least);
+}
+
 /* 16 bytes a thread of the narrowest elements, at most 32 of the widest; then as many warps as that many
  * elements a thread leave busy: 1 to 16, and with a reduction, whose barriers cost more the more warps wait,
- * 1 to 8 until a row would fill more than 64 registers (both measured on an H200, 512 to 8192 elements). */
+ * 1 to 4 until a thread has more than four vectors, then 8 until it has more than 64 elements (measured on an H200
+ * and rows of 128 to 16384 elements). */
 static void assign_threads(const ts_fn *fn, const ts_pass_env *env, ts_assign *out)
 {
     assign_sizes sizes = assign_measure(fn);
@@ -681,17 +693,21 @@ static void assign_threads(const ts_fn *fn, const ts_pass_env *env, ts_assign *o
     uint32_t hint = fn->num_warps ? fn->num_warps : env->hints ? env->hints->num_worker_warps : 0;
     out->vec = (uint32_t)ts_log2(vec);
     out->scans = sizes.scans;
+    out->n_cta = assign_ctas(fn, env, out, &sizes);
+    sizes.bits -= out->n_cta;
+    sizes.any_bits -= TS_MIN(sizes.any_bits, out->n_cta);
     if (sizes.bits > TS_LAYOUT_LANES + out->vec)
-        warps = TS_MIN(sizes.reduces ? 3u : 4u, sizes.bits - TS_LAYOUT_LANES - out->vec);
+        warps = TS_MIN(!sizes.reduces ? 4u : sizes.bits > TS_LAYOUT_LANES + out->vec + 4 ? 3u : 2u,
+                       sizes.bits - TS_LAYOUT_LANES - out->vec);
     if (sizes.mma_bits)
         warps = assign_mma_warps(&sizes, warps);
     if (sizes.mma_bits >= 11 && sizes.reduces && sizes.mma_rows > 4) /* attention: 16 whole rows a warp */
         warps = TS_MIN(3u, sizes.mma_rows - 4);
     if (sizes.any_bits > 14 && !sizes.mma_bits)
-        warps = TS_MAX(warps, TS_MIN(5u, sizes.any_bits - 11u));
+        warps = TS_MAX(warps, TS_MIN((uint32_t)ASSIGN_MAX_WARPS, sizes.any_bits - 11u));
     if (hint)
-        warps = (uint32_t)ts_log2(TS_MIN(hint, 32u));
-    out->n_warp = out->tma.active ? out->tma.n_warp : warps;
+        warps = (uint32_t)ts_log2(TS_MIN(hint, 1u << ASSIGN_MAX_WARPS));
+    out->n_warp = out->tma.active ? out->tma.n_warp : warps + out->n_cta;
 }
 
 static bool assign_tables(ts_assign *out, ts_arena *arena, uint32_t n)

@@ -19,7 +19,8 @@
 typedef enum ts_mma_way { TS_MMA_WAY_NONE, TS_MMA_WAY_FMA, TS_MMA_WAY_SYNC, TS_MMA_WAY_WGMMA } ts_mma_way;
 
 typedef struct ts_assign {
-    uint32_t n_warp;           /* log2 of the warps of a block */
+    uint32_t n_warp;           /* log2 of the warps of a tile block */
+    uint32_t n_cta;            /* log2 of the thread blocks that share it; their number is the upper warp bits */
     uint32_t vec;              /* log2 of the elements a thread holds side by side */
     bool scans;                /* the function has scans: warps get the uppermost bits of tiles */
     const ts_layout **home;    /* [value]; NULL = free, scalar, view or token */

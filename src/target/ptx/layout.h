@@ -5,7 +5,8 @@
  * Tiles have power-of-two extents, so a tile of 2^n elements has row-major flat indices of n bits
  * (last axis in the low bits). A layout is a matrix over GF(2) given by its columns: one flat-index
  * word for every register bit, lane bit and warp bit. The element in register r of lane l of warp w
- * is the XOR of the columns whose bits are set in r, l and w. A zero column means replication.
+ * is the XOR of the columns whose bits are set in r, l and w. A zero column means replication. Where several
+ * thread blocks (a cluster) share a tile block, the uppermost warp bits number them.
  *
  *     tile<8x32>, one warp, two elements a thread next to each other, then lanes, then registers:
  *     reg  { 00000001, 01000000, 10000000 }   lane { 00000010 .. 00100000 }
@@ -19,7 +20,7 @@
 
 #include "base/base.h"
 
-enum { TS_LAYOUT_REGS = 12, TS_LAYOUT_LANES = 5, TS_LAYOUT_WARPS = 5, TS_LAYOUT_BITS = 24 };
+enum { TS_LAYOUT_REGS = 12, TS_LAYOUT_LANES = 5, TS_LAYOUT_WARPS = 8, TS_LAYOUT_BITS = 24 };
 
 typedef struct ts_layout {
     uint8_t bits;          /* log2 of the elements of the tile */

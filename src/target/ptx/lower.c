@@ -295,6 +295,8 @@ static void lower_term(ts_lower *lw, ts_val v)
     }
     if (inst.op == TS_OP_return)
         ts_tma_leave(lw);
+    if (inst.op == TS_OP_return && lw->assign.n_cta)
+        ts_lower_barrier(lw); /* memory of a thread block is gone when it ends: not before the others are done */
     ts_term(&lw->b, (ts_op)inst.op, values.v.n, values.v.at);
 }
 
@@ -356,8 +358,11 @@ static void lower_copy(ts_lower *lw, ts_val v)
 static void lower_grid(ts_lower *lw, ts_val v)
 {
     const ts_inst *inst = ts_at(lw->tile, v);
-    uint32_t first = inst->op == TS_OP_get_tile_block_id ? TS_SREG_CTAID : TS_SREG_NCTAID;
-    lw->scalar[v] = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(first + inst->aux, 0, 0), 0);
+    bool id = inst->op == TS_OP_get_tile_block_id;
+    uint32_t sreg = (id ? TS_SREG_CTAID : TS_SREG_NCTAID) + inst->aux;
+    if (lw->assign.n_cta && inst->aux == 0)
+        sreg = id ? TS_SREG_CLUSTER_ID : TS_SREG_NCLUSTER;
+    lw->scalar[v] = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(sreg, 0, 0), 0);
 }
 
 /* ---- the table --------------------------------------------------------------------------------------------- */
@@ -486,6 +491,17 @@ static bool lower_prepare(ts_lower *lw, ts_fn *fn)
     return true;
 }
 
+/* Threads of the blocks that share a tile block are numbered through. */
+static ts_val lower_thread(ts_lower *lw)
+{
+    ts_val tid = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_TID, 0, 0), 0);
+    if (!lw->assign.n_cta)
+        return tid;
+    ts_val rank = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CLUSTER_RANK, 0, 0), 0);
+    uint32_t shift = TS_LAYOUT_LANES + lw->assign.n_warp - lw->assign.n_cta;
+    return ts_op2(&lw->b, TS_OP_ori, tid, ts_op2(&lw->b, TS_OP_shli, rank, ts_lower_i32(lw, shift), 0), 0);
+}
+
 /* Parameters, the error record, the thread index: what must come first. */
 static ts_val lower_entry(ts_lower *lw)
 {
@@ -499,7 +515,7 @@ static ts_val lower_entry(ts_lower *lw)
         lw->fault = ts_param(&lw->b, ts_type_ptr(lw->module, TS_T_i32, TS_GLOBAL));
         lw->env->plan->error_param = 1;
     }
-    lw->tid = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_TID, 0, 0), 0);
+    lw->tid = lower_thread(lw);
     return v;
 }
 
@@ -522,6 +538,8 @@ ts_status ts_lower_run(ts_fn *fn, ts_pass_env *env, ts_text *messages, ts_error 
         return ts_fail(err, TS_NOMEM, "out of memory while lowering a kernel");
     TS_TRY(ts_builder_status(&lw.b, err));
     env->plan->threads = ts_tma_threads(&lw);
+    if (lw.assign.n_cta)
+        env->plan->cluster = 1u << lw.assign.n_cta;
     env->plan->shared_bytes = lw.shared.peak;
     ts_fn_replace(fn, lw.fn);
     return TS_OK;

@@ -104,7 +104,7 @@ typedef struct ts_lower {
     uint32_t *tokens;  /* [value] how many of its uses are tokens */
     uint64_t *roots;   /* [pointer or view value] mask of roots it may point into */
     ts_val *nowhere;   /* where registers go after memory ran out */
-    ts_val tid;        /* thread index, i32 */
+    ts_val tid;        /* index of the thread in the tile block, i32 */
     ts_val fault;      /* pointer to the fault record, 0 until needed */
     ts_text messages;  /* NUL-separated */
 } ts_lower;
@@ -154,7 +154,8 @@ ts_val ts_lower_ptr(ts_lower *lw, ts_val pointer, ts_val offset, int64_t bytes);
 void ts_lower_ld(ts_lower *lw, ts_type elem, ts_val pointer, uint32_t n, ts_cache cache, ts_val pred, ts_val pad,
                  ts_val *out);
 void ts_lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values, ts_cache cache, ts_val pred);
-void ts_lower_barrier(ts_lower *lw); /* bar.sync of the block; clears all hazards */
+void ts_lower_barrier(ts_lower *lw); /* of the tile block; clears all hazards */
+void ts_lower_barrier_cta(ts_lower *lw); /* of this thread block alone when several share the tile block */
 /* Copies the instructions of a region (after its args, up to `yield`) with args mapped already in lw->scalar;
  * gives the yielded values. For bodies of reduce and scan: scalars only. */
 void ts_lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *out);
@@ -179,7 +180,9 @@ uint32_t ts_shared_take(ts_lower *lw, uint32_t bytes, ts_val why);
 void ts_shared_done(ts_lower *lw, uint32_t offset, uint32_t bytes);
 void ts_shared_cleared(ts_lower *lw);  /* a barrier was emitted */
 void ts_shared_forget(ts_lower *lw);   /* a region starts or ends: anything may be pending */
+/* Where several thread blocks share the tile block: memory of the first of them, so that they have it in common. */
 ts_val ts_shared_pointer(ts_lower *lw, ts_type elem, uint32_t offset);
+ts_val ts_shared_of_cta(ts_lower *lw, ts_type elem, uint32_t offset, uint32_t cta); /* of that one; TS_NO: this one */
 
 /* ---- the cp.async pipeline: pipeline_cp.c -------------------------------------------------------------- */
 

@@ -123,10 +123,22 @@ void ts_lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values,
     ts_emit(&lw->b, TS_OP_st, TS_T_none, n + 1 + (pred != 0), opnds, TS_S(cache, n, 0), pred ? TS_F_MASK : 0);
 }
 
+void ts_lower_barrier_cta(ts_lower *lw)
+{
+    if (lw->assign.n_cta)
+        ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
+    else
+        ts_lower_barrier(lw);
+}
+
 void ts_lower_barrier(ts_lower *lw)
 {
     uint32_t threads = lw->assign.tma.active ? 32u << lw->assign.n_warp : 0; /* not the producer */
-    ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, threads, 0), 0);
+    if (lw->assign.n_cta) {
+        ts_emit(&lw->b, TS_OP_cluster_arrive, TS_T_none, 0, NULL, 0, 0);
+        ts_emit(&lw->b, TS_OP_cluster_wait, TS_T_none, 0, NULL, 0, 0);
+    } else
+        ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, threads, 0), 0);
     ts_shared_cleared(lw);
     lw->hazards.loaded = lw->hazards.stored = 0;
 }

@@ -143,15 +143,21 @@ static uint32_t reduce_axis_warps(const reduce_state *s)
     return mask;
 }
 
-/* Element offset of a partial result: kept flat index times 2^n_warps, plus the warp's number on the axis. */
-static ts_val reduce_slot(ts_lower *lw, const reduce_state *s, bool with_warp, uint32_t n_warps, uint32_t bytes)
+/* One exchange through shared memory: the warp bits it combines, and whether other thread blocks take part. */
+typedef struct reduce_round {
+    uint32_t warps, n_warps;
+    bool cluster;
+} reduce_round;
+
+/* Element offset of a partial result: kept flat index times 2^n_warps, plus the warp's number in the round. */
+static ts_val reduce_slot(ts_lower *lw, const reduce_state *s, const reduce_round *round, bool with_warp, uint32_t bytes)
 {
     uint32_t lane[TS_LAYOUT_LANES], warp[TS_LAYOUT_WARPS] = {0}, at = 0;
     for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++)
-        lane[i] = (s->to->lane[i] << n_warps) * bytes;
+        lane[i] = (s->to->lane[i] << round->n_warps) * bytes;
     for (uint32_t i = 0; i < s->from->n_warp; i++) {
-        warp[i] = (s->to->warp[i] << n_warps) * bytes;
-        if (s->from->warp[i] & s->axis)
+        warp[i] = (s->to->warp[i] << round->n_warps) * bytes;
+        if (round->warps >> i & 1)
             warp[i] = with_warp ? (1u << at++) * bytes : 0;
     }
     return ts_lower_linear(lw, lane, warp);
@@ -162,60 +168,93 @@ static ts_type reduce_memory_type(ts_type elem)
     return elem == TS_T_i1 ? TS_T_i8 : elem;
 }
 
-static void reduce_read_warps(ts_lower *lw, const reduce_state *s, ts_val base, ts_type elem, uint32_t k, uint32_t n_warps,
-                              ts_val *out)
+static void reduce_read(ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val base, ts_type elem, uint32_t k,
+                        ts_val *out)
 {
     ts_type memory = reduce_memory_type(elem);
-    uint32_t bytes = ts_type_bits(lw->module, memory) / 8, n = 1u << n_warps, step = TS_MIN(n, 16 / bytes);
-    ts_val at = ts_lower_ptr(lw, base, reduce_slot(lw, s, false, n_warps, bytes), ((int64_t)ts_lower_fixed(s->to, k) << n_warps) * bytes);
+    uint32_t bytes = ts_type_bits(lw->module, memory) / 8, n = 1u << round->n_warps, step = TS_MIN(n, 16 / bytes);
+    int64_t fixed = ((int64_t)ts_lower_fixed(s->to, k) << round->n_warps) * bytes;
+    ts_val at = ts_lower_ptr(lw, base, reduce_slot(lw, s, round, false, bytes), fixed);
     for (uint32_t i = 0; i < n; i += step)
         ts_lower_ld(lw, memory, ts_lower_ptr(lw, at, 0, i * bytes), step, TS_CACHE_NONE, 0, 0, out + i);
     for (uint32_t i = 0; i < n && memory != elem; i++)
         out[i] = ts_cast(&lw->b, TS_OP_trunci, out[i], elem, 0);
 }
 
-/* Over warps: one buffer for each input, one barrier for all. acc[k * n + i]: register k of input i. */
-static void reduce_warps(ts_lower *lw, const reduce_state *s, ts_val *acc)
+/* Register k of input i, to the memory of this thread block or of each in the cluster. */
+static void reduce_write(ts_lower *lw, const reduce_state *s, const reduce_round *round, uint32_t region, uint32_t k, ts_val x)
 {
-    uint32_t warps = reduce_axis_warps(s), n_warps = 0, total = 0, at[REDUCE_INPUTS] = {0};
-    ts_val base[REDUCE_INPUTS], parts[REDUCE_INPUTS][32];
+    ts_type elem = ts_type_of(lw->fn, x), memory = reduce_memory_type(elem);
+    uint32_t bytes = ts_type_bits(lw->module, memory) / 8, local = (1u << (lw->assign.n_warp - lw->assign.n_cta)) - 1;
+    uint32_t same = ts_layout_replicas(s->from).warp | (round->cluster ? reduce_axis_warps(s) & local : 0);
+    ts_val once = ts_lower_is_first(lw, (ts_place){.warp = same}), slot = reduce_slot(lw, s, round, true, bytes);
+    int64_t fixed = ((int64_t)ts_lower_fixed(s->to, k) << round->n_warps) * bytes;
+    if (memory != elem)
+        x = ts_cast(&lw->b, TS_OP_exti, x, memory, TS_A_UNSIGNED);
+    for (uint32_t cta = 0; cta < (round->cluster ? 1u << lw->assign.n_cta : 1); cta++) {
+        ts_val base = ts_shared_of_cta(lw, memory, region, round->cluster ? cta : TS_NO);
+        ts_lower_st(lw, ts_lower_ptr(lw, base, slot, fixed), 1, &x, TS_CACHE_NONE, once);
+    }
+}
+
+/* acc[k]: the results of register k; combines those of all warps of the round, in order. */
+static void reduce_gather(ts_lower *lw, const reduce_state *s, const reduce_round *round, const uint32_t *region, uint32_t k,
+                          ts_val *acc)
+{
+    ts_val parts[REDUCE_INPUTS][32];
+    for (uint32_t i = 0; i < s->n; i++) {
+        ts_type elem = ts_type_of(lw->fn, acc[i]);
+        ts_val base = ts_shared_of_cta(lw, reduce_memory_type(elem), region[i], TS_NO);
+        reduce_read(lw, s, round, base, elem, k, parts[i]);
+    }
+    for (uint32_t w = 0; w < 1u << round->n_warps; w++) {
+        ts_val x[REDUCE_INPUTS];
+        for (uint32_t i = 0; i < s->n; i++)
+            x[i] = parts[i][w];
+        if (w == 0)
+            memcpy(acc, x, s->n * sizeof *x);
+        else
+            reduce_combine(lw, s, acc, x);
+    }
+}
+
+/* Over warps: one buffer for each input, one barrier for all. acc[k * n + i]: register k of input i. */
+static void reduce_exchange(ts_lower *lw, const reduce_state *s, uint32_t warps, bool cluster, ts_val *acc)
+{
+    reduce_round round = {.warps = warps, .cluster = cluster};
+    uint32_t total = 0, region[REDUCE_INPUTS] = {0};
     for (uint32_t i = 0; i < s->from->n_warp; i++)
-        n_warps += warps >> i & 1;
-    if (!n_warps)
+        round.n_warps += warps >> i & 1;
+    if (!round.n_warps)
         return;
     for (uint32_t i = 0; i < s->n; i++) {
-        at[i] = total;
+        region[i] = total;
         ts_type memory = reduce_memory_type(ts_type_of(lw->fn, acc[i]));
-        total += ((ts_type_bits(lw->module, memory) / 8 << (s->to->bits + n_warps)) + 15) & ~15u;
+        total += ((ts_type_bits(lw->module, memory) / 8 << (s->to->bits + round.n_warps)) + 15) & ~15u;
     }
-    uint32_t region = ts_shared_take(lw, total, s->v);
-    ts_note(lw->tile, s->v, TS_NOTE_move, "shared", "%u bytes, partial results of %u warps", total, 1u << n_warps);
-    ts_val once = ts_lower_is_first(lw, (ts_place){.warp = ts_layout_replicas(s->from).warp});
+    uint32_t first = ts_shared_take(lw, total, s->v);
+    ts_note(lw->tile, s->v, TS_NOTE_move, "shared", "%u bytes, partial results of %u %s", total, 1u << round.n_warps,
+            cluster ? "thread blocks" : "warps");
     for (uint32_t i = 0; i < s->n; i++) {
-        ts_type elem = ts_type_of(lw->fn, acc[i]), memory = reduce_memory_type(elem);
-        uint32_t bytes = ts_type_bits(lw->module, memory) / 8;
-        base[i] = ts_shared_pointer(lw, memory, region + at[i]);
-        for (uint32_t k = 0; k < 1u << s->to->n_reg; k++) {
-            ts_val x = memory == elem ? acc[k * s->n + i] : ts_cast(&lw->b, TS_OP_exti, acc[k * s->n + i], memory, TS_A_UNSIGNED);
-            int64_t fixed = ((int64_t)ts_lower_fixed(s->to, k) << n_warps) * bytes;
-            ts_lower_st(lw, ts_lower_ptr(lw, base[i], reduce_slot(lw, s, true, n_warps, bytes), fixed), 1, &x, TS_CACHE_NONE, once);
-        }
+        region[i] += first;
+        for (uint32_t k = 0; k < 1u << s->to->n_reg; k++)
+            reduce_write(lw, s, &round, region[i], k, acc[k * s->n + i]);
     }
-    ts_lower_barrier(lw);
-    for (uint32_t k = 0; k < 1u << s->to->n_reg; k++) {
-        for (uint32_t i = 0; i < s->n; i++)
-            reduce_read_warps(lw, s, base[i], ts_type_of(lw->fn, acc[k * s->n + i]), k, n_warps, parts[i]);
-        for (uint32_t w = 0; w < 1u << n_warps; w++) {
-            ts_val x[REDUCE_INPUTS];
-            for (uint32_t i = 0; i < s->n; i++)
-                x[i] = parts[i][w];
-            if (w == 0)
-                memcpy(acc + k * s->n, x, s->n * sizeof *x);
-            else
-                reduce_combine(lw, s, acc + k * s->n, x);
-        }
-    }
-    ts_shared_done(lw, region, total);
+    if (cluster)
+        ts_lower_barrier(lw);
+    else
+        ts_lower_barrier_cta(lw);
+    for (uint32_t k = 0; k < 1u << s->to->n_reg; k++)
+        reduce_gather(lw, s, &round, region, k, acc + k * s->n);
+    ts_shared_done(lw, first, total);
+}
+
+/* Over the warps of each thread block, then over the blocks that share the tile. */
+static void reduce_warps(ts_lower *lw, const reduce_state *s, ts_val *acc)
+{
+    uint32_t warps = reduce_axis_warps(s), local = (1u << (lw->assign.n_warp - lw->assign.n_cta)) - 1;
+    reduce_exchange(lw, s, warps & local, false, acc);
+    reduce_exchange(lw, s, warps & ~local, true, acc);
 }
 
 void ts_lower_reduce(ts_lower *lw, ts_val v)

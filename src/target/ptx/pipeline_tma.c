@@ -21,7 +21,7 @@ static ts_tma *pipe_tma(ts_lower *lw)
 
 uint32_t ts_tma_threads(const ts_lower *lw)
 {
-    return (32u << lw->assign.n_warp) + (lw->assign.tma.active ? PIPE_PRODUCER_THREADS : 0);
+    return (32u << (lw->assign.n_warp - lw->assign.n_cta)) + (lw->assign.tma.active ? PIPE_PRODUCER_THREADS : 0);
 }
 
 /* ---- stages and barriers --------------------------------------------------------------------------- */

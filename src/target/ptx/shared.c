@@ -86,7 +86,17 @@ void ts_shared_forget(ts_lower *lw)
     lw->shared.unknown = lw->shared.unknown || lw->shared.peak > 0 || lw->scope.n > 0;
 }
 
+ts_val ts_shared_of_cta(ts_lower *lw, ts_type elem, uint32_t offset, uint32_t cta)
+{
+    ts_type type = ts_type_ptr(lw->module, elem, TS_SHARED);
+    ts_val own = ts_emit(&lw->b, TS_OP_shared, type, 0, NULL, offset, 0);
+    if (cta == TS_NO || !lw->assign.n_cta)
+        return own;
+    ts_val opnds[] = {own, ts_lower_i32(lw, cta)};
+    return ts_emit(&lw->b, TS_OP_mapa, type, 2, opnds, 0, 0);
+}
+
 ts_val ts_shared_pointer(ts_lower *lw, ts_type elem, uint32_t offset)
 {
-    return ts_emit(&lw->b, TS_OP_shared, ts_type_ptr(lw->module, elem, TS_SHARED), 0, NULL, offset, 0);
+    return ts_shared_of_cta(lw, elem, offset, 0);
 }
