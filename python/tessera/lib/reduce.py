@@ -139,12 +139,12 @@ def arg_merge_kernel(
 def _split(shape: tuple[int, int, int], gpu: bool, itemsize: int) -> tuple[tuple[int, int, int], int]:
     """The tile (outer, n, inner) of a block and how many blocks share the axis."""
     outer, n, inner = shape
-    size = (8192 if itemsize <= 2 else 4096) if gpu else 4096
+    size = (16384 if itemsize <= 2 else 8192) if gpu else 4096
     c = min(next_power_of_two(inner), 128)
     along = min(next_power_of_two(n), max(1, size // c))
     b = min(next_power_of_two(outer), max(1, size // (c * along)))
     blocks = -(-outer // b) * -(-inner // c)
-    wanted = (1056 if gpu else 64) // max(1, blocks)
+    wanted = (528 if gpu else 64) // max(1, blocks)
     return (b, along, c), max(1, min(wanted, -(-n // (along * 4))))
 
 

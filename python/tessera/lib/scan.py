@@ -118,7 +118,7 @@ def _work(out: Any) -> int:
 
 def _scan_flat(code: int, x: Any, out: Any, stream: Any, tile: int | None = None) -> None:
     """One pass with look-back."""
-    tile = tile or (8192 if on_gpu(x) else 4096)
+    tile = tile or (16384 if on_gpu(x) else 4096)
     blocks, wide = -(-x.shape[0] // tile), int(out.dtype.itemsize == 8)
     words = scratch(x, (2, (blocks // WINDOW + 2) * WINDOW), "uint64")
     ticket = scratch(x, (1, 1), "uint64")

@@ -1,22 +1,80 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matrix transpose, tile by tile: coalesced on both sides."""
+"""Transposition and permutation of axes, tile by tile: coalesced on both sides."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import tessera.tile as ct
 
+from . import next_power_of_two, view
+
 
 @ct.kernel
-def transpose_kernel(x, out, TM: ct.Constant[int], TN: ct.Constant[int]):
-    i, j = ct.bid(0), ct.bid(1)
-    t = ct.load(x, index=(i, j), shape=(TM, TN))
-    ct.store(out, index=(j, i), tile=ct.transpose(t))
+def permute_kernel(x, out, AXES: ct.Constant, BACK: ct.Constant, SHAPE: ct.Constant):
+    rest, there = ct.bid(0), ()
+    for k in ct.static_iter(range(len(AXES))):  # blocks walk `out` from its last axis to its first
+        axis = len(AXES) - 1 - k
+        n = ct.cdiv(out.shape[axis], SHAPE[AXES[axis]])
+        there, rest = (rest % n, *there), rest // n
+    here = tuple(there[BACK[d]] for d in ct.static_iter(range(len(AXES))))
+    t = ct.load(x, index=here, shape=SHAPE)
+    ct.store(out, index=there, tile=ct.permute(t, AXES))
 
 
-def transpose(x: Any, out: Any, stream: Any = None, tile: tuple[int, int] = (64, 64)) -> None:
+def _collapse(shape: Sequence[int], axes: Sequence[int]) -> tuple[list[int], list[int]]:
+    """The same permutation with as few axes as possible: axes of one element go, axes that stay side by
+    side in order become one.
+    """
+    runs: list[list[int]] = []
+    for a in (a for a in axes if shape[a] != 1):
+        after = runs and not any(shape[k] != 1 for k in range(runs[-1][-1] + 1, a)) and a > runs[-1][-1]
+        if after:
+            runs[-1].append(a)
+        else:
+            runs.append([a])
+    order = sorted(range(len(runs)), key=lambda r: runs[r][0])
+    return [math.prod(shape[a] for a in runs[r]) for r in order], [order.index(r) for r in range(len(runs))]
+
+
+def _tile(shape: list[int], axes: list[int], itemsize: int) -> list[int]:
+    """Tile extents: the innermost axes of both sides first, then what is left from the inside out."""
+    side = 128 if itemsize <= 2 else 64
+    size, tile = side * side, [1] * len(shape)
+    inner = [len(shape) - 1, axes[-1]]
+    for limit, candidates in ((side, inner), (size, [*inner, *reversed(range(len(shape)))])):
+        for d in candidates:
+            room = size // math.prod(tile) * tile[d]
+            tile[d] = max(tile[d], min(next_power_of_two(shape[d]), limit, room))
+    return tile
+
+
+def permute(
+    x: Any, out: Any, axes: Sequence[int], stream: Any = None, tile: Sequence[int] | None = None
+) -> None:
+    """``out = x.transpose(axes)`` for contiguous arrays of one dtype and any rank.
+
+    ``tile`` names the extents of a tile along the axes that are left when neighbours are merged.
+    """
+    n = len(x.shape)
+    axes = [a + n if a < 0 else a for a in axes]
+    if sorted(axes) != list(range(n)):
+        raise ValueError(f"{tuple(axes)} is not a permutation of {n} axes")
+    if tuple(out.shape) != tuple(x.shape[a] for a in axes):
+        raise ValueError(f"the result of {tuple(axes)} has another shape than {tuple(out.shape)}")
+    if 0 in tuple(x.shape):
+        return
+    shape, order = _collapse(x.shape, axes)
+    shape, order = (shape, order) if shape else ([1], [0])
+    tile = tuple(tile or _tile(shape, order, x.dtype.itemsize))
+    back = tuple(order.index(d) for d in range(len(order)))
+    blocks = math.prod(ct.cdiv(shape[d], tile[d]) for d in range(len(shape)))
+    there = view(out, tuple(shape[a] for a in order))
+    ct.launch(stream, (blocks, 1, 1), permute_kernel, (view(x, tuple(shape)), there, tuple(order), back, tile))
+
+
+def transpose(x: Any, out: Any, stream: Any = None, tile: tuple[int, int] | None = None) -> None:
     """``out[j, i] = x[i, j]`` for two-dimensional arrays of one dtype."""
-    rows, cols = x.shape
-    grid = (ct.cdiv(rows, tile[0]), ct.cdiv(cols, tile[1]), 1)
-    ct.launch(stream, grid, transpose_kernel, (x, out, *tile))
+    permute(x, out, (1, 0), stream, tile)
