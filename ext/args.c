@@ -25,7 +25,7 @@ void core_frame_deinit(core_frame *frame)
         Py_DECREF(frame->objects[i]);
 }
 
-static ts_arg *args_next(core_frame *frame)
+ts_arg *core_frame_next(core_frame *frame)
 {
     if (frame->n >= TS_LAUNCH_ARGS) {
         PyErr_Format(PyExc_TypeError, "a kernel takes at most %d arguments, items of tuples and lists counted", TS_LAUNCH_ARGS);
@@ -36,7 +36,7 @@ static ts_arg *args_next(core_frame *frame)
     return arg;
 }
 
-static int64_t *args_dims(core_frame *frame, size_t n)
+int64_t *core_frame_dims(core_frame *frame, size_t n)
 {
     if (frame->n_dims + n > CORE_DIMS) {
         PyErr_SetString(PyExc_TypeError, "too many array arguments in one launch");
@@ -163,7 +163,7 @@ static int args_take_array(core_state *state, core_frame *frame, PyObject *objec
 {
     (void)state;
     (void)extra;
-    ts_arg *arg = args_next(frame);
+    ts_arg *arg = core_frame_next(frame);
     if (!arg)
         return -1;
     ts_arg_of_array(((core_array *)object)->array, arg);
@@ -186,7 +186,7 @@ static int args_take_exchange(core_state *state, core_frame *frame, PyObject *ob
     const args_exchange *table = extra;
     ts_dl_tensor tensor;
     ts_error err;
-    ts_arg *arg = args_next(frame);
+    ts_arg *arg = core_frame_next(frame);
     if (!arg)
         return -1;
     if (table->borrow(object, &tensor) != 0) {
@@ -220,8 +220,8 @@ static int args_strides(const Py_ssize_t *bytes, int64_t *elements, int rank, Py
 
 static int args_from_view(core_frame *frame, const Py_buffer *view, ts_dtype dtype)
 {
-    int64_t *shape = args_dims(frame, 2 * (size_t)view->ndim);
-    ts_arg *arg = args_next(frame);
+    int64_t *shape = core_frame_dims(frame, 2 * (size_t)view->ndim);
+    ts_arg *arg = core_frame_next(frame);
     if (!shape || !arg || args_rank(view->ndim) < 0)
         return -1;
     for (int d = 0; d < view->ndim; d++)
@@ -276,8 +276,8 @@ static int args_interface(core_frame *frame, PyObject *dict, ts_dtype dtype, uin
     PyObject *order = PyDict_GetItemString(dict, "typestr");
     if (order && PyUnicode_Check(order) && args_byte_order(PyUnicode_AsUTF8(order), item, frame->n) < 0)
         return -1;
-    int64_t *dims = args_dims(frame, 2 * (size_t)rank);
-    ts_arg *arg = args_next(frame);
+    int64_t *dims = core_frame_dims(frame, 2 * (size_t)rank);
+    ts_arg *arg = core_frame_next(frame);
     if (!dims || !arg)
         return -1;
     Py_ssize_t bytes[TS_ARRAY_RANK] = {0};
@@ -342,78 +342,6 @@ static int args_take_cuda(core_state *state, core_frame *frame, PyObject *object
     return args_take_interface(state, frame, object, state->name_cuda_array, device);
 }
 
-/* CuPy offers no C table and takes a microsecond for its dictionary; its attributes are quicker. `extra` is
- * not NULL where there is one GPU only, whose number need not be asked for. */
-static int args_tuple(PyObject *object, PyObject *name, int64_t *out, Py_ssize_t wanted)
-{
-    PyObject *tuple = PyObject_GetAttr(object, name);
-    Py_ssize_t n = tuple && PyTuple_Check(tuple) ? PyTuple_GET_SIZE(tuple) : -1;
-    if (n > TS_ARRAY_RANK || (wanted >= 0 && n != wanted))
-        n = -1;
-    for (Py_ssize_t d = 0; d < n; d++)
-        out[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, d));
-    Py_XDECREF(tuple);
-    return PyErr_Occurred() ? -1 : (int)n;
-}
-
-static ts_dtype args_cupy_dtype(core_state *state, PyObject *object)
-{
-    PyObject *dtype = PyObject_GetAttr(object, state->name_dtype);
-    ts_dtype found = TS_DTYPE_NONE;
-    if (!dtype)
-        return found;
-    for (int i = 0; i < state->n_seen && !found; i++)
-        if (state->seen[i].object == dtype)
-            found = state->seen[i].dtype;
-    if (!found && core_dtype_of(state, dtype, &found) == 0 && state->n_seen < CORE_SEEN) {
-        state->seen[state->n_seen].object = Py_NewRef(dtype);
-        state->seen[state->n_seen++].dtype = found;
-    }
-    Py_DECREF(dtype);
-    return found;
-}
-
-static void *args_cupy_pointer(core_state *state, PyObject *object, uint16_t *device, bool one_gpu)
-{
-    PyObject *memory = PyObject_GetAttr(object, state->name_data);
-    PyObject *number = memory ? PyObject_GetAttr(memory, state->name_ptr) : NULL;
-    void *pointer = number ? PyLong_AsVoidPtr(number) : NULL;
-    Py_XDECREF(number);
-    if (memory && !one_gpu && !PyErr_Occurred()) {
-        PyObject *id = PyObject_GetAttrString(memory, "device_id");
-        if (id)
-            *device = (uint16_t)TS_DEVICE_ID(TS_DEVICE_CUDA, PyLong_AsLong(id));
-        Py_XDECREF(id);
-    }
-    Py_XDECREF(memory);
-    return pointer;
-}
-
-static int args_take_cupy(core_state *state, core_frame *frame, PyObject *object, const void *extra)
-{
-    int64_t *dims = args_dims(frame, 2 * TS_ARRAY_RANK);
-    ts_arg *arg = dims ? args_next(frame) : NULL;
-    if (!arg)
-        return -1;
-    arg->kind = TS_SPEC_ARRAY;
-    arg->device = TS_DEVICE_ID(TS_DEVICE_CUDA, 0);
-    arg->dtype = (uint8_t)args_cupy_dtype(state, object);
-    arg->value.data = args_cupy_pointer(state, object, &arg->device, extra != NULL);
-    int rank = args_tuple(object, state->name_shape, dims, -1);
-    int64_t *strides = dims + TS_ARRAY_RANK, item = (int64_t)ts_dtype_bytes((ts_dtype)arg->dtype);
-    if (PyErr_Occurred() || rank < 0 || !item || args_tuple(object, state->name_strides, strides, rank) < 0) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_ValueError, "array argument %zu has more than %d dimensions", frame->n - 1, TS_ARRAY_RANK);
-        return -1;
-    }
-    for (int d = 0; d < rank; d++)
-        strides[d] /= item; /* CuPy makes no strides that are not multiples */
-    arg->rank = (uint8_t)rank;
-    arg->shape = dims;
-    arg->strides = strides;
-    return 0;
-}
-
 static int args_take_buffer(core_state *state, core_frame *frame, PyObject *object, const void *extra)
 {
     (void)extra;
@@ -450,7 +378,7 @@ static int args_take_dlpack(core_state *state, core_frame *frame, PyObject *obje
         return -1;
     ts_dl_managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
     ts_error err;
-    ts_arg *arg = managed ? args_next(frame) : NULL;
+    ts_arg *arg = managed ? core_frame_next(frame) : NULL;
     if (!arg) {
         Py_DECREF(capsule);
         return -1;
@@ -467,7 +395,7 @@ static int args_take_int(core_state *state, core_frame *frame, PyObject *object,
 {
     (void)state;
     (void)extra;
-    ts_arg *arg = args_next(frame);
+    ts_arg *arg = core_frame_next(frame);
     if (!arg)
         return -1;
     int overflow;
@@ -482,7 +410,7 @@ static int args_take_bool(core_state *state, core_frame *frame, PyObject *object
 {
     (void)state;
     (void)extra;
-    ts_arg *arg = args_next(frame);
+    ts_arg *arg = core_frame_next(frame);
     if (!arg)
         return -1;
     arg->kind = TS_SPEC_BOOL;
@@ -494,7 +422,7 @@ static int args_take_float(core_state *state, core_frame *frame, PyObject *objec
 {
     (void)state;
     (void)extra;
-    ts_arg *arg = args_next(frame);
+    ts_arg *arg = core_frame_next(frame);
     if (!arg)
         return -1;
     arg->kind = TS_SPEC_FLOAT;
@@ -507,7 +435,7 @@ static int args_take_none(core_state *state, core_frame *frame, PyObject *object
     (void)state;
     (void)object;
     (void)extra;
-    ts_arg *arg = args_next(frame);
+    ts_arg *arg = core_frame_next(frame);
     if (!arg)
         return -1;
     arg->kind = TS_SPEC_NONE;
@@ -522,7 +450,7 @@ static int args_take_scalar(core_state *state, core_frame *frame, PyObject *obje
     Py_buffer view;
     if (args_own_dtype(state, object, &dtype) < 0 || PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) < 0)
         return -1;
-    ts_arg *arg = args_next(frame);
+    ts_arg *arg = core_frame_next(frame);
     if (arg && view.len <= 8) {
         arg->kind = TS_SPEC_SCALAR;
         arg->dtype = (uint8_t)dtype;
@@ -534,7 +462,7 @@ static int args_take_scalar(core_state *state, core_frame *frame, PyObject *obje
 
 static int args_take_sequence(core_state *state, core_frame *frame, PyObject *object, const void *extra)
 {
-    ts_arg *arg = args_next(frame);
+    ts_arg *arg = core_frame_next(frame);
     if (!arg)
         return -1;
     arg->kind = extra ? TS_SPEC_LIST : TS_SPEC_TUPLE;
@@ -614,8 +542,8 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
         return (core_taker){type, args_take_sequence, type};
     if ((exchange = args_exchange_of(type)))
         return (core_taker){type, args_take_exchange, exchange};
-    if (args_is_cupy(type))
-        return (core_taker){type, args_take_cupy, ts_device_count(TS_DEVICE_CUDA) == 1 ? state : NULL};
+    if (args_is_cupy(type) && (exchange = core_cupy_new(type)))
+        return (core_taker){type, core_take_cupy, exchange};
     if (PyObject_HasAttr(as_object, state->name_cuda_array) && !PyObject_HasAttr(as_object, state->name_array_interface))
         return (core_taker){type, args_take_cuda, NULL};
     if (type->tp_as_buffer && type->tp_as_buffer->bf_getbuffer && type != &PyBytes_Type)
@@ -646,8 +574,17 @@ int core_take_object(core_state *state, core_frame *frame, PyObject *object)
     if (state->n_takers < CORE_TAKERS) {
         Py_INCREF(type);
         state->takers[state->n_takers++] = taker;
+        return taker.take(state, frame, object, taker.extra);
     }
-    return taker.take(state, frame, object, taker.extra);
+    int got = taker.take(state, frame, object, taker.extra);
+    core_taker_drop(&taker);
+    return got;
+}
+
+void core_taker_drop(core_taker *taker)
+{
+    if (taker->take == core_take_cupy)
+        core_cupy_delete((void *)(uintptr_t)taker->extra);
 }
 
 int core_take_args(core_state *state, core_frame *frame, PyObject *args)

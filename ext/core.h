@@ -21,7 +21,7 @@ typedef int core_take(core_state *state, core_frame *frame, PyObject *object, co
 typedef struct core_taker {
     PyTypeObject *type; /* owned */
     core_take *take;
-    const void *extra; /* DLPack exchange table of the type, or NULL */
+    const void *extra; /* DLPack exchange table of the type; what cupy.c knows of it, owned; or NULL */
 } core_taker;
 
 #define CORE_TAKERS 64
@@ -32,7 +32,7 @@ struct core_state {
     PyObject *dtypes[TS_DTYPE_COUNT]; /* tessera dtype objects; owned, filled on first use */
     PyTypeObject *array_type, *stream_type, *event_type, *kernel_type;
     PyObject *name_prepare, *name_dlpack, *name_cuda_stream, *name_cuda_stream_protocol, *name_ptr, *name_handle,
-        *name_cuda_array, *name_array_interface, *name_dtype, *name_name, *name_data, *name_shape, *name_strides;
+        *name_cuda_array, *name_array_interface, *name_dtype, *name_name;
     struct {
         PyObject *object; /* owned: a dtype object of another library */
         ts_dtype dtype;
@@ -62,11 +62,19 @@ int core_errors_init(core_state *state);
 /* args.c */
 void core_frame_init(core_frame *frame);
 void core_frame_deinit(core_frame *frame);
+ts_arg *core_frame_next(core_frame *frame);            /* zeroed; NULL with exception: too many */
+int64_t *core_frame_dims(core_frame *frame, size_t n); /* room for shapes and strides */
+void core_taker_drop(core_taker *taker);
 int core_take_object(core_state *state, core_frame *frame, PyObject *object); /* 0, or -1 with exception */
 int core_take_args(core_state *state, core_frame *frame, PyObject *args);     /* a tuple or list */
 ts_dtype core_dtype_of_format(const char *format, Py_ssize_t itemsize);
 int core_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dtype object or name */
 PyObject *core_dtype_object(core_state *state, ts_dtype dtype);        /* new reference */
+
+/* cupy.c */
+core_take core_take_cupy;
+void *core_cupy_new(PyTypeObject *type); /* what reading arrays of this type needs; NULL: no memory */
+void core_cupy_delete(void *extra);
 
 /* array.c, stream.c, kernel.c, tools.c: types and functions */
 typedef struct core_array {

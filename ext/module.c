@@ -30,8 +30,6 @@ static int module_names(core_state *state)
         {&state->name_cuda_array, "__cuda_array_interface__"},
         {&state->name_array_interface, "__array_interface__"},
         {&state->name_dtype, "dtype"},            {&state->name_name, "name"},
-        {&state->name_data, "data"},              {&state->name_shape, "shape"},
-        {&state->name_strides, "strides"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!(*names[i].at = PyUnicode_InternFromString(names[i].text)))
@@ -74,8 +72,10 @@ static int module_clear(PyObject *module)
         Py_CLEAR(state->errors[i]);
     for (int i = 0; i < TS_DTYPE_COUNT; i++)
         Py_CLEAR(state->dtypes[i]);
-    for (int i = 0; i < state->n_takers; i++)
+    for (int i = 0; i < state->n_takers; i++) {
+        core_taker_drop(&state->takers[i]);
         Py_CLEAR(state->takers[i].type);
+    }
     state->n_takers = 0;
     for (int i = 0; i < state->n_seen; i++)
         Py_CLEAR(state->seen[i].object);
@@ -86,8 +86,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->kernel_type);
     PyObject **names[] = {&state->name_prepare, &state->name_dlpack, &state->name_cuda_stream,
                           &state->name_cuda_stream_protocol, &state->name_ptr, &state->name_handle,
-                          &state->name_cuda_array, &state->name_array_interface, &state->name_dtype, &state->name_name,
-                          &state->name_data, &state->name_shape, &state->name_strides};
+                          &state->name_cuda_array, &state->name_array_interface, &state->name_dtype, &state->name_name};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         Py_CLEAR(*names[i]);
     return 0;

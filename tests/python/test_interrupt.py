@@ -146,7 +146,9 @@ assert np.array_equal(out[:16 * 64], expected)
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 @pytest.mark.parametrize("case", CASES)
-def test_signals_reach_python_while_kernels_run(case: str, threads: str, tmp_path: pathlib.Path) -> None:
+def test_signals_reach_python_while_kernels_run(
+    case: str, threads: str, tmp_path: pathlib.Path
+) -> None:
     script = tmp_path / "script.py"
     script.write_text(SETUP + CASES[case])
     environment = {**os.environ, "TESSERA_NUM_THREADS": threads}

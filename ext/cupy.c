@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arrays of CuPy as launch arguments. CuPy offers no C table and takes a microsecond for its dictionary; its
+ * attributes are quicker, and quickest through the C getters of its compiled classes, which are found once per
+ * type. What is no such getter (another version, a stand-in) is read as an attribute.
+ *
+ *     array.data.ptr   array.dtype   array._shape (a list; or .shape)   array._c_contiguous, else array.strides
+ */
+#include "core.h"
+#include <string.h>
+
+typedef struct cupy_attribute {
+    PyObject *name;  /* owned */
+    PyObject *owner; /* owned: the descriptor the getter is of; NULL: no getter */
+    getter get;
+    void *closure;
+} cupy_attribute;
+
+typedef struct cupy_type {
+    cupy_attribute dtype, data, shape, strides, dense, ptr;
+    PyTypeObject *memory; /* owned: what `ptr` was looked up in */
+    bool has_dense, one_gpu;
+} cupy_type;
+
+static int cupy_find(PyTypeObject *type, const char *name, cupy_attribute *out)
+{
+    out->name = PyUnicode_InternFromString(name);
+    PyObject *found = out->name ? PyObject_GetAttr((PyObject *)type, out->name) : NULL;
+    if (found && Py_IS_TYPE(found, &PyGetSetDescr_Type)) {
+        const PyGetSetDef *def = ((PyGetSetDescrObject *)found)->d_getset;
+        out->owner = Py_NewRef(found);
+        out->get = def->get;
+        out->closure = def->closure;
+    }
+    Py_XDECREF(found);
+    return out->name ? found != NULL : -1;
+}
+
+static void cupy_forget(cupy_attribute *attribute)
+{
+    Py_CLEAR(attribute->name);
+    Py_CLEAR(attribute->owner);
+    attribute->get = NULL;
+}
+
+static PyObject *cupy_get(const cupy_attribute *attribute, PyObject *object)
+{
+    return attribute->get ? attribute->get(object, attribute->closure) : PyObject_GetAttr(object, attribute->name);
+}
+
+void core_cupy_delete(void *extra)
+{
+    cupy_type *type = extra;
+    cupy_attribute *const all[] = {&type->dtype, &type->data, &type->shape, &type->strides, &type->dense, &type->ptr};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        cupy_forget(all[i]);
+    Py_XDECREF(type->memory);
+    PyMem_Free(type);
+}
+
+void *core_cupy_new(PyTypeObject *type)
+{
+    cupy_type *self = PyMem_Calloc(1, sizeof *self);
+    if (!self)
+        return NULL;
+    bool ok = cupy_find(type, "dtype", &self->dtype) >= 0 && cupy_find(type, "data", &self->data) >= 0 &&
+              cupy_find(type, "strides", &self->strides) >= 0;
+    int dense = cupy_find(type, "_c_contiguous", &self->dense), shape = cupy_find(type, "_shape", &self->shape);
+    self->has_dense = dense > 0;
+    if (shape == 0) {
+        cupy_forget(&self->shape);
+        shape = cupy_find(type, "shape", &self->shape);
+    }
+    self->one_gpu = ts_device_count(TS_DEVICE_CUDA) == 1;
+    PyErr_Clear(); /* what is missing is missed when it is read */
+    if (ok && dense >= 0 && shape >= 0)
+        return self;
+    core_cupy_delete(self);
+    return NULL;
+}
+
+/* The integers of a tuple or list; their number, or -1. */
+static int cupy_numbers(const cupy_attribute *attribute, PyObject *object, int64_t *out)
+{
+    PyObject *items = cupy_get(attribute, object);
+    Py_ssize_t n = items && (PyTuple_Check(items) || PyList_Check(items)) ? PySequence_Fast_GET_SIZE(items) : -1;
+    if (n > TS_ARRAY_RANK)
+        n = -1;
+    for (Py_ssize_t d = 0; d < n; d++)
+        out[d] = PyLong_AsLongLong(PySequence_Fast_GET_ITEM(items, d));
+    Py_XDECREF(items);
+    return PyErr_Occurred() ? -1 : (int)n;
+}
+
+static ts_dtype cupy_dtype(core_state *state, const cupy_type *type, PyObject *object)
+{
+    PyObject *dtype = cupy_get(&type->dtype, object);
+    ts_dtype found = TS_DTYPE_NONE;
+    if (!dtype)
+        return found;
+    for (int i = 0; i < state->n_seen && !found; i++)
+        if (state->seen[i].object == dtype)
+            found = state->seen[i].dtype;
+    if (!found && core_dtype_of(state, dtype, &found) == 0 && state->n_seen < CORE_SEEN) {
+        state->seen[state->n_seen].object = Py_NewRef(dtype);
+        state->seen[state->n_seen++].dtype = found;
+    }
+    Py_DECREF(dtype);
+    return found;
+}
+
+static void cupy_pointer(cupy_type *type, PyObject *object, ts_arg *arg)
+{
+    PyObject *memory = cupy_get(&type->data, object);
+    if (memory && Py_TYPE(memory) != type->memory) {
+        cupy_forget(&type->ptr);
+        Py_XSETREF(type->memory, (PyTypeObject *)Py_NewRef(Py_TYPE(memory)));
+        (void)cupy_find(type->memory, "ptr", &type->ptr);
+        PyErr_Clear();
+    }
+    PyObject *number = memory && type->ptr.name ? cupy_get(&type->ptr, memory) : NULL;
+    arg->value.data = number ? PyLong_AsVoidPtr(number) : NULL;
+    Py_XDECREF(number);
+    if (number && !type->one_gpu && !PyErr_Occurred()) {
+        PyObject *id = PyObject_GetAttrString(memory, "device_id");
+        if (id)
+            arg->device = (uint16_t)TS_DEVICE_ID(TS_DEVICE_CUDA, PyLong_AsLong(id));
+        Py_XDECREF(id);
+    }
+    Py_XDECREF(memory);
+}
+
+/* In elements; CuPy makes no strides that are not multiples of the item. False: an exception is set or the rank differs. */
+static bool cupy_strides(const cupy_type *type, PyObject *object, ts_arg *arg, int64_t *out)
+{
+    PyObject *dense = type->has_dense ? cupy_get(&type->dense, object) : NULL;
+    Py_XDECREF(dense);
+    if (dense == Py_True) {
+        int64_t step = 1;
+        for (int d = arg->rank; d-- > 0; step *= arg->shape[d])
+            out[d] = step;
+        return true;
+    }
+    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)arg->dtype);
+    bool same = !PyErr_Occurred() && cupy_numbers(&type->strides, object, out) == arg->rank;
+    for (int d = 0; same && d < arg->rank; d++)
+        out[d] /= item;
+    return same;
+}
+
+int core_take_cupy(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    cupy_type *type = (cupy_type *)(uintptr_t)extra; /* its memory type is filled in here */
+    int64_t *dims = core_frame_dims(frame, 2 * TS_ARRAY_RANK);
+    ts_arg *arg = dims ? core_frame_next(frame) : NULL;
+    if (!arg)
+        return -1;
+    arg->kind = TS_SPEC_ARRAY;
+    arg->device = TS_DEVICE_ID(TS_DEVICE_CUDA, 0);
+    arg->dtype = (uint8_t)cupy_dtype(state, type, object);
+    if (arg->dtype)
+        cupy_pointer(type, object, arg);
+    int rank = PyErr_Occurred() ? -1 : cupy_numbers(&type->shape, object, dims);
+    arg->shape = dims;
+    arg->strides = dims + TS_ARRAY_RANK;
+    arg->rank = rank > 0 ? (uint8_t)rank : 0;
+    if (rank >= 0 && cupy_strides(type, object, arg, dims + TS_ARRAY_RANK))
+        return 0;
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_ValueError, "array argument %zu has more than %d dimensions", frame->n - 1, TS_ARRAY_RANK);
+    return -1;
+}
