@@ -8,11 +8,13 @@ than of queries: each then serves a group of query heads that follow each other.
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
 import tessera.tile as ct
 
+from .. import device_info
 from . import next_power_of_two, on_gpu
 
 LOG2_E = math.log2(math.e)
@@ -45,26 +47,27 @@ def _put_column(x, batch, head, i, tile, ROWS: ct.Constant[int]):
         ct.store(x, index=(head, i), tile=ct.reshape(tile, (1, ROWS)))
 
 
+def _heads(q):
+    return q.shape[0] * q.shape[1] if q.ndim == 4 else q.shape[0]
+
+
 def _exp2(x, FAST: ct.Constant[bool]):
     if FAST:
         return ct.exp2(x, flush_to_zero=True, rounding_mode=ct.RoundingMode.APPROX)
     return ct.exp2(x)
 
 
-@ct.kernel
-def attention_kernel(
-    q, k, v, out, lse, scale: float, CAUSAL: ct.Constant[bool], MASKED: ct.Constant[int],
+def _attend(
+    t, q, k, v, out, lse, scale, CAUSAL: ct.Constant[bool], MASKED: ct.Constant[int],
     TM: ct.Constant[int], TN: ct.Constant[int], D: ct.Constant[int], GROUP: ct.Constant[int],
     FAST: ct.Constant[bool], LSE: ct.Constant[bool],
 ):  # fmt: skip
-    # blocks walk the heads in groups whose keys and values stay in L2, long rows first
+    """Tile ``t`` of all: heads in groups whose keys and values stay in L2, long rows first."""
     length, keys = q.shape[-2], k.shape[-2]
-    heads, tiles = out.shape[0], ct.cdiv(length, TM)
-    if q.ndim == 4:
-        heads = heads * q.shape[1]
-    first = ct.bid(0) // (GROUP * tiles) * GROUP
+    heads, tiles = _heads(q), ct.cdiv(length, TM)
+    first = t // (GROUP * tiles) * GROUP
     width = min(heads - first, GROUP)
-    rest = ct.bid(0) - first * tiles
+    rest = t - first * tiles
     m, head, batch = tiles - 1 - rest // width, first + rest % width, 0
     if q.ndim == 4:
         batch, head = head // q.shape[1], head % q.shape[1]
@@ -101,6 +104,20 @@ def attention_kernel(
         _put_column(lse, batch, head, m, natural, TM)
 
 
+@ct.kernel
+def attention_kernel(
+    q, k, v, out, lse, scale: float, CAUSAL: ct.Constant[bool], MASKED: ct.Constant[int],
+    TM: ct.Constant[int], TN: ct.Constant[int], D: ct.Constant[int], GROUP: ct.Constant[int],
+    FAST: ct.Constant[bool], LSE: ct.Constant[bool], LOOP: ct.Constant[bool],
+):  # fmt: skip
+    if LOOP:  # fewer blocks than tiles: the next tile's loads start while this one is finished
+        for t in range(ct.bid(0), ct.cdiv(q.shape[-2], TM) * _heads(q), ct.num_blocks(0)):
+            _attend(t, q, k, v, out, lse, scale, CAUSAL, MASKED, TM, TN, D, GROUP, FAST, LSE)
+    else:
+        t = ct.bid(0)
+        _attend(t, q, k, v, out, lse, scale, CAUSAL, MASKED, TM, TN, D, GROUP, FAST, LSE)
+
+
 def _blocks_cut(causal: bool, length: int, keys: int, tm: int, tn: int) -> int:
     """How many of the last key blocks of a query tile a mask can cut."""
     if not causal:
@@ -122,6 +139,11 @@ def _check(q: Any, k: Any, v: Any, out: Any) -> None:
         raise ValueError(
             f"attention: {q.shape[-3]} query heads are not a multiple of {k.shape[-3]} key heads"
         )
+
+
+@functools.cache
+def _processors() -> int:
+    return int(device_info("cuda")["units"])
 
 
 def _default_tile(q: Any, d: int) -> tuple[int, int]:
@@ -158,11 +180,14 @@ def attention(
         raise ValueError(f"attention: scale must be positive, not {scale}")
     tm, tn = tile or _default_tile(q, d)
     cut = _blocks_cut(causal, length, keys, tm, tn)
+    tiles = ct.cdiv(length, tm) * heads
+    blocks = min(tiles, _processors()) if on_gpu(q) and d <= 128 and not causal else tiles
     args = (
         q, k, v, out, out if lse is None else lse, scale * LOG2_E, causal, cut, tm, tn,
         next_power_of_two(d), 16 if causal else 1, "float16" in str(q.dtype), lse is not None,
+        blocks < tiles,
     )  # fmt: skip
-    ct.launch(stream, (ct.cdiv(length, tm) * heads, 1, 1), attention_kernel, args)
+    ct.launch(stream, (blocks, 1, 1), attention_kernel, args)
 
 
 # ---- backward: with p the probabilities, dp = dout v^T and delta = rowsum(dout * out),

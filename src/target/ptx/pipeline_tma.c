@@ -73,13 +73,13 @@ static bool pipe_is_first(const ts_tma *tma, const ts_tma_load *load)
     return true;
 }
 
-/* Consumer: the group's stage of this step is filled. One wait for all loads of the group; loads outside loops
- * were waited for where they stand. */
+/* Consumer: the group's stage of this step is filled. One wait for all loads of the group; loads outside the loop of
+ * their products were waited for where they stand. */
 void ts_tma_await(ts_lower *lw, const ts_tma_load *load)
 {
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
     ts_val count = pipe_count(lw, group);
-    if (group->at != TS_NO && pipe_is_first(pipe_tma(lw), load))
+    if (group->at != TS_NO && !group->within && pipe_is_first(pipe_tma(lw), load))
         pipe_wait(lw, ts_tma_barrier(lw, group, group->full, count), pipe_parity(lw, group, count));
 }
 
@@ -88,8 +88,9 @@ void ts_lower_tma_load(ts_lower *lw, ts_val v)
     const ts_tma_load *load = ts_tma_load_of(pipe_tma(lw), v);
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
     ts_note(lw->tile, v, TS_NOTE_load, "tma", "%u-byte rows, swizzled", load->span);
-    if (group->at == TS_NO && pipe_is_first(pipe_tma(lw), load))
-        pipe_wait(lw, ts_tma_barrier(lw, group, group->full, 0), ts_lower_i32(lw, 0));
+    ts_val count = pipe_count(lw, group);
+    if ((group->at == TS_NO || group->within) && pipe_is_first(pipe_tma(lw), load))
+        pipe_wait(lw, ts_tma_barrier(lw, group, group->full, count), pipe_parity(lw, group, count));
 }
 
 /* ---- counters carried by loops: the hooks of lower.c ------------------------------------------------ */

@@ -140,6 +140,15 @@ static void rotate_release(rotate_job *job, ts_phase phase, ts_val count)
             ts_wgmma_release(job->lw, &tma->groups.at[i], count);
 }
 
+/* The same for what the loop around loads, after the last product of this phase. */
+static void rotate_leave(rotate_job *job, ts_phase phase)
+{
+    const ts_tma *tma = &job->lw->assign.tma;
+    for (uint32_t i = 0; i < tma->groups.n; i++)
+        if (tma->groups.at[i].within == job->loop && rotate_phase(job, tma->groups.at[i].last) == phase)
+            ts_wgmma_release(job->lw, &tma->groups.at[i], tma->loops.at[tma->groups.at[i].at].count);
+}
+
 static ts_tma_loop *rotate_counter(rotate_job *job)
 {
     ts_tma *tma = &job->lw->assign.tma;
@@ -316,8 +325,10 @@ static void rotate_enter(rotate_job *job, const ts_vals *like, ts_val to, ts_val
 static void rotate_rest(rotate_job *job)
 {
     ts_lower *lw = job->lw;
+    rotate_leave(job, TS_PHASE_FIRST);
     rotate_second(job);
     ts_wgmma_wait(lw, 0);
+    rotate_leave(job, TS_PHASE_SECOND);
     if (lw->shape.parent[job->loop]) /* else nobody waits for the stage */
         rotate_release(job, TS_PHASE_SECOND, ts_lower_add(lw, rotate_counter(job)->count, -1));
 }
@@ -394,6 +405,8 @@ ts_val ts_rotate_for(ts_lower *lw, ts_val v)
     ts_lower_close(lw);
     ts_else(&lw->b);
     ts_lower_open(lw);
+    rotate_leave(&job, TS_PHASE_FIRST);
+    rotate_leave(&job, TS_PHASE_SECOND);
     rotate_yield(&job, false, before.v.n, before.v.at);
     ts_lower_result_types(lw, v, &types);
     ts_lower_close(lw);

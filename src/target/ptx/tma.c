@@ -507,23 +507,43 @@ static uint32_t tma_loop_index(tma_work *w, ts_val opener)
     return w->out->loops.n - 1;
 }
 
+/* The `for` of `loop` that holds a product; 0: `loop` itself (or none) does, TS_NO: neither. */
+static ts_val tma_within(const tma_work *w, ts_val loop, ts_val mma)
+{
+    ts_val at = mma;
+    while (loop && at && w->shape.parent[at] != loop)
+        at = w->shape.parent[at];
+    if (!loop || at == mma)
+        return 0;
+    return at && ts_at(w->fn, at)->op == TS_OP_for ? at : TS_NO;
+}
+
+static void tma_read_last(ts_tma_group *group, const ts_wgmma *product, ts_val within)
+{
+    group->last = product->mma;
+    group->within = within;
+    group->late = !within && (product->late || product->deferred);
+}
+
+/* A stage is released after the product, or after a whole loop of products; loads outside loops never. */
 static bool tma_join(tma_work *w, uint32_t load, const ts_wgmma *product)
 {
     ts_tma_load *l = &w->out->loads.at[load];
     ts_val loop = w->shape.parent[l->load];
+    ts_val within = tma_within(w, loop, product->mma);
     ts_tma_group *group = NULL;
     if (l->group != TS_NO) { /* a product before this one brought it in */
         group = &w->out->groups.at[l->group];
-        group->last = product->mma;
-        group->late = product->late || product->deferred;
-        return !loop || w->shape.parent[product->mma] == loop;
+        bool alike = !group->within == !within;
+        tma_read_last(group, product, within);
+        return alike && within != TS_NO;
     }
     for (uint32_t i = 0; i < w->out->groups.n; i++)
         if (w->out->groups.at[i].loop == loop && w->out->groups.at[i].first == product->mma)
             group = &w->out->groups.at[i];
     if (!group) {
-        ts_tma_group fresh = {.loop = loop, .first = product->mma, .last = product->mma, .at = TS_NO};
-        fresh.late = product->late || product->deferred;
+        ts_tma_group fresh = {.loop = loop, .first = product->mma, .at = TS_NO};
+        tma_read_last(&fresh, product, within);
         if (loop)
             fresh.at = tma_loop_index(w, loop);
         if (!TS_PUSH(w->arena, &w->out->groups, fresh))
@@ -533,8 +553,7 @@ static bool tma_join(tma_work *w, uint32_t load, const ts_wgmma *product)
     l->group = (uint32_t)(group - w->out->groups.at);
     l->offset = group->bytes;
     group->bytes += (l->bytes + 1023) & ~1023u;
-    /* a stage is released after the product, so both must be steps of the same loop or the load stands outside */
-    return !loop || w->shape.parent[product->mma] == loop;
+    return within != TS_NO;
 }
 
 static bool tma_groups(tma_work *w)
@@ -621,7 +640,7 @@ static bool tma_stages(tma_work *w, uint32_t limit)
         uint32_t sum = 1024;
         for (uint32_t i = 0; i < w->out->groups.n; i++) {
             ts_tma_group *g = &w->out->groups.at[i];
-            g->log_stages = g->loop ? log : 0;
+            g->log_stages = g->loop && !g->within ? log : 0;
             sum += g->bytes << g->log_stages;
         }
         if (log == 0)

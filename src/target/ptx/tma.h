@@ -53,6 +53,7 @@ typedef struct ts_tma_group {
     uint32_t base, full, empty; /* offsets in shared memory: stages, barriers */
     ts_val first, last; /* first and last product that reads it */
     bool late;          /* the last one is waited for a step late: stages are released a step late */
+    ts_val within;      /* the `for` in `loop` that holds the products: awaited where loaded, released behind it; or 0 */
 } ts_tma_group;
 
 /* A loop that holds groups; the steps its groups have taken. */

@@ -222,7 +222,7 @@ static void wgmma_release_all(ts_lower *lw, const ts_wgmma *product)
     ts_tma *tma = &lw->assign.tma;
     for (uint32_t i = 0; i < tma->groups.n; i++) {
         const ts_tma_group *group = &tma->groups.at[i];
-        if (group->at == TS_NO || !wgmma_covers(lw, product, group))
+        if (group->at == TS_NO || group->within || !wgmma_covers(lw, product, group))
             continue;
         const ts_tma_loop *loop = &tma->loops.at[group->at];
         if (group->late)
@@ -253,8 +253,17 @@ void ts_wgmma_wait(ts_lower *lw, uint32_t pending)
     ts_emit(&lw->b, TS_OP_wgmma_wait, TS_T_none, 0, NULL, TS_S(0, pending, 0), 0);
 }
 
-/* Behind a loop: the last late products end here, and their stages are free. */
-void ts_wgmma_after_loop(ts_lower *lw, ts_val loop)
+/* Frees what was loaded in the loop around `loop` for the products in it. */
+static void wgmma_leave(ts_lower *lw, ts_val loop)
+{
+    const ts_tma *tma = &lw->assign.tma;
+    for (uint32_t i = 0; tma->active && i < tma->groups.n; i++)
+        if (tma->groups.at[i].within == loop)
+            ts_wgmma_release(lw, &tma->groups.at[i], tma->loops.at[tma->groups.at[i].at].count);
+}
+
+/* The last late products of a loop end here, and their stages are free. */
+static void wgmma_finish(ts_lower *lw, ts_val loop)
 {
     ts_tma *tma = &lw->assign.tma;
     if (!tma->active || !wgmma_pending_in(lw, loop))
@@ -267,6 +276,13 @@ void ts_wgmma_after_loop(ts_lower *lw, ts_val loop)
         const ts_tma_loop *counter = &tma->loops.at[group->at];
         wgmma_release(lw, group, ts_lower_add(lw, counter->count, -1), wgmma_moved(lw, counter));
     }
+}
+
+/* Behind a loop. */
+void ts_wgmma_after_loop(ts_lower *lw, ts_val loop)
+{
+    wgmma_finish(lw, loop);
+    wgmma_leave(lw, loop);
 }
 
 /* ---- the product ------------------------------------------------------------------------------------------ */

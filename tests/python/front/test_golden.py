@@ -279,7 +279,7 @@ CASES = [
     (scan.scan_kernel, A, A, array("uint64", 2), array("uint64", 2), scan.SUM, 0, 0, 0, 256),
     (random.normal_kernel, A, *[scalar("int32")] * 4),
     (gemm.gemm_kernel, A2, A2, A2, 32, 64, 16, 8), (image.blur_kernel, A2, A, A2, 2, 1, 8, 32),
-    (attention.attention_kernel, *[array("float16", 3)] * 4, A2, scalar("float32"), True, 1, 16, 16, 32, 4, True, True),
+    (attention.attention_kernel, *[array("float16", 3)] * 4, A2, scalar("float32"), True, 1, 16, 16, 32, 4, True, True, False),
 ]  # fmt: skip
 
 
