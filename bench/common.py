@@ -109,17 +109,18 @@ def error_of(found: np.ndarray, wanted: np.ndarray) -> float:
     return float(np.nan_to_num(difference, nan=np.inf).max(initial=0.0))
 
 
-def quiet(limit: float = 0.5, step: float = 2e-3) -> None:
-    """Waits until this process's other threads sleep, at most ``limit`` seconds.
+def quiet(limit: float = 1.0, rest: float = 0.1) -> None:
+    """Waits until this process has slept for ``rest`` seconds, at most ``limit`` seconds.
 
     Thread pools of BLAS libraries spin after a call (OpenBLAS 0.1 s): the next to be timed would have
-    to share a core with them; only their owner would not.
+    to share a core with them, only their owner would not; and the system owes the other programs of
+    the machine what the process has used up, so everyone begins equally rested.
     """
     end = time.perf_counter() + limit
     while time.perf_counter() < end:
         start = time.process_time()
-        time.sleep(step)
-        if time.process_time() - start < 0.2 * step:
+        time.sleep(rest)
+        if time.process_time() - start < 0.02 * rest:
             return
 
 
