@@ -370,25 +370,49 @@ static int args_take_buffer(core_state *state, core_frame *frame, PyObject *obje
     return args_from_view(frame, view, dtype);
 }
 
+PyObject *core_dlpack(core_state *state, PyObject *object)
+{
+    PyObject *args[] = {object, state->dlpack_version};
+    PyObject *capsule = PyObject_VectorcallMethod(state->name_dlpack, args, 1, state->dlpack_names);
+    if (capsule || !PyErr_ExceptionMatches(PyExc_TypeError))
+        return capsule;
+    PyErr_Clear(); /* from before max_version */
+    return PyObject_CallMethodNoArgs(object, state->name_dlpack);
+}
+
+/* The tensor of a capsule; NULL with exception. */
+static const ts_dl_tensor *args_capsule(PyObject *capsule, bool *readonly)
+{
+    *readonly = false;
+    if (!PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        ts_dl_managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
+        return managed ? &managed->tensor : NULL;
+    }
+    ts_dl_managed_versioned *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+    *readonly = managed->flags & TS_DL_READONLY;
+    if (managed->major == 1)
+        return &managed->tensor;
+    PyErr_Format(PyExc_BufferError, "a tensor of DLPack version %u.%u cannot be taken; version 1 was asked for",
+                 (unsigned)managed->major, (unsigned)managed->minor);
+    return NULL;
+}
+
 static int args_take_dlpack(core_state *state, core_frame *frame, PyObject *object, const void *extra)
 {
     (void)extra;
-    PyObject *capsule = PyObject_CallMethodNoArgs(object, state->name_dlpack);
-    if (!capsule)
-        return -1;
-    ts_dl_managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
+    bool readonly;
     ts_error err;
-    ts_arg *arg = managed ? core_frame_next(frame) : NULL;
-    if (!arg) {
-        Py_DECREF(capsule);
-        return -1;
+    PyObject *capsule = core_dlpack(state, object);
+    const ts_dl_tensor *tensor = capsule ? args_capsule(capsule, &readonly) : NULL;
+    ts_arg *arg = tensor ? core_frame_next(frame) : NULL;
+    if (arg && ts_arg_of_dlpack(tensor, arg, &err) == TS_OK) {
+        arg->readonly = readonly;
+        return args_hold(frame, capsule);
     }
-    if (ts_arg_of_dlpack(&managed->tensor, arg, &err) != TS_OK) {
-        Py_DECREF(capsule);
+    if (arg)
         core_raise(state, &err);
-        return -1;
-    }
-    return args_hold(frame, capsule);
+    Py_XDECREF(capsule);
+    return -1;
 }
 
 static int args_take_int(core_state *state, core_frame *frame, PyObject *object, const void *extra)

@@ -193,7 +193,7 @@ static PyObject *array_import(core_state *state, PyObject *object)
 {
     ts_array *array;
     ts_error err;
-    PyObject *capsule = PyObject_CallMethodNoArgs(object, state->name_dlpack);
+    PyObject *capsule = core_dlpack(state, object);
     if (!capsule)
         return NULL;
     PyObject *result = NULL;

@@ -33,6 +33,7 @@ struct core_state {
     PyTypeObject *array_type, *stream_type, *event_type, *kernel_type;
     PyObject *name_prepare, *name_dlpack, *name_cuda_stream, *name_cuda_stream_protocol, *name_ptr, *name_handle,
         *name_cuda_array, *name_array_interface, *name_dtype, *name_name;
+    PyObject *dlpack_names, *dlpack_version; /* ("max_version",) and (1, 0) */
     struct {
         PyObject *object; /* owned: a dtype object of another library */
         ts_dtype dtype;
@@ -75,6 +76,9 @@ PyObject *core_dtype_object(core_state *state, ts_dtype dtype);        /* new re
 core_take core_take_cupy;
 void *core_cupy_new(PyTypeObject *type); /* what reading arrays of this type needs; NULL: no memory */
 void core_cupy_delete(void *extra);
+
+/* What object.__dlpack__() gives: a versioned capsule, which alone can be read-only, where the exporter has one. */
+PyObject *core_dlpack(core_state *state, PyObject *object);
 
 /* array.c, stream.c, kernel.c, tools.c: types and functions */
 typedef struct core_array {

@@ -34,7 +34,9 @@ static int module_names(core_state *state)
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!(*names[i].at = PyUnicode_InternFromString(names[i].text)))
             return -1;
-    return 0;
+    state->dlpack_names = Py_BuildValue("(s)", "max_version");
+    state->dlpack_version = Py_BuildValue("(ii)", 1, 0);
+    return state->dlpack_names && state->dlpack_version ? 0 : -1;
 }
 
 static int module_exec(PyObject *module)
@@ -86,7 +88,8 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->kernel_type);
     PyObject **names[] = {&state->name_prepare, &state->name_dlpack, &state->name_cuda_stream,
                           &state->name_cuda_stream_protocol, &state->name_ptr, &state->name_handle,
-                          &state->name_cuda_array, &state->name_array_interface, &state->name_dtype, &state->name_name};
+                          &state->name_cuda_array, &state->name_array_interface, &state->name_dtype, &state->name_name,
+                          &state->dlpack_names, &state->dlpack_version};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         Py_CLEAR(*names[i]);
     return 0;

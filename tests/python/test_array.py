@@ -314,9 +314,12 @@ class Versioned:
         return self.source.__dlpack__(max_version=(1, 0))
 
 
-@pytest.mark.skipif(
+lends_read_only = pytest.mark.skipif(
     np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="NumPy before 2.1 lends nothing read-only"
 )
+
+
+@lends_read_only
 def test_read_only_memory_stays_so():
     source = numbers(8)
     source.flags.writeable = False
@@ -325,3 +328,42 @@ def test_read_only_memory_stays_so():
     with pytest.raises(BufferError, match="read-only"):
         get_buffer(array, PYBUF["WRITABLE"])
     array.free()
+
+
+@lends_read_only
+def test_read_only_arrays_are_taken_and_stay_read_only():
+    source = numbers(10)
+    source.flags.writeable = False
+    array = tessera.from_dlpack(source)
+    assert np.asarray(array).ctypes.data == source.ctypes.data
+    with pytest.raises(ValueError, match="read-only"):
+        np.asarray(array)[0] = 1
+
+
+class Old:
+    """An exporter from before max_version."""
+
+    def __init__(self, source):
+        self.source = source
+
+    def __dlpack__(self, stream=None):
+        return self.source.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.source.__dlpack_device__()
+
+
+def test_exporters_without_versions_are_taken():
+    source = numbers(10)
+    array = tessera.from_dlpack(Old(source))
+    np.asarray(array)[3] = 7
+    assert source[3] == 7
+
+
+def test_an_exporters_own_type_error_is_told():
+    class Broken:
+        def __dlpack__(self, **kwargs):
+            raise TypeError("cannot lend a hat")
+
+    with pytest.raises(TypeError, match="cannot lend a hat"):
+        tessera.from_dlpack(Broken())

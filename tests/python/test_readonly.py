@@ -161,3 +161,28 @@ def test_converted_byte_order_is_taken():
     x, out = np.ones(16, ">f4"), zeros()
     copy(x.astype(x.dtype.newbyteorder("=")), out)
     np.testing.assert_array_equal(out, 1)
+
+
+class Exporter:
+    """Only __dlpack__, no buffer."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __dlpack__(self, **kwargs):
+        return self.x.__dlpack__(**kwargs)
+
+    def __dlpack_device__(self):
+        return self.x.__dlpack_device__()
+
+
+@pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.1.0", reason="NumPy before 2.1 lends nothing read-only"
+)
+def test_read_only_dlpack_exporter_is_read_and_not_written():
+    x, out = np.arange(16, dtype=np.float32), np.zeros(16, np.float32)
+    x.flags.writeable = False
+    ct.launch(None, (1,), copy_kernel, (Exporter(x), Exporter(out)))
+    np.testing.assert_array_equal(out, np.arange(16))
+    with pytest.raises(ValueError, match="read-only"):
+        ct.launch(None, (1,), copy_kernel, (Exporter(out), Exporter(x)))
