@@ -9,7 +9,7 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PAGES = ["README.md", "docs/guide/tiles.md", "docs/guide/arrays.md"]
+PAGES = ["README.md", "docs/guide/tiles.md", "docs/guide/arrays.md", "docs/performance.md"]
 HEAD = "import numpy as np\nimport tessera.tile as ct\n"
 
 
