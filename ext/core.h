@@ -92,6 +92,14 @@ int core_stream_init(PyObject *module, core_state *state);
 int core_kernel_init(PyObject *module, core_state *state);
 int core_tools_init(PyObject *module, core_state *state);
 int core_report_init(PyObject *module, core_state *state);
+/* What _prepare() of a Python kernel gives, in C form; borrows from that tuple. Ended by PyBuffer_Release(&pack). */
+typedef struct core_prepared {
+    ts_kernel_desc desc;
+    Py_buffer pack;
+    ts_param params[TS_LAUNCH_ARGS];
+    ts_target_hints by_target[TS_LAUNCH_TARGETS];
+} core_prepared;
+int core_prepared_of(PyObject *tuple, core_prepared *out); /* 0, or -1 with exception */
 ts_kernel *core_kernel_of(core_state *state, PyObject *object); /* prepared on first use; NULL with exception */
 int core_grid_of(PyObject *object, int64_t grid[3]);            /* 0, or -1 with exception */
 /* A stream from None, a tessera Stream, a foreign stream object or a raw handle. *out points at `room`

@@ -2,8 +2,8 @@
  *
  * Kernels and launch(). Kernel is the base of tessera.tile.kernel: it holds a ts_kernel, made on first
  * use from what the Python side's _prepare() gives: (name, file, pack bytes, ((parameter name, flags,
- * static shape bits, static stride bits), ...), (eight hints)). launch() is one pass over the arguments
- * into C form (args.c), then ts_launch.
+ * static shape bits, static stride bits), ...), ((target or 0, (eight hints)), ...)). launch() is one pass over
+ * the arguments into C form (args.c), then ts_launch.
  */
 #include "core.h"
 #include <string.h>
@@ -50,49 +50,70 @@ static int kernel_param(PyObject *row, ts_param *out)
     return 0;
 }
 
-static int kernel_hints(PyObject *tuple, ts_hints *out)
+/* One row: (target, (eight small integers)); target 0 holds everywhere else. */
+static int kernel_hint_row(PyObject *row, ts_kernel_desc *desc, ts_target_hints *room)
 {
-    uint8_t *bytes = (uint8_t *)out;
-    if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) > (Py_ssize_t)sizeof *out) {
-        PyErr_SetString(PyExc_TypeError, "_prepare(): hints are a tuple of at most 8 small integers");
+    int target;
+    PyObject *values;
+    ts_hints hints = {0};
+    uint8_t *bytes = (uint8_t *)&hints;
+    if (!PyArg_ParseTuple(row, "iO!", &target, &PyTuple_Type, &values))
         return -1;
-    }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++)
-        bytes[i] = (uint8_t)PyLong_AsLong(PyTuple_GET_ITEM(tuple, i));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(values) && i < (Py_ssize_t)sizeof hints; i++)
+        bytes[i] = (uint8_t)PyLong_AsLong(PyTuple_GET_ITEM(values, i));
+    if (!target)
+        desc->hints = hints;
+    else if (desc->n_by_target < TS_LAUNCH_TARGETS)
+        room[desc->n_by_target++] = (ts_target_hints){(ts_target)target, hints};
     return PyErr_Occurred() ? -1 : 0;
 }
 
-static int kernel_create(kernel_object *self, PyObject *prepared)
+static int kernel_rows(PyObject *rows, PyObject *hints, core_prepared *out)
 {
-    ts_kernel_desc desc = {0};
-    ts_param params[TS_LAUNCH_ARGS];
-    PyObject *rows, *hints;
-    Py_buffer pack;
-    ts_error err;
-    memset(params, 0, sizeof params);
-    if (!PyArg_ParseTuple(prepared, "szy*O!O", &desc.name, &desc.file, &pack, &PyTuple_Type, &rows, &hints))
+    ts_kernel_desc *desc = &out->desc;
+    desc->n_params = (size_t)PyTuple_GET_SIZE(rows);
+    if (desc->n_params > TS_LAUNCH_ARGS) {
+        PyErr_Format(PyExc_TypeError, "kernel %s has %zu parameters; the limit is %d", desc->name, desc->n_params, TS_LAUNCH_ARGS);
         return -1;
-    int result = -1;
-    desc.n_params = (size_t)PyTuple_GET_SIZE(rows);
-    if (desc.n_params > TS_LAUNCH_ARGS) {
-        PyErr_Format(PyExc_TypeError, "kernel %s has %zu parameters; the limit is %d", desc.name, desc.n_params, TS_LAUNCH_ARGS);
-        goto done;
     }
-    for (size_t i = 0; i < desc.n_params; i++)
-        if (kernel_param(PyTuple_GET_ITEM(rows, (Py_ssize_t)i), &params[i]) < 0)
-            goto done;
-    if (kernel_hints(hints, &desc.hints) < 0)
-        goto done;
-    desc.pack = pack.buf;
-    desc.n_pack = (size_t)pack.len;
-    desc.params = params;
-    if (ts_kernel_create(&desc, &self->kernel, &err) == TS_OK)
-        result = 0;
-    else
-        core_raise(self->state, &err);
-done:
-    PyBuffer_Release(&pack);
-    return result;
+    for (size_t i = 0; i < desc->n_params; i++)
+        if (kernel_param(PyTuple_GET_ITEM(rows, (Py_ssize_t)i), &out->params[i]) < 0)
+            return -1;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(hints); i++)
+        if (kernel_hint_row(PyTuple_GET_ITEM(hints, i), desc, out->by_target) < 0)
+            return -1;
+    return 0;
+}
+
+int core_prepared_of(PyObject *tuple, core_prepared *out)
+{
+    PyObject *rows, *hints;
+    memset(out, 0, sizeof *out);
+    ts_kernel_desc *desc = &out->desc;
+    if (!PyArg_ParseTuple(tuple, "szy*O!O!", &desc->name, &desc->file, &out->pack, &PyTuple_Type, &rows, &PyTuple_Type, &hints))
+        return -1;
+    desc->pack = out->pack.buf;
+    desc->n_pack = (size_t)out->pack.len;
+    desc->params = out->params;
+    desc->by_target = out->by_target;
+    if (kernel_rows(rows, hints, out) == 0)
+        return 0;
+    PyBuffer_Release(&out->pack);
+    return -1;
+}
+
+static int kernel_create(kernel_object *self, PyObject *tuple)
+{
+    core_prepared prepared;
+    ts_error err;
+    if (core_prepared_of(tuple, &prepared) < 0)
+        return -1;
+    ts_status status = ts_kernel_create(&prepared.desc, &self->kernel, &err);
+    PyBuffer_Release(&prepared.pack);
+    if (status == TS_OK)
+        return 0;
+    core_raise(self->state, &err);
+    return -1;
 }
 
 /* The C kernel of a Kernel object, prepared on first use. */

@@ -451,6 +451,8 @@ static PyObject *event_record(PyObject *self, PyObject *const *args, Py_ssize_t 
     }
     if (n == 1 && core_stream_of(event->state, args[0], &room, &stream) < 0)
         return NULL;
+    if (stream == &room) /* another library's: of the event's device */
+        room.device = event->device;
     if (ts_event_record(event->event, stream, &err) != TS_OK)
         return core_raise(event->state, &err);
     Py_RETURN_NONE;

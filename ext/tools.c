@@ -27,43 +27,24 @@ static PyObject *tools_compile_text(PyObject *module, PyObject *args)
 
 /* The arguments as the compiler sees them, then one of the two outputs. */
 typedef struct tools_request {
-    Py_buffer pack;
+    core_prepared prepared;
     ts_spec spec[TS_LAUNCH_ARGS];
     size_t n_spec;
-    ts_hints hints;
 } tools_request;
 
-static int tools_request_of(core_state *state, PyObject *prepared, PyObject *args, tools_request *out)
+static int tools_request_of(core_state *state, PyObject *tuple, PyObject *args, tools_request *out)
 {
-    ts_kernel_desc desc = {0};
-    ts_param params[TS_LAUNCH_ARGS] = {0};
-    PyObject *rows, *hints;
     ts_kernel *kernel = NULL;
     ts_error err;
     core_frame frame;
-    if (!PyArg_ParseTuple(prepared, "szy*O!O!", &desc.name, &desc.file, &out->pack, &PyTuple_Type, &rows, &PyTuple_Type, &hints))
-        return -1;
     int result = -1;
+    if (core_prepared_of(tuple, &out->prepared) < 0)
+        return -1;
     core_frame_init(&frame);
-    desc.n_params = (size_t)PyTuple_GET_SIZE(rows);
-    for (size_t i = 0; i < desc.n_params && i < TS_LAUNCH_ARGS; i++) {
-        int flags, shape, stride;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(rows, (Py_ssize_t)i), "ziii", &params[i].name, &flags, &shape, &stride))
-            goto done;
-        params[i].flags = (uint8_t)flags;
-        params[i].static_shape = (uint8_t)shape;
-        params[i].static_stride = (uint8_t)stride;
-    }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(hints) && i < 8; i++)
-        ((uint8_t *)&out->hints)[i] = (uint8_t)PyLong_AsLong(PyTuple_GET_ITEM(hints, i));
-    desc.pack = out->pack.buf;
-    desc.n_pack = (size_t)out->pack.len;
-    desc.params = params;
-    desc.hints = out->hints;
     if (core_take_args(state, &frame, args) < 0)
         goto done;
     out->n_spec = TS_LAUNCH_ARGS;
-    if (ts_kernel_create(&desc, &kernel, &err) != TS_OK ||
+    if (ts_kernel_create(&out->prepared.desc, &kernel, &err) != TS_OK ||
         ts_kernel_spec(kernel, frame.args, frame.n, out->spec, &out->n_spec, &err) != TS_OK)
         core_raise(state, &err);
     else
@@ -72,8 +53,17 @@ done:
     ts_kernel_release(kernel);
     core_frame_deinit(&frame);
     if (result < 0)
-        PyBuffer_Release(&out->pack);
+        PyBuffer_Release(&out->prepared.pack);
     return result;
+}
+
+static const ts_hints *tools_hints(const tools_request *request, int target)
+{
+    const ts_kernel_desc *desc = &request->prepared.desc;
+    for (size_t i = 0; i < desc->n_by_target; i++)
+        if ((int)desc->by_target[i].target == target)
+            return &desc->by_target[i].hints;
+    return &desc->hints;
 }
 
 /* lower_text(prepared, args): tile IR as text. */
@@ -87,8 +77,9 @@ static PyObject *tools_lower_text(PyObject *module, PyObject *args)
     size_t n;
     if (!PyArg_ParseTuple(args, "OO:lower_text", &prepared, &values) || tools_request_of(state, prepared, values, &request) < 0)
         return NULL;
-    ts_status status = ts_lower_text(request.pack.buf, (size_t)request.pack.len, request.spec, request.n_spec, &request.hints, NULL, &text, &n, &err);
-    PyBuffer_Release(&request.pack);
+    ts_status status = ts_lower_text(request.prepared.pack.buf, (size_t)request.prepared.pack.len, request.spec, request.n_spec,
+                                      tools_hints(&request, 0), NULL, &text, &n, &err);
+    PyBuffer_Release(&request.prepared.pack);
     if (status != TS_OK)
         return core_raise(state, &err);
     PyObject *result = PyUnicode_DecodeUTF8(text, (Py_ssize_t)n, "replace");
@@ -110,9 +101,10 @@ static PyObject *tools_compile(PyObject *module, PyObject *args)
     if (!PyArg_ParseTuple(args, "OOi:compile", &prepared, &values, &target) || tools_request_of(state, prepared, values, &request) < 0)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
-    status = ts_compile(request.pack.buf, (size_t)request.pack.len, request.spec, request.n_spec, &request.hints, (ts_target)target, NULL, &code, &err);
+    status = ts_compile(request.prepared.pack.buf, (size_t)request.prepared.pack.len, request.spec, request.n_spec,
+                        tools_hints(&request, target), (ts_target)target, NULL, &code, &err);
     Py_END_ALLOW_THREADS;
-    PyBuffer_Release(&request.pack);
+    PyBuffer_Release(&request.prepared.pack);
     if (status != TS_OK)
         return core_raise(state, &err);
     PyObject *bytes = PyBytes_FromStringAndSize((const char *)code.bytes, (Py_ssize_t)code.n_bytes);

@@ -71,6 +71,13 @@ typedef ts_status ts_compile_fn(const void *pack, size_t n_pack, const ts_spec *
                                 const ts_hints *hints, ts_target target, const ts_alloc *alloc, ts_code *out,
                                 ts_error *err);
 
+/* Hints for one architecture, in place of the kernel's others. */
+typedef struct ts_target_hints {
+    ts_target target;
+    ts_hints hints;
+} ts_target_hints;
+#define TS_LAUNCH_TARGETS 8
+
 typedef struct ts_kernel_desc {
     const char *name;        /* copied; for messages */
     const char *file;        /* source file of the kernel, for messages; copied; may be NULL */
@@ -79,6 +86,8 @@ typedef struct ts_kernel_desc {
     const ts_param *params;  /* one per top-level argument; NULL = no annotations, any number */
     size_t n_params;
     ts_hints hints;
+    const ts_target_hints *by_target; /* copied; at most TS_LAUNCH_TARGETS */
+    size_t n_by_target;
     const ts_alloc *alloc;   /* NULL = default */
     ts_compile_fn *compile;  /* NULL = ts_compile */
 } ts_kernel_desc;

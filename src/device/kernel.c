@@ -79,6 +79,9 @@ ts_status ts_kernel_create(const ts_kernel_desc *desc, ts_kernel **out, ts_error
     atomic_store(&kernel->references, 1);
     pthread_mutex_init(&kernel->lock, NULL);
     kernel->hints = desc->hints;
+    kernel->n_by_target = TS_MIN(desc->n_by_target, (size_t)TS_LAUNCH_TARGETS);
+    if (kernel->n_by_target)
+        memcpy(kernel->by_target, desc->by_target, kernel->n_by_target * sizeof *desc->by_target);
     kernel->compile = desc->compile ? desc->compile : ts_compile;
     kernel->name = ts__string(alloc, desc->name);
     kernel->file = ts__string(alloc, desc->file);
@@ -133,9 +136,10 @@ static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_sp
                              ts_error *err)
 {
     ts_cache *cache = ts_cache_shared();
+    const ts_hints *hints = ts__kernel_hints(kernel, target);
     ts_text key;
     ts_text_init(&key, kernel->alloc);
-    ts_cache_key(&key, kernel->pack, kernel->n_pack, spec, n_spec, &kernel->hints, target);
+    ts_cache_key(&key, kernel->pack, kernel->n_pack, spec, n_spec, hints, target);
     ts_cache_hit hit = TS_CACHE_MISS;
     ts_status status = TS_OK;
     /* A compiler of the caller's own is not part of the key, so its code is not shared. */
@@ -148,7 +152,7 @@ static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_sp
         atomic_fetch_add(&kernel->n_from_disk, 1);
     else {
         int64_t before = ts__now_ns();
-        status = kernel->compile(kernel->pack, kernel->n_pack, spec, n_spec, &kernel->hints, target, kernel->alloc,
+        status = kernel->compile(kernel->pack, kernel->n_pack, spec, n_spec, hints, target, kernel->alloc,
                                  code, err);
         atomic_fetch_add(&kernel->compile_ns, kernel_since(before));
         atomic_fetch_add(&kernel->n_compiled, 1);

@@ -105,11 +105,22 @@ struct ts_kernel {
     kernel_param *params;
     size_t n_params;       /* 0 with params NULL: any number */
     ts_hints hints;
+    ts_target_hints by_target[TS_LAUNCH_TARGETS];
+    size_t n_by_target;
     ts_compile_fn *compile;
     pthread_mutex_t lock;  /* specialising */
     kernel_entry *entries; /* all, newest first; under lock */
     _Atomic uint64_t n_specialised, n_compiled, n_from_memory, n_from_disk, compile_ns, load_ns, n_serialised;
 };
+
+/* The hints that hold on a target. */
+static inline const ts_hints *ts__kernel_hints(const ts_kernel *kernel, ts_target target)
+{
+    for (size_t i = 0; i < kernel->n_by_target; i++)
+        if (kernel->by_target[i].target == target)
+            return &kernel->by_target[i].hints;
+    return &kernel->hints;
+}
 
 static inline uint64_t ts__frame_hash(const launch_frame *frame, uint16_t device)
 {

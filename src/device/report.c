@@ -38,7 +38,7 @@ static ts_status report_make(const launch_frame *frame, const ts_report_request 
     request.n_pack = kernel->n_pack;
     request.spec = spec;
     request.n_spec = ts__frame_spec(frame, spec);
-    request.hints = &kernel->hints;
+    request.hints = ts__kernel_hints(kernel, base->target);
     request.names = names;
     request.n_names = kernel->n_params;
     request.params = frame->params;

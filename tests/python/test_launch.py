@@ -305,3 +305,9 @@ def test_reductions_of_nothing_but_nan_or_negative_zero(fill, want):
     ct.launch(None, (1,), extremes_kernel, (x, out))
     np.testing.assert_array_equal(out, want)
     assert (np.signbit(out) == np.signbit(want)).all() or np.isnan(fill)
+
+
+def test_events_take_streams_of_others_as_of_their_own_device():
+    event = tessera.Event("cpu")
+    with pytest.raises(ValueError, match="0x4d2 is not a stream of the CPU device"):
+        event.record(1234)

@@ -136,3 +136,10 @@ def test_the_command_reports_each_specialisation_once(tmp_path):
     assert done.stdout.count("twice for sm_80") == 1 and "result 512.0" in done.stdout
     none = subprocess.run([sys.executable, "-m", "tessera", "report", "nowhere.py"], capture_output=True, text=True)
     assert none.returncode == 2 and "nowhere.py" in none.stderr
+
+
+def test_hints_differ_by_target():
+    kernel = gemm_kernel.replace_hints(num_stages=ct.ByTarget(default=3, sm_90=2))
+    args = (*product(512), 64, 64, 64, 8)
+    texts = {t: kernel.report(*args, grid=(64,), target=t).notes("pipeline")[0]["text"] for t in ("sm_80", "sm_90")}
+    assert texts["sm_80"].startswith("3 stages") and texts["sm_90"].startswith("2 stages")

@@ -152,9 +152,10 @@ def _check_hint(name: str, value: Any) -> Any:
     return value
 
 
-def _plain_hint(value: Any) -> int:
+def _hint_on(value: Any, target: int) -> int:
+    """A hint's value on a target (0: on those not named)."""
     if isinstance(value, ByTarget):
-        value = value.default
+        value = value.by_name.get(f"sm_{target}", value.default)
     return int(value or 0)
 
 
@@ -251,7 +252,7 @@ class kernel(_core.Kernel):  # type: ignore[misc]
 
         return cost_report(self, args, grid, stream=stream, target=target)
 
-    def _prepare(self) -> tuple[str, str, bytes, tuple[Any, ...], tuple[int, ...]]:
+    def _prepare(self) -> tuple[str, str, bytes, tuple[Any, ...], tuple[Any, ...]]:
         """What the C side needs: name, file, pack, parameter rows, hints (see ext/kernel.c)."""
         import os
 
@@ -264,15 +265,19 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         notes = _annotations(self._function)
         rows = tuple((name, *_row(notes.get(name))) for name in names)
         checked = self._checked or os.environ.get("TESSERA_CHECKED", "0") not in ("", "0")
-        plain = [
-            _plain_hint(self._hints.get(n))
-            for n in ("num_ctas", "occupancy", "opt_level", "num_worker_warps")
-        ]
-        stages = _plain_hint(self._hints.get("num_stages"))
-        return (
-            self.__name__, code.co_filename, self._pack, rows,
-            (*plain, int(checked), int(self._fastmath), stages, 0),
-        )  # fmt: skip
+        return self.__name__, code.co_filename, self._pack, rows, self._hint_rows(checked)
+
+    def _hint_rows(self, checked: bool) -> tuple[Any, ...]:
+        """``(target, eight numbers in the order of ts_hints)``: 0 first, then each target that some hint
+        names."""
+        named = {n for v in self._hints.values() if isinstance(v, ByTarget) for n in v.by_name}
+        rows = []
+        for target in (0, *sorted(int(n[3:]) for n in named)):
+            on = {n: _hint_on(v, target) for n, v in self._hints.items()}
+            plain = (on.get(n, 0) for n in ("num_ctas", "occupancy", "opt_level", "num_worker_warps"))
+            flags = (int(checked), int(self._fastmath), on.get("num_stages", 0), 0)
+            rows.append((target, (*plain, *flags)))
+        return tuple(rows)
 
 
 def _annotations(function: Any) -> dict[str, Any]:

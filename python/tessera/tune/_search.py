@@ -152,10 +152,9 @@ def _result(work: _Work, candidates: list[Candidate], checked: bool) -> TuningRe
     if not timed and work.interrupted:
         raise KeyboardInterrupt
     if not timed:
-        first = (
-            f"; the first: {work.failures[0][1]}: {work.failures[0][2]}" if work.failures else ""
-        )
-        raise RuntimeError(f"none of the {len(work.configs)} configurations could be run{first}")
+        reasons = list(dict.fromkeys(f"{kind}: {text}" for _, kind, text in work.failures))
+        head = f"none of the {len(work.configs)} configurations could be run:"
+        raise RuntimeError("\n".join([head, *reasons[:3]]))
     best = _measurement(
         min((c for c in candidates if c.times and c.finalist), key=lambda c: c.median)
     )
@@ -182,7 +181,7 @@ def search(
     check: bool = True,
     reference: Callable[[], Any] | None = None,
     tolerance: float | None = None,
-    prune: float | None = 3.0,
+    prune: float | None = 2.0,
     rounds: int = 30,
     seconds: float = 5.0,
     limit_s: float = float("inf"),

@@ -65,18 +65,17 @@ def variant(kernel: Any, config: Any, hints: Mapping[str, Any] | None) -> Any:
     return chosen.replace_hints(**(hints_of(config) if hints is None else hints))
 
 
-def arguments(kernel: Any, config: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The kernel's arguments: parameters that the configuration names are its values, the others
-    are
-    ``args`` in order."""
+def arguments(kernel: Any, config: Any, n: int) -> list[tuple[bool, Any]]:
+    """How the kernel's arguments come about, one pair a parameter: ``(True, value)`` for constants
+    that the configuration names, ``(False, i)`` for the i-th of the ``n`` arguments that are given."""
     rows = kernel._prepare()[3]
     items = config if isinstance(config, Mapping) else {}
     named = {r[0] for r in rows if r[0] in items and r[1] & CONSTANT}
-    if len(rows) - len(named) != len(args):
+    if len(rows) - len(named) != n:
         wanted = ", ".join(r[0] for r in rows if r[0] not in named)
         raise TypeError(
             f"kernel '{kernel.__name__}' wants {len(rows) - len(named)} arguments beside its tuned "
-            f"constants ({wanted}), not {len(args)}"
+            f"constants ({wanted}), not {n}"
         )
-    rest = iter(args)
-    return tuple(items[r[0]] if r[0] in named else next(rest) for r in rows)
+    rest = iter(range(n))
+    return [(True, items[r[0]]) if r[0] in named else (False, next(rest)) for r in rows]

@@ -42,6 +42,38 @@ class Choices:
     default: Any = None
 
 
+MAX_PLANS = 4096
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """One configuration, ready to be launched."""
+
+    config: Any
+    kernel: Any
+    places: list[tuple[bool, Any]] | None  # see _space.arguments
+    args: Callable[..., Any] | None = None
+
+    def arguments(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        if self.args is not None:
+            return tuple(self.args(self.config, *args))
+        return tuple([v if fixed else args[v] for fixed, v in self.places or ()])
+
+
+def _fast_key(args: tuple[Any, ...]) -> Any:
+    """Equal for arguments of one shape class; cheap, but not the same for all of the class."""
+    key = []
+    for value in args:
+        shape = getattr(value, "shape", None)
+        if shape is None:
+            key.append(_fast_key(value) if isinstance(value, (tuple, list)) else None)
+            continue
+        stride = getattr(value, "stride", None)
+        strides = stride() if callable(stride) else getattr(value, "strides", None)
+        key.append((shape, strides, getattr(value, "dtype", None), getattr(value, "device", None)))
+    return tuple(key)
+
+
 class Tuned:
     """A kernel with choices; called with the arguments that are not chosen: ``matmul(a, b, c)``."""
 
@@ -54,6 +86,7 @@ class Tuned:
         self._by_text = {repr(c): c for c in [*self.configs, self.default]}
         self._variants: dict[str, Any] = {}
         self._chosen: dict[tuple[str, str], Any] = {}
+        self._plans: dict[Any, _Plan] = {}
         self.__name__, self.__doc__, self.__wrapped__ = kernel.__name__, kernel.__doc__, kernel
 
     def __repr__(self) -> str:
@@ -61,18 +94,32 @@ class Tuned:
 
     def __call__(self, *args: Any, stream: Any = None) -> None:
         """Launches with the configuration chosen for these arguments."""
-        config = self.choice(*args)
-        ct.launch(
-            stream, self._grid(config, *args), self._variant(config), self._args(config, *args)
-        )
+        plan = self._plans.get(_fast_key(args))
+        if plan is None:
+            plan = self._plan_of(args)
+        ct.launch(stream, self._grid(plan.config, *args), plan.kernel, plan.arguments(args))
 
     def choice(self, *args: Any) -> Any:
-        """The configuration a launch with these arguments uses: looked up on disk once a shape
-        class."""
+        """The configuration a launch with these arguments uses."""
+        return (self._plans.get(_fast_key(args)) or self._plan_of(args)).config
+
+    def _plan_of(self, args: tuple[Any, ...]) -> _Plan:
+        """Looks the configuration up, on disk once a shape class; remembers it for these shapes."""
         key = (_arrays.device_of(args), _arrays.shape_class(args))
         if key not in self._chosen:
             self._chosen[key] = self._stored(*key) or self.default
-        return self._chosen[key]
+        plan = self._plan_with(self._chosen[key], args)
+        if len(self._plans) >= MAX_PLANS:
+            self._plans.clear()
+        self._plans[_fast_key(args)] = plan
+        return plan
+
+    def _plan_with(self, config: Any, args: tuple[Any, ...]) -> _Plan:
+        if self.choices.args is None:
+            return _Plan(
+                config, self._variant(config), _space.arguments(self.kernel, config, len(args))
+            )
+        return _Plan(config, self._variant(config), None, self.choices.args)
 
     def tune(self, *args: Any, **options: Any) -> TuningResult:
         """Searches with these arguments; options are those of ``search``. Later launches of the
@@ -80,16 +127,18 @@ class Tuned:
         result = search(
             self.kernel,
             lambda c: self._grid(c, *args),
-            lambda c: self._args(c, *args),
+            lambda c: self._plan_with(c, args).arguments(args),
             self.configs,
             **options,
         )
+        self._plans.clear()
         self._chosen[(_arrays.device_of(args), _arrays.shape_class(args))] = result.best.config
         return result
 
     def forget(self, *args: Any) -> None:
         """Drops what was kept for these arguments."""
         device, shapes = _arrays.device_of(args), _arrays.shape_class(args)
+        self._plans.clear()
         self._chosen.pop((device, shapes), None)
         _store.forget(self._key(device, shapes))
 
@@ -97,10 +146,9 @@ class Tuned:
         """The cost report of a launch with these arguments (``tessera.cost_report``)."""
         from .._report import cost_report
 
-        config = self.choice(*args)
-        return cost_report(
-            self._variant(config), self._args(config, *args), self._grid(config, *args), **options
-        )
+        plan = self._plan_of(args)
+        grid = self._grid(plan.config, *args)
+        return cost_report(plan.kernel, plan.arguments(args), grid, **options)
 
     def _key(self, device: str, shapes: str) -> str:
         return _store.key_of(
@@ -116,11 +164,6 @@ class Tuned:
     def _grid(self, config: Any, *args: Any) -> Any:
         grid = self.choices.grid(config, *args)
         return (grid,) if isinstance(grid, int) else tuple(grid)
-
-    def _args(self, config: Any, *args: Any) -> tuple[Any, ...]:
-        if self.choices.args:
-            return tuple(self.choices.args(config, *args))
-        return _space.arguments(self.kernel, config, args)
 
     def _variant(self, config: Any) -> Any:
         text = repr(config)
