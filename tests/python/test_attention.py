@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+import tessera.tile as ct
 from tessera.lib import attention
 
 
@@ -125,3 +126,20 @@ def test_gradients_equal_the_formula(shape, causal):
     )  # fmt: skip
     for x, wanted in zip(found, reference_gradients(q, k, v, dout, causal), strict=True):
         np.testing.assert_allclose(x, wanted, atol=1e-5)
+
+
+def test_few_blocks_walk_over_all_tiles():
+    rng = np.random.default_rng(5)
+    q, k, v = (draw(rng, 3, 100, 16) for _ in range(3))
+    out = np.full_like(q, np.nan)
+    args = (q, k, v, out, out, 0.25 * attention.LOG2_E, True, 1, 32, 32, 16, 2, False, False, True)
+    ct.launch(None, (5, 1, 1), attention.attention_kernel, args)
+    np.testing.assert_allclose(out, reference(q, k, v, True)[0], atol=2e-6)
+
+
+@pytest.mark.parametrize("heads, length, d", [(256, 1024, 128), (64, 4096, 128), (9, 300, 64)])
+def test_walks_are_balanced_or_not_taken(heads, length, d):
+    blocks, group = attention._walk(heads, length, length, True, (128, 128), d, 132)
+    tiles = -(-length // 128)
+    work = tuple(m + 1.0 for m in range(tiles))
+    assert blocks == heads * tiles or attention._balance(heads, work, group, blocks) > 0.85

@@ -146,6 +146,39 @@ def _processors() -> int:
     return int(device_info("cuda")["units"])
 
 
+def _balance(heads: int, work: tuple[float, ...], group: int, blocks: int) -> float:
+    """Mean over greatest load when ``blocks`` blocks walk over the tiles, ``work`` each, as `_attend` does."""
+    load = [0.0] * blocks
+    for t in range(heads * len(work)):
+        first = t // (group * len(work)) * group
+        tile = (t - first * len(work)) // min(heads - first, group)
+        load[t % blocks] += work[len(work) - 1 - tile]
+    return sum(load) / blocks / max(load)
+
+
+@functools.lru_cache(maxsize=256)
+def _walk(
+    heads: int, length: int, keys: int, causal: bool, tile: tuple[int, int], d: int, blocks: int
+) -> tuple[int, int]:
+    """Blocks to launch and heads of a group, for so many processors.
+
+    A block that walks over tiles hides the ends of all but one, which are worth ``ends`` steps each; a block for
+    each tile is balanced by the machine.
+    """
+    tiles, ends = -(-length // tile[0]), 64 / d
+    if heads * tiles <= blocks or d > 128:
+        return heads * tiles, 4 if causal else 1
+    if not causal:
+        return blocks, 1
+    seen = [min(keys, (m + 1) * tile[0] + keys - length) for m in range(tiles)]
+    work = tuple(max(0, -(-n // tile[1])) + ends for n in seen)
+    if heads * tiles > 32 * blocks:
+        return blocks, 12
+    best, group = max((_balance(heads, work, g, blocks), g) for g in (1, 2, 4, 6, 8, 12, 16))
+    loses = best < 1.0 - ends * tiles / sum(work)
+    return (heads * tiles, 4) if loses else (blocks, group)
+
+
 def _default_tile(q: Any, d: int) -> tuple[int, int]:
     if not on_gpu(q):
         return (64, 64)
@@ -181,11 +214,11 @@ def attention(
     tm, tn = tile or _default_tile(q, d)
     cut = _blocks_cut(causal, length, keys, tm, tn)
     tiles = ct.cdiv(length, tm) * heads
-    blocks = min(tiles, _processors()) if on_gpu(q) and d <= 128 and not causal else tiles
+    processors = _processors() if on_gpu(q) else tiles
+    blocks, group = _walk(heads, length, keys, causal, (tm, tn), d, processors)
     args = (
         q, k, v, out, out if lse is None else lse, scale * LOG2_E, causal, cut, tm, tn,
-        next_power_of_two(d), 16 if causal else 1, "float16" in str(q.dtype), lse is not None,
-        blocks < tiles,
+        next_power_of_two(d), group, "float16" in str(q.dtype), lse is not None, blocks < tiles,
     )  # fmt: skip
     ct.launch(stream, (blocks, 1, 1), attention_kernel, args)
 
@@ -274,7 +307,6 @@ def attention_dkv_kernel(
         if REPEAT > 1:
             m, head = first + step % blocks, kv * REPEAT + step // blocks
         log_sum = ct.transpose(_column(lse, batch, head, m, TM)) * LOG2_E
-        dt = ct.transpose(_column(delta, batch, head, m, TM))
         qt, dot = _rows(q, batch, head, m, TM, D), _rows(dout, batch, head, m, TM, D)
         s = ct.mma(kt, ct.transpose(qt), ct.zeros((TN, TM), dtype=ct.float32))
         p = _exp2(s * (scale * LOG2_E) - log_sum, FAST)
@@ -282,6 +314,7 @@ def attention_dkv_kernel(
             cols = ct.expand_dims(m * TM + ct.arange(TM, dtype=ct.int32), 0)
             p = ct.where(rows <= cols, p, 0.0)
         if DK:
+            dt = ct.transpose(_column(delta, batch, head, m, TM))
             dp = ct.mma(vt, ct.transpose(dot), ct.zeros((TN, TM), dtype=ct.float32))
             acc_k = ct.mma(ct.astype(p * (dp - dt), q.dtype), qt, acc_k)
         if DV:

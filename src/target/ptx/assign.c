@@ -260,7 +260,8 @@ static void assign_load_view(assign_work *w, ts_val v)
     if (ts_tma_load_of(&w->out->tma, v))
         return; /* goes to shared memory and stays there */
     uint32_t first = ts_view_unit_axis(w->fn, ts_opnd(w->fn, v, 0));
-    assign_set(w, v, ts_assign_default(w->out, w->module, ts_type_of(w->fn, v), first));
+    const ts_layout *want = w->out->want[v];
+    assign_set(w, v, want ? want : ts_assign_default(w->out, w->module, ts_type_of(w->fn, v), first));
 }
 
 /* Pointer operations work where their placed operands live: pointers first. */
@@ -715,9 +716,25 @@ static bool assign_tables(ts_assign *out, ts_arena *arena, uint32_t n)
     out->arena = arena;
     out->home = TS_NEW_N(arena, const ts_layout *, n);
     out->work = TS_NEW_N(arena, const ts_layout *, n);
+    out->want = TS_NEW_N(arena, const ts_layout *, n);
     out->way = TS_NEW_N(arena, uint8_t, n);
     out->row = TS_NEW_N(arena, uint8_t, n);
-    return out->home && out->work && out->way && out->row;
+    return out->home && out->work && out->want && out->way && out->row;
+}
+
+/* From nothing to homes that no longer change. */
+static void assign_rounds(assign_work *w)
+{
+    memset(w->out->home, 0, w->fn->inst.n * sizeof *w->out->home);
+    memset(w->out->work, 0, w->fn->inst.n * sizeof *w->out->work);
+    memset(w->depth, 0, w->fn->inst.n * sizeof *w->depth);
+    for (uint32_t round = 0; round < ASSIGN_ROUNDS; round++) {
+        w->changed = false;
+        w->last = round + 2 >= ASSIGN_ROUNDS;
+        assign_sweep(w);
+        if (!w->changed && w->last)
+            break;
+    }
 }
 
 ts_status ts_assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_assign *out, ts_error *err)
@@ -730,13 +747,9 @@ ts_status ts_assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena
     TS_TRY(ts_tma_plan(fn, env, arena, &out->tma, err));
     assign_threads(fn, env, out);
     assign_ways(&w, env->target);
-    for (uint32_t round = 0; round < ASSIGN_ROUNDS; round++) {
-        w.changed = false;
-        w.last = round + 2 >= ASSIGN_ROUNDS;
-        assign_sweep(&w);
-        if (!w.changed && w.last)
-            break;
-    }
+    assign_rounds(&w);
+    if (!w.failed && ts_assign_vectors(out, fn))
+        assign_rounds(&w);
     if (w.failed)
         return ts_fail(err, TS_TILEVALUE,
                        "a tile of %lld elements does not fit the registers of %u threads (at most %u elements each); use "

@@ -24,6 +24,7 @@ typedef struct ts_assign {
     uint32_t vec;              /* log2 of the elements a thread holds side by side */
     bool scans;                /* the function has scans: warps get the uppermost bits of tiles */
     const ts_layout **home;    /* [value]; NULL = free, scalar, view or token */
+    const ts_layout **want;    /* [load] the home that its readers want (assign_vector.c); NULL = the usual one */
     const ts_layout **work;    /* [reduce, scan, atomic ..] the layout the operation works in */
     uint8_t *way;              /* [mma] ts_mma_way */
     uint8_t *row;              /* [mma] ts_mma row for SYNC */
@@ -36,6 +37,8 @@ typedef struct ts_assign {
 TS_CHECKED ts_status ts_assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_assign *out,
                                    ts_error *err);
 
+/* Between two rounds: fills `want`; true when there is anything new. */
+bool ts_assign_vectors(ts_assign *out, const ts_fn *fn);
 const ts_layout *ts_assign_intern(ts_assign *assign, const ts_layout *layout);
 /* The usual layout of a tile type: axes from last to first, or from `first` when it is an axis. */
 const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first);

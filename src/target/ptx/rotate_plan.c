@@ -3,6 +3,7 @@
  * Which loops are rotated (rotate.h), and how their bodies fall into three phases:
  *
  *     FIRST    products into fresh accumulators, with what they need       s = q k^T
+ *              loads that depend on neither, so that they come in time     lse
  *     MIDDLE   everything else, in its order                               p = exp2(s - max), sums, shrink
  *     SECOND   products of what MIDDLE made, into accumulators that only   acc = acc * shrink + p v
  *              go round the loop, with the elementwise code on those
@@ -14,7 +15,7 @@
  */
 #include "target/ptx/rotate.h"
 
-enum { ROTATE_REGISTERS = 208 }; /* registers: of 232 to 240 a consumer has */
+enum { ROTATE_REGISTERS = 192 }; /* registers: of 232 to 240 a consumer has */
 
 typedef struct rotate_plan {
     const ts_fn *fn;
@@ -160,6 +161,49 @@ static bool rotate_mark_first(const rotate_plan *r)
     return any;
 }
 
+static bool rotate_is_weak_load(const ts_inst *inst)
+{
+    return (inst->op == TS_OP_load_view_tko || inst->op == TS_OP_load_ptr_tko) && TS_M_GET_ORDER(inst->aux) == TS_WEAK;
+}
+
+/* Nothing that a product or a region made goes into it; `steps` bounds the walk. */
+static bool rotate_is_early(const rotate_plan *r, ts_val v, uint32_t steps)
+{
+    const ts_inst *inst = ts_at(r->fn, v);
+    if (v <= r->loop || inst->op == TS_OP_arg || r->phase[v] == TS_PHASE_FIRST)
+        return r->phase[v] != TS_PHASE_SECOND && inst->op != TS_OP_mmaf;
+    bool simple = ts_info(inst)->flags & TS_PURE && !(ts_info(inst)->flags & TS_REGION) && inst->op != TS_OP_res &&
+                  inst->op != TS_OP_mmaf;
+    if (r->shape->parent[v] != r->loop || r->scores[v] || !(simple || rotate_is_weak_load(inst)) || steps == 16)
+        return false;
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        if (!rotate_is_early(r, ts_opnds(r->fn, inst)[i], steps + 1))
+            return false;
+    return true;
+}
+
+static void rotate_mark_early(const rotate_plan *r, ts_val v)
+{
+    const ts_inst *inst = ts_at(r->fn, v);
+    if (v <= r->loop || inst->op == TS_OP_arg || r->phase[v] == TS_PHASE_FIRST)
+        return;
+    r->phase[v] = TS_PHASE_FIRST;
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        rotate_mark_early(r, ts_opnds(r->fn, inst)[i]);
+}
+
+/* Plain loads of a body that writes nothing start with the products, so that their way is hidden too. */
+static void rotate_start_loads(const rotate_plan *r)
+{
+    for (ts_val v = r->loop + 1; v < r->last; v++)
+        if (ts_info(ts_at(r->fn, v))->flags & (TS_WRITE | TS_SIDE))
+            return;
+    for (ts_val v = r->loop + 1; v < r->last; v++)
+        if (rotate_is_weak_load(ts_at(r->fn, v)) && r->phase[v] == TS_PHASE_MIDDLE && !rotate_is_load(r, v) &&
+            rotate_is_early(r, v, 0))
+            rotate_mark_early(r, v);
+}
+
 /* ---- all together ----------------------------------------------------------------------------------- */
 
 /* Values made from FIRST products; what a region makes of them counts for its opener too. */
@@ -231,6 +275,7 @@ static bool rotate_fits(const rotate_plan *r)
 
 static void rotate_settle(const rotate_plan *r, ts_arena *arena)
 {
+    rotate_start_loads(r);
     (void)TS_PUSH(arena, &r->tma->rotated, r->loop);
     for (uint32_t i = 0; i < r->tma->products.n; i++)
         if (r->shape->parent[r->tma->products.at[i].mma] == r->loop)
