@@ -46,7 +46,10 @@ def _shapes(small: bool) -> list[Shape]:
     for d in (64, 128, 256):
         for length in (1024, 4096, 16384):
             heads = TOKENS // (length * d)
-            found += [Shape(max(1, heads // 16), min(heads, 16), min(heads, 16), length, d, c) for c in (False, True)]
+            found += [
+                Shape(max(1, heads // 16), min(heads, 16), min(heads, 16), length, d, c)
+                for c in (False, True)
+            ]
     return found + [Shape(4, 16, 4, 4096, 128, c) for c in (False, True)]  # fmt: skip
 
 
@@ -91,7 +94,9 @@ class Problem:
         k, v = self.k[batch, head].double(), self.v[batch, head].double()
         dk, dv, scale = torch.zeros_like(k), torch.zeros_like(v), 1.0 / math.sqrt(self.shape.d)
         for q, dout in zip(
-            self.q[batch, self.group()].double(), self.dout[batch, self.group()].double(), strict=True
+            self.q[batch, self.group()].double(),
+            self.dout[batch, self.group()].double(),
+            strict=True,
         ):
             s = q @ k.T * scale
             if self.shape.causal:
@@ -163,7 +168,12 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
         ]
         for i, (way, work) in enumerate([("forward", 1.0), ("backward", 2.5)]):
             dtype = str(problem.q.dtype).removeprefix("torch.")
-            table = Table(f"attention {way} {dtype} {shape.name()}", "TFLOP/s", work * shape.flops() * 1e-12, base)
+            table = Table(
+                f"attention {way} {dtype} {shape.name()}",
+                "TFLOP/s",
+                work * shape.flops() * 1e-12,
+                base,
+            )
             print(f"{table.question} ...", flush=True)
             compare(
                 table, peers[i], lambda f, w=wanted[i]: w, 2e-2 if device == "cuda" else 1e-4, device, rounds

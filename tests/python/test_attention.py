@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-
 import tessera.tile as ct
 from tessera.lib import attention
 
