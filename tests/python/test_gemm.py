@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The library's matrix product on the CPU: results of awkward shapes, and the tile picked for them."""
+"""The library's matrix product on the CPU: results of awkward shapes, and the tile picked for them; what a GPU would
+be given."""
 
 import numpy as np
 import pytest
+import tessera.tile as ct
+from tessera.lib import _gemm_gpu as gpu
 from tessera.lib import gemm
 
 SHAPES = [(1, 1, 1), (1, 100, 300), (17, 33, 65), (300, 10, 70), (257, 129, 40), (64, 500, 33)]
@@ -37,3 +40,37 @@ def test_picked_tile_pads_little() -> None:
 
 def test_large_products_get_the_large_tile() -> None:
     assert gemm.cpu_tile(1 << 16, 1 << 16, 1 << 16) == (256, 256, 256)
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 4])
+def test_pieces_of_k_add_up_and_leave_the_tickets_zero(pieces: int) -> None:
+    a, b, c = random(70, 200), random(200, 90), np.full((70, 90), np.nan, np.float32)
+    parts, tickets = np.full((pieces, 96, 96), np.nan, np.float32), np.zeros(16, np.int32)
+    for _ in range(2):
+        args = (a, b, c, parts, tickets, 32, 32, 32, pieces, False, False)
+        ct.launch(None, (9, pieces, 1), gemm.split_gemm_kernel, args)
+        assert np.abs(c - a.astype(np.float64) @ b).max() < 1e-4
+        assert not tickets.any()
+
+
+def test_integers_sum_in_int32() -> None:
+    a = np.random.default_rng(1).integers(-128, 128, (33, 70), np.int8)
+    b = np.random.default_rng(2).integers(-128, 128, (70, 40), np.int8)
+    c = np.zeros((33, 40), np.int32)
+    gemm.gemm(a, b, c)
+    assert np.array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
+
+
+def test_plans_fill_the_chip_where_they_can() -> None:
+    assert gpu.plan(8192, 8192, 8192, "bfloat16", 132)[0] in ((128, 256, 64), (256, 128, 64))
+    assert gpu.plan(8192, 8192, 8192, "int8", 132).tile[2] == 128
+    few = gpu.plan(16, 4096, 16384, "bfloat16", 132)
+    assert few.swapped and few.tile[1] == 16
+    deep = gpu.plan(512, 512, 16384, "float16", 132)
+    assert ct.cdiv(512, deep.tile[0]) * ct.cdiv(512, deep.tile[1]) * deep.pieces >= 64
+
+
+def test_copies_pad_with_zeros() -> None:
+    x, y = random(5, 77), np.full((5, 80), np.nan, np.float32)
+    ct.launch(None, (1, 1, 1), gpu.copy_kernel, (x, y, 64, 128))
+    assert np.array_equal(y[:, :77], x) and not y[:, 77:].any()

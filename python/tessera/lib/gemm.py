@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matrix product. Blocks walk the output in groups of rows, so that a group's operands stay in L2."""
+"""Matrix product. Blocks walk the output in groups of rows, so that a group's operands stay in L2. How a GPU runs
+which product: _gemm_gpu.py."""
 
 from __future__ import annotations
 
@@ -10,33 +11,71 @@ from typing import Any
 import tessera
 import tessera.tile as ct
 
+from . import _gemm_gpu as gpu
 from . import on_gpu
+
+
+@ct.function
+def accumulator(dtype):
+    """What products of this dtype are summed in."""
+    return ct.int32 if dtype == ct.int8 else ct.float64 if dtype == ct.float64 else ct.float32
+
+
+@ct.function
+def multiply(x, y, acc, tf32, fast):
+    if tf32:
+        return ct.mma(ct.astype(x, ct.tfloat32), ct.astype(y, ct.tfloat32), acc)
+    return ct.mma(x, y, acc, use_fast_acc=fast)
 
 
 @ct.kernel
 def gemm_kernel(
-    a,
-    b,
-    c,
-    TM: ct.Constant[int],
-    TN: ct.Constant[int],
-    TK: ct.Constant[int],
-    GROUP: ct.Constant[int],
-):
+    a, b, c,
+    TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], GROUP: ct.Constant[int],
+    TF32: ct.Constant[bool], FAST: ct.Constant[bool],
+):  # fmt: skip
+    """Each block makes every num_blocks-th tile, so that one tile's store runs beside the next one's loads."""
     rows, cols = ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN)
-    block = ct.bid(0)
-    group = block // (GROUP * cols)
-    first = group * GROUP
-    height = min(rows - first, GROUP)
-    rest = block - group * GROUP * cols
-    m = first + rest % height
-    n = rest // height
-    acc = ct.zeros((TM, TN), dtype=ct.float32)
-    for k in range(ct.cdiv(a.shape[1], TK)):
+    for tile in range(ct.bid(0), rows * cols, ct.num_blocks(0)):
+        group = tile // (GROUP * cols)
+        first = group * GROUP
+        height = min(rows - first, GROUP)
+        rest = tile - group * GROUP * cols
+        m = first + rest % height
+        n = rest // height
+        acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
+        for k in range(ct.cdiv(a.shape[1], TK)):
+            x = ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
+            y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
+            acc = multiply(x, y, acc, TF32, FAST)
+        ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
+
+
+@ct.kernel
+def split_gemm_kernel(
+    a, b, c, parts, tickets,
+    TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], PIECES: ct.Constant[int],
+    TF32: ct.Constant[bool], FAST: ct.Constant[bool],
+):  # fmt: skip
+    """Each block makes a tile over one piece of K; the tile's last block adds the pieces in their order."""
+    cols = ct.cdiv(c.shape[1], TN)
+    tile, piece = ct.bid(0), ct.bid(1)
+    m, n = tile // cols, tile % cols
+    steps = ct.cdiv(a.shape[1], TK)
+    each = ct.cdiv(steps, PIECES)
+    acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
+    for k in range(piece * each, min(steps, (piece + 1) * each)):
         x = ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
         y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
-        acc = ct.mma(x, y, acc)
-    ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
+        acc = multiply(x, y, acc, TF32, FAST)
+    ct.store(parts, index=(piece, m, n), tile=ct.reshape(acc, (1, TM, TN)))
+    if ct.atomic_add(tickets, tile, 1) == PIECES - 1:
+        total = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
+        for i in range(PIECES):
+            part = ct.load(parts, index=(i, m, n), shape=(1, TM, TN))
+            total = total + ct.reshape(part, (TM, TN))
+        ct.store(c, index=(m, n), tile=ct.astype(total, c.dtype))
+        ct.store(tickets, index=tile, tile=0)
 
 
 def _cpu_cost(m: int, n: int, k: int, tile: tuple[int, int, int], threads: int) -> int:
@@ -57,15 +96,58 @@ def cpu_tile(m: int, n: int, k: int) -> tuple[int, int, int]:
 
 
 def gemm(
-    a: Any,
-    b: Any,
-    c: Any,
-    stream: Any = None,
-    tile: tuple[int, int, int] | None = None,
-    group: int = 8,
-) -> None:
-    """``c = a @ b`` for a (M, K), b (K, N), c (M, N); accumulates in float32."""
+    a: Any, b: Any, c: Any,
+    stream: Any = None, tile: tuple[int, int, int] | None = None, group: int = 8,
+    *, tf32: bool = False, fast: bool = True,
+) -> None:  # fmt: skip
+    """``c = a @ b`` for a (M, K), b (K, N), c (M, N), each of any strides (``x.T`` costs nothing).
+
+    Parameters
+    ----------
+    a, b, c : array
+        ``a`` and ``b`` of one dtype, ``c`` of another or the same. Sums are float32 (float64 of float64, int32 of
+        int8). On a GPU 8-bit operands and tf32 run fastest when K has unit stride in both.
+    stream : stream, optional
+    tile : (int, int, int), optional
+        Rows, columns and depth of a tile; picked by shape when not given.
+    group : int
+        Rows of tiles whose operands shall stay in L2, with ``tile``.
+    tf32 : bool
+        Round float32 operands to tf32, for the tensor cores.
+    fast : bool
+        Sum float8 products on a GPU as its tensor cores do: 14 bits next to the largest.
+
+    Notes
+    -----
+    On a GPU operands whose rows are not aligned to 16 bytes are copied first, and a product with few tiles is cut
+    along K. The result does not depend on the order in which blocks run.
+    """
     if tile is None:
-        tile = (128, 256, 64) if on_gpu(c) else cpu_tile(*c.shape, a.shape[1])
+        try:
+            key = gpu.look(a), gpu.look(b), gpu.look(c), c.device, tf32, fast
+            way = gpu.way_of(key)
+        except AttributeError:  # not on a GPU
+            key = way = None
+        if way or (key and on_gpu(c) and c.shape[0] and c.shape[1]):
+            way = way or gpu.find_way(key, a, b, c, gpu.options(a, tf32, fast))
+            _run(way, a, b, c, stream)
+            return
+    tile = tile or cpu_tile(*c.shape, a.shape[1])
     blocks = ct.cdiv(c.shape[0], tile[0]) * ct.cdiv(c.shape[1], tile[1])
-    ct.launch(stream, (blocks, 1, 1), gemm_kernel, (a, b, c, *tile, group))
+    if on_gpu(c):
+        blocks = min(blocks, gpu.units(gpu.device_of(c)))
+    args = (a, b, c, *tile, group, *gpu.options(a, tf32, fast))
+    ct.launch(stream, (blocks, 1, 1), gemm_kernel, args)
+
+
+def _run(way: gpu.Way, a: Any, b: Any, c: Any, stream: Any) -> None:
+    if way.copies != [None, None]:
+        a, b = gpu.copied([a, b], way.copies, stream)
+    if way.swapped:
+        a, b, c = b.T, a.T, c.T
+    if way.parts is None:
+        ct.launch(stream, way.grid, gemm_kernel, (a, b, c, *way.constants))
+        return
+    parts = gpu.room(way.parts, way.sums, way.device, stream)
+    tickets = gpu.tickets(way.grid[0], way.device, stream)
+    ct.launch(stream, way.grid, split_gemm_kernel, (a, b, c, parts, tickets, *way.constants))

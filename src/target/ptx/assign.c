@@ -255,10 +255,65 @@ static void assign_usual(assign_work *w, ts_val v)
         assign_set(w, v, assign_default(w, v));
 }
 
+/* The one instruction that reads `v`; 0 when there are none or several. */
+static ts_val assign_reader(const assign_work *w, ts_val v)
+{
+    ts_val reader = 0;
+    for (ts_val u = v + 1; u < w->fn->inst.n; u++) {
+        const ts_inst *inst = ts_at(w->fn, u);
+        for (uint32_t i = 0; inst->op != TS_OP_token && i < inst->n_opnd; i++)
+            if (ts_opnds(w->fn, inst)[i] == v) {
+                if (reader && reader != u)
+                    return 0;
+                reader = u;
+            }
+    }
+    return reader;
+}
+
+/* Where the row or column `v`, perhaps after elementwise work, is spread over a result: that broadcast, or 0. */
+static ts_val assign_spread(const assign_work *w, ts_val v)
+{
+    for (uint32_t steps = 0; v && steps < ASSIGN_MAX_DEPTH; steps++) {
+        v = assign_reader(w, v);
+        const ts_inst *inst = ts_at(w->fn, v);
+        if (v && inst->op == TS_OP_broadcast)
+            return ts_tma_result_of(w->fn, &w->out->tma, inst->type) ? v : 0;
+        if (v && inst->op != TS_OP_reshape && (!(ts_info(inst)->flags & TS_ELEM) || !assign_is_tile(w, v)))
+            return 0;
+    }
+    return 0;
+}
+
+/* A tile that only meets results of products on wgmma is loaded straight into their fragments: moving it there would
+ * take a barrier of the block, and room beside the stages. */
+static bool assign_to_result(assign_work *w, ts_val v)
+{
+    ts_type type = ts_type_of(w->fn, v);
+    ts_val spread = 0, mma = w->out->tma.active ? ts_tma_result_of(w->fn, &w->out->tma, type) : 0;
+    if (!mma && w->out->tma.active)
+        spread = assign_spread(w, v);
+    if (spread)
+        mma = ts_tma_result_of(w->fn, &w->out->tma, ts_type_of(w->fn, spread));
+    if (!mma)
+        return false;
+    ts_type c = ts_type_of(w->fn, mma), narrow = spread ? ts_type_of(w->fn, ts_opnd(w->fn, spread, 0)) : type;
+    uint32_t rank = ts_type_rank(w->module, c), mask = 0, n = ts_type_rank(w->module, narrow);
+    ts_layout layout = ts_wgmma_layout_c((uint32_t)ts_log2((uint64_t)ts_type_dims(w->module, c)[rank - 2]),
+                                         (uint32_t)ts_log2((uint64_t)ts_type_dims(w->module, c)[rank - 1]), w->out->n_warp);
+    for (uint32_t k = 1; k <= 2; k++)
+        if (ts_type_dims(w->module, narrow)[n - k] == 1)
+            mask |= ts_axis_mask(ts_axis_of(w->module, c, rank - k));
+    if (mask)
+        layout = ts_layout_slice(&layout, mask);
+    assign_set_copy(w, v, &layout);
+    return true;
+}
+
 static void assign_load_view(assign_work *w, ts_val v)
 {
-    if (ts_tma_load_of(&w->out->tma, v))
-        return; /* goes to shared memory and stays there */
+    if (ts_tma_load_of(&w->out->tma, v) || assign_to_result(w, v))
+        return; /* a TMA load goes to shared memory and stays there */
     uint32_t first = ts_view_unit_axis(w->fn, ts_opnd(w->fn, v, 0));
     const ts_layout *want = w->out->want[v];
     assign_set(w, v, want ? want : ts_assign_default(w->out, w->module, ts_type_of(w->fn, v), first));

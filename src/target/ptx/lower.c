@@ -481,8 +481,10 @@ static bool lower_prepare(ts_lower *lw, ts_fn *fn)
     lw->newest = TS_NEW_N(lw->arena, uint32_t, fn->inst.n);
     lw->tokens = TS_NEW_N(lw->arena, uint32_t, fn->inst.n);
     lw->roots = TS_NEW_N(lw->arena, uint64_t, fn->inst.n);
+    lw->late = TS_NEW_N(lw->arena, uint32_t, fn->inst.n);
+    lw->made = TS_NEW_N(lw->arena, ts_late_value, fn->inst.n);
     lw->nowhere = TS_NEW_N(lw->arena, ts_val, 1 << TS_LAYOUT_REGS);
-    if (!lw->fn || !lw->nowhere || !lw->scalar || !lw->newest || !lw->roots || !lw->tokens || !ts_shape_of(fn, lw->arena, &lw->shape))
+    if (!lw->fn || !lw->late || !lw->made || !lw->nowhere || !lw->scalar || !lw->newest || !lw->roots || !lw->tokens || !ts_shape_of(fn, lw->arena, &lw->shape))
         return false;
     lw->fn->level = TS_LEVEL_S;
     ts_builder_init(&lw->b, lw->fn);
@@ -527,6 +529,7 @@ ts_status ts_lower_run(ts_fn *fn, ts_pass_env *env, ts_text *messages, ts_error 
         return ts_fail(err, TS_NOMEM, "out of memory while lowering a kernel");
     lw.messages = *messages;
     ts_lower_scan_memory(&lw);
+    ts_late_plan(&lw);
     ts_val first = lower_entry(&lw);
     ts_tma_begin(&lw);
     for (ts_val v = first; v < fn->inst.n && lw.status == TS_OK; v++)

@@ -82,6 +82,12 @@ typedef struct ts_cp {
     uint8_t *slice; /* [tile value] index arithmetic that is written anew for other steps */
 } ts_cp;
 
+/* A register of a value that is made late (lower_late.c). */
+typedef struct ts_late_value {
+    ts_val value;
+    uint32_t stamp; /* register + 1, 0 = none */
+} ts_late_value;
+
 typedef struct ts_lower {
     const ts_fn *tile; /* from */
     ts_fn *fn;         /* to */
@@ -103,6 +109,8 @@ typedef struct ts_lower {
     ts_hazards hazards;
     uint32_t *tokens;  /* [value] how many of its uses are tokens */
     uint64_t *roots;   /* [pointer or view value] mask of roots it may point into */
+    uint32_t *late;    /* [tile value] the store that makes it, 0 = made where it stands */
+    ts_late_value *made; /* [tile value] */
     ts_val *nowhere;   /* where registers go after memory ran out */
     ts_val tid;        /* index of the thread in the tile block, i32 */
     ts_val fault;      /* pointer to the fault record, 0 until needed */
@@ -259,6 +267,11 @@ void ts_lower_store_ptr(ts_lower *lw, ts_val v);
 void ts_lower_atomic(ts_lower *lw, ts_val v);
 void ts_lower_atomic_view(ts_lower *lw, ts_val v);
 void ts_lower_elementwise(ts_lower *lw, ts_val v);
+/* One register of elementwise `v`, from those of its operands. */
+ts_val ts_lower_one(ts_lower *lw, ts_val v, const ts_val *opnds);
+/* Finds what is made late; register r of any value. */
+void ts_late_plan(ts_lower *lw);
+ts_val ts_late_reg(ts_lower *lw, ts_val v, const ts_layout *layout, uint32_t r);
 void ts_lower_cold(ts_lower *lw, ts_val v);
 void ts_lower_shape(ts_lower *lw, ts_val v); /* reshape, permute, assume of placed values */
 void ts_lower_cat(ts_lower *lw, ts_val v);

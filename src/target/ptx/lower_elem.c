@@ -26,6 +26,12 @@ static ts_val elem_one(ts_lower *lw, const ts_inst *inst, ts_type type, const ts
     return ts_emit(&lw->b, (ts_op)inst->op, type, inst->n_opnd, opnds, inst->aux, inst->flags);
 }
 
+ts_val ts_lower_one(ts_lower *lw, ts_val v, const ts_val *opnds)
+{
+    ts_inst inst = *ts_at(lw->tile, v);
+    return elem_one(lw, &inst, ts_lower_elem(lw, v), opnds);
+}
+
 static ts_val *elem_apply(ts_lower *lw, ts_val v, const ts_layout *layout)
 {
     ts_inst inst = *ts_at(lw->tile, v);
@@ -54,7 +60,7 @@ void ts_lower_elementwise(ts_lower *lw, ts_val v)
         return;
     }
     const ts_layout *home = lw->assign.home[v];
-    if (home)
+    if (home && !lw->late[v])
         ts_lower_set(lw, v, home, elem_apply(lw, v, home));
 }
 
@@ -183,7 +189,7 @@ void ts_lower_shape(ts_lower *lw, ts_val v)
         return;
     }
     const ts_layout *home = lw->assign.home[v];
-    if (home)
+    if (home && !lw->late[v])
         ts_lower_set(lw, v, home, ts_lower_free(lw, v, home));
 }
 

@@ -579,19 +579,19 @@ static void tma_at_once(tma_work *w)
 /* Left for moves between layouts while the rings stand; of one warpgroup for stores inside loops. */
 enum { TMA_SCRATCH = 24 << 10, TMA_SCRATCH_LEAST = 2 << 10, TMA_STAGING = 16 << 10 };
 
-/* A tile of the shape of a product's result. */
-static bool tma_is_result(const tma_work *w, ts_type type)
+ts_val ts_tma_result_of(const ts_fn *fn, const ts_tma *tma, ts_type type)
 {
-    for (uint32_t i = 0; i < w->out->products.n; i++) {
-        ts_type c = ts_type_of(w->fn, w->out->products.at[i].mma);
-        uint32_t rank = ts_type_rank(w->module, type), rank_c = ts_type_rank(w->module, c);
-        bool same = ts_type_kind(w->module, type) == TS_KIND_TILE && rank >= 2;
+    const ts_module *module = fn->module;
+    for (uint32_t i = 0; i < tma->products.n; i++) {
+        ts_type c = ts_type_of(fn, tma->products.at[i].mma);
+        uint32_t rank = ts_type_rank(module, type), rank_c = ts_type_rank(module, c);
+        bool same = ts_type_kind(module, type) == TS_KIND_TILE && rank >= 2 && ts_type_count(module, type) == ts_type_count(module, c);
         for (uint32_t k = 1; same && k <= 2; k++)
-            same = ts_type_dims(w->module, type)[rank - k] == ts_type_dims(w->module, c)[rank_c - k];
-        if (same && ts_type_count(w->module, type) == ts_type_count(w->module, c))
-            return true;
+            same = ts_type_dims(module, type)[rank - k] == ts_type_dims(module, c)[rank_c - k];
+        if (same)
+            return tma->products.at[i].mma;
     }
-    return false;
+    return 0;
 }
 
 /* Results are stored while products are still to come. */
@@ -603,7 +603,7 @@ static bool tma_stores_early(const tma_work *w)
     for (ts_val v = 1; v < w->fn->inst.n; v++) {
         const ts_inst *inst = ts_at(w->fn, v);
         if (inst->op == TS_OP_store_view_tko && (w->shape.parent[v] || v < last) &&
-            tma_is_result(w, ts_type_of(w->fn, ts_opnd(w->fn, v, 1))))
+            ts_tma_result_of(w->fn, w->out, ts_type_of(w->fn, ts_opnd(w->fn, v, 1))))
             return true;
     }
     return false;
@@ -620,7 +620,7 @@ static bool tma_may_move(const tma_work *w)
         case TS_OP_atomic_cas_tko: case TS_OP_cold:
             return true;
         case TS_OP_load_view_tko:
-            if (!tma_load_at(w->out, v) && !tma_is_result(w, inst->type) && ts_type_count(w->module, inst->type) > 256)
+            if (!tma_load_at(w->out, v) && !ts_tma_result_of(w->fn, w->out, inst->type) && ts_type_count(w->module, inst->type) > 256)
                 return true;
         }
     }

@@ -94,6 +94,8 @@ bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type 
 /* NULL when the value is none of them. */
 const ts_tma_load *ts_tma_load_of(const ts_tma *tma, ts_val v);
 const ts_wgmma *ts_wgmma_of(const ts_tma *tma, ts_val v);
+/* A product whose result has the extents of this tile type, perhaps behind extents of 1; 0 = none. */
+ts_val ts_tma_result_of(const ts_fn *fn, const ts_tma *tma, ts_type type);
 /* Layout of the accumulator of a product of extents m x n over 2^n_warp warps, and of its operand a in
  * registers (m x k). */
 ts_layout ts_wgmma_layout_c(uint32_t log_m, uint32_t log_n, uint32_t n_warp);

@@ -176,9 +176,10 @@ static ts_val store_pointer(ts_lower *lw, const store_job *job, const store_unit
 }
 
 /* Register of (row half, column of the unit) in the thread's fragment: t, s, j.., blocks of 64 rows. */
-static ts_val store_reg(const store_job *job, const store_unit *unit, uint32_t half, uint32_t column, uint32_t t)
+static ts_val store_reg(ts_lower *lw, const store_job *job, const store_unit *unit, uint32_t half, uint32_t column, uint32_t t)
 {
-    return job->regs[unit->block << (job->log_n - 1) | (unit->column + column) / 8 << 2 | half << 1 | t];
+    uint32_t r = unit->block << (job->log_n - 1) | (unit->column + column) / 8 << 2 | half << 1 | t;
+    return ts_late_reg(lw, ts_opnd(lw->tile, job->store, 1), job->layout, r);
 }
 
 static ts_val store_thread_of_matrices(ts_lower *lw, const store_job *job)
@@ -193,8 +194,8 @@ static void store_matrices(ts_lower *lw, const store_job *job, const store_unit 
     for (uint32_t column = 0; column < job->columns; column += 16) {
         ts_val opnds[5] = {store_pointer(lw, job, unit, 0, column)};
         for (uint32_t i = 0; i < 4; i++)
-            opnds[1 + i] = ts_wgmma_pair(lw, store_reg(job, unit, i & 1, column + 8 * (i >> 1), 0),
-                                         store_reg(job, unit, i & 1, column + 8 * (i >> 1), 1));
+            opnds[1 + i] = ts_wgmma_pair(lw, store_reg(lw, job, unit, i & 1, column + 8 * (i >> 1), 0),
+                                         store_reg(lw, job, unit, i & 1, column + 8 * (i >> 1), 1));
         ts_emit(&lw->b, TS_OP_stmatrix, TS_T_none, 5, opnds, TS_S(0, 4, 0), 0);
     }
 }
@@ -211,7 +212,7 @@ static void store_pairs(ts_lower *lw, const store_job *job, const store_unit *un
 {
     for (uint32_t half = 0; half < 2; half++)
         for (uint32_t column = 0; column < job->columns; column += 8) {
-            ts_val pair[2] = {store_reg(job, unit, half, column, 0), store_reg(job, unit, half, column, 1)};
+            ts_val pair[2] = {store_reg(lw, job, unit, half, column, 0), store_reg(lw, job, unit, half, column, 1)};
             ts_lower_st(lw, store_pointer(lw, job, unit, 8 * half, column), 2, pair, TS_CACHE_NONE, 0);
         }
 }
@@ -347,7 +348,6 @@ bool ts_tma_store(ts_lower *lw, ts_val v)
     store_rows rows = {0};
     if (!store_fits(lw, &job) || (!job.by_tma && !ts__store_rows_plan(lw, &job, &rows)))
         return false;
-    job.regs = ts_lower_get(lw, ts_opnd(lw->tile, v, 1), job.layout);
     ts_lower_before_store(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
     store_groups(lw, &job);
     ts_val thread = job.tile.elem_bytes == 2 ? store_thread_of_matrices(lw, &job) : store_thread_of_pairs(lw, &job);

@@ -15,7 +15,6 @@ typedef struct store_job {
     ts_tma_load tile;
     ts_plan_tmap map;
     const ts_layout *layout;
-    const ts_val *regs;
     uint32_t log_m, log_n;         /* what one warpgroup keeps */
     uint32_t rows_apart, columns_apart; /* from a warpgroup to the next */
     uint32_t columns, units;       /* columns of a unit; units of a warpgroup */
