@@ -17,11 +17,12 @@ typedef struct cupy_attribute {
 } cupy_attribute;
 
 typedef struct cupy_type {
-    cupy_attribute dtype, data, shape, strides, dense, ptr;
-    PyTypeObject *memory; /* owned: what `ptr` was looked up in */
+    cupy_attribute dtype, data, shape, strides, dense, ptr, device;
+    PyTypeObject *memory; /* owned: what `ptr` and `device` were looked up in */
     bool has_dense, one_gpu;
 } cupy_type;
 
+/* 1 found, 0 not in the type (still to be asked of the object), -1 error. */
 static int cupy_find(PyTypeObject *type, const char *name, cupy_attribute *out)
 {
     out->name = PyUnicode_InternFromString(name);
@@ -45,13 +46,16 @@ static void cupy_forget(cupy_attribute *attribute)
 
 static PyObject *cupy_get(const cupy_attribute *attribute, PyObject *object)
 {
-    return attribute->get ? attribute->get(object, attribute->closure) : PyObject_GetAttr(object, attribute->name);
+    if (attribute->get)
+        return attribute->get(object, attribute->closure);
+    return attribute->name ? PyObject_GetAttr(object, attribute->name) : PyErr_NoMemory();
 }
 
 void core_cupy_delete(void *extra)
 {
     cupy_type *type = extra;
-    cupy_attribute *const all[] = {&type->dtype, &type->data, &type->shape, &type->strides, &type->dense, &type->ptr};
+    cupy_attribute *const all[] = {&type->dtype, &type->data, &type->shape, &type->strides, &type->dense,
+                                   &type->ptr, &type->device};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         cupy_forget(all[i]);
     Py_XDECREF(type->memory);
@@ -114,19 +118,20 @@ static void cupy_pointer(cupy_type *type, PyObject *object, ts_arg *arg)
     PyObject *memory = cupy_get(&type->data, object);
     if (memory && Py_TYPE(memory) != type->memory) {
         cupy_forget(&type->ptr);
+        cupy_forget(&type->device);
         Py_XSETREF(type->memory, (PyTypeObject *)Py_NewRef(Py_TYPE(memory)));
         (void)cupy_find(type->memory, "ptr", &type->ptr);
-        PyErr_Clear();
+        (void)cupy_find(type->memory, "device_id", &type->device);
+        PyErr_Clear(); /* what is missing is missed when it is read */
     }
-    PyObject *number = memory && type->ptr.name ? cupy_get(&type->ptr, memory) : NULL;
-    arg->value.data = number ? PyLong_AsVoidPtr(number) : NULL;
+    PyObject *number = memory ? cupy_get(&type->ptr, memory) : NULL;
+    PyObject *id = number && !type->one_gpu ? cupy_get(&type->device, memory) : NULL;
+    if (number)
+        arg->value.data = PyLong_AsVoidPtr(number);
+    if (id)
+        arg->device = (uint16_t)TS_DEVICE_ID(TS_DEVICE_CUDA, PyLong_AsLong(id));
+    Py_XDECREF(id);
     Py_XDECREF(number);
-    if (number && !type->one_gpu && !PyErr_Occurred()) {
-        PyObject *id = PyObject_GetAttrString(memory, "device_id");
-        if (id)
-            arg->device = (uint16_t)TS_DEVICE_ID(TS_DEVICE_CUDA, PyLong_AsLong(id));
-        Py_XDECREF(id);
-    }
     Py_XDECREF(memory);
 }
 
