@@ -367,3 +367,8 @@ def test_an_exporters_own_type_error_is_told():
 
     with pytest.raises(TypeError, match="cannot lend a hat"):
         tessera.from_dlpack(Broken())
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_item_size_is_numpys(dtype):
+    assert tessera.zeros(3, dtype).dtype.itemsize == np.dtype(dtype).itemsize

@@ -50,6 +50,11 @@ class DType:
         self.restricted = restricted
         self.__tessera_dtype__ = name
 
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element in an array, as NumPy's dtypes have it."""
+        return (self.bitwidth + 7) // 8
+
     def __call__(self, value: Any) -> Any:
         raise RuntimeError(
             f"ct.{self.name}(...) makes a typed constant inside a kernel; on the host use numpy.{self.name}"
