@@ -428,33 +428,46 @@ static void cache_default_dir(char *dir, size_t n)
         dir[0] = 0;
 }
 
-static uint64_t cache_default_limit(void)
+static ts_status cache_default_limit(uint64_t *out, ts_error *err)
 {
-    const char *wish = getenv("TESSERA_CACHE_SIZE");
+    static const char units[] = "KMG";
+    const char *wish = getenv("TESSERA_CACHE_SIZE"), *unit;
     char *end;
-    double value = wish ? strtod(wish, &end) : 0;
-    if (!(value > 0) || value > 1e18)
-        return CACHE_LIMIT;
-    int shift = *end == 'K' || *end == 'k' ? 10 : *end == 'M' || *end == 'm' ? 20 : *end == 'G' || *end == 'g' ? 30 : 0;
-    return (uint64_t)(value * (double)((uint64_t)1 << shift));
+    *out = CACHE_LIMIT;
+    if (!wish || !*wish)
+        return TS_OK;
+    double value = strtod(wish, &end);
+    for (unit = units; *unit && *unit != (*end & ~0x20); unit++)
+        ;
+    if (*unit)
+        value *= (double)((uint64_t)1 << 10 * (unit - units + 1));
+    if (end == wish || end[*unit != 0] || !(value >= 1) || value > 0x1p60)
+        return ts_fail(err, TS_VALUE, "TESSERA_CACHE_SIZE=%.100s is not a size; give bytes, or a number with K, M or G",
+                       wish);
+    *out = (uint64_t)value;
+    return TS_OK;
 }
 
 static struct {
     pthread_once_t once;
     ts_cache *cache;
+    ts_error error;
 } cache_own = {.once = PTHREAD_ONCE_INIT};
 
 static void cache_start_own(void)
 {
     char dir[CACHE_PATH];
+    uint64_t limit;
     cache_default_dir(dir, sizeof dir);
-    cache_own.cache = ts_cache_create(&(ts_cache_options){dir, cache_default_limit(), NULL});
+    if (cache_default_limit(&limit, &cache_own.error) == TS_OK)
+        cache_own.cache = ts_cache_create(&(ts_cache_options){dir, limit, NULL});
 }
 
-ts_cache *ts_cache_shared(void)
+ts_status ts_cache_shared(ts_cache **out, ts_error *err)
 {
     pthread_once(&cache_own.once, cache_start_own);
-    return cache_own.cache;
+    *out = cache_own.cache;
+    return cache_own.error.status == TS_OK ? TS_OK : ts_fail(err, cache_own.error.status, "%s", cache_own.error.text);
 }
 
 /* ---- keys ----------------------------------------------------------------------------------------------------- */

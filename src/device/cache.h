@@ -21,8 +21,8 @@ typedef struct ts_cache_options {
 ts_cache *ts_cache_create(const ts_cache_options *options);
 void ts_cache_destroy(ts_cache *cache);
 /* The process's own, set up from TESSERA_CACHE_DIR (0, off or none: no directory), TESSERA_CACHE_SIZE (bytes, with
- * K, M or G), else XDG_CACHE_HOME or HOME. NULL when memory is out. */
-ts_cache *ts_cache_shared(void);
+ * K, M or G), else XDG_CACHE_HOME or HOME. *out is NULL when memory is out. Errors: TS_VALUE for a TESSERA_CACHE_SIZE that is no size. */
+TS_CHECKED ts_status ts_cache_shared(ts_cache **out, ts_error *err);
 const char *ts_cache_dir(const ts_cache *cache); /* "" when there is none */
 
 typedef enum ts_cache_hit { TS_CACHE_MISS, TS_CACHE_MEMORY, TS_CACHE_DISK } ts_cache_hit;

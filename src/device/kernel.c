@@ -135,9 +135,10 @@ static uint64_t kernel_since(int64_t before)
 static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, ts_target target, ts_code *code,
                              ts_error *err)
 {
-    ts_cache *cache = ts_cache_shared();
     const ts_hints *hints = ts__kernel_hints(kernel, target);
+    ts_cache *cache;
     ts_text key;
+    TS_TRY(ts_cache_shared(&cache, err));
     ts_text_init(&key, kernel->alloc);
     ts_cache_key(&key, kernel->pack, kernel->n_pack, spec, n_spec, hints, target);
     ts_cache_hit hit = TS_CACHE_MISS;

@@ -2,7 +2,7 @@
  *
  * The pass runner: runs passes by name over a function, verifies after each in debug builds, and
  * prints what the environment asks for: TS_DUMP=fold,dce (or all) before and after a pass, to
- * stderr; TS_STOP=name ends the list after that pass. Passes themselves are one file each, listed
+ * stderr; TS_STOP=name ends the list after that pass; names that no pass has are refused. Passes themselves are one file each, listed
  * in pass.def.
  */
 #include "pass/pass.h"
@@ -46,6 +46,29 @@ static bool pass_listed(const char *list, const char *name)
         if ((at == list || at[-1] == ',') && (at[n] == ',' || at[n] == 0))
             return true;
     return false;
+}
+
+/* Refuses a variable that names what is no pass; `what` says what it takes. */
+static ts_status pass_variable(const char *variable, const char *separators, const char *what, ts_error *err)
+{
+    const char *value = getenv(variable);
+    if (!value || (*separators && strcmp(value, "all") == 0))
+        return TS_OK;
+    for (const char *at = value; *at;) {
+        size_t n = *separators ? strcspn(at, separators) : strlen(at);
+        if (!pass_find(at, n)) {
+            ts_text names;
+            ts_text_init(&names, NULL);
+            for (size_t i = 0; i < TS_COUNT(pass_rows); i++)
+                ts_text_printf(&names, "%s%s", i ? ", " : "", pass_rows[i].name);
+            (void)ts_fail(err, TS_VALUE, "%s=%.200s: there is no pass '%.*s'; it takes %s%s", variable, value,
+                          (int)TS_MIN(n, (size_t)100), at, what, ts_text_get(&names));
+            ts_text_deinit(&names);
+            return TS_VALUE;
+        }
+        at += n + (at[n] != 0);
+    }
+    return TS_OK;
 }
 
 static void pass_dump(const ts_fn *fn, const char *when, const char *name)
@@ -96,6 +119,8 @@ static ts_status pass_run(ts_fn *fn, const pass_row *pass, ts_pass_env *env, ts_
 ts_status ts_run_passes(ts_fn *fn, const char *names, ts_pass_env *env, ts_error *err)
 {
     const char *stop = getenv("TS_STOP");
+    TS_TRY(pass_variable("TS_DUMP", ",", "all, or a list with commas of ", err));
+    TS_TRY(pass_variable("TS_STOP", "", "one of ", err));
     for (;;) {
         names += strspn(names, " ");
         size_t n = strcspn(names, " ");

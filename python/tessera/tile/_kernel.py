@@ -264,7 +264,10 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         names = code.co_varnames[: code.co_argcount]
         notes = _annotations(self._function)
         rows = tuple((name, *_row(notes.get(name))) for name in names)
-        checked = self._checked or os.environ.get("TESSERA_CHECKED", "0") not in ("", "0")
+        wish = os.environ.get("TESSERA_CHECKED", "0")
+        if wish not in ("", "0", "1"):
+            raise ValueError(f"TESSERA_CHECKED={wish}: it takes 1 (every kernel) or 0")
+        checked = self._checked or wish == "1"
         return self.__name__, code.co_filename, self._pack, rows, self._hint_rows(checked)
 
     def _hint_rows(self, checked: bool) -> tuple[Any, ...]:

@@ -261,8 +261,11 @@ typedef struct cpu_home {
 ts_status ts__cpu_create(const ts_cpu_options *options, ts_device **out, ts_error *err)
 {
     const ts_alloc *alloc = options->alloc ? options->alloc : ts_alloc_default();
-    char *base = ts__new(alloc, CPU_HOME_BYTES);
+    uint32_t n_threads = options->n_threads;
     *out = NULL;
+    if (!n_threads)
+        TS_TRY(cpu_count(&n_threads, err));
+    char *base = ts__new(alloc, CPU_HOME_BYTES);
     if (!base)
         return ts_fail(err, TS_NOMEM, "out of memory for the CPU device");
     uintptr_t aligned = ((uintptr_t)base + _Alignof(cpu_home) - 1) & ~(uintptr_t)(_Alignof(cpu_home) - 1);
@@ -277,7 +280,6 @@ ts_status ts__cpu_create(const ts_cpu_options *options, ts_device **out, ts_erro
     pthread_mutex_init(&cpu->lock, NULL);
     cpu_memory_init(&cpu->memory, alloc);
     cpu_watch_init(&cpu->watch);
-    uint32_t n_threads = options->n_threads ? options->n_threads : cpu_count();
     ts_status status = cpu_pool_init(&cpu->pool, &cpu->memory, n_threads, err);
     ts_stream *stream;
     if (status == TS_OK) {
@@ -289,6 +291,7 @@ ts_status ts__cpu_create(const ts_cpu_options *options, ts_device **out, ts_erro
         *out = &cpu->base;
         return TS_OK;
     }
+    cpu_watch_deinit(&cpu->watch);
     cpu_memory_deinit(&cpu->memory);
     ts__delete(alloc, base, CPU_HOME_BYTES);
     return status;

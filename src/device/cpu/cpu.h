@@ -82,7 +82,8 @@ static inline void *cpu_pool_scratch(const cpu_pool *pool, uint32_t worker)
 {
     return pool->scratch ? pool->scratch + worker * pool->scratch_each : NULL;
 }
-uint32_t cpu_count(void); /* threads this process may use: affinity, cgroup, TESSERA_NUM_THREADS */
+/* Threads this process may use: TESSERA_NUM_THREADS, else affinity and cgroup. Errors: TS_VALUE for the former. */
+TS_CHECKED ts_status cpu_count(uint32_t *out, ts_error *err);
 
 /* Round to nearest, subnormals kept, exceptions masked, as compiled kernels expect. */
 typedef uint64_t cpu_fp_state;

@@ -132,18 +132,31 @@ static uint32_t threads_cgroup(void)
     return least;
 }
 
-uint32_t cpu_count(void)
+static uint32_t threads_usable(void)
 {
-    const char *wish = getenv("TESSERA_NUM_THREADS");
-    long wanted = wish ? strtol(wish, NULL, 10) : 0;
-    if (wanted > 0)
-        return wanted > CPU_THREADS_MAX ? CPU_THREADS_MAX : (uint32_t)wanted;
     cpu_set_t set;
     int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
     uint32_t quota = threads_cgroup(), count = n > 0 ? (uint32_t)n : 1;
     if (quota && quota < count)
         count = quota;
     return TS_MIN(count, (uint32_t)CPU_THREADS_MAX);
+}
+
+ts_status cpu_count(uint32_t *out, ts_error *err)
+{
+    const char *wish = getenv("TESSERA_NUM_THREADS");
+    char *end;
+    *out = 0;
+    if (!wish || !*wish) {
+        *out = threads_usable();
+        return TS_OK;
+    }
+    long wanted = strtol(wish, &end, 10);
+    if (*end || wanted < 1 || wanted > CPU_THREADS_MAX)
+        return ts_fail(err, TS_VALUE, "TESSERA_NUM_THREADS=%.100s is not a number of threads; give 1 to %d", wish,
+                       CPU_THREADS_MAX);
+    *out = (uint32_t)wanted;
+    return TS_OK;
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------------- */

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Environment variables with values that mean nothing are refused with what they take, not ignored."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import numpy as np
+import tessera.tile as ct
+
+@ct.kernel
+def add(x, out):
+    i = ct.bid(0)
+    ct.store(out, index=(i,), tile=ct.load(x, index=(i,), shape=(16,)) + 1)
+
+x = np.zeros(16, np.float32)
+ct.launch(None, (1,), add, (x, x))
+assert (x == 1).all()
+"""
+
+
+def run(tmp_path, name, value):
+    path = tmp_path / "script.py"
+    path.write_text(SCRIPT)
+    env = {**os.environ, "TESSERA_CACHE_DIR": str(tmp_path / "cache"), name: value}
+    return subprocess.run(
+        [sys.executable, path], env=env, capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    "name, value, takes",
+    [
+        ("TS_DUMP", "fold,flod", "no pass 'flod'; it takes all, or a list with commas of fold, dce"),
+        ("TS_DUMP", "foldx", "no pass 'foldx'"),
+        ("TS_STOP", "fold,dce", "no pass 'fold,dce'; it takes one of fold, dce"),
+        ("TESSERA_NUM_THREADS", "two", "not a number of threads; give 1 to 512"),
+        ("TESSERA_NUM_THREADS", "0", "give 1 to 512"),
+        ("TESSERA_NUM_THREADS", "4x", "give 1 to 512"),
+        ("TESSERA_CACHE_SIZE", "lots", "not a size; give bytes, or a number with K, M or G"),
+        ("TESSERA_CACHE_SIZE", "1GB", "not a size"),
+        ("TESSERA_CACHE_SIZE", "-1", "not a size"),
+        ("TESSERA_CHECKED", "yes", "it takes 1 (every kernel) or 0"),
+    ],
+)
+def test_value_that_means_nothing_is_refused(tmp_path, name, value, takes):
+    done = run(tmp_path, name, value)
+    assert done.returncode != 0
+    assert f"{name}={value}" in done.stderr
+    assert takes in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("TS_DUMP", "fold,dce"),
+        ("TS_DUMP", ""),
+        ("TS_DUMP", "all"),
+        ("TS_STOP", "licm"),
+        ("TESSERA_NUM_THREADS", "3"),
+        ("TESSERA_NUM_THREADS", ""),
+        ("TESSERA_CACHE_SIZE", "1.5g"),
+        ("TESSERA_CACHE_SIZE", "100000"),
+        ("TESSERA_CHECKED", "1"),
+        ("TESSERA_CHECKED", "0"),
+    ],
+)
+def test_value_that_means_something_is_taken(tmp_path, name, value):
+    done = run(tmp_path, name, value)
+    assert done.returncode == 0, done.stderr
