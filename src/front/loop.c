@@ -484,14 +484,26 @@ static ts_status loop_static(fr *f, const loop_kind *k, const fr_value *items)
     return status;
 }
 
+/* Checked mode reports a step of run time that does not count up. */
+static void loop_check_step(fr *f, const loop_kind *k)
+{
+    static const char text[] = "the step of range is not positive";
+    if (!f->b.fn->checked)
+        return;
+    ts_val zero = ts_int(&f->b, ts_type_of(f->b.fn, k->step), 0);
+    ts_val up = ts_cmp(&f->b, TS_OP_cmpi, TS_GT, k->step, zero, fr_dtype_is_signed(k->dtype) ? 0 : TS_A_UNSIGNED);
+    ts_emit(&f->b, TS_OP_assert, TS_T_none, 1, &up, ts_intern(f->module, text, sizeof text - 1), 0);
+}
+
 /* Bounds and step as scalars of one dtype. */
 static ts_status loop_range(fr *f, loop_kind *k, const fr_value *range, uint32_t at)
 {
     ts_val *out[] = {&k->start, &k->stop, &k->step};
     fr_value v;
     int64_t step;
+    bool known = fr_is_int(&range->as.items[2], &step);
     k->dtype = TS_DTYPE_NONE;
-    if (fr_is_int(&range->as.items[2], &step) && step <= 0)
+    if (known && step <= 0)
         return fr_error(f, at, TS_TILETYPE,
                         "the step of range is %lld; it must be positive\n  help: count up and "
                         "index with n - 1 - i",
@@ -510,6 +522,8 @@ static ts_status loop_range(fr *f, loop_kind *k, const fr_value *range, uint32_t
         TS_TRY(fr_to_tile(f, &range->as.items[i], k->dtype, &v));
         *out[i] = v.as.v;
     }
+    if (!known)
+        loop_check_step(f, k);
     return TS_OK;
 }
 

@@ -311,3 +311,20 @@ def test_events_take_streams_of_others_as_of_their_own_device():
     event = tessera.Event("cpu")
     with pytest.raises(ValueError, match="0x4d2 is not a stream of the CPU device"):
         event.record(1234)
+
+
+@ct.kernel(checked=True)
+def count_kernel(out, step):
+    n = 0
+    for _ in range(0, 10, step):
+        n += 1
+    ct.store(out, index=(0,), tile=ct.full((1,), n, dtype=ct.int32))
+
+
+def test_step_of_run_time_that_does_not_count_up_is_reported_in_checked_mode():
+    out = np.zeros(1, np.int32)
+    ct.launch(None, (1,), count_kernel, (out, 3))
+    assert out[0] == 4
+    for step in (0, -2):
+        with pytest.raises(tessera.KernelError, match="the step of range is not positive"):
+            ct.launch(None, (1,), count_kernel, (out, step))
