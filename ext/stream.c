@@ -35,6 +35,23 @@ static bool stream_interrupted(void)
     return raised;
 }
 
+/* Python's buffer goes out before the text of a kernel. */
+static void stream_flush(void)
+{
+    PyObject *type, *value, *traceback;
+    if (!Py_IsInitialized())
+        return;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    PyErr_Fetch(&type, &value, &traceback);
+    PyObject *out = PySys_GetObject("stdout"), *done = NULL; /* borrowed */
+    if (out && out != Py_None)
+        done = PyObject_CallMethod(out, "flush", NULL);
+    Py_XDECREF(done);
+    PyErr_Clear(); /* what cannot be written is told to who writes next */
+    PyErr_Restore(type, value, traceback);
+    PyGILState_Release(gil);
+}
+
 /* ---- waiting --------------------------------------------------------------------------------------*/
 
 typedef ts_status stream_waiter(void *what, int64_t limit_ns, ts_error *err);
@@ -509,6 +526,7 @@ int core_stream_init(PyObject *module, core_state *state)
 {
     if (PyInterpreterState_Get() == PyInterpreterState_Main())
         ts_interrupt_set(stream_interrupted);
+    ts_print_set(stream_flush);
     state->stream_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &stream_spec, NULL);
     state->event_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &event_spec, NULL);
     if (!state->stream_type || !state->event_type || PyModule_AddType(module, state->stream_type) < 0 ||

@@ -89,6 +89,10 @@ TS_API bool ts_device_cancel(ts_device *device);
  * TS_INTERRUPTED. It may launch kernels itself. One function for the process; NULL takes it away. */
 typedef bool ts_interrupt_fn(void);
 TS_API void ts_interrupt_set(ts_interrupt_fn *asked);
+/* `before` is called before a launch on the CPU's default stream writes what its kernel printed, in its caller's
+ * thread: who buffers standard output himself (Python) writes it out there. NULL takes it away. */
+typedef void ts_print_fn(void);
+TS_API void ts_print_set(ts_print_fn *before);
 /* Counts resets; an allocation of an earlier epoch is lost. */
 TS_API uint32_t ts_device_epoch(const ts_device *device);
 /* Gives memory kept for reuse back to the system. */

@@ -141,6 +141,7 @@ ts_waited ts_signal_wait(ts_signal *signal, uint32_t seen, int64_t spin_ns, int6
 
 /* The function of ts_interrupt_set if this is its thread, else NULL. */
 ts_interrupt_fn *ts__interrupt_get(void);
+ts_print_fn *ts__print_get(void); /* the function of ts_print_set, or NULL */
 
 /* ---- devices of this build --------------------------------------------------------------------------- */
 

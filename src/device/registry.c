@@ -13,6 +13,7 @@ static struct {
     ts_cuda *cuda;
     ts_error cpu_error, cuda_error;
     _Atomic bool up_cpu, up_cuda;
+    _Atomic(ts_print_fn *) before_print;
     _Atomic(ts_interrupt_fn *) asked;
     pthread_t asked_thread; /* written before `asked` */
 } registry = {.cpu_once = PTHREAD_ONCE_INIT, .cuda_once = PTHREAD_ONCE_INIT};
@@ -97,6 +98,16 @@ ts_interrupt_fn *ts__interrupt_get(void)
 {
     ts_interrupt_fn *asked = atomic_load_explicit(&registry.asked, memory_order_acquire);
     return asked && pthread_equal(registry.asked_thread, pthread_self()) ? asked : NULL;
+}
+
+void ts_print_set(ts_print_fn *before)
+{
+    atomic_store(&registry.before_print, before);
+}
+
+ts_print_fn *ts__print_get(void)
+{
+    return atomic_load(&registry.before_print);
 }
 
 int ts_device_count(ts_device_kind kind)

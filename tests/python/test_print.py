@@ -12,7 +12,6 @@ HEAD = """
 import sys
 import numpy as np, tessera, tessera.tile as ct
 """
-FLUSH = "sys.stdout.flush()\n"  # else what Python wrote before waits in its buffer
 
 
 def printed(tmp_path, body, **env):
@@ -106,5 +105,5 @@ print("after")
 
 
 def test_text_of_python_and_of_a_kernel_keep_their_order(tmp_path):
-    body = 'print("before")\n' + FLUSH + one_kernel('print("n", n)') + 'print("after")\n'
+    body = 'print("before")\n' + one_kernel('print("n", n)') + 'print("after")\n'
     assert printed(tmp_path, body) == "before\nn 3\nafter\n"

@@ -90,6 +90,7 @@ typedef struct cpu_run {
     const uint64_t *params;
     const uint32_t *grid;
     const cpu_pool *pool;
+    bool here;                   /* in its caller's thread, not a stream's */
     bool alone;                  /* the pool is held by this very thread */
     bool measure;
     ts_text *prints; /* one per piece, or NULL */
@@ -215,10 +216,22 @@ static bool program_prints_begin(ts_cpu *cpu, cpu_run *run)
     return run->prints != NULL;
 }
 
+/* What the caller wrote before comes first. */
+static void program_prints_announce(const cpu_run *run, uint32_t n_threads)
+{
+    ts_print_fn *before = run->here ? ts__print_get() : NULL;
+    size_t n = 0;
+    for (uint32_t i = 0; run->prints && i < n_threads; i++)
+        n += run->prints[i].n;
+    if (before && n)
+        before();
+}
+
 /* Piece order is block order. False: text was lost. */
 static bool program_prints_end(ts_cpu *cpu, cpu_run *run)
 {
     bool ok = true;
+    program_prints_announce(run, cpu->pool.n_threads);
     for (uint32_t i = 0; run->prints && i < cpu->pool.n_threads; i++) {
         program_write(ts_text_get(&run->prints[i]), run->prints[i].n);
         ok &= !run->prints[i].failed;
@@ -291,7 +304,7 @@ static ts_status program_run_here(cpu_program *program, const uint32_t grid[3], 
     ts_cpu *cpu = cpu_of(program->base.device);
     _Atomic uint32_t stop = 0;
     cpu_run run = {.program = program, .stop = &stop, .params = params, .grid = grid, .pool = &cpu->pool,
-                   .alone = cpu_watch_busy(&cpu->watch)};
+                   .here = true, .alone = cpu_watch_busy(&cpu->watch)};
     if (!cpu_watch_begin(&cpu->watch))
         return program_run(&run, err);
     run.watch = &cpu->watch;
