@@ -687,7 +687,7 @@ static int32_t sk_entry(uint32_t i, uint32_t j, uint32_t seed)
 
 static bool sk_is_f64(ts_mma row)
 {
-    return row == TS_MMA_m16n8k16_f64 || row == TS_MMA_m16n8k8_f64 || row == TS_MMA_m16n8k4_f64 || row == TS_MMA_m8n8k4_f64;
+    return row == TS_MMA_m16n8k8_f64 || row == TS_MMA_m16n8k4_f64 || row == TS_MMA_m8n8k4_f64;
 }
 
 /* Where the PTX ISA puts element i of a lane's fragment, one case for each picture. */

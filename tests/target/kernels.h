@@ -40,7 +40,8 @@ typedef struct kernel_case {
 #define GEMM_LOAD_B_R(in, m, n, k) "    %35 = load_view_tko %18, %30, %20 : tile<" k "x" n "x" in ">\n"
 #define GEMM_LOAD_B_T(in, m, n, k) \
     "    %34 = load_view_tko %18, %20, %30 : tile<" n "x" k "x" in ">\n    %35 = permute [1, 0] %34 : tile<" k "x" n "x" in ">\n"
-#define GEMM(a, b, in, out, mma, zero, m, n, k) \
+#define GEMM(a, b, in, out, mma, zero, m, n, k) GEMM_AND(a, b, in, out, mma, zero, m, n, k, "    continue %36")
+#define GEMM_AND(a, b, in, out, mma, zero, m, n, k, more) \
     "entry @gemm(%1: ptr<" out ">, %2: ptr<" in ">, %3: ptr<" in ">, %4: i32, %5: i32, %6: i32) {\n" \
     "  %7 = assume div_by(16) %1 : ptr<" out ">\n  %8 = assume div_by(16) %2 : ptr<" in ">\n  %9 = assume div_by(16) %3 : ptr<" in ">\n" \
     "  %10 = assume div_by(16) %4 : i32\n  %11 = assume div_by(16) %5 : i32\n  %12 = assume div_by(16) %6 : i32\n" \
@@ -52,7 +53,7 @@ typedef struct kernel_case {
     "  %24 = constant " k " : i32\n  %25 = addi %12, %24 : i32\n  %26 = subi %25, %22 : i32\n  %27 = divi %26, %24 : i32\n" \
     "  %40 = for %30 in (%21, %27, %22) iter(%31 = %23) : tile<" m "x" n "x" out "> {\n" \
     GEMM_LOAD_A_##a(in, m, n, k) GEMM_LOAD_B_##b(in, m, n, k) \
-    "    %36 = " mma " %33, %35, %31 : tile<" m "x" n "x" out ">\n    continue %36\n  }\n" \
+    "    %36 = " mma " %33, %35, %31 : tile<" m "x" n "x" out ">\n" more "\n  }\n" \
     "  %41 = store_view_tko %16, %40, %19, %20 : token\n  return\n}\n"
 
 static const kernel_case kernel_cases[] = {
@@ -60,6 +61,13 @@ static const kernel_case kernel_cases[] = {
     {"gemm_f32_tt", GEMM(T, T, "f32", "f32", "mmaf", "0.0", "64", "32", "8"), 3, 16384, "zff", 3, {80, 48, 48}, {2, 2, 1}, 0, 'f'},
     {"gemm_f32_chunks", GEMM(R, T, "f32", "f32", "mmaf", "0.0", "16", "32", "128"), 3, 16384, "zff", 3, {16, 32, 160}, {1, 1, 1}, 0, 'f'},
     {"gemm_f32_large", GEMM(R, R, "f32", "f32", "mmaf", "0.0", "128", "128", "16"), 3, 16384, "zff", 3, {112, 128, 48}, {1, 1, 1}, 0, 'f'},
+    {"gemm_f32_two", GEMM_AND(R, R, "f32", "f32", "mmaf", "0.0", "32", "32", "16",
+     "    %37 = load_view_tko %17, %20, %30 : tile<32x16xf32>\n    %38 = load_view_tko %18, %30, %19 : tile<16x32xf32>\n"
+     "    %39 = mmaf %37, %38, %36 : tile<32x32xf32>\n    continue %39"),
+     3, 16384, "zff", 3, {80, 80, 48}, {3, 3, 1}, 0, 'f'},
+    {"gemm_f32_early", GEMM_AND(R, R, "f32", "f32", "mmaf", "0.0", "32", "32", "16",
+     "    %37 = cmpi eq %30, %22 : i1\n    if %37 {\n      continue %31\n    } else {\n      yield\n    }\n    continue %36"),
+     3, 16384, "zff", 3, {48, 48, 48}, {2, 2, 1}, 0, 'f'},
     {"gemm_f64", GEMM(R, R, "f64", "f64", "mmaf", "0.0", "32", "64", "16"), 3, 32768, "zdd", 3, {48, 80, 112}, {2, 2, 1}, 0, 'd'},
     {"gemm_f64_tt", GEMM(T, T, "f64", "f64", "mmaf", "0.0", "32", "32", "8"), 3, 16384, "zdd", 3, {48, 48, 48}, {2, 2, 1}, 0, 'd'},
     {"gemm_f64_large", GEMM(R, T, "f64", "f64", "mmaf", "0.0", "64", "128", "16"), 3, 32768, "zdd", 3, {64, 112, 32}, {1, 1, 1}, 0, 'd'},

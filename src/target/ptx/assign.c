@@ -73,7 +73,8 @@ static void assign_warps_last(uint8_t *order, uint32_t bits, uint32_t first, uin
     memcpy(order + first + n_warp, old + first, bits - n_warp - first);
 }
 
-const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first)
+/* Elements from axis `first` on dealt out in vectors of 2^vec, shorter ones where threads would idle. */
+static const ts_layout *assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first, uint32_t vec)
 {
     uint8_t order[32];
     ts_layout layout;
@@ -81,10 +82,15 @@ const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, t
     uint32_t threads = TS_LAYOUT_LANES + assign->n_warp, idle = bits > threads ? bits - threads : 0;
     assign_order(module, type, first, order);
     if (assign->scans)
-        assign_warps_last(order, bits, TS_MIN(assign->vec, idle) + TS_LAYOUT_LANES, assign->n_warp);
-    if (!ts_layout_blocked(&layout, bits, order, TS_MIN(assign->vec, idle), assign->n_warp))
+        assign_warps_last(order, bits, TS_MIN(vec, idle) + TS_LAYOUT_LANES, assign->n_warp);
+    if (!ts_layout_blocked(&layout, bits, order, TS_MIN(vec, idle), assign->n_warp))
         return NULL;
     return ts_assign_intern(assign, &layout);
+}
+
+const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first)
+{
+    return assign_blocked(assign, module, type, first, assign->vec);
 }
 
 /* ---- views ------------------------------------------------------------------------------------------- */
@@ -255,6 +261,39 @@ static void assign_usual(assign_work *w, ts_val v)
         assign_set(w, v, assign_default(w, v));
 }
 
+/* The product that is the first reader of `v`, through permutes and reshapes, and which operand of it v becomes;
+ * 0 = there is none. */
+static ts_val assign_product(const assign_work *w, ts_val v, uint32_t *side)
+{
+    for (ts_val i = v + 1; i < w->fn->inst.n; i++) {
+        const ts_inst *inst = ts_at(w->fn, i);
+        for (uint32_t k = 0; k < inst->n_opnd; k++) {
+            if (ts_opnds(w->fn, inst)[k] != v || inst->op == TS_OP_token)
+                continue;
+            *side = k;
+            if (inst->op != TS_OP_permute && inst->op != TS_OP_reshape)
+                return (inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai) && k < 2 ? i : 0;
+            v = i;
+        }
+    }
+    return 0;
+}
+
+/* The layout of a load for a product. It meets no other layout: vectors of 16 bytes, whatever else the function holds;
+ * but single elements where fma wants vectors along the other axis than memory has them, so that the copies turn
+ * them. NULL: no product reads the load. */
+static const ts_layout *assign_load_operand(assign_work *w, ts_val v, uint32_t unit)
+{
+    ts_type type = ts_type_of(w->fn, v);
+    uint32_t bytes = TS_MAX(1u, ts_type_bits(w->module, ts_type_elem(w->module, type)) / 8), side = 0;
+    ts_val product = assign_product(w, v, &side);
+    if (!product)
+        return NULL;
+    bool permuted = ts_opnd(w->fn, product, side) != v, last = unit + 1 == ts_type_rank(w->module, type);
+    bool turned = w->out->way[product] == TS_MMA_WAY_FMA && bytes >= 4 && last == ((side == 0) != permuted);
+    return assign_blocked(w->out, w->module, type, unit, turned ? 0 : (uint32_t)ts_log2(TS_MAX(1u, 16 / bytes)));
+}
+
 /* The one instruction that reads `v`; 0 when there are none or several. */
 static ts_val assign_reader(const assign_work *w, ts_val v)
 {
@@ -315,7 +354,7 @@ static void assign_load_view(assign_work *w, ts_val v)
     if (ts_tma_load_of(&w->out->tma, v) || assign_to_result(w, v))
         return; /* a TMA load goes to shared memory and stays there */
     uint32_t first = ts_view_unit_axis(w->fn, ts_opnd(w->fn, v, 0));
-    const ts_layout *want = w->out->want[v];
+    const ts_layout *want = w->out->want[v] ? w->out->want[v] : assign_load_operand(w, v, first);
     assign_set(w, v, want ? want : ts_assign_default(w->out, w->module, ts_type_of(w->fn, v), first));
 }
 
@@ -442,7 +481,6 @@ static const assign_fragment assign_k8 = {"n0m3|n1n2m0m1m2", "m3k2|k0k1m0m1m2", 
 static const assign_fragment assign_8bit = {"n0m3|n1n2m0m1m2", "k0k1m3k4|k2k3m0m1m2", "k0k1k4|k2k3n0n1n2"};
 static const assign_fragment assign_f64 = {"n0|n1n2m0m1m2", "|k0k1m0m1m2", "|k0k1n0n1n2"};
 static const assign_fragment assign_f64_k4 = {"n0m3|n1n2m0m1m2", "m3|k0k1m0m1m2", "|k0k1n0n1n2"};
-static const assign_fragment assign_f64_k16 = {"n0m3|n1n2m0m1m2", "m3k2k3|k0k1m0m1m2", "k2k3|k0k1n0n1n2"};
 
 typedef struct assign_row {
     uint8_t a, c, log_m, log_k;
@@ -454,7 +492,6 @@ static const assign_row assign_rows[] = {
     [TS_MMA_m16n8k16_bf16] = {TS_T_bf16, TS_T_f32, 4, 4, &assign_16bit},
     [TS_MMA_m16n8k8_tf32] = {TS_T_tf32, TS_T_f32, 4, 3, &assign_k8},
     [TS_MMA_m16n8k32_s8] = {TS_T_i8, TS_T_i32, 4, 5, &assign_8bit},
-    [TS_MMA_m16n8k16_f64] = {TS_T_f64, TS_T_f64, 4, 4, &assign_f64_k16},
     [TS_MMA_m16n8k8_f64] = {TS_T_f64, TS_T_f64, 4, 3, &assign_k8},
     [TS_MMA_m16n8k4_f64] = {TS_T_f64, TS_T_f64, 4, 2, &assign_f64_k4},
     [TS_MMA_m8n8k4_f64] = {TS_T_f64, TS_T_f64, 3, 2, &assign_f64},

@@ -279,7 +279,7 @@ void ts__emit_mma_sync(ts_ptx *e, ts_val v, const ts_inst *inst)
     const warp_mma *row = &warp_mmas[TS_MMA_ROW(inst->aux)];
     const ts_val *opnds = ts_opnds(e->fn, inst);
     uint32_t flags = TS_MMA_FLAGS(inst->aux);
-    ts_reg a[8], b[4];
+    ts_reg a[4], b[4];
     const char *ta = warp_mma_type(row->a, flags & TS_MMA_U_A), *tb = warp_mma_type(row->b, flags & TS_MMA_U_B);
     const char *tc = warp_mma_type(row->c, false);
     if (inst->n_opnd != row->ra + row->rb + row->rc || ts__ptx_n_res(e, v) != row->rc) {

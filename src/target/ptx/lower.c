@@ -203,8 +203,7 @@ void ts_lower_result_types(ts_lower *lw, ts_val opener, ts_vals *types)
     }
     for (uint32_t i = ts_at(lw->tile, opener)->op == TS_OP_for ? ts_tma_loop_n(lw, opener) : 0; i-- > 0;)
         (void)TS_PUSH(lw->arena, &types->v, TS_T_i32);
-    if (ts_cp_active(lw, opener))
-        (void)TS_PUSH(lw->arena, &types->v, TS_T_i32);
+    ts_cp_types(lw, opener, types);
 }
 
 static void lower_begin(ts_lower *lw, ts_val tile, ts_val opener)

@@ -64,17 +64,28 @@ typedef struct ts_hazards {
     uint64_t ever_loaded, ever_stored; /* in the whole function */
 } ts_hazards;
 
+/* A list of thread values that grows. */
+typedef struct ts_vals {
+    TS_VEC(ts_val) v;
+} ts_vals;
+
 /* Pipelines by cp.async (pipeline_cp.c): operands of products that live in shared memory during a loop. */
 typedef struct ts_cp_operand {
     ts_val loop, load, x; /* x: the product's operand; load: 0 = made before the loop */
     ts_val chain[4];      /* permutes and reshapes from the load to x, 0 = none */
     uint32_t at, size;    /* first stage, bytes of a stage */
     uint32_t offset[TS_LAYOUT_BITS]; /* of the load's flat bits, in elements */
+    bool by_regs;         /* through registers instead of cp.async, which cannot turn vectors */
+    ts_vals regs;         /* that hold the step on its way */
 } ts_cp_operand;
 typedef struct ts_cp_loop {
     ts_val loop;
     uint32_t stages;
-    ts_val stage; /* of the current step */
+    ts_val stage;   /* of the current step */
+    ts_val filling; /* that copies go to */
+    ts_val product; /* reads its first fragments a step ahead (see ts_cp_ahead); 0 = none does */
+    ts_val carried; /* the first value that holds them */
+    ts_vals ahead;  /* those of the next step */
 } ts_cp_loop;
 typedef struct ts_cp {
     TS_VEC(ts_cp_operand) operand;
@@ -167,10 +178,6 @@ void ts_lower_barrier_cta(ts_lower *lw); /* of this thread block alone when seve
 /* Copies the instructions of a region (after its args, up to `yield`) with args mapped already in lw->scalar;
  * gives the yielded values. For bodies of reduce and scan: scalars only. */
 void ts_lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *out);
-/* A list of thread values that grows. */
-typedef struct ts_vals {
-    TS_VEC(ts_val) v;
-} ts_vals;
 /* Adds the registers of tile value `v`, in the home of `as`: none for tokens, one for scalars. */
 void ts_lower_expand(ts_lower *lw, ts_val v, ts_val as, ts_vals *out);
 /* The other way: gives `v` as many of the thread values `from` as expand made; returns what is left. */
@@ -200,9 +207,14 @@ void ts_cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits);
 void ts_cp_enter(ts_lower *lw, ts_val loop, ts_val stage);
 void ts_cp_next(ts_lower *lw, ts_val loop, ts_vals *values);
 void ts_cp_leave(ts_lower *lw, ts_val loop);
-bool ts_cp_active(ts_lower *lw, ts_val loop);
+void ts_cp_types(ts_lower *lw, ts_val loop, ts_vals *types); /* of the values added */
 bool ts_cp_skips(const ts_lower *lw, ts_val v); /* lowered by the pipeline */
 ts_val ts_cp_place(ts_lower *lw, ts_val x);      /* pointer to the operand in shared memory; 0 = not there */
+/* The only product of a pipelined loop carries the fragments of its first k step from one step of the loop to the
+ * next: before its last k step it calls ts_cp_advance, which waits for the next stage and makes it the current
+ * one, and reads them (into `ahead`), so that no product waits for a barrier or for shared memory. NULL: not so. */
+ts_cp_loop *ts_cp_ahead(ts_lower *lw, ts_val product);
+void ts_cp_advance(ts_lower *lw, ts_cp_loop *l);
 
 /* ---- the TMA pipeline: pipeline_tma.c, wgmma.c (see tma.h) -------------------------------------------- */
 

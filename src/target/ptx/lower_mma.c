@@ -16,7 +16,7 @@ ts_mma_shape ts__mma_shape(const ts_lower *lw, ts_val v)
                           (uint32_t)ts_log2((uint64_t)dc[rank - 1]), (uint32_t)ts_log2((uint64_t)da[rank - 1])};
 }
 
-enum { MMA_MAX_OPERANDS = 16 };
+enum { MMA_MAX_OPERANDS = 12 };
 
 /* One instruction: log2 of its shape, registers, elements of A and B in a 32-bit register (log2). */
 typedef struct mma_row {
@@ -212,19 +212,30 @@ static void mma_load(ts_lower *lw, const mma_side *side, uint32_t r, ts_val *out
         out[i] = v + 1 + i;
 }
 
-/* Loads what begins at step `k`; a load may serve later steps too. */
-static void mma_fetch(ts_lower *lw, const mma_job *job, mma_side *side, uint32_t k)
+/* How the fragments of a step come: by loads, from values that hold them already, or as loaded before. */
+typedef enum mma_get { MMA_LOAD, MMA_TAKE, MMA_GIVE } mma_get;
+
+/* Goes through what begins at step `k` (a load may serve later steps too), in one order whatever is done: loads it,
+ * takes it from the values from *next on, or adds it to `out`. */
+static void mma_fetch(ts_lower *lw, const mma_job *job, mma_side *side, uint32_t k, mma_get get, ts_val *next, ts_vals *out)
 {
     const ts_layout *fragment = &side->source.fragment;
     uint32_t pack = job->row.log_pack, inner = (1u << (side->log_n + pack)) - 1, repeats = ts_lower_repeats(fragment) & ~inner;
     uint32_t mask = ((1u << job->shape.log_k) - (1u << job->row.log_k)) << side->k_bit, at = k << (job->row.log_k + side->k_bit);
-    for (uint32_t r = 0; side->source.shared && r < 1u << fragment->n_reg; r += inner + 1)
-        if ((ts_lower_fixed(fragment, r) & mask) == at) {
-            if (r & repeats)
-                memcpy(side->reg + (r >> pack), side->reg + ((r & ~repeats) >> pack), sizeof *side->reg << side->log_n);
+    for (uint32_t r = 0; side->source.shared && r < 1u << fragment->n_reg; r += inner + 1) {
+        ts_val *reg = side->reg + (r >> pack);
+        if ((ts_lower_fixed(fragment, r) & mask) != at)
+            continue;
+        if (r & repeats)
+            memcpy(reg, side->reg + ((r & ~repeats) >> pack), sizeof *reg << side->log_n);
+        else if (get == MMA_LOAD)
+            mma_load(lw, side, r, reg);
+        for (uint32_t i = 0; !(r & repeats) && get != MMA_LOAD && i < 1u << side->log_n; i++)
+            if (get == MMA_TAKE)
+                reg[i] = (*next)++;
             else
-                mma_load(lw, side, r, side->reg + (r >> pack));
-        }
+                (void)TS_PUSH(lw->arena, &out->v, reg[i]);
+    }
 }
 
 /* Step `k` of one m x n block whose first accumulator is register `r`. */
@@ -248,15 +259,21 @@ static void mma_block(ts_lower *lw, const mma_job *job, uint32_t r, uint32_t k)
 }
 
 /* All steps of k, each for all blocks, so that neighbours do not wait for each other; operands are fetched a
- * step ahead. */
-static void mma_steps(ts_lower *lw, mma_job *job, uint32_t skip)
+ * step ahead, those of the first step perhaps by the step of the loop before (ts_cp_ahead). */
+static void mma_steps(ts_lower *lw, ts_val v, mma_job *job, uint32_t skip)
 {
     uint32_t steps = 1u << (job->shape.log_k - job->row.log_k);
+    ts_cp_loop *l = ts_cp_ahead(lw, v);
+    ts_val next = l ? l->carried : 0;
     for (uint32_t i = 0; i < 2; i++)
-        mma_fetch(lw, job, &job->side[i], 0);
+        mma_fetch(lw, job, &job->side[i], 0, l ? MMA_TAKE : MMA_LOAD, &next, NULL);
     for (uint32_t k = 0; k < steps; k++) {
         for (uint32_t i = 0; i < 2 && k + 1 < steps; i++)
-            mma_fetch(lw, job, &job->side[i], k + 1);
+            mma_fetch(lw, job, &job->side[i], k + 1, MMA_LOAD, NULL, NULL);
+        if (l && k + 1 == steps) {
+            ts_cp_advance(lw, l);
+            ts__mma_first(lw, v, &l->ahead);
+        }
         for (uint32_t r = 0; r < 1u << job->c->n_reg; r++)
             if (!(r & skip))
                 mma_block(lw, job, r, k);
@@ -283,13 +300,13 @@ bool ts__mma_source(ts_lower *lw, ts_val v, uint32_t side, mma_source *source)
     return source->shared;
 }
 
-static void mma_sync(ts_lower *lw, ts_val v)
+/* Sources and addresses of both operands; writes what is not there yet to shared memory. */
+static void mma_open(ts_lower *lw, ts_val v, mma_job *job)
 {
-    uint32_t row = lw->assign.row[v], attr = ts_at(lw->tile, v)->aux, flags = 0;
-    mma_job job = {.shape = ts__mma_shape(lw, v), .row = mma_row_of(row), .c = ts_lower_home(lw, v)};
-    bool half = ts_lower_elem(lw, v) == TS_T_f16, placed = true;
+    *job = (mma_job){.shape = ts__mma_shape(lw, v), .row = mma_row_of(lw->assign.row[v]), .c = ts_lower_home(lw, v)};
+    bool placed = true;
     for (uint32_t i = 0; i < 2; i++) {
-        mma_source *s = &job.side[i].source;
+        mma_source *s = &job->side[i].source;
         ts__mma_source(lw, v, i, s);
         ts__mma_prepare(lw, s);
         placed = placed && (!s->shared || s->placed);
@@ -297,7 +314,34 @@ static void mma_sync(ts_lower *lw, ts_val v)
     if (!placed)
         ts_lower_barrier(lw);
     for (uint32_t i = 0; i < 2; i++)
-        mma_side_open(lw, &job, i);
+        mma_side_open(lw, job, i);
+}
+
+bool ts__mma_goes_ahead(ts_lower *lw, ts_val v)
+{
+    return lw->assign.way[v] != TS_MMA_WAY_FMA || ts__fma_goes_ahead(lw, v);
+}
+
+void ts__mma_first(ts_lower *lw, ts_val v, ts_vals *out)
+{
+    if (lw->assign.way[v] == TS_MMA_WAY_FMA) {
+        ts__fma_first(lw, v, out);
+        return;
+    }
+    mma_job job;
+    mma_open(lw, v, &job);
+    for (uint32_t i = 0; i < 2; i++)
+        mma_fetch(lw, &job, &job.side[i], 0, MMA_LOAD, NULL, NULL);
+    for (uint32_t i = 0; i < 2; i++)
+        mma_fetch(lw, &job, &job.side[i], 0, MMA_GIVE, NULL, out);
+}
+
+static void mma_sync(ts_lower *lw, ts_val v)
+{
+    uint32_t row = lw->assign.row[v], attr = ts_at(lw->tile, v)->aux, flags = 0;
+    mma_job job;
+    mma_open(lw, v, &job);
+    bool half = ts_lower_elem(lw, v) == TS_T_f16;
     job.acc = ts_lower_regs(lw, job.c);
     const ts_val *old = ts_lower_get(lw, ts_opnd(lw->tile, v, 2), job.c);
     for (uint32_t r = 0; r < 1u << job.c->n_reg; r++)
@@ -306,7 +350,7 @@ static void mma_sync(ts_lower *lw, ts_val v)
         flags = (attr & TS_A_UNSIGNED ? TS_MMA_U_A : 0) | (attr & TS_A_UNSIGNED_B ? TS_MMA_U_B : 0);
     job.attr = TS_MMA_ATTR(row, 0, flags);
     uint32_t inner = job.row.n_c - 1u, repeats = ts_lower_repeats(job.c) & ~inner;
-    mma_steps(lw, &job, inner | repeats);
+    mma_steps(lw, v, &job, inner | repeats);
     for (uint32_t r = 0; r < 1u << job.c->n_reg; r++)
         job.acc[r] = half ? ts_cast(&lw->b, TS_OP_ftof, job.acc[r & ~repeats], TS_T_f16, 0) : job.acc[r & ~repeats];
     for (uint32_t i = 0; i < 2; i++)

@@ -360,7 +360,7 @@ static view_way view_choose(ts_lower *lw, const view_access *a, ts_val *inside)
 }
 
 /* Vectors may be predicated as a whole when the extent and the corner are multiples of their size. */
-static bool view_whole_vectors(const view_access *a)
+bool ts__view_whole_vectors(const view_access *a)
 {
     return a->log_vec == 0 || !a->axis[a->unit].check ||
            (a->axis[a->unit].extent_div >> a->log_vec && a->axis[a->unit].align >> a->log_vec);
@@ -427,7 +427,7 @@ static void view_load_branch(ts_lower *lw, view_access *a, ts_val inside, ts_val
     uint32_t n = yields.v.n, repeats = ts_lower_repeats(a->layout);
     ts_term(&lw->b, TS_OP_yield, n, yields.v.at);
     ts_else(&lw->b);
-    if (!view_whole_vectors(a))
+    if (!ts__view_whole_vectors(a))
         ts__view_single(a);
     view_load_all(lw, a, true, out);
     yields.v.n = 0;
@@ -465,7 +465,7 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
         view_load_branch(lw, &a, inside, out);
         break;
     default:
-        if (!view_whole_vectors(&a))
+        if (!ts__view_whole_vectors(&a))
             ts__view_single(&a);
         view_load_all(lw, &a, true, out);
     }
@@ -499,7 +499,7 @@ static void view_store_branch(ts_lower *lw, view_access *a, ts_val inside, const
     view_store_all(lw, a, false, regs);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_else(&lw->b);
-    if (!view_whole_vectors(a))
+    if (!ts__view_whole_vectors(a))
         ts__view_single(a);
     view_store_all(lw, a, true, regs);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
@@ -563,7 +563,7 @@ void ts_lower_store_view(ts_lower *lw, ts_val v)
         view_store_branch(lw, &a, inside, regs);
         break;
     default:
-        if (!view_whole_vectors(&a))
+        if (!ts__view_whole_vectors(&a))
             ts__view_single(&a);
         view_store_all(lw, &a, true, regs);
     }

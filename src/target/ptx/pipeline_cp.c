@@ -9,15 +9,20 @@
  *            ldmatrix, mma                           if (i + (S-1)*step < upper) copy to stage-1; commit
  *                                                    ldmatrix from stage, mma
  *
+ * Where the loop has one product only, wait and barrier move down before its last k step (ts_cp_ahead in lower.h).
+ *
+ * What cp.async cannot place in shared memory as the product wants it (vectors along the other axis) is loaded to
+ * registers when the copies are issued and stored when the step ends.
+ *
  * A load qualifies when its tile goes to one product only (through permutes and reshapes), its index follows from the
- * induction variable, nothing stores to its array, and it moves in aligned vectors of 4, 8 or 16 bytes; what of
- * a vector lies outside the array is filled with zeros by the copy itself. Operands that the loop does not change are written to shared memory once, before it.
+ * induction variable and nothing stores to its array; what of a vector lies outside the array is filled with zeros.
+ * Operands that the loop does not change are written to shared memory once, before it.
  * The TMA way of sm_90 is pipeline_tma.c.
  */
 #include "target/ptx/lower_mma.h"
 #include "target/ptx/lower_view.h"
 
-enum { CP_MAX_STAGES = 4, CP_KEEP_FREE = 16384, CP_MAX_SLICE = 64 };
+enum { CP_MAX_STAGES = 4, CP_KEEP_FREE = 16384, CP_MAX_SLICE = 64, CP_MAX_REGS = 5 /* log2 */ };
 
 /* ---- which loads ------------------------------------------------------------------------------------------------ */
 
@@ -165,21 +170,103 @@ static void cp_copy(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
     }
 }
 
+/* The load as usual; zeros outside the array. */
+static void cp_load_regs(ts_lower *lw, ts_cp_operand *o)
+{
+    view_access a;
+    const ts_layout *home = lw->assign.home[o->load];
+    ts_val *regs = ts_lower_regs(lw, home);
+    ts__view_describe(lw, &a, o->load, 1, home);
+    if (!ts__view_whole_vectors(&a))
+        ts__view_single(&a);
+    for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
+        ts_val values[16], inside;
+        if (r & a.vector)
+            continue;
+        inside = ts__view_inside(lw, &a, r);
+        ts_lower_ld(lw, a.elem, ts__view_pointer(lw, &a, r), 1u << a.log_vec, TS_CACHE_NONE, inside,
+                    inside ? ts_bits(&lw->b, a.elem, 0) : 0, values);
+        for (uint32_t k = 0; k < 1u << a.log_vec; k++)
+            regs[r ^ a.member[k]] = values[k];
+    }
+    o->regs.v.n = 0;
+    for (uint32_t r = 0; r < 1u << home->n_reg; r++)
+        (void)TS_PUSH(lw->arena, &o->regs.v, regs[r]);
+}
+
+/* The register bit that moves the element offset by `step`; -1 = none does. */
+static int cp_reg_at(const ts_layout *home, const uint32_t *offset, uint32_t step)
+{
+    for (uint32_t i = 0; i < home->n_reg; i++)
+        if (ts_is_pow2(home->reg[i]) && offset[ts_log2(home->reg[i])] == step)
+            return (int)i;
+    return -1;
+}
+
+/* What cp_load_regs loaded goes to its stage, in vectors of what lies together there. */
+static void cp_store_regs(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
+{
+    const ts_layout *home = lw->assign.home[o->load];
+    uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, ts_lower_elem(lw, o->x)) / 8), n = 0, bit[4], vector = 0;
+    mma_box box = ts__mma_box(lw, cp_stage_pointer(lw, o, stage), home, o->offset, bytes);
+    for (int reg; bytes << n < 16 && (reg = cp_reg_at(home, o->offset, 1u << n)) >= 0;)
+        vector |= bit[n++] = 1u << reg;
+    for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
+        ts_val values[16];
+        for (uint32_t k = 0; k < 1u << n; k++)
+            values[k] = o->regs.v.at[r | ts_xor_of(bit, n, k)];
+        if (!(r & vector))
+            ts_lower_st(lw, ts__mma_address(lw, &box, ts_lower_fixed(home, r)), 1u << n, values, TS_CACHE_NONE, 0);
+    }
+}
+
+static void cp_store_all(ts_lower *lw, ts_val loop, ts_val stage)
+{
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++)
+        if (lw->cp.operand.at[i].loop == loop && lw->cp.operand.at[i].by_regs)
+            cp_store_regs(lw, &lw->cp.operand.at[i], stage);
+}
+
+/* What the loads by register hand out of the `if`: their values, or zeros where there is no such step. */
+static void cp_yield(ts_lower *lw, ts_val loop, bool zeros, ts_vals *types)
+{
+    ts_vals values = {0};
+    types->v.n = 0;
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++) {
+        ts_cp_operand *o = &lw->cp.operand.at[i];
+        ts_type elem = ts_lower_elem(lw, o->x);
+        for (uint32_t k = 0; o->loop == loop && o->by_regs && k < o->regs.v.n; k++) {
+            (void)TS_PUSH(lw->arena, &values.v, zeros ? ts_bits(&lw->b, elem, 0) : o->regs.v.at[k]);
+            (void)TS_PUSH(lw->arena, &types->v, elem);
+        }
+    }
+    ts_term(&lw->b, TS_OP_yield, values.v.n, values.v.at);
+}
+
 /* if (iv < upper) { all copies of the step } commit */
 static void cp_issue(ts_lower *lw, ts_val loop, ts_val iv, ts_val stage)
 {
     ts_builder *b = &lw->b;
+    ts_vals types = {0};
     const ts_inst *inst = ts_at(lw->tile, loop);
     ts_val upper = lw->scalar[ts_opnds(lw->tile, inst)[1]];
     ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_LT, iv, upper, inst->aux & TS_A_UNSIGNED));
     cp_rewrite_slice(lw, loop, iv);
-    for (uint32_t i = 0; i < lw->cp.operand.n; i++)
-        if (lw->cp.operand.at[i].loop == loop && lw->cp.operand.at[i].load)
-            cp_copy(lw, &lw->cp.operand.at[i], stage);
-    ts_term(b, TS_OP_yield, 0, NULL);
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++) {
+        ts_cp_operand *o = &lw->cp.operand.at[i];
+        if (o->loop == loop && o->load && o->by_regs)
+            cp_load_regs(lw, o);
+        else if (o->loop == loop && o->load)
+            cp_copy(lw, o, stage);
+    }
+    cp_yield(lw, loop, false, &types);
     ts_else(b);
-    ts_term(b, TS_OP_yield, 0, NULL);
-    ts_end(b, opener, 0, NULL);
+    cp_yield(lw, loop, true, &types);
+    ts_end(b, opener, types.v.n, types.v.at);
+    ts_val next = lw->fn->inst.n - types.v.n;
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++)
+        for (uint32_t k = 0; lw->cp.operand.at[i].loop == loop && k < lw->cp.operand.at[i].regs.v.n; k++)
+            lw->cp.operand.at[i].regs.v.at[k] = next++;
     ts_emit(b, TS_OP_cp_async_commit, TS_T_none, 0, NULL, 0, 0);
 }
 
@@ -219,7 +306,14 @@ static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
     (void)TS_PUSH(lw->arena, &lw->cp.operand, o);
 }
 
-/* Drops loads whose vectors do not fit, which only shows once the access has been described. */
+/* Few enough registers to hold a tile while it travels, each element once. */
+static bool cp_fits_regs(const ts_layout *home)
+{
+    ts_place same = ts_layout_replicas(home);
+    return home->n_reg <= CP_MAX_REGS && !same.reg && !same.lane && !same.warp;
+}
+
+/* Loads whose vectors do not fit, which only shows once the access has been described, go through registers. */
 static void cp_sift(ts_lower *lw, ts_val loop, uint32_t first)
 {
     uint32_t n = first;
@@ -228,9 +322,10 @@ static void cp_sift(ts_lower *lw, ts_val loop, uint32_t first)
         view_access a;
         ts_cp_operand o = lw->cp.operand.at[i];
         ts__view_describe(lw, &a, o.load, 1, lw->assign.home[o.load]);
-        if (cp_vectors_fit(&a, o.offset))
+        o.by_regs = !cp_vectors_fit(&a, o.offset);
+        if (!o.by_regs || cp_fits_regs(lw->assign.home[o.load]))
             lw->cp.operand.at[n++] = o;
-        else
+        if (o.by_regs)
             ts_note(lw->tile, o.load, TS_NOTE_missed, "cp.async", "no aligned vectors of 4 to 16 bytes that lie together in shared memory");
     }
     lw->cp.operand.n = n;
@@ -267,9 +362,80 @@ static void cp_invariants(ts_lower *lw, ts_val loop)
         ts_lower_barrier(lw);
 }
 
+static const ts_cp_operand *cp_operand_of(const ts_lower *lw, ts_val x)
+{
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++)
+        if (lw->cp.operand.at[i].x == x)
+            return &lw->cp.operand.at[i];
+    return NULL;
+}
+
+/* A `continue` of the loop stands within an `if`. */
+static bool cp_continues_early(const ts_lower *lw, ts_val loop)
+{
+    for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++) {
+        ts_val of = lw->shape.parent[v];
+        if (ts_at(lw->tile, v)->op != TS_OP_continue || of == loop)
+            continue;
+        while (ts_at(lw->tile, of)->op == TS_OP_if)
+            of = lw->shape.parent[of];
+        if (of == loop)
+            return true;
+    }
+    return false;
+}
+
+/* The product that may read a step ahead: the only one of the loop, with both operands in shared memory. */
+static ts_val cp_only_product(ts_lower *lw, ts_val loop)
+{
+    ts_val product = 0;
+    for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++) {
+        ts_op op = (ts_op)ts_at(lw->tile, v)->op;
+        if (op != TS_OP_mmaf && op != TS_OP_mmai)
+            continue;
+        if (product || lw->shape.parent[v] != loop)
+            return 0;
+        product = v;
+    }
+    bool fits = product && cp_operand_of(lw, ts_opnd(lw->tile, product, 0)) && cp_operand_of(lw, ts_opnd(lw->tile, product, 1));
+    return fits && !cp_continues_early(lw, loop) && ts__mma_goes_ahead(lw, product) ? product : 0;
+}
+
+/* The oldest stage in flight has arrived, for all threads. */
+static void cp_await(ts_lower *lw, uint32_t stages)
+{
+    ts_emit(&lw->b, TS_OP_cp_async_wait, TS_T_none, 0, NULL, TS_S(0, stages - 2, 0), 0);
+    ts_lower_barrier(lw);
+}
+
+/* Fills all stages but one. */
+static void cp_fill(ts_lower *lw, ts_val loop, uint32_t stages)
+{
+    const uint32_t *opnds = ts_opnds(lw->tile, ts_at(lw->tile, loop));
+    ts_val iv = lw->scalar[opnds[0]];
+    ts_lower_barrier(lw); /* stages may still be read from an earlier run of the loop */
+    for (uint32_t s = 0; s + 1 < stages; s++) {
+        cp_issue(lw, loop, iv, ts_lower_i32(lw, s));
+        cp_store_all(lw, loop, ts_lower_i32(lw, s));
+        iv = ts_op2(&lw->b, TS_OP_addi, iv, lw->scalar[opnds[2]], 0);
+    }
+}
+
+/* The loads of the loop that may go through the pipeline; gives the bytes of a stage. */
+static uint32_t cp_loads(ts_lower *lw, ts_val loop)
+{
+    uint32_t first = lw->cp.operand.n, bytes = 0;
+    for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++)
+        if (ts_at(lw->tile, v)->op == TS_OP_load_view_tko && lw->shape.parent[v] == loop)
+            cp_try_load(lw, loop, v);
+    cp_sift(lw, loop, first);
+    for (uint32_t i = first; i < lw->cp.operand.n; i++)
+        bytes += lw->cp.operand.at[i].size;
+    return bytes;
+}
+
 void ts_cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
 {
-    uint32_t bytes = 0;
     if (lw->assign.tma.active || lw->status != TS_OK)
         return;
     if (!lw->cp.slice)
@@ -277,14 +443,7 @@ void ts_cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
     if (!lw->cp.slice)
         return;
     cp_invariants(lw, loop);
-    uint32_t loads = lw->cp.operand.n;
-    for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++)
-        if (ts_at(lw->tile, v)->op == TS_OP_load_view_tko && lw->shape.parent[v] == loop)
-            cp_try_load(lw, loop, v);
-    cp_sift(lw, loop, loads);
-    for (uint32_t i = loads; i < lw->cp.operand.n; i++)
-        bytes += lw->cp.operand.at[i].size;
-    uint32_t stages = cp_stages(lw, bytes);
+    uint32_t loads = lw->cp.operand.n, bytes = cp_loads(lw, loop), stages = cp_stages(lw, bytes);
     if (loads == lw->cp.operand.n || stages < 2) {
         lw->cp.operand.n = loads;
         return;
@@ -292,15 +451,14 @@ void ts_cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
     ts_note(lw->tile, loop, TS_NOTE_pipeline, "cp.async", "%u stages of %u bytes", stages, bytes);
     for (uint32_t i = loads; i < lw->cp.operand.n; i++)
         lw->cp.operand.at[i].at = ts_shared_fix(lw, stages * lw->cp.operand.at[i].size, 128, lw->cp.operand.at[i].load);
-    (void)TS_PUSH(lw->arena, &lw->cp.loop, ((ts_cp_loop){loop, stages, 0}));
-    const uint32_t *opnds = ts_opnds(lw->tile, ts_at(lw->tile, loop));
-    ts_val iv = lw->scalar[opnds[0]];
-    ts_lower_barrier(lw); /* stages may still be read from an earlier run of the loop */
-    for (uint32_t s = 0; s + 1 < stages; s++) {
-        cp_issue(lw, loop, iv, ts_lower_i32(lw, s));
-        iv = ts_op2(&lw->b, TS_OP_addi, iv, lw->scalar[opnds[2]], 0);
-    }
-    (void)TS_PUSH(lw->arena, &inits->v, ts_lower_i32(lw, 0));
+    cp_fill(lw, loop, stages);
+    ts_cp_loop l = {.loop = loop, .stages = stages, .stage = ts_lower_i32(lw, 0), .product = cp_only_product(lw, loop)};
+    (void)TS_PUSH(lw->arena, &lw->cp.loop, l);
+    (void)TS_PUSH(lw->arena, &inits->v, l.stage);
+    if (!l.product)
+        return;
+    cp_await(lw, stages);
+    ts__mma_first(lw, l.product, inits);
 }
 
 static ts_cp_loop *cp_loop_of(ts_lower *lw, ts_val loop)
@@ -309,11 +467,6 @@ static ts_cp_loop *cp_loop_of(ts_lower *lw, ts_val loop)
         if (lw->cp.loop.at[i].loop == loop)
             return &lw->cp.loop.at[i];
     return NULL;
-}
-
-bool ts_cp_active(ts_lower *lw, ts_val loop)
-{
-    return cp_loop_of(lw, loop) != NULL;
 }
 
 /* stage + 1, around at the end. */
@@ -331,27 +484,61 @@ void ts_cp_enter(ts_lower *lw, ts_val loop, ts_val stage)
     if (!l)
         return;
     l->stage = stage;
+    l->carried = stage + 1;
     ts_val iv = lw->scalar[loop + 1], step = lw->scalar[ts_opnd(lw->tile, loop, 2)];
-    ts_emit(b, TS_OP_cp_async_wait, TS_T_none, 0, NULL, TS_S(0, l->stages - 2, 0), 0);
-    ts_lower_barrier(lw);
+    if (!l->product)
+        cp_await(lw, l->stages);
     ts_val ahead = ts_op2(b, TS_OP_muli, step, ts_int(b, ts_type_of(lw->fn, step), l->stages - 1), 0);
     ts_val zero = ts_cmp(b, TS_OP_cmpi, TS_EQ, stage, ts_lower_i32(lw, 0), 0);
-    ts_val before = ts_select(b, zero, ts_lower_i32(lw, l->stages - 1), ts_lower_add(lw, stage, -1));
-    cp_issue(lw, loop, ts_op2(b, TS_OP_addi, iv, ahead, 0), before);
+    l->filling = ts_select(b, zero, ts_lower_i32(lw, l->stages - 1), ts_lower_add(lw, stage, -1));
+    cp_issue(lw, loop, ts_op2(b, TS_OP_addi, iv, ahead, 0), l->filling);
     lw->scalar[loop + 1] = iv;
+}
+
+ts_cp_loop *ts_cp_ahead(ts_lower *lw, ts_val product)
+{
+    for (uint32_t i = 0; i < lw->cp.loop.n; i++)
+        if (lw->cp.loop.at[i].product == product)
+            return &lw->cp.loop.at[i];
+    return NULL;
+}
+
+void ts_cp_advance(ts_lower *lw, ts_cp_loop *l)
+{
+    cp_store_all(lw, l->loop, l->filling);
+    cp_await(lw, l->stages);
+    l->stage = cp_after(lw, l);
 }
 
 void ts_cp_next(ts_lower *lw, ts_val loop, ts_vals *values)
 {
     const ts_cp_loop *l = cp_loop_of(lw, loop);
-    if (l)
-        (void)TS_PUSH(lw->arena, &values->v, cp_after(lw, l));
+    if (!l)
+        return;
+    if (!l->product)
+        cp_store_all(lw, loop, l->filling);
+    (void)TS_PUSH(lw->arena, &values->v, l->product ? l->stage : cp_after(lw, l));
+    for (uint32_t i = 0; i < l->ahead.v.n; i++)
+        (void)TS_PUSH(lw->arena, &values->v, l->ahead.v.at[i]);
+}
+
+void ts_cp_types(ts_lower *lw, ts_val loop, ts_vals *types)
+{
+    const ts_cp_loop *l = cp_loop_of(lw, loop);
+    if (!l)
+        return;
+    (void)TS_PUSH(lw->arena, &types->v, TS_T_i32);
+    for (uint32_t i = 0; i < l->ahead.v.n; i++)
+        (void)TS_PUSH(lw->arena, &types->v, ts_type_of(lw->fn, l->ahead.v.at[i]));
 }
 
 void ts_cp_leave(ts_lower *lw, ts_val loop)
 {
-    if (cp_loop_of(lw, loop))
+    const ts_cp_loop *l = cp_loop_of(lw, loop);
+    if (l)
         ts_emit(&lw->b, TS_OP_cp_async_wait, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
+    if (l && l->product)
+        ts__fma_loosen(lw, loop, l->product);
     for (uint32_t i = 0; i < lw->cp.operand.n; i++) /* invariants are forgotten: their values may be placed anew */
         if (lw->cp.operand.at[i].loop == loop && !lw->cp.operand.at[i].load)
             lw->cp.operand.at[i].x = 0;
@@ -372,12 +559,7 @@ bool ts_cp_skips(const ts_lower *lw, ts_val v)
 
 ts_val ts_cp_place(ts_lower *lw, ts_val x)
 {
-    for (uint32_t i = 0; i < lw->cp.operand.n; i++) {
-        const ts_cp_operand *o = &lw->cp.operand.at[i];
-        if (o->x != x)
-            continue;
-        const ts_cp_loop *l = o->load ? cp_loop_of(lw, o->loop) : NULL;
-        return cp_stage_pointer(lw, o, l ? l->stage : 0);
-    }
-    return 0;
+    const ts_cp_operand *o = cp_operand_of(lw, x);
+    const ts_cp_loop *l = o && o->load ? cp_loop_of(lw, o->loop) : NULL;
+    return o ? cp_stage_pointer(lw, o, l ? l->stage : 0) : 0;
 }
