@@ -10,7 +10,8 @@ import numpy as np
 
 
 class Data:
-    """``sources`` are host float32 arrays (rounded to ``dtype``); ``arrays`` what Tessera gets."""
+    """``sources`` are host float32 arrays (float64 for that ``dtype``) rounded to ``dtype``; ``arrays`` what
+    Tessera gets."""
 
     def __init__(
         self,
@@ -24,21 +25,21 @@ class Data:
         self.rng = np.random.default_rng(int.from_bytes(os.urandom(8), "little"))
         self.dtype, self.device, self.out_shape = dtype, device, out_shape
         self.out_size = int(np.prod(out_shape))
+        self.host_dtype = np.float64 if dtype == "float64" else np.float32
         self.sources = [self._random(s, low, high) for s in shapes]
         if device == "cuda":
             import torch
 
             self.torch_dtype = getattr(torch, dtype)
             self.arrays = [torch.from_numpy(a).cuda().to(self.torch_dtype) for a in self.sources]
-            if dtype != "float32":
-                self.sources = [a.float().cpu().numpy() for a in self.arrays]
+            self.sources = [self.host(a) for a in self.arrays]
         else:
             self.arrays = list(self.sources)
 
     def _random(self, shape: Any, low: float, high: float) -> np.ndarray:
-        x = self.rng.random(shape, np.float32)
-        x *= np.float32(high - low)
-        x += np.float32(low)
+        x = self.rng.random(shape, self.host_dtype)
+        x *= self.host_dtype(high - low)
+        x += self.host_dtype(low)
         return x
 
     def empty(self) -> Any:
@@ -47,10 +48,12 @@ class Data:
             import torch
 
             return torch.full(self.out_shape, float("nan"), dtype=self.torch_dtype, device="cuda")
-        return np.full(self.out_shape, np.nan, np.float32)
+        return np.full(self.out_shape, np.nan, self.host_dtype)
 
     def host(self, array: Any) -> np.ndarray:
-        return array if isinstance(array, np.ndarray) else array.float().cpu().numpy()
+        if isinstance(array, np.ndarray):
+            return array
+        return (array.double() if self.dtype == "float64" else array.float()).cpu().numpy()
 
     def rows(self) -> np.ndarray:
         """Sorted places along the first axis that are compared with float64."""

@@ -38,25 +38,37 @@ def _cpu(data: Data) -> list[Peer]:
 def _gpu(data: Data) -> list[Peer]:
     import torch
 
+    torch.backends.cuda.matmul.allow_tf32 = False
     a, b = data.arrays
     out = data.empty()
-    host = lambda r: r.float().cpu().numpy()  # noqa: E731
-    peers = [Peer("torch (cuBLAS)", lambda: torch.mm(a, b, out=out), lambda: host(out))]
-    if have("triton"):
+    peers = [Peer("torch (cuBLAS)", lambda: torch.mm(a, b, out=out), lambda: data.host(out))]
+    if have("triton") and data.dtype == "bfloat16":
         from . import triton_kernels
 
         c = data.empty()
-        peers.append(Peer("triton", lambda: triton_kernels.gemm(a, b, c), lambda: host(c)))
+        peers.append(Peer("triton", lambda: triton_kernels.gemm(a, b, c), lambda: data.host(c)))
     return peers
+
+
+CASES = {
+    "cuda": [
+        ("bfloat16", 2048), ("bfloat16", 4096), ("bfloat16", 8192),
+        ("float32", 8192), ("float64", 4096),
+    ],
+    "cpu": [("float32", 1024), ("float32", 2048), ("float32", 4096)],
+}  # fmt: skip
+SMALL = {
+    "cuda": [("bfloat16", 256), ("float32", 256), ("float64", 256)],
+    "cpu": [("float32", 256)],
+}
+TOLERANCE = {"bfloat16": 2e-2, "float32": 1e-4, "float64": 1e-12}
 
 
 def tables(device: str, rounds: int, small: bool) -> list[Table]:
     from tessera.lib import gemm
 
-    sizes = [256] if small else [2048, 4096, 8192] if device == "cuda" else [1024, 2048, 4096]
     found = []
-    for n in sizes:
-        dtype = "bfloat16" if device == "cuda" else "float32"
+    for dtype, n in SMALL[device] if small else CASES[device]:
         data = Data([(n, n), (n, n)], (n, n), dtype, device, -1.0, 1.0)
         table = Table(
             f"GEMM {dtype} {n}",
@@ -81,7 +93,7 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
             table,
             peers,
             lambda f, w=wanted: w,
-            1e-4 if dtype == "float32" else 2e-2,
+            TOLERANCE[dtype],
             device,
             few,
             lambda x, r=rows: x[r],
