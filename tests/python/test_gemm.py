@@ -61,6 +61,20 @@ def test_integers_sum_in_int32() -> None:
     assert np.array_equal(c, a.astype(np.int32) @ b.astype(np.int32))
 
 
+def test_float64_is_summed_in_float64() -> None:
+    rng = np.random.default_rng(3)
+    a, b, c = rng.uniform(-1, 1, (40, 300)), rng.uniform(-1, 1, (300, 50)), np.full((40, 50), np.nan)
+    gemm.gemm(a, b, c)
+    assert np.abs(c - a @ b).max() < 1e-12
+
+
+def test_tiles_without_wgmma_leave_no_multiprocessor_idle() -> None:
+    assert gpu.plan(8192, 8192, 8192, "float32", 132, False).tile == (128, 128, 16)
+    assert gpu.plan(1024, 1024, 1024, "float32", 132, False).tile == (64, 128, 16)
+    assert gpu.plan(4096, 4096, 4096, "float64", 132, False).tile == (128, 64, 16)
+    assert gpu.plan(4096, 4096, 4096, "float8_e4m3fn", 132, False).tile[2] == 128
+
+
 def test_plans_fill_the_chip_where_they_can() -> None:
     assert gpu.plan(8192, 8192, 8192, "bfloat16", 132)[0] in ((128, 256, 64), (256, 128, 64))
     assert gpu.plan(8192, 8192, 8192, "int8", 132).tile[2] == 128

@@ -18,6 +18,12 @@ BYTES = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int8": 1, "fl
 ROWS_AND_COLUMNS = (
     (128, 256), (256, 128), (128, 128), (128, 64), (64, 128), (64, 64), (64, 32), (64, 16), (128, 32), (128, 16),
 )  # fmt: skip
+# Without wgmma: rows, columns and depth of a tile, and how long it takes in percent for its size (H200).
+OTHERS = {
+    "float32": ((128, 128, 16, 100), (64, 128, 16, 102), (64, 64, 16, 110)),
+    "float64": ((128, 64, 16, 100), (64, 64, 16, 103)),
+    "float8": ((128, 128, 128, 100), (64, 64, 128, 110)),
+}
 L2_RATE, MEMORY_RATE = 62, 2400
 START, LAST_BLOCK = 2500, 3000
 
@@ -75,11 +81,21 @@ def _cost(m: int, n: int, steps: int, rows: int, cols: int, pieces: int, sms: in
     return START + max(waves * tile, memory) + waves * tile // 8 + partial
 
 
+def _other_tile(m: int, n: int, dtype: str, sms: int) -> tuple[int, int, int]:
+    """The tile of products without wgmma that leaves the busiest multiprocessor the least to do."""
+
+    def cost(way: tuple[int, int, int, int]) -> int:
+        rows, cols, _, percent = way
+        return ct.cdiv(ct.cdiv(m, rows) * ct.cdiv(n, cols), sms) * rows * cols * percent
+
+    return min(OTHERS[dtype.partition("_")[0]], key=cost)[:3]
+
+
 @functools.lru_cache(maxsize=4096)
 def plan(m: int, n: int, k: int, dtype: str, sms: int, tensor: bool = True) -> Plan:
     """The cheapest way for ``c[m, n] = a[m, k] @ b[k, n]``; ``tensor``: wgmma can take the type."""
     if not tensor:
-        return Plan((128, 64, 16) if dtype == "float64" else (128, 128, 16), 8, 1, False)
+        return Plan(_other_tile(m, n, dtype, sms), 8, 1, False)
     depth = 128 // BYTES[dtype]
     swapped = m <= 32 < n
     if swapped:
@@ -272,7 +288,8 @@ def _find_way(a: Any, b: Any, c: Any, flags: tuple[bool, bool]) -> Way:
         m, n = n, m
     rows, cols = ct.cdiv(m, chosen.tile[0]), ct.cdiv(n, chosen.tile[1])
     if chosen.pieces == 1:
-        grid, last, parts = (min(rows * cols, sms), 1, 1), chosen.group, None
+        blocks = min(rows * cols, sms) if tensor else rows * cols  # those others share multiprocessors
+        grid, last, parts = (blocks, 1, 1), chosen.group, None
     else:
         grid, last = (rows * cols, chosen.pieces, 1), chosen.pieces
         parts = (chosen.pieces, rows * chosen.tile[0], cols * chosen.tile[1])
