@@ -114,13 +114,13 @@ class Problem:
 
 
 def _tessera(p: Problem) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    from tessera.lib import attention
+    from tessera.lib import attention, attention_backward
 
     def forward() -> None:
         attention.attention(p.q, p.k, p.v, p.out, causal=p.shape.causal, lse=p.lse)
 
     def backward() -> None:
-        attention.attention_backward(
+        attention_backward.attention_backward(
             p.q, p.k, p.v, p.out, p.lse, p.dout, *p.gradients, p.delta, causal=p.shape.causal
         )
 

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 import tessera.tile as ct
-from tessera.lib import attention
+from tessera.lib import attention, attention_backward
 
 
 def reference(q, k, v, causal, scale=None):
@@ -119,7 +119,7 @@ def test_gradients_equal_the_formula(shape, causal):
     out, lse, delta = np.empty_like(q), *(np.empty(q.shape[:-1], np.float32) for _ in range(2))
     attention.attention(q, k, v, out, causal=causal, lse=lse)
     found = [np.full_like(x, np.nan) for x in (q, k, v)]
-    attention.attention_backward(
+    attention_backward.attention_backward(
         q, k, v, out, lse, dout, *found, delta, causal=causal,
         tiles=tile and (tile, tile[::-1]),
     )  # fmt: skip

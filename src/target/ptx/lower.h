@@ -241,7 +241,8 @@ const ts_val *ts_wgmma_start(ts_lower *lw, ts_val v, const ts_val *words);
 const ts_val *ts_wgmma_words(ts_lower *lw, ts_val v, uint32_t *n);
 void ts_wgmma_wait(ts_lower *lw, uint32_t pending);
 void ts_wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count);
-/* Lowers a rotated loop (rotate.c); returns its last result. */
+/* Rotated loops (rotate.c): what the consumers do first in the function; lowers one and returns its last result. */
+void ts_rotate_begin(ts_lower *lw);
 ts_val ts_rotate_for(ts_lower *lw, ts_val v);
 /* Stores the result of a product through shared memory by TMA; false when that does not fit. */
 bool ts_tma_store(ts_lower *lw, ts_val v);

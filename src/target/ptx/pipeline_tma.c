@@ -334,4 +334,5 @@ void ts_tma_begin(ts_lower *lw)
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_end(&lw->b, opener, 0, NULL);
     pipe_setmaxnreg(lw, PIPE_CONSUMER_REGS, 1);
+    ts_rotate_begin(lw);
 }

@@ -6,8 +6,10 @@
  *     if (lower < upper)
  *         FIRST(lower); wait; MIDDLE(lower)                  peeled
  *         for j from lower + step
+ *             the other warpgroup lets this one begin
  *             FIRST(j)                                       commit
  *             SECOND(j - 1)                                  rescale, commit
+ *             let the other warpgroup begin
  *             wait: FIRST is done                            release its stages
  *             MIDDLE(j)
  *             wait: SECOND is done                           release its stages
@@ -275,6 +277,46 @@ static void rotate_second(rotate_job *job)
     counter->count = count;
 }
 
+/* ---- turns ------------------------------------------------------------------------------------------- */
+
+/* Two warpgroups in step would both want the tensor cores, then both the exponential: so they issue in turns, and one
+ * has its softmax while the products of the other run. The second lets the first begin, once in the function. */
+static bool rotate_in_turns(const ts_lower *lw)
+{
+    return lw->assign.n_warp == 3;
+}
+
+static ts_val rotate_group(ts_lower *lw)
+{
+    ts_val warp = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
+    return ts_op2(&lw->b, TS_OP_shri, warp, ts_lower_i32(lw, 2), TS_A_UNSIGNED);
+}
+
+static void rotate_await_turn(ts_lower *lw)
+{
+    ts_val id = ts_lower_add(lw, rotate_group(lw), TS_BAR_TURN);
+    ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 1, &id, TS_S(0, 256, 0), 0);
+}
+
+static void rotate_pass_turn(ts_lower *lw)
+{
+    ts_val id = ts_op2(&lw->b, TS_OP_subi, ts_lower_i32(lw, TS_BAR_TURN + 1), rotate_group(lw), 0);
+    ts_emit(&lw->b, TS_OP_bar_arrive, TS_T_none, 1, &id, TS_S(0, 256, 0), 0);
+}
+
+void ts_rotate_begin(ts_lower *lw)
+{
+    if (!lw->assign.tma.rotated.n || !rotate_in_turns(lw))
+        return;
+    ts_val second = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, rotate_group(lw), ts_lower_i32(lw, 1), 0);
+    ts_val opener = ts_if_begin(&lw->b, second);
+    ts_emit(&lw->b, TS_OP_bar_arrive, TS_T_none, 0, NULL, TS_S(TS_BAR_TURN, 256, 0), 0);
+    ts_term(&lw->b, TS_OP_yield, 0, NULL);
+    ts_else(&lw->b);
+    ts_term(&lw->b, TS_OP_yield, 0, NULL);
+    ts_end(&lw->b, opener, 0, NULL);
+}
+
 /* ---- the loop --------------------------------------------------------------------------------------- */
 
 /* The first step, up to what the loop carries. */
@@ -298,8 +340,12 @@ static void rotate_body(rotate_job *job, ts_vals *out)
 {
     ts_lower *lw = job->lw;
     ts_val count = rotate_counter(job)->count;
+    if (rotate_in_turns(lw))
+        rotate_await_turn(lw);
     rotate_first(job);
     rotate_second(job);
+    if (rotate_in_turns(lw))
+        rotate_pass_turn(lw);
     ts_wgmma_wait(lw, job->n_second);
     rotate_release(job, TS_PHASE_FIRST, count);
     rotate_middle(job, job->loop + 1, job->last);

@@ -23,7 +23,8 @@
  * with s = count mod stages and parity = count / stages mod 2. The counters are carried by all loops
  * around the loads, so a loop over tiles around the loop over k goes on where it stopped.
  *
- * Named barriers: 0 all threads, or all consumers; TS_BAR_WARPGROUP + i warpgroup i of the consumers.
+ * Named barriers: 0 all threads, or all consumers; TS_BAR_WARPGROUP + i warpgroup i of the consumers; TS_BAR_TURN + i
+ * it is the turn of warpgroup i to issue the products of a rotated loop.
  */
 #ifndef TS_TARGET_PTX_TMA_H
 #define TS_TARGET_PTX_TMA_H
@@ -32,7 +33,7 @@
 #include "pass/pass.h"
 #include "target/ptx/layout.h"
 
-enum { TS_BAR_WARPGROUP = 1 };
+enum { TS_BAR_WARPGROUP = 1, TS_BAR_TURN = 3 };
 
 /* One load of a tile of two extents > 1: `inner` lies side by side in memory, `rows` are the other. In
  * shared memory: panels of `span` bytes of the inner axis, row r of a panel at r * span, 16-byte chunks XORed with

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gradients of attention (Dao, 2023): probabilities are computed anew from the log-sum-exp of each row.
+
+With ``p`` the probabilities, ``dp = dout v^T`` and ``delta = rowsum(dout * out)``:
+``ds = p * (dp - delta)``, ``dq = ds k``, ``dk = ds^T q``, ``dv = p^T dout``.
+One kernel walks over the keys of a tile of queries, one over the queries of a tile of keys, so
+that every sum stays on chip and comes out the same in every run.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import tessera.tile as ct
+
+from . import next_power_of_two, on_gpu
+from .attention import LOG2_E, _blocks_cut, _check, _exp2, _put, _put_column, _rows
+
+
+def _column(x, batch, head, i, ROWS: ct.Constant[int]):
+    """Rows ``i * ROWS ..`` of an array without the last axis, as a column; zeros behind the end."""
+    zero = ct.PaddingMode.ZERO
+    if x.ndim == 3:
+        t = ct.load(x, index=(batch, head, i), shape=(1, 1, ROWS), padding_mode=zero)
+    else:
+        t = ct.load(x, index=(head, i), shape=(1, ROWS), padding_mode=zero)
+    return ct.reshape(t, (ROWS, 1))
+
+
+@ct.kernel
+def attention_delta_kernel(
+    out, dout, delta, ROWS: ct.Constant[int], D: ct.Constant[int]
+):  # fmt: skip
+    i, head, batch = ct.bid(0), ct.bid(1), 0
+    if out.ndim == 4:
+        batch, head = head // out.shape[1], head % out.shape[1]
+    x = ct.astype(_rows(out, batch, head, i, ROWS, D), ct.float32)
+    y = ct.astype(_rows(dout, batch, head, i, ROWS, D), ct.float32)
+    _put_column(delta, batch, head, i, ct.sum(x * y, axis=1, keepdims=True), ROWS)
+
+
+@ct.kernel
+def attention_dq_kernel(
+    q, k, v, dout, lse, delta, dq, scale: float, CAUSAL: ct.Constant[bool],
+    MASKED: ct.Constant[int], TM: ct.Constant[int], TN: ct.Constant[int], D: ct.Constant[int],
+    FAST: ct.Constant[bool],
+):  # fmt: skip
+    m, head, batch = ct.num_blocks(0) - 1 - ct.bid(0), ct.bid(1), 0
+    if q.ndim == 4:
+        batch, head = head // q.shape[1], head % q.shape[1]
+    kv = head // (q.shape[-3] // k.shape[-3])
+    keys = k.shape[-2]
+    shift = keys - q.shape[-2]
+    qt, dot = _rows(q, batch, head, m, TM, D), _rows(dout, batch, head, m, TM, D)
+    log_sum = _column(lse, batch, head, m, TM) * LOG2_E
+    dt = _column(delta, batch, head, m, TM)
+    rows = ct.expand_dims(m * TM + ct.arange(TM, dtype=ct.int32), 1) + shift
+    acc = ct.zeros((TM, D), dtype=ct.float32)
+    last = min(keys, (m + 1) * TM + shift) if CAUSAL else keys
+    blocks = ct.cdiv(last, TN)
+    for step in range(blocks):
+        j = blocks - 1 - step
+        kt, vt = _rows(k, batch, kv, j, TN, D), _rows(v, batch, kv, j, TN, D)
+        s = ct.mma(qt, ct.transpose(kt), ct.zeros((TM, TN), dtype=ct.float32))
+        dp = ct.mma(dot, ct.transpose(vt), ct.zeros((TM, TN), dtype=ct.float32))
+        p = _exp2(s * (scale * LOG2_E) - log_sum, FAST)
+        if step < MASKED:
+            cols = ct.expand_dims(j * TN + ct.arange(TN, dtype=ct.int32), 0)
+            seen = cols < keys
+            if CAUSAL:
+                seen = seen & (cols <= rows)
+            p = ct.where(seen, p, 0.0)
+        acc = ct.mma(ct.astype(p * (dp - dt), k.dtype), kt, acc)
+    _put(dq, batch, head, m, acc * scale, TM, D)
+
+
+@ct.kernel
+def attention_dkv_kernel(
+    q, k, v, dout, lse, delta, dk, dv, scale: float, CAUSAL: ct.Constant[bool],
+    MASKED: ct.Constant[int], TM: ct.Constant[int], TN: ct.Constant[int], D: ct.Constant[int],
+    FAST: ct.Constant[bool], REPEAT: ct.Constant[int], DK: ct.Constant[bool], DV: ct.Constant[bool],
+):  # fmt: skip
+    # transposed: rows are keys, so that p^T and ds^T are left operands in registers
+    n, kv, batch = ct.bid(0), ct.bid(1), 0
+    if k.ndim == 4:
+        batch, kv = kv // k.shape[1], kv % k.shape[1]
+    length = q.shape[-2]
+    shift = k.shape[-2] - length
+    kt, vt = _rows(k, batch, kv, n, TN, D), _rows(v, batch, kv, n, TN, D)
+    rows = ct.expand_dims(n * TN + ct.arange(TN, dtype=ct.int32), 1) - shift
+    acc_k = ct.zeros((TN, D), dtype=ct.float32)
+    acc_v = ct.zeros((TN, D), dtype=ct.float32)
+    first = max(n * TN - shift, 0) // TM if CAUSAL else 0
+    blocks = max(ct.cdiv(length, TM) - first, 0)
+    for step in range(blocks * REPEAT):
+        m, head = first + step, kv
+        if REPEAT > 1:
+            m, head = first + step % blocks, kv * REPEAT + step // blocks
+        log_sum = ct.transpose(_column(lse, batch, head, m, TM)) * LOG2_E
+        qt, dot = _rows(q, batch, head, m, TM, D), _rows(dout, batch, head, m, TM, D)
+        s = ct.mma(kt, ct.transpose(qt), ct.zeros((TN, TM), dtype=ct.float32))
+        p = _exp2(s * (scale * LOG2_E) - log_sum, FAST)
+        if m - first < MASKED:
+            cols = ct.expand_dims(m * TM + ct.arange(TM, dtype=ct.int32), 0)
+            p = ct.where(rows <= cols, p, 0.0)
+        if DK:
+            dt = ct.transpose(_column(delta, batch, head, m, TM))
+            dp = ct.mma(vt, ct.transpose(dot), ct.zeros((TN, TM), dtype=ct.float32))
+            acc_k = ct.mma(ct.astype(p * (dp - dt), q.dtype), qt, acc_k)
+        if DV:
+            acc_v = ct.mma(ct.astype(p, q.dtype), dot, acc_v)
+    if DK:
+        _put(dk, batch, kv, n, acc_k * scale, TN, D)
+    if DV:
+        _put(dv, batch, kv, n, acc_v, TN, D)
+
+
+def _backward_tiles(q: Any, d: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Queries and keys of one step: for dq, and for dk and dv."""
+    if not on_gpu(q):
+        return (64, 64), (64, 64)
+    if d > 128:
+        return (64, 64), (64, 64)
+    return (128, 64 if d > 64 else 128), (64, 128)
+
+
+def attention_backward(
+    q: Any, k: Any, v: Any, out: Any, lse: Any, dout: Any, dq: Any, dk: Any, dv: Any, delta: Any,
+    causal: bool = False, scale: float | None = None, stream: Any = None,
+    tiles: tuple[tuple[int, int], tuple[int, int]] | None = None,
+) -> None:  # fmt: skip
+    """Gradients of `attention` for the gradient ``dout`` of its output.
+
+    Parameters
+    ----------
+    q, k, v, out, lse : arrays
+        As given to `attention` and returned by it.
+    dout : array
+        Like ``out``.
+    dq, dk, dv : arrays
+        Take the gradients; like ``q``, ``k`` and ``v``.
+    delta : array of float32 like ``lse``
+        Scratch: the row sums of ``dout * out``.
+    causal, scale : as for `attention`
+    tiles : ((int, int), (int, int))
+        Queries and keys of one step, for dq, and for dk and dv.
+    """
+    _check(q, k, v, out)
+    _check(dq, dk, dv, dout)
+    length, d = q.shape[-2:]
+    keys, heads, kv_heads = k.shape[-2], math.prod(q.shape[:-2]), math.prod(k.shape[:-2])
+    scale = 1.0 / math.sqrt(d) if scale is None else scale
+    fast, size = "float16" in str(q.dtype), next_power_of_two(d)
+    (qm, qn), (km, kn) = tiles or _backward_tiles(q, d)
+    grid = (ct.cdiv(length, 32), heads, 1)
+    ct.launch(stream, grid, attention_delta_kernel, (out, dout, delta, 32, size))
+    cut = _blocks_cut(causal, length, keys, qm, qn)
+    args = (q, k, v, dout, lse, delta, dq, scale, causal, cut, qm, qn, size, fast)
+    ct.launch(stream, (ct.cdiv(length, qm), heads, 1), attention_dq_kernel, args)
+    cut = (kn + 2 * km - 3) // km if causal else 0
+    if causal and (keys - length) % km == 0 and kn % km == 0:
+        cut = kn // km
+    parts = [(True, False), (False, True)] if size > 128 else [(True, True)]
+    for part in parts:
+        args = (
+            q, k, v, dout, lse, delta, dk, dv, scale, causal, cut, km, kn, size, fast,
+            heads // kv_heads, *part,
+        )  # fmt: skip
+        ct.launch(stream, (ct.cdiv(keys, kn), kv_heads, 1), attention_dkv_kernel, args)
