@@ -38,20 +38,16 @@ static const char *attr_name(const void *user, uint32_t i)
     return NULL;
 }
 
-static const char *attr_op_name(const void *user, uint32_t i)
-{
-    (void)user;
-    return i < fr_n_ops ? fr_ops[i].name : NULL;
-}
-
 static ts_status attr_unknown(fr *f, uint32_t node, const fr_value *v, const char *name)
 {
     attr_names names = {f, v};
-    const char *near = fr_nearest(name, attr_name, &names);
+    const char *near = fr_nearest(name, attr_name, &names), *op = fr_op_called(name);
     if (!near && v->kind == FR_MODULE)
-        near = fr_nearest(name, attr_op_name, NULL);
-    return fr_error(f, node, TS_TILETYPE, "%s has no attribute '%s'%s%s%s", fr_say(f, v), name,
-                    near ? "\n  help: did you mean '" : "", near ? near : "", near ? "'?" : "");
+        near = fr_op_nearest(name);
+    if (!near && v->kind == FR_TILE && op)
+        near = fr_textf(f, "ct.%s(tile)", op);
+    return fr_error(f, node, TS_TILETYPE, "%s has no attribute '%s'%s", fr_say(f, v), name,
+                    fr_did_you_mean(f, near));
 }
 
 /* ---- attributes ---------------------------------------------------------------------- */

@@ -298,3 +298,9 @@ ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, co
     }
     return fr_error(f, node, TS_TILETYPE, "builtin '%s' is not part of the tile language", name);
 }
+
+const char *fr_builtin_name(const void *unused, uint32_t i)
+{
+    (void)unused;
+    return i < TS_COUNT(builtin_rows) ? builtin_rows[i].name : NULL;
+}

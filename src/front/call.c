@@ -148,9 +148,8 @@ static ts_status call_unknown_keyword(fr *f, const fr_call *c, const call_arg *a
     for (uint32_t i = 0; i < n; i++)
         names.name[i] = fr_arg_name(f, c, i);
     const char *near = fr_nearest(arg->name, call_param_name, &names);
-    return fr_error(f, arg->node, TS_TILETYPE, "%s() has no argument named '%s'%s%s%s", c->op->name,
-                    arg->name, near ? "\n  help: did you mean '" : "", near ? near : "",
-                    near ? "'?" : "");
+    return fr_error(f, arg->node, TS_TILETYPE, "%s() has no argument named '%s'%s", c->op->name,
+                    arg->name, fr_did_you_mean(f, near));
 }
 
 static ts_status call_bind_keyword(fr *f, fr_call *c, const call_arg *arg, const call_param *params,
@@ -430,6 +429,20 @@ static ts_status call_builtin(fr *f, uint32_t node, const char *name, const call
     return fr_call_builtin(f, node, name, args->at.n, values, out);
 }
 
+/* A function of another library: often one of NumPy's that the tile language has too. */
+static ts_status call_opaque(fr *f, uint32_t node, const fr_value *callee)
+{
+    const ts_object *object = &f->pack.objects[callee->as.object];
+    const ts_node *n = ts_pack_node(&f->pack, ts_pack_node(&f->pack, node)->f[0]);
+    if (object->y)
+        return fr_error(f, node, TS_SYNTAX, "this function cannot be inlined\n  found: %s",
+                        fr_string(f, object->x));
+    const char *op = n->kind == TS_AST_Attribute ? fr_op_called(fr_string(f, n->f[1])) : NULL;
+    return fr_error(f, node, TS_TILETYPE, "kernels cannot call %s\n  help: %s", fr_say(f, callee),
+                    op ? fr_textf(f, "use ct.%s for tiles", op)
+                       : "only tile operations and plain Python functions can be called");
+}
+
 ts_status fr_call_node(fr *f, uint32_t node, fr_value *out)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
@@ -450,13 +463,7 @@ ts_status fr_call_node(fr *f, uint32_t node, fr_value *out)
     case FR_MODULE:
         return call_class(f, node, callee.as.object, &args, out);
     case FR_OPAQUE:
-        if (f->pack.objects[callee.as.object].y)
-            return fr_error(f, node, TS_SYNTAX, "this function cannot be inlined\n  found: %s",
-                            fr_string(f, f->pack.objects[callee.as.object].x));
-        return fr_error(f, node, TS_TILETYPE,
-                        "kernels cannot call %s\n  help: only tile operations and plain Python "
-                        "functions can be called",
-                        fr_say(f, &callee));
+        return call_opaque(f, node, &callee);
     default:
         return fr_error(f, node, TS_TILETYPE, "%s cannot be called", fr_say(f, &callee));
     }

@@ -275,3 +275,43 @@ const char *fr_nearest(const char *name, const char *(*names)(const void *, uint
     }
     return best;
 }
+
+const char *fr_did_you_mean(fr *f, const char *near)
+{
+    return near ? fr_textf(f, "\n  help: did you mean '%s'?", near) : "";
+}
+
+/* ---- names of operations ------------------------------------------------------------- */
+
+/* Operations that begin with a kind of value are methods, not functions of the module. */
+static bool diag_is_method(const char *name)
+{
+    static const char *const kinds[] = {"array_", "view_", "raw_", "tile_"};
+    bool is = false;
+    for (size_t i = 0; i < TS_COUNT(kinds); i++)
+        is |= strncmp(name, kinds[i], strlen(kinds[i])) == 0;
+    return is;
+}
+
+const char *fr_op_called(const char *name)
+{
+    static const char *const numpy[][2] = {
+#define TS_TILE_NUMPY(name, op) {#name, #op},
+#include "front/tile_op.def"
+    };
+    for (size_t i = 0; i < TS_COUNT(numpy); i++)
+        if (strcmp(numpy[i][0], name) == 0)
+            return numpy[i][1];
+    return fr_op_find(name) < fr_n_ops && !diag_is_method(name) ? name : NULL;
+}
+
+static const char *diag_op_name(const void *user, uint32_t i)
+{
+    (void)user;
+    return i >= fr_n_ops ? NULL : diag_is_method(fr_ops[i].name) ? "" : fr_ops[i].name;
+}
+
+const char *fr_op_nearest(const char *name)
+{
+    return fr_nearest(name, diag_op_name, NULL);
+}

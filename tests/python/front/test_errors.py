@@ -35,6 +35,36 @@ def undefined_name(x, y):
     ct.store(y, (blok,), block)  # noqa: F821  # here
 
 
+@wrong("TILETYPE", "name 'lenn' is not defined", "did you mean 'len'")
+def misspelt_builtin(x, y):
+    return lenn(x)  # noqa: F821  # here
+
+
+@wrong("TILETYPE", "name 'cumsum' is not defined", "did you mean 'ct.cumsum'")
+def operation_without_its_module(x, y):
+    return cumsum(x)  # noqa: F821  # here
+
+
+@wrong("TILETYPE", "has no attribute 'sum'", "did you mean 'ct.sum(tile)'")
+def method_of_numpy(x, y):
+    return ct.load(x, 0, 16).sum()  # here
+
+
+@wrong("TILETYPE", "kernels cannot call a host object", "'exp'", "use ct.exp for tiles")
+def function_of_numpy(x, y):
+    return np.exp(ct.load(x, 0, 16))  # here
+
+
+@wrong("TILETYPE", "kernels cannot call a host object", "'arctan2'", "use ct.atan2 for tiles")
+def function_of_numpy_by_another_name(x, y):
+    return np.arctan2(ct.load(x, 0, 16), 1.0)  # here
+
+
+@wrong("TILETYPE", "kernels cannot call a host object", "'fromiter'", "only tile operations")
+def function_of_numpy_alone(x, y):
+    return np.fromiter(ct.load(x, 0, 16), np.float32)  # here
+
+
 @wrong("TILETYPE", "has no attribute 'laod'", "did you mean 'load'")
 def misspelt_operation(x, y):
     ct.store(y, 0, ct.laod(x, 0, 16))  # here
