@@ -28,7 +28,8 @@ void core_frame_deinit(core_frame *frame)
 ts_arg *core_frame_next(core_frame *frame)
 {
     if (frame->n >= TS_LAUNCH_ARGS) {
-        PyErr_Format(PyExc_TypeError, "a kernel takes at most %d arguments, items of tuples and lists counted", TS_LAUNCH_ARGS);
+        PyErr_Format(PyExc_TypeError, "a kernel takes at most %d arguments, items of tuples and lists counted",
+                     TS_LAUNCH_ARGS);
         return NULL;
     }
     ts_arg *arg = &frame->args[frame->n++];
@@ -51,7 +52,7 @@ static int args_rank(Py_ssize_t rank)
 {
     if (rank <= TS_ARRAY_RANK)
         return 0;
-    PyErr_Format(PyExc_ValueError, "array argument has %zd dimensions; the limit is %d", rank, TS_ARRAY_RANK);
+    PyErr_Format(PyExc_ValueError, "the array has %zd dimensions; the limit is %d", rank, TS_ARRAY_RANK);
     return -1;
 }
 
@@ -251,14 +252,14 @@ static int args_hold(core_frame *frame, PyObject *object) /* takes the reference
 }
 
 /* Formats and type strings of NumPy begin with '>' or '!' where the bytes are not in the machine's order. */
-static int args_byte_order(const char *format, Py_ssize_t itemsize, size_t at)
+static int args_byte_order(const char *format, Py_ssize_t itemsize)
 {
     if (!format || itemsize <= 1 || (*format != '>' && *format != '!'))
         return 0;
     PyErr_Format(PyExc_ValueError,
-                 "array argument %zu has the byte order of another machine (format '%.20s'): pass "
+                 "the array has the byte order of another machine (format '%.20s'): pass "
                  "array.astype(array.dtype.newbyteorder(\"=\"))",
-                 at, format);
+                 format);
     return -1;
 }
 
@@ -274,16 +275,21 @@ static int args_interface(core_frame *frame, PyObject *dict, ts_dtype dtype, uin
     }
     Py_ssize_t rank = PyTuple_GET_SIZE(shape), item = (Py_ssize_t)ts_dtype_bytes(dtype);
     PyObject *order = PyDict_GetItemString(dict, "typestr");
-    if (order && PyUnicode_Check(order) && args_byte_order(PyUnicode_AsUTF8(order), item, frame->n) < 0)
+    if (order && PyUnicode_Check(order) && args_byte_order(PyUnicode_AsUTF8(order), item) < 0)
         return -1;
     int64_t *dims = core_frame_dims(frame, 2 * (size_t)rank);
     ts_arg *arg = core_frame_next(frame);
     if (!dims || !arg)
         return -1;
     Py_ssize_t bytes[TS_ARRAY_RANK] = {0};
+    bool dense = !strides || strides == Py_None;
+    if (!dense && (!PyTuple_Check(strides) || PyTuple_GET_SIZE(strides) != rank)) {
+        PyErr_Format(PyExc_TypeError, "malformed array interface: 'strides' is %R, not a tuple of %zd integers", strides, rank);
+        return -1;
+    }
     for (Py_ssize_t d = 0; d < rank; d++) {
         dims[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d));
-        if (strides && PyTuple_Check(strides) && PyTuple_GET_SIZE(strides) == rank)
+        if (!dense)
             bytes[d] = PyLong_AsSsize_t(PyTuple_GET_ITEM(strides, d));
     }
     arg->kind = TS_SPEC_ARRAY;
@@ -293,12 +299,10 @@ static int args_interface(core_frame *frame, PyObject *dict, ts_dtype dtype, uin
     arg->value.data = PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0));
     arg->readonly = PyObject_IsTrue(PyTuple_GET_ITEM(data, 1)) != 0; /* an error is raised at the end */
     arg->shape = dims;
-    if (strides && strides != Py_None) {
-        if (args_strides(bytes, dims + rank, (int)rank, item) < 0)
-            return -1;
-        arg->strides = dims + rank;
-    }
-    return PyErr_Occurred() ? -1 : 0;
+    if (PyErr_Occurred() || (!dense && args_strides(bytes, dims + rank, (int)rank, item) < 0))
+        return -1;
+    arg->strides = dense ? NULL : dims + rank;
+    return 0;
 }
 
 /* The dtype of an object that has a .dtype attribute. */
@@ -360,7 +364,7 @@ static int args_take_buffer(core_state *state, core_frame *frame, PyObject *obje
     }
     frame->n_views++;
     frame->has_host_views = true;
-    if (args_byte_order(view->format, view->itemsize, frame->n) < 0)
+    if (args_byte_order(view->format, view->itemsize) < 0)
         return -1;
     ts_dtype dtype = core_dtype_of_format(view->format, view->itemsize);
     if (dtype == TS_DTYPE_NONE) {
@@ -426,7 +430,7 @@ static int args_take_int(core_state *state, core_frame *frame, PyObject *object,
     arg->kind = TS_SPEC_INT;
     arg->value.i = PyLong_AsLongLongAndOverflow(object, &overflow);
     if (overflow)
-        PyErr_Format(PyExc_OverflowError, "argument %zu is %R, which does not fit 64 bits", frame->n - 1, object);
+        PyErr_Format(PyExc_OverflowError, "%R does not fit 64 bits", object);
     return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -484,24 +488,35 @@ static int args_take_scalar(core_state *state, core_frame *frame, PyObject *obje
     return arg ? 0 : -1;
 }
 
+/* Items by a tuple that the frame keeps alive: another thread may change a list while the kernel runs.
+ * Borrowed; NULL with exception. */
+static PyObject *args_items(core_frame *frame, PyObject *sequence)
+{
+    if (PyTuple_Check(sequence))
+        return sequence;
+    PyObject *tuple = PyList_AsTuple(sequence);
+    return tuple && args_hold(frame, tuple) == 0 ? tuple : NULL;
+}
+
+static int args_take_items(core_state *state, core_frame *frame, PyObject *items)
+{
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items); i++)
+        if (core_take_object(state, frame, PyTuple_GET_ITEM(items, i)) < 0)
+            return -1;
+    return 0;
+}
+
 static int args_take_sequence(core_state *state, core_frame *frame, PyObject *object, const void *extra)
 {
     ts_arg *arg = core_frame_next(frame);
-    if (!arg)
+    PyObject *items = arg ? args_items(frame, object) : NULL;
+    if (!items || Py_EnterRecursiveCall(" in kernel arguments"))
         return -1;
     arg->kind = extra ? TS_SPEC_LIST : TS_SPEC_TUPLE;
-    Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
-    arg->value.i = n;
-    for (Py_ssize_t i = 0; i < n; i++)
-        if (Py_EnterRecursiveCall(" in kernel arguments"))
-            return -1;
-        else {
-            int got = core_take_object(state, frame, PySequence_Fast_GET_ITEM(object, i));
-            Py_LeaveRecursiveCall();
-            if (got < 0)
-                return -1;
-        }
-    return 0;
+    arg->value.i = PyTuple_GET_SIZE(items);
+    int got = args_take_items(state, frame, items);
+    Py_LeaveRecursiveCall();
+    return got;
 }
 
 /* ---- finding the taker of a type ------------------------------------------------------------------*/
@@ -577,12 +592,12 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
     return (core_taker){0};
 }
 
-static int args_unknown(PyObject *object, size_t at)
+static int args_unknown(PyObject *object)
 {
     PyErr_Format(PyExc_TypeError,
-                 "argument %zu is a %.200s; a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with "
-                 "__dlpack__ or __cuda_array_interface__), numbers, tuples and lists of arrays",
-                 at, Py_TYPE(object)->tp_name);
+                 "is a %.200s; a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with __dlpack__ or "
+                 "__cuda_array_interface__), numbers, tuples and lists of arrays",
+                 Py_TYPE(object)->tp_name);
     return -1;
 }
 
@@ -594,7 +609,7 @@ int core_take_object(core_state *state, core_frame *frame, PyObject *object)
             return state->takers[i].take(state, frame, object, state->takers[i].extra);
     core_taker taker = args_find(state, type);
     if (!taker.take)
-        return args_unknown(object, frame->n);
+        return args_unknown(object);
     if (state->n_takers < CORE_TAKERS) {
         Py_INCREF(type);
         state->takers[state->n_takers++] = taker;
@@ -611,14 +626,37 @@ void core_taker_drop(core_taker *taker)
         core_cupy_delete((void *)(uintptr_t)taker->extra);
 }
 
-int core_take_args(core_state *state, core_frame *frame, PyObject *args)
+/* Puts kernel and argument before the text of the exception that is set, where it is one of ours. */
+static void args_blame(const ts_kernel *kernel, Py_ssize_t param)
+{
+    PyObject *type, *value, *trace;
+    const char *name = ts_kernel_param_name(kernel, (size_t)param);
+    PyErr_Fetch(&type, &value, &trace);
+    if (type != PyExc_TypeError && type != PyExc_ValueError && type != PyExc_OverflowError) {
+        PyErr_Restore(type, value, trace);
+        return;
+    }
+    if (name)
+        PyErr_Format(type, "kernel '%s', argument '%s': %S", ts_kernel_name(kernel), name, value);
+    else
+        PyErr_Format(type, "kernel '%s', argument %zd: %S", ts_kernel_name(kernel), param, value);
+    Py_DECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+}
+
+int core_take_args(core_state *state, core_frame *frame, const ts_kernel *kernel, PyObject *args)
 {
     if (!PyTuple_Check(args) && !PyList_Check(args)) {
-        PyErr_Format(PyExc_TypeError, "launch() takes the kernel's arguments as a tuple, not as a %.200s", Py_TYPE(args)->tp_name);
+        PyErr_Format(PyExc_TypeError, "kernel '%s' takes its arguments as a tuple, not as a %.200s", ts_kernel_name(kernel),
+                     Py_TYPE(args)->tp_name);
         return -1;
     }
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(args); i++)
-        if (core_take_object(state, frame, PySequence_Fast_GET_ITEM(args, i)) < 0)
+    PyObject *items = args_items(frame, args);
+    for (Py_ssize_t i = 0; items && i < PyTuple_GET_SIZE(items); i++)
+        if (core_take_object(state, frame, PyTuple_GET_ITEM(items, i)) < 0) {
+            args_blame(kernel, i);
             return -1;
-    return 0;
+        }
+    return items ? 0 : -1;
 }

@@ -67,7 +67,8 @@ ts_arg *core_frame_next(core_frame *frame);            /* zeroed; NULL with exce
 int64_t *core_frame_dims(core_frame *frame, size_t n); /* room for shapes and strides */
 void core_taker_drop(core_taker *taker);
 int core_take_object(core_state *state, core_frame *frame, PyObject *object); /* 0, or -1 with exception */
-int core_take_args(core_state *state, core_frame *frame, PyObject *args);     /* a tuple or list */
+/* A tuple or list of arguments; `kernel` is named by messages. 0, or -1 with exception. */
+int core_take_args(core_state *state, core_frame *frame, const ts_kernel *kernel, PyObject *args);
 ts_dtype core_dtype_of_format(const char *format, Py_ssize_t itemsize);
 int core_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dtype object or name */
 PyObject *core_dtype_object(core_state *state, ts_dtype dtype);        /* new reference */
@@ -101,7 +102,8 @@ typedef struct core_prepared {
 } core_prepared;
 int core_prepared_of(PyObject *tuple, core_prepared *out); /* 0, or -1 with exception */
 ts_kernel *core_kernel_of(core_state *state, PyObject *object); /* prepared on first use; NULL with exception */
-int core_grid_of(PyObject *object, int64_t grid[3]);            /* 0, or -1 with exception */
+/* 0, or -1 with exception; `kernel` is named by messages. */
+int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3]);
 /* A stream from None, a tessera Stream, a foreign stream object or a raw handle. *out points at `room`
  * or at a Stream's own; NULL for None. */
 int core_stream_of(core_state *state, PyObject *object, ts_stream *room, const ts_stream **out);

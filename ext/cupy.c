@@ -172,6 +172,6 @@ int core_take_cupy(core_state *state, core_frame *frame, PyObject *object, const
     if (rank >= 0 && cupy_strides(type, object, arg, dims + TS_ARRAY_RANK))
         return 0;
     if (!PyErr_Occurred())
-        PyErr_Format(PyExc_ValueError, "array argument %zu has more than %d dimensions", frame->n - 1, TS_ARRAY_RANK);
+        PyErr_Format(PyExc_ValueError, "the array has more than %d dimensions", TS_ARRAY_RANK);
     return -1;
 }

@@ -59,13 +59,20 @@ static int kernel_hint_row(PyObject *row, ts_kernel_desc *desc, ts_target_hints 
     uint8_t *bytes = (uint8_t *)&hints;
     if (!PyArg_ParseTuple(row, "iO!", &target, &PyTuple_Type, &values))
         return -1;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(values) && i < (Py_ssize_t)sizeof hints; i++)
-        bytes[i] = (uint8_t)PyLong_AsLong(PyTuple_GET_ITEM(values, i));
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(values) && i < (Py_ssize_t)sizeof hints; i++) {
+        long hint = PyLong_AsLong(PyTuple_GET_ITEM(values, i));
+        if (hint < 0 || hint > UINT8_MAX) {
+            if (!PyErr_Occurred())
+                PyErr_Format(PyExc_ValueError, "_prepare(): hint %zd is %ld, which is not 0 to 255", i, hint);
+            return -1;
+        }
+        bytes[i] = (uint8_t)hint;
+    }
     if (!target)
         desc->hints = hints;
     else if (desc->n_by_target < TS_LAUNCH_TARGETS)
         room[desc->n_by_target++] = (ts_target_hints){(ts_target)target, hints};
-    return PyErr_Occurred() ? -1 : 0;
+    return 0;
 }
 
 static int kernel_rows(PyObject *rows, PyObject *hints, core_prepared *out)
@@ -135,39 +142,42 @@ ts_kernel *core_kernel_of(core_state *state, PyObject *object)
     return self->kernel;
 }
 
-static int64_t kernel_axis(PyObject *item)
+static int kernel_axis(const ts_kernel *kernel, PyObject *item, Py_ssize_t axis, int64_t *out)
 {
-    if (PyLong_CheckExact(item))
-        return PyLong_AsLongLong(item);
+    int overflow = 0;
     PyObject *index = PyNumber_Index(item);
-    if (!index)
+    if (!index) {
+        PyErr_Format(PyExc_TypeError, "kernel '%s': axis %zd of the grid is %R, not an integer; ct.cdiv and // give integers",
+                     ts_kernel_name(kernel), axis, item);
         return -1;
-    int64_t value = PyLong_AsLongLong(index);
+    }
+    *out = PyLong_AsLongLongAndOverflow(index, &overflow);
     Py_DECREF(index);
-    return value;
+    if (!overflow)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "kernel '%s': axis %zd of the grid is %R; it must be 0 to %lld", ts_kernel_name(kernel), axis,
+                 item, (long long)TS_GRID_MAX);
+    return -1;
 }
 
-int core_grid_of(PyObject *object, int64_t grid[3])
+int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3])
 {
     grid[0] = grid[1] = grid[2] = 1;
-    if (PyLong_Check(object)) {
-        grid[0] = PyLong_AsLongLong(object);
-        return PyErr_Occurred() ? -1 : 0;
-    }
+    if (PyLong_Check(object))
+        return kernel_axis(kernel, object, 0, &grid[0]);
     if (!PyTuple_Check(object) && !PyList_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "the grid is a tuple of 1 to 3 integers, not a %.200s", Py_TYPE(object)->tp_name);
+        PyErr_Format(PyExc_TypeError, "kernel '%s': the grid is a tuple of 1 to 3 integers, not a %.200s",
+                     ts_kernel_name(kernel), Py_TYPE(object)->tp_name);
         return -1;
     }
     Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
     if (n < 1 || n > 3) {
-        PyErr_Format(PyExc_ValueError, "the grid has 1 to 3 axes, not %zd", n);
+        PyErr_Format(PyExc_ValueError, "kernel '%s': the grid has 1 to 3 axes, not %zd", ts_kernel_name(kernel), n);
         return -1;
     }
-    for (Py_ssize_t i = 0; i < n; i++) {
-        grid[i] = kernel_axis(PySequence_Fast_GET_ITEM(object, i));
-        if (grid[i] == -1 && PyErr_Occurred())
+    for (Py_ssize_t i = 0; i < n && i < PySequence_Fast_GET_SIZE(object); i++)
+        if (kernel_axis(kernel, PySequence_Fast_GET_ITEM(object, i), i, &grid[i]) < 0)
             return -1;
-    }
     return 0;
 }
 
@@ -197,14 +207,12 @@ static PyObject *kernel_launch_args(core_state *state, PyObject *const *args, ui
     const ts_stream *stream;
     core_frame frame;
     ts_error err;
-    if (core_stream_of(state, args[0], &room, &stream) < 0 || core_grid_of(args[1], grid) < 0)
-        return NULL;
     ts_kernel *kernel = core_kernel_of(state, args[2]);
-    if (!kernel)
+    if (!kernel || core_stream_of(state, args[0], &room, &stream) < 0 || core_grid_of(kernel, args[1], grid) < 0)
         return NULL;
     core_frame_init(&frame);
     PyObject *result = NULL;
-    if (core_take_args(state, &frame, args[3]) == 0) {
+    if (core_take_args(state, &frame, kernel, args[3]) == 0) {
         bool lent = frame.has_host_views && stream && stream->impl; /* only for the length of this call */
         if (kernel_run(stream, grid, kernel, &frame, flags, &err) != TS_OK)
             core_raise(state, &err);
@@ -284,7 +292,7 @@ static PyObject *kernel_prepare(PyObject *module, PyObject *const *args, Py_ssiz
         return NULL;
     core_frame_init(&frame);
     PyObject *result = NULL;
-    if (core_take_args(state, &frame, args[2]) == 0) {
+    if (core_take_args(state, &frame, kernel, args[2]) == 0) {
         ts_status status;
         Py_BEGIN_ALLOW_THREADS;
         status = ts_kernel_prepare(stream, kernel, frame.args, frame.n, &plan, &err);

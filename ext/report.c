@@ -144,11 +144,11 @@ static PyObject *report_make(PyObject *module, PyObject *const *args, Py_ssize_t
     long target = PyLong_AsLong(args[4]);
     ts_kernel *kernel = core_kernel_of(state, args[2]);
     if (!kernel || PyErr_Occurred() || core_stream_of(state, args[0], &room, &stream) < 0 ||
-        (args[1] != Py_None && core_grid_of(args[1], grid) < 0))
+        (args[1] != Py_None && core_grid_of(kernel, args[1], grid) < 0))
         return NULL;
     core_frame_init(&frame);
     PyObject *result = NULL;
-    if (core_take_args(state, &frame, args[3]) == 0) {
+    if (core_take_args(state, &frame, kernel, args[3]) == 0) {
         ts_status status;
         Py_BEGIN_ALLOW_THREADS;
         status = ts_kernel_report(stream, kernel, frame.args, frame.n, grid, (ts_target)target, &report, &err);

@@ -41,15 +41,14 @@ static int tools_request_of(core_state *state, PyObject *tuple, PyObject *args, 
     if (core_prepared_of(tuple, &out->prepared) < 0)
         return -1;
     core_frame_init(&frame);
-    if (core_take_args(state, &frame, args) < 0)
-        goto done;
     out->n_spec = TS_LAUNCH_ARGS;
-    if (ts_kernel_create(&out->prepared.desc, &kernel, &err) != TS_OK ||
-        ts_kernel_spec(kernel, frame.args, frame.n, out->spec, &out->n_spec, &err) != TS_OK)
+    if (ts_kernel_create(&out->prepared.desc, &kernel, &err) != TS_OK)
         core_raise(state, &err);
-    else
-        result = 0;
-done:
+    else if (core_take_args(state, &frame, kernel, args) == 0) {
+        result = ts_kernel_spec(kernel, frame.args, frame.n, out->spec, &out->n_spec, &err) == TS_OK ? 0 : -1;
+        if (result < 0)
+            core_raise(state, &err);
+    }
     ts_kernel_release(kernel);
     core_frame_deinit(&frame);
     if (result < 0)

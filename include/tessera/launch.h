@@ -97,6 +97,10 @@ TS_API TS_CHECKED ts_status ts_kernel_create(const ts_kernel_desc *desc, ts_kern
 TS_API void ts_kernel_retain(ts_kernel *kernel);
 TS_API void ts_kernel_release(ts_kernel *kernel); /* NULL is fine */
 
+/* For messages; borrowed. The name of a top-level parameter is NULL where none was given. */
+TS_API const char *ts_kernel_name(const ts_kernel *kernel);
+TS_API const char *ts_kernel_param_name(const ts_kernel *kernel, size_t param);
+
 /* Runs the kernel over `grid` blocks; arguments are borrowed and may be freed or changed when their
  * stream order allows. Nothing is enqueued unless everything is right.
  * Stream   NULL, or device NULL: the device of the arguments (the CPU when there is no array);

@@ -24,8 +24,9 @@ typedef struct args_walk {
 
 const char *ts__param_label(const ts_kernel *kernel, size_t param, char *room, size_t n)
 {
-    if (param < kernel->n_params && kernel->params[param].name)
-        snprintf(room, n, "argument '%.80s'", kernel->params[param].name);
+    const char *name = ts_kernel_param_name(kernel, param);
+    if (name)
+        snprintf(room, n, "argument '%.80s'", name);
     else
         snprintf(room, n, "argument %zu", param);
     return room;
@@ -409,10 +410,24 @@ static ts_status args_one(args_walk *walk, uint32_t depth)
 
 /* ---- the frame ------------------------------------------------------------------------------------------ */
 
-static ts_status args_wrong_count(const ts_kernel *kernel, size_t found, ts_error *err)
+/* Arguments as the caller counts them: items of tuples and lists belong to theirs. */
+static size_t args_top_level(const ts_arg *args, size_t n)
+{
+    size_t found = 0;
+    int64_t items = 0; /* still to come of tuples and lists already counted */
+    for (size_t i = 0; i < n; i++) {
+        found += items == 0;
+        items -= items > 0;
+        if (args[i].kind == TS_SPEC_TUPLE || args[i].kind == TS_SPEC_LIST)
+            items += args[i].value.i;
+    }
+    return found;
+}
+
+static ts_status args_wrong_count(const ts_kernel *kernel, const ts_arg *args, size_t n, ts_error *err)
 {
     char names[512] = "";
-    size_t at = 0;
+    size_t at = 0, found = args_top_level(args, n);
     for (size_t i = 0; i < kernel->n_params && at + 1 < sizeof names; i++)
         at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "",
                                kernel->params[i].name ? kernel->params[i].name : "?");
@@ -433,11 +448,11 @@ ts_status ts__frame_fill(launch_frame *frame, const ts_kernel *kernel, const ts_
                                       "most is %d", kernel->name, n, TS_LAUNCH_ARGS);
     for (; walk.next < n; walk.param++) {
         if (kernel->params && walk.param >= kernel->n_params)
-            return args_wrong_count(kernel, n, err);
+            return args_wrong_count(kernel, args, n, err);
         walk.rule = kernel->params ? &kernel->params[walk.param] : &walk.no_rule;
         TS_TRY(args_one(&walk, 0));
     }
-    return kernel->params && walk.param != kernel->n_params ? args_wrong_count(kernel, walk.param, err) : TS_OK;
+    return kernel->params && walk.param != kernel->n_params ? args_wrong_count(kernel, args, n, err) : TS_OK;
 }
 
 /* ---- key words to specs ----------------------------------------------------------------------------------- */

@@ -10,7 +10,6 @@
 
 enum { KERNEL_SLOTS = 16 };
 
-
 /* ---- life ------------------------------------------------------------------------------------------ */
 
 static kernel_table *kernel_table_new(const ts_alloc *alloc, uint32_t slots, kernel_table *older)
@@ -109,6 +108,16 @@ void ts_kernel_release(ts_kernel *kernel)
 {
     if (kernel && atomic_fetch_sub(&kernel->references, 1) == 1)
         kernel_delete(kernel);
+}
+
+const char *ts_kernel_name(const ts_kernel *kernel)
+{
+    return kernel->name;
+}
+
+const char *ts_kernel_param_name(const ts_kernel *kernel, size_t param)
+{
+    return param < kernel->n_params ? kernel->params[param].name : NULL;
 }
 
 void ts_kernel_get_stats(const ts_kernel *kernel, ts_kernel_stats *out)

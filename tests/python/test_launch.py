@@ -149,24 +149,24 @@ def test_empty_arrays_and_zero_grids_launch_nothing():
     assert (out == 5).all()
 
 
-@pytest.mark.parametrize("grid", [(-1, 1, 1), (1, -5, 1), (1 << 24, 1, 1)])
+@pytest.mark.parametrize("grid", [(-1, 1, 1), (1, -5, 1), (1 << 24, 1, 1), (1, 1 << 70), 1 << 70])
 def test_a_grid_out_of_range_is_refused(grid):
-    with pytest.raises(ValueError, match="grid"):
+    with pytest.raises(ValueError, match="kernel 'fill_kernel'.* grid .*16777215"):
         ct.launch(None, grid, fill_kernel, (np.zeros(16, np.int32), 1))
 
 
 @pytest.mark.parametrize(
-    "grid, error",
+    "grid, error, text",
     [
-        ((), ValueError),
-        ((1, 1, 1, 1), ValueError),
-        ("8", TypeError),
-        (("a",), TypeError),
-        ((1.5,), TypeError),
+        ((), ValueError, "1 to 3 axes, not 0"),
+        ((1, 1, 1, 1), ValueError, "1 to 3 axes, not 4"),
+        ("8", TypeError, "not a str"),
+        ((1, "a"), TypeError, "axis 1 of the grid is 'a'"),
+        ((1.5,), TypeError, "axis 0 of the grid is 1.5, not an integer"),
     ],
 )
-def test_a_malformed_grid_is_refused(grid, error):
-    with pytest.raises(error):
+def test_a_malformed_grid_is_refused(grid, error, text):
+    with pytest.raises(error, match=f"kernel 'fill_kernel': .*{text}"):
         ct.launch(None, grid, fill_kernel, (np.zeros(16, np.int32), 1))
 
 
@@ -177,12 +177,46 @@ def test_a_list_of_numbers_is_not_an_array():
 
 @pytest.mark.parametrize("thing", ["text", object(), {}, 1j, b"bytes"])
 def test_things_that_are_no_argument_are_named(thing):
-    with pytest.raises(TypeError, match="argument 0|str|object|dict|complex|bytes"):
-        ct.launch(None, (1,), vector_add_kernel, (thing, random(2), random(2)))
+    text = f"kernel 'vector_add_kernel', argument 'b': is a {type(thing).__name__};"
+    with pytest.raises(TypeError, match=text):
+        ct.launch(None, (1,), vector_add_kernel, (random(2), thing, random(2)))
+
+
+def test_an_argument_after_a_tuple_is_named_and_counted_as_written():
+    with pytest.raises(TypeError, match="argument 'result': is a str"):
+        ct.launch(None, (1,), vector_add_kernel, ((1, 2), [random(2)], "text"))
+    with pytest.raises(TypeError, match="takes 3 arguments.*got 4"):
+        ct.launch(None, (1,), vector_add_kernel, ((1, 2), (3, (4, 5)), random(2), random(2)))
+
+
+class OnGpu:
+    """Memory of a GPU by its dictionary alone."""
+
+    dtype = np.dtype(np.float32)
+    __cuda_array_interface__ = {"data": (256, False), "shape": (4, 4), "strides": (4,), "version": 3}
+
+
+def test_an_array_interface_whose_strides_do_not_fit_its_shape_is_refused():
+    with pytest.raises(TypeError, match="argument 'a': malformed .* not a tuple of 2 integers"):
+        ct.launch(None, (1,), vector_add_kernel, (OnGpu(), random(2), random(2)))
+
+
+def test_the_list_of_arguments_may_change_while_they_are_read():
+    arguments = [random(16), random(16), np.zeros(16, np.float32)]
+
+    class Vanishing:
+        def __dlpack__(self):
+            arguments.clear()
+            raise ValueError("gone")
+
+    arguments.append(Vanishing())
+    with pytest.raises(ValueError, match="argument 3: gone"):
+        ct.launch(None, (1,), vector_add_kernel, arguments)
+    assert arguments == []
 
 
 def test_too_few_arguments():
-    with pytest.raises(TypeError, match="3|argument"):
+    with pytest.raises(TypeError, match="takes 3 arguments .a, b, result., got 2"):
         ct.launch(None, (1,), vector_add_kernel, (random(16), random(16)))
 
 
