@@ -139,14 +139,15 @@ typedef struct ts_plan {
     uint64_t scratch_bytes;  /* per worker */
 } ts_plan;
 
-/* What a kernel in checked mode, or an assert, leaves for the host. code 0 = no fault. */
+/* What a kernel in checked mode, or an assert, leaves for the host. */
+typedef enum ts_fault_code { TS_FAULT_NONE, TS_FAULT_BOUNDS, TS_FAULT_ASSERT, TS_FAULT_DIV_ZERO } ts_fault_code;
 typedef struct ts_fault {
-    uint32_t code;           /* 1 out of bounds, 2 assert, 3 integer division by zero */
+    uint32_t code;           /* ts_fault_code */
     uint32_t line;           /* of the kernel's source, 0 unknown */
     uint32_t block[3];
-    uint32_t string;         /* index in the plan's messages (assert text), 0 none */
+    uint32_t string;         /* index in the plan's messages (operation and axis, assert text), 0 none */
     int64_t index, extent;   /* out of bounds: the index and the size it broke */
-    uint32_t axis, column;
+    uint32_t reserved, column;
 } ts_fault;
 
 /* Code for one target. Owns: bytes (ts_code_deinit frees). */

@@ -316,12 +316,13 @@ ts_status ts__fault_report(const ts_program *program, const ts_fault *fault, ts_
         snprintf(place, sizeof place, " (%s, line %u)", program->file, fault->line);
     else if (fault->line)
         snprintf(place, sizeof place, " (line %u)", fault->line);
-    if (fault->code == 1)
-        snprintf(what, sizeof what, "index %lld is out of bounds for axis %u with size %lld",
-                 (long long)fault->index, fault->axis, (long long)fault->extent);
-    else if (fault->code == 2)
-        snprintf(what, sizeof what, "assertion failed: %.1900s", device_message(program, fault->string));
-    else if (fault->code == 3)
+    const char *message = device_message(program, fault->string);
+    if (fault->code == TS_FAULT_BOUNDS)
+        snprintf(what, sizeof what, "%.1900s%sindex %lld is out of bounds for size %lld", message, *message ? ": " : "",
+                 (long long)fault->index, (long long)fault->extent);
+    else if (fault->code == TS_FAULT_ASSERT)
+        snprintf(what, sizeof what, "assertion failed: %.1900s", message);
+    else if (fault->code == TS_FAULT_DIV_ZERO)
         snprintf(what, sizeof what, "integer division by zero");
     else
         snprintf(what, sizeof what, "fault %u", fault->code);

@@ -5,8 +5,8 @@
  *     offset = sum of index * stride in 64 bits; pointers = base + offset
  *     mask   = every index inside its extent (one unsigned comparison each) and the caller's mask
  *
- * In checked mode an index outside that the mask does not hide is reported by `assert`. Part of the
- * front end (lower.h); rows in tile_op.def.
+ * In checked mode an index outside that the mask does not hide is reported by an `assert` for each axis.
+ * Part of the front end (lower.h); rows in tile_op.def.
  */
 #include "front/lower.h"
 #include "front/op.h"
@@ -48,16 +48,22 @@ static ts_status element_indices(fr *f, const fr_call *c, const fr_array *a, fr_
     return TS_OK;
 }
 
-/* 0 <= index < extent as one unsigned comparison, in the wider of both types. */
-static ts_status element_inside(fr *f, const fr_value *index, const fr_value *extent, ts_val *out)
+/* One axis: 0 <= index < extent as one unsigned comparison, in the wider of both types. */
+typedef struct element_bound {
+    fr_value index, extent;
+    ts_val inside;
+} element_bound;
+
+static ts_status element_inside(fr *f, const fr_value *index, const fr_value *extent, element_bound *out)
 {
-    fr_value i = *index, n = *extent;
-    bool wide = fr_dtype_bits((ts_dtype)i.dtype) == 64 || extent->dtype == TS_DTYPE_int64;
+    bool wide = fr_dtype_bits((ts_dtype)index->dtype) == 64 || extent->dtype == TS_DTYPE_int64;
+    ts_dtype dtype = wide ? TS_DTYPE_int64 : TS_DTYPE_int32;
     fr_shape shape = fr_shape_of(f, index);
-    TS_TRY(fr_convert(f, &i, wide ? TS_DTYPE_int64 : TS_DTYPE_int32, TS_RN, &i));
-    TS_TRY(fr_to_tile(f, &n, wide ? TS_DTYPE_int64 : TS_DTYPE_int32, &n));
-    TS_TRY(fr_splat(f, &n, &shape, &n));
-    *out = ts_cmp(&f->b, TS_OP_cmpi, TS_LT, i.as.v, n.as.v, TS_A_UNSIGNED);
+    fr_value n;
+    TS_TRY(fr_convert(f, index, dtype, TS_RN, &out->index));
+    TS_TRY(fr_to_tile(f, extent, dtype, &out->extent));
+    TS_TRY(fr_splat(f, &out->extent, &shape, &n));
+    out->inside = ts_cmp(&f->b, TS_OP_cmpi, TS_LT, out->index.as.v, n.as.v, TS_A_UNSIGNED);
     return TS_OK;
 }
 
@@ -110,20 +116,6 @@ static ts_status element_offset(fr *f, const fr_array *a, const fr_value *indice
     return TS_OK;
 }
 
-/* All bounds as one mask; 0 for an array of rank 0. */
-static ts_status element_bounds(fr *f, const fr_array *a, const fr_value *indices,
-                                const fr_shape *shape, ts_val *out)
-{
-    *out = 0;
-    for (uint32_t d = 0; d < a->rank; d++) {
-        ts_val inside;
-        TS_TRY(element_inside(f, &indices[d], &a->shape[d], &inside));
-        TS_TRY(element_splat(f, inside, TS_DTYPE_bool_, shape, &inside));
-        *out = element_and(f, *out, inside);
-    }
-    return TS_OK;
-}
-
 static ts_status element_mask(fr *f, const fr_call *c, uint32_t i, const fr_shape *shape,
                               ts_val *out)
 {
@@ -137,18 +129,35 @@ static ts_status element_mask(fr *f, const fr_call *c, uint32_t i, const fr_shap
     return element_splat(f, mask.as.v, TS_DTYPE_bool_, shape, out);
 }
 
-static void element_report(fr *f, const fr_call *c, ts_val inside, ts_val mask)
+/* Where the index is outside and the caller's mask does not hide it. */
+static ts_status element_report(fr *f, const fr_call *c, uint32_t axis, const element_bound *bound,
+                                const element_place *p)
 {
-    if (!f->b.fn->checked || !inside)
-        return;
-    if (mask) {
-        ts_val hidden =
-            ts_op2(&f->b, TS_OP_xori, mask, ts_int(&f->b, ts_type_of(f->b.fn, mask), 1), 0);
-        inside = ts_op2(&f->b, TS_OP_ori, inside, hidden, 0);
+    ts_val opnds[3] = {bound->inside, 0, bound->extent.as.v};
+    TS_TRY(element_splat(f, bound->index.as.v, (ts_dtype)bound->index.dtype, &p->shape, &opnds[1]));
+    if (p->mask) {
+        ts_val ones = ts_int(&f->b, ts_type_of(f->b.fn, p->mask), 1);
+        opnds[0] = ts_op2(&f->b, TS_OP_ori, bound->inside, ts_op2(&f->b, TS_OP_xori, p->mask, ones, 0), 0);
     }
-    const char *text = fr_textf(f, "%s(): an index is outside the array", c->op->name);
-    ts_emit(&f->b, TS_OP_assert, TS_T_none, 1, &inside, ts_intern(f->module, text, strlen(text)),
-            0);
+    const char *text = fr_textf(f, "%s(), axis %u", c->op->name, axis);
+    ts_emit(&f->b, TS_OP_assert, TS_T_none, 3, opnds, ts_intern(f->module, text, strlen(text)), 0);
+    return TS_OK;
+}
+
+/* All bounds as one mask; 0 for an array of rank 0. The place has its shape and the caller's mask. */
+static ts_status element_bounds(fr *f, const fr_call *c, const fr_array *a, const fr_value *indices,
+                                const element_place *p, ts_val *out)
+{
+    *out = 0;
+    for (uint32_t d = 0; d < a->rank; d++) {
+        element_bound bound;
+        TS_TRY(element_inside(f, &indices[d], &a->shape[d], &bound));
+        TS_TRY(element_splat(f, bound.inside, TS_DTYPE_bool_, &p->shape, &bound.inside));
+        if (f->b.fn->checked)
+            TS_TRY(element_report(f, c, d, &bound, p));
+        *out = element_and(f, *out, bound.inside);
+    }
+    return TS_OK;
 }
 
 static ts_status element_extend(fr *f, const fr_call *c, uint32_t i, fr_shape *shape)
@@ -167,7 +176,7 @@ static ts_status element_of_array(fr *f, const fr_call *c, uint32_t mask, uint32
     fr_array *a;
     fr_value indices[TS_ARRAY_RANK];
     bool checks;
-    ts_val offset, inside = 0, user;
+    ts_val offset, inside = 0;
     *out = (element_place){0};
     TS_TRY(fr_arg_array(f, c, 0, &a));
     TS_TRY(element_indices(f, c, a, indices, &out->shape));
@@ -176,12 +185,11 @@ static ts_status element_of_array(fr *f, const fr_call *c, uint32_t mask, uint32
         TS_TRY(element_extend(f, c, others[i], &out->shape));
     TS_TRY(fr_arg_flag(f, c, check, true, &checks));
     TS_TRY(element_offset(f, a, indices, &out->shape, &offset));
-    TS_TRY(element_mask(f, c, mask, &out->shape, &user));
+    TS_TRY(element_mask(f, c, mask, &out->shape, &out->mask));
     if (checks)
-        TS_TRY(element_bounds(f, a, indices, &out->shape, &inside));
-    element_report(f, c, inside, user);
+        TS_TRY(element_bounds(f, c, a, indices, out, &inside));
     out->dtype = (ts_dtype)a->dtype;
-    out->mask = element_and(f, inside, user);
+    out->mask = element_and(f, inside, out->mask);
     out->pointers = element_pointers(f, a->base, offset, &out->shape);
     return TS_OK;
 }

@@ -61,16 +61,21 @@ ts_status eval_fail(const eval_run *run, ts_val at, ts_status status, const char
                    run->block[1], run->block[2], text);
 }
 
-ts_status eval_fault(const eval_run *run, ts_val at, uint32_t code, const char *what)
+ts_status eval_fault(const eval_run *run, ts_val at, ts_fault fault, const char *what)
 {
-    ts_fault *fault = run->env->fault;
-    if (!fault)
+    ts_fault *first = run->env->fault;
+    if (!first && fault.code == TS_FAULT_BOUNDS)
+        return eval_fail(run, at, TS_LAUNCH, "%s: index %lld is out of bounds for size %lld", what, (long long)fault.index,
+                         (long long)fault.extent);
+    if (!first)
         return eval_fail(run, at, TS_LAUNCH, "%s", what);
-    if (fault->code)
+    if (first->code)
         return TS_OK;
     const ts_loc_info *place = ts_loc_of(run->fn, at);
-    *fault = (ts_fault){.code = code, .line = place->line, .column = place->col};
-    memcpy(fault->block, run->block, sizeof fault->block);
+    fault.line = place->line;
+    fault.column = place->col;
+    memcpy(fault.block, run->block, sizeof fault.block);
+    *first = fault;
     return TS_OK;
 }
 

@@ -28,8 +28,8 @@ void eval_run_deinit(eval_run *run);
 
 /* Fails with function, instruction, line and block in front of the message. */
 ts_status eval_fail(const eval_run *run, ts_val at, ts_status status, const char *format, ...) TS_PRINTF(4, 5);
-/* Notes a fault of ts_fault.code, or fails when nobody asked for faults. */
-TS_CHECKED ts_status eval_fault(const eval_run *run, ts_val at, uint32_t code, const char *what);
+/* Notes a fault with code, index and extent of `fault`, or fails when nobody asked for faults. */
+TS_CHECKED ts_status eval_fault(const eval_run *run, ts_val at, ts_fault fault, const char *what);
 /* `res` i of an opener or a multi-result instruction: they stand together from `first` on, in order, but
  * unused ones may have been removed. 0 when it is gone. */
 ts_val eval_find_res(const ts_fn *fn, ts_val of, ts_val first, uint32_t i);

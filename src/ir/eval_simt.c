@@ -313,7 +313,7 @@ static ts_status simt_elem(simt_warp *w, ts_val v)
         uint64_t in[3] = {a[lane], b[lane], c[lane]};
         simt_reg(w, v)[lane] = ts_scalar_run(scalar[v], in, &fault);
     }
-    return fault ? eval_fault(simt_run(w), v, 3, "integer division by zero") : TS_OK;
+    return fault ? eval_fault(simt_run(w), v, (ts_fault){.code = TS_FAULT_DIV_ZERO}, "integer division by zero") : TS_OK;
 }
 
 static simt_fn *simt_handler(ts_op op)

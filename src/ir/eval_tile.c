@@ -314,7 +314,7 @@ static ts_status tile_elem(eval_tile *t, ts_val v)
         uint64_t in[3] = {x[0] ? x[0][i] : 0, x[1] ? x[1][i] : 0, x[2] ? x[2][i] : 0};
         out[i] = ts_scalar_run(t->scalar[v], in, &fault);
     }
-    return fault ? eval_fault(&t->run, v, 3, "integer division by zero") : TS_OK;
+    return fault ? eval_fault(&t->run, v, (ts_fault){.code = TS_FAULT_DIV_ZERO}, "integer division by zero") : TS_OK;
 }
 
 eval_tile_fn *eval_tile_op(ts_op op)

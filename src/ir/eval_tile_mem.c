@@ -287,13 +287,19 @@ ts_status eval_tile_get_global(eval_tile *t, ts_val v)
 
 ts_status eval_tile_assert(eval_tile *t, ts_val v)
 {
+    const ts_inst *inst = ts_at(t->fn, v);
     const uint64_t *cond = eval_tile_opnd(t, v, 0);
-    for (int64_t i = 0; i < ts_type_count(t->module, eval_tile_type(t, v, 0)); i++)
-        if (!(cond[i] & 1)) {
-            TS_TRY(eval_fault(&t->run, v, 2, ts_str_get(t->module, ts_at(t->fn, v)->aux)));
-            return TS_OK;
-        }
-    return TS_OK;
+    int64_t n = ts_type_count(t->module, eval_tile_type(t, v, 0)), i = 0;
+    while (i < n && cond[i] & 1)
+        i++;
+    if (i == n)
+        return TS_OK;
+    ts_fault fault = {.code = TS_FAULT_ASSERT};
+    if (inst->n_opnd == 3)
+        fault = (ts_fault){.code = TS_FAULT_BOUNDS,
+                           .index = (int64_t)eval_tile_opnd(t, v, 1)[i],
+                           .extent = (int64_t)eval_tile_opnd(t, v, 2)[0]};
+    return eval_fault(&t->run, v, fault, ts_str_get(t->module, inst->aux));
 }
 
 ts_status eval_tile_print_tko(eval_tile *t, ts_val v)

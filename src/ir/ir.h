@@ -55,6 +55,7 @@
  *     store_ptr_tko        pointers, values, [mask]                         [token]
  *     atomic_cas_tko       pointers, compare, value, [mask]                 [token]
  *     atomic_rmw_tko       pointers, value, [mask]                          [token]   MEM mode
+ *     assert               condition, [index of its shape, extent i32/i64: the condition is their bounds check]
  *     extract              tile, slice index per dimension        insert    tile, part, index per dim
  *     mmaf, mmai           a [B,]M,K   b [B,]K,N   c [B,]M,N      mmaf_scaled  a b c scale_a scale_b
  *     for                  lower, upper, step, inits..  (signed unless TS_A_UNSIGNED; step > 0)

@@ -640,7 +640,15 @@ static ts_status vt_assume(const ts__verify *c)
 
 static ts_status vt_assert(const ts__verify *c)
 {
-    TS__WANT(c, vt_elem(c, ts__verify_opnd(c, 0)) == TS_T_i1, "assert takes an i1");
+    bool bounds = c->inst->n_opnd == 3;
+    TS__WANT(c, (bounds || c->inst->n_opnd == 1) && vt_elem(c, ts__verify_opnd(c, 0)) == TS_T_i1,
+             "assert takes an i1, and may take an index and an extent");
+    if (!bounds)
+        return TS_OK;
+    ts_type index = ts__verify_opnd(c, 1), extent = ts__verify_opnd(c, 2);
+    TS__WANT(c, ts__same_shape(c->m, ts__verify_opnd(c, 0), index) && ts__is_scalar_int(vt_elem(c, index)) &&
+                    ts__is_scalar_int(extent),
+             "the index of an assert is an integer tile of the condition's shape, the extent an integer");
     return TS_OK;
 }
 

@@ -300,19 +300,19 @@ static void entry_fault(const uint64_t *params, const uint32_t grid[3], int64_t 
     (void)scratch;
     for (int64_t i = begin; i < end; i++)
         if (i == 7) {
-            *env->fault = (ts_fault){.code = (uint32_t)params[0], .line = 12, .string = 1, .index = 99, .extent = 10,
-                                     .axis = 1, .block = {(uint32_t)i % grid[0], (uint32_t)i / grid[0], 0}};
+            *env->fault = (ts_fault){.code = (uint32_t)params[0], .line = 12, .string = (uint32_t)params[0], .index = 99,
+                                     .extent = 10, .block = {(uint32_t)i % grid[0], (uint32_t)i / grid[0], 0}};
         }
 }
 
-static const char fault_texts[] = "file.py\0x must be positive";
+static const char fault_texts[] = "file.py\0gather(), axis 1\0x must be positive";
 
 static void fault_names_kernel_line_block_and_index(void)
 {
     ts_device *device = device_new(2, NULL);
     ts_program *program = program_of(device, entry_fault, one_param, fault_texts, sizeof fault_texts);
-    const char *wanted[] = {"kernel 'k' (file.py, line 12), block (2, 1, 0): index 99 is out of bounds for axis 1 "
-                            "with size 10",
+    const char *wanted[] = {"kernel 'k' (file.py, line 12), block (2, 1, 0): gather(), axis 1: index 99 is out of "
+                            "bounds for size 10",
                             "kernel 'k' (file.py, line 12), block (2, 1, 0): assertion failed: x must be positive",
                             "kernel 'k' (file.py, line 12), block (2, 1, 0): integer division by zero"};
     for (uint64_t code = 1; code <= 3; code++) {

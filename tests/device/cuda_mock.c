@@ -204,7 +204,7 @@ static void write_fault(void **params, void *user)
     (void)user;
     ts_fault *record;
     memcpy(&record, params[0], sizeof record);
-    *record = (ts_fault){.code = 1, .line = 4, .block = {1, 2, 3}, .index = 50, .extent = 10};
+    *record = (ts_fault){.code = TS_FAULT_BOUNDS, .line = 4, .block = {1, 2, 3}, .index = 50, .extent = 10};
 }
 
 static void fault_records_are_read_at_the_wait(void)
@@ -220,8 +220,7 @@ static void fault_records_are_read_at_the_wait(void)
     mock->kernel = NULL;
     CHECK_OK(ts_stream_sync(ts_device_default_stream(device), TS_FOREVER, &err));
     CHECK_INT(ts_stream_sync(stream, TS_FOREVER, &err), TS_LAUNCH);
-    CHECK_STR(err.text, "kernel 'kernel_name' (k.py, line 4), block (1, 2, 3): index 50 is out of bounds for axis 0 "
-                        "with size 10");
+    CHECK_STR(err.text, "kernel 'kernel_name' (k.py, line 4), block (1, 2, 3): index 50 is out of bounds for size 10");
     for (int i = 0; i < 200; i++)
         CHECK_OK(ts_program_launch(program, stream, (uint32_t[3]){1, 1, 1}, NULL, 0, &err));
     CHECK_OK(ts_device_sync(device, TS_FOREVER, &err));

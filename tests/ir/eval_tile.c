@@ -716,6 +716,22 @@ static void a_failed_assert_and_division_by_zero_are_faults(void)
     CHECK(strstr(err.text, "division by zero") != NULL);
 }
 
+static void a_bounds_check_tells_index_and_extent(void)
+{
+    tk k;
+    int32_t out[1] = {0};
+    ts_fault fault = {0};
+    for (int noted = 0; noted < 2; noted++) {
+        tk_begin(&k, TS_T_i32);
+        k.env.fault = noted ? &fault : NULL;
+        ts_val opnds[] = {ts_int(&k.b, TS_T_i1, 0), ts_int(&k.b, TS_T_i32, -3), ts_int(&k.b, TS_T_i64, 16)};
+        ts_emit(&k.b, TS_OP_assert, TS_T_none, 3, opnds, ts_intern(k.m, "gather(), axis 1", 16), 0);
+        CHECK_INT(tk_end(&k, out), noted ? TS_OK : TS_LAUNCH);
+        CHECK(noted || strstr(err.text, "gather(), axis 1: index -3 is out of bounds for size 16"));
+    }
+    CHECK(fault.code == TS_FAULT_BOUNDS && fault.index == -3 && fault.extent == 16);
+}
+
 static void tk_sink(void *user, const char *text, size_t n)
 {
     ts_text_put(user, text, n);
@@ -892,6 +908,7 @@ int main(void)
     alloca_and_globals_are_memory_of_the_run();
     assume_passes_kept_promises_and_reports_broken_ones();
     a_failed_assert_and_division_by_zero_are_faults();
+    a_bounds_check_tells_index_and_extent();
     print_follows_the_c_format_with_whole_tiles();
     token_operations_do_nothing();
     mma_multiplies_in_every_type();

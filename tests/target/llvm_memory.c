@@ -352,6 +352,24 @@ static void asserts_leave_a_fault(void)
     run_check(&k.r, "assert");
 }
 
+static void bounds_leave_the_first_index_outside(void)
+{
+    bank k;
+    bank_begin(&k, TS_T_i32, TS_T_i32);
+    ts_builder *b = &k.r.b;
+    ts_type tile = tile1(&k, TS_T_i32, 32), wide = tile1(&k, TS_T_i64, 32);
+    ts_val x = load(&k, k.in[0], tile), y = ts_cast(b, TS_OP_exti, ts_op1(b, TS_OP_negi, x, 0), TS_T_i64, 0);
+    ts_val in = ts_cmp(b, TS_OP_cmpi, TS_LT, x, ts_int(b, tile, 50), TS_A_UNSIGNED);
+    ts_val out = ts_cmp(b, TS_OP_cmpi, TS_LT, y, ts_int(b, wide, -1000), 0), one = ts_int(b, TS_T_i32, 7);
+    ts_val scalar = ts_cmp(b, TS_OP_cmpi, TS_GT, run_id(&k.r, 0), one, 0);
+    ts_val opnds[][3] = {{in, x, ts_int(b, TS_T_i32, 50)}, {out, y, ts_int(b, TS_T_i64, -1000)}, {scalar, one, one}};
+    for (int i = 0; i < 3; i++)
+        ts_emit(b, TS_OP_assert, TS_T_none, 3, opnds[i], ts_intern(k.r.m, "gather(), axis 1", 16), 0);
+    put(&k, 0, x);
+    run_check(&k.r, "bounds");
+    CHECK_INT(k.r.fault[0].code, TS_FAULT_BOUNDS);
+}
+
 static void globals_and_allocas_hold_data(void)
 {
     bank k;
@@ -443,6 +461,7 @@ int main(void)
     atomics();
     prints_look_the_same();
     asserts_leave_a_fault();
+    bounds_leave_the_first_index_outside();
     globals_and_allocas_hold_data();
     return check_done();
 }

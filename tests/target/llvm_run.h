@@ -186,7 +186,8 @@ static inline bool run_same(run *r, const char *what)
                     ts_float_to_f64(r->array[a].elem, y));
             return false;
         }
-    return strcmp(r->printed[0], r->printed[1]) == 0 && memcmp(&r->fault[0].code, &r->fault[1].code, 4) == 0;
+    return strcmp(r->printed[0], r->printed[1]) == 0 && r->fault[0].code == r->fault[1].code &&
+           r->fault[0].index == r->fault[1].index && r->fault[0].extent == r->fault[1].extent;
 }
 
 static inline void run_end(run *r)

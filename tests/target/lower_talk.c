@@ -71,6 +71,26 @@ static void failed_assert_fills_the_record_once(void)
     kit_end(&k);
 }
 
+static void index_outside_fills_the_record(void)
+{
+    kit k;
+    ts_fault fault = {0};
+    uint64_t params[] = {257, (uint64_t)(uintptr_t)&fault};
+    static const char source[] =
+        "entry @k(%1: i32) {\n  %2 = iota : tile<512xi32>\n  %3 = reshape %1 : tile<1xi32>\n"
+        "  %4 = broadcast %3 : tile<512xi32>\n  %5 = constant 511 : tile<512xi32>\n"
+        "  %6 = cmpi lt %2, %4 : tile<512xi1>\n  %7 = cmpi lt %2, %5 : tile<512xi1>\n  %8 = ori %6, %7 : tile<512xi1>\n"
+        "  assert \"gather(), axis 0\" %8, %2, %1\n  return\n}\n";
+    kit_begin(&k, source);
+    CHECK_OK(kit_lower(&k));
+    CHECK_OK(ts_eval_simt(k.m->fns.at[0], &k.plan, params, 2, (uint32_t[]){1, 1, 1}, &k.env, &err));
+    CHECK_INT(fault.code, TS_FAULT_BOUNDS);
+    CHECK_INT(fault.index, 511);
+    CHECK_INT(fault.extent, 257);
+    CHECK_STR(k.messages.at + fault.string, "gather(), axis 0");
+    kit_end(&k);
+}
+
 static void passing_assert_leaves_the_record_alone(void)
 {
     kit k;
@@ -105,6 +125,7 @@ static void print_writes_what_the_tile_kernel_prints(void)
 int main(void)
 {
     failed_assert_fills_the_record_once();
+    index_outside_fills_the_record();
     passing_assert_leaves_the_record_alone();
     print_writes_what_the_tile_kernel_prints();
     return check_done();

@@ -320,7 +320,7 @@ static void elem_report_zero(const elem_op *o, cg_ref zero)
         cg_line(e, "store i64 %r, ptr %r", i < 3 ? cg_int(e, where[i]) : e->pid[i - 3], at);
     }
     cg_declare(e, "declare void @ts__rt_fault(ptr, i64, ptr)");
-    cg_line(e, "call void @ts__rt_fault(ptr %r, i64 3, ptr %r)", e->env, e->where);
+    cg_line(e, "call void @ts__rt_fault(ptr %r, i64 %d, ptr %r)", e->env, (int64_t)TS_FAULT_DIV_ZERO, e->where);
     cg_br(e, on);
     cg_block(e, on);
 }

@@ -406,6 +406,10 @@ void ts__rt_fault(const ts_cpu_env *env, int64_t code, const int64_t *where)
     env->fault->string = (uint32_t)where[2];
     for (int i = 0; i < 3; i++)
         env->fault->block[i] = (uint32_t)where[3 + i];
+    if (code == TS_FAULT_BOUNDS) {
+        env->fault->index = where[6];
+        env->fault->extent = where[7];
+    }
 }
 
 int32_t ts__rt_look(const ts_cpu_env *env)

@@ -69,14 +69,17 @@ static uint32_t walk_message(cg *e, const char *text)
     return ++e->n_messages;
 }
 
-static void walk_where(cg *e, ts_val v, uint32_t message)
+/* The record of ts__rt_fault; bounds: index and extent, or NULL. */
+static void walk_fault(cg *e, ts_val v, uint32_t message, const cg_ref *bounds)
 {
     const ts_loc_info *info = ts_loc_of(e->fn, v);
-    int64_t where[] = {info->line, info->col, message};
-    for (int i = 0; i < 6; i++) {
-        cg_ref p = cg_new(e, "getelementptr inbounds i64, ptr %r, i64 %d", e->where, (int64_t)i);
-        cg_line(e, "store i64 %r, ptr %r", i < 3 ? cg_int(e, where[i]) : e->pid[i - 3], p);
-    }
+    cg_ref where[] = {cg_int(e, info->line), cg_int(e, info->col), cg_int(e, message), e->pid[0], e->pid[1], e->pid[2],
+                      bounds ? bounds[0] : 0, bounds ? bounds[1] : 0};
+    for (int64_t i = 0; i < (bounds ? 8 : 6); i++)
+        cg_line(e, "store i64 %r, ptr %r", where[i], cg_new(e, "getelementptr inbounds i64, ptr %r, i64 %d", e->where, i));
+    cg_declare(e, "declare void @ts__rt_fault(ptr, i64, ptr)");
+    cg_line(e, "call void @ts__rt_fault(ptr %r, i64 %d, ptr %r)", e->env,
+            (int64_t)(bounds ? TS_FAULT_BOUNDS : TS_FAULT_ASSERT), e->where);
 }
 
 /* All elements of the condition, as one and-reduction over its bytes in memory. */
@@ -98,18 +101,49 @@ static cg_ref walk_all(cg *e, ts_val cond)
     return cg_new(e, "icmp ne i8 %r, 0", next);
 }
 
+/* The first index whose condition does not hold, as i64: the last one on the way back. */
+static cg_ref walk_bad_index(cg *e, const cg_mem *cond, const cg_mem *index, ts_type type)
+{
+    int64_t bits = ts_type_bits(e->m, ts_type_elem(e->m, type)), n = ts_type_count(e->m, type);
+    cg_loop l;
+    cg_loop_begin(e, &l, n, 1);
+    cg_ref next = cg_name(e), found = cg_int(e, 0);
+    if (l.trip > 1)
+        found = cg_new(e, "phi i64 [ 0, %b ], [ %r, %b ]", l.from, next, l.latch);
+    cg_ref i = cg_new(e, "sub i64 %d, %r", n - 1, l.var);
+    cg_ref ok = cg_new(e, "load i8, ptr %r", cg_new(e, "getelementptr inbounds i8, ptr %r, i64 %r", cond->ptr, i));
+    cg_ref at = cg_new(e, "getelementptr inbounds i%d, ptr %r, i64 %r", bits, index->ptr, i);
+    cg_ref x = cg_new(e, "load i%d, ptr %r", bits, at);
+    if (bits < 64)
+        x = cg_new(e, "sext i%d %r to i64", bits, x);
+    cg_define(e, next, "select i1 %r, i64 %r, i64 %r", cg_new(e, "icmp ne i8 %r, 0", ok), found, x);
+    cg_loop_end(e, &l);
+    return next;
+}
+
 static void walk_assert(cg *e, ts_val v)
 {
-    ts_val cond = ts_opnd(e->fn, v, 0);
-    cg_settle(e, cond);
+    const ts_inst *inst = ts_at(e->fn, v);
+    ts_val cond = ts_opnd(e->fn, v, 0), index = inst->n_opnd == 3 ? ts_opnd(e->fn, v, 1) : 0;
+    cg_mem *conds = NULL, *indices = NULL;
+    cg_ref bounds[2] = {0};
+    walk_settle_all(e, v);
     cg_flush(e);
+    if (index) {
+        if (cg_is_tile(e, index)) {
+            conds = cg_dense(e, cond);
+            indices = cg_dense(e, index);
+        } else
+            bounds[0] = cg_scalar_i64(e, index);
+        bounds[1] = cg_scalar_i64(e, ts_opnd(e->fn, v, 2));
+    }
     cg_ref all = walk_all(e, cond);
     uint32_t bad = cg_label(e), on = cg_label(e);
     cg_line(e, "br i1 %r, label %b, label %b, !prof !2", all, on, bad);
     cg_block(e, bad);
-    walk_where(e, v, walk_message(e, ts_str_get(e->m, ts_at(e->fn, v)->aux)));
-    cg_declare(e, "declare void @ts__rt_fault(ptr, i64, ptr)");
-    cg_line(e, "call void @ts__rt_fault(ptr %r, i64 2, ptr %r)", e->env, e->where);
+    if (conds && indices)
+        bounds[0] = walk_bad_index(e, conds, indices, ts_type_of(e->fn, index));
+    walk_fault(e, v, walk_message(e, ts_str_get(e->m, inst->aux)), index ? bounds : NULL);
     cg_br(e, on);
     cg_block(e, on);
 }

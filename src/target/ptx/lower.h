@@ -295,8 +295,6 @@ void ts_lower_reduce(ts_lower *lw, ts_val v);
 void ts_lower_scan(ts_lower *lw, ts_val v);
 void ts_lower_mma(ts_lower *lw, ts_val v);
 void ts_lower_view_query(ts_lower *lw, ts_val v);
-/* Claims the fault record for `code` (this thread); string: number of a message, 0 none. */
-void ts_lower_fault(ts_lower *lw, ts_val v, uint32_t code, uint32_t string);
 void ts_lower_assert(ts_lower *lw, ts_val v);
 void ts_lower_print(ts_lower *lw, ts_val v);
 void ts_lower_alloca(ts_lower *lw, ts_val v);

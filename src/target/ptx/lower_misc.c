@@ -25,38 +25,63 @@ static void misc_store_field(ts_lower *lw, size_t offset, ts_val value)
     ts_lower_st(lw, ts_lower_ptr(lw, lw->fault, 0, (int64_t)offset), 1, &value, TS_CACHE_NONE, 0);
 }
 
+typedef struct misc_fault {
+    uint32_t code, string;
+    ts_val index, extent; /* i64; 0 none */
+} misc_fault;
+
 /* First fault wins: the code is claimed by compare-and-swap, the winner fills in the rest. */
-void ts_lower_fault(ts_lower *lw, ts_val v, uint32_t code, uint32_t string)
+static void misc_claim(ts_lower *lw, ts_val v, const misc_fault *fault)
 {
     ts_builder *b = &lw->b;
     uint32_t line = ts_loc_of(lw->tile, v)->line;
     uint32_t attr = TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_DEVICE) | TS_M_MODE(TS_RMW_CAS);
-    ts_val opnds[] = {lw->fault, ts_lower_i32(lw, 0), ts_lower_i32(lw, code)};
+    ts_val opnds[] = {lw->fault, ts_lower_i32(lw, 0), ts_lower_i32(lw, fault->code)};
     ts_val old = ts_emit(b, TS_OP_atom, TS_T_i32, 3, opnds, attr, 0);
     ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_EQ, old, ts_lower_i32(lw, 0), 0));
     misc_store_field(lw, offsetof(ts_fault, line), ts_lower_i32(lw, line));
     for (uint32_t i = 0; i < 3; i++)
         misc_store_field(lw, offsetof(ts_fault, block) + 4 * i,
                          ts_emit(b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CTAID + i, 0, 0), 0));
-    misc_store_field(lw, offsetof(ts_fault, string), ts_lower_i32(lw, string));
+    misc_store_field(lw, offsetof(ts_fault, string), ts_lower_i32(lw, fault->string));
+    if (fault->index) {
+        misc_store_field(lw, offsetof(ts_fault, index), fault->index);
+        misc_store_field(lw, offsetof(ts_fault, extent), fault->extent);
+    }
     ts_term(b, TS_OP_yield, 0, NULL);
     ts_else(b);
     ts_term(b, TS_OP_yield, 0, NULL);
     ts_end(b, opener, 0, NULL);
 }
 
+static ts_val misc_wide(ts_lower *lw, ts_val x)
+{
+    return ts_type_of(lw->fn, x) == TS_T_i64 ? x : ts_cast(&lw->b, TS_OP_exti, x, TS_T_i64, 0);
+}
+
 void ts_lower_assert(ts_lower *lw, ts_val v)
 {
-    ts_val x = ts_opnd(lw->tile, v, 0), all = 0;
+    bool bounds = ts_at(lw->tile, v)->n_opnd == 3;
+    ts_val x = ts_opnd(lw->tile, v, 0), all = 0, outside = 0;
     const ts_layout *home = ts_lower_home(lw, x);
     const ts_val *cond = ts_lower_get(lw, x, home);
+    const ts_val *index = bounds ? ts_lower_get(lw, ts_opnd(lw->tile, v, 1), home) : NULL;
     for (uint32_t r = 0; r < 1u << home->n_reg; r++)
-        if (!(r & ts_lower_repeats(home)))
+        if (!(r & ts_lower_repeats(home))) {
+            if (bounds)
+                outside = outside ? ts_select(&lw->b, cond[r], outside, index[r]) : index[r];
             all = all ? ts_op2(&lw->b, TS_OP_andi, all, cond[r], 0) : cond[r];
+        }
+    misc_fault fault = {bounds ? TS_FAULT_BOUNDS : TS_FAULT_ASSERT,
+                        misc_message(lw, ts_str_get(lw->module, ts_at(lw->tile, v)->aux)), 0, 0};
     ts_val opener = ts_if_begin(&lw->b, all);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_else(&lw->b);
-    ts_lower_fault(lw, v, 2, misc_message(lw, ts_str_get(lw->module, ts_at(lw->tile, v)->aux)));
+    if (bounds) {
+        fault.index = misc_wide(lw, outside);
+        fault.extent = misc_wide(lw, ts_lower_scalar(lw, ts_opnd(lw->tile, v, 2)));
+    }
+    misc_claim(lw, v, &fault);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_end(&lw->b, opener, 0, NULL);
 }
