@@ -4,7 +4,7 @@
  */
 #include "ir/eval_part.h"
 #include "ir/float.h"
-#include <ctype.h>
+#include "ir/format.h"
 #include <stdio.h>
 
 /* ---- one run -------------------------------------------------------------------------------------- */
@@ -221,65 +221,9 @@ uint64_t eval_rmw(const ts_module *module, ts_rmw mode, ts_type elem, uint64_t o
 
 /* ---- printing --------------------------------------------------------------------------------------- */
 
-/* One conversion of a format: "%-8.3f" with its length modifiers taken out. */
-typedef struct eval_conversion {
-    char head[32]; /* flags, width, precision */
-    char letter;
-    size_t n; /* characters of the format it took */
-} eval_conversion;
-
-static bool eval_conversion_at(const char *format, eval_conversion *c)
+static uint64_t eval_printed(const void *user, int64_t i)
 {
-    const char *p = format + 1;
-    size_t n = 0;
-    c->head[n++] = '%';
-    while (*p && strchr("-+ #0123456789.", *p) && n < sizeof c->head - 8)
-        c->head[n++] = *p++;
-    c->head[n] = 0;
-    while (*p && strchr("hlLjzt", *p))
-        p++;
-    c->letter = *p;
-    c->n = (size_t)(p - format) + 1;
-    return *p && strchr("diuoxXeEfFgGaAcps", *p);
-}
-
-static void eval_print_one(const eval_run *run, ts_text *out, const eval_conversion *c, ts_type elem, uint64_t value)
-{
-    char spec[48];
-    if (ts_type_is_float(run->module, elem)) {
-        snprintf(spec, sizeof spec, "%s%c", c->head, strchr("eEfFgGaA", c->letter) ? c->letter : 'f');
-        ts_text_printf(out, spec, ts_float_to_f64(elem, value));
-        return;
-    }
-    char letter = strchr("diuoxX", c->letter) ? c->letter : 'd';
-    bool is_signed = letter == 'd' || letter == 'i';
-    uint32_t bits = ts_type_is_scalar(elem) ? ts_scalar_bits(elem) : 64;
-    if (!is_signed && bits < 64)
-        value &= ((uint64_t)1 << bits) - 1;
-    snprintf(spec, sizeof spec, "%sll%c", c->head, letter);
-    ts_text_printf(out, spec, (long long)value);
-}
-
-static void eval_print_tile(const eval_run *run, ts_text *out, const eval_conversion *c, const eval_arg *arg)
-{
-    const ts_module *m = run->module;
-    uint32_t rank = ts_type_rank(m, arg->type);
-    const int64_t *dims = ts_type_dims(m, arg->type);
-    int64_t n = ts_type_count(m, arg->type);
-    for (int64_t i = 0; i < n; i++) {
-        int64_t inner = 1;
-        uint32_t opened = 0;
-        for (uint32_t d = rank; d-- > 0 && i % (inner *= dims[d]) == 0;)
-            opened++;
-        if (i)
-            ts_text_puts(out, ", ");
-        for (uint32_t k = 0; k < opened; k++)
-            ts_text_putc(out, '[');
-        eval_print_one(run, out, c, ts_type_elem(m, arg->type), arg->value[i]);
-        inner = 1;
-        for (uint32_t d = rank; d-- > 0 && (i + 1) % (inner *= dims[d]) == 0;)
-            ts_text_putc(out, ']');
-    }
+    return ((const uint64_t *)user)[i];
 }
 
 ts_status eval_print(const eval_run *run, ts_val at, ts_str format, const eval_arg *args, size_t n)
@@ -289,14 +233,18 @@ ts_status eval_print(const eval_run *run, ts_val at, ts_str format, const eval_a
     size_t used = 0;
     const char *p = ts_str_get(run->module, format);
     while (*p) {
-        eval_conversion c;
+        ts__conversion c;
         if (*p != '%') {
             ts_text_putc(&out, *p++);
         } else if (p[1] == '%') {
             ts_text_putc(&out, '%');
             p += 2;
-        } else if (eval_conversion_at(p, &c) && used < n) {
-            eval_print_tile(run, &out, &c, &args[used++]);
+        } else if (ts__conversion_at(p, &c) && used < n) {
+            const eval_arg *arg = &args[used++];
+            ts_type elem = ts_type_elem(run->module, arg->type);
+            ts__printed tile = {ts_type_is_scalar(elem) ? elem : TS_T_i64, ts_type_rank(run->module, arg->type),
+                                ts_type_dims(run->module, arg->type), eval_printed, arg->value};
+            ts__print_tile(&out, &c, &tile);
             p += c.n;
         } else {
             ts_text_deinit(&out);

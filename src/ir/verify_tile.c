@@ -3,6 +3,7 @@
  * The tile level's own rules: one function for each operation whose op.def rule is OWN, gathered in
  * ts__verify_tile at the end. Called by verify.c with operands that are known to be values.
  */
+#include "ir/format.h"
 #include "ir/scalar.h"
 #include "ir/verify.h"
 
@@ -652,37 +653,15 @@ static ts_status vt_assert(const ts__verify *c)
     return TS_OK;
 }
 
-/* Length of one conversion after '%', 0 when malformed. */
-static size_t vt_conversion(const char *s)
-{
-    size_t n = strspn(s, "-+ #0");
-    n += strspn(s + n, "0123456789");
-    if (s[n] == '.') {
-        n++;
-        n += strspn(s + n, "0123456789");
-    }
-    size_t length = strspn(s + n, "hlLqjzt");
-    if (length > 2)
-        return 0;
-    n += length;
-    return s[n] && strchr("diuoxXeEfFgGaAcps", s[n]) ? n + 1 : 0;
-}
-
 int ts__format_args(const char *s)
 {
     int count = 0;
-    while (*s) {
-        if (*s++ != '%')
-            continue;
-        if (*s == '%') {
-            s++;
-            continue;
-        }
-        size_t n = vt_conversion(s);
-        if (!n)
+    while ((s = strchr(s, '%'))) {
+        ts__conversion c = {.n = 2};
+        if (s[1] != '%' && !ts__conversion_at(s, &c))
             return -1;
-        s += n;
-        count++;
+        count += s[1] != '%';
+        s += c.n;
     }
     return count;
 }

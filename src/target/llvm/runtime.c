@@ -6,6 +6,7 @@
  */
 #include "target/llvm/runtime.h"
 #include "ir/float.h"
+#include "ir/format.h"
 #include "ir/scalar.h"
 
 #include <stdio.h>
@@ -310,66 +311,15 @@ void ts__rt_view_red(const int64_t *what, const int64_t *where, void *array, con
 
 /* ---- printing -----------------------------------------------------------------------------------*/
 
-/* One conversion of a format: "%-8.3f" without its length modifiers. */
-typedef struct rt_conversion {
-    char head[32];
-    char letter;
-    size_t n; /* characters of the format it took */
-} rt_conversion;
+typedef struct rt_printed {
+    ts_type elem;
+    const void *tile;
+} rt_printed;
 
-static bool rt_conversion_at(const char *format, rt_conversion *c)
+static uint64_t rt_printed_at(const void *user, int64_t i)
 {
-    const char *p = format + 1;
-    size_t n = 0;
-    c->head[n++] = '%';
-    while (*p && strchr("-+ #0123456789.", *p) && n < sizeof c->head - 8)
-        c->head[n++] = *p++;
-    c->head[n] = 0;
-    while (*p && strchr("hlLjzt", *p))
-        p++;
-    c->letter = *p;
-    c->n = (size_t)(p - format) + 1;
-    return *p && strchr("diuoxXeEfFgGaAcps", *p);
-}
-
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-static void rt_print_one(ts_text *out, const rt_conversion *c, ts_type type, const void *tile, int64_t i)
-{
-    char spec[48];
-    ts_type scalar = type < TS_T_token ? type : TS_T_i64;
-    uint64_t value = ts_scalar_wrap(scalar, rt_get(tile, rt_bytes(scalar), i));
-    if (ts_type_is_float(NULL, scalar)) {
-        snprintf(spec, sizeof spec, "%s%c", c->head, strchr("eEfFgGaA", c->letter) ? c->letter : 'f');
-        ts_text_printf(out, spec, ts_float_to_f64(scalar, value));
-        return;
-    }
-    char letter = strchr("diuoxX", c->letter) ? c->letter : 'd';
-    uint32_t bits = ts_scalar_bits(scalar);
-    if (letter != 'd' && letter != 'i' && bits < 64)
-        value &= ((uint64_t)1 << bits) - 1;
-    snprintf(spec, sizeof spec, "%sll%c", c->head, letter);
-    ts_text_printf(out, spec, (long long)value);
-}
-#pragma GCC diagnostic pop
-
-/* A tile prints as nested brackets. types: element type, rank, extents. */
-static void rt_print_tile(ts_text *out, const rt_conversion *c, const int64_t *types, const void *tile)
-{
-    int64_t rank = types[1], n = 1;
-    for (int64_t d = 0; d < rank; d++)
-        n *= types[2 + d];
-    for (int64_t i = 0; i < n; i++) {
-        int64_t inner = 1;
-        if (i)
-            ts_text_puts(out, ", ");
-        for (int64_t d = rank; d-- > 0 && i % (inner *= types[2 + d]) == 0;)
-            ts_text_putc(out, '[');
-        rt_print_one(out, c, (ts_type)types[0], tile, i);
-        inner = 1;
-        for (int64_t d = rank; d-- > 0 && (i + 1) % (inner *= types[2 + d]) == 0;)
-            ts_text_putc(out, ']');
-    }
+    const rt_printed *p = user;
+    return ts_scalar_wrap(p->elem, rt_get(p->tile, rt_bytes(p->elem), i));
 }
 
 void ts__rt_print(const ts_cpu_env *env, const char *format, const int64_t *types, const void *const *tiles)
@@ -379,13 +329,14 @@ void ts__rt_print(const ts_cpu_env *env, const char *format, const int64_t *type
         return;
     ts_text_init(&out, ts_alloc_default());
     for (const char *p = format; *p;) {
-        rt_conversion c;
-        if (*p != '%' || p[1] == '%' || !rt_conversion_at(p, &c) || !types[0]) {
+        ts__conversion c;
+        if (*p != '%' || p[1] == '%' || !ts__conversion_at(p, &c) || !types[0]) {
             ts_text_putc(&out, *p);
             p += *p == '%' && p[1] == '%' ? 2 : 1;
             continue;
         }
-        rt_print_tile(&out, &c, types, *tiles++);
+        rt_printed from = {types[0] < TS_T_token ? (ts_type)types[0] : TS_T_i64, *tiles++};
+        ts__print_tile(&out, &c, &(ts__printed){from.elem, (uint32_t)types[1], types + 2, rt_printed_at, &from});
         types += 2 + types[1];
         p += c.n;
     }

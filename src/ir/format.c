@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Conversions of print formats (format.h).
+ */
+#include "ir/format.h"
+#include "ir/float.h"
+#include "ir/scalar.h"
+#include <stdio.h>
+#include <string.h>
+
+bool ts__conversion_at(const char *format, ts__conversion *out)
+{
+    const char *s = format + 1;
+    s += strspn(s, "-+ #0");
+    s += strspn(s, "0123456789");
+    if (*s == '.')
+        s += 1 + strspn(s + 1, "0123456789");
+    size_t head = (size_t)(s - format), length = strspn(s, "hlLjzt");
+    if (head >= sizeof out->head || length > 2)
+        return false;
+    memcpy(out->head, format, head);
+    out->head[head] = 0;
+    out->letter = s[length];
+    out->n = head + length + 1;
+    return out->letter && strchr("diuoxXeEfFgGaAcps", out->letter);
+}
+
+static void format_one(ts_text *out, const ts__conversion *c, ts_type elem, uint64_t value)
+{
+    char spec[48];
+    if (ts_type_is_float(NULL, elem)) {
+        snprintf(spec, sizeof spec, "%s%c", c->head, strchr("eEfFgGaA", c->letter) ? c->letter : 'f');
+        ts_text_printf(out, spec, ts_float_to_f64(elem, value));
+        return;
+    }
+    char letter = strchr("diuoxX", c->letter) ? c->letter : 'd';
+    uint32_t bits = ts_scalar_bits(elem);
+    if (letter != 'd' && letter != 'i' && bits < 64)
+        value &= ((uint64_t)1 << bits) - 1;
+    snprintf(spec, sizeof spec, "%sll%c", c->head, letter);
+    ts_text_printf(out, spec, (long long)value);
+}
+
+void ts__print_tile(ts_text *out, const ts__conversion *c, const ts__printed *tile)
+{
+    int64_t n = 1;
+    for (uint32_t d = 0; d < tile->rank; d++)
+        n *= tile->dims[d];
+    for (int64_t i = 0; i < n; i++) {
+        int64_t inner = 1;
+        if (i)
+            ts_text_puts(out, ", ");
+        for (uint32_t d = tile->rank; d-- > 0 && i % (inner *= tile->dims[d]) == 0;)
+            ts_text_putc(out, '[');
+        format_one(out, c, tile->elem, tile->get(tile->user, i));
+        inner = 1;
+        for (uint32_t d = tile->rank; d-- > 0 && (i + 1) % (inner *= tile->dims[d]) == 0;)
+            ts_text_putc(out, ']');
+    }
+}
