@@ -101,7 +101,9 @@ static int array_parse(PyObject *module, PyObject *args, PyObject *kwargs, const
     return core_device_of(state, device_object, device);
 }
 
-static PyObject *array_empty(PyObject *module, PyObject *args, PyObject *kwargs)
+typedef ts_status array_maker(ts_device *, const ts_stream *, ts_dtype, uint32_t, const int64_t *, ts_array **, ts_error *);
+
+static PyObject *array_make(PyObject *module, PyObject *args, PyObject *kwargs, const char *format, array_maker *make)
 {
     ts_dtype dtype;
     uint32_t rank;
@@ -109,22 +111,19 @@ static PyObject *array_empty(PyObject *module, PyObject *args, PyObject *kwargs)
     ts_device *device;
     ts_array *array;
     ts_error err;
-    if (array_parse(module, args, kwargs, "O|OO:empty", NULL, &dtype, &rank, shape, &device) < 0)
+    if (array_parse(module, args, kwargs, format, NULL, &dtype, &rank, shape, &device) < 0)
         return NULL;
-    return array_result(PyModule_GetState(module), ts_array_empty(device, NULL, dtype, rank, shape, &array, &err), &array, &err);
+    return array_result(PyModule_GetState(module), make(device, NULL, dtype, rank, shape, &array, &err), &array, &err);
+}
+
+static PyObject *array_empty(PyObject *module, PyObject *args, PyObject *kwargs)
+{
+    return array_make(module, args, kwargs, "O|OO:empty", ts_array_empty);
 }
 
 static PyObject *array_zeros(PyObject *module, PyObject *args, PyObject *kwargs)
 {
-    ts_dtype dtype;
-    uint32_t rank;
-    int64_t shape[TS_ARRAY_RANK];
-    ts_device *device;
-    ts_array *array;
-    ts_error err;
-    if (array_parse(module, args, kwargs, "O|OO:zeros", NULL, &dtype, &rank, shape, &device) < 0)
-        return NULL;
-    return array_result(PyModule_GetState(module), ts_array_zeros(device, NULL, dtype, rank, shape, &array, &err), &array, &err);
+    return array_make(module, args, kwargs, "O|OO:zeros", ts_array_zeros);
 }
 
 /* Copies the elements of a host view into a new array. */

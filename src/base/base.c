@@ -9,40 +9,38 @@
 
 /* ---- status ----------------------------------------------------------------------------------*/
 
-const char *ts_status_name(ts_status status)
+typedef struct status_row {
+    ts_status status;
+    const char *name, *exception, *sentence;
+} status_row;
+
+static const status_row *status_of(ts_status status)
 {
-    switch (status) {
-#define X(name, value, exception, sentence)                                                        \
-    case TS_##name:                                                                                \
-        return "TS_" #name;
+    static const status_row unknown = {TS_OK, "TS_?", "RuntimeError", "unknown status"};
+    static const status_row rows[] = {
+#define X(name, value, exception, sentence) {TS_##name, "TS_" #name, exception, sentence},
         TS_STATUSES(X)
 #undef X
-    }
-    return "TS_?";
+    };
+    for (size_t i = 0; i < TS_COUNT(rows); i++)
+        if (rows[i].status == status)
+            return &rows[i];
+    return &unknown;
+}
+
+const char *ts_status_name(ts_status status)
+{
+    return status_of(status)->name;
 }
 
 const char *ts_status_sentence(ts_status status)
 {
-    switch (status) {
-#define X(name, value, exception, sentence)                                                        \
-    case TS_##name:                                                                                \
-        return sentence;
-        TS_STATUSES(X)
-#undef X
-    }
-    return "unknown status";
+    return status_of(status)->sentence;
 }
 
 const char *ts_status_exception(ts_status status)
 {
-    switch (status) {
-#define X(name, value, exception, sentence)                                                        \
-    case TS_##name:                                                                                \
-        return exception;
-        TS_STATUSES(X)
-#undef X
-    }
-    return "RuntimeError";
+    return status_of(status)->exception;
 }
 
 void ts_vfail(ts_error *err, ts_status status, const char *format, va_list args)

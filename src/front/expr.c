@@ -56,12 +56,6 @@ ts_status fr_name(fr *f, uint32_t node, fr_value *out)
     return expr_undefined(f, node, name);
 }
 
-static ts_status expr_name(fr *f, uint32_t node, const ts_node *n, fr_value *out)
-{
-    (void)n;
-    return fr_name(f, node, out);
-}
-
 static ts_status expr_constant(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
     (void)node;
@@ -267,43 +261,7 @@ static ts_status expr_compare(fr *f, uint32_t node, const ts_node *n, fr_value *
     return TS_OK;
 }
 
-static ts_status expr_if(fr *f, uint32_t node, const ts_node *n, fr_value *out)
-{
-    (void)n;
-    return fr_if_expr(f, node, out);
-}
-
-static ts_status expr_bool(fr *f, uint32_t node, const ts_node *n, fr_value *out)
-{
-    (void)n;
-    return fr_bool_op(f, node, out);
-}
-
 /* ---- the rest ------------------------------------------------------------------------ */
-
-static ts_status expr_call(fr *f, uint32_t node, const ts_node *n, fr_value *out)
-{
-    (void)n;
-    return fr_call_node(f, node, out);
-}
-
-static ts_status expr_attribute(fr *f, uint32_t node, const ts_node *n, fr_value *out)
-{
-    (void)n;
-    return fr_attribute(f, node, out);
-}
-
-static ts_status expr_subscript(fr *f, uint32_t node, const ts_node *n, fr_value *out)
-{
-    (void)n;
-    return fr_subscript(f, node, out);
-}
-
-static ts_status expr_fstring(fr *f, uint32_t node, const ts_node *n, fr_value *out)
-{
-    (void)n;
-    return fr_fstring(f, node, out);
-}
 
 static ts_status expr_lambda(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
@@ -343,26 +301,30 @@ static ts_status expr_unsupported(fr *f, uint32_t node, const ts_node *n, fr_val
     return fr_error(f, node, TS_SYNTAX, "'%s' is not part of the tile language%s", what, help);
 }
 
-static expr_fn *const expr_table[TS_AST_COUNT] = {
-    [TS_AST_Name] = expr_name,
-    [TS_AST_Constant] = expr_constant,
-    [TS_AST_Tuple] = expr_tuple,
-    [TS_AST_List] = expr_list,
-    [TS_AST_Attribute] = expr_attribute,
-    [TS_AST_Subscript] = expr_subscript,
-    [TS_AST_Slice] = expr_slice,
-    [TS_AST_Call] = expr_call,
-    [TS_AST_Starred] = expr_starred,
-    [TS_AST_UnaryOp] = expr_unary,
-    [TS_AST_BinOp] = expr_binary,
-    [TS_AST_BoolOp] = expr_bool,
-    [TS_AST_Compare] = expr_compare,
-    [TS_AST_IfExp] = expr_if,
-    [TS_AST_Lambda] = expr_lambda,
-    [TS_AST_FunctionDef] = expr_lambda,
-    [TS_AST_JoinedStr] = expr_fstring,
-    [TS_AST_GeneratorExp] = expr_generator,
-    [TS_AST_Unsupported] = expr_unsupported,
+/* Some kinds are lowered by other files, which look at the node themselves. */
+static const struct {
+    expr_fn *here;
+    ts_status (*there)(fr *f, uint32_t node, fr_value *out);
+} expr_table[TS_AST_COUNT] = {
+    [TS_AST_Name] = {.there = fr_name},
+    [TS_AST_Constant] = {expr_constant},
+    [TS_AST_Tuple] = {expr_tuple},
+    [TS_AST_List] = {expr_list},
+    [TS_AST_Attribute] = {.there = fr_attribute},
+    [TS_AST_Subscript] = {.there = fr_subscript},
+    [TS_AST_Slice] = {expr_slice},
+    [TS_AST_Call] = {.there = fr_call_node},
+    [TS_AST_Starred] = {expr_starred},
+    [TS_AST_UnaryOp] = {expr_unary},
+    [TS_AST_BinOp] = {expr_binary},
+    [TS_AST_BoolOp] = {.there = fr_bool_op},
+    [TS_AST_Compare] = {expr_compare},
+    [TS_AST_IfExp] = {.there = fr_if_expr},
+    [TS_AST_Lambda] = {expr_lambda},
+    [TS_AST_FunctionDef] = {expr_lambda},
+    [TS_AST_JoinedStr] = {.there = fr_fstring},
+    [TS_AST_GeneratorExp] = {expr_generator},
+    [TS_AST_Unsupported] = {expr_unsupported},
 };
 
 enum { EXPR_MAX_STACK = 3 << 20, EXPR_MAX_STEPS = 2000000 };
@@ -390,11 +352,12 @@ ts_status fr_expr(fr *f, uint32_t node, fr_value *out)
     uint32_t outer = f->node;
     *out = fr_none();
     TS_TRY(fr_check_depth(f, node));
-    if (!expr_table[n->kind])
+    if (!expr_table[n->kind].here && !expr_table[n->kind].there)
         return fr_error(f, node, TS_SYNTAX, "'%s' is not an expression of the tile language",
                         ts_ast_name(n->kind));
     ts_loc loc = fr_at(f, node);
-    ts_status status = expr_table[n->kind](f, node, n, out);
+    ts_status status = expr_table[n->kind].here ? expr_table[n->kind].here(f, node, n, out)
+                                                : expr_table[n->kind].there(f, node, out);
     f->b.loc = loc;
     if (status == TS_OK)
         f->node = outer;
