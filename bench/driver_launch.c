@@ -40,12 +40,14 @@ int main(void)
     GET(cuCtxSetCurrent, void *);
     GET(cuModuleLoadData, void **, const void *);
     GET(cuModuleGetFunction, void **, void *, const char *);
-    GET(cuLaunchKernel, void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+    GET(cuLaunchKernel, void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+        unsigned, void *, void **, void **);
     GET(cuCtxSynchronize, void);
     int device;
     void *context, *module, *function;
-    if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) || cuCtxSetCurrent(context) ||
-        cuModuleLoadData(&module, ptx) || cuModuleGetFunction(&function, module, "k"))
+    if (cuInit(0) || cuDeviceGet(&device, 0) || cuDevicePrimaryCtxRetain(&context, device) ||
+        cuCtxSetCurrent(context) || cuModuleLoadData(&module, ptx) ||
+        cuModuleGetFunction(&function, module, "k"))
         return fprintf(stderr, "the driver refused\n"), 1;
     uint64_t a = 0, b = 0, c = 0;
     uint32_t n = 0;

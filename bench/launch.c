@@ -22,8 +22,12 @@ static ts_status bench_compile(const void *pack, size_t n_pack, const ts_spec *s
                                ts_error *err)
 {
     (void)pack, (void)n_pack, (void)spec, (void)n_spec, (void)hints;
-    *out = (ts_code){.plan = {.target = target, .n_params = 9, .param_bytes = {8, 4, 4, 8, 4, 4, 8, 4, 4}, .name = "entry",
-                              .threads = 32}, .alloc = alloc};
+    *out = (ts_code){.plan = {.target = target,
+                              .n_params = 9,
+                              .param_bytes = {8, 4, 4, 8, 4, 4, 8, 4, 4},
+                              .name = "entry",
+                              .threads = 32},
+                     .alloc = alloc};
     out->bytes = alloc->resize(alloc->user, NULL, 0, sizeof bench_ptx);
     if (!out->bytes)
         return ts_fail(err, TS_NOMEM, "out of memory");

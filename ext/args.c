@@ -130,7 +130,9 @@ int core_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
         *out = args_dtype_text(text);
     PyErr_Clear();
     if (*out == TS_DTYPE_NONE && PyType_Check(object))
-        *out = args_dtype_named(((PyTypeObject *)object)->tp_name + (strncmp(((PyTypeObject *)object)->tp_name, "numpy.", 6) == 0 ? 6 : 0));
+        *out = args_dtype_named(
+            ((PyTypeObject *)object)->tp_name +
+            (strncmp(((PyTypeObject *)object)->tp_name, "numpy.", 6) == 0 ? 6 : 0));
     if (*out == TS_DTYPE_NONE && !text) {
         text = PyObject_Str(object);
         if (text)
@@ -140,7 +142,10 @@ int core_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
     PyErr_Clear();
     if (*out != TS_DTYPE_NONE)
         return 0;
-    PyErr_Format(PyExc_TypeError, "%R is not a dtype of Tessera; it has bool_, int8 to int64, uint8 to uint64, float16, bfloat16, float32, float64 and narrow floats", object);
+    PyErr_Format(PyExc_TypeError,
+                 "%R is not a dtype of Tessera; it has bool_, int8 to int64, uint8 to uint64, "
+                 "float16, bfloat16, float32, float64 and narrow floats",
+                 object);
     return -1;
 }
 
@@ -211,7 +216,10 @@ static int args_strides(const Py_ssize_t *bytes, int64_t *elements, int rank, Py
 {
     for (int d = 0; d < rank; d++) {
         if (bytes[d] % itemsize) {
-            PyErr_Format(PyExc_ValueError, "stride %zd of axis %d is not a multiple of the item size %zd: copy the array first", bytes[d], d, itemsize);
+            PyErr_Format(PyExc_ValueError,
+                         "stride %zd of axis %d is not a multiple of the item size %zd: copy the "
+                         "array first",
+                         bytes[d], d, itemsize);
             return -1;
         }
         elements[d] = bytes[d] / itemsize;
@@ -268,7 +276,8 @@ static int args_interface(core_frame *frame, PyObject *dict, ts_dtype dtype, uin
 {
     PyObject *data = PyDict_GetItemString(dict, "data"), *shape = PyDict_GetItemString(dict, "shape");
     PyObject *strides = PyDict_GetItemString(dict, "strides");
-    if (!data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) < 2 || !shape || !PyTuple_Check(shape) || args_rank(PyTuple_GET_SIZE(shape)) < 0) {
+    if (!data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) < 2 || !shape ||
+        !PyTuple_Check(shape) || args_rank(PyTuple_GET_SIZE(shape)) < 0) {
         if (!PyErr_Occurred())
             PyErr_SetString(PyExc_TypeError, "malformed array interface: it needs 'data' and 'shape' tuples");
         return -1;
@@ -284,7 +293,9 @@ static int args_interface(core_frame *frame, PyObject *dict, ts_dtype dtype, uin
     Py_ssize_t bytes[TS_ARRAY_RANK] = {0};
     bool dense = !strides || strides == Py_None;
     if (!dense && (!PyTuple_Check(strides) || PyTuple_GET_SIZE(strides) != rank)) {
-        PyErr_Format(PyExc_TypeError, "malformed array interface: 'strides' is %R, not a tuple of %zd integers", strides, rank);
+        PyErr_Format(PyExc_TypeError,
+                     "malformed array interface: 'strides' is %R, not a tuple of %zd integers",
+                     strides, rank);
         return -1;
     }
     for (Py_ssize_t d = 0; d < rank; d++) {
@@ -337,7 +348,8 @@ static int args_take_cuda(core_state *state, core_frame *frame, PyObject *object
 {
     (void)extra;
     uint16_t device = TS_DEVICE_ID(TS_DEVICE_CUDA, 0);
-    PyObject *place = PyObject_GetAttrString(object, "device"), *id = place ? PyObject_GetAttrString(place, "id") : NULL;
+    PyObject *place = PyObject_GetAttrString(object, "device"),
+             *id = place ? PyObject_GetAttrString(place, "id") : NULL;
     if (id && PyLong_Check(id))
         device = (uint16_t)TS_DEVICE_ID(TS_DEVICE_CUDA, PyLong_AsLong(id));
     Py_XDECREF(place);
@@ -583,7 +595,8 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
         return (core_taker){type, args_take_exchange, exchange};
     if (args_is_cupy(type) && (exchange = core_cupy_new(type)))
         return (core_taker){type, core_take_cupy, exchange};
-    if (PyObject_HasAttr(as_object, state->name_cuda_array) && !PyObject_HasAttr(as_object, state->name_array_interface))
+    if (PyObject_HasAttr(as_object, state->name_cuda_array) &&
+        !PyObject_HasAttr(as_object, state->name_array_interface))
         return (core_taker){type, args_take_cuda, NULL};
     if (type->tp_as_buffer && type->tp_as_buffer->bf_getbuffer && type != &PyBytes_Type)
         return (core_taker){type, args_take_buffer, NULL};
@@ -648,8 +661,8 @@ static void args_blame(const ts_kernel *kernel, Py_ssize_t param)
 int core_take_args(core_state *state, core_frame *frame, const ts_kernel *kernel, PyObject *args)
 {
     if (!PyTuple_Check(args) && !PyList_Check(args)) {
-        PyErr_Format(PyExc_TypeError, "kernel '%s' takes its arguments as a tuple, not as a %.200s", ts_kernel_name(kernel),
-                     Py_TYPE(args)->tp_name);
+        PyErr_Format(PyExc_TypeError, "kernel '%s' takes its arguments as a tuple, not as a %.200s",
+                     ts_kernel_name(kernel), Py_TYPE(args)->tp_name);
         return -1;
     }
     PyObject *items = args_items(frame, args);

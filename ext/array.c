@@ -91,8 +91,10 @@ static int array_parse(PyObject *module, PyObject *args, PyObject *kwargs, const
     static char *plain[] = {"shape", "dtype", "device", NULL}, *filled[] = {"shape", "value", "dtype", "device", NULL};
     core_state *state = PyModule_GetState(module);
     PyObject *shape_object, *dtype_object = Py_None, *device_object = Py_None;
-    int ok = value ? PyArg_ParseTupleAndKeywords(args, kwargs, format, filled, &shape_object, value, &dtype_object, &device_object)
-                   : PyArg_ParseTupleAndKeywords(args, kwargs, format, plain, &shape_object, &dtype_object, &device_object);
+    int ok = value ? PyArg_ParseTupleAndKeywords(args, kwargs, format, filled, &shape_object, value,
+                                                 &dtype_object, &device_object)
+                   : PyArg_ParseTupleAndKeywords(args, kwargs, format, plain, &shape_object,
+                                                 &dtype_object, &device_object);
     if (!ok || array_shape(shape_object, rank, shape) < 0)
         return -1;
     *dtype = TS_DTYPE_float32;
@@ -101,7 +103,8 @@ static int array_parse(PyObject *module, PyObject *args, PyObject *kwargs, const
     return core_device_of(state, device_object, device);
 }
 
-typedef ts_status array_maker(ts_device *, const ts_stream *, ts_dtype, uint32_t, const int64_t *, ts_array **, ts_error *);
+typedef ts_status array_maker(ts_device *, const ts_stream *, ts_dtype, uint32_t, const int64_t *,
+                              ts_array **, ts_error *);
 
 static PyObject *array_make(PyObject *module, PyObject *args, PyObject *kwargs, const char *format, array_maker *make)
 {
@@ -276,7 +279,8 @@ static int array_index_one(core_state *state, ts_array **array, uint32_t *axis, 
         if (i == -1 && PyErr_Occurred())
             return -1;
         if (i < -extent || i >= extent) {
-            PyErr_Format(PyExc_IndexError, "index %lld is out of range for axis %u of extent %lld", (long long)i, *axis, (long long)extent);
+            PyErr_Format(PyExc_IndexError, "index %lld is out of range for axis %u of extent %lld",
+                         (long long)i, *axis, (long long)extent);
             return -1;
         }
         status = ts_array_pick(*array, *axis, i < 0 ? i + extent : i, &next, &err);
@@ -305,7 +309,9 @@ static PyObject *array_subscript(PyObject *self, PyObject *key)
     for (Py_ssize_t i = 0; i < n && ok; i++) {
         PyObject *item = PyTuple_GET_ITEM(keys, i);
         if (item == Py_Ellipsis)
-            axis = (uint32_t)(array->rank - (n - 1 - i) > (Py_ssize_t)axis ? array->rank - (n - 1 - i) : (Py_ssize_t)axis);
+            axis =
+                (uint32_t)(array->rank - (n - 1 - i) > (Py_ssize_t)axis ? array->rank - (n - 1 - i)
+                                                                        : (Py_ssize_t)axis);
         else
             ok = array_index_one(STATE(self), &array, &axis, item) == 0;
     }
@@ -337,11 +343,14 @@ static PyObject *array_transpose(PyObject *self, PyObject *args)
     ts_error err;
     if (PyTuple_GET_SIZE(args) == 0)
         return array_result(STATE(self), ts_array_transpose(ARRAY(self), NULL, &out, &err), &out, &err);
-    PyObject *object = PyTuple_GET_SIZE(args) == 1 && !PyLong_Check(PyTuple_GET_ITEM(args, 0)) ? PyTuple_GET_ITEM(args, 0) : args;
+    PyObject *object = PyTuple_GET_SIZE(args) == 1 && !PyLong_Check(PyTuple_GET_ITEM(args, 0))
+                           ? PyTuple_GET_ITEM(args, 0)
+                           : args;
     if (array_shape(object, &n, values) < 0)
         return NULL;
     if (n != ARRAY(self)->rank) {
-        PyErr_Format(PyExc_ValueError, "transpose of %d dimensions takes %d axes, not %u", ARRAY(self)->rank, ARRAY(self)->rank, n);
+        PyErr_Format(PyExc_ValueError, "transpose of %d dimensions takes %d axes, not %u",
+                     ARRAY(self)->rank, ARRAY(self)->rank, n);
         return NULL;
     }
     for (uint32_t d = 0; d < n; d++) {
@@ -406,7 +415,8 @@ static PyObject *array_move(PyObject *self, PyObject *host, bool to_host)
         return NULL;
     }
     Py_BEGIN_ALLOW_THREADS;
-    status = to_host ? ts_array_to_host(array, NULL, view.buf, strides, &err) : ts_array_from_host(array, NULL, view.buf, strides, &err);
+    status = to_host ? ts_array_to_host(array, NULL, view.buf, strides, &err)
+                     : ts_array_from_host(array, NULL, view.buf, strides, &err);
     Py_END_ALLOW_THREADS;
     PyBuffer_Release(&view);
     if (status != TS_OK)
@@ -469,9 +479,16 @@ static int array_lend_view(PyObject *self, Py_buffer *view, const char *format)
         dims[d] = array->shape[d];
         dims[array->rank + d] = array->strides[d] * item;
     }
-    *view = (Py_buffer){.buf = array->data, .obj = Py_NewRef(self), .len = ts_array_count(array) * item, .itemsize = item,
-                        .readonly = array->flags & TS_ARRAY_READONLY, .ndim = array->rank, .internal = dims,
-                        .format = (char *)(uintptr_t)format, .shape = dims, .strides = dims + array->rank};
+    *view = (Py_buffer){.buf = array->data,
+                        .obj = Py_NewRef(self),
+                        .len = ts_array_count(array) * item,
+                        .itemsize = item,
+                        .readonly = array->flags & TS_ARRAY_READONLY,
+                        .ndim = array->rank,
+                        .internal = dims,
+                        .format = (char *)(uintptr_t)format,
+                        .shape = dims,
+                        .strides = dims + array->rank};
     return 0;
 }
 
@@ -483,7 +500,9 @@ static int array_getbuffer(PyObject *self, Py_buffer *view, int flags)
     if (array_alive(self) < 0)
         return -1;
     if (!array_on_host(array) || !format) {
-        PyErr_SetString(PyExc_BufferError, format ? "an array in GPU memory has no buffer; use .numpy()" : "this dtype has no buffer format; use .view('uint8')");
+        PyErr_SetString(PyExc_BufferError,
+                        format ? "an array in GPU memory has no buffer; use .numpy()"
+                               : "this dtype has no buffer format; use .view('uint8')");
         return -1;
     }
     if (array_lend_view(self, view, format) < 0)
@@ -590,14 +609,16 @@ static PyObject *array_get_cuda_interface(PyObject *self, void *unused)
         return NULL;
     char kind = strchr("?", *format) ? 'b' : strchr("bhiq", *format) ? 'i' : strchr("BHIQ", *format) ? 'u' : 'f';
     char type[8];
-    PyOS_snprintf(type, sizeof type, "%c%c%d", ts_dtype_bytes(array->dtype) == 1 ? '|' : '<', kind, (int)ts_dtype_bytes(array->dtype));
+    PyOS_snprintf(type, sizeof type, "%c%c%d", ts_dtype_bytes(array->dtype) == 1 ? '|' : '<', kind,
+                  (int)ts_dtype_bytes(array->dtype));
     PyObject *shape = array_tuple(array->shape, array->rank, 1);
     PyObject *strides = array_tuple(array->strides, array->rank, (int64_t)ts_dtype_bytes(array->dtype));
     if (!shape || !strides)
         return NULL;
     return Py_BuildValue("{s:i,s:s,s:(KO),s:N,s:N}", "version", 3, "typestr", type, "data",
-                         (unsigned long long)(uintptr_t)array->data, array->flags & TS_ARRAY_READONLY ? Py_True : Py_False,
-                         "shape", shape, "strides", strides);
+                         (unsigned long long)(uintptr_t)array->data,
+                         array->flags & TS_ARRAY_READONLY ? Py_True : Py_False, "shape", shape,
+                         "strides", strides);
 }
 
 /* ---- attributes -----------------------------------------------------------------------------------------*/
@@ -648,7 +669,8 @@ static PyObject *array_get_device(PyObject *self, void *unused)
 {
     (void)unused;
     uint16_t id = ts_device_id(ARRAY(self)->device);
-    return array_on_host(ARRAY(self)) ? PyUnicode_FromString("cpu") : PyUnicode_FromFormat("cuda:%d", TS_DEVICE_ID_ORDINAL(id));
+    return array_on_host(ARRAY(self)) ? PyUnicode_FromString("cpu")
+                                      : PyUnicode_FromFormat("cuda:%d", TS_DEVICE_ID_ORDINAL(id));
 }
 
 static PyObject *array_get_transposed(PyObject *self, void *unused)
@@ -672,8 +694,10 @@ static PyObject *array_repr(PyObject *self)
     PyObject *shape = array_get_shape(self, NULL), *device = array_get_device(self, NULL), *text = NULL;
     ts_error err;
     if (shape && device)
-        text = PyUnicode_FromFormat("tessera.Array(shape=%R, dtype=%s, device=%U%s)", shape, ts_dtype_name(ARRAY(self)->dtype), device,
-                                    ts_buffer_check(ARRAY(self)->buffer, &err) == TS_OK ? "" : ", freed");
+        text = PyUnicode_FromFormat(
+            "tessera.Array(shape=%R, dtype=%s, device=%U%s)", shape,
+            ts_dtype_name(ARRAY(self)->dtype), device,
+            ts_buffer_check(ARRAY(self)->buffer, &err) == TS_OK ? "" : ", freed");
     Py_XDECREF(shape);
     Py_XDECREF(device);
     return text;
@@ -711,20 +735,34 @@ static PyObject *array_tolist(PyObject *self, PyObject *args)
 }
 
 static PyMethodDef array_methods[] = {
-    {"numpy", array_numpy, METH_VARARGS, "numpy()\n--\n\nA new NumPy array with the elements; waits for the device."},
-    {"__array__", (PyCFunction)(void (*)(void))array_as_numpy, METH_VARARGS | METH_KEYWORDS, "The NumPy protocol; shares host memory, copies GPU memory."},
-    {"tolist", array_tolist, METH_VARARGS, "tolist()\n--\n\nThe elements as nested lists of Python numbers (a number for no dimensions)."},
-    {"reshape", array_reshape, METH_VARARGS, "reshape(*shape)\n--\n\nA view with another shape; one extent may be -1. Raises BufferError where only a copy could do it."},
-    {"transpose", array_transpose, METH_VARARGS, "transpose(*axes)\n--\n\nA view with permuted axes; reversed when none are given."},
+    {"numpy", array_numpy, METH_VARARGS,
+     "numpy()\n--\n\nA new NumPy array with the elements; waits for the device."},
+    {"__array__", (PyCFunction)(void (*)(void))array_as_numpy, METH_VARARGS | METH_KEYWORDS,
+     "The NumPy protocol; shares host memory, copies GPU memory."},
+    {"tolist", array_tolist, METH_VARARGS,
+     "tolist()\n--\n\nThe elements as nested lists of Python numbers (a number for no "
+     "dimensions)."},
+    {"reshape", array_reshape, METH_VARARGS,
+     "reshape(*shape)\n--\n\nA view with another shape; one extent may be -1. Raises BufferError "
+     "where only a copy could do it."},
+    {"transpose", array_transpose, METH_VARARGS,
+     "transpose(*axes)\n--\n\nA view with permuted axes; reversed when none are given."},
     {"view", array_view, METH_O, "view(dtype, /)\n--\n\nThe same bytes as another dtype."},
-    {"copy", array_copy, METH_VARARGS, "copy(device=None, /)\n--\n\nA new row-major array with the same elements, on the same or another device."},
-    {"free", array_free, METH_NOARGS, "free()\n--\n\nGives the memory back now; using the array or its views afterwards raises BufferError.\n"
-     "Raises BufferError itself while another library shares the memory (NumPy, DLPack, a memoryview)."},
+    {"copy", array_copy, METH_VARARGS,
+     "copy(device=None, /)\n--\n\nA new row-major array with the same elements, on the same or "
+     "another device."},
+    {"free", array_free, METH_NOARGS,
+     "free()\n--\n\nGives the memory back now; using the array or its views afterwards raises "
+     "BufferError.\n"
+     "Raises BufferError itself while another library shares the memory (NumPy, DLPack, a "
+     "memoryview)."},
     {"_to_host", array_to_host, METH_O, "Copies into a writable host buffer of the same shape."},
     {"_from_host", array_from_host, METH_O, "Copies from a host buffer of the same shape."},
     {"__dlpack__", (PyCFunction)(void (*)(void))array_dlpack, METH_VARARGS | METH_KEYWORDS,
-     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nA DLPack capsule of this array."},
-    {"__dlpack_device__", array_dlpack_device, METH_NOARGS, "(device type, ordinal) in DLPack's numbers."},
+     "__dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nA DLPack "
+     "capsule of this array."},
+    {"__dlpack_device__", array_dlpack_device, METH_NOARGS,
+     "(device type, ordinal) in DLPack's numbers."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -758,11 +796,15 @@ static PyType_Spec array_spec = {"tessera._core.ArrayBase", sizeof(core_array), 
 
 static PyMethodDef array_functions[] = {
     {"empty", (PyCFunction)(void (*)(void))array_empty, METH_VARARGS | METH_KEYWORDS,
-     "empty(shape, dtype=float32, device=None)\n--\n\nA new array with undefined contents on 'cpu' (None) or 'cuda:N'."},
+     "empty(shape, dtype=float32, device=None)\n--\n\nA new array with undefined contents on 'cpu' "
+     "(None) or 'cuda:N'."},
     {"zeros", (PyCFunction)(void (*)(void))array_zeros, METH_VARARGS | METH_KEYWORDS,
      "zeros(shape, dtype=float32, device=None)\n--\n\nA new array of zeros."},
-    {"copy_of", array_copy_of, METH_VARARGS, "copy_of(object, device=None, /)\n--\n\nA new array with the elements of a buffer, DLPack object or Array."},
-    {"from_dlpack", array_from_dlpack, METH_O, "from_dlpack(object, /)\n--\n\nAn array that shares the memory of an object with __dlpack__."},
+    {"copy_of", array_copy_of, METH_VARARGS,
+     "copy_of(object, device=None, /)\n--\n\nA new array with the elements of a buffer, DLPack "
+     "object or Array."},
+    {"from_dlpack", array_from_dlpack, METH_O,
+     "from_dlpack(object, /)\n--\n\nAn array that shares the memory of an object with __dlpack__."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -80,7 +80,8 @@ static int kernel_rows(PyObject *rows, PyObject *hints, core_prepared *out)
     ts_kernel_desc *desc = &out->desc;
     desc->n_params = (size_t)PyTuple_GET_SIZE(rows);
     if (desc->n_params > TS_LAUNCH_ARGS) {
-        PyErr_Format(PyExc_TypeError, "kernel %s has %zu parameters; the limit is %d", desc->name, desc->n_params, TS_LAUNCH_ARGS);
+        PyErr_Format(PyExc_TypeError, "kernel %s has %zu parameters; the limit is %d", desc->name,
+                     desc->n_params, TS_LAUNCH_ARGS);
         return -1;
     }
     for (size_t i = 0; i < desc->n_params; i++)
@@ -97,7 +98,8 @@ int core_prepared_of(PyObject *tuple, core_prepared *out)
     PyObject *rows, *hints;
     memset(out, 0, sizeof *out);
     ts_kernel_desc *desc = &out->desc;
-    if (!PyArg_ParseTuple(tuple, "szy*O!O!", &desc->name, &desc->file, &out->pack, &PyTuple_Type, &rows, &PyTuple_Type, &hints))
+    if (!PyArg_ParseTuple(tuple, "szy*O!O!", &desc->name, &desc->file, &out->pack, &PyTuple_Type,
+                          &rows, &PyTuple_Type, &hints))
         return -1;
     desc->pack = out->pack.buf;
     desc->n_pack = (size_t)out->pack.len;
@@ -127,7 +129,9 @@ static int kernel_create(kernel_object *self, PyObject *tuple)
 ts_kernel *core_kernel_of(core_state *state, PyObject *object)
 {
     if (!PyObject_TypeCheck(object, state->kernel_type)) {
-        PyErr_Format(PyExc_TypeError, "launch() takes a function decorated with @kernel, not a %.200s", Py_TYPE(object)->tp_name);
+        PyErr_Format(PyExc_TypeError,
+                     "launch() takes a function decorated with @kernel, not a %.200s",
+                     Py_TYPE(object)->tp_name);
         return NULL;
     }
     kernel_object *self = (kernel_object *)object;
@@ -147,16 +151,18 @@ static int kernel_axis(const ts_kernel *kernel, PyObject *item, Py_ssize_t axis,
     int overflow = 0;
     PyObject *index = PyNumber_Index(item);
     if (!index) {
-        PyErr_Format(PyExc_TypeError, "kernel '%s': axis %zd of the grid is %R, not an integer; ct.cdiv and // give integers",
-                     ts_kernel_name(kernel), axis, item);
+        PyErr_Format(
+            PyExc_TypeError,
+            "kernel '%s': axis %zd of the grid is %R, not an integer; ct.cdiv and // give integers",
+            ts_kernel_name(kernel), axis, item);
         return -1;
     }
     *out = PyLong_AsLongLongAndOverflow(index, &overflow);
     Py_DECREF(index);
     if (!overflow)
         return 0;
-    PyErr_Format(PyExc_ValueError, "kernel '%s': axis %zd of the grid is %R; it must be 0 to %lld", ts_kernel_name(kernel), axis,
-                 item, (long long)TS_GRID_MAX);
+    PyErr_Format(PyExc_ValueError, "kernel '%s': axis %zd of the grid is %R; it must be 0 to %lld",
+                 ts_kernel_name(kernel), axis, item, (long long)TS_GRID_MAX);
     return -1;
 }
 
@@ -300,10 +306,11 @@ static PyObject *kernel_prepare(PyObject *module, PyObject *const *args, Py_ssiz
             status = ts_kernel_spec(kernel, frame.args, frame.n, spec, &n_spec, &err);
         Py_END_ALLOW_THREADS;
         if (status == TS_OK)
-            result = Py_BuildValue("{s:s,s:I,s:I,s:I,s:I,s:K,s:N}", "name", plan->name, "target", plan->target, "threads",
-                                   plan->threads, "shared_bytes", plan->shared_bytes, "tensor_maps", plan->n_tmaps,
-                                   "scratch_bytes", (unsigned long long)plan->scratch_bytes, "written",
-                                   kernel_written(plan, spec, n_spec));
+            result = Py_BuildValue("{s:s,s:I,s:I,s:I,s:I,s:K,s:N}", "name", plan->name, "target",
+                                   plan->target, "threads", plan->threads, "shared_bytes",
+                                   plan->shared_bytes, "tensor_maps", plan->n_tmaps,
+                                   "scratch_bytes", (unsigned long long)plan->scratch_bytes,
+                                   "written", kernel_written(plan, spec, n_spec));
         else
             core_raise(state, &err);
     }
@@ -317,10 +324,12 @@ static PyObject *kernel_stats(PyObject *self, PyObject *unused)
     ts_kernel_stats stats = {0};
     if (((kernel_object *)self)->kernel)
         ts_kernel_get_stats(((kernel_object *)self)->kernel, &stats);
-    return Py_BuildValue("{s:K,s:K,s:K,s:K,s:K,s:K}", "specialised", (unsigned long long)stats.n_specialised, "compiled",
-                         (unsigned long long)stats.n_compiled, "from_memory", (unsigned long long)stats.n_from_memory,
-                         "from_disk", (unsigned long long)stats.n_from_disk, "compile_ns",
-                         (unsigned long long)stats.compile_ns, "load_ns", (unsigned long long)stats.load_ns);
+    return Py_BuildValue(
+        "{s:K,s:K,s:K,s:K,s:K,s:K}", "specialised", (unsigned long long)stats.n_specialised,
+        "compiled", (unsigned long long)stats.n_compiled, "from_memory",
+        (unsigned long long)stats.n_from_memory, "from_disk", (unsigned long long)stats.n_from_disk,
+        "compile_ns", (unsigned long long)stats.compile_ns, "load_ns",
+        (unsigned long long)stats.load_ns);
 }
 
 static PyMethodDef kernel_methods[] = {
@@ -337,8 +346,9 @@ static PyType_Slot kernel_slots[] = {
     {0, NULL},
 };
 
-static PyType_Spec kernel_spec = {
-    "tessera._core.Kernel", sizeof(kernel_object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, kernel_slots};
+static PyType_Spec kernel_spec = {"tessera._core.Kernel", sizeof(kernel_object), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+                                  kernel_slots};
 
 static PyMethodDef kernel_functions[] = {
     {"launch", (PyCFunction)(void (*)(void))kernel_launch, METH_FASTCALL | METH_KEYWORDS,
@@ -353,16 +363,21 @@ static PyMethodDef kernel_functions[] = {
      "args : tuple\n"
      "    The kernel's arguments: arrays of one device, numbers, tuples, lists of arrays.\n\n"
      "Raises\n------\n"
-     "TypeError, ValueError, OverflowError\n    Before anything is enqueued, for arguments that do not fit.\n"
+     "TypeError, ValueError, OverflowError\n    Before anything is enqueued, for arguments that do "
+     "not fit.\n"
      "TileError\n    The kernel does not compile.\n"
-     "KernelError\n    The kernel failed while it ran (CPU default stream; else at the next wait).\n\n"
+     "KernelError\n    The kernel failed while it ran (CPU default stream; else at the next "
+     "wait).\n\n"
      "Notes\n-----\n"
      "On host memory (NumPy) the call returns when the arrays are written; on a GPU it enqueues.\n"
-     "On the CPU Ctrl-C ends a launch, or what a stream runs while the main thread waits for it, between\n"
-     "blocks and in each round of a ``while``; not inside a ``for``, which ends by itself. What was written\n"
+     "On the CPU Ctrl-C ends a launch, or what a stream runs while the main thread waits for it, "
+     "between\n"
+     "blocks and in each round of a ``while``; not inside a ``for``, which ends by itself. What "
+     "was written\n"
      "stays; everything can be used again."},
     {"prepare", (PyCFunction)(void (*)(void))kernel_prepare, METH_FASTCALL,
-     "prepare(stream, kernel, args, /)\n--\n\nCompiles for these arguments without running; returns facts of the plan."},
+     "prepare(stream, kernel, args, /)\n--\n\nCompiles for these arguments without running; "
+     "returns facts of the plan."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -74,10 +74,12 @@ static PyObject *tools_lower_text(PyObject *module, PyObject *args)
     ts_error err;
     char *text;
     size_t n;
-    if (!PyArg_ParseTuple(args, "OO:lower_text", &prepared, &values) || tools_request_of(state, prepared, values, &request) < 0)
+    if (!PyArg_ParseTuple(args, "OO:lower_text", &prepared, &values) ||
+        tools_request_of(state, prepared, values, &request) < 0)
         return NULL;
-    ts_status status = ts_lower_text(request.prepared.pack.buf, (size_t)request.prepared.pack.len, request.spec, request.n_spec,
-                                      tools_hints(&request, 0), NULL, &text, &n, &err);
+    ts_status status =
+        ts_lower_text(request.prepared.pack.buf, (size_t)request.prepared.pack.len, request.spec,
+                      request.n_spec, tools_hints(&request, 0), NULL, &text, &n, &err);
     PyBuffer_Release(&request.prepared.pack);
     if (status != TS_OK)
         return core_raise(state, &err);
@@ -97,7 +99,8 @@ static PyObject *tools_compile(PyObject *module, PyObject *args)
     ts_error err;
     ts_code code;
     ts_status status;
-    if (!PyArg_ParseTuple(args, "OOi:compile", &prepared, &values, &target) || tools_request_of(state, prepared, values, &request) < 0)
+    if (!PyArg_ParseTuple(args, "OOi:compile", &prepared, &values, &target) ||
+        tools_request_of(state, prepared, values, &request) < 0)
         return NULL;
     Py_BEGIN_ALLOW_THREADS;
     status = ts_compile(request.prepared.pack.buf, (size_t)request.prepared.pack.len, request.spec, request.n_spec,
@@ -126,10 +129,16 @@ static PyObject *tools_llvm_info(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef tools_functions[] = {
-    {"llvm_info", tools_llvm_info, METH_NOARGS, "The LLVM of the CPU target: version and path, or the error."},
-    {"compile_text", tools_compile_text, METH_VARARGS, "compile_text(ir, target, entry=None, /)\n--\n\nCode of IR text for a target number (1 CPU, 80, 86, 89, 90, 100, 120)."},
-    {"lower_text", tools_lower_text, METH_VARARGS, "lower_text(prepared, args, /)\n--\n\nTile IR of a prepared kernel for these arguments, as text."},
-    {"compile", tools_compile, METH_VARARGS, "compile(prepared, args, target, /)\n--\n\nCode of a prepared kernel for a target number."},
+    {"llvm_info", tools_llvm_info, METH_NOARGS,
+     "The LLVM of the CPU target: version and path, or the error."},
+    {"compile_text", tools_compile_text, METH_VARARGS,
+     "compile_text(ir, target, entry=None, /)\n--\n\nCode of IR text for a target number (1 CPU, "
+     "80, 86, 89, 90, 100, 120)."},
+    {"lower_text", tools_lower_text, METH_VARARGS,
+     "lower_text(prepared, args, /)\n--\n\nTile IR of a prepared kernel for these arguments, as "
+     "text."},
+    {"compile", tools_compile, METH_VARARGS,
+     "compile(prepared, args, target, /)\n--\n\nCode of a prepared kernel for a target number."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -107,7 +107,8 @@ TS_API const char *ts_kernel_param_name(const ts_kernel *kernel, size_t param);
  *          NULL uses its default stream.
  * Grid     each axis 0 to 2^24-1; a zero axis launches nothing (arguments are still checked).
  * Errors   TS_VALUE: grid, negative or overlapping strides, arrays of different devices, a constant that
- *          is not, a read-only array that the kernel writes to; TS_TYPE: wrong kind or number of arguments; TS_OVERFLOW: an int that does not fit;
+ *          is not, a read-only array that the kernel writes to; TS_TYPE: wrong kind or number of arguments;
+ *          TS_OVERFLOW: an int that does not fit;
  *          TS_BUFFER: freed or lost memory; compile errors; TS_LAUNCH, TS_DEVICE.
  * Threads  safe, also on one kernel. */
 TS_API TS_CHECKED ts_status ts_launch(const ts_stream *stream, const int64_t grid[3], ts_kernel *kernel,

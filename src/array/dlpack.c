@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * DLPack, both ways. An exported tensor holds a reference to its array, lends its buffer (so that it is
- * not freed meanwhile) and carries its own shape; its deleter needs no interpreter and may run in any thread. An imported one becomes a buffer whose release
- * calls the owner's deleter.
+ * not freed meanwhile) and carries its own shape; its deleter needs no interpreter and may run in any
+ * thread. An imported one becomes a buffer whose release calls the owner's deleter.
  */
 #include "array/array.h"
 

@@ -294,7 +294,8 @@ static uint32_t count_rank(const count_work *w, ts_val pointer)
 static int32_t count_root(const count_work *w, ts_val v)
 {
     const ts_inst *inst = ts_at(w->fn, v);
-    bool derived = ts_info(inst)->flags & TS_PURE && inst->n_opnd && inst->op != TS_OP_constant && inst->op != TS_OP_res;
+    bool derived = ts_info(inst)->flags & TS_PURE && inst->n_opnd && inst->op != TS_OP_constant &&
+                   inst->op != TS_OP_res;
     return derived ? w->root[ts_opnds(w->fn, inst)[0]] : -1;
 }
 
@@ -315,7 +316,8 @@ static void count_arrays(count_work *w)
         ts_val pointer = array->param + 1;
         uint32_t rank = count_rank(w, pointer);
         if (rank != TS_NO)
-            array->bytes = count_array_bytes(w, array->param, rank, ts_type_get(w->module, ts_type_of(w->fn, pointer))->elem);
+            array->bytes = count_array_bytes(
+                w, array->param, rank, ts_type_get(w->module, ts_type_of(w->fn, pointer))->elem);
     }
 }
 
@@ -467,7 +469,8 @@ static count_flow count_for(count_work *w, ts_val loop)
         trips = 0;
     }
     for (int64_t i = 0; i < (trips < 0 ? 1 : trips); i++) {
-        w->value[loop + 1] = (count_value){lower.bits + (uint64_t)i * step.bits, trips >= 0, lower.by_block | step.by_block};
+        w->value[loop + 1] = (count_value){lower.bits + (uint64_t)i * step.bits, trips >= 0,
+                                           lower.by_block | step.by_block};
         w->runs[nest]++;
         count_flow flow = count_region(w, loop + 2 + n, end, &term);
         if (flow == FLOW_RETURN || w->failed)
@@ -526,7 +529,10 @@ static count_flow count_if(count_work *w, ts_val v, ts_val *at)
 
 static count_flow count_term(ts_op op)
 {
-    return op == TS_OP_continue ? FLOW_CONTINUE : op == TS_OP_break ? FLOW_BREAK : op == TS_OP_return ? FLOW_RETURN : FLOW_NEXT;
+    return op == TS_OP_continue ? FLOW_CONTINUE
+           : op == TS_OP_break  ? FLOW_BREAK
+           : op == TS_OP_return ? FLOW_RETURN
+                                : FLOW_NEXT;
 }
 
 /* Runs instructions from..end-1; *at: the terminator met. */
@@ -555,7 +561,7 @@ static count_flow count_region(count_work *w, ts_val from, ts_val end, ts_val *a
     return FLOW_NEXT;
 }
 
-/* ---- all blocks --------------------------------------------------------------------------------------------------- */
+/* ---- all blocks -------------------------------------------------------------------------------------------------- */
 
 static void count_block(count_work *w, int64_t index)
 {
@@ -598,7 +604,8 @@ static void count_traffic(count_work *w)
             count_share(w, v);
     for (uint32_t i = 0; i < w->out->arrays.n; i++) {
         const ts_traffic *a = &w->out->arrays.at[i];
-        w->out->dram_bytes += a->bytes > 0 ? TS_MIN(a->load, a->bytes) + TS_MIN(a->store, a->bytes) : a->load + a->store;
+        w->out->dram_bytes += a->bytes > 0 ? TS_MIN(a->load, a->bytes) + TS_MIN(a->store, a->bytes)
+                                           : a->load + a->store;
     }
 }
 

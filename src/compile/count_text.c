@@ -133,9 +133,9 @@ static bool expr_binary(const expr *e, const ts_inst *inst, uint32_t depth)
     static const struct {
         ts_op op;
         const char *before, *between;
-    } forms[] = {{TS_OP_addi, "(", " + "}, {TS_OP_subi, "(", " - "}, {TS_OP_muli, "(", " * "}, {TS_OP_divi, "(", " / "},
-                 {TS_OP_remi, "(", " % "}, {TS_OP_shri, "(", " >> "}, {TS_OP_shli, "(", " << "}, {TS_OP_mini, "min(", ", "},
-                 {TS_OP_maxi, "max(", ", "}};
+    } forms[] = {{TS_OP_addi, "(", " + "},  {TS_OP_subi, "(", " - "},   {TS_OP_muli, "(", " * "},
+                 {TS_OP_divi, "(", " / "},  {TS_OP_remi, "(", " % "},   {TS_OP_shri, "(", " >> "},
+                 {TS_OP_shli, "(", " << "}, {TS_OP_mini, "min(", ", "}, {TS_OP_maxi, "max(", ", "}};
     for (size_t i = 0; i < TS_COUNT(forms); i++) {
         if ((ts_op)inst->op != forms[i].op)
             continue;

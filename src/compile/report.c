@@ -161,11 +161,13 @@ void ts_report_assembled(ts_report *report, const ts_resources *resources)
     report->resources = *resources;
     report->n_notes = impl->n_notes;
     if (resources->spill_store_bytes + resources->spill_load_bytes)
-        report_warn(impl, "spills", report->tile_line, "registers do not suffice; the largest tile is made here: make tiles smaller "
-                                                       "or use more warps");
+        report_warn(impl, "spills", report->tile_line,
+                    "registers do not suffice; the largest tile is made here: make tiles smaller "
+                    "or use more warps");
     if (resources->serialised)
-        report_warn(impl, "serialised", report_wgmma_line(report), "the assembler makes each product wait for the one before "
-                                                                   "(C75xx): a mistake of the compiler, please report it");
+        report_warn(impl, "serialised", report_wgmma_line(report),
+                    "the assembler makes each product wait for the one before "
+                    "(C75xx): a mistake of the compiler, please report it");
     report_conclude(report);
 }
 

@@ -352,7 +352,9 @@ static ts_status args_list(args_walk *walk, const ts_arg *arg)
     int64_t n = arg->value.i;
     uint64_t word = 0;
     if (n < 1 || n > (int64_t)(frame->n_args - walk->next))
-        return args_fail(walk, TS_VALUE, "a list of %lld arrays cannot be passed; it must hold 1 or more", (long long)n);
+        return args_fail(walk, TS_VALUE,
+                         "a list of %lld arrays cannot be passed; it must hold 1 or more",
+                         (long long)n);
     if (frame->n_lists >= LAUNCH_LISTS)
         return args_fail(walk, TS_VALUE, "more than %d lists in one launch; pass fewer", LAUNCH_LISTS);
     const ts_arg *items = frame->args + walk->next;

@@ -64,8 +64,8 @@ static ts_status report_assemble(const launch_frame *frame, ts_kernel *kernel, t
     return TS_OK;
 }
 
-ts_status ts_kernel_report(const ts_stream *given, ts_kernel *kernel, const ts_arg *args, size_t n, const int64_t grid[3],
-                           ts_target target, ts_report **out, ts_error *err)
+ts_status ts_kernel_report(const ts_stream *given, ts_kernel *kernel, const ts_arg *args, size_t n,
+                           const int64_t grid[3], ts_target target, ts_report **out, ts_error *err)
 {
     launch_frame frame;
     ts_stream room;

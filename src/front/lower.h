@@ -347,7 +347,8 @@ ts_status fr_arg_shape(fr *f, const fr_call *c, uint32_t i, fr_shape *out);   /*
 ts_status fr_arg_axis(fr *f, const fr_call *c, uint32_t i, uint32_t rank, uint32_t *out);
 ts_status fr_arg_tile(fr *f, const fr_call *c, uint32_t i, fr_value *out);    /* numbers become tiles */
 ts_status fr_arg_array(fr *f, const fr_call *c, uint32_t i, fr_array **out);
-ts_status fr_arg_attr(fr *f, const fr_call *c, uint32_t round, uint32_t ftz, uint32_t allowed, ts_dtype dtype, uint32_t *out);
+ts_status fr_arg_attr(fr *f, const fr_call *c, uint32_t round, uint32_t ftz, uint32_t allowed,
+                      ts_dtype dtype, uint32_t *out);
 
 /* Pieces that several operations share. */
 ts_status fr_tensor_view(fr *f, fr_array *array);

@@ -30,7 +30,10 @@ ts_fn *ts_fn_create_like(const ts_fn *like)
 
 ts_fn *ts_fn_create(ts_module *module, const char *name, ts_level level)
 {
-    ts_fn like = {.module = module, .name = ts_intern(module, name, strlen(name)), .entry = true, .level = (uint8_t)level};
+    ts_fn like = {.module = module,
+                  .name = ts_intern(module, name, strlen(name)),
+                  .entry = true,
+                  .level = (uint8_t)level};
     ts_fn *fn = ts_fn_create_like(&like);
     return fn && TS_PUSH(module->arena, &module->fns, fn) ? fn : NULL;
 }
@@ -495,7 +498,8 @@ void ts_else(ts_builder *b)
     ts_emit(b, TS_OP_else, TS_T_none, 0, NULL, 0, 0);
 }
 
-ts_val ts_for_begin(ts_builder *b, ts_val lower, ts_val upper, ts_val step, uint32_t n, const ts_val *inits, uint32_t attr)
+ts_val ts_for_begin(ts_builder *b, ts_val lower, ts_val upper, ts_val step, uint32_t n,
+                    const ts_val *inits, uint32_t attr)
 {
     ts_val *opnds = TS_NEW_N(b->fn->module->arena, ts_val, n + 3);
     if (!opnds)
@@ -531,7 +535,8 @@ ts_val ts_cold_begin(ts_builder *b, ts_val cond, uint32_t n, const ts_val *value
     return ts_emit(b, TS_OP_cold, TS_T_none, n + 1, few, 0, 0);
 }
 
-ts_val ts_reduce_begin(ts_builder *b, ts_op op, uint32_t axis, bool reverse, uint32_t n, const ts_val *inputs, const uint64_t *identities)
+ts_val ts_reduce_begin(ts_builder *b, ts_op op, uint32_t axis, bool reverse, uint32_t n,
+                       const ts_val *inputs, const uint64_t *identities)
 {
     uint32_t *words = TS_NEW_N(b->fn->module->arena, uint32_t, 3 + 2 * (size_t)n);
     if (!words)
@@ -643,7 +648,8 @@ ts_val ts_copy(ts_builder *b, const ts_fn *from, ts_val v, ts_val *map)
     if (inst.op == TS_OP_constant && !inst.aux)
         map[v] = ts_emit(b, TS_OP_constant, inst.type, 0, inst.opnd, 0, 0);
     else
-        map[v] = ts_emit(b, (ts_op)inst.op, inst.type, inst.n_opnd, inst.op == TS_OP_constant ? NULL : opnds, aux, inst.flags);
+        map[v] = ts_emit(b, (ts_op)inst.op, inst.type, inst.n_opnd,
+                         inst.op == TS_OP_constant ? NULL : opnds, aux, inst.flags);
     b->loc = old;
     return map[v];
 }

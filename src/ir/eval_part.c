@@ -38,7 +38,8 @@ ts_status eval_run_init(eval_run *run, const ts_fn *fn, ts_eval_env *env, ts_err
     env->steps = 0;
     if (!ts_shape_of(fn, &run->arena, &run->shape) || !eval_globals(run))
         return run->arena.failed ? ts_fail(err, TS_NOMEM, "out of memory while evaluating")
-                                 : ts_fail(err, TS_VERIFY, "@%s: regions do not nest", ts_str_get(fn->module, fn->name));
+                                 : ts_fail(err, TS_VERIFY, "@%s: regions do not nest",
+                                           ts_str_get(fn->module, fn->name));
     return TS_OK;
 }
 
@@ -65,8 +66,8 @@ ts_status eval_fault(const eval_run *run, ts_val at, ts_fault fault, const char 
 {
     ts_fault *first = run->env->fault;
     if (!first && fault.code == TS_FAULT_BOUNDS)
-        return eval_fail(run, at, TS_LAUNCH, "%s: index %lld is out of bounds for size %lld", what, (long long)fault.index,
-                         (long long)fault.extent);
+        return eval_fail(run, at, TS_LAUNCH, "%s: index %lld is out of bounds for size %lld", what,
+                         (long long)fault.index, (long long)fault.extent);
     if (!first)
         return eval_fail(run, at, TS_LAUNCH, "%s", what);
     if (first->code)
@@ -129,7 +130,8 @@ ts_status eval_load(const eval_run *run, ts_val at, ts_type elem, uint64_t addre
 {
     uint64_t bytes, place = eval_place(run, elem, address, index, &bytes);
     TS_TRY(eval_check(run, at, place, bytes));
-    *value = ts_scalar_load(run->module, elem, (const void *)(uintptr_t)place, index & (ts_type_bits(run->module, elem) < 8));
+    *value = ts_scalar_load(run->module, elem, (const void *)(uintptr_t)place,
+                            index & (ts_type_bits(run->module, elem) < 8));
     return TS_OK;
 }
 
@@ -189,7 +191,8 @@ ts_status eval_constant(const eval_run *run, ts_val at, uint64_t *out, int64_t n
         return eval_fail(run, at, TS_VERIFY, "no dense data of number %u", inst->aux - 1);
     const ts_dense *dense = &run->module->dense.at[inst->aux - 1];
     if (((uint64_t)n * ts_type_bits(run->module, elem) + 7) / 8 > dense->n_bytes)
-        return eval_fail(run, at, TS_VERIFY, "%zu bytes of data are too few for %lld elements", dense->n_bytes, (long long)n);
+        return eval_fail(run, at, TS_VERIFY, "%zu bytes of data are too few for %lld elements",
+                         dense->n_bytes, (long long)n);
     for (int64_t i = 0; i < n; i++)
         out[i] = ts_scalar_load(run->module, elem, dense->bytes, i);
     return TS_OK;
@@ -248,7 +251,8 @@ ts_status eval_print(const eval_run *run, ts_val at, ts_str format, const eval_a
             p += c.n;
         } else {
             ts_text_deinit(&out);
-            return eval_fail(run, at, TS_VERIFY, "format \"%s\" does not fit its %zu values", ts_str_get(run->module, format), n);
+            return eval_fail(run, at, TS_VERIFY, "format \"%s\" does not fit its %zu values",
+                             ts_str_get(run->module, format), n);
         }
     }
     bool failed = out.failed;

@@ -44,7 +44,8 @@ ts_status simt_converged(const simt_warp *w, ts_val v)
     uint32_t all = w->lanes & ~w->exited;
     if (w->active == all)
         return TS_OK;
-    return eval_fail(simt_run(w), v, TS_LAUNCH, "warp %u is divergent here: lanes %08x of %08x", w->index, w->active, all);
+    return eval_fail(simt_run(w), v, TS_LAUNCH, "warp %u is divergent here: lanes %08x of %08x",
+                     w->index, w->active, all);
 }
 
 void simt_block(simt_warp *w, simt_wait why)
@@ -152,7 +153,8 @@ static ts_status simt_for_lanes(simt_warp *w, ts_val v, bool first, uint32_t mas
         int64_t lower = simt_bound(w, v, simt_opnd(w, v, 0)[lane]), upper = simt_bound(w, v, simt_opnd(w, v, 1)[lane]);
         int64_t step = simt_bound(w, v, simt_opnd(w, v, 2)[lane]), i = first ? lower : simt_bound(w, v, counter[lane]);
         if (step <= 0)
-            return eval_fail(simt_run(w), v, TS_LAUNCH, "the step of `for` is %lld; it must be positive", (long long)step);
+            return eval_fail(simt_run(w), v, TS_LAUNCH,
+                             "the step of `for` is %lld; it must be positive", (long long)step);
         bool on = first ? (is_unsigned ? (uint64_t)i < (uint64_t)upper : i < upper)
                         : (uint64_t)upper - (uint64_t)i > (uint64_t)step;
         if (!on)
@@ -313,7 +315,9 @@ static ts_status simt_elem(simt_warp *w, ts_val v)
         uint64_t in[3] = {a[lane], b[lane], c[lane]};
         simt_reg(w, v)[lane] = ts_scalar_run(scalar[v], in, &fault);
     }
-    return fault ? eval_fault(simt_run(w), v, (ts_fault){.code = TS_FAULT_DIV_ZERO}, "integer division by zero") : TS_OK;
+    return fault ? eval_fault(simt_run(w), v, (ts_fault){.code = TS_FAULT_DIV_ZERO},
+                              "integer division by zero")
+                 : TS_OK;
 }
 
 static simt_fn *simt_handler(ts_op op)
@@ -344,11 +348,13 @@ static ts_status simt_check_flight(const simt_warp *w, ts_val v)
 {
     const ts_inst *inst = ts_at(simt_fn_of(w), v);
     const uint32_t *opnds = ts_opnds(simt_fn_of(w), inst);
-    if (!w->mma_used || inst->op == TS_OP_res || inst->op == TS_OP_wgmma || ts_info(inst)->flags & (TS_REGION | TS_TERM))
+    if (!w->mma_used || inst->op == TS_OP_res || inst->op == TS_OP_wgmma ||
+        ts_info(inst)->flags & (TS_REGION | TS_TERM))
         return TS_OK;
     for (uint32_t i = 0; i < inst->n_opnd; i++)
         if (w->flight[opnds[i]] > w->mma_retired)
-            return eval_fail(simt_run(w), v, TS_LAUNCH, "warp %u reads %%%u, which a wgmma without its wait still writes",
+            return eval_fail(simt_run(w), v, TS_LAUNCH,
+                             "warp %u reads %%%u, which a wgmma without its wait still writes",
                              w->index, opnds[i]);
     return TS_OK;
 }
@@ -436,7 +442,8 @@ static ts_status simt_make_cta(simt_machine *machine, uint32_t rank, const uint3
 
 static const char *simt_wait_name(simt_wait wait)
 {
-    static const char *const names[] = {"runs", "waits at a barrier", "waits at an mbarrier", "waits for the cluster", "has ended"};
+    static const char *const names[] = {"runs", "waits at a barrier", "waits at an mbarrier",
+                                        "waits for the cluster", "has ended"};
     return names[wait];
 }
 
@@ -447,11 +454,13 @@ static ts_status simt_deadlock(const simt_machine *machine)
     for (uint32_t i = 0; i < machine->n_ctas * machine->n_warps && n < sizeof text - 80; i++) {
         const simt_warp *w = &machine->cta[i / machine->n_warps].warp[i % machine->n_warps];
         if (w->wait != SIMT_DONE)
-            n += (size_t)snprintf(text + n, sizeof text - n, "; warp %u of CTA %u %s at %%%u (%s)", w->index, w->cta->rank,
-                                  simt_wait_name(w->wait), w->pc, ts_info(ts_at(machine->fn, w->pc))->name);
+            n += (size_t)snprintf(text + n, sizeof text - n, "; warp %u of CTA %u %s at %%%u (%s)",
+                                  w->index, w->cta->rank, simt_wait_name(w->wait), w->pc,
+                                  ts_info(ts_at(machine->fn, w->pc))->name);
     }
-    return ts_fail(machine->run.err, TS_LAUNCH, "@%s, block (%u, %u, %u): deadlock%s", ts_str_get(machine->module, machine->fn->name),
-                   machine->cta[0].block[0], machine->cta[0].block[1], machine->cta[0].block[2], text);
+    return ts_fail(machine->run.err, TS_LAUNCH, "@%s, block (%u, %u, %u): deadlock%s",
+                   ts_str_get(machine->module, machine->fn->name), machine->cta[0].block[0],
+                   machine->cta[0].block[1], machine->cta[0].block[2], text);
 }
 
 /* Which warp goes next and for how long: in turn, or (schedule != 0) a reproducible shuffle. */
@@ -483,7 +492,8 @@ static ts_status simt_schedule(simt_machine *machine)
             ts_val before = w->pc;
             uint64_t steps = machine->run.env->steps;
             TS_TRY(simt_run_warp(w, slice));
-            bool moved = w->pc != before || w->wait == SIMT_RUNS || w->wait == SIMT_DONE || machine->run.env->steps > steps + 1;
+            bool moved = w->pc != before || w->wait == SIMT_RUNS || w->wait == SIMT_DONE ||
+                         machine->run.env->steps > steps + 1;
             idle = moved ? 0 : idle + 1;
             done += w->wait == SIMT_DONE;
         }
@@ -516,7 +526,9 @@ static ts_status simt_grid(simt_machine *machine)
     const uint32_t *grid = machine->run.grid;
     uint32_t b[3];
     if (grid[0] % machine->n_ctas)
-        return ts_fail(machine->run.err, TS_VALUE, "a grid of %u blocks does not divide into clusters of %u", grid[0], machine->n_ctas);
+        return ts_fail(machine->run.err, TS_VALUE,
+                       "a grid of %u blocks does not divide into clusters of %u", grid[0],
+                       machine->n_ctas);
     for (b[2] = 0; b[2] < grid[2]; b[2]++)
         for (b[1] = 0; b[1] < grid[1]; b[1]++)
             for (b[0] = 0; b[0] < grid[0]; b[0] += machine->n_ctas)
@@ -527,7 +539,8 @@ static ts_status simt_grid(simt_machine *machine)
 static ts_status simt_check_plan(const ts_plan *plan, ts_error *err)
 {
     if (plan->threads == 0 || plan->threads > SIMT_MAX_WARPS * SIMT_LANES)
-        return ts_fail(err, TS_VALUE, "a block of %u threads; 1 to %d are possible", plan->threads, SIMT_MAX_WARPS * SIMT_LANES);
+        return ts_fail(err, TS_VALUE, "a block of %u threads; 1 to %d are possible", plan->threads,
+                       SIMT_MAX_WARPS * SIMT_LANES);
     if (plan->shared_bytes > 232448)
         return ts_fail(err, TS_VALUE, "%u bytes of shared memory; at most 232448 are possible", plan->shared_bytes);
     if (plan->cluster > SIMT_MAX_CLUSTER || plan->n_tmaps > TS_PLAN_TMAPS)

@@ -24,7 +24,9 @@ static ts_status async_mbar(simt_warp *w, ts_val v, uint64_t address, simt_place
     TS_TRY(simt_smem_place(w, v, address, 8, place));
     *bar = async_find(place);
     if (!*bar)
-        return eval_fail(simt_run(w), v, TS_LAUNCH, "warp %u: no mbarrier was made at shared byte %u", w->index, place->offset);
+        return eval_fail(simt_run(w), v, TS_LAUNCH,
+                         "warp %u: no mbarrier was made at shared byte %u", w->index,
+                         place->offset);
     return TS_OK;
 }
 
@@ -45,8 +47,9 @@ ts_status simt_mbar_init(simt_warp *w, ts_val v)
         uint64_t address = simt_opnd(w, v, 0)[lane];
         simt_place place;
         if (address % 8 || count == 0)
-            return eval_fail(simt_run(w), v, TS_LAUNCH, "an mbarrier for %u arrivals at 0x%llx; it must be aligned to 8 bytes", count,
-                             (unsigned long long)address);
+            return eval_fail(simt_run(w), v, TS_LAUNCH,
+                             "an mbarrier for %u arrivals at 0x%llx; it must be aligned to 8 bytes",
+                             count, (unsigned long long)address);
         TS_TRY(simt_smem(w, v, address, 8, SIMT_WRITE, &place));
         memset(place.cta->shadow + place.offset, SIMT_HOLDS_MBAR, 8);
         simt_mbar bar = {.offset = place.offset, .count = count, .pending = count};
@@ -78,8 +81,10 @@ static ts_status async_arrive(simt_warp *w, ts_val v, const uint64_t *bytes)
         TS_TRY(async_mbar(w, v, simt_opnd(w, v, 0)[lane], &place, &bar));
         bar->tx += bytes ? (int64_t)(bytes[lane] & 0xFFFFFFFF) : 0;
         if (bar->pending == 0)
-            return eval_fail(simt_run(w), v, TS_LAUNCH, "warp %u: one arrival more than the %u of the mbarrier at shared byte %u", w->index,
-                             bar->count, place.offset);
+            return eval_fail(
+                simt_run(w), v, TS_LAUNCH,
+                "warp %u: one arrival more than the %u of the mbarrier at shared byte %u", w->index,
+                bar->count, place.offset);
         bar->pending--;
         if (place.cta == w->cta) {
             simt_join(bar->clock, w->clock);
@@ -174,8 +179,9 @@ static ts_status async_open(simt_warp *w, ts_val v, uint32_t index, const int64_
     *box = (async_box){.map = map, .elem = async_elem(map->dtype)};
     if (map->rank == 0 || map->rank > 5 || box->elem == TS_T_none || ts_scalar_bits(box->elem) / 8 != map->elem_bytes ||
         map->base < 0 || (size_t)map->base >= simt_run(w)->n_params)
-        return eval_fail(simt_run(w), v, TS_VERIFY, "tensor map %u: rank %u, type %u of %u bytes, base parameter %d", index, map->rank,
-                         map->dtype, map->elem_bytes, map->base);
+        return eval_fail(simt_run(w), v, TS_VERIFY,
+                         "tensor map %u: rank %u, type %u of %u bytes, base parameter %d", index,
+                         map->rank, map->dtype, map->elem_bytes, map->base);
     box->base = simt_run(w)->params[map->base];
     for (uint32_t d = 0; d < map->rank; d++) {
         uint32_t step = map->step[d] ? map->step[d] : 1;
@@ -220,12 +226,14 @@ static ts_status async_check_map(simt_warp *w, ts_val v, const async_box *box, u
     if (map->swizzle > 3 || row % 16 || row > span[map->swizzle])
         return eval_fail(simt_run(w), v, TS_LAUNCH, "a box row of %u bytes with swizzle mode %u", row, map->swizzle);
     if (box->base % 16 || address % 128)
-        return eval_fail(simt_run(w), v, TS_LAUNCH, "base 0x%llx must be aligned to 16, shared address 0x%llx to 128 bytes",
+        return eval_fail(simt_run(w), v, TS_LAUNCH,
+                         "base 0x%llx must be aligned to 16, shared address 0x%llx to 128 bytes",
                          (unsigned long long)box->base, (unsigned long long)address);
     for (uint32_t d = 0; d < map->rank; d++)
         if (map->box[d] == 0 || map->box[d] > 256 || box->dim[d] <= 0 || (d && box->stride[d] * map->elem_bytes % 16))
-            return eval_fail(simt_run(w), v, TS_LAUNCH, "dimension %u: box %u, extent %lld, stride %lld elements", d, map->box[d],
-                             (long long)box->dim[d], (long long)box->stride[d]);
+            return eval_fail(simt_run(w), v, TS_LAUNCH,
+                             "dimension %u: box %u, extent %lld, stride %lld elements", d,
+                             map->box[d], (long long)box->dim[d], (long long)box->stride[d]);
     return TS_OK;
 }
 
@@ -361,7 +369,9 @@ static ts_status async_write_box(simt_warp *w, ts_val v, const async_box *box, c
         uint64_t address, old, value;
         if (!async_element(box, i, &address))
             continue;
-        value = ts_scalar_wrap(elem, ts_scalar_read(from->cta->smem + async_shared_offset(box, from->offset, i), bits, 0));
+        value = ts_scalar_wrap(
+            elem,
+            ts_scalar_read(from->cta->smem + async_shared_offset(box, from->offset, i), bits, 0));
         if (reduce) {
             TS_TRY(eval_load(simt_run(w), v, elem, address, 0, &old));
             value = async_reduce(w, mode, elem, old, value);

@@ -20,19 +20,24 @@ ts_status simt_smem_place(simt_warp *w, ts_val v, uint64_t address, uint64_t byt
     simt_machine *machine = w->cta->machine;
     uint64_t rank = address >> SIMT_RANK_SHIFT, offset = (address & 0xFFFFFF) - SIMT_SHARED_BASE;
     if (rank >= machine->n_ctas || offset > machine->plan->shared_bytes || bytes > machine->plan->shared_bytes - offset)
-        return eval_fail(simt_run(w), v, TS_INDEX, "warp %u: %llu bytes at shared address 0x%llx; the block has %u bytes from 0x%x",
-                         w->index, (unsigned long long)bytes, (unsigned long long)address, machine->plan->shared_bytes, SIMT_SHARED_BASE);
+        return eval_fail(
+            simt_run(w), v, TS_INDEX,
+            "warp %u: %llu bytes at shared address 0x%llx; the block has %u bytes from 0x%x",
+            w->index, (unsigned long long)bytes, (unsigned long long)address,
+            machine->plan->shared_bytes, SIMT_SHARED_BASE);
     *place = (simt_place){&machine->cta[rank], (uint32_t)offset};
     return TS_OK;
 }
 
 static ts_status simt_check_shadow(simt_warp *w, ts_val v, const simt_place *p, uint64_t bytes)
 {
-    static const char *const why[] = {"", "a TMA load without its mbarrier wait", "a cp.async without its wait", "an mbarrier"};
+    static const char *const why[] = {"", "a TMA load without its mbarrier wait",
+                                      "a cp.async without its wait", "an mbarrier"};
     for (uint64_t i = 0; i < bytes; i++) {
         uint8_t state = p->cta->shadow[p->offset + i];
         if (state)
-            return eval_fail(simt_run(w), v, TS_LAUNCH, "warp %u touches shared byte %llu, which belongs to %s", w->index,
+            return eval_fail(simt_run(w), v, TS_LAUNCH,
+                             "warp %u touches shared byte %llu, which belongs to %s", w->index,
                              (unsigned long long)(p->offset + i), why[state & 3]);
     }
     return TS_OK;
@@ -48,8 +53,10 @@ static ts_status simt_check_readers(simt_warp *w, ts_val v, const simt_place *p,
         for (uint32_t k = 0; k < n + other->bulk_read.n; k++) {
             const simt_reading *r = k < n ? &other->mma_read.at[k] : &other->bulk_read.at[k - n];
             if (r->rank == p->cta->rank && p->offset < r->to && p->offset + bytes > r->from)
-                return eval_fail(simt_run(w), v, TS_LAUNCH, "warp %u writes shared byte %u, which %%%u of warp %u may still read",
-                                 w->index, p->offset, r->at, other->index);
+                return eval_fail(
+                    simt_run(w), v, TS_LAUNCH,
+                    "warp %u writes shared byte %u, which %%%u of warp %u may still read", w->index,
+                    p->offset, r->at, other->index);
         }
     }
     return TS_OK;
@@ -62,7 +69,8 @@ static ts_status simt_check_fenced(simt_warp *w, ts_val v, const simt_place *p, 
         uint64_t mark = p->cta->generic[p->offset + i];
         if (mark && p->cta->warp[(mark >> 32) - 1].fences <= (uint32_t)mark)
             return eval_fail(simt_run(w), v, TS_LAUNCH,
-                             "shared byte %llu was stored by warp %u without fence (proxy async) before this asynchronous read",
+                             "shared byte %llu was stored by warp %u without fence (proxy async) "
+                             "before this asynchronous read",
                              (unsigned long long)(p->offset + i), (uint32_t)(mark >> 32) - 1);
     }
     return TS_OK;
@@ -70,7 +78,8 @@ static ts_status simt_check_fenced(simt_warp *w, ts_val v, const simt_place *p, 
 
 static ts_status simt_race(simt_warp *w, ts_val v, uint64_t byte, uint32_t other, const char *did)
 {
-    return eval_fail(simt_run(w), v, TS_LAUNCH, "race: warp %u at shared byte %llu, which warp %u %s with no barrier between",
+    return eval_fail(simt_run(w), v, TS_LAUNCH,
+                     "race: warp %u at shared byte %llu, which warp %u %s with no barrier between",
                      w->index, (unsigned long long)byte, other, did);
 }
 
@@ -148,8 +157,9 @@ static ts_status simt_aligned(simt_warp *w, ts_val v, const simt_span *span, uin
 {
     uint64_t bytes = (uint64_t)span->bytes * span->n;
     if (address % bytes)
-        return eval_fail(simt_run(w), v, TS_LAUNCH, "warp %u: %llu bytes at address 0x%llx, which is not aligned to them", w->index,
-                         (unsigned long long)bytes, (unsigned long long)address);
+        return eval_fail(simt_run(w), v, TS_LAUNCH,
+                         "warp %u: %llu bytes at address 0x%llx, which is not aligned to them",
+                         w->index, (unsigned long long)bytes, (unsigned long long)address);
     return TS_OK;
 }
 
@@ -198,7 +208,9 @@ ts_status simt_ld(simt_warp *w, ts_val v)
         for (uint32_t i = 0; i < n; i++) {
             uint64_t *out = simt_result(w, v, i);
             if (out)
-                out[lane] = at ? ts_scalar_load(w->cta->machine->module, elem, at, i) : pad_at != TS_NO ? simt_opnd(w, v, pad_at)[lane] : 0;
+                out[lane] = at                ? ts_scalar_load(w->cta->machine->module, elem, at, i)
+                            : pad_at != TS_NO ? simt_opnd(w, v, pad_at)[lane]
+                                              : 0;
         }
     }
     return TS_OK;
@@ -241,7 +253,9 @@ static ts_status simt_atomic(simt_warp *w, ts_val v, uint64_t *old)
         }
         uint64_t before = ts_scalar_load(module, span.elem, at, 0);
         uint64_t cmp = mode == TS_RMW_CAS ? simt_opnd(w, v, 1)[lane] : 0;
-        ts_scalar_store(module, span.elem, at, 0, eval_rmw(module, mode, span.elem, before, simt_opnd(w, v, value_at)[lane], cmp));
+        ts_scalar_store(
+            module, span.elem, at, 0,
+            eval_rmw(module, mode, span.elem, before, simt_opnd(w, v, value_at)[lane], cmp));
         if (old)
             old[lane] = before;
     }
@@ -270,8 +284,11 @@ ts_status simt_cp_async(simt_warp *w, ts_val v)
         uint64_t source = inst->flags & TS_F_SRC ? simt_opnd(w, v, 2)[lane] & 0xFFFFFFFF : bytes;
         simt_place place;
         if (source > bytes || to % bytes || (source && from % bytes))
-            return eval_fail(simt_run(w), v, TS_LAUNCH, "lane %u copies %llu of %u bytes from 0x%llx to 0x%llx: too many or not aligned",
-                             lane, (unsigned long long)source, bytes, (unsigned long long)from, (unsigned long long)to);
+            return eval_fail(
+                simt_run(w), v, TS_LAUNCH,
+                "lane %u copies %llu of %u bytes from 0x%llx to 0x%llx: too many or not aligned",
+                lane, (unsigned long long)source, bytes, (unsigned long long)from,
+                (unsigned long long)to);
         if (source)
             TS_TRY(eval_check(simt_run(w), v, from, source));
         TS_TRY(simt_smem(w, v, to, bytes, SIMT_WRITE, &place));
@@ -327,7 +344,9 @@ static ts_status simt_matrix_row(simt_warp *w, ts_val v, uint32_t lane, simt_acc
 {
     uint64_t address = simt_opnd(w, v, 0)[lane];
     if (address % 16)
-        return eval_fail(simt_run(w), v, TS_LAUNCH, "lane %u: row address 0x%llx is not aligned to 16 bytes", lane, (unsigned long long)address);
+        return eval_fail(simt_run(w), v, TS_LAUNCH,
+                         "lane %u: row address 0x%llx is not aligned to 16 bytes", lane,
+                         (unsigned long long)address);
     return simt_smem(w, v, address, 16, access, row);
 }
 

@@ -42,7 +42,8 @@ void simt_fragment(simt_operand which, uint32_t bits, uint32_t lane, uint32_t v,
         *col = 8 * (v >> 2) + 2 * c + (v & 1);
         return;
     }
-    uint32_t mn = which == SIMT_A ? g + 8 * (v & 1) : g, k = c + 4 * (which == SIMT_A ? v >> 1 : v); /* 32 and 64 bits */
+    uint32_t mn = which == SIMT_A ? g + 8 * (v & 1) : g,
+             k = c + 4 * (which == SIMT_A ? v >> 1 : v); /* 32 and 64 bits */
     if (bits == 16) {
         mn = which == SIMT_A ? g + 8 * (v >> 1 & 1) : g;
         k = 2 * c + (v & 1) + 8 * (which == SIMT_A ? v >> 2 : v >> 1);
@@ -74,7 +75,8 @@ static void mma_take(const simt_warp *w, ts_val v, simt_operand which, uint32_t 
 {
     ts_type type = which == SIMT_A ? row->a : row->b;
     uint32_t bits = ts_scalar_bits(type), per = bits < 32 ? 32 / bits : 1;
-    uint32_t slots = (which == SIMT_A ? row->regs_a : row->regs_b) * per, flags = TS_MMA_FLAGS(ts_at(simt_fn_of(w), v)->aux);
+    uint32_t slots = (which == SIMT_A ? row->regs_a : row->regs_b) * per,
+             flags = TS_MMA_FLAGS(ts_at(simt_fn_of(w), v)->aux);
     bool is_unsigned = flags & (which == SIMT_A ? TS_MMA_U_A : TS_MMA_U_B);
     for (uint32_t lane = 0; lane < SIMT_LANES; lane++)
         for (uint32_t slot = 0; slot < slots; slot++) {
@@ -189,7 +191,9 @@ static ts_status mma_decode(simt_warp *w, ts_val v, uint64_t bits, bool mn_major
                     .sbo = (uint32_t)(bits >> 32 & 0x3FFF) << 4, .swizzle = spans[bits >> 62],
                     .mn_major = mn_major, .elem_bytes = elem_bytes};
     if (bits >> 49 & 7)
-        return eval_fail(simt_run(w), v, TS_LAUNCH, "descriptor 0x%llx has a base offset; it must be 0", (unsigned long long)bits);
+        return eval_fail(simt_run(w), v, TS_LAUNCH,
+                         "descriptor 0x%llx has a base offset; it must be 0",
+                         (unsigned long long)bits);
     if (mn_major && elem_bytes != 2)
         return eval_fail(simt_run(w), v, TS_LAUNCH, "only 16-bit operands may be MN-major");
     return TS_OK;
@@ -202,7 +206,8 @@ static uint32_t mma_address(const mma_desc *d, uint32_t mn, uint32_t k)
     uint32_t at;
     if (d->swizzle == 0) { /* 8 rows of 16 bytes, 128 contiguous bytes */
         uint32_t byte = (d->mn_major ? mn : k) * d->elem_bytes, row = d->mn_major ? k : mn;
-        at = row / 8 * (d->mn_major ? d->lbo : d->sbo) + row % 8 * 16 + byte / 16 * (d->mn_major ? d->sbo : d->lbo) + byte % 16;
+        at = row / 8 * (d->mn_major ? d->lbo : d->sbo) + row % 8 * 16 +
+             byte / 16 * (d->mn_major ? d->sbo : d->lbo) + byte % 16;
     } else if (d->mn_major) {
         uint32_t byte = mn * d->elem_bytes;
         at = byte / d->swizzle * d->lbo + k / 8 * d->sbo + k % 8 * d->swizzle + byte % d->swizzle;
@@ -213,7 +218,8 @@ static uint32_t mma_address(const mma_desc *d, uint32_t mn, uint32_t k)
 }
 
 /* Reads `count` rows (first.. of M or N) and k columns through a descriptor and notes the bytes read. */
-static ts_status mma_gather(simt_warp *w, ts_val v, const mma_desc *d, simt_operand which, const mma_row *row, mma_tiles *t)
+static ts_status mma_gather(simt_warp *w, ts_val v, const mma_desc *d, simt_operand which,
+                            const mma_row *row, mma_tiles *t)
 {
     uint32_t first = which == SIMT_A ? 16 * (w->index % 4) : 0, count = which == SIMT_A ? 16 : t->n;
     ts_type type = which == SIMT_A ? row->a : row->b;
@@ -239,7 +245,8 @@ static ts_status mma_uniform(simt_warp *w, ts_val v, uint32_t i, uint64_t *value
     *value = x[__builtin_ctz(w->active)];
     for (uint32_t m = w->active; m;)
         if (x[simt_next(&m)] != *value)
-            return eval_fail(simt_run(w), v, TS_LAUNCH, "operand %u is not the same in all lanes of warp %u", i, w->index);
+            return eval_fail(simt_run(w), v, TS_LAUNCH,
+                             "operand %u is not the same in all lanes of warp %u", i, w->index);
     return TS_OK;
 }
 
@@ -288,7 +295,8 @@ static ts_status mma_check_inputs(simt_warp *w, ts_val v, uint32_t first)
 {
     for (uint32_t i = first; i < ts_at(simt_fn_of(w), v)->n_opnd; i++)
         if (w->flight[ts_opnd(simt_fn_of(w), v, i)] > w->mma_retired)
-            return eval_fail(simt_run(w), v, TS_LAUNCH, "warp %u: operand %u is still being written by a wgmma", w->index, i);
+            return eval_fail(simt_run(w), v, TS_LAUNCH,
+                             "warp %u: operand %u is still being written by a wgmma", w->index, i);
     return TS_OK;
 }
 

@@ -288,7 +288,8 @@ ts_status simt_redux(simt_warp *w, ts_val v)
     uint32_t m = w->active;
     uint64_t out = simt_opnd(w, v, 0)[simt_next(&m)];
     while (m)
-        out = eval_rmw(w->cta->machine->module, mode, ts_type_of(simt_fn_of(w), v), out, simt_opnd(w, v, 0)[simt_next(&m)], 0);
+        out = eval_rmw(w->cta->machine->module, mode, ts_type_of(simt_fn_of(w), v), out,
+                       simt_opnd(w, v, 0)[simt_next(&m)], 0);
     SIMT_EACH(out + 0 * lane);
     return TS_OK;
 }
@@ -369,10 +370,14 @@ static ts_status warp_bar_arrive(simt_warp *w, ts_val v)
     uint32_t id = warp_bar_id(w, v), wanted = TS_S_NUMBER(warp_aux(w, v));
     TS_TRY(simt_converged(w, v));
     if (id >= SIMT_BARS || wanted % SIMT_LANES)
-        return eval_fail(simt_run(w), v, TS_VERIFY, "barrier %u for %u threads; there are 16, for multiples of 32", id, wanted);
+        return eval_fail(simt_run(w), v, TS_VERIFY,
+                         "barrier %u for %u threads; there are 16, for multiples of 32", id,
+                         wanted);
     simt_bar *bar = &w->cta->bar[id];
     if (bar->arrived && bar->wanted != wanted)
-        return eval_fail(simt_run(w), v, TS_LAUNCH, "warp %u expects %u threads at barrier %u, others expect %u", w->index, wanted, id, bar->wanted);
+        return eval_fail(simt_run(w), v, TS_LAUNCH,
+                         "warp %u expects %u threads at barrier %u, others expect %u", w->index,
+                         wanted, id, bar->wanted);
     bar->wanted = wanted;
     bar->arrived += SIMT_LANES;
     warp_release(w, bar->clock);

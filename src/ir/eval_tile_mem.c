@@ -124,7 +124,8 @@ static ts_status mem_walk_at(eval_tile *t, const mem_walk *w, const int64_t *ind
         if (at < 0 || at >= extent) {
             *inside = false;
             if (w->promised >> d & 1)
-                return eval_fail(&t->run, w->at, TS_LAUNCH, "element %lld of axis %u (extent %lld) was promised in bounds",
+                return eval_fail(&t->run, w->at, TS_LAUNCH,
+                                 "element %lld of axis %u (extent %lld) was promised in bounds",
                                  (long long)at, axis, (long long)extent);
         }
         *offset += at * (int64_t)w->words[1 + TS_MAX_RANK + axis];
@@ -157,7 +158,8 @@ ts_status eval_tile_load_view_tko(eval_tile *t, ts_val v)
     TS_TRY(mem_walk_begin(t, v, 1, &w));
     int64_t index[TS_MAX_RANK] = {0}, offset;
     bool inside;
-    for (int64_t i = 0; i < ts_type_count(t->module, ts_type_of(t->fn, v)); i++, eval_next(index, w.view->dims, w.view->rank)) {
+    for (int64_t i = 0; i < ts_type_count(t->module, ts_type_of(t->fn, v));
+         i++, eval_next(index, w.view->dims, w.view->rank)) {
         TS_TRY(mem_walk_at(t, &w, index, &offset, &inside));
         t->value[v][i] = mem_padding(w.elem, w.view->padding);
         if (inside)
@@ -172,7 +174,8 @@ ts_status eval_tile_store_view_tko(eval_tile *t, ts_val v)
     TS_TRY(mem_walk_begin(t, v, 2, &w));
     int64_t index[TS_MAX_RANK] = {0}, offset;
     bool inside;
-    for (int64_t i = 0; i < ts_type_count(t->module, eval_tile_type(t, v, 1)); i++, eval_next(index, w.view->dims, w.view->rank)) {
+    for (int64_t i = 0; i < ts_type_count(t->module, eval_tile_type(t, v, 1));
+         i++, eval_next(index, w.view->dims, w.view->rank)) {
         TS_TRY(mem_walk_at(t, &w, index, &offset, &inside));
         if (inside)
             TS_TRY(eval_store(&t->run, v, w.elem, w.words[0], offset, eval_tile_opnd(t, v, 1)[i]));
@@ -186,7 +189,8 @@ ts_status eval_tile_atomic_red_view_tko(eval_tile *t, ts_val v)
     TS_TRY(mem_walk_begin(t, v, 2, &w));
     ts_rmw mode = TS_M_GET_MODE(ts_at(t->fn, v)->aux);
     int64_t index[TS_MAX_RANK] = {0}, offset;
-    for (int64_t i = 0; i < ts_type_count(t->module, eval_tile_type(t, v, 1)); i++, eval_next(index, w.view->dims, w.view->rank)) {
+    for (int64_t i = 0; i < ts_type_count(t->module, eval_tile_type(t, v, 1));
+         i++, eval_next(index, w.view->dims, w.view->rank)) {
         bool inside;
         uint64_t old;
         TS_TRY(mem_walk_at(t, &w, index, &offset, &inside));
@@ -279,7 +283,8 @@ ts_status eval_tile_get_global(eval_tile *t, ts_val v)
 {
     *t->value[v] = eval_global(&t->run, ts_at(t->fn, v)->aux);
     if (!*t->value[v])
-        return eval_fail(&t->run, v, TS_VERIFY, "the module has no global \"%s\"", ts_str_get(t->module, ts_at(t->fn, v)->aux));
+        return eval_fail(&t->run, v, TS_VERIFY, "the module has no global \"%s\"",
+                         ts_str_get(t->module, ts_at(t->fn, v)->aux));
     return TS_OK;
 }
 

@@ -85,7 +85,8 @@ ts_status eval_tile_mmai(eval_tile *t, ts_val v)
     TS_TRY(mma_shape_of(t, v, &s));
     uint32_t attr = ts_at(t->fn, v)->aux;
     const uint64_t *a = eval_tile_opnd(t, v, 0), *b = eval_tile_opnd(t, v, 1), *c = eval_tile_opnd(t, v, 2);
-    ts_type elem = ts_type_elem(t->module, eval_tile_type(t, v, 0)), acc = ts_type_elem(t->module, ts_type_of(t->fn, v));
+    ts_type elem = ts_type_elem(t->module, eval_tile_type(t, v, 0)),
+            acc = ts_type_elem(t->module, ts_type_of(t->fn, v));
     for (int64_t i = 0; i < s.batch * s.m * s.n; i++) {
         int64_t col = i % s.n, row = i / s.n, batch = row / s.m;
         uint64_t sum = c[i];
@@ -120,7 +121,8 @@ static ts_status mma_scale_all(eval_tile *t, ts_val v, uint32_t which, int axis,
         return eval_tile_nomem(t);
     const int64_t *dims = ts_type_dims(t->module, type) + rank - 2;
     const int64_t *scale_dims = ts_type_dims(t->module, scale_type) + rank - 2;
-    if (ts_type_rank(t->module, scale_type) != rank || scale_dims[axis] != dims[axis] || dims[1 - axis] % scale_dims[1 - axis])
+    if (ts_type_rank(t->module, scale_type) != rank || scale_dims[axis] != dims[axis] ||
+        dims[1 - axis] % scale_dims[1 - axis])
         return eval_fail(&t->run, v, TS_VERIFY, "the scale of operand %u has not its shape", which);
     for (int64_t b = 0; b < s->batch; b++)
         mma_scale(x + b * dims[0] * dims[1], scale + b * scale_dims[0] * scale_dims[1], dims, scale_dims, axis);

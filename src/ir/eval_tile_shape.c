@@ -111,7 +111,8 @@ static ts_status shape_origin(eval_tile *t, ts_val v, uint32_t first, ts_type wh
         int64_t size = ts_type_dims(t->module, part)[d], index = (int64_t)*eval_tile_opnd(t, v, first + d);
         int64_t n = ts_type_dims(t->module, whole)[d] / size;
         if (index < 0 || index >= n)
-            return eval_fail(&t->run, v, TS_LAUNCH, "slice %lld of axis %u, which has %lld", (long long)index, d, (long long)n);
+            return eval_fail(&t->run, v, TS_LAUNCH, "slice %lld of axis %u, which has %lld",
+                             (long long)index, d, (long long)n);
         origin[d] = index * size;
     }
     return TS_OK;

@@ -478,13 +478,15 @@ static const struct {
     uint8_t op, rounds;
     uint16_t bits;
 } verify_arith[] = {
-    {TS_OP_addf, R_STD, TS_A_FTZ}, {TS_OP_subf, R_STD, TS_A_FTZ}, {TS_OP_mulf, R_STD, TS_A_FTZ}, {TS_OP_fma, R_STD, TS_A_FTZ},
+    {TS_OP_addf, R_STD, TS_A_FTZ}, {TS_OP_subf, R_STD, TS_A_FTZ}, {TS_OP_mulf, R_STD, TS_A_FTZ},
+    {TS_OP_fma, R_STD, TS_A_FTZ},
     {TS_OP_divf, R_STD | R_FULL | R_APPROX, TS_A_FTZ}, {TS_OP_sqrt, R_STD | R_APPROX, TS_A_FTZ},
     {TS_OP_maxf, R_, TS_A_FTZ | TS_A_NAN}, {TS_OP_minf, R_, TS_A_FTZ | TS_A_NAN},
     {TS_OP_cmpf, R_, 7 << TS_A_PRED_SHIFT | TS_A_UNORDERED | TS_A_FTZ},
     {TS_OP_cmpi, R_, 7 << TS_A_PRED_SHIFT | TS_A_UNSIGNED},
     {TS_OP_negi, R_, TS_A_NSW | TS_A_NUW}, {TS_OP_addi, R_, TS_A_NSW | TS_A_NUW}, {TS_OP_subi, R_, TS_A_NSW | TS_A_NUW},
-    {TS_OP_muli, R_, TS_A_NSW | TS_A_NUW}, {TS_OP_shli, R_, TS_A_NSW | TS_A_NUW}, {TS_OP_trunci, R_, TS_A_NSW | TS_A_NUW},
+    {TS_OP_muli, R_, TS_A_NSW | TS_A_NUW}, {TS_OP_shli, R_, TS_A_NSW | TS_A_NUW},
+    {TS_OP_trunci, R_, TS_A_NSW | TS_A_NUW},
     {TS_OP_divi, R_STD, TS_A_UNSIGNED}, {TS_OP_remi, R_STD, TS_A_UNSIGNED}, {TS_OP_shri, R_, TS_A_UNSIGNED},
     {TS_OP_maxi, R_, TS_A_UNSIGNED}, {TS_OP_mini, R_, TS_A_UNSIGNED}, {TS_OP_exti, R_, TS_A_UNSIGNED},
     {TS_OP_itof, R_STD, TS_A_UNSIGNED}, {TS_OP_ftof, R_STD | R_RA, TS_A_FTZ | TS_A_SAT},

@@ -43,7 +43,10 @@ static ts_val narrow_widen_code(ts_math *m, ts_val code, ts_type elem)
     if (f->has_inf)
         bits = narrow_where(m, mag, (uint32_t)ts_float_inf(elem), 0x7F800000, bits);
     if (f->has_nan) /* every code above infinity; without infinity there is only one */
-        bits = m_sel(m, m_icmp(m, TS_GE, mag, m_i(m, f->has_inf ? (int64_t)ts_float_inf(elem) + 1 : (int64_t)ts_float_nan(elem))),
+        bits = m_sel(m,
+                     m_icmp(m, TS_GE, mag,
+                            m_i(m, f->has_inf ? (int64_t)ts_float_inf(elem) + 1
+                                              : (int64_t)ts_float_nan(elem))),
                      m_i(m, 0x7FC00000), bits);
     return sign_bit ? m_or(m, bits, m_shl(m, m_and(m, code, sign_bit), 32 - f->bits)) : bits;
 }
@@ -123,7 +126,8 @@ static ts_val narrow_code(ts_math *m, ts_val x, ts_type elem, ts_round round)
         round = TS_RA;
     ts_val bits = m_bits(m, x), mag = m_and(m, bits, 0x7FFFFFFF), negative = m_icmp(m, TS_LT, bits, m_i(m, 0));
     ts_val low = m_icmp(m, TS_LT, mag, m_i(m, (int64_t)(scale ? 1 : 128 - f->bias) << 23));
-    ts_val code = m_sel(m, low, narrow_subnormal(m, x, negative, elem, round), narrow_normal(m, mag, negative, elem, round));
+    ts_val code = m_sel(m, low, narrow_subnormal(m, x, negative, elem, round),
+                        narrow_normal(m, mag, negative, elem, round));
     code = ts_op2(m->b, TS_OP_mini, code, m_i(m, (int64_t)ts_float_inf(elem) - (f->has_inf ? 1 : 0)), 0);
     if (f->is_signed)
         code = m_or(m, code, m_and(m, m_shr(m, bits, 32 - f->bits), (int64_t)ts_float_sign_mask(elem)));
@@ -172,7 +176,9 @@ ts_val ts__legal_ftof(const ts_legal *l)
     if (l->elem == l->from && !narrow_is_small(l->elem))
         return l->x[0];
     if (!ts__legal_is_gpu(l)) /* the rest is native */
-        return directed && l->from == TS_T_f64 && l->elem == TS_T_f32 ? ts__legal_round_to(l->b, l->x[0], l->elem, round) : 0;
+        return directed && l->from == TS_T_f64 && l->elem == TS_T_f32
+                   ? ts__legal_round_to(l->b, l->x[0], l->elem, round)
+                   : 0;
     bool to_small = narrow_is_small(l->elem), from_small = narrow_is_small(l->from);
     bool to_native = !to_small || (narrow_is_native(l, l->elem) && !directed && round != TS_RA);
     if (to_native && (!from_small || narrow_is_native(l, l->from)))

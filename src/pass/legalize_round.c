@@ -168,7 +168,8 @@ static ts_val round_at_least(ts_math *m, ts_val x, ts_val small, ts_val least)
 static void round_fma_range(ts_math *m, ts_val *x, ts_val *r)
 {
     ts_val one = m_c(m, 1), a0 = m_abs(m, x[0]), a1 = m_abs(m, x[1]), p = m_abs(m, m_mul(m, x[0], x[1]));
-    ts_val tiny = m_c(m, 0x1p-500), small = round_and(m, m_cmp(m, TS_LT, p, tiny), m_cmp(m, TS_LT, m_abs(m, x[2]), tiny));
+    ts_val tiny = m_c(m, 0x1p-500),
+           small = round_and(m, m_cmp(m, TS_LT, p, tiny), m_cmp(m, TS_LT, m_abs(m, x[2]), tiny));
     ts_val big = m_cmp(m, TS_GE, p, m_c(m, 0x1p1000)), great = m_c(m, 0x1p400);
     ts_val half = m_c(m, 0x1p500), all = m_c(m, 0x1p1000), down = m_c(m, 0x1p-200);
     ts_val g0 = m_cmp(m, TS_GE, a0, great), g1 = m_cmp(m, TS_GE, a1, great), first = m_cmp(m, TS_GE, a0, one);

@@ -67,14 +67,16 @@ static void a_loop_of_products(void)
 {
     kit k;
     uint64_t params[] = {0x1000, 77};
-    kit_count(&k, "entry @k(%1: ptr<f32>, %2: i32) {\n"
-                  "  %3 = constant 0 : i32\n  %4 = constant 1 : i32\n  %5 = constant 15 : i32\n  %6 = constant 4 : i32\n"
-                  "  %7 = addi %2, %5 : i32\n  %8 = shri unsigned %7, %6 : i32\n"
-                  "  %9 = constant 1.0 : tile<16x16xbf16>\n  %10 = constant 0.0 : tile<16x16xf32>\n"
-                  "  %15 = for %11 in (%3, %8, %4) iter(%12 = %10) : tile<16x16xf32> {\n"
-                  "    %13 = mmaf %9, %9, %12 : tile<16x16xf32>\n    continue %13\n  }\n"
-                  "  %20 = reduce axis=1 (%15) identity(0.0) args(%16, %17) : tile<16xf32> {\n"
-                  "    %18 = addf %16, %17 : f32\n    yield %18\n  }\n  return\n}\n",
+    kit_count(&k,
+              "entry @k(%1: ptr<f32>, %2: i32) {\n"
+              "  %3 = constant 0 : i32\n  %4 = constant 1 : i32\n  %5 = constant 15 : i32\n  %6 = "
+              "constant 4 : i32\n"
+              "  %7 = addi %2, %5 : i32\n  %8 = shri unsigned %7, %6 : i32\n"
+              "  %9 = constant 1.0 : tile<16x16xbf16>\n  %10 = constant 0.0 : tile<16x16xf32>\n"
+              "  %15 = for %11 in (%3, %8, %4) iter(%12 = %10) : tile<16x16xf32> {\n"
+              "    %13 = mmaf %9, %9, %12 : tile<16x16xf32>\n    continue %13\n  }\n"
+              "  %20 = reduce axis=1 (%15) identity(0.0) args(%16, %17) : tile<16xf32> {\n"
+              "    %18 = addf %16, %17 : f32\n    yield %18\n  }\n  return\n}\n",
               params, 2, 2);
     CHECK(k.count.exact);
     CHECK_INT(TOTAL(k, tensor_f16), 2 * 5 * (2 * 16 * 16 * 16));
@@ -86,12 +88,13 @@ static void a_loop_of_products(void)
 }
 
 /* Block b runs b + 1 steps. */
-static const char *triangle =
-    "entry @k(%1: ptr<f32>, %2: i32) {\n" VIEW
-    "  %5 = get_tile_block_id axis=0 : i32\n  %6 = constant 0 : i32\n  %7 = constant 1 : i32\n  %8 = addi %5, %7 : i32\n"
-    "  for %9 in (%6, %8, %7) {\n"
-    "    %10 = load_view_tko %4, %9 : tile<64xf32>\n    %11 = store_view_tko %4, %10, %9 : token\n    continue\n  }\n"
-    "  return\n}\n";
+static const char *triangle = "entry @k(%1: ptr<f32>, %2: i32) {\n" VIEW
+                              "  %5 = get_tile_block_id axis=0 : i32\n  %6 = constant 0 : i32\n  "
+                              "%7 = constant 1 : i32\n  %8 = addi %5, %7 : i32\n"
+                              "  for %9 in (%6, %8, %7) {\n"
+                              "    %10 = load_view_tko %4, %9 : tile<64xf32>\n    %11 = "
+                              "store_view_tko %4, %10, %9 : token\n    continue\n  }\n"
+                              "  return\n}\n";
 
 static void trips_that_follow_the_block(void)
 {
@@ -143,14 +146,16 @@ static void what_depends_on_data_is_guessed(void)
 {
     kit k;
     uint64_t params[] = {0x1000, 64};
-    kit_count(&k, "entry @k(%1: ptr<f32>, %2: i32) {\n" VIEW
-                  "  %5 = constant 0 : i32\n  %6 = constant 1 : i32\n"
-                  "  %7 = load_ptr_tko %1 : f32\n  %8 = ftoi %7 : i32\n  %9 = cmpi eq %8, %5 : i1\n"
-                  "  if %9 {\n    %10 = load_view_tko %4, %5 : tile<64xf32>\n    %11 = store_view_tko %4, %10, %5 : token\n"
-                  "    yield\n  } else {\n    %12 = load_view_tko %4, %6 : tile<64xf32>\n"
-                  "    %13 = store_view_tko %4, %12, %6 : token\n    yield\n  }\n"
-                  "  for %14 in (%5, %8, %6) {\n    %15 = load_view_tko %4, %5 : tile<64xf32>\n"
-                  "    %16 = store_view_tko %4, %15, %5 : token\n    continue\n  }\n  return\n}\n",
+    kit_count(&k,
+              "entry @k(%1: ptr<f32>, %2: i32) {\n" VIEW
+              "  %5 = constant 0 : i32\n  %6 = constant 1 : i32\n"
+              "  %7 = load_ptr_tko %1 : f32\n  %8 = ftoi %7 : i32\n  %9 = cmpi eq %8, %5 : i1\n"
+              "  if %9 {\n    %10 = load_view_tko %4, %5 : tile<64xf32>\n    %11 = store_view_tko "
+              "%4, %10, %5 : token\n"
+              "    yield\n  } else {\n    %12 = load_view_tko %4, %6 : tile<64xf32>\n"
+              "    %13 = store_view_tko %4, %12, %6 : token\n    yield\n  }\n"
+              "  for %14 in (%5, %8, %6) {\n    %15 = load_view_tko %4, %5 : tile<64xf32>\n"
+              "    %16 = store_view_tko %4, %15, %5 : token\n    continue\n  }\n  return\n}\n",
               params, 2, 1);
     CHECK(k.count.evaluated && !k.count.exact);
     CHECK_INT(TOTAL(k, load), 4 + 3 * 256);
@@ -179,7 +184,9 @@ static void an_endless_loop_ends(void)
 {
     kit k;
     uint64_t params[] = {0x1000, 1};
-    kit_count(&k, "entry @k(%1: ptr<f32>, %2: i32) {\n  %3 = loop iter(%4 = %2) : i32 {\n    continue %4\n  }\n  return\n}\n",
+    kit_count(&k,
+              "entry @k(%1: ptr<f32>, %2: i32) {\n  %3 = loop iter(%4 = %2) : i32 {\n    continue "
+              "%4\n  }\n  return\n}\n",
               params, 2, 1);
     CHECK(k.count.evaluated && !k.count.exact);
     kit_end(&k);

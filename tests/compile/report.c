@@ -20,9 +20,12 @@ static const char *copy_text(int every)
              "  %%9 = assume div_by(%d) %%2 : i32\n"
              "  %%10 = make_tensor_view %%7, %%9 : tensor_view<?xf32, strides=[1]>\n"
              "  %%11 = make_tensor_view %%8, %%9 : tensor_view<?xf32, strides=[1]>\n"
-             "  %%12 = make_partition_view %%10 : partition_view<[1024], tensor_view<?xf32, strides=[1]>, padding=zero>\n"
-             "  %%13 = make_partition_view %%11 : partition_view<[1024], tensor_view<?xf32, strides=[1]>, padding=zero>\n"
-             "  %%14 = get_tile_block_id axis=0 : i32\n  %%15 = load_view_tko %%12, %%14 : tile<1024xf32>\n"
+             "  %%12 = make_partition_view %%10 : partition_view<[1024], tensor_view<?xf32, "
+             "strides=[1]>, padding=zero>\n"
+             "  %%13 = make_partition_view %%11 : partition_view<[1024], tensor_view<?xf32, "
+             "strides=[1]>, padding=zero>\n"
+             "  %%14 = get_tile_block_id axis=0 : i32\n  %%15 = load_view_tko %%12, %%14 : "
+             "tile<1024xf32>\n"
              "  %%16 = store_view_tko %%13, %%15, %%14 : token\n  return\n}\n",
              every);
     return text;
@@ -57,7 +60,8 @@ static void a_copy_is_bound_by_memory(void)
     CHECK_STR(r->machine.name, "NVIDIA H200");
     const ts_note_entry *load = note_of(r, TS_NOTE_load, "vector");
     CHECK(load && strstr(load->text, "16 bytes"));
-    CHECK(note_of(r, TS_NOTE_store, "vector") && note_of(r, TS_NOTE_missed, "tma") && !note_of(r, TS_NOTE_missed, "vector"));
+    CHECK(note_of(r, TS_NOTE_store, "vector") && note_of(r, TS_NOTE_missed, "tma") &&
+          !note_of(r, TS_NOTE_missed, "vector"));
     ts_report_destroy(r);
 }
 
@@ -84,7 +88,9 @@ static void logs_of_assemblers(void)
                        "ptxas info    : Used 168 registers, used 2 barriers\n", &x);
     CHECK(x.known && x.registers == 168 && x.stack_bytes == 8 && x.spill_store_bytes == 24 && x.spill_load_bytes == 32);
     CHECK(!x.serialised);
-    ts_resources_parse("ptxas info : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized", &x);
+    ts_resources_parse("ptxas info : (C7510) Potential Performance Loss: wgmma.mma_async "
+                       "instructions are serialized",
+                       &x);
     CHECK(!x.known && x.serialised);
     ts_resources_parse("", &x);
     CHECK(!x.known && !x.serialised && !x.registers);
@@ -96,7 +102,8 @@ static void the_assembler_has_the_last_word(void)
 {
     ts_report *r;
     ts_report_request request = copy_request(TS_TARGET_SM90, copy_text(16), params);
-    ts_resources spilled = {.known = 1, .registers = 255, .spill_store_bytes = 4, .serialised = 1}, good = {.known = 1, .registers = 32};
+    ts_resources spilled = {.known = 1, .registers = 255, .spill_store_bytes = 4, .serialised = 1},
+                 good = {.known = 1, .registers = 32};
     CHECK_OK(ts_report_make(&request, &r, &err));
     uint32_t before = r->n_notes;
     ts_report_assembled(r, &spilled);
@@ -128,11 +135,13 @@ static void the_text_names_what_matters(void)
 
 static void every_target_has_its_machine(void)
 {
-    static const ts_target targets[] = {TS_TARGET_SM80, TS_TARGET_SM86, TS_TARGET_SM89, TS_TARGET_SM90, TS_TARGET_SM100, TS_TARGET_SM120};
+    static const ts_target targets[] = {TS_TARGET_SM80, TS_TARGET_SM86,  TS_TARGET_SM89,
+                                        TS_TARGET_SM90, TS_TARGET_SM100, TS_TARGET_SM120};
     ts_machine m;
     for (size_t i = 0; i < TS_COUNT(targets); i++) {
         CHECK(ts_machine_of_target(targets[i], &m));
-        CHECK(m.sms && m.rate[TS_WORK_f32] > 0 && m.rate[TS_WORK_f64] > 0 && m.rate[TS_WORK_tensor_f16] > m.rate[TS_WORK_f32]);
+        CHECK(m.sms && m.rate[TS_WORK_f32] > 0 && m.rate[TS_WORK_f64] > 0 &&
+              m.rate[TS_WORK_tensor_f16] > m.rate[TS_WORK_f32]);
     }
     CHECK(!ts_machine_of_target(TS_TARGET_CPU, &m));
     CHECK_INT(m.sms, 0);

@@ -227,9 +227,10 @@ static void keys_tell_inputs_apart(void)
 {
     ts_spec spec[2] = {{.kind = TS_SPEC_ARRAY, .rank = 1}, {.kind = TS_SPEC_NONE}};
     ts_hints hints = {0}, other = {.opt_level = 1};
-    struct { const char *pack; size_t n_pack, n_spec; ts_hints *hints; ts_target target; } cases[] = {
-        {"abc", 3, 1, &hints, TS_TARGET_CPU}, {"abd", 3, 1, &hints, TS_TARGET_CPU}, {"abc", 3, 2, &hints, TS_TARGET_CPU},
-        {"abc", 3, 1, &other, TS_TARGET_CPU}, {"abc", 3, 1, &hints, TS_TARGET_SM90}, {"ab", 2, 1, &hints, TS_TARGET_CPU}};
+    struct { const char *pack; size_t n_pack, n_spec; ts_hints *hints; ts_target target;
+    } cases[] = {{"abc", 3, 1, &hints, TS_TARGET_CPU},  {"abd", 3, 1, &hints, TS_TARGET_CPU},
+                 {"abc", 3, 2, &hints, TS_TARGET_CPU},  {"abc", 3, 1, &other, TS_TARGET_CPU},
+                 {"abc", 3, 1, &hints, TS_TARGET_SM90}, {"ab", 2, 1, &hints, TS_TARGET_CPU}};
     ts_text keys[TS_COUNT(cases)];
     for (size_t i = 0; i < TS_COUNT(cases); i++) {
         ts_text_init(&keys[i], NULL);

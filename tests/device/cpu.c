@@ -300,8 +300,12 @@ static void entry_fault(const uint64_t *params, const uint32_t grid[3], int64_t 
     (void)scratch;
     for (int64_t i = begin; i < end; i++)
         if (i == 7) {
-            *env->fault = (ts_fault){.code = (uint32_t)params[0], .line = 12, .string = (uint32_t)params[0], .index = 99,
-                                     .extent = 10, .block = {(uint32_t)i % grid[0], (uint32_t)i / grid[0], 0}};
+            *env->fault = (ts_fault){.code = (uint32_t)params[0],
+                                     .line = 12,
+                                     .string = (uint32_t)params[0],
+                                     .index = 99,
+                                     .extent = 10,
+                                     .block = {(uint32_t)i % grid[0], (uint32_t)i / grid[0], 0}};
         }
 }
 

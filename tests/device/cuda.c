@@ -43,19 +43,27 @@ static const char ptx_spin[] =
 
 /* Copies the 32 x 32 float32 tile at column 32 * ctaid.x, row 32 * ctaid.y to out by TMA and plain stores. */
 static const char ptx_tile[] =
-    ".visible .entry entry(.param .align 64 .b8 tm0[128], .param .u64 p0, .param .u32 p1, .param .u32 p2, .param .u32 p3,\n"
+    ".visible .entry entry(.param .align 64 .b8 tm0[128], .param .u64 p0, .param .u32 p1, .param "
+    ".u32 p2, .param .u32 p3,\n"
     "  .param .u64 p4) {\n"
-    ".shared .align 1024 .b8 tile[4096]; .shared .align 8 .b64 bar; .reg .b32 %r<16>; .reg .b64 %d<8>; .reg .pred %p<3>;\n"
-    ".reg .f32 %f; mov.u32 %r1, tile; mov.u32 %r2, bar; mov.u32 %r3, %tid.x; setp.ne.u32 %p1, %r3, 0;\n"
+    ".shared .align 1024 .b8 tile[4096]; .shared .align 8 .b64 bar; .reg .b32 %r<16>; .reg .b64 "
+    "%d<8>; .reg .pred %p<3>;\n"
+    ".reg .f32 %f; mov.u32 %r1, tile; mov.u32 %r2, bar; mov.u32 %r3, %tid.x; setp.ne.u32 %p1, %r3, "
+    "0;\n"
     "@%p1 bra wait; mbarrier.init.shared.b64 [%r2], 1; fence.proxy.async.shared::cta;\n"
-    "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 4096; mov.u32 %r4, %ctaid.x; shl.b32 %r4, %r4, 5;\n"
+    "mbarrier.arrive.expect_tx.shared.b64 _, [%r2], 4096; mov.u32 %r4, %ctaid.x; shl.b32 %r4, %r4, "
+    "5;\n"
     "mov.u32 %r5, %ctaid.y; shl.b32 %r5, %r5, 5; mov.b64 %d1, tm0; cvta.param.u64 %d1, %d1;\n"
-    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%d1, {%r4, %r5}], [%r2];\n"
+    "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r1], [%d1, "
+    "{%r4, %r5}], [%r2];\n"
     "wait: bar.sync 0; spin: mbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0; @!%p2 bra spin;\n"
-    "mov.u32 %r6, %nctaid.x; mov.u32 %r7, %ctaid.x; mov.u32 %r8, %ctaid.y; mad.lo.u32 %r7, %r8, %r6, %r7;\n"
-    "shl.b32 %r7, %r7, 12; ld.param.u64 %d2, [p4]; cvt.u64.u32 %d3, %r7; add.u64 %d2, %d2, %d3; shl.b32 %r9, %r3, 2;\n"
+    "mov.u32 %r6, %nctaid.x; mov.u32 %r7, %ctaid.x; mov.u32 %r8, %ctaid.y; mad.lo.u32 %r7, %r8, "
+    "%r6, %r7;\n"
+    "shl.b32 %r7, %r7, 12; ld.param.u64 %d2, [p4]; cvt.u64.u32 %d3, %r7; add.u64 %d2, %d2, %d3; "
+    "shl.b32 %r9, %r3, 2;\n"
     "cvt.u64.u32 %d4, %r9; add.u64 %d2, %d2, %d4; add.u32 %r9, %r9, %r1; mov.u32 %r10, 0;\n"
-    "row: ld.shared.f32 %f, [%r9]; st.global.f32 [%d2], %f; add.u32 %r9, %r9, 128; add.u64 %d2, %d2, 128;\n"
+    "row: ld.shared.f32 %f, [%r9]; st.global.f32 [%d2], %f; add.u32 %r9, %r9, 128; add.u64 %d2, "
+    "%d2, 128;\n"
     "add.u32 %r10, %r10, 1; setp.lt.u32 %p2, %r10, 32; @%p2 bra row; ret; }\n";
 
 static ts_program *load(const char *head, const char *body, ts_plan plan)

@@ -453,7 +453,7 @@ static void queries_fill_everything(void)
     ts__cuda_close(cuda);
 }
 
-/* ---- through the launch path, on the process's own registry --------------------------------------------------------- */
+/* ---- through the launch path, on the process's own registry ------------------------------------------------------ */
 
 static ts_status mock_compile(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
                               const ts_hints *hints, ts_target target, const ts_alloc *alloc, ts_code *out,

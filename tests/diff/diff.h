@@ -152,7 +152,8 @@ static inline bool diff_near(const diff_buffer *b, uint64_t x, uint64_t y, doubl
 }
 
 /* Number of elements that differ; the first is printed. */
-static inline size_t diff_compare(const diff_case *c, const diff_memory *wanted, const diff_memory *found, const char *what)
+static inline size_t diff_compare(const diff_case *c, const diff_memory *wanted,
+                                  const diff_memory *found, const char *what)
 {
     size_t wrong = 0;
     for (uint32_t i = 0; i < c->n_buffers; i++) {
@@ -171,7 +172,8 @@ static inline size_t diff_compare(const diff_case *c, const diff_memory *wanted,
     return wrong;
 }
 
-static inline ts_status diff_run_simt(const diff_case *c, ts_fn *fn, ts_pass_env *env, const diff_way *way, diff_memory *m, ts_error *err)
+static inline ts_status diff_run_simt(const diff_case *c, ts_fn *fn, ts_pass_env *env,
+                                      const diff_way *way, diff_memory *m, ts_error *err)
 {
     ts_text messages;
     fn->num_ctas = way->ctas ? way->ctas : fn->num_ctas;

@@ -94,7 +94,8 @@ static inline void gen_float_op(gen *g)
     ts_type elem = gen_floats[gen_pick(g, TS_COUNT(gen_floats))];
     ts_op op = ops[gen_pick(g, TS_COUNT(ops))];
     uint32_t attr = 0;
-    bool rounds = op == TS_OP_addf || op == TS_OP_subf || op == TS_OP_mulf || op == TS_OP_divf || op == TS_OP_fma || op == TS_OP_sqrt;
+    bool rounds = op == TS_OP_addf || op == TS_OP_subf || op == TS_OP_mulf || op == TS_OP_divf ||
+                  op == TS_OP_fma || op == TS_OP_sqrt;
     if (rounds && gen_pick(g, 6) == 0)
         attr = 1 + gen_pick(g, 3);
     if (elem == TS_T_f32 && (rounds || op == TS_OP_maxf) && gen_pick(g, 8) == 0)
@@ -107,7 +108,8 @@ static inline void gen_float_op(gen *g)
 
 static inline void gen_math_op(gen *g)
 {
-    static const ts_op ops[] = {TS_OP_sin, TS_OP_cos, TS_OP_exp, TS_OP_exp2, TS_OP_log, TS_OP_log2, TS_OP_tanh, TS_OP_rsqrt, TS_OP_pow};
+    static const ts_op ops[] = {TS_OP_sin,  TS_OP_cos,  TS_OP_exp,   TS_OP_exp2, TS_OP_log,
+                                TS_OP_log2, TS_OP_tanh, TS_OP_rsqrt, TS_OP_pow};
     ts_op op = ops[gen_pick(g, TS_COUNT(ops))];
     ts_type elem = gen_pick(g, 3) ? TS_T_f32 : TS_T_f16;
     ts_val x[2] = {gen_any(g, elem), gen_any(g, elem)};
@@ -116,8 +118,9 @@ static inline void gen_math_op(gen *g)
 
 static inline void gen_int_op(gen *g)
 {
-    static const ts_op ops[] = {TS_OP_addi, TS_OP_subi, TS_OP_muli, TS_OP_mulhii, TS_OP_divi, TS_OP_remi, TS_OP_maxi, TS_OP_mini,
-                                TS_OP_andi, TS_OP_ori,  TS_OP_xori, TS_OP_shli,   TS_OP_shri, TS_OP_absi, TS_OP_negi};
+    static const ts_op ops[] = {TS_OP_addi, TS_OP_subi, TS_OP_muli, TS_OP_mulhii, TS_OP_divi,
+                                TS_OP_remi, TS_OP_maxi, TS_OP_mini, TS_OP_andi,   TS_OP_ori,
+                                TS_OP_xori, TS_OP_shli, TS_OP_shri, TS_OP_absi,   TS_OP_negi};
     ts_type elem = gen_ints[gen_pick(g, TS_COUNT(gen_ints))];
     ts_op op = ops[gen_pick(g, TS_COUNT(ops))];
     bool signs = op == TS_OP_divi || op == TS_OP_remi || op == TS_OP_maxi || op == TS_OP_mini || op == TS_OP_shri;
@@ -138,7 +141,8 @@ static inline void gen_choose(gen *g)
     bool is_float = gen_pick(g, 2);
     ts_type elem = is_float ? gen_floats[gen_pick(g, 6)] : gen_ints[gen_pick(g, 6)];
     uint32_t attr = !is_float ? (gen_pick(g, 2) ? TS_A_UNSIGNED : 0) : gen_pick(g, 2) ? TS_A_UNORDERED : 0;
-    ts_val c = ts_cmp(&g->b, is_float ? TS_OP_cmpf : TS_OP_cmpi, (ts_pred)gen_pick(g, 6), gen_any(g, elem), gen_any(g, elem), attr);
+    ts_val c = ts_cmp(&g->b, is_float ? TS_OP_cmpf : TS_OP_cmpi, (ts_pred)gen_pick(g, 6),
+                      gen_any(g, elem), gen_any(g, elem), attr);
     ts_type what = gen_pick(g, 2) ? TS_T_f32 : TS_T_i32;
     gen_add(g, c);
     gen_add(g, ts_select(&g->b, c, gen_any(g, what), gen_any(g, what)));
@@ -153,7 +157,8 @@ static inline void gen_convert(gen *g)
 /* Through a type that only holds numbers, and back. */
 static inline void gen_narrow(gen *g)
 {
-    static const ts_type types[] = {TS_T_tf32, TS_T_f8E4M3FN, TS_T_f8E5M2, TS_T_f4E2M1FN, TS_T_f8E8M0FNU, TS_T_f8E5M3FNU};
+    static const ts_type types[] = {TS_T_tf32,     TS_T_f8E4M3FN,  TS_T_f8E5M2,
+                                    TS_T_f4E2M1FN, TS_T_f8E8M0FNU, TS_T_f8E5M3FNU};
     ts_type type = types[gen_pick(g, TS_COUNT(types))];
     ts_round round = type == TS_T_f8E8M0FNU ? (gen_pick(g, 2) ? TS_RZ : TS_RP) : TS_RN;
     ts_val x = gen_any(g, gen_pick(g, 2) ? TS_T_f32 : TS_T_f16);
@@ -185,7 +190,9 @@ static inline void gen_shape(gen *g)
     default: { /* one row for all */
         ts_type row = ts_type_tile(g->m, elem, 2, (int64_t[]){1, g->cols});
         ts_val index = ts_int(&g->b, TS_T_i32, gen_pick(g, (uint32_t)g->rows)), zero = ts_int(&g->b, TS_T_i32, 0);
-        x = ts_broadcast(&g->b, ts_emit(&g->b, TS_OP_extract, row, 3, (ts_val[]){x, index, zero}, 0, 0), gen_tile(g, elem));
+        x = ts_broadcast(&g->b,
+                         ts_emit(&g->b, TS_OP_extract, row, 3, (ts_val[]){x, index, zero}, 0, 0),
+                         gen_tile(g, elem));
     }
     }
     gen_add(g, x);
@@ -200,7 +207,8 @@ static inline void gen_reduce(gen *g)
     uint32_t which = gen_pick(g, TS_COUNT(ops)), axis = gen_pick(g, 2);
     bool scan = gen_pick(g, 3) == 0;
     ts_val x = gen_any(g, which < 3 ? TS_T_i32 : TS_T_f32);
-    ts_val o = ts_reduce_begin(&g->b, scan ? TS_OP_scan : TS_OP_reduce, axis, scan && gen_pick(g, 2), 1, &x, &identity[which]);
+    ts_val o = ts_reduce_begin(&g->b, scan ? TS_OP_scan : TS_OP_reduce, axis,
+                               scan && gen_pick(g, 2), 1, &x, &identity[which]);
     ts_val y = ts_op2(&g->b, ops[which], ts_arg(g->fn, o, 0), ts_arg(g->fn, o, 1), which < 3 ? 0 : TS_A_NAN);
     ts_term(&g->b, TS_OP_yield, 1, &y);
     ts_end_like(&g->b, o);
@@ -232,7 +240,8 @@ static inline void gen_mma(gen *g)
     ts_val d = ts_emit(&g->b, acc == TS_T_i32 ? TS_OP_mmai : TS_OP_mmaf, square, 3, (ts_val[]){a, b, c}, 0, 0);
     uint64_t lowest = acc == TS_T_i32 ? (uint64_t)INT32_MIN : 0xFF800000;
     ts_val o = ts_reduce_begin(&g->b, TS_OP_reduce, 1, false, 1, &d, &lowest);
-    ts_val y = ts_op2(&g->b, acc == TS_T_i32 ? TS_OP_maxi : TS_OP_maxf, ts_arg(g->fn, o, 0), ts_arg(g->fn, o, 1), 0); /* never NaN */
+    ts_val y = ts_op2(&g->b, acc == TS_T_i32 ? TS_OP_maxi : TS_OP_maxf, ts_arg(g->fn, o, 0),
+                      ts_arg(g->fn, o, 1), 0); /* never NaN */
     ts_term(&g->b, TS_OP_yield, 1, &y);
     ts_end_like(&g->b, o);
     ts_val rows = ts_reshape(&g->b, ts_res(&g->b, o, 0), ts_type_tile(g->m, acc, 2, (int64_t[]){g->rows, 1}));
@@ -244,7 +253,8 @@ static inline void gen_mma(gen *g)
 static inline ts_val gen_load(gen *g, bool is_float, ts_val row, ts_val col)
 {
     ts_val view = is_float ? g->in_f32 : g->in_i32;
-    return ts_emit(&g->b, TS_OP_load_view_tko, gen_tile(g, is_float ? TS_T_f32 : TS_T_i32), 3, (ts_val[]){view, row, col}, 0, 0);
+    return ts_emit(&g->b, TS_OP_load_view_tko, gen_tile(g, is_float ? TS_T_f32 : TS_T_i32), 3,
+                   (ts_val[]){view, row, col}, 0, 0);
 }
 
 /* Rows by number, some of them outside; or windows that overlap. */
@@ -254,21 +264,26 @@ static inline void gen_other_view(gen *g)
     int64_t tile[] = {g->rows, g->cols}, steps[] = {1 + gen_pick(g, 5), 1 + gen_pick(g, 9)};
     int32_t map[] = {0, 1};
     ts_type tensor = ts_type_of(g->fn, ts_opnd(g->fn, g->in_f32, 0));
-    ts_type_info info = {.kind = sparse ? TS_KIND_GATHER_SCATTER_VIEW : TS_KIND_STRIDED_VIEW, .rank = 2, .elem = tensor, .dims = tile,
+    ts_type_info info = {.kind = sparse ? TS_KIND_GATHER_SCATTER_VIEW : TS_KIND_STRIDED_VIEW,
+                         .rank = 2,
+                         .elem = tensor,
+                         .dims = tile,
                          .padding = gen_pick(g, 2) ? TS_PAD_ZERO : TS_PAD_NEG_INF};
     if (!sparse) {
         info.strides = steps;
         info.dim_map = map;
     }
     ts_val index[2] = {g->row, g->col}, base = ts_opnd(g->fn, g->in_f32, 0);
-    ts_val view = ts_emit(&g->b, sparse ? TS_OP_make_gather_scatter_view : TS_OP_make_strided_view, ts_type_make(g->m, &info), 1, &base, 0, 0);
+    ts_val view = ts_emit(&g->b, sparse ? TS_OP_make_gather_scatter_view : TS_OP_make_strided_view,
+                          ts_type_make(g->m, &info), 1, &base, 0, 0);
     if (sparse) {
         ts_type line = ts_type_tile(g->m, TS_T_i32, 1, &g->rows);
         ts_val iota = ts_emit(&g->b, TS_OP_iota, line, 0, NULL, 0, 0);
         index[0] = ts_op2(&g->b, TS_OP_muli, iota, ts_int(&g->b, line, 1 + gen_pick(g, 3)), 0);
         index[1] = ts_int(&g->b, TS_T_i32, gen_pick(g, (uint32_t)g->cols));
     }
-    gen_add(g, ts_emit(&g->b, TS_OP_load_view_tko, gen_tile(g, TS_T_f32), 3, (ts_val[]){view, index[0], index[1]}, 0, 0));
+    gen_add(g, ts_emit(&g->b, TS_OP_load_view_tko, gen_tile(g, TS_T_f32), 3,
+                       (ts_val[]){view, index[0], index[1]}, 0, 0));
 }
 
 static inline ts_val gen_splat(gen *g, ts_val scalar)
@@ -280,7 +295,9 @@ static inline ts_val gen_splat(gen *g, ts_val scalar)
 static inline ts_val gen_pointers(gen *g, ts_val base, int64_t n)
 {
     ts_val x = gen_any(g, TS_T_i32);
-    ts_val in = ts_op2(&g->b, TS_OP_remi, x, n ? ts_int(&g->b, ts_type_of(g->fn, x), n) : gen_splat(g, g->n_elems), TS_A_UNSIGNED);
+    ts_val in = ts_op2(&g->b, TS_OP_remi, x,
+                       n ? ts_int(&g->b, ts_type_of(g->fn, x), n) : gen_splat(g, g->n_elems),
+                       TS_A_UNSIGNED);
     return ts_op2(&g->b, TS_OP_offset, gen_splat(g, base), in, 0);
 }
 
@@ -288,7 +305,8 @@ static inline void gen_gather(gen *g)
 {
     bool is_float = gen_pick(g, 2);
     ts_type type = gen_tile(g, is_float ? TS_T_f32 : TS_T_i32);
-    ts_val opnds[] = {gen_pointers(g, is_float ? g->ptr_f32 : g->ptr_i32, 0), gen_any(g, TS_T_i1), gen_any(g, gen_elem(g, g->pool[0]))};
+    ts_val opnds[] = {gen_pointers(g, is_float ? g->ptr_f32 : g->ptr_i32, 0), gen_any(g, TS_T_i1),
+                      gen_any(g, gen_elem(g, g->pool[0]))};
     opnds[2] = gen_any(g, is_float ? TS_T_f32 : TS_T_i32);
     gen_add(g, ts_emit(&g->b, TS_OP_load_ptr_tko, type, 3, opnds, 0, TS_F_MASK | TS_F_PAD));
 }
@@ -362,7 +380,8 @@ static inline void gen_loop(gen *g)
     ts_end(&g->b, i, 0, NULL);
     gen_add(g, ts_arg(g->fn, o, 1));
     gen_inside(g, 1 + gen_pick(g, 3));
-    ts_val next[2] = {ts_op2(&g->b, TS_OP_addi, ts_arg(g->fn, o, 0), ts_int(&g->b, TS_T_i32, 1), 0), gen_any(g, TS_T_f32)};
+    ts_val next[2] = {ts_op2(&g->b, TS_OP_addi, ts_arg(g->fn, o, 0), ts_int(&g->b, TS_T_i32, 1), 0),
+                      gen_any(g, TS_T_f32)};
     ts_term(&g->b, TS_OP_continue, 2, next);
     ts_end_like(&g->b, o);
     ts_val res = ts_res(&g->b, o, 1);
@@ -395,9 +414,10 @@ static inline void gen_if(gen *g)
 
 static inline void gen_step(gen *g)
 {
-    static void (*const steps[])(gen *) = {gen_float_op, gen_float_op, gen_float_op, gen_int_op, gen_int_op, gen_int_op, gen_choose,
-                                           gen_convert,  gen_narrow,   gen_shape,    gen_reduce, gen_gather, gen_mma,    gen_atomic, gen_other_view,
-                                           gen_for,      gen_if,       gen_loop};
+    static void (*const steps[])(gen *) = {
+        gen_float_op, gen_float_op, gen_float_op,   gen_int_op, gen_int_op, gen_int_op,
+        gen_choose,   gen_convert,  gen_narrow,     gen_shape,  gen_reduce, gen_gather,
+        gen_mma,      gen_atomic,   gen_other_view, gen_for,    gen_if,     gen_loop};
     uint32_t n = g->depth < 2 ? TS_COUNT(steps) : TS_COUNT(steps) - 3;
     if (g->with_math && gen_pick(g, 6) == 0)
         gen_math_op(g);
@@ -405,15 +425,23 @@ static inline void gen_step(gen *g)
         steps[gen_pick(g, n)](g);
 }
 
-/* ---- the whole program ---------------------------------------------------------------------------------------------- */
+/* ---- the whole program ------------------------------------------------------------------------------------------- */
 
 static inline ts_val gen_view(gen *g, ts_val base, ts_type elem, ts_val rows, ts_val cols)
 {
     int64_t dims[] = {TS_DYNAMIC, TS_DYNAMIC}, strides[] = {TS_DYNAMIC, 1}, tile[] = {g->rows, g->cols};
     int32_t map[] = {0, 1};
-    ts_type tensor = ts_type_make(g->m, &(ts_type_info){.kind = TS_KIND_TENSOR_VIEW, .rank = 2, .elem = elem, .dims = dims, .strides = strides});
-    ts_type tiled = ts_type_make(g->m, &(ts_type_info){.kind = TS_KIND_PARTITION_VIEW, .rank = 2, .elem = tensor, .dims = tile,
-                                                       .dim_map = map, .padding = TS_PAD_ZERO});
+    ts_type tensor = ts_type_make(g->m, &(ts_type_info){.kind = TS_KIND_TENSOR_VIEW,
+                                                        .rank = 2,
+                                                        .elem = elem,
+                                                        .dims = dims,
+                                                        .strides = strides});
+    ts_type tiled = ts_type_make(g->m, &(ts_type_info){.kind = TS_KIND_PARTITION_VIEW,
+                                                       .rank = 2,
+                                                       .elem = tensor,
+                                                       .dims = tile,
+                                                       .dim_map = map,
+                                                       .padding = TS_PAD_ZERO});
     ts_val view = ts_emit(&g->b, TS_OP_make_tensor_view, tensor, 4, (ts_val[]){base, rows, cols, cols}, 0, 0);
     return ts_emit(&g->b, TS_OP_make_partition_view, tiled, 1, &view, 0, 0);
 }
@@ -428,7 +456,10 @@ static inline void gen_outputs(gen *g, ts_val base, ts_type elem, ts_val rows, t
             continue;
         ts_val x = g->pool[i];
         if (elem == TS_T_i32 && from == TS_T_i64) /* both halves count */
-            x = ts_op2(&g->b, TS_OP_xori, x, ts_op2(&g->b, TS_OP_shri, x, ts_int(&g->b, ts_type_of(g->fn, x), 32), TS_A_UNSIGNED), 0);
+            x = ts_op2(&g->b, TS_OP_xori, x,
+                       ts_op2(&g->b, TS_OP_shri, x, ts_int(&g->b, ts_type_of(g->fn, x), 32),
+                              TS_A_UNSIGNED),
+                       0);
         ts_val first = ts_op2(&g->b, TS_OP_muli, g->n_elems, ts_int(&g->b, TS_T_i32, plane++), 0);
         ts_val view = gen_view(g, ts_op2(&g->b, TS_OP_offset, base, first, 0), elem, rows, cols);
         ts_emit(&g->b, TS_OP_store_view_tko, TS_T_token, 4, (ts_val[]){view, gen_to(g, x, elem), g->row, g->col}, 0, 0);
@@ -451,7 +482,8 @@ static inline void gen_program(gen *g, uint64_t seed, bool with_math, diff_case 
     for (int i = 0; i < 6; i++)
         ptr[i] = ts_param(&g->b, ts_type_ptr(g->m, elems[i], TS_GLOBAL));
     ts_val rows = ts_param(&g->b, TS_T_i32), cols = ts_param(&g->b, TS_T_i32);
-    int64_t n_rows = g->rows + 1 + gen_pick(g, (uint32_t)g->rows), n_cols = g->cols + 1 + gen_pick(g, (uint32_t)g->cols);
+    int64_t n_rows = g->rows + 1 + gen_pick(g, (uint32_t)g->rows),
+            n_cols = g->cols + 1 + gen_pick(g, (uint32_t)g->cols);
     g->row = ts_emit(&g->b, TS_OP_get_tile_block_id, TS_T_i32, 0, NULL, 1, 0);
     g->col = ts_emit(&g->b, TS_OP_get_tile_block_id, TS_T_i32, 0, NULL, 0, 0);
     g->grid_cols = ts_emit(&g->b, TS_OP_get_num_tile_blocks, TS_T_i32, 0, NULL, 0, 0);
@@ -470,7 +502,12 @@ static inline void gen_program(gen *g, uint64_t seed, bool with_math, diff_case 
     gen_outputs(g, ptr[1], TS_T_i32, rows, cols);
     gen_outputs(g, ptr[2], TS_T_f64, rows, cols);
     ts_term(&g->b, TS_OP_return, 0, NULL);
-    *c = (diff_case){.name = "random", .fn = g->fn, .n_buffers = 6, .n_ints = 2, .ints = {n_rows, n_cols}, .grid = {2, 2, 1}};
+    *c = (diff_case){.name = "random",
+                     .fn = g->fn,
+                     .n_buffers = 6,
+                     .n_ints = 2,
+                     .ints = {n_rows, n_cols},
+                     .grid = {2, 2, 1}};
     for (uint32_t i = 0; i < 6; i++) {
         size_t n = i == 3 ? 16 : (size_t)(n_rows * n_cols) * (i < 3 ? GEN_PLANES : 1);
         c->buffer[i] = (diff_buffer){elems[i], n, i < 4 ? 0 : seed + i, false, i < 4};
@@ -484,7 +521,8 @@ static inline void gen_end(gen *g)
 
 /* Runs `count` programs from `first` on through each way (NULL-terminated names); TS_DIFF_SEED and
  * TS_DIFF_COUNT override. `pre`: passes that define the reference (math). */
-static inline void gen_run_all(uint64_t first, uint32_t count, const char *pre, const diff_way *ways, const char *const *names, size_t n_ways)
+static inline void gen_run_all(uint64_t first, uint32_t count, const char *pre,
+                               const diff_way *ways, const char *const *names, size_t n_ways)
 {
     const char *seed = getenv("TS_DIFF_SEED"), *number = getenv("TS_DIFF_COUNT");
     first = seed ? strtoull(seed, NULL, 10) : first;

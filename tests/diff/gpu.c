@@ -10,7 +10,10 @@ static bool gpu_case(const kernel_case *kernel, ts_arena *arena, diff_case *c)
 {
     ts_error err;
     ts_module *m = NULL;
-    *c = (diff_case){.name = kernel->name, .n_buffers = kernel->n_buffers, .n_ints = kernel->n_ints, .tolerance = kernel->tolerance};
+    *c = (diff_case){.name = kernel->name,
+                     .n_buffers = kernel->n_buffers,
+                     .n_ints = kernel->n_ints,
+                     .tolerance = kernel->tolerance};
     CHECK_OK(ts_read_module(arena, kernel->text, strlen(kernel->text), &m, &err));
     if (!m)
         return false;

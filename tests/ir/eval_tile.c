@@ -107,7 +107,8 @@ static void elementwise_ops_act_on_each_element(void)
     static const int32_t ints[] = {7, -3, 100, 2};
     for (int i = 0; i < TS_OP_COUNT; i++) {
         ts_op op = (ts_op)i;
-        bool pointers = op == TS_OP_int_to_ptr || op == TS_OP_ptr_to_int || op == TS_OP_ptr_to_ptr || op == TS_OP_offset;
+        bool pointers = op == TS_OP_int_to_ptr || op == TS_OP_ptr_to_int ||
+                        op == TS_OP_ptr_to_ptr || op == TS_OP_offset;
         if (!(ts_ops[op].flags & TS_ELEM) || pointers || op == TS_OP_select)
             continue;
         ts_type from, to;
@@ -230,7 +231,8 @@ static void pack_and_unpack_keep_the_bytes(void)
     ts_val x = tk_dense(&k, tk_tile1(&k, TS_T_i32, 2), values, 8);
     ts_val bytes = ts_emit(b, TS_OP_pack, tk_tile1(&k, TS_T_i8, 8), 1, &x, 0, 0);
     ts_val nibbles = ts_emit(b, TS_OP_unpack, tk_tile1(&k, TS_T_f4E2M1FN, 16), 1, &bytes, 0, 0);
-    ts_val f4 = ts_emit(b, TS_OP_extract, tk_tile1(&k, TS_T_f4E2M1FN, 4), 2, (ts_val[]){nibbles, ts_int(b, TS_T_i32, 1)}, 0, 0);
+    ts_val f4 = ts_emit(b, TS_OP_extract, tk_tile1(&k, TS_T_f4E2M1FN, 4), 2,
+                        (ts_val[]){nibbles, ts_int(b, TS_T_i32, 1)}, 0, 0);
     tk_put(&k, k.out, bytes);
     ts_val wide = ts_cast(b, TS_OP_ftoi, ts_cast(b, TS_OP_ftof, f4, TS_T_f32, 0), TS_T_i8, 0);
     tk_put(&k, ts_op2(b, TS_OP_offset, k.out, ts_int(b, TS_T_i32, 8), 0), wide);
@@ -347,7 +349,8 @@ static void unsigned_for_and_wrapping_counter_end(void)
     tk_begin(&k, TS_T_i32);
     ts_builder *b = &k.b;
     ts_val zero = ts_int(b, TS_T_i32, 0);
-    ts_val o = ts_for_begin(b, ts_int(b, TS_T_i32, -6), ts_int(b, TS_T_i32, -1), ts_int(b, TS_T_i32, 2), 1, &zero, TS_A_UNSIGNED);
+    ts_val o = ts_for_begin(b, ts_int(b, TS_T_i32, -6), ts_int(b, TS_T_i32, -1),
+                            ts_int(b, TS_T_i32, 2), 1, &zero, TS_A_UNSIGNED);
     ts_val next = ts_op2(b, TS_OP_addi, ts_arg(k.fn, o, 1), ts_int(b, TS_T_i32, 1), 0);
     ts_term(b, TS_OP_continue, 1, &next);
     ts_end_like(b, o);
@@ -429,7 +432,11 @@ static tk_view tk_make_view(tk *k, ts_val base, ts_type elem, int64_t rows, int6
 {
     tk_view out;
     int64_t dims[] = {TS_DYNAMIC, cols}, strides[] = {TS_DYNAMIC, 1};
-    ts_type tensor = ts_type_make(k->m, &(ts_type_info){.kind = TS_KIND_TENSOR_VIEW, .rank = 2, .elem = elem, .dims = dims, .strides = strides});
+    ts_type tensor = ts_type_make(k->m, &(ts_type_info){.kind = TS_KIND_TENSOR_VIEW,
+                                                        .rank = 2,
+                                                        .elem = elem,
+                                                        .dims = dims,
+                                                        .strides = strides});
     ts_val opnds[] = {base, ts_int(&k->b, TS_T_i32, rows), ts_int(&k->b, TS_T_i32, cols)};
     static const ts_op makes[] = {[TS_KIND_PARTITION_VIEW] = TS_OP_make_partition_view,
                                   [TS_KIND_STRIDED_VIEW] = TS_OP_make_strided_view,
@@ -458,7 +465,10 @@ static void a_partition_view_pads_outside_the_array(void)
         in[i] = (float)tk_grid35[i];
     tk_begin(&k, TS_T_f32);
     ts_val base = ts_param(&k.b, ts_type_of(k.fn, k.out));
-    ts_type_info tiling = {.kind = TS_KIND_PARTITION_VIEW, .dims = (int64_t[]){2, 2}, .dim_map = (int32_t[]){0, 1}, .padding = TS_PAD_NEG_INF};
+    ts_type_info tiling = {.kind = TS_KIND_PARTITION_VIEW,
+                           .dims = (int64_t[]){2, 2},
+                           .dim_map = (int32_t[]){0, 1},
+                           .padding = TS_PAD_NEG_INF};
     tk_view view = tk_make_view(&k, base, TS_T_f32, 3, 5, &tiling);
     tk_put(&k, k.out, tk_load_view(&k, &view, ts_int(&k.b, TS_T_i32, 1), ts_int(&k.b, TS_T_i32, 2)));
     uint64_t params[] = {(uint64_t)(uintptr_t)out, (uint64_t)(uintptr_t)in};
@@ -474,7 +484,10 @@ static void a_mapped_partition_reads_the_transpose(void)
     tk_begin(&k, TS_T_i32);
     ts_builder *b = &k.b;
     ts_val base = ts_param(b, ts_type_of(k.fn, k.out));
-    ts_type_info tiling = {.kind = TS_KIND_PARTITION_VIEW, .dims = (int64_t[]){2, 2}, .dim_map = (int32_t[]){1, 0}, .padding = TS_PAD_ZERO};
+    ts_type_info tiling = {.kind = TS_KIND_PARTITION_VIEW,
+                           .dims = (int64_t[]){2, 2},
+                           .dim_map = (int32_t[]){1, 0},
+                           .padding = TS_PAD_ZERO};
     tk_view view = tk_make_view(&k, base, TS_T_i32, 3, 5, &tiling);
     tk_put(&k, k.out, tk_load_view(&k, &view, ts_int(b, TS_T_i32, 1), ts_int(b, TS_T_i32, 0)));
     for (uint32_t axis = 0; axis < 2; axis++) {
@@ -496,7 +509,10 @@ static void a_strided_view_steps_by_its_traversal(void)
     int32_t out[4];
     tk_begin(&k, TS_T_i32);
     ts_val base = ts_param(&k.b, ts_type_of(k.fn, k.out));
-    ts_type_info tiling = {.kind = TS_KIND_STRIDED_VIEW, .dims = (int64_t[]){2, 2}, .strides = (int64_t[]){1, 3}, .dim_map = (int32_t[]){0, 1}};
+    ts_type_info tiling = {.kind = TS_KIND_STRIDED_VIEW,
+                           .dims = (int64_t[]){2, 2},
+                           .strides = (int64_t[]){1, 3},
+                           .dim_map = (int32_t[]){0, 1}};
     tk_view view = tk_make_view(&k, base, TS_T_i32, 3, 5, &tiling);
     tk_put(&k, k.out, tk_load_view(&k, &view, ts_int(&k.b, TS_T_i32, 1), ts_int(&k.b, TS_T_i32, 1)));
     uint64_t params[] = {(uint64_t)(uintptr_t)out, (uint64_t)(uintptr_t)tk_grid35};
@@ -511,7 +527,10 @@ static void a_gather_view_takes_rows_by_number(void)
     int32_t out[8], rows[] = {2, 0, -1, 7};
     tk_begin(&k, TS_T_i32);
     ts_val base = ts_param(&k.b, ts_type_of(k.fn, k.out));
-    ts_type_info tiling = {.kind = TS_KIND_GATHER_SCATTER_VIEW, .dims = (int64_t[]){4, 2}, .sparse_dim = 0, .padding = TS_PAD_ZERO};
+    ts_type_info tiling = {.kind = TS_KIND_GATHER_SCATTER_VIEW,
+                           .dims = (int64_t[]){4, 2},
+                           .sparse_dim = 0,
+                           .padding = TS_PAD_ZERO};
     tk_view view = tk_make_view(&k, base, TS_T_i32, 3, 5, &tiling);
     ts_val index = tk_dense(&k, tk_tile1(&k, TS_T_i32, 4), rows, 16);
     tk_put(&k, k.out, tk_load_view(&k, &view, index, ts_int(&k.b, TS_T_i32, 3)));
@@ -566,7 +585,8 @@ static void masked_loads_pad_and_masked_stores_skip(void)
     ts_type four = tk_tile1(&k, TS_T_i32, 4);
     ts_val p = tk_pointers(&k, k.out, 4);
     ts_val mask = ts_cast(b, TS_OP_trunci, tk_dense(&k, four, bits, 16), TS_T_i1, 0);
-    ts_val x = ts_emit(b, TS_OP_load_ptr_tko, four, 3, (ts_val[]){p, mask, ts_int(b, four, 50)}, 0, TS_F_MASK | TS_F_PAD);
+    ts_val x = ts_emit(b, TS_OP_load_ptr_tko, four, 3, (ts_val[]){p, mask, ts_int(b, four, 50)}, 0,
+                       TS_F_MASK | TS_F_PAD);
     ts_val y = ts_op2(b, TS_OP_addi, x, ts_int(b, four, 10), 0);
     ts_val not_mask = ts_op2(b, TS_OP_xori, mask, ts_int(b, ts_type_of(k.fn, mask), 1), 0);
     ts_val token = ts_emit(b, TS_OP_token, TS_T_token, 1, &x, 0, 0);
@@ -621,7 +641,8 @@ static void cas_swaps_only_what_it_expects(void)
     ts_val p = tk_pointers(&k, k.out, 4);
     ts_val mask = ts_cmp(b, TS_OP_cmpi, TS_LT, ts_emit(b, TS_OP_iota, four, 0, NULL, 0, 0), ts_int(b, four, 3), 0);
     ts_val opnds[] = {p, tk_dense(&k, four, expected, 16), ts_int(b, four, 77), mask};
-    ts_val old = ts_emit(b, TS_OP_atomic_cas_tko, four, 4, opnds, TS_M_ORDER(TS_ACQ_REL) | TS_M_SCOPE(TS_SCOPE_DEVICE), TS_F_MASK);
+    ts_val old = ts_emit(b, TS_OP_atomic_cas_tko, four, 4, opnds,
+                         TS_M_ORDER(TS_ACQ_REL) | TS_M_SCOPE(TS_SCOPE_DEVICE), TS_F_MASK);
     tk_put(&k, ts_op2(b, TS_OP_offset, k.out, ts_int(b, TS_T_i32, 4), 0), old);
     CHECK_OK(tk_end(&k, memory));
     CHECK(memory[0] == 77 && memory[1] == 2 && memory[2] == 77 && memory[3] == 4);
@@ -635,7 +656,8 @@ static void access_outside_the_ranges_names_operation_and_address(void)
     ts_eval_range range = {out, sizeof out};
     tk_begin(&k, TS_T_i32);
     k.env = (ts_eval_env){.ranges = &range, .n_ranges = 1};
-    tk_put(&k, ts_op2(&k.b, TS_OP_offset, k.out, ts_int(&k.b, TS_T_i32, 1), 0), ts_int(&k.b, tk_tile1(&k, TS_T_i32, 4), 0));
+    tk_put(&k, ts_op2(&k.b, TS_OP_offset, k.out, ts_int(&k.b, TS_T_i32, 1), 0),
+           ts_int(&k.b, tk_tile1(&k, TS_T_i32, 4), 0));
     CHECK_INT(tk_end(&k, out), TS_INDEX);
     CHECK(strstr(err.text, "store_ptr_tko") && strstr(err.text, "4 bytes at address 0x"));
 }
@@ -657,7 +679,8 @@ static void alloca_and_globals_are_memory_of_the_run(void)
     ts_val scratch = ts_emit(b, TS_OP_alloca, p, 0, NULL, ts_pool_add(b, 3, (uint32_t[]){12, 4, 0}), 0);
     ts_val from = tk_pointers(&k, global, 2);
     tk_put(&k, scratch, ts_emit(b, TS_OP_load_ptr_tko, two, 1, &from, 0, 0));
-    ts_val all = ts_emit(b, TS_OP_load_ptr_tko, tk_tile1(&k, TS_T_i32, 2), 1, (ts_val[]){tk_pointers(&k, scratch, 2)}, 0, 0);
+    ts_val all = ts_emit(b, TS_OP_load_ptr_tko, tk_tile1(&k, TS_T_i32, 2), 1,
+                         (ts_val[]){tk_pointers(&k, scratch, 2)}, 0, 0);
     ts_val third = ts_op2(b, TS_OP_offset, scratch, ts_int(b, TS_T_i32, 2), 0);
     tk_put(&k, k.out, all);
     ts_val fresh = ts_emit(b, TS_OP_load_ptr_tko, TS_T_i32, 1, &third, 0, 0);
@@ -748,7 +771,8 @@ static void print_follows_the_c_format_with_whole_tiles(void)
     k.env.print_user = &text;
     ts_val x = ts_emit(b, TS_OP_iota, tk_tile1(&k, TS_T_i32, 4), 0, NULL, 0, 0);
     ts_val token = ts_emit(b, TS_OP_make_token, TS_T_token, 0, NULL, 0, 0);
-    ts_val opnds[] = {ts_reshape(b, x, tk_tile2(&k, TS_T_i32, 2, 2)), ts_float(b, TS_T_f16, 1.5), ts_int(b, TS_T_i8, -1), token};
+    ts_val opnds[] = {ts_reshape(b, x, tk_tile2(&k, TS_T_i32, 2, 2)), ts_float(b, TS_T_f16, 1.5),
+                      ts_int(b, TS_T_i8, -1), token};
     static const char format[] = "%d 100%% %.2f %u\n";
     ts_emit(b, TS_OP_print_tko, TS_T_token, 4, opnds, ts_intern(k.m, format, sizeof format - 1), TS_F_TOKEN);
     CHECK_OK(tk_end(&k, NULL));
@@ -772,7 +796,7 @@ static void token_operations_do_nothing(void)
     CHECK_INT(out[0], 1);
 }
 
-/* ---- matrices ------------------------------------------------------------------------------------------------------ */
+/* ---- matrices ---------------------------------------------------------------------------------------------------- */
 
 /* Element i of a small integer matrix, exact in every type. */
 static double tk_entry(int64_t i, int seed)
@@ -804,9 +828,11 @@ static double tk_product(int64_t i) /* of 2 batches of 2x8 by 8x4, accumulator s
 
 static void mma_multiplies_in_every_type(void)
 {
-    static const ts_type rows[][2] = {{TS_T_f16, TS_T_f16}, {TS_T_f16, TS_T_f32}, {TS_T_bf16, TS_T_f32}, {TS_T_f32, TS_T_f32},
-                                      {TS_T_tf32, TS_T_f32}, {TS_T_f64, TS_T_f64}, {TS_T_f8E4M3FN, TS_T_f32}, {TS_T_f8E5M2, TS_T_f16},
-                                      {TS_T_f8E5M2, TS_T_f32}, {TS_T_f8E4M3FN, TS_T_f16}, {TS_T_i8, TS_T_i32}};
+    static const ts_type rows[][2] = {
+        {TS_T_f16, TS_T_f16},      {TS_T_f16, TS_T_f32},    {TS_T_bf16, TS_T_f32},
+        {TS_T_f32, TS_T_f32},      {TS_T_tf32, TS_T_f32},   {TS_T_f64, TS_T_f64},
+        {TS_T_f8E4M3FN, TS_T_f32}, {TS_T_f8E5M2, TS_T_f16}, {TS_T_f8E5M2, TS_T_f32},
+        {TS_T_f8E4M3FN, TS_T_f16}, {TS_T_i8, TS_T_i32}};
     for (size_t r = 0; r < TS_COUNT(rows); r++) {
         tk k;
         uint8_t out[128];
@@ -830,7 +856,8 @@ static void mmai_reads_signs_as_told(void)
     int32_t out[1];
     int8_t minus[] = {-1, -1};
     tk_begin(&k, TS_T_i32);
-    ts_val a = tk_dense(&k, tk_tile2(&k, TS_T_i8, 1, 2), minus, 2), b = tk_dense(&k, tk_tile2(&k, TS_T_i8, 2, 1), minus, 2);
+    ts_val a = tk_dense(&k, tk_tile2(&k, TS_T_i8, 1, 2), minus, 2),
+           b = tk_dense(&k, tk_tile2(&k, TS_T_i8, 2, 1), minus, 2);
     ts_val opnds[] = {a, b, ts_int(&k.b, tk_tile2(&k, TS_T_i32, 1, 1), 0)};
     tk_put(&k, k.out, ts_emit(&k.b, TS_OP_mmai, ts_type_of(k.fn, opnds[2]), 3, opnds, TS_A_UNSIGNED, 0));
     CHECK_OK(tk_end(&k, out));
@@ -843,7 +870,8 @@ static void an_f16_accumulator_is_rounded_once(void)
     tk k;
     uint16_t out[1];
     tk_begin(&k, TS_T_f16);
-    ts_val a = ts_float(&k.b, tk_tile2(&k, TS_T_f16, 1, 4), 0x1p-6), b = ts_float(&k.b, tk_tile2(&k, TS_T_f16, 4, 1), 0x1p-6);
+    ts_val a = ts_float(&k.b, tk_tile2(&k, TS_T_f16, 1, 4), 0x1p-6),
+           b = ts_float(&k.b, tk_tile2(&k, TS_T_f16, 4, 1), 0x1p-6);
     ts_val opnds[] = {a, b, ts_float(&k.b, tk_tile2(&k, TS_T_f16, 1, 1), 1)};
     tk_put(&k, k.out, ts_emit(&k.b, TS_OP_mmaf, ts_type_of(k.fn, opnds[2]), 3, opnds, 0, 0));
     CHECK_OK(tk_end(&k, out));
@@ -856,15 +884,17 @@ static void scaled_mma_applies_one_scale_to_each_k_block(void)
     float out[1];
     uint8_t scale_a[] = {127, 128}, scale_b[] = {127, 126}; /* 1, 2 and 1, 0.5; blocks of 32 */
     tk_begin(&k, TS_T_f32);
-    ts_val a = ts_bits(&k.b, tk_tile2(&k, TS_T_f8E4M3FN, 1, 64), 0x38), b = ts_bits(&k.b, tk_tile2(&k, TS_T_f8E4M3FN, 64, 1), 0x40);
+    ts_val a = ts_bits(&k.b, tk_tile2(&k, TS_T_f8E4M3FN, 1, 64), 0x38),
+           b = ts_bits(&k.b, tk_tile2(&k, TS_T_f8E4M3FN, 64, 1), 0x40);
     ts_val opnds[] = {a, b, ts_float(&k.b, tk_tile2(&k, TS_T_f32, 1, 1), 100),
-                      tk_dense(&k, tk_tile2(&k, TS_T_f8E8M0FNU, 1, 2), scale_a, 2), tk_dense(&k, tk_tile2(&k, TS_T_f8E8M0FNU, 2, 1), scale_b, 2)};
+                      tk_dense(&k, tk_tile2(&k, TS_T_f8E8M0FNU, 1, 2), scale_a, 2),
+                      tk_dense(&k, tk_tile2(&k, TS_T_f8E8M0FNU, 2, 1), scale_b, 2)};
     tk_put(&k, k.out, ts_emit(&k.b, TS_OP_mmaf_scaled, ts_type_of(k.fn, opnds[2]), 5, opnds, 0, 0));
     CHECK_OK(tk_end(&k, out));
     CHECK(out[0] == 100 + 32 * 2 * 1 + 32 * 2 * 1); /* 1*2, 32 times with scales 1*1, 32 times with 2*0.5 */
 }
 
-/* ---- all of them ------------------------------------------------------------------------------------------------------ */
+/* ---- all of them ------------------------------------------------------------------------------------------------- */
 
 static void every_tile_op_was_run(void)
 {

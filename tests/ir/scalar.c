@@ -282,7 +282,8 @@ static void f32_arithmetic_equals_the_host(void)
         wrong += !ts_scalar_same(TS_T_f32, ts_float_mul(TS_T_f32, F(a), F(b), TS_RN), F(mul));
         wrong += !ts_scalar_same(TS_T_f32, ts_float_div(TS_T_f32, F(a), F(b), TS_RN), F(div));
         wrong += !ts_scalar_same(TS_T_f32, ts_float_fma(TS_T_f32, F(a), F(b), F(c), TS_RN), F(fused));
-        wrong += !ts_scalar_same(TS_T_f32, ts_float_from_f64(TS_T_f32, (double)a * b, TS_RN), F(mul)); /* the product is exact */
+        wrong += !ts_scalar_same(TS_T_f32, ts_float_from_f64(TS_T_f32, (double)a * b, TS_RN),
+                                 F(mul)); /* the product is exact */
     }
     CHECK_INT(wrong, 0);
 }

@@ -24,8 +24,11 @@ static uint64_t cpu_random(uint64_t *state) /* splitmix64 */
 /* Whole blocks of ordinary numbers, so that cold paths are also not taken, then blocks of anything. */
 static uint64_t cpu_argument(ts_type type, int i, uint64_t *state)
 {
-    static const double special[] = {0, -0.0, 1, -1, 0.5, 88, -88, 1e5, -1e9, 1e30, 1e-40, -1e-42, 710, INFINITY, -INFINITY, NAN};
-    uint64_t r = cpu_random(state), mask = ts_type_bits(NULL, type) == 64 ? UINT64_MAX : ((uint64_t)1 << ts_type_bits(NULL, type)) - 1;
+    static const double special[] = {0,    -0.0, 1,     -1,     0.5, 88,       -88,       1e5,
+                                     -1e9, 1e30, 1e-40, -1e-42, 710, INFINITY, -INFINITY, NAN};
+    uint64_t r = cpu_random(state), mask = ts_type_bits(NULL, type) == 64
+                                               ? UINT64_MAX
+                                               : ((uint64_t)1 << ts_type_bits(NULL, type)) - 1;
     if (i < CPU_N / 4)
         return ts_float_from_f64(type, (double)(int64_t)(r % 20001) / 1000 - 10, TS_RN);
     if (i % 8 == 0)
@@ -106,9 +109,10 @@ static uint64_t cpu_differences(run *r, flat *f, ts_op op, ts_type type)
         for (int i = 0; i < FLAT_N; i++) {
             uint64_t got = ts_scalar_load(NULL, type, r->array[args].cpu, base + i);
             if (!ts_scalar_same(type, got, flat_get(want, type, i)) && !differ++)
-                fprintf(stderr, "%s %s of %llx: compiled %llx, interpreted %llx\n", ts_ops[op].name, ts_scalar_name(type),
-                        (unsigned long long)ts_scalar_load(NULL, type, r->array[0].cpu, base + i), (unsigned long long)got,
-                        (unsigned long long)flat_get(want, type, i));
+                fprintf(stderr, "%s %s of %llx: compiled %llx, interpreted %llx\n", ts_ops[op].name,
+                        ts_scalar_name(type),
+                        (unsigned long long)ts_scalar_load(NULL, type, r->array[0].cpu, base + i),
+                        (unsigned long long)got, (unsigned long long)flat_get(want, type, i));
         }
     }
     return differ;

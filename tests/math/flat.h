@@ -80,8 +80,12 @@ static inline void flat_put(void *slot, ts_type t, int i, uint64_t payload)
     FLAT_LOOP(flat_uge_##s, uint32_t, F, !(a[i] < b[i]))                                           \
     FLAT_LOOP(flat_ult_##s, uint32_t, F, !(a[i] >= b[i]))                                          \
     FLAT_LOOP(flat_abs_##s, U, U, a[i] & ~((U)1 << (sizeof(U) * 8 - 1)))                           \
-    FLAT_LOOP(flat_max_##s, F, F, a[i] < b[i] || b[i] != b[i] || (a[i] == b[i] && __builtin_signbit(a[i])) ? b[i] : a[i]) \
-    FLAT_LOOP(flat_min_##s, F, F, a[i] > b[i] || b[i] != b[i] || (a[i] == b[i] && __builtin_signbit(b[i])) ? b[i] : a[i]) \
+    FLAT_LOOP(flat_max_##s, F, F,                                                                  \
+              a[i] < b[i] || b[i] != b[i] || (a[i] == b[i] && __builtin_signbit(a[i])) ? b[i]      \
+                                                                                       : a[i])     \
+    FLAT_LOOP(flat_min_##s, F, F,                                                                  \
+              a[i] > b[i] || b[i] != b[i] || (a[i] == b[i] && __builtin_signbit(b[i])) ? b[i]      \
+                                                                                       : a[i])     \
     FLAT_LOOP(flat_copy_##s, U, U, a[i])
 #define FLAT_INTS(s, I, U)                                                                         \
     FLAT_LOOP(flat_addi_##s, U, U, a[i] + b[i])                                                    \
@@ -229,7 +233,8 @@ static void flat_elem(flat *f, ts_val v)
     }
     flat_loop *loop = flat_find(inst, ts_type_of(f->fn, x[0]));
     if (loop)
-        loop(f->slot[v], f->slot[x[0]], inst->n_opnd > 1 ? f->slot[x[1]] : NULL, inst->n_opnd > 2 ? f->slot[x[2]] : NULL);
+        loop(f->slot[v], f->slot[x[0]], inst->n_opnd > 1 ? f->slot[x[1]] : NULL,
+             inst->n_opnd > 2 ? f->slot[x[2]] : NULL);
     else
         flat_generic(f, v);
 }

@@ -15,8 +15,9 @@ typedef struct kit {
     flat run;
 } kit;
 
-static const ts_op kit_ops[] = {TS_OP_sin,  TS_OP_cos,  TS_OP_tan,   TS_OP_sinh, TS_OP_cosh,  TS_OP_tanh, TS_OP_exp, TS_OP_exp2,
-                                TS_OP_log,  TS_OP_log2, TS_OP_rsqrt, TS_OP_pow,  TS_OP_atan2, TS_OP_remf, TS_OP_fpowi};
+static const ts_op kit_ops[] = {TS_OP_sin,   TS_OP_cos, TS_OP_tan,   TS_OP_sinh, TS_OP_cosh,
+                                TS_OP_tanh,  TS_OP_exp, TS_OP_exp2,  TS_OP_log,  TS_OP_log2,
+                                TS_OP_rsqrt, TS_OP_pow, TS_OP_atan2, TS_OP_remf, TS_OP_fpowi};
 
 /* x [, y] -> op, stored; the function is verified, rewritten, verified again. */
 static void kit_make(kit *k, ts_op op, ts_type x_type, ts_type y_type, uint32_t attr, ts_target target, bool fast)
@@ -105,7 +106,8 @@ static void nothing_is_left_at_any_shape_type_and_target(void)
             kit_make_tile(&k, kit_ops[o], types[i % 4], targets[i / 4]);
             CHECK_INT(kit_count(&k, kit_ops[o], 0), 0);
             kit_end(&k);
-            kit_make(&k, kit_ops[o], types[i % 4], kit_ops[o] == TS_OP_fpowi ? TS_T_i64 : types[i % 4], 0, targets[i / 4], false);
+            kit_make(&k, kit_ops[o], types[i % 4],
+                     kit_ops[o] == TS_OP_fpowi ? TS_T_i64 : types[i % 4], 0, targets[i / 4], false);
             CHECK_INT(kit_count(&k, kit_ops[o], 0), 0);
             kit_end(&k);
         }
@@ -169,9 +171,30 @@ static void flush_to_zero_covers_arguments_and_results(void)
 /* Greatest error of x^n over a grid, in ulps of f32 or f64. */
 static double powi_error(kit *k, ts_type type, ts_type n_type)
 {
-    static const int64_t ns[] = {0, 1, -1, 2, 3, -3, 5, 10, 31, -64, 100, 127, -128, 1000, 16777217, -2147483647, 2147483647,
-                                 1LL << 40, -(1LL << 50) - 1, INT64_MAX, INT64_MIN};
-    static const double xs[] = {0.0, -0.0, 1, -1, 2, -2, 0.5, 1.5, -3.25, 1.0000001, -0.9999999, 1e-3, 1e30, -1e-30, 1 + 0x1p-50, INFINITY, -INFINITY};
+    static const int64_t ns[] = {0,
+                                 1,
+                                 -1,
+                                 2,
+                                 3,
+                                 -3,
+                                 5,
+                                 10,
+                                 31,
+                                 -64,
+                                 100,
+                                 127,
+                                 -128,
+                                 1000,
+                                 16777217,
+                                 -2147483647,
+                                 2147483647,
+                                 1LL << 40,
+                                 -(1LL << 50) - 1,
+                                 INT64_MAX,
+                                 INT64_MIN};
+    static const double xs[] = {0.0,  -0.0,   1,           -1,        2,          -2,
+                                0.5,  1.5,    -3.25,       1.0000001, -0.9999999, 1e-3,
+                                1e30, -1e-30, 1 + 0x1p-50, INFINITY,  -INFINITY};
     double worst = 0;
     for (size_t i = 0; i < TS_COUNT(ns); i++)
         for (size_t j = 0; j < TS_COUNT(xs); j++) {

@@ -246,8 +246,8 @@ static void ulp_every(ulp_job *job, uint64_t from, uint64_t to, ulp_worst *worst
 
 static void ulp_print(const ulp_job *job, const ulp_worst *worst, double bound)
 {
-    printf("%-6s %-5s bound %5.3f  measured %6.3f at %.9g", job->row->name, ts_scalar_name(job->type), bound, worst->ulp,
-           ulp_value(job->type, worst->x));
+    printf("%-6s %-5s bound %5.3f  measured %6.3f at %.9g", job->row->name,
+           ts_scalar_name(job->type), bound, worst->ulp, ulp_value(job->type, worst->x));
     if (job->row->two)
         printf(", %.9g", ulp_value(job->type, worst->y));
     printf("  (%" PRIu64 " values, %u instructions)%s\n", worst->n, flat_price(&job->run),

@@ -102,9 +102,12 @@ static bool legal_compare(const legal_case *c, flat *run, int blocks)
             ts_scalar_fault fault = TS_SCALAR_OK;
             uint64_t want = ts_scalar_run(&op, in[i], &fault), got = flat_get(out, c->to, i);
             if (fault == TS_SCALAR_OK && !ts_scalar_same(c->to, want, got)) {
-                fprintf(stderr, "%s attr %x %s -> %s target %d: x %" PRIx64 " y %" PRIx64 " z %" PRIx64 " gives %" PRIx64 ", wanted %" PRIx64 "\n",
-                        ts_ops[c->op].name, c->attr, ts_scalar_name(c->from), ts_scalar_name(c->to), c->target, in[i][0],
-                        c->n > 1 ? in[i][1] : 0, c->n > 2 ? in[i][2] : 0, got, want);
+                fprintf(stderr,
+                        "%s attr %x %s -> %s target %d: x %" PRIx64 " y %" PRIx64 " z %" PRIx64
+                        " gives %" PRIx64 ", wanted %" PRIx64 "\n",
+                        ts_ops[c->op].name, c->attr, ts_scalar_name(c->from), ts_scalar_name(c->to),
+                        c->target, in[i][0], c->n > 1 ? in[i][1] : 0, c->n > 2 ? in[i][2] : 0, got,
+                        want);
                 return false;
             }
         }
@@ -140,7 +143,9 @@ static void directed_arithmetic_rounds_once_on_cpu(void)
                 int blocks = types[t] == TS_T_f64 && ops[o].op == TS_OP_fma ? 8 : 20;
                 legal_test(&(legal_case){ops[o].op, round, ops[o].n, types[t], types[t], TS_TARGET_CPU, 0, 0}, blocks);
                 if (types[t] == TS_T_f32)
-                    legal_test(&(legal_case){ops[o].op, round | TS_A_FTZ, ops[o].n, types[t], types[t], TS_TARGET_CPU, 0, 0}, 10);
+                    legal_test(&(legal_case){ops[o].op, round | TS_A_FTZ, ops[o].n, types[t],
+                                             types[t], TS_TARGET_CPU, 0, 0},
+                               10);
             }
 }
 
@@ -187,15 +192,46 @@ static void small_floats_convert_by_integers_on_gpu(void)
 static void division_by_constants_is_exact_on_gpu(void)
 {
     static const ts_type ints[] = {TS_T_i8, TS_T_i16, TS_T_i32, TS_T_i64};
-    static const int64_t divisors[] = {1, 2, 3, 5, 7, 10, 11, 16, 48, 64, 100, 127, 128, 255, 641, 1000, 4096, 32767, 65535, 65537, 1000003,
-                                       INT32_MAX, INT32_MIN, 0x7FFFFFFFFFFFFFFF, 1000000007LL * 1000003, -1, -3, -8, INT64_MIN, 0};
-    static const uint32_t attrs[] = {0, TS_RZ, TS_RM, TS_RP, TS_A_UNSIGNED, TS_A_UNSIGNED | TS_RM, TS_A_UNSIGNED | TS_RP};
+    static const int64_t divisors[] = {1,
+                                       2,
+                                       3,
+                                       5,
+                                       7,
+                                       10,
+                                       11,
+                                       16,
+                                       48,
+                                       64,
+                                       100,
+                                       127,
+                                       128,
+                                       255,
+                                       641,
+                                       1000,
+                                       4096,
+                                       32767,
+                                       65535,
+                                       65537,
+                                       1000003,
+                                       INT32_MAX,
+                                       INT32_MIN,
+                                       0x7FFFFFFFFFFFFFFF,
+                                       1000000007LL * 1000003,
+                                       -1,
+                                       -3,
+                                       -8,
+                                       INT64_MIN,
+                                       0};
+    static const uint32_t attrs[] = {
+        0, TS_RZ, TS_RM, TS_RP, TS_A_UNSIGNED, TS_A_UNSIGNED | TS_RM, TS_A_UNSIGNED | TS_RP};
     for (size_t i = 0; i < TS_COUNT(ints); i++)
         for (size_t a = 0; a < TS_COUNT(attrs); a++)
             for (size_t d = 0; d < TS_COUNT(divisors); d++)
                 for (int op = 0; op < 2; op++) {
                     uint64_t divisor = ts_scalar_wrap(ints[i], (uint64_t)divisors[d]);
-                    legal_test(&(legal_case){op ? TS_OP_remi : TS_OP_divi, attrs[a], 2, ints[i], ints[i], TS_TARGET_SM90, true, divisor}, 2);
+                    legal_test(&(legal_case){op ? TS_OP_remi : TS_OP_divi, attrs[a], 2, ints[i],
+                                             ints[i], TS_TARGET_SM90, true, divisor},
+                               2);
                 }
 }
 

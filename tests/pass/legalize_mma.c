@@ -40,7 +40,8 @@ static void product_build(run *r, const product *c)
     ts_val acc = numbers(r, TS_T_f32, M * N), sa = numbers(r, scale, M * parts), sb = numbers(r, scale, parts * N);
     ts_val x[5] = {tile_of(r, a, c->elem, M, K), tile_of(r, b, c->elem, K, N), tile_of(r, acc, TS_T_f32, M, N),
                    tile_of(r, sa, scale, M, parts), tile_of(r, sb, scale, parts, N)};
-    ts_val d = ts_emit(&r->b, c->scale ? TS_OP_mmaf_scaled : TS_OP_mmaf, run_tile(r, TS_T_f32, 2, dims), c->scale ? 5 : 3, x, 0, 0);
+    ts_val d = ts_emit(&r->b, c->scale ? TS_OP_mmaf_scaled : TS_OP_mmaf,
+                       run_tile(r, TS_T_f32, 2, dims), c->scale ? 5 : 3, x, 0, 0);
     ts_val zero = ts_int(&r->b, TS_T_i32, 0), at[2] = {zero, zero};
     run_store(r, run_view(r, out, TS_T_f32, 2, dims, dims), d, 2, at);
     ts_term(&r->b, TS_OP_return, 0, NULL);

@@ -383,7 +383,8 @@ static void copies_assemble(uint32_t target)
     kit k;
     kit_begin(&k, target);
     ts_builder *b = &k.b;
-    ts_val i = value(&k, TS_T_i32), s = shared(&k, TS_T_i32, 1024), bar = shared(&k, TS_T_i64, 0), c = value(&k, TS_T_i1);
+    ts_val i = value(&k, TS_T_i32), s = shared(&k, TS_T_i32, 1024), bar = shared(&k, TS_T_i64, 0),
+           c = value(&k, TS_T_i1);
     for (uint32_t bytes = 4; bytes <= 16; bytes *= 2) {
         ts_emit(b, TS_OP_cp_async, TS_T_none, 2, (ts_val[]){s, k.in}, TS_S(0, bytes, 0), 0);
         ts_emit(b, TS_OP_cp_async, TS_T_none, 3, (ts_val[]){s, k.in, i}, TS_S(0, bytes, 0), TS_F_SRC);
@@ -442,7 +443,8 @@ static void clusters_and_tma_assemble(uint32_t target)
     ts_builder *b = &k.b;
     k.plan.n_tmaps = 2;
     k.plan.cluster = 2;
-    ts_val i = value(&k, TS_T_i32), s = shared(&k, TS_T_i32, 1024), bar = shared(&k, TS_T_i64, 0), c = value(&k, TS_T_i1);
+    ts_val i = value(&k, TS_T_i32), s = shared(&k, TS_T_i32, 1024), bar = shared(&k, TS_T_i64, 0),
+           c = value(&k, TS_T_i1);
     op0(&k, TS_OP_cluster_arrive, TS_T_none, 0);
     op0(&k, TS_OP_cluster_wait, TS_T_none, 0);
     ts_val far = ts_emit(b, TS_OP_mapa, ts_type_of(k.fn, bar), 2, (ts_val[]){bar, ts_int(b, TS_T_i32, 1)}, 0, 0);
@@ -623,7 +625,8 @@ static void wgmma_loop(kit *k, uint32_t n)
         operands[n / 2] = ts_op2(b, TS_OP_addi, a, ts_int(b, TS_T_i64, 2 * step), 0);
         operands[n / 2 + 1] = ts_op2(b, TS_OP_addi, d, ts_int(b, TS_T_i64, 2 * step), 0);
         operands[n / 2 + 2] = ts_int(b, TS_T_i1, 1);
-        ts_val v = ts_emit_multi(b, TS_OP_wgmma, n / 2 + 3, operands, TS_MMA_ATTR(TS_MMA_m64k16_bf16, n, 0), 0, n / 2, types);
+        ts_val v = ts_emit_multi(b, TS_OP_wgmma, n / 2 + 3, operands,
+                                 TS_MMA_ATTR(TS_MMA_m64k16_bf16, n, 0), 0, n / 2, types);
         for (uint32_t i = 0; i < n / 2; i++)
             operands[i] = v + 1 + i;
     }

@@ -7,8 +7,10 @@
 
 enum { ELEM_TILE = 64, ELEM_N = 100 };
 
-static const double elem_values[] = {0.0, -0.0, 1.0, -1.0, 0.5, 3.75, -2.625, 1e-3, 65504.0, 1e30, -1e30, 448.0, 5e-8, 1.5e-39,
-                                     -6e-8, 2.0009765625, 0.0625, INFINITY, -INFINITY, NAN, 240.5, 17.0, -17.25, 1e-45, 6.1e-5, 3e-5, 3.0, 0.75};
+static const double elem_values[] = {
+    0.0,   -0.0,  1.0,    -1.0,    0.5,    3.75,         -2.625, 1e-3,     65504.0,   1e30,
+    -1e30, 448.0, 5e-8,   1.5e-39, -6e-8,  2.0009765625, 0.0625, INFINITY, -INFINITY, NAN,
+    240.5, 17.0,  -17.25, 1e-45,   6.1e-5, 3e-5,         3.0,    0.75};
 
 /* Overwrites the pattern of array a by values that matter. */
 static void special(run *r, uint32_t a, uint32_t shift)
@@ -57,8 +59,9 @@ static void same(ts_op op, uint32_t attr, ts_type elem)
 
 static const ts_type elem_floats[] = {TS_T_f32, TS_T_f64, TS_T_f16, TS_T_bf16};
 static const ts_type elem_ints[] = {TS_T_i8, TS_T_i16, TS_T_i32, TS_T_i64};
-static const ts_type elem_all_floats[] = {TS_T_f32, TS_T_f64, TS_T_f16, TS_T_bf16, TS_T_tf32, TS_T_f8E4M3FN, TS_T_f8E5M2,
-                                          TS_T_f8E8M0FNU, TS_T_f4E2M1FN, TS_T_f8E5M3FNU};
+static const ts_type elem_all_floats[] = {TS_T_f32,      TS_T_f64,      TS_T_f16,    TS_T_bf16,
+                                          TS_T_tf32,     TS_T_f8E4M3FN, TS_T_f8E5M2, TS_T_f8E8M0FNU,
+                                          TS_T_f4E2M1FN, TS_T_f8E5M3FNU};
 
 static void floats_have_their_meaning(void)
 {
@@ -87,8 +90,9 @@ static void comparisons_have_their_meaning(void)
 
 static void integers_have_their_meaning(void)
 {
-    static const ts_op ops[] = {TS_OP_absi, TS_OP_negi, TS_OP_addi, TS_OP_subi, TS_OP_muli, TS_OP_mulhii, TS_OP_maxi, TS_OP_mini,
-                                TS_OP_andi, TS_OP_ori, TS_OP_xori, TS_OP_shli, TS_OP_shri};
+    static const ts_op ops[] = {TS_OP_absi,   TS_OP_negi, TS_OP_addi, TS_OP_subi, TS_OP_muli,
+                                TS_OP_mulhii, TS_OP_maxi, TS_OP_mini, TS_OP_andi, TS_OP_ori,
+                                TS_OP_xori,   TS_OP_shli, TS_OP_shri};
     for (size_t i = 0; i < TS_COUNT(ops); i++)
         for (size_t k = 0; k < TS_COUNT(elem_ints); k++) {
             same(ops[i], 0, elem_ints[k]);
@@ -106,7 +110,8 @@ static void divide(ts_op op, uint32_t attr, ts_type elem)
     int64_t tile = ELEM_TILE, count = ELEM_TILE;
     char what[96];
     run_begin(&r);
-    ts_val a = run_array(&r, elem, count), b = run_array(&r, elem, count), c = run_array(&r, elem, count), id = run_id(&r, 0);
+    ts_val a = run_array(&r, elem, count), b = run_array(&r, elem, count),
+           c = run_array(&r, elem, count), id = run_id(&r, 0);
     special(&r, 0, 1);
     special(&r, 1, 2);
     ts_type type = run_tile(&r, elem, 1, &tile);
@@ -145,7 +150,8 @@ static void conversions_round_once(void)
     for (size_t i = 0; i < TS_COUNT(elem_floats); i++)
         for (size_t k = 0; k < TS_COUNT(elem_ints); k++)
             for (uint32_t u = 0; u < 2; u++) {
-                snprintf(what, sizeof what, "%s %s attr %x", ts_scalar_name(elem_floats[i]), ts_scalar_name(elem_ints[k]), u * TS_A_UNSIGNED);
+                snprintf(what, sizeof what, "%s %s attr %x", ts_scalar_name(elem_floats[i]),
+                         ts_scalar_name(elem_ints[k]), u * TS_A_UNSIGNED);
                 one(TS_OP_ftoi, TS_RZI | u * TS_A_UNSIGNED, 1, &elem_floats[i], elem_ints[k], what);
                 one(TS_OP_itof, u * TS_A_UNSIGNED, 1, &elem_ints[k], elem_floats[i], what);
             }

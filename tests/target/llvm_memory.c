@@ -37,7 +37,8 @@ static ts_type tile3(bank *k, ts_type elem, int64_t a, int64_t m, int64_t n)
 }
 
 /* A view of array `base`: tensor with constant extents and strides, then the view described by `part`. */
-static ts_val view_of(bank *k, ts_val base, ts_type elem, const int64_t *dims, const int64_t *strides, ts_type_info part)
+static ts_val view_of(bank *k, ts_val base, ts_type elem, const int64_t *dims,
+                      const int64_t *strides, ts_type_info part)
 {
     ts_type_info t = {.kind = TS_KIND_TENSOR_VIEW, .rank = part.rank, .elem = elem, .dims = dims, .strides = strides};
     static const int32_t straight[] = {0, 1, 2, 3};
@@ -52,7 +53,8 @@ static ts_val view_of(bank *k, ts_val base, ts_type elem, const int64_t *dims, c
 
 static ts_val dense(bank *k, ts_val base, ts_type tile)
 {
-    return run_view(&k->r, base, ts_type_elem(k->r.m, tile), ts_type_rank(k->r.m, tile), ts_type_dims(k->r.m, tile), ts_type_dims(k->r.m, tile));
+    return run_view(&k->r, base, ts_type_elem(k->r.m, tile), ts_type_rank(k->r.m, tile),
+                    ts_type_dims(k->r.m, tile), ts_type_dims(k->r.m, tile));
 }
 static ts_val load(bank *k, ts_val base, ts_type tile)
 {
@@ -74,7 +76,8 @@ static void tiles_stick_out_on_every_side(ts_padding padding)
     bank_begin(&k, TS_T_f32, TS_T_f32);
     int64_t dims[] = {45, 50}, strides[] = {50, 1}, part[] = {16, 32};
     ts_type_info p = {.kind = TS_KIND_PARTITION_VIEW, .rank = 2, .dims = part, .padding = (uint8_t)padding};
-    ts_val in = view_of(&k, k.in[0], TS_T_f32, dims, strides, p), out = view_of(&k, k.out[0], TS_T_f32, dims, strides, p);
+    ts_val in = view_of(&k, k.in[0], TS_T_f32, dims, strides, p),
+           out = view_of(&k, k.out[0], TS_T_f32, dims, strides, p);
     ts_val at[] = {run_id(&k.r, 0), run_id(&k.r, 1)}, far[] = {ts_int(&k.r.b, TS_T_i32, -1), k.zero};
     ts_type tile = tile2(&k, TS_T_f32, 16, 32);
     ts_val x = run_load(&k.r, in, tile, 2, at), y = run_load(&k.r, in, tile, 2, far);
@@ -92,8 +95,13 @@ static void odd_strides_and_orders_work(int64_t s0, int64_t s1, bool swap)
     bank_begin(&k, TS_T_f32, TS_T_f32);
     int64_t dims[] = {30, 40}, strides[] = {s0, s1}, part[] = {16, 16};
     static const int32_t other[] = {1, 0};
-    ts_type_info p = {.kind = TS_KIND_PARTITION_VIEW, .rank = 2, .dims = part, .padding = TS_PAD_ZERO, .dim_map = swap ? other : NULL};
-    ts_val in = view_of(&k, k.in[0], TS_T_f32, dims, strides, p), out = view_of(&k, k.out[0], TS_T_f32, dims, strides, p);
+    ts_type_info p = {.kind = TS_KIND_PARTITION_VIEW,
+                      .rank = 2,
+                      .dims = part,
+                      .padding = TS_PAD_ZERO,
+                      .dim_map = swap ? other : NULL};
+    ts_val in = view_of(&k, k.in[0], TS_T_f32, dims, strides, p),
+           out = view_of(&k, k.out[0], TS_T_f32, dims, strides, p);
     ts_val at[] = {run_id(&k.r, 0), run_id(&k.r, 1)};
     ts_val x = run_load(&k.r, in, tile2(&k, TS_T_f32, 16, 16), 2, at);
     run_store(&k.r, out, ts_op2(&k.r.b, TS_OP_mulf, x, x, 0), 2, at);
@@ -124,11 +132,16 @@ static void gather_scatter_views_follow_a_list(ts_type elem, uint8_t sparse)
     int64_t dims[] = {40, 64}, strides[] = {64, 1}, part[] = {16, 32};
     if (sparse)
         part[0] = 8;
-    ts_type_info p = {.kind = TS_KIND_GATHER_SCATTER_VIEW, .rank = 2, .dims = part, .sparse_dim = sparse, .padding = TS_PAD_ZERO};
+    ts_type_info p = {.kind = TS_KIND_GATHER_SCATTER_VIEW,
+                      .rank = 2,
+                      .dims = part,
+                      .sparse_dim = sparse,
+                      .padding = TS_PAD_ZERO};
     ts_val in = view_of(&k, k.in[0], elem, dims, strides, p), out = view_of(&k, k.out[0], elem, dims, strides, p);
     ts_type list = tile1(&k, TS_T_i32, part[sparse]);
     ts_val i = ts_emit(&k.r.b, TS_OP_iota, list, 0, NULL, 0, 0);
-    i = ts_op2(&k.r.b, TS_OP_subi, ts_int(&k.r.b, list, 36), ts_op2(&k.r.b, TS_OP_muli, i, ts_int(&k.r.b, list, 3), 0), 0);
+    i = ts_op2(&k.r.b, TS_OP_subi, ts_int(&k.r.b, list, 36),
+               ts_op2(&k.r.b, TS_OP_muli, i, ts_int(&k.r.b, list, 3), 0), 0);
     ts_val at[] = {sparse ? ts_int(&k.r.b, TS_T_i32, 5) : i, sparse ? i : ts_int(&k.r.b, TS_T_i32, 5)};
     ts_val x = run_load(&k.r, in, tile2(&k, elem, part[0], part[1]), 2, at);
     run_store(&k.r, out, x, 2, at);
@@ -194,9 +207,11 @@ static void scalars_go_through_pointers(void)
     bank k;
     bank_begin(&k, TS_T_f32, TS_T_f32);
     ts_builder *b = &k.r.b;
-    ts_val id = run_id(&k.r, 0), p = ts_op2(b, TS_OP_offset, k.in[0], id, 0), q = ts_op2(b, TS_OP_offset, k.out[0], id, 0);
+    ts_val id = run_id(&k.r, 0), p = ts_op2(b, TS_OP_offset, k.in[0], id, 0),
+           q = ts_op2(b, TS_OP_offset, k.out[0], id, 0);
     ts_val some = ts_cmp(b, TS_OP_cmpi, TS_LT, id, ts_int(b, TS_T_i32, 2), 0);
-    ts_val x = ts_emit(b, TS_OP_load_ptr_tko, TS_T_f32, 3, (ts_val[]){p, some, ts_float(b, TS_T_f32, 9)}, 0, TS_F_MASK | TS_F_PAD);
+    ts_val x = ts_emit(b, TS_OP_load_ptr_tko, TS_T_f32, 3,
+                       (ts_val[]){p, some, ts_float(b, TS_T_f32, 9)}, 0, TS_F_MASK | TS_F_PAD);
     ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, 2, (ts_val[]){q, ts_op2(b, TS_OP_addf, x, x, 0)}, 0, 0);
     k.r.grid[0] = 4;
     run_check(&k.r, "scalar pointers");
@@ -225,10 +240,15 @@ static void compare_and_swap_swaps_equals(ts_type elem)
     bank k;
     bank_begin(&k, elem, elem);
     ts_type tile = tile1(&k, elem, 32);
-    ts_val i = ts_emit(&k.r.b, TS_OP_iota, tile1(&k, TS_T_i32, 32), 0, NULL, 0, 0), at = pointers(&k, k.out[0], tile, i);
+    ts_val i = ts_emit(&k.r.b, TS_OP_iota, tile1(&k, TS_T_i32, 32), 0, NULL, 0, 0),
+           at = pointers(&k, k.out[0], tile, i);
     ts_val want = load(&k, k.out[0], tile), other = load(&k, k.in[1], tile);
-    want = ts_select(&k.r.b, ts_cmp(&k.r.b, TS_OP_cmpi, TS_LT, i, ts_int(&k.r.b, tile1(&k, TS_T_i32, 32), 20), 0), want, other);
-    ts_val old = ts_emit(&k.r.b, TS_OP_atomic_cas_tko, tile, 3, (ts_val[]){at, want, other}, TS_M_ORDER(TS_ACQ_REL) | TS_M_SCOPE(TS_SCOPE_SYS), 0);
+    want = ts_select(
+        &k.r.b,
+        ts_cmp(&k.r.b, TS_OP_cmpi, TS_LT, i, ts_int(&k.r.b, tile1(&k, TS_T_i32, 32), 20), 0), want,
+        other);
+    ts_val old = ts_emit(&k.r.b, TS_OP_atomic_cas_tko, tile, 3, (ts_val[]){at, want, other},
+                         TS_M_ORDER(TS_ACQ_REL) | TS_M_SCOPE(TS_SCOPE_SYS), 0);
     put(&k, 1, old);
     run_check(&k.r, "cas");
 }
@@ -241,7 +261,8 @@ static void views_are_reduced_into(void)
     ts_type_info p = {.kind = TS_KIND_PARTITION_VIEW, .rank = 2, .dims = part};
     ts_val view = view_of(&k, k.out[0], TS_T_i32, dims, strides, p), x = load(&k, k.in[0], tile2(&k, TS_T_i32, 8, 16));
     ts_val at[] = {view, x, run_id(&k.r, 0), run_id(&k.r, 1)};
-    ts_emit(&k.r.b, TS_OP_atomic_red_view_tko, TS_T_token, 4, at, TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_DEVICE) | TS_M_MODE(TS_RMW_ADD), 0);
+    ts_emit(&k.r.b, TS_OP_atomic_red_view_tko, TS_T_token, 4, at,
+            TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_DEVICE) | TS_M_MODE(TS_RMW_ADD), 0);
     k.r.grid[0] = 3;
     k.r.grid[1] = 2;
     run_check(&k.r, "atomic_red_view");
@@ -256,9 +277,11 @@ static void products_have_the_same_bits(ts_type in, ts_type acc, int64_t m, int6
     bank_begin(&k, in, acc);
     ts_val a = load(&k, k.in[0], tile2(&k, in, m, c)), b = load(&k, k.in[1], tile2(&k, in, c, n));
     ts_val z = load(&k, k.out[1], tile2(&k, acc, m, n));
-    put(&k, 0, ts_emit(&k.r.b, ts_type_is_float(NULL, acc) ? TS_OP_mmaf : TS_OP_mmai, tile2(&k, acc, m, n), 3, (ts_val[]){a, b, z},
-                       acc == TS_T_i32 ? TS_A_UNSIGNED_B : 0, 0));
-    snprintf(what, sizeof what, "mma %s %s %lldx%lldx%lld", ts_scalar_name(in), ts_scalar_name(acc), (long long)m, (long long)n, (long long)c);
+    put(&k, 0,
+        ts_emit(&k.r.b, ts_type_is_float(NULL, acc) ? TS_OP_mmaf : TS_OP_mmai, tile2(&k, acc, m, n),
+                3, (ts_val[]){a, b, z}, acc == TS_T_i32 ? TS_A_UNSIGNED_B : 0, 0));
+    snprintf(what, sizeof what, "mma %s %s %lldx%lldx%lld", ts_scalar_name(in), ts_scalar_name(acc),
+             (long long)m, (long long)n, (long long)c);
     run_check(&k.r, what);
 }
 
@@ -287,7 +310,8 @@ static void a_k_loop_accumulates_in_place(void)
     ts_val vc = run_view(&k.r, k.out[0], TS_T_f32, 2, dc, tc), id[] = {run_id(&k.r, 0), run_id(&k.r, 1)};
     ts_type type = tile2(&k, TS_T_f32, 16, 32);
     ts_val zero = ts_float(b, type, 0);
-    ts_val o = ts_for_begin(b, k.zero, ts_int(b, TS_T_i32, 4), ts_int(b, TS_T_i32, 1), 1, &zero, 0), iv = ts_arg(k.r.fn, o, 0);
+    ts_val o = ts_for_begin(b, k.zero, ts_int(b, TS_T_i32, 4), ts_int(b, TS_T_i32, 1), 1, &zero, 0),
+           iv = ts_arg(k.r.fn, o, 0);
     ts_val x[] = {run_load(&k.r, va, tile2(&k, TS_T_f32, 16, 16), 2, (ts_val[]){id[0], iv}),
                   run_load(&k.r, vb, type, 2, (ts_val[]){iv, id[1]}), ts_arg(k.r.fn, o, 1)};
     ts_val next = product(&k, TS_OP_mmaf, type, 3, x);
@@ -320,8 +344,10 @@ static void scaled_products_scale_by_block(void)
     ts_val raw = ts_cast(b, TS_OP_bitcast, load(&k, k.in[2], tile2(&k, TS_T_f8E4M3FN, 2, 32)), TS_T_i8, 0);
     ts_type bytes = tile2(&k, TS_T_i8, 2, 32);
     raw = ts_op2(b, TS_OP_addi, ts_op2(b, TS_OP_andi, raw, ts_int(b, bytes, 7), 0), ts_int(b, bytes, 120), 0);
-    ts_val x[] = {load(&k, k.in[0], tile2(&k, TS_T_f8E4M3FN, 16, 64)), load(&k, k.in[1], tile2(&k, TS_T_f8E4M3FN, 64, 32)),
-                  ts_float(b, tile2(&k, TS_T_f32, 16, 32), 0), sa, ts_cast(b, TS_OP_bitcast, raw, TS_T_f8E8M0FNU, 0)};
+    ts_val x[] = {load(&k, k.in[0], tile2(&k, TS_T_f8E4M3FN, 16, 64)),
+                  load(&k, k.in[1], tile2(&k, TS_T_f8E4M3FN, 64, 32)),
+                  ts_float(b, tile2(&k, TS_T_f32, 16, 32), 0), sa,
+                  ts_cast(b, TS_OP_bitcast, raw, TS_T_f8E8M0FNU, 0)};
     put(&k, 0, product(&k, TS_OP_mmaf_scaled, tile2(&k, TS_T_f32, 16, 32), 5, x));
     run_check(&k.r, "scaled mma");
 }
@@ -333,7 +359,8 @@ static void prints_look_the_same(void)
     bank k;
     bank_begin(&k, TS_T_f32, TS_T_f32);
     ts_builder *b = &k.r.b;
-    ts_val x[] = {load(&k, k.in[0], tile2(&k, TS_T_f32, 2, 4)), run_id(&k.r, 0), ts_emit(b, TS_OP_iota, tile1(&k, TS_T_i8, 4), 0, NULL, 0, 0)};
+    ts_val x[] = {load(&k, k.in[0], tile2(&k, TS_T_f32, 2, 4)), run_id(&k.r, 0),
+                  ts_emit(b, TS_OP_iota, tile1(&k, TS_T_i8, 4), 0, NULL, 0, 0)};
     const char *format = "x = %6.2f, id %d: 100%% %x\n";
     ts_emit(b, TS_OP_print_tko, TS_T_token, 3, x, ts_intern(k.r.m, format, strlen(format)), 0);
     k.r.grid[0] = 2;
@@ -384,7 +411,8 @@ static void globals_and_allocas_hold_data(void)
     ts_val at = ts_emit(b, TS_OP_get_global, ts_type_ptr(k.r.m, TS_T_f32, TS_GLOBAL), 0, NULL, g.name, 0);
     ts_val p = pointers(&k, at, tile, i), x = ts_emit(b, TS_OP_load_ptr_tko, tile, 1, &p, 0, 0);
     uint32_t words[] = {64, 16, 0};
-    ts_val own = ts_emit(b, TS_OP_alloca, ts_type_ptr(k.r.m, TS_T_f32, TS_GLOBAL), 0, NULL, ts_pool_add(b, 3, words), 0);
+    ts_val own = ts_emit(b, TS_OP_alloca, ts_type_ptr(k.r.m, TS_T_f32, TS_GLOBAL), 0, NULL,
+                         ts_pool_add(b, 3, words), 0);
     ts_val q = pointers(&k, own, tile, i);
     ts_emit(b, TS_OP_store_ptr_tko, TS_T_token, 2, (ts_val[]){q, ts_op2(b, TS_OP_addf, x, x, 0)}, 0, 0);
     ts_val r = pointers(&k, own, tile, ts_op2(b, TS_OP_xori, i, ts_int(b, list, 15), 0));

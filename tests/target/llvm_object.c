@@ -80,8 +80,9 @@ static void names_not_in_the_object_are_reported(void)
 /* Code for each tile-level operation: walked, made at its uses, or rewritten before by a pass. */
 static void every_tile_operation_has_a_place(void)
 {
-    static const char *const by_math[] = {"cos", "cosh", "sin", "sinh", "tan", "tanh", "log", "log2", "exp", "exp2", "rsqrt", "remf",
-                                          "pow", "atan2", "fpowi"};
+    static const char *const by_math[] = {"cos",   "cosh", "sin",  "sinh",  "tan",
+                                          "tanh",  "log",  "log2", "exp",   "exp2",
+                                          "rsqrt", "remf", "pow",  "atan2", "fpowi"};
     for (int op = 1; op < TS_OP_COUNT; op++) {
         bool rewritten = false;
         for (size_t i = 0; i < TS_COUNT(by_math); i++)
@@ -110,7 +111,8 @@ static void large_outputs_are_complete(void)
     ts_type type = run_tile(&r, TS_T_i32, 1, &tile);
     ts_val i = ts_emit(&r.b, TS_OP_iota, type, 0, NULL, 0, 0);
     ts_val base = ts_op2(&r.b, TS_OP_muli, id, ts_int(&r.b, TS_T_i32, tile), 0);
-    run_store(&r, run_view(&r, a, TS_T_i32, 1, &n, &tile), ts_op2(&r.b, TS_OP_addi, i, ts_broadcast(&r.b, base, type), 0), 1, &id);
+    run_store(&r, run_view(&r, a, TS_T_i32, 1, &n, &tile),
+              ts_op2(&r.b, TS_OP_addi, i, ts_broadcast(&r.b, base, type), 0), 1, &id);
     ts_term(&r.b, TS_OP_return, 0, NULL);
     CHECK(ts__llvm_target(r.fn, &env, &r.host, &options, &code, &r.err) == TS_OK);
     CHECK(ts_object_load(code.bytes, code.n_bytes, "kernel", &image, &bytes, &entry, &r.err) == TS_OK);

@@ -218,7 +218,8 @@ static inline ts_type run_tile(run *r, ts_type elem, uint32_t rank, const int64_
 }
 
 /* A view of tiles over a dense row-major array with run-time extents and static unit last stride. */
-static inline ts_val run_view(run *r, ts_val base, ts_type elem, uint32_t rank, const int64_t *shape, const int64_t *tile)
+static inline ts_val run_view(run *r, ts_val base, ts_type elem, uint32_t rank,
+                              const int64_t *shape, const int64_t *tile)
 {
     int64_t dims[TS_MAX_RANK], strides[TS_MAX_RANK], step = 1;
     int32_t map[TS_MAX_RANK];
@@ -236,11 +237,18 @@ static inline ts_val run_view(run *r, ts_val base, ts_type elem, uint32_t rank, 
             step *= shape[j];
         x[n++] = ts_int(&r->b, TS_T_i64, step);
     }
-    ts_type tensor = ts_type_make(r->m, &(ts_type_info){.kind = TS_KIND_TENSOR_VIEW, .rank = (uint8_t)rank, .elem = elem,
-                                                        .dims = dims, .strides = strides});
+    ts_type tensor = ts_type_make(r->m, &(ts_type_info){.kind = TS_KIND_TENSOR_VIEW,
+                                                        .rank = (uint8_t)rank,
+                                                        .elem = elem,
+                                                        .dims = dims,
+                                                        .strides = strides});
     ts_val tv = ts_emit(&r->b, TS_OP_make_tensor_view, tensor, n, x, 0, 0);
-    ts_type part = ts_type_make(r->m, &(ts_type_info){.kind = TS_KIND_PARTITION_VIEW, .rank = (uint8_t)rank, .elem = tensor,
-                                                      .dims = tile, .dim_map = map, .padding = TS_PAD_ZERO});
+    ts_type part = ts_type_make(r->m, &(ts_type_info){.kind = TS_KIND_PARTITION_VIEW,
+                                                      .rank = (uint8_t)rank,
+                                                      .elem = tensor,
+                                                      .dims = tile,
+                                                      .dim_map = map,
+                                                      .padding = TS_PAD_ZERO});
     return ts_emit(&r->b, TS_OP_make_partition_view, part, 1, &tv, 0, 0);
 }
 

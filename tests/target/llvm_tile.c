@@ -24,7 +24,10 @@ static ts_val bank_load(bank *k, ts_val base, ts_type tile)
     ts_val zero[TS_MAX_RANK];
     for (uint32_t i = 0; i < rank; i++)
         zero[i] = k->zero;
-    return run_load(&k->r, run_view(&k->r, base, elem, rank, ts_type_dims(k->r.m, tile), ts_type_dims(k->r.m, tile)), tile, rank, zero);
+    return run_load(
+        &k->r,
+        run_view(&k->r, base, elem, rank, ts_type_dims(k->r.m, tile), ts_type_dims(k->r.m, tile)),
+        tile, rank, zero);
 }
 
 /* Three inputs and three outputs of 4096 elements. */
@@ -52,7 +55,8 @@ static void bank_put(bank *k, ts_val x)
     for (uint32_t i = 0; i < ts_type_rank(r->m, type); i++)
         zero[i] = k->zero;
     const int64_t *dims = ts_type_dims(r->m, type);
-    run_store(r, run_view(r, k->out[k->n_out++], elem, ts_type_rank(r->m, type), dims, dims), x, ts_type_rank(r->m, type), zero);
+    run_store(r, run_view(r, k->out[k->n_out++], elem, ts_type_rank(r->m, type), dims, dims), x,
+              ts_type_rank(r->m, type), zero);
 }
 
 /* ---- shapes -------------------------------------------------------------------------------------*/
@@ -63,7 +67,8 @@ static void permute_and_reshape_move_elements(void)
     bank_begin(&k, TS_T_f32, TS_T_f32);
     ts_val x = bank_load(&k, k.in[0], tile_of(&k.r, TS_T_f32, 3, 4, 8, 16));
     bank_put(&k, ts_permute(&k.r.b, x, (uint32_t[]){2, 0, 1}));
-    bank_put(&k, ts_reshape(&k.r.b, ts_permute(&k.r.b, x, (uint32_t[]){1, 0, 2}), tile_of(&k.r, TS_T_f32, 2, 64, 8, 0)));
+    bank_put(&k, ts_reshape(&k.r.b, ts_permute(&k.r.b, x, (uint32_t[]){1, 0, 2}),
+                            tile_of(&k.r, TS_T_f32, 2, 64, 8, 0)));
     bank_put(&k, ts_permute(&k.r.b, ts_reshape(&k.r.b, x, tile_of(&k.r, TS_T_f32, 2, 128, 4, 0)), (uint32_t[]){1, 0}));
     run_check(&k.r, "permute and reshape");
 }
@@ -98,7 +103,8 @@ static void cat_extract_insert_cut_tiles(void)
     ts_builder *b = &k.r.b;
     ts_type type = tile_of(&k.r, TS_T_i32, 2, 8, 16, 0), part = tile_of(&k.r, TS_T_i32, 2, 4, 4, 0);
     ts_val x[2] = {bank_load(&k, k.in[0], type), bank_load(&k, k.in[1], type)};
-    ts_val id = run_id(&k.r, 0), two = ts_op2(b, TS_OP_addi, id, ts_int(b, TS_T_i32, 2), 0), one = ts_int(b, TS_T_i32, 1);
+    ts_val id = run_id(&k.r, 0), two = ts_op2(b, TS_OP_addi, id, ts_int(b, TS_T_i32, 2), 0),
+           one = ts_int(b, TS_T_i32, 1);
     bank_put(&k, ts_emit(b, TS_OP_cat, tile_of(&k.r, TS_T_i32, 2, 8, 32, 0), 2, x, 1, 0));
     ts_val cut = ts_emit(b, TS_OP_extract, part, 3, (ts_val[]){x[0], one, two}, 0, 0);
     bank_put(&k, ts_emit(b, TS_OP_cat, tile_of(&k.r, TS_T_i32, 2, 8, 4, 0), 2, (ts_val[]){cut, cut}, 0, 0));
@@ -167,7 +173,8 @@ static void reductions_fold_any_axis(uint32_t rank, int64_t a, int64_t b, int64_
         bank_begin(&k, TS_T_i32, TS_T_i32);
         ts_val x = bank_load(&k, k.in[0], tile_of(&k.r, TS_T_i32, rank, a, b, c));
         bank_put(&k, fold(&k.r, TS_OP_reduce, TS_OP_addi, 0, 0, x, axis, false));
-        bank_put(&k, fold(&k.r, TS_OP_reduce, TS_OP_maxi, 0, 0xFFFFFFFF80000000u, ts_op2(&k.r.b, TS_OP_muli, x, x, 0), axis, false));
+        bank_put(&k, fold(&k.r, TS_OP_reduce, TS_OP_maxi, 0, 0xFFFFFFFF80000000u,
+                          ts_op2(&k.r.b, TS_OP_muli, x, x, 0), axis, false));
         bank_put(&k, fold(&k.r, TS_OP_scan, TS_OP_addi, 0, 0, x, axis, axis & 1));
         snprintf(what, sizeof what, "fold axis %u of %lldx%lldx%lld", axis, (long long)a, (long long)b, (long long)c);
         run_check(&k.r, what);
@@ -278,7 +285,8 @@ static void a_loop_breaks_with_a_tile(void)
     ts_else(b);
     ts_term(b, TS_OP_yield, 0, NULL);
     ts_end(b, done, 0, NULL);
-    ts_val next[] = {ts_op2(b, TS_OP_addi, t, ts_broadcast(b, i, type), 0), ts_op2(b, TS_OP_addi, i, ts_int(b, TS_T_i32, 1), 0)};
+    ts_val next[] = {ts_op2(b, TS_OP_addi, t, ts_broadcast(b, i, type), 0),
+                     ts_op2(b, TS_OP_addi, i, ts_int(b, TS_T_i32, 1), 0)};
     ts_term(b, TS_OP_continue, 2, next);
     ts_end_like(b, o);
     ts_val res = ts_res(b, o, 0);
@@ -341,9 +349,11 @@ static void values_from_outside_a_loop_are_kept(void)
     bank_begin(&k, TS_T_f32, TS_T_f32);
     ts_builder *b = &k.r.b;
     ts_type type = tile_of(&k.r, TS_T_f32, 2, 16, 16, 0);
-    ts_val x = bank_load(&k, k.in[0], type), d = ts_op2(b, TS_OP_divf, ts_float(b, type, 1), x, 0), zero = ts_float(b, type, 0);
+    ts_val x = bank_load(&k, k.in[0], type), d = ts_op2(b, TS_OP_divf, ts_float(b, type, 1), x, 0),
+           zero = ts_float(b, type, 0);
     ts_val o = ts_for_begin(b, k.zero, ts_int(b, TS_T_i32, 4), ts_int(b, TS_T_i32, 1), 1, &zero, 0);
-    ts_val next = ts_op2(b, TS_OP_addf, ts_arg(k.r.fn, o, 1), ts_op2(b, TS_OP_mulf, d, ts_permute(b, d, (uint32_t[]){1, 0}), 0), 0);
+    ts_val next = ts_op2(b, TS_OP_addf, ts_arg(k.r.fn, o, 1),
+                         ts_op2(b, TS_OP_mulf, d, ts_permute(b, d, (uint32_t[]){1, 0}), 0), 0);
     ts_term(b, TS_OP_continue, 1, &next);
     ts_end_like(b, o);
     bank_put(&k, ts_res(b, o, 0));

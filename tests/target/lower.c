@@ -63,7 +63,8 @@ static void assemble(const kit *k, const char *name, const char *arch)
     FILE *pipe = popen(command, "r");
     bool clean = true;
     while (fgets(line, sizeof line, pipe))
-        if (strstr(line, "error") || strstr(line, "C75") || (strstr(line, "spill stores") && !strstr(line, " 0 bytes spill stores"))) {
+        if (strstr(line, "error") || strstr(line, "C75") ||
+            (strstr(line, "spill stores") && !strstr(line, " 0 bytes spill stores"))) {
             fprintf(stderr, "%s for %s: %s", name, arch, line);
             clean = false;
         }

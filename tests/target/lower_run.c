@@ -148,7 +148,8 @@ static ts_status run_threads(const kernel_case *c, ts_target target, bool passes
     return status;
 }
 
-static void threads_compute_what_the_tile_kernel_means(const kernel_case *c, ts_target target, bool passes, uint8_t ctas)
+static void threads_compute_what_the_tile_kernel_means(const kernel_case *c, ts_target target,
+                                                       bool passes, uint8_t ctas)
 {
     run tile, threads;
     run_begin(&tile, c);
@@ -158,7 +159,8 @@ static void threads_compute_what_the_tile_kernel_means(const kernel_case *c, ts_
     uint32_t wrong = differences(c, threads.buffer[0], tile.buffer[0]);
     CHECK_INT(wrong, 0);
     if (wrong || err.text[0])
-        fprintf(stderr, "  in %s for sm_%d, %u blocks%s\n", c->name, (int)target, ctas, passes ? ", after the passes" : "");
+        fprintf(stderr, "  in %s for sm_%d, %u blocks%s\n", c->name, (int)target, ctas,
+                passes ? ", after the passes" : "");
     run_end(&tile, c);
     run_end(&threads, c);
 }

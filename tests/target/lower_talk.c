@@ -49,11 +49,14 @@ static ts_status kit_lower(kit *k)
     return ts_lower_run(k->m->fns.at[0], &pass, &k->messages, &err);
 }
 
-static const char assert_text[] = "entry @k(%1: i32) {\n"
-                                  "  %2 = iota : tile<256xi32>\n  %3 = reshape %1 : tile<1xi32>\n  %4 = broadcast %3 : tile<256xi32>\n"
-                                  "  %5 = get_tile_block_id axis=0 : i32\n  %6 = reshape %5 : tile<1xi32>\n  %7 = broadcast %6 : tile<256xi32>\n"
-                                  "  %8 = addi %2, %7 : tile<256xi32>\n  %9 = cmpi lt %8, %4 : tile<256xi1>\n"
-                                  "  assert \"too many\" %9\n  return\n}\n";
+static const char assert_text[] =
+    "entry @k(%1: i32) {\n"
+    "  %2 = iota : tile<256xi32>\n  %3 = reshape %1 : tile<1xi32>\n  %4 = broadcast %3 : "
+    "tile<256xi32>\n"
+    "  %5 = get_tile_block_id axis=0 : i32\n  %6 = reshape %5 : tile<1xi32>\n  %7 = broadcast %6 : "
+    "tile<256xi32>\n"
+    "  %8 = addi %2, %7 : tile<256xi32>\n  %9 = cmpi lt %8, %4 : tile<256xi1>\n"
+    "  assert \"too many\" %9\n  return\n}\n";
 
 static void failed_assert_fills_the_record_once(void)
 {
@@ -105,9 +108,11 @@ static void passing_assert_leaves_the_record_alone(void)
 
 static void print_writes_what_the_tile_kernel_prints(void)
 {
-    static const char source[] = "entry @k(%1: i32) {\n"
-                                 "  %2 = iota : tile<8xi32>\n  %3 = reshape %2 : tile<2x4xi32>\n  %4 = itof %3 : tile<2x4xf32>\n"
-                                 "  %5 = print_tko \"n=%d 100%% t=%5.1f i=%d end\\n\" %1, %4, %2 : token\n  return\n}\n";
+    static const char source[] =
+        "entry @k(%1: i32) {\n"
+        "  %2 = iota : tile<8xi32>\n  %3 = reshape %2 : tile<2x4xi32>\n  %4 = itof %3 : "
+        "tile<2x4xf32>\n"
+        "  %5 = print_tko \"n=%d 100%% t=%5.1f i=%d end\\n\" %1, %4, %2 : token\n  return\n}\n";
     kit tile, threads;
     uint64_t params[] = {42};
     kit_begin(&tile, source);

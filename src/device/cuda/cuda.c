@@ -61,8 +61,10 @@ ts_status cuda_enter(cuda_device *device, cuda_context *before, ts_error *err)
     const cuda_driver *fn = &device->cuda->fn;
     *before = NULL;
     if (atomic_load_explicit(&device->cuda->forked, memory_order_relaxed))
-        return ts_fail(err, TS_RUNTIME, "the parent process opened the GPU before fork(), and the NVIDIA driver does not "
-                                        "work in its children; start processes by spawn instead");
+        return ts_fail(
+            err, TS_RUNTIME,
+            "the parent process opened the GPU before fork(), and the NVIDIA driver does not "
+            "work in its children; start processes by spawn instead");
     if (!atomic_load_explicit(&device->ready, memory_order_acquire))
         TS_TRY(cuda_ensure(device, err));
     cuda_context now = NULL;

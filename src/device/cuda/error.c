@@ -15,8 +15,8 @@ static const struct error_row {
     {2, false, "free arrays, call device.trim(), or use smaller ones"},
     {36, false, "install a newer NVIDIA driver"},
     {46, false, "another process holds the GPU exclusively"},
-    {100, false, "check that nvidia-smi lists a GPU, that CUDA_VISIBLE_DEVICES does not hide it, and in a container that "
-                 "it was started with --gpus all"},
+    {100, false, "check that nvidia-smi lists a GPU, that CUDA_VISIBLE_DEVICES does not hide it, and in a container "
+                 "that it was started with --gpus all"},
     {101, false, "check CUDA_VISIBLE_DEVICES"},
     {201, false, "the context was destroyed by another library; call device.reset()"},
     {209, false, "the GPU is not one that this version compiles for"},

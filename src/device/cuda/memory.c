@@ -29,8 +29,10 @@ static cuda_stream *memory_stream(const ts_stream *stream)
 {
     cuda_device *device = cuda_of(stream->device);
     cuda_stream *own = stream->impl ? stream->impl : stream->native == 0 ? device->default_stream : NULL;
-    return own && !own->closed && (own == device->default_stream || own->epoch == ts_device_epoch(stream->device)) ? own
-                                                                                                                  : NULL;
+    return own && !own->closed &&
+                   (own == device->default_stream || own->epoch == ts_device_epoch(stream->device))
+               ? own
+               : NULL;
 }
 
 /* ---- the driver's level ----------------------------------------------------------------------------------- */
@@ -202,7 +204,7 @@ void cuda_host_free(ts_device *handle, void *memory, uint64_t bytes)
     cuda_leave(device, before);
 }
 
-/* ---- moving ------------------------------------------------------------------------------------------------------- */
+/* ---- moving ------------------------------------------------------------------------------------------------------ */
 
 ts_status cuda_copy(const ts_stream *stream, void *to, ts_mem_side to_side, const void *from, ts_mem_side from_side,
                     uint64_t bytes, ts_error *err)
@@ -232,8 +234,8 @@ ts_status cuda_copy(const ts_stream *stream, void *to, ts_mem_side to_side, cons
     return status;
 }
 
-static cuda_result memory_fill(const cuda_driver *fn, cuda_ptr to, uint64_t pattern, uint32_t elem_bytes, uint64_t count,
-                               cuda_stream_t stream)
+static cuda_result memory_fill(const cuda_driver *fn, cuda_ptr to, uint64_t pattern,
+                               uint32_t elem_bytes, uint64_t count, cuda_stream_t stream)
 {
     uint32_t low = (uint32_t)pattern, high = (uint32_t)(pattern >> 32);
     switch (elem_bytes) {

@@ -142,7 +142,8 @@ void cuda_program_resources(const ts_program *handle, ts_resources *out)
     const cuda_driver *fn = &device->cuda->fn;
     cuda_context before;
     int registers = 0, local = 0;
-    if (!fn->FuncGetAttribute || handle->epoch != ts_device_epoch(handle->device) || cuda_enter(device, &before, NULL) != TS_OK)
+    if (!fn->FuncGetAttribute || handle->epoch != ts_device_epoch(handle->device) ||
+        cuda_enter(device, &before, NULL) != TS_OK)
         return;
     if (fn->FuncGetAttribute(&registers, CUDA_FUNC_REGISTERS, program->function) == CUDA_OK &&
         fn->FuncGetAttribute(&local, CUDA_FUNC_LOCAL_BYTES, program->function) == CUDA_OK)
@@ -295,8 +296,9 @@ static cuda_result program_enqueue(cuda_program *program, const cuda_launch *pla
     cuda_launch launch = *plain;
     cuda_launch_attr attrs[2];
     if (!fn->LaunchKernelEx)
-        return fn->LaunchKernel(program->function, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0], 1, 1,
-                                launch.shared_bytes, launch.stream, slots, NULL);
+        return fn->LaunchKernel(program->function, launch.grid[0], launch.grid[1], launch.grid[2],
+                                launch.block[0], 1, 1, launch.shared_bytes, launch.stream, slots,
+                                NULL);
     launch.attrs = program->attrs;
     launch.n_attrs = program->n_attrs;
     if (flags & TS_LAUNCH_PDL) {
@@ -325,9 +327,11 @@ ts_status cuda_program_launch(ts_program *handle, const ts_stream *stream, const
         cuda_note_launch(device, program);
         cuda_result code = program_enqueue(program, &launch, call.slots, flags);
         if (code != CUDA_OK)
-            status = cuda_fail(device, code, err, "launching kernel '%s' with grid (%u, %u, %u), %u threads and %u bytes "
-                                                  "of shared memory", handle->name, grid[0], grid[1], grid[2],
-                               plan->threads, plan->shared_bytes);
+            status = cuda_fail(
+                device, code, err,
+                "launching kernel '%s' with grid (%u, %u, %u), %u threads and %u bytes "
+                "of shared memory",
+                handle->name, grid[0], grid[1], grid[2], plan->threads, plan->shared_bytes);
     }
     cuda_leave(device, before);
     return status;

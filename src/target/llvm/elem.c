@@ -176,7 +176,8 @@ static cg_ref elem_sign(const elem_op *o, const cg_ref *x)
     if (!elem_is_narrow(o->from))
         return o->inst->op == TS_OP_negf ? elem_plain_neg(o, o->reg, x) : elem_plain1(o, o->reg, x);
     bool neg = o->inst->op == TS_OP_negf;
-    return cg_bin(o->e, neg ? "xor" : "and", CG_I16, o->bits, x[0], cg_const(o->e, CG_I16, o->bits, neg ? 0x8000 : 0x7FFF));
+    return cg_bin(o->e, neg ? "xor" : "and", CG_I16, o->bits, x[0],
+                  cg_const(o->e, CG_I16, o->bits, neg ? 0x8000 : 0x7FFF));
 }
 
 static cg_ref elem_compare(const elem_op *o, cg_reg reg, const cg_ref *x)
@@ -234,7 +235,8 @@ static cg_ref elem_extreme(const elem_op *o, cg_reg reg, const cg_ref *x)
     if (!nan)
         return r;
     cg_ref any = cg_cmp(e, "fcmp uno", reg, o->bits, x[0], x[1]);
-    return cg_sel(e, reg, o->bits, any, cg_const(e, reg, o->bits, reg == CG_F32 ? 0x7FC00000u : 0x7FF8000000000000u), r);
+    return cg_sel(e, reg, o->bits, any,
+                  cg_const(e, reg, o->bits, reg == CG_F32 ? 0x7FC00000u : 0x7FF8000000000000u), r);
 }
 static cg_ref elem_minmaxf(const elem_op *o, const cg_ref *x)
 {
@@ -297,7 +299,8 @@ static cg_ref elem_mulhi(const elem_op *o, const cg_ref *x)
     cg_ref count = o->bits ? 0 : cg_int(e, width);
     if (o->bits) {
         cg_ref one = cg_new(e, "insertelement %s poison, i%d %d, i64 0", wide, (int64_t)2 * width, (int64_t)width);
-        count = cg_new(e, "shufflevector %s %r, %s poison, <%d x i32> zeroinitializer", wide, one, wide, (int64_t)1 << o->bits);
+        count = cg_new(e, "shufflevector %s %r, %s poison, <%d x i32> zeroinitializer", wide, one,
+                       wide, (int64_t)1 << o->bits);
     }
     cg_ref high = cg_new(e, "lshr %s %r, %r", wide, p, count);
     return cg_new(e, "trunc %s %r to %s", wide, high, type);
@@ -362,7 +365,8 @@ static cg_ref elem_quotient(const elem_op *o, cg_ref x, cg_ref y)
                                cg_bin(e, "xor", o->reg, o->bits, left, y), zero);
         step = cg_bin(e, "and", CG_I1, o->bits, inexact, differ);
     }
-    return cg_bin(e, round == TS_RM ? "sub" : "add", o->reg, o->bits, q, cg_conv(e, "zext", CG_I1, o->reg, o->bits, step));
+    return cg_bin(e, round == TS_RM ? "sub" : "add", o->reg, o->bits, q,
+                  cg_conv(e, "zext", CG_I1, o->reg, o->bits, step));
 }
 
 static cg_ref elem_div(const elem_op *o, const cg_ref *x)
@@ -469,7 +473,8 @@ static cg_ref elem_offset(const elem_op *o, const cg_ref *x)
     ts_val by = ts_opnds(e->fn, o->inst)[1];
     cg_ref i = cg_conv(e, "sext", cg_reg_of(e, ts_type_of(e->fn, by)), CG_I64, o->bits, x[1]);
     uint32_t bytes = cg_elem_bytes(e, ts_type_get(e->m, o->from)->elem);
-    return cg_bin(e, "add", CG_I64, o->bits, x[0], cg_bin(e, "mul", CG_I64, o->bits, i, cg_const(e, CG_I64, o->bits, bytes)));
+    return cg_bin(e, "add", CG_I64, o->bits, x[0],
+                  cg_bin(e, "mul", CG_I64, o->bits, i, cg_const(e, CG_I64, o->bits, bytes)));
 }
 
 /* ---- the table ----------------------------------------------------------------------------------*/

@@ -118,8 +118,10 @@ static void emit_module(cg *e, ts_text *out)
 {
     emit_globals(e, out);
     ts_text_puts(out, ts_text_get(&e->data));
-    ts_text_printf(out, "define void @\"%s\"(ptr noalias nocapture readonly %%params, ptr noalias nocapture readonly %%grid, "
-                        "i64 %%begin, i64 %%end, ptr noalias align 64 ",
+    ts_text_printf(out,
+                   "define void @\"%s\"(ptr noalias nocapture readonly %%params, ptr noalias "
+                   "nocapture readonly %%grid, "
+                   "i64 %%begin, i64 %%end, ptr noalias align 64 ",
                    ts_str_get(e->m, e->fn->name));
     if (e->scratch_bytes) /* tiles are kept in registers round a loop that may end before it reads them */
         ts_text_printf(out, "dereferenceable(%llu) ", (unsigned long long)e->scratch_bytes);
@@ -203,8 +205,8 @@ static ts_status emit_messages(const ts_text *messages, ts_code *code, ts_error 
     return TS_OK;
 }
 
-ts_status ts__llvm_target(ts_fn *fn, ts_pass_env *env, const ts_host *host, const ts_llvm_options *options, ts_code *code,
-                          ts_error *err)
+ts_status ts__llvm_target(ts_fn *fn, ts_pass_env *env, const ts_host *host,
+                          const ts_llvm_options *options, ts_code *code, ts_error *err)
 {
     ts_text text, messages;
     if (!code->alloc)
@@ -215,7 +217,8 @@ ts_status ts__llvm_target(ts_fn *fn, ts_pass_env *env, const ts_host *host, cons
     if (status == TS_OK && getenv("TESSERA_DUMP_LLVM"))
         fputs(ts_text_get(&text), stderr);
     if (status == TS_OK)
-        status = ts_llvm_compile(ts_text_get(&text), text.n, host, options, code->alloc, &code->bytes, &code->n_bytes, err);
+        status = ts_llvm_compile(ts_text_get(&text), text.n, host, options, code->alloc,
+                                 &code->bytes, &code->n_bytes, err);
     if (status == TS_OK)
         status = emit_messages(&messages, code, err);
     ts_text_deinit(&text);

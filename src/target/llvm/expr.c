@@ -50,7 +50,8 @@ static void expr_split(cg *e, const cg_axis *line, uint32_t bits, uint32_t rank,
 }
 
 /* Reshapes that only add or remove extents of 1 keep every other coordinate as it is. */
-static bool expr_squeeze(cg *e, const cg_index *at, const int64_t *dims, uint32_t rank, const int64_t *to, cg_index *out)
+static bool expr_squeeze(cg *e, const cg_index *at, const int64_t *dims, uint32_t rank,
+                         const int64_t *to, cg_index *out)
 {
     uint32_t i = 0;
     memset(out, 0, sizeof *out);
@@ -405,7 +406,9 @@ static bool expr_affine(cg *e, ts_val v, cg_ix ix, cg_axis *out)
         case TS_OP_subi:
             return expr_affine_sum(e, v, ix, -1, out);
         case TS_OP_offset:
-            return expr_affine_sum(e, v, ix, cg_elem_bytes(e, ts_type_get(e->m, ts_type_elem(e->m, inst->type))->elem), out);
+            return expr_affine_sum(
+                e, v, ix, cg_elem_bytes(e, ts_type_get(e->m, ts_type_elem(e->m, inst->type))->elem),
+                out);
         case TS_OP_muli:
             return expr_affine_product(e, v, ix, out);
         case TS_OP_exti:
@@ -459,7 +462,8 @@ static cg_ref expr_gather(cg *e, ts_type elem, uint32_t bits, cg_ref at, cg_ref 
     cg_reg reg = cg_reg_of(e, elem);
     const char *suffix = cg_suffix(e, reg == CG_I1 ? CG_I8 : reg, bits), *from = cg_suffix(e, CG_PTR, bits);
     cg_ref p = cg_new(e, "inttoptr %s %r to %s", cg_type(e, CG_I64, bits), at, ptr);
-    snprintf(line, sizeof line, "declare %s @llvm.masked.gather.%s.%s(%s, i32, %s, %s)", vector, suffix, from, ptr, i1, vector);
+    snprintf(line, sizeof line, "declare %s @llvm.masked.gather.%s.%s(%s, i32, %s, %s)", vector,
+             suffix, from, ptr, i1, vector);
     cg_declare(e, line);
     return cg_new(e, "call %s @llvm.masked.gather.%s.%s(%s %r, i32 %d, %s %r, %s %r)", vector, suffix, from, ptr, p,
                   (int64_t)cg_elem_bytes(e, elem), i1, mask, vector, pad);
@@ -484,7 +488,9 @@ static cg_ref expr_load_one(cg *e, ts_type elem, cg_ref at, cg_ref mask, cg_ref 
 
 static cg_ref expr_at(cg *e, ts_val v, cg_ix ix)
 {
-    return cg_is_tile(e, v) ? cg_gen(e, v, ix) : cg_splat(e, cg_reg_of(e, ts_type_of(e->fn, v)), cg_index_of(e, ix)->bits, cg_scalar(e, v));
+    return cg_is_tile(e, v) ? cg_gen(e, v, ix)
+                            : cg_splat(e, cg_reg_of(e, ts_type_of(e->fn, v)),
+                                       cg_index_of(e, ix)->bits, cg_scalar(e, v));
 }
 
 static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
@@ -502,7 +508,8 @@ static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
         r = expr_load_one(e, elem, expr_at(e, x[0], ix), mask, pad);
     else if (expr_run(e, x[0], ix, cg_elem_bytes(e, elem), &first))
         r = mask ? expr_masked_load(e, elem, bits, first, mask, pad)
-                 : cg_new(e, "load %s, ptr %r, align %d", expr_mem_type(e, elem, bits), first, (int64_t)cg_elem_bytes(e, elem));
+                 : cg_new(e, "load %s, ptr %r, align %d", expr_mem_type(e, elem, bits), first,
+                          (int64_t)cg_elem_bytes(e, elem));
     else
         r = expr_gather(e, elem, bits, expr_at(e, x[0], ix), mask ? mask : expr_true(e, bits), pad);
     return expr_from_mem(e, elem, bits, r);
@@ -547,15 +554,17 @@ void cg_scatter(cg *e, ts_val v, cg_ix ix)
         }
         snprintf(line, sizeof line, "declare void @llvm.masked.store.%s.p0(%s, ptr, i32, %s)", suffix, vector, i1);
         cg_declare(e, line);
-        cg_line(e, "call void @llvm.masked.store.%s.p0(%s %r, ptr %r, i32 %d, %s %r)", suffix, vector, value, first, align, i1, mask);
+        cg_line(e, "call void @llvm.masked.store.%s.p0(%s %r, ptr %r, i32 %d, %s %r)", suffix,
+                vector, value, first, align, i1, mask);
         return;
     }
     const char *ptr = cg_type(e, CG_PTR, bits), *to = cg_suffix(e, CG_PTR, bits);
     cg_ref p = cg_new(e, "inttoptr %s %r to %s", cg_type(e, CG_I64, bits), expr_at(e, x[0], ix), ptr);
-    snprintf(line, sizeof line, "declare void @llvm.masked.scatter.%s.%s(%s, %s, i32, %s)", suffix, to, vector, ptr, i1);
+    snprintf(line, sizeof line, "declare void @llvm.masked.scatter.%s.%s(%s, %s, i32, %s)", suffix,
+             to, vector, ptr, i1);
     cg_declare(e, line);
-    cg_line(e, "call void @llvm.masked.scatter.%s.%s(%s %r, %s %r, i32 %d, %s %r)", suffix, to, vector, value, ptr, p, align,
-            i1, mask ? mask : expr_true(e, bits));
+    cg_line(e, "call void @llvm.masked.scatter.%s.%s(%s %r, %s %r, i32 %d, %s %r)", suffix, to,
+            vector, value, ptr, p, align, i1, mask ? mask : expr_true(e, bits));
 }
 
 /* ---- cat, insert, pack, unpack ------------------------------------------------------------------*/
@@ -621,7 +630,8 @@ static cg_ix expr_scaled(cg *e, const cg_axis *axis, uint32_t bits, int shift, i
 {
     cg_axis line = *axis;
     cg_index out;
-    line.base = shift >= 0 ? cg_mul(e, axis->base, cg_int(e, (int64_t)1 << shift)) : cg_shr(e, axis->base, (uint32_t)-shift);
+    line.base = shift >= 0 ? cg_mul(e, axis->base, cg_int(e, (int64_t)1 << shift))
+                           : cg_shr(e, axis->base, (uint32_t)-shift);
     line.base = cg_add(e, line.base, cg_int(e, plus));
     for (uint32_t b = 0; b < bits; b++)
         line.lane[b] = shift >= 0 ? axis->lane[b] << shift : axis->lane[b] >> -shift;
@@ -641,7 +651,8 @@ static cg_ref expr_pack(cg *e, ts_val v, cg_ix ix)
         cg_ref low = expr_at(e, inst->opnd[0], expr_scaled(e, &at.axis[0], at.bits, 1, 0, from));
         cg_ref high = expr_at(e, inst->opnd[0], expr_scaled(e, &at.axis[0], at.bits, 1, 1, from));
         low = cg_bin(e, "and", CG_I8, at.bits, low, cg_const(e, CG_I8, at.bits, 15));
-        return cg_bin(e, "or", CG_I8, at.bits, low, cg_bin(e, "shl", CG_I8, at.bits, high, cg_const(e, CG_I8, at.bits, 4)));
+        return cg_bin(e, "or", CG_I8, at.bits, low,
+                      cg_bin(e, "shl", CG_I8, at.bits, high, cg_const(e, CG_I8, at.bits, 4)));
     }
     int shift = ts_log2(width / 8);
     cg_ref x = expr_at(e, inst->opnd[0], expr_scaled(e, &at.axis[0], at.bits, -shift, 0, from));
@@ -666,7 +677,8 @@ static cg_ref expr_unpack(cg *e, ts_val v, cg_ix ix)
     cg_axis line = expr_linear(e, &at, ts_type_dims(e->m, inst->type));
     if (width == 4) {
         cg_ref x = expr_at(e, inst->opnd[0], expr_scaled(e, &line, at.bits, -1, 0, bytes));
-        cg_ref odd = cg_bin(e, "and", CG_I8, at.bits, expr_axis_value(e, &line, CG_I8, at.bits), cg_const(e, CG_I8, at.bits, 1));
+        cg_ref odd = cg_bin(e, "and", CG_I8, at.bits, expr_axis_value(e, &line, CG_I8, at.bits),
+                            cg_const(e, CG_I8, at.bits, 1));
         odd = cg_bin(e, "shl", CG_I8, at.bits, odd, cg_const(e, CG_I8, at.bits, 2));
         x = cg_bin(e, "lshr", CG_I8, at.bits, x, odd);
         return cg_bin(e, "and", CG_I8, at.bits, x, cg_const(e, CG_I8, at.bits, 15));
@@ -718,8 +730,9 @@ static cg_ref expr_cold(cg *e, ts_val opener, uint32_t want, cg_ix ix)
     cg_br(e, on);
     cg_block(e, on);
     for (uint32_t i = 0; i < n; i++) {
-        cg_ref r = cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", cg_type(e, cg_reg_of(e, ts_type_of(e->fn, x[1 + i])), bits),
-                          usual[i], from, slow[i], slow_end);
+        cg_ref r = cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]",
+                          cg_type(e, cg_reg_of(e, ts_type_of(e->fn, x[1 + i])), bits), usual[i],
+                          from, slow[i], slow_end);
         cg_remember(e, CG_KEY(EXPR_GEN, e->shape.end[opener] + 1 + i, 0), ix, r);
         if (i == want)
             result = r;
@@ -741,7 +754,8 @@ static cg_ref expr_dense(cg *e, ts_val v, cg_ix ix)
     cg_mem mem = {.elem = elem, .rank = rank};
     if (!e->val[v].ref) { /* the data goes out once */
         snprintf(name, sizeof name, "@t%u", ++e->n_data);
-        ts_text_printf(&e->data, "%s = private unnamed_addr constant [%lld x i8] c\"", name, (long long)n * cg_elem_bytes(e, elem));
+        ts_text_printf(&e->data, "%s = private unnamed_addr constant [%lld x i8] c\"", name,
+                       (long long)n * cg_elem_bytes(e, elem));
         for (int64_t i = 0; i < n * (int64_t)cg_elem_bytes(e, elem); i++) {
             const uint8_t *b = d->bytes;
             ts_text_printf(&e->data, "\\%02X", bits == 4 ? b[i / 2] >> 4 * (i & 1) & 15 : b[i]);

@@ -123,8 +123,11 @@ static bool group_pending_in(cg *e, ts_val v, bool same)
                 return true;
         inst = ts_at(e->fn, opener);
     } else if (inst->op == TS_OP_reshape)
-        same = same && ts_type_count(e->m, inst->type) == ts_type_count(e->m, ts_type_of(e->fn, inst->opnd[0])) &&
-               (ts_type_rank(e->m, inst->type) <= 1 || ts_type_dims(e->m, inst->type)[ts_type_rank(e->m, inst->type) - 1] ==
+        same = same &&
+               ts_type_count(e->m, inst->type) ==
+                   ts_type_count(e->m, ts_type_of(e->fn, inst->opnd[0])) &&
+               (ts_type_rank(e->m, inst->type) <= 1 ||
+                ts_type_dims(e->m, inst->type)[ts_type_rank(e->m, inst->type) - 1] ==
                     ts_type_count(e->m, inst->type));
     else if (!(ts_info(inst)->flags & TS_ELEM) && inst->op != TS_OP_assume)
         same = false;
@@ -195,7 +198,8 @@ static bool group_takes(cg *e, const cg_root *root)
     const cg_group *g = &e->group;
     int64_t dims[TS_MAX_RANK];
     uint32_t n = group_squeeze(root, dims), axis = group_axis(root, root->axis);
-    if (g->root.n >= 60 || n != g->rank || memcmp(dims, g->dims, n * sizeof *dims) != 0 || g->scan || root->kind == CG_SCAN)
+    if (g->root.n >= 60 || n != g->rank || memcmp(dims, g->dims, n * sizeof *dims) != 0 ||
+        g->scan || root->kind == CG_SCAN)
         return false;
     if (axis < TS_MAX_RANK && g->axis < TS_MAX_RANK && axis != g->axis)
         return false;
@@ -293,7 +297,9 @@ static uint32_t group_bits(const cg *e, const cg_group *g)
     uint32_t bytes = 1;
     for (uint32_t i = 0; i < g->root.n; i++) {
         const cg_root *r = &g->root.at[i];
-        ts_val v = r->kind == CG_STORE ? r->val : r->kind == CG_SCATTER ? ts_opnd(e->fn, r->inst, 1) : ts_opnd(e->fn, r->inst, 0);
+        ts_val v = r->kind == CG_STORE     ? r->val
+                   : r->kind == CG_SCATTER ? ts_opnd(e->fn, r->inst, 1)
+                                           : ts_opnd(e->fn, r->inst, 0);
         bytes = TS_MAX(bytes, cg_elem_bytes(e, ts_type_of(e->fn, v)));
     }
     return cg_vector_bits(e, bytes);
@@ -307,7 +313,8 @@ static void group_lanes(group_nest *n)
     n->axis = g->axis;
     for (uint32_t k = 0; k < g->rank; k++)
         others += k == n->axis ? 0 : (uint32_t)ts_log2((uint64_t)g->dims[k]);
-    n->across = n->axis == last && g->rank && !g->scan && (ts_log2((uint64_t)g->dims[last]) >= (int)left || others < left);
+    n->across = n->axis == last && g->rank && !g->scan &&
+                (ts_log2((uint64_t)g->dims[last]) >= (int)left || others < left);
     for (uint32_t k = g->rank; k-- > 0 && left;) {
         if ((k == n->axis) != n->across && n->axis != TS_MAX_RANK)
             continue;
@@ -422,7 +429,8 @@ static void group_step(group_nest *n, uint32_t i, uint32_t u, const cg_index *at
     for (uint32_t k = 0; k < r->n; k++) {
         ts_val v = ts_opnd(e->fn, r->inst, k);
         x[k] = cg_is_tile(e, v) ? cg_gen(e, v, ix) : cg_splat(e, group_reg(e, r, k), n->bits, cg_scalar(e, v));
-        acc[k] = keeps ? n->acc[group_acc_at(n, i, k, u)] : cg_const(e, group_reg(e, r, k), n->bits, group_identity(e, r, k));
+        acc[k] = keeps ? n->acc[group_acc_at(n, i, k, u)]
+                       : cg_const(e, group_reg(e, r, k), n->bits, group_identity(e, r, k));
     }
     cg_body(e, r->inst, n->bits, x, acc, out);
     for (uint32_t k = 0; k < r->n; k++) {
@@ -464,7 +472,9 @@ static void group_stores(group_nest *n, const cg_ref *value, bool stream)
             cg_ix ix = group_root_at(n, r, &at, TS_MAX_RANK);
             if (r->kind == CG_SCATTER)
                 cg_scatter(e, r->inst, ix);
-            else if (r->kind == CG_STORE && !(stream && r->stream && cg_store_stream(e, &r->mem, ix, value[u * n->g->root.n + i])))
+            else if (r->kind == CG_STORE &&
+                     !(stream && r->stream &&
+                       cg_store_stream(e, &r->mem, ix, value[u * n->g->root.n + i])))
                 cg_store(e, &r->mem, ix, value[u * n->g->root.n + i]);
         }
     }
@@ -490,7 +500,8 @@ static void group_fetch(group_nest *n)
         cg_root space;
         int64_t dims[TS_MAX_RANK];
         cg_root_init(e, &space, CG_STORE, e->ahead[i].v, ts_type_of(e->fn, e->ahead[i].v));
-        if (!val->source || group_squeeze(&space, dims) != n->g->rank || memcmp(dims, n->g->dims, n->g->rank * sizeof *dims) != 0)
+        if (!val->source || group_squeeze(&space, dims) != n->g->rank ||
+            memcmp(dims, n->g->dims, n->g->rank * sizeof *dims) != 0)
             continue;
         for (uint32_t u = 0; u < n->n_copies; u++) {
             group_at(n, u, &at);

@@ -83,9 +83,13 @@ static bool llvm_open(const char *path, uint32_t major)
 
 static bool llvm_search(void)
 {
-    static const char *const forms[] = {"libLLVM.so.%d.1", "libLLVM-%d.so.1", "libLLVM-%d.so",
-                                        "/usr/lib/llvm-%d/lib/libLLVM.so.1", "/usr/lib/llvm%d/lib/libLLVM.so",
-                                        "/usr/lib64/llvm%d/lib64/libLLVM.so", "/opt/homebrew/opt/llvm@%d/lib/libLLVM.dylib"};
+    static const char *const forms[] = {"libLLVM.so.%d.1",
+                                        "libLLVM-%d.so.1",
+                                        "libLLVM-%d.so",
+                                        "/usr/lib/llvm-%d/lib/libLLVM.so.1",
+                                        "/usr/lib/llvm%d/lib/libLLVM.so",
+                                        "/usr/lib64/llvm%d/lib64/libLLVM.so",
+                                        "/opt/homebrew/opt/llvm@%d/lib/libLLVM.dylib"};
     char path[128];
     for (int version = LLVM_NEWEST; version >= LLVM_OLDEST; version--)
         for (size_t i = 0; i < TS_COUNT(forms); i++) {

@@ -30,7 +30,8 @@ typedef struct ts_llvm_options {
 
 /* Text of one module -> relocatable object. Owns: *bytes, freed by alloc->resize(.., *n, 0).
  * Threads: safe. Errors: TS_NODEVICE without LLVM, TS_INTERNAL when LLVM refuses the text. */
-TS_CHECKED ts_status ts_llvm_compile(const char *text, size_t n_text, const ts_host *host, const ts_llvm_options *options,
-                                     const ts_alloc *alloc, uint8_t **bytes, size_t *n, ts_error *err);
+TS_CHECKED ts_status ts_llvm_compile(const char *text, size_t n_text, const ts_host *host,
+                                     const ts_llvm_options *options, const ts_alloc *alloc,
+                                     uint8_t **bytes, size_t *n, ts_error *err);
 
 #endif

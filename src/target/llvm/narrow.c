@@ -73,7 +73,8 @@ static cg_ref narrow_widen_any(cg *e, const ts_float_format *f, uint32_t bits, c
     uint32_t all = top | ((1u << f->mant_bits) - 1);
     cg_ref mag = narrow_i(e, "and", bits, b, all);
     cg_ref scaled = narrow_float(e, bits, narrow_i(e, "shl", bits, mag, 23u - f->mant_bits));
-    scaled = cg_bin(e, "fmul", CG_F32, bits, scaled, narrow_float(e, bits, narrow_const(e, bits, narrow_pow2(127 - f->bias))));
+    scaled = cg_bin(e, "fmul", CG_F32, bits, scaled,
+                    narrow_float(e, bits, narrow_const(e, bits, narrow_pow2(127 - f->bias))));
     cg_ref r = narrow_bits(e, bits, scaled);
     if (f->has_inf) {
         cg_ref special = narrow_i(e, "or", bits, narrow_i(e, "shl", bits, mag, 23u - f->mant_bits), 0x7F800000);
@@ -81,7 +82,8 @@ static cg_ref narrow_widen_any(cg *e, const ts_float_format *f, uint32_t bits, c
     } else if (f->has_nan)
         r = narrow_sel(e, bits, narrow_cmp(e, "icmp eq", bits, mag, all), narrow_const(e, bits, 0x7FC00000), r);
     if (sign)
-        r = cg_bin(e, "or", CG_I32, bits, r, narrow_i(e, "shl", bits, narrow_i(e, "and", bits, b, sign), 32u - f->bits));
+        r = cg_bin(e, "or", CG_I32, bits, r,
+                   narrow_i(e, "shl", bits, narrow_i(e, "and", bits, b, sign), 32u - f->bits));
     return narrow_float(e, bits, r);
 }
 
@@ -107,7 +109,8 @@ cg_ref cg_odd(cg *e, uint32_t bits, cg_ref x)
     cg_ref near = cg_conv(e, "fptrunc", CG_F64, CG_F32, bits, x);
     cg_ref back = cg_conv(e, "fpext", CG_F32, CG_F64, bits, near);
     cg_ref lost = cg_cmp(e, "fcmp one", CG_F64, bits, back, x);
-    cg_ref far = cg_cmp(e, "fcmp ogt", CG_F64, bits, cg_call1(e, "fabs", CG_F64, bits, back), cg_call1(e, "fabs", CG_F64, bits, x));
+    cg_ref far = cg_cmp(e, "fcmp ogt", CG_F64, bits, cg_call1(e, "fabs", CG_F64, bits, back),
+                        cg_call1(e, "fabs", CG_F64, bits, x));
     cg_ref i = narrow_bits(e, bits, near);
     cg_ref down = cg_bin(e, "sub", CG_I32, bits, i, cg_conv(e, "zext", CG_I1, CG_I32, bits, far));
     return narrow_float(e, bits, narrow_sel(e, bits, lost, narrow_i(e, "or", bits, down, 1), i));
@@ -188,7 +191,8 @@ static cg_ref narrow_overflow(cg *e, ts_type to, const ts_float_format *f, ts_ro
                               cg_ref mag, cg_ref negative)
 {
     uint32_t inf = (uint32_t)ts_float_inf(to), most = f->has_inf ? inf - 1 : inf;
-    cg_ref cap = narrow_const(e, bits, f->saturates ? (f->has_inf ? most : inf) : inf), low = narrow_const(e, bits, most);
+    cg_ref cap = narrow_const(e, bits, f->saturates ? (f->has_inf ? most : inf) : inf),
+           low = narrow_const(e, bits, most);
     if (!f->saturates && round == TS_RZ)
         cap = low;
     else if (!f->saturates && (round == TS_RP || round == TS_RM))
@@ -239,7 +243,8 @@ static cg_ref narrow_tf32(cg *e, ts_round round, uint32_t bits, cg_ref x)
     cg_ref i = narrow_bits(e, bits, x), mag = narrow_i(e, "and", bits, i, 0x7FFFFFFF);
     cg_ref negative = narrow_cmp(e, "icmp slt", bits, i, 0);
     cg_ref r = narrow_i(e, "and", bits, narrow_bump(e, round, bits, mag, negative, 13), 0xFFFFE000u);
-    r = narrow_sel(e, bits, narrow_cmp(e, "icmp uge", bits, mag, 0x7F800000), narrow_i(e, "and", bits, mag, 0xFFFFE000u), r);
+    r = narrow_sel(e, bits, narrow_cmp(e, "icmp uge", bits, mag, 0x7F800000),
+                   narrow_i(e, "and", bits, mag, 0xFFFFE000u), r);
     r = narrow_sel(e, bits, narrow_cmp(e, "icmp ugt", bits, mag, 0x7F800000), narrow_const(e, bits, 0x7FC00000), r);
     cg_ref nan = narrow_cmp(e, "icmp ugt", bits, mag, 0x7F800000);
     cg_ref sign = narrow_sel(e, bits, nan, narrow_const(e, bits, 0), narrow_i(e, "and", bits, i, 0x80000000u));

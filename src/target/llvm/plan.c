@@ -360,8 +360,9 @@ bool cg_plan_make(cg *e)
 {
     uint32_t n = e->fn->inst.n;
     plan_state p = {.e = e, .fn = e->fn, .cur_site = 1};
-    e->plan = (cg_plan){TS_NEW_N(e->arena, uint8_t, n), TS_NEW_N(e->arena, uint32_t, n), TS_NEW_N(e->arena, uint32_t, n),
-                        TS_NEW_N(e->arena, uint32_t, n), TS_NEW_N(e->arena, uint8_t, n)};
+    e->plan = (cg_plan){TS_NEW_N(e->arena, uint8_t, n), TS_NEW_N(e->arena, uint32_t, n),
+                        TS_NEW_N(e->arena, uint32_t, n), TS_NEW_N(e->arena, uint32_t, n),
+                        TS_NEW_N(e->arena, uint8_t, n)};
     p.site = TS_NEW_N(e->arena, uint32_t, n);
     p.epoch = TS_NEW_N(e->arena, uint32_t, n);
     p.ready = TS_NEW_N(e->arena, uint32_t, n);

@@ -350,7 +350,8 @@ void ts__rt_fault(const ts_cpu_env *env, int64_t code, const int64_t *where)
 {
     uint32_t none = 0;
     if (!env || !env->fault ||
-        !__atomic_compare_exchange_n(&env->fault->code, &none, (uint32_t)code, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        !__atomic_compare_exchange_n(&env->fault->code, &none, (uint32_t)code, false,
+                                     __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
         return;
     env->fault->line = (uint32_t)where[0];
     env->fault->column = (uint32_t)where[1];

@@ -316,7 +316,8 @@ cg_ref cg_join(cg *e, cg_reg reg, uint32_t bits, cg_ref low, cg_ref high)
     for (int64_t i = 0; i < 2 << bits; i++)
         lane[i] = i;
     cg_ref mask = cg_lanes(e, CG_I32, bits + 1, lane);
-    return cg_new(e, "shufflevector %s %r, %s %r, %s %r", vector, low, vector, high, cg_type(e, CG_I32, bits + 1), mask);
+    return cg_new(e, "shufflevector %s %r, %s %r, %s %r", vector, low, vector, high,
+                  cg_type(e, CG_I32, bits + 1), mask);
 }
 
 /* Literal 0 and coordinates 0 always exist: what failed allocations give. */

@@ -101,7 +101,9 @@ static void view_axis(cg *e, view_access *a, const ts_type_info *t, uint32_t k, 
         a->sparse = index;
         return;
     }
-    int64_t step = t->kind == TS_KIND_GATHER_SCATTER_VIEW ? 1 : t->kind == TS_KIND_STRIDED_VIEW ? t->strides[k] : t->dims[k];
+    int64_t step = t->kind == TS_KIND_GATHER_SCATTER_VIEW ? 1
+                   : t->kind == TS_KIND_STRIDED_VIEW      ? t->strides[k]
+                                                          : t->dims[k];
     a->start[k] = cg_mul(e, cg_scalar_i64(e, index), cg_int(e, step));
 }
 
@@ -174,7 +176,9 @@ static cg_ref view_straight(cg *e, const view_access *a, bool *always, bool *nev
             continue;
         if (!know_start || start < 0)
             ok = view_both(e, ok, cg_cmp(e, "icmp sge", CG_I64, 0, a->start[k], cg_int(e, 0)));
-        ok = view_both(e, ok, cg_cmp(e, "icmp sle", CG_I64, 0, cg_add(e, a->start[k], cg_int(e, a->dims[k])), a->extent[k]));
+        ok = view_both(e, ok,
+                       cg_cmp(e, "icmp sle", CG_I64, 0,
+                              cg_add(e, a->start[k], cg_int(e, a->dims[k])), a->extent[k]));
     }
     if (inner >= 0 && cg_is_int(e, a->stride[inner], &stride))
         *never |= stride != 1;
@@ -206,8 +210,8 @@ static cg_ref view_what(cg *e, const view_access *a, int64_t mode)
     return cg_text(e, name);
 }
 
-static void view_call(cg *e, const char *name, cg_ref what, uint32_t rank, const cg_ref *where, cg_ref array, cg_ref tile,
-                      cg_ref sparse)
+static void view_call(cg *e, const char *name, cg_ref what, uint32_t rank, const cg_ref *where,
+                      cg_ref array, cg_ref tile, cg_ref sparse)
 {
     char line[96];
     for (uint32_t i = 0; i < 3 * rank; i++) {
@@ -216,7 +220,8 @@ static void view_call(cg *e, const char *name, cg_ref what, uint32_t rank, const
     }
     snprintf(line, sizeof line, "declare void @ts__rt_%s(ptr, ptr, ptr, ptr, ptr)", name);
     cg_declare(e, line);
-    cg_line(e, "call void @ts__rt_%s(ptr %r, ptr %r, ptr %r, ptr %r, ptr %r)", name, what, e->where, array, tile, sparse);
+    cg_line(e, "call void @ts__rt_%s(ptr %r, ptr %r, ptr %r, ptr %r, ptr %r)", name, what, e->where,
+            array, tile, sparse);
 }
 
 static void view_where(const view_access *a, cg_ref *where)
@@ -257,14 +262,16 @@ static cg_mem *view_in_place(cg *e, const view_access *a, cg_ref first)
 }
 
 /* A tile that is either: pointer and strides from whichever block came. */
-static void view_merge(cg *e, cg_mem *mem, const cg_mem *staged, uint32_t from_straight, uint32_t from_staged, int inner)
+static void view_merge(cg *e, cg_mem *mem, const cg_mem *staged, uint32_t from_straight,
+                       uint32_t from_staged, int inner)
 {
     mem->ptr = cg_new(e, "phi ptr [ %r, %b ], [ %r, %b ]", mem->ptr, from_straight, staged->ptr, from_staged);
     for (uint32_t k = 0; k < mem->rank; k++) {
         int64_t c;
         if ((int)k == inner || (cg_is_int(e, mem->stride[k], &c) && c == 0))
             continue;
-        mem->stride[k] = cg_new(e, "phi i64 [ %r, %b ], [ %r, %b ]", mem->stride[k], from_straight, staged->stride[k], from_staged);
+        mem->stride[k] = cg_new(e, "phi i64 [ %r, %b ], [ %r, %b ]", mem->stride[k], from_straight,
+                                staged->stride[k], from_staged);
     }
 }
 
@@ -309,8 +316,8 @@ static void view_ahead(cg *e, ts_val v, const view_access *a)
 {
     const ts_inst *inst = ts_at(e->fn, v);
     int64_t bytes = ts_type_count(e->m, inst->type) * cg_elem_bytes(e, a->elem);
-    if (!e->plan.again[v] || e->plan.store[v] || e->shape.parent[v] || e->n_ahead == TS_COUNT(e->ahead) || bytes < 4096 ||
-        bytes > 128 << 10)
+    if (!e->plan.again[v] || e->plan.store[v] || e->shape.parent[v] ||
+        e->n_ahead == TS_COUNT(e->ahead) || bytes < 4096 || bytes > 128 << 10)
         return;
     for (uint32_t k = 0; k < a->rank; k++) {
         ts_val index = ts_opnds(e->fn, inst)[1 + k];
@@ -396,7 +403,8 @@ static cg_ref view_stream(cg *e, const view_access *a, const cg_mem *to, const c
     enum { VIEW_STREAM_BYTES = 16 << 20 };
     int64_t bytes = cg_elem_bytes(e, a->elem);
     int inner = view_inner(a);
-    if (inner < 0 || a->dims[inner] * bytes < 4 * 64 || strncmp(e->host->triple, "x86_64", 6) != 0 || (out && !out->staged))
+    if (inner < 0 || a->dims[inner] * bytes < 4 * 64 ||
+        strncmp(e->host->triple, "x86_64", 6) != 0 || (out && !out->staged))
         return 0;
     int64_t tile = bytes;
     cg_ref low = cg_new(e, "ptrtoint ptr %r to i64", to->ptr);

@@ -76,7 +76,8 @@ static void walk_fault(cg *e, ts_val v, uint32_t message, const cg_ref *bounds)
     cg_ref where[] = {cg_int(e, info->line), cg_int(e, info->col), cg_int(e, message), e->pid[0], e->pid[1], e->pid[2],
                       bounds ? bounds[0] : 0, bounds ? bounds[1] : 0};
     for (int64_t i = 0; i < (bounds ? 8 : 6); i++)
-        cg_line(e, "store i64 %r, ptr %r", where[i], cg_new(e, "getelementptr inbounds i64, ptr %r, i64 %d", e->where, i));
+        cg_line(e, "store i64 %r, ptr %r", where[i],
+                cg_new(e, "getelementptr inbounds i64, ptr %r, i64 %d", e->where, i));
     cg_declare(e, "declare void @ts__rt_fault(ptr, i64, ptr)");
     cg_line(e, "call void @ts__rt_fault(ptr %r, i64 %d, ptr %r)", e->env,
             (int64_t)(bounds ? TS_FAULT_BOUNDS : TS_FAULT_ASSERT), e->where);
@@ -198,7 +199,8 @@ static void walk_print(cg *e, ts_val v)
     cg_flush(e);
     e->prints = true;
     cg_declare(e, "declare void @ts__rt_print(ptr, ptr, ptr, ptr)");
-    cg_line(e, "call void @ts__rt_print(ptr %r, ptr %r, ptr %r, ptr %r)", e->env, format, walk_words(e, words, at + 1), e->where);
+    cg_line(e, "call void @ts__rt_print(ptr %r, ptr %r, ptr %r, ptr %r)", e->env, format,
+            walk_words(e, words, at + 1), e->where);
 }
 
 static void walk_alloca(cg *e, ts_val v)
@@ -276,8 +278,9 @@ static void walk_atomic(cg *e, ts_val v)
     if (!at || !with)
         return;
     cg_declare(e, "declare void @ts__rt_atomic(ptr, ptr, ptr, ptr, ptr, ptr)");
-    cg_line(e, "call void @ts__rt_atomic(ptr %r, ptr %r, ptr %r, ptr %r, ptr %r, ptr %r)", walk_words(e, words, 3), at->ptr,
-            with->ptr, compare ? compare->ptr : null, mask ? mask->ptr : null, old ? old->ptr : null);
+    cg_line(e, "call void @ts__rt_atomic(ptr %r, ptr %r, ptr %r, ptr %r, ptr %r, ptr %r)",
+            walk_words(e, words, 3), at->ptr, with->ptr, compare ? compare->ptr : null,
+            mask ? mask->ptr : null, old ? old->ptr : null);
     if (old && cg_is_tile(e, v)) {
         e->val[v].form = CG_BUF;
         e->val[v].mem = old;
@@ -393,7 +396,9 @@ static void walk_to_homes(cg *e, uint32_t n, const uint32_t *value, cg_mem *cons
             kept[i] = e->val[value[i]];
         if (!home[i])
             continue;
-        apart |= (space && ts_type_of(e->fn, value[i]) != ts_type_with_elem(e->m, space, ts_type_elem(e->m, ts_type_of(e->fn, value[i]))));
+        apart |= (space && ts_type_of(e->fn, value[i]) !=
+                               ts_type_with_elem(e->m, space,
+                                                 ts_type_elem(e->m, ts_type_of(e->fn, value[i]))));
         apart |= walk_reads(e, value[i], home, n, true);
         space = ts_type_of(e->fn, value[i]);
     }
@@ -401,7 +406,8 @@ static void walk_to_homes(cg *e, uint32_t n, const uint32_t *value, cg_mem *cons
         if (home[i]) {
             bool at_home = e->val[value[i]].form == CG_BUF && e->val[value[i]].mem->slot;
             for (uint32_t k = 0; k < n; k++)
-                at_home &= !home[k] || e->val[value[i]].mem == NULL || e->val[value[i]].mem->slot != home[k]->slot || k == i;
+                at_home &= !home[k] || e->val[value[i]].mem == NULL ||
+                           e->val[value[i]].mem->slot != home[k]->slot || k == i;
             if (at_home)
                 continue;
             cg_mem *own = cg_alloc(e, ts_type_of(e->fn, value[i]), 0);
@@ -492,8 +498,8 @@ static cg_mem **walk_homes(cg *e, ts_val opener, uint32_t n)
 /* ---- if, cold -----------------------------------------------------------------------------------*/
 
 /* One region of an if; its last instruction leaves it. */
-static void walk_branch(cg *e, uint32_t from, uint32_t to, uint32_t block, uint32_t n, cg_mem *const *home, cg_edges *edges,
-                        uint32_t on)
+static void walk_branch(cg *e, uint32_t from, uint32_t to, uint32_t block, uint32_t n,
+                        cg_mem *const *home, cg_edges *edges, uint32_t on)
 {
     cg_block(e, block);
     cg_scope_open(e);
@@ -566,8 +572,10 @@ static void walk_carry(cg *e, cg_frame *f, uint32_t from, const cg_ref *start, c
         if (ts_type_of(e->fn, arg) == TS_T_token)
             continue;
         next[i] = cg_name(e);
-        walk_set(e, arg, cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", cg_type(e, cg_reg_of(e, ts_type_of(e->fn, arg)), 0), start[i],
-                                from, next[i], f->next));
+        walk_set(e, arg,
+                 cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]",
+                        cg_type(e, cg_reg_of(e, ts_type_of(e->fn, arg)), 0), start[i], from,
+                        next[i], f->next));
     }
 }
 
@@ -720,7 +728,8 @@ static void walk_jump(cg *e, ts_val v)
         return;
     }
     bool leave = inst->op == TS_OP_break;
-    walk_leave(e, leave ? &f->breaks : &f->continues, inst->n_opnd, ts_opnds(e->fn, inst), leave ? f->out : f->home, leave ? f->exit : f->next);
+    walk_leave(e, leave ? &f->breaks : &f->continues, inst->n_opnd, ts_opnds(e->fn, inst),
+               leave ? f->out : f->home, leave ? f->exit : f->next);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------*/
@@ -811,8 +820,9 @@ static walk_fn *const walk_table[TS_OP_COUNT] = {
 /* Shape operations have no row: expr.c makes them where they are used. */
 bool cg_walk_has(ts_op op)
 {
-    static const uint16_t shapes[] = {TS_OP_constant, TS_OP_iota, TS_OP_broadcast, TS_OP_reshape, TS_OP_permute, TS_OP_cat,
-                                      TS_OP_extract, TS_OP_insert, TS_OP_pack, TS_OP_unpack, TS_OP_else};
+    static const uint16_t shapes[] = {TS_OP_constant, TS_OP_iota,   TS_OP_broadcast, TS_OP_reshape,
+                                      TS_OP_permute,  TS_OP_cat,    TS_OP_extract,   TS_OP_insert,
+                                      TS_OP_pack,     TS_OP_unpack, TS_OP_else};
     for (size_t i = 0; i < TS_COUNT(shapes); i++)
         if (op == shapes[i])
             return true;
