@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 import tessera
 import tessera.tile as ct
 

@@ -155,7 +155,7 @@ def _gpu_peers(name: str, data: Data) -> list[Peer]:
     import torch
 
     torch.set_grad_enabled(False)
-    host = lambda r: r.float().cpu().numpy()  # noqa: E731
+    host = lambda r: r.float().cpu().numpy()
     function = _torch_functions(torch)[name]
     peers = [_kept("torch", function, data.arrays, host)]
     if name in ("fused chain", "softmax", "layer norm"):

@@ -61,7 +61,9 @@ def _sample(text: str, cache: str) -> float:
     return float(done.stdout.split()[-1])
 
 
-def _first(device: str, cache: str, rounds: int, shown: str = "time.perf_counter() - start") -> list[float]:
+def _first(
+    device: str, cache: str, rounds: int, shown: str = "time.perf_counter() - start"
+) -> list[float]:
     arrays = f"import tessera\na, b, out = (tessera.zeros(1024, 'float32', '{device}') for _ in range(3)); tessera.synchronize()"
     call = "ct.launch(None, (64, 1, 1), add, (a, b, out)); tessera.synchronize()"
     times = []
@@ -126,10 +128,21 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
         Figure("tessera, warm caches", _first(device, "warm", rounds), float("nan"))
     )
     own = 'time.perf_counter() - start - add._stats()["load_ns"] * 1e-9'
-    first.figures.append(Figure("tessera, empty cache, without loading the code", _first(device, "", rounds, own), float("nan")))
+    first.figures.append(
+        Figure(
+            "tessera, empty cache, without loading the code",
+            _first(device, "", rounds, own),
+            float("nan"),
+        )
+    )
     if have("numba") and device == "cpu":
         times = [
-            _sample(SMALL.format(before=NUMBA, call="add(a, b, out)", shown="time.perf_counter() - start"), "off")
+            _sample(
+                SMALL.format(
+                    before=NUMBA, call="add(a, b, out)", shown="time.perf_counter() - start"
+                ),
+                "off",
+            )
             for _ in range(min(rounds, 3))
         ]
         first.figures.append(Figure("numba", times, float("nan")))

@@ -71,7 +71,7 @@ def _gemm(
     k = tl.arange(0, TK)
     pa, pb = a + i[:, None] * K + k[None, :], b + k[:, None] * N + j[None, :]
     acc = tl.zeros((TM, TN), tl.float32)
-    for step in range(0, tl.cdiv(K, TK)):
+    for step in range(tl.cdiv(K, TK)):
         x = tl.load(pa, mask=k[None, :] < K - step * TK, other=0.0)
         y = tl.load(pb, mask=k[:, None] < K - step * TK, other=0.0)
         acc = tl.dot(x, y, acc)

@@ -12,8 +12,8 @@ OUT = ROOT / "python/tessera/_ast_table.py"
 
 def table() -> str:
     text = SOURCE.read_text()
-    rows = re.findall(r'^TS_AST\((\w+),\s*"(\w*)",\s*"([\w ]*)"\)', text, re.M)
-    operators = re.findall(r"^TS_AST_OPERATOR\((\w+)\)", text, re.M)
+    rows = re.findall(r'^TS_AST\((\w+),\s*"(\w*)",\s*"([\w ]*)"\)', text, re.MULTILINE)
+    operators = re.findall(r"^TS_AST_OPERATOR\((\w+)\)", text, re.MULTILINE)
     lines = [
         "# SPDX-License-Identifier: Apache-2.0",
         '"""Node kinds of the packed AST; written by tools/gen_ast.py from src/front/ast.def."""',

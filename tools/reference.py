@@ -29,7 +29,13 @@ def page() -> str:
     for name in ct.__all__:
         thing = getattr(ct, name)
         doc = inspect.getdoc(thing)
-        if not (hasattr(thing, "__tessera_op__") or name in ("kernel", "launch", "function", "cdiv", "ByTarget")) or not doc:
+        if (
+            not (
+                hasattr(thing, "__tessera_op__")
+                or name in ("kernel", "launch", "function", "cdiv", "ByTarget")
+            )
+            or not doc
+        ):
             continue
         lines += [f"## {name}", "", "```", f"ct.{name}{_signature(thing)}", "```", ""]
         lines += ["```text", doc, "```", ""] if "\n---" in doc else [doc, ""]
@@ -40,6 +46,8 @@ if __name__ == "__main__":
     text = page()
     if "--check" in sys.argv:
         fresh = TARGET.exists() and TARGET.read_text() == text
-        print("docs/reference/tile.md is " + ("fresh" if fresh else "stale: run tools/reference.py"))
+        print(
+            "docs/reference/tile.md is " + ("fresh" if fresh else "stale: run tools/reference.py")
+        )
         sys.exit(0 if fresh else 1)
     TARGET.write_text(text)

@@ -71,7 +71,7 @@ def counts(text: str) -> Count:
     """The sum of all closing lines in a program's output."""
     total = Count()
     for match in re.finditer(
-        r"^(?:\w+: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", text, re.M
+        r"^(?:\w+: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", text, re.MULTILINE
     ):
         total.add(Count(int(match[1]), int(match[2]), int(match[3] or 0)))
     return total
@@ -85,7 +85,11 @@ def programs(folder: str, env: dict[str, str] | None = None, limit: int = 400) -
             continue
         start = time.monotonic()
         try:
-            mock = {"TESSERA_CUDA_DRIVER": str(ROOT / folder / "libcuda_mock.so")} if "mock" in path.name else {}
+            mock = (
+                {"TESSERA_CUDA_DRIVER": str(ROOT / folder / "libcuda_mock.so")}
+                if "mock" in path.name
+                else {}
+            )
             done = run([str(path)], timeout=limit, env={**(env or {}), **mock})
             found, code = counts(done.stdout), done.returncode
             output = done.stdout + done.stderr
@@ -152,7 +156,11 @@ def step_fuzz(options: argparse.Namespace) -> Count:
 def step_python(_: argparse.Namespace) -> Count:
     """The Python tests, against the installed package."""
     command = [sys.executable, "-m", "pytest", "-rs", "tests/python"]
-    env = dict(os.environ, TESSERA_CACHE_DIR="off", TESSERA_LIBRARY=str(ROOT / "build-test" / "libtessera.so"))
+    env = dict(
+        os.environ,
+        TESSERA_CACHE_DIR="off",
+        TESSERA_LIBRARY=str(ROOT / "build-test" / "libtessera.so"),
+    )
     done = subprocess.run(
         command,
         cwd=ROOT,

@@ -42,7 +42,7 @@ def helper(x, *rest, scale=2, **named):
 
 
 def calls(a, b, n, N):
-    f = lambda x, y=1: helper(x, y, scale=3, z=4)  # noqa: E731
+    f = lambda x, y=1: helper(x, y, scale=3, z=4)
     total = f(n) + helper(*(n, 2))
     for k, v in ct.static_iter(enumerate((1, 2, 3))):
         total += k * v

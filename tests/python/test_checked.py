@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-
 import tessera
 import tessera.tile as ct
 

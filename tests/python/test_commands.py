@@ -9,7 +9,9 @@ import pytest
 
 
 def tessera(*words, **options):
-    return subprocess.run([sys.executable, "-m", "tessera", *words], capture_output=True, text=True, **options)
+    return subprocess.run(
+        [sys.executable, "-m", "tessera", *words], capture_output=True, text=True, **options
+    )
 
 
 def test_doctor_names_what_it_found():
@@ -22,11 +24,17 @@ def test_doctor_names_what_it_found():
 def test_the_tour_is_right_and_writes_its_report(tmp_path):
     for package in ("PIL", "matplotlib", "rich"):
         pytest.importorskip(package)
-    done = tessera("tour", "--small", "--seconds", "0.05", "--device", "cpu", "--out", str(tmp_path / "out"))
+    done = tessera(
+        "tour", "--small", "--seconds", "0.05", "--device", "cpu", "--out", str(tmp_path / "out")
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     report = (tmp_path / "out" / "report.html").read_text()
     assert "<svg" in report and "http://" not in report.split("<svg")[0] and "WRONG" not in report
-    assert {p.name for p in pathlib.Path(tmp_path / "out").glob("*.png")} == {"photo.png", "blur.png", "edges.png"}
+    assert {p.name for p in pathlib.Path(tmp_path / "out").glob("*.png")} == {
+        "photo.png",
+        "blur.png",
+        "edges.png",
+    }
 
 
 def test_an_unknown_command_shows_the_usage():

@@ -3,7 +3,6 @@
 
 import numpy as np
 import pytest
-
 import tessera.tile as ct
 
 
@@ -153,7 +152,9 @@ def test_array_without_a_buffer_format_is_refused_too():
 @pytest.mark.parametrize("dtype", [">f4", ">i2", ">u8"])
 def test_foreign_byte_order_is_refused(dtype):
     x = np.ones(16, dtype)
-    with pytest.raises(ValueError, match=r"kernel 'copy_kernel', argument 'x': .*newbyteorder\(\"=\"\)"):
+    with pytest.raises(
+        ValueError, match=r"kernel 'copy_kernel', argument 'x': .*newbyteorder\(\"=\"\)"
+    ):
         copy(x, np.zeros(16, dtype[1:]))
 
 

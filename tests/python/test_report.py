@@ -8,7 +8,6 @@ import sys
 
 import numpy as np
 import pytest
-
 import tessera
 import tessera.tile as ct
 from tessera.lib.gemm import gemm_kernel
@@ -17,7 +16,11 @@ from tessera.lib.gemm import gemm_kernel
 @ct.kernel
 def add_kernel(a, b, out, TILE: ct.Constant[int]):
     i = ct.bid(0)
-    ct.store(out, index=(i,), tile=ct.load(a, index=(i,), shape=(TILE,)) + ct.load(b, index=(i,), shape=(TILE,)))
+    ct.store(
+        out,
+        index=(i,),
+        tile=ct.load(a, index=(i,), shape=(TILE,)) + ct.load(b, index=(i,), shape=(TILE,)),
+    )
 
 
 @ct.kernel
@@ -62,7 +65,9 @@ def test_work_of_a_product_and_its_trip_count():
 def test_decisions_name_their_line_and_reason():
     report = tessera.cost_report(gemm_kernel, (*product(), 128, 256, 64, 8), (32,), target="sm_90")
     assert [n["line"] for n in report.notes("product", "wgmma")] == [line_of(gemm_kernel, "ct.mma")]
-    assert [n["line"] for n in report.notes("load", "tma")] == [line_of(gemm_kernel, t) for t in ("x = ", "y = ")]
+    assert [n["line"] for n in report.notes("load", "tma")] == [
+        line_of(gemm_kernel, t) for t in ("x = ", "y = ")
+    ]
     assert report.notes("pipeline", "tma")
     small = tessera.cost_report(gemm_kernel, (*product(), 32, 64, 64, 8), (512,), target="sm_90")
     assert small.notes("product", "mma.sync") and not small.notes("product", "wgmma")
@@ -79,8 +84,12 @@ def test_an_unaligned_array_says_why_it_is_slow():
 
 def test_a_gather_is_called_one():
     index = np.zeros(256, np.int32)
-    report = gather_kernel.report(np.ones(64, np.float32), index, np.ones(256, np.float32), grid=(4,), target="sm_90")
-    assert [n["line"] for n in report.notes("load", "gather")] == [line_of(gather_kernel, "ct.gather")]
+    report = gather_kernel.report(
+        np.ones(64, np.float32), index, np.ones(256, np.float32), grid=(4,), target="sm_90"
+    )
+    assert [n["line"] for n in report.notes("load", "gather")] == [
+        line_of(gather_kernel, "ct.gather")
+    ]
 
 
 def test_without_a_grid_there_are_formulas_only():
@@ -98,13 +107,18 @@ def test_the_cpu_has_counts_but_no_roof():
 @pytest.mark.skipif(shutil.which("ptxas") is None, reason="no ptxas")
 def test_the_assembler_tells_registers():
     report = tessera.cost_report(gemm_kernel, (*product(), 128, 256, 64, 8), (32,), target="sm_90")
-    assert 64 <= report["resources"]["registers"] <= 255 and report["resources"]["spill_store_bytes"] == 0
+    assert (
+        64 <= report["resources"]["registers"] <= 255
+        and report["resources"]["spill_store_bytes"] == 0
+    )
     assert not report["resources"]["serialised"] and report.warnings == []
     assert f"{report['resources']['registers']} registers" in str(report)
 
 
 def test_no_assembler_is_said():
-    report = tessera.cost_report(add_kernel, (*arrays(), 1024), (64,), target="sm_90", assemble=False)
+    report = tessera.cost_report(
+        add_kernel, (*arrays(), 1024), (64,), target="sm_90", assemble=False
+    )
     assert report["resources"] is None and "registers unknown" in str(report)
 
 
@@ -134,12 +148,17 @@ def test_the_command_reports_each_specialisation_once(tmp_path):
                           capture_output=True, text=True)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("twice for sm_80") == 1 and "result 512.0" in done.stdout
-    none = subprocess.run([sys.executable, "-m", "tessera", "report", "nowhere.py"], capture_output=True, text=True)
+    none = subprocess.run(
+        [sys.executable, "-m", "tessera", "report", "nowhere.py"], capture_output=True, text=True
+    )
     assert none.returncode == 2 and "nowhere.py" in none.stderr
 
 
 def test_hints_differ_by_target():
     kernel = gemm_kernel.replace_hints(num_stages=ct.ByTarget(default=3, sm_90=2))
     args = (*product(512), 64, 64, 64, 8)
-    texts = {t: kernel.report(*args, grid=(64,), target=t).notes("pipeline")[0]["text"] for t in ("sm_80", "sm_90")}
+    texts = {
+        t: kernel.report(*args, grid=(64,), target=t).notes("pipeline")[0]["text"]
+        for t in ("sm_80", "sm_90")
+    }
     assert texts["sm_80"].startswith("3 stages") and texts["sm_90"].startswith("2 stages")

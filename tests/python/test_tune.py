@@ -10,7 +10,6 @@ import textwrap
 
 import numpy as np
 import pytest
-
 import tessera
 import tessera.tile as ct
 from tessera import tune
@@ -71,7 +70,11 @@ def scale_search(configs, x=None, **options):
     x = np.arange(1024, dtype=np.float32) if x is None else x
     out = np.full_like(x, np.nan)
     result = tune.search(
-        scale_kernel, lambda c: (1024 // c[0],), lambda c: (x, out, *c), configs, **{**FAST, **options}
+        scale_kernel,
+        lambda c: (1024 // c[0],),
+        lambda c: (x, out, *c),
+        configs,
+        **{**FAST, **options},
     )
     return result, out
 
@@ -109,7 +112,9 @@ def test_hints_are_items_of_a_configuration():
         seen.append(c)
         return x, np.empty_like(x), 64, 2
 
-    result = tune.search(scale_kernel, lambda c: (1,), args, {"num_stages": [2, 3], "opt_level": [3]}, **FAST)
+    result = tune.search(
+        scale_kernel, lambda c: (1,), args, {"num_stages": [2, 3], "opt_level": [3]}, **FAST
+    )
     assert len(result.successes) == 2 and seen[0].num_stages == 2
     bad = tune.search(scale_kernel, lambda c: (1,), args, {"num_stages": [2, 99]}, **FAST)
     assert [f[1] for f in bad.failures] == ["ValueError"] and "num_stages" in bad.failures[0][2]
@@ -131,7 +136,9 @@ def test_configurations_may_be_any_objects():
 
 def test_a_wrong_variant_cannot_win():
     result, out = scale_search([(256, 2), (512, 2), (1024, 3)])
-    assert [f[0] for f in result.failures] == [(1024, 3)] and "wrong result: output 0" in result.failures[0][2]
+    assert [f[0] for f in result.failures] == [
+        (1024, 3)
+    ] and "wrong result: output 0" in result.failures[0][2]
     np.testing.assert_array_equal(out, 2 * np.arange(1024))
 
 
@@ -151,7 +158,9 @@ def test_a_reference_decides():
 def test_in_place_kernels_start_from_what_was_there():
     x = np.arange(1024, dtype=np.float32)
     before = x.copy()
-    tune.search(scale_kernel, lambda c: (1024 // c[0],), lambda c: (x, x, *c), [(256, 2), (512, 2)], **FAST)
+    tune.search(
+        scale_kernel, lambda c: (1024 // c[0],), lambda c: (x, x, *c), [(256, 2), (512, 2)], **FAST
+    )
     np.testing.assert_array_equal(x, 2 * before)
 
 
@@ -163,7 +172,11 @@ def test_arrays_of_the_library_are_read_back():
 
 
 def lambda_free_cast(x, out, TILE: ct.Constant[int]):
-    ct.store(out, index=(ct.bid(0),), tile=ct.astype(ct.load(x, index=(ct.bid(0),), shape=(TILE,)), ct.bfloat16))
+    ct.store(
+        out,
+        index=(ct.bid(0),),
+        tile=ct.astype(ct.load(x, index=(ct.bid(0),), shape=(TILE,)), ct.bfloat16),
+    )
 
 
 def test_agreement_allows_other_orders_of_summation_only():
@@ -175,7 +188,9 @@ def test_agreement_allows_other_orders_of_summation_only():
     nan = np.array([np.nan, 1.0], np.float32)
     assert _arrays.agree([nan], [nan.copy()], ["float32"], None) == ""
     assert _arrays.agree([nan], [np.array([0.0, 1.0], np.float32)], ["float32"], None)
-    assert _arrays.agree([np.array([np.inf], np.float32)], [np.array([1.0], np.float32)], ["float32"], None)
+    assert _arrays.agree(
+        [np.array([np.inf], np.float32)], [np.array([1.0], np.float32)], ["float32"], None
+    )
     assert "1 elements" in _arrays.agree([np.array([1, 2])], [np.array([1, 3])], ["int64"], None)
 
 
@@ -197,14 +212,16 @@ def test_a_space_must_be_iterable():
 
 
 def test_when_nothing_compiles_the_first_reason_is_told():
-    with pytest.raises(RuntimeError, match="(?s)none of the 2 configurations could be run.*power of two"):
+    with pytest.raises(
+        RuntimeError, match="(?s)none of the 2 configurations could be run.*power of two"
+    ):
         scale_search([(100, 2), (200, 2)])
 
 
 def test_what_fails_is_listed_and_the_rest_goes_on():
     result, _ = scale_search([(100, 2), (256, 2)])
     assert result.best.config == (256, 2)
-    (config, kind, text), = result.failures
+    ((config, kind, text),) = result.failures
     assert config == (100, 2) and kind == "TileTypeError" and "power of two" in text
     assert "1 timed, 0 pruned, 1 failed" in result.summary()
 
@@ -217,7 +234,9 @@ def test_a_run_that_takes_too_long_has_failed():
 def test_wrong_arguments_name_what_is_wanted():
     product = fresh_product()
     a, b, out = operands(32)
-    with pytest.raises(TypeError, match=r"wants 3 arguments beside its tuned constants \(a, b, out\), not 2"):
+    with pytest.raises(
+        TypeError, match=r"wants 3 arguments beside its tuned constants \(a, b, out\), not 2"
+    ):
         product(a, b)
 
 
@@ -261,7 +280,9 @@ class FakeClock:
 
 def test_those_far_behind_are_dropped_and_cannot_win():
     fast, slow = _time.Candidate("fast", None), _time.Candidate("slow", None)
-    _time.race([fast, slow], FakeClock({"fast": lambda: 10.0, "slow": lambda: 30.0}), rounds=20, seconds=60)
+    _time.race(
+        [fast, slow], FakeClock({"fast": lambda: 10.0, "slow": lambda: 30.0}), rounds=20, seconds=60
+    )
     assert len(slow.times) == 3 and not slow.finalist and fast.finalist
     assert len(fast.times) >= 5
 
@@ -271,7 +292,9 @@ def test_equals_run_until_they_are_known():
 
     noise = itertools.cycle([10.0, 14.0, 9.0, 13.0])
     pair = [_time.Candidate(i, None) for i in range(2)]
-    _time.race(pair, FakeClock({0: lambda: next(noise), 1: lambda: next(noise)}), rounds=12, seconds=60)
+    _time.race(
+        pair, FakeClock({0: lambda: next(noise), 1: lambda: next(noise)}), rounds=12, seconds=60
+    )
     assert [len(c.times) for c in pair] == [12, 12]
 
 
@@ -292,7 +315,7 @@ def test_the_best_is_kept_and_found_again(cache):
     assert again.choice(a, b, out) == result.best.config
     assert tune.best(product.kernel, (a, b, out)) == repr(result.best.config)
     assert again.choice(*operands(95)) == result.best.config  # the same class
-    assert again.choice(*operands(300)) == again.default      # another
+    assert again.choice(*operands(300)) == again.default  # another
     again.forget(a, b, out)
     assert again.choice(a, b, out) == again.default and not entries(cache)
 
@@ -300,7 +323,11 @@ def test_the_best_is_kept_and_found_again(cache):
 def test_shape_classes():
     a = np.zeros((96, 100), np.float32)
     assert _arrays.shape_class((a,)) == _arrays.shape_class((np.zeros((65, 128), np.float32), 3))
-    others = [a.astype(np.float64), np.zeros((96, 100), np.float32, order="F"), np.zeros((129, 100), np.float32)]
+    others = [
+        a.astype(np.float64),
+        np.zeros((96, 100), np.float32, order="F"),
+        np.zeros((129, 100), np.float32),
+    ]
     assert all(_arrays.shape_class((o,)) != _arrays.shape_class((a,)) for o in others)
     assert _arrays.shape_class(([a, a], (a, 1.0))) == " ".join([_arrays.shape_class((a,))] * 3)
 
@@ -366,7 +393,8 @@ def test_without_a_cache_results_live_in_the_process(monkeypatch):
 
 def test_two_processes_may_tune_at_once(cache, tmp_path):
     script = tmp_path / "both.py"
-    script.write_text(textwrap.dedent("""
+    script.write_text(
+        textwrap.dedent("""
         import numpy as np, tessera.tile as ct
         from tessera import tune
         @ct.kernel
@@ -377,8 +405,12 @@ def test_two_processes_may_tune_at_once(cache, tmp_path):
             tune.search(scale, lambda c: (1024 // c.TILE,), lambda c: (x, out, c.TILE), {"TILE": [256, 512]},
                         rounds=3, seconds=0.05, quiet=True)
         print(tune.best(scale, (x, out)))
-    """))
-    both = [subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    """)
+    )
+    both = [
+        subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
     texts = [p.communicate()[0] for p in both]
     assert [p.returncode for p in both] == [0, 0] and all("TILE=" in t for t in texts)
     assert len(entries(cache)) == 1 and not list((cache / "tune").glob("tmp.*"))
@@ -404,7 +436,9 @@ def test_the_peers_module_name_works(tmp_path):
     script = tmp_path / "peer.py"
     script.write_text("import cuda.tile as ct, cuda.tile.tune, tessera.tile.tune\n"
                       "assert ct.tune is cuda.tile.tune is tessera.tile.tune\nprint('same')\n")  # fmt: skip
-    done = subprocess.run([sys.executable, "-m", "tessera", "run", str(script)], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-m", "tessera", "run", str(script)], capture_output=True, text=True
+    )
     assert done.stdout == "same\n", done.stderr
 
 

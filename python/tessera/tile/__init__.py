@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 from .._errors import (
-    TileError,
     TileCompilerExecutionError,
     TileCompilerTimeoutError,
+    TileError,
     TileInternalError,
     TileRecursionError,
     TileStaticAssertionError,
@@ -23,26 +23,26 @@ from .._errors import (
     TileValueError,
 )
 from ._dtype import (
+    DType,
     bfloat16,
     bool_,
-    float16,
-    float32,
     float4_e2m1fn,
-    float64,
     float8_e4m3fn,
     float8_e5m2,
     float8_e5m3fnu,
     float8_e8m0fnu,
+    float16,
+    float32,
+    float64,
+    int8,
     int16,
     int32,
     int64,
-    int8,
     tfloat32,
+    uint8,
     uint16,
     uint32,
     uint64,
-    uint8,
-    DType,
 )
 from ._enum import (
     MemoryOrder,
@@ -180,6 +180,7 @@ def cdiv(a: Any, b: Any, /) -> Any:
 
 cdiv.__tessera_op__ = "cdiv"  # type: ignore[attr-defined]
 
+
 def __getattr__(name: str) -> Any:
     if name == "tune":  # loaded when it is asked for: tuning needs more than kernels do
         import importlib
@@ -260,14 +261,14 @@ __all__ = [
     "exp2",
     "expand_dims",
     "extract",
-    "float16",
-    "float32",
     "float4_e2m1fn",
-    "float64",
     "float8_e4m3fn",
     "float8_e5m2",
     "float8_e5m3fnu",
     "float8_e8m0fnu",
+    "float16",
+    "float32",
+    "float64",
     "floor",
     "floordiv",
     "full",
@@ -278,10 +279,10 @@ __all__ = [
     "grid_dependency_control_launch_dependents",
     "grid_dependency_control_wait",
     "insert",
+    "int8",
     "int16",
     "int32",
     "int64",
-    "int8",
     "isnan",
     "kernel",
     "launch",
@@ -332,10 +333,10 @@ __all__ = [
     "transpose",
     "truediv",
     "tune",
+    "uint8",
     "uint16",
     "uint32",
     "uint64",
-    "uint8",
     "unpack_from_bytes",
     "where",
     "zeros",

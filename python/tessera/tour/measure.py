@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import tessera
-from tessera import _array, _core
 import tessera.tile as ct
+from tessera import _array, _core
 from tessera.lib import gemm
 
 from .cases import Case

@@ -8,7 +8,8 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..tile._kernel import CONSTANT, _HINTS, kernel as Kernel
+from ..tile._kernel import _HINTS, CONSTANT
+from ..tile._kernel import kernel as Kernel
 
 __all__ = ["Config", "arguments", "expand", "hints_of", "variant"]
 

@@ -8,9 +8,8 @@ import re
 
 import numpy as np
 import pytest
-from lower import LowerError, array, array_list, const, lower, scalar
-
 import tessera.tile as ct
+from lower import LowerError, array, array_list, const, lower, scalar
 
 A = array()
 A2 = array(rank=2)
@@ -32,17 +31,17 @@ def wrong(status, *parts, args=(A, A)):
 @wrong("TILETYPE", "name 'blok' is not defined", "did you mean 'block'")
 def undefined_name(x, y):
     block = ct.bid(0)
-    ct.store(y, (blok,), block)  # noqa: F821  # here
+    ct.store(y, (blok,), block)  # here
 
 
 @wrong("TILETYPE", "name 'lenn' is not defined", "did you mean 'len'")
 def misspelt_builtin(x, y):
-    return lenn(x)  # noqa: F821  # here
+    return lenn(x)  # here
 
 
 @wrong("TILETYPE", "name 'cumsum' is not defined", "did you mean 'ct.cumsum'")
 def operation_without_its_module(x, y):
-    return cumsum(x)  # noqa: F821  # here
+    return cumsum(x)  # here
 
 
 @wrong("TILETYPE", "has no attribute 'sum'", "did you mean 'ct.sum(tile)'")
@@ -92,7 +91,7 @@ def with_statement(x, y):
 
 @wrong("SYNTAX", "'a list comprehension'", "static_iter")
 def list_comprehension(x, y):
-    z = [i for i in range(3)]  # noqa: C416  # here
+    z = [i for i in range(3)]  # here
     ct.store(y, 0, z[0])
 
 
@@ -126,7 +125,7 @@ def global_statement(x, y):
 
 @wrong("SYNTAX", "'import' is not part")
 def import_statement(x, y):
-    import math  # noqa: F401  # here
+    import math  # here
 
 
 @wrong("SYNTAX", "'class' is not part")

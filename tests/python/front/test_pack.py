@@ -8,20 +8,19 @@ import sys
 import textwrap
 
 import pytest
-from lower import ROOT, LowerError, array, lower, lower_pack
-
 import tessera
 import tessera.tile as ct
+from lower import ROOT, LowerError, array, lower, lower_pack
 from tessera._pack import pack_function
 
 
 def operations() -> dict[str, tuple[list[str], int, set[str]]]:
     """name -> names in order, how many by position, optional ones; from tile_op.def."""
     text = (ROOT / "src/front/tile_op.def").read_text()
-    macros = dict(re.findall(r'^#define (\w+) "([^"]*)"$', text, re.M))
+    macros = dict(re.findall(r'^#define (\w+) "([^"]*)"$', text, re.MULTILINE))
     found = {}
     for name, parts in re.findall(
-        r'^TS_TILE_OP\((\w+), ((?:"[^"]*"|\w+)(?: (?:"[^"]*"|\w+))*), \w+, ', text, re.M
+        r'^TS_TILE_OP\((\w+), ((?:"[^"]*"|\w+)(?: (?:"[^"]*"|\w+))*), \w+, ', text, re.MULTILINE
     ):
         words = " ".join(
             p[1:-1] if p[0] == '"' else macros[p] for p in re.findall(r'"[^"]*"|\w+', parts)

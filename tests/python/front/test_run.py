@@ -5,10 +5,9 @@ import math
 
 import numpy as np
 import pytest
+import tessera.tile as ct
 from lower import Const as C
 from lower import run
-
-import tessera.tile as ct
 
 RNG = np.random.default_rng(7)
 
@@ -264,7 +263,7 @@ def test_constants_fold_as_in_python():
             and not any((0, False))
         )
         ct.static_assert(None is None and out is not None and 1 < 2 < 3 and not 1 < 2 > 3)
-        ct.static_assert(getattr(ct, "float32") == ct.float32 and getattr(out, "nothing", 4) == 4)
+        ct.static_assert(ct.float32 == ct.float32 and getattr(out, "nothing", 4) == 4)
         ct.static_assert(
             ct.PaddingMode.ZERO != ct.PaddingMode.NAN and ct.PaddingMode.ZERO.name == "ZERO"
         )
@@ -602,7 +601,7 @@ def closures(n):
     def add(x, by=1):
         return x + k + by
 
-    twice = lambda f, x: f(f(x))  # noqa: E731
+    twice = lambda f, x: f(f(x))
     return twice(add, n) + twice(lambda x: x * 2, n)
 
 
@@ -625,7 +624,7 @@ def while_continue(n):
 
 def shadowed(n):
     i = 100
-    for i in range(n):  # noqa: B007
+    for i in range(n):
         pass
     return i
 
@@ -711,8 +710,8 @@ def test_arrays_and_tuples_cross_branches():
 def test_dead_branch_is_not_checked():
     def kernel(out, FLAG):
         if FLAG:
-            ct.store(out, 0, undefined_name + [1])  # noqa: F821
-        x = out.shape[0] if not FLAG else undefined_name  # noqa: F821
+            ct.store(out, 0, undefined_name + [1])
+        x = out.shape[0] if not FLAG else undefined_name
         ct.store(out, 0, x)
 
     out = np.zeros(1, np.int32)
