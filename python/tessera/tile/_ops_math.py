@@ -285,7 +285,7 @@ def max(
     flush_to_zero: bool = False,
     propagate_nan: bool = False,
 ) -> Any:
-    """Largest element over ``axis``; NaN loses unless ``propagate_nan``."""
+    """Largest element over ``axis``; NaN loses to numbers unless ``propagate_nan``."""
 
 
 @op
@@ -298,7 +298,7 @@ def min(
     flush_to_zero: bool = False,
     propagate_nan: bool = False,
 ) -> Any:
-    """Smallest element over ``axis``; NaN loses unless ``propagate_nan``."""
+    """Smallest element over ``axis``; NaN loses to numbers unless ``propagate_nan``."""
 
 
 @op
