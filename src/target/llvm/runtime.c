@@ -163,32 +163,76 @@ static void rt_row_out_slow(const rt_view *v, int64_t at, bool inside, char *arr
     }
 }
 
-/* Transposed tiles: the second to last axis is dense in the array. Whole rows would walk down columns, so
- * go in blocks of 16 x 16 elements. Rank 2, wholly inside, 4 bytes. */
+/* Transposed tiles: the second to last axis is dense in the array, and whole rows would walk down columns.
+ * Rank 2, 4 bytes. */
 static bool rt_transposed(const rt_view *v)
 {
-    return v->rank == 2 && v->bytes == 4 && v->sparse_axis < 0 && v->stride[0] == 1 && v->stride[1] != 1 &&
-           v->lo[0] == 0 && v->lo[1] == 0 && v->hi[0] == v->dim[0] && v->hi[1] == v->dim[1];
+    return v->rank == 2 && v->bytes == 4 && v->sparse_axis < 0 && v->stride[0] == 1 && v->stride[1] != 1;
 }
 
-enum { RT_BLOCK = 16 };
+enum { RT_QUAD = 4, RT_LINE = 16 }; /* elements of a vector, of a line of the cache */
+typedef uint32_t rt_quad __attribute__((vector_size(16)));
 
-static void rt_transpose_in(const rt_view *v, const uint32_t *from, uint32_t *to)
+/* to[i * to_stride + j] = from[j * from_stride + i] for i, j < 4. */
+static void rt_transpose_quad(uint32_t *to, int64_t to_stride, const uint32_t *from, int64_t from_stride)
 {
-    from += v->start[0] + v->start[1] * v->stride[1];
-    for (int64_t i0 = 0; i0 < v->dim[0]; i0 += RT_BLOCK)
-        for (int64_t j = 0; j < v->dim[1]; j++)
-            for (int64_t i = i0; i < TS_MIN(i0 + RT_BLOCK, v->dim[0]); i++)
-                to[i * v->dim[1] + j] = from[i + j * v->stride[1]];
+    rt_quad x[RT_QUAD], y[RT_QUAD];
+    for (int j = 0; j < RT_QUAD; j++)
+        memcpy(&x[j], from + j * from_stride, sizeof x[j]);
+    for (int j = 0; j < RT_QUAD; j += 2) {
+        y[j] = __builtin_shufflevector(x[j], x[j + 1], 0, 4, 1, 5);
+        y[j + 1] = __builtin_shufflevector(x[j], x[j + 1], 2, 6, 3, 7);
+    }
+    for (int i = 0; i < RT_QUAD; i += 2) {
+        x[i] = __builtin_shufflevector(y[i / 2], y[i / 2 + 2], 0, 1, 4, 5);
+        x[i + 1] = __builtin_shufflevector(y[i / 2], y[i / 2 + 2], 2, 3, 6, 7);
+    }
+    for (int i = 0; i < RT_QUAD; i++)
+        memcpy(to + i * to_stride, &x[i], sizeof x[i]);
 }
 
-static void rt_transpose_out(const rt_view *v, uint32_t *to, const uint32_t *from)
+/* The same for i < n_i, j < n_j; whole quads where they fit. */
+static void rt_transpose_line(uint32_t *to, int64_t to_stride, const uint32_t *from, int64_t from_stride, int64_t n_i,
+                              int64_t n_j)
 {
-    to += v->start[0] + v->start[1] * v->stride[1];
-    for (int64_t i0 = 0; i0 < v->dim[0]; i0 += RT_BLOCK)
-        for (int64_t j = 0; j < v->dim[1]; j++)
-            for (int64_t i = i0; i < TS_MIN(i0 + RT_BLOCK, v->dim[0]); i++)
-                to[i + j * v->stride[1]] = from[i * v->dim[1] + j];
+    int64_t whole_i = n_i / RT_QUAD * RT_QUAD, whole_j = n_j / RT_QUAD * RT_QUAD;
+    for (int64_t j = 0; j < whole_j; j += RT_QUAD)
+        for (int64_t i = 0; i < whole_i; i += RT_QUAD)
+            rt_transpose_quad(to + i * to_stride + j, to_stride, from + j * from_stride + i, from_stride);
+    for (int64_t i = 0; i < n_i; i++)
+        for (int64_t j = i < whole_i ? whole_j : 0; j < n_j; j++)
+            to[i * to_stride + j] = from[j * from_stride + i];
+}
+
+/* A line of every row of `to` at a time: rows of `from` are read to their end, which the prefetcher likes. */
+static void rt_transpose(uint32_t *to, int64_t to_stride, const uint32_t *from, int64_t from_stride, int64_t n_i,
+                         int64_t n_j)
+{
+    for (int64_t j = 0; j < n_j; j += RT_LINE)
+        rt_transpose_line(to + j, to_stride, from + j * from_stride, from_stride, n_i, TS_MIN(n_j - j, (int64_t)RT_LINE));
+}
+
+/* Where the part of the tile that lies inside begins, in the array and in the tile. */
+static int64_t rt_transposed_at(const rt_view *v, int64_t *in_tile)
+{
+    *in_tile = v->lo[0] * v->dim[1] + v->lo[1];
+    return v->start[0] + v->lo[0] + (v->start[1] + v->lo[1]) * v->stride[1];
+}
+
+static void rt_transpose_in(const rt_view *v, const uint32_t *array, uint32_t *tile)
+{
+    int64_t n_i = v->hi[0] - v->lo[0], n_j = v->hi[1] - v->lo[1], to, from = rt_transposed_at(v, &to);
+    if (n_i < v->dim[0] || n_j < v->dim[1])
+        rt_fill((char *)tile, v->bytes, (uint64_t)v->what[TS_RT_PAD], v->dim[0] * v->dim[1]);
+    if (n_i > 0 && n_j > 0)
+        rt_transpose(tile + to, v->dim[1], array + from, v->stride[1], n_i, n_j);
+}
+
+static void rt_transpose_out(const rt_view *v, uint32_t *array, const uint32_t *tile)
+{
+    int64_t n_i = v->hi[0] - v->lo[0], n_j = v->hi[1] - v->lo[1], from, to = rt_transposed_at(v, &from);
+    if (n_i > 0 && n_j > 0)
+        rt_transpose(array + to, v->stride[1], tile + from, v->dim[1], n_j, n_i);
 }
 
 static bool rt_slow(const rt_view *v)
