@@ -154,7 +154,7 @@ void cpu_stream_idle(const ts_stream *stream); /* waits whatever happens; faults
 void cpu_streams_idle(ts_cpu *cpu);        /* the same for all streams */
 /* Launches that run or wait in streams now end early; the first is told at the stream's next wait. */
 void cpu_streams_cancel(ts_cpu *cpu);
-/* Not 0 while the task that runs in the stream is cancelled. */
+/* Not 0 while the task that runs in the stream is cancelled; NULL for a handle that is no stream of this device. */
 _Atomic uint32_t *cpu_stream_stop(const ts_stream *stream);
 void cpu_streams_end(ts_cpu *cpu);  /* drains and ends all, the default one too */
 

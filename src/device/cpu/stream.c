@@ -223,7 +223,8 @@ void cpu_stream_end(ts_stream *handle)
 
 _Atomic uint32_t *cpu_stream_stop(const ts_stream *stream)
 {
-    return &((cpu_stream *)stream->impl)->cancelled;
+    cpu_stream *impl = stream->impl;
+    return impl ? &impl->cancelled : NULL;
 }
 
 void cpu_streams_cancel(ts_cpu *cpu)
