@@ -65,11 +65,9 @@ assert s.done
     "stream": """
 s = tessera.Stream("cpu")
 a, b = tessera.asarray(x), tessera.asarray(out)
-def run():
-    ct.launch(s, (8,), endless, (a, b))
-    ct.launch(s, (4096,), add, (a, b))
-    s.synchronize()
-interrupted(run)
+ct.launch(s, (8,), endless, (a, b))
+ct.launch(s, (4096,), add, (a, b))
+interrupted(s.synchronize)
 assert float(np.asarray(b)[0]) == 0
 ct.launch(s, (4096,), add, (a, b))
 s.synchronize()
