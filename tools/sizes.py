@@ -55,7 +55,7 @@ def includes(path: pathlib.Path) -> list[str]:
 
 def main() -> int:
     complaints, lengths, lines = [], [], 0
-    for path in sorted([*ROOT.glob("src/**/*.[ch]"), *ROOT.glob("ext/*.[ch]")]):
+    for path in sorted([*ROOT.glob("src/**/*.[ch]"), *ROOT.glob("ext/**/*.[ch]")]):
         text = path.read_text()
         n = text.count("\n")
         lines += n

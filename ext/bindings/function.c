@@ -1,0 +1,574 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Function: one C function of a table. A call converts the arguments into machine words, calls without the
+ * GIL and wraps what came back. The C function is looked up at the first call.
+ *
+ * All arguments of these interfaces are integers, pointers and floats of at most 8 bytes, and a few structs.
+ * In the C calling conventions of x86-64 and AArch64 (System V) integers and pointers go to the first 6 or 8
+ * integer registers and then to the stack in 8-byte cells, floats to registers of their own; so one call
+ * through a pointer with integer words and two floats serves every function. A struct by value of up to 16
+ * bytes is one or two such words. A larger one is copied to the stack (x86-64) or passed as the address of a
+ * copy (AArch64).
+ */
+#include "bindings.h"
+#include <stddef.h>
+#include <string.h>
+#include <structmember.h>
+
+#if defined(__x86_64__)
+#define CALL_REGISTERS 6
+#define CALL_COPIES false
+#elif defined(__aarch64__)
+#define CALL_REGISTERS 8
+#define CALL_COPIES true
+#else
+#error "tessera._bindings knows the calling conventions of x86-64 and AArch64"
+#endif
+enum { CALL_STACK = 16, CALL_WORDS = CALL_REGISTERS + CALL_STACK };
+
+typedef struct bind_param {
+    PyObject *name;  /* owned */
+    bind_type *type; /* owned */
+    uint8_t mode;
+    int8_t word;     /* where its first machine word goes; floats: 0 or 1 */
+    int8_t counter;  /* index of the parameter that counts it, or -1 */
+    int count;       /* added to the counter's value; alone when there is no counter */
+} bind_param;
+
+/* How results are given: (status, ...), raised, or a bare value with a success member before it. */
+typedef enum bind_answer { ANSWER_TUPLE, ANSWER_CHECKED, ANSWER_VALUE } bind_answer;
+
+typedef struct bind_function {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    void *address;
+    PyObject *name, *doc, *module; /* owned */
+    PyObject *resolve;             /* callable() -> int: finds the address; owned until then */
+    PyObject *fail;                /* callable(name, status): raises; owned, of checked functions */
+    bind_type *result;             /* owned */
+    PyObject *success;             /* member for 0; owned */
+    bind_param params[BIND_ARGS];
+    uint8_t answer, n_params, n_in, n_out, n_stack;
+} bind_function;
+
+typedef struct call {
+    bind_frame frame;
+    uint64_t words[CALL_WORDS];
+    float floats[2];
+    uint64_t cells[BIND_ARGS];     /* what single values are written to; counts, by parameter */
+    PyObject *objects[BIND_ARGS];  /* output objects made before the call; owned */
+} call;
+
+/* ---- arguments -------------------------------------------------------------------------------------------------- */
+
+static bool param_is_input(const bind_param *param)
+{
+    return param->mode != BIND_OUT && param->mode != BIND_OUT_LIST && param->mode != BIND_OUT_BYTES;
+}
+
+static const char *param_name(const bind_param *param)
+{
+    return PyUnicode_AsUTF8(param->name);
+}
+
+static int take_record(call *c, const bind_param *param, PyObject *object)
+{
+    bind_record *record = (bind_record *)object;
+    if (param->mode == BIND_IN_RECORD && object == Py_None) {
+        c->words[param->word] = 0;
+        return 0;
+    }
+    if (!BIND_IS(c->frame.state, object, record) || record->type != param->type) {
+        bind_complain(PyExc_TypeError, c->frame.function, param_name(param), "must be a %U%s, not %.100s", param->type->name,
+                      param->mode == BIND_IN_RECORD ? " or None" : "", Py_TYPE(object)->tp_name);
+        return -1;
+    }
+    if (record->type->n_lists && bind_record_check(record) < 0)
+        return -1;
+    if (param->mode == BIND_IN_RECORD || (CALL_COPIES && record->type->size > 16))
+        c->words[param->word] = (uint64_t)(uintptr_t)record->data;
+    else {
+        c->words[param->word] = 0;
+        memcpy(&c->words[param->word], record->data, record->type->size);
+    }
+    return 0;
+}
+
+static int take_value(bind_function *self, call *c, bind_param *param, PyObject *object, uint64_t *cell)
+{
+    bind_type *type = param->type;
+    Py_ssize_t bytes;
+    int result;
+    switch (type->kind) {
+    case BIND_RECORD:
+        return take_record(c, param, object);
+    case BIND_POINTER:
+        result = bind_pointer(&c->frame, object, param_name(param), cell, &bytes);
+        /* Host memory of a copy: its length is compared once the count is known. */
+        c->objects[param - self->params] = bytes >= 0 && param->counter >= 0 ? PyLong_FromSsize_t(bytes) : NULL;
+        break;
+    case BIND_TEXT:
+        result = bind_text(&c->frame, object, param_name(param), cell);
+        break;
+    default:
+        result = bind_word(type, object, c->frame.function, param_name(param), cell);
+    }
+    if (type->kind == BIND_F32)
+        memcpy(&c->floats[param->word], cell, sizeof(float));
+    else
+        c->words[param->word] = *cell;
+    return result;
+}
+
+static int take_list(bind_function *self, call *c, bind_param *param, PyObject *object)
+{
+    Py_ssize_t n;
+    if (bind_list(&c->frame, param->type, object, param_name(param), &c->words[param->word], &n) < 0)
+        return -1;
+    if (object != Py_None && !(c->objects[param - self->params] = PyLong_FromSsize_t(n)))
+        return -1;
+    return 0;
+}
+
+/* An output: the address of a cell, of a new struct, or of room made when the counts are known. */
+static int take_output(bind_function *self, call *c, bind_param *param)
+{
+    ptrdiff_t i = param - self->params;
+    if (param->mode != BIND_OUT)
+        return 0;
+    c->cells[i] = 0;
+    c->words[param->word] = (uint64_t)(uintptr_t)&c->cells[i];
+    if (param->type->kind != BIND_RECORD)
+        return 0;
+    bind_record *record = bind_record_new(param->type);
+    c->objects[i] = (PyObject *)record;
+    if (record)
+        c->words[param->word] = (uint64_t)(uintptr_t)record->data;
+    return record ? 0 : -1;
+}
+
+static int take_param(bind_function *self, call *c, bind_param *param, PyObject *object)
+{
+    uint64_t *cell = &c->cells[param - self->params];
+    switch (param->mode) {
+    case BIND_IN:
+        return take_value(self, c, param, object, cell);
+    case BIND_IN_RECORD:
+        return take_record(c, param, object);
+    case BIND_IN_LIST:
+        return take_list(self, c, param, object);
+    case BIND_IN_PARAMS:
+        return bind_params(&c->frame, object, &c->words[param->word]);
+    default: /* BIND_IN_CELL, BIND_INOUT: by address */
+        c->words[param->word] = (uint64_t)(uintptr_t)cell;
+        return bind_word(param->type, object, c->frame.function, param_name(param), cell);
+    }
+}
+
+/* ---- counts ----------------------------------------------------------------------------------------------------- */
+
+static int64_t param_count(const call *c, const bind_param *param)
+{
+    return param->counter < 0 ? param->count : (int64_t)c->cells[param->counter] + param->count;
+}
+
+static int count_output(bind_function *self, call *c, bind_param *param, int64_t count)
+{
+    enum { MOST = 1 << 24 };
+    PyObject **object = &c->objects[param - self->params];
+    if (count < 0 || count > MOST) {
+        bind_complain(PyExc_ValueError, c->frame.function, param_name(param), "cannot have %lld entries", (long long)count);
+        return -1;
+    }
+    if (param->mode == BIND_OUT_BYTES) {
+        *object = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)count);
+        if (!*object)
+            return -1;
+        memset(PyBytes_AS_STRING(*object), 0, (size_t)count);
+        c->words[param->word] = (uint64_t)(uintptr_t)PyBytes_AS_STRING(*object);
+        return 0;
+    }
+    void *block = bind_frame_block(&c->frame, (size_t)(count ? count : 1) * param->type->size);
+    c->words[param->word] = (uint64_t)(uintptr_t)block;
+    return block ? 0 : -1;
+}
+
+/* Lists and buffers must be as long as the call will read; outputs get their room. */
+static int call_counts(bind_function *self, call *c)
+{
+    for (int i = 0; i < self->n_params; i++) {
+        bind_param *param = &self->params[i];
+        if (param->mode == BIND_OUT_LIST || param->mode == BIND_OUT_BYTES) {
+            if (count_output(self, c, param, param_count(c, param)) < 0)
+                return -1;
+        } else if ((param->counter >= 0 || param->count) && c->objects[i] && param_is_input(param)) {
+            int64_t have = PyLong_AsLongLong(c->objects[i]), want = param_count(c, param);
+            if (want > have) {
+                bind_complain(PyExc_RuntimeError, c->frame.function, param_name(param),
+                              param->mode == BIND_IN_LIST ? "has %lld entries, but %lld are asked for"
+                                                          : "has %lld bytes, but %lld are to be copied",
+                              (long long)have, (long long)want);
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+/* ---- the call --------------------------------------------------------------------------------------------------- */
+
+typedef uint64_t word;
+#if CALL_REGISTERS == 6
+#define REGISTERS word, word, word, word, word, word, float, float
+#define PASS w[0], w[1], w[2], w[3], w[4], w[5], f[0], f[1]
+#else
+#define REGISTERS word, word, word, word, word, word, word, word, float, float
+#define PASS w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], f[0], f[1]
+#endif
+typedef word call_registers(REGISTERS);
+typedef word call_stack6(REGISTERS, word, word, word, word, word, word);
+typedef word call_stack16(REGISTERS, word, word, word, word, word, word, word, word, word, word, word, word, word, word,
+                          word, word);
+
+static word call_words(void *address, int n_stack, const word *w, const float *f)
+{
+    const word *s = w + CALL_REGISTERS;
+    union {
+        void *address;
+        call_registers *registers;
+        call_stack6 *stack6;
+        call_stack16 *stack16;
+    } to = {address};
+    if (n_stack == 0)
+        return to.registers(PASS);
+    if (n_stack <= 6)
+        return to.stack6(PASS, s[0], s[1], s[2], s[3], s[4], s[5]);
+    return to.stack16(PASS, s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11], s[12], s[13], s[14],
+                      s[15]);
+}
+
+static int function_resolve(bind_function *self)
+{
+    PyObject *address = PyObject_CallNoArgs(self->resolve);
+    void *found = address ? PyLong_AsVoidPtr(address) : NULL;
+    Py_XDECREF(address);
+    if (!found && !PyErr_Occurred())
+        PyErr_Format(PyExc_RuntimeError, "function %U is not found", self->name);
+    self->address = found;
+    return found ? 0 : -1;
+}
+
+/* ---- results ---------------------------------------------------------------------------------------------------- */
+
+static PyObject *output_list(const call *c, const bind_param *param)
+{
+    const char *items = (const char *)(uintptr_t)c->words[param->word];
+    Py_ssize_t n = (Py_ssize_t)param_count(c, param);
+    PyObject *list = PyList_New(n);
+    for (Py_ssize_t i = 0; list && i < n; i++) {
+        PyObject *item = bind_load(param->type, items + (size_t)i * param->type->size);
+        if (!item)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, i, item);
+    }
+    return list;
+}
+
+static PyObject *output_object(bind_function *self, call *c, int i)
+{
+    bind_param *param = &self->params[i];
+    if (param->mode == BIND_OUT_LIST)
+        return output_list(c, param);
+    if (c->objects[i]) {
+        PyObject *object = c->objects[i];
+        c->objects[i] = NULL;
+        return object;
+    }
+    return bind_load(param->type, &c->cells[i]);
+}
+
+static PyObject *status_object(bind_function *self, int32_t status)
+{
+    if (status == 0 && self->success)
+        return Py_NewRef(self->success);
+    return bind_load(self->result, &status);
+}
+
+/* (status, outputs...): None for each output when the call failed. */
+static PyObject *answer_tuple(bind_function *self, call *c, int32_t status)
+{
+    PyObject *tuple = PyTuple_New(1 + self->n_out);
+    PyObject *first = tuple ? status_object(self, status) : NULL;
+    if (!first) {
+        Py_XDECREF(tuple);
+        return NULL;
+    }
+    PyTuple_SET_ITEM(tuple, 0, first);
+    for (int i = 0, at = 1; at <= self->n_out; i++) {
+        if (param_is_input(&self->params[i]) && self->params[i].mode != BIND_INOUT)
+            continue;
+        PyObject *object = status ? Py_NewRef(Py_None) : output_object(self, c, i);
+        if (!object) {
+            Py_DECREF(tuple);
+            return NULL;
+        }
+        PyTuple_SET_ITEM(tuple, at++, object);
+    }
+    return tuple;
+}
+
+/* Raises, or gives None, the one output, or the tuple of outputs. */
+static PyObject *answer_checked(bind_function *self, call *c, int32_t status)
+{
+    if (status) {
+        PyObject *member = status_object(self, status);
+        PyObject *done = member ? PyObject_CallFunctionObjArgs(self->fail, self->name, member, NULL) : NULL;
+        Py_XDECREF(member);
+        Py_XDECREF(done);
+        return NULL;
+    }
+    PyObject *tuple = answer_tuple(self, c, 0);
+    if (!tuple)
+        return NULL;
+    PyObject *answer = self->n_out == 0   ? Py_NewRef(Py_None)
+                       : self->n_out == 1 ? Py_NewRef(PyTuple_GET_ITEM(tuple, 1))
+                                          : PyTuple_GetSlice(tuple, 1, 1 + self->n_out);
+    Py_DECREF(tuple);
+    return answer;
+}
+
+static PyObject *call_answer(bind_function *self, call *c, word result)
+{
+    if (self->answer == ANSWER_VALUE) {
+        PyObject *value = bind_load(self->result, &result);
+        PyObject *pair = value && self->success ? PyTuple_Pack(2, self->success, value) : Py_XNewRef(value);
+        Py_XDECREF(value);
+        return pair;
+    }
+    int32_t status = (int32_t)result;
+    return self->answer == ANSWER_CHECKED ? answer_checked(self, c, status) : answer_tuple(self, c, status);
+}
+
+/* ---- vectorcall ------------------------------------------------------------------------------------------------- */
+
+static int input_index(bind_function *self, PyObject *name)
+{
+    for (int i = 0, at = 0; i < self->n_params; i++)
+        if (param_is_input(&self->params[i])) {
+            if (PyUnicode_Compare(self->params[i].name, name) == 0)
+                return at;
+            at++;
+        }
+    return -1;
+}
+
+/* Positional and keyword arguments in the order of the inputs; 0, or -1 with exception. */
+static int call_inputs(bind_function *self, PyObject *const *args, Py_ssize_t n, PyObject *names, PyObject **inputs)
+{
+    Py_ssize_t n_names = names ? PyTuple_GET_SIZE(names) : 0;
+    if (n + n_names != self->n_in) {
+        PyErr_Format(PyExc_TypeError, "%U() takes %d arguments, not %zd: %U", self->name, self->n_in, n + n_names,
+                     self->doc);
+        return -1;
+    }
+    memset(inputs, 0, sizeof *inputs * BIND_ARGS);
+    memcpy(inputs, args, sizeof *inputs * (size_t)n);
+    for (Py_ssize_t i = 0; i < n_names; i++) {
+        int at = input_index(self, PyTuple_GET_ITEM(names, i));
+        if (at < 0 || inputs[at]) {
+            PyErr_Format(PyExc_TypeError, "%U(): %s argument %R", self->name, at < 0 ? "there is no" : "twice the",
+                         PyTuple_GET_ITEM(names, i));
+            return -1;
+        }
+        inputs[at] = args[n + i];
+    }
+    return 0;
+}
+
+static int call_take(bind_function *self, call *c, PyObject *const *inputs)
+{
+    for (int i = 0; i < self->n_params; i++) {
+        bind_param *param = &self->params[i];
+        if ((param_is_input(param) ? take_param(self, c, param, *inputs++) : take_output(self, c, param)) < 0)
+            return -1;
+    }
+    return call_counts(self, c);
+}
+
+static PyObject *function_vectorcall(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *names)
+{
+    bind_function *self = (bind_function *)object;
+    Py_ssize_t n = PyVectorcall_NARGS(nargsf);
+    PyObject *room[BIND_ARGS], *answer = NULL;
+    call c;
+    if (n != self->n_in || names) {
+        if (call_inputs(self, args, n, names, room) < 0)
+            return NULL;
+        args = room;
+    }
+    c.frame.state = PyType_GetModuleState(Py_TYPE(self));
+    c.frame.function = PyUnicode_AsUTF8(self->name);
+    c.frame.n_views = c.frame.n_blocks = 0;
+    memset(c.objects, 0, sizeof *c.objects * self->n_params);
+    if (call_take(self, &c, args) == 0 && (self->address || function_resolve(self) == 0)) {
+        word result;
+        Py_BEGIN_ALLOW_THREADS;
+        result = call_words(self->address, self->n_stack, c.words, c.floats);
+        Py_END_ALLOW_THREADS;
+        answer = call_answer(self, &c, result);
+    }
+    for (int i = 0; i < self->n_params; i++)
+        Py_XDECREF(c.objects[i]);
+    bind_frame_release(&c.frame);
+    return answer;
+}
+
+/* ---- the type --------------------------------------------------------------------------------------------------- */
+
+/* Gives every parameter its machine words. */
+static int function_place(bind_function *self)
+{
+    int n_registers = 0, n_stack = 0, n_floats = 0;
+    for (int i = 0; i < self->n_params; i++) {
+        bind_param *param = &self->params[i];
+        bool by_value = param->mode == BIND_IN;
+        uint32_t size = by_value && param->type->kind == BIND_RECORD ? param->type->size : 8;
+        int words = CALL_COPIES && size > 16 ? 1 : (int)(size + 7) / 8;
+        if (by_value && param->type->kind == BIND_F32) {
+            param->word = (int8_t)n_floats++;
+            continue;
+        }
+        bool in_registers = words <= 2 && n_registers + words <= CALL_REGISTERS;
+        param->word = (int8_t)(in_registers ? n_registers : CALL_REGISTERS + n_stack);
+        *(in_registers ? &n_registers : &n_stack) += words;
+    }
+    self->n_stack = (uint8_t)n_stack;
+    if (n_floats <= 2 && n_stack <= CALL_STACK)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "%U has more arguments than a call can pass", self->name);
+    return -1;
+}
+
+static int function_params(bind_state *state, bind_function *self, PyObject *rows)
+{
+    Py_ssize_t n = PyTuple_GET_SIZE(rows);
+    if (n > BIND_ARGS) {
+        PyErr_Format(PyExc_ValueError, "%U has %zd parameters, more than %d", self->name, n, BIND_ARGS);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        bind_param *param = &self->params[i];
+        PyObject *name, *type;
+        int mode, counter, count;
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(rows, i), "UO!iii", &name, state->type_type, &type, &mode, &counter, &count))
+            return -1;
+        *param = (bind_param){Py_NewRef(name), (bind_type *)Py_NewRef(type), (uint8_t)mode, 0, (int8_t)counter, count};
+        self->n_params++;
+        self->n_in = (uint8_t)(self->n_in + param_is_input(param));
+        self->n_out = (uint8_t)(self->n_out + (!param_is_input(param) || mode == BIND_INOUT));
+    }
+    return function_place(self);
+}
+
+static PyObject *function_create(PyTypeObject *class, PyObject *args, PyObject *kwargs)
+{
+    static char *words[] = {"name", "module", "doc", "params", "result", "success", "answer", "resolve", "fail", NULL};
+    bind_state *state = bind_state_of(class);
+    PyObject *name, *module, *doc, *rows, *result, *success, *resolve, *fail;
+    int answer;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "UUUO!O!OiOO:Function", words, &name, &module, &doc, &PyTuple_Type,
+                                     &rows, state->type_type, &result, &success, &answer, &resolve, &fail))
+        return NULL;
+    bind_function *self = (bind_function *)class->tp_alloc(class, 0);
+    if (!self)
+        return NULL;
+    self->vectorcall = function_vectorcall;
+    self->name = Py_NewRef(name);
+    self->module = Py_NewRef(module);
+    self->doc = Py_NewRef(doc);
+    self->result = (bind_type *)Py_NewRef(result);
+    self->success = success == Py_None ? NULL : Py_NewRef(success);
+    self->resolve = Py_NewRef(resolve);
+    self->fail = Py_NewRef(fail);
+    self->answer = (uint8_t)answer;
+    if (function_params(state, self, rows) < 0)
+        Py_CLEAR(self);
+    return (PyObject *)self;
+}
+
+static int function_traverse(PyObject *object, visitproc visit, void *arg)
+{
+    bind_function *self = (bind_function *)object;
+    Py_VISIT(Py_TYPE(object));
+    Py_VISIT(self->resolve);
+    Py_VISIT(self->fail);
+    Py_VISIT(self->result);
+    Py_VISIT(self->success);
+    for (int i = 0; i < self->n_params; i++)
+        Py_VISIT(self->params[i].type);
+    return 0;
+}
+
+static int function_clear(PyObject *object)
+{
+    bind_function *self = (bind_function *)object;
+    Py_CLEAR(self->resolve);
+    Py_CLEAR(self->fail);
+    return 0;
+}
+
+static void function_dealloc(PyObject *object)
+{
+    bind_function *self = (bind_function *)object;
+    PyTypeObject *class = Py_TYPE(object);
+    PyObject_GC_UnTrack(object);
+    function_clear(object);
+    for (int i = 0; i < self->n_params; i++) {
+        Py_DECREF(self->params[i].name);
+        Py_DECREF(self->params[i].type);
+    }
+    Py_XDECREF(self->result);
+    Py_XDECREF(self->success);
+    Py_XDECREF(self->name);
+    Py_XDECREF(self->module);
+    Py_XDECREF(self->doc);
+    class->tp_free(object);
+    Py_DECREF(class);
+}
+
+static PyObject *function_repr(PyObject *self)
+{
+    return PyUnicode_FromFormat("<function %U of %U>", ((bind_function *)self)->name, ((bind_function *)self)->module);
+}
+
+static PyMemberDef function_members[] = {
+    {"__name__", T_OBJECT, offsetof(bind_function, name), READONLY, NULL},
+    {"__qualname__", T_OBJECT, offsetof(bind_function, name), READONLY, NULL},
+    {"__module__", T_OBJECT, offsetof(bind_function, module), READONLY, NULL},
+    {"__doc__", T_OBJECT, offsetof(bind_function, doc), READONLY, NULL},
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(bind_function, vectorcall), READONLY, NULL},
+    {0},
+};
+static PyType_Slot function_slots[] = {
+    {Py_tp_new, function_create},
+    {Py_tp_traverse, function_traverse},
+    {Py_tp_clear, function_clear},
+    {Py_tp_dealloc, function_dealloc},
+    {Py_tp_repr, function_repr},
+    {Py_tp_members, function_members},
+    {Py_tp_call, PyVectorcall_Call},
+    {0, NULL},
+};
+static PyType_Spec function_spec = {
+    .name = "tessera._bindings.Function",
+    .basicsize = sizeof(bind_function),
+    .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_IMMUTABLETYPE,
+    .slots = function_slots,
+};
+
+int bind_function_init(PyObject *module, bind_state *state)
+{
+    state->function_type = (PyTypeObject *)bind_add_type(module, &function_spec);
+    return state->function_type ? 0 : -1;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The module tessera._bindings: multi-phase init, all state in the module; and hooks, which let the driver
+ * call Python functions.
+ */
+#include "bindings.h"
+#include <stdlib.h>
+#include <string.h>
+
+extern PyModuleDef bind_module;
+
+bind_state *bind_state_of(PyTypeObject *type)
+{
+    for (PyTypeObject *t = type; t; t = t->tp_base)
+        if (t->tp_flags & Py_TPFLAGS_HEAPTYPE) {
+            PyObject *module = ((PyHeapTypeObject *)t)->ht_module;
+            if (module && PyModule_Check(module) && PyModule_GetDef(module) == &bind_module)
+                return PyModule_GetState(module);
+        }
+    return NULL;
+}
+
+PyObject *bind_add_type(PyObject *module, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    if (type && PyModule_AddType(module, (PyTypeObject *)type) < 0)
+        Py_CLEAR(type);
+    return type;
+}
+
+/* ---- hooks ------------------------------------------------------------------------------------------------------ */
+
+/* A Python callable that the driver calls, with the object given for it. It takes the GIL on the driver's
+ * thread; an exception in it is reported as unraisable, for there is nobody to raise it to. */
+typedef struct hook {
+    PyObject *callable, *user; /* owned */
+    int is_once;               /* ended by its first call */
+} hook;
+
+static void hook_delete(hook *h)
+{
+    Py_DECREF(h->callable);
+    Py_DECREF(h->user);
+    free(h);
+}
+
+static void hook_run(hook *h, PyObject *arguments)
+{
+    PyObject *result = arguments ? PyObject_CallObject(h->callable, arguments) : NULL;
+    if (!result)
+        PyErr_WriteUnraisable(h->callable);
+    Py_XDECREF(result);
+    Py_XDECREF(arguments);
+    if (h->is_once)
+        hook_delete(h);
+}
+
+static void hook_host(void *data)
+{
+    if (!Py_IsInitialized())
+        return;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    hook_run(data, PyTuple_Pack(1, ((hook *)data)->user));
+    PyGILState_Release(gil);
+}
+
+static void hook_stream(void *stream, int status, void *data)
+{
+    if (!Py_IsInitialized())
+        return;
+    PyGILState_STATE gil = PyGILState_Ensure();
+    hook_run(data, Py_BuildValue("KiO", (unsigned long long)(uintptr_t)stream, status, ((hook *)data)->user));
+    PyGILState_Release(gil);
+}
+
+static PyObject *module_hook(PyObject *module, PyObject *args)
+{
+    (void)module;
+    int is_stream, is_once;
+    PyObject *callable, *user;
+    if (!PyArg_ParseTuple(args, "pOOp:hook", &is_stream, &callable, &user, &is_once))
+        return NULL;
+    if (!PyCallable_Check(callable)) {
+        PyErr_Format(PyExc_TypeError, "a callback must be callable, not %.100s", Py_TYPE(callable)->tp_name);
+        return NULL;
+    }
+    hook *h = malloc(sizeof *h);
+    if (!h)
+        return PyErr_NoMemory();
+    *h = (hook){Py_NewRef(callable), Py_NewRef(user), is_once};
+    union {
+        void (*host)(void *);
+        void (*stream)(void *, int, void *);
+        uintptr_t address;
+    } entry = {0};
+    if (is_stream)
+        entry.stream = hook_stream;
+    else
+        entry.host = hook_host;
+    return Py_BuildValue("KK", (unsigned long long)entry.address, (unsigned long long)(uintptr_t)h);
+}
+
+static PyObject *module_unhook(PyObject *module, PyObject *address)
+{
+    (void)module;
+    hook *h = PyLong_AsVoidPtr(address);
+    if (!h)
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    hook_delete(h);
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef module_functions[] = {
+    {"hook", module_hook, METH_VARARGS,
+     "hook(is_stream, callable, user, is_once): (function, userData) addresses for the driver."},
+    {"unhook", module_unhook, METH_O, "unhook(userData): ends a hook that was not called."},
+    {0},
+};
+
+/* ---- the module ------------------------------------------------------------------------------------------------- */
+
+static int module_exec(PyObject *module)
+{
+    bind_state *state = PyModule_GetState(module);
+    state->name_type = PyUnicode_InternFromString("_type");
+    state->name_get_ptr = PyUnicode_InternFromString("getPtr");
+    state->name_value = PyUnicode_InternFromString("value");
+    if (!state->name_type || !state->name_get_ptr || !state->name_value)
+        return -1;
+    return bind_type_init(module, state) < 0 || bind_handle_init(module, state) < 0 ||
+                   bind_record_init(module, state) < 0 || bind_function_init(module, state) < 0
+               ? -1
+               : 0;
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+    bind_state *state = PyModule_GetState(module);
+    Py_VISIT(state->type_type);
+    Py_VISIT(state->handle_type);
+    Py_VISIT(state->record_type);
+    Py_VISIT(state->field_type);
+    Py_VISIT(state->function_type);
+    Py_VISIT(state->ctypes);
+    return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+    bind_state *state = PyModule_GetState(module);
+    Py_CLEAR(state->type_type);
+    Py_CLEAR(state->handle_type);
+    Py_CLEAR(state->record_type);
+    Py_CLEAR(state->field_type);
+    Py_CLEAR(state->function_type);
+    Py_CLEAR(state->ctypes);
+    Py_CLEAR(state->name_type);
+    Py_CLEAR(state->name_get_ptr);
+    Py_CLEAR(state->name_value);
+    return 0;
+}
+
+static void module_free(void *module)
+{
+    module_clear(module);
+}
+
+static PyModuleDef_Slot module_slots[] = {
+    {Py_mod_exec, module_exec},
+    {0, NULL},
+};
+
+PyModuleDef bind_module = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "tessera._bindings",
+    .m_doc = "The interpreter of the binding tables; used by tessera.bindings.",
+    .m_size = sizeof(bind_state),
+    .m_methods = module_functions,
+    .m_slots = module_slots,
+    .m_traverse = module_traverse,
+    .m_clear = module_clear,
+    .m_free = module_free,
+};
+
+PyMODINIT_FUNC PyInit__bindings(void);
+PyMODINIT_FUNC PyInit__bindings(void)
+{
+    return PyModuleDef_Init(&bind_module);
+}

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The CUDA runtime API (cuda_runtime_api.h of CUDA 13.0): what can be called without a host compiler.
+
+It calls the installed libcudart (docs/adr/0007-bindings-by-table.md); ``TESSERA_CUDART`` names another file.
+Kernels are launched with ``tessera.bindings.driver``.
+"""
+
+from __future__ import annotations
+
+from ._api import Api, publish, sizeof
+from ._errors import CUDAError
+from ._library import Library
+from ._special import RUNTIME
+
+_library = Library("cudart", "TESSERA_CUDART")
+_api = Api(__name__, _library.find)
+_api.specials = RUNTIME
+
+
+def _raise(function: str, code: object) -> None:
+    _, text = _api["cudaGetErrorString"](code)
+    raise CUDAError(function, code, (text or b"").decode())  # type: ignore[arg-type]
+
+
+def getLocalRuntimeVersion() -> tuple[object, int]:  # noqa: N802
+    """(status, version) of the libcudart that is installed here."""
+    return _api["cudaRuntimeGetVersion"]()  # type: ignore[no-any-return]
+
+
+_api.error = _raise
+publish(_api, {"sizeof": sizeof, "getLocalRuntimeVersion": getLocalRuntimeVersion})

@@ -1,0 +1,1 @@
+def stub_text(m,t): return ""
