@@ -10,7 +10,8 @@ USAGE = """usage: python -m tessera COMMAND
 commands:
   tour [--device cpu|cuda]   run, check and time real kernels on this machine
   doctor                     what was found here: driver, GPU, LLVM, caches, what is missing
-  run SCRIPT [ARGS...]       run a script written for `import cuda.tile` on Tessera
+  run [--strict] SCRIPT ...  run a script written for `cuda.tile`, `cuda.bindings`, `cuda.pathfinder` on Tessera;
+                             `-m MODULE` instead of SCRIPT runs a module
   report [--target T] SCRIPT [ARGS...]
                              run a script; of each kernel it launches, what it costs and what bounds it
 """

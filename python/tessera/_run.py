@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tessera run script.py``: a script's ``import cuda.tile`` gives ``tessera.tile``.
+"""``python -m tessera run script.py``: a script's ``import cuda.tile`` gives ``tessera.tile``, and so on.
 
-Only names are redirected, in this process; nothing is installed and no other package is touched. A real
-``cuda`` package that is installed keeps its other submodules.
+Only names are redirected, in this process and its children; nothing is installed and no other package is
+touched. A real ``cuda`` package that is installed keeps its other submodules, unless ``--strict``.
 """
 
 from __future__ import annotations
@@ -18,49 +18,91 @@ from collections.abc import Sequence
 
 __all__ = ["install", "main"]
 
-ALIASES = {"cuda.tile": "tessera.tile", "cuda.tile.tune": "tessera.tile.tune"}
+ALIASES = {
+    "cuda.tile": "tessera.tile",
+    "cuda.bindings": "tessera.bindings",
+    "cuda.pathfinder": "tessera.pathfinder",
+}
+# Tells child processes what to do; _alias/sitecustomize.py reads it.
+VARIABLE = "TESSERA_ALIASES"
+USAGE = "usage: python -m tessera run [--strict] (SCRIPT | -m MODULE) [ARGS...]"
+
+
+def _target(name: str) -> str | None:
+    """tessera.bindings.driver for cuda.bindings.driver; None for names that are not ours."""
+    for alias, target in ALIASES.items():
+        if name == alias or name.startswith(alias + "."):
+            return target + name[len(alias) :]
+    return None
 
 
 class _Loader(importlib.abc.Loader):
+    """Gives the module of Tessera itself, not a copy: classes under both names are the same."""
+
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        return importlib.import_module(ALIASES[spec.name])
+        module = importlib.import_module(_target(spec.name) or spec.name)
+        self.spec = module.__spec__
+        return module
 
     def exec_module(self, module: types.ModuleType) -> None:
-        pass
+        module.__spec__ = self.spec  # the import system has put the alias's spec there
 
 
 class _Finder(importlib.abc.MetaPathFinder):
     """Finds the aliased modules, and an empty ``cuda`` package where there is no real one."""
 
+    def __init__(self, strict: bool) -> None:
+        self.strict = strict
+
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
-        if name in ALIASES:
+        ours = _target(name)
+        if ours and importlib.util.find_spec(ours):
             return importlib.machinery.ModuleSpec(name, _Loader())
-        if name == "cuda":
-            others = [f for f in sys.meta_path if f is not self and hasattr(f, "find_spec")]
-            if any(f.find_spec(name, path, target) for f in others):
-                return None
+        if name == "cuda" and (self.strict or not self._is_installed(name, path, target)):
             return importlib.machinery.ModuleSpec(name, None, is_package=True)
         return None
 
+    def _is_installed(self, name: str, path: Sequence[str] | None, target: types.ModuleType | None) -> bool:
+        others = [f for f in sys.meta_path if f is not self and hasattr(f, "find_spec")]
+        return any(f.find_spec(name, path, target) for f in others)
 
-def install() -> None:
+
+def install(strict: bool = False) -> None:
     """Makes the peers' module names importable in this process."""
-    if not any(isinstance(f, _Finder) for f in sys.meta_path):
-        sys.meta_path.insert(0, _Finder())
+    importlib.import_module("importlib.util")
+    sys.meta_path[:] = [_Finder(strict), *(f for f in sys.meta_path if not isinstance(f, _Finder))]
+
+
+def _tell_children(strict: bool) -> None:
+    """Child processes of Python start with _alias/sitecustomize.py, which installs the same names."""
+    package = os.path.dirname(os.path.abspath(__file__))
+    folders = [os.path.join(package, "_alias"), os.path.dirname(package)]
+    given = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p and p not in folders]
+    os.environ["PYTHONPATH"] = os.pathsep.join([*folders, *given])
+    os.environ[VARIABLE] = "strict" if strict else "1"
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the script as ``__main__`` with the rest of the line as its arguments."""
-    if not arguments:
-        print("usage: python -m tessera run SCRIPT [ARGS...]", file=sys.stderr)
+    """Runs a script or module as ``__main__`` with the rest of the line as its arguments."""
+    strict = arguments[:1] == ["--strict"]
+    words = arguments[1:] if strict else arguments
+    is_module = words[:1] == ["-m"]
+    if len(words) < 1 + is_module:
+        print(USAGE, file=sys.stderr)
         return 2
-    if not os.path.isfile(arguments[0]):
-        print(f"tessera run: there is no file {arguments[0]!r}", file=sys.stderr)
+    if not is_module and not os.path.isfile(words[0]):
+        print(f"tessera run: there is no file {words[0]!r}", file=sys.stderr)
         return 2
-    install()
-    sys.argv = arguments
-    sys.path.insert(0, str(importlib.import_module("pathlib").Path(arguments[0]).resolve().parent))
-    runpy.run_path(arguments[0], run_name="__main__")
+    install(strict)
+    _tell_children(strict)
+    if is_module:
+        sys.argv = words[1:]
+        sys.path.insert(0, os.getcwd())
+        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+        return 0
+    sys.argv = words
+    sys.path.insert(0, os.path.dirname(os.path.realpath(words[0])))
+    runpy.run_path(words[0], run_name="__main__")
     return 0

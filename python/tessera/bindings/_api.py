@@ -128,11 +128,11 @@ class Api:
         return self.bound(name, INTEGER, SCALARS[base], type(name, (core.Handle,), body))
 
     def make_enum(self, name: str, rest: str) -> Any:
-        from enum import IntEnum
+        from ._enum import Enum
 
         pairs = (word.split("=") for word in rest.split())
         members = [(member, int(value)) for member, value in pairs]
-        class_ = IntEnum(name, members, module=self.module)  # type: ignore[misc]
+        class_ = Enum(name, members, module=self.module)  # type: ignore[misc]
         return self.bound(name, ENUM, SCALARS["i32"], class_, class_._value2member_map_)
 
     def make_struct(self, name: str, rest: str) -> Any:

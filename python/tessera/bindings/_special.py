@@ -367,6 +367,15 @@ def _channel_desc(api: Api, raw: Any) -> Any:
     return _like(raw, create, "cudaCreateChannelDesc(x, y, z, w, f)\n\nReturns (status, desc).")
 
 
+def _module_adder(_api: Api, raw: Any) -> Any:
+    def add(prog: int, buffer: Any, size: int, name: Any) -> None:
+        if buffer is None:
+            raise ValueError(f"{raw.__name__}: buffer must be an object with the buffer protocol, not None")
+        raw(prog, buffer, size, name)
+
+    return _like(raw, add, f"{raw.__name__}(prog, buffer, size, name)")
+
+
 DRIVER: dict[str, Any] = {
     "cuPointerGetAttribute": _getter(_pointer_kind, 0),
     "cuPointerSetAttribute": _pointer_setter,
@@ -417,4 +426,15 @@ RUNTIME: dict[str, Any] = {
 
 NVRTC: dict[str, Any] = {"nvrtcGetSupportedArchs": _supported_archs}
 NVJITLINK: dict[str, Any] = {}
-NVVM: dict[str, Any] = {}
+def _text_of_status(_api: Api, raw: Any) -> Any:
+    def get(result: Any) -> str:
+        return raw(result).decode()  # type: ignore[no-any-return]
+
+    return _like(raw, get, f"{raw.__name__}(result) -> str")
+
+
+NVVM: dict[str, Any] = {
+    "add_module_to_program": _module_adder,
+    "lazy_add_module_to_program": _module_adder,
+    "get_error_string": _text_of_status,
+}

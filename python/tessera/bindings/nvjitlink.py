@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The linker of PTX, LTO-IR and objects (nvJitLink.h of CUDA 13.0). It needs no GPU.
 
-Handles are ints; a function that fails raises ``nvJitLinkError``. ``TESSERA_NVJITLINK`` names another library file.
+Handles are ints; a function that fails raises ``nvJitLinkError``. ``TESSERA_PATH_NVJITLINK`` names another library file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from ._errors import nvJitLinkError
 from ._library import Library
 from ._special import NVJITLINK
 
-_api = Api(__name__, Library("nvJitLink", "TESSERA_NVJITLINK").find)
+_library = Library("nvJitLink")
+_api = Api(__name__, _library.find)
 _api.raising = True
 _api.specials = NVJITLINK
 

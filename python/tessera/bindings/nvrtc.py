@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """NVRTC, the compiler of CUDA C++ at run time (nvrtc.h of CUDA 13.0). It needs no GPU.
 
-``TESSERA_NVRTC`` names another library file.
+``TESSERA_PATH_NVRTC`` names another library file.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ._errors import NVRTCError
 from ._library import Library
 from ._special import NVRTC
 
-_api = Api(__name__, Library("nvrtc", "TESSERA_NVRTC").find)
+_api = Api(__name__, Library("nvrtc").find)
 _api.specials = NVRTC
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """libNVVM, the compiler of NVVM IR (nvvm.h of CUDA 13.0). It needs no GPU.
 
-Handles are ints; a function that fails raises ``nvvmError``. ``TESSERA_NVVM`` names another library file.
+Handles are ints; a function that fails raises ``nvvmError``. ``TESSERA_PATH_NVVM`` names another library file.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from ._errors import nvvmError
 from ._library import Library
 from ._special import NVVM
 
-_api = Api(__name__, Library("nvvm", "TESSERA_NVVM").find)
+_library = Library("nvvm")
+_api = Api(__name__, _library.find)
 _api.raising = True
 _api.specials = NVVM
 

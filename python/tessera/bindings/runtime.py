@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The CUDA runtime API (cuda_runtime_api.h of CUDA 13.0): what can be called without a host compiler.
 
-It calls the installed libcudart (docs/adr/0007-bindings-by-table.md); ``TESSERA_CUDART`` names another file.
+It calls the installed libcudart (docs/adr/0007-bindings-by-table.md); ``TESSERA_PATH_CUDART`` names another file.
 Kernels are launched with ``tessera.bindings.driver``.
 """
 
@@ -12,7 +12,7 @@ from ._errors import CUDAError
 from ._library import Library
 from ._special import RUNTIME
 
-_library = Library("cudart", "TESSERA_CUDART")
+_library = Library("cudart")
 _api = Api(__name__, _library.find)
 _api.specials = RUNTIME
 

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What pathfinder raises."""
+
+from __future__ import annotations
+
+__all__ = [
+    "BitcodeLibNotFoundError",
+    "DynamicLibNotAvailableError",
+    "DynamicLibNotFoundError",
+    "DynamicLibUnknownError",
+    "StaticLibNotFoundError",
+    "UnsupportedBinaryError",
+]
+
+
+class DynamicLibNotFoundError(RuntimeError):
+    """A library is nowhere; the text lists where it was looked for."""
+
+
+class DynamicLibUnknownError(DynamicLibNotFoundError):
+    """No library of this name is known."""
+
+
+class DynamicLibNotAvailableError(DynamicLibNotFoundError):
+    """This library is not made for this platform."""
+
+
+class BitcodeLibNotFoundError(RuntimeError):
+    """A bitcode library is nowhere."""
+
+
+class StaticLibNotFoundError(RuntimeError):
+    """A static library is nowhere."""
+
+
+class UnsupportedBinaryError(Exception):
+    """No program of this name is known."""
