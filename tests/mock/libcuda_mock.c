@@ -2,15 +2,14 @@
  *
  * A CUDA driver without a GPU: every function of driver.def, with host memory as device memory and streams that
  * are always done. Launches and tensor maps are recorded (mock.h), failures are made on demand. Built as a
- * shared library and chosen by TESSERA_CUDA_DRIVER.
+ * shared library, with what mock_bindings.c adds, and chosen by TESSERA_CUDA_DRIVER.
  */
 #include "mock.h"
 #include <stdlib.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
-EXPORT extern mock_state mock_state_data;
-mock_state mock_state_data = {.n_devices = 2, .cc_major = 9, .cc_minor = 0, .pools = 1};
+EXPORT mock_state mock_state_data = {.n_devices = 2, .cc_major = 9, .cc_minor = 0, .pools = 1};
 EXPORT cuda_result cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags, int *status);
 #define M (&mock_state_data)
 
@@ -457,11 +456,12 @@ cuda_result cuGetProcAddress_v2(const char *symbol, void **out, int version, uin
     *out = NULL;
     *status = 1;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (strcmp(rows[i].symbol, symbol) == 0 && version == rows[i].version &&
+        if (strcmp(rows[i].symbol, symbol) == 0 && version >= rows[i].version &&
             !(M->old_driver && rows[i].version >= 11060)) {
             memcpy(out, (const char *)&table + i * sizeof(void *), sizeof *out);
             *status = 0;
             return CUDA_OK;
         }
-    return NOT_FOUND;
+    *status = !mock_more(symbol, out);
+    return *status ? NOT_FOUND : CUDA_OK;
 }

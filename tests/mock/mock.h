@@ -44,5 +44,9 @@ typedef struct mock_state {
     void (*kernel)(void **params, void *user); /* called at a launch when set */
     void *user;
 } mock_state;
+extern mock_state mock_state_data;
+
+/* mock_bindings.c: functions beyond driver.def; whether `symbol` is one of them. */
+int mock_more(const char *symbol, void **out);
 
 #endif
