@@ -543,6 +543,17 @@ static PyObject *function_repr(PyObject *self)
     return PyUnicode_FromFormat("<function %U of %U>", ((bind_function *)self)->name, ((bind_function *)self)->module);
 }
 
+/* inspect.signature(function): made in Python, for few ask. */
+static PyObject *function_signature(PyObject *self, void *unused)
+{
+    (void)unused;
+    PyObject *module = PyImport_ImportModule("tessera.bindings._api");
+    PyObject *signature = module ? PyObject_CallMethod(module, "signature", "O", ((bind_function *)self)->doc) : NULL;
+    Py_XDECREF(module);
+    return signature;
+}
+
+static PyGetSetDef function_getset[] = {{"__signature__", function_signature, NULL, NULL, NULL}, {0}};
 static PyMemberDef function_members[] = {
     {"__name__", T_OBJECT, offsetof(bind_function, name), READONLY, NULL},
     {"__qualname__", T_OBJECT, offsetof(bind_function, name), READONLY, NULL},
@@ -558,6 +569,7 @@ static PyType_Slot function_slots[] = {
     {Py_tp_dealloc, function_dealloc},
     {Py_tp_repr, function_repr},
     {Py_tp_members, function_members},
+    {Py_tp_getset, function_getset},
     {Py_tp_call, PyVectorcall_Call},
     {0, NULL},
 };

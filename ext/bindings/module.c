@@ -30,15 +30,20 @@ PyObject *bind_add_type(PyObject *module, PyType_Spec *spec)
 
 /* ---- hooks ------------------------------------------------------------------------------------------------------ */
 
-/* A Python callable that the driver calls, with the object given for it. It takes the GIL on the driver's
- * thread; an exception in it is reported as unraisable, for there is nobody to raise it to. */
+/* A Python callable that the driver calls once, with the object given for it. It takes the GIL on the driver's
+ * thread; an exception in it is reported as unraisable, for there is nobody to raise it to. The driver and the
+ * function that passed it on hold it: a call may fail after its callback has run. */
 typedef struct hook {
     PyObject *callable, *user; /* owned */
-    int is_once;               /* ended by its first call */
+    int owners;
+    bool is_called;
 } hook;
 
-static void hook_delete(hook *h)
+static void hook_release(hook *h, int n)
 {
+    h->owners -= n;
+    if (h->owners > 0)
+        return;
     Py_DECREF(h->callable);
     Py_DECREF(h->user);
     free(h);
@@ -46,13 +51,13 @@ static void hook_delete(hook *h)
 
 static void hook_run(hook *h, PyObject *arguments)
 {
+    h->is_called = true;
     PyObject *result = arguments ? PyObject_CallObject(h->callable, arguments) : NULL;
     if (!result)
         PyErr_WriteUnraisable(h->callable);
     Py_XDECREF(result);
     Py_XDECREF(arguments);
-    if (h->is_once)
-        hook_delete(h);
+    hook_release(h, 1);
 }
 
 static void hook_host(void *data)
@@ -76,9 +81,9 @@ static void hook_stream(void *stream, int status, void *data)
 static PyObject *module_hook(PyObject *module, PyObject *args)
 {
     (void)module;
-    int is_stream, is_once;
+    int is_stream;
     PyObject *callable, *user;
-    if (!PyArg_ParseTuple(args, "pOOp:hook", &is_stream, &callable, &user, &is_once))
+    if (!PyArg_ParseTuple(args, "pOO:hook", &is_stream, &callable, &user))
         return NULL;
     if (!PyCallable_Check(callable)) {
         PyErr_Format(PyExc_TypeError, "a callback must be callable, not %.100s", Py_TYPE(callable)->tp_name);
@@ -87,7 +92,7 @@ static PyObject *module_hook(PyObject *module, PyObject *args)
     hook *h = malloc(sizeof *h);
     if (!h)
         return PyErr_NoMemory();
-    *h = (hook){Py_NewRef(callable), Py_NewRef(user), is_once};
+    *h = (hook){Py_NewRef(callable), Py_NewRef(user), 2, false};
     union {
         void (*host)(void *);
         void (*stream)(void *, int, void *);
@@ -100,20 +105,22 @@ static PyObject *module_hook(PyObject *module, PyObject *args)
     return Py_BuildValue("KK", (unsigned long long)entry.address, (unsigned long long)(uintptr_t)h);
 }
 
-static PyObject *module_unhook(PyObject *module, PyObject *address)
+static PyObject *module_unhook(PyObject *module, PyObject *args)
 {
     (void)module;
-    hook *h = PyLong_AsVoidPtr(address);
-    if (!h)
-        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
-    hook_delete(h);
+    unsigned long long address;
+    int is_taken;
+    if (!PyArg_ParseTuple(args, "Kp:unhook", &address, &is_taken))
+        return NULL;
+    hook *h = (hook *)(uintptr_t)address;
+    hook_release(h, !is_taken && !h->is_called ? 2 : 1);
     Py_RETURN_NONE;
 }
 
 static PyMethodDef module_functions[] = {
     {"hook", module_hook, METH_VARARGS,
-     "hook(is_stream, callable, user, is_once): (function, userData) addresses for the driver."},
-    {"unhook", module_unhook, METH_O, "unhook(userData): ends a hook that was not called."},
+     "hook(is_stream, callable, user): (function, userData) addresses for the driver; then unhook."},
+    {"unhook", module_unhook, METH_VARARGS, "unhook(userData, is_taken): after the call; was it accepted?"},
     {0},
 };
 

@@ -253,10 +253,8 @@ static int field_set_bytes(bind_field *field, char *at, PyObject *value, const c
         bind_complain(PyExc_TypeError, NULL, where, "must be bytes, not %.100s", Py_TYPE(value)->tp_name);
         return -1;
     }
-    /* Text may be shorter than its room, an identifier may not. */
-    bool fits = view.len == (Py_ssize_t)field->count || (field->type->kind == BIND_I8 && view.len < field->count);
+    bool fits = view.len == (Py_ssize_t)field->count;
     if (fits) {
-        memset(at, 0, field->count);
         memcpy(at, view.buf, (size_t)view.len);
     } else
         bind_complain(PyExc_ValueError, NULL, where, "has room for %u bytes, not %zd", field->count, view.len);

@@ -255,6 +255,14 @@ def sizeof(object_type: Any) -> int:
         raise TypeError(f"sizeof takes a class of tessera.bindings, not {object_type!r}") from None
 
 
+def signature(doc: str) -> Any:
+    """The inspect.Signature that the first line of a function's documentation tells."""
+    from inspect import Parameter, Signature
+
+    names = doc.partition("(")[2].partition(")")[0].split(", ")
+    return Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names if name])
+
+
 def publish(api: Api, names: dict[str, Any]) -> None:
     """Gives a module ``__getattr__``, ``__dir__``, ``__all__`` and its ``checked`` companion."""
     namespace = sys.modules[api.module].__dict__

@@ -294,14 +294,12 @@ def _callback(is_stream: bool) -> Any:
         def call(hStream: Any, fn: Any, userData: Any, *flags: Any) -> Any:  # noqa: N803
             if not callable(fn) or isinstance(fn, core.Handle):
                 return raw(hStream, fn, userData, *flags)
-            address, data = core.hook(is_stream, fn, userData, True)
+            address, data = core.hook(is_stream, fn, userData)
+            answer = (True,)
             try:
                 answer = raw(hStream, address, data, *flags)
-            except BaseException:
-                core.unhook(data)
-                raise
-            if answer[0]:
-                core.unhook(data)
+            finally:
+                core.unhook(data, not answer[0])
             return answer
 
         tail = ", flags" if is_stream else ""

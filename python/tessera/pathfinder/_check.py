@@ -74,7 +74,7 @@ def _of_file(path: str) -> Version:
     if real in _wheel_versions():
         return _wheel_versions()[real]
     found = re.search(r"\.so\.(\d+)\.(\d+)\.\d+", os.path.basename(real))
-    if found:
+    if found and "libnvvm" not in real:  # libnvvm counts versions of its own
         return int(found.group(1)), int(found.group(2))
     folder = os.path.dirname(real)
     for _ in range(4):
@@ -109,7 +109,6 @@ def _parts() -> list[Part]:
     for name in ("cudart", "nvrtc", "nvJitLink", "nvvm"):
         if find_nvidia_dynamic_lib(name):
             found = locate_nvidia_dynamic_lib(name)
-            # libnvvm counts its own versions: only its toolkit or wheel tells.
             parts.append(Part(name, found.abs_path, _of_file(found.abs_path), found.found_via))
     headers = locate_nvidia_header_directory("cudart")
     if headers and headers.abs_path:
