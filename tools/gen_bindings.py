@@ -24,6 +24,7 @@ import textwrap
 from dataclasses import dataclass
 
 from cheader import SIZES, Function, Header, Member, Type, read_header
+from gen_stubs import stub_text
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "python" / "tessera" / "bindings"
@@ -438,8 +439,6 @@ def main() -> int:
         if path is None:
             print(f"{module.name}: no {module.header}; left as it is")
             continue
-        from gen_stubs import stub_text
-
         text = api_text(module, path)
         for target, content in ((f"{module.name}.api", text), (f"{module.name}.pyi", stub_text(module, text))):
             file = OUT / target
