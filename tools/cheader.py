@@ -14,7 +14,7 @@ import re
 import subprocess
 from dataclasses import dataclass, field
 
-__all__ = ["Enum", "Function", "Header", "Member", "Record", "Type", "read_header"]
+__all__ = ["Enum", "Function", "Header", "Member", "Record", "Type", "read_headers"]
 
 # Built-in types: name in our tables, bytes. `size` and `char` keep their names for the documentation.
 SCALARS = {
@@ -103,15 +103,16 @@ class Header:
         return record.size, record.align
 
 
-def _preprocessed(path: pathlib.Path) -> str:
-    """The header after the preprocessor, without what it includes from elsewhere."""
-    command = [os.environ.get("CC", "cc"), "-E", f"-I{path.parent}", str(path)]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+def _preprocessed(folder: pathlib.Path, headers: list[str]) -> str:
+    """The headers after the preprocessor, without what they include from elsewhere."""
+    command = [os.environ.get("CC", "cc"), "-E", "-x", "c", f"-I{folder}", "-"]
+    source = "".join(f'#include "{header}"\n' for header in headers)
+    text = subprocess.run(command, input=source, check=True, capture_output=True, text=True).stdout
     kept, inside = [], False
     for line in text.splitlines():
         mark = re.match(r'# \d+ "([^"]*)"', line)
         if mark:
-            inside = pathlib.Path(mark.group(1)).parent == path.parent
+            inside = pathlib.Path(mark.group(1)).parent == folder
         elif inside:
             kept.append(line)
     text = re.sub(r"__attribute__\s*\(\(.*?\)\)|__extension__|__inline__", "", "\n".join(kept))
@@ -394,10 +395,10 @@ def _texts(text: str, header: Header) -> None:
             header.returned.setdefault(name.group(1), set()).update(found)
 
 
-def read_header(path: pathlib.Path) -> Header:
-    """The declarations of a header file."""
-    header = _Parser(_preprocessed(path)).parse()
-    raw = "".join(p.read_text(errors="replace") for p in [path, path.with_name("driver_types.h")][: 1 + (path.name == "cuda_runtime_api.h")])
+def read_headers(folder: pathlib.Path, headers: list[str]) -> Header:
+    """The declarations of header files of one folder, and of what they include from it."""
+    header = _Parser(_preprocessed(folder, headers)).parse()
+    raw = "".join((folder / name).read_text(errors="replace") for name in headers)
     _defines(raw, header)
     _texts(raw, header)
     return header

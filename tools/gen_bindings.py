@@ -4,9 +4,10 @@
     python tools/gen_bindings.py [--include FOLDER]... [--check]
 
 The headers are those of the toolkit whose `nvcc` is on PATH (its include folder) and of NVIDIA's wheels in
-this Python's site-packages (nvidia/*/include); --include puts a folder first. Needed: cuda.h with
-cudaTypedefs.h, cuda_runtime_api.h, nvrtc.h, nvJitLink.h, nvvm.h, all of CUDA 13.0; a module whose header is
-not found is left as it is. --check writes nothing and fails when a checked-in file would change.
+this Python's site-packages (nvidia/*/include); --include puts a folder first. Needed: cuda.h,
+cudaProfiler.h and their cuda*Typedefs.h, cuda_runtime_api.h, cuda_profiler_api.h, nvrtc.h, nvJitLink.h and
+nvvm.h, all of CUDA 13.0; a module whose headers are not found is left as it is. --check writes nothing and
+fails when a checked-in file would change.
 
 Only names, types, values and layouts are taken over; NVIDIA's texts stay where they are. The form of an
 .api file is told in docs/reference/bindings.md.
@@ -23,7 +24,7 @@ import sys
 import textwrap
 from dataclasses import dataclass
 
-from cheader import SIZES, Function, Header, Member, Type, read_header
+from cheader import SIZES, Function, Header, Member, Type, read_headers
 from gen_stubs import stub_text
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -154,21 +155,20 @@ NOT_FOR_PYTHON = re.compile(
 
 @dataclass
 class Module:
-    """One header and the Python module made of it."""
+    """Some headers of one folder and the Python module made of them."""
 
     name: str
-    header: str
     prefix: str  # of functions
-    result: str = ""
+    headers: list[str]
     snake: bool = False  # names without the prefix in snake_case, handles as int, errors raised
 
 
 MODULES = [
-    Module("driver", "cuda.h", "cu", "CUresult"),
-    Module("runtime", "cuda_runtime_api.h", "cuda", "cudaError_t"),
-    Module("nvrtc", "nvrtc.h", "nvrtc", "nvrtcResult"),
-    Module("nvjitlink", "nvJitLink.h", "nvJitLink", "nvJitLinkResult", snake=True),
-    Module("nvvm", "nvvm.h", "nvvm", "nvvmResult", snake=True),
+    Module("driver", "cu", ["cuda.h", "cudaProfiler.h"]),
+    Module("runtime", "cuda", ["cuda_runtime_api.h", "cuda_profiler_api.h", "driver_types.h"]),
+    Module("nvrtc", "nvrtc", ["nvrtc.h"]),
+    Module("nvjitlink", "nvJitLink", ["nvJitLink.h"], snake=True),
+    Module("nvvm", "nvvm", ["nvvm.h"], snake=True),
 ]
 
 
@@ -377,11 +377,11 @@ class Emitter:
 
 
 def typedef_versions(folder: pathlib.Path, header: Header) -> dict[str, list[tuple[int, str]]]:
-    """For each driver function the versions of cudaTypedefs.h with the types of their parameters."""
-    path = folder / "cudaTypedefs.h"
+    """For each driver function the versions of cuda*Typedefs.h with the types of their parameters."""
+    text = "".join((folder / name).read_text() for name in ("cudaTypedefs.h", "cudaProfilerTypedefs.h"))
     found: dict[str, list[tuple[int, str]]] = {}
     pattern = r"typedef CUresult\s*\(\s*CUDAAPI \*PFN_(\w+?)_v(\d+)\)\((.*?)\);"
-    for name, version, parameters in re.findall(pattern, path.read_text(), re.S):
+    for name, version, parameters in re.findall(pattern, text, re.S):
         parser = read_parameters(parameters, header)
         found.setdefault(name, []).append((int(version), parser))
     return found
@@ -416,11 +416,11 @@ def folders(given: list[str]) -> list[pathlib.Path]:
     return found
 
 
-def api_text(module: Module, path: pathlib.Path) -> str:
-    header = read_header(path)
-    versions = typedef_versions(path.parent, header) if module.name == "driver" else {}
+def api_text(module: Module, folder: pathlib.Path) -> str:
+    header = read_headers(folder, module.headers)
+    versions = typedef_versions(folder, header) if module.name == "driver" else {}
     lines = Emitter(module, header, versions).lines()
-    head = f"# {path.name} of CUDA 13.0, by tools/gen_bindings.py. Do not edit.\n"
+    head = f"# {module.headers[0]} of CUDA 13.0, by tools/gen_bindings.py. Do not edit.\n"
     wrapped = [
         "\n".join(textwrap.wrap(line, 110, subsequent_indent=" ", break_long_words=False, break_on_hyphens=False))
         for line in lines
@@ -435,11 +435,11 @@ def main() -> int:
     options = parser.parse_args()
     stale = 0
     for module in MODULES:
-        path = next((f / module.header for f in folders(options.include) if (f / module.header).exists()), None)
-        if path is None:
-            print(f"{module.name}: no {module.header}; left as it is")
+        folder = next((f for f in folders(options.include) if all((f / h).exists() for h in module.headers)), None)
+        if folder is None:
+            print(f"{module.name}: no {module.headers[0]}; left as it is")
             continue
-        text = api_text(module, path)
+        text = api_text(module, folder)
         for target, content in ((f"{module.name}.api", text), (f"{module.name}.pyi", stub_text(module, text))):
             file = OUT / target
             if file.exists() and file.read_text() == content:

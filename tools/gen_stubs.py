@@ -18,6 +18,12 @@ from typing import Any, SupportsInt
 from ._types import CUDAError, Handle, KernelParams, Pointer, Record, Text, nvJitLinkError, nvvmError
 
 '''
+RUNTIME = [
+    "def getLocalRuntimeVersion() -> tuple[cudaError_t, int]: ...",
+    "def make_cudaPitchedPtr(d: Pointer, p: int, xsz: int, ysz: int) -> cudaPitchedPtr: ...",
+    "def make_cudaPos(x: int, y: int, z: int) -> cudaPos: ...",
+    "def make_cudaExtent(w: int, h: int, d: int) -> cudaExtent: ...",
+]
 
 
 class Named(Protocol):
@@ -123,5 +129,5 @@ class _Stub:
             for name in functions:
                 lines += ["    @staticmethod", "    " + self.function(name, True)]
         if self.module.name == "runtime":
-            lines.insert(0, "def getLocalRuntimeVersion() -> tuple[cudaError_t, int]: ...")
+            lines += RUNTIME
         return HEAD + "\n".join(lines) + "\n"

@@ -4,6 +4,7 @@
  * borrows is entered in its frame and given back at the end.
  */
 #include "bindings.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,8 @@ void *bind_frame_block(bind_frame *frame, size_t bytes)
 /* Objects such as handles or NumPy scalars as an int; a new reference. */
 static PyObject *convert_index(PyObject *object)
 {
+    if (PyFloat_Check(object) && PyFloat_AS_DOUBLE(object) == floor(PyFloat_AS_DOUBLE(object)))
+        return PyLong_FromDouble(PyFloat_AS_DOUBLE(object)); /* 1e6, n / 2 of an even n */
     PyObject *index = PyNumber_Index(object);
     if (!index && PyErr_ExceptionMatches(PyExc_TypeError) && !PyFloat_Check(object) && !PyUnicode_Check(object) &&
         !PyBytes_Check(object) && Py_TYPE(object)->tp_as_number && Py_TYPE(object)->tp_as_number->nb_int) {

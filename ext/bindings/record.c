@@ -213,8 +213,10 @@ static PyObject *field_get_list(bind_field *field, bind_record *record, const ch
     memcpy(&n, record->data + field->counter, sizeof n);
     n = assigned >= 0 ? (uint32_t)assigned : n;
     PyObject *list = PyList_New(0);
-    for (uint32_t i = 0; list && items && i < n; i++) {
-        PyObject *item = bind_load(field->type, items + i * field->type->size);
+    /* Handles that the driver has yet to write are shown as the zeros they are. */
+    bool is_pending = !items && field->type->kind == BIND_HANDLE;
+    for (uint32_t i = 0; list && (items || is_pending) && i < n; i++) {
+        PyObject *item = is_pending ? bind_handle_new(field->type, 0) : bind_load(field->type, items + i * field->type->size);
         if (!item || PyList_Append(list, item) < 0)
             Py_CLEAR(list);
         Py_XDECREF(item);
@@ -262,9 +264,20 @@ static int field_set_bytes(bind_field *field, char *at, PyObject *value, const c
     return fits ? 0 : -1;
 }
 
+/* C leaves open whether a char has a sign: 200 and -56 are the same one. */
+static int field_set_element(bind_field *field, char *at, PyObject *value, const char *where)
+{
+    long number = field->type->kind == BIND_I8 && PyLong_Check(value) ? PyLong_AsLong(value) : 0;
+    if (number < 128 || number > 255)
+        return PyErr_Occurred() ? -1 : bind_store(field->type, at, value, NULL, where);
+    *at = (char)number;
+    return 0;
+}
+
 static int field_set_array(bind_field *field, char *at, PyObject *value, const char *where)
 {
-    if (field->type->kind == BIND_U8 || field->type->kind == BIND_I8)
+    bool is_bytes = field->type->kind == BIND_U8 || field->type->kind == BIND_I8;
+    if (is_bytes && !PyList_Check(value) && !PyTuple_Check(value))
         return field_set_bytes(field, at, value, where);
     PyObject *items = PySequence_Check(value) && !PyUnicode_Check(value) ? PySequence_Tuple(value) : NULL;
     int result = 0;
@@ -276,7 +289,7 @@ static int field_set_array(bind_field *field, char *at, PyObject *value, const c
         return -1;
     }
     for (uint32_t i = 0; result == 0 && i < field->count; i++)
-        result = bind_store(field->type, at + i * field->type->size, PyTuple_GET_ITEM(items, (Py_ssize_t)i), NULL, where);
+        result = field_set_element(field, at + i * field->type->size, PyTuple_GET_ITEM(items, (Py_ssize_t)i), where);
     Py_DECREF(items);
     return result;
 }

@@ -55,6 +55,8 @@ def _record_repr(self: Any) -> str:
             lines += [f"{name} :", *("    " + line for line in repr(value).splitlines())]
         elif isinstance(value, bytes) and name == "bytes":
             lines.append(f"{name} : {value.hex()}")
+        elif name in type(self)._pointers:
+            lines.append(f"{name} : {value if value is None else hex(value)}")
         else:
             lines.append(f"{name} : {value if isinstance(value, str) else repr(value)}")
     return "\n".join(lines)
@@ -142,12 +144,14 @@ class Api:
         size, align = (int(n) for n in layout.split("/"))
         self.types[name] = type_ = core.Type(name, RECORD, 0, size, align)
         offsets = {w.split(":")[0]: int(w.rpartition("@")[2]) for w in words}
-        fields = {}
+        fields, pointers = {}, set()
         for word in words:
             field, kind, offset = re.match(r"(\w+):(.*)@(\d+)$", word).groups()  # type: ignore[union-attr]
             fields[field] = core.Field(type_, field, *self.field(kind, int(offset), offsets))
+            if kind in ("*", "params"):
+                pointers.add(field)
         body = self.body(f"{name}(_ptr=0, **fields): " + ", ".join(fields))
-        body |= {"_fields": tuple(fields), "__repr__": _record_repr, "_type": type_, **fields}
+        body |= {"_fields": tuple(fields), "_pointers": pointers, "__repr__": _record_repr, "_type": type_, **fields}
         type_.bind(type(name, (core.Record,), body))
         return type_
 

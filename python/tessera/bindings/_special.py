@@ -37,8 +37,8 @@ def _decode(api: Api, kind: str, data: bytes | bytearray) -> Any:
         return bytes(data).split(b"\0")[0]
     if kind == "list":
         return [int.from_bytes(data[i : i + 4], "little", signed=True) for i in range(0, len(data) - 3, 4)]
-    if kind == "bool":
-        return bool(int.from_bytes(data[:4], "little"))
+    if kind in ("bool", "flag"):  # as an int or as one byte
+        return any(data[:4])
     type_ = api.type(kind)
     if type_.cls is not None and issubclass(type_.cls, core.Record):
         return _record(type_.cls, data)
@@ -87,7 +87,11 @@ def _graph_memory_kind(attribute: Any) -> str:
 
 def _coredump_kind(attribute: Any) -> str:
     name = _name(attribute)
-    return "text" if name.endswith(("_FILE", "_PIPE")) else "i32" if name.endswith("FLAGS") else "bool"
+    return "text" if name.endswith(("_FILE", "_PIPE")) else "i32" if name.endswith("FLAGS") else "flag"
+
+
+def _coredump_size(kind: str) -> int:
+    return {"text": 1024, "flag": 1}.get(kind, 4)
 
 
 def _range_kind(attribute: Any) -> str:
@@ -185,7 +189,7 @@ def _range_attributes(api: Api, raw: Any) -> Any:
 def _coredump_getter(api: Api, raw: Any) -> Any:
     def get(attrib: Any) -> tuple[Any, Any]:
         kind = _coredump_kind(attrib)
-        data = bytearray(1024 if kind == "text" else 4)
+        data = bytearray(_coredump_size(kind))
         status, _ = raw(attrib, data, len(data))
         return status, None if status else _decode(api, kind, data)
 
@@ -194,8 +198,9 @@ def _coredump_getter(api: Api, raw: Any) -> Any:
 
 def _coredump_setter(_api: Api, raw: Any) -> Any:
     def put(attrib: Any, value: Any) -> tuple[Any]:
-        data = _encode(_coredump_kind(attrib), value)
-        return (raw(attrib, data, len(data) if _coredump_kind(attrib) == "text" else 4)[0],)
+        kind = _coredump_kind(attrib)
+        data = _encode(kind, value)
+        return (raw(attrib, data, len(data) if kind == "text" else _coredump_size(kind))[0],)
 
     return _like(raw, put, f"{raw.__name__}(attrib, value)\n\nReturns (status,).")
 

@@ -7,6 +7,8 @@ Kernels are launched with ``tessera.bindings.driver``.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ._api import Api, publish, sizeof
 from ._errors import CUDAError
 from ._library import Library
@@ -27,5 +29,21 @@ def getLocalRuntimeVersion() -> tuple[object, int]:  # noqa: N802
     return _api["cudaRuntimeGetVersion"]()  # type: ignore[no-any-return]
 
 
+def make_cudaPitchedPtr(d: Any, p: int, xsz: int, ysz: int) -> Any:  # noqa: N802
+    """A cudaPitchedPtr: address, pitch in bytes, width and height in elements."""
+    return _api["cudaPitchedPtr"](ptr=d, pitch=p, xsize=xsz, ysize=ysz)
+
+
+def make_cudaPos(x: int, y: int, z: int) -> Any:  # noqa: N802
+    """A cudaPos."""
+    return _api["cudaPos"](x=x, y=y, z=z)
+
+
+def make_cudaExtent(w: int, h: int, d: int) -> Any:  # noqa: N802
+    """A cudaExtent: width in elements or bytes, height, depth."""
+    return _api["cudaExtent"](width=w, height=h, depth=d)
+
+
 _api.error = _raise
-publish(_api, {"sizeof": sizeof, "getLocalRuntimeVersion": getLocalRuntimeVersion})
+_made = (make_cudaPitchedPtr, make_cudaPos, make_cudaExtent, getLocalRuntimeVersion)
+publish(_api, {"sizeof": sizeof, **{function.__name__: function for function in _made}})
