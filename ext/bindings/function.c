@@ -147,6 +147,22 @@ static int take_output(bind_function *self, call *c, bind_param *param)
     return record ? 0 : -1;
 }
 
+/* The form of C, cuMemAlloc(dptr, n): the caller's own handle or struct is written to, and given back. */
+static int take_given(bind_function *self, call *c, bind_param *param, PyObject *object)
+{
+    bool is_handle = BIND_IS(c->frame.state, object, handle) && ((bind_handle *)object)->type == param->type;
+    bool is_record = BIND_IS(c->frame.state, object, record) && ((bind_record *)object)->type == param->type;
+    if (param->mode != BIND_OUT || (!is_handle && !is_record)) {
+        bind_complain(PyExc_TypeError, c->frame.function, param_name(param), "must be a %U to write to, not %.100s",
+                      param->type->name, Py_TYPE(object)->tp_name);
+        return -1;
+    }
+    void *at = is_handle ? ((bind_handle *)object)->at : (void *)((bind_record *)object)->data;
+    c->words[param->word] = (uint64_t)(uintptr_t)at;
+    c->objects[param - self->params] = Py_NewRef(object);
+    return 0;
+}
+
 static int take_param(bind_function *self, call *c, bind_param *param, PyObject *object)
 {
     uint64_t *cell = &c->cells[param - self->params];
@@ -387,11 +403,15 @@ static int call_inputs(bind_function *self, PyObject *const *args, Py_ssize_t n,
     return 0;
 }
 
-static int call_take(bind_function *self, call *c, PyObject *const *inputs)
+/* `has_outputs`: the arguments are those of C, outputs among them. */
+static int call_take(bind_function *self, call *c, PyObject *const *inputs, bool has_outputs)
 {
     for (int i = 0; i < self->n_params; i++) {
         bind_param *param = &self->params[i];
-        if ((param_is_input(param) ? take_param(self, c, param, *inputs++) : take_output(self, c, param)) < 0)
+        int result = param_is_input(param) ? take_param(self, c, param, *inputs++)
+                     : has_outputs         ? take_given(self, c, param, *inputs++)
+                                           : take_output(self, c, param);
+        if (result < 0)
             return -1;
     }
     return call_counts(self, c);
@@ -403,7 +423,8 @@ static PyObject *function_vectorcall(PyObject *object, PyObject *const *args, si
     Py_ssize_t n = PyVectorcall_NARGS(nargsf);
     PyObject *room[BIND_ARGS], *answer = NULL;
     call c;
-    if (n != self->n_in || names) {
+    bool has_outputs = n == self->n_params && n > self->n_in && !names;
+    if ((n != self->n_in && !has_outputs) || names) {
         if (call_inputs(self, args, n, names, room) < 0)
             return NULL;
         args = room;
@@ -412,7 +433,7 @@ static PyObject *function_vectorcall(PyObject *object, PyObject *const *args, si
     c.frame.function = PyUnicode_AsUTF8(self->name);
     c.frame.n_views = c.frame.n_blocks = 0;
     memset(c.objects, 0, sizeof *c.objects * self->n_params);
-    if (call_take(self, &c, args) == 0 && (self->address || function_resolve(self) == 0)) {
+    if (call_take(self, &c, args, has_outputs) == 0 && (self->address || function_resolve(self) == 0)) {
         word result;
         Py_BEGIN_ALLOW_THREADS;
         result = call_words(self->address, self->n_stack, c.words, c.floats);

@@ -9,7 +9,9 @@ import sys
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-PAGES = ["README.md", "docs/guide/tiles.md", "docs/guide/arrays.md", "docs/performance.md"]
+PAGES = [
+    "README.md", "docs/guide/tiles.md", "docs/guide/arrays.md", "docs/performance.md", "docs/guide/from-cuda-python.md"
+]
 HEAD = "import numpy as np\nimport tessera.tile as ct\n"
 
 

@@ -22,4 +22,4 @@ def _raise(function: str, code: object) -> None:
 
 
 _api.error = _raise
-publish(_api, {"sizeof": sizeof})
+publish(_api, {"sizeof": sizeof, "CUDAError": CUDAError})

@@ -312,3 +312,13 @@ def test_threads_call_at_once(mock: Any) -> None:
     for thread in threads:
         thread.join()
     assert not failures
+
+
+def test_outputs_may_be_given_as_in_c(mock: Any) -> None:
+    pointer = driver.CUdeviceptr()
+    status, same = driver.cuMemAlloc(pointer, 64)
+    assert status is OK and same is pointer and int(pointer) != 0
+    config = driver.CUuuid()
+    assert driver.cuDeviceGetUuid(config, 1) == (OK, config) and config.bytes[0] == 1
+    with pytest.raises(TypeError, match="cuMemAlloc: dptr must be a CUdeviceptr to write to, not CUstream"):
+        driver.cuMemAlloc(driver.CUstream(), 64)
