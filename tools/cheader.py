@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads the declarations of a C header: constants, enums, structs, typedefs and functions.
 
-The header goes through the C preprocessor (``cc -E``); what comes from the folder of the header is parsed
-here, the rest is skipped. Enough C for the CUDA toolkit's headers, no more. Layouts are those of LP64
-machines (x86-64 and AArch64 agree on them).
+The header goes through the C preprocessor (``cc -E``); what comes from the folder of the header is
+parsed here, the rest is skipped. Enough C for the CUDA toolkit's headers, no more. Layouts are
+those of LP64 machines (x86-64 and AArch64 agree on them).
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 
 __all__ = ["Enum", "Function", "Header", "Member", "Record", "Type", "read_headers"]
 
-# Built-in types: name in our tables, bytes. `size` and `char` keep their names for the documentation.
+# Built-in types: name in our tables, bytes. `size` and `char` keep their names for the
+# documentation.
 SCALARS = {
     "char": ("i8", 1), "signed char": ("i8", 1), "unsigned char": ("u8", 1), "short": ("i16", 2),
     "unsigned short": ("u16", 2), "int": ("i32", 4), "unsigned": ("u32", 4), "unsigned int": ("u32", 4),
@@ -26,13 +27,16 @@ SCALARS = {
     "uint32_t": ("u32", 4), "uint64_t": ("u64", 8), "int64_t": ("i64", 8), "int32_t": ("i32", 4),
 }  # fmt: skip
 SIZES = dict(SCALARS.values())
-TOKEN = re.compile(r"[A-Za-z_]\w*|0[xX][0-9a-fA-F]+[uUlL]*|\d+[uUlL]*|<<|>>|\.\.\.|'.'|\"[^\"]*\"|\S")
+TOKEN = re.compile(
+    r"[A-Za-z_]\w*|0[xX][0-9a-fA-F]+[uUlL]*|\d+[uUlL]*|<<|>>|\.\.\.|'.'|\"[^\"]*\"|\S"
+)
 WORDS = ("unsigned", "signed", "int", "long", "short", "char", "float", "double")
 
 
 @dataclass(frozen=True)
 class Type:
-    """`name` is a scalar of SCALARS' values, a declared name or "void"; `callback` a function pointer."""
+    """`name` is a scalar of SCALARS' values, a declared name or "void"; `callback` a function
+    pointer."""
 
     name: str
     pointers: int = 0
@@ -78,7 +82,9 @@ class Header:
     aliases: dict[str, Type] = field(default_factory=dict)  # typedef name -> type
     functions: dict[str, Function] = field(default_factory=dict)  # by symbol
     renamed: dict[str, str] = field(default_factory=dict)  # symbol -> the name programs write
-    returned: dict[str, set[str]] = field(default_factory=dict)  # written name -> out parameters by the text
+    returned: dict[str, set[str]] = field(
+        default_factory=dict
+    )  # written name -> out parameters by the text
 
     def resolve(self, type_: Type) -> Type:
         """The type with aliases of plain values followed; handles and records keep their name."""
@@ -93,7 +99,12 @@ class Header:
     def size(self, type_: Type) -> tuple[int, int]:
         """(bytes, alignment) of one element of the type."""
         type_ = self.resolve(type_)
-        if type_.pointers or type_.callback or type_.name in self.handles or type_.name in self.callbacks:
+        if (
+            type_.pointers
+            or type_.callback
+            or type_.name in self.handles
+            or type_.name in self.callbacks
+        ):
             return 8, 8
         if type_.name in SIZES:
             return SIZES[type_.name], SIZES[type_.name]
@@ -126,7 +137,8 @@ class _Parser:
         self.header = Header()
         self.values: dict[str, int] = {}
 
-    # ---- tokens ------------------------------------------------------------------------------------
+    # ---- tokens
+    # ------------------------------------------------------------------------------------
 
     def peek(self, ahead: int = 0) -> str:
         at = self.at + ahead
@@ -158,7 +170,11 @@ class _Parser:
         while "sizeof" in tokens:
             begin = tokens.index("sizeof")
             end = tokens.index(")", begin)
-            tokens = [*tokens[:begin], str(self.sizeof(tokens[begin + 2 : end])), *tokens[end + 1 :]]
+            tokens = [
+                *tokens[:begin],
+                str(self.sizeof(tokens[begin + 2 : end])),
+                *tokens[end + 1 :],
+            ]
         for token in tokens:
             if re.match(r"0[xX]|\d", token):
                 words.append(token.rstrip("uUlL"))
@@ -176,7 +192,8 @@ class _Parser:
         text = " ".join(tokens)
         return self.header.size(Type(SCALARS[text][0] if text in SCALARS else text))[0]
 
-    # ---- declarations ------------------------------------------------------------------------------
+    # ---- declarations
+    # ------------------------------------------------------------------------------
 
     def parse(self) -> Header:
         while self.peek():
@@ -252,7 +269,9 @@ class _Parser:
             while self.peek() in WORDS:
                 words.append(self.take())
             text = " ".join(words)
-            type_ = Type(SCALARS.get(text.removesuffix(" int") if text != "int" else text, ("i32", 4))[0])
+            type_ = Type(
+                SCALARS.get(text.removesuffix(" int") if text != "int" else text, ("i32", 4))[0]
+            )
         else:
             name = self.take()
             if not re.match(r"[A-Za-z_]", name):
@@ -319,7 +338,9 @@ class _Parser:
                 offset += n_bytes
                 size, align = max(size, offset), max(align, natural)
             else:
-                if base.name.startswith(name + ".") and not any(m.type.name == base.name for m in members):
+                if base.name.startswith(name + ".") and not any(
+                    m.type.name == base.name for m in members
+                ):
                     # An anonymous member: its fields belong to this record.
                     inner = self.header.records[base.name]
                     offset = 0 if union else -(-offset // inner.align) * inner.align
@@ -370,7 +391,9 @@ def _defines(text: str, header: Header) -> None:
     """Numeric constants, and which symbol a function's written name stands for."""
     known = {m: v for e in header.enums.values() for m, v in e.members.items()}
     for name, body in re.findall(r"^[ ]*#[ ]*define[ ]+(\w+)[ ]+(.+?)\s*(?:/\*.*)?$", text, re.M):
-        target = re.sub(r"__CUDA_API_PT[SD][SZ]\((\w+)\)|__CUDART_API_PT[SD][SZ]\((\w+)\)", r"\1\2", body)
+        target = re.sub(
+            r"__CUDA_API_PT[SD][SZ]\((\w+)\)|__CUDART_API_PT[SD][SZ]\((\w+)\)", r"\1\2", body
+        )
         if target in header.functions:
             if target != name:
                 header.renamed[target] = name
@@ -391,7 +414,9 @@ def _texts(text: str, header: Header) -> None:
     for comment, code in re.findall(r"/\*\*(.*?)\*/\s*([^;/#]*?\([^;]*?\))\s*;", text, re.S):
         name = re.search(r"(\w+)\s*\(", code)
         if name:
-            found = re.findall(r"\\param(?:\[out\])?\s+(\w+)\s+(?:-\s+)?[^\\]*?\b[Rr]eturn", comment)
+            found = re.findall(
+                r"\\param(?:\[out\])?\s+(\w+)\s+(?:-\s+)?[^\\]*?\b[Rr]eturn", comment
+            )
             header.returned.setdefault(name.group(1), set()).update(found)
 
 

@@ -3,14 +3,14 @@
 
     python tools/gen_bindings.py [--include FOLDER]... [--check]
 
-The headers are those of the toolkit whose `nvcc` is on PATH (its include folder) and of NVIDIA's wheels in
-this Python's site-packages (nvidia/*/include); --include puts a folder first. Needed: cuda.h,
-cudaProfiler.h and their cuda*Typedefs.h, cuda_runtime_api.h, cuda_profiler_api.h, nvrtc.h, nvJitLink.h and
-nvvm.h, all of CUDA 13.0; a module whose headers are not found is left as it is. --check writes nothing and
-fails when a checked-in file would change.
+The headers are those of the toolkit whose `nvcc` is on PATH (its include folder) and of NVIDIA's
+wheels in this Python's site-packages (nvidia/*/include); --include puts a folder first. Needed:
+cuda.h, cudaProfiler.h and their cuda*Typedefs.h, cuda_runtime_api.h, cuda_profiler_api.h, nvrtc.h,
+nvJitLink.h and nvvm.h, all of CUDA 13.0; a module whose headers are not found is left as it is.
+--check writes nothing and fails when a checked-in file would change.
 
-Only names, types, values and layouts are taken over; NVIDIA's texts stay where they are. The form of an
-.api file is told in docs/reference/bindings.md.
+Only names, types, values and layouts are taken over; NVIDIA's texts stay where they are. The form
+of an .api file is told in docs/reference/bindings.md.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ LISTS = {
     "includeNames": "numHeaders",
 }  # fmt: skip
 
-# Functions whose parameters the general rules read wrongly: parameter -> kind (docs/reference/bindings.md).
+# Functions whose parameters the general rules read wrongly: parameter -> kind
+# (docs/reference/bindings.md).
 EXCEPTIONS: dict[str, dict[str, str]] = {
     "cuDeviceGetName": {"name": ">bytes:len"},
     "cuDeviceGetPCIBusId": {"pciBusId": ">bytes:len"},
@@ -137,7 +138,9 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
 # Copies whose host memory is checked against the size asked for, when it comes as a Python buffer.
 HOST_MEMORY = re.compile(r"cuMemcpy(HtoD|DtoH|HtoA|AtoH)(Async)?|cudaMemcpy(Async)?")
 # Structs the C function fills although its text does not begin by saying so.
-FILLED = re.compile(r"(_out|Out)$|^(memoryRequirements|sparseProperties|resultInfo|pitchedDevPtr|desc)$")
+FILLED = re.compile(
+    r"(_out|Out)$|^(memoryRequirements|sparseProperties|resultInfo|pitchedDevPtr|desc)$"
+)
 # Pointer fields of structs that are lists, and the field that counts them.
 COUNTED = {
     "attrs": "numAttrs", "extSemArray": "numExtSems", "paramsArray": "numExtSems",
@@ -146,7 +149,8 @@ COUNTED = {
 }  # fmt: skip
 # Structs of the platform itself; the headers also bring float2 and its like.
 OURS = re.compile(r"CU|cu|dim3$")
-# What needs a symbol or a function of the host program's own: not for Python (launch through the driver).
+# What needs a symbol or a function of the host program's own: not for Python (launch through the
+# driver).
 NOT_FOR_PYTHON = re.compile(
     r"cuda(LaunchKernel|LaunchKernelExC|LaunchCooperativeKernel|.*Symbol(Async|Address|Size)?|FuncGetName"
     r"|FuncGetParamInfo|OccupancyMax(Potential|Active)Cluster(Size|s)|SetValidDevices)$"
@@ -172,7 +176,8 @@ MODULES = [
 ]
 
 
-# ---- names ----------------------------------------------------------------------------------------------
+# ---- names
+# ----------------------------------------------------------------------------------------------
 
 
 class Names:
@@ -206,12 +211,20 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
-# ---- kinds of parameters --------------------------------------------------------------------------------
+# ---- kinds of parameters
+# --------------------------------------------------------------------------------
 
 
 class Emitter:
-    def __init__(self, module: Module, header: Header, versions: dict[str, list[tuple[int, str]]]) -> None:
-        self.module, self.header, self.names, self.versions = module, header, Names(header), versions
+    def __init__(
+        self, module: Module, header: Header, versions: dict[str, list[tuple[int, str]]]
+    ) -> None:
+        self.module, self.header, self.names, self.versions = (
+            module,
+            header,
+            Names(header),
+            versions,
+        )
         self.anonymous = {
             r: f"{self.names.of(r.split('.')[0])}_{m.name}"
             for record in header.records.values() for m in record.members
@@ -256,7 +269,9 @@ class Emitter:
             return f"[{base}#{LISTS[name]}"
         if base in self.records():
             returned = name in self.header.returned.get(function, ()) or FILLED.search(name)
-            getter = re.search(r"Get\w*(Desc|Params|Resource|Properties|Attribute|FromHandle)$", function)
+            getter = re.search(
+                r"Get\w*(Desc|Params|Resource|Properties|Attribute|FromHandle)$", function
+            )
             is_in = type_.const or not (returned or (getter and name not in ("location",)))
             return f"*{base}" if is_in else f">{base}"
         return f"*{base}" if type_.const else f">{base}"
@@ -264,15 +279,21 @@ class Emitter:
     def records(self) -> set[str]:
         return {self.names.of(r) for r in self.header.records}
 
-    # ---- lines -----------------------------------------------------------------------------------------
+    # ---- lines
+    # -----------------------------------------------------------------------------------------
 
     def function(self, function: Function) -> str:
         symbol = function.symbol
         name = self.header.renamed.get(symbol, symbol)
         plain = re.sub(r"^__|_13_0$", "", name)
-        words = [f"{RENAMED.get(p.name, p.name)}:{self.kind(plain, p)}" for p in function.parameters]
+        words = [
+            f"{RENAMED.get(p.name, p.name)}:{self.kind(plain, p)}" for p in function.parameters
+        ]
         for c, python in RENAMED.items():
-            words = [re.sub(rf"([:#]){c}$", rf"\1{python}", w) if ":>" in w or "#" in w else w for w in words]
+            words = [
+                re.sub(rf"([:#]){c}$", rf"\1{python}", w) if ":>" in w or "#" in w else w
+                for w in words
+            ]
         result = self.names.of(function.result.name)
         result = result.removeprefix(self.module.prefix) if self.module.snake else result
         result = "text" if function.result.pointers and result == "i8" else result
@@ -363,8 +384,18 @@ class Emitter:
     @staticmethod
     def check(lines: list[str]) -> None:
         """Every type that is used is declared."""
-        declared = {line.split()[1] for line in lines} | set(SIZES) | {"text", "buffer", "params", "bytes", "bytes8", ""}
-        words = [w for line in lines if line.startswith(("struct", "fn")) for w in line.split()[3:] if ":" in w]
+        declared = (
+            {line.split()[1] for line in lines}
+            | set(SIZES)
+            | {"text", "buffer", "params", "bytes", "bytes8", ""}
+        )
+        words = [
+            w
+            for line in lines
+            if line.startswith(("struct", "fn"))
+            for w in line.split()[3:]
+            if ":" in w
+        ]
         used = {re.match(r"\w+:[>&?\[*]*(\w*)", word).group(1) for word in words}  # type: ignore[union-attr]
         missing = sorted(used - declared)
         if missing:
@@ -377,8 +408,11 @@ class Emitter:
 
 
 def typedef_versions(folder: pathlib.Path, header: Header) -> dict[str, list[tuple[int, str]]]:
-    """For each driver function the versions of cuda*Typedefs.h with the types of their parameters."""
-    text = "".join((folder / name).read_text() for name in ("cudaTypedefs.h", "cudaProfilerTypedefs.h"))
+    """For each driver function the versions of cuda*Typedefs.h with the types of their
+    parameters."""
+    text = "".join(
+        (folder / name).read_text() for name in ("cudaTypedefs.h", "cudaProfilerTypedefs.h")
+    )
     found: dict[str, list[tuple[int, str]]] = {}
     pattern = r"typedef CUresult\s*\(\s*CUDAAPI \*PFN_(\w+?)_v(\d+)\)\((.*?)\);"
     for name, version, parameters in re.findall(pattern, text, re.S):
@@ -391,7 +425,11 @@ def read_parameters(text: str, header: Header) -> str:
     from cheader import _Parser
 
     parser = _Parser(f"void f({text});")
-    parser.header.aliases, parser.header.records, parser.header.enums = header.aliases, header.records, header.enums
+    parser.header.aliases, parser.header.records, parser.header.enums = (
+        header.aliases,
+        header.records,
+        header.enums,
+    )
     parser.statement()
     spelled = []
     for p in parser.header.functions["f"].parameters:
@@ -400,7 +438,8 @@ def read_parameters(text: str, header: Header) -> str:
     return ", ".join(spelled)
 
 
-# ---- files --------------------------------------------------------------------------------------------
+# ---- files
+# --------------------------------------------------------------------------------------------
 
 
 def folders(given: list[str]) -> list[pathlib.Path]:
@@ -422,7 +461,11 @@ def api_text(module: Module, folder: pathlib.Path) -> str:
     lines = Emitter(module, header, versions).lines()
     head = f"# {module.headers[0]} of CUDA 13.0, by tools/gen_bindings.py. Do not edit.\n"
     wrapped = [
-        "\n".join(textwrap.wrap(line, 110, subsequent_indent=" ", break_long_words=False, break_on_hyphens=False))
+        "\n".join(
+            textwrap.wrap(
+                line, 110, subsequent_indent=" ", break_long_words=False, break_on_hyphens=False
+            )
+        )
         for line in lines
     ]
     return head + "\n".join(wrapped) + "\n"
@@ -435,12 +478,18 @@ def main() -> int:
     options = parser.parse_args()
     stale = 0
     for module in MODULES:
-        folder = next((f for f in folders(options.include) if all((f / h).exists() for h in module.headers)), None)
+        folder = next(
+            (f for f in folders(options.include) if all((f / h).exists() for h in module.headers)),
+            None,
+        )
         if folder is None:
             print(f"{module.name}: no {module.headers[0]}; left as it is")
             continue
         text = api_text(module, folder)
-        for target, content in ((f"{module.name}.api", text), (f"{module.name}.pyi", stub_text(module, text))):
+        for target, content in (
+            (f"{module.name}.api", text),
+            (f"{module.name}.pyi", stub_text(module, text)),
+        ):
             file = OUT / target
             if file.exists() and file.read_text() == content:
                 continue

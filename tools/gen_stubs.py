@@ -8,16 +8,21 @@ import re
 from typing import Protocol
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-SPECIAL = ROOT / "python" / "tessera" / "bindings" / "_special.py"
-SCALARS = {"f32": "float", "f64": "float"} | dict.fromkeys("i8 u8 i16 u16 i32 u32 i64 u64 size".split(), "int")
-HEAD = '''# Type stubs, by tools/gen_bindings.py. Do not edit.
+SPECIAL = [
+    ROOT / "python" / "tessera" / "bindings" / name for name in ("_special.py", "_attributes.py")
+]
+SCALARS = {"f32": "float", "f64": "float"} | dict.fromkeys(
+    "i8 u8 i16 u16 i32 u32 i64 u64 size".split(), "int"
+)
+HEAD = """# Type stubs, by tools/gen_bindings.py. Do not edit.
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any, SupportsInt
 
-from ._types import CUDAError, Handle, KernelParams, Pointer, Record, Text, nvJitLinkError, nvvmError
+from ._types import CUDAError, Handle, KernelParams, Pointer, Record, Text, nvJitLinkError,
+nvvmError
 
-'''
+"""
 RUNTIME = [
     "def getLocalRuntimeVersion() -> tuple[cudaError_t, int]: ...",
     "def make_cudaPitchedPtr(d: Pointer, p: int, xsz: int, ysz: int) -> cudaPitchedPtr: ...",
@@ -39,15 +44,22 @@ def stub_text(module: Named, table: str) -> str:
 class _Stub:
     def __init__(self, module: Named, table: str) -> None:
         self.module = module
-        entries = [(line + "  ").split(" ", 2) for line in table.replace("\n ", " ").splitlines() if line[0] != "#"]
+        entries = [
+            (line + "  ").split(" ", 2)
+            for line in table.replace("\n ", " ").splitlines()
+            if line[0] != "#"
+        ]
         self.entries = {name: (kind, rest.strip()) for kind, name, rest in entries}
-        self.special = set(re.findall(r'^    "(\w+)": ', SPECIAL.read_text(), re.M))
+        self.special = set(
+            re.findall(r'^    "(\w+)": ', "".join(p.read_text() for p in SPECIAL), re.M)
+        )
 
     def kind_of(self, name: str) -> str:
         kind, rest = self.entries.get(name, ("", ""))
         return self.kind_of(rest) if kind == "alias" else kind
 
-    # ---- types ---------------------------------------------------------------------------------------
+    # ---- types
+    # ---------------------------------------------------------------------------------------
 
     def given(self, kind: str) -> str:
         """The type of an argument."""
@@ -61,10 +73,18 @@ class _Stub:
         if base == "params":
             return "KernelParams"
         if base.startswith("*"):
-            return f"{base[1:]} | None" if self.kind_of(base[1:]) == "struct" else f"Sequence[{self.given(base[1:])}] | None"
+            return (
+                f"{base[1:]} | None"
+                if self.kind_of(base[1:]) == "struct"
+                else f"Sequence[{self.given(base[1:])}] | None"
+            )
         if base in SCALARS:
             return SCALARS[base]
-        return f"{base} | SupportsInt | None" if self.kind_of(base) in ("handle", "int", "callback") else base
+        return (
+            f"{base} | SupportsInt | None"
+            if self.kind_of(base) in ("handle", "int", "callback")
+            else base
+        )
 
     def taken(self, kind: str) -> str:
         """The type of a result."""
@@ -86,9 +106,14 @@ class _Stub:
             return "Any"
         if base.startswith("*"):
             return f"{base[1:]} | None"
-        return "Any" if self.kind_of(base) in ("handle", "int", "callback") else SCALARS.get(base, base)
+        return (
+            "Any"
+            if self.kind_of(base) in ("handle", "int", "callback")
+            else SCALARS.get(base, base)
+        )
 
-    # ---- declarations --------------------------------------------------------------------------------
+    # ---- declarations
+    # --------------------------------------------------------------------------------
 
     def declaration(self, name: str) -> list[str]:
         kind, rest = self.entries[name]
@@ -97,12 +122,18 @@ class _Stub:
         if kind == "alias":
             return [f"{name} = {rest}"]
         if kind == "enum":
-            return [f"class {name}(IntEnum):", *(f"    {w.replace('=', ' = ')}" for w in rest.split())]
+            return [
+                f"class {name}(IntEnum):",
+                *(f"    {w.replace('=', ' = ')}" for w in rest.split()),
+            ]
         if kind in ("handle", "int", "callback"):
             return [f"class {name}(Handle): ..."]
         if kind == "struct":
             words = [w.split(":", 1) for w in rest.split()[1:]]
-            return [f"class {name}(Record):", *(f"    {f}: {self.member(k.rpartition('@')[0])}" for f, k in words)]
+            return [
+                f"class {name}(Record):",
+                *(f"    {f}: {self.member(k.rpartition('@')[0])}" for f, k in words),
+            ]
         return []
 
     def function(self, name: str, raising: bool) -> str:
@@ -113,7 +144,9 @@ class _Stub:
         inputs = ", ".join(f"{p}: {self.given(k)}" for p, k in params if not k.startswith(">"))
         outputs = [self.taken(k) for _, k in params if k[0] in ">&"]
         if raising:
-            answer = {0: "None", 1: outputs[0] if outputs else ""}.get(len(outputs), f"tuple[{', '.join(outputs)}]")
+            answer = {0: "None", 1: outputs[0] if outputs else ""}.get(
+                len(outputs), f"tuple[{', '.join(outputs)}]"
+            )
         elif result == "text":
             answer = f"tuple[{next(n for n, (k, _) in self.entries.items() if k == 'enum')}, bytes]"
         else:

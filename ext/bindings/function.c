@@ -417,13 +417,25 @@ static int call_take(bind_function *self, call *c, PyObject *const *inputs, bool
     return call_counts(self, c);
 }
 
+/* Whether the arguments are all those of C, with objects to write to where C has its outputs. */
+static bool call_has_outputs(bind_function *self, PyObject *const *args, Py_ssize_t n)
+{
+    bind_state *state = PyType_GetModuleState(Py_TYPE(self));
+    if (n != self->n_params || self->n_in == n)
+        return false;
+    for (int i = 0; i < n; i++)
+        if (!param_is_input(&self->params[i]) && !BIND_IS(state, args[i], handle) && !BIND_IS(state, args[i], record))
+            return false;
+    return true;
+}
+
 static PyObject *function_vectorcall(PyObject *object, PyObject *const *args, size_t nargsf, PyObject *names)
 {
     bind_function *self = (bind_function *)object;
     Py_ssize_t n = PyVectorcall_NARGS(nargsf);
     PyObject *room[BIND_ARGS], *answer = NULL;
     call c;
-    bool has_outputs = n == self->n_params && n > self->n_in && !names;
+    bool has_outputs = n != self->n_in && !names && call_has_outputs(self, args, n);
     if ((n != self->n_in && !has_outputs) || names) {
         if (call_inputs(self, args, n, names, room) < 0)
             return NULL;

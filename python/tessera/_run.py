@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tessera run script.py``: a script's ``import cuda.tile`` gives ``tessera.tile``, and so on.
+"""``python -m tessera run script.py``: a script's ``import cuda.tile`` gives ``tessera.tile``, and
+so on.
 
-Only names are redirected, in this process and its children; nothing is installed and no other package is
-touched. A real ``cuda`` package that is installed keeps its other submodules, unless ``--strict``.
+Only names are redirected, in this process and its children; nothing is installed and no other
+package is touched. A real ``cuda`` package that is installed keeps its other submodules, unless
+``--strict``.
 """
 
 from __future__ import annotations
@@ -64,7 +66,9 @@ class _Finder(importlib.abc.MetaPathFinder):
             return importlib.machinery.ModuleSpec(name, None, is_package=True)
         return None
 
-    def _is_installed(self, name: str, path: Sequence[str] | None, target: types.ModuleType | None) -> bool:
+    def _is_installed(
+        self, name: str, path: Sequence[str] | None, target: types.ModuleType | None
+    ) -> bool:
         others = [f for f in sys.meta_path if f is not self and hasattr(f, "find_spec")]
         return any(f.find_spec(name, path, target) for f in others)
 
@@ -76,10 +80,13 @@ def install(strict: bool = False) -> None:
 
 
 def _tell_children(strict: bool) -> None:
-    """Child processes of Python start with _alias/sitecustomize.py, which installs the same names."""
+    """Child processes of Python start with _alias/sitecustomize.py, which installs the same
+    names."""
     package = os.path.dirname(os.path.abspath(__file__))
     folders = [os.path.join(package, "_alias"), os.path.dirname(package)]
-    given = [p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p and p not in folders]
+    given = [
+        p for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p and p not in folders
+    ]
     os.environ["PYTHONPATH"] = os.pathsep.join([*folders, *given])
     os.environ[VARIABLE] = "strict" if strict else "1"
 

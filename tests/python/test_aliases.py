@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tessera run`` answers the peers' names, in children too, and never without being asked."""
+"""``python -m tessera run`` answers the peers' names, in children too, and never without being
+asked."""
 
 from __future__ import annotations
 
@@ -13,7 +14,9 @@ import pytest
 PACKAGE = str(pathlib.Path(__import__("tessera").__file__).resolve().parents[1])
 
 
-def run(folder: pathlib.Path, code: str, *options: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def run(
+    folder: pathlib.Path, code: str, *options: str, **variables: str
+) -> subprocess.CompletedProcess[str]:
     script = folder / "script.py"
     script.write_text(code)
     given = os.environ.get("PYTHONPATH", "")
@@ -79,14 +82,18 @@ def test_an_installed_peer_keeps_what_is_not_ours(tmp_path: pathlib.Path) -> Non
 
 def test_strict_refuses_the_peer(tmp_path: pathlib.Path) -> None:
     peer = fake_peer(tmp_path)
-    done = run(tmp_path, "import cuda.core\n", "--strict", PYTHONPATH=os.pathsep.join([peer, PACKAGE]))
+    done = run(
+        tmp_path, "import cuda.core\n", "--strict", PYTHONPATH=os.pathsep.join([peer, PACKAGE])
+    )
     assert done.returncode == 1 and "No module named 'cuda.core'" in done.stderr
 
 
 def test_strict_holds_in_children(tmp_path: pathlib.Path) -> None:
     peer = fake_peer(tmp_path)
     code = "import subprocess, sys\nsys.exit(subprocess.run([sys.executable, '-c', 'import cuda.core']).returncode)\n"
-    assert run(tmp_path, code, "--strict", PYTHONPATH=os.pathsep.join([peer, PACKAGE])).returncode == 1
+    assert (
+        run(tmp_path, code, "--strict", PYTHONPATH=os.pathsep.join([peer, PACKAGE])).returncode == 1
+    )
 
 
 def test_a_module_that_is_not_there(tmp_path: pathlib.Path) -> None:

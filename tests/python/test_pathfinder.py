@@ -22,7 +22,13 @@ class Machine:
         self.root, self.patch = root, monkeypatch
         self.site = root / "site-packages"
         self.site.mkdir()
-        for name in ("CUDA_PATH", "CUDA_HOME", "CONDA_PREFIX", "LD_LIBRARY_PATH", "TESSERA_CUDA_DRIVER"):
+        for name in (
+            "CUDA_PATH",
+            "CUDA_HOME",
+            "CONDA_PREFIX",
+            "LD_LIBRARY_PATH",
+            "TESSERA_CUDA_DRIVER",
+        ):
             monkeypatch.delenv(name, raising=False)
         monkeypatch.setattr(_search, "_site_packages", lambda: [str(self.site)])
         monkeypatch.setattr(_search, "_loader_cache", dict)
@@ -30,7 +36,12 @@ class Machine:
         self.forget()
 
     def forget(self) -> None:
-        cached = [f for m in (pathfinder, _search, _check) for f in vars(m).values() if hasattr(f, "cache_clear")]
+        cached = [
+            f
+            for m in (pathfinder, _search, _check)
+            for f in vars(m).values()
+            if hasattr(f, "cache_clear")
+        ]
         for function in cached:
             function.cache_clear()
 
@@ -61,7 +72,9 @@ def test_places_in_their_order(machine: Machine) -> None:
         assert (found.found_via, found.abs_path) == (via, path)
     wheel = machine.add("site-packages/nvidia/cu13/lib/libnvrtc.so.13")
     machine.forget()
-    assert pathfinder.locate_nvidia_dynamic_lib("nvrtc") == pathfinder.LocatedDynamicLib("nvrtc", wheel, "site-packages")
+    assert pathfinder.locate_nvidia_dynamic_lib("nvrtc") == pathfinder.LocatedDynamicLib(
+        "nvrtc", wheel, "site-packages"
+    )
     machine.patch.setenv("TESSERA_PATH_NVRTC", machine.add("mine/libnvrtc.so"))
     machine.forget()
     assert pathfinder.locate_nvidia_dynamic_lib("nvrtc").found_via == "TESSERA_PATH_NVRTC"
@@ -86,7 +99,12 @@ def test_a_library_that_is_nowhere(machine: Machine) -> None:
     assert pathfinder.find_nvidia_dynamic_lib("nvrtc") is None
     with pytest.raises(pathfinder.DynamicLibNotFoundError) as caught:
         pathfinder.load_nvidia_dynamic_lib("nvrtc")
-    for words in ("libnvrtc.so.13 or libnvrtc.so.12", "pip install nvidia-cuda-nvrtc", "TESSERA_PATH_NVRTC", "cu13/lib"):
+    for words in (
+        "libnvrtc.so.13 or libnvrtc.so.12",
+        "pip install nvidia-cuda-nvrtc",
+        "TESSERA_PATH_NVRTC",
+        "cu13/lib",
+    ):
         assert words in str(caught.value)
 
 
@@ -107,7 +125,9 @@ def test_unknown_names(machine: Machine) -> None:
 
 def test_an_override_that_does_not_exist_is_a_mistake(machine: Machine) -> None:
     machine.patch.setenv("TESSERA_PATH_NVVM", "/does/not/exist")
-    with pytest.raises(pathfinder.DynamicLibNotFoundError, match="TESSERA_PATH_NVVM names '/does/not/exist'"):
+    with pytest.raises(
+        pathfinder.DynamicLibNotFoundError, match="TESSERA_PATH_NVVM names '/does/not/exist'"
+    ):
         pathfinder.locate_nvidia_dynamic_lib("nvvm")
 
 
@@ -125,10 +145,16 @@ def test_headers_bitcode_archives_and_programs(machine: Machine) -> None:
     machine.patch.setenv("CUDA_HOME", str(root))
     machine.add("home/include/cuda_runtime.h")
     machine.add("home/include/cccl/cuda/std/version")
-    bitcode, archive = machine.add("home/nvvm/libdevice/libdevice.10.bc"), machine.add("home/lib64/libcudadevrt.a")
+    bitcode, archive = (
+        machine.add("home/nvvm/libdevice/libdevice.10.bc"),
+        machine.add("home/lib64/libcudadevrt.a"),
+    )
     nvcc = machine.add("home/bin/nvcc")
     assert pathfinder.find_nvidia_header_directory("cudart") == str(root / "include")
-    assert pathfinder.find_cuda_include_dirs() == [str(root / "include"), str(root / "include" / "cccl")]
+    assert pathfinder.find_cuda_include_dirs() == [
+        str(root / "include"),
+        str(root / "include" / "cccl"),
+    ]
     assert pathfinder.locate_bitcode_lib("device").abs_path == bitcode
     assert pathfinder.locate_static_lib("cudadevrt").abs_path == archive
     assert pathfinder.find_nvidia_binary_utility("nvcc") is None  # it cannot be executed
@@ -162,10 +188,22 @@ def test_loading_brings_what_is_needed_and_remembers(machine: Machine) -> None:
     folder = machine.site / "nvidia" / "cu13" / "lib"
     folder.mkdir(parents=True)
     for name in ("libcufft.so.12", "libcufftw.so.12"):
-        command = [compiler, "-shared", "-x", "c", "-", f"-Wl,-soname,{name}", "-o", str(folder / name)]
+        command = [
+            compiler,
+            "-shared",
+            "-x",
+            "c",
+            "-",
+            f"-Wl,-soname,{name}",
+            "-o",
+            str(folder / name),
+        ]
         subprocess.run(command, input=b"int f;", check=True)
     loaded = pathfinder.load_nvidia_dynamic_lib("cufftw")
-    assert loaded.abs_path == str(folder / "libcufftw.so.12") and not loaded.was_already_loaded_from_elsewhere
+    assert (
+        loaded.abs_path == str(folder / "libcufftw.so.12")
+        and not loaded.was_already_loaded_from_elsewhere
+    )
     assert str(folder / "libcufft.so.12") in pathlib.Path("/proc/self/maps").read_text()
     machine.forget()
     again = pathfinder.load_nvidia_dynamic_lib("cufftw")
@@ -180,7 +218,10 @@ def part(name: str, *version: int) -> _check.Part:
     ("parts", "problem"),
     [
         ([("nvrtc", 13, 0), ("nvJitLink", 13, 0), ("headers", 13, 0), ("driver", 13, 1)], ""),
-        ([("nvrtc", 13, 0), ("cudart", 12, 9)], "nvrtc is 13.0 (/x/nvrtc), cudart is 12.9 (/x/cudart): they are of"),
+        (
+            [("nvrtc", 13, 0), ("cudart", 12, 9)],
+            "nvrtc is 13.0 (/x/nvrtc), cudart is 12.9 (/x/cudart): they are of",
+        ),
         ([("nvrtc", 13, 2), ("nvJitLink", 13, 0)], "a linker must not be older"),
         ([("nvrtc", 13, 2), ("headers", 13, 0)], "NVRTC reads the headers of its own version"),
         ([("nvrtc", 13, 0), ("driver", 12, 8)], "install a newer driver"),
@@ -207,7 +248,10 @@ def test_check_reads_versions_from_files(machine: Machine) -> None:
 
 
 def test_supported_tables() -> None:
-    assert "nvJitLink" in pathfinder.SUPPORTED_NVIDIA_LIBNAMES and "cutensor" not in pathfinder.SUPPORTED_NVIDIA_LIBNAMES
+    assert (
+        "nvJitLink" in pathfinder.SUPPORTED_NVIDIA_LIBNAMES
+        and "cutensor" not in pathfinder.SUPPORTED_NVIDIA_LIBNAMES
+    )
     assert pathfinder.SUPPORTED_HEADERS_CTK["nvrtc"] == "nvrtc.h"
     assert pathfinder.SUPPORTED_STATIC_LIBS == ("cudadevrt",)
     assert set(pathfinder.SUPPORTED_BITCODE_LIBS) >= {"device"}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For child processes of ``python -m tessera run``: answers the peers' names there too, then goes on to the
-sitecustomize that would have run without us."""
+"""For child processes of ``python -m tessera run``: answers the peers' names there too, then goes
+on to the sitecustomize that would have run without us."""
 
 from __future__ import annotations
 

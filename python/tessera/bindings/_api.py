@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a module of a table: reads ``NAME.api`` and builds each class and function when it is first named.
+"""Makes a module of a table: reads ``NAME.api`` and builds each class and function when it is first
+named.
 
 The form of the tables is told in docs/reference/bindings.md; the conversions are in ext/bindings/.
 """
@@ -88,7 +89,8 @@ class Api:
     def no_error(self, function: str, code: Any) -> None:
         raise RuntimeError(f"{function}: {code!r}")
 
-    # ---- types ---------------------------------------------------------------------------------------
+    # ---- types
+    # ---------------------------------------------------------------------------------------
 
     def type(self, name: str) -> Any:
         """The core's Type for a name of the table, made with its class."""
@@ -151,11 +153,19 @@ class Api:
             if kind in ("*", "params"):
                 pointers.add(field)
         body = self.body(f"{name}(_ptr=0, **fields): " + ", ".join(fields))
-        body |= {"_fields": tuple(fields), "_pointers": pointers, "__repr__": _record_repr, "_type": type_, **fields}
+        body |= {
+            "_fields": tuple(fields),
+            "_pointers": pointers,
+            "__repr__": _record_repr,
+            "_type": type_,
+            **fields,
+        }
         type_.bind(type(name, (core.Record,), body))
         return type_
 
-    def field(self, kind: str, offset: int, offsets: dict[str, int]) -> tuple[Any, int, int, int, int]:
+    def field(
+        self, kind: str, offset: int, offsets: dict[str, int]
+    ) -> tuple[Any, int, int, int, int]:
         """(type, mode, offset, count, counter) of one member."""
         if kind.startswith("["):
             element, _, counter = kind[1:].partition("#")
@@ -171,7 +181,8 @@ class Api:
         mode = FIELD_ARRAY if count else FIELD
         return self.type("*" if name.startswith("*") else name), mode, offset, n, -1
 
-    # ---- functions -----------------------------------------------------------------------------------
+    # ---- functions
+    # -----------------------------------------------------------------------------------
 
     def function(self, name: str, answer: int = TUPLE) -> Any:
         """The callable for a function of the table, as the table says it."""
@@ -180,7 +191,14 @@ class Api:
         index = {param: i for i, (param, _) in enumerate(params)}
         rows = tuple(self.param(param, kind, index) for param, kind in params)
         if result == "text" or self.entries.get(result, ["fn"])[0] == "struct":
-            status = next((e[1] for e in self.entries.values() if e[0] == "enum" and "SUCCESS=0" in e[2].upper()), "")
+            status = next(
+                (
+                    e[1]
+                    for e in self.entries.values()
+                    if e[0] == "enum" and "SUCCESS=0" in e[2].upper()
+                ),
+                "",
+            )
             answer, type_ = VALUE, self.type(result)
         else:
             status, type_ = result, self.type(result)
@@ -205,7 +223,15 @@ class Api:
         if kind == "params":
             return name, self.type("*"), IN_PARAMS, -1, 0
         base = "*" if base == "buffer" else base
-        modes = {None: IN, "*": IN_RECORD, "[": IN_LIST, "?": IN_CELL, "&": INOUT, ">": OUT, ">[": OUT_LIST}
+        modes = {
+            None: IN,
+            "*": IN_RECORD,
+            "[": IN_LIST,
+            "?": IN_CELL,
+            "&": INOUT,
+            ">": OUT,
+            ">[": OUT_LIST,
+        }
         mode, type_ = modes[mark], self.type(base)
         if mode == IN_RECORD and self.entries.get(base, [""])[0] not in ("struct", "alias"):
             mode = IN_LIST  # a pointer to plain values
@@ -214,15 +240,24 @@ class Api:
     @staticmethod
     def doc(name: str, params: list[list[str]], status: str) -> str:
         """The signature, the parameters with their C types and what comes back."""
-        shown = {"size": "size_t", "*": "void *", "text": "char *", "buffer": "char *", "params": "void **"}
+        shown = {
+            "size": "size_t",
+            "*": "void *",
+            "text": "char *",
+            "buffer": "char *",
+            "params": "void **",
+        }
         rows = [(p, k, k.lstrip(">&?[*").split("#")[0].split(":")[0]) for p, k in params]
-        inputs = [(p, k, shown.get(k, shown.get(t, t))) for p, k, t in rows if not k.startswith(">")]
+        inputs = [
+            (p, k, shown.get(k, shown.get(t, t))) for p, k, t in rows if not k.startswith(">")
+        ]
         outputs = [f"{p}: {shown.get(t, t)}" for p, k, t in rows if k[0] in ">&"]
         lines = [f"{name}({', '.join(p for p, _, _ in inputs)})", ""]
         lines += [f"{p} : {'list of ' if k[0] == '[' else ''}{t}" for p, k, t in inputs]
         return "\n".join([*lines, "", f"Returns ({', '.join([status, *outputs])})"])
 
-    # ---- names ---------------------------------------------------------------------------------------
+    # ---- names
+    # ---------------------------------------------------------------------------------------
 
     def __getitem__(self, name: str) -> Any:
         """The class, function or constant of a name."""
@@ -282,7 +317,9 @@ def publish(api: Api, names: dict[str, Any]) -> None:
     namespace["__dir__"] = lambda: sorted({*public, *names, *namespace})
     if api.raising:
         return
-    checked = type(sys)(f"{api.module}.checked", f"The functions of {api.module}, raising CUDAError.")
+    checked = type(sys)(
+        f"{api.module}.checked", f"The functions of {api.module}, raising CUDAError."
+    )
 
     def lookup_checked(name: str) -> Any:
         if api.entries.get(name, [""])[0] != "fn":
@@ -291,5 +328,7 @@ def publish(api: Api, names: dict[str, Any]) -> None:
         return found
 
     functions = [name for name in public if api.entries[name][0] == "fn"]
-    checked.__dict__.update(__getattr__=lookup_checked, __all__=functions, __dir__=lambda: functions)
+    checked.__dict__.update(
+        __getattr__=lookup_checked, __all__=functions, __dir__=lambda: functions
+    )
     namespace["checked"] = sys.modules[checked.__name__] = checked

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The base of all enums of the bindings; apart, so that importing a module does not need ``enum``."""
+"""The base of all enums of the bindings; apart, so that importing a module does not need
+``enum``."""
 
 from __future__ import annotations
 

@@ -13,8 +13,13 @@ __all__ = ["Library", "per_thread_stream"]
 
 
 def per_thread_stream() -> bool:
-    """Whether the default stream is one per thread: CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM=1."""
-    return os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "0").strip().lower() in ("1", "true", "yes")
+    """Whether the default stream is one per thread:
+    CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM=1."""
+    return os.environ.get("CUDA_PYTHON_CUDA_PER_THREAD_DEFAULT_STREAM", "0").strip().lower() in (
+        "1",
+        "true",
+        "yes",
+    )
 
 
 class Library:
@@ -72,9 +77,16 @@ class DriverLibrary(Library):
         name, _, version = symbol.partition("@")
         entry = self.symbol("cuGetProcAddress_v2")
         if not entry:
-            raise FunctionNotFoundError(f"function {name} is not found: the NVIDIA driver is older than CUDA 12.0")
+            raise FunctionNotFoundError(
+                f"function {name} is not found: the NVIDIA driver is older than CUDA 12.0"
+            )
         prototype = ctypes.CFUNCTYPE(
-            ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_int, ctypes.c_uint64, ctypes.c_void_p
+            ctypes.c_int,
+            ctypes.c_char_p,
+            ctypes.c_void_p,
+            ctypes.c_int,
+            ctypes.c_uint64,
+            ctypes.c_void_p,
         )
         found, status = ctypes.c_void_p(), ctypes.c_int()
         flags = self.PER_THREAD if per_thread_stream() else 0

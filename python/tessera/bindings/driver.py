@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The CUDA driver API (cuda.h of CUDA 13.0): every function, enum, handle and struct.
 
-``err, value = cuMemAlloc(1024)``, or ``value = checked.cuMemAlloc(1024)``. The driver is opened at the first
-call; ``TESSERA_CUDA_DRIVER`` names another library.
+``err, value = cuMemAlloc(1024)``, or ``value = checked.cuMemAlloc(1024)``. The driver is opened at
+the first call; ``TESSERA_CUDA_DRIVER`` names another library.
 """
 
 from __future__ import annotations

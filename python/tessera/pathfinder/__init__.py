@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where are NVIDIA's libraries, headers and programs, and do they fit together?
 
-``load_nvidia_dynamic_lib("nvrtc")`` loads; ``find_nvidia_dynamic_lib("nvrtc")`` only says where it is;
-``TESSERA_PATH_NVRTC=/opt/lib/libnvrtc.so.13`` overrides the search; ``check()`` compares versions. Answers
-are remembered for the life of the process.
+``load_nvidia_dynamic_lib("nvrtc")`` loads; ``find_nvidia_dynamic_lib("nvrtc")`` only says where it
+is; ``TESSERA_PATH_NVRTC=/opt/lib/libnvrtc.so.13`` overrides the search; ``check()`` compares
+versions. Answers are remembered for the life of the process.
 """
 
 from __future__ import annotations
@@ -14,7 +14,16 @@ import struct
 from dataclasses import dataclass
 from typing import Any
 
-from ._catalog import BITCODE, COMPANIONS, HEADERS, LIBRARIES, OTHER_HEADERS, PROGRAMS, STATIC, WHEELS
+from ._catalog import (
+    BITCODE,
+    COMPANIONS,
+    HEADERS,
+    LIBRARIES,
+    OTHER_HEADERS,
+    PROGRAMS,
+    STATIC,
+    WHEELS,
+)
 from ._check import Part, Report, check
 from ._errors import (
     BitcodeLibNotFoundError,
@@ -61,13 +70,22 @@ __all__ = [
     "locate_static_lib",
 ]
 
-SUPPORTED_NVIDIA_LIBNAMES = tuple(name for name, row in LIBRARIES.items() if row.origin == "toolkit")
+SUPPORTED_NVIDIA_LIBNAMES = tuple(
+    name for name, row in LIBRARIES.items() if row.origin == "toolkit"
+)
 SUPPORTED_HEADERS_CTK = HEADERS
 SUPPORTED_BINARY_UTILITIES = PROGRAMS
 SUPPORTED_BITCODE_LIBS = tuple(BITCODE)
 SUPPORTED_STATIC_LIBS = tuple(STATIC)
 
-_LIB_FOLDERS = ("lib", "lib64", "targets/{target}/lib", "nvvm/lib64", "nvvm/lib", "extras/CUPTI/lib64")
+_LIB_FOLDERS = (
+    "lib",
+    "lib64",
+    "targets/{target}/lib",
+    "nvvm/lib64",
+    "nvvm/lib",
+    "extras/CUPTI/lib64",
+)
 _BIN_FOLDERS = ("bin", "nvvm/bin", "compute-sanitizer", "libnvvp")
 
 
@@ -121,18 +139,23 @@ class LocatedStaticLib:
 def _overridden(name: str) -> str | None:
     """The path of the override variable; it must exist, or the mistake would go unseen."""
     variable = override(name)
-    path = os.environ.get(variable) or (os.environ.get("TESSERA_CUDA_DRIVER") if name == "cuda" else None)
+    path = os.environ.get(variable) or (
+        os.environ.get("TESSERA_CUDA_DRIVER") if name == "cuda" else None
+    )
     if path and not os.path.exists(path):
         raise DynamicLibNotFoundError(f"{variable} names {path!r}, which does not exist")
     return path
 
 
-# ---- dynamic libraries -----------------------------------------------------------------------------------
+# ---- dynamic libraries
+# -----------------------------------------------------------------------------------
 
 
 def _library_row(libname: str) -> Any:
     if libname not in LIBRARIES:
-        raise DynamicLibUnknownError(f"Unknown library name: {libname!r}. Known names: {sorted(LIBRARIES)}")
+        raise DynamicLibUnknownError(
+            f"Unknown library name: {libname!r}. Known names: {sorted(LIBRARIES)}"
+        )
     if struct.calcsize("P") != 8:
         raise RuntimeError("NVIDIA's libraries are for 64-bit processes only")
     if os.name != "posix":
@@ -187,7 +210,11 @@ def _already_loaded(sonames: tuple[str, ...]) -> tuple[Any, str, str] | None:
         except OSError:
             continue
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
-            paths = {line.split()[-1] for line in maps if os.path.basename(line.split()[-1]).startswith(soname)}
+            paths = {
+                line.split()[-1]
+                for line in maps
+                if os.path.basename(line.split()[-1]).startswith(soname)
+            }
         return handle, soname, min(paths, default=soname)
     return None
 
@@ -209,14 +236,19 @@ def load_nvidia_dynamic_lib(libname: str) -> LoadedDL:
     try:
         handle = ctypes.CDLL(located.abs_path, mode=os.RTLD_NOW)
     except OSError as error:
-        raise DynamicLibNotFoundError(f"{located.abs_path} was found but cannot be loaded: {error}") from error
+        raise DynamicLibNotFoundError(
+            f"{located.abs_path} was found but cannot be loaded: {error}"
+        ) from error
     if libname in COMPANIONS:
-        for path in _glob(os.path.join(os.path.dirname(os.path.realpath(located.abs_path)), COMPANIONS[libname])):
+        for path in _glob(
+            os.path.join(os.path.dirname(os.path.realpath(located.abs_path)), COMPANIONS[libname])
+        ):
             ctypes.CDLL(path, mode=os.RTLD_NOW)
     return LoadedDL(located.abs_path, False, handle._handle, located.found_via)
 
 
-# ---- headers, bitcode, static libraries, programs ---------------------------------------------------------
+# ---- headers, bitcode, static libraries, programs
+# ---------------------------------------------------------
 
 
 @functools.cache
@@ -228,10 +260,17 @@ def locate_nvidia_header_directory(libname: str) -> LocatedHeaderDir | None:
     given = os.environ.get(override(f"{libname}_include"))
     if given:
         return LocatedHeaderDir(os.path.abspath(given), override(f"{libname}_include"))
-    folders = ("include/cccl", "include", "targets/{target}/include", "targets/{target}/include/cccl")
+    folders = (
+        "include/cccl",
+        "include",
+        "targets/{target}/include",
+        "targets/{target}/include/cccl",
+    )
     found, _ = search(folders, (file,))
     if found is None and libname == "nvshmem":
-        roots = sorted(p for p in _glob("/usr/include/nvshmem_*") if os.path.exists(os.path.join(p, file)))
+        roots = sorted(
+            p for p in _glob("/usr/include/nvshmem_*") if os.path.exists(os.path.join(p, file))
+        )
         found = (os.path.join(roots[-1], file), "supported_install_dir") if roots else None
     return found and LocatedHeaderDir(found[0][: -len(file)].rstrip("/"), found[1])
 
@@ -297,7 +336,8 @@ def find_nvidia_binary_utility(utility_name: str) -> str | None:
     return found[0] if found and os.access(found[0], os.X_OK) else None
 
 
-# ---- short forms ------------------------------------------------------------------------------------------
+# ---- short forms
+# ------------------------------------------------------------------------------------------
 
 
 def find_cuda_library(name: str) -> str | None:
@@ -306,7 +346,8 @@ def find_cuda_library(name: str) -> str | None:
 
 
 def find_cuda_include_dirs() -> list[str]:
-    """The include path that CUDA C++ needs: the toolkit's headers, then those of CCCL where they are apart."""
+    """The include path that CUDA C++ needs: the toolkit's headers, then those of CCCL where they
+    are apart."""
     names = ("cudart", "cccl", "nvrtc")
     found = [path for name in names if (path := find_nvidia_header_directory(name))]
     return list(dict.fromkeys(found))

@@ -1,17 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pathfinder knows: libraries, headers, bitcode, static libraries and programs of the CUDA toolkit and
-its neighbours. One row each; a library's file is ``lib<name>.so.<version>``, newest version first.
+"""What pathfinder knows: libraries, headers, bitcode, static libraries and programs of the CUDA
+toolkit and its neighbours. One row each; a library's file is ``lib<name>.so.<version>``, newest
+version first.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["BITCODE", "COMPANIONS", "HEADERS", "LIBRARIES", "OTHER_HEADERS", "PROGRAMS", "STATIC", "WHEELS", "Library"]
+__all__ = [
+    "BITCODE",
+    "COMPANIONS",
+    "HEADERS",
+    "LIBRARIES",
+    "OTHER_HEADERS",
+    "PROGRAMS",
+    "STATIC",
+    "WHEELS",
+    "Library",
+]
 
 
 class Library(NamedTuple):
-    """A dynamic library: the file names to look for, what is loaded before it, and where it comes from."""
+    """A dynamic library: the file names to look for, what is loaded before it, and where it comes
+    from."""
 
     name: str
     sonames: tuple[str, ...]
@@ -92,7 +104,8 @@ def _rows(text: str, origin: str) -> dict[str, Library]:
 
 LIBRARIES = {**_rows(_TOOLKIT, "toolkit"), **_rows(_OTHER, "other"), **_rows(_DRIVER, "driver")}
 
-# What a library opens by bare name while it works; loaded with it, since it has no path of its own to find it.
+# What a library opens by bare name while it works; loaded with it, since it has no path of its own
+# to find it.
 COMPANIONS = {"nvrtc": "libnvrtc-builtins.so.*"}
 
 # Header directories by the file that shows them: in the toolkit, and of its neighbours.

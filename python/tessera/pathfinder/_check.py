@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Do the parts that are found belong together? Versions are read from files; nothing is loaded but the driver."""
+"""Do the parts that are found belong together? Versions are read from files; nothing is loaded but
+the driver."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ Version = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Part:
-    """One thing that was found; `version` is (major, minor), (major,) or () as far as it is known."""
+    """One thing that was found; `version` is (major, minor), (major,) or () as far as it is
+    known."""
 
     name: str
     path: str
@@ -23,7 +25,9 @@ class Part:
     found_via: str
 
     def __str__(self) -> str:
-        return f"{self.name} {'.'.join(map(str, self.version)) or '?'} {self.path} ({self.found_via})"
+        return (
+            f"{self.name} {'.'.join(map(str, self.version)) or '?'} {self.path} ({self.found_via})"
+        )
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,9 @@ class Report:
 
     def __str__(self) -> str:
         lines = [str(part) for part in self.parts]
-        return "\n".join([*lines, *(f"problem: {p}" for p in self.problems)] or ["no part of CUDA was found"])
+        return "\n".join(
+            [*lines, *(f"problem: {p}" for p in self.problems)] or ["no part of CUDA was found"]
+        )
 
 
 def _of_header(root: str) -> Version:
@@ -86,7 +92,8 @@ def _of_file(path: str) -> Version:
 
 
 def _driver_version() -> Version:
-    """(major, minor) of CUDA that the driver supports, without starting it; () where there is none."""
+    """(major, minor) of CUDA that the driver supports, without starting it; () where there is
+    none."""
     from ..bindings import driver
     from . import DynamicLibNotFoundError
 
@@ -112,12 +119,18 @@ def _parts() -> list[Part]:
             parts.append(Part(name, found.abs_path, _of_file(found.abs_path), found.found_via))
     headers = locate_nvidia_header_directory("cudart")
     if headers and headers.abs_path:
-        parts.append(Part("headers", headers.abs_path, _of_header(headers.abs_path), headers.found_via))
+        parts.append(
+            Part("headers", headers.abs_path, _of_header(headers.abs_path), headers.found_via)
+        )
     ptxas = find_nvidia_binary_utility("ptxas")
     if ptxas:
         parts.append(Part("ptxas", ptxas, _of_file(ptxas), "toolkit"))
     if driver := _driver_version():
-        parts.append(Part("driver", find_nvidia_dynamic_lib("cuda") or "libcuda.so.1", driver, "system-search"))
+        parts.append(
+            Part(
+                "driver", find_nvidia_dynamic_lib("cuda") or "libcuda.so.1", driver, "system-search"
+            )
+        )
     return parts
 
 
@@ -143,7 +156,12 @@ def _problems(parts: list[Part]) -> list[str]:
                 "NVRTC reads the headers of its own version")  # fmt: skip
     for name in ("nvrtc", "ptxas", "cudart"):
         if pair := both(name, "driver"):
-            compare(name, "driver", pair[0][0] > pair[1][0], "install a newer driver, or parts for this one")
+            compare(
+                name,
+                "driver",
+                pair[0][0] > pair[1][0],
+                "install a newer driver, or parts for this one",
+            )
     return problems
 
 
@@ -153,6 +171,7 @@ def _text(part: Part) -> str:
 
 @functools.cache
 def check() -> Report:
-    """The versions of compiler, linker, runtime, headers and driver that would be used here, and what clashes."""
+    """The versions of compiler, linker, runtime, headers and driver that would be used here, and
+    what clashes."""
     parts = _parts()
     return Report(tuple(parts), tuple(_problems(parts)))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where a part of the CUDA platform is, in a fixed order; nothing is loaded to find it.
 
-Order: an override variable, wheels in site-packages, a conda environment, the system's loader (dynamic
-libraries only), CUDA_PATH or CUDA_HOME, the toolkit that a cudart found by the system belongs to, and at
-last the toolkit of the ``nvcc`` on PATH and /usr/local/cuda.
+Order: an override variable, wheels in site-packages, a conda environment, the system's loader
+(dynamic libraries only), CUDA_PATH or CUDA_HOME, the toolkit that a cudart found by the system
+belongs to, and at last the toolkit of the ``nvcc`` on PATH and /usr/local/cuda.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ from collections.abc import Iterator
 __all__ = ["Found", "get_cuda_path_or_home", "override", "search"]
 
 Found = tuple[str, str]  # path, found via
-_TARGET = {"x86_64": "x86_64-linux", "aarch64": "sbsa-linux"}.get(platform.machine(), "x86_64-linux")
+_TARGET = {"x86_64": "x86_64-linux", "aarch64": "sbsa-linux"}.get(
+    platform.machine(), "x86_64-linux"
+)
 
 
 @functools.cache
 def get_cuda_path_or_home() -> str | None:
-    """The toolkit that CUDA_PATH or CUDA_HOME names; CUDA_PATH wins, with a warning when they differ."""
+    """The toolkit that CUDA_PATH or CUDA_HOME names; CUDA_PATH wins, with a warning when they
+    differ."""
     path, home = os.environ.get("CUDA_PATH"), os.environ.get("CUDA_HOME")
     if path and home and os.path.realpath(path) != os.path.realpath(home):
         warnings.warn(
@@ -55,16 +58,22 @@ def _wheel_roots() -> tuple[str, ...]:
     roots: list[str] = []
     for folder in _site_packages():
         toolkits = sorted(glob.glob(os.path.join(folder, "nvidia", "cu[0-9]*")), reverse=True)
-        roots += [*toolkits, *sorted(set(glob.glob(os.path.join(folder, "nvidia", "*"))) - set(toolkits))]
+        roots += [
+            *toolkits,
+            *sorted(set(glob.glob(os.path.join(folder, "nvidia", "*"))) - set(toolkits)),
+        ]
         roots += [os.path.join(folder, name) for name in ("cutensor", "cuquantum", "nvpl")]
     return tuple(root for root in roots if os.path.isdir(root))
 
 
 def _toolkit_of_library(path: str) -> str | None:
-    """/opt/cuda for /opt/cuda/targets/x86_64-linux/lib/libcudart.so.13: the nearest folder with nvvm or bin/nvcc."""
+    """/opt/cuda for /opt/cuda/targets/x86_64-linux/lib/libcudart.so.13: the nearest folder with
+    nvvm or bin/nvcc."""
     folder = os.path.dirname(os.path.realpath(path))
     for _ in range(4):
-        if os.path.isdir(os.path.join(folder, "nvvm")) or os.path.exists(os.path.join(folder, "bin", "nvcc")):
+        if os.path.isdir(os.path.join(folder, "nvvm")) or os.path.exists(
+            os.path.join(folder, "bin", "nvcc")
+        ):
             return folder
         folder = os.path.dirname(folder)
     return None
@@ -108,8 +117,11 @@ def _last_toolkits() -> Iterator[str]:
         yield "/usr/local/cuda"
 
 
-def search(folders: tuple[str, ...], files: tuple[str, ...], use_loader: bool = False) -> tuple[Found | None, list[str]]:
-    """The first of `files` in one of `folders` of each place, and every path that was tried in vain."""
+def search(
+    folders: tuple[str, ...], files: tuple[str, ...], use_loader: bool = False
+) -> tuple[Found | None, list[str]]:
+    """The first of `files` in one of `folders` of each place, and every path that was tried in
+    vain."""
     tried: list[str] = []
     for root, via in _places(use_loader):
         for file in files:

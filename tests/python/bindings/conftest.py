@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The driver of these tests is the mock of tests/mock, compiled here; it is opened once, for this process."""
+"""The driver of these tests is the mock of tests/mock, compiled here; it is opened once, for this
+process."""
 
 from __future__ import annotations
 
@@ -38,9 +39,14 @@ class MockState(ctypes.Structure):
 def mock_library(tmp_path_factory: pytest.TempPathFactory) -> str:
     compiler = shutil.which("cc") or pytest.skip("no C compiler to build the mock driver with")
     path = tmp_path_factory.mktemp("mock") / "libcuda_mock.so"
-    sources = [str(ROOT / "tests" / "mock" / name) for name in ("libcuda_mock.c", "mock_bindings.c")]
+    sources = [
+        str(ROOT / "tests" / "mock" / name) for name in ("libcuda_mock.c", "mock_bindings.c")
+    ]
     folders = [f"-I{ROOT / name}" for name in ("src", "include")]
-    subprocess.run([compiler, "-shared", "-fPIC", "-D_GNU_SOURCE", *folders, *sources, "-o", str(path)], check=True)
+    subprocess.run(
+        [compiler, "-shared", "-fPIC", "-D_GNU_SOURCE", *folders, *sources, "-o", str(path)],
+        check=True,
+    )
     return str(path)
 
 

@@ -32,7 +32,9 @@ def test_checked_gives_the_value_alone(mock: Any) -> None:
 
 
 def test_checked_raises_with_name_and_number(mock: Any) -> None:
-    with pytest.raises(CUDAError, match=r"cuDeviceGet: CUDA_ERROR_INVALID_DEVICE \(101\): as the mock") as caught:
+    with pytest.raises(
+        CUDAError, match=r"cuDeviceGet: CUDA_ERROR_INVALID_DEVICE \(101\): as the mock"
+    ) as caught:
         driver.checked.cuDeviceGet(7)
     assert caught.value.code is driver.CUresult.CUDA_ERROR_INVALID_DEVICE
 
@@ -40,7 +42,10 @@ def test_checked_raises_with_name_and_number(mock: Any) -> None:
 def test_checked_form_of_a_special_function(mock: Any) -> None:
     pointer = driver.checked.cuMemAlloc(64)
     kind = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_MEMORY_TYPE
-    assert driver.checked.cuPointerGetAttribute(kind, pointer) is driver.CUmemorytype.CU_MEMORYTYPE_DEVICE
+    assert (
+        driver.checked.cuPointerGetAttribute(kind, pointer)
+        is driver.CUmemorytype.CU_MEMORYTYPE_DEVICE
+    )
 
 
 def test_an_unknown_status_is_an_error(mock: Any) -> None:
@@ -66,7 +71,12 @@ def test_memory_goes_there_and_back(mock: Any) -> None:
 @pytest.mark.parametrize("form", ["int", "buffer", "ctypes", "none"])
 def test_host_pointers_in_every_form(mock: Any, form: str) -> None:
     array = (ctypes.c_uint8 * 4)(1, 2, 3, 4)
-    source = {"int": ctypes.addressof(array), "buffer": bytes(array), "ctypes": array, "none": None}[form]
+    source = {
+        "int": ctypes.addressof(array),
+        "buffer": bytes(array),
+        "ctypes": array,
+        "none": None,
+    }[form]
     pointer = driver.checked.cuMemAlloc(4)
     assert driver.cuMemcpyHtoD(pointer, source, 0 if form == "none" else 4) == (OK,)
     back = bytearray(4)
@@ -109,7 +119,9 @@ def test_a_struct_out(mock: Any) -> None:
 
 def test_text_in_and_out(mock: Any) -> None:
     assert driver.cuDeviceGetPCIBusId(13, 1) == (OK, b"0000:01:00.0\0")
-    assert driver.cuDeviceGetByPCIBusId(b"0000:01:00.0") == driver.cuDeviceGetByPCIBusId("0000:01:00.0")
+    assert driver.cuDeviceGetByPCIBusId(b"0000:01:00.0") == driver.cuDeviceGetByPCIBusId(
+        "0000:01:00.0"
+    )
     assert driver.cuFuncGetName(driver.CUfunction(8)) == (OK, b"a_kernel")
     assert driver.cuDeviceGetLuid(1) == (OK, b"LUIDLUID", 2)
 
@@ -141,7 +153,11 @@ def test_lists_out_asked_for_twice(mock: Any) -> None:
 
 def test_capture_info_copies_its_lists(mock: Any) -> None:
     *_, graph, nodes, edges, n = driver.cuStreamGetCaptureInfo(1)
-    assert (graph, nodes, n) == (driver.CUgraph(4096), [driver.CUgraphNode(5), driver.CUgraphNode(6)], 2)
+    assert (graph, nodes, n) == (
+        driver.CUgraph(4096),
+        [driver.CUgraphNode(5), driver.CUgraphNode(6)],
+        2,
+    )
     assert [(e.from_port, e.to_port) for e in edges] == [(1, 2), (3, 4)]
 
 
@@ -153,7 +169,10 @@ def test_attributes_have_their_own_types(mock: Any) -> None:
     assert driver.cuPointerGetAttribute(start, pointer) == (OK, pointer)
     assert driver.cuPointerGetAttributes(2, [managed, start], pointer) == (OK, [True, pointer])
     pool = driver.CUmemPool_attribute
-    assert driver.cuMemPoolGetAttribute(1, pool.CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC) == (OK, 1)
+    assert driver.cuMemPoolGetAttribute(1, pool.CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC) == (
+        OK,
+        1,
+    )
     threshold = driver.checked.cuMemPoolGetAttribute(1, pool.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
     assert threshold == driver.cuuint64_t(1 << 40)
     accessed = driver.CUmem_range_attribute.CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY
@@ -161,13 +180,28 @@ def test_attributes_have_their_own_types(mock: Any) -> None:
 
 
 def test_a_tensor_map_out(mock: Any) -> None:
-    kinds = (driver.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, 4096, [64, 64], [256], [32, 32], [1, 1])
-    enums = (driver.CUtensorMapInterleave(0), driver.CUtensorMapSwizzle(0), driver.CUtensorMapL2promotion(0))
-    status, tensor_map = driver.cuTensorMapEncodeTiled(*kinds, *enums, driver.CUtensorMapFloatOOBfill(0))
+    kinds = (
+        driver.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+        2,
+        4096,
+        [64, 64],
+        [256],
+        [32, 32],
+        [1, 1],
+    )
+    enums = (
+        driver.CUtensorMapInterleave(0),
+        driver.CUtensorMapSwizzle(0),
+        driver.CUtensorMapL2promotion(0),
+    )
+    status, tensor_map = driver.cuTensorMapEncodeTiled(
+        *kinds, *enums, driver.CUtensorMapFloatOOBfill(0)
+    )
     assert status is OK and int(tensor_map.opaque[0]) == mock.n_encoded
 
 
-# ---- launches -----------------------------------------------------------------------------------------------
+# ---- launches
+# -----------------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -212,7 +246,9 @@ def test_kernel_params_none(mock: Any, kernel: Any) -> None:
         (ctypes.c_void_p(5), ctypes.c_void_p, 5), (None, ctypes.c_void_p, 0),
     ],
 )  # fmt: skip
-def test_every_kind_of_kernel_parameter(mock: Any, kernel: Any, value: Any, type_: Any, bits: int) -> None:
+def test_every_kind_of_kernel_parameter(
+    mock: Any, kernel: Any, value: Any, type_: Any, bits: int
+) -> None:
     mock.n_values = 1
     assert launch(kernel, ((value,), (type_,))) == (OK,)
     assert mock.values[0] & (2 ** (8 * ctypes.sizeof(type_)) - 1) == bits
@@ -227,9 +263,13 @@ def test_many_kernel_parameters(mock: Any, kernel: Any) -> None:
 
 def test_launch_attributes(mock: Any, kernel: Any) -> None:
     mock.n_values = 0
-    attribute = driver.CUlaunchAttribute(id=driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION)
+    attribute = driver.CUlaunchAttribute(
+        id=driver.CUlaunchAttributeID.CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
+    )
     attribute.value.clusterDim.x = 2
-    config = driver.CUlaunchConfig(gridDimX=4, gridDimY=1, gridDimZ=1, blockDimX=32, blockDimY=1, blockDimZ=1)
+    config = driver.CUlaunchConfig(
+        gridDimX=4, gridDimY=1, gridDimZ=1, blockDimX=32, blockDimY=1, blockDimZ=1
+    )
     config.attrs = [attribute]
     config.numAttrs = 1
     del attribute
@@ -238,12 +278,15 @@ def test_launch_attributes(mock: Any, kernel: Any) -> None:
     assert (mock.cluster, mock.grid[0]) == (2, 4)
 
 
-# ---- callbacks ----------------------------------------------------------------------------------------------
+# ---- callbacks
+# ----------------------------------------------------------------------------------------------
 
 
 def test_a_python_function_as_host_function(mock: Any) -> None:
     seen: list[Any] = []
-    status = driver.cuLaunchHostFunc(0, lambda data: seen.append((data, threading.get_ident())), "payload")
+    status = driver.cuLaunchHostFunc(
+        0, lambda data: seen.append((data, threading.get_ident())), "payload"
+    )
     assert status == (OK,) and seen == [("payload", threading.get_ident())]
 
 
@@ -257,14 +300,19 @@ def test_a_ctypes_function_by_its_address(mock: Any) -> None:
 
 def test_a_stream_callback_gets_stream_and_status(mock: Any) -> None:
     seen: list[Any] = []
-    driver.checked.cuStreamAddCallback(driver.CUstream(9), lambda *given: seen.append(given), [1], 0)
+    driver.checked.cuStreamAddCallback(
+        driver.CUstream(9), lambda *given: seen.append(given), [1], 0
+    )
     assert seen == [(9, 0, [1])]
 
 
 def test_a_callback_that_was_not_taken_is_let_go(mock: Any) -> None:
     payload = bytearray(1)
     count = sys.getrefcount(payload)
-    assert driver.cuStreamAddCallback(0, print, payload, 1)[0] is driver.CUresult.CUDA_ERROR_INVALID_VALUE
+    assert (
+        driver.cuStreamAddCallback(0, print, payload, 1)[0]
+        is driver.CUresult.CUDA_ERROR_INVALID_VALUE
+    )
     assert sys.getrefcount(payload) == count
 
 
@@ -277,7 +325,10 @@ def test_an_exception_in_a_callback_is_reported(mock: Any, monkeypatch: pytest.M
 
 def test_the_linker_writes_into_the_log_later(mock: Any) -> None:
     log = bytearray(64)
-    options = [driver.CUjit_option.CU_JIT_ERROR_LOG_BUFFER, driver.CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
+    options = [
+        driver.CUjit_option.CU_JIT_ERROR_LOG_BUFFER,
+        driver.CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ]
     state = driver.checked.cuLinkCreate(2, options, [log, len(log)])
     gc.collect()
     address, size = driver.checked.cuLinkComplete(state)
@@ -320,5 +371,7 @@ def test_outputs_may_be_given_as_in_c(mock: Any) -> None:
     assert status is OK and same is pointer and int(pointer) != 0
     config = driver.CUuuid()
     assert driver.cuDeviceGetUuid(config, 1) == (OK, config) and config.bytes[0] == 1
-    with pytest.raises(TypeError, match="cuMemAlloc: dptr must be a CUdeviceptr to write to, not CUstream"):
+    with pytest.raises(
+        TypeError, match="cuMemAlloc: dptr must be a CUdeviceptr to write to, not CUstream"
+    ):
         driver.cuMemAlloc(driver.CUstream(), 64)

@@ -49,7 +49,9 @@ def compiled(source: bytes, *options: bytes) -> bytes:
 
 def test_nvrtc_makes_ptx() -> None:
     need("nvrtc")
-    assert b".visible .entry saxpy" in compiled(SAXPY, b"--gpu-architecture=compute_90", b"--fmad=false")
+    assert b".visible .entry saxpy" in compiled(
+        SAXPY, b"--gpu-architecture=compute_90", b"--fmad=false"
+    )
     assert 90 in nvrtc.checked.nvrtcGetSupportedArchs()
 
 
@@ -66,7 +68,9 @@ def test_nvrtc_says_what_is_wrong() -> None:
 def test_nvrtc_takes_headers_and_names() -> None:
     need("nvrtc")
     source = b'#include "two.h"\ntemplate <class T> __global__ void f(T *x) { *x = two; }'
-    program = nvrtc.checked.nvrtcCreateProgram(source, b"t.cu", 1, [b"const int two = 2;"], [b"two.h"])
+    program = nvrtc.checked.nvrtcCreateProgram(
+        source, b"t.cu", 1, [b"const int two = 2;"], [b"two.h"]
+    )
     nvrtc.checked.nvrtcAddNameExpression(program, b"f<int>")
     nvrtc.checked.nvrtcCompileProgram(program, 0, [])
     assert nvrtc.checked.nvrtcGetLoweredName(program, b"f<int>") == b"_Z1fIiEvPT_"

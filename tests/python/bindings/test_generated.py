@@ -37,7 +37,12 @@ def include() -> pathlib.Path:
 
 
 def test_the_tables_are_fresh(include: pathlib.Path) -> None:
-    done = subprocess.run([sys.executable, str(TOOLS / "gen_bindings.py"), "--check"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(TOOLS / "gen_bindings.py"), "--check"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -48,11 +53,16 @@ CHECKS = """
 """
 
 
-@pytest.mark.parametrize(("module", "headers"), [(driver, ["cuda.h"]), (runtime, ["cuda_runtime_api.h", "driver_types.h"])])
+@pytest.mark.parametrize(
+    ("module", "headers"),
+    [(driver, ["cuda.h"]), (runtime, ["cuda_runtime_api.h", "driver_types.h"])],
+)
 def test_layouts_are_those_of_the_compiler(
     include: pathlib.Path, tmp_path: pathlib.Path, module: Any, headers: list[str]
 ) -> None:
-    words = set(re.findall(r"\w+", "".join((include / h).read_text(errors="replace") for h in headers)))
+    words = set(
+        re.findall(r"\w+", "".join((include / h).read_text(errors="replace") for h in headers))
+    )
     table = (TABLES / f"{module.__name__.rpartition('.')[2]}.api").read_text().replace("\n ", " ")
     lines = [f"#include <{headers[0]}>", CHECKS]
     for line in table.splitlines():

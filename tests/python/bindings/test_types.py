@@ -16,7 +16,11 @@ from tessera.bindings import driver, nvrtc, runtime
 
 def test_enums_are_ints_with_names() -> None:
     code = driver.CUresult(2)
-    assert code is driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY and code == 2 and code.name.endswith("MEMORY")
+    assert (
+        code is driver.CUresult.CUDA_ERROR_OUT_OF_MEMORY
+        and code == 2
+        and code.name.endswith("MEMORY")
+    )
     assert repr(code) == str(code) == f"{code}" == "<CUresult.CUDA_ERROR_OUT_OF_MEMORY: 2>"
     assert f"{code:d}" == "2" and pickle.loads(pickle.dumps(code)) is code
     with pytest.raises(ValueError, match="54321"):
@@ -30,10 +34,15 @@ def test_flags_combine_to_plain_ints() -> None:
 
 def test_aliases_are_one_class() -> None:
     assert driver.CUstreamAttrID is driver.CUkernelNodeAttrID is driver.CUlaunchAttributeID
-    assert driver.CUdeviceptr_v2 is driver.CUdeviceptr and driver.CUlaunchConfig_st is driver.CUlaunchConfig
+    assert (
+        driver.CUdeviceptr_v2 is driver.CUdeviceptr
+        and driver.CUlaunchConfig_st is driver.CUlaunchConfig
+    )
 
 
-@pytest.mark.parametrize("name", ["CUstream", "CUcontext", "CUdeviceptr", "CUtexObject", "cuuint64_t"])
+@pytest.mark.parametrize(
+    "name", ["CUstream", "CUcontext", "CUdeviceptr", "CUtexObject", "cuuint64_t"]
+)
 def test_handles_are_numbers_with_an_address(name: str) -> None:
     handle = getattr(driver, name)(2**63 + 5)
     assert int(handle) == 2**63 + 5 and hex(handle) == hex(2**63 + 5)
@@ -56,14 +65,18 @@ def test_handles_over_foreign_memory() -> None:
 
 
 def test_streams_follow_the_protocol() -> None:
-    assert driver.CUstream(3).__cuda_stream__() == (0, 3) == runtime.cudaStream_t(3).__cuda_stream__()
+    assert (
+        driver.CUstream(3).__cuda_stream__() == (0, 3) == runtime.cudaStream_t(3).__cuda_stream__()
+    )
 
 
 def test_structs_begin_zeroed_and_take_fields() -> None:
     config = driver.CUlaunchConfig(gridDimX=3)
     config.hStream = driver.CUstream(16)
     assert (config.gridDimX, config.gridDimY, int(config.hStream), config.attrs) == (3, 0, 16, [])
-    assert bytes(memoryview(config))[:4] == b"\3\0\0\0" and len(memoryview(config)) == driver.sizeof(driver.CUlaunchConfig)
+    assert bytes(memoryview(config))[:4] == b"\3\0\0\0" and len(
+        memoryview(config)
+    ) == driver.sizeof(driver.CUlaunchConfig)
 
 
 def test_nested_structs_and_unions_are_views() -> None:
@@ -133,15 +146,26 @@ def test_structs_show_their_fields() -> None:
 
 
 def test_constants() -> None:
-    assert (driver.CUDA_VERSION, driver.CU_STREAM_LEGACY, driver.CU_IPC_HANDLE_SIZE) == (13000, 1, 64)
+    assert (driver.CUDA_VERSION, driver.CU_STREAM_LEGACY, driver.CU_IPC_HANDLE_SIZE) == (
+        13000,
+        1,
+        64,
+    )
     assert driver.sizeof(driver.CUdevice) == 4 and driver.sizeof(driver.CUgraphNodeParams) == 256
 
 
 def test_functions_tell_their_arguments() -> None:
-    assert driver.cuMemAlloc.__name__ == "cuMemAlloc" and driver.cuMemAlloc.__module__ == "tessera.bindings.driver"
+    assert (
+        driver.cuMemAlloc.__name__ == "cuMemAlloc"
+        and driver.cuMemAlloc.__module__ == "tessera.bindings.driver"
+    )
     assert "bytesize : size_t" in driver.cuMemAlloc.__doc__
     assert "Returns (CUresult, dptr: CUdeviceptr)" in driver.cuMemAlloc.__doc__
-    assert list(inspect.signature(driver.cuMemcpyHtoD).parameters) == ["dstDevice", "srcHost", "ByteCount"]
+    assert list(inspect.signature(driver.cuMemcpyHtoD).parameters) == [
+        "dstDevice",
+        "srcHost",
+        "ByteCount",
+    ]
 
 
 @pytest.mark.parametrize("module", [driver, runtime, nvrtc])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names that programs reach into the peer for: is a function of nvJitLink or libNVVM there, and where?"""
+"""Names that programs reach into the peer for: is a function of nvJitLink or libNVVM there, and
+where?"""
 
 from __future__ import annotations
 
@@ -10,7 +11,8 @@ __all__ = ["nvjitlink", "nvvm"]
 
 
 class _Inspector:
-    """``_inspect_function_pointer("__nvJitLinkVersion")`` is the address of a function of the library, or 0."""
+    """``_inspect_function_pointer("__nvJitLinkVersion")`` is the address of a function of the
+    library, or 0."""
 
     def __init__(self, find_symbol: object) -> None:
         self.find_symbol = find_symbol

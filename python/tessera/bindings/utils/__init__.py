@@ -43,5 +43,7 @@ def get_ptx_ver(ptx: str) -> str:
 def get_minimal_required_cuda_ver_from_ptx_ver(ptx_version: str) -> int:
     """The oldest CUDA that reads a version of PTX: 12090 for ``"8.8"``."""
     if ptx_version not in _CUDA_OF_PTX:
-        raise ValueError(f"PTX version {ptx_version} is not known; {list(_CUDA_OF_PTX)[0]} to 9.1 are")
+        raise ValueError(
+            f"PTX version {ptx_version} is not known; {list(_CUDA_OF_PTX)[0]} to 9.1 are"
+        )
     return _CUDA_OF_PTX[ptx_version]
