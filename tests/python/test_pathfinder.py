@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -30,6 +31,8 @@ class Machine:
             "TESSERA_CUDA_DRIVER",
         ):
             monkeypatch.delenv(name, raising=False)
+        for name in [n for n in os.environ if n.startswith("TESSERA_PATH_")]:
+            monkeypatch.delenv(name)
         monkeypatch.setattr(_search, "_site_packages", lambda: [str(self.site)])
         monkeypatch.setattr(_search, "_loader_cache", dict)
         monkeypatch.setattr(_search, "_last_toolkits", lambda: iter(()))

@@ -3,7 +3,8 @@ from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any, SupportsInt
 
-from ._types import CUDAError, Handle, KernelParams, Pointer, Record, Text, nvJitLinkError, nvvmError
+from ._types import CUDAError, Handle, KernelParams, Pointer, Record, Text
+from ._types import nvJitLinkError, nvvmError
 
 class Result(IntEnum):
     SUCCESS = 0

@@ -2,7 +2,7 @@
 """The CUDA runtime API (cuda_runtime_api.h of CUDA 13.0): what can be called without a host
 compiler.
 
-It calls the installed libcudart (docs/adr/0007-bindings-by-table.md); ``TESSERA_PATH_CUDART`` names
+It calls the installed libcudart (docs/adr/0008-bindings-by-table.md); ``TESSERA_PATH_CUDART`` names
 another file. Kernels are launched with ``tessera.bindings.driver``.
 """
 
