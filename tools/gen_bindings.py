@@ -343,7 +343,8 @@ class Emitter:
                 return "params"
             if type_.pointers == 1 and counter in [s.name for s in siblings] and base != "void":
                 return f"[{base}#{counter}"
-            return "*" + (base if type_.pointers == 1 and base in self.records() else "") + counts
+            inner = base if type_.pointers == 1 and base in self.records() else "*" * (type_.pointers - 1)
+            return f"*{inner}{counts}"
         return base + counts
 
     def lines(self) -> list[str]:

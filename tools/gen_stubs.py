@@ -102,7 +102,7 @@ class _Stub:
             return f"list[{self.taken(kind[1:].partition('#')[0])}]"
         if count:
             return "bytes" if base in ("i8", "u8") else f"list[{self.taken(base)}]"
-        if base in ("*", "params"):
+        if base in ("*", "**", "params"):
             return "Any"
         if base.startswith("*"):
             return f"{base[1:]} | None"

@@ -44,7 +44,7 @@ typedef struct bind_handle {
     PyObject_HEAD
     void *at;        /* &value, or foreign memory */
     uint64_t value;
-    bind_type *type; /* owned */
+    bind_type *type; /* lives as long as the class: see type_bind */
 } bind_handle;
 
 typedef struct bind_record {

@@ -145,7 +145,10 @@ static bool handle_fits(bind_type *type, PyObject *object)
 static uint64_t handle_value(const bind_handle *handle)
 {
     uint64_t value = 0;
-    memcpy(&value, handle->at, handle->type->size);
+    if (handle->type->size == 8)
+        memcpy(&value, handle->at, 8);
+    else
+        memcpy(&value, handle->at, 4);
     return value;
 }
 
@@ -367,7 +370,10 @@ PyObject *bind_load(bind_type *type, const void *at)
         return load_enum(type, value);
     case BIND_HANDLE:
     case BIND_INTEGER:
-        memcpy(&word, at, type->size);
+        if (type->size == 8)
+            memcpy(&word, at, 8);
+        else
+            memcpy(&word, at, 4);
         return bind_handle_new(type, word);
     case BIND_RECORD: {
         bind_record *record = bind_record_new(type);

@@ -28,6 +28,7 @@ enum { CALL_STACK = 16, CALL_WORDS = CALL_REGISTERS + CALL_STACK };
 
 typedef struct bind_param {
     PyObject *name;  /* owned */
+    const char *text; /* of the name */
     bind_type *type; /* owned */
     uint8_t mode;
     int8_t word;     /* where its first machine word goes; floats: 0 or 1 */
@@ -48,7 +49,9 @@ typedef struct bind_function {
     bind_type *result;             /* owned */
     PyObject *success;             /* member for 0; owned */
     bind_param params[BIND_ARGS];
+    const char *text;              /* of the name */
     uint8_t answer, n_params, n_in, n_out, n_stack;
+    bool is_plain;                 /* single values only: no lists, structs or lengths to look after */
 } bind_function;
 
 typedef struct call {
@@ -56,7 +59,8 @@ typedef struct call {
     uint64_t words[CALL_WORDS];
     float floats[2];
     uint64_t cells[BIND_ARGS];     /* what single values are written to; counts, by parameter */
-    PyObject *objects[BIND_ARGS];  /* output objects made before the call; owned */
+    PyObject *objects[BIND_ARGS];  /* output objects made before the call; owned; when has_objects */
+    bool has_objects;
 } call;
 
 /* ---- arguments -------------------------------------------------------------------------------------------------- */
@@ -64,11 +68,6 @@ typedef struct call {
 static bool param_is_input(const bind_param *param)
 {
     return param->mode != BIND_OUT && param->mode != BIND_OUT_LIST && param->mode != BIND_OUT_BYTES;
-}
-
-static const char *param_name(const bind_param *param)
-{
-    return PyUnicode_AsUTF8(param->name);
 }
 
 static int take_record(call *c, const bind_param *param, PyObject *object)
@@ -79,7 +78,7 @@ static int take_record(call *c, const bind_param *param, PyObject *object)
         return 0;
     }
     if (!BIND_IS(c->frame.state, object, record) || record->type != param->type) {
-        bind_complain(PyExc_TypeError, c->frame.function, param_name(param), "must be a %U%s, not %.100s", param->type->name,
+        bind_complain(PyExc_TypeError, c->frame.function, param->text, "must be a %U%s, not %.100s", param->type->name,
                       param->mode == BIND_IN_RECORD ? " or None" : "", Py_TYPE(object)->tp_name);
         return -1;
     }
@@ -103,15 +102,16 @@ static int take_value(bind_function *self, call *c, bind_param *param, PyObject 
     case BIND_RECORD:
         return take_record(c, param, object);
     case BIND_POINTER:
-        result = bind_pointer(&c->frame, object, param_name(param), cell, &bytes);
+        result = bind_pointer(&c->frame, object, param->text, cell, &bytes);
         /* Host memory of a copy: its length is compared once the count is known. */
-        c->objects[param - self->params] = bytes >= 0 && param->counter >= 0 ? PyLong_FromSsize_t(bytes) : NULL;
+        if (bytes >= 0 && param->counter >= 0)
+            c->objects[param - self->params] = PyLong_FromSsize_t(bytes);
         break;
     case BIND_TEXT:
-        result = bind_text(&c->frame, object, param_name(param), cell);
+        result = bind_text(&c->frame, object, param->text, cell);
         break;
     default:
-        result = bind_word(type, object, c->frame.function, param_name(param), cell);
+        result = bind_word(type, object, c->frame.function, param->text, cell);
     }
     if (type->kind == BIND_F32)
         memcpy(&c->floats[param->word], cell, sizeof(float));
@@ -123,7 +123,7 @@ static int take_value(bind_function *self, call *c, bind_param *param, PyObject 
 static int take_list(bind_function *self, call *c, bind_param *param, PyObject *object)
 {
     Py_ssize_t n;
-    if (bind_list(&c->frame, param->type, object, param_name(param), &c->words[param->word], &n) < 0)
+    if (bind_list(&c->frame, param->type, object, param->text, &c->words[param->word], &n) < 0)
         return -1;
     if (object != Py_None && !(c->objects[param - self->params] = PyLong_FromSsize_t(n)))
         return -1;
@@ -153,7 +153,7 @@ static int take_given(bind_function *self, call *c, bind_param *param, PyObject 
     bool is_handle = BIND_IS(c->frame.state, object, handle) && ((bind_handle *)object)->type == param->type;
     bool is_record = BIND_IS(c->frame.state, object, record) && ((bind_record *)object)->type == param->type;
     if (param->mode != BIND_OUT || (!is_handle && !is_record)) {
-        bind_complain(PyExc_TypeError, c->frame.function, param_name(param), "must be a %U to write to, not %.100s",
+        bind_complain(PyExc_TypeError, c->frame.function, param->text, "must be a %U to write to, not %.100s",
                       param->type->name, Py_TYPE(object)->tp_name);
         return -1;
     }
@@ -177,7 +177,7 @@ static int take_param(bind_function *self, call *c, bind_param *param, PyObject 
         return bind_params(&c->frame, object, &c->words[param->word]);
     default: /* BIND_IN_CELL, BIND_INOUT: by address */
         c->words[param->word] = (uint64_t)(uintptr_t)cell;
-        return bind_word(param->type, object, c->frame.function, param_name(param), cell);
+        return bind_word(param->type, object, c->frame.function, param->text, cell);
     }
 }
 
@@ -193,7 +193,7 @@ static int count_output(bind_function *self, call *c, bind_param *param, int64_t
     enum { MOST = 1 << 24 };
     PyObject **object = &c->objects[param - self->params];
     if (count < 0 || count > MOST) {
-        bind_complain(PyExc_ValueError, c->frame.function, param_name(param), "cannot have %lld entries", (long long)count);
+        bind_complain(PyExc_ValueError, c->frame.function, param->text, "cannot have %lld entries", (long long)count);
         return -1;
     }
     if (param->mode == BIND_OUT_BYTES) {
@@ -221,7 +221,7 @@ static int call_counts(bind_function *self, call *c)
             int64_t have = PyLong_AsLongLong(c->objects[i]), want = param_count(c, param);
             if (want > have) {
                 bind_complain(param->mode == BIND_IN_LIST ? PyExc_RuntimeError : PyExc_ValueError, c->frame.function,
-                              param_name(param),
+                              param->text,
                               param->mode == BIND_IN_LIST ? "has %lld entries, but %lld are asked for"
                                                           : "has %lld bytes, but %lld are to be copied",
                               (long long)have, (long long)want);
@@ -297,7 +297,7 @@ static PyObject *output_object(bind_function *self, call *c, int i)
     bind_param *param = &self->params[i];
     if (param->mode == BIND_OUT_LIST)
         return output_list(c, param);
-    if (c->objects[i]) {
+    if (c->has_objects && c->objects[i]) {
         PyObject *object = c->objects[i];
         c->objects[i] = NULL;
         return object;
@@ -414,7 +414,7 @@ static int call_take(bind_function *self, call *c, PyObject *const *inputs, bool
         if (result < 0)
             return -1;
     }
-    return call_counts(self, c);
+    return self->is_plain ? 0 : call_counts(self, c);
 }
 
 /* Whether the arguments are all those of C, with objects to write to where C has its outputs. */
@@ -442,9 +442,11 @@ static PyObject *function_vectorcall(PyObject *object, PyObject *const *args, si
         args = room;
     }
     c.frame.state = PyType_GetModuleState(Py_TYPE(self));
-    c.frame.function = PyUnicode_AsUTF8(self->name);
+    c.frame.function = self->text;
     c.frame.n_views = c.frame.n_blocks = 0;
-    memset(c.objects, 0, sizeof *c.objects * self->n_params);
+    c.has_objects = !self->is_plain || has_outputs;
+    if (c.has_objects)
+        memset(c.objects, 0, sizeof c.objects);
     if (call_take(self, &c, args, has_outputs) == 0 && (self->address || function_resolve(self) == 0)) {
         word result;
         Py_BEGIN_ALLOW_THREADS;
@@ -452,9 +454,10 @@ static PyObject *function_vectorcall(PyObject *object, PyObject *const *args, si
         Py_END_ALLOW_THREADS;
         answer = call_answer(self, &c, result);
     }
-    for (int i = 0; i < self->n_params; i++)
+    for (int i = 0; c.has_objects && i < self->n_params; i++)
         Py_XDECREF(c.objects[i]);
-    bind_frame_release(&c.frame);
+    if (c.frame.n_views + c.frame.n_blocks)
+        bind_frame_release(&c.frame);
     return answer;
 }
 
@@ -497,7 +500,11 @@ static int function_params(bind_state *state, bind_function *self, PyObject *row
         int mode, counter, count;
         if (!PyArg_ParseTuple(PyTuple_GET_ITEM(rows, i), "UO!iii", &name, state->type_type, &type, &mode, &counter, &count))
             return -1;
-        *param = (bind_param){Py_NewRef(name), (bind_type *)Py_NewRef(type), (uint8_t)mode, 0, (int8_t)counter, count};
+        bool is_single = (mode == BIND_IN || mode == BIND_OUT || mode == BIND_IN_CELL || mode == BIND_INOUT) &&
+                         counter < 0 && ((bind_type *)type)->kind != BIND_RECORD;
+        self->is_plain = self->is_plain && is_single;
+        *param = (bind_param){Py_NewRef(name), PyUnicode_AsUTF8(name), (bind_type *)Py_NewRef(type), (uint8_t)mode, 0,
+                              (int8_t)counter, count};
         self->n_params++;
         self->n_in = (uint8_t)(self->n_in + param_is_input(param));
         self->n_out = (uint8_t)(self->n_out + (!param_is_input(param) || mode == BIND_INOUT));
@@ -526,6 +533,8 @@ static PyObject *function_create(PyTypeObject *class, PyObject *args, PyObject *
     self->resolve = Py_NewRef(resolve);
     self->fail = Py_NewRef(fail);
     self->answer = (uint8_t)answer;
+    self->text = PyUnicode_AsUTF8(name);
+    self->is_plain = true;
     if (function_params(state, self, rows) < 0)
         Py_CLEAR(self);
     return (PyObject *)self;

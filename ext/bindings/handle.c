@@ -40,6 +40,8 @@ static PyObject *type_bind(PyObject *self, PyObject *args)
     PyObject *class, *members = NULL;
     if (!PyArg_ParseTuple(args, "O!|O!:bind", &PyType_Type, &class, &PyDict_Type, &members))
         return NULL;
+    if (!type->class)
+        Py_INCREF(self); /* never freed: handles point at it without a reference of their own */
     Py_XSETREF(type->class, Py_NewRef(class));
     Py_XSETREF(type->members, Py_XNewRef(members));
     Py_RETURN_NONE;
@@ -128,7 +130,7 @@ PyObject *bind_handle_new(bind_type *type, uint64_t value)
     if (handle) {
         handle->value = value;
         handle->at = &handle->value;
-        handle->type = (bind_type *)Py_NewRef((PyObject *)type);
+        handle->type = type;
     }
     return (PyObject *)handle;
 }
@@ -177,7 +179,6 @@ static PyObject *handle_create(PyTypeObject *class, PyObject *args, PyObject *kw
 static void handle_dealloc(PyObject *self)
 {
     PyTypeObject *class = Py_TYPE(self);
-    Py_XDECREF(((bind_handle *)self)->type);
     class->tp_free(self);
     Py_DECREF(class);
 }

@@ -99,13 +99,13 @@ def test_answers_are_remembered(machine: Machine) -> None:
 
 def test_a_library_that_is_nowhere(machine: Machine) -> None:
     machine.add("site-packages/nvidia/cu13/lib/other.so")
-    assert pathfinder.find_nvidia_dynamic_lib("nvrtc") is None
+    assert pathfinder.find_nvidia_dynamic_lib("nvfatbin") is None
     with pytest.raises(pathfinder.DynamicLibNotFoundError) as caught:
-        pathfinder.load_nvidia_dynamic_lib("nvrtc")
+        pathfinder.load_nvidia_dynamic_lib("nvfatbin")
     for words in (
-        "libnvrtc.so.13 or libnvrtc.so.12",
-        "pip install nvidia-cuda-nvrtc",
-        "TESSERA_PATH_NVRTC",
+        "libnvfatbin.so.13 or libnvfatbin.so.12",
+        "pip install nvidia-nvfatbin",
+        "TESSERA_PATH_NVFATBIN",
         "cu13/lib",
     ):
         assert words in str(caught.value)

@@ -150,7 +150,7 @@ class Api:
         for word in words:
             field, kind, offset = re.match(r"(\w+):(.*)@(\d+)$", word).groups()  # type: ignore[union-attr]
             fields[field] = core.Field(type_, field, *self.field(kind, int(offset), offsets))
-            if kind in ("*", "params"):
+            if kind == "*":
                 pointers.add(field)
         body = self.body(f"{name}(_ptr=0, **fields): " + ", ".join(fields))
         body |= {
@@ -177,7 +177,7 @@ class Api:
         for factor in count.rstrip("]").split("][") if count else []:
             n *= int(factor)
         if name.startswith("*") and not count:
-            return self.type(name[1:] or "*"), FIELD_POINTER, offset, 1, -1
+            return self.type(name[1:].strip("*") or "*"), FIELD_POINTER, offset, 1, -1
         mode = FIELD_ARRAY if count else FIELD
         return self.type("*" if name.startswith("*") else name), mode, offset, n, -1
 

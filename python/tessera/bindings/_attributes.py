@@ -113,25 +113,48 @@ def _cell(kind: str) -> str:
     return "u64" if kind == "cuuint64_t" else kind
 
 
+class _Cell(core.Handle):
+    """Eight bytes with an address, for C to write a number to."""
+
+    __slots__ = ()
+    _type = core.Type("u64", 12, 7)
+
+
+_Cell._type.bind(_Cell)
+
+
+def _reader(api: Api, kind: str) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
+    """(makes the room of a value, gives the value from it)."""
+    if kind == "bool":
+        return _Cell, lambda cell: bool(int(cell) & 0xFFFFFFFF)
+    type_ = api.type(kind if kind in api.entries else _cell(kind))
+    if type_.cls is None:
+        return _Cell, lambda cell: decode(api, _cell(kind), int(cell).to_bytes(8, "little"))
+    if issubclass(type_.cls, (core.Handle, core.Record)):
+        return type_.cls, lambda room: room
+    return _Cell, lambda cell: type_.cls(int(cell) & 0xFFFFFFFF)
+
+
 def _getter(kind_of: Callable[[Any], str], at: int) -> Any:
-    """f(object, attribute) of a C function with a `void *value` as its last parameter, or its first
-    (at=0)."""
+    """f(object, attribute) of a C function that writes its value to its last parameter, or to
+    its first (at=0)."""
 
     def make(api: Api, raw: Any) -> Any:
-        def get(first: Any, second: Any) -> tuple[Any, Any]:
-            attribute = first if at == 0 else second
-            kind = kind_of(attribute)
-            data = bytearray(64)
-            (status,) = raw(data, first, second) if at == 0 else raw(first, second, data)
-            known = kind if kind in api.entries else _cell(kind)
-            return status, None if status else decode(api, known, data)
+        readers: dict[Any, Any] = {}
 
-        names = "attribute, ptr" if at == 0 else "object, attr"
-        return like(
-            raw,
-            get,
-            f"{raw.__name__}({names})\n\nReturns (status, value); its type follows the attribute.",
-        )
+        def get(first: Any, second: Any) -> tuple[Any, Any]:
+            attribute = second if at else first
+            reader = readers.get(attribute)
+            if reader is None or attribute.__class__ is int:
+                reader = readers[attribute] = _reader(api, kind_of(attribute))
+            room = reader[0]()
+            address = room.getPtr()
+            (status,) = raw(first, second, address) if at else raw(address, first, second)
+            return status, None if status else reader[1](room)
+
+        names = "object, attr" if at else "attribute, ptr"
+        doc = f"{raw.__name__}({names})\n\nReturns (status, value); its type follows the attribute."
+        return like(raw, get, doc)
 
     return make
 
