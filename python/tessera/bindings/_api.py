@@ -71,11 +71,11 @@ def _cuda_stream(self: Any) -> tuple[int, int]:
 class Api:
     """The table of one module, and what has been made of it."""
 
-    def __init__(self, module: str, resolve: Callable[[str], int]) -> None:
-        self.module, self.find = module, resolve
+    def __init__(self, module: str, resolve: Callable[[str], int], special: str) -> None:
+        self.module, self.find, self.special_name = module, resolve, special
         self.entries: dict[str, list[str]] = {}
         table = os.path.join(os.path.dirname(__file__), module.rpartition(".")[2] + ".api")
-        with open(table, encoding="ascii") as file:
+        with open(table, encoding="utf-8") as file:
             text = file.read()
         for entry in text.replace("\n ", " ").splitlines():
             kind, name, rest = (entry + " ").split(" ", 2)
@@ -84,7 +84,13 @@ class Api:
         self.types: dict[str, Any] = {}
         self.error: Callable[[str, Any], None] = self.no_error
         self.raising = False  # functions raise by themselves: nvjitlink, nvvm
-        self.specials: dict[str, Callable[[Api, Any], Any]] = {}
+
+    @property
+    def specials(self) -> dict[str, Callable[[Api, Any], Any]]:
+        """Functions written by hand on top of the table's; not needed to import a module."""
+        from . import _special
+
+        return getattr(_special, self.special_name)  # type: ignore[no-any-return]
 
     def no_error(self, function: str, code: Any) -> None:
         raise RuntimeError(f"{function}: {code!r}")

@@ -10,10 +10,8 @@ from __future__ import annotations
 from ._api import Api, publish, sizeof
 from ._errors import CUDAError
 from ._library import DriverLibrary
-from ._special import DRIVER
 
-_api = Api(__name__, DriverLibrary("cuda", "TESSERA_CUDA_DRIVER").find)
-_api.specials = DRIVER
+_api = Api(__name__, DriverLibrary("cuda", "TESSERA_CUDA_DRIVER").find, "DRIVER")
 
 
 def _raise(function: str, code: object) -> None:

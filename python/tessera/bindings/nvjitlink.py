@@ -12,12 +12,10 @@ from typing import Any
 from ._api import Api, publish
 from ._errors import nvJitLinkError
 from ._library import Library
-from ._special import NVJITLINK
 
 _library = Library("nvJitLink")
-_api = Api(__name__, _library.find)
+_api = Api(__name__, _library.find, "NVJITLINK")
 _api.raising = True
-_api.specials = NVJITLINK
 
 
 def _raise(_function: str, code: Any) -> None:

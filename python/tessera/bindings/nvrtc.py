@@ -9,10 +9,8 @@ from __future__ import annotations
 from ._api import Api, publish, sizeof
 from ._errors import NVRTCError
 from ._library import Library
-from ._special import NVRTC
 
-_api = Api(__name__, Library("nvrtc").find)
-_api.specials = NVRTC
+_api = Api(__name__, Library("nvrtc").find, "NVRTC")
 
 
 def _raise(function: str, code: object) -> None:

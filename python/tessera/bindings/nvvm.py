@@ -12,12 +12,10 @@ from typing import Any
 from ._api import Api, publish
 from ._errors import nvvmError
 from ._library import Library
-from ._special import NVVM
 
 _library = Library("nvvm")
-_api = Api(__name__, _library.find)
+_api = Api(__name__, _library.find, "NVVM")
 _api.raising = True
-_api.specials = NVVM
 
 
 def _raise(_function: str, code: Any) -> None:

@@ -13,11 +13,9 @@ from typing import Any
 from ._api import Api, publish, sizeof
 from ._errors import CUDAError
 from ._library import Library
-from ._special import RUNTIME
 
 _library = Library("cudart")
-_api = Api(__name__, _library.find)
-_api.specials = RUNTIME
+_api = Api(__name__, _library.find, "RUNTIME")
 
 
 def _raise(function: str, code: object) -> None:
