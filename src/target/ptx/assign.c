@@ -73,14 +73,31 @@ static void assign_warps_last(uint8_t *order, uint32_t bits, uint32_t first, uin
     memcpy(order + first + n_warp, old + first, bits - n_warp - first);
 }
 
-/* Elements from axis `first` on dealt out in vectors of 2^vec, shorter ones where threads would idle. */
-static const ts_layout *assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first, uint32_t vec)
+/* The first bits of `order` are an axis of `n` bits: brings the first `vec` bits of the next one forward behind as many
+ * of its own. */
+static void assign_squares(uint8_t *order, uint32_t n, uint32_t vec)
+{
+    uint8_t rows[32];
+    memcpy(rows, order + n, vec);
+    memmove(order + 2 * vec, order + vec, n - vec);
+    memcpy(order + vec, rows, vec);
+}
+
+/* Elements from axis `first` on dealt out in vectors of 2^vec, shorter ones where threads would idle; for `square`
+ * each thread takes as many rows of them, so that it can pass them on along either axis. */
+static const ts_layout *assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first, uint32_t vec,
+                                       bool square)
 {
     uint8_t order[32];
     ts_layout layout;
     uint32_t bits = (uint32_t)ts_log2((uint64_t)ts_type_count(module, type));
     uint32_t threads = TS_LAYOUT_LANES + assign->n_warp, idle = bits > threads ? bits - threads : 0;
+    uint32_t n = first < ts_type_rank(module, type) ? ts_axis_of(module, type, first).n : 0;
     assign_order(module, type, first, order);
+    if (square && n > vec && bits >= n + vec) {
+        assign_squares(order, n, vec);
+        vec *= 2;
+    }
     if (assign->scans)
         assign_warps_last(order, bits, TS_MIN(vec, idle) + TS_LAYOUT_LANES, assign->n_warp);
     if (!ts_layout_blocked(&layout, bits, order, TS_MIN(vec, idle), assign->n_warp))
@@ -90,7 +107,7 @@ static const ts_layout *assign_blocked(ts_assign *assign, const ts_module *modul
 
 const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first)
 {
-    return assign_blocked(assign, module, type, first, assign->vec);
+    return assign_blocked(assign, module, type, first, assign->vec, false);
 }
 
 /* ---- views ------------------------------------------------------------------------------------------- */
@@ -279,9 +296,22 @@ static ts_val assign_product(const assign_work *w, ts_val v, uint32_t *side)
     return 0;
 }
 
-/* The layout of a load for a product. It meets no other layout: vectors of 16 bytes, whatever else the function holds;
- * but single elements where fma wants vectors along the other axis than memory has them, so that the copies turn
- * them. NULL: no product reads the load. */
+/* The elements of operand `side` lie side by side along k in memory, but fma wants vectors along the other axis. */
+static bool assign_is_turned(const assign_work *w, ts_val product, uint32_t side)
+{
+    ts_val x = ts_opnd(w->fn, product, side);
+    bool permuted = false;
+    for (; ts_at(w->fn, x)->op == TS_OP_permute || ts_at(w->fn, x)->op == TS_OP_reshape; x = ts_opnd(w->fn, x, 0))
+        permuted = permuted || ts_at(w->fn, x)->op == TS_OP_permute;
+    if (w->out->way[product] != TS_MMA_WAY_FMA || ts_at(w->fn, x)->op != TS_OP_load_view_tko)
+        return false;
+    bool last = ts_view_unit_axis(w->fn, ts_opnd(w->fn, x, 0)) + 1 == ts_type_rank(w->module, ts_type_of(w->fn, x));
+    return last == ((side == 0) != permuted) && ts_type_bits(w->module, ts_type_elem(w->module, ts_type_of(w->fn, x))) >= 32;
+}
+
+/* The layout of a load for a product. It meets no other layout: vectors of 16 bytes, whatever else the function holds.
+ * What has to be turned is copied element by element, or, as two such operands would be too many copies, in squares
+ * that turn in registers (measured on an H200). NULL: no product reads the load. */
 static const ts_layout *assign_load_operand(assign_work *w, ts_val v, uint32_t unit)
 {
     ts_type type = ts_type_of(w->fn, v);
@@ -289,9 +319,9 @@ static const ts_layout *assign_load_operand(assign_work *w, ts_val v, uint32_t u
     ts_val product = assign_product(w, v, &side);
     if (!product)
         return NULL;
-    bool permuted = ts_opnd(w->fn, product, side) != v, last = unit + 1 == ts_type_rank(w->module, type);
-    bool turned = w->out->way[product] == TS_MMA_WAY_FMA && bytes >= 4 && last == ((side == 0) != permuted);
-    return assign_blocked(w->out, w->module, type, unit, turned ? 0 : (uint32_t)ts_log2(TS_MAX(1u, 16 / bytes)));
+    bool turned = assign_is_turned(w, product, side), both = turned && assign_is_turned(w, product, 1 - side);
+    uint32_t vec = turned && !both ? 0 : (uint32_t)ts_log2(TS_MAX(1u, 16 / bytes));
+    return assign_blocked(w->out, w->module, type, unit, vec, both);
 }
 
 /* The one instruction that reads `v`; 0 when there are none or several. */
