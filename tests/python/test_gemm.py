@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tessera.tile as ct
 from tessera.lib import _gemm_gpu as gpu
+from tessera.lib import _gpu_array as arrays
 from tessera.lib import gemm
 
 SHAPES = [(1, 1, 1), (1, 100, 300), (17, 33, 65), (300, 10, 70), (257, 129, 40), (64, 500, 33)]
@@ -86,5 +87,26 @@ def test_plans_fill_the_chip_where_they_can() -> None:
 
 def test_copies_pad_with_zeros() -> None:
     x, y = random(5, 77), np.full((5, 80), np.nan, np.float32)
-    ct.launch(None, (1, 1, 1), gpu.copy_kernel, (x, y, 64, 128))
+    ct.launch(None, (1, 1, 1), arrays.copy_kernel, (x, y, 64, 128))
     assert np.array_equal(y[:, :77], x) and not y[:, 77:].any()
+
+
+def test_batches_are_products_of_their_own() -> None:
+    a, b = random(3 * 40, 50).reshape(3, 40, 50), random(3 * 50, 33).reshape(3, 50, 33)
+    c = np.full((3, 40, 33), np.nan, np.float32)
+    gemm.batched_gemm(a, b, c)
+    assert np.abs(c - a.astype(np.float64) @ b).max() < 1e-4
+
+
+def test_gelu_of_product_bias_and_residual() -> None:
+    a, b, bias, residual = random(40, 50), random(50, 33), random(1, 33)[0], random(40, 33)
+    c = np.full((40, 33), np.nan, np.float32)
+    gemm.gelu_gemm(a, b, bias, residual, c)
+    z = a.astype(np.float64) @ b + bias
+    wanted = 0.5 * z * (1 + np.tanh(np.sqrt(2 / np.pi) * (z + 0.044715 * z**3))) + residual
+    assert np.abs(c - wanted).max() < 2e-3
+
+
+def test_small_plans_spare_copies() -> None:
+    assert gpu.small_plan(5, 3333, 4097, 132).tile[0] == 16
+    assert gpu.small_plan(4096, 4096, 4096, 132) is None

@@ -304,7 +304,8 @@ static void pipeline_goes_on_from_tile_to_tile(void)
     kit_end(&lowered);
 }
 
-/* A loop over tiles around the product, B transposed; parameters c, a, b, m, n, k and d, which gets 2 C. */
+/* A loop over tiles around the product, B transposed; parameters c, a, b, m, n, k and d, which gets C and what lies in A
+ * seen as m rows of n elements. */
 static void persistent_text(const shape *s, const char *out, char *text, size_t size)
 {
     int n = snprintf(text, size,
@@ -320,6 +321,8 @@ static void persistent_text(const shape *s, const char *out, char *text, size_t 
     n += snprintf(text + n, size - (size_t)n,
         "  %%16 = make_partition_view %%13 : partition_view<[%d, %d], tensor_view<?x?x%s, strides=[?, 1]>>\n"
         "  %%63 = make_partition_view %%62 : partition_view<[%d, %d], tensor_view<?x?x%s, strides=[?, 1]>>\n"
+        "  %%64 = make_tensor_view %%8, %%10, %%11, %%12 : tensor_view<?x?xbf16, strides=[?, 1]>\n"
+        "  %%65 = make_partition_view %%64 : partition_view<[%d, %d], tensor_view<?x?xbf16, strides=[?, 1]>, padding=zero>\n"
         "  %%17 = make_partition_view %%14 : partition_view<[%d, %d], tensor_view<?x?xbf16, strides=[?, 1]>, padding=zero>\n"
         "  %%18 = make_partition_view %%15 : partition_view<[%d, %d], tensor_view<?x?xbf16, strides=[?, 1]>, padding=zero>\n"
         "  %%19 = get_tile_block_id axis=0 : i32\n  %%20 = get_num_tile_blocks axis=0 : i32\n"
@@ -328,15 +331,16 @@ static void persistent_text(const shape *s, const char *out, char *text, size_t 
         "  %%26 = muli %%24, %%25 : i32\n  %%27 = get_index_space_shape axis=1 %%17 : i32\n"
         "  for %%28 in (%%19, %%26, %%20) {\n    %%29 = divi %%28, %%25 : i32\n    %%30 = remi %%28, %%25 : i32\n"
         "    %%50 = for %%31 in (%%21, %%27, %%22) iter(%%32 = %%23) : tile<%dx%dxf32> {\n",
-        s->bm, s->bn, out, s->bm, s->bn, out, s->bm, s->bk, s->bn, s->bk, s->bm, s->bn, s->bm, s->bn);
+        s->bm, s->bn, out, s->bm, s->bn, out, s->bm, s->bn, s->bm, s->bk, s->bn, s->bk, s->bm, s->bn, s->bm, s->bn);
     snprintf(text + n, size - (size_t)n,
         "      %%33 = load_view_tko %%17, %%29, %%31 : tile<%dx%dxbf16>\n      %%34 = load_view_tko %%18, %%30, %%31 : tile<%dx%dxbf16>\n"
         "      %%35 = permute [1, 0] %%34 : tile<%dx%dxbf16>\n      %%36 = mmaf %%33, %%35, %%32 : tile<%dx%dxf32>\n"
-        "      continue %%36\n    }\n    %%51 = addf %%50, %%50 : tile<%dx%dxf32>\n"
+        "      continue %%36\n    }\n    %%66 = load_view_tko %%65, %%29, %%30 : tile<%dx%dxbf16>\n"
+        "    %%67 = ftof %%66 : tile<%dx%dxf32>\n    %%51 = addf %%50, %%67 : tile<%dx%dxf32>\n"
         "    %%52 = %s %%50 : tile<%dx%dx%s>\n    %%53 = %s %%51 : tile<%dx%dx%s>\n"
         "    %%54 = store_view_tko %%16, %%52, %%29, %%30 : token\n    %%55 = store_view_tko %%63, %%53, %%29, %%30 : token\n"
         "    continue\n  }\n  return\n}\n",
-        s->bm, s->bk, s->bn, s->bk, s->bk, s->bn, s->bm, s->bn, s->bm, s->bn, out[0] == 'f' ? "assume same(1, 1)" : "ftof",
+        s->bm, s->bk, s->bn, s->bk, s->bk, s->bn, s->bm, s->bn, s->bm, s->bn, s->bm, s->bn, s->bm, s->bn, out[0] == 'f' ? "assume same(1, 1)" : "ftof",
         s->bm, s->bn, out, out[0] == 'f' ? "assume same(1, 1)" : "ftof", s->bm, s->bn, out);
 }
 

@@ -12,6 +12,7 @@ import tessera
 import tessera.tile as ct
 
 from . import _gemm_gpu as gpu
+from . import _gpu_array as arrays
 from . import on_gpu
 
 
@@ -28,6 +29,16 @@ def multiply(x, y, acc, tf32, fast):
     return ct.mma(x, y, acc, use_fast_acc=fast)
 
 
+@ct.function
+def place(tile, rows, cols, GROUP):
+    """Row and column of a tile: GROUP rows at a time, column by column."""
+    group = tile // (GROUP * cols)
+    first = group * GROUP
+    height = min(rows - first, GROUP)
+    rest = tile - group * GROUP * cols
+    return first + rest % height, rest // height
+
+
 @ct.kernel
 def gemm_kernel(
     a, b, c,
@@ -37,12 +48,7 @@ def gemm_kernel(
     """Each block makes every num_blocks-th tile, so that one tile's store runs beside the next one's loads."""
     rows, cols = ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN)
     for tile in range(ct.bid(0), rows * cols, ct.num_blocks(0)):
-        group = tile // (GROUP * cols)
-        first = group * GROUP
-        height = min(rows - first, GROUP)
-        rest = tile - group * GROUP * cols
-        m = first + rest % height
-        n = rest // height
+        m, n = place(tile, rows, cols, GROUP)
         acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
         for k in range(ct.cdiv(a.shape[1], TK)):
             x = ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
@@ -76,6 +82,48 @@ def split_gemm_kernel(
             total = total + ct.reshape(part, (TM, TN))
         ct.store(c, index=(m, n), tile=ct.astype(total, c.dtype))
         ct.store(tickets, index=tile, tile=0)
+
+
+@ct.kernel
+def batched_gemm_kernel(
+    a, b, c,
+    TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], GROUP: ct.Constant[int],
+    TF32: ct.Constant[bool], FAST: ct.Constant[bool],
+):  # fmt: skip
+    """gemm_kernel for three-dimensional arrays, one product after the other."""
+    rows, cols = ct.cdiv(c.shape[1], TM), ct.cdiv(c.shape[2], TN)
+    for tile in range(ct.bid(0), c.shape[0] * rows * cols, ct.num_blocks(0)):
+        i = tile // (rows * cols)
+        m, n = place(tile - i * rows * cols, rows, cols, GROUP)
+        acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
+        for k in range(ct.cdiv(a.shape[2], TK)):
+            x = ct.load(a, index=(i, m, k), shape=(1, TM, TK), padding_mode=ct.PaddingMode.ZERO)
+            y = ct.load(b, index=(i, k, n), shape=(1, TK, TN), padding_mode=ct.PaddingMode.ZERO)
+            x, y = ct.reshape(x, (TM, TK)), ct.reshape(y, (TK, TN))
+            acc = multiply(x, y, acc, TF32, FAST)
+        ct.store(c, index=(i, m, n), tile=ct.reshape(ct.astype(acc, c.dtype), (1, TM, TN)))
+
+
+@ct.kernel
+def gelu_gemm_kernel(
+    a, b, bias, residual, c,
+    TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], GROUP: ct.Constant[int],
+):  # fmt: skip
+    """What follows the product is done on its sums, while they are in registers."""
+    rows, cols = ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN)
+    for tile in range(ct.bid(0), rows * cols, ct.num_blocks(0)):
+        m, n = place(tile, rows, cols, GROUP)
+        acc = ct.zeros((TM, TN), dtype=ct.float32)
+        for k in range(ct.cdiv(a.shape[1], TK)):
+            x = ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
+            y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
+            acc = ct.mma(x, y, acc)
+        row = ct.load(bias, index=(n,), shape=(TN,), padding_mode=ct.PaddingMode.ZERO)
+        z = acc + ct.astype(ct.expand_dims(row, 0), ct.float32)
+        u = z * (0.7978845608028654 + 0.035677408136300125 * z * z)
+        z = 0.5 * z * (1.0 + ct.tanh(u, rounding_mode=ct.RoundingMode.APPROX))
+        r = ct.load(residual, index=(m, n), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
+        ct.store(c, index=(m, n), tile=ct.astype(z + ct.astype(r, ct.float32), c.dtype))
 
 
 def _cpu_cost(m: int, n: int, k: int, tile: tuple[int, int, int], threads: int) -> int:
@@ -124,7 +172,7 @@ def gemm(
     """
     if tile is None:
         try:
-            key = gpu.look(a), gpu.look(b), gpu.look(c), c.device, tf32, fast
+            key = arrays.look(a), arrays.look(b), arrays.look(c), c.device, tf32, fast
             way = gpu.way_of(key)
         except AttributeError:  # not on a GPU
             key = way = None
@@ -135,19 +183,50 @@ def gemm(
     tile = tile or cpu_tile(*c.shape, a.shape[1])
     blocks = ct.cdiv(c.shape[0], tile[0]) * ct.cdiv(c.shape[1], tile[1])
     if on_gpu(c):
-        blocks = min(blocks, gpu.units(gpu.device_of(c)))
+        blocks = min(blocks, gpu.units(arrays.device_of(c)))
     args = (a, b, c, *tile, group, *gpu.options(a, tf32, fast))
     ct.launch(stream, (blocks, 1, 1), gemm_kernel, args)
 
 
 def _run(way: gpu.Way, a: Any, b: Any, c: Any, stream: Any) -> None:
     if way.copies != [None, None]:
-        a, b = gpu.copied([a, b], way.copies, stream)
+        a, b = arrays.copied([a, b], way.copies, stream)
     if way.swapped:
         a, b, c = b.T, a.T, c.T
     if way.parts is None:
         ct.launch(stream, way.grid, gemm_kernel, (a, b, c, *way.constants))
         return
-    parts = gpu.room(way.parts, way.sums, way.device, stream)
-    tickets = gpu.tickets(way.grid[0], way.device, stream)
+    parts = arrays.room(way.parts, way.sums, way.device, stream)
+    tickets = arrays.tickets(way.grid[0], way.device, stream)
     ct.launch(stream, way.grid, split_gemm_kernel, (a, b, c, parts, tickets, *way.constants))
+
+
+def _tile_of(c: Any, k: int, name: str, batch: int = 0) -> tuple[tuple[int, int, int], int, int]:
+    """Tile, group and blocks for the last two axes of ``c``."""
+    m, n = c.shape[-2:]
+    tiles = lambda t: max(1, batch) * ct.cdiv(m, t[0]) * ct.cdiv(n, t[1])
+    if not on_gpu(c):
+        tile = cpu_tile(m, n, k)
+        return tile, 8, tiles(tile)
+    sms = gpu.units(arrays.device_of(c))
+    way = gpu.plan(int(m), int(n), int(k), name, sms, name not in ("float32", "float64"), max(1, batch))
+    return way.tile, way.group, min(sms, tiles(way.tile))
+
+
+def batched_gemm(a: Any, b: Any, c: Any, stream: Any = None, *, fast: bool = True) -> None:
+    """``c[i] = a[i] @ b[i]`` for a (B, M, K), b (B, K, N), c (B, M, N); see ``gemm``."""
+    tile, group, blocks = _tile_of(c, a.shape[2], arrays.dtype_name(a), c.shape[0])
+    args = (a, b, c, *tile, group, *gpu.options(a, False, fast))
+    ct.launch(stream, (blocks, 1, 1), batched_gemm_kernel, args)
+
+
+def gelu_gemm(a: Any, b: Any, bias: Any, residual: Any, c: Any, stream: Any = None) -> None:
+    """``c = gelu(a @ b + bias) + residual`` for a (M, K), b (K, N), bias (N,), residual and c (M, N).
+
+    Notes
+    -----
+    GELU by its tanh form, whose tanh is the GPU's approximation (absolute error about 5e-4, less than half a unit of
+    bfloat16 near 1); sums in float32.
+    """
+    tile, group, blocks = _tile_of(c, a.shape[1], arrays.dtype_name(a))
+    ct.launch(stream, (blocks, 1, 1), gelu_gemm_kernel, (a, b, bias, residual, c, *tile, group))

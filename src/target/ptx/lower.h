@@ -93,6 +93,7 @@ typedef struct ts_cp {
     uint8_t *slice; /* [tile value] index arithmetic that is written anew for other steps */
 } ts_cp;
 
+typedef struct ts_late_load ts_late_load;
 /* A register of a value that is made late (lower_late.c). */
 typedef struct ts_late_value {
     ts_val value;
@@ -122,6 +123,7 @@ typedef struct ts_lower {
     uint64_t *roots;   /* [pointer or view value] mask of roots it may point into */
     uint32_t *late;    /* [tile value] the store that makes it, 0 = made where it stands */
     ts_late_value *made; /* [tile value] */
+    ts_late_load *late_loads;
     ts_val *nowhere;   /* where registers go after memory ran out */
     ts_val tid;        /* index of the thread in the tile block, i32 */
     ts_val fault;      /* pointer to the fault record, 0 until needed */
@@ -285,6 +287,8 @@ ts_val ts_lower_one(ts_lower *lw, ts_val v, const ts_val *opnds);
 /* Finds what is made late; register r of any value. */
 void ts_late_plan(ts_lower *lw);
 ts_val ts_late_reg(ts_lower *lw, ts_val v, const ts_layout *layout, uint32_t r);
+/* Sends for registers `first` .. of the tiles that are loaded for this store. */
+void ts_late_fetch(ts_lower *lw, ts_val store, const ts_layout *layout, uint32_t first, uint32_t n);
 void ts_lower_cold(ts_lower *lw, ts_val v);
 void ts_lower_shape(ts_lower *lw, ts_val v); /* reshape, permute, assume of placed values */
 void ts_lower_cat(ts_lower *lw, ts_val v);

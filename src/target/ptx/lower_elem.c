@@ -169,6 +169,10 @@ ts_val *ts_lower_free(ts_lower *lw, ts_val v, const ts_layout *layout)
         return elem_same(lw, inst->opnd[0], layout);
     case TS_OP_permute:
         return elem_permute(lw, v, layout);
+    case TS_OP_load_view_tko: /* was to come late, but its store takes another way */
+        lw->late[v] = 0;
+        ts_lower_load_view(lw, v);
+        return (ts_val *)(uintptr_t)ts_lower_get(lw, v, layout);
     default:
         break;
     }

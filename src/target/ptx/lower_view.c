@@ -359,7 +359,6 @@ static view_way view_choose(ts_lower *lw, const view_access *a, ts_val *inside)
     return VIEW_BRANCH;
 }
 
-/* Vectors may be predicated as a whole when the extent and the corner are multiples of their size. */
 bool ts__view_whole_vectors(const view_access *a)
 {
     return a->log_vec == 0 || !a->axis[a->unit].check ||
@@ -444,6 +443,8 @@ static void view_load_branch(ts_lower *lw, view_access *a, ts_val inside, ts_val
 
 void ts_lower_load_view(ts_lower *lw, ts_val v)
 {
+    if (lw->late[v])
+        return;
     view_access a;
     const ts_layout *home = ts_lower_home(lw, v);
     uint32_t attr = ts_at(lw->tile, v)->aux;

@@ -38,7 +38,8 @@ ts_val ts__view_offset(ts_lower *lw, const view_access *a, uint32_t r, int64_t *
 ts_val ts__view_pointer(ts_lower *lw, const view_access *a, uint32_t r);
 /* i1: the element of register r lies in the array; 0 = always. */
 ts_val ts__view_inside(ts_lower *lw, const view_access *a, uint32_t r);
-bool ts__view_whole_vectors(const view_access *a); /* each lies inside as a whole or not at all */
+/* Vectors may be predicated as a whole: the extent and the corner are multiples of their size. */
+bool ts__view_whole_vectors(const view_access *a);
 void ts__view_single(view_access *a); /* no vectors */
 uint64_t ts__view_pad_bits(ts_type elem, uint8_t padding);
 void ts_lower_load_nibbles(ts_lower *lw, ts_val v);

@@ -268,9 +268,18 @@ static void store_barrier(ts_lower *lw, const store_job *job)
     ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, id ? 1 : 0, &id, TS_S(id ? 0 : TS_BAR_WARPGROUP, STORE_WARPGROUP, 0), 0);
 }
 
+/* What is loaded for unit `i`: its registers follow each other. */
+static void store_fetch(ts_lower *lw, const store_job *job, uint32_t i)
+{
+    store_unit unit = store_unit_of(job, i, 0);
+    if (i < job->units)
+        ts_late_fetch(lw, job->store, job->layout, unit.block << (job->log_n - 1) | unit.column / 8 << 2, job->columns / 2);
+}
+
 static void store_write(ts_lower *lw, const store_job *job, uint32_t i, ts_val thread)
 {
     store_unit unit = store_unit_of(job, i, thread);
+    store_fetch(lw, job, i + 1);
     if (job->tile.elem_bytes == 2)
         store_matrices(lw, job, &unit);
     else
@@ -351,6 +360,7 @@ bool ts_tma_store(ts_lower *lw, ts_val v)
     ts_lower_before_store(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
     store_groups(lw, &job);
     ts_val thread = job.tile.elem_bytes == 2 ? store_thread_of_matrices(lw, &job) : store_thread_of_pairs(lw, &job);
+    store_fetch(lw, &job, 0);
     if (store_in_stages(&job))
         ts_lower_barrier(lw); /* every warp is through with them */
     if (job.by_tma)
