@@ -99,4 +99,8 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
             lambda x, r=rows: x[r],
         )
         found.append(table)
+    if device == "cuda" and not small:
+        from . import gemm_gpu
+
+        found += gemm_gpu.tables(rounds)
     return found

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Question: how fast is the library's matrix product beside cuBLAS on a GPU, over types, layouts and shapes, and with
+what surrounds a product: batches, and bias, GELU and residual behind it (beside torch.compile)?
+
+Short products are timed in rows of up to 50 calls, in random order within each round.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from .common import Figure, Table
+
+SQUARES = [(d, n, t) for d in ("bfloat16", "float16") for n in (2048, 4096, 8192, 16384) for t in ("NN", "NT")]
+TYPES = [("tfloat32", 8192), ("int8", 8192), ("float8_e4m3fn", 8192)]
+DEEP = [(m, 4096, 16384) for m in (16, 32, 64, 128)] + [(512, 512, 16384)]
+BATCHES = [(64, 512, 512, 512), (16, 1024, 1024, 1024), (8, 2048, 2048, 2048), (32, 128, 4096, 4096)]
+FUSED = [(8192, 8192, 8192), (16384, 4096, 4096), (8192, 8192, 1024)]
+ODD = [
+    (8191, 8193, 8190), (8191, 8191, 8191), (4097, 4095, 4097), (4095, 4097, 1023), (2047, 2049, 2047), (3001, 3001, 3001),
+    (1023, 1023, 1023), (1025, 2049, 4097), (513, 513, 513), (257, 257, 257), (777, 777, 777), (1001, 777, 3333),
+    (5003, 1009, 2003), (1009, 5003, 2003), (2003, 1009, 5003), (129, 4097, 4095), (255, 8191, 1025), (8191, 255, 1025),
+    (4097, 1025, 2049), (6007, 6011, 3001), (1999, 7993, 999), (7993, 1999, 999), (333, 3333, 3333), (3333, 333, 3333),
+]  # fmt: skip
+SKINNY = [
+    (m, n, k) for m in (1, 3, 16, 17, 64, 100, 128) for n, k in ((4096, 4096), (8192, 8192), (11008, 4096), (4096, 11008))
+] + [(16, 8191, 8193), (5, 3333, 4097), (33, 5000, 4001), (65, 4097, 4099)] + [
+    (8192, n, 8192) for n in (64, 128, 200, 256)] + [(16384, 96, 1024), (16383, 17, 1025), (9999, 127, 511), (20000, 64, 512)]  # fmt: skip
+
+
+@dataclass
+class Many(Table):
+    """Ratios to the yardstick over many shapes."""
+
+    ratios: list[tuple[str, float, float, float]] = field(default_factory=list)
+
+    def show(self) -> str:
+        mean = math.exp(sum(math.log(r[1]) for r in self.ratios) / len(self.ratios))
+        least = min(self.ratios, key=lambda r: r[1])
+        lines = [
+            f"**{self.question}**: {len(self.ratios)} shapes, geometric mean {mean:.2f} x {self.yardstick}, least "
+            f"{least[1]:.2f} at {least[0]}", "", "| M x N x K | ratio | tessera | cuBLAS |", "|---|---|---|---|",
+        ]  # fmt: skip
+        lines += [f"| {s} | {r:.2f} | {t * 1e6:,.1f} us | {c * 1e6:,.1f} us |" for s, r, t, c in self.ratios]
+        return "\n".join(lines) + "\n"
+
+
+@dataclass
+class Job:
+    """Runs by peer, ours first; ``error`` of what a run left in its output; multiply-adds."""
+
+    question: str
+    flops: float
+    runs: dict[str, Callable[[], Any]]
+    error: Callable[[str], float]
+    tolerance: float
+
+
+def _seconds(torch: Any, run: Callable[[], Any], calls: int) -> float:
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    for _ in range(calls):
+        run()
+    end.record()
+    end.synchronize()
+    return float(begin.elapsed_time(end)) * 1e-3 / calls
+
+
+def _measure(torch: Any, job: Job, rounds: int) -> list[Figure]:
+    figures = []
+    for name, run in job.runs.items():
+        run()
+        error = job.error(name)
+        if not error <= job.tolerance:
+            print(f"  {name}: WRONG, error {error:.2e} > {job.tolerance:.0e}", file=sys.stderr)
+            raise SystemExit(f"{job.question}: {name}'s result is wrong")
+        figures.append(Figure(name, [], error))
+    calls = max(1, min(50, int(1e-3 / max(_seconds(torch, r, 2) for r in job.runs.values()))))
+    for _ in range(rounds):
+        for figure in random.sample(figures, len(figures)):
+            figure.times.append(_seconds(torch, job.runs[figure.peer], calls))
+    return figures
+
+
+def _fresh(torch: Any, shape: tuple[int, ...], dtype: str) -> Any:
+    if dtype == "int8":
+        return torch.randint(-128, 128, shape, dtype=torch.int8, device="cuda")
+    x = torch.randn(shape, device="cuda")
+    return x if dtype == "tfloat32" else x.to(getattr(torch, dtype))
+
+
+def _product(torch: Any, dtype: str, shape: tuple[int, int, int], order: str = "NN") -> Job:
+    from tessera.lib import gemm
+
+    m, n, k = shape
+    a, b = _fresh(torch, (m, k), dtype), _fresh(torch, (n, k) if order[1] == "T" else (k, n), dtype)
+    b = b.t() if order[1] == "T" else b
+    kind = {"int8": torch.int32, "tfloat32": torch.float32}.get(dtype, torch.float16 if dtype == "float16" else torch.bfloat16)
+    outs = {name: torch.full((m, n), -77, dtype=kind, device="cuda") for name in ("tessera", "torch (cuBLAS)")}
+    one = torch.ones((), device="cuda")
+
+    def peer() -> Any:
+        if dtype == "int8":
+            outs["torch (cuBLAS)"] = torch._int_mm(a, b)
+        elif dtype.startswith("float8"):
+            outs["torch (cuBLAS)"] = torch._scaled_mm(a, b, one, one, out_dtype=kind, use_fast_accum=True)
+        else:
+            torch.mm(a, b, out=outs["torch (cuBLAS)"])
+
+    def error(name: str) -> float:
+        rows = torch.randint(0, m, (8,), device="cuda")
+        wanted = a.float()[rows].double() @ b.float().double()
+        return float((outs[name][rows].double() - wanted).abs().max()) / k**0.5
+
+    runs = {"tessera": lambda: gemm.gemm(a, b, outs["tessera"], tf32=dtype == "tfloat32"), "torch (cuBLAS)": peer}
+    text = f"GEMM {dtype} {m} x {n} x {k} {order}"
+    return Job(text, 2.0 * m * n * k, runs, error, 0.0 if dtype == "int8" else 4e-2)
+
+
+def _batch(torch: Any, shape: tuple[int, int, int, int]) -> Job:
+    from tessera.lib import gemm
+
+    count, m, n, k = shape
+    a, b = _fresh(torch, (count, m, k), "bfloat16"), _fresh(torch, (count, k, n), "bfloat16")
+    outs = {p: torch.full((count, m, n), -77.0, dtype=torch.bfloat16, device="cuda") for p in ("tessera", "torch (cuBLAS)")}
+
+    def error(name: str) -> float:
+        wanted = a[-1, -8:].double() @ b[-1].double()
+        return float((outs[name][-1, -8:].double() - wanted).abs().max()) / k**0.5
+
+    runs = {
+        "tessera": lambda: gemm.batched_gemm(a, b, outs["tessera"]),
+        "torch (cuBLAS)": lambda: torch.bmm(a, b, out=outs["torch (cuBLAS)"]),
+    }
+    return Job(f"batched GEMM bfloat16 {count} x {m} x {n} x {k}", 2.0 * count * m * n * k, runs, error, 4e-2)
+
+
+def _fused(torch: Any, shape: tuple[int, int, int]) -> Job:
+    from tessera.lib import gemm
+    from torch.nn import functional
+
+    m, n, k = shape
+    a, w, bias, residual = (_fresh(torch, s, "bfloat16") for s in ((m, k), (n, k), (n,), (m, n)))
+    w.mul_(k**-0.5)
+    outs: dict[str, Any] = {"tessera": torch.full((m, n), -77.0, dtype=torch.bfloat16, device="cuda")}
+
+    def plain(x: Any) -> Any:
+        return functional.gelu(functional.linear(x, w, bias), approximate="tanh") + residual
+
+    compiled = torch.compile(plain)
+
+    def error(name: str) -> float:
+        z = functional.gelu(a[-8:].double() @ w.double().t() + bias.double(), approximate="tanh") + residual[-8:].double()
+        return float(((outs[name][-8:].double() - z).abs() / (1 + z.abs())).max())
+
+    runs = {
+        "tessera": lambda: gemm.gelu_gemm(a, w.t(), bias, residual, outs["tessera"]),
+        "torch.compile": lambda: outs.__setitem__("torch.compile", compiled(a)),
+    }
+    return Job(f"GEMM + bias + GELU + residual bfloat16 {m} x {n} x {k}", 2.0 * m * n * k, runs, error, 4e-2)
+
+
+def _jobs(torch: Any) -> Iterator[Job]:
+    for dtype, n, order in SQUARES:
+        yield _product(torch, dtype, (n, n, n), order)
+    for dtype, n in TYPES:
+        yield _product(torch, dtype, (n, n, n), "NT")
+    for deep in DEEP:
+        yield _product(torch, "bfloat16", deep)
+    for batch in BATCHES:
+        yield _batch(torch, batch)
+    for fused in FUSED:
+        yield _fused(torch, fused)
+
+
+def tables(rounds: int) -> list[Table]:
+    import torch
+
+    torch.backends.cuda.matmul.allow_tf32 = True
+    found: list[Table] = []
+    for job in _jobs(torch):
+        print(f"{job.question} ...", flush=True)
+        table = Table(job.question, "TFLOP/s", job.flops * 1e-12, list(job.runs)[1])
+        table.figures = _measure(torch, job, rounds)
+        found.append(table)
+    many = Many("GEMM bfloat16, odd and skinny shapes", "", 1.0, "cuBLAS")
+    for m, n, k in ODD + SKINNY:
+        ours, theirs = _measure(torch, _product(torch, "bfloat16", (m, n, k)), rounds)
+        many.ratios.append((f"{m} x {n} x {k}", theirs.median / ours.median, ours.median, theirs.median))
+    found.append(many)
+    return found
