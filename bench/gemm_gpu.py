@@ -42,10 +42,9 @@ class Many(Table):
     def show(self) -> str:
         mean = math.exp(sum(math.log(r[1]) for r in self.ratios) / len(self.ratios))
         least = min(self.ratios, key=lambda r: r[1])
-        lines = [
-            f"**{self.question}**: {len(self.ratios)} shapes, geometric mean {mean:.2f} x {self.yardstick}, least "
-            f"{least[1]:.2f} at {least[0]}", "", "| M x N x K | ratio | tessera | cuBLAS |", "|---|---|---|---|",
-        ]  # fmt: skip
+        text = f"geometric mean {mean:.2f} x {self.yardstick}, least {least[1]:.2f} at {least[0]}"
+        lines = [f"**{self.question}**: {len(self.ratios)} shapes, {text}", ""]
+        lines += ["| M x N x K | ratio | tessera | cuBLAS |", "|---|---|---|---|"]
         lines += [f"| {s} | {r:.2f} | {t * 1e6:,.1f} us | {c * 1e6:,.1f} us |" for s, r, t, c in self.ratios]
         return "\n".join(lines) + "\n"
 

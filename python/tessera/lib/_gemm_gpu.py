@@ -108,7 +108,7 @@ def plan(m: int, n: int, k: int, dtype: str, sms: int, tensor: bool = True, batc
     tiles = [t for t in ROWS_AND_COLUMNS if not swapped or t[1] >= n]
     ways = [(r, c, p) for r, c in tiles for p in pieces if p == 1 or ct.cdiv(m, r) * ct.cdiv(n, c) * p <= sms]
     rows, cols, p = min(ways, key=lambda w: _cost(shape, max(1, batch), *w, sms))
-    return Plan((rows, cols, depth), 16 if m >= 64 * rows else 8, p, swapped)
+    return Plan((rows, cols, depth), 8, p, swapped)
 
 
 # ---- ways -------------------------------------------------------------------------------------------------

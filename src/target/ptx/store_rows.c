@@ -76,12 +76,14 @@ bool ts__store_rows_plan(ts_lower *lw, const store_job *job, store_rows *rows)
     for (;; log_vec = rows->access.log_vec) {
         rows->whole = rows_whole(lw, job, log_vec);
         ts__view_describe(lw, &rows->access, job->store, 2, &rows->whole);
-        if (rows->access.log_vec == log_vec)
+        if (rows->access.unit != rows->access.rank - 1)
+            return false;
+        if (rows->access.log_vec >= log_vec)
             break;
     }
     rows->unit = rows_unit(lw, job, log_vec, rows_log(job->columns));
     rows_offsets(job, rows);
-    return rows->access.unit == rows->access.rank - 1;
+    return true;
 }
 
 void ts__store_rows_send(ts_lower *lw, const store_job *job, const store_rows *rows, uint32_t i, uint32_t slot)
