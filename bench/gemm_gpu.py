@@ -16,10 +16,20 @@ from typing import Any
 
 from .common import Figure, Table
 
-SQUARES = [(d, n, t) for d in ("bfloat16", "float16") for n in (2048, 4096, 8192, 16384) for t in ("NN", "NT")]
+SQUARES = [
+    (d, n, t)
+    for d in ("bfloat16", "float16")
+    for n in (2048, 4096, 8192, 16384)
+    for t in ("NN", "NT")
+]
 TYPES = [("tfloat32", 8192), ("int8", 8192), ("float8_e4m3fn", 8192)]
 DEEP = [(m, 4096, 16384) for m in (16, 32, 64, 128)] + [(512, 512, 16384)]
-BATCHES = [(64, 512, 512, 512), (16, 1024, 1024, 1024), (8, 2048, 2048, 2048), (32, 128, 4096, 4096)]
+BATCHES = [
+    (64, 512, 512, 512),
+    (16, 1024, 1024, 1024),
+    (8, 2048, 2048, 2048),
+    (32, 128, 4096, 4096),
+]
 FUSED = [(8192, 8192, 8192), (16384, 4096, 4096), (8192, 8192, 1024)]
 ODD = [
     (8191, 8193, 8190), (8191, 8191, 8191), (4097, 4095, 4097), (4095, 4097, 1023), (2047, 2049, 2047), (3001, 3001, 3001),
@@ -45,7 +55,10 @@ class Many(Table):
         text = f"geometric mean {mean:.2f} x {self.yardstick}, least {least[1]:.2f} at {least[0]}"
         lines = [f"**{self.question}**: {len(self.ratios)} shapes, {text}", ""]
         lines += ["| M x N x K | ratio | tessera | cuBLAS |", "|---|---|---|---|"]
-        lines += [f"| {s} | {r:.2f} | {t * 1e6:,.1f} us | {c * 1e6:,.1f} us |" for s, r, t, c in self.ratios]
+        lines += [
+            f"| {s} | {r:.2f} | {t * 1e6:,.1f} us | {c * 1e6:,.1f} us |"
+            for s, r, t, c in self.ratios
+        ]
         return "\n".join(lines) + "\n"
 
 
@@ -99,15 +112,22 @@ def _product(torch: Any, dtype: str, shape: tuple[int, int, int], order: str = "
     m, n, k = shape
     a, b = _fresh(torch, (m, k), dtype), _fresh(torch, (n, k) if order[1] == "T" else (k, n), dtype)
     b = b.t() if order[1] == "T" else b
-    kind = {"int8": torch.int32, "tfloat32": torch.float32}.get(dtype, torch.float16 if dtype == "float16" else torch.bfloat16)
-    outs = {name: torch.full((m, n), -77, dtype=kind, device="cuda") for name in ("tessera", "torch (cuBLAS)")}
+    kind = {"int8": torch.int32, "tfloat32": torch.float32}.get(
+        dtype, torch.float16 if dtype == "float16" else torch.bfloat16
+    )
+    outs = {
+        name: torch.full((m, n), -77, dtype=kind, device="cuda")
+        for name in ("tessera", "torch (cuBLAS)")
+    }
     one = torch.ones((), device="cuda")
 
     def peer() -> Any:
         if dtype == "int8":
             outs["torch (cuBLAS)"] = torch._int_mm(a, b)
         elif dtype.startswith("float8"):
-            outs["torch (cuBLAS)"] = torch._scaled_mm(a, b, one, one, out_dtype=kind, use_fast_accum=True)
+            outs["torch (cuBLAS)"] = torch._scaled_mm(
+                a, b, one, one, out_dtype=kind, use_fast_accum=True
+            )
         else:
             torch.mm(a, b, out=outs["torch (cuBLAS)"])
 
@@ -116,7 +136,10 @@ def _product(torch: Any, dtype: str, shape: tuple[int, int, int], order: str = "
         wanted = a.float()[rows].double() @ b.float().double()
         return float((outs[name][rows].double() - wanted).abs().max()) / k**0.5
 
-    runs = {"tessera": lambda: gemm.gemm(a, b, outs["tessera"], tf32=dtype == "tfloat32"), "torch (cuBLAS)": peer}
+    runs = {
+        "tessera": lambda: gemm.gemm(a, b, outs["tessera"], tf32=dtype == "tfloat32"),
+        "torch (cuBLAS)": peer,
+    }
     text = f"GEMM {dtype} {m} x {n} x {k} {order}"
     return Job(text, 2.0 * m * n * k, runs, error, 0.0 if dtype == "int8" else 4e-2)
 
@@ -126,7 +149,10 @@ def _batch(torch: Any, shape: tuple[int, int, int, int]) -> Job:
 
     count, m, n, k = shape
     a, b = _fresh(torch, (count, m, k), "bfloat16"), _fresh(torch, (count, k, n), "bfloat16")
-    outs = {p: torch.full((count, m, n), -77.0, dtype=torch.bfloat16, device="cuda") for p in ("tessera", "torch (cuBLAS)")}
+    outs = {
+        p: torch.full((count, m, n), -77.0, dtype=torch.bfloat16, device="cuda")
+        for p in ("tessera", "torch (cuBLAS)")
+    }
 
     def error(name: str) -> float:
         wanted = a[-1, -8:].double() @ b[-1].double()
@@ -136,7 +162,13 @@ def _batch(torch: Any, shape: tuple[int, int, int, int]) -> Job:
         "tessera": lambda: gemm.batched_gemm(a, b, outs["tessera"]),
         "torch (cuBLAS)": lambda: torch.bmm(a, b, out=outs["torch (cuBLAS)"]),
     }
-    return Job(f"batched GEMM bfloat16 {count} x {m} x {n} x {k}", 2.0 * count * m * n * k, runs, error, 4e-2)
+    return Job(
+        f"batched GEMM bfloat16 {count} x {m} x {n} x {k}",
+        2.0 * count * m * n * k,
+        runs,
+        error,
+        4e-2,
+    )
 
 
 def _fused(torch: Any, shape: tuple[int, int, int]) -> Job:
@@ -146,7 +178,9 @@ def _fused(torch: Any, shape: tuple[int, int, int]) -> Job:
     m, n, k = shape
     a, w, bias, residual = (_fresh(torch, s, "bfloat16") for s in ((m, k), (n, k), (n,), (m, n)))
     w.mul_(k**-0.5)
-    outs: dict[str, Any] = {"tessera": torch.full((m, n), -77.0, dtype=torch.bfloat16, device="cuda")}
+    outs: dict[str, Any] = {
+        "tessera": torch.full((m, n), -77.0, dtype=torch.bfloat16, device="cuda")
+    }
 
     def plain(x: Any) -> Any:
         return functional.gelu(functional.linear(x, w, bias), approximate="tanh") + residual
@@ -154,14 +188,23 @@ def _fused(torch: Any, shape: tuple[int, int, int]) -> Job:
     compiled = torch.compile(plain)
 
     def error(name: str) -> float:
-        z = functional.gelu(a[-8:].double() @ w.double().t() + bias.double(), approximate="tanh") + residual[-8:].double()
+        z = (
+            functional.gelu(a[-8:].double() @ w.double().t() + bias.double(), approximate="tanh")
+            + residual[-8:].double()
+        )
         return float(((outs[name][-8:].double() - z).abs() / (1 + z.abs())).max())
 
     runs = {
         "tessera": lambda: gemm.gelu_gemm(a, w.t(), bias, residual, outs["tessera"]),
         "torch.compile": lambda: outs.__setitem__("torch.compile", compiled(a)),
     }
-    return Job(f"GEMM + bias + GELU + residual bfloat16 {m} x {n} x {k}", 2.0 * m * n * k, runs, error, 4e-2)
+    return Job(
+        f"GEMM + bias + GELU + residual bfloat16 {m} x {n} x {k}",
+        2.0 * m * n * k,
+        runs,
+        error,
+        4e-2,
+    )
 
 
 def _jobs(torch: Any) -> Iterator[Job]:
@@ -190,6 +233,8 @@ def tables(rounds: int) -> list[Table]:
     many = Many("GEMM bfloat16, odd and skinny shapes", "", 1.0, "cuBLAS")
     for m, n, k in ODD + SKINNY:
         ours, theirs = _measure(torch, _product(torch, "bfloat16", (m, n, k)), rounds)
-        many.ratios.append((f"{m} x {n} x {k}", theirs.median / ours.median, ours.median, theirs.median))
+        many.ratios.append(
+            (f"{m} x {n} x {k}", theirs.median / ours.median, ours.median, theirs.median)
+        )
     found.append(many)
     return found

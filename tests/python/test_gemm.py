@@ -64,7 +64,11 @@ def test_integers_sum_in_int32() -> None:
 
 def test_float64_is_summed_in_float64() -> None:
     rng = np.random.default_rng(3)
-    a, b, c = rng.uniform(-1, 1, (40, 300)), rng.uniform(-1, 1, (300, 50)), np.full((40, 50), np.nan)
+    a, b, c = (
+        rng.uniform(-1, 1, (40, 300)),
+        rng.uniform(-1, 1, (300, 50)),
+        np.full((40, 50), np.nan),
+    )
     gemm.gemm(a, b, c)
     assert np.abs(c - a @ b).max() < 1e-12
 

@@ -63,7 +63,9 @@ def _step(rows: int, cols: int) -> int:
     return max(rows // 64 * 4 * instruction, (rows + cols) * 128 // L2_RATE)
 
 
-def _cost(shape: tuple[int, int, int], batch: int, rows: int, cols: int, pieces: int, sms: int) -> int:
+def _cost(
+    shape: tuple[int, int, int], batch: int, rows: int, cols: int, pieces: int, sms: int
+) -> int:
     m, n, steps = shape
     tiles = ct.cdiv(m, rows) * ct.cdiv(n, cols) * pieces * batch
     waves = ct.cdiv(tiles, sms)
@@ -106,7 +108,12 @@ def plan(m: int, n: int, k: int, dtype: str, sms: int, tensor: bool = True, batc
     shape = m, n, ct.cdiv(k, depth)
     pieces = [p for p in (1, 2, 4, 8, 16) if p == 1 or (shape[2] // p >= 8 and not batch)]
     tiles = [t for t in ROWS_AND_COLUMNS if not swapped or t[1] >= n]
-    ways = [(r, c, p) for r, c in tiles for p in pieces if p == 1 or ct.cdiv(m, r) * ct.cdiv(n, c) * p <= sms]
+    ways = [
+        (r, c, p)
+        for r, c in tiles
+        for p in pieces
+        if p == 1 or ct.cdiv(m, r) * ct.cdiv(n, c) * p <= sms
+    ]
     rows, cols, p = min(ways, key=lambda w: _cost(shape, max(1, batch), *w, sms))
     return Plan((rows, cols, depth), 8, p, swapped)
 
@@ -148,7 +155,10 @@ def _copies(a: Any, b: Any, rows: int, major: bool) -> list[Copy | None]:
     if rows and a.shape[0] % rows and units[0] is None:
         units[0] = 1 if strides_of(a)[1] == 1 else 0
     least = [(rows or 1, 1), (1, 1)]
-    return [None if u is None else copy_of(x, u, n) for x, u, n in zip((a, b), units, least, strict=True)]
+    return [
+        None if u is None else copy_of(x, u, n)
+        for x, u, n in zip((a, b), units, least, strict=True)
+    ]
 
 
 def _find_way(a: Any, b: Any, c: Any, flags: tuple[bool, bool]) -> Way:
@@ -166,14 +176,20 @@ def _find_way(a: Any, b: Any, c: Any, flags: tuple[bool, bool]) -> Way:
 
 
 def _way(
-    chosen: Plan, shape: tuple[int, int], copies: list[Copy | None], flags: tuple[bool, bool], where: tuple[str, str, bool]
+    chosen: Plan,
+    shape: tuple[int, int],
+    copies: list[Copy | None],
+    flags: tuple[bool, bool],
+    where: tuple[str, str, bool],
 ) -> Way:
     """``where``: type, device, and whether a block has its multiprocessor for itself."""
     name, device, alone = where
     m, n = shape[::-1] if chosen.swapped else shape
     rows, cols = ct.cdiv(m, chosen.tile[0]), ct.cdiv(n, chosen.tile[1])
     if chosen.pieces == 1:
-        blocks = min(rows * cols, units(device)) if alone else rows * cols  # others share multiprocessors
+        blocks = (
+            min(rows * cols, units(device)) if alone else rows * cols
+        )  # others share multiprocessors
         grid, last, parts = (blocks, 1, 1), chosen.group, None
     else:
         grid, last = (rows * cols, chosen.pieces, 1), chosen.pieces

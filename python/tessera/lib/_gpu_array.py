@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""GPU arrays of any library, as a product's launch sees them: where they lie, room beside them, copies that TMA can load.
-"""
+"""GPU arrays of any library, as a product's launch sees them: where they lie, room beside them, copies that TMA can load."""
 
 from __future__ import annotations
 
@@ -10,7 +9,15 @@ from typing import Any, NamedTuple
 import tessera
 import tessera.tile as ct
 
-BYTES = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2, "int8": 1, "float8_e4m3fn": 1, "float8_e5m2": 1}
+BYTES = {
+    "float64": 8,
+    "float32": 4,
+    "float16": 2,
+    "bfloat16": 2,
+    "int8": 1,
+    "float8_e4m3fn": 1,
+    "float8_e5m2": 1,
+}
 
 
 @functools.lru_cache(maxsize=64)
@@ -19,7 +26,7 @@ def _name(dtype: Any) -> str:
 
 
 def dtype_name(array: Any) -> str:
-    """"bfloat16" of any library's bfloat16."""
+    """ "bfloat16" of any library's bfloat16."""
     return _name(array.dtype)
 
 
@@ -53,7 +60,9 @@ def _handle(stream: Any) -> int:
     """The driver's handle of a stream of any library; 0 is the default stream."""
     if stream is None or isinstance(stream, int):
         return stream or 0
-    return next(int(getattr(stream, a)) for a in ("cuda_stream", "ptr", "handle") if hasattr(stream, a))
+    return next(
+        int(getattr(stream, a)) for a in ("cuda_stream", "ptr", "handle") if hasattr(stream, a)
+    )
 
 
 def room(shape: tuple[int, ...], dtype: str, device: str, stream: Any) -> Any:
@@ -126,7 +135,9 @@ class Copy(NamedTuple):
 
 def copy_of(array: Any, unit: int, least: tuple[int, int]) -> Copy:
     """Rows in units of 16 bytes, extents in units of ``least``."""
-    shape = [ct.cdiv(int(extent), step) * step for extent, step in zip(array.shape, least, strict=True)]
+    shape = [
+        ct.cdiv(int(extent), step) * step for extent, step in zip(array.shape, least, strict=True)
+    ]
     step = 16 // BYTES[dtype_name(array)]
     shape[unit] = ct.cdiv(shape[unit], step) * step
     return Copy(unit, (shape[1 - unit], shape[unit]))

@@ -209,7 +209,9 @@ def _tile_of(c: Any, k: int, name: str, batch: int = 0) -> tuple[tuple[int, int,
         tile = cpu_tile(m, n, k)
         return tile, 8, tiles(tile)
     sms = gpu.units(arrays.device_of(c))
-    way = gpu.plan(int(m), int(n), int(k), name, sms, name not in ("float32", "float64"), max(1, batch))
+    way = gpu.plan(
+        int(m), int(n), int(k), name, sms, name not in ("float32", "float64"), max(1, batch)
+    )
     return way.tile, way.group, min(sms, tiles(way.tile))
 
 
