@@ -34,22 +34,29 @@ static void gemm_text(const shape *s, char *text, size_t size)
     snprintf(b, sizeof b, "%dx%dx%s", s->tb ? s->bn : s->bk, s->tb ? s->bk : s->bn, load);
     snprintf(pa, sizeof pa, "%%%d", s->ta ? 36 : 32);
     snprintf(pb, sizeof pb, "%%%d", s->tb ? 37 : 33);
-    int n = snprintf(text, size,
+    int n = snprintf(
+        text, size,
         "entry @gemm(%%1: ptr<%s>, %%2: ptr<%s>, %%3: ptr<%s>, %%4: i32, %%5: i32, %%6: i32) {\n"
-        "  %%7 = assume div_by(16) %%1 : ptr<%s>\n  %%8 = assume div_by(16) %%2 : ptr<%s>\n  %%9 = assume div_by(16) %%3 : ptr<%s>\n"
-        "  %%10 = assume div_by(%d) %%4 : i32\n  %%11 = assume div_by(%d) %%5 : i32\n  %%12 = assume div_by(%d) %%6 : i32\n"
+        "  %%7 = assume div_by(16) %%1 : ptr<%s>\n  %%8 = assume div_by(16) %%2 : ptr<%s>\n  %%9 = "
+        "assume div_by(16) %%3 : ptr<%s>\n"
+        "  %%10 = assume div_by(%d) %%4 : i32\n  %%11 = assume div_by(%d) %%5 : i32\n  %%12 = "
+        "assume div_by(%d) %%6 : i32\n"
         "  %%13 = make_tensor_view %%7, %%10, %%11, %%11 : tensor_view<?x?x%s, strides=[?, 1]>\n",
-        s->acc, load, load, s->acc, load, load, s->align, s->align_n ? s->align_n : s->align, s->align, s->acc);
+        s->acc, load, load, s->acc, load, load, s->align, s->align_n ? s->align_n : s->align,
+        s->align, s->acc);
     n += snprintf(text + n, size - (size_t)n,
         "  %%14 = make_tensor_view %%8, %s : tensor_view<?x?x%s, strides=[?, 1]>\n"
         "  %%15 = make_tensor_view %%9, %s : tensor_view<?x?x%s, strides=[?, 1]>\n",
         s->ta ? "%12, %10, %10" : "%10, %12, %12", load, s->tb ? "%11, %12, %12" : "%12, %11, %11", load);
     n += snprintf(text + n, size - (size_t)n,
-        "  %%16 = make_partition_view %%13 : partition_view<[%d, %d], tensor_view<?x?x%s, strides=[?, 1]>>\n"
-        "  %%17 = make_partition_view %%14 : partition_view<[%d, %d], tensor_view<?x?x%s, strides=[?, 1]>, padding=zero>\n"
-        "  %%18 = make_partition_view %%15 : partition_view<[%d, %d], tensor_view<?x?x%s, strides=[?, 1]>, padding=zero>\n",
-        s->bm, s->bn, s->acc, s->ta ? s->bk : s->bm, s->ta ? s->bm : s->bk, load, s->tb ? s->bn : s->bk,
-        s->tb ? s->bk : s->bn, load);
+                  "  %%16 = make_partition_view %%13 : partition_view<[%d, %d], "
+                  "tensor_view<?x?x%s, strides=[?, 1]>>\n"
+                  "  %%17 = make_partition_view %%14 : partition_view<[%d, %d], "
+                  "tensor_view<?x?x%s, strides=[?, 1]>, padding=zero>\n"
+                  "  %%18 = make_partition_view %%15 : partition_view<[%d, %d], "
+                  "tensor_view<?x?x%s, strides=[?, 1]>, padding=zero>\n",
+                  s->bm, s->bn, s->acc, s->ta ? s->bk : s->bm, s->ta ? s->bm : s->bk, load,
+                  s->tb ? s->bn : s->bk, s->tb ? s->bk : s->bn, load);
     n += snprintf(text + n, size - (size_t)n,
         "  %%19 = get_tile_block_id axis=0 : i32\n  %%20 = get_tile_block_id axis=1 : i32\n"
         "  %%21 = constant 0 : i32\n  %%22 = constant 1 : i32\n  %%23 = constant %s : tile<%dx%dx%s>\n"
@@ -59,12 +66,16 @@ static void gemm_text(const shape *s, char *text, size_t size)
         s->acc[0] == 'i' ? "0" : "0.0", s->bm, s->bn, s->acc, s->ta ? 0 : 1, s->bm, s->bn, s->acc,
         s->ta ? "%30, %19" : "%19, %30", a, s->tb ? "%20, %30" : "%30, %20", b);
     if (s->ta)
-        n += snprintf(text + n, size - (size_t)n, "    %%36 = permute [1, 0] %%32 : tile<%dx%dx%s>\n", s->bm, s->bk, load);
-    if (s->tb)
-        n += snprintf(text + n, size - (size_t)n, "    %%37 = permute [1, 0] %%33 : tile<%dx%dx%s>\n", s->bk, s->bn, load);
-    if (tf32) {
         n += snprintf(text + n, size - (size_t)n,
-            "    %%38 = ftof %s : tile<%dx%dxtf32>\n    %%39 = ftof %s : tile<%dx%dxtf32>\n", pa, s->bm, s->bk, pb, s->bk, s->bn);
+                      "    %%36 = permute [1, 0] %%32 : tile<%dx%dx%s>\n", s->bm, s->bk, load);
+    if (s->tb)
+        n += snprintf(text + n, size - (size_t)n,
+                      "    %%37 = permute [1, 0] %%33 : tile<%dx%dx%s>\n", s->bk, s->bn, load);
+    if (tf32) {
+        n += snprintf(
+            text + n, size - (size_t)n,
+            "    %%38 = ftof %s : tile<%dx%dxtf32>\n    %%39 = ftof %s : tile<%dx%dxtf32>\n", pa,
+            s->bm, s->bk, pb, s->bk, s->bn);
         strcpy(pa, "%38");
         strcpy(pb, "%39");
     }
@@ -142,7 +153,8 @@ static void assemble(const kit *k)
     snprintf(command, sizeof command, "ptxas -v -arch=sm_90a %s -o /dev/null 2>&1", path);
     FILE *pipe = popen(command, "r");
     while (fgets(line, sizeof line, pipe))
-        if (strstr(line, "error") || strstr(line, "C75") || (strstr(line, "spill stores") && !strstr(line, " 0 bytes spill stores"))) {
+        if (strstr(line, "error") || strstr(line, "C75") ||
+            (strstr(line, "spill stores") && !strstr(line, " 0 bytes spill stores"))) {
             fprintf(stderr, "%s", line);
             clean = false;
         }
@@ -255,7 +267,8 @@ static void products_of_every_type_and_order_agree(void)
     for (size_t i = 0; i < TS_COUNT(shapes); i++) {
         bool same = gemm_agrees(&shapes[i], true);
         if (!same)
-            fprintf(stderr, "shape %zu (%s %dx%dx%d) differs\n", i, shapes[i].elem, shapes[i].bm, shapes[i].bn, shapes[i].bk);
+            fprintf(stderr, "shape %zu (%s %dx%dx%d) differs\n", i, shapes[i].elem, shapes[i].bm,
+                    shapes[i].bn, shapes[i].bk);
         CHECK(same);
     }
 }
@@ -304,44 +317,62 @@ static void pipeline_goes_on_from_tile_to_tile(void)
     kit_end(&lowered);
 }
 
-/* A loop over tiles around the product, B transposed; parameters c, a, b, m, n, k and d, which gets C and what lies in A
- * seen as m rows of n elements. */
+/* A loop over tiles around the product, B transposed; parameters c, a, b, m, n, k and d, which gets C and what lies
+ * in A seen as m rows of n elements. */
 static void persistent_text(const shape *s, const char *out, char *text, size_t size)
 {
-    int n = snprintf(text, size,
-        "entry @p(%%1: ptr<%s>, %%2: ptr<bf16>, %%3: ptr<bf16>, %%4: i32, %%5: i32, %%6: i32, %%60: ptr<%s>) {\n"
+    int n = snprintf(
+        text, size,
+        "entry @p(%%1: ptr<%s>, %%2: ptr<bf16>, %%3: ptr<bf16>, %%4: i32, %%5: i32, %%6: i32, "
+        "%%60: ptr<%s>) {\n"
         "  %%7 = assume div_by(16) %%1 : ptr<%s>\n  %%61 = assume div_by(16) %%60 : ptr<%s>\n"
         "  %%8 = assume div_by(16) %%2 : ptr<bf16>\n  %%9 = assume div_by(16) %%3 : ptr<bf16>\n"
-        "  %%10 = assume div_by(8) %%4 : i32\n  %%11 = assume div_by(%d) %%5 : i32\n  %%12 = assume div_by(8) %%6 : i32\n"
+        "  %%10 = assume div_by(8) %%4 : i32\n  %%11 = assume div_by(%d) %%5 : i32\n  %%12 = "
+        "assume div_by(8) %%6 : i32\n"
         "  %%13 = make_tensor_view %%7, %%10, %%11, %%11 : tensor_view<?x?x%s, strides=[?, 1]>\n"
         "  %%62 = make_tensor_view %%61, %%10, %%11, %%11 : tensor_view<?x?x%s, strides=[?, 1]>\n"
         "  %%14 = make_tensor_view %%8, %%10, %%12, %%12 : tensor_view<?x?xbf16, strides=[?, 1]>\n"
         "  %%15 = make_tensor_view %%9, %%11, %%12, %%12 : tensor_view<?x?xbf16, strides=[?, 1]>\n",
         out, out, out, out, s->align_n ? s->align_n : 8, out, out);
-    n += snprintf(text + n, size - (size_t)n,
-        "  %%16 = make_partition_view %%13 : partition_view<[%d, %d], tensor_view<?x?x%s, strides=[?, 1]>>\n"
-        "  %%63 = make_partition_view %%62 : partition_view<[%d, %d], tensor_view<?x?x%s, strides=[?, 1]>>\n"
+    n += snprintf(
+        text + n, size - (size_t)n,
+        "  %%16 = make_partition_view %%13 : partition_view<[%d, %d], tensor_view<?x?x%s, "
+        "strides=[?, 1]>>\n"
+        "  %%63 = make_partition_view %%62 : partition_view<[%d, %d], tensor_view<?x?x%s, "
+        "strides=[?, 1]>>\n"
         "  %%64 = make_tensor_view %%8, %%10, %%11, %%12 : tensor_view<?x?xbf16, strides=[?, 1]>\n"
-        "  %%65 = make_partition_view %%64 : partition_view<[%d, %d], tensor_view<?x?xbf16, strides=[?, 1]>, padding=zero>\n"
-        "  %%17 = make_partition_view %%14 : partition_view<[%d, %d], tensor_view<?x?xbf16, strides=[?, 1]>, padding=zero>\n"
-        "  %%18 = make_partition_view %%15 : partition_view<[%d, %d], tensor_view<?x?xbf16, strides=[?, 1]>, padding=zero>\n"
+        "  %%65 = make_partition_view %%64 : partition_view<[%d, %d], tensor_view<?x?xbf16, "
+        "strides=[?, 1]>, padding=zero>\n"
+        "  %%17 = make_partition_view %%14 : partition_view<[%d, %d], tensor_view<?x?xbf16, "
+        "strides=[?, 1]>, padding=zero>\n"
+        "  %%18 = make_partition_view %%15 : partition_view<[%d, %d], tensor_view<?x?xbf16, "
+        "strides=[?, 1]>, padding=zero>\n"
         "  %%19 = get_tile_block_id axis=0 : i32\n  %%20 = get_num_tile_blocks axis=0 : i32\n"
-        "  %%21 = constant 0 : i32\n  %%22 = constant 1 : i32\n  %%23 = constant 0.0 : tile<%dx%dxf32>\n"
-        "  %%24 = get_index_space_shape axis=0 %%17 : i32\n  %%25 = get_index_space_shape axis=0 %%18 : i32\n"
+        "  %%21 = constant 0 : i32\n  %%22 = constant 1 : i32\n  %%23 = constant 0.0 : "
+        "tile<%dx%dxf32>\n"
+        "  %%24 = get_index_space_shape axis=0 %%17 : i32\n  %%25 = get_index_space_shape axis=0 "
+        "%%18 : i32\n"
         "  %%26 = muli %%24, %%25 : i32\n  %%27 = get_index_space_shape axis=1 %%17 : i32\n"
-        "  for %%28 in (%%19, %%26, %%20) {\n    %%29 = divi %%28, %%25 : i32\n    %%30 = remi %%28, %%25 : i32\n"
+        "  for %%28 in (%%19, %%26, %%20) {\n    %%29 = divi %%28, %%25 : i32\n    %%30 = remi "
+        "%%28, %%25 : i32\n"
         "    %%50 = for %%31 in (%%21, %%27, %%22) iter(%%32 = %%23) : tile<%dx%dxf32> {\n",
-        s->bm, s->bn, out, s->bm, s->bn, out, s->bm, s->bn, s->bm, s->bk, s->bn, s->bk, s->bm, s->bn, s->bm, s->bn);
-    snprintf(text + n, size - (size_t)n,
-        "      %%33 = load_view_tko %%17, %%29, %%31 : tile<%dx%dxbf16>\n      %%34 = load_view_tko %%18, %%30, %%31 : tile<%dx%dxbf16>\n"
-        "      %%35 = permute [1, 0] %%34 : tile<%dx%dxbf16>\n      %%36 = mmaf %%33, %%35, %%32 : tile<%dx%dxf32>\n"
+        s->bm, s->bn, out, s->bm, s->bn, out, s->bm, s->bn, s->bm, s->bk, s->bn, s->bk, s->bm,
+        s->bn, s->bm, s->bn);
+    snprintf(
+        text + n, size - (size_t)n,
+        "      %%33 = load_view_tko %%17, %%29, %%31 : tile<%dx%dxbf16>\n      %%34 = "
+        "load_view_tko %%18, %%30, %%31 : tile<%dx%dxbf16>\n"
+        "      %%35 = permute [1, 0] %%34 : tile<%dx%dxbf16>\n      %%36 = mmaf %%33, %%35, %%32 : "
+        "tile<%dx%dxf32>\n"
         "      continue %%36\n    }\n    %%66 = load_view_tko %%65, %%29, %%30 : tile<%dx%dxbf16>\n"
         "    %%67 = ftof %%66 : tile<%dx%dxf32>\n    %%51 = addf %%50, %%67 : tile<%dx%dxf32>\n"
         "    %%52 = %s %%50 : tile<%dx%dx%s>\n    %%53 = %s %%51 : tile<%dx%dx%s>\n"
-        "    %%54 = store_view_tko %%16, %%52, %%29, %%30 : token\n    %%55 = store_view_tko %%63, %%53, %%29, %%30 : token\n"
+        "    %%54 = store_view_tko %%16, %%52, %%29, %%30 : token\n    %%55 = store_view_tko %%63, "
+        "%%53, %%29, %%30 : token\n"
         "    continue\n  }\n  return\n}\n",
-        s->bm, s->bk, s->bn, s->bk, s->bk, s->bn, s->bm, s->bn, s->bm, s->bn, s->bm, s->bn, s->bm, s->bn, out[0] == 'f' ? "assume same(1, 1)" : "ftof",
-        s->bm, s->bn, out, out[0] == 'f' ? "assume same(1, 1)" : "ftof", s->bm, s->bn, out);
+        s->bm, s->bk, s->bn, s->bk, s->bk, s->bn, s->bm, s->bn, s->bm, s->bn, s->bm, s->bn, s->bm,
+        s->bn, out[0] == 'f' ? "assume same(1, 1)" : "ftof", s->bm, s->bn, out,
+        out[0] == 'f' ? "assume same(1, 1)" : "ftof", s->bm, s->bn, out);
 }
 
 static void stores_inside_loops_leave_by_tma(void)
@@ -351,14 +382,24 @@ static void stores_inside_loops_leave_by_tma(void)
         const char *out;
         int maps;
     } cases[] = {
-        {{.bm = 128, .bn = 256, .bk = 64, .m = 264, .n = 520, .k = 136}, "bf16", 4}, /* four units a warpgroup */
-        {{.bm = 256, .bn = 128, .bk = 32, .m = 520, .n = 200, .k = 72}, "bf16", 4},  /* of two blocks of rows */
-        {{.bm = 64, .bn = 128, .bk = 64, .m = 136, .n = 264, .k = 64}, "bf16", 4},   /* one warpgroup */
-        {{.bm = 128, .bn = 64, .bk = 64, .m = 136, .n = 264, .k = 64}, "bf16", 4},   /* one unit */
-        {{.bm = 128, .bn = 32, .bk = 64, .m = 136, .n = 72, .k = 128}, "bf16", 4},   /* rows of 64 bytes */
-        {{.bm = 64, .bn = 16, .bk = 64, .m = 136, .n = 40, .k = 128}, "bf16", 4},    /* of 32 */
+        {{.bm = 128, .bn = 256, .bk = 64, .m = 264, .n = 520, .k = 136},
+         "bf16",
+         4}, /* four units a warpgroup */
+        {{.bm = 256, .bn = 128, .bk = 32, .m = 520, .n = 200, .k = 72},
+         "bf16",
+         4}, /* of two blocks of rows */
+        {{.bm = 64, .bn = 128, .bk = 64, .m = 136, .n = 264, .k = 64},
+         "bf16",
+         4}, /* one warpgroup */
+        {{.bm = 128, .bn = 64, .bk = 64, .m = 136, .n = 264, .k = 64}, "bf16", 4}, /* one unit */
+        {{.bm = 128, .bn = 32, .bk = 64, .m = 136, .n = 72, .k = 128},
+         "bf16",
+         4}, /* rows of 64 bytes */
+        {{.bm = 64, .bn = 16, .bk = 64, .m = 136, .n = 40, .k = 128}, "bf16", 4}, /* of 32 */
         {{.bm = 128, .bn = 128, .bk = 64, .m = 136, .n = 264, .k = 200}, "f32", 4},
-        {{.bm = 128, .bn = 128, .bk = 64, .m = 264, .n = 263, .k = 136, .align_n = 1}, "bf16", 2}, /* by rows, of 2 bytes */
+        {{.bm = 128, .bn = 128, .bk = 64, .m = 264, .n = 263, .k = 136, .align_n = 1},
+         "bf16",
+         2}, /* by rows, of 2 bytes */
         {{.bm = 256, .bn = 64, .bk = 64, .m = 264, .n = 134, .k = 136, .align_n = 2}, "bf16", 2},
         {{.bm = 64, .bn = 32, .bk = 64, .m = 72, .n = 60, .k = 136, .align_n = 4}, "bf16", 2},
         {{.bm = 64, .bn = 16, .bk = 64, .m = 72, .n = 61, .k = 136, .align_n = 1}, "bf16", 2},
@@ -495,7 +536,8 @@ static bool bf16_close(const uint32_t *x, const uint32_t *y, size_t n)
 typedef uint32_t params_fn(uint64_t *params, const buffers *buf, uint64_t rows, uint64_t keys);
 
 /* Runs a kernel of the library at both levels; the data must be prepared. */
-static void run_library(const char *name, params_fn *params_of, uint64_t rows, uint64_t keys, uint32_t maps, const uint32_t *grid)
+static void run_library(const char *name, params_fn *params_of, uint64_t rows, uint64_t keys,
+                        uint32_t maps, const uint32_t *grid)
 {
     kit k, lowered;
     ts_eval_env env = {.check_races = true};

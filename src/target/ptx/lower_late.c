@@ -81,7 +81,9 @@ static ts_late_load *late_open(ts_lower *lw, ts_val v, const ts_layout *layout)
     if (!ts__view_whole_vectors(&l->access))
         ts__view_single(&l->access);
     uint8_t padding = l->access.info->padding;
-    l->pad = padding == TS_PAD_UNDEF ? TS_NO : ts_bits(&lw->b, l->access.elem, ts__view_pad_bits(l->access.elem, padding));
+    l->pad = padding == TS_PAD_UNDEF
+                 ? TS_NO
+                 : ts_bits(&lw->b, l->access.elem, ts__view_pad_bits(l->access.elem, padding));
     ts_note(lw->tile, v, TS_NOTE_load, l->access.log_vec ? "vector" : "scalar", "%u bytes an access, into fragments",
             l->access.bytes << l->access.log_vec);
     return lw->late_loads = l;
@@ -95,8 +97,8 @@ static void late_load(ts_lower *lw, ts_late_load *l, uint32_t r)
     if (l->regs[r])
         return;
     ts_val inside = ts__view_inside(lw, a, r & ~a->vector);
-    ts_lower_ld(lw, a->elem, ts__view_pointer(lw, a, r & ~a->vector), 1u << a->log_vec, TS_CACHE_NONE, inside, inside ? l->pad : 0,
-                values);
+    ts_lower_ld(lw, a->elem, ts__view_pointer(lw, a, r & ~a->vector), 1u << a->log_vec,
+                TS_CACHE_NONE, inside, inside ? l->pad : 0, values);
     for (uint32_t k = 0; k < 1u << a->log_vec; k++)
         l->regs[(r & ~a->vector) ^ a->member[k]] = values[k];
 }

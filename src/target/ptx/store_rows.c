@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Results that TMA cannot store (rows not aligned to 16 bytes, arrays that are also loaded, kernels with atomics): a unit
- * in shared memory (tma_store.c) is read back row by row and leaves in vectors as wide as the alignment allows,
+ * Results that TMA cannot store (rows not aligned to 16 bytes, arrays that are also loaded, kernels with atomics):
+ * a unit in shared memory (tma_store.c) is read back row by row and leaves in vectors as wide as the alignment allows,
  * the lanes of a warp side by side. A warp reads only the 16 rows that it wrote.
  *
  *     registers of a unit        vector, columns left over, rows left over
@@ -92,7 +92,8 @@ void ts__store_rows_send(ts_lower *lw, const store_job *job, const store_rows *r
     ts_val *regs = ts_lower_regs(lw, &rows->unit);
     ts_val group = ts__store_apart(lw, job, job->slots * ts__store_unit_bytes(job));
     ts_emit(&lw->b, TS_OP_warp_sync, TS_T_none, 0, NULL, 0, 0);
-    ts_lower_load_shared(lw, a->elem, &rows->unit, rows->offset, group, job->at + slot * ts__store_unit_bytes(job), regs);
+    ts_lower_load_shared(lw, a->elem, &rows->unit, rows->offset, group,
+                         job->at + slot * ts__store_unit_bytes(job), regs);
     for (uint32_t r = 0; r < 1u << rows->unit.n_reg; r++) {
         uint32_t whole = i << rows->unit.n_reg | r;
         ts_val values[16];
@@ -100,6 +101,7 @@ void ts__store_rows_send(ts_lower *lw, const store_job *job, const store_rows *r
             continue;
         for (uint32_t k = 0; k < 1u << a->log_vec; k++)
             values[k] = regs[r ^ a->member[k]];
-        ts_lower_st(lw, ts__view_pointer(lw, a, whole), 1u << a->log_vec, values, TS_CACHE_NONE, ts__view_inside(lw, a, whole));
+        ts_lower_st(lw, ts__view_pointer(lw, a, whole), 1u << a->log_vec, values, TS_CACHE_NONE,
+                    ts__view_inside(lw, a, whole));
     }
 }

@@ -70,7 +70,8 @@ static bool store_is_alone(ts_lower *lw, ts_val v)
         bool writes = other != v && ts_info(inst)->flags & TS_WRITE && inst->n_opnd;
         if (writes && ts_lower_roots(lw, ts_opnds(lw->tile, inst)[0]) & roots)
             return ts_note(lw->tile, v, TS_NOTE_missed, "tma", why);
-        if (inst->op == TS_OP_atomic_rmw_tko || inst->op == TS_OP_atomic_cas_tko || inst->op == TS_OP_memory_fence_alias_tko)
+        if (inst->op == TS_OP_atomic_rmw_tko || inst->op == TS_OP_atomic_cas_tko ||
+            inst->op == TS_OP_memory_fence_alias_tko)
             return ts_note(lw->tile, v, TS_NOTE_missed, "tma", why);
     }
     return true;
@@ -96,7 +97,8 @@ static bool store_shape(store_job *job, uint32_t rank)
     const ts_tma_load *tile = &job->tile;
     uint32_t rows_of = 0;
     job->columns = tile->span / tile->elem_bytes;
-    if (tile->inner_axis != rank - 1 || tile->span < 32 || job->columns > 1u << job->log_n || (tile->elem_bytes != 2 && tile->elem_bytes != 4))
+    if (tile->inner_axis != rank - 1 || tile->span < 32 || job->columns > 1u << job->log_n ||
+        (tile->elem_bytes != 2 && tile->elem_bytes != 4))
         return false;
     job->units = (1u << job->log_m) / STORE_ROWS * ((1u << job->log_n) / job->columns);
     for (uint32_t i = 1; i < job->map.rank; i++)
@@ -112,7 +114,10 @@ static void store_rows_shape(ts_lower *lw, store_job *job, uint32_t rank)
     ts_type type = ts_type_of(lw->tile, ts_opnd(lw->tile, job->store, 1));
     uint32_t bytes = ts_type_bits(lw->module, ts_type_elem(lw->module, type)) / 8;
     uint32_t inner = (uint32_t)ts_type_dims(lw->module, type)[rank - 1];
-    job->tile = (ts_tma_load){.inner_axis = rank - 1, .elem_bytes = bytes, .inner = inner, .span = TS_MIN(128u, inner * bytes)};
+    job->tile = (ts_tma_load){.inner_axis = rank - 1,
+                              .elem_bytes = bytes,
+                              .inner = inner,
+                              .span = TS_MIN(128u, inner * bytes)};
     job->map.rank = 0;
 }
 
@@ -129,7 +134,9 @@ static bool store_fits(ts_lower *lw, store_job *job)
     if (!job->by_tma)
         store_rows_shape(lw, job, rank);
     return (store_shape(job, rank) && store_place(lw, job)) ||
-           ts_note(lw->tile, v, TS_NOTE_missed, "tma", "elements of neither 2 nor 4 bytes, rows too short, or no room in shared memory");
+           ts_note(
+               lw->tile, v, TS_NOTE_missed, "tma",
+               "elements of neither 2 nor 4 bytes, rows too short, or no room in shared memory");
 }
 
 /* ---- registers to shared memory ------------------------------------------------------------------- */
@@ -155,9 +162,12 @@ static ts_val store_row(ts_lower *lw, ts_val lane_row)
 static ts_val store_thread(ts_lower *lw, const store_job *job, ts_val row, ts_val chunk, ts_val more)
 {
     uint32_t log_span = (uint32_t)ts_log2(job->tile.span);
-    ts_val turn = store_op(lw, TS_OP_andi, store_op(lw, TS_OP_shri, row, 7 - log_span, TS_A_UNSIGNED), (job->tile.span >> 4) - 1, 0);
+    ts_val turn =
+        store_op(lw, TS_OP_andi, store_op(lw, TS_OP_shri, row, 7 - log_span, TS_A_UNSIGNED),
+                 (job->tile.span >> 4) - 1, 0);
     ts_val swizzled = ts_op2(&lw->b, TS_OP_xori, chunk, turn, 0);
-    ts_val at = ts_op2(&lw->b, TS_OP_addi, store_op(lw, TS_OP_shli, row, log_span, 0), store_op(lw, TS_OP_shli, swizzled, 4, 0), 0);
+    ts_val at = ts_op2(&lw->b, TS_OP_addi, store_op(lw, TS_OP_shli, row, log_span, 0),
+                       store_op(lw, TS_OP_shli, swizzled, 4, 0), 0);
     ts_val group = ts__store_apart(lw, job, job->slots * ts__store_unit_bytes(job));
     at = more ? ts_op2(&lw->b, TS_OP_addi, at, more, 0) : at;
     return group ? ts_op2(&lw->b, TS_OP_addi, at, group, 0) : at;
@@ -172,11 +182,13 @@ static ts_val store_pointer(ts_lower *lw, const store_job *job, const store_unit
 {
     uint32_t chunk = column * job->tile.elem_bytes / 16;
     ts_val at = chunk ? store_op(lw, TS_OP_xori, unit->thread, (int64_t)chunk << 4, 0) : unit->thread;
-    return ts_lower_ptr(lw, ts_shared_pointer(lw, TS_T_i8, job->at), at, unit->slot * ts__store_unit_bytes(job) + row * job->tile.span);
+    return ts_lower_ptr(lw, ts_shared_pointer(lw, TS_T_i8, job->at), at,
+                        unit->slot * ts__store_unit_bytes(job) + row * job->tile.span);
 }
 
 /* Register of (row half, column of the unit) in the thread's fragment: t, s, j.., blocks of 64 rows. */
-static ts_val store_reg(ts_lower *lw, const store_job *job, const store_unit *unit, uint32_t half, uint32_t column, uint32_t t)
+static ts_val store_reg(ts_lower *lw, const store_job *job, const store_unit *unit, uint32_t half,
+                        uint32_t column, uint32_t t)
 {
     uint32_t r = unit->block << (job->log_n - 1) | (unit->column + column) / 8 << 2 | half << 1 | t;
     return ts_late_reg(lw, ts_opnd(lw->tile, job->store, 1), job->layout, r);
@@ -222,7 +234,10 @@ static void store_pairs(ts_lower *lw, const store_job *job, const store_unit *un
 static store_unit store_unit_of(const store_job *job, uint32_t i, ts_val thread)
 {
     uint32_t across = (1u << job->log_n) / job->columns;
-    return (store_unit){.block = i / across, .column = i % across * job->columns, .slot = i % job->slots, .thread = thread};
+    return (store_unit){.block = i / across,
+                        .column = i % across * job->columns,
+                        .slot = i % job->slots,
+                        .thread = thread};
 }
 
 static ts_val store_sum(ts_lower *lw, ts_val x, uint32_t y)
@@ -273,7 +288,8 @@ static void store_fetch(ts_lower *lw, const store_job *job, uint32_t i)
 {
     store_unit unit = store_unit_of(job, i, 0);
     if (i < job->units)
-        ts_late_fetch(lw, job->store, job->layout, unit.block << (job->log_n - 1) | unit.column / 8 << 2, job->columns / 2);
+        ts_late_fetch(lw, job->store, job->layout,
+                      unit.block << (job->log_n - 1) | unit.column / 8 << 2, job->columns / 2);
 }
 
 static void store_write(ts_lower *lw, const store_job *job, uint32_t i, ts_val thread)
