@@ -75,6 +75,30 @@ def attention_dq_kernel(
     _put(dq, batch, head, m, acc * scale, TM, D)
 
 
+def _add_head(
+    q, dout, lse, delta, batch, head, kt, vt, rows, first, blocks, acc_k, acc_v, scale,
+    MASKED: ct.Constant[int], TM: ct.Constant[int], TN: ct.Constant[int], D: ct.Constant[int],
+    FAST: ct.Constant[bool], DK: ct.Constant[bool], DV: ct.Constant[bool],
+):  # fmt: skip
+    """Adds what one head of queries gives to dk and dv of a tile of keys."""
+    for step in range(blocks):
+        m = first + step
+        log_sum = ct.transpose(_column(lse, batch, head, m, TM)) * LOG2_E
+        qt, dot = _rows(q, batch, head, m, TM, D), _rows(dout, batch, head, m, TM, D)
+        s = ct.mma(kt, ct.transpose(qt), ct.zeros((TN, TM), dtype=ct.float32))
+        p = _exp2(s * (scale * LOG2_E) - log_sum, FAST)
+        if m - first < MASKED:
+            cols = ct.expand_dims(m * TM + ct.arange(TM, dtype=ct.int32), 0)
+            p = ct.where(rows <= cols, p, 0.0)
+        if DK:
+            dt = ct.transpose(_column(delta, batch, head, m, TM))
+            dp = ct.mma(vt, ct.transpose(dot), ct.zeros((TN, TM), dtype=ct.float32))
+            acc_k = ct.mma(ct.astype(p * (dp - dt), q.dtype), qt, acc_k)
+        if DV:
+            acc_v = ct.mma(ct.astype(p, q.dtype), dot, acc_v)
+    return acc_k, acc_v
+
+
 @ct.kernel
 def attention_dkv_kernel(
     q, k, v, dout, lse, delta, dk, dv, scale: float, CAUSAL: ct.Constant[bool],
@@ -93,23 +117,17 @@ def attention_dkv_kernel(
     acc_v = ct.zeros((TN, D), dtype=ct.float32)
     first = max(n * TN - shift, 0) // TM if CAUSAL else 0
     blocks = max(ct.cdiv(length, TM) - first, 0)
-    for step in range(blocks * REPEAT):
-        m, head = first + step, kv
-        if REPEAT > 1:
-            m, head = first + step % blocks, kv * REPEAT + step // blocks
-        log_sum = ct.transpose(_column(lse, batch, head, m, TM)) * LOG2_E
-        qt, dot = _rows(q, batch, head, m, TM, D), _rows(dout, batch, head, m, TM, D)
-        s = ct.mma(kt, ct.transpose(qt), ct.zeros((TN, TM), dtype=ct.float32))
-        p = _exp2(s * (scale * LOG2_E) - log_sum, FAST)
-        if m - first < MASKED:
-            cols = ct.expand_dims(m * TM + ct.arange(TM, dtype=ct.int32), 0)
-            p = ct.where(rows <= cols, p, 0.0)
-        if DK:
-            dt = ct.transpose(_column(delta, batch, head, m, TM))
-            dp = ct.mma(vt, ct.transpose(dot), ct.zeros((TN, TM), dtype=ct.float32))
-            acc_k = ct.mma(ct.astype(p * (dp - dt), q.dtype), qt, acc_k)
-        if DV:
-            acc_v = ct.mma(ct.astype(p, q.dtype), dot, acc_v)
+    if REPEAT == 1:
+        acc_k, acc_v = _add_head(
+            q, dout, lse, delta, batch, kv, kt, vt, rows, first, blocks, acc_k, acc_v, scale,
+            MASKED, TM, TN, D, FAST, DK, DV,
+        )  # fmt: skip
+    else:
+        for head in range(kv * REPEAT, (kv + 1) * REPEAT):
+            acc_k, acc_v = _add_head(
+                q, dout, lse, delta, batch, head, kt, vt, rows, first, blocks, acc_k, acc_v, scale,
+                MASKED, TM, TN, D, FAST, DK, DV,
+            )  # fmt: skip
     if DK:
         _put(dk, batch, kv, n, acc_k * scale, TN, D)
     if DV:
