@@ -24,8 +24,8 @@ static PyObject *report_work(const double *work)
 static PyObject *report_note(const ts_report *report, uint32_t i)
 {
     const ts_note_entry *note = &report->notes[i];
-    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:I,s:I,s:I}", "kind", ts_note_kind_name(note->kind), "what", note->what, "text",
-                         note->text, "file", note->file, "line", note->line, "column", note->column, "count", note->count);
+    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:I}", "kind", ts_note_kind_name(note->kind), "what", note->what, "text",
+                         note->text, "file", note->file, "line", note->line, "column", note->column, "call_line", note->call_line, "count", note->count);
 }
 
 static PyObject *report_nest(const ts_report *report, uint32_t i)

@@ -40,6 +40,7 @@ typedef struct ts_note_entry {
     uint32_t value;        /* the instruction; equal for notes about the same one */
     uint32_t count;        /* how often it was decided */
     uint32_t line, column; /* of the source; line 0 = unknown */
+    uint32_t call_line;    /* in a helper: the line that calls it; else 0 */
     const char *file;
     const char *what;      /* one word: "tma", "cp.async", "vector", "wgmma", "shared" */
     const char *text;

@@ -163,6 +163,8 @@ static void text_notes(ts_text *t, const ts_report *r)
             ts_text_puts(t, "     ");
         line = note->line;
         ts_text_printf(t, "  %s%s: %s", note->kind == TS_NOTE_missed ? "not " : "", note->what, note->text);
+        if (note->call_line)
+            ts_text_printf(t, " (called on line %u)", note->call_line);
         if (note->count > 1 && note->kind == TS_NOTE_move)
             ts_text_printf(t, " (%u times)", note->count);
         ts_text_putc(t, '\n');

@@ -12,7 +12,8 @@ static ts_fn *note_fn(ts_arena *arena)
     ts_fn *fn = ts_fn_create(module, "k", TS_LEVEL_T);
     ts_builder b;
     ts_builder_init(&b, fn);
-    ts_loc_info info = {.file = ts_intern(module, "k.py", 4), .line = 7, .col = 3};
+    ts_loc_info outer = {.line = 40}, inner = {.line = 20, .caller = ts_loc_add(module, &outer)};
+    ts_loc_info info = {.file = ts_intern(module, "k.py", 4), .line = 7, .col = 3, .caller = ts_loc_add(module, &inner)};
     b.loc = ts_loc_add(module, &info);
     ts_int(&b, TS_T_i32, 1);
     b.loc = 0;
@@ -44,6 +45,7 @@ static void a_repetition_counts(void)
     CHECK_STR(first->text, "16 bytes");
     CHECK_INT(first->line, 7);
     CHECK_INT(first->column, 3);
+    CHECK_INT(first->call_line, 20);
     CHECK_STR(first->file, "k.py");
     CHECK_INT(first[2].line, 0);
     CHECK_STR(first[2].file, "");

@@ -348,8 +348,6 @@ static uint32_t tma_operand(tma_work *w, ts_val v, uint32_t rank, const tma_row 
     ts_plan_tmap map;
     uint32_t axes[2] = {rank - 2, rank - 1};
     ts_val from = tma_trace(w, v, row->a, axes);
-    if (!from)
-        ts_note(w->fn, v, TS_NOTE_missed, "tma", "an operand of a product that is computed, or has other readers");
     if (!from || w->env->plan->n_tmaps == TS_PLAN_TMAPS || !ts_tma_describe(w->fn, from, axes, row->a, &load, &map))
         return TS_NO;
     *mn_major = load.inner_axis != axes[k_axis];
