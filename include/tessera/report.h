@@ -158,7 +158,8 @@ typedef struct ts_report {
     uint32_t n_arrays;
     uint8_t evaluated;           /* runs and totals are filled in */
     uint8_t exact;               /* no loop or condition depends on data, and every block was looked at */
-    double total[TS_WORK_COUNT]; /* whole launch */
+    double total[TS_WORK_COUNT];   /* whole launch */
+    double busiest[TS_WORK_COUNT]; /* of each kind, the block that has most */
     double dram_bytes;           /* each array once, or less when less is asked for */
     uint32_t tile_line;          /* where the largest tile is made */
     double tile_bytes;
@@ -169,7 +170,7 @@ typedef struct ts_report {
     double waves;                /* blocks of the grid / blocks the machine runs at a time */
     double roof_s[TS_ROOF_COUNT];/* least time each resource needs */
     uint32_t bound;              /* the one that needs most */
-    double predicted_s;          /* that time, with the idle SMs of the last wave */
+    double predicted_s;          /* that time, with SMs idle in the last wave, or beside busier blocks */
     void *impl;                  /* private */
 } ts_report;
 

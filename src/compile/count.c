@@ -37,7 +37,7 @@ typedef struct count_work {
     int32_t *root;       /* [pointer or view] entry of out->arrays, or -1 */
     uint8_t *has_region; /* [opener] it holds loops or ifs */
     count_value *value;
-    double *runs;        /* [nest], of the blocks run so far */
+    double *runs, *seen; /* [nest], of the blocks run so far; before the last one */
     int64_t block[3];
     uint64_t steps;
     bool by_block, guessed, failed;
@@ -563,15 +563,28 @@ static count_flow count_region(count_work *w, ts_val from, ts_val end, ts_val *a
 
 /* ---- all blocks -------------------------------------------------------------------------------------------------- */
 
+/* Takes the work of the block that has just run for the busiest one's. */
+static void count_busiest(count_work *w)
+{
+    double work[TS_WORK_COUNT] = {0};
+    for (uint32_t i = 0; i < w->out->nests.n; i++)
+        for (uint32_t k = 0; k < TS_WORK_COUNT; k++)
+            work[k] += (w->runs[i] - w->seen[i]) * w->out->nests.at[i].work[k];
+    for (uint32_t k = 0; k < TS_WORK_COUNT; k++)
+        w->out->busiest[k] = TS_MAX(w->out->busiest[k], work[k]);
+}
+
 static void count_block(count_work *w, int64_t index)
 {
     const int64_t *grid = w->request->grid;
     ts_val at;
+    memcpy(w->seen, w->runs, sizeof *w->seen * w->out->nests.n);
     w->block[0] = index % grid[0];
     w->block[1] = index / grid[0] % grid[1];
     w->block[2] = index / grid[0] / grid[1];
     w->runs[0]++;
     count_region(w, 1, w->fn->inst.n, &at);
+    count_busiest(w);
 }
 
 static void count_totals(count_work *w, double scale)
@@ -650,8 +663,9 @@ ts_status ts_count_run(const ts_fn *fn, const ts_report_request *request, ts_are
         count_arrays(&w);
         count_static(&w);
         w.runs = TS_NEW_N(arena, double, out->nests.n + 1);
+        w.seen = TS_NEW_N(arena, double, out->nests.n + 1);
     }
-    if (arena->failed || !w.runs)
+    if (arena->failed || !w.runs || !w.seen)
         return ts_fail(err, TS_NOMEM, "out of memory while counting");
     if (request->params && request->grid[0] > 0 && request->grid[1] > 0 && request->grid[2] > 0)
         count_dynamic(&w);

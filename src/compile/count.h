@@ -12,7 +12,7 @@ typedef struct ts_count {
     TS_VEC(ts_nest) nests;
     TS_VEC(ts_traffic) arrays;
     bool evaluated, exact;
-    double total[TS_WORK_COUNT];
+    double total[TS_WORK_COUNT], busiest[TS_WORK_COUNT]; /* of the launch; of the block that has most */
     double dram_bytes;
     uint32_t tile_line;
     double tile_bytes;

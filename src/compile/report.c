@@ -104,10 +104,10 @@ static void report_residency(ts_report *r)
         report_limit(r, m->registers / (a_warp * warps), "registers");
 }
 
-static void report_roof(ts_report *r)
+static void report_rates(ts_report *r)
 {
     const ts_machine *m = &r->machine;
-    double clock = m->clock_hz * m->sms, most = 0, compute = 0, asked = 0;
+    double clock = m->clock_hz * m->sms, asked = 0;
     bool on_fma = report_on_fma(r);
     for (uint32_t k = TS_WORK_tensor_f16; k < TS_WORK_COUNT; k++)
         r->roof_s[k] = r->total[k] > 0 ? r->total[k] / (report_rate(r, k, on_fma) * clock) : 0;
@@ -115,19 +115,33 @@ static void report_roof(ts_report *r)
         asked += r->total[k];
     r->roof_s[TS_ROOF_DRAM] = r->dram_bytes / m->dram_bytes_s;
     r->roof_s[TS_ROOF_L2] = asked / (m->l2_bytes_clock * clock);
-    for (uint32_t k = 0; k < TS_ROOF_COUNT; k++) {
-        if (r->roof_s[k] <= most)
-            continue;
-        most = r->roof_s[k];
-        r->bound = k;
-    }
-    for (uint32_t k = 0; k < TS_ROOF_COUNT; k++)
-        compute = k == TS_ROOF_DRAM ? compute : TS_MAX(compute, r->roof_s[k]);
+}
+
+/* How much longer work of kind `k` takes because SMs have nothing to do: in the last wave, or, when all blocks run at
+ * once, because one has more to do than the others. */
+static double report_idle(const ts_report *r, uint32_t k, double blocks)
+{
+    if (r->waves <= 0)
+        return 1;
+    double uneven = k < TS_WORK_COUNT && r->total[k] > 0 ? r->busiest[k] * blocks / r->total[k] : 1;
+    return ceil(r->waves) / r->waves * (r->waves <= 1 ? TS_MAX(uneven, 1.0) : 1);
+}
+
+static void report_roof(ts_report *r)
+{
+    double blocks = (double)r->grid[0] * (double)r->grid[1] * (double)r->grid[2], most = 0;
     double cluster = r->code.plan.cluster > 1 ? r->code.plan.cluster : 1;
-    double blocks = (double)r->grid[0] * (double)r->grid[1] * (double)r->grid[2] * cluster;
-    r->waves = r->resident ? blocks / ((double)m->sms * r->resident) : 0;
-    double idle = r->waves > 0 ? ceil(r->waves) / r->waves : 1;
-    r->predicted_s = TS_MAX(r->roof_s[TS_ROOF_DRAM], compute * idle);
+    report_rates(r);
+    r->waves = r->resident ? blocks * cluster / ((double)r->machine.sms * r->resident) : 0;
+    r->predicted_s = r->roof_s[TS_ROOF_DRAM];
+    for (uint32_t k = 0; k < TS_ROOF_COUNT; k++) {
+        if (r->roof_s[k] > most) {
+            most = r->roof_s[k];
+            r->bound = k;
+        }
+        if (k != TS_ROOF_DRAM)
+            r->predicted_s = TS_MAX(r->predicted_s, r->roof_s[k] * report_idle(r, k, blocks));
+    }
 }
 
 /* All that follows from counts, plan, machine and resources. */
@@ -257,6 +271,7 @@ static void report_take_counts(report_impl *impl)
     r->evaluated = c->evaluated;
     r->exact = c->exact;
     memcpy(r->total, c->total, sizeof r->total);
+    memcpy(r->busiest, c->busiest, sizeof r->busiest);
     r->dram_bytes = c->dram_bytes;
     r->tile_line = c->tile_line;
     r->tile_bytes = c->tile_bytes;

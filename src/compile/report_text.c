@@ -130,7 +130,7 @@ static void text_roof(ts_text *t, const ts_report *r)
         text_time(t, r->roof_s[k]);
         ts_text_putc(t, ',');
     }
-    ts_text_puts(t, " with the last wave's idle SMs ");
+    ts_text_puts(t, " with idle SMs ");
     text_time(t, r->predicted_s);
     ts_text_putc(t, '\n');
 }

@@ -54,6 +54,7 @@ static void a_straight_kernel(void)
     CHECK_INT(TOTAL(k, load), 4 * 64 * 4);
     CHECK_INT(TOTAL(k, store), 4 * 64 * 4);
     CHECK_INT(TOTAL(k, f32), 4 * 64 * 3);
+    CHECK_INT(k.count.busiest[TS_WORK_f32], 64 * 3);
     CHECK_INT(TOTAL(k, special), 4 * 64 * 2);
     CHECK_INT(TOTAL(k, integer), 0); /* scalars are free */
     CHECK_INT(k.count.arrays.n, 1);
@@ -105,6 +106,7 @@ static void trips_that_follow_the_block(void)
     CHECK_INT(k.count.nests.at[1].runs, 55);
     CHECK_INT(TOTAL(k, load), 55 * 256);
     CHECK_STR(k.count.nests.at[1].trips, "(bid(0) + 1)");
+    CHECK_INT(k.count.busiest[TS_WORK_load], 10 * 256); /* the last block */
     kit_end(&k);
 }
 
