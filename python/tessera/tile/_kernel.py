@@ -241,7 +241,9 @@ class kernel(_core.Kernel):  # type: ignore[misc]
     def replace_hints(self, **hints: Any) -> kernel:
         """A copy of the kernel with other hints."""
         kept = {**self._hints, "checked": self._checked, "fastmath": self._fastmath}
-        return kernel(self._function, **{**kept, **hints})
+        other = kernel(self._function, **{**kept, **hints})
+        other._pack = self._pack  # hints are no part of it
+        return other
 
     def report(
         self, *args: Any, grid: Any = None, stream: Any = None, target: Any = None

@@ -63,6 +63,8 @@ def variant(kernel: Any, config: Any, hints: Mapping[str, Any] | None) -> Any:
         raise TypeError(
             f"tuning takes a function decorated with @kernel, not a {type(chosen).__name__}"
         )
+    if chosen._pack is None:
+        chosen._prepare()  # read the source once, not for each variant
     return chosen.replace_hints(**(hints_of(config) if hints is None else hints))
 
 
