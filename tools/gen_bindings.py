@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes python/tessera/bindings/*.api and *.pyi from the headers of a CUDA toolkit.
 
-    python tools/gen_bindings.py [--include FOLDER]... [--check]
+    python tools/gen_bindings.py [--include FOLDER]... [--only-these] [--check]
 
 The headers are those of the toolkit whose `nvcc` is on PATH (its include folder) and of NVIDIA's
-wheels in this Python's site-packages (nvidia/*/include); --include puts a folder first. Needed:
-cuda.h, cudaProfiler.h and their cuda*Typedefs.h, cuda_runtime_api.h, cuda_profiler_api.h, nvrtc.h,
-nvJitLink.h and nvvm.h, all of CUDA 13.0; a module whose headers are not found is left as it is.
---check writes nothing and fails when a checked-in file would change.
+wheels in this Python's site-packages (nvidia/*/include); --include puts a folder first,
+--only-these looks nowhere else. Needed: cuda.h, cudaProfiler.h and their cuda*Typedefs.h,
+cuda_runtime_api.h, cuda_profiler_api.h, nvrtc.h, nvJitLink.h and nvvm.h, all of CUDA 13.0; a module
+whose headers are not found is left as it is.
 
 Only names, types, values and layouts are taken over; NVIDIA's texts stay where they are. The form
 of an .api file is told in docs/reference/bindings.md.
@@ -343,7 +343,11 @@ class Emitter:
                 return "params"
             if type_.pointers == 1 and counter in [s.name for s in siblings] and base != "void":
                 return f"[{base}#{counter}"
-            inner = base if type_.pointers == 1 and base in self.records() else "*" * (type_.pointers - 1)
+            inner = (
+                base
+                if type_.pointers == 1 and base in self.records()
+                else "*" * (type_.pointers - 1)
+            )
             return f"*{inner}{counts}"
         return base + counts
 
@@ -475,12 +479,18 @@ def api_text(module: Module, folder: pathlib.Path) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--include", action="append", default=[])
+    parser.add_argument("--only-these", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
+    places = (
+        [pathlib.Path(f) for f in options.include]
+        if options.only_these
+        else folders(options.include)
+    )
     stale = 0
     for module in MODULES:
         folder = next(
-            (f for f in folders(options.include) if all((f / h).exists() for h in module.headers)),
+            (f for f in places if all((f / h).exists() for h in module.headers)),
             None,
         )
         if folder is None:
