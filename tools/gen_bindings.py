@@ -7,7 +7,8 @@ The headers are those of the toolkit whose `nvcc` is on PATH (its include folder
 wheels in this Python's site-packages (nvidia/*/include); --include puts a folder first,
 --only-these looks nowhere else. Needed: cuda.h, cudaProfiler.h and their cuda*Typedefs.h,
 cuda_runtime_api.h, cuda_profiler_api.h, nvrtc.h, nvJitLink.h and nvvm.h, all of CUDA 13.0; a module
-whose headers are not found is left as it is.
+whose headers are not found is left as it is. --check writes nothing and fails when a checked-in
+file would change.
 
 Only names, types, values and layouts are taken over; NVIDIA's texts stay where they are. The form
 of an .api file is told in docs/reference/bindings.md.
