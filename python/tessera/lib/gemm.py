@@ -182,9 +182,10 @@ def gemm(
             return
     tile = tile or cpu_tile(*c.shape, a.shape[1])
     blocks = ct.cdiv(c.shape[0], tile[0]) * ct.cdiv(c.shape[1], tile[1])
-    if on_gpu(c):
-        blocks = min(blocks, gpu.units(arrays.device_of(c)))
-    args = (a, b, c, *tile, group, *gpu.options(a, tf32, fast))
+    flags = gpu.options(a, tf32, fast)
+    if on_gpu(c) and gpu.on_tensor_cores(arrays.dtype_name(a), flags):
+        blocks = min(blocks, gpu.units(arrays.device_of(c)))  # others share multiprocessors
+    args = (a, b, c, *tile, group, *flags)
     ct.launch(stream, (blocks, 1, 1), gemm_kernel, args)
 
 
@@ -209,10 +210,9 @@ def _tile_of(c: Any, k: int, name: str, batch: int = 0) -> tuple[tuple[int, int,
         tile = cpu_tile(m, n, k)
         return tile, 8, tiles(tile)
     sms = gpu.units(arrays.device_of(c))
-    way = gpu.plan(
-        int(m), int(n), int(k), name, sms, name not in ("float32", "float64"), max(1, batch)
-    )
-    return way.tile, way.group, min(sms, tiles(way.tile))
+    tensor = name not in ("float32", "float64")
+    way = gpu.plan(int(m), int(n), int(k), name, sms, tensor, max(1, batch))
+    return way.tile, way.group, min(sms, tiles(way.tile)) if tensor else tiles(way.tile)
 
 
 def batched_gemm(a: Any, b: Any, c: Any, stream: Any = None, *, fast: bool = True) -> None:
