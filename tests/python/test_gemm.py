@@ -4,6 +4,7 @@ be given."""
 
 import numpy as np
 import pytest
+import tessera
 import tessera.tile as ct
 from tessera.lib import _gemm_gpu as gpu
 from tessera.lib import _gpu_array as arrays
@@ -114,3 +115,11 @@ def test_gelu_of_product_bias_and_residual() -> None:
 def test_small_plans_spare_copies() -> None:
     assert gpu.small_plan(5, 3333, 4097, 132).tile[0] == 16
     assert gpu.small_plan(4096, 4096, 4096, 132) is None
+
+
+def test_results_with_columns_side_by_side_compile_for_hopper() -> None:
+    a, b = np.zeros((256, 64), np.float16), np.zeros((64, 32), np.float16)
+    c = np.zeros((32, 256), np.float16).T
+    args = (a, b, c, 128, 32, 64, 8, False, False)
+    code = tessera._core.compile(gemm.gemm_kernel._prepare(), args, 90)
+    assert b"wgmma" in code
