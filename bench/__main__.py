@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m bench [memory] [gemm] [attention] [launch] [bindings] [process] [--device cpu|cuda] [--markdown FILE]``."""
+"""``python -m bench [QUESTION ..] [--device cpu|cuda] [--markdown FILE]``; QUESTIONS are below."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import sys
 
 from .common import emit, machine
 
-QUESTIONS = ("memory", "gemm", "attention", "launch", "bindings", "process")
+QUESTIONS = ("memory", "vector", "gemm", "attention", "launch", "bindings", "process")
 
 
 def main() -> int:

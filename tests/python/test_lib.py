@@ -234,7 +234,9 @@ def test_permutations_say_what_is_wrong():
     with pytest.raises(ValueError, match="another shape"):
         transpose.permute(x, x, (1, 0))
     with pytest.raises(ValueError, match="not contiguous"):
-        transpose.permute(np.zeros((2, 6, 4), np.float32)[:, :3], np.zeros((4, 2, 3), "f4"), (2, 0, 1))
+        transpose.permute(
+            np.zeros((2, 6, 4), np.float32)[:, :3], np.zeros((4, 2, 3), "f4"), (2, 0, 1)
+        )
 
 
 # ---- rows --------------------------------------------------------------------------------------------

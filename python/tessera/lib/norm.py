@@ -54,9 +54,7 @@ def layer_norm_long_kernel(x, weight, bias, out, eps: float, COLS: ct.Constant[i
 
 
 @ct.kernel
-def rms_norm_kernel(
-    x, weight, out, eps: float, ROWS: ct.Constant[int], COLS: ct.Constant[int]
-):
+def rms_norm_kernel(x, weight, out, eps: float, ROWS: ct.Constant[int], COLS: ct.Constant[int]):
     row = ct.bid(0)
     t = _load(x, (row, 0), (ROWS, COLS))
     scale = ct.rsqrt(ct.sum(t * t, axis=1, keepdims=True) / x.shape[1] + eps)

@@ -49,9 +49,7 @@ def _in_turn(a: Any, b: Any, c: Any, d: Any) -> Any:
     """Four tiles of n elements as one of 4 n that takes from each in turn."""
     a, b, c, d = tuple(ct.expand_dims(x, 1) for x in ct.static_iter((a, b, c, d)))
     j = ct.expand_dims(ct.arange(4, dtype=ct.int32), 0)
-    return ct.reshape(
-        ct.where(j < 2, ct.where(j == 0, a, b), ct.where(j == 2, c, d)), (4 * WORDS,)
-    )
+    return ct.reshape(ct.where(j < 2, ct.where(j == 0, a, b), ct.where(j == 2, c, d)), (4 * WORDS,))
 
 
 def _unit(word: Any) -> Any:
@@ -68,7 +66,7 @@ def _pair(a: Any, b: Any) -> Any:
 
 @ct.kernel
 def bits_kernel(out, seed0: int, seed1: int, low: int, high: int):
-    for i in ct.static_iter(range(TILES)):
+    for i in range(TILES):
         tile = ct.bid(0) * TILES + i
         a, b, c, d = _words(tile, (seed0, seed1, low, high))
         ct.store(out, index=(tile,), tile=ct.astype(_in_turn(a, b, c, d), out.dtype))
@@ -76,7 +74,7 @@ def bits_kernel(out, seed0: int, seed1: int, low: int, high: int):
 
 @ct.kernel
 def uniform_kernel(out, seed0: int, seed1: int, low: int, high: int):
-    for i in ct.static_iter(range(TILES)):
+    for i in range(TILES):
         tile = ct.bid(0) * TILES + i
         a, b, c, d = _words(tile, (seed0, seed1, low, high))
         ct.store(out, index=(tile,), tile=_in_turn(_unit(a), _unit(b), _unit(c), _unit(d)))
@@ -84,7 +82,7 @@ def uniform_kernel(out, seed0: int, seed1: int, low: int, high: int):
 
 @ct.kernel
 def normal_kernel(out, seed0: int, seed1: int, low: int, high: int):
-    for i in ct.static_iter(range(TILES)):
+    for i in range(TILES):
         tile = ct.bid(0) * TILES + i
         a, b, c, d = _words(tile, (seed0, seed1, low, high))
         a, b = _pair(a, b)
@@ -112,7 +110,9 @@ def _fill(kernel: Any, out: Any, seed: int, offset: int, stream: Any) -> None:
 
 def _want(out: Any, *names: str) -> None:
     if dtype_name(out) not in names:
-        raise TypeError(f"random numbers of dtype {dtype_name(out)}; it must be {' or '.join(names)}")
+        raise TypeError(
+            f"random numbers of dtype {dtype_name(out)}; it must be {' or '.join(names)}"
+        )
 
 
 def bits(out: Any, seed: int, offset: int = 0, stream: Any = None) -> None:
@@ -127,9 +127,7 @@ def uniform(out: Any, seed: int, offset: int = 0, stream: Any = None) -> None:
     _fill(uniform_kernel, out, seed, offset, stream)
 
 
-def normal(
-    out: Any, seed: int, offset: int = 0, stream: Any = None, fast: bool = False
-) -> None:
+def normal(out: Any, seed: int, offset: int = 0, stream: Any = None, fast: bool = False) -> None:
     """Fills a float32 array with normal numbers of mean 0 and variance 1.
 
     The same bits on every device; with ``fast`` a GPU takes its approximate logarithm, sine and cosine,

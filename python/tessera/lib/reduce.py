@@ -13,7 +13,16 @@ from typing import Any
 
 import tessera.tile as ct
 
-from . import around_axis, dtype_name, is_float, next_power_of_two, on_gpu, scratch, view, wide_dtype
+from . import (
+    around_axis,
+    dtype_name,
+    is_float,
+    next_power_of_two,
+    on_gpu,
+    scratch,
+    view,
+    wide_dtype,
+)
 
 SUM, PROD, MAX, MIN = 0, 1, 2, 3
 OPS = {"sum": SUM, "prod": PROD, "max": MAX, "min": MIN}
@@ -72,7 +81,9 @@ def reduce_kernel(
     for i in range(part, whole, ct.num_blocks(1)):
         acc = both(OP, acc, ct.astype(ct.load(x, index=(outer, i, inner), shape=(B, N, C)), dtype))
     if part == whole % ct.num_blocks(1):
-        t = ct.load(x, index=(outer, whole, inner), shape=(B, N, C), padding_mode=ct.PaddingMode.ZERO)
+        t = ct.load(
+            x, index=(outer, whole, inner), shape=(B, N, C), padding_mode=ct.PaddingMode.ZERO
+        )
         inside = ct.reshape(ct.arange(N, dtype=ct.int32), (1, N, 1)) < n - whole * N
         acc = both(OP, acc, ct.where(inside, ct.astype(t, dtype), pad))
     result = ct.reshape(fold(OP, acc, 1), (B, 1, C))
@@ -101,17 +112,25 @@ def arg_kernel(
         best = ct.where(better, t, best)
         chunk = ct.where(better, i, chunk)
     if part == whole % ct.num_blocks(1):
-        t = ct.load(x, index=(outer, whole, inner), shape=(B, N, C), padding_mode=ct.PaddingMode.ZERO)
+        t = ct.load(
+            x, index=(outer, whole, inner), shape=(B, N, C), padding_mode=ct.PaddingMode.ZERO
+        )
         t = ct.where(along < n - whole * N, ct.astype(t, dtype), pad)
         better = _better(LARGEST, t, best)
         best = ct.where(better, t, best)
         chunk = ct.where(better, whole, chunk)
     ct.store(values, index=(outer, part, inner), tile=_winner(best, LARGEST, B, C))
-    ct.store(places, index=(outer, part, inner), tile=_place(best, chunk * N + along, LARGEST, B, C))
+    ct.store(
+        places, index=(outer, part, inner), tile=_place(best, chunk * N + along, LARGEST, B, C)
+    )
 
 
 def _winner(best: Any, LARGEST: Any, B: Any, C: Any) -> Any:
-    top = ct.max(best, axis=1, propagate_nan=True) if LARGEST else ct.min(best, axis=1, propagate_nan=True)
+    top = (
+        ct.max(best, axis=1, propagate_nan=True)
+        if LARGEST
+        else ct.min(best, axis=1, propagate_nan=True)
+    )
     return ct.reshape(top, (B, 1, C))
 
 
@@ -129,14 +148,22 @@ def arg_merge_kernel(
 ):  # fmt: skip
     outer, inner = ct.bid(0), ct.bid(1)
     inside = ct.reshape(ct.arange(PARTS, dtype=ct.int32), (1, PARTS, 1)) < values.shape[1]
-    best = ct.load(values, index=(outer, 0, inner), shape=(B, PARTS, C), padding_mode=ct.PaddingMode.ZERO)
-    place = ct.load(places, index=(outer, 0, inner), shape=(B, PARTS, C), padding_mode=ct.PaddingMode.ZERO)
+    best = ct.load(
+        values, index=(outer, 0, inner), shape=(B, PARTS, C), padding_mode=ct.PaddingMode.ZERO
+    )
+    place = ct.load(
+        places, index=(outer, 0, inner), shape=(B, PARTS, C), padding_mode=ct.PaddingMode.ZERO
+    )
     best = ct.where(inside, best, filled((B, PARTS, C), NEUTRAL, values.dtype))
     place = ct.where(inside, place, 2**31 - 1)
-    ct.store(out, index=(outer, 0, inner), tile=ct.astype(_place(best, place, LARGEST, B, C), out.dtype))
+    ct.store(
+        out, index=(outer, 0, inner), tile=ct.astype(_place(best, place, LARGEST, B, C), out.dtype)
+    )
 
 
-def _split(shape: tuple[int, int, int], gpu: bool, itemsize: int) -> tuple[tuple[int, int, int], int]:
+def _split(
+    shape: tuple[int, int, int], gpu: bool, itemsize: int
+) -> tuple[tuple[int, int, int], int]:
     """The tile (outer, n, inner) of a block and how many blocks share the axis."""
     outer, n, inner = shape
     size = (16384 if itemsize <= 2 else 8192) if gpu else 4096
@@ -194,7 +221,14 @@ def arg_reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any =
     grid = (ct.cdiv(shape[0], tile[0]), parts, ct.cdiv(shape[2], tile[2]))
     worst = neutral(MAX if largest else MIN, x)
     half = wide_dtype(x) != dtype_name(x)
-    ct.launch(stream, grid, arg_kernel, (view(x, shape), values, places, largest, worst, half, *tile))
+    ct.launch(
+        stream, grid, arg_kernel, (view(x, shape), values, places, largest, worst, half, *tile)
+    )
     merge = (tile[0], next_power_of_two(parts), tile[2])
     result = view(out, (shape[0], 1, shape[2]))
-    ct.launch(stream, (grid[0], grid[2], 1), arg_merge_kernel, (values, places, result, largest, worst, *merge))
+    ct.launch(
+        stream,
+        (grid[0], grid[2], 1),
+        arg_merge_kernel,
+        (values, places, result, largest, worst, *merge),
+    )

@@ -37,7 +37,9 @@ def _publish(words: Any, at: Any, value: Any, WIDE: Any) -> None:
     flag = ct.uint64(1 << 32)
     if WIDE:
         bits = ct.bitcast(value, ct.uint64)
-        ct.store(words, (0, at), bits >> ct.uint64(32) | flag, memory_order=ORDER, memory_scope=SCOPE)
+        ct.store(
+            words, (0, at), bits >> ct.uint64(32) | flag, memory_order=ORDER, memory_scope=SCOPE
+        )
         bits = bits & ct.uint64(2**32 - 1)
     else:
         bits = ct.astype(ct.bitcast(value, ct.uint32), ct.uint64)
@@ -123,8 +125,18 @@ def _scan_flat(code: int, x: Any, out: Any, stream: Any, tile: int | None = None
     words = scratch(x, (2, (blocks // WINDOW + 2) * WINDOW), "uint64")
     ticket = scratch(x, (1, 1), "uint64")
     for array, width in ((words, 1024), (ticket, 1)):
-        ct.launch(stream, (array.shape[0], ct.cdiv(array.shape[1], width), 1), clear_kernel, (array, width))
-    ct.launch(stream, (blocks, 1, 1), scan_kernel, (x, out, words, ticket, code, neutral(code, out), _work(out), wide, tile))
+        ct.launch(
+            stream,
+            (array.shape[0], ct.cdiv(array.shape[1], width), 1),
+            clear_kernel,
+            (array, width),
+        )
+    ct.launch(
+        stream,
+        (blocks, 1, 1),
+        scan_kernel,
+        (x, out, words, ticket, code, neutral(code, out), _work(out), wide, tile),
+    )
 
 
 def scan(op: str, x: Any, out: Any, axis: int = -1, stream: Any = None) -> None:
@@ -146,4 +158,9 @@ def scan(op: str, x: Any, out: Any, axis: int = -1, stream: Any = None) -> None:
     n = min(next_power_of_two(shape[1]), 4096 // c)
     b = min(next_power_of_two(shape[0]), 4096 // (c * n))
     grid = (ct.cdiv(shape[0], b), ct.cdiv(shape[2], c), 1)
-    ct.launch(stream, grid, scan_axis_kernel, (view(x, shape), view(out, shape), code, neutral(code, out), _work(out), b, n, c))
+    ct.launch(
+        stream,
+        grid,
+        scan_axis_kernel,
+        (view(x, shape), view(out, shape), code, neutral(code, out), _work(out), b, n, c),
+    )

@@ -17,9 +17,7 @@ def _exp(x: Any, FAST: Any) -> Any:
 
 
 @ct.kernel
-def softmax_kernel(
-    x, out, ROWS: ct.Constant[int], COLS: ct.Constant[int], FAST: ct.Constant[bool]
-):
+def softmax_kernel(x, out, ROWS: ct.Constant[int], COLS: ct.Constant[int], FAST: ct.Constant[bool]):
     row = ct.bid(0)
     t = ct.load(x, index=(row, 0), shape=(ROWS, COLS), padding_mode=ct.PaddingMode.NEG_INF)
     t = ct.astype(t, ct.float32)

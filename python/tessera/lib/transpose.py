@@ -14,10 +14,10 @@ from . import next_power_of_two, view
 
 @ct.kernel
 def permute_kernel(x, out, AXES: ct.Constant, BACK: ct.Constant, SHAPE: ct.Constant):
-    rest, there = ct.bid(0), ()
-    for k in ct.static_iter(range(len(AXES))):  # blocks walk `out` from its last axis to its first
-        axis = len(AXES) - 1 - k
-        n = ct.cdiv(out.shape[axis], SHAPE[AXES[axis]])
+    rest, there = ct.bid(2), (ct.bid(1), ct.bid(0))  # blocks walk `out` from its last axis on
+    for k in ct.static_iter(range(len(AXES) - 2)):
+        axis = len(AXES) - 3 - k
+        n = ct.cdiv(out.shape[axis], SHAPE[AXES[axis]]) if axis else rest + 1
         there, rest = (rest % n, *there), rest // n
     here = tuple(there[BACK[d]] for d in ct.static_iter(range(len(AXES))))
     t = ct.load(x, index=here, shape=SHAPE)
@@ -30,13 +30,17 @@ def _collapse(shape: Sequence[int], axes: Sequence[int]) -> tuple[list[int], lis
     """
     runs: list[list[int]] = []
     for a in (a for a in axes if shape[a] != 1):
-        after = runs and not any(shape[k] != 1 for k in range(runs[-1][-1] + 1, a)) and a > runs[-1][-1]
+        after = (
+            runs and not any(shape[k] != 1 for k in range(runs[-1][-1] + 1, a)) and a > runs[-1][-1]
+        )
         if after:
             runs[-1].append(a)
         else:
             runs.append([a])
     order = sorted(range(len(runs)), key=lambda r: runs[r][0])
-    return [math.prod(shape[a] for a in runs[r]) for r in order], [order.index(r) for r in range(len(runs))]
+    return [math.prod(shape[a] for a in runs[r]) for r in order], [
+        order.index(r) for r in range(len(runs))
+    ]
 
 
 def _tile(shape: list[int], axes: list[int], itemsize: int) -> list[int]:
@@ -67,12 +71,17 @@ def permute(
     if 0 in tuple(x.shape):
         return
     shape, order = _collapse(x.shape, axes)
-    shape, order = (shape, order) if shape else ([1], [0])
+    missing = max(0, 2 - len(shape))  # the kernel wants two axes
+    shape = [1] * missing + shape
+    order = [*range(missing), *(d + missing for d in order)]
     tile = tuple(tile or _tile(shape, order, x.dtype.itemsize))
     back = tuple(order.index(d) for d in range(len(order)))
-    blocks = math.prod(ct.cdiv(shape[d], tile[d]) for d in range(len(shape)))
+    blocks = [ct.cdiv(shape[d], tile[d]) for d in order]
+    grid = (blocks[-1], blocks[-2], math.prod(blocks[:-2]))
     there = view(out, tuple(shape[a] for a in order))
-    ct.launch(stream, (blocks, 1, 1), permute_kernel, (view(x, tuple(shape)), there, tuple(order), back, tile))
+    ct.launch(
+        stream, grid, permute_kernel, (view(x, tuple(shape)), there, tuple(order), back, tile)
+    )
 
 
 def transpose(x: Any, out: Any, stream: Any = None, tile: tuple[int, int] | None = None) -> None:

@@ -131,7 +131,7 @@ _HINTS: dict[str, tuple[Callable[[int], bool], str]] = {
     "num_ctas": (lambda v: v in (1, 2, 4, 8, 16), "a power of two from 1 to 16"),
     "occupancy": (lambda v: 1 <= v <= 32, "1 to 32"),
     "opt_level": (lambda v: 0 <= v <= 3, "0 to 3"),
-    "num_worker_warps": (lambda v: v in (4, 8), "4 or 8"),
+    "num_worker_warps": (lambda v: v in (4, 8, 16, 32), "4, 8, 16 or 32"),
     "num_stages": (lambda v: 1 <= v <= 8, "1 to 8"),
 }
 _DEFAULTS = {"opt_level": 3}
@@ -174,7 +174,7 @@ class kernel(_core.Kernel):  # type: ignore[misc]
     opt_level : int or ByTarget
         0 to 3.
     num_worker_warps : int or ByTarget, optional
-        4 or 8.
+        4, 8, 16 or 32.
     num_stages : int, optional
         Depth of load pipelines, 1 to 8.
     checked : bool

@@ -18,8 +18,6 @@ typedef struct scan_state {
     uint32_t n_low, n_high, n_kept, lanes, warps; /* lane and warp bits of the axis */
     ts_val identity[SCAN_INPUTS];
     ts_val *out[SCAN_INPUTS];                     /* first the runs, then the results */
-    ts_val *before;                               /* [(kept * chunks + chunk) * n + i]: lanes before this one */
-    ts_val *total;                                /* same index: the warp's total of the chunk */
     ts_val *sum;                                  /* [kept * n + i]: the warp's total */
     ts_val at_first;                              /* i1: no lane of the axis before this one */
 } scan_state;
@@ -96,44 +94,66 @@ static void scan_shift(ts_lower *lw, const scan_state *s, const ts_val *x, uint3
         out[i] = ts_lower_shuffle(lw, x[i], ts_lower_i32(lw, distance), s->reverse ? TS_SHFL_DOWN : TS_SHFL_UP);
 }
 
-/* Sums of the lanes before this one, and of the whole warp. */
-static void scan_lanes(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t chunk)
+/* What the lanes before this one add up to in a chunk, and the whole warp. */
+static void scan_lanes(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t chunk, ts_val *before, ts_val *total)
 {
-    uint32_t slot = (kept << s->n_high | chunk) * s->n, n = 1u << s->n_low;
-    ts_val sum[SCAN_INPUTS], other[SCAN_INPUTS], both[SCAN_INPUTS];
+    uint32_t n = 1u << s->n_low;
+    ts_val other[SCAN_INPUTS], both[SCAN_INPUTS];
     for (uint32_t i = 0; i < s->n; i++)
-        sum[i] = s->out[i][scan_reg(s, kept, chunk, scan_step(s, n - 1, n))];
+        total[i] = s->out[i][scan_reg(s, kept, chunk, scan_step(s, n - 1, n))];
     for (uint32_t bit = 0; bit < s->lanes; bit++) {
-        scan_shift(lw, s, sum, 1u << bit, other);
-        scan_combine(lw, s, other, sum, both);
+        scan_shift(lw, s, total, 1u << bit, other);
+        scan_combine(lw, s, other, total, both);
         ts_val has = scan_has_before(lw, s, 1u << bit);
         for (uint32_t i = 0; i < s->n; i++)
-            sum[i] = ts_select(&lw->b, has, both[i], sum[i]);
+            total[i] = ts_select(&lw->b, has, both[i], total[i]);
     }
-    memcpy(s->total + slot, sum, s->n * sizeof *sum);
     if (!s->lanes)
         return;
-    scan_shift(lw, s, sum, 1, s->before + slot);
+    scan_shift(lw, s, total, 1, before);
     uint32_t last = s->reverse ? 0 : (1u << s->lanes) - 1;
     ts_val keep = ts_op2(&lw->b, TS_OP_andi, lw->tid, ts_lower_i32(lw, 31 & ~((1 << s->lanes) - 1)), 0);
     ts_val from = ts_op2(&lw->b, TS_OP_ori, keep, ts_lower_i32(lw, last), 0);
     for (uint32_t i = 0; i < s->n; i++)
-        s->total[slot + i] = ts_lower_shuffle(lw, sum[i], from, TS_SHFL_IDX);
+        total[i] = ts_lower_shuffle(lw, total[i], from, TS_SHFL_IDX);
 }
 
-/* Turns the totals of a warp's chunks into what comes before each of them, and their sum. */
-static void scan_chunks(ts_lower *lw, const scan_state *s, uint32_t kept)
+/* Adds `before` to a thread's run, in the first lane only if `first`. */
+static void scan_apply(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t chunk, const ts_val *before, bool first)
+{
+    for (uint32_t run = 0; run < 1u << s->n_low; run++) {
+        uint32_t r = scan_reg(s, kept, chunk, run);
+        ts_val x[SCAN_INPUTS], next[SCAN_INPUTS];
+        for (uint32_t i = 0; i < s->n; i++)
+            x[i] = s->out[i][r];
+        scan_combine(lw, s, before, x, next);
+        for (uint32_t i = 0; i < s->n; i++)
+            s->out[i][r] = first ? next[i] : ts_select(&lw->b, s->at_first, x[i], next[i]);
+    }
+}
+
+/* The part of a tile that a warp has: runs, lanes, chunks with a carry. One chunk at a time, so that few registers
+ * beside the elements are in use. */
+static void scan_warp(ts_lower *lw, const scan_state *s, uint32_t kept)
 {
     uint32_t n_chunks = 1u << s->n_high;
-    ts_val *sum = s->sum + kept * s->n;
-    for (uint32_t k = 0; k < n_chunks; k++) {
-        ts_val *total = s->total + (kept << s->n_high | scan_step(s, k, n_chunks)) * s->n, next[SCAN_INPUTS];
-        if (k)
-            scan_combine(lw, s, sum, total, next);
-        else
-            memcpy(next, total, s->n * sizeof *next);
-        memcpy(total, sum, s->n * sizeof *total); /* of the first chunk: nothing, never read */
-        memcpy(sum, next, s->n * sizeof *sum);
+    ts_val *carry = s->sum + kept * s->n;
+    bool carries = !s->warps; /* with more warps the identity comes in with those before */
+    memcpy(carry, s->identity, s->n * sizeof *carry);
+    for (uint32_t k = 0; k < n_chunks; k++, carries = true) {
+        uint32_t chunk = scan_step(s, k, n_chunks);
+        ts_val before[SCAN_INPUTS], total[SCAN_INPUTS], next[SCAN_INPUTS];
+        scan_run(lw, s, kept, chunk);
+        scan_lanes(lw, s, kept, chunk, before, total);
+        if (s->lanes && carries)
+            scan_combine(lw, s, carry, before, next);
+        for (uint32_t i = 0; i < s->n; i++)
+            before[i] = !s->lanes ? carry[i] : carries ? ts_select(&lw->b, s->at_first, carry[i], next[i]) : before[i];
+        if (s->lanes || carries)
+            scan_apply(lw, s, kept, chunk, before, carries);
+        if (carries)
+            scan_combine(lw, s, carry, total, next);
+        memcpy(carry, carries ? next : total, s->n * sizeof *carry);
     }
 }
 
@@ -207,8 +227,6 @@ static void scan_warps(ts_lower *lw, const scan_state *s, uint32_t kept, const t
     ts_val acc[SCAN_INPUTS], next[SCAN_INPUTS], x[SCAN_INPUTS];
     memcpy(before, s->identity, sizeof acc);
     memcpy(acc, s->identity, sizeof acc);
-    if (!totals)
-        return;
     ts_val warp = ts_op2(&lw->b, TS_OP_shri, lw->tid, ts_lower_i32(lw, 5), TS_A_UNSIGNED);
     warp = ts_op2(&lw->b, TS_OP_andi, warp, ts_lower_i32(lw, n_warps - 1), 0);
     for (uint32_t k = 0; k + 1 < n_warps; k++) {
@@ -219,29 +237,6 @@ static void scan_warps(ts_lower *lw, const scan_state *s, uint32_t kept, const t
         ts_val here = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, warp, ts_lower_i32(lw, scan_step(s, k + 1, n_warps)), 0);
         for (uint32_t i = 0; i < s->n; i++)
             before[i] = ts_select(&lw->b, here, acc[i], before[i]);
-    }
-}
-
-/* Adds what comes before this thread's run: warps, chunks of its own warp, lanes. */
-static void scan_finish(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t chunk, const ts_val *warps)
-{
-    uint32_t slot = (kept << s->n_high | chunk) * s->n;
-    ts_val before[SCAN_INPUTS], next[SCAN_INPUTS], x[SCAN_INPUTS];
-    memcpy(before, warps, sizeof before);
-    if (scan_step(s, chunk, 1u << s->n_high))
-        scan_combine(lw, s, warps, s->total + slot, before);
-    if (s->lanes) {
-        scan_combine(lw, s, before, s->before + slot, next);
-        for (uint32_t i = 0; i < s->n; i++)
-            before[i] = ts_select(&lw->b, s->at_first, before[i], next[i]);
-    }
-    for (uint32_t run = 0; run < 1u << s->n_low; run++) {
-        uint32_t r = scan_reg(s, kept, chunk, run);
-        for (uint32_t i = 0; i < s->n; i++)
-            x[i] = s->out[i][r];
-        scan_combine(lw, s, before, x, next);
-        for (uint32_t i = 0; i < s->n; i++)
-            s->out[i][r] = next[i];
     }
 }
 
@@ -258,15 +253,12 @@ static bool scan_prepare(ts_lower *lw, scan_state *s)
         s->out[i] = ts_lower_regs(lw, s->layout);
         memcpy(s->out[i], ts_lower_get(lw, x, s->layout), sizeof *s->out[i] << s->layout->n_reg);
     }
-    uint32_t slots = s->n << (s->n_kept + s->n_high);
-    s->before = TS_NEW_N(lw->arena, ts_val, slots);
-    s->total = TS_NEW_N(lw->arena, ts_val, slots);
-    s->sum = TS_NEW_N(lw->arena, ts_val, slots);
+    s->sum = TS_NEW_N(lw->arena, ts_val, s->n << s->n_kept);
     if (s->lanes) {
         ts_val has = scan_has_before(lw, s, 1);
         s->at_first = ts_op2(&lw->b, TS_OP_xori, has, ts_int(&lw->b, TS_T_i1, 1), 0);
     }
-    return s->before && s->total && s->sum;
+    return s->sum;
 }
 
 void ts_lower_scan(ts_lower *lw, ts_val v)
@@ -279,19 +271,14 @@ void ts_lower_scan(ts_lower *lw, ts_val v)
     if (!scan_prepare(lw, &s))
         return;
     uint32_t n_kept = 1u << s.n_kept, n_chunks = 1u << s.n_high, repeats = ts_lower_repeats(s.layout);
-    for (uint32_t kept = 0; kept < n_kept; kept++) {
-        for (uint32_t chunk = 0; chunk < n_chunks; chunk++) {
-            scan_run(lw, &s, kept, chunk);
-            scan_lanes(lw, &s, kept, chunk);
-        }
-        scan_chunks(lw, &s, kept);
-    }
+    for (uint32_t kept = 0; kept < n_kept; kept++)
+        scan_warp(lw, &s, kept);
     const ts_val *totals = s.warps ? scan_exchange(lw, &s) : NULL;
-    for (uint32_t kept = 0; kept < n_kept; kept++) {
+    for (uint32_t kept = 0; totals && kept < n_kept; kept++) {
         ts_val warps[SCAN_INPUTS];
         scan_warps(lw, &s, kept, totals, warps);
         for (uint32_t chunk = 0; chunk < n_chunks; chunk++)
-            scan_finish(lw, &s, kept, chunk, warps);
+            scan_apply(lw, &s, kept, chunk, warps, true);
     }
     for (uint32_t i = 0; i < s.n; i++) {
         for (uint32_t r = 0; r < 1u << s.layout->n_reg; r++)

@@ -5,8 +5,10 @@
  * constants. Elements that follow each other in memory move as vectors of up to 16 bytes.
  *
  *     whole tile inside, promised            vectors
- *     few vectors, extent divisible          vectors, each with its predicate
- *     otherwise                              if (block-uniform: tile inside) vectors else single elements
+ *     one vector, or the same in all blocks  vectors, each with its predicate
+ *     otherwise                              if (block-uniform: tile inside) vectors else vectors with predicates
+ *
+ * Where the extent is no multiple of a vector, the thread whose vector the end cuts goes element by element.
  */
 #include "target/ptx/lower_view.h"
 
@@ -344,6 +346,23 @@ static ts_val view_all_inside(ts_lower *lw, const view_access *a, bool *known)
 
 typedef enum view_way { VIEW_PLAIN, VIEW_PREDICATES, VIEW_BRANCH, VIEW_SINGLE } view_way;
 
+/* Vectors may be predicated as a whole when the extent and the corner are multiples of their size. */
+bool ts__view_whole_vectors(const view_access *a)
+{
+    return a->log_vec == 0 || !a->axis[a->unit].check ||
+           (a->axis[a->unit].extent_div >> a->log_vec && a->axis[a->unit].align >> a->log_vec);
+}
+
+/* The same tile in every block: weights of rows, say. */
+static bool view_is_fixed(const ts_lower *lw, const view_access *a)
+{
+    int64_t at;
+    for (uint32_t axis = 0; axis < a->rank; axis++)
+        if (a->axis[axis].index || !ts_const_as_int(lw->fn, a->axis[axis].base, &at))
+            return false;
+    return true;
+}
+
 static view_way view_choose(ts_lower *lw, const view_access *a, ts_val *inside)
 {
     bool known;
@@ -353,16 +372,9 @@ static view_way view_choose(ts_lower *lw, const view_access *a, ts_val *inside)
     if (!*inside)
         return VIEW_PLAIN;
     uint32_t n = a->layout->n_reg > a->log_vec ? a->layout->n_reg - a->log_vec : 0;
-    bool whole = a->unit == TS_NO || a->log_vec == 0 || a->axis[a->unit].extent_div >> a->log_vec;
-    if (whole && n <= 1)
-        return VIEW_PREDICATES;
+    if (ts__view_whole_vectors(a) && (n <= 1 || (n <= 4 && view_is_fixed(lw, a))))
+        return VIEW_PREDICATES; /* straight code: a branch would hold all of a block's weights in registers at once */
     return VIEW_BRANCH;
-}
-
-bool ts__view_whole_vectors(const view_access *a)
-{
-    return a->log_vec == 0 || !a->axis[a->unit].check ||
-           (a->axis[a->unit].extent_div >> a->log_vec && a->axis[a->unit].align >> a->log_vec);
 }
 
 void ts__view_single(view_access *a)
@@ -389,6 +401,43 @@ uint64_t ts__view_pad_bits(ts_type elem, uint8_t padding)
     return 0;
 }
 
+/* i1: this thread's vector at register r lies in the array, 0 = always. */
+static ts_val view_vector_inside(ts_lower *lw, const view_access *a, uint32_t r)
+{
+    uint32_t last = ts__view_whole_vectors(a) ? 0 : a->member[(1u << a->log_vec) - 1];
+    return ts_lower_and(lw, a->only, ts__view_inside(lw, a, r ^ last));
+}
+
+/* Opens an `if` for the threads whose vector at register r the end of the array cuts; 0 when there are none. */
+static ts_val view_cut_begin(ts_lower *lw, const view_access *a, uint32_t r, ts_val whole)
+{
+    if (ts__view_whole_vectors(a) || !whole)
+        return 0;
+    ts_val begins = ts_lower_and(lw, a->only, ts__view_inside(lw, a, r));
+    ts_val not_whole = ts_op2(&lw->b, TS_OP_xori, whole, ts_int(&lw->b, TS_T_i1, 1), 0);
+    return ts_if_begin(&lw->b, ts_lower_and(lw, begins, not_whole));
+}
+
+static void view_load_cut(ts_lower *lw, const view_access *a, uint32_t r, ts_val whole, ts_val pad, ts_val *values)
+{
+    uint32_t n = 1u << a->log_vec;
+    ts_type types[16];
+    ts_val opener = view_cut_begin(lw, a, r, whole), single[16];
+    if (!opener)
+        return;
+    for (uint32_t k = 0; k < n; k++) {
+        ts_val inside = ts__view_inside(lw, a, r ^ a->member[k]);
+        types[k] = a->elem;
+        ts_lower_ld(lw, a->elem, ts__view_pointer(lw, a, r ^ a->member[k]), 1, a->cache, inside, pad, &single[k]);
+    }
+    ts_term(&lw->b, TS_OP_yield, n, single);
+    ts_else(&lw->b);
+    ts_term(&lw->b, TS_OP_yield, n, values);
+    ts_end(&lw->b, opener, n, types);
+    for (uint32_t k = 0; k < n; k++)
+        values[k] = lw->fn->inst.n - n + k;
+}
+
 static void view_load_all(ts_lower *lw, const view_access *a, bool checked, ts_val *out)
 {
     uint32_t repeats = ts_lower_repeats(a->layout);
@@ -396,12 +445,13 @@ static void view_load_all(ts_lower *lw, const view_access *a, bool checked, ts_v
                      ? TS_NO
                      : ts_bits(&lw->b, a->elem, ts__view_pad_bits(a->elem, a->info->padding));
     for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++) {
-        ts_val values[16], inside = a->only;
+        ts_val values[16];
         if (r & (repeats | a->vector))
             continue;
-        if (checked)
-            inside = ts_lower_and(lw, inside, ts__view_inside(lw, a, r));
+        ts_val inside = checked ? view_vector_inside(lw, a, r) : a->only;
         ts_lower_ld(lw, a->elem, ts__view_pointer(lw, a, r), 1u << a->log_vec, a->cache, inside, inside ? pad : 0, values);
+        if (checked)
+            view_load_cut(lw, a, r, inside, pad, values);
         for (uint32_t k = 0; k < 1u << a->log_vec; k++)
             out[r ^ a->member[k]] = values[k];
     }
@@ -426,8 +476,6 @@ static void view_load_branch(ts_lower *lw, view_access *a, ts_val inside, ts_val
     uint32_t n = yields.v.n, repeats = ts_lower_repeats(a->layout);
     ts_term(&lw->b, TS_OP_yield, n, yields.v.at);
     ts_else(&lw->b);
-    if (!ts__view_whole_vectors(a))
-        ts__view_single(a);
     view_load_all(lw, a, true, out);
     yields.v.n = 0;
     view_yield(lw, a, out, &yields);
@@ -466,8 +514,6 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
         view_load_branch(lw, &a, inside, out);
         break;
     default:
-        if (!ts__view_whole_vectors(&a))
-            ts__view_single(&a);
         view_load_all(lw, &a, true, out);
     }
     if (a.only)
@@ -479,18 +525,34 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
 
 /* ---- stores --------------------------------------------------------------------------------------------------------- */
 
+static void view_store_cut(ts_lower *lw, const view_access *a, uint32_t r, ts_val whole, const ts_val *values)
+{
+    ts_val opener = view_cut_begin(lw, a, r, whole);
+    if (!opener)
+        return;
+    for (uint32_t k = 0; k + 1 < 1u << a->log_vec; k++) {
+        ts_val inside = ts__view_inside(lw, a, r ^ a->member[k]);
+        ts_lower_st(lw, ts__view_pointer(lw, a, r ^ a->member[k]), 1, &values[k], a->cache, inside);
+    }
+    ts_term(&lw->b, TS_OP_yield, 0, NULL);
+    ts_else(&lw->b);
+    ts_term(&lw->b, TS_OP_yield, 0, NULL);
+    ts_end(&lw->b, opener, 0, NULL);
+}
+
 static void view_store_all(ts_lower *lw, const view_access *a, bool checked, const ts_val *regs)
 {
     uint32_t repeats = ts_layout_replicas(a->layout).reg;
     for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++) {
-        ts_val values[16], pred = a->only;
+        ts_val values[16];
         if (r & (repeats | a->vector))
             continue;
-        if (checked)
-            pred = ts_lower_and(lw, pred, ts__view_inside(lw, a, r));
+        ts_val pred = checked ? view_vector_inside(lw, a, r) : a->only;
         for (uint32_t k = 0; k < 1u << a->log_vec; k++)
             values[k] = regs[r ^ a->member[k]];
         ts_lower_st(lw, ts__view_pointer(lw, a, r), 1u << a->log_vec, values, a->cache, pred);
+        if (checked)
+            view_store_cut(lw, a, r, pred, values);
     }
 }
 
@@ -500,8 +562,6 @@ static void view_store_branch(ts_lower *lw, view_access *a, ts_val inside, const
     view_store_all(lw, a, false, regs);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_else(&lw->b);
-    if (!ts__view_whole_vectors(a))
-        ts__view_single(a);
     view_store_all(lw, a, true, regs);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_end(&lw->b, opener, 0, NULL);
@@ -564,8 +624,6 @@ void ts_lower_store_view(ts_lower *lw, ts_val v)
         view_store_branch(lw, &a, inside, regs);
         break;
     default:
-        if (!ts__view_whole_vectors(&a))
-            ts__view_single(&a);
         view_store_all(lw, &a, true, regs);
     }
 }
