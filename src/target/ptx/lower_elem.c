@@ -17,8 +17,24 @@ static ts_type elem_pointer_type(ts_lower *lw, const ts_inst *inst, ts_type type
     return ts_type_ptr(lw->module, ts_type_get(lw->module, type)->elem, (ts_space)ts_type_get(lw->module, from)->space);
 }
 
+/* The 32-bit value that a 64-bit one extends without sign; 0 = none. */
+static ts_val elem_word(ts_lower *lw, ts_val v)
+{
+    const ts_inst *inst = ts_at(lw->fn, v);
+    int64_t value;
+    if (ts_const_as_int(lw->fn, v, &value))
+        return value >= 0 && value <= UINT32_MAX ? ts_lower_i32(lw, (int32_t)(uint32_t)value) : 0;
+    bool extends = inst->op == TS_OP_exti && inst->aux & TS_A_UNSIGNED && ts_type_of(lw->fn, inst->opnd[0]) == TS_T_i32;
+    return extends ? inst->opnd[0] : 0;
+}
+
 static ts_val elem_one(ts_lower *lw, const ts_inst *inst, ts_type type, const ts_val *opnds)
 {
+    if (inst->op == TS_OP_muli && type == TS_T_i64) {
+        ts_val x = elem_word(lw, opnds[0]), y = x ? elem_word(lw, opnds[1]) : 0;
+        if (y) /* ptxas adds up the zero upper halves of a product of 64 bits */
+            return ts_op2(&lw->b, TS_OP_mul_wide, x, y, TS_A_UNSIGNED);
+    }
     if (ts_type_is_ptr(lw->module, type))
         type = elem_pointer_type(lw, inst, type, opnds);
     if (ts_ops[inst->op].rule == TS_RULE_BINI)
