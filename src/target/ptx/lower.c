@@ -517,6 +517,8 @@ static ts_val lower_entry(ts_lower *lw)
         lw->env->plan->error_param = 1;
     }
     lw->tid = lower_thread(lw);
+    if (lw->assign.n_cta)
+        ts_lower_barrier(lw); /* memory of a thread block is there when it has started */
     return v;
 }
 

@@ -276,9 +276,9 @@ void ts_lower_load_ptr(ts_lower *lw, ts_val v)
     }
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
         out[r] = out[r & ~repeats];
-    if (only)
+    if (only) /* has a barrier, which an acquire wants anyway */
         out = ts_lower_share(lw, v, a.elem, layout, out, only);
-    if (ts_lower_acquires(attr))
+    else if (ts_lower_acquires(attr))
         ts_lower_barrier(lw);
     ts_lower_set(lw, v, layout, out);
 }

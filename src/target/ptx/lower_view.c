@@ -518,9 +518,9 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
     default:
         view_load_all(lw, &a, true, out);
     }
-    if (a.only)
+    if (a.only) /* has a barrier, which an acquire wants anyway */
         out = ts_lower_share(lw, v, a.elem, home, out, a.only);
-    if (ts_lower_acquires(attr))
+    else if (ts_lower_acquires(attr))
         ts_lower_barrier(lw);
     ts_lower_set(lw, v, home, out);
 }
