@@ -8,6 +8,7 @@ import itertools
 import numpy as np
 import pytest
 
+import tessera.tile as ct
 from tessera.lib import norm, random, reduce, scan, softmax, transpose
 
 RNG = np.random.default_rng(11)
@@ -261,19 +262,22 @@ def test_row_operations(cols):
 
 def test_rows_in_chunks_are_those_in_one_piece():
     x, w, b = numbers((3, 700), "float32"), numbers(700, "float32"), numbers(700, "float32")
-    import tessera.tile as ct
-
     whole, chunks = np.zeros_like(x), np.zeros_like(x)
-    for short, long, arguments in (
-        (softmax.softmax_kernel, softmax.softmax_long_kernel, ((x,), (False,))),
-        (norm.rms_norm_kernel, norm.rms_norm_long_kernel, ((x, w), (1e-6,))),
-        (norm.layer_norm_kernel, norm.layer_norm_long_kernel, ((x, w, b), (1e-5,))),
+    for short, long, arrays, rest in (
+        (norm.rms_norm_kernel, norm.rms_norm_long_kernel, (x, w), (1e-6,)),
+        (norm.layer_norm_kernel, norm.layer_norm_long_kernel, (x, w, b), (1e-5,)),
     ):
-        arrays, rest = arguments
-        if short is softmax.softmax_kernel:
-            ct.launch(None, (3, 1, 1), short, (*arrays, whole, 1, 1024, *rest))
-            ct.launch(None, (3, 1, 1), long, (*arrays, chunks, 128, *rest))
-        else:
-            ct.launch(None, (3, 1, 1), short, (*arrays, whole, *rest, 1, 1024))
-            ct.launch(None, (3, 1, 1), long, (*arrays, chunks, *rest, 128))
+        ct.launch(None, (3, 1, 1), short, (*arrays, whole, *rest, 1, 1024))
+        ct.launch(None, (3, 1, 1), long, (*arrays, chunks, *rest, 128))
         np.testing.assert_allclose(chunks, whole, rtol=1e-5, atol=1e-6)
+
+
+def test_every_softmax_kernel_gives_the_same():
+    x = numbers((5, 700), "float32")
+    x[1, 100:600] = -np.inf
+    found = [np.zeros_like(x) for _ in range(3)]
+    ct.launch(None, (2, 1, 1), softmax.softmax_kernel, (x, found[0], 4, 1024, False))
+    ct.launch(None, (2, 1, 1), softmax.softmax_stream_kernel, (x, found[1], 1024, False))
+    ct.launch(None, (5, 1, 1), softmax.softmax_long_kernel, (x, found[2], 128, 2, 4, False))
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], rtol=1e-5, atol=1e-7)

@@ -76,16 +76,21 @@ def around_axis(shape: tuple[int, ...], axis: int | None) -> tuple[int, int, int
     return total[0], total[1], total[2]
 
 
-def rows_tile(x: Any) -> tuple[tuple[int, int], int]:
+def rows_tile(x: Any) -> tuple[int, int]:
     """Rows and columns of the tile that a block works on when it needs whole rows of a (rows, columns)
-    array, and how many thread blocks of a GPU share it (1 or 8); 0: a row fits no block, and the
-    columns are those of a chunk.
+    array; 0 rows: a row fits no block, and the columns are those of a chunk.
     """
     cols = next_power_of_two(x.shape[1])
     if not on_gpu(x):
-        return (1, cols), 1
+        return 1, cols
     narrow = x.dtype.itemsize <= 2
-    if cols > 65536:
-        return (1, 4096), 0
-    rows = min(max(1, (2048 if narrow else 1024) // cols), next_power_of_two(x.shape[0]))
-    return (rows, cols), 8 if cols > 32768 else 1
+    if cols > 32768:
+        return 0, 16384
+    return min(max(1, (2048 if narrow else 1024) // cols), next_power_of_two(x.shape[0])), cols
+
+
+def multiprocessors(array: Any) -> int:
+    """How many of them the GPU of ``array`` has; on the CPU 1."""
+    import tessera
+
+    return int(tessera.device_info("cuda")["units"]) if on_gpu(array) else 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import tessera.tile as ct
 
-from . import rows_tile
+from . import next_power_of_two, rows_tile
 
 
 def _load(array: Any, index: Any, shape: Any) -> Any:
@@ -76,29 +76,32 @@ def rms_norm_long_kernel(x, weight, out, eps: float, COLS: ct.Constant[int]):
         ct.store(out, index=(row, i), tile=ct.astype(y, out.dtype))
 
 
-_layer_norm = {n: layer_norm_kernel.replace_hints(num_ctas=n) for n in (1, 8)}
-_rms_norm = {n: rms_norm_kernel.replace_hints(num_ctas=n) for n in (1, 8)}
+_shared = {k: k.replace_hints(num_ctas=8) for k in (layer_norm_kernel, rms_norm_kernel)}
+_layer_norm_long = layer_norm_long_kernel.replace_hints(num_worker_warps=32)
+_rms_norm_long = rms_norm_long_kernel.replace_hints(num_worker_warps=32)
 
 
-def _launch(kernels: Any, long_kernel: Any, arguments: tuple[Any, ...], stream: Any) -> None:
+def _launch(kernel: Any, long_kernel: Any, arguments: tuple[Any, ...], stream: Any) -> None:
     x = arguments[0]
     if 0 in tuple(x.shape):
         return
-    tile, blocks = rows_tile(x)
-    if blocks:
-        grid = (ct.cdiv(x.shape[0], tile[0]), 1, 1)
-        ct.launch(stream, grid, kernels[blocks], (*arguments, *tile))
+    rows, cols = rows_tile(x)
+    if rows:
+        ct.launch(stream, (ct.cdiv(x.shape[0], rows), 1, 1), kernel, (*arguments, rows, cols))
+    elif cols < x.shape[1] <= 65536 and x.dtype.itemsize == 4:
+        cols = next_power_of_two(x.shape[1])
+        ct.launch(stream, (x.shape[0], 1, 1), _shared[kernel], (*arguments, 1, cols))
     else:
-        ct.launch(stream, (x.shape[0], 1, 1), long_kernel, (*arguments, tile[1]))
+        ct.launch(stream, (x.shape[0], 1, 1), long_kernel, (*arguments, cols))
 
 
 def layer_norm(
     x: Any, weight: Any, bias: Any, out: Any, eps: float = 1e-5, stream: Any = None
 ) -> None:
     """``(x - mean) / sqrt(var + eps) * weight + bias`` over the last axis of (rows, columns)."""
-    _launch(_layer_norm, layer_norm_long_kernel, (x, weight, bias, out, eps), stream)
+    _launch(layer_norm_kernel, _layer_norm_long, (x, weight, bias, out, eps), stream)
 
 
 def rms_norm(x: Any, weight: Any, out: Any, eps: float = 1e-6, stream: Any = None) -> None:
     """``x / sqrt(mean(x**2) + eps) * weight`` over the last axis of (rows, columns)."""
-    _launch(_rms_norm, rms_norm_long_kernel, (x, weight, out, eps), stream)
+    _launch(rms_norm_kernel, _rms_norm_long, (x, weight, out, eps), stream)

@@ -20,7 +20,7 @@ from . import around_axis, dtype_name, is_float, next_power_of_two, on_gpu, scra
 from .reduce import MAX, MIN, PROD, SUM, both, filled, fold, neutral
 
 OPS = {"cumsum": SUM, "cumprod": PROD, "cummax": MAX, "cummin": MIN}
-WINDOW = 128
+WINDOW = 256  # as many as the GPU's threads: each reads one word
 ORDER = ct.MemoryOrder.RELAXED
 SCOPE = ct.MemoryScope.DEVICE
 
@@ -66,7 +66,7 @@ def clear_kernel(words, TILE: ct.Constant[int]):
     ct.store(words, index=(ct.bid(0), ct.bid(1)), tile=ct.zeros((1, TILE), dtype=words.dtype))
 
 
-@ct.kernel
+@ct.kernel(num_worker_warps=8)
 def scan_kernel(
     x, out, words, ticket, OP: ct.Constant[int], NEUTRAL: ct.Constant, WORK: ct.Constant[int],
     WIDE: ct.Constant[int], TILE: ct.Constant[int],
@@ -118,10 +118,13 @@ def _work(out: Any) -> int:
     return 1 if is_float(out) else 3 if "uint" in dtype_name(out) else 2
 
 
-def _scan_flat(code: int, x: Any, out: Any, stream: Any, tile: int | None = None) -> None:
+def _scan_flat(code: int, x: Any, out: Any, stream: Any) -> None:
     """One pass with look-back."""
-    tile = tile or (16384 if on_gpu(x) else 4096)
-    blocks, wide = -(-x.shape[0] // tile), int(out.dtype.itemsize == 8)
+    tile = 4096
+    wide = int(out.dtype.itemsize == 8)
+    if on_gpu(x):
+        tile = (8192 if x.shape[0] < 1 << 26 else 32768) >> wide
+    blocks = -(-x.shape[0] // tile)
     words = scratch(x, (2, (blocks // WINDOW + 2) * WINDOW), "uint64")
     ticket = scratch(x, (1, 1), "uint64")
     for array, width in ((words, 1024), (ticket, 1)):

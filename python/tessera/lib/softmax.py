@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Row softmax: a block reads some short rows or one long row once, keeps them on chip and writes them once.
-Rows that fit no block are read twice.
+Rows that fit no block are read twice, with a running maximum (Milakov & Gimelshein, 2018).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 import tessera.tile as ct
 
-from . import rows_tile
+from . import multiprocessors, on_gpu, rows_tile
 
 
 def _exp(x: Any, FAST: Any) -> Any:
@@ -27,25 +27,46 @@ def softmax_kernel(x, out, ROWS: ct.Constant[int], COLS: ct.Constant[int], FAST:
 
 
 @ct.kernel
-def softmax_long_kernel(x, out, COLS: ct.Constant[int], FAST: ct.Constant[bool]):
+def softmax_stream_kernel(x, out, COLS: ct.Constant[int], FAST: ct.Constant[bool]):
+    step, rows = ct.num_blocks(0), x.shape[0]
+    pad = ct.PaddingMode.NEG_INF
+    ahead = ct.load(x, index=(ct.bid(0), 0), shape=(1, COLS), padding_mode=pad)
+    for row in range(ct.bid(0), rows, step):
+        t = ct.astype(ahead, ct.float32)  # the next row is on its way while this one is computed
+        ahead = ct.load(x, index=(min(row + step, rows - 1), 0), shape=(1, COLS), padding_mode=pad)
+        e = _exp(t - ct.max(t, axis=1, keepdims=True), FAST)
+        y = e * (1.0 / ct.sum(e, axis=1, keepdims=True))
+        ct.store(out, index=(row, 0), tile=ct.astype(y, out.dtype))
+
+
+@ct.kernel
+def softmax_long_kernel(
+    x, out, COLS: ct.Constant[int], OUTER: ct.Constant[int], INNER: ct.Constant[int],
+    FAST: ct.Constant[bool],
+):  # fmt: skip
     row, chunks = ct.bid(0), ct.cdiv(x.shape[1], COLS)
-    top = ct.full((1, COLS), -3.0e38, dtype=ct.float32)
-    total = ct.zeros((1, COLS), dtype=ct.float32)
+    shape = (OUTER, COLS // OUTER // INNER, INNER)  # the middle axis is spread over threads
+    top = ct.full((1, shape[1], 1), -3.0e38, dtype=ct.float32)
+    total = ct.zeros((1, shape[1], 1), dtype=ct.float32)
     for i in range(chunks):
         t = ct.load(x, index=(row, i), shape=(1, COLS), padding_mode=ct.PaddingMode.NEG_INF)
-        t = ct.astype(t, ct.float32)
-        new = ct.maximum(top, t)
-        total = total * _exp(top - new, FAST) + _exp(t - new, FAST)
+        t = ct.reshape(ct.astype(t, ct.float32), shape)
+        new = ct.maximum(top, ct.max(t, axis=(0, 2), keepdims=True))
+        new_total = ct.sum(_exp(t - new, FAST), axis=(0, 2), keepdims=True)
+        total = total * _exp(top - new, FAST) + new_total
         top = new
-    most = ct.max(top, axis=1, keepdims=True)
-    scale = 1.0 / ct.sum(total * _exp(top - most, FAST), axis=1, keepdims=True)
-    for i in range(chunks):
-        t = ct.astype(ct.load(x, index=(row, i), shape=(1, COLS)), ct.float32)
-        y = _exp(t - most, FAST) * scale
+    most = ct.max(top, keepdims=True)
+    scale = 1.0 / ct.sum(total * _exp(top - most, FAST), keepdims=True)
+    most, scale = ct.reshape(most, (1, 1)), ct.reshape(scale, (1, 1))
+    for k in range(chunks):
+        i = chunks - 1 - k  # what was read last is nearest
+        t = ct.load(x, index=(row, i), shape=(1, COLS), padding_mode=ct.PaddingMode.NEG_INF)
+        y = _exp(ct.astype(t, ct.float32) - most, FAST) * scale
         ct.store(out, index=(row, i), tile=ct.astype(y, out.dtype))
 
 
-_kernels = {n: softmax_kernel.replace_hints(num_ctas=n) for n in (1, 8)}
+_stream = softmax_stream_kernel.replace_hints(num_worker_warps=16)
+_long = softmax_long_kernel.replace_hints(num_worker_warps=32)
 
 
 def softmax(x: Any, out: Any, stream: Any = None) -> None:
@@ -56,9 +77,14 @@ def softmax(x: Any, out: Any, stream: Any = None) -> None:
     if 0 in tuple(x.shape):
         return
     fast = "float16" in str(out.dtype)
-    tile, blocks = rows_tile(x)
-    if blocks:
-        grid = (ct.cdiv(x.shape[0], tile[0]), 1, 1)
-        ct.launch(stream, grid, _kernels[blocks], (x, out, *tile, fast))
+    rows, cols = rows_tile(x)
+    if not rows:
+        inner = 16 // x.dtype.itemsize
+        shape = (cols, cols // (1024 * inner), inner)
+        ct.launch(stream, (x.shape[0], 1, 1), _long, (x, out, *shape, fast))
+    elif on_gpu(x) and cols * x.dtype.itemsize == 1 << 16:
+        blocks = min(x.shape[0], 3 * multiprocessors(x))
+        ct.launch(stream, (blocks, 1, 1), _stream, (x, out, cols, fast))
     else:
-        ct.launch(stream, (x.shape[0], 1, 1), softmax_long_kernel, (x, out, tile[1], fast))
+        grid = (ct.cdiv(x.shape[0], rows), 1, 1)
+        ct.launch(stream, grid, softmax_kernel, (x, out, rows, cols, fast))

@@ -127,7 +127,6 @@ typedef struct ts_lower {
     ts_val *nowhere;   /* where registers go after memory ran out */
     ts_val tid;        /* index of the thread in the tile block, i32 */
     ts_val fault;      /* pointer to the fault record, 0 until needed */
-    bool repeats;      /* some tile is loaded by every block (weights of rows): other loads leave it the L1 cache */
     ts_text messages;  /* NUL-separated */
 } ts_lower;
 

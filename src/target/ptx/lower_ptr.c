@@ -38,19 +38,6 @@ static uint64_t ptr_roots_of(const ts_lower *lw, ts_val v)
     }
 }
 
-/* A load of the same, not quite small, tile in every block. */
-static bool ptr_repeats(const ts_fn *fn, ts_val v)
-{
-    const ts_inst *inst = ts_at(fn, v);
-    int64_t at;
-    if (inst->op != TS_OP_load_view_tko || ts_type_count(fn->module, inst->type) < 256)
-        return false;
-    for (uint32_t i = 1; i < inst->n_opnd && i != ts_opnd_token(inst); i++)
-        if (!ts_const_as_int(fn, ts_opnd(fn, v, i), &at))
-            return false;
-    return true;
-}
-
 void ts_lower_scan_memory(ts_lower *lw)
 {
     for (ts_val v = 1; v < lw->tile->inst.n; v++) {
@@ -58,7 +45,6 @@ void ts_lower_scan_memory(ts_lower *lw)
         uint32_t flags = ts_info(inst)->flags, token = ts_opnd_token(inst);
         bool access = flags & (TS_READ | TS_WRITE);
         lw->roots[v] = access ? 0 : ptr_roots_of(lw, v);
-        lw->repeats = lw->repeats || ptr_repeats(lw->tile, v);
         if (inst->op == TS_OP_token)
             lw->tokens[inst->opnd[0]]++;
         else if (access && token != TS_NO)

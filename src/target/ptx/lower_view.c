@@ -506,8 +506,6 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
     view_note(lw, &a, v, TS_NOTE_load);
     a.only = ts_lower_reader(lw, attr, home);
     a.cache = ts_lower_cache(attr, true);
-    if (a.cache == TS_CACHE_NONE && lw->repeats && !view_is_fixed(lw, &a))
-        a.cache = TS_CACHE_STREAM;
     switch (view_choose(lw, &a, &inside)) {
     case VIEW_PLAIN:
         view_load_all(lw, &a, false, out);
