@@ -127,8 +127,8 @@ def quiet(limit: float = 1.0, rest: float = 0.1) -> None:
 class Clock:
     """Seconds of one run: wall time on the CPU, device events on a GPU."""
 
-    def __init__(self, device: str) -> None:
-        self.device = device
+    def __init__(self, device: str, busy: bool = False) -> None:
+        self.device, self.busy = device, busy  # busy: the GPU works while the host launches
         if device == "cuda":
             import torch
 
@@ -142,6 +142,8 @@ class Clock:
             run()
             return time.perf_counter() - start
         begin, end = (self.torch.cuda.Event(enable_timing=True) for _ in range(2))
+        if self.busy:
+            self.flush.zero_()
         begin.record()
         run()
         end.record()
@@ -152,9 +154,10 @@ class Clock:
 def compare(
     table: Table, peers: Sequence[Peer], wanted: Callable[[np.ndarray], np.ndarray] | None, tolerance: float,
     device: str, rounds: int, sample: Callable[[np.ndarray], np.ndarray] = lambda x: x,
+    busy: bool = False,
 ) -> Table:  # fmt: skip
     """Checks every peer, then times them in interleaved rounds."""
-    clock = Clock(device)
+    clock = Clock(device, busy)
     good: list[tuple[Peer, float]] = []
     for peer in peers:
         try:

@@ -222,7 +222,7 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
         for q in part(machine):
             table = Table(q.title, "GB/s", q.moved * 1e-9, "copy")
             print(f"{table.question} ...", flush=True)
-            compare(table, q.peers, lambda f, w=q.wanted: w, q.tolerance, device, rounds)
+            compare(table, q.peers, lambda f, w=q.wanted: w, q.tolerance, device, rounds, busy=True)
             copy = table.of("copy")
             if copy and part is _reductions:  # a copy moves twice the bytes that a reduction reads
                 copy.times = [t / 2 for t in copy.times]

@@ -6,6 +6,7 @@ picks tile sizes and launches it.
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 
@@ -89,8 +90,9 @@ def rows_tile(x: Any) -> tuple[int, int]:
     return min(max(1, (2048 if narrow else 1024) // cols), next_power_of_two(x.shape[0])), cols
 
 
-def multiprocessors(array: Any) -> int:
-    """How many of them the GPU of ``array`` has; on the CPU 1."""
+@functools.lru_cache(maxsize=1)
+def multiprocessors() -> int:
+    """How many of them the GPU has."""
     import tessera
 
-    return int(tessera.device_info("cuda")["units"]) if on_gpu(array) else 1
+    return int(tessera.device_info("cuda")["units"])

@@ -83,7 +83,7 @@ def softmax(x: Any, out: Any, stream: Any = None) -> None:
         shape = (cols, cols // (1024 * inner), inner)
         ct.launch(stream, (x.shape[0], 1, 1), _long, (x, out, *shape, fast))
     elif on_gpu(x) and cols * x.dtype.itemsize == 1 << 16:
-        blocks = min(x.shape[0], 3 * multiprocessors(x))
+        blocks = min(x.shape[0], 3 * multiprocessors())
         ct.launch(stream, (blocks, 1, 1), _stream, (x, out, cols, fast))
     else:
         grid = (ct.cdiv(x.shape[0], rows), 1, 1)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -55,6 +56,22 @@ def _tile(shape: list[int], axes: list[int], itemsize: int) -> list[int]:
     return tile
 
 
+@functools.lru_cache(maxsize=1024)
+def _plan(
+    whole: tuple[int, ...], axes: tuple[int, ...], tile: tuple[int, ...] | None, itemsize: int
+) -> tuple[Any, ...]:
+    """What a launch needs: grid, shapes of both sides, and the kernel's constants."""
+    shape, order = _collapse(whole, axes)
+    missing = max(0, 2 - len(shape))  # the kernel wants two axes
+    shape = [1] * missing + shape
+    order = [*range(missing), *(d + missing for d in order)]
+    tile = tuple(tile or _tile(shape, order, itemsize))
+    back = tuple(order.index(d) for d in range(len(order)))
+    blocks = [ct.cdiv(shape[d], tile[d]) for d in order]
+    grid = (blocks[-1], blocks[-2], math.prod(blocks[:-2]))
+    return grid, tuple(shape), tuple(shape[a] for a in order), (tuple(order), back, tile)
+
+
 def permute(
     x: Any, out: Any, axes: Sequence[int], stream: Any = None, tile: Sequence[int] | None = None
 ) -> None:
@@ -70,18 +87,9 @@ def permute(
         raise ValueError(f"the result of {tuple(axes)} has another shape than {tuple(out.shape)}")
     if 0 in tuple(x.shape):
         return
-    shape, order = _collapse(x.shape, axes)
-    missing = max(0, 2 - len(shape))  # the kernel wants two axes
-    shape = [1] * missing + shape
-    order = [*range(missing), *(d + missing for d in order)]
-    tile = tuple(tile or _tile(shape, order, x.dtype.itemsize))
-    back = tuple(order.index(d) for d in range(len(order)))
-    blocks = [ct.cdiv(shape[d], tile[d]) for d in order]
-    grid = (blocks[-1], blocks[-2], math.prod(blocks[:-2]))
-    there = view(out, tuple(shape[a] for a in order))
-    ct.launch(
-        stream, grid, permute_kernel, (view(x, tuple(shape)), there, tuple(order), back, tile)
-    )
+    whole, tile = tuple(x.shape), tuple(tile) if tile else None
+    grid, shape, turned, constants = _plan(whole, tuple(axes), tile, x.dtype.itemsize)
+    ct.launch(stream, grid, permute_kernel, (view(x, shape), view(out, turned), *constants))
 
 
 def transpose(x: Any, out: Any, stream: Any = None, tile: tuple[int, int] | None = None) -> None:
