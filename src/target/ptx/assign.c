@@ -110,6 +110,12 @@ const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, t
     return assign_blocked(assign, module, type, first, assign->vec, false);
 }
 
+const ts_layout *ts_assign_for_view(ts_assign *assign, const ts_fn *fn, ts_val view, ts_type type)
+{
+    uint32_t vec = assign->scans || ts_view_has_vectors(fn, view) ? assign->vec : 0;
+    return assign_blocked(assign, fn->module, type, ts_view_unit_axis(fn, view), vec, false);
+}
+
 /* ---- views ------------------------------------------------------------------------------------------- */
 
 uint32_t ts_view_unit_axis(const ts_fn *fn, ts_val view)
@@ -385,7 +391,7 @@ static void assign_load_view(assign_work *w, ts_val v)
         return; /* a TMA load goes to shared memory and stays there */
     uint32_t first = ts_view_unit_axis(w->fn, ts_opnd(w->fn, v, 0));
     const ts_layout *want = w->out->want[v] ? w->out->want[v] : assign_load_operand(w, v, first);
-    assign_set(w, v, want ? want : ts_assign_default(w->out, w->module, ts_type_of(w->fn, v), first));
+    assign_set(w, v, want ? want : ts_assign_for_view(w->out, w->fn, ts_opnd(w->fn, v, 0), ts_type_of(w->fn, v)));
 }
 
 /* Pointer operations work where their placed operands live: pointers first. */

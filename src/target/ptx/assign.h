@@ -46,6 +46,10 @@ const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, t
 /* Layout of a memory access through a view: the axis of the tile whose elements lie next to each other
  * in memory first. TS_NO when no axis has unit stride. */
 uint32_t ts_view_unit_axis(const ts_fn *fn, ts_val view);
+/* False when base or strides are aligned to single elements only: no vectors whatever the layout. lower_view.c */
+bool ts_view_has_vectors(const ts_fn *fn, ts_val view);
+/* The usual layout for a tile of the view: coalesced vectors, or single elements side by side over the lanes. */
+const ts_layout *ts_assign_for_view(ts_assign *assign, const ts_fn *fn, ts_val view, ts_type type);
 
 /* Fragments of mma.sync, from the accumulator's layout: the operand layouts that give each warp its rows and
  * columns. Tiles are [batch,] M, K and [batch,] K, N. */

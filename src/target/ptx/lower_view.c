@@ -73,6 +73,22 @@ static uint32_t view_dynamic(const ts_type_info *tensor, bool stride, uint32_t d
     return tensor->strides[dim] == TS_DYNAMIC ? at : TS_NO;
 }
 
+bool ts_view_has_vectors(const ts_fn *fn, ts_val view)
+{
+    const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view)), *tensor = ts_type_get(fn->module, info->elem);
+    uint32_t unit = ts_view_unit_axis(fn, view), bytes = TS_MAX(1u, ts_type_bits(fn->module, tensor->elem) / 8);
+    uint32_t skip = unit == TS_NO ? TS_NO : info->dim_map ? (uint32_t)info->dim_map[unit] : unit;
+    while (view && ts_at(fn, view)->op != TS_OP_make_tensor_view)
+        view = ts_at(fn, view)->n_opnd ? ts_opnd(fn, view, 0) : 0;
+    int64_t align = ts_lower_divisor(fn, ts_opnd(fn, view, 0));
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        uint32_t at = view_dynamic(tensor, true, i);
+        int64_t stride = at == TS_NO ? tensor->strides[i] & -tensor->strides[i] : ts_lower_divisor(fn, ts_opnd(fn, view, at));
+        align = i == skip || !stride ? align : TS_MIN(align, stride * bytes);
+    }
+    return unit != TS_NO && align >= 2 * (int64_t)bytes;
+}
+
 /* ---- describing an access -------------------------------------------------------------------------------------- */
 
 static ts_val view_make(const ts_lower *lw, ts_val view)
@@ -587,12 +603,16 @@ static const ts_layout *view_store_layout(ts_lower *lw, ts_val v)
     ts_val view = ts_opnd(lw->tile, v, 0), x = ts_opnd(lw->tile, v, 1);
     ts_type type = ts_type_of(lw->tile, x);
     uint32_t unit = ts_view_unit_axis(lw->tile, view);
-    const ts_layout *home = lw->assign.home[x], *usual = ts_assign_default(&lw->assign, lw->module, type, unit);
+    const ts_layout *home = lw->assign.home[x], *usual = NULL;
     uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, ts_type_elem(lw->module, type)) / 8);
     if (ts_type_kind(lw->module, type) != TS_KIND_TILE)
         return ts_lower_home(lw, x);
-    if (home && (unit == TS_NO || view_piece(home, ts_axis_of(lw->module, type, unit), bytes) >= 32))
+    ts_axis_bits axis = unit == TS_NO ? (ts_axis_bits){0, 0} : ts_axis_of(lw->module, type, unit);
+    bool single = axis.n && !lw->assign.scans && !ts_view_has_vectors(lw->tile, view); /* registers side by side would scatter */
+    bool runs = home && axis.n && ts_layout_reg_bit(home, axis.first) >= 0;
+    if (home && (unit == TS_NO || (view_piece(home, axis, bytes) >= 32 && !(single && runs))))
         return home;
+    usual = ts_assign_for_view(&lw->assign, lw->tile, view, type);
     return usual ? usual : ts_lower_home(lw, x);
 }
 
