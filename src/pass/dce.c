@@ -9,8 +9,8 @@
  *       continue %9, %8                                                        }
  *     }                         (only %5 is used)
  *
- * Marking from the roots (writes, side effects, ordered loads, returns out of regions) to what they
- * need; a carried value or a result is a slot of its own. A live loop keeps the jumps that target
+ * Marking from the roots (writes, side effects, ordered loads, returns out of regions, loops that may
+ * never end) to what they need; a carried value or a result is a slot of its own. A live loop keeps the jumps that target
  * it, and with them the ifs around those. Then one copy of what is marked. Cost: linear. After
  * Cytron et al., "Efficiently computing SSA form and the control dependence graph" (1991).
  */
@@ -47,6 +47,8 @@ static bool dce_is_root(const ts_inst *inst)
 {
     uint8_t flags = ts_info(inst)->flags;
     if (flags & (TS_WRITE | TS_SIDE) || inst->op == TS_OP_return || inst->op == TS_OP_param)
+        return true;
+    if (inst->op == TS_OP_loop) /* it may never end, and then nothing after it happens */
         return true;
     return flags & TS_READ && dce_is_ordered_load(inst);
 }

@@ -33,6 +33,12 @@ def slow(x, out, n):
     ct.store(out, index=(i,), tile=t)
 
 @ct.kernel
+def waits(x, out):
+    while ct.gather(x, 0) == 0.0:
+        pass
+    ct.store(out, index=(ct.bid(0),), tile=ct.full((16,), 7.0, ct.float32))
+
+@ct.kernel
 def add(x, out):
     i = ct.bid(0)
     ct.store(out, index=(i,), tile=ct.load(x, index=(i,), shape=(16,)) + 1)
@@ -55,6 +61,14 @@ def interrupted(run):
 
 CASES = {
     "one block": "interrupted(lambda: ct.launch(None, (1,), endless, (x, out)))",
+    "a loop without effect": """
+def run():
+    try:
+        ct.launch(None, (1,), waits, (x, out))
+    finally:
+        assert (out == 0).all()
+interrupted(run)
+""",
     "all threads": "interrupted(lambda: ct.launch(None, (8,), endless, (x, out)))",
     "between blocks": "interrupted(lambda: ct.launch(None, (4096,), slow, (x, out, 10**6)))",
     "stream with host arrays": """
