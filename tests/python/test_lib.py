@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tessera.tile as ct
-from tessera.lib import norm, random, reduce, scan, softmax, transpose
+from tessera.lib import elementwise, gemm, image, norm, random, reduce, scan, softmax, transpose
 
 RNG = np.random.default_rng(11)
 
@@ -232,7 +232,7 @@ def test_permutations_say_what_is_wrong():
     x = np.zeros((2, 3), np.float32)
     with pytest.raises(ValueError, match="not a permutation of 2 axes"):
         transpose.permute(x, x, (0, 0))
-    with pytest.raises(ValueError, match="another shape"):
+    with pytest.raises(ValueError, match=r"permute: out has shape \(2, 3\), wanted \(3, 2\)"):
         transpose.permute(x, x, (1, 0))
     with pytest.raises(ValueError, match="not contiguous"):
         transpose.permute(
@@ -281,3 +281,120 @@ def test_every_softmax_kernel_gives_the_same():
     ct.launch(None, (5, 1, 1), softmax.softmax_long_kernel, (x, found[2], 128, 2, 4, False))
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], rtol=1e-5, atol=1e-7)
+
+
+# ---- arguments that do not fit -------------------------------------------------------------------------
+
+
+def zeros(*shape, dtype="float32"):
+    return np.zeros(shape, dtype)
+
+
+MISFITS = {
+    "gemm: b has shape (4, 4), wanted (3, 4) for a of shape (2, 3)": lambda: gemm.gemm(
+        zeros(2, 3), zeros(4, 4), zeros(2, 4)
+    ),
+    "gemm: c has shape (4, 2), wanted (2, 4)": lambda: gemm.gemm(
+        zeros(2, 3), zeros(3, 4), zeros(4, 2), tile=(16, 16, 16)
+    ),
+    "gemm: b has shape (3,), wanted 2 axes; reshape a vector": lambda: gemm.gemm(
+        zeros(2, 3), zeros(3), zeros(2)
+    ),
+    "batched_gemm: a has shape (2, 3), wanted 3 axes": lambda: gemm.batched_gemm(
+        zeros(2, 3), zeros(3, 4), zeros(2, 4)
+    ),
+    "batched_gemm: b has shape (1, 3, 4), wanted (5, 3, 4)": lambda: gemm.batched_gemm(
+        zeros(5, 2, 3), zeros(1, 3, 4), zeros(5, 2, 4)
+    ),
+    "gelu_gemm: bias has shape (2,), wanted (4,)": lambda: gemm.gelu_gemm(
+        zeros(2, 3), zeros(3, 4), zeros(2), zeros(2, 4), zeros(2, 4)
+    ),
+    "gelu_gemm: residual has shape (1, 4), wanted (2, 4), the shape of c": lambda: gemm.gelu_gemm(
+        zeros(2, 3), zeros(3, 4), zeros(4), zeros(1, 4), zeros(2, 4)
+    ),
+    "softmax: x has shape (4,), wanted 2 axes": lambda: softmax.softmax(zeros(4), zeros(4)),
+    "softmax: out has shape (4, 2), wanted (2, 4)": lambda: softmax.softmax(
+        zeros(2, 4), zeros(4, 2)
+    ),
+    "layer_norm: bias has shape (2,), wanted (4,)": lambda: norm.layer_norm(
+        zeros(2, 4), zeros(4), zeros(2), zeros(2, 4)
+    ),
+    "layer_norm: out has shape (1, 4), wanted (2, 4)": lambda: norm.layer_norm(
+        zeros(2, 4), zeros(4), zeros(4), zeros(1, 4)
+    ),
+    "rms_norm: weight has shape (1,), wanted (4,)": lambda: norm.rms_norm(
+        zeros(2, 4), zeros(1), zeros(2, 4)
+    ),
+    "rms_norm: out has shape (2, 5), wanted (2, 4)": lambda: norm.rms_norm(
+        zeros(2, 4), zeros(4), zeros(2, 5)
+    ),
+    "vector_add: b has shape (4,), wanted (5,), the shape of a": lambda: elementwise.vector_add(
+        zeros(5), zeros(4), zeros(5)
+    ),
+    "vector_add: a has shape (2, 2), wanted 1 axis": lambda: elementwise.vector_add(
+        zeros(2, 2), zeros(2, 2), zeros(2, 2)
+    ),
+    "chain: out has shape (4,), wanted (5,)": lambda: elementwise.chain(
+        zeros(5), zeros(5), zeros(5), zeros(4)
+    ),
+    "reduce: out has shape (3,), 3 elements, wanted 2": lambda: reduce.reduce(
+        "sum", zeros(2, 3), zeros(3), 1
+    ),
+    "reduce: op is 'mean', wanted one of sum, prod, max, min": lambda: reduce.reduce(
+        "mean", zeros(3), zeros(1)
+    ),
+    "arg_reduce: op is 'max', wanted one of argmax, argmin": lambda: reduce.arg_reduce(
+        "max", zeros(3), zeros(1, dtype="int32")
+    ),
+    "arg_reduce: out has shape (2,), 2 elements, wanted 1": lambda: reduce.arg_reduce(
+        "argmax", zeros(3), zeros(2, dtype="int32")
+    ),
+    "scan: op is 'sum', wanted one of cumsum": lambda: scan.scan("sum", zeros(3), zeros(3)),
+    "scan: out has shape (3, 2), wanted (2, 3)": lambda: scan.scan(
+        "cumsum", zeros(2, 3), zeros(3, 2)
+    ),
+    "transpose: x has shape (2, 3, 4), wanted 2 axes": lambda: transpose.transpose(
+        zeros(2, 3, 4), zeros(4, 3, 2)
+    ),
+    "transpose: out has shape (2, 3), wanted (3, 2)": lambda: transpose.transpose(
+        zeros(2, 3), zeros(2, 3)
+    ),
+    "sobel: out has shape (3, 2), wanted (2, 3)": lambda: image.sobel(zeros(2, 3), zeros(3, 2)),
+    "sobel: image has shape (2, 3, 3), wanted 2 axes": lambda: image.sobel(
+        zeros(2, 3, 3), zeros(2, 3, 3)
+    ),
+    "blur: scratch has shape (3, 2), wanted (2, 3)": lambda: image.blur(
+        zeros(2, 3), zeros(3), zeros(3, 2), zeros(2, 3)
+    ),
+    "blur: weights has 4 elements, wanted an odd number": lambda: image.blur(
+        zeros(2, 3), zeros(4), zeros(2, 3), zeros(2, 3)
+    ),
+}
+
+
+@pytest.mark.parametrize("text", MISFITS)
+def test_arguments_that_do_not_fit_are_named(text):
+    with pytest.raises(ValueError) as error:
+        MISFITS[text]()
+    assert text in str(error.value)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16", "bool"])
+def test_places_want_integers_of_32_or_64_bits(dtype):
+    with pytest.raises(TypeError, match=f"arg_reduce: out is of {dtype}, wanted one of int32"):
+        reduce.arg_reduce("argmax", zeros(3), zeros(1, dtype=dtype))
+
+
+NO_ARRAYS = {
+    "gemm: a": lambda: gemm.gemm([[1.0]], zeros(1, 1), zeros(1, 1)),
+    "softmax: out": lambda: softmax.softmax(zeros(1, 1), [[0.0]]),
+    "vector_add: b": lambda: elementwise.vector_add(zeros(1), [0.0], zeros(1)),
+    "reduce: out": lambda: reduce.reduce("sum", zeros(3), [0.0]),
+    "permute: x": lambda: transpose.permute([[0.0]], zeros(1, 1), (1, 0)),
+}
+
+
+@pytest.mark.parametrize("name", NO_ARRAYS)
+def test_lists_are_no_arrays(name):
+    with pytest.raises(TypeError, match=f"{name} is a list; pass an array"):
+        NO_ARRAYS[name]()

@@ -7,6 +7,7 @@ from typing import Any
 
 import tessera.tile as ct
 
+from . import _check as check
 from . import on_gpu
 
 
@@ -34,11 +35,15 @@ def _tile(array: Any) -> int:
 
 def vector_add(a: Any, b: Any, out: Any, stream: Any = None, tile: int | None = None) -> None:
     """``out = a + b`` for flat arrays of one dtype and length."""
+    check.rank("vector_add", "a", a, 1)
+    check.same_shape("vector_add", a=a, b=b, out=out)
     tile = tile or _tile(out)
     ct.launch(stream, (ct.cdiv(out.shape[0], tile), 1, 1), vector_add_kernel, (a, b, out, tile))
 
 
 def chain(x: Any, y: Any, z: Any, out: Any, stream: Any = None, tile: int | None = None) -> None:
     """``out = sqrt(sin(x) * cos(y) + exp(-z * z) + log(x + 1))`` in one pass over memory."""
+    check.rank("chain", "x", x, 1)
+    check.same_shape("chain", x=x, y=y, z=z, out=out)
     tile = tile or _tile(out)
     ct.launch(stream, (ct.cdiv(out.shape[0], tile), 1, 1), chain_kernel, (x, y, z, out, tile))

@@ -11,6 +11,7 @@ from typing import Any
 import tessera
 import tessera.tile as ct
 
+from . import _check as check
 from . import _gemm_gpu as gpu
 from . import _gpu_array as arrays
 from . import on_gpu
@@ -170,16 +171,19 @@ def gemm(
     On a GPU operands whose rows are not aligned to 16 bytes are copied first, and a product with few tiles is cut
     along K. The result does not depend on the order in which blocks run.
     """
+    key = way = None
     if tile is None:
         try:
             key = arrays.look(a), arrays.look(b), arrays.look(c), c.device, tf32, fast
             way = gpu.way_of(key)
         except AttributeError:  # not on a GPU
-            key = way = None
-        if way or (key and on_gpu(c) and c.shape[0] and c.shape[1]):
-            way = way or gpu.find_way(key, a, b, c, gpu.options(a, tf32, fast))
-            _run(way, a, b, c, stream)
-            return
+            key = None
+    if way is None:  # arrays that look like those of an earlier call have been checked
+        check.product("gemm", 2, a, b, c)
+    if way or (key and on_gpu(c) and c.shape[0] and c.shape[1]):
+        way = way or gpu.find_way(key, a, b, c, gpu.options(a, tf32, fast))
+        _run(way, a, b, c, stream)
+        return
     tile = tile or cpu_tile(*c.shape, a.shape[1])
     blocks = ct.cdiv(c.shape[0], tile[0]) * ct.cdiv(c.shape[1], tile[1])
     flags = gpu.options(a, tf32, fast)
@@ -217,6 +221,7 @@ def _tile_of(c: Any, k: int, name: str, batch: int = 0) -> tuple[tuple[int, int,
 
 def batched_gemm(a: Any, b: Any, c: Any, stream: Any = None, *, fast: bool = True) -> None:
     """``c[i] = a[i] @ b[i]`` for a (B, M, K), b (B, K, N), c (B, M, N); see ``gemm``."""
+    check.product("batched_gemm", 3, a, b, c)
     tile, group, blocks = _tile_of(c, a.shape[2], arrays.dtype_name(a), c.shape[0])
     args = (a, b, c, *tile, group, *gpu.options(a, False, fast))
     ct.launch(stream, (blocks, 1, 1), batched_gemm_kernel, args)
@@ -230,5 +235,8 @@ def gelu_gemm(a: Any, b: Any, bias: Any, residual: Any, c: Any, stream: Any = No
     GELU by its tanh form, whose tanh is the GPU's approximation (absolute error about 5e-4, less than half a unit of
     bfloat16 near 1); sums in float32.
     """
+    check.product("gelu_gemm", 2, a, b, c)
+    check.shape("gelu_gemm", "bias", bias, tuple(c.shape[1:]))
+    check.same_shape("gelu_gemm", c=c, residual=residual)
     tile, group, blocks = _tile_of(c, a.shape[1], arrays.dtype_name(a))
     ct.launch(stream, (blocks, 1, 1), gelu_gemm_kernel, (a, b, bias, residual, c, *tile, group))

@@ -9,6 +9,8 @@ from typing import Any
 
 import tessera.tile as ct
 
+from . import _check as check
+
 
 def _places(axis: int, block: Any, size: int) -> Any:
     """Row or column numbers of a block's pixels, shaped to broadcast to (rows, columns)."""
@@ -80,7 +82,12 @@ def blur(
 
     ``weights`` has odd length; ``scratch`` and ``out`` have the picture's shape.
     """
-    radius = weights.shape[0] // 2
+    check.rank("blur", "image", image, 2)
+    check.same_shape("blur", image=image, scratch=scratch, out=out)
+    (taps,) = check.rank("blur", "weights", weights, 1)
+    if taps % 2 == 0:
+        raise ValueError(f"blur: weights has {taps} elements, wanted an odd number")
+    radius = taps // 2
     grid = _grid(image, tile)
     ct.launch(stream, grid, blur_kernel, (image, weights, scratch, radius, 1, *tile))
     ct.launch(stream, grid, blur_kernel, (scratch, weights, out, radius, 0, *tile))
@@ -88,4 +95,6 @@ def blur(
 
 def sobel(image: Any, out: Any, stream: Any = None, tile: tuple[int, int] = (8, 128)) -> None:
     """Gradient magnitude of a (rows, columns) float32 picture by the 3 x 3 Sobel operator."""
+    check.rank("sobel", "image", image, 2)
+    check.same_shape("sobel", image=image, out=out)
     ct.launch(stream, _grid(image, tile), sobel_kernel, (image, out, *tile))

@@ -9,6 +9,7 @@ from typing import Any
 
 import tessera.tile as ct
 
+from . import _check as check
 from . import next_power_of_two, rows_tile
 
 
@@ -99,9 +100,16 @@ def layer_norm(
     x: Any, weight: Any, bias: Any, out: Any, eps: float = 1e-5, stream: Any = None
 ) -> None:
     """``(x - mean) / sqrt(var + eps) * weight + bias`` over the last axis of (rows, columns)."""
+    columns = check.rank("layer_norm", "x", x, 2)[1:]
+    check.shape("layer_norm", "weight", weight, columns)
+    check.shape("layer_norm", "bias", bias, columns)
+    check.same_shape("layer_norm", x=x, out=out)
     _launch(layer_norm_kernel, _layer_norm_long, (x, weight, bias, out, eps), stream)
 
 
 def rms_norm(x: Any, weight: Any, out: Any, eps: float = 1e-6, stream: Any = None) -> None:
     """``x / sqrt(mean(x**2) + eps) * weight`` over the last axis of (rows, columns)."""
+    columns = check.rank("rms_norm", "x", x, 2)[1:]
+    check.shape("rms_norm", "weight", weight, columns)
+    check.same_shape("rms_norm", x=x, out=out)
     _launch(rms_norm_kernel, _rms_norm_long, (x, weight, out, eps), stream)

@@ -13,6 +13,7 @@ from typing import Any
 
 import tessera.tile as ct
 
+from . import _check as check
 from . import (
     around_axis,
     dtype_name,
@@ -26,6 +27,8 @@ from . import (
 
 SUM, PROD, MAX, MIN = 0, 1, 2, 3
 OPS = {"sum": SUM, "prod": PROD, "max": MAX, "min": MIN}
+ARG_OPS = {"argmax": True, "argmin": False}  # whether the largest
+PLACES = ("int32", "int64", "uint32", "uint64")
 
 
 def both(OP: Any, a: Any, b: Any) -> Any:
@@ -175,9 +178,13 @@ def _split(
     return (b, along, c), max(1, min(wanted, -(-n // (along * 4))))
 
 
-def _check(shape: tuple[int, int, int]) -> None:
+def _shape(function: str, x: Any, out: Any, axis: int | None) -> tuple[int, int, int]:
+    """``x`` around the axis, when ``out`` has room for the results and for no more."""
+    shape = around_axis(check.shape_of(function, "x", x), axis)
+    check.size(function, "out", out, shape[0] * shape[2])
     if max(shape) >= 2**31:
         raise ValueError(f"an extent of {max(shape)} elements; reductions take fewer than 2**31")
+    return shape
 
 
 def reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = None) -> None:
@@ -186,8 +193,8 @@ def reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = Non
     ``out`` has the shape of ``x`` without ``axis`` (one element for None); sums are kept in its dtype,
     those of 16-bit floats in float32.
     """
-    code, shape = OPS[op], around_axis(tuple(x.shape), axis)
-    _check(shape)
+    code = check.named("reduce", op, OPS)
+    shape = _shape("reduce", x, out, axis)
     if code in (MAX, MIN) and shape[1] == 0:
         raise ValueError(f"{op} of no elements")
     if 0 in (shape[0], shape[2]):
@@ -207,10 +214,13 @@ def reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = Non
 
 def arg_reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = None) -> None:
     """``argmax`` or ``argmin``: the first place of the largest or smallest element, of the first NaN if
-    there is one. ``out`` holds int32 or int64.
+    there is one. ``out`` holds integers of 32 or 64 bits.
     """
-    shape, largest = around_axis(tuple(x.shape), axis), op == "argmax"
-    _check(shape)
+    largest = check.named("arg_reduce", op, ARG_OPS)
+    shape = _shape("arg_reduce", x, out, axis)
+    if dtype_name(out) not in PLACES:
+        wanted = ", ".join(PLACES)
+        raise TypeError(f"arg_reduce: out is of {dtype_name(out)}, wanted one of {wanted}")
     if shape[1] == 0:
         raise ValueError(f"{op} of no elements")
     if 0 in shape:

@@ -16,6 +16,7 @@ from typing import Any
 
 import tessera.tile as ct
 
+from . import _check as check
 from . import around_axis, dtype_name, is_float, next_power_of_two, on_gpu, scratch, view
 from .reduce import MAX, MIN, PROD, SUM, both, filled, fold, neutral
 
@@ -146,7 +147,9 @@ def scan(op: str, x: Any, out: Any, axis: int = -1, stream: Any = None) -> None:
     """``cumsum``, ``cumprod``, ``cummax`` or ``cummin`` along an axis, computed in the dtype of ``out``
     (float32 for 16-bit floats); both arrays have one shape.
     """
-    code, shape = OPS[op], around_axis(tuple(x.shape), axis)
+    code = check.named("scan", op, OPS)
+    check.same_shape("scan", x=x, out=out)
+    shape = around_axis(tuple(x.shape), axis)
     if 0 in shape:
         return
     if max(shape) >= 2**31:

@@ -9,6 +9,7 @@ from typing import Any
 
 import tessera.tile as ct
 
+from . import _check as check
 from . import multiprocessors, on_gpu, rows_tile
 
 
@@ -74,6 +75,8 @@ def softmax(x: Any, out: Any, stream: Any = None) -> None:
 
     Results of 16 bits use the GPU's approximate exponential, whose error is far below their rounding.
     """
+    check.rank("softmax", "x", x, 2)
+    check.same_shape("softmax", x=x, out=out)
     if 0 in tuple(x.shape):
         return
     fast = "float16" in str(out.dtype)

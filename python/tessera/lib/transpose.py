@@ -10,6 +10,7 @@ from typing import Any
 
 import tessera.tile as ct
 
+from . import _check as check
 from . import next_power_of_two, view
 
 
@@ -79,19 +80,21 @@ def permute(
 
     ``tile`` names the extents of a tile along the axes that are left when neighbours are merged.
     """
-    n = len(x.shape)
+    whole = check.shape_of("permute", "x", x)
+    n = len(whole)
     axes = [a + n if a < 0 else a for a in axes]
     if sorted(axes) != list(range(n)):
-        raise ValueError(f"{tuple(axes)} is not a permutation of {n} axes")
-    if tuple(out.shape) != tuple(x.shape[a] for a in axes):
-        raise ValueError(f"the result of {tuple(axes)} has another shape than {tuple(out.shape)}")
-    if 0 in tuple(x.shape):
+        raise ValueError(f"permute: {tuple(axes)} is not a permutation of {n} axes")
+    check.shape("permute", "out", out, tuple(whole[a] for a in axes))
+    if 0 in whole:
         return
-    whole, tile = tuple(x.shape), tuple(tile) if tile else None
+    tile = tuple(tile) if tile else None
     grid, shape, turned, constants = _plan(whole, tuple(axes), tile, x.dtype.itemsize)
     ct.launch(stream, grid, permute_kernel, (view(x, shape), view(out, turned), *constants))
 
 
 def transpose(x: Any, out: Any, stream: Any = None, tile: tuple[int, int] | None = None) -> None:
     """``out[j, i] = x[i, j]`` for two-dimensional arrays of one dtype."""
+    rows, columns = check.rank("transpose", "x", x, 2)
+    check.shape("transpose", "out", out, (columns, rows))
     permute(x, out, (1, 0), stream, tile)

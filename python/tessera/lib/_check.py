@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the library's functions ask of their arguments before a launch: kernels clip and pad at the ends of
+arrays, so that wrong shapes would compute something. Tuples are compared and nothing else: launches are short.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def shape_of(function: str, name: str, array: Any) -> tuple[int, ...]:
+    """The array's shape; TypeError for what has none."""
+    try:
+        return tuple(array.shape)
+    except AttributeError:
+        kind = type(array).__name__
+        raise TypeError(f"{function}: {name} is a {kind}; pass an array") from None
+
+
+def rank(function: str, name: str, array: Any, n: int) -> tuple[int, ...]:
+    """The shape of an array that must have ``n`` axes."""
+    found = shape_of(function, name, array)
+    if len(found) != n:
+        axes = "1 axis" if n == 1 else f"{n} axes"
+        vector = n == 2 and len(found) == 1
+        hint = "; reshape a vector to a matrix of one row or column" if vector else ""
+        raise ValueError(f"{function}: {name} has shape {found}, wanted {axes}{hint}")
+    return found
+
+
+def shape(function: str, name: str, array: Any, wanted: tuple[int, ...]) -> None:
+    """One array of a known shape."""
+    found = shape_of(function, name, array)
+    if found != wanted:
+        raise ValueError(f"{function}: {name} has shape {found}, wanted {wanted}")
+
+
+def same_shape(function: str, **arrays: Any) -> None:
+    """Every array has the shape of the first."""
+    (first, array), *rest = arrays.items()
+    wanted = shape_of(function, first, array)
+    for name, other in rest:
+        found = shape_of(function, name, other)
+        if found != wanted:
+            text = f"{name} has shape {found}, wanted {wanted}, the shape of {first}"
+            raise ValueError(f"{function}: {text}")
+
+
+def size(function: str, name: str, array: Any, wanted: int) -> None:
+    """An array of any shape with so many elements."""
+    found, n = shape_of(function, name, array), 1
+    for extent in found:
+        n *= extent
+    if n != wanted:
+        text = f"{name} has shape {found}, {n} elements, wanted {wanted}"
+        raise ValueError(f"{function}: {text}")
+
+
+def product(function: str, n: int, a: Any, b: Any, c: Any) -> None:
+    """``c = a @ b`` over the last two of ``n`` axes; those before them agree."""
+    left, right = rank(function, "a", a, n), rank(function, "b", b, n)
+    fits = (*left[:-2], left[-1], right[-1])
+    if right != fits:
+        text = f"b has shape {right}, wanted {fits} for a of shape {left}"
+        raise ValueError(f"{function}: {text}")
+    shape(function, "c", c, (*left[:-1], right[-1]))
+
+
+def named(function: str, op: str, table: Mapping[str, T]) -> T:
+    """The entry of an operation's name."""
+    if not isinstance(op, str):
+        raise TypeError(
+            f"{function}: op is a {type(op).__name__}, wanted one of {', '.join(table)}"
+        )
+    if op not in table:
+        raise ValueError(f"{function}: op is {op!r}, wanted one of {', '.join(table)}")
+    return table[op]
