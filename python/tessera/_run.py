@@ -23,6 +23,7 @@ __all__ = ["install", "main"]
 ALIASES = {
     "cuda.tile": "tessera.tile",
     "cuda.bindings": "tessera.bindings",
+    "cuda.core": "tessera.core",
     "cuda.pathfinder": "tessera.pathfinder",
 }
 # Tells child processes what to do; _alias/sitecustomize.py reads it.

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Option objects: every ``options`` argument takes the dataclass, a dictionary of its fields, or None."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+__all__ = ["options_of"]
+
+T = TypeVar("T")
+
+
+def _unknown(cls: type, name: object) -> TypeError:
+    known = [field.name for field in dataclasses.fields(cls)]
+    close = difflib.get_close_matches(str(name), known, 1)
+    hint = f"; did you mean {close[0]!r}?" if close else f"; it has {', '.join(known)}"
+    return TypeError(f"{cls.__name__} has no option {name!r}{hint}")
+
+
+def options_of(cls: type[T], value: Any) -> T:
+    """``value`` as an instance of the dataclass ``cls``: itself, made of a mapping, or the defaults.
+
+    Raises TypeError for another type and for a key that is no field.
+    """
+    if value is None:
+        return cls()
+    if isinstance(value, cls):
+        return value
+    if not isinstance(value, Mapping):
+        kind = type(value).__name__
+        raise TypeError(f"options must be {cls.__name__}, a dictionary or None, not {kind}")
+    for name in value:
+        if name not in {field.name for field in dataclasses.fields(cls)}:  # type: ignore[arg-type]
+            raise _unknown(cls, name)
+    return cls(**value)
