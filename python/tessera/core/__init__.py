@@ -19,7 +19,7 @@ _NAMES = {
 }
 _MODULES = ("checkpoint", "graph", "system", "texture", "typing", "utils")
 
-__all__ = [*_NAMES]
+__all__ = list(_NAMES)
 
 
 def __getattr__(name: str) -> Any:
