@@ -81,6 +81,16 @@ void core_cupy_delete(void *extra);
 /* What object.__dlpack__() gives: a versioned capsule, which alone can be read-only, where the exporter has one. */
 PyObject *core_dlpack(core_state *state, PyObject *object);
 
+/* await.c: slots and methods of streams and events */
+PyObject *core_await(PyObject *self);                             /* am_await of both */
+PyObject *core_async_enter(PyObject *self, PyObject *unused);     /* METH_NOARGS, of streams */
+PyObject *core_async_exit(PyObject *self, PyObject *raised);      /* METH_VARARGS */
+int core_await_init(PyObject *module, core_state *state);
+/* stream.c, for await.c: the stream of a Stream object on the device where its work goes now, and the event of an
+ * Event. NULL with exception: closed. */
+const ts_stream *core_stream_now(PyObject *stream, ts_stream *room);
+ts_event *core_event_get(PyObject *event);
+
 /* array.c, stream.c, kernel.c, tools.c: types and functions */
 typedef struct core_array {
     PyObject_HEAD

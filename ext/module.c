@@ -43,7 +43,7 @@ static int module_exec(PyObject *module)
 {
     core_state *state = PyModule_GetState(module);
     if (module_names(state) < 0 || core_errors_init(state) < 0 ||
-        core_array_init(module, state) < 0 || core_stream_init(module, state) < 0 ||
+        core_array_init(module, state) < 0 || core_stream_init(module, state) < 0 || core_await_init(module, state) < 0 ||
         core_kernel_init(module, state) < 0 || core_tools_init(module, state) < 0 ||
         core_report_init(module, state) < 0)
         return -1;

@@ -400,7 +400,20 @@ static PyObject *stream_is_done(PyObject *self, void *unused)
     return PyBool_FromLong(done);
 }
 
+const ts_stream *core_stream_now(PyObject *stream, ts_stream *room)
+{
+    (void)room;
+    return ((stream_object *)stream)->stream;
+}
+
+ts_event *core_event_get(PyObject *event)
+{
+    return ((event_object *)event)->event;
+}
+
 static PyMethodDef stream_methods[] = {
+    {"__aenter__", core_async_enter, METH_NOARGS, "``async with stream``: gives the stream."},
+    {"__aexit__", core_async_exit, METH_VARARGS, "Awaits what the stream was given."},
     {"synchronize", stream_sync, METH_NOARGS, "Waits until everything given to the stream is done. Raises KernelError for a kernel that failed."},
     {"wait", stream_wait_for, METH_O, "wait(event, /)\n--\n\nLater work of the stream waits for the event's last record."},
     {"__cuda_stream__", stream_cuda_stream, METH_NOARGS, "(version, handle), the protocol other libraries read."},
@@ -419,6 +432,7 @@ static PyType_Slot stream_slots[] = {
     {Py_tp_dealloc, stream_dealloc},
     {Py_tp_methods, stream_methods},
     {Py_tp_getset, stream_getset},
+    {Py_am_await, core_await},
     {0, NULL},
 };
 static PyType_Spec stream_spec = {"tessera._core.Stream", sizeof(stream_object), 0, Py_TPFLAGS_DEFAULT, stream_slots};
@@ -509,6 +523,7 @@ static PyType_Slot event_slots[] = {
     {Py_tp_new, event_new},
     {Py_tp_dealloc, event_dealloc},
     {Py_tp_methods, event_methods},
+    {Py_am_await, core_await},
     {0, NULL},
 };
 static PyType_Spec event_spec = {"tessera._core.Event", sizeof(event_object), 0, Py_TPFLAGS_DEFAULT, event_slots};

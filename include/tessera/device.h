@@ -137,6 +137,21 @@ TS_API TS_CHECKED ts_status ts_stream_wait_event(const ts_stream *stream, ts_eve
 TS_API TS_CHECKED ts_status ts_stream_call(const ts_stream *stream, void (*function)(void *user), void *user,
                                            ts_error *err);
 
+/* Being told without waiting. `call` is called once, in a thread of the library or of the driver, also when the
+ * device has failed or was reset meanwhile, and from within the request itself when nothing is left to do. It must
+ * not call the library. The notice is the caller's and lives until then. */
+typedef struct ts_notice ts_notice;
+struct ts_notice {
+    void (*call)(ts_notice *notice);
+    uint64_t mark;   /* for ts_stream_fault, once requested */
+    ts_notice *next; /* the library's until the call, then the caller's */
+};
+/* Requests a call when everything given to the stream so far is done. */
+TS_API TS_CHECKED ts_status ts_stream_notify(const ts_stream *stream, ts_notice *notice, ts_error *err);
+/* The first fault of a kernel since the last wait, as ts_stream_sync would tell it, without waiting: of work
+ * given before the notice with this `mark`, which has been called; UINT64_MAX: of a stream that is done. */
+TS_API TS_CHECKED ts_status ts_stream_fault(const ts_stream *stream, uint64_t mark, ts_error *err);
+
 /* ---- events ---------------------------------------------------------------------------------------- */
 
 TS_API TS_CHECKED ts_status ts_event_create(ts_device *device, ts_event **out, ts_error *err);
@@ -144,6 +159,9 @@ TS_API void ts_event_destroy(ts_event *event); /* NULL is fine; pending records 
 TS_API TS_CHECKED ts_status ts_event_record(ts_event *event, const ts_stream *stream, ts_error *err);
 TS_API TS_CHECKED ts_status ts_event_sync(ts_event *event, int64_t limit_ns, ts_error *err);
 TS_API TS_CHECKED ts_status ts_event_done(ts_event *event, bool *done, ts_error *err);
+/* Requests a call when the event's last record has happened. *taken is false, and nothing requested, while too
+ * many notices of events are in flight on a GPU (more than 64): ask ts_event_done from time to time instead. */
+TS_API TS_CHECKED ts_status ts_event_notify(ts_event *event, ts_notice *notice, bool *taken, ts_error *err);
 /* Device time between two completed records. Errors: TS_RUNTIME if one is not recorded or not done. */
 TS_API TS_CHECKED ts_status ts_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_error *err);
 

@@ -176,6 +176,16 @@ ts_status ts_stream_call(const ts_stream *stream, void (*function)(void *user), 
     return stream->device->ops->stream_call(stream, function, user, err);
 }
 
+ts_status ts_stream_notify(const ts_stream *stream, ts_notice *notice, ts_error *err)
+{
+    return stream->device->ops->stream_notify(stream, notice, err);
+}
+
+ts_status ts_stream_fault(const ts_stream *stream, uint64_t mark, ts_error *err)
+{
+    return stream->device->ops->stream_fault(stream, mark, err);
+}
+
 ts_status ts_event_create(ts_device *device, ts_event **out, ts_error *err)
 {
     *out = NULL;
@@ -203,6 +213,12 @@ ts_status ts_event_done(ts_event *event, bool *done, ts_error *err)
 {
     *done = false;
     return event->device->ops->event_done(event, done, err);
+}
+
+ts_status ts_event_notify(ts_event *event, ts_notice *notice, bool *taken, ts_error *err)
+{
+    *taken = false;
+    return event->device->ops->event_notify(event, notice, taken, err);
 }
 
 ts_status ts_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_error *err)

@@ -61,6 +61,8 @@ typedef struct ts_device_ops {
     ts_status (*stream_done)(const ts_stream *stream, bool *done, ts_error *err);
     ts_status (*stream_wait_event)(const ts_stream *stream, ts_event *event, ts_error *err);
     ts_status (*stream_call)(const ts_stream *stream, void (*function)(void *), void *user, ts_error *err);
+    ts_status (*stream_notify)(const ts_stream *stream, ts_notice *notice, ts_error *err);
+    ts_status (*stream_fault)(const ts_stream *stream, uint64_t mark, ts_error *err);
 
     /* ---- events ---- */
     ts_status (*event_create)(ts_device *device, ts_event **out, ts_error *err);
@@ -68,6 +70,7 @@ typedef struct ts_device_ops {
     ts_status (*event_record)(ts_event *event, const ts_stream *stream, ts_error *err);
     ts_status (*event_sync)(ts_event *event, int64_t limit_ns, ts_error *err); /* waits */
     ts_status (*event_done)(ts_event *event, bool *done, ts_error *err);
+    ts_status (*event_notify)(ts_event *event, ts_notice *notice, bool *taken, ts_error *err);
     ts_status (*event_elapsed)(ts_event *begin, ts_event *end, double *ns, ts_error *err);
 
     /* ---- programs ---- */

@@ -414,6 +414,45 @@ static void waits_end_at_their_limit_and_events_tell_time(void)
     ts__cpu_destroy(device);
 }
 
+typedef struct counted {
+    ts_notice base;
+    _Atomic int n;
+} counted;
+
+static void count_call(ts_notice *notice)
+{
+    atomic_fetch_add(&((counted *)notice)->n, 1);
+}
+
+static void notices_come_in_stream_order_and_at_once_when_nothing_is_left(void)
+{
+    ts_device *device = device_new(1, NULL);
+    ts_stream *stream;
+    ts_event *event;
+    useconds_t us = 30000;
+    bool taken = false;
+    counted of_stream = {{count_call}, 0}, of_event = {{count_call}, 0}, idle = {{count_call}, 0};
+    CHECK_OK(ts_stream_create(device, &stream, &err));
+    CHECK_OK(ts_event_create(device, &event, &err));
+    CHECK_OK(ts_event_notify(event, &idle.base, &taken, &err)); /* never recorded */
+    CHECK(taken && idle.n == 1);
+    CHECK_OK(ts_stream_call(stream, snooze, &us, &err));
+    CHECK_OK(ts_event_record(event, stream, &err));
+    CHECK_OK(ts_event_notify(event, &of_event.base, &taken, &err));
+    CHECK_OK(ts_stream_notify(stream, &of_stream.base, &err));
+    CHECK(taken && of_event.n == 0 && of_stream.n == 0);
+    CHECK_OK(ts_stream_sync(stream, TS_FOREVER, &err));
+    for (int i = 0; i < 1000 && !of_stream.n; i++)
+        usleep(1000); /* a wait of the stream may end first */
+    CHECK(of_event.n == 1 && of_stream.n == 1);
+    CHECK_OK(ts_event_notify(event, &of_event.base, &taken, &err));
+    CHECK_OK(ts_stream_notify(ts_device_default_stream(device), &idle.base, &err));
+    CHECK(of_event.n == 2 && idle.n == 2);
+    ts_event_destroy(event);
+    ts_stream_destroy(stream);
+    ts__cpu_destroy(device);
+}
+
 static void on_alarm(int number)
 {
     (void)number;
@@ -727,6 +766,7 @@ int main(void)
     fault_on_a_stream_is_told_once_at_the_wait();
     streams_keep_order_and_events_tie_them();
     waits_end_at_their_limit_and_events_tell_time();
+    notices_come_in_stream_order_and_at_once_when_nothing_is_left();
     a_signal_ends_a_wait();
     memory_is_reused_and_aligned();
     memory_freed_on_a_stream_waits_for_its_work();

@@ -12,6 +12,7 @@
 #define INTS(...) ((const int64_t[]){__VA_ARGS__})
 
 static mock_state *mock;
+static int *hold;
 static const mock_state fresh = {.n_devices = 2, .cc_major = 9, .pools = 1};
 
 /* A driver opened for one test. */
@@ -531,6 +532,138 @@ static void failing_allocations_leak_nothing(void)
     CHECK(n > 8 && n < 100);
 }
 
+/* ---- notices ----------------------------------------------------------------------------------------------- */
+
+typedef struct counted {
+    ts_notice base;
+    int n;
+} counted;
+
+static void count_call(ts_notice *notice)
+{
+    ((counted *)notice)->n++;
+}
+
+static void call_back(cuda_result code)
+{
+    void (*function)(cuda_result);
+    void *address = dlsym(dlopen(getenv("TESSERA_CUDA_DRIVER"), RTLD_NOW), "mock_call_back");
+    memcpy(&function, &address, sizeof function);
+    *hold = 0;
+    function(code);
+}
+
+static void notices_come_when_the_driver_calls(void)
+{
+    begin();
+    ts_cuda *cuda = open_driver(NULL);
+    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_event *event;
+    counted a = {{count_call}, 0}, b = a;
+    bool taken;
+    CHECK_OK(ts_event_create(device, &event, &err));
+    *hold = 1;
+    CHECK_OK(ts_stream_notify(ts_device_default_stream(device), &a.base, &err));
+    CHECK_OK(ts_event_notify(event, &b.base, &taken, &err));
+    CHECK(taken && a.n == 0 && b.n == 0);
+    call_back(CUDA_OK);
+    CHECK(a.n == 1 && b.n == 1);
+    CHECK_OK(ts_stream_fault(ts_device_default_stream(device), a.base.mark, &err));
+    ts_event_destroy(event);
+    ts__cuda_close(cuda);
+}
+
+enum { WAITERS = 64 }; /* cuda.h, documented at ts_event_notify */
+
+static void notices_of_events_use_a_stream_each_and_only_so_many(void)
+{
+    begin();
+    ts_cuda *cuda = open_driver(NULL);
+    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_event *event;
+    counted notices[WAITERS + 1];
+    bool taken;
+    CHECK_OK(ts_event_create(device, &event, &err));
+    for (int round = 0; round < 2; round++) { /* the second uses the streams of the first */
+        *hold = 1;
+        for (int i = 0; i <= WAITERS; i++) {
+            notices[i] = (counted){{count_call}, 0};
+            CHECK_OK(ts_event_notify(event, &notices[i].base, &taken, &err));
+            CHECK(taken == (i < WAITERS));
+        }
+        CHECK_INT(mock->n_streams, WAITERS);
+        call_back(CUDA_OK);
+        CHECK(notices[0].n == 1 && notices[WAITERS].n == 0);
+    }
+    ts_event_destroy(event);
+    ts__cuda_close(cuda);
+    CHECK_INT(mock->n_streams, 0);
+}
+
+static void a_failed_context_calls_its_notices_and_tells_the_fault(void)
+{
+    begin();
+    ts_cuda *cuda = open_driver(NULL);
+    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_stream *stream = ts_device_default_stream(device);
+    counted a = {{count_call}, 0};
+    *hold = 1;
+    CHECK_OK(ts_stream_notify(stream, &a.base, &err));
+    mock->sticky = 700;
+    call_back(700);
+    CHECK_INT(a.n, 1);
+    CHECK_INT(ts_stream_fault(stream, a.base.mark, &err), TS_LAUNCH);
+    CHECK(strstr(err.text, "CUDA_ERROR_ILLEGAL_ADDRESS") != NULL);
+    mock->sticky = 0;
+    ts__cuda_close(cuda);
+}
+
+static void a_reset_calls_the_notices_that_are_left_once(void)
+{
+    counting heap = {0};
+    ts_alloc alloc = {counting_resize, &heap};
+    begin();
+    ts_cuda *cuda = open_driver(&alloc);
+    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_event *event;
+    counted a = {{count_call}, 0}, b = a;
+    bool taken;
+    CHECK_OK(ts_event_create(device, &event, &err));
+    *hold = 1;
+    CHECK_OK(ts_stream_notify(ts_device_default_stream(device), &a.base, &err));
+    CHECK_OK(ts_event_notify(event, &b.base, &taken, &err));
+    CHECK_OK(ts_device_reset(device, &err));
+    CHECK(a.n == 1 && b.n == 1);
+    call_back(CUDA_OK); /* late */
+    CHECK(a.n == 1 && b.n == 1);
+    ts_event_destroy(event);
+    CHECK_OK(ts_event_create(device, &event, &err));
+    CHECK_OK(ts_event_notify(event, &b.base, &taken, &err));
+    CHECK(taken && b.n == 2);
+    ts_event_destroy(event);
+    ts__cuda_close(cuda);
+    CHECK_INT(heap.bytes_out, 0);
+}
+
+static void a_notice_tells_faults_of_before_and_leaves_those_of_after(void)
+{
+    begin();
+    ts_cuda *cuda = open_driver(NULL);
+    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_stream *stream = ts_device_default_stream(device);
+    ts_program *program = load(device, (ts_plan){.threads = 32, .error_param = 1});
+    counted a = {{count_call}, 0};
+    *hold = 1;
+    CHECK_OK(ts_stream_notify(stream, &a.base, &err));
+    mock->kernel = write_fault;
+    CHECK_OK(ts_program_launch(program, stream, (uint32_t[3]){1, 1, 1}, NULL, 0, &err));
+    CHECK_OK(ts_stream_fault(stream, a.base.mark, &err));
+    call_back(CUDA_OK);
+    CHECK_INT(ts_stream_fault(stream, UINT64_MAX, &err), TS_LAUNCH);
+    ts_program_destroy(program);
+    ts__cuda_close(cuda);
+}
+
 int main(void)
 {
     const char *path = getenv("TESSERA_CUDA_DRIVER");
@@ -541,6 +674,7 @@ int main(void)
         return 1;
     }
     mock = symbol;
+    hold = dlsym(library, "mock_hold");
     a_launch_passes_grid_threads_shared_memory_and_params();
     clusters_pdl_and_foreign_streams_reach_the_driver();
     persistent_kernels_get_their_grid_as_parameters();
@@ -561,5 +695,10 @@ int main(void)
     queries_fill_everything();
     kernels_launch_on_gpu_arrays_and_survive_a_reset();
     failing_allocations_leak_nothing();
+    notices_come_when_the_driver_calls();
+    notices_of_events_use_a_stream_each_and_only_so_many();
+    a_failed_context_calls_its_notices_and_tells_the_fault();
+    a_reset_calls_the_notices_that_are_left_once();
+    a_notice_tells_faults_of_before_and_leaves_those_of_after();
     return check_done();
 }

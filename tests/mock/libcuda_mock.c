@@ -10,6 +10,8 @@
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT mock_state mock_state_data = {.n_devices = 2, .cc_major = 9, .cc_minor = 0, .pools = 1};
+EXPORT int mock_hold;
+EXPORT void mock_call_back(cuda_result code);
 EXPORT cuda_result cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags, int *status);
 #define M (&mock_state_data)
 
@@ -247,7 +249,7 @@ static cuda_result mock_ready(void)
         M->busy--;
         return CUDA_NOT_READY;
     }
-    return mock_context();
+    return mock_context() || !mock_hold ? mock_context() : CUDA_NOT_READY;
 }
 static cuda_result mock_StreamCreate(cuda_stream_t *stream, unsigned flags)
 {
@@ -280,6 +282,40 @@ static cuda_result mock_LaunchHostFunc(cuda_stream_t stream, void (*function)(vo
     function(user);
     return mock_context();
 }
+/* Kept until mock_call_back while the test holds callbacks, else called at once. */
+enum { HELD_MAX = 1 << 15 };
+static struct {
+    cuda_stream_t stream;
+    void (*function)(cuda_stream_t, cuda_result, void *);
+    void *user;
+} held[HELD_MAX];
+static unsigned n_held;
+
+static cuda_result mock_StreamAddCallback(cuda_stream_t stream, void (*function)(cuda_stream_t, cuda_result, void *),
+                                          void *user, unsigned flags)
+{
+    if (flags || mock_context())
+        return flags ? BAD_VALUE : mock_context();
+    if (!mock_hold)
+        function(stream, CUDA_OK, user);
+    else if (n_held == HELD_MAX)
+        return CUDA_OUT_OF_MEMORY;
+    else {
+        held[n_held].stream = stream;
+        held[n_held].function = function;
+        held[n_held++].user = user;
+    }
+    return CUDA_OK;
+}
+
+/* Calls what was held, oldest first, as the driver does from its thread when the work is done or has failed. */
+EXPORT void mock_call_back(cuda_result code)
+{
+    for (unsigned i = 0; i < n_held; i++)
+        held[i].function(held[i].stream, code, held[i].user);
+    n_held = 0;
+}
+
 static cuda_result mock_EventCreate(cuda_event_t *event, unsigned flags)
 {
     *event = calloc(1, sizeof(float));

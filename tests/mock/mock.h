@@ -45,6 +45,8 @@ typedef struct mock_state {
     void *user;
 } mock_state;
 extern mock_state mock_state_data;
+/* Not 0: callbacks of streams wait for mock_call_back, and nothing is ready. */
+extern int mock_hold;
 
 /* mock_bindings.c: functions beyond driver.def; whether `symbol` is one of them. */
 int mock_more(const char *symbol, void **out);

@@ -151,14 +151,6 @@ static cuda_result more_TexRefGetBorderColor(float *color, void *texture)
 
 /* ---- callbacks, graphs, modules ------------------------------------------------------------------------------ */
 
-static cuda_result more_StreamAddCallback(void *stream, void (*function)(void *, cuda_result, void *), void *user,
-                                          unsigned flags)
-{
-    if (flags)
-        return BAD_VALUE;
-    function(stream, CUDA_OK, user);
-    return CUDA_OK;
-}
 static cuda_result more_GraphGetNodes(void *graph, void **nodes, size_t *count)
 {
     size_t room = nodes ? *count : 0;
@@ -260,7 +252,6 @@ static const struct {
     ROW("cuTexRefGetMipmapLevelClamp", TexRefGetMipmapLevelClamp),
     ROW("cuTexRefSetBorderColor", TexRefSetBorderColor),
     ROW("cuTexRefGetBorderColor", TexRefGetBorderColor),
-    ROW("cuStreamAddCallback", StreamAddCallback),
     ROW("cuGraphGetNodes", GraphGetNodes),
     ROW("cuGraphAddDependencies", GraphAddDependencies),
     ROW("cuStreamGetCaptureInfo", StreamGetCaptureInfo),

@@ -143,11 +143,14 @@ ts_status cpu_stream_sync(const ts_stream *stream, int64_t limit_ns, ts_error *e
 ts_status cpu_stream_done(const ts_stream *stream, bool *done, ts_error *err);
 ts_status cpu_stream_wait_event(const ts_stream *stream, ts_event *event, ts_error *err);
 ts_status cpu_stream_call(const ts_stream *stream, void (*function)(void *), void *user, ts_error *err);
+ts_status cpu_stream_notify(const ts_stream *stream, ts_notice *notice, ts_error *err);
+ts_status cpu_stream_fault(const ts_stream *stream, uint64_t mark, ts_error *err);
 ts_status cpu_event_create(ts_device *device, ts_event **out, ts_error *err);
 void cpu_event_destroy(ts_event *event);
 ts_status cpu_event_record(ts_event *event, const ts_stream *stream, ts_error *err);
 ts_status cpu_event_sync(ts_event *event, int64_t limit_ns, ts_error *err);
 ts_status cpu_event_done(ts_event *event, bool *done, ts_error *err);
+ts_status cpu_event_notify(ts_event *event, ts_notice *notice, bool *taken, ts_error *err);
 ts_status cpu_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_error *err);
 ts_status cpu_streams_sync(ts_cpu *cpu, int64_t limit_ns, ts_error *err);
 void cpu_stream_idle(const ts_stream *stream); /* waits whatever happens; faults stay for who asks */
@@ -165,6 +168,7 @@ typedef ts_status cpu_task_fn(cpu_task *task, ts_error *err);
 struct cpu_task {
     cpu_task *next;
     cpu_task_fn *run;
+    ts_notice *notice; /* NULL, or called once the task is counted as done */
 };
 /* True: the stream runs in its caller, who does the work himself at once. */
 bool cpu_stream_is_inline(const ts_stream *stream);

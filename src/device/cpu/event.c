@@ -11,6 +11,7 @@ typedef struct cpu_ticket {
     _Atomic uint32_t references;
     uint32_t forks;
     int64_t stamp_ns;      /* valid when done */
+    _Atomic(ts_notice *) notices; /* newest first; TICKET_CLOSED once done */
 } cpu_ticket;
 
 typedef struct cpu_event {
@@ -57,19 +58,48 @@ static bool ticket_is_done(const cpu_ticket *ticket)
     return atomic_load(&ticket->done.value) != 0;
 }
 
+#define TICKET_CLOSED ((ts_notice *)(uintptr_t)1)
+
 static void ticket_punch(cpu_ticket *ticket)
 {
+    ts_notice *oldest = NULL;
     ticket->stamp_ns = ts__now_ns();
     ts_signal_raise(&ticket->done);
+    for (ts_notice *at = atomic_exchange(&ticket->notices, TICKET_CLOSED), *next; at; at = next) {
+        next = at->next;
+        at->next = oldest;
+        oldest = at;
+    }
+    for (ts_notice *next; oldest; oldest = next) {
+        next = oldest->next; /* the notice is its owner's again once called */
+        oldest->call(oldest);
+    }
+}
+
+/* False: the record has happened, and nothing calls the notice. */
+static bool ticket_notify(cpu_ticket *ticket, ts_notice *notice)
+{
+    notice->next = atomic_load(&ticket->notices);
+    while (notice->next != TICKET_CLOSED)
+        if (atomic_compare_exchange_weak(&ticket->notices, &notice->next, notice))
+            return true;
+    return false;
+}
+
+/* Errors: TS_RUNTIME when the thread that would punch it is in another process. */
+static ts_status ticket_check(ts_cpu *cpu, const cpu_ticket *ticket, ts_error *err)
+{
+    if (ticket_is_done(ticket) || ticket->forks == atomic_load(&cpu->forks))
+        return TS_OK;
+    return ts_fail(err, TS_RUNTIME, "this event was recorded before fork() in the parent process; record it again in "
+                                    "the child");
 }
 
 static ts_status ticket_wait(ts_cpu *cpu, cpu_ticket *ticket, int64_t deadline_ns, ts_error *err)
 {
+    TS_TRY(ticket_check(cpu, ticket, err));
     if (ticket_is_done(ticket))
         return TS_OK;
-    if (ticket->forks != atomic_load(&cpu->forks))
-        return ts_fail(err, TS_RUNTIME, "this event was recorded before fork() in the parent process; record it "
-                                        "again in the child");
     ts_waited waited = ts_signal_wait(&ticket->done, 0, EVENT_SPIN_NS, deadline_ns);
     if (waited == TS_WAIT_CHANGED)
         return TS_OK;
@@ -188,6 +218,18 @@ ts_status cpu_event_done(ts_event *handle, bool *done, ts_error *err)
     *done = !ticket || ticket_is_done(ticket);
     ticket_release(cpu_of(handle->device), ticket);
     return TS_OK;
+}
+
+ts_status cpu_event_notify(ts_event *handle, ts_notice *notice, bool *taken, ts_error *err)
+{
+    ts_cpu *cpu = cpu_of(handle->device);
+    cpu_ticket *ticket = event_ticket(handle);
+    ts_status status = ticket ? ticket_check(cpu, ticket, err) : TS_OK;
+    *taken = status == TS_OK;
+    if (*taken && !(ticket && ticket_notify(ticket, notice)))
+        notice->call(notice);
+    ticket_release(cpu, ticket);
+    return status;
 }
 
 /* False with a message if the event has no completed record. */

@@ -79,6 +79,7 @@ static cpu_task *stream_pop(cpu_stream *stream, bool *stop)
 
 static void stream_run(cpu_stream *stream, cpu_task *task)
 {
+    ts_notice *notice = task->notice;
     ts_error error;
     error.text[0] = 0;
     if (task->run(task, &error) != TS_OK) {
@@ -92,6 +93,8 @@ static void stream_run(cpu_stream *stream, cpu_task *task)
     cpu_memory_put(&cpu_of(stream->base.device)->memory, task);
     atomic_fetch_add(&stream->n_completed, 1);
     ts_signal_raise(&stream->completed);
+    if (notice)
+        notice->call(notice);
 }
 
 static void *stream_main(void *argument)
@@ -470,4 +473,33 @@ ts_status cpu_stream_call(const ts_stream *handle, void (*function)(void *), voi
     task->function = function;
     task->user = user;
     return cpu_stream_submit(handle, &task->base, err);
+}
+
+static ts_status stream_run_nothing(cpu_task *task, ts_error *err)
+{
+    (void)task, (void)err;
+    return TS_OK;
+}
+
+ts_status cpu_stream_notify(const ts_stream *handle, ts_notice *notice, ts_error *err)
+{
+    cpu_stream *stream;
+    TS_TRY(stream_of(handle, &stream, err));
+    cpu_task *task = stream->is_inline ? NULL : cpu_task_new(cpu_of(handle->device), sizeof *task, stream_run_nothing);
+    if (!task && !stream->is_inline)
+        return ts_fail(err, TS_NOMEM, "out of memory for a task of a stream");
+    if (!task) {
+        notice->call(notice);
+        return TS_OK;
+    }
+    task->notice = notice;
+    return cpu_stream_submit(handle, task, err);
+}
+
+ts_status cpu_stream_fault(const ts_stream *handle, uint64_t mark, ts_error *err)
+{
+    (void)mark; /* a task's fault is there before the next task runs */
+    cpu_stream *stream;
+    TS_TRY(stream_of(handle, &stream, err));
+    return stream_take_fault(stream, err);
 }

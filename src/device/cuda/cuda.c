@@ -194,7 +194,7 @@ static ts_status cuda_sync(ts_device *handle, int64_t limit_ns, ts_error *err)
     }
     if (status == TS_OK) {
         cuda_note_well(device);
-        status = cuda_fault_collect(device, CUDA_ALL_STREAMS, err);
+        status = cuda_fault_collect(device, CUDA_ALL_STREAMS, CUDA_ALL_FAULTS, err);
     }
     cuda_leave(device, before);
     return status;
@@ -244,6 +244,7 @@ static ts_status cuda_reset(ts_device *handle, ts_error *err)
     cuda_forget(device);
     ts_status status = cuda_renew(device, err);
     pthread_mutex_unlock(&device->lock);
+    cuda_notices_flush(device);
     return status;
 }
 
@@ -270,11 +271,14 @@ static const ts_device_ops cuda_ops = {
     .stream_done = cuda_stream_done,
     .stream_wait_event = cuda_stream_wait_event,
     .stream_call = cuda_stream_call,
+    .stream_notify = cuda_stream_notify,
+    .stream_fault = cuda_stream_fault,
     .event_create = cuda_event_create,
     .event_destroy = cuda_event_destroy,
     .event_record = cuda_event_record,
     .event_sync = cuda_event_sync,
     .event_done = cuda_event_done,
+    .event_notify = cuda_event_notify,
     .event_elapsed = cuda_event_elapsed,
     .program_load = cuda_program_load,
     .program_destroy = cuda_program_destroy,
@@ -287,6 +291,7 @@ ts_status ts__cuda_device_init(cuda_device *device, const ts_alloc *alloc, uint1
     device->base = (ts_device){.ops = &cuda_ops, .alloc = alloc, .id = id, .target = target};
     atomic_store(&device->base.epoch, 1);
     pthread_mutex_init(&device->lock, NULL);
+    pthread_mutex_init(&device->notice_lock, NULL);
     TS_TRY(cuda_stream_add(device, NULL, &device->default_stream, err));
     device->base.default_stream = &device->default_stream->base;
     return TS_OK;
@@ -295,8 +300,11 @@ ts_status ts__cuda_device_init(cuda_device *device, const ts_alloc *alloc, uint1
 void ts__cuda_device_deinit(cuda_device *device)
 {
     cuda_context before;
-    if (atomic_load(&device->ready) && cuda_enter(device, &before, NULL) == TS_OK) {
+    bool entered = atomic_load(&device->ready) && cuda_enter(device, &before, NULL) == TS_OK;
+    if (entered)
         (void)device->cuda->fn.CtxSynchronize();
+    cuda_notices_deinit(device);
+    if (entered) {
         cuda_trim(&device->base);
         if (device->fault_records)
             (void)device->cuda->fn.MemFreeHost(device->fault_records);

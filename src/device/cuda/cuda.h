@@ -13,7 +13,7 @@
 #include "device/cuda/driver.h"
 #include "device/device.h"
 
-enum { CUDA_DEVICES_MAX = 64, CUDA_CLASSES = 4 * 64, CUDA_RECENT = 8, CUDA_FAULTS = 64 };
+enum { CUDA_DEVICES_MAX = 64, CUDA_CLASSES = 4 * 64, CUDA_RECENT = 8, CUDA_FAULTS = 64, CUDA_WAITERS = 64 };
 
 typedef struct cuda_device cuda_device;
 
@@ -55,7 +55,15 @@ typedef struct cuda_program {
 typedef struct cuda_fault {
     const cuda_program *program; /* NULL: free */
     uintptr_t stream;
+    uint64_t serial;           /* of all launches that took a record */
 } cuda_fault;
+
+/* A stream on which a notice of an event waits for that event alone. */
+typedef struct cuda_waiter {
+    ts_stream *stream;         /* NULL: not made yet */
+    uint32_t epoch;
+    bool busy;
+} cuda_waiter;
 
 struct cuda_device {
     ts_device base;
@@ -79,8 +87,12 @@ struct cuda_device {
     char recent[CUDA_RECENT][64];
     ts_fault *fault_records;   /* CUDA_FAULTS of them, page-locked; NULL until needed */
     cuda_fault faults[CUDA_FAULTS];
+    uint64_t n_faults;         /* records ever taken */
     bool has_pending;          /* a fault of a program that is gone */
     ts_error pending;
+    pthread_mutex_t notice_lock; /* never held around a call of the driver, which may call us from its threads */
+    struct cuda_cell *notices; /* in flight */
+    cuda_waiter waiters[CUDA_WAITERS];
 };
 
 static inline cuda_device *cuda_of(const ts_device *device)
@@ -157,8 +169,20 @@ ts_status cuda_program_launch(ts_program *program, const ts_stream *stream, cons
 ts_status cuda_tmap_encode(cuda_program *program, uint32_t i, const uint64_t *params, cuda_tmap *out, ts_error *err);
 /* A record for one launch; waits for the device when all are in use. */
 ts_status cuda_fault_take(cuda_program *program, uintptr_t stream, ts_fault **out, ts_error *err);
-/* Looks at the records of a stream that is done (ALL: of all): TS_LAUNCH for the first one written. */
+/* Looks at the records of a stream (ALL: of all) up to serial `until`, whose launches are done: TS_LAUNCH for the
+ * first one written. */
 #define CUDA_ALL_STREAMS UINTPTR_MAX
-ts_status cuda_fault_collect(cuda_device *device, uintptr_t stream, ts_error *err);
+ts_status cuda_fault_collect(cuda_device *device, uintptr_t stream, uint64_t until, ts_error *err);
+#define CUDA_ALL_FAULTS UINT64_MAX
+uint64_t cuda_fault_mark(cuda_device *device); /* the newest serial */
+
+/* ---- notice.c -------------------------------------------------------------------------------------------------- */
+
+ts_status cuda_stream_notify(const ts_stream *stream, ts_notice *notice, ts_error *err);
+ts_status cuda_stream_fault(const ts_stream *stream, uint64_t mark, ts_error *err);
+ts_status cuda_event_notify(ts_event *event, ts_notice *notice, bool *taken, ts_error *err);
+/* Calls every notice in flight: their work will not end any more. */
+void cuda_notices_flush(cuda_device *device);
+void cuda_notices_deinit(cuda_device *device);
 
 #endif

@@ -27,7 +27,7 @@ static ts_status fault_try(cuda_program *program, uintptr_t stream, ts_fault **o
     ts_status status = fault_room(device, err);
     for (uint32_t i = 0; status == TS_OK && i < CUDA_FAULTS && !*out; i++)
         if (!device->faults[i].program) {
-            device->faults[i] = (cuda_fault){program, stream};
+            device->faults[i] = (cuda_fault){program, stream, ++device->n_faults};
             device->fault_records[i] = (ts_fault){0};
             *out = &device->fault_records[i];
         }
@@ -45,18 +45,18 @@ ts_status cuda_fault_take(cuda_program *program, uintptr_t stream, ts_fault **ou
     cuda_result code = device->cuda->fn.CtxSynchronize(); /* all in use: whoever has one will then be done */
     if (code != CUDA_OK)
         return cuda_fail(device, code, err, "waiting for the device");
-    TS_TRY(cuda_fault_collect(device, CUDA_ALL_STREAMS, err));
+    TS_TRY(cuda_fault_collect(device, CUDA_ALL_STREAMS, CUDA_ALL_FAULTS, err));
     TS_TRY(fault_try(program, stream, out, err));
     return *out ? TS_OK : ts_fail(err, TS_RUNTIME, "too many checked kernels are in flight; wait for some");
 }
 
-/* Under the lock: frees the records of the stream, keeps the first fault in `found`. */
-static bool fault_scan(cuda_device *device, uintptr_t stream, ts_error *found)
+/* Under the lock: frees the records, keeps the first fault in `found`. */
+static bool fault_scan(cuda_device *device, uintptr_t stream, uint64_t until, ts_error *found)
 {
     bool has = false;
     for (uint32_t i = 0; device->fault_records && i < CUDA_FAULTS; i++) {
         cuda_fault *slot = &device->faults[i];
-        if (!slot->program || (stream != CUDA_ALL_STREAMS && slot->stream != stream))
+        if (!slot->program || slot->serial > until || (stream != CUDA_ALL_STREAMS && slot->stream != stream))
             continue;
         if (device->fault_records[i].code && !has) {
             (void)ts__fault_report(&slot->program->base, &device->fault_records[i], found);
@@ -67,12 +67,20 @@ static bool fault_scan(cuda_device *device, uintptr_t stream, ts_error *found)
     return has;
 }
 
-ts_status cuda_fault_collect(cuda_device *device, uintptr_t stream, ts_error *err)
+uint64_t cuda_fault_mark(cuda_device *device)
+{
+    pthread_mutex_lock(&device->lock);
+    uint64_t mark = device->n_faults;
+    pthread_mutex_unlock(&device->lock);
+    return mark;
+}
+
+ts_status cuda_fault_collect(cuda_device *device, uintptr_t stream, uint64_t until, ts_error *err)
 {
     ts_error found;
     found.driver_code = 0;
     pthread_mutex_lock(&device->lock);
-    bool has = fault_scan(device, stream, &found);
+    bool has = fault_scan(device, stream, until, &found);
     if (!has && device->has_pending) {
         found = device->pending;
         has = true;

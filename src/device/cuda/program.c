@@ -126,7 +126,7 @@ static void program_settle(cuda_program *program)
     ts_error found;
     if (!program->base.plan.error_param || device->cuda->fn.CtxSynchronize() != CUDA_OK)
         return;
-    ts_status status = cuda_fault_collect(device, CUDA_ALL_STREAMS, &found);
+    ts_status status = cuda_fault_collect(device, CUDA_ALL_STREAMS, CUDA_ALL_FAULTS, &found);
     pthread_mutex_lock(&device->lock);
     if (status != TS_OK && !device->has_pending) {
         device->pending = found;

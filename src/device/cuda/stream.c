@@ -156,7 +156,7 @@ ts_status cuda_stream_sync(const ts_stream *handle, int64_t limit_ns, ts_error *
     } else if (status == TS_OK)
         status = cuda_poll(device, fn->StreamQuery, native, limit_ns, err);
     if (status == TS_OK)
-        status = cuda_fault_collect(device, (uintptr_t)native, err);
+        status = cuda_fault_collect(device, (uintptr_t)native, CUDA_ALL_FAULTS, err);
     cuda_leave(device, before);
     return status;
 }

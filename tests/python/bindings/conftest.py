@@ -6,16 +6,10 @@ from __future__ import annotations
 
 import ctypes
 import os
-import pathlib
-import shutil
-import subprocess
 
 import pytest
 
 from tessera.bindings import driver
-
-ROOT = pathlib.Path(__file__).resolve().parents[3]
-
 
 class MockState(ctypes.Structure):
     """The beginning of mock_state (tests/mock/mock.h), as far as these tests look."""
@@ -33,21 +27,6 @@ class MockState(ctypes.Structure):
         ("pdl", ctypes.c_int), ("cluster", ctypes.c_uint), ("params", ctypes.c_void_p),
         ("values", ctypes.c_uint64 * 300), ("n_values", ctypes.c_uint64),
     ]  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def mock_library(tmp_path_factory: pytest.TempPathFactory) -> str:
-    compiler = shutil.which("cc") or pytest.skip("no C compiler to build the mock driver with")
-    path = tmp_path_factory.mktemp("mock") / "libcuda_mock.so"
-    sources = [
-        str(ROOT / "tests" / "mock" / name) for name in ("libcuda_mock.c", "mock_bindings.c")
-    ]
-    folders = [f"-I{ROOT / name}" for name in ("src", "include")]
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-D_GNU_SOURCE", *folders, *sources, "-o", str(path)],
-        check=True,
-    )
-    return str(path)
 
 
 @pytest.fixture(scope="session")
