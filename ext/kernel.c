@@ -130,8 +130,9 @@ ts_kernel *core_kernel_of(core_state *state, PyObject *object)
 {
     if (!PyObject_TypeCheck(object, state->kernel_type)) {
         PyErr_Format(PyExc_TypeError,
-                     "launch() takes a function decorated with @kernel, not a %.200s",
-                     Py_TYPE(object)->tp_name);
+                     "launch() takes a function decorated with @kernel, not a %.200s%s",
+                     Py_TYPE(object)->tp_name,
+                     PyCallable_Check(object) && !PyFunction_Check(object) ? "; call it with its arguments" : "");
         return NULL;
     }
     kernel_object *self = (kernel_object *)object;

@@ -38,6 +38,28 @@ static const char *attr_name(const void *user, uint32_t i)
     return NULL;
 }
 
+/* Attributes that NumPy and torch arrays have, and the words for them here. */
+static const struct attr_elsewhere {
+    const char *name, *help;
+} attr_elsewhere[] = {
+    {"size", "multiply the extents of .shape"},
+    {"T", "ct.transpose(tile) swaps two axes, ct.permute(tile, axes) any"},
+    {"mT", "ct.transpose(tile) swaps two axes"},
+    {"mean", "ct.sum(tile, axis) / extent"},
+    {"to", "tile.astype(dtype) converts"},
+    {"type", "tile.astype(dtype) converts"},
+    {"view", "ct.bitcast(tile, dtype) reads the bits as another dtype, tile.reshape(shape) gives another shape"},
+    {"item", "ct.load(array, index, ()) reads one element as a scalar"},
+};
+
+static const char *attr_help(fr *f, const char *name, const char *near)
+{
+    for (uint32_t i = 0; i < TS_COUNT(attr_elsewhere); i++)
+        if (strcmp(attr_elsewhere[i].name, name) == 0)
+            return fr_textf(f, "\n  help: %s", attr_elsewhere[i].help);
+    return fr_did_you_mean(f, near);
+}
+
 static ts_status attr_unknown(fr *f, uint32_t node, const fr_value *v, const char *name)
 {
     attr_names names = {f, v};
@@ -47,7 +69,7 @@ static ts_status attr_unknown(fr *f, uint32_t node, const fr_value *v, const cha
     if (!near && v->kind == FR_TILE && op)
         near = fr_textf(f, "ct.%s(tile)", op);
     return fr_error(f, node, TS_TILETYPE, "%s has no attribute '%s'%s", fr_say(f, v), name,
-                    fr_did_you_mean(f, near));
+                    v->kind == FR_MODULE ? fr_did_you_mean(f, near) : attr_help(f, name, near));
 }
 
 /* ---- attributes ---------------------------------------------------------------------- */

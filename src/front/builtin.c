@@ -5,6 +5,7 @@
  */
 #include "front/lower.h"
 #include <math.h>
+#include <strings.h>
 
 typedef struct builtin_call {
     uint32_t node, n;
@@ -77,6 +78,16 @@ static ts_status builtin_op(fr *f, const builtin_call *c, fr_value *out)
     return fr_call_op(f, c->node, c->name, c->n, c->args, out);
 }
 
+/* float("inf") and float("nan"), with or without a sign: the numbers that Python has no literal for. */
+static bool builtin_float_text(const char *text, double *out)
+{
+    double sign = *text == '-' ? -1 : 1;
+    text += *text == '-' || *text == '+';
+    bool is_nan = strcasecmp(text, "nan") == 0;
+    *out = is_nan ? NAN : sign * (double)INFINITY;
+    return is_nan || strcasecmp(text, "inf") == 0 || strcasecmp(text, "infinity") == 0;
+}
+
 /* int(x), float(x), bool(x): numbers stay loose, tiles become int32, float32, bool_. */
 static ts_status builtin_cast(fr *f, const builtin_call *c, fr_value *out)
 {
@@ -85,8 +96,13 @@ static ts_status builtin_cast(fr *f, const builtin_call *c, fr_value *out)
                      : c->name[0] == 'f' ? TS_DTYPE_float32
                                          : TS_DTYPE_bool_;
     bool truth;
+    double real;
     if (v->kind == FR_TILE)
         return fr_convert(f, v, dtype, TS_RN, out);
+    if (dtype == TS_DTYPE_float32 && v->kind == FR_STR && builtin_float_text(fr_plain_text(f, v), &real)) {
+        *out = fr_real(real);
+        return TS_OK;
+    }
     if (dtype == TS_DTYPE_bool_ && fr_truth(v, &truth)) {
         *out = fr_bool(truth);
         return TS_OK;
@@ -151,6 +167,8 @@ static ts_status builtin_slice(fr *f, const builtin_call *c, fr_value *out)
 static ts_status builtin_sum(fr *f, const builtin_call *c, fr_value *out)
 {
     fr_value items;
+    if (c->args[0].kind == FR_TILE)
+        return fr_error(f, c->node, TS_TILETYPE, "sum() of %s\n  help: ct.sum(tile) reduces a tile", fr_say(f, &c->args[0]));
     TS_TRY(fr_items(f, &c->args[0], "sum()", &items));
     *out = c->n > 1 ? c->args[1] : fr_number(0);
     for (uint32_t i = 0; i < items.n; i++)

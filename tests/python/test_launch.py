@@ -362,3 +362,17 @@ def test_step_of_run_time_that_does_not_count_up_is_reported_in_checked_mode():
     for step in (0, -2):
         with pytest.raises(tessera.KernelError, match="the step of range is not positive"):
             ct.launch(None, (1,), count_kernel, (out, step))
+
+
+def test_a_kernel_of_any_number_of_arguments_is_refused():
+    @ct.kernel
+    def many(*arrays):
+        pass
+
+    with pytest.raises(tessera.TileSyntaxError, match=r"'many' .* cannot take \*args.*\n.*tuple"):
+        ct.launch(None, (1,), many, (np.zeros(4),))
+
+
+def test_a_misspelt_operation_on_the_host_gets_a_suggestion():
+    with pytest.raises(AttributeError, match="'laod'; did you mean 'load'"):
+        ct.laod  # noqa: B018

@@ -4,6 +4,7 @@
 import dataclasses
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import textwrap
@@ -100,6 +101,8 @@ def test_softmax_over_rows_a_block():
     result = tune.search(softmax_kernel, lambda c: (64 // c.ROWS,), lambda c: (x, out, c.ROWS, 128),
                          {"ROWS": [1, 2, 4, 8]}, **FAST)  # fmt: skip
     assert len(result.successes) == 4 and "4 timed" in result.summary()
+    (best,) = re.findall(r"^\*.* (Config.*)$", result.summary(), re.MULTILINE)
+    assert best == repr(result.best.config)
     e = np.exp(x - x.max(1, keepdims=True))
     np.testing.assert_allclose(out, e / e.sum(1, keepdims=True), rtol=1e-5)
 
@@ -238,6 +241,18 @@ def test_wrong_arguments_name_what_is_wanted():
         TypeError, match=r"wants 3 arguments beside its tuned constants \(a, b, out\), not 2"
     ):
         product(a, b)
+
+
+def test_a_misspelt_name_of_the_space_gets_a_suggestion():
+    kernel = fresh_product().kernel
+    choices = tune.Choices({"TMM": [16], "TN": [16], "TK": [16]}, grid=lambda c, *args: (1,))
+    with pytest.raises(TypeError, match="'TMM' of the configuration is no .*; did you mean 'TM'"):
+        tune.Tuned(kernel, choices)(*operands(32))
+
+
+def test_launching_a_tuned_kernel_says_to_call_it():
+    with pytest.raises(TypeError, match="not a Tuned; call it with its arguments"):
+        ct.launch(None, (1,), fresh_product(), operands(32))
 
 
 def interrupting(times):

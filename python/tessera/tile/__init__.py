@@ -186,7 +186,11 @@ def __getattr__(name: str) -> Any:
         import importlib
 
         return importlib.import_module("tessera.tile.tune")
-    raise AttributeError(f"module 'tessera.tile' has no attribute {name!r}")
+    import difflib
+
+    close = difflib.get_close_matches(name, __all__, 1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    raise AttributeError(f"module 'tessera.tile' has no attribute {name!r}{hint}")
 
 
 __all__ = [

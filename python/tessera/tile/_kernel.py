@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar, Union
 
 from .. import _core
+from .._errors import TileSyntaxError
 
 __all__ = [
     "Array",
@@ -29,6 +30,7 @@ __all__ = [
 launch = _core.launch
 
 CONSTANT, INT64, INDEX64, STATIC_STRIDES = 1, 2, 4, 8
+CO_VARARGS, CO_VARKEYWORDS = 4, 8  # of inspect, which is slow to import
 T = TypeVar("T")
 
 
@@ -263,6 +265,11 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         if self._pack is None:
             self._pack = pack_function(self._function)
         code = self._function.__code__
+        if code.co_flags & (CO_VARARGS | CO_VARKEYWORDS):
+            raise TileSyntaxError(
+                f"kernel '{self.__name__}' ({code.co_filename}:{code.co_firstlineno}) cannot take *args or **kwargs\n"
+                "  help: take a tuple: it may hold any number of arrays"
+            )
         names = code.co_varnames[: code.co_argcount]
         notes = _annotations(self._function)
         rows = tuple((name, *_row(notes.get(name))) for name in names)

@@ -49,7 +49,8 @@ class TuningResult:
     checked: bool = False
 
     def summary(self, *, top_k: int = 10, bottom_k: int = 2) -> str:
-        """A table of the fastest and slowest configurations, and how many did not take part."""
+        """A table of the fastest and slowest configurations, the best marked ``*``, with medians and with
+        means and the margins of these, and how many did not take part."""
         ranked = sorted(self.successes, key=lambda m: m.median_us)
         hidden = max(0, len(ranked) - top_k - bottom_k)
         shown = ranked if not hidden else ranked[:top_k] + ranked[len(ranked) - bottom_k :]
@@ -57,8 +58,9 @@ class TuningResult:
         for i, m in enumerate(shown):
             if hidden and i == top_k:
                 lines.append(f"  ... {hidden} more")
-            times = f"{m.median_us:10.2f} us +- {m.error_margin_us:8.2f}"
-            lines.append(f"  {times}  x{m.num_samples:<4d} {m.config!r}")
+            mark = "*" if m == self.best else " "
+            times = f"{m.median_us:10.2f} us, mean {m.mean_us:.2f} +- {m.error_margin_us:.2f}"
+            lines.append(f"{mark} {times}  x{m.num_samples:<4d} {m.config!r}")
         lines += [f"  pruned: {config!r}: {why}" for config, why in self.pruned[:top_k]]
         lines += [f"  failed: {config!r}: {kind}: {text.splitlines()[0] if text else ''}"
                   for config, kind, text in self.failures[:top_k]]  # fmt: skip

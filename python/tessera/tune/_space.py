@@ -4,6 +4,7 @@ arguments."""
 
 from __future__ import annotations
 
+import difflib
 import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -68,6 +69,17 @@ def variant(kernel: Any, config: Any, hints: Mapping[str, Any] | None) -> Any:
     return chosen.replace_hints(**(hints_of(config) if hints is None else hints))
 
 
+def _misspelt(items: Mapping[str, Any], rows: Any) -> str:
+    """What to say of names in a configuration that are neither parameter nor hint."""
+    known = [*(r[0] for r in rows if r[1] & CONSTANT), *_HINTS]
+    strange = [name for name in items if name not in known]
+    if not strange:
+        return ""
+    close = difflib.get_close_matches(strange[0], known, 1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    return f"; {strange[0]!r} of the configuration is no constant parameter and no hint{hint}"
+
+
 def arguments(kernel: Any, config: Any, n: int) -> list[tuple[bool, Any]]:
     """How the kernel's arguments come about, one pair a parameter: ``(True, value)`` for constants
     that the configuration names, ``(False, i)`` for the i-th of the ``n`` arguments that are given."""
@@ -78,7 +90,7 @@ def arguments(kernel: Any, config: Any, n: int) -> list[tuple[bool, Any]]:
         wanted = ", ".join(r[0] for r in rows if r[0] not in named)
         raise TypeError(
             f"kernel '{kernel.__name__}' wants {len(rows) - len(named)} arguments beside its tuned "
-            f"constants ({wanted}), not {n}"
+            f"constants ({wanted}), not {n}{_misspelt(items, rows)}"
         )
     rest = iter(range(n))
     return [(True, items[r[0]]) if r[0] in named else (False, next(rest)) for r in rows]

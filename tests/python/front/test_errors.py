@@ -49,6 +49,26 @@ def method_of_numpy(x, y):
     return ct.load(x, 0, 16).sum()  # here
 
 
+@wrong("TILETYPE", "has no attribute 'T'", "ct.transpose(tile) swaps two axes")
+def attribute_of_numpy(x, y):
+    return ct.load(x, 0, 16).T  # here
+
+
+@wrong("TILETYPE", "has no attribute 'size'", "multiply the extents of .shape")
+def size_of_an_array(x, y):
+    return x.size  # here
+
+
+@wrong("TILETYPE", "sum() of float32 tile", "ct.sum(tile) reduces a tile")
+def python_sum_of_a_tile(x, y):
+    return sum(ct.load(x, 0, 16))  # here
+
+
+@wrong("TILETYPE", "float() takes a number or a tile", "string \"12\"")
+def number_in_text(x, y):
+    return float("12")  # here
+
+
 @wrong("TILETYPE", "kernels cannot call a host object", "'exp'", "use ct.exp for tiles")
 def function_of_numpy(x, y):
     return np.exp(ct.load(x, 0, 16))  # here

@@ -38,6 +38,8 @@ UNARY = [
     ("neg", lambda x: -x, lambda x: -x),
     ("plus", lambda x: +x, lambda x: x),
     ("abs", lambda x: abs(x), np.abs),
+    ("-inf", lambda x: ct.where(x > 0, x, float("-inf")), lambda x: np.where(x > 0, x, -np.inf)),
+    ("nan", lambda x: ct.where(x > 0, x, float("nan")), lambda x: np.where(x > 0, x, np.nan)),
     ("exp", lambda x: ct.exp(x), np.exp),
     ("exp2", lambda x: ct.exp2(x), np.exp2),
     ("log", lambda x: ct.log(abs(x)), lambda x: np.log(np.abs(x))),
