@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/reference/tile.md from the docstrings of tessera.tile; --check proves it fresh."""
+"""Writes the pages of docs/reference that are made from docstrings; --check proves them fresh."""
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import pathlib
 import sys
+from collections.abc import Iterator
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-TARGET = ROOT / "docs" / "reference" / "tile.md"
+FOLDER = pathlib.Path(__file__).resolve().parent.parent / "docs" / "reference"
+# Modules of tessera.lib, in the order of the page.
+LIBRARY = ("elementwise", "reduce", "scan", "softmax", "norm", "gemm", "attention", "attention_backward",
+           "transpose", "random", "image")  # fmt: skip
 
 
 def _signature(thing: object) -> str:
@@ -16,38 +20,61 @@ def _signature(thing: object) -> str:
         text = str(inspect.signature(thing))  # type: ignore[arg-type]
     except (TypeError, ValueError):
         return ""
-    for noise in (": 'Any'", ": Any", " -> 'Any'", " -> Any", "'"):
+    for noise in (": 'Any'", ": Any", " -> 'Any'", " -> Any", " -> None", " -> 'None'", "'"):
         text = text.replace(noise, "")
     return text
 
 
-def page() -> str:
-    """The page's text."""
+def _entry(name: str, thing: object, level: str = "##") -> list[str]:
+    doc = inspect.getdoc(thing) or ""
+    lines = [f"{level} {name.rpartition('.')[2]}", "", "```", f"{name}{_signature(thing)}", "```", ""]
+    return lines + (["```text", doc, "```", ""] if "\n---" in doc else [doc, ""])
+
+
+def tile_page() -> Iterator[str]:
+    """The operations, and what surrounds a kernel."""
     import tessera.tile as ct
 
-    lines = ["# tessera.tile", "", "Made from the docstrings by `tools/reference.py`.", ""]
+    host = ("kernel", "launch", "function", "cdiv", "ByTarget")
     for name in ct.__all__:
         thing = getattr(ct, name)
-        doc = inspect.getdoc(thing)
-        if (
-            not (
-                hasattr(thing, "__tessera_op__")
-                or name in ("kernel", "launch", "function", "cdiv", "ByTarget")
-            )
-            or not doc
-        ):
+        if (hasattr(thing, "__tessera_op__") or name in host) and inspect.getdoc(thing):
+            yield from _entry(f"ct.{name}", thing)
+
+
+def lib_page() -> Iterator[str]:
+    """The functions of every module, below what the module says of itself."""
+    for name in LIBRARY:
+        module = importlib.import_module(f"tessera.lib.{name}")
+        yield from (f"## {name}", "", inspect.getdoc(module) or "", "")
+        for word, thing in vars(module).items():
+            if inspect.isfunction(thing) and thing.__module__ == module.__name__ and word[0] != "_" and "stream" in str(
+                inspect.signature(thing)
+            ):
+                yield from _entry(f"{name}.{word}", thing, "###")
+
+
+PAGES = {"tile": tile_page, "lib": lib_page}
+
+
+def page(name: str) -> str:
+    """A page's text."""
+    head = [f"# tessera.{name}", "", "Made from the docstrings by `tools/reference.py`.", ""]
+    return "\n".join([*head, *PAGES[name]()])
+
+
+def main() -> int:
+    stale = False
+    for name in PAGES:
+        target, text = FOLDER / f"{name}.md", page(name)
+        if "--check" not in sys.argv:
+            target.write_text(text)
             continue
-        lines += [f"## {name}", "", "```", f"ct.{name}{_signature(thing)}", "```", ""]
-        lines += ["```text", doc, "```", ""] if "\n---" in doc else [doc, ""]
-    return "\n".join(lines)
+        fresh = target.exists() and target.read_text() == text
+        print(f"docs/reference/{name}.md is " + ("fresh" if fresh else "stale: run tools/reference.py"))
+        stale |= not fresh
+    return stale
 
 
 if __name__ == "__main__":
-    text = page()
-    if "--check" in sys.argv:
-        fresh = TARGET.exists() and TARGET.read_text() == text
-        print(
-            "docs/reference/tile.md is " + ("fresh" if fresh else "stale: run tools/reference.py")
-        )
-        sys.exit(0 if fresh else 1)
-    TARGET.write_text(text)
+    sys.exit(main())

@@ -398,3 +398,8 @@ NO_ARRAYS = {
 def test_lists_are_no_arrays(name):
     with pytest.raises(TypeError, match=f"{name} is a list; pass an array"):
         NO_ARRAYS[name]()
+
+
+def test_floats_are_not_reduced_into_integers():
+    with pytest.raises(TypeError, match="float32 into int32 would cut every term"):
+        reduce.reduce("sum", np.ones(8, np.float32), np.zeros(1, np.int32))

@@ -191,10 +191,13 @@ def reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = Non
     """``sum``, ``prod``, ``max`` or ``min`` over an axis, or over all elements.
 
     ``out`` has the shape of ``x`` without ``axis`` (one element for None); sums are kept in its dtype,
-    those of 16-bit floats in float32.
+    those of 16-bit floats in float32. Floats are not reduced into integers (TypeError).
     """
     code = check.named("reduce", op, OPS)
     shape = _shape("reduce", x, out, axis)
+    if is_float(x) and not is_float(out):
+        kinds = f"{dtype_name(x)} into {dtype_name(out)}"
+        raise TypeError(f"reduce: {kinds} would cut every term; give a float out and convert that")
     if code in (MAX, MIN) and shape[1] == 0:
         raise ValueError(f"{op} of no elements")
     if 0 in (shape[0], shape[2]):
