@@ -15,7 +15,13 @@ from typing import Any
 _NAMES = {
     "CUDAError": "_errors",
     "CUDAWarning": "_errors",
+    "Kernel": "_kernel",
+    "Linker": "_linker",
+    "LinkerOptions": "_linker",
     "NVRTCError": "_errors",
+    "ObjectCode": "_object_code",
+    "Program": "_program",
+    "ProgramOptions": "_program_options",
 }
 _MODULES = ("checkpoint", "graph", "system", "texture", "typing", "utils")
 
