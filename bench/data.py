@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from typing import Any
 
@@ -10,8 +11,8 @@ import numpy as np
 
 
 class Data:
-    """``sources`` are host float32 arrays (float64 for that ``dtype``) rounded to ``dtype``; ``arrays`` what
-    Tessera gets."""
+    """``arrays`` are what Tessera gets, on a GPU made there; ``sources`` the same numbers on the host, as
+    float32 (float64 for that ``dtype``)."""
 
     def __init__(
         self,
@@ -26,17 +27,22 @@ class Data:
         self.dtype, self.device, self.out_shape = dtype, device, out_shape
         self.out_size = int(np.prod(out_shape))
         self.host_dtype = np.float64 if dtype == "float64" else np.float32
-        self.sources = [self._random(s, low, high) for s in shapes]
         if device == "cuda":
             import torch
 
-            self.torch_dtype = getattr(torch, dtype)
-            self.arrays = [torch.from_numpy(a).cuda().to(self.torch_dtype) for a in self.sources]
-            self.sources = [self.host(a) for a in self.arrays]
-        else:
-            self.arrays = list(self.sources)
+            self.torch = torch
+            torch.manual_seed(int(self.rng.integers(2**62)))
+        self.arrays = [self._random(s, low, high) for s in shapes]
 
-    def _random(self, shape: Any, low: float, high: float) -> np.ndarray:
+    @functools.cached_property
+    def sources(self) -> list[np.ndarray]:
+        return [self.host(a) for a in self.arrays]
+
+    def _random(self, shape: Any, low: float, high: float) -> Any:
+        if self.device == "cuda":
+            wide = self.torch.float64 if self.dtype == "float64" else self.torch.float32
+            x = self.torch.rand(shape, device="cuda", dtype=wide)
+            return x.mul_(high - low).add_(low).to(getattr(self.torch, self.dtype))
         x = self.rng.random(shape, self.host_dtype)
         x *= self.host_dtype(high - low)
         x += self.host_dtype(low)
@@ -45,15 +51,18 @@ class Data:
     def empty(self) -> Any:
         """A poisoned output."""
         if self.device == "cuda":
-            import torch
-
-            return torch.full(self.out_shape, float("nan"), dtype=self.torch_dtype, device="cuda")
+            dtype = getattr(self.torch, self.dtype)
+            return self.torch.full(self.out_shape, float("nan"), dtype=dtype, device="cuda")
         return np.full(self.out_shape, np.nan, self.host_dtype)
 
-    def host(self, array: Any) -> np.ndarray:
-        if isinstance(array, np.ndarray):
-            return array
-        return (array.double() if self.dtype == "float64" else array.float()).cpu().numpy()
+    def host(self, array: Any, at: Any = ...) -> np.ndarray:
+        """The elements ``at`` of an array of any library; only they leave the device."""
+        part = array[at]
+        if hasattr(part, "cpu"):
+            part = (part.double() if self.dtype == "float64" else part.float()).cpu()
+        elif hasattr(part, "get"):
+            part = part.get()
+        return np.asarray(part)
 
     def rows(self) -> np.ndarray:
         """Sorted places along the first axis that are compared with float64."""
@@ -65,6 +74,5 @@ class Data:
     def sampled(self, rows: np.ndarray, name: str) -> list[np.ndarray]:
         """The inputs that give those rows of the result."""
         if name == "transpose":
-            return [self.sources[0][:, rows]]
-        full = self.out_shape
-        return [a[rows] if a.shape == full else a for a in self.sources]
+            return [self.host(self.arrays[0], (slice(None), rows))]
+        return [self.host(a, rows if tuple(a.shape) == self.out_shape else ...) for a in self.arrays]

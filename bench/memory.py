@@ -53,7 +53,7 @@ NUMPY: dict[str, Callable[..., Any]] = {
 }
 
 
-def _tessera(name: str, data: Data) -> Peer:
+def _tessera(name: str, data: Data, rows: np.ndarray) -> Peer:
     from tessera.lib import elementwise, norm, softmax, transpose
 
     run = {
@@ -64,14 +64,14 @@ def _tessera(name: str, data: Data) -> Peer:
         "transpose": transpose.transpose,
     }[name]
     out = data.empty()
-    return Peer("tessera", lambda: run(*data.arrays, out), lambda: data.host(out))
+    return Peer("tessera", lambda: run(*data.arrays, out), lambda: data.host(out, rows))
 
 
 def _kept(
     name: str,
     function: Callable[..., Any],
     arguments: list[Any],
-    host: Callable[[Any], np.ndarray],
+    sample: Callable[[Any], np.ndarray],
     wait: Callable[[Any], Any] | None = None,
 ) -> Peer:
     """A peer whose function returns its result."""
@@ -83,10 +83,10 @@ def _kept(
         if wait:
             wait(kept[0])
 
-    return Peer(name, run, lambda: host(kept[0]))
+    return Peer(name, run, lambda: sample(kept[0]))
 
 
-def _jax(name: str, data: Data) -> list[Peer]:
+def _jax(name: str, data: Data, rows: np.ndarray) -> list[Peer]:
     if not have("jax"):
         return []
     import jax
@@ -111,25 +111,26 @@ def _jax(name: str, data: Data) -> list[Peer]:
             "jax",
             jax.jit(functions[name]),
             arrays,
-            lambda r: np.asarray(r).astype(np.float32),
+            lambda r: data.host(r, rows),
             lambda r: r.block_until_ready(),
         )
     ]
 
 
-def _cpu_peers(name: str, data: Data) -> list[Peer]:
-    peers = [_kept("numpy", NUMPY[name], data.sources, np.asarray)]
+def _cpu_peers(name: str, data: Data, rows: np.ndarray) -> list[Peer]:
+    def sample(r: Any) -> np.ndarray:
+        return data.host(r, rows)
+
+    peers = [_kept("numpy", NUMPY[name], data.sources, sample)]
     if have("torch"):
         import torch
 
         torch.set_grad_enabled(False)
         tensors = [torch.from_numpy(a) for a in data.sources]
         function = _torch_functions(torch)[name]
-        peers.append(_kept("torch", function, tensors, lambda r: r.numpy()))
+        peers.append(_kept("torch", function, tensors, sample))
         if name in ("fused chain", "softmax", "layer norm"):
-            peers.append(
-                _kept("torch.compile", torch.compile(function), tensors, lambda r: r.numpy())
-            )
+            peers.append(_kept("torch.compile", torch.compile(function), tensors, sample))
     if have("numba"):
         from . import numba_cpu
 
@@ -139,27 +140,30 @@ def _cpu_peers(name: str, data: Data) -> list[Peer]:
                 Peer(
                     "numba parallel",
                     lambda: numba_cpu.KERNELS[name](*data.sources, out),
-                    lambda: out,
+                    lambda: sample(out),
                 )
             )
-    peers += _jax(name, data)
+    peers += _jax(name, data, rows)
     copied = np.empty_like(data.sources[0])
     if name == "vector add":
         peers.append(
-            Peer("numpy copyto", lambda: np.copyto(copied, data.sources[0]), lambda: copied)
+            Peer("copy", lambda: np.copyto(copied, data.sources[0]), lambda: sample(copied))
         )
     return peers
 
 
-def _gpu_peers(name: str, data: Data) -> list[Peer]:
+def _gpu_peers(name: str, data: Data, rows: np.ndarray) -> list[Peer]:
     import torch
 
     torch.set_grad_enabled(False)
-    host = lambda r: r.float().cpu().numpy()
+
+    def sample(r: Any) -> np.ndarray:
+        return data.host(r, rows)
+
     function = _torch_functions(torch)[name]
-    peers = [_kept("torch", function, data.arrays, host)]
+    peers = [_kept("torch", function, data.arrays, sample)]
     if name in ("fused chain", "softmax", "layer norm"):
-        peers.append(_kept("torch.compile", torch.compile(function), data.arrays, host))
+        peers.append(_kept("torch.compile", torch.compile(function), data.arrays, sample))
     if have("triton"):
         from . import triton_kernels
 
@@ -169,7 +173,7 @@ def _gpu_peers(name: str, data: Data) -> list[Peer]:
                 Peer(
                     "triton",
                     lambda: triton_kernels.KERNELS[name](*data.arrays, out),
-                    lambda: host(out),
+                    lambda: sample(out),
                 )
             )
     if have("cupy") and data.dtype == "float32":
@@ -184,11 +188,11 @@ def _gpu_peers(name: str, data: Data) -> list[Peer]:
             "transpose": lambda x: cupy.ascontiguousarray(x.T),
         }
         if name in functions:
-            peers.append(_kept("cupy", functions[name], arrays, lambda r: r.get()))
+            peers.append(_kept("cupy", functions[name], arrays, sample))
     copied = torch.empty_like(data.arrays[0])
     source = data.arrays[0]
     # the copy moves as many bytes as the kernel is counted for, by repeating a fraction of itself
-    peers.append(Peer("copy", lambda: copied.copy_(source), lambda: host(copied)))
+    peers.append(Peer("copy", lambda: copied.copy_(source), lambda: sample(copied)))
     return peers
 
 
@@ -220,7 +224,8 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
         for shapes, out_shape, dtype in _question(name, device, small):
             low, high = (0.0, 1.5) if name == "fused chain" else (-3.0, 3.0)
             data = Data(shapes, out_shape, dtype, device, low, high)
-            moved = sum(a.size for a in data.sources if a.size >= data.out_size) + data.out_size
+            sizes = [int(np.prod(s)) for s in shapes]
+            moved = sum(n for n in sizes if n >= data.out_size) + data.out_size
             item = 2 if dtype == "bfloat16" else 4
             table = Table(
                 f"{name} {dtype} {'x'.join(map(str, out_shape))}",
@@ -231,8 +236,8 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
             print(f"{table.question} ...", flush=True)
             rows = data.rows()
             peers = [
-                _tessera(name, data),
-                *(_cpu_peers if device == "cpu" else _gpu_peers)(name, data),
+                _tessera(name, data, rows),
+                *(_cpu_peers if device == "cpu" else _gpu_peers)(name, data, rows),
             ]
             wanted = NUMPY[name](*[a.astype(np.float64) for a in data.sampled(rows, name)])
             compare(
@@ -242,11 +247,11 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
                 2e-5 if dtype == "float32" else 1e-2,
                 device,
                 rounds,
-                lambda x, r=rows: x[r],
+                busy=True,
             )
             copy = table.of("copy")
             if copy:  # a copy of one input moves 2 arrays of it; scale its time to the bytes of the question
-                factor = moved / (2 * data.sources[0].size)
+                factor = moved / (2 * sizes[0])
                 copy.times = [t * factor for t in copy.times]
             found.append(table)
     return found
