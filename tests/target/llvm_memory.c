@@ -89,6 +89,26 @@ static void tiles_stick_out_on_every_side(ts_padding padding)
     run_check(&k.r, "tails in two dimensions");
 }
 
+/* Axes of one element, axes that continue each other, both at once; block 0 lies inside, the last beyond the end
+ * of `dims`, index -1 before the beginning. */
+static void rows_of_any_shape_stick_out(const int64_t *dims, const int64_t *strides, const int64_t *part, ts_type elem)
+{
+    bank k;
+    bank_begin(&k, elem, elem);
+    ts_type_info p = {.kind = TS_KIND_PARTITION_VIEW, .rank = 3, .dims = part, .padding = TS_PAD_NEG_ZERO};
+    ts_val in = view_of(&k, k.in[0], elem, dims, strides, p), out = view_of(&k, k.out[0], elem, dims, strides, p);
+    ts_val at[] = {run_id(&k.r, 0), run_id(&k.r, 1), run_id(&k.r, 2)}, far[] = {ts_int(&k.r.b, TS_T_i32, -1), k.zero, k.zero};
+    ts_type tile = tile3(&k, elem, part[0], part[1], part[2]);
+    ts_val x = run_load(&k.r, in, tile, 3, at);
+    run_store(&k.r, out, ts_op2(&k.r.b, TS_OP_addf, x, x, 0), 3, at);
+    run_store(&k.r, out, x, 3, far);
+    put(&k, 1, x);
+    put(&k, 2, run_load(&k.r, in, tile, 3, far));
+    for (int i = 0; i < 3; i++)
+        k.r.grid[i] = (uint32_t)(dims[i] / part[i] + 2);
+    run_check(&k.r, "rows of any shape");
+}
+
 static void odd_strides_and_orders_work(int64_t s0, int64_t s1, bool swap)
 {
     bank k;
@@ -428,6 +448,15 @@ static void memory(void)
     odd_strides_and_orders_work(1, 30, true);
     odd_strides_and_orders_work(40, 1, true);
     odd_strides_and_orders_work(80, 2, false);
+    static const int64_t rows[][3][3] = {/* extents, strides, tile */
+                                         {{3, 50, 1}, {50, 1, 1}, {1, 16, 1}},  {{3, 20, 4}, {80, 4, 1}, {2, 16, 4}},
+                                         {{3, 20, 3}, {60, 3, 1}, {2, 16, 4}},  {{9, 16, 8}, {128, 8, 1}, {8, 16, 8}},
+                                         {{2, 30, 40}, {1200, 1, 30}, {1, 16, 16}}, {{3, 1, 40}, {40, 40, 1}, {2, 1, 16}},
+                                         {{2, 2, 2}, {4, 2, 1}, {1, 1, 1}},     {{5, 6, 40}, {0, 0, 1}, {2, 4, 16}}};
+    for (size_t i = 0; i < TS_COUNT(rows); i++) {
+        rows_of_any_shape_stick_out(rows[i][0], rows[i][1], rows[i][2], TS_T_f32);
+        rows_of_any_shape_stick_out(rows[i][0], rows[i][1], rows[i][2], TS_T_f16);
+    }
     strided_views_overlap();
     gather_scatter_views_follow_a_list(TS_T_f32, 0);
     gather_scatter_views_follow_a_list(TS_T_f16, 1);

@@ -20,32 +20,72 @@ static size_t rt_bytes(ts_type type)
 
 /* ---- views --------------------------------------------------------------------------------------*/
 
-/* One access in progress. Axis r-1 is the innermost; lo..hi of each axis lies inside the array. */
+/* One access in progress, with as few axes as possible. The last axis is the innermost; lo..hi of each lies inside
+ * the array. */
 typedef struct rt_view {
-    const int64_t *what, *dim;
+    const int64_t *what;
     ts_type type;
     uint32_t rank, bits;
     size_t bytes;
-    int64_t start[TS_MAX_RANK], stride[TS_MAX_RANK], lo[TS_MAX_RANK], hi[TS_MAX_RANK], extent[TS_MAX_RANK];
+    int64_t at;       /* array position of all axes that are left out */
+    bool inside;      /* these axes are inside the array */
+    int64_t dim[TS_MAX_RANK], start[TS_MAX_RANK], stride[TS_MAX_RANK], lo[TS_MAX_RANK], hi[TS_MAX_RANK], extent[TS_MAX_RANK];
     int sparse_axis;
     const void *sparse;
 } rt_view;
 
+static void rt_axis_init(rt_view *v, uint32_t k, int64_t dim, const int64_t *where, bool sparse)
+{
+    int64_t start = v->start[k] = where[0], extent = v->extent[k] = where[1];
+    v->stride[k] = where[2];
+    v->dim[k] = dim;
+    v->lo[k] = sparse || start >= 0 ? 0 : start < -dim ? dim : -start;
+    v->hi[k] = sparse ? dim : TS_MAX(v->lo[k], TS_MIN(dim, extent - start));
+}
+
+/* Leaves the newest axis out: it has one element. */
+static void rt_axis_drop(rt_view *v)
+{
+    uint32_t k = --v->rank;
+    if (v->lo[k] < v->hi[k])
+        v->at += v->start[k] * v->stride[k];
+    else
+        v->inside = false;
+}
+
+/* Whether the newest axis continues the one before it in memory: rows follow each other without a gap. */
+static bool rt_axis_joins(const rt_view *v)
+{
+    uint32_t k = v->rank - 1;
+    return k > 0 && v->sparse_axis != (int)k - 1 && v->lo[k] == 0 && v->hi[k] == v->dim[k] &&
+           v->stride[k - 1] == v->dim[k] * v->stride[k];
+}
+
+static void rt_axis_join(rt_view *v)
+{
+    uint32_t k = --v->rank;
+    int64_t n = v->dim[k];
+    v->dim[k - 1] *= n;
+    v->lo[k - 1] *= n;
+    v->hi[k - 1] *= n;
+    v->start[k - 1] = v->start[k - 1] * n + v->start[k];
+    v->stride[k - 1] = v->stride[k];
+}
+
 static void rt_view_init(rt_view *v, const int64_t *what, const int64_t *where, const void *sparse)
 {
-    v->what = what;
-    v->rank = (uint32_t)what[TS_RT_RANK];
-    v->type = (ts_type)what[TS_RT_TYPE];
+    *v = (rt_view){.what = what, .type = (ts_type)what[TS_RT_TYPE], .inside = true, .sparse_axis = -1, .sparse = sparse};
     v->bits = ts_type_bits(NULL, v->type);
     v->bytes = rt_bytes(v->type);
-    v->dim = what + TS_RT_DIMS;
-    v->sparse_axis = (int)what[TS_RT_SPARSE] - 1;
-    v->sparse = sparse;
-    for (uint32_t k = 0; k < v->rank; k++) {
-        int64_t start = v->start[k] = where[3 * k], extent = v->extent[k] = where[3 * k + 1];
-        v->stride[k] = where[3 * k + 2];
-        v->lo[k] = (int)k == v->sparse_axis || start >= 0 ? 0 : start < -v->dim[k] ? v->dim[k] : -start;
-        v->hi[k] = (int)k == v->sparse_axis ? v->dim[k] : TS_MAX(v->lo[k], TS_MIN(v->dim[k], extent - start));
+    for (int64_t k = 0; k < what[TS_RT_RANK]; k++) {
+        bool is_sparse = k == what[TS_RT_SPARSE] - 1;
+        rt_axis_init(v, v->rank++, what[TS_RT_DIMS + k], where + 3 * k, is_sparse);
+        if (is_sparse)
+            v->sparse_axis = (int)v->rank - 1;
+        else if (what[TS_RT_DIMS + k] == 1)
+            rt_axis_drop(v);
+        else if (rt_axis_joins(v))
+            rt_axis_join(v);
     }
 }
 
@@ -167,7 +207,7 @@ static void rt_row_out_slow(const rt_view *v, int64_t at, bool inside, char *arr
  * Rank 2, 4 bytes. */
 static bool rt_transposed(const rt_view *v)
 {
-    return v->rank == 2 && v->bytes == 4 && v->sparse_axis < 0 && v->stride[0] == 1 && v->stride[1] != 1;
+    return v->rank == 2 && v->inside && v->bytes == 4 && v->sparse_axis < 0 && v->stride[0] == 1 && v->stride[1] != 1;
 }
 
 enum { RT_QUAD = 4, RT_LINE = 16 }; /* elements of a vector, of a line of the cache */
@@ -216,7 +256,7 @@ static void rt_transpose(uint32_t *to, int64_t to_stride, const uint32_t *from, 
 static int64_t rt_transposed_at(const rt_view *v, int64_t *in_tile)
 {
     *in_tile = v->lo[0] * v->dim[1] + v->lo[1];
-    return v->start[0] + v->lo[0] + (v->start[1] + v->lo[1]) * v->stride[1];
+    return v->at + v->start[0] + v->lo[0] + (v->start[1] + v->lo[1]) * v->stride[1];
 }
 
 static void rt_transpose_in(const rt_view *v, const uint32_t *array, uint32_t *tile)
@@ -248,7 +288,7 @@ void ts__rt_view_in(const int64_t *what, const int64_t *where, const void *array
     if (rt_transposed(&v))
         rt_transpose_in(&v, array, tile);
     else
-        rt_rows(&v, 0, 0, true, (char *)(uintptr_t)array, &at, rt_slow(&v) ? rt_row_in_slow : rt_row_in);
+        rt_rows(&v, 0, v.at, v.inside, (char *)(uintptr_t)array, &at, rt_slow(&v) ? rt_row_in_slow : rt_row_in);
 }
 
 void ts__rt_view_out(const int64_t *what, const int64_t *where, void *array, const void *tile, const void *sparse)
@@ -259,7 +299,7 @@ void ts__rt_view_out(const int64_t *what, const int64_t *where, void *array, con
     if (rt_transposed(&v))
         rt_transpose_out(&v, array, tile);
     else
-        rt_rows(&v, 0, 0, true, array, &at, rt_slow(&v) ? rt_row_out_slow : rt_row_out);
+        rt_rows(&v, 0, v.at, v.inside, array, &at, rt_slow(&v) ? rt_row_out_slow : rt_row_out);
 }
 
 /* ---- atomics ------------------------------------------------------------------------------------*/
@@ -350,7 +390,7 @@ void ts__rt_view_red(const int64_t *what, const int64_t *where, void *array, con
     rt_view v;
     char *at = (char *)(uintptr_t)tile;
     rt_view_init(&v, what, where, sparse);
-    rt_rows(&v, 0, 0, true, array, &at, rt_row_red);
+    rt_rows(&v, 0, v.at, v.inside, array, &at, rt_row_red);
 }
 
 /* ---- printing -----------------------------------------------------------------------------------*/

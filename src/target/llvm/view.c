@@ -261,14 +261,20 @@ static cg_mem *view_in_place(cg *e, const view_access *a, cg_ref first)
     return mem;
 }
 
+/* Whether an axis has another stride in the array than in a staged tile: not the inner one, and one of a single
+ * element has none. */
+static bool view_varies(const view_access *a, uint32_t k)
+{
+    return (int)k != view_inner(a) && a->dims[k] > 1;
+}
+
 /* A tile that is either: pointer and strides from whichever block came. */
-static void view_merge(cg *e, cg_mem *mem, const cg_mem *staged, uint32_t from_straight,
-                       uint32_t from_staged, int inner)
+static void view_merge(cg *e, const view_access *a, cg_mem *mem, const cg_mem *staged, uint32_t from_straight,
+                       uint32_t from_staged)
 {
     mem->ptr = cg_new(e, "phi ptr [ %r, %b ], [ %r, %b ]", mem->ptr, from_straight, staged->ptr, from_staged);
     for (uint32_t k = 0; k < mem->rank; k++) {
-        int64_t c;
-        if ((int)k == inner || (cg_is_int(e, mem->stride[k], &c) && c == 0))
+        if (!view_varies(a, k))
             continue;
         mem->stride[k] = cg_new(e, "phi i64 [ %r, %b ], [ %r, %b ]", mem->stride[k], from_straight,
                                 staged->stride[k], from_staged);
@@ -305,7 +311,7 @@ static cg_mem *view_open(cg *e, const view_access *a, ts_type tile, ts_val owner
     cg_br(e, on);
     cg_block(e, on);
     if (staged)
-        view_merge(e, mem, staged, from, slow, view_inner(a));
+        view_merge(e, a, mem, staged, from, slow);
     return mem;
 }
 
@@ -389,8 +395,7 @@ static cg_mem *view_target(cg *e, const view_access *a, ts_type tile, cg_out **o
         return NULL;
     mem->ptr = cg_sel(e, CG_PTR, 0, ok, mem->ptr, staged->ptr);
     for (uint32_t k = 0; k < mem->rank; k++) {
-        int64_t c;
-        if ((int)k != view_inner(a) && !(cg_is_int(e, mem->stride[k], &c) && c == 0))
+        if (view_varies(a, k))
             mem->stride[k] = cg_sel(e, CG_I64, 0, ok, mem->stride[k], staged->stride[k]);
     }
     return mem;
