@@ -133,6 +133,25 @@ static void tensor_maps_are_encoded_from_the_parameters(void)
     ts__cuda_close(cuda);
 }
 
+static void tensor_maps_are_encoded_anew_only_when_something_changed(void)
+{
+    begin();
+    ts_cuda *cuda = open_driver(NULL);
+    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_program *program = load(device, tmap_plan());
+    static const uint64_t params[][4] = {{0x10000, 300, 200, 256}, {0x10000, 300, 200, 256}, {0x20000, 300, 200, 256},
+                                         {0x20000, 300, 200, 264}, {0x20000, 301, 200, 264}};
+    static const int encoded[] = {1, 1, 2, 3, 4};
+    mock->n_values = 5;
+    for (int i = 0; i < 5; i++) {
+        CHECK_OK(ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){1, 1, 1}, params[i], 0, &err));
+        CHECK_INT(mock->n_encoded, encoded[i]);
+        CHECK_INT((int)mock->values[0], encoded[i]); /* what the kernel got */
+    }
+    ts_program_destroy(program);
+    ts__cuda_close(cuda);
+}
+
 static void tensor_maps_of_empty_and_thin_arrays_are_legal(void)
 {
     begin();
@@ -679,6 +698,7 @@ int main(void)
     clusters_pdl_and_foreign_streams_reach_the_driver();
     persistent_kernels_get_their_grid_as_parameters();
     tensor_maps_are_encoded_from_the_parameters();
+    tensor_maps_are_encoded_anew_only_when_something_changed();
     tensor_maps_of_empty_and_thin_arrays_are_legal();
     assembler_messages_become_the_error();
     old_drivers_load_modules_and_launch_plainly();

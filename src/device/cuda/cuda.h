@@ -42,6 +42,17 @@ typedef struct cuda_stream {
     cuda_kept *kept[CUDA_CLASSES];    /* under the device's lock */
 } cuda_stream;
 
+/* What a tensor map is made of besides the plan. */
+typedef struct cuda_tmap_key {
+    uint64_t base, dims[5], strides[5];
+} cuda_tmap_key;
+
+/* The tensor map of the launch before: encoding one costs more than comparing. */
+typedef struct cuda_tmap_kept {
+    uint64_t words[16]; /* of a cuda_tmap */
+    cuda_tmap_key key;  /* dims[0] 0: none */
+} cuda_tmap_kept;
+
 typedef struct cuda_program {
     ts_program base;
     cuda_library library;      /* one of the two */
@@ -49,6 +60,8 @@ typedef struct cuda_program {
     cuda_function function;
     uint32_t n_attrs, resident; /* resident: blocks per SM of a persistent kernel */
     cuda_launch_attr attrs[2];
+    atomic_flag keeps;         /* somebody reads or writes `kept`; others encode for themselves */
+    cuda_tmap_kept *kept;      /* plan.n_tmaps of them */
 } cuda_program;
 
 /* One fault record in page-locked memory that a launch of a checked kernel may write. */
@@ -165,8 +178,6 @@ void cuda_program_destroy(ts_program *program);
 void cuda_program_resources(const ts_program *program, ts_resources *out);
 ts_status cuda_program_launch(ts_program *program, const ts_stream *stream, const uint32_t grid[3],
                               const uint64_t *params, uint32_t flags, ts_error *err);
-/* Encodes map `i` of the plan from the parameters. */
-ts_status cuda_tmap_encode(cuda_program *program, uint32_t i, const uint64_t *params, cuda_tmap *out, ts_error *err);
 /* A record for one launch; waits for the device when all are in use. */
 ts_status cuda_fault_take(cuda_program *program, uintptr_t stream, ts_fault **out, ts_error *err);
 /* Looks at the records of a stream (ALL: of all) up to serial `until`, whose launches are done: TS_LAUNCH for the

@@ -109,6 +109,8 @@ ts_status cuda_program_load(ts_device *handle, const ts_code *code, const char *
     cuda_program *program = ts__new(handle->alloc, sizeof *program);
     ts_status status = program ? ts__program_init(&program->base, handle, code, name, file, err)
                                : ts_fail(err, TS_NOMEM, "out of memory while loading a kernel");
+    if (status == TS_OK && !(program->kept = ts__new(handle->alloc, sizeof *program->kept * (code->plan.n_tmaps + 1))))
+        status = ts_fail(err, TS_NOMEM, "out of memory while loading a kernel");
     if (status == TS_OK)
         status = program_load(program, code, err);
     if (status == TS_OK)
@@ -169,8 +171,10 @@ void cuda_program_destroy(ts_program *handle)
             (void)fn->ModuleUnload(program->module);
         cuda_leave(device, before);
     }
+    const ts_alloc *alloc = handle->device->alloc;
+    ts__delete(alloc, program->kept, sizeof *program->kept * (handle->plan.n_tmaps + 1));
     ts__program_deinit(handle);
-    ts__delete(handle->device->alloc, program, sizeof *program);
+    ts__delete(alloc, program, sizeof *program);
 }
 
 /* ---- tensor maps ---------------------------------------------------------------------------------------- */
@@ -198,45 +202,73 @@ static ts_status program_empty(cuda_device *device, void **out, ts_error *err)
     return TS_OK;
 }
 
-static ts_status program_tmap_failed(const cuda_program *program, uint32_t i, cuda_result code, const uint64_t *dims,
-                                     const uint64_t *strides, ts_error *err)
+static ts_status program_tmap_failed(const cuda_program *program, uint32_t i, cuda_result code, const cuda_tmap_key *key,
+                                     ts_error *err)
 {
     char text[512];
     const ts_plan_tmap *map = &program->base.plan.tmap[i];
     size_t at = 0;
     for (uint32_t d = 0; d < map->rank && d < 5 && at < sizeof text; d++)
-        at += (size_t)snprintf(text + at, sizeof text - at, " %llu (stride %llu, box %u)", (unsigned long long)dims[d],
-                               (unsigned long long)(d ? strides[d - 1] : map->elem_bytes), map->box[d]);
+        at += (size_t)snprintf(text + at, sizeof text - at, " %llu (stride %llu, box %u)",
+                               (unsigned long long)key->dims[d],
+                               (unsigned long long)(d ? key->strides[d - 1] : map->elem_bytes), map->box[d]);
     return cuda_fail(cuda_of(program->base.device), code, err, "encoding tensor map %u of kernel '%s': extents%s", i,
                      program->base.name, text);
 }
 
-ts_status cuda_tmap_encode(cuda_program *program, uint32_t i, const uint64_t *params, cuda_tmap *out, ts_error *err)
+static ts_status program_tmap_key(cuda_program *program, uint32_t i, const uint64_t *params, cuda_tmap_key *key,
+                                  ts_error *err)
 {
-    cuda_device *device = cuda_of(program->base.device);
     const ts_plan *plan = &program->base.plan;
     const ts_plan_tmap *map = &plan->tmap[i];
-    uint64_t dims[5], strides[5];
     void *base = (void *)(uintptr_t)params[map->base];
     bool empty = false;
+    *key = (cuda_tmap_key){0};
     for (uint32_t d = 0; d < map->rank; d++) {
-        dims[d] = program_number(&map->dim[d], plan, params);
-        empty |= dims[d] == 0;
+        key->dims[d] = program_number(&map->dim[d], plan, params);
+        empty |= key->dims[d] == 0;
     }
     for (uint32_t d = 1; d < map->rank; d++) {
-        strides[d - 1] = program_number(&map->stride[d], plan, params) * map->elem_bytes;
-        if (dims[d] <= 1) /* never used, but must be a legal number */
-            strides[d - 1] = (strides[d - 1] + 15) & ~(uint64_t)15 & (((uint64_t)1 << 40) - 1);
+        key->strides[d - 1] = program_number(&map->stride[d], plan, params) * map->elem_bytes;
+        if (key->dims[d] <= 1) /* never used, but must be a legal number */
+            key->strides[d - 1] = (key->strides[d - 1] + 15) & ~(uint64_t)15 & (((uint64_t)1 << 40) - 1);
     }
     if (empty) {
-        TS_TRY(program_empty(device, &base, err));
+        TS_TRY(program_empty(cuda_of(program->base.device), &base, err));
         for (uint32_t d = 0; d < map->rank; d++)
-            dims[d] = 1, strides[d] = 16;
+            key->dims[d] = 1, key->strides[d] = 16;
     }
-    cuda_result code = device->cuda->fn.TensorMapEncodeTiled(out, map->dtype, map->rank, base, dims, strides, map->box,
-                                                             map->step, 0, map->swizzle, CUDA_TMAP_PROMOTE_256,
-                                                             map->nan_fill);
-    return code == CUDA_OK ? TS_OK : program_tmap_failed(program, i, code, dims, strides, err);
+    key->base = (uintptr_t)base;
+    return TS_OK;
+}
+
+static ts_status program_tmap_encode(cuda_program *program, uint32_t i, const cuda_tmap_key *key, cuda_tmap *out,
+                                     ts_error *err)
+{
+    const ts_plan_tmap *map = &program->base.plan.tmap[i];
+    cuda_result code = cuda_of(program->base.device)->cuda->fn.TensorMapEncodeTiled(
+        out, map->dtype, map->rank, (void *)(uintptr_t)key->base, key->dims, key->strides, map->box, map->step, 0,
+        map->swizzle, CUDA_TMAP_PROMOTE_256, map->nan_fill);
+    return code == CUDA_OK ? TS_OK : program_tmap_failed(program, i, code, key, err);
+}
+
+/* The map of the launch before if nothing changed. Several threads on one kernel: one looks there, others encode. */
+static ts_status program_tmap(cuda_program *program, uint32_t i, const uint64_t *params, cuda_tmap *out, ts_error *err)
+{
+    cuda_tmap_key key;
+    TS_TRY(program_tmap_key(program, i, params, &key, err));
+    if (atomic_flag_test_and_set_explicit(&program->keeps, memory_order_acquire))
+        return program_tmap_encode(program, i, &key, out, err);
+    cuda_tmap_kept *kept = &program->kept[i];
+    ts_status status = TS_OK;
+    if (memcmp(&kept->key, &key, sizeof key) != 0) {
+        status = program_tmap_encode(program, i, &key, out, err);
+        memcpy(kept->words, out, sizeof kept->words);
+        kept->key = status == TS_OK ? key : (cuda_tmap_key){0};
+    } else
+        memcpy(out, kept->words, sizeof kept->words);
+    atomic_flag_clear_explicit(&program->keeps, memory_order_release);
+    return status;
 }
 
 /* ---- launching --------------------------------------------------------------------------------------------- */
@@ -276,7 +308,7 @@ static ts_status program_slots(cuda_program *program, const uint64_t *params, ui
     const ts_plan *plan = &program->base.plan;
     uint32_t n = 0;
     for (uint32_t i = 0; i < plan->n_tmaps; i++) {
-        TS_TRY(cuda_tmap_encode(program, i, params, &call->tmaps[i], err));
+        TS_TRY(program_tmap(program, i, params, &call->tmaps[i], err));
         call->slots[n++] = &call->tmaps[i];
     }
     for (uint32_t i = 0; i < plan->n_params; i++)
@@ -290,6 +322,13 @@ static ts_status program_slots(cuda_program *program, const uint64_t *params, ui
     return TS_OK;
 }
 
+/* Earlier GPUs run kernels one after the other anyway; earlier drivers do not capture such launches. */
+static bool program_may_start_early(const cuda_program *program)
+{
+    const cuda_device *device = cuda_of(program->base.device);
+    return device->cc_major >= 9 && device->cuda->version >= 12030;
+}
+
 static cuda_result program_enqueue(cuda_program *program, const cuda_launch *plain, void **slots, uint32_t flags)
 {
     const cuda_driver *fn = &cuda_of(program->base.device)->cuda->fn;
@@ -301,7 +340,7 @@ static cuda_result program_enqueue(cuda_program *program, const cuda_launch *pla
                                 NULL);
     launch.attrs = program->attrs;
     launch.n_attrs = program->n_attrs;
-    if (flags & TS_LAUNCH_PDL) {
+    if (flags & TS_LAUNCH_PDL && program_may_start_early(program)) {
         memcpy(attrs, program->attrs, sizeof attrs);
         attrs[launch.n_attrs++] = (cuda_launch_attr){.id = CUDA_LAUNCH_PDL, .value.pdl = 1};
         launch.attrs = attrs;
