@@ -381,6 +381,7 @@ static void stores_inside_loops_leave_by_tma(void)
         shape s;
         const char *out;
         int maps;
+        bool teams; /* two of them take the tiles in turn */
     } cases[] = {
         {{.bm = 128, .bn = 256, .bk = 64, .m = 264, .n = 520, .k = 136},
          "bf16",
@@ -390,13 +391,17 @@ static void stores_inside_loops_leave_by_tma(void)
          4}, /* of two blocks of rows */
         {{.bm = 64, .bn = 128, .bk = 64, .m = 136, .n = 264, .k = 64},
          "bf16",
-         4}, /* one warpgroup */
-        {{.bm = 128, .bn = 64, .bk = 64, .m = 136, .n = 264, .k = 64}, "bf16", 4}, /* one unit */
+         4,
+         true}, /* one warpgroup a team */
+        {{.bm = 128, .bn = 64, .bk = 64, .m = 136, .n = 264, .k = 64}, "bf16", 4, true}, /* two units a team */
         {{.bm = 128, .bn = 32, .bk = 64, .m = 136, .n = 72, .k = 128},
          "bf16",
          4}, /* rows of 64 bytes */
         {{.bm = 64, .bn = 16, .bk = 64, .m = 136, .n = 40, .k = 128}, "bf16", 4}, /* of 32 */
-        {{.bm = 128, .bn = 128, .bk = 64, .m = 136, .n = 264, .k = 200}, "f32", 4},
+        {{.bm = 128, .bn = 128, .bk = 64, .m = 136, .n = 264, .k = 200}, "f32", 4, true},
+        {{.bm = 128, .bn = 128, .bk = 64, .m = 264, .n = 392, .k = 328}, "bf16", 4, true}, /* more steps than stages */
+        {{.bm = 64, .bn = 256, .bk = 64, .m = 200, .n = 264, .k = 72}, "bf16", 4, true},
+        {{.bm = 128, .bn = 64, .bk = 32, .m = 264, .n = 264, .k = 32}, "bf16", 4, true}, /* one step a tile */
         {{.bm = 128, .bn = 128, .bk = 64, .m = 264, .n = 263, .k = 136, .align_n = 1},
          "bf16",
          2}, /* by rows, of 2 bytes */
@@ -416,6 +421,7 @@ static void stores_inside_loops_leave_by_tma(void)
         kit_lower(&lowered);
         assemble(&lowered);
         CHECK_INT(lowered.plan.n_tmaps, cases[i].maps);
+        CHECK_INT(strstr(ts_text_get(&lowered.text), "\nbar.arrive") != NULL, cases[i].teams);
         prepare("bf16", WORDS, WORDS);
         uint64_t numbers[] = {(uint64_t)s->m, (uint64_t)s->n, (uint64_t)s->k};
         run_with(&k, &lowered, numbers, 3, (const uint32_t[]){2, 1, 1}, sizeof tile_side.c / 2);

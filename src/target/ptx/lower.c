@@ -234,8 +234,10 @@ static void lower_for(ts_lower *lw, ts_val v)
         ts_lower_expand(lw, opnds[i], v + 2 + i - 3, &inits);
     ts_tma_loop_values(lw, v, &inits);
     ts_cp_begin(lw, v, &inits);
-    ts_val opener = ts_for_begin(&lw->b, lw->scalar[opnds[0]], lw->scalar[opnds[1]], lw->scalar[opnds[2]],
-                                 inits.v.n, inits.v.at, inst.aux);
+    ts_val range[] = {lw->scalar[opnds[0]], lw->scalar[opnds[1]], lw->scalar[opnds[2]]};
+    ts_teams_range(lw, v, range);
+    ts_teams_await(lw, v);
+    ts_val opener = ts_for_begin(&lw->b, range[0], range[1], range[2], inits.v.n, inits.v.at, inst.aux);
     lower_begin(lw, v, opener);
     ts_val next = opener + 1;
     for (uint32_t i = 0; i + 2 < inst.n_opnd; i++)
@@ -545,6 +547,8 @@ ts_status ts_lower_run(ts_fn *fn, ts_pass_env *env, ts_text *messages, ts_error 
     if (lw.assign.n_cta)
         env->plan->cluster = 1u << lw.assign.n_cta;
     env->plan->shared_bytes = lw.shared.peak;
+    if (lw.team && lw.shared.peak > lw.assign.tma.shared)
+        return ts_fail(err, TS_INTERNAL, "a move through shared memory in a kernel whose teams would share it");
     ts_fn_replace(fn, lw.fn);
     return TS_OK;
 }

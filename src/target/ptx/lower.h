@@ -126,6 +126,7 @@ typedef struct ts_lower {
     ts_late_load *late_loads;
     ts_val *nowhere;   /* where registers go after memory ran out */
     ts_val tid;        /* index of the thread in the tile block, i32 */
+    ts_val team;       /* index of the thread's team (teams.c), 0 = no teams, or not yet */
     ts_val fault;      /* pointer to the fault record, 0 until needed */
     ts_text messages;  /* NUL-separated */
 } ts_lower;
@@ -246,6 +247,14 @@ void ts_wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count);
 /* Rotated loops (rotate.c): what the consumers do first in the function; lowers one and returns its last result. */
 void ts_rotate_begin(ts_lower *lw);
 ts_val ts_rotate_for(ts_lower *lw, ts_val v);
+/* Teams (teams.c), all without effect where there are none: what consumers do first; bounds of a loop; the first step's
+ * number and that after a trip of `opener`; before and behind the loop of products. */
+void ts_teams_begin(ts_lower *lw);
+void ts_teams_range(ts_lower *lw, ts_val v, ts_val range[3]);
+ts_val ts_teams_first(ts_lower *lw);
+ts_val ts_teams_skip(ts_lower *lw, ts_val opener, ts_val count);
+void ts_teams_await(ts_lower *lw, ts_val loop);
+void ts_teams_pass(ts_lower *lw, ts_val loop);
 /* Stores the result of a product through shared memory by TMA; false when that does not fit. */
 bool ts_tma_store(ts_lower *lw, ts_val v);
 /* Before the function returns: shared memory must live until what was sent has been read. */

@@ -137,8 +137,10 @@ void ts_lower_barrier(ts_lower *lw)
     if (lw->assign.n_cta) {
         ts_emit(&lw->b, TS_OP_cluster_arrive, TS_T_none, 0, NULL, 0, 0);
         ts_emit(&lw->b, TS_OP_cluster_wait, TS_T_none, 0, NULL, 0, 0);
-    } else
-        ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, threads, 0), 0);
+    } else {
+        ts_val id = lw->team ? ts_lower_add(lw, lw->team, TS_BAR_WARPGROUP) : 0;
+        ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, id ? 1 : 0, &id, TS_S(0, threads, 0), 0);
+    }
     ts_shared_cleared(lw);
     lw->hazards.loaded = lw->hazards.stored = 0;
 }

@@ -21,7 +21,9 @@ static ts_tma *pipe_tma(ts_lower *lw)
 
 uint32_t ts_tma_threads(const ts_lower *lw)
 {
-    return (32u << (lw->assign.n_warp - lw->assign.n_cta)) + (lw->assign.tma.active ? PIPE_PRODUCER_THREADS : 0);
+    const ts_tma *tma = &lw->assign.tma;
+    return tma->active ? (32u << ts_tma_consumers(tma)) + PIPE_PRODUCER_THREADS
+                       : 32u << (lw->assign.n_warp - lw->assign.n_cta);
 }
 
 /* ---- stages and barriers --------------------------------------------------------------------------- */
@@ -108,7 +110,7 @@ void ts_tma_loop_values(ts_lower *lw, ts_val opener, ts_vals *out)
         if (!pipe_within(lw, loop->opener, opener))
             continue;
         if (!loop->count)
-            loop->count = ts_lower_i32(lw, 0);
+            loop->count = ts_teams_first(lw);
         if (loop->opener == opener)
             loop->start = loop->count;
         (void)TS_PUSH(lw->arena, &out->v, loop->count);
@@ -122,7 +124,8 @@ void ts_tma_loop_next(ts_lower *lw, ts_val opener, ts_vals *out)
         const ts_tma_loop *loop = &tma->loops.at[i];
         if (pipe_within(lw, loop->opener, opener))
             (void)TS_PUSH(lw->arena, &out->v,
-                          loop->opener == opener ? ts_lower_add(lw, loop->count, 1) : loop->count);
+                          loop->opener == opener ? ts_lower_add(lw, loop->count, 1)
+                                                 : ts_teams_skip(lw, opener, loop->count));
     }
 }
 
@@ -249,6 +252,8 @@ static void pipe_slice(ts_lower *lw, ts_val from, ts_val to)
             pipe_issue(lw, load);
         else if (tma->slice[v] && region)
             pipe_slice_for(lw, v);
+        else if (inst->op == TS_OP_gdc_wait_tko) /* loads behind it read what the grid before has written */
+            ts_lower_gdc(lw, v);
         else if (tma->slice[v] && inst->op != TS_OP_param && inst->op != TS_OP_arg)
             ts_lower_inst(lw, v);
         if (region)
@@ -299,14 +304,14 @@ static void pipe_init(ts_lower *lw)
 
 static void pipe_setmaxnreg(ts_lower *lw, uint32_t registers, uint32_t increase)
 {
-    if (lw->assign.n_warp > 2)
+    if (ts_tma_consumers(pipe_tma(lw)) > 2)
         ts_emit(&lw->b, TS_OP_setmaxnreg, TS_T_none, 0, NULL, TS_S(0, registers, increase), 0);
 }
 
 /* if (first thread of the producer) slice */
 static void pipe_elected(ts_lower *lw)
 {
-    ts_val one = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 32 << lw->assign.n_warp), 0);
+    ts_val one = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 32 << ts_tma_consumers(pipe_tma(lw))), 0);
     ts_val opener = ts_if_begin(&lw->b, one);
     pipe_producer(lw);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
@@ -325,7 +330,7 @@ void ts_tma_begin(ts_lower *lw)
     (void)at;
     pipe_init(lw);
     ts_val warp = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
-    ts_val producer = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, warp, ts_lower_i32(lw, 1 << lw->assign.n_warp), 0);
+    ts_val producer = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, warp, ts_lower_i32(lw, 1 << ts_tma_consumers(tma)), 0);
     ts_val opener = ts_if_begin(&lw->b, producer);
     pipe_setmaxnreg(lw, PIPE_PRODUCER_REGS, 0);
     pipe_elected(lw);
@@ -335,4 +340,5 @@ void ts_tma_begin(ts_lower *lw)
     ts_end(&lw->b, opener, 0, NULL);
     pipe_setmaxnreg(lw, PIPE_CONSUMER_REGS, 1);
     ts_rotate_begin(lw);
+    ts_teams_begin(lw);
 }

@@ -625,12 +625,29 @@ static bool tma_may_move(const tma_work *w)
     return false;
 }
 
+/* A tile for each team of four warps, unless the number of warps is asked for. */
+static void tma_teams(tma_work *w)
+{
+    bool single = w->env->hints && w->env->hints->num_worker_warps;
+    w->out->taken = single || tma_may_move(w) ? 0 : ts_teams_plan(w->fn, &w->shape, w->out);
+    if (w->out->taken)
+        w->out->n_warp = 2;
+}
+
+/* What the stages leave: a whole tile of 16-bit results of each warpgroup need not wait for the copies of its parts. */
+static void tma_enlarge_staging(tma_work *w, uint32_t left)
+{
+    uint32_t most = TMA_STAGING << (ts_tma_consumers(w->out) - 1);
+    if (w->out->taken && w->out->staging_bytes && left >= most - w->out->staging_bytes)
+        w->out->staging_bytes = most;
+}
+
 /* As many stages as fit, at most 8 or the hint, the same for all loops; loads outside loops need one. */
 static bool tma_stages(tma_work *w, uint32_t limit)
 {
     uint32_t scratch = TMA_SCRATCH;
     if (tma_stores_early(w)) {
-        w->out->staging_bytes = TMA_STAGING << (w->out->n_warp - 2);
+        w->out->staging_bytes = TMA_STAGING << (ts_tma_consumers(w->out) - 2);
         scratch = w->out->staging_bytes + (tma_may_move(w) ? TMA_SCRATCH : TMA_SCRATCH_LEAST);
     }
     uint32_t hint = w->env->hints ? w->env->hints->num_stages : 0;
@@ -643,8 +660,10 @@ static bool tma_stages(tma_work *w, uint32_t limit)
         }
         if (log == 0)
             tma_at_once(w);
-        if (sum + scratch <= limit)
+        if (sum + scratch <= limit) {
+            tma_enlarge_staging(w, limit - sum - scratch);
             return true;
+        }
     }
     return false;
 }
@@ -657,7 +676,8 @@ static void tma_place(tma_work *w)
         ts_tma_group *g = &w->out->groups.at[i];
         g->base = at;
         at += g->bytes << g->log_stages;
-        ts_note(w->fn, g->first, TS_NOTE_pipeline, "tma", "%u stages of %u bytes, a producer warp", 1u << g->log_stages, g->bytes);
+        ts_note(w->fn, g->first, TS_NOTE_pipeline, "tma", "%u stages of %u bytes, a producer warp%s", 1u << g->log_stages,
+                g->bytes, w->out->taken ? ", two teams that take tiles in turn" : "");
     }
     w->out->staging = at;
     at += w->out->staging_bytes;
@@ -749,6 +769,15 @@ static bool tma_slice_load(tma_work *w, ts_val load)
     return true;
 }
 
+/* A wait for the grid before that the producer would not come to. */
+static bool tma_waits_elsewhere(const tma_work *w)
+{
+    for (ts_val v = 1; v < w->fn->inst.n; v++)
+        if (ts_at(w->fn, v)->op == TS_OP_gdc_wait_tko && w->shape.parent[v] && !w->out->slice[w->shape.parent[v]])
+            return true;
+    return false;
+}
+
 /* A `return` inside control flow would leave the producer behind. */
 static bool tma_returns_early(const tma_work *w)
 {
@@ -763,7 +792,7 @@ static bool tma_slice(tma_work *w)
     for (uint32_t i = 0; i < w->out->loads.n; i++)
         if (!tma_slice_load(w, w->out->loads.at[i].load))
             return false;
-    return !tma_returns_early(w);
+    return !tma_returns_early(w) && !tma_waits_elsewhere(w);
 }
 
 /* ---- stores --------------------------------------------------------------------------------------------------- */
@@ -821,7 +850,9 @@ static bool tma_fits(tma_work *w)
     if (!tma_groups(w))
         return tma_refuse(w, "a tile is loaded in another loop than the product that reads it");
     if (!tma_slice(w))
-        return tma_refuse(w, "an index of a load depends on data, on a `while` loop or on an early return");
+        return tma_refuse(w, "an index of a load depends on data, on a `while` loop or on an early return, or the kernel waits "
+                             "for the grid before it inside control flow");
+    tma_teams(w);
     if (!tma_stages(w, 232448))
         return tma_refuse(w, "the tiles do not fit shared memory");
     tma_place(w);

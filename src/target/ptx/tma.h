@@ -6,6 +6,7 @@
  *     tma.c            before layout assignment: which products and loads go this way; tensor maps
  *     pipeline_tma.c   rings of stages, barriers, the producer warp, the carried step counters
  *     rotate_plan.c    loops of two chained products whose steps overlap; rotate.c lowers them
+ *     teams.c          persistent loops whose tiles two teams of consumers take in turn
  *     wgmma.c          descriptors, the product itself, waiting and releasing
  *     tma_store.c      the finished tile back to memory
  *
@@ -24,7 +25,7 @@
  * around the loads, so a loop over tiles around the loop over k goes on where it stopped.
  *
  * Named barriers: 0 all threads, or all consumers; TS_BAR_WARPGROUP + i warpgroup i of the consumers; TS_BAR_TURN + i
- * it is the turn of warpgroup i to issue the products of a rotated loop.
+ * it is the turn of warpgroup i to issue its products (rotated loops, teams).
  */
 #ifndef TS_TARGET_PTX_TMA_H
 #define TS_TARGET_PTX_TMA_H
@@ -81,7 +82,8 @@ typedef struct ts_tma {
     TS_VEC(ts_val) rotated; /* loops; phase: ts_phase of each value in them (rotate.h) */
     uint8_t *phase;
     uint8_t *slice;   /* [value] the producer needs it */
-    uint32_t n_warp;  /* log2 of consumer warps */
+    uint32_t n_warp;  /* log2 of consumer warps that work on a tile */
+    ts_val taken;     /* the `for` whose trips two teams of as many warps take in turn (teams.c); 0: there is one team */
     uint32_t shared;  /* bytes of all stages, the staging and barriers */
     uint32_t staging, staging_bytes; /* behind the stages: for stores inside loops */
     bool active, staged; /* staged: the function has stores through the staging */
@@ -92,6 +94,13 @@ TS_CHECKED ts_status ts_tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_are
 /* Whether a load or store through a view can be made by TMA, for a tile whose extents above 1 are along `axes`;
  * fills the access and its map. `want`: element type that the copy shall give (tf32 from f32), or 0. */
 bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load, ts_plan_tmap *map);
+/* log2 of all consumer warps. */
+static inline uint32_t ts_tma_consumers(const ts_tma *tma)
+{
+    return tma->n_warp + (tma->taken != 0);
+}
+/* The loop whose trips two teams can take in turn, or 0. */
+ts_val ts_teams_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma);
 /* NULL when the value is none of them. */
 const ts_tma_load *ts_tma_load_of(const ts_tma *tma, ts_val v);
 const ts_wgmma *ts_wgmma_of(const ts_tma *tma, ts_val v);

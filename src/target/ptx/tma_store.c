@@ -10,7 +10,8 @@
  * Neither has bank conflicts: the 16-byte chunk of a row is XORed with the row. Where a unit waits:
  *
  *     in the stages       behind the last product of the function nobody needs them: all units at once
- *     in the staging      inside loops: two units a warpgroup, the second is written while the first leaves
+ *     in the staging      inside loops: two units a warpgroup, the second is written while the first leaves; or all
+ *                         units, which leave together (the wait then is the next tile's)
  *
  *     bar.sync            whoever sends has seen that the unit's place is free
  *     write, fence
@@ -81,7 +82,7 @@ static bool store_is_alone(ts_lower *lw, ts_val v)
 static bool store_place(ts_lower *lw, store_job *job)
 {
     const ts_tma *tma = &lw->assign.tma;
-    uint32_t groups = 1u << (lw->assign.n_warp - 2), all = job->units * groups * ts__store_unit_bytes(job);
+    uint32_t groups = 1u << (ts_tma_consumers(tma) - 2), all = job->units * groups * ts__store_unit_bytes(job);
     if (store_is_last(lw, job->store) && all <= tma->staging) {
         job->at = 0;
         job->slots = job->units;
@@ -302,6 +303,26 @@ static void store_write(ts_lower *lw, const store_job *job, uint32_t i, ts_val t
         store_pairs(lw, job, &unit);
 }
 
+static bool store_in_stages(const store_job *job)
+{
+    return job->at == 0 && job->slots == job->units;
+}
+
+/* All units in the staging: what the trip before sent has had a trip's time to be read. */
+static bool store_waits_before(const store_job *job)
+{
+    return !store_in_stages(job) && job->slots == job->units;
+}
+
+/* The slots may be written. */
+static void store_begin(ts_lower *lw, const store_job *job)
+{
+    ts_val opener = store_elect(lw);
+    store_wait(lw, 0);
+    store_end_elect(lw, opener);
+    store_barrier(lw, job);
+}
+
 /* Units `from` to `to`, which lie in different slots. */
 static void store_step(ts_lower *lw, const store_job *job, uint32_t from, uint32_t to, ts_val thread)
 {
@@ -315,13 +336,9 @@ static void store_step(ts_lower *lw, const store_job *job, uint32_t from, uint32
         store_copy(lw, job, &unit);
     }
     ts_emit(&lw->b, TS_OP_bulk_commit, TS_T_none, 0, NULL, 0, 0);
-    store_wait(lw, job->slots > 1 && to - from == 1);
+    if (!store_waits_before(job))
+        store_wait(lw, to - from == 1 ? job->slots - 1 : 0);
     store_end_elect(lw, opener);
-}
-
-static bool store_in_stages(const store_job *job)
-{
-    return job->at == 0 && job->slots == job->units;
 }
 
 /* The stages hold everything, so all goes in one step; the staging one unit after the other. */
@@ -334,9 +351,13 @@ static void store_by_tma(ts_lower *lw, store_job *job, ts_val thread)
         store_step(lw, job, 0, job->units, thread);
         return;
     }
-    for (uint32_t i = 0; i < job->units; i++) {
-        store_barrier(lw, job);
-        store_step(lw, job, i, i + 1, thread);
+    uint32_t at_once = store_waits_before(job) ? job->units : 1;
+    for (uint32_t i = 0; i < job->units; i += at_once) {
+        if (i == 0)
+            store_begin(lw, job);
+        else
+            store_barrier(lw, job);
+        store_step(lw, job, i, i + at_once, thread);
     }
     lw->assign.tma.staged = true;
 }
@@ -346,12 +367,10 @@ static void store_by_rows(ts_lower *lw, const store_job *job, const store_rows *
 {
     ts_note(lw->tile, job->store, TS_NOTE_store, "vector", "%u bytes an access, through shared memory",
             rows->access.bytes << rows->access.log_vec);
-    if (!store_in_stages(job)) {
-        ts_val opener = store_elect(lw);
-        store_wait(lw, 0);
-        store_end_elect(lw, opener);
-    }
-    store_barrier(lw, job);
+    if (store_in_stages(job))
+        store_barrier(lw, job);
+    else
+        store_begin(lw, job);
     for (uint32_t i = 0; i < job->units; i++) {
         ts_emit(&lw->b, TS_OP_warp_sync, TS_T_none, 0, NULL, 0, 0);
         store_write(lw, job, i, thread);
@@ -361,7 +380,7 @@ static void store_by_rows(ts_lower *lw, const store_job *job, const store_rows *
 
 static void store_groups(ts_lower *lw, store_job *job)
 {
-    if (lw->assign.n_warp <= 2)
+    if (ts_tma_consumers(&lw->assign.tma) <= 2)
         return;
     ts_val warp = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
     job->group = store_op(lw, TS_OP_shri, warp, 2, TS_A_UNSIGNED);

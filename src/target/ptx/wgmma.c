@@ -281,6 +281,7 @@ static void wgmma_finish(ts_lower *lw, ts_val loop)
 /* Behind a loop. */
 void ts_wgmma_after_loop(ts_lower *lw, ts_val loop)
 {
+    ts_teams_pass(lw, loop);
     wgmma_finish(lw, loop);
     wgmma_leave(lw, loop);
 }
