@@ -250,6 +250,39 @@ static PyObject *kernel_launch(PyObject *module, PyObject *const *args, Py_ssize
     return kernel_launch_args(PyModule_GetState(module), args, flags);
 }
 
+/* What a plan may depend on of one array, in words: kind of memory, address mod 16, extents, strides. */
+static size_t kernel_look_words(const ts_arg *arg, uint64_t *out)
+{
+    size_t rank = arg->rank, n = 1 + rank;
+    out[0] = (uint64_t)arg->dtype | (uint64_t)rank << 8 | ((uintptr_t)arg->value.data & 15) << 16 |
+             (uint64_t)(arg->strides != NULL) << 24 | (uint64_t)arg->device << 32;
+    memcpy(out + 1, arg->shape, rank * sizeof *out);
+    if (!arg->strides)
+        return n;
+    memcpy(out + n, arg->strides, rank * sizeof *out);
+    return n + rank;
+}
+
+/* look(*arrays): one key for what the arrays look like, or None where something is no array that kernels take. */
+static PyObject *kernel_look(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    enum { MOST = 16 };
+    uint64_t words[MOST * (1 + 2 * TS_ARRAY_RANK)];
+    core_state *state = PyModule_GetState(module);
+    core_frame frame;
+    size_t used = 0;
+    bool good = n <= MOST;
+    core_frame_init(&frame);
+    for (Py_ssize_t i = 0; i < n && good; i++) {
+        good = core_take_object(state, &frame, args[i]) == 0 && frame.n == (size_t)i + 1 &&
+               frame.args[i].kind == TS_SPEC_ARRAY;
+        used += good ? kernel_look_words(&frame.args[i], words + used) : 0;
+    }
+    core_frame_deinit(&frame);
+    PyErr_Clear(); /* the launch tells what is wrong, with the names of kernel and argument */
+    return good ? PyBytes_FromStringAndSize((const char *)words, (Py_ssize_t)(used * sizeof *words)) : Py_NewRef(Py_None);
+}
+
 /* Parameters that an argument takes, by its spec (compile.h). */
 static uint32_t kernel_params_of(const ts_spec *spec)
 {
@@ -376,6 +409,9 @@ static PyMethodDef kernel_functions[] = {
      "blocks and in each round of a ``while``; not inside a ``for``, which ends by itself. What "
      "was written\n"
      "stays; everything can be used again."},
+    {"look", (PyCFunction)(void (*)(void))kernel_look, METH_FASTCALL,
+     "look(*arrays)\n--\n\nBytes that are equal for arrays of the same dtypes, devices, extents, strides and "
+     "alignment to 16\nbytes; None where an argument is no array that kernels take. For caches of launch plans."},
     {"prepare", (PyCFunction)(void (*)(void))kernel_prepare, METH_FASTCALL,
      "prepare(stream, kernel, args, /)\n--\n\nCompiles for these arguments without running; "
      "returns facts of the plan."},

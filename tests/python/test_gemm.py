@@ -82,7 +82,8 @@ def test_tiles_without_wgmma_leave_no_multiprocessor_idle() -> None:
 
 
 def test_plans_fill_the_chip_where_they_can() -> None:
-    assert gpu.plan(8192, 8192, 8192, "bfloat16", 132)[0] in ((128, 256, 64), (256, 128, 64))
+    assert gpu.plan(8192, 8192, 8192, "bfloat16", 132).tile == (128, 128, 64)
+    assert gpu.plan(2048, 2048, 2048, "bfloat16", 132).tile == (128, 256, 64)
     assert gpu.plan(8192, 8192, 8192, "int8", 132).tile[2] == 128
     few = gpu.plan(16, 4096, 16384, "bfloat16", 132)
     assert few.swapped and few.tile[1] == 16
@@ -123,3 +124,51 @@ def test_results_with_columns_side_by_side_compile_for_hopper() -> None:
     args = (a, b, c, 128, 32, 64, 8, False, False)
     code = tessera._core.compile(gemm.gemm_kernel._prepare(), args, 90)
     assert b"wgmma" in code
+
+
+def hopper(kernel: ct.kernel, *args: object) -> bytes:
+    return bytes(tessera._core.compile(kernel._prepare(), args, 90))
+
+
+def test_both_sides_of_the_pipeline_wait_for_the_kernel_before() -> None:
+    a, b, c = (np.zeros((128, 128), np.float16) for _ in range(3))
+    code = hopper(gemm.gemm_kernel, a, b, c, 128, 128, 64, 8, False, False)
+    assert b"wgmma" in code and code.count(b"griddepcontrol.wait") == 2
+    producer = code.index(b"setmaxnreg.dec")
+    assert producer < code.index(b"griddepcontrol.wait") < code.index(b"cp.async.bulk.tensor")
+
+
+@ct.kernel
+def waits_sometimes(a, b, c):
+    if ct.bid(0) > 0:
+        ct.grid_dependency_control_wait()
+    x, y = ct.load(a, index=(0, 0), shape=(64, 64)), ct.load(b, index=(0, 0), shape=(64, 64))
+    ct.store(c, index=(0, 0), tile=ct.astype(x @ y, c.dtype))
+
+
+def test_waiting_inside_control_flow_keeps_loads_with_the_consumers() -> None:
+    code = hopper(waits_sometimes, *(np.zeros((64, 64), np.float16) for _ in range(3)))
+    assert b"cp.async.bulk.tensor" not in code and code.count(b"griddepcontrol.wait") == 1
+
+
+def test_looks_tell_apart_what_plans_depend_on() -> None:
+    look, x = tessera._core.look, np.zeros((4, 6), np.float32)
+    memory = np.zeros(100, np.float32)
+    first = -(memory.ctypes.data // 4) % 4
+    at = lambda i: memory[first + i : first + i + 24].reshape(4, 6)
+    assert look(at(0), x) == look(at(0) + 1, x) or x.ctypes.data % 16
+    assert look(at(0)) == look(at(4)) != look(at(1))
+    assert len({look(y) for y in (at(0), at(0)[:, :5], at(0)[:3], at(0).view(np.int32))}) == 4
+    assert look(x) != look(np.zeros((6, 4), np.float32).T)
+    assert look(x, [1]) is None and look(3) is None and look(object()) is None
+
+
+def test_shapes_are_refused_however_often_they_come() -> None:
+    a, b, c = random(4, 6), random(5, 7), random(4, 7)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="gemm: b has shape"):
+            gemm.gemm(a, b, c)
+        with pytest.raises(ValueError, match="gelu_gemm: b has shape"):
+            gemm.gelu_gemm(a, b, c[0], c, c)
+    with pytest.raises(TypeError, match="gemm: a is a int"):
+        gemm.gemm(3, b, c)

@@ -2,7 +2,7 @@
 """How a matrix product runs on a GPU: the tile, the pieces of K, and the ways found so far.
 
 Times are counted in clocks of one multiprocessor of an H200 (measured there): an instruction of 64 rows, n columns
-and 32 bytes of K takes n / 2 clocks (narrow ones 16 + n / 4), operands arrive at 62 bytes a clock, all
+and 32 bytes of K takes n / 2 clocks (narrow ones 16 + n / 4), operands arrive at 64 bytes a clock, all
 multiprocessors together stream 2,400 bytes a clock from memory.
 """
 
@@ -25,8 +25,8 @@ OTHERS = {
     "float64": ((128, 64, 16, 100), (64, 64, 16, 103)),
     "float8": ((128, 128, 128, 100), (64, 64, 128, 110)),
 }
-L2_RATE, MEMORY_RATE = 62, 2400
-START, LAST_BLOCK = 2500, 200
+L2_RATE, MEMORY_RATE = 64, 2400
+START, LAST_BLOCK, TEAMS = 2500, 200, 800
 
 
 class Plan(NamedTuple):
@@ -64,15 +64,19 @@ def _step(rows: int, cols: int) -> int:
 
 
 def _cost(
-    shape: tuple[int, int, int], batch: int, rows: int, cols: int, pieces: int, sms: int
+    shape: tuple[int, int, int], batch: int, way: tuple[int, int, int], sms: int, after: int
 ) -> int:
-    m, n, steps = shape
+    """``way``: rows and columns of a tile, pieces of K. Small tiles are made by two teams in turn: what comes after
+    one's products runs beside the next one's."""
+    (m, n, steps), (rows, cols, pieces) = shape, way
     tiles = ct.cdiv(m, rows) * ct.cdiv(n, cols) * pieces * batch
     waves = ct.cdiv(tiles, sms)
-    tile = ct.cdiv(steps, pieces) * _step(rows, cols) + rows * cols // 24
+    teams = pieces == 1 and 1 << 13 <= rows * cols <= 1 << 14
+    end = rows * cols * after // 24
+    work = waves * (ct.cdiv(steps, pieces) * _step(rows, cols) + (0 if teams else end))
     memory = batch * ((m + n) * steps * 128 + 2 * m * n) // MEMORY_RATE
     partial = LAST_BLOCK + pieces * m * n * 8 // (2 * MEMORY_RATE) if pieces > 1 else 0
-    return START + max(waves * tile, memory) + waves * tile // 8 + partial
+    return START + max(work, memory) + work // 8 + (2 * end + TEAMS if teams else 0) + partial
 
 
 def _other_tile(m: int, n: int, dtype: str, sms: int) -> tuple[int, int, int]:
@@ -97,8 +101,11 @@ def small_plan(m: int, n: int, k: int, sms: int) -> Plan | None:
 
 
 @functools.lru_cache(maxsize=4096)
-def plan(m: int, n: int, k: int, dtype: str, sms: int, tensor: bool = True, batch: int = 0) -> Plan:
-    """The cheapest way for ``c[m, n] = a[m, k] @ b[k, n]``, or ``batch`` of them; ``tensor``: wgmma can take the type."""
+def plan(
+    m: int, n: int, k: int, dtype: str, sms: int, tensor: bool = True, batch: int = 0, after: int = 1
+) -> Plan:
+    """The cheapest way for ``c[m, n] = a[m, k] @ b[k, n]``, or ``batch`` of them; ``tensor``: wgmma can take the type;
+    ``after``: what is done with a sum, by the cost of rounding and storing it."""
     if not tensor:
         return Plan(_other_tile(m, n, dtype, sms), 8, 1, False)
     depth = 128 // BYTES[dtype]
@@ -114,7 +121,7 @@ def plan(m: int, n: int, k: int, dtype: str, sms: int, tensor: bool = True, batc
         for p in pieces
         if p == 1 or ct.cdiv(m, r) * ct.cdiv(n, c) * p <= sms
     ]
-    rows, cols, p = min(ways, key=lambda w: _cost(shape, max(1, batch), *w, sms))
+    rows, cols, p = min(ways, key=lambda w: _cost(shape, max(1, batch), w, sms, after))
     return Plan((rows, cols, depth), 8, p, swapped)
 
 
@@ -122,31 +129,39 @@ def plan(m: int, n: int, k: int, dtype: str, sms: int, tensor: bool = True, batc
 
 
 class Way(NamedTuple):
-    """A plan for arrays as they lie: what is copied, the grid, the constants of the kernel, room for pieces."""
+    """A plan for arrays as they lie: the grid, the constants of the kernel, whether that is all; what is copied, room
+    for pieces."""
 
-    copies: list[Copy | None]
-    swapped: bool
     grid: tuple[int, int, int]
     constants: tuple[Any, ...]
+    plain: bool
+    copies: list[Copy | None]
+    swapped: bool
     parts: tuple[int, int, int] | None
     sums: str
     device: str
 
 
-_ways: dict[tuple[Any, ...], Way] = {}
+def plain_way(grid: tuple[int, int, int], constants: tuple[Any, ...]) -> Way:
+    """One launch of the arrays as they are."""
+    return Way(grid, constants, True, [None, None], False, None, "", "")
 
 
-def way_of(key: tuple[Any, ...]) -> Way | None:
+_ways: dict[Any, Way] = {}
+
+
+def way_of(key: Any) -> Way | None:
     """What was found for these looks and options before."""
     return _ways.get(key)
 
 
-def find_way(key: tuple[Any, ...], a: Any, b: Any, c: Any, flags: tuple[bool, bool]) -> Way:
-    """Once for each shape, layout and type."""
+def remember(key: Any, way: Way) -> None:
+    """Once for each shape, layout and type; keys that begin with None tell nothing of the arrays."""
+    if key is None or key[0] is None:
+        return
     if len(_ways) > 4096:
         _ways.clear()
-    _ways[key] = way = _find_way(a, b, c, flags)
-    return way
+    _ways[key] = way
 
 
 def _copies(a: Any, b: Any, rows: int, major: bool) -> list[Copy | None]:
@@ -161,7 +176,8 @@ def _copies(a: Any, b: Any, rows: int, major: bool) -> list[Copy | None]:
     ]
 
 
-def _find_way(a: Any, b: Any, c: Any, flags: tuple[bool, bool]) -> Way:
+def find_way(a: Any, b: Any, c: Any, flags: tuple[bool, bool]) -> Way:
+    """How a product of arrays that have elements runs on a GPU."""
     name, device = dtype_name(a), device_of(c)
     tensor, major = on_tensor_cores(name, flags), BYTES[name] != 2
     sms, none = units(device), [None, None]
@@ -195,4 +211,6 @@ def _way(
         grid, last = (rows * cols, chosen.pieces, 1), chosen.pieces
         parts = (chosen.pieces, rows * chosen.tile[0], cols * chosen.tile[1])
     sums = "int32" if name == "int8" else "float32"
-    return Way(copies, chosen.swapped, grid, (*chosen.tile, last, *flags), parts, sums, device)
+    plain = parts is None and not chosen.swapped and copies == [None, None]
+    constants = (*chosen.tile, last, *flags)
+    return Way(grid, constants, plain, copies, chosen.swapped, parts, sums, device)

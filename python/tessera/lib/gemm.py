@@ -10,11 +10,15 @@ from typing import Any
 
 import tessera
 import tessera.tile as ct
+from tessera import _core
 
 from . import _check as check
 from . import _gemm_gpu as gpu
 from . import _gpu_array as arrays
 from . import on_gpu
+
+EARLY = {"programmatic_dependent_launch": True}  # for kernels that call begin() first
+look, launch = _core.look, _core.launch
 
 
 @ct.function
@@ -28,6 +32,13 @@ def multiply(x, y, acc, tf32, fast):
     if tf32:
         return ct.mma(ct.astype(x, ct.tfloat32), ct.astype(y, ct.tfloat32), acc)
     return ct.mma(x, y, acc, use_fast_acc=fast)
+
+
+@ct.function
+def begin():
+    """Of every kernel here: it may start while the kernel before it ends, and lets the next one do so."""
+    ct.grid_dependency_control_wait()
+    ct.grid_dependency_control_launch_dependents()
 
 
 @ct.function
@@ -47,6 +58,7 @@ def gemm_kernel(
     TF32: ct.Constant[bool], FAST: ct.Constant[bool],
 ):  # fmt: skip
     """Each block makes every num_blocks-th tile, so that one tile's store runs beside the next one's loads."""
+    begin()
     rows, cols = ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN)
     for tile in range(ct.bid(0), rows * cols, ct.num_blocks(0)):
         m, n = place(tile, rows, cols, GROUP)
@@ -92,6 +104,7 @@ def batched_gemm_kernel(
     TF32: ct.Constant[bool], FAST: ct.Constant[bool],
 ):  # fmt: skip
     """gemm_kernel for three-dimensional arrays, one product after the other."""
+    begin()
     rows, cols = ct.cdiv(c.shape[1], TM), ct.cdiv(c.shape[2], TN)
     for tile in range(ct.bid(0), c.shape[0] * rows * cols, ct.num_blocks(0)):
         i = tile // (rows * cols)
@@ -111,6 +124,7 @@ def gelu_gemm_kernel(
     TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], GROUP: ct.Constant[int],
 ):  # fmt: skip
     """What follows the product is done on its sums, while they are in registers."""
+    begin()
     rows, cols = ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN)
     for tile in range(ct.bid(0), rows * cols, ct.num_blocks(0)):
         m, n = place(tile, rows, cols, GROUP)
@@ -171,26 +185,30 @@ def gemm(
     On a GPU operands whose rows are not aligned to 16 bytes are copied first, and a product with few tiles is cut
     along K. The result does not depend on the order in which blocks run.
     """
-    key = way = None
-    if tile is None:
-        try:
-            key = arrays.look(a), arrays.look(b), arrays.look(c), c.device, tf32, fast
-            way = gpu.way_of(key)
-        except AttributeError:  # not on a GPU
-            key = None
+    key = look(a, b, c), tile and tuple(tile), group, tf32, fast
+    way = gpu.way_of(key)
     if way is None:  # arrays that look like those of an earlier call have been checked
         check.product("gemm", 2, a, b, c)
-    if way or (key and on_gpu(c) and c.shape[0] and c.shape[1]):
-        way = way or gpu.find_way(key, a, b, c, gpu.options(a, tf32, fast))
+        way = _first_way(a, b, c, tile, group, (tf32, fast))
+        gpu.remember(key, way)
+    if way.plain:
+        launch(stream, way.grid, gemm_kernel, (a, b, c, *way.constants), **EARLY)
+    else:
         _run(way, a, b, c, stream)
-        return
+
+
+def _first_way(
+    a: Any, b: Any, c: Any, tile: tuple[int, int, int] | None, group: int, asked: tuple[bool, bool]
+) -> gpu.Way:
+    """``asked``: for float32 as tf32, for float8 with fast accumulation."""
+    flags, gpus = gpu.options(a, *asked), on_gpu(c)
+    if gpus and tile is None and c.shape[0] and c.shape[1]:
+        return gpu.find_way(a, b, c, flags)
     tile = tile or cpu_tile(*c.shape, a.shape[1])
     blocks = ct.cdiv(c.shape[0], tile[0]) * ct.cdiv(c.shape[1], tile[1])
-    flags = gpu.options(a, tf32, fast)
-    if on_gpu(c) and gpu.on_tensor_cores(arrays.dtype_name(a), flags):
+    if gpus and gpu.on_tensor_cores(arrays.dtype_name(a), flags):
         blocks = min(blocks, gpu.units(arrays.device_of(c)))  # others share multiprocessors
-    args = (a, b, c, *tile, group, *flags)
-    ct.launch(stream, (blocks, 1, 1), gemm_kernel, args)
+    return gpu.plain_way((blocks, 1, 1), (*tile, group, *flags))
 
 
 def _run(way: gpu.Way, a: Any, b: Any, c: Any, stream: Any) -> None:
@@ -199,14 +217,16 @@ def _run(way: gpu.Way, a: Any, b: Any, c: Any, stream: Any) -> None:
     if way.swapped:
         a, b, c = b.T, a.T, c.T
     if way.parts is None:
-        ct.launch(stream, way.grid, gemm_kernel, (a, b, c, *way.constants))
+        launch(stream, way.grid, gemm_kernel, (a, b, c, *way.constants), **EARLY)
         return
     parts = arrays.room(way.parts, way.sums, way.device, stream)
     tickets = arrays.tickets(way.grid[0], way.device, stream)
-    ct.launch(stream, way.grid, split_gemm_kernel, (a, b, c, parts, tickets, *way.constants))
+    launch(stream, way.grid, split_gemm_kernel, (a, b, c, parts, tickets, *way.constants))
 
 
-def _tile_of(c: Any, k: int, name: str, batch: int = 0) -> tuple[tuple[int, int, int], int, int]:
+def _tile_of(
+    c: Any, k: int, name: str, batch: int = 0, after: int = 1
+) -> tuple[tuple[int, int, int], int, int]:
     """Tile, group and blocks for the last two axes of ``c``."""
     m, n = c.shape[-2:]
     tiles = lambda t: max(1, batch) * ct.cdiv(m, t[0]) * ct.cdiv(n, t[1])
@@ -215,16 +235,20 @@ def _tile_of(c: Any, k: int, name: str, batch: int = 0) -> tuple[tuple[int, int,
         return tile, 8, tiles(tile)
     sms = gpu.units(arrays.device_of(c))
     tensor = name not in ("float32", "float64")
-    way = gpu.plan(int(m), int(n), int(k), name, sms, tensor, max(1, batch))
+    way = gpu.plan(int(m), int(n), int(k), name, sms, tensor, max(1, batch), after)
     return way.tile, way.group, min(sms, tiles(way.tile)) if tensor else tiles(way.tile)
 
 
 def batched_gemm(a: Any, b: Any, c: Any, stream: Any = None, *, fast: bool = True) -> None:
     """``c[i] = a[i] @ b[i]`` for a (B, M, K), b (B, K, N), c (B, M, N); see ``gemm``."""
-    check.product("batched_gemm", 3, a, b, c)
-    tile, group, blocks = _tile_of(c, a.shape[2], arrays.dtype_name(a), c.shape[0])
-    args = (a, b, c, *tile, group, *gpu.options(a, False, fast))
-    ct.launch(stream, (blocks, 1, 1), batched_gemm_kernel, args)
+    key = look(a, b, c), fast
+    way = gpu.way_of(key)
+    if way is None:
+        check.product("batched_gemm", 3, a, b, c)
+        tile, group, blocks = _tile_of(c, a.shape[2], arrays.dtype_name(a), c.shape[0])
+        way = gpu.plain_way((blocks, 1, 1), (*tile, group, *gpu.options(a, False, fast)))
+        gpu.remember(key, way)
+    launch(stream, way.grid, batched_gemm_kernel, (a, b, c, *way.constants), **EARLY)
 
 
 def gelu_gemm(a: Any, b: Any, bias: Any, residual: Any, c: Any, stream: Any = None) -> None:
@@ -235,8 +259,14 @@ def gelu_gemm(a: Any, b: Any, bias: Any, residual: Any, c: Any, stream: Any = No
     GELU by its tanh form, whose tanh is the GPU's approximation (absolute error about 5e-4, less than half a unit of
     bfloat16 near 1); sums in float32.
     """
-    check.product("gelu_gemm", 2, a, b, c)
-    check.shape("gelu_gemm", "bias", bias, tuple(c.shape[1:]))
-    check.same_shape("gelu_gemm", c=c, residual=residual)
-    tile, group, blocks = _tile_of(c, a.shape[1], arrays.dtype_name(a))
-    ct.launch(stream, (blocks, 1, 1), gelu_gemm_kernel, (a, b, bias, residual, c, *tile, group))
+    key = look(a, b, bias, residual, c)
+    way = gpu.way_of(key)
+    if way is None:
+        check.product("gelu_gemm", 2, a, b, c)
+        check.shape("gelu_gemm", "bias", bias, tuple(c.shape[1:]))
+        check.same_shape("gelu_gemm", c=c, residual=residual)
+        tile, group, blocks = _tile_of(c, a.shape[1], arrays.dtype_name(a), after=4)
+        way = gpu.plain_way((blocks, 1, 1), (*tile, group))
+        gpu.remember(key, way)
+    args = a, b, bias, residual, c, *way.constants
+    launch(stream, way.grid, gelu_gemm_kernel, args, **EARLY)
