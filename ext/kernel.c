@@ -72,6 +72,11 @@ static int kernel_hint_row(PyObject *row, ts_kernel_desc *desc, ts_target_hints 
         desc->hints = hints;
     else if (desc->n_by_target < TS_LAUNCH_TARGETS)
         room[desc->n_by_target++] = (ts_target_hints){(ts_target)target, hints};
+    else {
+        PyErr_Format(PyExc_ValueError, "hints name more than %d targets; leave out those you do not run on",
+                     TS_LAUNCH_TARGETS);
+        return -1;
+    }
     return 0;
 }
 
@@ -193,14 +198,14 @@ int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3])
 static ts_status kernel_run(const ts_stream *stream, const int64_t grid[3], ts_kernel *kernel, core_frame *frame,
                             uint32_t flags, ts_error *err)
 {
-    ts_status status;
+    ts_status status = TS_NOTFOUND;
     bool gpu = false;
     for (size_t i = 0; i < frame->n && !gpu; i++)
         gpu = frame->args[i].kind == TS_SPEC_ARRAY && TS_DEVICE_ID_KIND(frame->args[i].device) == TS_DEVICE_CUDA;
-    ts_kernel_stats stats;
-    ts_kernel_get_stats(kernel, &stats);
-    if (gpu && stats.n_specialised)
-        return ts_launch(stream, grid, kernel, frame->args, frame->n, flags, err);
+    if (gpu)
+        status = ts_launch(stream, grid, kernel, frame->args, frame->n, flags | TS_LAUNCH_KNOWN, err);
+    if (status != TS_NOTFOUND)
+        return status;
     Py_BEGIN_ALLOW_THREADS;
     status = ts_launch(stream, grid, kernel, frame->args, frame->n, flags, err);
     Py_END_ALLOW_THREADS;

@@ -57,7 +57,6 @@ typedef enum ts_spec_kind {
     TS_SPEC_INT,      /* Constant: value in `value`, any 64-bit integer */
     TS_SPEC_FLOAT,    /* Constant: bits of a double in `value` */
     TS_SPEC_BOOL,     /* Constant: 0 or 1 */
-    TS_SPEC_STRING,   /* Constant: object index in the pack's own table, see front/pack.h */
     TS_SPEC_TUPLE,    /* `value` items follow in the spec array (each may be a tuple again) */
     TS_SPEC_LIST,     /* `value` arrays described by the one item that follows */
     TS_SPEC_NONE      /* Python None */

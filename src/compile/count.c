@@ -65,23 +65,11 @@ const char *ts_work_unit(uint32_t work)
 
 /* ---- one instruction --------------------------------------------------------------------------------------- */
 
-static bool count_is_special(ts_op op)
-{
-    switch (op) {
-    case TS_OP_divf: case TS_OP_remf: case TS_OP_sqrt: case TS_OP_rsqrt: case TS_OP_exp: case TS_OP_exp2:
-    case TS_OP_log: case TS_OP_log2: case TS_OP_sin: case TS_OP_cos: case TS_OP_tan: case TS_OP_sinh:
-    case TS_OP_cosh: case TS_OP_tanh: case TS_OP_pow: case TS_OP_atan2: case TS_OP_fpowi:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* Flops or integer operations of an elementwise operation, and which kind. */
 static double count_elementwise(const ts_inst *inst, ts_type elem, ts_work *kind)
 {
     const ts_op_info *info = ts_info(inst);
-    if (count_is_special((ts_op)inst->op)) {
+    if (info->flags & TS_SLOW) {
         *kind = TS_WORK_special;
         return 1;
     }

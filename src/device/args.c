@@ -338,11 +338,12 @@ static ts_status args_list_word(args_walk *walk, const ts_arg *items, uint32_t n
 
 void ts__frame_list_item(const ts_arg *array, uint64_t *words)
 {
-    int64_t dense = 1;
+    uint64_t dense = 1;
     words[0] = (uintptr_t)array->value.data;
-    for (uint32_t d = array->rank; d-- > 0; dense *= array->shape[d]) {
+    for (uint32_t d = array->rank; d-- > 0;) {
         words[1 + d] = (uint64_t)array->shape[d];
-        words[1 + array->rank + d] = (uint64_t)(array->strides ? array->strides[d] : dense);
+        words[1 + array->rank + d] = array->strides ? (uint64_t)array->strides[d] : dense;
+        dense *= (uint64_t)array->shape[d]; /* wraps only beside an extent of 0, where no stride is used */
     }
 }
 
@@ -396,10 +397,6 @@ static ts_status args_one(args_walk *walk, uint32_t depth)
     case TS_SPEC_FLOAT:
     case TS_SPEC_BOOL:
         return args_number(walk, arg);
-    case TS_SPEC_STRING:
-        if (walk->rule->flags & TS_PARAM_CONSTANT)
-            return args_constant(walk, arg);
-        return args_fail(walk, TS_TYPE, "a string can only be a Constant; annotate the parameter ct.Constant");
     case TS_SPEC_NONE:
         return args_word(walk, TS_SPEC_NONE);
     case TS_SPEC_TUPLE:

@@ -178,11 +178,6 @@ static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, t
     case TS_SPEC_BOOL:
         *out = fr_bool(s->value != 0);
         return TS_OK;
-    case TS_SPEC_STRING:
-        if (s->value <= 0 || s->value >= f->pack.n_objects)
-            return ts_fail(f->err, TS_VALUE, "argument: object %lld of the pack does not exist",
-                           (long long)s->value);
-        return fr_object(f, (uint32_t)s->value, out);
     case TS_SPEC_TUPLE:
         return front_tuple(f, spec, n, at, next, depth, out);
     case TS_SPEC_LIST:

@@ -69,6 +69,8 @@ static ts_status print_value(fr *f, print_out *p, const fr_value *v)
     return TS_PUSH(f->arena, &p->values, v->as.v) ? TS_OK : fr_oom(f);
 }
 
+enum { PRINT_WIDEST = 256 }; /* characters of one printed number */
+
 /* Python's format specification as a C conversion: flags, width, precision, type. */
 static ts_status print_spec(fr *f, print_out *p, const fr_value *v, const char *spec)
 {
@@ -77,6 +79,10 @@ static ts_status print_spec(fr *f, print_out *p, const fr_value *v, const char *
     if (*rest == '.')
         precision = 1 + strspn(rest + 1, "0123456789");
     rest += precision;
+    if (strtol(spec + flags, NULL, 10) > PRINT_WIDEST ||
+        (precision && strtol(spec + flags + width + 1, NULL, 10) > PRINT_WIDEST))
+        return fr_error(f, 0, TS_TILEVALUE, "format specification '%s': width and precision are at most %d", spec,
+                        PRINT_WIDEST);
     bool real = fr_dtype_cat((ts_dtype)v->dtype) == FR_FLOAT,
          wide = fr_dtype_bits((ts_dtype)v->dtype) == 64;
     char type = *rest                                                                  ? *rest

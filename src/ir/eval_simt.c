@@ -392,7 +392,7 @@ static ts_status simt_run_warp(simt_warp *w, uint32_t slice)
             continue;
         }
         ts_val v = w->pc;
-        uint8_t flags = ts_info(ts_at(fn, v))->flags;
+        uint16_t flags = ts_info(ts_at(fn, v))->flags;
         TS_TRY(eval_step(run, v));
         if (flags & TS_TERM) {
             TS_TRY(simt_term(w, v));

@@ -357,7 +357,7 @@ static ts_status tile_run(eval_tile *t, ts_val from, ts_val to)
 {
     t->term = 0;
     for (ts_val v = from; v < to; v++) {
-        uint8_t flags = ts_info(ts_at(t->fn, v))->flags;
+        uint16_t flags = ts_info(ts_at(t->fn, v))->flags;
         TS_TRY(eval_step(&t->run, v));
         if (flags & TS_TERM) {
             t->term = v;

@@ -104,7 +104,8 @@ enum { /* flags of an operation */
     TS_SIDE = 16,
     TS_TERM = 32,
     TS_REGION = 64,
-    TS_ELEM = 128
+    TS_ELEM = 128,
+    TS_SLOW = 256
 };
 enum { TS_N = -1 }; /* any number of operands or results */
 typedef enum ts_level { TS_LEVEL_T = 1, TS_LEVEL_S = 2, TS_LEVEL_B = 3 } ts_level;
@@ -139,7 +140,8 @@ typedef enum ts_rule {
 typedef struct ts_op_info {
     const char *name;
     int8_t n_opnd, n_result; /* TS_N = any */
-    uint8_t level, rule, attr, flags;
+    uint8_t level, rule, attr;
+    uint16_t flags;
     const char *ptx, *llvm; /* NULL: the target does not have it natively */
 } ts_op_info;
 extern const ts_op_info ts_ops[TS_OP_COUNT];

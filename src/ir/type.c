@@ -18,6 +18,7 @@ const ts_op_info ts_ops[TS_OP_COUNT] = {
 #define TERM TS_TERM
 #define REGION TS_REGION
 #define ELEM TS_ELEM
+#define SLOW TS_SLOW
 #define TS_OP(name, level, operands, results, rule, attr, flags, ptx, llvm)                        \
     {#name, operands, results, level, TS_RULE_##rule, TS_ATTR_##attr, flags, ptx, llvm},
 #include "ir/op.def"
@@ -26,6 +27,7 @@ const ts_op_info ts_ops[TS_OP_COUNT] = {
 #undef S
 #undef N
 #undef PURE
+#undef SLOW
 #undef COMM
 #undef READ
 #undef WRITE

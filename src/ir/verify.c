@@ -394,7 +394,7 @@ static ts_status verify_reduction(verify_fn *f)
     }
     for (ts_val v = c->v + 1; v < f->end[c->v]; v++) {
         const ts_inst *inst = ts_at(c->fn, v);
-        uint8_t flags = ts_info(inst)->flags;
+        uint16_t flags = ts_info(inst)->flags;
         TS__WANT(c, flags & (TS_PURE | TS_TERM) && !(flags & TS_REGION),
                  "%%%u does not belong in a reduction: only pure operations do", v);
         TS__WANT(c, !inst->type || ts_type_rank(c->m, inst->type) == 0,

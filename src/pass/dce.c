@@ -45,7 +45,7 @@ static bool dce_is_ordered_load(const ts_inst *inst)
 
 static bool dce_is_root(const ts_inst *inst)
 {
-    uint8_t flags = ts_info(inst)->flags;
+    uint16_t flags = ts_info(inst)->flags;
     if (flags & (TS_WRITE | TS_SIDE) || inst->op == TS_OP_return || inst->op == TS_OP_param)
         return true;
     if (inst->op == TS_OP_loop) /* it may never end, and then nothing after it happens */

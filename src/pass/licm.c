@@ -66,7 +66,7 @@ static bool licm_reads_only(const licm_ctx *c, ts_val loop)
         return false;
     for (ts_val v = loop + 1; v < c->shape.end[loop]; v++) {
         const ts_inst *inst = ts_at(c->fn, v);
-        uint8_t flags = ts_info(inst)->flags;
+        uint16_t flags = ts_info(inst)->flags;
         if (flags & (TS_WRITE | TS_SIDE) || (flags & TS_READ && !licm_is_weak_load(inst)))
             return false;
     }

@@ -208,7 +208,7 @@ static void reg_uses(reg_state *s, ts_val v)
 
 static bool reg_is_kept(const ts_ptx *e, ts_val v, const ts_inst *inst)
 {
-    uint8_t flags = ts_info(inst)->flags;
+    uint16_t flags = ts_info(inst)->flags;
     if (inst->op == TS_OP_cold)
         return true;
     if (flags & (TS_REGION | TS_TERM) || inst->op == TS_OP_arg)

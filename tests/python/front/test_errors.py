@@ -49,6 +49,11 @@ def method_of_numpy(x, y):
     return ct.load(x, 0, 16).sum()  # here
 
 
+@wrong("TILEVALUE", "'2000000000d'", "at most 256")
+def format_of_endless_width(x, y):
+    print(f"{ct.bid(0):2000000000d}")  # here
+
+
 @wrong("TILETYPE", "has no attribute 'T'", "ct.transpose(tile) swaps two axes")
 def attribute_of_numpy(x, y):
     return ct.load(x, 0, 16).T  # here
