@@ -658,6 +658,16 @@ static void args_blame(const ts_kernel *kernel, Py_ssize_t param)
     Py_XDECREF(trace);
 }
 
+int core_take_vector(core_state *state, core_frame *frame, const ts_kernel *kernel, PyObject *const *args, Py_ssize_t n)
+{
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (core_take_object(state, frame, args[i]) < 0) {
+            args_blame(kernel, i);
+            return -1;
+        }
+    return 0;
+}
+
 int core_take_args(core_state *state, core_frame *frame, const ts_kernel *kernel, PyObject *args)
 {
     if (!PyTuple_Check(args) && !PyList_Check(args)) {
@@ -666,10 +676,5 @@ int core_take_args(core_state *state, core_frame *frame, const ts_kernel *kernel
         return -1;
     }
     PyObject *items = args_items(frame, args);
-    for (Py_ssize_t i = 0; items && i < PyTuple_GET_SIZE(items); i++)
-        if (core_take_object(state, frame, PyTuple_GET_ITEM(items, i)) < 0) {
-            args_blame(kernel, i);
-            return -1;
-        }
-    return items ? 0 : -1;
+    return items ? core_take_vector(state, frame, kernel, PySequence_Fast_ITEMS(items), PyTuple_GET_SIZE(items)) : -1;
 }

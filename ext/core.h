@@ -27,10 +27,16 @@ typedef struct core_taker {
 #define CORE_TAKERS 64
 #define CORE_SEEN 16
 
+/* Kinds of objects that _live() counts. */
+enum { CORE_LIVE_STREAM, CORE_LIVE_EVENT, CORE_LIVE_BUFFER, CORE_LIVE_POOL, CORE_LIVE_KERNEL, CORE_LIVE_KINDS };
+
+struct launch_frame;
 struct core_state {
     PyObject *errors[32];  /* exception class of -status; owned */
     PyObject *dtypes[TS_DTYPE_COUNT]; /* tessera dtype objects; owned, filled on first use */
-    PyTypeObject *array_type, *stream_type, *event_type, *kernel_type;
+    PyTypeObject *array_type, *stream_type, *event_type, *kernel_type, *buffer_type, *pool_type, *native_type,
+        *config_type;
+    int64_t live[CORE_LIVE_KINDS];
     PyObject *name_prepare, *name_dlpack, *name_cuda_stream, *name_cuda_stream_protocol, *name_ptr, *name_handle,
         *name_cuda_array, *name_array_interface, *name_dtype, *name_name;
     PyObject *dlpack_names, *dlpack_version; /* ("max_version",) and (1, 0) */
@@ -39,8 +45,14 @@ struct core_state {
         ts_dtype dtype;
     } seen[CORE_SEEN];
     int n_seen;
+    PyObject *name_deallocate, *name_stream, *stream_names; /* stream_names: ("stream",) */
     core_taker takers[CORE_TAKERS];
     int n_takers;
+    struct { /* how launch() of tessera.core passes objects of a type */
+        PyTypeObject *type; /* owned */
+        int (*take)(struct launch_frame *frame, PyObject *object);
+    } launch_seen[CORE_TAKERS];
+    int n_launch_seen;
 };
 
 /* Everything one launch borrows while it runs: arguments in C form and what must be given back. */
@@ -60,6 +72,10 @@ struct core_frame {
 PyObject *core_raise(core_state *state, const ts_error *err);
 int core_errors_init(core_state *state);
 
+/* Arguments of a METH_FASTCALL | METH_KEYWORDS method by name; out[i] stays NULL where nothing is given. */
+int core_named_args(const char *method, const char *const *known, Py_ssize_t n_known, PyObject *const *args,
+                    Py_ssize_t n, PyObject *names, PyObject **out);
+
 /* args.c */
 void core_frame_init(core_frame *frame);
 void core_frame_deinit(core_frame *frame);
@@ -69,6 +85,8 @@ void core_taker_drop(core_taker *taker);
 int core_take_object(core_state *state, core_frame *frame, PyObject *object); /* 0, or -1 with exception */
 /* A tuple or list of arguments; `kernel` is named by messages. 0, or -1 with exception. */
 int core_take_args(core_state *state, core_frame *frame, const ts_kernel *kernel, PyObject *args);
+int core_take_vector(core_state *state, core_frame *frame, const ts_kernel *kernel, PyObject *const *args,
+                     Py_ssize_t n);
 ts_dtype core_dtype_of_format(const char *format, Py_ssize_t itemsize);
 int core_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dtype object or name */
 PyObject *core_dtype_object(core_state *state, ts_dtype dtype);        /* new reference */

@@ -18,6 +18,30 @@ static PyObject *error_class(const char *name)
     return class;
 }
 
+int core_named_args(const char *method, const char *const *known, Py_ssize_t n_known, PyObject *const *args,
+                    Py_ssize_t n, PyObject *names, PyObject **out)
+{
+    if (n > n_known) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %zd arguments, not %zd", method, n_known, n);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++)
+        out[i] = args[i];
+    for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); k++) {
+        PyObject *name = PyTuple_GET_ITEM(names, k);
+        Py_ssize_t at = 0;
+        while (at < n_known && PyUnicode_CompareWithASCIIString(name, known[at]) != 0)
+            at++;
+        if (at == n_known || out[at]) {
+            PyErr_Format(PyExc_TypeError, at == n_known ? "%s() has no argument named %R" : "%s() got %R twice", method,
+                         name);
+            return -1;
+        }
+        out[at] = args[n + k];
+    }
+    return 0;
+}
+
 int core_errors_init(core_state *state)
 {
 #define X(name, value, exception, sentence)                                                        \
@@ -28,6 +52,20 @@ int core_errors_init(core_state *state)
     return 0;
 }
 
+/* A driver's error is a CUDAError too, made where the bindings have theirs. 0: an exception is set. */
+static int error_of_driver(PyObject *class, const ts_error *err)
+{
+    PyObject *module = PyImport_ImportModule("tessera.bindings._errors");
+    PyObject *made = module ? PyObject_CallMethod(module, "of_driver", "Ois", class, err->driver_code, err->text) : NULL;
+    if (made)
+        PyErr_SetObject((PyObject *)Py_TYPE(made), made);
+    else
+        PyErr_Clear();
+    Py_XDECREF(module);
+    Py_XDECREF(made);
+    return made ? 0 : -1;
+}
+
 PyObject *core_raise(core_state *state, const ts_error *err)
 {
     int at = -(int)err->status;
@@ -35,6 +73,8 @@ PyObject *core_raise(core_state *state, const ts_error *err)
         return NULL;
     PyObject *class = at > 0 && at < 32 && state->errors[at] ? state->errors[at] : PyExc_RuntimeError;
     if (err->status == TS_INTERRUPTED && PyErr_CheckSignals())
+        return NULL;
+    if (err->driver_code && error_of_driver(class, err) == 0)
         return NULL;
     PyObject *text = PyUnicode_DecodeUTF8(err->text, (Py_ssize_t)strlen(err->text), "replace");
     if (text) {

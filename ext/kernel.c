@@ -5,7 +5,7 @@
  * static shape bits, static stride bits), ...), ((target or 0, (eight hints)), ...)). launch() is one pass over
  * the arguments into C form (args.c), then ts_launch.
  */
-#include "core.h"
+#include "host.h"
 #include <string.h>
 
 typedef struct kernel_object {
@@ -212,25 +212,45 @@ static ts_status kernel_run(const ts_stream *stream, const int64_t grid[3], ts_k
     return status;
 }
 
+/* Runs a kernel with the arguments that the frame holds already. */
+static PyObject *kernel_launch_frame(core_state *state, const ts_stream *stream, const int64_t grid[3],
+                                     ts_kernel *kernel, core_frame *frame, uint32_t flags)
+{
+    ts_error err;
+    bool lent = frame->has_host_views && stream && stream->impl; /* only for the length of this call */
+    if (kernel_run(stream, grid, kernel, frame, flags, &err) != TS_OK)
+        return core_raise(state, &err);
+    return !lent || core_finish_stream(state, stream) == 0 ? Py_NewRef(Py_None) : NULL;
+}
+
+PyObject *core_launch_tile(core_state *state, const ts_stream *stream, const int64_t grid[3], PyObject *object,
+                           PyObject *const *args, Py_ssize_t n, uint32_t flags)
+{
+    core_frame frame;
+    PyObject *result = NULL;
+    ts_kernel *kernel = core_kernel_of(state, object);
+    if (!kernel)
+        return NULL;
+    core_frame_init(&frame);
+    if (core_take_vector(state, &frame, kernel, args, n) == 0)
+        result = kernel_launch_frame(state, stream, grid, kernel, &frame, flags);
+    core_frame_deinit(&frame);
+    return result;
+}
+
 static PyObject *kernel_launch_args(core_state *state, PyObject *const *args, uint32_t flags)
 {
     int64_t grid[3];
     ts_stream room;
     const ts_stream *stream;
     core_frame frame;
-    ts_error err;
     ts_kernel *kernel = core_kernel_of(state, args[2]);
     if (!kernel || core_stream_of(state, args[0], &room, &stream) < 0 || core_grid_of(kernel, args[1], grid) < 0)
         return NULL;
     core_frame_init(&frame);
     PyObject *result = NULL;
-    if (core_take_args(state, &frame, kernel, args[3]) == 0) {
-        bool lent = frame.has_host_views && stream && stream->impl; /* only for the length of this call */
-        if (kernel_run(stream, grid, kernel, &frame, flags, &err) != TS_OK)
-            core_raise(state, &err);
-        else if (!lent || core_finish_stream(state, stream) == 0)
-            result = Py_NewRef(Py_None);
-    }
+    if (core_take_args(state, &frame, kernel, args[3]) == 0)
+        result = kernel_launch_frame(state, stream, grid, kernel, &frame, flags);
     core_frame_deinit(&frame);
     return result;
 }

@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Streams, events, devices: thin objects over device.h, and the reading of streams of other libraries.
+ * Streams and devices: thin objects over device.h, and the reading of streams of other libraries. Events are in
+ * event.c.
  */
-#include "core.h"
+#include "host.h"
 #include <string.h>
+#include <structmember.h>
 
 #define STREAM_SLICE_NS 50000000 /* between two looks at Ctrl-C */
 #define STREAM_GRACE_NS 1000000000 /* for a cancelled kernel to end */
-
-typedef struct stream_object {
-    PyObject_HEAD
-    core_state *state;
-    ts_stream *stream;
-    bool owned;
-} stream_object;
-
-typedef struct event_object {
-    PyObject_HEAD
-    core_state *state;
-    ts_device *device;
-    ts_event *event;
-} event_object;
 
 /* ---- interruption ---------------------------------------------------------------------------------*/
 
@@ -54,12 +42,10 @@ static void stream_flush(void)
 
 /* ---- waiting --------------------------------------------------------------------------------------*/
 
-typedef ts_status stream_waiter(void *what, int64_t limit_ns, ts_error *err);
-
 /* Ctrl-C while waiting for the CPU ends what is waited for: a kernel that never ends would hold the device for
  * ever. Its fault is taken here, unless it does not end soon. Other exceptions of handlers (of an alarm) end the
  * wait only. */
-static void stream_give_up(ts_device *device, stream_waiter *wait, void *what)
+static void stream_give_up(ts_device *device, core_waiter *wait, void *what)
 {
     ts_error err;
     if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) || !ts_device_cancel(device))
@@ -71,7 +57,7 @@ static void stream_give_up(ts_device *device, stream_waiter *wait, void *what)
     Py_END_ALLOW_THREADS;
 }
 
-static int stream_wait(core_state *state, ts_device *device, stream_waiter *wait, void *what)
+int core_wait(core_state *state, ts_device *device, core_waiter *wait, void *what)
 {
     ts_error err;
     for (;;) {
@@ -102,14 +88,9 @@ static ts_status stream_wait_device(void *what, int64_t limit, ts_error *err)
     return ts_device_sync(what, limit, err);
 }
 
-static ts_status stream_wait_event(void *what, int64_t limit, ts_error *err)
-{
-    return ts_event_sync(what, limit, err);
-}
-
 int core_wait_stream(core_state *state, const ts_stream *stream)
 {
-    return stream_wait(state, stream->device, stream_wait_stream, (void *)(uintptr_t)stream);
+    return core_wait(state, stream->device, stream_wait_stream, (void *)(uintptr_t)stream);
 }
 
 int core_finish_stream(core_state *state, const ts_stream *stream)
@@ -127,7 +108,7 @@ int core_finish_stream(core_state *state, const ts_stream *stream)
 
 int core_wait_device(core_state *state, ts_device *device)
 {
-    return stream_wait(state, device, stream_wait_device, device);
+    return core_wait(state, device, stream_wait_device, device);
 }
 
 /* ---- devices --------------------------------------------------------------------------------------*/
@@ -229,6 +210,14 @@ static PyObject *stream_reset(PyObject *module, PyObject *name)
     Py_RETURN_NONE;
 }
 
+/* What the object is; NULL with exception where it is closed. */
+static const ts_stream *stream_get(const core_stream *self)
+{
+    if (!self->stream)
+        PyErr_SetString(PyExc_RuntimeError, "the stream is closed; make a new one");
+    return self->stream;
+}
+
 /* ---- streams of any library -------------------------------------------------------------------------*/
 
 /* A handle from an attribute that is an integer; 1 found, 0 not there, -1 error. */
@@ -269,8 +258,11 @@ int core_stream_of(core_state *state, PyObject *object, ts_stream *room, const t
     if (object == Py_None)
         return 0;
     if (PyObject_TypeCheck(object, state->stream_type)) {
-        *out = ((stream_object *)object)->stream;
-        return 0;
+        const ts_stream *own = stream_get((core_stream *)object);
+        if (own && !own->device) /* its device is that of the arguments */
+            *room = *own;
+        *out = own && !own->device ? room : own;
+        return own ? 0 : -1;
     }
     uintptr_t handle = 0;
     int found;
@@ -295,24 +287,174 @@ int core_stream_of(core_state *state, PyObject *object, ts_stream *room, const t
     return 0;
 }
 
+/* ---- the device that work goes to -------------------------------------------------------------------*/
+
+static const char stream_cpu_key[] = "tessera.core: the CPU is current";
+
+/* What Device.set_current() chose in this thread; a GPU's choice is the driver's current context. */
+int core_current_device(core_state *state, ts_device **out)
+{
+    ts_error err;
+    PyObject *own = PyThreadState_GetDict(); /* borrowed */
+    bool cpu = own && PyDict_GetItemString(own, stream_cpu_key);
+    int ordinal = cpu ? -1 : ts_native_current();
+    if (!cpu && ordinal < 0 && ts_device_count(TS_DEVICE_CUDA) > 0)
+        ordinal = 0;
+    if (ts_device_get(ordinal < 0 ? TS_DEVICE_CPU : TS_DEVICE_CUDA, ordinal < 0 ? 0 : ordinal, out, &err) == TS_OK)
+        return 0;
+    core_raise(state, &err);
+    return -1;
+}
+
+PyObject *core_device_number(const ts_device *device)
+{
+    return PyLong_FromLong(ts_device_id(device));
+}
+
+static PyObject *stream_current_device(PyObject *module, PyObject *unused)
+{
+    (void)unused;
+    ts_device *device;
+    return core_current_device(PyModule_GetState(module), &device) < 0 ? NULL : core_device_number(device);
+}
+
+/* set_cpu_current(flag): whether the CPU is this thread's current device. */
+static PyObject *stream_set_cpu(PyObject *module, PyObject *flag)
+{
+    (void)module;
+    PyObject *own = PyThreadState_GetDict();
+    if (!own)
+        return PyErr_NoMemory();
+    if (flag == Py_True) {
+        if (PyDict_SetItemString(own, stream_cpu_key, Py_True) < 0)
+            return NULL;
+    } else if (PyDict_DelItemString(own, stream_cpu_key) < 0)
+        PyErr_Clear();
+    Py_RETURN_NONE;
+}
+
+int core_device_from(core_state *state, PyObject *object, ts_device **out)
+{
+    ts_error err;
+    if (!PyLong_Check(object))
+        return core_device_of(state, object, out);
+    long id = PyLong_AsLong(object);
+    if (id == -1 && PyErr_Occurred())
+        return -1;
+    if (ts_device_by_id((uint16_t)id, out, &err) == TS_OK)
+        return 0;
+    core_raise(state, &err);
+    return -1;
+}
+
+int core_stream_for(core_state *state, PyObject *object, ts_device **device, ts_stream *room, const ts_stream **out)
+{
+    if (core_stream_of(state, object, room, out) < 0)
+        return -1;
+    if (*out && (*out)->device) {
+        if (*device && (*out)->device != *device) {
+            PyErr_SetString(PyExc_ValueError, "the stream belongs to another device; use one made for this device");
+            return -1;
+        }
+        *device = (*out)->device;
+        return 0;
+    }
+    if (!*device && core_current_device(state, device) < 0)
+        return -1;
+    if (*out && ts_device_target(*device) != TS_TARGET_CPU)
+        room->device = *device;
+    else
+        *out = ts_device_default_stream(*device);
+    return 0;
+}
+
+/* The stream of a Stream object for a call that needs its device now. */
+static const ts_stream *stream_ready(core_stream *self, ts_stream *room)
+{
+    ts_device *device = NULL;
+    const ts_stream *out = self->stream;
+    if (out && out->device)
+        return out;
+    return core_stream_for(self->state, (PyObject *)self, &device, room, &out) < 0 ? NULL : out;
+}
+
 /* ---- Stream ----------------------------------------------------------------------------------------*/
+
+static core_stream *stream_alloc(PyTypeObject *type)
+{
+    core_stream *self = (core_stream *)type->tp_alloc(type, 0);
+    if (self) {
+        self->state = core_state_of_type(type);
+        self->state->live[CORE_LIVE_STREAM]++;
+    }
+    return self;
+}
+
+static PyObject *stream_make(PyTypeObject *type, ts_device *device, const ts_stream_options *options)
+{
+    ts_error err;
+    core_stream *self = stream_alloc(type);
+    if (!self)
+        return NULL;
+    if (ts_stream_create_with(device, options, &self->stream, &err) != TS_OK) {
+        core_state *state = self->state;
+        Py_DECREF(self);
+        return core_raise(state, &err);
+    }
+    self->owned = true;
+    return (PyObject *)self;
+}
 
 static PyObject *stream_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"device", NULL};
     PyObject *name = Py_None;
     ts_device *device;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Stream", names, &name) ||
+        core_device_of(core_state_of_type(type), name, &device) < 0)
+        return NULL;
+    return stream_make(type, device, NULL);
+}
+
+/* _create(device, nonblocking, priority or None), for the factories of tessera.core. */
+static PyObject *stream_create(PyObject *type, PyObject *const *args, Py_ssize_t n)
+{
+    ts_device *device;
+    ts_stream_options options = {0};
+    if (n != 3) {
+        PyErr_SetString(PyExc_TypeError, "_create(device, nonblocking, priority) takes 3 arguments");
+        return NULL;
+    }
+    options.blocking = !PyObject_IsTrue(args[1]);
+    options.has_priority = args[2] != Py_None;
+    options.priority = options.has_priority ? (int32_t)PyLong_AsLong(args[2]) : 0;
+    if (PyErr_Occurred() || core_device_from(core_state_of_type((PyTypeObject *)type), args[0], &device) < 0)
+        return NULL;
+    return stream_make((PyTypeObject *)type, device, &options);
+}
+
+/* _wrap(device or None, handle, owner, owned): a stream that somebody else has made. */
+static PyObject *stream_wrap(PyObject *type, PyObject *const *args, Py_ssize_t n)
+{
+    ts_device *device = NULL;
     ts_error err;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Stream", names, &name))
+    core_state *state = core_state_of_type((PyTypeObject *)type);
+    if (n != 4) {
+        PyErr_SetString(PyExc_TypeError, "_wrap(device, handle, owner, owned) takes 4 arguments");
         return NULL;
-    core_state *state = core_state_of_type(type);
-    if (core_device_of(state, name, &device) < 0)
+    }
+    unsigned long long handle = PyLong_AsUnsignedLongLong(args[1]);
+    if (PyErr_Occurred() || (args[0] != Py_None && core_device_from(state, args[0], &device) < 0))
         return NULL;
-    stream_object *self = (stream_object *)type->tp_alloc(type, 0);
+    core_stream *self = stream_alloc((PyTypeObject *)type);
     if (!self)
         return NULL;
-    self->state = state;
-    if (ts_stream_create(device, &self->stream, &err) != TS_OK) {
+    self->borrowed = (ts_stream){device, (uintptr_t)handle, NULL};
+    self->stream = &self->borrowed;
+    self->owner = args[2] == Py_None ? NULL : Py_NewRef(args[2]);
+    if (!PyObject_IsTrue(args[3]))
+        return (PyObject *)self;
+    if (ts_stream_adopt(device, (uintptr_t)handle, &self->stream, &err) != TS_OK) {
         Py_DECREF(self);
         return core_raise(state, &err);
     }
@@ -322,7 +464,7 @@ static PyObject *stream_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 
 /* Destroying a stream of the CPU drains it, which Ctrl-C must be able to end; faults stay for the device's next
  * wait. A destructor cannot raise, so Ctrl-C is raised again behind it. */
-static void stream_drain(stream_object *self)
+static void stream_drain(core_stream *self)
 {
     ts_device *device = self->stream->device;
     ts_event *event;
@@ -330,7 +472,7 @@ static void stream_drain(stream_object *self)
     if (ts_device_target(device) != TS_TARGET_CPU || ts_event_create(device, &event, NULL) != TS_OK)
         return;
     PyErr_Fetch(&type, &value, &traceback);
-    if (ts_event_record(event, self->stream, NULL) == TS_OK && stream_wait(self->state, device, stream_wait_event, event) < 0) {
+    if (ts_event_record(event, self->stream, NULL) == TS_OK && core_event_wait(self->state, device, event) < 0) {
         if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
             PyErr_SetInterrupt();
         else
@@ -341,198 +483,286 @@ static void stream_drain(stream_object *self)
     ts_event_destroy(event);
 }
 
+static void stream_end(core_stream *self)
+{
+    ts_stream *stream = self->stream;
+    if (self->owned && stream) {
+        stream_drain(self);
+        self->stream = NULL;
+        Py_BEGIN_ALLOW_THREADS;
+        ts_stream_destroy(stream);
+        Py_END_ALLOW_THREADS;
+    }
+    self->stream = NULL;
+    Py_CLEAR(self->owner);
+}
+
+static int stream_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((core_stream *)self)->owner);
+    return 0;
+}
+
+static int stream_clear(PyObject *self)
+{
+    Py_CLEAR(((core_stream *)self)->owner);
+    return 0;
+}
+
 static void stream_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
-    stream_object *stream = (stream_object *)self;
-    if (stream->owned) {
-        stream_drain(stream);
-        Py_BEGIN_ALLOW_THREADS;
-        ts_stream_destroy(stream->stream);
-        Py_END_ALLOW_THREADS;
-    }
+    core_stream *stream = (core_stream *)self;
+    PyObject_GC_UnTrack(self);
+    if (stream->weakrefs)
+        PyObject_ClearWeakRefs(self);
+    stream_end(stream);
+    stream->state->live[CORE_LIVE_STREAM]--;
     type->tp_free(self);
     Py_DECREF(type);
+}
+
+static PyObject *stream_close(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    stream_end((core_stream *)self);
+    Py_RETURN_NONE;
 }
 
 static PyObject *stream_sync(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    stream_object *stream = (stream_object *)self;
-    if (core_wait_stream(stream->state, stream->stream) < 0)
+    core_stream *stream = (core_stream *)self;
+    ts_stream room;
+    const ts_stream *ready = stream_ready(stream, &room);
+    if (!ready || core_wait_stream(stream->state, ready) < 0)
         return NULL;
     Py_RETURN_NONE;
-}
-
-static PyObject *stream_get_handle(PyObject *self, void *unused)
-{
-    (void)unused;
-    return PyLong_FromUnsignedLongLong(((stream_object *)self)->stream->native);
 }
 
 static PyObject *stream_cuda_stream(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return Py_BuildValue("(iK)", 0, (unsigned long long)((stream_object *)self)->stream->native);
+    const ts_stream *stream = stream_get((core_stream *)self);
+    return stream ? Py_BuildValue("(iK)", 0, (unsigned long long)stream->native) : NULL;
 }
 
-static PyObject *stream_wait_for(PyObject *self, PyObject *event)
+static int stream_wait_one(core_stream *self, const ts_stream *ready, ts_event *event)
 {
-    stream_object *stream = (stream_object *)self;
+    ts_status status;
     ts_error err;
-    if (!PyObject_TypeCheck(event, stream->state->event_type)) {
-        PyErr_Format(PyExc_TypeError, "wait() takes an Event, not a %.200s", Py_TYPE(event)->tp_name);
+    Py_BEGIN_ALLOW_THREADS; /* the driver waits while the stream's queue is full */
+    status = ts_stream_wait_event(ready, event, &err);
+    Py_END_ALLOW_THREADS;
+    if (status == TS_OK)
+        return 0;
+    core_raise(self->state, &err);
+    return -1;
+}
+
+/* A stream: all of what it has been given so far, by an event that lives only for this. */
+static int stream_wait_other(core_stream *self, const ts_stream *ready, PyObject *other)
+{
+    ts_device *device = NULL;
+    ts_stream room;
+    const ts_stream *ahead;
+    ts_event *event;
+    ts_error err;
+    if (core_stream_for(self->state, other, &device, &room, &ahead) < 0)
+        return -1;
+    ts_status status = ts_event_create_with(device, ahead, TS_EVENT_UNTIMED, &event, &err);
+    if (status == TS_OK)
+        status = ts_event_record(event, ahead, &err);
+    if (status == TS_OK)
+        status = ts_stream_wait_event(ready, event, &err);
+    ts_event_destroy(event);
+    if (status == TS_OK)
+        return 0;
+    core_raise(self->state, &err);
+    return -1;
+}
+
+static PyObject *stream_wait_for(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    static const char *const known[] = {"event_or_stream"};
+    core_stream *stream = (core_stream *)self;
+    ts_stream room;
+    PyObject *what = NULL;
+    if (core_named_args("wait", known, 1, args, n, names, &what) < 0)
+        return NULL;
+    const ts_stream *ready = stream_ready(stream, &room);
+    int got;
+    if (!ready)
+        return NULL;
+    if (PyObject_TypeCheck(what, stream->state->event_type)) {
+        ts_event *event = core_event_get(what);
+        got = event ? stream_wait_one(stream, ready, event) : -1;
+    } else if (!what || what == Py_None || PyLong_Check(what)) {
+        PyErr_Format(PyExc_TypeError, "wait() takes an Event or a stream, not %R", what ? what : Py_None);
+        return NULL;
+    } else
+        got = stream_wait_other(stream, ready, what);
+    return got < 0 ? NULL : Py_NewRef(Py_None);
+}
+
+/* A new event of this stream's class for events; options None: not timed. */
+static PyObject *stream_new_event(core_stream *self, const ts_stream *ready, PyObject *options)
+{
+    uint32_t flags = TS_EVENT_UNTIMED;
+    PyObject *event = NULL, *type = PyObject_GetAttrString((PyObject *)self, "_event_class");
+    if (options && options != Py_None && type) {
+        PyObject *number = PyObject_CallMethod(type, "_flags_of", "O", options);
+        flags = number ? (uint32_t)PyLong_AsUnsignedLong(number) : 0;
+        Py_XDECREF(number);
+    }
+    if (type && !PyErr_Occurred() && PyType_Check(type) &&
+        PyType_IsSubtype((PyTypeObject *)type, self->state->event_type))
+        event = core_event_new(self->state, (PyTypeObject *)type, ready->device, ready, flags);
+    Py_XDECREF(type);
+    return event;
+}
+
+/* Takes the reference to `event`. */
+static PyObject *stream_record_in(core_stream *self, const ts_stream *ready, PyObject *event)
+{
+    ts_error err;
+    ts_status status;
+    ts_event *raw = event ? core_event_get(event) : NULL;
+    if (!raw) {
+        Py_XDECREF(event);
         return NULL;
     }
-    if (ts_stream_wait_event(stream->stream, ((event_object *)event)->event, &err) != TS_OK)
-        return core_raise(stream->state, &err);
-    Py_RETURN_NONE;
+    Py_BEGIN_ALLOW_THREADS; /* the driver waits while the stream's queue is full */
+    status = ts_event_record(raw, ready, &err);
+    Py_END_ALLOW_THREADS;
+    if (status == TS_OK)
+        return event;
+    Py_DECREF(event);
+    return core_raise(self->state, &err);
+}
+
+static PyObject *stream_record(PyObject *object, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    static const char *const known[] = {"event", "options"};
+    core_stream *self = (core_stream *)object;
+    PyObject *given[2] = {NULL, NULL};
+    ts_stream room;
+    if (core_named_args("record", known, 2, args, n, names, given) < 0)
+        return NULL;
+    const ts_stream *ready = stream_ready(self, &room);
+    if (!ready)
+        return NULL;
+    PyObject *event = given[0];
+    if (!event || event == Py_None)
+        return stream_record_in(self, ready, stream_new_event(self, ready, given[1]));
+    if (PyObject_TypeCheck(event, self->state->event_type))
+        return stream_record_in(self, ready, Py_NewRef(event));
+    PyErr_Format(PyExc_TypeError, "record() takes an Event, not a %.200s", Py_TYPE(event)->tp_name);
+    return NULL;
+}
+
+static PyObject *stream_get_handle(PyObject *self, void *unused)
+{
+    (void)unused;
+    const ts_stream *stream = ((core_stream *)self)->stream;
+    return PyLong_FromUnsignedLongLong(stream ? stream->native : 0);
 }
 
 static PyObject *stream_is_done(PyObject *self, void *unused)
 {
     (void)unused;
-    stream_object *stream = (stream_object *)self;
+    core_stream *stream = (core_stream *)self;
+    ts_stream room;
     bool done;
     ts_error err;
-    if (ts_stream_done(stream->stream, &done, &err) != TS_OK)
+    const ts_stream *ready = stream_ready(stream, &room);
+    if (!ready)
+        return NULL;
+    if (ts_stream_done(ready, &done, &err) != TS_OK)
         return core_raise(stream->state, &err);
     return PyBool_FromLong(done);
 }
 
 const ts_stream *core_stream_now(PyObject *stream, ts_stream *room)
 {
-    (void)room;
-    return ((stream_object *)stream)->stream;
+    return stream_ready((core_stream *)stream, room);
 }
 
-ts_event *core_event_get(PyObject *event)
+static PyObject *stream_get_device(PyObject *self, void *unused)
 {
-    return ((event_object *)event)->event;
+    (void)unused;
+    ts_stream room;
+    const ts_stream *ready = stream_ready((core_stream *)self, &room);
+    return ready ? core_device_number(ready->device) : NULL;
+}
+
+static PyObject *stream_get_closed(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyBool_FromLong(!((core_stream *)self)->stream);
+}
+
+static PyObject *stream_get_owner(PyObject *self, void *unused)
+{
+    (void)unused;
+    PyObject *owner = ((core_stream *)self)->owner;
+    return Py_NewRef(owner ? owner : Py_None);
 }
 
 static PyMethodDef stream_methods[] = {
     {"__aenter__", core_async_enter, METH_NOARGS, "``async with stream``: gives the stream."},
     {"__aexit__", core_async_exit, METH_VARARGS, "Awaits what the stream was given."},
     {"synchronize", stream_sync, METH_NOARGS, "Waits until everything given to the stream is done. Raises KernelError for a kernel that failed."},
-    {"wait", stream_wait_for, METH_O, "wait(event, /)\n--\n\nLater work of the stream waits for the event's last record."},
+    {"sync", stream_sync, METH_NOARGS, "The same as synchronize()."},
+    {"wait", (PyCFunction)(void (*)(void))stream_wait_for, METH_FASTCALL | METH_KEYWORDS,
+     "wait(event_or_stream)\n--\n\nLater work of the stream waits for the event's last record, or for what another stream was given so far."},
+    {"record", (PyCFunction)(void (*)(void))stream_record, METH_FASTCALL | METH_KEYWORDS,
+     "record(event=None, options=None)\n--\n\nMarks this point of the stream in an event, or in a new one; returns it."},
+    {"close", stream_close, METH_NOARGS, "Ends the stream; work given to it still runs. A borrowed one is only let go."},
+    {"_create", (PyCFunction)(void (*)(void))stream_create, METH_FASTCALL | METH_CLASS, NULL},
+    {"_wrap", (PyCFunction)(void (*)(void))stream_wrap, METH_FASTCALL | METH_CLASS, NULL},
     {"__cuda_stream__", stream_cuda_stream, METH_NOARGS, "(version, handle), the protocol other libraries read."},
     {NULL, NULL, 0, NULL},
 };
 
 static PyGetSetDef stream_getset[] = {
-    {"handle", stream_get_handle, NULL, "The driver's handle; 0 for the default stream and for CPU streams.", NULL},
+    {"handle", stream_get_handle, NULL, "The driver's handle; 0 for the default stream; on the CPU an address.", NULL},
+    {"_address", stream_get_handle, NULL, "The same for all subclasses.", NULL},
     {"done", stream_is_done, NULL, "Whether nothing is left to do; never waits.", NULL},
+    {"_device", stream_get_device, NULL, "kind << 8 | ordinal of the device.", NULL},
+    {"_closed", stream_get_closed, NULL, NULL, NULL},
+    {"_owner", stream_get_owner, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMemberDef stream_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(core_stream, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
 };
 
 static PyType_Slot stream_slots[] = {
     {Py_tp_doc, "Stream(device=None)\n--\n\nA queue of work on a device; its work runs in the order given."},
     {Py_tp_new, stream_new},
     {Py_tp_dealloc, stream_dealloc},
+    {Py_tp_traverse, stream_traverse},
+    {Py_tp_clear, stream_clear},
     {Py_tp_methods, stream_methods},
     {Py_tp_getset, stream_getset},
     {Py_am_await, core_await},
+    {Py_tp_members, stream_members},
     {0, NULL},
 };
-static PyType_Spec stream_spec = {"tessera._core.Stream", sizeof(stream_object), 0, Py_TPFLAGS_DEFAULT, stream_slots};
-
-/* ---- Event -----------------------------------------------------------------------------------------*/
-
-static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
-{
-    static char *names[] = {"device", NULL};
-    PyObject *name = Py_None;
-    ts_device *device;
-    ts_error err;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Event", names, &name))
-        return NULL;
-    core_state *state = core_state_of_type(type);
-    if (core_device_of(state, name, &device) < 0)
-        return NULL;
-    event_object *self = (event_object *)type->tp_alloc(type, 0);
-    if (!self)
-        return NULL;
-    self->state = state;
-    self->device = device;
-    if (ts_event_create(device, &self->event, &err) != TS_OK) {
-        Py_DECREF(self);
-        return core_raise(state, &err);
-    }
-    return (PyObject *)self;
-}
-
-static void event_dealloc(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    ts_event_destroy(((event_object *)self)->event);
-    type->tp_free(self);
-    Py_DECREF(type);
-}
-
-static PyObject *event_record(PyObject *self, PyObject *const *args, Py_ssize_t n)
-{
-    event_object *event = (event_object *)self;
-    ts_stream room;
-    const ts_stream *stream = NULL;
-    ts_error err;
-    if (n > 1) {
-        PyErr_SetString(PyExc_TypeError, "record(stream=None) takes at most one argument");
-        return NULL;
-    }
-    if (n == 1 && core_stream_of(event->state, args[0], &room, &stream) < 0)
-        return NULL;
-    if (stream == &room) /* another library's: of the event's device */
-        room.device = event->device;
-    if (ts_event_record(event->event, stream, &err) != TS_OK)
-        return core_raise(event->state, &err);
-    Py_RETURN_NONE;
-}
-
-static PyObject *event_sync(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    event_object *event = (event_object *)self;
-    if (stream_wait(event->state, event->device, stream_wait_event, event->event) < 0)
-        return NULL;
-    Py_RETURN_NONE;
-}
-
-static PyObject *event_elapsed(PyObject *self, PyObject *end)
-{
-    event_object *event = (event_object *)self;
-    double ns;
-    ts_error err;
-    if (!PyObject_TypeCheck(end, event->state->event_type)) {
-        PyErr_Format(PyExc_TypeError, "elapsed_ms() takes an Event, not a %.200s", Py_TYPE(end)->tp_name);
-        return NULL;
-    }
-    if (ts_event_elapsed(event->event, ((event_object *)end)->event, &ns, &err) != TS_OK)
-        return core_raise(event->state, &err);
-    return PyFloat_FromDouble(ns * 1e-6);
-}
-
-static PyMethodDef event_methods[] = {
-    {"record", (PyCFunction)(void (*)(void))event_record, METH_FASTCALL, "record(stream=None, /)\n--\n\nMarks this point of the stream."},
-    {"synchronize", event_sync, METH_NOARGS, "Waits for the last record."},
-    {"elapsed_ms", event_elapsed, METH_O, "elapsed_ms(end, /)\n--\n\nDevice time in milliseconds from this event to a later one; both must be done."},
-    {NULL, NULL, 0, NULL},
-};
-static PyType_Slot event_slots[] = {
-    {Py_tp_doc, "Event(device=None)\n--\n\nA point in a stream to wait for or to time."},
-    {Py_tp_new, event_new},
-    {Py_tp_dealloc, event_dealloc},
-    {Py_tp_methods, event_methods},
-    {Py_am_await, core_await},
-    {0, NULL},
-};
-static PyType_Spec event_spec = {"tessera._core.Event", sizeof(event_object), 0, Py_TPFLAGS_DEFAULT, event_slots};
+static PyType_Spec stream_spec = {"tessera._core.Stream", sizeof(core_stream), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, stream_slots};
 
 static PyMethodDef stream_functions[] = {
     {"device_count", stream_device_count, METH_O, "device_count(kind, /)\n--\n\nDevices of kind 'cpu' or 'cuda' on this machine."},
     {"device_info", stream_device_info, METH_O, "device_info(device, /)\n--\n\nName, sizes and versions of a device, as a dictionary."},
     {"synchronize", (PyCFunction)(void (*)(void))stream_synchronize, METH_FASTCALL,
      "synchronize(device=None, /)\n--\n\nWaits for all work of a device (None: of all). Raises KernelError for a kernel that failed."},
+    {"_current_device", stream_current_device, METH_NOARGS, "kind << 8 | ordinal of this thread's current device."},
+    {"_set_cpu_current", stream_set_cpu, METH_O, NULL},
     {"reset", stream_reset, METH_O, "reset(device, /)\n--\n\nEnds everything on the device and begins afresh; its arrays are lost."},
     {NULL, NULL, 0, NULL},
 };
@@ -543,9 +773,7 @@ int core_stream_init(PyObject *module, core_state *state)
         ts_interrupt_set(stream_interrupted);
     ts_print_set(stream_flush);
     state->stream_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &stream_spec, NULL);
-    state->event_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &event_spec, NULL);
-    if (!state->stream_type || !state->event_type || PyModule_AddType(module, state->stream_type) < 0 ||
-        PyModule_AddType(module, state->event_type) < 0)
+    if (!state->stream_type || PyModule_AddType(module, state->stream_type) < 0)
         return -1;
     return PyModule_AddFunctions(module, stream_functions);
 }

@@ -142,8 +142,7 @@ void ts_host_free(ts_device *device, void *memory, uint64_t bytes)
 
 ts_status ts_stream_create(ts_device *device, ts_stream **out, ts_error *err)
 {
-    *out = NULL;
-    return device->ops->stream_create(device, out, err);
+    return ts_stream_create_with(device, NULL, out, err);
 }
 
 void ts_stream_destroy(ts_stream *stream)
@@ -188,8 +187,7 @@ ts_status ts_stream_fault(const ts_stream *stream, uint64_t mark, ts_error *err)
 
 ts_status ts_event_create(ts_device *device, ts_event **out, ts_error *err)
 {
-    *out = NULL;
-    return device->ops->event_create(device, out, err);
+    return ts_event_create_with(device, NULL, 0, out, err);
 }
 
 void ts_event_destroy(ts_event *event)
@@ -226,6 +224,8 @@ ts_status ts_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_error 
     *ns = 0;
     if (begin->device != end->device)
         return ts_fail(err, TS_VALUE, "the two events belong to different devices");
+    if ((begin->flags | end->flags) & TS_EVENT_UNTIMED)
+        return ts_fail(err, TS_RUNTIME, "Both Events must be created with timing enabled to have a time between them");
     return begin->device->ops->event_elapsed(begin, end, ns, err);
 }
 

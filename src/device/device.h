@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "tessera/device.h"
+#include "tessera/native.h"
 #include "tessera/report.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -50,7 +51,7 @@ typedef struct ts_device_ops {
     void (*trim)(ts_device *device);
 
     /* ---- streams ---- */
-    ts_status (*stream_create)(ts_device *device, ts_stream **out, ts_error *err);
+    ts_status (*stream_create)(ts_device *device, const ts_stream_options *options, ts_stream **out, ts_error *err);
     /* Never the default stream, never NULL. */
     void (*stream_destroy)(ts_stream *stream);
     /* Counted holds on the stream's memory, for who will free memory on it later. Work given to a destroyed
@@ -65,7 +66,9 @@ typedef struct ts_device_ops {
     ts_status (*stream_fault)(const ts_stream *stream, uint64_t mark, ts_error *err);
 
     /* ---- events ---- */
-    ts_status (*event_create)(ts_device *device, ts_event **out, ts_error *err);
+    /* `stream` may be NULL; flags are those of ts_event_flags. */
+    ts_status (*event_create)(ts_device *device, const ts_stream *stream, uint32_t flags, ts_event **out,
+                              ts_error *err);
     void (*event_destroy)(ts_event *event);
     ts_status (*event_record)(ts_event *event, const ts_stream *stream, ts_error *err);
     ts_status (*event_sync)(ts_event *event, int64_t limit_ns, ts_error *err); /* waits */
@@ -83,6 +86,18 @@ typedef struct ts_device_ops {
     /* The hit path: no allocation, no lock, no formatting unless something fails. grid axes >= 1. */
     ts_status (*launch)(ts_program *program, const ts_stream *stream, const uint32_t grid[3],
                         const uint64_t *params, uint32_t flags, ts_error *err);
+
+    /* ---- the driver's own objects; all optional together: NULL where there is no driver ---- */
+    ts_status (*stream_adopt)(ts_device *device, uintptr_t native, ts_stream **out, ts_error *err);
+    ts_status (*event_adopt)(ts_device *device, uintptr_t native, uint32_t flags, ts_event **out, ts_error *err);
+    uintptr_t (*event_native)(const ts_event *event);
+    ts_status (*pool_alloc)(ts_device *device, uintptr_t pool, const ts_stream *stream, uint64_t bytes, void **out,
+                            ts_error *err);
+    ts_status (*pool_free)(ts_device *device, const ts_stream *stream, void *memory, ts_error *err);
+    ts_status (*native_launch)(ts_device *device, const ts_stream *stream, const ts_native_config *config,
+                               uintptr_t kernel, void **params, ts_error *err);
+    ts_status (*native_param)(ts_device *device, uintptr_t kernel, bool is_function, size_t index, size_t *offset,
+                              size_t *bytes, ts_error *err);
 } ts_device_ops;
 
 struct ts_device {
@@ -96,6 +111,7 @@ struct ts_device {
 
 struct ts_event {
     ts_device *device;
+    uint32_t flags; /* ts_event_flags */
 };
 
 /* Common head of a loaded program. Owns the strings. */
@@ -168,6 +184,7 @@ TS_CHECKED ts_status ts__cuda_open(const char *path, const ts_alloc *alloc, ts_c
 void ts__cuda_close(ts_cuda *cuda);
 int ts__cuda_count(const ts_cuda *cuda);
 ts_device *ts__cuda_device(ts_cuda *cuda, int ordinal);
+int ts__cuda_current(ts_cuda *cuda); /* ordinal of the current context; -1: none */
 void ts__cuda_after_fork_in_child(ts_cuda *cuda);
 
 #endif

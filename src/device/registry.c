@@ -118,6 +118,12 @@ int ts_device_count(ts_device_kind kind)
     return kind == TS_DEVICE_CUDA ? ts__cuda_count(registry.cuda) : 1;
 }
 
+int ts_native_current(void)
+{
+    ts_device *first;
+    return ts_device_get(TS_DEVICE_CUDA, 0, &first, NULL) == TS_OK ? ts__cuda_current(registry.cuda) : -1;
+}
+
 ts_status ts_device_get(ts_device_kind kind, int ordinal, ts_device **out, ts_error *err)
 {
     *out = NULL;

@@ -137,6 +137,14 @@ static cuda_result mock_CtxSetCurrent(cuda_context context)
     M->current = context;
     return CUDA_OK;
 }
+static cuda_result mock_CtxGetDevice(cuda_ordinal *device)
+{
+    if (!M->current)
+        return BAD_CONTEXT;
+    char *context = M->current;
+    *device = context >= contexts && context < contexts + sizeof contexts ? (cuda_ordinal)(context - contexts) : 0;
+    return CUDA_OK;
+}
 static cuda_result mock_CtxSynchronize(void)
 {
     return mock_context();
@@ -254,7 +262,19 @@ static cuda_result mock_ready(void)
 static cuda_result mock_StreamCreate(cuda_stream_t *stream, unsigned flags)
 {
     *stream = thing_new(0);
-    return flags == CUDA_STREAM_NON_BLOCKING ? mock_context() : BAD_VALUE;
+    return flags <= CUDA_STREAM_NON_BLOCKING ? mock_context() : BAD_VALUE;
+}
+static cuda_result mock_StreamCreateWithPriority(cuda_stream_t *stream, unsigned flags, int priority)
+{
+    *stream = thing_new(0);
+    M->priority = priority;
+    return flags <= CUDA_STREAM_NON_BLOCKING ? mock_context() : BAD_VALUE;
+}
+static cuda_result mock_StreamGetCtx(cuda_stream_t stream, cuda_context *context)
+{
+    (void)stream;
+    *context = M->current;
+    return mock_context();
 }
 static cuda_result mock_StreamDestroy(cuda_stream_t stream)
 {
@@ -320,7 +340,8 @@ static cuda_result mock_EventCreate(cuda_event_t *event, unsigned flags)
 {
     *event = calloc(1, sizeof(float));
     M->n_events++;
-    return flags == 0 ? mock_context() : BAD_VALUE;
+    M->event_flags = flags;
+    return flags < 8 ? mock_context() : BAD_VALUE;
 }
 static cuda_result mock_EventDestroy(cuda_event_t event)
 {
@@ -348,7 +369,7 @@ static cuda_result mock_EventQuery(cuda_event_t event)
 static cuda_result mock_EventElapsedTime(float *ms, cuda_event_t begin, cuda_event_t end)
 {
     *ms = *(float *)end - *(float *)begin;
-    return mock_context();
+    return *(float *)begin == 0 || *(float *)end == 0 ? BAD_HANDLE : mock_context();
 }
 
 /* ---- programs ------------------------------------------------------------------------------------------------ */
@@ -447,6 +468,25 @@ static cuda_result mock_LaunchKernel(cuda_function function, unsigned gx, unsign
 {
     cuda_launch config = {{gx, gy, gz}, {bx, by, bz}, shared_bytes, stream, NULL, 0};
     return mock_LaunchKernelEx(&config, function, params, extra);
+}
+/* Parameters of every kernel, as the test says: sizes packed at their own alignment. */
+static cuda_result mock_KernelGetParamInfo(cuda_kernel kernel, size_t index, size_t *offset, size_t *bytes)
+{
+    if (kernel != M)
+        return BAD_HANDLE;
+    if (index >= M->n_param_bytes)
+        return BAD_VALUE;
+    *offset = 0;
+    for (size_t i = 0; i <= index; i++) {
+        size_t align = M->param_bytes[i] < 8 ? M->param_bytes[i] : 8;
+        *offset = (*offset + align - 1) / align * align + (i < index ? M->param_bytes[i] : 0);
+    }
+    *bytes = M->param_bytes[index];
+    return CUDA_OK;
+}
+static cuda_result mock_FuncGetParamInfo(cuda_function function, size_t index, size_t *offset, size_t *bytes)
+{
+    return mock_KernelGetParamInfo(function, index, offset, bytes);
 }
 static cuda_result mock_TensorMapEncodeTiled(cuda_tmap *map, int type, uint32_t rank, void *base, const uint64_t *dims,
                                              const uint64_t *strides, const uint32_t *box, const uint32_t *steps,

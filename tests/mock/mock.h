@@ -39,6 +39,10 @@ typedef struct mock_state {
     uint64_t values[MOCK_PARAMS];
     uint64_t n_values;     /* set by the test: how many to copy */
     int attr[32];          /* by number, as last set on a function */
+    size_t n_param_bytes;  /* the parameter table of every kernel */
+    size_t param_bytes[MOCK_PARAMS];
+    int priority;          /* of the stream made last */
+    unsigned event_flags;  /* of the event made last */
     mock_tmap tmap[MOCK_TMAPS];
     char code[256];        /* beginning of the text loaded last */
     void (*kernel)(void **params, void *user); /* called at a launch when set */

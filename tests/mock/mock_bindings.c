@@ -67,6 +67,33 @@ static cuda_result more_ThreadExchangeStreamCaptureMode(int *mode)
     return CUDA_OK;
 }
 
+static cuda_result more_CtxGetStreamPriorityRange(int *least, int *greatest)
+{
+    *least = 0;
+    *greatest = -5;
+    return CUDA_OK;
+}
+static cuda_result more_StreamGetFlags(void *stream, unsigned *flags)
+{
+    *flags = 1;
+    return stream ? CUDA_OK : BAD_HANDLE;
+}
+static cuda_result more_StreamGetPriority(void *stream, int *priority)
+{
+    *priority = mock_state_data.priority;
+    return stream ? CUDA_OK : BAD_HANDLE;
+}
+static cuda_result more_DeviceGetMemPool(cuda_pool *pool, cuda_ordinal device)
+{
+    (void)device;
+    *pool = &mock_state_data;
+    return CUDA_OK;
+}
+static cuda_result more_MemPoolDestroy(cuda_pool pool)
+{
+    return pool == &mock_state_data ? CUDA_OK : BAD_HANDLE;
+}
+
 /* ---- memory ----------------------------------------------------------------------------------------------- */
 
 static cuda_result more_Memcpy(void *to, const void *from, size_t bytes)
@@ -238,6 +265,11 @@ static const struct {
     ROW("cuDeviceGetPCIBusId", DeviceGetPCIBusId),
     ROW("cuDeviceGetByPCIBusId", DeviceGetByPCIBusId),
     ROW("cuThreadExchangeStreamCaptureMode", ThreadExchangeStreamCaptureMode),
+    ROW("cuCtxGetStreamPriorityRange", CtxGetStreamPriorityRange),
+    ROW("cuStreamGetFlags", StreamGetFlags),
+    ROW("cuStreamGetPriority", StreamGetPriority),
+    ROW("cuDeviceGetMemPool", DeviceGetMemPool),
+    ROW("cuMemPoolDestroy", MemPoolDestroy),
     ROW("cuMemcpyHtoD", Memcpy),
     ROW("cuMemcpyDtoH", Memcpy),
     ROW("cuMemsetD8", MemsetD8),

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import TYPE_CHECKING
 
 from .._errors import DeviceError
@@ -23,6 +24,25 @@ class CUDAError(DeviceError):
     def __init__(self, function: str, code: IntEnum, text: str = "") -> None:
         super().__init__(f"{function}: {code.name} ({code.value}){': ' + text if text else ''}")
         self.function, self.code = function, code
+
+
+@functools.cache
+def _class_of(class_: type[Exception]) -> type[CUDAError]:
+    if issubclass(CUDAError, class_):
+        return CUDAError
+    return type("CUDAError", (CUDAError, class_), {"__module__": __name__})
+
+
+def of_driver(class_: type[Exception], code: int, text: str) -> CUDAError:
+    """The exception for a failed call that the core made: a CUDAError, and what ``class_`` says."""
+    from . import driver
+
+    made = _class_of(class_)
+    error = made.__new__(made, text)
+    RuntimeError.__init__(error, text)
+    error.function = ""
+    error.code = driver.CUresult(code)
+    return error
 
 
 class NVRTCError(CUDAError):

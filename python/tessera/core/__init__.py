@@ -13,15 +13,30 @@ from typing import Any
 
 # Public name -> module of it in this package.
 _NAMES = {
+    "Buffer": "_memory._buffer",
     "CUDAError": "_errors",
     "CUDAWarning": "_errors",
+    "Context": "_context",
+    "ContextOptions": "_context",
+    "Device": "_device",
+    "DeviceMemoryResource": "_memory._pool",
+    "DeviceMemoryResourceOptions": "_memory._pool",
+    "Event": "_event",
+    "EventOptions": "_event",
     "Kernel": "_kernel",
+    "LEGACY_DEFAULT_STREAM": "_stream",
+    "LaunchConfig": "_launch_config",
     "Linker": "_linker",
     "LinkerOptions": "_linker",
+    "MemoryResource": "_memory._buffer",
     "NVRTCError": "_errors",
     "ObjectCode": "_object_code",
+    "PER_THREAD_DEFAULT_STREAM": "_stream",
     "Program": "_program",
     "ProgramOptions": "_program_options",
+    "Stream": "_stream",
+    "StreamOptions": "_stream",
+    "launch": "_launcher",
 }
 _MODULES = ("checkpoint", "graph", "system", "texture", "typing", "utils")
 

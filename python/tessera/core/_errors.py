@@ -3,10 +3,23 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
+from .._errors import DeviceError
 from ..bindings import CUDAError, NVRTCError
 
-__all__ = ["CUDAError", "CUDAWarning", "NVRTCError"]
+__all__ = ["CUDAError", "CUDAWarning", "NVRTCError", "cpu_cannot", "no_constructor"]
 
 
 class CUDAWarning(RuntimeWarning):
     """Something failed where nothing can be raised: in a destructor or a callback."""
+
+
+def cpu_cannot(what: str) -> DeviceError:
+    """The exception for what the CPU device does not have."""
+    return DeviceError(f"the CPU device has no {what}; use a GPU, as Device(0)")
+
+
+def no_constructor(name: str, instead: str) -> NoReturn:
+    """Refuses ``name()``: objects of this class come from elsewhere."""
+    raise RuntimeError(f"{name} objects cannot be instantiated directly. Please use {instead}.")

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from .. import _core
 from ..bindings import CUDAError, driver
 
 __all__ = ["Kernel", "KernelAttributes", "KernelOccupancy", "MaxPotentialBlockSizeOccupancyResult",
@@ -191,14 +192,14 @@ class KernelOccupancy:
         return int(driver.checked.cuOccupancyMaxActiveClusters(self._function(), made))
 
 
-class Kernel:
+class Kernel(_core.NativeKernel):
     """A function of loaded code: ``code.get_kernel("saxpy")``. It keeps the code loaded.
 
     ``kernel[config](a, x, y)`` launches on the default stream; ``launch(stream, config, kernel, a,
     x, y)`` on a given one.
     """
 
-    __slots__ = ("__weakref__", "_handle", "_library", "_occupancy")
+    __slots__ = ("_handle", "_library", "_occupancy")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(
@@ -208,7 +209,9 @@ class Kernel:
 
     @classmethod
     def _from_library(cls, handle: Any, library: Any) -> Kernel:
-        self = object.__new__(cls)
+        status, name = driver.cuKernelGetName(handle)
+        shown = f"{int(handle):#x}" if status or not name else name.decode()
+        self: Kernel = cls._create(None, int(handle), False, library, shown)
         self._handle, self._library = handle, library
         return self
 

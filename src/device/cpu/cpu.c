@@ -286,7 +286,7 @@ ts_status ts__cpu_create(const ts_cpu_options *options, ts_device **out, ts_erro
     ts_status status = cpu_pool_init(&cpu->pool, &cpu->memory, n_threads, err);
     ts_stream *stream;
     if (status == TS_OK) {
-        status = cpu_stream_make(&cpu->base, &stream, err);
+        status = cpu_stream_make(&cpu->base, NULL, &stream, err);
         if (status != TS_OK)
             cpu_pool_deinit(&cpu->pool);
     }

@@ -135,7 +135,7 @@ static inline ts_cpu *cpu_of(const ts_device *device)
 }
 
 /* stream.c */
-ts_status cpu_stream_make(ts_device *device, ts_stream **out, ts_error *err);
+ts_status cpu_stream_make(ts_device *device, const ts_stream_options *options, ts_stream **out, ts_error *err);
 void cpu_stream_end(ts_stream *stream);
 void cpu_stream_retain(ts_stream *stream);
 void cpu_stream_release(ts_stream *stream);
@@ -145,7 +145,7 @@ ts_status cpu_stream_wait_event(const ts_stream *stream, ts_event *event, ts_err
 ts_status cpu_stream_call(const ts_stream *stream, void (*function)(void *), void *user, ts_error *err);
 ts_status cpu_stream_notify(const ts_stream *stream, ts_notice *notice, ts_error *err);
 ts_status cpu_stream_fault(const ts_stream *stream, uint64_t mark, ts_error *err);
-ts_status cpu_event_create(ts_device *device, ts_event **out, ts_error *err);
+ts_status cpu_event_create(ts_device *device, const ts_stream *stream, uint32_t flags, ts_event **out, ts_error *err);
 void cpu_event_destroy(ts_event *event);
 ts_status cpu_event_record(ts_event *event, const ts_stream *stream, ts_error *err);
 ts_status cpu_event_sync(ts_event *event, int64_t limit_ns, ts_error *err);

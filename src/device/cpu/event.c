@@ -107,12 +107,13 @@ static ts_status ticket_wait(ts_cpu *cpu, cpu_ticket *ticket, int64_t deadline_n
                                                                  : "the time to wait is over; the work goes on");
 }
 
-ts_status cpu_event_create(ts_device *device, ts_event **out, ts_error *err)
+ts_status cpu_event_create(ts_device *device, const ts_stream *stream, uint32_t flags, ts_event **out, ts_error *err)
 {
+    (void)stream;
     cpu_event *event = ts__new(device->alloc, sizeof *event);
     if (!event)
         return ts_fail(err, TS_NOMEM, "out of memory for an event");
-    event->base.device = device;
+    event->base = (ts_event){device, flags};
     pthread_mutex_init(&event->lock, NULL);
     *out = &event->base;
     return TS_OK;
@@ -238,9 +239,9 @@ static ts_status event_stamp(ts_event *handle, const char *which, int64_t *stamp
     cpu_ticket *ticket = event_ticket(handle);
     ts_status status = TS_OK;
     if (!ticket)
-        status = ts_fail(err, TS_RUNTIME, "the %s event was never recorded; record it on a stream first", which);
+        status = ts_fail(err, TS_RUNTIME, "Both Events must be recorded on a stream first; the %s one never was", which);
     else if (!ticket_is_done(ticket))
-        status = ts_fail(err, TS_RUNTIME, "the %s event is not done yet; wait for it first", which);
+        status = ts_fail(err, TS_RUNTIME, "One or both events have not completed. Wait for the %s one first", which);
     else
         *stamp_ns = ticket->stamp_ns;
     ticket_release(cpu_of(handle->device), ticket);

@@ -148,8 +148,9 @@ ts_status cpu_stream_submit(const ts_stream *handle, cpu_task *task, ts_error *e
 
 /* ---- life -------------------------------------------------------------------------------------------- */
 
-ts_status cpu_stream_make(ts_device *device, ts_stream **out, ts_error *err)
+ts_status cpu_stream_make(ts_device *device, const ts_stream_options *options, ts_stream **out, ts_error *err)
 {
+    (void)options; /* threads of the pool have no priorities */
     ts_cpu *cpu = cpu_of(device);
     cpu_stream *stream = ts__new(device->alloc, sizeof *stream);
     if (!stream)

@@ -78,6 +78,19 @@ ts_status cuda_enter(cuda_device *device, cuda_context *before, ts_error *err)
     return TS_OK;
 }
 
+ts_status cuda_enter_chosen(cuda_device *device, cuda_context *before, ts_error *err)
+{
+    const cuda_driver *fn = &device->cuda->fn;
+    cuda_context now = NULL;
+    cuda_ordinal at = -1;
+    (void)fn->CtxGetCurrent(&now);
+    *before = NULL;
+    if (now && now != device->context && fn->CtxGetDevice(&at) == CUDA_OK && at == device->handle &&
+        !atomic_load_explicit(&device->cuda->forked, memory_order_relaxed))
+        return TS_OK;
+    return cuda_enter(device, before, err);
+}
+
 void cuda_leave(cuda_device *device, cuda_context before)
 {
     if (before)
@@ -284,6 +297,13 @@ static const ts_device_ops cuda_ops = {
     .program_destroy = cuda_program_destroy,
     .program_resources = cuda_program_resources,
     .launch = cuda_program_launch,
+    .stream_adopt = cuda_stream_adopt,
+    .event_adopt = cuda_event_adopt,
+    .event_native = cuda_event_native,
+    .pool_alloc = cuda_pool_alloc,
+    .pool_free = cuda_pool_free,
+    .native_launch = cuda_native_launch,
+    .native_param = cuda_native_param,
 };
 
 ts_status ts__cuda_device_init(cuda_device *device, const ts_alloc *alloc, uint16_t id, ts_target target, ts_error *err)

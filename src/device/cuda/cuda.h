@@ -130,6 +130,8 @@ void ts__cuda_device_deinit(cuda_device *device);
 /* Makes the context (once) and makes it current; *before is for cuda_leave. */
 ts_status cuda_enter(cuda_device *device, cuda_context *before, ts_error *err);
 void cuda_leave(cuda_device *device, cuda_context before);
+/* The same, but a current context of this device stays: the user has chosen it. */
+ts_status cuda_enter_chosen(cuda_device *device, cuda_context *before, ts_error *err);
 void cuda_note_launch(cuda_device *device, const cuda_program *program);
 void cuda_note_well(cuda_device *device); /* everything launched so far is known to have ended well */
 
@@ -153,7 +155,8 @@ void cuda_drop_kept(cuda_device *device, cuda_stream *stream, bool forget);
 /* Errors: a stream of before a reset; a destroyed one gives the default stream. */
 ts_status cuda_stream_of(const ts_stream *stream, cuda_stream_t *out, ts_error *err);
 ts_status cuda_stream_add(cuda_device *device, cuda_stream_t native, cuda_stream **out, ts_error *err);
-ts_status cuda_stream_make(ts_device *device, ts_stream **out, ts_error *err);
+ts_status cuda_stream_make(ts_device *device, const ts_stream_options *options, ts_stream **out, ts_error *err);
+ts_status cuda_stream_adopt(ts_device *device, uintptr_t native, ts_stream **out, ts_error *err);
 void cuda_stream_end(ts_stream *stream);
 void cuda_stream_retain(ts_stream *stream);
 void cuda_stream_release(ts_stream *stream);
@@ -161,7 +164,9 @@ ts_status cuda_stream_sync(const ts_stream *stream, int64_t limit_ns, ts_error *
 ts_status cuda_stream_done(const ts_stream *stream, bool *done, ts_error *err);
 ts_status cuda_stream_wait_event(const ts_stream *stream, ts_event *event, ts_error *err);
 ts_status cuda_stream_call(const ts_stream *stream, void (*function)(void *), void *user, ts_error *err);
-ts_status cuda_event_create(ts_device *device, ts_event **out, ts_error *err);
+ts_status cuda_event_create(ts_device *device, const ts_stream *stream, uint32_t flags, ts_event **out, ts_error *err);
+ts_status cuda_event_adopt(ts_device *device, uintptr_t native, uint32_t flags, ts_event **out, ts_error *err);
+uintptr_t cuda_event_native(const ts_event *event);
 void cuda_event_destroy(ts_event *event);
 ts_status cuda_event_record(ts_event *event, const ts_stream *stream, ts_error *err);
 ts_status cuda_event_sync(ts_event *event, int64_t limit_ns, ts_error *err);
@@ -169,6 +174,16 @@ ts_status cuda_event_done(ts_event *event, bool *done, ts_error *err);
 ts_status cuda_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_error *err);
 /* Asks `query` until it is done: busily at first, then with growing pauses. */
 ts_status cuda_poll(cuda_device *device, cuda_result (*query)(void *), void *what, int64_t limit_ns, ts_error *err);
+
+/* ---- native.c ------------------------------------------------------------------------------------------------- */
+
+ts_status cuda_pool_alloc(ts_device *device, uintptr_t pool, const ts_stream *stream, uint64_t bytes, void **out,
+                          ts_error *err);
+ts_status cuda_pool_free(ts_device *device, const ts_stream *stream, void *memory, ts_error *err);
+ts_status cuda_native_launch(ts_device *device, const ts_stream *stream, const ts_native_config *config,
+                             uintptr_t kernel, void **params, ts_error *err);
+ts_status cuda_native_param(ts_device *device, uintptr_t kernel, bool is_function, size_t index, size_t *offset,
+                            size_t *bytes, ts_error *err);
 
 /* ---- program.c, fault.c --------------------------------------------------------------------------------------- */
 

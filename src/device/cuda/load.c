@@ -161,6 +161,17 @@ ts_device *ts__cuda_device(ts_cuda *cuda, int ordinal)
     return &cuda->devices[ordinal].base;
 }
 
+int ts__cuda_current(ts_cuda *cuda)
+{
+    cuda_ordinal at = -1;
+    if (atomic_load_explicit(&cuda->forked, memory_order_relaxed) || cuda->fn.CtxGetDevice(&at) != CUDA_OK)
+        return -1;
+    for (int i = 0; i < cuda->n_devices; i++)
+        if (cuda->devices[i].handle == at)
+            return i;
+    return -1;
+}
+
 void ts__cuda_after_fork_in_child(ts_cuda *cuda)
 {
     atomic_store(&cuda->forked, true);

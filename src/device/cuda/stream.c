@@ -16,7 +16,6 @@ typedef struct cuda_event {
     ts_event base;
     cuda_event_t native;
     uint32_t epoch;
-    bool recorded;
 } cuda_event;
 
 /* ---- life of streams ------------------------------------------------------------------------------- */
@@ -54,20 +53,32 @@ ts_status cuda_stream_add(cuda_device *device, cuda_stream_t native, cuda_stream
     return TS_OK;
 }
 
-ts_status cuda_stream_make(ts_device *handle, ts_stream **out, ts_error *err)
+ts_status cuda_stream_adopt(ts_device *handle, uintptr_t native, ts_stream **out, ts_error *err)
+{
+    cuda_stream *stream;
+    TS_TRY(cuda_stream_add(cuda_of(handle), (cuda_stream_t)native, &stream, err));
+    *out = &stream->base;
+    return TS_OK;
+}
+
+static cuda_result stream_new(const cuda_driver *fn, const ts_stream_options *options, cuda_stream_t *out)
+{
+    unsigned flags = options && options->blocking ? 0 : CUDA_STREAM_NON_BLOCKING;
+    return options && options->has_priority ? fn->StreamCreateWithPriority(out, flags, options->priority)
+                                            : fn->StreamCreate(out, flags);
+}
+
+ts_status cuda_stream_make(ts_device *handle, const ts_stream_options *options, ts_stream **out, ts_error *err)
 {
     cuda_device *device = cuda_of(handle);
     const cuda_driver *fn = &device->cuda->fn;
     cuda_context before;
-    cuda_stream *stream;
     cuda_stream_t native;
     TS_TRY(cuda_enter(device, &before, err));
-    cuda_result code = fn->StreamCreate(&native, CUDA_STREAM_NON_BLOCKING);
-    ts_status status = code == CUDA_OK ? cuda_stream_add(device, native, &stream, err)
+    cuda_result code = stream_new(fn, options, &native);
+    ts_status status = code == CUDA_OK ? cuda_stream_adopt(handle, (uintptr_t)native, out, err)
                                        : cuda_fail(device, code, err, "making a stream");
-    if (status == TS_OK)
-        *out = &stream->base;
-    else if (code == CUDA_OK)
+    if (status != TS_OK && code == CUDA_OK)
         (void)fn->StreamDestroy(native);
     cuda_leave(device, before);
     return status;
@@ -195,27 +206,47 @@ ts_status cuda_stream_call(const ts_stream *handle, void (*function)(void *), vo
 
 /* ---- events ---------------------------------------------------------------------------------------------- */
 
-ts_status cuda_event_create(ts_device *handle, ts_event **out, ts_error *err)
+ts_status cuda_event_adopt(ts_device *handle, uintptr_t native, uint32_t flags, ts_event **out, ts_error *err)
 {
-    cuda_device *device = cuda_of(handle);
-    cuda_context before;
     cuda_event *event = ts__new(handle->alloc, sizeof *event);
     if (!event)
         return ts_fail(err, TS_NOMEM, "out of memory for an event");
-    ts_status status = cuda_enter(device, &before, err);
-    if (status == TS_OK) {
-        cuda_result code = device->cuda->fn.EventCreate(&event->native, 0);
-        status = code == CUDA_OK ? TS_OK : cuda_fail(device, code, err, "making an event");
-        cuda_leave(device, before);
-    }
-    if (status != TS_OK) {
-        ts__delete(handle->alloc, event, sizeof *event);
-        return status;
-    }
-    event->base.device = handle;
-    event->epoch = ts_device_epoch(handle);
+    *event = (cuda_event){{handle, flags}, (cuda_event_t)native, ts_device_epoch(handle)};
     *out = &event->base;
     return TS_OK;
+}
+
+/* An event can be recorded on streams of its own context only; streams of ours are of the primary one. */
+static cuda_result event_new(const cuda_driver *fn, const ts_stream *stream, uint32_t flags, cuda_event_t *out)
+{
+    cuda_context own = NULL, before = NULL;
+    if (!stream || stream->native <= CUDA_STREAM_PER_THREAD || fn->StreamGetCtx((cuda_stream_t)stream->native, &own) ||
+        fn->CtxGetCurrent(&before) || own == before || fn->CtxSetCurrent(own))
+        return fn->EventCreate(out, flags);
+    cuda_result code = fn->EventCreate(out, flags);
+    (void)fn->CtxSetCurrent(before);
+    return code;
+}
+
+ts_status cuda_event_create(ts_device *handle, const ts_stream *stream, uint32_t flags, ts_event **out, ts_error *err)
+{
+    cuda_device *device = cuda_of(handle);
+    const cuda_driver *fn = &device->cuda->fn;
+    cuda_context before;
+    cuda_event_t native;
+    TS_TRY(cuda_enter_chosen(device, &before, err));
+    cuda_result code = event_new(fn, stream, flags, &native);
+    ts_status status = code == CUDA_OK ? cuda_event_adopt(handle, (uintptr_t)native, flags, out, err)
+                                       : cuda_fail(device, code, err, "making an event");
+    if (status != TS_OK && code == CUDA_OK)
+        (void)fn->EventDestroy(native);
+    cuda_leave(device, before);
+    return status;
+}
+
+uintptr_t cuda_event_native(const ts_event *event)
+{
+    return (uintptr_t)((const cuda_event *)event)->native;
 }
 
 void cuda_event_destroy(ts_event *handle)
@@ -255,7 +286,6 @@ ts_status cuda_event_record(ts_event *handle, const ts_stream *stream, ts_error 
     if (status == TS_OK) {
         cuda_result code = device->cuda->fn.EventRecord(event->native, native);
         status = code == CUDA_OK ? TS_OK : cuda_fail(device, code, err, "recording an event");
-        event->recorded |= status == TS_OK;
     }
     cuda_leave(device, before);
     return status;
@@ -316,15 +346,14 @@ ts_status cuda_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_erro
     cuda_device *device = cuda_of(begin->device);
     cuda_context before;
     float ms = 0;
-    if (!from->recorded || !to->recorded)
-        return ts_fail(err, TS_RUNTIME, "the %s event was never recorded; record it on a stream first",
-                       from->recorded ? "second" : "first");
     TS_TRY(event_check(to, err));
     TS_TRY(event_enter(from, &before, err));
     cuda_result code = device->cuda->fn.EventElapsedTime(&ms, from->native, to->native);
     ts_status status = TS_OK;
     if (code == CUDA_NOT_READY)
-        status = ts_fail(err, TS_RUNTIME, "the events are not done yet; wait for the second first");
+        status = ts_fail(err, TS_RUNTIME, "One or both events have not completed. Wait for the later one first");
+    else if (code == CUDA_INVALID_HANDLE)
+        status = ts_fail(err, TS_RUNTIME, "Both Events must be recorded on a stream first; one never was recorded");
     else if (code != CUDA_OK)
         status = cuda_fail(device, code, err, "measuring between two events");
     cuda_leave(device, before);

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * NativeKernel: a kernel of the driver by handle, with its table of parameters, asked for once. Base of
+ * tessera.core.Kernel; host_launch.c launches it. Also LaunchConfig's packed half.
+ */
+#include "host.h"
+#include <structmember.h>
+
+enum { NATIVE_UNKNOWN = -1, NATIVE_UNTOLD = -2 };
+
+/* ---- the table of parameters ---------------------------------------------------------------------------*/
+
+static int native_grow(core_native *self, size_t n)
+{
+    uint32_t *room = PyMem_Realloc(self->offsets, 2 * n * sizeof *room);
+    if (!room) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    self->offsets = room;
+    return 0;
+}
+
+int core_native_params(core_native *self, ts_device *device)
+{
+    size_t n = 0, offset, bytes;
+    ts_error err;
+    ts_status status;
+    if (self->n_params != NATIVE_UNKNOWN)
+        return 0;
+    while ((status = ts_native_param(device, self->handle, self->is_function, n, &offset, &bytes, &err)) ==
+           TS_OK) {
+        if (n % 16 == 0 && native_grow(self, n + 16) < 0)
+            return -1;
+        self->offsets[2 * n] = (uint32_t)offset;
+        self->offsets[2 * n + 1] = (uint32_t)bytes;
+        n++;
+    }
+    if (status == TS_UNSUPPORTED) {
+        self->n_params = NATIVE_UNTOLD;
+        return 0;
+    }
+    if (status != TS_NOTFOUND) {
+        core_raise(self->state, &err);
+        return -1;
+    }
+    self->n_params = (int32_t)n;
+    return 0;
+}
+
+int core_native_device(core_native *self, ts_device **out)
+{
+    *out = self->device;
+    return self->device ? 0 : core_current_device(self->state, out);
+}
+
+/* [(offset, bytes), ...], or None where the driver cannot tell. */
+static PyObject *native_table(PyObject *object, PyObject *unused)
+{
+    (void)unused;
+    core_native *self = (core_native *)object;
+    ts_device *device;
+    if (core_native_device(self, &device) < 0 || core_native_params(self, device) < 0)
+        return NULL;
+    if (self->n_params < 0)
+        Py_RETURN_NONE;
+    PyObject *list = PyList_New(self->n_params);
+    for (int32_t i = 0; list && i < self->n_params; i++) {
+        PyObject *pair = Py_BuildValue("(II)", self->offsets[2 * i], self->offsets[2 * i + 1]);
+        if (!pair)
+            Py_CLEAR(list);
+        else
+            PyList_SET_ITEM(list, i, pair);
+    }
+    return list;
+}
+
+/* ---- life -------------------------------------------------------------------------------------------*/
+
+/* For subclasses, whose __init__ refuses. */
+static PyObject *native_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    (void)args, (void)kwargs;
+    core_native *self = (core_native *)type->tp_alloc(type, 0);
+    if (self) {
+        self->state = core_state_of_type(type);
+        self->state->live[CORE_LIVE_KERNEL]++;
+        self->n_params = NATIVE_UNKNOWN;
+    }
+    return (PyObject *)self;
+}
+
+/* _create(device or None, handle, is_function, owner, name): borrows the handle; `owner` keeps the code loaded. */
+static PyObject *native_create(PyObject *type, PyObject *const *args, Py_ssize_t n)
+{
+    core_state *state = core_state_of_type((PyTypeObject *)type);
+    ts_device *device = NULL;
+    if (n != 5) {
+        PyErr_SetString(PyExc_TypeError, "_create(device, handle, is_function, owner, name) takes 5 arguments");
+        return NULL;
+    }
+    PyObject *index = PyNumber_Index(args[1]);
+    unsigned long long handle = index ? PyLong_AsUnsignedLongLong(index) : 0;
+    Py_XDECREF(index);
+    if (PyErr_Occurred() || (args[0] != Py_None && core_device_from(state, args[0], &device) < 0))
+        return NULL;
+    core_native *self = (core_native *)native_new((PyTypeObject *)type, NULL, NULL);
+    if (!self)
+        return NULL;
+    self->device = device;
+    self->handle = (uintptr_t)handle;
+    self->is_function = PyObject_IsTrue(args[2]) == 1;
+    self->owner = Py_NewRef(args[3]);
+    self->name = Py_NewRef(args[4]);
+    return (PyObject *)self;
+}
+
+static int native_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((core_native *)self)->owner);
+    return 0;
+}
+
+static void native_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    core_native *native = (core_native *)self;
+    PyObject_GC_UnTrack(self);
+    if (native->weakrefs)
+        PyObject_ClearWeakRefs(self);
+    PyMem_Free(native->offsets);
+    Py_XDECREF(native->owner);
+    Py_XDECREF(native->name);
+    native->state->live[CORE_LIVE_KERNEL]--;
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyObject *native_get_address(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(((core_native *)self)->handle);
+}
+
+static PyObject *native_get_device(PyObject *self, void *unused)
+{
+    (void)unused;
+    ts_device *device;
+    return core_native_device((core_native *)self, &device) < 0 ? NULL : core_device_number(device);
+}
+
+static PyMethodDef native_methods[] = {
+    {"_create", (PyCFunction)(void (*)(void))native_create, METH_FASTCALL | METH_CLASS, NULL},
+    {"_parameters", native_table, METH_NOARGS, "[(offset, bytes), ...] of the parameters, or None where the driver cannot tell."},
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef native_getset[] = {
+    {"_address", native_get_address, NULL, "The CUkernel or CUfunction as an int.", NULL},
+    {"_device", native_get_device, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef native_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(core_native, weakrefs), READONLY, NULL},
+    {"_owner", T_OBJECT, offsetof(core_native, owner), READONLY, "What keeps the code loaded."},
+    {"_name", T_OBJECT, offsetof(core_native, name), READONLY, "What messages call the kernel."},
+    {"_is_function", T_BOOL, offsetof(core_native, is_function), READONLY, "A CUfunction, not a CUkernel."},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot native_slots[] = {
+    {Py_tp_doc, "A kernel of the driver by handle; base of tessera.core.Kernel."},
+    {Py_tp_new, native_new},
+    {Py_tp_dealloc, native_dealloc},
+    {Py_tp_traverse, native_traverse},
+    {Py_tp_methods, native_methods},
+    {Py_tp_getset, native_getset},
+    {Py_tp_members, native_members},
+    {0, NULL},
+};
+static PyType_Spec native_spec = {"tessera._core.NativeKernel", sizeof(core_native), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, native_slots};
+
+/* ---- LaunchConfig ---------------------------------------------------------------------------------------*/
+
+/* _pack(grid, block, shared bytes, attributes as bytes, cooperative) */
+static PyObject *config_pack(PyObject *object, PyObject *args)
+{
+    core_config *self = (core_config *)object;
+    ts_native_config *c = &self->native;
+    PyObject *attrs;
+    int cooperative;
+    if (!PyArg_ParseTuple(args, "(III)(III)IO!p", &c->grid[0], &c->grid[1], &c->grid[2], &c->block[0], &c->block[1],
+                          &c->block[2], &c->shared_bytes, &PyBytes_Type, &attrs, &cooperative))
+        return NULL;
+    Py_XSETREF(self->attrs, Py_NewRef(attrs));
+    c->n_attrs = (uint32_t)(PyBytes_GET_SIZE(attrs) / CORE_ATTR_BYTES);
+    c->attrs = c->n_attrs ? PyBytes_AS_STRING(attrs) : NULL;
+    self->cooperative = cooperative;
+    Py_RETURN_NONE;
+}
+
+static void config_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    Py_XDECREF(((core_config *)self)->attrs);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyMethodDef config_methods[] = {
+    {"_pack", config_pack, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot config_slots[] = {
+    {Py_tp_doc, "What the driver is told of a launch; base of tessera.core.LaunchConfig."},
+    {Py_tp_new, PyType_GenericNew},
+    {Py_tp_dealloc, config_dealloc},
+    {Py_tp_methods, config_methods},
+    {0, NULL},
+};
+static PyType_Spec config_spec = {"tessera._core.LaunchConfig", sizeof(core_config), 0,
+                                  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, config_slots};
+
+int core_native_init(PyObject *module, core_state *state)
+{
+    state->native_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &native_spec, NULL);
+    state->config_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &config_spec, NULL);
+    return state->native_type && state->config_type && PyModule_AddType(module, state->native_type) == 0
+               ? PyModule_AddType(module, state->config_type)
+               : -1;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Pools: stream-ordered memory of the driver by handle, or of a CPU device. Base of the memory resources of
+ * tessera.core that allocate from a pool; the pool's own life (who destroys it) is theirs.
+ */
+#include "host.h"
+#include <structmember.h>
+
+/* _open(device, pool, device_id, access, buffer class) */
+static PyObject *pool_open(PyObject *self, PyObject *args)
+{
+    core_pool *pool = (core_pool *)self;
+    PyObject *device, *buffers;
+    unsigned long long handle;
+    int id;
+    unsigned access;
+    if (!PyArg_ParseTuple(args, "OKiIO!", &device, &handle, &id, &access, &PyType_Type, &buffers))
+        return NULL;
+    if (!PyType_IsSubtype((PyTypeObject *)buffers, pool->state->buffer_type)) {
+        PyErr_SetString(PyExc_TypeError, "the class of a pool's buffers must derive from Buffer");
+        return NULL;
+    }
+    if (core_device_from(pool->state, device, &pool->device) < 0)
+        return NULL;
+    pool->pool = (uintptr_t)handle;
+    pool->device_id = id;
+    pool->access = access | CORE_ACCESS_KNOWN;
+    Py_XSETREF(pool->buffers, (PyTypeObject *)Py_NewRef(buffers));
+    Py_RETURN_NONE;
+}
+
+static PyObject *pool_shut(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    ((core_pool *)self)->device = NULL;
+    ((core_pool *)self)->pool = 0;
+    Py_RETURN_NONE;
+}
+
+static PyObject *pool_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    (void)args, (void)kwargs;
+    core_pool *self = (core_pool *)type->tp_alloc(type, 0);
+    if (self) {
+        self->state = core_state_of_type(type);
+        self->state->live[CORE_LIVE_POOL]++;
+    }
+    return (PyObject *)self;
+}
+
+static int pool_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((core_pool *)self)->buffers);
+    return 0;
+}
+
+static void pool_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    core_pool *pool = (core_pool *)self;
+    PyObject_GC_UnTrack(self);
+    if (pool->weakrefs)
+        PyObject_ClearWeakRefs(self);
+    Py_XDECREF(pool->buffers);
+    pool->state->live[CORE_LIVE_POOL]--;
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static int pool_check(const core_pool *pool)
+{
+    if (pool->device)
+        return 0;
+    PyErr_SetString(PyExc_RuntimeError, "the memory resource is closed; make a new one");
+    return -1;
+}
+
+/* ---- allocation ---------------------------------------------------------------------------------------*/
+
+static int pool_size(PyObject *object, uint64_t *out)
+{
+    if (!object) {
+        PyErr_SetString(PyExc_TypeError, "allocate() needs a size in bytes");
+        return -1;
+    }
+    PyObject *index = PyNumber_Index(object);
+    long long bytes = index ? PyLong_AsLongLong(index) : -1;
+    if (index && !PyErr_Occurred() && bytes < 0)
+        PyErr_Format(PyExc_ValueError, "cannot allocate %R bytes; the size must be 0 or more", object);
+    Py_XDECREF(index);
+    *out = (uint64_t)bytes;
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static int pool_fill(core_pool *pool, core_buffer *buffer, const ts_stream *stream, uint64_t bytes)
+{
+    void *memory = NULL;
+    ts_error err;
+    ts_status status = TS_OK;
+    if (bytes) {
+        Py_BEGIN_ALLOW_THREADS; /* growing a pool maps memory, which takes long */
+        status = pool->pool ? ts_pool_alloc(pool->device, pool->pool, stream, bytes, &memory, &err)
+                            : ts_mem_alloc(pool->device, stream, bytes, &memory, &err);
+        Py_END_ALLOW_THREADS;
+    }
+    if (status != TS_OK) {
+        core_raise(pool->state, &err);
+        return -1;
+    }
+    buffer->device = pool->device;
+    buffer->address = (uint64_t)(uintptr_t)memory;
+    buffer->bytes = bytes;
+    buffer->device_id = pool->device_id;
+    buffer->access = pool->access;
+    buffer->epoch = ts_device_epoch(pool->device);
+    buffer->release = !memory ? CORE_RELEASE_NOTHING : pool->pool ? CORE_RELEASE_POOL : CORE_RELEASE_MEMORY;
+    return 0;
+}
+
+static PyObject *pool_allocate(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    static const char *const known[] = {"size", "stream"};
+    core_pool *pool = (core_pool *)self;
+    PyObject *given[2] = {NULL, Py_None};
+    uint64_t bytes;
+    ts_device *device = pool->device;
+    ts_stream room;
+    const ts_stream *stream;
+    given[1] = NULL;
+    if (core_named_args("allocate", known, 2, args, n, names, given) < 0 || pool_check(pool) < 0 ||
+        pool_size(given[0], &bytes) < 0 ||
+        core_stream_for(pool->state, given[1] ? given[1] : Py_None, &device, &room, &stream) < 0)
+        return NULL;
+    core_buffer *buffer = core_buffer_new(pool->state, pool->buffers);
+    if (!buffer)
+        return NULL;
+    if (pool_fill(pool, buffer, stream, bytes) < 0) {
+        Py_DECREF(buffer);
+        return NULL;
+    }
+    buffer->resource = Py_NewRef(self);
+    buffer->stream = Py_XNewRef(given[1]);
+    return (PyObject *)buffer;
+}
+
+/* deallocate(address, size, *, stream=None): what allocate() gave, by address. */
+static PyObject *pool_deallocate(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    static const char *const known[] = {"ptr", "size", "stream"};
+    core_pool *pool = (core_pool *)self;
+    PyObject *given[3] = {NULL, NULL, NULL};
+    uint64_t bytes;
+    ts_device *device = pool->device;
+    ts_stream room;
+    const ts_stream *stream;
+    ts_error err;
+    if (core_named_args("deallocate", known, 3, args, n, names, given) < 0 || pool_check(pool) < 0 ||
+        pool_size(given[1], &bytes) < 0)
+        return NULL;
+    PyObject *index = PyNumber_Index(given[0]);
+    void *memory = index ? PyLong_AsVoidPtr(index) : NULL;
+    Py_XDECREF(index);
+    if (PyErr_Occurred() || core_stream_for(pool->state, given[2] ? given[2] : Py_None, &device, &room, &stream) < 0)
+        return NULL;
+    if (!pool->pool)
+        ts_mem_free(device, stream, memory, bytes);
+    else if (memory && ts_pool_free(device, stream, memory, &err) != TS_OK)
+        return core_raise(pool->state, &err);
+    Py_RETURN_NONE;
+}
+
+static PyObject *pool_get_handle(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(((core_pool *)self)->pool);
+}
+
+static PyObject *pool_get_device(PyObject *self, void *unused)
+{
+    (void)unused;
+    core_pool *pool = (core_pool *)self;
+    return pool->device ? core_device_number(pool->device) : Py_NewRef(Py_None);
+}
+
+static PyMethodDef pool_methods[] = {
+    {"_open", pool_open, METH_VARARGS, NULL},
+    {"_shut", pool_shut, METH_NOARGS, NULL},
+    {"allocate", (PyCFunction)(void (*)(void))pool_allocate, METH_FASTCALL | METH_KEYWORDS,
+     "allocate(size, *, stream=None)\n--\n\nMemory in the order of the stream (None: the device's default stream), as a Buffer."},
+    {"deallocate", (PyCFunction)(void (*)(void))pool_deallocate, METH_FASTCALL | METH_KEYWORDS,
+     "deallocate(ptr, size, *, stream=None)\n--\n\nGives memory back in the order of the stream. Buffers do this by themselves."},
+    {NULL, NULL, 0, NULL},
+};
+static PyGetSetDef pool_getset[] = {
+    {"_handle", pool_get_handle, NULL, NULL, NULL},
+    {"_device", pool_get_device, NULL, NULL, NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+static PyMemberDef pool_members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(core_pool, weakrefs), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+static PyType_Slot pool_slots[] = {
+    {Py_tp_doc, "Stream-ordered memory; base of the pools of tessera.core."},
+    {Py_tp_new, pool_new},
+    {Py_tp_dealloc, pool_dealloc},
+    {Py_tp_traverse, pool_traverse},
+    {Py_tp_methods, pool_methods},
+    {Py_tp_getset, pool_getset},
+    {Py_tp_members, pool_members},
+    {0, NULL},
+};
+static PyType_Spec pool_spec = {"tessera._core.Pool", sizeof(core_pool), 0,
+                                Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, pool_slots};
+
+int core_pool_init(PyObject *module, core_state *state)
+{
+    state->pool_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &pool_spec, NULL);
+    return state->pool_type ? PyModule_AddType(module, state->pool_type) : -1;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What of the CUDA driver other code has made or will see: streams and events by handle, memory pools,
+ * kernels that Tessera did not compile. The CPU device has streams and events with options too; of the
+ * rest it says that it cannot (TS_UNSUPPORTED). Read device.h first.
+ *
+ * Current context: these calls keep the context that is current if it is one of the device (a green
+ * context, one of the user's), and use the primary context otherwise.
+ */
+#ifndef TESSERA_NATIVE_H
+#define TESSERA_NATIVE_H
+
+#include "tessera/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- streams and events ----------------------------------------------------------------------------- */
+
+typedef struct ts_stream_options {
+    bool blocking;     /* ordered with the legacy default stream, as the driver's own streams are */
+    bool has_priority;
+    int32_t priority;  /* smaller is more urgent; the driver clamps it */
+} ts_stream_options;
+
+typedef enum ts_event_flags {
+    TS_EVENT_BLOCKING = 1, /* a waiting thread sleeps */
+    TS_EVENT_UNTIMED = 2,  /* cheaper to record; has no elapsed time */
+    TS_EVENT_SHARED = 4    /* can be given to other processes; must be untimed */
+} ts_event_flags;          /* the bits of CUevent_flags */
+
+TS_API TS_CHECKED ts_status ts_stream_create_with(ts_device *device, const ts_stream_options *options,
+                                                  ts_stream **out, ts_error *err);
+/* Takes a stream that the driver has made: it is destroyed with *out. GPU only. */
+TS_API TS_CHECKED ts_status ts_stream_adopt(ts_device *device, uintptr_t native, ts_stream **out, ts_error *err);
+/* Made in the context of `stream`, which may be NULL. */
+TS_API TS_CHECKED ts_status ts_event_create_with(ts_device *device, const ts_stream *stream, uint32_t flags,
+                                                 ts_event **out, ts_error *err);
+/* Takes an event that the driver has made. GPU only. */
+TS_API TS_CHECKED ts_status ts_event_adopt(ts_device *device, uintptr_t native, uint32_t flags, ts_event **out,
+                                           ts_error *err);
+TS_API uintptr_t ts_event_native(const ts_event *event); /* the CUevent; on the CPU an address */
+TS_API uint32_t ts_event_flags_of(const ts_event *event);
+
+/* ---- pools --------------------------------------------------------------------------------------------- */
+
+/* `bytes` of a CUmemoryPool in stream order. Errors: TS_NOMEM, TS_DEVICE. */
+TS_API TS_CHECKED ts_status ts_pool_alloc(ts_device *device, uintptr_t pool, const ts_stream *stream, uint64_t bytes,
+                                          void **out, ts_error *err);
+/* Gives memory of any pool back in stream order. Unlike ts_mem_free it can fail: the caller may have freed it. */
+TS_API TS_CHECKED ts_status ts_pool_free(ts_device *device, const ts_stream *stream, void *memory, ts_error *err);
+
+/* ---- kernels ------------------------------------------------------------------------------------------- */
+
+typedef struct ts_native_config {
+    uint32_t grid[3], block[3]; /* blocks, threads */
+    uint32_t shared_bytes;      /* dynamic shared memory */
+    uint32_t n_attrs;
+    const void *attrs;          /* CUlaunchAttribute[n_attrs] */
+} ts_native_config;
+
+/* Launches a CUfunction or CUkernel; params[i] points at the i-th parameter. May wait while the stream's queue is
+ * full. */
+TS_API TS_CHECKED ts_status ts_native_launch(ts_device *device, const ts_stream *stream, const ts_native_config *config,
+                                             uintptr_t kernel, void **params, ts_error *err);
+/* Place and size of parameter `index`. TS_NOTFOUND past the last one, TS_UNSUPPORTED where the driver (before
+ * CUDA 12.4) cannot tell. */
+TS_API TS_CHECKED ts_status ts_native_param(ts_device *device, uintptr_t kernel, bool is_function, size_t index,
+                                            size_t *offset, size_t *bytes, ts_error *err);
+/* The driver's ordinal of the thread's current context; -1: none. Never makes a context. */
+TS_API int ts_native_current(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

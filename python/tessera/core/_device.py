@@ -1,0 +1,417 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Devices: GPUs by number, and the CPU."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .. import _core
+from ._errors import cpu_cannot
+from ._options import options_of
+from ._place import CPU, CUDA, context_of, in_context
+from ._stream import Stream, StreamOptions, default_stream
+
+if TYPE_CHECKING:
+    from ._context import Context, ContextOptions
+    from ._device_resources import DeviceResources
+    from ._event import Event
+    from ._memory._buffer import Buffer, MemoryResource
+
+__all__ = ["ComputeCapability", "Device", "DeviceProperties"]
+
+_tls = threading.local()
+# Attributes of the driver that are no properties: other names of the same number, and withdrawn ones.
+_NOT_PROPERTIES = frozenset({
+    "shared_memory_per_block", "registers_per_block", "maximum_texture2d_array_width",
+    "maximum_texture2d_array_height", "maximum_texture2d_array_numslices", "can_use_stream_mem_ops_v1",
+    "can_use_64_bit_stream_mem_ops_v1", "can_use_stream_wait_value_nor_v1", "cooperative_multi_device_launch",
+    "virtual_address_management_supported", "max",
+})  # fmt: skip
+# What is yes or no, beside everything that ends in "_supported".
+_FLAGS = frozenset({
+    "gpu_overlap", "kernel_exec_timeout", "integrated", "can_map_host_memory", "concurrent_kernels", "ecc_enabled",
+    "tcc_driver", "unified_addressing", "managed_memory", "multi_gpu_board", "pageable_memory_access",
+    "concurrent_managed_access", "can_use_host_pointer_for_registered_mem", "cooperative_launch",
+    "pageable_memory_access_uses_host_page_tables", "direct_managed_mem_access_from_host", "can_tex2d_gather",
+    "can_flush_remote_writes", "cluster_launch", "can_use_64_bit_stream_mem_ops", "can_use_stream_wait_value_nor",
+    "unified_function_pointers", "mps_enabled", "host_numa_multinode_ipc_supported",
+})  # fmt: skip
+_PREFIX = "CU_DEVICE_ATTRIBUTE_"
+
+
+class ComputeCapability(NamedTuple):
+    """The generation of a GPU: (9, 0) is Hopper."""
+
+    major: int
+    minor: int
+
+
+class DeviceProperties:
+    """What a GPU has and can: one attribute for each CUdevice_attribute, asked once and kept."""
+
+    _names: dict[str, Any] = {}
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        raise RuntimeError(
+            "DeviceProperties cannot be instantiated directly. Please use Device.properties."
+        )
+
+    @classmethod
+    def _init(cls, handle: int) -> DeviceProperties:
+        self = cls.__new__(cls)
+        self.__dict__["_handle"] = handle
+        return self
+
+    @classmethod
+    def _table(cls) -> dict[str, Any]:
+        """Name of a property -> member of the enum."""
+        if not cls._names:
+            from ..bindings.driver import CUdevice_attribute
+
+            members = {
+                k.removeprefix(_PREFIX).lower(): v
+                for k, v in CUdevice_attribute.__members__.items()
+            }
+            members["virtual_memory_management_supported"] = members[
+                "virtual_address_management_supported"
+            ]
+            cls._names = {k: v for k, v in members.items() if k not in _NOT_PROPERTIES}
+        return cls._names
+
+    def __getattr__(self, name: str) -> int | bool:
+        attribute = self._table().get(name)
+        if attribute is None:
+            raise AttributeError(f"a device has no property {name!r}")
+        from ..bindings import driver
+
+        value = int(driver.checked.cuDeviceGetAttribute(attribute, self._handle))
+        kept = bool(value) if name.endswith("_supported") or name in _FLAGS else value
+        self.__dict__[name] = kept
+        return kept
+
+    def __dir__(self) -> list[str]:
+        return sorted(self._table())
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"the properties of a device cannot be set ({name!r})")
+
+
+class Device:
+    """A device: ``Device(0)`` is GPU 0, ``Device("cpu")`` the CPU, ``Device()`` the current one.
+
+    ``Device()`` gives the GPU whose context is current in this thread, else GPU 0, else (where no GPU
+    is found) the CPU. There is one object for each device and thread.
+
+    Parameters
+    ----------
+    device_id : int, str, Device, optional
+        Number of a GPU; ``"cpu"``, ``"cuda"`` or ``"cuda:N"``; a Device is given back.
+
+    Raises
+    ------
+    ValueError
+        There is no such device.
+    """
+
+    __slots__ = ("__weakref__", "_id", "_memory_resource", "_properties")
+    _id: int  # as the core names it: kind << 8 | ordinal
+    _memory_resource: Any
+    _properties: DeviceProperties | None
+
+    def __new__(cls, device_id: Device | int | str | None = None) -> Device:
+        if isinstance(device_id, Device):
+            return device_id
+        return device_of(_core._current_device() if device_id is None else _id_of(device_id))
+
+    @classmethod
+    def get_all_devices(cls) -> tuple[Device, ...]:
+        """The GPUs of this machine, in order; none where there is no driver."""
+        return tuple(device_of(CUDA | i) for i in range(_core.device_count("cuda")))
+
+    # ---- what it is
+
+    @property
+    def _is_cpu(self) -> bool:
+        return self._id < CUDA
+
+    def _gpu(self, what: str) -> int:
+        """The ordinal; DeviceError on the CPU, which has none of ``what``."""
+        if self._is_cpu:
+            raise cpu_cannot(what)
+        return self._id & 255
+
+    @property
+    def _text(self) -> str:
+        """As other parts of Tessera name devices."""
+        return "cpu" if self._is_cpu else f"cuda:{self._id & 255}"
+
+    @property
+    def device_id(self) -> int:
+        """The number of the GPU; -1 for the CPU."""
+        return -1 if self._is_cpu else self._id & 255
+
+    @property
+    def name(self) -> str:
+        """As the maker calls it."""
+        return str(_core.device_info(self._text)["name"])
+
+    @property
+    def uuid(self) -> str:
+        """The GPU's identity, as nvidia-smi writes it without "GPU-"."""
+        from ..bindings import driver
+
+        hexes = driver.checked.cuDeviceGetUuid(self._gpu("UUID")).bytes.hex()
+        return "-".join((hexes[:8], hexes[8:12], hexes[12:16], hexes[16:20], hexes[20:]))
+
+    @property
+    def pci_bus_id(self) -> str:
+        """Place on the PCI bus, "0000:65:00.0"."""
+        from ..bindings import driver
+
+        text = driver.checked.cuDeviceGetPCIBusId(13, self._gpu("PCI bus id"))
+        return str(text.split(b"\0")[0].decode())
+
+    @property
+    def properties(self) -> DeviceProperties:
+        """What the GPU has and can."""
+        if self._properties is None:
+            self._properties = DeviceProperties._init(self._gpu("CUDA properties"))
+        return self._properties
+
+    @property
+    def compute_capability(self) -> ComputeCapability:
+        """The GPU's generation."""
+        if self._is_cpu:
+            raise cpu_cannot("compute capability")
+        return ComputeCapability(
+            self.properties.compute_capability_major, self.properties.compute_capability_minor
+        )
+
+    @property
+    def arch(self) -> str:
+        """The compute capability as compilers write it: "90"."""
+        return "".join(str(part) for part in self.compute_capability)
+
+    def to_system_device(self) -> Any:
+        """The same GPU for NVML: ``tessera.core.system.Device``."""
+        self._gpu("NVML")
+        from .system import Device as SystemDevice
+
+        return SystemDevice(uuid=self.uuid)
+
+    # ---- the current device
+
+    def set_current(self, ctx: Context | None = None) -> Context | None:
+        """Makes the device this thread's current one.
+
+        Parameters
+        ----------
+        ctx : Context, optional
+            A context of this GPU to use instead of its primary one.
+
+        Returns
+        -------
+        Context or None
+            With ``ctx``, the context that was current before.
+        """
+        _core._set_cpu_current(self._is_cpu)
+        if self._is_cpu:
+            if ctx is not None:
+                raise cpu_cannot("contexts")
+            return None
+        from ._context import set_current_context
+
+        return set_current_context(self, ctx)
+
+    @property
+    def context(self) -> Context:
+        """The current context if it is one of this GPU, else its primary one."""
+        from ._context import Context
+
+        ordinal = self._gpu("contexts")
+        return Context._of_handle(context_of(ordinal), self._id)
+
+    def create_context(self, options: ContextOptions | dict[str, Any] | None = None) -> Context:
+        """A green context: one that may use part of the GPU (``options.resources``)."""
+        from ._context import create_green_context
+
+        self._gpu("contexts")
+        return create_green_context(self, options)
+
+    @property
+    def resources(self) -> DeviceResources:
+        """The SMs and work queues of the GPU, to be divided among green contexts."""
+        from ._device_resources import DeviceResources
+
+        self._gpu("resources to divide")
+        return DeviceResources._init(self)
+
+    def can_access_peer(self, peer: Device | int) -> bool:
+        """Whether kernels of this GPU can use memory of another one."""
+        from ..bindings import driver
+
+        other = Device(peer)
+        if other is self or other == self:
+            return not self._is_cpu
+        mine, theirs = self._gpu("peers"), other._gpu("peers")
+        return bool(driver.checked.cuDeviceCanAccessPeer(mine, theirs))
+
+    def sync(self) -> None:
+        """Waits for everything given to the device. Raises for kernels that failed."""
+        _core.synchronize(self._text)
+
+    # ---- making things
+
+    @property
+    def memory_resource(self) -> MemoryResource:
+        """What ``allocate`` uses; the device's default pool unless it was set."""
+        if self._memory_resource is None:
+            from ._memory._pool import default_resource
+
+            self._memory_resource = default_resource(self)
+        return self._memory_resource
+
+    @memory_resource.setter
+    def memory_resource(self, mr: MemoryResource) -> None:
+        from ._memory._buffer import MemoryResource
+
+        if not isinstance(mr, MemoryResource):
+            raise TypeError(f"memory_resource must be a MemoryResource, not {type(mr).__name__}")
+        self._memory_resource = mr
+
+    @property
+    def default_stream(self) -> Stream:
+        """The stream that everything else waits for, and that waits for everything else."""
+        token = default_stream()
+        return Stream._wrap(self._id, 0 if self._is_cpu else token._address, None, False)
+
+    def allocate(self, size: int, *, stream: Any = None) -> Buffer:
+        """``size`` bytes of ``memory_resource``, usable by work of ``stream`` (None: the default one)."""
+        return self.memory_resource.allocate(
+            size, stream=self.default_stream if stream is None else stream
+        )
+
+    def create_stream(
+        self, obj: Any = None, options: StreamOptions | dict[str, Any] | None = None
+    ) -> Stream:
+        """A new stream, or one over another library's (an object with ``__cuda_stream__``), kept alive."""
+        return self._create_stream(Stream, obj, options)
+
+    def _create_stream(self, cls: type[Stream], obj: Any, options: Any) -> Stream:
+        if obj is not None:
+            if options is not None:
+                raise ValueError(
+                    "obj and options cannot be both specified: a stream of another library has its own"
+                )
+            return cls._of_object(obj, self._id)
+        o = options_of(StreamOptions, options)
+        if o.priority is not None:
+            self._check_priority(o.priority)
+        if self._is_cpu:
+            return cls._create(self._id, bool(o.nonblocking), o.priority)
+        from ._context import green_stream
+
+        return green_stream(cls, self, o) or cls._create(self._id, bool(o.nonblocking), o.priority)
+
+    def _check_priority(self, priority: int) -> None:
+        if not isinstance(priority, int):
+            raise TypeError(f"priority must be an int, not {type(priority).__name__}")
+        if self._is_cpu:
+            return
+        from ..bindings import driver
+
+        with in_context(self._id & 255):
+            least, greatest = driver.checked.cuCtxGetStreamPriorityRange()
+        if not greatest <= priority <= least:
+            raise ValueError(
+                f"priority {priority} is out of range {greatest} to {least} of {self.name}"
+            )
+
+    def create_event(self, options: Any = None) -> Event:
+        """An event that was not recorded yet."""
+        from ._event import Event
+
+        return Event._create(self._id, Event._flags_of(options))
+
+    def create_graph_builder(self) -> Any:
+        """A builder that captures the work given to it into a graph."""
+        from .graph import GraphBuilder
+
+        return GraphBuilder._init(stream=self.create_stream(), is_stream_owner=True)
+
+    def create_opaque_array(self, options: Any) -> Any:
+        """An array in the layout of texture units."""
+        from .texture import OpaqueArray
+
+        self._gpu("texture units")
+        return OpaqueArray._init(self, options)
+
+    def create_mipmapped_array(self, options: Any) -> Any:
+        """An array with its smaller versions, for texture units."""
+        from .texture import MipmappedArray
+
+        self._gpu("texture units")
+        return MipmappedArray._init(self, options)
+
+    def create_texture_object(self, *, resource: Any, options: Any = None) -> Any:
+        """What kernels read an array or memory through, with filtering and addressing."""
+        from .texture import TextureObject
+
+        self._gpu("texture units")
+        return TextureObject._init(self, resource, options)
+
+    def create_surface_object(self, *, resource: Any) -> Any:
+        """What kernels write an array through."""
+        from .texture import SurfaceObject
+
+        self._gpu("texture units")
+        return SurfaceObject._init(self, resource)
+
+    # ---- as a value
+
+    def __int__(self) -> int:
+        return self.device_id
+
+    def __eq__(self, other: object) -> bool:
+        return self._id == other._id if isinstance(other, Device) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(("tessera.core.Device", self._id))
+
+    def __repr__(self) -> str:
+        return f"<Device {'cpu' if self._is_cpu else self._id & 255} ({self.name})>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Device, ("cpu" if self._is_cpu else self.device_id,)
+
+
+def device_of(number: int) -> Device:
+    """This thread's Device for a number of the core."""
+    devices: dict[int, Device] | None = getattr(_tls, "devices", None)
+    if devices is None:
+        devices = _tls.devices = {}
+    device = devices.get(number)
+    if device is None:
+        device = devices[number] = object.__new__(Device)
+        device._id, device._memory_resource, device._properties = number, None, None
+    return device
+
+
+def _id_of(device: int | str) -> int:
+    if isinstance(device, str):
+        if device in ("cpu", "cpu:0"):
+            return CPU
+        head, _, tail = device.partition(":")
+        if head != "cuda" or not (tail or "0").isdigit():
+            raise ValueError(f"{device!r} is not a device; use a number, 'cpu', 'cuda' or 'cuda:N'")
+        device = int(tail or 0)
+    number = int(device)
+    count = _core.device_count("cuda")
+    if not 0 <= number < count:
+        if count == 0 and number == 0:
+            _core.device_info("cuda:0")  # raises DeviceNotFoundError, which says what is missing
+        raise ValueError(
+            f"device_id must be 0 to {count - 1}: this machine has {count} GPUs, not one of number {number}"
+        )
+    return CUDA | number

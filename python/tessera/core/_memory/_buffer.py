@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Buffer, and MemoryResource, the base of everything that allocates. The hot half is C (ext/buffer.c)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..._core import Buffer as _Buffer
+from .._errors import no_constructor
+from .._place import CPU, CUDA
+
+if TYPE_CHECKING:
+    from .._stream import Stream
+
+__all__ = ["Buffer", "MemoryResource"]
+
+DEVICE_ACCESS, HOST_ACCESS, MANAGED, MAPPED = 1, 2, 4, 8  # core_access of ext/host.h
+
+
+class MemoryResource:
+    """What allocates memory. Subclasses say how.
+
+    A subclass has ``allocate(size, *, stream)``, which gives a Buffer (``Buffer.from_handle(address,
+    size, mr=self)``), ``deallocate(ptr, size, *, stream)``, and the properties
+    ``is_device_accessible``, ``is_host_accessible`` and ``device_id``.
+    """
+
+    def allocate(self, size: int, *, stream: Any = None) -> Buffer:
+        """``size`` bytes, usable by work of ``stream``."""
+        raise TypeError(f"{type(self).__name__} must define allocate(size, *, stream)")
+
+    def deallocate(self, ptr: int, size: int, *, stream: Any = None) -> None:
+        """Gives memory back once the work of ``stream`` so far is done."""
+        raise TypeError(f"{type(self).__name__} must define deallocate(ptr, size, *, stream)")
+
+    @property
+    def is_device_accessible(self) -> bool:
+        """Whether kernels can use its memory."""
+        raise TypeError(f"{type(self).__name__} must define is_device_accessible")
+
+    @property
+    def is_host_accessible(self) -> bool:
+        """Whether Python can read its memory."""
+        raise TypeError(f"{type(self).__name__} must define is_host_accessible")
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether its memory migrates by itself."""
+        return False
+
+    @property
+    def device_id(self) -> int:
+        """The GPU whose memory it is; -1 for the host."""
+        raise TypeError(f"{type(self).__name__} must define device_id")
+
+
+class Buffer(_Buffer):
+    """Memory with an address (``handle``) and a size in bytes.
+
+    Made by ``MemoryResource.allocate``, ``Device.allocate`` and ``Buffer.from_handle``. It is given
+    back by ``close()``, at the end of a ``with`` block, or with the object. A closed buffer raises
+    RuntimeError wherever it is used. Memory that is lent (``memoryview(buffer)``, DLPack) stays until
+    its last user has ended.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *args: object, **kwargs: object) -> Buffer:
+        no_constructor("Buffer", "MemoryResource.allocate() or Buffer.from_handle()")
+
+    @classmethod
+    def from_handle(
+        cls, ptr: Any, size: int, mr: MemoryResource | None = None, owner: object | None = None
+    ) -> Buffer:
+        """Memory that somebody else has made, by its address.
+
+        Parameters
+        ----------
+        ptr : int or CUdeviceptr
+        size : int
+            Bytes.
+        mr : MemoryResource, optional
+            Whose ``deallocate`` is called at the end.
+        owner : object, optional
+            What keeps the memory alive instead.
+        """
+        if mr is not None and owner is not None:
+            raise ValueError(
+                "mr and owner cannot be both specified together: one of them ends the memory"
+            )
+        return cls._wrap(None, 0 if ptr is None else int(ptr), size, mr, owner)
+
+    def _classify(self) -> None:
+        """Finds out where the memory is: from its resource, else from the driver."""
+        mr = self.memory_resource
+        if mr is not None:
+            access = DEVICE_ACCESS * bool(mr.is_device_accessible) | HOST_ACCESS * bool(
+                mr.is_host_accessible
+            )
+            access |= MANAGED * bool(mr.is_managed)
+            number = mr.device_id
+            self._set_place(
+                CUDA | number if number >= 0 and access & DEVICE_ACCESS else None, number, access
+            )
+            return
+        from ._classify import place_of
+
+        self._set_place(*place_of(self.handle))
+
+    def _default_stream(self) -> Stream:
+        """For ``deallocate`` of memory that no stream was named for."""
+        from .._stream import default_stream
+
+        return default_stream()
+
+    # ---- lending
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        """(kind, number) by DLPack: 1 the host, 2 a GPU, 3 page-locked, 13 managed."""
+        device, host = self.is_device_accessible, self.is_host_accessible
+        if not device and not host:
+            raise BufferError("buffer is neither device-accessible nor host-accessible")
+        if not device or self._device == CPU:
+            return 1, 0
+        kind = 13 if self.is_managed else 3 if host else 2
+        return kind, max(self.device_id, 0) if kind != 3 else 0
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[int, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """The memory as a tensor of int8, for ``from_dlpack`` of other libraries."""
+        if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
+            raise BufferError("Sorry, not supported: dl_device other than None")
+        if copy is True:
+            raise BufferError("Sorry, not supported: copy=True")
+        if max_version is not None and (
+            not isinstance(max_version, tuple) or len(max_version) != 2
+        ):
+            raise BufferError(f"Expected max_version tuple[int, int], got {max_version}")
+        kind, number = self.__dlpack_device__()
+        return self._dlpack(kind, number, max_version is not None and max_version >= (1, 0))
+
+    # ---- as a value
+
+    def __enter__(self) -> Buffer:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, _Buffer):
+            return NotImplemented
+        return self.handle == other.handle and self.size == other.size
+
+    def __hash__(self) -> int:
+        return hash((self.handle, self.size))
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        if self._closed:
+            return "<Buffer closed>"
+        return f"<Buffer ptr={self.handle:#x} size={self.size}>"

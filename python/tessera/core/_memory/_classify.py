@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where memory is that we did not allocate: the driver is asked about its address."""
+
+from __future__ import annotations
+
+from ... import _core
+from .._place import CPU, CUDA
+
+__all__ = ["place_of"]
+
+_DEVICE_ACCESS, _HOST_ACCESS, _MANAGED = 1, 2, 4
+
+
+def place_of(address: int) -> tuple[int | None, int, int]:
+    """(number of the device or None, device_id, access) of an address; memory unknown to the driver is the host's."""
+    if _core.device_count("cuda") == 0:
+        return CPU, -1, _HOST_ACCESS
+    from ...bindings import driver
+
+    kinds = driver.CUpointer_attribute
+    wanted = [kinds.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, kinds.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
+              kinds.CU_POINTER_ATTRIBUTE_IS_MANAGED]  # fmt: skip
+    status, values = driver.cuPointerGetAttributes(len(wanted), wanted, address)
+    if status:
+        driver.checked.cuInit(0)
+        values = driver.checked.cuPointerGetAttributes(len(wanted), wanted, address)
+    memory_type, ordinal, managed = (int(value) for value in values)
+    if managed:
+        return CUDA | ordinal, ordinal, _DEVICE_ACCESS | _HOST_ACCESS | _MANAGED
+    if memory_type == int(driver.CUmemorytype.CU_MEMORYTYPE_HOST):
+        return CUDA | ordinal, ordinal, _DEVICE_ACCESS | _HOST_ACCESS
+    if memory_type == int(driver.CUmemorytype.CU_MEMORYTYPE_DEVICE):
+        return CUDA | ordinal, ordinal, _DEVICE_ACCESS
+    return None, -1, _HOST_ACCESS

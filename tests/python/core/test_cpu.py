@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The host objects on the CPU device."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import pytest
+import tessera.tile as ct
+from tessera import _core, core
+
+
+@ct.kernel
+def double_kernel(a, out):  # type: ignore[no-untyped-def]
+    i = ct.bid(0)
+    ct.store(out, index=(i,), tile=ct.load(a, index=(i,), shape=(16,)) * 2)
+
+
+@pytest.fixture
+def cpu() -> core.Device:
+    return core.Device("cpu")
+
+
+def test_there_is_one_device_for_each_thread(cpu: core.Device) -> None:
+    assert (
+        core.Device("cpu") is cpu
+        and core.Device(cpu) is cpu
+        and hash(cpu) == hash(core.Device("cpu"))
+    )
+    assert cpu.device_id == -1 and "cpu" in repr(cpu)
+
+
+@pytest.mark.parametrize("bad", ["gpu", "cuda:x", 10**6, -1])
+def test_unknown_devices_are_named(bad: Any) -> None:
+    with pytest.raises((ValueError, RuntimeError), match=str(bad).lstrip("-")):
+        core.Device(bad)
+
+
+def test_a_tile_kernel_runs_on_a_stream(cpu: core.Device) -> None:
+    stream = cpu.create_stream()
+    a, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)
+    core.launch(stream, core.LaunchConfig(grid=4), double_kernel, a, out)
+    stream.sync()
+    np.testing.assert_array_equal(out, 2 * a)
+
+
+def test_events_of_the_cpu_have_times(cpu: core.Device) -> None:
+    stream = cpu.create_stream()
+    begin, end = (stream.record(options={"timing_enabled": True}) for _ in range(2))
+    end.sync()
+    assert end.is_done and end - begin >= 0
+
+
+def test_memory_outlives_close_while_it_is_lent(cpu: core.Device) -> None:
+    buffer = cpu.allocate(16)
+    buffer.fill(5)
+    view, array = memoryview(buffer), np.from_dlpack(buffer)
+    buffer.close()
+    assert view[0] == 5 and array[15] == 5 and buffer.handle == 0
+    view.release()
+    assert array[3] == 5
+
+
+class Arrays(core.MemoryResource):
+    """A resource of a user: ctypes arrays."""
+
+    is_device_accessible, is_host_accessible, device_id = False, True, -1
+
+    def __init__(self) -> None:
+        self.live: dict[int, Any] = {}
+        self.fails = False
+
+    def allocate(self, size: int, *, stream: Any = None) -> core.Buffer:
+        array = (ctypes.c_byte * size)()
+        address = ctypes.addressof(array)
+        self.live[address] = array
+        return core.Buffer.from_handle(address, size, mr=self)
+
+    def deallocate(self, ptr: int, size: int, *, stream: Any) -> None:
+        if self.fails:
+            raise OSError("no")
+        del self.live[ptr]
+
+
+def test_a_resource_of_a_user_is_asked_to_free(cpu: core.Device) -> None:
+    resource = Arrays()
+    with resource.allocate(8) as buffer:
+        buffer.fill(1)
+        assert bytes(buffer) == b"\1" * 8
+    assert not resource.live
+    dropped = resource.allocate(8)
+    del dropped
+    assert not resource.live
+
+
+def test_a_resource_that_fails_to_free_is_a_warning() -> None:
+    resource = Arrays()
+    resource.fails = True
+    buffer = resource.allocate(8)
+    with pytest.warns(core.CUDAWarning, match="8 bytes .* was not given back: no"):
+        buffer.close()
+
+
+def test_what_a_cpu_cannot_do_names_the_device(cpu: core.Device) -> None:
+    for use in (
+        lambda: cpu.properties,
+        lambda: cpu.uuid,
+        lambda: cpu.context,
+        lambda: cpu.compute_capability,
+    ):
+        with pytest.raises(RuntimeError, match="the CPU device has no"):
+            use()
+
+
+def test_the_cpu_can_be_the_current_device(cpu: core.Device) -> None:
+    cpu.set_current()
+    try:
+        assert core.Device() is cpu
+    finally:
+        _core._set_cpu_current(False)
