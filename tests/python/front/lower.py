@@ -77,7 +77,7 @@ def scalar(dtype: str) -> list[Spec]:
 
 def const(value: object) -> list[Spec]:
     if value is None:
-        return [Spec(kind=9)]
+        return [Spec(kind=8)]
     if isinstance(value, bool):
         return [Spec(kind=5, value=value)]
     if isinstance(value, int):
@@ -85,14 +85,14 @@ def const(value: object) -> list[Spec]:
     if isinstance(value, float):
         return [Spec(kind=4, value=struct.unpack("q", struct.pack("d", value))[0])]
     if isinstance(value, tuple):
-        return [Spec(kind=7, value=len(value))] + [
+        return [Spec(kind=6, value=len(value))] + [
             s for item in value for s in (item if isinstance(item, list) else const(item))
         ]
     raise TypeError(value)
 
 
 def array_list(dtype: str = "float32", rank: int = 1) -> list[Spec]:
-    return [Spec(kind=8, value=2), *array(dtype, rank, align16=0, unit_stride=0, stride_div16=0)]
+    return [Spec(kind=7, value=2), *array(dtype, rank, align16=0, unit_stride=0, stride_div16=0)]
 
 
 def spec_of(args: tuple) -> ctypes.Array:
@@ -132,7 +132,7 @@ def _param(arg) -> tuple[list[Spec], list[int]]:
         return scalar("float32"), [struct.unpack("I", struct.pack("f", arg))[0]]
     if isinstance(arg, tuple):
         parts = [_param(a) for a in arg]
-        return [Spec(kind=7, value=len(arg)), *(s for p in parts for s in p[0])], [
+        return [Spec(kind=6, value=len(arg)), *(s for p in parts for s in p[0])], [
             w for p in parts for w in p[1]
         ]
     raise TypeError(arg)
