@@ -396,8 +396,7 @@ PyObject *core_dlpack(core_state *state, PyObject *object)
     return PyObject_CallMethodNoArgs(object, state->name_dlpack);
 }
 
-/* The tensor of a capsule; NULL with exception. */
-static const ts_dl_tensor *args_capsule(PyObject *capsule, bool *readonly)
+const ts_dl_tensor *core_capsule(PyObject *capsule, bool *readonly)
 {
     *readonly = false;
     if (!PyCapsule_IsValid(capsule, "dltensor_versioned")) {
@@ -419,7 +418,7 @@ static int args_take_dlpack(core_state *state, core_frame *frame, PyObject *obje
     bool readonly;
     ts_error err;
     PyObject *capsule = core_dlpack(state, object);
-    const ts_dl_tensor *tensor = capsule ? args_capsule(capsule, &readonly) : NULL;
+    const ts_dl_tensor *tensor = capsule ? core_capsule(capsule, &readonly) : NULL;
     ts_arg *arg = tensor ? core_frame_next(frame) : NULL;
     if (arg && ts_arg_of_dlpack(tensor, arg, &err) == TS_OK) {
         arg->readonly = readonly;
@@ -614,20 +613,43 @@ static int args_unknown(PyObject *object)
     return -1;
 }
 
+/* How objects of a type are read, remembered; NULL where they are no arguments or there is no room. */
+static const core_taker *args_taker(core_state *state, PyTypeObject *type)
+{
+    for (int i = 0; i < state->n_takers; i++)
+        if (state->takers[i].type == type)
+            return &state->takers[i];
+    if (state->n_takers == CORE_TAKERS)
+        return NULL;
+    core_taker taker = args_find(state, type);
+    if (!taker.take)
+        return NULL;
+    Py_INCREF(type);
+    state->takers[state->n_takers] = taker;
+    return &state->takers[state->n_takers++];
+}
+
+int core_borrow(core_state *state, PyObject *object, ts_dl_tensor *out)
+{
+    const core_taker *taker = args_taker(state, Py_TYPE(object));
+    if (!taker || taker->take != args_take_exchange)
+        return 0;
+    const args_exchange *table = taker->extra;
+    if (table->borrow(object, out) == 0)
+        return 1;
+    PyErr_Clear(); /* what the table cannot do, the capsule can or explains */
+    return 0;
+}
+
 int core_take_object(core_state *state, core_frame *frame, PyObject *object)
 {
     PyTypeObject *type = Py_TYPE(object);
-    for (int i = 0; i < state->n_takers; i++)
-        if (state->takers[i].type == type)
-            return state->takers[i].take(state, frame, object, state->takers[i].extra);
+    const core_taker *known = args_taker(state, type);
+    if (known)
+        return known->take(state, frame, object, known->extra);
     core_taker taker = args_find(state, type);
     if (!taker.take)
         return args_unknown(object);
-    if (state->n_takers < CORE_TAKERS) {
-        Py_INCREF(type);
-        state->takers[state->n_takers++] = taker;
-        return taker.take(state, frame, object, taker.extra);
-    }
     int got = taker.take(state, frame, object, taker.extra);
     core_taker_drop(&taker);
     return got;

@@ -40,6 +40,7 @@ struct core_state {
     PyObject *name_prepare, *name_dlpack, *name_cuda_stream, *name_cuda_stream_protocol, *name_ptr, *name_handle,
         *name_cuda_array, *name_array_interface, *name_dtype, *name_name;
     PyObject *dlpack_names, *dlpack_version; /* ("max_version",) and (1, 0) */
+    PyObject *name_dlpack_device, *view_names, *view_name; /* names: ("stream", "max_version") and ("stream",) */
     struct {
         PyObject *object; /* owned: a dtype object of another library */
         ts_dtype dtype;
@@ -109,6 +110,11 @@ int core_await_init(PyObject *module, core_state *state);
 const ts_stream *core_stream_now(PyObject *stream, ts_stream *room);
 ts_event *core_event_get(PyObject *event);
 
+/* The tensor of a capsule, borrowed; NULL with exception. */
+const ts_dl_tensor *core_capsule(PyObject *capsule, bool *readonly);
+/* 1: read through the C exchange table of the object's type, borrowed; 0: it has none; -1 with exception. */
+int core_borrow(core_state *state, PyObject *object, ts_dl_tensor *out);
+
 /* array.c, stream.c, kernel.c, tools.c: types and functions */
 typedef struct core_array {
     PyObject_HEAD
@@ -121,6 +127,7 @@ int core_stream_init(PyObject *module, core_state *state);
 int core_kernel_init(PyObject *module, core_state *state);
 int core_tools_init(PyObject *module, core_state *state);
 int core_report_init(PyObject *module, core_state *state);
+int core_view_init(PyObject *module, core_state *state);
 /* What _prepare() of a Python kernel gives, in C form; borrows from that tuple. Ended by PyBuffer_Release(&pack). */
 typedef struct core_prepared {
     ts_kernel_desc desc;

@@ -50,7 +50,7 @@ static int module_exec(PyObject *module)
         core_pool_init(module, state) < 0 || core_buffer_init(module, state) < 0 || core_native_init(module, state) < 0 ||
         core_host_launch_init(module, state) < 0 || core_kernel_init(module, state) < 0 ||
         core_tools_init(module, state) < 0 ||
-        core_report_init(module, state) < 0)
+        core_report_init(module, state) < 0 || core_view_init(module, state) < 0)
         return -1;
     return 0;
 }
@@ -109,7 +109,7 @@ static int module_clear(PyObject *module)
                           &state->name_cuda_stream_protocol, &state->name_ptr, &state->name_handle,
                           &state->name_cuda_array, &state->name_array_interface, &state->name_dtype, &state->name_name,
                           &state->dlpack_names, &state->dlpack_version, &state->name_deallocate, &state->name_stream,
-                          &state->stream_names};
+                          &state->stream_names, &state->name_dlpack_device, &state->view_names, &state->view_name};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         Py_CLEAR(*names[i]);
     return 0;

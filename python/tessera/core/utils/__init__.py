@@ -11,6 +11,8 @@ _NAMES = {
     "FileStreamProgramCache": "._program_cache",
     "InMemoryProgramCache": "._program_cache",
     "ProgramCacheResource": "._program_cache",
+    "StridedMemoryView": ".._memoryview",
+    "args_viewable_as_strided_memory": ".._memoryview",
     "make_program_cache_key": "._program_cache",
 }
 

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Views of other libraries' arrays, in host memory."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tessera.core._layout import _StridedLayout
+from tessera.core.utils import StridedMemoryView, args_viewable_as_strided_memory
+
+ARRAYS = {
+    "vector": np.arange(5, dtype=np.int16),
+    "steps": np.arange(48, dtype=np.float64).reshape(6, 8)[::2, ::-3],
+    "columns": np.asfortranarray(np.arange(12, dtype=np.complex64).reshape(3, 4)),
+    "scalar": np.array(3, dtype=np.uint8),
+    "empty": np.empty((0, 3), np.float16),
+    "deep": np.arange(64, dtype=np.int32).reshape(2, 2, 2, 2, 2, 2).transpose(5, 3, 1, 0, 2, 4),
+}
+
+
+@pytest.mark.parametrize("array", ARRAYS.values(), ids=ARRAYS)
+@pytest.mark.parametrize("read", ["from_dlpack", "from_any_interface", "from_array_interface"])
+def test_a_view_tells_what_the_array_is(array: np.ndarray[Any, Any], read: str) -> None:
+    rest = () if read == "from_array_interface" else (-1,)
+    view = getattr(StridedMemoryView, read)(array, *rest)
+    assert (view.ptr, view.shape, view.size) == (array.ctypes.data, array.shape, array.size)
+    assert view.dtype == array.dtype and view.exporting_obj is array and not view.readonly
+    steps = tuple(step // array.itemsize for step in array.strides)
+    assert view.strides == steps or (view.strides is None and array.flags.c_contiguous)
+    assert view.device_id == -1 and not view.is_device_accessible
+    assert np.array_equal(np.from_dlpack(view), array)
+
+
+def test_a_torch_tensor_is_read_without_a_capsule() -> None:
+    torch = pytest.importorskip("torch")
+    tensor = torch.arange(12, dtype=torch.bfloat16).reshape(3, 4).t()
+    view = StridedMemoryView.from_any_interface(tensor, stream_ptr=-1)
+    assert (view.ptr, view.shape, view.strides) == (tensor.data_ptr(), (4, 3), (1, 4))
+    assert view._keep is None and str(view.dtype) == "bfloat16"
+    assert torch.equal(torch.from_dlpack(view), tensor)
+
+
+def test_a_view_keeps_the_array_and_lets_it_go() -> None:
+    array = np.zeros(4)
+    before = sys.getrefcount(array)
+    view = StridedMemoryView.from_dlpack(array, -1)
+    other = np.from_dlpack(view)
+    capsule = view.__dlpack__()
+    del view
+    other[0] = 7
+    assert array[0] == 7
+    del other, capsule
+    gc.collect()
+    assert sys.getrefcount(array) == before
+
+
+def test_a_part_is_a_view() -> None:
+    array = np.arange(30, dtype=np.int32).reshape(5, 6)
+    view = StridedMemoryView.from_dlpack(array, -1)
+    part = view.view(view._layout[1:4, ::-2])
+    assert part.ptr == array[1:4, ::-2].ctypes.data
+    assert np.array_equal(np.from_dlpack(part), array[1:4, ::-2])
+    deeper = part.view(part._layout[1])
+    assert np.array_equal(np.from_dlpack(deeper), array[2, ::-2])
+    assert view.view() is view and view.view(dtype="float32").dtype == np.float32
+    with pytest.raises(ValueError, match="has 8 bytes"):
+        view.view(dtype="float64")
+
+
+@pytest.mark.parametrize("array", ARRAYS.values(), ids=ARRAYS)
+def test_elements_are_copied_whatever_the_strides(array: np.ndarray[Any, Any]) -> None:
+    target = np.zeros_like(array)[..., ::-1] if array.ndim else np.zeros_like(array)
+    source, view = (StridedMemoryView.from_dlpack(a, -1) for a in (array, target))
+    source.copy_to(view, None)
+    assert np.array_equal(target, array)
+
+
+def test_rectangles_cover_a_copy_between_devices() -> None:
+    """What is asked of the driver, carried out here: the plan, rows and outer axes."""
+    from tessera.core._copy import _axes, _offsets, _plan
+
+    for array in ARRAYS.values():
+        source, target = array, np.zeros(array.shape, array.dtype)
+        views = [StridedMemoryView.from_dlpack(a, -1) for a in (source, target)]
+        plan = _plan(_axes(*views), array.itemsize)
+        for a, b in _offsets(plan.outer) if array.size else ():
+            for row in range(plan.rows.n):
+                _move(views[1].ptr + b + row * plan.rows.target,
+                      views[0].ptr + a + row * plan.rows.source, plan.width)  # fmt: skip
+        assert np.array_equal(target, source)
+
+
+def _move(target: int, source: int, n: int) -> None:
+    import ctypes
+
+    ctypes.memmove(target, source, n)
+
+
+def test_wrong_copies_are_refused() -> None:
+    view = StridedMemoryView.from_dlpack(np.zeros(3), -1)
+    with pytest.raises(ValueError, match=r"shape \(3,\) to shape \(4,\)"):
+        view.copy_to(StridedMemoryView.from_dlpack(np.zeros(4), -1), None)
+    with pytest.raises(ValueError, match="read-only"):
+        view.copy_to(StridedMemoryView.from_dlpack(np.frombuffer(bytes(24)), -1), None)
+
+
+def test_what_cannot_be_read_says_why() -> None:
+    with pytest.raises(BufferError, match="stream=None is ambiguous"):
+        StridedMemoryView.from_dlpack(np.zeros(1))
+    with pytest.raises(BufferError, match="does not support any data exchange protocol"):
+        StridedMemoryView.from_any_interface(object(), -1)
+    with pytest.raises(TypeError, match="a view takes"):
+        StridedMemoryView.from_dlpack(np.zeros(1), -1, 3)
+    pair = np.zeros(2, [("a", "i4"), ("b", "f8")])
+    with pytest.raises(ValueError, match="divisible by itemsize"):
+        StridedMemoryView.from_array_interface(pair["b"])
+    view = StridedMemoryView.from_array_interface(pair)
+    with pytest.raises(BufferError, match="Unsupported dtype"):
+        view.__dlpack__()
+
+
+def test_arguments_are_views() -> None:
+    @args_viewable_as_strided_memory((1,))
+    def shape(scale: int, array: Any) -> Any:
+        return tuple(scale * extent for extent in array.view(-1).shape)
+
+    assert shape(2, np.zeros((3, 4))) == (6, 8)
+
+
+def test_layouts_are_values() -> None:
+    layout = _StridedLayout.dense((4, 5), 2, "F")
+    assert layout.strides == (1, 4) and layout.strides_in_bytes == (2, 8) and layout.is_dense
+    assert layout == _StridedLayout((4, 5), (2, 8), 2, divide_strides=True)
+    assert layout.permuted((1, 0)).is_contiguous_c
+    part = layout[1:, 2]
+    assert (part.shape, part.slice_offset, part.required_size_in_bytes()) == ((3,), 9, 24)
+    with pytest.raises(ValueError, match="before the memory"):
+        _StridedLayout((5,), (-1,), 1).required_size_in_bytes()
