@@ -9,7 +9,8 @@
  *
  * What may not run where it did not run before stays: divisions that could be by zero, assumptions
  * (they may hold only in their branch), and loads, unless the loop is known to run, holds the load
- * directly and writes nothing. Out of an `if` only constants and scalars move, out of `cold` only
+ * directly and writes nothing. What costs less than the registers it would hold for a whole loop stays too: steps of
+ * the descriptors that wgmma reads. Out of an `if` only constants and scalars move, out of `cold` only
  * constants (its point is not to run), out of reductions nothing. Cost: linear times nesting.
  */
 #include "pass/pass.h"
@@ -20,6 +21,7 @@ typedef struct licm_ctx {
     ts_val *before;       /* instruction -> the loop it moves before; 0 = it stays */
     ts_val *first, *last; /* loop -> instructions to move before it, in order */
     ts_val *next;
+    uint8_t *step;        /* a descriptor plus a constant, for wgmma alone */
 } licm_ctx;
 
 static bool licm_is_loop(uint32_t op)
@@ -42,10 +44,24 @@ static bool licm_is_weak_load(const ts_inst *inst)
            TS_M_GET_ORDER(inst->aux) == TS_WEAK;
 }
 
+static void licm_find_steps(const licm_ctx *c)
+{
+    int64_t by;
+    for (ts_val v = 1; v < c->fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(c->fn, v);
+        for (uint32_t i = 0; inst->op == TS_OP_wgmma && i < inst->n_opnd; i++) {
+            ts_val x = ts_opnds(c->fn, inst)[i];
+            c->step[x] = ts_at(c->fn, x)->op == TS_OP_addi && ts_const_as_int(c->fn, ts_opnd(c->fn, x, 1), &by);
+        }
+    }
+}
+
 static bool licm_can_move(const licm_ctx *c, ts_val v)
 {
     const ts_inst *inst = ts_at(c->fn, v);
     const ts_op_info *info = ts_info(inst);
+    if (c->step[v])
+        return false;
     if (licm_is_weak_load(inst))
         return true;
     if (!(info->flags & TS_PURE) || info->flags & TS_REGION || info->n_result != 1)
@@ -157,8 +173,10 @@ ts_status ts__pass_licm(ts_fn *fn, ts_pass_env *env, ts_error *err)
     c.first = TS_NEW_N(env->scratch, ts_val, n);
     c.last = TS_NEW_N(env->scratch, ts_val, n);
     c.next = TS_NEW_N(env->scratch, ts_val, n);
-    if (!c.before || !c.first || !c.last || !c.next || !ts_shape_of(fn, env->scratch, &c.shape))
+    c.step = TS_NEW_N(env->scratch, uint8_t, n);
+    if (!c.before || !c.first || !c.last || !c.next || !c.step || !ts_shape_of(fn, env->scratch, &c.shape))
         return ts_fail(err, TS_NOMEM, "out of memory in pass licm");
+    licm_find_steps(&c);
     for (ts_val v = 1; v < n; v++)
         if (c.shape.parent[v] && licm_can_move(&c, v)) {
             licm_place(&c, v);

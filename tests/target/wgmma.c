@@ -599,6 +599,17 @@ static uint32_t dkv_params(uint64_t *params, const buffers *buf, uint64_t rows, 
     return n + float_param(params + n, 0.125f);
 }
 
+enum { SUMS = 3 << 17 }; /* byte of c where sums of dq lie */
+
+static uint32_t gradients_params(uint64_t *params, const buffers *buf, uint64_t rows, uint64_t keys)
+{
+    uint32_t n = gradient_params(params, buf, rows, keys);
+    n += array_params(params + n, buf->c, SUMS, 2, rows);
+    n += array_params(params + n, buf->c, 0, 1, keys);
+    n += array_params(params + n, buf->c, 1 << 17, 1, keys);
+    return n + float_param(params + n, 0.125f);
+}
+
 /* Scores of small integers reach some 20: a log-sum-exp that keeps probabilities below 1, a delta beside 0. */
 static void prepare_gradients(void)
 {
@@ -609,6 +620,8 @@ static void prepare_gradients(void)
             vectors[i] = 20.0f + (float)(i % 7);
             vectors[1024 + i] = (float)(i % 5) - 2.0f;
         }
+    memset(tile_side.c + SUMS / 4, 0, 1 << 17);
+    memset(thread_side.c + SUMS / 4, 0, 1 << 17);
 }
 
 static void gradients_agree(uint64_t rows, uint64_t keys)
@@ -621,6 +634,33 @@ static void gradients_agree(uint64_t rows, uint64_t keys)
     run_library("attention_dkv.ir", dkv_params, rows, keys, 6, (const uint32_t[]){key_tiles, 1, 1});
     CHECK(bf16_close(tile_side.c, thread_side.c, keys * 32));
     CHECK(bf16_close(tile_side.c + (1 << 15), thread_side.c + (1 << 15), keys * 32));
+}
+
+static bool sums_close(uint64_t n)
+{
+    for (uint64_t i = 0; i < n; i++) {
+        double x = ((float *)tile_side.c)[SUMS / 4 + i], y = ((float *)thread_side.c)[SUMS / 4 + i];
+        if (!(fabs(x - y) < 5e-2 * (1.0 + fabs(x))))
+            return false;
+    }
+    return true;
+}
+
+/* Sums of two blocks meet in every row of dq. */
+static void gradients_in_one_loop_agree(uint64_t rows, uint64_t keys)
+{
+    prepare_gradients();
+    run_library("attention_gradients.ir", gradients_params, rows, keys, 7, (const uint32_t[]){(uint32_t)((keys + 127) / 128), 1, 1});
+    CHECK(sums_close(2 * rows * 64));
+    CHECK(bf16_close(tile_side.c, thread_side.c, keys * 32));
+    CHECK(bf16_close(tile_side.c + (1 << 15), thread_side.c + (1 << 15), keys * 32));
+}
+
+static void sums_of_transposed_tiles_leave_by_tma(void)
+{
+    gradients_in_one_loop_agree(136, 136);
+    gradients_in_one_loop_agree(64, 264);
+    gradients_in_one_loop_agree(200, 72); /* rows that see no key */
 }
 
 static void products_side_by_side_agree(void)
@@ -662,6 +702,7 @@ int main(void)
     rotated_loops_run_any_number_of_times();
     masks_of_peeled_steps_agree();
     products_side_by_side_agree();
+    sums_of_transposed_tiles_leave_by_tma();
     loads_of_what_is_stored_do_not_run_ahead();
     return check_done();
 }

@@ -104,6 +104,7 @@ const ts_val *ts_lower_get(ts_lower *lw, ts_val v, const ts_layout *layout)
 {
     if (!lower_is_tile(lw, v))
         return lower_spread(lw, lw->scalar[v], layout);
+    ts_wgmma_settle(lw, v);
     layout = ts_assign_intern(&lw->assign, layout);
     const ts_held *first = NULL;
     for (uint32_t i = lw->newest[v]; i; i = lw->held.at[i - 1].next) {
@@ -443,6 +444,8 @@ ts_val ts_lower_inst(ts_lower *lw, ts_val v)
     }
     if (ts_cp_skips(lw, v))
         return v;
+    if (ts_info(inst)->flags & TS_REGION)
+        ts_wgmma_before_region(lw, v);
     if (inst->op == TS_OP_for && ts_rotated(&lw->assign.tma, v))
         return ts_rotate_for(lw, v);
     if (ts_tma_load_of(&lw->assign.tma, v))

@@ -237,6 +237,9 @@ ts_val ts_tma_barrier(ts_lower *lw, const ts_tma_group *group, uint32_t offset, 
 void ts_tma_await(ts_lower *lw, const ts_tma_load *load);
 void ts_lower_tma_load(ts_lower *lw, ts_val v);
 void ts_lower_wgmma(ts_lower *lw, ts_val v);
+/* Before `v`, perhaps a product that still runs, is read; before a region opens. */
+void ts_wgmma_settle(ts_lower *lw, ts_val v);
+void ts_wgmma_before_region(ts_lower *lw, ts_val opener);
 /* Its parts, for rotated loops: the product without its wait, operand a from `words` when it is in registers (NULL:
  * from its value; returns what is left of them); the words of its operand; waiting; one arrival of every consumer
  * warp on the empty barrier of the stage of step `count`. */
@@ -276,7 +279,8 @@ ts_val *ts_lower_convert(ts_lower *lw, ts_val why, ts_type elem, const ts_layout
  * are the caller's. */
 uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg, const uint32_t *offset);
 /* The same into memory that was fixed. */
-void ts_lower_store_shared(ts_lower *lw, ts_val x, const ts_layout *from, const uint32_t *offset, uint32_t at);
+void ts_lower_store_shared(ts_lower *lw, ts_type elem, const ts_layout *from, const ts_val *reg, const uint32_t *offset,
+                           uint32_t at);
 /* Reads what lies in fixed memory at the element offsets XORed from `offset`, `extra` bytes (0 = none) further. */
 void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, const uint32_t *offset, ts_val extra, uint32_t at,
                           ts_val *reg);

@@ -198,10 +198,11 @@ uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_lay
     return at;
 }
 
-void ts_lower_store_shared(ts_lower *lw, ts_val x, const ts_layout *from, const uint32_t *offset, uint32_t at)
+void ts_lower_store_shared(ts_lower *lw, ts_type elem, const ts_layout *from, const ts_val *reg, const uint32_t *offset,
+                           uint32_t at)
 {
-    convert_box box = convert_box_of(lw, ts_lower_elem(lw, x), from->bits, offset, at);
-    convert_store(lw, &box, from, convert_map(lw, from, ts_lower_get(lw, x, from), box.elem, 0), 0);
+    convert_box box = convert_box_of(lw, elem, from->bits, offset, at);
+    convert_store(lw, &box, from, convert_map(lw, from, reg, box.elem, 0), 0);
 }
 
 void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, const uint32_t *offset, ts_val extra, uint32_t at,

@@ -648,11 +648,13 @@ void ts_lower_store_view(ts_lower *lw, ts_val v)
     }
 }
 
-/* Each element once, by `red`. */
+/* By TMA, or each element once, by `red`. */
 void ts_lower_atomic_view(ts_lower *lw, ts_val v)
 {
     view_access a;
     ts_val x = ts_opnd(lw->tile, v, 1);
+    if (ts_tma_store(lw, v))
+        return;
     const ts_layout *layout = view_store_layout(lw, v);
     const ts_val *regs = ts_lower_get(lw, x, layout);
     uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));

@@ -355,7 +355,7 @@ static void cp_invariants(ts_lower *lw, ts_val loop)
                 ts_lower_barrier(lw);
             any = true;
             o.at = at;
-            ts_lower_store_shared(lw, x, s.from, s.move.offset, at);
+            ts_lower_store_shared(lw, ts_lower_elem(lw, x), s.from, ts_lower_get(lw, x, s.from), s.move.offset, at);
             (void)TS_PUSH(lw->arena, &lw->cp.operand, o);
         }
     if (any)

@@ -12,7 +12,7 @@
  */
 #include "target/ptx/lower.h"
 
-enum { PIPE_PRODUCER_REGS = 40, PIPE_CONSUMER_REGS = 232, PIPE_PRODUCER_THREADS = 128 };
+enum { PIPE_PRODUCER_REGS = 24, PIPE_CONSUMER_REGS = 240, PIPE_PRODUCER_THREADS = 128 };
 
 static ts_tma *pipe_tma(ts_lower *lw)
 {

@@ -28,7 +28,7 @@ typedef struct tma_work {
 static const ts_tma_load *tma_load_at(const ts_tma *tma, ts_val v)
 {
     for (uint32_t i = 0; i < tma->loads.n; i++)
-        if (tma->loads.at[i].load == v)
+        if (tma->loads.at[i].load == v && !tma->loads.at[i].made)
             return &tma->loads.at[i];
     return NULL;
 }
@@ -143,7 +143,7 @@ static bool tma_all_from_shared(const tma_work *w)
         uint32_t n = 0;
         for (uint32_t k = 0; k < w->out->products.n; k++)
             n += (w->out->products.at[k].a == i ? 1u : 0u) + (w->out->products.at[k].b == i ? 1u : 0u);
-        if (n != tma_reached(w, w->out->loads.at[i].load))
+        if (!w->out->loads.at[i].made && n != tma_reached(w, w->out->loads.at[i].load))
             return false;
     }
     return true;
@@ -295,7 +295,7 @@ static const char *tma_view_obstacle(const ts_fn *fn, ts_val v, const uint32_t a
         return "the tile is not one of a plain tiling of an array";
     if (TS_M_GET_TMA(inst->aux) == 2)
         return "allow_tma=False";
-    if (TS_M_GET_ORDER(inst->aux) != TS_WEAK)
+    if (TS_M_GET_ORDER(inst->aux) != TS_WEAK && inst->op != TS_OP_atomic_red_view_tko)
         return "the access is ordered (memory_order)";
     uint32_t unit = ts_view_unit_axis(fn, view), first = inst->op == TS_OP_load_view_tko ? 1 : 2;
     if (ts_type_get(fn->module, info->elem)->rank > 5)
@@ -364,6 +364,30 @@ static uint32_t tma_operand(tma_work *w, ts_val v, uint32_t rank, const tma_row 
     return w->out->loads.n - 1;
 }
 
+static bool tma_is_made(const tma_work *w, const ts_wgmma *p)
+{
+    return p->a != TS_NO && w->out->loads.at[p->a].made;
+}
+
+/* A computed tile that the product wants transposed is put into shared memory, in a place of its own: there the
+ * hardware reads either order. Adds that place; TS_NO when the operand is not so. */
+static uint32_t tma_make(tma_work *w, ts_val v, bool *mn_major)
+{
+    const ts_inst *inst = ts_at(w->fn, v);
+    if (inst->op != TS_OP_permute || ts_type_rank(w->module, inst->type) != 2 || ts_pool(w->fn, inst)[1] != 1)
+        return TS_NO;
+    const int64_t *dims = ts_type_dims(w->module, ts_type_of(w->fn, inst->opnd[0]));
+    ts_tma_load load = {.load = inst->opnd[0], .inner_axis = 1, .rows = (uint32_t)dims[0], .inner = (uint32_t)dims[1],
+                        .elem_bytes = 2, .made = true};
+    load.span = TS_MIN(load.inner * load.elem_bytes, 128u);
+    load.bytes = load.rows * load.inner * load.elem_bytes;
+    load.group = TS_NO;
+    if (load.span < 32 || load.rows < 8 || !TS_PUSH(w->arena, &w->out->loads, load))
+        return TS_NO;
+    *mn_major = true;
+    return w->out->loads.n - 1;
+}
+
 /* ---- products ------------------------------------------------------------------------------------------- */
 
 /* The loop that carries `v` as accumulator of this product alone: the product is the only reader of the
@@ -380,16 +404,33 @@ static bool tma_is_late(const tma_work *w, ts_val mma)
            term->op == TS_OP_continue && i < term->n_opnd && ts_opnds(w->fn, term)[i] == mma;
 }
 
-/* The first reader of argument `i` of a loop; its end when there is none. */
-static ts_val tma_first_reader(const tma_work *w, ts_val loop, ts_val arg)
+static bool tma_reads(const tma_work *w, ts_val reader, ts_val v)
 {
-    for (ts_val v = loop + 1; v < w->shape.end[loop]; v++) {
-        const ts_inst *inst = ts_at(w->fn, v);
-        for (uint32_t i = 0; i < inst->n_opnd; i++)
-            if (ts_opnds(w->fn, inst)[i] == arg)
-                return v;
-    }
+    const ts_inst *inst = ts_at(w->fn, reader);
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        if (ts_opnds(w->fn, inst)[i] == v)
+            return true;
+    return false;
+}
+
+/* The first reader of a value of a loop; its end when there is none. */
+static ts_val tma_first_reader(const tma_work *w, ts_val loop, ts_val value)
+{
+    for (ts_val v = loop + 1; v < w->shape.end[loop]; v++)
+        if (tma_reads(w, v, value))
+            return v;
     return w->shape.end[loop];
+}
+
+/* The wait for a product behind it, in the same trip, covers the deferred one too. */
+static bool tma_is_over(const tma_work *w, const ts_wgmma *deferred)
+{
+    for (uint32_t i = 0; i < w->out->products.n; i++) {
+        const ts_wgmma *q = &w->out->products.at[i];
+        if (q->mma > deferred->mma && w->shape.parent[q->mma] == w->shape.parent[deferred->mma] && q->lazy)
+            return true;
+    }
+    return false;
 }
 
 /* The result only goes round the loop, and before the next trip reads it there is the wait of another product: the
@@ -410,18 +451,41 @@ static bool tma_is_deferred(const tma_work *w, const ts_wgmma *p)
         const ts_wgmma *q = &w->out->products.at[k];
         if (w->shape.parent[q->mma] != loop || q == p)
             continue;
-        if (q->late || q->deferred)
+        if (q->late || (q->deferred && !tma_is_over(w, q)))
             return false;
-        before = q->mma < reader && q->mma < p->mma ? q->mma : before;
+        ts_val waits = q->lazy ? tma_first_reader(w, loop, q->mma) : q->mma;
+        before = !q->deferred && waits < reader && q->mma < p->mma ? q->mma : before;
     }
     return before != 0;
 }
 
-static void tma_defer(tma_work *w)
+/* Read first behind further work of the same region, which then runs beside it; no product of a region between. */
+static bool tma_is_lazy(const tma_work *w, const ts_wgmma *p)
+{
+    ts_val region = w->shape.parent[p->mma], last = (region ? w->shape.end[region] : w->fn->inst.n) - 1;
+    ts_val reader = p->mma + 1;
+    while (reader < last && !tma_reads(w, reader, p->mma))
+        reader++;
+    if (reader == last || reader == p->mma + 1 || w->shape.parent[reader] != region)
+        return false;
+    for (uint32_t i = 0; i < w->out->products.n; i++) {
+        ts_val mma = w->out->products.at[i].mma;
+        if (mma > p->mma && mma < reader && w->shape.parent[mma] != region)
+            return false;
+    }
+    return true;
+}
+
+/* When each product is waited for. A lazy one has its reader in the same trip, a deferred one in the next. */
+static void tma_plan_waits(tma_work *w)
 {
     for (uint32_t i = 0; i < w->out->products.n; i++) {
         ts_wgmma *p = &w->out->products.at[i];
-        p->deferred = !p->late && tma_is_deferred(w, p);
+        p->lazy = !p->late && tma_is_lazy(w, p);
+    }
+    for (uint32_t i = 0; i < w->out->products.n; i++) {
+        ts_wgmma *p = &w->out->products.at[i];
+        p->deferred = !p->late && !p->lazy && !tma_is_made(w, p) && tma_is_deferred(w, p);
     }
 }
 
@@ -467,6 +531,8 @@ static void tma_product(tma_work *w, ts_val v)
     product.row = row->row;
     product.b = tma_operand(w, inst->opnd[1], rank, row, 0, &product.trans_b);
     product.a = product.b == TS_NO ? TS_NO : tma_operand(w, inst->opnd[0], rank, row, 1, &product.trans_a);
+    if (product.b != TS_NO && product.a == TS_NO && row->log_k == 4)
+        product.a = tma_make(w, inst->opnd[0], &product.trans_a);
     bool in_regs = product.a == TS_NO;
     if (product.b == TS_NO || (in_regs && row->log_k != 4)) {
         w->env->plan->n_tmaps = n_tmaps;
@@ -476,7 +542,7 @@ static void tma_product(tma_work *w, ts_val v)
         return;
     }
     product.zero = tma_is_zero(w, inst->opnd[2]);
-    product.late = !in_regs && tma_is_late(w, v);
+    product.late = !in_regs && !tma_is_made(w, &product) && tma_is_late(w, v);
     (void)TS_PUSH(w->arena, &w->out->products, product);
 }
 
@@ -554,12 +620,26 @@ static bool tma_join(tma_work *w, uint32_t load, const ts_wgmma *product)
     return within != TS_NO;
 }
 
+/* What consumers make for a product has one place and no barriers of its own. */
+static bool tma_join_made(tma_work *w, uint32_t load, const ts_wgmma *product)
+{
+    ts_tma_load *l = &w->out->loads.at[load];
+    ts_tma_group group = {.first = product->mma, .last = product->mma, .at = TS_NO, .bytes = (l->bytes + 1023) & ~1023u};
+    l->group = w->out->groups.n;
+    return TS_PUSH(w->arena, &w->out->groups, group);
+}
+
+static bool tma_join_a(tma_work *w, const ts_wgmma *p)
+{
+    return p->a == TS_NO || (tma_is_made(w, p) ? tma_join_made(w, p->a, p) : tma_join(w, p->a, p));
+}
+
 static bool tma_groups(tma_work *w)
 {
     bool good = true;
     for (uint32_t i = 0; i < w->out->products.n; i++) {
         const ts_wgmma *p = &w->out->products.at[i];
-        good = good && (p->a == TS_NO || tma_join(w, p->a, p)) && tma_join(w, p->b, p);
+        good = good && tma_join_a(w, p) && tma_join(w, p->b, p);
     }
     return good;
 }
@@ -600,7 +680,8 @@ static bool tma_stores_early(const tma_work *w)
         last = TS_MAX(last, w->out->products.at[i].mma);
     for (ts_val v = 1; v < w->fn->inst.n; v++) {
         const ts_inst *inst = ts_at(w->fn, v);
-        if (inst->op == TS_OP_store_view_tko && (w->shape.parent[v] || v < last) &&
+        bool stores = inst->op == TS_OP_store_view_tko || inst->op == TS_OP_atomic_red_view_tko;
+        if (stores && (w->shape.parent[v] || v < last) &&
             ts_tma_result_of(w->fn, w->out, ts_type_of(w->fn, ts_opnd(w->fn, v, 1))))
             return true;
     }
@@ -668,6 +749,15 @@ static bool tma_stages(tma_work *w, uint32_t limit)
     return false;
 }
 
+/* By TMA, not by consumers. */
+static bool tma_is_filled(const tma_work *w, uint32_t group)
+{
+    for (uint32_t i = 0; i < w->out->loads.n; i++)
+        if (w->out->loads.at[i].group == group && !w->out->loads.at[i].made)
+            return true;
+    return false;
+}
+
 /* Offsets: stages first, each 1024-aligned for the swizzle, the staging and barriers behind them. */
 static void tma_place(tma_work *w)
 {
@@ -676,8 +766,11 @@ static void tma_place(tma_work *w)
         ts_tma_group *g = &w->out->groups.at[i];
         g->base = at;
         at += g->bytes << g->log_stages;
-        ts_note(w->fn, g->first, TS_NOTE_pipeline, "tma", "%u stages of %u bytes, a producer warp%s", 1u << g->log_stages,
-                g->bytes, w->out->taken ? ", two teams that take tiles in turn" : "");
+        if (tma_is_filled(w, i))
+            ts_note(w->fn, g->first, TS_NOTE_pipeline, "tma", "%u stages of %u bytes, a producer warp%s", 1u << g->log_stages,
+                    g->bytes, w->out->taken ? ", two teams that take tiles in turn" : "");
+        else
+            ts_note(w->fn, g->first, TS_NOTE_move, "shared", "%u bytes, operand a", g->bytes);
     }
     w->out->staging = at;
     at += w->out->staging_bytes;
@@ -790,7 +883,7 @@ static bool tma_returns_early(const tma_work *w)
 static bool tma_slice(tma_work *w)
 {
     for (uint32_t i = 0; i < w->out->loads.n; i++)
-        if (!tma_slice_load(w, w->out->loads.at[i].load))
+        if (!w->out->loads.at[i].made && !tma_slice_load(w, w->out->loads.at[i].load))
             return false;
     return !tma_returns_early(w) && !tma_waits_elsewhere(w);
 }
@@ -839,7 +932,7 @@ static bool tma_fits(tma_work *w)
     for (uint32_t i = 0; i < w->env->plan->n_tmaps; i++)
         if (tma_is_stored(w, w->env->plan->tmap[i].base))
             return tma_refuse(w, "an array that is loaded is also stored to");
-    tma_defer(w);
+    tma_plan_waits(w);
     if (!w->out->products.n || w->arena->failed)
         return false;
     if (!tma_all_from_shared(w))

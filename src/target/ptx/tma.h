@@ -46,6 +46,7 @@ typedef struct ts_tma_load {
     uint32_t inner, rows, elem_bytes;
     uint32_t span, bytes;           /* swizzle width (128, 64 or 32); whole tile */
     uint32_t group, offset;         /* offset in a stage */
+    bool made;                      /* by the consumers: `load` is what they computed, no map, no producer */
 } ts_tma_load;
 
 typedef struct ts_tma_group {
@@ -72,6 +73,8 @@ typedef struct ts_wgmma {
     bool trans_a, trans_b;   /* MN-major */
     bool late, zero;         /* accumulates in place over a loop; starts from zero */
     bool deferred;           /* only the next trip reads it, behind another product's wait: has none itself */
+    bool lazy;               /* is waited for where its result is first read */
+    uint32_t flying;         /* while lowering a lazy one that is not waited for yet: its number of commits; else 0 */
 } ts_wgmma;
 
 typedef struct ts_tma {
@@ -84,6 +87,7 @@ typedef struct ts_tma {
     uint8_t *slice;   /* [value] the producer needs it */
     uint32_t n_warp;  /* log2 of consumer warps that work on a tile */
     ts_val taken;     /* the `for` whose trips two teams of as many warps take in turn (teams.c); 0: there is one team */
+    uint32_t commits; /* groups of products that were issued so far in the order of the code */
     uint32_t shared;  /* bytes of all stages, the staging and barriers */
     uint32_t staging, staging_bytes; /* behind the stages: for stores inside loops */
     bool active, staged; /* staged: the function has stores through the staging */

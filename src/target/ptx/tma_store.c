@@ -7,7 +7,8 @@
  *
  *     16 bits    stmatrix, four 8x8 blocks at once        32 bits    two columns of a row at once
  *
- * Neither has bank conflicts: the 16-byte chunk of a row is XORed with the row. Where a unit waits:
+ * Neither has bank conflicts: the 16-byte chunk of a row is XORed with the row. A sum (atomic_red_view_tko) takes the
+ * same way: the copy adds. Where a unit waits:
  *
  *     in the stages       behind the last product of the function nobody needs them: all units at once
  *     in the staging      inside loops: two units a warpgroup, the second is written while the first leaves; or all
@@ -59,17 +60,17 @@ static bool store_is_last(const ts_lower *lw, ts_val v)
 }
 
 /* No other access may meet the array, and nothing may tell other blocks that it is written: the copy runs beside
- * the threads' own memory order. */
+ * the threads' own memory order. Sums through views are relaxed: they tell nothing. */
 static bool store_is_alone(ts_lower *lw, ts_val v)
 {
     static const char why[] = "another access meets the array, or the kernel has atomics or fences";
     uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
-    if (roots & (lw->hazards.ever_loaded | (uint64_t)1 << TS_ROOT_UNKNOWN))
+    if (roots & (uint64_t)1 << TS_ROOT_UNKNOWN)
         return ts_note(lw->tile, v, TS_NOTE_missed, "tma", why);
     for (ts_val other = 1; other < lw->tile->inst.n; other++) {
         const ts_inst *inst = ts_at(lw->tile, other);
-        bool writes = other != v && ts_info(inst)->flags & TS_WRITE && inst->n_opnd;
-        if (writes && ts_lower_roots(lw, ts_opnds(lw->tile, inst)[0]) & roots)
+        bool meets = other != v && ts_info(inst)->flags & (TS_READ | TS_WRITE) && inst->n_opnd;
+        if (meets && ts_lower_roots(lw, ts_opnds(lw->tile, inst)[0]) & roots)
             return ts_note(lw->tile, v, TS_NOTE_missed, "tma", why);
         if (inst->op == TS_OP_atomic_rmw_tko || inst->op == TS_OP_atomic_cas_tko ||
             inst->op == TS_OP_memory_fence_alias_tko)
@@ -91,6 +92,12 @@ static bool store_place(ts_lower *lw, store_job *job)
     job->at = tma->staging;
     job->slots = TS_MIN(job->units, tma->staging_bytes / (groups * ts__store_unit_bytes(job)));
     return job->slots > 0;
+}
+
+/* What the copy can add, with the rounding and order of `red`. */
+static bool store_is_sum(const ts_lower *lw, ts_val v)
+{
+    return TS_M_GET_MODE(ts_at(lw->tile, v)->aux) == TS_RMW_ADDF && ts_lower_elem(lw, ts_opnd(lw->tile, v, 1)) == TS_T_f32;
 }
 
 static bool store_shape(store_job *job, uint32_t rank)
@@ -254,7 +261,8 @@ static void store_copy(ts_lower *lw, const store_job *job, const store_unit *uni
     ts_val row = store_sum(lw, ts__store_apart(lw, job, job->rows_apart), STORE_ROWS * unit->block);
     opnds[0] = group ? ts_lower_ptr(lw, opnds[0], group, 0) : opnds[0];
     uint32_t rank = ts_tma_coordinates(lw, job->store, &job->tile, column, row, opnds + 1);
-    ts_emit(&lw->b, TS_OP_tma_store, TS_T_none, 1 + rank, opnds, TS_S(job->tile.tmap, rank, 0), 0);
+    ts_emit(&lw->b, job->sums ? TS_OP_tma_reduce : TS_OP_tma_store, TS_T_none, 1 + rank, opnds,
+            TS_S(job->tile.tmap, rank, job->sums ? TS_RMW_ADDF : 0), 0);
 }
 
 /* if (first thread of the warpgroup) */
@@ -388,9 +396,10 @@ static void store_groups(ts_lower *lw, store_job *job)
 
 bool ts_tma_store(ts_lower *lw, ts_val v)
 {
-    store_job job = {.store = v};
+    store_job job = {.store = v, .sums = ts_at(lw->tile, v)->op == TS_OP_atomic_red_view_tko};
     store_rows rows = {0};
-    if (!store_fits(lw, &job) || (!job.by_tma && !ts__store_rows_plan(lw, &job, &rows)))
+    if ((job.sums && !store_is_sum(lw, v)) || !store_fits(lw, &job) ||
+        (!job.by_tma && (job.sums || !ts__store_rows_plan(lw, &job, &rows))))
         return false;
     ts_lower_before_store(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
     store_groups(lw, &job);

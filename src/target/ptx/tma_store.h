@@ -11,7 +11,7 @@ enum { STORE_ROWS = 64, STORE_WARPGROUP = 128 };
 
 typedef struct store_job {
     ts_val store;
-    bool by_tma;
+    bool by_tma, sums;             /* sums: adds to the array */
     ts_tma_load tile;
     ts_plan_tmap map;
     const ts_layout *layout;

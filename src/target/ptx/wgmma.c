@@ -6,7 +6,13 @@
  *     late      the accumulator only goes round a loop: the product is waited for one step later, when
  *               the next one is already running; its stage is released then
  *     deferred  the next step reads it, but first waits for another product: no wait of its own
+ *     lazy      other work comes before its first reader: waited for there, so that both run at once
  *     else      the product is waited for at once
+ *
+ * Products end in the order in which they were issued: to wait for one, all but those issued after it.
+ *
+ * Operand a is a tile that TMA brought, fragments in registers, or a transposed tile that the consumers write to shared
+ * memory themselves (`made`), where all warpgroups read all of it.
  *
  * A descriptor names a swizzled tile: start >> 4, distance of panels (MN-major) or nothing (K-major),
  * distance of 8 rows, swizzle mode. Steps along k add to the start, since the swizzle is an XOR of absolute
@@ -330,13 +336,76 @@ static void wgmma_issue(ts_lower *lw, const wgmma_job *job)
             for (uint32_t k = 0; k < 1u << job->log_k; k += job->step_k)
                 wgmma_one(lw, job, block, columns, k);
     ts_emit(&lw->b, TS_OP_wgmma_commit, TS_T_none, 0, NULL, 0, 0);
+    lw->assign.tma.commits++;
+}
+
+/* Where the flat bits of a made tile of 16-bit elements lie in its swizzled panels, in units of 2^log_unit elements. */
+static void wgmma_offsets(const ts_tma_load *load, uint32_t log_unit, uint32_t *offset)
+{
+    uint32_t mask = (load->span >> 4) - 1, n = 0;
+    for (uint32_t column = 1u << log_unit; column < load->inner; column *= 2)
+        offset[n++] = wgmma_at(load, true, column, 0) / load->elem_bytes >> log_unit;
+    for (uint32_t row = 1; row < load->rows; row *= 2) {
+        uint32_t at = wgmma_at(load, true, 0, row);
+        offset[n++] = (at ^ (at >> 7 & mask) << 4) / load->elem_bytes >> log_unit;
+    }
+}
+
+/* The layout of a tile's words when register bit 0 alone holds the two halves of each; false when it does not. */
+static bool wgmma_word_layout(const ts_layout *layout, ts_layout *words)
+{
+    bool halves = layout->n_reg && layout->reg[0] == 1;
+    *words = (ts_layout){.bits = (uint8_t)(layout->bits - 1), .n_warp = layout->n_warp};
+    for (uint32_t i = 1; i < layout->n_reg; i++) {
+        halves = halves && !(layout->reg[i] & 1);
+        words->reg[words->n_reg++] = layout->reg[i] >> 1;
+    }
+    for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++) {
+        halves = halves && !(layout->lane[i] & 1);
+        words->lane[i] = layout->lane[i] >> 1;
+    }
+    for (uint32_t i = 0; i < layout->n_warp; i++) {
+        halves = halves && !(layout->warp[i] & 1);
+        words->warp[i] = layout->warp[i] >> 1;
+    }
+    return halves;
+}
+
+static void wgmma_write_made(ts_lower *lw, const ts_tma_load *load)
+{
+    const ts_layout *home = ts_lower_home(lw, load->load);
+    const ts_val *regs = ts_lower_get(lw, load->load, home);
+    uint32_t offset[TS_LAYOUT_BITS] = {0}, at = lw->assign.tma.groups.at[load->group].base;
+    ts_val *word = ts_lower_regs(lw, home);
+    ts_layout words;
+    if (!wgmma_word_layout(home, &words)) {
+        wgmma_offsets(load, 0, offset);
+        ts_lower_store_shared(lw, ts_lower_elem(lw, load->load), home, regs, offset, at);
+        return;
+    }
+    for (uint32_t i = 0; i < 1u << words.n_reg; i++)
+        word[i] = ts_wgmma_pair(lw, regs[2 * i], regs[2 * i + 1]);
+    wgmma_offsets(load, 1, offset);
+    ts_lower_store_shared(lw, TS_T_i32, &words, word, offset, at);
+}
+
+/* Before the barrier every warp is through with what lay there, after it all of the tile is there for wgmma. */
+static void wgmma_make(ts_lower *lw, const ts_tma_load *load)
+{
+    ts_lower_barrier(lw);
+    wgmma_write_made(lw, load);
+    ts_emit(&lw->b, TS_OP_fence, TS_T_none, 0, NULL, TS_S(TS_FENCE_PROXY_ASYNC, 0, 0), 0);
+    ts_lower_barrier(lw);
 }
 
 /* Operands: waits for those that TMA brings in the loop; others are here already. */
 static void wgmma_operand_of(ts_lower *lw, wgmma_operand *x, uint32_t load, bool mn_major, const uint32_t *extent)
 {
     *x = (wgmma_operand){.load = &lw->assign.tma.loads.at[load], .mn_major = mn_major};
-    ts_tma_await(lw, x->load);
+    if (x->load->made)
+        wgmma_make(lw, x->load);
+    else
+        ts_tma_await(lw, x->load);
     wgmma_describe(lw, x, extent);
 }
 
@@ -368,11 +437,52 @@ const ts_val *ts_wgmma_start(ts_lower *lw, ts_val v, const ts_val *words)
     return words ? words + n : NULL;
 }
 
+static ts_wgmma *wgmma_flying(ts_lower *lw, ts_val v)
+{
+    return (ts_wgmma *)(uintptr_t)ts_wgmma_of(&lw->assign.tma, v);
+}
+
+/* Waits for all but the products issued after commit `commits`; those before are done, and their stages free. */
+static void wgmma_settle(ts_lower *lw, uint32_t commits)
+{
+    ts_tma *tma = &lw->assign.tma;
+    ts_wgmma_wait(lw, tma->commits - commits);
+    for (uint32_t i = 0; i < tma->products.n; i++) {
+        ts_wgmma *p = &tma->products.at[i];
+        if (!p->flying || p->flying > commits)
+            continue;
+        p->flying = 0;
+        wgmma_release_all(lw, p);
+    }
+}
+
+void ts_wgmma_settle(ts_lower *lw, ts_val v)
+{
+    const ts_wgmma *p = lw->assign.tma.active ? ts_wgmma_of(&lw->assign.tma, v) : NULL;
+    if (p && p->flying)
+        wgmma_settle(lw, p->flying);
+}
+
+/* Which products of a region are issued is not known behind it. */
+void ts_wgmma_before_region(ts_lower *lw, ts_val opener)
+{
+    const ts_tma *tma = &lw->assign.tma;
+    bool holds = false, flying = false;
+    for (uint32_t i = 0; tma->active && i < tma->products.n; i++) {
+        holds = holds || (tma->products.at[i].mma > opener && tma->products.at[i].mma < lw->shape.end[opener]);
+        flying = flying || tma->products.at[i].flying;
+    }
+    if (holds && flying)
+        wgmma_settle(lw, tma->commits);
+}
+
 void ts_lower_wgmma(ts_lower *lw, ts_val v)
 {
     const ts_wgmma *product = ts_wgmma_of(&lw->assign.tma, v);
     ts_wgmma_start(lw, v, NULL);
-    if (product->deferred)
+    if (product->lazy)
+        wgmma_flying(lw, v)->flying = lw->assign.tma.commits;
+    if (product->deferred || product->lazy)
         return;
     ts_wgmma_wait(lw, product->late ? wgmma_late_in(lw, lw->shape.parent[v]) : 0);
     wgmma_release_all(lw, product);
