@@ -387,8 +387,9 @@ static bool assign_to_result(assign_work *w, ts_val v)
 
 static void assign_load_view(assign_work *w, ts_val v)
 {
-    if (ts_tma_load_of(&w->out->tma, v) || assign_to_result(w, v))
-        return; /* a TMA load goes to shared memory and stays there */
+    const ts_tma_load *tma = ts_tma_load_of(&w->out->tma, v);
+    if ((tma && !ts_tma_is_vector(tma)) || assign_to_result(w, v))
+        return; /* a tile that TMA loads goes to shared memory and stays there */
     uint32_t first = ts_view_unit_axis(w->fn, ts_opnd(w->fn, v, 0));
     const ts_layout *want = w->out->want[v] ? w->out->want[v] : assign_load_operand(w, v, first);
     assign_set(w, v, want ? want : ts_assign_for_view(w->out, w->fn, ts_opnd(w->fn, v, 0), ts_type_of(w->fn, v)));

@@ -49,7 +49,8 @@ static uint32_t vector_repeated(const vector_work *w, ts_val v)
 
 static void vector_want(vector_work *w, ts_val v, const ts_layout *layout)
 {
-    if (ts_tma_load_of(&w->out->tma, v) || w->out->want[v] || ts_layout_equal(layout, w->out->home[v]))
+    const ts_tma_load *tma = ts_tma_load_of(&w->out->tma, v);
+    if ((tma && !ts_tma_is_vector(tma)) || w->out->want[v] || ts_layout_equal(layout, w->out->home[v]))
         return;
     w->out->want[v] = ts_assign_intern(w->out, layout);
     w->found = true;

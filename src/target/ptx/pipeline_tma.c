@@ -85,10 +85,30 @@ void ts_tma_await(ts_lower *lw, const ts_tma_load *load)
         pipe_wait(lw, ts_tma_barrier(lw, group, group->full, count), pipe_parity(lw, group, count));
 }
 
+/* The stage of this step has been awaited by the product before. */
+static void pipe_read_vector(ts_lower *lw, const ts_tma_load *load)
+{
+    const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
+    const ts_layout *home = ts_lower_home(lw, load->load);
+    ts_val *reg = ts_lower_regs(lw, home), stage = ts_tma_stage(lw, group);
+    uint32_t flat[TS_LAYOUT_BITS];
+    for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
+        flat[i] = 1u << i;
+    if (stage)
+        stage = ts_op2(&lw->b, TS_OP_muli, stage, ts_lower_i32(lw, group->bytes), 0);
+    ts_note(lw->tile, load->load, TS_NOTE_load, "tma", "%u bytes with the tiles of the products", load->bytes);
+    ts_lower_load_shared(lw, ts_lower_elem(lw, load->load), home, flat, stage, group->base + load->offset, reg);
+    ts_lower_set(lw, load->load, home, reg);
+}
+
 void ts_lower_tma_load(ts_lower *lw, ts_val v)
 {
     const ts_tma_load *load = ts_tma_load_of(pipe_tma(lw), v);
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
+    if (ts_tma_is_vector(load)) {
+        pipe_read_vector(lw, load);
+        return;
+    }
     ts_note(lw->tile, v, TS_NOTE_load, "tma", "%u-byte rows, swizzled", load->span);
     ts_val count = pipe_count(lw, group);
     if ((group->at == TS_NO || group->within) && pipe_is_first(pipe_tma(lw), load))

@@ -260,12 +260,25 @@ static bool tma_padding(uint8_t padding, bool is_float, ts_plan_tmap *map)
     return padding == TS_PAD_UNDEF || padding == TS_PAD_ZERO || (padding == TS_PAD_NAN && is_float);
 }
 
+/* One row, not swizzled: a vector (ts_tma_is_vector). */
+static bool tma_vector_shape(ts_tma_load *load, ts_plan_tmap *map)
+{
+    load->rows = 1;
+    load->span = load->bytes = load->inner * load->elem_bytes;
+    for (uint32_t i = 0; i < map->rank; i++)
+        map->box[i] = map->step[i] = 1;
+    map->box[0] = load->inner;
+    return load->bytes % 16 == 0 && load->inner <= 256;
+}
+
 /* Shape of the tile in shared memory. The box: one panel of at most 256 rows. */
 static bool tma_shape(const ts_type_info *view, ts_tma_load *load, ts_plan_tmap *map, uint32_t unit)
 {
     uint32_t rank = view->rank;
     load->inner = (uint32_t)view->dims[load->inner_axis];
     load->rows = (uint32_t)view->dims[load->rows_axis];
+    if (ts_tma_is_vector(load))
+        return tma_vector_shape(load, map);
     uint32_t line = load->inner * load->elem_bytes;
     load->span = TS_MIN(line, 128u);
     load->bytes = load->inner * load->rows * load->elem_bytes;
@@ -560,6 +573,35 @@ static bool tma_warps(tma_work *w)
     return most <= 14 + (w->out->n_warp == 3);
 }
 
+/* ---- stores --------------------------------------------------------------------------------------------------- */
+
+/* Parameter index of the array behind a view or pointer; -1 when unknown. */
+static int32_t tma_root(const ts_fn *fn, ts_val v)
+{
+    for (uint32_t steps = 0; steps < 64; steps++) {
+        const ts_inst *inst = ts_at(fn, v);
+        if (inst->op == TS_OP_param)
+            return (int32_t)v - 1;
+        if (!inst->n_opnd || !(ts_info(inst)->flags & TS_PURE))
+            return -1;
+        v = ts_opnds(fn, inst)[0];
+    }
+    return -1;
+}
+
+static bool tma_is_stored(const tma_work *w, int32_t base)
+{
+    for (ts_val v = 1; v < w->fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(w->fn, v);
+        if (!(ts_info(inst)->flags & TS_WRITE) || !inst->n_opnd)
+            continue;
+        int32_t root = tma_root(w->fn, ts_opnds(w->fn, inst)[0]);
+        if (root < 0 || root == base)
+            return true;
+    }
+    return false;
+}
+
 /* ---- groups and stages -------------------------------------------------------------------------------------- */
 
 static uint32_t tma_loop_index(tma_work *w, ts_val opener)
@@ -642,6 +684,61 @@ static bool tma_groups(tma_work *w)
         good = good && tma_join_a(w, p) && tma_join(w, p->b, p);
     }
     return good;
+}
+
+static bool tma_is_rotated(const tma_work *w, ts_val loop)
+{
+    for (uint32_t i = 0; i < w->out->rotated.n; i++)
+        if (w->out->rotated.at[i] == loop)
+            return true;
+    return false;
+}
+
+/* The ring whose stage of this step is awaited before load `v` and released behind it; NULL = there is none. In rotated
+ * loops only the products of the second phase come behind everything else. */
+static ts_tma_group *tma_ring_around(const tma_work *w, ts_val v)
+{
+    for (uint32_t i = 0; i < w->out->groups.n; i++) {
+        ts_tma_group *g = &w->out->groups.at[i];
+        bool late = !tma_is_rotated(w, g->loop) || w->out->phase[g->last] == TS_PHASE_SECOND;
+        if (g->loop && g->loop == w->shape.parent[v] && !g->within && g->first < v && v < g->last && late)
+            return g;
+    }
+    return NULL;
+}
+
+/* The one axis of a tile that is longer than 1; TS_NO when there are more, or none. */
+static uint32_t tma_only_axis(const tma_work *w, ts_type type)
+{
+    uint32_t found = TS_NO, n = 0;
+    for (uint32_t i = 0; i < ts_type_rank(w->module, type); i++)
+        if (ts_type_dims(w->module, type)[i] > 1) {
+            found = i;
+            n++;
+        }
+    return n == 1 ? found : TS_NO;
+}
+
+/* Rows and columns that are loaded in a loop of products come with the tiles. */
+static void tma_join_vectors(tma_work *w)
+{
+    for (ts_val v = 1; v < w->fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(w->fn, v);
+        ts_tma_group *ring = inst->op == TS_OP_load_view_tko && !tma_load_at(w->out, v) ? tma_ring_around(w, v) : NULL;
+        uint32_t axis = ring ? tma_only_axis(w, inst->type) : TS_NO;
+        ts_tma_load load;
+        ts_plan_tmap map;
+        if (axis == TS_NO || w->env->plan->n_tmaps == TS_PLAN_TMAPS ||
+            !ts_tma_describe(w->fn, v, (uint32_t[]){axis, axis}, TS_T_none, &load, &map) || tma_is_stored(w, map.base))
+            continue;
+        load.tmap = w->env->plan->n_tmaps;
+        load.group = (uint32_t)(ring - w->out->groups.at);
+        load.offset = ring->bytes;
+        if (!TS_PUSH(w->arena, &w->out->loads, load))
+            return;
+        ring->bytes += (load.bytes + 1023) & ~1023u;
+        w->env->plan->tmap[w->env->plan->n_tmaps++] = map;
+    }
 }
 
 /* With one stage the next step's data comes only after this step's product, so nothing may be late. */
@@ -888,35 +985,6 @@ static bool tma_slice(tma_work *w)
     return !tma_returns_early(w) && !tma_waits_elsewhere(w);
 }
 
-/* ---- stores --------------------------------------------------------------------------------------------------- */
-
-/* Parameter index of the array behind a view or pointer; -1 when unknown. */
-static int32_t tma_root(const ts_fn *fn, ts_val v)
-{
-    for (uint32_t steps = 0; steps < 64; steps++) {
-        const ts_inst *inst = ts_at(fn, v);
-        if (inst->op == TS_OP_param)
-            return (int32_t)v - 1;
-        if (!inst->n_opnd || !(ts_info(inst)->flags & TS_PURE))
-            return -1;
-        v = ts_opnds(fn, inst)[0];
-    }
-    return -1;
-}
-
-static bool tma_is_stored(const tma_work *w, int32_t base)
-{
-    for (ts_val v = 1; v < w->fn->inst.n; v++) {
-        const ts_inst *inst = ts_at(w->fn, v);
-        if (!(ts_info(inst)->flags & TS_WRITE) || !inst->n_opnd)
-            continue;
-        int32_t root = tma_root(w->fn, ts_opnds(w->fn, inst)[0]);
-        if (root < 0 || root == base)
-            return true;
-    }
-    return false;
-}
-
 /* ---- all together --------------------------------------------------------------------------------------------- */
 
 /* All products go back to the general way. */
@@ -942,6 +1010,7 @@ static bool tma_fits(tma_work *w)
     ts_rotate_plan(w->fn, &w->shape, w->uses, w->arena, w->out);
     if (!tma_groups(w))
         return tma_refuse(w, "a tile is loaded in another loop than the product that reads it");
+    tma_join_vectors(w);
     if (!tma_slice(w))
         return tma_refuse(w, "an index of a load depends on data, on a `while` loop or on an early return, or the kernel waits "
                              "for the grid before it inside control flow");

@@ -49,6 +49,12 @@ typedef struct ts_tma_load {
     bool made;                      /* by the consumers: `load` is what they computed, no map, no producer */
 } ts_tma_load;
 
+/* A tile of one row, as it lies in memory: consumers read it themselves. */
+static inline bool ts_tma_is_vector(const ts_tma_load *load)
+{
+    return load->inner_axis == load->rows_axis;
+}
+
 typedef struct ts_tma_group {
     ts_val loop;        /* the `for` directly around the loads, 0 = none */
     uint32_t at;        /* index of its ts_tma_loop, TS_NO when none */

@@ -398,13 +398,20 @@ static void wgmma_make(ts_lower *lw, const ts_tma_load *load)
     ts_lower_barrier(lw);
 }
 
+/* Another product of the same trip has waited for it before. */
+static bool wgmma_is_here(const ts_lower *lw, const ts_tma_load *load, ts_val v)
+{
+    const ts_tma_group *group = &lw->assign.tma.groups.at[load->group];
+    return group->first != v && group->loop == lw->shape.parent[v];
+}
+
 /* Operands: waits for those that TMA brings in the loop; others are here already. */
-static void wgmma_operand_of(ts_lower *lw, wgmma_operand *x, uint32_t load, bool mn_major, const uint32_t *extent)
+static void wgmma_operand_of(ts_lower *lw, ts_val v, wgmma_operand *x, uint32_t load, bool mn_major, const uint32_t *extent)
 {
     *x = (wgmma_operand){.load = &lw->assign.tma.loads.at[load], .mn_major = mn_major};
     if (x->load->made)
         wgmma_make(lw, x->load);
-    else
+    else if (!wgmma_is_here(lw, x->load, v))
         ts_tma_await(lw, x->load);
     wgmma_describe(lw, x, extent);
 }
@@ -430,8 +437,8 @@ const ts_val *ts_wgmma_start(ts_lower *lw, ts_val v, const ts_val *words)
     if (product->a == TS_NO)
         job.words = words ? words : ts_wgmma_words(lw, v, &n);
     else
-        wgmma_operand_of(lw, &job.a, product->a, product->trans_a, job.split.m);
-    wgmma_operand_of(lw, &job.b, product->b, product->trans_b, job.split.n);
+        wgmma_operand_of(lw, v, &job.a, product->a, product->trans_a, job.split.m);
+    wgmma_operand_of(lw, v, &job.b, product->b, product->trans_b, job.split.n);
     wgmma_issue(lw, &job);
     ts_lower_set(lw, v, &c, job.acc);
     return words ? words + n : NULL;
