@@ -53,8 +53,8 @@ def _build() -> Any:
     return library
 
 
-def _c(name: str, *args: Any) -> Run:
-    call = getattr(_LIBRARY[0], f"host_{name}")
+def _c(library: Any, name: str, *args: Any) -> Run:
+    call = getattr(library, f"host_{name}")
     words = [ctypes.c_void_p(a) if a is not None else a for a in args]
 
     def run(n: int) -> float:
@@ -66,7 +66,7 @@ def _c(name: str, *args: Any) -> Run:
     return run
 
 
-_LIBRARY: list[Any] = []
+_KEPT: list[Any] = []  # what the C loops know by its address
 Peers = dict[str, tuple[dict[str, Run], int]]  # question -> peers by name, operations of a sample
 
 
@@ -102,10 +102,11 @@ def _peers() -> Peers:
     from tessera.bindings import driver
 
     core.Device(0).set_current()
-    _LIBRARY.append(_build())
+    library = _build()
     stream, kernels = core.Device().create_stream(), _kernels(core)
     event, pool = core.Device().create_event(), core.Device().memory_resource
     order = int(stream.handle)
+    _KEPT[:] = [event, pool, stream, kernels]
     own = _objects(core, stream, kernels)
     raw: dict[str, Run] = {
         f"launch, {n} pointers": _c(
@@ -114,9 +115,11 @@ def _peers() -> Peers:
         for n, k in kernels.items()
     }
     raw |= {
-        "record an event": _c("record", int(event.handle), order),
-        "stream, made and closed": _c("stream"),
-        f"{BYTES >> 10} KiB, allocated and freed": _c("memory", int(pool.handle), order, BYTES),
+        "record an event": _c(library, "record", int(event.handle), order),
+        "stream, made and closed": _c(library, "stream"),
+        f"{BYTES >> 10} KiB, allocated and freed": _c(
+            library, "memory", int(pool.handle), order, BYTES
+        ),
     }
     names = {"tessera.core": own, "C": raw}
     if have("cuda") and have("cuda.core"):
@@ -130,7 +133,7 @@ def _peers() -> Peers:
             {who: runs[question] for who, runs in names.items() if question in runs},
             200,
         )
-    calls = {"tessera.bindings": _repeat(driver.cuCtxGetCurrent), "C": _c("context")}
+    calls = {"tessera.bindings": _repeat(driver.cuCtxGetCurrent), "C": _c(library, "context")}
     if have("cuda") and have("cuda.bindings"):
         import cuda.bindings.driver as peer_driver
 
