@@ -110,7 +110,7 @@ def _peers() -> Peers:
     own = _objects(core, stream, kernels)
     raw: dict[str, Run] = {
         f"launch, {n} pointers": _c(
-            "launch", int(driver.checked.cuKernelGetFunction(k.handle)), order, n
+            library, "launch", int(driver.checked.cuKernelGetFunction(k.handle)), order, n
         )
         for n, k in kernels.items()
     }
