@@ -601,6 +601,9 @@ static PyObject *stream_wait_for(PyObject *self, PyObject *const *args, Py_ssize
     } else if (!what || what == Py_None || PyLong_Check(what)) {
         PyErr_Format(PyExc_TypeError, "wait() takes an Event or a stream, not %R", what ? what : Py_None);
         return NULL;
+    } else if (PyUnicode_Check(what)) { /* as the peer has it */
+        PyErr_Format(PyExc_ValueError, "wait() takes an Event or a stream, not %R", what);
+        return NULL;
     } else
         got = stream_wait_other(stream, ready, what);
     return got < 0 ? NULL : Py_NewRef(Py_None);
@@ -619,6 +622,8 @@ static PyObject *stream_new_event(core_stream *self, const ts_stream *ready, PyO
     if (type && !PyErr_Occurred() && PyType_Check(type) &&
         PyType_IsSubtype((PyTypeObject *)type, self->state->event_type))
         event = core_event_new(self->state, (PyTypeObject *)type, ready->device, ready, flags);
+    if (event && self->owned) /* streams of a green context have it as their owner */
+        ((core_event *)event)->owner = Py_XNewRef(self->owner);
     Py_XDECREF(type);
     return event;
 }
