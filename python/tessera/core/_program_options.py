@@ -25,10 +25,10 @@ from ._flags import (
 
 __all__ = ["ProgramOptions"]
 
-Macro = Union[str, tuple[str, str], list[str | tuple[str, str]], None]
+Macro = Union[str, tuple[str, str], list[Union[str, tuple[str, str]]], None]
 Texts = Union[str, Sequence[str], None]
 Numbers = Union[int, Sequence[int], None]
-Source = tuple[str, str | bytes | bytearray]
+Source = tuple[str, Union[str, bytes, bytearray]]
 
 
 @dataclass

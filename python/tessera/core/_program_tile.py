@@ -63,7 +63,7 @@ class _Own:
 
     def assembled(self, code: ObjectCode) -> ObjectCode:
         told = self.options._linker_options()
-        found = re.search(rb"^\.target\s+(\w+)", bytes(code), re.MULTILINE)
+        found = re.search(rb"^\.target\s+(\w+)", bytes(code), re.M)
         told.arch = found.group(1).decode() if found else told.arch
         return Linker(code, options=told).link("cubin")
 
