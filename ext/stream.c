@@ -252,11 +252,29 @@ static int stream_protocol(core_state *state, PyObject *object, uintptr_t *handl
     return ok ? 1 : -1;
 }
 
+/* The stream that a graph builder records, which it keeps. */
+static int stream_of_builder(core_state *state, PyObject *builder, ts_stream *room, const ts_stream **out)
+{
+    PyObject *stream = PyObject_GetAttr(builder, state->name_stream);
+    if (!stream)
+        return -1;
+    int result = -1;
+    if (stream == Py_None)
+        PyErr_SetString(PyExc_RuntimeError, "Graph builder has been closed.");
+    else
+        result = core_stream_of(state, stream, room, out);
+    Py_DECREF(stream);
+    return result;
+}
+
 int core_stream_of(core_state *state, PyObject *object, ts_stream *room, const ts_stream **out)
 {
     *out = NULL;
     if (object == Py_None)
         return 0;
+    if (!PyObject_TypeCheck(object, state->stream_type) &&
+        PyObject_HasAttr((PyObject *)Py_TYPE(object), state->name_launched))
+        return stream_of_builder(state, object, room, out);
     if (PyObject_TypeCheck(object, state->stream_type)) {
         const ts_stream *own = stream_get((core_stream *)object);
         if (own && !own->device) /* its device is that of the arguments */
