@@ -305,7 +305,9 @@ static PyObject *kernel_look(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     core_frame_deinit(&frame);
     PyErr_Clear(); /* the launch tells what is wrong, with the names of kernel and argument */
-    return good ? PyBytes_FromStringAndSize((const char *)words, (Py_ssize_t)(used * sizeof *words)) : Py_NewRef(Py_None);
+    if (!good)
+        return Py_NewRef(Py_None);
+    return PyBytes_FromStringAndSize((const char *)words, (Py_ssize_t)(used * sizeof *words));
 }
 
 /* Parameters that an argument takes, by its spec (compile.h). */

@@ -10,26 +10,14 @@ enum { NATIVE_UNKNOWN = -1, NATIVE_UNTOLD = -2 };
 
 /* ---- the table of parameters ---------------------------------------------------------------------------*/
 
-/* The driver may load the code now, and wait for the device to do so. */
-static ts_status native_ask(core_native *self, ts_device *device, size_t index, size_t *offset, size_t *bytes,
-                            ts_error *err)
+static int native_grow(core_native *self, size_t n)
 {
-    ts_status status;
-    Py_BEGIN_ALLOW_THREADS;
-    status = ts_native_param(device, self->handle, self->is_function, index, offset, bytes, err);
-    Py_END_ALLOW_THREADS;
-    return status;
-}
-
-static int native_grow(uint32_t **rows, size_t n)
-{
-    uint32_t *room = PyMem_Realloc(*rows, 2 * n * sizeof *room);
+    uint32_t *room = PyMem_Realloc(self->offsets, 2 * n * sizeof *room);
     if (!room) {
-        PyMem_Free(*rows);
         PyErr_NoMemory();
         return -1;
     }
-    *rows = room;
+    self->offsets = room;
     return 0;
 }
 
@@ -38,27 +26,25 @@ int core_native_params(core_native *self, ts_device *device)
     size_t n = 0, offset, bytes;
     ts_error err;
     ts_status status;
-    uint32_t *rows = NULL;
     if (self->n_params != NATIVE_UNKNOWN)
         return 0;
-    while ((status = native_ask(self, device, n, &offset, &bytes, &err)) == TS_OK) {
-        if (n % 16 == 0 && native_grow(&rows, n + 16) < 0)
+    while ((status = ts_native_param(device, self->handle, self->is_function, n, &offset, &bytes, &err)) ==
+           TS_OK) {
+        if (n % 16 == 0 && native_grow(self, n + 16) < 0)
             return -1;
-        rows[2 * n] = (uint32_t)offset;
-        rows[2 * n + 1] = (uint32_t)bytes;
+        self->offsets[2 * n] = (uint32_t)offset;
+        self->offsets[2 * n + 1] = (uint32_t)bytes;
         n++;
     }
-    if (status != TS_NOTFOUND && status != TS_UNSUPPORTED) {
-        PyMem_Free(rows);
+    if (status == TS_UNSUPPORTED) {
+        self->n_params = NATIVE_UNTOLD;
+        return 0;
+    }
+    if (status != TS_NOTFOUND) {
         core_raise(self->state, &err);
         return -1;
     }
-    if (self->n_params != NATIVE_UNKNOWN) { /* another thread was faster */
-        PyMem_Free(rows);
-        return 0;
-    }
-    self->offsets = rows;
-    self->n_params = status == TS_UNSUPPORTED ? NATIVE_UNTOLD : (int32_t)n;
+    self->n_params = (int32_t)n;
     return 0;
 }
 

@@ -317,6 +317,25 @@ static void pipeline_goes_on_from_tile_to_tile(void)
     kit_end(&lowered);
 }
 
+static void loops_one_after_the_other_share_a_ring_and_turns(void)
+{
+    static const uint64_t cases[][4] = {/* m, n, k, blocks */
+        {128, 128, 328, 2}, {384, 128, 192, 2}, {640, 128, 320, 2}, {640, 128, 72, 3}, {136, 264, 200, 4},
+        {256, 256, 64, 1}, {256, 392, 136, 5}};
+    for (size_t i = 0; i < TS_COUNT(cases); i++) {
+        for (int wide = 0; wide < 2; wide++) {
+            kit lowered;
+            const uint32_t grid[] = {(uint32_t)cases[i][3], 1, 1};
+            run_file(wide ? "tail_wide.ir" : "tail.ir", cases[i], 3, grid, &lowered);
+            CHECK_INT(lowered.plan.n_tmaps, 6);
+            CHECK(lowered.plan.shared_bytes < 232448);
+            CHECK_INT(strstr(ts_text_get(&lowered.text), "\nbar.arrive") != NULL, !wide);
+            CHECK(memcmp(tile_side.c, thread_side.c, sizeof tile_side.c) == 0);
+            kit_end(&lowered);
+        }
+    }
+}
+
 /* A loop over tiles around the product, B transposed; parameters c, a, b, m, n, k and d, which gets C and what lies
  * in A seen as m rows of n elements. */
 static void persistent_text(const shape *s, const char *out, char *text, size_t size)
@@ -695,6 +714,7 @@ int main(void)
     products_of_every_type_and_order_agree();
     unaligned_arrays_take_the_general_way();
     pipeline_goes_on_from_tile_to_tile();
+    loops_one_after_the_other_share_a_ring_and_turns();
     stores_inside_loops_leave_by_tma();
     tile_of_two_products_is_loaded_once();
     bf16_results_leave_by_stmatrix_and_tma();

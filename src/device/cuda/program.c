@@ -202,8 +202,8 @@ static ts_status program_empty(cuda_device *device, void **out, ts_error *err)
     return TS_OK;
 }
 
-static ts_status program_tmap_failed(const cuda_program *program, uint32_t i, cuda_result code, const cuda_tmap_key *key,
-                                     ts_error *err)
+static ts_status program_tmap_failed(const cuda_program *program, uint32_t i, cuda_result code,
+                                     const cuda_tmap_key *key, ts_error *err)
 {
     char text[512];
     const ts_plan_tmap *map = &program->base.plan.tmap[i];

@@ -321,6 +321,7 @@ static void lower_end(ts_lower *lw, ts_val v)
     if (ts_at(lw->tile, top.tile)->op == TS_OP_for) {
         ts_tma_loop_take(lw, top.tile, next);
         ts_wgmma_after_loop(lw, top.tile);
+        ts_tma_store_after(lw, top.tile);
         ts_cp_leave(lw, top.tile);
     }
 }

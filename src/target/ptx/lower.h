@@ -250,16 +250,18 @@ void ts_wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count);
 /* Rotated loops (rotate.c): what the consumers do first in the function; lowers one and returns its last result. */
 void ts_rotate_begin(ts_lower *lw);
 ts_val ts_rotate_for(ts_lower *lw, ts_val v);
-/* Teams (teams.c), all without effect where there are none: what consumers do first; bounds of a loop; the first step's
- * number and that after a trip of `opener`; before and behind the loop of products. */
+/* Teams (teams.c), all without effect where there are none: what consumers do first; bounds of a loop; the number of
+ * the first step of a loop of products, and that after a trip of `opener`; before and behind a loop of products. */
 void ts_teams_begin(ts_lower *lw);
 void ts_teams_range(ts_lower *lw, ts_val v, ts_val range[3]);
-ts_val ts_teams_first(ts_lower *lw);
+ts_val ts_teams_first(ts_lower *lw, ts_val inner);
 ts_val ts_teams_skip(ts_lower *lw, ts_val opener, ts_val count);
 void ts_teams_await(ts_lower *lw, ts_val loop);
 void ts_teams_pass(ts_lower *lw, ts_val loop);
 /* Stores the result of a product through shared memory by TMA; false when that does not fit. */
 bool ts_tma_store(ts_lower *lw, ts_val v);
+/* Behind a loop: what comes next may store to the same array. */
+void ts_tma_store_after(ts_lower *lw, ts_val loop);
 /* Before the function returns: shared memory must live until what was sent has been read. */
 void ts_tma_leave(ts_lower *lw);
 /* Coordinates of one copy of access `v`, `inner` and `row` (i32, 0 = none) into the tile: unit axis first, then the

@@ -122,6 +122,15 @@ static bool pipe_within(const ts_lower *lw, ts_val opener, ts_val outer)
     return opener == outer || (opener > outer && opener < lw->shape.end[outer]);
 }
 
+/* Steps before loop number i. */
+static ts_val pipe_start(ts_lower *lw, uint32_t i)
+{
+    const ts_tma *tma = pipe_tma(lw);
+    if (lw->team)
+        return ts_teams_first(lw, tma->loops.at[i].opener);
+    return tma->one_ring && i ? tma->loops.at[i - 1].count : ts_lower_i32(lw, 0);
+}
+
 void ts_tma_loop_values(ts_lower *lw, ts_val opener, ts_vals *out)
 {
     ts_tma *tma = pipe_tma(lw);
@@ -130,7 +139,7 @@ void ts_tma_loop_values(ts_lower *lw, ts_val opener, ts_vals *out)
         if (!pipe_within(lw, loop->opener, opener))
             continue;
         if (!loop->count)
-            loop->count = ts_teams_first(lw);
+            loop->count = pipe_start(lw, i);
         if (loop->opener == opener)
             loop->start = loop->count;
         (void)TS_PUSH(lw->arena, &out->v, loop->count);
@@ -307,7 +316,7 @@ static void pipe_init(ts_lower *lw)
     const ts_tma *tma = pipe_tma(lw);
     uint32_t warps = 1u << lw->assign.n_warp;
     ts_val first = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 0), 0), opener = ts_if_begin(&lw->b, first);
-    for (uint32_t i = 0; i < tma->groups.n; i++)
+    for (uint32_t i = 0; i < (tma->one_ring ? 1 : tma->groups.n); i++)
         for (uint32_t s = 0; s < 1u << tma->groups.at[i].log_stages; s++) {
             ts_val full = ts_shared_pointer(lw, TS_T_i64, tma->groups.at[i].full + 8 * s);
             ts_val empty = ts_shared_pointer(lw, TS_T_i64, tma->groups.at[i].empty + 8 * s);

@@ -10,11 +10,12 @@
  *         store                                   pass the turn, if there is a tile behind this one
  *                                                 store;  count += trips
  *
- * `trips` is how often the loop of products runs, the same for every tile; count numbers the ring's steps. The turn
- * keeps products apart, and it keeps a team from taking the parity of a phase for that of two phases before: when its
- * turn comes, every step up to its own has been waited for.
+ * `trips` is how often the loop of products runs, the same for every tile; count numbers the ring's steps. A further
+ * loop over tiles, perhaps smaller ones, goes on with the turns and the count of the one before. The turn keeps products
+ * apart, and it keeps a team from taking the parity of a phase for that of two phases before: when its turn comes, every
+ * step up to its own has been waited for.
  *
- * For loops of which a team can make every operation by itself: one product, elementwise work, stores of its result.
+ * For loops of which a team can make every operation by itself: a product, elementwise work, stores of its result.
  * Source of the schedule: CUTLASS's description of its "ping-pong" kernels for Hopper. Cost: linear.
  */
 #include "target/ptx/lower.h"
@@ -40,26 +41,37 @@ static bool teams_step(const ts_fn *fn, ts_val step)
     return ts_at(fn, step)->op == TS_OP_get_num_tile_blocks;
 }
 
-/* The loop around that of the products, when it carries nothing and the inner one runs equally often in each trip. */
-static ts_val teams_loop(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma)
+static ts_val teams_inner(const ts_tma *tma, uint32_t i)
 {
-    ts_val inner = tma->groups.at[0].loop, outer = inner ? shape->parent[inner] : 0;
-    if (!teams_is_plain_for(fn, inner) || !teams_is_plain_for(fn, outer) || shape->parent[outer] ||
-        ts_at(fn, outer)->n_opnd != 3 || !teams_step(fn, ts_opnd(fn, outer, 2)))
-        return 0;
-    for (uint32_t i = 0; i < 3; i++)
-        if (ts_opnd(fn, inner, i) > outer)
-            return 0;
-    return outer;
+    return tma->groups.at[i].loop;
 }
 
-static bool teams_product(const ts_fn *fn, const ts_tma *tma)
+/* Group i: a loop of products in a loop over tiles that carries nothing. How often the inner one runs is known before
+ * the outer one, and how many tiles there are in all before the first. */
+static bool teams_loops(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma, uint32_t i)
 {
-    if (tma->products.n != 1 || tma->groups.n != 1 || tma->rotated.n || !tma->products.at[0].late)
+    ts_val inner = teams_inner(tma, i), outer = inner ? shape->parent[inner] : 0;
+    if (!teams_is_plain_for(fn, inner) || !teams_is_plain_for(fn, outer) || shape->parent[outer] ||
+        ts_at(fn, outer)->n_opnd != 3 || !teams_step(fn, ts_opnd(fn, outer, 2)))
         return false;
-    ts_type type = ts_type_of(fn, tma->products.at[0].mma);
-    uint32_t bits = (uint32_t)ts_log2((uint64_t)ts_type_count(fn->module, type));
-    return bits >= TEAM_LEAST && bits <= TEAM_MOST;
+    for (uint32_t k = 0; k < 3; k++)
+        if (ts_opnd(fn, inner, k) > outer || ts_opnd(fn, outer, k) > shape->parent[teams_inner(tma, 0)])
+            return false;
+    return true;
+}
+
+/* The first product is the one that most tiles are made by. */
+static bool teams_products(const ts_fn *fn, const ts_tma *tma)
+{
+    if (!tma->groups.n || tma->products.n != tma->groups.n || (tma->groups.n > 1 && !tma->one_ring) || tma->rotated.n)
+        return false;
+    for (uint32_t i = 0; i < tma->products.n; i++) {
+        ts_type type = ts_type_of(fn, tma->products.at[i].mma);
+        uint32_t bits = (uint32_t)ts_log2((uint64_t)ts_type_count(fn->module, type));
+        if (!tma->products.at[i].late || bits > TEAM_MOST || (i == 0 && bits < TEAM_LEAST))
+            return false;
+    }
+    return true;
 }
 
 /* A store that goes through the team's staging. */
@@ -73,33 +85,51 @@ static bool teams_store(const ts_fn *fn, const ts_tma *tma, ts_val v)
            access.inner_axis == rank - 1 && access.span >= 32 && (access.elem_bytes == 2 || access.elem_bytes == 4);
 }
 
-static bool teams_op(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma, ts_val outer, ts_val v)
+/* Inside a loop over tiles, or one of them or of the loops of products. */
+static bool teams_inside(const ts_shape *shape, const ts_tma *tma, ts_val v)
+{
+    for (uint32_t i = 0; i < tma->groups.n; i++) {
+        ts_val outer = shape->parent[teams_inner(tma, i)];
+        if (v > outer && v < shape->end[outer])
+            return true;
+    }
+    return false;
+}
+
+static bool teams_is_loop(const ts_shape *shape, const ts_tma *tma, ts_val v)
+{
+    for (uint32_t i = 0; i < tma->groups.n; i++)
+        if (v == teams_inner(tma, i) || v == shape->parent[teams_inner(tma, i)])
+            return true;
+    return false;
+}
+
+static bool teams_op(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma, ts_val v)
 {
     const ts_inst *inst = ts_at(fn, v);
-    uint32_t flags = ts_info(inst)->flags;
-    bool inside = v > outer && v < shape->end[outer];
     switch ((int)inst->op) {
     case TS_OP_gdc_wait_tko:
     case TS_OP_gdc_launch_dependents_tko:
-        return !inside;
+        return !teams_inside(shape, tma, v);
     case TS_OP_load_view_tko:
-        return inside;
+        return teams_inside(shape, tma, v);
     case TS_OP_store_view_tko:
-        return inside && teams_store(fn, tma, v);
+        return teams_inside(shape, tma, v) && teams_store(fn, tma, v);
     case TS_OP_for:
-        return v == outer || v == tma->groups.at[0].loop;
+        return teams_is_loop(shape, tma, v);
     default:
-        return !(flags & (TS_READ | TS_WRITE | TS_SIDE | TS_REGION));
+        return !(ts_info(inst)->flags & (TS_READ | TS_WRITE | TS_SIDE | TS_REGION));
     }
 }
 
-ts_val ts_teams_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma)
+bool ts_teams_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma)
 {
-    ts_val outer = teams_product(fn, tma) ? teams_loop(fn, shape, tma) : 0;
-    for (ts_val v = 1; outer && v < fn->inst.n; v++)
-        if (!teams_op(fn, shape, tma, outer, v))
-            return 0;
-    return outer;
+    bool good = teams_products(fn, tma);
+    for (uint32_t i = 0; i < tma->groups.n && good; i++)
+        good = teams_loops(fn, shape, tma, i);
+    for (ts_val v = 1; v < fn->inst.n && good; v++)
+        good = teams_op(fn, shape, tma, v);
+    return good;
 }
 
 /* ---- lowering -------------------------------------------------------------------------------------------------- */
@@ -116,40 +146,78 @@ static ts_val teams_op2(ts_lower *lw, ts_op op, ts_val x, ts_val y)
 
 void ts_teams_begin(ts_lower *lw)
 {
-    if (!lw->assign.tma.taken)
+    if (!lw->assign.tma.teams)
         return;
     ts_val warp = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
     lw->team = ts_op2(&lw->b, TS_OP_shri, warp, ts_lower_i32(lw, ts_log2(TEAM_WARPS)), TS_A_UNSIGNED);
     lw->tid = teams_op2(lw, TS_OP_andi, lw->tid, ts_lower_i32(lw, TEAM_THREADS - 1));
 }
 
-void ts_teams_range(ts_lower *lw, ts_val v, ts_val range[3])
+/* Number of the group whose loop over tiles, or of products, this is; TS_NO when none. */
+static uint32_t teams_find(const ts_lower *lw, ts_val loop, bool inner)
 {
-    if (!lw->team || v != lw->assign.tma.taken)
-        return;
-    range[0] = teams_op2(lw, TS_OP_addi, range[0], teams_op2(lw, TS_OP_muli, lw->team, range[2]));
-    range[2] = teams_op2(lw, TS_OP_addi, range[2], range[2]);
+    const ts_tma *tma = &lw->assign.tma;
+    for (uint32_t i = 0; lw->team && i < tma->groups.n; i++)
+        if (loop == (inner ? teams_inner(tma, i) : lw->shape.parent[teams_inner(tma, i)]))
+            return i;
+    return TS_NO;
 }
 
-/* How often the loop of products runs. */
-static ts_val teams_trips(ts_lower *lw)
+static ts_val teams_outer(const ts_lower *lw, uint32_t i)
 {
-    ts_val loop = lw->assign.tma.groups.at[0].loop, step = teams_bound(lw, loop, 2);
+    return lw->shape.parent[teams_inner(&lw->assign.tma, i)];
+}
+
+/* How often a loop runs. */
+static ts_val teams_trips(ts_lower *lw, ts_val loop)
+{
+    ts_val step = teams_bound(lw, loop, 2);
     ts_val way = teams_op2(lw, TS_OP_subi, teams_bound(lw, loop, 1), teams_bound(lw, loop, 0));
     way = teams_op2(lw, TS_OP_maxi, way, ts_lower_i32(lw, 0));
     way = teams_op2(lw, TS_OP_addi, way, ts_lower_add(lw, step, -1));
     return teams_op2(lw, TS_OP_divi, way, step);
 }
 
-ts_val ts_teams_first(ts_lower *lw)
+/* Tiles that the block makes in loops `from` to `to`. */
+static ts_val teams_tiles(ts_lower *lw, uint32_t from, uint32_t to)
 {
-    return lw->team ? teams_op2(lw, TS_OP_muli, lw->team, teams_trips(lw)) : ts_lower_i32(lw, 0);
+    ts_val sum = ts_lower_i32(lw, 0);
+    for (uint32_t i = from; i < to; i++)
+        sum = teams_op2(lw, TS_OP_addi, sum, teams_trips(lw, teams_outer(lw, i)));
+    return sum;
+}
+
+/* 1 when the other team takes the first tile of loop i. */
+static ts_val teams_offset(ts_lower *lw, uint32_t i)
+{
+    ts_val turn = teams_op2(lw, TS_OP_xori, lw->team, teams_tiles(lw, 0, i));
+    return teams_op2(lw, TS_OP_andi, turn, ts_lower_i32(lw, 1));
+}
+
+void ts_teams_range(ts_lower *lw, ts_val v, ts_val range[3])
+{
+    uint32_t i = teams_find(lw, v, false);
+    if (i == TS_NO)
+        return;
+    range[0] = teams_op2(lw, TS_OP_addi, range[0], teams_op2(lw, TS_OP_muli, teams_offset(lw, i), range[2]));
+    range[2] = teams_op2(lw, TS_OP_addi, range[2], range[2]);
+}
+
+ts_val ts_teams_first(ts_lower *lw, ts_val inner)
+{
+    uint32_t at = teams_find(lw, inner, true);
+    ts_val sum = teams_op2(lw, TS_OP_muli, teams_offset(lw, at), teams_trips(lw, inner));
+    for (uint32_t i = 0; i < at; i++)
+        sum = teams_op2(lw, TS_OP_addi, sum,
+                        teams_op2(lw, TS_OP_muli, teams_trips(lw, teams_outer(lw, i)),
+                                  teams_trips(lw, teams_inner(&lw->assign.tma, i))));
+    return sum;
 }
 
 ts_val ts_teams_skip(ts_lower *lw, ts_val opener, ts_val count)
 {
-    bool other = lw->team && opener == lw->assign.tma.taken;
-    return other ? teams_op2(lw, TS_OP_addi, count, teams_trips(lw)) : count;
+    uint32_t i = teams_find(lw, opener, false);
+    return i == TS_NO ? count : teams_op2(lw, TS_OP_addi, count, teams_trips(lw, teams_inner(&lw->assign.tma, i)));
 }
 
 static void teams_turn(ts_lower *lw, ts_op op, ts_val pred, ts_val id)
@@ -162,26 +230,25 @@ static void teams_turn(ts_lower *lw, ts_op op, ts_val pred, ts_val id)
     ts_end(&lw->b, opener, 0, NULL);
 }
 
-static bool teams_is_inner(const ts_lower *lw, ts_val loop)
-{
-    return lw->team && loop == lw->assign.tma.groups.at[0].loop;
-}
-
 void ts_teams_await(ts_lower *lw, ts_val loop)
 {
-    if (!teams_is_inner(lw, loop))
+    uint32_t i = teams_find(lw, loop, true);
+    if (i == TS_NO)
         return;
-    ts_val outer = lw->assign.tma.taken;
+    ts_val outer = teams_outer(lw, i), before = teams_tiles(lw, 0, i);
     ts_val later = ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, lw->scalar[outer + 1], teams_bound(lw, outer, 0), 0);
+    later = teams_op2(lw, TS_OP_ori, later, ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, before, ts_lower_i32(lw, 0), 0));
     teams_turn(lw, TS_OP_bar_sync, later, ts_lower_add(lw, lw->team, TS_BAR_TURN));
 }
 
 void ts_teams_pass(ts_lower *lw, ts_val loop)
 {
-    if (!teams_is_inner(lw, loop))
+    uint32_t i = teams_find(lw, loop, true);
+    if (i == TS_NO)
         return;
-    ts_val outer = lw->assign.tma.taken;
+    ts_val outer = teams_outer(lw, i), behind = teams_tiles(lw, i + 1, lw->assign.tma.groups.n);
     ts_val next = teams_op2(lw, TS_OP_addi, lw->scalar[outer + 1], teams_bound(lw, outer, 2));
     ts_val more = ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, next, teams_bound(lw, outer, 1), 0);
+    more = teams_op2(lw, TS_OP_ori, more, ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, behind, ts_lower_i32(lw, 0), 0));
     teams_turn(lw, TS_OP_bar_arrive, more, teams_op2(lw, TS_OP_subi, ts_lower_i32(lw, TS_BAR_TURN + 1), lw->team));
 }

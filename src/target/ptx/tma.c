@@ -741,6 +741,39 @@ static void tma_join_vectors(tma_work *w)
     }
 }
 
+/* By TMA, not by consumers. */
+static bool tma_is_filled(const tma_work *w, uint32_t group)
+{
+    for (uint32_t i = 0; i < w->out->loads.n; i++)
+        if (w->out->loads.at[i].group == group && !w->out->loads.at[i].made)
+            return true;
+    return false;
+}
+
+static ts_val tma_outermost(const tma_work *w, ts_val v)
+{
+    while (w->shape.parent[v])
+        v = w->shape.parent[v];
+    return v;
+}
+
+/* Loops over tiles that follow each other, with one group each: the producer fills one ring for all. */
+static void tma_share_ring(tma_work *w)
+{
+    uint32_t bytes = 0;
+    w->out->one_ring = w->out->groups.n > 1;
+    for (uint32_t i = 0; i < w->out->groups.n; i++) {
+        const ts_tma_group *g = &w->out->groups.at[i];
+        bytes = TS_MAX(bytes, g->bytes);
+        if (!g->loop || g->within || !w->shape.parent[g->loop] || !tma_is_filled(w, i))
+            w->out->one_ring = false;
+        for (uint32_t k = 0; k < i && w->out->one_ring; k++)
+            w->out->one_ring = tma_outermost(w, w->out->groups.at[k].loop) != tma_outermost(w, g->loop);
+    }
+    for (uint32_t i = 0; i < w->out->groups.n && w->out->one_ring; i++)
+        w->out->groups.at[i].bytes = bytes;
+}
+
 /* With one stage the next step's data comes only after this step's product, so nothing may be late. */
 static void tma_at_once(tma_work *w)
 {
@@ -807,8 +840,8 @@ static bool tma_may_move(const tma_work *w)
 static void tma_teams(tma_work *w)
 {
     bool single = w->env->hints && w->env->hints->num_worker_warps;
-    w->out->taken = single || tma_may_move(w) ? 0 : ts_teams_plan(w->fn, &w->shape, w->out);
-    if (w->out->taken)
+    w->out->teams = !single && !tma_may_move(w) && ts_teams_plan(w->fn, &w->shape, w->out);
+    if (w->out->teams)
         w->out->n_warp = 2;
 }
 
@@ -816,7 +849,7 @@ static void tma_teams(tma_work *w)
 static void tma_enlarge_staging(tma_work *w, uint32_t left)
 {
     uint32_t most = TMA_STAGING << (ts_tma_consumers(w->out) - 1);
-    if (w->out->taken && w->out->staging_bytes && left >= most - w->out->staging_bytes)
+    if (w->out->teams && w->out->staging_bytes && left >= most - w->out->staging_bytes)
         w->out->staging_bytes = most;
 }
 
@@ -834,7 +867,7 @@ static bool tma_stages(tma_work *w, uint32_t limit)
         for (uint32_t i = 0; i < w->out->groups.n; i++) {
             ts_tma_group *g = &w->out->groups.at[i];
             g->log_stages = g->loop && !g->within ? log : 0;
-            sum += g->bytes << g->log_stages;
+            sum += w->out->one_ring && i ? 0 : g->bytes << g->log_stages;
         }
         if (log == 0)
             tma_at_once(w);
@@ -846,38 +879,33 @@ static bool tma_stages(tma_work *w, uint32_t limit)
     return false;
 }
 
-/* By TMA, not by consumers. */
-static bool tma_is_filled(const tma_work *w, uint32_t group)
-{
-    for (uint32_t i = 0; i < w->out->loads.n; i++)
-        if (w->out->loads.at[i].group == group && !w->out->loads.at[i].made)
-            return true;
-    return false;
-}
-
 /* Offsets: stages first, each 1024-aligned for the swizzle, the staging and barriers behind them. */
 static void tma_place(tma_work *w)
 {
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < w->out->groups.n; i++) {
-        ts_tma_group *g = &w->out->groups.at[i];
-        g->base = at;
-        at += g->bytes << g->log_stages;
-        if (tma_is_filled(w, i))
-            ts_note(w->fn, g->first, TS_NOTE_pipeline, "tma", "%u stages of %u bytes, a producer warp%s", 1u << g->log_stages,
-                    g->bytes, w->out->taken ? ", two teams that take tiles in turn" : "");
-        else
-            ts_note(w->fn, g->first, TS_NOTE_move, "shared", "%u bytes, operand a", g->bytes);
+    uint32_t at = 0, n = w->out->one_ring ? 1 : w->out->groups.n;
+    for (uint32_t i = 0; i < n; i++) {
+        w->out->groups.at[i].base = at;
+        at += w->out->groups.at[i].bytes << w->out->groups.at[i].log_stages;
     }
     w->out->staging = at;
     at += w->out->staging_bytes;
-    for (uint32_t i = 0; i < w->out->groups.n; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         ts_tma_group *g = &w->out->groups.at[i];
         g->full = at;
         g->empty = at + (8u << g->log_stages);
         at += 16u << g->log_stages;
     }
     w->out->shared = (at + 127) & ~127u;
+    for (uint32_t i = 0; i < w->out->groups.n; i++) {
+        ts_tma_group *g = &w->out->groups.at[i], *first = &w->out->groups.at[0];
+        if (w->out->one_ring)
+            g->base = first->base, g->full = first->full, g->empty = first->empty;
+        if (tma_is_filled(w, i))
+            ts_note(w->fn, g->first, TS_NOTE_pipeline, "tma", "%u stages of %u bytes, a producer warp%s",
+                    1u << g->log_stages, g->bytes, w->out->teams ? ", two teams that take tiles in turn" : "");
+        else
+            ts_note(w->fn, g->first, TS_NOTE_move, "shared", "%u bytes, operand a", g->bytes);
+    }
 }
 
 /* ---- what the producer needs ------------------------------------------------------------------------------ */
@@ -1011,6 +1039,7 @@ static bool tma_fits(tma_work *w)
     if (!tma_groups(w))
         return tma_refuse(w, "a tile is loaded in another loop than the product that reads it");
     tma_join_vectors(w);
+    tma_share_ring(w);
     if (!tma_slice(w))
         return tma_refuse(w, "an index of a load depends on data, on a `while` loop or on an early return, or the kernel waits "
                              "for the grid before it inside control flow");

@@ -22,7 +22,8 @@
  *               count + 1                                   count + 1
  *
  * with s = count mod stages and parity = count / stages mod 2. The counters are carried by all loops
- * around the loads, so a loop over tiles around the loop over k goes on where it stopped.
+ * around the loads, so a loop over tiles around the loop over k goes on where it stopped. Loops over tiles one after
+ * the other share a ring and its counter.
  *
  * Named barriers: 0 all threads, or all consumers; TS_BAR_WARPGROUP + i warpgroup i of the consumers; TS_BAR_TURN + i
  * it is the turn of warpgroup i to issue its products (rotated loops, teams).
@@ -65,7 +66,7 @@ typedef struct ts_tma_group {
     ts_val within;      /* the `for` in `loop` that holds the products: awaited where loaded, released behind it; or 0 */
 } ts_tma_group;
 
-/* A loop that holds groups; the steps its groups have taken. */
+/* A loop that holds groups; the steps its groups have taken, going on from the loop before where there is one ring. */
 typedef struct ts_tma_loop {
     ts_val opener;
     ts_val count, start; /* thread values: now, and on entry */
@@ -92,7 +93,8 @@ typedef struct ts_tma {
     uint8_t *phase;
     uint8_t *slice;   /* [value] the producer needs it */
     uint32_t n_warp;  /* log2 of consumer warps that work on a tile */
-    ts_val taken;     /* the `for` whose trips two teams of as many warps take in turn (teams.c); 0: there is one team */
+    bool one_ring;    /* all groups, of loops one after the other, use the stages and barriers of the first */
+    bool teams;       /* two teams of as many warps take tiles in turn (teams.c) */
     uint32_t commits; /* groups of products that were issued so far in the order of the code */
     uint32_t shared;  /* bytes of all stages, the staging and barriers */
     uint32_t staging, staging_bytes; /* behind the stages: for stores inside loops */
@@ -107,10 +109,10 @@ bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type 
 /* log2 of all consumer warps. */
 static inline uint32_t ts_tma_consumers(const ts_tma *tma)
 {
-    return tma->n_warp + (tma->taken != 0);
+    return tma->n_warp + tma->teams;
 }
-/* The loop whose trips two teams can take in turn, or 0. */
-ts_val ts_teams_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma);
+/* Whether two teams can take the tiles in turn. */
+bool ts_teams_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma);
 /* NULL when the value is none of them. */
 const ts_tma_load *ts_tma_load_of(const ts_tma *tma, ts_val v);
 const ts_wgmma *ts_wgmma_of(const ts_tma *tma, ts_val v);

@@ -59,6 +59,21 @@ static bool store_is_last(const ts_lower *lw, ts_val v)
     return lw->shape.parent[v] == 0;
 }
 
+static ts_val store_outermost(const ts_lower *lw, ts_val v)
+{
+    while (lw->shape.parent[v])
+        v = lw->shape.parent[v];
+    return v;
+}
+
+/* Stores of results in loops one after the other: between these all copies are waited for. */
+static bool store_is_apart(const ts_lower *lw, ts_val v, ts_val other)
+{
+    ts_val loop = store_outermost(lw, v), last = store_outermost(lw, other);
+    return lw->assign.tma.one_ring && ts_at(lw->tile, other)->op == TS_OP_store_view_tko && loop != last &&
+           ts_at(lw->tile, loop)->op == TS_OP_for && ts_at(lw->tile, last)->op == TS_OP_for;
+}
+
 /* No other access may meet the array, and nothing may tell other blocks that it is written: the copy runs beside
  * the threads' own memory order. Sums through views are relaxed: they tell nothing. */
 static bool store_is_alone(ts_lower *lw, ts_val v)
@@ -69,7 +84,8 @@ static bool store_is_alone(ts_lower *lw, ts_val v)
         return ts_note(lw->tile, v, TS_NOTE_missed, "tma", why);
     for (ts_val other = 1; other < lw->tile->inst.n; other++) {
         const ts_inst *inst = ts_at(lw->tile, other);
-        bool meets = other != v && ts_info(inst)->flags & (TS_READ | TS_WRITE) && inst->n_opnd;
+        bool meets = other != v && ts_info(inst)->flags & (TS_READ | TS_WRITE) && inst->n_opnd &&
+                     !store_is_apart(lw, v, other);
         if (meets && ts_lower_roots(lw, ts_opnds(lw->tile, inst)[0]) & roots)
             return ts_note(lw->tile, v, TS_NOTE_missed, "tma", why);
         if (inst->op == TS_OP_atomic_rmw_tko || inst->op == TS_OP_atomic_cas_tko ||
@@ -87,10 +103,12 @@ static bool store_place(ts_lower *lw, store_job *job)
     if (store_is_last(lw, job->store) && all <= tma->staging) {
         job->at = 0;
         job->slots = job->units;
+        job->stride = job->slots * ts__store_unit_bytes(job);
         return true;
     }
     job->at = tma->staging;
-    job->slots = TS_MIN(job->units, tma->staging_bytes / (groups * ts__store_unit_bytes(job)));
+    job->stride = tma->staging_bytes / groups; /* the same for all stores: warpgroups do not wait for each other */
+    job->slots = TS_MIN(job->units, job->stride / ts__store_unit_bytes(job));
     return job->slots > 0;
 }
 
@@ -176,7 +194,7 @@ static ts_val store_thread(ts_lower *lw, const store_job *job, ts_val row, ts_va
     ts_val swizzled = ts_op2(&lw->b, TS_OP_xori, chunk, turn, 0);
     ts_val at = ts_op2(&lw->b, TS_OP_addi, store_op(lw, TS_OP_shli, row, log_span, 0),
                        store_op(lw, TS_OP_shli, swizzled, 4, 0), 0);
-    ts_val group = ts__store_apart(lw, job, job->slots * ts__store_unit_bytes(job));
+    ts_val group = ts__store_apart(lw, job, job->stride);
     at = more ? ts_op2(&lw->b, TS_OP_addi, at, more, 0) : at;
     return group ? ts_op2(&lw->b, TS_OP_addi, at, group, 0) : at;
 }
@@ -256,7 +274,7 @@ static ts_val store_sum(ts_lower *lw, ts_val x, uint32_t y)
 static void store_copy(ts_lower *lw, const store_job *job, const store_unit *unit)
 {
     ts_val opnds[1 + TS_MAX_RANK] = {ts_shared_pointer(lw, TS_T_i8, job->at + unit->slot * ts__store_unit_bytes(job))};
-    ts_val group = ts__store_apart(lw, job, job->slots * ts__store_unit_bytes(job));
+    ts_val group = ts__store_apart(lw, job, job->stride);
     ts_val column = store_sum(lw, ts__store_apart(lw, job, job->columns_apart), unit->column);
     ts_val row = store_sum(lw, ts__store_apart(lw, job, job->rows_apart), STORE_ROWS * unit->block);
     opnds[0] = group ? ts_lower_ptr(lw, opnds[0], group, 0) : opnds[0];
@@ -284,6 +302,15 @@ static void store_end_elect(ts_lower *lw, ts_val opener)
 static void store_wait(ts_lower *lw, uint32_t pending)
 {
     ts_emit(&lw->b, TS_OP_bulk_wait, TS_T_none, 0, NULL, TS_S(0, pending, 1), 0);
+}
+
+void ts_tma_store_after(ts_lower *lw, ts_val loop)
+{
+    if (!lw->assign.tma.staged || !lw->assign.tma.one_ring || lw->shape.parent[loop])
+        return;
+    ts_val opener = store_elect(lw);
+    ts_emit(&lw->b, TS_OP_bulk_wait, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
+    store_end_elect(lw, opener);
 }
 
 static void store_barrier(ts_lower *lw, const store_job *job)

@@ -19,6 +19,7 @@ typedef struct store_job {
     uint32_t rows_apart, columns_apart; /* from a warpgroup to the next */
     uint32_t columns, units;       /* columns of a unit; units of a warpgroup */
     uint32_t at, slots;            /* first byte; units a warpgroup has room for */
+    uint32_t stride;               /* from a warpgroup's first byte to the next one's */
     ts_val group;                  /* index of the warpgroup, 0 = there is one only */
 } store_job;
 
