@@ -22,6 +22,7 @@ SQUARES = [
     for n in (2048, 4096, 8192, 16384)
     for t in ("NN", "NT")
 ]
+WAVES = [(n, t) for n in (1536, 3072, 5120) for t in ("NN", "NT")]  # that large tiles fill badly
 TYPES = [("tfloat32", 8192), ("int8", 8192), ("float8_e4m3fn", 8192)]
 DEEP = [(m, 4096, 16384) for m in (16, 32, 64, 128)] + [(512, 512, 16384)]
 BATCHES = [
@@ -210,6 +211,8 @@ def _fused(torch: Any, shape: tuple[int, int, int]) -> Job:
 def _jobs(torch: Any) -> Iterator[Job]:
     for dtype, n, order in SQUARES:
         yield _product(torch, dtype, (n, n, n), order)
+    for n, order in WAVES:
+        yield _product(torch, "bfloat16", (n, n, n), order)
     for dtype, n in TYPES:
         yield _product(torch, dtype, (n, n, n), "NT")
     for deep in DEEP:

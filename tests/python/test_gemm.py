@@ -82,7 +82,7 @@ def test_tiles_without_wgmma_leave_no_multiprocessor_idle() -> None:
 
 
 def test_plans_fill_the_chip_where_they_can() -> None:
-    assert gpu.plan(8192, 8192, 8192, "bfloat16", 132).tile == (128, 128, 64)
+    assert gpu.plan(8192, 8192, 8192, "bfloat16", 132)[0] in ((128, 256, 64), (256, 128, 64))
     assert gpu.plan(2048, 2048, 2048, "bfloat16", 132).tile == (128, 256, 64)
     assert gpu.plan(8192, 8192, 8192, "int8", 132).tile[2] == 128
     few = gpu.plan(16, 4096, 16384, "bfloat16", 132)
@@ -121,7 +121,7 @@ def test_small_plans_spare_copies() -> None:
 def test_results_with_columns_side_by_side_compile_for_hopper() -> None:
     a, b = np.zeros((256, 64), np.float16), np.zeros((64, 32), np.float16)
     c = np.zeros((32, 256), np.float16).T
-    args = (a, b, c, 128, 32, 64, 8, False, False)
+    args = (a, b, c, 128, 32, 64, 8, False, False, 1)
     code = tessera._core.compile(gemm.gemm_kernel._prepare(), args, 90)
     assert b"wgmma" in code
 
@@ -132,7 +132,7 @@ def hopper(kernel: ct.kernel, *args: object) -> bytes:
 
 def test_both_sides_of_the_pipeline_wait_for_the_kernel_before() -> None:
     a, b, c = (np.zeros((128, 128), np.float16) for _ in range(3))
-    code = hopper(gemm.gemm_kernel, a, b, c, 128, 128, 64, 8, False, False)
+    code = hopper(gemm.gemm_kernel, a, b, c, 128, 128, 64, 8, False, False, 1)
     assert b"wgmma" in code and code.count(b"griddepcontrol.wait") == 2
     producer = code.index(b"setmaxnreg.dec")
     assert producer < code.index(b"griddepcontrol.wait") < code.index(b"cp.async.bulk.tensor")
@@ -149,6 +149,23 @@ def waits_sometimes(a, b, c):
 def test_waiting_inside_control_flow_keeps_loads_with_the_consumers() -> None:
     code = hopper(waits_sometimes, *(np.zeros((64, 64), np.float16) for _ in range(3)))
     assert b"cp.async.bulk.tensor" not in code and code.count(b"griddepcontrol.wait") == 1
+
+
+@pytest.mark.parametrize("blocks, parts", [(1, 2), (3, 2), (4, 4), (5, 1), (7, 4)])
+def test_tiles_left_over_are_made_in_parts(blocks: int, parts: int) -> None:
+    a, b, c = random(70, 50), random(50, 90), np.full((70, 90), np.nan, np.float32)
+    ct.launch(None, (blocks, 1, 1), gemm.gemm_kernel, (a, b, c, 16, 32, 16, 2, False, False, parts))
+    assert np.abs(c - a.astype(np.float64) @ b).max() < 1e-4
+    many = [np.stack([x, 2 * x]) for x in (a, b, c)]
+    args = (*many, 16, 32, 16, 2, False, False, parts)
+    ct.launch(None, (blocks, 1, 1), gemm.batched_gemm_kernel, args)
+    assert np.abs(many[2] - many[0].astype(np.float64) @ many[1]).max() < 1e-3
+
+
+def test_loops_over_whole_tiles_and_parts_share_their_pipeline() -> None:
+    a, b, c = (np.zeros((256, 256), np.float16) for _ in range(3))
+    code = hopper(gemm.gemm_kernel, a, b, c, 128, 128, 64, 8, False, False, 2)
+    assert code.count(b"mbarrier.init") == 8 and code.count(b"\nbar.arrive") == 2
 
 
 def test_looks_tell_apart_what_plans_depend_on() -> None:

@@ -2,7 +2,7 @@
 """How a matrix product runs on a GPU: the tile, the pieces of K, and the ways found so far.
 
 Times are counted in clocks of one multiprocessor of an H200 (measured there): an instruction of 64 rows, n columns
-and 32 bytes of K takes n / 2 clocks (narrow ones 16 + n / 4), operands arrive at 64 bytes a clock, all
+and 32 bytes of K takes n / 2 clocks (narrow ones 16 + n / 4), operands arrive at 62 bytes a clock, all
 multiprocessors together stream 2,400 bytes a clock from memory.
 """
 
@@ -25,17 +25,19 @@ OTHERS = {
     "float64": ((128, 64, 16, 100), (64, 64, 16, 103)),
     "float8": ((128, 128, 128, 100), (64, 64, 128, 110)),
 }
-L2_RATE, MEMORY_RATE = 64, 2400
+L2_RATE, MEMORY_RATE = 62, 2400
 START, LAST_BLOCK, TEAMS = 2500, 200, 800
 
 
 class Plan(NamedTuple):
-    """Tile (rows, columns, depth), rows of tiles in a group, pieces of K, and whether C is made transposed."""
+    """Tile (rows, columns, depth), rows of tiles in a group, pieces of K, whether C is made transposed, and parts of the
+    tiles that are left over behind the last whole wave."""
 
     tile: tuple[int, int, int]
     group: int
     pieces: int
     swapped: bool
+    tail: int = 1
 
 
 def options(a: Any, tf32: bool, fast: bool) -> tuple[bool, bool]:
@@ -63,20 +65,34 @@ def _step(rows: int, cols: int) -> int:
     return max(rows // 64 * 4 * instruction, (rows + cols) * 128 // L2_RATE)
 
 
+def _work(tiles: int, steps: int, way: tuple[int, int, int, int], sms: int, end: int) -> int:
+    """Clocks of the busiest multiprocessor for whole tiles and the parts of those that are left over."""
+    rows, cols, pieces, tail = way
+    whole, rest = (tiles // sms, tiles % sms) if tail > 1 else (ct.cdiv(tiles, sms), 0)
+    depth = ct.cdiv(steps, pieces)
+    work = whole * (depth * _step(rows, cols) + end)
+    return work + ct.cdiv(rest * tail, sms) * (depth * _step(rows, cols // tail) + end // tail)
+
+
 def _cost(
-    shape: tuple[int, int, int], batch: int, way: tuple[int, int, int], sms: int, after: int
+    shape: tuple[int, int, int], batch: int, way: tuple[int, int, int, int], sms: int, after: int
 ) -> int:
-    """``way``: rows and columns of a tile, pieces of K. Small tiles are made by two teams in turn: what comes after
-    one's products runs beside the next one's."""
-    (m, n, steps), (rows, cols, pieces) = shape, way
+    """``way``: rows and columns of a tile, pieces of K, parts of the tiles left over. Small tiles are made by two teams
+    in turn: what comes after one's products runs beside the next one's."""
+    (m, n, steps), (rows, cols, pieces, _) = shape, way
     tiles = ct.cdiv(m, rows) * ct.cdiv(n, cols) * pieces * batch
-    waves = ct.cdiv(tiles, sms)
     teams = pieces == 1 and 1 << 13 <= rows * cols <= 1 << 14
     end = rows * cols * after // 24
-    work = waves * (ct.cdiv(steps, pieces) * _step(rows, cols) + (0 if teams else end))
+    work = _work(tiles, steps, way, sms, 0 if teams else end)
     memory = batch * ((m + n) * steps * 128 + 2 * m * n) // MEMORY_RATE
     partial = LAST_BLOCK + pieces * m * n * 8 // (2 * MEMORY_RATE) if pieces > 1 else 0
     return START + max(work, memory) + work // 8 + (2 * end + TEAMS if teams else 0) + partial
+
+
+def _tails(m: int, n: int, batch: int, tile: tuple[int, int], sms: int) -> tuple[int, ...]:
+    """In how many parts the tiles behind the last whole wave may be made."""
+    tiles = batch * ct.cdiv(m, tile[0]) * ct.cdiv(n, tile[1])
+    return (1, 2, 4) if tiles > sms and tiles % sms and tile[1] >= 128 else (1,)
 
 
 def _other_tile(m: int, n: int, dtype: str, sms: int) -> tuple[int, int, int]:
@@ -116,13 +132,14 @@ def plan(
     pieces = [p for p in (1, 2, 4, 8, 16) if p == 1 or (shape[2] // p >= 8 and not batch)]
     tiles = [t for t in ROWS_AND_COLUMNS if not swapped or t[1] >= n]
     ways = [
-        (r, c, p)
+        (r, c, p, t)
         for r, c in tiles
         for p in pieces
         if p == 1 or ct.cdiv(m, r) * ct.cdiv(n, c) * p <= sms
+        for t in (_tails(m, n, max(1, batch), (r, c), sms) if p == 1 else (1,))
     ]
-    rows, cols, p = min(ways, key=lambda w: _cost(shape, max(1, batch), w, sms, after))
-    return Plan((rows, cols, depth), 8, p, swapped)
+    rows, cols, p, tail = min(ways, key=lambda w: _cost(shape, max(1, batch), w, sms, after))
+    return Plan((rows, cols, depth), 8, p, swapped, tail)
 
 
 # ---- ways -------------------------------------------------------------------------------------------------
@@ -212,5 +229,5 @@ def _way(
         parts = (chosen.pieces, rows * chosen.tile[0], cols * chosen.tile[1])
     sums = "int32" if name == "int8" else "float32"
     plain = parts is None and not chosen.swapped and copies == [None, None]
-    constants = (*chosen.tile, last, *flags)
+    constants = (*chosen.tile, last, *flags) + ((chosen.tail,) if parts is None else ())
     return Way(grid, constants, plain, copies, chosen.swapped, parts, sums, device)

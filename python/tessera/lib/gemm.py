@@ -51,23 +51,45 @@ def place(tile, rows, cols, GROUP):
     return first + rest % height, rest // height
 
 
+@ct.function
+def whole_waves(tiles, PARTS):
+    """Of a launch's tiles those that all blocks make equally many of; the rest are made in PARTS parts each."""
+    return tiles if PARTS == 1 else tiles - tiles % ct.num_blocks(0)
+
+
+@ct.function
+def product(a, b, m, n, TM, TN, TK, TF32, FAST):
+    """Tile (m, n) of a @ b."""
+    acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
+    for k in range(ct.cdiv(a.shape[1], TK)):
+        x = ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
+        y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
+        acc = multiply(x, y, acc, TF32, FAST)
+    return acc
+
+
 @ct.kernel
 def gemm_kernel(
     a, b, c,
     TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], GROUP: ct.Constant[int],
-    TF32: ct.Constant[bool], FAST: ct.Constant[bool],
+    TF32: ct.Constant[bool], FAST: ct.Constant[bool], PARTS: ct.Constant[int],
 ):  # fmt: skip
-    """Each block makes every num_blocks-th tile, so that one tile's store runs beside the next one's loads."""
+    """Each block makes every num_blocks-th tile, so that one tile's store runs beside the next one's loads; then what is
+    left over, in parts of TN / PARTS columns."""
     begin()
     rows, cols = ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN)
-    for tile in range(ct.bid(0), rows * cols, ct.num_blocks(0)):
+    whole = whole_waves(rows * cols, PARTS)
+    parts = (rows * cols - whole) * PARTS
+    for tile in range(ct.bid(0), whole, ct.num_blocks(0)):
         m, n = place(tile, rows, cols, GROUP)
-        acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
-        for k in range(ct.cdiv(a.shape[1], TK)):
-            x = ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
-            y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
-            acc = multiply(x, y, acc, TF32, FAST)
+        acc = product(a, b, m, n, TM, TN, TK, TF32, FAST)
         ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
+    if PARTS > 1:
+        for part in range(ct.bid(0), parts, ct.num_blocks(0)):
+            m, n = place(whole + part // PARTS, rows, cols, GROUP)
+            n = n * PARTS + part % PARTS
+            acc = product(a, b, m, n, TM, TN // PARTS, TK, TF32, FAST)
+            ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
 
 
 @ct.kernel
@@ -97,48 +119,72 @@ def split_gemm_kernel(
         ct.store(tickets, index=tile, tile=0)
 
 
+@ct.function
+def batched_tile(a, b, c, i, m, n, TM, TN, TK, TF32, FAST):
+    """Makes tile (i, m, n) of c."""
+    acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
+    for k in range(ct.cdiv(a.shape[2], TK)):
+        x = ct.load(a, index=(i, m, k), shape=(1, TM, TK), padding_mode=ct.PaddingMode.ZERO)
+        y = ct.load(b, index=(i, k, n), shape=(1, TK, TN), padding_mode=ct.PaddingMode.ZERO)
+        x, y = ct.reshape(x, (TM, TK)), ct.reshape(y, (TK, TN))
+        acc = multiply(x, y, acc, TF32, FAST)
+    ct.store(c, index=(i, m, n), tile=ct.reshape(ct.astype(acc, c.dtype), (1, TM, TN)))
+
+
 @ct.kernel
 def batched_gemm_kernel(
     a, b, c,
     TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], GROUP: ct.Constant[int],
-    TF32: ct.Constant[bool], FAST: ct.Constant[bool],
+    TF32: ct.Constant[bool], FAST: ct.Constant[bool], PARTS: ct.Constant[int],
 ):  # fmt: skip
     """gemm_kernel for three-dimensional arrays, one product after the other."""
     begin()
     rows, cols = ct.cdiv(c.shape[1], TM), ct.cdiv(c.shape[2], TN)
-    for tile in range(ct.bid(0), c.shape[0] * rows * cols, ct.num_blocks(0)):
+    tiles = c.shape[0] * rows * cols
+    whole = whole_waves(tiles, PARTS)
+    parts = (tiles - whole) * PARTS
+    for tile in range(ct.bid(0), whole, ct.num_blocks(0)):
         i = tile // (rows * cols)
         m, n = place(tile - i * rows * cols, rows, cols, GROUP)
-        acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
-        for k in range(ct.cdiv(a.shape[2], TK)):
-            x = ct.load(a, index=(i, m, k), shape=(1, TM, TK), padding_mode=ct.PaddingMode.ZERO)
-            y = ct.load(b, index=(i, k, n), shape=(1, TK, TN), padding_mode=ct.PaddingMode.ZERO)
-            x, y = ct.reshape(x, (TM, TK)), ct.reshape(y, (TK, TN))
-            acc = multiply(x, y, acc, TF32, FAST)
-        ct.store(c, index=(i, m, n), tile=ct.reshape(ct.astype(acc, c.dtype), (1, TM, TN)))
+        batched_tile(a, b, c, i, m, n, TM, TN, TK, TF32, FAST)
+    if PARTS > 1:
+        for part in range(ct.bid(0), parts, ct.num_blocks(0)):
+            tile = whole + part // PARTS
+            i = tile // (rows * cols)
+            m, n = place(tile - i * rows * cols, rows, cols, GROUP)
+            batched_tile(a, b, c, i, m, n * PARTS + part % PARTS, TM, TN // PARTS, TK, TF32, FAST)
+
+
+@ct.function
+def gelu_tile(a, b, bias, residual, c, m, n, TM, TN, TK):
+    """Makes tile (m, n) of c: what follows the product is done on its sums, while they are in registers."""
+    z = product(a, b, m, n, TM, TN, TK, False, False)
+    row = ct.load(bias, index=(n,), shape=(TN,), padding_mode=ct.PaddingMode.ZERO)
+    z = z + ct.astype(ct.expand_dims(row, 0), ct.float32)
+    u = z * (0.7978845608028654 + 0.035677408136300125 * z * z)
+    z = 0.5 * z * (1.0 + ct.tanh(u, rounding_mode=ct.RoundingMode.APPROX))
+    r = ct.load(residual, index=(m, n), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
+    ct.store(c, index=(m, n), tile=ct.astype(z + ct.astype(r, ct.float32), c.dtype))
 
 
 @ct.kernel
 def gelu_gemm_kernel(
     a, b, bias, residual, c,
     TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], GROUP: ct.Constant[int],
+    PARTS: ct.Constant[int],
 ):  # fmt: skip
-    """What follows the product is done on its sums, while they are in registers."""
+    """gemm_kernel with bias, GELU and residual."""
     begin()
     rows, cols = ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN)
-    for tile in range(ct.bid(0), rows * cols, ct.num_blocks(0)):
+    whole = whole_waves(rows * cols, PARTS)
+    parts = (rows * cols - whole) * PARTS
+    for tile in range(ct.bid(0), whole, ct.num_blocks(0)):
         m, n = place(tile, rows, cols, GROUP)
-        acc = ct.zeros((TM, TN), dtype=ct.float32)
-        for k in range(ct.cdiv(a.shape[1], TK)):
-            x = ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
-            y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
-            acc = ct.mma(x, y, acc)
-        row = ct.load(bias, index=(n,), shape=(TN,), padding_mode=ct.PaddingMode.ZERO)
-        z = acc + ct.astype(ct.expand_dims(row, 0), ct.float32)
-        u = z * (0.7978845608028654 + 0.035677408136300125 * z * z)
-        z = 0.5 * z * (1.0 + ct.tanh(u, rounding_mode=ct.RoundingMode.APPROX))
-        r = ct.load(residual, index=(m, n), shape=(TM, TN), padding_mode=ct.PaddingMode.ZERO)
-        ct.store(c, index=(m, n), tile=ct.astype(z + ct.astype(r, ct.float32), c.dtype))
+        gelu_tile(a, b, bias, residual, c, m, n, TM, TN, TK)
+    if PARTS > 1:
+        for part in range(ct.bid(0), parts, ct.num_blocks(0)):
+            m, n = place(whole + part // PARTS, rows, cols, GROUP)
+            gelu_tile(a, b, bias, residual, c, m, n * PARTS + part % PARTS, TM, TN // PARTS, TK)
 
 
 def _cpu_cost(m: int, n: int, k: int, tile: tuple[int, int, int], threads: int) -> int:
@@ -208,7 +254,7 @@ def _first_way(
     blocks = ct.cdiv(c.shape[0], tile[0]) * ct.cdiv(c.shape[1], tile[1])
     if gpus and gpu.on_tensor_cores(arrays.dtype_name(a), flags):
         blocks = min(blocks, gpu.units(arrays.device_of(c)))  # others share multiprocessors
-    return gpu.plain_way((blocks, 1, 1), (*tile, group, *flags))
+    return gpu.plain_way((blocks, 1, 1), (*tile, group, *flags, 1))
 
 
 def _run(way: gpu.Way, a: Any, b: Any, c: Any, stream: Any) -> None:
@@ -226,17 +272,17 @@ def _run(way: gpu.Way, a: Any, b: Any, c: Any, stream: Any) -> None:
 
 def _tile_of(
     c: Any, k: int, name: str, batch: int = 0, after: int = 1
-) -> tuple[tuple[int, int, int], int, int]:
-    """Tile, group and blocks for the last two axes of ``c``."""
+) -> tuple[gpu.Plan, int]:
+    """The plan for the last two axes of ``c``, and blocks."""
     m, n = c.shape[-2:]
     tiles = lambda t: max(1, batch) * ct.cdiv(m, t[0]) * ct.cdiv(n, t[1])
     if not on_gpu(c):
         tile = cpu_tile(m, n, k)
-        return tile, 8, tiles(tile)
+        return gpu.Plan(tile, 8, 1, False), tiles(tile)
     sms = gpu.units(arrays.device_of(c))
     tensor = name not in ("float32", "float64")
     way = gpu.plan(int(m), int(n), int(k), name, sms, tensor, max(1, batch), after)
-    return way.tile, way.group, min(sms, tiles(way.tile)) if tensor else tiles(way.tile)
+    return way, min(sms, tiles(way.tile)) if tensor else tiles(way.tile)
 
 
 def batched_gemm(a: Any, b: Any, c: Any, stream: Any = None, *, fast: bool = True) -> None:
@@ -245,8 +291,9 @@ def batched_gemm(a: Any, b: Any, c: Any, stream: Any = None, *, fast: bool = Tru
     way = gpu.way_of(key)
     if way is None:
         check.product("batched_gemm", 3, a, b, c)
-        tile, group, blocks = _tile_of(c, a.shape[2], arrays.dtype_name(a), c.shape[0])
-        way = gpu.plain_way((blocks, 1, 1), (*tile, group, *gpu.options(a, False, fast)))
+        plan, blocks = _tile_of(c, a.shape[2], arrays.dtype_name(a), c.shape[0])
+        constants = (*plan.tile, plan.group, *gpu.options(a, False, fast), plan.tail)
+        way = gpu.plain_way((blocks, 1, 1), constants)
         gpu.remember(key, way)
     launch(stream, way.grid, batched_gemm_kernel, (a, b, c, *way.constants), **EARLY)
 
@@ -265,8 +312,8 @@ def gelu_gemm(a: Any, b: Any, bias: Any, residual: Any, c: Any, stream: Any = No
         check.product("gelu_gemm", 2, a, b, c)
         check.shape("gelu_gemm", "bias", bias, tuple(c.shape[1:]))
         check.same_shape("gelu_gemm", c=c, residual=residual)
-        tile, group, blocks = _tile_of(c, a.shape[1], arrays.dtype_name(a), after=4)
-        way = gpu.plain_way((blocks, 1, 1), (*tile, group))
+        plan, blocks = _tile_of(c, a.shape[1], arrays.dtype_name(a), after=4)
+        way = gpu.plain_way((blocks, 1, 1), (*plan.tile, plan.group, plan.tail))
         gpu.remember(key, way)
     args = a, b, bias, residual, c, *way.constants
     launch(stream, way.grid, gelu_gemm_kernel, args, **EARLY)

@@ -8,9 +8,11 @@ import gc
 import os
 import sys
 import threading
+import time
 from typing import Any
 
 import pytest
+
 import tessera
 import tessera.tile as ct
 
@@ -289,9 +291,9 @@ def test_a_forked_child_has_loops_of_its_own() -> None:
             try:
                 asyncio.run(again())
                 os._exit(17)
-            except BaseException:  # noqa: BLE001 - the parent is told
+            except BaseException:
                 os._exit(1)
-        _, status = os.waitpid(child, 0)  # noqa: ASYNC222
+        _, status = os.waitpid(child, 0)
         assert os.waitstatus_to_exitcode(status) == 17
         await task
 
