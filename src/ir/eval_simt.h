@@ -80,8 +80,10 @@ typedef struct simt_mbar {
     uint64_t clock[SIMT_MAX_WARPS];
 } simt_mbar;
 
-/* A TMA load that has not arrived. */
+/* A TMA load or st_async that has not arrived. */
 typedef struct simt_tma {
+    uint32_t bytes;          /* of an st_async, else 0 */
+    uint64_t value;
     uint32_t map, to;        /* tensor map; shared offset in `rank` */
     uint32_t rank;
     uint32_t mbar_rank, mbar; /* offset of the mbarrier */
@@ -209,7 +211,8 @@ void simt_fragment(simt_operand which, uint32_t bits, uint32_t lane, uint32_t sl
     X(atom) X(red) X(mul_wide) X(cvt_pack) X(pack2) X(unpack2) X(prmt) X(popc) X(clz) X(brev)      \
     X(shfl) X(vote) X(redux) X(match) X(elect) X(bar_sync) X(bar_arrive) X(warp_sync)              \
     X(cluster_arrive) X(cluster_wait) X(fence) X(cp_async) X(cp_async_commit) X(cp_async_wait)     \
-    X(mbar_init) X(mbar_inval) X(mbar_arrive) X(mbar_expect) X(mbar_wait) X(mapa) X(tma_load)      \
+    X(mbar_init) X(mbar_inval) X(mbar_arrive) X(mbar_expect) X(mbar_wait) X(mapa) X(st_async) \
+    X(tma_load)      \
     X(tma_store) X(tma_reduce) X(bulk_commit) X(bulk_wait) X(ldmatrix) X(stmatrix) X(mma_sync)     \
     X(wgmma) X(wgmma_commit) X(wgmma_wait) X(trap) X(printf)
 #define X(name) ts_status simt_##name(simt_warp *w, ts_val v);

@@ -2,7 +2,7 @@
  *
  * The interpreter at thread level: mbarriers, TMA through the plan's tensor maps, bulk groups.
  *
- * A TMA load marks its bytes as in flight and is remembered; it is carried out when somebody waits for its
+ * A TMA load or st_async marks its bytes as in flight and is remembered; it is carried out when somebody waits for its
  * mbarrier, the latest moment that is correct. Stores and reductions read shared memory at once; until
  * the bulk group is waited for, writing those bytes again is an error.
  */
@@ -279,6 +279,29 @@ ts_status simt_tma_load(simt_warp *w, ts_val v)
     return TS_OK;
 }
 
+ts_status simt_st_async(simt_warp *w, ts_val v)
+{
+    ts_type elem = simt_opnd_type(w, v, 1);
+    uint32_t bytes = ts_type_bits(w->cta->machine->module, elem) / 8;
+    for (uint32_t m = simt_predicated(w, v); m;) {
+        uint32_t lane = simt_next(&m);
+        simt_place to, at;
+        simt_mbar *bar;
+        uint64_t address = simt_opnd(w, v, 0)[lane];
+        TS_TRY(async_mbar(w, v, simt_opnd(w, v, 2)[lane], &at, &bar));
+        TS_TRY(simt_smem(w, v, address, bytes, SIMT_ASYNC_WRITE, &to));
+        if (to.cta != at.cta || address % bytes)
+            return eval_fail(simt_run(w), v, TS_LAUNCH, "st_async to 0x%llx: not aligned, or its barrier is in another block",
+                             (unsigned long long)address);
+        simt_tma sent = {.bytes = bytes, .value = simt_opnd(w, v, 1)[lane], .at = v, .to = to.offset,
+                         .rank = to.cta->rank, .mbar = at.offset, .mbar_rank = at.cta->rank};
+        memset(to.cta->shadow + to.offset, SIMT_TMA_FLIGHT, bytes);
+        if (!TS_PUSH(&w->cta->machine->arena, &at.cta->tma, sent))
+            return simt_nomem(w);
+    }
+    return TS_OK;
+}
+
 static uint64_t async_fill(const async_box *box)
 {
     bool nan = box->map->nan_fill && ts_float_format_of(box->elem);
@@ -290,12 +313,10 @@ static bool async_rounds_tf32(const async_box *box)
     return box->elem == TS_T_tf32;
 }
 
-/* Carries a load out and counts its bytes at the mbarrier. */
-static ts_status async_arrives(simt_warp *w, const simt_tma *tma)
+/* Carries a load out. */
+static ts_status async_loads(simt_warp *w, const simt_tma *tma, int64_t *n_bytes)
 {
     simt_cta *cta = &w->cta->machine->cta[tma->rank];
-    simt_place at = {&w->cta->machine->cta[tma->mbar_rank], tma->mbar};
-    simt_mbar *bar = async_find(&at);
     async_box box;
     TS_TRY(async_open(w, tma->at, tma->map, tma->coord, &box));
     int64_t n = async_count(&box);
@@ -308,11 +329,26 @@ static ts_status async_arrives(simt_warp *w, const simt_tma *tma)
             value = ts_float_from_f64(TS_T_tf32, (double)ts_f32_of_bits(value), TS_RN);
         ts_scalar_write(cta->smem + async_shared_offset(&box, tma->to, i), bytes * 8, 0, value);
     }
-    memset(cta->shadow + tma->to, SIMT_PLAIN, (size_t)n * bytes);
+    *n_bytes = n * bytes;
+    return TS_OK;
+}
+
+/* What was sent is there, and its bytes count at the mbarrier. */
+static ts_status async_arrives(simt_warp *w, const simt_tma *tma)
+{
+    simt_cta *cta = &w->cta->machine->cta[tma->rank];
+    simt_place at = {&w->cta->machine->cta[tma->mbar_rank], tma->mbar};
+    simt_mbar *bar = async_find(&at);
+    int64_t bytes = tma->bytes;
+    if (bytes)
+        ts_scalar_write(cta->smem + tma->to, tma->bytes * 8, 0, tma->value);
+    else
+        TS_TRY(async_loads(w, tma, &bytes));
+    memset(cta->shadow + tma->to, SIMT_PLAIN, (size_t)bytes);
     if (cta->touch) /* the mbarrier publishes the bytes to whoever waits for it */
-        memset(cta->touch + tma->to, 0, (size_t)n * bytes * sizeof *cta->touch);
+        memset(cta->touch + tma->to, 0, (size_t)bytes * sizeof *cta->touch);
     if (bar) {
-        bar->tx -= n * bytes;
+        bar->tx -= bytes;
         async_turn(bar);
     }
     return TS_OK;

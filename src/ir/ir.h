@@ -73,6 +73,7 @@
  *     mul_wide             i32 x i32 -> i64; signed unless TS_A_UNSIGNED
  *     mbar_init ptr (count in attr)  mbar_expect ptr, bytes i32, [pred]  mbar_arrive ptr, [pred]
  *     mbar_wait            ptr, parity i32: returns when the phase of that parity has completed
+ *     st_async             shared pointer, value (32 or 64 bits), barrier pointer in the same block of the cluster, [pred]
  *     tma_load             shared pointer, barrier pointer, coordinates innermost first, [pred]
  *     tma_store, _reduce   shared pointer, coordinates innermost first, [pred]
  *     wgmma                accumulators.., a (descriptor i64, or 4 registers TS_MMA_A_REGS), b desc i64,
@@ -228,7 +229,8 @@ typedef enum ts_cache { TS_CACHE_NONE, TS_CACHE_NC /* read-only */, TS_CACHE_STR
 typedef enum ts_shfl { TS_SHFL_IDX, TS_SHFL_UP, TS_SHFL_DOWN, TS_SHFL_BFLY } ts_shfl;
 /* vote: i1 -> i1 (any, all) or i32 (ballot).  redux kinds: ts_rmw. */
 typedef enum ts_vote { TS_VOTE_ANY, TS_VOTE_ALL, TS_VOTE_BALLOT } ts_vote;
-/* bar_sync, bar_arrive: kind = barrier id, number = threads (0 = all). An operand, the same in a warp, is
+/* cluster_arrive: bit 0 = relaxed: orders no memory.
+ * bar_sync, bar_arrive: kind = barrier id, number = threads (0 = all). An operand, the same in a warp, is
  * the id instead. */
 typedef enum ts_fence { TS_FENCE_CTA, TS_FENCE_GPU, TS_FENCE_SYS, TS_FENCE_PROXY_ASYNC, TS_FENCE_MBAR_INIT } ts_fence;
 /* cp_async: number = bytes (4, 8, 16).  cp_async_wait, wgmma_wait: number = pending groups allowed.

@@ -277,6 +277,17 @@ static ts_status vs_mbar(const ts__verify *c)
     return vs_pred(c);
 }
 
+static ts_status vs_st_async(const ts__verify *c)
+{
+    TS__WANT(c, c->n == 3, "st_async takes a pointer, a value and a barrier, not %u operands", c->n);
+    TS_TRY(vs_opnd(c, 0, 's'));
+    TS_TRY(vs_opnd(c, 2, 's'));
+    uint32_t bits = ts_type_bits(c->m, ts__verify_opnd(c, 1));
+    TS__WANT(c, ts_type_kind(c->m, ts__verify_opnd(c, 1)) == TS_KIND_SCALAR && (bits == 32 || bits == 64),
+             "st_async stores 32 or 64 bits");
+    return vs_pred(c);
+}
+
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 static ts_status vs_cp_async(const ts__verify *c)
@@ -425,6 +436,7 @@ const ts__verify_rule ts__verify_simt[TS_OP_COUNT] = {
     [TS_OP_mbar_expect] = {vs_mbar, TS_F_MASK},
     [TS_OP_mbar_wait] = {vs_mbar, 0},
     [TS_OP_mapa] = {vs_signature, 0},
+    [TS_OP_st_async] = {vs_st_async, TS_F_MASK},
     [TS_OP_tma_load] = {vs_tma, TS_F_MASK},
     [TS_OP_tma_store] = {vs_tma, TS_F_MASK},
     [TS_OP_tma_reduce] = {vs_tma, TS_F_MASK},

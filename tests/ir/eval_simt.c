@@ -493,6 +493,44 @@ static void clusters_share_memory_and_a_barrier(void)
     CHECK(out[0] == 41 && out[1] == 40);
 }
 
+/* Two CTAs: each sends its rank + 40 to the other, which waits for the bytes (or not). */
+static ts_status send_async(bool wait, uint32_t expect, int32_t out[2])
+{
+    sk k;
+    sk_begin(&k, 1, 32);
+    k.plan.cluster = 2;
+    ts_builder *b = &k.b;
+    ts_val rank = sk_op(&k, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CLUSTER_RANK, 0, 0));
+    ts_val bar = sk_shared(&k, TS_T_i64, 8), word = sk_shared(&k, TS_T_i32, 16), other = ts_op2(b, TS_OP_xori, rank, sk_i32(&k, 1), 0);
+    ts_val first = sk_if_first(&k);
+    sk_do(&k, TS_OP_mbar_init, 1, &bar, TS_S(0, 1, 0));
+    sk_do(&k, TS_OP_mbar_expect, 2, (ts_val[]){bar, sk_i32(&k, (int32_t)expect)}, 0);
+    sk_end_if(&k, first);
+    sk_do(&k, TS_OP_cluster_arrive, 0, NULL, TS_S(1, 0, 0));
+    sk_do(&k, TS_OP_cluster_wait, 0, NULL, 0);
+    ts_val there = sk_op(&k, TS_OP_mapa, ts_type_of(k.fn, word), 2, (ts_val[]){word, other}, 0);
+    ts_val count = sk_op(&k, TS_OP_mapa, ts_type_of(k.fn, bar), 2, (ts_val[]){bar, other}, 0);
+    first = sk_if_first(&k);
+    sk_do(&k, TS_OP_st_async, 3, (ts_val[]){there, ts_op2(b, TS_OP_addi, rank, sk_i32(&k, 40), 0), count}, 0);
+    sk_end_if(&k, first);
+    if (wait)
+        sk_do(&k, TS_OP_mbar_wait, 2, (ts_val[]){bar, sk_i32(&k, 0)}, 0);
+    sk_st(&k, sk_at(&k, k.out, rank, 4), sk_ld(&k, word, TS_T_i32));
+    ts_status status = sk_run(&k, out, NULL, 2);
+    ts_arena_deinit(&k.arena);
+    return status;
+}
+
+static void blocks_wait_for_what_is_sent_to_them(void)
+{
+    int32_t out[2] = {0};
+    CHECK_OK(send_async(true, 4, out));
+    CHECK(out[0] == 41 && out[1] == 40);
+    CHECK_INT(send_async(true, 8, out), TS_LAUNCH); /* bytes that nobody sends */
+    CHECK(strstr(err.text, "deadlock") != NULL);
+    CHECK_INT(send_async(false, 4, out), TS_LAUNCH);
+}
+
 /* ---- cp.async -------------------------------------------------------------------------------------------------------- */
 
 static ts_status sk_copy_async(bool wait, int32_t out[4])
@@ -1032,6 +1070,7 @@ int main(void)
     a_barrier_may_be_chosen_at_run_time();
     a_warp_left_alone_is_a_deadlock_with_names();
     clusters_share_memory_and_a_barrier();
+    blocks_wait_for_what_is_sent_to_them();
     cp_async_arrives_at_its_wait();
     mbarriers_hand_a_slot_to_and_fro();
     tma_swizzles_fills_and_clips();

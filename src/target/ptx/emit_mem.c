@@ -402,6 +402,14 @@ void ts__emit_mbar_expect(ts_ptx *e, ts_val v, const ts_inst *inst)
     PUT("$gmbarrier.arrive.expect_tx.shared::cta.b64 _, $a, $v;\n", mem_pred(e, inst), opnds[0], opnds[1]);
 }
 
+void ts__emit_st_async(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    const ts_val *opnds = ts_opnds(e->fn, inst);
+    (void)v;
+    PUT("$gst.async.shared::cluster.mbarrier::complete_tx::bytes.b$i $a, $r, $a;\n", mem_pred(e, inst),
+        (int)ts_type_bits(e->fn->module, ts_type_of(e->fn, opnds[1])), opnds[0], ts__ptx_in_reg(e, opnds[1]), opnds[2]);
+}
+
 /* try_wait sleeps in hardware for a while; before sm_90 the test is polled. */
 void ts__emit_mbar_wait(ts_ptx *e, ts_val v, const ts_inst *inst)
 {

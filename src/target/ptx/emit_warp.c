@@ -136,6 +136,12 @@ void ts__emit_plain(ts_ptx *e, ts_val v, const ts_inst *inst)
     PUT("$s$s;\n", ts_info(inst)->ptx, inst->op == TS_OP_warp_sync ? " 0xffffffff" : "");
 }
 
+void ts__emit_cluster_arrive(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    (void)v;
+    PUT("$s$s;\n", ts_info(inst)->ptx, TS_S_KIND(inst->aux) ? ".relaxed" : "");
+}
+
 void ts__emit_fence(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     static const struct {

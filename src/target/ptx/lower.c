@@ -297,8 +297,8 @@ static void lower_term(ts_lower *lw, ts_val v)
     }
     if (inst.op == TS_OP_return)
         ts_tma_leave(lw);
-    if (inst.op == TS_OP_return && lw->assign.n_cta)
-        ts_lower_barrier(lw); /* memory of a thread block is gone when it ends: not before the others are done */
+    if (inst.op == TS_OP_return)
+        ts_cluster_leave(lw);
     ts_term(&lw->b, (ts_op)inst.op, values.v.n, values.v.at);
 }
 
@@ -447,6 +447,8 @@ ts_val ts_lower_inst(ts_lower *lw, ts_val v)
         return v;
     if (ts_info(inst)->flags & TS_REGION)
         ts_wgmma_before_region(lw, v);
+    if (!lw->open.n && (inst->op == TS_OP_for || inst->op == TS_OP_loop || inst->op == TS_OP_if))
+        ts_cluster_meet(lw); /* once, whatever way the region takes */
     if (inst->op == TS_OP_for && ts_rotated(&lw->assign.tma, v))
         return ts_rotate_for(lw, v);
     if (ts_tma_load_of(&lw->assign.tma, v))
@@ -523,8 +525,7 @@ static ts_val lower_entry(ts_lower *lw)
         lw->env->plan->error_param = 1;
     }
     lw->tid = lower_thread(lw);
-    if (lw->assign.n_cta)
-        ts_lower_barrier(lw); /* memory of a thread block is there when it has started */
+    ts_cluster_begin(lw);
     return v;
 }
 

@@ -51,6 +51,13 @@ typedef struct ts_shared {
     bool unknown;         /* anything may have been read: start of a region */
 } ts_shared;
 
+/* Thread blocks that share the tile block (cluster.c). */
+typedef struct ts_cluster {
+    uint32_t bars; /* mbarriers of exchanges, in shared memory */
+    bool apart;    /* nobody has yet waited until all blocks have started */
+    bool shares;   /* shared memory of other blocks is used between barriers of the cluster */
+} ts_cluster;
+
 /* An open region of the output and the tile-level opener it came from. */
 typedef struct ts_open {
     ts_val tile, opener;
@@ -117,6 +124,7 @@ typedef struct ts_lower {
     TS_VEC(uint32_t) scope;
     TS_VEC(ts_open) open;
     ts_shared shared;
+    ts_cluster cluster;
     ts_cp cp;
     ts_hazards hazards;
     uint32_t *tokens;  /* [value] how many of its uses are tokens */
@@ -201,6 +209,27 @@ void ts_shared_forget(ts_lower *lw);   /* a region starts or ends: anything may 
 /* Where several thread blocks share the tile block: memory of the first of them, so that they have it in common. */
 ts_val ts_shared_pointer(ts_lower *lw, ts_type elem, uint32_t offset);
 ts_val ts_shared_of_cta(ts_lower *lw, ts_type elem, uint32_t offset, uint32_t cta); /* of that one; TS_NO: this one */
+
+/* ---- clusters (cluster.c) ---------------------------------------------------------------------------- */
+
+/* The first code of a kernel whose tile block is a cluster; all blocks have started after _meet. */
+void ts_cluster_begin(ts_lower *lw);
+void ts_cluster_meet(ts_lower *lw);
+void ts_cluster_leave(ts_lower *lw);
+
+/* An exchange of `bytes` for instruction `v`: begin; write to and read from _memory within the thread block; _expect,
+ * which is a barrier of it; _send; _wait; read from _memory what all have sent. */
+typedef struct ts_exchange {
+    uint32_t site, at;            /* number of the exchange; its shared memory */
+    ts_val bar, parity;
+    ts_val turn, offset;          /* in a loop: how often it has run; bytes to the memory of this turn. Else 0 */
+} ts_exchange;
+ts_exchange ts_exchange_begin(ts_lower *lw, ts_val v, uint32_t bytes);
+ts_val ts_exchange_memory(ts_lower *lw, const ts_exchange *x, ts_type elem, uint32_t offset);
+void ts_exchange_expect(ts_lower *lw, const ts_exchange *x, uint32_t bytes);
+/* Stores 32 or 64 bits at the place `at` of _memory, in all blocks. */
+void ts_exchange_send(ts_lower *lw, const ts_exchange *x, ts_val at, ts_val value, ts_val pred);
+void ts_exchange_wait(ts_lower *lw, const ts_exchange *x);
 
 /* ---- the cp.async pipeline: pipeline_cp.c -------------------------------------------------------------- */
 

@@ -135,6 +135,8 @@ void ts_lower_barrier(ts_lower *lw)
 {
     uint32_t threads = lw->assign.tma.active ? 32u << lw->assign.n_warp : 0; /* not the producer */
     if (lw->assign.n_cta) {
+        ts_cluster_meet(lw);
+        lw->cluster.shares = true;
         ts_emit(&lw->b, TS_OP_cluster_arrive, TS_T_none, 0, NULL, 0, 0);
         ts_emit(&lw->b, TS_OP_cluster_wait, TS_T_none, 0, NULL, 0, 0);
     } else {

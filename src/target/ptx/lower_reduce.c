@@ -6,6 +6,7 @@
  *
  *     thread   a tree of 2^regs            lanes    5 x (shuffle, body)
  *     warps    st.shared, bar.sync, 2^warps values in order
+ *     blocks   of a cluster: st.async to all, mbarrier, 2^blocks values in order (cluster.c)
  *
  * Results lie in the layout without the axis: every thread that shared a row holds its result.
  */
@@ -168,45 +169,59 @@ static ts_type reduce_memory_type(ts_type elem)
     return elem == TS_T_i1 ? TS_T_i8 : elem;
 }
 
+static uint32_t reduce_bytes(const ts_lower *lw, ts_type elem)
+{
+    return ts_type_bits(lw->module, reduce_memory_type(elem)) / 8;
+}
+
+/* Shared memory of one input in a round. */
+static uint32_t reduce_size(const ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val x)
+{
+    return ((reduce_bytes(lw, ts_type_of(lw->fn, x)) << (s->to->bits + round->n_warps)) + 15) & ~15u;
+}
+
+static ts_val reduce_place(ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val base, uint32_t k, bool with_warp,
+                           uint32_t bytes)
+{
+    int64_t fixed = ((int64_t)ts_lower_fixed(s->to, k) << round->n_warps) * bytes;
+    return ts_lower_ptr(lw, base, reduce_slot(lw, s, round, with_warp, bytes), fixed);
+}
+
 static void reduce_read(ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val base, ts_type elem, uint32_t k,
                         ts_val *out)
 {
     ts_type memory = reduce_memory_type(elem);
-    uint32_t bytes = ts_type_bits(lw->module, memory) / 8, n = 1u << round->n_warps, step = TS_MIN(n, 16 / bytes);
-    int64_t fixed = ((int64_t)ts_lower_fixed(s->to, k) << round->n_warps) * bytes;
-    ts_val at = ts_lower_ptr(lw, base, reduce_slot(lw, s, round, false, bytes), fixed);
+    uint32_t bytes = reduce_bytes(lw, elem), n = 1u << round->n_warps, step = TS_MIN(n, 16 / bytes);
+    ts_val at = reduce_place(lw, s, round, base, k, false, bytes);
     for (uint32_t i = 0; i < n; i += step)
         ts_lower_ld(lw, memory, ts_lower_ptr(lw, at, 0, i * bytes), step, TS_CACHE_NONE, 0, 0, out + i);
     for (uint32_t i = 0; i < n && memory != elem; i++)
         out[i] = ts_cast(&lw->b, TS_OP_trunci, out[i], elem, 0);
 }
 
-/* Register k of input i, to the memory of this thread block or of each in the cluster. */
-static void reduce_write(ts_lower *lw, const reduce_state *s, const reduce_round *round, uint32_t region, uint32_t k, ts_val x)
+static uint32_t reduce_local(const ts_lower *lw)
 {
-    ts_type elem = ts_type_of(lw->fn, x), memory = reduce_memory_type(elem);
-    uint32_t bytes = ts_type_bits(lw->module, memory) / 8, local = (1u << (lw->assign.n_warp - lw->assign.n_cta)) - 1;
-    uint32_t same = ts_layout_replicas(s->from).warp | (round->cluster ? reduce_axis_warps(s) & local : 0);
-    ts_val once = ts_lower_is_first(lw, (ts_place){.warp = same}), slot = reduce_slot(lw, s, round, true, bytes);
-    int64_t fixed = ((int64_t)ts_lower_fixed(s->to, k) << round->n_warps) * bytes;
-    if (memory != elem)
-        x = ts_cast(&lw->b, TS_OP_exti, x, memory, TS_A_UNSIGNED);
-    for (uint32_t cta = 0; cta < (round->cluster ? 1u << lw->assign.n_cta : 1); cta++) {
-        ts_val base = ts_shared_of_cta(lw, memory, region, round->cluster ? cta : TS_NO);
-        ts_lower_st(lw, ts_lower_ptr(lw, base, slot, fixed), 1, &x, TS_CACHE_NONE, once);
-    }
+    return (1u << (lw->assign.n_warp - lw->assign.n_cta)) - 1;
 }
 
-/* acc[k]: the results of register k; combines those of all warps of the round, in order. */
-static void reduce_gather(ts_lower *lw, const reduce_state *s, const reduce_round *round, const uint32_t *region, uint32_t k,
+/* Register k of an input, to the memory `base` of some thread block. */
+static void reduce_write(ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val base, uint32_t k, ts_val x)
+{
+    ts_type elem = ts_type_of(lw->fn, x), memory = reduce_memory_type(elem);
+    uint32_t same = ts_layout_replicas(s->from).warp | (round->cluster ? reduce_axis_warps(s) & reduce_local(lw) : 0);
+    ts_val once = ts_lower_is_first(lw, (ts_place){.warp = same});
+    if (memory != elem)
+        x = ts_cast(&lw->b, TS_OP_exti, x, memory, TS_A_UNSIGNED);
+    ts_lower_st(lw, reduce_place(lw, s, round, base, k, true, reduce_bytes(lw, elem)), 1, &x, TS_CACHE_NONE, once);
+}
+
+/* acc[i]: the results of one register; combines those of all warps of the round, in order. */
+static void reduce_gather(ts_lower *lw, const reduce_state *s, const reduce_round *round, const ts_val *base, uint32_t k,
                           ts_val *acc)
 {
     ts_val parts[REDUCE_INPUTS][32];
-    for (uint32_t i = 0; i < s->n; i++) {
-        ts_type elem = ts_type_of(lw->fn, acc[i]);
-        ts_val base = ts_shared_of_cta(lw, reduce_memory_type(elem), region[i], TS_NO);
-        reduce_read(lw, s, round, base, elem, k, parts[i]);
-    }
+    for (uint32_t i = 0; i < s->n; i++)
+        reduce_read(lw, s, round, base[i], ts_type_of(lw->fn, acc[i]), k, parts[i]);
     for (uint32_t w = 0; w < 1u << round->n_warps; w++) {
         ts_val x[REDUCE_INPUTS];
         for (uint32_t i = 0; i < s->n; i++)
@@ -218,41 +233,113 @@ static void reduce_gather(ts_lower *lw, const reduce_state *s, const reduce_roun
     }
 }
 
+static reduce_round reduce_round_of(uint32_t warps, bool cluster)
+{
+    return (reduce_round){warps, (uint32_t)__builtin_popcount(warps), cluster};
+}
+
+static void reduce_note(const ts_lower *lw, const reduce_state *s, const reduce_round *round, uint32_t bytes)
+{
+    ts_note(lw->tile, s->v, TS_NOTE_move, "shared", "%u bytes, partial results of %u %s", bytes, 1u << round->n_warps,
+            round->cluster ? "thread blocks" : "warps");
+}
+
 /* Over warps: one buffer for each input, one barrier for all. acc[k * n + i]: register k of input i. */
 static void reduce_exchange(ts_lower *lw, const reduce_state *s, uint32_t warps, bool cluster, ts_val *acc)
 {
-    reduce_round round = {.warps = warps, .cluster = cluster};
+    reduce_round round = reduce_round_of(warps, cluster);
     uint32_t total = 0, region[REDUCE_INPUTS] = {0};
-    for (uint32_t i = 0; i < s->from->n_warp; i++)
-        round.n_warps += warps >> i & 1;
+    ts_val own[REDUCE_INPUTS] = {0};
     if (!round.n_warps)
         return;
     for (uint32_t i = 0; i < s->n; i++) {
         region[i] = total;
-        ts_type memory = reduce_memory_type(ts_type_of(lw->fn, acc[i]));
-        total += ((ts_type_bits(lw->module, memory) / 8 << (s->to->bits + round.n_warps)) + 15) & ~15u;
+        total += reduce_size(lw, s, &round, acc[i]);
     }
     uint32_t first = ts_shared_take(lw, total, s->v);
-    ts_note(lw->tile, s->v, TS_NOTE_move, "shared", "%u bytes, partial results of %u %s", total, 1u << round.n_warps,
-            cluster ? "thread blocks" : "warps");
+    reduce_note(lw, s, &round, total);
     for (uint32_t i = 0; i < s->n; i++) {
-        region[i] += first;
-        for (uint32_t k = 0; k < 1u << s->to->n_reg; k++)
-            reduce_write(lw, s, &round, region[i], k, acc[k * s->n + i]);
+        ts_type memory = reduce_memory_type(ts_type_of(lw->fn, acc[i]));
+        own[i] = ts_shared_of_cta(lw, memory, first + region[i], TS_NO);
+        for (uint32_t cta = 0; cta < (cluster ? 1u << lw->assign.n_cta : 1); cta++) {
+            ts_val base = cluster ? ts_shared_of_cta(lw, memory, first + region[i], cta) : own[i];
+            for (uint32_t k = 0; k < 1u << s->to->n_reg; k++)
+                reduce_write(lw, s, &round, base, k, acc[k * s->n + i]);
+        }
     }
     if (cluster)
         ts_lower_barrier(lw);
     else
         ts_lower_barrier_cta(lw);
     for (uint32_t k = 0; k < 1u << s->to->n_reg; k++)
-        reduce_gather(lw, s, &round, region, k, acc + k * s->n);
+        reduce_gather(lw, s, &round, own, k, acc + k * s->n);
     ts_shared_done(lw, first, total);
+}
+
+/* ---- over thread blocks ---------------------------------------------------------------------------------------- */
+
+/* Stores that count at an mbarrier have 32 or 64 bits, and what is exchanged keeps its memory. */
+static bool reduce_sends(const ts_lower *lw, const reduce_state *s, const ts_val *acc)
+{
+    enum { REDUCE_MOST = 16384 };
+    uint32_t total = 0;
+    for (uint32_t i = 0; i < s->n; i++) {
+        if (reduce_bytes(lw, ts_type_of(lw->fn, acc[i])) < 4)
+            return false;
+        total += reduce_bytes(lw, ts_type_of(lw->fn, acc[i])) << (s->to->bits + s->from->n_warp);
+    }
+    return total <= REDUCE_MOST;
+}
+
+/* One thread of a block sends each of its results. */
+static void reduce_send(ts_lower *lw, const reduce_state *s, const reduce_round *round, const ts_exchange *x, ts_val base, uint32_t k,
+                        ts_val value)
+{
+    ts_place same = ts_layout_replicas(s->to);
+    same.warp = (same.warp & reduce_local(lw)) | (ts_layout_replicas(s->from).warp & ~reduce_local(lw));
+    uint32_t bytes = reduce_bytes(lw, ts_type_of(lw->fn, value));
+    ts_exchange_send(lw, x, reduce_place(lw, s, round, base, k, true, bytes), value, ts_lower_is_first(lw, same));
+}
+
+/* Over the warps of each block as above, then over the blocks by stores that the receivers wait for. */
+static void reduce_cluster(ts_lower *lw, const reduce_state *s, uint32_t warps, uint32_t ctas, ts_val *acc)
+{
+    reduce_round inner = reduce_round_of(warps, false), outer = reduce_round_of(ctas, true);
+    uint32_t total = 0, sent = 0, n_out = 1u << s->to->n_reg;
+    ts_val in[REDUCE_INPUTS] = {0}, out[REDUCE_INPUTS] = {0};
+    for (uint32_t i = 0; i < s->n; i++) {
+        total += reduce_size(lw, s, &inner, acc[i]) + reduce_size(lw, s, &outer, acc[i]);
+        sent += reduce_bytes(lw, ts_type_of(lw->fn, acc[i])) << (s->to->bits + outer.n_warps);
+    }
+    ts_exchange x = ts_exchange_begin(lw, s->v, total);
+    for (uint32_t i = 0, at = 0; i < s->n; i++) {
+        in[i] = ts_exchange_memory(lw, &x, ts_type_of(lw->fn, acc[i]), at);
+        at += reduce_size(lw, s, &inner, acc[i]);
+        out[i] = ts_exchange_memory(lw, &x, ts_type_of(lw->fn, acc[i]), at);
+        at += reduce_size(lw, s, &outer, acc[i]);
+    }
+    reduce_note(lw, s, &inner, total);
+    reduce_note(lw, s, &outer, sent);
+    for (uint32_t j = 0; j < n_out * s->n && warps; j++)
+        reduce_write(lw, s, &inner, in[j % s->n], j / s->n, acc[j]);
+    ts_exchange_expect(lw, &x, sent);
+    for (uint32_t k = 0; k < n_out && warps; k++)
+        reduce_gather(lw, s, &inner, in, k, acc + k * s->n);
+    for (uint32_t j = 0; j < n_out * s->n; j++)
+        reduce_send(lw, s, &outer, &x, out[j % s->n], j / s->n, acc[j]);
+    ts_exchange_wait(lw, &x);
+    for (uint32_t k = 0; k < n_out; k++)
+        reduce_gather(lw, s, &outer, out, k, acc + k * s->n);
 }
 
 /* Over the warps of each thread block, then over the blocks that share the tile. */
 static void reduce_warps(ts_lower *lw, const reduce_state *s, ts_val *acc)
 {
-    uint32_t warps = reduce_axis_warps(s), local = (1u << (lw->assign.n_warp - lw->assign.n_cta)) - 1;
+    uint32_t warps = reduce_axis_warps(s), local = reduce_local(lw);
+    if (warps & ~local && reduce_sends(lw, s, acc)) {
+        reduce_cluster(lw, s, warps & local, warps & ~local, acc);
+        return;
+    }
     reduce_exchange(lw, s, warps & local, false, acc);
     reduce_exchange(lw, s, warps & ~local, true, acc);
 }
