@@ -200,11 +200,21 @@ def test_uniform_and_normal_numbers():
     bits = np.zeros(1 << 18, np.uint32)
     random.bits(bits, 3)
     np.testing.assert_array_equal(u, (bits >> 8).astype(np.float32) * np.float32(2**-24))
-    a, b = u[0::2].astype(np.float64), u[1::2].astype(np.float64)
-    r = np.sqrt(-2 * np.log(1 - a))
-    np.testing.assert_allclose(z[0::2], r * np.cos(2 * np.pi * b), atol=2e-6)
-    np.testing.assert_allclose(z[1::2], r * np.sin(2 * np.pi * b), atol=2e-6)
     assert abs(z.mean()) < 0.01 and abs(z.std() - 1) < 0.01
+
+
+@pytest.mark.parametrize(("fast", "ulps", "absolute"), [(False, 5, 0), (True, 0, 2e-5)])
+def test_normal_numbers_are_those_of_their_words(fast, ulps, absolute):
+    n, seed = 1 << 20, int(RNG.integers(2**62))
+    bits, z = np.zeros(n, np.uint32), np.zeros(n, np.float32)
+    random.bits(bits, seed)
+    random.normal(z, seed, fast=fast)
+    a, b = bits[0::2], bits[1::2]
+    u = (a.astype(np.float32) * 2.0**-32 + 2.0**-33).astype(np.float32).astype(np.float64)
+    r, turn = np.sqrt(-2 * np.log(u)), 2 * np.pi * (b / 2.0**32)
+    wanted = np.stack([r * np.cos(turn), r * np.sin(turn)], 1).reshape(-1)
+    bound = ulps * np.spacing(np.abs(wanted).astype(np.float32)) + absolute
+    assert (np.abs(z - wanted) <= bound).all()
 
 
 def test_random_numbers_refuse_what_they_cannot_fill():

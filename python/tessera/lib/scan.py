@@ -3,10 +3,10 @@
 
 A flat array is scanned in one pass over memory, after Merrill & Garland, "Single-pass parallel prefix scan
 with decoupled look-back" (2016): blocks draw tickets, publish the total of their tile, and look back at
-the totals of the tiles before. Here the look-back is over a window: tile t of a window of W reads the
-totals of its t predecessors and, in the slot of the window's last tile (whose own total nobody in the
-window needs), the prefix of the whole window, which the last tile of the window before has left there.
-Every prefix is so combined in one fixed order: results are bitwise reproducible. A total travels
+the totals of the tiles before. Here a block takes tile after tile and carries the total of all windows of
+256 tiles that lie before its own, so no prefix travels from block to block: a block reads each total
+once. The next tile is on its way, and its total published, before the block waits for those of others.
+Every prefix is combined in one fixed order: results are bitwise reproducible. A total travels
 in 64-bit words of 32 bits of payload beside a flag, so that no fence is needed.
 """
 
@@ -17,13 +17,23 @@ from typing import Any
 import tessera.tile as ct
 
 from . import _check as check
-from . import around_axis, dtype_name, is_float, next_power_of_two, on_gpu, scratch, view
+from . import (
+    around_axis,
+    dtype_name,
+    is_float,
+    multiprocessors,
+    next_power_of_two,
+    on_gpu,
+    scratch,
+    view,
+)
 from .reduce import MAX, MIN, PROD, SUM, both, filled, fold, neutral
 
 OPS = {"cumsum": SUM, "cumprod": PROD, "cummax": MAX, "cummin": MIN}
-WINDOW = 256  # as many as the GPU's threads: each reads one word
+WINDOW = 256  # tiles
 ORDER = ct.MemoryOrder.RELAXED
 SCOPE = ct.MemoryScope.DEVICE
+BLOCKS = 3  # on a multiprocessor
 
 
 def _running(OP: Any, t: Any, axis: Any, NEUTRAL: Any) -> Any:
@@ -47,6 +57,12 @@ def _publish(words: Any, at: Any, value: Any, WIDE: Any) -> None:
     ct.store(words, (WIDE, at), bits | flag, memory_order=ORDER, memory_scope=SCOPE)
 
 
+def _ticket(words: Any) -> Any:
+    """Which tile is next; the count is the last word."""
+    last = (0, words.shape[1] - 1)
+    return ct.astype(ct.atomic_add(words, last, ct.uint64(1), memory_order=ORDER), ct.int32)
+
+
 def _look(words: Any, window: Any, WIDE: Any) -> Any:
     """The words of a window: high and low halves of the totals (low ones only if they have 32 bits)."""
     shape = (1, WINDOW)
@@ -62,38 +78,62 @@ def _value(high: Any, low: Any, dtype: Any, WIDE: Any) -> Any:
     return ct.bitcast(ct.astype(low, ct.uint32), dtype)
 
 
-@ct.kernel
-def clear_kernel(words, TILE: ct.Constant[int]):
-    ct.store(words, index=(ct.bid(0), ct.bid(1)), tile=ct.zeros((1, TILE), dtype=words.dtype))
-
-
-@ct.kernel(num_worker_warps=8)
-def scan_kernel(
-    x, out, words, ticket, OP: ct.Constant[int], NEUTRAL: ct.Constant, WORK: ct.Constant[int],
-    WIDE: ct.Constant[int], TILE: ct.Constant[int],
-):  # fmt: skip
-    t = ct.astype(ct.atomic_add(ticket, (0, 0), ct.uint64(1), memory_order=ORDER), ct.int32)
-    window, place = t // WINDOW, t % WINDOW
-    dtype = (out.dtype, ct.float32, ct.int32, ct.uint32)[WORK]
-    x_tile = ct.load(x, index=(t,), shape=(TILE,), padding_mode=ct.PaddingMode.ZERO)
-    x_tile = ct.astype(x_tile, dtype)  # what lies behind the end only meets other such elements
-    total = fold(OP, x_tile, 0)
-    if place != WINDOW - 1:
-        _publish(words, t, total, WIDE)
-    local = _running(OP, x_tile, 0, NEUTRAL)
-    k = ct.arange(WINDOW, dtype=ct.int32)
-    wanted = (k < place) | ((k == WINDOW - 1) & (window > 0))
+def _total(
+    OP: Any, words: Any, window: Any, count: Any, NEUTRAL: Any, dtype: Any, WIDE: Any
+) -> Any:
+    """The first ``count`` totals of a window combined, as soon as they are there."""
+    wanted = ct.arange(WINDOW, dtype=ct.int32) < count
     high = low = ct.zeros((WINDOW,), dtype=ct.uint64)
     ready = 0
     while ready == 0:
         high, low = _look(words, window, WIDE)
         flags = ct.astype((high & low) >> ct.uint64(32), ct.int32)
         ready = ct.min(ct.where(wanted, flags, 1))
-    before = ct.where(wanted, _value(high, low, dtype, WIDE), filled((WINDOW,), NEUTRAL, dtype))
-    prefix = fold(OP, before, 0)
-    if place == WINDOW - 1:
-        _publish(words, t + WINDOW, both(OP, prefix, total), WIDE)
-    ct.store(out, index=(t,), tile=ct.astype(both(OP, prefix, local), out.dtype))
+    totals = ct.where(wanted, _value(high, low, dtype, WIDE), filled((WINDOW,), NEUTRAL, dtype))
+    return fold(OP, totals, 0)
+
+
+@ct.kernel
+def clear_kernel(words, TILE: ct.Constant[int]):
+    ct.store(words, index=(ct.bid(0), ct.bid(1)), tile=ct.zeros((1, TILE), dtype=words.dtype))
+
+
+def _begin(
+    OP: Any, x: Any, words: Any, t: Any, TILE: Any, dtype: Any, WIDE: Any
+) -> Any:  # fmt: skip
+    """Loads a tile and publishes its total; behind the last tile nobody looks."""
+    tiles = ct.cdiv(x.shape[0], TILE)
+    pad = ct.PaddingMode.ZERO  # behind the end, where it only meets other such elements
+    tile = ct.astype(ct.load(x, (min(t, tiles - 1),), (TILE,), padding_mode=pad), dtype)
+    _publish(words, min(t, tiles), fold(OP, tile, 0), WIDE)
+    return tile
+
+
+@ct.kernel(num_worker_warps=4, occupancy=BLOCKS)
+def scan_kernel(
+    x, out, words, OP: ct.Constant[int], NEUTRAL: ct.Constant, WORK: ct.Constant[int],
+    WIDE: ct.Constant[int], TILE: ct.Constant[int], AHEAD: ct.Constant[bool],
+):  # fmt: skip
+    dtype = (out.dtype, ct.float32, ct.int32, ct.uint32)[WORK]
+    windows = 0  # that are in the carry
+    carry = filled((1,), NEUTRAL, dtype)
+    t = after = _ticket(words)
+    if AHEAD:
+        ahead = _begin(OP, x, words, t, TILE, dtype, WIDE)
+    while t < ct.cdiv(x.shape[0], TILE):
+        if AHEAD:
+            after, mine = _ticket(words), ahead
+            ahead = _begin(OP, x, words, after, TILE, dtype, WIDE)
+        else:
+            mine = _begin(OP, x, words, t, TILE, dtype, WIDE)
+        local = _running(OP, mine, 0, NEUTRAL)
+        while windows < t // WINDOW:
+            total = _total(OP, words, windows, WINDOW, NEUTRAL, dtype, WIDE)
+            carry = both(OP, carry, total)
+            windows = windows + 1
+        prefix = both(OP, carry, _total(OP, words, windows, t % WINDOW, NEUTRAL, dtype, WIDE))
+        ct.store(out, index=(t,), tile=ct.astype(both(OP, prefix, local), out.dtype))
+        t = after if AHEAD else _ticket(words)
 
 
 @ct.kernel
@@ -121,26 +161,16 @@ def _work(out: Any) -> int:
 
 def _scan_flat(code: int, x: Any, out: Any, stream: Any) -> None:
     """One pass with look-back."""
-    tile = 4096
     wide = int(out.dtype.itemsize == 8)
-    if on_gpu(x):
-        tile = (8192 if x.shape[0] < 1 << 26 else 32768) >> wide
-    blocks = -(-x.shape[0] // tile)
-    words = scratch(x, (2, (blocks // WINDOW + 2) * WINDOW), "uint64")
-    ticket = scratch(x, (1, 1), "uint64")
-    for array, width in ((words, 1024), (ticket, 1)):
-        ct.launch(
-            stream,
-            (array.shape[0], ct.cdiv(array.shape[1], width), 1),
-            clear_kernel,
-            (array, width),
-        )
-    ct.launch(
-        stream,
-        (blocks, 1, 1),
-        scan_kernel,
-        (x, out, words, ticket, code, neutral(code, out), _work(out), wide, tile),
-    )
+    gpu = on_gpu(x)
+    tile = 8192 >> wide if gpu else 4096
+    tiles = -(-x.shape[0] // tile)
+    words = scratch(x, (2, (tiles // WINDOW + 2) * WINDOW), "uint64")
+    clear = (words.shape[0], ct.cdiv(words.shape[1], 1024), 1)
+    ct.launch(stream, clear, clear_kernel, (words, 1024))
+    blocks = min(tiles, BLOCKS * multiprocessors()) if gpu else tiles
+    arguments = (x, out, words, code, neutral(code, out), _work(out), wide, tile, gpu)
+    ct.launch(stream, (blocks, 1, 1), scan_kernel, arguments)
 
 
 def scan(op: str, x: Any, out: Any, axis: int = -1, stream: Any = None) -> None:
