@@ -15,12 +15,15 @@ from . import next_power_of_two, view
 
 
 @ct.kernel
-def permute_kernel(x, out, AXES: ct.Constant, BACK: ct.Constant, SHAPE: ct.Constant):
-    rest, there = ct.bid(2), (ct.bid(1), ct.bid(0))  # blocks walk `out` from its last axis on
-    for k in ct.static_iter(range(len(AXES) - 2)):
-        axis = len(AXES) - 3 - k
-        n = ct.cdiv(out.shape[axis], SHAPE[AXES[axis]]) if axis else rest + 1
-        there, rest = (rest % n, *there), rest // n
+def permute_kernel(
+    x, out, AXES: ct.Constant, BACK: ct.Constant, SHAPE: ct.Constant, ORDER: ct.Constant,
+    PLACE: ct.Constant,
+):  # fmt: skip
+    walked, rest = (ct.bid(0), ct.bid(1)), ct.bid(2)  # by axes of `out`, in ORDER
+    for k in ct.static_iter(range(2, len(AXES))):
+        n = ct.cdiv(out.shape[ORDER[k]], SHAPE[AXES[ORDER[k]]]) if k + 1 < len(AXES) else rest + 1
+        walked, rest = (*walked, rest % n), rest // n
+    there = tuple(walked[PLACE[d]] for d in ct.static_iter(range(len(AXES))))
     here = tuple(there[BACK[d]] for d in ct.static_iter(range(len(AXES))))
     t = ct.load(x, index=here, shape=SHAPE)
     ct.store(out, index=there, tile=ct.permute(t, AXES))
@@ -46,15 +49,33 @@ def _collapse(shape: Sequence[int], axes: Sequence[int]) -> tuple[list[int], lis
 
 
 def _tile(shape: list[int], axes: list[int], itemsize: int) -> list[int]:
-    """Tile extents: the innermost axes of both sides first, then what is left from the inside out."""
+    """Tile extents. Runs of 256 bytes in the memory of both sides come first, over several axes where the
+    innermost are short, then what is left from the inside out.
+    """
     side = 128 if itemsize <= 2 else 64
     size, tile = side * side, [1] * len(shape)
-    inner = [len(shape) - 1, axes[-1]]
-    for limit, candidates in ((side, inner), (size, [*inner, *reversed(range(len(shape)))])):
-        for d in candidates:
-            room = size // math.prod(tile) * tile[d]
-            tile[d] = max(tile[d], min(next_power_of_two(shape[d]), limit, room))
+    for inside_out in (range(len(shape))[::-1], axes[::-1]):
+        run = 1
+        for d in inside_out:
+            whole = next_power_of_two(shape[d])
+            tile[d] = max(tile[d], min(whole, max(1, side // run)))
+            run *= tile[d]
+            if run >= side or tile[d] < whole:
+                break
+    for d in reversed(range(len(shape))):
+        room = max(1, size // math.prod(tile)) * tile[d]
+        tile[d] = max(tile[d], min(next_power_of_two(shape[d]), room))
     return tile
+
+
+def _order(axes: Sequence[int]) -> tuple[int, ...]:
+    """The axes of ``out`` in the order in which blocks walk it: from its last axis on, but where rows of `x`
+    become the slowest axis neighbours had better read what lies side by side.
+    """
+    n = len(axes)
+    if n < 4 or axes[0] != n - 1:
+        return tuple(range(n))[::-1]
+    return (n - 1, *sorted(range(1, n - 1), key=lambda d: -axes[d]), 0)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -68,9 +89,12 @@ def _plan(
     order = [*range(missing), *(d + missing for d in order)]
     tile = tuple(tile or _tile(shape, order, itemsize))
     back = tuple(order.index(d) for d in range(len(order)))
-    blocks = [ct.cdiv(shape[d], tile[d]) for d in order]
-    grid = (blocks[-1], blocks[-2], math.prod(blocks[:-2]))
-    return grid, tuple(shape), tuple(shape[a] for a in order), (tuple(order), back, tile)
+    walk = _order(order)
+    place = tuple(walk.index(d) for d in range(len(order)))
+    blocks = [ct.cdiv(shape[order[d]], tile[order[d]]) for d in walk]
+    grid = (blocks[0], blocks[1], math.prod(blocks[2:]))
+    turned = tuple(shape[a] for a in order)
+    return grid, tuple(shape), turned, (tuple(order), back, tile, walk, place)
 
 
 def permute(
