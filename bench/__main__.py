@@ -10,7 +10,7 @@ import sys
 
 from .common import emit, machine
 
-QUESTIONS = ("memory", "vector", "gemm", "attention", "launch", "bindings", "process")
+QUESTIONS = ("memory", "vector", "gemm", "attention", "launch", "bindings", "host", "process")
 
 
 def main() -> int:

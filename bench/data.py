@@ -75,4 +75,6 @@ class Data:
         """The inputs that give those rows of the result."""
         if name == "transpose":
             return [self.host(self.arrays[0], (slice(None), rows))]
-        return [self.host(a, rows if tuple(a.shape) == self.out_shape else ...) for a in self.arrays]
+        return [
+            self.host(a, rows if tuple(a.shape) == self.out_shape else ...) for a in self.arrays
+        ]

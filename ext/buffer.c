@@ -211,6 +211,14 @@ static PyObject *buffer_set_place(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* _set_order(stream): the order in which the memory is given back. */
+static PyObject *buffer_set_order(PyObject *self, PyObject *stream)
+{
+    core_buffer *buffer = (core_buffer *)self;
+    Py_XSETREF(buffer->stream, stream == Py_None ? NULL : Py_NewRef(stream));
+    Py_RETURN_NONE;
+}
+
 /* _set_memory(address, size): a resource has moved or grown the memory. */
 static PyObject *buffer_set_memory(PyObject *self, PyObject *args)
 {
@@ -597,6 +605,7 @@ static PyMethodDef buffer_methods[] = {
     {"__exit__", buffer_exit, METH_VARARGS, NULL},
     {"_dlpack", buffer_dlpack, METH_VARARGS, NULL},
     {"_set_place", buffer_set_place, METH_VARARGS, NULL},
+    {"_set_order", buffer_set_order, METH_O, NULL},
     {"_set_memory", buffer_set_memory, METH_VARARGS, NULL},
     {"_wrap", (PyCFunction)(void (*)(void))buffer_wrap, METH_FASTCALL | METH_CLASS, NULL},
     {NULL, NULL, 0, NULL},

@@ -34,7 +34,7 @@ struct launch_frame;
 struct core_state {
     PyObject *errors[32];  /* exception class of -status; owned */
     PyObject *dtypes[TS_DTYPE_COUNT]; /* tessera dtype objects; owned, filled on first use */
-    PyTypeObject *array_type, *stream_type, *event_type, *kernel_type, *buffer_type, *pool_type, *native_type,
+    PyTypeObject *array_type, *stream_type, *event_type, *kernel_type, *piece_type, *buffer_type, *pool_type, *native_type,
         *config_type;
     int64_t live[CORE_LIVE_KINDS];
     PyObject *name_prepare, *name_dlpack, *name_cuda_stream, *name_cuda_stream_protocol, *name_ptr, *name_handle,
@@ -46,7 +46,7 @@ struct core_state {
         ts_dtype dtype;
     } seen[CORE_SEEN];
     int n_seen;
-    PyObject *name_deallocate, *name_stream, *stream_names; /* stream_names: ("stream",) */
+    PyObject *name_deallocate, *name_stream, *name_launched, *stream_names; /* stream_names: ("stream",) */
     core_taker takers[CORE_TAKERS];
     int n_takers;
     struct { /* how launch() of tessera.core passes objects of a type */
@@ -105,6 +105,7 @@ PyObject *core_await(PyObject *self);                             /* am_await of
 PyObject *core_async_enter(PyObject *self, PyObject *unused);     /* METH_NOARGS, of streams */
 PyObject *core_async_exit(PyObject *self, PyObject *raised);      /* METH_VARARGS */
 int core_await_init(PyObject *module, core_state *state);
+int core_graph_init(PyObject *module, core_state *state); /* graph.c */
 /* stream.c, for await.c: the stream of a Stream object on the device where its work goes now, and the event of an
  * Event. NULL with exception: closed. */
 const ts_stream *core_stream_now(PyObject *stream, ts_stream *room);

@@ -100,6 +100,7 @@ static PyObject *event_adopt(PyObject *type, PyObject *const *args, Py_ssize_t n
 static int event_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((core_event *)self)->owner);
     return 0;
 }
 
@@ -111,6 +112,7 @@ static void event_dealloc(PyObject *self)
     if (event->weakrefs)
         PyObject_ClearWeakRefs(self);
     ts_event_destroy(event->event);
+    Py_XDECREF(event->owner);
     event->state->live[CORE_LIVE_EVENT]--;
     type->tp_free(self);
     Py_DECREF(type);
@@ -228,6 +230,13 @@ static PyObject *event_get_device(PyObject *self, void *unused)
     return core_device_number(((core_event *)self)->device);
 }
 
+static PyObject *event_get_owner(PyObject *self, void *unused)
+{
+    (void)unused;
+    PyObject *owner = ((core_event *)self)->owner;
+    return Py_NewRef(owner ? owner : Py_None);
+}
+
 static PyMethodDef event_methods[] = {
     {"record", (PyCFunction)(void (*)(void))event_record, METH_FASTCALL, "record(stream=None, /)\n--\n\nMarks this point of the stream."},
     {"synchronize", event_sync, METH_NOARGS, "Waits for the last record."},
@@ -244,6 +253,7 @@ static PyGetSetDef event_getset[] = {
     {"handle", event_get_handle, NULL, "The driver's handle; on the CPU an address; 0 when closed.", NULL},
     {"_address", event_get_handle, NULL, "The same for all subclasses.", NULL},
     {"_flags", event_get_flags, NULL, "1 sleeps while waiting, 2 not timed, 4 for other processes.", NULL},
+    {"_context", event_get_owner, NULL, NULL, NULL},
     {"_device", event_get_device, NULL, "kind << 8 | ordinal of the device.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };

@@ -25,6 +25,7 @@ typedef struct core_event {
     core_state *state;
     ts_device *device;
     ts_event *event;    /* NULL: closed */
+    PyObject *owner;    /* the context object of the stream that it was made for, or NULL */
     PyObject *weakrefs;
 } core_event;
 

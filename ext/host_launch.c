@@ -379,6 +379,21 @@ static PyObject *launch_tile(core_state *state, PyObject *order, const core_conf
     return core_launch_tile(state, stream, blocks, kernel, args, n, 0);
 }
 
+/* A builder of graphs keeps what the launch that it has just recorded will use. */
+static PyObject *launch_note(core_state *state, PyObject *result, PyObject *const *args, Py_ssize_t n)
+{
+    if (!result || args[0] == Py_None || PyObject_TypeCheck(args[0], state->stream_type) ||
+        !PyObject_HasAttr((PyObject *)Py_TYPE(args[0]), state->name_launched))
+        return result;
+    Py_DECREF(result);
+    PyObject *rest = PyTuple_New(n - 3);
+    for (Py_ssize_t i = 0; rest && i < n - 3; i++)
+        PyTuple_SET_ITEM(rest, i, Py_NewRef(args[3 + i]));
+    result = rest ? PyObject_CallMethodObjArgs(args[0], state->name_launched, args[1], args[2], rest, NULL) : NULL;
+    Py_XDECREF(rest);
+    return result;
+}
+
 static PyObject *launch_call(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     core_state *state = PyModule_GetState(module);
@@ -392,9 +407,9 @@ static PyObject *launch_call(PyObject *module, PyObject *const *args, Py_ssize_t
         return NULL;
     }
     if (PyObject_TypeCheck(args[2], state->native_type))
-        return launch_native(state, args[0], args[1], args[2], args + 3, n - 3);
+        return launch_note(state, launch_native(state, args[0], args[1], args[2], args + 3, n - 3), args, n);
     if (PyObject_TypeCheck(args[2], state->kernel_type))
-        return launch_tile(state, args[0], (core_config *)args[1], args[2], args + 3, n - 3);
+        return launch_note(state, launch_tile(state, args[0], (core_config *)args[1], args[2], args + 3, n - 3), args, n);
     PyErr_Format(PyExc_TypeError, "the third argument of launch() is a Kernel or a function decorated with @kernel, not a "
                                   "%.200s", Py_TYPE(args[2])->tp_name);
     return NULL;

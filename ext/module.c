@@ -31,6 +31,7 @@ static int module_names(core_state *state)
         {&state->name_array_interface, "__array_interface__"},
         {&state->name_dtype, "dtype"},            {&state->name_name, "name"},
         {&state->name_deallocate, "deallocate"},  {&state->name_stream, "stream"},
+        {&state->name_launched, "_launched"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!(*names[i].at = PyUnicode_InternFromString(names[i].text)))
@@ -46,7 +47,7 @@ static int module_exec(PyObject *module)
     core_state *state = PyModule_GetState(module);
     if (module_names(state) < 0 || core_errors_init(state) < 0 ||
         core_array_init(module, state) < 0 || core_stream_init(module, state) < 0 ||
-        core_event_init(module, state) < 0 || core_await_init(module, state) < 0 ||
+        core_event_init(module, state) < 0 || core_await_init(module, state) < 0 || core_graph_init(module, state) < 0 ||
         core_pool_init(module, state) < 0 || core_buffer_init(module, state) < 0 || core_native_init(module, state) < 0 ||
         core_host_launch_init(module, state) < 0 || core_kernel_init(module, state) < 0 ||
         core_tools_init(module, state) < 0 ||
@@ -72,6 +73,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->stream_type);
     Py_VISIT(state->event_type);
     Py_VISIT(state->kernel_type);
+    Py_VISIT(state->piece_type);
     Py_VISIT(state->buffer_type);
     Py_VISIT(state->pool_type);
     Py_VISIT(state->native_type);
@@ -101,6 +103,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->stream_type);
     Py_CLEAR(state->event_type);
     Py_CLEAR(state->kernel_type);
+    Py_CLEAR(state->piece_type);
     Py_CLEAR(state->buffer_type);
     Py_CLEAR(state->pool_type);
     Py_CLEAR(state->native_type);
@@ -108,7 +111,7 @@ static int module_clear(PyObject *module)
     PyObject **names[] = {&state->name_prepare, &state->name_dlpack, &state->name_cuda_stream,
                           &state->name_cuda_stream_protocol, &state->name_ptr, &state->name_handle,
                           &state->name_cuda_array, &state->name_array_interface, &state->name_dtype, &state->name_name,
-                          &state->dlpack_names, &state->dlpack_version, &state->name_deallocate, &state->name_stream,
+                          &state->dlpack_names, &state->dlpack_version, &state->name_deallocate, &state->name_stream, &state->name_launched,
                           &state->stream_names, &state->name_dlpack_device, &state->view_names, &state->view_name};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         Py_CLEAR(*names[i]);

@@ -10,14 +10,26 @@ enum { NATIVE_UNKNOWN = -1, NATIVE_UNTOLD = -2 };
 
 /* ---- the table of parameters ---------------------------------------------------------------------------*/
 
-static int native_grow(core_native *self, size_t n)
+/* The driver may load the code now, and wait for the device to do so. */
+static ts_status native_ask(core_native *self, ts_device *device, size_t index, size_t *offset, size_t *bytes,
+                            ts_error *err)
 {
-    uint32_t *room = PyMem_Realloc(self->offsets, 2 * n * sizeof *room);
+    ts_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = ts_native_param(device, self->handle, self->is_function, index, offset, bytes, err);
+    Py_END_ALLOW_THREADS;
+    return status;
+}
+
+static int native_grow(uint32_t **rows, size_t n)
+{
+    uint32_t *room = PyMem_Realloc(*rows, 2 * n * sizeof *room);
     if (!room) {
+        PyMem_Free(*rows);
         PyErr_NoMemory();
         return -1;
     }
-    self->offsets = room;
+    *rows = room;
     return 0;
 }
 
@@ -26,25 +38,27 @@ int core_native_params(core_native *self, ts_device *device)
     size_t n = 0, offset, bytes;
     ts_error err;
     ts_status status;
+    uint32_t *rows = NULL;
     if (self->n_params != NATIVE_UNKNOWN)
         return 0;
-    while ((status = ts_native_param(device, self->handle, self->is_function, n, &offset, &bytes, &err)) ==
-           TS_OK) {
-        if (n % 16 == 0 && native_grow(self, n + 16) < 0)
+    while ((status = native_ask(self, device, n, &offset, &bytes, &err)) == TS_OK) {
+        if (n % 16 == 0 && native_grow(&rows, n + 16) < 0)
             return -1;
-        self->offsets[2 * n] = (uint32_t)offset;
-        self->offsets[2 * n + 1] = (uint32_t)bytes;
+        rows[2 * n] = (uint32_t)offset;
+        rows[2 * n + 1] = (uint32_t)bytes;
         n++;
     }
-    if (status == TS_UNSUPPORTED) {
-        self->n_params = NATIVE_UNTOLD;
-        return 0;
-    }
-    if (status != TS_NOTFOUND) {
+    if (status != TS_NOTFOUND && status != TS_UNSUPPORTED) {
+        PyMem_Free(rows);
         core_raise(self->state, &err);
         return -1;
     }
-    self->n_params = (int32_t)n;
+    if (self->n_params != NATIVE_UNKNOWN) { /* another thread was faster */
+        PyMem_Free(rows);
+        return 0;
+    }
+    self->offsets = rows;
+    self->n_params = status == TS_UNSUPPORTED ? NATIVE_UNTOLD : (int32_t)n;
     return 0;
 }
 

@@ -122,16 +122,19 @@ static PyObject *pool_allocate(PyObject *self, PyObject *const *args, Py_ssize_t
 {
     static const char *const known[] = {"size", "stream"};
     core_pool *pool = (core_pool *)self;
-    PyObject *given[2] = {NULL, Py_None};
+    PyObject *given[2] = {NULL, NULL};
     uint64_t bytes;
     ts_device *device = pool->device;
     ts_stream room;
     const ts_stream *stream;
-    given[1] = NULL;
     if (core_named_args("allocate", known, 2, args, n, names, given) < 0 || pool_check(pool) < 0 ||
         pool_size(given[0], &bytes) < 0 ||
         core_stream_for(pool->state, given[1] ? given[1] : Py_None, &device, &room, &stream) < 0)
         return NULL;
+    if (pool->access & CORE_MAPPED) {
+        PyErr_SetString(PyExc_TypeError, "Cannot allocate from a mapped IPC-enabled memory resource");
+        return NULL;
+    }
     core_buffer *buffer = core_buffer_new(pool->state, pool->buffers);
     if (!buffer)
         return NULL;
@@ -141,6 +144,27 @@ static PyObject *pool_allocate(PyObject *self, PyObject *const *args, Py_ssize_t
     }
     buffer->resource = Py_NewRef(self);
     buffer->stream = Py_XNewRef(given[1]);
+    return (PyObject *)buffer;
+}
+
+/* _adopt(address, size): memory of this pool that another process allocated. */
+static PyObject *pool_adopt(PyObject *self, PyObject *args)
+{
+    core_pool *pool = (core_pool *)self;
+    unsigned long long address, bytes;
+    if (!PyArg_ParseTuple(args, "KK", &address, &bytes) || pool_check(pool) < 0)
+        return NULL;
+    core_buffer *buffer = core_buffer_new(pool->state, pool->buffers);
+    if (!buffer)
+        return NULL;
+    buffer->device = pool->device;
+    buffer->address = address;
+    buffer->bytes = bytes;
+    buffer->device_id = pool->device_id;
+    buffer->access = pool->access | CORE_MAPPED;
+    buffer->epoch = ts_device_epoch(pool->device);
+    buffer->release = CORE_RELEASE_POOL;
+    buffer->resource = Py_NewRef(self);
     return (PyObject *)buffer;
 }
 
@@ -186,6 +210,7 @@ static PyObject *pool_get_device(PyObject *self, void *unused)
 static PyMethodDef pool_methods[] = {
     {"_open", pool_open, METH_VARARGS, NULL},
     {"_shut", pool_shut, METH_NOARGS, NULL},
+    {"_adopt", pool_adopt, METH_VARARGS, NULL},
     {"allocate", (PyCFunction)(void (*)(void))pool_allocate, METH_FASTCALL | METH_KEYWORDS,
      "allocate(size, *, stream=None)\n--\n\nMemory in the order of the stream (None: the device's default stream), as a Buffer."},
     {"deallocate", (PyCFunction)(void (*)(void))pool_deallocate, METH_FASTCALL | METH_KEYWORDS,

@@ -252,11 +252,29 @@ static int stream_protocol(core_state *state, PyObject *object, uintptr_t *handl
     return ok ? 1 : -1;
 }
 
+/* The stream that a graph builder records, which it keeps. */
+static int stream_of_builder(core_state *state, PyObject *builder, ts_stream *room, const ts_stream **out)
+{
+    PyObject *stream = PyObject_GetAttr(builder, state->name_stream);
+    if (!stream)
+        return -1;
+    int result = -1;
+    if (stream == Py_None)
+        PyErr_SetString(PyExc_RuntimeError, "Graph builder has been closed.");
+    else
+        result = core_stream_of(state, stream, room, out);
+    Py_DECREF(stream);
+    return result;
+}
+
 int core_stream_of(core_state *state, PyObject *object, ts_stream *room, const ts_stream **out)
 {
     *out = NULL;
     if (object == Py_None)
         return 0;
+    if (!PyObject_TypeCheck(object, state->stream_type) &&
+        PyObject_HasAttr((PyObject *)Py_TYPE(object), state->name_launched))
+        return stream_of_builder(state, object, room, out);
     if (PyObject_TypeCheck(object, state->stream_type)) {
         const ts_stream *own = stream_get((core_stream *)object);
         if (own && !own->device) /* its device is that of the arguments */
@@ -601,6 +619,9 @@ static PyObject *stream_wait_for(PyObject *self, PyObject *const *args, Py_ssize
     } else if (!what || what == Py_None || PyLong_Check(what)) {
         PyErr_Format(PyExc_TypeError, "wait() takes an Event or a stream, not %R", what ? what : Py_None);
         return NULL;
+    } else if (PyUnicode_Check(what)) { /* as the peer has it */
+        PyErr_Format(PyExc_ValueError, "wait() takes an Event or a stream, not %R", what);
+        return NULL;
     } else
         got = stream_wait_other(stream, ready, what);
     return got < 0 ? NULL : Py_NewRef(Py_None);
@@ -619,6 +640,8 @@ static PyObject *stream_new_event(core_stream *self, const ts_stream *ready, PyO
     if (type && !PyErr_Occurred() && PyType_Check(type) &&
         PyType_IsSubtype((PyTypeObject *)type, self->state->event_type))
         event = core_event_new(self->state, (PyTypeObject *)type, ready->device, ready, flags);
+    if (event && self->owned) /* streams of a green context have it as their owner */
+        ((core_event *)event)->owner = Py_XNewRef(self->owner);
     Py_XDECREF(type);
     return event;
 }

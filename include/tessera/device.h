@@ -160,7 +160,7 @@ TS_API TS_CHECKED ts_status ts_event_record(ts_event *event, const ts_stream *st
 TS_API TS_CHECKED ts_status ts_event_sync(ts_event *event, int64_t limit_ns, ts_error *err);
 TS_API TS_CHECKED ts_status ts_event_done(ts_event *event, bool *done, ts_error *err);
 /* Requests a call when the event's last record has happened. *taken is false, and nothing requested, while too
- * many notices of events are in flight on a GPU (more than 64): ask ts_event_done from time to time instead. */
+ * many notices of events are in flight on a GPU (more than 32): ask ts_event_done from time to time instead. */
 TS_API TS_CHECKED ts_status ts_event_notify(ts_event *event, ts_notice *notice, bool *taken, ts_error *err);
 /* Device time between two completed records. Errors: TS_RUNTIME if one is not recorded or not done. */
 TS_API TS_CHECKED ts_status ts_event_elapsed(ts_event *begin, ts_event *end, double *ns, ts_error *err);

@@ -99,7 +99,7 @@ def _ask(loop: Any, inbox: Any, event: Any, future: Any) -> None:
         return
     try:
         done = inbox.is_done(event)
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - it is the future's
         future.set_exception(error)
         return
     if done:

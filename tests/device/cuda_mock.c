@@ -592,7 +592,7 @@ static void notices_come_when_the_driver_calls(void)
     ts__cuda_close(cuda);
 }
 
-enum { WAITERS = 64 }; /* cuda.h, documented at ts_event_notify */
+enum { WAITERS = 32 }; /* cuda.h, documented at ts_event_notify */
 
 static void notices_of_events_use_a_stream_each_and_only_so_many(void)
 {

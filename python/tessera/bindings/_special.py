@@ -92,6 +92,21 @@ def _split(api: Api, raw: Any) -> Any:
     return like(raw, split, doc)
 
 
+def _exec_update(api: Api, raw: Any) -> Any:
+    """The information is what explains a failure, so it is given then too."""
+    kinds = "CUresult hGraphExec:CUgraphExec hGraph:CUgraph info:*CUgraphExecUpdateResultInfo"
+    api.entries["_cuGraphExecUpdate"] = ["fn", raw.__name__, f"cuGraphExecUpdate@12000 {kinds}"]
+    fill = api.function("_cuGraphExecUpdate")
+
+    def update(hGraphExec: Any, hGraph: Any) -> tuple[Any, Any]:  # noqa: N803
+        info = api["CUgraphExecUpdateResultInfo"]()
+        (status,) = fill(hGraphExec, hGraph, info)
+        return status, info
+
+    doc = f"{raw.__name__}(hGraphExec, hGraph)\n\nReturns (status, result information), also when it failed."
+    return like(raw, update, doc)
+
+
 def _supported_archs(api: Api, raw: Any) -> Any:
     def get() -> tuple[Any, Any]:
         status, n = api["nvrtcGetNumSupportedArchs"]()
@@ -215,6 +230,7 @@ DRIVER: dict[str, Any] = {
     "cuDevSmResourceSplitByCount": _split,
     "cuLaunchHostFunc": _callback(False),
     "cuStreamAddCallback": _callback(True),
+    "cuGraphExecUpdate": _exec_update,
     "cuLinkCreate": _link_create,
     "cuLinkDestroy": _link_destroy,
 }

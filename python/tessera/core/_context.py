@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,9 @@ class Context:
 
     @classmethod
     def _of_handle(cls, handle: driver.CUcontext, device: int, green: Any = None) -> Context:
+        known = _green_contexts.get(int(handle))
+        if known is not None:
+            return known
         self = cls.__new__(cls)
         self._handle, self._device_number, self._green = handle, device, green
         return self
@@ -64,11 +68,11 @@ class Context:
     @property
     def is_green(self) -> bool:
         """Whether it was made for a part of the GPU."""
-        return self._green is not None or int(self._open()) in _green_contexts
+        return self._green is not None
 
     @property
     def _green_handle(self) -> Any:
-        return self._green if self._green is not None else _green_contexts.get(int(self._open()))
+        return self._green
 
     def _open(self) -> driver.CUcontext:
         if self._handle is None:
@@ -90,7 +94,7 @@ class Context:
         self._open()
         if not self.is_green:
             raise RuntimeError(
-                "Context.create_stream is for green contexts; use Device.create_stream()"
+                "Context.create_stream is only supported on green contexts; use Device.create_stream()"
             )
         return _stream_in(Stream, self, options_of(StreamOptions, options))
 
@@ -111,7 +115,6 @@ class Context:
     def __del__(self) -> None:
         green = getattr(self, "_green", None)
         if green is not None and driver is not None:
-            _green_contexts.pop(int(self._handle or 0), None)
             driver.cuGreenCtxDestroy(green)
 
     def __eq__(self, other: object) -> bool:
@@ -127,8 +130,8 @@ class Context:
         return f"<Context {handle} device={self._device_number & 255}>"
 
 
-# CUcontext of a green context -> its CUgreenCtx: the driver tells only the first.
-_green_contexts: dict[int, Any] = {}
+# CUcontext of a green context -> the object that owns it.
+_green_contexts: weakref.WeakValueDictionary[int, Context] = weakref.WeakValueDictionary()
 
 
 def set_current_context(device: Device, ctx: Context | None) -> Context | None:
@@ -159,23 +162,22 @@ def create_green_context(device: Device, options: Any) -> Context:
 
     resources = options_of(ContextOptions, options).resources
     if resources is None:
-        raise ValueError(
-            "create_context() needs options.resources: what part of the GPU the context may use"
-        )
+        raise ValueError("resources must be provided: what part of the GPU the context may use")
     primary_context(device.device_id)  # green contexts stand on it
     flags = driver.CUgreenCtxCreate_flags.CU_GREEN_CTX_DEFAULT_STREAM
     green = driver.checked.cuGreenCtxCreate(
         describe(resources, device), device.device_id, int(flags)
     )
     handle = driver.checked.cuCtxFromGreenCtx(green)
-    _green_contexts[int(handle)] = green
-    return Context._of_handle(handle, device._id, green)
+    context = Context._of_handle(handle, device._id, green)
+    _green_contexts[int(handle)] = context
+    return context
 
 
 def _stream_in(cls: type[Stream], context: Context, options: StreamOptions) -> Stream:
     if not options.nonblocking:
         raise ValueError(
-            "streams of a green context are nonblocking; leave options.nonblocking True"
+            "streams of a green context must be non-blocking; leave options.nonblocking True"
         )
     flags = int(driver.CUstream_flags.CU_STREAM_NON_BLOCKING)
     handle = driver.checked.cuGreenCtxStreamCreate(

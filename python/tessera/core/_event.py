@@ -138,7 +138,7 @@ class Event(_Event):
     @property
     def context(self) -> Context:
         """The context it was made in."""
-        return self.device.context
+        return self._context or self.device.context
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Event):

@@ -208,9 +208,8 @@ class Kernel(_core.NativeKernel):
         )
 
     @classmethod
-    def _from_library(cls, handle: Any, library: Any) -> Kernel:
-        status, name = driver.cuKernelGetName(handle)
-        shown = f"{int(handle):#x}" if status or not name else name.decode()
+    def _from_library(cls, handle: Any, library: Any, name: str = "") -> Kernel:
+        shown = name or f"at {int(handle):#x}"
         self: Kernel = cls._create(None, int(handle), False, library, shown)
         self._handle, self._library = handle, library
         return self

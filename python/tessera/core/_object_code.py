@@ -145,7 +145,8 @@ class ObjectCode:
 
         library = self._load()
         handle = driver.checked.cuLibraryGetKernel(library.handle, self._symbol(name))
-        return Kernel._from_library(handle, library)
+        shown = name if isinstance(name, str) else bytes(name).decode()
+        return Kernel._from_library(handle, library, shown)
 
     def get_global(self, name: Name) -> Any:
         """The memory of a ``__device__`` or ``__constant__`` variable, as a Buffer of the current

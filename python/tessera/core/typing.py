@@ -37,6 +37,11 @@ class StrEnum(str, Enum):
     __str__ = str.__str__
     __format__ = str.__format__
 
+    @classmethod
+    def _missing_(cls, value: object) -> Any:
+        known = ", ".join(repr(member.value) for member in cls)
+        raise ValueError(f"{value!r} is not a valid {cls.__name__}. Must be one of {known}")
+
     @staticmethod
     def _generate_next_value_(name: str, *_: Any) -> str:
         return name.lower()

@@ -77,24 +77,27 @@ static ts_status cpu_alloc(ts_device *device, const ts_stream *stream, uint64_t 
 
 typedef struct free_task {
     cpu_task base;
-    ts_cpu *cpu;
     void *memory;
 } free_task;
 
 static ts_status cpu_run_free(cpu_task *task, ts_error *err)
 {
-    (void)err;
-    cpu_memory_put(&((free_task *)task)->cpu->memory, ((free_task *)task)->memory);
+    (void)task, (void)err; /* in a graph the memory is used again by the next launch */
     return TS_OK;
+}
+
+static void cpu_end_free(cpu_task *task)
+{
+    cpu_memory_put(&task->cpu->memory, ((free_task *)task)->memory);
 }
 
 static void cpu_free(ts_device *device, const ts_stream *stream, void *memory, uint64_t bytes)
 {
     (void)bytes;
     ts_cpu *cpu = cpu_of(device);
-    free_task *task = cpu_stream_is_inline(stream) ? NULL : cpu_task_new(cpu, sizeof *task, cpu_run_free);
+    free_task *task = cpu_stream_is_inline(stream) ? NULL : cpu_task_new(cpu, sizeof *task, cpu_run_free, TS_PIECE_OTHER);
     if (task) {
-        task->cpu = cpu;
+        task->base.end = cpu_end_free;
         task->memory = memory;
         if (cpu_stream_submit(stream, &task->base, NULL) == TS_OK)
             return;
@@ -115,7 +118,6 @@ static void cpu_free_shared(ts_device *device, void *memory, uint64_t bytes)
 
 typedef struct move_task {
     cpu_task base;
-    ts_cpu *cpu;
     char *to;
     const char *from;      /* NULL: fill */
     uint64_t pattern, bytes;
@@ -150,7 +152,7 @@ static ts_status cpu_run_move(cpu_task *task, ts_error *err)
     bool apart = !from || to + move->bytes <= from || from + move->bytes <= to;
     int64_t n = (int64_t)((move->bytes + (uint64_t)CPU_COPY_CHUNK - 1) / (uint64_t)CPU_COPY_CHUNK);
     if (n >= 4 && apart)
-        cpu_pool_run(&move->cpu->pool, cpu_move_work, move, n, 0);
+        cpu_pool_run(&task->cpu->pool, cpu_move_work, move, n, 0);
     else if (from && !apart)
         memmove(move->to, move->from, move->bytes);
     else
@@ -163,15 +165,16 @@ static ts_status cpu_move(const ts_stream *stream, const move_task *move, ts_err
     ts_cpu *cpu = cpu_of(stream->device);
     if (cpu_stream_is_inline(stream)) {
         move_task now = *move;
-        now.cpu = cpu;
+        now.base.cpu = cpu;
         return cpu_run_move(&now.base, err);
     }
-    move_task *task = cpu_task_new(cpu, sizeof *task, cpu_run_move);
+    move_task *task = cpu_task_new(cpu, sizeof *task, cpu_run_move, TS_PIECE_OTHER);
     if (!task)
         return ts_fail(err, TS_NOMEM, "out of memory for a copy");
+    cpu_task base = task->base;
     *task = *move;
-    task->base.run = cpu_run_move;
-    task->cpu = cpu;
+    task->base = base;
+    task->base.kind = move->from ? TS_PIECE_COPY : TS_PIECE_FILL;
     return cpu_stream_submit(stream, &task->base, err);
 }
 

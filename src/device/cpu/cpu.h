@@ -8,6 +8,7 @@
 
 #include "device/device.h"
 #include "target/entry.h"
+#include "tessera/graph.h"
 
 /* ---- memory: blocks of size classes, kept for reuse ------------------------------------------------- */
 
@@ -157,25 +158,34 @@ void cpu_stream_idle(const ts_stream *stream); /* waits whatever happens; faults
 void cpu_streams_idle(ts_cpu *cpu);        /* the same for all streams */
 /* Launches that run or wait in streams now end early; the first is told at the stream's next wait. */
 void cpu_streams_cancel(ts_cpu *cpu);
-/* Not 0 while the task that runs in the stream is cancelled; NULL for a handle that is no stream of this device. */
-_Atomic uint32_t *cpu_stream_stop(const ts_stream *stream);
 void cpu_streams_end(ts_cpu *cpu);  /* drains and ends all, the default one too */
 
-/* One piece of queued work. `run` may fail; the first failure of a stream is kept until the next wait.
- * The executor frees the task. */
-typedef struct cpu_task cpu_task;
+/* One piece of queued work. `run` may fail; the first failure of a stream is kept until the next wait. It can be
+ * repeated, for graphs (graph.c); what the task holds is given back by `end`. The executor frees the task. */
+typedef struct ts_piece cpu_task;
 typedef ts_status cpu_task_fn(cpu_task *task, ts_error *err);
-struct cpu_task {
+struct ts_piece {
     cpu_task *next;
     cpu_task_fn *run;
+    void (*end)(cpu_task *task); /* NULL: it holds nothing */
+    ts_piece_kind kind;
+    _Atomic uint32_t references; /* of graphs */
+    ts_cpu *cpu;
+    _Atomic uint32_t *stop;    /* not 0: the work is cancelled; of the stream that runs it */
     ts_notice *notice; /* NULL, or called once the task is counted as done */
 };
 /* True: the stream runs in its caller, who does the work himself at once. */
 bool cpu_stream_is_inline(const ts_stream *stream);
+/* From here on what is submitted is recorded; until the end, which gives it in order. */
+ts_status cpu_record_begin(const ts_stream *stream, ts_error *err);
+ts_status cpu_record_end(const ts_stream *stream, ts_piece **out, ts_error *err);
+bool cpu_stream_is_recording(const ts_stream *stream);
 /* Frees `memory` when every stream has done what it has now; false: no memory for that, nothing done. */
 bool cpu_streams_free(ts_cpu *cpu, void *memory);
 /* NULL when memory is out. */
-void *cpu_task_new(ts_cpu *cpu, size_t bytes, cpu_task_fn *run);
+void *cpu_task_new(ts_cpu *cpu, size_t bytes, cpu_task_fn *run, ts_piece_kind kind);
+/* Ends the task and frees it. */
+void cpu_task_end(cpu_task *task);
 /* Takes the task, also on failure. */
 ts_status cpu_stream_submit(const ts_stream *stream, cpu_task *task, ts_error *err);
 

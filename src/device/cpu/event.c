@@ -22,9 +22,14 @@ typedef struct cpu_event {
 
 typedef struct ticket_task {
     cpu_task base;
-    ts_cpu *cpu;
     cpu_ticket *ticket;    /* one reference */
 } ticket_task;
+
+/* In a graph: the event is recorded, or its last record waited for, at each launch. */
+typedef struct event_task {
+    cpu_task base;
+    ts_event *event;       /* kept by the graph */
+} event_task;
 
 static void ticket_release(ts_cpu *cpu, cpu_ticket *ticket)
 {
@@ -130,33 +135,55 @@ void cpu_event_destroy(ts_event *handle)
 static ts_status event_run_record(cpu_task *task, ts_error *err)
 {
     (void)err;
-    ticket_task *record = (ticket_task *)task;
-    ticket_punch(record->ticket);
-    ticket_release(record->cpu, record->ticket);
+    ticket_punch(((ticket_task *)task)->ticket);
     return TS_OK;
 }
 
 static ts_status event_run_wait(cpu_task *task, ts_error *err)
 {
-    ticket_task *wait = (ticket_task *)task;
-    ts_status status = ticket_wait(wait->cpu, wait->ticket, TS_FOREVER, err);
-    ticket_release(wait->cpu, wait->ticket);
-    return status;
+    return ticket_wait(task->cpu, ((ticket_task *)task)->ticket, TS_FOREVER, err);
 }
 
-static ticket_task *event_task(ts_cpu *cpu, cpu_ticket *ticket, cpu_task_fn *run)
+static void event_end_ticket(cpu_task *task)
 {
-    ticket_task *task = cpu_task_new(cpu, sizeof *task, run);
+    ticket_release(task->cpu, ((ticket_task *)task)->ticket);
+}
+
+static ticket_task *event_ticket_task(ts_cpu *cpu, cpu_ticket *ticket, cpu_task_fn *run, ts_piece_kind kind)
+{
+    ticket_task *task = cpu_task_new(cpu, sizeof *task, run, kind);
     if (task) {
-        task->cpu = cpu;
+        task->base.end = event_end_ticket;
         task->ticket = ticket;
     }
     return task;
 }
 
+static ts_status event_replay_record(cpu_task *task, ts_error *err)
+{
+    return cpu_event_record(((event_task *)task)->event, task->cpu->base.default_stream, err);
+}
+
+static ts_status event_replay_wait(cpu_task *task, ts_error *err)
+{
+    return cpu_stream_wait_event(task->cpu->base.default_stream, ((event_task *)task)->event, err);
+}
+
+static ts_status event_submit_replay(ts_event *event, const ts_stream *stream, cpu_task_fn *run, ts_piece_kind kind,
+                                     ts_error *err)
+{
+    event_task *task = cpu_task_new(cpu_of(event->device), sizeof *task, run, kind);
+    if (!task)
+        return ts_fail(err, TS_NOMEM, "out of memory for an event of a graph");
+    task->event = event;
+    return cpu_stream_submit(stream, &task->base, err);
+}
+
 ts_status cpu_event_record(ts_event *handle, const ts_stream *stream, ts_error *err)
 {
     ts_cpu *cpu = cpu_of(handle->device);
+    if (cpu_stream_is_recording(stream))
+        return event_submit_replay(handle, stream, event_replay_record, TS_PIECE_RECORD, err);
     cpu_ticket *ticket = cpu_memory_get(&cpu->memory, sizeof *ticket);
     if (!ticket)
         return ts_fail(err, TS_NOMEM, "out of memory for recording an event");
@@ -167,7 +194,7 @@ ts_status cpu_event_record(ts_event *handle, const ts_stream *stream, ts_error *
     if (now)
         ticket_punch(ticket);
     else {
-        ticket_task *task = event_task(cpu, ticket, event_run_record);
+        ticket_task *task = event_ticket_task(cpu, ticket, event_run_record, TS_PIECE_RECORD);
         ts_status status = task ? cpu_stream_submit(stream, &task->base, err)
                                 : ts_fail(err, TS_NOMEM, "out of memory for recording an event");
         if (status != TS_OK) {
@@ -182,6 +209,8 @@ ts_status cpu_event_record(ts_event *handle, const ts_stream *stream, ts_error *
 ts_status cpu_stream_wait_event(const ts_stream *stream, ts_event *handle, ts_error *err)
 {
     ts_cpu *cpu = cpu_of(handle->device);
+    if (cpu_stream_is_recording(stream))
+        return event_submit_replay(handle, stream, event_replay_wait, TS_PIECE_WAIT, err);
     cpu_ticket *ticket = event_ticket(handle);
     ts_status status = TS_OK;
     if (!ticket)
@@ -192,7 +221,7 @@ ts_status cpu_stream_wait_event(const ts_stream *stream, ts_event *handle, ts_er
         status = ticket_wait(cpu, ticket, TS_FOREVER, err);
         ticket_release(cpu, ticket);
     } else {
-        ticket_task *task = event_task(cpu, ticket, event_run_wait);
+        ticket_task *task = event_ticket_task(cpu, ticket, event_run_wait, TS_PIECE_WAIT);
         status = task ? cpu_stream_submit(stream, &task->base, err)
                       : ts_fail(err, TS_NOMEM, "out of memory for waiting on an event");
         if (status != TS_OK)

@@ -322,7 +322,6 @@ static ts_status program_run_here(cpu_program *program, const uint32_t grid[3], 
 typedef struct launch_task {
     cpu_task base;
     cpu_program *program; /* one reference */
-    _Atomic uint32_t *stop;
     uint32_t grid[3];
     uint64_t params[];
 } launch_task;
@@ -330,11 +329,14 @@ typedef struct launch_task {
 static ts_status program_run_task(cpu_task *task, ts_error *err)
 {
     launch_task *launch = (launch_task *)task;
-    cpu_run run = {.program = launch->program, .stop = launch->stop, .params = launch->params, .grid = launch->grid,
+    cpu_run run = {.program = launch->program, .stop = task->stop, .params = launch->params, .grid = launch->grid,
                    .pool = &cpu_of(launch->program->base.device)->pool};
-    ts_status status = program_run(&run, err);
-    program_release(launch->program);
-    return status;
+    return program_run(&run, err);
+}
+
+static void program_end_task(cpu_task *task)
+{
+    program_release(((launch_task *)task)->program);
 }
 
 ts_status cpu_program_launch(ts_program *handle, const ts_stream *stream, const uint32_t grid[3],
@@ -348,11 +350,11 @@ ts_status cpu_program_launch(ts_program *handle, const ts_stream *stream, const 
     if (cpu_stream_is_inline(stream))
         return program_run_here(program, grid, params, err);
     size_t bytes = sizeof(uint64_t) * handle->plan.n_params;
-    launch_task *task = cpu_task_new(cpu_of(handle->device), sizeof *task + bytes, program_run_task);
+    launch_task *task = cpu_task_new(cpu_of(handle->device), sizeof *task + bytes, program_run_task, TS_PIECE_KERNEL);
     if (!task)
         return ts_fail(err, TS_NOMEM, "out of memory for a launch of kernel '%s'", handle->name);
     task->program = program;
-    task->stop = cpu_stream_stop(stream);
+    task->base.end = program_end_task;
     memcpy(task->grid, grid, sizeof task->grid);
     memcpy(task->params, params, bytes);
     atomic_fetch_add(&program->references, 1);

@@ -20,6 +20,7 @@ struct cpu_stream {
     _Atomic bool is_inline;    /* the default stream, and a destroyed one that is still held */
     pthread_mutex_t lock;      /* queue, thread, fault */
     cpu_task *head, **tail;
+    cpu_task *recorded, **recorded_tail; /* recorded_tail NULL: work is run */
     uint64_t n_submitted, n_taken, n_cancelled; /* tasks up to number n_cancelled are cancelled */
     bool has_thread, stop, has_fault;
     pthread_t thread;
@@ -52,14 +53,24 @@ bool cpu_stream_is_inline(const ts_stream *stream)
 
 /* ---- the executor --------------------------------------------------------------------------------- */
 
-void *cpu_task_new(ts_cpu *cpu, size_t bytes, cpu_task_fn *run)
+void *cpu_task_new(ts_cpu *cpu, size_t bytes, cpu_task_fn *run, ts_piece_kind kind)
 {
     cpu_task *task = cpu_memory_get(&cpu->memory, bytes);
     if (task) {
         memset(task, 0, bytes);
         task->run = run;
+        task->kind = kind;
+        task->cpu = cpu;
+        atomic_store_explicit(&task->references, 1, memory_order_relaxed);
     }
     return task;
+}
+
+void cpu_task_end(cpu_task *task)
+{
+    if (task->end)
+        task->end(task);
+    cpu_memory_put(&task->cpu->memory, task);
 }
 
 static cpu_task *stream_pop(cpu_stream *stream, bool *stop)
@@ -82,6 +93,7 @@ static void stream_run(cpu_stream *stream, cpu_task *task)
     ts_notice *notice = task->notice;
     ts_error error;
     error.text[0] = 0;
+    task->stop = &stream->cancelled;
     if (task->run(task, &error) != TS_OK) {
         pthread_mutex_lock(&stream->lock);
         if (!stream->has_fault) {
@@ -90,7 +102,7 @@ static void stream_run(cpu_stream *stream, cpu_task *task)
         }
         pthread_mutex_unlock(&stream->lock);
     }
-    cpu_memory_put(&cpu_of(stream->base.device)->memory, task);
+    cpu_task_end(task);
     atomic_fetch_add(&stream->n_completed, 1);
     ts_signal_raise(&stream->completed);
     if (notice)
@@ -130,7 +142,10 @@ ts_status cpu_stream_submit(const ts_stream *handle, cpu_task *task, ts_error *e
     ts_status status = stream_of(handle, &stream, err);
     if (status == TS_OK) {
         pthread_mutex_lock(&stream->lock);
-        if (stream->has_thread || stream_start(stream)) {
+        if (stream->recorded_tail) {
+            *stream->recorded_tail = task;
+            stream->recorded_tail = &task->next;
+        } else if (stream->has_thread || stream_start(stream)) {
             *stream->tail = task;
             stream->tail = &task->next;
             stream->n_submitted++;
@@ -144,6 +159,58 @@ ts_status cpu_stream_submit(const ts_stream *handle, cpu_task *task, ts_error *e
     else
         cpu_memory_put(&cpu->memory, task);
     return status;
+}
+
+/* ---- recording, for graphs ------------------------------------------------------------------------ */
+
+static ts_status stream_no_record(const cpu_stream *stream, bool wanted, ts_error *err)
+{
+    if (stream->is_inline)
+        return ts_fail(err, TS_RUNTIME, "the default stream of the CPU cannot record a graph; use a stream of its own");
+    if ((stream->recorded_tail != NULL) == wanted)
+        return TS_OK;
+    return ts_fail(err, TS_RUNTIME, wanted ? "the stream does not record a graph" : "the stream records a graph already");
+}
+
+ts_status cpu_record_begin(const ts_stream *handle, ts_error *err)
+{
+    cpu_stream *stream;
+    TS_TRY(stream_of(handle, &stream, err));
+    pthread_mutex_lock(&stream->lock);
+    ts_status status = stream_no_record(stream, false, err);
+    if (status == TS_OK) {
+        stream->recorded = NULL;
+        stream->recorded_tail = &stream->recorded;
+    }
+    pthread_mutex_unlock(&stream->lock);
+    return status;
+}
+
+ts_status cpu_record_end(const ts_stream *handle, ts_piece **out, ts_error *err)
+{
+    cpu_stream *stream;
+    *out = NULL;
+    TS_TRY(stream_of(handle, &stream, err));
+    pthread_mutex_lock(&stream->lock);
+    ts_status status = stream_no_record(stream, true, err);
+    if (status == TS_OK) {
+        *out = stream->recorded;
+        stream->recorded = NULL;
+        stream->recorded_tail = NULL;
+    }
+    pthread_mutex_unlock(&stream->lock);
+    return status;
+}
+
+bool cpu_stream_is_recording(const ts_stream *handle)
+{
+    cpu_stream *stream = handle->impl;
+    if (!stream || stream->is_inline)
+        return false;
+    pthread_mutex_lock(&stream->lock);
+    bool recording = stream->recorded_tail != NULL;
+    pthread_mutex_unlock(&stream->lock);
+    return recording;
 }
 
 /* ---- life -------------------------------------------------------------------------------------------- */
@@ -223,12 +290,6 @@ void cpu_stream_end(ts_stream *handle)
         }
     }
     stream_release(cpu, stream);
-}
-
-_Atomic uint32_t *cpu_stream_stop(const ts_stream *stream)
-{
-    cpu_stream *impl = stream->impl;
-    return impl ? &impl->cancelled : NULL;
 }
 
 void cpu_streams_cancel(ts_cpu *cpu)
@@ -427,7 +488,7 @@ bool cpu_streams_free(ts_cpu *cpu, void *memory)
     *shared = (shared_memory){1, cpu, memory};
     pthread_mutex_lock(&cpu->lock);
     for (cpu_stream *stream = cpu->streams; stream && ok; stream = stream->next) {
-        shared_task *task = stream_busy(stream) ? cpu_task_new(cpu, sizeof *task, stream_run_shared) : NULL;
+        shared_task *task = stream_busy(stream) ? cpu_task_new(cpu, sizeof *task, stream_run_shared, TS_PIECE_OTHER) : NULL;
         if (!task) {
             ok = !stream_busy(stream);
             continue;
@@ -468,7 +529,7 @@ ts_status cpu_stream_call(const ts_stream *handle, void (*function)(void *), voi
         function(user);
         return TS_OK;
     }
-    call_task *task = cpu_task_new(cpu_of(handle->device), sizeof *task, stream_run_call);
+    call_task *task = cpu_task_new(cpu_of(handle->device), sizeof *task, stream_run_call, TS_PIECE_HOST);
     if (!task)
         return ts_fail(err, TS_NOMEM, "out of memory for a task of a stream");
     task->function = function;
@@ -486,7 +547,7 @@ ts_status cpu_stream_notify(const ts_stream *handle, ts_notice *notice, ts_error
 {
     cpu_stream *stream;
     TS_TRY(stream_of(handle, &stream, err));
-    cpu_task *task = stream->is_inline ? NULL : cpu_task_new(cpu_of(handle->device), sizeof *task, stream_run_nothing);
+    cpu_task *task = stream->is_inline ? NULL : cpu_task_new(cpu_of(handle->device), sizeof *task, stream_run_nothing, TS_PIECE_OTHER);
     if (!task && !stream->is_inline)
         return ts_fail(err, TS_NOMEM, "out of memory for a task of a stream");
     if (!task) {

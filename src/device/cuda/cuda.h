@@ -13,7 +13,7 @@
 #include "device/cuda/driver.h"
 #include "device/device.h"
 
-enum { CUDA_DEVICES_MAX = 64, CUDA_CLASSES = 4 * 64, CUDA_RECENT = 8, CUDA_FAULTS = 64, CUDA_WAITERS = 64 };
+enum { CUDA_DEVICES_MAX = 64, CUDA_CLASSES = 4 * 64, CUDA_RECENT = 8, CUDA_FAULTS = 64, CUDA_WAITERS = 32 };
 
 typedef struct cuda_device cuda_device;
 

@@ -8,11 +8,9 @@ import gc
 import os
 import sys
 import threading
-import time
 from typing import Any
 
 import pytest
-
 import tessera
 import tessera.tile as ct
 
@@ -291,9 +289,9 @@ def test_a_forked_child_has_loops_of_its_own() -> None:
             try:
                 asyncio.run(again())
                 os._exit(17)
-            except BaseException:
+            except BaseException:  # noqa: BLE001 - the parent is told
                 os._exit(1)
-        _, status = os.waitpid(child, 0)
+        _, status = os.waitpid(child, 0)  # noqa: ASYNC222
         assert os.waitstatus_to_exitcode(status) == 17
         await task
 

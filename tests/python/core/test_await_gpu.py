@@ -87,7 +87,7 @@ def test_events_beyond_those_with_a_stream_are_asked(mock_library: str) -> None:
             later()
             await asyncio.gather(*(of(event) for _ in range(200)))
         asyncio.run(main())
-        assert mock.n_streams == 1 + 64
+        assert mock.n_streams == 1 + 32
         """,
     )
 

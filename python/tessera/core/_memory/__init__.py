@@ -9,9 +9,20 @@ from typing import Any
 # Public name -> module of it in this package.
 _NAMES = {
     "Buffer": "_buffer",
-    "MemoryResource": "_buffer",
     "DeviceMemoryResource": "_pool",
     "DeviceMemoryResourceOptions": "_pool",
+    "GraphMemoryResource": "_graph",
+    "IPCAllocationHandle": "_ipc",
+    "IPCBufferDescriptor": "_ipc",
+    "LegacyPinnedMemoryResource": "_legacy",
+    "ManagedBuffer": "_managed",
+    "ManagedMemoryResource": "_pool_host",
+    "ManagedMemoryResourceOptions": "_pool_host",
+    "MemoryResource": "_buffer",
+    "PinnedMemoryResource": "_pool_host",
+    "PinnedMemoryResourceOptions": "_pool_host",
+    "VirtualMemoryResource": "_virtual",
+    "VirtualMemoryResourceOptions": "_virtual",
 }
 __all__ = list(_NAMES)
 

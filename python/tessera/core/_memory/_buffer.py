@@ -90,22 +90,49 @@ class Buffer(_Buffer):
             )
         return cls._wrap(None, 0 if ptr is None else int(ptr), size, mr, owner)
 
+    @classmethod
+    def from_ipc_descriptor(
+        cls, mr: MemoryResource, ipc_descriptor: Any, *, stream: Any = None
+    ) -> Buffer:
+        """Opens a buffer of another process, of a resource that was opened here."""
+        from ._ipc import open_buffer
+
+        return open_buffer(cls, mr, ipc_descriptor, stream)
+
+    @property
+    def ipc_descriptor(self) -> Any:
+        """What another process opens the buffer with (RuntimeError unless its resource is IPC-enabled)."""
+        from ._ipc import describe_buffer
+
+        return describe_buffer(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from ._ipc import reduce_buffer
+
+        return reduce_buffer(self)
+
     def _classify(self) -> None:
         """Finds out where the memory is: from its resource, else from the driver."""
         mr = self.memory_resource
         if mr is not None:
-            access = DEVICE_ACCESS * bool(mr.is_device_accessible) | HOST_ACCESS * bool(
-                mr.is_host_accessible
-            )
-            access |= MANAGED * bool(mr.is_managed)
-            number = mr.device_id
-            self._set_place(
-                CUDA | number if number >= 0 and access & DEVICE_ACCESS else None, number, access
-            )
+            self._classify_by(mr)
             return
         from ._classify import place_of
 
         self._set_place(*place_of(self.handle))
+
+    def _classify_by(self, mr: MemoryResource) -> None:
+        device, host, managed = mr.is_device_accessible, mr.is_host_accessible, mr.is_managed
+        try:
+            number = int(mr.device_id)
+        except RuntimeError:  # bound to no GPU
+            number = -1
+        if device and host and not managed:
+            from ._classify import is_managed
+
+            managed = is_managed(self.handle)
+        access = DEVICE_ACCESS * bool(device) | HOST_ACCESS * bool(host) | MANAGED * bool(managed)
+        self._set_place(CUDA | number if number >= 0 and device else None, number, access)
 
     def _default_stream(self) -> Stream:
         """For ``deallocate`` of memory that no stream was named for."""

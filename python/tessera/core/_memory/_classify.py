@@ -6,7 +6,7 @@ from __future__ import annotations
 from ... import _core
 from .._place import CPU, CUDA
 
-__all__ = ["place_of"]
+__all__ = ["is_managed", "place_of"]
 
 _DEVICE_ACCESS, _HOST_ACCESS, _MANAGED = 1, 2, 4
 
@@ -32,3 +32,12 @@ def place_of(address: int) -> tuple[int | None, int, int]:
     if memory_type == int(driver.CUmemorytype.CU_MEMORYTYPE_DEVICE):
         return CUDA | ordinal, ordinal, _DEVICE_ACCESS
     return None, -1, _HOST_ACCESS
+
+
+def is_managed(address: int) -> bool:
+    """Whether memory migrates by itself, by what the driver knows of the address."""
+    from ...bindings import driver
+
+    asked = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_IS_MANAGED
+    status, managed = driver.cuPointerGetAttribute(asked, address)
+    return not status and bool(managed)

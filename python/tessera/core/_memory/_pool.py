@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory resources over the driver's pools, and over the CPU device's memory. The hot half is C (ext/pool.c)."""
+"""Memory resources over the driver's pools, and over the CPU device's memory. The hot half is C
+(ext/pool.c); making pools is in _pool_native.py, page-locked and managed pools in _pool_host.py."""
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..._core import Pool as _Pool
 from .._options import options_of
-from ._buffer import DEVICE_ACCESS, HOST_ACCESS, Buffer, MemoryResource
+from ._buffer import DEVICE_ACCESS, HOST_ACCESS, MANAGED, MAPPED, Buffer, MemoryResource
 
 if TYPE_CHECKING:
     from ...bindings import driver
     from .._device import Device
+    from ._ipc import IPCAllocationHandle
+    from ._peers import PeerSet
+    from ._pool_attributes import PoolAttributes
 
 __all__ = ["DeviceMemoryResource", "DeviceMemoryResourceOptions", "default_resource"]
 
@@ -33,17 +39,36 @@ class DeviceMemoryResourceOptions:
     max_size: int = 0
 
 
+class PoolHandle:
+    """A pool that was made here: it ends with the last of the resource and its attributes."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __del__(self) -> None:
+        from ...bindings import driver
+
+        driver.cuMemPoolDestroy(self.value)
+
+
 class PoolResource(_Pool, MemoryResource):
     """What the resources over a pool of the driver have in common."""
 
-    __slots__ = ("_access", "_device_id", "_owned")
+    __slots__ = ("_access", "_device_id", "_exported", "_is_ipc", "_pool", "_uuid")
     _device_id: int
-    _owned: bool
     _access: int
+    _pool: PoolHandle | None  # None: not owned
+    _is_ipc: bool
+    _exported: IPCAllocationHandle | None
+    _uuid: uuid.UUID | None
 
     def _open_pool(self, number: int, pool: int, owned: bool, device_id: int, access: int,
-                   buffers: type[Buffer] = Buffer) -> None:  # fmt: skip
-        self._device_id, self._owned, self._access = device_id, owned, access
+                   ipc: bool = False, buffers: type[Buffer] = Buffer) -> None:  # fmt: skip
+        self._device_id, self._access, self._is_ipc = device_id, access, ipc
+        self._pool = PoolHandle(pool) if owned else None
+        self._exported = self._uuid = None
         self._open(number, pool, device_id, access, buffers)
 
     @property
@@ -56,7 +81,7 @@ class PoolResource(_Pool, MemoryResource):
     @property
     def is_handle_owned(self) -> bool:
         """Whether the pool was made by this object and ends with it."""
-        return self._owned
+        return self._pool is not None
 
     @property
     def device_id(self) -> int:
@@ -73,19 +98,67 @@ class PoolResource(_Pool, MemoryResource):
         """Whether Python can read its memory."""
         return bool(self._access & HOST_ACCESS)
 
+    @property
+    def is_managed(self) -> bool:
+        """Whether its memory migrates by itself."""
+        return bool(self._access & MANAGED)
+
+    @property
+    def attributes(self) -> PoolAttributes:
+        """How much the pool holds and how it uses freed memory; some can be set."""
+        from ._pool_attributes import PoolAttributes
+
+        return PoolAttributes._of(self._handle, self._pool)
+
+    # ---- other processes
+
+    @property
+    def is_ipc_enabled(self) -> bool:
+        """Whether other processes may open its memory."""
+        return self._is_ipc
+
+    @property
+    def is_mapped(self) -> bool:
+        """Whether the pool is another process's."""
+        return bool(self._access & MAPPED)
+
+    @property
+    def uuid(self) -> uuid.UUID | None:
+        """What the processes that share the pool call it; None before it is exported."""
+        return self._uuid
+
+    @property
+    def allocation_handle(self) -> IPCAllocationHandle:
+        """What another process opens the pool with."""
+        from ._ipc import export_pool
+
+        if self._exported is None:
+            self._exported = export_pool(self)
+        return self._exported
+
+    @classmethod
+    def from_registry(cls, uuid: uuid.UUID) -> Any:
+        """The resource that was registered in this process under ``uuid``; RuntimeError for none."""
+        from ._ipc import registered
+
+        return registered(uuid)
+
+    def register(self, uuid: uuid.UUID) -> Any:
+        """Makes the resource known in this process under ``uuid``; gives the one that is known."""
+        from ._ipc import register
+
+        return register(self, uuid)
+
     def close(self) -> None:
-        """Ends an owned pool; memory of it that is in use ends with its buffers."""
-        handle, owned = self._handle, self._owned
+        """Lets the pool go; an owned one ends, with memory of it that is in use as soon as that is free."""
         self._shut()
-        self._owned = False
-        if handle and owned:
-            from ...bindings import driver
+        self._pool = None
+        self._exported = None
 
-            driver.checked.cuMemPoolDestroy(handle)
+    def __reduce__(self) -> Any:
+        from ._ipc import reduce_pool
 
-    def __del__(self) -> None:
-        if getattr(self, "_owned", False):
-            self.close()
+        return reduce_pool(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Pool):
@@ -116,17 +189,55 @@ class DeviceMemoryResource(PoolResource):
         from .._device import Device
 
         device = Device(device_id)
+        chosen = None if options is None else options_of(DeviceMemoryResourceOptions, options)
         if device._is_cpu:
-            options_of(DeviceMemoryResourceOptions, options)
             self._open_pool(device._id, 0, False, -1, DEVICE_ACCESS | HOST_ACCESS)
             return
-        from ._pool_native import current_pool, new_pool
+        from ._pool_native import current_pool, new_device_pool
 
-        chosen = None if options is None else options_of(DeviceMemoryResourceOptions, options)
-        pool = current_pool(device) if chosen is None else new_pool(device, chosen)
-        self._open_pool(device._id, pool, chosen is not None, device.device_id, DEVICE_ACCESS)
+        number = device.device_id
+        pool = current_pool(number) if chosen is None else new_device_pool(number, chosen)
+        ipc = chosen is not None and bool(chosen.ipc_enabled)
+        self._open_pool(device._id, pool, chosen is not None, number, DEVICE_ACCESS, ipc)
+
+    @classmethod
+    def from_allocation_handle(
+        cls, device_id: Device | int, alloc_handle: Any
+    ) -> DeviceMemoryResource:
+        """Opens a pool of another process."""
+        from .._device import Device
+        from ._ipc import import_pool
+
+        device = Device(device_id)
+        known, pool = import_pool(alloc_handle)
+        if known is not None:
+            return known  # type: ignore[no-any-return]
+        self = cls.__new__(cls)
+        self._open_pool(device._id, pool, True, device.device_id, DEVICE_ACCESS | MAPPED, True)
+        return _registered(self, alloc_handle)
+
+    @property
+    def peer_accessible_by(self) -> PeerSet:
+        """The other GPUs whose kernels may use the memory: a set that can be changed or assigned."""
+        from ._peers import PeerSet
+
+        return PeerSet(self)
+
+    @peer_accessible_by.setter
+    def peer_accessible_by(self, devices: Iterable[Device | int]) -> None:
+        from ._peers import PeerSet
+
+        PeerSet(self)._become(devices)
+
+
+def _registered(resource: Any, handle: Any) -> Any:
+    return resource.register(handle.uuid) if handle.uuid is not None else resource
 
 
 def default_resource(device: Device) -> MemoryResource:
     """What ``Device.memory_resource`` is before it is set."""
-    return DeviceMemoryResource(device)
+    if device._is_cpu or device.properties.memory_pools_supported:
+        return DeviceMemoryResource(device)
+    from ._legacy import _SynchronousMemoryResource
+
+    return _SynchronousMemoryResource(device)

@@ -8,10 +8,12 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from ...bindings import CUDAError, NVRTCError, driver, nvrtc, runtime
+from .._device import ComputeCapability
 from .._options import options_of
 
 __all__ = [
     "CUDAError",
+    "ComputeCapability",
     "NVRTCError",
     "cast_to_3_tuple",
     "check_or_create_options",

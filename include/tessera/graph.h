@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Graphs of the CPU device: what a stream is given can be recorded instead of run, and a script of recorded work
+ * launched again and again. (Graphs of a GPU are the driver's.) Read device.h first.
+ *
+ * A script is a list of steps, run from the first to the last in the order of a stream:
+ *     RUN work              SET condition = value        JUMP to a step
+ *     JUMP_IF / JUMP_UNLESS condition == value
+ */
+#ifndef TESSERA_GRAPH_H
+#define TESSERA_GRAPH_H
+
+#include "tessera/device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct ts_piece ts_piece;     /* one recorded piece: a launch, a copy, ...; counted */
+typedef struct ts_script ts_script; /* counted */
+
+typedef enum ts_piece_kind {
+    TS_PIECE_OTHER,
+    TS_PIECE_KERNEL,
+    TS_PIECE_COPY,
+    TS_PIECE_FILL,
+    TS_PIECE_HOST,
+    TS_PIECE_RECORD,
+    TS_PIECE_WAIT
+} ts_piece_kind;
+
+/* Work given to the stream is recorded, from begin to end. Memory that it uses, and events, are kept by the caller;
+ * what is freed on the stream meanwhile is freed with the recorded work. Errors: TS_UNSUPPORTED for a GPU's stream,
+ * TS_RUNTIME for the default stream, which runs its work at once. */
+TS_API TS_CHECKED ts_status ts_record_begin(const ts_stream *stream, ts_error *err);
+/* Owns: *out, the first of a list (NULL: nothing was recorded), one reference of each. */
+TS_API TS_CHECKED ts_status ts_record_end(const ts_stream *stream, ts_piece **out, ts_error *err);
+TS_API ts_piece *ts_piece_next(const ts_piece *work);
+TS_API ts_piece_kind ts_piece_kind_of(const ts_piece *work);
+TS_API void ts_piece_release(ts_piece *work); /* NULL is fine */
+
+typedef enum ts_step_op { TS_STEP_RUN, TS_STEP_SET, TS_STEP_JUMP, TS_STEP_JUMP_IF, TS_STEP_JUMP_UNLESS } ts_step_op;
+typedef struct ts_step {
+    ts_step_op op;
+    uint32_t target;     /* of jumps; the number of steps is the end */
+    uint32_t value;
+    uint32_t *condition; /* read and written atomically; the caller's, alive as long as the script */
+    ts_piece *work;
+} ts_step;
+
+/* Retains the works. `end(user)` is called once, in whatever thread drops the script last. */
+TS_API TS_CHECKED ts_status ts_script_create(ts_device *device, const ts_step *steps, size_t n, void (*end)(void *user),
+                                             void *user, ts_script **out, ts_error *err);
+TS_API void ts_script_release(ts_script *script); /* NULL is fine; launches that run keep it */
+/* A fault ends this run of the script and is told at the stream's next wait. */
+TS_API TS_CHECKED ts_status ts_script_launch(ts_script *script, const ts_stream *stream, ts_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

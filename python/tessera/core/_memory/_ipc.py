@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory and events between processes: pools by file descriptor, buffers and events by 64 bytes.
+
+A resource goes to another process by pickling it through multiprocessing; there it is registered by
+its UUID, so that buffers of it can be pickled after it. What is unpickled is trusted as pickles are.
+"""
+
+from __future__ import annotations
+
+import os
+import uuid
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from ...bindings import driver
+from .._errors import no_constructor
+from .._place import CUDA, in_context
+
+if TYPE_CHECKING:
+    from .._event import Event, IPCEventDescriptor
+    from ._buffer import Buffer
+
+__all__ = ["IPCAllocationHandle", "IPCBufferDescriptor"]
+
+_BYTES = 64  # of CUmemPoolPtrExportData and of CUipcEventHandle
+# Resources by the name that processes share, while they live.
+_registry: weakref.WeakValueDictionary[uuid.UUID, Any] = weakref.WeakValueDictionary()
+
+
+class IPCBufferDescriptor:
+    """A buffer as another process can open it. Made by ``Buffer.ipc_descriptor``; travels by pickle."""
+
+    __slots__ = ("_payload", "_size")
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        no_constructor("IPCBufferDescriptor", "Buffer.ipc_descriptor")
+
+    @classmethod
+    def _init(cls, payload: bytes, size: int) -> IPCBufferDescriptor:
+        self = object.__new__(cls)
+        self._payload, self._size = payload, size
+        return self
+
+    @property
+    def size(self) -> int:
+        """Bytes of the buffer."""
+        return self._size
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, IPCBufferDescriptor):
+            return NotImplemented
+        return (self._payload, self._size) == (other._payload, other._size)
+
+    def __hash__(self) -> int:
+        return hash((self._payload, self._size))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return IPCBufferDescriptor._init, (self._payload, self._size)
+
+
+class IPCAllocationHandle:
+    """A pool as another process can open it: a file descriptor, which this object owns, and a UUID."""
+
+    __slots__ = ("__weakref__", "_handle", "_uuid")
+    _handle: int
+    _uuid: uuid.UUID | None
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        no_constructor("IPCAllocationHandle", "MemoryResource.allocation_handle")
+
+    @classmethod
+    def _init(cls, handle: int, uuid: uuid.UUID | None) -> IPCAllocationHandle:
+        if handle < 0:
+            raise ValueError(f"Invalid allocation handle (fd) {handle}: must be non-negative")
+        self = object.__new__(cls)
+        self._handle, self._uuid = handle, uuid
+        return self
+
+    @property
+    def handle(self) -> int:
+        """The file descriptor; -1 when closed."""
+        return self._handle
+
+    @property
+    def uuid(self) -> uuid.UUID | None:
+        """What the processes call the pool."""
+        return self._uuid
+
+    def close(self) -> None:
+        """Closes the file descriptor."""
+        handle, self._handle = self._handle, -1
+        if handle >= 0:
+            os.close(handle)
+
+    def __int__(self) -> int:
+        return self._handle
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", -1) >= 0 and os is not None:
+            self.close()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from multiprocessing import context
+        from multiprocessing.reduction import DupFd
+
+        context.assert_spawning(self)
+        return _handle_from, (DupFd(self._handle), self._uuid)
+
+
+def _handle_from(duplicate: Any, name: uuid.UUID | None) -> IPCAllocationHandle:
+    return IPCAllocationHandle._init(duplicate.detach(), name)
+
+
+# ---- pools
+
+
+def export_pool(resource: Any) -> IPCAllocationHandle:
+    """The handle of an IPC-enabled pool."""
+    if not resource.is_ipc_enabled:
+        raise RuntimeError("Memory resource is not IPC-enabled; make it with ipc_enabled=True")
+    if resource.is_mapped:
+        raise RuntimeError("the pool is another process's; only that one can export it")
+    kind = driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+    fd = driver.checked.cuMemPoolExportToShareableHandle(resource._handle, kind, 0)
+    name = uuid.uuid4()
+    register(resource, name)
+    return IPCAllocationHandle._init(int(fd), name)
+
+
+def import_pool(handle: Any) -> tuple[Any, int]:
+    """(the resource that is registered for the handle, or None; else the pool)."""
+    known = _registry.get(handle.uuid) if isinstance(handle, IPCAllocationHandle) else None
+    if known is not None:
+        return known, 0
+    kind = driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+    driver.checked.cuInit(0)
+    return None, int(driver.checked.cuMemPoolImportFromShareableHandle(int(handle), kind, 0))
+
+
+def register(resource: Any, name: uuid.UUID) -> Any:
+    """Makes a resource known by a name; gives the one that is known."""
+    known = _registry.setdefault(name, resource)
+    if known is resource:
+        if resource._uuid is not None and resource._uuid != name:
+            raise ValueError(f"the resource is registered as {resource._uuid} already")
+        resource._uuid = name
+    return known
+
+
+def registered(name: uuid.UUID) -> Any:
+    """The resource known by a name."""
+    known = _registry.get(name)
+    if known is None:
+        raise RuntimeError(f"Memory resource {name} was not found; send it to this process first")
+    return known
+
+
+def reduce_pool(resource: Any) -> tuple[Any, ...]:
+    """How a resource is pickled: by its handle while a process is started or sent to, by its name otherwise."""
+    if not resource.is_ipc_enabled:
+        raise RuntimeError("Memory resource is not IPC-enabled and cannot be pickled")
+    if resource.is_mapped:
+        return registered, (resource.uuid,)
+    number = resource.device_id
+    cls = type(resource)
+    return _resource_from, (cls, number, resource.allocation_handle)
+
+
+def _resource_from(cls: Any, number: int, handle: IPCAllocationHandle) -> Any:
+    return cls.from_allocation_handle(*([number] if number >= 0 else []), handle)
+
+
+# ---- buffers
+
+
+def describe_buffer(buffer: Buffer) -> IPCBufferDescriptor:
+    """``Buffer.ipc_descriptor``."""
+    if not getattr(buffer.memory_resource, "is_ipc_enabled", False):
+        raise RuntimeError("Memory resource is not IPC-enabled; make it with ipc_enabled=True")
+    data = driver.checked.cuMemPoolExportPointer(buffer.handle)
+    return IPCBufferDescriptor._init(bytes(memoryview(data))[:_BYTES], buffer.size)
+
+
+def open_buffer(
+    cls: type[Buffer], resource: Any, descriptor: IPCBufferDescriptor, stream: Any
+) -> Buffer:
+    """``Buffer.from_ipc_descriptor``."""
+    if not getattr(resource, "is_ipc_enabled", False):
+        raise RuntimeError("Memory resource is not IPC-enabled; make it with ipc_enabled=True")
+    if not isinstance(descriptor, IPCBufferDescriptor):
+        raise TypeError(
+            f"Argument 'ipc_descriptor' has incorrect type: an IPCBufferDescriptor is needed, not a {type(descriptor).__name__}"
+        )
+    payload = descriptor._payload
+    if len(payload) < _BYTES:
+        raise ValueError(
+            f"the descriptor's payload is {len(payload)} bytes; expected at least {_BYTES}"
+        )
+    data = driver.CUmemPoolPtrExportData()
+    memoryview(data)[:] = payload[:_BYTES]
+    address = int(driver.checked.cuMemPoolImportPointer(resource._handle, data))
+    made = resource._adopt(address, descriptor.size)
+    if stream is not None:
+        made._set_order(stream)
+    _, extent = driver.checked.cuMemGetAddressRange(address)
+    if descriptor.size > int(extent):
+        made.close()
+        raise ValueError(
+            f"the descriptor's size of {descriptor.size} bytes exceeds the mapped allocation extent of {int(extent)}"
+        )
+    return made  # type: ignore[no-any-return]
+
+
+def reduce_buffer(buffer: Buffer) -> tuple[Any, ...]:
+    """How a buffer is pickled: its resource must be known in the other process."""
+    descriptor = describe_buffer(buffer)
+    return _buffer_from, (buffer.memory_resource.uuid, descriptor)
+
+
+def _buffer_from(name: uuid.UUID, descriptor: IPCBufferDescriptor) -> Buffer:
+    from .._stream import default_stream
+    from ._buffer import Buffer
+
+    return open_buffer(Buffer, registered(name), descriptor, default_stream())
+
+
+# ---- events
+
+
+def describe_event(event: Event) -> IPCEventDescriptor:
+    """``Event.ipc_descriptor``."""
+    from .._event import IPCEventDescriptor
+
+    handle = driver.checked.cuIpcGetEventHandle(event._address)
+    return IPCEventDescriptor._init(bytes(memoryview(handle))[:_BYTES], event.is_blocking_sync)
+
+
+def open_event(cls: type[Event], descriptor: IPCEventDescriptor) -> Event:
+    """``Event.from_ipc_descriptor``."""
+    from .._device import Device
+
+    reserved = descriptor._reserved
+    if len(reserved) < _BYTES:
+        raise ValueError(
+            f"the descriptor's reserved field is {len(reserved)} bytes; expected at least {_BYTES}"
+        )
+    device = Device()
+    ordinal = device._gpu("events of other processes")
+    handle = driver.CUipcEventHandle()
+    memoryview(handle)[:] = reserved[:_BYTES]
+    with in_context(ordinal):
+        opened = driver.checked.cuIpcOpenEventHandle(handle)
+    flags = 2 | 4 | bool(descriptor._is_blocking_sync)
+    return cls._adopt(CUDA | ordinal, int(opened), flags)
