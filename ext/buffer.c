@@ -60,7 +60,8 @@ static void buffer_release_native(core_buffer *self)
     const ts_stream *stream = NULL;
     ts_error err;
     ts_status status = TS_OK;
-    if (core_stream_for(self->state, self->stream ? self->stream : Py_None, &device, &room, &stream) < 0) {
+    bool ending = !self->state->stream_type; /* the interpreter has taken the module down */
+    if (!ending && core_stream_for(self->state, self->stream ? self->stream : Py_None, &device, &room, &stream) < 0) {
         PyErr_Clear(); /* closed in the meantime: after all that it was given, by the default stream */
         stream = NULL;
     }
@@ -81,6 +82,8 @@ static void buffer_release_native(core_buffer *self)
 /* resource.deallocate(address, size, stream=stream or None) */
 static void buffer_release_python(core_buffer *self)
 {
+    if (!self->state->name_deallocate)
+        return; /* the interpreter has taken the module down */
     PyObject *args[4] = {self->resource, PyLong_FromUnsignedLongLong(self->address),
                          PyLong_FromUnsignedLongLong(self->bytes), NULL};
     PyObject *stream = self->stream ? Py_NewRef(self->stream)

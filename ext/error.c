@@ -28,7 +28,7 @@ int core_named_args(const char *method, const char *const *known, Py_ssize_t n_k
     for (Py_ssize_t i = 0; i < n; i++)
         out[i] = args[i];
     for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); k++) {
-        PyObject *name = PyTuple_GET_ITEM(names, k);
+        PyObject *name = PyTuple_GET_ITEM(names, k); /* compared by its text: a few words of a few letters */
         Py_ssize_t at = 0;
         while (at < n_known && PyUnicode_CompareWithASCIIString(name, known[at]) != 0)
             at++;

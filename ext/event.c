@@ -40,10 +40,14 @@ PyObject *core_event_new(core_state *state, PyTypeObject *type, ts_device *devic
                          uint32_t flags)
 {
     ts_error err;
+    ts_status status;
     core_event *self = event_alloc(state, type, device);
     if (!self)
         return NULL;
-    if (ts_event_create_with(device, stream, flags, &self->event, &err) == TS_OK)
+    Py_BEGIN_ALLOW_THREADS; /* the driver waits while its queue is full */
+    status = ts_event_create_with(device, stream, flags, &self->event, &err);
+    Py_END_ALLOW_THREADS;
+    if (status == TS_OK)
         return (PyObject *)self;
     Py_DECREF(self);
     return core_raise(state, &err);
@@ -97,6 +101,15 @@ static PyObject *event_adopt(PyObject *type, PyObject *const *args, Py_ssize_t n
     return core_raise(state, &err);
 }
 
+static void event_end(core_event *event)
+{
+    ts_event *raw = event->event;
+    event->event = NULL;
+    Py_BEGIN_ALLOW_THREADS;
+    ts_event_destroy(raw);
+    Py_END_ALLOW_THREADS;
+}
+
 static int event_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
@@ -111,7 +124,7 @@ static void event_dealloc(PyObject *self)
     PyObject_GC_UnTrack(self);
     if (event->weakrefs)
         PyObject_ClearWeakRefs(self);
-    ts_event_destroy(event->event);
+    event_end(event);
     Py_XDECREF(event->owner);
     event->state->live[CORE_LIVE_EVENT]--;
     type->tp_free(self);
@@ -121,10 +134,7 @@ static void event_dealloc(PyObject *self)
 static PyObject *event_close(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    core_event *event = (core_event *)self;
-    ts_event *raw = event->event;
-    event->event = NULL;
-    ts_event_destroy(raw);
+    event_end((core_event *)self);
     Py_RETURN_NONE;
 }
 

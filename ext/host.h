@@ -75,11 +75,12 @@ typedef struct core_native {
     PyObject_HEAD
     core_state *state;
     ts_device *device;     /* NULL: whatever device it is launched on */
-    uintptr_t handle;
+    ts_native_kernel code; /* the CUfunction is of `code_device` */
+    ts_device *code_device;
     bool is_function;
     int32_t n_params;      /* -1: not asked yet, -2: the driver cannot tell */
     uint32_t *offsets;     /* n_params pairs of (offset, bytes) */
-    PyObject *owner, *name; /* what keeps the code loaded; name for messages, bytes or str */
+    PyObject *owner, *name; /* what keeps the code loaded; name for messages, a str */
     PyObject *weakrefs;
 } core_native;
 

@@ -16,7 +16,7 @@ static ts_status native_ask(core_native *self, ts_device *device, size_t index, 
 {
     ts_status status;
     Py_BEGIN_ALLOW_THREADS;
-    status = ts_native_param(device, self->handle, self->is_function, index, offset, bytes, err);
+    status = ts_native_param(device, self->code.handle, self->is_function, index, offset, bytes, err);
     Py_END_ALLOW_THREADS;
     return status;
 }
@@ -31,6 +31,18 @@ static int native_grow(uint32_t **rows, size_t n)
     }
     *rows = room;
     return 0;
+}
+
+/* The handle serves where there is none. */
+static void native_find_function(core_native *self, ts_device *device)
+{
+    uintptr_t function = 0;
+    Py_BEGIN_ALLOW_THREADS;
+    if (!self->is_function && ts_native_function(device, self->code.handle, &function, NULL) != TS_OK)
+        function = 0;
+    Py_END_ALLOW_THREADS;
+    self->code.function = function;
+    self->code_device = device;
 }
 
 int core_native_params(core_native *self, ts_device *device)
@@ -58,6 +70,7 @@ int core_native_params(core_native *self, ts_device *device)
         return 0;
     }
     self->offsets = rows;
+    native_find_function(self, device);
     self->n_params = status == TS_UNSUPPORTED ? NATIVE_UNTOLD : (int32_t)n;
     return 0;
 }
@@ -122,10 +135,13 @@ static PyObject *native_create(PyObject *type, PyObject *const *args, Py_ssize_t
     if (!self)
         return NULL;
     self->device = device;
-    self->handle = (uintptr_t)handle;
+    self->code.handle = (uintptr_t)handle;
     self->is_function = PyObject_IsTrue(args[2]) == 1;
     self->owner = Py_NewRef(args[3]);
-    self->name = Py_NewRef(args[4]);
+    self->name = PyObject_Str(args[4]);
+    self->code.name = self->name ? PyUnicode_AsUTF8(self->name) : NULL;
+    if (!self->code.name)
+        Py_CLEAR(self);
     return (PyObject *)self;
 }
 
@@ -154,7 +170,7 @@ static void native_dealloc(PyObject *self)
 static PyObject *native_get_address(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyLong_FromUnsignedLongLong(((core_native *)self)->handle);
+    return PyLong_FromUnsignedLongLong(((core_native *)self)->code.handle);
 }
 
 static PyObject *native_get_device(PyObject *self, void *unused)

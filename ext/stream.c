@@ -411,10 +411,14 @@ static core_stream *stream_alloc(PyTypeObject *type)
 static PyObject *stream_make(PyTypeObject *type, ts_device *device, const ts_stream_options *options)
 {
     ts_error err;
+    ts_status status;
     core_stream *self = stream_alloc(type);
     if (!self)
         return NULL;
-    if (ts_stream_create_with(device, options, &self->stream, &err) != TS_OK) {
+    Py_BEGIN_ALLOW_THREADS; /* the driver waits while its queue is full */
+    status = ts_stream_create_with(device, options, &self->stream, &err);
+    Py_END_ALLOW_THREADS;
+    if (status != TS_OK) {
         core_state *state = self->state;
         Py_DECREF(self);
         return core_raise(state, &err);
@@ -587,14 +591,17 @@ static int stream_wait_other(core_stream *self, const ts_stream *ready, PyObject
     const ts_stream *ahead;
     ts_event *event;
     ts_error err;
+    ts_status status;
     if (core_stream_for(self->state, other, &device, &room, &ahead) < 0)
         return -1;
-    ts_status status = ts_event_create_with(device, ahead, TS_EVENT_UNTIMED, &event, &err);
+    Py_BEGIN_ALLOW_THREADS;
+    status = ts_event_create_with(device, ahead, TS_EVENT_UNTIMED, &event, &err);
     if (status == TS_OK)
         status = ts_event_record(event, ahead, &err);
     if (status == TS_OK)
         status = ts_stream_wait_event(ready, event, &err);
     ts_event_destroy(event);
+    Py_END_ALLOW_THREADS;
     if (status == TS_OK)
         return 0;
     core_raise(self->state, &err);

@@ -60,10 +60,17 @@ typedef struct ts_native_config {
     const void *attrs;          /* CUlaunchAttribute[n_attrs] */
 } ts_native_config;
 
-/* Launches a CUfunction or CUkernel; params[i] points at the i-th parameter. May wait while the stream's queue is
- * full. */
+typedef struct ts_native_kernel {
+    uintptr_t handle;   /* CUkernel or CUfunction */
+    uintptr_t function; /* its CUfunction in the device's primary context, or 0: faster where it fits the stream */
+    const char *name;   /* for the message about a fault; copied */
+} ts_native_kernel;
+
+/* Launches a kernel; params[i] points at the i-th parameter. Waits while the stream's queue is full. */
 TS_API TS_CHECKED ts_status ts_native_launch(ts_device *device, const ts_stream *stream, const ts_native_config *config,
-                                             uintptr_t kernel, void **params, ts_error *err);
+                                             const ts_native_kernel *kernel, void **params, ts_error *err);
+/* The CUfunction of a CUkernel in the device's primary context; loads the code, which may wait for the device. */
+TS_API TS_CHECKED ts_status ts_native_function(ts_device *device, uintptr_t kernel, uintptr_t *out, ts_error *err);
 /* Place and size of parameter `index`. TS_NOTFOUND past the last one, TS_UNSUPPORTED where the driver (before
  * CUDA 12.4) cannot tell. */
 TS_API TS_CHECKED ts_status ts_native_param(ts_device *device, uintptr_t kernel, bool is_function, size_t index,

@@ -95,7 +95,8 @@ typedef struct ts_device_ops {
                             ts_error *err);
     ts_status (*pool_free)(ts_device *device, const ts_stream *stream, void *memory, ts_error *err);
     ts_status (*native_launch)(ts_device *device, const ts_stream *stream, const ts_native_config *config,
-                               uintptr_t kernel, void **params, ts_error *err);
+                               const ts_native_kernel *kernel, void **params, ts_error *err);
+    ts_status (*native_function)(ts_device *device, uintptr_t kernel, uintptr_t *out, ts_error *err);
     ts_status (*native_param)(ts_device *device, uintptr_t kernel, bool is_function, size_t index, size_t *offset,
                               size_t *bytes, ts_error *err);
 } ts_device_ops;

@@ -76,11 +76,18 @@ ts_status ts_pool_free(ts_device *device, const ts_stream *stream, void *memory,
 }
 
 ts_status ts_native_launch(ts_device *device, const ts_stream *stream, const ts_native_config *config,
-                           uintptr_t kernel, void **params, ts_error *err)
+                           const ts_native_kernel *kernel, void **params, ts_error *err)
 {
     TS_TRY(native_stream(device, &stream, err));
     return device->ops->native_launch ? device->ops->native_launch(device, stream, config, kernel, params, err)
                                       : native_missing(err, "kernels of a driver");
+}
+
+ts_status ts_native_function(ts_device *device, uintptr_t kernel, uintptr_t *out, ts_error *err)
+{
+    *out = 0;
+    return device->ops->native_function ? device->ops->native_function(device, kernel, out, err)
+                                        : native_missing(err, "kernels of a driver");
 }
 
 ts_status ts_native_param(ts_device *device, uintptr_t kernel, bool is_function, size_t index, size_t *offset,

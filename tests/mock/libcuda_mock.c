@@ -169,8 +169,13 @@ static cuda_result mock_MemAlloc(cuda_ptr *memory, size_t bytes)
 }
 static cuda_result mock_MemFree(cuda_ptr memory)
 {
+    thing *t = things;
+    while (t && (cuda_ptr)(uintptr_t)t->data != memory)
+        t = t->next;
+    if (!t)
+        return BAD_VALUE;
     M->n_free++;
-    thing_end((void *)(uintptr_t)memory);
+    thing_end(t->data);
     return mock_context();
 }
 static cuda_result mock_MemHostAlloc(void **memory, size_t bytes, unsigned flags)

@@ -43,6 +43,9 @@ typedef struct mock_state {
     size_t param_bytes[MOCK_PARAMS];
     int priority;          /* of the stream made last */
     unsigned event_flags;  /* of the event made last */
+    int vmm_is_adjacent;   /* reservations begin where they are asked to */
+    int vmm_failures;      /* so many mappings fail */
+    unsigned n_reserved, n_physical, n_mapped; /* virtual memory: living */
     mock_tmap tmap[MOCK_TMAPS];
     char code[256];        /* beginning of the text loaded last */
     void (*kernel)(void **params, void *user); /* called at a launch when set */

@@ -151,6 +151,63 @@ static cuda_result more_MemRangeGetAttribute(void *data, size_t bytes, int attri
     return CUDA_OK;
 }
 
+/* ---- virtual memory: numbers only ------------------------------------------------------------------------- */
+
+static cuda_result more_MemGetAllocationGranularity(size_t *bytes, const void *prop, int option)
+{
+    (void)option;
+    *bytes = 1 << 16;
+    return prop ? CUDA_OK : BAD_VALUE;
+}
+static cuda_result more_MemAddressReserve(cuda_ptr *memory, size_t bytes, size_t align, cuda_ptr hint, uint64_t flags)
+{
+    static cuda_ptr next = (cuda_ptr)1 << 40;
+    (void)align, (void)flags;
+    *memory = hint && mock_state_data.vmm_is_adjacent ? hint : (next += (cuda_ptr)1 << 32);
+    mock_state_data.n_reserved++;
+    return bytes ? CUDA_OK : BAD_VALUE;
+}
+static cuda_result more_MemAddressFree(cuda_ptr memory, size_t bytes)
+{
+    mock_state_data.n_reserved--;
+    return memory && bytes ? CUDA_OK : BAD_VALUE;
+}
+static cuda_result more_MemCreate(uint64_t *handle, size_t bytes, const void *prop, uint64_t flags)
+{
+    static uint64_t next = 1;
+    (void)flags;
+    *handle = next++;
+    mock_state_data.n_physical++;
+    return bytes && prop ? CUDA_OK : BAD_VALUE;
+}
+static cuda_result more_MemRelease(uint64_t handle)
+{
+    mock_state_data.n_physical--;
+    return handle ? CUDA_OK : BAD_HANDLE;
+}
+static cuda_result more_MemMap(cuda_ptr memory, size_t bytes, size_t offset, uint64_t handle, uint64_t flags)
+{
+    (void)offset, (void)flags;
+    if (mock_state_data.vmm_failures > 0 && mock_state_data.vmm_failures--)
+        return CUDA_OUT_OF_MEMORY;
+    mock_state_data.n_mapped++;
+    return memory && bytes && handle ? CUDA_OK : BAD_VALUE;
+}
+static cuda_result more_MemUnmap(cuda_ptr memory, size_t bytes)
+{
+    mock_state_data.n_mapped--;
+    return memory && bytes ? CUDA_OK : BAD_VALUE;
+}
+static cuda_result more_MemSetAccess(cuda_ptr memory, size_t bytes, const void *rows, size_t n)
+{
+    return memory && bytes && rows && n ? CUDA_OK : BAD_VALUE;
+}
+static cuda_result more_MemAllocHost(void **memory, size_t bytes)
+{
+    *memory = calloc(1, bytes);
+    return *memory ? CUDA_OK : CUDA_OUT_OF_MEMORY;
+}
+
 /* ---- textures: floats by value ----------------------------------------------------------------------------- */
 
 static cuda_result more_TexRefSetMipmapLevelClamp(void *texture, float low, float high)
@@ -270,6 +327,15 @@ static const struct {
     ROW("cuStreamGetPriority", StreamGetPriority),
     ROW("cuDeviceGetMemPool", DeviceGetMemPool),
     ROW("cuMemPoolDestroy", MemPoolDestroy),
+    ROW("cuMemGetAllocationGranularity", MemGetAllocationGranularity),
+    ROW("cuMemAddressReserve", MemAddressReserve),
+    ROW("cuMemAddressFree", MemAddressFree),
+    ROW("cuMemCreate", MemCreate),
+    ROW("cuMemRelease", MemRelease),
+    ROW("cuMemMap", MemMap),
+    ROW("cuMemUnmap", MemUnmap),
+    ROW("cuMemSetAccess", MemSetAccess),
+    ROW("cuMemAllocHost", MemAllocHost),
     ROW("cuMemcpyHtoD", Memcpy),
     ROW("cuMemcpyDtoH", Memcpy),
     ROW("cuMemsetD8", MemsetD8),

@@ -10,7 +10,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGES = [
-    "README.md", "docs/guide/tiles.md", "docs/guide/arrays.md", "docs/performance.md", "docs/guide/from-cuda-python.md"
+    "README.md", "docs/guide/tiles.md", "docs/guide/arrays.md", "docs/performance.md", "docs/guide/from-cuda-python.md",
+    "docs/guide/host-objects.md",
 ]
 HEAD = "import numpy as np\nimport tessera.tile as ct\n"
 

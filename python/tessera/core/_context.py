@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -114,7 +115,7 @@ class Context:
 
     def __del__(self) -> None:
         green = getattr(self, "_green", None)
-        if green is not None and driver is not None:
+        if green is not None and not sys.is_finalizing():
             driver.cuGreenCtxDestroy(green)
 
     def __eq__(self, other: object) -> bool:

@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
+from . import _context
 from ._errors import cpu_cannot
 from ._options import options_of
 from ._place import CPU, CUDA, context_of, in_context
@@ -296,6 +297,8 @@ class Device:
         self, obj: Any = None, options: StreamOptions | dict[str, Any] | None = None
     ) -> Stream:
         """A new stream, or one over another library's (an object with ``__cuda_stream__``), kept alive."""
+        if obj is None and options is None and (self._is_cpu or not _context._green_contexts):
+            return Stream._create(self._id, True, None)
         return self._create_stream(Stream, obj, options)
 
     def _create_stream(self, cls: type[Stream], obj: Any, options: Any) -> Stream:
@@ -310,9 +313,9 @@ class Device:
             self._check_priority(o.priority)
         if self._is_cpu:
             return cls._create(self._id, bool(o.nonblocking), o.priority)
-        from ._context import green_stream
-
-        return green_stream(cls, self, o) or cls._create(self._id, bool(o.nonblocking), o.priority)
+        return _context.green_stream(cls, self, o) or cls._create(
+            self._id, bool(o.nonblocking), o.priority
+        )
 
     def _check_priority(self, priority: int) -> None:
         if not isinstance(priority, int):

@@ -24,8 +24,6 @@ __all__ = [
     "WorkqueueResourceOptions",
 ]
 
-_BYTES = 144  # of a CUdevResource
-
 
 @dataclass
 class SMResourceOptions:
@@ -169,13 +167,8 @@ def _runs(counts: list[int]) -> list[tuple[int, int]]:
 
 
 def _split(resource: Any, n: int, count: int, flags: int) -> tuple[list[Any], Any]:
-    room = bytearray(_BYTES * n)
-    made, rest = driver.checked.cuDevSmResourceSplitByCount(room, n, resource, flags, count)
-    groups = []
-    for i in range(int(made)):
-        group = driver.CUdevResource()
-        memoryview(group)[:] = room[i * _BYTES : (i + 1) * _BYTES]
-        groups.append(group)
+    found, _, rest = driver.checked.cuDevSmResourceSplitByCount(n, resource, flags, count)
+    groups = list(found)
     if len(groups) < n:
         raise ValueError(f"the SMs give {len(groups)} groups of {count}, not {n}")
     return groups, rest

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Union
@@ -28,7 +29,8 @@ class _Library:
         self.unload = driver.cuLibraryUnload  # a destructor at exit finds no modules
 
     def __del__(self) -> None:
-        self.unload(self.handle)
+        if not sys.is_finalizing():  # the driver ends it with the process
+            self.unload(self.handle)
 
 
 class ObjectCode:

@@ -78,17 +78,21 @@ ts_status cuda_enter(cuda_device *device, cuda_context *before, ts_error *err)
     return TS_OK;
 }
 
-ts_status cuda_enter_chosen(cuda_device *device, cuda_context *before, ts_error *err)
+ts_status cuda_enter_chosen(cuda_device *device, cuda_context *before, bool *is_primary, ts_error *err)
 {
     const cuda_driver *fn = &device->cuda->fn;
     cuda_context now = NULL;
     cuda_ordinal at = -1;
-    (void)fn->CtxGetCurrent(&now);
     *before = NULL;
-    if (now && now != device->context && fn->CtxGetDevice(&at) == CUDA_OK && at == device->handle &&
-        !atomic_load_explicit(&device->cuda->forked, memory_order_relaxed))
+    *is_primary = true;
+    if (atomic_load_explicit(&device->cuda->forked, memory_order_relaxed) ||
+        !atomic_load_explicit(&device->ready, memory_order_acquire))
+        return cuda_enter(device, before, err);
+    (void)fn->CtxGetCurrent(&now);
+    if (now == device->context)
         return TS_OK;
-    return cuda_enter(device, before, err);
+    *is_primary = !(now && fn->CtxGetDevice(&at) == CUDA_OK && at == device->handle);
+    return *is_primary ? cuda_enter(device, before, err) : TS_OK;
 }
 
 void cuda_leave(cuda_device *device, cuda_context before)
@@ -100,21 +104,20 @@ void cuda_leave(cuda_device *device, cuda_context before)
 /* ---- which kernel was it ------------------------------------------------------------------------------- */
 
 /* Keeps the names of the kernels launched since all was well; the same kernel again costs one load. */
-void cuda_note_launch(cuda_device *device, const cuda_program *program)
+void cuda_note_launch(cuda_device *device, const void *code, const char *name)
 {
-    if (atomic_load_explicit(&device->last, memory_order_relaxed) == program)
+    if (atomic_load_explicit(&device->last, memory_order_relaxed) == code)
         return;
     pthread_mutex_lock(&device->lock);
-    atomic_store_explicit(&device->last, program, memory_order_relaxed);
+    atomic_store_explicit(&device->last, code, memory_order_relaxed);
     uint32_t n = TS_MIN(device->n_recent, (uint32_t)CUDA_RECENT);
     bool known = false;
     for (uint32_t i = 0; i < n && !known; i++)
-        known = strncmp(device->recent[i], program->base.name, sizeof device->recent[i] - 1) == 0;
+        known = strncmp(device->recent[i], name, sizeof device->recent[i] - 1) == 0;
     if (!known) {
         if (n == CUDA_RECENT)
             memmove(device->recent[0], device->recent[1], sizeof device->recent - sizeof device->recent[0]);
-        snprintf(device->recent[TS_MIN(n, (uint32_t)CUDA_RECENT - 1)], sizeof device->recent[0], "%s",
-                 program->base.name);
+        snprintf(device->recent[TS_MIN(n, (uint32_t)CUDA_RECENT - 1)], sizeof device->recent[0], "%s", name);
         device->n_recent++;
     }
     pthread_mutex_unlock(&device->lock);
@@ -303,6 +306,7 @@ static const ts_device_ops cuda_ops = {
     .pool_alloc = cuda_pool_alloc,
     .pool_free = cuda_pool_free,
     .native_launch = cuda_native_launch,
+    .native_function = cuda_native_function,
     .native_param = cuda_native_param,
 };
 

@@ -39,7 +39,9 @@ typedef struct cuda_stream {
     uint32_t references;       /* under the device's lock */
     uint32_t epoch;
     bool closed;               /* destroyed but held */
-    cuda_kept *kept[CUDA_CLASSES];    /* under the device's lock */
+    bool adopted;              /* made elsewhere, maybe in another context than the primary one */
+    uint32_t n_kept;           /* in all of `kept`; both under the device's lock */
+    cuda_kept *kept[CUDA_CLASSES];
 } cuda_stream;
 
 /* What a tensor map is made of besides the plan. */
@@ -95,7 +97,7 @@ struct cuda_device {
     /* faults */
     _Atomic bool lost;         /* a sticky fault happened and was reported */
     char lost_text[1152];
-    _Atomic(const cuda_program *) last; /* compared, never followed */
+    _Atomic(const void *) last; /* cuda_program, or handle of a kernel; compared, never followed */
     uint32_t n_recent;         /* kernels launched since the device was last known to be well */
     char recent[CUDA_RECENT][64];
     ts_fault *fault_records;   /* CUDA_FAULTS of them, page-locked; NULL until needed */
@@ -131,8 +133,8 @@ void ts__cuda_device_deinit(cuda_device *device);
 ts_status cuda_enter(cuda_device *device, cuda_context *before, ts_error *err);
 void cuda_leave(cuda_device *device, cuda_context before);
 /* The same, but a current context of this device stays: the user has chosen it. */
-ts_status cuda_enter_chosen(cuda_device *device, cuda_context *before, ts_error *err);
-void cuda_note_launch(cuda_device *device, const cuda_program *program);
+ts_status cuda_enter_chosen(cuda_device *device, cuda_context *before, bool *is_primary, ts_error *err);
+void cuda_note_launch(cuda_device *device, const void *code, const char *name);
 void cuda_note_well(cuda_device *device); /* everything launched so far is known to have ended well */
 
 /* ---- memory.c ----------------------------------------------------------------------------------------- */
@@ -181,7 +183,8 @@ ts_status cuda_pool_alloc(ts_device *device, uintptr_t pool, const ts_stream *st
                           ts_error *err);
 ts_status cuda_pool_free(ts_device *device, const ts_stream *stream, void *memory, ts_error *err);
 ts_status cuda_native_launch(ts_device *device, const ts_stream *stream, const ts_native_config *config,
-                             uintptr_t kernel, void **params, ts_error *err);
+                             const ts_native_kernel *kernel, void **params, ts_error *err);
+ts_status cuda_native_function(ts_device *device, uintptr_t kernel, uintptr_t *out, ts_error *err);
 ts_status cuda_native_param(ts_device *device, uintptr_t kernel, bool is_function, size_t index, size_t *offset,
                             size_t *bytes, ts_error *err);
 

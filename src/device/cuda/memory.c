@@ -56,10 +56,11 @@ static void memory_driver_put(cuda_device *device, cuda_ptr memory, cuda_stream_
 
 void cuda_drop_kept(cuda_device *device, cuda_stream *stream, bool forget)
 {
-    for (uint32_t class = 0; class < CUDA_CLASSES; class++)
+    for (uint32_t class = 0; stream->n_kept && class < CUDA_CLASSES; class++)
         while (stream->kept[class]) {
             cuda_kept *kept = stream->kept[class];
             stream->kept[class] = kept->next;
+            stream->n_kept--;
             device->kept_bytes -= forget ? 0 : memory_class_bytes(class);
             if (!forget)
                 memory_driver_put(device, kept->memory, (cuda_stream_t)stream->base.native);
@@ -93,6 +94,7 @@ static cuda_ptr memory_take_kept(cuda_device *device, cuda_stream *own, uint32_t
     if (kept) {
         memory = kept->memory;
         own->kept[class] = kept->next;
+        own->n_kept--;
         device->kept_bytes -= bytes;
         device->used_bytes += bytes;
     }
@@ -145,6 +147,7 @@ static bool memory_keep(cuda_device *device, cuda_stream *own, uint32_t class, u
         keep = true;
         *kept = (cuda_kept){own->kept[class], memory};
         own->kept[class] = kept;
+        own->n_kept++;
         device->kept_bytes += bytes;
     }
     pthread_mutex_unlock(&device->lock);

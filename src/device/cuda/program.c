@@ -162,7 +162,7 @@ void cuda_program_destroy(ts_program *handle)
     cuda_context before;
     bool loaded = program->library || program->module;
     const void *last = program;
-    atomic_compare_exchange_strong(&device->last, (const cuda_program **)&last, NULL);
+    atomic_compare_exchange_strong(&device->last, &last, NULL);
     if (loaded && handle->epoch == ts_device_epoch(handle->device) && cuda_enter(device, &before, NULL) == TS_OK) {
         program_settle(program);
         if (program->library)
@@ -363,7 +363,7 @@ ts_status cuda_program_launch(ts_program *handle, const ts_stream *stream, const
     memcpy(call.grid, grid, sizeof call.grid);
     ts_status status = program_slots(program, params, (uintptr_t)launch.stream, &call, err);
     if (status == TS_OK) {
-        cuda_note_launch(device, program);
+        cuda_note_launch(device, program, program->base.name);
         cuda_result code = program_enqueue(program, &launch, call.slots, flags);
         if (code != CUDA_OK)
             status = cuda_fail(

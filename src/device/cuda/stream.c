@@ -57,6 +57,7 @@ ts_status cuda_stream_adopt(ts_device *handle, uintptr_t native, ts_stream **out
 {
     cuda_stream *stream;
     TS_TRY(cuda_stream_add(cuda_of(handle), (cuda_stream_t)native, &stream, err));
+    stream->adopted = true;
     *out = &stream->base;
     return TS_OK;
 }
@@ -74,11 +75,14 @@ ts_status cuda_stream_make(ts_device *handle, const ts_stream_options *options, 
     const cuda_driver *fn = &device->cuda->fn;
     cuda_context before;
     cuda_stream_t native;
+    cuda_stream *stream;
     TS_TRY(cuda_enter(device, &before, err));
     cuda_result code = stream_new(fn, options, &native);
-    ts_status status = code == CUDA_OK ? cuda_stream_adopt(handle, (uintptr_t)native, out, err)
+    ts_status status = code == CUDA_OK ? cuda_stream_add(device, native, &stream, err)
                                        : cuda_fail(device, code, err, "making a stream");
-    if (status != TS_OK && code == CUDA_OK)
+    if (status == TS_OK)
+        *out = &stream->base;
+    else if (code == CUDA_OK)
         (void)fn->StreamDestroy(native);
     cuda_leave(device, before);
     return status;
@@ -234,7 +238,8 @@ ts_status cuda_event_create(ts_device *handle, const ts_stream *stream, uint32_t
     const cuda_driver *fn = &device->cuda->fn;
     cuda_context before;
     cuda_event_t native;
-    TS_TRY(cuda_enter_chosen(device, &before, err));
+    bool is_primary;
+    TS_TRY(cuda_enter_chosen(device, &before, &is_primary, err));
     cuda_result code = event_new(fn, stream, flags, &native);
     ts_status status = code == CUDA_OK ? cuda_event_adopt(handle, (uintptr_t)native, flags, out, err)
                                        : cuda_fail(device, code, err, "making an event");

@@ -120,3 +120,34 @@ def test_the_cpu_can_be_the_current_device(cpu: core.Device) -> None:
         assert core.Device() is cpu
     finally:
         _core._set_cpu_current(False)
+
+
+def test_a_buffer_can_be_viewed_as_an_array(cpu: core.Device) -> None:
+    buffer = cpu.allocate(64)
+    array = buffer.view("int32", (2, 3))
+    np.from_dlpack(array)[:] = 7
+    assert array.shape == (2, 3) and bytes(buffer)[:4] == b"\7\0\0\0"
+    buffer.close()
+    assert array.numpy()[1, 2] == 7
+    with pytest.raises(RuntimeError, match="the buffer is closed"):
+        buffer.view()
+    with pytest.raises(ValueError, match=r"shape \(2, 30\) .* does not fit 64 bytes"):
+        cpu.allocate(64).view("float32", (2, 30))
+
+
+def test_launch_attributes_reach_the_driver_s_form() -> None:
+    from tessera.core._launch_config import _to_native_launch_config
+
+    config = core.LaunchConfig(
+        grid=(2, 3), block=32, priority=-1, programmatic_stream_serialization=True,
+        attributes={"MEM_SYNC_DOMAIN": 1},
+    )  # fmt: skip
+    native = _to_native_launch_config(config)
+    assert (native.gridDimX, native.gridDimY, native.blockDimX, native.numAttrs) == (2, 3, 32, 3)
+    kinds = {attribute.id.name.removeprefix("CU_LAUNCH_ATTRIBUTE_") for attribute in native.attrs}
+    assert kinds == {"PRIORITY", "PROGRAMMATIC_STREAM_SERIALIZATION", "MEM_SYNC_DOMAIN"}
+    assert native.attrs[0].value.programmaticStreamSerializationAllowed == 1
+    assert {config: 1}[core.LaunchConfig(**{"grid": (2, 3), "block": 32, "priority": -1,
+            "programmatic_stream_serialization": True, "attributes": {"MEM_SYNC_DOMAIN": 1}})] == 1  # fmt: skip
+    config.grid = 5
+    assert config.grid == (5, 1, 1)

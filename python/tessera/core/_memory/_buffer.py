@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from ..._core import Buffer as _Buffer
@@ -10,6 +11,7 @@ from .._errors import no_constructor
 from .._place import CPU, CUDA
 
 if TYPE_CHECKING:
+    from ... import Array
     from .._stream import Stream
 
 __all__ = ["Buffer", "MemoryResource"]
@@ -171,6 +173,33 @@ class Buffer(_Buffer):
             raise BufferError(f"Expected max_version tuple[int, int], got {max_version}")
         kind, number = self.__dlpack_device__()
         return self._dlpack(kind, number, max_version is not None and max_version >= (1, 0))
+
+    def view(self, dtype: Any = "uint8", shape: int | tuple[int, ...] | None = None) -> Array:
+        """The memory as an array; it stays until the array ends, also after ``close()``.
+
+        Parameters
+        ----------
+        dtype : dtype of any library, or its name
+        shape : int or tuple of int, optional
+            None: one axis with all that fits. A smaller shape uses the beginning.
+
+        Raises
+        ------
+        ValueError
+            The shape needs more bytes than the buffer has.
+        """
+        from ... import from_dlpack
+
+        array = from_dlpack(self).view(dtype)
+        if shape is None:
+            return array
+        axes = (shape,) if isinstance(shape, int) else tuple(shape)
+        count = math.prod(axes)
+        if count > array.size or any(axis < 0 for axis in axes):
+            raise ValueError(
+                f"an array of shape {axes} and dtype {array.dtype} does not fit {self.size} bytes"
+            )
+        return array[:count].reshape(*axes)
 
     # ---- as a value
 

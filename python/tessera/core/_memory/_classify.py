@@ -20,10 +20,11 @@ def place_of(address: int) -> tuple[int | None, int, int]:
     kinds = driver.CUpointer_attribute
     wanted = [kinds.CU_POINTER_ATTRIBUTE_MEMORY_TYPE, kinds.CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,
               kinds.CU_POINTER_ATTRIBUTE_IS_MANAGED]  # fmt: skip
-    status, values = driver.cuPointerGetAttributes(len(wanted), wanted, address)
-    if status:
-        driver.checked.cuInit(0)
+    driver.checked.cuInit(0)
+    try:
         values = driver.checked.cuPointerGetAttributes(len(wanted), wanted, address)
+    except ValueError:  # memory type 0, of no enum: nothing that the driver knows
+        return None, -1, _HOST_ACCESS
     memory_type, ordinal, managed = (int(value) for value in values)
     if managed:
         return CUDA | ordinal, ordinal, _DEVICE_ACCESS | _HOST_ACCESS | _MANAGED

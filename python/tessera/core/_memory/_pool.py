@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 import uuid
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -42,15 +43,16 @@ class DeviceMemoryResourceOptions:
 class PoolHandle:
     """A pool that was made here: it ends with the last of the resource and its attributes."""
 
-    __slots__ = ("value",)
+    __slots__ = ("end", "value")
 
     def __init__(self, value: int) -> None:
-        self.value = value
-
-    def __del__(self) -> None:
         from ...bindings import driver
 
-        driver.cuMemPoolDestroy(self.value)
+        self.value, self.end = value, driver.cuMemPoolDestroy
+
+    def __del__(self) -> None:
+        if not sys.is_finalizing():  # the driver ends it with the process
+            self.end(self.value)
 
 
 class PoolResource(_Pool, MemoryResource):

@@ -102,7 +102,7 @@ class PinnedMemoryResource(PoolResource):
             raise ValueError(f"numa_id must be >= 0, not {chosen.numa_id}")
         gpu = _current_gpu("page-locked memory pools")
         if ipc and chosen.numa_id is None:
-            self._numa_id = _host_numa_id(gpu)
+            self._numa_id = _host_numa_id()
         numa = self._numa_id >= 0
         place = _location("host_numa" if numa else "host", max(self._numa_id, 0))
         kind = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
@@ -129,8 +129,8 @@ class PinnedMemoryResource(PoolResource):
         return self._numa_id
 
 
-def _host_numa_id(gpu: int) -> int:
-    number = int(_devices.Device(gpu).properties.host_numa_id)
+def _host_numa_id() -> int:
+    number = int(_devices.Device().properties.host_numa_id)
     if number < 0:
         raise RuntimeError(
             "Cannot determine host NUMA ID for this device; name the node in the options"
@@ -138,7 +138,7 @@ def _host_numa_id(gpu: int) -> int:
     return number
 
 
-def _managed_place(o: ManagedMemoryResourceOptions, gpu: int) -> tuple[str, int] | None:
+def _managed_place(o: ManagedMemoryResourceOptions) -> tuple[str, int] | None:
     """(kind, number) of the preferred location; None for no preference."""
     number = o.preferred_location
     if o.preferred_location_type is None:
@@ -159,7 +159,7 @@ def _managed_place(o: ManagedMemoryResourceOptions, gpu: int) -> tuple[str, int]
             raise ValueError(
                 f"preferred_location must be a NUMA node ID or None for 'host_numa', not {number}"
             )
-        number = _host_numa_id(gpu) if number is None else number
+        number = _host_numa_id() if number is None else number
     return str(kind), number or 0
 
 
@@ -180,8 +180,8 @@ class ManagedMemoryResource(PoolResource):
         from ._pool_native import default_pool, new_pool
 
         chosen = options_of(ManagedMemoryResourceOptions, options)
+        self._preferred = _managed_place(chosen)
         gpu = _current_gpu("managed memory")
-        self._preferred = _managed_place(chosen, gpu)
         own = self._preferred is not None or bool(chosen.max_size)
         place = _location(*(self._preferred or ("none", 0)))
         kind = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_MANAGED

@@ -13,7 +13,10 @@ _NAMES = {
     "ProgramCacheResource": "._program_cache",
     "StridedMemoryView": ".._memoryview",
     "args_viewable_as_strided_memory": ".._memoryview",
+    "discard_batch": ".._memory._managed",
+    "discard_prefetch_batch": ".._memory._managed",
     "make_program_cache_key": "._program_cache",
+    "prefetch_batch": ".._memory._managed",
 }
 
 __all__ = list(_NAMES)

@@ -28,7 +28,9 @@ class MockState(ctypes.Structure):
         ("pdl", ctypes.c_int), ("cluster", ctypes.c_uint), ("params", ctypes.c_void_p),
         ("values", ctypes.c_uint64 * 300), ("n_values", ctypes.c_uint64), ("attr", ctypes.c_int * 32),
         ("n_param_bytes", ctypes.c_size_t), ("param_bytes", ctypes.c_size_t * 300),
-        ("priority", ctypes.c_int), ("event_flags", ctypes.c_uint),
+        ("priority", ctypes.c_int), ("event_flags", ctypes.c_uint), ("vmm_is_adjacent", ctypes.c_int),
+        ("vmm_failures", ctypes.c_int), ("n_reserved", ctypes.c_uint), ("n_physical", ctypes.c_uint),
+        ("n_mapped", ctypes.c_uint),
     ]  # fmt: skip
 
 

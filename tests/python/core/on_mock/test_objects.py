@@ -181,7 +181,12 @@ def test_arguments_become_the_bytes_of_parameters(
         (8, 2**64, OverflowError, "does not fit the parameter of 8 bytes"),
         (4, 1e300, OverflowError, "does not fit a float"),
         (2, 1.5, TypeError, "a float fits a parameter of 8 or 4 bytes, but it has 2"),
-        (4, np.float64(1), TypeError, "a numpy.float64 of 8 bytes does not fit the parameter of 4 bytes"),
+        (
+            4,
+            np.float64(1),
+            TypeError,
+            "a numpy.float64 of 8 bytes does not fit the parameter of 4 bytes",
+        ),
         (128, 3, TypeError, "a struct of 128 bytes"),
         (8, "text", TypeError, "unsupported type str"),
         (8, np.zeros(3), TypeError, "memory of the host"),
