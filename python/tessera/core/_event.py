@@ -106,6 +106,12 @@ class Event(_Event):
 
         return describe_event(self)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        from ._memory._ipc import warn_of_fork
+
+        warn_of_fork()
+        return type(self).from_ipc_descriptor, (self.ipc_descriptor,)
+
     @property
     def handle(self) -> driver.CUevent:
         """The driver's event; on the CPU only an identity."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..._core import Buffer as _Buffer
 from .._errors import no_constructor
 from .._place import CPU, CUDA
+from ..typing import DevicePointerType
 
 if TYPE_CHECKING:
     from ... import Array
@@ -72,7 +73,7 @@ class Buffer(_Buffer):
 
     @classmethod
     def from_handle(
-        cls, ptr: Any, size: int, mr: MemoryResource | None = None, owner: object | None = None
+        cls, ptr: DevicePointerType, size: int, mr: MemoryResource | None = None, owner: object | None = None
     ) -> Buffer:
         """Memory that somebody else has made, by its address.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import uuid
+import warnings
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -100,15 +101,27 @@ class IPCAllocationHandle:
             self.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from multiprocessing import context
         from multiprocessing.reduction import DupFd
 
-        context.assert_spawning(self)
+        warn_of_fork()
         return _handle_from, (DupFd(self._handle), self._uuid)
 
 
 def _handle_from(duplicate: Any, name: uuid.UUID | None) -> IPCAllocationHandle:
     return IPCAllocationHandle._init(duplicate.detach(), name)
+
+
+def warn_of_fork() -> None:
+    """The driver does not work in children of fork(): said where objects are made ready to be sent."""
+    import multiprocessing
+
+    if multiprocessing.get_start_method(allow_none=True) == "fork":
+        warnings.warn(
+            "objects of a GPU are sent to a process started by fork, which leads to undefined behavior of the "
+            "driver; call multiprocessing.set_start_method('spawn')",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 # ---- pools
@@ -213,6 +226,7 @@ def open_buffer(
 
 def reduce_buffer(buffer: Buffer) -> tuple[Any, ...]:
     """How a buffer is pickled: its resource must be known in the other process."""
+    warn_of_fork()
     descriptor = describe_buffer(buffer)
     return _buffer_from, (buffer.memory_resource.uuid, descriptor)
 
