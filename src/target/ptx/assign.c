@@ -85,8 +85,8 @@ static void assign_squares(uint8_t *order, uint32_t n, uint32_t vec)
 
 /* Elements from axis `first` on dealt out in vectors of 2^vec, shorter ones where threads would idle; for `square`
  * each thread takes as many rows of them, so that it can pass them on along either axis. */
-static const ts_layout *assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first, uint32_t vec,
-                                       bool square)
+static const ts_layout *assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first,
+                                       uint32_t vec, bool square)
 {
     uint8_t order[32];
     ts_layout layout;
@@ -312,7 +312,8 @@ static bool assign_is_turned(const assign_work *w, ts_val product, uint32_t side
     if (w->out->way[product] != TS_MMA_WAY_FMA || ts_at(w->fn, x)->op != TS_OP_load_view_tko)
         return false;
     bool last = ts_view_unit_axis(w->fn, ts_opnd(w->fn, x, 0)) + 1 == ts_type_rank(w->module, ts_type_of(w->fn, x));
-    return last == ((side == 0) != permuted) && ts_type_bits(w->module, ts_type_elem(w->module, ts_type_of(w->fn, x))) >= 32;
+    return last == ((side == 0) != permuted) &&
+           ts_type_bits(w->module, ts_type_elem(w->module, ts_type_of(w->fn, x))) >= 32;
 }
 
 /* The layout of a load for a product. It meets no other layout: vectors of 16 bytes, whatever else the function holds.
@@ -374,8 +375,9 @@ static bool assign_to_result(assign_work *w, ts_val v)
         return false;
     ts_type c = ts_type_of(w->fn, mma), narrow = spread ? ts_type_of(w->fn, ts_opnd(w->fn, spread, 0)) : type;
     uint32_t rank = ts_type_rank(w->module, c), mask = 0, n = ts_type_rank(w->module, narrow);
-    ts_layout layout = ts_wgmma_layout_c((uint32_t)ts_log2((uint64_t)ts_type_dims(w->module, c)[rank - 2]),
-                                         (uint32_t)ts_log2((uint64_t)ts_type_dims(w->module, c)[rank - 1]), w->out->n_warp);
+    ts_layout layout =
+        ts_wgmma_layout_c((uint32_t)ts_log2((uint64_t)ts_type_dims(w->module, c)[rank - 2]),
+                          (uint32_t)ts_log2((uint64_t)ts_type_dims(w->module, c)[rank - 1]), w->out->n_warp);
     for (uint32_t k = 1; k <= 2; k++)
         if (ts_type_dims(w->module, narrow)[n - k] == 1)
             mask |= ts_axis_mask(ts_axis_of(w->module, c, rank - k));
@@ -427,7 +429,8 @@ static void assign_reduce(assign_work *w, ts_val v)
     const ts_layout *work = assign_first_home(w, inst, 0);
     if (!work)
         return;
-    uint32_t mask = ts_axis_mask(ts_axis_of(w->module, ts_type_of(w->fn, ts_opnd(w->fn, v, 0)), ts_pool(w->fn, inst)[0]));
+    uint32_t mask =
+        ts_axis_mask(ts_axis_of(w->module, ts_type_of(w->fn, ts_opnd(w->fn, v, 0)), ts_pool(w->fn, inst)[0]));
     ts_layout slice = ts_layout_slice(work, mask);
     w->out->work[v] = work;
     assign_results(w, v, ts_assign_intern(w->out, &slice));
@@ -604,7 +607,8 @@ ts_layout ts_mma_layout_c(ts_mma row, const int64_t *dims, uint32_t rank, uint32
 
 /* Adds the registers and warps of an operand: axis bits of C beyond the fragment, and all of k. */
 static void assign_operand(ts_layout *layout, const ts_layout *c, uint32_t c_first, uint32_t c_n, uint32_t first,
-                           uint32_t k_first, uint32_t k_from, uint32_t k_n, uint32_t c_batch, uint32_t batch, uint32_t log_b)
+                           uint32_t k_first, uint32_t k_from, uint32_t k_n, uint32_t c_batch, uint32_t batch,
+                           uint32_t log_b)
 {
     uint32_t in_atom = 0;
     for (uint32_t i = 0; i < layout->n_reg; i++)
@@ -625,16 +629,19 @@ static void assign_operand(ts_layout *layout, const ts_layout *c, uint32_t c_fir
     }
 }
 
-ts_layout ts_mma_layout_a(ts_mma row, const ts_layout *c, uint32_t log_b, uint32_t log_m, uint32_t log_n, uint32_t log_k)
+ts_layout ts_mma_layout_a(ts_mma row, const ts_layout *c, uint32_t log_b, uint32_t log_m, uint32_t log_n,
+                          uint32_t log_k)
 {
     assign_axes axes = {'m', 'k', log_b, log_m, log_k};
     ts_layout layout = {.bits = (uint8_t)(log_b + log_m + log_k), .n_warp = c->n_warp};
     assign_atom(&layout, assign_rows[row].fragment->a, &axes);
-    assign_operand(&layout, c, log_n, log_m, log_k, 0, assign_rows[row].log_k, log_k, log_n + log_m, log_m + log_k, log_b);
+    assign_operand(&layout, c, log_n, log_m, log_k, 0, assign_rows[row].log_k, log_k, log_n + log_m, log_m + log_k,
+                   log_b);
     return layout;
 }
 
-ts_layout ts_mma_layout_b(ts_mma row, const ts_layout *c, uint32_t log_b, uint32_t log_m, uint32_t log_n, uint32_t log_k)
+ts_layout ts_mma_layout_b(ts_mma row, const ts_layout *c, uint32_t log_b, uint32_t log_m, uint32_t log_n,
+                          uint32_t log_k)
 {
     assign_axes axes = {'k', 'n', log_b, log_k, log_n};
     ts_layout layout = {.bits = (uint8_t)(log_b + log_n + log_k), .n_warp = c->n_warp};
@@ -652,8 +659,8 @@ static uint32_t assign_mma_row(ts_target target, ts_type a, ts_type b, ts_type c
     };
     for (uint32_t row = 0; row < TS_COUNT(assign_rows); row++) {
         const assign_row *info = &assign_rows[row];
-        if (info->a == a && a == b && (info->c == c || (info->c == TS_T_f32 && c == TS_T_f16)) && (uint32_t)target >= least[row] &&
-            dims_a[rank - 1] >= (int64_t)1 << info->log_k)
+        if (info->a == a && a == b && (info->c == c || (info->c == TS_T_f32 && c == TS_T_f16)) &&
+            (uint32_t)target >= least[row] && dims_a[rank - 1] >= (int64_t)1 << info->log_k)
             return row;
     }
     return TS_MMA_COUNT;
@@ -689,11 +696,15 @@ static void assign_ways(assign_work *w, ts_target target)
         if (inst->op != TS_OP_mmaf && inst->op != TS_OP_mmai)
             continue;
         ts_type a = ts_type_of(fn, inst->opnd[0]), b = ts_type_of(fn, inst->opnd[1]), c = inst->type;
-        uint32_t row = assign_mma_row(target, ts_type_elem(w->module, a), ts_type_elem(w->module, b),
-                                      ts_type_elem(w->module, c), ts_type_dims(w->module, a), ts_type_rank(w->module, a));
-        w->out->way[v] = ts_wgmma_of(&w->out->tma, v) ? TS_MMA_WAY_WGMMA : row < TS_MMA_COUNT ? TS_MMA_WAY_SYNC : TS_MMA_WAY_FMA;
+        uint32_t row =
+            assign_mma_row(target, ts_type_elem(w->module, a), ts_type_elem(w->module, b), ts_type_elem(w->module, c),
+                           ts_type_dims(w->module, a), ts_type_rank(w->module, a));
+        w->out->way[v] = ts_wgmma_of(&w->out->tma, v) ? TS_MMA_WAY_WGMMA
+                         : row < TS_MMA_COUNT         ? TS_MMA_WAY_SYNC
+                                                      : TS_MMA_WAY_FMA;
         w->out->row[v] = (uint8_t)row;
-        static const char *const names[] = {[TS_MMA_WAY_FMA] = "fma", [TS_MMA_WAY_SYNC] = "mma.sync", [TS_MMA_WAY_WGMMA] = "wgmma"};
+        static const char *const names[] = {
+            [TS_MMA_WAY_FMA] = "fma", [TS_MMA_WAY_SYNC] = "mma.sync", [TS_MMA_WAY_WGMMA] = "wgmma"};
         ts_note(fn, v, TS_NOTE_product, names[w->out->way[v]], "%u warps", 1u << w->out->n_warp);
     }
 }
@@ -778,7 +789,8 @@ static assign_sizes assign_measure(const ts_fn *fn)
             uint32_t rank = ts_type_rank(fn->module, inst->type);
             sizes.mma_bits = TS_MAX(sizes.mma_bits, bits);
             sizes.mma_words = TS_MAX(sizes.mma_words, ts_type_elem(fn->module, inst->type) == TS_T_f64 ? 1u : 0u);
-            sizes.mma_rows = TS_MAX(sizes.mma_rows, (uint32_t)ts_log2((uint64_t)ts_type_dims(fn->module, inst->type)[rank - 2]));
+            sizes.mma_rows =
+                TS_MAX(sizes.mma_rows, (uint32_t)ts_log2((uint64_t)ts_type_dims(fn->module, inst->type)[rank - 2]));
         }
         sizes.any_bits = TS_MAX(sizes.any_bits, bits);
         sizes.reduces = sizes.reduces || inst->op == TS_OP_reduce;
@@ -880,9 +892,10 @@ ts_status ts_assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena
     if (!w.failed && ts_assign_vectors(out, fn))
         assign_rounds(&w);
     if (w.failed)
-        return ts_fail(err, TS_TILEVALUE,
-                       "a tile of %lld elements does not fit the registers of %u threads (at most %u elements each); use "
-                       "smaller tiles",
-                       (long long)ts_type_count(fn->module, ts_type_of(fn, w.failed)), 32u << out->n_warp, 1u << TS_LAYOUT_REGS);
+        return ts_fail(
+            err, TS_TILEVALUE,
+            "a tile of %lld elements does not fit the registers of %u threads (at most %u elements each); use "
+            "smaller tiles",
+            (long long)ts_type_count(fn->module, ts_type_of(fn, w.failed)), 32u << out->n_warp, 1u << TS_LAYOUT_REGS);
     return arena->failed ? ts_fail(err, TS_NOMEM, "out of memory while assigning layouts") : TS_OK;
 }

@@ -54,8 +54,10 @@ const ts_layout *ts_assign_for_view(ts_assign *assign, const ts_fn *fn, ts_val v
 /* Fragments of mma.sync, from the accumulator's layout: the operand layouts that give each warp its rows and
  * columns. Tiles are [batch,] M, K and [batch,] K, N. */
 ts_layout ts_mma_layout_c(ts_mma row, const int64_t *dims, uint32_t rank, uint32_t n_warp, bool rows_first);
-ts_layout ts_mma_layout_a(ts_mma row, const ts_layout *c, uint32_t log_b, uint32_t log_m, uint32_t log_n, uint32_t log_k);
-ts_layout ts_mma_layout_b(ts_mma row, const ts_layout *c, uint32_t log_b, uint32_t log_m, uint32_t log_n, uint32_t log_k);
+ts_layout ts_mma_layout_a(ts_mma row, const ts_layout *c, uint32_t log_b, uint32_t log_m, uint32_t log_n,
+                          uint32_t log_k);
+ts_layout ts_mma_layout_b(ts_mma row, const ts_layout *c, uint32_t log_b, uint32_t log_m, uint32_t log_n,
+                          uint32_t log_k);
 
 /* The same for products by fma (assign_fma.c). An operand's fragment holds 2^log_chunk of k in registers: as the
  * first ones when `k_first`, which is right for operands whose elements lie side by side along k. */
@@ -63,7 +65,8 @@ typedef struct ts_mma_shape {
     uint32_t log_b, log_m, log_n, log_k;
 } ts_mma_shape;
 ts_layout ts_fma_layout_c(const int64_t *dims, uint32_t rank, uint32_t n_warp, bool rows_first);
-ts_layout ts_fma_layout_operand(const ts_layout *c, const ts_mma_shape *shape, bool is_b, bool k_first, uint32_t log_chunk);
+ts_layout ts_fma_layout_operand(const ts_layout *c, const ts_mma_shape *shape, bool is_b, bool k_first,
+                                uint32_t log_chunk);
 
 /* Flat bits of axis `axis` of a tile type: the first one and how many. */
 typedef struct ts_span_bits {

@@ -103,7 +103,8 @@ static void mem_vector(ts_ptx *e, uint32_t n)
 }
 
 /* Loads n registers of `bits` each, at most 16 bytes an instruction. */
-static void mem_ld_pieces(ts_ptx *e, const mem_access *m, const char *type, const ts_reg *regs, uint32_t n, uint32_t bits)
+static void mem_ld_pieces(ts_ptx *e, const mem_access *m, const char *type, const ts_reg *regs, uint32_t n,
+                          uint32_t bits)
 {
     uint32_t step = TS_MIN(TS_MIN(128 / bits, 4u), n);
     for (uint32_t i = 0; i < n; i += step) {

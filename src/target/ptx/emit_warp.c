@@ -232,7 +232,8 @@ void ts__emit_stmatrix(ts_ptx *e, ts_val v, const ts_inst *inst)
         return;
     }
     warp_regs(e, opnds + 1, n, regs);
-    PUT("stmatrix.sync.aligned.m8n8.x$i$s.shared.b16 $a, ", (int)n, TS_S_EXTRA(inst->aux) & 1 ? ".trans" : "", opnds[0]);
+    PUT("stmatrix.sync.aligned.m8n8.x$i$s.shared.b16 $a, ", (int)n, TS_S_EXTRA(inst->aux) & 1 ? ".trans" : "",
+        opnds[0]);
     warp_list(e, regs, n);
     PUT(";\n");
 }
@@ -441,7 +442,7 @@ void ts__emit_printf(ts_ptx *e, ts_val v, const ts_inst *inst)
     ts_text_printf(&e->locals, ".local .align 8 .b8 printf%u[%u];\n", v, TS_MAX(at, 8u));
     PUT("cvta.local.u64 $r, $r;\nmov.u64 $r, ts$L;\ncvta.global.u64 $r, $r;\n", generic, args, string, text, string,
         string);
-    PUT("{\n.param .b64 a0;\n.param .b64 a1;\n.param .b32 rv;\nst.param.b64 [a0], $r;\nst.param.b64 [a1], $r;\n", string,
-        generic);
+    PUT("{\n.param .b64 a0;\n.param .b64 a1;\n.param .b32 rv;\nst.param.b64 [a0], $r;\nst.param.b64 [a1], $r;\n",
+        string, generic);
     PUT("call.uni (rv), vprintf, (a0, a1);\nld.param.b32 $r, [rv];\n}\n", status);
 }

@@ -87,7 +87,8 @@ const ts_layout *ts_lower_home(ts_lower *lw, ts_val v)
         return lw->assign.home[v];
     const ts_layout *usual = ts_assign_default(&lw->assign, lw->module, ts_type_of(lw->tile, v), TS_NO);
     if (!usual)
-        ts_lower_fail(lw, TS_TILEVALUE, v, "a tile of %lld elements does not fit the registers of %u threads; use smaller tiles",
+        ts_lower_fail(lw, TS_TILEVALUE, v,
+                      "a tile of %lld elements does not fit the registers of %u threads; use smaller tiles",
                       (long long)ts_type_count(lw->module, ts_type_of(lw->tile, v)), 32u << lw->assign.n_warp);
     return usual ? usual : ts_assign_intern(&lw->assign, &same);
 }
@@ -339,7 +340,8 @@ void ts_lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *ou
             return;
         }
         if (inst->n_opnd == 2 && ts_ops[inst->op].rule == TS_RULE_BINI)
-            lw->scalar[v] = ts_op2(&lw->b, (ts_op)inst->op, lw->scalar[inst->opnd[0]], lw->scalar[inst->opnd[1]], inst->aux);
+            lw->scalar[v] =
+                ts_op2(&lw->b, (ts_op)inst->op, lw->scalar[inst->opnd[0]], lw->scalar[inst->opnd[1]], inst->aux);
         else
             ts_copy(&lw->b, lw->tile, v, lw->scalar);
     }
@@ -491,7 +493,8 @@ static bool lower_prepare(ts_lower *lw, ts_fn *fn)
     lw->late = TS_NEW_N(lw->arena, uint32_t, fn->inst.n);
     lw->made = TS_NEW_N(lw->arena, ts_late_value, fn->inst.n);
     lw->nowhere = TS_NEW_N(lw->arena, ts_val, 1 << TS_LAYOUT_REGS);
-    if (!lw->fn || !lw->late || !lw->made || !lw->nowhere || !lw->scalar || !lw->newest || !lw->roots || !lw->tokens || !ts_shape_of(fn, lw->arena, &lw->shape))
+    if (!lw->fn || !lw->late || !lw->made || !lw->nowhere || !lw->scalar || !lw->newest || !lw->roots || !lw->tokens ||
+        !ts_shape_of(fn, lw->arena, &lw->shape))
         return false;
     lw->fn->level = TS_LEVEL_S;
     ts_builder_init(&lw->b, lw->fn);

@@ -180,7 +180,8 @@ ts_val ts_lower_add(ts_lower *lw, ts_val x, int64_t value);
 ts_val ts_lower_and(ts_lower *lw, ts_val x, ts_val y);
 /* A pointer `bytes` further; i32 or i64 offset value, and a constant. */
 ts_val ts_lower_ptr(ts_lower *lw, ts_val pointer, ts_val offset, int64_t bytes);
-/* Loads 2^log elements into out[0..]; pred and pad may be 0; pad TS_NO: masked ones may be anything. Element type `elem`. */
+/* Loads 2^log elements into out[0..]; pred and pad may be 0; pad TS_NO: masked ones may be anything. Element type
+ * `elem`. */
 void ts_lower_ld(ts_lower *lw, ts_type elem, ts_val pointer, uint32_t n, ts_cache cache, ts_val pred, ts_val pad,
                  ts_val *out);
 void ts_lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values, ts_cache cache, ts_val pred);
@@ -308,13 +309,14 @@ ts_val *ts_lower_convert(ts_lower *lw, ts_val why, ts_type elem, const ts_layout
                          const ts_layout *to);
 /* Stores a tile to scratch at the element offsets XORed from `offset`; returns where. Barrier and ts_shared_done
  * are the caller's. */
-uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg, const uint32_t *offset);
+uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg,
+                            const uint32_t *offset);
 /* The same into memory that was fixed. */
 void ts_lower_store_shared(ts_lower *lw, ts_type elem, const ts_layout *from, const ts_val *reg, const uint32_t *offset,
                            uint32_t at);
 /* Reads what lies in fixed memory at the element offsets XORed from `offset`, `extra` bytes (0 = none) further. */
-void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, const uint32_t *offset, ts_val extra, uint32_t at,
-                          ts_val *reg);
+void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, const uint32_t *offset, ts_val extra,
+                          uint32_t at, ts_val *reg);
 /* What the threads of `only` hold, given to their replicas too (through shared memory). */
 ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *layout, const ts_val *reg, ts_val only);
 /* Writes a free value in a layout. */

@@ -34,8 +34,8 @@ static ts_val convert_thread(ts_lower *lw, const convert_box *box, const ts_layo
 }
 
 /* Pointer to the element of register r: bits that threads may also set are XORed, the others are added. */
-static ts_val convert_address(ts_lower *lw, const convert_box *box, const ts_layout *layout, ts_val thread, uint32_t taken,
-                              uint32_t r)
+static ts_val convert_address(ts_lower *lw, const convert_box *box, const ts_layout *layout, ts_val thread,
+                              uint32_t taken, uint32_t r)
 {
     uint32_t fixed = convert_offset(box, ts_lower_fixed(layout, r));
     if (fixed & taken)
@@ -77,7 +77,8 @@ static uint32_t convert_width(const convert_box *box, const ts_layout *layout)
         for (uint32_t r = 0; r < layout->n_reg; r++)
             found = found || ts_xor_of(box->offset, box->bits, layout->reg[r]) == 1u << n;
         if (!found || convert_touching(box, layout->reg, layout->n_reg, n) != 1 ||
-            convert_touching(box, layout->lane, TS_LAYOUT_LANES, n) || convert_touching(box, layout->warp, layout->n_warp, n))
+            convert_touching(box, layout->lane, TS_LAYOUT_LANES, n) ||
+            convert_touching(box, layout->warp, layout->n_warp, n))
             break;
     }
     return n;
@@ -113,7 +114,8 @@ static void convert_load(ts_lower *lw, const convert_box *box, const ts_layout *
         if (r & (vector | repeats))
             continue;
         ts_val at = convert_address(lw, box, layout, thread, taken, r);
-        ts_lower_ld(lw, box->elem, extra ? ts_lower_ptr(lw, at, extra, 0) : at, 1u << width, TS_CACHE_NONE, 0, 0, values);
+        ts_lower_ld(lw, box->elem, extra ? ts_lower_ptr(lw, at, extra, 0) : at, 1u << width, TS_CACHE_NONE, 0, 0,
+                    values);
         for (uint32_t k = 0; k < 1u << width; k++)
             reg[r ^ member[k]] = values[k];
     }
@@ -137,7 +139,8 @@ static ts_val convert_in(ts_lower *lw, ts_val x, ts_type memory)
         return x;
     if (type == TS_T_f4E2M1FN)
         x = ts_cast(&lw->b, TS_OP_bitcast, x, TS_T_i4, 0);
-    return ts_cast(&lw->b, memory == TS_T_i64 ? TS_OP_ptr_to_int : TS_OP_exti, x, memory, memory == TS_T_i64 ? 0 : TS_A_UNSIGNED);
+    return ts_cast(&lw->b, memory == TS_T_i64 ? TS_OP_ptr_to_int : TS_OP_exti, x, memory,
+                   memory == TS_T_i64 ? 0 : TS_A_UNSIGNED);
 }
 
 static ts_val convert_out(ts_lower *lw, ts_val x, ts_type elem)
@@ -189,7 +192,8 @@ static ts_val *convert_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_l
     return convert_map(lw, to, out, box.elem, elem);
 }
 
-uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg, const uint32_t *offset)
+uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg,
+                            const uint32_t *offset)
 {
     uint32_t bytes = convert_bytes(lw, elem, from->bits), at = ts_shared_take(lw, bytes, why);
     convert_box box = convert_box_of(lw, elem, from->bits, offset, at);
@@ -205,8 +209,8 @@ void ts_lower_store_shared(ts_lower *lw, ts_type elem, const ts_layout *from, co
     convert_store(lw, &box, from, convert_map(lw, from, reg, box.elem, 0), 0);
 }
 
-void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, const uint32_t *offset, ts_val extra, uint32_t at,
-                          ts_val *reg)
+void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, const uint32_t *offset, ts_val extra,
+                          uint32_t at, ts_val *reg)
 {
     convert_box box = convert_box_of(lw, elem, layout->bits, offset, at);
     convert_load(lw, &box, layout, extra, reg);
@@ -230,7 +234,8 @@ ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *
 /* ---- within the warp ------------------------------------------------------------------------------------------ */
 
 /* One of 2^n registers by run-time bits: a tree of selects. `words[i]` is what bit i of `bits` adds. */
-static ts_val convert_choose(ts_lower *lw, const ts_val *reg, uint32_t r, uint32_t n, const uint32_t *words, const uint32_t *tid_bit)
+static ts_val convert_choose(ts_lower *lw, const ts_val *reg, uint32_t r, uint32_t n, const uint32_t *words,
+                             const uint32_t *tid_bit)
 {
     if (n == 0)
         return reg[r];
@@ -284,7 +289,8 @@ ts_val ts_lower_shuffle(ts_lower *lw, ts_val x, ts_val lane, ts_shfl kind)
         ts_val word = ts_type_is_ptr(lw->module, type) ? ts_cast(b, TS_OP_ptr_to_int, x, TS_T_i64, 0)
                       : type == TS_T_i64 ? x : ts_cast(b, TS_OP_bitcast, x, TS_T_i64, 0);
         ts_val parts = ts_emit_multi(b, TS_OP_unpack2, 1, &word, 0, 0, 2, half);
-        ts_val lo = convert_shuffle_word(lw, parts + 1, lane, kind), hi = convert_shuffle_word(lw, parts + 2, lane, kind);
+        ts_val lo = convert_shuffle_word(lw, parts + 1, lane, kind),
+               hi = convert_shuffle_word(lw, parts + 2, lane, kind);
         word = ts_emit(b, TS_OP_pack2, TS_T_i64, 2, (ts_val[]){lo, hi}, 0, 0);
         if (ts_type_is_ptr(lw->module, type))
             return ts_cast(b, TS_OP_int_to_ptr, word, type, 0);
@@ -329,7 +335,8 @@ ts_val *ts_lower_convert(ts_lower *lw, ts_val why, ts_type elem, const ts_layout
         ts_note(lw->tile, why, TS_NOTE_move, "shuffle", "%u registers of a thread", 1u << to->n_reg);
         return convert_shuffle(lw, reg, to, &move);
     default:
-        ts_note(lw->tile, why, TS_NOTE_move, "shared", "%u bytes, vectors of %u and %u elements, %u bank conflicts a warp",
+        ts_note(lw->tile, why, TS_NOTE_move, "shared",
+                "%u bytes, vectors of %u and %u elements, %u bank conflicts a warp",
                 convert_bytes(lw, elem, from->bits), 1u << move.vec_store, 1u << move.vec_load,
                 move.conflicts_store + move.conflicts_load);
         return convert_shared(lw, why, elem, from, reg, to, &move);

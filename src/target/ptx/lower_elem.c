@@ -97,7 +97,8 @@ static ts_val *elem_constant(ts_lower *lw, ts_val v, const ts_layout *layout)
     ts_val table = ts_lower_dense(lw, v);
     uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, elem) / 8);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
-        ts_val flat = ts_op2(&lw->b, TS_OP_xori, ts_lower_flat(lw, layout), ts_lower_i32(lw, ts_lower_fixed(layout, r)), 0);
+        ts_val flat =
+            ts_op2(&lw->b, TS_OP_xori, ts_lower_flat(lw, layout), ts_lower_i32(lw, ts_lower_fixed(layout, r)), 0);
         ts_val at = ts_op2(&lw->b, TS_OP_mul_wide, flat, ts_lower_i32(lw, bytes), TS_A_UNSIGNED);
         ts_lower_ld(lw, elem, ts_lower_ptr(lw, table, at, 0), 1, TS_CACHE_NONE, 0, 0, &out[r]);
     }
@@ -117,7 +118,8 @@ static ts_val *elem_iota(ts_lower *lw, ts_val v, const ts_layout *layout)
         uint32_t fixed = ts_lower_fixed(layout, r);
         ts_val x = ts_op2(&lw->b, fixed & threads ? TS_OP_xori : TS_OP_addi, flat, ts_lower_i32(lw, fixed), 0);
         if (elem != TS_T_i32)
-            x = ts_cast(&lw->b, elem == TS_T_i64 ? TS_OP_exti : TS_OP_trunci, x, elem, elem == TS_T_i64 ? TS_A_UNSIGNED : 0);
+            x = ts_cast(&lw->b, elem == TS_T_i64 ? TS_OP_exti : TS_OP_trunci, x, elem,
+                        elem == TS_T_i64 ? TS_A_UNSIGNED : 0);
         out[r] = x;
     }
     return out;
@@ -218,7 +220,8 @@ void ts_lower_cat(ts_lower *lw, ts_val v)
     const ts_layout *part = lw->assign.work[v], *home = ts_lower_home(lw, v);
     ts_val *out = ts_lower_regs(lw, home);
     for (uint32_t half = 0; half < 2; half++)
-        memcpy(out + (half << part->n_reg), ts_lower_get(lw, ts_opnd(lw->tile, v, half), part), sizeof *out << part->n_reg);
+        memcpy(out + (half << part->n_reg), ts_lower_get(lw, ts_opnd(lw->tile, v, half), part),
+               sizeof *out << part->n_reg);
     ts_lower_set(lw, v, home, out);
 }
 
@@ -240,7 +243,8 @@ static void elem_fetch_outside(ts_lower *lw, ts_val v, const ts_layout *layout)
     }
 }
 
-static void elem_cold_body(ts_lower *lw, ts_val v, const ts_layout *layout, const ts_val *cond, const ts_val **old, uint32_t n)
+static void elem_cold_body(ts_lower *lw, ts_val v, const ts_layout *layout, const ts_val *cond, const ts_val **old,
+                           uint32_t n)
 {
     ts_vals yields = {0};
     uint32_t repeats = ts_lower_repeats(layout);

@@ -82,7 +82,8 @@ static void fma_side_open(ts_lower *lw, fma_job *job, ts_val v, uint32_t at)
     side->k_bit = at ? job->shape.log_n : 0;
     side->is_unsigned = ts_at(lw->tile, v)->aux & (at ? TS_A_UNSIGNED_B : TS_A_UNSIGNED);
     side->reg = ts_lower_regs(lw, &s->fragment);
-    while (side->log_vec < s->move.vec_load && s->move.offset[ts_log2(s->fragment.reg[side->log_vec])] == 1u << side->log_vec)
+    while (side->log_vec < s->move.vec_load &&
+           s->move.offset[ts_log2(s->fragment.reg[side->log_vec])] == 1u << side->log_vec)
         side->log_vec++;
     ts_val base = s->placed ? s->placed : ts_shared_pointer(lw, side->elem, s->at);
     side->box = ts__mma_box(lw, base, &s->fragment, s->move.offset, s->bytes);
@@ -95,7 +96,8 @@ static ts_val fma_chunk_offset(ts_lower *lw, const fma_job *job, fma_side *side,
     ts_val sum = ts_lower_i32(lw, 0);
     for (uint32_t i = 0; i + job->log_chunk < job->shape.log_k; i++) {
         uint32_t bytes = side->source.move.offset[side->k_bit + job->log_chunk + i] * side->source.bytes;
-        ts_val bit = ts_op2(b, TS_OP_andi, ts_op2(b, TS_OP_shri, chunk, ts_lower_i32(lw, i), TS_A_UNSIGNED), ts_lower_i32(lw, 1), 0);
+        ts_val bit = ts_op2(b, TS_OP_andi, ts_op2(b, TS_OP_shri, chunk, ts_lower_i32(lw, i), TS_A_UNSIGNED),
+                            ts_lower_i32(lw, 1), 0);
         sum = ts_op2(b, TS_OP_xori, sum, ts_op2(b, TS_OP_muli, bit, ts_lower_i32(lw, bytes), 0), 0);
         side->box.taken |= bytes;
     }
@@ -128,7 +130,8 @@ static void fma_load(ts_lower *lw, const fma_job *job, fma_side *side, uint32_t 
         ts_val out[16];
         if (!fma_begins(job, side, r, k, column))
             continue;
-        ts_lower_ld(lw, side->elem, ts__mma_address(lw, &side->box, ts_lower_fixed(fragment, r)), n, TS_CACHE_NONE, 0, 0, out);
+        ts_lower_ld(lw, side->elem, ts__mma_address(lw, &side->box, ts_lower_fixed(fragment, r)), n, TS_CACHE_NONE, 0,
+                    0, out);
         for (uint32_t i = 0; i < n; i++)
             side->reg[r + i] = fma_widen(lw, out[i], job->type, side->is_unsigned);
     }
@@ -150,10 +153,12 @@ static uint32_t fma_first_regs(const fma_job *job, const fma_side *side, uint32_
 static ts_val fma_operand(const fma_job *job, const fma_side *side, uint32_t r, uint32_t k)
 {
     const ts_mma_shape *s = &job->shape;
-    uint32_t flat = ts_lower_fixed(job->c, r), n = flat & ((1u << s->log_n) - 1), m = flat >> s->log_n & ((1u << s->log_m) - 1);
+    uint32_t flat = ts_lower_fixed(job->c, r), n = flat & ((1u << s->log_n) - 1),
+             m = flat >> s->log_n & ((1u << s->log_m) - 1);
     uint32_t batch = flat >> (s->log_n + s->log_m);
     bool is_b = side == &job->side[1];
-    flat = is_b ? n | k << s->log_n | batch << (s->log_n + s->log_k) : k | m << s->log_k | batch << (s->log_k + s->log_m);
+    flat =
+        is_b ? n | k << s->log_n | batch << (s->log_n + s->log_k) : k | m << s->log_k | batch << (s->log_k + s->log_m);
     return side->reg[ts__mma_reg(&side->source.fragment, flat)];
 }
 
@@ -169,7 +174,8 @@ static void fma_order(fma_job *job)
     uint32_t last = (1u << n[0]) - 1;
     for (uint32_t i = 0; i < 1u << job->c->n_reg; i++) {
         uint32_t column = i >> n[0];
-        job->order[i] = ts_xor_of(bit_of[0], n[0], column & 1 ? ~i & last : i & last) | ts_xor_of(bit_of[1], n[1], column);
+        job->order[i] =
+            ts_xor_of(bit_of[0], n[0], column & 1 ? ~i & last : i & last) | ts_xor_of(bit_of[1], n[1], column);
     }
     job->column_mask = ts_xor_of(bit_of[1], n[1], (1u << n[1]) - 1);
 }

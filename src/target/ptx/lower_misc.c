@@ -109,10 +109,12 @@ static void misc_print_value(ts_lower *lw, const char *spec, size_t n, ts_val va
     if (!is_float && !strchr("diuoxX", letter))
         letter = 'd';
     if (!is_float && !wide && type != TS_T_i32) /* C's promotion to int */
-        value = ts_cast(&lw->b, TS_OP_exti, value, TS_T_i32, strchr("di", letter) && type != TS_T_i1 ? 0 : TS_A_UNSIGNED);
+        value =
+            ts_cast(&lw->b, TS_OP_exti, value, TS_T_i32, strchr("di", letter) && type != TS_T_i1 ? 0 : TS_A_UNSIGNED);
     if (is_float && type != TS_T_f64)
         value = ts_cast(&lw->b, TS_OP_ftof, value, TS_T_f64, 0);
-    int made = snprintf(text, sizeof text, "%.*s%s%c", (int)TS_MIN(head, 48u), spec, !is_float && wide ? "ll" : "", letter);
+    int made =
+        snprintf(text, sizeof text, "%.*s%s%c", (int)TS_MIN(head, 48u), spec, !is_float && wide ? "ll" : "", letter);
     misc_printf(lw, text, (size_t)made, value);
 }
 
@@ -138,7 +140,8 @@ static void misc_print_axis(ts_lower *lw, const misc_tile *t, uint32_t axis, ts_
     }
     int64_t n = ts_type_dims(lw->module, t->type)[axis];
     misc_printf(lw, "[", 1, 0);
-    ts_val loop = ts_for_begin(b, ts_lower_i32(lw, 0), ts_lower_i32(lw, n), ts_lower_i32(lw, 1), 0, NULL, 0), i = loop + 1;
+    ts_val loop = ts_for_begin(b, ts_lower_i32(lw, 0), ts_lower_i32(lw, n), ts_lower_i32(lw, 1), 0, NULL, 0),
+           i = loop + 1;
     ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_NE, i, ts_lower_i32(lw, 0), 0));
     misc_printf(lw, ", ", 2, 0);
     ts_term(b, TS_OP_yield, 0, NULL);
@@ -196,7 +199,12 @@ void ts_lower_print(ts_lower *lw, ts_val v)
         const ts_layout *home = ts_lower_home(lw, x);
         ts_type elem = ts_type_elem(lw->module, type), memory = elem == TS_T_i1 ? TS_T_i8 : elem;
         at[i] = ts_lower_to_shared(lw, x, elem, home, ts_lower_get(lw, x, home), flat);
-        tiles[i] = (misc_tile){ts_shared_pointer(lw, memory, at[i]), type, elem, TS_MAX(1u, ts_type_bits(lw->module, memory) / 8), NULL, 0};
+        tiles[i] = (misc_tile){ts_shared_pointer(lw, memory, at[i]),
+                               type,
+                               elem,
+                               TS_MAX(1u, ts_type_bits(lw->module, memory) / 8),
+                               NULL,
+                               0};
     }
     ts_lower_barrier(lw);
     ts_val opener = ts_if_begin(&lw->b, ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 0), 0));
@@ -224,10 +232,11 @@ void ts_lower_gdc(ts_lower *lw, ts_val v)
     if (op == TS_OP_gdc_launch_dependents_tko && (lw->hazards.stored | lw->hazards.loaded))
         ts_lower_barrier(lw);
     if (lw->env->target >= TS_TARGET_SM90) /* earlier GPUs run kernels one after the other anyway */
-        ts_emit(&lw->b, op == TS_OP_gdc_wait_tko ? TS_OP_gdc_wait : TS_OP_gdc_launch_dependents, TS_T_none, 0, NULL, 0, 0);
+        ts_emit(&lw->b, op == TS_OP_gdc_wait_tko ? TS_OP_gdc_wait : TS_OP_gdc_launch_dependents, TS_T_none, 0, NULL, 0,
+                0);
 }
 
-/* ---- memory of the block -------------------------------------------------------------------------------------------- */
+/* ---- memory of the block ---------------------------------------------------------------------------------------- */
 
 /* Shared memory, for the whole kernel. Barriers around its accesses come with the unknown root (lower_ptr.c). */
 void ts_lower_alloca(ts_lower *lw, ts_val v)
@@ -252,5 +261,6 @@ ts_val ts_lower_dense(ts_lower *lw, ts_val v)
     ts_type flat = ts_type_tile(lw->module, ts_type_elem(lw->module, type), 1, &count);
     if (!known && !TS_PUSH(lw->module->arena, &lw->module->globals, ((ts_global){string, flat, data, 16, true})))
         return 0;
-    return ts_emit(&lw->b, TS_OP_get_global, ts_type_ptr(lw->module, ts_type_elem(lw->module, type), TS_GLOBAL), 0, NULL, string, 0);
+    return ts_emit(&lw->b, TS_OP_get_global, ts_type_ptr(lw->module, ts_type_elem(lw->module, type), TS_GLOBAL), 0,
+                   NULL, string, 0);
 }

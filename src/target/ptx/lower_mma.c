@@ -144,7 +144,8 @@ void ts__mma_prepare(ts_lower *lw, mma_source *s)
 {
     s->placed = s->shared ? ts_cp_place(lw, s->x) : 0;
     if (s->shared && !s->placed)
-        s->at = ts_lower_to_shared(lw, s->x, ts_lower_elem(lw, s->x), s->from, ts_lower_get(lw, s->x, s->from), s->move.offset);
+        s->at = ts_lower_to_shared(lw, s->x, ts_lower_elem(lw, s->x), s->from, ts_lower_get(lw, s->x, s->from),
+                                   s->move.offset);
 }
 
 uint32_t ts__mma_reg(const ts_layout *layout, uint32_t flat)
@@ -217,11 +218,14 @@ typedef enum mma_get { MMA_LOAD, MMA_TAKE, MMA_GIVE } mma_get;
 
 /* Goes through what begins at step `k` (a load may serve later steps too), in one order whatever is done: loads it,
  * takes it from the values from *next on, or adds it to `out`. */
-static void mma_fetch(ts_lower *lw, const mma_job *job, mma_side *side, uint32_t k, mma_get get, ts_val *next, ts_vals *out)
+static void mma_fetch(ts_lower *lw, const mma_job *job, mma_side *side, uint32_t k, mma_get get, ts_val *next,
+                      ts_vals *out)
 {
     const ts_layout *fragment = &side->source.fragment;
-    uint32_t pack = job->row.log_pack, inner = (1u << (side->log_n + pack)) - 1, repeats = ts_lower_repeats(fragment) & ~inner;
-    uint32_t mask = ((1u << job->shape.log_k) - (1u << job->row.log_k)) << side->k_bit, at = k << (job->row.log_k + side->k_bit);
+    uint32_t pack = job->row.log_pack, inner = (1u << (side->log_n + pack)) - 1,
+             repeats = ts_lower_repeats(fragment) & ~inner;
+    uint32_t mask = ((1u << job->shape.log_k) - (1u << job->row.log_k)) << side->k_bit,
+             at = k << (job->row.log_k + side->k_bit);
     for (uint32_t r = 0; side->source.shared && r < 1u << fragment->n_reg; r += inner + 1) {
         ts_val *reg = side->reg + (r >> pack);
         if ((ts_lower_fixed(fragment, r) & mask) != at)
@@ -241,7 +245,8 @@ static void mma_fetch(ts_lower *lw, const mma_job *job, mma_side *side, uint32_t
 /* Step `k` of one m x n block whose first accumulator is register `r`. */
 static void mma_block(ts_lower *lw, const mma_job *job, uint32_t r, uint32_t k)
 {
-    uint32_t flat = ts_lower_fixed(job->c, r), log_n = job->shape.log_n, log_m = job->shape.log_m, log_k = job->shape.log_k;
+    uint32_t flat = ts_lower_fixed(job->c, r), log_n = job->shape.log_n, log_m = job->shape.log_m,
+             log_k = job->shape.log_k;
     uint32_t n = flat & ((1u << log_n) - 1), m = flat >> log_n & ((1u << log_m) - 1), b = flat >> (log_n + log_m);
     uint32_t n_a = job->row.n_a, n_b = job->row.n_b, n_c = job->row.n_c, at_k = k << job->row.log_k;
     uint32_t ra = ts__mma_reg(&job->side[0].source.fragment, at_k | m << log_k | b << (log_k + log_m));

@@ -38,7 +38,8 @@ void ts_lower_nibbles(ts_lower *lw, ts_val v)
     for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
         uint32_t fixed = ts_lower_fixed(home, r);
         ts_val pair[2];
-        ts_lower_ld(lw, TS_T_i8, ts_lower_ptr(lw, base, 0, packs ? fixed << 1 : fixed >> 1), packs ? 2 : 1, TS_CACHE_NONE, 0, 0, pair);
+        ts_lower_ld(lw, TS_T_i8, ts_lower_ptr(lw, base, 0, packs ? fixed << 1 : fixed >> 1), packs ? 2 : 1,
+                    TS_CACHE_NONE, 0, 0, pair);
         if (packs) {
             ts_val high = ts_op2(&lw->b, TS_OP_shli, pair[1], ts_int(&lw->b, TS_T_i8, 4), 0);
             out[r] = ts_op2(&lw->b, TS_OP_ori, pair[0], high, 0);
@@ -55,7 +56,7 @@ void ts_lower_nibbles(ts_lower *lw, ts_val v)
     ts_lower_set(lw, v, home, out);
 }
 
-/* ---- views -------------------------------------------------------------------------------------------------------- */
+/* ---- views ------------------------------------------------------------------------------------------------------ */
 
 /* Element offset of register r from the array's base: i64. */
 static ts_val nibble_offset(ts_lower *lw, const view_access *a, uint32_t r)
@@ -87,10 +88,13 @@ void ts_lower_load_nibbles(ts_lower *lw, ts_val v)
             continue;
         }
         ts_val offset = nibble_offset(lw, &a, r), inside = ts__view_inside(lw, &a, r), byte;
-        ts_lower_ld(lw, TS_T_i8, nibble_pointer(lw, &a, offset), 1, TS_CACHE_NONE, inside, inside ? ts_int(&lw->b, TS_T_i8, 0) : 0, &byte);
+        ts_lower_ld(lw, TS_T_i8, nibble_pointer(lw, &a, offset), 1, TS_CACHE_NONE, inside,
+                    inside ? ts_int(&lw->b, TS_T_i8, 0) : 0, &byte);
         ts_val word = ts_cast(&lw->b, TS_OP_exti, byte, TS_T_i32, TS_A_UNSIGNED);
-        ts_val half = ts_op2(&lw->b, TS_OP_andi, ts_cast(&lw->b, TS_OP_trunci, offset, TS_T_i32, 0), ts_lower_i32(lw, 1), 0);
-        word = ts_op2(&lw->b, TS_OP_shri, word, ts_op2(&lw->b, TS_OP_shli, half, ts_lower_i32(lw, 2), 0), TS_A_UNSIGNED);
+        ts_val half =
+            ts_op2(&lw->b, TS_OP_andi, ts_cast(&lw->b, TS_OP_trunci, offset, TS_T_i32, 0), ts_lower_i32(lw, 1), 0);
+        word =
+            ts_op2(&lw->b, TS_OP_shri, word, ts_op2(&lw->b, TS_OP_shli, half, ts_lower_i32(lw, 2), 0), TS_A_UNSIGNED);
         out[r] = ts_cast(&lw->b, TS_OP_trunci, word, TS_T_i4, 0);
         out[r] = elem == TS_T_i4 ? out[r] : ts_cast(&lw->b, TS_OP_bitcast, out[r], elem, 0);
     }
@@ -110,7 +114,8 @@ static const ts_layout *nibble_pairs(ts_lower *lw, ts_val x, uint32_t unit, int 
             order[n++] = (uint8_t)i;
     ts_layout layout;
     if (!ts_layout_blocked(&layout, bits, order, 1, lw->assign.n_warp))
-        ts_lower_fail(lw, TS_TILEVALUE, x, "a tile of 2^%u 4-bit elements does not fit the registers; use smaller tiles", bits);
+        ts_lower_fail(lw, TS_TILEVALUE, x,
+                      "a tile of 2^%u 4-bit elements does not fit the registers; use smaller tiles", bits);
     *pair = ts_layout_reg_bit(&layout, axis.first);
     return ts_assign_intern(&lw->assign, &layout);
 }
@@ -122,7 +127,8 @@ void ts_lower_store_nibbles(ts_lower *lw, ts_val v)
     uint32_t unit = ts_view_unit_axis(lw->tile, ts_opnd(lw->tile, v, 0));
     int pair = -1;
     if (unit == TS_NO) {
-        ts_lower_fail(lw, TS_UNSUPPORTED, v, "a store of 4-bit elements needs a tile with at least two of them side by side in memory");
+        ts_lower_fail(lw, TS_UNSUPPORTED, v,
+                      "a store of 4-bit elements needs a tile with at least two of them side by side in memory");
         return;
     }
     const ts_layout *layout = nibble_pairs(lw, x, unit, &pair);

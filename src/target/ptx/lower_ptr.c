@@ -147,7 +147,8 @@ static bool ptr_mask_follows(const ts_fn *fn, ts_val first, ts_val other, int64_
            ts_lower_divisor(fn, a->opnd[1]) % vec == 0;
 }
 
-static bool ptr_vector_fits(const ts_lower *lw, const ptr_access *a, uint32_t vector, const uint32_t *member, uint32_t log_n)
+static bool ptr_vector_fits(const ts_lower *lw, const ptr_access *a, uint32_t vector, const uint32_t *member,
+                            uint32_t log_n)
 {
     uint32_t repeats = ts_lower_repeats(a->layout), n = 1u << log_n;
     for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++) {
@@ -224,8 +225,9 @@ static void ptr_note(const ts_lower *lw, const ptr_access *a, ts_val v, ts_note_
     uint32_t bytes = a->bytes << a->log_vec;
     ts_note(lw->tile, v, kind, a->log_vec ? "vector" : "gather", "%u bytes an access, pointer by pointer", bytes);
     if (bytes < 16)
-        ts_note(lw->tile, v, TS_NOTE_missed, "vector", "neighbouring pointers are not known to follow each other, aligned and under "
-                                                       "one mask");
+        ts_note(lw->tile, v, TS_NOTE_missed, "vector",
+                "neighbouring pointers are not known to follow each other, aligned and under "
+                "one mask");
 }
 
 ts_val ts_lower_reader(ts_lower *lw, uint32_t attr, const ts_layout *layout)
@@ -233,7 +235,7 @@ ts_val ts_lower_reader(ts_lower *lw, uint32_t attr, const ts_layout *layout)
     return TS_M_GET_ORDER(attr) == TS_WEAK ? 0 : ts_lower_is_first(lw, ts_layout_replicas(layout));
 }
 
-/* ---- loads and stores --------------------------------------------------------------------------------------------- */
+/* ---- loads and stores ------------------------------------------------------------------------------------------- */
 
 void ts_lower_load_ptr(ts_lower *lw, ts_val v)
 {
@@ -256,7 +258,8 @@ void ts_lower_load_ptr(ts_lower *lw, ts_val v)
             continue;
         ts_val fill = !mask ? 0 : pads ? pads[r] : ts_bits(&lw->b, a.elem, 0);
         ts_val pred = ts_lower_and(lw, only, mask);
-        ts_lower_ld(lw, a.elem, a.pointer[r], 1u << a.log_vec, ts_lower_cache(attr, true), pred, pred && !fill ? TS_NO : fill, values);
+        ts_lower_ld(lw, a.elem, a.pointer[r], 1u << a.log_vec, ts_lower_cache(attr, true), pred,
+                    pred && !fill ? TS_NO : fill, values);
         for (uint32_t k = 0; k < 1u << a.log_vec; k++)
             out[r ^ a.member[k]] = values[k];
     }
@@ -298,13 +301,15 @@ void ts_lower_store_ptr(ts_lower *lw, ts_val v)
             continue;
         for (uint32_t k = 0; k < 1u << a.log_vec; k++)
             values[k] = regs[r ^ a.member[k]];
-        ts_lower_st(lw, a.pointer[r], 1u << a.log_vec, values, ts_lower_cache(attr, false), ts_lower_and(lw, only, a.mask ? a.mask[r] : 0));
+        ts_lower_st(lw, a.pointer[r], 1u << a.log_vec, values, ts_lower_cache(attr, false),
+                    ts_lower_and(lw, only, a.mask ? a.mask[r] : 0));
     }
 }
 
-/* ---- atomics --------------------------------------------------------------------------------------------------------- */
+/* ---- atomics ---------------------------------------------------------------------------------------------------- */
 
-static ts_val ptr_atomic_one(ts_lower *lw, ts_val v, bool used, ts_val pointer, ts_val compare, ts_val value, ts_val pred)
+static ts_val ptr_atomic_one(ts_lower *lw, ts_val v, bool used, ts_val pointer, ts_val compare, ts_val value,
+                             ts_val pred)
 {
     uint32_t attr = ts_at(lw->tile, v)->aux & 0xFFFF, n = 0;
     ts_val opnds[4] = {pointer};

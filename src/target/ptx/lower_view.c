@@ -36,7 +36,9 @@ static int64_t view_divisor(const ts_fn *fn, ts_val v, uint32_t depth)
     case TS_OP_muli:
         return TS_MIN(x * view_divisor(fn, inst->opnd[1], depth + 1), (int64_t)1 << 30);
     case TS_OP_shli:
-        return ts_const_as_int(fn, inst->opnd[1], &value) && value >= 0 && value < 30 ? TS_MIN(x << value, (int64_t)1 << 30) : 1;
+        return ts_const_as_int(fn, inst->opnd[1], &value) && value >= 0 && value < 30
+                   ? TS_MIN(x << value, (int64_t)1 << 30)
+                   : 1;
     case TS_OP_andi:
         return TS_MAX(x, view_divisor(fn, inst->opnd[1], depth + 1));
     case TS_OP_addi:
@@ -75,7 +77,8 @@ static uint32_t view_dynamic(const ts_type_info *tensor, bool stride, uint32_t d
 
 bool ts_view_has_vectors(const ts_fn *fn, ts_val view)
 {
-    const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view)), *tensor = ts_type_get(fn->module, info->elem);
+    const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view)),
+                       *tensor = ts_type_get(fn->module, info->elem);
     uint32_t unit = ts_view_unit_axis(fn, view), bytes = TS_MAX(1u, ts_type_bits(fn->module, tensor->elem) / 8);
     uint32_t skip = unit == TS_NO ? TS_NO : info->dim_map ? (uint32_t)info->dim_map[unit] : unit;
     while (view && ts_at(fn, view)->op != TS_OP_make_tensor_view)
@@ -83,7 +86,8 @@ bool ts_view_has_vectors(const ts_fn *fn, ts_val view)
     int64_t align = ts_lower_divisor(fn, ts_opnd(fn, view, 0));
     for (uint32_t i = 0; i < tensor->rank; i++) {
         uint32_t at = view_dynamic(tensor, true, i);
-        int64_t stride = at == TS_NO ? tensor->strides[i] & -tensor->strides[i] : ts_lower_divisor(fn, ts_opnd(fn, view, at));
+        int64_t stride =
+            at == TS_NO ? tensor->strides[i] & -tensor->strides[i] : ts_lower_divisor(fn, ts_opnd(fn, view, at));
         align = i == skip || !stride ? align : TS_MIN(align, stride * bytes);
     }
     return unit != TS_NO && align >= 2 * (int64_t)bytes;
@@ -114,7 +118,8 @@ static ts_type view_index_type(const ts_lower *lw, const view_access *a, ts_val 
     ts_val make = view_make(lw, a->view);
     for (uint32_t i = 0; i < a->rank; i++) {
         uint32_t at = view_dynamic(a->tensor, false, i);
-        if (at == TS_NO ? a->tensor->dims[i] > INT32_MAX : ts_type_of(lw->tile, ts_opnd(lw->tile, make, at)) == TS_T_i64)
+        if (at == TS_NO ? a->tensor->dims[i] > INT32_MAX
+                        : ts_type_of(lw->tile, ts_opnd(lw->tile, make, at)) == TS_T_i64)
             return TS_T_i64;
         if (ts_lower_elem(lw, ts_opnd(lw->tile, v, first + i)) == TS_T_i64)
             return TS_T_i64;
@@ -130,7 +135,8 @@ static ts_val view_as(ts_lower *lw, ts_val x, ts_type type)
         return x;
     if (ts_const_as_int(lw->fn, x, &value))
         return ts_int(&lw->b, type, value);
-    return ts_cast(&lw->b, ts_type_bits(lw->module, from) < ts_type_bits(lw->module, type) ? TS_OP_exti : TS_OP_trunci, x, type, 0);
+    return ts_cast(&lw->b, ts_type_bits(lw->module, from) < ts_type_bits(lw->module, type) ? TS_OP_exti : TS_OP_trunci,
+                   x, type, 0);
 }
 
 static void view_numbers(ts_lower *lw, view_access *a, uint32_t axis)
@@ -162,7 +168,9 @@ static int64_t view_stride_divisor(const ts_lower *lw, const view_access *a, uin
 
 static int64_t view_index_step(const ts_type_info *info, uint32_t axis)
 {
-    return info->kind == TS_KIND_PARTITION_VIEW ? info->dims[axis] : info->kind == TS_KIND_STRIDED_VIEW ? info->strides[axis] : 1;
+    return info->kind == TS_KIND_PARTITION_VIEW ? info->dims[axis]
+           : info->kind == TS_KIND_STRIDED_VIEW ? info->strides[axis]
+                                                : 1;
 }
 
 /* Coordinates of the corner, and of this thread. */
@@ -218,7 +226,8 @@ static void view_note_vectors(const ts_lower *lw, const view_access *a, ts_val v
     if (a->unit == TS_NO || a->axis[a->unit].index)
         ts_note(lw->tile, v, TS_NOTE_missed, "vector", "no axis of the tile is known to have stride 1");
     else if (align < 16)
-        ts_note(lw->tile, v, TS_NOTE_missed, "vector", "pointer, strides and index are known to be multiples of %lld bytes only",
+        ts_note(lw->tile, v, TS_NOTE_missed, "vector",
+                "pointer, strides and index are known to be multiples of %lld bytes only",
                 (long long)TS_MAX(align, (int64_t)a->bytes));
     else
         ts_note(lw->tile, v, TS_NOTE_missed, "vector", "a thread holds %u bytes side by side in this layout", bytes);
@@ -334,7 +343,8 @@ ts_val ts__view_inside(ts_lower *lw, const view_access *a, uint32_t r)
         const view_axis *x = &a->axis[axis];
         if (!x->check)
             continue;
-        ts_val at = x->index ? view_as(lw, x->index[r], a->index) : ts_lower_add(lw, x->local, view_reg_coordinate(a, axis, r));
+        ts_val at =
+            x->index ? view_as(lw, x->index[r], a->index) : ts_lower_add(lw, x->local, view_reg_coordinate(a, axis, r));
         all = ts_lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, at, x->extent, TS_A_UNSIGNED));
     }
     return all;
@@ -399,7 +409,7 @@ void ts__view_single(view_access *a)
     a->member[0] = 0;
 }
 
-/* ---- loads ---------------------------------------------------------------------------------------------------------- */
+/* ---- loads ------------------------------------------------------------------------------------------------------ */
 
 uint64_t ts__view_pad_bits(ts_type elem, uint8_t padding)
 {
@@ -412,8 +422,11 @@ uint64_t ts__view_pad_bits(ts_type elem, uint8_t padding)
                    {TS_T_f8E5M2, 0x80, 0x7C, 0x7E}, {TS_T_f8E4M3FN, 0x80, 0x7E, 0x7F}};
     for (uint32_t i = 0; i < TS_COUNT(formats); i++)
         if (formats[i].elem == elem)
-            return padding == TS_PAD_NEG_ZERO ? formats[i].sign : padding == TS_PAD_NAN ? formats[i].nan
-                   : padding == TS_PAD_POS_INF ? formats[i].inf : padding == TS_PAD_NEG_INF ? formats[i].inf | formats[i].sign : 0;
+            return padding == TS_PAD_NEG_ZERO  ? formats[i].sign
+                   : padding == TS_PAD_NAN     ? formats[i].nan
+                   : padding == TS_PAD_POS_INF ? formats[i].inf
+                   : padding == TS_PAD_NEG_INF ? formats[i].inf | formats[i].sign
+                                               : 0;
     return 0;
 }
 
@@ -465,7 +478,8 @@ static void view_load_all(ts_lower *lw, const view_access *a, bool checked, ts_v
         if (r & (repeats | a->vector))
             continue;
         ts_val inside = checked ? view_vector_inside(lw, a, r) : a->only;
-        ts_lower_ld(lw, a->elem, ts__view_pointer(lw, a, r), 1u << a->log_vec, a->cache, inside, inside ? pad : 0, values);
+        ts_lower_ld(lw, a->elem, ts__view_pointer(lw, a, r), 1u << a->log_vec, a->cache, inside, inside ? pad : 0,
+                    values);
         if (checked)
             view_load_cut(lw, a, r, inside, pad, values);
         for (uint32_t k = 0; k < 1u << a->log_vec; k++)
@@ -539,7 +553,7 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
     ts_lower_set(lw, v, home, out);
 }
 
-/* ---- stores --------------------------------------------------------------------------------------------------------- */
+/* ---- stores ----------------------------------------------------------------------------------------------------- */
 
 static void view_store_cut(ts_lower *lw, const view_access *a, uint32_t r, ts_val whole, const ts_val *values)
 {
@@ -608,7 +622,8 @@ static const ts_layout *view_store_layout(ts_lower *lw, ts_val v)
     if (ts_type_kind(lw->module, type) != TS_KIND_TILE)
         return ts_lower_home(lw, x);
     ts_axis_bits axis = unit == TS_NO ? (ts_axis_bits){0, 0} : ts_axis_of(lw->module, type, unit);
-    bool single = axis.n && !lw->assign.scans && !ts_view_has_vectors(lw->tile, view); /* registers side by side would scatter */
+    bool single =
+        axis.n && !lw->assign.scans && !ts_view_has_vectors(lw->tile, view); /* registers side by side would scatter */
     bool runs = home && axis.n && ts_layout_reg_bit(home, axis.first) >= 0;
     if (home && (unit == TS_NO || (view_piece(home, axis, bytes) >= 32 && !(single && runs))))
         return home;
@@ -666,12 +681,14 @@ void ts_lower_atomic_view(ts_lower *lw, ts_val v)
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         if (r & ts_layout_replicas(layout).reg)
             continue;
-        ts_val pred = ts_lower_and(lw, only, ts__view_inside(lw, &a, r)), opnds[] = {ts__view_pointer(lw, &a, r), regs[r], pred};
-        ts_emit(&lw->b, TS_OP_red, TS_T_none, pred ? 3 : 2, opnds, ts_at(lw->tile, v)->aux & 0xFFFF, pred ? TS_F_MASK : 0);
+        ts_val pred = ts_lower_and(lw, only, ts__view_inside(lw, &a, r)),
+               opnds[] = {ts__view_pointer(lw, &a, r), regs[r], pred};
+        ts_emit(&lw->b, TS_OP_red, TS_T_none, pred ? 3 : 2, opnds, ts_at(lw->tile, v)->aux & 0xFFFF,
+                pred ? TS_F_MASK : 0);
     }
 }
 
-/* ---- queries ---------------------------------------------------------------------------------------------------------- */
+/* ---- queries ---------------------------------------------------------------------------------------------------- */
 
 void ts_lower_view_query(ts_lower *lw, ts_val v)
 {
@@ -686,9 +703,9 @@ void ts_lower_view_query(ts_lower *lw, ts_val v)
     int64_t step = space ? view_index_step(info, inst.aux) : 1;
     if (step > 1) {
         extent = ts_lower_add(lw, extent, step - 1);
-        extent = ts_is_pow2(step)
-                     ? ts_op2(&lw->b, TS_OP_shri, extent, ts_int(&lw->b, inst.type, ts_log2((uint64_t)step)), TS_A_UNSIGNED)
-                     : ts_op2(&lw->b, TS_OP_divi, extent, ts_int(&lw->b, inst.type, step), TS_A_UNSIGNED);
+        extent = ts_is_pow2(step) ? ts_op2(&lw->b, TS_OP_shri, extent,
+                                           ts_int(&lw->b, inst.type, ts_log2((uint64_t)step)), TS_A_UNSIGNED)
+                                  : ts_op2(&lw->b, TS_OP_divi, extent, ts_int(&lw->b, inst.type, step), TS_A_UNSIGNED);
     }
     lw->scalar[v] = extent;
 }

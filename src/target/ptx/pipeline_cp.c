@@ -116,7 +116,7 @@ static bool cp_vectors_fit(const view_access *a, const uint32_t *offset)
     return unit->align >> a->log_vec != 0;
 }
 
-/* ---- copying ------------------------------------------------------------------------------------------------------ */
+/* ---- copying ---------------------------------------------------------------------------------------------------- */
 
 static void cp_rewrite_slice(ts_lower *lw, ts_val loop, ts_val iv)
 {
@@ -270,7 +270,7 @@ static void cp_issue(ts_lower *lw, ts_val loop, ts_val iv, ts_val stage)
     ts_emit(b, TS_OP_cp_async_commit, TS_T_none, 0, NULL, 0, 0);
 }
 
-/* ---- the plan of a loop -------------------------------------------------------------------------------------------- */
+/* ---- the plan of a loop ----------------------------------------------------------------------------------------- */
 
 static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
 {
@@ -286,8 +286,9 @@ static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
     }
     if (!user || !cp_is_product(lw, user) || TS_M_GET_ORDER(inst->aux) != TS_WEAK || !lw->assign.home[load] ||
         !cp_loads_only(lw, load) || !cp_view_fits(lw, loop, ts_opnd(lw->tile, load, 0))) {
-        ts_note(lw->tile, load, TS_NOTE_missed, "cp.async", "the tile does not go to one product on mma.sync alone, straight from an "
-                                                            "array that is only read");
+        ts_note(lw->tile, load, TS_NOTE_missed, "cp.async",
+                "the tile does not go to one product on mma.sync alone, straight from an "
+                "array that is only read");
         return;
     }
     uint32_t side = ts_opnd(lw->tile, user, 0) == x ? 0 : 1;
@@ -299,7 +300,8 @@ static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
         }
     mma_source source;
     o.x = x;
-    if (ts_opnd(lw->tile, user, side) != x || ts_opnd(lw->tile, user, 2) == x || !ts__mma_source(lw, user, side, &source))
+    if (ts_opnd(lw->tile, user, side) != x || ts_opnd(lw->tile, user, 2) == x ||
+        !ts__mma_source(lw, user, side, &source))
         return;
     cp_offsets(lw, &o, &source);
     o.size = source.size;
@@ -326,7 +328,8 @@ static void cp_sift(ts_lower *lw, ts_val loop, uint32_t first)
         if (!o.by_regs || cp_fits_regs(lw->assign.home[o.load]))
             lw->cp.operand.at[n++] = o;
         if (o.by_regs)
-            ts_note(lw->tile, o.load, TS_NOTE_missed, "cp.async", "no aligned vectors of 4 to 16 bytes that lie together in shared memory");
+            ts_note(lw->tile, o.load, TS_NOTE_missed, "cp.async",
+                    "no aligned vectors of 4 to 16 bytes that lie together in shared memory");
     }
     lw->cp.operand.n = n;
 }
@@ -397,7 +400,8 @@ static ts_val cp_only_product(ts_lower *lw, ts_val loop)
             return 0;
         product = v;
     }
-    bool fits = product && cp_operand_of(lw, ts_opnd(lw->tile, product, 0)) && cp_operand_of(lw, ts_opnd(lw->tile, product, 1));
+    bool fits =
+        product && cp_operand_of(lw, ts_opnd(lw->tile, product, 0)) && cp_operand_of(lw, ts_opnd(lw->tile, product, 1));
     return fits && !cp_continues_early(lw, loop) && ts__mma_goes_ahead(lw, product) ? product : 0;
 }
 

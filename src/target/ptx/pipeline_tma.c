@@ -315,7 +315,8 @@ static void pipe_init(ts_lower *lw)
 {
     const ts_tma *tma = pipe_tma(lw);
     uint32_t warps = 1u << lw->assign.n_warp;
-    ts_val first = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 0), 0), opener = ts_if_begin(&lw->b, first);
+    ts_val first = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 0), 0),
+           opener = ts_if_begin(&lw->b, first);
     for (uint32_t i = 0; i < (tma->one_ring ? 1 : tma->groups.n); i++)
         for (uint32_t s = 0; s < 1u << tma->groups.at[i].log_stages; s++) {
             ts_val full = ts_shared_pointer(lw, TS_T_i64, tma->groups.at[i].full + 8 * s);

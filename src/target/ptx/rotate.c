@@ -388,7 +388,8 @@ static void rotate_loop(rotate_job *job, const ts_val *start)
     int64_t by;
     rotate_peel(job, start, &values);
     second = ts_op2(&lw->b, TS_OP_addi, lw->scalar[bound[0]], step, 0);
-    opener = ts_for_begin(&lw->b, second, lw->scalar[bound[1]], step, values.v.n, values.v.at, ts_at(lw->tile, job->loop)->aux);
+    opener = ts_for_begin(&lw->b, second, lw->scalar[bound[1]], step, values.v.n, values.v.at,
+                          ts_at(lw->tile, job->loop)->aux);
     ts_lower_open(lw);
     job->has_most = false;
     job->has_least = job->has_least && ts_const_as_int(lw->fn, step, &by);

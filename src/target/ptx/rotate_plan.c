@@ -49,7 +49,8 @@ static uint32_t rotate_slot(const rotate_plan *r, ts_val v)
 
 static bool rotate_is_candidate(const rotate_plan *r, const ts_wgmma *p)
 {
-    return r->shape->parent[p->mma] == r->loop && p->a == TS_NO && r->uses[p->mma] == 1 && rotate_slot(r, p->mma) != TS_NO;
+    return r->shape->parent[p->mma] == r->loop && p->a == TS_NO && r->uses[p->mma] == 1 &&
+           rotate_slot(r, p->mma) != TS_NO;
 }
 
 static uint32_t rotate_mark_accumulators(const rotate_plan *r)

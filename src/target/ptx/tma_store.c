@@ -115,7 +115,8 @@ static bool store_place(ts_lower *lw, store_job *job)
 /* What the copy can add, with the rounding and order of `red`. */
 static bool store_is_sum(const ts_lower *lw, ts_val v)
 {
-    return TS_M_GET_MODE(ts_at(lw->tile, v)->aux) == TS_RMW_ADDF && ts_lower_elem(lw, ts_opnd(lw->tile, v, 1)) == TS_T_f32;
+    return TS_M_GET_MODE(ts_at(lw->tile, v)->aux) == TS_RMW_ADDF &&
+           ts_lower_elem(lw, ts_opnd(lw->tile, v, 1)) == TS_T_f32;
 }
 
 static bool store_shape(store_job *job, uint32_t rank)

@@ -145,8 +145,9 @@ static ts_val wgmma_step(ts_lower *lw, const wgmma_operand *x, uint32_t mn, uint
 ts_val ts_wgmma_pair(ts_lower *lw, ts_val x, ts_val y)
 {
     const ts_inst *p = ts_at(lw->fn, x), *q = ts_at(lw->fn, y);
-    bool fresh = p->op == TS_OP_ftof && q->op == TS_OP_ftof && TS_A_ROUND(p->aux) == TS_RN && TS_A_ROUND(q->aux) == TS_RN &&
-                 ts_type_of(lw->fn, p->opnd[0]) == TS_T_f32 && ts_type_of(lw->fn, q->opnd[0]) == TS_T_f32;
+    bool fresh = p->op == TS_OP_ftof && q->op == TS_OP_ftof && TS_A_ROUND(p->aux) == TS_RN &&
+                 TS_A_ROUND(q->aux) == TS_RN && ts_type_of(lw->fn, p->opnd[0]) == TS_T_f32 &&
+                 ts_type_of(lw->fn, q->opnd[0]) == TS_T_f32;
     if (fresh)
         return ts_emit(&lw->b, TS_OP_cvt_pack, TS_T_i32, 2, (ts_val[]){p->opnd[0], q->opnd[0]}, TS_A_ELEM(p->type), 0);
     return ts_emit(&lw->b, TS_OP_pack2, TS_T_i32, 2, (ts_val[]){x, y}, 0, 0);
@@ -250,7 +251,8 @@ static bool wgmma_pending_in(const ts_lower *lw, ts_val loop)
 {
     bool pending = wgmma_late_in(lw, loop) > 0;
     for (uint32_t i = 0; i < lw->assign.tma.products.n; i++)
-        pending |= lw->assign.tma.products.at[i].deferred && lw->shape.parent[lw->assign.tma.products.at[i].mma] == loop;
+        pending |=
+            lw->assign.tma.products.at[i].deferred && lw->shape.parent[lw->assign.tma.products.at[i].mma] == loop;
     return pending;
 }
 
@@ -323,7 +325,8 @@ static void wgmma_one(ts_lower *lw, const wgmma_job *job, uint32_t block, uint32
     }
     opnds[n++] = wgmma_step(lw, &job->b, columns, k);
     opnds[n++] = ts_int(&lw->b, TS_T_i1, !(job->product->zero && k == 0));
-    ts_val v = ts_emit_multi(&lw->b, TS_OP_wgmma, n, opnds, TS_MMA_ATTR(job->product->row, job->n, flags), 0, n_acc, types);
+    ts_val v =
+        ts_emit_multi(&lw->b, TS_OP_wgmma, n, opnds, TS_MMA_ATTR(job->product->row, job->n, flags), 0, n_acc, types);
     for (uint32_t i = 0; i < n_acc; i++)
         acc[i] = v + 1 + i;
 }
@@ -406,7 +409,8 @@ static bool wgmma_is_here(const ts_lower *lw, const ts_tma_load *load, ts_val v)
 }
 
 /* Operands: waits for those that TMA brings in the loop; others are here already. */
-static void wgmma_operand_of(ts_lower *lw, ts_val v, wgmma_operand *x, uint32_t load, bool mn_major, const uint32_t *extent)
+static void wgmma_operand_of(ts_lower *lw, ts_val v, wgmma_operand *x, uint32_t load, bool mn_major,
+                             const uint32_t *extent)
 {
     *x = (wgmma_operand){.load = &lw->assign.tma.loads.at[load], .mn_major = mn_major};
     if (x->load->made)
