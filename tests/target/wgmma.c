@@ -650,7 +650,7 @@ static void gradients_agree(uint64_t rows, uint64_t keys)
     run_library("attention_dq.ir", dq_params, rows, keys, 5, (const uint32_t[]){row_tiles, 2, 1});
     CHECK(bf16_close(tile_side.c, thread_side.c, rows * 64));
     prepare_gradients();
-    run_library("attention_dkv.ir", dkv_params, rows, keys, 7, (const uint32_t[]){key_tiles, 1, 1});
+    run_library("attention_dkv.ir", dkv_params, rows, keys, 6, (const uint32_t[]){key_tiles, 1, 1});
     CHECK(bf16_close(tile_side.c, thread_side.c, keys * 32));
     CHECK(bf16_close(tile_side.c + (1 << 15), thread_side.c + (1 << 15), keys * 32));
 }

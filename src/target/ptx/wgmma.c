@@ -19,6 +19,7 @@
  * address bits. (PTX ISA 9.0, matrix descriptor; every form checked on an H200.)
  */
 #include "target/ptx/lower.h"
+#include "target/ptx/rotate.h"
 
 /* ---- layouts -------------------------------------------------------------------------------------- */
 
@@ -405,7 +406,7 @@ static void wgmma_make(ts_lower *lw, const ts_tma_load *load)
 static bool wgmma_is_here(const ts_lower *lw, const ts_tma_load *load, ts_val v)
 {
     const ts_tma_group *group = &lw->assign.tma.groups.at[load->group];
-    return group->first != v && group->loop == lw->shape.parent[v];
+    return group->first != v && group->loop == lw->shape.parent[v] && !ts_rotated(&lw->assign.tma, group->loop);
 }
 
 /* Operands: waits for those that TMA brings in the loop; others are here already. */
