@@ -71,7 +71,6 @@ class Problem:
         self.dout = draw(shape.heads)
         self.out = torch.full((*lead, *rest), math.nan, device=device, dtype=dtype)
         self.lse, self.delta = (torch.empty((*lead, shape.length), device=device) for _ in "ab")
-        self.dq_sum = torch.empty((*lead, *rest), device=device)
         self.gradients = [torch.full_like(x, math.nan) for x in (self.q, self.k, self.v)]
         self.at = int(torch.randint(shape.batch, ())), int(torch.randint(shape.kv_heads, ()))
 
@@ -122,9 +121,8 @@ def _tessera(p: Problem) -> tuple[Callable[[], Any], Callable[[], Any]]:
 
     def backward() -> None:
         attention_backward.attention_backward(
-            p.q, p.k, p.v, p.out, p.lse, p.dout, *p.gradients, p.delta, causal=p.shape.causal,
-            dq_sum=p.dq_sum,
-        )  # fmt: skip
+            p.q, p.k, p.v, p.out, p.lse, p.dout, *p.gradients, p.delta, causal=p.shape.causal
+        )
 
     return forward, backward
 

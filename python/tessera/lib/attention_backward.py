@@ -3,22 +3,18 @@
 
 With ``p`` the probabilities, ``dp = dout v^T`` and ``delta = rowsum(dout * out)``:
 ``ds = p * (dp - delta)``, ``dq = ds k``, ``dk = ds^T q``, ``dv = p^T dout``.
-One kernel walks over the queries of a tile of keys and sums dk and dv on chip, one over the keys of
-a tile of queries for dq: seven products, every sum the same in each run. Or the first kernel makes
-dq too, from five products: then parts of dq are added to a float32 array, in whatever order blocks
-get there.
+One kernel walks over the keys of a tile of queries, one over the queries of a tile of keys, so
+that every sum stays on chip and comes out the same in every run.
 """
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
 import tessera.tile as ct
 
-from .. import device_info
-from . import dtype_name, next_power_of_two, on_gpu
+from . import next_power_of_two, on_gpu
 from .attention import LOG2_E, _blocks_cut, _check, _exp2, _put, _put_column, _rows
 
 
@@ -34,7 +30,7 @@ def _column(x, batch, head, i, ROWS: ct.Constant[int]):
 
 @ct.kernel
 def attention_delta_kernel(
-    out, dout, delta, dq_sum, ROWS: ct.Constant[int], D: ct.Constant[int], DQ: ct.Constant[bool]
+    out, dout, delta, ROWS: ct.Constant[int], D: ct.Constant[int]
 ):  # fmt: skip
     i, head, batch = ct.bid(0), ct.bid(1), 0
     if out.ndim == 4:
@@ -42,8 +38,6 @@ def attention_delta_kernel(
     x = ct.astype(_rows(out, batch, head, i, ROWS, D), ct.float32)
     y = ct.astype(_rows(dout, batch, head, i, ROWS, D), ct.float32)
     _put_column(delta, batch, head, i, ct.sum(x * y, axis=1, keepdims=True), ROWS)
-    if DQ:
-        _put(dq_sum, batch, head, i, ct.zeros((ROWS, D), dtype=ct.float32), ROWS, D)
 
 
 @ct.kernel
@@ -81,22 +75,12 @@ def attention_dq_kernel(
     _put(dq, batch, head, m, acc * scale, TM, D)
 
 
-def _sum_rows(x, batch, head, i, tile, ROWS: ct.Constant[int], D: ct.Constant[int]):
-    """Adds to rows ``i * ROWS ..`` of one head."""
-    if x.ndim == 4:
-        part = x.tiled_view((1, 1, ROWS, D))
-        part.atomic_store_add((batch, head, i, 0), ct.reshape(tile, (1, 1, ROWS, D)))
-    else:
-        part = x.tiled_view((1, ROWS, D))
-        part.atomic_store_add((head, i, 0), ct.reshape(tile, (1, ROWS, D)))
-
-
 def _add_head(
-    q, dout, lse, delta, dq_sum, batch, head, kt, vt, rows, first, blocks, cut, acc_k, acc_v, scale,
-    CAUSAL: ct.Constant[bool], TM: ct.Constant[int], TN: ct.Constant[int], D: ct.Constant[int],
-    FAST: ct.Constant[bool], DQ: ct.Constant[bool], DK: ct.Constant[bool], DV: ct.Constant[bool],
+    q, dout, lse, delta, batch, head, kt, vt, rows, first, blocks, acc_k, acc_v, scale,
+    MASKED: ct.Constant[int], TM: ct.Constant[int], TN: ct.Constant[int], D: ct.Constant[int],
+    FAST: ct.Constant[bool], DK: ct.Constant[bool], DV: ct.Constant[bool],
 ):  # fmt: skip
-    """Adds what one head of queries gives to dk and dv of a tile of keys, and what these give to dq.
+    """Adds what one head of queries gives to dk and dv of a tile of keys.
 
     The products stand in the order in which they should run: each is waited for where it is read.
     """
@@ -108,57 +92,45 @@ def _add_head(
             dp = ct.mma(vt, ct.transpose(dot), ct.zeros((TN, TM), dtype=ct.float32))
         log_sum = ct.transpose(_column(lse, batch, head, m, TM)) * LOG2_E
         p = _exp2(s * (scale * LOG2_E) - log_sum, FAST)
-        if step < cut:
-            if CAUSAL:
-                cols = ct.expand_dims(m * TM + ct.arange(TM, dtype=ct.int32), 0)
-                p = ct.where(rows <= cols, p, 0.0)
-            else:
-                p = ct.where(rows < q.shape[-2], p, 0.0)
+        if step < MASKED:
+            cols = ct.expand_dims(m * TM + ct.arange(TM, dtype=ct.int32), 0)
+            p = ct.where(rows <= cols, p, 0.0)
         if DV:
             acc_v = ct.mma(ct.astype(p, q.dtype), dot, acc_v)
         if DK:
             dt = ct.transpose(_column(delta, batch, head, m, TM))
-            ds = ct.astype(p * (dp - dt), q.dtype)
-            if DQ:
-                dq = ct.mma(ct.transpose(ds), kt, ct.zeros((TM, D), dtype=ct.float32))
-            acc_k = ct.mma(ds, qt, acc_k)
-            if DQ:
-                _sum_rows(dq_sum, batch, head, m, dq, TM, D)
+            acc_k = ct.mma(ct.astype(p * (dp - dt), q.dtype), qt, acc_k)
     return acc_k, acc_v
 
 
 @ct.kernel
 def attention_dkv_kernel(
-    q, k, v, dout, lse, delta, dq_sum, dk, dv, scale: float, CAUSAL: ct.Constant[bool],
+    q, k, v, dout, lse, delta, dk, dv, scale: float, CAUSAL: ct.Constant[bool],
     MASKED: ct.Constant[int], TM: ct.Constant[int], TN: ct.Constant[int], D: ct.Constant[int],
-    FAST: ct.Constant[bool], REPEAT: ct.Constant[int], DQ: ct.Constant[bool],
-    DK: ct.Constant[bool], DV: ct.Constant[bool],
+    FAST: ct.Constant[bool], REPEAT: ct.Constant[int], DK: ct.Constant[bool], DV: ct.Constant[bool],
 ):  # fmt: skip
     # transposed: rows are keys, so that p^T and ds^T are left operands in registers
     n, kv, batch = ct.bid(0), ct.bid(1), 0
     if k.ndim == 4:
         batch, kv = kv // k.shape[1], kv % k.shape[1]
-    length, keys = q.shape[-2], k.shape[-2]
-    shift = keys - length
+    length = q.shape[-2]
+    shift = k.shape[-2] - length
     kt, vt = _rows(k, batch, kv, n, TN, D), _rows(v, batch, kv, n, TN, D)
     rows = ct.expand_dims(n * TN + ct.arange(TN, dtype=ct.int32), 1) - shift
     acc_k = ct.zeros((TN, D), dtype=ct.float32)
     acc_v = ct.zeros((TN, D), dtype=ct.float32)
     first = max(n * TN - shift, 0) // TM if CAUSAL else 0
     blocks = max(ct.cdiv(length, TM) - first, 0)
-    cut = MASKED
-    if DQ:  # keys behind the end, which their dk and dv drop, would reach dq
-        cut = blocks if (n + 1) * TN > keys else MASKED
     if REPEAT == 1:
         acc_k, acc_v = _add_head(
-            q, dout, lse, delta, dq_sum, batch, kv, kt, vt, rows, first, blocks, cut, acc_k, acc_v,
-            scale, CAUSAL, TM, TN, D, FAST, DQ, DK, DV,
+            q, dout, lse, delta, batch, kv, kt, vt, rows, first, blocks, acc_k, acc_v, scale,
+            MASKED, TM, TN, D, FAST, DK, DV,
         )  # fmt: skip
     else:
         for head in range(kv * REPEAT, (kv + 1) * REPEAT):
             acc_k, acc_v = _add_head(
-                q, dout, lse, delta, dq_sum, batch, head, kt, vt, rows, first, blocks, cut, acc_k,
-                acc_v, scale, CAUSAL, TM, TN, D, FAST, DQ, DK, DV,
+                q, dout, lse, delta, batch, head, kt, vt, rows, first, blocks, acc_k, acc_v, scale,
+                MASKED, TM, TN, D, FAST, DK, DV,
             )  # fmt: skip
     if DK:
         _put(dk, batch, kv, n, acc_k * scale, TN, D)
@@ -166,32 +138,11 @@ def attention_dkv_kernel(
         _put(dv, batch, kv, n, acc_v, TN, D)
 
 
-@ct.kernel
-def attention_round_kernel(
-    dq_sum, dq, scale: float, ROWS: ct.Constant[int], D: ct.Constant[int]
-):  # fmt: skip
-    i, head, batch = ct.bid(0), ct.bid(1), 0
-    if dq.ndim == 4:
-        batch, head = head // dq.shape[1], head % dq.shape[1]
-    _put(dq, batch, head, i, _rows(dq_sum, batch, head, i, ROWS, D) * scale, ROWS, D)
-
-
 def _backward_tiles(q: Any, d: int) -> tuple[tuple[int, int], tuple[int, int]]:
     """Queries and keys of one step: for dq, and for dk and dv."""
     if not on_gpu(q) or d > 128:
         return (64, 64), (64, 64)
     return (128, 64 if d > 64 else 128), (64, 128)
-
-
-@functools.cache
-def _has_wgmma() -> bool:
-    return device_info("cuda")["compute_capability"][0] == 9
-
-
-def _in_one_loop(q: Any, d: int, causal: bool) -> bool:
-    """Whether one kernel for dk, dv and dq beats two, as measured on an H200."""
-    half = dtype_name(q) in ("float16", "bfloat16")
-    return causal and 64 < d <= 128 and half and on_gpu(q) and _has_wgmma()
 
 
 def _key_blocks_cut(causal: bool, length: int, keys: int, tm: int, tn: int) -> int:
@@ -205,7 +156,7 @@ def _key_blocks_cut(causal: bool, length: int, keys: int, tm: int, tn: int) -> i
 def attention_backward(
     q: Any, k: Any, v: Any, out: Any, lse: Any, dout: Any, dq: Any, dk: Any, dv: Any, delta: Any,
     causal: bool = False, scale: float | None = None, stream: Any = None,
-    tiles: tuple[tuple[int, int], tuple[int, int]] | None = None, dq_sum: Any = None,
+    tiles: tuple[tuple[int, int], tuple[int, int]] | None = None,
 ) -> None:  # fmt: skip
     """Gradients of `attention` for the gradient ``dout`` of its output.
 
@@ -222,11 +173,6 @@ def attention_backward(
     causal, scale : as for `attention`
     tiles : ((int, int), (int, int))
         Queries and keys of one step, for dq, and for dk and dv.
-    dq_sum : array of float32 like ``q``
-        Scratch. With it parts of dq may be added in the order in which blocks get there, so that
-        its last bits differ from run to run: on Hopper GPUs for causal attention in 16-bit types
-        with heads of 65 to 128, which becomes some 7 % faster. Without it, and elsewhere, results
-        are the same bits in every run.
     """
     _check(q, k, v, out)
     _check(dq, dk, dv, dout)
@@ -235,21 +181,15 @@ def attention_backward(
     scale = 1.0 / math.sqrt(d) if scale is None else scale
     fast, size = "float16" in str(q.dtype), next_power_of_two(d)
     (qm, qn), (km, kn) = tiles or _backward_tiles(q, d)
-    one_loop = dq_sum is not None and _in_one_loop(q, d, causal)
-    sums = dq_sum if one_loop else delta
-    args: tuple[Any, ...] = (out, dout, delta, sums, 32, size, one_loop)
+    args: tuple[Any, ...] = (out, dout, delta, 32, size)
     ct.launch(stream, (ct.cdiv(length, 32), heads, 1), attention_delta_kernel, args)
-    if not one_loop:
-        cut = _blocks_cut(causal, length, keys, qm, qn)
-        args = (q, k, v, dout, lse, delta, dq, scale, causal, cut, qm, qn, size, fast)
-        ct.launch(stream, (ct.cdiv(length, qm), heads, 1), attention_dq_kernel, args)
+    cut = _blocks_cut(causal, length, keys, qm, qn)
+    args = (q, k, v, dout, lse, delta, dq, scale, causal, cut, qm, qn, size, fast)
+    ct.launch(stream, (ct.cdiv(length, qm), heads, 1), attention_dq_kernel, args)
     cut = _key_blocks_cut(causal, length, keys, km, kn)
     for part in [(True, False), (False, True)] if size > 128 else [(True, True)]:
         args = (
-            q, k, v, dout, lse, delta, sums, dk, dv, scale, causal, cut, km, kn, size, fast,
-            heads // kv_heads, one_loop, *part,
+            q, k, v, dout, lse, delta, dk, dv, scale, causal, cut, km, kn, size, fast,
+            heads // kv_heads, *part,
         )  # fmt: skip
         ct.launch(stream, (ct.cdiv(keys, kn), kv_heads, 1), attention_dkv_kernel, args)
-    if one_loop:
-        grid = (ct.cdiv(length, 64), heads, 1)
-        ct.launch(stream, grid, attention_round_kernel, (dq_sum, dq, scale, 64, size))
