@@ -566,6 +566,14 @@ void ts_end(ts_builder *b, ts_val opener, uint32_t n, const ts_type *types)
         ts_emit(b, TS_OP_res, types[i], 1, &opener, i, 0);
 }
 
+void ts_if_end(ts_builder *b, ts_val opener)
+{
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_else(b);
+    ts_term(b, TS_OP_yield, 0, NULL);
+    ts_end(b, opener, 0, NULL);
+}
+
 /* The type of a reduction's result: the input without the reduced axis; a scan keeps it. */
 static ts_type build_reduced(const ts_fn *fn, const ts_inst *inst, ts_type input)
 {

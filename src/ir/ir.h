@@ -487,6 +487,7 @@ ts_val ts_permute(ts_builder *b, ts_val x, const uint32_t *axes);
  * for `if` from `types`. */
 ts_val ts_if_begin(ts_builder *b, ts_val cond);
 void ts_else(ts_builder *b);
+void ts_if_end(ts_builder *b, ts_val opener); /* yield; else yield; end: an `if` without `else` and results */
 ts_val ts_for_begin(ts_builder *b, ts_val lower, ts_val upper, ts_val step, uint32_t n,
                     const ts_val *inits, uint32_t attr);
 ts_val ts_loop_begin(ts_builder *b, uint32_t n, const ts_val *inits);

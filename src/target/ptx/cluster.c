@@ -46,10 +46,7 @@ static void cluster_init(ts_lower *lw, uint32_t n)
         ts_lower_st(lw, cluster_word(lw, TS_T_i32, i, CLUSTER_TURN), 1, &zero, TS_CACHE_NONE, 0);
     }
     ts_emit(&lw->b, TS_OP_fence, TS_T_none, 0, NULL, TS_S(TS_FENCE_MBAR_INIT, 0, 0), 0);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_else(&lw->b);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_end(&lw->b, opener, 0, NULL);
+    ts_if_end(&lw->b, opener);
     ts_lower_barrier_cta(lw);
 }
 

@@ -115,4 +115,11 @@ static inline uint32_t ts_xor_of(const uint32_t *word, uint32_t n, uint32_t inde
     return x;
 }
 
+/* Offsets of elements that lie in the order of their flat bits. */
+static inline void ts_layout_identity(uint32_t *offset)
+{
+    for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
+        offset[i] = 1u << i;
+}
+
 #endif

@@ -175,6 +175,10 @@ static inline uint32_t ts_lower_fixed(const ts_layout *layout, uint32_t reg)
 /* i1: the lane and warp bits of `bits` are zero in this thread; 0 when there are none to test. */
 ts_val ts_lower_is_first(ts_lower *lw, ts_place bits);
 ts_val ts_lower_i32(ts_lower *lw, int64_t value);
+/* x `op` y; the index of this warp in the block, and of its warpgroup: uniform values. */
+ts_val ts_lower_op(ts_lower *lw, ts_op op, ts_val x, int64_t y, uint32_t attr);
+ts_val ts_lower_warp(ts_lower *lw);
+ts_val ts_lower_warpgroup(ts_lower *lw);
 ts_val ts_lower_add(ts_lower *lw, ts_val x, int64_t value);
 /* Both (either may be 0 = true). */
 ts_val ts_lower_and(ts_lower *lw, ts_val x, ts_val y);

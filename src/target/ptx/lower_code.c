@@ -61,6 +61,21 @@ ts_val ts_lower_linear(ts_lower *lw, const uint32_t *lane, const uint32_t *warp)
     return sum ? sum : ts_lower_i32(lw, 0);
 }
 
+ts_val ts_lower_op(ts_lower *lw, ts_op op, ts_val x, int64_t y, uint32_t attr)
+{
+    return ts_op2(&lw->b, op, x, ts_lower_i32(lw, y), attr);
+}
+
+ts_val ts_lower_warp(ts_lower *lw)
+{
+    return ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
+}
+
+ts_val ts_lower_warpgroup(ts_lower *lw)
+{
+    return ts_lower_op(lw, TS_OP_shri, ts_lower_warp(lw), 2, TS_A_UNSIGNED);
+}
+
 ts_val ts_lower_flat(ts_lower *lw, const ts_layout *layout)
 {
     return ts_lower_linear(lw, layout->lane, layout->warp);

@@ -219,8 +219,7 @@ void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, c
 ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *layout, const ts_val *reg, ts_val only)
 {
     uint32_t flat[TS_LAYOUT_BITS], bytes = convert_bytes(lw, elem, layout->bits), at = ts_shared_take(lw, bytes, why);
-    for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
-        flat[i] = 1u << i;
+    ts_layout_identity(flat);
     convert_note(lw, why, bytes);
     convert_box box = convert_box_of(lw, elem, layout->bits, flat, at);
     ts_val *out = ts_lower_regs(lw, layout);
@@ -383,8 +382,7 @@ void ts_lower_extract(ts_lower *lw, ts_val v)
     uint32_t flat[TS_LAYOUT_BITS], embed[TS_LAYOUT_BITS] = {0}, bytes = convert_bytes(lw, elem, from->bits);
     uint32_t at = ts_shared_take(lw, bytes, v);
     convert_note(lw, v, bytes);
-    for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
-        flat[i] = 1u << i;
+    ts_layout_identity(flat);
     convert_box box = convert_box_of(lw, elem, from->bits, flat, at);
     convert_store(lw, &box, from, convert_map(lw, from, reg, box.elem, 0), 0);
     ts_lower_barrier(lw);
@@ -406,8 +404,7 @@ void ts_lower_insert(ts_lower *lw, ts_val v)
     uint32_t flat[TS_LAYOUT_BITS], embed[TS_LAYOUT_BITS] = {0}, bytes = convert_bytes(lw, elem, home->bits);
     uint32_t at = ts_shared_take(lw, bytes, v);
     convert_note(lw, v, bytes);
-    for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
-        flat[i] = 1u << i;
+    ts_layout_identity(flat);
     convert_box box = convert_box_of(lw, elem, home->bits, flat, at), small = box;
     convert_store(lw, &box, home, convert_map(lw, home, reg, box.elem, 0), 0);
     ts_lower_barrier(lw);
@@ -444,8 +441,7 @@ void ts_lower_pack(ts_lower *lw, ts_val v)
     const ts_val *reg = ts_lower_get(lw, x, from);
     uint32_t bytes = 1u << (from->bits + convert_log_bytes(lw, from_elem)), at = ts_shared_take(lw, bytes, v);
     convert_note(lw, v, bytes);
-    for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
-        flat[i] = 1u << i;
+    ts_layout_identity(flat);
     convert_box box = convert_box_of(lw, from_elem, from->bits, flat, at);
     convert_store(lw, &box, from, convert_map(lw, from, reg, box.elem, 0), 0);
     ts_lower_barrier(lw);

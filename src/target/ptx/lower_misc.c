@@ -48,10 +48,7 @@ static void misc_claim(ts_lower *lw, ts_val v, const misc_fault *fault)
         misc_store_field(lw, offsetof(ts_fault, index), fault->index);
         misc_store_field(lw, offsetof(ts_fault, extent), fault->extent);
     }
-    ts_term(b, TS_OP_yield, 0, NULL);
-    ts_else(b);
-    ts_term(b, TS_OP_yield, 0, NULL);
-    ts_end(b, opener, 0, NULL);
+    ts_if_end(b, opener);
 }
 
 static ts_val misc_wide(ts_lower *lw, ts_val x)
@@ -144,10 +141,7 @@ static void misc_print_axis(ts_lower *lw, const misc_tile *t, uint32_t axis, ts_
            i = loop + 1;
     ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_NE, i, ts_lower_i32(lw, 0), 0));
     misc_printf(lw, ", ", 2, 0);
-    ts_term(b, TS_OP_yield, 0, NULL);
-    ts_else(b);
-    ts_term(b, TS_OP_yield, 0, NULL);
-    ts_end(b, opener, 0, NULL);
+    ts_if_end(b, opener);
     uint32_t stride = ts_axis_of(lw->module, t->type, axis).first;
     ts_val step = ts_op2(b, TS_OP_shli, i, ts_lower_i32(lw, stride), 0);
     misc_print_axis(lw, t, axis + 1, ts_op2(b, TS_OP_addi, at, step, 0));
@@ -185,10 +179,9 @@ static void misc_print_text(ts_lower *lw, ts_val v, const misc_tile *tiles, uint
 void ts_lower_print(ts_lower *lw, ts_val v)
 {
     misc_tile tiles[32] = {{0}};
-    uint32_t at[32] = {0}, flat[TS_LAYOUT_BITS], n = ts_at(lw->tile, v)->n_opnd - 0u;
+    uint32_t at[32] = {0}, flat[TS_LAYOUT_BITS], n = ts_at(lw->tile, v)->n_opnd;
     n -= ts_opnd_token(ts_at(lw->tile, v)) != TS_NO;
-    for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
-        flat[i] = 1u << i;
+    ts_layout_identity(flat);
     for (uint32_t i = 0; i < n && i < TS_COUNT(tiles); i++) {
         ts_val x = ts_opnd(lw->tile, v, i);
         ts_type type = ts_type_of(lw->tile, x);
@@ -209,10 +202,7 @@ void ts_lower_print(ts_lower *lw, ts_val v)
     ts_lower_barrier(lw);
     ts_val opener = ts_if_begin(&lw->b, ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 0), 0));
     misc_print_text(lw, v, tiles, TS_MIN(n, 32u));
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_else(&lw->b);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_end(&lw->b, opener, 0, NULL);
+    ts_if_end(&lw->b, opener);
     for (uint32_t i = 0; i < n && i < TS_COUNT(tiles); i++)
         if (tiles[i].type)
             ts_shared_done(lw, at[i], tiles[i].bytes * (uint32_t)ts_type_count(lw->module, tiles[i].type));

@@ -23,8 +23,7 @@ void ts_lower_nibbles(ts_lower *lw, ts_val v)
     const ts_val *in = ts_lower_get(lw, x, from);
     ts_val *bytes = ts_lower_regs(lw, from), *out = ts_lower_regs(lw, home);
     uint32_t flat[TS_LAYOUT_BITS], lane[TS_LAYOUT_LANES], warp[TS_LAYOUT_WARPS] = {0};
-    for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
-        flat[i] = 1u << i;
+    ts_layout_identity(flat);
     for (uint32_t r = 0; r < 1u << from->n_reg; r++)
         bytes[r] = packs ? nibble_byte(lw, in[r]) : in[r];
     uint32_t at = ts_lower_to_shared(lw, v, TS_T_i8, from, bytes, flat);

@@ -564,10 +564,7 @@ static void view_store_cut(ts_lower *lw, const view_access *a, uint32_t r, ts_va
         ts_val inside = ts__view_inside(lw, a, r ^ a->member[k]);
         ts_lower_st(lw, ts__view_pointer(lw, a, r ^ a->member[k]), 1, &values[k], a->cache, inside);
     }
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_else(&lw->b);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_end(&lw->b, opener, 0, NULL);
+    ts_if_end(&lw->b, opener);
 }
 
 static void view_store_all(ts_lower *lw, const view_access *a, bool checked, const ts_val *regs)

@@ -92,8 +92,7 @@ static void pipe_read_vector(ts_lower *lw, const ts_tma_load *load)
     const ts_layout *home = ts_lower_home(lw, load->load);
     ts_val *reg = ts_lower_regs(lw, home), stage = ts_tma_stage(lw, group);
     uint32_t flat[TS_LAYOUT_BITS];
-    for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
-        flat[i] = 1u << i;
+    ts_layout_identity(flat);
     if (stage)
         stage = ts_op2(&lw->b, TS_OP_muli, stage, ts_lower_i32(lw, group->bytes), 0);
     ts_note(lw->tile, load->load, TS_NOTE_load, "tma", "%u bytes with the tiles of the products", load->bytes);
@@ -325,10 +324,7 @@ static void pipe_init(ts_lower *lw)
             ts_emit(&lw->b, TS_OP_mbar_init, TS_T_none, 1, &empty, TS_S(0, warps, 0), 0);
         }
     ts_emit(&lw->b, TS_OP_fence, TS_T_none, 0, NULL, TS_S(TS_FENCE_MBAR_INIT, 0, 0), 0);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_else(&lw->b);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_end(&lw->b, opener, 0, NULL);
+    ts_if_end(&lw->b, opener);
     ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
 }
 
@@ -344,10 +340,7 @@ static void pipe_elected(ts_lower *lw)
     ts_val one = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 32 << ts_tma_consumers(pipe_tma(lw))), 0);
     ts_val opener = ts_if_begin(&lw->b, one);
     pipe_producer(lw);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_else(&lw->b);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_end(&lw->b, opener, 0, NULL);
+    ts_if_end(&lw->b, opener);
 }
 
 void ts_tma_begin(ts_lower *lw)
@@ -359,7 +352,7 @@ void ts_tma_begin(ts_lower *lw)
     ts_assert(at == 0);
     (void)at;
     pipe_init(lw);
-    ts_val warp = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
+    ts_val warp = ts_lower_warp(lw);
     ts_val producer = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, warp, ts_lower_i32(lw, 1 << ts_tma_consumers(tma)), 0);
     ts_val opener = ts_if_begin(&lw->b, producer);
     pipe_setmaxnreg(lw, PIPE_PRODUCER_REGS, 0);

@@ -286,21 +286,15 @@ static bool rotate_in_turns(const ts_lower *lw)
     return lw->assign.n_warp == 3;
 }
 
-static ts_val rotate_group(ts_lower *lw)
-{
-    ts_val warp = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
-    return ts_op2(&lw->b, TS_OP_shri, warp, ts_lower_i32(lw, 2), TS_A_UNSIGNED);
-}
-
 static void rotate_await_turn(ts_lower *lw)
 {
-    ts_val id = ts_lower_add(lw, rotate_group(lw), TS_BAR_TURN);
+    ts_val id = ts_lower_add(lw, ts_lower_warpgroup(lw), TS_BAR_TURN);
     ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 1, &id, TS_S(0, 256, 0), 0);
 }
 
 static void rotate_pass_turn(ts_lower *lw)
 {
-    ts_val id = ts_op2(&lw->b, TS_OP_subi, ts_lower_i32(lw, TS_BAR_TURN + 1), rotate_group(lw), 0);
+    ts_val id = ts_op2(&lw->b, TS_OP_subi, ts_lower_i32(lw, TS_BAR_TURN + 1), ts_lower_warpgroup(lw), 0);
     ts_emit(&lw->b, TS_OP_bar_arrive, TS_T_none, 1, &id, TS_S(0, 256, 0), 0);
 }
 
@@ -308,13 +302,10 @@ void ts_rotate_begin(ts_lower *lw)
 {
     if (!lw->assign.tma.rotated.n || !rotate_in_turns(lw))
         return;
-    ts_val second = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, rotate_group(lw), ts_lower_i32(lw, 1), 0);
+    ts_val second = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, ts_lower_warpgroup(lw), ts_lower_i32(lw, 1), 0);
     ts_val opener = ts_if_begin(&lw->b, second);
     ts_emit(&lw->b, TS_OP_bar_arrive, TS_T_none, 0, NULL, TS_S(TS_BAR_TURN, 256, 0), 0);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_else(&lw->b);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_end(&lw->b, opener, 0, NULL);
+    ts_if_end(&lw->b, opener);
 }
 
 /* ---- the loop --------------------------------------------------------------------------------------- */

@@ -20,7 +20,7 @@
  */
 #include "target/ptx/lower.h"
 
-enum { TEAM_WARPS = 4, TEAM_THREADS = 128, TEAM_BOTH = 256 };
+enum { TEAM_THREADS = 128, TEAM_BOTH = 256 };
 /* log2 of a tile's elements: a team of four warps keeps 128 or 64 accumulators a thread. */
 enum { TEAM_LEAST = 13, TEAM_MOST = 14 };
 /* Steps of the loop, which are doubled, end far from the limit of i32. */
@@ -148,8 +148,7 @@ void ts_teams_begin(ts_lower *lw)
 {
     if (!lw->assign.tma.teams)
         return;
-    ts_val warp = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
-    lw->team = ts_op2(&lw->b, TS_OP_shri, warp, ts_lower_i32(lw, ts_log2(TEAM_WARPS)), TS_A_UNSIGNED);
+    lw->team = ts_lower_warpgroup(lw);
     lw->tid = teams_op2(lw, TS_OP_andi, lw->tid, ts_lower_i32(lw, TEAM_THREADS - 1));
 }
 
@@ -224,10 +223,7 @@ static void teams_turn(ts_lower *lw, ts_op op, ts_val pred, ts_val id)
 {
     ts_val opener = ts_if_begin(&lw->b, pred);
     ts_emit(&lw->b, op, TS_T_none, 1, &id, TS_S(0, TEAM_BOTH, 0), 0);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_else(&lw->b);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_end(&lw->b, opener, 0, NULL);
+    ts_if_end(&lw->b, opener);
 }
 
 void ts_teams_await(ts_lower *lw, ts_val loop)

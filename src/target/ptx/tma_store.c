@@ -168,21 +168,16 @@ static bool store_fits(ts_lower *lw, store_job *job)
 
 /* ---- registers to shared memory ------------------------------------------------------------------- */
 
-static ts_val store_op(ts_lower *lw, ts_op op, ts_val x, int64_t y, uint32_t attr)
-{
-    return ts_op2(&lw->b, op, x, ts_lower_i32(lw, y), attr);
-}
-
 ts_val ts__store_apart(ts_lower *lw, const store_job *job, uint32_t apart)
 {
-    return job->group && apart ? store_op(lw, TS_OP_muli, job->group, apart, 0) : 0;
+    return job->group && apart ? ts_lower_op(lw, TS_OP_muli, job->group, apart, 0) : 0;
 }
 
 /* Row of this thread in a unit: 16 rows a warp, and `lane_row` of the lane. */
 static ts_val store_row(ts_lower *lw, ts_val lane_row)
 {
-    ts_val warp = store_op(lw, TS_OP_andi, store_op(lw, TS_OP_shri, lw->tid, 5, TS_A_UNSIGNED), 3, 0);
-    return ts_op2(&lw->b, TS_OP_ori, store_op(lw, TS_OP_shli, warp, 4, 0), lane_row, 0);
+    ts_val warp = ts_lower_op(lw, TS_OP_andi, ts_lower_op(lw, TS_OP_shri, lw->tid, 5, TS_A_UNSIGNED), 3, 0);
+    return ts_op2(&lw->b, TS_OP_ori, ts_lower_op(lw, TS_OP_shli, warp, 4, 0), lane_row, 0);
 }
 
 /* Address of a thread's place in chunk 0 of the warpgroup's first unit, its chunk bits ready for an XOR. */
@@ -190,11 +185,11 @@ static ts_val store_thread(ts_lower *lw, const store_job *job, ts_val row, ts_va
 {
     uint32_t log_span = (uint32_t)ts_log2(job->tile.span);
     ts_val turn =
-        store_op(lw, TS_OP_andi, store_op(lw, TS_OP_shri, row, 7 - log_span, TS_A_UNSIGNED),
+        ts_lower_op(lw, TS_OP_andi, ts_lower_op(lw, TS_OP_shri, row, 7 - log_span, TS_A_UNSIGNED),
                  (job->tile.span >> 4) - 1, 0);
     ts_val swizzled = ts_op2(&lw->b, TS_OP_xori, chunk, turn, 0);
-    ts_val at = ts_op2(&lw->b, TS_OP_addi, store_op(lw, TS_OP_shli, row, log_span, 0),
-                       store_op(lw, TS_OP_shli, swizzled, 4, 0), 0);
+    ts_val at = ts_op2(&lw->b, TS_OP_addi, ts_lower_op(lw, TS_OP_shli, row, log_span, 0),
+                       ts_lower_op(lw, TS_OP_shli, swizzled, 4, 0), 0);
     ts_val group = ts__store_apart(lw, job, job->stride);
     at = more ? ts_op2(&lw->b, TS_OP_addi, at, more, 0) : at;
     return group ? ts_op2(&lw->b, TS_OP_addi, at, group, 0) : at;
@@ -208,7 +203,7 @@ typedef struct store_unit {
 static ts_val store_pointer(ts_lower *lw, const store_job *job, const store_unit *unit, uint32_t row, uint32_t column)
 {
     uint32_t chunk = column * job->tile.elem_bytes / 16;
-    ts_val at = chunk ? store_op(lw, TS_OP_xori, unit->thread, (int64_t)chunk << 4, 0) : unit->thread;
+    ts_val at = chunk ? ts_lower_op(lw, TS_OP_xori, unit->thread, (int64_t)chunk << 4, 0) : unit->thread;
     return ts_lower_ptr(lw, ts_shared_pointer(lw, TS_T_i8, job->at), at,
                         unit->slot * ts__store_unit_bytes(job) + row * job->tile.span);
 }
@@ -223,9 +218,9 @@ static ts_val store_reg(ts_lower *lw, const store_job *job, const store_unit *un
 
 static ts_val store_thread_of_matrices(ts_lower *lw, const store_job *job)
 {
-    ts_val lane = store_op(lw, TS_OP_andi, lw->tid, 31, 0);
-    ts_val row = store_row(lw, store_op(lw, TS_OP_andi, lane, 15, 0));
-    return store_thread(lw, job, row, store_op(lw, TS_OP_shri, lane, 4, TS_A_UNSIGNED), 0);
+    ts_val lane = ts_lower_op(lw, TS_OP_andi, lw->tid, 31, 0);
+    ts_val row = store_row(lw, ts_lower_op(lw, TS_OP_andi, lane, 15, 0));
+    return store_thread(lw, job, row, ts_lower_op(lw, TS_OP_shri, lane, 4, TS_A_UNSIGNED), 0);
 }
 
 static void store_matrices(ts_lower *lw, const store_job *job, const store_unit *unit)
@@ -241,10 +236,10 @@ static void store_matrices(ts_lower *lw, const store_job *job, const store_unit 
 
 static ts_val store_thread_of_pairs(ts_lower *lw, const store_job *job)
 {
-    ts_val lane = store_op(lw, TS_OP_andi, lw->tid, 31, 0);
-    ts_val row = store_row(lw, store_op(lw, TS_OP_shri, lane, 2, TS_A_UNSIGNED));
-    ts_val chunk = store_op(lw, TS_OP_shri, store_op(lw, TS_OP_andi, lane, 2, 0), 1, TS_A_UNSIGNED);
-    return store_thread(lw, job, row, chunk, store_op(lw, TS_OP_shli, store_op(lw, TS_OP_andi, lane, 1, 0), 3, 0));
+    ts_val lane = ts_lower_op(lw, TS_OP_andi, lw->tid, 31, 0);
+    ts_val row = store_row(lw, ts_lower_op(lw, TS_OP_shri, lane, 2, TS_A_UNSIGNED));
+    ts_val chunk = ts_lower_op(lw, TS_OP_shri, ts_lower_op(lw, TS_OP_andi, lane, 2, 0), 1, TS_A_UNSIGNED);
+    return store_thread(lw, job, row, chunk, ts_lower_op(lw, TS_OP_shli, ts_lower_op(lw, TS_OP_andi, lane, 1, 0), 3, 0));
 }
 
 static void store_pairs(ts_lower *lw, const store_job *job, const store_unit *unit)
@@ -287,16 +282,8 @@ static void store_copy(ts_lower *lw, const store_job *job, const store_unit *uni
 /* if (first thread of the warpgroup) */
 static ts_val store_elect(ts_lower *lw)
 {
-    ts_val thread = store_op(lw, TS_OP_andi, lw->tid, STORE_WARPGROUP - 1, 0);
+    ts_val thread = ts_lower_op(lw, TS_OP_andi, lw->tid, STORE_WARPGROUP - 1, 0);
     return ts_if_begin(&lw->b, ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, thread, ts_lower_i32(lw, 0), 0));
-}
-
-static void store_end_elect(ts_lower *lw, ts_val opener)
-{
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_else(&lw->b);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_end(&lw->b, opener, 0, NULL);
 }
 
 /* All but the newest `pending` groups of copies have read their units. */
@@ -311,7 +298,7 @@ void ts_tma_store_after(ts_lower *lw, ts_val loop)
         return;
     ts_val opener = store_elect(lw);
     ts_emit(&lw->b, TS_OP_bulk_wait, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
-    store_end_elect(lw, opener);
+    ts_if_end(&lw->b, opener);
 }
 
 static void store_barrier(ts_lower *lw, const store_job *job)
@@ -355,7 +342,7 @@ static void store_begin(ts_lower *lw, const store_job *job)
 {
     ts_val opener = store_elect(lw);
     store_wait(lw, 0);
-    store_end_elect(lw, opener);
+    ts_if_end(&lw->b, opener);
     store_barrier(lw, job);
 }
 
@@ -374,7 +361,7 @@ static void store_step(ts_lower *lw, const store_job *job, uint32_t from, uint32
     ts_emit(&lw->b, TS_OP_bulk_commit, TS_T_none, 0, NULL, 0, 0);
     if (!store_waits_before(job))
         store_wait(lw, to - from == 1 ? job->slots - 1 : 0);
-    store_end_elect(lw, opener);
+    ts_if_end(&lw->b, opener);
 }
 
 /* The stages hold everything, so all goes in one step; the staging one unit after the other. */
@@ -418,8 +405,7 @@ static void store_groups(ts_lower *lw, store_job *job)
 {
     if (ts_tma_consumers(&lw->assign.tma) <= 2)
         return;
-    ts_val warp = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
-    job->group = store_op(lw, TS_OP_shri, warp, 2, TS_A_UNSIGNED);
+    job->group = ts_lower_warpgroup(lw);
 }
 
 bool ts_tma_store(ts_lower *lw, ts_val v)
@@ -450,5 +436,5 @@ void ts_tma_leave(ts_lower *lw)
         return;
     ts_val opener = store_elect(lw);
     store_wait(lw, 0);
-    store_end_elect(lw, opener);
+    ts_if_end(&lw->b, opener);
 }

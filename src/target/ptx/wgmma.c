@@ -93,11 +93,6 @@ typedef struct wgmma_operand {
     ts_val descriptor; /* i64, of the tile's part for this warpgroup */
 } wgmma_operand;
 
-static ts_val wgmma_op(ts_lower *lw, ts_op op, ts_val x, int64_t y, uint32_t attr)
-{
-    return ts_op2(&lw->b, op, x, ts_lower_i32(lw, y), attr);
-}
-
 /* First byte of the warpgroup's part: the further warp bits, each with its distance. */
 static ts_val wgmma_part(ts_lower *lw, const wgmma_operand *x, const uint32_t *extent)
 {
@@ -106,9 +101,9 @@ static ts_val wgmma_part(ts_lower *lw, const wgmma_operand *x, const uint32_t *e
         if (!extent[i])
             continue;
         if (!warp)
-            warp = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
-        ts_val bit = wgmma_op(lw, TS_OP_andi, wgmma_op(lw, TS_OP_shri, warp, i, TS_A_UNSIGNED), 1, 0);
-        ts_val part = wgmma_op(lw, TS_OP_muli, bit, wgmma_at(x->load, x->mn_major, extent[i], 0) >> 4, 0);
+            warp = ts_lower_warp(lw);
+        ts_val bit = ts_lower_op(lw, TS_OP_andi, ts_lower_op(lw, TS_OP_shri, warp, i, TS_A_UNSIGNED), 1, 0);
+        ts_val part = ts_lower_op(lw, TS_OP_muli, bit, wgmma_at(x->load, x->mn_major, extent[i], 0) >> 4, 0);
         sum = sum ? ts_op2(&lw->b, TS_OP_addi, sum, part, 0) : part;
     }
     return sum;
@@ -121,15 +116,15 @@ static void wgmma_describe(ts_lower *lw, wgmma_operand *x, const uint32_t *exten
     ts_builder *b = &lw->b;
     ts_val at = ts_shared_pointer(lw, TS_T_i8, group->base + load->offset);
     at = ts_cast(b, TS_OP_ptr_to_int, at, TS_T_i32, 0);
-    at = wgmma_op(lw, TS_OP_shri, wgmma_op(lw, TS_OP_andi, at, 0x3FFFF, 0), 4, TS_A_UNSIGNED);
+    at = ts_lower_op(lw, TS_OP_shri, ts_lower_op(lw, TS_OP_andi, at, 0x3FFFF, 0), 4, TS_A_UNSIGNED);
     uint32_t panel = x->mn_major ? load->rows * load->span >> 4 : 1;
-    at = wgmma_op(lw, TS_OP_ori, at, (int64_t)panel << 16, 0);
+    at = ts_lower_op(lw, TS_OP_ori, at, (int64_t)panel << 16, 0);
     ts_val part = wgmma_part(lw, x, extent);
     if (part)
         at = ts_op2(b, TS_OP_addi, at, part, 0);
     ts_val stage = ts_tma_stage(lw, group);
     if (stage)
-        at = ts_op2(b, TS_OP_addi, at, wgmma_op(lw, TS_OP_muli, stage, group->bytes >> 4, 0), 0);
+        at = ts_op2(b, TS_OP_addi, at, ts_lower_op(lw, TS_OP_muli, stage, group->bytes >> 4, 0), 0);
     uint32_t mode = load->span == 128 ? 1 : load->span == 64 ? 2 : 3;
     ts_val high = ts_lower_i32(lw, (int32_t)(mode << 30 | 8 * load->span >> 4));
     x->descriptor = ts_emit(b, TS_OP_pack2, TS_T_i64, 2, (ts_val[]){at, high}, 0, 0);
@@ -181,7 +176,7 @@ const ts_val *ts_wgmma_words(ts_lower *lw, ts_val v, uint32_t *n)
 
 static ts_val wgmma_lane0(ts_lower *lw)
 {
-    return ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, wgmma_op(lw, TS_OP_andi, lw->tid, 31, 0), ts_lower_i32(lw, 0), 0);
+    return ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, ts_lower_op(lw, TS_OP_andi, lw->tid, 31, 0), ts_lower_i32(lw, 0), 0);
 }
 
 /* One arrival of every consumer warp on the empty barrier of the stage of step `count`. */
