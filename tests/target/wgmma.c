@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrix products of sm_90a (src/target/ptx/tma.c, pipeline_tma.c, wgmma.c): tile kernels are lowered, run by the
+ * Matrix products of sm_90a (src/target/ptx/tma*.c, pipeline_tma.c, wgmma.c): tile kernels are lowered, run by the
  * thread-level interpreter, which models TMA, swizzles, barriers and descriptors, and compared with
  * the tile-level interpreter; ptxas must have no remark and spill nothing. Inputs are small integers, so
  * sums are exact whatever their order.

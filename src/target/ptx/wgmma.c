@@ -444,11 +444,6 @@ const ts_val *ts_wgmma_start(ts_lower *lw, ts_val v, const ts_val *words)
     return words ? words + n : NULL;
 }
 
-static ts_wgmma *wgmma_flying(ts_lower *lw, ts_val v)
-{
-    return (ts_wgmma *)(uintptr_t)ts_wgmma_of(&lw->assign.tma, v);
-}
-
 /* Waits for all but the products issued after commit `commits`; those before are done, and their stages free. */
 static void wgmma_settle(ts_lower *lw, uint32_t commits)
 {
@@ -485,10 +480,11 @@ void ts_wgmma_before_region(ts_lower *lw, ts_val opener)
 
 void ts_lower_wgmma(ts_lower *lw, ts_val v)
 {
-    const ts_wgmma *product = ts_wgmma_of(&lw->assign.tma, v);
+    ts_tma *tma = &lw->assign.tma;
+    const ts_wgmma *product = ts_wgmma_of(tma, v);
     ts_wgmma_start(lw, v, NULL);
     if (product->lazy)
-        wgmma_flying(lw, v)->flying = lw->assign.tma.commits;
+        tma->products.at[product - tma->products.at].flying = tma->commits;
     if (product->deferred || product->lazy)
         return;
     ts_wgmma_wait(lw, product->late ? wgmma_late_in(lw, lw->shape.parent[v]) : 0);
