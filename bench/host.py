@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Question: what do the host objects cost beside the driver's own calls from C, and beside cuda.core?
+"""Question: what do the host objects cost beside the driver's own calls from C, and beside
+cuda.core?
 
-Each sample is the mean of 200 operations (2,000 of the cheapest), the Python loop included. C runs in
-the same process, on the same context, stream, pool and kernel (bench/driver_host.c); all take turns.
+Each sample is the mean of 200 operations (2,000 of the cheapest), the Python loop included. C runs
+in
+the same process, on the same context, stream, pool and kernel (bench/driver_host.c); all take
+turns.
 """
 
 from __future__ import annotations

@@ -35,7 +35,8 @@ class ContextOptions:
 
 
 class Context:
-    """A context of a GPU. Made by ``Device.create_context``; ``Device.context`` gives the current one."""
+    """A context of a GPU. Made by ``Device.create_context``; ``Device.context`` gives the current
+    one."""
 
     __slots__ = ("__weakref__", "_device_number", "_green", "_handle")
     _handle: driver.CUcontext | None

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["ComputeCapability", "Device", "DeviceProperties"]
 
 _tls = threading.local()
-# Attributes of the driver that are no properties: other names of the same number, and withdrawn ones.
+# Attributes of the driver that are no properties: other names of the same number, and withdrawn
+# ones.
 _NOT_PROPERTIES = frozenset({
     "shared_memory_per_block", "registers_per_block", "maximum_texture2d_array_width",
     "maximum_texture2d_array_height", "maximum_texture2d_array_numslices", "can_use_stream_mem_ops_v1",
@@ -101,7 +102,8 @@ class DeviceProperties:
 class Device:
     """A device: ``Device(0)`` is GPU 0, ``Device("cpu")`` the CPU, ``Device()`` the current one.
 
-    ``Device()`` gives the GPU whose context is current in this thread, else GPU 0, else (where no GPU
+    ``Device()`` gives the GPU whose context is current in this thread, else GPU 0, else (where no
+    GPU
     is found) the CPU. There is one object for each device and thread.
 
     Parameters
@@ -288,7 +290,8 @@ class Device:
         return Stream._wrap(self._id, 0 if self._is_cpu else token._address, None, False)
 
     def allocate(self, size: int, *, stream: Any = None) -> Buffer:
-        """``size`` bytes of ``memory_resource``, usable by work of ``stream`` (None: the default one)."""
+        """``size`` bytes of ``memory_resource``, usable by work of ``stream`` (None: the default
+        one)."""
         return self.memory_resource.allocate(
             size, stream=self.default_stream if stream is None else stream
         )
@@ -296,7 +299,8 @@ class Device:
     def create_stream(
         self, obj: Any = None, options: StreamOptions | dict[str, Any] | None = None
     ) -> Stream:
-        """A new stream, or one over another library's (an object with ``__cuda_stream__``), kept alive."""
+        """A new stream, or one over another library's (an object with ``__cuda_stream__``), kept
+        alive."""
         if obj is None and options is None and (self._is_cpu or not _context._green_contexts):
             return Stream._create(self._id, True, None)
         return self._create_stream(Stream, obj, options)

@@ -135,7 +135,8 @@ class SMResource:
 
 
 def _checked(o: SMResourceOptions) -> tuple[list[int] | None, bool]:
-    """(SMs of each group or None, whether groups are filled up); ValueError for options that do not fit."""
+    """(SMs of each group or None, whether groups are filled up); ValueError for options that do not
+    fit."""
     is_scalar = o.count is None or isinstance(o.count, int)
     n = 1 if is_scalar else len(o.count)  # type: ignore[arg-type]
     for name in ("coscheduled_sm_count", "preferred_coscheduled_sm_count", "backfill"):

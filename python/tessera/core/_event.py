@@ -44,7 +44,8 @@ class EventOptions:
 
 
 class IPCEventDescriptor:
-    """An event as another process can open it; travels by pickle. Made by ``Event.ipc_descriptor``."""
+    """An event as another process can open it; travels by pickle. Made by
+    ``Event.ipc_descriptor``."""
 
     __slots__ = ("_is_blocking_sync", "_reserved")
 

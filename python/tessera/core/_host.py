@@ -9,7 +9,8 @@ __all__ = ["Host"]
 
 
 class Host:
-    """``Host()`` is the host, ``Host(numa_id=1)`` a NUMA node, ``Host.numa_current()`` the node of the
+    """``Host()`` is the host, ``Host(numa_id=1)`` a NUMA node, ``Host.numa_current()`` the node of
+    the
     calling thread. There is one object of each; they cannot be changed."""
 
     __slots__ = ("__weakref__", "_is_numa_current", "_numa_id")

@@ -62,7 +62,8 @@ class LaunchConfig(_Packed):
     shared_memory_carveout : int, optional
         Preferred share of shared memory of the L1 cache in percent.
     attributes : mapping, optional
-        Any other attributes: member of ``CUlaunchAttributeID`` -> value (an int, or for struct values a
+        Any other attributes: member of ``CUlaunchAttributeID`` -> value (an int, or for struct
+        values a
         function that fills the attribute's ``value``).
     """
 

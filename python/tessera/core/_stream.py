@@ -84,7 +84,8 @@ class Stream(_Stream):
 
     @classmethod
     def from_handle(cls, handle: int) -> Stream:
-        """A stream by its driver handle, which stays its maker's: it is not destroyed by this object."""
+        """A stream by its driver handle, which stays its maker's: it is not destroyed by this
+        object."""
         handle = int(handle)
         return cls._wrap(_device_of_handle(handle), handle, None, False)
 
@@ -182,7 +183,8 @@ def _kind_of(stream: _Stream) -> int:
 
 
 def _device_of_handle(handle: int) -> int | None:
-    """The GPU of a driver's stream; None for the default streams, which follow the current device."""
+    """The GPU of a driver's stream; None for the default streams, which follow the current
+    device."""
     if handle <= _PER_THREAD:
         return None
     from ..bindings import driver

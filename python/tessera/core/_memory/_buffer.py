@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Buffer, and MemoryResource, the base of everything that allocates. The hot half is C (ext/buffer.c)."""
+"""Buffer, and MemoryResource, the base of everything that allocates. The hot half is C
+(ext/buffer.c)."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ DEVICE_ACCESS, HOST_ACCESS, MANAGED, MAPPED = 1, 2, 4, 8  # core_access of ext/h
 class MemoryResource:
     """What allocates memory. Subclasses say how.
 
-    A subclass has ``allocate(size, *, stream)``, which gives a Buffer (``Buffer.from_handle(address,
+    A subclass has ``allocate(size, *, stream)``, which gives a Buffer
+    (``Buffer.from_handle(address,
     size, mr=self)``), ``deallocate(ptr, size, *, stream)``, and the properties
     ``is_device_accessible``, ``is_host_accessible`` and ``device_id``.
     """
@@ -62,7 +64,8 @@ class Buffer(_Buffer):
 
     Made by ``MemoryResource.allocate``, ``Device.allocate`` and ``Buffer.from_handle``. It is given
     back by ``close()``, at the end of a ``with`` block, or with the object. A closed buffer raises
-    RuntimeError wherever it is used. Memory that is lent (``memoryview(buffer)``, DLPack) stays until
+    RuntimeError wherever it is used. Memory that is lent (``memoryview(buffer)``, DLPack) stays
+    until
     its last user has ended.
     """
 
@@ -73,7 +76,11 @@ class Buffer(_Buffer):
 
     @classmethod
     def from_handle(
-        cls, ptr: DevicePointerType, size: int, mr: MemoryResource | None = None, owner: object | None = None
+        cls,
+        ptr: DevicePointerType,
+        size: int,
+        mr: MemoryResource | None = None,
+        owner: object | None = None,
     ) -> Buffer:
         """Memory that somebody else has made, by its address.
 
@@ -104,7 +111,8 @@ class Buffer(_Buffer):
 
     @property
     def ipc_descriptor(self) -> Any:
-        """What another process opens the buffer with (RuntimeError unless its resource is IPC-enabled)."""
+        """What another process opens the buffer with (RuntimeError unless its resource is
+        IPC-enabled)."""
         from ._ipc import describe_buffer
 
         return describe_buffer(self)

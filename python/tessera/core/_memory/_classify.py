@@ -12,7 +12,8 @@ _DEVICE_ACCESS, _HOST_ACCESS, _MANAGED = 1, 2, 4
 
 
 def place_of(address: int) -> tuple[int | None, int, int]:
-    """(number of the device or None, device_id, access) of an address; memory unknown to the driver is the host's."""
+    """(number of the device or None, device_id, access) of an address; memory unknown to the driver
+    is the host's."""
     if _core.device_count("cuda") == 0:
         return CPU, -1, _HOST_ACCESS
     from ...bindings import driver

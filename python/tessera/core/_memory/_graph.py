@@ -15,7 +15,8 @@ __all__ = ["GraphMemoryResource"]
 
 
 class GraphMemoryResource(MemoryResource):
-    """Allocations while work is captured into a graph become nodes of it. One object for each GPU."""
+    """Allocations while work is captured into a graph become nodes of it. One object for each
+    GPU."""
 
     __slots__ = ("_device_id",)
     _known: dict[int, GraphMemoryResource] = {}  # noqa: RUF012 - the one table of all

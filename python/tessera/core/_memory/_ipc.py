@@ -2,7 +2,8 @@
 """Memory and events between processes: pools by file descriptor, buffers and events by 64 bytes.
 
 A resource goes to another process by pickling it through multiprocessing; there it is registered by
-its UUID, so that buffers of it can be pickled after it. What is unpickled is trusted as pickles are.
+its UUID, so that buffers of it can be pickled after it. What is unpickled is trusted as pickles
+are.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ _registry: weakref.WeakValueDictionary[uuid.UUID, Any] = weakref.WeakValueDictio
 
 
 class IPCBufferDescriptor:
-    """A buffer as another process can open it. Made by ``Buffer.ipc_descriptor``; travels by pickle."""
+    """A buffer as another process can open it. Made by ``Buffer.ipc_descriptor``; travels by
+    pickle."""
 
     __slots__ = ("_payload", "_size")
 
@@ -60,7 +62,8 @@ class IPCBufferDescriptor:
 
 
 class IPCAllocationHandle:
-    """A pool as another process can open it: a file descriptor, which this object owns, and a UUID."""
+    """A pool as another process can open it: a file descriptor, which this object owns, and a
+    UUID."""
 
     __slots__ = ("__weakref__", "_handle", "_uuid")
     _handle: int
@@ -112,7 +115,8 @@ def _handle_from(duplicate: Any, name: uuid.UUID | None) -> IPCAllocationHandle:
 
 
 def warn_of_fork() -> None:
-    """The driver does not work in children of fork(): said where objects are made ready to be sent."""
+    """The driver does not work in children of fork(): said where objects are made ready to be
+    sent."""
     import multiprocessing
 
     if multiprocessing.get_start_method(allow_none=True) == "fork":
@@ -169,7 +173,8 @@ def registered(name: uuid.UUID) -> Any:
 
 
 def reduce_pool(resource: Any) -> tuple[Any, ...]:
-    """How a resource is pickled: by its handle while a process is started or sent to, by its name otherwise."""
+    """How a resource is pickled: by its handle while a process is started or sent to, by its name
+    otherwise."""
     if not resource.is_ipc_enabled:
         raise RuntimeError("Memory resource is not IPC-enabled and cannot be pickled")
     if resource.is_mapped:

@@ -196,7 +196,8 @@ class AccessedBy(MutableSet["Device | Host"]):
 
 class ManagedBuffer(Buffer):
     """Memory that migrates between the host and the GPUs by itself, with advice about where it is
-    needed. Made by ``ManagedMemoryResource.allocate``; ``ManagedBuffer.from_handle`` takes others'."""
+    needed. Made by ``ManagedMemoryResource.allocate``; ``ManagedBuffer.from_handle`` takes
+    others'."""
 
     __slots__ = ()
 

@@ -140,7 +140,8 @@ class PoolResource(_Pool, MemoryResource):
 
     @classmethod
     def from_registry(cls, uuid: uuid.UUID) -> Any:
-        """The resource that was registered in this process under ``uuid``; RuntimeError for none."""
+        """The resource that was registered in this process under ``uuid``; RuntimeError for
+        none."""
         from ._ipc import registered
 
         return registered(uuid)
@@ -152,7 +153,8 @@ class PoolResource(_Pool, MemoryResource):
         return register(self, uuid)
 
     def close(self) -> None:
-        """Lets the pool go; an owned one ends, with memory of it that is in use as soon as that is free."""
+        """Lets the pool go; an owned one ends, with memory of it that is in use as soon as that is
+        free."""
         self._shut()
         self._pool = None
         self._exported = None
@@ -220,7 +222,8 @@ class DeviceMemoryResource(PoolResource):
 
     @property
     def peer_accessible_by(self) -> PeerSet:
-        """The other GPUs whose kernels may use the memory: a set that can be changed or assigned."""
+        """The other GPUs whose kernels may use the memory: a set that can be changed or
+        assigned."""
         from ._peers import PeerSet
 
         return PeerSet(self)

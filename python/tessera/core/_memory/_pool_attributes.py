@@ -40,7 +40,8 @@ def _property(
 
 
 class PoolAttributes(_Attributes):
-    """What a pool holds and how it uses freed memory again. ``release_threshold``, ``reuse_*`` can be
+    """What a pool holds and how it uses freed memory again. ``release_threshold``, ``reuse_*`` can
+    be
     set, and the ``*_high`` marks reset to 0."""
 
     __slots__ = ()

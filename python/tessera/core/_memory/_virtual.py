@@ -251,7 +251,8 @@ class VirtualMemoryResource(MemoryResource):
             driver.checked.cuMemAddressFree(address, bytes_)
 
     def modify_allocation(self, buf: Buffer, new_size: int, config: Any = None) -> Buffer:
-        """Grows a buffer, in place where the addresses behind it are free; nothing changes if it fails.
+        """Grows a buffer, in place where the addresses behind it are free; nothing changes if it
+        fails.
 
         ``config`` replaces the resource's options, for the new memory and the rights to the old.
         Gives ``buf``, with its new size and, where it had to move, its new address.

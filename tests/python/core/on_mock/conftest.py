@@ -52,7 +52,8 @@ def device(mock: MockState) -> core.Device:
 
 @pytest.fixture
 def make_kernel(mock: MockState) -> Any:
-    """make_kernel(8, 4): a kernel whose parameters have these sizes; mock.values get their bytes."""
+    """make_kernel(8, 4): a kernel whose parameters have these sizes; mock.values get their
+    bytes."""
 
     def make(*sizes: int) -> Any:
         mock.n_param_bytes = mock.n_values = len(sizes)
