@@ -14,7 +14,7 @@ core_buffer *core_buffer_new(core_state *state, PyTypeObject *type)
 {
     core_buffer *self = (core_buffer *)type->tp_alloc(type, 0);
     if (self) {
-        self->state = state;
+        self->state = core_hold(state);
         state->live[CORE_LIVE_BUFFER]++;
     }
     return self;
@@ -138,6 +138,7 @@ static int buffer_traverse(PyObject *self, visitproc visit, void *arg)
 {
     core_buffer *buffer = (core_buffer *)self;
     Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((core_buffer *)self)->state->module);
     Py_VISIT(buffer->resource);
     Py_VISIT(buffer->owner);
     Py_VISIT(buffer->stream);
@@ -155,7 +156,6 @@ static int buffer_clear(PyObject *self)
 
 static void buffer_dealloc(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
     core_buffer *buffer = (core_buffer *)self;
     if (buffer->release == CORE_RELEASE_PYTHON && PyObject_CallFinalizerFromDealloc(self) < 0)
         return;
@@ -164,8 +164,7 @@ static void buffer_dealloc(PyObject *self)
         PyObject_ClearWeakRefs(self);
     buffer_release(buffer);
     buffer->state->live[CORE_LIVE_BUFFER]--;
-    type->tp_free(self);
-    Py_DECREF(type);
+    core_free(self, buffer->state->module);
 }
 
 /* _wrap(device or None, address, size, resource, owner): memory that somebody else has made; a resource is asked

@@ -32,6 +32,7 @@ enum { CORE_LIVE_STREAM, CORE_LIVE_EVENT, CORE_LIVE_BUFFER, CORE_LIVE_POOL, CORE
 
 struct launch_frame;
 struct core_state {
+    PyObject *module; /* borrowed: whose state this is */
     PyObject *errors[32];  /* exception class of -status; owned */
     PyObject *dtypes[TS_DTYPE_COUNT]; /* tessera dtype objects; owned, filled on first use */
     PyTypeObject *array_type, *stream_type, *event_type, *kernel_type, *piece_type, *buffer_type, *pool_type, *native_type,

@@ -29,7 +29,7 @@ static core_event *event_alloc(core_state *state, PyTypeObject *type, ts_device 
 {
     core_event *self = (core_event *)type->tp_alloc(type, 0);
     if (self) {
-        self->state = state;
+        self->state = core_hold(state);
         self->device = device;
         state->live[CORE_LIVE_EVENT]++;
     }
@@ -113,13 +113,13 @@ static void event_end(core_event *event)
 static int event_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((core_event *)self)->state->module);
     Py_VISIT(((core_event *)self)->owner);
     return 0;
 }
 
 static void event_dealloc(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
     core_event *event = (core_event *)self;
     PyObject_GC_UnTrack(self);
     if (event->weakrefs)
@@ -127,8 +127,7 @@ static void event_dealloc(PyObject *self)
     event_end(event);
     Py_XDECREF(event->owner);
     event->state->live[CORE_LIVE_EVENT]--;
-    type->tp_free(self);
-    Py_DECREF(type);
+    core_free(self, event->state->module);
 }
 
 static PyObject *event_close(PyObject *self, PyObject *unused)

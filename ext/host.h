@@ -94,6 +94,23 @@ typedef struct core_config {
     bool cooperative;      /* ask self._check(kernel, device) before a launch */
 } core_config;
 
+/* Host objects keep the module, whose state they use while they end: at exit the interpreter takes modules down
+ * before objects that thread-locals or cycles keep alive. */
+static inline core_state *core_hold(core_state *state)
+{
+    Py_INCREF(state->module);
+    return state;
+}
+
+/* The end of a tp_dealloc. */
+static inline void core_free(PyObject *self, PyObject *module)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+    Py_DECREF(module);
+}
+
 /* stream.c */
 /* The stream of an object for work on `device` (NULL: any; then *device becomes the stream's). The default-stream
  * tokens, foreign streams and None get their device here. *out points at `room` or into the object. */

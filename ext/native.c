@@ -110,7 +110,7 @@ static PyObject *native_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     (void)args, (void)kwargs;
     core_native *self = (core_native *)type->tp_alloc(type, 0);
     if (self) {
-        self->state = core_state_of_type(type);
+        self->state = core_hold(core_state_of_type(type));
         self->state->live[CORE_LIVE_KERNEL]++;
         self->n_params = NATIVE_UNKNOWN;
     }
@@ -148,13 +148,13 @@ static PyObject *native_create(PyObject *type, PyObject *const *args, Py_ssize_t
 static int native_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((core_native *)self)->state->module);
     Py_VISIT(((core_native *)self)->owner);
     return 0;
 }
 
 static void native_dealloc(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
     core_native *native = (core_native *)self;
     PyObject_GC_UnTrack(self);
     if (native->weakrefs)
@@ -163,8 +163,7 @@ static void native_dealloc(PyObject *self)
     Py_XDECREF(native->owner);
     Py_XDECREF(native->name);
     native->state->live[CORE_LIVE_KERNEL]--;
-    type->tp_free(self);
-    Py_DECREF(type);
+    core_free(self, native->state->module);
 }
 
 static PyObject *native_get_address(PyObject *self, void *unused)

@@ -42,7 +42,7 @@ static PyObject *pool_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     (void)args, (void)kwargs;
     core_pool *self = (core_pool *)type->tp_alloc(type, 0);
     if (self) {
-        self->state = core_state_of_type(type);
+        self->state = core_hold(core_state_of_type(type));
         self->state->live[CORE_LIVE_POOL]++;
     }
     return (PyObject *)self;
@@ -51,21 +51,20 @@ static PyObject *pool_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 static int pool_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((core_pool *)self)->state->module);
     Py_VISIT(((core_pool *)self)->buffers);
     return 0;
 }
 
 static void pool_dealloc(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
     core_pool *pool = (core_pool *)self;
     PyObject_GC_UnTrack(self);
     if (pool->weakrefs)
         PyObject_ClearWeakRefs(self);
     Py_XDECREF(pool->buffers);
     pool->state->live[CORE_LIVE_POOL]--;
-    type->tp_free(self);
-    Py_DECREF(type);
+    core_free(self, pool->state->module);
 }
 
 static int pool_check(const core_pool *pool)

@@ -402,7 +402,7 @@ static core_stream *stream_alloc(PyTypeObject *type)
 {
     core_stream *self = (core_stream *)type->tp_alloc(type, 0);
     if (self) {
-        self->state = core_state_of_type(type);
+        self->state = core_hold(core_state_of_type(type));
         self->state->live[CORE_LIVE_STREAM]++;
     }
     return self;
@@ -522,6 +522,7 @@ static void stream_end(core_stream *self)
 static int stream_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((core_stream *)self)->state->module);
     Py_VISIT(((core_stream *)self)->owner);
     return 0;
 }
@@ -534,15 +535,13 @@ static int stream_clear(PyObject *self)
 
 static void stream_dealloc(PyObject *self)
 {
-    PyTypeObject *type = Py_TYPE(self);
     core_stream *stream = (core_stream *)self;
     PyObject_GC_UnTrack(self);
     if (stream->weakrefs)
         PyObject_ClearWeakRefs(self);
     stream_end(stream);
     stream->state->live[CORE_LIVE_STREAM]--;
-    type->tp_free(self);
-    Py_DECREF(type);
+    core_free(self, stream->state->module);
 }
 
 static PyObject *stream_close(PyObject *self, PyObject *unused)
