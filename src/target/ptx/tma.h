@@ -3,11 +3,7 @@
  * The tensor-core path of sm_90a: matrix products by wgmma, their operands brought into swizzled shared
  * memory by TMA, loads running ahead of the products.
  *
- *     tma.c            before layout assignment: which products and loads go this way
- *     tma_map.c        tensor maps: what TMA can copy
- *     tma_waits.c      when each product is waited for
- *     tma_rings.c      groups of loads, their stages and places in shared memory
- *     tma_slice.c      what the producer computes
+ *     tma.c            before layout assignment: which products and loads go this way; tensor maps
  *     pipeline_tma.c   rings of stages, barriers, the producer warp, the carried step counters
  *     rotate_plan.c    loops of two chained products whose steps overlap; rotate.c lowers them
  *     teams.c          persistent loops whose tiles two teams of consumers take in turn
@@ -67,7 +63,7 @@ typedef struct ts_tma_group {
     uint32_t base, full, empty; /* offsets in shared memory: stages, barriers */
     ts_val first, last; /* first and last product that reads it */
     bool late;          /* the last one is waited for a step late: stages are released a step late */
-    ts_val within; /* the `for` in `loop` that holds the products: awaited where loaded, released behind it; or 0 */
+    ts_val within;      /* the `for` in `loop` that holds the products: awaited where loaded, released behind it; or 0 */
 } ts_tma_group;
 
 /* A loop that holds groups; the steps its groups have taken, going on from the loop before where there is one ring. */
@@ -109,8 +105,7 @@ typedef struct ts_tma {
 TS_CHECKED ts_status ts_tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out, ts_error *err);
 /* Whether a load or store through a view can be made by TMA, for a tile whose extents above 1 are along `axes`;
  * fills the access and its map. `want`: element type that the copy shall give (tf32 from f32), or 0. */
-bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load,
-                     ts_plan_tmap *map);
+bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load, ts_plan_tmap *map);
 /* log2 of all consumer warps. */
 static inline uint32_t ts_tma_consumers(const ts_tma *tma)
 {
