@@ -94,8 +94,9 @@ static bool reduce_redux(ts_lower *lw, const reduce_state *s, ts_val *acc)
     static const struct {
         ts_op op;
         ts_rmw mode, unsign;
-    } rows[] = {{TS_OP_addi, TS_RMW_ADD, TS_RMW_ADD}, {TS_OP_maxi, TS_RMW_MAX, TS_RMW_UMAX}, {TS_OP_mini, TS_RMW_MIN, TS_RMW_UMIN},
-                {TS_OP_andi, TS_RMW_AND, TS_RMW_AND}, {TS_OP_ori, TS_RMW_OR, TS_RMW_OR}, {TS_OP_xori, TS_RMW_XOR, TS_RMW_XOR}};
+    } rows[] = {{TS_OP_addi, TS_RMW_ADD, TS_RMW_ADD},  {TS_OP_maxi, TS_RMW_MAX, TS_RMW_UMAX},
+                {TS_OP_mini, TS_RMW_MIN, TS_RMW_UMIN}, {TS_OP_andi, TS_RMW_AND, TS_RMW_AND},
+                {TS_OP_ori, TS_RMW_OR, TS_RMW_OR},     {TS_OP_xori, TS_RMW_XOR, TS_RMW_XOR}};
     const ts_inst *body = reduce_body(lw, s->v);
     for (uint32_t bit = 0; bit < TS_LAYOUT_LANES; bit++)
         if (!(s->from->lane[bit] & s->axis))
@@ -151,7 +152,8 @@ typedef struct reduce_round {
 } reduce_round;
 
 /* Element offset of a partial result: kept flat index times 2^n_warps, plus the warp's number in the round. */
-static ts_val reduce_slot(ts_lower *lw, const reduce_state *s, const reduce_round *round, bool with_warp, uint32_t bytes)
+static ts_val reduce_slot(ts_lower *lw, const reduce_state *s, const reduce_round *round, bool with_warp,
+                          uint32_t bytes)
 {
     uint32_t lane[TS_LAYOUT_LANES], warp[TS_LAYOUT_WARPS] = {0}, at = 0;
     for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++)
@@ -180,15 +182,15 @@ static uint32_t reduce_size(const ts_lower *lw, const reduce_state *s, const red
     return ((reduce_bytes(lw, ts_type_of(lw->fn, x)) << (s->to->bits + round->n_warps)) + 15) & ~15u;
 }
 
-static ts_val reduce_place(ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val base, uint32_t k, bool with_warp,
-                           uint32_t bytes)
+static ts_val reduce_place(ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val base, uint32_t k,
+                           bool with_warp, uint32_t bytes)
 {
     int64_t fixed = ((int64_t)ts_lower_fixed(s->to, k) << round->n_warps) * bytes;
     return ts_lower_ptr(lw, base, reduce_slot(lw, s, round, with_warp, bytes), fixed);
 }
 
-static void reduce_read(ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val base, ts_type elem, uint32_t k,
-                        ts_val *out)
+static void reduce_read(ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val base, ts_type elem,
+                        uint32_t k, ts_val *out)
 {
     ts_type memory = reduce_memory_type(elem);
     uint32_t bytes = reduce_bytes(lw, elem), n = 1u << round->n_warps, step = TS_MIN(n, 16 / bytes);
@@ -205,7 +207,8 @@ static uint32_t reduce_local(const ts_lower *lw)
 }
 
 /* Register k of an input, to the memory `base` of some thread block. */
-static void reduce_write(ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val base, uint32_t k, ts_val x)
+static void reduce_write(ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val base, uint32_t k,
+                         ts_val x)
 {
     ts_type elem = ts_type_of(lw->fn, x), memory = reduce_memory_type(elem);
     uint32_t same = ts_layout_replicas(s->from).warp | (round->cluster ? reduce_axis_warps(s) & reduce_local(lw) : 0);
@@ -216,8 +219,8 @@ static void reduce_write(ts_lower *lw, const reduce_state *s, const reduce_round
 }
 
 /* acc[i]: the results of one register; combines those of all warps of the round, in order. */
-static void reduce_gather(ts_lower *lw, const reduce_state *s, const reduce_round *round, const ts_val *base, uint32_t k,
-                          ts_val *acc)
+static void reduce_gather(ts_lower *lw, const reduce_state *s, const reduce_round *round, const ts_val *base,
+                          uint32_t k, ts_val *acc)
 {
     ts_val parts[REDUCE_INPUTS][32];
     for (uint32_t i = 0; i < s->n; i++)
@@ -292,8 +295,8 @@ static bool reduce_sends(const ts_lower *lw, const reduce_state *s, const ts_val
 }
 
 /* One thread of a block sends each of its results. */
-static void reduce_send(ts_lower *lw, const reduce_state *s, const reduce_round *round, const ts_exchange *x, ts_val base, uint32_t k,
-                        ts_val value)
+static void reduce_send(ts_lower *lw, const reduce_state *s, const reduce_round *round, const ts_exchange *x,
+                        ts_val base, uint32_t k, ts_val value)
 {
     ts_place same = ts_layout_replicas(s->to);
     same.warp = (same.warp & reduce_local(lw)) | (ts_layout_replicas(s->from).warp & ~reduce_local(lw));
@@ -352,7 +355,8 @@ void ts_lower_reduce(ts_lower *lw, ts_val v)
         ts_lower_fail(lw, TS_UNSUPPORTED, v, "a reduction of %u tiles at once; at most %d", s.n, REDUCE_INPUTS);
         return;
     }
-    s.axis = ts_axis_mask(ts_axis_of(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)), ts_pool(lw->tile, inst)[0]));
+    s.axis =
+        ts_axis_mask(ts_axis_of(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)), ts_pool(lw->tile, inst)[0]));
     ts_layout slice = ts_layout_slice(s.from, s.axis);
     s.to = &slice;
     s.symmetric = reduce_symmetric(lw, v);

@@ -54,7 +54,8 @@ static void scan_bits(scan_state *s)
 
 static uint32_t scan_reg(const scan_state *s, uint32_t kept, uint32_t chunk, uint32_t run)
 {
-    return ts_xor_of(s->kept, s->n_kept, kept) ^ ts_xor_of(s->high, s->n_high, chunk) ^ ts_xor_of(s->low, s->n_low, run);
+    return ts_xor_of(s->kept, s->n_kept, kept) ^ ts_xor_of(s->high, s->n_high, chunk) ^
+           ts_xor_of(s->low, s->n_low, run);
 }
 
 static uint32_t scan_step(const scan_state *s, uint32_t i, uint32_t n)
@@ -68,7 +69,8 @@ static void scan_run(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t 
     uint32_t n = 1u << s->n_low;
     for (uint32_t k = 1; k < n; k++) {
         ts_val acc[SCAN_INPUTS], x[SCAN_INPUTS], y[SCAN_INPUTS];
-        uint32_t r = scan_reg(s, kept, chunk, scan_step(s, k, n)), last = scan_reg(s, kept, chunk, scan_step(s, k - 1, n));
+        uint32_t r = scan_reg(s, kept, chunk, scan_step(s, k, n)),
+                 last = scan_reg(s, kept, chunk, scan_step(s, k - 1, n));
         for (uint32_t i = 0; i < s->n; i++) {
             acc[i] = s->out[i][last];
             x[i] = s->out[i][r];
@@ -119,7 +121,8 @@ static void scan_lanes(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_
 }
 
 /* Adds `before` to a thread's run, in the first lane only if `first`. */
-static void scan_apply(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t chunk, const ts_val *before, bool first)
+static void scan_apply(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t chunk, const ts_val *before,
+                       bool first)
 {
     for (uint32_t run = 0; run < 1u << s->n_low; run++) {
         uint32_t r = scan_reg(s, kept, chunk, run);
@@ -184,10 +187,12 @@ static void scan_put_total(ts_lower *lw, const scan_state *s, uint32_t kept, uin
     uint32_t bytes = ts_type_bits(lw->module, memory) / 8;
     if (memory != elem)
         x = ts_cast(&lw->b, TS_OP_exti, x, memory, TS_A_UNSIGNED);
-    ts_lower_st(lw, ts_lower_ptr(lw, base, scan_slot(lw, s, true, bytes), (int64_t)kept * row * bytes), 1, &x, TS_CACHE_NONE, 0);
+    ts_lower_st(lw, ts_lower_ptr(lw, base, scan_slot(lw, s, true, bytes), (int64_t)kept * row * bytes), 1, &x,
+                TS_CACHE_NONE, 0);
 }
 
-static void scan_get_totals(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t i, ts_val base, uint32_t row, ts_val *out)
+static void scan_get_totals(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t i, ts_val base, uint32_t row,
+                            ts_val *out)
 {
     ts_type elem = ts_type_of(lw->fn, s->sum[kept * s->n + i]), memory = scan_memory_type(elem);
     uint32_t bytes = ts_type_bits(lw->module, memory) / 8, n = 1u << s->warps, step = TS_MIN(n, 16 / bytes);
@@ -201,7 +206,8 @@ static void scan_get_totals(ts_lower *lw, const scan_state *s, uint32_t kept, ui
 /* Totals of all warps of the axis: totals[(kept * n + i) * 2^warps + w]. */
 static ts_val *scan_exchange(ts_lower *lw, const scan_state *s)
 {
-    uint32_t n_kept = 1u << s->n_kept, n_warps = 1u << s->warps, row = 1u << (TS_LAYOUT_LANES - s->lanes + s->layout->n_warp);
+    uint32_t n_kept = 1u << s->n_kept, n_warps = 1u << s->warps,
+             row = 1u << (TS_LAYOUT_LANES - s->lanes + s->layout->n_warp);
     ts_val *totals = TS_NEW_N(lw->arena, ts_val, (size_t)n_kept * s->n * n_warps), base[SCAN_INPUTS];
     uint32_t bytes = n_kept * s->n * row * 8, region = ts_shared_take(lw, bytes, s->v);
     if (!totals)

@@ -10,10 +10,10 @@
  *         store                                   pass the turn, if there is a tile behind this one
  *                                                 store;  count += trips
  *
- * `trips` is how often the loop of products runs, the same for every tile; count numbers the ring's steps. A further
- * loop over tiles, perhaps smaller ones, goes on with the turns and the count of the one before. The turn keeps products
- * apart, and it keeps a team from taking the parity of a phase for that of two phases before: when its turn comes, every
- * step up to its own has been waited for.
+ * `trips` is how often the loop of products runs, the same for every tile; count numbers the ring's steps. A
+ * further loop over tiles, perhaps smaller ones, goes on with the turns and the count of the one before. The turn
+ * keeps products apart, and it keeps a team from taking the parity of a phase for that of two phases before: when its
+ * turn comes, every step up to its own has been waited for.
  *
  * For loops of which a team can make every operation by itself: a product, elementwise work, stores of its result.
  * Source of the schedule: CUTLASS's description of its "ping-pong" kernels for Hopper. Cost: linear.
