@@ -9,7 +9,18 @@ import numpy as np
 import pytest
 
 import tessera.tile as ct
-from tessera.lib import elementwise, gemm, image, norm, random, reduce, scan, softmax, transpose
+from tessera.lib import (
+    _rows,
+    elementwise,
+    gemm,
+    image,
+    norm,
+    random,
+    reduce,
+    scan,
+    softmax,
+    transpose,
+)
 
 RNG = np.random.default_rng(11)
 
@@ -270,16 +281,44 @@ def test_row_operations(cols):
     np.testing.assert_allclose(out, wanted, rtol=1e-4, atol=1e-4)
 
 
-def test_rows_in_chunks_are_those_in_one_piece():
-    x, w, b = numbers((3, 700), "float32"), numbers(700, "float32"), numbers(700, "float32")
-    whole, chunks = np.zeros_like(x), np.zeros_like(x)
-    for short, long, arrays, rest in (
-        (norm.rms_norm_kernel, norm.rms_norm_long_kernel, (x, w), (1e-6,)),
-        (norm.layer_norm_kernel, norm.layer_norm_long_kernel, (x, w, b), (1e-5,)),
+@pytest.mark.parametrize("cols", [700, 1024])
+def test_every_norm_kernel_gives_the_same(cols):
+    x, w, b = numbers((5, cols), "float32"), numbers(cols, "float32"), numbers(cols, "float32")
+    for operation, arrays, rest in (
+        ("rms_norm", (x, w), ()),
+        ("layer_norm", (x, w, b), (cols == 1024,)),
     ):
-        ct.launch(None, (3, 1, 1), short, (*arrays, whole, *rest, 1, 1024))
-        ct.launch(None, (3, 1, 1), long, (*arrays, chunks, *rest, 128))
-        np.testing.assert_allclose(chunks, whole, rtol=1e-5, atol=1e-6)
+        found = [np.zeros_like(x) for _ in range(3)]
+        short, stream, long = (
+            getattr(norm, f"{operation}{k}_kernel") for k in ("", "_stream", "_long")
+        )
+        ct.launch(None, (5, 1, 1), short, (*arrays, found[0], 1e-5, 1, 1024, *rest))
+        ct.launch(None, (2, 1, 1), stream, (*arrays, found[1], 1e-5, 1024, *rest))
+        ct.launch(None, (5, 1, 1), long, (*arrays, found[2], 1e-5, 128))
+        np.testing.assert_array_equal(found[1], found[0])
+        np.testing.assert_allclose(found[2], found[0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("rows", [1, 4])
+def test_shared_rows_are_all_computed(rows):
+    x, w, b = numbers((9, 1000), "float32"), numbers(1000, "float32"), numbers(1000, "float32")
+    share = _rows.Share(2, 4, 0, rows)
+    assert _rows.share_of("softmax", x) is None  # on the CPU a block takes a row of any length
+    for operation, arrays, kernels, constants in (
+        (
+            softmax.softmax,
+            (x,),
+            (softmax.softmax_kernel, softmax.softmax_stream_kernel),
+            (1024, False),
+        ),
+        (norm.layer_norm, (x, w, b), norm._layer_norm_kernels[:2], (1024, False)),
+        (norm.rms_norm, (x, w), norm._rms_norm_kernels[:2], (1024,)),
+    ):
+        wanted, found = np.zeros_like(x), np.zeros_like(x)
+        operation(*arrays, wanted)
+        rest = () if operation is softmax.softmax else (1e-5 if b is arrays[-1] else 1e-6,)
+        _rows.launch_shared(share, kernels, (*arrays, found, *rest), constants, None)
+        np.testing.assert_array_equal(found, wanted)
 
 
 def test_every_softmax_kernel_gives_the_same():

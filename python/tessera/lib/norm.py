@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layer norm and RMS norm. A block reads some short rows or one long row once; mean and variance are taken
-by two passes over registers, not over memory. Rows that fit no block are read again for each pass.
+"""Layer norm and RMS norm. A block, or for long rows the blocks of a cluster, reads some short rows or one long
+row once; mean and variance are taken by two passes over registers, not over memory. Rows that do not fit
+are read again for each pass.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import tessera.tile as ct
 
 from . import _check as check
 from . import next_power_of_two, rows_tile
+from ._rows import launch_shared, share_of
 
 
 def _load(array: Any, index: Any, shape: Any) -> Any:
@@ -18,20 +20,37 @@ def _load(array: Any, index: Any, shape: Any) -> Any:
     return ct.astype(t, ct.float32)
 
 
+def _layer_norm(t: Any, n: Any, weight: Any, bias: Any, eps: Any, COLS: Any, WHOLE: Any) -> Any:
+    centred = t - ct.sum(t, axis=1, keepdims=True) / n
+    if not WHOLE:  # columns behind the end are no zeros now
+        inside = ct.expand_dims(ct.arange(COLS, dtype=ct.int32), 0) < n
+        centred = ct.where(inside, centred, 0.0)
+    scale = ct.rsqrt(ct.sum(centred * centred, axis=1, keepdims=True) / n + eps)
+    return centred * scale * _load(weight, (0,), (COLS,)) + _load(bias, (0,), (COLS,))
+
+
 @ct.kernel
 def layer_norm_kernel(
-    x, weight, bias, out, eps: float, ROWS: ct.Constant[int], COLS: ct.Constant[int]
-):
+    x, weight, bias, out, eps: float, ROWS: ct.Constant[int], COLS: ct.Constant[int],
+    WHOLE: ct.Constant[bool],
+):  # fmt: skip
     row = ct.bid(0)
-    n = x.shape[1]
     t = _load(x, (row, 0), (ROWS, COLS))
-    mean = ct.sum(t, axis=1, keepdims=True) / n
-    inside = ct.expand_dims(ct.arange(COLS, dtype=ct.int32), 0) < n
-    centred = ct.where(inside, t - mean, 0.0)
-    variance = ct.sum(centred * centred, axis=1, keepdims=True) / n
-    scale = ct.rsqrt(variance + eps)
-    y = centred * scale * _load(weight, (0,), (COLS,)) + _load(bias, (0,), (COLS,))
+    y = _layer_norm(t, x.shape[1], weight, bias, eps, COLS, WHOLE)
     ct.store(out, index=(row, 0), tile=ct.astype(y, out.dtype))
+
+
+@ct.kernel
+def layer_norm_stream_kernel(
+    x, weight, bias, out, eps: float, COLS: ct.Constant[int], WHOLE: ct.Constant[bool]
+):
+    step, rows, pad = ct.num_blocks(0), x.shape[0], ct.PaddingMode.ZERO
+    ahead = ct.load(x, index=(ct.bid(0), 0), shape=(1, COLS), padding_mode=pad)
+    for row in range(ct.bid(0), rows, step):
+        t = ct.astype(ahead, ct.float32)  # the next row is on its way while this one is computed
+        ahead = ct.load(x, index=(min(row + step, rows - 1), 0), shape=(1, COLS), padding_mode=pad)
+        y = _layer_norm(t, x.shape[1], weight, bias, eps, COLS, WHOLE)
+        ct.store(out, index=(row, 0), tile=ct.astype(y, out.dtype))
 
 
 @ct.kernel
@@ -54,13 +73,27 @@ def layer_norm_long_kernel(x, weight, bias, out, eps: float, COLS: ct.Constant[i
         ct.store(out, index=(row, i), tile=ct.astype(y, out.dtype))
 
 
+def _rms_norm(t: Any, n: Any, weight: Any, eps: Any, COLS: Any) -> Any:
+    scale = ct.rsqrt(ct.sum(t * t, axis=1, keepdims=True) / n + eps)
+    return t * scale * _load(weight, (0,), (COLS,))
+
+
 @ct.kernel
 def rms_norm_kernel(x, weight, out, eps: float, ROWS: ct.Constant[int], COLS: ct.Constant[int]):
     row = ct.bid(0)
-    t = _load(x, (row, 0), (ROWS, COLS))
-    scale = ct.rsqrt(ct.sum(t * t, axis=1, keepdims=True) / x.shape[1] + eps)
-    y = t * scale * _load(weight, (0,), (COLS,))
+    y = _rms_norm(_load(x, (row, 0), (ROWS, COLS)), x.shape[1], weight, eps, COLS)
     ct.store(out, index=(row, 0), tile=ct.astype(y, out.dtype))
+
+
+@ct.kernel
+def rms_norm_stream_kernel(x, weight, out, eps: float, COLS: ct.Constant[int]):
+    step, rows, pad = ct.num_blocks(0), x.shape[0], ct.PaddingMode.ZERO
+    ahead = ct.load(x, index=(ct.bid(0), 0), shape=(1, COLS), padding_mode=pad)
+    for row in range(ct.bid(0), rows, step):
+        t = ct.astype(ahead, ct.float32)
+        ahead = ct.load(x, index=(min(row + step, rows - 1), 0), shape=(1, COLS), padding_mode=pad)
+        y = _rms_norm(t, x.shape[1], weight, eps, COLS)
+        ct.store(out, index=(row, 0), tile=ct.astype(y, out.dtype))
 
 
 @ct.kernel
@@ -77,23 +110,32 @@ def rms_norm_long_kernel(x, weight, out, eps: float, COLS: ct.Constant[int]):
         ct.store(out, index=(row, i), tile=ct.astype(y, out.dtype))
 
 
-_shared = {k: k.replace_hints(num_ctas=8) for k in (layer_norm_kernel, rms_norm_kernel)}
-_layer_norm_long = layer_norm_long_kernel.replace_hints(num_worker_warps=32)
-_rms_norm_long = rms_norm_long_kernel.replace_hints(num_worker_warps=32)
+_layer_norm_kernels = (
+    layer_norm_kernel,
+    layer_norm_stream_kernel,
+    layer_norm_long_kernel.replace_hints(num_worker_warps=32),
+)
+_rms_norm_kernels = (
+    rms_norm_kernel,
+    rms_norm_stream_kernel,
+    rms_norm_long_kernel.replace_hints(num_worker_warps=32),
+)
 
 
-def _launch(kernel: Any, long_kernel: Any, arguments: tuple[Any, ...], stream: Any) -> None:
+def _launch(operation: str, kernels: Any, arguments: tuple[Any, ...], stream: Any) -> None:
     x = arguments[0]
     if 0 in tuple(x.shape):
         return
     rows, cols = rows_tile(x)
-    if rows:
-        ct.launch(stream, (ct.cdiv(x.shape[0], rows), 1, 1), kernel, (*arguments, rows, cols))
-    elif cols < x.shape[1] <= 65536 and x.dtype.itemsize == 4:
-        cols = next_power_of_two(x.shape[1])
-        ct.launch(stream, (x.shape[0], 1, 1), _shared[kernel], (*arguments, 1, cols))
+    share, padded = share_of(operation, x), next_power_of_two(x.shape[1])
+    whole = (padded == x.shape[1],) if operation == "layer_norm" else ()
+    if share:
+        launch_shared(share, kernels[:2], arguments, (padded, *whole), stream)
+    elif rows:
+        grid = (ct.cdiv(x.shape[0], rows), 1, 1)
+        ct.launch(stream, grid, kernels[0], (*arguments, rows, cols, *whole))
     else:
-        ct.launch(stream, (x.shape[0], 1, 1), long_kernel, (*arguments, cols))
+        ct.launch(stream, (x.shape[0], 1, 1), kernels[2], (*arguments, cols))
 
 
 def layer_norm(
@@ -104,7 +146,7 @@ def layer_norm(
     check.shape("layer_norm", "weight", weight, columns)
     check.shape("layer_norm", "bias", bias, columns)
     check.same_shape("layer_norm", x=x, out=out)
-    _launch(layer_norm_kernel, _layer_norm_long, (x, weight, bias, out, eps), stream)
+    _launch("layer_norm", _layer_norm_kernels, (x, weight, bias, out, eps), stream)
 
 
 def rms_norm(x: Any, weight: Any, out: Any, eps: float = 1e-6, stream: Any = None) -> None:
@@ -112,4 +154,4 @@ def rms_norm(x: Any, weight: Any, out: Any, eps: float = 1e-6, stream: Any = Non
     columns = check.rank("rms_norm", "x", x, 2)[1:]
     check.shape("rms_norm", "weight", weight, columns)
     check.same_shape("rms_norm", x=x, out=out)
-    _launch(rms_norm_kernel, _rms_norm_long, (x, weight, out, eps), stream)
+    _launch("rms_norm", _rms_norm_kernels, (x, weight, out, eps), stream)

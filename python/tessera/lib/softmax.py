@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Row softmax: a block reads some short rows or one long row once, keeps them on chip and writes them once.
-Rows that fit no block are read twice, with a running maximum (Milakov & Gimelshein, 2018).
+"""Row softmax: a block, or for long rows the blocks of a cluster, reads some short rows or one long row once,
+keeps them on chip and writes them once. Rows that do not fit are read twice, with a running maximum (Milakov & Gimelshein, 2018).
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import Any
 import tessera.tile as ct
 
 from . import _check as check
-from . import multiprocessors, on_gpu, rows_tile
+from . import multiprocessors, next_power_of_two, on_gpu, rows_tile
+from ._rows import launch_shared, share_of
 
 
 def _exp(x: Any, FAST: Any) -> Any:
@@ -81,7 +82,14 @@ def softmax(x: Any, out: Any, stream: Any = None) -> None:
         return
     fast = "float16" in str(out.dtype)
     rows, cols = rows_tile(x)
-    if not rows:
+    share = share_of("softmax", x)
+    if share:
+        kernels, constants = (
+            (softmax_kernel, softmax_stream_kernel),
+            (next_power_of_two(x.shape[1]), fast),
+        )
+        launch_shared(share, kernels, (x, out), constants, stream)
+    elif not rows:
         inner = 16 // x.dtype.itemsize
         shape = (cols, cols // (1024 * inner), inner)
         ct.launch(stream, (x.shape[0], 1, 1), _long, (x, out, *shape, fast))

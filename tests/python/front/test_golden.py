@@ -272,7 +272,7 @@ CASES = [
     (early_return, A, A, I32), (conditional, A, A, I32), (helper_returns, A, A, I32), (return_in_loop, A, A, I32),
     (static_loop, A, A), (printing, A, A, I32), (hints, A, A, I32),
     (elementwise.chain_kernel, A, A, A, A, 1024), (softmax.softmax_kernel, array("bfloat16", 2), array("bfloat16", 2), 1, 64, True),
-    (norm.layer_norm_kernel, A2, A, A, A2, scalar("float32"), 1, 64), (norm.rms_norm_kernel, A2, A, A2, scalar("float32"), 4, 64),
+    (norm.layer_norm_kernel, A2, A, A, A2, scalar("float32"), 1, 64, False), (norm.rms_norm_kernel, A2, A, A2, scalar("float32"), 4, 64),
     (transpose.permute_kernel, array(rank=3), array(rank=3), (2, 0, 1), (1, 2, 0), (32, 1, 64), (2, 1, 0), (2, 1, 0)),
     (reduce.reduce_kernel, array(rank=3), array(rank=3), reduce.MAX, -math.inf, False, 1, 64, 1),
     (reduce.arg_kernel, array(rank=3), array(rank=3), array("int32", 3), True, -math.inf, False, 1, 64, 1),
