@@ -84,6 +84,8 @@ def test_tiles_without_wgmma_leave_no_multiprocessor_idle() -> None:
 def test_plans_fill_the_chip_where_they_can() -> None:
     assert gpu.plan(8192, 8192, 8192, "bfloat16", 132)[0] in ((128, 256, 64), (256, 128, 64))
     assert gpu.plan(2048, 2048, 2048, "bfloat16", 132).tile == (128, 256, 64)
+    short = gpu.plan(3072, 3072, 3072, "bfloat16", 132)  # 4.4 waves
+    assert short.tile == (128, 128, 64) and short.tail == 2
     assert gpu.plan(8192, 8192, 8192, "int8", 132).tile[2] == 128
     few = gpu.plan(16, 4096, 16384, "bfloat16", 132)
     assert few.swapped and few.tile[1] == 16

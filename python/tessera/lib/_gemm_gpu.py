@@ -90,9 +90,10 @@ def _cost(
 
 
 def _tails(m: int, n: int, batch: int, tile: tuple[int, int], sms: int) -> tuple[int, ...]:
-    """In how many parts the tiles behind the last whole wave may be made."""
+    """In how many parts the tiles behind the last whole wave may be made: of two teams' tiles, as measured."""
     tiles = batch * ct.cdiv(m, tile[0]) * ct.cdiv(n, tile[1])
-    return (1, 2, 4) if tiles > sms and tiles % sms and tile[1] >= 128 else (1,)
+    teams = tile[0] * tile[1] == 1 << 14 and tile[1] >= 128
+    return (1, 2, 4) if teams and tiles > sms and tiles % sms else (1,)
 
 
 def _other_tile(m: int, n: int, dtype: str, sms: int) -> tuple[int, int, int]:
