@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BAD_VALUE = 1, BAD_HANDLE = 400 };
+enum { BAD_VALUE = 1, NO_CONTEXT = 201, BAD_HANDLE = 400 };
 
 typedef struct handle64 {
     char bytes[64];
@@ -34,6 +34,30 @@ static cuda_result more_CtxDestroy(cuda_context context)
 {
     mock_state_data.current = NULL;
     return context ? CUDA_OK : BAD_HANDLE;
+}
+static struct {
+    void *pushed[16];
+    int n;
+} stack;
+
+static cuda_result more_CtxPushCurrent(cuda_context context)
+{
+    if (stack.n == 16)
+        return BAD_VALUE;
+    stack.pushed[stack.n++] = mock_state_data.current;
+    mock_state_data.current = context;
+    return CUDA_OK;
+}
+static cuda_result more_CtxPopCurrent(cuda_context *context)
+{
+    *context = mock_state_data.current;
+    mock_state_data.current = stack.n ? stack.pushed[--stack.n] : NULL;
+    return CUDA_OK;
+}
+static cuda_result more_CtxGetDevice(cuda_ordinal *device)
+{
+    *device = 0;
+    return mock_state_data.current ? CUDA_OK : NO_CONTEXT;
 }
 static cuda_result more_DeviceGetUuid(char *uuid, cuda_ordinal device)
 {
@@ -100,6 +124,19 @@ static cuda_result more_Memcpy(void *to, const void *from, size_t bytes)
 {
     memmove(to, from, bytes);
     return CUDA_OK;
+}
+static cuda_result more_MemcpyInStream(void *to, const void *from, size_t bytes, void *stream)
+{
+    (void)stream;
+    memmove(to, from, bytes);
+    return CUDA_OK;
+}
+static cuda_result more_ModuleGetGlobal(cuda_ptr *memory, size_t *bytes, void *module, const char *name)
+{
+    static char variables[4][64];
+    *memory = (cuda_ptr)(uintptr_t)variables[strlen(name) % 4];
+    *bytes = sizeof variables[0];
+    return module ? CUDA_OK : BAD_HANDLE;
 }
 static cuda_result more_MemsetD8(char *to, unsigned char value, size_t bytes)
 {
@@ -317,6 +354,9 @@ static const struct {
 } rows[] = {
     ROW("cuCtxCreate", CtxCreate),
     ROW("cuCtxDestroy", CtxDestroy),
+    ROW("cuCtxPushCurrent", CtxPushCurrent),
+    ROW("cuCtxPopCurrent", CtxPopCurrent),
+    ROW("cuCtxGetDevice", CtxGetDevice),
     ROW("cuDeviceGetUuid", DeviceGetUuid),
     ROW("cuDeviceGetLuid", DeviceGetLuid),
     ROW("cuDeviceGetPCIBusId", DeviceGetPCIBusId),
@@ -338,6 +378,9 @@ static const struct {
     ROW("cuMemAllocHost", MemAllocHost),
     ROW("cuMemcpyHtoD", Memcpy),
     ROW("cuMemcpyDtoH", Memcpy),
+    ROW("cuMemcpyDtoD", Memcpy),
+    ROW("cuMemcpyDtoDAsync", MemcpyInStream),
+    ROW("cuModuleGetGlobal", ModuleGetGlobal),
     ROW("cuMemsetD8", MemsetD8),
     ROW("cuIpcGetMemHandle", IpcGetMemHandle),
     ROW("cuIpcOpenMemHandle", IpcOpenMemHandle),

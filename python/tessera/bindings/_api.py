@@ -190,8 +190,8 @@ class Api:
     # ---- functions
     # -----------------------------------------------------------------------------------
 
-    def function(self, name: str, answer: int = TUPLE) -> Any:
-        """The callable for a function of the table, as the table says it."""
+    def function(self, name: str, answer: int = TUPLE, error: Any = None) -> Any:
+        """The callable for a function of the table, as the table says it; `error` raises for it."""
         symbol, result, *words = self.entries[name][2].split()
         params = [word.split(":", 1) for word in words]
         index = {param: i for i, (param, _) in enumerate(params)}
@@ -211,7 +211,7 @@ class Api:
         success = None if self.raising and answer == VALUE else next(iter(self[status]))
         return core.Function(
             name, self.module, self.doc(name, params, status), rows, type_, success, answer,
-            lambda: self.find(symbol), lambda function, code: self.error(function, code),
+            lambda: self.find(symbol), error or (lambda function, code: self.error(function, code)),
         )  # fmt: skip
 
     def param(self, name: str, kind: str, index: dict[str, int]) -> tuple[str, Any, int, int, int]:
@@ -275,16 +275,16 @@ class Api:
             return self.specials[name](self, made) if name in self.specials else made
         return self.type(name).cls
 
-    def checked(self, name: str) -> Any:
-        """The form of a function that raises."""
+    def checked(self, name: str, error: Callable[[str, Any], None] | None = None) -> Any:
+        """The form of a function that raises, by the module's `error` or another one."""
         if name not in self.specials:
-            return self.function(name, CHECKED)
+            return self.function(name, CHECKED, error)
         plain = getattr(sys.modules[self.module], name)
 
         def call(*args: Any, **kwargs: Any) -> Any:
             status, *results = plain(*args, **kwargs)
             if status:
-                self.error(name, status)
+                (error or self.error)(name, status)
             return None if not results else results[0] if len(results) == 1 else tuple(results)
 
         call.__name__ = call.__qualname__ = name
