@@ -25,6 +25,7 @@ ALIASES = {
     "cuda.bindings": "tessera.bindings",
     "cuda.core": "tessera.core",
     "cuda.pathfinder": "tessera.pathfinder",
+    "pycuda": "tessera.pycuda",
 }
 # Tells child processes what to do; _alias/sitecustomize.py reads it.
 VARIABLE = "TESSERA_ALIASES"

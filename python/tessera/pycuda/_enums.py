@@ -57,7 +57,7 @@ class Names:
 
     def _full(self, name: str) -> str:
         name = _OTHER.get(self.__name__, {}).get(name, name)
-        return name if name.startswith("CU") else self._prefix + name
+        return name if name.startswith(("CU_", "CUDA_")) else self._prefix + name
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
