@@ -22,7 +22,7 @@
 /* What a value is in C. The numbers are known to tessera/bindings/_api.py. */
 typedef enum bind_kind {
     BIND_I8, BIND_U8, BIND_I16, BIND_U16, BIND_I32, BIND_U32, BIND_I64, BIND_U64, BIND_F32, BIND_F64,
-    BIND_ENUM, BIND_HANDLE, BIND_INTEGER, BIND_RECORD, BIND_POINTER, BIND_TEXT
+    BIND_ENUM, BIND_HANDLE, BIND_INTEGER, BIND_RECORD, BIND_POINTER, BIND_TEXT, BIND_BOOL
 } bind_kind;
 
 typedef struct bind_type {
@@ -60,7 +60,8 @@ typedef struct bind_record {
 typedef enum bind_mode {
     BIND_IN, BIND_IN_RECORD, BIND_IN_LIST, BIND_IN_PARAMS, BIND_IN_CELL,
     BIND_INOUT, BIND_OUT, BIND_OUT_LIST, BIND_OUT_BYTES,
-    BIND_FIELD, BIND_FIELD_ARRAY, BIND_FIELD_POINTER, BIND_FIELD_LIST, BIND_FIELD_PARAMS
+    BIND_FIELD, BIND_FIELD_ARRAY, BIND_FIELD_POINTER, BIND_FIELD_LIST, BIND_FIELD_PARAMS,
+    BIND_OUT_TYPED /* a value whose type follows from another argument: its counter */
 } bind_mode;
 
 typedef struct bind_state {

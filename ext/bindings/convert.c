@@ -192,6 +192,7 @@ int bind_word(bind_type *type, PyObject *object, const char *function, const cha
         return convert_handle(type, object, function, what, word);
     case BIND_RECORD:
     case BIND_TEXT:
+    case BIND_BOOL:
         PyErr_Format(PyExc_SystemError, "%U is not a plain value", type->name);
         return -1;
     default:
@@ -384,6 +385,9 @@ PyObject *bind_load(bind_type *type, const void *at)
     case BIND_POINTER:
         memcpy(&word, at, sizeof word);
         return PyLong_FromUnsignedLongLong(word);
+    case BIND_BOOL:
+        memcpy(&value, at, sizeof value);
+        return PyBool_FromLong(value);
     case BIND_TEXT:
         memcpy(&text, at, sizeof text);
         return text ? PyBytes_FromString(text) : Py_NewRef(Py_None);

@@ -48,6 +48,8 @@ typedef struct bind_function {
     PyObject *fail;                /* callable(name, status): raises; owned, of checked functions */
     bind_type *result;             /* owned */
     PyObject *success;             /* member for 0; owned */
+    PyObject *type_of;             /* callable(value of an argument) -> Type of the output; owned, or NULL */
+    PyObject *types;               /* dict: what it has answered; owned */
     bind_param params[BIND_ARGS];
     const char *text;              /* of the name */
     uint8_t answer, n_params, n_in, n_out, n_stack;
@@ -60,6 +62,7 @@ typedef struct call {
     float floats[2];
     uint64_t cells[BIND_ARGS];     /* what single values are written to; counts, by parameter */
     PyObject *objects[BIND_ARGS];  /* output objects made before the call; owned; when has_objects */
+    bind_type *typed;              /* of the output whose type follows from an argument; borrowed from `types` */
     bool has_objects;
 } call;
 
@@ -67,7 +70,8 @@ typedef struct call {
 
 static bool param_is_input(const bind_param *param)
 {
-    return param->mode != BIND_OUT && param->mode != BIND_OUT_LIST && param->mode != BIND_OUT_BYTES;
+    return param->mode != BIND_OUT && param->mode != BIND_OUT_LIST && param->mode != BIND_OUT_BYTES &&
+           param->mode != BIND_OUT_TYPED;
 }
 
 static int take_record(call *c, const bind_param *param, PyObject *object)
@@ -111,6 +115,11 @@ static int take_value(bind_function *self, call *c, bind_param *param, PyObject 
         result = bind_text(&c->frame, object, param->text, cell);
         break;
     default:
+        if (self->type_of && type->kind == BIND_ENUM && PyLong_CheckExact(object)) {
+            PyErr_Format(PyExc_TypeError, "%s: an attribute must be a member of its enum, %U, not %R", c->frame.function,
+                         type->name, object);
+            return -1;
+        }
         result = bind_word(type, object, c->frame.function, param->text, cell);
     }
     if (type->kind == BIND_F32)
@@ -209,6 +218,43 @@ static int count_output(bind_function *self, call *c, bind_param *param, int64_t
     return block ? 0 : -1;
 }
 
+/* The type of an output by the value of the argument that decides it; borrowed, NULL with exception. */
+static bind_type *output_type(bind_function *self, uint64_t word)
+{
+    bind_state *state = PyType_GetModuleState(Py_TYPE(self));
+    PyObject *key = PyLong_FromUnsignedLongLong(word);
+    PyObject *type = key ? PyDict_GetItemWithError(self->types, key) : NULL;
+    if (key && !type && !PyErr_Occurred()) {
+        type = PyObject_CallOneArg(self->type_of, key);
+        if (type && !Py_IS_TYPE(type, state->type_type)) {
+            PyErr_Format(PyExc_TypeError, "%U: %R is no Type", self->name, type);
+            Py_CLEAR(type);
+        }
+        if (type && PyDict_SetItem(self->types, key, type) < 0)
+            Py_CLEAR(type);
+        Py_XDECREF(type); /* the dict has it */
+    }
+    Py_XDECREF(key);
+    return (bind_type *)type;
+}
+
+static int typed_output(bind_function *self, call *c, bind_param *param)
+{
+    ptrdiff_t i = param - self->params;
+    c->typed = output_type(self, c->words[self->params[param->counter].word]);
+    if (!c->typed)
+        return -1;
+    c->cells[i] = 0;
+    c->words[param->word] = (uint64_t)(uintptr_t)&c->cells[i];
+    if (c->typed->kind != BIND_RECORD)
+        return 0;
+    bind_record *record = bind_record_new(c->typed);
+    c->objects[i] = (PyObject *)record;
+    if (record)
+        c->words[param->word] = (uint64_t)(uintptr_t)record->data;
+    return record ? 0 : -1;
+}
+
 /* Lists and buffers must be as long as the call will read; outputs get their room. */
 static int call_counts(bind_function *self, call *c)
 {
@@ -216,6 +262,9 @@ static int call_counts(bind_function *self, call *c)
         bind_param *param = &self->params[i];
         if (param->mode == BIND_OUT_LIST || param->mode == BIND_OUT_BYTES) {
             if (count_output(self, c, param, param_count(c, param)) < 0)
+                return -1;
+        } else if (param->mode == BIND_OUT_TYPED) {
+            if (typed_output(self, c, param) < 0)
                 return -1;
         } else if ((param->counter >= 0 || param->count) && c->objects[i] && param_is_input(param)) {
             int64_t have = PyLong_AsLongLong(c->objects[i]), want = param_count(c, param);
@@ -302,7 +351,7 @@ static PyObject *output_object(bind_function *self, call *c, int i)
         c->objects[i] = NULL;
         return object;
     }
-    return bind_load(param->type, &c->cells[i]);
+    return bind_load(param->mode == BIND_OUT_TYPED ? c->typed : param->type, &c->cells[i]);
 }
 
 static PyObject *status_object(bind_function *self, int32_t status)
@@ -514,12 +563,13 @@ static int function_params(bind_state *state, bind_function *self, PyObject *row
 
 static PyObject *function_create(PyTypeObject *class, PyObject *args, PyObject *kwargs)
 {
-    static char *words[] = {"name", "module", "doc", "params", "result", "success", "answer", "resolve", "fail", NULL};
+    static char *words[] = {"name", "module", "doc", "params", "result", "success", "answer", "resolve", "fail",
+                            "type_of", NULL};
     bind_state *state = bind_state_of(class);
-    PyObject *name, *module, *doc, *rows, *result, *success, *resolve, *fail;
+    PyObject *name, *module, *doc, *rows, *result, *success, *resolve, *fail, *type_of = NULL;
     int answer;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "UUUO!O!OiOO:Function", words, &name, &module, &doc, &PyTuple_Type,
-                                     &rows, state->type_type, &result, &success, &answer, &resolve, &fail))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "UUUO!O!OiOO|O:Function", words, &name, &module, &doc, &PyTuple_Type,
+                                     &rows, state->type_type, &result, &success, &answer, &resolve, &fail, &type_of))
         return NULL;
     bind_function *self = (bind_function *)class->tp_alloc(class, 0);
     if (!self)
@@ -535,7 +585,9 @@ static PyObject *function_create(PyTypeObject *class, PyObject *args, PyObject *
     self->answer = (uint8_t)answer;
     self->text = PyUnicode_AsUTF8(name);
     self->is_plain = true;
-    if (function_params(state, self, rows) < 0)
+    self->type_of = Py_XNewRef(type_of);
+    self->types = PyDict_New();
+    if (!self->types || function_params(state, self, rows) < 0)
         Py_CLEAR(self);
     return (PyObject *)self;
 }
@@ -546,6 +598,8 @@ static int function_traverse(PyObject *object, visitproc visit, void *arg)
     Py_VISIT(Py_TYPE(object));
     Py_VISIT(self->resolve);
     Py_VISIT(self->fail);
+    Py_VISIT(self->type_of);
+    Py_VISIT(self->types);
     Py_VISIT(self->result);
     Py_VISIT(self->success);
     for (int i = 0; i < self->n_params; i++)
@@ -558,6 +612,8 @@ static int function_clear(PyObject *object)
     bind_function *self = (bind_function *)object;
     Py_CLEAR(self->resolve);
     Py_CLEAR(self->fail);
+    Py_CLEAR(self->type_of);
+    Py_CLEAR(self->types);
     return 0;
 }
 

@@ -19,7 +19,7 @@ static int type_init(PyObject *self, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "Uii|IIO!:Type", words, &name, &kind, &base, &size, &align,
                                      &PyTuple_Type, &accepts))
         return -1;
-    if (kind < 0 || kind > BIND_TEXT || base < 0 || base > BIND_F64 || type->name) {
+    if (kind < 0 || kind > BIND_BOOL || base < 0 || base > BIND_F64 || type->name) {
         PyErr_SetString(PyExc_ValueError, "no such kind of type");
         return -1;
     }

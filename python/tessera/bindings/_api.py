@@ -21,9 +21,10 @@ __all__ = ["Api", "publish"]
 # Numbers of ext/bindings/bindings.h.
 SCALARS = {name: i for i, name in enumerate("i8 u8 i16 u16 i32 u32 i64 u64 f32 f64".split())}
 SCALARS["size"] = SCALARS["u64"]
-ENUM, HANDLE, INTEGER, RECORD, POINTER, TEXT = range(10, 16)
+ENUM, HANDLE, INTEGER, RECORD, POINTER, TEXT, BOOL = range(10, 17)
 IN, IN_RECORD, IN_LIST, IN_PARAMS, IN_CELL, INOUT, OUT, OUT_LIST, OUT_BYTES = range(9)
 FIELD, FIELD_ARRAY, FIELD_POINTER, FIELD_LIST, FIELD_PARAMS = range(9, 14)
+OUT_TYPED = 14
 TUPLE, CHECKED, VALUE = range(3)
 
 # Handles that are one thing under several names; each is taken for the others.
@@ -103,6 +104,8 @@ class Api:
         if name not in self.types:
             if name in SCALARS:
                 self.types[name] = core.Type(name, SCALARS[name], SCALARS[name])
+            elif name == "bool":
+                self.types[name] = core.Type(name, BOOL, SCALARS["u32"])
             elif name in ("*", "text"):
                 self.types[name] = core.Type(name, TEXT if name == "text" else POINTER, 0)
             else:
@@ -190,12 +193,27 @@ class Api:
     # ---- functions
     # -----------------------------------------------------------------------------------
 
-    def function(self, name: str, answer: int = TUPLE, error: Any = None) -> Any:
-        """The callable for a function of the table, as the table says it; `error` raises for it."""
-        symbol, result, *words = self.entries[name][2].split()
-        params = [word.split(":", 1) for word in words]
+    def parameters(self, name: str) -> dict[str, str]:
+        """The parameters of a function of the table and what is said of each."""
+        words = self.entries[name][2].split()[2:]
+        return dict(word.split(":", 1) for word in words)  # type: ignore[misc]
+
+    def function(
+        self, name: str, answer: int = TUPLE, error: Any = None, typed: tuple[Any, ...] = ()
+    ) -> Any:
+        """The callable for a function of the table, as the table says it; `error` raises for it.
+        `typed` is (output, input, callable): the callable gives the output's type by the input."""
+        symbol, result = self.entries[name][2].split()[:2]
+        params = [[*pair] for pair in self.parameters(name).items()]
+        output, deciding, type_of = typed or ("", "", None)
+        params = [[p, ">*" if p == output else kind] for p, kind in params]
         index = {param: i for i, (param, _) in enumerate(params)}
-        rows = tuple(self.param(param, kind, index) for param, kind in params)
+        rows = tuple(
+            (output, self.type("*"), OUT_TYPED, index[deciding], 0)
+            if param == output
+            else self.param(param, kind, index)
+            for param, kind in params
+        )
         if result == "text" or self.entries.get(result, ["fn"])[0] == "struct":
             status = next(
                 (
@@ -212,6 +230,7 @@ class Api:
         return core.Function(
             name, self.module, self.doc(name, params, status), rows, type_, success, answer,
             lambda: self.find(symbol), error or (lambda function, code: self.error(function, code)),
+            type_of,
         )  # fmt: skip
 
     def param(self, name: str, kind: str, index: dict[str, int]) -> tuple[str, Any, int, int, int]:

@@ -13,16 +13,47 @@ if TYPE_CHECKING:
 
     from ._api import Api
 
-__all__ = ["DRIVER", "RUNTIME", "decode", "like"]
+__all__ = ["DRIVER", "RUNTIME", "decode", "input_names", "like"]
 
 
-def like(raw: Any, function: Callable[..., Any], doc: str) -> Callable[..., Any]:
-    """Gives a Python function the name of the C function, and its own signature as
-    documentation."""
-    function.__name__ = function.__qualname__ = raw.__name__
-    function.__module__ = raw.__module__
-    function.__doc__ = doc
-    return function
+def input_names(raw: Any) -> tuple[str, ...]:
+    """The names of a C function's parameters that the caller gives."""
+    words = raw.__doc__.partition("(")[2].partition(")")[0]
+    return tuple(words.split(", ")) if words else ()
+
+
+def like(
+    raw: Any,
+    function: Callable[..., Any],
+    returns: str = "(status,)",
+    keep: slice | tuple[int, ...] = slice(None),
+    note: str = "",
+) -> Callable[..., Any]:
+    """A Python function under the name of the C function, whose inputs `keep` it takes, by position
+    and by the names they have in C; `note` says more of them."""
+    names = input_names(raw)
+    names = names[keep] if isinstance(keep, slice) else tuple(names[i] for i in keep)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, *_by_name(call, names, len(args), kwargs)) if kwargs else function(*args)
+
+    call.__name__ = call.__qualname__ = raw.__name__
+    call.__module__ = raw.__module__
+    call.__doc__ = "\n".join(
+        [f"{raw.__name__}({', '.join(names)})", "", *([note] if note else []), f"Returns {returns}."]
+    )
+    return call
+
+
+def _by_name(
+    call: Any, names: tuple[str, ...], n: int, given: dict[str, Any]
+) -> list[Any]:
+    """The values of the parameters after the first n; those at the end may be left out."""
+    unknown = [name for name in given if name not in names[n:]]
+    wanted = names[n : n + len(given)]
+    if unknown or set(wanted) != set(given):
+        raise TypeError(f"{call.__name__}() does not take {', '.join(given)} here: {call.__doc__}")
+    return [given[name] for name in wanted]
 
 
 def decode(api: Api, kind: str, data: bytes | bytearray) -> Any:
@@ -113,48 +144,20 @@ def _cell(kind: str) -> str:
     return "u64" if kind == "cuuint64_t" else kind
 
 
-class _Cell(core.Handle):
-    """Eight bytes with an address, for C to write a number to."""
-
-    __slots__ = ()
-    _type = core.Type("u64", 12, 7)
-
-
-_Cell._type.bind(_Cell)
-
-
-def _reader(api: Api, kind: str) -> tuple[Callable[[], Any], Callable[[Any], Any]]:
-    """(makes the room of a value, gives the value from it)."""
-    if kind == "bool":
-        return _Cell, lambda cell: bool(int(cell) & 0xFFFFFFFF)
-    type_ = api.type(kind if kind in api.entries else _cell(kind))
-    if type_.cls is None:
-        return _Cell, lambda cell: decode(api, _cell(kind), int(cell).to_bytes(8, "little"))
-    if issubclass(type_.cls, (core.Handle, core.Record)):
-        return type_.cls, lambda room: room
-    return _Cell, lambda cell: type_.cls(int(cell) & 0xFFFFFFFF)
-
-
 def _getter(kind_of: Callable[[Any], str], at: int) -> Any:
     """f(object, attribute) of a C function that writes its value to its last parameter, or to
-    its first (at=0)."""
+    its first (at=0). The core calls it directly, with the type of the value by the attribute."""
 
     def make(api: Api, raw: Any) -> Any:
-        readers: dict[Any, Any] = {}
+        names = input_names(raw)
+        value, attribute = (names[-1], names[-2]) if at else (names[0], names[1])
+        enum = api[api.parameters(raw.__name__)[attribute]]
 
-        def get(first: Any, second: Any) -> tuple[Any, Any]:
-            attribute = second if at else first
-            reader = readers.get(attribute)
-            if reader is None or attribute.__class__ is int:
-                reader = readers[attribute] = _reader(api, kind_of(attribute))
-            room = reader[0]()
-            address = room.getPtr()
-            (status,) = raw(first, second, address) if at else raw(address, first, second)
-            return status, None if status else reader[1](room)
+        def type_of(number: int) -> Any:
+            kind = kind_of(enum(number))
+            return api.type(kind if kind == "bool" or kind in api.entries else _cell(kind))
 
-        names = "object, attr" if at else "attribute, ptr"
-        doc = f"{raw.__name__}({names})\n\nReturns (status, value); its type follows the attribute."
-        return like(raw, get, doc)
+        return api.function(raw.__name__, typed=(value, attribute, type_of))
 
     return make
 
@@ -166,7 +169,7 @@ def _setter(kind_of: Callable[[Any], str]) -> Any:
         def put(object: Any, attr: Any, value: Any) -> Any:  # noqa: A002
             return raw(object, attr, _encode(kind_of(attr), value))
 
-        return like(raw, put, f"{raw.__name__}(object, attr, value)\n\nReturns (status,).")
+        return like(raw, put)
 
     return make
 
@@ -175,7 +178,7 @@ def _pointer_setter(_api: Api, raw: Any) -> Any:
     def put(value: Any, attribute: Any, ptr: Any) -> Any:
         return raw(_encode(_cell(_pointer_kind(attribute)), value), attribute, ptr)
 
-    return like(raw, put, "cuPointerSetAttribute(value, attribute, ptr)\n\nReturns (status,).")
+    return like(raw, put)
 
 
 def _addresses(rooms: list[bytearray]) -> bytes:
@@ -196,11 +199,7 @@ def _pointer_attributes(api: Api, raw: Any) -> Any:
         pairs = list(zip(kinds, rooms, strict=True))[:numAttributes]
         return status, None if status else [decode(api, kind, room) for kind, room in pairs]
 
-    return like(
-        raw,
-        get,
-        "cuPointerGetAttributes(numAttributes, attributes, ptr)\n\nReturns (status, values).",
-    )
+    return like(raw, get, "(status, values)", (0, 1, 3))
 
 
 def _range_attribute(api: Api, raw: Any) -> Any:
@@ -209,8 +208,7 @@ def _range_attribute(api: Api, raw: Any) -> Any:
         (status,) = raw(data, dataSize, attribute, devPtr, count)
         return status, None if status else decode(api, _range_kind(attribute), data)
 
-    doc = f"{raw.__name__}(dataSize, attribute, devPtr, count)\n\nReturns (status, value or list of devices)."
-    return like(raw, get, doc)
+    return like(raw, get, "(status, value or list of devices)", slice(1, None))
 
 
 def _range_attributes(api: Api, raw: Any) -> Any:
@@ -220,8 +218,7 @@ def _range_attributes(api: Api, raw: Any) -> Any:
         pairs = zip(attributes, rooms, strict=True)
         return status, None if status else [decode(api, _range_kind(a), room) for a, room in pairs]
 
-    doc = f"{raw.__name__}(dataSizes, attributes, numAttributes, devPtr, count)\n\nReturns (status, values)."
-    return like(raw, get, doc)
+    return like(raw, get, "(status, values)", slice(1, None))
 
 
 def _coredump_getter(api: Api, raw: Any) -> Any:
@@ -231,7 +228,7 @@ def _coredump_getter(api: Api, raw: Any) -> Any:
         status, _ = raw(attrib, data, len(data))
         return status, None if status else decode(api, kind, data)
 
-    return like(raw, get, f"{raw.__name__}(attrib)\n\nReturns (status, value).")
+    return like(raw, get, "(status, value)", slice(1))
 
 
 def _coredump_setter(_api: Api, raw: Any) -> Any:
@@ -240,7 +237,7 @@ def _coredump_setter(_api: Api, raw: Any) -> Any:
         data = _encode(kind, value)
         return (raw(attrib, data, len(data) if kind == "text" else _coredump_size(kind))[0],)
 
-    return like(raw, put, f"{raw.__name__}(attrib, value)\n\nReturns (status,).")
+    return like(raw, put, keep=slice(2))
 
 
 def _exporter(api: Api, raw: Any) -> Any:
@@ -253,9 +250,7 @@ def _exporter(api: Api, raw: Any) -> Any:
         kind = fabric if fabric in api.entries else "i32"
         return status, None if status else decode(api, kind, data)
 
-    return like(
-        raw, export, f"{raw.__name__}(handle, handleType, flags)\n\nReturns (status, handle)."
-    )
+    return like(raw, export, "(status, handle)", slice(1, None))
 
 
 DRIVER: dict[str, Any] = {

@@ -47,8 +47,8 @@ def _counted(*kinds: str) -> Any:
             )
             return status, *lists, found
 
-        doc = f"{raw.__name__}(graph, n=0)\n\nReturns (status, lists of up to n entries, the number there is)."
-        return like(raw, get, doc)
+        note = "The count is 0 when left out; then only the number is asked for."
+        return like(raw, get, "(status, lists of up to so many entries, their number)", (0, -1), note)
 
     return make
 
@@ -69,8 +69,7 @@ def _capture_info(node: str, edge: str) -> Any:
             ]
             return status, capture, id_, graph, *lists, n
 
-        doc = f"{raw.__name__}(hStream)\n\nReturns (status, capture status, id, graph, nodes, edges, their number)."
-        return like(raw, get, doc)
+        return like(raw, get, "(status, capture status, id, graph, nodes, edges, their number)")
 
     return make
 
@@ -88,8 +87,7 @@ def _split(api: Api, raw: Any) -> Any:
             remaining,
         )
 
-    doc = f"{raw.__name__}(nbGroups, input_, flags, minCount)\n\nReturns (status, groups, number, remaining)."
-    return like(raw, split, doc)
+    return like(raw, split, "(status, groups, number, remaining)", slice(1, None))
 
 
 def _exec_update(api: Api, raw: Any) -> Any:
@@ -115,7 +113,7 @@ def _supported_archs(api: Api, raw: Any) -> Any:
             (status,) = raw(data)
         return status, None if status else decode(api, "list", data)
 
-    return like(raw, get, "nvrtcGetSupportedArchs()\n\nReturns (status, list of architectures).")
+    return like(raw, get, "(status, list of architectures)", ())
 
 
 # ---- callbacks
@@ -138,13 +136,11 @@ def _callback(is_stream: bool) -> Any:
                 core.unhook(data, not answer[0])
             return answer
 
-        tail = ", flags" if is_stream else ""
-        doc = (
-            f"{raw.__name__}(hStream, fn, userData{tail})\n\n"
-            "fn is the address of a C function, or a Python callable that is called with userData\n"
-            "on a thread of the driver; it must not call CUDA. Returns (status,)."
+        note = (
+            "The function is the address of a C function, or a Python callable that is called with\n"
+            "userData on a thread of the driver; it must not call CUDA."
         )
-        return like(raw, call, doc)
+        return like(raw, call, note=note)
 
     return make
 
@@ -187,9 +183,7 @@ def _link_create(_api: Api, raw: Any) -> Any:
             _links[int(state)] = (numbers, table, cells)
         return status, state
 
-    return like(
-        raw, create, "cuLinkCreate(numOptions, options, optionValues)\n\nReturns (status, state)."
-    )
+    return like(raw, create, "(status, state)")
 
 
 def _link_destroy(_api: Api, raw: Any) -> Any:
@@ -198,14 +192,14 @@ def _link_destroy(_api: Api, raw: Any) -> Any:
         _links.pop(int(state or 0), None)
         return answer
 
-    return like(raw, destroy, "cuLinkDestroy(state)\n\nReturns (status,).")
+    return like(raw, destroy)
 
 
 def _channel_desc(api: Api, raw: Any) -> Any:
     def create(x: int, y: int, z: int, w: int, f: Any) -> tuple[Any, Any]:
         return api["cudaError_t"](0), api["cudaChannelFormatDesc"](x=x, y=y, z=z, w=w, f=f)
 
-    return like(raw, create, "cudaCreateChannelDesc(x, y, z, w, f)\n\nReturns (status, desc).")
+    return like(raw, create, "(status, desc)")
 
 
 def _module_adder(_api: Api, raw: Any) -> Any:
@@ -216,7 +210,7 @@ def _module_adder(_api: Api, raw: Any) -> Any:
             )
         raw(prog, buffer, size, name)
 
-    return like(raw, add, f"{raw.__name__}(prog, buffer, size, name)")
+    return like(raw, add, "None")
 
 
 DRIVER: dict[str, Any] = {
@@ -256,7 +250,7 @@ def _text_of_status(_api: Api, raw: Any) -> Any:
     def get(result: Any) -> str:
         return raw(result).decode()  # type: ignore[no-any-return]
 
-    return like(raw, get, f"{raw.__name__}(result) -> str")
+    return like(raw, get, "a str")
 
 
 NVVM: dict[str, Any] = {

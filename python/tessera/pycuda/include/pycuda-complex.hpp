@@ -48,6 +48,8 @@ TESSERA_BOTH TESSERA_WIDE operator/(const complex<A> &a, const complex<B> &b)
 {
     typedef typename wider<A, B>::type T;
     T c = b.re, d = b.im;
+    if (c == 0 && d == 0) /* infinities and NaN by part, as numpy has them */
+        return complex<T>(a.re / ::fabs(c), a.im / ::fabs(c));
     if ((c < 0 ? -c : c) >= (d < 0 ? -d : d)) {
         T r = d / c, n = c + d * r;
         return complex<T>((a.re + a.im * r) / n, (a.im - a.re * r) / n);
