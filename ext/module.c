@@ -3,6 +3,7 @@
  * The module tessera._core: multi-phase init, all state in the module.
  */
 #include "host.h"
+#include "pymodule.h"
 
 extern PyModuleDef core_module;
 
@@ -119,29 +120,4 @@ static int module_clear(PyObject *module)
     return 0;
 }
 
-static void module_free(void *module)
-{
-    module_clear(module);
-}
-
-static PyModuleDef_Slot module_slots[] = {
-    {Py_mod_exec, module_exec},
-    {0, NULL},
-};
-
-PyModuleDef core_module = {
-    PyModuleDef_HEAD_INIT,
-    .m_name = "tessera._core",
-    .m_doc = "The C library of Tessera, for Python.",
-    .m_size = sizeof(core_state),
-    .m_slots = module_slots,
-    .m_traverse = module_traverse,
-    .m_clear = module_clear,
-    .m_free = module_free,
-};
-
-PyMODINIT_FUNC PyInit__core(void);
-PyMODINIT_FUNC PyInit__core(void)
-{
-    return PyModuleDef_Init(&core_module);
-}
+PY_MODULE(core_module, _core, "The C library of Tessera, for Python.", core_state, NULL)

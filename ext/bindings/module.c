@@ -4,6 +4,7 @@
  * call Python functions.
  */
 #include "bindings.h"
+#include "../pymodule.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,30 +168,5 @@ static int module_clear(PyObject *module)
     return 0;
 }
 
-static void module_free(void *module)
-{
-    module_clear(module);
-}
-
-static PyModuleDef_Slot module_slots[] = {
-    {Py_mod_exec, module_exec},
-    {0, NULL},
-};
-
-PyModuleDef bind_module = {
-    PyModuleDef_HEAD_INIT,
-    .m_name = "tessera._bindings",
-    .m_doc = "The interpreter of the binding tables; used by tessera.bindings.",
-    .m_size = sizeof(bind_state),
-    .m_methods = module_functions,
-    .m_slots = module_slots,
-    .m_traverse = module_traverse,
-    .m_clear = module_clear,
-    .m_free = module_free,
-};
-
-PyMODINIT_FUNC PyInit__bindings(void);
-PyMODINIT_FUNC PyInit__bindings(void)
-{
-    return PyModuleDef_Init(&bind_module);
-}
+PY_MODULE(bind_module, _bindings, "The interpreter of the binding tables; used by tessera.bindings.", bind_state,
+          module_functions)

@@ -16,7 +16,7 @@ from .. import _bindings as core
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Api", "publish"]
+__all__ = ["Api", "publish", "raising"]
 
 # Numbers of ext/bindings/bindings.h.
 SCALARS = {name: i for i, name in enumerate("i8 u8 i16 u16 i32 u32 i64 u64 f32 f64".split())}
@@ -67,6 +67,16 @@ def _record_repr(self: Any) -> str:
 def _cuda_stream(self: Any) -> tuple[int, int]:
     """The stream protocol: version and address."""
     return 0, int(self)
+
+
+def _new_callback(cls: Any, address: Any = 0, _ptr: int = 0, **named: Any) -> Any:
+    """Instead of an address a Python callable may be given."""
+    address = named.pop("init_value", address)
+    if callable(address) and not isinstance(address, core.Handle):
+        from ._callback import thunk
+
+        address = thunk(cls.__name__, address)
+    return core.Handle.__new__(cls, address, _ptr, **named)
 
 
 class Api:
@@ -133,7 +143,11 @@ class Api:
         return self.bound(name, HANDLE, SCALARS["u64"], type(name, (core.Handle,), body))
 
     def make_callback(self, name: str, _rest: str = "") -> Any:
-        body = self.body(f"{name}(address=0, _ptr=0): a pointer to a C function.")
+        body = self.body(
+            f"{name}(address=0, _ptr=0): a pointer to a C function, or to a Python callable,\n"
+            "which then lives as long as the process."
+        )
+        body["__new__"] = _new_callback
         return self.bound(name, HANDLE, SCALARS["u64"], type(name, (core.Handle,), body))
 
     def make_int(self, name: str, base: str) -> Any:
@@ -357,3 +371,17 @@ def publish(api: Api, names: dict[str, Any]) -> None:
         __getattr__=lookup_checked, __all__=functions, __dir__=lambda: functions
     )
     namespace["checked"] = sys.modules[checked.__name__] = checked
+
+
+def raising(module: str, library: str, error: Callable[[Any], Exception]) -> tuple[Api, Any]:
+    """Makes a module whose functions raise ``error(status)``: (its table, its library)."""
+    from ._library import Library
+
+    def fail(_function: str, code: Any) -> None:
+        raise error(code)
+
+    found = Library(library)
+    api = Api(module, found.find, library.upper())
+    api.error, api.raising = fail, True
+    publish(api, {error.__name__: error})  # type: ignore[attr-defined]
+    return api, found

@@ -35,11 +35,26 @@ class Library:
             if self.handle is None:
                 import ctypes
 
-                self.handle = ctypes.CDLL(self.path())
+                path = self.path()
+                try:
+                    self.handle = ctypes.CDLL(path)
+                except OSError as error:
+                    self.unloadable(path, error)
         return self.handle
+
+    def unloadable(self, path: str, error: OSError) -> None:
+        from tessera.pathfinder import DynamicLibNotFoundError
+
+        is_given = self.override and os.environ.get(self.override) == path
+        named = f", named by {self.override}," if is_given else ""
+        raise DynamicLibNotFoundError(f"{path}{named} cannot be loaded: {error}") from error
 
     def path(self) -> str:
         given = os.environ.get(self.override, "") if self.override else ""
+        if given and "/" in given and not os.path.exists(given):
+            from tessera.pathfinder import DynamicLibNotFoundError
+
+            raise DynamicLibNotFoundError(f"{self.override} names {given!r}, which does not exist")
         if given:
             return given
         from tessera.pathfinder import load_nvidia_dynamic_lib

@@ -7,20 +7,7 @@ another library file.
 
 from __future__ import annotations
 
-from typing import Any
-
-from ._api import Api, publish
+from ._api import raising
 from ._errors import nvJitLinkError
-from ._library import Library
 
-_library = Library("nvJitLink")
-_api = Api(__name__, _library.find, "NVJITLINK")
-_api.raising = True
-
-
-def _raise(_function: str, code: Any) -> None:
-    raise nvJitLinkError(code)
-
-
-_api.error = _raise
-publish(_api, {"nvJitLinkError": nvJitLinkError})
+_api, _library = raising(__name__, "nvJitLink", nvJitLinkError)

@@ -7,20 +7,7 @@ library file.
 
 from __future__ import annotations
 
-from typing import Any
-
-from ._api import Api, publish
+from ._api import raising
 from ._errors import nvvmError
-from ._library import Library
 
-_library = Library("nvvm")
-_api = Api(__name__, _library.find, "NVVM")
-_api.raising = True
-
-
-def _raise(_function: str, code: Any) -> None:
-    raise nvvmError(code)
-
-
-_api.error = _raise
-publish(_api, {"nvvmError": nvvmError})
+_api, _library = raising(__name__, "nvvm", nvvmError)

@@ -136,14 +136,17 @@ class LocatedStaticLib:
     found_via: str
 
 
+class _OverrideError(DynamicLibNotFoundError):
+    """A variable names a file that is not there: a mistake, and no "not found"."""
+
+
 def _overridden(name: str) -> str | None:
     """The path of the override variable; it must exist, or the mistake would go unseen."""
-    variable = override(name)
-    path = os.environ.get(variable) or (
-        os.environ.get("TESSERA_CUDA_DRIVER") if name == "cuda" else None
-    )
+    variables = [override(name), *(["TESSERA_CUDA_DRIVER"] if name == "cuda" else [])]
+    variable = next((v for v in variables if os.environ.get(v)), "")
+    path = os.environ.get(variable) if variable else None
     if path and not os.path.exists(path):
-        raise DynamicLibNotFoundError(f"{variable} names {path!r}, which does not exist")
+        raise _OverrideError(f"{variable} names {path!r}, which does not exist")
     return path
 
 
@@ -194,7 +197,7 @@ def find_nvidia_dynamic_lib(libname: str) -> str | None:
     """The path of a library or None; nothing is loaded."""
     try:
         return locate_nvidia_dynamic_lib(libname).abs_path
-    except DynamicLibUnknownError:
+    except (DynamicLibUnknownError, _OverrideError):
         raise
     except DynamicLibNotFoundError:
         return None
@@ -257,7 +260,7 @@ def locate_nvidia_header_directory(libname: str) -> LocatedHeaderDir | None:
     file = {**HEADERS, **OTHER_HEADERS}.get(libname)
     if file is None:
         raise RuntimeError(f"UNKNOWN {libname=}; known: {', '.join([*HEADERS, *OTHER_HEADERS])}")
-    given = os.environ.get(override(f"{libname}_include"))
+    given = _overridden(f"{libname}_include")
     if given:
         return LocatedHeaderDir(os.path.abspath(given), override(f"{libname}_include"))
     folders = (
@@ -292,7 +295,7 @@ def locate_bitcode_lib(name: str) -> LocatedBitcodeLib:
     """A bitcode library: ``device`` is libdevice."""
     if name not in BITCODE:
         raise ValueError(f"Unknown bitcode library: {name!r}. Supported: {', '.join(BITCODE)}")
-    given = os.environ.get(override(name))
+    given = _overridden(name)
     folders = ("nvvm/libdevice", "lib", "lib64", "libdevice", "share/libdevice")
     found, tried = ((given, override(name)), []) if given else search(folders, (BITCODE[name],))
     if found is None:
@@ -310,7 +313,7 @@ def locate_static_lib(name: str) -> LocatedStaticLib:
     """A static library."""
     if name not in STATIC:
         raise ValueError(f"Unknown static library: {name!r}. Supported: {', '.join(STATIC)}")
-    given = os.environ.get(override(name))
+    given = _overridden(name)
     found, tried = ((given, override(name)), []) if given else search(_LIB_FOLDERS, (STATIC[name],))
     if found is None:
         raise StaticLibNotFoundError(_not_found(STATIC[name], tried, name))
@@ -329,7 +332,7 @@ def find_nvidia_binary_utility(utility_name: str) -> str | None:
         raise UnsupportedBinaryError(
             f"Binary {utility_name!r} is not supported. Supported utilities are: {', '.join(PROGRAMS)}"
         )
-    given = os.environ.get(override(utility_name))
+    given = _overridden(utility_name)
     if given:
         return os.path.abspath(given)
     found, _ = search(_BIN_FOLDERS, (utility_name,))
