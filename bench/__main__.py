@@ -10,7 +10,10 @@ import sys
 
 from .common import emit, machine
 
-QUESTIONS = ("memory", "vector", "gemm", "attention", "launch", "bindings", "host", "process")
+QUESTIONS = (
+    "memory", "vector", "gemm", "attention", "launch", "bindings", "host", "process", "soak",
+    "overlap",
+)  # fmt: skip
 
 
 def main() -> int:
