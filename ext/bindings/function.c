@@ -53,6 +53,7 @@ typedef struct bind_function {
     bind_param params[BIND_ARGS];
     const char *text;              /* of the name */
     uint8_t answer, n_params, n_in, n_out, n_stack;
+    bool is_quick;                 /* never waits nor takes a lock: the GIL is kept */
     bool is_plain;                 /* single values only: no lists, structs or lengths to look after */
 } bind_function;
 
@@ -497,10 +498,10 @@ static PyObject *function_vectorcall(PyObject *object, PyObject *const *args, si
     if (c.has_objects)
         memset(c.objects, 0, sizeof c.objects);
     if (call_take(self, &c, args, has_outputs) == 0 && (self->address || function_resolve(self) == 0)) {
-        word result;
-        Py_BEGIN_ALLOW_THREADS;
-        result = call_words(self->address, self->n_stack, c.words, c.floats);
-        Py_END_ALLOW_THREADS;
+        PyThreadState *thread = self->is_quick ? NULL : PyEval_SaveThread();
+        word result = call_words(self->address, self->n_stack, c.words, c.floats);
+        if (thread)
+            PyEval_RestoreThread(thread);
         answer = call_answer(self, &c, result);
     }
     for (int i = 0; c.has_objects && i < self->n_params; i++)
@@ -564,12 +565,12 @@ static int function_params(bind_state *state, bind_function *self, PyObject *row
 static PyObject *function_create(PyTypeObject *class, PyObject *args, PyObject *kwargs)
 {
     static char *words[] = {"name", "module", "doc", "params", "result", "success", "answer", "resolve", "fail",
-                            "type_of", NULL};
+                            "type_of", "is_quick", NULL};
     bind_state *state = bind_state_of(class);
     PyObject *name, *module, *doc, *rows, *result, *success, *resolve, *fail, *type_of = NULL;
-    int answer;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "UUUO!O!OiOO|O:Function", words, &name, &module, &doc, &PyTuple_Type,
-                                     &rows, state->type_type, &result, &success, &answer, &resolve, &fail, &type_of))
+    int answer, is_quick = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "UUUO!O!OiOO|Op:Function", words, &name, &module, &doc, &PyTuple_Type,
+                                     &rows, state->type_type, &result, &success, &answer, &resolve, &fail, &type_of, &is_quick))
         return NULL;
     bind_function *self = (bind_function *)class->tp_alloc(class, 0);
     if (!self)
@@ -585,7 +586,8 @@ static PyObject *function_create(PyTypeObject *class, PyObject *args, PyObject *
     self->answer = (uint8_t)answer;
     self->text = PyUnicode_AsUTF8(name);
     self->is_plain = true;
-    self->type_of = Py_XNewRef(type_of);
+    self->is_quick = is_quick;
+    self->type_of = type_of == Py_None ? NULL : Py_XNewRef(type_of);
     self->types = PyDict_New();
     if (!self->types || function_params(state, self, rows) < 0)
         Py_CLEAR(self);

@@ -32,7 +32,8 @@ static cuda_result more_CtxCreate(cuda_context *context, const void *params, uns
 }
 static cuda_result more_CtxDestroy(cuda_context context)
 {
-    mock_state_data.current = NULL;
+    if (mock_state_data.current == context)
+        mock_state_data.current = NULL;
     return context ? CUDA_OK : BAD_HANDLE;
 }
 static struct {

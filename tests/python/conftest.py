@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests share: the mock driver of tests/mock, compiled here."""
+"""What the tests share: the mock driver of tests/mock, compiled here. The driver of a process is
+opened once, so all tests of a process see the same one."""
 
 from __future__ import annotations
 
+import ctypes
+import os
 import pathlib
 import shutil
 import subprocess
 
 import pytest
+
+from tessera.bindings import driver
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -25,3 +30,44 @@ def mock_library(tmp_path_factory: pytest.TempPathFactory) -> str:
         check=True,
     )
     return str(path)
+
+
+class MockState(ctypes.Structure):
+    """The beginning of mock_state (tests/mock/mock.h), as far as these tests look."""
+
+    _fields_ = [
+        *((name, ctypes.c_int) for name in (
+            "n_devices", "cc_major", "cc_minor", "pools", "old_driver", "init_result", "load_result",
+            "alloc_failures", "sticky", "keeps_fault", "busy")),
+        ("error_log", ctypes.c_char_p), ("info_log", ctypes.c_char_p),
+        *((name, ctypes.c_uint) for name in (
+            "n_launches", "n_encoded", "n_alloc", "n_free", "n_context", "n_reset", "n_attr", "n_load",
+            "n_unload", "n_streams", "n_events")),
+        ("bytes_out", ctypes.c_size_t), ("current", ctypes.c_void_p), ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3), ("shared_bytes", ctypes.c_uint), ("stream", ctypes.c_void_p),
+        ("pdl", ctypes.c_int), ("cluster", ctypes.c_uint), ("params", ctypes.c_void_p),
+        ("values", ctypes.c_uint64 * 300), ("n_values", ctypes.c_uint64),
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def opened(mock_library: str) -> MockState:
+    before = os.environ.get("TESSERA_CUDA_DRIVER")
+    os.environ["TESSERA_CUDA_DRIVER"] = mock_library
+    try:
+        assert driver.cuInit(0) == (driver.CUresult.CUDA_SUCCESS,)
+    finally:
+        if before is None:
+            del os.environ["TESSERA_CUDA_DRIVER"]
+        else:
+            os.environ["TESSERA_CUDA_DRIVER"] = before
+    return MockState.in_dll(ctypes.CDLL(mock_library), "mock_state_data")
+
+
+@pytest.fixture
+def mock(opened: MockState) -> MockState:
+    """The state of the mock driver, with a current context."""
+    status, _ = driver.cuCtxCreate(None, 0, 0)
+    assert not status
+    opened.alloc_failures = opened.sticky = opened.init_result = opened.load_result = 0
+    return opened

@@ -27,6 +27,13 @@ FIELD, FIELD_ARRAY, FIELD_POINTER, FIELD_LIST, FIELD_PARAMS = range(9, 14)
 OUT_TYPED = 14
 TUPLE, CHECKED, VALUE = range(3)
 
+# Functions that read what is at hand, so that dropping the GIL would cost more than the call. None
+# of them takes a lock of the driver: a host callback may hold one while it waits for the GIL.
+QUICK = {
+    "cuCtxGetCurrent", "cuCtxGetDevice", "cuDeviceGet", "cuDeviceGetAttribute", "cuDeviceGetCount",
+    "cuDriverGetVersion", "cuGetErrorName", "cuGetErrorString",
+}  # fmt: skip
+
 # Handles that are one thing under several names; each is taken for the others.
 RELATIVES = [
     ("CUstream", "cudaStream_t"), ("CUevent", "cudaEvent_t"), ("CUgraph", "cudaGraph_t"),
@@ -244,7 +251,7 @@ class Api:
         return core.Function(
             name, self.module, self.doc(name, params, status), rows, type_, success, answer,
             lambda: self.find(symbol), error or (lambda function, code: self.error(function, code)),
-            type_of,
+            type_of, name in QUICK,
         )  # fmt: skip
 
     def param(self, name: str, kind: str, index: dict[str, int]) -> tuple[str, Any, int, int, int]:

@@ -66,7 +66,9 @@ class Names:
         try:
             member = getattr(place, self._full(name))
         except AttributeError:
-            raise AttributeError(f"{self.__name__} has no {name}; {sorted(self.names)}") from None
+            raise AttributeError(
+                f"{self.__name__} has no {name}; dir(driver.{self.__name__}) lists what it has"
+            ) from None
         setattr(self, name, member)
         return member
 
