@@ -25,6 +25,7 @@ _NAMES = {
     "Event": "_event",
     "EventOptions": "_event",
     "GraphMemoryResource": "_memory._graph",
+    "GraphicsResource": "_graphics",
     "Host": "_host",
     "Kernel": "_kernel",
     "LEGACY_DEFAULT_STREAM": "_stream",
@@ -47,15 +48,18 @@ _NAMES = {
     "SMResourceOptions": "_device_resources",
     "Stream": "_stream",
     "StreamOptions": "_stream",
+    "TensorMapDescriptor": "_tensor_map",
+    "TensorMapDescriptorOptions": "_tensor_map",
     "VirtualMemoryResource": "_memory._virtual",
     "VirtualMemoryResourceOptions": "_memory._virtual",
     "WorkqueueResource": "_device_resources",
     "WorkqueueResourceOptions": "_device_resources",
+    "__version__": "_version",
     "launch": "_launcher",
 }
 _MODULES = ("checkpoint", "graph", "system", "texture", "typing", "utils")
 
-__all__ = list(_NAMES)
+__all__ = [name for name in _NAMES if name != "__version__"]
 
 
 def __getattr__(name: str) -> Any:
