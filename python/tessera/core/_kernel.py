@@ -122,6 +122,14 @@ def _launch_config(config: Any, stream: Any) -> Any:
     return made
 
 
+def _callback_address(callback: Any) -> int:
+    """The C function: the value of ``CUoccupancyB2DSize(address)``; programs of the peer write
+    ``CUoccupancyB2DSize(_ptr=address)`` for it."""
+    where = callback.getPtr()
+    is_own = id(callback) <= where < id(callback) + type(callback).__basicsize__
+    return int(callback) if is_own else int(where)
+
+
 class KernelOccupancy:
     """How many blocks and clusters of a kernel a device holds at a time."""
 
@@ -158,7 +166,7 @@ class KernelOccupancy:
         a CUoccupancyB2DSize that tells them for a block; a limit of 0 is none."""
         needed = dynamic_shared_memory_needed
         if isinstance(needed, driver.CUoccupancyB2DSize):
-            function, size = needed, 0
+            function, size = driver.CUoccupancyB2DSize(_callback_address(needed)), 0
         elif isinstance(needed, int):
             function, size = None, needed
         else:
