@@ -101,11 +101,23 @@ typedef struct ts_plan_tmap {
     uint8_t dtype;            /* CUtensorMapDataType value */
     uint8_t rank, swizzle;    /* swizzle: 0 none, 1 32B, 2 64B, 3 128B */
     uint8_t nan_fill;         /* out of bounds reads give NaN instead of 0 */
+    uint8_t clip;             /* dimension whose box is cut to the array's extent, at least 1; 0 = none */
+    uint8_t slice;            /* dimension along which the kernel reads slices (below); 0 = none; rank is at most 3 then */
     uint32_t elem_bytes;
     uint32_t box[5], step[5]; /* elements per copy; traversal step, 1 = dense */
     ts_plan_num dim[5];       /* extents in elements */
     ts_plan_num stride[5];    /* in elements; [0] is 1 */
 } ts_plan_tmap;
+/* A copy is clipped where a dimension ends, so a slice of n rows from row `first` must end where one does, whatever n
+ * is. Its dimension has TS_SLICE_ROWS rows, of which the slice is the last n: its row i is row TS_SLICE_ROWS - n + i. Two
+ * more dimensions lead back to where it lies, modulo 2^64:
+ *     dimension  stride in bytes     coordinate       adds
+ *     slice      row                 2^30 - n + i     (2^30 - n + i) row
+ *     rank       row                 first + n        (first + n) row
+ *     rank + 1   2^34 - row          2^30             -2^30 row */
+#define TS_SLICE_ROWS ((int64_t)1 << 30)
+#define TS_SLICE_EXTENT 0x7fff0000 /* of the two more dimensions */
+#define TS_SLICE_BYTES ((int64_t)1 << 34)
 
 typedef enum ts_target {
     TS_TARGET_CPU = 1,

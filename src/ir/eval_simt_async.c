@@ -155,6 +155,7 @@ static ts_type async_elem(uint8_t dtype)
 typedef struct async_box {
     const ts_plan_tmap *map;
     uint64_t base;
+    uint32_t rank;
     int64_t dim[5], stride[5], count[5], coord[5];
     ts_type elem;
 } async_box;
@@ -168,6 +169,19 @@ static int64_t async_num(const simt_warp *w, const ts_plan_num *num)
         return 0;
     int64_t value = (int64_t)run->params[num->param];
     return w->cta->machine->plan->param_bytes[num->param] == 4 ? (int32_t)value : value;
+}
+
+/* The two dimensions that lead back to a slice (ts_plan_tmap). */
+static void async_slice(async_box *box, const int64_t *coord)
+{
+    int64_t row = box->stride[box->map->slice];
+    for (uint32_t d = box->rank; d < box->rank + 2; d++) {
+        box->dim[d] = TS_SLICE_EXTENT;
+        box->stride[d] = d == box->rank ? row : TS_SLICE_BYTES / box->map->elem_bytes - row;
+        box->count[d] = 1;
+        box->coord[d] = coord[d];
+    }
+    box->rank += 2;
 }
 
 static ts_status async_open(simt_warp *w, ts_val v, uint32_t index, const int64_t *coord, async_box *box)
@@ -188,15 +202,20 @@ static ts_status async_open(simt_warp *w, ts_val v, uint32_t index, const int64_
         box->dim[d] = async_num(w, &map->dim[d]);
         box->stride[d] = d ? async_num(w, &map->stride[d]) : 1;
         box->count[d] = (map->box[d] + step - 1) / step;
+        if (d && d == map->clip)
+            box->count[d] = TS_MAX(1, TS_MIN(box->dim[d], box->count[d]));
         box->coord[d] = coord[d];
     }
+    box->rank = map->rank;
+    if (map->slice)
+        async_slice(box, coord);
     return TS_OK;
 }
 
 static int64_t async_count(const async_box *box)
 {
     int64_t n = 1;
-    for (uint32_t d = 0; d < box->map->rank; d++)
+    for (uint32_t d = 0; d < box->rank; d++)
         n *= box->count[d];
     return n;
 }
@@ -204,16 +223,16 @@ static int64_t async_count(const async_box *box)
 /* Element number i of the box (dimension 0 fastest): its address, or false outside the array. */
 static bool async_element(const async_box *box, int64_t i, uint64_t *address)
 {
-    int64_t offset = 0;
+    uint64_t offset = 0;
     bool inside = true;
-    for (uint32_t d = 0; d < box->map->rank; d++) {
-        int64_t step = box->map->step[d] ? box->map->step[d] : 1;
+    for (uint32_t d = 0; d < box->rank; d++) {
+        int64_t step = d < box->map->rank && box->map->step[d] ? box->map->step[d] : 1;
         int64_t at = box->coord[d] + i % box->count[d] * step;
         i /= box->count[d];
         inside &= at >= 0 && at < box->dim[d];
-        offset += at * box->stride[d];
+        offset += (uint64_t)at * (uint64_t)box->stride[d];
     }
-    *address = box->base + (uint64_t)offset * box->map->elem_bytes;
+    *address = box->base + offset * box->map->elem_bytes;
     return inside;
 }
 
@@ -230,7 +249,7 @@ static ts_status async_check_map(simt_warp *w, ts_val v, const async_box *box, u
                          "base 0x%llx must be aligned to 16, shared address 0x%llx to 128 bytes",
                          (unsigned long long)box->base, (unsigned long long)address);
     for (uint32_t d = 0; d < map->rank; d++)
-        if (map->box[d] == 0 || map->box[d] > 256 || box->dim[d] <= 0 || (d && box->stride[d] * map->elem_bytes % 16))
+        if (map->box[d] == 0 || map->box[d] > 256 || box->dim[d] <= 0 || (d && box->dim[d] > 1 && box->stride[d] * map->elem_bytes % 16))
             return eval_fail(simt_run(w), v, TS_LAUNCH,
                              "dimension %u: box %u, extent %lld, stride %lld elements", d,
                              map->box[d], (long long)box->dim[d], (long long)box->stride[d]);

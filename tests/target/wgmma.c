@@ -22,6 +22,7 @@ typedef struct shape {
     int m, n, k;       /* of the whole product */
     int align;         /* promised divisor of extents */
     int align_n;       /* of n, when another */
+    int ctas;          /* of a cluster, which share the loop over k; 0 = none */
 } shape;
 
 /* C = A B, f32 or i32; parameters c, a, b, m, n, k. */
@@ -36,13 +37,13 @@ static void gemm_text(const shape *s, char *text, size_t size)
     snprintf(pb, sizeof pb, "%%%d", s->tb ? 37 : 33);
     int n = snprintf(
         text, size,
-        "entry @gemm(%%1: ptr<%s>, %%2: ptr<%s>, %%3: ptr<%s>, %%4: i32, %%5: i32, %%6: i32) {\n"
+        "entry @gemm(%%1: ptr<%s>, %%2: ptr<%s>, %%3: ptr<%s>, %%4: i32, %%5: i32, %%6: i32) num_ctas=%d {\n"
         "  %%7 = assume div_by(16) %%1 : ptr<%s>\n  %%8 = assume div_by(16) %%2 : ptr<%s>\n  %%9 = "
         "assume div_by(16) %%3 : ptr<%s>\n"
         "  %%10 = assume div_by(%d) %%4 : i32\n  %%11 = assume div_by(%d) %%5 : i32\n  %%12 = "
         "assume div_by(%d) %%6 : i32\n"
         "  %%13 = make_tensor_view %%7, %%10, %%11, %%11 : tensor_view<?x?x%s, strides=[?, 1]>\n",
-        s->acc, load, load, s->acc, load, load, s->align, s->align_n ? s->align_n : s->align,
+        s->acc, load, load, s->ctas, s->acc, load, load, s->align, s->align_n ? s->align_n : s->align,
         s->align, s->acc);
     n += snprintf(text + n, size - (size_t)n,
         "  %%14 = make_tensor_view %%8, %s : tensor_view<?x?x%s, strides=[?, 1]>\n"
@@ -197,6 +198,7 @@ static buffers tile_side, thread_side;
 static void run_with(kit *k, kit *lowered, const uint64_t *numbers, uint32_t n, const uint32_t *grid, size_t second)
 {
     ts_eval_env env = {.check_races = true};
+    uint32_t blocks[3] = {grid[0] * (lowered->plan.cluster ? lowered->plan.cluster : 1), grid[1], grid[2]};
     for (int side = 0; side < 2; side++) {
         buffers *buf = side ? &thread_side : &tile_side;
         uint64_t params[12] = {(uint64_t)(uintptr_t)buf->c, (uint64_t)(uintptr_t)buf->a, (uint64_t)(uintptr_t)buf->b};
@@ -204,7 +206,7 @@ static void run_with(kit *k, kit *lowered, const uint64_t *numbers, uint32_t n, 
         params[3 + n] = params[0] + second;
         uint32_t n_params = 3 + n + (second != 0);
         if (side)
-            CHECK_OK(ts_eval_simt(lowered->fn, &lowered->plan, params, n_params, grid, &env, &err));
+            CHECK_OK(ts_eval_simt(lowered->fn, &lowered->plan, params, n_params, blocks, &env, &err));
         else
             CHECK_OK(ts_eval_grid(k->fn, params, n_params, grid, &env, &err));
     }
@@ -233,6 +235,7 @@ static bool gemm_agrees(const shape *s, bool wgmma)
     kit_begin(&lowered, text);
     kit_lower(&lowered);
     CHECK_INT(lowered.plan.n_tmaps > 0, wgmma);
+    CHECK_INT((int)lowered.plan.cluster, s->ctas);
     CHECK_INT(strstr(ts_text_get(&lowered.text), "wgmma.mma_async") != NULL, wgmma);
     assemble(&lowered);
     uint64_t numbers[] = {(uint64_t)s->m, (uint64_t)s->n, (uint64_t)s->k};
@@ -263,6 +266,9 @@ static void products_of_every_type_and_order_agree(void)
         {"i8", "i32", 64, 128, 64, false, true, 80, 128, 144, 16, 0},
         {"bf16", "f32", 128, 128, 64, false, true, 136, 129, 72, 8, 1}, /* rows of c are not aligned */
         {"i8", "i32", 64, 64, 64, false, true, 80, 130, 144, 16, 2},
+        {"bf16", "f32", 128, 64, 64, false, true, 24, 40, 328, 8, 0}, /* arrays of fewer rows than a tile */
+        {"tf32", "f32", 64, 64, 64, false, true, 4, 36, 100, 4, 0},
+        {"i8", "i32", 256, 64, 64, false, true, 16, 64, 144, 16, 0},
     };
     for (size_t i = 0; i < TS_COUNT(shapes); i++) {
         bool same = gemm_agrees(&shapes[i], true);
@@ -271,6 +277,18 @@ static void products_of_every_type_and_order_agree(void)
                     shapes[i].bn, shapes[i].bk);
         CHECK(same);
     }
+}
+
+static void blocks_of_a_cluster_share_the_loop_over_k(void)
+{
+    static const shape shapes[] = {
+        {"bf16", "f32", 64, 32, 32, false, false, 96, 40, 208, 8, 0, 2},
+        {"bf16", "f32", 128, 128, 64, false, true, 136, 128, 456, 8, 0, 4},
+        {"f16", "f32", 64, 64, 32, true, false, 64, 72, 72, 8, 0, 8}, /* blocks without a step */
+        {"i8", "i32", 128, 64, 64, false, true, 80, 64, 400, 16, 0, 2},
+    };
+    for (size_t i = 0; i < TS_COUNT(shapes); i++)
+        CHECK(gemm_agrees(&shapes[i], true));
 }
 
 static void unaligned_arrays_take_the_general_way(void)
@@ -421,6 +439,7 @@ static void stores_inside_loops_leave_by_tma(void)
         {{.bm = 128, .bn = 128, .bk = 64, .m = 264, .n = 392, .k = 328}, "bf16", 4, true}, /* more steps than stages */
         {{.bm = 64, .bn = 256, .bk = 64, .m = 200, .n = 264, .k = 72}, "bf16", 4, true},
         {{.bm = 128, .bn = 64, .bk = 32, .m = 264, .n = 264, .k = 32}, "bf16", 4, true}, /* one step a tile */
+        {{.bm = 64, .bn = 128, .bk = 64, .m = 24, .n = 392, .k = 328}, "bf16", 4, true}, /* fewer rows than a tile */
         {{.bm = 128, .bn = 128, .bk = 64, .m = 264, .n = 263, .k = 136, .align_n = 1},
          "bf16",
          2}, /* by rows, of 2 bytes */
@@ -591,6 +610,35 @@ static void causal_attention_agrees(uint64_t rows, uint64_t keys, uint32_t block
         CHECK(fabs((double)((float *)tile_side.c)[65536 + i] - (double)((float *)thread_side.c)[65536 + i]) < 1e-3);
 }
 
+/* ---- groups of rows: (rows, 72) times (3, 72, 136) --------------------------------------------------------------- */
+
+static uint32_t grouped_params(uint64_t *params, const buffers *buf, uint64_t rows, uint64_t keys)
+{
+    (void)keys;
+    const char *offsets = (const char *)buf->c + VECTORS;
+    uint64_t words[] = {(uint64_t)(uintptr_t)buf->a, rows, 72, 72, 1, (uint64_t)(uintptr_t)buf->b, 3, 72, 136, 72 * 136, 136, 1,
+                        (uint64_t)(uintptr_t)offsets, 3, 1, (uint64_t)(uintptr_t)buf->c, rows, 136, 136, 1};
+    memcpy(params, words, sizeof words);
+    return TS_COUNT(words);
+}
+
+static void grouped_products_agree(const int32_t offsets[3], uint32_t blocks)
+{
+    prepare("bf16", WORDS, WORDS);
+    memcpy((char *)tile_side.c + VECTORS, offsets, 3 * sizeof *offsets);
+    memcpy((char *)thread_side.c + VECTORS, offsets, 3 * sizeof *offsets);
+    run_library("grouped_gemm.ir", grouped_params, 144, 0, 3, (const uint32_t[]){blocks, 1, 1});
+    CHECK(memcmp(tile_side.c, thread_side.c, sizeof tile_side.c) == 0);
+    CHECK(tile_side.c[0] != 0xFFFFFFFF);
+}
+
+static void groups_end_where_their_slices_do(void)
+{
+    grouped_products_agree((const int32_t[]){70, 70, 137}, 2); /* one is empty, rows are left over */
+    grouped_products_agree((const int32_t[]){1, 130, 144}, 5);
+    grouped_products_agree((const int32_t[]){20, 10, 500}, 1); /* falls; beyond the array */
+}
+
 /* ---- gradients: two heads of queries, one of keys; dout in the second half of a, v in that of b ------------------ */
 
 static uint32_t gradient_params(uint64_t *params, const buffers *buf, uint64_t rows, uint64_t keys)
@@ -712,6 +760,7 @@ static void loads_of_what_is_stored_do_not_run_ahead(void)
 int main(void)
 {
     products_of_every_type_and_order_agree();
+    blocks_of_a_cluster_share_the_loop_over_k();
     unaligned_arrays_take_the_general_way();
     pipeline_goes_on_from_tile_to_tile();
     loops_one_after_the_other_share_a_ring_and_turns();
@@ -724,5 +773,6 @@ int main(void)
     products_side_by_side_agree();
     sums_of_transposed_tiles_leave_by_tma();
     loads_of_what_is_stored_do_not_run_ahead();
+    groups_end_where_their_slices_do();
     return check_done();
 }

@@ -47,6 +47,7 @@ typedef struct cuda_stream {
 /* What a tensor map is made of besides the plan. */
 typedef struct cuda_tmap_key {
     uint64_t base, dims[5], strides[5];
+    uint64_t rows; /* of the box, along a dimension where it is cut to the array */
 } cuda_tmap_key;
 
 /* The tensor map of the launch before: encoding one costs more than comparing. */

@@ -216,6 +216,20 @@ static ts_status program_tmap_failed(const cuda_program *program, uint32_t i, cu
                      program->base.name, text);
 }
 
+/* The two dimensions that lead back to a slice (ts_plan_tmap). */
+static uint32_t program_tmap_slice(const ts_plan_tmap *map, uint64_t *dims, uint64_t *strides, uint32_t *box, uint32_t *step)
+{
+    uint32_t rank = map->rank;
+    uint64_t row = strides[map->slice - 1];
+    strides[rank - 1] = row;
+    strides[rank] = (uint64_t)TS_SLICE_BYTES - row;
+    for (uint32_t d = rank; d < rank + 2; d++) {
+        dims[d] = TS_SLICE_EXTENT;
+        box[d] = step[d] = 1;
+    }
+    return rank + 2;
+}
+
 static ts_status program_tmap_key(cuda_program *program, uint32_t i, const uint64_t *params, cuda_tmap_key *key,
                                   ts_error *err)
 {
@@ -226,6 +240,8 @@ static ts_status program_tmap_key(cuda_program *program, uint32_t i, const uint6
     *key = (cuda_tmap_key){0};
     for (uint32_t d = 0; d < map->rank; d++) {
         key->dims[d] = program_number(&map->dim[d], plan, params);
+        if (d && d == map->clip)
+            key->rows = TS_MIN(TS_MAX(key->dims[d], 1), map->box[d]);
         empty |= key->dims[d] == 0;
     }
     for (uint32_t d = 1; d < map->rank; d++) {
@@ -246,9 +262,18 @@ static ts_status program_tmap_encode(cuda_program *program, uint32_t i, const cu
                                      ts_error *err)
 {
     const ts_plan_tmap *map = &program->base.plan.tmap[i];
+    uint64_t dims[5], strides[5];
+    uint32_t box[5], step[5], rank = map->rank;
+    memcpy(dims, key->dims, sizeof dims);
+    memcpy(strides, key->strides, sizeof strides);
+    memcpy(box, map->box, sizeof box);
+    memcpy(step, map->step, sizeof step);
+    if (map->clip)
+        box[map->clip] = (uint32_t)key->rows;
+    if (map->slice)
+        rank = program_tmap_slice(map, dims, strides, box, step);
     cuda_result code = cuda_of(program->base.device)->cuda->fn.TensorMapEncodeTiled(
-        out, map->dtype, map->rank, (void *)(uintptr_t)key->base, key->dims, key->strides, map->box, map->step, 0,
-        map->swizzle, CUDA_TMAP_PROMOTE_256, map->nan_fill);
+        out, map->dtype, rank, (void *)(uintptr_t)key->base, dims, strides, box, step, 0, map->swizzle, CUDA_TMAP_PROMOTE_256, map->nan_fill);
     return code == CUDA_OK ? TS_OK : program_tmap_failed(program, i, code, key, err);
 }
 

@@ -238,6 +238,7 @@ static void lower_for(ts_lower *lw, ts_val v)
     ts_cp_begin(lw, v, &inits);
     ts_val range[] = {lw->scalar[opnds[0]], lw->scalar[opnds[1]], lw->scalar[opnds[2]]};
     ts_teams_range(lw, v, range);
+    ts_split_bounds(lw, v, range);
     ts_teams_await(lw, v);
     ts_val opener = ts_for_begin(&lw->b, range[0], range[1], range[2], inits.v.n, inits.v.at, inst.aux);
     lower_begin(lw, v, opener);
@@ -322,6 +323,7 @@ static void lower_end(ts_lower *lw, ts_val v)
     if (ts_at(lw->tile, top.tile)->op == TS_OP_for) {
         ts_tma_loop_take(lw, top.tile, next);
         ts_wgmma_after_loop(lw, top.tile);
+        ts_split_join(lw, top.tile);
         ts_tma_store_after(lw, top.tile);
         ts_cp_leave(lw, top.tile);
     }
@@ -365,7 +367,7 @@ static void lower_grid(ts_lower *lw, ts_val v)
     const ts_inst *inst = ts_at(lw->tile, v);
     bool id = inst->op == TS_OP_get_tile_block_id;
     uint32_t sreg = (id ? TS_SREG_CTAID : TS_SREG_NCTAID) + inst->aux;
-    if (lw->assign.n_cta && inst->aux == 0)
+    if ((lw->assign.n_cta || lw->assign.tma.split) && inst->aux == 0)
         sreg = id ? TS_SREG_CLUSTER_ID : TS_SREG_NCLUSTER;
     lw->scalar[v] = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(sreg, 0, 0), 0);
 }
@@ -552,8 +554,8 @@ ts_status ts_lower_run(ts_fn *fn, ts_pass_env *env, ts_text *messages, ts_error 
         return ts_fail(err, TS_NOMEM, "out of memory while lowering a kernel");
     TS_TRY(ts_builder_status(&lw.b, err));
     env->plan->threads = ts_tma_threads(&lw);
-    if (lw.assign.n_cta)
-        env->plan->cluster = 1u << lw.assign.n_cta;
+    if (lw.assign.n_cta || lw.assign.tma.log_split)
+        env->plan->cluster = 1u << TS_MAX(lw.assign.n_cta, lw.assign.tma.log_split);
     env->plan->shared_bytes = lw.shared.peak;
     if (lw.team && lw.shared.peak > lw.assign.tma.shared)
         return ts_fail(err, TS_INTERNAL, "a move through shared memory in a kernel whose teams would share it");

@@ -257,6 +257,14 @@ void ts_cp_advance(ts_lower *lw, ts_cp_loop *l);
 
 /* Threads of a block, the producer's included. */
 uint32_t ts_tma_threads(const ts_lower *lw);
+/* A loop over k that the blocks of a cluster share (tma_split.c): its bounds in this block, a barrier of the cluster,
+ * and behind it the sum of all. */
+void ts_split_bounds(ts_lower *lw, ts_val loop, ts_val bound[2]);
+void ts_split_meet(ts_lower *lw);
+void ts_split_join(ts_lower *lw, ts_val loop);
+/* Bytes that will arrive on the barriers; rows of stages that no copy writes (tma_clip.c). */
+void ts_clip_begin(ts_lower *lw);
+void ts_clip_fill(ts_lower *lw);
 /* At the start of the function: barriers, the producer. */
 void ts_tma_begin(ts_lower *lw);
 /* A `for` opens, continues, has ended: counters of the loops within, see tma.h. */

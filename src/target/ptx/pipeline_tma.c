@@ -177,6 +177,14 @@ uint32_t ts_tma_loop_n(ts_lower *lw, ts_val opener)
 
 /* ---- the producer -------------------------------------------------------------------------------------- */
 
+/* Row `x` of a slice as the tensor map counts (ts_plan_tmap); beyond the end for one before the slice, too. */
+static ts_val pipe_slice_row(ts_lower *lw, const ts_tma_load *load, ts_val x)
+{
+    ts_val extent = lw->scalar[load->extent];
+    x = ts_op2(&lw->b, TS_OP_mini, x, extent, TS_A_UNSIGNED);
+    return ts_op2(&lw->b, TS_OP_addi, x, ts_op2(&lw->b, TS_OP_subi, ts_lower_i32(lw, TS_SLICE_ROWS), extent, 0), 0);
+}
+
 uint32_t ts_tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts_val inner, ts_val row, ts_val *out)
 {
     const ts_type_info *view = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)));
@@ -184,15 +192,22 @@ uint32_t ts_tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts_
     ts_val at[TS_MAX_RANK] = {0};
     uint32_t n = 1, unit = view->dim_map ? (uint32_t)view->dim_map[load->inner_axis] : load->inner_axis;
     for (uint32_t axis = 0; axis < view->rank; axis++) {
+        uint32_t axis_of_array = view->dim_map ? (uint32_t)view->dim_map[axis] : axis;
         ts_val index = lw->scalar[ts_opnd(lw->tile, v, first + axis)];
         ts_val x = ts_op2(&lw->b, TS_OP_muli, index, ts_lower_i32(lw, view->dims[axis]), 0);
+        if (load->start && axis_of_array == load->slice_axis)
+            x = pipe_slice_row(lw, load, x);
         ts_val more = axis == load->inner_axis ? inner : axis == load->rows_axis ? row : 0;
-        at[view->dim_map ? (uint32_t)view->dim_map[axis] : axis] = more ? ts_op2(&lw->b, TS_OP_addi, x, more, 0) : x;
+        at[axis_of_array] = more ? ts_op2(&lw->b, TS_OP_addi, x, more, 0) : x;
     }
     out[0] = at[unit];
     for (uint32_t axis = view->rank; axis-- > 0;)
         if (axis != unit)
             out[n++] = at[axis];
+    if (load->start) {
+        out[n++] = ts_op2(&lw->b, TS_OP_addi, lw->scalar[load->start], lw->scalar[load->extent], 0);
+        out[n++] = ts_lower_i32(lw, TS_SLICE_ROWS);
+    }
     return n;
 }
 
@@ -209,14 +224,6 @@ static void pipe_copy(ts_lower *lw, const ts_tma_load *load, ts_val stage_at, ts
         }
 }
 
-static uint32_t pipe_group_bytes(const ts_tma *tma, uint32_t group)
-{
-    uint32_t bytes = 0;
-    for (uint32_t i = 0; i < tma->loads.n; i++)
-        bytes += tma->loads.at[i].group == group ? tma->loads.at[i].bytes : 0;
-    return bytes;
-}
-
 /* Producer: waits until the stage is free, says how many bytes come, and sends for them. */
 static void pipe_issue(ts_lower *lw, const ts_tma_load *load)
 {
@@ -227,8 +234,7 @@ static void pipe_issue(ts_lower *lw, const ts_tma_load *load)
         if (count)
             pipe_wait(lw, ts_tma_barrier(lw, group, group->empty, count),
                       ts_op2(&lw->b, TS_OP_xori, parity, ts_lower_i32(lw, 1), 0));
-        ts_val bytes = ts_lower_i32(lw, pipe_group_bytes(pipe_tma(lw), load->group));
-        ts_emit(&lw->b, TS_OP_mbar_expect, TS_T_none, 2, (ts_val[]){full, bytes}, 0, 0);
+        ts_emit(&lw->b, TS_OP_mbar_expect, TS_T_none, 2, (ts_val[]){full, group->arriving}, 0, 0);
     }
     ts_val at = ts_shared_pointer(lw, TS_T_i8, group->base), stage = ts_tma_stage(lw, group);
     if (stage)
@@ -250,8 +256,9 @@ static void pipe_slice_for(ts_lower *lw, ts_val v)
         if (slice[v + i - 1])
             (void)TS_PUSH(lw->arena, &values.v, lw->scalar[opnds[i]]);
     ts_tma_loop_values(lw, v, &values);
-    ts_val opener = ts_for_begin(&lw->b, lw->scalar[opnds[0]], lw->scalar[opnds[1]], lw->scalar[opnds[2]], values.v.n,
-                                 values.v.at, inst->aux);
+    ts_val bound[2] = {lw->scalar[opnds[0]], lw->scalar[opnds[1]]};
+    ts_split_bounds(lw, v, bound);
+    ts_val opener = ts_for_begin(&lw->b, bound[0], bound[1], lw->scalar[opnds[2]], values.v.n, values.v.at, inst->aux);
     ts_val next = opener + 1;
     lw->scalar[v + 1] = next++;
     for (uint32_t i = 3; i < inst->n_opnd; i++)
@@ -352,16 +359,20 @@ void ts_tma_begin(ts_lower *lw)
     ts_assert(at == 0);
     (void)at;
     pipe_init(lw);
+    ts_clip_begin(lw);
     ts_val warp = ts_lower_warp(lw);
     ts_val producer = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, warp, ts_lower_i32(lw, 1 << ts_tma_consumers(tma)), 0);
     ts_val opener = ts_if_begin(&lw->b, producer);
     pipe_setmaxnreg(lw, PIPE_PRODUCER_REGS, 0);
     pipe_elected(lw);
+    ts_split_meet(lw);
+    ts_split_meet(lw);
     ts_term(&lw->b, TS_OP_return, 0, NULL);
     ts_else(&lw->b);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_end(&lw->b, opener, 0, NULL);
     pipe_setmaxnreg(lw, PIPE_CONSUMER_REGS, 1);
+    ts_clip_fill(lw);
     ts_rotate_begin(lw);
     ts_teams_begin(lw);
 }

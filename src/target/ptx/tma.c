@@ -228,26 +228,81 @@ static uint8_t tma_dtype(ts_type elem, ts_type want)
     return elem == TS_T_f16 ? F16 : elem == TS_T_bf16 ? BF16 : elem == TS_T_f32 || elem == TS_T_tf32 ? F32 : U8;
 }
 
+/* The value before it was widened. */
+static ts_val tma_narrow(const ts_fn *fn, ts_val v)
+{
+    v = tma_through(fn, v);
+    return ts_at(fn, v)->op == TS_OP_exti ? tma_through(fn, ts_opnd(fn, v, 0)) : v;
+}
+
+/* Operand of make_tensor_view with the dynamic extent (or stride) of an axis; 0 when it is in the type. */
+static ts_val tma_view_operand(const ts_fn *fn, ts_val make, const ts_type_info *tensor, uint32_t axis, bool stride)
+{
+    uint32_t at = 1;
+    for (uint32_t i = 0; i < (stride ? tensor->rank : axis); i++)
+        at += tensor->dims[i] == TS_DYNAMIC;
+    for (uint32_t i = 0; stride && i < axis; i++)
+        at += tensor->strides[i] == TS_DYNAMIC;
+    bool dynamic = (stride ? tensor->strides : tensor->dims)[axis] == TS_DYNAMIC;
+    return dynamic && at < ts_at(fn, make)->n_opnd ? ts_opnd(fn, make, at) : 0;
+}
+
+/* The array behind the view is rows start .. start + extent of a parameter: base + start * stride of an axis. */
+static bool tma_slice_behind(const ts_fn *fn, ts_val make, const ts_type_info *tensor, ts_tma_load *load)
+{
+    ts_val base = tma_through(fn, ts_opnd(fn, make, 0));
+    if (ts_at(fn, base)->op != TS_OP_offset || tensor->rank > 3)
+        return false;
+    ts_val product = tma_through(fn, ts_opnd(fn, base, 1));
+    for (uint32_t i = 0; i < tensor->rank && ts_at(fn, product)->op == TS_OP_muli; i++) {
+        ts_val stride = tma_view_operand(fn, make, tensor, i, true), extent = tma_view_operand(fn, make, tensor, i, false);
+        ts_val x = tma_narrow(fn, ts_opnd(fn, product, 0)), y = tma_narrow(fn, ts_opnd(fn, product, 1));
+        ts_val start = stride && tma_narrow(fn, stride) == x ? y : stride && tma_narrow(fn, stride) == y ? x : 0;
+        if (!start || !extent || ts_type_of(fn, start) != TS_T_i32 || ts_type_of(fn, extent) != TS_T_i32)
+            continue;
+        load->slice_axis = i;
+        load->start = start;
+        load->extent = extent;
+        return true;
+    }
+    return false;
+}
+
+/* Parameter that the array, or what it is a slice of, begins at; 0 = another pointer. */
+static ts_val tma_base(const ts_fn *fn, ts_val make, const ts_type_info *tensor, ts_tma_load *load)
+{
+    ts_val base = tma_through(fn, ts_opnd(fn, make, 0));
+    if (tma_slice_behind(fn, make, tensor, load))
+        base = tma_through(fn, ts_opnd(fn, base, 0));
+    return ts_at(fn, base)->op == TS_OP_param ? base : 0;
+}
+
 /* Fills dimensions and strides in the order of TMA: unit axis first, then the others from last to first. */
-static bool tma_map_dims(const ts_fn *fn, ts_val make, const ts_type_info *tensor, uint32_t unit, ts_plan_tmap *map)
+static bool tma_map_dims(const ts_fn *fn, ts_val make, const ts_type_info *tensor, uint32_t unit, const ts_tma_load *load,
+                         ts_plan_tmap *map)
 {
     ts_plan_num dim[5], stride[5];
     uint32_t at = 1, n = 1;
-    for (uint32_t i = 0; i < tensor->rank; i++)
-        if (!tma_dim(fn, make, tensor->dims[i], &at, &dim[i]))
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        bool known = tma_dim(fn, make, tensor->dims[i], &at, &dim[i]), slice = load->start && i == load->slice_axis;
+        if (slice)
+            dim[i] = (ts_plan_num){TS_SLICE_ROWS, -1};
+        if (!known && !slice)
             return false;
+    }
     for (uint32_t i = 0; i < tensor->rank; i++) {
         int64_t divisor = tensor->strides[i] == TS_DYNAMIC && at >= ts_at(fn, make)->n_opnd
                               ? 1 : tma_stride_divisor(fn, make, tensor->strides[i], at);
         if (!tma_dim(fn, make, tensor->strides[i], &at, &stride[i]))
             return false;
-        if (i != unit && divisor * map->elem_bytes % 16)
+        if (i != unit && tensor->dims[i] != 1 && divisor * map->elem_bytes % 16) /* nobody takes a step along one element */
             return false;
     }
     map->dim[0] = dim[unit];
     map->stride[0] = (ts_plan_num){1, -1};
     for (uint32_t i = tensor->rank; i-- > 0;)
         if (i != unit) {
+            map->slice = load->start && i == load->slice_axis ? (uint8_t)n : map->slice;
             map->dim[n] = dim[i];
             map->stride[n++] = stride[i];
         }
@@ -291,8 +346,10 @@ static bool tma_shape(const ts_type_info *view, ts_tma_load *load, ts_plan_tmap 
     uint32_t n = 1, rows_of = view->dim_map ? (uint32_t)view->dim_map[load->rows_axis] : load->rows_axis;
     map->box[0] = load->span / load->elem_bytes;
     for (uint32_t i = rank; i-- > 0;)
-        if (i != unit)
+        if (i != unit) {
+            load->rows_dim = i == rows_of ? n : load->rows_dim;
             map->box[n++] = i == rows_of ? TS_MIN(load->rows, 256u) : 1;
+        }
     for (uint32_t i = 0; i < rank; i++)
         map->step[i] = 1;
     return true;
@@ -317,9 +374,12 @@ static const char *tma_view_obstacle(const ts_fn *fn, ts_val v, const uint32_t a
         return "no axis of the tile is known to have stride 1";
     if (unit != axes[0] && unit != axes[1])
         return "the axis of stride 1 is not one of the tile's two axes";
-    if (ts_at(fn, tma_through(fn, ts_opnd(fn, make, 0)))->op != TS_OP_param)
-        return "the array is not a plain argument (a slice, a list item or a computed pointer)";
-    if (ts_lower_divisor(fn, ts_opnd(fn, make, 0)) < 16)
+    ts_tma_load load = {0};
+    ts_val base = tma_base(fn, make, ts_type_get(fn->module, info->elem), &load);
+    if (!base)
+        return "the array is not a plain argument or a slice of one (a list item or a computed pointer)";
+    ts_val whole = load.start ? tma_through(fn, ts_opnd(fn, make, 0)) : make;
+    if (ts_lower_divisor(fn, ts_opnd(fn, whole, 0)) < 16)
         return "the array is not aligned to 16 bytes";
     for (uint32_t i = 0; i < info->rank; i++)
         if (ts_type_of(fn, ts_opnd(fn, v, first + i)) != TS_T_i32)
@@ -335,10 +395,10 @@ bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type 
         return ts_note(fn, v, TS_NOTE_missed, "tma", "%s", obstacle);
     const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view));
     const ts_type_info *tensor = ts_type_get(fn->module, info->elem);
-    ts_val base = tma_through(fn, ts_opnd(fn, make, 0));
     uint32_t unit_axis = ts_view_unit_axis(fn, view);
     uint32_t unit = info->dim_map ? (uint32_t)info->dim_map[unit_axis] : unit_axis;
     *load = (ts_tma_load){.load = v, .inner_axis = unit_axis, .rows_axis = unit_axis == axes[0] ? axes[1] : axes[0]};
+    ts_val base = tma_base(fn, make, tensor, load);
     load->elem_bytes = ts_type_bits(fn->module, tensor->elem) / 8;
     *map = (ts_plan_tmap){.base = (int32_t)base - 1, .rank = (uint8_t)tensor->rank, .elem_bytes = load->elem_bytes,
                           .dtype = tma_dtype(tensor->elem, want)};
@@ -346,12 +406,19 @@ bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type 
         return ts_note(fn, v, TS_NOTE_missed, "tma", "the array has one axis or elements of less than a byte");
     if (!tma_padding(info->padding, ts_type_is_float(fn->module, tensor->elem), map))
         return ts_note(fn, v, TS_NOTE_missed, "tma", "padding other than zero or NaN");
-    if (!tma_map_dims(fn, make, tensor, unit, map))
+    if (!tma_map_dims(fn, make, tensor, unit, load, map))
         return ts_note(fn, v, TS_NOTE_missed, "tma", "a stride is not known to be a multiple of 16 bytes, or an extent is "
                                                      "64 bits wide");
     return tma_shape(info, load, map, unit) ||
            ts_note(fn, v, TS_NOTE_missed, "tma", "the tile has a row of less than 32 bytes, less than 8 rows, or more than "
                                                  "two axes");
+}
+
+/* Rows along M or N of an array that may have fewer than the tile. */
+static bool tma_may_be_short(const ts_tma_load *load, const ts_plan_tmap *map, bool mn_major)
+{
+    const ts_plan_num *rows = &map->dim[load->rows_dim];
+    return !mn_major && !map->nan_fill && load->rows <= 256 && (rows->param >= 0 || rows->value < load->rows);
 }
 
 /* Adds the load behind operand `v`; TS_NO when it cannot be made by TMA. */
@@ -371,6 +438,7 @@ static uint32_t tma_operand(tma_work *w, ts_val v, uint32_t rank, const tma_row 
             return w->env->plan->tmap[w->out->loads.at[i].tmap].dtype == map.dtype ? i : TS_NO;
     load.tmap = w->env->plan->n_tmaps;
     load.group = TS_NO;
+    map.clip = tma_may_be_short(&load, &map, *mn_major) ? (uint8_t)load.rows_dim : 0;
     if (!TS_PUSH(w->arena, &w->out->loads, load))
         return TS_NO;
     w->env->plan->tmap[w->env->plan->n_tmaps++] = map;
@@ -941,6 +1009,27 @@ static bool tma_slice_view(tma_work *w, ts_val v)
     return tma_slice_operands(w, view);
 }
 
+/* One element of an array that is only read: the producer loads it too. */
+static bool tma_slice_element(tma_work *w, ts_val v)
+{
+    const ts_inst *inst = ts_at(w->fn, v);
+    if (inst->op == TS_OP_reshape && ts_type_count(w->module, ts_type_of(w->fn, inst->opnd[0])) == 1) {
+        w->out->slice[v] = 1;
+        return tma_slice_element(w, inst->opnd[0]);
+    }
+    if (inst->op != TS_OP_load_view_tko || ts_type_count(w->module, inst->type) != 1 || TS_M_GET_ORDER(inst->aux) != TS_WEAK)
+        return false;
+    int32_t root = tma_root(w->fn, ts_opnd(w->fn, v, 0));
+    if (root < 0 || tma_is_stored(w, root) || !tma_slice_view(w, v))
+        return false;
+    w->out->slice[v] = 1;
+    const ts_type_info *info = ts_type_get(w->module, ts_type_of(w->fn, ts_opnd(w->fn, v, 0)));
+    for (uint32_t i = 0; i < info->rank; i++)
+        if (!tma_slice_value(w, ts_opnd(w->fn, v, 1 + i)))
+            return false;
+    return true;
+}
+
 /* Marks a scalar and what it is made of; false when the producer cannot compute it. */
 static bool tma_slice_value(tma_work *w, ts_val v)
 {
@@ -963,6 +1052,9 @@ static bool tma_slice_value(tma_work *w, ts_val v)
         return tma_slice_view(w, v);
     case TS_OP_assume:
         return tma_slice_operands(w, v);
+    case TS_OP_load_view_tko:
+    case TS_OP_reshape:
+        return tma_slice_element(w, v);
     default:
         return ts_info(inst)->flags & TS_ELEM && tma_slice_operands(w, v);
     }
@@ -976,6 +1068,9 @@ static bool tma_slice_load(tma_work *w, ts_val load)
         if (!tma_slice_value(w, ts_opnd(w->fn, load, 1 + i)))
             return false;
     w->out->slice[load] = 1;
+    const ts_tma_load *l = tma_load_at(w->out, load);
+    if (l->start && (!tma_slice_value(w, l->start) || !tma_slice_value(w, l->extent)))
+        return false;
     for (ts_val p = w->shape.parent[load]; p; p = w->shape.parent[p]) {
         if (ts_at(w->fn, p)->op != TS_OP_for)
             return false;
@@ -1047,6 +1142,8 @@ static bool tma_fits(tma_work *w)
     if (!tma_stages(w, 232448))
         return tma_refuse(w, "the tiles do not fit shared memory");
     tma_place(w);
+    w->out->split = ts_split_plan(w->fn, &w->shape, w->out);
+    w->out->log_split = w->out->split ? TS_MIN(3u, (uint32_t)ts_log2(w->fn->num_ctas)) : 0;
     return true;
 }
 

@@ -5,9 +5,11 @@
  *
  *     tma.c            before layout assignment: which products and loads go this way; tensor maps
  *     pipeline_tma.c   rings of stages, barriers, the producer warp, the carried step counters
+ *     tma_clip.c       tiles with more rows than their array
  *     rotate_plan.c    loops of two chained products whose steps overlap; rotate.c lowers them
  *     teams.c          persistent loops whose tiles two teams of consumers take in turn
  *     wgmma.c          descriptors, the product itself, waiting and releasing
+ *     tma_split.c      a loop over k shared by the blocks of a cluster
  *     tma_store.c      the finished tile back to memory
  *
  * A block has 4 or 8 consumer warps, which run the tile function as everywhere else (lower.c), and one
@@ -48,6 +50,10 @@ typedef struct ts_tma_load {
     uint32_t span, bytes;           /* swizzle width (128, 64 or 32); whole tile */
     uint32_t group, offset;         /* offset in a stage */
     bool made;                      /* by the consumers: `load` is what they computed, no map, no producer */
+    uint32_t rows_dim;              /* of the tensor map */
+    ts_val rows_here;               /* thread value: rows that a copy brings, when clipped (tma_clip.c) */
+    uint32_t slice_axis;            /* of the array, when the view is of a slice; */
+    ts_val start, extent;           /* its first row and its rows, tile values; 0 = no slice */
 } ts_tma_load;
 
 /* A tile of one row, as it lies in memory: consumers read it themselves. */
@@ -63,6 +69,7 @@ typedef struct ts_tma_group {
     uint32_t base, full, empty; /* offsets in shared memory: stages, barriers */
     ts_val first, last; /* first and last product that reads it */
     bool late;          /* the last one is waited for a step late: stages are released a step late */
+    ts_val arriving;    /* thread value: bytes that fill a stage */
     ts_val within;      /* the `for` in `loop` that holds the products: awaited where loaded, released behind it; or 0 */
 } ts_tma_group;
 
@@ -98,6 +105,8 @@ typedef struct ts_tma {
     uint32_t commits; /* groups of products that were issued so far in the order of the code */
     uint32_t shared;  /* bytes of all stages, the staging and barriers */
     uint32_t staging, staging_bytes; /* behind the stages: for stores inside loops */
+    ts_val split;     /* loop whose trips 2^log_split blocks share; 0 = none */
+    uint32_t log_split;
     bool active, staged; /* staged: the function has stores through the staging */
 } ts_tma;
 
@@ -113,6 +122,8 @@ static inline uint32_t ts_tma_consumers(const ts_tma *tma)
 }
 /* Whether two teams can take the tiles in turn. */
 bool ts_teams_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma);
+/* The loop whose trips the blocks of a cluster can share, of a function that asks for it; 0 = none (tma_split.c). */
+ts_val ts_split_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma);
 /* NULL when the value is none of them. */
 const ts_tma_load *ts_tma_load_of(const ts_tma *tma, ts_val v);
 const ts_wgmma *ts_wgmma_of(const ts_tma *tma, ts_val v);
