@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Question: how fast is the library's matrix product beside cuBLAS on a GPU, over types, layouts and shapes, and with
-what surrounds a product: batches, and bias, GELU and residual behind it (beside torch.compile)?
+what surrounds a product: batches, groups of rows (beside torch._grouped_mm), and bias, GELU and residual behind it
+(beside torch.compile)?
 
 Short products are timed in rows of up to 50 calls, in random order within each round.
 """
@@ -31,6 +32,11 @@ BATCHES = [
     (8, 2048, 2048, 2048),
     (32, 128, 4096, 4096),
 ]
+# Experts, tokens, columns, depth; tokens are spread unevenly.
+GROUPED = [
+    (8, 4096, 14336, 4096), (8, 16384, 14336, 4096), (32, 8192, 4096, 4096),
+    (64, 4096, 1408, 2048), (64, 16384, 1408, 2048),
+]  # fmt: skip
 FUSED = [(8192, 8192, 8192), (16384, 4096, 4096), (8192, 8192, 1024)]
 ODD = [
     (8191, 8193, 8190), (8191, 8191, 8191), (4097, 4095, 4097), (4095, 4097, 1023), (2047, 2049, 2047), (3001, 3001, 3001),
@@ -172,6 +178,50 @@ def _batch(torch: Any, shape: tuple[int, int, int, int]) -> Job:
     )
 
 
+def _ends(torch: Any, groups: int, rows: int) -> Any:
+    """Where groups end that differ by up to a factor of 6."""
+    weights = torch.rand(groups, device="cuda") + 0.2
+    ends = (weights.cumsum(0) * (rows / weights.sum())).to(torch.int32)
+    ends[-1] = rows
+    return ends
+
+
+def _grouped(torch: Any, shape: tuple[int, int, int, int]) -> Job:
+    from tessera.lib.grouped_gemm import grouped_gemm
+
+    groups, m, n, k = shape
+    a, b = _fresh(torch, (m, k), "bfloat16"), _fresh(torch, (groups, k, n), "bfloat16")
+    ends = _ends(torch, groups, m)
+    at = [0, *ends.tolist()]
+    outs: dict[str, Any] = {
+        p: torch.full((m, n), -77.0, dtype=torch.bfloat16, device="cuda")
+        for p in ("tessera", "cuBLAS, a call each")
+    }
+
+    def each() -> None:
+        for i in range(groups):
+            rows = slice(at[i], at[i + 1])
+            torch.mm(a[rows], b[i], out=outs["cuBLAS, a call each"][rows])
+
+    def error(name: str) -> float:
+        rows = [r for end in at for r in (end - 1, end) if 0 <= r < m]
+        group = torch.searchsorted(ends, torch.tensor(rows, device="cuda"), right=True).tolist()
+        worst = [
+            (outs[name][r].double() - a[r].double() @ b[i].double()).abs().max()
+            for r, i in zip(rows, group, strict=True)
+        ]
+        return float(max(worst)) / k**0.5
+
+    runs = {"tessera": lambda: grouped_gemm(a, b, ends, outs["tessera"])}
+    if hasattr(torch, "_grouped_mm"):
+        runs["torch._grouped_mm"] = lambda: outs.__setitem__(
+            "torch._grouped_mm", torch._grouped_mm(a, b, offs=ends)
+        )
+    runs["cuBLAS, a call each"] = each
+    text = f"grouped GEMM bfloat16, {groups} experts, {m} x {n} x {k}"
+    return Job(text, 2.0 * m * n * k, runs, error, 4e-2)
+
+
 def _fused(torch: Any, shape: tuple[int, int, int]) -> Job:
     from tessera.lib import gemm
     from torch.nn import functional
@@ -219,6 +269,8 @@ def _jobs(torch: Any) -> Iterator[Job]:
         yield _product(torch, "bfloat16", deep)
     for batch in BATCHES:
         yield _batch(torch, batch)
+    for grouped in GROUPED:
+        yield _grouped(torch, grouped)
     for fused in FUSED:
         yield _fused(torch, fused)
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "docs" / "reference"
 # Modules of tessera.lib, in the order of the page.
-LIBRARY = ("elementwise", "reduce", "scan", "softmax", "norm", "gemm", "attention", "attention_backward",
-           "transpose", "random", "image")  # fmt: skip
+LIBRARY = ("elementwise", "reduce", "scan", "softmax", "norm", "gemm", "grouped_gemm", "attention",
+           "attention_backward", "transpose", "random", "image")  # fmt: skip
 
 
 def _signature(thing: object) -> str:

@@ -191,3 +191,30 @@ def test_shapes_are_refused_however_often_they_come() -> None:
             gemm.gelu_gemm(a, b, c[0], c, c)
     with pytest.raises(TypeError, match="gemm: a is a int"):
         gemm.gemm(3, b, c)
+
+
+def test_slender_products_fill_the_chip_in_one_wave() -> None:
+    few = gpu.slender_plan(17, 4096, 11008, 2, 132)
+    assert few is not None and (few.tile, few.swapped, few.ctas) == ((64, 32, 64), True, 2)
+    rows = gpu.slender_plan(100, 8192, 8192, 2, 132)
+    assert rows is not None and (rows.tile, rows.swapped, rows.ctas) == ((128, 64, 64), False, 1)
+    columns = gpu.slender_plan(8192, 64, 8192, 2, 132)
+    assert columns is not None and columns.tile == (64, 64, 64)
+    assert gpu.slender_plan(128, 11008, 4096, 2, 132) is None  # one wave and a third
+    assert gpu.slender_plan(512, 512, 16384, 2, 132) is None
+
+
+@pytest.mark.parametrize("m", [1, 17, 100])
+def test_slender_products_are_those_of_float64(m: int) -> None:
+    a, b, c = random(m, 200), random(200, 90), np.full((m, 90), np.nan, np.float32)
+    args = (a, b, c, 64, 32, 32, 8, False, False)
+    ct.launch(None, (ct.cdiv(m, 64) * 3, 1, 1), gemm.CLUSTERS[2], args)
+    assert np.abs(c - a.astype(np.float64) @ b).max() < 1e-4
+
+
+def test_one_row_travels_by_tma_and_a_cluster_shares_the_steps() -> None:
+    a, b, c = np.zeros((1, 512), np.float16), np.zeros((512, 64), np.float16), np.zeros((1, 64))
+    c = c.astype(np.float16)
+    code = hopper(gemm.CLUSTERS[2], b.T, a.T, c.T, 64, 16, 64, 8, False, False)
+    assert b"wgmma" in code and b".reqnctapercluster 2, 1, 1" in code
+    assert b"ld.shared::cluster" in code and code.count(b"cp.async.bulk.tensor.2d.shared") == 2

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import tessera
 import tessera.tile as ct
 
-from ._gpu_array import BYTES, Copy, copy_of, device_of, dtype_name, strides_of, unit_of_copy
+from ._gpu_array import BYTES, Copy, copy_of, device_of, dtype_name, unit_of_copy
 
 ROWS_AND_COLUMNS = (
     (128, 256), (256, 128), (128, 128), (128, 64), (64, 128), (64, 64), (64, 32), (64, 16), (128, 32), (128, 16),
@@ -30,14 +30,16 @@ START, LAST_BLOCK, TEAMS = 2500, 200, 800
 
 
 class Plan(NamedTuple):
-    """Tile (rows, columns, depth), rows of tiles in a group, pieces of K, whether C is made transposed, and parts of the
-    tiles that are left over behind the last whole wave."""
+    """Tile (rows, columns, depth), rows of tiles in a group, pieces of K, whether C is made transposed, parts of the
+    tiles that are left over behind the last whole wave, and the blocks of a cluster that share a tile's steps along K;
+    0: no clusters, each block makes many tiles."""
 
     tile: tuple[int, int, int]
     group: int
     pieces: int
     swapped: bool
     tail: int = 1
+    ctas: int = 0
 
 
 def options(a: Any, tf32: bool, fast: bool) -> tuple[bool, bool]:
@@ -59,7 +61,13 @@ def units(device: str) -> int:
     return int(tessera.device_info(device)["units"])
 
 
-def _step(rows: int, cols: int) -> int:
+@functools.lru_cache(maxsize=64)
+def has_clusters(device: str) -> bool:
+    """Whether the blocks of a cluster can share a product's loop over K: with wgmma."""
+    return int(tessera.device_info(device)["target"]) == 90
+
+
+def step(rows: int, cols: int) -> int:
     """128 bytes of K: products, or the operands' way to shared memory."""
     instruction = cols // 2 if cols >= 64 else 16 + cols // 4
     return max(rows // 64 * 4 * instruction, (rows + cols) * 128 // L2_RATE)
@@ -70,8 +78,8 @@ def _work(tiles: int, steps: int, way: tuple[int, int, int, int], sms: int, end:
     rows, cols, pieces, tail = way
     whole, rest = (tiles // sms, tiles % sms) if tail > 1 else (ct.cdiv(tiles, sms), 0)
     depth = ct.cdiv(steps, pieces)
-    work = whole * (depth * _step(rows, cols) + end)
-    return work + ct.cdiv(rest * tail, sms) * (depth * _step(rows, cols // tail) + end // tail)
+    work = whole * (depth * step(rows, cols) + end)
+    return work + ct.cdiv(rest * tail, sms) * (depth * step(rows, cols // tail) + end // tail)
 
 
 def _cost(
@@ -117,6 +125,26 @@ def small_plan(m: int, n: int, k: int, sms: int) -> Plan | None:
     return None
 
 
+def slender_plan(m: int, n: int, k: int, bytes_: int, sms: int) -> Plan | None:
+    """For a product with few rows or columns, whose time is that of reading the other operand: tiles of 64 of its rows,
+    and a cluster of blocks for each while multiprocessors are idle. None: such tiles do not come out evenly."""
+    few, many = min(m, n), max(m, n)
+    tiles, depth = ct.cdiv(many, 64), 128 // bytes_
+    if few > 128 or many < 1024:
+        return None
+    if tiles > sms * (1 if few > 32 else 1.5):  # lower tiles leave room for two blocks on a multiprocessor
+        return None
+    ctas = 2 if tiles > sms else 2 if tiles * 2 <= sms else 1
+    while ctas > 1 and k < 8 * ctas * depth:
+        ctas //= 2
+    width = max(16, 1 << (few - 1).bit_length())
+    if m > n:
+        return Plan((64, width, depth), 8, 1, False, ctas=ctas)
+    if few <= 32:
+        return Plan((64, width, depth), 8, 1, True, ctas=ctas)
+    return Plan((width, 64, depth), 8, 1, False, ctas=ctas)
+
+
 @functools.lru_cache(maxsize=4096)
 def plan(
     m: int, n: int, k: int, dtype: str, sms: int, tensor: bool = True, batch: int = 0, after: int = 1
@@ -158,6 +186,7 @@ class Way(NamedTuple):
     parts: tuple[int, int, int] | None
     sums: str
     device: str
+    ctas: int = 0
 
 
 def plain_way(grid: tuple[int, int, int], constants: tuple[Any, ...]) -> Way:
@@ -182,15 +211,10 @@ def remember(key: Any, way: Way) -> None:
     _ways[key] = way
 
 
-def _copies(a: Any, b: Any, rows: int, major: bool) -> list[Copy | None]:
-    """``rows``: of a tile that alone holds all rows of a; loads that reach far beyond an array are slow."""
-    units = [unit_of_copy(a, 1, major), unit_of_copy(b, 0, major)]
-    if rows and a.shape[0] % rows and units[0] is None:
-        units[0] = 1 if strides_of(a)[1] == 1 else 0
-    least = [(rows or 1, 1), (1, 1)]
+def _copies(a: Any, b: Any, major: bool) -> list[Copy | None]:
+    units = unit_of_copy(a, 1, major), unit_of_copy(b, 0, major)
     return [
-        None if u is None else copy_of(x, u, n)
-        for x, u, n in zip((a, b), units, least, strict=True)
+        None if unit is None else copy_of(x, unit) for x, unit in zip((a, b), units, strict=True)
     ]
 
 
@@ -200,9 +224,9 @@ def find_way(a: Any, b: Any, c: Any, flags: tuple[bool, bool]) -> Way:
     tensor, major = on_tensor_cores(name, flags), BYTES[name] != 2
     sms, none = units(device), [None, None]
     m, n, k = int(c.shape[0]), int(c.shape[1]), int(a.shape[1])
-    chosen = plan(m, n, k, name, sms, tensor)
-    height = chosen.tile[1 if chosen.swapped else 0]
-    copies = _copies(a, b, height if m <= height else 0, major) if tensor else none
+    slender = slender_plan(m, n, k, BYTES[name], sms) if tensor and has_clusters(device) else None
+    chosen = slender or plan(m, n, k, name, sms, tensor)
+    copies = _copies(a, b, major) if tensor else none
     small = small_plan(m, n, k, sms) if copies != none and not major else None
     if small:
         return _way(small, (m, n), none, flags, (name, device, False))
@@ -220,7 +244,9 @@ def _way(
     name, device, alone = where
     m, n = shape[::-1] if chosen.swapped else shape
     rows, cols = ct.cdiv(m, chosen.tile[0]), ct.cdiv(n, chosen.tile[1])
-    if chosen.pieces == 1:
+    if chosen.ctas:
+        grid, last, parts = (rows * cols, 1, 1), chosen.group, None
+    elif chosen.pieces == 1:
         blocks = (
             min(rows * cols, units(device)) if alone else rows * cols
         )  # others share multiprocessors
@@ -229,6 +255,7 @@ def _way(
         grid, last = (rows * cols, chosen.pieces, 1), chosen.pieces
         parts = (chosen.pieces, rows * chosen.tile[0], cols * chosen.tile[1])
     sums = "int32" if name == "int8" else "float32"
-    plain = parts is None and not chosen.swapped and copies == [None, None]
-    constants = (*chosen.tile, last, *flags) + ((chosen.tail,) if parts is None else ())
-    return Way(grid, constants, plain, copies, chosen.swapped, parts, sums, device)
+    plain = parts is None and not chosen.swapped and not chosen.ctas and copies == [None, None]
+    walks = parts is None and not chosen.ctas
+    constants = (*chosen.tile, last, *flags) + ((chosen.tail,) if walks else ())
+    return Way(grid, constants, plain, copies, chosen.swapped, parts, sums, device, chosen.ctas)

@@ -133,14 +133,11 @@ class Copy(NamedTuple):
     shape: tuple[int, int]
 
 
-def copy_of(array: Any, unit: int, least: tuple[int, int]) -> Copy:
-    """Rows in units of 16 bytes, extents in units of ``least``."""
-    shape = [
-        ct.cdiv(int(extent), step) * step for extent, step in zip(array.shape, least, strict=True)
-    ]
+def copy_of(array: Any, unit: int) -> Copy:
+    """Rows in units of 16 bytes."""
     step = 16 // BYTES[dtype_name(array)]
-    shape[unit] = ct.cdiv(shape[unit], step) * step
-    return Copy(unit, (shape[1 - unit], shape[unit]))
+    row = ct.cdiv(int(array.shape[unit]), step) * step
+    return Copy(unit, (int(array.shape[1 - unit]), row))
 
 
 def copied(arrays: list[Any], copies: list[Copy | None], stream: Any) -> list[Any]:

@@ -93,6 +93,26 @@ def gemm_kernel(
 
 
 @ct.kernel
+def slender_gemm_kernel(
+    a, b, c,
+    TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], GROUP: ct.Constant[int],
+    TF32: ct.Constant[bool], FAST: ct.Constant[bool],
+):  # fmt: skip
+    """One tile for each block; with num_ctas the blocks of a cluster share its steps along K."""
+    begin()
+    m, n = place(ct.bid(0), ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN), GROUP)
+    acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
+    for k in range(ct.cdiv(a.shape[1], TK)):
+        x = ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
+        y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
+        acc = multiply(x, y, acc, TF32, FAST)
+    ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
+
+
+CLUSTERS = {n: slender_gemm_kernel.replace_hints(num_ctas=n) for n in (1, 2)}
+
+
+@ct.kernel
 def split_gemm_kernel(
     a, b, c, parts, tickets,
     TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], PIECES: ct.Constant[int],
@@ -263,7 +283,8 @@ def _run(way: gpu.Way, a: Any, b: Any, c: Any, stream: Any) -> None:
     if way.swapped:
         a, b, c = b.T, a.T, c.T
     if way.parts is None:
-        launch(stream, way.grid, gemm_kernel, (a, b, c, *way.constants), **EARLY)
+        kernel = CLUSTERS[way.ctas] if way.ctas else gemm_kernel
+        launch(stream, way.grid, kernel, (a, b, c, *way.constants), **EARLY)
         return
     parts = arrays.room(way.parts, way.sums, way.device, stream)
     tickets = arrays.tickets(way.grid[0], way.device, stream)
