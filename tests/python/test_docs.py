@@ -11,7 +11,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGES = [
     "README.md", "docs/guide/tiles.md", "docs/guide/arrays.md", "docs/performance.md", "docs/guide/from-cuda-python.md",
-    "docs/guide/host-objects.md",
+    "docs/guide/host-objects.md", "docs/guide/asyncio-and-graphs.md",
 ]
 HEAD = "import numpy as np\nimport tessera.tile as ct\n"
 
