@@ -390,7 +390,7 @@ class _Parser:
 def _defines(text: str, header: Header) -> None:
     """Numeric constants, and which symbol a function's written name stands for."""
     known = {m: v for e in header.enums.values() for m, v in e.members.items()}
-    for name, body in re.findall(r"^[ ]*#[ ]*define[ ]+(\w+)[ ]+(.+?)\s*(?:/\*.*)?$", text, re.M):
+    for name, body in re.findall(r"^[ ]*#[ ]*define[ ]+(\w+)[ ]+(.+?)\s*(?:/[*/].*)?$", text, re.M):
         target = re.sub(
             r"__CUDA_API_PT[SD][SZ]\((\w+)\)|__CUDART_API_PT[SD][SZ]\((\w+)\)", r"\1\2", body
         )

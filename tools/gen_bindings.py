@@ -6,7 +6,8 @@
 The headers are those of the toolkit whose `nvcc` is on PATH (its include folder) and of NVIDIA's
 wheels in this Python's site-packages (nvidia/*/include); --include puts a folder first,
 --only-these looks nowhere else. Needed: cuda.h, cudaProfiler.h and their cuda*Typedefs.h,
-cuda_runtime_api.h, cuda_profiler_api.h, nvrtc.h, nvJitLink.h and nvvm.h, all of CUDA 13.0; a module
+cuda_runtime_api.h, cuda_profiler_api.h, nvrtc.h, nvJitLink.h, nvvm.h and nvml.h (wheel
+nvidia-nvml-dev), all of CUDA 13.0; a module
 whose headers are not found is left as it is. --check writes nothing and fails when a checked-in
 file would change.
 
@@ -136,6 +137,16 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     **{f"cuTensorMapEncode{form}": {"tensorMap": ">CUtensorMap"} for form in ("Tiled", "Im2col", "Im2colWide")},
 }  # fmt: skip
 
+# Pointers of NVML that are memory of the caller for many, and the counts that go in and come out.
+NVML_LISTS = re.compile(
+    r"infos|cpuSet|nodeSet|deviceArray|values|clocksMHz|pstates|samples|sessionInfos|utilization|procesesInfo"
+    r"|processSamples|typeIds|vgpuTypeIds|vgpuInstances|placements|info|profiles|gpuInstances|computeInstances"
+    r"|addresses|timestamps|bridgeHierarchy|pids|eccCounts"
+)
+NVML_COUNTS = re.compile(
+    r"(info|session|vgpu|sample|clocks|page|p)?[cC]ount|pageCount|clocksMHzCount|processSamplesCount|sessionCount"
+)
+
 # Copies whose host memory is checked against the size asked for, when it comes as a Python buffer.
 HOST_MEMORY = re.compile(r"cuMemcpy(HtoD|DtoH|HtoA|AtoH)(Async)?|cudaMemcpy(Async)?")
 # Structs the C function fills although its text does not begin by saying so.
@@ -149,7 +160,7 @@ COUNTED = {
     "execAffinityParams": "numExecAffinityParams", "gpuPairs": "gpuPairsCount",
 }  # fmt: skip
 # Structs of the platform itself; the headers also bring float2 and its like.
-OURS = re.compile(r"CU|cu|dim3$")
+OURS = re.compile(r"CU|cu|nvml|dim3$")
 # What needs a symbol or a function of the host program's own: not for Python (launch through the
 # driver).
 NOT_FOR_PYTHON = re.compile(
@@ -174,6 +185,7 @@ MODULES = [
     Module("nvrtc", "nvrtc", ["nvrtc.h"]),
     Module("nvjitlink", "nvJitLink", ["nvJitLink.h"], snake=True),
     Module("nvvm", "nvvm", ["nvvm.h"], snake=True),
+    Module("nvml", "nvml", ["nvml.h"]),
 ]
 
 
@@ -250,6 +262,9 @@ class Emitter:
             return "*#ByteCount" if function.startswith("cuM") else "*#count"
         if type_.callback or type_.pointers == 0:
             return self.type_name(type_)
+        if function.startswith("nvml") and type_.pointers == 1 and not type_.const:
+            if self.is_list(name):
+                return "*" if NVML_LISTS.fullmatch(name) else f"&{self.type_name(type_)}"
         base = self.type_name(type_)
         if type_.pointers == 1:
             return self.pointer(function, name, type_, base)
@@ -260,6 +275,14 @@ class Emitter:
         if name == "extra":
             return "*"
         return ">text" if base == "i8" else ">*"
+
+    def is_list(self, name: str) -> bool:
+        """Whether a function of NVML takes memory for many, and this parameter is that or its
+        count."""
+        names = [p.name for p in self.parameters]
+        counts = [n for n in names if NVML_COUNTS.fullmatch(n) or n in ("cpuSetSize", "nodeSetSize", "valuesCount", "size")]
+        lists = [n for n in names if NVML_LISTS.fullmatch(n)]
+        return bool(counts and lists) and name in [*counts, *lists]
 
     def pointer(self, function: str, name: str, type_: Type, base: str) -> str:
         if base == "void":
@@ -284,7 +307,7 @@ class Emitter:
     # -----------------------------------------------------------------------------------------
 
     def function(self, function: Function) -> str:
-        symbol = function.symbol
+        symbol, self.parameters = function.symbol, function.parameters
         name = self.header.renamed.get(symbol, symbol)
         plain = re.sub(r"^__|_13_0$", "", name)
         words = [

@@ -17,7 +17,7 @@ from ._attributes import decode, like
 if TYPE_CHECKING:
     from ._api import Api
 
-__all__ = ["DRIVER", "NVJITLINK", "NVRTC", "NVVM", "RUNTIME"]
+__all__ = ["DRIVER", "NVJITLINK", "NVML", "NVRTC", "NVVM", "RUNTIME"]
 
 
 # ---- lists that are asked for by their count
@@ -244,6 +244,7 @@ RUNTIME: dict[str, Any] = {
 
 NVRTC: dict[str, Any] = {"nvrtcGetSupportedArchs": _supported_archs}
 NVJITLINK: dict[str, Any] = {}
+NVML: dict[str, Any] = {}
 
 
 def _text_of_status(_api: Api, raw: Any) -> Any:

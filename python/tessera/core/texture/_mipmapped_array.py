@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -108,4 +109,5 @@ class _Levels:
         self.handle, self.end = handle, driver.checked.cuMipmappedArrayDestroy
 
     def __del__(self) -> None:
-        self.end(self.handle)
+        if not sys.is_finalizing():
+            self.end(self.handle)
