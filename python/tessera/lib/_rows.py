@@ -23,7 +23,7 @@ class Share(NamedTuple):
     rows: int
 
 
-# By operation, bytes of an element and columns: the fastest of some forty on an H200.
+# By operation, bytes of an element and columns: chosen among some forty each on an H200.
 SHARES = {
     ("softmax", 4, 16384): Share(2, 8, 3, 1),
     ("softmax", 4, 32768): Share(4, 8, 3, 1),

