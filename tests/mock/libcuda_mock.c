@@ -15,24 +15,26 @@ EXPORT void mock_call_back(cuda_result code);
 EXPORT cuda_result cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags, int *status);
 #define M (&mock_state_data)
 
-/* Everything that a reset takes away: device memory and streams, in one list. */
+/* Everything that a reset takes away: device memory, streams and events, in one list. */
 typedef struct thing {
     _Alignas(256) struct thing *next;
     struct thing **link;
-    size_t bytes; /* of device memory; 0 for streams */
+    size_t bytes;   /* of device memory; 0 for others */
+    unsigned *count; /* of the living ones; NULL for memory */
     _Alignas(256) char data[];
 } thing;
 static thing *things;
 
-static void *thing_new(size_t bytes)
+static void *thing_new(size_t bytes, unsigned *count)
 {
-    thing *t = aligned_alloc(256, (sizeof *t + bytes + 255) & ~(size_t)255);
-    *t = (thing){.next = things, .link = &things, .bytes = bytes};
+    thing *t = aligned_alloc(256, (sizeof *t + bytes + 256 + 255) & ~(size_t)255);
+    *t = (thing){.next = things, .link = &things, .bytes = bytes, .count = count};
+    memset(t->data, 0, count ? 256 : 0);
     if (things)
         things->link = &t->next;
     things = t;
     M->bytes_out += bytes;
-    M->n_streams += bytes == 0;
+    *(count ? count : &(unsigned){0}) += 1;
     return t->data;
 }
 
@@ -43,7 +45,7 @@ static void thing_end(void *data)
     if (t->next)
         t->next->link = t->link;
     M->bytes_out -= t->bytes;
-    M->n_streams -= t->bytes == 0;
+    *(t->count ? t->count : &(unsigned){0}) -= 1;
     free(t);
 }
 
@@ -164,7 +166,7 @@ static cuda_result mock_MemAlloc(cuda_ptr *memory, size_t bytes)
     if (M->alloc_failures > 0 && M->alloc_failures--)
         return CUDA_OUT_OF_MEMORY;
     M->n_alloc++;
-    *memory = (cuda_ptr)(uintptr_t)thing_new(bytes);
+    *memory = (cuda_ptr)(uintptr_t)thing_new(bytes, NULL);
     return CUDA_OK;
 }
 static cuda_result mock_MemFree(cuda_ptr memory)
@@ -266,12 +268,12 @@ static cuda_result mock_ready(void)
 }
 static cuda_result mock_StreamCreate(cuda_stream_t *stream, unsigned flags)
 {
-    *stream = thing_new(0);
+    *stream = thing_new(0, &M->n_streams);
     return flags <= CUDA_STREAM_NON_BLOCKING ? mock_context() : BAD_VALUE;
 }
 static cuda_result mock_StreamCreateWithPriority(cuda_stream_t *stream, unsigned flags, int priority)
 {
-    *stream = thing_new(0);
+    *stream = thing_new(0, &M->n_streams);
     M->priority = priority;
     return flags <= CUDA_STREAM_NON_BLOCKING ? mock_context() : BAD_VALUE;
 }
@@ -343,15 +345,13 @@ EXPORT void mock_call_back(cuda_result code)
 
 static cuda_result mock_EventCreate(cuda_event_t *event, unsigned flags)
 {
-    *event = calloc(1, sizeof(float));
-    M->n_events++;
+    *event = thing_new(0, &M->n_events);
     M->event_flags = flags;
     return flags < 8 ? mock_context() : BAD_VALUE;
 }
 static cuda_result mock_EventDestroy(cuda_event_t event)
 {
-    free(event);
-    M->n_events--;
+    thing_end(event);
     return mock_context();
 }
 static cuda_result mock_EventRecord(cuda_event_t event, cuda_stream_t stream)
