@@ -82,13 +82,14 @@ def _add_head(
 ):  # fmt: skip
     """Adds what one head of queries gives to dk and dv of a tile of keys.
 
-    The products stand in the order in which they should run: each is waited for where it is read.
+    The products stand in the order in which they should run: each is waited for where it is read. Up to 64
+    columns the loop is rotated, and dp beside s would only hold registers (4 to 7 % slower on an H200).
     """
     for step in range(blocks):
         m = first + step
         qt, dot = _rows(q, batch, head, m, TM, D), _rows(dout, batch, head, m, TM, D)
         s = ct.mma(kt, ct.transpose(qt), ct.zeros((TN, TM), dtype=ct.float32))
-        if DK:
+        if DK and D > 64:
             dp = ct.mma(vt, ct.transpose(dot), ct.zeros((TN, TM), dtype=ct.float32))
         log_sum = ct.transpose(_column(lse, batch, head, m, TM)) * LOG2_E
         p = _exp2(s * (scale * LOG2_E) - log_sum, FAST)
@@ -99,6 +100,8 @@ def _add_head(
             acc_v = ct.mma(ct.astype(p, q.dtype), dot, acc_v)
         if DK:
             dt = ct.transpose(_column(delta, batch, head, m, TM))
+            if D <= 64:
+                dp = ct.mma(vt, ct.transpose(dot), ct.zeros((TN, TM), dtype=ct.float32))
             acc_k = ct.mma(ct.astype(p * (dp - dt), q.dtype), qt, acc_k)
     return acc_k, acc_v
 
