@@ -54,7 +54,29 @@ def lib_page() -> Iterator[str]:
                 yield from _entry(f"{name}.{word}", thing, "###")
 
 
-PAGES = {"tile": tile_page, "lib": lib_page}
+def _members(thing: type) -> Iterator[str]:
+    """A line for each public method and property that says something of itself."""
+    ours = {word for base in thing.__mro__ if base.__module__.startswith("tessera") for word in vars(base)}
+    for word in sorted(ours):
+        member = inspect.getattr_static(thing, word)
+        doc = inspect.getdoc(member) if word[0] != "_" and not isinstance(member, (int, str)) else None
+        if doc:
+            text = doc.partition("\n--\n\n")[2] or doc
+            yield f"- `{word}`: {' '.join(text.partition(chr(10) * 2)[0].split())}"
+
+
+def core_page() -> Iterator[str]:
+    """The classes and functions of tessera.core with their members."""
+    from tessera import core
+
+    for name in sorted(core.__all__):
+        thing = getattr(core, name)
+        yield from _entry(f"core.{name}", thing)
+        if isinstance(thing, type):
+            yield from (*_members(thing), "")
+
+
+PAGES = {"tile": tile_page, "lib": lib_page, "core": core_page}
 
 
 def page(name: str) -> str:
