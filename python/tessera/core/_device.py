@@ -418,7 +418,6 @@ def _id_of(device: int | str) -> int:
     if not 0 <= number < count:
         if count == 0 and number == 0:
             _core.device_info("cuda:0")  # raises DeviceNotFoundError, which says what is missing
-        raise ValueError(
-            f"device_id must be 0 to {count - 1}: this machine has {count} GPUs, not one of number {number}"
-        )
+        known = f"must be 0 to {count - 1}" if count else "names no GPU"
+        raise ValueError(f"device_id {known}: this machine has {count} GPUs, not one of number {number}")
     return CUDA | number
