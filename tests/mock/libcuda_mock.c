@@ -498,7 +498,7 @@ static cuda_result mock_TensorMapEncodeTiled(cuda_tmap *map, int type, uint32_t 
                                              int interleave, int swizzle, int promotion, int fill)
 {
     mock_tmap *record = &M->tmap[M->n_encoded % MOCK_TMAPS];
-    if ((uintptr_t)map % 64 || (uintptr_t)base % 16 || rank < 1 || rank > 5)
+    if ((uintptr_t)map % 64 || (uintptr_t)base % 16 || rank < 1 || rank > 5 || !strides)
         return BAD_VALUE;
     *record = (mock_tmap){type, swizzle, promotion, fill, interleave, rank, {0}, {0}, base, {0}, {0}};
     for (uint32_t d = 0; d < rank; d++) {

@@ -300,7 +300,8 @@ class TensorMapDescriptor(ctypes.c_uint64 * 16):  # type: ignore[misc]
             return getattr(driver, f"CUtensorMap{name}")(int(given))
 
         head = (enum("DataType", kind), len(shape.shape))
-        sizes = (list(shape.shape[::-1]), shape.strides[::-1])
+        # the driver wants an address of strides even where rank 1 has none
+        sizes = (list(shape.shape[::-1]), shape.strides[::-1] or [0])
         flags = (
             enum("Interleave", told.interleave),
             *(enum("Im2ColWideMode", given) for given in mode),

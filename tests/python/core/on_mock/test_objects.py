@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 from tessera import _core, core
 from tessera.bindings import driver
+from tessera.core._tensor_map import TensorMapDataType
+from tessera.core.utils import StridedMemoryView
 
 
 def test_a_stream_has_flags_and_a_priority(mock: Any, device: core.Device) -> None:
@@ -223,3 +225,12 @@ def test_a_buffer_is_passed_by_its_address(
     buffer.close()
     with pytest.raises(RuntimeError, match="the buffer is closed"):
         core.launch(None, core.LaunchConfig(grid=1, block=1), kernel, buffer)
+
+
+def test_a_tensor_map_of_one_axis(mock: Any, device: core.Device) -> None:
+    before, buffer = mock.n_encoded, device.allocate(4096, stream=device.default_stream)
+    view = StridedMemoryView.from_any_interface(buffer, stream_ptr=-1)
+    made = view.as_tensor_map(box_dim=(64,), data_type=TensorMapDataType.FLOAT32)
+    assert mock.n_encoded == before + 1 and made.device is device
+    made.replace_address(buffer)
+    assert mock.n_encoded == before + 2
