@@ -66,7 +66,8 @@ class Stream(_Stream):
         protocol = getattr(obj, "__cuda_stream__", None)
         if protocol is None:
             raise TypeError(
-                f"{type(obj).__name__} has no __cuda_stream__ method; it does not follow the protocol of streams"
+                f"Stream or GraphBuilder expected, got {type(obj).__name__}, which has no "
+                f"__cuda_stream__ method"
             )
         # Early adopters made it an attribute; a method is what the protocol asks for.
         pair = protocol() if callable(protocol) else protocol
