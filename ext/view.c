@@ -297,9 +297,15 @@ static void view_delete_versioned(ts_dl_managed_versioned *self)
     view_export_end(self->context);
 }
 
+/* DLPack knows one CPU: 0. The ordinal here is only shown (view_get_device_id). */
+static ts_dl_device view_device(const core_view *self)
+{
+    return (ts_dl_device){self->device.type, self->device.type == DL_CPU ? 0 : self->device.id};
+}
+
 static ts_dl_tensor view_tensor(const core_view *self)
 {
-    return (ts_dl_tensor){.data = self->data, .device = self->device, .ndim = self->ndim, .dtype = self->dtype,
+    return (ts_dl_tensor){.data = self->data, .device = view_device(self), .ndim = self->ndim, .dtype = self->dtype,
                           .shape = self->dims, .strides = self->dims + self->ndim};
 }
 
@@ -364,7 +370,8 @@ static PyObject *view_dlpack(PyObject *self, PyObject *args, PyObject *kwargs)
 static PyObject *view_dlpack_device(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return Py_BuildValue("(ii)", VIEW(self)->device.type, VIEW(self)->device.id);
+    ts_dl_device device = view_device(VIEW(self));
+    return Py_BuildValue("(ii)", device.type, device.id);
 }
 
 /* ---- the C exchange table (DLPack 1.3) ------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tessera.core._layout import _StridedLayout
+from tessera.core._memoryview import _current_device
 from tessera.core.utils import StridedMemoryView, args_viewable_as_strided_memory
 
 ARRAYS = {
@@ -32,8 +33,20 @@ def test_a_view_tells_what_the_array_is(array: np.ndarray[Any, Any], read: str) 
     assert view.dtype == array.dtype and view.exporting_obj is array and not view.readonly
     steps = tuple(step // array.itemsize for step in array.strides)
     assert view.strides == steps or (view.strides is None and array.flags.c_contiguous)
-    assert view.device_id == -1 and not view.is_device_accessible
+    # an array interface is shown with the device of the context that other tests may have left
+    device = _current_device() if read == "from_array_interface" else -1
+    assert view.device_id == device and not view.is_device_accessible
     assert np.array_equal(np.from_dlpack(view), array)
+
+
+def test_host_memory_is_given_on_as_the_cpu_whatever_the_context(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("tessera.core._memoryview._current_device", lambda: 1)
+    view = StridedMemoryView.from_array_interface(np.arange(4))
+    part = view.view(view._layout[1:])
+    assert view.device_id == part.device_id == 1
+    assert view.__dlpack_device__() == part.__dlpack_device__() == (1, 0)
 
 
 def test_a_torch_tensor_is_read_without_a_capsule() -> None:
