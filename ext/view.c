@@ -152,6 +152,12 @@ static int view_take_capsule(core_view *self, PyObject *capsule)
     return view_fill(self, tensor);
 }
 
+/* What the address of a stream was given as (an int, a handle of the driver's) as an int; None stays None. */
+static PyObject *view_stream(PyObject *stream)
+{
+    return stream == Py_None ? Py_NewRef(stream) : PyNumber_Long(stream);
+}
+
 static int view_read(core_state *state, core_view *self, PyObject *object, PyObject *stream)
 {
     ts_dl_tensor tensor;
@@ -180,7 +186,10 @@ static PyObject *view_make(PyObject *type, PyObject *object, PyObject *stream)
     if (!self)
         return NULL;
     self->exporter = Py_NewRef(object);
-    if (view_read(core_state_of_type((PyTypeObject *)type), self, object, stream) == 0)
+    PyObject *number = view_stream(stream);
+    int got = number ? view_read(core_state_of_type((PyTypeObject *)type), self, object, number) : -1;
+    Py_XDECREF(number);
+    if (got == 0)
         return (PyObject *)self;
     Py_DECREF(self);
     return NULL;

@@ -166,14 +166,19 @@ class StridedMemoryView(_core.MemoryView, metaclass=_Views):  # type: ignore[mis
     def from_cuda_array_interface(
         cls, obj: Any, stream_ptr: int | None = None
     ) -> StridedMemoryView:
-        """A view of an object with ``__cuda_array_interface__`` (version 3)."""
+        """A view of an object with ``__cuda_array_interface__`` (version 3).
+
+        Version 2, torch's, tells no stream: an object that has DLPack besides is read by that.
+        """
         told = obj.__cuda_array_interface__
+        if told["version"] < 3 and hasattr(obj, "__dlpack__"):
+            return cls.from_dlpack(obj, stream_ptr)  # type: ignore[no-any-return]
         address, readonly, layout, dtype = _interface(told)
         if stream_ptr is None:
             raise BufferError(
                 "stream=None is ambiguous with __cuda_array_interface__: pass -1 or a stream"
             )
-        producer = told.get("stream")
+        producer, stream_ptr = told.get("stream"), int(stream_ptr)
         if producer is not None and stream_ptr not in (-1, producer):
             _order(producer, stream_ptr)
         device = (CUDA, _device_of(address))
@@ -255,7 +260,9 @@ class StridedMemoryView(_core.MemoryView, metaclass=_Views):  # type: ignore[mis
                 f"dtype {kind} has {kind.itemsize} bytes, the layout's items {made.itemsize}"
             )
         address = self.ptr + made.slice_offset_in_bytes - self._layout.slice_offset_in_bytes
-        device = self.__dlpack_device__()
+        device = (
+            self.__dlpack_device__() if self.is_device_accessible else (CPU, self.device_id + 1)
+        )
         told = (0, 0, 1) if kind is None else _dlpack_dtype(kind)
         view = self._make(
             address,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tessera.bindings import driver
 from tessera.core._layout import _StridedLayout
 from tessera.core._memoryview import _current_device
 from tessera.core.utils import StridedMemoryView, args_viewable_as_strided_memory
@@ -47,6 +48,32 @@ def test_host_memory_is_given_on_as_the_cpu_whatever_the_context(
     part = view.view(view._layout[1:])
     assert view.device_id == part.device_id == 1
     assert view.__dlpack_device__() == part.__dlpack_device__() == (1, 0)
+
+
+class Ordered:
+    """A device array that notes the stream it is asked for; its memory is the host's."""
+
+    def __init__(self, array: np.ndarray[Any, Any]) -> None:
+        self.array, self.streams = array, []  # type: tuple[Any, list[Any]]
+        self.__cuda_array_interface__ = {**array.__array_interface__, "version": 2}
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 2, 0
+
+    def __dlpack__(self, *, stream: Any = None, max_version: Any = None) -> Any:
+        if type(stream) is not int:
+            raise TypeError("stream must be int or none")
+        self.streams.append(stream)
+        return self.array.__dlpack__(max_version=max_version)
+
+
+@pytest.mark.parametrize("read", ["from_any_interface", "from_cuda_array_interface"])
+def test_a_handle_is_an_address_of_a_stream(read: str) -> None:
+    """Also through version 2 of the CUDA array interface, which has no stream: torch's."""
+    given = Ordered(np.arange(3))
+    for stream, asked in ((driver.CUstream(48), 48), (driver.CUstream(0), 1), (48, 48), (-1, -1)):
+        view = getattr(StridedMemoryView, read)(given, stream)
+        assert view.ptr == given.array.ctypes.data and given.streams.pop() == asked
 
 
 def test_a_torch_tensor_is_read_without_a_capsule() -> None:
