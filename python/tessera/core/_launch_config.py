@@ -67,7 +67,9 @@ class LaunchConfig(_Packed):
         function that fills the attribute's ``value``).
     """
 
-    __slots__ = ("_block", "_cluster", "_grid", "_options", "_preferred", "_shmem_size")
+    __slots__ = (
+        "__weakref__", "_block", "_cluster", "_grid", "_options", "_preferred", "_shmem_size",
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -311,7 +311,7 @@ class GraphNode(Adder):
         return self is other
 
     def __hash__(self) -> int:
-        return hash(self._graph) if self._handle is None else id(self) >> 4
+        return hash(("entry", self._graph)) if self._handle is None else id(self) >> 4
 
     def _details(self) -> str:
         return ""
