@@ -106,7 +106,7 @@ class Context:
             status, current = driver.cuCtxGetCurrent()
             if not status and int(current) == int(self._open()):
                 raise RuntimeError(
-                    "the context is current in this thread; choose another one with set_current() first"
+                    "the context cannot be closed while it is current; choose another one with set_current() first"
                 )
             _green_contexts.pop(int(self._open()), None)
             green, self._green = self._green, None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .. import Event as _Event
 from ._errors import no_constructor
 from ._options import options_of
+from ._place import CUDA
 
 if TYPE_CHECKING:
     from ..bindings import driver
@@ -156,7 +157,8 @@ class Event(_Event):
         return hash((self._address, self._device))
 
     def __repr__(self) -> str:
-        return f"<Event handle={self._address:#x} device={self.device}>"
+        place = "" if self._device >= CUDA else f" device={self.device}"
+        return f"<Event handle={self._address:#x}{place}>"
 
     def __isub__(self, other: object) -> Any:
         return NotImplemented if not isinstance(other, _Event) else self - other

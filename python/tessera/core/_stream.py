@@ -174,8 +174,10 @@ class Stream(_Stream):
         names = {_LEGACY: "LEGACY_DEFAULT_STREAM", _PER_THREAD: "PER_THREAD_DEFAULT_STREAM"}
         if self._closed:
             return "<Stream closed>"
-        name = names.get(self._address, f"{self._address:#x}")
-        return f"<Stream handle={name} device={self.device}>"
+        name = names.get(self._address)
+        if name or self._device < CUDA:
+            return f"<Stream handle={name or hex(self._address)} device={self.device}>"
+        return f"<Stream handle={self._address:#x} context={int(self.context.handle or 0):#x}>"
 
 
 def _kind_of(stream: _Stream) -> int:
