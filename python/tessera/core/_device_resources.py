@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..bindings import driver
-from ._errors import no_constructor
+from ._errors import CUDAError, no_constructor
 from ._options import options_of
 from .typing import WorkqueueSharingScopeType
 
@@ -171,7 +171,9 @@ def _split(resource: Any, n: int, count: int, flags: int) -> tuple[list[Any], An
     found, _, rest = driver.checked.cuDevSmResourceSplitByCount(n, resource, flags, count)
     groups = list(found)
     if len(groups) < n:
-        raise ValueError(f"the SMs give {len(groups)} groups of {count}, not {n}")
+        code = driver.CUresult.CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION
+        text = f"the SMs give {len(groups)} groups of {count}, not {n}"
+        raise CUDAError("cuDevSmResourceSplitByCount", code, text)
     return groups, rest
 
 
