@@ -195,6 +195,8 @@ def describe_buffer(buffer: Buffer) -> IPCBufferDescriptor:
     """``Buffer.ipc_descriptor``."""
     if not getattr(buffer.memory_resource, "is_ipc_enabled", False):
         raise RuntimeError("Memory resource is not IPC-enabled; make it with ipc_enabled=True")
+    if not buffer.memory_resource.is_mapped:
+        _ = buffer.memory_resource.allocation_handle  # the pool before what is in it
     data = driver.checked.cuMemPoolExportPointer(buffer.handle)
     return IPCBufferDescriptor._init(bytes(memoryview(data))[:_BYTES], buffer.size)
 
