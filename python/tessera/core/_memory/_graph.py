@@ -9,7 +9,7 @@ from ._buffer import Buffer, MemoryResource
 
 if TYPE_CHECKING:
     from .._device import Device
-    from ._pool_attributes import GraphPoolAttributes
+    from ._pool_attributes import GraphMemoryResourceAttributes
 
 __all__ = ["GraphMemoryResource"]
 
@@ -59,11 +59,11 @@ class GraphMemoryResource(MemoryResource):
         driver.checked.cuDeviceGraphMemTrim(self._device_id)
 
     @property
-    def attributes(self) -> GraphPoolAttributes:
+    def attributes(self) -> GraphMemoryResourceAttributes:
         """How much the graphs hold."""
-        from ._pool_attributes import GraphPoolAttributes
+        from ._pool_attributes import GraphMemoryResourceAttributes
 
-        return GraphPoolAttributes._of(self._device_id)  # type: ignore[no-any-return]
+        return GraphMemoryResourceAttributes._of(self._device_id)  # type: ignore[no-any-return]
 
     @property
     def device_id(self) -> int:
@@ -89,5 +89,6 @@ def _check_capturing(stream: Any) -> None:
 
     if not int(driver.checked.cuStreamIsCapturing(stream._address)):
         raise RuntimeError(
-            "GraphMemoryResource.allocate() needs a stream that is capturing a graph"
+            "GraphMemoryResource cannot perform memory operations on a non-capturing stream. "
+            "Give it a GraphBuilder that is building"
         )

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...bindings import driver
 
-__all__ = ["GraphPoolAttributes", "PoolAttributes"]
+__all__ = ["GraphMemoryResourceAttributes", "PoolAttributes"]
 
 
 class _Attributes:
@@ -36,7 +36,11 @@ class _Attributes:
 def _property(
     name: str, get: Callable[[Any], Any], put: Callable[[Any, Any], None] | None
 ) -> property:
-    return property(get, put, doc=f"{name.replace('_', ' ')}; bytes or a bool")
+    def refuse(self: _Attributes, value: object) -> None:
+        kind = type(self).__name__
+        raise AttributeError(f"attribute '{name}' of '{kind}' objects is not writable")
+
+    return property(get, put or refuse, doc=f"{name.replace('_', ' ')}; bytes or a bool")
 
 
 class PoolAttributes(_Attributes):
@@ -53,7 +57,7 @@ class PoolAttributes(_Attributes):
     }  # fmt: skip
 
 
-class GraphPoolAttributes(_Attributes):
+class GraphMemoryResourceAttributes(_Attributes):
     """What the graphs of a GPU hold; the ``*_high`` marks can be reset to 0."""
 
     __slots__ = ()
@@ -89,26 +93,26 @@ def _add_pool(name: str, member: str) -> None:
 
 
 def _add_graph(name: str, member: str) -> None:
-    def get(self: GraphPoolAttributes) -> int:
+    def get(self: GraphMemoryResourceAttributes) -> int:
         return int(
             driver.checked.cuDeviceGetGraphMemAttribute(
                 self._object, driver.CUgraphMem_attribute[member]
             )
         )
 
-    def put(self: GraphPoolAttributes, value: int) -> None:
+    def put(self: GraphMemoryResourceAttributes, value: int) -> None:
         if value != 0:
-            raise AttributeError(f"{name} can only be reset to 0")
+            raise AttributeError(f"Attribute '{name}' may only be set to zero (got {value}).")
         driver.checked.cuDeviceSetGraphMemAttribute(
             self._object, driver.CUgraphMem_attribute[member], 0
         )
 
     setattr(
-        GraphPoolAttributes, name, _property(name, get, None if name.endswith("_current") else put)
+        GraphMemoryResourceAttributes, name, _property(name, get, None if name.endswith("_current") else put)
     )
 
 
 for _name, _member in PoolAttributes._members.items():
     _add_pool(_name, _member)
-for _name, _member in GraphPoolAttributes._members.items():
+for _name, _member in GraphMemoryResourceAttributes._members.items():
     _add_graph(_name, _member)
