@@ -355,16 +355,41 @@ static void view_capsule_free(PyObject *capsule)
         view_export_end(PyCapsule_GetPointer(capsule, name));
 }
 
+static PyObject *view_dlpack_device(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    ts_dl_device device = view_device(VIEW(self));
+    return Py_BuildValue("(ii)", device.type, device.id);
+}
+
+/* BufferError for a wish to have the memory elsewhere. */
+static int view_stays(PyObject *self, PyObject *wanted)
+{
+    if (wanted == Py_None)
+        return 0;
+    PyObject *own = view_dlpack_device(self, NULL);
+    int same = own ? PyObject_RichCompareBool(own, wanted, Py_EQ) : -1;
+    Py_XDECREF(own);
+    if (same == 0)
+        PyErr_Format(PyExc_BufferError,
+                     "a view does not move: dl_device other than None or its own is not supported, got %R", wanted);
+    return same == 1 ? 0 : -1;
+}
+
 static PyObject *view_dlpack(PyObject *self, PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"stream", "max_version", "dl_device", "copy", NULL};
     PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO:__dlpack__", names, &stream, &version, &device, &copy))
         return NULL;
-    bool is_versioned = PyTuple_Check(version) && PyTuple_GET_SIZE(version) == 2 &&
-                        PyLong_AsLong(PyTuple_GET_ITEM(version, 0)) >= 1;
+    bool has_version = PyTuple_Check(version) && PyTuple_GET_SIZE(version) == 2;
+    if (version != Py_None && !has_version)
+        return PyErr_Format(PyExc_BufferError, "Expected max_version (major, minor) or None, got %R", version);
+    if (view_stays(self, device) < 0)
+        return NULL;
+    bool is_versioned = has_version && PyLong_AsLong(PyTuple_GET_ITEM(version, 0)) >= 1;
     if (!PyErr_Occurred() && copy == Py_True)
-        PyErr_SetString(PyExc_BufferError, "a view gives its memory on and makes no copies");
+        PyErr_SetString(PyExc_BufferError, "a view makes no copies: copy=True is not supported");
     if (!PyErr_Occurred() && VIEW(self)->readonly && !is_versioned)
         PyErr_SetString(PyExc_BufferError, "a read-only view needs DLPack 1.0: pass max_version=(1, 0)");
     view_export *export = PyErr_Occurred() ? NULL : view_export_new(self, is_versioned);
@@ -374,13 +399,6 @@ static PyObject *view_dlpack(PyObject *self, PyObject *args, PyObject *kwargs)
     if (!capsule)
         view_export_end(export);
     return capsule;
-}
-
-static PyObject *view_dlpack_device(PyObject *self, PyObject *unused)
-{
-    (void)unused;
-    ts_dl_device device = view_device(VIEW(self));
-    return Py_BuildValue("(ii)", device.type, device.id);
 }
 
 /* ---- the C exchange table (DLPack 1.3) ------------------------------------------------------------------------- */
