@@ -5,6 +5,7 @@
  * shared library, with what mock_bindings.c adds, and chosen by TESSERA_CUDA_DRIVER.
  */
 #include "mock.h"
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,28 +25,40 @@ typedef struct thing {
     _Alignas(256) char data[];
 } thing;
 static thing *things;
+static atomic_flag things_lock = ATOMIC_FLAG_INIT; /* threads make and end events at once */
+
+static void things_take(void)
+{
+    while (atomic_flag_test_and_set(&things_lock))
+        ;
+}
 
 static void *thing_new(size_t bytes, unsigned *count)
 {
     thing *t = aligned_alloc(256, (sizeof *t + bytes + 256 + 255) & ~(size_t)255);
-    *t = (thing){.next = things, .link = &things, .bytes = bytes, .count = count};
+    *t = (thing){.link = &things, .bytes = bytes, .count = count};
     memset(t->data, 0, count ? 256 : 0);
+    things_take();
+    t->next = things;
     if (things)
         things->link = &t->next;
     things = t;
     M->bytes_out += bytes;
     *(count ? count : &(unsigned){0}) += 1;
+    atomic_flag_clear(&things_lock);
     return t->data;
 }
 
 static void thing_end(void *data)
 {
     thing *t = (thing *)((char *)data - offsetof(thing, data));
+    things_take();
     *t->link = t->next;
     if (t->next)
         t->next->link = t->link;
     M->bytes_out -= t->bytes;
     *(t->count ? t->count : &(unsigned){0}) -= 1;
+    atomic_flag_clear(&things_lock);
     free(t);
 }
 
@@ -276,6 +289,12 @@ static cuda_result mock_StreamCreateWithPriority(cuda_stream_t *stream, unsigned
     *stream = thing_new(0, &M->n_streams);
     M->priority = priority;
     return flags <= CUDA_STREAM_NON_BLOCKING ? mock_context() : BAD_VALUE;
+}
+static cuda_result mock_StreamIsCapturing(cuda_stream_t stream, int *status)
+{
+    (void)stream;
+    *status = M->is_capturing;
+    return mock_context();
 }
 static cuda_result mock_StreamGetCtx(cuda_stream_t stream, cuda_context *context)
 {

@@ -46,6 +46,7 @@ typedef struct mock_state {
     int vmm_is_adjacent;   /* reservations begin where they are asked to */
     int vmm_failures;      /* so many mappings fail */
     unsigned n_reserved, n_physical, n_mapped; /* virtual memory: living */
+    int is_capturing;      /* what every stream says */
     mock_tmap tmap[MOCK_TMAPS];
     char code[256];        /* beginning of the text loaded last */
     void (*kernel)(void **params, void *user); /* called at a launch when set */

@@ -5,6 +5,16 @@
  */
 #include "device/cuda/cuda.h"
 
+/* What a capture would record as a node outlives the buffer's own free: such memory is the graph's to give. */
+static ts_status pool_check_stream(const cuda_driver *fn, cuda_stream_t stream, ts_error *err)
+{
+    int capturing = 0;
+    if (fn->StreamIsCapturing(stream, &capturing) != CUDA_OK || !capturing)
+        return TS_OK; /* a stream that cannot be asked fails at the allocation */
+    return ts_fail(err, TS_RUNTIME, "a pool cannot perform memory operations on a capturing stream "
+                                    "(consider using GraphMemoryResource).");
+}
+
 ts_status cuda_pool_alloc(ts_device *handle, uintptr_t pool, const ts_stream *stream, uint64_t bytes, void **out,
                           ts_error *err)
 {
@@ -18,6 +28,8 @@ ts_status cuda_pool_alloc(ts_device *handle, uintptr_t pool, const ts_stream *st
         return ts_fail(err, TS_UNSUPPORTED, "the NVIDIA driver is too old for memory pools; install 525 or newer");
     TS_TRY(cuda_enter_chosen(device, &before, &is_primary, err));
     ts_status status = cuda_stream_of(stream, &native, err);
+    if (status == TS_OK)
+        status = pool_check_stream(fn, native, err);
     if (status == TS_OK) {
         cuda_result code = fn->MemAllocFromPoolAsync(&memory, bytes, (cuda_pool)pool, native);
         if (code != CUDA_OK)

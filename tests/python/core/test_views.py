@@ -181,3 +181,18 @@ def test_layouts_are_values() -> None:
     assert (part.shape, part.slice_offset, part.required_size_in_bytes()) == ((3,), 9, 24)
     with pytest.raises(ValueError, match="before the memory"):
         _StridedLayout((5,), (-1,), 1).required_size_in_bytes()
+
+
+@pytest.mark.parametrize(
+    ("wish", "words"),
+    [
+        ({"dl_device": ()}, "dl_device other than None"),
+        ({"copy": True}, "copy=True"),
+        ({"max_version": (9, 8, 7)}, "Expected max_version"),
+    ],
+)
+def test_views_refuse_what_they_cannot_give(wish: dict[str, Any], words: str) -> None:
+    view = StridedMemoryView.from_dlpack(np.zeros(3), -1)
+    with pytest.raises(BufferError, match=words):
+        view.__dlpack__(**wish)
+    view.__dlpack__(dl_device=view.__dlpack_device__())

@@ -108,7 +108,9 @@ def _add_graph(name: str, member: str) -> None:
         )
 
     setattr(
-        GraphMemoryResourceAttributes, name, _property(name, get, None if name.endswith("_current") else put)
+        GraphMemoryResourceAttributes,
+        name,
+        _property(name, get, None if name.endswith("_current") else put),
     )
 
 

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 from ...bindings import driver
@@ -14,11 +16,23 @@ __all__ = ["current_pool", "default_pool", "new_device_pool", "new_pool"]
 _KEEP_ALL = 2**64 - 1
 
 
+@contextlib.contextmanager
+def _while_capturing() -> Iterator[None]:
+    """Lets this thread make calls that the driver refuses while any stream captures."""
+    relaxed = driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    before = driver.checked.cuThreadExchangeStreamCaptureMode(relaxed)
+    try:
+        yield
+    finally:
+        driver.checked.cuThreadExchangeStreamCaptureMode(before)
+
+
 def _keep_freed(pool: Any) -> None:
     """Freed memory stays in the pool, unless somebody has said otherwise."""
     threshold = driver.CUmemPool_attribute.CU_MEMPOOL_ATTR_RELEASE_THRESHOLD
-    if int(driver.checked.cuMemPoolGetAttribute(pool, threshold)) == 0:
-        driver.checked.cuMemPoolSetAttribute(pool, threshold, _KEEP_ALL)
+    with _while_capturing():
+        if int(driver.checked.cuMemPoolGetAttribute(pool, threshold)) == 0:
+            driver.checked.cuMemPoolSetAttribute(pool, threshold, _KEEP_ALL)
 
 
 def current_pool(ordinal: int) -> int:

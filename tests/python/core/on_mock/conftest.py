@@ -30,7 +30,7 @@ class MockState(ctypes.Structure):
         ("n_param_bytes", ctypes.c_size_t), ("param_bytes", ctypes.c_size_t * 300),
         ("priority", ctypes.c_int), ("event_flags", ctypes.c_uint), ("vmm_is_adjacent", ctypes.c_int),
         ("vmm_failures", ctypes.c_int), ("n_reserved", ctypes.c_uint), ("n_physical", ctypes.c_uint),
-        ("n_mapped", ctypes.c_uint),
+        ("n_mapped", ctypes.c_uint), ("is_capturing", ctypes.c_int),
     ]  # fmt: skip
 
 

@@ -93,6 +93,15 @@ def test_bad_sizes_are_refused(mock: Any, device: core.Device, size: Any) -> Non
     assert mock.n_alloc == before
 
 
+def test_a_pool_does_not_allocate_while_its_stream_captures(mock: Any, device: core.Device) -> None:
+    stream, pool = device.create_stream(), core.DeviceMemoryResource(device)
+    mock.is_capturing = 1
+    with pytest.raises(RuntimeError, match="on a capturing stream .consider using GraphMemory"):
+        pool.allocate(1, stream=stream)
+    mock.is_capturing = 0
+    pool.allocate(1, stream=stream).close()
+
+
 def test_memory_that_was_freed_behind_a_buffer_is_a_warning(device: core.Device) -> None:
     buffer = device.allocate(64)
     device.memory_resource.deallocate(buffer.handle, buffer.size)

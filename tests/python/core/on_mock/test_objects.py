@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import re
 import struct
+import weakref
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,17 @@ def test_streams_are_equal_by_handle(device: core.Device) -> None:
     same = core.Stream.from_handle(int(stream.handle))
     assert same == stream and hash(same) == hash(stream) and same != other
     assert stream != "stream" and stream.device is device
+
+
+def test_what_objects_show_of_themselves(mock: Any, device: core.Device) -> None:
+    stream = device.create_stream()
+    assert re.fullmatch(r"<Stream handle=0x[0-9a-f]+ context=0x[0-9a-f]+>", repr(stream))
+    assert re.fullmatch(r"<Event handle=0x[0-9a-f]+>", repr(stream.record()))
+
+
+def test_launch_configurations_can_be_weakly_referenced(device: core.Device) -> None:
+    config = core.LaunchConfig(grid=1, block=1)
+    assert config in weakref.WeakSet([config])
 
 
 def test_a_closed_stream_says_so(mock: Any, device: core.Device) -> None:
