@@ -116,7 +116,7 @@ class Context:
 
     def __del__(self) -> None:
         green = getattr(self, "_green", None)
-        if green is not None and not sys.is_finalizing():
+        if green is not None and sys is not None and not sys.is_finalizing():
             driver.cuGreenCtxDestroy(green)
 
     def __eq__(self, other: object) -> bool:

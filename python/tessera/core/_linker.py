@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -376,5 +377,7 @@ class Linker:
             link.close()
 
     def __del__(self) -> None:
+        if sys is None or sys.is_finalizing():
+            return
         if getattr(self, "_link", None) is not None:
             self.close()

@@ -29,7 +29,7 @@ class _Library:
         self.unload = driver.cuLibraryUnload  # a destructor at exit finds no modules
 
     def __del__(self) -> None:
-        if not sys.is_finalizing():  # the driver ends it with the process
+        if sys is not None and not sys.is_finalizing():  # the driver ends it with the process
             self.unload(self.handle)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -241,6 +242,8 @@ class Program:
             backend.close()
 
     def __del__(self) -> None:
+        if sys is None or sys.is_finalizing():
+            return
         if self.__dict__.get("_backend") is not None:
             self.close()
 

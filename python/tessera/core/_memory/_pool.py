@@ -51,7 +51,7 @@ class PoolHandle:
         self.value, self.end = value, driver.cuMemPoolDestroy
 
     def __del__(self) -> None:
-        if not sys.is_finalizing():  # the driver ends it with the process
+        if sys is not None and not sys.is_finalizing():  # the driver ends it with the process
             self.end(self.value)
 
 

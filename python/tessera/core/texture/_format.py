@@ -113,5 +113,5 @@ class Closing:
         self.close()
 
     def __del__(self) -> None:
-        if not sys.is_finalizing():
+        if sys is not None and not sys.is_finalizing():
             self.close()

@@ -109,5 +109,5 @@ class _Levels:
         self.handle, self.end = handle, driver.checked.cuMipmappedArrayDestroy
 
     def __del__(self) -> None:
-        if not sys.is_finalizing():
+        if sys is not None and not sys.is_finalizing():
             self.end(self.handle)
