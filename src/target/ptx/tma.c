@@ -763,7 +763,7 @@ static bool tma_is_rotated(const tma_work *w, ts_val loop)
 }
 
 /* The ring whose stage of this step is awaited before load `v` and released behind it; NULL = there is none. Not in
- * rotated loops: reads of shared memory between their products cost a tenth (measured on an H200). */
+ * rotated loops: together with waits where results are read it cost a tenth there on an H200. */
 static ts_tma_group *tma_ring_around(const tma_work *w, ts_val v)
 {
     for (uint32_t i = 0; i < w->out->groups.n; i++) {
