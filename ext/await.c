@@ -190,26 +190,45 @@ static void inbox_free_list(await_wait *first)
     }
 }
 
+/* The list in the order of its notices. */
+static await_wait *inbox_take(await_box *box)
+{
+    uint64_t count;
+    await_wait *oldest = NULL;
+    while (read(box->fd, &count, sizeof count) < 0 && errno == EINTR)
+        ;
+    for (await_wait *at = atomic_exchange(&box->done, NULL), *next; at; at = next) {
+        next = at->next_done;
+        at->next_done = oldest;
+        oldest = at;
+    }
+    return oldest;
+}
+
+static void inbox_forget(await_wait *wait, bool is_done)
+{
+    PyObject *held[3];
+    await_unlink(wait, held);
+    if (!is_done)
+        held[2] = NULL;
+    await_drop(held);
+}
+
 /* Waits in flight lose their futures, and their memory ends with their notices. What the work uses is never given
- * back before the work has ended: of a loop that ended first it stays until the process does. */
+ * back before the work has ended: of a loop that ended first it stays until the process does. The list is closed
+ * last: a notice that finds it closed frees its wait at once. */
 static int inbox_clear(PyObject *object)
 {
     inbox_object *self = (inbox_object *)object;
-    await_wait *done = self->box ? atomic_exchange(&self->box->done, AWAIT_CLOSED) : NULL;
-    if (done == AWAIT_CLOSED)
+    if (!self->box || atomic_load(&self->box->done) == AWAIT_CLOSED)
         return 0;
-    for (await_wait *at = done; at; at = at->next_done) {
-        PyObject *held[3];
-        await_unlink(at, held);
-        await_drop(held);
-    }
+    await_wait *done = inbox_take(self->box);
+    for (await_wait *at = done; at; at = at->next_done)
+        inbox_forget(at, true);
     inbox_free_list(done);
-    while (self->live) {
-        PyObject *held[3];
-        await_unlink(self->live, held);
-        held[2] = NULL;
-        await_drop(held);
-    }
+    while (self->live)
+        inbox_forget(self->live, false);
+    inbox_free_list(atomic_exchange(&self->box->done, AWAIT_CLOSED));
     return 0;
 }
 
@@ -296,21 +315,6 @@ static void inbox_settle(inbox_object *self, PyObject *future, PyObject *owner, 
     if (!answer)
         PyErr_WriteUnraisable(future);
     Py_XDECREF(answer);
-}
-
-/* The list in the order of its notices. */
-static await_wait *inbox_take(await_box *box)
-{
-    uint64_t count;
-    await_wait *oldest = NULL;
-    while (read(box->fd, &count, sizeof count) < 0 && errno == EINTR)
-        ;
-    for (await_wait *at = atomic_exchange(&box->done, NULL), *next; at; at = next) {
-        next = at->next_done;
-        at->next_done = oldest;
-        oldest = at;
-    }
-    return oldest;
 }
 
 static PyObject *inbox_drain(PyObject *object, PyObject *unused)

@@ -77,16 +77,16 @@ static int pool_check(const core_pool *pool)
 
 /* ---- allocation ---------------------------------------------------------------------------------------*/
 
-static int pool_size(PyObject *object, uint64_t *out)
+static int pool_size(const char *method, PyObject *object, uint64_t *out)
 {
     if (!object) {
-        PyErr_SetString(PyExc_TypeError, "allocate() needs a size in bytes");
+        PyErr_Format(PyExc_TypeError, "%s() needs a size in bytes", method);
         return -1;
     }
     PyObject *index = PyNumber_Index(object);
     long long bytes = index ? PyLong_AsLongLong(index) : -1;
     if (index && !PyErr_Occurred() && bytes < 0)
-        PyErr_Format(PyExc_ValueError, "cannot allocate %R bytes; the size must be 0 or more", object);
+        PyErr_Format(PyExc_ValueError, "cannot %s %R bytes; the size must be 0 or more", method, object);
     Py_XDECREF(index);
     *out = (uint64_t)bytes;
     return PyErr_Occurred() ? -1 : 0;
@@ -127,7 +127,7 @@ static PyObject *pool_allocate(PyObject *self, PyObject *const *args, Py_ssize_t
     ts_stream room;
     const ts_stream *stream;
     if (core_named_args("allocate", known, 2, args, n, names, given) < 0 || pool_check(pool) < 0 ||
-        pool_size(given[0], &bytes) < 0 ||
+        pool_size("allocate", given[0], &bytes) < 0 ||
         core_stream_for(pool->state, given[1] ? given[1] : Py_None, &device, &room, &stream) < 0)
         return NULL;
     if (pool->access & CORE_MAPPED) {
@@ -179,8 +179,10 @@ static PyObject *pool_deallocate(PyObject *self, PyObject *const *args, Py_ssize
     const ts_stream *stream;
     ts_error err;
     if (core_named_args("deallocate", known, 3, args, n, names, given) < 0 || pool_check(pool) < 0 ||
-        pool_size(given[1], &bytes) < 0)
+        pool_size("deallocate", given[1], &bytes) < 0)
         return NULL;
+    if (!given[0])
+        return PyErr_Format(PyExc_TypeError, "deallocate() needs the address that allocate() gave, as ptr");
     PyObject *index = PyNumber_Index(given[0]);
     void *memory = index ? PyLong_AsVoidPtr(index) : NULL;
     Py_XDECREF(index);

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import tessera
 import tessera.tile as ct
+from tessera import _core
 
 
 @ct.kernel
@@ -238,6 +239,23 @@ def test_a_loop_that_closes_first_is_forgotten() -> None:
     gc.collect()
     stream.synchronize()
     asyncio.run(_of(stream))
+
+
+def test_notices_come_while_their_inbox_ends() -> None:
+    class Future:
+        def done(self) -> bool:
+            return True
+
+    for rounds in (100, 4_000, 20_000, 80_000) * 40:
+        streams = [tessera.Stream("cpu") for _ in range(4)]
+        inbox = _core.Inbox()
+        kept = [launch_long(stream, rounds) for stream in streams]
+        for stream in streams:
+            inbox.add(stream, Future(), None)
+        del inbox
+        for stream in streams:
+            stream.synchronize()
+        del kept
 
 
 def test_several_loops_in_several_threads() -> None:

@@ -103,6 +103,16 @@ def test_a_resource_that_fails_to_free_is_a_warning() -> None:
         buffer.close()
 
 
+def test_pools_name_what_they_are_not_given(cpu: core.Device) -> None:
+    pool = cpu.memory_resource
+    with pytest.raises(TypeError, match=r"deallocate\(\) needs a size"):
+        pool.deallocate(0)
+    with pytest.raises(TypeError, match=r"deallocate\(\) needs the address"):
+        pool.deallocate(size=8)
+    with pytest.raises(ValueError, match="cannot allocate -1 bytes"):
+        pool.allocate(-1)
+
+
 def test_what_a_cpu_cannot_do_names_the_device(cpu: core.Device) -> None:
     for use in (
         lambda: cpu.properties,
