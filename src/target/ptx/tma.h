@@ -3,7 +3,8 @@
  * The tensor-core path of sm_90a: matrix products by wgmma, their operands brought into swizzled shared
  * memory by TMA, loads running ahead of the products.
  *
- *     tma.c            before layout assignment: which products and loads go this way; tensor maps
+ *     tma.c            before layout assignment: which products and loads go this way, by the steps of tma_plan.h
+ *     tma_map.c        tensor maps
  *     pipeline_tma.c   rings of stages, barriers, the producer warp, the carried step counters
  *     tma_clip.c       tiles with more rows than their array
  *     rotate_plan.c    loops of two chained products whose steps overlap; rotate.c lowers them
