@@ -7,6 +7,12 @@
  * than moving it. Anchors are loads and stores (coalesced), mma (fragments) and scans; elementwise
  * operations follow their placed operands; carried values of loops follow what the loop hands on.
  * Conversions are not in the IR: the lowering asks for a value in the layout it needs (lower.h).
+ *
+ *     assign.c          the sweeps
+ *     assign_warps.c    warps, thread blocks, vectors of a thread
+ *     assign_layout.c   the usual layouts, of tiles and of views
+ *     assign_load.c     homes of loads, from who reads them; assign_vector.c: of rows and columns beside products
+ *     assign_mma.c      ways and fragments of products; assign_fma.c: of those without tensor cores
  */
 #ifndef TS_TARGET_PTX_ASSIGN_H
 #define TS_TARGET_PTX_ASSIGN_H
@@ -23,6 +29,7 @@ typedef struct ts_assign {
     uint32_t n_cta;            /* log2 of the thread blocks that share it; their number is the upper warp bits */
     uint32_t vec;              /* log2 of the elements a thread holds side by side */
     bool scans;                /* the function has scans: warps get the uppermost bits of tiles */
+    bool reduces;              /* it has reductions: warps get whole rows of products */
     const ts_layout **home;    /* [value]; NULL = free, scalar, view or token */
     const ts_layout **want;    /* [load] the home that its readers want (assign_vector.c); NULL = the usual one */
     const ts_layout **work;    /* [reduce, scan, atomic ..] the layout the operation works in */
@@ -37,11 +44,22 @@ typedef struct ts_assign {
 TS_CHECKED ts_status ts_assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_assign *out,
                                    ts_error *err);
 
+/* The steps of ts_assign_run. First: n_warp, n_cta, vec, scans and reduces, then `way` and `row` of every product. */
+void ts_assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env);
+void ts_assign_ways(ts_assign *out, const ts_fn *fn, ts_target target);
+/* In each sweep: homes of a load through a view and of a product; NULL when the tile does not fit. */
+const ts_layout *ts_assign_load(ts_assign *out, const ts_fn *fn, ts_val v);
+const ts_layout *ts_assign_product(ts_assign *out, const ts_fn *fn, ts_val v);
 /* Between two rounds: fills `want`; true when there is anything new. */
 bool ts_assign_vectors(ts_assign *out, const ts_fn *fn);
+
 const ts_layout *ts_assign_intern(ts_assign *assign, const ts_layout *layout);
 /* The usual layout of a tile type: axes from last to first, or from `first` when it is an axis. */
 const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first);
+/* Elements from axis `first` on dealt out in vectors of 2^vec, shorter ones where threads would idle; for `square`
+ * each thread takes as many rows of them, so that it can pass them on along either axis. */
+const ts_layout *ts_assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first,
+                                   uint32_t vec, bool square);
 
 /* Layout of a memory access through a view: the axis of the tile whose elements lie next to each other
  * in memory first. TS_NO when no axis has unit stride. */
