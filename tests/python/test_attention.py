@@ -95,6 +95,29 @@ def test_mistakes_are_named(change, message):
         attention.attention(*arrays, scale=scale)
 
 
+@pytest.mark.parametrize("name", ["q", "v", "out", "lse", "dk", "delta"])
+def test_lists_are_no_arrays(name):
+    names = ["q", "k", "v", "out", "lse", "dout", "dq", "dk", "dv", "delta"]
+    shapes = [(2, 8) if n in ("lse", "delta") else (2, 8, 4) for n in names]
+    a = {n: np.zeros(s, np.float32) for n, s in zip(names, shapes, strict=True)}
+    a[name] = a[name].tolist()
+    with pytest.raises(TypeError, match=f"attention_backward: {name} is a list; pass an array"):
+        attention_backward.attention_backward(*a.values())
+    if name in names[:5]:
+        with pytest.raises(TypeError, match=f"attention: {name} is a list; pass an array"):
+            attention.attention(a["q"], a["k"], a["v"], a["out"], lse=a["lse"])
+
+
+@pytest.mark.parametrize("name", ["lse", "delta", "dout", "dq", "dv"])
+def test_gradients_have_the_shapes_of_their_arrays(name):
+    names = ["q", "k", "v", "out", "lse", "dout", "dq", "dk", "dv", "delta"]
+    shapes = {n: (2, 8) if n in ("lse", "delta") else (2, 8, 4) for n in names}
+    shapes[name] = (2, 9, *shapes[name][2:])
+    arrays = [np.zeros(s, np.float32) for s in shapes.values()]
+    with pytest.raises(ValueError, match=rf"attention_backward: {name} has shape \(2, 9"):
+        attention_backward.attention_backward(*arrays)
+
+
 def reference_gradients(q, k, v, dout, causal):
     """dq, dk, dv in float64 by the chain rule."""
     q, k, v, dout = (x.astype(np.float64) for x in (q, k, v, dout))

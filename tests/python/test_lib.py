@@ -439,6 +439,7 @@ NO_ARRAYS = {
     "softmax: out": lambda: softmax.softmax(zeros(1, 1), [[0.0]]),
     "vector_add: b": lambda: elementwise.vector_add(zeros(1), [0.0], zeros(1)),
     "reduce: out": lambda: reduce.reduce("sum", zeros(3), [0.0]),
+    "uniform: out": lambda: random.uniform([0.0], 1),
     "permute: x": lambda: transpose.permute([[0.0]], zeros(1, 1), (1, 0)),
 }
 

@@ -15,6 +15,7 @@ from typing import Any
 import tessera.tile as ct
 
 from .. import device_info
+from . import _check as check
 from . import next_power_of_two, on_gpu
 
 LOG2_E = math.log2(math.e)
@@ -133,18 +134,19 @@ def _blocks_cut(causal: bool, length: int, keys: int, tm: int, tn: int) -> int:
     return max(1, tm // tn) if aligned else (tm + 2 * tn - 3) // tn
 
 
-def _check(q: Any, k: Any, v: Any, out: Any) -> None:
-    shapes = tuple(tuple(x.shape) for x in (q, k, v, out))
-    rank, d = len(q.shape), q.shape[-1]
-    if rank not in (3, 4) or any(len(s) != rank or s[-1] != d for s in shapes):
+def _check(function: str, q: Any, k: Any, v: Any, out: Any) -> None:
+    arrays = {"q": q, "k": k, "v": v, "out": out}
+    shapes = tuple(check.shape_of(function, name, x) for name, x in arrays.items())
+    rank, d = len(shapes[0]), shapes[0][-1:]
+    if rank not in (3, 4) or any(len(s) != rank or s[-1:] != d for s in shapes):
         raise ValueError(
-            f"attention takes (heads, length, D) or (batch, heads, length, D) arrays, not {shapes}"
+            f"{function} takes (heads, length, D) or (batch, heads, length, D) arrays, not {shapes}"
         )
     if shapes[1] != shapes[2] or shapes[0] != shapes[3] or shapes[0][:-3] != shapes[1][:-3]:
-        raise ValueError(f"attention: q and out, k and v, and all batches must agree: {shapes}")
+        raise ValueError(f"{function}: q and out, k and v, and all batches must agree: {shapes}")
     if k.shape[-3] == 0 or q.shape[-3] % k.shape[-3]:
         raise ValueError(
-            f"attention: {q.shape[-3]} query heads are not a multiple of {k.shape[-3]} key heads"
+            f"{function}: {q.shape[-3]} query heads are not a multiple of {k.shape[-3]} key heads"
         )
 
 
@@ -212,7 +214,9 @@ def attention(
     lse : array of float32, (heads, length) or (batch, heads, length)
         Takes the logarithm of each row's sum of exponentials, which `attention_backward` needs.
     """
-    _check(q, k, v, out)
+    _check("attention", q, k, v, out)
+    if lse is not None:
+        check.shape("attention", "lse", lse, tuple(q.shape[:-1]))
     length, d = q.shape[-2:]
     keys, heads = k.shape[-2], math.prod(q.shape[:-2])
     scale = 1.0 / math.sqrt(d) if scale is None else scale

@@ -14,6 +14,7 @@ from typing import Any
 
 import tessera.tile as ct
 
+from . import _check as check
 from . import next_power_of_two, on_gpu
 from .attention import LOG2_E, _blocks_cut, _check, _exp2, _put, _put_column, _rows
 
@@ -177,8 +178,12 @@ def attention_backward(
     tiles : ((int, int), (int, int))
         Queries and keys of one step, for dq, and for dk and dv.
     """
-    _check(q, k, v, out)
-    _check(dq, dk, dv, dout)
+    function = "attention_backward"
+    _check(function, q, k, v, out)
+    check.same_shape(function, q=q, dout=dout, dq=dq)
+    check.same_shape(function, k=k, dk=dk, dv=dv)
+    for name, x in (("lse", lse), ("delta", delta)):
+        check.shape(function, name, x, tuple(q.shape[:-1]))
     length, d = q.shape[-2:]
     keys, heads, kv_heads = k.shape[-2], math.prod(q.shape[:-2]), math.prod(k.shape[:-2])
     scale = 1.0 / math.sqrt(d) if scale is None else scale

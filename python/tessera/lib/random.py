@@ -17,6 +17,7 @@ from typing import Any
 
 import tessera.tile as ct
 
+from . import _check as check
 from . import dtype_name, view
 
 WORDS = 512  # counters of a tile, four numbers each
@@ -150,7 +151,8 @@ def _fill(kernel: Any, out: Any, seed: int, offset: int, stream: Any, *constants
     ct.launch(stream, (blocks, 1, 1), kernel, (flat, *signed, *constants))
 
 
-def _want(out: Any, *names: str) -> None:
+def _want(function: str, out: Any, *names: str) -> None:
+    check.shape_of(function, "out", out)
     if dtype_name(out) not in names:
         raise TypeError(
             f"random numbers of dtype {dtype_name(out)}; it must be {' or '.join(names)}"
@@ -159,13 +161,13 @@ def _want(out: Any, *names: str) -> None:
 
 def bits(out: Any, seed: int, offset: int = 0, stream: Any = None) -> None:
     """Fills a uint32 or int32 array with random words."""
-    _want(out, "uint32", "int32")
+    _want("bits", out, "uint32", "int32")
     _fill(bits_kernel, out, seed, offset, stream)
 
 
 def uniform(out: Any, seed: int, offset: int = 0, stream: Any = None) -> None:
     """Fills a float32 array with numbers of [0, 1): multiples of 2**-24, each equally likely."""
-    _want(out, "float32")
+    _want("uniform", out, "float32")
     _fill(uniform_kernel, out, seed, offset, stream)
 
 
@@ -176,5 +178,5 @@ def normal(out: Any, seed: int, offset: int = 0, stream: Any = None, fast: bool 
     give; with ``fast`` the logarithm, root, sine and cosine of the machine, on a GPU its approximate ones,
     which were at most 1.6e-5 off in a million numbers on an H200.
     """
-    _want(out, "float32")
+    _want("normal", out, "float32")
     _fill(_normal[fast], out, seed, offset, stream, fast)
