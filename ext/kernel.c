@@ -217,8 +217,8 @@ static PyObject *kernel_launch_frame(core_state *state, const ts_stream *stream,
                                      ts_kernel *kernel, core_frame *frame, uint32_t flags)
 {
     ts_error err;
-    bool lent = frame->has_host_views && stream && stream->impl; /* only for the length of this call */
-    if (kernel_run(stream, grid, kernel, frame, flags, &err) != TS_OK)
+    bool lent = frame->has_host_views && stream && stream->impl && !(flags & CORE_LAUNCH_KEPT); /* for this call only */
+    if (kernel_run(stream, grid, kernel, frame, flags & ~(uint32_t)CORE_LAUNCH_KEPT, &err) != TS_OK)
         return core_raise(state, &err);
     return !lent || core_finish_stream(state, stream) == 0 ? Py_NewRef(Py_None) : NULL;
 }
@@ -273,6 +273,14 @@ static PyObject *kernel_launch(PyObject *module, PyObject *const *args, Py_ssize
         flags |= truth ? TS_LAUNCH_PDL : 0;
     }
     return kernel_launch_args(PyModule_GetState(module), args, flags);
+}
+
+static PyObject *kernel_launch_kept(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    if (n == 4)
+        return kernel_launch_args(PyModule_GetState(module), args, CORE_LAUNCH_KEPT);
+    PyErr_SetString(PyExc_TypeError, "launch_kept(stream, grid, kernel, args) takes 4 arguments");
+    return NULL;
 }
 
 /* What a plan may depend on of one array, in words: kind of memory, address mod 16, extents, strides. */
@@ -436,6 +444,9 @@ static PyMethodDef kernel_functions[] = {
      "blocks and in each round of a ``while``; not inside a ``for``, which ends by itself. What "
      "was written\n"
      "stays; everything can be used again."},
+    {"launch_kept", (PyCFunction)(void (*)(void))kernel_launch_kept, METH_FASTCALL,
+     "launch_kept(stream, grid, kernel, args, /)\n--\n\nlaunch() that never waits: the caller keeps host memory among "
+     "the arguments until the kernel has ended."},
     {"look", (PyCFunction)(void (*)(void))kernel_look, METH_FASTCALL,
      "look(*arrays)\n--\n\nBytes that are equal for arrays of the same dtypes, devices, extents, strides and "
      "alignment to 16\nbytes; None where an argument is no array that kernels take. For caches of launch plans."},

@@ -17,7 +17,7 @@ from typing import Any
 
 from . import _core
 
-__all__ = ["enter", "leave", "wait"]
+__all__ = ["enter", "leave", "running_loop", "wait"]
 
 # Events that found no room in the inbox are asked so often (seconds).
 ASK = 0.001
@@ -36,6 +36,22 @@ def _forget() -> None:
 os.register_at_fork(after_in_child=_forget)
 
 
+def running_loop() -> Any:
+    """The event loop of this thread: asyncio's, or the token of trio's.
+
+    Raises
+    ------
+    RuntimeError
+        No event loop runs in this thread.
+    """
+    loop = asyncio._get_running_loop()
+    if loop is not None:
+        return loop
+    if _in_trio():
+        return sys.modules["trio"].lowlevel.current_trio_token()
+    raise RuntimeError("await of a stream or event needs a running asyncio or trio event loop")
+
+
 def wait(what: Any, keep: Any = None) -> Generator[Any, None, None]:
     """The iterator of an await of a stream or event.
 
@@ -50,16 +66,23 @@ def wait(what: Any, keep: Any = None) -> Generator[Any, None, None]:
     RuntimeError
         No event loop runs in this thread.
     """
-    loop = asyncio._get_running_loop()
-    if loop is not None:
-        future = loop.create_future()
-        inbox = _inboxes.get(loop) or _asyncio_inbox(loop)
-        if not inbox.add(what, future, keep):
-            _ask(loop, inbox, what, future)
-        return future.__await__()  # type: ignore[no-any-return]
-    if _in_trio():
-        return _trio_wait(what, keep).__await__()
-    raise RuntimeError("await of a stream or event needs a running asyncio or trio event loop")
+    loop = running_loop()
+    if not hasattr(loop, "create_future"):
+        return _trio_wait(loop, what, keep).__await__()
+    future = loop.create_future()
+    inbox = _inboxes.get(loop) or _asyncio_inbox(loop)
+    if not _add(inbox, what, future, keep):
+        _ask(loop, inbox, what, future)
+    return future.__await__()  # type: ignore[no-any-return]
+
+
+def _add(inbox: Any, what: Any, future: Any, keep: Any) -> bool:
+    try:
+        return inbox.add(what, future, keep)  # type: ignore[no-any-return]
+    except BaseException:
+        if keep is not None:
+            what.synchronize()  # nobody will be told of the end, which what is kept must outlive
+        raise
 
 
 async def enter(stream: Any) -> Any:
@@ -86,8 +109,9 @@ def _asyncio_inbox(loop: Any) -> Any:
     """A new inbox, watched by the loop. Those of loops that have closed end here."""
     inbox = _core.Inbox()
     with _lock:
-        for other in [other for other in _inboxes if other.is_closed()]:
-            del _inboxes[other]
+        for other in list(_inboxes):
+            if hasattr(other, "is_closed") and other.is_closed():  # trio's end by themselves
+                del _inboxes[other]
         _inboxes[loop] = inbox
     loop.add_reader(inbox.fileno(), inbox.drain)
     return inbox
@@ -160,15 +184,14 @@ async def _trio_reader(trio: Any, inbox: Any) -> None:
         inbox.drain()
 
 
-async def _trio_wait(what: Any, keep: Any) -> None:
+async def _trio_wait(token: Any, what: Any, keep: Any) -> None:
     trio = sys.modules["trio"]
-    token = trio.lowlevel.current_trio_token()
     inbox = _inboxes.get(token)
     if inbox is None:
         inbox = _inboxes[token] = _core.Inbox()
         trio.lowlevel.spawn_system_task(_trio_reader, trio, inbox)
     future = _TrioFuture(trio)
-    if inbox.add(what, future, keep):
+    if _add(inbox, what, future, keep):
         await future.wait()
         return
     while not inbox.is_done(what):

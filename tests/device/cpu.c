@@ -345,6 +345,55 @@ static void fault_on_a_stream_is_told_once_at_the_wait(void)
     ts__cpu_destroy(device);
 }
 
+typedef struct counted {
+    ts_notice base;
+    _Atomic int n;
+} counted;
+
+static void count_call(ts_notice *notice)
+{
+    atomic_fetch_add(&((counted *)notice)->n, 1);
+}
+
+static void launch_fault(ts_program *program, const ts_stream *stream, uint64_t code, int count)
+{
+    for (int i = 0; i < count; i++)
+        CHECK_OK(ts_program_launch(program, stream, (uint32_t[3]){5, 2, 1}, &code, 0, &err));
+}
+
+/* Each notice is told of the first fault between the one before and itself, however late it asks. */
+static void each_notice_has_the_fault_of_its_own_work(void)
+{
+    ts_device *device = device_new(2, NULL);
+    ts_program *program = program_of(device, entry_fault, one_param, fault_texts, sizeof fault_texts);
+    ts_stream *stream;
+    counted notices[3] = {{{count_call}, 0}, {{count_call}, 0}, {{count_call}, 0}};
+    static const char *const words[] = {NULL, "division by zero", "assertion failed"};
+    CHECK_OK(ts_stream_create(device, &stream, &err));
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 3; i++) {
+            launch_fault(program, stream, i ? 4 - (uint64_t)i : 0, 2);
+            CHECK_OK(ts_stream_notify(stream, &notices[i].base, &err));
+        }
+        launch_fault(program, stream, 1, 1);
+        for (int i = 0; i < 2000 && notices[2].n <= round; i++)
+            usleep(1000);
+        CHECK_OK(ts_stream_fault(stream, notices[0].base.mark, &err));
+        for (int i = 1; i < 3; i++) {
+            CHECK_INT(ts_stream_fault(stream, notices[i].base.mark, &err), TS_LAUNCH);
+            CHECK(strstr(err.text, words[i]) != NULL);
+            CHECK_OK(ts_stream_fault(stream, notices[i].base.mark, &err));
+        }
+        CHECK_INT(ts_stream_sync(stream, TS_FOREVER, &err), TS_LAUNCH);
+        CHECK(strstr(err.text, "out of bounds") != NULL);
+    }
+    launch_fault(program, stream, 2, 3);
+    ts_stream_destroy(stream);
+    CHECK_INT(ts_device_sync(device, TS_FOREVER, &err), TS_LAUNCH);
+    ts_program_destroy(program);
+    ts__cpu_destroy(device);
+}
+
 typedef struct letter {
     char *text;
     _Atomic int *n;
@@ -412,16 +461,6 @@ static void waits_end_at_their_limit_and_events_tell_time(void)
     ts_event_destroy(end);
     ts_stream_destroy(stream);
     ts__cpu_destroy(device);
-}
-
-typedef struct counted {
-    ts_notice base;
-    _Atomic int n;
-} counted;
-
-static void count_call(ts_notice *notice)
-{
-    atomic_fetch_add(&((counted *)notice)->n, 1);
 }
 
 static void notices_come_in_stream_order_and_at_once_when_nothing_is_left(void)
@@ -764,6 +803,7 @@ int main(void)
     threads_have_their_own_scratch();
     fault_names_kernel_line_block_and_index();
     fault_on_a_stream_is_told_once_at_the_wait();
+    each_notice_has_the_fault_of_its_own_work();
     streams_keep_order_and_events_tie_them();
     waits_end_at_their_limit_and_events_tell_time();
     notices_come_in_stream_order_and_at_once_when_nothing_is_left();

@@ -2,7 +2,7 @@
  *
  * A CUDA driver without a GPU: every function of driver.def, with host memory as device memory and streams that
  * are always done. Launches and tensor maps are recorded (mock.h), failures are made on demand. Built as a
- * shared library, with what mock_bindings.c adds, and chosen by TESSERA_CUDA_DRIVER.
+ * shared library, with what mock_bindings.c and mock_core.c add, and chosen by TESSERA_CUDA_DRIVER.
  */
 #include "mock.h"
 #include <stdatomic.h>
@@ -310,6 +310,7 @@ static cuda_result mock_StreamDestroy(cuda_stream_t stream)
 static cuda_result mock_StreamSynchronize(cuda_stream_t stream)
 {
     (void)stream;
+    M->n_syncs++;
     return mock_context();
 }
 static cuda_result mock_StreamQuery(cuda_stream_t stream)
@@ -342,6 +343,8 @@ static cuda_result mock_StreamAddCallback(cuda_stream_t stream, void (*function)
 {
     if (flags || mock_context())
         return flags ? BAD_VALUE : mock_context();
+    if (M->callback_result)
+        return M->callback_result;
     if (!mock_hold)
         function(stream, CUDA_OK, user);
     else if (n_held == HELD_MAX)
@@ -550,6 +553,16 @@ static const cuda_driver table = {
 #include "device/cuda/driver.def"
 };
 
+int mock_find(const mock_row *from, size_t n, const char *symbol, void **out)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(from[i].symbol, symbol) == 0) {
+            memcpy(out, &from[i].function, sizeof *out);
+            return 1;
+        }
+    return 0;
+}
+
 cuda_result cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags, int *status)
 {
     (void)flags;
@@ -562,6 +575,6 @@ cuda_result cuGetProcAddress_v2(const char *symbol, void **out, int version, uin
             *status = 0;
             return CUDA_OK;
         }
-    *status = !mock_more(symbol, out);
+    *status = !mock_more(symbol, out) && !mock_core(symbol, out);
     return *status ? NOT_FOUND : CUDA_OK;
 }

@@ -47,6 +47,8 @@ typedef struct mock_state {
     int vmm_failures;      /* so many mappings fail */
     unsigned n_reserved, n_physical, n_mapped; /* virtual memory: living */
     int is_capturing;      /* what every stream says */
+    int callback_result;   /* what requests of callbacks answer */
+    unsigned n_syncs;      /* of streams */
     mock_tmap tmap[MOCK_TMAPS];
     char code[256];        /* beginning of the text loaded last */
     void (*kernel)(void **params, void *user); /* called at a launch when set */
@@ -56,7 +58,13 @@ extern mock_state mock_state_data;
 /* Not 0: callbacks of streams wait for mock_call_back, and nothing is ready. */
 extern int mock_hold;
 
-/* mock_bindings.c: functions beyond driver.def; whether `symbol` is one of them. */
-int mock_more(const char *symbol, void **out);
+/* Functions beyond driver.def: those of a table; whether `symbol` is one of them. */
+typedef struct mock_row {
+    const char *symbol;
+    void (*function)(void);
+} mock_row;
+int mock_find(const mock_row *rows, size_t n, const char *symbol, void **out);
+int mock_more(const char *symbol, void **out); /* mock_bindings.c */
+int mock_core(const char *symbol, void **out); /* mock_core.c */
 
 #endif

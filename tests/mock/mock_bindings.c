@@ -349,10 +349,7 @@ static cuda_result more_LinkDestroy(void *state)
 /* ---- the table --------------------------------------------------------------------------------------------- */
 
 #define ROW(symbol, function) {symbol, (void (*)(void))more_##function}
-static const struct {
-    const char *symbol;
-    void (*function)(void);
-} rows[] = {
+static const mock_row rows[] = {
     ROW("cuCtxCreate", CtxCreate),
     ROW("cuCtxDestroy", CtxDestroy),
     ROW("cuCtxPushCurrent", CtxPushCurrent),
@@ -406,10 +403,5 @@ static const struct {
 
 int mock_more(const char *symbol, void **out)
 {
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (strcmp(rows[i].symbol, symbol) == 0) {
-            memcpy(out, &rows[i].function, sizeof *out);
-            return 1;
-        }
-    return 0;
+    return mock_find(rows, sizeof rows / sizeof rows[0], symbol, out);
 }

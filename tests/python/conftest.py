@@ -22,7 +22,8 @@ def mock_library(tmp_path_factory: pytest.TempPathFactory) -> str:
     compiler = shutil.which("cc") or pytest.skip("no C compiler to build the mock driver with")
     path = tmp_path_factory.mktemp("mock") / "libcuda_mock.so"
     sources = [
-        str(ROOT / "tests" / "mock" / name) for name in ("libcuda_mock.c", "mock_bindings.c")
+        str(ROOT / "tests" / "mock" / name)
+        for name in ("libcuda_mock.c", "mock_bindings.c", "mock_core.c")
     ]
     folders = [f"-I{ROOT / name}" for name in ("src", "include")]
     subprocess.run(
@@ -33,7 +34,7 @@ def mock_library(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 class MockState(ctypes.Structure):
-    """The beginning of mock_state (tests/mock/mock.h), as far as these tests look."""
+    """The beginning of mock_state (tests/mock/mock.h), as far as tests look."""
 
     _fields_ = [
         *((name, ctypes.c_int) for name in (
@@ -46,7 +47,12 @@ class MockState(ctypes.Structure):
         ("bytes_out", ctypes.c_size_t), ("current", ctypes.c_void_p), ("grid", ctypes.c_uint * 3),
         ("block", ctypes.c_uint * 3), ("shared_bytes", ctypes.c_uint), ("stream", ctypes.c_void_p),
         ("pdl", ctypes.c_int), ("cluster", ctypes.c_uint), ("params", ctypes.c_void_p),
-        ("values", ctypes.c_uint64 * 300), ("n_values", ctypes.c_uint64),
+        ("values", ctypes.c_uint64 * 300), ("n_values", ctypes.c_uint64), ("attr", ctypes.c_int * 32),
+        ("n_param_bytes", ctypes.c_size_t), ("param_bytes", ctypes.c_size_t * 300),
+        ("priority", ctypes.c_int), ("event_flags", ctypes.c_uint), ("vmm_is_adjacent", ctypes.c_int),
+        ("vmm_failures", ctypes.c_int), ("n_reserved", ctypes.c_uint), ("n_physical", ctypes.c_uint),
+        ("n_mapped", ctypes.c_uint), ("is_capturing", ctypes.c_int), ("callback_result", ctypes.c_int),
+        ("n_syncs", ctypes.c_uint),
     ]  # fmt: skip
 
 

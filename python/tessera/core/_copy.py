@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-__all__ = ["copy_view"]
+__all__ = ["copy_view", "copy_view_awaited"]
 
 
 class _Axis(NamedTuple):
@@ -130,3 +130,16 @@ def copy_view(source: Any, target: Any, stream: Any, blocking: bool | None) -> N
     is_mixed = not (source.is_device_accessible and target.is_device_accessible)
     if is_mixed if blocking is None else blocking:
         checked.cuStreamSynchronize(handle)
+
+
+async def copy_view_awaited(source: Any, target: Any, stream: Any) -> None:
+    """``copy_view`` whose end is awaited."""
+    from .._async import finished, stream_of
+    from ._place import CUDA
+
+    on_gpu = [view for view in (source, target) if view.is_device_accessible]
+    if not on_gpu:
+        copy_view(source, target, None, None)
+        return
+    order = stream_of(stream, CUDA | max(on_gpu[0].device_id, 0))
+    await finished(lambda: copy_view(source, target, order, False), order, (source, target))

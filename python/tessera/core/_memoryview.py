@@ -324,6 +324,23 @@ class StridedMemoryView(_core.MemoryView, metaclass=_Views):  # type: ignore[mis
 
         copy_view(self, other, stream, blocking)
 
+    async def async_copy_to(self, other: StridedMemoryView, *, stream: Any = None) -> None:
+        """``await view.async_copy_to(other)``: ``copy_to``, and waits in asyncio or trio.
+
+        Both views live until the copy is done, also when the waiting task is cancelled. Without a
+        stream the default one of the GPU that takes part is used; between two views of the host
+        the copy is made at once.
+        """
+        from ._copy import copy_view_awaited
+
+        await copy_view_awaited(self, other, stream)
+
+    async def async_copy_from(self, other: StridedMemoryView, *, stream: Any = None) -> None:
+        """``await view.async_copy_from(other)``: as ``other.async_copy_to(view)``."""
+        from ._copy import copy_view_awaited
+
+        await copy_view_awaited(other, self, stream)
+
     def as_tensor_map(
         self, box_dim: Any = None, *, options: Any = None, **rest: Any
     ) -> TensorMapDescriptor:

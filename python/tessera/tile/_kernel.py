@@ -238,6 +238,28 @@ class kernel(_core.Kernel):  # type: ignore[misc]
             f"kernel '{self.__name__}' cannot be called; run it with ct.launch(stream, grid, {self.__name__}, args)"
         )
 
+    async def async_call(self, *args: Any, grid: Any, stream: Any = None) -> None:
+        """``await kernel.async_call(x, y, grid=(8,))``: launches, and waits in asyncio or trio.
+
+        Parameters
+        ----------
+        args
+            The kernel's arguments. They, and the host memory among them, live until the kernel has
+            ended, also when the waiting task is cancelled; do not change them before.
+        grid : int or tuple of 1 to 3 ints
+            Blocks along each axis.
+        stream : Stream, optional
+            None: the default stream of the arguments' device; on the CPU one of the event loop's own.
+
+        Raises
+        ------
+        KernelError
+            The kernel failed while it ran; all others as ``ct.launch``.
+        """
+        from .._async import call
+
+        await call(self, grid, args, stream)
+
     def __repr__(self) -> str:
         return f"<kernel {self.__qualname__}>"
 

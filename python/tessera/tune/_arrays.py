@@ -5,48 +5,12 @@ the host, and whether two results agree.
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from .. import _core
+from .._arguments import array_args, flat
 
-__all__ = [
-    "Outputs", "agree", "array_args", "device_of", "read", "shape_class", "written_args",
-]  # fmt: skip
-
-
-def _is_array(value: Any) -> bool:
-    if isinstance(value, (bytearray, memoryview)):
-        return True
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(value, numpy.generic):
-        return False
-    return hasattr(value, "shape") and hasattr(value, "dtype")
-
-
-def array_args(args: Any) -> list[Any]:
-    """Arrays among arguments, those in tuples too, and lists of arrays as lists, in order."""
-    found: list[Any] = []
-    for value in args:
-        if isinstance(value, tuple):
-            found += array_args(value)
-        elif isinstance(value, list) or _is_array(value):
-            found.append(value)
-    return found
-
-
-def _flat(args: Any) -> list[Any]:
-    return [a for item in array_args(args) for a in (item if isinstance(item, list) else [item])]
-
-
-def device_of(args: Any) -> str:
-    """``"cpu"`` or ``"cuda:N"``, of the first array that is not on the host."""
-    for value in _flat(args):
-        text = str(getattr(value, "device", "cpu"))
-        if "cuda" in text.lower() or hasattr(value, "__cuda_array_interface__"):
-            digits = "".join(c for c in text if c.isdigit())
-            return f"cuda:{digits or 0}"
-    return "cpu"
+__all__ = ["Outputs", "agree", "read", "shape_class", "written_args"]
 
 
 def _bucket(extent: int) -> int:
@@ -67,7 +31,7 @@ def shape_class(args: Any) -> str:
     """What tuning results are kept by: dtype, extents up to the next power of two, order of the
     axes."""
     parts = []
-    for value in _flat(args):
+    for value in flat(args):
         dtype = str(getattr(value, "dtype", "uint8")).rpartition(".")[2]
         extents = "x".join(str(_bucket(n)) for n in getattr(value, "shape", ()))
         parts.append(f"{dtype}[{extents}]{_order(value)}")

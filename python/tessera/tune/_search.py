@@ -16,6 +16,7 @@ from typing import Any
 
 from .. import _core
 from .. import tile as ct
+from .._arguments import device_of
 from . import _arrays, _progress, _space, _store
 from ._check import Check
 from ._result import Measurement, TuningResult
@@ -248,7 +249,7 @@ def search(
         except Exception as error:
             work.fail(config, error)
     args = variants[0].args if variants else ()
-    device = _arrays.device_of(args)
+    device = device_of(args)
     with _progress.bar(len(work.configs), quiet) as progress:
         variants = _compiled(work, variants, device, prune, threads, progress)
         clock = Clock(device, stream)

@@ -11,6 +11,7 @@ from typing import Any
 
 from .. import _core
 from .. import tile as ct
+from .._arguments import device_of
 from . import _arrays, _space, _store
 from ._result import TuningResult
 from ._search import search
@@ -99,13 +100,19 @@ class Tuned:
             plan = self._plan_of(args)
         ct.launch(stream, self._grid(plan.config, *args), plan.kernel, plan.arguments(args))
 
+    async def async_call(self, *args: Any, stream: Any = None) -> None:
+        """Launches, and waits in asyncio or trio; see ``kernel.async_call``."""
+        plan = self._plans.get(_fast_key(args)) or self._plan_of(args)
+        grid = self._grid(plan.config, *args)
+        await plan.kernel.async_call(*plan.arguments(args), grid=grid, stream=stream)
+
     def choice(self, *args: Any) -> Any:
         """The configuration a launch with these arguments uses."""
         return (self._plans.get(_fast_key(args)) or self._plan_of(args)).config
 
     def _plan_of(self, args: tuple[Any, ...]) -> _Plan:
         """Looks the configuration up, on disk once a shape class; remembers it for these shapes."""
-        key = (_arrays.device_of(args), _arrays.shape_class(args))
+        key = (device_of(args), _arrays.shape_class(args))
         if key not in self._chosen:
             self._chosen[key] = self._stored(*key) or self.default
         plan = self._plan_with(self._chosen[key], args)
@@ -132,12 +139,12 @@ class Tuned:
             **options,
         )
         self._plans.clear()
-        self._chosen[(_arrays.device_of(args), _arrays.shape_class(args))] = result.best.config
+        self._chosen[(device_of(args), _arrays.shape_class(args))] = result.best.config
         return result
 
     def forget(self, *args: Any) -> None:
         """Drops what was kept for these arguments."""
-        device, shapes = _arrays.device_of(args), _arrays.shape_class(args)
+        device, shapes = device_of(args), _arrays.shape_class(args)
         self._plans.clear()
         self._chosen.pop((device, shapes), None)
         _store.forget(self._key(device, shapes))
@@ -185,6 +192,6 @@ def tuned(
 def best(kernel: Any, args: tuple[Any, ...]) -> str | None:
     """The configuration kept for a kernel and arguments of this shape class, as text; None when
     there is none."""
-    name = str(_core.device_info(_arrays.device_of(args))["name"])
+    name = str(_core.device_info(device_of(args))["name"])
     entry = _store.load(_store.key_of(kernel, name, _arrays.shape_class(args)))
     return str(entry["config"]) if entry else None

@@ -12,6 +12,14 @@
 
 #define STREAM_SPIN_NS ((int64_t)50000)
 
+/* The first of a stream's faults between two notices: what is waited for there is told of it. */
+typedef struct stream_fault stream_fault;
+struct stream_fault {
+    stream_fault *next;
+    uint64_t at;               /* number of the task */
+    ts_error error;
+};
+
 struct cpu_stream {
     ts_stream base;            /* impl points here */
     cpu_stream *next, **link;  /* in cpu->streams; under cpu->lock */
@@ -22,12 +30,13 @@ struct cpu_stream {
     cpu_task *head, **tail;
     cpu_task *recorded, **recorded_tail; /* recorded_tail NULL: work is run */
     uint64_t n_submitted, n_taken, n_cancelled; /* tasks up to number n_cancelled are cancelled */
-    bool has_thread, stop, has_fault;
+    bool has_thread, stop;
     pthread_t thread;
     _Atomic uint64_t n_completed;
     _Atomic uint32_t cancelled; /* 1: the task that runs is */
     ts_signal submitted, completed;
-    ts_error fault;            /* of a task, until somebody waits */
+    stream_fault *faults, *newest_fault; /* oldest first, until somebody waits; newest: where there are any */
+    uint64_t n_noticed;        /* number of the last task that had a notice */
 };
 
 /* ---- finding the stream ------------------------------------------------------------------------- */
@@ -88,20 +97,45 @@ static cpu_task *stream_pop(cpu_stream *stream, bool *stop)
     return task;
 }
 
+/* A fault that nobody waits for on its stream: the device tells it at its next sync. */
+static void stream_give_fault(ts_cpu *cpu, const ts_error *error)
+{
+    pthread_mutex_lock(&cpu->lock);
+    if (!cpu->has_pending)
+        cpu->pending = *error;
+    cpu->has_pending = true;
+    pthread_mutex_unlock(&cpu->lock);
+}
+
+static void stream_note_fault(cpu_stream *stream, ts_cpu *cpu, const ts_error *error)
+{
+    stream_fault *fault = cpu_memory_get(&cpu->memory, sizeof *fault);
+    if (!fault) {
+        stream_give_fault(cpu, error);
+        return;
+    }
+    pthread_mutex_lock(&stream->lock);
+    *fault = (stream_fault){NULL, stream->n_taken, *error};
+    bool told = stream->faults && stream->newest_fault->at > stream->n_noticed;
+    if (!told) {
+        *(stream->faults ? &stream->newest_fault->next : &stream->faults) = fault;
+        stream->newest_fault = fault;
+    }
+    pthread_mutex_unlock(&stream->lock);
+    if (told)
+        cpu_memory_put(&cpu->memory, fault);
+}
+
 static void stream_run(cpu_stream *stream, cpu_task *task)
 {
     ts_notice *notice = task->notice;
     ts_error error;
     error.text[0] = 0;
     task->stop = &stream->cancelled;
-    if (task->run(task, &error) != TS_OK) {
-        pthread_mutex_lock(&stream->lock);
-        if (!stream->has_fault) {
-            stream->has_fault = true;
-            stream->fault = error;
-        }
-        pthread_mutex_unlock(&stream->lock);
-    }
+    if (task->run(task, &error) != TS_OK)
+        stream_note_fault(stream, task->cpu, &error);
+    if (notice)
+        stream->n_noticed = stream->n_taken;
     cpu_task_end(task);
     atomic_fetch_add(&stream->n_completed, 1);
     ts_signal_raise(&stream->completed);
@@ -149,6 +183,8 @@ ts_status cpu_stream_submit(const ts_stream *handle, cpu_task *task, ts_error *e
             *stream->tail = task;
             stream->tail = &task->next;
             stream->n_submitted++;
+            if (task->notice)
+                task->notice->mark = stream->n_submitted;
         } else
             status = ts_fail(err, TS_RUNTIME, "the system refused a thread for the stream; end other threads or "
                                               "use the default stream");
@@ -269,6 +305,23 @@ static void stream_release(ts_cpu *cpu, cpu_stream *stream)
     ts__delete(cpu->base.alloc, stream, sizeof *stream);
 }
 
+/* The first fault of the tasks up to number `mark`; theirs are then told. */
+static ts_status stream_take_fault(cpu_stream *stream, uint64_t mark, ts_error *err)
+{
+    ts_cpu *cpu = cpu_of(stream->base.device);
+    ts_status status = TS_OK;
+    pthread_mutex_lock(&stream->lock);
+    for (stream_fault *fault; (fault = stream->faults) && fault->at <= mark;) {
+        if (status == TS_OK && err)
+            *err = fault->error;
+        status = status ? status : fault->error.status;
+        stream->faults = fault->next;
+        cpu_memory_put(&cpu->memory, fault);
+    }
+    pthread_mutex_unlock(&stream->lock);
+    return status;
+}
+
 void cpu_stream_end(ts_stream *handle)
 {
     cpu_stream *stream = handle->impl;
@@ -281,13 +334,9 @@ void cpu_stream_end(ts_stream *handle)
         if (stream->has_thread)
             pthread_join(stream->thread, NULL);
         atomic_store(&stream->is_inline, true);
-        if (stream->has_fault) { /* nobody waited: the device tells it at its next sync */
-            pthread_mutex_lock(&cpu->lock);
-            if (!cpu->has_pending)
-                cpu->pending = stream->fault;
-            cpu->has_pending = true;
-            pthread_mutex_unlock(&cpu->lock);
-        }
+        ts_error unheard;
+        if (stream_take_fault(stream, UINT64_MAX, &unheard) != TS_OK)
+            stream_give_fault(cpu, &unheard);
     }
     stream_release(cpu, stream);
 }
@@ -325,20 +374,6 @@ static ts_status stream_interrupted(ts_waited waited, ts_error *err)
                                                                  : "the time to wait is over; the work goes on");
 }
 
-static ts_status stream_take_fault(cpu_stream *stream, ts_error *err)
-{
-    ts_status status = TS_OK;
-    pthread_mutex_lock(&stream->lock);
-    if (stream->has_fault) {
-        status = stream->fault.status;
-        if (err)
-            *err = stream->fault;
-        stream->has_fault = false;
-    }
-    pthread_mutex_unlock(&stream->lock);
-    return status;
-}
-
 /* Faults stay. */
 static ts_status stream_wait_idle(cpu_stream *stream, int64_t deadline_ns, ts_error *err)
 {
@@ -358,7 +393,7 @@ static ts_status stream_wait_idle(cpu_stream *stream, int64_t deadline_ns, ts_er
 static ts_status stream_wait(cpu_stream *stream, int64_t deadline_ns, ts_error *err)
 {
     TS_TRY(stream_wait_idle(stream, deadline_ns, err));
-    return stream_take_fault(stream, err);
+    return stream_take_fault(stream, UINT64_MAX, err);
 }
 
 ts_status cpu_stream_sync(const ts_stream *handle, int64_t limit_ns, ts_error *err)
@@ -560,8 +595,7 @@ ts_status cpu_stream_notify(const ts_stream *handle, ts_notice *notice, ts_error
 
 ts_status cpu_stream_fault(const ts_stream *handle, uint64_t mark, ts_error *err)
 {
-    (void)mark; /* a task's fault is there before the next task runs */
     cpu_stream *stream;
     TS_TRY(stream_of(handle, &stream, err));
-    return stream_take_fault(stream, err);
+    return stream_take_fault(stream, mark, err);
 }
