@@ -38,6 +38,12 @@ def _dim3(value: Any, name: str) -> tuple[int, int, int]:
     return x, y, z
 
 
+def _bytes(value: Any) -> int:
+    if not 0 <= int(value) < 2**32:
+        raise ValueError(f"shmem_size must be 0 or more bytes, not {value}")
+    return int(value)
+
+
 class LaunchConfig(_Packed):
     """The shape of a launch and how the driver runs it; equal configurations are interchangeable.
 
@@ -63,8 +69,7 @@ class LaunchConfig(_Packed):
         Preferred share of shared memory of the L1 cache in percent.
     attributes : mapping, optional
         Any other attributes: member of ``CUlaunchAttributeID`` -> value (an int, or for struct
-        values a
-        function that fills the attribute's ``value``).
+        values a function that fills the attribute's ``value``).
     """
 
     __slots__ = (
@@ -93,9 +98,7 @@ class LaunchConfig(_Packed):
         self._preferred = (
             None if preferred_cluster is None else _dim3(preferred_cluster, "preferred_cluster")
         )
-        self._shmem_size = 0 if shmem_size is None else int(shmem_size)
-        if not 0 <= self._shmem_size < 2**32:
-            raise ValueError(f"shmem_size must be 0 or more bytes, not {shmem_size}")
+        self._shmem_size = 0 if shmem_size is None else _bytes(shmem_size)
         self._options = {
             "is_cooperative": bool(is_cooperative),
             "programmatic_stream_serialization": bool(programmatic_stream_serialization),
@@ -185,9 +188,7 @@ def _unsupported(text: str) -> None:
 
 def _attribute(name: Any, value: Any) -> Any:
     """One CUlaunchAttribute. ``value``: an int, three ints, or a function that fills the union."""
-    member = (
-        driver.CUlaunchAttributeID[f"CU_LAUNCH_ATTRIBUTE_{name}"] if isinstance(name, str) else name
-    )
+    member = _member(name)
     made = driver.CUlaunchAttribute()
     made.id = member
     union = made.value
@@ -197,8 +198,26 @@ def _attribute(name: Any, value: Any) -> Any:
         field = union.clusterDim if "PREFERRED" not in member.name else union.preferredClusterDim
         field.x, field.y, field.z = value
     else:
-        memoryview(made)[8:12] = int(value).to_bytes(4, "little", signed=int(value) < 0)
+        memoryview(made)[8:12] = _word(member, value)
     return made
+
+
+def _member(name: Any) -> Any:
+    """The attribute's number by its name, whole or without CU_LAUNCH_ATTRIBUTE_."""
+    if not isinstance(name, str):
+        return driver.CUlaunchAttributeID(name)
+    prefix, known = "CU_LAUNCH_ATTRIBUTE_", driver.CUlaunchAttributeID.__members__
+    word = prefix + name.upper().removeprefix(prefix)
+    if word not in known:
+        raise ValueError(f"no launch attribute is called {name!r}; see CUlaunchAttributeID")
+    return known[word]
+
+
+def _word(member: Any, value: Any) -> bytes:
+    """An attribute's value of 4 bytes."""
+    if not -(2**31) <= int(value) < 2**32:
+        raise ValueError(f"{member.name}: {value} does not fit 4 bytes")
+    return int(value).to_bytes(4, "little", signed=int(value) < 0)
 
 
 def _field(name: str, read: Any, doc: str, convert: Any = None) -> property:
@@ -218,8 +237,13 @@ def _field(name: str, read: Any, doc: str, convert: Any = None) -> property:
 
 def _option(name: str, doc: str) -> property:
     def put(self: LaunchConfig, value: Any) -> None:
+        before = self._options[name]
         self._options[name] = value
-        self._repack()
+        try:
+            self._repack()
+        except Exception:
+            self._options[name] = before
+            raise
 
     return property(lambda self: self._options[name], put, doc=doc)
 
@@ -236,7 +260,7 @@ def _add_fields() -> None:
 
         setattr(LaunchConfig, name, _field(name, read, doc, three))
     shmem = _field(
-        "shmem_size", lambda self: self._shmem_size, "Bytes of dynamic shared memory.", int
+        "shmem_size", lambda self: self._shmem_size, "Bytes of dynamic shared memory.", _bytes
     )
     LaunchConfig.shmem_size = shmem  # type: ignore[attr-defined]
     for name in (

@@ -161,3 +161,27 @@ def test_launch_attributes_reach_the_driver_s_form() -> None:
             "programmatic_stream_serialization": True, "attributes": {"MEM_SYNC_DOMAIN": 1}})] == 1  # fmt: skip
     config.grid = 5
     assert config.grid == (5, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("shmem_size", -1, "shmem_size must be 0 or more bytes, not -1"),
+        ("shmem_size", 2**32, "shmem_size must be 0 or more"),
+        ("priority", 2**40, "PRIORITY: 1099511627776 does not fit 4 bytes"),
+        ("block", 0, "must be 1 or more"),
+    ],
+)
+def test_a_refused_field_of_a_launch_stays_as_it_was(field: str, value: int, message: str) -> None:
+    config = core.LaunchConfig(grid=1, block=32, shmem_size=16, priority=-1)
+    before = repr(config)
+    with pytest.raises(ValueError, match=message):
+        setattr(config, field, value)
+    assert repr(config) == before
+
+
+def test_launch_attributes_have_the_driver_s_names() -> None:
+    for name in ("priority", "CU_LAUNCH_ATTRIBUTE_PRIORITY"):
+        core.LaunchConfig(grid=1, attributes={name: 1})
+    with pytest.raises(ValueError, match="no launch attribute is called 'PRIORTY'"):
+        core.LaunchConfig(grid=1, attributes={"PRIORTY": 1})
