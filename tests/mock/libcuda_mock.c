@@ -2,7 +2,7 @@
  *
  * A CUDA driver without a GPU: every function of driver.def, with host memory as device memory and streams that
  * are always done. Launches and tensor maps are recorded (mock.h), failures are made on demand. Built as a
- * shared library, with what mock_bindings.c and mock_core.c add, and chosen by TESSERA_CUDA_DRIVER.
+ * shared library, with what mock_bindings.c or mock_core.c add, and chosen by TESSERA_CUDA_DRIVER.
  */
 #include "mock.h"
 #include <stdatomic.h>
@@ -15,6 +15,7 @@ EXPORT int mock_hold;
 EXPORT void mock_call_back(cuda_result code);
 EXPORT cuda_result cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags, int *status);
 #define M (&mock_state_data)
+#pragma weak mock_core
 
 /* Everything that a reset takes away: device memory, streams and events, in one list. */
 typedef struct thing {
@@ -548,7 +549,7 @@ static const struct {
 #include "device/cuda/driver.def"
 };
 
-static const cuda_driver table = {
+const cuda_driver mock_base = {
 #define CU(name, symbol, version, need, params) mock_##name,
 #include "device/cuda/driver.def"
 };
@@ -567,14 +568,17 @@ cuda_result cuGetProcAddress_v2(const char *symbol, void **out, int version, uin
 {
     (void)flags;
     *out = NULL;
+    *status = 0;
+    if (mock_core && mock_core(symbol, out))
+        return CUDA_OK;
     *status = 1;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (strcmp(rows[i].symbol, symbol) == 0 && version >= rows[i].version &&
             !(M->old_driver && rows[i].version >= 11060)) {
-            memcpy(out, (const char *)&table + i * sizeof(void *), sizeof *out);
+            memcpy(out, (const char *)&mock_base + i * sizeof(void *), sizeof *out);
             *status = 0;
             return CUDA_OK;
         }
-    *status = !mock_more(symbol, out) && !mock_core(symbol, out);
+    *status = !mock_more(symbol, out);
     return *status ? NOT_FOUND : CUDA_OK;
 }

@@ -49,10 +49,15 @@ typedef struct mock_state {
     int is_capturing;      /* what every stream says */
     int callback_result;   /* what requests of callbacks answer */
     unsigned n_syncs;      /* of streams */
-    mock_tmap tmap[MOCK_TMAPS];
-    char code[256];        /* beginning of the text loaded last */
     void (*kernel)(void **params, void *user); /* called at a launch when set */
     void *user;
+    int keep_failures;     /* so many user objects of graphs cannot be made */
+    unsigned n_graphs, n_nodes, n_execs, n_kept; /* living; executables and inner graphs are graphs too */
+    unsigned n_graph_launches, n_uploads;
+    unsigned n_arrays, n_objects;              /* living: arrays of textures; textures and surfaces */
+    char resource[144], texture[104];          /* CUDA_RESOURCE_DESC and CUDA_TEXTURE_DESC, as given last */
+    mock_tmap tmap[MOCK_TMAPS];
+    char code[256];        /* beginning of the text loaded last */
 } mock_state;
 extern mock_state mock_state_data;
 /* Not 0: callbacks of streams wait for mock_call_back, and nothing is ready. */
@@ -64,7 +69,25 @@ typedef struct mock_row {
     void (*function)(void);
 } mock_row;
 int mock_find(const mock_row *rows, size_t n, const char *symbol, void **out);
-int mock_more(const char *symbol, void **out); /* mock_bindings.c */
-int mock_core(const char *symbol, void **out); /* mock_core.c */
+int mock_more(const char *symbol, void **out);     /* mock_bindings.c */
+/* The driver of tessera.core's tests has these instead, which go before all others. */
+int mock_core(const char *symbol, void **out);     /* mock_core.c */
+int mock_graphs(const char *symbol, void **out);   /* mock_graph.c */
+int mock_captures(const char *symbol, void **out); /* mock_capture.c */
+extern const cuda_driver mock_base;                /* the functions of driver.def themselves */
+
+/* CUDA_MEMCPY3D. */
+enum { MOCK_HOST = 1, MOCK_DEVICE, MOCK_ARRAY, MOCK_UNIFIED };
+typedef struct mock_side {
+    size_t x, y, z, lod;
+    int kind;
+    void *host, *device, *array, *reserved;
+    size_t pitch, rows;
+} mock_side;
+typedef struct mock_copy {
+    mock_side from, to;
+    size_t width, height, depth;
+} mock_copy;
+cuda_result mock_copy_run(const mock_copy *copy);
 
 #endif

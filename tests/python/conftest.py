@@ -17,20 +17,30 @@ from tessera.bindings import driver
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
+def _build(folder: pathlib.Path, *names: str) -> str:
+    compiler = shutil.which("cc") or pytest.skip("no C compiler to build the mock driver with")
+    path = str(folder / "libcuda_mock.so")
+    options = [
+        "-shared",
+        "-fPIC",
+        "-D_GNU_SOURCE",
+        *(f"-I{ROOT / name}" for name in ("src", "include")),
+    ]
+    sources = [str(ROOT / "tests" / "mock" / name) for name in ("libcuda_mock.c", *names)]
+    subprocess.run([compiler, *options, *sources, "-o", path], check=True)
+    return path
+
+
 @pytest.fixture(scope="session")
 def mock_library(tmp_path_factory: pytest.TempPathFactory) -> str:
-    compiler = shutil.which("cc") or pytest.skip("no C compiler to build the mock driver with")
-    path = tmp_path_factory.mktemp("mock") / "libcuda_mock.so"
-    sources = [
-        str(ROOT / "tests" / "mock" / name)
-        for name in ("libcuda_mock.c", "mock_bindings.c", "mock_core.c")
-    ]
-    folders = [f"-I{ROOT / name}" for name in ("src", "include")]
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-D_GNU_SOURCE", *folders, *sources, "-o", str(path)],
-        check=True,
-    )
-    return str(path)
+    return _build(tmp_path_factory.mktemp("mock"), "mock_bindings.c")
+
+
+@pytest.fixture(scope="session")
+def mock_core_library(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The driver of tessera.core's tests, which has graphs, arrays and textures."""
+    names = ("mock_bindings.c", "mock_core.c", "mock_graph.c", "mock_capture.c")
+    return _build(tmp_path_factory.mktemp("mock"), *names)
 
 
 class MockState(ctypes.Structure):
@@ -52,7 +62,11 @@ class MockState(ctypes.Structure):
         ("priority", ctypes.c_int), ("event_flags", ctypes.c_uint), ("vmm_is_adjacent", ctypes.c_int),
         ("vmm_failures", ctypes.c_int), ("n_reserved", ctypes.c_uint), ("n_physical", ctypes.c_uint),
         ("n_mapped", ctypes.c_uint), ("is_capturing", ctypes.c_int), ("callback_result", ctypes.c_int),
-        ("n_syncs", ctypes.c_uint),
+        ("n_syncs", ctypes.c_uint), ("kernel", ctypes.c_void_p), ("user", ctypes.c_void_p),
+        ("keep_failures", ctypes.c_int), *((name, ctypes.c_uint) for name in (
+            "n_graphs", "n_nodes", "n_execs", "n_kept", "n_graph_launches", "n_uploads", "n_arrays",
+            "n_objects")),
+        ("resource", ctypes.c_char * 144), ("texture", ctypes.c_char * 104),
     ]  # fmt: skip
 
 

@@ -15,8 +15,12 @@ FILES = sorted((ROOT / "tests" / "python" / "core" / "on_mock").glob("test_*.py"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_on_the_mock(file: pathlib.Path, mock_library: str) -> None:
-    extra = {"TESSERA_CUDA_DRIVER": mock_library, "TESSERA_MOCK": "1", "TESSERA_CACHE_DIR": "off"}
+def test_on_the_mock(file: pathlib.Path, mock_core_library: str) -> None:
+    extra = {
+        "TESSERA_CUDA_DRIVER": mock_core_library,
+        "TESSERA_MOCK": "1",
+        "TESSERA_CACHE_DIR": "off",
+    }
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(file)]
     run = subprocess.run(
         command, env=os.environ | extra, capture_output=True, text=True, timeout=300
