@@ -20,6 +20,7 @@
 #include "pass/pass.h"
 #include "target/ptx/layout.h"
 #include "target/ptx/tma.h"
+#include "target/ptx/view.h"
 
 /* How an mma is carried out. */
 typedef enum ts_mma_way { TS_MMA_WAY_NONE, TS_MMA_WAY_FMA, TS_MMA_WAY_SYNC, TS_MMA_WAY_WGMMA } ts_mma_way;
@@ -61,11 +62,6 @@ const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, t
 const ts_layout *ts_assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first,
                                    uint32_t vec, bool square);
 
-/* Layout of a memory access through a view: the axis of the tile whose elements lie next to each other
- * in memory first. TS_NO when no axis has unit stride. */
-uint32_t ts_view_unit_axis(const ts_fn *fn, ts_val view);
-/* False when base or strides are aligned to single elements only: no vectors whatever the layout. lower_view.c */
-bool ts_view_has_vectors(const ts_fn *fn, ts_val view);
 /* The usual layout for a tile of the view: coalesced vectors, or single elements side by side over the lanes. */
 const ts_layout *ts_assign_for_view(ts_assign *assign, const ts_fn *fn, ts_val view, ts_type type);
 

@@ -94,34 +94,3 @@ const ts_layout *ts_assign_for_view(ts_assign *assign, const ts_fn *fn, ts_val v
     uint32_t vec = assign->scans || ts_view_has_vectors(fn, view) ? assign->vec : 0;
     return ts_assign_blocked(assign, fn->module, type, ts_view_unit_axis(fn, view), vec, false);
 }
-
-/* ---- views ------------------------------------------------------------------------------------------- */
-
-/* Stride of an axis of the view, TS_DYNAMIC when it is not known. */
-static int64_t layout_stride(const ts_fn *fn, ts_val view, const ts_type_info *tensor, uint32_t of)
-{
-    int64_t value;
-    const ts_inst *make = ts_at(fn, ts_opnd(fn, view, 0));
-    uint32_t at = 1;
-    if (tensor->strides[of] != TS_DYNAMIC || make->op != TS_OP_make_tensor_view)
-        return tensor->strides[of];
-    for (uint32_t i = 0; i < tensor->rank; i++)
-        at += tensor->dims[i] == TS_DYNAMIC;
-    for (uint32_t i = 0; i < of; i++)
-        at += tensor->strides[i] == TS_DYNAMIC;
-    return at < make->n_opnd && ts_const_as_int(fn, ts_opnds(fn, make)[at], &value) ? value : TS_DYNAMIC;
-}
-
-/* An axis of the array with more than one element is preferred: the others have stride 1 by name only. */
-uint32_t ts_view_unit_axis(const ts_fn *fn, ts_val view)
-{
-    const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view));
-    const ts_type_info *tensor = ts_type_get(fn->module, info->elem);
-    uint32_t found = TS_NO;
-    for (uint32_t axis = info->rank; axis-- > 0;) {
-        uint32_t of = info->dim_map && info->kind != TS_KIND_GATHER_SCATTER_VIEW ? (uint32_t)info->dim_map[axis] : axis;
-        if (info->dims[axis] > 1 && layout_stride(fn, view, tensor, of) == 1 && (found == TS_NO || tensor->dims[of] != 1))
-            found = axis;
-    }
-    return found;
-}

@@ -374,8 +374,6 @@ bool ts_lower_acquires(uint32_t attr); /* after */
  * must not each read it: they could see different values. 0 = all. */
 ts_val ts_lower_reader(ts_lower *lw, uint32_t attr, const ts_layout *layout);
 
-/* A power of two that is known to divide a tile-level scalar (bytes for pointers). */
-int64_t ts_lower_divisor(const ts_fn *fn, ts_val v);
 /* The value of `x` in lane `lane` (or at distance, by kind), any scalar type. */
 ts_val ts_lower_shuffle(ts_lower *lw, ts_val x, ts_val lane, ts_shfl kind);
 void ts_lower_nibbles(ts_lower *lw, ts_val v); /* pack, unpack of 4-bit elements */

@@ -12,100 +12,7 @@
  */
 #include "target/ptx/lower_view.h"
 
-/* ---- what is known of numbers ------------------------------------------------------------------------------- */
-
-/* A power of two that divides the scalar (bytes for pointers). */
-static int64_t view_divisor(const ts_fn *fn, ts_val v, uint32_t depth)
-{
-    const ts_inst *inst = ts_at(fn, v);
-    int64_t value;
-    if (ts_const_as_int(fn, v, &value))
-        return value ? value & -value : (int64_t)1 << 30;
-    if (depth > 16)
-        return 1;
-    int64_t x = inst->n_opnd > 0 && inst->n_opnd <= 3 ? view_divisor(fn, inst->opnd[0], depth + 1) : 1;
-    switch ((int)inst->op) {
-    case TS_OP_assume: {
-        const uint32_t *w = ts_pool(fn, inst);
-        return w[0] == TS_ASSUME_DIV_BY && !w[3] ? TS_MAX(x, (int64_t)w[1] & -(int64_t)w[1]) : x;
-    }
-    case TS_OP_exti:
-    case TS_OP_trunci:
-    case TS_OP_ptr_to_ptr:
-        return x;
-    case TS_OP_muli:
-        return TS_MIN(x * view_divisor(fn, inst->opnd[1], depth + 1), (int64_t)1 << 30);
-    case TS_OP_shli:
-        return ts_const_as_int(fn, inst->opnd[1], &value) && value >= 0 && value < 30
-                   ? TS_MIN(x << value, (int64_t)1 << 30)
-                   : 1;
-    case TS_OP_andi:
-        return TS_MAX(x, view_divisor(fn, inst->opnd[1], depth + 1));
-    case TS_OP_addi:
-    case TS_OP_subi:
-    case TS_OP_ori:
-    case TS_OP_xori:
-        return TS_MIN(x, view_divisor(fn, inst->opnd[1], depth + 1));
-    case TS_OP_offset: {
-        const ts_type_info *pointer = ts_type_get(fn->module, inst->type);
-        int64_t bytes = TS_MAX(1, (int64_t)ts_type_bits(fn->module, pointer->elem) / 8);
-        return TS_MIN(x, bytes * view_divisor(fn, inst->opnd[1], depth + 1));
-    }
-    default:
-        return 1;
-    }
-}
-
-int64_t ts_lower_divisor(const ts_fn *fn, ts_val v)
-{
-    return view_divisor(fn, v, 0);
-}
-
-/* Operand of make_tensor_view that gives extent (or stride) `dim`; TS_NO when it is in the type. */
-static uint32_t view_dynamic(const ts_type_info *tensor, bool stride, uint32_t dim)
-{
-    uint32_t at = 1;
-    for (uint32_t i = 0; i < tensor->rank; i++) {
-        if (!stride && i == dim)
-            return tensor->dims[i] == TS_DYNAMIC ? at : TS_NO;
-        at += tensor->dims[i] == TS_DYNAMIC;
-    }
-    for (uint32_t i = 0; i < dim; i++)
-        at += tensor->strides[i] == TS_DYNAMIC;
-    return tensor->strides[dim] == TS_DYNAMIC ? at : TS_NO;
-}
-
-bool ts_view_has_vectors(const ts_fn *fn, ts_val view)
-{
-    const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view)),
-                       *tensor = ts_type_get(fn->module, info->elem);
-    uint32_t unit = ts_view_unit_axis(fn, view), bytes = TS_MAX(1u, ts_type_bits(fn->module, tensor->elem) / 8);
-    uint32_t skip = unit == TS_NO ? TS_NO : info->dim_map ? (uint32_t)info->dim_map[unit] : unit;
-    while (view && ts_at(fn, view)->op != TS_OP_make_tensor_view)
-        view = ts_at(fn, view)->n_opnd ? ts_opnd(fn, view, 0) : 0;
-    int64_t align = ts_lower_divisor(fn, ts_opnd(fn, view, 0));
-    for (uint32_t i = 0; i < tensor->rank; i++) {
-        uint32_t at = view_dynamic(tensor, true, i);
-        int64_t stride =
-            at == TS_NO ? tensor->strides[i] & -tensor->strides[i] : ts_lower_divisor(fn, ts_opnd(fn, view, at));
-        align = i == skip || !stride ? align : TS_MIN(align, stride * bytes);
-    }
-    return unit != TS_NO && align >= 2 * (int64_t)bytes;
-}
-
 /* ---- describing an access -------------------------------------------------------------------------------------- */
-
-static ts_val view_make(const ts_lower *lw, ts_val view)
-{
-    while (view && ts_at(lw->tile, view)->op != TS_OP_make_tensor_view)
-        view = ts_at(lw->tile, view)->n_opnd ? ts_opnd(lw->tile, view, 0) : 0;
-    return view;
-}
-
-static uint32_t view_tensor_axis(const ts_type_info *info, uint32_t axis)
-{
-    return info->dim_map ? (uint32_t)info->dim_map[axis] : axis;
-}
 
 static bool view_is_sparse(const ts_type_info *info, uint32_t axis)
 {
@@ -115,9 +22,9 @@ static bool view_is_sparse(const ts_type_info *info, uint32_t axis)
 /* i64 coordinates as soon as an extent or an index is 64 bits wide. */
 static ts_type view_index_type(const ts_lower *lw, const view_access *a, ts_val v, uint32_t first)
 {
-    ts_val make = view_make(lw, a->view);
+    ts_val make = ts_view_make(lw->tile, a->view);
     for (uint32_t i = 0; i < a->rank; i++) {
-        uint32_t at = view_dynamic(a->tensor, false, i);
+        uint32_t at = ts_view_dynamic(a->tensor, false, i);
         if (at == TS_NO ? a->tensor->dims[i] > INT32_MAX
                         : ts_type_of(lw->tile, ts_opnd(lw->tile, make, at)) == TS_T_i64)
             return TS_T_i64;
@@ -142,9 +49,9 @@ static ts_val view_as(ts_lower *lw, ts_val x, ts_type type)
 static void view_numbers(ts_lower *lw, view_access *a, uint32_t axis)
 {
     view_axis *x = &a->axis[axis];
-    ts_val make = view_make(lw, a->view);
-    uint32_t dim = view_tensor_axis(a->info, axis);
-    uint32_t extent = view_dynamic(a->tensor, false, dim), stride = view_dynamic(a->tensor, true, dim);
+    ts_val make = ts_view_make(lw->tile, a->view);
+    uint32_t dim = ts_view_array_axis(a->info, axis);
+    uint32_t extent = ts_view_dynamic(a->tensor, false, dim), stride = ts_view_dynamic(a->tensor, true, dim);
     if (extent == TS_NO) {
         x->extent = ts_int(&lw->b, a->index, a->tensor->dims[dim]);
         x->extent_div = a->tensor->dims[dim] & -a->tensor->dims[dim];
@@ -160,10 +67,10 @@ static void view_numbers(ts_lower *lw, view_access *a, uint32_t axis)
 /* Known divisor of this axis' stride. */
 static int64_t view_stride_divisor(const ts_lower *lw, const view_access *a, uint32_t axis)
 {
-    uint32_t at = view_dynamic(a->tensor, true, view_tensor_axis(a->info, axis));
+    uint32_t at = ts_view_dynamic(a->tensor, true, ts_view_array_axis(a->info, axis));
     if (!a->axis[axis].stride)
         return a->axis[axis].step ? a->axis[axis].step & -a->axis[axis].step : (int64_t)1 << 30;
-    return ts_lower_divisor(lw->tile, ts_opnd(lw->tile, view_make(lw, a->view), at));
+    return ts_lower_divisor(lw->tile, ts_opnd(lw->tile, ts_view_make(lw->tile, a->view), at));
 }
 
 static int64_t view_index_step(const ts_type_info *info, uint32_t axis)
@@ -247,7 +154,7 @@ static void view_vectors(ts_lower *lw, view_access *a, ts_val v)
 {
     a->log_vec = a->vector = 0;
     uint32_t unit = a->unit;
-    int64_t align = ts_lower_divisor(lw->tile, ts_opnd(lw->tile, view_make(lw, a->view), 0));
+    int64_t align = ts_lower_divisor(lw->tile, ts_opnd(lw->tile, ts_view_make(lw->tile, a->view), 0));
     if (unit != TS_NO && !a->axis[unit].index) {
         for (uint32_t i = 0; i < a->rank; i++) {
             int64_t of = i == unit ? a->axis[i].align * a->bytes : view_stride_divisor(lw, a, i) * a->bytes;
@@ -295,7 +202,7 @@ void ts__view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first, c
         ts_val part = view_scaled(lw, a, axis, x->local);
         offset = offset ? ts_op2(&lw->b, TS_OP_addi, offset, part, 0) : part;
     }
-    a->base = lw->scalar[ts_opnd(lw->tile, view_make(lw, a->view), 0)];
+    a->base = lw->scalar[ts_opnd(lw->tile, ts_view_make(lw->tile, a->view), 0)];
     a->offset = offset ? offset : ts_int(&lw->b, TS_T_i64, 0);
     a->corner = ts_type_bits(lw->module, a->elem) < 8 ? a->base : ts_lower_ptr(lw, a->base, offset, 0);
     view_vectors(lw, a, v);
@@ -693,8 +600,8 @@ void ts_lower_view_query(ts_lower *lw, ts_val v)
     const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, inst.opnd[0]));
     bool space = inst.op == TS_OP_get_index_space_shape;
     const ts_type_info *tensor = info->kind == TS_KIND_TENSOR_VIEW ? info : ts_type_get(lw->module, info->elem);
-    uint32_t dim = space ? view_tensor_axis(info, inst.aux) : inst.aux, at = view_dynamic(tensor, false, dim);
-    ts_val make = view_make(lw, inst.opnd[0]);
+    uint32_t dim = space ? ts_view_array_axis(info, inst.aux) : inst.aux, at = ts_view_dynamic(tensor, false, dim);
+    ts_val make = ts_view_make(lw->tile, inst.opnd[0]);
     ts_val extent = at == TS_NO ? ts_int(&lw->b, inst.type, tensor->dims[dim])
                                 : view_as(lw, lw->scalar[ts_opnd(lw->tile, make, at)], inst.type);
     int64_t step = space ? view_index_step(info, inst.aux) : 1;

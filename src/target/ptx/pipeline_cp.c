@@ -74,9 +74,7 @@ static bool cp_loads_only(ts_lower *lw, ts_val load)
 static bool cp_view_fits(const ts_lower *lw, ts_val loop, ts_val view)
 {
     const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, view));
-    ts_val make = view;
-    while (make && ts_at(lw->tile, make)->op != TS_OP_make_tensor_view)
-        make = ts_at(lw->tile, make)->n_opnd ? ts_opnd(lw->tile, make, 0) : 0;
+    ts_val make = ts_view_make(lw->tile, view);
     return make && make < loop && info->padding <= TS_PAD_ZERO && info->kind != TS_KIND_GATHER_SCATTER_VIEW;
 }
 

@@ -12,7 +12,7 @@
  */
 #include "target/ptx/lower.h"
 
-enum { PIPE_PRODUCER_REGS = 24, PIPE_CONSUMER_REGS = 240, PIPE_PRODUCER_THREADS = 128 };
+enum { PIPE_PRODUCER_REGS = 24, PIPE_CONSUMER_REGS = 240, PIPE_PRODUCER_THREADS = TS_WARPGROUP };
 
 static ts_tma *pipe_tma(ts_lower *lw)
 {
@@ -190,9 +190,9 @@ uint32_t ts_tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts_
     const ts_type_info *view = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)));
     uint32_t first = ts_at(lw->tile, v)->op == TS_OP_load_view_tko ? 1 : 2;
     ts_val at[TS_MAX_RANK] = {0};
-    uint32_t n = 1, unit = view->dim_map ? (uint32_t)view->dim_map[load->inner_axis] : load->inner_axis;
+    uint32_t n = 1, unit = ts_view_array_axis(view, load->inner_axis);
     for (uint32_t axis = 0; axis < view->rank; axis++) {
-        uint32_t axis_of_array = view->dim_map ? (uint32_t)view->dim_map[axis] : axis;
+        uint32_t axis_of_array = ts_view_array_axis(view, axis);
         ts_val index = lw->scalar[ts_opnd(lw->tile, v, first + axis)];
         ts_val x = ts_op2(&lw->b, TS_OP_muli, index, ts_lower_i32(lw, view->dims[axis]), 0);
         if (load->start && axis_of_array == load->slice_axis)
@@ -213,7 +213,7 @@ uint32_t ts_tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts_
 
 static void pipe_copy(ts_lower *lw, const ts_tma_load *load, ts_val stage_at, ts_val bar)
 {
-    uint32_t panel = load->span / load->elem_bytes, step = TS_MIN(load->rows, 256u);
+    uint32_t panel = load->span / load->elem_bytes, step = TS_MIN(load->rows, (uint32_t)TS_TMA_BOX);
     for (uint32_t inner = 0; inner < load->inner; inner += panel)
         for (uint32_t row = 0; row < load->rows; row += step) {
             uint32_t offset = load->offset + inner / panel * load->rows * load->span + row * load->span;

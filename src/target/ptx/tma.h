@@ -39,6 +39,11 @@
 #include "target/ptx/layout.h"
 
 enum { TS_BAR_WARPGROUP = 1, TS_BAR_TURN = 3 };
+/* Threads of a warpgroup. */
+enum { TS_WARPGROUP = 128 };
+/* Limits of the hardware (PTX ISA 9.0, tensors): rows of a box; bytes of the widest swizzle and of the narrowest, the
+ * rows after which a swizzle repeats, and the alignment that the widest one needs. */
+enum { TS_TMA_BOX = 256, TS_TMA_SPAN = 128, TS_TMA_SPAN_LEAST = 32, TS_TMA_ROWS_LEAST = 8, TS_TMA_ALIGN = 1024 };
 
 /* One load of a tile of two extents > 1: `inner` lies side by side in memory, `rows` are the other. In
  * shared memory: panels of `span` bytes of the inner axis, row r of a panel at r * span, 16-byte chunks XORed with

@@ -5,8 +5,11 @@
  * stride, all other strides are multiples of 16 bytes; extents are parameters or constants of 31 bits; at most 5 axes;
  * padding zero or NaN. What speaks against a map is noted, so that a report can say it (ir/note.h).
  */
-#include "target/ptx/lower.h"
+#include "ir/note.h"
 #include "target/ptx/tma.h"
+#include "target/ptx/view.h"
+
+enum { MAP_RANK = 5, MAP_ALIGN = 16 }; /* axes of a map; bytes that its base and strides are multiples of */
 
 static ts_val map_through(const ts_fn *fn, ts_val v)
 {
@@ -29,18 +32,20 @@ static bool map_number(const ts_fn *fn, ts_val v, ts_plan_num *out)
     return ts_at(fn, root)->op == TS_OP_param && ts_type_of(fn, root) == TS_T_i32;
 }
 
-/* Number of extent or stride `dim`: from the type or the operands of make_tensor_view, *at counts those. */
-static bool map_dim(const ts_fn *fn, ts_val make, int64_t in_type, uint32_t *at, ts_plan_num *out)
+/* Extent (or stride) of array axis `dim`. */
+static bool map_dim(const ts_fn *fn, ts_val make, const ts_type_info *tensor, bool stride, uint32_t dim, ts_plan_num *out)
 {
-    *out = (ts_plan_num){in_type, -1};
-    if (in_type != TS_DYNAMIC)
-        return in_type > 0 && in_type <= INT32_MAX;
-    return *at < ts_at(fn, make)->n_opnd && map_number(fn, ts_opnd(fn, make, (*at)++), out);
+    uint32_t at = ts_view_dynamic(tensor, stride, dim);
+    if (at != TS_NO)
+        return map_number(fn, ts_opnd(fn, make, at), out);
+    *out = (ts_plan_num){(stride ? tensor->strides : tensor->dims)[dim], -1};
+    return out->value > 0 && out->value <= INT32_MAX;
 }
 
-static int64_t map_stride_divisor(const ts_fn *fn, ts_val make, int64_t in_type, uint32_t at)
+static int64_t map_stride_divisor(const ts_fn *fn, ts_val make, const ts_type_info *tensor, uint32_t dim)
 {
-    return in_type != TS_DYNAMIC ? (in_type & -in_type) : ts_lower_divisor(fn, ts_opnd(fn, make, at));
+    uint32_t at = ts_view_dynamic(tensor, true, dim);
+    return at == TS_NO ? ts_power_in(tensor->strides[dim]) : ts_lower_divisor(fn, ts_opnd(fn, make, at));
 }
 
 static uint8_t map_dtype(ts_type elem, ts_type want)
@@ -60,30 +65,21 @@ static ts_val map_narrow(const ts_fn *fn, ts_val v)
     return ts_at(fn, v)->op == TS_OP_exti ? map_through(fn, ts_opnd(fn, v, 0)) : v;
 }
 
-/* Operand of make_tensor_view with the dynamic extent (or stride) of an axis; 0 when it is in the type. */
-static ts_val map_view_operand(const ts_fn *fn, ts_val make, const ts_type_info *tensor, uint32_t axis, bool stride)
-{
-    uint32_t at = 1;
-    for (uint32_t i = 0; i < (stride ? tensor->rank : axis); i++)
-        at += tensor->dims[i] == TS_DYNAMIC;
-    for (uint32_t i = 0; stride && i < axis; i++)
-        at += tensor->strides[i] == TS_DYNAMIC;
-    bool dynamic = (stride ? tensor->strides : tensor->dims)[axis] == TS_DYNAMIC;
-    return dynamic && at < ts_at(fn, make)->n_opnd ? ts_opnd(fn, make, at) : 0;
-}
-
 /* The array behind the view is rows start .. start + extent of a parameter: base + start * stride of an axis. */
 static bool map_slice_behind(const ts_fn *fn, ts_val make, const ts_type_info *tensor, ts_tma_load *load)
 {
     ts_val base = map_through(fn, ts_opnd(fn, make, 0));
-    if (ts_at(fn, base)->op != TS_OP_offset || tensor->rank > 3)
+    if (ts_at(fn, base)->op != TS_OP_offset || tensor->rank + 2u > MAP_RANK)
         return false;
     ts_val product = map_through(fn, ts_opnd(fn, base, 1));
     for (uint32_t i = 0; i < tensor->rank && ts_at(fn, product)->op == TS_OP_muli; i++) {
-        ts_val stride = map_view_operand(fn, make, tensor, i, true), extent = map_view_operand(fn, make, tensor, i, false);
+        uint32_t stride_at = ts_view_dynamic(tensor, true, i), extent_at = ts_view_dynamic(tensor, false, i);
+        if (stride_at == TS_NO || extent_at == TS_NO)
+            continue;
+        ts_val stride = map_narrow(fn, ts_opnd(fn, make, stride_at)), extent = ts_opnd(fn, make, extent_at);
         ts_val x = map_narrow(fn, ts_opnd(fn, product, 0)), y = map_narrow(fn, ts_opnd(fn, product, 1));
-        ts_val start = stride && map_narrow(fn, stride) == x ? y : stride && map_narrow(fn, stride) == y ? x : 0;
-        if (!start || !extent || ts_type_of(fn, start) != TS_T_i32 || ts_type_of(fn, extent) != TS_T_i32)
+        ts_val start = stride == x ? y : stride == y ? x : 0;
+        if (!start || ts_type_of(fn, start) != TS_T_i32 || ts_type_of(fn, extent) != TS_T_i32)
             continue;
         load->slice_axis = i;
         load->start = start;
@@ -104,23 +100,19 @@ static ts_val map_base(const ts_fn *fn, ts_val make, const ts_type_info *tensor,
 
 /* Fills dimensions and strides in the order of TMA: unit axis first, then the others from last to first. */
 static bool map_dims(const ts_fn *fn, ts_val make, const ts_type_info *tensor, uint32_t unit, const ts_tma_load *load,
-                         ts_plan_tmap *map)
+                     ts_plan_tmap *map)
 {
-    ts_plan_num dim[5], stride[5];
-    uint32_t at = 1, n = 1;
+    ts_plan_num dim[MAP_RANK] = {0}, stride[MAP_RANK] = {0};
+    uint32_t n = 1;
     for (uint32_t i = 0; i < tensor->rank; i++) {
-        bool known = map_dim(fn, make, tensor->dims[i], &at, &dim[i]), slice = load->start && i == load->slice_axis;
+        bool slice = load->start && i == load->slice_axis;
+        bool steps = i != unit && tensor->dims[i] != 1; /* nobody takes a step along one element */
         if (slice)
             dim[i] = (ts_plan_num){TS_SLICE_ROWS, -1};
-        if (!known && !slice)
+        else if (!map_dim(fn, make, tensor, false, i, &dim[i]))
             return false;
-    }
-    for (uint32_t i = 0; i < tensor->rank; i++) {
-        int64_t divisor = tensor->strides[i] == TS_DYNAMIC && at >= ts_at(fn, make)->n_opnd
-                              ? 1 : map_stride_divisor(fn, make, tensor->strides[i], at);
-        if (!map_dim(fn, make, tensor->strides[i], &at, &stride[i]))
-            return false;
-        if (i != unit && tensor->dims[i] != 1 && divisor * map->elem_bytes % 16) /* nobody takes a step along one element */
+        if (!map_dim(fn, make, tensor, true, i, &stride[i]) ||
+            (steps && map_stride_divisor(fn, make, tensor, i) * map->elem_bytes % MAP_ALIGN))
             return false;
     }
     map->dim[0] = dim[unit];
@@ -148,7 +140,7 @@ static bool map_vector_shape(ts_tma_load *load, ts_plan_tmap *map)
     for (uint32_t i = 0; i < map->rank; i++)
         map->box[i] = map->step[i] = 1;
     map->box[0] = load->inner;
-    return load->bytes % 16 == 0 && load->inner <= 256;
+    return load->bytes % MAP_ALIGN == 0 && load->inner <= TS_TMA_BOX;
 }
 
 /* Shape of the tile in shared memory. The box: one panel of at most 256 rows. */
@@ -160,20 +152,20 @@ static bool map_shape(const ts_type_info *view, ts_tma_load *load, ts_plan_tmap 
     if (ts_tma_is_vector(load))
         return map_vector_shape(load, map);
     uint32_t line = load->inner * load->elem_bytes;
-    load->span = TS_MIN(line, 128u);
+    load->span = TS_MIN(line, (uint32_t)TS_TMA_SPAN);
     load->bytes = load->inner * load->rows * load->elem_bytes;
-    if (load->span < 32 || load->rows < 8)
+    if (load->span < TS_TMA_SPAN_LEAST || load->rows < TS_TMA_ROWS_LEAST)
         return false;
     map->swizzle = (uint8_t)(load->span == 128 ? 3 : load->span == 64 ? 2 : 1);
     for (uint32_t i = 0; i < rank; i++)
         if (view->dims[i] != 1 && i != load->inner_axis && i != load->rows_axis)
             return false;
-    uint32_t n = 1, rows_of = view->dim_map ? (uint32_t)view->dim_map[load->rows_axis] : load->rows_axis;
+    uint32_t n = 1, rows_of = ts_view_array_axis(view, load->rows_axis);
     map->box[0] = load->span / load->elem_bytes;
     for (uint32_t i = rank; i-- > 0;)
         if (i != unit) {
             load->rows_dim = i == rows_of ? n : load->rows_dim;
-            map->box[n++] = i == rows_of ? TS_MIN(load->rows, 256u) : 1;
+            map->box[n++] = i == rows_of ? TS_MIN(load->rows, (uint32_t)TS_TMA_BOX) : 1;
         }
     for (uint32_t i = 0; i < rank; i++)
         map->step[i] = 1;
@@ -193,7 +185,7 @@ static const char *map_view_obstacle(const ts_fn *fn, ts_val v, const uint32_t a
     if (TS_M_GET_ORDER(inst->aux) != TS_WEAK && inst->op != TS_OP_atomic_red_view_tko)
         return "the access is ordered (memory_order)";
     uint32_t unit = ts_view_unit_axis(fn, view), first = inst->op == TS_OP_load_view_tko ? 1 : 2;
-    if (ts_type_get(fn->module, info->elem)->rank > 5)
+    if (ts_type_get(fn->module, info->elem)->rank > MAP_RANK)
         return "the array has more than 5 axes";
     if (unit == TS_NO)
         return "no axis of the tile is known to have stride 1";
@@ -204,7 +196,7 @@ static const char *map_view_obstacle(const ts_fn *fn, ts_val v, const uint32_t a
     if (!base)
         return "the array is not a plain argument or a slice of one (a list item or a computed pointer)";
     ts_val whole = load.start ? map_through(fn, ts_opnd(fn, make, 0)) : make;
-    if (ts_lower_divisor(fn, ts_opnd(fn, whole, 0)) < 16)
+    if (ts_lower_divisor(fn, ts_opnd(fn, whole, 0)) < MAP_ALIGN)
         return "the array is not aligned to 16 bytes";
     for (uint32_t i = 0; i < info->rank; i++)
         if (ts_type_of(fn, ts_opnd(fn, v, first + i)) != TS_T_i32)
@@ -220,8 +212,7 @@ bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type 
         return ts_note(fn, v, TS_NOTE_missed, "tma", "%s", obstacle);
     const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view));
     const ts_type_info *tensor = ts_type_get(fn->module, info->elem);
-    uint32_t unit_axis = ts_view_unit_axis(fn, view);
-    uint32_t unit = info->dim_map ? (uint32_t)info->dim_map[unit_axis] : unit_axis;
+    uint32_t unit_axis = ts_view_unit_axis(fn, view), unit = ts_view_array_axis(info, unit_axis);
     *load = (ts_tma_load){.load = v, .inner_axis = unit_axis, .rows_axis = unit_axis == axes[0] ? axes[1] : axes[0]};
     ts_val base = map_base(fn, make, tensor, load);
     load->elem_bytes = ts_type_bits(fn->module, tensor->elem) / 8;

@@ -152,7 +152,7 @@ static ts_val product_trace(const ts_tma_work *w, ts_val v, ts_type want, uint32
 static bool product_may_be_short(const ts_tma_load *load, const ts_plan_tmap *map, bool mn_major)
 {
     const ts_plan_num *rows = &map->dim[load->rows_dim];
-    return !mn_major && !map->nan_fill && load->rows <= 256 && (rows->param >= 0 || rows->value < load->rows);
+    return !mn_major && !map->nan_fill && load->rows <= TS_TMA_BOX && (rows->param >= 0 || rows->value < load->rows);
 }
 
 /* Adds the load behind operand `v`; TS_NO when it cannot be made by TMA. */
@@ -194,10 +194,10 @@ static uint32_t product_make(ts_tma_work *w, ts_val v, bool *mn_major)
     const int64_t *dims = ts_type_dims(w->module, ts_type_of(w->fn, inst->opnd[0]));
     ts_tma_load load = {.load = inst->opnd[0], .inner_axis = 1, .rows = (uint32_t)dims[0], .inner = (uint32_t)dims[1],
                         .elem_bytes = 2, .made = true};
-    load.span = TS_MIN(load.inner * load.elem_bytes, 128u);
+    load.span = TS_MIN(load.inner * load.elem_bytes, (uint32_t)TS_TMA_SPAN);
     load.bytes = load.rows * load.inner * load.elem_bytes;
     load.group = TS_NO;
-    if (load.span < 32 || load.rows < 8 || !TS_PUSH(w->arena, &w->out->loads, load))
+    if (load.span < TS_TMA_SPAN_LEAST || load.rows < TS_TMA_ROWS_LEAST || !TS_PUSH(w->arena, &w->out->loads, load))
         return TS_NO;
     *mn_major = true;
     return w->out->loads.n - 1;

@@ -5,6 +5,7 @@
  * elements of arrays that are only read. Marks `slice`; refuses what the producer could not compute. Cost: linear.
  */
 #include "target/ptx/tma_plan.h"
+#include "target/ptx/view.h"
 
 static bool slice_value(ts_tma_work *w, ts_val v);
 
@@ -31,10 +32,7 @@ static bool slice_arg(ts_tma_work *w, ts_val v)
 
 static bool slice_view(ts_tma_work *w, ts_val v)
 {
-    ts_val view = ts_opnd(w->fn, v, 0);
-    while (ts_at(w->fn, view)->op != TS_OP_make_tensor_view)
-        view = ts_opnd(w->fn, view, 0);
-    return slice_operands(w, view);
+    return slice_operands(w, ts_view_make(w->fn, ts_opnd(w->fn, v, 0)));
 }
 
 /* One element of an array that is only read: the producer loads it too. */
