@@ -108,6 +108,10 @@ static inline int ts_log2(uint64_t x) /* floor; x > 0 */
         n++;
     return n;
 }
+static inline uint32_t ts_round_up(uint32_t x, uint32_t step) /* to a multiple of a power of two */
+{
+    return (x + step - 1) & ~(step - 1);
+}
 /* Narrow floats as bit patterns; conversions round to nearest even. */
 uint16_t ts_f16_from_f64(double x);
 double ts_f16_to_f64(uint16_t bits);

@@ -114,9 +114,7 @@ static const ts_layout *load_to_result(const load_work *w, ts_val v)
         return NULL;
     ts_type c = ts_type_of(w->fn, mma), narrow = spread ? ts_type_of(w->fn, ts_opnd(w->fn, spread, 0)) : type;
     uint32_t rank = ts_type_rank(w->fn->module, c), mask = 0, n = ts_type_rank(w->fn->module, narrow);
-    ts_layout layout =
-        ts_wgmma_layout_c((uint32_t)ts_log2((uint64_t)ts_type_dims(w->fn->module, c)[rank - 2]),
-                          (uint32_t)ts_log2((uint64_t)ts_type_dims(w->fn->module, c)[rank - 1]), w->out->n_warp);
+    ts_layout layout = ts_wgmma_layout_of(w->fn->module, c, w->out->n_warp);
     for (uint32_t k = 1; k <= 2; k++)
         if (ts_type_dims(w->fn->module, narrow)[n - k] == 1)
             mask |= ts_axis_mask(ts_axis_of(w->fn->module, c, rank - k));

@@ -169,8 +169,7 @@ const ts_layout *ts_assign_product(ts_assign *out, const ts_fn *fn, ts_val v)
     const int64_t *dims = ts_type_dims(fn->module, type);
     ts_layout layout;
     if (out->way[v] == TS_MMA_WAY_WGMMA)
-        layout = ts_wgmma_layout_c((uint32_t)ts_log2((uint64_t)dims[rank - 2]),
-                                   (uint32_t)ts_log2((uint64_t)dims[rank - 1]), out->n_warp);
+        layout = ts_wgmma_layout_of(fn->module, type, out->n_warp);
     else if (out->way[v] == TS_MMA_WAY_SYNC)
         layout = ts_mma_layout_c((ts_mma)out->row[v], dims, rank, out->n_warp, out->reduces);
     else

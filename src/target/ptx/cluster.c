@@ -89,7 +89,7 @@ ts_exchange ts_exchange_begin(ts_lower *lw, ts_val v, uint32_t bytes)
 {
     ts_exchange x = {.site = cluster_sites(lw->tile, v)};
     bool repeats = cluster_repeats(lw, v);
-    bytes = (bytes + 15) & ~15u;
+    bytes = ts_round_up(bytes, 16);
     ts_cluster_meet(lw);
     x.at = ts_shared_fix(lw, bytes << repeats, 16, v);
     x.bar = cluster_word(lw, TS_T_i64, x.site, 0);

@@ -16,20 +16,6 @@ const ts_ptx_row ts__ptx_rows[TS_OP_COUNT] = {
 #include "target/ptx/emit.def"
 };
 
-static const ts_sm emit_sms[] = {
-#define TS_SM(number, name, version, fixed, dynamic, registers)                                    \
-    {(number), #name, (version), (fixed), (dynamic), (registers)},
-#include "target/ptx/sm.def"
-};
-
-const ts_sm *ts__sm_find(uint32_t target)
-{
-    for (size_t i = 0; i < TS_COUNT(emit_sms); i++)
-        if (emit_sms[i].number == target)
-            return &emit_sms[i];
-    return NULL;
-}
-
 /* ---- failure ------------------------------------------------------------------------------------ */
 
 void ts__ptx_fail(ts_ptx *e, ts_status status, const char *format, ...)

@@ -12,6 +12,7 @@
 #ifndef TS_TARGET_PTX_EMIT_H
 #define TS_TARGET_PTX_EMIT_H
 
+#include "target/ptx/sm.h"
 #include "target/target.h"
 
 /* A virtual register: class in the top four bits, number below. 0 is no register. */
@@ -22,14 +23,6 @@ typedef enum ts_reg_class {
 #define TS_REG(class, number) ((ts_reg)(class) << 28 | (number))
 #define TS_REG_CLASS(reg) ((ts_reg_class)((reg) >> 28))
 #define TS_REG_NUMBER(reg) ((reg) & 0xFFFFFFFu)
-
-typedef struct ts_sm {
-    uint32_t number;
-    const char *name;
-    uint32_t version, static_shared, dynamic_shared, registers;
-} ts_sm;
-/* NULL for targets that are no GPU. */
-const ts_sm *ts__sm_find(uint32_t target);
 
 /* How a scalar type is spelled: register class; type of bit moves, signed and unsigned integer and
  * float instructions (NULL: no such form); bits in memory. */

@@ -9,6 +9,7 @@
  */
 #include "target/ptx/lower.h"
 #include "target/ptx/rotate.h"
+#include "target/ptx/sm.h"
 #include <stdio.h>
 
 /* ---- errors and values ----------------------------------------------------------------------------------- */
@@ -297,10 +298,10 @@ static void lower_term(ts_lower *lw, ts_val v)
         ts_tma_loop_next(lw, lower_repeated(lw), &values);
         ts_cp_next(lw, lower_repeated(lw), &values);
     }
-    if (inst.op == TS_OP_return)
+    if (inst.op == TS_OP_return) {
         ts_tma_leave(lw);
-    if (inst.op == TS_OP_return)
         ts_cluster_leave(lw);
+    }
     ts_term(&lw->b, (ts_op)inst.op, values.v.n, values.v.at);
 }
 
@@ -470,19 +471,6 @@ ts_val ts_lower_inst(ts_lower *lw, ts_val v)
 
 /* ---- the pass ----------------------------------------------------------------------------------------------- */
 
-static uint32_t lower_shared_limit(ts_target target)
-{
-    static const struct {
-        ts_target target;
-        uint32_t bytes;
-    } limits[] = {{TS_TARGET_SM80, 166912}, {TS_TARGET_SM86, 101376}, {TS_TARGET_SM89, 101376},
-                  {TS_TARGET_SM90, 232448}, {TS_TARGET_SM100, 232448}, {TS_TARGET_SM120, 101376}};
-    for (uint32_t i = 0; i < TS_COUNT(limits); i++)
-        if (limits[i].target == target)
-            return limits[i].bytes;
-    return 49152;
-}
-
 static bool lower_prepare(ts_lower *lw, ts_fn *fn)
 {
     lw->tile = fn;
@@ -501,7 +489,8 @@ static bool lower_prepare(ts_lower *lw, ts_fn *fn)
     lw->fn->level = TS_LEVEL_S;
     ts_builder_init(&lw->b, lw->fn);
     lw->b.fold = true;
-    lw->shared.limit = lower_shared_limit(lw->env->target);
+    const ts_sm *sm = ts__sm_find((uint32_t)lw->env->target);
+    lw->shared.limit = sm ? sm->dynamic_shared : UINT32_MAX; /* the emitter says that it does not know the target */
     return true;
 }
 

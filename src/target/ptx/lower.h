@@ -175,8 +175,13 @@ static inline uint32_t ts_lower_fixed(const ts_layout *layout, uint32_t reg)
 /* i1: the lane and warp bits of `bits` are zero in this thread; 0 when there are none to test. */
 ts_val ts_lower_is_first(ts_lower *lw, ts_place bits);
 ts_val ts_lower_i32(ts_lower *lw, int64_t value);
-/* x `op` y; the index of this warp in the block, and of its warpgroup: uniform values. */
+/* x `op` y, by value and by number. */
+static inline ts_val ts_lower_op2(ts_lower *lw, ts_op op, ts_val x, ts_val y)
+{
+    return ts_op2(&lw->b, op, x, y, 0);
+}
 ts_val ts_lower_op(ts_lower *lw, ts_op op, ts_val x, int64_t y, uint32_t attr);
+/* The index of this warp in the block, and of its warpgroup: uniform values. */
 ts_val ts_lower_warp(ts_lower *lw);
 ts_val ts_lower_warpgroup(ts_lower *lw);
 ts_val ts_lower_add(ts_lower *lw, ts_val x, int64_t value);
@@ -292,6 +297,11 @@ void ts_wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count);
 /* Rotated loops (rotate.c): what the consumers do first in the function; lowers one and returns its last result. */
 void ts_rotate_begin(ts_lower *lw);
 ts_val ts_rotate_for(ts_lower *lw, ts_val v);
+/* Turns of two warpgroups (or teams): the barrier at which `group` waits for its turn, and that of the other one;
+ * bar_sync or bar_arrive of both there. */
+ts_val ts_turn_of(ts_lower *lw, ts_val group);
+ts_val ts_turn_of_other(ts_lower *lw, ts_val group);
+void ts_turn(ts_lower *lw, ts_op op, ts_val barrier);
 /* Teams (teams.c), all without effect where there are none: what consumers do first; bounds of a loop; the number of
  * the first step of a loop of products, and that after a trip of `opener`; before and behind a loop of products. */
 void ts_teams_begin(ts_lower *lw);

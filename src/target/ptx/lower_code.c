@@ -138,6 +138,21 @@ void ts_lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values,
     ts_emit(&lw->b, TS_OP_st, TS_T_none, n + 1 + (pred != 0), opnds, TS_S(cache, n, 0), pred ? TS_F_MASK : 0);
 }
 
+ts_val ts_turn_of(ts_lower *lw, ts_val group)
+{
+    return ts_lower_add(lw, group, TS_BAR_TURN);
+}
+
+ts_val ts_turn_of_other(ts_lower *lw, ts_val group)
+{
+    return ts_lower_op2(lw, TS_OP_subi, ts_lower_i32(lw, TS_BAR_TURN + 1), group);
+}
+
+void ts_turn(ts_lower *lw, ts_op op, ts_val barrier)
+{
+    ts_emit(&lw->b, op, TS_T_none, 1, &barrier, TS_S(0, 2 * TS_WARPGROUP, 0), 0);
+}
+
 void ts_lower_barrier_cta(ts_lower *lw)
 {
     if (lw->assign.n_cta)

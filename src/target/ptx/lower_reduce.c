@@ -179,7 +179,7 @@ static uint32_t reduce_bytes(const ts_lower *lw, ts_type elem)
 /* Shared memory of one input in a round. */
 static uint32_t reduce_size(const ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val x)
 {
-    return ((reduce_bytes(lw, ts_type_of(lw->fn, x)) << (s->to->bits + round->n_warps)) + 15) & ~15u;
+    return ts_round_up(reduce_bytes(lw, ts_type_of(lw->fn, x)) << (s->to->bits + round->n_warps), 16);
 }
 
 static ts_val reduce_place(ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val base, uint32_t k,

@@ -355,7 +355,7 @@ void ts_tma_begin(ts_lower *lw)
     ts_tma *tma = pipe_tma(lw);
     if (!tma->active)
         return;
-    uint32_t at = ts_shared_fix(lw, tma->shared, 1024, 0);
+    uint32_t at = ts_shared_fix(lw, tma->shared, TS_TMA_ALIGN, 0);
     ts_assert(at == 0);
     (void)at;
     pipe_init(lw);

@@ -8,8 +8,23 @@
  */
 #include "target/target.h"
 #include "target/ptx/lower.h"
+#include "target/ptx/sm.h"
 
 #define PTX_PASSES "dce licm"
+
+static const ts_sm ptx_sms[] = {
+#define TS_SM(number, name, version, fixed, dynamic, registers)                                    \
+    {(number), #name, (version), (fixed), (dynamic), (registers)},
+#include "target/ptx/sm.def"
+};
+
+const ts_sm *ts__sm_find(uint32_t target)
+{
+    for (size_t i = 0; i < TS_COUNT(ptx_sms); i++)
+        if (ptx_sms[i].number == target)
+            return &ptx_sms[i];
+    return NULL;
+}
 
 static ts_status ptx_take(ts_text *text, const ts_alloc *alloc, uint8_t **bytes, size_t *n, ts_error *err)
 {

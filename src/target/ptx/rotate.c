@@ -286,25 +286,13 @@ static bool rotate_in_turns(const ts_lower *lw)
     return lw->assign.n_warp == 3;
 }
 
-static void rotate_await_turn(ts_lower *lw)
-{
-    ts_val id = ts_lower_add(lw, ts_lower_warpgroup(lw), TS_BAR_TURN);
-    ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 1, &id, TS_S(0, 256, 0), 0);
-}
-
-static void rotate_pass_turn(ts_lower *lw)
-{
-    ts_val id = ts_op2(&lw->b, TS_OP_subi, ts_lower_i32(lw, TS_BAR_TURN + 1), ts_lower_warpgroup(lw), 0);
-    ts_emit(&lw->b, TS_OP_bar_arrive, TS_T_none, 1, &id, TS_S(0, 256, 0), 0);
-}
-
 void ts_rotate_begin(ts_lower *lw)
 {
     if (!lw->assign.tma.rotated.n || !rotate_in_turns(lw))
         return;
     ts_val second = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, ts_lower_warpgroup(lw), ts_lower_i32(lw, 1), 0);
     ts_val opener = ts_if_begin(&lw->b, second);
-    ts_emit(&lw->b, TS_OP_bar_arrive, TS_T_none, 0, NULL, TS_S(TS_BAR_TURN, 256, 0), 0);
+    ts_emit(&lw->b, TS_OP_bar_arrive, TS_T_none, 0, NULL, TS_S(TS_BAR_TURN, 2 * TS_WARPGROUP, 0), 0);
     ts_if_end(&lw->b, opener);
 }
 
@@ -332,11 +320,11 @@ static void rotate_body(rotate_job *job, ts_vals *out)
     ts_lower *lw = job->lw;
     ts_val count = rotate_counter(job)->count;
     if (rotate_in_turns(lw))
-        rotate_await_turn(lw);
+        ts_turn(lw, TS_OP_bar_sync, ts_turn_of(lw, ts_lower_warpgroup(lw)));
     rotate_first(job);
     rotate_second(job);
     if (rotate_in_turns(lw))
-        rotate_pass_turn(lw);
+        ts_turn(lw, TS_OP_bar_arrive, ts_turn_of_other(lw, ts_lower_warpgroup(lw)));
     ts_wgmma_wait(lw, job->n_second);
     rotate_release(job, TS_PHASE_FIRST, count);
     rotate_middle(job, job->loop + 1, job->last);

@@ -14,6 +14,7 @@
  * the body.
  */
 #include "target/ptx/rotate.h"
+#include "target/ptx/tma_plan.h"
 
 enum { ROTATE_REGISTERS = 192 }; /* registers: of 232 to 240 a consumer has */
 
@@ -29,7 +30,7 @@ typedef struct rotate_plan {
 
 bool ts_rotated(const ts_tma *tma, ts_val loop)
 {
-    for (uint32_t i = 0; tma->active && i < tma->rotated.n; i++)
+    for (uint32_t i = 0; i < tma->rotated.n; i++)
         if (tma->rotated.at[i] == loop)
             return true;
     return false;
@@ -120,10 +121,7 @@ static bool rotate_mark_second(const rotate_plan *r)
 
 static bool rotate_is_load(const rotate_plan *r, ts_val v)
 {
-    for (uint32_t i = 0; i < r->tma->loads.n; i++)
-        if (r->tma->loads.at[i].load == v && !r->tma->loads.at[i].made)
-            return true;
-    return false;
+    return ts_tma_load_at(r->tma, v) != NULL;
 }
 
 static bool rotate_mark_needed(const rotate_plan *r, ts_val v)

@@ -22,7 +22,7 @@ static uint32_t shared_clear(const ts_shared *shared, uint32_t from, uint32_t by
         moved = false;
         for (uint32_t i = 0; i < shared->fixed.n; i++)
             if (shared_meets(&shared->fixed.at[i], from, from + bytes)) {
-                from = (shared->fixed.at[i].end + SHARED_ALIGN - 1) & ~(SHARED_ALIGN - 1u);
+                from = ts_round_up(shared->fixed.at[i].end, SHARED_ALIGN);
                 moved = true;
             }
     }
@@ -40,7 +40,7 @@ static void shared_grow(ts_lower *lw, uint32_t end, uint32_t bytes, ts_val why)
 
 uint32_t ts_shared_fix(ts_lower *lw, uint32_t bytes, uint32_t align, ts_val why)
 {
-    uint32_t begin = (lw->shared.peak + align - 1) & ~(align - 1);
+    uint32_t begin = ts_round_up(lw->shared.peak, align);
     (void)TS_PUSH(lw->arena, &lw->shared.fixed, ((ts_shared_use){begin, begin + bytes}));
     shared_grow(lw, begin + bytes, bytes, why);
     return begin;
@@ -49,7 +49,7 @@ uint32_t ts_shared_fix(ts_lower *lw, uint32_t bytes, uint32_t align, ts_val why)
 uint32_t ts_shared_take(ts_lower *lw, uint32_t bytes, ts_val why)
 {
     ts_shared *shared = &lw->shared;
-    bytes = (bytes + SHARED_ALIGN - 1) & ~(SHARED_ALIGN - 1u);
+    bytes = ts_round_up(bytes, SHARED_ALIGN);
     uint32_t begin = shared_clear(shared, shared->next, bytes);
     if (begin + bytes > TS_MAX((uint32_t)SHARED_WINDOW, shared->peak))
         begin = shared_clear(shared, 0, bytes);

@@ -20,7 +20,6 @@
  */
 #include "target/ptx/lower.h"
 
-enum { TEAM_THREADS = 128, TEAM_BOTH = 256 };
 /* log2 of a tile's elements: a team of four warps keeps 128 or 64 accumulators a thread. */
 enum { TEAM_LEAST = 13, TEAM_MOST = 14 };
 /* Steps of the loop, which are doubled, end far from the limit of i32. */
@@ -82,7 +81,7 @@ static bool teams_store(const ts_fn *fn, const ts_tma *tma, ts_val v)
     ts_type type = ts_type_of(fn, ts_opnd(fn, v, 1));
     uint32_t rank = ts_type_rank(fn->module, type), axes[2] = {rank - 2, rank - 1};
     return ts_tma_result_of(fn, tma, type) && ts_tma_describe(fn, v, axes, TS_T_none, &access, &map) &&
-           access.inner_axis == rank - 1 && access.span >= 32 && (access.elem_bytes == 2 || access.elem_bytes == 4);
+           access.inner_axis == rank - 1 && access.span >= TS_TMA_SPAN_LEAST && (access.elem_bytes == 2 || access.elem_bytes == 4);
 }
 
 /* Inside a loop over tiles, or one of them or of the loops of products. */
@@ -139,17 +138,12 @@ static ts_val teams_bound(const ts_lower *lw, ts_val loop, uint32_t i)
     return lw->scalar[ts_opnd(lw->tile, loop, i)];
 }
 
-static ts_val teams_op2(ts_lower *lw, ts_op op, ts_val x, ts_val y)
-{
-    return ts_op2(&lw->b, op, x, y, 0);
-}
-
 void ts_teams_begin(ts_lower *lw)
 {
     if (!lw->assign.tma.teams)
         return;
     lw->team = ts_lower_warpgroup(lw);
-    lw->tid = teams_op2(lw, TS_OP_andi, lw->tid, ts_lower_i32(lw, TEAM_THREADS - 1));
+    lw->tid = ts_lower_op2(lw, TS_OP_andi, lw->tid, ts_lower_i32(lw, TS_WARPGROUP - 1));
 }
 
 /* Number of the group whose loop over tiles, or of products, this is; TS_NO when none. */
@@ -171,10 +165,10 @@ static ts_val teams_outer(const ts_lower *lw, uint32_t i)
 static ts_val teams_trips(ts_lower *lw, ts_val loop)
 {
     ts_val step = teams_bound(lw, loop, 2);
-    ts_val way = teams_op2(lw, TS_OP_subi, teams_bound(lw, loop, 1), teams_bound(lw, loop, 0));
-    way = teams_op2(lw, TS_OP_maxi, way, ts_lower_i32(lw, 0));
-    way = teams_op2(lw, TS_OP_addi, way, ts_lower_add(lw, step, -1));
-    return teams_op2(lw, TS_OP_divi, way, step);
+    ts_val way = ts_lower_op2(lw, TS_OP_subi, teams_bound(lw, loop, 1), teams_bound(lw, loop, 0));
+    way = ts_lower_op2(lw, TS_OP_maxi, way, ts_lower_i32(lw, 0));
+    way = ts_lower_op2(lw, TS_OP_addi, way, ts_lower_add(lw, step, -1));
+    return ts_lower_op2(lw, TS_OP_divi, way, step);
 }
 
 /* Tiles that the block makes in loops `from` to `to`. */
@@ -182,15 +176,15 @@ static ts_val teams_tiles(ts_lower *lw, uint32_t from, uint32_t to)
 {
     ts_val sum = ts_lower_i32(lw, 0);
     for (uint32_t i = from; i < to; i++)
-        sum = teams_op2(lw, TS_OP_addi, sum, teams_trips(lw, teams_outer(lw, i)));
+        sum = ts_lower_op2(lw, TS_OP_addi, sum, teams_trips(lw, teams_outer(lw, i)));
     return sum;
 }
 
 /* 1 when the other team takes the first tile of loop i. */
 static ts_val teams_offset(ts_lower *lw, uint32_t i)
 {
-    ts_val turn = teams_op2(lw, TS_OP_xori, lw->team, teams_tiles(lw, 0, i));
-    return teams_op2(lw, TS_OP_andi, turn, ts_lower_i32(lw, 1));
+    ts_val turn = ts_lower_op2(lw, TS_OP_xori, lw->team, teams_tiles(lw, 0, i));
+    return ts_lower_op2(lw, TS_OP_andi, turn, ts_lower_i32(lw, 1));
 }
 
 void ts_teams_range(ts_lower *lw, ts_val v, ts_val range[3])
@@ -198,17 +192,17 @@ void ts_teams_range(ts_lower *lw, ts_val v, ts_val range[3])
     uint32_t i = teams_find(lw, v, false);
     if (i == TS_NO)
         return;
-    range[0] = teams_op2(lw, TS_OP_addi, range[0], teams_op2(lw, TS_OP_muli, teams_offset(lw, i), range[2]));
-    range[2] = teams_op2(lw, TS_OP_addi, range[2], range[2]);
+    range[0] = ts_lower_op2(lw, TS_OP_addi, range[0], ts_lower_op2(lw, TS_OP_muli, teams_offset(lw, i), range[2]));
+    range[2] = ts_lower_op2(lw, TS_OP_addi, range[2], range[2]);
 }
 
 ts_val ts_teams_first(ts_lower *lw, ts_val inner)
 {
     uint32_t at = teams_find(lw, inner, true);
-    ts_val sum = teams_op2(lw, TS_OP_muli, teams_offset(lw, at), teams_trips(lw, inner));
+    ts_val sum = ts_lower_op2(lw, TS_OP_muli, teams_offset(lw, at), teams_trips(lw, inner));
     for (uint32_t i = 0; i < at; i++)
-        sum = teams_op2(lw, TS_OP_addi, sum,
-                        teams_op2(lw, TS_OP_muli, teams_trips(lw, teams_outer(lw, i)),
+        sum = ts_lower_op2(lw, TS_OP_addi, sum,
+                        ts_lower_op2(lw, TS_OP_muli, teams_trips(lw, teams_outer(lw, i)),
                                   teams_trips(lw, teams_inner(&lw->assign.tma, i))));
     return sum;
 }
@@ -216,13 +210,13 @@ ts_val ts_teams_first(ts_lower *lw, ts_val inner)
 ts_val ts_teams_skip(ts_lower *lw, ts_val opener, ts_val count)
 {
     uint32_t i = teams_find(lw, opener, false);
-    return i == TS_NO ? count : teams_op2(lw, TS_OP_addi, count, teams_trips(lw, teams_inner(&lw->assign.tma, i)));
+    return i == TS_NO ? count : ts_lower_op2(lw, TS_OP_addi, count, teams_trips(lw, teams_inner(&lw->assign.tma, i)));
 }
 
-static void teams_turn(ts_lower *lw, ts_op op, ts_val pred, ts_val id)
+static void teams_turn(ts_lower *lw, ts_op op, ts_val pred, ts_val barrier)
 {
     ts_val opener = ts_if_begin(&lw->b, pred);
-    ts_emit(&lw->b, op, TS_T_none, 1, &id, TS_S(0, TEAM_BOTH, 0), 0);
+    ts_turn(lw, op, barrier);
     ts_if_end(&lw->b, opener);
 }
 
@@ -233,8 +227,8 @@ void ts_teams_await(ts_lower *lw, ts_val loop)
         return;
     ts_val outer = teams_outer(lw, i), before = teams_tiles(lw, 0, i);
     ts_val later = ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, lw->scalar[outer + 1], teams_bound(lw, outer, 0), 0);
-    later = teams_op2(lw, TS_OP_ori, later, ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, before, ts_lower_i32(lw, 0), 0));
-    teams_turn(lw, TS_OP_bar_sync, later, ts_lower_add(lw, lw->team, TS_BAR_TURN));
+    later = ts_lower_op2(lw, TS_OP_ori, later, ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, before, ts_lower_i32(lw, 0), 0));
+    teams_turn(lw, TS_OP_bar_sync, later, ts_turn_of(lw, lw->team));
 }
 
 void ts_teams_pass(ts_lower *lw, ts_val loop)
@@ -243,8 +237,8 @@ void ts_teams_pass(ts_lower *lw, ts_val loop)
     if (i == TS_NO)
         return;
     ts_val outer = teams_outer(lw, i), behind = teams_tiles(lw, i + 1, lw->assign.tma.groups.n);
-    ts_val next = teams_op2(lw, TS_OP_addi, lw->scalar[outer + 1], teams_bound(lw, outer, 2));
+    ts_val next = ts_lower_op2(lw, TS_OP_addi, lw->scalar[outer + 1], teams_bound(lw, outer, 2));
     ts_val more = ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, next, teams_bound(lw, outer, 1), 0);
-    more = teams_op2(lw, TS_OP_ori, more, ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, behind, ts_lower_i32(lw, 0), 0));
-    teams_turn(lw, TS_OP_bar_arrive, more, teams_op2(lw, TS_OP_subi, ts_lower_i32(lw, TS_BAR_TURN + 1), lw->team));
+    more = ts_lower_op2(lw, TS_OP_ori, more, ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, behind, ts_lower_i32(lw, 0), 0));
+    teams_turn(lw, TS_OP_bar_arrive, more, ts_turn_of_other(lw, lw->team));
 }

@@ -12,6 +12,7 @@
 #include "target/ptx/tma_plan.h"
 #include "ir/note.h"
 #include "target/ptx/rotate.h"
+#include "target/ptx/sm.h"
 
 const ts_tma_load *ts_tma_load_at(const ts_tma *tma, ts_val v)
 {
@@ -109,7 +110,7 @@ static bool tma_fits(ts_tma_work *w)
         return tma_refuse(w, "an index of a load depends on data, on a `while` loop or on an early return, or the kernel waits "
                              "for the grid before it inside control flow");
     ts_tma_teams(w);
-    if (!ts_tma_stages(w, 232448))
+    if (!ts_tma_stages(w, ts__sm_find(TS_TARGET_SM90)->dynamic_shared))
         return tma_refuse(w, "the tiles do not fit shared memory");
     ts_tma_place(w);
     w->out->split = ts_split_plan(w->fn, &w->shape, w->out);
@@ -147,7 +148,9 @@ ts_status ts_tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, 
         if (ts_at(fn, v)->op == TS_OP_mmaf || ts_at(fn, v)->op == TS_OP_mmai)
             ts_tma_product(&w, v);
     out->active = tma_fits(&w);
-    if (!out->active)
+    if (!out->active) {
         env->plan->n_tmaps = n_tmaps;
+        out->rotated.n = 0;
+    }
     return arena->failed ? ts_fail(err, TS_NOMEM, "out of memory while planning TMA loads") : TS_OK;
 }

@@ -138,6 +138,7 @@ ts_val ts_tma_result_of(const ts_fn *fn, const ts_tma *tma, ts_type type);
 /* Layout of the accumulator of a product of extents m x n over 2^n_warp warps, and of its operand a in
  * registers (m x k). */
 ts_layout ts_wgmma_layout_c(uint32_t log_m, uint32_t log_n, uint32_t n_warp);
+ts_layout ts_wgmma_layout_of(const ts_module *module, ts_type c, uint32_t n_warp); /* of the accumulator's type */
 ts_layout ts_wgmma_layout_a(uint32_t log_m, uint32_t log_n, uint32_t log_k, uint32_t n_warp);
 
 #endif

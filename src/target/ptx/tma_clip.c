@@ -7,10 +7,7 @@
  */
 #include "target/ptx/lower.h"
 
-static ts_val clip_i32(ts_lower *lw, ts_op op, ts_val x, int64_t y)
-{
-    return ts_op2(&lw->b, op, x, ts_lower_i32(lw, y), 0);
-}
+enum { CLIP_STORE = 16 }; /* bytes that a thread fills at once */
 
 /* Rows of a tile that a copy brings: at least one, as the launch cannot make an empty box. */
 static ts_val clip_rows(ts_lower *lw, const ts_tma_load *load)
@@ -20,7 +17,7 @@ static ts_val clip_rows(ts_lower *lw, const ts_tma_load *load)
     if (rows->param < 0)
         return ts_lower_i32(lw, TS_MIN(rows->value, (int64_t)load->rows));
     ts_val extent = lw->scalar[rows->param + 1];
-    return clip_i32(lw, TS_OP_maxi, clip_i32(lw, TS_OP_mini, extent, load->rows), 1);
+    return ts_lower_op(lw, TS_OP_maxi, ts_lower_op(lw, TS_OP_mini, extent, load->rows, 0), 1, 0);
 }
 
 static bool clip_is(const ts_lower *lw, const ts_tma_load *load)
@@ -39,7 +36,7 @@ void ts_clip_begin(ts_lower *lw)
         ts_val bytes = ts_lower_i32(lw, load->bytes);
         if (clip_is(lw, load)) {
             load->rows_here = clip_rows(lw, load);
-            bytes = clip_i32(lw, TS_OP_muli, load->rows_here, load->bytes / load->rows);
+            bytes = ts_lower_op(lw, TS_OP_muli, load->rows_here, load->bytes / load->rows, 0);
         }
         group->arriving = group->arriving ? ts_op2(&lw->b, TS_OP_addi, group->arriving, bytes, 0) : bytes;
     }
@@ -55,9 +52,10 @@ static uint32_t clip_threads(const ts_lower *lw)
 static void clip_fill_panel(ts_lower *lw, const ts_tma_load *load, ts_val panel)
 {
     uint32_t threads = clip_threads(lw), span = load->span;
-    ts_val first = ts_op2(&lw->b, TS_OP_addi, clip_i32(lw, TS_OP_muli, load->rows_here, span),
-                          clip_i32(lw, TS_OP_muli, lw->tid, 16), 0);
-    ts_val opener = ts_for_begin(&lw->b, first, ts_lower_i32(lw, load->rows * span), ts_lower_i32(lw, 16 * threads), 0, NULL, 0);
+    ts_val first = ts_lower_op2(lw, TS_OP_addi, ts_lower_op(lw, TS_OP_muli, load->rows_here, span, 0),
+                                ts_lower_op(lw, TS_OP_muli, lw->tid, CLIP_STORE, 0));
+    ts_val opener = ts_for_begin(&lw->b, first, ts_lower_i32(lw, load->rows * span),
+                                 ts_lower_i32(lw, CLIP_STORE * threads), 0, NULL, 0);
     ts_val zero = ts_lower_i32(lw, 0), zeros[4] = {zero, zero, zero, zero};
     ts_lower_st(lw, ts_lower_ptr(lw, panel, opener + 1, 0), 4, zeros, TS_CACHE_NONE, 0);
     ts_term(&lw->b, TS_OP_continue, 0, NULL);
@@ -86,10 +84,7 @@ static void clip_fill_if_short(ts_lower *lw, const ts_tma_load *load)
     clip_fill(lw, load);
     ts_emit(&lw->b, TS_OP_fence, TS_T_none, 0, NULL, TS_S(TS_FENCE_PROXY_ASYNC, 0, 0), 0);
     ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, clip_threads(lw), 0), 0);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_else(&lw->b);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_end(&lw->b, opener, 0, NULL);
+    ts_if_end(&lw->b, opener);
 }
 
 void ts_clip_fill(ts_lower *lw)

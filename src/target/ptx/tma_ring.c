@@ -5,6 +5,7 @@
  * after the other share a ring. Next: tma_stages.c gives the rings their depth and place.
  */
 #include "target/ptx/tma_plan.h"
+#include "target/ptx/rotate.h"
 
 static uint32_t ring_loop_index(ts_tma_work *w, ts_val opener)
 {
@@ -60,7 +61,7 @@ static bool ring_join(ts_tma_work *w, uint32_t load, const ts_wgmma *product)
     }
     l->group = (uint32_t)(group - w->out->groups.at);
     l->offset = group->bytes;
-    group->bytes += (l->bytes + 1023) & ~1023u;
+    group->bytes += ts_round_up(l->bytes, TS_TMA_ALIGN);
     return within != TS_NO;
 }
 
@@ -68,7 +69,7 @@ static bool ring_join(ts_tma_work *w, uint32_t load, const ts_wgmma *product)
 static bool ring_join_made(ts_tma_work *w, uint32_t load, const ts_wgmma *product)
 {
     ts_tma_load *l = &w->out->loads.at[load];
-    ts_tma_group group = {.first = product->mma, .last = product->mma, .at = TS_NO, .bytes = (l->bytes + 1023) & ~1023u};
+    ts_tma_group group = {.first = product->mma, .last = product->mma, .at = TS_NO, .bytes = ts_round_up(l->bytes, TS_TMA_ALIGN)};
     l->group = w->out->groups.n;
     return TS_PUSH(w->arena, &w->out->groups, group);
 }
@@ -88,14 +89,6 @@ bool ts_tma_groups(ts_tma_work *w)
     return good;
 }
 
-static bool ring_is_rotated(const ts_tma_work *w, ts_val loop)
-{
-    for (uint32_t i = 0; i < w->out->rotated.n; i++)
-        if (w->out->rotated.at[i] == loop)
-            return true;
-    return false;
-}
-
 /* The ring whose stage of this step is awaited before load `v` and released behind it; NULL = there is none. Not in
  * rotated loops: together with waits where results are read it cost a tenth there on an H200. */
 static ts_tma_group *ring_around(const ts_tma_work *w, ts_val v)
@@ -103,7 +96,7 @@ static ts_tma_group *ring_around(const ts_tma_work *w, ts_val v)
     for (uint32_t i = 0; i < w->out->groups.n; i++) {
         ts_tma_group *g = &w->out->groups.at[i];
         if (g->loop && g->loop == w->shape.parent[v] && !g->within && g->first < v && v < g->last &&
-            !ring_is_rotated(w, g->loop))
+            !ts_rotated(w->out, g->loop))
             return g;
     }
     return NULL;
@@ -138,7 +131,7 @@ void ts_tma_join_vectors(ts_tma_work *w)
         load.offset = ring->bytes;
         if (!TS_PUSH(w->arena, &w->out->loads, load))
             return;
-        ring->bytes += (load.bytes + 1023) & ~1023u;
+        ring->bytes += ts_round_up(load.bytes, TS_TMA_ALIGN);
         w->env->plan->tmap[w->env->plan->n_tmaps++] = map;
     }
 }

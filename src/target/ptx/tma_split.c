@@ -65,20 +65,15 @@ static ts_val split_rank(ts_lower *lw)
     return ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CLUSTER_RANK, 0, 0), 0);
 }
 
-static ts_val split_op(ts_lower *lw, ts_op op, ts_val x, ts_val y)
-{
-    return ts_op2(&lw->b, op, x, y, 0);
-}
-
 void ts_split_bounds(ts_lower *lw, ts_val loop, ts_val bound[2])
 {
     const ts_tma *tma = &lw->assign.tma;
     if (!tma->active || tma->split != loop)
         return;
-    ts_val count = split_op(lw, TS_OP_subi, bound[1], bound[0]), log = ts_lower_i32(lw, tma->log_split);
-    ts_val each = split_op(lw, TS_OP_shri, ts_lower_add(lw, count, (1 << tma->log_split) - 1), log);
-    ts_val low = split_op(lw, TS_OP_addi, bound[0], split_op(lw, TS_OP_muli, split_rank(lw), each));
-    bound[1] = split_op(lw, TS_OP_mini, bound[1], split_op(lw, TS_OP_addi, low, each));
+    ts_val count = ts_lower_op2(lw, TS_OP_subi, bound[1], bound[0]), log = ts_lower_i32(lw, tma->log_split);
+    ts_val each = ts_lower_op2(lw, TS_OP_shri, ts_lower_add(lw, count, (1 << tma->log_split) - 1), log);
+    ts_val low = ts_lower_op2(lw, TS_OP_addi, bound[0], ts_lower_op2(lw, TS_OP_muli, split_rank(lw), each));
+    bound[1] = ts_lower_op2(lw, TS_OP_mini, bound[1], ts_lower_op2(lw, TS_OP_addi, low, each));
     bound[0] = low;
 }
 
@@ -93,11 +88,11 @@ void ts_split_meet(ts_lower *lw)
     ts_emit(&lw->b, TS_OP_cluster_wait, TS_T_none, 0, NULL, 0, 0);
 }
 
-/* Registers 4 i .. 4 i + 3 of this thread in a block's stages: threads side by side. */
+/* Registers 4 i .. 4 i + 3 of this thread, 16 bytes, in a block's stages: threads side by side. */
 static ts_val split_place(ts_lower *lw, ts_val base, uint32_t i)
 {
     uint32_t threads = 32u << lw->assign.n_warp;
-    ts_val mine = split_op(lw, TS_OP_muli, lw->tid, ts_lower_i32(lw, 16));
+    ts_val mine = ts_lower_op2(lw, TS_OP_muli, lw->tid, ts_lower_i32(lw, 16));
     return ts_lower_ptr(lw, base, mine, (int64_t)i * threads * 16);
 }
 
@@ -139,11 +134,7 @@ void ts_split_join(ts_lower *lw, ts_val loop)
     if (!tma->active || tma->split != loop)
         return;
     ts_val result = lw->shape.end[loop] + 1;
-    ts_type type = ts_type_of(lw->tile, result);
-    uint32_t rank = ts_type_rank(lw->module, type);
-    const int64_t *dims = ts_type_dims(lw->module, type);
-    ts_layout layout = ts_wgmma_layout_c((uint32_t)ts_log2((uint64_t)dims[rank - 2]),
-                                         (uint32_t)ts_log2((uint64_t)dims[rank - 1]), lw->assign.n_warp);
+    ts_layout layout = ts_wgmma_layout_of(lw->module, ts_type_of(lw->tile, result), lw->assign.n_warp);
     uint32_t n = 1u << layout.n_reg;
     ts_val *regs = ts_lower_regs(lw, &layout);
     memcpy(regs, ts_lower_get(lw, result, &layout), n * sizeof *regs);

@@ -84,7 +84,7 @@ bool ts_tma_stages(ts_tma_work *w, uint32_t limit)
     }
     uint32_t hint = w->env->hints ? w->env->hints->num_stages : 0;
     for (uint32_t log = hint ? TS_MIN(4u, (uint32_t)ts_log2(hint) + 1) : 4; log-- > 0;) {
-        uint32_t sum = 1024;
+        uint32_t sum = TS_TMA_ALIGN; /* the barriers */
         for (uint32_t i = 0; i < w->out->groups.n; i++) {
             ts_tma_group *g = &w->out->groups.at[i];
             g->log_stages = g->loop && !g->within ? log : 0;
@@ -116,7 +116,7 @@ void ts_tma_place(ts_tma_work *w)
         g->empty = at + (8u << g->log_stages);
         at += 16u << g->log_stages;
     }
-    w->out->shared = (at + 127) & ~127u;
+    w->out->shared = ts_round_up(at, 128);
     for (uint32_t i = 0; i < w->out->groups.n; i++) {
         ts_tma_group *g = &w->out->groups.at[i], *first = &w->out->groups.at[0];
         if (w->out->one_ring)

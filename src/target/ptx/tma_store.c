@@ -124,7 +124,7 @@ static bool store_shape(store_job *job, uint32_t rank)
     const ts_tma_load *tile = &job->tile;
     uint32_t rows_of = 0;
     job->columns = tile->span / tile->elem_bytes;
-    if (tile->inner_axis != rank - 1 || tile->span < 32 || job->columns > 1u << job->log_n ||
+    if (tile->inner_axis != rank - 1 || tile->span < TS_TMA_SPAN_LEAST || job->columns > 1u << job->log_n ||
         (tile->elem_bytes != 2 && tile->elem_bytes != 4))
         return false;
     job->units = (1u << job->log_m) / STORE_ROWS * ((1u << job->log_n) / job->columns);
@@ -144,7 +144,7 @@ static void store_rows_shape(ts_lower *lw, store_job *job, uint32_t rank)
     job->tile = (ts_tma_load){.inner_axis = rank - 1,
                               .elem_bytes = bytes,
                               .inner = inner,
-                              .span = TS_MIN(128u, inner * bytes)};
+                              .span = TS_MIN((uint32_t)TS_TMA_SPAN, inner * bytes)};
     job->map.rank = 0;
 }
 
@@ -282,7 +282,7 @@ static void store_copy(ts_lower *lw, const store_job *job, const store_unit *uni
 /* if (first thread of the warpgroup) */
 static ts_val store_elect(ts_lower *lw)
 {
-    ts_val thread = ts_lower_op(lw, TS_OP_andi, lw->tid, STORE_WARPGROUP - 1, 0);
+    ts_val thread = ts_lower_op(lw, TS_OP_andi, lw->tid, TS_WARPGROUP - 1, 0);
     return ts_if_begin(&lw->b, ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, thread, ts_lower_i32(lw, 0), 0));
 }
 
@@ -304,7 +304,7 @@ void ts_tma_store_after(ts_lower *lw, ts_val loop)
 static void store_barrier(ts_lower *lw, const store_job *job)
 {
     ts_val id = job->group ? ts_lower_add(lw, job->group, TS_BAR_WARPGROUP) : 0;
-    ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, id ? 1 : 0, &id, TS_S(id ? 0 : TS_BAR_WARPGROUP, STORE_WARPGROUP, 0), 0);
+    ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, id ? 1 : 0, &id, TS_S(id ? 0 : TS_BAR_WARPGROUP, TS_WARPGROUP, 0), 0);
 }
 
 /* What is loaded for unit `i`: its registers follow each other. */

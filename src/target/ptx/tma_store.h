@@ -7,7 +7,7 @@
 
 #include "target/ptx/lower_view.h"
 
-enum { STORE_ROWS = 64, STORE_WARPGROUP = 128 };
+enum { STORE_ROWS = 64 };
 
 typedef struct store_job {
     ts_val store;

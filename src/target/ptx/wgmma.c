@@ -72,6 +72,12 @@ ts_layout ts_wgmma_layout_c(uint32_t log_m, uint32_t log_n, uint32_t n_warp)
     return wgmma_fragment(&s, log_m, log_n, s.log_n, n_warp, true);
 }
 
+ts_layout ts_wgmma_layout_of(const ts_module *module, ts_type c, uint32_t n_warp)
+{
+    const int64_t *last = ts_type_dims(module, c) + ts_type_rank(module, c);
+    return ts_wgmma_layout_c((uint32_t)ts_log2((uint64_t)last[-2]), (uint32_t)ts_log2((uint64_t)last[-1]), n_warp);
+}
+
 ts_layout ts_wgmma_layout_a(uint32_t log_m, uint32_t log_n, uint32_t log_k, uint32_t n_warp)
 {
     wgmma_split s = wgmma_split_of(log_m, log_n, n_warp);
