@@ -350,6 +350,16 @@ void ts_lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *ou
     }
 }
 
+void ts_lower_combine(ts_lower *lw, ts_val v, const ts_val *acc, const ts_val *x, ts_val *out)
+{
+    ts_val args[2 * TS_COMBINE_INPUTS];
+    for (uint32_t i = 0; i < ts_at(lw->tile, v)->n_opnd; i++) {
+        args[2 * i] = x[i];
+        args[2 * i + 1] = acc[i];
+    }
+    ts_lower_inline(lw, v, args, out);
+}
+
 /* ---- scalars and the grid -------------------------------------------------------------------------------- */
 
 static void lower_nothing(ts_lower *lw, ts_val v)

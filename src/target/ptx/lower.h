@@ -199,6 +199,10 @@ void ts_lower_barrier_cta(ts_lower *lw); /* of this thread block alone when seve
 /* Copies the instructions of a region (after its args, up to `yield`) with args mapped already in lw->scalar;
  * gives the yielded values. For bodies of reduce and scan: scalars only. */
 void ts_lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *out);
+/* out = body(x, acc) of reduction or scan `v`: its region takes pairs of an element and an accumulator for each of at
+ * most TS_COMBINE_INPUTS inputs. `out` is neither of the others. */
+enum { TS_COMBINE_INPUTS = 8 };
+void ts_lower_combine(ts_lower *lw, ts_val v, const ts_val *acc, const ts_val *x, ts_val *out);
 /* Adds the registers of tile value `v`, in the home of `as`: none for tokens, one for scalars. */
 void ts_lower_expand(ts_lower *lw, ts_val v, ts_val as, ts_vals *out);
 /* The other way: gives `v` as many of the thread values `from` as expand made; returns what is left. */
@@ -329,6 +333,11 @@ ts_val ts_lower_inst(ts_lower *lw, ts_val v);
 typedef void ts_lower_fn(ts_lower *lw, ts_val v);
 ts_val *ts_lower_convert(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg,
                          const ts_layout *to);
+/* The type that an element is kept as in memory (pointers i64, i1 and 4-bit values a byte each), and the way there and
+ * back. */
+ts_type ts_lower_memory_type(const ts_lower *lw, ts_type elem);
+ts_val ts_lower_to_memory(ts_lower *lw, ts_val x);
+ts_val ts_lower_from_memory(ts_lower *lw, ts_val x, ts_type elem);
 /* Stores a tile to scratch at the element offsets XORed from `offset`; returns where. Barrier and ts_shared_done
  * are the caller's. */
 uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg,

@@ -124,17 +124,16 @@ static void convert_load(ts_lower *lw, const convert_box *box, const ts_layout *
             reg[r] = reg[r & ~repeats];
 }
 
-/* Elements are kept in memory as this type: pointers as i64, i1 as i8, 4-bit values a byte each. */
-static ts_type convert_memory_type(ts_lower *lw, ts_type elem)
+ts_type ts_lower_memory_type(const ts_lower *lw, ts_type elem)
 {
     if (ts_type_is_ptr(lw->module, elem))
         return TS_T_i64;
     return elem == TS_T_i1 || ts_type_bits(lw->module, elem) < 8 ? TS_T_i8 : elem;
 }
 
-static ts_val convert_in(ts_lower *lw, ts_val x, ts_type memory)
+ts_val ts_lower_to_memory(ts_lower *lw, ts_val x)
 {
-    ts_type type = ts_type_of(lw->fn, x);
+    ts_type type = ts_type_of(lw->fn, x), memory = ts_lower_memory_type(lw, type);
     if (type == memory)
         return x;
     if (type == TS_T_f4E2M1FN)
@@ -143,7 +142,7 @@ static ts_val convert_in(ts_lower *lw, ts_val x, ts_type memory)
                    memory == TS_T_i64 ? 0 : TS_A_UNSIGNED);
 }
 
-static ts_val convert_out(ts_lower *lw, ts_val x, ts_type elem)
+ts_val ts_lower_from_memory(ts_lower *lw, ts_val x, ts_type elem)
 {
     ts_type type = ts_type_of(lw->fn, x);
     if (type == elem)
@@ -153,24 +152,32 @@ static ts_val convert_out(ts_lower *lw, ts_val x, ts_type elem)
     return ts_cast(&lw->b, type == TS_T_i64 ? TS_OP_int_to_ptr : TS_OP_trunci, x, elem, 0);
 }
 
-static ts_val *convert_map(ts_lower *lw, const ts_layout *layout, const ts_val *reg, ts_type memory, ts_type elem)
+static ts_val *convert_to_memory(ts_lower *lw, const ts_layout *layout, const ts_val *reg)
 {
     ts_val *out = ts_lower_regs(lw, layout);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
-        out[r] = elem ? convert_out(lw, reg[r], elem) : convert_in(lw, reg[r], memory);
+        out[r] = ts_lower_to_memory(lw, reg[r]);
+    return out;
+}
+
+static ts_val *convert_from_memory(ts_lower *lw, const ts_layout *layout, const ts_val *reg, ts_type elem)
+{
+    ts_val *out = ts_lower_regs(lw, layout);
+    for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
+        out[r] = ts_lower_from_memory(lw, reg[r], elem);
     return out;
 }
 
 static convert_box convert_box_of(ts_lower *lw, ts_type elem, uint32_t bits, const uint32_t *offset, uint32_t at)
 {
-    ts_type memory = convert_memory_type(lw, elem);
+    ts_type memory = ts_lower_memory_type(lw, elem);
     uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, memory) / 8);
     return (convert_box){ts_shared_pointer(lw, memory, at), memory, bytes, bits, offset};
 }
 
 static uint32_t convert_bytes(ts_lower *lw, ts_type elem, uint32_t bits)
 {
-    return TS_MAX(1u, ts_type_bits(lw->module, convert_memory_type(lw, elem)) / 8) << bits;
+    return TS_MAX(1u, ts_type_bits(lw->module, ts_lower_memory_type(lw, elem)) / 8) << bits;
 }
 
 /* Every other way through shared memory. */
@@ -185,11 +192,11 @@ static ts_val *convert_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_l
     uint32_t bytes = convert_bytes(lw, elem, from->bits), at = ts_shared_take(lw, bytes, why);
     convert_box box = convert_box_of(lw, elem, from->bits, move->offset, at);
     ts_val *out = ts_lower_regs(lw, to);
-    convert_store(lw, &box, from, convert_map(lw, from, reg, box.elem, 0), 0);
+    convert_store(lw, &box, from, convert_to_memory(lw, from, reg), 0);
     ts_lower_barrier(lw);
     convert_load(lw, &box, to, 0, out);
     ts_shared_done(lw, at, bytes);
-    return convert_map(lw, to, out, box.elem, elem);
+    return convert_from_memory(lw, to, out, elem);
 }
 
 uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg,
@@ -198,7 +205,7 @@ uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_lay
     uint32_t bytes = convert_bytes(lw, elem, from->bits), at = ts_shared_take(lw, bytes, why);
     convert_box box = convert_box_of(lw, elem, from->bits, offset, at);
     convert_note(lw, why, bytes);
-    convert_store(lw, &box, from, convert_map(lw, from, reg, box.elem, 0), 0);
+    convert_store(lw, &box, from, convert_to_memory(lw, from, reg), 0);
     return at;
 }
 
@@ -206,7 +213,7 @@ void ts_lower_store_shared(ts_lower *lw, ts_type elem, const ts_layout *from, co
                            uint32_t at)
 {
     convert_box box = convert_box_of(lw, elem, from->bits, offset, at);
-    convert_store(lw, &box, from, convert_map(lw, from, reg, box.elem, 0), 0);
+    convert_store(lw, &box, from, convert_to_memory(lw, from, reg), 0);
 }
 
 void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, const uint32_t *offset, ts_val extra,
@@ -223,11 +230,11 @@ ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *
     convert_note(lw, why, bytes);
     convert_box box = convert_box_of(lw, elem, layout->bits, flat, at);
     ts_val *out = ts_lower_regs(lw, layout);
-    convert_store(lw, &box, layout, convert_map(lw, layout, reg, box.elem, 0), only);
+    convert_store(lw, &box, layout, convert_to_memory(lw, layout, reg), only);
     ts_lower_barrier(lw);
     convert_load(lw, &box, layout, 0, out);
     ts_shared_done(lw, at, bytes);
-    return convert_map(lw, layout, out, box.elem, elem);
+    return convert_from_memory(lw, layout, out, elem);
 }
 
 /* ---- within the warp ------------------------------------------------------------------------------------------ */
@@ -384,14 +391,14 @@ void ts_lower_extract(ts_lower *lw, ts_val v)
     convert_note(lw, v, bytes);
     ts_layout_identity(flat);
     convert_box box = convert_box_of(lw, elem, from->bits, flat, at);
-    convert_store(lw, &box, from, convert_map(lw, from, reg, box.elem, 0), 0);
+    convert_store(lw, &box, from, convert_to_memory(lw, from, reg), 0);
     ts_lower_barrier(lw);
     ts_val *out = ts_lower_regs(lw, to);
     convert_embed(lw->module, part, whole, embed);
     box = (convert_box){box.base, box.elem, box.bytes, to->bits, embed};
     convert_load(lw, &box, to, convert_slice(lw, v, 1, part, whole, box.bytes), out);
     ts_shared_done(lw, at, bytes);
-    ts_lower_set(lw, v, to, convert_map(lw, to, out, box.elem, elem));
+    ts_lower_set(lw, v, to, convert_from_memory(lw, to, out, elem));
 }
 
 /* insert: part, whole, indices. The whole is written, then the part over it, then all is read. */
@@ -406,18 +413,18 @@ void ts_lower_insert(ts_lower *lw, ts_val v)
     convert_note(lw, v, bytes);
     ts_layout_identity(flat);
     convert_box box = convert_box_of(lw, elem, home->bits, flat, at), small = box;
-    convert_store(lw, &box, home, convert_map(lw, home, reg, box.elem, 0), 0);
+    convert_store(lw, &box, home, convert_to_memory(lw, home, reg), 0);
     ts_lower_barrier(lw);
     convert_embed(lw->module, ts_type_of(lw->tile, part), type, embed);
     small.offset = embed;
     small.bits = from->bits;
     small.base = ts_lower_ptr(lw, box.base, convert_slice(lw, v, 2, ts_type_of(lw->tile, part), type, box.bytes), 0);
-    convert_store(lw, &small, from, convert_map(lw, from, over, box.elem, 0), 0);
+    convert_store(lw, &small, from, convert_to_memory(lw, from, over), 0);
     ts_lower_barrier(lw);
     ts_val *out = ts_lower_regs(lw, home);
     convert_load(lw, &box, home, 0, out);
     ts_shared_done(lw, at, bytes);
-    ts_lower_set(lw, v, home, convert_map(lw, home, out, box.elem, elem));
+    ts_lower_set(lw, v, home, convert_from_memory(lw, home, out, elem));
 }
 
 /* ---- pack, unpack: the bytes of a tile, in memory order ------------------------------------------------------- */
@@ -443,11 +450,11 @@ void ts_lower_pack(ts_lower *lw, ts_val v)
     convert_note(lw, v, bytes);
     ts_layout_identity(flat);
     convert_box box = convert_box_of(lw, from_elem, from->bits, flat, at);
-    convert_store(lw, &box, from, convert_map(lw, from, reg, box.elem, 0), 0);
+    convert_store(lw, &box, from, convert_to_memory(lw, from, reg), 0);
     ts_lower_barrier(lw);
     ts_val *out = ts_lower_regs(lw, to);
     box = convert_box_of(lw, to_elem, to->bits, flat, at);
     convert_load(lw, &box, to, 0, out);
     ts_shared_done(lw, at, bytes);
-    ts_lower_set(lw, v, to, convert_map(lw, to, out, box.elem, to_elem));
+    ts_lower_set(lw, v, to, convert_from_memory(lw, to, out, to_elem));
 }

@@ -20,17 +20,13 @@ typedef struct reduce_state {
     bool symmetric;         /* the body is one commutative operation */
 } reduce_state;
 
-enum { REDUCE_INPUTS = 8 };
+/* Bytes of shared memory that an exchange between thread blocks may keep for itself. */
+enum { REDUCE_SEND_MOST = 16384, REDUCE_WARPS_MOST = 32 };
 
-/* out = body(x, y): region args in pairs (element, accumulator). x and out may be the same. */
 static void reduce_combine(ts_lower *lw, const reduce_state *s, ts_val *acc, const ts_val *x)
 {
-    ts_val args[2 * REDUCE_INPUTS], out[REDUCE_INPUTS];
-    for (uint32_t i = 0; i < s->n; i++) {
-        args[2 * i] = x[i];
-        args[2 * i + 1] = acc[i];
-    }
-    ts_lower_inline(lw, s->v, args, out);
+    ts_val out[TS_COMBINE_INPUTS];
+    ts_lower_combine(lw, s->v, acc, x, out);
     memcpy(acc, out, s->n * sizeof *out);
 }
 
@@ -118,7 +114,7 @@ static void reduce_lanes(ts_lower *lw, const reduce_state *s, ts_val *acc)
     for (uint32_t bit = 0; bit < TS_LAYOUT_LANES; bit++) {
         if (!(s->from->lane[bit] & s->axis))
             continue;
-        ts_val other[REDUCE_INPUTS], lower[REDUCE_INPUTS], upper[REDUCE_INPUTS];
+        ts_val other[TS_COMBINE_INPUTS], lower[TS_COMBINE_INPUTS], upper[TS_COMBINE_INPUTS];
         for (uint32_t i = 0; i < s->n; i++)
             other[i] = ts_lower_shuffle(lw, acc[i], ts_lower_i32(lw, 1u << bit), TS_SHFL_BFLY);
         if (s->symmetric) {
@@ -166,14 +162,9 @@ static ts_val reduce_slot(ts_lower *lw, const reduce_state *s, const reduce_roun
     return ts_lower_linear(lw, lane, warp);
 }
 
-static ts_type reduce_memory_type(ts_type elem)
-{
-    return elem == TS_T_i1 ? TS_T_i8 : elem;
-}
-
 static uint32_t reduce_bytes(const ts_lower *lw, ts_type elem)
 {
-    return ts_type_bits(lw->module, reduce_memory_type(elem)) / 8;
+    return ts_type_bits(lw->module, ts_lower_memory_type(lw, elem)) / 8;
 }
 
 /* Shared memory of one input in a round. */
@@ -192,13 +183,13 @@ static ts_val reduce_place(ts_lower *lw, const reduce_state *s, const reduce_rou
 static void reduce_read(ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val base, ts_type elem,
                         uint32_t k, ts_val *out)
 {
-    ts_type memory = reduce_memory_type(elem);
+    ts_type memory = ts_lower_memory_type(lw, elem);
     uint32_t bytes = reduce_bytes(lw, elem), n = 1u << round->n_warps, step = TS_MIN(n, 16 / bytes);
     ts_val at = reduce_place(lw, s, round, base, k, false, bytes);
     for (uint32_t i = 0; i < n; i += step)
         ts_lower_ld(lw, memory, ts_lower_ptr(lw, at, 0, i * bytes), step, TS_CACHE_NONE, 0, 0, out + i);
-    for (uint32_t i = 0; i < n && memory != elem; i++)
-        out[i] = ts_cast(&lw->b, TS_OP_trunci, out[i], elem, 0);
+    for (uint32_t i = 0; i < n; i++)
+        out[i] = ts_lower_from_memory(lw, out[i], elem);
 }
 
 static uint32_t reduce_local(const ts_lower *lw)
@@ -210,11 +201,10 @@ static uint32_t reduce_local(const ts_lower *lw)
 static void reduce_write(ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val base, uint32_t k,
                          ts_val x)
 {
-    ts_type elem = ts_type_of(lw->fn, x), memory = reduce_memory_type(elem);
+    ts_type elem = ts_type_of(lw->fn, x);
     uint32_t same = ts_layout_replicas(s->from).warp | (round->cluster ? reduce_axis_warps(s) & reduce_local(lw) : 0);
     ts_val once = ts_lower_is_first(lw, (ts_place){.warp = same});
-    if (memory != elem)
-        x = ts_cast(&lw->b, TS_OP_exti, x, memory, TS_A_UNSIGNED);
+    x = ts_lower_to_memory(lw, x);
     ts_lower_st(lw, reduce_place(lw, s, round, base, k, true, reduce_bytes(lw, elem)), 1, &x, TS_CACHE_NONE, once);
 }
 
@@ -222,11 +212,11 @@ static void reduce_write(ts_lower *lw, const reduce_state *s, const reduce_round
 static void reduce_gather(ts_lower *lw, const reduce_state *s, const reduce_round *round, const ts_val *base,
                           uint32_t k, ts_val *acc)
 {
-    ts_val parts[REDUCE_INPUTS][32];
+    ts_val parts[TS_COMBINE_INPUTS][REDUCE_WARPS_MOST];
     for (uint32_t i = 0; i < s->n; i++)
         reduce_read(lw, s, round, base[i], ts_type_of(lw->fn, acc[i]), k, parts[i]);
     for (uint32_t w = 0; w < 1u << round->n_warps; w++) {
-        ts_val x[REDUCE_INPUTS];
+        ts_val x[TS_COMBINE_INPUTS];
         for (uint32_t i = 0; i < s->n; i++)
             x[i] = parts[i][w];
         if (w == 0)
@@ -251,8 +241,8 @@ static void reduce_note(const ts_lower *lw, const reduce_state *s, const reduce_
 static void reduce_exchange(ts_lower *lw, const reduce_state *s, uint32_t warps, bool cluster, ts_val *acc)
 {
     reduce_round round = reduce_round_of(warps, cluster);
-    uint32_t total = 0, region[REDUCE_INPUTS] = {0};
-    ts_val own[REDUCE_INPUTS] = {0};
+    uint32_t total = 0, region[TS_COMBINE_INPUTS] = {0};
+    ts_val own[TS_COMBINE_INPUTS] = {0};
     if (!round.n_warps)
         return;
     for (uint32_t i = 0; i < s->n; i++) {
@@ -262,7 +252,7 @@ static void reduce_exchange(ts_lower *lw, const reduce_state *s, uint32_t warps,
     uint32_t first = ts_shared_take(lw, total, s->v);
     reduce_note(lw, s, &round, total);
     for (uint32_t i = 0; i < s->n; i++) {
-        ts_type memory = reduce_memory_type(ts_type_of(lw->fn, acc[i]));
+        ts_type memory = ts_lower_memory_type(lw, ts_type_of(lw->fn, acc[i]));
         own[i] = ts_shared_of_cta(lw, memory, first + region[i], TS_NO);
         for (uint32_t cta = 0; cta < (cluster ? 1u << lw->assign.n_cta : 1); cta++) {
             ts_val base = cluster ? ts_shared_of_cta(lw, memory, first + region[i], cta) : own[i];
@@ -284,14 +274,13 @@ static void reduce_exchange(ts_lower *lw, const reduce_state *s, uint32_t warps,
 /* Stores that count at an mbarrier have 32 or 64 bits, and what is exchanged keeps its memory. */
 static bool reduce_sends(const ts_lower *lw, const reduce_state *s, const ts_val *acc)
 {
-    enum { REDUCE_MOST = 16384 };
     uint32_t total = 0;
     for (uint32_t i = 0; i < s->n; i++) {
         if (reduce_bytes(lw, ts_type_of(lw->fn, acc[i])) < 4)
             return false;
         total += reduce_bytes(lw, ts_type_of(lw->fn, acc[i])) << (s->to->bits + s->from->n_warp);
     }
-    return total <= REDUCE_MOST;
+    return total <= REDUCE_SEND_MOST;
 }
 
 /* One thread of a block sends each of its results. */
@@ -309,7 +298,7 @@ static void reduce_cluster(ts_lower *lw, const reduce_state *s, uint32_t warps, 
 {
     reduce_round inner = reduce_round_of(warps, false), outer = reduce_round_of(ctas, true);
     uint32_t total = 0, sent = 0, n_out = 1u << s->to->n_reg;
-    ts_val in[REDUCE_INPUTS] = {0}, out[REDUCE_INPUTS] = {0};
+    ts_val in[TS_COMBINE_INPUTS] = {0}, out[TS_COMBINE_INPUTS] = {0};
     for (uint32_t i = 0; i < s->n; i++) {
         total += reduce_size(lw, s, &inner, acc[i]) + reduce_size(lw, s, &outer, acc[i]);
         sent += reduce_bytes(lw, ts_type_of(lw->fn, acc[i])) << (s->to->bits + outer.n_warps);
@@ -351,8 +340,8 @@ void ts_lower_reduce(ts_lower *lw, ts_val v)
 {
     const ts_inst *inst = ts_at(lw->tile, v);
     reduce_state s = {.v = v, .n = inst->n_opnd, .from = lw->assign.work[v]};
-    if (s.n > REDUCE_INPUTS) {
-        ts_lower_fail(lw, TS_UNSUPPORTED, v, "a reduction of %u tiles at once; at most %d", s.n, REDUCE_INPUTS);
+    if (s.n > TS_COMBINE_INPUTS) {
+        ts_lower_fail(lw, TS_UNSUPPORTED, v, "a reduction of %u tiles at once; at most %d", s.n, TS_COMBINE_INPUTS);
         return;
     }
     s.axis =
@@ -360,7 +349,7 @@ void ts_lower_reduce(ts_lower *lw, ts_val v)
     ts_layout slice = ts_layout_slice(s.from, s.axis);
     s.to = &slice;
     s.symmetric = reduce_symmetric(lw, v);
-    const ts_val *in[REDUCE_INPUTS];
+    const ts_val *in[TS_COMBINE_INPUTS];
     uint32_t n_out = 1u << slice.n_reg;
     ts_val *acc = TS_NEW_N(lw->arena, ts_val, n_out * s.n);
     for (uint32_t i = 0; i < s.n; i++)

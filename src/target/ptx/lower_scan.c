@@ -7,8 +7,6 @@
  */
 #include "target/ptx/lower.h"
 
-enum { SCAN_INPUTS = 8 };
-
 typedef struct scan_state {
     ts_val v;
     uint32_t n, axis;
@@ -16,21 +14,11 @@ typedef struct scan_state {
     const ts_layout *layout;
     uint32_t low[TS_LAYOUT_REGS], high[TS_LAYOUT_REGS], kept[TS_LAYOUT_REGS]; /* register bits */
     uint32_t n_low, n_high, n_kept, lanes, warps; /* lane and warp bits of the axis */
-    ts_val identity[SCAN_INPUTS];
-    ts_val *out[SCAN_INPUTS];                     /* first the runs, then the results */
+    ts_val identity[TS_COMBINE_INPUTS];
+    ts_val *out[TS_COMBINE_INPUTS];                     /* first the runs, then the results */
     ts_val *sum;                                  /* [kept * n + i]: the warp's total */
     ts_val at_first;                              /* i1: no lane of the axis before this one */
 } scan_state;
-
-static void scan_combine(ts_lower *lw, const scan_state *s, const ts_val *acc, const ts_val *x, ts_val *out)
-{
-    ts_val args[2 * SCAN_INPUTS];
-    for (uint32_t i = 0; i < s->n; i++) {
-        args[2 * i] = x[i];
-        args[2 * i + 1] = acc[i];
-    }
-    ts_lower_inline(lw, s->v, args, out);
-}
 
 static void scan_bits(scan_state *s)
 {
@@ -68,14 +56,14 @@ static void scan_run(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t 
 {
     uint32_t n = 1u << s->n_low;
     for (uint32_t k = 1; k < n; k++) {
-        ts_val acc[SCAN_INPUTS], x[SCAN_INPUTS], y[SCAN_INPUTS];
+        ts_val acc[TS_COMBINE_INPUTS], x[TS_COMBINE_INPUTS], y[TS_COMBINE_INPUTS];
         uint32_t r = scan_reg(s, kept, chunk, scan_step(s, k, n)),
                  last = scan_reg(s, kept, chunk, scan_step(s, k - 1, n));
         for (uint32_t i = 0; i < s->n; i++) {
             acc[i] = s->out[i][last];
             x[i] = s->out[i][r];
         }
-        scan_combine(lw, s, acc, x, y);
+        ts_lower_combine(lw, s->v, acc, x, y);
         for (uint32_t i = 0; i < s->n; i++)
             s->out[i][r] = y[i];
     }
@@ -100,12 +88,12 @@ static void scan_shift(ts_lower *lw, const scan_state *s, const ts_val *x, uint3
 static void scan_lanes(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t chunk, ts_val *before, ts_val *total)
 {
     uint32_t n = 1u << s->n_low;
-    ts_val other[SCAN_INPUTS], both[SCAN_INPUTS];
+    ts_val other[TS_COMBINE_INPUTS], both[TS_COMBINE_INPUTS];
     for (uint32_t i = 0; i < s->n; i++)
         total[i] = s->out[i][scan_reg(s, kept, chunk, scan_step(s, n - 1, n))];
     for (uint32_t bit = 0; bit < s->lanes; bit++) {
         scan_shift(lw, s, total, 1u << bit, other);
-        scan_combine(lw, s, other, total, both);
+        ts_lower_combine(lw, s->v, other, total, both);
         ts_val has = scan_has_before(lw, s, 1u << bit);
         for (uint32_t i = 0; i < s->n; i++)
             total[i] = ts_select(&lw->b, has, both[i], total[i]);
@@ -126,10 +114,10 @@ static void scan_apply(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_
 {
     for (uint32_t run = 0; run < 1u << s->n_low; run++) {
         uint32_t r = scan_reg(s, kept, chunk, run);
-        ts_val x[SCAN_INPUTS], next[SCAN_INPUTS];
+        ts_val x[TS_COMBINE_INPUTS], next[TS_COMBINE_INPUTS];
         for (uint32_t i = 0; i < s->n; i++)
             x[i] = s->out[i][r];
-        scan_combine(lw, s, before, x, next);
+        ts_lower_combine(lw, s->v, before, x, next);
         for (uint32_t i = 0; i < s->n; i++)
             s->out[i][r] = first ? next[i] : ts_select(&lw->b, s->at_first, x[i], next[i]);
     }
@@ -145,17 +133,17 @@ static void scan_warp(ts_lower *lw, const scan_state *s, uint32_t kept)
     memcpy(carry, s->identity, s->n * sizeof *carry);
     for (uint32_t k = 0; k < n_chunks; k++, carries = true) {
         uint32_t chunk = scan_step(s, k, n_chunks);
-        ts_val before[SCAN_INPUTS], total[SCAN_INPUTS], next[SCAN_INPUTS];
+        ts_val before[TS_COMBINE_INPUTS], total[TS_COMBINE_INPUTS], next[TS_COMBINE_INPUTS];
         scan_run(lw, s, kept, chunk);
         scan_lanes(lw, s, kept, chunk, before, total);
         if (s->lanes && carries)
-            scan_combine(lw, s, carry, before, next);
+            ts_lower_combine(lw, s->v, carry, before, next);
         for (uint32_t i = 0; i < s->n; i++)
             before[i] = !s->lanes ? carry[i] : carries ? ts_select(&lw->b, s->at_first, carry[i], next[i]) : before[i];
         if (s->lanes || carries)
             scan_apply(lw, s, kept, chunk, before, carries);
         if (carries)
-            scan_combine(lw, s, carry, total, next);
+            ts_lower_combine(lw, s->v, carry, total, next);
         memcpy(carry, carries ? next : total, s->n * sizeof *carry);
     }
 }
@@ -175,18 +163,11 @@ static ts_val scan_slot(ts_lower *lw, const scan_state *s, bool own, uint32_t by
     return ts_lower_linear(lw, lane, warp);
 }
 
-static ts_type scan_memory_type(ts_type elem)
-{
-    return elem == TS_T_i1 ? TS_T_i8 : elem;
-}
-
 static void scan_put_total(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t i, ts_val base, uint32_t row)
 {
     ts_val x = s->sum[kept * s->n + i];
-    ts_type elem = ts_type_of(lw->fn, x), memory = scan_memory_type(elem);
-    uint32_t bytes = ts_type_bits(lw->module, memory) / 8;
-    if (memory != elem)
-        x = ts_cast(&lw->b, TS_OP_exti, x, memory, TS_A_UNSIGNED);
+    uint32_t bytes = ts_type_bits(lw->module, ts_lower_memory_type(lw, ts_type_of(lw->fn, x))) / 8;
+    x = ts_lower_to_memory(lw, x);
     ts_lower_st(lw, ts_lower_ptr(lw, base, scan_slot(lw, s, true, bytes), (int64_t)kept * row * bytes), 1, &x,
                 TS_CACHE_NONE, 0);
 }
@@ -194,13 +175,13 @@ static void scan_put_total(ts_lower *lw, const scan_state *s, uint32_t kept, uin
 static void scan_get_totals(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t i, ts_val base, uint32_t row,
                             ts_val *out)
 {
-    ts_type elem = ts_type_of(lw->fn, s->sum[kept * s->n + i]), memory = scan_memory_type(elem);
+    ts_type elem = ts_type_of(lw->fn, s->sum[kept * s->n + i]), memory = ts_lower_memory_type(lw, elem);
     uint32_t bytes = ts_type_bits(lw->module, memory) / 8, n = 1u << s->warps, step = TS_MIN(n, 16 / bytes);
     ts_val at = ts_lower_ptr(lw, base, scan_slot(lw, s, false, bytes), (int64_t)kept * row * bytes);
     for (uint32_t w = 0; w < n; w += step)
         ts_lower_ld(lw, memory, ts_lower_ptr(lw, at, 0, w * bytes), step, TS_CACHE_NONE, 0, 0, out + w);
-    for (uint32_t w = 0; w < n && memory != elem; w++)
-        out[w] = ts_cast(&lw->b, TS_OP_trunci, out[w], elem, 0);
+    for (uint32_t w = 0; w < n; w++)
+        out[w] = ts_lower_from_memory(lw, out[w], elem);
 }
 
 /* Totals of all warps of the axis: totals[(kept * n + i) * 2^warps + w]. */
@@ -208,12 +189,12 @@ static ts_val *scan_exchange(ts_lower *lw, const scan_state *s)
 {
     uint32_t n_kept = 1u << s->n_kept, n_warps = 1u << s->warps,
              row = 1u << (TS_LAYOUT_LANES - s->lanes + s->layout->n_warp);
-    ts_val *totals = TS_NEW_N(lw->arena, ts_val, (size_t)n_kept * s->n * n_warps), base[SCAN_INPUTS];
+    ts_val *totals = TS_NEW_N(lw->arena, ts_val, (size_t)n_kept * s->n * n_warps), base[TS_COMBINE_INPUTS];
     uint32_t bytes = n_kept * s->n * row * 8, region = ts_shared_take(lw, bytes, s->v);
     if (!totals)
         return NULL;
     for (uint32_t i = 0; i < s->n; i++) {
-        ts_type memory = scan_memory_type(ts_type_of(lw->fn, s->sum[i]));
+        ts_type memory = ts_lower_memory_type(lw, ts_type_of(lw->fn, s->sum[i]));
         base[i] = ts_shared_pointer(lw, memory, region + i * n_kept * row * 8);
         for (uint32_t kept = 0; kept < n_kept; kept++)
             scan_put_total(lw, s, kept, i, base[i], row);
@@ -230,7 +211,7 @@ static ts_val *scan_exchange(ts_lower *lw, const scan_state *s)
 static void scan_warps(ts_lower *lw, const scan_state *s, uint32_t kept, const ts_val *totals, ts_val *before)
 {
     uint32_t n_warps = 1u << s->warps;
-    ts_val acc[SCAN_INPUTS], next[SCAN_INPUTS], x[SCAN_INPUTS];
+    ts_val acc[TS_COMBINE_INPUTS], next[TS_COMBINE_INPUTS], x[TS_COMBINE_INPUTS];
     memcpy(before, s->identity, sizeof acc);
     memcpy(acc, s->identity, sizeof acc);
     ts_val warp = ts_op2(&lw->b, TS_OP_shri, lw->tid, ts_lower_i32(lw, 5), TS_A_UNSIGNED);
@@ -238,7 +219,7 @@ static void scan_warps(ts_lower *lw, const scan_state *s, uint32_t kept, const t
     for (uint32_t k = 0; k + 1 < n_warps; k++) {
         for (uint32_t i = 0; i < s->n; i++)
             x[i] = totals[(kept * s->n + i) * n_warps + scan_step(s, k, n_warps)];
-        scan_combine(lw, s, acc, x, next);
+        ts_lower_combine(lw, s->v, acc, x, next);
         memcpy(acc, next, sizeof acc);
         ts_val here = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, warp, ts_lower_i32(lw, scan_step(s, k + 1, n_warps)), 0);
         for (uint32_t i = 0; i < s->n; i++)
@@ -270,8 +251,8 @@ static bool scan_prepare(ts_lower *lw, scan_state *s)
 void ts_lower_scan(ts_lower *lw, ts_val v)
 {
     scan_state s = {.v = v, .n = ts_at(lw->tile, v)->n_opnd, .layout = lw->assign.work[v]};
-    if (s.n > SCAN_INPUTS) {
-        ts_lower_fail(lw, TS_UNSUPPORTED, v, "a scan of %u tiles at once; at most %d", s.n, SCAN_INPUTS);
+    if (s.n > TS_COMBINE_INPUTS) {
+        ts_lower_fail(lw, TS_UNSUPPORTED, v, "a scan of %u tiles at once; at most %d", s.n, TS_COMBINE_INPUTS);
         return;
     }
     if (!scan_prepare(lw, &s))
@@ -281,7 +262,7 @@ void ts_lower_scan(ts_lower *lw, ts_val v)
         scan_warp(lw, &s, kept);
     const ts_val *totals = s.warps ? scan_exchange(lw, &s) : NULL;
     for (uint32_t kept = 0; totals && kept < n_kept; kept++) {
-        ts_val warps[SCAN_INPUTS];
+        ts_val warps[TS_COMBINE_INPUTS];
         scan_warps(lw, &s, kept, totals, warps);
         for (uint32_t chunk = 0; chunk < n_chunks; chunk++)
             scan_apply(lw, &s, kept, chunk, warps, true);
