@@ -106,13 +106,9 @@ static void passing_assert_leaves_the_record_alone(void)
     kit_end(&k);
 }
 
-static void print_writes_what_the_tile_kernel_prints(void)
+/* Prints of the tile kernel and of its threads, which must be the same; gives their length. */
+static size_t check_prints(const char *source)
 {
-    static const char source[] =
-        "entry @k(%1: i32) {\n"
-        "  %2 = iota : tile<8xi32>\n  %3 = reshape %2 : tile<2x4xi32>\n  %4 = itof %3 : "
-        "tile<2x4xf32>\n"
-        "  %5 = print_tko \"n=%d 100%% t=%5.1f i=%d end\\n\" %1, %4, %2 : token\n  return\n}\n";
     kit tile, threads;
     uint64_t params[] = {42};
     kit_begin(&tile, source);
@@ -122,9 +118,30 @@ static void print_writes_what_the_tile_kernel_prints(void)
     CHECK_OK(ts_eval_simt(threads.m->fns.at[0], &threads.plan, params, 1, (uint32_t[]){1, 1, 1}, &threads.env, &err));
     CHECK_INT(threads.plan.uses_print, 1);
     CHECK_STR(ts_text_get(&threads.printed), ts_text_get(&tile.printed));
-    CHECK(tile.printed.n > 40);
+    size_t n = tile.printed.n;
     kit_end(&tile);
     kit_end(&threads);
+    return n;
+}
+
+static void print_writes_what_the_tile_kernel_prints(void)
+{
+    size_t n = check_prints(
+        "entry @k(%1: i32) {\n"
+        "  %2 = iota : tile<8xi32>\n  %3 = reshape %2 : tile<2x4xi32>\n  %4 = itof %3 : "
+        "tile<2x4xf32>\n"
+        "  %5 = print_tko \"n=%d 100%% t=%5.1f i=%d end\\n\" %1, %4, %2 : token\n  return\n}\n");
+    CHECK(n > 40);
+}
+
+static void print_writes_narrow_elements(void)
+{
+    size_t n = check_prints(
+        "entry @k(%1: i32) {\n"
+        "  %2 = iota : tile<8xi32>\n  %3 = trunci %2 : tile<8xi8>\n  %4 = unpack %3 : tile<16xi4>\n"
+        "  %5 = trunci %2 : tile<8xi1>\n"
+        "  %6 = print_tko \"%d %d\\n\" %4, %5 : token\n  return\n}\n");
+    CHECK(n > 60);
 }
 
 int main(void)
@@ -133,5 +150,6 @@ int main(void)
     index_outside_fills_the_record();
     passing_assert_leaves_the_record_alone();
     print_writes_what_the_tile_kernel_prints();
+    print_writes_narrow_elements();
     return check_done();
 }

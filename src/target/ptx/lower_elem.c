@@ -6,6 +6,8 @@
  */
 #include "target/ptx/lower.h"
 
+enum { ELEM_COLD_VALUES = 8 }; /* as many as ts_cold_begin takes */
+
 /* ---- elementwise ------------------------------------------------------------------------------------------- */
 
 /* Pointers keep the space of what they are made from: memory of the block (alloca) is shared memory here. */
@@ -271,14 +273,18 @@ void ts_lower_cold(ts_lower *lw, ts_val v)
 {
     const ts_layout *layout = lw->assign.work[v];
     uint32_t n = ts_at(lw->tile, v)->n_opnd - 1u, repeats = ts_lower_repeats(layout);
-    const ts_val *old[8], *cond = ts_lower_get(lw, ts_opnd(lw->tile, v, 0), layout);
+    const ts_val *old[ELEM_COLD_VALUES], *cond = ts_lower_get(lw, ts_opnd(lw->tile, v, 0), layout);
     ts_val any = 0;
     ts_vals opnds = {0};
+    if (n > ELEM_COLD_VALUES) {
+        ts_lower_fail(lw, TS_UNSUPPORTED, v, "a cold region with %u values; at most %d", n, ELEM_COLD_VALUES);
+        return;
+    }
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
         if (!(r & repeats))
             any = any ? ts_op2(&lw->b, TS_OP_ori, any, cond[r], 0) : cond[r];
     (void)TS_PUSH(lw->arena, &opnds.v, any);
-    for (uint32_t k = 0; k < n && k < TS_COUNT(old); k++) {
+    for (uint32_t k = 0; k < n; k++) {
         old[k] = ts_lower_get(lw, ts_opnd(lw->tile, v, k + 1), layout);
         for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
             if (!(r & repeats))

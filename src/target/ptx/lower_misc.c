@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The operations that talk to the outside (assert, print), those that order the grid (gdc, fences), and 4-bit
- * elements (pack, unpack). Read lower.h first.
+ * The operations that talk to the outside (assert, print), those that order the grid (gdc, fences), and memory that a
+ * kernel brings with it (alloca, dense constants). Read lower.h first.
  */
 #include "target/ptx/lower.h"
 #include <stdio.h>
@@ -115,24 +115,25 @@ static void misc_print_value(ts_lower *lw, const char *spec, size_t n, ts_val va
     misc_printf(lw, text, (size_t)made, value);
 }
 
-typedef struct misc_tile { /* a tile being printed from shared memory */
-    ts_val base;
-    ts_type type, elem;
-    uint32_t bytes;
-    const char *spec;
+/* A value to print: a scalar, or a tile that lies in shared memory. */
+typedef struct misc_value {
+    ts_val base;         /* the scalar, or a pointer to the tile */
+    ts_type type, elem;  /* type 0: a scalar */
+    uint32_t bytes, at;  /* of an element; where the tile lies */
+    const char *spec;    /* its conversion, "%5.1f" */
     size_t n_spec;
-} misc_tile;
+} misc_value;
 
 /* "[a, b]" for axis `axis` on; `at` is the element offset so far. */
-static void misc_print_axis(ts_lower *lw, const misc_tile *t, uint32_t axis, ts_val at)
+static void misc_print_axis(ts_lower *lw, const misc_value *t, uint32_t axis, ts_val at)
 {
     ts_builder *b = &lw->b;
     uint32_t rank = ts_type_rank(lw->module, t->type);
     if (axis == rank) {
         ts_val x, bytes = ts_op2(b, TS_OP_muli, at, ts_lower_i32(lw, t->bytes), 0);
-        ts_type memory = t->elem == TS_T_i1 ? TS_T_i8 : t->elem;
+        ts_type memory = ts_lower_memory_type(lw, t->elem);
         ts_lower_ld(lw, memory, ts_lower_ptr(lw, t->base, bytes, 0), 1, TS_CACHE_NONE, 0, 0, &x);
-        misc_print_value(lw, t->spec, t->n_spec, x);
+        misc_print_value(lw, t->spec, t->n_spec, ts_lower_from_memory(lw, x, t->elem));
         return;
     }
     int64_t n = ts_type_dims(lw->module, t->type)[axis];
@@ -150,7 +151,7 @@ static void misc_print_axis(ts_lower *lw, const misc_tile *t, uint32_t axis, ts_
     misc_printf(lw, "]", 1, 0);
 }
 
-static void misc_print_text(ts_lower *lw, ts_val v, const misc_tile *tiles, uint32_t n)
+static void misc_print_text(ts_lower *lw, ts_val v, const misc_value *values, uint32_t n)
 {
     const char *p = ts_str_get(lw->module, ts_at(lw->tile, v)->aux), *text = p;
     for (uint32_t used = 0; *p;) {
@@ -164,7 +165,7 @@ static void misc_print_text(ts_lower *lw, ts_val v, const misc_tile *tiles, uint
             p++;
         p += *p != 0;
         text = p;
-        misc_tile t = tiles[used++];
+        misc_value t = values[used++];
         t.spec = spec;
         t.n_spec = (size_t)(p - spec);
         if (t.type)
@@ -175,37 +176,38 @@ static void misc_print_text(ts_lower *lw, ts_val v, const misc_tile *tiles, uint
     misc_printf(lw, text, strlen(text), 0);
 }
 
+/* Puts a tile where thread 0 can read it. */
+static misc_value misc_value_of(ts_lower *lw, ts_val x)
+{
+    uint32_t flat[TS_LAYOUT_BITS];
+    ts_type type = ts_type_of(lw->tile, x), elem = ts_type_elem(lw->module, type);
+    if (ts_type_kind(lw->module, type) != TS_KIND_TILE)
+        return (misc_value){.base = lw->scalar[x]};
+    const ts_layout *home = ts_lower_home(lw, x);
+    ts_type memory = ts_lower_memory_type(lw, elem);
+    misc_value value = {.type = type, .elem = elem, .bytes = ts_type_bits(lw->module, memory) / 8};
+    ts_layout_identity(flat);
+    value.at = ts_lower_to_shared(lw, x, elem, home, ts_lower_get(lw, x, home), flat);
+    value.base = ts_shared_pointer(lw, memory, value.at);
+    return value;
+}
+
 /* Tiles go to shared memory; then thread 0 prints everything in order. */
 void ts_lower_print(ts_lower *lw, ts_val v)
 {
-    misc_tile tiles[32] = {{0}};
-    uint32_t at[32] = {0}, flat[TS_LAYOUT_BITS], n = ts_at(lw->tile, v)->n_opnd;
-    n -= ts_opnd_token(ts_at(lw->tile, v)) != TS_NO;
-    ts_layout_identity(flat);
-    for (uint32_t i = 0; i < n && i < TS_COUNT(tiles); i++) {
-        ts_val x = ts_opnd(lw->tile, v, i);
-        ts_type type = ts_type_of(lw->tile, x);
-        if (ts_type_kind(lw->module, type) != TS_KIND_TILE) {
-            tiles[i].base = lw->scalar[x];
-            continue;
-        }
-        const ts_layout *home = ts_lower_home(lw, x);
-        ts_type elem = ts_type_elem(lw->module, type), memory = elem == TS_T_i1 ? TS_T_i8 : elem;
-        at[i] = ts_lower_to_shared(lw, x, elem, home, ts_lower_get(lw, x, home), flat);
-        tiles[i] = (misc_tile){ts_shared_pointer(lw, memory, at[i]),
-                               type,
-                               elem,
-                               TS_MAX(1u, ts_type_bits(lw->module, memory) / 8),
-                               NULL,
-                               0};
-    }
+    uint32_t n = ts_at(lw->tile, v)->n_opnd - (ts_opnd_token(ts_at(lw->tile, v)) == TS_NO ? 0u : 1u);
+    misc_value *values = TS_NEW_N(lw->arena, misc_value, n + 1);
+    if (!values)
+        return; /* the arena remembers */
+    for (uint32_t i = 0; i < n; i++)
+        values[i] = misc_value_of(lw, ts_opnd(lw->tile, v, i));
     ts_lower_barrier(lw);
     ts_val opener = ts_if_begin(&lw->b, ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 0), 0));
-    misc_print_text(lw, v, tiles, TS_MIN(n, 32u));
+    misc_print_text(lw, v, values, n);
     ts_if_end(&lw->b, opener);
-    for (uint32_t i = 0; i < n && i < TS_COUNT(tiles); i++)
-        if (tiles[i].type)
-            ts_shared_done(lw, at[i], tiles[i].bytes * (uint32_t)ts_type_count(lw->module, tiles[i].type));
+    for (uint32_t i = 0; i < n; i++)
+        if (values[i].type)
+            ts_shared_done(lw, values[i].at, values[i].bytes * (uint32_t)ts_type_count(lw->module, values[i].type));
     lw->env->plan->uses_print = 1;
 }
 
