@@ -39,7 +39,7 @@ struct core_state {
         *config_type;
     int64_t live[CORE_LIVE_KINDS];
     PyObject *name_prepare, *name_dlpack, *name_cuda_stream, *name_cuda_stream_protocol, *name_ptr, *name_handle,
-        *name_cuda_array, *name_array_interface, *name_dtype, *name_name;
+        *name_cuda_array, *name_array_interface, *name_dtype, *name_name, *name_event_class;
     PyObject *dlpack_names, *dlpack_version; /* ("max_version",) and (1, 0) */
     PyObject *name_dlpack_device, *view_names, *view_name; /* names: ("stream", "max_version") and ("stream",) */
     struct {
@@ -152,5 +152,12 @@ int core_finish_stream(core_state *state, const ts_stream *stream);
 int core_wait_device(core_state *state, ts_device *device);
 
 core_state *core_state_of_type(PyTypeObject *type);
+
+/* PyObject_TypeCheck, but a class and what derives from it directly cost a comparison: the hot paths ask five times. */
+static inline bool core_is(PyObject *object, PyTypeObject *type)
+{
+    PyTypeObject *own = Py_TYPE(object);
+    return own == type || own->tp_base == type || PyType_IsSubtype(own, type);
+}
 
 #endif

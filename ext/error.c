@@ -18,6 +18,12 @@ static PyObject *error_class(const char *name)
     return class;
 }
 
+/* Keywords are ASCII and a few letters long. */
+static bool error_is_name(PyObject *name, const char *known)
+{
+    return PyUnicode_IS_COMPACT_ASCII(name) && strcmp((const char *)PyUnicode_1BYTE_DATA(name), known) == 0;
+}
+
 int core_named_args(const char *method, const char *const *known, Py_ssize_t n_known, PyObject *const *args,
                     Py_ssize_t n, PyObject *names, PyObject **out)
 {
@@ -28,9 +34,9 @@ int core_named_args(const char *method, const char *const *known, Py_ssize_t n_k
     for (Py_ssize_t i = 0; i < n; i++)
         out[i] = args[i];
     for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); k++) {
-        PyObject *name = PyTuple_GET_ITEM(names, k); /* compared by its text: a few words of a few letters */
+        PyObject *name = PyTuple_GET_ITEM(names, k);
         Py_ssize_t at = 0;
-        while (at < n_known && PyUnicode_CompareWithASCIIString(name, known[at]) != 0)
+        while (at < n_known && !error_is_name(name, known[at]))
             at++;
         if (at == n_known || out[at]) {
             PyErr_Format(PyExc_TypeError, at == n_known ? "%s() has no argument named %R" : "%s() got %R twice", method,

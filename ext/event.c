@@ -37,7 +37,7 @@ static core_event *event_alloc(core_state *state, PyTypeObject *type, ts_device 
 }
 
 PyObject *core_event_new(core_state *state, PyTypeObject *type, ts_device *device, const ts_stream *stream,
-                         uint32_t flags)
+                         uint32_t flags, bool recorded)
 {
     ts_error err;
     ts_status status;
@@ -46,6 +46,8 @@ PyObject *core_event_new(core_state *state, PyTypeObject *type, ts_device *devic
         return NULL;
     Py_BEGIN_ALLOW_THREADS; /* the driver waits while its queue is full */
     status = ts_event_create_with(device, stream, flags, &self->event, &err);
+    if (status == TS_OK && recorded)
+        status = ts_event_record(self->event, stream, &err);
     Py_END_ALLOW_THREADS;
     if (status == TS_OK)
         return (PyObject *)self;
@@ -62,7 +64,7 @@ static PyObject *event_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|O:Event", names, &name) ||
         core_device_of(state, name, &device) < 0)
         return NULL;
-    return core_event_new(state, type, device, NULL, 0);
+    return core_event_new(state, type, device, NULL, 0, false);
 }
 
 /* _create(device, flags) */
@@ -77,7 +79,7 @@ static PyObject *event_create(PyObject *type, PyObject *const *args, Py_ssize_t 
     unsigned long flags = PyLong_AsUnsignedLong(args[1]);
     if (PyErr_Occurred() || core_device_from(state, args[0], &device) < 0)
         return NULL;
-    return core_event_new(state, (PyTypeObject *)type, device, NULL, (uint32_t)flags);
+    return core_event_new(state, (PyTypeObject *)type, device, NULL, (uint32_t)flags, false);
 }
 
 /* _adopt(device, handle, flags): takes an event that the driver has made. */
@@ -186,7 +188,7 @@ static PyObject *event_between(PyObject *begin, PyObject *end)
 
 static PyObject *event_elapsed(PyObject *self, PyObject *end)
 {
-    if (PyObject_TypeCheck(end, ((core_event *)self)->state->event_type))
+    if (core_is(end, ((core_event *)self)->state->event_type))
         return event_between(self, end);
     PyErr_Format(PyExc_TypeError, "elapsed_ms() takes an Event, not a %.200s", Py_TYPE(end)->tp_name);
     return NULL;
@@ -195,7 +197,7 @@ static PyObject *event_elapsed(PyObject *self, PyObject *end)
 static bool event_is(PyObject *object)
 {
     core_state *state = core_state_of_type(Py_TYPE(object));
-    return state && PyObject_TypeCheck(object, state->event_type);
+    return state && core_is(object, state->event_type);
 }
 
 /* end - begin: milliseconds */

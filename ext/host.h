@@ -122,8 +122,9 @@ typedef ts_status core_waiter(void *what, int64_t limit_ns, ts_error *err);
 int core_wait(core_state *state, ts_device *device, core_waiter *wait, void *what); /* GIL dropped; signals seen */
 
 /* event.c */
+/* Of `stream`'s context where one is given, and `recorded` on it. */
 PyObject *core_event_new(core_state *state, PyTypeObject *type, ts_device *device, const ts_stream *stream,
-                         uint32_t flags);
+                         uint32_t flags, bool recorded);
 int core_event_wait(core_state *state, ts_device *device, ts_event *event);
 int core_event_init(PyObject *module, core_state *state);
 

@@ -93,7 +93,7 @@ static int launch_int(launch_frame *f, PyObject *arg)
 {
     uint32_t size = launch_size(f);
     int overflow;
-    long long value = PyLong_AsLongLongAndOverflow(arg, &overflow);
+    long long value = PyLong_AsLongLongAndOverflow(arg, &overflow); /* of an int: no exception */
     if (overflow > 0) { /* 2^63 and more: addresses, unsigned numbers */
         value = (long long)PyLong_AsUnsignedLongLong(arg);
         if (PyErr_Occurred() || (size && size < 8))
@@ -103,8 +103,6 @@ static int launch_int(launch_frame *f, PyObject *arg)
         PyErr_Clear();
         return launch_fail(f, PyExc_OverflowError, "%R does not fit the parameter of %u bytes", arg, size ? size : 8);
     }
-    if (PyErr_Occurred())
-        return -1;
     if (size != LAUNCH_UNKNOWN && size != 1 && size != 2 && size != 4 && size != 8)
         return launch_fail(f, PyExc_TypeError, "an int does not fit the parameter, a struct of %u bytes", size);
     memcpy(launch_room(f), &value, 8);
@@ -384,7 +382,7 @@ static PyObject *launch_tile(core_state *state, PyObject *order, const core_conf
 /* A builder of graphs keeps what the launch that it has just recorded will use. */
 static PyObject *launch_note(core_state *state, PyObject *result, PyObject *const *args, Py_ssize_t n)
 {
-    if (!result || args[0] == Py_None || PyObject_TypeCheck(args[0], state->stream_type) ||
+    if (!result || args[0] == Py_None || core_is(args[0], state->stream_type) ||
         !PyObject_HasAttr((PyObject *)Py_TYPE(args[0]), state->name_launched))
         return result;
     Py_DECREF(result);
@@ -403,14 +401,14 @@ static PyObject *launch_call(PyObject *module, PyObject *const *args, Py_ssize_t
         PyErr_Format(PyExc_TypeError, "launch(stream, config, kernel, *args) takes at least 3 arguments, not %zd", n);
         return NULL;
     }
-    if (!PyObject_TypeCheck(args[1], state->config_type)) {
+    if (!core_is(args[1], state->config_type)) {
         PyErr_Format(PyExc_TypeError, "the second argument of launch() is a LaunchConfig, not a %.200s",
                      Py_TYPE(args[1])->tp_name);
         return NULL;
     }
-    if (PyObject_TypeCheck(args[2], state->native_type))
+    if (core_is(args[2], state->native_type))
         return launch_note(state, launch_native(state, args[0], args[1], args[2], args + 3, n - 3), args, n);
-    if (PyObject_TypeCheck(args[2], state->kernel_type))
+    if (core_is(args[2], state->kernel_type))
         return launch_note(state, launch_tile(state, args[0], (core_config *)args[1], args[2], args + 3, n - 3), args, n);
     PyErr_Format(PyExc_TypeError, "the third argument of launch() is a Kernel or a function decorated with @kernel, not a "
                                   "%.200s", Py_TYPE(args[2])->tp_name);

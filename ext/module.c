@@ -32,7 +32,7 @@ static int module_names(core_state *state)
         {&state->name_array_interface, "__array_interface__"},
         {&state->name_dtype, "dtype"},            {&state->name_name, "name"},
         {&state->name_deallocate, "deallocate"},  {&state->name_stream, "stream"},
-        {&state->name_launched, "_launched"},
+        {&state->name_launched, "_launched"},     {&state->name_event_class, "_event_class"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!(*names[i].at = PyUnicode_InternFromString(names[i].text)))
@@ -112,7 +112,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->config_type);
     PyObject **names[] = {&state->name_prepare, &state->name_dlpack, &state->name_cuda_stream,
                           &state->name_cuda_stream_protocol, &state->name_ptr, &state->name_handle,
-                          &state->name_cuda_array, &state->name_array_interface, &state->name_dtype, &state->name_name,
+                          &state->name_cuda_array, &state->name_array_interface, &state->name_dtype, &state->name_name, &state->name_event_class,
                           &state->dlpack_names, &state->dlpack_version, &state->name_deallocate, &state->name_stream, &state->name_launched,
                           &state->stream_names, &state->name_dlpack_device, &state->view_names, &state->view_name};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

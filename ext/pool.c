@@ -85,11 +85,13 @@ static int pool_size(const char *method, PyObject *object, uint64_t *out)
     }
     PyObject *index = PyNumber_Index(object);
     long long bytes = index ? PyLong_AsLongLong(index) : -1;
-    if (index && !PyErr_Occurred() && bytes < 0)
-        PyErr_Format(PyExc_ValueError, "cannot %s %R bytes; the size must be 0 or more", method, object);
     Py_XDECREF(index);
     *out = (uint64_t)bytes;
-    return PyErr_Occurred() ? -1 : 0;
+    if (bytes >= 0)
+        return 0;
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_ValueError, "cannot %s %R bytes; the size must be 0 or more", method, object);
+    return -1;
 }
 
 static int pool_fill(core_pool *pool, core_buffer *buffer, const ts_stream *stream, uint64_t bytes)

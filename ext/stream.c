@@ -272,16 +272,15 @@ int core_stream_of(core_state *state, PyObject *object, ts_stream *room, const t
     *out = NULL;
     if (object == Py_None)
         return 0;
-    if (!PyObject_TypeCheck(object, state->stream_type) &&
-        PyObject_HasAttr((PyObject *)Py_TYPE(object), state->name_launched))
-        return stream_of_builder(state, object, room, out);
-    if (PyObject_TypeCheck(object, state->stream_type)) {
+    if (core_is(object, state->stream_type)) {
         const ts_stream *own = stream_get((core_stream *)object);
         if (own && !own->device) /* its device is that of the arguments */
             *room = *own;
         *out = own && !own->device ? room : own;
         return own ? 0 : -1;
     }
+    if (PyObject_HasAttr((PyObject *)Py_TYPE(object), state->name_launched))
+        return stream_of_builder(state, object, room, out);
     uintptr_t handle = 0;
     int found;
     if (PyLong_Check(object)) {
@@ -619,7 +618,7 @@ static PyObject *stream_wait_for(PyObject *self, PyObject *const *args, Py_ssize
     int got;
     if (!ready)
         return NULL;
-    if (PyObject_TypeCheck(what, stream->state->event_type)) {
+    if (core_is(what, stream->state->event_type)) {
         ts_event *event = core_event_get(what);
         got = event ? stream_wait_one(stream, ready, event) : -1;
     } else if (!what || what == Py_None || PyLong_Check(what)) {
@@ -633,42 +632,44 @@ static PyObject *stream_wait_for(PyObject *self, PyObject *const *args, Py_ssize
     return got < 0 ? NULL : Py_NewRef(Py_None);
 }
 
-/* A new event of this stream's class for events; options None: not timed. */
-static PyObject *stream_new_event(core_stream *self, const ts_stream *ready, PyObject *options)
+/* What options ask of an event: 0, or -1 with exception. None: not timed. */
+static int stream_event_flags(PyObject *type, PyObject *options, uint32_t *flags)
 {
-    uint32_t flags = TS_EVENT_UNTIMED;
-    PyObject *event = NULL, *type = PyObject_GetAttrString((PyObject *)self, "_event_class");
-    if (options && options != Py_None && type) {
-        PyObject *number = PyObject_CallMethod(type, "_flags_of", "O", options);
-        flags = number ? (uint32_t)PyLong_AsUnsignedLong(number) : 0;
-        Py_XDECREF(number);
-    }
-    if (type && !PyErr_Occurred() && PyType_Check(type) &&
-        PyType_IsSubtype((PyTypeObject *)type, self->state->event_type))
-        event = core_event_new(self->state, (PyTypeObject *)type, ready->device, ready, flags);
+    *flags = TS_EVENT_UNTIMED;
+    if (!options || options == Py_None)
+        return 0;
+    PyObject *number = PyObject_CallMethod(type, "_flags_of", "O", options);
+    *flags = number ? (uint32_t)PyLong_AsUnsignedLong(number) : 0;
+    Py_XDECREF(number);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+/* A new event of this stream's class for events, recorded. */
+static PyObject *stream_record_new(core_stream *self, const ts_stream *ready, PyObject *options)
+{
+    uint32_t flags;
+    PyObject *event = NULL, *type = PyObject_GetAttr((PyObject *)self, self->state->name_event_class);
+    if (type && !(PyType_Check(type) && PyType_IsSubtype((PyTypeObject *)type, self->state->event_type)))
+        PyErr_Format(PyExc_TypeError, "_event_class must be a class that derives from Event, not %R", type);
+    else if (type && stream_event_flags(type, options, &flags) == 0)
+        event = core_event_new(self->state, (PyTypeObject *)type, ready->device, ready, flags, true);
     if (event && self->owned) /* streams of a green context have it as their owner */
         ((core_event *)event)->owner = Py_XNewRef(self->owner);
     Py_XDECREF(type);
     return event;
 }
 
-/* Takes the reference to `event`. */
 static PyObject *stream_record_in(core_stream *self, const ts_stream *ready, PyObject *event)
 {
     ts_error err;
     ts_status status;
-    ts_event *raw = event ? core_event_get(event) : NULL;
-    if (!raw) {
-        Py_XDECREF(event);
+    ts_event *raw = core_event_get(event);
+    if (!raw)
         return NULL;
-    }
     Py_BEGIN_ALLOW_THREADS; /* the driver waits while the stream's queue is full */
     status = ts_event_record(raw, ready, &err);
     Py_END_ALLOW_THREADS;
-    if (status == TS_OK)
-        return event;
-    Py_DECREF(event);
-    return core_raise(self->state, &err);
+    return status == TS_OK ? Py_NewRef(event) : core_raise(self->state, &err);
 }
 
 static PyObject *stream_record(PyObject *object, PyObject *const *args, Py_ssize_t n, PyObject *names)
@@ -684,9 +685,9 @@ static PyObject *stream_record(PyObject *object, PyObject *const *args, Py_ssize
         return NULL;
     PyObject *event = given[0];
     if (!event || event == Py_None)
-        return stream_record_in(self, ready, stream_new_event(self, ready, given[1]));
-    if (PyObject_TypeCheck(event, self->state->event_type))
-        return stream_record_in(self, ready, Py_NewRef(event));
+        return stream_record_new(self, ready, given[1]);
+    if (core_is(event, self->state->event_type))
+        return stream_record_in(self, ready, event);
     PyErr_Format(PyExc_TypeError, "record() takes an Event, not a %.200s", Py_TYPE(event)->tp_name);
     return NULL;
 }

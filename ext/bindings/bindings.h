@@ -76,11 +76,12 @@ bind_state *bind_state_of(PyTypeObject *type);
 /* ---- convert.c: one value ------------------------------------------------------------------------------- */
 
 /* What a call or an assignment keeps alive and gives back at its end. */
-enum { BIND_VIEWS = 12, BIND_BLOCKS = 12, BIND_ARGS = 24 };
+enum { BIND_VIEWS = 12, BIND_BLOCKS = 12, BIND_ARGS = 24, BIND_NEAR = 512 };
 typedef struct bind_frame {
     bind_state *state;
     const char *function; /* for messages */
     int n_views, n_blocks;
+    void *near;           /* BIND_NEAR bytes for the first block, aligned to 128; NULL: none, what is kept has its own */
     Py_buffer views[BIND_VIEWS];
     void *blocks[BIND_BLOCKS];
 } bind_frame;
@@ -90,6 +91,7 @@ void *bind_frame_block(bind_frame *frame, size_t bytes); /* zeroed; NULL with ex
 
 /* A Python object as the C value of a type. `what` names it in messages: "cuMemAlloc: bytesize". */
 int bind_word(bind_type *type, PyObject *object, const char *function, const char *what, uint64_t *word);
+int bind_scalar(int kind, PyObject *object, const char *function, const char *what, uint64_t *word);
 /* void*: an int, None, a buffer, a handle. *bytes is the length of a buffer, else -1. */
 int bind_pointer(bind_frame *frame, PyObject *object, const char *what, uint64_t *word, Py_ssize_t *bytes);
 int bind_text(bind_frame *frame, PyObject *object, const char *what, uint64_t *word);

@@ -42,8 +42,9 @@ void bind_frame_release(bind_frame *frame)
 {
     while (frame->n_views)
         PyBuffer_Release(&frame->views[--frame->n_views]);
-    while (frame->n_blocks)
-        free(frame->blocks[--frame->n_blocks]);
+    for (; frame->n_blocks; frame->n_blocks--)
+        if (frame->blocks[frame->n_blocks - 1] != frame->near)
+            free(frame->blocks[frame->n_blocks - 1]);
 }
 
 void *bind_frame_block(bind_frame *frame, size_t bytes)
@@ -52,7 +53,8 @@ void *bind_frame_block(bind_frame *frame, size_t bytes)
         PyErr_Format(PyExc_ValueError, "%s: more than %d lists in one call", frame->function, BIND_BLOCKS);
         return NULL;
     }
-    void *block = aligned_alloc(128, (bytes + 255) & ~(size_t)127);
+    bool is_near = frame->near && !frame->n_blocks && bytes <= BIND_NEAR;
+    void *block = is_near ? frame->near : aligned_alloc(128, (bytes + 255) & ~(size_t)127);
     if (!block)
         return PyErr_NoMemory();
     memset(block, 0, bytes);
@@ -152,8 +154,19 @@ static uint64_t handle_value(const bind_handle *handle)
     return value;
 }
 
+/* The value as C passes it, which extends the sign. */
+static uint64_t handle_word(const bind_handle *handle)
+{
+    uint64_t value = handle_value(handle);
+    return handle->type->base == BIND_I32 ? (uint64_t)(int64_t)(int32_t)value : value;
+}
+
 static int convert_handle(bind_type *type, PyObject *object, const char *function, const char *what, uint64_t *word)
 {
+    if (Py_TYPE(object) == (PyTypeObject *)type->class) { /* the common case */
+        *word = handle_word((bind_handle *)object);
+        return 0;
+    }
     bind_state *state = PyType_GetModuleState(Py_TYPE(type));
     if (BIND_IS(state, object, handle)) {
         if (!handle_fits(type, object)) {
@@ -161,10 +174,7 @@ static int convert_handle(bind_type *type, PyObject *object, const char *functio
                           Py_TYPE(object)->tp_name);
             return -1;
         }
-        bind_handle *handle = (bind_handle *)object;
-        *word = handle_value(handle);
-        if (handle->type->base == BIND_I32)
-            *word = (uint64_t)(int64_t)(int32_t)*word;
+        *word = handle_word((bind_handle *)object);
         return 0;
     }
     if (object == Py_None) {
@@ -179,12 +189,15 @@ static int convert_handle(bind_type *type, PyObject *object, const char *functio
     return convert_integer(type->base, object, function, what, word);
 }
 
+int bind_scalar(int kind, PyObject *object, const char *function, const char *what, uint64_t *word)
+{
+    return kind == BIND_F32 || kind == BIND_F64 ? convert_float(kind, object, function, what, word)
+                                                : convert_integer(kind, object, function, what, word);
+}
+
 int bind_word(bind_type *type, PyObject *object, const char *function, const char *what, uint64_t *word)
 {
     switch (type->kind) {
-    case BIND_F32:
-    case BIND_F64:
-        return convert_float(type->kind, object, function, what, word);
     case BIND_ENUM:
         return convert_enum(type, object, function, what, word);
     case BIND_HANDLE:
@@ -196,7 +209,7 @@ int bind_word(bind_type *type, PyObject *object, const char *function, const cha
         PyErr_Format(PyExc_SystemError, "%U is not a plain value", type->name);
         return -1;
     default:
-        return convert_integer(type->kind, object, function, what, word);
+        return bind_scalar(type->kind, object, function, what, word);
     }
 }
 

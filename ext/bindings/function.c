@@ -48,6 +48,7 @@ typedef struct bind_function {
     PyObject *fail;                /* callable(name, status): raises; owned, of checked functions */
     bind_type *result;             /* owned */
     PyObject *success;             /* member for 0; owned */
+    PyObject *done;                /* (success,): what a function without outputs answers; owned, made at first use */
     PyObject *type_of;             /* callable(value of an argument) -> Type of the output; owned, or NULL */
     PyObject *types;               /* dict: what it has answered; owned */
     bind_param params[BIND_ARGS];
@@ -65,6 +66,7 @@ typedef struct call {
     PyObject *objects[BIND_ARGS];  /* output objects made before the call; owned; when has_objects */
     bind_type *typed;              /* of the output whose type follows from an argument; borrowed from `types` */
     bool has_objects;
+    _Alignas(128) char near[BIND_NEAR];
 } call;
 
 /* ---- arguments -------------------------------------------------------------------------------------------------- */
@@ -73,6 +75,11 @@ static bool param_is_input(const bind_param *param)
 {
     return param->mode != BIND_OUT && param->mode != BIND_OUT_LIST && param->mode != BIND_OUT_BYTES &&
            param->mode != BIND_OUT_TYPED;
+}
+
+static bool param_is_output(const bind_param *param)
+{
+    return param->mode == BIND_INOUT || !param_is_input(param);
 }
 
 static int take_record(call *c, const bind_param *param, PyObject *object)
@@ -362,9 +369,19 @@ static PyObject *status_object(bind_function *self, int32_t status)
     return bind_load(self->result, &status);
 }
 
+/* The same tuple each time, as nothing can change it. */
+static PyObject *answer_done(bind_function *self)
+{
+    if (!self->done)
+        self->done = PyTuple_Pack(1, self->success);
+    return Py_XNewRef(self->done);
+}
+
 /* (status, outputs...): None for each output when the call failed. */
 static PyObject *answer_tuple(bind_function *self, call *c, int32_t status)
 {
+    if (!status && !self->n_out && self->success)
+        return answer_done(self);
     PyObject *tuple = PyTuple_New(1 + self->n_out);
     PyObject *first = tuple ? status_object(self, status) : NULL;
     if (!first) {
@@ -373,7 +390,7 @@ static PyObject *answer_tuple(bind_function *self, call *c, int32_t status)
     }
     PyTuple_SET_ITEM(tuple, 0, first);
     for (int i = 0, at = 1; at <= self->n_out; i++) {
-        if (param_is_input(&self->params[i]) && self->params[i].mode != BIND_INOUT)
+        if (!param_is_output(&self->params[i]))
             continue;
         PyObject *object = status ? Py_NewRef(Py_None) : output_object(self, c, i);
         if (!object) {
@@ -395,13 +412,14 @@ static PyObject *answer_checked(bind_function *self, call *c, int32_t status)
         Py_XDECREF(done);
         return NULL;
     }
+    if (!self->n_out)
+        return Py_NewRef(Py_None);
+    for (int i = 0; self->n_out == 1; i++)
+        if (param_is_output(&self->params[i]))
+            return output_object(self, c, i);
     PyObject *tuple = answer_tuple(self, c, 0);
-    if (!tuple)
-        return NULL;
-    PyObject *answer = self->n_out == 0   ? Py_NewRef(Py_None)
-                       : self->n_out == 1 ? Py_NewRef(PyTuple_GET_ITEM(tuple, 1))
-                                          : PyTuple_GetSlice(tuple, 1, 1 + self->n_out);
-    Py_DECREF(tuple);
+    PyObject *answer = tuple ? PyTuple_GetSlice(tuple, 1, 1 + self->n_out) : NULL;
+    Py_XDECREF(tuple);
     return answer;
 }
 
@@ -494,6 +512,7 @@ static PyObject *function_vectorcall(PyObject *object, PyObject *const *args, si
     c.frame.state = PyType_GetModuleState(Py_TYPE(self));
     c.frame.function = self->text;
     c.frame.n_views = c.frame.n_blocks = 0;
+    c.frame.near = c.near;
     c.has_objects = !self->is_plain || has_outputs;
     if (c.has_objects)
         memset(c.objects, 0, sizeof c.objects);
@@ -631,6 +650,7 @@ static void function_dealloc(PyObject *object)
     }
     Py_XDECREF(self->result);
     Py_XDECREF(self->success);
+    Py_XDECREF(self->done);
     Py_XDECREF(self->name);
     Py_XDECREF(self->module);
     Py_XDECREF(self->doc);

@@ -150,9 +150,8 @@ static int params_value(bind_frame *frame, size_t row, PyObject *boxed, char *ce
     if (result == 1 && params_rows[row].kind == BIND_POINTER)
         result = params_pointer(frame, value, cell);
     if (result == 1) {
-        bind_type scalar = {.kind = params_rows[row].kind, .base = params_rows[row].kind};
         uint64_t word = 0;
-        result = bind_word(&scalar, value, frame->function, "kernelParams", &word);
+        result = bind_scalar(params_rows[row].kind, value, frame->function, "kernelParams", &word);
         memcpy(cell, &word, sizeof word);
     }
     Py_DECREF(value);

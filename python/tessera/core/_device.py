@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .. import _core
 from . import _context
 from ._errors import cpu_cannot
+from ._event import Event
 from ._options import options_of
 from ._place import CPU, CUDA, context_of, in_context
 from ._stream import Stream, StreamOptions, default_stream
@@ -16,12 +17,12 @@ from ._stream import Stream, StreamOptions, default_stream
 if TYPE_CHECKING:
     from ._context import Context, ContextOptions
     from ._device_resources import DeviceResources
-    from ._event import Event
     from ._memory._buffer import Buffer, MemoryResource
 
 __all__ = ["ComputeCapability", "Device", "DeviceProperties"]
 
 _tls = threading.local()
+_new_stream, _new_event = Stream._create, Event._create  # bound once
 # Attributes of the driver that are no properties: other names of the same number, and withdrawn
 # ones.
 _NOT_PROPERTIES = frozenset({
@@ -301,8 +302,9 @@ class Device:
     ) -> Stream:
         """A new stream, or one over another library's (an object with ``__cuda_stream__``), kept
         alive."""
-        if obj is None and options is None and (self._is_cpu or not _context._green_contexts):
-            return Stream._create(self._id, True, None)
+        # `data`: without the Python call of a weak dictionary's length; a dead entry costs time only
+        if obj is None and options is None and (not _context._green_contexts.data or self._is_cpu):
+            return _new_stream(self._id, True, None)
         return self._create_stream(Stream, obj, options)
 
     def _create_stream(self, cls: type[Stream], obj: Any, options: Any) -> Stream:
@@ -337,9 +339,7 @@ class Device:
 
     def create_event(self, options: Any = None) -> Event:
         """An event that was not recorded yet."""
-        from ._event import Event
-
-        return Event._create(self._id, Event._flags_of(options))
+        return _new_event(self._id, Event._flags_of(options))
 
     def create_graph_builder(self) -> Any:
         """A builder that captures the work given to it into a graph."""

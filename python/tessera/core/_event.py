@@ -86,6 +86,8 @@ class Event(_Event):
     @staticmethod
     def _flags_of(options: Any) -> int:
         """EventOptions, dictionary or None as the flags of the core."""
+        if options is None:
+            return _UNTIMED
         o = options_of(EventOptions, options)
         flags = 0 if o.timing_enabled else _UNTIMED
         return flags | bool(o.blocking_sync) * _BLOCKING | bool(o.ipc_enabled) * _SHARED

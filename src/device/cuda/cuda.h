@@ -116,6 +116,13 @@ static inline cuda_device *cuda_of(const ts_device *device)
     return (cuda_device *)(uintptr_t)device;
 }
 
+/* Whether the stream was made by us, hence in the primary context. */
+static inline bool cuda_stream_is_primary(const ts_stream *stream)
+{
+    const cuda_stream *own = stream->impl;
+    return own && !own->adopted;
+}
+
 /* ---- error.c --------------------------------------------------------------------------------------- */
 
 /* The status and sentence of a driver result: its name, number and text, what was done, what helps. After a

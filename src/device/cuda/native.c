@@ -70,9 +70,8 @@ static cuda_result native_launch(const cuda_driver *fn, const ts_native_config *
 /* A CUfunction is of one context, and faster than a CUkernel, which the driver has to look up in the stream's. */
 static cuda_function native_code(const ts_native_kernel *kernel, const ts_stream *stream, bool is_primary)
 {
-    const cuda_stream *own = stream->impl;
     bool is_default = stream->native <= CUDA_STREAM_PER_THREAD;
-    bool same = kernel->function && (is_default ? is_primary : own && !own->adopted);
+    bool same = kernel->function && (is_default ? is_primary : cuda_stream_is_primary(stream));
     return (cuda_function)(same ? kernel->function : kernel->handle);
 }
 

@@ -221,11 +221,17 @@ ts_status cuda_event_adopt(ts_device *handle, uintptr_t native, uint32_t flags, 
 }
 
 /* An event can be recorded on streams of its own context only; streams of ours are of the primary one. */
-static cuda_result event_new(const cuda_driver *fn, const ts_stream *stream, uint32_t flags, cuda_event_t *out)
+static cuda_result event_new(cuda_device *device, const ts_stream *stream, uint32_t flags, cuda_event_t *out)
 {
+    const cuda_driver *fn = &device->cuda->fn;
     cuda_context own = NULL, before = NULL;
-    if (!stream || stream->native <= CUDA_STREAM_PER_THREAD || fn->StreamGetCtx((cuda_stream_t)stream->native, &own) ||
-        fn->CtxGetCurrent(&before) || own == before || fn->CtxSetCurrent(own))
+    if (!stream || stream->native <= CUDA_STREAM_PER_THREAD)
+        return fn->EventCreate(out, flags);
+    if (cuda_stream_is_primary(stream))
+        own = device->context;
+    else if (fn->StreamGetCtx((cuda_stream_t)stream->native, &own) != CUDA_OK)
+        return fn->EventCreate(out, flags);
+    if (fn->CtxGetCurrent(&before) || own == before || fn->CtxSetCurrent(own))
         return fn->EventCreate(out, flags);
     cuda_result code = fn->EventCreate(out, flags);
     (void)fn->CtxSetCurrent(before);
@@ -240,7 +246,7 @@ ts_status cuda_event_create(ts_device *handle, const ts_stream *stream, uint32_t
     cuda_event_t native;
     bool is_primary;
     TS_TRY(cuda_enter_chosen(device, &before, &is_primary, err));
-    cuda_result code = event_new(fn, stream, flags, &native);
+    cuda_result code = event_new(device, stream, flags, &native);
     ts_status status = code == CUDA_OK ? cuda_event_adopt(handle, (uintptr_t)native, flags, out, err)
                                        : cuda_fail(device, code, err, "making an event");
     if (status != TS_OK && code == CUDA_OK)
