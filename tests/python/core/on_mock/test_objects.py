@@ -54,6 +54,15 @@ def test_a_closed_stream_says_so(mock: Any, device: core.Device) -> None:
             use()
 
 
+def test_what_a_stream_records_in_must_be_an_event(device: core.Device) -> None:
+    class Odd(core.Stream):
+        _event_class = int
+
+    stream = device.create_stream()
+    with pytest.raises(TypeError, match="_event_class must be a class that derives from Event"):
+        Odd.from_handle(int(stream.handle)).record()
+
+
 def test_a_foreign_stream_is_kept_alive(device: core.Device) -> None:
     class Foreign:
         def __init__(self, inner: core.Stream) -> None:
