@@ -9,8 +9,8 @@ from typing import Any
 
 from ...bindings import driver
 from .._options import options_of
-from ..typing import ArrayFormatType
-from ._format import Closing, array_format, channels, descriptor, element_bytes, shape_of
+from ._closing import Shaped, address_of
+from ._format import array_format, channels, descriptor, element_bytes, shape_of
 
 __all__ = ["OpaqueArray", "OpaqueArrayOptions"]
 
@@ -31,10 +31,10 @@ class OpaqueArrayOptions:
         channels(self.num_channels)
 
 
-class OpaqueArray(Closing):
+class OpaqueArray(Shaped):
     """A CUDA array, made by ``device.create_opaque_array(OpaqueArrayOptions(...))``."""
 
-    __slots__ = ("_device", "_options", "_owner")
+    __slots__ = ("_owner",)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(
@@ -53,31 +53,6 @@ class OpaqueArray(Closing):
         self._device, self._options, self._handle, self._end = device, options, handle, end
         self._owner = owner
         return self
-
-    @property
-    def device(self) -> Any:
-        """The Device it is on."""
-        return self._device
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """(width,), (width, height) or (width, height, depth)."""
-        return self._options.shape  # type: ignore[no-any-return]
-
-    @property
-    def format(self) -> ArrayFormatType:
-        """The type of a channel."""
-        return self._options.format  # type: ignore[no-any-return]
-
-    @property
-    def num_channels(self) -> int:
-        """Channels of an element."""
-        return int(self._options.num_channels)
-
-    @property
-    def is_surface_load_store(self) -> bool:
-        """Whether surfaces may write it."""
-        return bool(self._options.is_surface_load_store)
 
     @property
     def element_bytes(self) -> int:
@@ -107,7 +82,7 @@ class OpaqueArray(Closing):
         _linear(made, "src" if into else "dst", other, self, writable=not into)
         side = "dst" if into else "src"
         setattr(made, f"{side}MemoryType", driver.CUmemorytype.CU_MEMORYTYPE_ARRAY)
-        setattr(made, f"{side}Array", driver.CUarray(self._handle))
+        setattr(made, f"{side}Array", driver.CUarray(self._live))
         width, height, depth = (*self.shape, 1, 1)[:3]
         made.WidthInBytes, made.Height, made.Depth = width * self.element_bytes, height, depth
         driver.checked.cuMemcpy3DAsync(made, handle)
@@ -126,7 +101,7 @@ def _linear(made: Any, side: str, memory: Any, array: OpaqueArray, writable: boo
 
     is_buffer = isinstance(memory, Buffer)
     if is_buffer:
-        size, address = memory.size, int(memory.handle)
+        size, address = memory.size, address_of(memory)
         kind, field = driver.CUmemorytype.CU_MEMORYTYPE_UNIFIED, "Device"
     else:
         address, size = _host(memory, writable)

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all arrays of textures check: element formats, channels, shapes; and their closing."""
+"""What all arrays of textures check: element formats, channels, shapes."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
 from typing import Any
 
 from ...bindings import driver
 from ..typing import ArrayFormatType
 
-__all__ = ["Closing", "array_format", "channels", "descriptor", "element_bytes", "shape_of"]
+__all__ = ["array_format", "channels", "cuda_format", "descriptor", "element_bytes", "shape_of"]
 
 # Format -> (what CUDA calls it, bytes).
 _FORMATS = {
@@ -85,33 +83,3 @@ def descriptor(options: Any) -> Any:
     made.Format, made.NumChannels = cuda_format(options.format), options.num_channels
     made.Flags = driver.CUDA_ARRAY3D_SURFACE_LDST if options.is_surface_load_store else 0
     return made
-
-
-class Closing:
-    """A handle of the driver that ends with ``close``, the ``with`` block, or the object."""
-
-    __slots__ = ("__weakref__", "_end", "_handle")
-
-    _end: Callable[[int], Any] | None
-    _handle: int
-
-    @property
-    def handle(self) -> int:
-        """The driver's handle as an int; 0 once closed."""
-        return self._handle
-
-    def close(self) -> None:
-        """Gives the handle back. Again does nothing."""
-        handle, self._handle = getattr(self, "_handle", 0), 0
-        if handle and self._end is not None:
-            self._end(handle)
-
-    def __enter__(self) -> Any:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def __del__(self) -> None:
-        if sys is not None and not sys.is_finalizing():
-            self.close()

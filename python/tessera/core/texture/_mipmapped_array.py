@@ -9,9 +9,9 @@ from typing import Any
 
 from ...bindings import driver
 from .._options import options_of
-from ..typing import ArrayFormatType
 from ._array import OpaqueArray, OpaqueArrayOptions
-from ._format import Closing, descriptor
+from ._closing import Shaped
+from ._format import descriptor
 
 __all__ = ["MipmappedArray", "MipmappedArrayOptions"]
 
@@ -28,10 +28,10 @@ class MipmappedArrayOptions(OpaqueArrayOptions):
             raise ValueError(f"num_levels must be >= 1, got {self.num_levels}")
 
 
-class MipmappedArray(Closing):
+class MipmappedArray(Shaped):
     """Made by ``device.create_mipmapped_array(MipmappedArrayOptions(...))``."""
 
-    __slots__ = ("_device", "_levels", "_options")
+    __slots__ = ("_levels",)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(
@@ -54,34 +54,9 @@ class MipmappedArray(Closing):
         self._handle, self._levels = 0, None
 
     @property
-    def device(self) -> Any:
-        """The Device it is on."""
-        return self._device
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Extents of the largest level, width first."""
-        return self._options.shape  # type: ignore[no-any-return]
-
-    @property
-    def format(self) -> ArrayFormatType:
-        """The type of a channel."""
-        return self._options.format  # type: ignore[no-any-return]
-
-    @property
-    def num_channels(self) -> int:
-        """Channels of an element."""
-        return int(self._options.num_channels)
-
-    @property
     def num_levels(self) -> int:
         """Number of levels."""
         return int(self._options.num_levels)
-
-    @property
-    def is_surface_load_store(self) -> bool:
-        """Whether surfaces may write the levels."""
-        return bool(self._options.is_surface_load_store)
 
     def get_level(self, level: int) -> OpaqueArray:
         """One level as an array; it keeps the memory of all."""
@@ -89,7 +64,7 @@ class MipmappedArray(Closing):
             raise ValueError(f"level must be >= 0, got {level}")
         if level >= self.num_levels:
             raise ValueError(f"level must be < num_levels ({self.num_levels}), got {level}")
-        handle = int(driver.checked.cuMipmappedArrayGetLevel(self._handle, level))
+        handle = int(driver.checked.cuMipmappedArrayGetLevel(self._live, level))
         shape = tuple(max(1, extent >> level) for extent in self.shape)
         return OpaqueArray._of(
             self._device, replace(self._options, shape=shape), handle, None, self._levels

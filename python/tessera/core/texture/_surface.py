@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...bindings import driver
-from ._format import Closing
+from ._closing import Closing
 from ._texture import ResourceDescriptor
 
 __all__ = ["SurfaceObject"]

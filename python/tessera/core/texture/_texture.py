@@ -10,7 +10,8 @@ from ...bindings import driver
 from .._utils.cuda_utils import check_or_create_options
 from ..typing import AddressModeType, FilterModeType, ReadModeType
 from ._array import OpaqueArray
-from ._format import Closing, array_format, channels, cuda_format, element_bytes
+from ._closing import Closing, address_of
+from ._format import array_format, channels, cuda_format, element_bytes
 from ._mipmapped_array import MipmappedArray
 
 __all__ = ["ResourceDescriptor", "TextureObject", "TextureObjectOptions"]
@@ -140,21 +141,21 @@ def _check_buffer(buffer: Any) -> None:
 
 
 def _fill_array(of: ResourceDescriptor, res: Any) -> None:
-    res.array.hArray = driver.CUarray(of.source.handle)
+    res.array.hArray = driver.CUarray(of.source._live)
 
 
 def _fill_mipmap(of: ResourceDescriptor, res: Any) -> None:
-    res.mipmap.hMipmappedArray = driver.CUmipmappedArray(of.source.handle)
+    res.mipmap.hMipmappedArray = driver.CUmipmappedArray(of.source._live)
 
 
 def _fill_linear(of: ResourceDescriptor, res: Any) -> None:
-    res.linear.devPtr = int(of.source.handle)
+    res.linear.devPtr = address_of(of.source)
     res.linear.format, res.linear.numChannels = cuda_format(of.format), of.num_channels
     res.linear.sizeInBytes = of._size_bytes
 
 
 def _fill_pitch(of: ResourceDescriptor, res: Any) -> None:
-    res.pitch2D.devPtr = int(of.source.handle)
+    res.pitch2D.devPtr = address_of(of.source)
     res.pitch2D.format, res.pitch2D.numChannels = cuda_format(of.format), of.num_channels
     res.pitch2D.width, res.pitch2D.height = of.width, of.height
     res.pitch2D.pitchInBytes = of.pitch_bytes
