@@ -17,9 +17,20 @@ EXPORT cuda_result cuGetProcAddress_v2(const char *symbol, void **out, int versi
 #define M (&mock_state_data)
 #pragma weak mock_core
 
+enum { BAD_VALUE = 1, BAD_DEVICE = 101, BAD_CONTEXT = 201, BAD_HANDLE = 400, NOT_FOUND = 500 };
+static char contexts[8];
+
+/* Of the current context; 0 where it is none of ours. */
+static int current_device(void)
+{
+    char *context = M->current;
+    return context >= contexts && context < contexts + sizeof contexts ? (int)(context - contexts) : 0;
+}
+
 /* Everything that a reset takes away: device memory, streams and events, in one list. */
 typedef struct thing {
     _Alignas(256) struct thing *next;
+    int device;
     struct thing **link;
     size_t bytes;   /* of device memory; 0 for others */
     unsigned *count; /* of the living ones; NULL for memory */
@@ -37,7 +48,7 @@ static void things_take(void)
 static void *thing_new(size_t bytes, unsigned *count)
 {
     thing *t = aligned_alloc(256, (sizeof *t + bytes + 256 + 255) & ~(size_t)255);
-    *t = (thing){.link = &things, .bytes = bytes, .count = count};
+    *t = (thing){.device = current_device(), .link = &things, .bytes = bytes, .count = count};
     memset(t->data, 0, count ? 256 : 0);
     things_take();
     t->next = things;
@@ -62,9 +73,6 @@ static void thing_end(void *data)
     atomic_flag_clear(&things_lock);
     free(t);
 }
-
-enum { BAD_VALUE = 1, BAD_DEVICE = 101, BAD_CONTEXT = 201, BAD_HANDLE = 400, NOT_FOUND = 500 };
-static char contexts[8];
 
 /* What every call that needs a context begins with. */
 static cuda_result mock_context(void)
@@ -136,10 +144,12 @@ static cuda_result mock_DevicePrimaryCtxRelease(cuda_ordinal device)
 }
 static cuda_result mock_DevicePrimaryCtxReset(cuda_ordinal device)
 {
-    (void)device;
     M->n_reset++;
-    while (things)
-        thing_end(things->data);
+    for (thing *t = things, *next; t; t = next) {
+        next = t->next;
+        if (t->device == device)
+            thing_end(t->data);
+    }
     M->sticky = M->keeps_fault ? M->sticky : 0;
     return CUDA_OK;
 }
@@ -157,8 +167,7 @@ static cuda_result mock_CtxGetDevice(cuda_ordinal *device)
 {
     if (!M->current)
         return BAD_CONTEXT;
-    char *context = M->current;
-    *device = context >= contexts && context < contexts + sizeof contexts ? (cuda_ordinal)(context - contexts) : 0;
+    *device = current_device();
     return CUDA_OK;
 }
 static cuda_result mock_CtxSynchronize(void)

@@ -43,6 +43,16 @@ def mock_core_library(tmp_path_factory: pytest.TempPathFactory) -> str:
     return _build(tmp_path_factory.mktemp("mock"), *names)
 
 
+class MockTensorMap(ctypes.Structure):
+    """mock_tmap: what a tensor map was encoded of."""
+
+    _fields_ = [
+        *((name, ctypes.c_int) for name in ("type", "swizzle", "promotion", "fill", "interleave")),
+        ("rank", ctypes.c_uint32), ("box", ctypes.c_uint32 * 5), ("steps", ctypes.c_uint32 * 5),
+        ("base", ctypes.c_void_p), ("dims", ctypes.c_uint64 * 5), ("strides", ctypes.c_uint64 * 5),
+    ]  # fmt: skip
+
+
 class MockState(ctypes.Structure):
     """The beginning of mock_state (tests/mock/mock.h), as far as tests look."""
 
@@ -67,6 +77,7 @@ class MockState(ctypes.Structure):
             "n_graphs", "n_nodes", "n_execs", "n_kept", "n_graph_launches", "n_uploads", "n_arrays",
             "n_objects")),
         ("resource", ctypes.c_char * 144), ("texture", ctypes.c_char * 104),
+        ("tmap", MockTensorMap * 16),
     ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import _core
 from . import _context
-from ._errors import cpu_cannot
+from ._errors import cpu_cannot, shown
 from ._event import Event
 from ._options import options_of
 from ._place import CPU, CUDA, context_of, in_context
@@ -411,7 +411,7 @@ def _id_of(device: int | str) -> int:
             return CPU
         head, _, tail = device.partition(":")
         if head != "cuda" or not (tail or "0").isdigit():
-            raise ValueError(f"{device!r} is not a device; use a number, 'cpu', 'cuda' or 'cuda:N'")
+            raise ValueError(f"{shown(device)} is not a device; use a number, 'cpu', 'cuda' or 'cuda:N'")
         device = int(tail or 0)
     number = int(device)
     count = _core.device_count("cuda")

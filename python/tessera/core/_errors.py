@@ -3,12 +3,22 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+import reprlib
+from typing import Any, NoReturn
 
 from .._errors import DeviceError
 from ..bindings import CUDAError, NVRTCError
 
-__all__ = ["CUDAError", "CUDAWarning", "NVRTCError", "cpu_cannot", "no_constructor"]
+__all__ = ["CUDAError", "CUDAWarning", "NVRTCError", "cpu_cannot", "no_constructor", "shown"]
+
+
+_short = reprlib.Repr()
+_short.maxstring = _short.maxother = 200
+
+
+def shown(value: Any) -> str:
+    """``repr`` for a message, cut where it is long."""
+    return _short.repr(value)
 
 
 class CUDAWarning(RuntimeWarning):

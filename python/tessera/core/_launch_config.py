@@ -8,7 +8,7 @@ from typing import Any
 from .._core import LaunchConfig as _Packed
 from ..bindings import driver
 from ._device import Device
-from ._errors import CUDAError
+from ._errors import CUDAError, shown
 
 __all__ = ["LaunchConfig"]
 
@@ -209,7 +209,7 @@ def _member(name: Any) -> Any:
     prefix, known = "CU_LAUNCH_ATTRIBUTE_", driver.CUlaunchAttributeID.__members__
     word = prefix + name.upper().removeprefix(prefix)
     if word not in known:
-        raise ValueError(f"no launch attribute is called {name!r}; see CUlaunchAttributeID")
+        raise ValueError(f"no launch attribute is called {shown(name)}; see CUlaunchAttributeID")
     return known[word]
 
 

@@ -8,6 +8,8 @@ import difflib
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
+from ._errors import shown
+
 __all__ = ["options_of"]
 
 T = TypeVar("T")
@@ -15,9 +17,9 @@ T = TypeVar("T")
 
 def _unknown(cls: type, name: object) -> TypeError:
     known = [field.name for field in dataclasses.fields(cls)]
-    close = difflib.get_close_matches(str(name), known, 1)
+    close = difflib.get_close_matches(str(name)[:100], known, 1)
     hint = f"; did you mean {close[0]!r}?" if close else f"; it has {', '.join(known)}"
-    return TypeError(f"{cls.__name__} has no option {name!r}{hint}")
+    return TypeError(f"{cls.__name__} has no option {shown(name)}{hint}")
 
 
 def options_of(cls: type[T], value: Any) -> T:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import pathfinder
+from ._errors import shown
 from ._object_code import ObjectCode
 from ._options import options_of
 from ._program_options import ProgramOptions
@@ -53,7 +54,7 @@ def _language(code_type: str, options: ProgramOptions) -> SourceCodeType:
         options.name = str(code_type)
         return _SUFFIXES[suffix]
     known = tuple(str(kind) for kind in _BACKENDS)
-    raise RuntimeError(f"Unsupported code_type={word!r} (supported_code_types={known!r})")
+    raise RuntimeError(f"Unsupported code_type={shown(word)} (supported_code_types={known!r})")
 
 
 def _get_nvvm_module() -> Any:

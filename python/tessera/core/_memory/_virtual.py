@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ...bindings import driver
+from .._errors import shown
 from .._options import options_of
 from .._place import primary_context
 from ._buffer import Buffer, MemoryResource
@@ -40,7 +41,7 @@ def _member(enum: str, prefix: str, table: dict[Any, str], word: Any, what: str)
     key = None if word is None else str(word)
     if key not in table:
         known = ", ".join(repr(k) for k in table)
-        raise ValueError(f"{what}: {word!r}; it is one of {known}")
+        raise ValueError(f"{what}: {shown(word)}; it is one of {known}")
     return getattr(driver, enum)[f"{prefix}_{table[key]}"]
 
 

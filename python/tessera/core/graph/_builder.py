@@ -115,7 +115,7 @@ class GraphBuilder:
         if self._phase is _ENDED:
             raise RuntimeError("Cannot resume building after building has ended.")
         if mode not in _MODES:
-            raise ValueError(f"Unsupported build mode: {mode}; it is one of {', '.join(_MODES)}")
+            raise ValueError(f"Unsupported build mode: {str(mode)[:200]}; it is one of {', '.join(_MODES)}")
         if self._state is None:
             self._state = State(self._backend, self._backend.create())
             self._root = Root(self._state)

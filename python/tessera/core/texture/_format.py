@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...bindings import driver
+from .._errors import shown
 from ..typing import ArrayFormatType
 
 __all__ = ["array_format", "channels", "cuda_format", "descriptor", "element_bytes", "shape_of"]
@@ -31,14 +32,14 @@ def array_format(given: Any) -> ArrayFormatType:
         except ValueError:
             pass
     elif isinstance(given, (int, float)) or given is None:
-        raise ValueError(f"format must be an ArrayFormatType, a str or a dtype, not {given!r}")
+        raise ValueError(f"format must be an ArrayFormatType, a str or a dtype, not {shown(given)}")
     import numpy as np
 
     try:
         return ArrayFormatType(np.dtype(given).name)
     except TypeError:
         raise ValueError(
-            f"format must be an ArrayFormatType, a str or a dtype, not {given!r}"
+            f"format must be an ArrayFormatType, a str or a dtype, not {shown(given)}"
         ) from None
     except ValueError:
         raise ValueError(f"dtype {np.dtype(given)} has no ArrayFormatType equivalent") from None

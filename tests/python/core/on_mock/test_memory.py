@@ -60,6 +60,34 @@ def test_growing_that_fails_changes_nothing(mock: Any, virtual: Any, is_adjacent
     assert counts(mock) == before
 
 
+@pytest.mark.parametrize("failures", [1, 2])
+def test_an_allocation_that_fails_leaves_nothing(mock: Any, virtual: Any, failures: int) -> None:
+    before, mock.vmm_failures = counts(mock), failures
+    for _ in range(failures):
+        with pytest.raises(core.CUDAError, match="cuMemMap.*OUT_OF_MEMORY"):
+            virtual.allocate(1 << 16)
+        assert counts(mock) == before
+    virtual.allocate(1 << 16).close()
+    assert counts(mock) == before
+
+
+def test_growing_what_is_lent_or_foreign_is_refused(virtual: Any, device: core.Device) -> None:
+    buffer = virtual.allocate(1 << 16)
+    capsule = buffer.__dlpack__()
+    with pytest.raises(BufferError, match="is lent .* and cannot move"):
+        virtual.modify_allocation(buffer, 1 << 18)
+    assert buffer.size == 1 << 16
+    del capsule
+    virtual.modify_allocation(buffer, 1 << 18)
+    other = core.VirtualMemoryResource(device)
+    for foreign in (buffer, device.allocate(8)):
+        with pytest.raises(ValueError, match="the buffer is not of this resource"):
+            other.modify_allocation(foreign, 1 << 20)
+    buffer.close()
+    with pytest.raises(ValueError, match="the buffer is not of this resource"):
+        virtual.modify_allocation(buffer, 1 << 20)
+
+
 def test_options_of_virtual_memory_are_checked(virtual: Any) -> None:
     virtual.config.granularity = "tiny"
     with pytest.raises(ValueError, match="Unsupported granularity: 'tiny'; it is one of 'minimum'"):
