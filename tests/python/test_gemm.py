@@ -140,6 +140,21 @@ def test_both_sides_of_the_pipeline_wait_for_the_kernel_before() -> None:
     assert producer < code.index(b"griddepcontrol.wait") < code.index(b"cp.async.bulk.tensor")
 
 
+def test_rings_have_as_many_stages_as_fit() -> None:
+    a, b, c = (np.zeros((128, 128), np.float16) for _ in range(3))
+    code = hopper(gemm.slender_gemm_kernel, a, b, c, 128, 128, 64, 8, False, False)
+    assert code.count(b"mbarrier.init") == 2 * 6  # of 32 KiB each
+
+
+def test_two_blocks_of_twelve_warps_share_the_registers() -> None:
+    a, b, c = (np.zeros((128, 128), np.float16) for _ in range(3))
+    kernel = gemm.slender_gemm_kernel.replace_hints(occupancy=2)
+    code = hopper(kernel, a, b, c, 128, 64, 64, 8, False, False)
+    taken = int(code.split(b"setmaxnreg.inc.sync.aligned.u32 ")[1].split(b";")[0])
+    given = int(code.split(b"setmaxnreg.dec.sync.aligned.u32 ")[1].split(b";")[0])
+    assert 2 * 128 * (2 * taken + given) <= 65536
+
+
 @ct.kernel
 def waits_sometimes(a, b, c):
     if ct.bid(0) > 0:
@@ -167,7 +182,7 @@ def test_tiles_left_over_are_made_in_parts(blocks: int, parts: int) -> None:
 def test_loops_over_whole_tiles_and_parts_share_their_pipeline() -> None:
     a, b, c = (np.zeros((256, 256), np.float16) for _ in range(3))
     code = hopper(gemm.gemm_kernel, a, b, c, 128, 128, 64, 8, False, False, 2)
-    assert code.count(b"mbarrier.init") == 8 and code.count(b"\nbar.arrive") == 2
+    assert code.count(b"mbarrier.init") == 12 and code.count(b"\nbar.arrive") == 2
 
 
 def test_looks_tell_apart_what_plans_depend_on() -> None:

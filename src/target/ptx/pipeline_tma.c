@@ -12,7 +12,7 @@
  */
 #include "target/ptx/lower.h"
 
-enum { PIPE_PRODUCER_REGS = 24, PIPE_CONSUMER_REGS = 240, PIPE_PRODUCER_THREADS = TS_WARPGROUP };
+enum { PIPE_PRODUCER_REGS = 24, PIPE_PRODUCER_THREADS = TS_WARPGROUP, PIPE_SM_REGS = 65536 };
 
 static ts_tma *pipe_tma(ts_lower *lw)
 {
@@ -38,18 +38,26 @@ static ts_val pipe_mask(ts_lower *lw, ts_val x, int64_t mask)
     return ts_op2(&lw->b, TS_OP_andi, x, ts_lower_i32(lw, mask), 0);
 }
 
+/* Which stage step `count` fills. Rings of a power of two are a mask and a shift. */
+static ts_val pipe_stage(ts_lower *lw, const ts_tma_group *group, ts_val count)
+{
+    if (ts_is_pow2(group->stages))
+        return pipe_mask(lw, count, group->stages - 1);
+    return ts_op2(&lw->b, TS_OP_remi, count, ts_lower_i32(lw, group->stages), TS_A_UNSIGNED);
+}
+
 ts_val ts_tma_stage(ts_lower *lw, const ts_tma_group *group)
 {
     ts_val count = pipe_count(lw, group);
-    return count && group->log_stages ? pipe_mask(lw, count, (1 << group->log_stages) - 1) : 0;
+    return count && group->stages > 1 ? pipe_stage(lw, group, count) : 0;
 }
 
 ts_val ts_tma_barrier(ts_lower *lw, const ts_tma_group *group, uint32_t offset, ts_val count)
 {
     ts_val bar = ts_shared_pointer(lw, TS_T_i64, offset);
-    if (!count || !group->log_stages)
+    if (!count || group->stages == 1)
         return bar;
-    ts_val stage = pipe_mask(lw, count, (1 << group->log_stages) - 1);
+    ts_val stage = pipe_stage(lw, group, count);
     return ts_lower_ptr(lw, bar, ts_op2(&lw->b, TS_OP_shli, stage, ts_lower_i32(lw, 3), 0), 0);
 }
 
@@ -58,8 +66,9 @@ static ts_val pipe_parity(ts_lower *lw, const ts_tma_group *group, ts_val count)
 {
     if (!count)
         return ts_lower_i32(lw, 0);
-    ts_val turn = ts_op2(&lw->b, TS_OP_shri, count, ts_lower_i32(lw, group->log_stages), TS_A_UNSIGNED);
-    return pipe_mask(lw, turn, 1);
+    bool shift = ts_is_pow2(group->stages);
+    ts_val by = ts_lower_i32(lw, shift ? (uint32_t)ts_log2(group->stages) : group->stages);
+    return pipe_mask(lw, ts_op2(&lw->b, shift ? TS_OP_shri : TS_OP_divi, count, by, TS_A_UNSIGNED), 1);
 }
 
 static void pipe_wait(ts_lower *lw, ts_val bar, ts_val parity)
@@ -324,7 +333,7 @@ static void pipe_init(ts_lower *lw)
     ts_val first = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 0), 0),
            opener = ts_if_begin(&lw->b, first);
     for (uint32_t i = 0; i < (tma->one_ring ? 1 : tma->groups.n); i++)
-        for (uint32_t s = 0; s < 1u << tma->groups.at[i].log_stages; s++) {
+        for (uint32_t s = 0; s < tma->groups.at[i].stages; s++) {
             ts_val full = ts_shared_pointer(lw, TS_T_i64, tma->groups.at[i].full + 8 * s);
             ts_val empty = ts_shared_pointer(lw, TS_T_i64, tma->groups.at[i].empty + 8 * s);
             ts_emit(&lw->b, TS_OP_mbar_init, TS_T_none, 1, &full, TS_S(0, 1, 0), 0);
@@ -335,10 +344,26 @@ static void pipe_init(ts_lower *lw)
     ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
 }
 
-static void pipe_setmaxnreg(ts_lower *lw, uint32_t registers, uint32_t increase)
+/* Registers of a thread at launch, in eights as they are given. More than a multiprocessor's share would wait for ever. */
+static uint32_t pipe_launch_regs(const ts_lower *lw)
 {
-    if (ts_tma_consumers(pipe_tma(lw)) > 2)
-        ts_emit(&lw->b, TS_OP_setmaxnreg, TS_T_none, 0, NULL, TS_S(0, registers, increase), 0);
+    uint32_t blocks = lw->fn->occupancy ? lw->fn->occupancy : 1;
+    return PIPE_SM_REGS / (blocks * ts_tma_threads(lw)) & ~7u;
+}
+
+/* A consumer's, once it has its part of what the producers give up: 240 for one block of 12 warps. */
+static uint32_t pipe_consumer_regs(const ts_lower *lw)
+{
+    uint32_t launch = pipe_launch_regs(lw), consumers = ts_tma_threads(lw) - PIPE_PRODUCER_THREADS;
+    return (launch + (launch - PIPE_PRODUCER_REGS) * PIPE_PRODUCER_THREADS / consumers) & ~7u;
+}
+
+static void pipe_setmaxnreg(ts_lower *lw, bool producer)
+{
+    if (ts_tma_consumers(pipe_tma(lw)) <= 2 || pipe_launch_regs(lw) <= PIPE_PRODUCER_REGS)
+        return;
+    uint32_t registers = producer ? PIPE_PRODUCER_REGS : pipe_consumer_regs(lw);
+    ts_emit(&lw->b, TS_OP_setmaxnreg, TS_T_none, 0, NULL, TS_S(0, registers, !producer), 0);
 }
 
 /* if (first thread of the producer) slice */
@@ -363,7 +388,7 @@ void ts_tma_begin(ts_lower *lw)
     ts_val warp = ts_lower_warp(lw);
     ts_val producer = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, warp, ts_lower_i32(lw, 1 << ts_tma_consumers(tma)), 0);
     ts_val opener = ts_if_begin(&lw->b, producer);
-    pipe_setmaxnreg(lw, PIPE_PRODUCER_REGS, 0);
+    pipe_setmaxnreg(lw, true);
     pipe_elected(lw);
     ts_split_meet(lw);
     ts_split_meet(lw);
@@ -371,7 +396,7 @@ void ts_tma_begin(ts_lower *lw)
     ts_else(&lw->b);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_end(&lw->b, opener, 0, NULL);
-    pipe_setmaxnreg(lw, PIPE_CONSUMER_REGS, 1);
+    pipe_setmaxnreg(lw, false);
     ts_clip_fill(lw);
     ts_rotate_begin(lw);
     ts_teams_begin(lw);

@@ -16,7 +16,7 @@
  * A block has 4 or 8 consumer warps, which run the tile function as everywhere else (lower.c), and one
  * producer warpgroup, of which one thread runs a slice of it: the loops that hold TMA loads and the
  * scalars that those need. Loads of one loop that feed the same product form a group; a group owns a ring
- * of 2^log_stages stages with a `full` and an `empty` mbarrier each:
+ * of stages with a `full` and an `empty` mbarrier each:
  *
  *     producer  count = 0                         consumer  count = 0
  *     loop      wait empty[s], parity ^ 1         loop      wait full[s], parity
@@ -71,7 +71,7 @@ static inline bool ts_tma_is_vector(const ts_tma_load *load)
 typedef struct ts_tma_group {
     ts_val loop;        /* the `for` directly around the loads, 0 = none */
     uint32_t at;        /* index of its ts_tma_loop, TS_NO when none */
-    uint32_t bytes, log_stages;
+    uint32_t bytes, stages;
     uint32_t base, full, empty; /* offsets in shared memory: stages, barriers */
     ts_val first, last; /* first and last product that reads it */
     bool late;          /* the last one is waited for a step late: stages are released a step late */

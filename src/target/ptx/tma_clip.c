@@ -66,7 +66,7 @@ static void clip_fill(ts_lower *lw, const ts_tma_load *load)
 {
     const ts_tma_group *group = &lw->assign.tma.groups.at[load->group];
     uint32_t panels = load->bytes / (load->rows * load->span);
-    ts_val end = ts_lower_i32(lw, group->bytes << group->log_stages), zero = ts_lower_i32(lw, 0);
+    ts_val end = ts_lower_i32(lw, group->bytes * group->stages), zero = ts_lower_i32(lw, 0);
     ts_val opener = ts_for_begin(&lw->b, zero, end, ts_lower_i32(lw, group->bytes), 0, NULL, 0), stage = opener + 1;
     for (uint32_t i = 0; i < panels; i++) {
         ts_val at = ts_shared_pointer(lw, TS_T_i32, group->base + load->offset + i * load->rows * load->span);

@@ -48,7 +48,7 @@ ts_val ts_split_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma)
     if (fn->num_ctas <= 1 || !product || !product->late || tma->groups.n != 1)
         return 0;
     ts_val loop = shape->parent[product->mma];
-    uint32_t stages = tma->groups.at[0].bytes << tma->groups.at[0].log_stages;
+    uint32_t stages = tma->groups.at[0].bytes * tma->groups.at[0].stages;
     bool good = !shape->parent[loop] && tma->groups.at[0].loop == loop && split_is_plain(fn, loop) &&
                 !split_acts_before(fn, loop) &&
                 (uint64_t)ts_type_count(fn->module, ts_type_of(fn, product->mma)) * 4 <= stages;

@@ -74,7 +74,8 @@ static void stages_enlarge_staging(ts_tma_work *w, uint32_t left)
         w->out->staging_bytes = most;
 }
 
-/* As many stages as fit, at most 8 or the hint, the same for all loops; loads outside loops need one. */
+/* As many stages as fit, at most 8 or the hint, the same for all loops; loads outside loops need one. Several rings get
+ * powers of two: their steps are short, and a division for each would show. */
 bool ts_tma_stages(ts_tma_work *w, uint32_t limit)
 {
     uint32_t scratch = TMA_SCRATCH;
@@ -83,14 +84,16 @@ bool ts_tma_stages(ts_tma_work *w, uint32_t limit)
         scratch = w->out->staging_bytes + (stages_may_move(w) ? TMA_SCRATCH : TMA_SCRATCH_LEAST);
     }
     uint32_t hint = w->env->hints ? w->env->hints->num_stages : 0;
-    for (uint32_t log = hint ? TS_MIN(4u, (uint32_t)ts_log2(hint) + 1) : 4; log-- > 0;) {
+    for (uint32_t stages = hint ? TS_MIN(8u, hint) : 8; stages; stages--) {
+        if (w->out->groups.n > 1 && !w->out->one_ring && !ts_is_pow2(stages))
+            continue;
         uint32_t sum = TS_TMA_ALIGN; /* the barriers */
         for (uint32_t i = 0; i < w->out->groups.n; i++) {
             ts_tma_group *g = &w->out->groups.at[i];
-            g->log_stages = g->loop && !g->within ? log : 0;
-            sum += w->out->one_ring && i ? 0 : g->bytes << g->log_stages;
+            g->stages = g->loop && !g->within ? stages : 1;
+            sum += w->out->one_ring && i ? 0 : g->bytes * g->stages;
         }
-        if (log == 0)
+        if (stages == 1)
             stages_at_once(w);
         if (sum + scratch <= limit) {
             stages_enlarge_staging(w, limit - sum - scratch);
@@ -106,15 +109,15 @@ void ts_tma_place(ts_tma_work *w)
     uint32_t at = 0, n = w->out->one_ring ? 1 : w->out->groups.n;
     for (uint32_t i = 0; i < n; i++) {
         w->out->groups.at[i].base = at;
-        at += w->out->groups.at[i].bytes << w->out->groups.at[i].log_stages;
+        at += w->out->groups.at[i].bytes * w->out->groups.at[i].stages;
     }
     w->out->staging = at;
     at += w->out->staging_bytes;
     for (uint32_t i = 0; i < n; i++) {
         ts_tma_group *g = &w->out->groups.at[i];
         g->full = at;
-        g->empty = at + (8u << g->log_stages);
-        at += 16u << g->log_stages;
+        g->empty = at + 8 * g->stages;
+        at += 16 * g->stages;
     }
     w->out->shared = ts_round_up(at, 128);
     for (uint32_t i = 0; i < w->out->groups.n; i++) {
@@ -123,7 +126,7 @@ void ts_tma_place(ts_tma_work *w)
             g->base = first->base, g->full = first->full, g->empty = first->empty;
         if (ts_tma_is_filled(w, i))
             ts_note(w->fn, g->first, TS_NOTE_pipeline, "tma", "%u stages of %u bytes, a producer warp%s",
-                    1u << g->log_stages, g->bytes, w->out->teams ? ", two teams that take tiles in turn" : "");
+                    g->stages, g->bytes, w->out->teams ? ", two teams that take tiles in turn" : "");
         else
             ts_note(w->fn, g->first, TS_NOTE_move, "shared", "%u bytes, operand a", g->bytes);
     }
