@@ -71,7 +71,7 @@ def _foreign(given: Any) -> _core.Stream:
 
 async def call(kernel: Any, grid: Any, args: tuple[Any, ...], stream: Any) -> None:
     """``async_call`` of a tile kernel."""
-    order = stream_of(stream, device_of(args))
+    order = stream_of(stream, device_of(args) if stream is None else "cpu")
     await finished(
         lambda: _core.launch_kept(order, grid, kernel, args), order, (args, _exports(args), kernel)
     )

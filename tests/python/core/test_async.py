@@ -197,8 +197,23 @@ def test_buffers_are_copied() -> None:
         assert bytes(memoryview(b)) == b"\10" * 64
         with pytest.raises(ValueError, match="sizes mismatch"):
             await a.async_copy_to(device.allocate(8))
-        with pytest.raises(TypeError, match="takes a Buffer"):
-            await a.async_copy_from(b"bytes")  # type: ignore[arg-type]
+        with pytest.raises(TypeError, match="bytes-like object is required, not 'int'"):
+            await a.async_copy_from(3)
+
+    asyncio.run(main())
+
+
+def test_host_memory_is_copied() -> None:
+    async def main() -> None:
+        device, host = core.Device("cpu"), bytearray(64)
+        a = device.allocate(64)
+        await a.async_copy_from(np.arange(64, dtype=np.uint8))
+        assert await a.async_copy_to(host) is host
+        assert host == bytes(range(64))
+        with pytest.raises(ValueError, match="the host memory is read-only"):
+            await a.async_copy_to(bytes(64))
+        with pytest.raises(ValueError, match="the source has 8 bytes, the destination 64"):
+            await a.async_copy_from(bytes(8))
 
     asyncio.run(main())
 

@@ -185,3 +185,19 @@ def test_launch_attributes_have_the_driver_s_names() -> None:
         core.LaunchConfig(grid=1, attributes={name: 1})
     with pytest.raises(ValueError, match="no launch attribute is called 'PRIORTY'"):
         core.LaunchConfig(grid=1, attributes={"PRIORTY": 1})
+
+
+def test_short_forms(cpu: core.Device) -> None:
+    device = core.Device("cpu").use()
+    assert device is cpu and core.Device() is cpu
+    x = np.arange(16, dtype=np.float32)
+    memory = device.mem_alloc(x.nbytes)
+    memory.copy_from_host(x)
+    device.synchronize()
+    back = np.zeros_like(x)
+    assert memory.copy_to_host(back) is back and (back == x).all()
+    for wrong, words in ((x[::2], "must be contiguous"), (x[:3], "the source has 12 bytes")):
+        with pytest.raises(ValueError, match=words):
+            memory.copy_from_host(wrong)
+    with pytest.raises(ValueError, match="the host memory is read-only"):
+        memory.copy_to_host(x.tobytes())

@@ -11,6 +11,7 @@ from ..._core import Buffer as _Buffer
 from .._errors import no_constructor
 from .._place import CPU, CUDA
 from ..typing import DevicePointerType
+from ._transfers import Transfers
 
 if TYPE_CHECKING:
     from ... import Array
@@ -59,7 +60,7 @@ class MemoryResource:
         raise TypeError(f"{type(self).__name__} must define device_id")
 
 
-class Buffer(_Buffer):
+class Buffer(Transfers, _Buffer):
     """Memory with an address (``handle``) and a size in bytes.
 
     Made by ``MemoryResource.allocate``, ``Device.allocate`` and ``Buffer.from_handle``. It is given
@@ -151,38 +152,6 @@ class Buffer(_Buffer):
 
         return default_stream()
 
-    # ---- copies that are awaited
-
-    async def async_copy_to(self, dst: Buffer | None = None, *, stream: Any = None) -> Buffer:
-        """``await buffer.async_copy_to(other)``: copies, and waits in asyncio or trio.
-
-        Parameters
-        ----------
-        dst : Buffer, optional
-            None: a new buffer of this one's resource. Both live until the copy is done, also when
-            the waiting task is cancelled.
-        stream : Stream, optional
-            None: the default stream of the GPU that takes part; between two buffers of the host or
-            the CPU device a stream of the event loop.
-
-        Returns
-        -------
-        Buffer
-            The destination.
-        """
-        from ..._async import finished, stream_of
-
-        order = stream_of(stream, _copy_device(self, dst))
-        copied: Buffer = await finished(lambda: self.copy_to(dst, stream=order), order, (self, dst))
-        return copied
-
-    async def async_copy_from(self, src: Buffer, *, stream: Any = None) -> None:
-        """``await buffer.async_copy_from(other)``: as ``other.async_copy_to(buffer)``."""
-        from ..._async import finished, stream_of
-
-        order = stream_of(stream, _copy_device(self, src))
-        await finished(lambda: self.copy_from(src, stream=order), order, (self, src))
-
     # ---- lending
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -262,9 +231,3 @@ class Buffer(_Buffer):
         if self._closed:
             return "<Buffer closed>"
         return f"<Buffer ptr={self.handle:#x} size={self.size}>"
-
-
-def _copy_device(one: Any, other: Any) -> int | str:
-    """The device whose default stream copies: a GPU if one takes part."""
-    devices = [b._device for b in (one, other) if isinstance(b, _Buffer)]
-    return next((d for d in devices if d is not None and d >= CUDA), "cpu")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...bindings import driver
+from .._memory._transfers import host_memory
 from .._options import options_of
 from ._closing import Shaped, address_of
 from ._format import array_format, channels, descriptor, element_bytes, shape_of
@@ -104,7 +105,7 @@ def _linear(made: Any, side: str, memory: Any, array: OpaqueArray, writable: boo
         size, address = memory.size, address_of(memory)
         kind, field = driver.CUmemorytype.CU_MEMORYTYPE_UNIFIED, "Device"
     else:
-        address, size = _host(memory, writable)
+        address, size = host_memory(memory, writable)
         kind, field = driver.CUmemorytype.CU_MEMORYTYPE_HOST, "Host"
     if size < array.size_bytes:
         raise ValueError(
@@ -115,15 +116,3 @@ def _linear(made: Any, side: str, memory: Any, array: OpaqueArray, writable: boo
     setattr(made, side + field, address)
     setattr(made, f"{side}Pitch", array.shape[0] * array.element_bytes)
     setattr(made, f"{side}Height", array.shape[1] if len(array.shape) > 1 else 1)
-
-
-def _host(memory: Any, writable: bool) -> tuple[int, int]:
-    """(address, bytes) of an object with the buffer protocol."""
-    import numpy as np
-
-    view = memoryview(memory)
-    if not view.c_contiguous:
-        raise ValueError("the host memory must be contiguous")
-    if writable and view.readonly:
-        raise ValueError("the host memory is read-only")
-    return np.frombuffer(view.cast("B"), np.uint8).ctypes.data, view.nbytes

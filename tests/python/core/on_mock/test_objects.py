@@ -142,6 +142,21 @@ def test_copies_and_fills(device: core.Device) -> None:
         buffer.fill(b"abc")
 
 
+def test_short_forms(mock: Any, device: core.Device) -> None:
+    other = core.Device(1).use()
+    assert core.Device() is other
+    core.Device(0).use()
+    x, back = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    memory = device.mem_alloc(x.nbytes)
+    memory.copy_from_host(x)
+    memory.copy_to_host(back, stream=device.create_stream())
+    device.synchronize()
+    assert (back == x).all() and memory.device_id == 0
+    memory.close()
+    with pytest.raises(RuntimeError, match="the buffer is closed"):
+        memory.copy_from_host(x)
+
+
 def test_device_memory_is_not_lent_to_the_host(device: core.Device) -> None:
     buffer = device.allocate(8)
     with pytest.raises(BufferError, match="device memory"):
