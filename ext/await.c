@@ -279,9 +279,10 @@ static PyObject *inbox_add(PyObject *object, PyObject *const *args, Py_ssize_t n
     await_link(self, wait);
     atomic_fetch_add(&self->box->references, 1);
     ts_status status;
-    Py_BEGIN_ALLOW_THREADS; /* a full queue of a GPU may hold us up behind a host call that needs the GIL */
+    /* a full queue of a GPU may hold us up behind a host call that needs the GIL */
+    CORE_BEGIN_USE(self->state, what.stream, what.event);
     status = await_request(&what, &wait->notice, &taken, &err);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(self->state);
     if (status == TS_OK && taken)
         Py_RETURN_TRUE;
     await_release(self->box);

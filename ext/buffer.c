@@ -69,9 +69,9 @@ static void buffer_release_native(core_buffer *self)
     if (self->release == CORE_RELEASE_MEMORY)
         ts_mem_free(self->device, stream, memory, self->bytes);
     else {
-        Py_BEGIN_ALLOW_THREADS;
+        CORE_BEGIN_USE(self->state, stream, NULL);
         status = ts_pool_free(self->device, stream, memory, &err);
-        Py_END_ALLOW_THREADS;
+        CORE_END_USE(self->state);
     }
     if (status != TS_OK) {
         core_raise(self->state, &err);
@@ -362,10 +362,13 @@ static int buffer_copy(core_buffer *to, core_buffer *from, PyObject *order)
     }
     if (buffer_place(to) < 0 || buffer_place(from) < 0 || buffer_stream(leader, order, &room, &stream) < 0)
         return -1;
-    Py_BEGIN_ALLOW_THREADS; /* one address space: the driver knows which side is the host */
+    to->exports++, from->exports++; /* close() of another thread then gives the memory back behind this */
+    CORE_BEGIN_USE(to->state, stream, NULL); /* one address space: the driver knows which side is the host */
     status = ts_mem_copy(stream, (void *)(uintptr_t)target, TS_MEM_DEVICE, (void *)(uintptr_t)source, TS_MEM_DEVICE,
                          from->bytes, &err);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(to->state);
+    buffer_unlend(to);
+    buffer_unlend(from);
     if (status == TS_OK)
         return 0;
     core_raise(to->state, &err);
@@ -474,9 +477,11 @@ static PyObject *buffer_fill(PyObject *object, PyObject *const *args, Py_ssize_t
                      (unsigned long long)self->bytes, width);
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS;
+    self->exports++;
+    CORE_BEGIN_USE(self->state, stream, NULL);
     status = ts_mem_fill(stream, (void *)(uintptr_t)address, pattern, width, self->bytes / width, &err);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(self->state);
+    buffer_unlend(self);
     return status == TS_OK ? Py_NewRef(Py_None) : core_raise(self->state, &err);
 }
 

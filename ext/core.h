@@ -30,6 +30,13 @@ typedef struct core_taker {
 /* Kinds of objects that _live() counts. */
 enum { CORE_LIVE_STREAM, CORE_LIVE_EVENT, CORE_LIVE_BUFFER, CORE_LIVE_POOL, CORE_LIVE_KERNEL, CORE_LIVE_KINDS };
 
+/* Handles that a thread uses without the GIL: closed meanwhile, one ends when the last such thread is through. */
+typedef struct core_use {
+    struct core_use *next, **link; /* of the state's list; touched with the GIL */
+    const void *handles[2]; /* NULL: none */
+    void (*ends[2])(void *handle); /* NULL: not closed */
+} core_use;
+
 struct launch_frame;
 struct core_state {
     PyObject *module; /* borrowed: whose state this is */
@@ -38,6 +45,7 @@ struct core_state {
     PyTypeObject *array_type, *stream_type, *event_type, *kernel_type, *piece_type, *buffer_type, *pool_type, *native_type,
         *config_type;
     int64_t live[CORE_LIVE_KINDS];
+    core_use *uses;
     PyObject *name_prepare, *name_dlpack, *name_cuda_stream, *name_cuda_stream_protocol, *name_ptr, *name_handle,
         *name_cuda_array, *name_array_interface, *name_dtype, *name_name, *name_event_class;
     PyObject *dlpack_names, *dlpack_version; /* ("max_version",) and (1, 0) */
@@ -69,6 +77,20 @@ struct core_frame {
     Py_buffer views[CORE_HOLDS];
     PyObject *objects[CORE_HOLDS];
 };
+
+/* use.c. Py_BEGIN_ALLOW_THREADS for work on streams and events, of this module or any other. */
+void core_use_begin(core_state *state, core_use *use, const void *one, const void *other);
+void core_use_end(core_state *state, core_use *use);
+void core_end(core_state *state, void *handle, void (*end)(void *handle)); /* now, or when it is not used any more */
+#define CORE_BEGIN_USE(state, one, other) \
+    { \
+        core_use used; \
+        core_use_begin(state, &used, one, other); \
+        Py_BEGIN_ALLOW_THREADS
+#define CORE_END_USE(state) \
+        Py_END_ALLOW_THREADS \
+        core_use_end(state, &used); \
+    }
 
 /* error.c: sets the Python exception of `err` and returns NULL. */
 PyObject *core_raise(core_state *state, const ts_error *err);

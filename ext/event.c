@@ -44,11 +44,11 @@ PyObject *core_event_new(core_state *state, PyTypeObject *type, ts_device *devic
     core_event *self = event_alloc(state, type, device);
     if (!self)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS; /* the driver waits while its queue is full */
+    CORE_BEGIN_USE(state, stream, NULL); /* the driver waits while its queue is full */
     status = ts_event_create_with(device, stream, flags, &self->event, &err);
     if (status == TS_OK && recorded)
         status = ts_event_record(self->event, stream, &err);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(state);
     if (status == TS_OK)
         return (PyObject *)self;
     Py_DECREF(self);
@@ -103,13 +103,17 @@ static PyObject *event_adopt(PyObject *type, PyObject *const *args, Py_ssize_t n
     return core_raise(state, &err);
 }
 
+static void event_destroy(void *event)
+{
+    ts_event_destroy(event);
+}
+
 static void event_end(core_event *event)
 {
     ts_event *raw = event->event;
     event->event = NULL;
-    Py_BEGIN_ALLOW_THREADS;
-    ts_event_destroy(raw);
-    Py_END_ALLOW_THREADS;
+    if (raw)
+        core_end(event->state, raw, event_destroy);
 }
 
 static int event_traverse(PyObject *self, visitproc visit, void *arg)
@@ -157,9 +161,9 @@ static PyObject *event_record(PyObject *self, PyObject *const *args, Py_ssize_t 
         return NULL;
     if (stream == &room) /* another library's: of the event's device */
         room.device = event->device;
-    Py_BEGIN_ALLOW_THREADS; /* the driver waits while the stream's queue is full */
+    CORE_BEGIN_USE(event->state, raw, stream); /* the driver waits while the stream's queue is full */
     status = ts_event_record(raw, stream, &err);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(event->state);
     return status == TS_OK ? Py_NewRef(Py_None) : core_raise(event->state, &err);
 }
 

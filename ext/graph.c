@@ -313,9 +313,9 @@ static PyObject *script_launch(PyObject *object, PyObject *target)
     const ts_stream *stream = graph_stream(self->state, target, &room);
     if (!stream)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS; /* the default stream runs it here */
+    CORE_BEGIN_USE(self->state, stream, NULL); /* the default stream runs it here */
     status = ts_script_launch(self->script, stream, &err);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(self->state);
     if (status != TS_OK)
         return core_raise(self->state, &err);
     Py_RETURN_NONE;

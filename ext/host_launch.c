@@ -358,9 +358,9 @@ static PyObject *launch_native(core_state *state, PyObject *order, PyObject *con
     if (launch_take_all(&frame, args, n) == 0) {
         ts_native_kernel code = {kernel->code.handle, kernel->code_device == device ? kernel->code.function : 0,
                                  kernel->code.name};
-        Py_BEGIN_ALLOW_THREADS; /* the driver waits while the stream's queue is full */
+        CORE_BEGIN_USE(state, stream, NULL); /* the driver waits while the stream's queue is full */
         status = ts_native_launch(device, stream, &((core_config *)config)->native, &code, frame.places, &err);
-        Py_END_ALLOW_THREADS;
+        CORE_END_USE(state);
         result = status == TS_OK ? Py_NewRef(Py_None) : core_raise(state, &err);
     }
     launch_end(&frame);

@@ -193,22 +193,15 @@ int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3])
     return 0;
 }
 
-/* Compiling may take long: the GIL is dropped around it. A known specialisation is launched with the
- * GIL held, which is cheaper than giving it up; CPU grids run long, so there it is dropped too. */
-static ts_status kernel_run(const ts_stream *stream, const int64_t grid[3], ts_kernel *kernel, core_frame *frame,
-                            uint32_t flags, ts_error *err)
+/* Compiling and the grids of a CPU take long. A GPU's driver waits while its queue is full, perhaps for a host
+ * function in Python, which needs the GIL. */
+static ts_status kernel_run(core_state *state, const ts_stream *stream, const int64_t grid[3], ts_kernel *kernel,
+                            core_frame *frame, uint32_t flags, ts_error *err)
 {
-    ts_status status = TS_NOTFOUND;
-    bool gpu = false;
-    for (size_t i = 0; i < frame->n && !gpu; i++)
-        gpu = frame->args[i].kind == TS_SPEC_ARRAY && TS_DEVICE_ID_KIND(frame->args[i].device) == TS_DEVICE_CUDA;
-    if (gpu)
-        status = ts_launch(stream, grid, kernel, frame->args, frame->n, flags | TS_LAUNCH_KNOWN, err);
-    if (status != TS_NOTFOUND)
-        return status;
-    Py_BEGIN_ALLOW_THREADS;
+    ts_status status;
+    CORE_BEGIN_USE(state, stream, NULL);
     status = ts_launch(stream, grid, kernel, frame->args, frame->n, flags, err);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(state);
     return status;
 }
 
@@ -218,7 +211,7 @@ static PyObject *kernel_launch_frame(core_state *state, const ts_stream *stream,
 {
     ts_error err;
     bool lent = frame->has_host_views && stream && stream->impl && !(flags & CORE_LAUNCH_KEPT); /* for this call only */
-    if (kernel_run(stream, grid, kernel, frame, flags & ~(uint32_t)CORE_LAUNCH_KEPT, &err) != TS_OK)
+    if (kernel_run(state, stream, grid, kernel, frame, flags & ~(uint32_t)CORE_LAUNCH_KEPT, &err) != TS_OK)
         return core_raise(state, &err);
     return !lent || core_finish_stream(state, stream) == 0 ? Py_NewRef(Py_None) : NULL;
 }
@@ -369,11 +362,11 @@ static PyObject *kernel_prepare(PyObject *module, PyObject *const *args, Py_ssiz
     PyObject *result = NULL;
     if (core_take_args(state, &frame, kernel, args[2]) == 0) {
         ts_status status;
-        Py_BEGIN_ALLOW_THREADS;
+        CORE_BEGIN_USE(state, stream, NULL);
         status = ts_kernel_prepare(stream, kernel, frame.args, frame.n, &plan, &err);
         if (status == TS_OK)
             status = ts_kernel_spec(kernel, frame.args, frame.n, spec, &n_spec, &err);
-        Py_END_ALLOW_THREADS;
+        CORE_END_USE(state);
         if (status == TS_OK)
             result = Py_BuildValue("{s:s,s:I,s:I,s:I,s:I,s:K,s:N}", "name", plan->name, "target",
                                    plan->target, "threads", plan->threads, "shared_bytes",

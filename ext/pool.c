@@ -100,10 +100,10 @@ static int pool_fill(core_pool *pool, core_buffer *buffer, const ts_stream *stre
     ts_error err;
     ts_status status = TS_OK;
     if (bytes) {
-        Py_BEGIN_ALLOW_THREADS; /* growing a pool maps memory, which takes long */
+        CORE_BEGIN_USE(pool->state, stream, NULL); /* growing a pool maps memory, which takes long */
         status = pool->pool ? ts_pool_alloc(pool->device, pool->pool, stream, bytes, &memory, &err)
                             : ts_mem_alloc(pool->device, stream, bytes, &memory, &err);
-        Py_END_ALLOW_THREADS;
+        CORE_END_USE(pool->state);
     }
     if (status != TS_OK) {
         core_raise(pool->state, &err);

@@ -57,7 +57,7 @@ static void stream_give_up(ts_device *device, core_waiter *wait, void *what)
     Py_END_ALLOW_THREADS;
 }
 
-int core_wait(core_state *state, ts_device *device, core_waiter *wait, void *what)
+static int stream_wait_slices(core_state *state, ts_device *device, core_waiter *wait, void *what)
 {
     ts_error err;
     for (;;) {
@@ -76,6 +76,15 @@ int core_wait(core_state *state, ts_device *device, core_waiter *wait, void *wha
             return -1;
         }
     }
+}
+
+int core_wait(core_state *state, ts_device *device, core_waiter *wait, void *what)
+{
+    core_use use;
+    core_use_begin(state, &use, what, NULL);
+    int result = stream_wait_slices(state, device, wait, what);
+    core_use_end(state, &use);
+    return result;
 }
 
 static ts_status stream_wait_stream(void *what, int64_t limit, ts_error *err)
@@ -99,10 +108,10 @@ int core_finish_stream(core_state *state, const ts_stream *stream)
     if (core_wait_stream(state, stream) == 0)
         return 0;
     ts_device_cancel(stream->device);
-    Py_BEGIN_ALLOW_THREADS;
+    CORE_BEGIN_USE(state, stream, NULL);
     while (ts_stream_sync(stream, TS_FOREVER, &err) == TS_INTERRUPTED)
         ;
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(state);
     return -1;
 }
 
@@ -485,15 +494,15 @@ static PyObject *stream_wrap(PyObject *type, PyObject *const *args, Py_ssize_t n
 
 /* Destroying a stream of the CPU drains it, which Ctrl-C must be able to end; faults stay for the device's next
  * wait. A destructor cannot raise, so Ctrl-C is raised again behind it. */
-static void stream_drain(core_stream *self)
+static void stream_drain(core_stream *self, const ts_stream *stream)
 {
-    ts_device *device = self->stream->device;
+    ts_device *device = stream->device;
     ts_event *event;
     PyObject *type, *value, *traceback;
     if (ts_device_target(device) != TS_TARGET_CPU || ts_event_create(device, &event, NULL) != TS_OK)
         return;
     PyErr_Fetch(&type, &value, &traceback);
-    if (ts_event_record(event, self->stream, NULL) == TS_OK && core_event_wait(self->state, device, event) < 0) {
+    if (ts_event_record(event, stream, NULL) == TS_OK && core_event_wait(self->state, device, event) < 0) {
         if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
             PyErr_SetInterrupt();
         else
@@ -504,17 +513,19 @@ static void stream_drain(core_stream *self)
     ts_event_destroy(event);
 }
 
+static void stream_destroy(void *stream)
+{
+    ts_stream_destroy(stream);
+}
+
 static void stream_end(core_stream *self)
 {
     ts_stream *stream = self->stream;
-    if (self->owned && stream) {
-        stream_drain(self);
-        self->stream = NULL;
-        Py_BEGIN_ALLOW_THREADS;
-        ts_stream_destroy(stream);
-        Py_END_ALLOW_THREADS;
-    }
     self->stream = NULL;
+    if (self->owned && stream) {
+        stream_drain(self, stream);
+        core_end(self->state, stream, stream_destroy);
+    }
     Py_CLEAR(self->owner);
 }
 
@@ -572,9 +583,9 @@ static int stream_wait_one(core_stream *self, const ts_stream *ready, ts_event *
 {
     ts_status status;
     ts_error err;
-    Py_BEGIN_ALLOW_THREADS; /* the driver waits while the stream's queue is full */
+    CORE_BEGIN_USE(self->state, ready, event); /* the driver waits while the stream's queue is full */
     status = ts_stream_wait_event(ready, event, &err);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(self->state);
     if (status == TS_OK)
         return 0;
     core_raise(self->state, &err);
@@ -592,14 +603,14 @@ static int stream_wait_other(core_stream *self, const ts_stream *ready, PyObject
     ts_status status;
     if (core_stream_for(self->state, other, &device, &room, &ahead) < 0)
         return -1;
-    Py_BEGIN_ALLOW_THREADS;
+    CORE_BEGIN_USE(self->state, ready, ahead);
     status = ts_event_create_with(device, ahead, TS_EVENT_UNTIMED, &event, &err);
     if (status == TS_OK)
         status = ts_event_record(event, ahead, &err);
     if (status == TS_OK)
         status = ts_stream_wait_event(ready, event, &err);
     ts_event_destroy(event);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(self->state);
     if (status == TS_OK)
         return 0;
     core_raise(self->state, &err);
@@ -666,9 +677,9 @@ static PyObject *stream_record_in(core_stream *self, const ts_stream *ready, PyO
     ts_event *raw = core_event_get(event);
     if (!raw)
         return NULL;
-    Py_BEGIN_ALLOW_THREADS; /* the driver waits while the stream's queue is full */
+    CORE_BEGIN_USE(self->state, raw, ready); /* the driver waits while the stream's queue is full */
     status = ts_event_record(raw, ready, &err);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(self->state);
     return status == TS_OK ? Py_NewRef(event) : core_raise(self->state, &err);
 }
 

@@ -86,14 +86,12 @@ static void launch_note_streams(const launch_frame *frame, const ts_stream *stre
             ts_buffer_note_stream(frame->args[i].buffer, stream);
 }
 
-static ts_status launch_find(ts_kernel *kernel, const launch_frame *frame, ts_device *device, uint32_t flags,
+static ts_status launch_find(ts_kernel *kernel, const launch_frame *frame, ts_device *device,
                              const kernel_entry **out, ts_error *err)
 {
     uint64_t hash = ts__frame_hash(frame, device->id);
     *out = ts__kernel_find(kernel, frame, device, hash);
-    if (*out)
-        return TS_OK;
-    return flags & TS_LAUNCH_KNOWN ? TS_NOTFOUND : ts__kernel_specialise(kernel, frame, device, hash, out, err);
+    return *out ? TS_OK : ts__kernel_specialise(kernel, frame, device, hash, out, err);
 }
 
 /* Refuses a read-only array where the kernel may write to its memory. */
@@ -127,7 +125,7 @@ ts_status ts_launch(const ts_stream *given, const int64_t grid[3], ts_kernel *ke
     TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
     if (!grid[0] || !grid[1] || !grid[2])
         return TS_OK;
-    TS_TRY(launch_find(kernel, &frame, stream->device, flags, &entry, err));
+    TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
     if (frame.n_readonly)
         TS_TRY(launch_check_readonly(&frame, &entry->program->plan, err));
     uint32_t blocks[3] = {(uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2]};
@@ -152,7 +150,7 @@ ts_status ts_kernel_prepare(const ts_stream *given, ts_kernel *kernel, const ts_
     *plan = NULL;
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
     TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
-    TS_TRY(launch_find(kernel, &frame, stream->device, 0, &entry, err));
+    TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
     *plan = &entry->program->plan;
     return TS_OK;
 }

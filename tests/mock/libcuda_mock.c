@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 EXPORT mock_state mock_state_data = {.n_devices = 2, .cc_major = 9, .cc_minor = 0, .pools = 1};
@@ -481,6 +482,8 @@ static cuda_result mock_LaunchKernelEx(const cuda_launch *config, cuda_function 
     (void)extra;
     if (function != M || mock_context())
         return function != M ? BAD_HANDLE : mock_context();
+    while (M->is_full)
+        usleep(100);
     M->n_launches++;
     memcpy(M->grid, config->grid, sizeof M->grid);
     memcpy(M->block, config->block, sizeof M->block);

@@ -56,6 +56,7 @@ typedef struct mock_state {
     unsigned n_graph_launches, n_uploads;
     unsigned n_arrays, n_objects;              /* living: arrays of textures; textures and surfaces */
     char resource[144], texture[104];          /* CUDA_RESOURCE_DESC and CUDA_TEXTURE_DESC, as given last */
+    _Atomic int is_full;   /* launches wait while it is not 0: a full queue */
     mock_tmap tmap[MOCK_TMAPS];
     char code[256];        /* beginning of the text loaded last */
 } mock_state;

@@ -77,6 +77,7 @@ class MockState(ctypes.Structure):
             "n_graphs", "n_nodes", "n_execs", "n_kept", "n_graph_launches", "n_uploads", "n_arrays",
             "n_objects")),
         ("resource", ctypes.c_char * 144), ("texture", ctypes.c_char * 104),
+        ("is_full", ctypes.c_int),
         ("tmap", MockTensorMap * 16),
     ]  # fmt: skip
 

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import ctypes
+import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,37 @@ def test_events_of_the_cpu_have_times(cpu: core.Device) -> None:
     begin, end = (stream.record(options={"timing_enabled": True}) for _ in range(2))
     end.sync()
     assert end.is_done and end - begin >= 0
+
+
+@ct.kernel
+def long_kernel(x):  # type: ignore[no-untyped-def]
+    tile = ct.load(x, index=(0,), shape=(16,))
+    for _ in range(100_000_000):
+        tile = tile * 0.5 + 1
+    ct.store(x, index=(0,), tile=tile)
+
+
+@pytest.mark.parametrize("closed", ["stream", "event"])
+def test_what_a_thread_waits_for_may_be_closed(cpu: core.Device, closed: str) -> None:
+    used: dict[str, Any] = {"stream": cpu.create_stream()}
+    core.launch(used["stream"], core.LaunchConfig(grid=1), long_kernel, np.zeros(16, np.float32))
+    used["stream"].sync()
+    x = cpu.allocate(64).view("float32")
+    core.launch(used["stream"], core.LaunchConfig(grid=1), long_kernel, x)
+    used["event"] = used["stream"].record()
+    ended: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: (used[closed].sync(), ended.append(1))) for _ in range(3)
+    ]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.02)
+    used[closed].close()
+    for thread in threads:
+        thread.join()
+    with pytest.raises(RuntimeError, match=f"the {closed} is closed"):
+        used[closed].sync()
+    assert len(ended) == 3
 
 
 def test_memory_outlives_close_while_it_is_lent(cpu: core.Device) -> None:

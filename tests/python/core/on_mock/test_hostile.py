@@ -9,13 +9,20 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-
+import tessera
+import tessera.tile as ct
 from tessera import KernelError, core
 from tessera.core.graph import GraphDefinition
+
+
+@ct.kernel
+def double_kernel(x):  # type: ignore[no-untyped-def]
+    ct.store(x, index=(0,), tile=ct.load(x, index=(0,), shape=(16,)) * 2)
 
 
 def test_a_stream_of_another_device_is_refused(
@@ -140,6 +147,47 @@ def in_child(use: Callable[[], object]) -> str:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def _launch(kind: str, device: core.Device, make_kernel: Any) -> Any:
+    """A call that launches a kernel of the driver, or a tile kernel, on a stream."""
+    if kind == "native":
+        native = make_kernel()
+        return lambda stream: core.launch(stream, core.LaunchConfig(grid=1), native)
+    array = tessera.zeros((16,), "float32", device="cuda:0")
+    return lambda stream: ct.launch(stream, (1,), double_kernel, (array,))
+
+
+@pytest.mark.parametrize("kind", ["native", "tile"])
+def test_python_goes_on_while_a_launch_waits(
+    mock: Any, device: core.Device, make_kernel: Any, kind: str
+) -> None:
+    launch, stream = _launch(kind, device, make_kernel), device.create_stream()
+    launch(stream)
+    mock.is_full = 1
+    threading.Timer(0.05, setattr, (mock, "is_full", 0)).start()
+    launch(stream)
+
+
+def test_a_stream_that_is_closed_in_use_ends_behind_it(
+    mock: Any, device: core.Device, make_kernel: Any
+) -> None:
+    launch, stream = _launch("native", device, make_kernel), device.create_stream()
+    launch(stream)
+    before, launches = mock.n_streams, mock.n_launches
+    mock.is_full = 1
+    threads = [threading.Thread(target=launch, args=(stream,)) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.05)
+    stream.close()
+    with pytest.raises(RuntimeError, match="the stream is closed"):
+        launch(stream)
+    assert (mock.n_streams, mock.n_launches) == (before, launches)
+    mock.is_full = 0
+    for thread in threads:
+        thread.join()
+    assert (mock.n_streams, mock.n_launches) == (before - 1, launches + 3)
+
+
 def test_a_child_of_fork_is_told(device: core.Device, make_kernel: Any) -> None:
     stream, event, buffer = device.create_stream(), device.create_event(), device.allocate(8)
     kernel, config = make_kernel(), core.LaunchConfig(grid=1, block=1)
