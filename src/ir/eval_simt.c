@@ -506,7 +506,6 @@ static ts_status simt_schedule(simt_machine *machine)
 static ts_status simt_cluster(simt_machine *machine, const uint32_t first[3])
 {
     ts_arena_mark mark = ts_arena_at(&machine->arena);
-    machine->cluster_arrived = 0;
     machine->cluster_phase = 0;
     machine->random = 1;
     machine->cta = TS_NEW_N(&machine->arena, simt_cta, machine->n_ctas);

@@ -125,7 +125,6 @@ typedef struct simt_machine {
     ts_arena arena;          /* of the cluster that runs now */
     uint32_t n_warps, n_ctas;
     simt_cta *cta;
-    uint32_t cluster_arrived; /* warps */
     uint64_t cluster_phase;
     uint64_t random;
     void *mma_tiles; /* scratch of eval_simt_mma.c */

@@ -411,22 +411,31 @@ ts_status simt_bar_arrive(simt_warp *w, ts_val v)
     return TS_OK;
 }
 
+/* Opens the barrier of the cluster when every warp that has not ended is there. */
+static void warp_cluster_check(simt_machine *machine)
+{
+    for (uint32_t i = 0; i < machine->n_ctas * machine->n_warps; i++) {
+        const simt_warp *w = &machine->cta[i / machine->n_warps].warp[i % machine->n_warps];
+        if (w->wait != SIMT_DONE && w->cluster_phase <= machine->cluster_phase)
+            return;
+    }
+    machine->cluster_phase++;
+}
+
 ts_status simt_cluster_arrive(simt_warp *w, ts_val v)
 {
     simt_machine *machine = w->cta->machine;
     TS_TRY(simt_converged(w, v));
     w->cluster_phase = machine->cluster_phase + 1;
     warp_release(w, w->cta->cluster_clock); /* within a CTA it is a barrier too */
-    if (++machine->cluster_arrived == machine->n_ctas * machine->n_warps) {
-        machine->cluster_arrived = 0;
-        machine->cluster_phase++;
-    }
+    warp_cluster_check(machine);
     return TS_OK;
 }
 
 ts_status simt_cluster_wait(simt_warp *w, ts_val v)
 {
     (void)v;
+    warp_cluster_check(w->cta->machine); /* others may have ended */
     if (w->cta->machine->cluster_phase < w->cluster_phase)
         simt_block(w, SIMT_AT_CLUSTER);
     else

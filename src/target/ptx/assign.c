@@ -280,6 +280,10 @@ static void assign_end(assign_work *w, ts_val opener)
     for (ts_val v = w->shape.end[opener] + 1; v < w->fn->inst.n && ts_at(w->fn, v)->op == TS_OP_res; v++) {
         if (ts_at(w->fn, v)->opnd[0] != opener)
             break;
+        if (opener == w->out->tma.split) {
+            assign_set(w, v, ts_split_share(w->out, w->fn));
+            break;
+        }
         uint32_t i = ts_at(w->fn, v)->aux;
         const ts_layout *arg = inst->op == TS_OP_for ? w->out->home[opener + 2 + i] : NULL;
         assign_carried(w, v, arg, assign_handed(w, opener, op, i));
@@ -323,6 +327,7 @@ static assign_fn *const assign_table[TS_OP_COUNT] = {
 static void assign_sweep(assign_work *w)
 {
     uint32_t open[512], depth = 0;
+    ts_split_apart(w->out);
     for (ts_val v = 1; v < w->fn->inst.n; v++) {
         const ts_inst *inst = ts_at(w->fn, v);
         if (ts_info(inst)->flags & TS_REGION && depth < TS_COUNT(open))
@@ -375,6 +380,7 @@ ts_status ts_assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena
     assign_rounds(&w);
     if (!w.failed && ts_assign_vectors(out, fn))
         assign_rounds(&w);
+    ts_split_apart(out);
     if (w.failed)
         return ts_fail(
             err, TS_TILEVALUE,

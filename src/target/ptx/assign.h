@@ -48,6 +48,10 @@ TS_CHECKED ts_status ts_assign_run(const ts_fn *fn, const ts_pass_env *env, ts_a
 /* The steps of ts_assign_run. First: n_warp, n_cta, vec, scans and reduces, then `way` and `row` of every product. */
 void ts_assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env);
 void ts_assign_ways(ts_assign *out, const ts_fn *fn, ts_target target);
+/* The blocks of a cluster, which work on their own up to the end of the loop over k that they share (tma_split.c), and
+ * then on parts of its sum: `apart` before the loop, `share` behind it, which gives the home of the parts. */
+void ts_split_apart(ts_assign *assign);
+const ts_layout *ts_split_share(ts_assign *assign, const ts_fn *fn);
 /* In each sweep: homes of a load through a view and of a product; NULL when the tile does not fit. */
 const ts_layout *ts_assign_load(ts_assign *out, const ts_fn *fn, ts_val v);
 const ts_layout *ts_assign_product(ts_assign *out, const ts_fn *fn, ts_val v);

@@ -105,8 +105,10 @@ static ts_val load_spread(const load_work *w, ts_val v)
 static const ts_layout *load_to_result(const load_work *w, ts_val v)
 {
     ts_type type = ts_type_of(w->fn, v);
-    ts_val spread = 0, mma = w->out->tma.active ? ts_tma_result_of(w->fn, &w->out->tma, type) : 0;
-    if (!mma && w->out->tma.active)
+    if (!w->out->tma.active || w->out->n_cta) /* or the blocks of a cluster have parts of results (tma_split.c) */
+        return NULL;
+    ts_val spread = 0, mma = ts_tma_result_of(w->fn, &w->out->tma, type);
+    if (!mma)
         spread = load_spread(w, v);
     if (spread)
         mma = ts_tma_result_of(w->fn, &w->out->tma, ts_type_of(w->fn, spread));

@@ -266,10 +266,9 @@ void ts_cp_advance(ts_lower *lw, ts_cp_loop *l);
 
 /* Threads of a block, the producer's included. */
 uint32_t ts_tma_threads(const ts_lower *lw);
-/* A loop over k that the blocks of a cluster share (tma_split.c): its bounds in this block, a barrier of the cluster,
- * and behind it the sum of all. */
+/* A loop over k that the blocks of a cluster share (tma_split.c): its bounds in this block, and behind it this block's
+ * part of the sum of all. */
 void ts_split_bounds(ts_lower *lw, ts_val loop, ts_val bound[2]);
-void ts_split_meet(ts_lower *lw);
 void ts_split_join(ts_lower *lw, ts_val loop);
 /* Bytes that will arrive on the barriers; rows of stages that no copy writes (tma_clip.c). */
 void ts_clip_begin(ts_lower *lw);
@@ -345,9 +344,9 @@ uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_lay
 /* The same into memory that was fixed. */
 void ts_lower_store_shared(ts_lower *lw, ts_type elem, const ts_layout *from, const ts_val *reg, const uint32_t *offset,
                            uint32_t at);
-/* Reads what lies in fixed memory at the element offsets XORed from `offset`, `extra` bytes (0 = none) further. */
-void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, const uint32_t *offset, ts_val extra,
-                          uint32_t at, ts_val *reg);
+/* Reads what lies in shared memory, of this thread block or another, at the element offsets XORed from `offset`. */
+void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, const uint32_t *offset, ts_val base,
+                          ts_val *reg);
 /* What the threads of `only` hold, given to their replicas too (through shared memory). */
 ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *layout, const ts_val *reg, ts_val only);
 /* Writes a free value in a layout. */

@@ -216,11 +216,12 @@ void ts_lower_store_shared(ts_lower *lw, ts_type elem, const ts_layout *from, co
     convert_store(lw, &box, from, convert_to_memory(lw, from, reg), 0);
 }
 
-void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, const uint32_t *offset, ts_val extra,
-                          uint32_t at, ts_val *reg)
+void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, const uint32_t *offset, ts_val base,
+                          ts_val *reg)
 {
-    convert_box box = convert_box_of(lw, elem, layout->bits, offset, at);
-    convert_load(lw, &box, layout, extra, reg);
+    uint32_t bytes = convert_bytes(lw, elem, 0);
+    convert_box box = {base, convert_memory_type(lw, elem), bytes, layout->bits, offset};
+    convert_load(lw, &box, layout, 0, reg);
 }
 
 ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *layout, const ts_val *reg, ts_val only)

@@ -45,7 +45,7 @@ static void late_read(ts_lower *lw, ts_val v, uint32_t by)
 
 void ts_late_plan(ts_lower *lw)
 {
-    if (!lw->assign.tma.active)
+    if (!lw->assign.tma.active || lw->assign.tma.split)
         return;
     for (ts_val v = lw->tile->inst.n; v-- > 1;) {
         const ts_inst *inst = ts_at(lw->tile, v);

@@ -99,13 +99,15 @@ static void pipe_read_vector(ts_lower *lw, const ts_tma_load *load)
 {
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
     const ts_layout *home = ts_lower_home(lw, load->load);
+    ts_type elem = ts_lower_elem(lw, load->load);
     ts_val *reg = ts_lower_regs(lw, home), stage = ts_tma_stage(lw, group);
+    ts_val base = ts_shared_pointer(lw, elem, group->base + load->offset);
     uint32_t flat[TS_LAYOUT_BITS];
     ts_layout_identity(flat);
     if (stage)
-        stage = ts_op2(&lw->b, TS_OP_muli, stage, ts_lower_i32(lw, group->bytes), 0);
+        base = ts_lower_ptr(lw, base, ts_op2(&lw->b, TS_OP_muli, stage, ts_lower_i32(lw, group->bytes), 0), 0);
     ts_note(lw->tile, load->load, TS_NOTE_load, "tma", "%u bytes with the tiles of the products", load->bytes);
-    ts_lower_load_shared(lw, ts_lower_elem(lw, load->load), home, flat, stage, group->base + load->offset, reg);
+    ts_lower_load_shared(lw, elem, home, flat, base, reg);
     ts_lower_set(lw, load->load, home, reg);
 }
 
@@ -390,8 +392,6 @@ void ts_tma_begin(ts_lower *lw)
     ts_val opener = ts_if_begin(&lw->b, producer);
     pipe_setmaxnreg(lw, true);
     pipe_elected(lw);
-    ts_split_meet(lw);
-    ts_split_meet(lw);
     ts_term(&lw->b, TS_OP_return, 0, NULL);
     ts_else(&lw->b);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);

@@ -113,8 +113,7 @@ static bool tma_fits(ts_tma_work *w)
     if (!ts_tma_stages(w, ts__sm_find(TS_TARGET_SM90)->dynamic_shared))
         return tma_refuse(w, "the tiles do not fit shared memory");
     ts_tma_place(w);
-    w->out->split = ts_split_plan(w->fn, &w->shape, w->out);
-    w->out->log_split = w->out->split ? TS_MIN(3u, (uint32_t)ts_log2(w->fn->num_ctas)) : 0;
+    ts_split_plan(w->fn, &w->shape, w->out);
     return true;
 }
 

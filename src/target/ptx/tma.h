@@ -111,7 +111,8 @@ typedef struct ts_tma {
     uint32_t commits; /* groups of products that were issued so far in the order of the code */
     uint32_t shared;  /* bytes of all stages, the staging and barriers */
     uint32_t staging, staging_bytes; /* behind the stages: for stores inside loops */
-    ts_val split;     /* loop whose trips 2^log_split blocks share; 0 = none */
+    ts_val split, sum; /* loop whose trips 2^log_split blocks share, 0 = none; its result, */
+    const ts_layout *share; /* dealt out to them */
     uint32_t log_split;
     bool active, staged; /* staged: the function has stores through the staging */
 } ts_tma;
@@ -128,8 +129,8 @@ static inline uint32_t ts_tma_consumers(const ts_tma *tma)
 }
 /* Whether two teams can take the tiles in turn. */
 bool ts_teams_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma);
-/* The loop whose trips the blocks of a cluster can share, of a function that asks for it; 0 = none (tma_split.c). */
-ts_val ts_split_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma);
+/* Finds the loop whose trips the blocks of a cluster can share, in a function that asks for it (tma_split.c). */
+void ts_split_plan(const ts_fn *fn, const ts_shape *shape, ts_tma *tma);
 /* NULL when the value is none of them. */
 const ts_tma_load *ts_tma_load_of(const ts_tma *tma, ts_val v);
 const ts_wgmma *ts_wgmma_of(const ts_tma *tma, ts_val v);

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Products that are deep but small: the thread blocks of a cluster (`num_ctas`) share the trips of the loop over K, so
- * that they keep more of the machine busy, and their sums meet in the first block, which goes on alone.
+ * that they keep more of the machine busy. Then each adds up its part of the sums and goes on with that part alone:
  *
  *     for k in (lo, hi)            for k in (lo + rank * each, min(hi, lo + (rank + 1) * each))
  *       acc += ..                    acc += ..
- *     ...                          rank > 0:  write acc to own stages;   cluster barrier;  cluster barrier;  return
- *                                  rank 0:    cluster barrier;  acc += those of ranks 1, 2 ..;  cluster barrier
- *                                  ...
+ *     store f(acc)                 write acc to own stages;   cluster barrier
+ *                                  part = own + that of rank ^ 1 + that of rank ^ 2 ..;   arrive
+ *                                  store f(part);   wait until nobody reads this block's memory any more
  *
- * The order of the sums is that of the ranks, whoever comes first, so results are the same bits each time; no memory
- * outside the kernel is used. The producers take part in both barriers, and the last keeps memory alive until it was
- * read. ts_split_plan decides in tma.c's terms: a loop of one product, at the top of a function that does nothing else
- * before it.
+ * Behind the loop the cluster is one large block whose upper warp bits number the blocks, as in kernels without products
+ * (cluster.c): layouts deal tiles out to all of them, and every operation finds its elements there. A part is laid out
+ * as the store wants it. Each element's sum has one order, whoever comes first, so results are the same bits each time;
+ * no memory outside the kernel is used. ts_split_plan decides in tma.c's terms: a loop of one product, at the top of a
+ * function that does nothing else before it and behind it nothing but elementwise work, loads and stores through views.
  */
+#include "target/ptx/assign.h"
 #include "target/ptx/lower.h"
-#include "target/ptx/tma.h"
 
 /* ---- which loop ------------------------------------------------------------------------------------------ */
 
@@ -42,20 +43,88 @@ static bool split_is_plain(const ts_fn *fn, ts_val loop)
     return ts_const_bits(fn, ts_opnd(fn, loop, 3), &bits) && bits == 0;
 }
 
-ts_val ts_split_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma)
+/* What the blocks can do with a part each. */
+static bool split_divides(const ts_fn *fn, ts_val v)
+{
+    const ts_inst *inst = ts_at(fn, v);
+    switch ((int)inst->op) {
+    case TS_OP_mmaf:
+    case TS_OP_mmai:
+    case TS_OP_mmaf_scaled:
+        return false;
+    case TS_OP_load_view_tko:
+    case TS_OP_store_view_tko:
+        return TS_M_GET_ORDER(inst->aux) == TS_WEAK;
+    default:
+        return !(ts_info(inst)->flags & (TS_READ | TS_WRITE | TS_SIDE | TS_REGION)) || split_orders_grids((ts_op)inst->op);
+    }
+}
+
+static bool split_divides_behind(const ts_fn *fn, ts_val v)
+{
+    for (; v < fn->inst.n && ts_at(fn, v)->op != TS_OP_return; v++)
+        if (!split_divides(fn, v))
+            return false;
+    return true;
+}
+
+void ts_split_plan(const ts_fn *fn, const ts_shape *shape, ts_tma *tma)
 {
     const ts_wgmma *product = tma->products.n == 1 ? &tma->products.at[0] : NULL;
     if (fn->num_ctas <= 1 || !product || !product->late || tma->groups.n != 1)
-        return 0;
+        return;
     ts_val loop = shape->parent[product->mma];
     uint32_t stages = tma->groups.at[0].bytes * tma->groups.at[0].stages;
     bool good = !shape->parent[loop] && tma->groups.at[0].loop == loop && split_is_plain(fn, loop) &&
-                !split_acts_before(fn, loop) &&
+                !split_acts_before(fn, loop) && split_divides_behind(fn, shape->end[loop] + 1) &&
                 (uint64_t)ts_type_count(fn->module, ts_type_of(fn, product->mma)) * 4 <= stages;
-    if (!good)
+    if (!good) {
         ts_note(fn, product->mma, TS_NOTE_missed, "cluster",
-                "num_ctas shares a loop over k that starts from zero, at the kernel's top, with nothing stored before");
-    return good ? loop : 0;
+                "num_ctas shares a loop over k that starts from zero, at the kernel's top, with nothing stored before and "
+                "nothing but elementwise work, loads and stores behind it");
+        return;
+    }
+    tma->split = loop;
+    tma->sum = shape->end[loop] + 1;
+    tma->log_split = TS_MIN(3u, (uint32_t)ts_log2(fn->num_ctas));
+}
+
+/* ---- layouts ----------------------------------------------------------------------------------------------- */
+
+void ts_split_apart(ts_assign *assign)
+{
+    const ts_tma *tma = &assign->tma;
+    if (!tma->split)
+        return;
+    assign->n_warp = tma->n_warp;
+    assign->n_cta = 0;
+    assign->home[tma->sum] = assign->home[tma->split + 2]; /* as the product leaves it */
+}
+
+static void split_together(ts_assign *assign)
+{
+    assign->n_cta = assign->tma.log_split;
+    assign->n_warp = assign->tma.n_warp + assign->n_cta;
+}
+
+/* The store that the sum ends in; 0 = none. */
+static ts_val split_store(const ts_fn *fn, ts_val sum)
+{
+    int64_t count = ts_type_count(fn->module, ts_type_of(fn, sum));
+    for (ts_val v = sum + 1; v < fn->inst.n; v++)
+        if (ts_at(fn, v)->op == TS_OP_store_view_tko &&
+            ts_type_count(fn->module, ts_type_of(fn, ts_opnd(fn, v, 1))) == count)
+            return v;
+    return 0;
+}
+
+const ts_layout *ts_split_share(ts_assign *assign, const ts_fn *fn)
+{
+    ts_val store = split_store(fn, assign->tma.sum);
+    split_together(assign);
+    assign->tma.share = store ? ts_assign_for_view(assign, fn, ts_opnd(fn, store, 0), ts_type_of(fn, ts_opnd(fn, store, 1)))
+                              : ts_assign_default(assign, fn->module, ts_type_of(fn, assign->tma.sum), TS_NO);
+    return assign->tma.share;
 }
 
 /* ---- the trips of this block ------------------------------------------------------------------------------- */
@@ -79,53 +148,50 @@ void ts_split_bounds(ts_lower *lw, ts_val loop, ts_val bound[2])
 
 /* ---- the sums ------------------------------------------------------------------------------------------------ */
 
-void ts_split_meet(ts_lower *lw)
+static void split_meet(ts_lower *lw)
 {
-    if (!lw->assign.tma.split)
-        return;
-    ts_emit(&lw->b, TS_OP_warp_sync, TS_T_none, 0, NULL, 0, 0);
     ts_emit(&lw->b, TS_OP_cluster_arrive, TS_T_none, 0, NULL, 0, 0);
     ts_emit(&lw->b, TS_OP_cluster_wait, TS_T_none, 0, NULL, 0, 0);
 }
 
-/* Registers 4 i .. 4 i + 3 of this thread, 16 bytes, in a block's stages: threads side by side. */
-static ts_val split_place(ts_lower *lw, ts_val base, uint32_t i)
+/* From now on the threads of all blocks are numbered through. */
+static void split_unite(ts_lower *lw)
 {
-    uint32_t threads = 32u << lw->assign.n_warp;
-    ts_val mine = ts_lower_op2(lw, TS_OP_muli, lw->tid, ts_lower_i32(lw, 16));
-    return ts_lower_ptr(lw, base, mine, (int64_t)i * threads * 16);
-}
-
-/* if (rank > 0) hand over and end */
-static void split_leave(ts_lower *lw, ts_val rank, const ts_val *regs, uint32_t n)
-{
-    ts_val other = ts_cmp(&lw->b, TS_OP_cmpi, TS_GT, rank, ts_lower_i32(lw, 0), 0), opener = ts_if_begin(&lw->b, other);
-    ts_val base = ts_shared_pointer(lw, ts_type_of(lw->fn, regs[0]), lw->assign.tma.groups.at[0].base);
-    for (uint32_t i = 0; i < n / 4; i++)
-        ts_lower_st(lw, split_place(lw, base, i), 4, regs + 4 * i, TS_CACHE_NONE, 0);
-    ts_split_meet(lw);
-    ts_split_meet(lw);
-    ts_term(&lw->b, TS_OP_return, 0, NULL);
-    ts_else(&lw->b);
-    ts_term(&lw->b, TS_OP_yield, 0, NULL);
-    ts_end(&lw->b, opener, 0, NULL);
+    uint32_t shift = TS_LAYOUT_LANES + lw->assign.n_warp;
+    ts_val rank = ts_lower_op2(lw, TS_OP_shli, split_rank(lw), ts_lower_i32(lw, shift));
+    split_together(&lw->assign);
+    lw->assign.home[lw->assign.tma.sum] = lw->assign.tma.share;
+    lw->tid = ts_lower_op2(lw, TS_OP_ori, lw->tid, rank);
 }
 
 /* Loads of another block's memory take long: as many as registers allow are under way together. */
 enum { SPLIT_BATCH = 64 };
 
-static void split_add(ts_lower *lw, uint32_t rank, ts_val *regs, uint32_t n)
+/* The parts that blocks rank ^ `from`, .. have of this thread's registers. */
+static void split_fetch(ts_lower *lw, ts_type elem, const ts_move *move, uint32_t from, uint32_t n, ts_val *parts)
 {
-    ts_type elem = ts_type_of(lw->fn, regs[0]);
-    ts_val own = ts_shared_pointer(lw, elem, lw->assign.tma.groups.at[0].base), part[SPLIT_BATCH];
-    ts_val base = ts_emit(&lw->b, TS_OP_mapa, ts_type_of(lw->fn, own), 2, (ts_val[]){own, ts_lower_i32(lw, rank)}, 0, 0);
-    for (uint32_t from = 0; from < n; from += SPLIT_BATCH) {
-        uint32_t count = TS_MIN((uint32_t)SPLIT_BATCH, n - from);
-        for (uint32_t i = 0; i < count; i += 4)
-            ts_lower_ld(lw, elem, split_place(lw, base, (from + i) / 4), 4, TS_CACHE_NONE, 0, 0, part + i);
-        for (uint32_t i = 0; i < count; i++)
-            regs[from + i] = ts_op2(&lw->b, elem == TS_T_f32 ? TS_OP_addf : TS_OP_addi, regs[from + i], part[i], 0);
+    const ts_layout *share = lw->assign.tma.share;
+    ts_val own = ts_shared_of_cta(lw, elem, lw->assign.tma.groups.at[0].base, TS_NO), rank = split_rank(lw);
+    for (uint32_t i = 0; i < n; i++) {
+        ts_val opnds[] = {own, ts_lower_op2(lw, TS_OP_xori, rank, ts_lower_i32(lw, from + i))};
+        ts_val base = ts_emit(&lw->b, TS_OP_mapa, ts_type_of(lw->fn, own), 2, opnds, 0, 0);
+        ts_lower_load_shared(lw, elem, share, move->offset, base, parts + (i << share->n_reg));
     }
+}
+
+static ts_val *split_sum(ts_lower *lw, ts_type elem, const ts_move *move)
+{
+    const ts_layout *share = lw->assign.tma.share;
+    uint32_t n = 1u << share->n_reg, blocks = 1u << lw->assign.tma.log_split;
+    uint32_t batch = TS_MIN(blocks, TS_MAX(1u, SPLIT_BATCH / n));
+    ts_val *sum = ts_lower_regs(lw, share), *parts = TS_NEW_N(lw->arena, ts_val, batch * n);
+    for (uint32_t from = 0; parts && from < blocks; from += batch) {
+        split_fetch(lw, elem, move, from, batch, parts);
+        for (uint32_t i = 0; i < batch * n; i++)
+            sum[i % n] = from + i / n == 0 ? parts[i]
+                                           : ts_op2(&lw->b, elem == TS_T_f32 ? TS_OP_addf : TS_OP_addi, sum[i % n], parts[i], 0);
+    }
+    return sum;
 }
 
 void ts_split_join(ts_lower *lw, ts_val loop)
@@ -133,16 +199,16 @@ void ts_split_join(ts_lower *lw, ts_val loop)
     const ts_tma *tma = &lw->assign.tma;
     if (!tma->active || tma->split != loop)
         return;
-    ts_val result = lw->shape.end[loop] + 1;
-    ts_layout layout = ts_wgmma_layout_of(lw->module, ts_type_of(lw->tile, result), lw->assign.n_warp);
-    uint32_t n = 1u << layout.n_reg;
-    ts_val *regs = ts_lower_regs(lw, &layout);
-    memcpy(regs, ts_lower_get(lw, result, &layout), n * sizeof *regs);
-    ts_lower_barrier(lw); /* both warpgroups are through with the stages */
-    split_leave(lw, split_rank(lw), regs, n);
-    ts_split_meet(lw);
-    for (uint32_t i = 1; i < 1u << tma->log_split; i++)
-        split_add(lw, i, regs, n);
-    ts_split_meet(lw);
-    ts_lower_set(lw, result, &layout, regs);
+    ts_type elem = ts_lower_elem(lw, tma->sum);
+    const ts_layout *whole = lw->assign.home[tma->sum];
+    ts_move move;
+    ts_move_plan_shared(tma->share, whole, ts_type_bits(lw->module, elem) / 8, TS_WHOLE_STORE, &move);
+    const ts_val *regs = ts_lower_get(lw, tma->sum, whole);
+    ts_lower_barrier(lw); /* all warps are through with the stages */
+    ts_lower_store_shared(lw, elem, whole, regs, move.offset, tma->groups.at[0].base);
+    split_meet(lw);
+    split_unite(lw);
+    ts_lower_set(lw, tma->sum, tma->share, split_sum(lw, elem, &move));
+    ts_emit(&lw->b, TS_OP_cluster_arrive, TS_T_none, 0, NULL, 0, 0);
+    lw->cluster.apart = true; /* until the others have read, too */
 }

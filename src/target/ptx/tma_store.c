@@ -412,6 +412,8 @@ bool ts_tma_store(ts_lower *lw, ts_val v)
 {
     store_job job = {.store = v, .sums = ts_at(lw->tile, v)->op == TS_OP_atomic_red_view_tko};
     store_rows rows = {0};
+    if (lw->assign.n_cta) /* each block has a part, laid out for plain stores */
+        return false;
     if ((job.sums && !store_is_sum(lw, v)) || !store_fits(lw, &job) ||
         (!job.by_tma && (job.sums || !ts__store_rows_plan(lw, &job, &rows))))
         return false;
