@@ -286,6 +286,10 @@ static void blocks_of_a_cluster_share_the_loop_over_k(void)
         {"bf16", "f32", 128, 128, 64, false, true, 136, 128, 456, 8, 0, 4},
         {"f16", "f32", 64, 64, 32, true, false, 64, 72, 72, 8, 0, 8}, /* blocks without a step */
         {"i8", "i32", 128, 64, 64, false, true, 80, 64, 400, 16, 0, 2},
+        {"bf16", "f32", 128, 128, 64, false, false, 136, 128, 584, 8, 0, 8},
+        {"bf16", "f32", 64, 16, 64, true, true, 64, 8, 392, 8, 0, 8}, /* a part is less than the block's threads */
+        {"tf32", "f32", 64, 256, 32, false, true, 72, 260, 324, 4, 0, 4},
+        {"bf16", "f32", 128, 64, 64, false, true, 72, 66, 392, 8, 2, 4}, /* rows of c are not aligned */
     };
     for (size_t i = 0; i < TS_COUNT(shapes); i++)
         CHECK(gemm_agrees(&shapes[i], true));
@@ -323,6 +327,22 @@ static void run_file(const char *name, const uint64_t *numbers, uint32_t n, cons
     prepare("bf16", WORDS, WORDS);
     run_both(&k, lowered, numbers, n, grid);
     kit_end(&k);
+}
+
+static void blocks_that_shared_a_loop_go_on_with_a_part_each(void)
+{
+    kit k, lowered;
+    uint64_t numbers[] = {136, 72, 328};
+    kit_begin(&k, read_source("shared_k.ir"));
+    kit_begin(&lowered, source);
+    kit_lower(&lowered);
+    assemble(&lowered);
+    CHECK_INT((int)lowered.plan.cluster, 4);
+    prepare("bf16", WORDS, WORDS);
+    run_with(&k, &lowered, numbers, 3, (const uint32_t[]){2, 2, 1}, sizeof tile_side.c / 2);
+    CHECK(memcmp(tile_side.c, thread_side.c, sizeof tile_side.c) == 0);
+    kit_end(&k);
+    kit_end(&lowered);
 }
 
 static void pipeline_goes_on_from_tile_to_tile(void)
@@ -761,6 +781,7 @@ int main(void)
 {
     products_of_every_type_and_order_agree();
     blocks_of_a_cluster_share_the_loop_over_k();
+    blocks_that_shared_a_loop_go_on_with_a_part_each();
     unaligned_arrays_take_the_general_way();
     pipeline_goes_on_from_tile_to_tile();
     loops_one_after_the_other_share_a_ring_and_turns();
