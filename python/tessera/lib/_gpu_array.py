@@ -73,19 +73,6 @@ def room(shape: tuple[int, ...], dtype: str, device: str, stream: Any) -> Any:
     return array
 
 
-_tickets: dict[tuple[str, int], Any] = {}
-
-
-def tickets(n: int, device: str, stream: Any) -> Any:
-    """Counters that are zero between launches, one set a stream: the last block of a tile clears its own."""
-    key = device, _handle(stream)
-    kept = _tickets.get(key)
-    if kept is None or kept.shape[0] < n:
-        kept = _tickets[key] = tessera.zeros((max(1024, n),), "int32", device)
-        tessera.synchronize(device)
-    return kept
-
-
 # ---- copies -----------------------------------------------------------------------------------------------
 
 COPY_TILE = (32, 128)

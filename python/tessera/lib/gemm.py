@@ -18,6 +18,7 @@ from . import _gpu_array as arrays
 from . import on_gpu
 
 EARLY = {"programmatic_dependent_launch": True}  # for kernels that call begin() first
+ADDED = 16, 128  # tile of the kernel that adds pieces
 look, launch = _core.look, _core.launch
 
 
@@ -114,14 +115,14 @@ CLUSTERS = {n: slender_gemm_kernel.replace_hints(num_ctas=n) for n in (1, 2)}
 
 @ct.kernel
 def split_gemm_kernel(
-    a, b, c, parts, tickets,
+    a, b, parts,
     TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], PIECES: ct.Constant[int],
     TF32: ct.Constant[bool], FAST: ct.Constant[bool],
 ):  # fmt: skip
-    """Each block makes a tile over one piece of K; the tile's last block adds the pieces in their order."""
-    cols = ct.cdiv(c.shape[1], TN)
-    tile, piece = ct.bid(0), ct.bid(1)
-    m, n = tile // cols, tile % cols
+    """Each block makes a tile of the sums over one piece of K."""
+    begin()
+    cols = ct.cdiv(b.shape[1], TN)
+    m, n, piece = ct.bid(0) // cols, ct.bid(0) % cols, ct.bid(1)
     steps = ct.cdiv(a.shape[1], TK)
     each = ct.cdiv(steps, PIECES)
     acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
@@ -130,13 +131,25 @@ def split_gemm_kernel(
         y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
         acc = multiply(x, y, acc, TF32, FAST)
     ct.store(parts, index=(piece, m, n), tile=ct.reshape(acc, (1, TM, TN)))
-    if ct.atomic_add(tickets, tile, 1) == PIECES - 1:
-        total = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
-        for i in range(PIECES):
-            part = ct.load(parts, index=(i, m, n), shape=(1, TM, TN))
-            total = total + ct.reshape(part, (TM, TN))
-        ct.store(c, index=(m, n), tile=ct.astype(total, c.dtype))
-        ct.store(tickets, index=tile, tile=0)
+
+
+@ct.function
+def part_of(parts, piece, m, n, TM, TN):
+    return ct.reshape(ct.load(parts, index=(piece, m, n), shape=(1, TM, TN)), (TM, TN))
+
+
+@ct.kernel
+def add_pieces_kernel(
+    parts, c, PIECES: ct.Constant[int], TM: ct.Constant[int], TN: ct.Constant[int]
+):
+    """c = the sums over all pieces of K, added in their order."""
+    begin()
+    cols = ct.cdiv(c.shape[1], TN)
+    m, n = ct.bid(0) // cols, ct.bid(0) % cols
+    total = part_of(parts, 0, m, n, TM, TN)
+    for piece in ct.static_iter(range(1, PIECES)):
+        total = total + part_of(parts, piece, m, n, TM, TN)
+    ct.store(c, index=(m, n), tile=ct.astype(total, c.dtype))
 
 
 @ct.function
@@ -287,8 +300,10 @@ def _run(way: gpu.Way, a: Any, b: Any, c: Any, stream: Any) -> None:
         launch(stream, way.grid, kernel, (a, b, c, *way.constants), **EARLY)
         return
     parts = arrays.room(way.parts, way.sums, way.device, stream)
-    tickets = arrays.tickets(way.grid[0], way.device, stream)
-    launch(stream, way.grid, split_gemm_kernel, (a, b, c, parts, tickets, *way.constants))
+    launch(stream, way.grid, split_gemm_kernel, (a, b, parts, *way.constants), **EARLY)
+    blocks = ct.cdiv(c.shape[0], ADDED[0]) * ct.cdiv(c.shape[1], ADDED[1])
+    args = parts, c, way.parts[0], *ADDED
+    launch(stream, (blocks, 1, 1), add_pieces_kernel, args, **EARLY)
 
 
 def _tile_of(
