@@ -9,9 +9,9 @@
  *                                  part = own + that of rank ^ 1 + that of rank ^ 2 ..;   arrive
  *                                  store f(part);   wait until nobody reads this block's memory any more
  *
- * Behind the loop the cluster is one large block whose upper warp bits number the blocks, as in kernels without products
- * (cluster.c): layouts deal tiles out to all of them, and every operation finds its elements there. A part is laid out
- * as the store wants it. Each element's sum has one order, whoever comes first, so results are the same bits each time;
+ * Behind the loop the cluster is one large block whose upper warp bits number the blocks, as in kernels without
+ * products (cluster.c): layouts deal tiles out to all of them, and every operation finds its elements there. A part is
+ * laid out as the store wants it. Each element's sum has one order, whoever comes first, so results are the same bits each time;
  * no memory outside the kernel is used. ts_split_plan decides in tma.c's terms: a loop of one product, at the top of a
  * function that does nothing else before it and behind it nothing but elementwise work, loads and stores through views.
  */
@@ -56,7 +56,8 @@ static bool split_divides(const ts_fn *fn, ts_val v)
     case TS_OP_store_view_tko:
         return TS_M_GET_ORDER(inst->aux) == TS_WEAK;
     default:
-        return !(ts_info(inst)->flags & (TS_READ | TS_WRITE | TS_SIDE | TS_REGION)) || split_orders_grids((ts_op)inst->op);
+        return !(ts_info(inst)->flags & (TS_READ | TS_WRITE | TS_SIDE | TS_REGION)) ||
+               split_orders_grids((ts_op)inst->op);
     }
 }
 
@@ -80,8 +81,8 @@ void ts_split_plan(const ts_fn *fn, const ts_shape *shape, ts_tma *tma)
                 (uint64_t)ts_type_count(fn->module, ts_type_of(fn, product->mma)) * 4 <= stages;
     if (!good) {
         ts_note(fn, product->mma, TS_NOTE_missed, "cluster",
-                "num_ctas shares a loop over k that starts from zero, at the kernel's top, with nothing stored before and "
-                "nothing but elementwise work, loads and stores behind it");
+                "num_ctas shares a loop over k that starts from zero, at the kernel's top, with nothing stored before "
+                "and nothing but elementwise work, loads and stores behind it");
         return;
     }
     tma->split = loop;
@@ -120,10 +121,11 @@ static ts_val split_store(const ts_fn *fn, ts_val sum)
 
 const ts_layout *ts_split_share(ts_assign *assign, const ts_fn *fn)
 {
-    ts_val store = split_store(fn, assign->tma.sum);
+    ts_val sum = assign->tma.sum, store = split_store(fn, sum);
+    ts_type type = ts_type_of(fn, store ? ts_opnd(fn, store, 1) : sum);
     split_together(assign);
-    assign->tma.share = store ? ts_assign_for_view(assign, fn, ts_opnd(fn, store, 0), ts_type_of(fn, ts_opnd(fn, store, 1)))
-                              : ts_assign_default(assign, fn->module, ts_type_of(fn, assign->tma.sum), TS_NO);
+    assign->tma.share = store ? ts_assign_for_view(assign, fn, ts_opnd(fn, store, 0), type)
+                              : ts_assign_default(assign, fn->module, type, TS_NO);
     return assign->tma.share;
 }
 
@@ -184,12 +186,12 @@ static ts_val *split_sum(ts_lower *lw, ts_type elem, const ts_move *move)
     const ts_layout *share = lw->assign.tma.share;
     uint32_t n = 1u << share->n_reg, blocks = 1u << lw->assign.tma.log_split;
     uint32_t batch = TS_MIN(blocks, TS_MAX(1u, SPLIT_BATCH / n));
+    ts_op add = elem == TS_T_f32 ? TS_OP_addf : TS_OP_addi;
     ts_val *sum = ts_lower_regs(lw, share), *parts = TS_NEW_N(lw->arena, ts_val, batch * n);
     for (uint32_t from = 0; parts && from < blocks; from += batch) {
         split_fetch(lw, elem, move, from, batch, parts);
         for (uint32_t i = 0; i < batch * n; i++)
-            sum[i % n] = from + i / n == 0 ? parts[i]
-                                           : ts_op2(&lw->b, elem == TS_T_f32 ? TS_OP_addf : TS_OP_addi, sum[i % n], parts[i], 0);
+            sum[i % n] = sum[i % n] ? split_op(lw, add, sum[i % n], parts[i]) : parts[i];
     }
     return sum;
 }
