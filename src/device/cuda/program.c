@@ -272,8 +272,10 @@ static ts_status program_tmap_encode(cuda_program *program, uint32_t i, const cu
         box[map->clip] = (uint32_t)key->rows;
     if (map->slice)
         rank = program_tmap_slice(map, dims, strides, box, step);
+    /* L2 fetches what a row of a box has: with 256 bytes at once an H200 read large matrices 8 % slower. */
     cuda_result code = cuda_of(program->base.device)->cuda->fn.TensorMapEncodeTiled(
-        out, map->dtype, rank, (void *)(uintptr_t)key->base, dims, strides, box, step, 0, map->swizzle, CUDA_TMAP_PROMOTE_256, map->nan_fill);
+        out, map->dtype, rank, (void *)(uintptr_t)key->base, dims, strides, box, step, 0, map->swizzle,
+        CUDA_TMAP_PROMOTE_128, map->nan_fill);
     return code == CUDA_OK ? TS_OK : program_tmap_failed(program, i, code, key, err);
 }
 
