@@ -220,7 +220,7 @@ void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, c
                           ts_val *reg)
 {
     uint32_t bytes = convert_bytes(lw, elem, 0);
-    convert_box box = {base, convert_memory_type(lw, elem), bytes, layout->bits, offset};
+    convert_box box = {base, ts_lower_memory_type(lw, elem), bytes, layout->bits, offset};
     convert_load(lw, &box, layout, 0, reg);
 }
 

@@ -11,9 +11,10 @@
  *
  * Behind the loop the cluster is one large block whose upper warp bits number the blocks, as in kernels without
  * products (cluster.c): layouts deal tiles out to all of them, and every operation finds its elements there. A part is
- * laid out as the store wants it. Each element's sum has one order, whoever comes first, so results are the same bits each time;
- * no memory outside the kernel is used. ts_split_plan decides in tma.c's terms: a loop of one product, at the top of a
- * function that does nothing else before it and behind it nothing but elementwise work, loads and stores through views.
+ * laid out as the store wants it. Each element's sum has one order, whoever comes first, so results are the same bits
+ * each time; no memory outside the kernel is used. ts_split_plan decides in tma.c's terms: a loop of one product, at the
+ * top of a function that does nothing else before it and behind it nothing but elementwise work, loads and stores
+ * through views.
  */
 #include "target/ptx/assign.h"
 #include "target/ptx/lower.h"
@@ -191,7 +192,7 @@ static ts_val *split_sum(ts_lower *lw, ts_type elem, const ts_move *move)
     for (uint32_t from = 0; parts && from < blocks; from += batch) {
         split_fetch(lw, elem, move, from, batch, parts);
         for (uint32_t i = 0; i < batch * n; i++)
-            sum[i % n] = sum[i % n] ? split_op(lw, add, sum[i % n], parts[i]) : parts[i];
+            sum[i % n] = sum[i % n] ? ts_lower_op2(lw, add, sum[i % n], parts[i]) : parts[i];
     }
     return sum;
 }
