@@ -123,7 +123,7 @@ static void tensor_maps_are_encoded_from_the_parameters(void)
     uint64_t params[4] = {0x10000, 300, 200, 256};
     CHECK_OK(ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){1, 1, 1}, params, 0, &err));
     const mock_tmap *map = &mock->tmap[0];
-    CHECK(map->type == 9 && map->rank == 3 && map->swizzle == 3 && map->fill == 1 && map->promotion == 3);
+    CHECK(map->type == 9 && map->rank == 3 && map->swizzle == 3 && map->fill == 1 && map->promotion == 2);
     CHECK(map->base == (void *)0x10000 && map->interleave == 0);
     CHECK(map->dims[0] == 200 && map->dims[1] == 300 && map->dims[2] == 5);
     CHECK(map->strides[0] == 512 && map->strides[1] == 8192);
