@@ -84,8 +84,10 @@ def test_events_beyond_those_with_a_stream_are_asked(mock_library: str) -> None:
         mock_library,
         """
         async def main():
+            tasks = [asyncio.ensure_future(of(event)) for _ in range(200)]
+            await asyncio.sleep(0)
             later()
-            await asyncio.gather(*(of(event) for _ in range(200)))
+            await asyncio.gather(*tasks)
         asyncio.run(main())
         assert mock.n_streams == 1 + 32
         """,
