@@ -252,10 +252,37 @@ class Context:
 _kept: dict[int, Context] = {}  # contexts that others end
 
 
-class _Owned:
+class Owner:
+    """Ends what it owns with itself, in its context, unless that has ended before."""
+
+    _held = "_address"  # the attribute that holds it; 0: nothing
+    _context: Context
+
+    def _end(self, handle: int) -> None:
+        """Gives the handle back to the driver."""
+
+    def _release(self) -> None:
+        """Ends what is owned. Again does nothing."""
+        handle = getattr(self, self._held)
+        setattr(self, self._held, 0)
+        if handle:
+            with self._context._current() as is_alive:
+                if is_alive:
+                    self._end(handle)
+
+    def __del__(self) -> None:
+        with contextlib.suppress(Exception):  # at exit the driver may be gone before the object
+            self._release()
+
+
+class _Owned(Owner):
     """A handle that ends with the object, in the context it was made in."""
 
-    _end = ""  # name of the driver's function
+    _held = "handle"
+    _call = ""  # name of the driver's function that ends it
+
+    def _end(self, handle: int) -> None:
+        getattr(cu, self._call)(handle)
 
     def __init__(self, handle: int) -> None:
         self.handle, self._context = handle, Context.get_current()
@@ -271,22 +298,11 @@ class _Owned:
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and int(self) == int(other)
 
-    def _release(self) -> None:
-        handle, self.handle = self.handle, 0
-        if handle:
-            with self._context._current() as is_alive:
-                if is_alive:
-                    getattr(cu, self._end)(handle)
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # at exit the driver may be gone before the object
-            self._release()
-
 
 class Stream(_Owned):
     """A queue of work on the device. ``Stream()`` waits for the default stream and it for this."""
 
-    _end = "cuStreamDestroy"
+    _call = "cuStreamDestroy"
 
     def __init__(self, flags: int = 0) -> None:
         super().__init__(int(cu.cuStreamCreate(int(flags))))
@@ -329,7 +345,7 @@ def _is_ready(function: str, handle: int) -> bool:
 class Event(_Owned):
     """A moment in a stream."""
 
-    _end = "cuEventDestroy"
+    _call = "cuEventDestroy"
 
     def __init__(self, flags: int = 0) -> None:
         super().__init__(int(cu.cuEventCreate(int(flags))))

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import math
 from collections.abc import Callable
@@ -13,7 +12,7 @@ import numpy as np
 
 from ..bindings import driver
 from ._call import LogicError, MemoryError, cu  # noqa: A004
-from ._context import Context, stream_handle
+from ._context import Context, Owner, stream_handle
 
 __all__ = [
     "AlignedHostAllocation", "DeviceAllocation", "HostAllocation", "HostPointer",
@@ -73,7 +72,7 @@ class PointerHolderBase:
     __index__ = __int__
 
 
-class DeviceAllocation(PointerHolderBase):
+class DeviceAllocation(Owner, PointerHolderBase):
     """Device memory; freed with the object, or by ``free()``."""
 
     def __init__(self, address: int, context: Context | None = None) -> None:
@@ -90,15 +89,7 @@ class DeviceAllocation(PointerHolderBase):
 
     def free(self) -> None:
         """Gives the memory back."""
-        address, self._address = self._address, 0
-        if address:
-            with self._context._current() as is_alive:
-                if is_alive:
-                    self._end(address)
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # at exit the driver may be gone before the object
-            self.free()
+        self._release()
 
 
 def mem_alloc(bytes: int) -> DeviceAllocation:  # noqa: A002
@@ -178,7 +169,7 @@ def contiguous_strides(shape: tuple[int, ...], itemsize: int, order: str) -> tup
     return tuple(steps if order == "F" else reversed(steps))
 
 
-class HostPointer:
+class HostPointer(Owner):
     """Base of host memory that arrays are made of; the array's ``base`` is this object."""
 
     def __init__(self, address: int, owner: Any = None) -> None:
@@ -199,20 +190,9 @@ class HostPointer:
         array = np.asarray(self)
         return array if array.dtype == dtype else array.view(dtype)
 
-    def _end(self, address: int) -> None:
-        """Ends what the object owns."""
-
     def free(self) -> None:
         """Gives the memory back; the array must not be used any more."""
-        address, self._address = self._address, 0
-        if address:
-            with self._context._current() as is_alive:
-                if is_alive:
-                    self._end(address)
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # at exit the driver may be gone before the object
-            self.free()
+        self._release()
 
 
 class HostAllocation(HostPointer):

@@ -8,14 +8,13 @@ references.hpp``); the classes here make that object and store its number before
 
 from __future__ import annotations
 
-import contextlib
 from typing import Any
 
 import numpy as np
 
 from ..bindings import driver
 from ._call import LogicError, cu
-from ._context import Context, stream_handle
+from ._context import Context, Owner, stream_handle
 from ._copy import Memcpy2D, Memcpy3D
 from ._enums import names
 
@@ -83,8 +82,10 @@ class ArrayDescriptor3D(ArrayDescriptor):
     _fields = (*ArrayDescriptor._fields, "depth", "flags")
 
 
-class Array:
+class Array(Owner):
     """Memory in the order that textures read best."""
+
+    _held = "handle"
 
     def __init__(self, descriptor: ArrayDescriptor) -> None:
         is_deep = isinstance(descriptor, ArrayDescriptor3D)
@@ -102,19 +103,16 @@ class Array:
 
     def free(self) -> None:
         """Gives the memory back."""
-        handle, self.handle = self.handle, 0
-        if handle:
-            with self._context._current() as is_alive:
-                if is_alive:
-                    cu.cuArrayDestroy(handle)
+        self._release()
 
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # at exit the driver may be gone before the object
-            self.free()
+    def _end(self, handle: int) -> None:
+        cu.cuArrayDestroy(handle)
 
 
-class _Reference:
+class _Reference(Owner):
     """A variable of a module that holds the number of an object made of an Array or of memory."""
+
+    _held = "_object"
 
     def __init__(self, address: int = 0) -> None:
         self._address, self._object, self._is_stored = address, 0, True
@@ -141,30 +139,16 @@ class _Reference:
     def _create(self) -> int:
         raise NotImplementedError
 
-    def _destroy(self, number: int) -> None:
-        raise NotImplementedError
-
     def _store(self, stream: Any) -> None:
         """Before a launch: the object's number goes to the module's variable."""
         if self._is_stored:
             return
-        self._end()
+        self._release()
         self._object = self._create()
         number = np.uint64(self._object)
         cu.cuStreamSynchronize(stream_handle(stream))  # earlier launches still read the variable
         cu.cuMemcpyHtoD(self._address, number.tobytes(), 8)
         self._is_stored = True
-
-    def _end(self) -> None:
-        number, self._object = self._object, 0
-        if number:
-            with self._context._current() as is_alive:
-                if is_alive:
-                    self._destroy(number)
-
-    def __del__(self) -> None:
-        with contextlib.suppress(Exception):  # at exit the driver may be gone before the object
-            self._end()
 
 
 class SurfaceReference(_Reference):
@@ -173,7 +157,7 @@ class SurfaceReference(_Reference):
     def _create(self) -> int:
         return int(cu.cuSurfObjectCreate(self._resource))
 
-    def _destroy(self, number: int) -> None:
+    def _end(self, number: int) -> None:
         cu.cuSurfObjectDestroy(number)
 
 
@@ -251,7 +235,7 @@ class TextureReference(_Reference):
         how.addressMode = self._modes
         return int(cu.cuTexObjectCreate(resource, how, None))
 
-    def _destroy(self, number: int) -> None:
+    def _end(self, number: int) -> None:
         cu.cuTexObjectDestroy(number)
 
 
