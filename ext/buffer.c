@@ -177,10 +177,8 @@ static PyObject *buffer_wrap(PyObject *type, PyObject *const *args, Py_ssize_t n
         PyErr_SetString(PyExc_TypeError, "_wrap(device, address, size, resource, owner) takes 5 arguments");
         return NULL;
     }
-    PyObject *index = PyNumber_Index(args[1]);
-    unsigned long long address = index ? PyLong_AsUnsignedLongLong(index) : 0;
-    Py_XDECREF(index);
-    long long bytes = PyErr_Occurred() ? 0 : PyLong_AsLongLong(args[2]);
+    uint64_t address;
+    long long bytes = core_address_of(args[1], &address) < 0 ? 0 : PyLong_AsLongLong(args[2]);
     if (!PyErr_Occurred() && bytes < 0)
         PyErr_Format(PyExc_ValueError, "a buffer cannot have %R bytes; the size must be 0 or more", args[2]);
     if (PyErr_Occurred() || (args[0] != Py_None && core_device_from(state, args[0], &device) < 0))

@@ -100,6 +100,9 @@ int core_errors_init(core_state *state);
 int core_named_args(const char *method, const char *const *known, Py_ssize_t n_known, PyObject *const *args,
                     Py_ssize_t n, PyObject *names, PyObject **out);
 
+/* An address or handle: an int, or what has __index__. 0, or -1 with exception. */
+int core_address_of(PyObject *object, uint64_t *out);
+
 /* args.c */
 void core_frame_init(core_frame *frame);
 void core_frame_deinit(core_frame *frame);

@@ -48,6 +48,14 @@ int core_named_args(const char *method, const char *const *known, Py_ssize_t n_k
     return 0;
 }
 
+int core_address_of(PyObject *object, uint64_t *out)
+{
+    PyObject *index = PyNumber_Index(object);
+    *out = index ? PyLong_AsUnsignedLongLong(index) : 0;
+    Py_XDECREF(index);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
 int core_errors_init(core_state *state)
 {
 #define X(name, value, exception, sentence)                                                        \

@@ -126,10 +126,8 @@ static PyObject *native_create(PyObject *type, PyObject *const *args, Py_ssize_t
         PyErr_SetString(PyExc_TypeError, "_create(device, handle, is_function, owner, name) takes 5 arguments");
         return NULL;
     }
-    PyObject *index = PyNumber_Index(args[1]);
-    unsigned long long handle = index ? PyLong_AsUnsignedLongLong(index) : 0;
-    Py_XDECREF(index);
-    if (PyErr_Occurred() || (args[0] != Py_None && core_device_from(state, args[0], &device) < 0))
+    uint64_t handle;
+    if (core_address_of(args[1], &handle) < 0 || (args[0] != Py_None && core_device_from(state, args[0], &device) < 0))
         return NULL;
     core_native *self = (core_native *)native_new((PyTypeObject *)type, NULL, NULL);
     if (!self)

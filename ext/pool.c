@@ -185,11 +185,11 @@ static PyObject *pool_deallocate(PyObject *self, PyObject *const *args, Py_ssize
         return NULL;
     if (!given[0])
         return PyErr_Format(PyExc_TypeError, "deallocate() needs the address that allocate() gave, as ptr");
-    PyObject *index = PyNumber_Index(given[0]);
-    void *memory = index ? PyLong_AsVoidPtr(index) : NULL;
-    Py_XDECREF(index);
-    if (PyErr_Occurred() || core_stream_for(pool->state, given[2] ? given[2] : Py_None, &device, &room, &stream) < 0)
+    uint64_t address;
+    if (core_address_of(given[0], &address) < 0 ||
+        core_stream_for(pool->state, given[2] ? given[2] : Py_None, &device, &room, &stream) < 0)
         return NULL;
+    void *memory = (void *)(uintptr_t)address;
     if (!pool->pool)
         ts_mem_free(device, stream, memory, bytes);
     else if (memory && ts_pool_free(device, stream, memory, &err) != TS_OK)

@@ -28,6 +28,14 @@ static void begin(void)
     *mock = fresh;
 }
 
+/* A fresh mock, and a device of it. */
+static ts_device *begin_on(ts_cuda **cuda, int ordinal)
+{
+    begin();
+    *cuda = open_driver(NULL);
+    return ts__cuda_device(*cuda, ordinal);
+}
+
 static ts_code ptx_of(ts_plan plan)
 {
     static char text[] = ".version 8.0\n.target sm_90a\n";
@@ -49,9 +57,8 @@ static ts_program *load(ts_device *device, ts_plan plan)
 
 static void a_launch_passes_grid_threads_shared_memory_and_params(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 1);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 1);
     ts_program *program = load(device, (ts_plan){.n_params = 3, .param_bytes = {8, 4, 8}, .threads = 128,
                                                  .shared_bytes = 100 << 10});
     uint64_t params[3] = {0x1122334455667788, 7, 0xFFFFFFFFFFFFFFFF};
@@ -72,9 +79,8 @@ static void a_launch_passes_grid_threads_shared_memory_and_params(void)
 
 static void clusters_pdl_and_foreign_streams_reach_the_driver(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     ts_program *program = load(device, (ts_plan){.threads = 64, .cluster = 2});
     ts_stream foreign = {device, 0x7777, NULL};
     CHECK_OK(ts_program_launch(program, &foreign, (uint32_t[3]){5, 1, 1}, NULL, TS_LAUNCH_PDL, &err));
@@ -87,9 +93,8 @@ static void clusters_pdl_and_foreign_streams_reach_the_driver(void)
 
 static void persistent_kernels_get_their_grid_as_parameters(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     ts_program *program = load(device, (ts_plan){.threads = 64, .persistent = 1, .n_params = 1, .param_bytes = {8}});
     mock->n_values = 4;
     CHECK_OK(ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){100, 20, 2}, &(uint64_t){9}, 0,
@@ -115,9 +120,8 @@ static ts_plan tmap_plan(void)
 
 static void tensor_maps_are_encoded_from_the_parameters(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     ts_program *program = load(device, tmap_plan());
     mock->n_values = 5;
     uint64_t params[4] = {0x10000, 300, 200, 256};
@@ -135,9 +139,8 @@ static void tensor_maps_are_encoded_from_the_parameters(void)
 
 static void tensor_maps_are_encoded_anew_only_when_something_changed(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     ts_program *program = load(device, tmap_plan());
     static const uint64_t params[][4] = {{0x10000, 300, 200, 256}, {0x10000, 300, 200, 256}, {0x20000, 300, 200, 256},
                                          {0x20000, 300, 200, 264}, {0x20000, 301, 200, 264}};
@@ -154,9 +157,8 @@ static void tensor_maps_are_encoded_anew_only_when_something_changed(void)
 
 static void tensor_maps_of_empty_and_thin_arrays_are_legal(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     ts_program *program = load(device, tmap_plan());
     uint64_t empty[4] = {0, 0, 200, 200}, thin[4] = {0x10000, 1, 200, 203}, bad[4] = {0x10000, 3, 200, 203};
     CHECK_OK(ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){1, 1, 1}, empty, 0, &err));
@@ -229,9 +231,8 @@ static void write_fault(void **params, void *user)
 
 static void fault_records_are_read_at_the_wait(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     ts_stream *stream;
     ts_program *program = load(device, (ts_plan){.threads = 32, .error_param = 1});
     CHECK_OK(ts_stream_create(device, &stream, &err));
@@ -255,9 +256,8 @@ static void fault_records_are_read_at_the_wait(void)
 
 static void sticky_faults_are_told_once_and_end_with_a_reset(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     ts_program *program = load(device, (ts_plan){.threads = 32});
     ts_stream *stream, *other;
     ts_array *array;
@@ -290,9 +290,8 @@ static void sticky_faults_are_told_once_and_end_with_a_reset(void)
 
 static void a_driver_that_keeps_the_fault_is_told_of_plainly(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     ts_program *program = load(device, (ts_plan){.threads = 32}), *none;
     ts_code code = ptx_of((ts_plan){.threads = 32});
     void *memory;
@@ -312,9 +311,8 @@ static void a_driver_that_keeps_the_fault_is_told_of_plainly(void)
 
 static void memory_is_reused_within_a_stream_only(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     ts_stream *stream;
     void *a, *b, *c;
     CHECK_OK(ts_stream_create(device, &stream, &err));
@@ -334,9 +332,8 @@ static void memory_is_reused_within_a_stream_only(void)
 
 static void a_full_device_is_trimmed_before_it_fails(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     void *a;
     CHECK_OK(ts_mem_alloc(device, NULL, 1 << 20, &a, &err));
     ts_mem_free(device, NULL, a, 1 << 20);
@@ -383,9 +380,8 @@ static void arrays_copy_fill_and_come_back(void)
 
 static void bounded_waits_end_in_time(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     ts_event *begin_event, *end_event;
     double ns;
     bool done;
@@ -574,9 +570,8 @@ static void call_back(cuda_result code)
 
 static void notices_come_when_the_driver_calls(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     ts_event *event;
     counted a = {{count_call}, 0}, b = a;
     bool taken;
@@ -596,9 +591,8 @@ enum { WAITERS = 32 }; /* cuda.h, documented at ts_event_notify */
 
 static void notices_of_events_use_a_stream_each_and_only_so_many(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     ts_event *event;
     counted notices[WAITERS + 1];
     bool taken;
@@ -621,9 +615,8 @@ static void notices_of_events_use_a_stream_each_and_only_so_many(void)
 
 static void a_failed_context_calls_its_notices_and_tells_the_fault(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     ts_stream *stream = ts_device_default_stream(device);
     counted a = {{count_call}, 0};
     *hold = 1;
@@ -666,9 +659,8 @@ static void a_reset_calls_the_notices_that_are_left_once(void)
 
 static void a_notice_tells_faults_of_before_and_leaves_those_of_after(void)
 {
-    begin();
-    ts_cuda *cuda = open_driver(NULL);
-    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_cuda *cuda;
+    ts_device *device = begin_on(&cuda, 0);
     ts_stream *stream = ts_device_default_stream(device);
     ts_program *program = load(device, (ts_plan){.threads = 32, .error_param = 1});
     counted a = {{count_call}, 0};

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-__all__ = ["op"]
+__all__ = ["like", "op"]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -27,3 +28,12 @@ def op(fn: F) -> F:
     outside.__wrapped__ = fn  # type: ignore[attr-defined]
     outside.__tessera_op__ = name  # type: ignore[attr-defined]
     return outside  # type: ignore[return-value]
+
+
+def like(fn: F, name: str, doc: str) -> F:
+    """Another operation that is called as the operation ``fn`` is."""
+    stub = fn.__wrapped__  # type: ignore[attr-defined]
+    made = types.FunctionType(stub.__code__, stub.__globals__, name, stub.__defaults__)
+    made.__kwdefaults__, made.__annotations__ = stub.__kwdefaults__, stub.__annotations__
+    made.__doc__ = doc
+    return op(made)  # type: ignore[return-value]

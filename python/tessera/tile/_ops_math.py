@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._op import op
+from ._op import like, op
 
 __all__ = [
     "abs",
@@ -262,17 +262,7 @@ def sum(
     """Sum over ``axis`` (None: all, an int or a tuple). Keeps the dtype; bools sum as int32."""
 
 
-@op
-def prod(
-    x: Any,
-    /,
-    axis: Any = None,
-    *,
-    keepdims: bool = False,
-    rounding_mode: Any = None,
-    flush_to_zero: bool = False,
-) -> Any:
-    """Product over ``axis``."""
+prod = like(sum, "prod", "Product over ``axis``.")
 
 
 @op
@@ -288,17 +278,9 @@ def max(
     """Largest element over ``axis``; NaN loses to numbers unless ``propagate_nan``."""
 
 
-@op
-def min(
-    x: Any,
-    /,
-    axis: Any = None,
-    *,
-    keepdims: bool = False,
-    flush_to_zero: bool = False,
-    propagate_nan: bool = False,
-) -> Any:
-    """Smallest element over ``axis``; NaN loses to numbers unless ``propagate_nan``."""
+min = like(
+    max, "min", "Smallest element over ``axis``; NaN loses to numbers unless ``propagate_nan``."
+)
 
 
 @op
@@ -308,11 +290,9 @@ def argmax(
     """Index (int32) of the largest element; the smallest index of equal ones."""
 
 
-@op
-def argmin(
-    x: Any, /, axis: Any = None, *, keepdims: bool = False, propagate_nan: bool = False
-) -> Any:
-    """Index (int32) of the smallest element; the smallest index of equal ones."""
+argmin = like(
+    argmax, "argmin", "Index (int32) of the smallest element; the smallest index of equal ones."
+)
 
 
 @op
@@ -342,17 +322,7 @@ def cumsum(
     """Inclusive running sum along ``axis``."""
 
 
-@op
-def cumprod(
-    x: Any,
-    /,
-    axis: int = 0,
-    *,
-    reverse: bool = False,
-    rounding_mode: Any = None,
-    flush_to_zero: bool = False,
-) -> Any:
-    """Inclusive running product along ``axis``."""
+cumprod = like(cumsum, "cumprod", "Inclusive running product along ``axis``.")
 
 
 @op

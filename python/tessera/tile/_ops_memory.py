@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ._enum import MemoryOrder, MemoryScope, PaddingMode
-from ._op import op
+from ._op import like, op
 
 __all__ = [
     "assert_",
@@ -229,106 +229,30 @@ def atomic_xchg(
     """
 
 
-@op
-def atomic_add(
-    array: Any,
-    indices: Any,
-    update: Any,
-    /,
-    *,
-    check_bounds: bool = True,
-    memory_order: Any = MemoryOrder.ACQ_REL,
-    memory_scope: Any = MemoryScope.DEVICE,
-) -> Any:
-    """Adds to elements of an array, atomically for each element; gives the old values.
+_ATOMIC = """{}, atomically for each element; gives the old values.
 
-    Indices as for ``gather``. 32- and 64-bit ints, float16 to float64, bfloat16.
-    """
-
-
-@op
-def atomic_max(
-    array: Any,
-    indices: Any,
-    update: Any,
-    /,
-    *,
-    check_bounds: bool = True,
-    memory_order: Any = MemoryOrder.ACQ_REL,
-    memory_scope: Any = MemoryScope.DEVICE,
-) -> Any:
-    """Keeps the larger in elements of an array, atomically for each element; gives the old values.
-
-    Indices as for ``gather``. 32- and 64-bit ints.
-    """
-
-
-@op
-def atomic_min(
-    array: Any,
-    indices: Any,
-    update: Any,
-    /,
-    *,
-    check_bounds: bool = True,
-    memory_order: Any = MemoryOrder.ACQ_REL,
-    memory_scope: Any = MemoryScope.DEVICE,
-) -> Any:
-    """Keeps the smaller in elements of an array, atomically for each element; gives the old values.
-
-    Indices as for ``gather``. 32- and 64-bit ints.
-    """
-
-
-@op
-def atomic_and(
-    array: Any,
-    indices: Any,
-    update: Any,
-    /,
-    *,
-    check_bounds: bool = True,
-    memory_order: Any = MemoryOrder.ACQ_REL,
-    memory_scope: Any = MemoryScope.DEVICE,
-) -> Any:
-    """Bitwise-ands into elements of an array, atomically for each element; gives the old values.
-
-    Indices as for ``gather``. 32- and 64-bit ints.
-    """
-
-
-@op
-def atomic_or(
-    array: Any,
-    indices: Any,
-    update: Any,
-    /,
-    *,
-    check_bounds: bool = True,
-    memory_order: Any = MemoryOrder.ACQ_REL,
-    memory_scope: Any = MemoryScope.DEVICE,
-) -> Any:
-    """Bitwise-ors into elements of an array, atomically for each element; gives the old values.
-
-    Indices as for ``gather``. 32- and 64-bit ints.
-    """
-
-
-@op
-def atomic_xor(
-    array: Any,
-    indices: Any,
-    update: Any,
-    /,
-    *,
-    check_bounds: bool = True,
-    memory_order: Any = MemoryOrder.ACQ_REL,
-    memory_scope: Any = MemoryScope.DEVICE,
-) -> Any:
-    """Bitwise-xors into elements of an array, atomically for each element; gives the old values.
-
-    Indices as for ``gather``. 32- and 64-bit ints.
-    """
+    Indices as for ``gather``. 32- and 64-bit ints{}.
+"""
+atomic_add = like(
+    atomic_xchg,
+    "atomic_add",
+    _ATOMIC.format("Adds to elements of an array", ", float16 to float64, bfloat16"),
+)
+atomic_max = like(
+    atomic_xchg, "atomic_max", _ATOMIC.format("Keeps the larger in elements of an array", "")
+)
+atomic_min = like(
+    atomic_xchg, "atomic_min", _ATOMIC.format("Keeps the smaller in elements of an array", "")
+)
+atomic_and = like(
+    atomic_xchg, "atomic_and", _ATOMIC.format("Bitwise-ands into elements of an array", "")
+)
+atomic_or = like(
+    atomic_xchg, "atomic_or", _ATOMIC.format("Bitwise-ors into elements of an array", "")
+)
+atomic_xor = like(
+    atomic_xchg, "atomic_xor", _ATOMIC.format("Bitwise-xors into elements of an array", "")
+)
 
 
 @op
