@@ -49,11 +49,9 @@ ts_reg ts__ptx_temp(ts_ptx *e, ts_reg_class class)
 
 /* ---- text writer --------------------------------------------------------------------------------- */
 
-static const char *const emit_prefix[] = {"", "%p", "%h", "%r", "%rd", "%f", "%d"};
-
 static void emit_reg(ts_text *text, ts_reg reg)
 {
-    ts_text_puts(text, emit_prefix[TS_REG_CLASS(reg)]);
+    ts_text_puts(text, ts__ptx_class_names[TS_REG_CLASS(reg)].prefix);
     ts_text_int(text, TS_REG_NUMBER(reg));
 }
 
@@ -154,6 +152,14 @@ void ts__ptx_put(ts_ptx *e, const char *format, ...)
         at = *stop ? stop + 1 : stop;
     }
     va_end(args);
+}
+
+void ts__ptx_list(ts_ptx *e, const ts_reg *regs, uint32_t n)
+{
+    PUT("{");
+    for (uint32_t i = 0; i < n; i++)
+        PUT(i ? ", $r" : "$r", regs[i]);
+    PUT("}");
 }
 
 uint32_t ts__ptx_string(ts_ptx *e, const char *bytes, size_t n)
@@ -410,10 +416,10 @@ static void emit_directives(ts_ptx *e, ts_text *out)
 
 static void emit_declarations(ts_ptx *e, ts_text *out)
 {
-    static const char *const types[] = {"", "pred", "b16", "b32", "b64", "f32", "f64"};
-    for (int class = TS_RC_P; class < TS_RC_COUNT; class ++)
+    for (int class = TS_RC_P; class < TS_RC_COUNT; class++)
         if (e->n_reg[class])
-            ts_text_printf(out, ".reg .%s %s<%u>;\n", types[class], emit_prefix[class], e->n_reg[class] + 1);
+            ts_text_printf(out, ".reg .%s %s<%u>;\n", ts__ptx_class_names[class].type, ts__ptx_class_names[class].prefix,
+                           e->n_reg[class] + 1);
     ts_text_puts(out, ts_text_get(&e->locals));
     for (uint32_t i = 0; i < TS_PLAN_TMAPS; i++)
         if (e->tmap[i]) {

@@ -24,6 +24,12 @@ typedef enum ts_reg_class {
 #define TS_REG_CLASS(reg) ((ts_reg_class)((reg) >> 28))
 #define TS_REG_NUMBER(reg) ((reg) & 0xFFFFFFFu)
 
+/* How a class is spelled: its registers, their type in declarations and moves, and that of operations on bits. */
+typedef struct ts_reg_names {
+    const char *prefix, *type, *bits;
+} ts_reg_names;
+extern const ts_reg_names ts__ptx_class_names[TS_RC_COUNT];
+
 /* How a scalar type is spelled: register class; type of bit moves, signed and unsigned integer and
  * float instructions (NULL: no such form); bits in memory. */
 typedef struct ts_ptx_type {
@@ -87,6 +93,8 @@ void ts__ptx_fail(ts_ptx *e, ts_status status, const char *format, ...) TS_PRINT
 void ts__ptx_need(ts_ptx *e, uint32_t version);
 bool ts__ptx_need_sm(ts_ptx *e, uint32_t sm, const char *what);
 ts_reg ts__ptx_temp(ts_ptx *e, ts_reg_class class);
+/* {%r1, %r2} */
+void ts__ptx_list(ts_ptx *e, const ts_reg *regs, uint32_t n);
 /* A string of the module in global memory; gives its number (symbol "tsN"). */
 uint32_t ts__ptx_string(ts_ptx *e, const char *bytes, size_t n);
 
@@ -126,6 +134,13 @@ static inline ts_val ts__ptx_res(const ts_ptx *e, ts_val opener, uint32_t i)
     return at + 1 + i;
 }
 uint32_t ts__ptx_n_res(const ts_ptx *e, ts_val opener);
+
+/* ---- floats: emit_alu.c ------------------------------------------------------------------------------ */
+
+/* ".rn" and so on by ts_round, for instructions that round at all: approximations round to nearest. */
+extern const char *const ts__ptx_round[];
+/* An f16 or bf16 as f32, which is exact. */
+ts_reg ts__ptx_widen(ts_ptx *e, ts_val v, ts_type type);
 
 #define TS_PTX(op, handler, imm, address, sm, version) ts_ptx_handler ts__emit_##handler;
 #include "target/ptx/emit.def"

@@ -12,7 +12,7 @@
 #include "target/ptx/emit.h"
 #include <stdio.h>
 
-static const char *const alu_round[] = {
+const char *const ts__ptx_round[] = {
     [TS_RN] = ".rn", [TS_RZ] = ".rz", [TS_RM] = ".rm", [TS_RP] = ".rp",
     [TS_APPROX] = ".rn", [TS_FULL] = ".rn", [TS_RZI] = ".rz", [TS_RA] = ".rn",
 };
@@ -29,7 +29,7 @@ static bool alu_is_half(ts_type type)
 
 /* ---- narrow floats through f32 ------------------------------------------------------------------- */
 
-static ts_reg alu_widen(ts_ptx *e, ts_val v, ts_type type)
+ts_reg ts__ptx_widen(ts_ptx *e, ts_val v, ts_type type)
 {
     ts_reg wide = ts__ptx_temp(e, TS_RC_F);
     if (type == TS_T_bf16)
@@ -48,7 +48,7 @@ static void alu_via_f32(ts_ptx *e, ts_val v, const ts_inst *inst, const char *st
 {
     ts_reg in[3] = {0}, out = ts__ptx_temp(e, TS_RC_F);
     for (uint32_t i = 0; i < inst->n_opnd; i++)
-        in[i] = alu_widen(e, ts_opnds(e->fn, inst)[i], inst->type);
+        in[i] = ts__ptx_widen(e, ts_opnds(e->fn, inst)[i], inst->type);
     PUT("$s.f32 $r, $r", stem, out, in[0]);
     for (uint32_t i = 1; i < inst->n_opnd; i++)
         PUT(", $r", in[i]);
@@ -73,7 +73,7 @@ void ts__emit_round(ts_ptx *e, ts_val v, const ts_inst *inst)
         PUT("$s.$s.$s $v, $r;\n", stem, f, f, v, x);
         return;
     }
-    ts_reg wide = alu_widen(e, inst->opnd[0], TS_T_bf16), out = ts__ptx_temp(e, TS_RC_F);
+    ts_reg wide = ts__ptx_widen(e, inst->opnd[0], TS_T_bf16), out = ts__ptx_temp(e, TS_RC_F);
     PUT("$s.f32.f32 $r, $r;\n", stem, out, wide);
     alu_narrow(e, v, TS_T_bf16, ".rn", out);
 }
@@ -94,7 +94,7 @@ static void alu_bf16_by_fma(ts_ptx *e, ts_val v, const ts_inst *inst)
 
 void ts__emit_binf(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
-    const char *round = alu_round[TS_A_ROUND(inst->aux)], *stem = ts_info(inst)->ptx;
+    const char *round = ts__ptx_round[TS_A_ROUND(inst->aux)], *stem = ts_info(inst)->ptx;
     bool nearest = round[2] == 'n';
     if (alu_is_half(inst->type) && !nearest) {
         char name[16];
@@ -109,8 +109,8 @@ void ts__emit_binf(ts_ptx *e, ts_val v, const ts_inst *inst)
 
 void ts__emit_fma(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
-    const char *round = alu_is_half(inst->type) ? ".rn" : alu_round[TS_A_ROUND(inst->aux)];
-    if (alu_is_half(inst->type) && alu_round[TS_A_ROUND(inst->aux)][2] != 'n')
+    const char *round = alu_is_half(inst->type) ? ".rn" : ts__ptx_round[TS_A_ROUND(inst->aux)];
+    if (alu_is_half(inst->type) && ts__ptx_round[TS_A_ROUND(inst->aux)][2] != 'n')
         ts__ptx_fail(e, TS_UNSUPPORTED, "fma of %s rounds to nearest only", ts_scalar_name(inst->type));
     PUT("fma$s$s.$s $v, $v, $v, $v;\n", round, alu_ftz(inst->type, inst->aux), ts__ptx_type(e, inst->type)->f, v,
         inst->opnd[0], inst->opnd[1], inst->opnd[2]);
@@ -119,15 +119,15 @@ void ts__emit_fma(ts_ptx *e, ts_val v, const ts_inst *inst)
 void ts__emit_divf(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     ts_round round = TS_A_ROUND(inst->aux);
-    const char *how = round == TS_APPROX ? ".approx" : round == TS_FULL ? ".full" : alu_round[round];
+    const char *how = round == TS_APPROX ? ".approx" : round == TS_FULL ? ".full" : ts__ptx_round[round];
     if (alu_is_half(inst->type)) {
         char name[24];
         snprintf(name, sizeof name, "div%s", how);
-        alu_via_f32(e, v, inst, name, alu_round[round]);
+        alu_via_f32(e, v, inst, name, ts__ptx_round[round]);
         return;
     }
     if (inst->type == TS_T_f64)
-        how = alu_round[round];
+        how = ts__ptx_round[round];
     PUT("div$s$s.$s $v, $v, $v;\n", how, alu_ftz(inst->type, inst->aux), ts__ptx_type(e, inst->type)->f, v,
         inst->opnd[0], inst->opnd[1]);
 }
@@ -135,15 +135,15 @@ void ts__emit_divf(ts_ptx *e, ts_val v, const ts_inst *inst)
 void ts__emit_sqrt(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     ts_round round = TS_A_ROUND(inst->aux);
-    const char *how = round == TS_APPROX || round == TS_FULL ? ".approx" : alu_round[round];
+    const char *how = round == TS_APPROX || round == TS_FULL ? ".approx" : ts__ptx_round[round];
     if (alu_is_half(inst->type)) {
         char name[24];
         snprintf(name, sizeof name, "sqrt%s", how);
-        alu_via_f32(e, v, inst, name, alu_round[round]);
+        alu_via_f32(e, v, inst, name, ts__ptx_round[round]);
         return;
     }
     if (inst->type == TS_T_f64)
-        how = alu_round[round];
+        how = ts__ptx_round[round];
     PUT("sqrt$s$s.$s $v, $r;\n", how, alu_ftz(inst->type, inst->aux), ts__ptx_type(e, inst->type)->f, v,
         ts__ptx_in_reg(e, inst->opnd[0]));
 }
@@ -176,7 +176,7 @@ void ts__emit_cmpf(ts_ptx *e, ts_val v, const ts_inst *inst)
     const char *name = names[!!(inst->aux & TS_A_UNORDERED)][TS_A_GET_PRED(inst->aux)];
     ts_type type = ts_type_of(e->fn, inst->opnd[0]);
     if (type == TS_T_bf16) {
-        ts_reg x = alu_widen(e, inst->opnd[0], type), y = alu_widen(e, inst->opnd[1], type);
+        ts_reg x = ts__ptx_widen(e, inst->opnd[0], type), y = ts__ptx_widen(e, inst->opnd[1], type);
         PUT("setp.$s.f32 $v, $r, $r;\n", name, v, x, y);
         return;
     }
@@ -224,7 +224,7 @@ static ts_reg alu_approx_of(ts_ptx *e, const alu_approx *row, ts_reg x, uint32_t
 
 static ts_reg alu_as_f32(ts_ptx *e, ts_val x, ts_type type)
 {
-    return type == TS_T_f32 ? ts__ptx_in_reg(e, x) : alu_widen(e, x, type);
+    return type == TS_T_f32 ? ts__ptx_in_reg(e, x) : ts__ptx_widen(e, x, type);
 }
 
 static ts_reg alu_tan(ts_ptx *e, ts_reg x)
@@ -379,13 +379,12 @@ void ts__emit_signedi(ts_ptx *e, ts_val v, const ts_inst *inst)
 
 void ts__emit_logic(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
-    static const char *const bits[] = {"", "pred", "b16", "b32", "b64", "b32", "b64"};
     ts_reg_class class = ts__ptx_class(e, inst->type);
     if (class == TS_RC_P)
         PUT("$s.pred $v, $r, $r;\n", ts_info(inst)->ptx, v, ts__ptx_in_reg(e, inst->opnd[0]),
             ts__ptx_in_reg(e, inst->opnd[1]));
     else
-        PUT("$s.$s $v, $v, $v;\n", ts_info(inst)->ptx, bits[class], v, inst->opnd[0], inst->opnd[1]);
+        PUT("$s.$s $v, $v, $v;\n", ts_info(inst)->ptx, ts__ptx_class_names[class].bits, v, inst->opnd[0], inst->opnd[1]);
 }
 
 /* PTX wants the count in 32 bits, whatever is shifted. */
@@ -503,11 +502,10 @@ void ts__emit_select(ts_ptx *e, ts_val v, const ts_inst *inst)
 
 void ts__emit_constant(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
-    static const char *const moves[] = {"", "pred", "b16", "b32", "b64", "f32", "f64"};
     ts_reg reg = e->reg[v];
     (void)inst;
     e->reg[v] = 0; /* so that the text shows the constant itself */
-    PUT("mov.$s $r, $v;\n", moves[TS_REG_CLASS(reg)], reg, v);
+    PUT("mov.$s $r, $v;\n", ts__ptx_class_names[TS_REG_CLASS(reg)].type, reg, v);
     e->reg[v] = reg;
 }
 

@@ -28,7 +28,6 @@ static void cvt_unsupported(ts_ptx *e, const ts_inst *inst, ts_type from)
 
 void ts__emit_bitcast(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
-    static const char *const moves[] = {"", "pred", "b16", "b32", "b64", "b32", "b64"};
     ts_type from = ts_type_of(e->fn, inst->opnd[0]);
     ts_reg x = ts__ptx_in_reg(e, inst->opnd[0]);
     ts_reg_class to = ts__ptx_class(e, inst->type);
@@ -38,7 +37,7 @@ void ts__emit_bitcast(ts_ptx *e, ts_val v, const ts_inst *inst)
     } else if (to == TS_RC_H && ts__ptx_class(e, from) == TS_RC_P)
         PUT("selp.u16 $v, 1, 0, $r;\n", v, x);
     else
-        PUT("mov.$s $v, $r;\n", moves[to], v, x);
+        PUT("mov.$s $v, $r;\n", ts__ptx_class_names[to].bits, v, x);
 }
 
 /* "u8", "s32": the type a cvt reads or writes. */
@@ -99,7 +98,7 @@ void ts__emit_trunci(ts_ptx *e, ts_val v, const ts_inst *inst)
 
 /* ---- rounding to odd ---------------------------------------------------------------------------------- */
 
-/* Sets the last bit of the f32 `rough` where `exact` (a predicate) is false. */
+/* Sets the last bit of the f32 `rough` where `inexact` (a predicate) is true. */
 static ts_reg cvt_make_odd(ts_ptx *e, ts_reg rough, ts_reg inexact)
 {
     ts_reg bits = ts__ptx_temp(e, TS_RC_R), one = ts__ptx_temp(e, TS_RC_R), odd = ts__ptx_temp(e, TS_RC_F);
@@ -131,16 +130,11 @@ static ts_reg cvt_int_odd(ts_ptx *e, ts_val v, ts_type type, bool is_unsigned)
 
 /* ---- integer <-> float --------------------------------------------------------------------------------- */
 
-static const char *const cvt_round[] = {
-    [TS_RN] = ".rn", [TS_RZ] = ".rz", [TS_RM] = ".rm", [TS_RP] = ".rp",
-    [TS_APPROX] = ".rn", [TS_FULL] = ".rn", [TS_RZI] = ".rz", [TS_RA] = ".rn",
-};
-
 void ts__emit_itof(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     ts_type from = ts_type_of(e->fn, inst->opnd[0]);
     bool is_unsigned = inst->aux & TS_A_UNSIGNED;
-    const char *round = cvt_round[TS_A_ROUND(inst->aux)], *f = ts__ptx_type(e, inst->type)->f;
+    const char *round = ts__ptx_round[TS_A_ROUND(inst->aux)], *f = ts__ptx_type(e, inst->type)->f;
     if (!f) {
         cvt_unsupported(e, inst, from);
     } else if (from == TS_T_i1) {
@@ -167,10 +161,7 @@ void ts__emit_ftoi(ts_ptx *e, ts_val v, const ts_inst *inst)
         return;
     }
     if (from == TS_T_bf16) {
-        ts_reg wide = ts__ptx_temp(e, TS_RC_F);
-        ts__ptx_need(e, 71);
-        PUT("cvt.f32.bf16 $r, $r;\n", wide, x);
-        x = wide;
+        x = ts__ptx_widen(e, inst->opnd[0], from);
         f = "f32";
     }
     if (inst->type != TS_T_i1) {
@@ -186,16 +177,15 @@ void ts__emit_ftoi(ts_ptx *e, ts_val v, const ts_inst *inst)
 /* Any float in a register as f32; exact except from f64, which is rounded to odd. */
 static ts_reg cvt_to_f32(ts_ptx *e, ts_val x, ts_type from, const ts_inst *inst)
 {
+    if (from == TS_T_f16 || from == TS_T_bf16)
+        return ts__ptx_widen(e, x, from);
     ts_reg in = ts__ptx_in_reg(e, x), out, pair, half;
     if (from == TS_T_f32)
         return in;
     if (from == TS_T_f64)
         return cvt_f64_odd(e, in);
     out = ts__ptx_temp(e, TS_RC_F);
-    if (from == TS_T_f16 || from == TS_T_bf16) {
-        ts__ptx_need(e, from == TS_T_bf16 ? 71 : 70);
-        PUT("cvt.f32.$s $r, $r;\n", ts__ptx_type(e, from)->f, out, in);
-    } else if (from == TS_T_tf32) {
+    if (from == TS_T_tf32) {
         PUT("mov.b32 $r, $r;\n", out, in);
     } else if (cvt_is_fp8(from) && e->sm->number >= 89) {
         ts__ptx_need(e, 81);
@@ -241,7 +231,7 @@ static void cvt_to_fp8(ts_ptx *e, ts_val v, const ts_inst *inst, ts_reg x)
 void ts__emit_ftof(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     ts_type from = ts_type_of(e->fn, inst->opnd[0]), to = inst->type;
-    const char *round = cvt_round[TS_A_ROUND(inst->aux)], *f = ts__ptx_type(e, from)->f, *t = ts__ptx_type(e, to)->f;
+    const char *round = ts__ptx_round[TS_A_ROUND(inst->aux)], *f = ts__ptx_type(e, from)->f, *t = ts__ptx_type(e, to)->f;
     bool bf16 = from == TS_T_bf16 || to == TS_T_bf16;
     if (from == to) {
         PUT("mov.$s $v, $r;\n", ts__ptx_type(e, to)->b, v, ts__ptx_in_reg(e, inst->opnd[0]));

@@ -37,7 +37,7 @@ static const char *mem_ld_suffix(ts_ptx *e, uint32_t cache, bool store)
     return ".L1::no_allocate";
 }
 
-/* "+offset]" after an address already written up to its base. */
+/* The address `extra` bytes further. */
 static void mem_address(ts_ptx *e, ts_val pointer, int extra)
 {
     int64_t offset;
@@ -50,7 +50,7 @@ static void mem_address(ts_ptx *e, ts_val pointer, int extra)
         PUT("[$v+$i]", base, (int)(offset + extra));
 }
 
-/* Type of the words a vector of narrow elements travels in. */
+/* A vector of narrow elements travels in words of 32 bits. */
 static bool mem_in_words(const mem_access *m)
 {
     return m->bits < 32 && m->n * m->bits >= 32;
@@ -86,14 +86,13 @@ static ts_reg mem_st_reg(ts_ptx *e, ts_val v, ts_type type)
     return byte;
 }
 
+/* A vector of two or more registers stands in braces. */
 static void mem_list(ts_ptx *e, const ts_reg *regs, uint32_t n)
 {
     if (n > 1)
-        PUT("{");
-    for (uint32_t i = 0; i < n; i++)
-        PUT(i ? ", $r" : "$r", regs[i]);
-    if (n > 1)
-        PUT("}");
+        ts__ptx_list(e, regs, n);
+    else
+        PUT("$r", regs[0]);
 }
 
 static void mem_vector(ts_ptx *e, uint32_t n)
@@ -118,12 +117,7 @@ static void mem_ld_pieces(ts_ptx *e, const mem_access *m, const char *type, cons
     }
 }
 
-/* The registers a load writes: the results' own, or temporaries where it must not touch them early. */
-static void mem_ld_plain(ts_ptx *e, const mem_access *m, const ts_reg *out)
-{
-    mem_ld_pieces(e, m, mem_type(e, m->type, m->bits), out, m->n, m->bits);
-}
-
+/* Narrow elements: words are loaded, over the padding where there is a guard, and taken apart. */
 static void mem_ld_words(ts_ptx *e, const mem_access *m, const ts_reg *out, ts_val pad)
 {
     ts_reg words[16];
@@ -151,13 +145,12 @@ static void mem_ld_words(ts_ptx *e, const mem_access *m, const ts_reg *out, ts_v
 
 static void mem_set_pad(ts_ptx *e, ts_reg reg, ts_val pad, ts_type type)
 {
-    static const char *const moves[] = {"", "pred", "b16", "b32", "b64", "b32", "b64"};
     if (pad && type == TS_T_i1)
         PUT("selp.u16 $r, 1, 0, $r;\n", reg, ts__ptx_in_reg(e, pad));
     else if (pad)
         ts__ptx_move(e, reg, pad);
     else
-        PUT("mov.$s $r, 0;\n", moves[TS_REG_CLASS(reg)], reg);
+        PUT("mov.$s $r, 0;\n", ts__ptx_class_names[TS_REG_CLASS(reg)].bits, reg);
 }
 
 static mem_access mem_access_of(ts_ptx *e, const ts_inst *inst, ts_type type)
@@ -170,6 +163,7 @@ static mem_access mem_access_of(ts_ptx *e, const ts_inst *inst, ts_type type)
     return m;
 }
 
+/* The padding is written to the result before the load reads its address and guard: not into one of theirs. */
 static bool mem_is_clash(const ts_ptx *e, const mem_access *m, ts_reg reg)
 {
     int64_t offset;
@@ -215,7 +209,7 @@ void ts__emit_ld(ts_ptx *e, ts_val v, const ts_inst *inst)
     if (mem_in_words(&m))
         mem_ld_words(e, &m, out, pad);
     else
-        mem_ld_plain(e, &m, out);
+        mem_ld_pieces(e, &m, mem_type(e, m.type, m.bits), out, m.n, m.bits);
     for (uint32_t i = 0; i < m.n; i++) {
         ts_reg reg = e->reg[single ? v : v + 1 + i];
         if (type == TS_T_i1)
@@ -245,7 +239,7 @@ static uint32_t mem_st_words(ts_ptx *e, const mem_access *m, ts_reg *regs)
     return n;
 }
 
-/* One store instruction of `n` registers, or of immediates where `values` are constants. */
+/* The beginning of one store instruction, up to its values. */
 static void mem_st_piece(ts_ptx *e, const mem_access *m, const char *type, uint32_t n, int offset)
 {
     PUT("$g$s", m->pred, m->verb);
@@ -418,7 +412,7 @@ void ts__emit_mbar_wait(ts_ptx *e, ts_val v, const ts_inst *inst)
     bool test = e->sm->number < 90;
     ts__ptx_need(e, test ? 71 : 78);
     PUT("W$L:\nmbarrier.$s.parity.shared.b64 $r, $a, $v;\n@!$r bra W$L;\n", v, test ? "test_wait" : "try_wait", done,
-        inst->n_opnd > 3 ? ts_opnds(e->fn, inst)[0] : inst->opnd[0], inst->opnd[1], done, v);
+        inst->opnd[0], inst->opnd[1], done, v);
 }
 
 /* ---- TMA --------------------------------------------------------------------------------------------------------- */

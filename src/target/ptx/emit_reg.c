@@ -14,6 +14,11 @@
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
+const ts_reg_names ts__ptx_class_names[TS_RC_COUNT] = {
+    [TS_RC_NONE] = {"", "", ""},        [TS_RC_P] = {"%p", "pred", "pred"}, [TS_RC_H] = {"%h", "b16", "b16"},
+    [TS_RC_R] = {"%r", "b32", "b32"},   [TS_RC_RD] = {"%rd", "b64", "b64"}, [TS_RC_F] = {"%f", "f32", "b32"},
+    [TS_RC_D] = {"%d", "f64", "b64"},
+};
 static const ts_ptx_type reg_types[] = {
     [TS_T_i1] = {TS_RC_P, 8, "pred", NULL, NULL, NULL},
     [TS_T_i8] = {TS_RC_H, 8, "b16", "s16", "u16", NULL},
@@ -461,13 +466,16 @@ ts_reg ts__ptx_in_reg(ts_ptx *e, ts_val v)
     return temp;
 }
 
-static const char *const reg_moves[] = {"",    "pred", "b16", "b32", "b64", "f32", "f64"};
+static const char *reg_move_type(ts_reg reg)
+{
+    return ts__ptx_class_names[TS_REG_CLASS(reg)].type;
+}
 
 void ts__ptx_move(ts_ptx *e, ts_reg dst, ts_val src)
 {
     src = e->alias[src];
     if (e->reg[src] != dst)
-        PUT("mov.$s $r, $v;\n", reg_moves[TS_REG_CLASS(dst)], dst, src);
+        PUT("mov.$s $r, $v;\n", reg_move_type(dst), dst, src);
 }
 
 /* One register move of a parallel set. */
@@ -487,7 +495,7 @@ static uint32_t reg_free_moves(ts_ptx *e, reg_move *m, uint32_t n)
             left++;
             continue;
         }
-        PUT("mov.$s $r, $r;\n", reg_moves[TS_REG_CLASS(m[i].dst)], m[i].dst, m[i].src);
+        PUT("mov.$s $r, $r;\n", reg_move_type(m[i].dst), m[i].dst, m[i].src);
         m[i].dst = 0;
     }
     for (uint32_t i = 0, k = 0; i < n; i++)
@@ -500,7 +508,7 @@ static uint32_t reg_free_moves(ts_ptx *e, reg_move *m, uint32_t n)
 static void reg_break_cycle(ts_ptx *e, reg_move *m, uint32_t n)
 {
     ts_reg saved = m[0].dst, temp = ts__ptx_temp(e, TS_REG_CLASS(saved));
-    PUT("mov.$s $r, $r;\n", reg_moves[TS_REG_CLASS(saved)], temp, saved);
+    PUT("mov.$s $r, $r;\n", reg_move_type(saved), temp, saved);
     for (uint32_t i = 0; i < n; i++)
         if (m[i].src == saved)
             m[i].src = temp;

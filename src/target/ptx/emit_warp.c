@@ -200,14 +200,6 @@ static void warp_regs(ts_ptx *e, const ts_val *values, uint32_t n, ts_reg *regs)
         regs[i] = ts__ptx_in_reg(e, values[i]);
 }
 
-static void warp_list(ts_ptx *e, const ts_reg *regs, uint32_t n)
-{
-    PUT("{");
-    for (uint32_t i = 0; i < n; i++)
-        PUT(i ? ", $r" : "$r", regs[i]);
-    PUT("}");
-}
-
 void ts__emit_ldmatrix(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     uint32_t n = TS_S_NUMBER(inst->aux);
@@ -234,7 +226,7 @@ void ts__emit_stmatrix(ts_ptx *e, ts_val v, const ts_inst *inst)
     warp_regs(e, opnds + 1, n, regs);
     PUT("stmatrix.sync.aligned.m8n8.x$i$s.shared.b16 $a, ", (int)n, TS_S_EXTRA(inst->aux) & 1 ? ".trans" : "",
         opnds[0]);
-    warp_list(e, regs, n);
+    ts__ptx_list(e, regs, n);
     PUT(";\n");
 }
 
@@ -304,9 +296,9 @@ void ts__emit_mma_sync(ts_ptx *e, ts_val v, const ts_inst *inst)
     PUT("mma.sync.aligned.m$in$ik$i.row.col.$s.$s.$s.$s ", row->m, row->n, row->k, tc, ta, tb, tc);
     warp_values(e, v + 1, row->rc);
     PUT(", ");
-    warp_list(e, a, row->ra);
+    ts__ptx_list(e, a, row->ra);
     PUT(", ");
-    warp_list(e, b, row->rb);
+    ts__ptx_list(e, b, row->rb);
     PUT(", ");
     warp_values(e, v + 1, row->rc);
     PUT(";\n");
@@ -381,7 +373,7 @@ void ts__emit_wgmma(ts_ptx *e, ts_val v, const ts_inst *inst)
     if (n_a == 1)
         PUT("$r", a[0]);
     else
-        warp_list(e, a, n_a);
+        ts__ptx_list(e, a, n_a);
     PUT(", $r", b);
     warp_scale_d(e, opnds[n_acc + n_a + 1]);
     warp_wgmma_tail(e, row, flags);
@@ -394,7 +386,7 @@ static const char *warp_promote(ts_ptx *e, ts_val v, ts_reg *out, uint32_t *byte
 {
     ts_type type = ts_type_of(e->fn, v);
     const ts_ptx_type *t = ts__ptx_type(e, type);
-    ts_reg x = ts__ptx_in_reg(e, v), wide;
+    ts_reg x = ts__ptx_in_reg(e, v);
     *bytes = 8;
     *out = x;
     if (t->class == TS_RC_RD)
@@ -402,12 +394,8 @@ static const char *warp_promote(ts_ptx *e, ts_val v, ts_reg *out, uint32_t *byte
     if (t->class == TS_RC_D)
         return "f64";
     if (t->f) {
-        if (type == TS_T_bf16) {
-            wide = ts__ptx_temp(e, TS_RC_F);
-            ts__ptx_need(e, 71);
-            PUT("cvt.f32.bf16 $r, $r;\n", wide, x);
-            x = wide;
-        }
+        if (type == TS_T_bf16)
+            x = ts__ptx_widen(e, v, type);
         *out = ts__ptx_temp(e, TS_RC_D);
         PUT("cvt.f64.$s $r, $r;\n", type == TS_T_f16 ? "f16" : "f32", *out, x);
         return "f64";
