@@ -123,7 +123,7 @@ static ts_status memory_options(fr *f, const fr_call *c, uint32_t i, uint32_t ra
     if (!check)
         *out |= TS_M_INBOUNDS((1u << rank) - 1);
     if (fr_given(c, i + 2))
-        *out |= TS_M_TMA(tma ? 1 : 2);
+        *out |= TS_M_TMA(tma ? TS_TMA_ALLOWED : TS_TMA_FORBIDDEN);
     return TS_OK;
 }
 

@@ -113,7 +113,7 @@ static ts_status view_hints(fr *f, const fr_call *c, uint32_t latency, uint32_t 
     TS_TRY(fr_arg_latency(f, c, latency, out));
     TS_TRY(fr_arg_flag(f, c, tma, true, &allowed));
     if (fr_given(c, tma))
-        *out |= TS_M_TMA(allowed ? 1 : 2);
+        *out |= TS_M_TMA(allowed ? TS_TMA_ALLOWED : TS_TMA_FORBIDDEN);
     return TS_OK;
 }
 

@@ -195,11 +195,12 @@ typedef enum ts_rmw {
     TS_RMW_AND, TS_RMW_OR, TS_RMW_XOR, TS_RMW_ADD, TS_RMW_ADDF, TS_RMW_MAX, TS_RMW_MIN,
     TS_RMW_UMAX, TS_RMW_UMIN, TS_RMW_XCHG, TS_RMW_CAS /* thread level only */
 } ts_rmw;
+typedef enum ts_tma_hint { TS_TMA_FREE, TS_TMA_ALLOWED, TS_TMA_FORBIDDEN } ts_tma_hint;
 #define TS_M_ORDER(o) ((uint32_t)(o))                     /* bits 0-2 */
 #define TS_M_SCOPE(s) ((uint32_t)(s) << 3)                /* bits 3-4 */
 #define TS_M_MODE(m) ((uint32_t)(m) << 5)                 /* bits 5-8 */
 #define TS_M_LATENCY(l) ((uint32_t)(l) << 9)              /* bits 9-12; 0 = no hint */
-#define TS_M_TMA(t) ((uint32_t)(t) << 13)                 /* bits 13-14; 0 free, 1 allowed, 2 forbidden */
+#define TS_M_TMA(t) ((uint32_t)(t) << 13)                 /* bits 13-14: ts_tma_hint */
 #define TS_M_INBOUNDS(mask) ((uint32_t)(mask) << 16)      /* bit per dimension: promised in bounds */
 #define TS_M_GET_ORDER(a) ((ts_order)((a) & 7))
 #define TS_M_GET_SCOPE(a) ((ts_scope)((a) >> 3 & 3))
@@ -207,6 +208,7 @@ typedef enum ts_rmw {
 #define TS_M_GET_LATENCY(a) ((a) >> 9 & 15)
 #define TS_M_GET_TMA(a) ((a) >> 13 & 3)
 #define TS_M_GET_INBOUNDS(a) ((a) >> 16 & 255)
+#define TS_M_WITHOUT_INBOUNDS(a) ((a) & 65535)
 
 /* SIMT bits: a kind (8 bits), a count or number (16 bits), small flags (8 bits). */
 #define TS_S(kind, number, extra) ((uint32_t)(kind) | (uint32_t)(number) << 8 | (uint32_t)(extra) << 24)

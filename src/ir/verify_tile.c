@@ -429,7 +429,7 @@ ts_status ts__verify_order(const ts__verify *c, uint32_t allowed)
              scoped ? "a weak access has no scope" : "an ordered access needs a scope");
     TS__WANT(c, TS_M_GET_LATENCY(c->inst->aux) <= 10, "latency %u is more than 10",
              TS_M_GET_LATENCY(c->inst->aux));
-    TS__WANT(c, TS_M_GET_TMA(c->inst->aux) <= 2, "tma hint %u does not exist",
+    TS__WANT(c, TS_M_GET_TMA(c->inst->aux) <= TS_TMA_FORBIDDEN, "tma hint %u does not exist",
              TS_M_GET_TMA(c->inst->aux));
     return TS_OK;
 }

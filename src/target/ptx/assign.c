@@ -21,6 +21,8 @@ typedef struct assign_work {
     ts_val failed;       /* a value that does not fit */
 } assign_work;
 
+/* Longest chain of free values, which every reader writes anew; sweeps until carried values have settled, of which the
+ * last two give a home to those that nothing else does. */
 enum { ASSIGN_MAX_DEPTH = 48, ASSIGN_ROUNDS = 6 };
 
 /* ---- homes ------------------------------------------------------------------------------------------- */
@@ -70,8 +72,7 @@ static void assign_free(assign_work *w, ts_val v, uint32_t depth)
     }
 }
 
-/* Elementwise: the home of the operands; among several the one with the most registers in use (an mma
- * fragment or a load rather than something sliced), and of equal ones the first. */
+/* The home of the first operand from `from` on that has one; *depth: of the chain of free values that ends here. */
 static const ts_layout *assign_pick(const assign_work *w, const ts_inst *inst, uint32_t from, uint32_t *depth)
 {
     const ts_layout *best = NULL;
@@ -326,15 +327,16 @@ static assign_fn *const assign_table[TS_OP_COUNT] = {
 
 static void assign_sweep(assign_work *w)
 {
-    uint32_t open[512], depth = 0;
+    ts_val open = 0; /* the innermost region */
     ts_split_apart(w->out);
     for (ts_val v = 1; v < w->fn->inst.n; v++) {
         const ts_inst *inst = ts_at(w->fn, v);
-        if (ts_info(inst)->flags & TS_REGION && depth < TS_COUNT(open))
-            open[depth++] = v;
-        if (inst->op == TS_OP_end && depth)
-            assign_end(w, open[--depth]);
-        else if (assign_table[inst->op])
+        if (ts_info(inst)->flags & TS_REGION)
+            open = v;
+        if (inst->op == TS_OP_end) {
+            assign_end(w, open);
+            open = w->shape.parent[open];
+        } else if (assign_table[inst->op])
             assign_table[inst->op](w, v);
         else if (ts_info(inst)->flags & TS_ELEM && assign_is_tile(w, v))
             assign_elementwise(w, v);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Products of tiles (assign.h): which of the three ways each one goes, and the fragments of mma.sync, which the PTX
- * manual gives for each shape of mma.def ("Matrix Fragments for mma"). assign_fma.c has those of plain fma, wgmma.c those
- * of wgmma.
+ * Products of tiles (assign.h): which of the three ways each one goes, and the fragments of mma.sync (PTX ISA 9.0,
+ * matrix fragments for mma) for each shape of mma.def. assign_fma.c has those of plain fma, wgmma.c those of wgmma.
  */
 #include "target/ptx/assign.h"
 #include "ir/note.h"

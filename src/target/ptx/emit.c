@@ -418,8 +418,8 @@ static void emit_declarations(ts_ptx *e, ts_text *out)
 {
     for (int class = TS_RC_P; class < TS_RC_COUNT; class++)
         if (e->n_reg[class])
-            ts_text_printf(out, ".reg .%s %s<%u>;\n", ts__ptx_class_names[class].type, ts__ptx_class_names[class].prefix,
-                           e->n_reg[class] + 1);
+            ts_text_printf(out, ".reg .%s %s<%u>;\n", ts__ptx_class_names[class].type,
+                           ts__ptx_class_names[class].prefix, e->n_reg[class] + 1);
     ts_text_puts(out, ts_text_get(&e->locals));
     for (uint32_t i = 0; i < TS_PLAN_TMAPS; i++)
         if (e->tmap[i]) {

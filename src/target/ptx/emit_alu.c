@@ -384,7 +384,8 @@ void ts__emit_logic(ts_ptx *e, ts_val v, const ts_inst *inst)
         PUT("$s.pred $v, $r, $r;\n", ts_info(inst)->ptx, v, ts__ptx_in_reg(e, inst->opnd[0]),
             ts__ptx_in_reg(e, inst->opnd[1]));
     else
-        PUT("$s.$s $v, $v, $v;\n", ts_info(inst)->ptx, ts__ptx_class_names[class].bits, v, inst->opnd[0], inst->opnd[1]);
+        PUT("$s.$s $v, $v, $v;\n", ts_info(inst)->ptx, ts__ptx_class_names[class].bits, v, inst->opnd[0],
+            inst->opnd[1]);
 }
 
 /* PTX wants the count in 32 bits, whatever is shifted. */

@@ -231,7 +231,8 @@ static void cvt_to_fp8(ts_ptx *e, ts_val v, const ts_inst *inst, ts_reg x)
 void ts__emit_ftof(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     ts_type from = ts_type_of(e->fn, inst->opnd[0]), to = inst->type;
-    const char *round = ts__ptx_round[TS_A_ROUND(inst->aux)], *f = ts__ptx_type(e, from)->f, *t = ts__ptx_type(e, to)->f;
+    const char *round = ts__ptx_round[TS_A_ROUND(inst->aux)];
+    const char *f = ts__ptx_type(e, from)->f, *t = ts__ptx_type(e, to)->f;
     bool bf16 = from == TS_T_bf16 || to == TS_T_bf16;
     if (from == to) {
         PUT("mov.$s $v, $r;\n", ts__ptx_type(e, to)->b, v, ts__ptx_in_reg(e, inst->opnd[0]));

@@ -12,8 +12,8 @@
  *     reg  { 00000001, 01000000, 10000000 }   lane { 00000010 .. 00100000 }
  *
  * Reshape leaves columns as they are, permute moves their bits, a reduction deletes the bits of its
- * axis, a broadcast reads through deleted bits. Conversion between two layouts is planned here and
- * written by convert.c. Read lower.h next.
+ * axis, a broadcast reads through deleted bits. Conversion between two layouts is planned by move.c
+ * and written by lower_convert.c. Read lower.h next.
  */
 #ifndef TS_TARGET_PTX_LAYOUT_H
 #define TS_TARGET_PTX_LAYOUT_H

@@ -4,12 +4,15 @@
  *
  *     facts ─▶ assign.c (layouts) ─▶ lower.c walks the tile function once and calls, by operation,
  *         lower_elem.c    elementwise, constants, iota, broadcast, reshape, permute, cat, cold
- *         lower_convert.c moves between layouts, extract and insert through shared memory
- *         lower_view.c    loads and stores through views          lower_ptr.c  pointers, atomics
- *         lower_reduce.c  reduce                                  lower_scan.c scan
- *         lower_mma.c     mma.sync                                lower_fma.c  products by fma
- *         lower_misc.c    assert, print, alloca, ...
- *     ─▶ shared.c (shared memory, barriers) ─▶ fold dce licm at thread level ─▶ emit.c
+ *         lower_convert.c moves between layouts (planned by move.c), extract, insert, pack, unpack
+ *         lower_view.c    loads and stores through views          lower_ptr.c    pointers, atomics
+ *         lower_nibble.c  elements of 4 bits                      lower_late.c   work done while a store takes it
+ *         lower_reduce.c  reduce                                  lower_scan.c   scan
+ *         lower_mma.c     mma.sync                                lower_fma.c    products by fma
+ *         pipeline_cp.c   their loads by cp.async                 tma.h          wgmma and TMA
+ *         lower_misc.c    assert, print, alloca, ...              lower_code.c   small pieces that all of them write
+ *         shared.c        shared memory, barriers                 cluster.c      blocks that share a tile block
+ *     ─▶ dce licm at thread level (ptx.c) ─▶ emit.c
  *
  * A tile value of layout L is an array of 2^L.n_reg thread values, one for each register number; entries
  * whose register bit has a zero column repeat others. A scalar (rank 0) is one thread value that is the
@@ -64,8 +67,8 @@ typedef struct ts_open {
 } ts_open;
 
 /* Global memory seen by other threads of the block: what was touched since the last barrier. A root is a
- * pointer parameter (bit number) or TS_ROOT_UNKNOWN. */
-enum { TS_ROOT_UNKNOWN = 63 };
+ * pointer parameter (bit number; those from TS_ROOT_LAST on share a bit) or TS_ROOT_UNKNOWN. */
+enum { TS_ROOT_LAST = 62, TS_ROOT_UNKNOWN = 63 };
 typedef struct ts_hazards {
     uint64_t loaded, stored;        /* since the last barrier */
     uint64_t ever_loaded, ever_stored; /* in the whole function */

@@ -9,6 +9,9 @@
  */
 #include "target/ptx/lower.h"
 
+/* Additions behind an offset that are looked at; what is taken to divide an offset without terms. */
+enum { PTR_DEPTH = 12, PTR_ALIGN = 1 << 20 };
+
 /* ---- which arrays ------------------------------------------------------------------------------------------- */
 
 uint64_t ts_lower_roots(ts_lower *lw, ts_val v)
@@ -22,7 +25,7 @@ static uint64_t ptr_roots_of(const ts_lower *lw, ts_val v)
     uint64_t roots = 0;
     switch ((int)inst->op) {
     case TS_OP_param:
-        return ts_type_is_ptr(lw->module, inst->type) ? 1ull << TS_MIN(inst->aux, 62u) : 0;
+        return ts_type_is_ptr(lw->module, inst->type) ? 1ull << TS_MIN(inst->aux, (uint32_t)TS_ROOT_LAST) : 0;
     case TS_OP_int_to_ptr:
     case TS_OP_arg:
     case TS_OP_res:
@@ -92,20 +95,20 @@ static void ptr_add_up(const ts_fn *fn, ts_val v, uint32_t depth, ptr_sum *sum)
     int64_t value;
     if (ts_const_as_int(fn, v, &value)) {
         sum->fixed += value;
-    } else if (inst->op == TS_OP_addi && depth < 12) {
+    } else if (inst->op == TS_OP_addi && depth < PTR_DEPTH) {
         ptr_add_up(fn, inst->opnd[0], depth + 1, sum);
         ptr_add_up(fn, inst->opnd[1], depth + 1, sum);
-    } else if (inst->op == TS_OP_exti && depth < 12) {
+    } else if (inst->op == TS_OP_exti && depth < PTR_DEPTH) {
         ptr_add_up(fn, inst->opnd[0], depth + 1, sum);
     } else {
-        sum->terms += ts_hash(&v, sizeof v, 7);
+        sum->terms += ts_hash(&v, sizeof v, 0);
         sum->align = TS_MIN(sum->align, ts_lower_divisor(fn, v));
     }
 }
 
 static ptr_sum ptr_sum_of(const ts_fn *fn, ts_val v)
 {
-    ptr_sum sum = {.align = 1 << 20};
+    ptr_sum sum = {.align = PTR_ALIGN};
     ptr_add_up(fn, v, 0, &sum);
     return sum;
 }
@@ -115,7 +118,7 @@ static ptr_sum ptr_offset_of(const ts_fn *fn, ts_val v, ts_val *base)
 {
     const ts_inst *inst = ts_at(fn, v);
     *base = inst->op == TS_OP_offset ? inst->opnd[0] : v;
-    return inst->op == TS_OP_offset ? ptr_sum_of(fn, inst->opnd[1]) : (ptr_sum){.align = 1 << 20};
+    return inst->op == TS_OP_offset ? ptr_sum_of(fn, inst->opnd[1]) : (ptr_sum){.align = PTR_ALIGN};
 }
 
 typedef struct ptr_access {
@@ -311,13 +314,13 @@ void ts_lower_store_ptr(ts_lower *lw, ts_val v)
 static ts_val ptr_atomic_one(ts_lower *lw, ts_val v, bool used, ts_val pointer, ts_val compare, ts_val value,
                              ts_val pred)
 {
-    uint32_t attr = ts_at(lw->tile, v)->aux & 0xFFFF, n = 0;
+    uint32_t attr = TS_M_WITHOUT_INBOUNDS(ts_at(lw->tile, v)->aux), n = 0;
     ts_val opnds[4] = {pointer};
     ts_rmw mode = TS_M_GET_MODE(attr);
     n = 1;
     if (compare) {
         opnds[n++] = compare;
-        attr = (attr & ~(15u << 5)) | TS_M_MODE(TS_RMW_CAS);
+        attr = (attr & ~TS_M_MODE(15)) | TS_M_MODE(TS_RMW_CAS);
     }
     opnds[n++] = value;
     if (pred)

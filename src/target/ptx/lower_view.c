@@ -501,7 +501,9 @@ static void view_store_branch(ts_lower *lw, view_access *a, ts_val inside, const
     ts_end(&lw->b, opener, 0, NULL);
 }
 
-/* Bytes that neighbouring registers and lanes of a layout cover in one piece along `axis`. */
+enum { VIEW_SECTOR = 32 }; /* bytes that memory moves at once */
+
+/* Bytes that neighbouring registers and lanes of a layout cover in one piece along `axis`; no limit for all of it. */
 static uint32_t view_piece(const ts_layout *layout, ts_axis_bits axis, uint32_t bytes)
 {
     uint32_t n = 0;
@@ -512,7 +514,7 @@ static uint32_t view_piece(const ts_layout *layout, ts_axis_bits axis, uint32_t 
         if (!found)
             break;
     }
-    return n == axis.n ? 1u << 20 : bytes << n;
+    return n == axis.n ? UINT32_MAX : bytes << n;
 }
 
 /* The home of the stored value when its pieces fill 32-byte sectors, else the coalesced layout. */
@@ -526,10 +528,9 @@ static const ts_layout *view_store_layout(ts_lower *lw, ts_val v)
     if (ts_type_kind(lw->module, type) != TS_KIND_TILE)
         return ts_lower_home(lw, x);
     ts_axis_bits axis = unit == TS_NO ? (ts_axis_bits){0, 0} : ts_axis_of(lw->module, type, unit);
-    bool single =
-        axis.n && !lw->assign.scans && !ts_view_has_vectors(lw->tile, view); /* registers side by side would scatter */
+    bool single = axis.n && !lw->assign.scans && !ts_view_has_vectors(lw->tile, view); /* runs would scatter */
     bool runs = home && axis.n && ts_layout_reg_bit(home, axis.first) >= 0;
-    if (home && (unit == TS_NO || (view_piece(home, axis, bytes) >= 32 && !(single && runs))))
+    if (home && (unit == TS_NO || (view_piece(home, axis, bytes) >= VIEW_SECTOR && !(single && runs))))
         return home;
     usual = ts_assign_for_view(&lw->assign, lw->tile, view, type);
     return usual ? usual : ts_lower_home(lw, x);
@@ -587,7 +588,7 @@ void ts_lower_atomic_view(ts_lower *lw, ts_val v)
             continue;
         ts_val pred = ts_lower_and(lw, only, ts__view_inside(lw, &a, r)),
                opnds[] = {ts__view_pointer(lw, &a, r), regs[r], pred};
-        ts_emit(&lw->b, TS_OP_red, TS_T_none, pred ? 3 : 2, opnds, ts_at(lw->tile, v)->aux & 0xFFFF,
+        ts_emit(&lw->b, TS_OP_red, TS_T_none, pred ? 3 : 2, opnds, TS_M_WITHOUT_INBOUNDS(ts_at(lw->tile, v)->aux),
                 pred ? TS_F_MASK : 0);
     }
 }

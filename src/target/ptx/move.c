@@ -60,7 +60,10 @@ static bool move_solve(const move_basis *basis, uint32_t n, const uint32_t *colu
     return true;
 }
 
+/* Beyond so many instructions shared memory is the shorter way. */
 enum { MOVE_MAX_SELECTS = 64, MOVE_MAX_SHUFFLES = 16 };
+/* Shared memory: banks of 4 bytes; bytes that it gives a warp at once. */
+enum { MOVE_BANKS = 32, MOVE_PHASE = 128 };
 
 static uint32_t move_nonzero(uint32_t n, const uint32_t *word)
 {
@@ -240,7 +243,7 @@ uint32_t ts_move_offset(const ts_move *move, uint32_t bits, uint32_t flat)
 /* Different words that the lanes first..first+n-1 want from the busiest bank. */
 static uint32_t move_phase(const uint32_t *byte, uint32_t n, uint32_t width)
 {
-    uint32_t word[128], n_word = 0, busiest = 0, load[32] = {0};
+    uint32_t word[MOVE_PHASE], n_word = 0, busiest = 0, load[MOVE_BANKS] = {0};
     for (uint32_t lane = 0; lane < n; lane++)
         for (uint32_t at = 0; at < width; at += 4) {
             uint32_t w = (byte[lane] + at) / 4, k = 0;
@@ -249,15 +252,15 @@ static uint32_t move_phase(const uint32_t *byte, uint32_t n, uint32_t width)
             if (k < n_word)
                 continue;
             word[n_word++] = w;
-            load[w % 32]++;
-            busiest = TS_MAX(busiest, load[w % 32]);
+            load[w % MOVE_BANKS]++;
+            busiest = TS_MAX(busiest, load[w % MOVE_BANKS]);
         }
     return busiest;
 }
 
 uint32_t ts_move_conflicts(const ts_layout *layout, const uint32_t *offset, uint32_t vec, uint32_t bytes)
 {
-    uint32_t byte[32], width = bytes << vec, n = TS_MIN(32u, 128u / width), extra = 0;
+    uint32_t byte[32], width = bytes << vec, n = TS_MIN(32u, MOVE_PHASE / width), extra = 0;
     for (uint32_t lane = 0; lane < 32; lane++) {
         uint32_t flat = ts_layout_at(layout, (ts_place){.lane = lane});
         byte[lane] = ts_xor_of(offset, layout->bits, flat) * bytes;

@@ -22,7 +22,9 @@
 #include "target/ptx/lower_mma.h"
 #include "target/ptx/lower_view.h"
 
-enum { CP_MAX_STAGES = 4, CP_KEEP_FREE = 16384, CP_MAX_SLICE = 64, CP_MAX_REGS = 5 /* log2 */ };
+/* Stages unless the kernel asks for a number; bytes left for moves between layouts; operations from the induction
+ * variable to an index; log2 of the registers that a tile on its way may take. */
+enum { CP_MAX_STAGES = 4, CP_KEEP_FREE = 16384, CP_MAX_SLICE = 64, CP_MAX_REGS = 5 };
 
 /* ---- which loads ------------------------------------------------------------------------------------------------ */
 

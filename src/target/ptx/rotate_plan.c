@@ -16,7 +16,8 @@
 #include "target/ptx/rotate.h"
 #include "target/ptx/tma_plan.h"
 
-enum { ROTATE_REGISTERS = 192 }; /* registers: of 232 to 240 a consumer has */
+/* Registers, of 232 to 240 that a consumer has; operations behind a load that are looked at. */
+enum { ROTATE_REGISTERS = 192, ROTATE_STEPS = 16 };
 
 typedef struct rotate_plan {
     const ts_fn *fn;
@@ -173,7 +174,8 @@ static bool rotate_is_early(const rotate_plan *r, ts_val v, uint32_t steps)
         return r->phase[v] != TS_PHASE_SECOND && inst->op != TS_OP_mmaf;
     bool simple = ts_info(inst)->flags & TS_PURE && !(ts_info(inst)->flags & TS_REGION) && inst->op != TS_OP_res &&
                   inst->op != TS_OP_mmaf;
-    if (r->shape->parent[v] != r->loop || r->scores[v] || !(simple || rotate_is_weak_load(inst)) || steps == 16)
+    if (r->shape->parent[v] != r->loop || r->scores[v] || !(simple || rotate_is_weak_load(inst)) ||
+        steps == ROTATE_STEPS)
         return false;
     for (uint32_t i = 0; i < inst->n_opnd; i++)
         if (!rotate_is_early(r, ts_opnds(r->fn, inst)[i], steps + 1))

@@ -8,6 +8,7 @@
  */
 #include "target/ptx/lower.h"
 
+/* Bytes: of all banks once; what scratch may spread over before it starts over at the bottom. */
 enum { SHARED_ALIGN = 128, SHARED_WINDOW = 49152 };
 
 static bool shared_meets(const ts_shared_use *use, uint32_t begin, uint32_t end)

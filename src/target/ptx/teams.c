@@ -81,7 +81,8 @@ static bool teams_store(const ts_fn *fn, const ts_tma *tma, ts_val v)
     ts_type type = ts_type_of(fn, ts_opnd(fn, v, 1));
     uint32_t rank = ts_type_rank(fn->module, type), axes[2] = {rank - 2, rank - 1};
     return ts_tma_result_of(fn, tma, type) && ts_tma_describe(fn, v, axes, TS_T_none, &access, &map) &&
-           access.inner_axis == rank - 1 && access.span >= TS_TMA_SPAN_LEAST && (access.elem_bytes == 2 || access.elem_bytes == 4);
+           access.inner_axis == rank - 1 && access.span >= TS_TMA_SPAN_LEAST &&
+           (access.elem_bytes == 2 || access.elem_bytes == 4);
 }
 
 /* Inside a loop over tiles, or one of them or of the loops of products. */

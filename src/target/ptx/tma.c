@@ -41,7 +41,8 @@ ts_val ts_tma_result_of(const ts_fn *fn, const ts_tma *tma, ts_type type)
     for (uint32_t i = 0; i < tma->products.n; i++) {
         ts_type c = ts_type_of(fn, tma->products.at[i].mma);
         uint32_t rank = ts_type_rank(module, type), rank_c = ts_type_rank(module, c);
-        bool same = ts_type_kind(module, type) == TS_KIND_TILE && rank >= 2 && ts_type_count(module, type) == ts_type_count(module, c);
+        bool same = ts_type_kind(module, type) == TS_KIND_TILE && rank >= 2 &&
+                    ts_type_count(module, type) == ts_type_count(module, c);
         for (uint32_t k = 1; same && k <= 2; k++)
             same = ts_type_dims(module, type)[rank - k] == ts_type_dims(module, c)[rank_c - k];
         if (same)
@@ -50,12 +51,13 @@ ts_val ts_tma_result_of(const ts_fn *fn, const ts_tma *tma, ts_type type)
     return 0;
 }
 
-/* ---- stores --------------------------------------------------------------------------------------------------- */
+/* ---- arrays --------------------------------------------------------------------------------------------------- */
 
-/* Parameter index of the array behind a view or pointer; -1 when unknown. */
+enum { TMA_ROOT_STEPS = 64 }; /* operations between an access and its parameter */
+
 int32_t ts_tma_root(const ts_fn *fn, ts_val v)
 {
-    for (uint32_t steps = 0; steps < 64; steps++) {
+    for (uint32_t steps = 0; steps < TMA_ROOT_STEPS; steps++) {
         const ts_inst *inst = ts_at(fn, v);
         if (inst->op == TS_OP_param)
             return (int32_t)v - 1;
@@ -107,8 +109,8 @@ static bool tma_fits(ts_tma_work *w)
     ts_tma_join_vectors(w);
     ts_tma_share_ring(w);
     if (!ts_tma_slice(w))
-        return tma_refuse(w, "an index of a load depends on data, on a `while` loop or on an early return, or the kernel waits "
-                             "for the grid before it inside control flow");
+        return tma_refuse(w, "an index of a load depends on data, on a `while` loop or on an early return, or the "
+                             "kernel waits for the grid before it inside control flow");
     ts_tma_teams(w);
     if (!ts_tma_stages(w, ts__sm_find(TS_TARGET_SM90)->dynamic_shared))
         return tma_refuse(w, "the tiles do not fit shared memory");

@@ -26,7 +26,9 @@
  *
  * with s = count mod stages and parity = count / stages mod 2. The counters are carried by all loops
  * around the loads, so a loop over tiles around the loop over k goes on where it stopped. Loops over tiles one after
- * the other share a ring and its counter.
+ * the other share a ring and its counter. Invariant: `full` has one arrival and the bytes of its copies, `empty` one
+ * arrival of every consumer warp that works on a tile; a consumer waits for `full` of a step before it reads the stage,
+ * and arrives at `empty` only after the wait for the last product that reads it.
  *
  * Named barriers: 0 all threads, or all consumers; TS_BAR_WARPGROUP + i warpgroup i of the consumers; TS_BAR_TURN + i
  * it is the turn of warpgroup i to issue its products (rotated loops, teams).
@@ -76,7 +78,7 @@ typedef struct ts_tma_group {
     ts_val first, last; /* first and last product that reads it */
     bool late;          /* the last one is waited for a step late: stages are released a step late */
     ts_val arriving;    /* thread value: bytes that fill a stage */
-    ts_val within;      /* the `for` in `loop` that holds the products: awaited where loaded, released behind it; or 0 */
+    ts_val within;      /* the `for` in `loop` that holds the products: awaited where loaded, released behind it */
 } ts_tma_group;
 
 /* A loop that holds groups; the steps its groups have taken, going on from the loop before where there is one ring. */
@@ -121,7 +123,8 @@ typedef struct ts_tma {
 TS_CHECKED ts_status ts_tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out, ts_error *err);
 /* Whether a load or store through a view can be made by TMA, for a tile whose extents above 1 are along `axes`;
  * fills the access and its map. `want`: element type that the copy shall give (tf32 from f32), or 0. */
-bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load, ts_plan_tmap *map);
+bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load,
+                     ts_plan_tmap *map);
 /* log2 of all consumer warps. */
 static inline uint32_t ts_tma_consumers(const ts_tma *tma)
 {

@@ -33,7 +33,8 @@ static bool map_number(const ts_fn *fn, ts_val v, ts_plan_num *out)
 }
 
 /* Extent (or stride) of array axis `dim`. */
-static bool map_dim(const ts_fn *fn, ts_val make, const ts_type_info *tensor, bool stride, uint32_t dim, ts_plan_num *out)
+static bool map_dim(const ts_fn *fn, ts_val make, const ts_type_info *tensor, bool stride, uint32_t dim,
+                    ts_plan_num *out)
 {
     uint32_t at = ts_view_dynamic(tensor, stride, dim);
     if (at != TS_NO)
@@ -180,7 +181,7 @@ static const char *map_view_obstacle(const ts_fn *fn, ts_val v, const uint32_t a
     const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view));
     if (info->kind != TS_KIND_PARTITION_VIEW || ts_at(fn, make)->op != TS_OP_make_tensor_view)
         return "the tile is not one of a plain tiling of an array";
-    if (TS_M_GET_TMA(inst->aux) == 2)
+    if (TS_M_GET_TMA(inst->aux) == TS_TMA_FORBIDDEN)
         return "allow_tma=False";
     if (TS_M_GET_ORDER(inst->aux) != TS_WEAK && inst->op != TS_OP_atomic_red_view_tko)
         return "the access is ordered (memory_order)";
@@ -204,7 +205,8 @@ static const char *map_view_obstacle(const ts_fn *fn, ts_val v, const uint32_t a
     return NULL;
 }
 
-bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load, ts_plan_tmap *map)
+bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load,
+                     ts_plan_tmap *map)
 {
     ts_val view = ts_opnd(fn, v, 0), make = ts_opnd(fn, view, 0);
     const char *obstacle = map_view_obstacle(fn, v, axes);
@@ -223,9 +225,9 @@ bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type 
     if (!map_padding(info->padding, ts_type_is_float(fn->module, tensor->elem), map))
         return ts_note(fn, v, TS_NOTE_missed, "tma", "padding other than zero or NaN");
     if (!map_dims(fn, make, tensor, unit, load, map))
-        return ts_note(fn, v, TS_NOTE_missed, "tma", "a stride is not known to be a multiple of 16 bytes, or an extent is "
-                                                     "64 bits wide");
+        return ts_note(fn, v, TS_NOTE_missed, "tma",
+                       "a stride is not known to be a multiple of 16 bytes, or an extent is 64 bits wide");
     return map_shape(info, load, map, unit) ||
-           ts_note(fn, v, TS_NOTE_missed, "tma", "the tile has a row of less than 32 bytes, less than 8 rows, or more than "
-                                                 "two axes");
+           ts_note(fn, v, TS_NOTE_missed, "tma",
+                   "the tile has a row of less than 32 bytes, less than 8 rows, or more than two axes");
 }

@@ -62,7 +62,7 @@ void ts_tma_plan_waits(ts_tma_work *w);
 bool ts_tma_groups(ts_tma_work *w);
 /* Rows and columns that are loaded in a loop of products come with the tiles. */
 void ts_tma_join_vectors(ts_tma_work *w);
-/* One ring for loops over tiles that follow each other, where that can be. */
+/* One ring for loops over tiles that follow each other, with one group each, where that can be. */
 void ts_tma_share_ring(ts_tma_work *w);
 /* Whether TMA fills the stages of a group, not consumers. */
 bool ts_tma_is_filled(const ts_tma_work *w, uint32_t group);

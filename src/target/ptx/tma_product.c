@@ -29,6 +29,12 @@ static const product_row product_rows[] = {
     {TS_MMA_m64k32_s8, TS_T_i8, TS_T_i32, 5, 0, 0},
 };
 
+/* Elements of 16 bits: operand a may come from registers, as the accumulator of another product has it. */
+static bool product_is_half(const product_row *row)
+{
+    return row->a == TS_T_f16 || row->a == TS_T_bf16;
+}
+
 static ts_type product_elem(const ts_tma_work *w, ts_val v)
 {
     return ts_type_elem(w->module, ts_type_of(w->fn, v));
@@ -74,7 +80,6 @@ static bool product_looks_through(const ts_inst *inst)
     return inst->op == TS_OP_permute || inst->op == TS_OP_reshape || inst->op == TS_OP_ftof || inst->op == TS_OP_assume;
 }
 
-/* Counts the uses of every value that lead to operands of products, each once. */
 void ts_tma_count_edges(ts_tma_work *w)
 {
     for (ts_val v = w->fn->inst.n; v-- > 1;) {
@@ -104,7 +109,6 @@ static uint32_t product_reached(const ts_tma_work *w, ts_val load)
     return n;
 }
 
-/* Every reader of every load takes it from shared memory. */
 bool ts_tma_all_from_shared(const ts_tma_work *w)
 {
     for (uint32_t i = 0; i < w->out->loads.n; i++) {
@@ -117,10 +121,12 @@ bool ts_tma_all_from_shared(const ts_tma_work *w)
     return true;
 }
 
+enum { PRODUCT_STEPS = 16 }; /* operations between a load and the product */
+
 /* The load behind an operand with its two axes, or 0. */
 static ts_val product_trace(const ts_tma_work *w, ts_val v, ts_type want, uint32_t axes[2])
 {
-    for (uint32_t steps = 0; steps < 16; steps++) {
+    for (uint32_t steps = 0; steps < PRODUCT_STEPS; steps++) {
         const ts_inst *inst = ts_at(w->fn, v);
         if (w->uses[v] != w->edges[v])
             return 0;
@@ -156,7 +162,8 @@ static bool product_may_be_short(const ts_tma_load *load, const ts_plan_tmap *ma
 }
 
 /* Adds the load behind operand `v`; TS_NO when it cannot be made by TMA. */
-static uint32_t product_operand(ts_tma_work *w, ts_val v, uint32_t rank, const product_row *row, uint32_t k_axis, bool *mn_major)
+static uint32_t product_operand(ts_tma_work *w, ts_val v, uint32_t rank, const product_row *row, uint32_t k_axis,
+                                bool *mn_major)
 {
     ts_tma_load load;
     ts_plan_tmap map;
@@ -213,6 +220,9 @@ static bool product_is_zero(const ts_tma_work *w, ts_val v)
     return ts_const_bits(w->fn, v, &bits) && bits == 0;
 }
 
+/* log2: rows of an instruction, least columns, and most accumulators, of eight warps with 128 each a thread. */
+enum { PRODUCT_LOG_M = 6, PRODUCT_LOG_N = 4, PRODUCT_LOG_MN = 15 };
+
 /* Extents of the product as log2; false when a batch or an extent is out of range. */
 static bool product_extents(const ts_tma_work *w, ts_val v, const product_row *row, uint32_t log[3])
 {
@@ -224,7 +234,8 @@ static bool product_extents(const ts_tma_work *w, ts_val v, const product_row *r
     log[0] = (uint32_t)ts_log2((uint64_t)c[rank - 2]);
     log[1] = (uint32_t)ts_log2((uint64_t)c[rank - 1]);
     log[2] = (uint32_t)ts_log2((uint64_t)a[rank - 1]);
-    return log[0] >= 6 && log[1] >= 4 && log[2] >= row->log_k && log[0] + log[1] <= 15;
+    return log[0] >= PRODUCT_LOG_M && log[1] >= PRODUCT_LOG_N && log[2] >= row->log_k &&
+           log[0] + log[1] <= PRODUCT_LOG_MN;
 }
 
 void ts_tma_product(ts_tma_work *w, ts_val v)
@@ -234,23 +245,24 @@ void ts_tma_product(ts_tma_work *w, ts_val v)
     uint32_t log[3], rank = ts_type_rank(w->module, ts_type_of(w->fn, v));
     ts_wgmma product = {.mma = v, .a = TS_NO};
     if (!row || inst->aux & (TS_A_UNSIGNED | TS_A_UNSIGNED_B)) {
+        bool eight = ts_type_bits(w->module, product_elem(w, inst->opnd[0])) == 8;
         ts_note(w->fn, v, TS_NOTE_missed, "wgmma", "there is no wgmma for these element types%s",
-                row ? " without sign" : ts_type_bits(w->module, product_elem(w, inst->opnd[0])) == 8 ? " (fp8 needs fast accumulation)" : "");
+                row ? " without sign" : eight ? " (fp8 needs fast accumulation)" : "");
         return;
     }
     if (!product_extents(w, v, row, log)) {
-        ts_note(w->fn, v, TS_NOTE_missed, "wgmma", "the product's extents: M at least 64, N 16, K %u, M*N at most 32768, no batch",
-                1u << row->log_k);
+        ts_note(w->fn, v, TS_NOTE_missed, "wgmma",
+                "the product's extents: M at least 64, N 16, K %u, M*N at most 32768, no batch", 1u << row->log_k);
         return;
     }
     uint32_t n_tmaps = w->env->plan->n_tmaps, n_loads = w->out->loads.n;
     product.row = row->row;
     product.b = product_operand(w, inst->opnd[1], rank, row, 0, &product.trans_b);
     product.a = product.b == TS_NO ? TS_NO : product_operand(w, inst->opnd[0], rank, row, 1, &product.trans_a);
-    if (product.b != TS_NO && product.a == TS_NO && row->log_k == 4)
+    if (product.b != TS_NO && product.a == TS_NO && product_is_half(row))
         product.a = product_make(w, inst->opnd[0], &product.trans_a);
     bool in_regs = product.a == TS_NO;
-    if (product.b == TS_NO || (in_regs && row->log_k != 4)) {
+    if (product.b == TS_NO || (in_regs && !product_is_half(row))) {
         w->env->plan->n_tmaps = n_tmaps;
         w->out->loads.n = n_loads;
         ts_note(w->fn, v, TS_NOTE_missed, "wgmma", "operand %s does not come straight from an array by TMA",
@@ -262,7 +274,6 @@ void ts_tma_product(ts_tma_work *w, ts_val v)
     (void)TS_PUSH(w->arena, &w->out->products, product);
 }
 
-/* 4 warps for each 64 rows, at most 8; one accumulator may take 128 registers of a thread. */
 bool ts_tma_warps(ts_tma_work *w)
 {
     uint32_t rows = 0, hint = w->env->hints ? w->env->hints->num_worker_warps : 0, most = 0;
@@ -272,6 +283,6 @@ bool ts_tma_warps(ts_tma_work *w)
         rows = TS_MAX(rows, (uint32_t)c[ts_type_rank(w->module, type) - 2]);
         most = TS_MAX(most, (uint32_t)ts_log2((uint64_t)ts_type_count(w->module, type)));
     }
-    w->out->n_warp = rows > 64 || most > 14 || hint == 8 ? 3 : 2;
-    return most <= 14 + (w->out->n_warp == 3);
+    w->out->n_warp = rows > 64 || most >= PRODUCT_LOG_MN || hint == 8 ? 3 : 2;
+    return most <= PRODUCT_LOG_MN - (w->out->n_warp == 2);
 }

@@ -69,7 +69,8 @@ static bool ring_join(ts_tma_work *w, uint32_t load, const ts_wgmma *product)
 static bool ring_join_made(ts_tma_work *w, uint32_t load, const ts_wgmma *product)
 {
     ts_tma_load *l = &w->out->loads.at[load];
-    ts_tma_group group = {.first = product->mma, .last = product->mma, .at = TS_NO, .bytes = ts_round_up(l->bytes, TS_TMA_ALIGN)};
+    ts_tma_group group = {.first = product->mma, .last = product->mma, .at = TS_NO};
+    group.bytes = ts_round_up(l->bytes, TS_TMA_ALIGN);
     l->group = w->out->groups.n;
     return TS_PUSH(w->arena, &w->out->groups, group);
 }
@@ -114,7 +115,6 @@ static uint32_t ring_only_axis(const ts_tma_work *w, ts_type type)
     return n == 1 ? found : TS_NO;
 }
 
-/* Rows and columns that are loaded in a loop of products come with the tiles. */
 void ts_tma_join_vectors(ts_tma_work *w)
 {
     for (ts_val v = 1; v < w->fn->inst.n; v++) {
@@ -124,7 +124,8 @@ void ts_tma_join_vectors(ts_tma_work *w)
         ts_tma_load load;
         ts_plan_tmap map;
         if (axis == TS_NO || w->env->plan->n_tmaps == TS_PLAN_TMAPS ||
-            !ts_tma_describe(w->fn, v, (uint32_t[]){axis, axis}, TS_T_none, &load, &map) || ts_tma_is_stored(w, map.base))
+            !ts_tma_describe(w->fn, v, (uint32_t[]){axis, axis}, TS_T_none, &load, &map) ||
+            ts_tma_is_stored(w, map.base))
             continue;
         load.tmap = w->env->plan->n_tmaps;
         load.group = (uint32_t)(ring - w->out->groups.at);
@@ -136,7 +137,6 @@ void ts_tma_join_vectors(ts_tma_work *w)
     }
 }
 
-/* By TMA, not by consumers. */
 bool ts_tma_is_filled(const ts_tma_work *w, uint32_t group)
 {
     for (uint32_t i = 0; i < w->out->loads.n; i++)
@@ -152,7 +152,6 @@ static ts_val ring_outermost(const ts_tma_work *w, ts_val v)
     return v;
 }
 
-/* Loops over tiles that follow each other, with one group each: the producer fills one ring for all. */
 void ts_tma_share_ring(ts_tma_work *w)
 {
     uint32_t bytes = 0;

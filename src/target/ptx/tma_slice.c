@@ -43,7 +43,8 @@ static bool slice_element(ts_tma_work *w, ts_val v)
         w->out->slice[v] = 1;
         return slice_element(w, inst->opnd[0]);
     }
-    if (inst->op != TS_OP_load_view_tko || ts_type_count(w->module, inst->type) != 1 || TS_M_GET_ORDER(inst->aux) != TS_WEAK)
+    if (inst->op != TS_OP_load_view_tko || ts_type_count(w->module, inst->type) != 1 ||
+        TS_M_GET_ORDER(inst->aux) != TS_WEAK)
         return false;
     int32_t root = ts_tma_root(w->fn, ts_opnd(w->fn, v, 0));
     if (root < 0 || ts_tma_is_stored(w, root) || !slice_view(w, v))

@@ -20,8 +20,9 @@ static void stages_at_once(ts_tma_work *w)
     w->out->rotated.n = 0;
 }
 
-/* Left for moves between layouts while the rings stand; of one warpgroup for stores inside loops. */
-enum { TMA_SCRATCH = 24 << 10, TMA_SCRATCH_LEAST = 2 << 10, TMA_STAGING = 16 << 10 };
+/* Bytes left for moves between layouts while the rings stand; the staging of one warpgroup for stores inside loops, a
+ * tile of 64 x 128 results of 16 bits. */
+enum { STAGES_SCRATCH = 24 << 10, STAGES_SCRATCH_LEAST = 2 << 10, STAGES_STAGING = 16 << 10 };
 
 /* Results are stored while products are still to come. */
 static bool stages_stores_early(const ts_tma_work *w)
@@ -39,6 +40,8 @@ static bool stages_stores_early(const ts_tma_work *w)
     return false;
 }
 
+enum { STAGES_VECTOR = 256 }; /* elements of a row or column, which is loaded as it is needed */
+
 /* Something beside elementwise work on results: tiles may have to move from layout to layout. */
 static bool stages_may_move(const ts_tma_work *w)
 {
@@ -50,14 +53,14 @@ static bool stages_may_move(const ts_tma_work *w)
         case TS_OP_atomic_cas_tko: case TS_OP_cold:
             return true;
         case TS_OP_load_view_tko:
-            if (!ts_tma_load_at(w->out, v) && !ts_tma_result_of(w->fn, w->out, inst->type) && ts_type_count(w->module, inst->type) > 256)
+            if (!ts_tma_load_at(w->out, v) && !ts_tma_result_of(w->fn, w->out, inst->type) &&
+                ts_type_count(w->module, inst->type) > STAGES_VECTOR)
                 return true;
         }
     }
     return false;
 }
 
-/* A tile for each team of four warps, unless the number of warps is asked for. */
 void ts_tma_teams(ts_tma_work *w)
 {
     bool single = w->env->hints && w->env->hints->num_worker_warps;
@@ -69,22 +72,24 @@ void ts_tma_teams(ts_tma_work *w)
 /* What the stages leave: a whole tile of 16-bit results of each warpgroup need not wait for the copies of its parts. */
 static void stages_enlarge_staging(ts_tma_work *w, uint32_t left)
 {
-    uint32_t most = TMA_STAGING << (ts_tma_consumers(w->out) - 1);
+    uint32_t most = STAGES_STAGING << (ts_tma_consumers(w->out) - 1);
     if (w->out->teams && w->out->staging_bytes && left >= most - w->out->staging_bytes)
         w->out->staging_bytes = most;
 }
 
-/* As many stages as fit, at most 8 or the hint, the same for all loops; loads outside loops need one. Several rings get
- * powers of two: their steps are short, and a division for each would show. */
+enum { STAGES_MOST = 8 };
+
+/* As many stages as fit, at most STAGES_MOST or the hint, the same for all loops; loads outside loops need one. Several
+ * rings get powers of two: their steps are short, and a division for each would show. */
 bool ts_tma_stages(ts_tma_work *w, uint32_t limit)
 {
-    uint32_t scratch = TMA_SCRATCH;
+    uint32_t scratch = STAGES_SCRATCH;
     if (stages_stores_early(w)) {
-        w->out->staging_bytes = TMA_STAGING << (ts_tma_consumers(w->out) - 2);
-        scratch = w->out->staging_bytes + (stages_may_move(w) ? TMA_SCRATCH : TMA_SCRATCH_LEAST);
+        w->out->staging_bytes = STAGES_STAGING << (ts_tma_consumers(w->out) - 2);
+        scratch = w->out->staging_bytes + (stages_may_move(w) ? STAGES_SCRATCH : STAGES_SCRATCH_LEAST);
     }
     uint32_t hint = w->env->hints ? w->env->hints->num_stages : 0;
-    for (uint32_t stages = hint ? TS_MIN(8u, hint) : 8; stages; stages--) {
+    for (uint32_t stages = hint ? TS_MIN((uint32_t)STAGES_MOST, hint) : STAGES_MOST; stages; stages--) {
         if (w->out->groups.n > 1 && !w->out->one_ring && !ts_is_pow2(stages))
             continue;
         uint32_t sum = TS_TMA_ALIGN; /* the barriers */
@@ -103,7 +108,6 @@ bool ts_tma_stages(ts_tma_work *w, uint32_t limit)
     return false;
 }
 
-/* Offsets: stages first, each 1024-aligned for the swizzle, the staging and barriers behind them. */
 void ts_tma_place(ts_tma_work *w)
 {
     uint32_t at = 0, n = w->out->one_ring ? 1 : w->out->groups.n;

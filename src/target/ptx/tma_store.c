@@ -239,7 +239,8 @@ static ts_val store_thread_of_pairs(ts_lower *lw, const store_job *job)
     ts_val lane = ts_lower_op(lw, TS_OP_andi, lw->tid, 31, 0);
     ts_val row = store_row(lw, ts_lower_op(lw, TS_OP_shri, lane, 2, TS_A_UNSIGNED));
     ts_val chunk = ts_lower_op(lw, TS_OP_shri, ts_lower_op(lw, TS_OP_andi, lane, 2, 0), 1, TS_A_UNSIGNED);
-    return store_thread(lw, job, row, chunk, ts_lower_op(lw, TS_OP_shli, ts_lower_op(lw, TS_OP_andi, lane, 1, 0), 3, 0));
+    ts_val half = ts_lower_op(lw, TS_OP_shli, ts_lower_op(lw, TS_OP_andi, lane, 1, 0), 3, 0);
+    return store_thread(lw, job, row, chunk, half);
 }
 
 static void store_pairs(ts_lower *lw, const store_job *job, const store_unit *unit)

@@ -29,7 +29,9 @@ static int64_t view_divisor(const ts_fn *fn, ts_val v, uint32_t depth)
     case TS_OP_muli:
         return TS_MIN(x * view_divisor(fn, inst->opnd[1], depth + 1), TS_POWER_MAX);
     case TS_OP_shli:
-        return ts_const_as_int(fn, inst->opnd[1], &value) && value >= 0 && value < 30 ? TS_MIN(x << value, TS_POWER_MAX) : 1;
+        if (!ts_const_as_int(fn, inst->opnd[1], &value) || value < 0 || value >= 30)
+            return 1;
+        return TS_MIN(x << value, TS_POWER_MAX);
     case TS_OP_andi:
         return TS_MAX(x, view_divisor(fn, inst->opnd[1], depth + 1));
     case TS_OP_addi:

@@ -86,6 +86,8 @@ ts_layout ts_wgmma_layout_a(uint32_t log_m, uint32_t log_n, uint32_t log_k, uint
 
 /* ---- descriptors ----------------------------------------------------------------------------------- */
 
+enum { WGMMA_ADDRESS = (1 << 18) - 1 }; /* bits of an address in a descriptor */
+
 /* Bytes from the start of the tile to element (mn, k). */
 static uint32_t wgmma_at(const ts_tma_load *load, bool mn_major, uint32_t mn, uint32_t k)
 {
@@ -122,7 +124,7 @@ static void wgmma_describe(ts_lower *lw, wgmma_operand *x, const uint32_t *exten
     ts_builder *b = &lw->b;
     ts_val at = ts_shared_pointer(lw, TS_T_i8, group->base + load->offset);
     at = ts_cast(b, TS_OP_ptr_to_int, at, TS_T_i32, 0);
-    at = ts_lower_op(lw, TS_OP_shri, ts_lower_op(lw, TS_OP_andi, at, 0x3FFFF, 0), 4, TS_A_UNSIGNED);
+    at = ts_lower_op(lw, TS_OP_shri, ts_lower_op(lw, TS_OP_andi, at, WGMMA_ADDRESS, 0), 4, TS_A_UNSIGNED);
     uint32_t panel = x->mn_major ? load->rows * load->span >> 4 : 1;
     at = ts_lower_op(lw, TS_OP_ori, at, (int64_t)panel << 16, 0);
     ts_val part = wgmma_part(lw, x, extent);
@@ -131,8 +133,8 @@ static void wgmma_describe(ts_lower *lw, wgmma_operand *x, const uint32_t *exten
     ts_val stage = ts_tma_stage(lw, group);
     if (stage)
         at = ts_op2(b, TS_OP_addi, at, ts_lower_op(lw, TS_OP_muli, stage, group->bytes >> 4, 0), 0);
-    uint32_t mode = load->span == 128 ? 1 : load->span == 64 ? 2 : 3;
-    ts_val high = ts_lower_i32(lw, (int32_t)(mode << 30 | 8 * load->span >> 4));
+    uint32_t mode = load->span == 128 ? 1 : load->span == 64 ? 2 : 3; /* of the swizzle, by its width */
+    ts_val high = ts_lower_i32(lw, (int32_t)(mode << 30 | TS_TMA_ROWS_LEAST * load->span >> 4));
     x->descriptor = ts_emit(b, TS_OP_pack2, TS_T_i64, 2, (ts_val[]){at, high}, 0, 0);
 }
 
