@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations written in Tessera's own tile language: the kernels that the tour shows, the benchmarks
-time and later layers call. Each module holds the kernel, as a user would write it, and a function that
-picks tile sizes and launches it.
+"""Operations written in Tessera's own tile language: the kernels that the tour shows, the
+benchmarks time and later layers call. Each module holds the kernel, as a user would write it, and
+a function that picks tile sizes and launches it.
+
+What holds for every function, unless its own text says otherwise:
+
+- Results go into arrays that the caller gives (``out``); they do not overlap what is read.
+- All arrays of a call lie on one device; they are of any library that ``ct.launch`` takes.
+- ``stream`` is where a GPU does the work, as for ``ct.launch``; None is the default stream. On a
+  GPU a call returns when the work is enqueued, on host memory when the arrays are written.
+- Shapes that do not fit are a ``ValueError`` and dtypes that would lose something a ``TypeError``,
+  before anything is launched; the text names the function, the argument and what was wanted.
+- Results are the same bits in every run on one device: no sum depends on which block comes first.
 """
 
 from __future__ import annotations
@@ -34,7 +44,7 @@ def is_float(array: Any) -> bool:
 
 
 def wide_dtype(array: Any) -> str:
-    """What sums of ``array``'s elements are kept in: 16-bit floats in float32, the rest as they are."""
+    """What sums of ``array``'s elements are kept in: float32 for 16-bit floats, else its dtype."""
     name = dtype_name(array)
     return "float32" if name in ("float16", "bfloat16") else name
 
@@ -50,6 +60,7 @@ def scratch(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
 
 
 def _address(array: Any) -> int:
+    """Where the first element lies; 0 when the array does not tell."""
     if hasattr(array, "data_ptr"):
         return int(array.data_ptr())
     for name in ("__array_interface__", "__cuda_array_interface__"):
@@ -59,7 +70,13 @@ def _address(array: Any) -> int:
 
 
 def view(array: Any, shape: tuple[int, ...]) -> Any:
-    """``array`` in another shape, without a copy."""
+    """``array`` in another shape of as many elements, without a copy.
+
+    Raises
+    ------
+    ValueError
+        When its elements do not lie in the order of their indices.
+    """
     found = array.reshape(shape)
     if min(shape, default=1) and _address(found) != _address(array):
         raise ValueError(f"an array of shape {tuple(array.shape)} is not contiguous; copy it first")
@@ -67,7 +84,7 @@ def view(array: Any, shape: tuple[int, ...]) -> Any:
 
 
 def around_axis(shape: tuple[int, ...], axis: int | None) -> tuple[int, int, int]:
-    """Extents before, along and after ``axis``; all along for None."""
+    """How many elements lie before, along and after ``axis``; for None all lie along it."""
     total = [1, 1, 1]
     if axis is not None and not -len(shape) <= axis < len(shape):
         raise ValueError(f"axis {axis} is out of range for shape {tuple(shape)}")
@@ -78,8 +95,8 @@ def around_axis(shape: tuple[int, ...], axis: int | None) -> tuple[int, int, int
 
 
 def rows_tile(x: Any) -> tuple[int, int]:
-    """Rows and columns of the tile that a block works on when it needs whole rows of a (rows, columns)
-    array; 0 rows: a row fits no block, and the columns are those of a chunk.
+    """Rows and columns of the tile that a block works on when it needs whole rows of a
+    (rows, columns) array; 0 rows: a row fits no block, and the columns are those of a chunk.
     """
     cols = next_power_of_two(x.shape[1])
     if not on_gpu(x):
@@ -92,7 +109,7 @@ def rows_tile(x: Any) -> tuple[int, int]:
 
 @functools.lru_cache(maxsize=1)
 def multiprocessors() -> int:
-    """How many of them the GPU has."""
+    """How many the GPU has."""
     import tessera
 
     return int(tessera.device_info("cuda")["units"])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the library's functions ask of their arguments before a launch: kernels clip and pad at the ends of
-arrays, so that wrong shapes would compute something. Tuples are compared and nothing else: launches are short.
+"""What the library's functions ask of their arguments before a launch: kernels clip and pad at the
+ends of arrays, so that wrong shapes would compute something. Tuples are compared and nothing else:
+launches are short. Every check raises an error that names the function and the argument.
 """
 
 from __future__ import annotations

@@ -12,18 +12,17 @@ from . import multiprocessors, next_power_of_two, on_gpu
 
 
 class Share(NamedTuple):
-    """Thread blocks of a cluster, their warps, how many of them a multiprocessor keeps (0: as many as fit),
-    and the rows that a cluster takes: one, several of which the next is on its way while one is computed, or
-    (0) as many as there are for each of the clusters that the GPU holds at once.
-    """
+    """How a cluster takes long rows."""
 
-    blocks: int
-    warps: int
-    kept: int
+    blocks: int  # of a cluster
+    warps: int  # of a block
+    kept: int  # blocks that a multiprocessor holds at once; 0: as many as fit
+    # Rows of a cluster: 1, or several, of which the next is on its way while one is computed; 0: all
+    # rows, dealt out to the clusters that the GPU holds at once.
     rows: int
 
 
-# By operation, bytes of an element and columns: chosen among some forty each on an H200.
+# By operation, bytes of an element and columns: the fastest of some forty each on an H200.
 SHARES = {
     ("softmax", 4, 16384): Share(2, 8, 3, 1),
     ("softmax", 4, 32768): Share(4, 8, 3, 1),
@@ -52,7 +51,7 @@ def _has_clusters() -> bool:
 
 
 def share_of(operation: str, x: Any) -> Share | None:
-    """How the rows of ``x`` are shared; None: they are not."""
+    """How the rows of ``x`` (rows, columns) are shared; None: a block takes them whole."""
     if not on_gpu(x) or not _has_clusters():
         return None
     return SHARES.get((operation, x.dtype.itemsize, next_power_of_two(x.shape[1])))
@@ -67,8 +66,8 @@ def _hinted(kernel: Any, share: Share) -> Any:
 def launch_shared(
     share: Share, kernels: tuple[Any, Any], arguments: tuple[Any, ...], constants: tuple[Any, ...], stream: Any
 ) -> None:  # fmt: skip
-    """Launches the first kernel, whose blocks take one row each (its constants begin with that number), or
-    the second, whose blocks walk over rows.
+    """Launches the first kernel, whose blocks take one row each (its constants begin with that
+    number), or the second, whose blocks walk over rows. The first argument is the array of rows.
     """
     rows = arguments[0].shape[0]
     if share.rows == 1:

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise kernels: one block handles one tile of a flat array."""
+"""Elementwise kernels: one block handles one tile of a flat array. Loads and stores stop where the
+array ends, so its length need not be a multiple of the tile.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from . import on_gpu
 
 @ct.kernel
 def vector_add_kernel(a, b, out, TILE: ct.Constant[int]):
+    """Elements ``i * TILE ..`` of out = a + b."""
     i = ct.bid(0)
     x = ct.load(a, index=(i,), shape=(TILE,))
     y = ct.load(b, index=(i,), shape=(TILE,))
@@ -21,6 +24,7 @@ def vector_add_kernel(a, b, out, TILE: ct.Constant[int]):
 
 @ct.kernel
 def chain_kernel(x, y, z, out, TILE: ct.Constant[int]):
+    """Seven operations on tiles in registers: memory is read and written once."""
     i = ct.bid(0)
     a = ct.load(x, index=(i,), shape=(TILE,))
     b = ct.load(y, index=(i,), shape=(TILE,))
@@ -30,11 +34,26 @@ def chain_kernel(x, y, z, out, TILE: ct.Constant[int]):
 
 
 def _tile(array: Any) -> int:
+    """Elements of a block: 8 for each of 128 threads on a GPU, 16 KiB of float32 on a CPU."""
     return 1024 if on_gpu(array) else 4096
 
 
 def vector_add(a: Any, b: Any, out: Any, stream: Any = None, tile: int | None = None) -> None:
-    """``out = a + b`` for flat arrays of one dtype and length."""
+    """``out = a + b``.
+
+    Parameters
+    ----------
+    a, b, out : array (N,)
+        Of one dtype.
+    stream : stream, optional
+    tile : int, optional
+        Elements of a block, a power of two; picked by device when not given.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit.
+    """
     check.rank("vector_add", "a", a, 1)
     check.same_shape("vector_add", a=a, b=b, out=out)
     tile = tile or _tile(out)
@@ -42,7 +61,22 @@ def vector_add(a: Any, b: Any, out: Any, stream: Any = None, tile: int | None = 
 
 
 def chain(x: Any, y: Any, z: Any, out: Any, stream: Any = None, tile: int | None = None) -> None:
-    """``out = sqrt(sin(x) * cos(y) + exp(-z * z) + log(x + 1))`` in one pass over memory."""
+    """``out = sqrt(sin(x) * cos(y) + exp(-z * z) + log(x + 1))`` in one pass over memory.
+
+    Parameters
+    ----------
+    x, y, z, out : array (N,)
+        Of one floating-point dtype. Where the root's argument is negative, or x below -1, the
+        result is NaN.
+    stream : stream, optional
+    tile : int, optional
+        Elements of a block, a power of two; picked by device when not given.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit.
+    """
     check.rank("chain", "x", x, 1)
     check.same_shape("chain", x=x, y=y, z=z, out=out)
     tile = tile or _tile(out)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two filters of image processing: separable Gaussian blur and Sobel edges. Pixels outside the
-picture repeat its edge.
+"""Two filters of image processing: a separable blur and Sobel edges. Pixels outside the picture
+repeat its edge, so neighbours are gathered by clamped coordinates instead of loaded as tiles.
 """
 
 from __future__ import annotations
@@ -18,69 +18,77 @@ def _places(axis: int, block: Any, size: int) -> Any:
 
 
 def _clamp(i: Any, n: Any) -> Any:
+    """The nearest of 0 .. n - 1."""
     return ct.minimum(ct.maximum(i, 0), n - 1)
 
 
 @ct.kernel
 def blur_kernel(
-    image,
-    weights,
-    out,
-    RADIUS: ct.Constant[int],
-    AXIS: ct.Constant[int],
-    TH: ct.Constant[int],
-    TW: ct.Constant[int],
-):
-    h, w = image.shape
-    r = _places(0, ct.bid(0), TH)
-    c = _places(1, ct.bid(1), TW)
-    acc = ct.zeros((TH, TW), dtype=ct.float32)
+    image, weights, out, RADIUS: ct.Constant[int], AXIS: ct.Constant[int],
+    ROWS: ct.Constant[int], COLS: ct.Constant[int],
+):  # fmt: skip
+    """A tile of the picture convolved with 2 * RADIUS + 1 weights along one axis."""
+    height, width = image.shape
+    row = _places(0, ct.bid(0), ROWS)
+    col = _places(1, ct.bid(1), COLS)
+    acc = ct.zeros((ROWS, COLS), dtype=ct.float32)
     for tap in range(2 * RADIUS + 1):
         shift = tap - RADIUS
-        row = _clamp(r + shift, h) if AXIS == 0 else r
-        col = _clamp(c + shift, w) if AXIS == 1 else c
-        acc = acc + ct.gather(image, (row, col)) * ct.gather(weights, tap)
+        y = _clamp(row + shift, height) if AXIS == 0 else row
+        x = _clamp(col + shift, width) if AXIS == 1 else col
+        acc = acc + ct.gather(image, (y, x)) * ct.gather(weights, tap)
     ct.store(out, index=(ct.bid(0), ct.bid(1)), tile=acc)
 
 
+def _across(image: Any, row: Any, left: Any, col: Any, right: Any) -> Any:
+    """A row of pixels: those on the left, in the middle and on the right."""
+    return (
+        ct.gather(image, (row, left)), ct.gather(image, (row, col)), ct.gather(image, (row, right)),
+    )  # fmt: skip
+
+
 @ct.kernel
-def sobel_kernel(image, out, TH: ct.Constant[int], TW: ct.Constant[int]):
-    h, w = image.shape
-    r = _places(0, ct.bid(0), TH)
-    c = _places(1, ct.bid(1), TW)
-    up, down = _clamp(r - 1, h), _clamp(r + 1, h)
-    left, right = _clamp(c - 1, w), _clamp(c + 1, w)
-    nw, n, ne = (
-        ct.gather(image, (up, left)),
-        ct.gather(image, (up, c)),
-        ct.gather(image, (up, right)),
-    )
-    west, east = ct.gather(image, (r, left)), ct.gather(image, (r, right))
-    sw, s, se = (
-        ct.gather(image, (down, left)),
-        ct.gather(image, (down, c)),
-        ct.gather(image, (down, right)),
-    )
+def sobel_kernel(image, out, ROWS: ct.Constant[int], COLS: ct.Constant[int]):
+    """A tile of gradients, from the eight neighbours of each pixel."""
+    height, width = image.shape
+    row = _places(0, ct.bid(0), ROWS)
+    col = _places(1, ct.bid(1), COLS)
+    up, down = _clamp(row - 1, height), _clamp(row + 1, height)
+    left, right = _clamp(col - 1, width), _clamp(col + 1, width)
+    nw, n, ne = _across(image, up, left, col, right)
+    west, east = ct.gather(image, (row, left)), ct.gather(image, (row, right))
+    sw, s, se = _across(image, down, left, col, right)
     gx = (ne + 2.0 * east + se) - (nw + 2.0 * west + sw)
     gy = (sw + 2.0 * s + se) - (nw + 2.0 * n + ne)
     ct.store(out, index=(ct.bid(0), ct.bid(1)), tile=ct.sqrt(gx * gx + gy * gy))
 
 
 def _grid(image: Any, tile: tuple[int, int]) -> tuple[int, int, int]:
+    """A block for each tile."""
     return (ct.cdiv(image.shape[0], tile[0]), ct.cdiv(image.shape[1], tile[1]), 1)
 
 
 def blur(
-    image: Any,
-    weights: Any,
-    scratch: Any,
-    out: Any,
-    stream: Any = None,
-    tile: tuple[int, int] = (8, 128),
-) -> None:
-    """Convolves a (rows, columns) float32 picture with ``weights`` along both axes.
+    image: Any, weights: Any, scratch: Any, out: Any,
+    stream: Any = None, tile: tuple[int, int] = (8, 128),
+) -> None:  # fmt: skip
+    """Convolves a picture with ``weights`` along both axes, first along rows.
 
-    ``weights`` has odd length; ``scratch`` and ``out`` have the picture's shape.
+    Parameters
+    ----------
+    image, out : array (H, W) of float32
+    weights : array (2 R + 1,) of float32
+        The middle one belongs to the pixel itself. A Gaussian's sum to 1.
+    scratch : array (H, W) of float32
+        Takes the picture blurred along rows.
+    stream : stream, optional
+    tile : (int, int)
+        Rows and columns of a block, powers of two.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, or ``weights`` have no middle.
     """
     check.rank("blur", "image", image, 2)
     check.same_shape("blur", image=image, scratch=scratch, out=out)
@@ -94,7 +102,20 @@ def blur(
 
 
 def sobel(image: Any, out: Any, stream: Any = None, tile: tuple[int, int] = (8, 128)) -> None:
-    """Gradient magnitude of a (rows, columns) float32 picture by the 3 x 3 Sobel operator."""
+    """Magnitude of a picture's gradient by the 3 x 3 Sobel operator: 8 times the slope per pixel.
+
+    Parameters
+    ----------
+    image, out : array (H, W) of float32
+    stream : stream, optional
+    tile : (int, int)
+        Rows and columns of a block, powers of two.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit.
+    """
     check.rank("sobel", "image", image, 2)
     check.same_shape("sobel", image=image, out=out)
     ct.launch(stream, _grid(image, tile), sobel_kernel, (image, out, *tile))
