@@ -335,6 +335,26 @@ def test_every_softmax_kernel_gives_the_same():
 # ---- arguments that do not fit -------------------------------------------------------------------------
 
 
+IN_PLACE = {
+    "softmax": lambda x, out: softmax.softmax(x, out),
+    "layer_norm": lambda x, out: norm.layer_norm(x, x[0].copy(), x[1].copy(), out),
+    "rms_norm": lambda x, out: norm.rms_norm(x, x[0].copy(), out),
+    "scan of rows": lambda x, out: scan.scan("cumsum", x, out),
+    "scan of columns": lambda x, out: scan.scan("cummax", x, out, axis=0),
+    "flat scan": lambda x, out: scan.scan("cumsum", x.reshape(-1), out.reshape(-1)),
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+@pytest.mark.parametrize("shape", [(5, 300), (3, 40000)])
+def test_results_may_take_the_place_of_what_is_read(name, shape):
+    x = numbers(shape, "float32")
+    out = np.zeros_like(x)
+    IN_PLACE[name](x, out)
+    IN_PLACE[name](x, x)
+    np.testing.assert_array_equal(x, out)
+
+
 def zeros(*shape, dtype="float32"):
     return np.zeros(shape, dtype)
 

@@ -17,8 +17,8 @@ class Share(NamedTuple):
     blocks: int  # of a cluster
     warps: int  # of a block
     kept: int  # blocks that a multiprocessor holds at once; 0: as many as fit
-    # Rows of a cluster: 1, or several, of which the next is on its way while one is computed; 0: all
-    # rows, dealt out to the clusters that the GPU holds at once.
+    # Rows of a cluster: 1, or several, of which the next is on its way while one is computed; 0:
+    # all rows, dealt out to the clusters that the GPU holds at once.
     rows: int
 
 
@@ -64,8 +64,12 @@ def _hinted(kernel: Any, share: Share) -> Any:
 
 
 def launch_shared(
-    share: Share, kernels: tuple[Any, Any], arguments: tuple[Any, ...], constants: tuple[Any, ...], stream: Any
-) -> None:  # fmt: skip
+    share: Share,
+    kernels: tuple[Any, Any],
+    arguments: tuple[Any, ...],
+    constants: tuple[Any, ...],
+    stream: Any,
+) -> None:
     """Launches the first kernel, whose blocks take one row each (its constants begin with that
     number), or the second, whose blocks walk over rows. The first argument is the array of rows.
     """

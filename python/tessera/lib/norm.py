@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layer norm and RMS norm. A block, or for long rows the blocks of a cluster, reads some short rows or one long
-row once; mean and variance are taken by two passes over registers, not over memory. Rows that do not fit
-are read again for each pass.
+"""Layer norm (Ba, Kiros & Hinton, 2016) and RMS norm (Zhang & Sennrich, 2019). A block, or for long
+rows the blocks of a cluster, reads some short rows or one long row once; mean and variance are
+taken by two passes over registers, not over memory. Rows that do not fit are read again for each
+pass.
 """
 
 from __future__ import annotations
@@ -16,11 +17,13 @@ from ._rows import launch_shared, share_of
 
 
 def _load(array: Any, index: Any, shape: Any) -> Any:
+    """A tile in float32, zero behind the end."""
     t = ct.load(array, index=index, shape=shape, padding_mode=ct.PaddingMode.ZERO)
     return ct.astype(t, ct.float32)
 
 
 def _layer_norm(t: Any, n: Any, weight: Any, bias: Any, eps: Any, COLS: Any, WHOLE: Any) -> Any:
+    """Rows of n elements in tiles of COLS; WHOLE: n is COLS."""
     centred = t - ct.sum(t, axis=1, keepdims=True) / n
     if not WHOLE:  # columns behind the end are no zeros now
         inside = ct.expand_dims(ct.arange(COLS, dtype=ct.int32), 0) < n
@@ -34,6 +37,7 @@ def layer_norm_kernel(
     x, weight, bias, out, eps: float, ROWS: ct.Constant[int], COLS: ct.Constant[int],
     WHOLE: ct.Constant[bool],
 ):  # fmt: skip
+    """ROWS whole rows."""
     row = ct.bid(0)
     t = _load(x, (row, 0), (ROWS, COLS))
     y = _layer_norm(t, x.shape[1], weight, bias, eps, COLS, WHOLE)
@@ -44,6 +48,7 @@ def layer_norm_kernel(
 def layer_norm_stream_kernel(
     x, weight, bias, out, eps: float, COLS: ct.Constant[int], WHOLE: ct.Constant[bool]
 ):
+    """Every num_blocks-th row, one after the other."""
     step, rows, pad = ct.num_blocks(0), x.shape[0], ct.PaddingMode.ZERO
     ahead = ct.load(x, index=(ct.bid(0), 0), shape=(1, COLS), padding_mode=pad)
     for row in range(ct.bid(0), rows, step):
@@ -55,6 +60,7 @@ def layer_norm_stream_kernel(
 
 @ct.kernel
 def layer_norm_long_kernel(x, weight, bias, out, eps: float, COLS: ct.Constant[int]):
+    """A row in chunks of COLS, read for its mean, for its variance and for the results."""
     row, n = ct.bid(0), x.shape[1]
     chunks = ct.cdiv(n, COLS)
     total = ct.zeros((1, COLS), dtype=ct.float32)
@@ -74,12 +80,14 @@ def layer_norm_long_kernel(x, weight, bias, out, eps: float, COLS: ct.Constant[i
 
 
 def _rms_norm(t: Any, n: Any, weight: Any, eps: Any, COLS: Any) -> Any:
+    """Rows of n elements in tiles of COLS: zeros behind the end add nothing."""
     scale = ct.rsqrt(ct.sum(t * t, axis=1, keepdims=True) / n + eps)
     return t * scale * _load(weight, (0,), (COLS,))
 
 
 @ct.kernel
 def rms_norm_kernel(x, weight, out, eps: float, ROWS: ct.Constant[int], COLS: ct.Constant[int]):
+    """ROWS whole rows."""
     row = ct.bid(0)
     y = _rms_norm(_load(x, (row, 0), (ROWS, COLS)), x.shape[1], weight, eps, COLS)
     ct.store(out, index=(row, 0), tile=ct.astype(y, out.dtype))
@@ -87,6 +95,7 @@ def rms_norm_kernel(x, weight, out, eps: float, ROWS: ct.Constant[int], COLS: ct
 
 @ct.kernel
 def rms_norm_stream_kernel(x, weight, out, eps: float, COLS: ct.Constant[int]):
+    """Every num_blocks-th row, one after the other."""
     step, rows, pad = ct.num_blocks(0), x.shape[0], ct.PaddingMode.ZERO
     ahead = ct.load(x, index=(ct.bid(0), 0), shape=(1, COLS), padding_mode=pad)
     for row in range(ct.bid(0), rows, step):
@@ -98,6 +107,7 @@ def rms_norm_stream_kernel(x, weight, out, eps: float, COLS: ct.Constant[int]):
 
 @ct.kernel
 def rms_norm_long_kernel(x, weight, out, eps: float, COLS: ct.Constant[int]):
+    """A row in chunks of COLS, read for its sum of squares and for the results."""
     row, n = ct.bid(0), x.shape[1]
     chunks = ct.cdiv(n, COLS)
     total = ct.zeros((1, COLS), dtype=ct.float32)
@@ -123,6 +133,7 @@ _rms_norm_kernels = (
 
 
 def _launch(operation: str, kernels: Any, arguments: tuple[Any, ...], stream: Any) -> None:
+    """Of three kernels (whole rows, row after row, rows in chunks) the one for these rows."""
     x = arguments[0]
     if 0 in tuple(x.shape):
         return
@@ -141,7 +152,26 @@ def _launch(operation: str, kernels: Any, arguments: tuple[Any, ...], stream: An
 def layer_norm(
     x: Any, weight: Any, bias: Any, out: Any, eps: float = 1e-5, stream: Any = None
 ) -> None:
-    """``(x - mean) / sqrt(var + eps) * weight + bias`` over the last axis of (rows, columns)."""
+    """``(x - mean) / sqrt(var + eps) * weight + bias`` for each row.
+
+    Parameters
+    ----------
+    x, out : array (rows, columns)
+        Of any floating-point dtypes; computed in float32. ``out`` may be ``x``.
+    weight, bias : array (columns,)
+    eps : float
+        Keeps the root from zero.
+    stream : stream, optional
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit.
+
+    Notes
+    -----
+    ``var`` is the mean square of ``x - mean``, divided by ``columns`` (not one less).
+    """
     columns = check.rank("layer_norm", "x", x, 2)[1:]
     check.shape("layer_norm", "weight", weight, columns)
     check.shape("layer_norm", "bias", bias, columns)
@@ -150,7 +180,22 @@ def layer_norm(
 
 
 def rms_norm(x: Any, weight: Any, out: Any, eps: float = 1e-6, stream: Any = None) -> None:
-    """``x / sqrt(mean(x**2) + eps) * weight`` over the last axis of (rows, columns)."""
+    """``x / sqrt(mean(x**2) + eps) * weight`` for each row.
+
+    Parameters
+    ----------
+    x, out : array (rows, columns)
+        Of any floating-point dtypes; computed in float32. ``out`` may be ``x``.
+    weight : array (columns,)
+    eps : float
+        Keeps the root from zero.
+    stream : stream, optional
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit.
+    """
     columns = check.rank("rms_norm", "x", x, 2)[1:]
     check.shape("rms_norm", "weight", weight, columns)
     check.same_shape("rms_norm", x=x, out=out)

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running sums, products, maxima and minima.
 
-A flat array is scanned in one pass over memory, after Merrill & Garland, "Single-pass parallel prefix scan
-with decoupled look-back" (2016): blocks draw tickets, publish the total of their tile, and look back at
-the totals of the tiles before. Here a block takes tile after tile and carries the total of all windows of
-256 tiles that lie before its own, so no prefix travels from block to block: a block reads each total
-once. The next tile is on its way, and its total published, before the block waits for those of others.
-Every prefix is combined in one fixed order: results are bitwise reproducible. A total travels
-in 64-bit words of 32 bits of payload beside a flag, so that no fence is needed.
+A flat array is scanned in one pass over memory, after Merrill & Garland, "Single-pass parallel
+prefix scan with decoupled look-back" (2016): blocks draw tickets, publish the total of their tile,
+and look back at the totals of the tiles before. Here a block takes tile after tile and carries the
+total of all windows of 256 tiles that lie before its own, so no prefix travels from block to block:
+a block reads each total once. The next tile is on its way, and its total published, before the
+block waits for those of others. Every prefix is combined in one fixed order: results are bitwise
+reproducible. A total travels in 64-bit words of 32 bits of payload beside a flag, so that no fence
+is needed.
+
+    words[0]  flag | total (of 64 bits: its upper half)   a word for each tile, zero before
+    words[1]  flag | lower half, of totals of 64 bits     the last word of words[0]: tickets drawn
+
+Along the other axes, and for short ones, a block takes whole lines of a tile and carries their
+totals from chunk to chunk.
 """
 
 from __future__ import annotations
@@ -37,6 +44,7 @@ BLOCKS = 3  # on a multiprocessor
 
 
 def _running(OP: Any, t: Any, axis: Any, NEUTRAL: Any) -> Any:
+    """A tile scanned along ``axis``."""
     if OP == SUM:
         return ct.cumsum(t, axis)
     if OP == PROD:
@@ -45,6 +53,7 @@ def _running(OP: Any, t: Any, axis: Any, NEUTRAL: Any) -> Any:
 
 
 def _publish(words: Any, at: Any, value: Any, WIDE: Any) -> None:
+    """Writes the total of tile ``at``; WIDE: it has 64 bits. Flag and payload arrive together."""
     flag = ct.uint64(1 << 32)
     if WIDE:
         bits = ct.bitcast(value, ct.uint64)
@@ -64,7 +73,7 @@ def _ticket(words: Any) -> Any:
 
 
 def _look(words: Any, window: Any, WIDE: Any) -> Any:
-    """The words of a window: high and low halves of the totals (low ones only if they have 32 bits)."""
+    """The words of a window: upper and lower halves of the totals, the same ones for 32 bits."""
     shape = (1, WINDOW)
     high = low = ct.load(words, (0, window), shape, memory_order=ORDER, memory_scope=SCOPE)
     if WIDE:
@@ -73,6 +82,7 @@ def _look(words: Any, window: Any, WIDE: Any) -> Any:
 
 
 def _value(high: Any, low: Any, dtype: Any, WIDE: Any) -> Any:
+    """Totals without their flags."""
     if WIDE:
         return ct.bitcast(high << ct.uint64(32) | low & ct.uint64(2**32 - 1), dtype)
     return ct.bitcast(ct.astype(low, ct.uint32), dtype)
@@ -95,6 +105,7 @@ def _total(
 
 @ct.kernel
 def clear_kernel(words, TILE: ct.Constant[int]):
+    """No total is there yet, no ticket drawn."""
     ct.store(words, index=(ct.bid(0), ct.bid(1)), tile=ct.zeros((1, TILE), dtype=words.dtype))
 
 
@@ -114,6 +125,8 @@ def scan_kernel(
     x, out, words, OP: ct.Constant[int], NEUTRAL: ct.Constant, WORK: ct.Constant[int],
     WIDE: ct.Constant[int], TILE: ct.Constant[int], AHEAD: ct.Constant[bool],
 ):  # fmt: skip
+    """Tile after tile of a flat array. Tickets are drawn in order, so the tiles before one's own
+    are being worked on by blocks that run. AHEAD: the next tile is loaded before this one waits."""
     dtype = (out.dtype, ct.float32, ct.int32, ct.uint32)[WORK]
     windows = 0  # that are in the carry
     carry = filled((1,), NEUTRAL, dtype)
@@ -141,6 +154,7 @@ def scan_axis_kernel(
     x, out, OP: ct.Constant[int], NEUTRAL: ct.Constant, WORK: ct.Constant[int],
     B: ct.Constant[int], N: ct.Constant[int], C: ct.Constant[int],
 ):  # fmt: skip
+    """B x C lines of an array (outer, n, inner), in chunks of N along them."""
     outer, inner = ct.bid(0), ct.bid(1)
     dtype = (out.dtype, ct.float32, ct.int32, ct.uint32)[WORK]
     carry = filled((B, 1, C), NEUTRAL, dtype)
@@ -153,7 +167,7 @@ def scan_axis_kernel(
 
 
 def _work(out: Any) -> int:
-    """Which dtype of scan_kernel's table the work is done in: that of ``out``, or one of 32 bits."""
+    """The entry of scan_kernel's table of dtypes: that of ``out``, or one of 32 bits."""
     if out.dtype.itemsize >= 4:
         return 0
     return 1 if is_float(out) else 3 if "uint" in dtype_name(out) else 2
@@ -174,8 +188,29 @@ def _scan_flat(code: int, x: Any, out: Any, stream: Any) -> None:
 
 
 def scan(op: str, x: Any, out: Any, axis: int = -1, stream: Any = None) -> None:
-    """``cumsum``, ``cumprod``, ``cummax`` or ``cummin`` along an axis, computed in the dtype of ``out``
-    (float32 for 16-bit floats); both arrays have one shape.
+    """Inclusive sums, products, maxima or minima along an axis.
+
+    Parameters
+    ----------
+    op : {"cumsum", "cumprod", "cummax", "cummin"}
+    x, out : array
+        Contiguous, of one shape; ``out[i]`` combines ``x[0] .. x[i]``, computed in the dtype of
+        ``out`` (16-bit floats in float32, integers of less than 32 bits in 32). ``out`` may be
+        ``x``.
+    axis : int
+        Negative ones count from the end.
+    stream : stream, optional
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, an array is not contiguous, or an extent (of the axis, of all axes
+        before or behind it) is 2**31 or more; for an ``op`` that does not exist.
+
+    Notes
+    -----
+    Maxima and minima keep a NaN from where it stands, as NumPy's do. Takes 16 bytes of scratch
+    memory for each tile of a flat array.
     """
     code = check.named("scan", op, OPS)
     check.same_shape("scan", x=x, out=out)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Row softmax: a block, or for long rows the blocks of a cluster, reads some short rows or one long row once,
-keeps them on chip and writes them once. Rows that do not fit are read twice, with a running maximum (Milakov & Gimelshein, 2018).
+"""Row softmax: a block, or for long rows the blocks of a cluster, reads some short rows or one long
+row once, keeps them on chip and writes them once. Rows that do not fit are read twice, with a
+running maximum (Milakov & Gimelshein, "Online normalizer calculation for softmax", 2018).
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from ._rows import launch_shared, share_of
 
 
 def _exp(x: Any, FAST: Any) -> Any:
+    """e to the x; FAST: as the GPU's special function unit has it."""
     return ct.exp(x, rounding_mode=ct.RoundingMode.APPROX) if FAST else ct.exp(x)
 
 
 @ct.kernel
 def softmax_kernel(x, out, ROWS: ct.Constant[int], COLS: ct.Constant[int], FAST: ct.Constant[bool]):
+    """ROWS whole rows. Columns behind the end are -inf, whose exponential adds nothing."""
     row = ct.bid(0)
     t = ct.load(x, index=(row, 0), shape=(ROWS, COLS), padding_mode=ct.PaddingMode.NEG_INF)
     t = ct.astype(t, ct.float32)
@@ -30,6 +33,7 @@ def softmax_kernel(x, out, ROWS: ct.Constant[int], COLS: ct.Constant[int], FAST:
 
 @ct.kernel
 def softmax_stream_kernel(x, out, COLS: ct.Constant[int], FAST: ct.Constant[bool]):
+    """Every num_blocks-th row, one after the other."""
     step, rows = ct.num_blocks(0), x.shape[0]
     pad = ct.PaddingMode.NEG_INF
     ahead = ct.load(x, index=(ct.bid(0), 0), shape=(1, COLS), padding_mode=pad)
@@ -46,6 +50,8 @@ def softmax_long_kernel(
     x, out, COLS: ct.Constant[int], OUTER: ct.Constant[int], INNER: ct.Constant[int],
     FAST: ct.Constant[bool],
 ):  # fmt: skip
+    """A row in chunks of COLS: once for its maximum and its sum, kept by each thread for its own
+    columns and rescaled when the maximum grows, and once more for the results."""
     row, chunks = ct.bid(0), ct.cdiv(x.shape[1], COLS)
     shape = (OUTER, COLS // OUTER // INNER, INNER)  # the middle axis is spread over threads
     top = ct.full((1, shape[1], 1), -3.0e38, dtype=ct.float32)
@@ -72,9 +78,23 @@ _long = softmax_long_kernel.replace_hints(num_worker_warps=32)
 
 
 def softmax(x: Any, out: Any, stream: Any = None) -> None:
-    """Softmax over the last axis of a (rows, columns) array; computed in float32.
+    """``exp(x - max(x)) / sum(exp(x - max(x)))`` of each row.
 
-    Results of 16 bits use the GPU's approximate exponential, whose error is far below their rounding.
+    Parameters
+    ----------
+    x, out : array (rows, columns)
+        Of any floating-point dtypes; computed in float32. ``out`` may be ``x``.
+    stream : stream, optional
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit.
+
+    Notes
+    -----
+    Results of 16 bits use the GPU's approximate exponential, whose error is far below their
+    rounding. A row of -inf alone gives NaN.
     """
     check.rank("softmax", "x", x, 2)
     check.same_shape("softmax", x=x, out=out)

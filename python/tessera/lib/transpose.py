@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Transposition and permutation of axes, tile by tile: coalesced on both sides."""
+"""Transposition and permutation of axes. A tile is loaded as it lies in one array, its axes change
+places in registers and shared memory, and it is stored as it lies in the other: neighbouring
+threads touch neighbouring addresses on both sides.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,9 @@ def permute_kernel(
     x, out, AXES: ct.Constant, BACK: ct.Constant, SHAPE: ct.Constant, ORDER: ct.Constant,
     PLACE: ct.Constant,
 ):  # fmt: skip
+    """A tile of SHAPE, with the axes of ``x``; AXES as for ``permute`` and BACK its inverse. Grid
+    axes 0 and 1 count tiles along the axes ORDER[0] and ORDER[1] of ``out``, grid axis 2 along all
+    others; PLACE is the inverse of ORDER."""
     walked, rest = (ct.bid(0), ct.bid(1)), ct.bid(2)  # by axes of `out`, in ORDER
     for k in ct.static_iter(range(2, len(AXES))):
         n = ct.cdiv(out.shape[ORDER[k]], SHAPE[AXES[ORDER[k]]]) if k + 1 < len(AXES) else rest + 1
@@ -30,8 +36,8 @@ def permute_kernel(
 
 
 def _collapse(shape: Sequence[int], axes: Sequence[int]) -> tuple[list[int], list[int]]:
-    """The same permutation with as few axes as possible: axes of one element go, axes that stay side by
-    side in order become one.
+    """The same permutation with as few axes as possible: axes of one element go, axes that stay
+    side by side in order become one.
     """
     runs: list[list[int]] = []
     for a in (a for a in axes if shape[a] != 1):
@@ -49,8 +55,8 @@ def _collapse(shape: Sequence[int], axes: Sequence[int]) -> tuple[list[int], lis
 
 
 def _tile(shape: list[int], axes: list[int], itemsize: int) -> list[int]:
-    """Tile extents. Runs of 256 bytes in the memory of both sides come first, over several axes where the
-    innermost are short, then what is left from the inside out.
+    """Tile extents. Runs of 256 bytes in the memory of both sides come first, over several axes
+    where the innermost are short, then what is left from the inside out.
     """
     side = 128 if itemsize <= 2 else 64
     size, tile = side * side, [1] * len(shape)
@@ -69,8 +75,8 @@ def _tile(shape: list[int], axes: list[int], itemsize: int) -> list[int]:
 
 
 def _order(axes: Sequence[int]) -> tuple[int, ...]:
-    """The axes of ``out`` in the order in which blocks walk it: from its last axis on, but where rows of `x`
-    become the slowest axis neighbours had better read what lies side by side.
+    """The axes of ``out`` in the order in which blocks walk it: from its last axis on, but where
+    rows of ``x`` become the slowest axis neighbours had better read what lies side by side.
     """
     n = len(axes)
     if n < 4 or axes[0] != n - 1:
@@ -100,9 +106,23 @@ def _plan(
 def permute(
     x: Any, out: Any, axes: Sequence[int], stream: Any = None, tile: Sequence[int] | None = None
 ) -> None:
-    """``out = x.transpose(axes)`` for contiguous arrays of one dtype and any rank.
+    """``out = x.transpose(axes)``.
 
-    ``tile`` names the extents of a tile along the axes that are left when neighbours are merged.
+    Parameters
+    ----------
+    x, out : array
+        Contiguous, of one dtype and any rank; axis d of ``out`` is axis ``axes[d]`` of ``x``.
+    axes : sequence of int
+        A permutation; negative ones count from the end.
+    stream : stream, optional
+    tile : sequence of int, optional
+        Extents of a tile, powers of two, along the axes that are left when neighbours are merged;
+        picked by shape when not given.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, ``axes`` are no permutation, or an array is not contiguous.
     """
     whole = check.shape_of("permute", "x", x)
     n = len(whole)
@@ -118,7 +138,23 @@ def permute(
 
 
 def transpose(x: Any, out: Any, stream: Any = None, tile: tuple[int, int] | None = None) -> None:
-    """``out[j, i] = x[i, j]`` for two-dimensional arrays of one dtype."""
+    """``out[j, i] = x[i, j]``.
+
+    Parameters
+    ----------
+    x : array (rows, columns)
+        Contiguous.
+    out : array (columns, rows)
+        Contiguous, of the dtype of ``x``.
+    stream : stream, optional
+    tile : (int, int), optional
+        Rows and columns of a tile, powers of two; picked by shape when not given.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, or an array is not contiguous.
+    """
     rows, columns = check.rank("transpose", "x", x, 2)
     check.shape("transpose", "out", out, (columns, rows))
     permute(x, out, (1, 0), stream, tile)
