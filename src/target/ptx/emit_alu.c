@@ -43,13 +43,13 @@ static void alu_narrow(ts_ptx *e, ts_val v, ts_type type, const char *round, ts_
     PUT("cvt$s.$s.f32 $v, $r;\n", round, ts__ptx_type(e, type)->f, v, wide);
 }
 
-/* out = stem(x, y) computed in f32; a directed rounding applied twice rounds once. */
-static void alu_via_f32(ts_ptx *e, ts_val v, const ts_inst *inst, const char *stem, const char *round)
+/* out = stem(x, y) computed in f32 by form `how`; a directed rounding applied twice rounds once. */
+static void alu_via_f32(ts_ptx *e, ts_val v, const ts_inst *inst, const char *stem, const char *how, const char *round)
 {
     ts_reg in[3] = {0}, out = ts__ptx_temp(e, TS_RC_F);
     for (uint32_t i = 0; i < inst->n_opnd; i++)
         in[i] = ts__ptx_widen(e, ts_opnds(e->fn, inst)[i], inst->type);
-    PUT("$s.f32 $r, $r", stem, out, in[0]);
+    PUT("$s$s.f32 $r, $r", stem, how, out, in[0]);
     for (uint32_t i = 1; i < inst->n_opnd; i++)
         PUT(", $r", in[i]);
     PUT(";\n");
@@ -96,11 +96,9 @@ void ts__emit_binf(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     const char *round = ts__ptx_round[TS_A_ROUND(inst->aux)], *stem = ts_info(inst)->ptx;
     bool nearest = round[2] == 'n';
-    if (alu_is_half(inst->type) && !nearest) {
-        char name[16];
-        snprintf(name, sizeof name, "%s%s", stem, round);
-        alu_via_f32(e, v, inst, name, round);
-    } else if (inst->type == TS_T_bf16 && e->sm->number < 90)
+    if (alu_is_half(inst->type) && !nearest)
+        alu_via_f32(e, v, inst, stem, round, round);
+    else if (inst->type == TS_T_bf16 && e->sm->number < 90)
         alu_bf16_by_fma(e, v, inst);
     else
         PUT("$s$s$s.$s $v, $v, $v;\n", stem, round, alu_ftz(inst->type, inst->aux),
@@ -121,9 +119,7 @@ void ts__emit_divf(ts_ptx *e, ts_val v, const ts_inst *inst)
     ts_round round = TS_A_ROUND(inst->aux);
     const char *how = round == TS_APPROX ? ".approx" : round == TS_FULL ? ".full" : ts__ptx_round[round];
     if (alu_is_half(inst->type)) {
-        char name[24];
-        snprintf(name, sizeof name, "div%s", how);
-        alu_via_f32(e, v, inst, name, ts__ptx_round[round]);
+        alu_via_f32(e, v, inst, "div", how, ts__ptx_round[round]);
         return;
     }
     if (inst->type == TS_T_f64)
@@ -137,9 +133,7 @@ void ts__emit_sqrt(ts_ptx *e, ts_val v, const ts_inst *inst)
     ts_round round = TS_A_ROUND(inst->aux);
     const char *how = round == TS_APPROX || round == TS_FULL ? ".approx" : ts__ptx_round[round];
     if (alu_is_half(inst->type)) {
-        char name[24];
-        snprintf(name, sizeof name, "sqrt%s", how);
-        alu_via_f32(e, v, inst, name, ts__ptx_round[round]);
+        alu_via_f32(e, v, inst, "sqrt", how, ts__ptx_round[round]);
         return;
     }
     if (inst->type == TS_T_f64)

@@ -68,7 +68,7 @@ ts_val ts_lower_scalar(ts_lower *lw, ts_val v)
     return lw->scalar[v];
 }
 
-void ts_lower_set(ts_lower *lw, ts_val v, const ts_layout *layout, ts_val *reg)
+void ts_lower_set(ts_lower *lw, ts_val v, const ts_layout *layout, const ts_val *reg)
 {
     if (!lower_is_tile(lw, v)) {
         lw->scalar[v] = reg[0];
@@ -114,7 +114,7 @@ const ts_val *ts_lower_get(ts_lower *lw, ts_val v, const ts_layout *layout)
         if (first->layout == layout)
             return first->reg;
     }
-    ts_val *regs;
+    const ts_val *regs;
     if (first && lw->assign.home[v]) /* the oldest entry: where the value was made */
         regs = ts_lower_convert(lw, v, ts_lower_elem(lw, v), first->layout, first->reg, layout);
     else

@@ -36,7 +36,7 @@
 typedef struct ts_held {
     ts_val value;
     const ts_layout *layout;
-    ts_val *reg;
+    const ts_val *reg;
     uint32_t next; /* older entry of the same value, index + 1 */
 } ts_held;
 
@@ -149,7 +149,8 @@ bool ts_lower_fail(ts_lower *lw, ts_status status, ts_val v, const char *format,
  * A scalar gives its value for any register. */
 const ts_val *ts_lower_get(ts_lower *lw, ts_val v, const ts_layout *layout);
 ts_val ts_lower_scalar(ts_lower *lw, ts_val v);
-void ts_lower_set(ts_lower *lw, ts_val v, const ts_layout *layout, ts_val *reg);
+/* `reg` stays the caller's until the lowering ends, and is not written any more. */
+void ts_lower_set(ts_lower *lw, ts_val v, const ts_layout *layout, const ts_val *reg);
 /* A zeroed array of 2^n_reg values for `layout`. */
 ts_val *ts_lower_regs(ts_lower *lw, const ts_layout *layout);
 /* The layout to work in: home, or the usual one when the value is free. */
@@ -353,7 +354,7 @@ void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, c
 /* What the threads of `only` hold, given to their replicas too (through shared memory). */
 ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *layout, const ts_val *reg, ts_val only);
 /* Writes a free value in a layout. */
-ts_val *ts_lower_free(ts_lower *lw, ts_val v, const ts_layout *layout);
+const ts_val *ts_lower_free(ts_lower *lw, ts_val v, const ts_layout *layout);
 void ts_lower_load_view(ts_lower *lw, ts_val v);
 void ts_lower_store_view(ts_lower *lw, ts_val v);
 void ts_lower_load_ptr(ts_lower *lw, ts_val v);

@@ -14,6 +14,7 @@ typedef struct convert_box {
     uint32_t bytes;  /* of one element */
     uint32_t bits;   /* of flat indices */
     const uint32_t *offset; /* element offset of each flat bit */
+    uint32_t at;     /* in shared memory */
 } convert_box;
 
 static uint32_t convert_offset(const convert_box *box, uint32_t flat)
@@ -172,7 +173,7 @@ static convert_box convert_box_of(ts_lower *lw, ts_type elem, uint32_t bits, con
 {
     ts_type memory = ts_lower_memory_type(lw, elem);
     uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, memory) / 8);
-    return (convert_box){ts_shared_pointer(lw, memory, at), memory, bytes, bits, offset};
+    return (convert_box){ts_shared_pointer(lw, memory, at), memory, bytes, bits, offset, at};
 }
 
 static uint32_t convert_bytes(ts_lower *lw, ts_type elem, uint32_t bits)
@@ -186,27 +187,38 @@ static void convert_note(const ts_lower *lw, ts_val v, uint32_t bytes)
     ts_note(lw->tile, v, TS_NOTE_move, "shared", "%u bytes", bytes);
 }
 
+/* Takes scratch memory and writes a tile to it, by the threads of `only` (0 = all). */
+static convert_box convert_put(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg,
+                               const uint32_t *offset, ts_val only)
+{
+    uint32_t at = ts_shared_take(lw, convert_bytes(lw, elem, from->bits), why);
+    convert_box box = convert_box_of(lw, elem, from->bits, offset, at);
+    convert_store(lw, &box, from, convert_to_memory(lw, from, reg), only);
+    return box;
+}
+
+/* Reads a tile of `elem` back and gives the memory of `box` free: all of it has been written before the barrier. */
+static ts_val *convert_take(ts_lower *lw, const convert_box *box, uint32_t bytes, ts_type elem, const ts_layout *to)
+{
+    ts_val *out = ts_lower_regs(lw, to);
+    ts_lower_barrier(lw);
+    convert_load(lw, box, to, 0, out);
+    ts_shared_done(lw, box->at, bytes);
+    return convert_from_memory(lw, to, out, elem);
+}
+
 static ts_val *convert_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg,
                               const ts_layout *to, const ts_move *move)
 {
-    uint32_t bytes = convert_bytes(lw, elem, from->bits), at = ts_shared_take(lw, bytes, why);
-    convert_box box = convert_box_of(lw, elem, from->bits, move->offset, at);
-    ts_val *out = ts_lower_regs(lw, to);
-    convert_store(lw, &box, from, convert_to_memory(lw, from, reg), 0);
-    ts_lower_barrier(lw);
-    convert_load(lw, &box, to, 0, out);
-    ts_shared_done(lw, at, bytes);
-    return convert_from_memory(lw, to, out, elem);
+    convert_box box = convert_put(lw, why, elem, from, reg, move->offset, 0);
+    return convert_take(lw, &box, convert_bytes(lw, elem, from->bits), elem, to);
 }
 
 uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg,
                             const uint32_t *offset)
 {
-    uint32_t bytes = convert_bytes(lw, elem, from->bits), at = ts_shared_take(lw, bytes, why);
-    convert_box box = convert_box_of(lw, elem, from->bits, offset, at);
-    convert_note(lw, why, bytes);
-    convert_store(lw, &box, from, convert_to_memory(lw, from, reg), 0);
-    return at;
+    convert_note(lw, why, convert_bytes(lw, elem, from->bits));
+    return convert_put(lw, why, elem, from, reg, offset, 0).at;
 }
 
 void ts_lower_store_shared(ts_lower *lw, ts_type elem, const ts_layout *from, const ts_val *reg, const uint32_t *offset,
@@ -226,16 +238,11 @@ void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, c
 
 ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *layout, const ts_val *reg, ts_val only)
 {
-    uint32_t flat[TS_LAYOUT_BITS], bytes = convert_bytes(lw, elem, layout->bits), at = ts_shared_take(lw, bytes, why);
+    uint32_t flat[TS_LAYOUT_BITS], bytes = convert_bytes(lw, elem, layout->bits);
     ts_layout_identity(flat);
     convert_note(lw, why, bytes);
-    convert_box box = convert_box_of(lw, elem, layout->bits, flat, at);
-    ts_val *out = ts_lower_regs(lw, layout);
-    convert_store(lw, &box, layout, convert_to_memory(lw, layout, reg), only);
-    ts_lower_barrier(lw);
-    convert_load(lw, &box, layout, 0, out);
-    ts_shared_done(lw, at, bytes);
-    return convert_from_memory(lw, layout, out, elem);
+    convert_box box = convert_put(lw, why, elem, layout, reg, flat, only);
+    return convert_take(lw, &box, bytes, elem, layout);
 }
 
 /* ---- within the warp ------------------------------------------------------------------------------------------ */
@@ -388,17 +395,16 @@ void ts_lower_extract(ts_lower *lw, ts_val v)
     const ts_layout *from = ts_lower_home(lw, x), *to = ts_lower_home(lw, v);
     const ts_val *reg = ts_lower_get(lw, x, from);
     uint32_t flat[TS_LAYOUT_BITS], embed[TS_LAYOUT_BITS] = {0}, bytes = convert_bytes(lw, elem, from->bits);
-    uint32_t at = ts_shared_take(lw, bytes, v);
     convert_note(lw, v, bytes);
     ts_layout_identity(flat);
-    convert_box box = convert_box_of(lw, elem, from->bits, flat, at);
-    convert_store(lw, &box, from, convert_to_memory(lw, from, reg), 0);
+    convert_box box = convert_put(lw, v, elem, from, reg, flat, 0);
     ts_lower_barrier(lw);
     ts_val *out = ts_lower_regs(lw, to);
     convert_embed(lw->module, part, whole, embed);
-    box = (convert_box){box.base, box.elem, box.bytes, to->bits, embed};
+    box.bits = to->bits;
+    box.offset = embed;
     convert_load(lw, &box, to, convert_slice(lw, v, 1, part, whole, box.bytes), out);
-    ts_shared_done(lw, at, bytes);
+    ts_shared_done(lw, box.at, bytes);
     ts_lower_set(lw, v, to, convert_from_memory(lw, to, out, elem));
 }
 
@@ -410,30 +416,19 @@ void ts_lower_insert(ts_lower *lw, ts_val v)
     const ts_layout *home = ts_lower_home(lw, v), *from = ts_lower_home(lw, part);
     const ts_val *reg = ts_lower_get(lw, whole, home), *over = ts_lower_get(lw, part, from);
     uint32_t flat[TS_LAYOUT_BITS], embed[TS_LAYOUT_BITS] = {0}, bytes = convert_bytes(lw, elem, home->bits);
-    uint32_t at = ts_shared_take(lw, bytes, v);
     convert_note(lw, v, bytes);
     ts_layout_identity(flat);
-    convert_box box = convert_box_of(lw, elem, home->bits, flat, at), small = box;
-    convert_store(lw, &box, home, convert_to_memory(lw, home, reg), 0);
+    convert_box box = convert_put(lw, v, elem, home, reg, flat, 0), small = box;
     ts_lower_barrier(lw);
     convert_embed(lw->module, ts_type_of(lw->tile, part), type, embed);
     small.offset = embed;
     small.bits = from->bits;
     small.base = ts_lower_ptr(lw, box.base, convert_slice(lw, v, 2, ts_type_of(lw->tile, part), type, box.bytes), 0);
     convert_store(lw, &small, from, convert_to_memory(lw, from, over), 0);
-    ts_lower_barrier(lw);
-    ts_val *out = ts_lower_regs(lw, home);
-    convert_load(lw, &box, home, 0, out);
-    ts_shared_done(lw, at, bytes);
-    ts_lower_set(lw, v, home, convert_from_memory(lw, home, out, elem));
+    ts_lower_set(lw, v, home, convert_take(lw, &box, bytes, elem, home));
 }
 
 /* ---- pack, unpack: the bytes of a tile, in memory order ------------------------------------------------------- */
-
-static uint32_t convert_log_bytes(const ts_lower *lw, ts_type elem)
-{
-    return (uint32_t)ts_log2(TS_MAX(1u, ts_type_bits(lw->module, elem) / 8));
-}
 
 /* Writes the wider side, reads the narrower one (or the reverse) at byte offsets of the same memory. */
 void ts_lower_pack(ts_lower *lw, ts_val v)
@@ -447,15 +442,10 @@ void ts_lower_pack(ts_lower *lw, ts_val v)
         return;
     }
     const ts_val *reg = ts_lower_get(lw, x, from);
-    uint32_t bytes = 1u << (from->bits + convert_log_bytes(lw, from_elem)), at = ts_shared_take(lw, bytes, v);
+    uint32_t bytes = convert_bytes(lw, from_elem, from->bits);
     convert_note(lw, v, bytes);
     ts_layout_identity(flat);
-    convert_box box = convert_box_of(lw, from_elem, from->bits, flat, at);
-    convert_store(lw, &box, from, convert_to_memory(lw, from, reg), 0);
-    ts_lower_barrier(lw);
-    ts_val *out = ts_lower_regs(lw, to);
-    box = convert_box_of(lw, to_elem, to->bits, flat, at);
-    convert_load(lw, &box, to, 0, out);
-    ts_shared_done(lw, at, bytes);
-    ts_lower_set(lw, v, to, convert_from_memory(lw, to, out, to_elem));
+    convert_box box = convert_put(lw, v, from_elem, from, reg, flat, 0);
+    box = convert_box_of(lw, to_elem, to->bits, flat, box.at);
+    ts_lower_set(lw, v, to, convert_take(lw, &box, bytes, to_elem, to));
 }

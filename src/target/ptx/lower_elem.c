@@ -174,7 +174,7 @@ static ts_val *elem_permute(ts_lower *lw, ts_val v, const ts_layout *layout)
     return elem_same(lw, ts_opnd(lw->tile, v, 0), &of);
 }
 
-ts_val *ts_lower_free(ts_lower *lw, ts_val v, const ts_layout *layout)
+const ts_val *ts_lower_free(ts_lower *lw, ts_val v, const ts_layout *layout)
 {
     const ts_inst *inst = ts_at(lw->tile, v);
     switch ((int)inst->op) {
@@ -192,7 +192,7 @@ ts_val *ts_lower_free(ts_lower *lw, ts_val v, const ts_layout *layout)
     case TS_OP_load_view_tko: /* was to come late, but its store takes another way */
         lw->late[v] = 0;
         ts_lower_load_view(lw, v);
-        return (ts_val *)(uintptr_t)ts_lower_get(lw, v, layout);
+        return ts_lower_get(lw, v, layout);
     default:
         break;
     }

@@ -273,7 +273,7 @@ static void rotate_second(rotate_job *job)
     rotate_swap(job, &job->cross, newest, scalar);
     rotate_swap(job, &job->fresh, newest + n_cross, scalar + n_cross);
     for (uint32_t i = 0; i < job->n_second; i++)
-        ts_lower_set(lw, job->second[i], ts_lower_home(lw, job->second[i]), (ts_val *)(uintptr_t)result[i]);
+        ts_lower_set(lw, job->second[i], ts_lower_home(lw, job->second[i]), result[i]);
     counter->count = count;
 }
 
