@@ -756,6 +756,18 @@ static void products_side_by_side_agree(void)
     gradients_agree(64, 264);
 }
 
+/* Arrays of 64 columns in tiles of 128. */
+static void products_that_run_into_the_next_step_agree(void)
+{
+    static const uint64_t rows[] = {200, 64, 0}; /* 4, 1 and no steps a head */
+    for (size_t i = 0; i < TS_COUNT(rows); i++) {
+        prepare_gradients();
+        run_library("attention_dkv_wide.ir", dkv_params, rows[i], 136, 8, (const uint32_t[]){2, 1, 1});
+        CHECK(bf16_close(tile_side.c, thread_side.c, 136 * 32));
+        CHECK(bf16_close(tile_side.c + (1 << 15), thread_side.c + (1 << 15), 136 * 32));
+    }
+}
+
 static void masks_of_peeled_steps_agree(void)
 {
     causal_attention_agrees(136, 136, 4); /* a tile each */
@@ -792,6 +804,7 @@ int main(void)
     rotated_loops_run_any_number_of_times();
     masks_of_peeled_steps_agree();
     products_side_by_side_agree();
+    products_that_run_into_the_next_step_agree();
     sums_of_transposed_tiles_leave_by_tma();
     loads_of_what_is_stored_do_not_run_ahead();
     groups_end_where_their_slices_do();

@@ -83,20 +83,23 @@ def _add_head(
 ):  # fmt: skip
     """Adds what one head of queries gives to dk and dv of a tile of keys.
 
-    The products stand in the order in which they should run: each is waited for where it is read. Up to 64
-    columns the loop is rotated, where dp beside s was 3 to 6 % slower on an H200.
+    The products stand in the order in which they should run: each is waited for where it is read. From 128
+    columns on dp runs beside the exponential, while the registers of s are free for it, so that dk may run
+    into the next step. Up to 64 columns the loop is rotated, where dp beside s was 3 to 6 % slower on an H200.
     """
     for step in range(blocks):
         m = first + step
         qt, dot = _rows(q, batch, head, m, TM, D), _rows(dout, batch, head, m, TM, D)
         s = ct.mma(kt, ct.transpose(qt), ct.zeros((TN, TM), dtype=ct.float32))
+        log_sum = ct.transpose(_column(lse, batch, head, m, TM)) * LOG2_E
+        x = s * (scale * LOG2_E) - log_sum
         if DK and D > 64:
             dp = ct.mma(vt, ct.transpose(dot), ct.zeros((TN, TM), dtype=ct.float32))
-        log_sum = ct.transpose(_column(lse, batch, head, m, TM)) * LOG2_E
-        p = _exp2(s * (scale * LOG2_E) - log_sum, FAST)
-        if step < MASKED:
-            cols = ct.expand_dims(m * TM + ct.arange(TM, dtype=ct.int32), 0)
-            p = ct.where(rows <= cols, p, 0.0)
+        p = _exp2(x, FAST)
+        if MASKED > 0:
+            if step < MASKED:
+                cols = ct.expand_dims(m * TM + ct.arange(TM, dtype=ct.int32), 0)
+                p = ct.where(rows <= cols, p, 0.0)
         if DV:
             acc_v = ct.mma(ct.astype(p, q.dtype), dot, acc_v)
         if DK:

@@ -6,8 +6,9 @@
  *     if (lower < upper)
  *         FIRST(lower); wait; MIDDLE(lower)                  peeled
  *         for j from lower + step
+ *             loads of FIRST(j)
  *             the other warpgroup lets this one begin
- *             FIRST(j)                                       commit
+ *             products of FIRST(j)                           commit
  *             SECOND(j - 1)                                  rescale, commit
  *             let the other warpgroup begin
  *             wait: FIRST is done                            release its stages
@@ -123,14 +124,20 @@ static const ts_val *rotate_bind(rotate_job *job, ts_val first, const ts_val *fr
 
 /* ---- phases ----------------------------------------------------------------------------------------- */
 
-static void rotate_first(rotate_job *job)
+/* FIRST in two parts: plain loads with what they need, then the products with their tiles. Branches and addresses of
+ * loads between products would keep the next ones from the tensor cores. */
+static void rotate_first(rotate_job *job, bool products)
 {
     ts_lower *lw = job->lw;
-    for (ts_val v = job->loop + 1; v < job->last && lw->status == TS_OK; v++)
-        if (rotate_phase(job, v) == TS_PHASE_FIRST && ts_wgmma_of(&lw->assign.tma, v))
+    for (ts_val v = job->loop + 1; v < job->last && lw->status == TS_OK; v++) {
+        bool product = ts_wgmma_of(&lw->assign.tma, v), tile = ts_tma_load_of(&lw->assign.tma, v);
+        if (rotate_phase(job, v) != TS_PHASE_FIRST || (product || tile) != products)
+            continue;
+        if (product)
             ts_wgmma_start(lw, v, NULL);
-        else if (rotate_phase(job, v) == TS_PHASE_FIRST)
+        else
             (void)ts_lower_inst(lw, v);
+    }
 }
 
 /* Frees the stages that products of this phase were the last to read, of step `count`. */
@@ -307,7 +314,8 @@ static void rotate_peel(rotate_job *job, const ts_val *start, ts_vals *out)
     job->has_least = job->has_most = ts_const_as_int(lw->fn, lw->scalar[job->loop + 1], &job->least);
     job->most = job->least;
     rotate_bind(job, job->loop + 2, start);
-    rotate_first(job);
+    rotate_first(job, false);
+    rotate_first(job, true);
     ts_wgmma_wait(lw, 0);
     rotate_release(job, TS_PHASE_FIRST, rotate_counter(job)->count);
     rotate_middle(job, job->loop + 1, job->last);
@@ -319,9 +327,10 @@ static void rotate_body(rotate_job *job, ts_vals *out)
 {
     ts_lower *lw = job->lw;
     ts_val count = rotate_counter(job)->count;
+    rotate_first(job, false);
     if (rotate_in_turns(lw))
         ts_turn(lw, TS_OP_bar_sync, ts_turn_of(lw, ts_lower_warpgroup(lw)));
-    rotate_first(job);
+    rotate_first(job, true);
     rotate_second(job);
     if (rotate_in_turns(lw))
         ts_turn(lw, TS_OP_bar_arrive, ts_turn_of_other(lw, ts_lower_warpgroup(lw)));

@@ -96,13 +96,13 @@ static bool tma_fits(ts_tma_work *w)
     for (uint32_t i = 0; i < w->env->plan->n_tmaps; i++)
         if (ts_tma_is_stored(w, w->env->plan->tmap[i].base))
             return tma_refuse(w, "an array that is loaded is also stored to");
-    ts_tma_plan_waits(w);
     if (!w->out->products.n || w->arena->failed)
         return false;
     if (!ts_tma_all_from_shared(w))
         return tma_refuse(w, "a tile is read by a product on wgmma and by another that is not");
     if (!ts_tma_warps(w))
         return tma_refuse(w, "the accumulator takes more than 128 registers of a thread");
+    ts_tma_plan_waits(w);
     ts_rotate_plan(w->fn, &w->shape, w->uses, w->arena, w->out);
     if (!ts_tma_groups(w))
         return tma_refuse(w, "a tile is loaded in another loop than the product that reads it");

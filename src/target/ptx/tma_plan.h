@@ -53,7 +53,7 @@ bool ts_tma_warps(ts_tma_work *w);
 
 /* The loop that carries `mma` as accumulator carries it for this product alone. */
 bool ts_tma_is_late(const ts_tma_work *w, ts_val mma);
-/* Decides lazy and deferred of all products. */
+/* Decides lazy and deferred of all products; the number of warps is known. */
 void ts_tma_plan_waits(ts_tma_work *w);
 
 /* ---- tma_ring.c ---- */

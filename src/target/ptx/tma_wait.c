@@ -11,6 +11,8 @@
  */
 #include "target/ptx/tma_plan.h"
 
+enum { WAIT_REGISTERS = 192 }; /* of 240 that a thread has; with 224 ptxas runs the products one after the other */
+
 /* The loop that carries `v` as accumulator of this product alone: the product is the only reader of the
  * argument, and the next trip the only reader of the product. */
 bool ts_tma_is_late(const ts_tma_work *w, ts_val mma)
@@ -54,6 +56,37 @@ static bool wait_is_over(const ts_tma_work *w, const ts_wgmma *deferred)
     return false;
 }
 
+/* Where a trip waits for a product first: that covers all that the trip before has deferred to it. */
+static ts_val wait_first(const ts_tma_work *w, ts_val loop)
+{
+    ts_val first = w->shape.end[loop];
+    for (uint32_t i = 0; i < w->out->products.n; i++) {
+        const ts_wgmma *q = &w->out->products.at[i];
+        if (w->shape.parent[q->mma] == loop && !q->deferred)
+            first = TS_MIN(first, q->lazy ? wait_first_reader(w, loop, q->mma) : q->mma);
+    }
+    return first;
+}
+
+/* Registers of a thread that products take while this one and all others that are deferred run into the next trip, up
+ * to its first wait: their operands, the accumulators that go round, and those of what has been issued. */
+static uint32_t wait_registers(const ts_tma_work *w, const ts_wgmma *more)
+{
+    ts_val loop = w->shape.parent[more->mma], until = wait_first(w, loop);
+    uint32_t sum = 0, log_threads = 5 + w->out->n_warp;
+    for (uint32_t i = 0; i < w->out->products.n; i++) {
+        const ts_wgmma *q = &w->out->products.at[i];
+        if (w->shape.parent[q->mma] != loop)
+            continue;
+        bool runs = q == more || q->deferred;
+        if (runs || q->mma <= until || !q->zero)
+            sum += (uint32_t)(ts_type_count(w->module, ts_type_of(w->fn, q->mma)) >> log_threads);
+        if (runs && q->a == TS_NO)
+            sum += (uint32_t)(ts_type_count(w->module, ts_type_of(w->fn, ts_opnd(w->fn, q->mma, 0))) >> (log_threads + 1));
+    }
+    return sum;
+}
+
 /* The result only goes round the loop, and before the next trip reads it there is the wait of another product: the
  * second product of attention. */
 static bool wait_is_deferred(const ts_tma_work *w, const ts_wgmma *p)
@@ -72,7 +105,7 @@ static bool wait_is_deferred(const ts_tma_work *w, const ts_wgmma *p)
         const ts_wgmma *q = &w->out->products.at[k];
         if (w->shape.parent[q->mma] != loop || q == p)
             continue;
-        if (q->late || (q->deferred && !wait_is_over(w, q)))
+        if (q->late || (q->deferred && !wait_is_over(w, q) && wait_registers(w, p) > WAIT_REGISTERS))
             return false;
         ts_val waits = q->lazy ? wait_first_reader(w, loop, q->mma) : q->mma;
         before = !q->deferred && waits < reader && q->mma < p->mma ? q->mma : before;
