@@ -39,10 +39,6 @@ class EventOptions:
     blocking_sync: bool | None = False
     ipc_enabled: bool | None = False
 
-    def __post_init__(self) -> None:
-        if self.ipc_enabled and self.timing_enabled:
-            raise TypeError("IPC-enabled events cannot use timing: set timing_enabled=False")
-
 
 class IPCEventDescriptor:
     """An event as another process can open it; travels by pickle. Made by
@@ -89,6 +85,8 @@ class Event(_Event):
         if options is None:
             return _UNTIMED
         o = options_of(EventOptions, options)
+        if o.ipc_enabled and o.timing_enabled:
+            raise TypeError("IPC-enabled events cannot use timing.")
         flags = 0 if o.timing_enabled else _UNTIMED
         return flags | bool(o.blocking_sync) * _BLOCKING | bool(o.ipc_enabled) * _SHARED
 
