@@ -148,12 +148,13 @@ static PyObject *pool_allocate(PyObject *self, PyObject *const *args, Py_ssize_t
     return (PyObject *)buffer;
 }
 
-/* _adopt(address, size): memory of this pool that another process allocated. */
+/* _adopt(address, size, owner): memory of this pool that another process allocated; None frees it with the buffer. */
 static PyObject *pool_adopt(PyObject *self, PyObject *args)
 {
     core_pool *pool = (core_pool *)self;
     unsigned long long address, bytes;
-    if (!PyArg_ParseTuple(args, "KK", &address, &bytes) || pool_check(pool) < 0)
+    PyObject *owner;
+    if (!PyArg_ParseTuple(args, "KKO", &address, &bytes, &owner) || pool_check(pool) < 0)
         return NULL;
     core_buffer *buffer = core_buffer_new(pool->state, pool->buffers);
     if (!buffer)
@@ -164,7 +165,8 @@ static PyObject *pool_adopt(PyObject *self, PyObject *args)
     buffer->device_id = pool->device_id;
     buffer->access = pool->access | CORE_MAPPED;
     buffer->epoch = ts_device_epoch(pool->device);
-    buffer->release = CORE_RELEASE_POOL;
+    buffer->release = owner == Py_None ? CORE_RELEASE_POOL : CORE_RELEASE_NOTHING;
+    buffer->owner = owner == Py_None ? NULL : Py_NewRef(owner);
     buffer->resource = Py_NewRef(self);
     return (PyObject *)buffer;
 }

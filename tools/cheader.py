@@ -21,7 +21,7 @@ __all__ = ["Enum", "Function", "Header", "Member", "Record", "Type", "read_heade
 SCALARS = {
     "char": ("i8", 1), "signed char": ("i8", 1), "unsigned char": ("u8", 1), "short": ("i16", 2),
     "unsigned short": ("u16", 2), "int": ("i32", 4), "unsigned": ("u32", 4), "unsigned int": ("u32", 4),
-    "long": ("i64", 8), "unsigned long": ("u64", 8), "long long": ("i64", 8),
+    "long": ("i64", 8), "unsigned long": ("u64", 8), "long long": ("i64", 8), "signed long long": ("i64", 8),
     "unsigned long long": ("u64", 8), "unsigned long long int": ("u64", 8), "size_t": ("size", 8),
     "float": ("f32", 4), "double": ("f64", 8), "_Bool": ("u8", 1), "uint8_t": ("u8", 1),
     "uint32_t": ("u32", 4), "uint64_t": ("u64", 8), "int64_t": ("i64", 8), "int32_t": ("i32", 4),
@@ -235,8 +235,17 @@ class _Parser:
     def typedef(self) -> None:
         # The name comes last; records and enums without a tag are called by it.
         base = self.base_type("")
-        name, type_ = self.declarator(base)
+        names = [self.declarator(base)]
+        while self.peek() == ",":
+            self.take(",")
+            names.append(self.declarator(base))
         self.take(";")
+        for name, type_ in names:
+            self.name(base, name, type_)
+            base = Type(name) if base.name.startswith("?") else base
+
+    def name(self, base: Type, name: str, type_: Type) -> None:
+        """One name of a typedef."""
         if type_.callback:
             self.header.callbacks.append(name)
         elif type_.pointers == 1 and type_.name.startswith("struct "):

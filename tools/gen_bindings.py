@@ -134,6 +134,22 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "nvvmLazyAddModuleToProgram": {"buffer": "*"},
     "nvJitLinkDestroy": {"handle": "?nvJitLinkHandle"},
     "nvJitLinkCreate": {"options": "[text#numOptions"},
+    "nvmlDeviceSetTemperatureThreshold": {"temp": "&i32"},
+    "nvmlSystemGetHicVersion": {"hwbcCount": "&u32", "hwbcEntries": "*"},
+    "nvmlUnitGetDevices": {"deviceCount": "&u32", "devices": "*"},
+    "nvmlVgpuTypeGetClass": {"size": "&u32"},
+    "nvmlVgpuTypeGetName": {"size": "&u32"},
+    "nvmlVgpuInstanceGetGpuPciId": {"length": "&u32"},
+    "nvmlVgpuInstanceGetMetadata": {"vgpuMetadata": "*", "bufferSize": "&u32"},
+    "nvmlDeviceGetVgpuMetadata": {"pgpuMetadata": "*", "bufferSize": "&u32"},
+    "nvmlDeviceGetPgpuMetadataString": {"bufferSize": "&u32"},
+    "nvmlDeviceGetFBCSessions": {"sessionCount": "&u32", "sessionInfo": "*"},
+    "nvmlDeviceGetVgpuUtilization": {
+        "sampleValType": "&nvmlValueType_t", "vgpuInstanceSamplesCount": "&u32", "utilizationSamples": "*",
+    },
+    "nvmlDeviceGetVgpuProcessUtilization": {"vgpuProcessSamplesCount": "&u32", "utilizationSamples": "*"},
+    "nvmlVgpuInstanceGetFBCSessions": {"sessionCount": "&u32", "sessionInfo": "*"},
+    "nvmlVgpuInstanceGetEncoderSessions": {"sessionCount": "&u32", "sessionInfo": "*"},
     **{f"cuTensorMapEncode{form}": {"tensorMap": ">CUtensorMap"} for form in ("Tiled", "Im2col", "Im2colWide")},
 }  # fmt: skip
 

@@ -19,28 +19,33 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 def _build(folder: pathlib.Path, *names: str) -> str:
     compiler = shutil.which("cc") or pytest.skip("no C compiler to build the mock driver with")
-    path = str(folder / "libcuda_mock.so")
+    path = str(folder / names[0].replace(".c", ".so"))
     options = [
         "-shared",
         "-fPIC",
         "-D_GNU_SOURCE",
         *(f"-I{ROOT / name}" for name in ("src", "include")),
     ]
-    sources = [str(ROOT / "tests" / "mock" / name) for name in ("libcuda_mock.c", *names)]
+    sources = [str(ROOT / "tests" / "mock" / name) for name in names]
     subprocess.run([compiler, *options, *sources, "-o", path], check=True)
     return path
 
 
 @pytest.fixture(scope="session")
 def mock_library(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return _build(tmp_path_factory.mktemp("mock"), "mock_bindings.c")
+    return _build(tmp_path_factory.mktemp("mock"), "libcuda_mock.c", "mock_bindings.c")
 
 
 @pytest.fixture(scope="session")
 def mock_core_library(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The driver of tessera.core's tests, which has graphs, arrays and textures."""
     names = ("mock_bindings.c", "mock_core.c", "mock_graph.c", "mock_capture.c")
-    return _build(tmp_path_factory.mktemp("mock"), *names)
+    return _build(tmp_path_factory.mktemp("mock"), "libcuda_mock.c", *names)
+
+
+@pytest.fixture(scope="session")
+def mock_nvml_library(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return _build(tmp_path_factory.mktemp("mock"), "libnvml_mock.c")
 
 
 class MockTensorMap(ctypes.Structure):

@@ -102,6 +102,15 @@ class Api:
         self.types: dict[str, Any] = {}
         self.error: Callable[[str, Any], None] = self.no_error
         self.raising = False  # functions raise by themselves: nvjitlink, nvvm
+        # NVML has its peer's names beside those of C: fields of a struct's class, and other names.
+        self.name_fields: Callable[[Any, str], None] = lambda cls, layout: None
+        self.other_name: Callable[[Api, str], Any] | None = None
+
+    def canonical(self, name: str) -> str:
+        """The name of the table that an alias stands for."""
+        while self.entries.get(name, [""])[0] == "alias":
+            name = self.entries[name][2]
+        return name
 
     @property
     def specials(self) -> dict[str, Callable[[Api, Any], Any]]:
@@ -191,6 +200,7 @@ class Api:
             **fields,
         }
         type_.bind(type(name, (core.Record,), body))
+        self.name_fields(type_.cls, rest)
         return type_
 
     def field(
@@ -315,6 +325,12 @@ class Api:
             return self.specials[name](self, made) if name in self.specials else made
         return self.type(name).cls
 
+    def named(self, name: str) -> Any:
+        """What a name that is not of the table stands for; KeyError for no name."""
+        if self.other_name is None or name.startswith("_"):
+            raise KeyError(name)
+        return self.other_name(self, name)
+
     def checked(self, name: str, error: Callable[[str, Any], None] | None = None) -> Any:
         """The form of a function that raises, by the module's `error` or another one."""
         if name not in self.specials:
@@ -354,9 +370,11 @@ def publish(api: Api, names: dict[str, Any]) -> None:
     public = [name for name in api.entries if not name.startswith("_")]
 
     def lookup(name: str) -> Any:
-        if name not in api.entries:
-            raise AttributeError(f"module {api.module!r} has no attribute {name!r}")
-        namespace[name] = found = api[name]
+        try:
+            found = api[name] if name in api.entries else api.named(name)
+        except KeyError:
+            raise AttributeError(f"module {api.module!r} has no attribute {name!r}") from None
+        namespace[name] = found
         return found
 
     namespace |= {"__getattr__": lookup, "__all__": [*public, *names], **names}

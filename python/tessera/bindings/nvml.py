@@ -6,6 +6,9 @@ struct.
 ``NvmlError`` that the status names. ``nvmlInit()`` comes first. Texts are written into a bytearray
 of the caller, structs into one that is passed; a struct with a ``version`` takes
 ``struct_version(class, n)``.
+
+The peer's names are here too: ``nvml.device_get_name(device)`` gives a str and raises by itself,
+``nvml.ComputeMode`` and ``nvml.PciInfo`` are short for the types of C (see ``_nvml_names.py``).
 """
 
 from __future__ import annotations
@@ -16,6 +19,21 @@ from ._api import Api, publish, sizeof
 from ._library import Library
 
 _api = Api(__name__, Library("nvml").find, "NVML")
+
+
+def _name_fields(cls: Any, layout: str) -> None:
+    from ._nvml_names import name_fields
+
+    name_fields(cls, layout)
+
+
+def _other_name(api: Api, name: str) -> Any:
+    from ._nvml_names import find
+
+    return find(api, name)
+
+
+_api.name_fields, _api.other_name = _name_fields, _other_name
 
 
 class NvmlError(RuntimeError):

@@ -77,16 +77,17 @@ class Kernel(_core.NativeKernel):
 
     @classmethod
     def from_handle(cls, handle: int, mod: Any = None) -> Kernel:
-        """A kernel that was made elsewhere, by its CUkernel; ``mod`` is an ObjectCode to keep
-        loaded."""
-        from ._object_code import ObjectCode
+        """A kernel by its CUkernel; ``mod`` is an ObjectCode to keep loaded, which is not needed
+        for a kernel of an ObjectCode of this process."""
+        from ._object_code import ObjectCode, _Library
 
         if isinstance(handle, bool) or not isinstance(handle, int):
             raise TypeError(f"handle must be an int, not {type(handle).__name__}")
         if mod is not None and not isinstance(mod, ObjectCode):
             raise TypeError(f"mod must be an ObjectCode, not {type(mod).__name__}")
         kernel = driver.CUkernel(handle)
-        if mod is not None and _is_of_another_library(kernel, mod):
+        status, library = driver.cuKernelGetLibrary(kernel)
+        if mod is not None and not status and int(library) != int(mod.handle):
             warnings.warn(
                 f"the library of kernel {handle:#x} does not match that of mod; the kernel's own "
                 f"must be kept "
@@ -94,7 +95,8 @@ class Kernel(_core.NativeKernel):
                 RuntimeWarning,
                 stacklevel=2,
             )
-        return cls._from_library(kernel, mod)
+        owner = mod if status else _Library.known.get(int(library), mod)
+        return cls._from_library(kernel, owner)
 
     @property
     def handle(self) -> Any:
@@ -174,8 +176,3 @@ class Kernel(_core.NativeKernel):
 
     def __repr__(self) -> str:
         return f"<Kernel handle={int(self.handle):#x}>"
-
-
-def _is_of_another_library(kernel: Any, mod: Any) -> bool:
-    status, library = driver.cuKernelGetLibrary(kernel)
-    return not status and int(library) != int(mod.handle)

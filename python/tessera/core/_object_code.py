@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
+import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Union
 
@@ -24,9 +25,12 @@ _LOADABLE = ("cubin", "ptx", "fatbin")
 class _Library:
     """A loaded CUlibrary; kernels hold it, so that it outlives the object code."""
 
+    known: weakref.WeakValueDictionary[int, _Library] = weakref.WeakValueDictionary()
+
     def __init__(self, handle: Any) -> None:
         self.handle = handle
         self.unload = driver.cuLibraryUnload  # a destructor at exit finds no modules
+        self.known[int(handle)] = self  # for kernels that come back as handles
 
     def __del__(self) -> None:
         if sys is not None and not sys.is_finalizing():  # the driver ends it with the process

@@ -15,9 +15,10 @@ FILES = sorted((ROOT / "tests" / "python" / "core" / "on_mock").glob("test_*.py"
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_on_the_mock(file: pathlib.Path, mock_core_library: str) -> None:
+def test_on_the_mock(file: pathlib.Path, mock_core_library: str, mock_nvml_library: str) -> None:
     extra = {
         "TESSERA_CUDA_DRIVER": mock_core_library,
+        "TESSERA_PATH_NVML": mock_nvml_library,
         "TESSERA_MOCK": "1",
         "TESSERA_CACHE_DIR": "off",
     }

@@ -7,9 +7,11 @@ import re
 from typing import Any
 
 from ... import _bindings as core
+from ._nvvm import check_nvvm_compiler_options
 from ._version_check import warn_if_cuda_major_version_mismatch
 
 __all__ = [
+    "check_nvvm_compiler_options",
     "get_cuda_native_handle",
     "get_minimal_required_cuda_ver_from_ptx_ver",
     "get_ptx_ver",

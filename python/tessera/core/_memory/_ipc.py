@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory and events between processes: pools by file descriptor, buffers and events by 64 bytes.
 
-A resource goes to another process by pickling it through multiprocessing; there it is registered by
-its UUID, so that buffers of it can be pickled after it. What is unpickled is trusted as pickles
-are.
+What multiprocessing pickles takes the pool's file descriptor along, so that a resource, or a buffer
+with its resource, can be opened where it is read; there the resource is registered by its UUID.
+Other pickles hold only that UUID. What is unpickled is trusted as pickles are.
 """
 
 from __future__ import annotations
 
 import os
+import threading
 import uuid
 import warnings
 import weakref
@@ -19,14 +20,19 @@ from .._errors import no_constructor
 from .._place import CUDA, in_context
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .._event import Event, IPCEventDescriptor
     from ._buffer import Buffer
 
 __all__ = ["IPCAllocationHandle", "IPCBufferDescriptor"]
 
 _BYTES = 64  # of CUmemPoolPtrExportData and of CUipcEventHandle
-# Resources by the name that processes share, while they live.
+# Resources by the name that processes share, and memory of other processes by what it was opened
+# with, while they live.
 _registry: weakref.WeakValueDictionary[uuid.UUID, Any] = weakref.WeakValueDictionary()
+_opened: weakref.WeakValueDictionary[bytes, _Opened] = weakref.WeakValueDictionary()
+_lock = threading.RLock()  # queues pickle in threads of their own
 
 
 class IPCBufferDescriptor:
@@ -132,7 +138,14 @@ def warn_of_fork() -> None:
 
 
 def export_pool(resource: Any) -> IPCAllocationHandle:
-    """The handle of an IPC-enabled pool."""
+    """The handle of an IPC-enabled pool, made once."""
+    with _lock:
+        if resource._exported is None:
+            resource._exported = _new_handle(resource)
+    return resource._exported  # type: ignore[no-any-return]
+
+
+def _new_handle(resource: Any) -> IPCAllocationHandle:
     if not resource.is_ipc_enabled:
         raise RuntimeError("Memory resource is not IPC-enabled; make it with ipc_enabled=True")
     if resource.is_mapped:
@@ -144,14 +157,17 @@ def export_pool(resource: Any) -> IPCAllocationHandle:
     return IPCAllocationHandle._init(int(fd), name)
 
 
-def import_pool(handle: Any) -> tuple[Any, int]:
-    """(the resource that is registered for the handle, or None; else the pool)."""
-    known = _registry.get(handle.uuid) if isinstance(handle, IPCAllocationHandle) else None
-    if known is not None:
-        return known, 0
-    kind = driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
-    driver.checked.cuInit(0)
-    return None, int(driver.checked.cuMemPoolImportFromShareableHandle(int(handle), kind, 0))
+def import_pool(handle: Any, make: Callable[[int], Any]) -> Any:
+    """The resource that is registered for the handle, else what `make` makes of the pool."""
+    name = getattr(handle, "uuid", None)
+    with _lock:
+        known = _registry.get(name) if name is not None else None
+        if known is not None:
+            return known
+        kind = driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
+        driver.checked.cuInit(0)
+        made = make(int(driver.checked.cuMemPoolImportFromShareableHandle(int(handle), kind, 0)))
+        return made if name is None else register(made, name)
 
 
 def register(resource: Any, name: uuid.UUID) -> Any:
@@ -173,15 +189,25 @@ def registered(name: uuid.UUID) -> Any:
 
 
 def reduce_pool(resource: Any) -> tuple[Any, ...]:
-    """How a resource is pickled: by its handle while a process is started or sent to, by its name
-    otherwise."""
+    """How any pickle holds a resource: by its name."""
     if not resource.is_ipc_enabled:
         raise RuntimeError("Memory resource is not IPC-enabled and cannot be pickled")
-    if resource.is_mapped:
-        return registered, (resource.uuid,)
-    number = resource.device_id
-    cls = type(resource)
-    return _resource_from, (cls, number, resource.allocation_handle)
+    if not resource.is_mapped:
+        export_pool(resource)
+    return registered, (resource.uuid,)
+
+
+def send_with_handle(cls: type) -> None:
+    """Makes multiprocessing take the pools of a class along with their handles."""
+    from multiprocessing.reduction import register as register_reducer
+
+    register_reducer(cls, _reduce_with_handle)
+
+
+def _reduce_with_handle(resource: Any) -> tuple[Any, ...]:
+    if not resource.is_ipc_enabled or resource.is_mapped:
+        return reduce_pool(resource)
+    return _resource_from, (type(resource), resource.device_id, resource.allocation_handle)
 
 
 def _resource_from(cls: Any, number: int, handle: IPCAllocationHandle) -> Any:
@@ -216,33 +242,54 @@ def open_buffer(
         raise ValueError(
             f"the descriptor's payload is {len(payload)} bytes; expected at least {_BYTES}"
         )
-    data = driver.CUmemPoolPtrExportData()
-    memoryview(data)[:] = payload[:_BYTES]
-    address = int(driver.checked.cuMemPoolImportPointer(resource._handle, data))
-    made = resource._adopt(address, descriptor.size)
+    owner = _open(resource, payload[:_BYTES], stream)
+    if descriptor.size > owner.extent:
+        raise ValueError(
+            f"the descriptor's size of {descriptor.size} bytes exceeds the mapped allocation extent of {owner.extent}"
+        )
+    made = resource._adopt(owner.address, descriptor.size, owner)
     if stream is not None:
         made._set_order(stream)
-    _, extent = driver.checked.cuMemGetAddressRange(address)
-    if descriptor.size > int(extent):
-        made.close()
-        raise ValueError(
-            f"the descriptor's size of {descriptor.size} bytes exceeds the mapped allocation extent of {int(extent)}"
-        )
     return made  # type: ignore[no-any-return]
 
 
+class _Opened:
+    """Memory of another process. The driver opens it once in a process, so that all buffers of it
+    share this."""
+
+    __slots__ = ("__weakref__", "address", "buffer", "extent")
+
+    def __init__(self, resource: Any, data: Any, stream: Any) -> None:
+        self.address = int(driver.checked.cuMemPoolImportPointer(resource._handle, data))
+        self.buffer = resource._adopt(self.address, 0, None)  # frees it
+        if stream is not None:
+            self.buffer._set_order(stream)
+        attribute = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_RANGE_SIZE
+        self.extent = int(driver.checked.cuPointerGetAttribute(attribute, self.address))
+
+
+def _open(resource: Any, payload: bytes, stream: Any) -> _Opened:
+    with _lock:
+        found = _opened.get(payload)
+        if found is None:
+            data = driver.CUmemPoolPtrExportData()
+            memoryview(data)[:] = payload
+            found = _opened[payload] = _Opened(resource, data, stream)
+        return found
+
+
 def reduce_buffer(buffer: Buffer) -> tuple[Any, ...]:
-    """How a buffer is pickled: its resource must be known in the other process."""
+    """How a buffer is pickled: with its resource, which comes first."""
     warn_of_fork()
     descriptor = describe_buffer(buffer)
-    return _buffer_from, (buffer.memory_resource.uuid, descriptor)
+    return _buffer_from, (buffer.memory_resource, descriptor)
 
 
-def _buffer_from(name: uuid.UUID, descriptor: IPCBufferDescriptor) -> Buffer:
+def _buffer_from(resource: Any, descriptor: IPCBufferDescriptor) -> Buffer:
     from .._stream import default_stream
     from ._buffer import Buffer
 
-    return open_buffer(Buffer, registered(name), descriptor, default_stream())
+    return open_buffer(Buffer, resource, descriptor, default_stream())
 
 
 # ---- events

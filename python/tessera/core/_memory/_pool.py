@@ -71,6 +71,10 @@ class PoolResource(_Pool, MemoryResource):
         self._device_id, self._access, self._is_ipc = device_id, access, ipc
         self._pool = PoolHandle(pool) if owned else None
         self._exported = self._uuid = None
+        if ipc:
+            from ._ipc import send_with_handle
+
+            send_with_handle(type(self))
         self._open(number, pool, device_id, access, buffers)
 
     @property
@@ -134,9 +138,7 @@ class PoolResource(_Pool, MemoryResource):
         """What another process opens the pool with."""
         from ._ipc import export_pool
 
-        if self._exported is None:
-            self._exported = export_pool(self)
-        return self._exported
+        return self._exported or export_pool(self)
 
     @classmethod
     def from_registry(cls, uuid: uuid.UUID) -> Any:
@@ -213,12 +215,13 @@ class DeviceMemoryResource(PoolResource):
         from ._ipc import import_pool
 
         device = Device(device_id)
-        known, pool = import_pool(alloc_handle)
-        if known is not None:
-            return known  # type: ignore[no-any-return]
-        self = cls.__new__(cls)
-        self._open_pool(device._id, pool, True, device.device_id, DEVICE_ACCESS | MAPPED, True)
-        return _registered(self, alloc_handle)
+
+        def make(pool: int) -> DeviceMemoryResource:
+            self = cls.__new__(cls)
+            self._open_pool(device._id, pool, True, device.device_id, DEVICE_ACCESS | MAPPED, True)
+            return self
+
+        return import_pool(alloc_handle, make)  # type: ignore[no-any-return]
 
     @property
     def peer_accessible_by(self) -> PeerSet:
@@ -233,10 +236,6 @@ class DeviceMemoryResource(PoolResource):
         from ._peers import PeerSet
 
         PeerSet(self)._become(devices)
-
-
-def _registered(resource: Any, handle: Any) -> Any:
-    return resource.register(handle.uuid) if handle.uuid is not None else resource
 
 
 def default_resource(device: Device) -> MemoryResource:

@@ -13,7 +13,7 @@ from .._place import CUDA, primary_context
 from ..typing import ManagedMemoryLocationType
 from ._buffer import DEVICE_ACCESS, HOST_ACCESS, MANAGED, MAPPED
 from ._managed import ManagedBuffer
-from ._pool import PoolResource, _registered
+from ._pool import PoolResource
 
 __all__ = [
     "ManagedMemoryResource",
@@ -115,13 +115,13 @@ class PinnedMemoryResource(PoolResource):
         """Opens a pool of another process."""
         from ._ipc import import_pool
 
-        known, pool = import_pool(alloc_handle)
-        if known is not None:
-            return known  # type: ignore[no-any-return]
-        self = cls.__new__(cls)
-        gpu, self._numa_id = _current_gpu("page-locked memory pools"), -1
-        self._open_pool(CUDA | gpu, pool, True, -1, DEVICE_ACCESS | HOST_ACCESS | MAPPED, True)
-        return _registered(self, alloc_handle)  # type: ignore[no-any-return]
+        def make(pool: int) -> PinnedMemoryResource:
+            self = cls.__new__(cls)
+            gpu, self._numa_id = _current_gpu("page-locked memory pools"), -1
+            self._open_pool(CUDA | gpu, pool, True, -1, DEVICE_ACCESS | HOST_ACCESS | MAPPED, True)
+            return self
+
+        return import_pool(alloc_handle, make)  # type: ignore[no-any-return]
 
     @property
     def numa_id(self) -> int:

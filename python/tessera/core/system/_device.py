@@ -8,6 +8,8 @@ from typing import Any
 
 from ...bindings import nvml
 from . import typing as words
+from ._fields import FieldValues, field_values
+from ._links import FanInfo, NvlinkInfo
 from ._nvml_context import ask, listed, record, text
 from ._parts import (
     BAR1MemoryInfo,
@@ -153,6 +155,11 @@ class Device:
         return PciInfo(self._handle)
 
     @property
+    def pci_bus_id(self) -> str:
+        """Domain, bus and device as text."""
+        return self.pci_info.bus_id  # type: ignore[no-any-return]
+
+    @property
     def inforom(self) -> InforomInfo:
         """What is written in the board's memory."""
         return InforomInfo(self._handle)
@@ -247,6 +254,12 @@ class Device:
 
     num_fans = _simple("DeviceGetNumFans", int, "The number of fans.")
 
+    def get_fan(self, fan: int = 0) -> FanInfo:
+        """A fan; ValueError if there is none of that number."""
+        if not 0 <= fan < self.num_fans:
+            raise ValueError(f"there is no fan {fan}: the device has {self.num_fans}")
+        return FanInfo(self._handle, fan)
+
     @property
     def cooler(self) -> CoolerInfo:
         """The cooler."""
@@ -336,6 +349,32 @@ class Device:
         kind = nvml.nvmlGpuTopologyLevel_t(words.number_of(words.GpuTopologyLevel, level))  # type: ignore[attr-defined]
         _, data = listed("DeviceGetTopologyNearestGpus", self._handle, kind, size=8)
         return [Device._of(nvml.nvmlDevice_t(handle)) for handle in _words_of(data)]
+
+    def get_nvlink_count(self) -> int:
+        """The number of NVLinks."""
+        return int(self.get_field_values([words.FieldId.DEV_NVLINK_LINK_COUNT])[0].value)
+
+    def get_nvlink(self, link: int) -> NvlinkInfo:
+        """A link; ValueError if there is none of that number."""
+        n = self.get_nvlink_count()
+        if not 0 <= link < n:
+            raise ValueError(f"there is no link {link}: the device has {n}")
+        return NvlinkInfo(self, link)
+
+    def get_nvlinks(self) -> Iterator[NvlinkInfo]:
+        """All links."""
+        return (NvlinkInfo(self, link) for link in range(self.get_nvlink_count()))
+
+    # ---- fields
+
+    def get_field_values(self, field_ids: Sequence[int | tuple[int, int]]) -> FieldValues:
+        """The values of FieldIds, or of pairs of a FieldId and a scope; each says by itself if it
+        has none."""
+        return FieldValues(field_values("DeviceGetFieldValues", self._handle, field_ids))
+
+    def clear_field_values(self, field_ids: Sequence[int | tuple[int, int]]) -> None:
+        """Sets counters to zero."""
+        field_values("DeviceClearFieldValues", self._handle, field_ids)
 
     # ---- events
 
@@ -557,8 +596,12 @@ class MigInfo(_Part):
 
     @property
     def mode(self) -> bool:
-        """Whether the GPU is divided."""
+        """Whether the GPU is divided; setting it needs permission and may need a reset."""
         return bool(ask("DeviceGetMigMode", self._handle)[0])
+
+    @mode.setter
+    def mode(self, mode: bool) -> None:
+        ask("DeviceSetMigMode", self._handle, int(mode))
 
     @property
     def pending_mode(self) -> bool:
@@ -570,10 +613,19 @@ class MigInfo(_Part):
         """The most parts there can be."""
         return int(ask("DeviceGetMaxMigDeviceCount", self._handle))
 
+    @property
+    def parent(self) -> Device:
+        """The GPU that this is a part of."""
+        return Device._of(ask("DeviceGetDeviceHandleFromMigDeviceHandle", self._handle))
+
+    def get_device_by_index(self, index: int) -> Device:
+        """A part; NotFoundError if there is none of that number."""
+        return Device._of(ask("DeviceGetMigDeviceHandleByIndex", self._handle, index))
+
     def get_all_devices(self) -> Iterator[Device]:
-        """The parts there are."""
+        """The parts there are; their numbers may have gaps."""
         for i in range(self.device_count):
             try:
-                yield Device._of(ask("DeviceGetMigDeviceHandleByIndex", self._handle, i))
+                yield self.get_device_by_index(i)
             except nvml.NotFoundError:
-                return
+                continue

@@ -11,7 +11,13 @@ from ...bindings import nvml
 from . import typing as words
 from ._nvml_context import ask, record
 
-__all__ = ["DeviceEvents", "EventData", "SystemEvent", "SystemEvents", "register_events"]
+__all__ = [
+    "DeviceEvents",
+    "EventData",
+    "RegisteredSystemEvents",
+    "SystemEvent",
+    "register_events",
+]
 
 
 def _mask(kind: Any, events: Any) -> int:
@@ -74,8 +80,16 @@ class SystemEvent(NamedTuple):
     event_type: Any
     gpu_id: int
 
+    @property
+    def device(self) -> Any:
+        """The ``system.Device`` of the GPU."""
+        from ._device import Device
 
-class SystemEvents:
+        domain, bus, slot = self.gpu_id >> 16, self.gpu_id >> 8 & 0xFF, self.gpu_id & 0xFF
+        return Device(pci_bus_id=f"{domain:08x}:{bus:02x}:{slot:02x}.0")
+
+
+class RegisteredSystemEvents:
     """Events of the machine that were registered for."""
 
     def __init__(self, events: Any) -> None:
@@ -116,6 +130,6 @@ def _address(room: bytearray) -> int:
     return ctypes.addressof((ctypes.c_char * len(room)).from_buffer(room))
 
 
-def register_events(events: Any) -> SystemEvents:
+def register_events(events: Any) -> RegisteredSystemEvents:
     """Registers for events of the machine: a list of SystemEventType."""
-    return SystemEvents(events)
+    return RegisteredSystemEvents(events)
