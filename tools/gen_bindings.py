@@ -153,6 +153,15 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     **{f"cuTensorMapEncode{form}": {"tensorMap": ">CUtensorMap"} for form in ("Tiled", "Im2col", "Im2colWide")},
 }  # fmt: skip
 
+# Functions that libraries newer than the headers may have; without them a call says so.
+LATER = {
+    "nvvm": ["fn llvm_version nvvmLLVMVersion Result arch:text major:>i32"],
+    "nvjitlink": [
+        "fn get_linked_ltoir_size nvJitLinkGetLinkedLTOIRSize Result handle:u64 size:>size",
+        "fn get_linked_ltoir nvJitLinkGetLinkedLTOIR Result handle:u64 ltoir:*",
+    ],
+}
+
 # Pointers of NVML that are memory of the caller for many, and the counts that go in and come out.
 NVML_LISTS = re.compile(
     r"infos|cpuSet|nodeSet|deviceArray|values|clocksMHz|pstates|samples|sessionInfos|utilization|procesesInfo"
@@ -503,7 +512,7 @@ def folders(given: list[str]) -> list[pathlib.Path]:
 def api_text(module: Module, folder: pathlib.Path) -> str:
     header = read_headers(folder, module.headers)
     versions = typedef_versions(folder, header) if module.name == "driver" else {}
-    lines = Emitter(module, header, versions).lines()
+    lines = [*Emitter(module, header, versions).lines(), *LATER.get(module.name, [])]
     head = f"# {module.headers[0]} of CUDA 13.0, by tools/gen_bindings.py. Do not edit.\n"
     wrapped = [
         "\n".join(
