@@ -12,6 +12,7 @@ import os
 import pathlib
 import re
 import subprocess
+import tempfile
 from dataclasses import dataclass, field
 
 __all__ = ["Enum", "Function", "Header", "Member", "Record", "Type", "read_headers"]
@@ -116,15 +117,21 @@ class Header:
 
 def _preprocessed(folder: pathlib.Path, headers: list[str]) -> str:
     """The headers after the preprocessor, without what they include from elsewhere."""
-    command = [os.environ.get("CC", "cc"), "-E", "-x", "c", f"-I{folder}", "-"]
     source = "".join(f'#include "{header}"\n' for header in headers)
-    text = subprocess.run(command, input=source, check=True, capture_output=True, text=True).stdout
+    with tempfile.TemporaryDirectory() as empty:  # in place of other makers' headers
+        for name in ("GL/gl.h", "EGL/egl.h", "EGL/eglext.h", "vdpau/vdpau.h"):
+            path = pathlib.Path(empty) / name
+            path.parent.mkdir(exist_ok=True)
+            path.touch()
+        command = [os.environ.get("CC", "cc"), "-E", "-x", "c", f"-I{empty}", f"-I{folder}", "-"]
+        run = subprocess.run(command, input=source, check=True, capture_output=True, text=True)
+    text = run.stdout
     kept, inside = [], False
     for line in text.splitlines():
         mark = re.match(r'# \d+ "([^"]*)"', line)
         if mark:
             inside = pathlib.Path(mark.group(1)).parent == folder
-        elif inside:
+        elif inside and not line.startswith("#"):
             kept.append(line)
     text = re.sub(r"__attribute__\s*\(\(.*?\)\)|__extension__|__inline__", "", "\n".join(kept))
     return re.sub(r"__declspec\s*\(.*?\)|__restrict\b|\bvolatile\b", "", text)
@@ -429,9 +436,20 @@ def _texts(text: str, header: Header) -> None:
             header.returned.setdefault(name.group(1), set()).update(found)
 
 
+# Types of headers of other makers that NVIDIA's include.
+_FOREIGN = """
+typedef unsigned int GLuint; typedef unsigned int GLenum; typedef int EGLint;
+typedef struct EGLImage *EGLImageKHR; typedef struct EGLStream *EGLStreamKHR; typedef struct EGLSync *EGLSyncKHR;
+typedef unsigned int VdpDevice; typedef unsigned int VdpFuncId; typedef unsigned int VdpStatus;
+typedef unsigned int VdpVideoSurface; typedef unsigned int VdpOutputSurface;
+typedef VdpStatus (*VdpGetProcAddress)(VdpDevice device, VdpFuncId function, void **pointer);
+"""
+
+
 def read_headers(folder: pathlib.Path, headers: list[str]) -> Header:
     """The declarations of header files of one folder, and of what they include from it."""
-    header = _Parser(_preprocessed(folder, headers)).parse()
+    text = _preprocessed(folder, headers)
+    header = _Parser(_FOREIGN * ("GLuint" in text) + text).parse()
     raw = "".join((folder / name).read_text(errors="replace") for name in headers)
     _defines(raw, header)
     _texts(raw, header)

@@ -134,6 +134,29 @@ EXCEPTIONS: dict[str, dict[str, str]] = {
     "nvvmLazyAddModuleToProgram": {"buffer": "*"},
     "nvJitLinkDestroy": {"handle": "?nvJitLinkHandle"},
     "nvJitLinkCreate": {"options": "[text#numOptions"},
+    **{
+        f"cudaGraphics{form}": {name: ">cudaGraphicsResource_t"}
+        for form, name in (
+            ("GLRegisterImage", "resource"), ("GLRegisterBuffer", "resource"), ("EGLRegisterImage", "pCudaResource"),
+            ("VDPAURegisterVideoSurface", "resource"), ("VDPAURegisterOutputSurface", "resource"),
+        )
+    },
+    "cuGLGetDevices": {"pCudaDevices": ">[CUdevice:cudaDeviceCount"},
+    "cudaGLGetDevices": {"pCudaDevices": ">[i32:cudaDeviceCount"},
+    **{
+        f"{prefix}VDPAU{form}": {"vdpGetProcAddress": "VdpGetProcAddress"}
+        for prefix in ("cu", "cuda") for form in ("GetDevice", "CtxCreate", "SetVDPAUDevice")
+    },
+    "cudaVDPAUSetVDPAUDevice": {"vdpGetProcAddress": "VdpGetProcAddress"},
+    **{
+        f"{prefix}EGLStream{form}": {
+            "conn": f"?{handle}EglStreamConnection".replace("CUEgl", "CUegl"), "pStream": f"?{stream}",
+            "eglframe": f"{'*' * (form[-11:] == 'ReturnFrame')}{handle}EglFrame".replace("CUEgl", "CUegl"),
+        }
+        for prefix, handle, stream in (("cu", "CU", "CUstream"), ("cuda", "cuda", "cudaStream_t"))
+        for form in ("ConsumerDisconnect", "ConsumerAcquireFrame", "ConsumerReleaseFrame", "ProducerDisconnect",
+                     "ProducerPresentFrame", "ProducerReturnFrame")
+    },
     "nvmlDeviceSetTemperatureThreshold": {"temp": "&i32"},
     "nvmlSystemGetHicVersion": {"hwbcCount": "&u32", "hwbcEntries": "*"},
     "nvmlUnitGetDevices": {"deviceCount": "&u32", "devices": "*"},
@@ -205,8 +228,11 @@ class Module:
 
 
 MODULES = [
-    Module("driver", "cu", ["cuda.h", "cudaProfiler.h"]),
-    Module("runtime", "cuda", ["cuda_runtime_api.h", "cuda_profiler_api.h", "driver_types.h"]),
+    Module("driver", "cu", ["cuda.h", "cudaProfiler.h", "cudaGL.h", "cudaEGL.h", "cudaVDPAU.h"]),
+    Module("runtime", "cuda", [
+        "cuda_runtime_api.h", "cuda_profiler_api.h", "driver_types.h", "cuda_gl_interop.h", "cuda_egl_interop.h",
+        "cuda_vdpau_interop.h",
+    ]),
     Module("nvrtc", "nvrtc", ["nvrtc.h"]),
     Module("nvjitlink", "nvJitLink", ["nvJitLink.h"], snake=True),
     Module("nvvm", "nvvm", ["nvvm.h"], snake=True),
@@ -450,7 +476,7 @@ class Emitter:
             for w in line.split()[3:]
             if ":" in w
         ]
-        used = {re.match(r"\w+:[>&?\[*]*(\w*)", word).group(1) for word in words}  # type: ignore[union-attr]
+        used = {re.match(r"\w+:(?:\*(?=\[\d)|[>&?\[*]*)(\w*)", word).group(1) for word in words}  # type: ignore[union-attr]
         missing = sorted(used - declared)
         if missing:
             sys.exit(f"gen_bindings: not declared: {', '.join(missing)}")
@@ -464,13 +490,12 @@ class Emitter:
 def typedef_versions(folder: pathlib.Path, header: Header) -> dict[str, list[tuple[int, str]]]:
     """For each driver function the versions of cuda*Typedefs.h with the types of their
     parameters."""
-    text = "".join(
-        (folder / name).read_text() for name in ("cudaTypedefs.h", "cudaProfilerTypedefs.h")
-    )
+    parts = ("", "Profiler", "GL", "EGL", "VDPAU")
+    text = "".join((folder / f"cuda{part}Typedefs.h").read_text() for part in parts)
     found: dict[str, list[tuple[int, str]]] = {}
     pattern = r"typedef CUresult\s*\(\s*CUDAAPI \*PFN_(\w+?)_v(\d+)\)\((.*?)\);"
     for name, version, parameters in re.findall(pattern, text, re.S):
-        parser = read_parameters(parameters, header)
+        parser = read_parameters(parameters.replace("CUDAAPI ", ""), header)
         found.setdefault(name, []).append((int(version), parser))
     return found
 

@@ -75,6 +75,8 @@ CU_DEVICE_CPU: int
 CU_DEVICE_INVALID: int
 RESOURCE_ABI_VERSION: int
 RESOURCE_ABI_EXTERNAL_BYTES: int
+MAX_PLANES: int
+CUDA_EGL_INFINITE_TIMEOUT: int
 class CUipcMem_flags(IntEnum):
     CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1
 class CUmemAttach_flags(IntEnum):
@@ -1063,6 +1065,142 @@ class CUlogLevel(IntEnum):
 class CUoutput_mode(IntEnum):
     CU_OUT_KEY_VALUE_PAIR = 0
     CU_OUT_CSV = 1
+class CUGLDeviceList(IntEnum):
+    CU_GL_DEVICE_LIST_ALL = 1
+    CU_GL_DEVICE_LIST_CURRENT_FRAME = 2
+    CU_GL_DEVICE_LIST_NEXT_FRAME = 3
+class CUGLmap_flags(IntEnum):
+    CU_GL_MAP_RESOURCE_FLAGS_NONE = 0
+    CU_GL_MAP_RESOURCE_FLAGS_READ_ONLY = 1
+    CU_GL_MAP_RESOURCE_FLAGS_WRITE_DISCARD = 2
+class CUeglFrameType(IntEnum):
+    CU_EGL_FRAME_TYPE_ARRAY = 0
+    CU_EGL_FRAME_TYPE_PITCH = 1
+class CUeglResourceLocationFlags(IntEnum):
+    CU_EGL_RESOURCE_LOCATION_SYSMEM = 0
+    CU_EGL_RESOURCE_LOCATION_VIDMEM = 1
+class CUeglColorFormat(IntEnum):
+    CU_EGL_COLOR_FORMAT_YUV420_PLANAR = 0
+    CU_EGL_COLOR_FORMAT_YUV420_SEMIPLANAR = 1
+    CU_EGL_COLOR_FORMAT_YUV422_PLANAR = 2
+    CU_EGL_COLOR_FORMAT_YUV422_SEMIPLANAR = 3
+    CU_EGL_COLOR_FORMAT_RGB = 4
+    CU_EGL_COLOR_FORMAT_BGR = 5
+    CU_EGL_COLOR_FORMAT_ARGB = 6
+    CU_EGL_COLOR_FORMAT_RGBA = 7
+    CU_EGL_COLOR_FORMAT_L = 8
+    CU_EGL_COLOR_FORMAT_R = 9
+    CU_EGL_COLOR_FORMAT_YUV444_PLANAR = 10
+    CU_EGL_COLOR_FORMAT_YUV444_SEMIPLANAR = 11
+    CU_EGL_COLOR_FORMAT_YUYV_422 = 12
+    CU_EGL_COLOR_FORMAT_UYVY_422 = 13
+    CU_EGL_COLOR_FORMAT_ABGR = 14
+    CU_EGL_COLOR_FORMAT_BGRA = 15
+    CU_EGL_COLOR_FORMAT_A = 16
+    CU_EGL_COLOR_FORMAT_RG = 17
+    CU_EGL_COLOR_FORMAT_AYUV = 18
+    CU_EGL_COLOR_FORMAT_YVU444_SEMIPLANAR = 19
+    CU_EGL_COLOR_FORMAT_YVU422_SEMIPLANAR = 20
+    CU_EGL_COLOR_FORMAT_YVU420_SEMIPLANAR = 21
+    CU_EGL_COLOR_FORMAT_Y10V10U10_444_SEMIPLANAR = 22
+    CU_EGL_COLOR_FORMAT_Y10V10U10_420_SEMIPLANAR = 23
+    CU_EGL_COLOR_FORMAT_Y12V12U12_444_SEMIPLANAR = 24
+    CU_EGL_COLOR_FORMAT_Y12V12U12_420_SEMIPLANAR = 25
+    CU_EGL_COLOR_FORMAT_VYUY_ER = 26
+    CU_EGL_COLOR_FORMAT_UYVY_ER = 27
+    CU_EGL_COLOR_FORMAT_YUYV_ER = 28
+    CU_EGL_COLOR_FORMAT_YVYU_ER = 29
+    CU_EGL_COLOR_FORMAT_YUV_ER = 30
+    CU_EGL_COLOR_FORMAT_YUVA_ER = 31
+    CU_EGL_COLOR_FORMAT_AYUV_ER = 32
+    CU_EGL_COLOR_FORMAT_YUV444_PLANAR_ER = 33
+    CU_EGL_COLOR_FORMAT_YUV422_PLANAR_ER = 34
+    CU_EGL_COLOR_FORMAT_YUV420_PLANAR_ER = 35
+    CU_EGL_COLOR_FORMAT_YUV444_SEMIPLANAR_ER = 36
+    CU_EGL_COLOR_FORMAT_YUV422_SEMIPLANAR_ER = 37
+    CU_EGL_COLOR_FORMAT_YUV420_SEMIPLANAR_ER = 38
+    CU_EGL_COLOR_FORMAT_YVU444_PLANAR_ER = 39
+    CU_EGL_COLOR_FORMAT_YVU422_PLANAR_ER = 40
+    CU_EGL_COLOR_FORMAT_YVU420_PLANAR_ER = 41
+    CU_EGL_COLOR_FORMAT_YVU444_SEMIPLANAR_ER = 42
+    CU_EGL_COLOR_FORMAT_YVU422_SEMIPLANAR_ER = 43
+    CU_EGL_COLOR_FORMAT_YVU420_SEMIPLANAR_ER = 44
+    CU_EGL_COLOR_FORMAT_BAYER_RGGB = 45
+    CU_EGL_COLOR_FORMAT_BAYER_BGGR = 46
+    CU_EGL_COLOR_FORMAT_BAYER_GRBG = 47
+    CU_EGL_COLOR_FORMAT_BAYER_GBRG = 48
+    CU_EGL_COLOR_FORMAT_BAYER10_RGGB = 49
+    CU_EGL_COLOR_FORMAT_BAYER10_BGGR = 50
+    CU_EGL_COLOR_FORMAT_BAYER10_GRBG = 51
+    CU_EGL_COLOR_FORMAT_BAYER10_GBRG = 52
+    CU_EGL_COLOR_FORMAT_BAYER12_RGGB = 53
+    CU_EGL_COLOR_FORMAT_BAYER12_BGGR = 54
+    CU_EGL_COLOR_FORMAT_BAYER12_GRBG = 55
+    CU_EGL_COLOR_FORMAT_BAYER12_GBRG = 56
+    CU_EGL_COLOR_FORMAT_BAYER14_RGGB = 57
+    CU_EGL_COLOR_FORMAT_BAYER14_BGGR = 58
+    CU_EGL_COLOR_FORMAT_BAYER14_GRBG = 59
+    CU_EGL_COLOR_FORMAT_BAYER14_GBRG = 60
+    CU_EGL_COLOR_FORMAT_BAYER20_RGGB = 61
+    CU_EGL_COLOR_FORMAT_BAYER20_BGGR = 62
+    CU_EGL_COLOR_FORMAT_BAYER20_GRBG = 63
+    CU_EGL_COLOR_FORMAT_BAYER20_GBRG = 64
+    CU_EGL_COLOR_FORMAT_YVU444_PLANAR = 65
+    CU_EGL_COLOR_FORMAT_YVU422_PLANAR = 66
+    CU_EGL_COLOR_FORMAT_YVU420_PLANAR = 67
+    CU_EGL_COLOR_FORMAT_BAYER_ISP_RGGB = 68
+    CU_EGL_COLOR_FORMAT_BAYER_ISP_BGGR = 69
+    CU_EGL_COLOR_FORMAT_BAYER_ISP_GRBG = 70
+    CU_EGL_COLOR_FORMAT_BAYER_ISP_GBRG = 71
+    CU_EGL_COLOR_FORMAT_BAYER_BCCR = 72
+    CU_EGL_COLOR_FORMAT_BAYER_RCCB = 73
+    CU_EGL_COLOR_FORMAT_BAYER_CRBC = 74
+    CU_EGL_COLOR_FORMAT_BAYER_CBRC = 75
+    CU_EGL_COLOR_FORMAT_BAYER10_CCCC = 76
+    CU_EGL_COLOR_FORMAT_BAYER12_BCCR = 77
+    CU_EGL_COLOR_FORMAT_BAYER12_RCCB = 78
+    CU_EGL_COLOR_FORMAT_BAYER12_CRBC = 79
+    CU_EGL_COLOR_FORMAT_BAYER12_CBRC = 80
+    CU_EGL_COLOR_FORMAT_BAYER12_CCCC = 81
+    CU_EGL_COLOR_FORMAT_Y = 82
+    CU_EGL_COLOR_FORMAT_YUV420_SEMIPLANAR_2020 = 83
+    CU_EGL_COLOR_FORMAT_YVU420_SEMIPLANAR_2020 = 84
+    CU_EGL_COLOR_FORMAT_YUV420_PLANAR_2020 = 85
+    CU_EGL_COLOR_FORMAT_YVU420_PLANAR_2020 = 86
+    CU_EGL_COLOR_FORMAT_YUV420_SEMIPLANAR_709 = 87
+    CU_EGL_COLOR_FORMAT_YVU420_SEMIPLANAR_709 = 88
+    CU_EGL_COLOR_FORMAT_YUV420_PLANAR_709 = 89
+    CU_EGL_COLOR_FORMAT_YVU420_PLANAR_709 = 90
+    CU_EGL_COLOR_FORMAT_Y10V10U10_420_SEMIPLANAR_709 = 91
+    CU_EGL_COLOR_FORMAT_Y10V10U10_420_SEMIPLANAR_2020 = 92
+    CU_EGL_COLOR_FORMAT_Y10V10U10_422_SEMIPLANAR_2020 = 93
+    CU_EGL_COLOR_FORMAT_Y10V10U10_422_SEMIPLANAR = 94
+    CU_EGL_COLOR_FORMAT_Y10V10U10_422_SEMIPLANAR_709 = 95
+    CU_EGL_COLOR_FORMAT_Y_ER = 96
+    CU_EGL_COLOR_FORMAT_Y_709_ER = 97
+    CU_EGL_COLOR_FORMAT_Y10_ER = 98
+    CU_EGL_COLOR_FORMAT_Y10_709_ER = 99
+    CU_EGL_COLOR_FORMAT_Y12_ER = 100
+    CU_EGL_COLOR_FORMAT_Y12_709_ER = 101
+    CU_EGL_COLOR_FORMAT_YUVA = 102
+    CU_EGL_COLOR_FORMAT_YUV = 103
+    CU_EGL_COLOR_FORMAT_YVYU = 104
+    CU_EGL_COLOR_FORMAT_VYUY = 105
+    CU_EGL_COLOR_FORMAT_Y10V10U10_420_SEMIPLANAR_ER = 106
+    CU_EGL_COLOR_FORMAT_Y10V10U10_420_SEMIPLANAR_709_ER = 107
+    CU_EGL_COLOR_FORMAT_Y10V10U10_444_SEMIPLANAR_ER = 108
+    CU_EGL_COLOR_FORMAT_Y10V10U10_444_SEMIPLANAR_709_ER = 109
+    CU_EGL_COLOR_FORMAT_Y12V12U12_420_SEMIPLANAR_ER = 110
+    CU_EGL_COLOR_FORMAT_Y12V12U12_420_SEMIPLANAR_709_ER = 111
+    CU_EGL_COLOR_FORMAT_Y12V12U12_444_SEMIPLANAR_ER = 112
+    CU_EGL_COLOR_FORMAT_Y12V12U12_444_SEMIPLANAR_709_ER = 113
+    CU_EGL_COLOR_FORMAT_UYVY_709 = 114
+    CU_EGL_COLOR_FORMAT_UYVY_709_ER = 115
+    CU_EGL_COLOR_FORMAT_UYVY_2020 = 116
+    CU_EGL_COLOR_FORMAT_MAX = 117
+class EGLImageKHR(Handle): ...
+class EGLStreamKHR(Handle): ...
+class EGLSyncKHR(Handle): ...
 class CUcontext(Handle): ...
 class CUmodule(Handle): ...
 class CUfunction(Handle): ...
@@ -1088,11 +1226,21 @@ class CUgreenCtx(Handle): ...
 class CUlinkState(Handle): ...
 class CUdevResourceDesc(Handle): ...
 class CUlogsCallbackHandle(Handle): ...
+class CUeglStreamConnection(Handle): ...
+class VdpGetProcAddress(Handle): ...
 class CUasyncCallback(Handle): ...
 class CUhostFn(Handle): ...
 class CUstreamCallback(Handle): ...
 class CUoccupancyB2DSize(Handle): ...
 class CUlogsCallback(Handle): ...
+class GLuint(Handle): ...
+class GLenum(Handle): ...
+class EGLint(Handle): ...
+class VdpDevice(Handle): ...
+class VdpFuncId(Handle): ...
+class VdpStatus(Handle): ...
+class VdpVideoSurface(Handle): ...
+class VdpOutputSurface(Handle): ...
 class cuuint32_t(Handle): ...
 class cuuint64_t(Handle): ...
 class CUdeviceptr(Handle): ...
@@ -1740,6 +1888,20 @@ class CUdevResource(Record):
     _internal_padding: bytes
     sm: CUdevSmResource
     _oversize: bytes
+class CUeglFrame_frame(Record):
+    pArray: list[CUarray]
+    pPitch: list[int]
+class CUeglFrame(Record):
+    frame: CUeglFrame_frame
+    width: int
+    height: int
+    depth: int
+    pitch: int
+    planeCount: int
+    numChannels: int
+    frameType: CUeglFrameType
+    eglColorFormat: CUeglColorFormat
+    cuFormat: CUarray_format
 CUdeviceptr_v2 = CUdeviceptr
 CUdevice_v1 = CUdevice
 CUtexObject_v1 = CUtexObject
@@ -1799,6 +1961,7 @@ CUmemcpy3DOperand_v1 = CUmemcpy3DOperand
 CUDA_MEMCPY3D_BATCH_OP_v1 = CUDA_MEMCPY3D_BATCH_OP
 CUDA_MEM_ALLOC_NODE_PARAMS_v1 = CUDA_MEM_ALLOC_NODE_PARAMS
 CUdevResource_v1 = CUdevResource
+CUeglFrame_v1 = CUeglFrame
 CUuuid_st = CUuuid
 CUmemFabricHandle_st = CUmemFabricHandle
 CUipcEventHandle_st = CUipcEventHandle
@@ -1878,6 +2041,7 @@ CUcheckpointUnlockArgs_st = CUcheckpointUnlockArgs
 CUmemDecompressParams_st = CUmemDecompressParams
 CUdevSmResource_st = CUdevSmResource
 CUdevResource_st = CUdevResource
+CUeglFrame_st = CUeglFrame
 CUipcMem_flags_enum = CUipcMem_flags
 CUmemAttach_flags_enum = CUmemAttach_flags
 CUctx_flags_enum = CUctx_flags
@@ -1983,6 +2147,11 @@ CUfunctionLoadingState_enum = CUfunctionLoadingState
 CUcoredumpSettings_enum = CUcoredumpSettings
 CUlogLevel_enum = CUlogLevel
 CUoutput_mode_enum = CUoutput_mode
+CUGLDeviceList_enum = CUGLDeviceList
+CUGLmap_flags_enum = CUGLmap_flags
+CUeglFrameType_enum = CUeglFrameType
+CUeglResourceLocationFlags_enum = CUeglResourceLocationFlags
+CUeglColorFormat_enum = CUeglColorFormat
 def cuGetErrorString(error: CUresult) -> tuple[CUresult, bytes]: ...
 def cuGetErrorName(error: CUresult) -> tuple[CUresult, bytes]: ...
 def cuInit(Flags: int) -> tuple[CUresult]: ...
@@ -2435,6 +2604,34 @@ def cuCheckpointProcessUnlock(pid: int, args: CUcheckpointUnlockArgs | None) -> 
 def cuProfilerInitialize(configFile: Text, outputFile: Text, outputMode: CUoutput_mode) -> tuple[CUresult]: ...
 def cuProfilerStart() -> tuple[CUresult]: ...
 def cuProfilerStop() -> tuple[CUresult]: ...
+def cuGraphicsGLRegisterBuffer(buffer: GLuint | SupportsInt | None, Flags: int) -> tuple[CUresult, CUgraphicsResource]: ...
+def cuGraphicsGLRegisterImage(image: GLuint | SupportsInt | None, target: GLenum | SupportsInt | None, Flags: int) -> tuple[CUresult, CUgraphicsResource]: ...
+def cuGLGetDevices(cudaDeviceCount: int, deviceList: CUGLDeviceList) -> tuple[CUresult, int, list[CUdevice]]: ...
+def cuGLCtxCreate(Flags: int, device: CUdevice | SupportsInt | None) -> tuple[CUresult, CUcontext]: ...
+def cuGLInit() -> tuple[CUresult]: ...
+def cuGLRegisterBufferObject(buffer: GLuint | SupportsInt | None) -> tuple[CUresult]: ...
+def cuGLMapBufferObject(buffer: GLuint | SupportsInt | None) -> tuple[CUresult, CUdeviceptr, int]: ...
+def cuGLUnmapBufferObject(buffer: GLuint | SupportsInt | None) -> tuple[CUresult]: ...
+def cuGLUnregisterBufferObject(buffer: GLuint | SupportsInt | None) -> tuple[CUresult]: ...
+def cuGLSetBufferObjectMapFlags(buffer: GLuint | SupportsInt | None, Flags: int) -> tuple[CUresult]: ...
+def cuGLMapBufferObjectAsync(buffer: GLuint | SupportsInt | None, hStream: CUstream | SupportsInt | None) -> tuple[CUresult, CUdeviceptr, int]: ...
+def cuGLUnmapBufferObjectAsync(buffer: GLuint | SupportsInt | None, hStream: CUstream | SupportsInt | None) -> tuple[CUresult]: ...
+def cuGraphicsEGLRegisterImage(image: EGLImageKHR | SupportsInt | None, flags: int) -> tuple[CUresult, CUgraphicsResource]: ...
+def cuEGLStreamConsumerConnect(stream: EGLStreamKHR | SupportsInt | None) -> tuple[CUresult, CUeglStreamConnection]: ...
+def cuEGLStreamConsumerConnectWithFlags(stream: EGLStreamKHR | SupportsInt | None, flags: int) -> tuple[CUresult, CUeglStreamConnection]: ...
+def cuEGLStreamConsumerDisconnect(conn: CUeglStreamConnection | SupportsInt | None) -> tuple[CUresult]: ...
+def cuEGLStreamConsumerAcquireFrame(conn: CUeglStreamConnection | SupportsInt | None, pStream: CUstream | SupportsInt | None, timeout: int) -> tuple[CUresult, CUgraphicsResource]: ...
+def cuEGLStreamConsumerReleaseFrame(conn: CUeglStreamConnection | SupportsInt | None, pCudaResource: CUgraphicsResource | SupportsInt | None, pStream: CUstream | SupportsInt | None) -> tuple[CUresult]: ...
+def cuEGLStreamProducerConnect(stream: EGLStreamKHR | SupportsInt | None, width: EGLint | SupportsInt | None, height: EGLint | SupportsInt | None) -> tuple[CUresult, CUeglStreamConnection]: ...
+def cuEGLStreamProducerDisconnect(conn: CUeglStreamConnection | SupportsInt | None) -> tuple[CUresult]: ...
+def cuEGLStreamProducerPresentFrame(conn: CUeglStreamConnection | SupportsInt | None, eglframe: CUeglFrame, pStream: CUstream | SupportsInt | None) -> tuple[CUresult]: ...
+def cuEGLStreamProducerReturnFrame(conn: CUeglStreamConnection | SupportsInt | None, eglframe: CUeglFrame | None, pStream: CUstream | SupportsInt | None) -> tuple[CUresult]: ...
+def cuGraphicsResourceGetMappedEglFrame(resource: CUgraphicsResource | SupportsInt | None, index: int, mipLevel: int) -> tuple[CUresult, CUeglFrame]: ...
+def cuEventCreateFromEGLSync(eglSync: EGLSyncKHR | SupportsInt | None, flags: int) -> tuple[CUresult, CUevent]: ...
+def cuVDPAUGetDevice(vdpDevice: VdpDevice | SupportsInt | None, vdpGetProcAddress: VdpGetProcAddress | SupportsInt | None) -> tuple[CUresult, CUdevice]: ...
+def cuVDPAUCtxCreate(flags: int, device: CUdevice | SupportsInt | None, vdpDevice: VdpDevice | SupportsInt | None, vdpGetProcAddress: VdpGetProcAddress | SupportsInt | None) -> tuple[CUresult, CUcontext]: ...
+def cuGraphicsVDPAURegisterVideoSurface(vdpSurface: VdpVideoSurface | SupportsInt | None, flags: int) -> tuple[CUresult, CUgraphicsResource]: ...
+def cuGraphicsVDPAURegisterOutputSurface(vdpSurface: VdpOutputSurface | SupportsInt | None, flags: int) -> tuple[CUresult, CUgraphicsResource]: ...
 def sizeof(objType: type) -> int: ...
 
 class checked:
@@ -3342,3 +3539,59 @@ class checked:
     def cuProfilerStart() -> None: ...
     @staticmethod
     def cuProfilerStop() -> None: ...
+    @staticmethod
+    def cuGraphicsGLRegisterBuffer(buffer: GLuint | SupportsInt | None, Flags: int) -> CUgraphicsResource: ...
+    @staticmethod
+    def cuGraphicsGLRegisterImage(image: GLuint | SupportsInt | None, target: GLenum | SupportsInt | None, Flags: int) -> CUgraphicsResource: ...
+    @staticmethod
+    def cuGLGetDevices(cudaDeviceCount: int, deviceList: CUGLDeviceList) -> tuple[int, list[CUdevice]]: ...
+    @staticmethod
+    def cuGLCtxCreate(Flags: int, device: CUdevice | SupportsInt | None) -> CUcontext: ...
+    @staticmethod
+    def cuGLInit() -> None: ...
+    @staticmethod
+    def cuGLRegisterBufferObject(buffer: GLuint | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cuGLMapBufferObject(buffer: GLuint | SupportsInt | None) -> tuple[CUdeviceptr, int]: ...
+    @staticmethod
+    def cuGLUnmapBufferObject(buffer: GLuint | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cuGLUnregisterBufferObject(buffer: GLuint | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cuGLSetBufferObjectMapFlags(buffer: GLuint | SupportsInt | None, Flags: int) -> None: ...
+    @staticmethod
+    def cuGLMapBufferObjectAsync(buffer: GLuint | SupportsInt | None, hStream: CUstream | SupportsInt | None) -> tuple[CUdeviceptr, int]: ...
+    @staticmethod
+    def cuGLUnmapBufferObjectAsync(buffer: GLuint | SupportsInt | None, hStream: CUstream | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cuGraphicsEGLRegisterImage(image: EGLImageKHR | SupportsInt | None, flags: int) -> CUgraphicsResource: ...
+    @staticmethod
+    def cuEGLStreamConsumerConnect(stream: EGLStreamKHR | SupportsInt | None) -> CUeglStreamConnection: ...
+    @staticmethod
+    def cuEGLStreamConsumerConnectWithFlags(stream: EGLStreamKHR | SupportsInt | None, flags: int) -> CUeglStreamConnection: ...
+    @staticmethod
+    def cuEGLStreamConsumerDisconnect(conn: CUeglStreamConnection | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cuEGLStreamConsumerAcquireFrame(conn: CUeglStreamConnection | SupportsInt | None, pStream: CUstream | SupportsInt | None, timeout: int) -> CUgraphicsResource: ...
+    @staticmethod
+    def cuEGLStreamConsumerReleaseFrame(conn: CUeglStreamConnection | SupportsInt | None, pCudaResource: CUgraphicsResource | SupportsInt | None, pStream: CUstream | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cuEGLStreamProducerConnect(stream: EGLStreamKHR | SupportsInt | None, width: EGLint | SupportsInt | None, height: EGLint | SupportsInt | None) -> CUeglStreamConnection: ...
+    @staticmethod
+    def cuEGLStreamProducerDisconnect(conn: CUeglStreamConnection | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cuEGLStreamProducerPresentFrame(conn: CUeglStreamConnection | SupportsInt | None, eglframe: CUeglFrame, pStream: CUstream | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cuEGLStreamProducerReturnFrame(conn: CUeglStreamConnection | SupportsInt | None, eglframe: CUeglFrame | None, pStream: CUstream | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cuGraphicsResourceGetMappedEglFrame(resource: CUgraphicsResource | SupportsInt | None, index: int, mipLevel: int) -> CUeglFrame: ...
+    @staticmethod
+    def cuEventCreateFromEGLSync(eglSync: EGLSyncKHR | SupportsInt | None, flags: int) -> CUevent: ...
+    @staticmethod
+    def cuVDPAUGetDevice(vdpDevice: VdpDevice | SupportsInt | None, vdpGetProcAddress: VdpGetProcAddress | SupportsInt | None) -> CUdevice: ...
+    @staticmethod
+    def cuVDPAUCtxCreate(flags: int, device: CUdevice | SupportsInt | None, vdpDevice: VdpDevice | SupportsInt | None, vdpGetProcAddress: VdpGetProcAddress | SupportsInt | None) -> CUcontext: ...
+    @staticmethod
+    def cuGraphicsVDPAURegisterVideoSurface(vdpSurface: VdpVideoSurface | SupportsInt | None, flags: int) -> CUgraphicsResource: ...
+    @staticmethod
+    def cuGraphicsVDPAURegisterOutputSurface(vdpSurface: VdpOutputSurface | SupportsInt | None, flags: int) -> CUgraphicsResource: ...

@@ -82,6 +82,7 @@ cudaKernelNodeAttributeMemSyncDomain: int
 cudaKernelNodeAttributePreferredSharedMemoryCarveout: int
 cudaKernelNodeAttributeDeviceUpdatableKernelNode: int
 cudaKernelNodeAttributeNvlinkUtilCentricScheduling: int
+CUDA_EGL_MAX_PLANES: int
 class cudaRoundMode(IntEnum):
     cudaRoundNearest = 0
     cudaRoundZero = 1
@@ -804,6 +805,189 @@ class cudaTextureFilterMode(IntEnum):
 class cudaTextureReadMode(IntEnum):
     cudaReadModeElementType = 0
     cudaReadModeNormalizedFloat = 1
+class cudaGLDeviceList(IntEnum):
+    cudaGLDeviceListAll = 1
+    cudaGLDeviceListCurrentFrame = 2
+    cudaGLDeviceListNextFrame = 3
+class cudaGLMapFlags(IntEnum):
+    cudaGLMapFlagsNone = 0
+    cudaGLMapFlagsReadOnly = 1
+    cudaGLMapFlagsWriteDiscard = 2
+class cudaDataType_t(IntEnum):
+    CUDA_R_16F = 2
+    CUDA_C_16F = 6
+    CUDA_R_16BF = 14
+    CUDA_C_16BF = 15
+    CUDA_R_32F = 0
+    CUDA_C_32F = 4
+    CUDA_R_64F = 1
+    CUDA_C_64F = 5
+    CUDA_R_4I = 16
+    CUDA_C_4I = 17
+    CUDA_R_4U = 18
+    CUDA_C_4U = 19
+    CUDA_R_8I = 3
+    CUDA_C_8I = 7
+    CUDA_R_8U = 8
+    CUDA_C_8U = 9
+    CUDA_R_16I = 20
+    CUDA_C_16I = 21
+    CUDA_R_16U = 22
+    CUDA_C_16U = 23
+    CUDA_R_32I = 10
+    CUDA_C_32I = 11
+    CUDA_R_32U = 12
+    CUDA_C_32U = 13
+    CUDA_R_64I = 24
+    CUDA_C_64I = 25
+    CUDA_R_64U = 26
+    CUDA_C_64U = 27
+    CUDA_R_8F_E4M3 = 28
+    CUDA_R_8F_UE4M3 = 28
+    CUDA_R_8F_E5M2 = 29
+    CUDA_R_8F_UE8M0 = 30
+    CUDA_R_6F_E2M3 = 31
+    CUDA_R_6F_E3M2 = 32
+    CUDA_R_4F_E2M1 = 33
+class cudaEmulationStrategy_t(IntEnum):
+    CUDA_EMULATION_STRATEGY_DEFAULT = 0
+    CUDA_EMULATION_STRATEGY_PERFORMANT = 1
+    CUDA_EMULATION_STRATEGY_EAGER = 2
+class cudaEmulationMantissaControl_t(IntEnum):
+    CUDA_EMULATION_MANTISSA_CONTROL_DYNAMIC = 0
+    CUDA_EMULATION_MANTISSA_CONTROL_FIXED = 1
+class cudaEmulationSpecialValuesSupport_t(IntEnum):
+    CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_DEFAULT = 65535
+    CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_NONE = 0
+    CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_INFINITY = 1
+    CUDA_EMULATION_SPECIAL_VALUES_SUPPORT_NAN = 2
+class libraryPropertyType_t(IntEnum):
+    MAJOR_VERSION = 0
+    MINOR_VERSION = 1
+    PATCH_LEVEL = 2
+class cudaEglFrameType(IntEnum):
+    cudaEglFrameTypeArray = 0
+    cudaEglFrameTypePitch = 1
+class cudaEglResourceLocationFlags(IntEnum):
+    cudaEglResourceLocationSysmem = 0
+    cudaEglResourceLocationVidmem = 1
+class cudaEglColorFormat(IntEnum):
+    cudaEglColorFormatYUV420Planar = 0
+    cudaEglColorFormatYUV420SemiPlanar = 1
+    cudaEglColorFormatYUV422Planar = 2
+    cudaEglColorFormatYUV422SemiPlanar = 3
+    cudaEglColorFormatARGB = 6
+    cudaEglColorFormatRGBA = 7
+    cudaEglColorFormatL = 8
+    cudaEglColorFormatR = 9
+    cudaEglColorFormatYUV444Planar = 10
+    cudaEglColorFormatYUV444SemiPlanar = 11
+    cudaEglColorFormatYUYV422 = 12
+    cudaEglColorFormatUYVY422 = 13
+    cudaEglColorFormatABGR = 14
+    cudaEglColorFormatBGRA = 15
+    cudaEglColorFormatA = 16
+    cudaEglColorFormatRG = 17
+    cudaEglColorFormatAYUV = 18
+    cudaEglColorFormatYVU444SemiPlanar = 19
+    cudaEglColorFormatYVU422SemiPlanar = 20
+    cudaEglColorFormatYVU420SemiPlanar = 21
+    cudaEglColorFormatY10V10U10_444SemiPlanar = 22
+    cudaEglColorFormatY10V10U10_420SemiPlanar = 23
+    cudaEglColorFormatY12V12U12_444SemiPlanar = 24
+    cudaEglColorFormatY12V12U12_420SemiPlanar = 25
+    cudaEglColorFormatVYUY_ER = 26
+    cudaEglColorFormatUYVY_ER = 27
+    cudaEglColorFormatYUYV_ER = 28
+    cudaEglColorFormatYVYU_ER = 29
+    cudaEglColorFormatYUVA_ER = 31
+    cudaEglColorFormatAYUV_ER = 32
+    cudaEglColorFormatYUV444Planar_ER = 33
+    cudaEglColorFormatYUV422Planar_ER = 34
+    cudaEglColorFormatYUV420Planar_ER = 35
+    cudaEglColorFormatYUV444SemiPlanar_ER = 36
+    cudaEglColorFormatYUV422SemiPlanar_ER = 37
+    cudaEglColorFormatYUV420SemiPlanar_ER = 38
+    cudaEglColorFormatYVU444Planar_ER = 39
+    cudaEglColorFormatYVU422Planar_ER = 40
+    cudaEglColorFormatYVU420Planar_ER = 41
+    cudaEglColorFormatYVU444SemiPlanar_ER = 42
+    cudaEglColorFormatYVU422SemiPlanar_ER = 43
+    cudaEglColorFormatYVU420SemiPlanar_ER = 44
+    cudaEglColorFormatBayerRGGB = 45
+    cudaEglColorFormatBayerBGGR = 46
+    cudaEglColorFormatBayerGRBG = 47
+    cudaEglColorFormatBayerGBRG = 48
+    cudaEglColorFormatBayer10RGGB = 49
+    cudaEglColorFormatBayer10BGGR = 50
+    cudaEglColorFormatBayer10GRBG = 51
+    cudaEglColorFormatBayer10GBRG = 52
+    cudaEglColorFormatBayer12RGGB = 53
+    cudaEglColorFormatBayer12BGGR = 54
+    cudaEglColorFormatBayer12GRBG = 55
+    cudaEglColorFormatBayer12GBRG = 56
+    cudaEglColorFormatBayer14RGGB = 57
+    cudaEglColorFormatBayer14BGGR = 58
+    cudaEglColorFormatBayer14GRBG = 59
+    cudaEglColorFormatBayer14GBRG = 60
+    cudaEglColorFormatBayer20RGGB = 61
+    cudaEglColorFormatBayer20BGGR = 62
+    cudaEglColorFormatBayer20GRBG = 63
+    cudaEglColorFormatBayer20GBRG = 64
+    cudaEglColorFormatYVU444Planar = 65
+    cudaEglColorFormatYVU422Planar = 66
+    cudaEglColorFormatYVU420Planar = 67
+    cudaEglColorFormatBayerIspRGGB = 68
+    cudaEglColorFormatBayerIspBGGR = 69
+    cudaEglColorFormatBayerIspGRBG = 70
+    cudaEglColorFormatBayerIspGBRG = 71
+    cudaEglColorFormatBayerBCCR = 72
+    cudaEglColorFormatBayerRCCB = 73
+    cudaEglColorFormatBayerCRBC = 74
+    cudaEglColorFormatBayerCBRC = 75
+    cudaEglColorFormatBayer10CCCC = 76
+    cudaEglColorFormatBayer12BCCR = 77
+    cudaEglColorFormatBayer12RCCB = 78
+    cudaEglColorFormatBayer12CRBC = 79
+    cudaEglColorFormatBayer12CBRC = 80
+    cudaEglColorFormatBayer12CCCC = 81
+    cudaEglColorFormatY = 82
+    cudaEglColorFormatYUV420SemiPlanar_2020 = 83
+    cudaEglColorFormatYVU420SemiPlanar_2020 = 84
+    cudaEglColorFormatYUV420Planar_2020 = 85
+    cudaEglColorFormatYVU420Planar_2020 = 86
+    cudaEglColorFormatYUV420SemiPlanar_709 = 87
+    cudaEglColorFormatYVU420SemiPlanar_709 = 88
+    cudaEglColorFormatYUV420Planar_709 = 89
+    cudaEglColorFormatYVU420Planar_709 = 90
+    cudaEglColorFormatY10V10U10_420SemiPlanar_709 = 91
+    cudaEglColorFormatY10V10U10_420SemiPlanar_2020 = 92
+    cudaEglColorFormatY10V10U10_422SemiPlanar_2020 = 93
+    cudaEglColorFormatY10V10U10_422SemiPlanar = 94
+    cudaEglColorFormatY10V10U10_422SemiPlanar_709 = 95
+    cudaEglColorFormatY_ER = 96
+    cudaEglColorFormatY_709_ER = 97
+    cudaEglColorFormatY10_ER = 98
+    cudaEglColorFormatY10_709_ER = 99
+    cudaEglColorFormatY12_ER = 100
+    cudaEglColorFormatY12_709_ER = 101
+    cudaEglColorFormatYUVA = 102
+    cudaEglColorFormatYVYU = 104
+    cudaEglColorFormatVYUY = 105
+    cudaEglColorFormatY10V10U10_420SemiPlanar_ER = 106
+    cudaEglColorFormatY10V10U10_420SemiPlanar_709_ER = 107
+    cudaEglColorFormatY10V10U10_444SemiPlanar_ER = 108
+    cudaEglColorFormatY10V10U10_444SemiPlanar_709_ER = 109
+    cudaEglColorFormatY12V12U12_420SemiPlanar_ER = 110
+    cudaEglColorFormatY12V12U12_420SemiPlanar_709_ER = 111
+    cudaEglColorFormatY12V12U12_444SemiPlanar_ER = 112
+    cudaEglColorFormatY12V12U12_444SemiPlanar_709_ER = 113
+    cudaEglColorFormatUYVY709 = 114
+    cudaEglColorFormatUYVY709_ER = 115
+    cudaEglColorFormatUYVY2020 = 116
+class EGLImageKHR(Handle): ...
+class EGLStreamKHR(Handle): ...
+class EGLSyncKHR(Handle): ...
 class cudaArray_t(Handle): ...
 class cudaArray_const_t(Handle): ...
 class cudaMipmappedArray_t(Handle): ...
@@ -824,10 +1008,20 @@ class cudaGraphExec_t(Handle): ...
 class cudaGraphDeviceNode_t(Handle): ...
 class cudaAsyncCallbackHandle_t(Handle): ...
 class cudaLogsCallbackHandle(Handle): ...
+class cudaEglStreamConnection(Handle): ...
+class VdpGetProcAddress(Handle): ...
 class cudaHostFn_t(Handle): ...
 class cudaAsyncCallback(Handle): ...
 class cudaStreamCallback_t(Handle): ...
 class cudaLogsCallback_t(Handle): ...
+class GLuint(Handle): ...
+class GLenum(Handle): ...
+class EGLint(Handle): ...
+class VdpDevice(Handle): ...
+class VdpFuncId(Handle): ...
+class VdpStatus(Handle): ...
+class VdpVideoSurface(Handle): ...
+class VdpOutputSurface(Handle): ...
 class cudaGraphConditionalHandle(Handle): ...
 class cudaLogIterator(Handle): ...
 class cudaSurfaceObject_t(Handle): ...
@@ -1369,8 +1563,30 @@ class cudaTextureDesc(Record):
     maxMipmapLevelClamp: float
     disableTrilinearOptimization: int
     seamlessCubemap: int
+class cudaEglPlaneDesc(Record):
+    width: int
+    height: int
+    depth: int
+    pitch: int
+    numChannels: int
+    channelDesc: cudaChannelFormatDesc
+    reserved: list[int]
+class cudaEglFrame_frame(Record):
+    pArray: list[cudaArray_t]
+    pPitch: list[cudaPitchedPtr]
+class cudaEglFrame(Record):
+    frame: cudaEglFrame_frame
+    planeDesc: list[cudaEglPlaneDesc]
+    planeCount: int
+    frameType: cudaEglFrameType
+    eglColorFormat: cudaEglColorFormat
 cudaUUID_t = CUuuid
 cudaAsyncNotificationInfo_t = cudaAsyncNotificationInfo
+cudaDataType = cudaDataType_t
+cudaEmulationStrategy = cudaEmulationStrategy_t
+cudaEmulationMantissaControl = cudaEmulationMantissaControl_t
+cudaEmulationSpecialValuesSupport = cudaEmulationSpecialValuesSupport_t
+libraryPropertyType = libraryPropertyType_t
 CUuuid_st = CUuuid
 cudaIpcEventHandle_st = cudaIpcEventHandle_t
 cudaIpcMemHandle_st = cudaIpcMemHandle_t
@@ -1381,10 +1597,15 @@ cudaGraphExecUpdateResultInfo_st = cudaGraphExecUpdateResultInfo
 cudaLaunchMemSyncDomainMap_st = cudaLaunchMemSyncDomainMap
 cudaLaunchAttribute_st = cudaLaunchAttribute
 cudaLaunchConfig_st = cudaLaunchConfig_t
+cudaEglPlaneDesc_st = cudaEglPlaneDesc
+cudaEglFrame_st = cudaEglFrame
 cudaError = cudaError_t
 cudaGraphDependencyType_enum = cudaGraphDependencyType
 cudaAsyncNotificationType_enum = cudaAsyncNotificationType
 CUDAlogLevel_enum = cudaLogLevel
+cudaEglFrameType_enum = cudaEglFrameType
+cudaEglResourceLocationFlags_enum = cudaEglResourceLocationFlags
+cudaEglColorFormat_enum = cudaEglColorFormat
 def cudaDeviceReset() -> tuple[cudaError_t]: ...
 def cudaDeviceSynchronize() -> tuple[cudaError_t]: ...
 def cudaDeviceSetLimit(limit: cudaLimit, value: int) -> tuple[cudaError_t]: ...
@@ -1676,6 +1897,33 @@ def cudaGetExportTable(pExportTableId: CUuuid | None) -> tuple[cudaError_t, int]
 def cudaGetKernel(entryFuncAddr: Pointer) -> tuple[cudaError_t, cudaKernel_t]: ...
 def cudaProfilerStart() -> tuple[cudaError_t]: ...
 def cudaProfilerStop() -> tuple[cudaError_t]: ...
+def cudaGLGetDevices(cudaDeviceCount: int, deviceList: cudaGLDeviceList) -> tuple[cudaError_t, int, list[int]]: ...
+def cudaGraphicsGLRegisterImage(image: GLuint | SupportsInt | None, target: GLenum | SupportsInt | None, flags: int) -> tuple[cudaError_t, cudaGraphicsResource_t]: ...
+def cudaGraphicsGLRegisterBuffer(buffer: GLuint | SupportsInt | None, flags: int) -> tuple[cudaError_t, cudaGraphicsResource_t]: ...
+def cudaGLSetGLDevice(device: int) -> tuple[cudaError_t]: ...
+def cudaGLRegisterBufferObject(bufObj: GLuint | SupportsInt | None) -> tuple[cudaError_t]: ...
+def cudaGLMapBufferObject(bufObj: GLuint | SupportsInt | None) -> tuple[cudaError_t, int]: ...
+def cudaGLUnmapBufferObject(bufObj: GLuint | SupportsInt | None) -> tuple[cudaError_t]: ...
+def cudaGLUnregisterBufferObject(bufObj: GLuint | SupportsInt | None) -> tuple[cudaError_t]: ...
+def cudaGLSetBufferObjectMapFlags(bufObj: GLuint | SupportsInt | None, flags: int) -> tuple[cudaError_t]: ...
+def cudaGLMapBufferObjectAsync(bufObj: GLuint | SupportsInt | None, stream: cudaStream_t | SupportsInt | None) -> tuple[cudaError_t, int]: ...
+def cudaGLUnmapBufferObjectAsync(bufObj: GLuint | SupportsInt | None, stream: cudaStream_t | SupportsInt | None) -> tuple[cudaError_t]: ...
+def cudaGraphicsEGLRegisterImage(image: EGLImageKHR | SupportsInt | None, flags: int) -> tuple[cudaError_t, cudaGraphicsResource_t]: ...
+def cudaEGLStreamConsumerConnect(eglStream: EGLStreamKHR | SupportsInt | None) -> tuple[cudaError_t, cudaEglStreamConnection]: ...
+def cudaEGLStreamConsumerConnectWithFlags(eglStream: EGLStreamKHR | SupportsInt | None, flags: int) -> tuple[cudaError_t, cudaEglStreamConnection]: ...
+def cudaEGLStreamConsumerDisconnect(conn: cudaEglStreamConnection | SupportsInt | None) -> tuple[cudaError_t]: ...
+def cudaEGLStreamConsumerAcquireFrame(conn: cudaEglStreamConnection | SupportsInt | None, pStream: cudaStream_t | SupportsInt | None, timeout: int) -> tuple[cudaError_t, cudaGraphicsResource_t]: ...
+def cudaEGLStreamConsumerReleaseFrame(conn: cudaEglStreamConnection | SupportsInt | None, pCudaResource: cudaGraphicsResource_t | SupportsInt | None, pStream: cudaStream_t | SupportsInt | None) -> tuple[cudaError_t]: ...
+def cudaEGLStreamProducerConnect(eglStream: EGLStreamKHR | SupportsInt | None, width: EGLint | SupportsInt | None, height: EGLint | SupportsInt | None) -> tuple[cudaError_t, cudaEglStreamConnection]: ...
+def cudaEGLStreamProducerDisconnect(conn: cudaEglStreamConnection | SupportsInt | None) -> tuple[cudaError_t]: ...
+def cudaEGLStreamProducerPresentFrame(conn: cudaEglStreamConnection | SupportsInt | None, eglframe: cudaEglFrame, pStream: cudaStream_t | SupportsInt | None) -> tuple[cudaError_t]: ...
+def cudaEGLStreamProducerReturnFrame(conn: cudaEglStreamConnection | SupportsInt | None, eglframe: cudaEglFrame | None, pStream: cudaStream_t | SupportsInt | None) -> tuple[cudaError_t]: ...
+def cudaGraphicsResourceGetMappedEglFrame(resource: cudaGraphicsResource_t | SupportsInt | None, index: int, mipLevel: int) -> tuple[cudaError_t, cudaEglFrame]: ...
+def cudaEventCreateFromEGLSync(eglSync: EGLSyncKHR | SupportsInt | None, flags: int) -> tuple[cudaError_t, cudaEvent_t]: ...
+def cudaVDPAUGetDevice(vdpDevice: VdpDevice | SupportsInt | None, vdpGetProcAddress: VdpGetProcAddress | SupportsInt | None) -> tuple[cudaError_t, int]: ...
+def cudaVDPAUSetVDPAUDevice(device: int, vdpDevice: VdpDevice | SupportsInt | None, vdpGetProcAddress: VdpGetProcAddress | SupportsInt | None) -> tuple[cudaError_t]: ...
+def cudaGraphicsVDPAURegisterVideoSurface(vdpSurface: VdpVideoSurface | SupportsInt | None, flags: int) -> tuple[cudaError_t, cudaGraphicsResource_t]: ...
+def cudaGraphicsVDPAURegisterOutputSurface(vdpSurface: VdpOutputSurface | SupportsInt | None, flags: int) -> tuple[cudaError_t, cudaGraphicsResource_t]: ...
 def sizeof(objType: type) -> int: ...
 
 class checked:
@@ -2261,6 +2509,60 @@ class checked:
     def cudaProfilerStart() -> None: ...
     @staticmethod
     def cudaProfilerStop() -> None: ...
+    @staticmethod
+    def cudaGLGetDevices(cudaDeviceCount: int, deviceList: cudaGLDeviceList) -> tuple[int, list[int]]: ...
+    @staticmethod
+    def cudaGraphicsGLRegisterImage(image: GLuint | SupportsInt | None, target: GLenum | SupportsInt | None, flags: int) -> cudaGraphicsResource_t: ...
+    @staticmethod
+    def cudaGraphicsGLRegisterBuffer(buffer: GLuint | SupportsInt | None, flags: int) -> cudaGraphicsResource_t: ...
+    @staticmethod
+    def cudaGLSetGLDevice(device: int) -> None: ...
+    @staticmethod
+    def cudaGLRegisterBufferObject(bufObj: GLuint | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cudaGLMapBufferObject(bufObj: GLuint | SupportsInt | None) -> int: ...
+    @staticmethod
+    def cudaGLUnmapBufferObject(bufObj: GLuint | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cudaGLUnregisterBufferObject(bufObj: GLuint | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cudaGLSetBufferObjectMapFlags(bufObj: GLuint | SupportsInt | None, flags: int) -> None: ...
+    @staticmethod
+    def cudaGLMapBufferObjectAsync(bufObj: GLuint | SupportsInt | None, stream: cudaStream_t | SupportsInt | None) -> int: ...
+    @staticmethod
+    def cudaGLUnmapBufferObjectAsync(bufObj: GLuint | SupportsInt | None, stream: cudaStream_t | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cudaGraphicsEGLRegisterImage(image: EGLImageKHR | SupportsInt | None, flags: int) -> cudaGraphicsResource_t: ...
+    @staticmethod
+    def cudaEGLStreamConsumerConnect(eglStream: EGLStreamKHR | SupportsInt | None) -> cudaEglStreamConnection: ...
+    @staticmethod
+    def cudaEGLStreamConsumerConnectWithFlags(eglStream: EGLStreamKHR | SupportsInt | None, flags: int) -> cudaEglStreamConnection: ...
+    @staticmethod
+    def cudaEGLStreamConsumerDisconnect(conn: cudaEglStreamConnection | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cudaEGLStreamConsumerAcquireFrame(conn: cudaEglStreamConnection | SupportsInt | None, pStream: cudaStream_t | SupportsInt | None, timeout: int) -> cudaGraphicsResource_t: ...
+    @staticmethod
+    def cudaEGLStreamConsumerReleaseFrame(conn: cudaEglStreamConnection | SupportsInt | None, pCudaResource: cudaGraphicsResource_t | SupportsInt | None, pStream: cudaStream_t | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cudaEGLStreamProducerConnect(eglStream: EGLStreamKHR | SupportsInt | None, width: EGLint | SupportsInt | None, height: EGLint | SupportsInt | None) -> cudaEglStreamConnection: ...
+    @staticmethod
+    def cudaEGLStreamProducerDisconnect(conn: cudaEglStreamConnection | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cudaEGLStreamProducerPresentFrame(conn: cudaEglStreamConnection | SupportsInt | None, eglframe: cudaEglFrame, pStream: cudaStream_t | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cudaEGLStreamProducerReturnFrame(conn: cudaEglStreamConnection | SupportsInt | None, eglframe: cudaEglFrame | None, pStream: cudaStream_t | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cudaGraphicsResourceGetMappedEglFrame(resource: cudaGraphicsResource_t | SupportsInt | None, index: int, mipLevel: int) -> cudaEglFrame: ...
+    @staticmethod
+    def cudaEventCreateFromEGLSync(eglSync: EGLSyncKHR | SupportsInt | None, flags: int) -> cudaEvent_t: ...
+    @staticmethod
+    def cudaVDPAUGetDevice(vdpDevice: VdpDevice | SupportsInt | None, vdpGetProcAddress: VdpGetProcAddress | SupportsInt | None) -> int: ...
+    @staticmethod
+    def cudaVDPAUSetVDPAUDevice(device: int, vdpDevice: VdpDevice | SupportsInt | None, vdpGetProcAddress: VdpGetProcAddress | SupportsInt | None) -> None: ...
+    @staticmethod
+    def cudaGraphicsVDPAURegisterVideoSurface(vdpSurface: VdpVideoSurface | SupportsInt | None, flags: int) -> cudaGraphicsResource_t: ...
+    @staticmethod
+    def cudaGraphicsVDPAURegisterOutputSurface(vdpSurface: VdpOutputSurface | SupportsInt | None, flags: int) -> cudaGraphicsResource_t: ...
 def getLocalRuntimeVersion() -> tuple[cudaError_t, int]: ...
 def make_cudaPitchedPtr(d: Pointer, p: int, xsz: int, ysz: int) -> cudaPitchedPtr: ...
 def make_cudaPos(x: int, y: int, z: int) -> cudaPos: ...
