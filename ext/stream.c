@@ -675,7 +675,10 @@ static PyObject *stream_record_in(core_stream *self, const ts_stream *ready, PyO
     ts_error err;
     ts_status status;
     ts_event *raw = core_event_get(event);
-    if (!raw)
+    if (raw && ts_event_flags_of(raw) & TS_EVENT_SHARED) /* others may wait for what was recorded first */
+        PyErr_SetString(PyExc_TypeError, "IPC-enabled events should not be re-recorded, instead create a new event by "
+                                         "supplying options.");
+    if (!raw || PyErr_Occurred())
         return NULL;
     CORE_BEGIN_USE(self->state, raw, ready); /* the driver waits while the stream's queue is full */
     status = ts_event_record(raw, ready, &err);

@@ -209,11 +209,11 @@ COUNTED = {
 }  # fmt: skip
 # Structs of the platform itself; the headers also bring float2 and its like.
 OURS = re.compile(r"CU|cu|nvml|dim3$")
-# What needs a symbol or a function of the host program's own: not for Python (launch through the
-# driver).
+# What needs a symbol or a function of the host program's own, or passes a large struct by value: not
+# for Python (the driver has it in another form).
 NOT_FOR_PYTHON = re.compile(
     r"cuda(LaunchKernel|LaunchKernelExC|LaunchCooperativeKernel|.*Symbol(Async|Address|Size)?|FuncGetName"
-    r"|FuncGetParamInfo|OccupancyMax(Potential|Active)Cluster(Size|s)|SetValidDevices)$"
+    r"|EGLStreamProducerPresentFrame|FuncGetParamInfo|OccupancyMax(Potential|Active)Cluster(Size|s)|SetValidDevices)$"
 )
 
 

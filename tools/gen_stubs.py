@@ -29,6 +29,14 @@ RUNTIME = [
     "def make_cudaPos(x: int, y: int, z: int) -> cudaPos: ...",
     "def make_cudaExtent(w: int, h: int, d: int) -> cudaExtent: ...",
 ]
+NVML = [
+    "ERRORS: dict[int, type[NvmlError]]",
+    "def struct_version(struct: type[Record], number: int) -> int: ...",
+    "class NvmlError(RuntimeError):",
+    "    status: int",
+    "# The peer's names: device_get_name, PciInfo, ComputeMode ... and an error of each status.",
+    "def __getattr__(name: str) -> Any: ...",
+]
 
 
 class Named(Protocol):
@@ -163,4 +171,6 @@ class _Stub:
                 lines += ["    @staticmethod", "    " + self.function(name, True)]
         if self.module.name == "runtime":
             lines += RUNTIME
+        if self.module.name == "nvml":
+            lines += NVML
         return HEAD + "\n".join(lines) + "\n"

@@ -126,15 +126,16 @@ def snake(name: str) -> str:
 # ---- structs
 
 
+def _decoded(value: Any) -> str:
+    """An array of char, in whichever form it comes, as a str."""
+    data = bytes(n % 256 for n in value)
+    return data.split(b"\0")[0].decode(errors="replace")
+
+
 def _text(field: Any) -> property:
     """An array of char as a str."""
 
-    def get(self: Any) -> str:
-        value = field.__get__(self, type(self))
-        data = value if isinstance(value, bytes) else bytes(n % 256 for n in value)
-        return data.split(b"\0")[0].decode(errors="replace")
-
-    return property(get, doc="A text.")
+    return property(lambda self: _decoded(field.__get__(self, type(self))), doc="A text.")
 
 
 def _counted(field: Any, count: str) -> property:
@@ -177,9 +178,10 @@ def _value_of(struct: Any, asked: tuple[str, ...]) -> Any:
     """A struct, or the one field it has beside its version and the question."""
     known = {"version", *asked}
     fields = [name for name in type(struct)._fields if name not in known]
-    if len(fields) < len(type(struct)._fields) and len(fields) == 1:
-        return getattr(struct, _spelling(fields[0]))
-    return struct
+    if len(fields) == len(type(struct)._fields) or len(fields) != 1:
+        return struct
+    value = getattr(struct, _spelling(fields[0]))
+    return _decoded(value) if isinstance(value, bytes) else value
 
 
 class _Value:
@@ -320,7 +322,7 @@ class _Call:
             return self.struct(param, given)
         if role == "text":
             text = bytearray(_ROOM)
-            return text, lambda: bytes(text).split(b"\0")[0].decode(errors="replace")
+            return text, lambda: _decoded(text)
         return self.room(param, given, count)
 
     def struct(self, param: str, given: dict[str, Any]) -> Any:
@@ -337,8 +339,10 @@ class _Call:
         return value.encode() if kind == "text" and isinstance(value, str) else value
 
     def room(self, param: str, given: dict[str, Any], count: int | None) -> Any:
-        n = count if count is not None else next(
-            (given[p] for p in self.inputs if p.endswith("SetSize")), 0
+        n = (
+            count
+            if count is not None
+            else next((given[p] for p in self.inputs if p.endswith("SetSize")), 0)
         )
         if not n:
             return None, list
@@ -385,7 +389,7 @@ def _field_getter(api: Api, name: str) -> Callable[..., Any]:
 
 
 def _handle_by_uuid(api: Api, name: str) -> Callable[..., Any]:
-    def call(type: int, uuid: bytes) -> int:  # noqa: A002
+    def call(type: int, uuid: bytes) -> int:
         made = _versioned(api, "nvmlUUID_v1_t")
         made.type = type
         value = memoryview(made)[8:]
@@ -443,7 +447,7 @@ def _enum(api: Api, word: str, members: Iterable[tuple[str, int]], prefix: str) 
 
 
 def _enum_of_table(api: Api, word: str, entry: str) -> Any:
-    members = [(member.name, int(member)) for member in api[entry]]
+    members = [(name, int(member)) for name, member in api[entry].__members__.items()]
     own = f"NVML_{snake(word).upper()}_"
     prefix = own if all(name.startswith(own) for name, _ in members) else "NVML_"
     return _enum(api, word, members, prefix)

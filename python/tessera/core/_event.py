@@ -137,16 +137,23 @@ class Event(_Event):
         return bool(self._flags & _SHARED)
 
     @property
-    def device(self) -> Device:
-        """The device it was made on."""
+    def device(self) -> Device | None:
+        """The device it was made on; None for an event of another process."""
         from ._device import device_of
 
-        return device_of(self._device)
+        return None if self._is_foreign else device_of(self._device)
 
     @property
-    def context(self) -> Context:
-        """The context it was made in."""
-        return self._context or self.device.context
+    def context(self) -> Context | None:
+        """The context it was made in; None for an event of another process."""
+        device = self.device
+        return self._context or (device.context if device is not None else None)
+
+    @property
+    def _is_foreign(self) -> bool:
+        from ._memory._ipc import is_of_another_process
+
+        return bool(self._flags & _SHARED) and is_of_another_process(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Event):

@@ -8,7 +8,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from ..bindings import driver
 
@@ -25,7 +25,7 @@ _LOADABLE = ("cubin", "ptx", "fatbin")
 class _Library:
     """A loaded CUlibrary; kernels hold it, so that it outlives the object code."""
 
-    known: weakref.WeakValueDictionary[int, _Library] = weakref.WeakValueDictionary()
+    known: ClassVar[weakref.WeakValueDictionary[int, _Library]] = weakref.WeakValueDictionary()
 
     def __init__(self, handle: Any) -> None:
         self.handle = handle

@@ -148,8 +148,6 @@ def export_pool(resource: Any) -> IPCAllocationHandle:
 def _new_handle(resource: Any) -> IPCAllocationHandle:
     if not resource.is_ipc_enabled:
         raise RuntimeError("Memory resource is not IPC-enabled; make it with ipc_enabled=True")
-    if resource.is_mapped:
-        raise RuntimeError("the pool is another process's; only that one can export it")
     kind = driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
     fd = driver.checked.cuMemPoolExportToShareableHandle(resource._handle, kind, 0)
     name = uuid.uuid4()
@@ -157,16 +155,19 @@ def _new_handle(resource: Any) -> IPCAllocationHandle:
     return IPCAllocationHandle._init(int(fd), name)
 
 
-def import_pool(handle: Any, make: Callable[[int], Any]) -> Any:
+def import_pool(cls: type, handle: Any, make: Callable[[int], Any]) -> Any:
     """The resource that is registered for the handle, else what `make` makes of the pool."""
     name = getattr(handle, "uuid", None)
     with _lock:
         known = _registry.get(name) if name is not None else None
+        if known is not None and not isinstance(known, cls):
+            raise TypeError(f"{name} is a {type(known).__name__} here, not a {cls.__name__}")
         if known is not None:
             return known
         kind = driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
         driver.checked.cuInit(0)
         made = make(int(driver.checked.cuMemPoolImportFromShareableHandle(int(handle), kind, 0)))
+        made._exported = IPCAllocationHandle._init(os.dup(int(handle)), name)  # to send it on
         return made if name is None else register(made, name)
 
 
@@ -192,8 +193,7 @@ def reduce_pool(resource: Any) -> tuple[Any, ...]:
     """How any pickle holds a resource: by its name."""
     if not resource.is_ipc_enabled:
         raise RuntimeError("Memory resource is not IPC-enabled and cannot be pickled")
-    if not resource.is_mapped:
-        export_pool(resource)
+    export_pool(resource)
     return registered, (resource.uuid,)
 
 
@@ -205,7 +205,7 @@ def send_with_handle(cls: type) -> None:
 
 
 def _reduce_with_handle(resource: Any) -> tuple[Any, ...]:
-    if not resource.is_ipc_enabled or resource.is_mapped:
+    if not resource.is_ipc_enabled:
         return reduce_pool(resource)
     return _resource_from, (type(resource), resource.device_id, resource.allocation_handle)
 
@@ -221,8 +221,9 @@ def describe_buffer(buffer: Buffer) -> IPCBufferDescriptor:
     """``Buffer.ipc_descriptor``."""
     if not getattr(buffer.memory_resource, "is_ipc_enabled", False):
         raise RuntimeError("Memory resource is not IPC-enabled; make it with ipc_enabled=True")
-    if not buffer.memory_resource.is_mapped:
-        _ = buffer.memory_resource.allocation_handle  # the pool before what is in it
+    if isinstance(buffer.owner, _Opened):
+        return IPCBufferDescriptor._init(buffer.owner.payload, buffer.size)
+    export_pool(buffer.memory_resource)  # the pool before what is in it
     data = driver.checked.cuMemPoolExportPointer(buffer.handle)
     return IPCBufferDescriptor._init(bytes(memoryview(data))[:_BYTES], buffer.size)
 
@@ -257,9 +258,11 @@ class _Opened:
     """Memory of another process. The driver opens it once in a process, so that all buffers of it
     share this."""
 
-    __slots__ = ("__weakref__", "address", "buffer", "extent")
+    __slots__ = ("__weakref__", "address", "buffer", "extent", "payload")
 
-    def __init__(self, resource: Any, data: Any, stream: Any) -> None:
+    def __init__(self, resource: Any, payload: bytes, stream: Any) -> None:
+        self.payload, data = payload, driver.CUmemPoolPtrExportData()
+        memoryview(data)[:] = payload
         self.address = int(driver.checked.cuMemPoolImportPointer(resource._handle, data))
         self.buffer = resource._adopt(self.address, 0, None)  # frees it
         if stream is not None:
@@ -272,9 +275,7 @@ def _open(resource: Any, payload: bytes, stream: Any) -> _Opened:
     with _lock:
         found = _opened.get(payload)
         if found is None:
-            data = driver.CUmemPoolPtrExportData()
-            memoryview(data)[:] = payload
-            found = _opened[payload] = _Opened(resource, data, stream)
+            found = _opened[payload] = _Opened(resource, payload, stream)
         return found
 
 
@@ -295,11 +296,25 @@ def _buffer_from(resource: Any, descriptor: IPCBufferDescriptor) -> Buffer:
 # ---- events
 
 
+# Events of other processes that are open, with what they were opened by.
+_events: weakref.WeakKeyDictionary[Event, IPCEventDescriptor] = weakref.WeakKeyDictionary()
+
+
+def is_of_another_process(event: Event) -> bool:
+    """Whether the event was opened by a descriptor."""
+    return event in _events
+
+
 def describe_event(event: Event) -> IPCEventDescriptor:
     """``Event.ipc_descriptor``."""
     from .._event import IPCEventDescriptor
 
-    handle = driver.checked.cuIpcGetEventHandle(event._address)
+    known = _events.get(event)
+    if known is not None:
+        return known
+    # The thread of a queue, which has no context, may ask.
+    with in_context(event._device & 0xFF):
+        handle = driver.checked.cuIpcGetEventHandle(event._address)
     return IPCEventDescriptor._init(bytes(memoryview(handle))[:_BYTES], event.is_blocking_sync)
 
 
@@ -319,4 +334,6 @@ def open_event(cls: type[Event], descriptor: IPCEventDescriptor) -> Event:
     with in_context(ordinal):
         opened = driver.checked.cuIpcOpenEventHandle(handle)
     flags = 2 | 4 | bool(descriptor._is_blocking_sync)
-    return cls._adopt(CUDA | ordinal, int(opened), flags)
+    made = cls._adopt(CUDA | ordinal, int(opened), flags)
+    _events[made] = descriptor
+    return made

@@ -221,7 +221,7 @@ class DeviceMemoryResource(PoolResource):
             self._open_pool(device._id, pool, True, device.device_id, DEVICE_ACCESS | MAPPED, True)
             return self
 
-        return import_pool(alloc_handle, make)  # type: ignore[no-any-return]
+        return import_pool(cls, alloc_handle, make)  # type: ignore[no-any-return]
 
     @property
     def peer_accessible_by(self) -> PeerSet:

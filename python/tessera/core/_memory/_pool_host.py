@@ -121,7 +121,7 @@ class PinnedMemoryResource(PoolResource):
             self._open_pool(CUDA | gpu, pool, True, -1, DEVICE_ACCESS | HOST_ACCESS | MAPPED, True)
             return self
 
-        return import_pool(alloc_handle, make)  # type: ignore[no-any-return]
+        return import_pool(cls, alloc_handle, make)  # type: ignore[no-any-return]
 
     @property
     def numa_id(self) -> int:

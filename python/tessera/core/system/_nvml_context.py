@@ -79,12 +79,12 @@ def listed(function: str, *args: Any, size: int) -> tuple[int, bytes]:
     initialize()
     call = getattr(nvml, f"nvml{function}")
     n = 0
-    for _ in range(8):  # the number may grow between the calls
+    for _ in range(16):  # the number may grow between the calls
         room = bytearray(max(n, 1) * size)
         status, found = call(*args, n, room if n else None)
         if not status and found <= n:
             return found, bytes(room[: found * size])
         if status and status != nvml.nvmlReturn_t.NVML_ERROR_INSUFFICIENT_SIZE:
             nvml._raise(f"nvml{function}", status)
-        n = max(found or 0, n + 1)
+        n = max(found or 0, 2 * n, 8)
     raise nvml.InsufficientSizeError(status, function)

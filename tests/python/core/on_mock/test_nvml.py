@@ -44,7 +44,12 @@ def test_short_functions_raise_the_class_of_the_status(gpu: int) -> None:
 def test_structs_have_both_spellings(gpu: int) -> None:
     info = nvml.device_get_pci_info_v3(gpu)
     assert isinstance(info, nvml.PciInfo) and nvml.PciInfo is nvml.nvmlPciInfo_t
-    assert (info.bus_id, info.bus, info.device_, info.pci_device_id) == ("00000000:04:00.0", 4, 1, 0x233510DE)
+    assert (info.bus_id, info.bus, info.device_, info.pci_device_id) == (
+        "00000000:04:00.0",
+        4,
+        1,
+        0x233510DE,
+    )
     assert info.pciDeviceId == info.pci_device_id and info.ptr == info.getPtr()
     chips = nvml.device_get_bridge_chip_info(gpu).bridge_chip_info
     assert [(chip.type, chip.fw_version) for chip in chips] == [(1, 7)]
@@ -72,7 +77,9 @@ def test_field_values_of_the_bindings(gpu: int) -> None:
 
 def test_field_values_of_a_device() -> None:
     device = system.Device(index=0)
-    energy, links, none = device.get_field_values([(words.FieldId.DEV_TOTAL_ENERGY_CONSUMPTION, 3), 91, 7])
+    energy, links, none = device.get_field_values(
+        [(words.FieldId.DEV_TOTAL_ENERGY_CONSUMPTION, 3), 91, 7]
+    )
     assert (energy.value, energy.scope_id, energy.timestamp) == ((1 << 40) + 3, 3, 5)
     assert links.field_id == words.FieldId.DEV_NVLINK_LINK_COUNT and links.value == 2
     with pytest.raises(system.NotSupportedError, match="field 7"):
@@ -88,7 +95,12 @@ def test_field_values_of_a_device() -> None:
 def test_fans() -> None:
     device = system.Device(index=0)
     fan = device.get_fan()
-    assert (fan.speed, fan.speed_rpm, fan.target_speed, fan.min_max_speed) == (30, 1200, 30, (20, 100))
+    assert (fan.speed, fan.speed_rpm, fan.target_speed, fan.min_max_speed) == (
+        30,
+        1200,
+        30,
+        (20, 100),
+    )
     fan.speed = 50
     assert (fan.speed, fan.control_policy) == (50, words.FanControlPolicy.MANUAL)
     fan.set_default_speed()

@@ -95,6 +95,17 @@ def test_event_options_become_flags(
     assert event.is_timing_enabled == (not flags & 2) and event.device is device
 
 
+def test_events_for_other_processes_are_recorded_once(device: core.Device) -> None:
+    with pytest.raises(TypeError, match="^IPC-enabled events must be bound; use Stream.record"):
+        device.create_event({"ipc_enabled": True})
+    stream = device.create_stream()
+    with pytest.raises(TypeError, match="^IPC-enabled events cannot use timing"):
+        stream.record(options={"ipc_enabled": True, "timing_enabled": True})
+    event = stream.record(options={"ipc_enabled": True})
+    with pytest.raises(TypeError, match="^IPC-enabled events should not be re-recorded"):
+        stream.record(event)
+
+
 def test_the_difference_of_events_is_milliseconds(device: core.Device) -> None:
     stream = device.create_stream()
     begin, end = (stream.record(options={"timing_enabled": True}) for _ in range(2))
