@@ -165,7 +165,7 @@ static cuda_result more_MemPrefetchAsync(cuda_ptr memory, size_t bytes, location
 }
 static cuda_result more_PointerGetAttribute(void *data, int attribute, cuda_ptr memory)
 {
-    uint64_t value = attribute == 2 ? 2 : attribute == 8 ? 1 : attribute == 9 ? 0 : memory;
+    uint64_t value = attribute == 2 ? 2 : attribute == 8 ? 1 : attribute == 9 ? 0 : attribute == 12 ? 4096 : memory;
     memcpy(data, &value, attribute == 2 || attribute == 8 || attribute == 9 ? 4 : 8);
     return attribute == 99 ? BAD_VALUE : CUDA_OK;
 }

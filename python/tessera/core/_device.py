@@ -287,7 +287,10 @@ class Device:
 
     def create_event(self, options: Any = None) -> Event:
         """An event that was not recorded yet."""
-        return _new_event(self._id, Event._flags_of(options))
+        flags = Event._flags_of(options)
+        if flags & 4:
+            raise TypeError("IPC-enabled events must be bound; use Stream.record for creation.")
+        return _new_event(self._id, flags)
 
     def create_graph_builder(self) -> Any:
         """A builder that captures the work given to it into a graph."""

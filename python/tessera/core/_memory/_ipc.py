@@ -167,8 +167,9 @@ def import_pool(cls: type, handle: Any, make: Callable[[int], Any]) -> Any:
         kind = driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
         driver.checked.cuInit(0)
         made = make(int(driver.checked.cuMemPoolImportFromShareableHandle(int(handle), kind, 0)))
+        name = name or uuid.uuid4()
         made._exported = IPCAllocationHandle._init(os.dup(int(handle)), name)  # to send it on
-        return made if name is None else register(made, name)
+        return register(made, name)
 
 
 def register(resource: Any, name: uuid.UUID) -> Any:
@@ -264,11 +265,11 @@ class _Opened:
         self.payload, data = payload, driver.CUmemPoolPtrExportData()
         memoryview(data)[:] = payload
         self.address = int(driver.checked.cuMemPoolImportPointer(resource._handle, data))
-        self.buffer = resource._adopt(self.address, 0, None)  # frees it
-        if stream is not None:
-            self.buffer._set_order(stream)
         attribute = driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_RANGE_SIZE
         self.extent = int(driver.checked.cuPointerGetAttribute(attribute, self.address))
+        self.buffer = resource._adopt(self.address, self.extent, None)  # frees it
+        if stream is not None:
+            self.buffer._set_order(stream)
 
 
 def _open(resource: Any, payload: bytes, stream: Any) -> _Opened:

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import os
 import pickle
 import uuid
+from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 import pytest
 from tessera import core
 from tessera.core._event import IPCEventDescriptor
+from tessera.core._memory import _ipc
 from tessera.core._memory._ipc import IPCAllocationHandle, IPCBufferDescriptor
 
 
@@ -32,8 +35,10 @@ def test_a_pool_is_opened_by_its_file_descriptor(pool: Any) -> None:
     assert core.DeviceMemoryResource.from_registry(handle.uuid) is pool
     twin = twin_of(pool)
     assert twin is not pool and twin.is_mapped and twin.is_ipc_enabled and not pool.is_mapped
-    with pytest.raises(RuntimeError, match="only that one can export it"):
-        _ = twin.allocation_handle
+    again = core.DeviceMemoryResource.from_allocation_handle(0, twin.allocation_handle)
+    assert again is twin and twin.uuid not in (None, pool.uuid)
+    with pytest.raises(TypeError, match="is a DeviceMemoryResource here, not a PinnedMemoryResource"):
+        core.PinnedMemoryResource.from_allocation_handle(handle)
 
 
 def test_a_file_descriptor_is_closed_once(pool: Any) -> None:
@@ -65,7 +70,39 @@ def test_a_buffer_is_opened_by_its_descriptor(pool: Any) -> None:
     assert told == buffer.ipc_descriptor and told.size == 64 and hash(told)
     twin = core.Buffer.from_ipc_descriptor(twin_of(pool), told)
     assert (twin.handle, twin.size, twin.is_mapped) == (buffer.handle, 64, True)
+    assert twin.ipc_descriptor == told
     twin.close(stream=core.Device().default_stream)
+
+
+def test_memory_that_is_opened_twice_ends_with_the_last_buffer(mock: Any, pool: Any) -> None:
+    buffer = pool.allocate(64)
+    told = buffer.ipc_descriptor
+    first, second = (core.Buffer.from_ipc_descriptor(twin_of(pool), told) for _ in range(2))
+    before = mock.n_free
+    first.close()
+    assert mock.n_free == before and second.size == 64
+    second.close()
+    assert mock.n_free == before + 1
+
+
+def test_queues_send_pools_with_their_buffers(
+    pool: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    buffer = pool.allocate(64)
+    assert pickle.loads(pickle.dumps(pool)) is pool
+    plain = pickle.dumps(buffer)
+    with monkeypatch.context() as elsewhere, pytest.raises(RuntimeError, match="was not found"):
+        elsewhere.setattr(_ipc, "_registry", {})
+        pickle.loads(plain)
+    assert pickle.loads(ForkingPickler.dumps(pool)) is pool
+    twin = pickle.loads(ForkingPickler.dumps(buffer))
+    assert (twin.handle, twin.memory_resource) == (buffer.handle, pool)
+
+
+def test_threads_export_a_pool_once(pool: Any) -> None:
+    with concurrent.futures.ThreadPoolExecutor(8) as threads:
+        handles = set(threads.map(lambda _: pool.allocation_handle, range(64)))
+    assert len(handles) == 1
 
 
 def test_wrong_descriptors_are_refused(pool: Any, device: core.Device) -> None:
@@ -86,11 +123,13 @@ def test_wrong_descriptors_are_refused(pool: Any, device: core.Device) -> None:
 
 
 def test_an_event_is_opened_by_its_descriptor(mock: Any, device: core.Device) -> None:
-    event = device.create_event({"ipc_enabled": True, "blocking_sync": True})
+    event = device.create_stream().record(options={"ipc_enabled": True, "blocking_sync": True})
     before = mock.n_events
     twin = core.Event.from_ipc_descriptor(event.ipc_descriptor)
     assert mock.n_events == before + 1 and twin != event
     assert twin.is_ipc_enabled and twin.is_blocking_sync and not twin.is_timing_enabled
+    assert twin.device is None and twin.context is None and event.device is device
+    assert twin.ipc_descriptor == event.ipc_descriptor
     twin.close()
     assert mock.n_events == before
     with pytest.raises(ValueError, match="reserved field is 3 bytes; expected at least 64"):
