@@ -133,6 +133,17 @@ int nvmlDeviceGetBridgeChipInfo(device gpu, bridges *out)
     return OK;
 }
 
+/* The GPUs of a CPU: takes room for just as many as there are, or none to tell their number. */
+int nvmlSystemGetTopologyGpuSet(unsigned cpu, unsigned *count, device *out)
+{
+    if (out && *count != N_GPUS)
+        return INVALID_ARGUMENT;
+    *count = N_GPUS;
+    for (unsigned i = 0; out && i < N_GPUS; i++)
+        out[i] = FIRST_GPU + i;
+    return cpu < 64 ? OK : INVALID_ARGUMENT;
+}
+
 /* ---- fans, links, fields ---------------------------------------------------------------------------------------- */
 
 int nvmlDeviceGetNumFans(device gpu, unsigned *count)
@@ -236,6 +247,12 @@ int nvmlDeviceClearFieldValues(device gpu, int count, field_value *fields)
 }
 
 /* ---- parts of a GPU: the second of three is not made ------------------------------------------------------------ */
+
+int nvmlDeviceIsMigDeviceHandle(device gpu, unsigned *is_part)
+{
+    *is_part = gpu >= 10 * FIRST_GPU;
+    return OK;
+}
 
 int nvmlDeviceGetMaxMigDeviceCount(device gpu, unsigned *count)
 {

@@ -328,7 +328,10 @@ class _Call:
     def struct(self, param: str, given: dict[str, Any]) -> Any:
         made = _versioned(self.api, self.kinds[param][1:])
         for field in self.asked or ():
-            setattr(made, field, given[field])
+            value = given[field]
+            if isinstance(value, bytes):
+                value = value.ljust(len(getattr(made, field)), b"\0")
+            setattr(made, field, value)
         return made, (lambda: _value_of(made, self.asked or ())) if self.is_getter else None
 
     def given(self, param: str, value: Any) -> Any:

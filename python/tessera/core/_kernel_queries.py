@@ -66,6 +66,12 @@ class KernelAttributes:
 
     __slots__ = ("_device", "_kernel")
 
+    if TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> int: ...  # each of _ATTRIBUTES
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(
             "KernelAttributes cannot be instantiated directly. Please use Kernel.attributes."

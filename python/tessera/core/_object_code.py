@@ -56,6 +56,10 @@ class ObjectCode:
     """
 
     __slots__ = ("__weakref__", "_library", "_lock", "code", "code_type", "name", "symbol_mapping")
+    code: bytes | str
+    code_type: str
+    name: str
+    symbol_mapping: dict[Any, Any]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(

@@ -55,6 +55,10 @@ class Stream(_Stream):
     __slots__ = ()
     _event_class = Event
 
+    if TYPE_CHECKING:
+
+        def record(self, event: Event | None = None, options: Any = None) -> Event: ...
+
     def __new__(cls, obj: Any = None) -> Stream:
         if obj is None:
             no_constructor("Stream", "Device.create_stream() or Stream.from_handle()")

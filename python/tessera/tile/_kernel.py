@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, Union
+from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, Union
 
 from .. import _core
 from .._errors import TileSyntaxError
@@ -46,9 +46,13 @@ class _ConstantMeta(type):
         return _ConstantOf(item)
 
 
-class Constant(metaclass=_ConstantMeta):
-    """``ct.Constant`` or ``ct.Constant[int]``: the argument is a compile-time constant; each value makes
-    its own version of the kernel."""
+if TYPE_CHECKING:
+    Constant = Annotated[T, "a compile-time constant"]
+else:
+
+    class Constant(metaclass=_ConstantMeta):
+        """``ct.Constant`` or ``ct.Constant[int]``: the argument is a compile-time constant; each
+        value makes its own version of the kernel."""
 
 
 class _ConstantOf:

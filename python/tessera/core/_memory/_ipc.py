@@ -33,6 +33,9 @@ _BYTES = 64  # of CUmemPoolPtrExportData and of CUipcEventHandle
 _registry: weakref.WeakValueDictionary[uuid.UUID, Any] = weakref.WeakValueDictionary()
 _opened: weakref.WeakValueDictionary[bytes, _Opened] = weakref.WeakValueDictionary()
 _lock = threading.RLock()  # queues pickle in threads of their own
+# By id of a buffer of another process: what it is sent on by. A queue may pickle it when it is
+# closed here already, which does not end the memory.
+_sendable: dict[int, tuple[weakref.ref[Buffer], tuple[Any, IPCBufferDescriptor]]] = {}
 
 
 class IPCBufferDescriptor:
@@ -252,6 +255,9 @@ def open_buffer(
     made = resource._adopt(owner.address, descriptor.size, owner)
     if stream is not None:
         made._set_order(stream)
+    key = id(made)
+    forget = weakref.ref(made, lambda _: _sendable.pop(key, None))
+    _sendable[key] = forget, (resource, descriptor)
     return made  # type: ignore[no-any-return]
 
 
@@ -283,8 +289,8 @@ def _open(resource: Any, payload: bytes, stream: Any) -> _Opened:
 def reduce_buffer(buffer: Buffer) -> tuple[Any, ...]:
     """How a buffer is pickled: with its resource, which comes first."""
     warn_of_fork()
-    descriptor = describe_buffer(buffer)
-    return _buffer_from, (buffer.memory_resource, descriptor)
+    known = _sendable.get(id(buffer))
+    return _buffer_from, known[1] if known else (buffer.memory_resource, describe_buffer(buffer))
 
 
 def _buffer_from(resource: Any, descriptor: IPCBufferDescriptor) -> Buffer:

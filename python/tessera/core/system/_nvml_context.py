@@ -86,5 +86,5 @@ def listed(function: str, *args: Any, size: int) -> tuple[int, bytes]:
             return found, bytes(room[: found * size])
         if status and status != nvml.nvmlReturn_t.NVML_ERROR_INSUFFICIENT_SIZE:
             nvml._raise(f"nvml{function}", status)
-        n = max(found or 0, 2 * n, 8)
+        n = found or max(2 * n, 8)  # some functions fill only room for just as many
     raise nvml.InsufficientSizeError(status, function)

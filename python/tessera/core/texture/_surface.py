@@ -16,6 +16,8 @@ class SurfaceObject(Closing):
     """Made by ``device.create_surface_object(resource=...)``; ``handle`` is a kernel's argument."""
 
     __slots__ = ("device", "resource")
+    device: Any
+    resource: ResourceDescriptor
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(

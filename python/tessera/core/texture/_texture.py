@@ -34,6 +34,13 @@ class ResourceDescriptor:
 
     __slots__ = ("_size_bytes", "format", "height", "kind", "num_channels", "pitch_bytes", "source",
                  "width")  # fmt: skip
+    kind: str
+    source: Any
+    format: Any
+    num_channels: int
+    width: int
+    height: int
+    pitch_bytes: int
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(
@@ -284,6 +291,9 @@ class TextureObject(Closing):
     ``handle`` is a kernel's argument. It keeps the resource alive."""
 
     __slots__ = ("device", "options", "resource")
+    device: Any
+    options: TextureObjectOptions
+    resource: ResourceDescriptor
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(

@@ -37,7 +37,9 @@ def test_a_pool_is_opened_by_its_file_descriptor(pool: Any) -> None:
     assert twin is not pool and twin.is_mapped and twin.is_ipc_enabled and not pool.is_mapped
     again = core.DeviceMemoryResource.from_allocation_handle(0, twin.allocation_handle)
     assert again is twin and twin.uuid not in (None, pool.uuid)
-    with pytest.raises(TypeError, match="is a DeviceMemoryResource here, not a PinnedMemoryResource"):
+    with pytest.raises(
+        TypeError, match="is a DeviceMemoryResource here, not a PinnedMemoryResource"
+    ):
         core.PinnedMemoryResource.from_allocation_handle(handle)
 
 
@@ -85,9 +87,7 @@ def test_memory_that_is_opened_twice_ends_with_the_last_buffer(mock: Any, pool: 
     assert mock.n_free == before + 1
 
 
-def test_queues_send_pools_with_their_buffers(
-    pool: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_queues_send_pools_with_their_buffers(pool: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     buffer = pool.allocate(64)
     assert pickle.loads(pickle.dumps(pool)) is pool
     plain = pickle.dumps(buffer)
@@ -97,6 +97,16 @@ def test_queues_send_pools_with_their_buffers(
     assert pickle.loads(ForkingPickler.dumps(pool)) is pool
     twin = pickle.loads(ForkingPickler.dumps(buffer))
     assert (twin.handle, twin.memory_resource) == (buffer.handle, pool)
+
+
+def test_a_buffer_of_another_process_can_be_sent_on_when_it_is_closed(pool: Any) -> None:
+    buffer = pool.allocate(64)
+    twin = core.Buffer.from_ipc_descriptor(twin_of(pool), buffer.ipc_descriptor)
+    resource = twin.memory_resource
+    twin.close()
+    assert _ipc.reduce_buffer(twin)[1] == (resource, buffer.ipc_descriptor)
+    del twin
+    assert not _ipc._sendable
 
 
 def test_threads_export_a_pool_once(pool: Any) -> None:

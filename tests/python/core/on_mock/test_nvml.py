@@ -92,6 +92,13 @@ def test_field_values_of_a_device() -> None:
         device.clear_field_values([0])
 
 
+def test_lists_are_asked_for_by_their_number(gpu: int) -> None:
+    assert nvml.system_get_topology_gpu_set(3) == [100, 101]
+    near = list(system.Device.get_all_devices_with_cpu_affinity(3))
+    assert near == list(system.Device.get_all_devices())
+    assert [p.pid for p in near[0].compute_running_processes] == [11, 12]
+
+
 def test_fans() -> None:
     device = system.Device(index=0)
     fan = device.get_fan()
