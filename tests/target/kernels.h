@@ -559,6 +559,18 @@ static const kernel_case kernel_cases[] = {
      "  %23 = reshape %1 : tile<1xptr<i32>>\n  %24 = broadcast %23 : tile<128xptr<i32>>\n  %25 = offset %24, %10 : tile<128xptr<i32>>\n"
      "  %26 = store_ptr_tko %25, %22 : token\n  return\n}\n",
      2, 128, "zi", 0, {0}, {1, 1, 1}, 0, 'i'},
+    {"roots", /* of all kinds of floats: several registers are tested at once for what is rare */
+     "entry @roots(%1: ptr<f32>, %2: ptr<f32>) {\n"
+     "  %3 = make_tensor_view %1 : tensor_view<1024xf32, strides=[1]>\n"
+     "  %4 = make_tensor_view %2 : tensor_view<1024xf32, strides=[1]>\n"
+     "  %5 = make_partition_view %3 : partition_view<[512], tensor_view<1024xf32, strides=[1]>>\n"
+     "  %6 = make_partition_view %4 : partition_view<[512], tensor_view<1024xf32, strides=[1]>>\n"
+     "  %7 = constant 0 : i32\n  %8 = constant 1 : i32\n"
+     "  %9 = load_view_tko %6, %7 : tile<512xf32>\n  %10 = load_view_tko %6, %8 : tile<512xf32>\n"
+     "  %11 = absf %10 : tile<512xf32>\n"
+     "  %12 = sqrt %9 : tile<512xf32>\n  %13 = sqrt %11 : tile<512xf32>\n"
+     "  %14 = store_view_tko %5, %12, %7 : token\n  %15 = store_view_tko %5, %13, %8 : token\n  return\n}\n",
+     2, 1024, "zc", 0, {0}, {1, 1, 1}, 0, 'i'},
     {"math_f32",
      "entry @math_f32(%1: ptr<f32>, %2: ptr<f32>) {\n"
      "  %3 = make_tensor_view %1 : tensor_view<512xf32, strides=[1]>\n"

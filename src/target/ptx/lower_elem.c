@@ -8,6 +8,52 @@
 
 enum { ELEM_COLD_VALUES = 8 }; /* as many as ts_cold_begin takes */
 
+/* ---- square roots ------------------------------------------------------------------------------------------ */
+
+/* The exact root of f32 is an approximation, one step of Newton's method, and a test whether that was right: of numbers
+ * from 2^-101 on up to infinity. For several registers the test is made once. */
+static bool elem_is_root(const ts_lower *lw, const ts_inst *inst, ts_val v, const ts_layout *layout)
+{
+    return inst->op == TS_OP_sqrt && inst->aux == TS_RN && ts_lower_elem(lw, v) == TS_T_f32 &&
+           layout->n_reg > (uint32_t)__builtin_popcount(ts_lower_repeats(layout));
+}
+
+/* Root and half of its reciprocal from the approximate one; the remainder x - root^2 is exact. */
+static ts_val elem_root(ts_lower *lw, ts_val x, ts_val *most)
+{
+    enum { ROOT_LEAST = 0x0D000000 };
+    ts_val y = ts_op1(&lw->b, TS_OP_rsqrt, x, TS_APPROX | TS_A_FTZ), root = ts_op2(&lw->b, TS_OP_mulf, x, y, 0);
+    ts_val rest = ts_op3(&lw->b, TS_OP_fma, ts_op1(&lw->b, TS_OP_negf, root, 0), root, x, 0);
+    ts_val half = ts_op2(&lw->b, TS_OP_mulf, y, ts_float(&lw->b, TS_T_f32, 0.5), 0);
+    ts_val far = ts_lower_op(lw, TS_OP_subi, ts_cast(&lw->b, TS_OP_bitcast, x, TS_T_i32, 0), ROOT_LEAST, 0);
+    *most = *most ? ts_op2(&lw->b, TS_OP_maxi, *most, far, TS_A_UNSIGNED) : far;
+    return ts_op3(&lw->b, TS_OP_fma, rest, half, root, 0);
+}
+
+static ts_val *elem_roots(ts_lower *lw, const ts_val *x, const ts_layout *layout)
+{
+    enum { ROOT_MANY = 0x72800000 };
+    ts_val *out = ts_lower_regs(lw, layout), most = 0;
+    ts_vals opnds = {0}, yields = {0};
+    uint32_t repeats = ts_lower_repeats(layout), n = 1u << layout->n_reg;
+    (void)TS_PUSH(lw->arena, &opnds.v, 0);
+    for (uint32_t r = 0; r < n; r++)
+        if (!(r & repeats))
+            (void)TS_PUSH(lw->arena, &opnds.v, elem_root(lw, x[r], &most));
+    if (!opnds.v.n)
+        return out;
+    opnds.v.at[0] = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, most, ts_lower_i32(lw, ROOT_MANY), TS_A_UNSIGNED);
+    ts_val opener = ts_emit(&lw->b, TS_OP_cold, TS_T_none, opnds.v.n, opnds.v.at, 0, 0);
+    for (uint32_t r = 0; r < n; r++)
+        if (!(r & repeats))
+            (void)TS_PUSH(lw->arena, &yields.v, ts_op1(&lw->b, TS_OP_sqrt, x[r], TS_RN));
+    ts_term(&lw->b, TS_OP_yield, yields.v.n, yields.v.at);
+    ts_end_like(&lw->b, opener);
+    for (uint32_t r = 0, next = lw->fn->inst.n - yields.v.n; r < n; r++)
+        out[r] = r & repeats ? out[r & ~repeats] : next++;
+    return out;
+}
+
 /* ---- elementwise ------------------------------------------------------------------------------------------- */
 
 /* Pointers keep the space of what they are made from: memory of the block (alloca) is shared memory here. */
@@ -58,6 +104,8 @@ static ts_val *elem_apply(ts_lower *lw, ts_val v, const ts_layout *layout)
     uint32_t repeats = ts_lower_repeats(layout);
     for (uint32_t i = 0; i < inst.n_opnd && i < 3; i++)
         from[i] = ts_lower_get(lw, inst.opnd[i], layout);
+    if (elem_is_root(lw, &inst, v, layout))
+        return elem_roots(lw, from[0], layout);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val opnds[3] = {0};
         for (uint32_t i = 0; i < inst.n_opnd && i < 3; i++)
