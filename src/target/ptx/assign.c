@@ -23,7 +23,7 @@ typedef struct assign_work {
 
 /* Longest chain of free values, which every reader writes anew; sweeps until carried values have settled, of which the
  * last two give a home to those that nothing else does. */
-enum { ASSIGN_MAX_DEPTH = 48, ASSIGN_ROUNDS = 6 };
+enum { ASSIGN_MAX_DEPTH = 240, ASSIGN_ROUNDS = 6 };
 
 /* ---- homes ------------------------------------------------------------------------------------------- */
 
