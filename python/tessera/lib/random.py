@@ -40,11 +40,13 @@ def philox(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> Any:
     return c0, c1, c2, c3
 
 
-def _words(tile: Any, key: Any) -> Any:
-    """The four words of each counter of a tile; key: seed and offset, low word first."""
+def _words(tile: Any, key: Any, CARRY: Any) -> Any:
+    """The four words of each counter of a tile; key: seed and offset, low word first. CARRY: counters
+    may pass a multiple of 2**32.
+    """
     seed0, seed1, low, high = tuple(ct.astype(k, ct.uint32) for k in ct.static_iter(key))
     c0 = low + ct.astype(tile * WORDS + ct.arange(WORDS, dtype=ct.int32), ct.uint32)
-    c1 = high + ct.astype(c0 < low, ct.uint32)
+    c1 = high + ct.astype(c0 < low, ct.uint32) if CARRY else high
     zero = ct.zeros((WORDS,), dtype=ct.uint32)
     return philox(c0, c1, zero, zero, seed0, seed1)
 
@@ -108,26 +110,33 @@ def _pair(a: Any, b: Any, FAST: Any) -> Any:
 
 
 @ct.kernel
-def bits_kernel(out, seed0: int, seed1: int, low: int, high: int):
+def bits_kernel(
+    out, seed0: int, seed1: int, low: int, high: int, CARRY: ct.Constant[bool]
+):
     for i in range(TILES):
         tile = ct.bid(0) * TILES + i
-        a, b, c, d = _words(tile, (seed0, seed1, low, high))
+        a, b, c, d = _words(tile, (seed0, seed1, low, high), CARRY)
         ct.store(out, index=(tile,), tile=ct.astype(_in_turn(a, b, c, d), out.dtype))
 
 
 @ct.kernel
-def uniform_kernel(out, seed0: int, seed1: int, low: int, high: int):
+def uniform_kernel(
+    out, seed0: int, seed1: int, low: int, high: int, CARRY: ct.Constant[bool]
+):
     for i in range(TILES):
         tile = ct.bid(0) * TILES + i
-        a, b, c, d = _words(tile, (seed0, seed1, low, high))
+        a, b, c, d = _words(tile, (seed0, seed1, low, high), CARRY)
         ct.store(out, index=(tile,), tile=_in_turn(_unit(a), _unit(b), _unit(c), _unit(d)))
 
 
 @ct.kernel(num_worker_warps=4)
-def normal_kernel(out, seed0: int, seed1: int, low: int, high: int, FAST: ct.Constant[bool]):
+def normal_kernel(
+    out, seed0: int, seed1: int, low: int, high: int, CARRY: ct.Constant[bool],
+    FAST: ct.Constant[bool],
+):  # fmt: skip
     for i in range(TILES):
         tile = ct.bid(0) * TILES + i
-        a, b, c, d = _words(tile, (seed0, seed1, low, high))
+        a, b, c, d = _words(tile, (seed0, seed1, low, high), CARRY)
         a, b = _pair(a, b, FAST)
         c, d = _pair(c, d, FAST)
         ct.store(out, index=(tile,), tile=_in_turn(a, b, c, d))
@@ -148,7 +157,8 @@ def _fill(kernel: Any, out: Any, seed: int, offset: int, stream: Any, *constants
     words = [n >> s & 0xFFFFFFFF for n in (seed, offset) for s in (0, 32)]
     signed = [w - 2**32 if w >= 2**31 else w for w in words]
     blocks = ct.cdiv(flat.shape[0], 4 * WORDS * TILES)
-    ct.launch(stream, (blocks, 1, 1), kernel, (flat, *signed, *constants))
+    carry = offset % 2**32 + flat.shape[0] > 2**32
+    ct.launch(stream, (blocks, 1, 1), kernel, (flat, *signed, carry, *constants))
 
 
 def _want(function: str, out: Any, *names: str) -> None:
