@@ -21,7 +21,7 @@ from . import _check as check
 from . import dtype_name, view
 
 WORDS = 512  # counters of a tile, four numbers each
-TILES = 8  # tiles of a block
+TILES = 2  # tiles of a block
 
 
 def _multiply(a: Any, b: Any) -> Any:
@@ -110,9 +110,7 @@ def _pair(a: Any, b: Any, FAST: Any) -> Any:
 
 
 @ct.kernel
-def bits_kernel(
-    out, seed0: int, seed1: int, low: int, high: int, CARRY: ct.Constant[bool]
-):
+def bits_kernel(out, seed0: int, seed1: int, low: int, high: int, CARRY: ct.Constant[bool]):
     for i in range(TILES):
         tile = ct.bid(0) * TILES + i
         a, b, c, d = _words(tile, (seed0, seed1, low, high), CARRY)
@@ -120,9 +118,7 @@ def bits_kernel(
 
 
 @ct.kernel
-def uniform_kernel(
-    out, seed0: int, seed1: int, low: int, high: int, CARRY: ct.Constant[bool]
-):
+def uniform_kernel(out, seed0: int, seed1: int, low: int, high: int, CARRY: ct.Constant[bool]):
     for i in range(TILES):
         tile = ct.bid(0) * TILES + i
         a, b, c, d = _words(tile, (seed0, seed1, low, high), CARRY)

@@ -174,8 +174,11 @@ def _split(
     along = min(next_power_of_two(n), max(1, size // c))
     b = min(next_power_of_two(outer), max(1, size // (c * along)))
     blocks = -(-outer // b) * -(-inner // c)
-    wanted = (528 if gpu else 64) // max(1, blocks)
-    return (b, along, c), max(1, min(wanted, -(-n // (along * 4))))
+    wanted = (4224 if gpu else 64) // max(
+        1, blocks
+    )  # several for each place on a GPU, or the slowest keep all waiting
+    parts = min(wanted, (1 << 16) // (b * c), -(-n // (along * 4)))  # a block merges them all
+    return (b, along, c), max(1, parts)
 
 
 def _shape(function: str, x: Any, out: Any, axis: int | None) -> tuple[int, int, int]:
