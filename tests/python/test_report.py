@@ -11,6 +11,7 @@ import pytest
 
 import tessera
 import tessera.tile as ct
+from tessera.lib.random import normal_kernel
 
 
 @ct.kernel
@@ -93,7 +94,9 @@ def test_an_unaligned_array_says_why_it_is_slow():
     report = add_kernel.report(a[1:4097], b[:4096], out[:4096], 1024, grid=(4,), target="sm_80")
     scalar = report.notes("load", "scalar")
     assert len(scalar) == 1 and len(report.notes("load", "vector")) == 1
-    missed = [note for note in report.notes("missed", "vector") if note["line"] == scalar[0]["line"]]
+    missed = [
+        note for note in report.notes("missed", "vector") if note["line"] == scalar[0]["line"]
+    ]
     assert any("multiples of 4 bytes" in note["text"] for note in missed)
 
 
@@ -105,6 +108,13 @@ def test_a_gather_is_called_one():
     assert [n["line"] for n in report.notes("load", "gather")] == [
         line_of(gather_kernel, "ct.gather")
     ]
+
+
+def test_a_generator_of_random_numbers_needs_no_shared_memory():
+    """Each number is computed where it is stored: a chain of some hundred operations stays free to be."""
+    out = np.zeros(1 << 16, np.float32)
+    report = normal_kernel.report(out, 1, 2, 3, 4, True, False, grid=(16,), target="sm_90")
+    assert report.notes("store", "vector") and not report.notes("move", "shared")
 
 
 def test_without_a_grid_there_are_formulas_only():
