@@ -277,7 +277,7 @@ CASES = [
     (reduce.reduce_kernel, array(rank=3), array(rank=3), reduce.MAX, -math.inf, False, 1, 64, 1),
     (reduce.arg_kernel, array(rank=3), array(rank=3), array("int32", 3), True, -math.inf, False, 1, 64, 1),
     (scan.scan_kernel, A, A, array("uint64", 2), scan.SUM, 0, 0, 0, 256, True),
-    (random.uniform_kernel, A, *[scalar("int32")] * 4),
+    (random.uniform_kernel, A, *[scalar("int32")] * 4, True),
     (gemm.gemm_kernel, A2, A2, A2, 32, 64, 16, 8, False, False, 1), (image.blur_kernel, A2, A, A2, 2, 1, 8, 32),
     (attention.attention_kernel, *[array("float16", 3)] * 4, A2, scalar("float32"), True, 1, 16, 16, 32, 4, True, True, False),
 ]  # fmt: skip
