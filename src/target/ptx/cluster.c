@@ -122,14 +122,36 @@ void ts_exchange_expect(ts_lower *lw, const ts_exchange *x, uint32_t bytes)
     ts_emit(&lw->b, TS_OP_mbar_expect, TS_T_none, 3, opnds, 0, TS_F_MASK);
 }
 
-void ts_exchange_send(ts_lower *lw, const ts_exchange *x, ts_val at, ts_val value, ts_val pred)
+/* As many bits of `lanes` side by side as number the thread blocks; 0 = there are not so many. */
+static uint32_t cluster_lanes(const ts_lower *lw, uint32_t lanes)
 {
-    for (uint32_t cta = 0; cta < 1u << lw->assign.n_cta; cta++) {
-        ts_val rank = ts_lower_i32(lw, cta), to[] = {at, rank}, bar[] = {x->bar, rank};
-        ts_val opnds[] = {ts_emit(&lw->b, TS_OP_mapa, ts_type_of(lw->fn, at), 2, to, 0, 0), value,
-                          ts_emit(&lw->b, TS_OP_mapa, ts_type_of(lw->fn, x->bar), 2, bar, 0, 0), pred};
-        ts_emit(&lw->b, TS_OP_st_async, TS_T_none, pred ? 4 : 3, opnds, 0, pred ? TS_F_MASK : 0);
+    uint32_t ctas = (1u << lw->assign.n_cta) - 1;
+    for (uint32_t bit = 0; bit < TS_LAYOUT_LANES; bit++)
+        if ((lanes >> bit & ctas) == ctas)
+            return ctas << bit;
+    return 0;
+}
+
+static void cluster_send(ts_lower *lw, const ts_exchange *x, ts_val at, ts_val value, ts_val rank, ts_val pred)
+{
+    ts_val to[] = {at, rank}, bar[] = {x->bar, rank};
+    ts_val opnds[] = {ts_emit(&lw->b, TS_OP_mapa, ts_type_of(lw->fn, at), 2, to, 0, 0), value,
+                      ts_emit(&lw->b, TS_OP_mapa, ts_type_of(lw->fn, x->bar), 2, bar, 0, 0), pred};
+    ts_emit(&lw->b, TS_OP_st_async, TS_T_none, pred ? 4 : 3, opnds, 0, pred ? TS_F_MASK : 0);
+}
+
+void ts_exchange_send(ts_lower *lw, const ts_exchange *x, ts_val at, ts_val value, ts_place same)
+{
+    uint32_t spread = cluster_lanes(lw, same.lane);
+    ts_val pred = ts_lower_is_first(lw, (ts_place){.lane = same.lane & ~spread, .warp = same.warp});
+    if (spread) {
+        ts_val lane = ts_lower_op(lw, TS_OP_andi, lw->tid, spread, 0);
+        ts_val rank = ts_lower_op(lw, TS_OP_shri, lane, __builtin_ctz(spread), TS_A_UNSIGNED);
+        cluster_send(lw, x, at, value, rank, pred);
+        return;
     }
+    for (uint32_t cta = 0; cta < 1u << lw->assign.n_cta; cta++)
+        cluster_send(lw, x, at, value, ts_lower_i32(lw, cta), pred);
 }
 
 void ts_exchange_wait(ts_lower *lw, const ts_exchange *x)

@@ -245,8 +245,9 @@ typedef struct ts_exchange {
 ts_exchange ts_exchange_begin(ts_lower *lw, ts_val v, uint32_t bytes);
 ts_val ts_exchange_memory(ts_lower *lw, const ts_exchange *x, ts_type elem, uint32_t offset);
 void ts_exchange_expect(ts_lower *lw, const ts_exchange *x, uint32_t bytes);
-/* Stores 32 or 64 bits at the place `at` of _memory, in all blocks. */
-void ts_exchange_send(ts_lower *lw, const ts_exchange *x, ts_val at, ts_val value, ts_val pred);
+/* Stores 32 or 64 bits at the place `at` of _memory, in all blocks: once for threads that differ in the lane and warp
+ * bits `same` only, which hold the same; a lane for each block where there are enough of them. */
+void ts_exchange_send(ts_lower *lw, const ts_exchange *x, ts_val at, ts_val value, ts_place same);
 void ts_exchange_wait(ts_lower *lw, const ts_exchange *x);
 
 /* ---- the cp.async pipeline: pipeline_cp.c -------------------------------------------------------------- */

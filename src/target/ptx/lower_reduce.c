@@ -290,7 +290,7 @@ static void reduce_send(ts_lower *lw, const reduce_state *s, const reduce_round 
     ts_place same = ts_layout_replicas(s->to);
     same.warp = (same.warp & reduce_local(lw)) | (ts_layout_replicas(s->from).warp & ~reduce_local(lw));
     uint32_t bytes = reduce_bytes(lw, ts_type_of(lw->fn, value));
-    ts_exchange_send(lw, x, reduce_place(lw, s, round, base, k, true, bytes), value, ts_lower_is_first(lw, same));
+    ts_exchange_send(lw, x, reduce_place(lw, s, round, base, k, true, bytes), value, same);
 }
 
 /* Over the warps of each block as above, then over the blocks by stores that the receivers wait for. */
