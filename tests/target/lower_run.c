@@ -2,7 +2,7 @@
  *
  * Lowered kernels compute what the tile kernels mean: each kernel of kernels.h runs in the interpreter at tile
  * level and, after lowering, thread by thread in lock-step with races on shared memory reported, also with
- * each tile block shared by four thread blocks of a cluster; the
+ * each tile block shared by 4 and by 16 thread blocks of a cluster; the
  * outputs are compared bit for bit, or within the case's tolerance where the order of sums is free.
  */
 #include "ir/eval.h"
@@ -176,8 +176,8 @@ int main(int argc, char **argv)
             if (!c->needs_passes)
                 threads_compute_what_the_tile_kernel_means(c, targets[t], false, 1);
             threads_compute_what_the_tile_kernel_means(c, targets[t], true, 1);
-            if (targets[t] >= TS_TARGET_SM90)
-                threads_compute_what_the_tile_kernel_means(c, targets[t], true, 4);
+            for (uint8_t ctas = 4; targets[t] >= TS_TARGET_SM90 && ctas <= 16; ctas *= 4)
+                threads_compute_what_the_tile_kernel_means(c, targets[t], true, ctas);
         }
     return check_done();
 }

@@ -20,7 +20,7 @@
 
 #include "base/base.h"
 
-enum { TS_LAYOUT_REGS = 12, TS_LAYOUT_LANES = 5, TS_LAYOUT_WARPS = 8, TS_LAYOUT_BITS = 24 };
+enum { TS_LAYOUT_REGS = 12, TS_LAYOUT_LANES = 5, TS_LAYOUT_WARPS = 9, TS_LAYOUT_BITS = 24 };
 
 typedef struct ts_layout {
     uint8_t bits;          /* log2 of the elements of the tile */
