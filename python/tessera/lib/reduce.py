@@ -174,10 +174,9 @@ def _split(
     along = min(next_power_of_two(n), max(1, size // c))
     b = min(next_power_of_two(outer), max(1, size // (c * along)))
     blocks = -(-outer // b) * -(-inner // c)
-    wanted = (4224 if gpu else 64) // max(
-        1, blocks
-    )  # several for each place on a GPU, or the slowest keep all waiting
-    parts = min(wanted, (1 << 16) // (b * c), -(-n // (along * 4)))  # a block merges them all
+    # on a GPU several for each place, so that nobody waits for the slowest; one block merges them
+    wanted = (4224 if gpu else 64) // max(1, blocks)
+    parts = min(wanted, (1 << 16) // (b * c), -(-n // (along * 4)))
     return (b, along, c), max(1, parts)
 
 
