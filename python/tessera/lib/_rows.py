@@ -20,6 +20,8 @@ class Share(NamedTuple):
     # Rows of a cluster: 1, or several, of which the next is on its way while one is computed; 0:
     # all rows, dealt out to the clusters that the GPU holds at once.
     rows: int
+    # The rows are taken all at once: weights are read and sums exchanged once for all.
+    together: bool = False
 
 
 # By operation, bytes of an element and columns: the fastest of some forty each on an H200.
@@ -30,9 +32,9 @@ SHARES = {
     ("softmax", 2, 16384): Share(2, 8, 0, 1),
     ("softmax", 2, 32768): Share(8, 4, 0, 4),
     ("softmax", 2, 65536): Share(4, 8, 0, 4),
-    ("layer_norm", 4, 32768): Share(2, 16, 1, 0),
-    ("layer_norm", 4, 65536): Share(8, 8, 0, 8),
-    ("layer_norm", 2, 16384): Share(2, 8, 2, 0),
+    ("layer_norm", 4, 16384): Share(4, 8, 2, 4, together=True),
+    ("layer_norm", 4, 32768): Share(8, 8, 2, 4, together=True),
+    ("layer_norm", 4, 65536): Share(16, 8, 2, 4, together=True),
     ("layer_norm", 2, 32768): Share(2, 16, 1, 0),
     ("layer_norm", 2, 65536): Share(8, 4, 0, 8),
     ("rms_norm", 4, 16384): Share(2, 8, 3, 1),
@@ -70,13 +72,13 @@ def launch_shared(
     constants: tuple[Any, ...],
     stream: Any,
 ) -> None:
-    """Launches the first kernel, whose blocks take one row each (its constants begin with that
+    """Launches the first kernel, whose blocks take rows at once (its constants begin with their
     number), or the second, whose blocks walk over rows. The first argument is the array of rows.
     """
     rows = arguments[0].shape[0]
-    if share.rows == 1:
-        kernel = _hinted(kernels[0], share)
-        ct.launch(stream, (rows, 1, 1), kernel, (*arguments, 1, *constants))
+    if share.rows == 1 or share.together:
+        grid = (ct.cdiv(rows, share.rows), 1, 1)
+        ct.launch(stream, grid, _hinted(kernels[0], share), (*arguments, share.rows, *constants))
         return
     if share.rows:
         blocks = ct.cdiv(rows, share.rows)

@@ -22,14 +22,13 @@ def _load(array: Any, index: Any, shape: Any) -> Any:
     return ct.astype(t, ct.float32)
 
 
-def _layer_norm(t: Any, n: Any, weight: Any, bias: Any, eps: Any, COLS: Any, WHOLE: Any) -> Any:
-    """Rows of n elements in tiles of COLS; WHOLE: n is COLS."""
+def _layer_norm(t: Any, n: Any, eps: Any, COLS: Any, WHOLE: Any) -> Any:
+    """Rows of n elements in tiles of COLS, without weight and bias; WHOLE: n is COLS."""
     centred = t - ct.sum(t, axis=1, keepdims=True) / n
     if not WHOLE:  # columns behind the end are no zeros now
         inside = ct.expand_dims(ct.arange(COLS, dtype=ct.int32), 0) < n
         centred = ct.where(inside, centred, 0.0)
-    scale = ct.rsqrt(ct.sum(centred * centred, axis=1, keepdims=True) / n + eps)
-    return centred * scale * _load(weight, (0,), (COLS,)) + _load(bias, (0,), (COLS,))
+    return centred * ct.rsqrt(ct.sum(centred * centred, axis=1, keepdims=True) / n + eps)
 
 
 @ct.kernel
@@ -40,7 +39,14 @@ def layer_norm_kernel(
     """ROWS whole rows."""
     row = ct.bid(0)
     t = _load(x, (row, 0), (ROWS, COLS))
-    y = _layer_norm(t, x.shape[1], weight, bias, eps, COLS, WHOLE)
+    if ROWS > 1 and COLS >= 16384:  # a cluster's: weights are on their way while it sums up
+        w = ct.load(weight, index=(0,), shape=(COLS,), padding_mode=ct.PaddingMode.ZERO)
+        b = ct.load(bias, index=(0,), shape=(COLS,), padding_mode=ct.PaddingMode.ZERO)
+        y = _layer_norm(t, x.shape[1], eps, COLS, WHOLE)
+        y = y * ct.astype(w, ct.float32) + ct.astype(b, ct.float32)
+    else:
+        y = _layer_norm(t, x.shape[1], eps, COLS, WHOLE)
+        y = y * _load(weight, (0,), (COLS,)) + _load(bias, (0,), (COLS,))
     ct.store(out, index=(row, 0), tile=ct.astype(y, out.dtype))
 
 
@@ -54,7 +60,8 @@ def layer_norm_stream_kernel(
     for row in range(ct.bid(0), rows, step):
         t = ct.astype(ahead, ct.float32)  # the next row is on its way while this one is computed
         ahead = ct.load(x, index=(min(row + step, rows - 1), 0), shape=(1, COLS), padding_mode=pad)
-        y = _layer_norm(t, x.shape[1], weight, bias, eps, COLS, WHOLE)
+        y = _layer_norm(t, x.shape[1], eps, COLS, WHOLE)
+        y = y * _load(weight, (0,), (COLS,)) + _load(bias, (0,), (COLS,))
         ct.store(out, index=(row, 0), tile=ct.astype(y, out.dtype))
 
 
