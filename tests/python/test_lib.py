@@ -308,6 +308,15 @@ def test_long_rows_are_normed_together(cols):
     np.testing.assert_allclose(together, single, rtol=1e-5, atol=1e-5)
 
 
+def test_long_rows_that_begin_anywhere_are_not_shared(monkeypatch):
+    """Norms of 65533 columns of float32 did not compile for a cluster."""
+    monkeypatch.setattr(_rows, "_has_clusters", lambda: True)
+    monkeypatch.setattr(_rows, "on_gpu", lambda x: True)
+    odd, even = np.zeros((1, 65533), np.float32), np.zeros((1, 65532), np.float32)
+    assert _rows.share_of("layer_norm", odd) is None and _rows.share_of("rms_norm", odd) is None
+    assert _rows.share_of("layer_norm", even) and _rows.share_of("softmax", odd)
+
+
 @pytest.mark.parametrize(("rows", "together"), [(1, False), (4, False), (4, True)])
 def test_shared_rows_are_all_computed(rows, together):
     x, w, b = numbers((9, 1000), "float32"), numbers(1000, "float32"), numbers(1000, "float32")

@@ -26,8 +26,9 @@ class Share(NamedTuple):
 
 # By operation, bytes of an element and columns: the fastest of some forty each on an H200.
 SHARES = {
-    ("softmax", 4, 16384): Share(2, 8, 3, 1),
-    ("softmax", 4, 32768): Share(4, 8, 3, 1),
+    ("softmax", 4, 8192): Share(2, 4, 4, 1),
+    ("softmax", 4, 16384): Share(4, 4, 6, 1),
+    ("softmax", 4, 32768): Share(8, 4, 6, 1),
     ("softmax", 4, 65536): Share(8, 4, 0, 8),
     ("softmax", 2, 16384): Share(2, 8, 0, 1),
     ("softmax", 2, 32768): Share(8, 4, 0, 4),
@@ -56,7 +57,12 @@ def share_of(operation: str, x: Any) -> Share | None:
     """How the rows of ``x`` (rows, columns) are shared; None: a block takes them whole."""
     if not on_gpu(x) or not _has_clusters():
         return None
-    return SHARES.get((operation, x.dtype.itemsize, next_power_of_two(x.shape[1])))
+    cols, itemsize = x.shape[1], x.dtype.itemsize
+    if operation != "softmax" and cols > 32768 and cols * itemsize % 16:
+        return (
+            None  # such rows are read by elements; weights would take too much memory to join them
+        )
+    return SHARES.get((operation, itemsize, next_power_of_two(cols)))
 
 
 @functools.lru_cache(maxsize=64)
