@@ -198,21 +198,34 @@ def attention(
     q: Any, k: Any, v: Any, out: Any, causal: bool = False, scale: float | None = None,
     stream: Any = None, tile: tuple[int, int] | None = None, lse: Any = None,
 ) -> None:  # fmt: skip
-    """``softmax(q k^T * scale) v`` for (heads, length, D) or (batch, heads, length, D) arrays.
+    """``softmax(q k^T * scale) v``.
 
     Parameters
     ----------
-    q, k, v, out : arrays
-        ``k`` and ``v`` may have fewer heads and another length. Sums are kept in float32; 16-bit results
-        use the GPU's approximate exponential, whose error is far below their rounding.
+    q, out : array (heads, length, D) or (batch, heads, length, D)
+    k, v : array (kv_heads, keys, D) or (batch, kv_heads, keys, D)
+        ``heads`` is a multiple of ``kv_heads``. All four have one floating-point dtype.
     causal : bool
         A query sees the keys up to its own place, counted from the end.
     scale : float
         Positive; 1/sqrt(D) when not given.
+    stream : stream, optional
     tile : (int, int)
-        Queries and keys of one step; chosen by D when not given.
-    lse : array of float32, (heads, length) or (batch, heads, length)
+        Queries and keys of one step, powers of two; chosen by D when not given.
+    lse : array of float32, the shape of ``q`` without its last axis
         Takes the logarithm of each row's sum of exponentials, which `attention_backward` needs.
+
+    Raises
+    ------
+    TypeError
+        For what is no array.
+    ValueError
+        When shapes do not fit, or ``scale`` is not positive.
+
+    Notes
+    -----
+    Sums are kept in float32; 16-bit results use the GPU's approximate exponential, whose error is
+    far below their rounding. A query that sees no key gives zeros.
     """
     _check("attention", q, k, v, out)
     if lse is not None:

@@ -169,17 +169,29 @@ def attention_backward(
 
     Parameters
     ----------
-    q, k, v, out, lse : arrays
-        As given to `attention` and returned by it.
+    q, k, v, out, lse : array
+        As given to `attention` and filled by it.
     dout : array
-        Like ``out``.
-    dq, dk, dv : arrays
-        Take the gradients; like ``q``, ``k`` and ``v``.
-    delta : array of float32 like ``lse``
+        Of the shape and dtype of ``out``.
+    dq, dk, dv : array
+        Take the gradients; of the shapes and dtypes of ``q``, ``k`` and ``v``.
+    delta : array of float32, the shape of ``lse``
         Scratch: the row sums of ``dout * out``.
-    causal, scale : as for `attention`
+    causal, scale, stream
+        As for `attention`.
     tiles : ((int, int), (int, int))
-        Queries and keys of one step, for dq, and for dk and dv.
+        Queries and keys of one step, for dq, and for dk and dv; powers of two.
+
+    Raises
+    ------
+    TypeError
+        For what is no array.
+    ValueError
+        When shapes do not fit.
+
+    Notes
+    -----
+    Three or four launches, one after the other on the stream. Sums are kept in float32.
     """
     function = "attention_backward"
     _check(function, q, k, v, out)

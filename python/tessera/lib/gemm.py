@@ -322,7 +322,21 @@ def _tile_of(
 
 
 def batched_gemm(a: Any, b: Any, c: Any, stream: Any = None, *, fast: bool = True) -> None:
-    """``c[i] = a[i] @ b[i]`` for a (B, M, K), b (B, K, N), c (B, M, N); see ``gemm``."""
+    """``c[i] = a[i] @ b[i]`` for each product of a batch.
+
+    Parameters
+    ----------
+    a, b, c : array (B, M, K), (B, K, N), (B, M, N)
+        Dtypes and sums as for ``gemm``.
+    stream : stream, optional
+    fast : bool
+        As for ``gemm``.
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit.
+    """
     key = look(a, b, c), fast
     way = gpu.way_of(key)
     if way is None:
@@ -335,12 +349,25 @@ def batched_gemm(a: Any, b: Any, c: Any, stream: Any = None, *, fast: bool = Tru
 
 
 def gelu_gemm(a: Any, b: Any, bias: Any, residual: Any, c: Any, stream: Any = None) -> None:
-    """``c = gelu(a @ b + bias) + residual`` for a (M, K), b (K, N), bias (N,), residual and c (M, N).
+    """``c = gelu(a @ b + bias) + residual`` in one launch.
+
+    Parameters
+    ----------
+    a, b : array (M, K), (K, N)
+        Of one floating-point dtype.
+    bias : array (N,)
+    residual, c : array (M, N)
+    stream : stream, optional
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit.
 
     Notes
     -----
-    GELU by its tanh form, whose tanh is the GPU's approximation (absolute error about 5e-4, less than half a unit of
-    bfloat16 near 1); sums in float32.
+    GELU by its tanh form (Hendrycks & Gimpel, 2016), whose tanh is the GPU's approximation
+    (absolute error about 5e-4, less than half a unit of bfloat16 near 1); sums in float32.
     """
     key = look(a, b, bias, residual, c)
     way = gpu.way_of(key)

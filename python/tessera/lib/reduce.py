@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reductions of whole arrays and along an axis.
 
-An array is seen as (outer, n, inner) around the axis. A block keeps one running result for every place of
-a tile and folds the tile at the end; where there are few results, several blocks share the axis and a
-second pass over their parts ends the work. Which elements meet, and in which order, depends on shapes and
-tile sizes alone: results are bitwise reproducible.
+An array is seen as (outer, n, inner) around the axis. A block keeps one running result for every
+place of a tile and folds the tile at the end; where there are few results, several blocks share the
+axis and a second pass over their parts ends the work. Which elements meet, and in which order,
+depends on shapes and tile sizes alone: results are bitwise reproducible.
 """
 
 from __future__ import annotations
@@ -190,10 +190,32 @@ def _shape(function: str, x: Any, out: Any, axis: int | None) -> tuple[int, int,
 
 
 def reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = None) -> None:
-    """``sum``, ``prod``, ``max`` or ``min`` over an axis, or over all elements.
+    """The sum, product, maximum or minimum along an axis, or of all elements.
 
-    ``out`` has the shape of ``x`` without ``axis`` (one element for None); sums are kept in its dtype,
-    those of 16-bit floats in float32. Floats are not reduced into integers (TypeError).
+    Parameters
+    ----------
+    op : {"sum", "prod", "max", "min"}
+    x : array
+        Contiguous.
+    out : array
+        Contiguous, with the shape of ``x`` without ``axis``, or any shape of as many elements (one
+        for None). Results are kept in its dtype, those of 16-bit floats in float32.
+    axis : int, optional
+        Negative ones count from the end; None: all of them.
+    stream : stream, optional
+
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, an array is not contiguous, or an extent (of the axis, of all axes
+        before or behind it) is 2**31 or more; for an ``op`` that does not exist, and for the maximum
+        or minimum of no elements.
+    TypeError
+        For floats that would be reduced into integers.
+
+    Notes
+    -----
+    A sum of no elements is 0, a product 1. Maxima and minima of what holds a NaN are NaN.
     """
     code = check.named("reduce", op, OPS)
     shape = _shape("reduce", x, out, axis)
@@ -218,8 +240,22 @@ def reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = Non
 
 
 def arg_reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = None) -> None:
-    """``argmax`` or ``argmin``: the first place of the largest or smallest element, of the first NaN if
-    there is one. ``out`` holds integers of 32 or 64 bits.
+    """The first place of the largest or smallest element, of the first NaN if there is one.
+
+    Parameters
+    ----------
+    op : {"argmax", "argmin"}
+    x, axis, stream
+        As for ``reduce``.
+    out : array of int32, int64, uint32 or uint64
+        As for ``reduce``; places along the axis, or among all elements in their order.
+
+    Raises
+    ------
+    ValueError
+        As ``reduce`` does.
+    TypeError
+        For another dtype of ``out``.
     """
     largest = check.named("arg_reduce", op, ARG_OPS)
     shape = _shape("arg_reduce", x, out, axis)
