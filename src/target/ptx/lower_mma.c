@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrix products (lower.h). mma.sync: accumulators stay in the fragment layout of assign.c; operands are fetched
+ * Matrix products (lower.h). mma.sync: accumulators stay in the fragments of assign_mma.c; operands are fetched
  * in the fragments' layouts, from registers when they are there (the second product of attention), else
  * through swizzled shared memory: by ldmatrix where 16-byte pieces of it lie along k (16-bit: along either
  * axis), else by 32-bit and 64-bit loads. Types and shapes that no instruction has: lower_fma.c.
