@@ -108,6 +108,13 @@ static inline int ts_log2(uint64_t x) /* floor; x > 0 */
         n++;
     return n;
 }
+static inline uint32_t ts_popcount(uint32_t x)
+{
+    uint32_t n = 0;
+    for (; x; x &= x - 1)
+        n++;
+    return n;
+}
 static inline uint32_t ts_round_up(uint32_t x, uint32_t step) /* to a multiple of a power of two */
 {
     return (x + step - 1) & ~(step - 1);

@@ -87,7 +87,7 @@ ts_layout ts_fma_layout_operand(const ts_layout *c, const ts_mma_shape *shape, b
                                 uint32_t log_chunk);
 
 /* Flat bits of axis `axis` of a tile type: the first one and how many. */
-typedef struct ts_span_bits {
+typedef struct ts_axis_bits {
     uint32_t first, n;
 } ts_axis_bits;
 ts_axis_bits ts_axis_of(const ts_module *module, ts_type type, uint32_t axis);

@@ -83,18 +83,10 @@ static uint32_t layout_pick(uint32_t x, const void *with)
     return out;
 }
 
-static uint32_t layout_popcount(uint32_t x)
-{
-    uint32_t n = 0;
-    for (; x; x &= x - 1)
-        n++;
-    return n;
-}
-
 ts_layout ts_layout_delete(const ts_layout *layout, uint32_t mask)
 {
     uint32_t all = layout->bits ? ~0u >> (32 - layout->bits) : 0;
-    return layout_each(layout, layout->bits - layout_popcount(mask & all), layout_close, &mask);
+    return layout_each(layout, layout->bits - ts_popcount(mask & all), layout_close, &mask);
 }
 
 ts_layout ts_layout_slice(const ts_layout *layout, uint32_t mask)
@@ -112,7 +104,7 @@ ts_layout ts_layout_slice(const ts_layout *layout, uint32_t mask)
 
 ts_layout ts_layout_insert(const ts_layout *layout, uint32_t mask)
 {
-    return layout_each(layout, layout->bits + layout_popcount(mask), layout_open, &mask);
+    return layout_each(layout, layout->bits + ts_popcount(mask), layout_open, &mask);
 }
 
 ts_layout ts_layout_permute(const ts_layout *layout, const uint8_t *from)

@@ -228,7 +228,7 @@ static void reduce_gather(ts_lower *lw, const reduce_state *s, const reduce_roun
 
 static reduce_round reduce_round_of(uint32_t warps, bool cluster)
 {
-    return (reduce_round){warps, (uint32_t)__builtin_popcount(warps), cluster};
+    return (reduce_round){warps, ts_popcount(warps), cluster};
 }
 
 static void reduce_note(const ts_lower *lw, const reduce_state *s, const reduce_round *round, uint32_t bytes)

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A matrix product on wgmma (tma.h): layouts of its registers, shared-memory descriptors, the
- * instructions, and when its result may be touched.
- *
- *     late      the accumulator only goes round a loop: the product is waited for one step later, when
- *               the next one is already running; its stage is released then
- *     deferred  the next step reads it, but first waits for another product: no wait of its own
- *     lazy      other work comes before its first reader: waited for there, so that both run at once
- *     else      the product is waited for at once
- *
- * Products end in the order in which they were issued: to wait for one, all but those issued after it.
+ * instructions, and the waits that tma_wait.c plans. A stage is released behind the wait for the last product that
+ * reads it. Products end in the order in which they were issued: to wait for one, all but those issued after it.
  *
  * Operand a is a tile that TMA brought, fragments in registers, or a transposed tile that the consumers write to shared
  * memory themselves (`made`), where all warpgroups read all of it.
