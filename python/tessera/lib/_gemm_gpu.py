@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import tessera
 import tessera.tile as ct
 
+from . import _gemm_deep
 from ._gpu_array import BYTES, Copy, copy_of, device_of, dtype_name, unit_of_copy
 
 ROWS_AND_COLUMNS = (
@@ -31,8 +32,8 @@ START, LAST_BLOCK, TEAMS = 2500, 200, 800
 
 class Plan(NamedTuple):
     """Tile (rows, columns, depth), rows of tiles in a group, pieces of K, whether C is made transposed, parts of the
-    tiles that are left over behind the last whole wave, and the blocks of a cluster that share a tile's steps along K;
-    0: no clusters, each block makes many tiles."""
+    tiles that are left over behind the last whole wave, the blocks of a cluster that share a tile's steps along K (0: no
+    clusters, each block makes many tiles), and whether kernels start before the one before ends."""
 
     tile: tuple[int, int, int]
     group: int
@@ -40,6 +41,7 @@ class Plan(NamedTuple):
     swapped: bool
     tail: int = 1
     ctas: int = 0
+    early: bool = True
 
 
 def options(a: Any, tf32: bool, fast: bool) -> tuple[bool, bool]:
@@ -187,6 +189,7 @@ class Way(NamedTuple):
     sums: str
     device: str
     ctas: int = 0
+    early: bool = True
 
 
 def plain_way(grid: tuple[int, int, int], constants: tuple[Any, ...]) -> Way:
@@ -218,6 +221,18 @@ def _copies(a: Any, b: Any, major: bool) -> list[Copy | None]:
     ]
 
 
+def _deep_plan(m: int, n: int, k: int, name: str, device: str, tensor: bool) -> Plan | None:
+    """Blocks that share multiprocessors would be spread unevenly if they started early."""
+    sms, found = units(device), None
+    if not tensor:
+        found = _gemm_deep.other(m, n, k, name, sms)
+    elif has_clusters(device):
+        found = _gemm_deep.deep(m, n, k, BYTES[name], sms)
+    if found is None:
+        return None
+    return Plan(found.tile, 8, found.pieces, False, ctas=found.ctas, early=tensor)
+
+
 def find_way(a: Any, b: Any, c: Any, flags: tuple[bool, bool]) -> Way:
     """How a product of arrays that have elements runs on a GPU."""
     name, device = dtype_name(a), device_of(c)
@@ -225,7 +240,7 @@ def find_way(a: Any, b: Any, c: Any, flags: tuple[bool, bool]) -> Way:
     sms, none = units(device), [None, None]
     m, n, k = int(c.shape[0]), int(c.shape[1]), int(a.shape[1])
     slender = slender_plan(m, n, k, BYTES[name], sms) if tensor and has_clusters(device) else None
-    chosen = slender or plan(m, n, k, name, sms, tensor)
+    chosen = slender or _deep_plan(m, n, k, name, device, tensor) or plan(m, n, k, name, sms, tensor)
     copies = _copies(a, b, major) if tensor else none
     small = small_plan(m, n, k, sms) if copies != none and not major else None
     if small:
@@ -244,18 +259,19 @@ def _way(
     name, device, alone = where
     m, n = shape[::-1] if chosen.swapped else shape
     rows, cols = ct.cdiv(m, chosen.tile[0]), ct.cdiv(n, chosen.tile[1])
-    if chosen.ctas:
+    if chosen.pieces > 1:
+        grid, last = (rows * cols, chosen.pieces, 1), chosen.pieces
+        parts = (chosen.pieces, rows * chosen.tile[0], cols * chosen.tile[1])
+    elif chosen.ctas:
         grid, last, parts = (rows * cols, 1, 1), chosen.group, None
-    elif chosen.pieces == 1:
+    else:
         blocks = (
             min(rows * cols, units(device)) if alone else rows * cols
         )  # others share multiprocessors
         grid, last, parts = (blocks, 1, 1), chosen.group, None
-    else:
-        grid, last = (rows * cols, chosen.pieces, 1), chosen.pieces
-        parts = (chosen.pieces, rows * chosen.tile[0], cols * chosen.tile[1])
-    sums = "int32" if name == "int8" else "float32"
+    sums = {"int8": "int32", "float64": "float64"}.get(name, "float32")
     plain = parts is None and not chosen.swapped and not chosen.ctas and copies == [None, None]
     walks = parts is None and not chosen.ctas
     constants = (*chosen.tile, last, *flags) + ((chosen.tail,) if walks else ())
-    return Way(grid, constants, plain, copies, chosen.swapped, parts, sums, device, chosen.ctas)
+    rest = parts, sums, device, chosen.ctas, chosen.early
+    return Way(grid, constants, plain, copies, chosen.swapped, *rest)

@@ -119,10 +119,11 @@ def split_gemm_kernel(
     TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], PIECES: ct.Constant[int],
     TF32: ct.Constant[bool], FAST: ct.Constant[bool],
 ):  # fmt: skip
-    """Each block makes a tile of the sums over one piece of K."""
+    """Each block makes a tile of the sums over one piece of K. Blocks side by side make squares of tiles: what they read
+    at a time comes from L2 once for all of them."""
     begin()
-    cols = ct.cdiv(b.shape[1], TN)
-    m, n, piece = ct.bid(0) // cols, ct.bid(0) % cols, ct.bid(1)
+    m, n = place(ct.bid(0), ct.cdiv(a.shape[0], TM), ct.cdiv(b.shape[1], TN), 4)
+    piece = ct.bid(1)
     steps = ct.cdiv(a.shape[1], TK)
     each = ct.cdiv(steps, PIECES)
     acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
@@ -300,7 +301,8 @@ def _run(way: gpu.Way, a: Any, b: Any, c: Any, stream: Any) -> None:
         launch(stream, way.grid, kernel, (a, b, c, *way.constants), **EARLY)
         return
     parts = arrays.room(way.parts, way.sums, way.device, stream)
-    launch(stream, way.grid, split_gemm_kernel, (a, b, parts, *way.constants), **EARLY)
+    options = EARLY if way.early else {}
+    launch(stream, way.grid, split_gemm_kernel, (a, b, parts, *way.constants), **options)
     blocks = ct.cdiv(c.shape[0], ADDED[0]) * ct.cdiv(c.shape[1], ADDED[1])
     args = parts, c, way.parts[0], *ADDED
     launch(stream, (blocks, 1, 1), add_pieces_kernel, args, **EARLY)
