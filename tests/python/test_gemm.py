@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tessera
 import tessera.tile as ct
+from tessera.lib import _gemm_deep
 from tessera.lib import _gemm_gpu as gpu
 from tessera.lib import _gpu_array as arrays
 from tessera.lib import gemm
@@ -90,6 +91,28 @@ def test_plans_fill_the_chip_where_they_can() -> None:
     assert few.swapped and few.tile[1] == 16
     deep = gpu.plan(512, 512, 16384, "float16", 132)
     assert ct.cdiv(512, deep.tile[0]) * ct.cdiv(512, deep.tile[1]) * deep.pieces >= 64
+
+
+def blocks(m: int, n: int, found: _gemm_deep.Deep) -> int:
+    rows, cols, _ = found.tile
+    return ct.cdiv(m, rows) * ct.cdiv(n, cols) * found.pieces * max(1, found.ctas)
+
+
+@pytest.mark.parametrize("shape", [(512, 512, 16384), (256, 256, 16384), (512, 1024, 8192)])
+def test_deep_products_are_cut_until_the_chip_is_busy(shape: tuple[int, int, int]) -> None:
+    found = _gemm_deep.deep(*shape, 2, 132)
+    assert found and 100 <= blocks(*shape[:2], found) <= 132
+    assert shape[2] // (found.pieces * found.ctas) >= 8 * found.tile[2]
+    for dtype, least in (("float32", 200), ("float64", 100)):
+        cut = _gemm_deep.other(*shape, dtype, 132)
+        assert cut and least <= blocks(*shape[:2], cut) <= 1056
+
+
+def test_products_with_enough_tiles_stay_whole() -> None:
+    assert _gemm_deep.deep(4096, 4096, 16384, 2, 132) is None
+    assert _gemm_deep.deep(512, 512, 512, 2, 132) is None
+    assert _gemm_deep.other(4096, 4096, 16384, "float32", 132) is None
+    assert _gemm_deep.other(100, 100, 100, "float64", 132) is None
 
 
 def test_copies_pad_with_zeros() -> None:
