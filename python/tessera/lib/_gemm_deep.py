@@ -22,14 +22,18 @@ STEPS = {
 }  # fmt: skip
 # A launch, the kernel that adds pieces, a cluster's exchange of sums; bytes of pieces' sums a clock.
 START, ADDING, MEETING, RATE = 4300, 1800, 3000, 2000
-# Without wgmma: rows, columns and depth of a tile, and how long it takes in percent for its size; sums that keep a
-# multiprocessor busy, and what one block waits for memory, in such; multiply-adds a clock.
+# Without wgmma: rows, columns and depth of a tile, and the part of its speed (in percent) that a multiprocessor reaches
+# with 1, 2, 3 .. blocks at a time; more do not fit, or gain nothing.
 OTHERS = {
-    "float32": ((128, 128, 16, 100), (64, 128, 16, 106), (64, 64, 16, 110)),
-    "float64": ((128, 64, 16, 100), (64, 64, 16, 105)),
+    "float32": (
+        ((128, 128, 16), (61, 100)),
+        ((64, 128, 16), (85, 90, 92, 93)),
+        ((64, 64, 16), (74, 82, 85, 88, 88, 89, 89, 90)),
+    ),
+    "float64": (((128, 64, 16), (98, 100)), ((64, 64, 16), (93, 95, 95, 96))),
 }
-BUSY = {"float32": (1 << 15, 1 << 13), "float64": (1 << 14, 1 << 10)}
-MULTIPLY_ADDS = 128
+MULTIPLY_ADDS = 128  # a clock
+SUM_BYTES = {"float32": 4, "float64": 8}
 
 
 class Deep(NamedTuple):
@@ -73,19 +77,18 @@ def deep(m: int, n: int, k: int, bytes_: int, sms: int) -> Deep | None:
 def other(m: int, n: int, k: int, dtype: str, sms: int) -> Deep | None:
     """For products of float32 and float64 without wgmma, several of whose blocks share a multiprocessor. None: whole
     tiles keep the chip busy."""
-    if dtype not in BUSY or m * n >= sms * BUSY[dtype][0]:
+    if dtype not in OTHERS or m * n >= sms * 128 * 128 * 2:
         return None
-    busy, waits = BUSY[dtype]
 
-    def cost(way: tuple[tuple[int, int, int, int], int]) -> int:
-        (rows, cols, depth, percent), pieces = way
+    def cost(way: tuple[tuple[tuple[int, int, int], tuple[int, ...]], int]) -> int:
+        ((rows, cols, depth), speeds), pieces = way
         blocks = ct.cdiv(ct.cdiv(m, rows) * ct.cdiv(n, cols) * pieces, sms)
-        if pieces > 1 and blocks * rows * cols > busy:
+        if pieces > 1 and blocks > len(speeds):
             return sys.maxsize
-        work = ct.cdiv(ct.cdiv(k, depth), pieces) * depth * (blocks * rows * cols + waits // blocks)
-        adding = ADDING + pieces * m * n * 16 // RATE if pieces > 1 else 0
-        return work * percent + adding * MULTIPLY_ADDS * 100
+        work = ct.cdiv(ct.cdiv(k, depth), pieces) * depth * blocks * rows * cols
+        adding = ADDING + pieces * m * n * 2 * SUM_BYTES[dtype] // RATE if pieces > 1 else 0
+        return work * 100 // speeds[min(blocks, len(speeds)) - 1] + adding * MULTIPLY_ADDS
 
-    pieces = [p for p in range(1, 33) if p == 1 or k >= 128 * p]
-    (rows, cols, depth, _), p = min(itertools.product(OTHERS[dtype], pieces), key=cost)
-    return Deep((rows, cols, depth), p, 0) if p > 1 else None
+    pieces = [p for p in range(1, 65) if p == 1 or k >= 128 * p]
+    (tile, _), p = min(itertools.product(OTHERS[dtype], pieces), key=cost)
+    return Deep(tile, p, 0) if p > 1 else None

@@ -222,7 +222,8 @@ def _copies(a: Any, b: Any, major: bool) -> list[Copy | None]:
 
 
 def _deep_plan(m: int, n: int, k: int, name: str, device: str, tensor: bool) -> Plan | None:
-    """Blocks that share multiprocessors would be spread unevenly if they started early."""
+    """Blocks that share multiprocessors are spread unevenly when they start early, which only short products make up
+    for."""
     sms, found = units(device), None
     if not tensor:
         found = _gemm_deep.other(m, n, k, name, sms)
@@ -230,7 +231,7 @@ def _deep_plan(m: int, n: int, k: int, name: str, device: str, tensor: bool) -> 
         found = _gemm_deep.deep(m, n, k, BYTES[name], sms)
     if found is None:
         return None
-    return Plan(found.tile, 8, found.pieces, False, ctas=found.ctas, early=tensor)
+    return Plan(found.tile, 8, found.pieces, False, ctas=found.ctas, early=tensor or k < 4096)
 
 
 def find_way(a: Any, b: Any, c: Any, flags: tuple[bool, bool]) -> Way:
