@@ -28,10 +28,22 @@ static PyObject *array_result(core_state *state, ts_status status, ts_array *con
     return status == TS_OK ? core_array_wrap(state, *array) : core_raise(state, err);
 }
 
+/* A GPU's memory goes back through its driver, which may wait. */
+static void array_release(ts_array *array)
+{
+    if (!array || ts_device_target(array->device) == TS_TARGET_CPU) {
+        ts_array_release(array);
+        return;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    ts_array_release(array);
+    Py_END_ALLOW_THREADS;
+}
+
 static void array_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
-    ts_array_release(ARRAY(self));
+    array_release(ARRAY(self));
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -386,11 +398,13 @@ static PyObject *array_copy(PyObject *self, PyObject *args)
 
 static PyObject *array_free(PyObject *self, PyObject *unused)
 {
+    ts_status status;
     ts_error err;
     (void)unused;
-    if (ts_buffer_free(ARRAY(self)->buffer, &err) != TS_OK)
-        return core_raise(STATE(self), &err);
-    Py_RETURN_NONE;
+    Py_BEGIN_ALLOW_THREADS;
+    status = ts_buffer_free(ARRAY(self)->buffer, &err);
+    Py_END_ALLOW_THREADS;
+    return status == TS_OK ? Py_NewRef(Py_None) : core_raise(STATE(self), &err);
 }
 
 /* ---- to and from host memory --------------------------------------------------------------------------*/

@@ -185,9 +185,11 @@ static PyObject *event_between(PyObject *begin, PyObject *end)
     ts_error err;
     if (!to)
         return NULL;
-    if (ts_event_elapsed(from, to, &ns, &err) != TS_OK)
-        return core_raise(event->state, &err);
-    return PyFloat_FromDouble(ns * 1e-6);
+    ts_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = ts_event_elapsed(from, to, &ns, &err);
+    Py_END_ALLOW_THREADS;
+    return status == TS_OK ? PyFloat_FromDouble(ns * 1e-6) : core_raise(event->state, &err);
 }
 
 static PyObject *event_elapsed(PyObject *self, PyObject *end)
@@ -220,9 +222,11 @@ static PyObject *event_get_done(PyObject *self, void *unused)
     ts_error err;
     if (!raw)
         return NULL;
-    if (ts_event_done(raw, &done, &err) != TS_OK)
-        return core_raise(((core_event *)self)->state, &err);
-    return PyBool_FromLong(done);
+    ts_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = ts_event_done(raw, &done, &err);
+    Py_END_ALLOW_THREADS;
+    return status == TS_OK ? PyBool_FromLong(done) : core_raise(((core_event *)self)->state, &err);
 }
 
 static PyObject *event_get_handle(PyObject *self, void *unused)

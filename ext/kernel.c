@@ -34,7 +34,9 @@ static void kernel_dealloc(PyObject *self)
 {
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
+    Py_BEGIN_ALLOW_THREADS; /* unloading waits for the device */
     ts_kernel_release(((kernel_object *)self)->kernel);
+    Py_END_ALLOW_THREADS;
     type->tp_free(self);
     Py_DECREF(type);
 }

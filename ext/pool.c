@@ -192,11 +192,14 @@ static PyObject *pool_deallocate(PyObject *self, PyObject *const *args, Py_ssize
         core_stream_for(pool->state, given[2] ? given[2] : Py_None, &device, &room, &stream) < 0)
         return NULL;
     void *memory = (void *)(uintptr_t)address;
+    ts_status status = TS_OK;
+    Py_BEGIN_ALLOW_THREADS;
     if (!pool->pool)
         ts_mem_free(device, stream, memory, bytes);
-    else if (memory && ts_pool_free(device, stream, memory, &err) != TS_OK)
-        return core_raise(pool->state, &err);
-    Py_RETURN_NONE;
+    else if (memory)
+        status = ts_pool_free(device, stream, memory, &err);
+    Py_END_ALLOW_THREADS;
+    return status == TS_OK ? Py_NewRef(Py_None) : core_raise(pool->state, &err);
 }
 
 static PyObject *pool_get_handle(PyObject *self, void *unused)

@@ -168,10 +168,14 @@ static PyObject *stream_device_info(PyObject *module, PyObject *name)
     core_state *state = PyModule_GetState(module);
     ts_device *device;
     ts_device_info info;
+    ts_status status;
     ts_error err;
     if (core_device_of(state, name, &device) < 0)
         return NULL;
-    if (ts_device_query(device, &info, &err) != TS_OK)
+    Py_BEGIN_ALLOW_THREADS;
+    status = ts_device_query(device, &info, &err);
+    Py_END_ALLOW_THREADS;
+    if (status != TS_OK)
         return core_raise(state, &err);
     return Py_BuildValue("{s:s,s:i,s:i,s:(ii),s:i,s:i,s:i,s:K,s:K,s:K,s:K,s:K,s:K}", "name", info.name, "ordinal",
                          info.ordinal, "target", (int)info.target, "compute_capability", info.cc_major, info.cc_minor,
@@ -211,12 +215,14 @@ static PyObject *stream_reset(PyObject *module, PyObject *name)
 {
     core_state *state = PyModule_GetState(module);
     ts_device *device;
+    ts_status status;
     ts_error err;
     if (core_device_of(state, name, &device) < 0)
         return NULL;
-    if (ts_device_reset(device, &err) != TS_OK)
-        return core_raise(state, &err);
-    Py_RETURN_NONE;
+    Py_BEGIN_ALLOW_THREADS; /* the driver waits for what runs */
+    status = ts_device_reset(device, &err);
+    Py_END_ALLOW_THREADS;
+    return status == TS_OK ? Py_NewRef(Py_None) : core_raise(state, &err);
 }
 
 /* What the object is; NULL with exception where it is closed. */
@@ -723,9 +729,11 @@ static PyObject *stream_is_done(PyObject *self, void *unused)
     const ts_stream *ready = stream_ready(stream, &room);
     if (!ready)
         return NULL;
-    if (ts_stream_done(ready, &done, &err) != TS_OK)
-        return core_raise(stream->state, &err);
-    return PyBool_FromLong(done);
+    ts_status status;
+    Py_BEGIN_ALLOW_THREADS; /* the driver waits while another thread's call waits for room in the stream's queue */
+    status = ts_stream_done(ready, &done, &err);
+    Py_END_ALLOW_THREADS;
+    return status == TS_OK ? PyBool_FromLong(done) : core_raise(stream->state, &err);
 }
 
 const ts_stream *core_stream_now(PyObject *stream, ts_stream *room)

@@ -13,6 +13,7 @@
 #define EXPORT __attribute__((visibility("default")))
 EXPORT mock_state mock_state_data = {.n_devices = 2, .cc_major = 9, .cc_minor = 0, .pools = 1};
 EXPORT int mock_hold;
+EXPORT volatile int mock_gate, mock_waited, mock_expired;
 EXPORT void mock_call_back(cuda_result code);
 EXPORT cuda_result cuGetProcAddress_v2(const char *symbol, void **out, int version, uint64_t flags, int *status);
 #define M (&mock_state_data)
@@ -75,9 +76,21 @@ static void thing_end(void *data)
     free(t);
 }
 
+static void mock_wait(void)
+{
+    if (!mock_gate)
+        return;
+    mock_waited++;
+    for (int i = 0; mock_gate && i < 3000; i++)
+        usleep(1000);
+    mock_expired += mock_gate;
+    mock_gate = 0;
+}
+
 /* What every call that needs a context begins with. */
 static cuda_result mock_context(void)
 {
+    mock_wait();
     return !M->current ? BAD_CONTEXT : M->sticky;
 }
 
@@ -145,6 +158,7 @@ static cuda_result mock_DevicePrimaryCtxRelease(cuda_ordinal device)
 }
 static cuda_result mock_DevicePrimaryCtxReset(cuda_ordinal device)
 {
+    mock_wait();
     M->n_reset++;
     for (thing *t = things, *next; t; t = next) {
         next = t->next;

@@ -63,6 +63,9 @@ typedef struct mock_state {
 extern mock_state mock_state_data;
 /* Not 0: callbacks of streams wait for mock_call_back, and nothing is ready. */
 extern int mock_hold;
+/* Not 0: every call that needs a context waits until it is 0, as behind a full queue, and is counted in mock_waited;
+ * after three seconds the gate opens by itself, which mock_expired counts. */
+extern volatile int mock_gate, mock_waited, mock_expired;
 
 /* Functions beyond driver.def: those of a table; whether `symbol` is one of them. */
 typedef struct mock_row {

@@ -41,7 +41,7 @@ typedef struct cuda_stream {
     bool closed;               /* destroyed but held */
     bool adopted;              /* made elsewhere, maybe in another context than the primary one */
     uint32_t n_kept;           /* in all of `kept`; both under the device's lock */
-    cuda_kept *kept[CUDA_CLASSES];
+    cuda_kept **kept;          /* CUDA_CLASSES lists, made with the first block that is kept; or NULL */
 } cuda_stream;
 
 /* What a tensor map is made of besides the plan. */

@@ -90,7 +90,7 @@ static cuda_ptr memory_take_kept(cuda_device *device, cuda_stream *own, uint32_t
 {
     cuda_ptr memory = 0;
     pthread_mutex_lock(&device->lock);
-    cuda_kept *kept = own ? own->kept[class] : NULL;
+    cuda_kept *kept = own && own->kept ? own->kept[class] : NULL;
     if (kept) {
         memory = kept->memory;
         own->kept[class] = kept->next;
@@ -137,13 +137,21 @@ ts_status cuda_alloc(ts_device *handle, const ts_stream *stream, uint64_t bytes,
     return status;
 }
 
+/* Under the lock. */
+static bool memory_has_lists(cuda_device *device, cuda_stream *own)
+{
+    if (!own->kept)
+        own->kept = ts__new(device->base.alloc, CUDA_CLASSES * sizeof *own->kept);
+    return own->kept;
+}
+
 static bool memory_keep(cuda_device *device, cuda_stream *own, uint32_t class, uint64_t bytes, cuda_ptr memory)
 {
     cuda_kept *kept = own ? ts__new(device->base.alloc, sizeof *kept) : NULL;
     bool keep = false;
     pthread_mutex_lock(&device->lock);
     device->used_bytes -= bytes;
-    if (kept && !own->closed && device->kept_bytes + bytes <= device->keep_limit) {
+    if (kept && !own->closed && device->kept_bytes + bytes <= device->keep_limit && memory_has_lists(device, own)) {
         keep = true;
         *kept = (cuda_kept){own->kept[class], memory};
         own->kept[class] = kept;

@@ -75,12 +75,12 @@ ts_status cuda_stream_make(ts_device *handle, const ts_stream_options *options, 
     const cuda_driver *fn = &device->cuda->fn;
     cuda_context before;
     cuda_stream_t native;
-    cuda_stream *stream;
+    cuda_stream *stream = NULL;
     TS_TRY(cuda_enter(device, &before, err));
     cuda_result code = stream_new(fn, options, &native);
     ts_status status = code == CUDA_OK ? cuda_stream_add(device, native, &stream, err)
                                        : cuda_fail(device, code, err, "making a stream");
-    if (status == TS_OK)
+    if (stream)
         *out = &stream->base;
     else if (code == CUDA_OK)
         (void)fn->StreamDestroy(native);
@@ -109,8 +109,10 @@ void cuda_stream_release(ts_stream *handle)
             stream->next->link = stream->link;
     }
     pthread_mutex_unlock(&device->lock);
-    if (last)
+    if (last) {
+        ts__delete(device->base.alloc, stream->kept, CUDA_CLASSES * sizeof *stream->kept);
         ts__delete(device->base.alloc, stream, sizeof *stream);
+    }
 }
 
 void cuda_stream_end(ts_stream *handle)
