@@ -37,7 +37,9 @@ class Things:
         self.pool = device.memory_resource
         self.buffer = self.pool.allocate(64, stream=self.stream)
         self.target = self.pool.allocate(64, stream=self.stream)
-        self.lent = driver.checked.cuMemAllocAsync(64, self.stream.handle)
+        self.lent = driver.checked.cuMemAllocFromPoolAsync(
+            64, self.pool.handle, self.stream.handle
+        )
         self.arrays = [tessera.array(np.ones(16, np.float32), device="cuda") for _ in range(2)]
         self.tile()
 
