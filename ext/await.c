@@ -126,9 +126,9 @@ static int await_result(core_state *state, PyObject *owner, uint64_t mark)
         return 0;
     }
     ts_status status;
-    Py_BEGIN_ALLOW_THREADS;
+    CORE_BEGIN_USE(state, what.stream, what.event);
     status = what.stream ? ts_stream_fault(what.stream, mark, &err) : ts_event_done(what.event, &done, &err);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(state);
     if (status == TS_OK)
         return 0;
     core_raise(state, &err);
@@ -144,9 +144,9 @@ static int await_is_done(core_state *state, PyObject *owner)
     if (await_of(state, owner, &what) < 0)
         return -1;
     ts_status status;
-    Py_BEGIN_ALLOW_THREADS; /* see stream_is_done */
+    CORE_BEGIN_USE(state, what.stream, what.event); /* see stream_is_done */
     status = what.stream ? ts_stream_done(what.stream, &done, &err) : ts_event_done(what.event, &done, &err);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(state);
     if (status == TS_OK)
         return done;
     core_raise(state, &err);

@@ -186,9 +186,9 @@ static PyObject *event_between(PyObject *begin, PyObject *end)
     if (!to)
         return NULL;
     ts_status status;
-    Py_BEGIN_ALLOW_THREADS;
+    CORE_BEGIN_USE(event->state, from, to);
     status = ts_event_elapsed(from, to, &ns, &err);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(event->state);
     return status == TS_OK ? PyFloat_FromDouble(ns * 1e-6) : core_raise(event->state, &err);
 }
 
@@ -218,15 +218,16 @@ static PyObject *event_get_done(PyObject *self, void *unused)
 {
     (void)unused;
     ts_event *raw = core_event_get(self);
+    core_state *state = ((core_event *)self)->state;
     bool done;
+    ts_status status;
     ts_error err;
     if (!raw)
         return NULL;
-    ts_status status;
-    Py_BEGIN_ALLOW_THREADS;
+    CORE_BEGIN_USE(state, raw, NULL);
     status = ts_event_done(raw, &done, &err);
-    Py_END_ALLOW_THREADS;
-    return status == TS_OK ? PyBool_FromLong(done) : core_raise(((core_event *)self)->state, &err);
+    CORE_END_USE(state);
+    return status == TS_OK ? PyBool_FromLong(done) : core_raise(state, &err);
 }
 
 static PyObject *event_get_handle(PyObject *self, void *unused)

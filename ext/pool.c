@@ -193,12 +193,12 @@ static PyObject *pool_deallocate(PyObject *self, PyObject *const *args, Py_ssize
         return NULL;
     void *memory = (void *)(uintptr_t)address;
     ts_status status = TS_OK;
-    Py_BEGIN_ALLOW_THREADS;
+    CORE_BEGIN_USE(pool->state, stream, NULL);
     if (!pool->pool)
         ts_mem_free(device, stream, memory, bytes);
     else if (memory)
         status = ts_pool_free(device, stream, memory, &err);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(pool->state);
     return status == TS_OK ? Py_NewRef(Py_None) : core_raise(pool->state, &err);
 }
 

@@ -730,9 +730,9 @@ static PyObject *stream_is_done(PyObject *self, void *unused)
     if (!ready)
         return NULL;
     ts_status status;
-    Py_BEGIN_ALLOW_THREADS; /* the driver waits while another thread's call waits for room in the stream's queue */
+    CORE_BEGIN_USE(stream->state, ready, NULL); /* the driver waits while another thread's call waits in the queue */
     status = ts_stream_done(ready, &done, &err);
-    Py_END_ALLOW_THREADS;
+    CORE_END_USE(stream->state);
     return status == TS_OK ? PyBool_FromLong(done) : core_raise(stream->state, &err);
 }
 
