@@ -68,6 +68,12 @@ static ts_val wait_first(const ts_tma_work *w, ts_val loop)
     return first;
 }
 
+/* Registers of a thread that hold its part of tile `v`: one for each 2^log_threads elements. */
+static uint32_t wait_held(const ts_tma_work *w, ts_val v, uint32_t log_threads)
+{
+    return (uint32_t)(ts_type_count(w->module, ts_type_of(w->fn, v)) >> log_threads);
+}
+
 /* Registers of a thread that products take while this one and all others that are deferred run into the next trip, up
  * to its first wait: their operands, the accumulators that go round, and those of what has been issued. */
 static uint32_t wait_registers(const ts_tma_work *w, const ts_wgmma *more)
@@ -80,9 +86,9 @@ static uint32_t wait_registers(const ts_tma_work *w, const ts_wgmma *more)
             continue;
         bool runs = q == more || q->deferred;
         if (runs || q->mma <= until || !q->zero)
-            sum += (uint32_t)(ts_type_count(w->module, ts_type_of(w->fn, q->mma)) >> log_threads);
+            sum += wait_held(w, q->mma, log_threads);
         if (runs && q->a == TS_NO)
-            sum += (uint32_t)(ts_type_count(w->module, ts_type_of(w->fn, ts_opnd(w->fn, q->mma, 0))) >> (log_threads + 1));
+            sum += wait_held(w, ts_opnd(w->fn, q->mma, 0), log_threads + 1); /* two of 16 bits in one */
     }
     return sum;
 }
