@@ -10,10 +10,12 @@
  * What may not run where it did not run before stays: divisions that could be by zero, assumptions
  * (they may hold only in their branch), and loads, unless the loop is known to run, holds the load
  * directly and writes nothing. What costs less than the registers it would hold for a whole loop stays too: steps of
- * the descriptors that wgmma reads. Out of an `if` only constants and scalars move, out of `cold` only
- * constants (its point is not to run), out of reductions nothing. Cost: linear times nesting.
+ * the descriptors that wgmma reads, where its products leave few. Out of an `if` only constants and scalars move, out
+ * of `cold` only constants (its point is not to run), out of reductions nothing. Cost: linear times nesting.
  */
 #include "pass/pass.h"
+
+enum { LICM_REGISTERS = 128 }; /* of 240 that a thread of a kernel with wgmma has */
 
 typedef struct licm_ctx {
     const ts_fn *fn;
@@ -44,12 +46,36 @@ static bool licm_is_weak_load(const ts_inst *inst)
            TS_M_GET_ORDER(inst->aux) == TS_WEAK;
 }
 
-static void licm_find_steps(const licm_ctx *c)
+/* Registers of a thread that a product adds to those of the products before it: operand a, and the accumulators where
+ * it is the first to use them. */
+static uint32_t licm_held(const licm_ctx *c, ts_val v)
+{
+    const ts_inst *inst = ts_at(c->fn, v), *from = ts_at(c->fn, ts_opnd(c->fn, v, 0));
+    bool chained = from->op == TS_OP_res && ts_at(c->fn, from->opnd[0])->op == TS_OP_wgmma;
+    return (chained ? 0 : TS_MMA_N(inst->aux) / 2) + (TS_MMA_FLAGS(inst->aux) & TS_MMA_A_REGS ? 4 : 0);
+}
+
+static ts_val licm_loop_of(const licm_ctx *c, ts_val v)
+{
+    do
+        v = c->shape.parent[v];
+    while (v && !licm_is_loop(ts_at(c->fn, v)->op));
+    return v;
+}
+
+/* Steps stay in loops whose products leave few registers. Elsewhere they move: made in the loop, they overwrite uniform
+ * registers that the product before must have read first. `held` [loop] is zero. */
+static void licm_find_steps(const licm_ctx *c, uint32_t *held)
 {
     int64_t by;
+    for (ts_val v = 1; v < c->fn->inst.n; v++)
+        if (ts_at(c->fn, v)->op == TS_OP_wgmma)
+            held[licm_loop_of(c, v)] += licm_held(c, v);
     for (ts_val v = 1; v < c->fn->inst.n; v++) {
         const ts_inst *inst = ts_at(c->fn, v);
-        for (uint32_t i = 0; inst->op == TS_OP_wgmma && i < inst->n_opnd; i++) {
+        if (inst->op != TS_OP_wgmma || held[licm_loop_of(c, v)] <= LICM_REGISTERS)
+            continue;
+        for (uint32_t i = 0; i < inst->n_opnd; i++) {
             ts_val x = ts_opnds(c->fn, inst)[i];
             c->step[x] = ts_at(c->fn, x)->op == TS_OP_addi && ts_const_as_int(c->fn, ts_opnd(c->fn, x, 1), &by);
         }
@@ -174,9 +200,10 @@ ts_status ts__pass_licm(ts_fn *fn, ts_pass_env *env, ts_error *err)
     c.last = TS_NEW_N(env->scratch, ts_val, n);
     c.next = TS_NEW_N(env->scratch, ts_val, n);
     c.step = TS_NEW_N(env->scratch, uint8_t, n);
-    if (!c.before || !c.first || !c.last || !c.next || !c.step || !ts_shape_of(fn, env->scratch, &c.shape))
+    uint32_t *held = TS_NEW_N(env->scratch, uint32_t, n);
+    if (!c.before || !c.first || !c.last || !c.next || !c.step || !held || !ts_shape_of(fn, env->scratch, &c.shape))
         return ts_fail(err, TS_NOMEM, "out of memory in pass licm");
-    licm_find_steps(&c);
+    licm_find_steps(&c, held);
     for (ts_val v = 1; v < n; v++)
         if (c.shape.parent[v] && licm_can_move(&c, v)) {
             licm_place(&c, v);
