@@ -346,7 +346,8 @@ static void pipe_init(ts_lower *lw)
     ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
 }
 
-/* Registers of a thread at launch, in eights as they are given. More than a multiprocessor's share would wait for ever. */
+/* Registers of a thread at launch, in eights as they are given. More than a share of the multiprocessor would wait for
+ * ever. */
 static uint32_t pipe_launch_regs(const ts_lower *lw)
 {
     uint32_t blocks = lw->fn->occupancy ? lw->fn->occupancy : 1;

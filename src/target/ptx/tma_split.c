@@ -12,9 +12,8 @@
  * Behind the loop the cluster is one large block whose upper warp bits number the blocks, as in kernels without
  * products (cluster.c): layouts deal tiles out to all of them, and every operation finds its elements there. A part is
  * laid out as the store wants it. Each element's sum has one order, whoever comes first, so results are the same bits
- * each time; no memory outside the kernel is used. ts_split_plan decides in tma.c's terms: a loop of one product, at the
- * top of a function that does nothing else before it and behind it nothing but elementwise work, loads and stores
- * through views.
+ * each time; no memory outside the kernel is used. ts_split_plan takes a loop of one product, at the top of a function
+ * that does nothing else before it and behind it nothing but elementwise work, loads and stores through views.
  */
 #include "target/ptx/assign.h"
 #include "target/ptx/lower.h"
