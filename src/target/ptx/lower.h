@@ -57,7 +57,7 @@ typedef struct ts_shared {
 /* Thread blocks that share the tile block (cluster.c). */
 typedef struct ts_cluster {
     uint32_t bars; /* mbarriers of exchanges, in shared memory */
-    bool apart;    /* nobody has yet waited until all blocks have started */
+    bool apart;    /* at the cluster's barrier: arrived, not waited yet (all have started, or all have read a sum) */
     bool shares;   /* shared memory of other blocks is used between barriers of the cluster */
 } ts_cluster;
 
