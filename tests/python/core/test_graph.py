@@ -548,13 +548,13 @@ def test_a_picture(cpu: Any, tmp_path: Any) -> None:
 
 
 def test_graphs_leave_nothing_behind(cpu: Any) -> None:
-    from tessera.core.graph import _cpu
+    from tessera.core.graph import _cpu, _cpu_nodes
 
-    before = len(_cpu._graphs), len(_cpu._nodes), len(_cpu._execs)
+    before = len(_cpu_nodes.graphs), len(_cpu_nodes.nodes_by_handle), len(_cpu._execs)
     g = GraphDefinition("cpu")
     g.embed(GraphDefinition("cpu"))
     g.if_then(g.create_condition()).then.empty()
     graph = g.instantiate()
     del g, graph
     gc.collect()
-    assert (len(_cpu._graphs), len(_cpu._nodes), len(_cpu._execs)) == before
+    assert (len(_cpu_nodes.graphs), len(_cpu_nodes.nodes_by_handle), len(_cpu._execs)) == before
