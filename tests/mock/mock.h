@@ -57,6 +57,10 @@ typedef struct mock_state {
     unsigned n_arrays, n_objects;              /* living: arrays of textures; textures and surfaces */
     char resource[144], texture[104];          /* CUDA_RESOURCE_DESC and CUDA_TEXTURE_DESC, as given last */
     _Atomic int is_full;   /* launches wait while it is not 0: a full queue */
+    char pool_props[88];                       /* CUmemPoolProps of the pool made last */
+    int has_peers;                             /* devices can use each other's memory */
+    unsigned n_pools, n_green;                 /* living */
+    unsigned n_access_calls, n_trims;
     mock_tmap tmap[MOCK_TMAPS];
     char code[256];        /* beginning of the text loaded last */
 } mock_state;
@@ -78,6 +82,7 @@ int mock_more(const char *symbol, void **out);     /* mock_bindings.c */
 int mock_core(const char *symbol, void **out);     /* mock_core.c */
 int mock_graphs(const char *symbol, void **out);   /* mock_graph.c */
 int mock_captures(const char *symbol, void **out); /* mock_capture.c */
+int mock_pools(const char *symbol, void **out);    /* mock_pools.c */
 extern const cuda_driver mock_base;                /* the functions of driver.def themselves */
 
 /* CUDA_MEMCPY3D. */

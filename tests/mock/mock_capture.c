@@ -169,6 +169,23 @@ static cuda_result capture_MemsetD32Async(cuda_ptr to, unsigned value, size_t n,
     graph_node *node = capture_add(stream, NODE_FILL);
     return node ? capture_fill(node, to, value, 4, n) : mock_base.MemsetD32Async(to, value, n, stream);
 }
+static cuda_result capture_MemAllocAsync(cuda_ptr *memory, size_t bytes, void *stream)
+{
+    graph_node *node = capture_add(stream, NODE_ALLOC);
+    if (!node)
+        return mock_base.MemAlloc(memory, bytes);
+    *memory = graph_memory(bytes);
+    node->as.alloc = (alloc_params){.bytes = bytes, .memory = *memory};
+    return *memory ? CUDA_OK : OUT_OF_MEMORY;
+}
+static cuda_result capture_MemFreeAsync(cuda_ptr memory, void *stream)
+{
+    graph_node *node = capture_add(stream, NODE_FREE);
+    if (!node)
+        return mock_base.MemFreeAsync(memory, stream);
+    node->as.freed = memory;
+    return CUDA_OK;
+}
 static cuda_result capture_LaunchHostFunc(void *stream, void (*function)(void *), void *user)
 {
     graph_node *node = capture_add(stream, NODE_HOST);
@@ -232,6 +249,8 @@ static const mock_row rows[] = {
     ROW(MemcpyAsync),
     ROW(MemsetD8Async),
     ROW(MemsetD32Async),
+    ROW(MemAllocAsync),
+    ROW(MemFreeAsync),
     ROW(LaunchHostFunc),
     ROW(EventRecord),
     ROW(StreamWaitEvent),

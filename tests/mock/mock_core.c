@@ -323,5 +323,5 @@ static const mock_row rows[] = {
 int mock_core(const char *symbol, void **out)
 {
     return mock_find(rows, sizeof rows / sizeof rows[0], symbol, out) || mock_graphs(symbol, out) ||
-           mock_captures(symbol, out);
+           mock_captures(symbol, out) || mock_pools(symbol, out);
 }

@@ -309,16 +309,22 @@ static cuda_result graph_GraphAddEventWaitNode(PLACE, void *event)
 {
     ADD(NODE_WAIT, node->as.event = event);
 }
-/* Memory of graphs is never given back: addresses stay what they are. */
-static cuda_result graph_GraphAddMemAllocNode(PLACE, alloc_params *alloc)
+/* Never given back. */
+cuda_ptr graph_memory(size_t bytes)
 {
     static char arena[1 << 16];
     static size_t used;
-    size_t bytes = (alloc->bytes + 255) & ~(size_t)255;
-    if (bytes > sizeof arena - used)
+    size_t begin = used, whole = (bytes + 255) & ~(size_t)255;
+    if (whole > sizeof arena - used)
+        return 0;
+    used += whole;
+    return (cuda_ptr)(uintptr_t)(arena + begin);
+}
+static cuda_result graph_GraphAddMemAllocNode(PLACE, alloc_params *alloc)
+{
+    alloc->memory = graph_memory(alloc->bytes);
+    if (!alloc->memory)
         return OUT_OF_MEMORY;
-    alloc->memory = (cuda_ptr)(uintptr_t)(arena + used);
-    used += bytes;
     ADD(NODE_ALLOC, node->as.alloc = *alloc);
 }
 static cuda_result graph_GraphAddMemFreeNode(PLACE, cuda_ptr memory)

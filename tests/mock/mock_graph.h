@@ -88,6 +88,8 @@ struct mock_graph {
 graph_node *graph_add(mock_graph *graph, node_type type, graph_node *const *before, size_t n);
 /* Takes over what a launch says, arguments too. */
 void graph_set_kernel(graph_node *node, const kernel_params *params);
+/* Memory of graphs: its address stays what it is; 0: there is no more. */
+cuda_ptr graph_memory(size_t bytes);
 bool graph_reaches(const graph_node *from, const graph_node *to);
 
 #endif

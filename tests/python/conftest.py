@@ -39,7 +39,7 @@ def mock_library(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.fixture(scope="session")
 def mock_core_library(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The driver of tessera.core's tests, which has graphs, arrays and textures."""
-    names = ("mock_bindings.c", "mock_core.c", "mock_graph.c", "mock_capture.c")
+    names = ("mock_bindings.c", "mock_core.c", "mock_graph.c", "mock_capture.c", "mock_pools.c")
     return _build(tmp_path_factory.mktemp("mock"), "libcuda_mock.c", *names)
 
 
@@ -83,6 +83,8 @@ class MockState(ctypes.Structure):
             "n_objects")),
         ("resource", ctypes.c_char * 144), ("texture", ctypes.c_char * 104),
         ("is_full", ctypes.c_int),
+        ("pool_props", ctypes.c_char * 88), ("has_peers", ctypes.c_int),
+        *((name, ctypes.c_uint) for name in ("n_pools", "n_green", "n_access_calls", "n_trims")),
         ("tmap", MockTensorMap * 16),
     ]  # fmt: skip
 
