@@ -9,7 +9,7 @@ from typing import Any
 from ...bindings import nvml
 from . import typing as words
 from ._fields import FieldValues, field_values
-from ._groups import (
+from ._groups import (  # the peer has all of them in this module
     ClockInfo,
     GpuDynamicPstatesInfo,
     InforomInfo,
@@ -17,23 +17,25 @@ from ._groups import (
     PciInfo,
     ProcessInfo,
     Temperature,
-    ThermalSettings,
+    ThermalSettings,  # noqa: F401
     simple,
 )
 from ._links import FanInfo, NvlinkInfo
 from ._nvml_context import ask, listed, record, text
 from ._parts import (
     BAR1MemoryInfo,
+    ClockOffsets,  # noqa: F401
     CoolerInfo,
     DeviceAttributes,
     GpuDynamicPstatesUtilization,
     MemoryInfo,
     RepairStatus,
+    ThermalSensor,  # noqa: F401
     Utilization,
 )
 from ._system_events import DeviceEvents
 
-__all__ = ["ClockInfo", "Device", "ThermalSettings"]
+__all__ = ["Device"]
 
 _WORD_BITS = 64
 
