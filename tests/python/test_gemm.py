@@ -2,14 +2,15 @@
 """The library's matrix product on the CPU: results of awkward shapes, and the tile picked for them; what a GPU would
 be given."""
 
+import functools
+
 import numpy as np
 import pytest
 import tessera
 import tessera.tile as ct
-from tessera.lib import _gemm_deep
-from tessera.lib import _gemm_gpu as gpu
+from tessera.lib import _gemm_deep, gemm
+from tessera.lib import _gemm_plan as planning
 from tessera.lib import _gpu_array as arrays
-from tessera.lib import gemm
 
 SHAPES = [(1, 1, 1), (1, 100, 300), (17, 33, 65), (300, 10, 70), (257, 129, 40), (64, 500, 33)]
 
@@ -75,22 +76,41 @@ def test_float64_is_summed_in_float64() -> None:
 
 
 def test_tiles_without_wgmma_leave_no_multiprocessor_idle() -> None:
-    assert gpu.plan(8192, 8192, 8192, "float32", 132, False).tile == (128, 128, 16)
-    assert gpu.plan(1024, 1024, 1024, "float32", 132, False).tile == (64, 128, 16)
-    assert gpu.plan(4096, 4096, 4096, "float64", 132, False).tile == (128, 64, 16)
-    assert gpu.plan(4096, 4096, 4096, "float8_e4m3fn", 132, False).tile[2] == 128
+    assert planning.plan(8192, 8192, 8192, "float32", 132, False).tile == (128, 128, 16)
+    assert planning.plan(1024, 1024, 1024, "float32", 132, False).tile == (64, 128, 16)
+    assert planning.plan(4096, 4096, 4096, "float64", 132, False).tile == (128, 64, 16)
+    assert planning.plan(4096, 4096, 4096, "float8_e4m3fn", 132, False).tile[2] == 128
 
 
 def test_plans_fill_the_chip_where_they_can() -> None:
-    assert gpu.plan(8192, 8192, 8192, "bfloat16", 132)[0] in ((128, 256, 64), (256, 128, 64))
-    assert gpu.plan(2048, 2048, 2048, "bfloat16", 132).tile == (128, 256, 64)
-    short = gpu.plan(3072, 3072, 3072, "bfloat16", 132)  # 4.4 waves
-    assert short.tile == (128, 128, 64) and short.tail == 2
-    assert gpu.plan(8192, 8192, 8192, "int8", 132).tile[2] == 128
-    few = gpu.plan(16, 4096, 16384, "bfloat16", 132)
+    plan = functools.partial(planning.plan, dtype="bfloat16", sms=132)
+    large = plan(8192, 8192, 8192)
+    assert large.tile[0] * large.tile[1] >= 1 << 14 and not large.swapped
+    assert plan(3072, 3072, 3072).tail > 1  # 2.2 or 4.4 waves
+    short = plan(1536, 1536, 1536)  # 1.1 waves of 128 x 128, 0.9 of 128 x 160
+    assert short.tile == (128, 128, 64) and short.more == 32
+    assert planning.plan(8192, 8192, 8192, "int8", 132).tile[2] == 128
+    few = plan(16, 4096, 16384)
     assert few.swapped and few.tile[1] == 16
-    deep = gpu.plan(512, 512, 16384, "float16", 132)
-    assert ct.cdiv(512, deep.tile[0]) * ct.cdiv(512, deep.tile[1]) * deep.pieces >= 64
+    deep = planning.plan(512, 512, 16384, "float16", 132)
+    tiles = ct.cdiv(512, deep.tile[0]) * ct.cdiv(512, deep.tile[1])
+    assert tiles * deep.pieces * max(1, deep.ctas) >= 64
+
+
+def test_plans_without_clusters_are_those_of_kernels_without_them() -> None:
+    for m, n in ((16, 4096), (128, 11008), (3072, 3072), (8192, 200)):
+        plan = planning.plan(m, n, 4096, "float16", 108, clusters=False)
+        assert plan.ctas == plan.more == 0 and not plan.shared
+        for asked in ({"batch": 4}, {"after": 4}):
+            one = planning.plan(m, n, 512, "float16", 132, **asked)
+            assert one.ctas == one.more == 0 and one.pieces == 1
+            assert not one.shared and not one.swapped
+
+
+def test_kernels_start_early_where_their_blocks_find_room_or_data_stays_in_l2() -> None:
+    plan = functools.partial(planning.plan, dtype="bfloat16", sms=132)
+    assert plan(1408, 1408, 1408).early and plan(8192, 8192, 8192).early
+    assert not plan(128, 11008, 4096).early
 
 
 def blocks(m: int, n: int, found: _gemm_deep.Deep) -> int:
@@ -138,8 +158,8 @@ def test_gelu_of_product_bias_and_residual() -> None:
 
 
 def test_small_plans_spare_copies() -> None:
-    assert gpu.small_plan(5, 3333, 4097, 132).tile[0] == 16
-    assert gpu.small_plan(4096, 4096, 4096, 132) is None
+    assert planning.small_plan(5, 3333, 4097, 132).tile[0] == 16
+    assert planning.small_plan(4096, 4096, 4096, 132) is None
 
 
 def test_results_with_columns_side_by_side_compile_for_hopper() -> None:
@@ -230,28 +250,38 @@ def test_shapes_are_refused_however_often_they_come() -> None:
         gemm.gemm(3, b, c)
 
 
-def test_slender_products_fill_the_chip_in_one_wave() -> None:
-    few = gpu.slender_plan(17, 4096, 11008, 2, 132)
-    assert few is not None and (few.tile, few.swapped, few.ctas) == ((64, 32, 64), True, 2)
-    rows = gpu.slender_plan(100, 8192, 8192, 2, 132)
-    assert rows is not None and (rows.tile, rows.swapped, rows.ctas) == ((128, 64, 64), False, 1)
-    columns = gpu.slender_plan(8192, 64, 8192, 2, 132)
-    assert columns is not None and columns.tile == (64, 64, 64)
-    assert gpu.slender_plan(128, 11008, 4096, 2, 132) is None  # one wave and a third
-    assert gpu.slender_plan(512, 512, 16384, 2, 132) is None
+def test_slender_products_read_the_large_operand_once() -> None:
+    for m, n, k in ((17, 4096, 11008), (100, 8192, 8192), (8192, 64, 8192), (128, 11008, 4096)):
+        plan = planning.plan(m, n, k, "bfloat16", 132)
+        few = plan.tile[0] if (m < n) != plan.swapped else plan.tile[1] + plan.more
+        assert few >= min(m, n), (m, n, k, plan)
+
+
+@pytest.mark.parametrize("shape", [(70, 90, 50), (17, 48, 33), (100, 200, 20), (5, 7, 9)])
+def test_tiles_of_other_widths_are_those_of_float64(shape: tuple[int, int, int]) -> None:
+    m, n, k = shape
+    a, b, c = random(m, k), random(k, n), np.full((m, n), np.nan, np.float32)
+    ct.launch(None, (3, 1, 1), gemm.wide_gemm_kernel, (a, b, c, 16, 32, 16, 16, 2, False, False))
+    assert np.abs(c - a.astype(np.float64) @ b).max() < 1e-4
+
+
+def test_tiles_of_other_widths_are_two_products_of_one_loop() -> None:
+    a, b, c = (np.zeros((256, 384), np.float16) for _ in range(3))
+    code = hopper(gemm.wide_gemm_kernel, a, b, c, 128, 128, 64, 64, 8, False, False)
+    assert code.count(b"wgmma.mma_async") == 8 and code.count(b"mbarrier.init") == 2 * 2 * 4
 
 
 @pytest.mark.parametrize("m", [1, 17, 100])
 def test_slender_products_are_those_of_float64(m: int) -> None:
     a, b, c = random(m, 200), random(200, 90), np.full((m, 90), np.nan, np.float32)
     args = (a, b, c, 64, 32, 32, 8, False, False)
-    ct.launch(None, (ct.cdiv(m, 64) * 3, 1, 1), gemm.CLUSTERS[2], args)
+    ct.launch(None, (ct.cdiv(m, 64) * 3, 1, 1), gemm.slender(2), args)
     assert np.abs(c - a.astype(np.float64) @ b).max() < 1e-4
 
 
 def test_one_row_travels_by_tma_and_a_cluster_shares_the_steps() -> None:
     a, b, c = np.zeros((1, 512), np.float16), np.zeros((512, 64), np.float16), np.zeros((1, 64))
     c = c.astype(np.float16)
-    code = hopper(gemm.CLUSTERS[2], b.T, a.T, c.T, 64, 16, 64, 8, False, False)
+    code = hopper(gemm.slender(2), b.T, a.T, c.T, 64, 16, 64, 8, False, False)
     assert b"wgmma" in code and b".reqnctapercluster 2, 1, 1" in code
     assert b"ld.shared::cluster" in code and code.count(b"cp.async.bulk.tensor.2d.shared") == 2

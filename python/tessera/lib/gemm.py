@@ -16,8 +16,9 @@ from . import _check as check
 from . import _gemm_gpu as gpu
 from . import _gpu_array as arrays
 from . import on_gpu
+from ._gemm_plan import Plan, stages
+from ._gemm_plan import plan as plan_of
 
-EARLY = {"programmatic_dependent_launch": True}  # for kernels that call begin() first
 ADDED = 16, 128  # tile of the kernel that adds pieces
 look, launch = _core.look, _core.launch
 
@@ -100,8 +101,8 @@ def slender_gemm_kernel(
     TF32: ct.Constant[bool], FAST: ct.Constant[bool],
 ):  # fmt: skip
     """One tile for each block; with num_ctas the blocks of a cluster share its steps along K."""
-    begin()
     m, n = place(ct.bid(0), ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN), GROUP)
+    begin()
     acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
     for k in range(ct.cdiv(a.shape[1], TK)):
         x = ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
@@ -110,7 +111,36 @@ def slender_gemm_kernel(
     ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
 
 
-CLUSTERS = {n: slender_gemm_kernel.replace_hints(num_ctas=n) for n in (1, 2)}
+@functools.lru_cache(maxsize=64)
+def slender(ctas: int, shared: int = 0) -> Any:
+    """The kernel on clusters of ``ctas``; ``shared``: two blocks on a multiprocessor, of so many stages."""
+    both = {"occupancy": 2, "num_stages": shared} if shared else {}
+    return slender_gemm_kernel.replace_hints(num_ctas=ctas, **both)
+
+
+@ct.kernel
+def wide_gemm_kernel(
+    a, b, c,
+    TM: ct.Constant[int], TN: ct.Constant[int], MORE: ct.Constant[int], TK: ct.Constant[int],
+    GROUP: ct.Constant[int], TF32: ct.Constant[bool], FAST: ct.Constant[bool],
+):  # fmt: skip
+    """gemm_kernel for tiles of TN + MORE columns, two products that share what they read of a: the first columns of c
+    in tiles of TN, the others in as many of MORE."""
+    begin()
+    rows, cols = ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN + MORE)
+    first = cols * (TN // MORE)
+    for tile in range(ct.bid(0), rows * cols, ct.num_blocks(0)):
+        m, n = place(tile, rows, cols, GROUP)
+        acc = ct.zeros((TM, TN), dtype=accumulator(a.dtype))
+        more = ct.zeros((TM, MORE), dtype=accumulator(a.dtype))
+        for k in range(ct.cdiv(a.shape[1], TK)):
+            x = ct.load(a, index=(m, k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
+            y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
+            z = ct.load(b, index=(k, first + n), shape=(TK, MORE), padding_mode=ct.PaddingMode.ZERO)
+            acc = multiply(x, y, acc, TF32, FAST)
+            more = multiply(x, z, more, TF32, FAST)
+        ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
+        ct.store(c, index=(m, first + n), tile=ct.astype(more, c.dtype))
 
 
 @ct.kernel
@@ -221,6 +251,11 @@ def gelu_gemm_kernel(
             gelu_tile(a, b, bias, residual, c, m, n * PARTS + part % PARTS, TM, TN // PARTS, TK)
 
 
+# A tile that takes long to finish, behind few products, waits for its way out: room for all of it, in place of stages.
+SHALLOW_GELU = gelu_gemm_kernel.replace_hints(num_stages=4)
+SHALLOW = 2048
+
+
 def _cpu_cost(m: int, n: int, k: int, tile: tuple[int, int, int], threads: int) -> int:
     """Time on the CPU in multiply-adds: padding, packing (4 an element), accumulators, idle threads."""
     tm, tn, tk = tile
@@ -272,7 +307,7 @@ def gemm(
         way = _first_way(a, b, c, tile, group, (tf32, fast))
         gpu.remember(key, way)
     if way.plain:
-        launch(stream, way.grid, gemm_kernel, (a, b, c, *way.constants), **EARLY)
+        launch(stream, way.grid, way.kernel, (a, b, c, *way.constants), **way.launch)
     else:
         _run(way, a, b, c, stream)
 
@@ -283,43 +318,49 @@ def _first_way(
     """``asked``: for float32 as tf32, for float8 with fast accumulation."""
     flags, gpus = gpu.options(a, *asked), on_gpu(c)
     if gpus and tile is None and c.shape[0] and c.shape[1]:
-        return gpu.find_way(a, b, c, flags)
+        way = gpu.find_way(a, b, c, flags)
+        return way._replace(kernel=_kernel(way.plan))
     tile = tile or cpu_tile(*c.shape, a.shape[1])
     blocks = ct.cdiv(c.shape[0], tile[0]) * ct.cdiv(c.shape[1], tile[1])
     if gpus and gpu.on_tensor_cores(arrays.dtype_name(a), flags):
         blocks = min(blocks, gpu.units(arrays.device_of(c)))  # others share multiprocessors
-    return gpu.plain_way((blocks, 1, 1), (*tile, group, *flags, 1))
+    plan = Plan(tile, group, 1, False)
+    return gpu.Way(plan, (blocks, 1, 1), (*tile, group, *flags, 1), kernel=gemm_kernel)
+
+
+def _kernel(plan: Plan) -> Any:
+    if plan.pieces > 1:
+        return split_gemm_kernel
+    if plan.ctas:
+        return slender(plan.ctas, stages(plan) if plan.shared else 0)
+    return wide_gemm_kernel if plan.more else gemm_kernel
 
 
 def _run(way: gpu.Way, a: Any, b: Any, c: Any, stream: Any) -> None:
-    if way.copies != [None, None]:
+    if any(way.copies):
         a, b = arrays.copied([a, b], way.copies, stream)
-    if way.swapped:
+    if way.plan.swapped:
         a, b, c = b.T, a.T, c.T
     if way.parts is None:
-        kernel = CLUSTERS[way.ctas] if way.ctas else gemm_kernel
-        launch(stream, way.grid, kernel, (a, b, c, *way.constants), **EARLY)
+        launch(stream, way.grid, way.kernel, (a, b, c, *way.constants), **way.launch)
         return
     parts = arrays.room(way.parts, way.sums, way.device, stream)
-    options = EARLY if way.early else {}
-    launch(stream, way.grid, split_gemm_kernel, (a, b, parts, *way.constants), **options)
+    launch(stream, way.grid, way.kernel, (a, b, parts, *way.constants), **way.launch)
     blocks = ct.cdiv(c.shape[0], ADDED[0]) * ct.cdiv(c.shape[1], ADDED[1])
     args = parts, c, way.parts[0], *ADDED
-    launch(stream, (blocks, 1, 1), add_pieces_kernel, args, **EARLY)
+    launch(stream, (blocks, 1, 1), add_pieces_kernel, args, **gpu.EARLY)
 
 
-def _tile_of(
-    c: Any, k: int, name: str, batch: int = 0, after: int = 1
-) -> tuple[gpu.Plan, int]:
+def _tile_of(c: Any, k: int, name: str, batch: int = 0, after: int = 1) -> tuple[Plan, int]:
     """The plan for the last two axes of ``c``, and blocks."""
     m, n = c.shape[-2:]
     tiles = lambda t: max(1, batch) * ct.cdiv(m, t[0]) * ct.cdiv(n, t[1])
     if not on_gpu(c):
         tile = cpu_tile(m, n, k)
-        return gpu.Plan(tile, 8, 1, False), tiles(tile)
+        return Plan(tile, 8, 1, False), tiles(tile)
     sms = gpu.units(arrays.device_of(c))
     tensor = name not in ("float32", "float64")
-    way = gpu.plan(int(m), int(n), int(k), name, sms, tensor, max(1, batch), after)
+    way = plan_of(int(m), int(n), int(k), name, sms, tensor, max(1, batch), after)
     return way, min(sms, tiles(way.tile)) if tensor else tiles(way.tile)
 
 
@@ -345,9 +386,9 @@ def batched_gemm(a: Any, b: Any, c: Any, stream: Any = None, *, fast: bool = Tru
         check.product("batched_gemm", 3, a, b, c)
         plan, blocks = _tile_of(c, a.shape[2], arrays.dtype_name(a), c.shape[0])
         constants = (*plan.tile, plan.group, *gpu.options(a, False, fast), plan.tail)
-        way = gpu.plain_way((blocks, 1, 1), constants)
+        way = gpu.Way(plan, (blocks, 1, 1), constants)
         gpu.remember(key, way)
-    launch(stream, way.grid, batched_gemm_kernel, (a, b, c, *way.constants), **EARLY)
+    launch(stream, way.grid, batched_gemm_kernel, (a, b, c, *way.constants), **way.launch)
 
 
 def gelu_gemm(a: Any, b: Any, bias: Any, residual: Any, c: Any, stream: Any = None) -> None:
@@ -378,7 +419,9 @@ def gelu_gemm(a: Any, b: Any, bias: Any, residual: Any, c: Any, stream: Any = No
         check.shape("gelu_gemm", "bias", bias, tuple(c.shape[1:]))
         check.same_shape("gelu_gemm", c=c, residual=residual)
         plan, blocks = _tile_of(c, a.shape[1], arrays.dtype_name(a), after=4)
-        way = gpu.plain_way((blocks, 1, 1), (*plan.tile, plan.group, plan.tail))
+        kernel = SHALLOW_GELU if a.shape[1] <= SHALLOW else gelu_gemm_kernel
+        constants = (*plan.tile, plan.group, plan.tail)
+        way = gpu.Way(plan, (blocks, 1, 1), constants, kernel=kernel)
         gpu.remember(key, way)
     args = a, b, bias, residual, c, *way.constants
-    launch(stream, way.grid, gelu_gemm_kernel, args, **EARLY)
+    launch(stream, way.grid, way.kernel, args, **way.launch)

@@ -12,9 +12,10 @@ import tessera.tile as ct
 
 from . import _check as check
 from . import _gemm_gpu as gpu
+from . import _gemm_plan as planning
 from . import _gpu_array as arrays
 from . import on_gpu
-from .gemm import EARLY, accumulator, begin, cpu_tile, launch, look, multiply, place
+from .gemm import accumulator, begin, cpu_tile, launch, look, multiply, place
 
 TILES = ((128, 256), (128, 128), (64, 256), (64, 128))
 
@@ -52,8 +53,8 @@ def grouped_gemm_kernel(
 def gpu_tile(rows: int, n: int, dtype: str, tensor: bool) -> tuple[int, int, int]:
     """The tile with which ``rows`` rows, a group in the mean, take the least time: its last tile is half full."""
     if not tensor:
-        return gpu.OTHERS[dtype.partition("_")[0]][0][:3]
-    cost = lambda t: (rows + t[0] / 2) / t[0] * ct.cdiv(n, t[1]) * gpu.step(*t)
+        return planning.OTHERS[dtype.partition("_")[0]][0][:3]
+    cost = lambda t: (rows + t[0] / 2) / t[0] * ct.cdiv(n, t[1]) * planning.step(*t)
     return (*min(TILES, key=cost), 128 // arrays.BYTES[dtype])
 
 
@@ -109,7 +110,7 @@ def grouped_gemm(
         gpu.remember(key, way)
     if c.shape[0] and c.shape[1]:
         args = a, b, offsets, c, *way.constants
-        launch(stream, way.grid, grouped_gemm_kernel, args, **EARLY)
+        launch(stream, way.grid, grouped_gemm_kernel, args, **way.launch)
 
 
 def _first_way(a: Any, b: Any, c: Any, flags: tuple[bool, bool]) -> gpu.Way:
@@ -121,4 +122,4 @@ def _first_way(a: Any, b: Any, c: Any, flags: tuple[bool, bool]) -> gpu.Way:
     else:
         tile = cpu_tile(max(1, rows), n, a.shape[1])
         blocks = tessera.device_info("cpu")["units"]
-    return gpu.plain_way((blocks, 1, 1), (*tile, 8, *flags))
+    return gpu.Way(planning.Plan(tile, 8, 1, False), (blocks, 1, 1), (*tile, 8, *flags))
