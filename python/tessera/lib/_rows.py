@@ -59,9 +59,8 @@ def share_of(operation: str, x: Any) -> Share | None:
         return None
     cols, itemsize = x.shape[1], x.dtype.itemsize
     if operation != "softmax" and cols > 32768 and cols * itemsize % 16:
-        return (
-            None  # such rows are read by elements; weights would take too much memory to join them
-        )
+        # Such rows are read by elements; weights would take too much memory to join them.
+        return None
     return SHARES.get((operation, itemsize, next_power_of_two(cols)))
 
 
