@@ -84,6 +84,7 @@ typedef struct bind_frame {
     void *near;           /* BIND_NEAR bytes for the first block, aligned to 128; NULL: none, what is kept has its own */
     Py_buffer views[BIND_VIEWS];
     void *blocks[BIND_BLOCKS];
+    PyObject *items[BIND_BLOCKS]; /* owned: the tuple whose members a block points into; or NULL */
 } bind_frame;
 
 void bind_frame_release(bind_frame *frame);

@@ -42,9 +42,12 @@ void bind_frame_release(bind_frame *frame)
 {
     while (frame->n_views)
         PyBuffer_Release(&frame->views[--frame->n_views]);
-    for (; frame->n_blocks; frame->n_blocks--)
-        if (frame->blocks[frame->n_blocks - 1] != frame->near)
-            free(frame->blocks[frame->n_blocks - 1]);
+    while (frame->n_blocks) {
+        int last = --frame->n_blocks;
+        if (frame->blocks[last] != frame->near)
+            free(frame->blocks[last]);
+        Py_XDECREF(frame->items[last]);
+    }
 }
 
 void *bind_frame_block(bind_frame *frame, size_t bytes)
@@ -58,6 +61,7 @@ void *bind_frame_block(bind_frame *frame, size_t bytes)
     if (!block)
         return PyErr_NoMemory();
     memset(block, 0, bytes);
+    frame->items[frame->n_blocks] = NULL;
     return frame->blocks[frame->n_blocks++] = block;
 }
 
@@ -127,7 +131,13 @@ static int convert_enum(bind_type *type, PyObject *object, const char *function,
                       object == Py_None ? "None" : Py_TYPE(object)->tp_name);
         return -1;
     }
-    return convert_integer(BIND_I64, object, function, what, word);
+    if (convert_integer(BIND_I64, object, function, what, word) < 0)
+        return -1;
+    int64_t value = (int64_t)*word;
+    if (value >= INT32_MIN && value <= (int64_t)UINT32_MAX) /* C leaves open whether an enum has a sign */
+        return 0;
+    bind_complain(PyExc_OverflowError, function, what, "is %R, out of range for %U, an enum of 32 bits", object, type->name);
+    return -1;
 }
 
 /* Whether a handle of one class may stand for `type`: the same class, or one of its relatives. */
@@ -335,7 +345,10 @@ int bind_list(bind_frame *frame, bind_type *type, PyObject *object, const char *
         result = -1;
     for (Py_ssize_t i = 0; result == 0 && i < *n; i++)
         result = list_entry(frame, type, PyTuple_GET_ITEM(items, i), what, block + i * type->size);
-    Py_DECREF(items);
+    if (block) /* texts and structs are pointed at: a list may change, and others make their items anew */
+        frame->items[frame->n_blocks - 1] = items;
+    else
+        Py_DECREF(items);
     *word = (uint64_t)(uintptr_t)block;
     return result;
 }

@@ -80,9 +80,10 @@ static int params_itself(bind_frame *frame, PyObject *value, char *cell, void **
         return 0;
     }
     if (PyLong_Check(value) && !PyLong_CheckExact(value) && !PyBool_Check(value)) { /* a member of an enum */
-        int32_t number = (int32_t)PyLong_AsLong(value);
-        memcpy(cell, &number, sizeof number);
-        return PyErr_Occurred() ? -1 : 0;
+        uint64_t word;
+        int result = bind_scalar(BIND_I32, value, frame->function, "kernelParams", &word);
+        memcpy(cell, &word, sizeof(int32_t));
+        return result;
     }
     if (params_get_ptr(frame->state, value, &address, &found) < 0)
         return -1;

@@ -75,11 +75,11 @@ int bind_record_keep(bind_record *record, PyObject *name, PyObject *object)
     return result;
 }
 
-/* Entries of the list that was assigned to a field; -1 when none was. Key as in bind_record_keep. */
+/* Entries of the list that a field was given, when it was; -1: it was given none. Key as in bind_record_keep. */
 static Py_ssize_t record_list_length(bind_record *record, PyObject *name)
 {
-    PyObject *pair = record->kept ? PyDict_GetItemWithError(record->kept, name) : NULL;
-    return pair && PyTuple_Check(pair) ? PySequence_Size(PyTuple_GET_ITEM(pair, 1)) : -1;
+    PyObject *kept = record->kept ? PyDict_GetItemWithError(record->kept, name) : NULL;
+    return kept && PyTuple_Check(kept) ? PyLong_AsSsize_t(PyTuple_GET_ITEM(kept, 2)) : -1;
 }
 
 int bind_record_check(bind_record *record)
@@ -267,9 +267,10 @@ static int field_set_bytes(bind_field *field, char *at, PyObject *value, const c
 /* C leaves open whether a char has a sign: 200 and -56 are the same one. */
 static int field_set_element(bind_field *field, char *at, PyObject *value, const char *where)
 {
-    long number = field->type->kind == BIND_I8 && PyLong_Check(value) ? PyLong_AsLong(value) : 0;
+    int overflow;
+    long number = field->type->kind == BIND_I8 && PyLong_Check(value) ? PyLong_AsLongAndOverflow(value, &overflow) : 0;
     if (number < 128 || number > 255)
-        return PyErr_Occurred() ? -1 : bind_store(field->type, at, value, NULL, where);
+        return bind_store(field->type, at, value, NULL, where);
     *at = (char)number;
     return 0;
 }
@@ -302,20 +303,20 @@ static void frame_capsule_free(PyObject *capsule)
     free(frame);
 }
 
-/* What of `frame` a pointer stored in `record` needs stays with the record. */
-static int field_keep(bind_field *field, bind_record *record, const bind_frame *frame, PyObject *value)
+/* What of `frame`, which it ends, a pointer stored in `record` needs stays with the record; n: entries of a list. */
+static int field_keep(bind_field *field, bind_record *record, bind_frame *frame, PyObject *value, Py_ssize_t n)
 {
     bind_frame *copy = malloc(sizeof *copy);
-    PyObject *capsule = copy ? PyCapsule_New(copy, NULL, frame_capsule_free) : NULL;
+    PyObject *capsule = copy ? PyCapsule_New(copy, NULL, frame_capsule_free) : PyErr_NoMemory();
     if (!capsule) {
         free(copy);
+        bind_frame_release(frame);
         return -1;
     }
     *copy = *frame;
-    PyObject *pair = PyTuple_Pack(2, capsule, value);
-    Py_DECREF(capsule);
-    int result = pair ? bind_record_keep(record, field->name, pair) : -1;
-    Py_XDECREF(pair);
+    PyObject *kept = Py_BuildValue("(NOn)", capsule, value, n);
+    int result = kept ? bind_record_keep(record, field->name, kept) : -1;
+    Py_XDECREF(kept);
     return result;
 }
 
@@ -338,7 +339,7 @@ static int field_set_pointer(bind_field *field, bind_record *record, char *at, P
         result = bind_pointer(&frame, value, where, &word, &n);
     bool is_plain = value == Py_None || PyLong_Check(value);
     if (result == 0 && !(is_plain && frame.n_blocks == 0))
-        result = field_keep(field, record, &frame, value);
+        result = field_keep(field, record, &frame, value, n);
     else
         bind_frame_release(&frame);
     if (result == 0)

@@ -375,3 +375,35 @@ def test_outputs_may_be_given_as_in_c(mock: Any) -> None:
         TypeError, match="cuMemAlloc: dptr must be a CUdeviceptr to write to, not CUstream"
     ):
         driver.cuMemAlloc(driver.CUstream(), 64)
+
+
+class Fresh:
+    """A sequence whose items nobody else holds."""
+
+    def __getitem__(self, i: int) -> bytes:
+        if i >= 64:
+            raise IndexError
+        return f"text {i}".encode() + b"." * 1000
+
+
+def test_texts_of_a_list_live_as_long_as_the_call() -> None:
+    from tessera import _bindings
+    from tessera.bindings import _api
+
+    seen: list[bytes] = []
+
+    @ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_char_p))
+    def read(texts: Any) -> int:
+        junk = [bytes(1032) for _ in range(200)]  # takes the place of what was freed
+        seen.extend(texts[:64])
+        return 0 * len(junk)
+
+    text = _bindings.Type("text", _api.TEXT, _api.SCALARS["u64"])
+    status = _bindings.Type("i32", _api.SCALARS["i32"], _api.SCALARS["i32"])
+    address = ctypes.cast(read, ctypes.c_void_p).value
+    call = _bindings.Function(
+        "read", "test", "read(texts)", (("texts", text, _api.IN_LIST, -1, 0),), status, 0,
+        _api.TUPLE, lambda: address, None,
+    )  # fmt: skip
+    assert call(Fresh()) == (0,)
+    assert seen == [Fresh()[i] for i in range(64)]

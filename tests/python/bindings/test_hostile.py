@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import ctypes
+import enum
 import os
 import subprocess
 import sys
@@ -111,6 +112,19 @@ def test_bad_kernel_params(opened: Any, params: Any, words: str) -> None:
 def test_a_kernel_parameter_out_of_range(opened: Any) -> None:
     with pytest.raises(OverflowError, match="kernelParams is 256"):
         driver.cuLaunchKernel(0, 1, 1, 1, 1, 1, 1, 0, 0, ((256,), (ctypes.c_ubyte,)), 0)
+    far = enum.IntEnum("far", {"AWAY": 2**32 + 1}).AWAY  # type: ignore[attr-defined]
+    with pytest.raises(OverflowError, match="kernelParams is .*AWAY.* out of range"):
+        driver.cuLaunchKernel(0, 1, 1, 1, 1, 1, 1, 0, 0, ((far,), (None,)), 0)
+
+
+def test_a_number_beyond_an_enum_is_not_cut() -> None:
+    with pytest.raises(OverflowError, match="CUmemLocation.type is 4294967297, out of range"):
+        driver.CUmemLocation(type=2**32 + 1)
+
+
+def test_a_character_beyond_64_bits_is_named() -> None:
+    with pytest.raises(OverflowError, match="CUdevprop_st|CUipcEventHandle.reserved is"):
+        driver.CUipcEventHandle(reserved=[2**70] + [0] * 63)
 
 
 def test_base_classes_cannot_be_made() -> None:

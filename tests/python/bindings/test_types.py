@@ -124,6 +124,13 @@ def test_lists_in_structs_are_copied() -> None:
     assert [a.id for a in config.attrs] == [1, 2]
 
 
+def test_a_list_that_grows_later_is_as_long_as_it_was() -> None:
+    attributes = [driver.CUlaunchAttribute(id=driver.CUlaunchAttributeID(1))]
+    config = driver.CUlaunchConfig(attrs=attributes, numAttrs=1)
+    attributes += [driver.CUlaunchAttribute() for _ in range(100)]
+    assert [a.id for a in config.attrs] == [1]
+
+
 def test_kernel_params_in_a_struct() -> None:
     params = driver.CUDA_KERNEL_NODE_PARAMS()
     params.kernelParams = ((5, 6), (ctypes.c_int, ctypes.c_int))
