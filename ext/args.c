@@ -320,8 +320,12 @@ static int args_interface(core_frame *frame, PyObject *dict, ts_dtype dtype, uin
 static int args_own_dtype(core_state *state, PyObject *object, ts_dtype *out)
 {
     PyObject *dtype = PyObject_GetAttr(object, state->name_dtype);
-    if (!dtype)
+    if (!dtype) {
+        if (PyErr_ExceptionMatches(PyExc_AttributeError))
+            PyErr_Format(PyExc_TypeError, "is a %.200s whose elements are of no dtype of Tessera, and it has no .dtype; "
+                                          "pass an array of numbers", Py_TYPE(object)->tp_name);
         return -1;
+    }
     int got = core_dtype_of(state, dtype, out);
     Py_DECREF(dtype);
     return got;

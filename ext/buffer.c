@@ -330,6 +330,12 @@ static Py_ssize_t buffer_length(PyObject *self)
     return (Py_ssize_t)((core_buffer *)self)->bytes;
 }
 
+/* The address of a buffer whose place is known. Finding the place runs Python, which may close the buffer. */
+static int buffer_ready(core_buffer *self, uint64_t *address)
+{
+    return core_buffer_address(self, address) < 0 || buffer_place(self) < 0 ? -1 : core_buffer_address(self, address);
+}
+
 /* ---- copying and filling -------------------------------------------------------------------------------*/
 
 /* The stream for work on this buffer; also its device where the buffer has none (host memory). */
@@ -350,15 +356,16 @@ static int buffer_copy(core_buffer *to, core_buffer *from, PyObject *order)
     const ts_stream *stream;
     ts_status status;
     ts_error err;
-    core_buffer *leader = to->device && ts_device_target(to->device) != TS_TARGET_CPU ? to : from;
-    if (core_buffer_address(to, &target) < 0 || core_buffer_address(from, &source) < 0)
+    if (buffer_ready(to, &target) < 0 || buffer_ready(from, &source) < 0)
         return -1;
+    core_buffer *leader = to->device && ts_device_target(to->device) != TS_TARGET_CPU ? to : from;
     if (to->bytes != from->bytes) {
         PyErr_Format(PyExc_ValueError, "buffer sizes mismatch: the source has %llu bytes, the destination %llu",
                      (unsigned long long)from->bytes, (unsigned long long)to->bytes);
         return -1;
     }
-    if (buffer_place(to) < 0 || buffer_place(from) < 0 || buffer_stream(leader, order, &room, &stream) < 0)
+    if (buffer_stream(leader, order, &room, &stream) < 0 || core_buffer_address(to, &target) < 0 ||
+        core_buffer_address(from, &source) < 0) /* again: a stream of another library runs Python too */
         return -1;
     to->exports++, from->exports++; /* close() of another thread then gives the memory back behind this */
     CORE_BEGIN_USE(to->state, stream, NULL); /* one address space: the driver knows which side is the host */
@@ -468,7 +475,8 @@ static PyObject *buffer_fill(PyObject *object, PyObject *const *args, Py_ssize_t
     ts_error err;
     if (core_named_args("fill", known, 2, args, n, names, given) < 0 ||
         buffer_pattern(given[0] ? given[0] : Py_None, &pattern, &width) < 0 ||
-        core_buffer_address(self, &address) < 0 || buffer_stream(self, given[1], &room, &stream) < 0)
+        buffer_ready(self, &address) < 0 || buffer_stream(self, given[1], &room, &stream) < 0 ||
+        core_buffer_address(self, &address) < 0)
         return NULL;
     if (self->bytes % width) {
         PyErr_Format(PyExc_ValueError, "a buffer of %llu bytes cannot be filled with elements of %u bytes",
@@ -490,7 +498,7 @@ static int buffer_get_view(PyObject *object, Py_buffer *view, int flags)
     core_buffer *self = (core_buffer *)object;
     uint64_t address;
     view->obj = NULL;
-    if (core_buffer_address(self, &address) < 0 || buffer_place(self) < 0)
+    if (buffer_ready(self, &address) < 0)
         return -1;
     if (!(self->access & CORE_HOST_ACCESS)) {
         PyErr_SetString(PyExc_BufferError, "the buffer is device memory, which the host cannot read; copy it to a "
@@ -514,7 +522,7 @@ static PyObject *buffer_cuda_array(PyObject *object, void *unused)
     (void)unused;
     core_buffer *self = (core_buffer *)object;
     uint64_t address;
-    if (core_buffer_address(self, &address) < 0 || buffer_place(self) < 0)
+    if (buffer_ready(self, &address) < 0)
         return NULL;
     if (!(self->access & CORE_DEVICE_ACCESS) || !self->device || ts_device_target(self->device) == TS_TARGET_CPU) {
         PyErr_SetString(PyExc_AttributeError, "the buffer is not memory of a GPU: it has no __cuda_array_interface__");

@@ -148,7 +148,6 @@ static PyObject *event_close(PyObject *self, PyObject *unused)
 static PyObject *event_record(PyObject *self, PyObject *const *args, Py_ssize_t n)
 {
     core_event *event = (core_event *)self;
-    ts_event *raw = core_event_get(self);
     ts_stream room;
     const ts_stream *stream = NULL;
     ts_status status;
@@ -157,7 +156,10 @@ static PyObject *event_record(PyObject *self, PyObject *const *args, Py_ssize_t 
         PyErr_SetString(PyExc_TypeError, "record(stream=None) takes at most one argument");
         return NULL;
     }
-    if (!raw || (n == 1 && core_stream_of(event->state, args[0], &room, &stream) < 0))
+    if (n == 1 && core_stream_of(event->state, args[0], &room, &stream) < 0)
+        return NULL;
+    ts_event *raw = core_event_get(self); /* last: a stream of another library runs Python, which may close */
+    if (!raw)
         return NULL;
     if (stream == &room) /* another library's: of the event's device */
         room.device = event->device;

@@ -141,7 +141,7 @@ int core_host_launch_init(PyObject *module, core_state *state);
 
 /* kernel.c */
 enum { CORE_LAUNCH_KEPT = 1 << 16 }; /* beside the flags of ts_launch: the caller keeps host memory until the end */
-PyObject *core_launch_tile(core_state *state, const ts_stream *stream, const int64_t grid[3], PyObject *kernel,
-                           PyObject *const *args, Py_ssize_t n, uint32_t flags);
+PyObject *core_launch_tile(core_state *state, PyObject *order, const int64_t grid[3], PyObject *kernel,
+                           PyObject *const *args, Py_ssize_t n);
 
 #endif

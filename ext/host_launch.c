@@ -15,8 +15,9 @@ enum { LAUNCH_PLACES = 64, LAUNCH_ROOM = 1024, LAUNCH_VIEWS = 16, LAUNCH_UNKNOWN
 
 typedef struct launch_frame {
     core_state *state;
-    const core_native *kernel;
+    core_native *kernel;
     ts_device *device;
+    const ts_stream *stream;    /* in use until the launch has ended */
     Py_ssize_t at;              /* the argument in work */
     uint32_t used;              /* of room */
     uint32_t n_views;
@@ -335,35 +336,44 @@ static int launch_cooperative(PyObject *config, PyObject *kernel)
     return done ? 0 : -1;
 }
 
-static PyObject *launch_native(core_state *state, PyObject *order, PyObject *config, PyObject *object,
-                               PyObject *const *args, Py_ssize_t n)
+/* On the stream of the frame. */
+static PyObject *launch_on(launch_frame *f, PyObject *config, PyObject *const *args, Py_ssize_t n)
 {
-    core_native *kernel = (core_native *)object;
-    launch_frame frame;
-    ts_stream room;
-    const ts_stream *stream;
-    ts_device *device = NULL;
+    core_native *kernel = f->kernel;
     ts_status status;
     ts_error err;
-    if ((order == Py_None && core_native_device(kernel, &device) < 0) ||
-        core_stream_for(state, order, &device, &room, &stream) < 0 || core_native_params(kernel, device) < 0 ||
-        launch_count(kernel, n) < 0 ||
-        (((core_config *)config)->cooperative && launch_cooperative(config, object) < 0) ||
-        launch_begin(&frame, n) < 0)
+    if (core_native_params(kernel, f->device) < 0 || launch_count(kernel, n) < 0 ||
+        (((core_config *)config)->cooperative && launch_cooperative(config, (PyObject *)kernel) < 0) ||
+        launch_begin(f, n) < 0)
         return NULL;
-    frame.state = state;
-    frame.kernel = kernel;
-    frame.device = device;
     PyObject *result = NULL;
-    if (launch_take_all(&frame, args, n) == 0) {
-        ts_native_kernel code = {kernel->code.handle, kernel->code_device == device ? kernel->code.function : 0,
+    if (launch_take_all(f, args, n) == 0) {
+        ts_native_kernel code = {kernel->code.handle, kernel->code_device == f->device ? kernel->code.function : 0,
                                  kernel->code.name};
-        CORE_BEGIN_USE(state, stream, NULL); /* the driver waits while the stream's queue is full */
-        status = ts_native_launch(device, stream, &((core_config *)config)->native, &code, frame.places, &err);
-        CORE_END_USE(state);
-        result = status == TS_OK ? Py_NewRef(Py_None) : core_raise(state, &err);
+        Py_BEGIN_ALLOW_THREADS; /* the driver waits while the stream's queue is full */
+        status = ts_native_launch(f->device, f->stream, &((core_config *)config)->native, &code, f->places, &err);
+        Py_END_ALLOW_THREADS;
+        result = status == TS_OK ? Py_NewRef(Py_None) : core_raise(f->state, &err);
     }
-    launch_end(&frame);
+    launch_end(f);
+    return result;
+}
+
+static PyObject *launch_native(core_state *state, PyObject *order, PyObject *config, PyObject *kernel,
+                               PyObject *const *args, Py_ssize_t n)
+{
+    launch_frame frame;
+    ts_stream room;
+    core_use use;
+    frame.state = state;
+    frame.kernel = (core_native *)kernel;
+    frame.device = NULL;
+    if ((order == Py_None && core_native_device(frame.kernel, &frame.device) < 0) ||
+        core_stream_for(state, order, &frame.device, &room, &frame.stream) < 0)
+        return NULL;
+    core_use_begin(state, &use, frame.stream, NULL); /* arguments run Python, which may close the stream */
+    PyObject *result = launch_on(&frame, config, args, n);
+    core_use_end(state, &use);
     return result;
 }
 
@@ -372,11 +382,7 @@ static PyObject *launch_tile(core_state *state, PyObject *order, const core_conf
 {
     const uint32_t *grid = config->native.grid;
     int64_t blocks[3] = {grid[0], grid[1], grid[2]};
-    ts_stream room;
-    const ts_stream *stream;
-    if (core_stream_of(state, order, &room, &stream) < 0)
-        return NULL;
-    return core_launch_tile(state, stream, blocks, kernel, args, n, 0);
+    return core_launch_tile(state, order, blocks, kernel, args, n);
 }
 
 /* A builder of graphs keeps what the launch that it has just recorded will use. */

@@ -218,21 +218,24 @@ static PyObject *kernel_launch_frame(core_state *state, const ts_stream *stream,
     return !lent || core_finish_stream(state, stream) == 0 ? Py_NewRef(Py_None) : NULL;
 }
 
-PyObject *core_launch_tile(core_state *state, const ts_stream *stream, const int64_t grid[3], PyObject *object,
-                           PyObject *const *args, Py_ssize_t n, uint32_t flags)
+PyObject *core_launch_tile(core_state *state, PyObject *order, const int64_t grid[3], PyObject *object,
+                           PyObject *const *args, Py_ssize_t n)
 {
+    ts_stream room;
+    const ts_stream *stream;
     core_frame frame;
     PyObject *result = NULL;
     ts_kernel *kernel = core_kernel_of(state, object);
     if (!kernel)
         return NULL;
     core_frame_init(&frame);
-    if (core_take_vector(state, &frame, kernel, args, n) == 0)
-        result = kernel_launch_frame(state, stream, grid, kernel, &frame, flags);
+    if (core_take_vector(state, &frame, kernel, args, n) == 0 && core_stream_of(state, order, &room, &stream) == 0)
+        result = kernel_launch_frame(state, stream, grid, kernel, &frame, 0);
     core_frame_deinit(&frame);
     return result;
 }
 
+/* The stream is read last, here and below: arguments run Python, which may close it. */
 static PyObject *kernel_launch_args(core_state *state, PyObject *const *args, uint32_t flags)
 {
     int64_t grid[3];
@@ -240,11 +243,11 @@ static PyObject *kernel_launch_args(core_state *state, PyObject *const *args, ui
     const ts_stream *stream;
     core_frame frame;
     ts_kernel *kernel = core_kernel_of(state, args[2]);
-    if (!kernel || core_stream_of(state, args[0], &room, &stream) < 0 || core_grid_of(kernel, args[1], grid) < 0)
+    if (!kernel || core_grid_of(kernel, args[1], grid) < 0)
         return NULL;
     core_frame_init(&frame);
     PyObject *result = NULL;
-    if (core_take_args(state, &frame, kernel, args[3]) == 0)
+    if (core_take_args(state, &frame, kernel, args[3]) == 0 && core_stream_of(state, args[0], &room, &stream) == 0)
         result = kernel_launch_frame(state, stream, grid, kernel, &frame, flags);
     core_frame_deinit(&frame);
     return result;
@@ -358,11 +361,11 @@ static PyObject *kernel_prepare(PyObject *module, PyObject *const *args, Py_ssiz
         return NULL;
     }
     ts_kernel *kernel = core_kernel_of(state, args[1]);
-    if (!kernel || core_stream_of(state, args[0], &room, &stream) < 0)
+    if (!kernel)
         return NULL;
     core_frame_init(&frame);
     PyObject *result = NULL;
-    if (core_take_args(state, &frame, kernel, args[2]) == 0) {
+    if (core_take_args(state, &frame, kernel, args[2]) == 0 && core_stream_of(state, args[0], &room, &stream) == 0) {
         ts_status status;
         CORE_BEGIN_USE(state, stream, NULL);
         status = ts_kernel_prepare(stream, kernel, frame.args, frame.n, &plan, &err);

@@ -33,16 +33,15 @@ static int native_grow(uint32_t **rows, size_t n)
     return 0;
 }
 
-/* The handle serves where there is none. */
-static void native_find_function(core_native *self, ts_device *device)
+/* 0 where there is none: then the handle serves. */
+static uintptr_t native_find_function(const core_native *self, ts_device *device)
 {
     uintptr_t function = 0;
     Py_BEGIN_ALLOW_THREADS;
     if (!self->is_function && ts_native_function(device, self->code.handle, &function, NULL) != TS_OK)
         function = 0;
     Py_END_ALLOW_THREADS;
-    self->code.function = function;
-    self->code_device = device;
+    return function;
 }
 
 int core_native_params(core_native *self, ts_device *device)
@@ -65,12 +64,14 @@ int core_native_params(core_native *self, ts_device *device)
         core_raise(self->state, &err);
         return -1;
     }
+    uintptr_t function = native_find_function(self, device);
     if (self->n_params != NATIVE_UNKNOWN) { /* another thread was faster */
         PyMem_Free(rows);
         return 0;
     }
     self->offsets = rows;
-    native_find_function(self, device);
+    self->code.function = function;
+    self->code_device = device;
     self->n_params = status == TS_UNSUPPORTED ? NATIVE_UNTOLD : (int32_t)n;
     return 0;
 }

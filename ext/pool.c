@@ -94,28 +94,31 @@ static int pool_size(const char *method, PyObject *object, uint64_t *out)
     return -1;
 }
 
+/* The pool may be closed while the GIL is dropped: what is needed afterwards is read before. */
 static int pool_fill(core_pool *pool, core_buffer *buffer, const ts_stream *stream, uint64_t bytes)
 {
     void *memory = NULL;
     ts_error err;
     ts_status status = TS_OK;
+    ts_device *device = pool->device;
+    uintptr_t handle = pool->pool;
     if (bytes) {
         CORE_BEGIN_USE(pool->state, stream, NULL); /* growing a pool maps memory, which takes long */
-        status = pool->pool ? ts_pool_alloc(pool->device, pool->pool, stream, bytes, &memory, &err)
-                            : ts_mem_alloc(pool->device, stream, bytes, &memory, &err);
+        status = handle ? ts_pool_alloc(device, handle, stream, bytes, &memory, &err)
+                        : ts_mem_alloc(device, stream, bytes, &memory, &err);
         CORE_END_USE(pool->state);
     }
     if (status != TS_OK) {
         core_raise(pool->state, &err);
         return -1;
     }
-    buffer->device = pool->device;
+    buffer->device = device;
     buffer->address = (uint64_t)(uintptr_t)memory;
     buffer->bytes = bytes;
     buffer->device_id = pool->device_id;
     buffer->access = pool->access;
-    buffer->epoch = ts_device_epoch(pool->device);
-    buffer->release = !memory ? CORE_RELEASE_NOTHING : pool->pool ? CORE_RELEASE_POOL : CORE_RELEASE_MEMORY;
+    buffer->epoch = ts_device_epoch(device);
+    buffer->release = !memory ? CORE_RELEASE_NOTHING : handle ? CORE_RELEASE_POOL : CORE_RELEASE_MEMORY;
     return 0;
 }
 
@@ -130,7 +133,8 @@ static PyObject *pool_allocate(PyObject *self, PyObject *const *args, Py_ssize_t
     const ts_stream *stream;
     if (core_named_args("allocate", known, 2, args, n, names, given) < 0 || pool_check(pool) < 0 ||
         pool_size("allocate", given[0], &bytes) < 0 ||
-        core_stream_for(pool->state, given[1] ? given[1] : Py_None, &device, &room, &stream) < 0)
+        core_stream_for(pool->state, given[1] ? given[1] : Py_None, &device, &room, &stream) < 0 ||
+        pool_check(pool) < 0) /* again: size and stream may have run Python */
         return NULL;
     if (pool->access & CORE_MAPPED) {
         PyErr_SetString(PyExc_TypeError, "Cannot allocate from a mapped IPC-enabled memory resource");

@@ -142,17 +142,16 @@ static PyObject *report_make(PyObject *module, PyObject *const *args, Py_ssize_t
         return NULL;
     }
     long target = PyLong_AsLong(args[4]);
-    ts_kernel *kernel = core_kernel_of(state, args[2]);
-    if (!kernel || PyErr_Occurred() || core_stream_of(state, args[0], &room, &stream) < 0 ||
-        (args[1] != Py_None && core_grid_of(kernel, args[1], grid) < 0))
+    ts_kernel *kernel = PyErr_Occurred() ? NULL : core_kernel_of(state, args[2]);
+    if (!kernel || (args[1] != Py_None && core_grid_of(kernel, args[1], grid) < 0))
         return NULL;
     core_frame_init(&frame);
     PyObject *result = NULL;
-    if (core_take_args(state, &frame, kernel, args[3]) == 0) {
+    if (core_take_args(state, &frame, kernel, args[3]) == 0 && core_stream_of(state, args[0], &room, &stream) == 0) {
         ts_status status;
-        Py_BEGIN_ALLOW_THREADS;
+        CORE_BEGIN_USE(state, stream, NULL);
         status = ts_kernel_report(stream, kernel, frame.args, frame.n, grid, (ts_target)target, &report, &err);
-        Py_END_ALLOW_THREADS;
+        CORE_END_USE(state);
         if (status != TS_OK)
             core_raise(state, &err);
         else if (report_assemble(args[5], report) == 0)

@@ -246,6 +246,11 @@ static int stream_attribute(PyObject *object, PyObject *name, uintptr_t *handle)
         return 0;
     }
     PyObject *number = PyLong_Check(value) ? Py_NewRef(value) : PyObject_GetAttrString(value, "value");
+    if (number && number != Py_None && !PyLong_Check(number))
+        Py_CLEAR(number);
+    if (!number && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_AttributeError)))
+        PyErr_Format(PyExc_TypeError, "%.200s is not a stream: its attribute '%U' is %R, not a handle",
+                     Py_TYPE(object)->tp_name, name, value);
     Py_DECREF(value);
     if (!number)
         return -1;
@@ -373,6 +378,10 @@ int core_device_from(core_state *state, PyObject *object, ts_device **out)
     long id = PyLong_AsLong(object);
     if (id == -1 && PyErr_Occurred())
         return -1;
+    if (id < 0 || id > UINT16_MAX) {
+        PyErr_Format(PyExc_ValueError, "%R is not the number of a device (kind << 8 | ordinal)", object);
+        return -1;
+    }
     if (ts_device_by_id((uint16_t)id, out, &err) == TS_OK)
         return 0;
     core_raise(state, &err);
@@ -599,15 +608,15 @@ static int stream_wait_one(core_stream *self, const ts_stream *ready, ts_event *
 }
 
 /* A stream: all of what it has been given so far, by an event that lives only for this. */
-static int stream_wait_other(core_stream *self, const ts_stream *ready, PyObject *other)
+static int stream_wait_other(core_stream *self, PyObject *other)
 {
     ts_device *device = NULL;
-    ts_stream room;
-    const ts_stream *ahead;
+    ts_stream room, own;
+    const ts_stream *ahead, *ready;
     ts_event *event;
     ts_error err;
     ts_status status;
-    if (core_stream_for(self->state, other, &device, &room, &ahead) < 0)
+    if (core_stream_for(self->state, other, &device, &room, &ahead) < 0 || !(ready = stream_ready(self, &own)))
         return -1;
     CORE_BEGIN_USE(self->state, ready, ahead);
     status = ts_event_create_with(device, ahead, TS_EVENT_UNTIMED, &event, &err);
@@ -645,7 +654,7 @@ static PyObject *stream_wait_for(PyObject *self, PyObject *const *args, Py_ssize
         PyErr_Format(PyExc_ValueError, "wait() takes an Event or a stream, not %R", what);
         return NULL;
     } else
-        got = stream_wait_other(stream, ready, what);
+        got = stream_wait_other(stream, what);
     return got < 0 ? NULL : Py_NewRef(Py_None);
 }
 
@@ -661,14 +670,16 @@ static int stream_event_flags(PyObject *type, PyObject *options, uint32_t *flags
     return PyErr_Occurred() ? -1 : 0;
 }
 
-/* A new event of this stream's class for events, recorded. */
-static PyObject *stream_record_new(core_stream *self, const ts_stream *ready, PyObject *options)
+/* A new event of this stream's class for events, recorded. The options may run Python, so the stream is read last. */
+static PyObject *stream_record_new(core_stream *self, PyObject *options)
 {
     uint32_t flags;
+    ts_stream room;
+    const ts_stream *ready;
     PyObject *event = NULL, *type = PyObject_GetAttr((PyObject *)self, self->state->name_event_class);
     if (type && !(PyType_Check(type) && PyType_IsSubtype((PyTypeObject *)type, self->state->event_type)))
         PyErr_Format(PyExc_TypeError, "_event_class must be a class that derives from Event, not %R", type);
-    else if (type && stream_event_flags(type, options, &flags) == 0)
+    else if (type && stream_event_flags(type, options, &flags) == 0 && (ready = stream_ready(self, &room)))
         event = core_event_new(self->state, (PyTypeObject *)type, ready->device, ready, flags, true);
     if (event && self->owned) /* streams of a green context have it as their owner */
         ((core_event *)event)->owner = Py_XNewRef(self->owner);
@@ -700,16 +711,13 @@ static PyObject *stream_record(PyObject *object, PyObject *const *args, Py_ssize
     ts_stream room;
     if (core_named_args("record", known, 2, args, n, names, given) < 0)
         return NULL;
-    const ts_stream *ready = stream_ready(self, &room);
-    if (!ready)
-        return NULL;
     PyObject *event = given[0];
     if (!event || event == Py_None)
-        return stream_record_new(self, ready, given[1]);
-    if (core_is(event, self->state->event_type))
-        return stream_record_in(self, ready, event);
-    PyErr_Format(PyExc_TypeError, "record() takes an Event, not a %.200s", Py_TYPE(event)->tp_name);
-    return NULL;
+        return stream_record_new(self, given[1]);
+    if (!core_is(event, self->state->event_type))
+        return PyErr_Format(PyExc_TypeError, "record() takes an Event, not a %.200s", Py_TYPE(event)->tp_name);
+    const ts_stream *ready = stream_ready(self, &room);
+    return ready ? stream_record_in(self, ready, event) : NULL;
 }
 
 static PyObject *stream_get_handle(PyObject *self, void *unused)

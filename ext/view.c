@@ -292,6 +292,8 @@ typedef struct view_export {
 static void view_export_end(void *context)
 {
     view_export *export = context;
+    if (!Py_IsInitialized())
+        return; /* the consumer outlives the interpreter: the view cannot be let go any more */
     PyGILState_STATE gil = PyGILState_Ensure();
     Py_DECREF(export->view);
     PyMem_RawFree(export);

@@ -202,7 +202,7 @@ def test_launch_attributes_reach_the_driver_s_form() -> None:
         ("shmem_size", -1, "shmem_size must be 0 or more bytes, not -1"),
         ("shmem_size", 2**32, "shmem_size must be 0 or more"),
         ("priority", 2**40, "PRIORITY: 1099511627776 does not fit 4 bytes"),
-        ("block", 0, "must be 1 or more"),
+        ("block", 0, "must be 1 to 4294967295, not 0"),
     ],
 )
 def test_a_refused_field_of_a_launch_stays_as_it_was(field: str, value: int, message: str) -> None:
@@ -234,3 +234,74 @@ def test_short_forms(cpu: core.Device) -> None:
             memory.copy_from_host(wrong)
     with pytest.raises(ValueError, match="the host memory is read-only"):
         memory.copy_to_host(x.tobytes())
+
+
+class Closing:
+    """Ends an object of ours at the moment when it is asked for its own data."""
+
+    def __init__(self, victim: Any, array: Any = None) -> None:
+        self.victim, self.array = victim, array
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        self.victim.close()
+        return 0, 0
+
+    def __dlpack__(self, **options: Any) -> Any:
+        self.victim.close()
+        return self.array.__dlpack__(**options)
+
+
+def test_what_is_closed_by_a_foreign_stream_is_not_used(cpu: core.Device) -> None:
+    buffer, event, pool = cpu.allocate(16), cpu.create_event(), core.DeviceMemoryResource(cpu)
+    stream = cpu.create_stream()
+    for use, words in (
+        (lambda: buffer.fill(0, stream=Closing(buffer)), "the buffer is closed"),
+        (lambda: event.record(Closing(event)), "the event is closed"),
+        (lambda: stream.wait(Closing(stream)), "the stream is closed"),
+        (lambda: pool.allocate(16, stream=Closing(pool)), "the memory resource is closed"),
+    ):
+        with pytest.raises(RuntimeError, match=words):
+            use()
+
+
+def test_a_stream_that_an_argument_closes_is_not_used(cpu: core.Device) -> None:
+    config, out = core.LaunchConfig(grid=1), np.zeros(16, np.float32)
+    for launch in (
+        lambda stream, array: core.launch(stream, config, double_kernel, array, out),
+        lambda stream, array: ct.launch(stream, (1,), double_kernel, (array, out)),
+    ):
+        stream = cpu.create_stream()
+        with pytest.raises(RuntimeError, match="the stream is closed"):
+            launch(stream, Closing(stream, np.ones(16, np.float32)))
+    assert not out.any()
+
+
+def test_numbers_of_devices_are_not_cut() -> None:
+    for number in (-1, 2**16, 2**16 + 1):
+        with pytest.raises(ValueError, match=f"{number} is not the number of a device"):
+            _core.Event._create(number, 0)
+
+
+class HasHandle:
+    handle = "0x10"
+
+
+def test_a_handle_that_is_none_is_named(cpu: core.Device) -> None:
+    with pytest.raises(TypeError, match="HasHandle is not a stream: its attribute 'handle' is '0x1"):
+        cpu.allocate(16, stream=HasHandle())
+
+
+def test_memory_of_no_dtype_is_named() -> None:
+    characters = memoryview(b"text").cast("c")
+    with pytest.raises(TypeError, match="argument 'a': is a memoryview whose elements are of no"):
+        ct.launch(None, (1,), double_kernel, (characters, np.zeros(16, np.float32)))
+
+
+def test_launch_options_that_are_zero_count() -> None:
+    plain, lowest = core.LaunchConfig(grid=1), core.LaunchConfig(grid=1, priority=0)
+    assert plain != lowest and "priority=0" in repr(lowest) and "priority" not in repr(plain)
+
+
+def test_a_grid_beyond_the_driver_is_named() -> None:
+    with pytest.raises(ValueError, match="each of LaunchConfig.grid must be 1 to 4294967295, not"):
+        core.LaunchConfig(grid=2**32)

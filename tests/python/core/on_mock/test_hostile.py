@@ -280,6 +280,21 @@ def test_an_exception_of_a_foreign_stream_arrives(device: core.Device, make_kern
             use()
 
 
+def test_a_stream_that_an_argument_closes_ends_behind_the_launch(
+    mock: Any, device: core.Device, make_kernel: Any
+) -> None:
+    class Closing:
+        def __index__(self) -> int:
+            stream.close()
+            return 7
+
+    stream, kernel = device.create_stream(), make_kernel(8)
+    before, launches = mock.n_streams, mock.n_launches
+    core.launch(stream, core.LaunchConfig(grid=1, block=1), kernel, Closing())
+    assert (mock.n_streams, mock.n_launches) == (before - 1, launches + 1)
+    assert stream._closed
+
+
 @pytest.mark.parametrize(
     ("attributes", "error", "words"),
     [
@@ -367,9 +382,9 @@ def test_cycles_through_buffers_are_collected(mock: Any, device: core.Device) ->
     ("make", "words"),
     [
         (lambda: core.LaunchConfig(), "needs a grid"),
-        (lambda: core.LaunchConfig(grid=0, block=1), "must be 1 or more"),
+        (lambda: core.LaunchConfig(grid=0, block=1), "must be 1 to 4294967295"),
         (lambda: core.LaunchConfig(grid=(1, 2, 3, 4), block=1), "1 to 3 ints"),
-        (lambda: core.LaunchConfig(grid=1, block=(1, -1)), "must be 1 or more"),
+        (lambda: core.LaunchConfig(grid=1, block=(1, -1)), "must be 1 to 4294967295"),
         (lambda: core.LaunchConfig(grid=1, block=1, shmem_size=-1), "shmem_size must be 0 or more"),
         (lambda: core.LaunchConfig(grid="x", block=1), "must be ints"),
     ],
