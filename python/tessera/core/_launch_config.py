@@ -33,7 +33,7 @@ def _dim3(value: Any, name: str) -> tuple[int, int, int]:
     except AttributeError:
         raise TypeError(f"{name} must be ints, not {value!r}") from None
     if any(n < 1 or n >= 2**32 for n in numbers):
-        raise ValueError(f"each of {name} must be 1 or more, not {value!r}")
+        raise ValueError(f"each of {name} must be 1 to {2**32 - 1}, not {value!r}")
     x, y, z = numbers + [1] * (3 - len(numbers))
     return x, y, z
 
@@ -124,13 +124,13 @@ class LaunchConfig(_Packed):
             blocks, self._block, self._shmem_size, data, bool(self._options["is_cooperative"])
         )
 
+    def _given(self) -> dict[Any, Any]:
+        """The options that are told to the driver: 0 is one, None and False are not."""
+        return {k: v for k, v in self._options.items() if v is not None and v is not False}
+
     def _attributes(self) -> list[Any]:
         """The CUlaunchAttributes of this launch."""
-        rows = [
-            (name, value)
-            for name, value in self._options.items()
-            if value is not None and value is not False
-        ]
+        rows = self._given().items()
         made = [_attribute(_SIMPLE.get(str(name), name), value) for name, value in rows]
         for name, dims in (
             ("CLUSTER_DIMENSION", self._cluster),
@@ -155,11 +155,7 @@ class LaunchConfig(_Packed):
             )
 
     def _identity(self) -> tuple[Any, ...]:
-        options = tuple(
-            sorted(
-                ((str(k), v) for k, v in self._options.items() if v not in (None, False)), key=str
-            )
-        )
+        options = tuple(sorted(((str(k), v) for k, v in self._given().items()), key=str))
         return self._grid, self._cluster, self._block, self._shmem_size, self._preferred, options
 
     def __eq__(self, other: object) -> bool:
@@ -173,9 +169,8 @@ class LaunchConfig(_Packed):
         return hash(self._identity())
 
     def __repr__(self) -> str:
-        options = "".join(
-            f", {k}={v!r}" for k, v in self._options.items() if v not in (None, False)
-        )
+        others = {k: v for k, v in self._given().items() if k != "is_cooperative"}
+        options = "".join(f", {k}={v!r}" for k, v in others.items())
         return (
             f"LaunchConfig(grid={self._grid}, cluster={self._cluster}, block={self._block}, "
             f"shmem_size={self._shmem_size}, is_cooperative={self.is_cooperative}{options})"
