@@ -9,6 +9,7 @@ import pytest
 import tessera
 import tessera.tile as ct
 from tessera.lib import _gemm_deep, gemm
+from tessera.lib import _gemm_gpu as gpu
 from tessera.lib import _gemm_plan as planning
 from tessera.lib import _gpu_array as arrays
 
@@ -126,6 +127,13 @@ def test_deep_products_are_cut_until_the_chip_is_busy(shape: tuple[int, int, int
     for dtype, least in (("float32", 200), ("float64", 100)):
         cut = _gemm_deep.other(*shape, dtype, 132)
         assert cut and least <= blocks(*shape[:2], cut) <= 1056
+
+
+def test_tall_operands_beside_a_hundred_rows_are_rows_of_the_transposed_product() -> None:
+    assert gpu._is_tall(128, 4096, 16384, "bfloat16", 132)
+    assert not gpu._is_tall(64, 4096, 16384, "bfloat16", 132)
+    assert not gpu._is_tall(128, 11008, 16384, "bfloat16", 132)
+    assert not gpu._is_tall(128, 4096, 16384, "int8", 132)
 
 
 def test_products_with_enough_tiles_stay_whole() -> None:

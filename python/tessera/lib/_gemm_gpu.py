@@ -89,10 +89,18 @@ def _copies(a: Any, b: Any, major: bool) -> tuple[Copy | None, Copy | None]:
     )
 
 
+def _is_tall(m: int, n: int, k: int, name: str, sms: int) -> bool:
+    """65 to 128 rows of 16-bit elements beside a large operand that a cluster of two for each 64 of its columns reads:
+    as rows of the transposed product, with six stages, an H200 takes 0.94 of the time of other plans."""
+    return BYTES[name] == 2 and 64 < m <= 128 and k >= 8192 and sms * 3 // 4 <= 2 * ct.cdiv(n, 64) <= sms
+
+
 def _deep_plan(m: int, n: int, k: int, name: str, device: str, tensor: bool) -> Plan | None:
     """Of few tiles in both directions. Blocks that share multiprocessors are spread unevenly when they start early,
     which only short products make up for."""
     sms, found = units(device), None
+    if tensor and has_clusters(device) and _is_tall(m, n, k, name, sms):
+        return Plan((64, 128, 64), 8, 1, True, ctas=2, stages=6)
     if not tensor:
         found = _gemm_deep.other(m, n, k, name, sms)
     elif has_clusters(device) and m * n <= sms << 12 and (min(m, n) > 128 or max(m, n) < 1024):

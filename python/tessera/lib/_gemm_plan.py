@@ -54,7 +54,7 @@ class Plan(NamedTuple):
     """Tile (rows, columns, depth), rows of tiles in a group, pieces of K, whether C is made transposed, parts of the
     tiles that are left over behind the last whole wave; the blocks of a cluster that share a tile's steps along K (0:
     no clusters, each block makes many tiles); further columns of a tile; whether two blocks share a multiprocessor;
-    whether the kernel starts before the one before it ends."""
+    whether the kernel starts before the one before it ends; the stages of its pipeline (0: as many as fit)."""
 
     tile: tuple[int, int, int]
     group: int
@@ -65,6 +65,7 @@ class Plan(NamedTuple):
     more: int = 0
     shared: bool = False
     early: bool = True
+    stages: int = 0
 
 
 class Product(NamedTuple):

@@ -112,10 +112,11 @@ def slender_gemm_kernel(
 
 
 @functools.lru_cache(maxsize=64)
-def slender(ctas: int, shared: int = 0) -> Any:
-    """The kernel on clusters of ``ctas``; ``shared``: two blocks on a multiprocessor, of so many stages."""
-    both = {"occupancy": 2, "num_stages": shared} if shared else {}
-    return slender_gemm_kernel.replace_hints(num_ctas=ctas, **both)
+def slender(ctas: int, count: int = 0, shared: bool = False) -> Any:
+    """The kernel on clusters of ``ctas`` with ``count`` stages (0: as many as fit); ``shared``: two blocks on a
+    multiprocessor."""
+    hints = ({"num_stages": count} if count else {}) | ({"occupancy": 2} if shared else {})
+    return slender_gemm_kernel.replace_hints(num_ctas=ctas, **hints)
 
 
 @ct.kernel
@@ -332,7 +333,7 @@ def _kernel(plan: Plan) -> Any:
     if plan.pieces > 1:
         return split_gemm_kernel
     if plan.ctas:
-        return slender(plan.ctas, stages(plan) if plan.shared else 0)
+        return slender(plan.ctas, stages(plan) if plan.shared else plan.stages, plan.shared)
     return wide_gemm_kernel if plan.more else gemm_kernel
 
 
