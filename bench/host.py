@@ -3,8 +3,7 @@
 cuda.core?
 
 Each sample is the mean of 200 operations (2,000 of the cheapest), the Python loop included. C runs
-in
-the same process, on the same context, stream, pool and kernel (bench/driver_host.c); all take
+in the same process, on the same context, stream, pool and kernel (bench/driver_host.c); all take
 turns.
 """
 

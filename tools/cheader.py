@@ -144,8 +144,7 @@ class _Parser:
         self.header = Header()
         self.values: dict[str, int] = {}
 
-    # ---- tokens
-    # ------------------------------------------------------------------------------------
+    # ---- tokens ----------------------------------------------------------------------------------
 
     def peek(self, ahead: int = 0) -> str:
         at = self.at + ahead
@@ -199,8 +198,7 @@ class _Parser:
         text = " ".join(tokens)
         return self.header.size(Type(SCALARS[text][0] if text in SCALARS else text))[0]
 
-    # ---- declarations
-    # ------------------------------------------------------------------------------
+    # ---- declarations ----------------------------------------------------------------------------
 
     def parse(self) -> Header:
         while self.peek():

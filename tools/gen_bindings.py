@@ -7,9 +7,8 @@ The headers are those of the toolkit whose `nvcc` is on PATH (its include folder
 wheels in this Python's site-packages (nvidia/*/include); --include puts a folder first,
 --only-these looks nowhere else. Needed: cuda.h, cudaProfiler.h and their cuda*Typedefs.h,
 cuda_runtime_api.h, cuda_profiler_api.h, nvrtc.h, nvJitLink.h, nvvm.h and nvml.h (wheel
-nvidia-nvml-dev), all of CUDA 13.0; a module
-whose headers are not found is left as it is. --check writes nothing and fails when a checked-in
-file would change.
+nvidia-nvml-dev), all of CUDA 13.0; a module whose headers are not found is left as it is. --check
+writes nothing and fails when a checked-in file would change.
 
 Only names, types, values and layouts are taken over; NVIDIA's texts stay where they are. The form
 of an .api file is told in docs/reference/bindings.md.
@@ -240,8 +239,7 @@ MODULES = [
 ]
 
 
-# ---- names
-# ----------------------------------------------------------------------------------------------
+# ---- names ---------------------------------------------------------------------------------------
 
 
 class Names:
@@ -275,8 +273,7 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
-# ---- kinds of parameters
-# --------------------------------------------------------------------------------
+# ---- kinds of parameters -------------------------------------------------------------------------
 
 
 class Emitter:
@@ -354,8 +351,7 @@ class Emitter:
     def records(self) -> set[str]:
         return {self.names.of(r) for r in self.header.records}
 
-    # ---- lines
-    # -----------------------------------------------------------------------------------------
+    # ---- lines -----------------------------------------------------------------------------------
 
     def function(self, function: Function) -> str:
         symbol, self.parameters = function.symbol, function.parameters
@@ -517,8 +513,7 @@ def read_parameters(text: str, header: Header) -> str:
     return ", ".join(spelled)
 
 
-# ---- files
-# --------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 
 def folders(given: list[str]) -> list[pathlib.Path]:

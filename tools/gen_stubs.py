@@ -66,8 +66,7 @@ class _Stub:
         kind, rest = self.entries.get(name, ("", ""))
         return self.kind_of(rest) if kind == "alias" else kind
 
-    # ---- types
-    # ---------------------------------------------------------------------------------------
+    # ---- types -----------------------------------------------------------------------------------
 
     def given(self, kind: str) -> str:
         """The type of an argument."""
@@ -120,8 +119,7 @@ class _Stub:
             else SCALARS.get(base, base)
         )
 
-    # ---- declarations
-    # --------------------------------------------------------------------------------
+    # ---- declarations ----------------------------------------------------------------------------
 
     def declaration(self, name: str) -> list[str]:
         kind, rest = self.entries[name]

@@ -101,8 +101,7 @@ async def leave(stream: Any, raised: Any) -> None:
             raised[1].add_note(f"and the stream failed: {type(error).__name__}: {error}")
 
 
-# ---- asyncio
-# --------------------------------------------------------------------------------------------------
+# ---- asyncio -------------------------------------------------------------------------------------
 
 
 def _asyncio_inbox(loop: Any) -> Any:
@@ -132,8 +131,7 @@ def _ask(loop: Any, inbox: Any, event: Any, future: Any) -> None:
         loop.call_later(ASK, _ask, loop, inbox, event, future)
 
 
-# ---- trio
-# --------------------------------------------------------------------------------------------------
+# ---- trio ----------------------------------------------------------------------------------------
 
 
 def _in_trio() -> bool:

@@ -125,8 +125,7 @@ def cost_report(
     return Report(_core.report(stream, grid, kernel, args, target_number(target), tool))
 
 
-# ---- python -m tessera report
-# ----------------------------------------------------------------------------
+# ---- python -m tessera report --------------------------------------------------------------------
 
 
 def _watching(launch: Callable[..., Any], target: str | None) -> Callable[..., Any]:

@@ -122,8 +122,7 @@ class Api:
     def no_error(self, function: str, code: Any) -> None:
         raise RuntimeError(f"{function}: {code!r}")
 
-    # ---- types
-    # ---------------------------------------------------------------------------------------
+    # ---- types -----------------------------------------------------------------------------------
 
     def type(self, name: str) -> Any:
         """The core's Type for a name of the table, made with its class."""
@@ -221,8 +220,7 @@ class Api:
         mode = FIELD_ARRAY if count else FIELD
         return self.type("*" if name.startswith("*") else name), mode, offset, n, -1
 
-    # ---- functions
-    # -----------------------------------------------------------------------------------
+    # ---- functions -------------------------------------------------------------------------------
 
     def parameters(self, name: str) -> dict[str, str]:
         """The parameters of a function of the table and what is said of each."""
@@ -312,8 +310,7 @@ class Api:
         lines += [f"{p} : {'list of ' if k[0] == '[' else ''}{t}" for p, k, t in inputs]
         return "\n".join([*lines, "", f"Returns ({', '.join([status, *outputs])})"])
 
-    # ---- names
-    # ---------------------------------------------------------------------------------------
+    # ---- names -----------------------------------------------------------------------------------
 
     def __getitem__(self, name: str) -> Any:
         """The class, function or constant of a name."""

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["DRIVER", "NVJITLINK", "NVML", "NVRTC", "NVVM", "RUNTIME"]
 
 
-# ---- lists that are asked for by their count
-# ---------------------------------------------------------------
+# ---- lists that are asked for by their count -----------------------------------------------------
 
 
 def _array(api: Api, kind: str, data: bytes | bytearray, n: int) -> list[Any]:
@@ -116,8 +115,7 @@ def _supported_archs(api: Api, raw: Any) -> Any:
     return like(raw, get, "(status, list of architectures)", ())
 
 
-# ---- callbacks
-# ---------------------------------------------------------------------------------------------
+# ---- callbacks -----------------------------------------------------------------------------------
 
 
 def _callback(is_stream: bool) -> Any:
@@ -145,8 +143,7 @@ def _callback(is_stream: bool) -> Any:
     return make
 
 
-# ---- linking: the driver writes into option values after the call
-# ------------------------------------------
+# ---- linking: the driver writes into option values after the call --------------------------------
 
 _links: dict[int, Any] = {}
 

@@ -37,8 +37,7 @@ class Device:
     """A device: ``Device(0)`` is GPU 0, ``Device("cpu")`` the CPU, ``Device()`` the current one.
 
     ``Device()`` gives the GPU whose context is current in this thread, else GPU 0, else (where no
-    GPU
-    is found) the CPU. There is one object for each device and thread.
+    GPU is found) the CPU. There is one object for each device and thread.
 
     Parameters
     ----------

@@ -40,6 +40,5 @@ class GraphicsResource:
 def _refuse(what: str) -> NoReturn:
     raise DeviceError(
         f"GraphicsResource.{what}: Tessera has no interoperability with OpenGL; wrap an address "
-        f"that "
-        "was mapped elsewhere with Buffer.from_handle(ptr, size)"
+        "that was mapped elsewhere with Buffer.from_handle(ptr, size)"
     )

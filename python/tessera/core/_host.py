@@ -10,8 +10,7 @@ __all__ = ["Host"]
 
 class Host:
     """``Host()`` is the host, ``Host(numa_id=1)`` a NUMA node, ``Host.numa_current()`` the node of
-    the
-    calling thread. There is one object of each; they cannot be changed."""
+    the calling thread. There is one object of each; they cannot be changed."""
 
     __slots__ = ("__weakref__", "_is_numa_current", "_numa_id")
     _known: dict[tuple[int | None, bool], Host] = {}  # noqa: RUF012 - the one table of all

@@ -90,8 +90,7 @@ class Kernel(_core.NativeKernel):
         if mod is not None and not status and int(library) != int(mod.handle):
             warnings.warn(
                 f"the library of kernel {handle:#x} does not match that of mod; the kernel's own "
-                f"must be kept "
-                "loaded by you",
+                "must be kept loaded by you",
                 RuntimeWarning,
                 stacklevel=2,
             )

@@ -355,9 +355,9 @@ class StridedMemoryView(_core.MemoryView, metaclass=_Views):  # type: ignore[mis
         return (
             f"StridedMemoryView(ptr={self.ptr}, shape={self.shape}, strides={self.strides}, "
             f"itemsize={self._layout.itemsize if self._dl_dtype[1] or self._layout_ else 0}, "
-            f"dtype={shown}, "
-            f"device_id={self.device_id}, is_device_accessible={self.is_device_accessible}, "
-            f"readonly={self.readonly}, exporting_obj={type(self.exporting_obj).__name__})"
+            f"dtype={shown}, device_id={self.device_id}, "
+            f"is_device_accessible={self.is_device_accessible}, readonly={self.readonly}, "
+            f"exporting_obj={type(self.exporting_obj).__name__})"
         )
 
 

@@ -64,8 +64,7 @@ class ObjectCode:
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(
             "ObjectCode objects cannot be instantiated directly. Please use "
-            "ObjectCode.from_cubin(), "
-            "from_ptx() and so on, Program.compile() or Linker.link()."
+            "ObjectCode.from_cubin(), from_ptx() and so on, Program.compile() or Linker.link()."
         )
 
     @classmethod
@@ -130,8 +129,7 @@ class ObjectCode:
         if self.code_type not in _LOADABLE:
             raise RuntimeError(
                 f'Unsupported code type "{self.code_type}" (only {", ".join(_LOADABLE)} can be '
-                f"loaded); "
-                "link it with a Linker first"
+                "loaded); link it with a Linker first"
             )
         if isinstance(self.code, str):
             return driver.checked.cuLibraryLoadFromFile(self.code.encode(), [], [], 0, [], [], 0)

@@ -89,9 +89,8 @@ def _can_load_generated_ptx() -> bool:
 def _warn_of_new_ptx() -> None:
     if not _can_load_generated_ptx():
         warnings.warn(
-            "The CUDA driver version is older than the backend version. The generated PTX will "
-            "not be "
-            "loadable by the current driver; compile to cubin, or update the driver.",
+            "The CUDA driver version is older than the backend version. The generated PTX will not "
+            "be loadable by the current driver; compile to cubin, or update the driver.",
             RuntimeWarning,
             stacklevel=4,
         )
@@ -184,8 +183,7 @@ class Program:
         if names:
             raise ValueError(
                 "name_expressions cannot be cached: a cache keeps the code, not the names in it. "
-                "Compile without "
-                'cache=, or declare the kernels extern "C"'
+                'Compile without cache=, or declare the kernels extern "C"'
             )
         key = _program_cache.make_program_cache_key(
             code=self._code, code_type=self._code_type, options=self._options, target_type=target
@@ -213,8 +211,7 @@ class Program:
         if name.startswith("_") or module is None:
             raise AttributeError(
                 f"Program has no attribute {name!r}; kernels are attributes after "
-                f"compile([flags...]), else "
-                f"use compile('cubin').get_kernel({name!r})"
+                f"compile([flags...]), else use compile('cubin').get_kernel({name!r})"
             )
         return module.get_kernel(_entry(module, name))
 

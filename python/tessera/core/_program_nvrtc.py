@@ -39,8 +39,7 @@ def _hint(log: str, flags: list[str], code: Any) -> str:
         if not found:
             return (
                 "\nNo headers of CUDA are installed here; `pip install nvidia-cuda-runtime "
-                "nvidia-cuda-cccl` "
-                "brings them, CUDA_PATH can name a toolkit"
+                "nvidia-cuda-cccl` brings them, CUDA_PATH can name a toolkit"
             )
         return f"\nHeaders are looked for in include_path, then in {', '.join(found)}"
     if code == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:

@@ -98,8 +98,7 @@ class Tile(_Own):
         if options.arguments is None:
             raise ValueError(
                 "a tile Program needs ProgramOptions(arguments=(...)): arrays, numbers and "
-                "constants "
-                "such as the kernel will be launched with"
+                "constants such as the kernel will be launched with"
             )
         self.code = code
 

@@ -150,8 +150,7 @@ def _overridden(name: str) -> str | None:
     return path
 
 
-# ---- dynamic libraries
-# -----------------------------------------------------------------------------------
+# ---- dynamic libraries ---------------------------------------------------------------------------
 
 
 def _library_row(libname: str) -> Any:
@@ -250,8 +249,7 @@ def load_nvidia_dynamic_lib(libname: str) -> LoadedDL:
     return LoadedDL(located.abs_path, False, handle._handle, located.found_via)
 
 
-# ---- headers, bitcode, static libraries, programs
-# ---------------------------------------------------------
+# ---- headers, bitcode, static libraries, programs ------------------------------------------------
 
 
 @functools.cache
@@ -339,8 +337,7 @@ def find_nvidia_binary_utility(utility_name: str) -> str | None:
     return found[0] if found and os.access(found[0], os.X_OK) else None
 
 
-# ---- short forms
-# ------------------------------------------------------------------------------------------
+# ---- short forms ---------------------------------------------------------------------------------
 
 
 def find_cuda_library(name: str) -> str | None:

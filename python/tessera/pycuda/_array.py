@@ -538,8 +538,7 @@ def _add_operators() -> None:
 _add_operators()
 
 
-# ---- making arrays
-# --------------------------------------------------------------------------------
+# ---- making arrays -------------------------------------------------------------------------------
 
 
 def to_gpu(ary: Any, allocator: Any = None) -> GPUArray:

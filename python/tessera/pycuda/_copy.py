@@ -112,8 +112,7 @@ def memcpy_atoa(dest: Any, dest_index: int, src: Any, src_index: int, len: int) 
     cu.cuMemcpyAtoA(dest.handle, dest_index, src.handle, src_index, len)
 
 
-# ---- fills
-# -----------------------------------------------------------------------------------------
+# ---- fills ---------------------------------------------------------------------------------------
 
 
 def _fill(name: str, bits: int) -> Callable[..., None]:
@@ -144,8 +143,7 @@ globals().update(
     {name + end: _fill(name + end, bits) for name, bits in _FILLS for end in ("", "_async")}
 )
 
-# ---- copies of rectangles
-# --------------------------------------------------------------------------
+# ---- copies of rectangles ------------------------------------------------------------------------
 
 # Attribute of the Python class -> field of the driver's struct.
 _SIDES = ("src", "dst")

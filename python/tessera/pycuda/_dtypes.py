@@ -82,8 +82,7 @@ for _word in _NAMES["longlong"]:
     _dtype_of[_word] = np.dtype("longlong")
 
 
-# ---- arguments of kernels
-# --------------------------------------------------------------------------
+# ---- arguments of kernels ------------------------------------------------------------------------
 
 
 class Argument:
@@ -139,8 +138,7 @@ def parse_arguments(arguments: Any) -> list[Argument]:
     return list(arguments)
 
 
-# ---- vector types
-# ----------------------------------------------------------------------------------
+# ---- vector types --------------------------------------------------------------------------------
 
 
 class _Vectors:

@@ -114,8 +114,7 @@ def logical_not(
     return apply("logical_not", (x,), out, stream)
 
 
-# ---- gathering
-# -------------------------------------------------------------------------------------
+# ---- gathering -----------------------------------------------------------------------------------
 
 
 def _move(
@@ -177,8 +176,7 @@ def multi_take_put(
     return [_move(made, a, src_indices, dest_indices, n, stream) for made, a, n in rows]
 
 
-# ---- reductions
-# ------------------------------------------------------------------------------------
+# ---- reductions ----------------------------------------------------------------------------------
 
 
 def _reduce(name: str, arrays: Sequence[GPUArray], dtype: Any, **how: Any) -> GPUArray:

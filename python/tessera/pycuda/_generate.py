@@ -56,8 +56,7 @@ def module_function(source: str, name: str, options: Any = None, keep: bool = Fa
     return module.get_function(name)  # type: ignore[no-any-return]
 
 
-# ---- strides
-# ---------------------------------------------------------------------------------------
+# ---- strides -------------------------------------------------------------------------------------
 
 
 class Layout:
@@ -135,8 +134,7 @@ def _element_strides(array: Any, shape: tuple[int, ...]) -> list[int]:
     return steps
 
 
-# ---- text
-# ------------------------------------------------------------------------------------------
+# ---- text ----------------------------------------------------------------------------------------
 
 
 def substitute(text: str, vectors: Sequence[Argument]) -> str:

@@ -40,8 +40,7 @@ def mem_get_info() -> tuple[int, int]:
     return int(free), int(total)
 
 
-# ---- the device
-# ------------------------------------------------------------------------------------
+# ---- the device ----------------------------------------------------------------------------------
 
 
 def _view(address: int, size: int) -> memoryview:
@@ -127,8 +126,7 @@ class IPCMemoryHandle(DeviceAllocation):
     close = DeviceAllocation.free
 
 
-# ---- the host
-# --------------------------------------------------------------------------------------
+# ---- the host ------------------------------------------------------------------------------------
 
 
 def host_span(obj: Any, writable: bool = False) -> tuple[int, int]:

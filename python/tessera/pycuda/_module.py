@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Modules and their functions, and how Python values become the arguments of a kernel.
 
-Every argument is (value, ctypes type) or an object with ``getPtr``, as
-``tessera.bindings`` takes them. Where the driver tells the sizes of a kernel's parameters
-(CUDA 12.4), number and sizes are checked before the launch.
+Every argument is (value, ctypes type) or an object with ``getPtr``, as ``tessera.bindings`` takes
+them. Where the driver tells the sizes of a kernel's parameters (CUDA 12.4), number and sizes are
+checked before the launch.
 """
 
 from __future__ import annotations
@@ -313,8 +313,7 @@ def _parameter_sizes(handle: int) -> list[int]:
         sizes.append(int(size))
 
 
-# ---- modules
-# ---------------------------------------------------------------------------------------
+# ---- modules -------------------------------------------------------------------------------------
 
 
 class Module:

@@ -247,8 +247,7 @@ def bind_array_to_texref(ary: Array, texref: TextureReference) -> None:
     texref.set_filter_mode(names["filter_mode"].POINT)
 
 
-# ---- arrays of numpy's
-# ------------------------------------------------------------------------------
+# ---- arrays of numpy's ---------------------------------------------------------------------------
 
 
 def _order_of(matrix: Any, order: str) -> Any:

@@ -199,8 +199,7 @@ def search(
     space : mapping of names to lists of values, or iterable of configurations
     hints_fn : function from a configuration to a dictionary of hints, optional
         By default those items of a mapping that are hints: ``num_stages``, ``num_ctas``,
-        ``occupancy``,
-        ``num_worker_warps``, ``opt_level``.
+        ``occupancy``, ``num_worker_warps``, ``opt_level``.
     stream : optional
         As for ``ct.launch``.
     check : bool

@@ -200,8 +200,7 @@ def test_a_tensor_map_out(mock: Any) -> None:
     assert status is OK and int(tensor_map.opaque[0]) == mock.n_encoded
 
 
-# ---- launches
-# -----------------------------------------------------------------------------------------------
+# ---- launches ------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -278,8 +277,7 @@ def test_launch_attributes(mock: Any, kernel: Any) -> None:
     assert (mock.cluster, mock.grid[0]) == (2, 4)
 
 
-# ---- callbacks
-# ----------------------------------------------------------------------------------------------
+# ---- callbacks -----------------------------------------------------------------------------------
 
 
 def test_a_python_function_as_host_function(mock: Any) -> None:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of the host objects. Those of the folder on_mock/ need a process whose driver is the mock
-of
-tests/mock; test_on_mock.py runs them in one."""
+of tests/mock; test_on_mock.py runs them in one."""
 
 from __future__ import annotations
 

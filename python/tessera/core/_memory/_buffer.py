@@ -26,9 +26,8 @@ class MemoryResource:
     """What allocates memory. Subclasses say how.
 
     A subclass has ``allocate(size, *, stream)``, which gives a Buffer
-    (``Buffer.from_handle(address,
-    size, mr=self)``), ``deallocate(ptr, size, *, stream)``, and the properties
-    ``is_device_accessible``, ``is_host_accessible`` and ``device_id``.
+    (``Buffer.from_handle(address, size, mr=self)``), ``deallocate(ptr, size, *, stream)``, and the
+    properties ``is_device_accessible``, ``is_host_accessible`` and ``device_id``.
     """
 
     def allocate(self, size: int, *, stream: Any = None) -> Buffer:
@@ -66,8 +65,7 @@ class Buffer(Transfers, _Buffer):
     Made by ``MemoryResource.allocate``, ``Device.allocate`` and ``Buffer.from_handle``. It is given
     back by ``close()``, at the end of a ``with`` block, or with the object. A closed buffer raises
     RuntimeError wherever it is used. Memory that is lent (``memoryview(buffer)``, DLPack) stays
-    until
-    its last user has ended.
+    until its last user has ended.
     """
 
     __slots__ = ()

@@ -32,8 +32,7 @@ def _wait(stream: Any) -> None:
 
 class LegacyPinnedMemoryResource(MemoryResource):
     """Page-locked memory of the host (cuMemAllocHost). Allocating and freeing do not follow a
-    stream: freeing
-    waits for the one it is given. Kernels of every GPU can use the memory."""
+    stream: freeing waits for the one it is given. Kernels of every GPU can use the memory."""
 
     __slots__ = ()
 

@@ -21,8 +21,7 @@ def _ordinal(device: Any) -> int:
 
 class PeerSet(MutableSet["Device"]):
     """``resource.peer_accessible_by``. Members are Devices; numbers are taken too. Every look asks
-    the
-    driver; changes of several GPUs at once are one call."""
+    the driver; changes of several GPUs at once are one call."""
 
     __slots__ = ("_resource",)
 

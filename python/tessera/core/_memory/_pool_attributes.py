@@ -45,8 +45,7 @@ def _property(
 
 class PoolAttributes(_Attributes):
     """What a pool holds and how it uses freed memory again. ``release_threshold``, ``reuse_*`` can
-    be
-    set, and the ``*_high`` marks reset to 0."""
+    be set, and the ``*_high`` marks reset to 0."""
 
     __slots__ = ()
     _members = {  # noqa: RUF012

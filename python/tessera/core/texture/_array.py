@@ -91,8 +91,7 @@ class OpaqueArray(Shaped):
     def __repr__(self) -> str:
         return (
             f"OpaqueArray(shape={self.shape}, format={self.format}, "
-            f"num_channels={self.num_channels}, "
-            f"handle={self._handle:#x})"
+            f"num_channels={self.num_channels}, handle={self._handle:#x})"
         )
 
 

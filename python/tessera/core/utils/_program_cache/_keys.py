@@ -172,23 +172,20 @@ def _check_nvrtc_files(options: Any, has_digest: bool) -> None:
     written = [name for name in _WRITES if getattr(options, name) is not None]
     if written:
         raise ValueError(
-            f"{', '.join(written)}: the compiler writes a file as a side effect, which a hit "
-            f"would not do; "
-            "compile without the cache"
+            f"{', '.join(written)}: the compiler writes a file as a side effect, which a hit would "
+            "not do; compile without the cache"
         )
     if has_digest:
         return
     if outside := _outside_files(options):
         raise ValueError(
             f"{', '.join(outside)}: files are read that the key does not see; give "
-            f"make_program_cache_key an "
-            "extra_digest of them"
+            "make_program_cache_key an extra_digest of them"
         )
     if any(mark in (options.name or "") for mark in "/\\"):
         raise ValueError(
             f"name={options.name!r} has a directory component, where NVRTC looks for headers that "
-            f"the key does not "
-            "see; give an extra_digest of them, or the bare name"
+            "the key does not see; give an extra_digest of them, or the bare name"
         )
 
 
