@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 __all__ = ["copy_view", "copy_view_awaited"]
 
+_PITCH_MOST = 2**31 - 1  # bytes from row to row that the driver takes (MAX_PITCH)
+
 
 class _Axis(NamedTuple):
     """One axis of both arrays: extent, and the steps of each in bytes."""
@@ -49,7 +51,7 @@ def _plan(axes: list[_Axis], size: int) -> _Plan:
     if rest and rest[-1].source == rest[-1].target == size:
         width = rest.pop().n * size
     rows = _Axis(1, width, width)
-    if rest and rest[-1].source >= width and rest[-1].target >= width:
+    if rest and all(width <= n <= _PITCH_MOST for n in (rest[-1].source, rest[-1].target)):
         rows = rest.pop()
     return _Plan(width, rows, rest)
 
@@ -72,6 +74,24 @@ def _rectangle(plan: _Plan, source: Any, target: Any) -> Any:
         setattr(made, f"{side}Pitch", pitch)
     made.WidthInBytes, made.Height = plan.width, plan.rows.n
     return made
+
+
+def _copy_rows(plan: _Plan, source: Any, target: Any, handle: Any) -> None:
+    from ..bindings.driver import checked
+
+    made = _rectangle(plan, source, target)
+    for a, b in _offsets(plan.outer):
+        _address(made, "src", source, a)
+        _address(made, "dst", target, b)
+        checked.cuMemcpy2DAsync(made, handle)
+
+
+def _copy_runs(plan: _Plan, source: Any, target: Any, handle: Any) -> None:
+    """Single rows, which may be longer than a pitch can be."""
+    from ..bindings.driver import checked
+
+    for a, b in _offsets(plan.outer):
+        checked.cuMemcpyAsync(target.ptr + b, source.ptr + a, plan.width, handle)
 
 
 def _address(made: Any, side: str, view: Any, offset: int) -> None:
@@ -122,11 +142,8 @@ def copy_view(source: Any, target: Any, stream: Any, blocking: bool | None) -> N
         raise TypeError("stream must be a Stream or its handle, not None")
     if source.size:
         plan = _plan(_axes(source, target), source._layout.itemsize)
-        made = _rectangle(plan, source, target)
-        for a, b in _offsets(plan.outer):
-            _address(made, "src", source, a)
-            _address(made, "dst", target, b)
-            checked.cuMemcpy2DAsync(made, handle)
+        copy = _copy_runs if plan.rows.n == 1 else _copy_rows
+        copy(plan, source, target, handle)
     is_mixed = not (source.is_device_accessible and target.is_device_accessible)
     if is_mixed if blocking is None else blocking:
         checked.cuStreamSynchronize(handle)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -360,12 +361,17 @@ def _id_of(device: int | str) -> int:
         if device in ("cpu", "cpu:0"):
             return CPU
         head, _, tail = device.partition(":")
-        if head != "cuda" or not (tail or "0").isdigit():
+        if head != "cuda" or not (tail or "0").isdecimal():
             raise ValueError(
                 f"{shown(device)} is not a device; use a number, 'cpu', 'cuda' or 'cuda:N'"
             )
         device = int(tail or 0)
-    number = int(device)
+    try:
+        number = operator.index(device)
+    except TypeError:
+        raise TypeError(
+            f"{shown(device)} is not a device; use a number, 'cpu', 'cuda' or 'cuda:N'"
+        ) from None
     count = _core.device_count("cuda")
     if not 0 <= number < count:
         if count == 0 and number == 0:

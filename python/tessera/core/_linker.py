@@ -12,6 +12,7 @@ from typing import Any, Union
 
 from ..bindings import driver as _driver
 from ..bindings._errors import nvJitLinkError
+from ._errors import shown
 from ._flags import current_arch, each, flags_of, option, present, truth, value, when
 from ._object_code import ObjectCode
 from ._options import options_of
@@ -58,7 +59,10 @@ def _decide_nvjitlink_or_driver() -> bool:
 
 def _target(word: str, arch: str) -> list[Any]:
     digits = str(arch).removeprefix("sm_").removeprefix("compute_")
-    return [getattr(_driver.CUjit_target, f"CU_TARGET_COMPUTE_{digits.upper()}")]
+    name = f"CU_TARGET_COMPUTE_{digits.upper()}"
+    if name not in _driver.CUjit_target.__members__:
+        raise ValueError(f"the driver's linker knows no arch {shown(arch)}; it takes sm_80 and so on")
+    return [_driver.CUjit_target[name]]
 
 
 def _number(word: str, given: Any) -> list[Any]:

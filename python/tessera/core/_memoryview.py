@@ -56,6 +56,9 @@ def _dlpack_dtype(dtype: np.dtype[Any]) -> tuple[int, int, int]:
 
 def _interface(dictionary: dict[str, Any]) -> tuple[int, bool, _StridedLayout, np.dtype[Any]]:
     """(address, readonly, layout, dtype) of an array interface."""
+    missing = [key for key in ("version", "data", "shape", "typestr") if dictionary.get(key) is None]
+    if missing:
+        raise BufferError(f"malformed array interface: it has no {', '.join(missing)}")
     if dictionary["version"] < 3:
         raise BufferError("only array interface v3 or above is supported")
     if dictionary.get("mask") is not None:
@@ -171,7 +174,7 @@ class StridedMemoryView(_core.MemoryView, metaclass=_Views):  # type: ignore[mis
         Version 2, torch's, tells no stream: an object that has DLPack besides is read by that.
         """
         told = obj.__cuda_array_interface__
-        if told["version"] < 3 and hasattr(obj, "__dlpack__"):
+        if told.get("version", 0) < 3 and hasattr(obj, "__dlpack__"):
             return cls.from_dlpack(obj, stream_ptr)  # type: ignore[no-any-return]
         address, readonly, layout, dtype = _interface(told)
         if stream_ptr is None:

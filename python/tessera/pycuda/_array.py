@@ -40,6 +40,13 @@ def _dims(shape: Any) -> tuple[int, ...]:
         return (operator.index(shape),)
 
 
+def _is_async(method: str, async_: bool, old: dict[str, Any]) -> bool:
+    """`async_`, or by its old name, which Python has made a keyword."""
+    if set(old) - {"async"}:
+        raise TypeError(f"{method}() has no argument named {', '.join(sorted(old))}")
+    return bool(old.get("async", async_))
+
+
 class _Flags:
     """How an array lies in memory."""
 
@@ -175,6 +182,8 @@ class GPUArray:
     # ---- to and from the host
 
     def _check_like(self, ary: Any) -> None:
+        if not hasattr(ary, "dtype"):
+            raise TypeError(f"an array of numpy is needed, not a {type(ary).__name__}")
         if ary.shape != self.shape or ary.dtype != self.dtype:
             raise ValueError(
                 f"an array of {ary.dtype}{ary.shape} does not fit one of {self.dtype}{self.shape}"
@@ -182,7 +191,7 @@ class GPUArray:
 
     def set(self, ary: Any, async_: bool = False, stream: Any = None, **old: Any) -> None:
         """Copies an array of the host into this one."""
-        async_ = old.pop("async", async_)
+        async_ = _is_async("set", async_, old)
         self._check_like(ary)
         if not self.flags.forc:
             staged = to_gpu_async(ary, stream=stream) if async_ else to_gpu(ary)
@@ -209,7 +218,7 @@ class GPUArray:
         **old: Any,
     ) -> np.ndarray[Any, Any]:  # fmt: skip
         """A copy on the host, in `ary` where that is given."""
-        async_ = old.pop("async", async_)
+        async_ = _is_async("get", async_, old)
         source = self if self.flags.forc else self.copy(stream=stream)
         if ary is not None:
             self._check_like(ary)

@@ -40,6 +40,12 @@ def test_unknown_devices_are_named(bad: Any) -> None:
         core.Device(bad)
 
 
+@pytest.mark.parametrize("bad", [0.9, [0], b"cpu"])
+def test_what_is_no_number_of_a_device_is_not_rounded(bad: Any) -> None:
+    with pytest.raises(TypeError, match="is not a device; use a number"):
+        core.Device(bad)
+
+
 def test_a_tile_kernel_runs_on_a_stream(cpu: core.Device) -> None:
     stream = cpu.create_stream()
     a, out = np.arange(64, dtype=np.float32), np.zeros(64, np.float32)

@@ -247,6 +247,8 @@ def test_the_driver_is_told_what_it_knows() -> None:
     assert values[4].name == "CU_TARGET_COMPUTE_80" and values[5] == 2
     with pytest.raises(ValueError, match="split_compile option is not supported by the driver API"):
         LinkerOptions(split_compile=0)._prepare_driver_options()
+    with pytest.raises(ValueError, match="knows no arch 'sm_999'"):
+        LinkerOptions(arch="sm_999")._prepare_driver_options()
     with pytest.warns(DeprecationWarning, match="ftz option is deprecated"):
         LinkerOptions(ftz=True)._prepare_driver_options()
 

@@ -135,6 +135,32 @@ def test_rectangles_cover_a_copy_between_devices() -> None:
         assert np.array_equal(target, source)
 
 
+def test_no_pitch_is_more_than_the_driver_takes() -> None:
+    from tessera.core._copy import _Axis, _plan
+
+    far = _plan([_Axis(3, 2**31, 2**20), _Axis(1024, 4, 4)], 4)
+    assert far.rows.n == 1 and far.outer == [_Axis(3, 2**31, 2**20)]
+    near = _plan([_Axis(3, 2**31 - 4, 2**20), _Axis(1024, 4, 4)], 4)
+    assert near.rows.n == 3 and not near.outer
+    dense = _plan([_Axis(2**30, 4, 4)], 4)
+    assert (dense.width, dense.rows.n) == (2**32, 1)
+
+
+@pytest.mark.parametrize("lost", ["version", "data", "shape", "typestr"])
+def test_an_array_interface_without_an_entry_is_named(lost: str) -> None:
+    class Partial:
+        entries = {"version": 3, "data": (0, False), "shape": (0,), "typestr": "<f4"}
+        __array_interface__ = {k: v for k, v in entries.items() if k != lost}
+        __cuda_array_interface__ = __array_interface__
+
+    for read in (
+        StridedMemoryView.from_array_interface,
+        lambda obj: StridedMemoryView.from_cuda_array_interface(obj, -1),
+    ):
+        with pytest.raises(BufferError, match=f"malformed array interface: it has no {lost}"):
+            read(Partial())
+
+
 def _move(target: int, source: int, n: int) -> None:
     import ctypes
 

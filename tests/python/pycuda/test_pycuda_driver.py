@@ -313,10 +313,21 @@ def test_interfaces_of_arrays(context: Any) -> None:
         array.astype(np.float32).view(np.int32).__iadd__(1.5)
 
 
+def test_names_of_arguments_that_do_not_exist(context: Any) -> None:
+    array = gpuarray.zeros(3, np.float32)
+    with pytest.raises(TypeError, match=r"get\(\) has no argument named streem"):
+        array.get(streem=None)
+    with pytest.raises(TypeError, match=r"set\(\) has no argument named pagelocked"):
+        array.set(np.ones(3, np.float32), pagelocked=True)
+    array.set(np.ones(3, np.float32), **{"async": True})
+
+
 def test_sizes_that_do_not_fit(context: Any) -> None:
     array = gpuarray.zeros((2, 3), np.float32)
     with pytest.raises(ValueError, match="does not fit"):
         array.set(np.zeros((3, 2), np.float32))
+    with pytest.raises(TypeError, match="an array of numpy is needed, not a list"):
+        array.set([1, 2])
     with pytest.raises(ValueError, match="broadcast"):
         array + gpuarray.zeros((2, 4), np.float32)
     with pytest.raises(TypeError):
