@@ -124,6 +124,22 @@ def test_memset_of_rows(stream: Any) -> None:
     assert list(x.values) == [-1, 0, -1, 0]
 
 
+def test_nodes_stay_within_their_buffers() -> None:
+    small, large = (Ints(n).buffer for n in (2, 4))
+    g = GraphDefinition("cpu")
+    copy, fill = g.memcpy(large, small, 8), g.memset(small, 0, 2, height=2, pitch=6)
+    for use, words in (
+        (lambda: g.memcpy(large, small, 9), "src Buffer has 8 bytes, but the node takes 9"),
+        (lambda: copy.update(small, large, 16), "dst Buffer has 8 bytes, but the node takes 16"),
+        (lambda: g.memcpy(large, small, -1), "dst: a node takes 0 or more bytes, not -1"),
+        (lambda: g.memset(small, b"\1\2", 5), "dst Buffer has 8 bytes, but the node takes 10"),
+        (lambda: fill.update(small, 0, 3, height=2, pitch=6), "but the node takes 9"),
+        (lambda: g.memset(small, 0, 1, height=0), "1 or more rows of 0 or more elements, not 0"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            use()
+
+
 def test_callbacks_of_python_and_c(stream: Any) -> None:
     seen: list[Any] = []
     kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p)

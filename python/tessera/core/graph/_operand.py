@@ -52,6 +52,14 @@ def address_of(value: Any, owner: Any, name: str) -> tuple[int, Any]:
     return int(value), owner
 
 
+def _check_fits(name: str, value: Any, n: int) -> None:
+    """ValueError where a Buffer is smaller than what a node reads or writes of it."""
+    if n < 0:
+        raise ValueError(f"{name}: a node takes 0 or more bytes, not {n}")
+    if _is_buffer(value) and n > value.size:
+        raise ValueError(f"{name} Buffer has {value.size} bytes, but the node takes {n}")
+
+
 def fill_value(value: Any) -> tuple[int, int]:
     """The pattern of a memset and its bytes: an int of one byte, or something of 1, 2 or 4 bytes."""
     if isinstance(value, int):
@@ -73,6 +81,8 @@ def copy_of(
     """What a copy is, and what it needs."""
     to, to_keep = address_of(dst, owners[0], "dst")
     origin, from_keep = address_of(src, owners[1], "src")
+    _check_fits("dst", dst, size)
+    _check_fits("src", src, size)
     sides = (to, on_device(to)), (origin, on_device(origin))
     keep = None if to_keep is None and from_keep is None else (to_keep, from_keep)
     return {"dst": to, "src": origin, "size": size, "sides": sides}, keep
@@ -84,6 +94,10 @@ def fill_of(
     """What a fill is, and what it needs."""
     to, keep = address_of(dst, owner, "dst")
     pattern, element = fill_value(value)
+    width, height, pitch = shape
+    if width < 0 or height < 1:
+        raise ValueError(f"a fill has 1 or more rows of 0 or more elements, not {height} of {width}")
+    _check_fits("dst", dst, (height - 1) * pitch + width * element)
     attrs = {"dptr": to, "value": pattern, "element_size": element}
     return attrs | dict(zip(("width", "height", "pitch"), shape, strict=True)), keep
 
