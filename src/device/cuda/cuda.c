@@ -25,6 +25,15 @@ static void cuda_make_pool(cuda_device *device)
         (void)fn->MemPoolSetAttribute(device->pool, CUDA_POOL_RELEASE_THRESHOLD, &keep);
 }
 
+/* What was current before: nothing. The context of the first GPU, which all libraries take then, stays; that of
+ * another would make it their choice. */
+#define CUDA_NOTHING ((cuda_context)(uintptr_t)1)
+
+static bool cuda_is_first(const cuda_device *device)
+{
+    return TS_DEVICE_ID_ORDINAL(device->base.id) == 0;
+}
+
 /* Under the lock. */
 static ts_status cuda_make_context(cuda_device *device, ts_error *err)
 {
@@ -42,7 +51,7 @@ static ts_status cuda_make_context(cuda_device *device, ts_error *err)
     (void)fn->CtxGetCurrent(&before);
     (void)fn->CtxSetCurrent(device->context);
     cuda_make_pool(device);
-    if (before)
+    if (before || !cuda_is_first(device))
         (void)fn->CtxSetCurrent(before);
     atomic_store_explicit(&device->ready, true, memory_order_release);
     return TS_OK;
@@ -74,7 +83,7 @@ ts_status cuda_enter(cuda_device *device, cuda_context *before, ts_error *err)
     cuda_result code = fn->CtxSetCurrent(device->context);
     if (code != CUDA_OK)
         return cuda_fail(device, code, err, "choosing the device");
-    *before = now;
+    *before = now || cuda_is_first(device) ? now : CUDA_NOTHING;
     return TS_OK;
 }
 
@@ -98,7 +107,7 @@ ts_status cuda_enter_chosen(cuda_device *device, cuda_context *before, bool *is_
 void cuda_leave(cuda_device *device, cuda_context before)
 {
     if (before)
-        (void)device->cuda->fn.CtxSetCurrent(before);
+        (void)device->cuda->fn.CtxSetCurrent(before == CUDA_NOTHING ? NULL : before);
 }
 
 /* ---- which kernel was it ------------------------------------------------------------------------------- */
@@ -333,7 +342,7 @@ void ts__cuda_device_deinit(cuda_device *device)
         if (device->fault_records)
             (void)device->cuda->fn.MemFreeHost(device->fault_records);
         (void)device->cuda->fn.DevicePrimaryCtxRelease(device->handle);
-        (void)device->cuda->fn.CtxSetCurrent(before);
+        (void)device->cuda->fn.CtxSetCurrent(before == CUDA_NOTHING ? NULL : before);
     }
     if (device->default_stream)
         cuda_stream_release(&device->default_stream->base);

@@ -282,3 +282,14 @@ def test_a_tensor_map_of_one_axis(mock: Any, device: core.Device) -> None:
     assert mock.n_encoded == before + 1 and made.device is device
     made.replace_address(buffer)
     assert mock.n_encoded == before + 2
+
+
+def test_work_for_another_gpu_does_not_choose_it(mock: Any, device: core.Device) -> None:
+    before = driver.checked.cuCtxGetCurrent()
+    other = core.Device(1)
+    driver.checked.cuCtxSetCurrent(0)
+    for _ in range(2):
+        other.allocate(64).close()
+        other.create_stream().record().sync()
+        assert not int(driver.checked.cuCtxGetCurrent()) and core.Device() is core.Device(0)
+    driver.checked.cuCtxSetCurrent(before)
