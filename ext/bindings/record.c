@@ -13,6 +13,7 @@ typedef struct bind_field {
     PyObject *name;    /* owned */
     PyObject *where;   /* "CUlaunchConfig.attrs", for messages; owned */
     bind_type *type;   /* of one element; owned */
+    bind_type *owner;  /* of the records it is a member of; borrowed: a type with a class is never freed */
     uint8_t mode;      /* BIND_FIELD... */
     uint32_t offset, count;
     int counter;       /* offset of the field that counts a list, or -1 */
@@ -224,6 +225,16 @@ static PyObject *field_get_list(bind_field *field, bind_record *record, const ch
     return list;
 }
 
+/* A field can be taken from its class and asked of anything. */
+static int field_check(const bind_field *field, PyObject *instance)
+{
+    bind_state *state = PyType_GetModuleState(Py_TYPE(field));
+    if (BIND_IS(state, instance, record) && ((bind_record *)instance)->type == field->owner)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "%U is no field of a %.100s", field->where, Py_TYPE(instance)->tp_name);
+    return -1;
+}
+
 static PyObject *field_get(PyObject *self, PyObject *instance, PyObject *class)
 {
     bind_field *field = (bind_field *)self;
@@ -231,6 +242,8 @@ static PyObject *field_get(PyObject *self, PyObject *instance, PyObject *class)
     (void)class;
     if (!instance)
         return Py_NewRef(self);
+    if (field_check(field, instance) < 0)
+        return NULL;
     char *at = record->data + field->offset;
     switch (field->mode) {
     case BIND_FIELD_ARRAY:
@@ -352,7 +365,7 @@ static int field_set(PyObject *self, PyObject *instance, PyObject *value)
     bind_field *field = (bind_field *)self;
     bind_record *record = (bind_record *)instance;
     const char *where = PyUnicode_AsUTF8(field->where);
-    if (!where)
+    if (!where || field_check(field, instance) < 0)
         return -1;
     if (!value) {
         PyErr_Format(PyExc_AttributeError, "%s cannot be deleted", where);
@@ -392,6 +405,7 @@ static PyObject *field_create(PyTypeObject *class, PyObject *args, PyObject *kwa
         return NULL;
     field->name = Py_NewRef(name);
     field->type = (bind_type *)Py_NewRef(type);
+    field->owner = owner;
     field->mode = (uint8_t)mode;
     field->offset = offset;
     field->count = count;

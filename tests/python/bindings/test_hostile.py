@@ -122,6 +122,15 @@ def test_a_number_beyond_an_enum_is_not_cut() -> None:
         driver.CUmemLocation(type=2**32 + 1)
 
 
+def test_a_field_belongs_to_its_class() -> None:
+    field = vars(driver.CUmemLocation)["id"]
+    for other in (3, driver.CUuuid(), driver.CUdeviceptr(1)):
+        with pytest.raises(TypeError, match="CUmemLocation.id is no field of a"):
+            field.__get__(other)
+        with pytest.raises(TypeError, match="CUmemLocation.id is no field of a"):
+            field.__set__(other, 1)
+
+
 def test_a_character_beyond_64_bits_is_named() -> None:
     with pytest.raises(OverflowError, match="CUdevprop_st|CUipcEventHandle.reserved is"):
         driver.CUipcEventHandle(reserved=[2**70] + [0] * 63)
