@@ -125,7 +125,7 @@ def _fill(name: str, bits: int) -> Callable[..., None]:
             *args, stream = args  # type: ignore[assignment]
         if len(args) != n - 1:
             raise TypeError(f"{fill.__doc__} was called with {1 + len(args)} arguments")
-        words = [int(arg) % 2**64 for arg in args]
+        words = [int(arg) for arg in args]
         words[n == 5] %= 2**bits  # a negative value fills its bit pattern
         if is_async:
             getattr(cu, symbol + "Async")(int(dest), *words, stream_handle(stream))

@@ -133,7 +133,7 @@ def _store(path: str, data: bytes) -> None:
 
 
 def _log(program: Any) -> str:
-    log = b" " * nvrtc.checked.nvrtcGetProgramLogSize(program)
+    log = bytearray(nvrtc.checked.nvrtcGetProgramLogSize(program))
     nvrtc.checked.nvrtcGetProgramLog(program, log)
     return log.rstrip(b"\0 \n").decode(errors="replace")
 
@@ -148,11 +148,11 @@ def _build(source: str, options: Sequence[str], target: str) -> bytes:
             command = ["nvrtc", *options, "kernel.cu"]
             raise CompileError("NVRTC: compilation of kernel.cu failed", command, "", _log(program))
         name = target.upper()
-        data = b"\0" * getattr(nvrtc.checked, f"nvrtcGet{name}Size")(program)
+        data = bytearray(getattr(nvrtc.checked, f"nvrtcGet{name}Size")(program))
         getattr(nvrtc.checked, f"nvrtcGet{name}")(program, data)
     finally:
         nvrtc.checked.nvrtcDestroyProgram(program)
-    return data
+    return bytes(data)
 
 
 def _keep(source: str, data: bytes, target: str) -> None:

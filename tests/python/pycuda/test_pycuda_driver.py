@@ -78,6 +78,9 @@ def test_fills(context: Any) -> None:
     assert (target == 7).all()
     with pytest.raises(TypeError, match=r"memset_d8\(dest, data, count\)"):
         drv.memset_d8(memory, 7)
+    drv.memset_d8(memory, -1, 8)  # a bit pattern
+    with pytest.raises(OverflowError, match="N is -8"):
+        drv.memset_d8(memory, 7, -8)
 
 
 def test_contexts_are_a_stack(context: Any) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import random
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,20 @@ from tessera.pycuda._dtypes import (
     ScalarArg, VectorArg, dtype_to_ctype, get_or_register_dtype, parse_arguments, parse_c_arg,
     parse_ctype, register_dtype, vec,
 )  # fmt: skip
+from tessera.pycuda import compiler
 from tessera.pycuda.compiler import _options
 from tessera.pycuda.tools import DeviceMemoryPool, bitlog2
+
+
+def test_the_compiler_writes_into_memory_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Bytes cannot be changed, and Python has each single byte only once."""
+
+    def write(_program: Any, room: Any) -> None:
+        memoryview(room)[:] = b"\0"
+
+    told = SimpleNamespace(nvrtcGetProgramLogSize=lambda _program: 1, nvrtcGetProgramLog=write)
+    monkeypatch.setattr(compiler, "nvrtc", SimpleNamespace(checked=told))
+    assert compiler._log(None) == ""
 
 
 @pytest.mark.parametrize("code", "? i1 u1 i2 u2 i4 u4 i8 u8 f2 f4 f8 c8 c16".split())
