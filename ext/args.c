@@ -7,7 +7,7 @@
  * Order of preference for arrays: Tessera's own, the DLPack C exchange table (no Python object made),
  * the buffer protocol for host memory, __cuda_array_interface__, __dlpack__.
  */
-#include "core.h"
+#include "host.h"
 #include <string.h>
 
 void core_frame_init(core_frame *frame)
@@ -534,6 +534,17 @@ static int args_take_sequence(core_state *state, core_frame *frame, PyObject *ob
     return got;
 }
 
+/* Buffers have no dtype; launches of the driver's kernels pass them as addresses (host_launch.c). */
+static int args_refuse_bytes(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)state, (void)frame, (void)extra;
+    uint64_t address;
+    if (core_buffer_address((core_buffer *)object, &address) == 0)
+        PyErr_SetString(PyExc_TypeError, "is a Buffer (bytes without a dtype); pass buffer.view('float32'), or the dtype "
+                                         "that is meant");
+    return -1;
+}
+
 /* ---- finding the taker of a type ------------------------------------------------------------------*/
 
 static const void *args_exchange_of(PyTypeObject *type)
@@ -580,6 +591,8 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
     const void *exchange;
     if (PyType_IsSubtype(type, state->array_type))
         return (core_taker){type, args_take_array, NULL};
+    if (PyType_IsSubtype(type, state->buffer_type))
+        return (core_taker){type, args_refuse_bytes, NULL};
     if (type == &PyBool_Type)
         return (core_taker){type, args_take_bool, NULL};
     if (args_is_numpy_scalar(type))

@@ -439,6 +439,10 @@ static int buffer_pattern(PyObject *value, uint64_t *pattern, uint32_t *width)
 {
     Py_buffer view;
     *pattern = 0;
+    if (!value) {
+        PyErr_SetString(PyExc_TypeError, "fill() needs a value: an int of 0 to 255, or 1, 2 or 4 bytes");
+        return -1;
+    }
     if (PyLong_Check(value)) {
         long number = PyLong_AsLong(value);
         *width = 1;
@@ -457,7 +461,8 @@ static int buffer_pattern(PyObject *value, uint64_t *pattern, uint32_t *width)
     if (fits)
         memcpy(pattern, view.buf, (size_t)view.len);
     else
-        PyErr_Format(PyExc_ValueError, "fill() takes a pattern of 1, 2 or 4 bytes, not %zd", view.len);
+        PyErr_Format(PyExc_ValueError, "fill() takes a pattern of 1, 2 or 4 bytes, not the %zd of a %.200s; "
+                                       "pass a NumPy scalar, or use copy_from_host()", view.len, Py_TYPE(value)->tp_name);
     PyBuffer_Release(&view);
     return fits ? 0 : -1;
 }
@@ -474,7 +479,7 @@ static PyObject *buffer_fill(PyObject *object, PyObject *const *args, Py_ssize_t
     ts_status status;
     ts_error err;
     if (core_named_args("fill", known, 2, args, n, names, given) < 0 ||
-        buffer_pattern(given[0] ? given[0] : Py_None, &pattern, &width) < 0 ||
+        buffer_pattern(given[0], &pattern, &width) < 0 ||
         buffer_ready(self, &address) < 0 || buffer_stream(self, given[1], &room, &stream) < 0 ||
         core_buffer_address(self, &address) < 0)
         return NULL;

@@ -400,9 +400,14 @@ static PyObject *launch_note(core_state *state, PyObject *result, PyObject *cons
     return result;
 }
 
-static PyObject *launch_call(PyObject *module, PyObject *const *args, Py_ssize_t n)
+static PyObject *launch_call(PyObject *module, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     core_state *state = PyModule_GetState(module);
+    if (names && PyTuple_GET_SIZE(names)) {
+        PyErr_Format(PyExc_TypeError, "launch() takes no argument by name: pass %R by position, as in launch(stream, "
+                                      "config, kernel, *args)", PyTuple_GET_ITEM(names, 0));
+        return NULL;
+    }
     if (n < 3) {
         PyErr_Format(PyExc_TypeError, "launch(stream, config, kernel, *args) takes at least 3 arguments, not %zd", n);
         return NULL;
@@ -431,7 +436,7 @@ static PyObject *launch_live(PyObject *module, PyObject *unused)
 }
 
 static PyMethodDef launch_functions[] = {
-    {"host_launch", (PyCFunction)(void (*)(void))launch_call, METH_FASTCALL,
+    {"host_launch", (PyCFunction)(void (*)(void))launch_call, METH_FASTCALL | METH_KEYWORDS,
      "launch(stream, config, kernel, /, *args)\n--\n\n"
      "Runs a kernel over a grid, in the order of a stream.\n\n"
      "Parameters\n----------\n"

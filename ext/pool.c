@@ -83,15 +83,21 @@ static int pool_size(const char *method, PyObject *object, uint64_t *out)
         PyErr_Format(PyExc_TypeError, "%s() needs a size in bytes", method);
         return -1;
     }
+    if (!PyIndex_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "%s() takes its size, a number of bytes, as an int, not as the %.200s %R", method,
+                     Py_TYPE(object)->tp_name, object);
+        return -1;
+    }
     PyObject *index = PyNumber_Index(object);
-    long long bytes = index ? PyLong_AsLongLong(index) : -1;
+    int overflow = 0;
+    long long bytes = index ? PyLong_AsLongLongAndOverflow(index, &overflow) : -1;
     Py_XDECREF(index);
     *out = (uint64_t)bytes;
-    if (bytes >= 0)
-        return 0;
-    if (!PyErr_Occurred())
+    if (overflow > 0)
+        PyErr_Format(PyExc_OverflowError, "cannot %s %R bytes; the size must be below 2**63", method, object);
+    else if (bytes < 0 && index)
         PyErr_Format(PyExc_ValueError, "cannot %s %R bytes; the size must be 0 or more", method, object);
-    return -1;
+    return bytes < 0 ? -1 : 0;
 }
 
 /* The pool may be closed while the GIL is dropped: what is needed afterwards is read before. */

@@ -388,6 +388,18 @@ int core_device_from(core_state *state, PyObject *object, ts_device **out)
     return -1;
 }
 
+/* The default streams of the driver (handles up to CU_STREAM_PER_THREAD) are the CPU's too; others are the driver's. */
+static int stream_of_cpu(ts_device *device, const ts_stream *given, const ts_stream **out)
+{
+    enum { PER_THREAD = 2 };
+    *out = ts_device_default_stream(device);
+    if (!given || given->native <= PER_THREAD)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "stream handle %p is not a stream of the CPU device; use None or a stream made for "
+                                   "this device", (void *)given->native);
+    return -1;
+}
+
 int core_stream_for(core_state *state, PyObject *object, ts_device **device, ts_stream *room, const ts_stream **out)
 {
     if (core_stream_of(state, object, room, out) < 0)
@@ -402,7 +414,9 @@ int core_stream_for(core_state *state, PyObject *object, ts_device **device, ts_
     }
     if (!*device && core_current_device(state, device) < 0)
         return -1;
-    if (*out && ts_device_target(*device) != TS_TARGET_CPU)
+    if (ts_device_target(*device) == TS_TARGET_CPU)
+        return stream_of_cpu(*device, *out, out);
+    if (*out)
         room->device = *device;
     else
         *out = ts_device_default_stream(*device);

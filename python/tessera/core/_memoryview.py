@@ -200,8 +200,17 @@ class StridedMemoryView(_core.MemoryView, metaclass=_Views):  # type: ignore[mis
         cls, buffer: Any, shape: Any, strides: Any = None, *, itemsize: int | None = None,
         dtype: Any = None, is_readonly: bool = False,
     ) -> StridedMemoryView:  # fmt: skip
-        """A view of a Buffer; ``strides`` are in elements. ``itemsize`` will do for a view without
-        dtype."""
+        """A view of a Buffer, whose memory stays until the view ends, also after ``close()``.
+
+        ``strides`` are in elements. ``itemsize`` will do for a view without dtype.
+        """
+        if not isinstance(buffer, _core.Buffer):
+            raise TypeError(
+                f"from_buffer() views a Buffer, not a {type(buffer).__name__}; use from_dlpack() or "
+                f"from_any_interface()"
+            )
+        # as buffer.view(): the memory stays until the view ends, also after close()
+        loan = buffer._dlpack(*buffer.__dlpack_device__(), True)
         dtype = None if dtype is None else np.dtype(dtype)
         size = itemsize if dtype is None else dtype.itemsize
         if size is None:
@@ -213,16 +222,17 @@ class StridedMemoryView(_core.MemoryView, metaclass=_Views):  # type: ignore[mis
         if needed > buffer.size:
             raise ValueError(f"Expected at least {needed} bytes, got {buffer.size} bytes.")
         device = buffer.__dlpack_device__()
-        view = cls._of(int(buffer.handle), layout, dtype, device, is_readonly, buffer)
-        return view
+        address = int(buffer.handle)
+        return cls._of(address, layout, dtype, device, is_readonly, buffer, loan)
 
     @classmethod
     def _of(
-        cls, address: int, layout: _StridedLayout, dtype: Any, device: Any, readonly: bool, obj: Any
-    ) -> StridedMemoryView:
+        cls, address: int, layout: _StridedLayout, dtype: Any, device: Any, readonly: bool, obj: Any,
+        keep: Any = None,
+    ) -> StridedMemoryView:  # fmt: skip
         told = (0, 0, 1) if dtype is None else _dlpack_dtype(dtype)
         steps = layout._strides
-        view = cls._make(address, layout.shape, steps, told, device, readonly, obj, None, dtype)
+        view = cls._make(address, layout.shape, steps, told, device, readonly, obj, keep, dtype)
         view._layout_ = layout
         return view  # type: ignore[no-any-return]
 

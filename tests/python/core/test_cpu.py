@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
 import threading
 import time
@@ -311,3 +312,70 @@ def test_launch_options_that_are_zero_count() -> None:
 def test_a_grid_beyond_the_driver_is_named() -> None:
     with pytest.raises(ValueError, match="each of LaunchConfig.grid must be 1 to 4294967295, not"):
         core.LaunchConfig(grid=2**32)
+
+
+@ct.kernel
+def twice_kernel(x):  # type: ignore[no-untyped-def]
+    i = ct.bid(0)
+    ct.store(x, index=(i,), tile=ct.load(x, index=(i,), shape=(16,)) * 2)
+
+
+def _launch(cpu: core.Device, buffer: core.Buffer) -> None:
+    core.launch(cpu.create_stream(), core.LaunchConfig(grid=4), twice_kernel, buffer)
+
+
+def _await_call(cpu: core.Device, buffer: core.Buffer) -> None:
+    asyncio.run(twice_kernel.async_call(buffer, grid=4))
+
+
+@pytest.mark.parametrize("run", [_launch, _await_call])
+def test_a_buffer_is_no_array_of_a_tile_kernel(cpu: core.Device, run: Any) -> None:
+    buffer = cpu.allocate(256)
+    words = r"kernel 'twice_kernel', argument 'x': is a Buffer .*pass buffer.view\('float32'\)"
+    with pytest.raises(TypeError, match=words):
+        run(cpu, buffer)
+    buffer.close()
+    with pytest.raises(RuntimeError, match="the buffer is closed"):
+        run(cpu, buffer)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda cpu, stream: cpu.allocate(64, stream=stream),
+        lambda cpu, stream: cpu.allocate(64).close(stream=stream),
+        lambda cpu, stream: cpu.memory_resource.allocate(64, stream=stream),
+        lambda cpu, stream: cpu.allocate(64).fill(0, stream=stream),
+    ],
+    ids=["allocate", "close", "pool", "fill"],
+)
+def test_a_raw_handle_is_no_stream_of_the_cpu(cpu: core.Device, use: Any) -> None:
+    with pytest.raises(ValueError, match="handle 0x7 is not a stream of the CPU device"):
+        use(cpu, 7)
+
+
+def test_the_default_streams_of_the_driver_are_the_cpu_s_too(cpu: core.Device) -> None:
+    for stream in (core.LEGACY_DEFAULT_STREAM, core.PER_THREAD_DEFAULT_STREAM, 0, 1, 2):
+        cpu.allocate(64, stream=stream).close(stream=stream)
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "words"),
+    [
+        (lambda cpu: cpu.allocate(10.5), TypeError, r"allocate\(\) .* not as the float 10.5"),
+        (lambda cpu: cpu.allocate("10"), TypeError, r"allocate\(\) .* not as the str '10'"),
+        (lambda cpu: cpu.allocate(1 << 70), OverflowError, f"cannot allocate {1 << 70} bytes"),
+        (lambda cpu: cpu.allocate(8).fill(), TypeError, r"fill\(\) needs a value"),
+        (lambda cpu: cpu.allocate(8).fill(np.zeros(2)), ValueError, "the 16 of a numpy.ndarray"),
+        (
+            lambda cpu: core.launch(None, core.LaunchConfig(grid=1), twice_kernel, x=1),
+            TypeError,
+            r"launch\(\) takes no argument by name: pass 'x' by position",
+        ),
+    ],
+)
+def test_messages_name_the_call_and_the_value(
+    cpu: core.Device, use: Any, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        use(cpu)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from tessera.bindings import driver
+from tessera.core import Device
 from tessera.core._layout import _StridedLayout
 from tessera.core._memoryview import _current_device
 from tessera.core.utils import StridedMemoryView, args_viewable_as_strided_memory
@@ -222,3 +223,29 @@ def test_views_refuse_what_they_cannot_give(wish: dict[str, Any], words: str) ->
     with pytest.raises(BufferError, match=words):
         view.__dlpack__(**wish)
     view.__dlpack__(dl_device=view.__dlpack_device__())
+
+
+def test_a_view_of_a_buffer_holds_its_memory() -> None:
+    cpu = Device("cpu")
+    buffer = cpu.allocate(64)
+    buffer.fill(5)
+    view = StridedMemoryView.from_buffer(buffer, (4,), dtype=np.uint8)
+    part = view.view(view._layout[1:])
+    del view
+    with pytest.raises(BufferError, match="the buffer is lent"):
+        buffer._set_memory(0, 0)
+    buffer.close()
+    others = [cpu.allocate(64) for _ in range(8)]
+    for other in others:
+        other.fill(9)
+    assert part.ptr not in [other.handle + 1 for other in others]
+    assert np.from_dlpack(part).tolist() == [5, 5, 5]
+
+
+def test_a_view_is_of_an_open_buffer() -> None:
+    buffer = Device("cpu").allocate(8)
+    buffer.close()
+    with pytest.raises(RuntimeError, match="the buffer is closed"):
+        StridedMemoryView.from_buffer(buffer, (2,), dtype=np.uint8)
+    with pytest.raises(TypeError, match="views a Buffer, not a ndarray; use from_dlpack"):
+        StridedMemoryView.from_buffer(np.ones(2), (2,), dtype=np.uint8)
