@@ -6,6 +6,7 @@
  * the arguments into C form (args.c), then ts_launch.
  */
 #include "host.h"
+#include "tessera/graph.h"
 #include <string.h>
 
 typedef struct kernel_object {
@@ -212,7 +213,8 @@ static PyObject *kernel_launch_frame(core_state *state, const ts_stream *stream,
                                      ts_kernel *kernel, core_frame *frame, uint32_t flags)
 {
     ts_error err;
-    bool lent = frame->has_host_views && stream && stream->impl && !(flags & CORE_LAUNCH_KEPT); /* for this call only */
+    bool lent = frame->has_host_views && stream && stream->impl && !(flags & CORE_LAUNCH_KEPT) && /* for this call only */
+                !ts_record_active(stream);
     if (kernel_run(state, stream, grid, kernel, frame, flags & ~(uint32_t)CORE_LAUNCH_KEPT, &err) != TS_OK)
         return core_raise(state, &err);
     return !lent || core_finish_stream(state, stream) == 0 ? Py_NewRef(Py_None) : NULL;

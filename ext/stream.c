@@ -4,6 +4,7 @@
  * event.c.
  */
 #include "host.h"
+#include "tessera/graph.h"
 #include <string.h>
 #include <structmember.h>
 
@@ -528,7 +529,8 @@ static void stream_drain(core_stream *self, const ts_stream *stream)
     ts_device *device = stream->device;
     ts_event *event;
     PyObject *type, *value, *traceback;
-    if (ts_device_target(device) != TS_TARGET_CPU || ts_event_create(device, &event, NULL) != TS_OK)
+    if (ts_device_target(device) != TS_TARGET_CPU || ts_record_active(stream) ||
+        ts_event_create(device, &event, NULL) != TS_OK)
         return;
     PyErr_Fetch(&type, &value, &traceback);
     if (ts_event_record(event, stream, NULL) == TS_OK && core_event_wait(self->state, device, event) < 0) {
@@ -621,6 +623,16 @@ static int stream_wait_one(core_stream *self, const ts_stream *ready, ts_event *
     return -1;
 }
 
+/* A record would become part of the graph; on a GPU the driver makes the waiting stream part of the capture. */
+static int stream_check_ahead(const ts_stream *ahead)
+{
+    if (!ts_record_active(ahead))
+        return 0;
+    PyErr_SetString(PyExc_RuntimeError, "a stream of the CPU cannot wait for a stream that is recording a graph; branches "
+                                        "of a graph are made by split() and end by join() of its GraphBuilder");
+    return -1;
+}
+
 /* A stream: all of what it has been given so far, by an event that lives only for this. */
 static int stream_wait_other(core_stream *self, PyObject *other)
 {
@@ -630,7 +642,8 @@ static int stream_wait_other(core_stream *self, PyObject *other)
     ts_event *event;
     ts_error err;
     ts_status status;
-    if (core_stream_for(self->state, other, &device, &room, &ahead) < 0 || !(ready = stream_ready(self, &own)))
+    if (core_stream_for(self->state, other, &device, &room, &ahead) < 0 || !(ready = stream_ready(self, &own)) ||
+        stream_check_ahead(ahead) < 0)
         return -1;
     CORE_BEGIN_USE(self->state, ready, ahead);
     status = ts_event_create_with(device, ahead, TS_EVENT_UNTIMED, &event, &err);

@@ -29,12 +29,14 @@ typedef enum ts_piece_kind {
     TS_PIECE_WAIT
 } ts_piece_kind;
 
-/* Work given to the stream is recorded, from begin to end. Memory that it uses, and events, are kept by the caller;
- * what is freed on the stream meanwhile is freed with the recorded work. Errors: TS_UNSUPPORTED for a GPU's stream,
- * TS_RUNTIME for the default stream, which runs its work at once. */
+/* Work given to the stream is recorded, from begin to end. Memory that it uses is kept by the caller, events by the
+ * work; what is freed on the stream meanwhile is freed with the recorded work. Nothing can wait for the stream, nor
+ * another stream for an event recorded in it (TS_RUNTIME). Errors: TS_UNSUPPORTED for a GPU's stream, TS_RUNTIME for
+ * the default stream, which runs its work at once. */
 TS_API TS_CHECKED ts_status ts_record_begin(const ts_stream *stream, ts_error *err);
 /* Owns: *out, the first of a list (NULL: nothing was recorded), one reference of each. */
 TS_API TS_CHECKED ts_status ts_record_end(const ts_stream *stream, ts_piece **out, ts_error *err);
+TS_API bool ts_record_active(const ts_stream *stream); /* false for a GPU's stream */
 TS_API ts_piece *ts_piece_next(const ts_piece *work);
 TS_API ts_piece_kind ts_piece_kind_of(const ts_piece *work);
 TS_API void ts_piece_release(ts_piece *work); /* NULL is fine */

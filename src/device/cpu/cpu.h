@@ -127,6 +127,7 @@ typedef struct ts_cpu {
     cpu_stream *default_stream;
     bool has_pending;              /* a fault of a stream that was destroyed */
     ts_error pending;
+    _Atomic uint64_t n_streams;    /* ever made */
     _Atomic uint32_t forks;        /* how deep in forks this process is; streams remember theirs */
 } ts_cpu;
 
@@ -179,7 +180,9 @@ bool cpu_stream_is_inline(const ts_stream *stream);
 /* From here on what is submitted is recorded; until the end, which gives it in order. */
 ts_status cpu_record_begin(const ts_stream *stream, ts_error *err);
 ts_status cpu_record_end(const ts_stream *stream, ts_piece **out, ts_error *err);
-bool cpu_stream_is_recording(const ts_stream *stream);
+/* The stream's number while it records, else 0; and whether the stream of a number does. */
+uint64_t cpu_stream_recorder(const ts_stream *stream);
+bool cpu_is_recorder(ts_cpu *cpu, uint64_t number);
 /* Frees `memory` when every stream has done what it has now; false: no memory for that, nothing done. */
 bool cpu_streams_free(ts_cpu *cpu, void *memory);
 /* NULL when memory is out. */

@@ -16,6 +16,8 @@ typedef struct cpu_ticket {
 
 typedef struct cpu_event {
     ts_event base;
+    _Atomic uint32_t references; /* who made it, and recorded tasks */
+    _Atomic uint64_t recorder;   /* number of the stream whose graph has its last record; 0: a record that runs */
     pthread_mutex_t lock;
     cpu_ticket *newest;    /* one reference; NULL: never recorded */
 } cpu_event;
@@ -28,7 +30,7 @@ typedef struct ticket_task {
 /* In a graph: the event is recorded, or its last record waited for, at each launch. */
 typedef struct event_task {
     cpu_task base;
-    ts_event *event;       /* kept by the graph */
+    ts_event *event;       /* one reference */
 } event_task;
 
 static void ticket_release(ts_cpu *cpu, cpu_ticket *ticket)
@@ -119,6 +121,7 @@ ts_status cpu_event_create(ts_device *device, const ts_stream *stream, uint32_t 
     if (!event)
         return ts_fail(err, TS_NOMEM, "out of memory for an event");
     event->base = (ts_event){device, flags};
+    event->references = 1;
     pthread_mutex_init(&event->lock, NULL);
     *out = &event->base;
     return TS_OK;
@@ -127,6 +130,8 @@ ts_status cpu_event_create(ts_device *device, const ts_stream *stream, uint32_t 
 void cpu_event_destroy(ts_event *handle)
 {
     cpu_event *event = (cpu_event *)handle;
+    if (atomic_fetch_sub(&event->references, 1) != 1)
+        return;
     ticket_release(cpu_of(handle->device), event->newest);
     pthread_mutex_destroy(&event->lock);
     ts__delete(handle->device->alloc, event, sizeof *event);
@@ -169,20 +174,43 @@ static ts_status event_replay_wait(cpu_task *task, ts_error *err)
     return cpu_stream_wait_event(task->cpu->base.default_stream, ((event_task *)task)->event, err);
 }
 
+static void event_end_replay(cpu_task *task)
+{
+    cpu_event_destroy(((event_task *)task)->event);
+}
+
 static ts_status event_submit_replay(ts_event *event, const ts_stream *stream, cpu_task_fn *run, ts_piece_kind kind,
                                      ts_error *err)
 {
     event_task *task = cpu_task_new(cpu_of(event->device), sizeof *task, run, kind);
     if (!task)
         return ts_fail(err, TS_NOMEM, "out of memory for an event of a graph");
+    task->base.end = event_end_replay;
     task->event = event;
-    return cpu_stream_submit(stream, &task->base, err);
+    atomic_fetch_add(&((cpu_event *)event)->references, 1);
+    ts_status status = cpu_stream_submit(stream, &task->base, err);
+    if (status != TS_OK)
+        cpu_event_destroy(event);
+    return status;
+}
+
+/* What a graph is being recorded with has not happened: only the stream that records it comes after it. */
+static ts_status event_check(const ts_event *handle, uint64_t waiter, ts_error *err)
+{
+    uint64_t recorder = atomic_load(&((const cpu_event *)handle)->recorder);
+    if (!recorder || recorder == waiter || !cpu_is_recorder(cpu_of(handle->device), recorder))
+        return TS_OK;
+    return ts_fail(err, TS_RUNTIME, "this event was recorded by a stream that is recording a graph, and nothing else can "
+                                    "wait for it; branches of a graph are made by split() and end by join() of its "
+                                    "GraphBuilder");
 }
 
 ts_status cpu_event_record(ts_event *handle, const ts_stream *stream, ts_error *err)
 {
     ts_cpu *cpu = cpu_of(handle->device);
-    if (cpu_stream_is_recording(stream))
+    uint64_t recorder = cpu_stream_recorder(stream);
+    atomic_store(&((cpu_event *)handle)->recorder, recorder);
+    if (recorder)
         return event_submit_replay(handle, stream, event_replay_record, TS_PIECE_RECORD, err);
     cpu_ticket *ticket = cpu_memory_get(&cpu->memory, sizeof *ticket);
     if (!ticket)
@@ -209,7 +237,9 @@ ts_status cpu_event_record(ts_event *handle, const ts_stream *stream, ts_error *
 ts_status cpu_stream_wait_event(const ts_stream *stream, ts_event *handle, ts_error *err)
 {
     ts_cpu *cpu = cpu_of(handle->device);
-    if (cpu_stream_is_recording(stream))
+    uint64_t recorder = cpu_stream_recorder(stream);
+    TS_TRY(event_check(handle, recorder, err));
+    if (recorder)
         return event_submit_replay(handle, stream, event_replay_wait, TS_PIECE_WAIT, err);
     cpu_ticket *ticket = event_ticket(handle);
     ts_status status = TS_OK;
@@ -233,6 +263,7 @@ ts_status cpu_stream_wait_event(const ts_stream *stream, ts_event *handle, ts_er
 ts_status cpu_event_sync(ts_event *handle, int64_t limit_ns, ts_error *err)
 {
     ts_cpu *cpu = cpu_of(handle->device);
+    TS_TRY(event_check(handle, 0, err));
     cpu_ticket *ticket = event_ticket(handle);
     if (!ticket)
         return TS_OK;
@@ -253,6 +284,7 @@ ts_status cpu_event_done(ts_event *handle, bool *done, ts_error *err)
 ts_status cpu_event_notify(ts_event *handle, ts_notice *notice, bool *taken, ts_error *err)
 {
     ts_cpu *cpu = cpu_of(handle->device);
+    TS_TRY(event_check(handle, 0, err));
     cpu_ticket *ticket = event_ticket(handle);
     ts_status status = ticket ? ticket_check(cpu, ticket, err) : TS_OK;
     *taken = status == TS_OK;

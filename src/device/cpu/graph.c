@@ -41,6 +41,11 @@ ts_status ts_record_end(const ts_stream *stream, ts_piece **out, ts_error *err)
     return cpu_record_end(stream, out, err);
 }
 
+bool ts_record_active(const ts_stream *stream)
+{
+    return ts_device_target(stream->device) == TS_TARGET_CPU && cpu_stream_recorder(stream) != 0;
+}
+
 ts_piece *ts_piece_next(const ts_piece *work)
 {
     return work->next;

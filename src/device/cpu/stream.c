@@ -25,6 +25,7 @@ struct cpu_stream {
     cpu_stream *next, **link;  /* in cpu->streams; under cpu->lock */
     uint32_t references;       /* under cpu->lock */
     uint32_t forks;            /* cpu->forks when it was made */
+    uint64_t number;           /* of all streams that the device has had, from 1 */
     _Atomic bool is_inline;    /* the default stream, and a destroyed one that is still held */
     pthread_mutex_t lock;      /* queue, thread, fault */
     cpu_task *head, **tail;
@@ -238,14 +239,28 @@ ts_status cpu_record_end(const ts_stream *handle, ts_piece **out, ts_error *err)
     return status;
 }
 
-bool cpu_stream_is_recording(const ts_stream *handle)
+static bool stream_is_recorder(cpu_stream *stream)
 {
-    cpu_stream *stream = handle->impl;
-    if (!stream || stream->is_inline)
-        return false;
     pthread_mutex_lock(&stream->lock);
     bool recording = stream->recorded_tail != NULL;
     pthread_mutex_unlock(&stream->lock);
+    return recording;
+}
+
+uint64_t cpu_stream_recorder(const ts_stream *handle)
+{
+    cpu_stream *stream = handle->impl;
+    return stream && !stream->is_inline && stream_is_recorder(stream) ? stream->number : 0;
+}
+
+bool cpu_is_recorder(ts_cpu *cpu, uint64_t number)
+{
+    pthread_mutex_lock(&cpu->lock);
+    cpu_stream *stream = cpu->streams;
+    while (stream && stream->number != number)
+        stream = stream->next;
+    bool recording = stream && stream_is_recorder(stream);
+    pthread_mutex_unlock(&cpu->lock);
     return recording;
 }
 
@@ -261,6 +276,7 @@ ts_status cpu_stream_make(ts_device *device, const ts_stream_options *options, t
     stream->base = (ts_stream){device, cpu->default_stream ? (uintptr_t)stream : 0, stream};
     stream->references = 1;
     stream->forks = atomic_load(&cpu->forks);
+    stream->number = atomic_fetch_add(&cpu->n_streams, 1) + 1;
     stream->tail = &stream->head;
     pthread_mutex_init(&stream->lock, NULL);
     if (!cpu->default_stream) { /* the first is the device's own */
@@ -396,10 +412,20 @@ static ts_status stream_wait(cpu_stream *stream, int64_t deadline_ns, ts_error *
     return stream_take_fault(stream, UINT64_MAX, err);
 }
 
+/* What it was given has not begun, and nobody may wait for it. */
+static ts_status stream_check_wait(cpu_stream *stream, ts_error *err)
+{
+    if (!stream_is_recorder(stream))
+        return TS_OK;
+    return ts_fail(err, TS_RUNTIME, "the stream is recording a graph: its work runs when the graph is launched, and "
+                                    "cannot be waited for before; end_building() ends the recording");
+}
+
 ts_status cpu_stream_sync(const ts_stream *handle, int64_t limit_ns, ts_error *err)
 {
     cpu_stream *stream;
     TS_TRY(stream_of(handle, &stream, err));
+    TS_TRY(stream_check_wait(stream, err));
     return stream->is_inline ? TS_OK : stream_wait(stream, ts__deadline(limit_ns), err);
 }
 
@@ -407,6 +433,7 @@ ts_status cpu_stream_done(const ts_stream *handle, bool *done, ts_error *err)
 {
     cpu_stream *stream;
     TS_TRY(stream_of(handle, &stream, err));
+    TS_TRY(stream_check_wait(stream, err));
     *done = stream->is_inline;
     if (stream->is_inline)
         return TS_OK;
@@ -582,6 +609,7 @@ ts_status cpu_stream_notify(const ts_stream *handle, ts_notice *notice, ts_error
 {
     cpu_stream *stream;
     TS_TRY(stream_of(handle, &stream, err));
+    TS_TRY(stream_check_wait(stream, err));
     cpu_task *task = stream->is_inline ? NULL : cpu_task_new(cpu_of(handle->device), sizeof *task, stream_run_nothing, TS_PIECE_OTHER);
     if (!task && !stream->is_inline)
         return ts_fail(err, TS_NOMEM, "out of memory for a task of a stream");

@@ -465,6 +465,68 @@ def test_what_a_recorded_launch_uses_is_kept(cpu: Any, stream: Any) -> None:
     assert ref() is not None
 
 
+def test_a_recorded_event_is_kept_by_the_graph(cpu: Any, stream: Any) -> None:
+    x = Ints(1)
+    builder = cpu.create_graph_builder().begin_building()
+    event = builder.stream.record(cpu.create_event())
+    builder.stream.wait(event)
+    event.close()
+    builder.stream.record()
+    before = stream.record()
+    builder.stream.wait(before)
+    del event, before
+    builder.stream.wait(stream)
+    launch(builder, ONE, affine, x.at(0), 1, 1)
+    graph = builder.end_building().complete()
+    builder.close()
+    # what reuses the memory of the events must not be touched
+    others = [cpu.create_event() for _ in range(8)]
+    run(graph, stream)
+    run(graph, stream)
+    assert x.values[0] == 2 and all(other.is_done for other in others)
+
+
+def test_nothing_waits_for_what_is_being_recorded(cpu: Any, stream: Any) -> None:
+    x = Ints(1)
+    builder = cpu.create_graph_builder().begin_building()
+    launch(builder, ONE, affine, x.at(0), 1, 1)
+    event = builder.stream.record()
+    for what in (builder, builder.stream):
+        with pytest.raises(RuntimeError, match=r"cannot wait for a stream .* graph; .*split\(\)"):
+            stream.wait(what)
+    with pytest.raises(RuntimeError, match=r"event was recorded by a stream .*join\(\)"):
+        stream.wait(event)
+    with pytest.raises(RuntimeError, match="event was recorded by a stream that is recording"):
+        event.sync()
+    with pytest.raises(RuntimeError, match="the stream is recording a graph"):
+        builder.stream.sync()
+    stream.sync()
+    run(builder.end_building().complete(), stream)
+    stream.wait(event)
+    event.sync()
+    stream.sync()
+    assert x.values[0] == 1
+    kinds = sorted(type(node).__name__ for node in builder.graph_definition.nodes())
+    assert kinds == ["EventRecordNode", "KernelNode"]
+
+
+def test_a_stream_that_is_closed_while_it_records_says_nothing(cpu: Any, capfd: Any) -> None:
+    builder = cpu.create_stream().create_graph_builder().begin_building()
+    builder.stream.close()
+    assert capfd.readouterr().err == ""
+
+
+def test_an_awaited_stream_that_records_is_an_error(cpu: Any) -> None:
+    import asyncio
+
+    async def main() -> None:
+        await asyncio.wait_for(builder.stream, 5)
+
+    builder = cpu.create_graph_builder().begin_building()
+    with pytest.raises(RuntimeError, match="the stream is recording a graph"):
+        asyncio.run(main())
+
+
 def test_splits_are_joined(cpu: Any, stream: Any) -> None:
     x = Ints(2)
     builder = cpu.create_graph_builder().begin_building()
