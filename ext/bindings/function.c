@@ -277,8 +277,7 @@ static int call_counts(bind_function *self, call *c)
         } else if ((param->counter >= 0 || param->count) && c->objects[i] && param_is_input(param)) {
             int64_t have = PyLong_AsLongLong(c->objects[i]), want = param_count(c, param);
             if (want > have) {
-                bind_complain(param->mode == BIND_IN_LIST ? PyExc_RuntimeError : PyExc_ValueError, c->frame.function,
-                              param->text,
+                bind_complain(PyExc_ValueError, c->frame.function, param->text,
                               param->mode == BIND_IN_LIST ? "has %lld entries, but %lld are asked for"
                                                           : "has %lld bytes, but %lld are to be copied",
                               (long long)have, (long long)want);

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import _bindings as core
 from . import _attributes
 from ._attributes import decode, like
+from ._programs import guarded
 
 if TYPE_CHECKING:
     from ._api import Api
@@ -169,7 +170,7 @@ def _link_create(_api: Api, raw: Any) -> Any:
     def create(numOptions: int, options: Any, optionValues: Any) -> tuple[Any, Any]:  # noqa: N803
         options, values = list(options or ()), list(optionValues or ())
         if numOptions > min(len(options), len(values)):
-            raise RuntimeError(
+            raise ValueError(
                 f"cuLinkCreate: {numOptions} options asked for, {len(options)} with {len(values)} values given"
             )
         cells = [_option_cell(value) for value in values]
@@ -239,9 +240,26 @@ RUNTIME: dict[str, Any] = {
     "cudaCreateChannelDesc": _channel_desc,
 }
 
-NVRTC: dict[str, Any] = {"nvrtcGetSupportedArchs": _supported_archs}
-NVJITLINK: dict[str, Any] = {}
 NVML: dict[str, Any] = {}
+
+NVRTC: dict[str, Any] = {
+    "nvrtcGetSupportedArchs": _supported_archs,
+    **guarded(
+        "nvrtcCreateProgram",
+        "nvrtcDestroyProgram",
+        "nvrtcGetPTX nvrtcGetCUBIN nvrtcGetLTOIR nvrtcGetOptiXIR nvrtcGetProgramLog",
+        "nvrtcGetPTXSize nvrtcGetCUBINSize nvrtcGetLTOIRSize nvrtcGetOptiXIRSize "
+        "nvrtcGetProgramLogSize nvrtcCompileProgram nvrtcAddNameExpression nvrtcGetLoweredName "
+        "nvrtcGetPCHCreateStatus nvrtcGetPCHHeapSizeRequired nvrtcSetFlowCallback",
+    ),
+}
+NVJITLINK: dict[str, Any] = guarded(
+    "create",
+    "destroy",
+    "get_linked_cubin get_linked_ptx get_linked_ltoir get_error_log get_info_log",
+    "get_linked_cubin_size get_linked_ptx_size get_linked_ltoir_size get_error_log_size "
+    "get_info_log_size add_data add_file complete",
+)
 
 
 def _text_of_status(_api: Api, raw: Any) -> Any:
@@ -251,8 +269,22 @@ def _text_of_status(_api: Api, raw: Any) -> Any:
     return like(raw, get, "a str")
 
 
+_NVVM = guarded(
+    "create_program",
+    "destroy_program",
+    "get_compiled_result get_program_log",
+    "get_compiled_result_size get_program_log_size add_module_to_program "
+    "lazy_add_module_to_program compile_program verify_program",
+)
+
+
+def _adder_of_program(api: Api, raw: Any) -> Any:
+    return _NVVM[raw.__name__](api, _module_adder(api, raw))
+
+
 NVVM: dict[str, Any] = {
-    "add_module_to_program": _module_adder,
-    "lazy_add_module_to_program": _module_adder,
+    **_NVVM,
+    "add_module_to_program": _adder_of_program,
+    "lazy_add_module_to_program": _adder_of_program,
     "get_error_string": _text_of_status,
 }

@@ -134,3 +134,103 @@ def test_nvvm_says_what_is_wrong(program: int) -> None:
     nvvm.get_program_log(program, log)
     assert caught.value.status == 9 and b"bad.ll" in log
     assert nvvm.get_error_string(nvvm.Result.ERROR_COMPILATION) == "NVVM_ERROR_COMPILATION"
+
+
+@pytest.fixture
+def refused() -> Iterator[Any]:
+    """A program of NVRTC with a log."""
+    need("nvrtc")
+    made = nvrtc.checked.nvrtcCreateProgram("int x = ;", "bad.cu", 0, None, None)
+    nvrtc.nvrtcCompileProgram(made, 0, [])
+    yield made
+    nvrtc.nvrtcDestroyProgram(made)
+
+
+@pytest.mark.parametrize("room", [b" ", b"", bytes(5), bytearray(5), memoryview(bytearray(5))])
+def test_nvrtc_writes_into_no_short_buffer(refused: Any, room: Any) -> None:
+    before = bytes(room)
+    size = nvrtc.checked.nvrtcGetProgramLogSize(refused)
+    for get in (nvrtc.nvrtcGetProgramLog, nvrtc.checked.nvrtcGetProgramLog):
+        with pytest.raises(ValueError, match=f"log has {len(room)} bytes, but {size} are to be"):
+            get(refused, room)
+    assert bytes(room) == before and bytes([32]) == b" "
+
+
+def test_nvrtc_writes_into_what_is_large_enough(refused: Any) -> None:
+    size = nvrtc.checked.nvrtcGetProgramLogSize(refused)
+    rooms = [b" " * size, bytearray(size + 3), memoryview(bytearray(size))]
+    for room in rooms:
+        assert nvrtc.nvrtcGetProgramLog(log=room, prog=refused) == (nvrtc.nvrtcResult.NVRTC_SUCCESS,)
+        assert b"expected an expression" in bytes(room)
+    with pytest.raises(ValueError, match="nvrtcGetProgramLog: log is read-only"):
+        nvrtc.nvrtcGetProgramLog(refused, memoryview(bytes(size)))
+    with pytest.raises(TypeError, match="takes 2 arguments, not 1"):
+        nvrtc.nvrtcGetProgramLog(refused)
+
+
+def test_an_empty_log_leaves_the_shared_byte_alone() -> None:
+    need("nvrtc")
+    program = nvrtc.checked.nvrtcCreateProgram("__device__ int x;", "good.cu", 0, None, None)
+    nvrtc.checked.nvrtcCompileProgram(program, 0, [])
+    assert nvrtc.checked.nvrtcGetProgramLogSize(program) == 1
+    nvrtc.checked.nvrtcGetProgramLog(program, b" " * 1)
+    assert ord(b" ") == 32
+    nvrtc.checked.nvrtcDestroyProgram(program)
+
+
+def test_nvvm_and_nvjitlink_write_into_no_short_buffer(program: int) -> None:
+    with pytest.raises(ValueError, match="buffer has 0 bytes, but 1 are"):
+        nvvm.get_program_log(program, bytearray())
+    need("nvJitLink")
+    linker = nvjitlink.create(1, ["-arch=sm_90"])
+    with pytest.raises(nvjitlink.nvJitLinkError):
+        nvjitlink.add_data(linker, nvjitlink.InputType.PTX, b"nonsense", 8, "bad")
+    with pytest.raises(ValueError, match="get_error_log: log has 1 bytes, but"):
+        nvjitlink.get_error_log(linker, b" ")
+    nvjitlink.destroy(linker)
+
+
+def test_a_number_is_no_program() -> None:
+    need("nvrtc")
+    for call in (
+        lambda: nvrtc.nvrtcCompileProgram(5, 0, []),
+        lambda: nvrtc.nvrtcGetPTX(5, bytearray(9)),
+        lambda: nvrtc.nvrtcDestroyProgram(nvrtc.nvrtcProgram(5)),
+        lambda: nvrtc.checked.nvrtcGetPTXSize(5),
+    ):
+        with pytest.raises(ValueError, match="prog is 0x5, which nvrtcCreateProgram did not make"):
+            call()
+    with pytest.raises(TypeError, match="prog must be a nvrtcProgram, not a CUevent"):
+        nvrtc.nvrtcCompileProgram(driver.CUevent(5), 0, [])
+    assert nvrtc.nvrtcGetPTXSize(0)[0] == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_PROGRAM
+
+
+def test_a_destroyed_program_is_none() -> None:
+    need("nvrtc")
+    program = nvrtc.checked.nvrtcCreateProgram("__device__ int x;", "x.cu", 0, None, None)
+    assert nvrtc.nvrtcCompileProgram(int(program), 0, []) == (nvrtc.nvrtcResult.NVRTC_SUCCESS,)
+    nvrtc.checked.nvrtcDestroyProgram(program)
+    for call in (nvrtc.nvrtcDestroyProgram, nvrtc.nvrtcGetPTXSize):
+        with pytest.raises(ValueError, match="or which was destroyed"):
+            call(program)
+
+
+def test_linkers_and_nvvm_programs_are_known(program: int) -> None:
+    with pytest.raises(ValueError, match="compile_program: prog is 0x5, which create_program"):
+        nvvm.compile_program(5, 0, [])
+    need("nvJitLink")
+    with pytest.raises(ValueError, match="complete: handle is 0x5, which create did not make"):
+        nvjitlink.complete(5)
+
+
+@pytest.mark.parametrize("module", [nvrtc, nvjitlink, nvvm])
+def test_every_function_of_a_program_is_guarded(module: Any) -> None:
+    """By the tables: who takes a program, and who writes a result of a size told elsewhere."""
+    api = module._api
+    for name, (kind, *_) in api.entries.items():
+        params = api.parameters(name) if kind == "fn" else {}
+        takes = next(iter(params.items()), ("", ""))
+        if takes[0] in ("prog", "handle"):
+            assert name in api.specials
+        if any(name + end in api.entries for end in ("Size", "_size")):
+            assert api.specials[name].__name__ == "getter"
