@@ -188,10 +188,13 @@ static int array_host_view(core_state *state, PyObject *object, Py_buffer *view,
         PyBuffer_Release(view);
         return -1;
     }
+    PyErr_Clear(); /* ml_dtypes' arrays do not lend theirs, but say what they are */
     PyObject *type = PyObject_GetAttr(object, state->name_dtype);
-    if (!type)
+    if (!type) {
+        PyErr_Format(PyExc_TypeError, "a %.200s is no array: it has neither the buffer protocol nor a dtype",
+                     Py_TYPE(object)->tp_name);
         return -1;
-    PyErr_Clear();
+    }
     PyObject *bytes = NULL;
     if (core_dtype_of(state, type, dtype) == 0)
         bytes = PyObject_CallMethod(object, "view", "s", ts_dtype_bytes(*dtype) == 2 ? "u2" : "u1");

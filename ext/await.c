@@ -203,6 +203,8 @@ static await_wait *inbox_take(await_box *box)
     await_wait *oldest = NULL;
     while (read(box->fd, &count, sizeof count) < 0 && errno == EINTR)
         ;
+    if (atomic_load(&box->done) == AWAIT_CLOSED)
+        return NULL;
     for (await_wait *at = atomic_exchange(&box->done, NULL), *next; at; at = next) {
         next = at->next_done;
         at->next_done = oldest;

@@ -114,6 +114,10 @@ static PyObject *native_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
         self->state = core_hold(core_state_of_type(type));
         self->state->live[CORE_LIVE_KERNEL]++;
         self->n_params = NATIVE_UNKNOWN;
+        self->code.name = "?";
+        self->name = PyUnicode_FromString(self->code.name);
+        if (!self->name)
+            Py_CLEAR(self);
     }
     return (PyObject *)self;
 }
@@ -137,7 +141,7 @@ static PyObject *native_create(PyObject *type, PyObject *const *args, Py_ssize_t
     self->code.handle = (uintptr_t)handle;
     self->is_function = PyObject_IsTrue(args[2]) == 1;
     self->owner = Py_NewRef(args[3]);
-    self->name = PyObject_Str(args[4]);
+    Py_SETREF(self->name, PyObject_Str(args[4]));
     self->code.name = self->name ? PyUnicode_AsUTF8(self->name) : NULL;
     if (!self->code.name)
         Py_CLEAR(self);

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from .._core import LaunchConfig as _Packed
@@ -39,9 +40,11 @@ def _dim3(value: Any, name: str) -> tuple[int, int, int]:
 
 
 def _bytes(value: Any) -> int:
-    if not 0 <= int(value) < 2**32:
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"shmem_size must be an int, not {type(value).__name__}")
+    if not 0 <= operator.index(value) < 2**32:
         raise ValueError(f"shmem_size must be 0 or more bytes, not {value}")
-    return int(value)
+    return operator.index(value)
 
 
 class LaunchConfig(_Packed):

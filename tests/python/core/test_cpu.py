@@ -220,6 +220,15 @@ def test_a_refused_field_of_a_launch_stays_as_it_was(field: str, value: int, mes
     assert repr(config) == before
 
 
+def test_what_is_no_kernel_and_no_array_is_named(cpu: core.Device) -> None:
+    with pytest.raises((TypeError, RuntimeError, ValueError)):
+        core.launch(cpu.create_stream(), core.LaunchConfig(grid=1), _core.NativeKernel(), object())
+    with pytest.raises(TypeError, match="a object is no array"):
+        _core.copy_of(object())
+    with pytest.raises(TypeError, match="shmem_size must be an int, not float"):
+        core.LaunchConfig(grid=1, shmem_size=16.5)
+
+
 def test_launch_attributes_have_the_driver_s_names() -> None:
     for name in ("priority", "CU_LAUNCH_ATTRIBUTE_PRIORITY"):
         core.LaunchConfig(grid=1, attributes={name: 1})
