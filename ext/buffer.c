@@ -251,7 +251,10 @@ static PyObject *buffer_close(PyObject *self, PyObject *const *args, Py_ssize_t 
     if (stream && stream != Py_None) {
         if (core_stream_for(buffer->state, stream, &device, &room, &order) < 0)
             return NULL;
-        Py_XSETREF(buffer->stream, Py_NewRef(stream));
+        PyObject *order_of = core_order_of(buffer->state, stream);
+        if (!order_of)
+            return NULL;
+        Py_XSETREF(buffer->stream, order_of);
     }
     buffer->closed = true;
     if (!buffer->exports)
@@ -367,6 +370,7 @@ static int buffer_copy(core_buffer *to, core_buffer *from, PyObject *order)
     if (buffer_stream(leader, order, &room, &stream) < 0 || core_buffer_address(to, &target) < 0 ||
         core_buffer_address(from, &source) < 0) /* again: a stream of another library runs Python too */
         return -1;
+    uintptr_t native = stream->native;
     to->exports++, from->exports++; /* close() of another thread then gives the memory back behind this */
     CORE_BEGIN_USE(to->state, stream, NULL); /* one address space: the driver knows which side is the host */
     status = ts_mem_copy(stream, (void *)(uintptr_t)target, TS_MEM_DEVICE, (void *)(uintptr_t)source, TS_MEM_DEVICE,
@@ -375,7 +379,7 @@ static int buffer_copy(core_buffer *to, core_buffer *from, PyObject *order)
     buffer_unlend(to);
     buffer_unlend(from);
     if (status == TS_OK)
-        return 0;
+        return core_note_uses(to->state, native, (PyObject *[]){(PyObject *)to, (PyObject *)from}, 2);
     core_raise(to->state, &err);
     return -1;
 }
@@ -488,12 +492,15 @@ static PyObject *buffer_fill(PyObject *object, PyObject *const *args, Py_ssize_t
                      (unsigned long long)self->bytes, width);
         return NULL;
     }
+    uintptr_t native = stream->native;
     self->exports++;
     CORE_BEGIN_USE(self->state, stream, NULL);
     status = ts_mem_fill(stream, (void *)(uintptr_t)address, pattern, width, self->bytes / width, &err);
     CORE_END_USE(self->state);
     buffer_unlend(self);
-    return status == TS_OK ? Py_NewRef(Py_None) : core_raise(self->state, &err);
+    if (status != TS_OK)
+        return core_raise(self->state, &err);
+    return core_note_uses(self->state, native, &object, 1) < 0 ? NULL : Py_NewRef(Py_None);
 }
 
 /* ---- lending -------------------------------------------------------------------------------------------*/

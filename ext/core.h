@@ -55,6 +55,7 @@ struct core_state {
         ts_dtype dtype;
     } seen[CORE_SEEN];
     int n_seen;
+    PyObject *builders; /* address of a stream -> weak reference of the builder that records it */
     PyObject *name_deallocate, *name_stream, *name_launched, *stream_names; /* stream_names: ("stream",) */
     core_taker takers[CORE_TAKERS];
     int n_takers;
@@ -169,6 +170,12 @@ int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3]);
 /* A stream from None, a tessera Stream, a foreign stream object or a raw handle. *out points at `room`
  * or at a Stream's own; NULL for None. */
 int core_stream_of(core_state *state, PyObject *object, ts_stream *room, const ts_stream **out);
+/* What memory remembers of a stream given by a user: of a graph builder, which may hold the memory, its stream. */
+PyObject *core_order_of(core_state *state, PyObject *object);
+/* The graph builder that records the stream of a handle; NULL without exception: none. Owns: the result. */
+PyObject *core_recorder_of(core_state *state, uintptr_t native);
+/* The stream of a handle was given work that uses n objects: if it is recorded, the graph keeps them. */
+int core_note_uses(core_state *state, uintptr_t native, PyObject *const *objects, size_t n);
 int core_device_of(core_state *state, PyObject *object, ts_device **out); /* "cpu", "cuda:1", None */
 /* Waits with the GIL dropped, looking at signals; 0, or -1 with exception. */
 int core_wait_stream(core_state *state, const ts_stream *stream);

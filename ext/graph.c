@@ -121,6 +121,37 @@ static PyObject *graph_call_address(PyObject *module, PyObject *unused)
     return PyLong_FromUnsignedLongLong((unsigned long long)(uintptr_t)graph_call);
 }
 
+/* ---- what recorded work uses ---------------------------------------------------------------------------*/
+
+PyObject *core_recorder_of(core_state *state, uintptr_t native)
+{
+    if (!native || !state->builders || PyDict_GET_SIZE(state->builders) == 0)
+        return NULL;
+    PyObject *key = PyLong_FromUnsignedLongLong(native);
+    PyObject *weak = key ? PyDict_GetItemWithError(state->builders, key) : NULL; /* borrowed */
+    Py_XDECREF(key);
+    PyObject *builder = weak ? PyObject_CallNoArgs(weak) : NULL;
+    if (builder == Py_None)
+        Py_CLEAR(builder);
+    return builder;
+}
+
+int core_note_uses(core_state *state, uintptr_t native, PyObject *const *objects, size_t n)
+{
+    PyObject *builder = core_recorder_of(state, native), *all = NULL, *done = NULL;
+    if (!builder)
+        return PyErr_Occurred() ? -1 : 0;
+    all = PyTuple_New((Py_ssize_t)n);
+    for (size_t i = 0; all && i < n; i++)
+        PyTuple_SET_ITEM(all, (Py_ssize_t)i, Py_NewRef(objects[i]));
+    if (all)
+        done = PyObject_CallMethod(builder, "_uses", "(O)", all);
+    Py_XDECREF(all);
+    Py_XDECREF(done);
+    Py_DECREF(builder);
+    return done ? 0 : -1;
+}
+
 /* ---- recording on the CPU ------------------------------------------------------------------------------*/
 
 static const ts_stream *graph_stream(core_state *state, PyObject *object, ts_stream *room)
@@ -354,5 +385,8 @@ int core_graph_init(PyObject *module, core_state *state)
                      ? PyModule_AddType(module, (PyTypeObject *)script)
                      : -1;
     Py_XDECREF(script);
+    state->builders = result < 0 ? NULL : PyDict_New();
+    if (!state->builders || PyObject_SetAttrString(module, "builders", state->builders) < 0)
+        result = -1;
     return result < 0 ? -1 : PyModule_AddFunctions(module, graph_functions);
 }

@@ -385,18 +385,32 @@ static PyObject *launch_tile(core_state *state, PyObject *order, const core_conf
     return core_launch_tile(state, order, blocks, kernel, args, n);
 }
 
+/* The graph builder that records the launch: the one given, or that of the stream given. NULL: none, or exception. */
+static PyObject *launch_builder(core_state *state, PyObject *order)
+{
+    if (order == Py_None)
+        return NULL;
+    if (!core_is(order, state->stream_type))
+        return PyObject_HasAttr((PyObject *)Py_TYPE(order), state->name_launched) ? Py_NewRef(order) : NULL;
+    const ts_stream *stream = ((core_stream *)order)->stream;
+    return stream ? core_recorder_of(state, stream->native) : NULL;
+}
+
 /* A builder of graphs keeps what the launch that it has just recorded will use. */
 static PyObject *launch_note(core_state *state, PyObject *result, PyObject *const *args, Py_ssize_t n)
 {
-    if (!result || args[0] == Py_None || core_is(args[0], state->stream_type) ||
-        !PyObject_HasAttr((PyObject *)Py_TYPE(args[0]), state->name_launched))
+    PyObject *builder = result ? launch_builder(state, args[0]) : NULL;
+    if (!builder && !PyErr_Occurred())
         return result;
-    Py_DECREF(result);
+    Py_XDECREF(result);
+    if (!builder)
+        return NULL;
     PyObject *rest = PyTuple_New(n - 3);
     for (Py_ssize_t i = 0; rest && i < n - 3; i++)
         PyTuple_SET_ITEM(rest, i, Py_NewRef(args[3 + i]));
-    result = rest ? PyObject_CallMethodObjArgs(args[0], state->name_launched, args[1], args[2], rest, NULL) : NULL;
+    result = rest ? PyObject_CallMethodObjArgs(builder, state->name_launched, args[1], args[2], rest, NULL) : NULL;
     Py_XDECREF(rest);
+    Py_DECREF(builder);
     return result;
 }
 

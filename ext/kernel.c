@@ -249,8 +249,12 @@ static PyObject *kernel_launch_args(core_state *state, PyObject *const *args, ui
         return NULL;
     core_frame_init(&frame);
     PyObject *result = NULL;
-    if (core_take_args(state, &frame, kernel, args[3]) == 0 && core_stream_of(state, args[0], &room, &stream) == 0)
+    if (core_take_args(state, &frame, kernel, args[3]) == 0 && core_stream_of(state, args[0], &room, &stream) == 0) {
+        uintptr_t native = stream ? stream->native : 0;
         result = kernel_launch_frame(state, stream, grid, kernel, &frame, flags);
+        if (result && core_note_uses(state, native, args + 2, 2) < 0)
+            Py_CLEAR(result);
+    }
     core_frame_deinit(&frame);
     return result;
 }

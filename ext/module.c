@@ -71,6 +71,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
         Py_VISIT(state->seen[i].object);
     for (int i = 0; i < state->n_launch_seen; i++)
         Py_VISIT(state->launch_seen[i].type);
+    Py_VISIT(state->builders);
     Py_VISIT(state->array_type);
     Py_VISIT(state->stream_type);
     Py_VISIT(state->event_type);
@@ -101,6 +102,7 @@ static int module_clear(PyObject *module)
     for (int i = 0; i < state->n_launch_seen; i++)
         Py_CLEAR(state->launch_seen[i].type);
     state->n_launch_seen = 0;
+    Py_CLEAR(state->builders);
     Py_CLEAR(state->array_type);
     Py_CLEAR(state->stream_type);
     Py_CLEAR(state->event_type);

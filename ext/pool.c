@@ -154,8 +154,11 @@ static PyObject *pool_allocate(PyObject *self, PyObject *const *args, Py_ssize_t
         return NULL;
     }
     buffer->resource = Py_NewRef(self);
-    buffer->stream = Py_XNewRef(given[1]);
-    return (PyObject *)buffer;
+    buffer->stream = given[1] ? core_order_of(pool->state, given[1]) : NULL;
+    if (!PyErr_Occurred())
+        return (PyObject *)buffer;
+    Py_DECREF(buffer);
+    return NULL;
 }
 
 /* _adopt(address, size, owner): memory of this pool that another process allocated; None frees it with the buffer. */

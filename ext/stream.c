@@ -273,6 +273,29 @@ static int stream_protocol(core_state *state, PyObject *object, uintptr_t *handl
     return ok ? 1 : -1;
 }
 
+static bool stream_is_builder(core_state *state, PyObject *object)
+{
+    return !core_is(object, state->stream_type) &&
+           PyObject_HasAttr((PyObject *)Py_TYPE(object), state->name_launched);
+}
+
+PyObject *core_order_of(core_state *state, PyObject *object)
+{
+    return stream_is_builder(state, object) ? PyObject_GetAttr(object, state->name_stream) : Py_NewRef(object);
+}
+
+/* Outside of a recording, its stream would run at once what is meant for the graph. */
+static int stream_check_builder(PyObject *builder)
+{
+    PyObject *building = PyObject_GetAttrString(builder, "is_building");
+    int yes = building ? PyObject_IsTrue(building) : -1;
+    Py_XDECREF(building);
+    if (yes == 0)
+        PyErr_SetString(PyExc_RuntimeError, "Graph builder must be building before it can be given work: between "
+                                            "begin_building() and end_building().");
+    return yes == 1 ? 0 : -1;
+}
+
 /* The stream that a graph builder records, which it keeps. */
 static int stream_of_builder(core_state *state, PyObject *builder, ts_stream *room, const ts_stream **out)
 {
@@ -282,7 +305,7 @@ static int stream_of_builder(core_state *state, PyObject *builder, ts_stream *ro
     int result = -1;
     if (stream == Py_None)
         PyErr_SetString(PyExc_RuntimeError, "Graph builder has been closed.");
-    else
+    else if (stream_check_builder(builder) == 0)
         result = core_stream_of(state, stream, room, out);
     Py_DECREF(stream);
     return result;
@@ -300,7 +323,7 @@ int core_stream_of(core_state *state, PyObject *object, ts_stream *room, const t
         *out = own && !own->device ? room : own;
         return own ? 0 : -1;
     }
-    if (PyObject_HasAttr((PyObject *)Py_TYPE(object), state->name_launched))
+    if (stream_is_builder(state, object))
         return stream_of_builder(state, object, room, out);
     uintptr_t handle = 0;
     int found;

@@ -140,6 +140,23 @@ def test_nodes_stay_within_their_buffers() -> None:
             use()
 
 
+def test_nodes_are_printed(cpu: Any) -> None:
+    x = Ints(1)
+    g = GraphDefinition("cpu")
+    node = g.launch(ONE, affine, x.at(0), 1, 1)
+    after = node.memset(x.buffer, 0, 4)
+    assert "kernel=<kernel affine>" in repr(node) and repr(after) in repr(node.succ)
+    assert repr(node) in repr(GraphDefinition("cpu").instantiate()[node])
+    builder = cpu.create_graph_builder().begin_building()
+    x.buffer.fill(1, stream=builder)
+    ct.launch(builder, (1,), affine, (x.at(0), 1, 1))
+    nodes = {type(n): n for n in builder.end_building().graph_definition.nodes()}
+    assert repr(nodes[MemsetNode]).startswith("<MemsetNode handle=")
+    assert repr(nodes[KernelNode]).startswith("<KernelNode handle=")
+    with pytest.raises(RuntimeError, match="config is not known of a node that was recorded"):
+        _ = nodes[KernelNode].config
+
+
 def test_callbacks_of_python_and_c(stream: Any) -> None:
     seen: list[Any] = []
     kind = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
@@ -525,6 +542,98 @@ def test_an_awaited_stream_that_records_is_an_error(cpu: Any) -> None:
     builder = cpu.create_graph_builder().begin_building()
     with pytest.raises(RuntimeError, match="the stream is recording a graph"):
         asyncio.run(main())
+
+
+@pytest.mark.parametrize("closed", [False, True])
+@pytest.mark.parametrize("by_stream", [False, True])
+def test_what_recorded_fills_and_copies_use_is_kept(
+    cpu: Any, stream: Any, closed: bool, by_stream: bool
+) -> None:
+    size = 1 << 16
+    filled, source, target = (cpu.allocate(size) for _ in range(3))
+    source.fill(3)
+    builder = cpu.create_graph_builder().begin_building()
+    order = builder.stream if by_stream else builder
+    filled.fill(7, stream=order)
+    target.copy_from(source, stream=order)
+    if closed:
+        for buffer in (filled, source, target):
+            buffer.close()
+    del filled, source, target
+    graph = builder.end_building().complete()
+    builder.close()
+    others = [cpu.allocate(size) for _ in range(6)]
+    for buffer in others:
+        buffer.fill(0)
+    run(graph, stream)
+    assert all(bytes(buffer) == bytes(size) for buffer in others)
+
+
+@pytest.mark.parametrize("by_stream", [False, True])
+def test_what_a_tile_launch_of_a_recorded_stream_uses_is_kept(
+    cpu: Any, stream: Any, by_stream: bool
+) -> None:
+    x = Ints(1)
+    ref = weakref.ref(x.buffer)
+    array = x.buffer.view("int32")
+    builder = cpu.create_graph_builder().begin_building()
+    ct.launch(builder.stream if by_stream else builder, (1,), affine, (array, 1, 3))
+    launch(builder.stream, ONE, affine, array, 2, 0)
+    graph = builder.end_building().complete()
+    values = x.values
+    del array, x
+    gc.collect()
+    assert ref() is not None
+    run(graph, stream)
+    assert values[0] == 6
+
+
+def test_memory_of_a_recording_is_given_back_with_it(cpu: Any, stream: Any) -> None:
+    from tessera.core.graph import _cpu_nodes
+
+    before = len(_cpu_nodes.graphs)
+    builder = cpu.create_graph_builder().begin_building()
+    scratch = cpu.allocate(64, stream=builder)
+    scratch.fill(1, stream=builder)
+    scratch.close(stream=builder)
+    kept = cpu.allocate(64, stream=builder)
+    kept.fill(1, stream=builder)
+    ref = weakref.ref(kept)
+    graph = builder.end_building().complete()
+    del kept, builder
+    gc.collect()
+    run(graph, stream)
+    assert ref() is not None
+    graph.close()
+    gc.collect()
+    assert ref() is None and len(_cpu_nodes.graphs) == before
+
+
+def test_a_builder_that_does_not_build_takes_no_work(cpu: Any) -> None:
+    x = Ints(1)
+    builder = cpu.create_graph_builder()
+    for phase in ("new", "ended"):
+        for work in (
+            lambda: launch(builder, ONE, affine, x.at(0), 1, 1),
+            lambda: ct.launch(builder, (1,), affine, (x.at(0), 1, 1)),
+            lambda: x.buffer.fill(5, stream=builder),
+            lambda: cpu.create_stream().wait(builder),
+        ):
+            with pytest.raises(RuntimeError, match="must be building before it can be given work"):
+                work()
+        if phase == "new":
+            builder.begin_building().end_building()
+    builder.close()
+    with pytest.raises(RuntimeError, match="Graph builder has been closed"):
+        launch(builder, ONE, affine, x.at(0), 1, 1)
+    assert x.values[0] == 0
+
+
+def test_a_graph_is_not_launched_into_a_recording(cpu: Any) -> None:
+    builder = cpu.create_graph_builder().begin_building()
+    graph = GraphDefinition("cpu").instantiate()
+    with pytest.raises(RuntimeError, match=r"cannot be launched on a stream .*embed\(\)"):
+        graph.launch(builder)
 
 
 def test_splits_are_joined(cpu: Any, stream: Any) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import weakref
 from typing import Any
 
 from ... import _core
@@ -11,7 +12,7 @@ from .._options import options_of
 from ._condition import GraphCondition, condition_of
 from ._definition import GraphDefinition, backend_of
 from ._exec import Graph
-from ._operand import function_of
+from ._operand import function_of, kept_of
 from ._options import GraphCompleteOptions, dot_flags
 from ._state import Info, Root, State
 
@@ -31,6 +32,7 @@ class GraphBuilder:
     __slots__ = (
         "__weakref__",
         "_backend",
+        "_key",
         "_kind",
         "_owned",
         "_phase",
@@ -55,6 +57,7 @@ class GraphBuilder:
         self = cls.__new__(cls)
         self._backend, self._stream, self._owned, self._kind = backend, stream, owned, kind
         self._phase = _NEW
+        self._key = 0  # the stream in _core.builders, while it records
         self._root: Root | None = None
         self._state: State | None = None
         return self
@@ -120,15 +123,24 @@ class GraphBuilder:
             self._state = State(self._backend, self._backend.create())
             self._root = Root(self._state)
         self._backend.begin(self._stream, self._state.handle, mode)
-        self._phase = _BUILDING
+        self._begin()
         return self
+
+    def _begin(self) -> None:
+        self._phase = _BUILDING
+        self._key = self._stream._address
+        _core.builders[self._key] = weakref.ref(self)
+
+    def _end(self, phase: str) -> None:
+        self._phase = phase
+        _core.builders.pop(self._key, None)
 
     def end_building(self) -> GraphBuilder:
         """Ends the recording; builders from ``split`` have been joined before."""
         self._building("it can end")
         if self._kind == "forked":
             raise RuntimeError("a forked graph builder cannot end the building; join it first")
-        self._phase = _ENDED
+        self._end(_ENDED)
         self._backend.end(self._stream)
         return self
 
@@ -181,7 +193,8 @@ class GraphBuilder:
             raise ValueError(f"Invalid split count: expecting >= 2, got {count}")
         others = [self._sibling("forked") for _ in range(count - 1)]
         for other in others:
-            other._root, other._state, other._phase = self._root, self._state, _BUILDING
+            other._root, other._state = self._root, self._state
+            other._begin()
         self._backend.fork(self._stream, [other._stream for other in others])
         return (self, *others)
 
@@ -292,16 +305,22 @@ class GraphBuilder:
     def _launched(self, config: Any, kernel: Any, args: tuple[Any, ...]) -> None:
         """Called by ``launch`` after it has recorded a launch: what it used lives as long as the graph."""
         state = self._building("a launch can be recorded")
-        kept = self._backend.retain(state.handle, (kernel, args))
+        kept = self._backend.retain(state.handle, (kernel, kept_of(args)))
         self._attach("KernelNode", {"config": config, "kernel": kernel}, kept)
+
+    def _uses(self, objects: tuple[Any, ...]) -> None:
+        """Called after other work that uses them was recorded: they live as long as the graph."""
+        state = self._building("work can be recorded")
+        self._backend.retain(state.handle, kept_of(objects))
 
     # ---- the end
 
     def close(self) -> None:
         """Ends the builder; what was recorded but not ended is dropped. Again: nothing."""
-        phase, self._phase = self._phase, _CLOSED
+        phase = self._phase
         if phase is _CLOSED:
             return
+        self._end(_CLOSED)
         if phase is _BUILDING:
             leave = self._backend.leave if self._kind == "forked" else self._backend.abandon
             leave(self._stream)

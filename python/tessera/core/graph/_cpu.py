@@ -122,7 +122,13 @@ class Cpu(Definitions):
     def exec_launch(self, exec_: int, stream: Any) -> None:
         from .._stream import Stream_accept
 
-        _execs[exec_].script.launch(Stream_accept(stream))
+        accepted = Stream_accept(stream)
+        if accepted._address in _recordings:
+            raise RuntimeError(
+                "a graph of the CPU cannot be launched on a stream that is recording a graph; embed() "
+                "of the GraphBuilder adds what another builder has recorded"
+            )
+        _execs[exec_].script.launch(accepted)
 
     def exec_upload(self, exec_: int, stream: Any) -> None:
         """Nothing has to be brought anywhere."""

@@ -321,7 +321,9 @@ class GraphNode(Adder):
             return "<GraphNode entry>"
         if not self._valid:
             return f"<{type(self).__name__} destroyed>"
-        return f"<{type(self).__name__} handle={self._handle:#x}{self._details()}>"
+        is_known = bool(self._known or self._info.children) or not self._graph._backend.is_cpu
+        details = self._details() if is_known else ""
+        return f"<{type(self).__name__} handle={self._handle:#x}{details}>"
 
 
 class Neighbours(MutableSet[GraphNode]):

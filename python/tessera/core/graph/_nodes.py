@@ -35,6 +35,8 @@ def known(name: str, doc: str) -> Any:
     """A property that tells what the node was made with."""
 
     def get(self: GraphNode) -> Any:
+        if name not in self._known and self._graph._backend.is_cpu:
+            raise RuntimeError(f"{name} is not known of a node that was recorded on the CPU")
         self._recover()  # type: ignore[attr-defined]
         return self._known[name]
 
@@ -96,7 +98,8 @@ class KernelNode(_Node):
         _replace_kept(state, self, (kernel, args))
 
     def _details(self) -> str:
-        return f" kernel={int(self.kernel.handle):#x}"
+        handle = getattr(self.kernel, "handle", None)  # kernels written in Python have none
+        return f" kernel={self.kernel!r}" if handle is None else f" kernel={int(handle):#x}"
 
 
 class MemcpyNode(_Node):

@@ -9,12 +9,22 @@ from typing import Any
 from ... import _core
 from ..typing import GraphMemoryType
 
-__all__ = ["copy_of", "fill_args", "fill_of", "function_of", "hold", "memory_type"]
+__all__ = ["copy_of", "fill_args", "fill_of", "function_of", "hold", "kept_of", "memory_type"]
 
 
 def hold(buffer: Any) -> Any:
     """What keeps a Buffer's memory, also when the Buffer is closed: one of its exports."""
     return buffer.__dlpack__(stream=-1) if buffer.size else buffer
+
+
+def kept_of(value: Any) -> Any:
+    """What a graph keeps for recorded work: the memory of Buffers also when they are closed, but for
+    those that are given back in the order of a recording, as a part of a graph."""
+    if isinstance(value, (tuple, list)):
+        return tuple(map(kept_of, value))
+    if not _is_buffer(value) or value._closed:
+        return value
+    return value if getattr(value._stream, "_address", 0) in _core.builders else hold(value)
 
 
 def _is_buffer(value: Any) -> bool:

@@ -522,6 +522,44 @@ def test_what_a_recorded_launch_uses_is_kept(
     assert seen() is None
 
 
+@pytest.mark.parametrize("closed", [False, True])
+def test_what_recorded_fills_and_copies_use_is_kept(
+    device: core.Device, stream: Any, closed: bool
+) -> None:
+    buffers = [memory(8)[0] for _ in range(3)]
+    seen = [weakref.ref(buffer) for buffer in buffers]
+    builder = begin(device)
+    buffers[0].fill(7, stream=builder)
+    buffers[1].copy_from(buffers[2], stream=builder.stream)
+    while buffers:
+        if closed:
+            buffers[-1].close()
+        del buffers[-1]
+    graph = builder.end_building().complete()
+    builder.close()
+    gc.collect()
+    assert all(ref() is not None for ref in seen)
+    run(graph, stream)
+    graph.close()
+    gc.collect()
+    assert all(ref() is None for ref in seen)
+
+
+def test_a_builder_that_does_not_build_takes_no_work(
+    device: core.Device, kernel: Any, log: Any
+) -> None:
+    buffer, seen = memory(8)
+    builder = device.create_graph_builder()
+    for phase in ("new", "ended"):
+        with pytest.raises(RuntimeError, match="must be building before it can be given work"):
+            core.launch(builder, ONE, kernel, 1, 0)
+        with pytest.raises(RuntimeError, match="must be building before it can be given work"):
+            buffer.fill(5, stream=builder)
+        if phase == "new":
+            builder.begin_building().end_building()
+    assert log == [] and list(seen) == [0] * 8
+
+
 def test_splits_are_joined(device: core.Device, kernel: Any, log: Any, stream: Any) -> None:
     builder = begin(device)
     core.launch(builder, ONE, kernel, 1, 0)
