@@ -5,13 +5,15 @@ from __future__ import annotations
 
 import sys
 
+from ._errors import did_you_mean
+
 USAGE = """usage: python -m tessera COMMAND
 
 commands:
   tour [--device cpu|cuda]   run, check and time real kernels on this machine
   doctor                     what was found here: driver, GPU, LLVM, caches, what is missing
-  run [--strict] SCRIPT ...  run a script written for `cuda.tile`, `cuda.bindings`, `cuda.pathfinder` on Tessera;
-                             `-m MODULE` instead of SCRIPT runs a module
+  run [--strict] SCRIPT ...  run a script written for `cuda.tile`, `cuda.bindings`, `cuda.core`, `cuda.pathfinder`
+                             or `pycuda` on Tessera; `-m MODULE` instead of SCRIPT runs a module
   report [--target T] SCRIPT [ARGS...]
                              run a script; of each kernel it launches, what it costs and what bounds it
 """
@@ -41,6 +43,10 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(__version__)
         return 0
+    if words and not words[0].startswith("-"):
+        known = ["tour", "doctor", "run", "report"]
+        hint = did_you_mean(words[0], known)
+        print(f"tessera: there is no command {words[0]!r}{hint}", file=sys.stderr)
     asked = words[:1] in (["-h"], ["--help"])
     print(USAGE, end="", file=sys.stdout if asked else sys.stderr)
     return 0 if asked else 2

@@ -81,6 +81,24 @@ def _tools() -> list[Line]:
     return lines
 
 
+def _compilers() -> list[Line]:
+    from .pathfinder import find_nvidia_dynamic_lib
+    from .pathfinder._catalog import WHEELS
+
+    gives = {
+        "nvrtc": "CUDA C++ (tessera.core.Program, tessera.pycuda)",
+        "nvJitLink": "links without the driver (tessera.core.Linker)",
+        "nvvm": "NVVM IR",
+        "cudart": "tessera.bindings.runtime",
+    }
+    lines: list[Line] = []
+    for name, gift in gives.items():
+        path = find_nvidia_dynamic_lib(name)
+        absent = f"not found; `pip install {WHEELS[name]}` would give {gift}"
+        lines.append((GOOD, name, path) if path else (NOTE, name, absent))
+    return lines
+
+
 def _packages() -> list[Line]:
     lines: list[Line] = []
     gives = {
@@ -119,7 +137,7 @@ def report() -> list[Line]:
         f"{platform.python_implementation()} {platform.python_version()} on {platform.platform()}"
     )
     lines: list[Line] = [(GOOD, "Tessera", __version__), (GOOD, "Python", python)]
-    for part in (_cpu, _llvm, _gpus, _tools, _packages, _caches):
+    for part in (_cpu, _llvm, _gpus, _tools, _compilers, _packages, _caches):
         lines += part()
     return lines
 

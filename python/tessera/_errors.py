@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 __all__ = [
     "DeviceError",
     "DeviceNotFoundError",
@@ -18,7 +20,16 @@ __all__ = [
     "TileTypeError",
     "TileUnsupportedFeatureError",
     "TileValueError",
+    "did_you_mean",
 ]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: the nearest known one, if any is near."""
+    import difflib
+
+    close = difflib.get_close_matches(name, list(known), 1)
+    return f"; did you mean {close[0]!r}?" if close else ""
 
 
 class TileError(Exception):

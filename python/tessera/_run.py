@@ -18,6 +18,8 @@ import sys
 import types
 from collections.abc import Sequence
 
+from ._errors import did_you_mean
+
 __all__ = ["install", "main"]
 
 ALIASES = {
@@ -29,7 +31,16 @@ ALIASES = {
 }
 # Tells child processes what to do; _alias/sitecustomize.py reads it.
 VARIABLE = "TESSERA_ALIASES"
-USAGE = "usage: python -m tessera run [--strict] (SCRIPT | -m MODULE) [ARGS...]"
+USAGE = """usage: python -m tessera run [--strict] (SCRIPT | -m MODULE) [ARGS...]
+
+The script's `cuda.tile`, `cuda.bindings`, `cuda.core`, `cuda.pathfinder` and `pycuda` are Tessera's,
+in child processes too. Other parts of an installed `cuda` package stay importable, unless --strict."""
+# Modules of cuda-python 11, and where their names are since.
+RETIRED = {
+    "cuda.cuda": "cuda.bindings.driver",
+    "cuda.cudart": "cuda.bindings.runtime",
+    "cuda.nvrtc": "cuda.bindings.nvrtc",
+}
 
 
 def _target(name: str) -> str | None:
@@ -66,6 +77,9 @@ class _Finder(importlib.abc.MetaPathFinder):
             return importlib.machinery.ModuleSpec(name, _Loader())
         if name == "cuda" and (self.strict or not self._is_installed(name, path, target)):
             return importlib.machinery.ModuleSpec(name, None, is_package=True)
+        if name in RETIRED and (self.strict or not self._is_installed(name, path, target)):
+            # Not a ModuleNotFoundError: `from cuda import cuda` would swallow that.
+            raise ImportError(f"there is no {name}: import {RETIRED[name]} instead", name=name)
         return None
 
     def _is_installed(
@@ -98,6 +112,13 @@ def main(arguments: list[str]) -> int:
     strict = arguments[:1] == ["--strict"]
     words = arguments[1:] if strict else arguments
     is_module = words[:1] == ["-m"]
+    if words[:1] in (["-h"], ["--help"]):
+        print(USAGE)
+        return 0
+    if words and words[0].startswith("-") and not is_module:
+        hint = did_you_mean(words[0], ["--strict", "--help", "-m"])
+        print(f"tessera run: there is no option {words[0]!r}{hint}\n{USAGE}", file=sys.stderr)
+        return 2
     if len(words) < 1 + is_module:
         print(USAGE, file=sys.stderr)
         return 2

@@ -114,3 +114,15 @@ def test_without_the_runner_nothing_is_shadowed() -> None:
     env = {**os.environ, "PYTHONPATH": PACKAGE}
     env.pop("TESSERA_ALIASES", None)
     assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0
+
+
+def test_names_of_cuda_python_11_say_where_they_went(tmp_path: pathlib.Path) -> None:
+    done = run(tmp_path, "from cuda import cuda\n", "--strict")
+    assert "ImportError: there is no cuda.cuda: import cuda.bindings.driver instead" in done.stderr
+
+
+def test_an_older_peer_keeps_its_own(tmp_path: pathlib.Path) -> None:
+    peer = fake_peer(tmp_path)
+    (tmp_path / "peer" / "cuda" / "cuda.py").write_text("theirs = True\n")
+    code = "from cuda import cuda\nprint(cuda.theirs)\n"
+    assert run(tmp_path, code, PYTHONPATH=os.pathsep.join([peer, PACKAGE])).stdout == "True\n"

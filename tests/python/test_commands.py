@@ -40,3 +40,28 @@ def test_the_tour_is_right_and_writes_its_report(tmp_path):
 def test_an_unknown_command_shows_the_usage():
     done = tessera("nonsense")
     assert done.returncode == 2 and "usage" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["rnu"], "there is no command 'rnu'; did you mean 'run'?"),
+        (["run", "--strct", "x.py"], "there is no option '--strct'; did you mean '--strict'?"),
+        (["run", "nothing.py"], "there is no file 'nothing.py'"),
+    ],
+)
+def test_a_mistake_is_named_with_what_was_meant(words, said):
+    done = tessera(*words)
+    assert done.returncode == 2 and said in done.stderr and done.stdout == ""
+
+
+def test_run_has_help():
+    done = tessera("run", "--help")
+    assert done.returncode == 0 and "pycuda" in done.stdout and done.stderr == ""
+
+
+def test_doctor_names_the_compilers():
+    done = tessera("doctor")
+    for word in ("nvrtc", "nvJitLink", "nvvm", "cudart"):
+        (line,) = [n for n in done.stdout.splitlines() if n.split()[1] == word]
+        assert line.startswith("ok") or "pip install nvidia-" in line

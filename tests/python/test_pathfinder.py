@@ -258,3 +258,44 @@ def test_supported_tables() -> None:
     assert pathfinder.SUPPORTED_HEADERS_CTK["nvrtc"] == "nvrtc.h"
     assert pathfinder.SUPPORTED_STATIC_LIBS == ("cudadevrt",)
     assert set(pathfinder.SUPPORTED_BITCODE_LIBS) >= {"device"}
+
+
+def test_check_lists_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nowhere(name: str) -> Any:
+        error = pathfinder.DynamicLibNotFoundError(name)
+        error.tried = ("/a", "/b")
+        raise error
+
+    found = lambda name: None if name == "nvrtc" else "/lib/x.so"  # noqa: E731
+    monkeypatch.setattr(pathfinder, "find_nvidia_dynamic_lib", found)
+    monkeypatch.setattr(pathfinder, "locate_nvidia_dynamic_lib", nowhere)
+    (line,) = _check._missing()
+    assert line == "nvrtc: `pip install nvidia-cuda-nvrtc` brings it; looked in\n    /a\n    /b"
+    report = pathfinder.Report((), (), (line,))
+    assert report.ok and f"missing: {line}" in str(report)
+
+
+def test_a_missing_library_is_told_in_one_line() -> None:
+    text = pathfinder._not_found("libnvrtc.so.13", ["/a", "/b", "/a"], "nvrtc")
+    assert "\n" not in text and "pip install nvidia-cuda-nvrtc" in text and "2 places" in text
+    assert pathfinder._not_found("x", ["/a"], "cublas").endswith("Looked in:\n  /a")
+
+
+@pytest.mark.parametrize(
+    ("header", "folders", "words"),
+    [
+        ("curand_kernel.h", ["/inc"], "`pip install nvidia-curand` brings curand_kernel.h\n"),
+        ("cub/cub.cuh", ["/inc"], "nvidia-cuda-cccl` brings cub/cub.cuh"),
+        ("mine.h", ["/inc"], "looked for in include_dirs, then in /inc"),
+        ("mine.h", [], "No headers of CUDA are installed here"),
+    ],
+)
+def test_a_missing_header_names_its_package(
+    monkeypatch: pytest.MonkeyPatch, header: str, folders: list[str], words: str
+) -> None:
+    from tessera.pathfinder._headers import missing_header
+
+    monkeypatch.setattr(pathfinder, "find_cuda_include_dirs", lambda: folders)
+    log = f'k.cu(1): catastrophic error: cannot open source file "{header}"'
+    assert words in missing_header(log, "include_dirs")
+    assert missing_header("error: expected a ;", "include_dirs") == ""

@@ -361,6 +361,14 @@ def signature(doc: str) -> Any:
     return Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names if name])
 
 
+def _hint(name: str, known: list[str]) -> str:
+    """The nearest of thousands of names; those of Python itself are asked for too often."""
+    from .._errors import did_you_mean
+
+    near = [n for n in known if n[:1] == name[:1] and abs(len(n) - len(name)) <= 3]
+    return "" if name.startswith("_") else did_you_mean(name, near)
+
+
 def publish(api: Api, names: dict[str, Any]) -> None:
     """Gives a module ``__getattr__``, ``__dir__``, ``__all__`` and its ``checked`` companion."""
     namespace = sys.modules[api.module].__dict__
@@ -370,7 +378,9 @@ def publish(api: Api, names: dict[str, Any]) -> None:
         try:
             found = api[name] if name in api.entries else api.named(name)
         except KeyError:
-            raise AttributeError(f"module {api.module!r} has no attribute {name!r}") from None
+            hint = _hint(name, public)
+            text = f"module {api.module!r} has no attribute {name!r}{hint}"
+            raise AttributeError(text, name=name) from None
         namespace[name] = found
         return found
 
@@ -384,7 +394,9 @@ def publish(api: Api, names: dict[str, Any]) -> None:
 
     def lookup_checked(name: str) -> Any:
         if api.entries.get(name, [""])[0] != "fn":
-            raise AttributeError(f"module '{api.module}.checked' has no attribute {name!r}")
+            hint = _hint(name, functions)
+            text = f"module '{api.module}.checked' has no attribute {name!r}{hint}"
+            raise AttributeError(text, name=name)
         found = checked.__dict__[name] = api.checked(name)
         return found
 

@@ -20,7 +20,19 @@ _api = Api(__name__, _library.find, "RUNTIME")
 
 def _raise(function: str, code: object) -> None:
     _, text = _api["cudaGetErrorString"](code)
-    raise CUDAError(function, code, (text or b"").decode())  # type: ignore[arg-type]
+    hint = _no_driver() if code == _api["cudaError_t"].cudaErrorInsufficientDriver else ""
+    raise CUDAError(function, code, (text or b"").decode() + hint)  # type: ignore[arg-type]
+
+
+def _no_driver() -> str:
+    """libcudart says of a driver that is not there that it is too old."""
+    from ..pathfinder import DynamicLibNotFoundError, locate_nvidia_dynamic_lib
+
+    try:
+        locate_nvidia_dynamic_lib("cuda")
+    except DynamicLibNotFoundError as error:
+        return f": {error}"
+    return ""
 
 
 def getLocalRuntimeVersion() -> tuple[object, int]:  # noqa: N802

@@ -12,6 +12,7 @@ from typing import Any, Union
 
 from ..bindings import driver as _driver
 from ..bindings._errors import nvJitLinkError
+from ..pathfinder import DynamicLibNotFoundError
 from ._errors import shown
 from ._flags import current_arch, each, flags_of, option, present, truth, value, when
 from ._object_code import ObjectCode
@@ -29,7 +30,6 @@ _LOG_BYTES = 16384
 def _nvjitlink_problem() -> str:
     """Why nvJitLink cannot be used here; empty where it can."""
     from ..bindings import nvjitlink
-    from ..pathfinder import DynamicLibNotFoundError
 
     try:
         found = nvjitlink._library.symbol("__nvJitLinkCreate_13_0")
@@ -262,7 +262,13 @@ class _DriverLink:
     def __init__(self, options: LinkerOptions) -> None:
         values, keys = options._prepare_driver_options()
         self.info, self.error = values[0], values[2]
-        self.handle = _driver.checked.cuLinkCreate(len(keys), keys, values)
+        try:
+            self.handle = _driver.checked.cuLinkCreate(len(keys), keys, values)
+        except DynamicLibNotFoundError as error:
+            if problem := _nvjitlink_problem():
+                text = f"{problem}. There is no driver to link instead"
+                raise DynamicLibNotFoundError(text) from error
+            raise
 
     @property
     def logs(self) -> dict[str, str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import pathfinder
 from ..bindings import NVRTCError, nvrtc
+from ..pathfinder._headers import missing_header
 from ._object_code import ObjectCode
 from ._program_options import ProgramOptions
 from .typing import CompilerBackendType, PCHStatusType
@@ -34,14 +35,8 @@ def default_includes(options: ProgramOptions) -> list[str]:
 
 def _hint(log: str, flags: list[str], code: Any) -> str:
     """What to do about the most frequent errors."""
-    if "could not open source file" in log or "cannot open source file" in log:
-        found = pathfinder.find_cuda_include_dirs()
-        if not found:
-            return (
-                "\nNo headers of CUDA are installed here; `pip install nvidia-cuda-runtime "
-                "nvidia-cuda-cccl` brings them, CUDA_PATH can name a toolkit"
-            )
-        return f"\nHeaders are looked for in include_path, then in {', '.join(found)}"
+    if hint := missing_header(log, "include_path"):
+        return hint
     if code == nvrtc.nvrtcResult.NVRTC_ERROR_INVALID_OPTION:
         known = " ".join(str(arch) for arch in nvrtc.checked.nvrtcGetSupportedArchs())
         return f"\nflags: {' '.join(flags)}\narchitectures of this NVRTC: {known}"

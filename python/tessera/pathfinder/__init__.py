@@ -24,7 +24,7 @@ from ._catalog import (
     STATIC,
     WHEELS,
 )
-from ._check import Part, Report, check
+from ._check import CHECKED, Part, Report, check
 from ._errors import (
     BitcodeLibNotFoundError,
     DynamicLibNotAvailableError,
@@ -182,14 +182,19 @@ def locate_nvidia_dynamic_lib(libname: str) -> LocatedDynamicLib:
         return LocatedDynamicLib(libname, path, "system-search")
     found, tried = search(_LIB_FOLDERS, row.sonames, use_loader=True)
     if found is None:
-        raise DynamicLibNotFoundError(_not_found(" or ".join(row.sonames), tried, libname))
+        error = DynamicLibNotFoundError(_not_found(" or ".join(row.sonames), tried, libname))
+        error.tried = tuple(dict.fromkeys(tried))
+        raise error
     return LocatedDynamicLib(libname, *found)
 
 
 def _not_found(what: str, tried: list[str], name: str) -> str:
-    places = "".join(f"\n  {path}" for path in dict.fromkeys(tried))
+    places = list(dict.fromkeys(tried))
+    looked = "".join(f"\n  {path}" for path in places)
+    if name in CHECKED:
+        looked = f" {len(places)} places; `print(tessera.pathfinder.check())` shows them"
     brings = f"`pip install {WHEELS[name]}` brings it; " if name in WHEELS else ""
-    return f"{what} was not found. {brings}{override(name)} can name it. Looked in:{places}"
+    return f"{what} was not found. {brings}{override(name)} can name it. Looked in:{looked}"
 
 
 def find_nvidia_dynamic_lib(libname: str) -> str | None:

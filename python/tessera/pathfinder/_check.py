@@ -9,9 +9,10 @@ import os
 import re
 from dataclasses import dataclass
 
-__all__ = ["Part", "Report", "check"]
+__all__ = ["CHECKED", "Part", "Report", "check"]
 
 Version = tuple[int, ...]
+CHECKED = ("cudart", "nvrtc", "nvJitLink", "nvvm")
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,11 @@ class Part:
 
 @dataclass(frozen=True)
 class Report:
-    """The parts and what is wrong with them together."""
+    """The parts, what is wrong with them together, and what is missing: nothing has to be there."""
 
     parts: tuple[Part, ...]
     problems: tuple[str, ...]
+    missing: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -45,7 +47,11 @@ class Report:
     def __str__(self) -> str:
         lines = [str(part) for part in self.parts]
         return "\n".join(
-            [*lines, *(f"problem: {p}" for p in self.problems)] or ["no part of CUDA was found"]
+            [
+                *(lines or ["no part of CUDA was found"]),
+                *(f"problem: {p}" for p in self.problems),
+                *(f"missing: {p}" for p in self.missing),
+            ]
         )
 
 
@@ -113,7 +119,7 @@ def _parts() -> list[Part]:
     )
 
     parts = []
-    for name in ("cudart", "nvrtc", "nvJitLink", "nvvm"):
+    for name in CHECKED:
         if find_nvidia_dynamic_lib(name):
             found = locate_nvidia_dynamic_lib(name)
             parts.append(Part(name, found.abs_path, _of_file(found.abs_path), found.found_via))
@@ -132,6 +138,22 @@ def _parts() -> list[Part]:
             )
         )
     return parts
+
+
+def _missing() -> list[str]:
+    """Every library that is not here, what brings it, and where it was looked for."""
+    from . import find_nvidia_dynamic_lib, locate_nvidia_dynamic_lib
+    from ._catalog import WHEELS
+    from ._errors import DynamicLibNotFoundError
+
+    lines = []
+    for name in (name for name in CHECKED if not find_nvidia_dynamic_lib(name)):
+        try:
+            locate_nvidia_dynamic_lib(name)
+        except DynamicLibNotFoundError as error:
+            places = "".join(f"\n    {path}" for path in error.tried)
+            lines.append(f"{name}: `pip install {WHEELS[name]}` brings it; looked in{places}")
+    return lines
 
 
 def _problems(parts: list[Part]) -> list[str]:
@@ -174,4 +196,4 @@ def check() -> Report:
     """The versions of compiler, linker, runtime, headers and driver that would be used here, and
     what clashes."""
     parts = _parts()
-    return Report(tuple(parts), tuple(_problems(parts)))
+    return Report(tuple(parts), tuple(_problems(parts)), tuple(_missing()))

@@ -14,7 +14,9 @@ __all__ = [
 
 
 class DynamicLibNotFoundError(RuntimeError):
-    """A library is nowhere; the text lists where it was looked for."""
+    """A library is nowhere; ``tried`` are the places where it was looked for."""
+
+    tried: tuple[str, ...] = ()
 
 
 class DynamicLibUnknownError(DynamicLibNotFoundError):

@@ -17,6 +17,7 @@ from typing import Any
 
 from .._cache import folder
 from ..bindings import nvrtc
+from ..pathfinder._headers import missing_header
 from ._call import CompileError, LogicError, cu
 from ._context import Context
 from ._module import Module, module_from_buffer
@@ -146,7 +147,9 @@ def _build(source: str, options: Sequence[str], target: str) -> bytes:
         (status,) = nvrtc.nvrtcCompileProgram(program, len(words), words)
         if status:
             command = ["nvrtc", *options, "kernel.cu"]
-            raise CompileError("NVRTC: compilation of kernel.cu failed", command, "", _log(program))
+            log = _log(program)
+            log += missing_header(log, "include_dirs")
+            raise CompileError("NVRTC: compilation of kernel.cu failed", command, "", log)
         name = target.upper()
         data = bytearray(getattr(nvrtc.checked, f"nvrtcGet{name}Size")(program))
         getattr(nvrtc.checked, f"nvrtcGet{name}")(program, data)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tessera.bindings import driver, nvrtc, nvvm
+from tessera.bindings import driver, nvml, nvrtc, nvvm, runtime
 
 
 @pytest.mark.parametrize(
@@ -213,3 +213,31 @@ driver.checked]
 """
     done = python(code, TESSERA_CUDA_DRIVER=mock_library)
     assert (done.returncode, done.stdout, done.stderr) == (0, "at exit\n", "")
+
+
+@pytest.mark.parametrize(
+    ("owner", "name", "meant"),
+    [
+        (driver, "cuMemAloc", "cuMemAlloc"),
+        (driver.checked, "cuMemAloc", "cuMemAlloc"),
+        (driver.CUresult, "CUDA_SUCESS", "CUDA_SUCCESS"),
+        (nvml, "nvmlInit_v2", "nvmlInit"),
+    ],
+)
+def test_a_mistyped_name_is_answered(owner: Any, name: str, meant: str) -> None:
+    with pytest.raises(AttributeError, match=f"'{name}'; did you mean '{meant}'") as caught:
+        getattr(owner, name)
+    assert caught.value.name == name
+    assert not hasattr(owner, "_nothing") and not hasattr(owner, "zzz")
+
+
+def test_the_runtime_says_that_there_is_no_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tessera import pathfinder
+
+    def nowhere(_name: str) -> Any:
+        raise pathfinder.DynamicLibNotFoundError("libcuda.so.1 was not found")
+
+    monkeypatch.setattr(pathfinder, "locate_nvidia_dynamic_lib", lambda _name: None)
+    assert runtime._no_driver() == ""
+    monkeypatch.setattr(pathfinder, "locate_nvidia_dynamic_lib", nowhere)
+    assert runtime._no_driver() == ": libcuda.so.1 was not found"

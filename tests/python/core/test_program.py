@@ -274,3 +274,20 @@ def test_kernels_come_from_object_codes() -> None:
         Kernel()
     with pytest.raises(TypeError, match="must be an int"):
         Kernel.from_handle("x")  # type: ignore[arg-type]
+
+
+def test_a_link_with_nothing_to_link_names_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tessera.core import _linker
+
+    def nothing(*_args: Any) -> Any:
+        raise pathfinder.DynamicLibNotFoundError("libcuda.so.1 was not found")
+
+    monkeypatch.setattr(_linker._driver.checked, "cuLinkCreate", nothing, raising=False)
+    monkeypatch.setattr(_linker, "_use_nvjitlink_backend", False)
+    monkeypatch.setattr(_linker, "_nvjitlink_problem", lambda: "`pip install nvidia-nvjitlink`")
+    code = ObjectCode.from_ptx(b".version 7.0\n.target sm_80\n")
+    with pytest.raises(pathfinder.DynamicLibNotFoundError, match="nvidia-nvjitlink`. There is no"):
+        Linker(code, options=LinkerOptions(arch="sm_80"))
+    monkeypatch.setattr(_linker, "_nvjitlink_problem", lambda: "")
+    with pytest.raises(pathfinder.DynamicLibNotFoundError, match="libcuda.so.1 was not found"):
+        Linker(code, options=LinkerOptions(arch="sm_80"))
