@@ -101,6 +101,8 @@ static ts_dtype args_dtype_named(const char *name)
     for (int i = 1; i < TS_DTYPE_COUNT; i++)
         if (strcmp(args_dtypes[i].name, name) == 0)
             return (ts_dtype)i;
+    if (strlen(name) == 2 && strchr("iuf", name[0]) && strcmp(name, "f1") != 0) /* NumPy's "i8", "f4" */
+        return args_dtype_kind(name[0], name[1] - '0');
     return TS_DTYPE_NONE;
 }
 

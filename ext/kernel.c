@@ -181,7 +181,7 @@ int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3])
     if (PyLong_Check(object))
         return kernel_axis(kernel, object, 0, &grid[0]);
     if (!PyTuple_Check(object) && !PyList_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "kernel '%s': the grid is a tuple of 1 to 3 integers, not a %.200s",
+        PyErr_Format(PyExc_TypeError, "kernel '%s': the grid is an int or a tuple of 1 to 3, as grid=(8,), not a %.200s",
                      ts_kernel_name(kernel), Py_TYPE(object)->tp_name);
         return -1;
     }

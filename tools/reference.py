@@ -14,6 +14,9 @@ FOLDER = pathlib.Path(__file__).resolve().parent.parent / "docs" / "reference"
 LIBRARY = ("elementwise", "reduce", "scan", "softmax", "norm", "gemm", "grouped_gemm", "attention",
            "attention_backward", "transpose", "random", "image")  # fmt: skip
 
+# Modules of tessera.core that are imported by their own names.
+CORE_MODULES = ("graph", "system", "utils")
+
 
 def _signature(thing: object) -> str:
     try:
@@ -65,15 +68,25 @@ def _members(thing: type) -> Iterator[str]:
             yield f"- `{word}`: {' '.join(text.partition(chr(10) * 2)[0].split())}"
 
 
-def core_page() -> Iterator[str]:
-    """The classes and functions of tessera.core with their members."""
-    from tessera import core
-
-    for name in sorted(core.__all__):
-        thing = getattr(core, name)
-        yield from _entry(f"core.{name}", thing)
+def _public(name: str, level: str) -> Iterator[str]:
+    """The classes and functions of a module of tessera with their members."""
+    module = importlib.import_module(f"tessera.{name}")
+    for word in sorted(module.__all__):
+        thing = getattr(module, word)
+        if not callable(thing):
+            continue
+        yield from _entry(f"{name}.{word}", thing, level)
         if isinstance(thing, type):
             yield from (*_members(thing), "")
+
+
+def core_page() -> Iterator[str]:
+    """tessera.core, then its modules."""
+    yield from _public("core", "##")
+    for name in CORE_MODULES:
+        module = importlib.import_module(f"tessera.core.{name}")
+        yield from (f"## core.{name}", "", inspect.getdoc(module) or "", "")
+        yield from _public(f"core.{name}", "###")
 
 
 PAGES = {"tile": tile_page, "lib": lib_page, "core": core_page}

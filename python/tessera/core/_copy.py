@@ -7,6 +7,8 @@ import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from .. import _core
+
 __all__ = ["copy_view", "copy_view_awaited"]
 
 _PITCH_MOST = 2**31 - 1  # bytes from row to row that the driver takes (MAX_PITCH)
@@ -128,8 +130,18 @@ def _on_host(source: Any, target: Any) -> None:
         array(target)[...] = array(source)
 
 
+def _check_views(source: Any, target: Any) -> None:
+    for side in (source, target):
+        if not isinstance(side, _core.MemoryView):
+            raise TypeError(
+                f"copies are made between two StridedMemoryViews; a {type(side).__name__} becomes "
+                f"one by StridedMemoryView.from_any_interface(array, stream_ptr=-1)"
+            )
+
+
 def copy_view(source: Any, target: Any, stream: Any, blocking: bool | None) -> None:
     """Copies elements between two views of one shape, in the order of the stream."""
+    _check_views(source, target)
     _check(source, target)
     on_gpu = source.is_device_accessible or target.is_device_accessible
     if not on_gpu:
@@ -154,6 +166,7 @@ async def copy_view_awaited(source: Any, target: Any, stream: Any) -> None:
     from .._async import finished, stream_of
     from ._place import CUDA
 
+    _check_views(source, target)
     on_gpu = [view for view in (source, target) if view.is_device_accessible]
     if not on_gpu:
         copy_view(source, target, None, None)

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import operator
 import threading
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from .. import _core
 from . import _context
 from ._device_properties import DeviceProperties
-from ._errors import cpu_cannot, shown
+from ._errors import cpu_cannot, shown, why_no_gpu
 from ._event import Event
 from ._options import options_of
 from ._place import CPU, CUDA, context_of, in_context
@@ -188,11 +188,10 @@ class Device:
         """Whether kernels of this GPU can use memory of another one."""
         from ..bindings import driver
 
-        other = Device(peer)
-        if other is self or other == self:
-            return not self._is_cpu
-        mine, theirs = self._gpu("peers"), other._gpu("peers")
-        return bool(driver.checked.cuDeviceCanAccessPeer(mine, theirs))
+        mine, other = self._gpu("peers"), Device(peer)
+        if other == self:
+            return True
+        return bool(driver.checked.cuDeviceCanAccessPeer(mine, other._gpu("peers")))
 
     def sync(self) -> None:
         """Waits for everything given to the device. Raises for kernels that failed."""
@@ -367,17 +366,23 @@ def _id_of(device: int | str) -> int:
             )
         device = int(tail or 0)
     try:
-        number = operator.index(device)
+        number = operator.index(None if isinstance(device, bool) else device)  # type: ignore[arg-type]
     except TypeError:
         raise TypeError(
             f"{shown(device)} is not a device; use a number, 'cpu', 'cuda' or 'cuda:N'"
         ) from None
     count = _core.device_count("cuda")
     if not 0 <= number < count:
-        if count == 0 and number == 0:
-            _core.device_info("cuda:0")  # raises DeviceNotFoundError, which says what is missing
-        known = f"must be 0 to {count - 1}" if count else "names no GPU"
-        raise ValueError(
-            f"device_id {known}: this machine has {count} GPUs, not one of number {number}"
-        )
+        _refuse_number(number, count)
     return CUDA | number
+
+
+def _refuse_number(number: int, count: int) -> NoReturn:
+    if count == 0 and number == 0:
+        _core.device_info("cuda:0")  # raises DeviceNotFoundError, which says what is missing
+    if count == 0:
+        raise ValueError(f"device_id {number} names no GPU: {why_no_gpu()}; or use Device('cpu')")
+    raise ValueError(
+        f"device_id must be 0 to {count - 1}: this machine has {count} GPUs, not one of number "
+        f"{number}; use Device('cpu') for the CPU"
+    )

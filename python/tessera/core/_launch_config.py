@@ -9,7 +9,8 @@ from typing import Any
 from .._core import LaunchConfig as _Packed
 from ..bindings import driver
 from ._device import Device
-from ._errors import CUDAError, shown
+from ._errors import CUDAError, cpu_cannot, shown
+from ._options import guesses
 
 __all__ = ["LaunchConfig"]
 
@@ -47,6 +48,7 @@ def _bytes(value: Any) -> int:
     return operator.index(value)
 
 
+@guesses
 class LaunchConfig(_Packed):
     """The shape of a launch and how the driver runs it; equal configurations are interchangeable.
 
@@ -109,6 +111,9 @@ class LaunchConfig(_Packed):
             "shared_memory_carveout": shared_memory_carveout,
             **dict(attributes or {}),
         }
+        if (cluster is not None or is_cooperative) and Device()._is_cpu:
+            named = "is_cooperative" if cluster is None else "cluster"
+            raise cpu_cannot(f"launches with LaunchConfig.{named}")
         if cluster is not None and Device().compute_capability < (9, 0):
             _unsupported("thread block clusters are not supported before compute capability 9.0")
         if is_cooperative and not Device().properties.cooperative_launch:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import _core
+from ._errors import shown
 from ._layout import _StridedLayout
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ class _Views(type):
             "a view of a CUDA-array-interface-supporting object is deprecated; "
             "use from_cuda_array_interface()"
         )
-        return cls.from_cuda_array_interface(obj, stream_ptr)  # type: ignore[attr-defined]
+        return cls._from_interface(obj, stream_ptr)  # type: ignore[attr-defined]
 
 
 def _warn_old(text: str) -> None:
@@ -267,6 +268,11 @@ class StridedMemoryView(_core.MemoryView, metaclass=_Views):  # type: ignore[mis
         if layout is None and dtype is None:
             return self
         made = self._layout if layout is None else layout
+        if not isinstance(made, _StridedLayout):
+            raise TypeError(
+                f"StridedMemoryView.view(): layout must be a _StridedLayout, as view._layout[1:], not "
+                f"{shown(layout)}"
+            )
         kind = self.dtype if dtype is None else np.dtype(dtype)
         if kind is not None and kind.itemsize != made.itemsize:
             raise ValueError(

@@ -22,6 +22,7 @@ from ._flags import (
     value,
     when,
 )
+from ._options import guesses
 
 __all__ = ["ProgramOptions"]
 
@@ -31,6 +32,7 @@ Numbers = Union[int, Sequence[int], None]
 Source = tuple[str, Union[str, bytes, bytearray]]
 
 
+@guesses
 @dataclass
 class ProgramOptions:
     """How a ``Program`` is compiled. An option that is None is left to the compiler.

@@ -135,6 +135,11 @@ def parse_arguments(arguments: Any) -> list[Argument]:
     """The arguments of a C argument list, or of a list of Argument objects."""
     if isinstance(arguments, str):
         return [parse_c_arg(word) for word in re.split(r",(?![^<]*>)", arguments)]
+    if not isinstance(arguments, (list, tuple)):
+        raise TypeError(
+            f"a kernel's arguments are a C argument list, as 'float *z, int n', or a list of "
+            f"VectorArg and ScalarArg, not {arguments!r}"
+        )
     return list(arguments)
 
 

@@ -58,6 +58,11 @@ class ArgumentHandler:
     copies_in = copies_out = False
 
     def __init__(self, array: Any) -> None:
+        if not hasattr(array, "nbytes"):
+            raise TypeError(
+                f"{type(self).__name__}() takes an array of the host, not a "
+                f"{type(array).__name__}; use np.asarray(...)"
+            )
         self.array = array
         self.memory: Any = None
 

@@ -179,6 +179,8 @@ def compile(  # noqa: A001
 ) -> bytes:  # fmt: skip
     """Compiles CUDA C to ``cubin`` or ``ptx``; `nvcc` and `code` are taken for compatibility."""
     del nvcc, code
+    if not isinstance(source, str):
+        raise TypeError(f"CUDA C is a str, not {source!r}")
     if target not in ("cubin", "ptx"):
         raise ValueError(f"target must be 'cubin' or 'ptx', not {target!r}")
     given, found = _options(DEFAULT_NVCC_FLAGS if options is None else options)

@@ -388,3 +388,70 @@ def test_messages_name_the_call_and_the_value(
 ) -> None:
     with pytest.raises(error, match=words):
         use(cpu)
+
+
+def _copy_awaited(cpu: core.Device) -> None:
+    asyncio.run(cpu.allocate(8).async_copy_from([1] * 8))
+
+
+@pytest.mark.parametrize(
+    ("use", "error", "words"),
+    [
+        (lambda cpu: cpu.allocate(8).view("u1", "x"), TypeError, r"view\(\): shape .* not 'x'"),
+        (lambda cpu: cpu.allocate(8).view("u1", (1.5,)), TypeError, r"view\(\): shape .*1.5"),
+        (lambda cpu: cpu.allocate(8).copy_from_host([1] * 8), TypeError, r"a list; use np.asarray"),
+        (_copy_awaited, TypeError, r"a list; use np.asarray"),
+        (
+            lambda cpu: cpu.allocate(8).copy_from_host(np.ones((8, 2), np.uint8)[:, 0]),
+            ValueError,
+            "must be contiguous; use np.ascontiguousarray",
+        ),
+        (lambda cpu: core.Device(1.5), TypeError, "1.5 is not a device; use a number"),
+        (lambda cpu: core.Device(True), TypeError, "True is not a device; use a number"),
+        (lambda cpu: core.Device(-1), ValueError, r"device_id .*Device\('cpu'\)"),
+        (lambda cpu: core.Device("cuda:99"), ValueError, r"device_id .*Device\('cpu'\)"),
+        (lambda cpu: cpu.memory_resource.attributes, RuntimeError, "CPU device has no attributes"),
+        (lambda cpu: cpu.can_access_peer(0), RuntimeError, "the CPU device has no peers"),
+        (
+            lambda cpu: core.DeviceMemoryResource(cpu, {"max_size": 100}),
+            RuntimeError,
+            "the CPU device has no pools of their own.*max_size=100",
+        ),
+        (lambda cpu: core.LaunchConfig(gird=4), TypeError, "no option 'gird'; did you mean 'grid'"),
+        (
+            lambda cpu: core.ProgramOptions(archh="sm_90"),
+            TypeError,
+            "no option 'archh'; did you mean 'arch'",
+        ),
+    ],
+)
+def test_messages_name_the_value_and_the_way_out(
+    cpu: core.Device, use: Any, error: type[Exception], words: str
+) -> None:
+    with pytest.raises(error, match=words):
+        use(cpu)
+
+
+@pytest.mark.parametrize("option", ["cluster", "is_cooperative"])
+def test_launch_options_of_gpus_are_named_on_the_cpu(cpu: core.Device, option: str) -> None:
+    cpu.set_current()
+    try:
+        with pytest.raises(RuntimeError, match=f"the CPU device has no .*LaunchConfig.{option}"):
+            core.LaunchConfig(grid=1, **{option: 1})
+    finally:
+        _core._set_cpu_current(False)
+
+
+@pytest.mark.skipif(_core.device_count("cuda") > 0, reason="a GPU was found")
+def test_what_a_cpu_cannot_do_tells_why_there_is_no_gpu(cpu: core.Device) -> None:
+    with pytest.raises(RuntimeError, match="no compute capability; no GPU was found: .*driver"):
+        _ = core.Device().compute_capability
+
+
+def test_numpy_s_short_names_are_dtypes(cpu: core.Device) -> None:
+    buffer = cpu.allocate(8)
+    for name in ("u1", "i2", "f4", "i8", "f8"):
+        assert buffer.view(name).numpy().dtype == np.dtype(name)
+    for name in ("f1", "f3", "i9", "x4"):
+        with pytest.raises(TypeError, match=f"'{name}' is not a dtype"):
+            buffer.view(name)

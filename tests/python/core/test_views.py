@@ -249,3 +249,13 @@ def test_a_view_is_of_an_open_buffer() -> None:
         StridedMemoryView.from_buffer(buffer, (2,), dtype=np.uint8)
     with pytest.raises(TypeError, match="views a Buffer, not a ndarray; use from_dlpack"):
         StridedMemoryView.from_buffer(np.ones(2), (2,), dtype=np.uint8)
+
+
+def test_messages_of_views_name_what_is_wanted() -> None:
+    view = StridedMemoryView.from_dlpack(np.ones(4, np.uint8), stream_ptr=-1)
+    with pytest.raises(TypeError, match="a ndarray becomes one by StridedMemoryView.from_any"):
+        view.copy_from(np.ones(4, np.uint8), stream=None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"layout must be a _StridedLayout.*\(12,\)"):
+        view.view((12,))
+    with pytest.warns(DeprecationWarning), pytest.raises(BufferError, match="list does not"):
+        StridedMemoryView([1], stream_ptr=-1)

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING, Any
 
 from ..._core import Buffer as _Buffer
-from .._errors import no_constructor
+from .._errors import no_constructor, shown
 from .._place import CPU, CUDA
 from ..typing import DevicePointerType
 from ._transfers import Transfers
@@ -57,6 +58,17 @@ class MemoryResource:
     def device_id(self) -> int:
         """The GPU whose memory it is; -1 for the host."""
         raise TypeError(f"{type(self).__name__} must define device_id")
+
+
+def _axes_of(shape: Any) -> tuple[int, ...]:
+    """A shape given as an int or a sequence of ints."""
+    try:
+        given = shape if isinstance(shape, (tuple, list)) else (shape,)
+        return tuple(operator.index(axis) for axis in given)
+    except TypeError:
+        raise TypeError(
+            f"Buffer.view(): shape must be an int or a tuple of ints, not {shown(shape)}"
+        ) from None
 
 
 class Buffer(Transfers, _Buffer):
@@ -201,7 +213,7 @@ class Buffer(Transfers, _Buffer):
         array = from_dlpack(self).view(dtype)
         if shape is None:
             return array
-        axes = (shape,) if isinstance(shape, int) else tuple(shape)
+        axes = _axes_of(shape)
         count = math.prod(axes)
         if count > array.size or any(axis < 0 for axis in axes):
             raise ValueError(

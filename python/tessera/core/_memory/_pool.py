@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..._core import Pool as _Pool
+from .._errors import cpu_cannot
 from .._options import options_of
+from .._place import CPU
 from ._buffer import DEVICE_ACCESS, HOST_ACCESS, MANAGED, MAPPED, Buffer, MemoryResource
 
 if TYPE_CHECKING:
@@ -114,6 +116,8 @@ class PoolResource(_Pool, MemoryResource):
         """How much the pool holds and how it uses freed memory; some can be set."""
         from ._pool_attributes import PoolAttributes
 
+        if self._device == CPU:
+            raise cpu_cannot("attributes of a pool")
         return PoolAttributes._of(self._handle, self._pool)
 
     # ---- other processes
@@ -197,6 +201,8 @@ class DeviceMemoryResource(PoolResource):
         device = Device(device_id)
         chosen = None if options is None else options_of(DeviceMemoryResourceOptions, options)
         if device._is_cpu:
+            if chosen is not None and chosen != DeviceMemoryResourceOptions():
+                raise cpu_cannot(f"pools of their own, which {chosen} is for")
             self._open_pool(device._id, 0, False, -1, DEVICE_ACCESS | HOST_ACCESS)
             return
         from ._pool_native import current_pool, new_device_pool

@@ -18,9 +18,16 @@ def host_memory(memory: Any, writable: bool) -> tuple[int, int]:
     """(address, bytes) of an object that lends contiguous host memory."""
     import numpy as np
 
-    view = memoryview(memory)
+    try:
+        view = memoryview(memory)
+    except TypeError:
+        raise TypeError(
+            f"a copy takes a Buffer or host memory (bytes, a NumPy array), not a "
+            f"{type(memory).__name__}; use np.asarray(...)"
+        ) from None
     if not view.c_contiguous:
-        raise ValueError("the host memory must be contiguous")
+        way = "copy to a contiguous array first" if writable else "use np.ascontiguousarray(...)"
+        raise ValueError(f"the host memory of a copy must be contiguous; {way}")
     if writable and view.readonly:
         raise ValueError("the host memory is read-only")
     if not view.nbytes:
