@@ -626,6 +626,29 @@ static PyObject *stream_sync(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+static PyObject *stream_enter(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return stream_get((core_stream *)self) ? Py_NewRef(self) : NULL;
+}
+
+/* The work is waited for. A fault beside an exception of the body is printed, for it would replace that. */
+static PyObject *stream_exit(PyObject *self, PyObject *args)
+{
+    PyObject *type, *value, *trace;
+    if (!PyArg_ParseTuple(args, "OOO:__exit__", &type, &value, &trace))
+        return NULL;
+    if (!((core_stream *)self)->stream) /* closed in the body */
+        Py_RETURN_FALSE;
+    PyObject *done = stream_sync(self, NULL);
+    if (!done && (type == Py_None || PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)))
+        return NULL;
+    if (!done)
+        PyErr_WriteUnraisable(self);
+    Py_XDECREF(done);
+    Py_RETURN_FALSE;
+}
+
 static PyObject *stream_cuda_stream(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -821,6 +844,8 @@ static PyObject *stream_get_owner(PyObject *self, void *unused)
 }
 
 static PyMethodDef stream_methods[] = {
+    {"__enter__", stream_enter, METH_NOARGS, "``with stream``: gives the stream."},
+    {"__exit__", stream_exit, METH_VARARGS, "Waits for what the stream was given."},
     {"__aenter__", core_async_enter, METH_NOARGS, "``async with stream``: gives the stream."},
     {"__aexit__", core_async_exit, METH_VARARGS, "Awaits what the stream was given."},
     {"synchronize", stream_sync, METH_NOARGS, "Waits until everything given to the stream is done. Raises KernelError for a kernel that failed."},

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tessera
 import tessera.tile as ct
 from tessera import _core, core
 
@@ -218,6 +219,21 @@ def test_a_refused_field_of_a_launch_stays_as_it_was(field: str, value: int, mes
     with pytest.raises(ValueError, match=message):
         setattr(config, field, value)
     assert repr(config) == before
+
+
+def test_a_with_block_waits_for_its_stream(cpu: core.Device) -> None:
+    x = cpu.allocate(64).view("float32")
+    for make in (cpu.create_stream, lambda: tessera.Stream("cpu")):
+        with make() as stream:
+            core.launch(stream, core.LaunchConfig(grid=1), long_kernel, x)
+            marked = stream.record()
+        assert marked.is_done
+        with pytest.raises(KeyError, match="body"), stream:
+            raise KeyError("body")
+        with stream:
+            stream.close()
+        with pytest.raises(RuntimeError, match="the stream is closed"), stream:
+            pass
 
 
 def test_what_is_no_kernel_and_no_array_is_named(cpu: core.Device) -> None:
