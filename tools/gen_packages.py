@@ -41,7 +41,7 @@ def stub(package: str) -> str:
 
 def main() -> int:
     """Writes the stubs, or with --check tells which are stale."""
-    sys.path.insert(0, str(ROOT))
+    sys.path.append(str(ROOT))  # an installed package goes first: it has its extension
     stale = 0
     for package in PACKAGES:
         file = ROOT / package.replace(".", "/") / "__init__.pyi"

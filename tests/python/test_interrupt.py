@@ -10,6 +10,7 @@ import pytest
 
 SETUP = """
 import os, signal, threading, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent may ignore it
 import numpy as np
 import tessera
 import tessera.tile as ct
