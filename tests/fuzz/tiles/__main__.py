@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python tests/fuzz/tiles`: see harness.py."""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+
+from tiles.harness import main  # noqa: E402
+
+if __name__ == "__main__":
+    sys.exit(main())

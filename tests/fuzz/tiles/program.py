@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A program: the source of a kernel, its arguments, and the comparison of its two runs.
+
+`Program.run` runs the source through the second reading (language.py) and through Tessera, and
+compares every element of every buffer, those that the kernel must leave alone included.
+"""
+
+from __future__ import annotations
+
+import linecache
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import language, memory
+from .values import FLOATS, INTS, Tile, Unknown, biggest, rounded
+
+
+@dataclass(frozen=True)
+class Array:
+    """A parameter that is an array.
+
+    `layout` says how it lies in memory of its own: "C", "F", "step" (every second element), "shift"
+    (not aligned). With `window` it is a part of `buffer` instead, by a NumPy expression that makes a
+    view: ("b0", "[3:67].reshape(8, 8).T").
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    kind: str = "in"
+    layout: str = "C"
+    window: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a program: passed, open (hangs on what the language leaves open), refused,
+    wrong, or error (an exception that is no refusal, a mistake of the second reading)."""
+
+    kind: str
+    text: str = ""
+    seconds: float = 0.0  # for compiling and running
+
+
+@dataclass
+class Program:
+    """The source and the arguments; values of the arrays follow from `seed`."""
+
+    seed: int
+    source: str
+    arrays: list[Array]
+    scalars: list[tuple[str, str, Any]] = field(default_factory=list)
+    constant: int | None = None
+    grid: tuple[int, int] = (1, 1)
+    small: bool = True
+    buffers: dict[str, tuple[str, int]] = field(default_factory=dict)
+    limit: float | None = None  # seconds for compiling and running
+
+    def run(self, device: str = "cpu") -> Outcome:
+        """Both runs and their comparison."""
+        name = f"<fuzz {self.seed} {hash(self.source)}>"
+        linecache.cache[name] = (len(self.source), None, self.source.splitlines(True), name)
+        try:
+            code = compile(self.source, name, "exec")
+            return Run(self, code, device).outcome()
+        finally:
+            del linecache.cache[name]
+
+    def describe(self) -> str:
+        """The source with a comment on the arguments."""
+        lines = [f"# {a}" for a in self.arrays] + [f"# buffer {b}" for b in self.buffers.items()]
+        rest = f"# scalars {self.scalars}, constant {self.constant}, grid {self.grid}"
+        return "\n".join([self.source, *lines, rest])
+
+
+def values(r: random.Random, dt: str, shape: tuple[int, ...], small: bool) -> Tile:
+    """Random elements: small ones with which arithmetic is mostly exact, or any."""
+    n = int(np.prod(shape))
+    rng = np.random.default_rng(r.getrandbits(32))
+    v: Any
+    if dt == "bool_":
+        v = rng.integers(0, 2, n).astype(bool)
+    elif dt in INTS:
+        info = np.iinfo(dt)
+        if small:
+            v = rng.integers(max(info.min, -9), 10, n).astype(dt)
+        else:
+            v = rng.integers(info.min, info.max, n, dtype=INTS[dt].type, endpoint=True)
+            v[rng.random(n) < 0.2] = r.choice([info.min, info.max, 0, 1])
+    elif small:
+        v = rng.integers(-32, 33, n) / 8.0
+    else:
+        v = rounded(dt, rng.standard_normal(n) * 2.0 ** rng.integers(-6, 6, n))
+        if r.random() < 0.3:
+            v[rng.random(n) < 0.1] = r.choice([np.nan, np.inf, -np.inf, 0.0, biggest(dt)])
+    return Tile(v.reshape(shape), dt)
+
+
+def dense(t: Tile) -> Any:
+    """The values as a NumPy array of their own dtype."""
+    if t.dt != "bfloat16":
+        return t.v.astype("bool" if t.dt == "bool_" else t.dt)
+    import ml_dtypes
+
+    return t.v.astype(np.float32).astype(ml_dtypes.bfloat16)
+
+
+def laid_out(a: Any, layout: str) -> tuple[Any, Any]:
+    """The array in a layout, and all the memory around it."""
+    if layout == "F" and a.ndim > 1:
+        room = np.asfortranarray(a)
+        return room, room
+    if layout == "step" and a.ndim:
+        room = np.zeros(tuple(2 * n for n in a.shape), a.dtype)
+        part = room[tuple(slice(None, None, 2) for _ in a.shape)]
+    elif layout == "shift":
+        room = np.zeros(a.size + 3, a.dtype)
+        part = room[1 : 1 + a.size].reshape(a.shape)
+    else:
+        return a, a
+    part[...] = a
+    return part, room
+
+
+class Run:
+    """One program on one device."""
+
+    def __init__(self, program: Program, code: Any, device: str) -> None:
+        self.program, self.code, self.device = program, code, device
+        r = random.Random(program.seed ^ 0x5EED)
+        alone = {a.name: (a.dtype, a.shape) for a in program.arrays if not a.window}
+        shared = {name: (dtype, (n,)) for name, (dtype, n) in program.buffers.items()}
+        self.start = {n: values(r, *what, program.small) for n, what in {**alone, **shared}.items()}
+        self.opt_level = r.choice([0, 3, 3, 3])
+
+    def outcome(self) -> Outcome:
+        try:
+            want = self.expected()
+        except Unknown:
+            return Outcome("open")
+        start = time.monotonic()
+        kind, text, got = self.actual()
+        took = time.monotonic() - start
+        if kind != "passed":
+            return Outcome(kind, text, took)
+        if self.program.limit and took > self.program.limit:
+            return Outcome("wrong", f"took {took:.1f} s, wanted {self.program.limit:g} s", took)
+        return Outcome(*self.compared(want, got), took)
+
+    def expected(self) -> dict[str, memory.Array]:
+        """The buffers after the second reading of every block."""
+        p = self.program
+        whole = {n: memory.Array.of(t) for n, t in self.start.items()}
+        arrays = [self.placed(a, whole, lambda b, take: b.window(take)) for a in p.arrays]
+        scalars = [Tile(s[2], s[1]) for s in p.scalars] + ([p.constant] if p.constant else [])
+        for y in range(p.grid[1]):
+            for x in range(p.grid[0]):
+                ct = language.block((x, y, 0), (*p.grid, 1))
+                space = {"ct": ct, "range": language.counted}
+                exec(self.code, space)
+                space["kernel"](*arrays, *scalars)  # type: ignore[operator]
+        return whole
+
+    @staticmethod
+    def placed(a: Array, whole: dict[str, Any], window: Callable[[Any, Any], Any]) -> Any:
+        if not a.window:
+            return whole[a.name]
+        buffer, text = a.window
+        return window(whole[buffer], lambda base: eval(f"base{text}", {"base": base}))
+
+    def actual(self) -> tuple[str, str, dict[str, Any]]:
+        """The kind of outcome with its text, and the buffers after the launch."""
+        import tessera
+        import tessera.tile as ct
+
+        p = self.program
+        space: dict[str, Any] = {"ct": ct}
+        exec(self.code, space)
+        layouts = {a.name: a.layout for a in p.arrays}
+        parts, rooms = {}, {}
+        for n, t in self.start.items():
+            parts[n], rooms[n] = laid_out(dense(t), layouts.get(n, "C"))
+        before = {n: room.copy() for n, room in rooms.items()}
+        if self.device != "cpu":
+            parts = {n: tessera.array(part, device=self.device) for n, part in parts.items()}
+        arrays = [self.placed(a, parts, lambda base, take: take(base)) for a in p.arrays]
+        try:
+            kernel = ct.kernel(space["kernel"], opt_level=self.opt_level)
+            scalars = [s[2] for s in p.scalars] + ([p.constant] if p.constant else [])
+            ct.launch(None, p.grid, kernel, (*arrays, *scalars))
+        except (ct.TileError, TypeError, ValueError) as e:
+            return "refused", f"{type(e).__name__}: {e}", {}
+        if self.device != "cpu":
+            return "passed", "", {n: part.numpy() for n, part in parts.items()}
+        got = {n: part.copy() for n, part in parts.items()}
+        for n, part in parts.items():  # what lies around an array stays as it was
+            part[...] = dense(self.start[n])
+            if rooms[n].tobytes() != before[n].tobytes():
+                return "wrong", f"{n}: memory beside the array was written", {}
+        return "passed", "", got
+
+    def compared(self, want: dict[str, memory.Array], got: dict[str, Any]) -> tuple[str, str]:
+        """("passed", compared elements) or ("wrong", the first difference)."""
+        compared = 0
+        for n, w in want.items():
+            known = np.isfinite(w.e)
+            have = got[n].astype(np.float64) if w.dt in FLOATS else got[n]
+            same = have == w.v
+            if w.dt in FLOATS:
+                nan = np.isnan(have) & np.isnan(w.v)
+                same = same | nan | (np.abs(have - w.v) <= w.e * 1.0001)
+            bad = known & ~same
+            compared += int(known.sum())
+            if bad.any():
+                at = tuple(int(i) for i in np.argwhere(bad)[0])
+                return "wrong", (
+                    f"{n}{at}: got {have[at]!r}, want {w.v[at]!r} within {w.e[at]:g}; "
+                    f"{int(bad.sum())} of {bad.size} elements, {w.dt}"
+                )
+        return "passed", str(compared)
