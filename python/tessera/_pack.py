@@ -535,13 +535,21 @@ class _Walker:
         )
 
     def generator(self, node: Any, plan: Any) -> int:
-        self.local.append(
-            {n.id for g in node.generators for n in _walk(g.target) if isinstance(n, _ast.Name)}
-        )
-        generators = self.field("l", node.generators)
+        bound = {n.id for g in node.generators for n in _walk(g.target) if isinstance(n, _ast.Name)}
+        self.local.append(bound)
+        generators = [self.comprehension(g, first=i == 0) for i, g in enumerate(node.generators)]
         element = self.node(node.elt)
         self.local.pop()
-        return self.emit(plan[0], node, [element, generators])
+        return self.emit(plan[0], node, [element, self.packer.list(generators)])
+
+    def comprehension(self, node: Any, first: bool) -> int:
+        """One ``for``; what the first one runs over is evaluated outside of the comprehension."""
+        target = self.node(node.target)
+        bound = self.local.pop() if first else set()
+        over = self.node(node.iter)
+        if first:
+            self.local.append(bound)
+        return self.emit(NODES["comprehension"][0], node, [target, over, self.field("l", node.ifs)])
 
 
 def _bound_names(node: Any) -> set[str]:

@@ -319,27 +319,20 @@ static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, call_a
                              fr_value *out)
 {
     const fr_scope *scope;
-    fr_frame frame = {.function = fn->function,
-                      .lexical = fn->lexical,
-                      .caller = f->frame,
-                      .call_node = node,
-                      .name = fn->name};
+    fr_frame *frame, like = {.function = fn->function,
+                             .lexical = fn->lexical,
+                             .caller = f->frame,
+                             .call_node = node,
+                             .name = fn->name};
     TS_TRY(fr_scope_of(f, fn->root, &scope));
-    fr_value *slots = TS_NEW_N(f->arena, fr_value, scope->n_slots + FR_HIDDEN);
-    fr_frame *kept = TS_NEW(f->arena, fr_frame); /* closures made in it may outlive the call */
-    if (!slots || !kept)
-        return fr_oom(f);
+    TS_TRY(fr_frame_open(f, &like, scope, &frame));
     fr_at(f, node);
-    TS_TRY(call_bind(f, fn, scope, args, slots));
-    frame.scope = scope;
-    frame.slots = slots;
-    frame.call_loc = f->b.loc;
-    *kept = frame;
-    f->frame = kept;
-    ts_status status = call_body(f, scope, out);
-    if (status == TS_OK)
-        f->frame = frame.caller;
-    return status;
+    TS_TRY(call_bind(f, fn, scope, args, frame->slots));
+    frame->call_loc = f->b.loc;
+    f->frame = frame;
+    TS_TRY(call_body(f, scope, out));
+    f->frame = frame->caller;
+    return TS_OK;
 }
 
 static ts_status call_positionals(fr *f, uint32_t node, uint32_t n, const fr_value *values,

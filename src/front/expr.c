@@ -123,25 +123,34 @@ static ts_status expr_slice(fr *f, uint32_t node, const ts_node *n, fr_value *ou
     return fr_container(f, FR_SLICE, 3, parts, out);
 }
 
+typedef TS_VEC(fr_value) expr_values;
+
+static ts_status expr_generate(fr *f, const ts_node *n, const uint32_t *gens, uint32_t n_gens,
+                               const fr_value *over, expr_values *items);
+
+/* The element, or the next `for` of the comprehension. */
+static ts_status expr_generate_next(fr *f, const ts_node *n, const uint32_t *gens, uint32_t n_gens,
+                                    expr_values *items)
+{
+    fr_value v;
+    TS_TRY(fr_expr(f, n_gens ? ts_pack_node(&f->pack, gens[0])->f[1] : n->f[0], &v));
+    if (n_gens)
+        return expr_generate(f, n, gens, n_gens, &v, items);
+    return TS_PUSH(f->arena, items, v) ? TS_OK : fr_oom(f);
+}
+
 /* tuple(expr for x in ct.static_iter(...) if ...): unrolled here into an iterator of its values. */
 static ts_status expr_generate(fr *f, const ts_node *n, const uint32_t *gens, uint32_t n_gens,
-                               void *items)
+                               const fr_value *over, expr_values *items)
 {
-    TS_VEC(fr_value) *found = items;
-    fr_value v;
     bool known, truth;
     ts_val cond;
-    if (n_gens == 0) {
-        TS_TRY(fr_expr(f, n->f[0], &v));
-        return TS_PUSH(f->arena, found, v) ? TS_OK : fr_oom(f);
-    }
     const ts_node *gen = ts_pack_node(&f->pack, gens[0]);
-    TS_TRY(fr_expr(f, gen->f[1], &v));
-    if (v.kind != FR_ITER)
+    if (over->kind != FR_ITER)
         return fr_error(f, gen->f[1], TS_SYNTAX,
-                        "a comprehension runs over ct.static_iter(...), found %s", fr_say(f, &v));
-    for (uint32_t i = 0; i < v.n; i++) {
-        TS_TRY(fr_assign(f, gen->f[0], &v.as.items[i]));
+                        "a comprehension runs over ct.static_iter(...), found %s", fr_say(f, over));
+    for (uint32_t i = 0; i < over->n; i++) {
+        TS_TRY(fr_assign(f, gen->f[0], &over->as.items[i]));
         uint32_t n_ifs;
         const uint32_t *ifs = ts_pack_list(&f->pack, gen->f[2], &n_ifs);
         truth = true;
@@ -154,59 +163,41 @@ static ts_status expr_generate(fr *f, const ts_node *n, const uint32_t *gens, ui
                                 "the condition of a comprehension must be known at compile time");
         }
         if (truth)
-            TS_TRY(expr_generate(f, n, gens + 1, n_gens - 1, items));
+            TS_TRY(expr_generate_next(f, n, gens + 1, n_gens - 1, items));
     }
     return TS_OK;
 }
 
-/* Binds the names of the targets in a scope of their own, as Python does. */
-static ts_status expr_bind_generator(fr *f, const ts_node *n, fr_scope *scope, const uint32_t *gens,
-                                     uint32_t n_gens)
+static ts_status expr_bind_generator(fr *f, fr_scope *scope, const uint32_t *gens, uint32_t n_gens)
 {
-    (void)n;
-    scope->slot_of = TS_NEW_N(f->arena, uint32_t, f->pack.n_strings);
-    scope->name_of = TS_NEW_N(f->arena, uint32_t, f->pack.n_strings + 1);
-    if (!scope->slot_of || !scope->name_of)
-        return fr_oom(f);
-    for (uint32_t i = 0; i < n_gens; i++) {
-        uint32_t target = ts_pack_node(&f->pack, gens[i])->f[0], count = 1;
-        const ts_node *t = ts_pack_node(&f->pack, target);
-        const uint32_t *names =
-            t->kind == TS_AST_Tuple ? ts_pack_list(&f->pack, t->f[0], &count) : &target;
-        for (uint32_t j = 0; j < count; j++) {
-            const ts_node *name = ts_pack_node(&f->pack, names[j]);
-            if (name->kind != TS_AST_Name)
-                return fr_error(f, names[j], TS_SYNTAX,
-                                "the target of a comprehension is a name or a flat tuple of names");
-            if (!scope->slot_of[name->f[0]]) {
-                scope->name_of[scope->n_slots] = name->f[0];
-                scope->slot_of[name->f[0]] = ++scope->n_slots;
-            }
-        }
-    }
-    return TS_OK;
+    for (uint32_t i = 0; i < n_gens; i++)
+        TS_TRY(fr_scope_bind_target(f, scope, ts_pack_node(&f->pack, gens[i])->f[0]));
+    scope->loads = ts_arena_get(f->arena, sizeof *scope->loads * (scope->n_slots + 1));
+    scope->captured = TS_NEW_N(f->arena, bool, scope->n_slots + 1);
+    return scope->loads && scope->captured ? TS_OK : fr_oom(f);
 }
 
+/* As in Python: the names of the targets have a scope of their own, and what the first `for` runs over is
+ * evaluated outside of it. */
 static ts_status expr_generator(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
-    TS_VEC(fr_value) items = {0};
+    expr_values items = {0};
+    fr_value over;
     uint32_t n_gens;
     const uint32_t *gens = ts_pack_list(&f->pack, n->f[1], &n_gens);
-    fr_scope scope = {.root = node};
-    fr_frame *outer = f->frame, inner = *outer;
-    TS_TRY(expr_bind_generator(f, n, &scope, gens, n_gens));
-    scope.loads = ts_arena_get(f->arena, sizeof *scope.loads * (scope.n_slots + 1));
-    scope.captured = TS_NEW_N(f->arena, bool, scope.n_slots + 1);
-    inner.scope = &scope;
-    inner.lexical = outer;
-    inner.slots = TS_NEW_N(f->arena, fr_value, scope.n_slots + FR_HIDDEN);
-    inner.loop = NULL;
-    if (!inner.slots || !scope.loads || !scope.captured)
-        return fr_oom(f);
-    f->frame = &inner;
-    ts_status status = expr_generate(f, n, gens, n_gens, &items);
+    fr_scope *scope;
+    fr_frame *outer = f->frame, *inner, like = *outer;
+    if (!n_gens)
+        return fr_error(f, node, TS_SYNTAX, "a comprehension without a 'for'");
+    like.lexical = outer;
+    like.loop = NULL;
+    TS_TRY(fr_expr(f, ts_pack_node(&f->pack, gens[0])->f[1], &over));
+    TS_TRY(fr_scope_new(f, node, &scope));
+    TS_TRY(expr_bind_generator(f, scope, gens, n_gens));
+    TS_TRY(fr_frame_open(f, &like, scope, &inner));
+    f->frame = inner;
+    TS_TRY(expr_generate(f, n, gens, n_gens, &over, &items));
     f->frame = outer;
-    TS_TRY(status);
     return fr_container(f, FR_ITER, items.n, items.at, out);
 }
 

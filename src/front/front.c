@@ -242,9 +242,9 @@ static ts_status front_body(fr *f, const ts_spec *spec, size_t n)
 
 static ts_status front_kernel(fr *f, const ts_spec *spec, size_t n)
 {
-    fr_frame frame = {.function = 0, .is_kernel = true};
-    frame.name = fr_string(f, f->pack.functions[0].name);
-    ts_fn *fn = ts_fn_create(f->module, front_symbol(f, frame.name), TS_LEVEL_T);
+    const fr_scope *scope;
+    fr_frame like = {.is_kernel = true, .name = fr_string(f, f->pack.functions[0].name)};
+    ts_fn *fn = ts_fn_create(f->module, front_symbol(f, like.name), TS_LEVEL_T);
     if (!fn)
         return fr_oom(f);
     ts_builder_init(&f->b, fn);
@@ -255,11 +255,8 @@ static ts_status front_kernel(fr *f, const ts_spec *spec, size_t n)
         fn->opt_level = f->hints->opt_level;
         fn->checked = f->hints->checked != 0;
     }
-    TS_TRY(fr_scope_of(f, f->pack.functions[0].root, &frame.scope));
-    frame.slots = TS_NEW_N(f->arena, fr_value, frame.scope->n_slots + FR_HIDDEN);
-    if (!frame.slots)
-        return fr_oom(f);
-    f->frame = &frame;
+    TS_TRY(fr_scope_of(f, f->pack.functions[0].root, &scope));
+    TS_TRY(fr_frame_open(f, &like, scope, &f->frame));
     ts_status status = front_body(f, spec, n);
     f->frame = NULL;
     return status;

@@ -178,6 +178,12 @@ typedef struct fr_block {
 } fr_block;
 
 ts_status fr_scope_of(fr *f, uint32_t root, const fr_scope **out);
+/* An empty scope, and the names of an assignment's target bound in it. */
+ts_status fr_scope_new(fr *f, uint32_t root, fr_scope **out);
+ts_status fr_scope_bind_target(fr *f, fr_scope *scope, uint32_t target);
+/* A frame like `like` with unbound slots for `scope`. Frames and scopes live in the arena, as the values
+ * do that may name them: a closure outlives the call or comprehension it was made in. */
+ts_status fr_frame_open(fr *f, const fr_frame *like, const fr_scope *scope, fr_frame **out);
 /* May the value of `slot` be read after node `at`, without being written first? */
 bool fr_live_after(const fr *f, uint32_t slot, uint32_t at);
 bool fr_live_in_loop(const fr *f, uint32_t slot, uint32_t loop, const uint32_t *body, uint32_t n);
@@ -244,6 +250,10 @@ fr_cat fr_dtype_cat(ts_dtype dtype);
 ts_dtype fr_promote(ts_dtype a, ts_dtype b);
 ts_status fr_default_dtype(fr *f, const fr_value *number, ts_dtype *out);
 bool fr_fits(const fr_value *number, ts_dtype dtype);
+/* The number as a typed one: floats rounded to nearest, integers wrapped. The one place where constants get
+ * the precision of their dtype. Errors: TS_TILEVALUE for what the format cannot hold (a negative number in an
+ * unsigned one, a NaN in one without). */
+ts_status fr_round(fr *f, const fr_value *number, ts_dtype dtype, fr_value *out);
 
 fr_shape fr_shape_of(const fr *f, const fr_value *tile);
 ts_type fr_type(fr *f, ts_dtype dtype, const fr_shape *shape);
@@ -297,6 +307,8 @@ ts_status fr_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
 ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out);
 ts_status fr_fold_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out);
 ts_status fr_minmax(fr *f, bool is_max, const fr_value *x, const fr_value *y, uint32_t attr, fr_value *out);
+/* `op` is divi or remi. */
+ts_val fr_int_div(fr *f, ts_op op, ts_val x, ts_val y, uint32_t attr);
 const char *fr_operator_sign(ts_operator op);
 
 /* attr.c */
@@ -356,6 +368,7 @@ ts_status fr_matmul(fr *f, const fr_value *x, const fr_value *y, fr_value *out);
 ts_status fr_reshape_to(fr *f, const fr_value *tile, const fr_shape *shape, fr_value *out);
 /* A number, string, dtype or enum member as Python prints it; NULL for anything else. */
 const char *fr_plain_text(fr *f, const fr_value *v);
+const char *fr_real_text(fr *f, double x); /* as Python writes a float */
 ts_status fr_fstring(fr *f, uint32_t node, fr_value *out);
 ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_value *out);
 

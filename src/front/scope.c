@@ -178,6 +178,22 @@ static ts_status scope_fill(fr *f, fr_scope *s)
     return TS_OK;
 }
 
+ts_status fr_scope_new(fr *f, uint32_t root, fr_scope **out)
+{
+    fr_scope *s = TS_NEW(f->arena, fr_scope);
+    if (!s || !(s->slot_of = TS_NEW_N(f->arena, uint32_t, f->pack.n_strings)) ||
+        !(s->name_of = TS_NEW_N(f->arena, uint32_t, f->pack.n_strings + 1)))
+        return fr_oom(f);
+    s->root = root;
+    *out = s;
+    return TS_OK;
+}
+
+ts_status fr_scope_bind_target(fr *f, fr_scope *scope, uint32_t target)
+{
+    return scope_bind_target(&(scope_walk){f, scope, false}, target);
+}
+
 ts_status fr_scope_of(fr *f, uint32_t root, const fr_scope **out)
 {
     if (!f->scopes && !(f->scopes = TS_NEW_N(f->arena, fr_scope *, f->pack.n_nodes)))
@@ -185,11 +201,7 @@ ts_status fr_scope_of(fr *f, uint32_t root, const fr_scope **out)
     fr_scope *s = f->scopes[root];
     if (!s) {
         const ts_node *node = ts_pack_node(&f->pack, root);
-        s = TS_NEW(f->arena, fr_scope);
-        if (!s || !(s->slot_of = TS_NEW_N(f->arena, uint32_t, f->pack.n_strings)) ||
-            !(s->name_of = TS_NEW_N(f->arena, uint32_t, f->pack.n_strings + 1)))
-            return fr_oom(f);
-        s->root = root;
+        TS_TRY(fr_scope_new(f, root, &s));
         s->args = ts_pack_list(&f->pack, scope_args(node), &s->n_args);
         s->body = &node->f[1];
         s->n_body = 1;
@@ -331,4 +343,19 @@ bool fr_live_after(const fr *f, uint32_t slot, uint32_t at)
 bool fr_live_in_loop(const fr *f, uint32_t slot, uint32_t loop, const uint32_t *body, uint32_t n)
 {
     return fr_live_after(f, slot, loop) || scope_around(f, slot, loop, body, n);
+}
+
+/* ---- frames -------------------------------------------------------------------------- */
+
+ts_status fr_frame_open(fr *f, const fr_frame *like, const fr_scope *scope, fr_frame **out)
+{
+    fr_frame *frame = TS_NEW(f->arena, fr_frame);
+    fr_value *slots = TS_NEW_N(f->arena, fr_value, scope->n_slots + FR_HIDDEN);
+    if (!frame || !slots)
+        return fr_oom(f);
+    *frame = *like;
+    frame->scope = scope;
+    frame->slots = slots;
+    *out = frame;
+    return TS_OK;
 }
