@@ -228,6 +228,24 @@ static ts_val arith_zero(fr *f, ts_val like)
     return ts_bits(&f->b, ts_type_of(f->b.fn, like), 0);
 }
 
+/* Integers divided by zero give 0 and the remainder 0, in tiles and scalars and on every device: the IR leaves that
+ * case open, so what reaches it is a divisor of 1. Checked mode reports it for scalars; tiles reach over elements
+ * outside of arrays, whose padding is often zero. */
+ts_val fr_int_div(fr *f, ts_op op, ts_val x, ts_val y, uint32_t attr)
+{
+    static const char text[] = "integer division by zero";
+    ts_builder *b = &f->b;
+    ts_type type = ts_type_of(b->fn, y);
+    int64_t known;
+    if (ts_const_as_int(b->fn, y, &known) && known != 0)
+        return ts_op2(b, op, x, y, attr);
+    ts_val zero = ts_int(b, type, 0), fine = ts_cmp(b, TS_OP_cmpi, TS_NE, y, zero, 0);
+    if (b->fn->checked && ts_type_rank(f->module, type) == 0)
+        ts_emit(b, TS_OP_assert, TS_T_none, 1, &fine, ts_intern(f->module, text, sizeof text - 1), 0);
+    ts_val r = ts_op2(b, op, x, ts_select(b, fine, y, ts_int(b, type, 1)), attr);
+    return op == TS_OP_remi ? r : ts_select(b, fine, r, zero);
+}
+
 /* The remainder truncates; where it is not zero and has the other sign than y, y is added. */
 static ts_val arith_mod(fr *f, ts_val x, ts_val y, ts_dtype dtype)
 {
@@ -243,7 +261,7 @@ static ts_val arith_mod(fr *f, ts_val x, ts_val y, ts_dtype dtype)
     }
     if (ts_const_as_int(b->fn, y, &c) && ts_is_pow2(c))
         return ts_op2(b, TS_OP_andi, x, ts_int(b, ts_type_of(b->fn, x), c - 1), 0);
-    ts_val r = ts_op2(b, TS_OP_remi, x, y, sign);
+    ts_val r = fr_int_div(f, TS_OP_remi, x, y, sign);
     if (sign)
         return r;
     ts_val zero = arith_zero(f, r);
@@ -262,7 +280,7 @@ static ts_status arith_typed(fr *f, ts_operator op, ts_dtype dtype, ts_val x, ts
         v = arith_mod(f, x, y, dtype);
     } else if (op == TS_OPERATOR_FloorDiv) {
         v = real ? ts_op1(&f->b, TS_OP_floor, ts_op2(&f->b, TS_OP_divf, x, y, attr), 0)
-                 : ts_op2(&f->b, TS_OP_divi, x, y, sign ? sign | TS_RZ : TS_RM);
+                 : fr_int_div(f, TS_OP_divi, x, y, sign ? sign | TS_RZ : TS_RM);
     } else {
         bool by_sign = op == TS_OPERATOR_RShift;
         v = ts_op2(&f->b, real ? arith_rows[op].f : arith_rows[op].i, x, y,
@@ -413,6 +431,8 @@ ts_status fr_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
 static ts_status arith_unary_number(fr *f, ts_operator op, const fr_value *x, fr_value *out)
 {
     fr_value zero = fr_number(0), minus = fr_number(-1);
+    if (fr_dtype_is_restricted((ts_dtype)x->dtype))
+        return arith_restricted(f, op, x);
     if (op == TS_OPERATOR_Invert) {
         if (x->cat == FR_FLOAT)
             return arith_bad(f, op, x, NULL, "only integers and bool tiles have bits");
@@ -530,27 +550,110 @@ static ts_status arith_compare_tiles(fr *f, ts_operator op, fr_value x, fr_value
     return TS_OK;
 }
 
-static ts_status arith_contains(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
-                                fr_value *out)
-{
-    if (y->kind != FR_TUPLE && y->kind != FR_ITER)
-        return arith_bad(f, op, x, y, "`in` searches tuples known at compile time");
-    bool found = false, truth;
-    for (uint32_t i = 0; i < y->n && !found; i++) {
-        fr_value equal;
-        TS_TRY(fr_compare(f, TS_OPERATOR_Eq, x, &y->as.items[i], &equal));
-        if (!fr_truth(&equal, &truth))
-            return arith_bad(f, op, x, y, "the items must be known at compile time");
-        found = truth;
-    }
-    *out = fr_bool(found == (op == TS_OPERATOR_In));
-    return TS_OK;
-}
-
 static bool arith_same_dtype_text(const fr_value *x, const fr_value *y)
 {
     return x->kind == FR_DTYPE && y->kind == FR_STR &&
            strcmp(ts_dtype_name((ts_dtype)x->dtype), y->as.text) == 0;
+}
+
+/* Two numbers or tiles. */
+static ts_status arith_compare_numeric(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
+                                       fr_value *out)
+{
+    if (x->kind != FR_NUMBER || y->kind != FR_NUMBER)
+        return arith_compare_tiles(f, op, *x, *y, out);
+    for (int side = 0; side < 2; side++)
+        if (fr_dtype_is_restricted((ts_dtype)(side ? y : x)->dtype))
+            return arith_restricted(f, op, side ? y : x);
+    *out = fr_bool(arith_holds(op, arith_order(x, y)));
+    return TS_OK;
+}
+
+/* What == takes beside numbers, tiles and tuples: values that are wholly known at compile time. */
+static bool arith_is_plain(const fr_value *v)
+{
+    static const bool plain[] = {[FR_NONE] = true,   [FR_ELLIPSIS] = true, [FR_STR] = true,
+                                 [FR_DTYPE] = true,  [FR_ENUM] = true,     [FR_MODULE] = true,
+                                 [FR_OP] = true,     [FR_BUILTIN] = true,  [FR_FUNC] = true,
+                                 [FR_OPAQUE] = true};
+    return v->kind < TS_COUNT(plain) && plain[v->kind];
+}
+
+/* `so_far` and `next`, or `so_far` or `next`: constants decide where they can. */
+static ts_status arith_join_truths(fr *f, ts_operator op, const fr_value *next, fr_value *so_far)
+{
+    bool decides = op == TS_OPERATOR_BitOr, truth;
+    if (fr_truth(so_far, &truth)) {
+        if (truth != decides)
+            *so_far = *next;
+        return TS_OK;
+    }
+    if (!fr_truth(next, &truth))
+        return fr_binary(f, op, so_far, next, (fr_options){0}, so_far);
+    if (truth == decides)
+        *so_far = *next;
+    return TS_OK;
+}
+
+static ts_status arith_item_equal(fr *f, const fr_value *x, const fr_value *y, fr_value *out);
+
+/* Every pair of items is looked at: what cannot be compared is an error wherever it stands. */
+static ts_status arith_tuple_equal(fr *f, const fr_value *x, const fr_value *y, fr_value *out)
+{
+    *out = fr_bool(x->n == y->n);
+    for (uint32_t i = 0; i < x->n && x->n == y->n; i++) {
+        fr_value equal;
+        TS_TRY(arith_item_equal(f, &x->as.items[i], &y->as.items[i], &equal));
+        TS_TRY(arith_join_truths(f, TS_OPERATOR_BitAnd, &equal, out));
+    }
+    return TS_OK;
+}
+
+/* x == y inside a tuple: a bool known at compile time, or a scalar of run time. */
+static ts_status arith_item_equal(fr *f, const fr_value *x, const fr_value *y, fr_value *out)
+{
+    for (int side = 0; side < 2; side++) {
+        const fr_value *v = side ? y : x;
+        bool scalar = arith_is_numeric(v) && !fr_shape_of(f, v).rank;
+        if (!scalar && v->kind != FR_TUPLE && !arith_is_plain(v))
+            return fr_error(f, 0, TS_TILETYPE,
+                            "items of tuples are compared as scalars\n  found: %s\n  help: compare tiles with "
+                            "each other, outside of a tuple; arrays are in memory",
+                            fr_say(f, v));
+    }
+    if (arith_is_numeric(x) && arith_is_numeric(y))
+        return arith_compare_numeric(f, TS_OPERATOR_Eq, x, y, out);
+    if (x->kind == FR_TUPLE && y->kind == FR_TUPLE)
+        return arith_tuple_equal(f, x, y, out);
+    *out = fr_bool(arith_is_plain(x) && arith_is_plain(y) &&
+                   (fr_same(f, x, y) || arith_same_dtype_text(x, y) || arith_same_dtype_text(y, x)));
+    return TS_OK;
+}
+
+static ts_status arith_contains(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
+                                fr_value *out)
+{
+    uint32_t step = y->kind == FR_DICT ? 2 : 1; /* key, value, key, .. */
+    bool known = false, truth = false;
+    if (y->kind != FR_TUPLE && y->kind != FR_ITER && y->kind != FR_DICT)
+        return arith_bad(f, op, x, y, "`in` searches tuples and dicts known at compile time");
+    *out = fr_bool(false);
+    for (uint32_t i = 0; i < y->n && !(known && truth); i++) {
+        fr_value equal;
+        TS_TRY(arith_item_equal(f, x, &y->as.items[step * i], &equal));
+        TS_TRY(arith_join_truths(f, TS_OPERATOR_BitOr, &equal, out));
+        known = fr_truth(out, &truth);
+    }
+    return op == TS_OPERATOR_In ? TS_OK : fr_unary(f, TS_OPERATOR_Not, out, out);
+}
+
+static ts_status arith_compare_tuples(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
+                                      fr_value *out)
+{
+    if (op != TS_OPERATOR_Eq && op != TS_OPERATOR_NotEq)
+        return arith_bad(f, op, x, y, "tuples have == and !=; compare their items one by one");
+    TS_TRY(arith_tuple_equal(f, x, y, out));
+    return op == TS_OPERATOR_Eq ? TS_OK : fr_unary(f, TS_OPERATOR_Not, out, out);
 }
 
 ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
@@ -563,16 +666,13 @@ ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y
         *out = fr_bool((x->kind == y->kind) == (op == TS_OPERATOR_Is));
         return TS_OK;
     }
-    if (x->kind == FR_NUMBER && y->kind == FR_NUMBER) {
-        *out = fr_bool(arith_holds(op, arith_order(x, y)));
-        return TS_OK;
-    }
     if (arith_is_numeric(x) && arith_is_numeric(y))
-        return arith_compare_tiles(f, op, *x, *y, out);
-    if (x->kind == FR_ARRAY || y->kind == FR_ARRAY ||
-        (op != TS_OPERATOR_Eq && op != TS_OPERATOR_NotEq))
-        return arith_bad(f, op, x, y, NULL);
-    if (arith_is_numeric(x) != arith_is_numeric(y) && x->kind != FR_NONE && y->kind != FR_NONE)
+        return arith_compare_numeric(f, op, x, y, out);
+    if (x->kind == FR_TUPLE && y->kind == FR_TUPLE)
+        return arith_compare_tuples(f, op, x, y, out);
+    bool is_none = x->kind == FR_NONE || y->kind == FR_NONE;
+    if (x->kind == FR_ARRAY || y->kind == FR_ARRAY || (op != TS_OPERATOR_Eq && op != TS_OPERATOR_NotEq) ||
+        (!is_none && (!arith_is_plain(x) || !arith_is_plain(y))))
         return arith_bad(f, op, x, y, NULL);
     *out = fr_bool((fr_same(f, x, y) || arith_same_dtype_text(x, y) ||
                     arith_same_dtype_text(y, x)) == (op == TS_OPERATOR_Eq));

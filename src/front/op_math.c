@@ -106,7 +106,7 @@ ts_status fr_op_cdiv(fr *f, const fr_call *c, fr_value *out)
         return fr_error(f, c->node, TS_TILETYPE, "cdiv() takes integers, found %s and %s",
                         fr_say(f, &c->arg[0]), fr_say(f, &c->arg[1]));
     uint32_t sign = fr_dtype_is_signed((ts_dtype)x.dtype) ? 0 : TS_A_UNSIGNED;
-    *out = fr_tile((ts_dtype)x.dtype, ts_op2(&f->b, TS_OP_divi, x.as.v, y.as.v, sign | TS_RP));
+    *out = fr_tile((ts_dtype)x.dtype, fr_int_div(f, TS_OP_divi, x.as.v, y.as.v, sign | TS_RP));
     return TS_OK;
 }
 

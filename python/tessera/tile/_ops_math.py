@@ -71,17 +71,21 @@ def truediv(x: Any, y: Any, /, *, rounding_mode: Any = None, flush_to_zero: bool
 
 @op
 def floordiv(x: Any, y: Any, /) -> Any:
-    """``x // y``, rounded towards minus infinity."""
+    """``x // y``, rounded towards minus infinity.
+
+    Integers divided by zero give 0 (and ``x % 0`` is 0), as in NumPy: in tiles and scalars, on every device.
+    With ``checked=True`` a scalar divided by zero is a ``KernelError``.
+    """
 
 
 @op
 def mod(x: Any, y: Any, /) -> Any:
-    """``x % y`` with the sign of the divisor, as in Python."""
+    """``x % y`` with the sign of the divisor, as in Python; of integers 0 where ``y`` is 0."""
 
 
 @op
 def divmod(x: Any, y: Any, /) -> Any:
-    """``(x // y, x % y)`` of ints."""
+    """``(x // y, x % y)`` of ints; ``(0, 0)`` where ``y`` is 0."""
 
 
 @op
