@@ -161,7 +161,7 @@ static const char *diag_say_number(fr *f, const fr_value *v)
 {
     const char *type = v->dtype ? ts_dtype_name((ts_dtype)v->dtype) : "";
     if (v->cat == FR_FLOAT)
-        return fr_textf(f, "constant %s%s%.17g%s", type, *type ? "(" : "", v->as.f,
+        return fr_textf(f, "constant %s%s%s%s", type, *type ? "(" : "", fr_real_text(f, v->as.f),
                         *type ? ")" : "");
     if (v->cat == FR_BOOL)
         return v->as.i ? "constant True" : "constant False";

@@ -14,9 +14,20 @@ typedef struct print_out {
     TS_VEC(ts_val) values;
 } print_out;
 
-const char *fr_plain_text(fr *f, const fr_value *v)
+/* As Python writes it: the shortest text that reads back. */
+const char *fr_real_text(fr *f, double x)
 {
     char room[40];
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(room, sizeof room, "%.*g", digits, x);
+        if (strtod(room, NULL) == x)
+            break;
+    }
+    return fr_textf(f, "%s%s", room, strpbrk(room, ".einf") ? "" : ".0");
+}
+
+const char *fr_plain_text(fr *f, const fr_value *v)
+{
     int64_t i;
     switch (v->kind) {
     case FR_STR:
@@ -32,12 +43,7 @@ const char *fr_plain_text(fr *f, const fr_value *v)
             return v->as.i ? "True" : "False";
         if (v->cat == FR_INT)
             return fr_is_int(v, &i) ? fr_textf(f, "%lld", (long long)i) : NULL;
-        for (int digits = 1; digits <= 17; digits++) { /* the shortest that reads back */
-            snprintf(room, sizeof room, "%.*g", digits, v->as.f);
-            if (strtod(room, NULL) == v->as.f)
-                break;
-        }
-        return fr_textf(f, "%s%s", room, strpbrk(room, ".einf") ? "" : ".0");
+        return fr_real_text(f, v->as.f);
     default:
         return NULL;
     }

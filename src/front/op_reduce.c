@@ -7,6 +7,7 @@
  */
 #include "front/lower.h"
 #include "front/op.h"
+#include "ir/float.h"
 #include <math.h>
 
 enum { REDUCE_MAX_INPUTS = 8 };
@@ -22,20 +23,9 @@ static uint64_t reduce_extend(ts_dtype dtype, uint64_t x)
 static uint64_t reduce_bits(ts_dtype dtype, const fr_value *number)
 {
     double x = fr_as_double(number);
-    uint64_t bits = 0;
     if (fr_dtype_cat(dtype) != FR_FLOAT)
         return reduce_extend(dtype, (uint64_t)(number->cat == FR_FLOAT ? (fr_int)x : number->as.i));
-    if (dtype == TS_DTYPE_float64) {
-        memcpy(&bits, &x, 8);
-    } else if (dtype == TS_DTYPE_float16) {
-        bits = ts_f16_from_f64(x);
-    } else if (dtype == TS_DTYPE_bfloat16) {
-        bits = ts_bf16_from_f64(x);
-    } else {
-        float single = (float)x;
-        memcpy(&bits, &single, 4);
-    }
-    return bits;
+    return ts_float_from_f64(fr_ir(dtype), x, TS_RN);
 }
 
 /* What max (or min) leaves alone: where NaN loses to any number that is NaN, since an infinity would

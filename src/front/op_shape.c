@@ -461,7 +461,7 @@ ts_status fr_op_astype(fr *f, const fr_call *c, fr_value *out)
             "astype(): %s to %s has no rounding mode %s%s", ts_dtype_name((ts_dtype)x.dtype),
             ts_dtype_name(dtype), modes[mode],
             dtype == TS_DTYPE_float8_e8m0fnu ? "\n  help: name one, RoundingMode.RZ or RP" : "");
-    return fr_convert(f, &x, dtype, mode, out);
+    return fr_convert(f, c->arg[0].kind == FR_NUMBER && mode == TS_RN ? &c->arg[0] : &x, dtype, mode, out);
 }
 
 ts_status fr_op_bitcast(fr *f, const fr_call *c, fr_value *out)

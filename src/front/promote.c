@@ -12,7 +12,7 @@
  * int < float) is higher: then it counts as int32 or float32. Part of the front end (lower.h).
  */
 #include "front/lower.h"
-#include <float.h>
+#include "ir/float.h"
 #include <math.h>
 
 static const struct {
@@ -124,20 +124,46 @@ ts_status fr_default_dtype(fr *f, const fr_value *v, ts_dtype *out)
     return fr_error(f, 0, TS_TILEVALUE, "an integer constant fits neither int64 nor uint64");
 }
 
-/* The payload of a number in a dtype that is not a narrow restricted float. */
+/* What a float format cannot hold, or NULL. What is too great saturates or becomes infinite, as conversions of
+ * run time do. */
+static const char *promote_unheld(double x, ts_dtype dtype)
+{
+    const ts_float_format *format = ts_float_format_of(fr_ir(dtype));
+    if (isnan(x))
+        return format->has_nan ? NULL : "a NaN";
+    return signbit(x) && !format->is_signed ? "a sign" : NULL;
+}
+
+ts_status fr_round(fr *f, const fr_value *v, ts_dtype to, fr_value *out)
+{
+    double x = fr_as_double(v);
+    if (fr_dtype_cat(to) == FR_FLOAT) {
+        const char *unheld = promote_unheld(x, to);
+        if (unheld)
+            return fr_error(f, 0, TS_TILEVALUE, "%s does not fit in %s, which cannot hold %s\n  help: choose "
+                            "another value or dtype", fr_say(f, v), ts_dtype_name(to), unheld);
+        x = ts_float_to_f64(fr_ir(to), ts_float_from_f64(fr_ir(to), x, TS_RN));
+        *out = (fr_value){.kind = FR_NUMBER, .dtype = (uint8_t)to, .cat = FR_FLOAT, .as.f = x};
+        return TS_OK;
+    }
+    bool real = v->cat == FR_FLOAT;
+    if (real && to != TS_DTYPE_bool_ && !(fabs(x) < 1e37))
+        return fr_error(f, 0, TS_TILEVALUE, "%s cannot become %s", fr_say(f, v), ts_dtype_name(to));
+    if (to == TS_DTYPE_bool_)
+        *out = fr_strict(to, real ? x != 0 : v->as.i != 0);
+    else
+        *out = fr_strict(to, real ? (fr_int)x : v->as.i);
+    return TS_OK;
+}
+
+/* A number that has the dtype, or is one that it holds. */
 ts_val fr_constant(fr *f, const fr_value *v, ts_dtype dtype, const fr_shape *shape)
 {
     ts_type type = fr_type(f, dtype, shape);
-    if (fr_dtype_cat(dtype) != FR_FLOAT) {
-        fr_int i = v->cat == FR_FLOAT ? (fr_int)v->as.f : v->as.i;
-        return ts_int(&f->b, type, dtype == TS_DTYPE_bool_ ? i != 0 : (int64_t)(uint64_t)i);
-    }
-    if (fr_dtype_is_restricted(dtype) && dtype != TS_DTYPE_tfloat32) {
-        ts_val wide = ts_float(&f->b, fr_type(f, TS_DTYPE_float32, shape), fr_as_double(v));
-        return ts_cast(&f->b, TS_OP_ftof, wide, fr_ir(dtype),
-                       dtype == TS_DTYPE_float8_e8m0fnu ? TS_RZ : TS_RN);
-    }
-    return ts_float(&f->b, type, fr_as_double(v));
+    if (fr_dtype_cat(dtype) == FR_FLOAT)
+        return ts_float(&f->b, type, fr_as_double(v));
+    fr_int i = v->cat == FR_FLOAT ? (fr_int)v->as.f : v->as.i;
+    return ts_int(&f->b, type, dtype == TS_DTYPE_bool_ ? i != 0 : (int64_t)(uint64_t)i);
 }
 
 /* ---- shapes -------------------------------------------------------------------------- */
@@ -239,33 +265,10 @@ static ts_val promote_float_to(fr *f, ts_val x, ts_dtype from, ts_dtype to, uint
                    TS_RZI | (fr_dtype_is_signed(to) ? 0 : TS_A_UNSIGNED));
 }
 
-/* float(…), int8(…) of a number: rounded or wrapped, strict from then on. */
-static ts_status promote_number(fr *f, const fr_value *v, ts_dtype to, fr_value *out)
-{
-    fr_value made = {
-        .kind = FR_NUMBER, .dtype = (uint8_t)to, .cat = FR_FLOAT, .as.f = fr_as_double(v)};
-    if (fr_dtype_cat(to) == FR_FLOAT) {
-        double x = made.as.f;
-        made.as.f = to == TS_DTYPE_float16    ? ts_f16_to_f64(ts_f16_from_f64(x))
-                    : to == TS_DTYPE_bfloat16 ? ts_bf16_to_f64(ts_bf16_from_f64(x))
-                    : to == TS_DTYPE_float32  ? (double)(float)x
-                                              : x;
-        *out = made;
-        return TS_OK;
-    }
-    if (v->cat == FR_FLOAT && to != TS_DTYPE_bool_ && !(fabs(v->as.f) < 1e37))
-        return fr_error(f, 0, TS_TILEVALUE, "%s cannot become %s", fr_say(f, v), ts_dtype_name(to));
-    if (to == TS_DTYPE_bool_)
-        *out = fr_strict(to, v->cat == FR_FLOAT ? v->as.f != 0 : v->as.i != 0);
-    else
-        *out = fr_strict(to, v->cat == FR_FLOAT ? (fr_int)v->as.f : v->as.i);
-    return TS_OK;
-}
-
 ts_status fr_convert(fr *f, const fr_value *v, ts_dtype to, uint32_t round, fr_value *out)
 {
     if (v->kind == FR_NUMBER)
-        return promote_number(f, v, to, out);
+        return fr_round(f, v, to, out);
     if (v->kind != FR_TILE)
         return fr_error(f, 0, TS_TILETYPE,
                         "cannot convert %s to %s\n  help: only numbers and tiles have a dtype",
@@ -296,7 +299,9 @@ ts_status fr_to_tile(fr *f, const fr_value *v, ts_dtype dtype, fr_value *out)
                         "%s does not fit in %s\n  help: use a wider dtype, or convert explicitly: "
                         "ct.%s(...) wraps or rounds",
                         fr_say(f, v), ts_dtype_name(dtype), ts_dtype_name(dtype));
-    *out = fr_tile(dtype, fr_constant(f, v, dtype, NULL));
+    fr_value number;
+    TS_TRY(fr_round(f, v, dtype, &number));
+    *out = fr_tile(dtype, fr_constant(f, &number, dtype, NULL));
     return TS_OK;
 }
 
@@ -389,6 +394,8 @@ ts_status fr_unify(fr *f, const char *what, fr_value *x, fr_value *y)
 ts_status fr_implicit(fr *f, const fr_value *v, ts_dtype to, const char *what, fr_value *out)
 {
     if (v->kind == FR_NUMBER && !v->dtype) {
+        if (to == TS_DTYPE_bool_ && v->cat == FR_INT && (v->as.i == 0 || v->as.i == 1))
+            return fr_to_tile(f, &(fr_value){.kind = FR_NUMBER, .cat = FR_BOOL, .as.i = v->as.i}, to, out);
         if (v->cat > fr_dtype_cat(to))
             return fr_error(
                 f, 0, TS_TILETYPE,

@@ -187,12 +187,7 @@ static ts_status value_typed(fr *f, const ts_object *o, fr_value *out)
     TS_TRY(fr_object(f, o->y, out));
     if (out->kind != FR_NUMBER || !dtype)
         return ts_fail(f->err, TS_PARSE, "packed function: malformed typed constant");
-    if (out->cat == FR_FLOAT || fr_dtype_cat(dtype) == FR_FLOAT)
-        *out = (fr_value){
-            .kind = FR_NUMBER, .cat = FR_FLOAT, .dtype = (uint8_t)dtype, .as.f = fr_as_double(out)};
-    else
-        *out = fr_strict(dtype, out->as.i);
-    return TS_OK;
+    return fr_round(f, out, dtype, out);
 }
 
 ts_status fr_object(fr *f, uint32_t object, fr_value *out)
