@@ -6,7 +6,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from tiles.harness import main  # noqa: E402
+from tiles.harness import main
 
 if __name__ == "__main__":
     sys.exit(main())

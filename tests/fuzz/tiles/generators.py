@@ -5,7 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import order
+from . import corpus, kernels, order
 from .program import Program
 
-GENERATORS: dict[str, Callable[[int], Program]] = {"order": order.generate}
+GENERATORS: dict[str, Callable[[int], Program]] = {
+    "corpus": corpus.generate,
+    "kernels": kernels.generate,
+    "order": order.generate,
+}

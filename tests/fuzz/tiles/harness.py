@@ -22,7 +22,7 @@ from .shrink import shrunk
 from .worker import Worker, serve
 
 FAILURES = ("wrong", "error", "crash", "hang")
-SHOWN = 1500  # characters of a finding
+SHOWN = 800  # characters of a finding
 
 
 class Tally:
@@ -44,7 +44,7 @@ class Tally:
         elif outcome.kind == "open":
             self.rules["hangs on a value that the language leaves open"] += 1
         elif outcome.kind in FAILURES and self.failed() <= self.most:
-            print(f"{name}: {outcome.kind.upper()} {outcome.text[:SHOWN]}", flush=True)
+            print(f"{name}: {outcome.kind.upper()} {outcome.text[-SHOWN:]}", flush=True)
         if time.monotonic() - self.shown > 10:
             self.shown = time.monotonic()
             print(f"  {self.line()}, {self.rate():.0f} a second", flush=True)
@@ -168,7 +168,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument(
         "--limit", type=float, default=60, help="seconds after which a program hangs"
     )
-    parser.add_argument("--most", type=int, default=100, help="findings that are printed in full")
+    parser.add_argument("--most", type=int, default=20, help="findings that are printed in full")
     parser.add_argument("--one", type=int, metavar="SEED", help="runs this program alone")
     parser.add_argument("--show", action="store_true", help="with --one: prints the program")
     parser.add_argument("--shrink", action="store_true", help="with --one: leaves out lines")
@@ -186,6 +186,9 @@ def main() -> int:
         return 0
     if options.one is not None:
         return one(options)
+    import tessera  # a missing package is one message here, not a failure of every program
+
+    print(f"{options.generator} on {options.device}, {options.jobs} processes, {tessera.__file__}")
     tally = Tally(options.most)
     try:
         Pool(options, tally).run()

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -170,7 +169,6 @@ def running(x, axis=0, *, reverse=False, times=False):
 
 def fold(x, axis, func, identity, *, keepdims=False, scan=False, reverse=False):
     xs = x if isinstance(x, tuple) else (x,)
-    ids = identity if isinstance(identity, tuple) else (identity,)
     n = xs[0].shape[axis]
     at = lambda t, i: t.like(lambda a: np.take(a, i, axis))
     rows = [tuple(at(t, i) for t in xs) for i in (range(n - 1, -1, -1) if reverse else range(n))]

@@ -10,9 +10,6 @@ one raises Unknown. Nothing here uses the compiler. Read next: shapes.py, memory
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 
@@ -105,7 +102,7 @@ def literal_dtype(x, other):
 
 
 class Tile:
-    __slots__ = ("v", "dt", "e")
+    __slots__ = ("dt", "e", "v")
     __array_ufunc__ = None
 
     def __init__(self, v, dt, e=None):
