@@ -119,11 +119,21 @@ int core_prepared_of(PyObject *tuple, core_prepared *out)
     return -1;
 }
 
+/* Warns once where the directory of compiled code is not safe to use. */
+static int kernel_see_cache(core_state *state)
+{
+    if (state->has_seen_cache)
+        return 0;
+    state->has_seen_cache = true;
+    const char *problem = ts_cache_problem();
+    return problem ? PyErr_WarnEx(PyExc_RuntimeWarning, problem, 1) : 0;
+}
+
 static int kernel_create(kernel_object *self, PyObject *tuple)
 {
     core_prepared prepared;
     ts_error err;
-    if (core_prepared_of(tuple, &prepared) < 0)
+    if (kernel_see_cache(self->state) < 0 || core_prepared_of(tuple, &prepared) < 0)
         return -1;
     ts_status status = ts_kernel_create(&prepared.desc, &self->kernel, &err);
     PyBuffer_Release(&prepared.pack);

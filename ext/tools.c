@@ -128,7 +128,17 @@ static PyObject *tools_llvm_info(PyObject *module, PyObject *unused)
     return Py_BuildValue("{s:s,s:s,s:s}", "version", version, "path", info.path, "error", "");
 }
 
+static PyObject *tools_cache_problem(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    const char *problem = ts_cache_problem();
+    return problem ? PyUnicode_DecodeFSDefault(problem) : Py_NewRef(Py_None);
+}
+
 static PyMethodDef tools_functions[] = {
+    {"cache_problem", tools_cache_problem, METH_NOARGS,
+     "Why no compiled code is kept on disk although there is a directory for it, or None."},
     {"llvm_info", tools_llvm_info, METH_NOARGS,
      "The LLVM of the CPU target: version and path, or the error."},
     {"compile_text", tools_compile_text, METH_VARARGS,

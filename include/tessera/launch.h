@@ -135,6 +135,10 @@ typedef struct ts_kernel_stats {
 } ts_kernel_stats;
 TS_API void ts_kernel_get_stats(const ts_kernel *kernel, ts_kernel_stats *out);
 
+/* Why no compiled code is kept on disk although there is a directory for it: it is another user's, or others may
+ * write to it, and what is read from it would be run. NULL: it is kept, or none is wanted. Borrowed for good. */
+TS_API const char *ts_cache_problem(void);
+
 #ifdef __cplusplus
 }
 #endif

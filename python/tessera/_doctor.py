@@ -125,7 +125,9 @@ def _caches() -> list[Line]:
         return [(NOTE, "cache", "switched off by TESSERA_CACHE_DIR; every process compiles anew")]
     if not folder.exists():
         return [(GOOD, "cache", f"{folder} (empty)")]
-    sizes = [f.stat().st_size for f in folder.rglob("*") if f.is_file()]
+    if problem := _core.cache_problem():
+        return [(BAD, "cache", problem)]
+    sizes = [f.stat().st_size for f in (folder / _cache.CODE).rglob("*") if f.is_file()]
     if not os.access(folder, os.W_OK):
         return [(BAD, "cache", f"{folder} is not writable: every process compiles anew")]
     return [(GOOD, "cache", f"{folder}, {len(sizes)} files, {sum(sizes) / 2**20:.1f} MiB")]

@@ -92,6 +92,8 @@ typedef struct ts_digest {
     uint64_t lo, hi;
 } ts_digest;
 ts_digest ts_digest_of(const void *bytes, size_t n);
+/* The build of the loaded library or program that holds `address` (loaded.c); zero: none does. */
+ts_digest ts_loaded_id(const void *address);
 
 void ts_vfail(ts_error *err, ts_status status, const char *format, va_list args);
 

@@ -12,7 +12,7 @@
 typedef struct ts_cache ts_cache;
 
 typedef struct ts_cache_options {
-    const char *dir;        /* NULL: memory only */
+    const char *dir;        /* used by way of a directory of our own in it (cache_disk.h); NULL: memory only */
     uint64_t limit_bytes;   /* of the directory; 0 = default (1 GiB) */
     const ts_alloc *alloc;
 } ts_cache_options;
@@ -21,9 +21,9 @@ typedef struct ts_cache_options {
 ts_cache *ts_cache_create(const ts_cache_options *options);
 void ts_cache_destroy(ts_cache *cache);
 /* The process's own, set up from TESSERA_CACHE_DIR (0, off or none: no directory), TESSERA_CACHE_SIZE (bytes, with
- * K, M or G), else XDG_CACHE_HOME or HOME. *out is NULL when memory is out. Errors: TS_VALUE for a TESSERA_CACHE_SIZE that is no size. */
+ * K, M or G), else XDG_CACHE_HOME or HOME. *out is NULL when memory is out. Errors: TS_VALUE for a TESSERA_CACHE_SIZE
+ * that is no size. */
 TS_CHECKED ts_status ts_cache_shared(ts_cache **out, ts_error *err);
-const char *ts_cache_dir(const ts_cache *cache); /* "" when there is none */
 
 typedef enum ts_cache_hit { TS_CACHE_MISS, TS_CACHE_MEMORY, TS_CACHE_DISK } ts_cache_hit;
 
@@ -32,9 +32,9 @@ typedef enum ts_cache_hit { TS_CACHE_MISS, TS_CACHE_MEMORY, TS_CACHE_DISK } ts_c
 ts_cache_hit ts_cache_get(ts_cache *cache, const void *key, size_t n_key, const ts_alloc *alloc, ts_code *out);
 void ts_cache_put(ts_cache *cache, const void *key, size_t n_key, const ts_code *code);
 
-/* What the key of a compilation is: this build of the library, the CPU it would run on, target, hints,
- * specs and pack. */
-void ts_cache_key(ts_text *key, const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
+/* Fills `key` anew with what a compilation depends on: this build of the library, the processor it would run on, the
+ * LLVM that makes its code, target, hints, specs and pack. May load LLVM. */
+void ts_cache_key(ts_cache *cache, ts_text *key, const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
                   const ts_hints *hints, ts_target target);
 
 #endif

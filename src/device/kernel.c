@@ -149,12 +149,13 @@ static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_sp
     ts_text key;
     TS_TRY(ts_cache_shared(&cache, err));
     ts_text_init(&key, kernel->alloc);
-    ts_cache_key(&key, kernel->pack, kernel->n_pack, spec, n_spec, hints, target);
     ts_cache_hit hit = TS_CACHE_MISS;
     ts_status status = TS_OK;
     /* A compiler of the caller's own is not part of the key, so its code is not shared. */
-    bool usable = cache && !key.failed && kernel->compile == ts_compile;
+    bool usable = cache && kernel->compile == ts_compile;
     if (usable)
+        ts_cache_key(cache, &key, kernel->pack, kernel->n_pack, spec, n_spec, hints, target);
+    if (usable && !key.failed)
         hit = ts_cache_get(cache, key.at, key.n, kernel->alloc, code);
     if (hit == TS_CACHE_MEMORY)
         atomic_fetch_add(&kernel->n_from_memory, 1);
@@ -166,7 +167,9 @@ static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_sp
                                  code, err);
         atomic_fetch_add(&kernel->compile_ns, kernel_since(before));
         atomic_fetch_add(&kernel->n_compiled, 1);
-        if (status == TS_OK && usable)
+        if (status == TS_OK && usable) /* again, because now it is of the LLVM that was used, not the one expected */
+            ts_cache_key(cache, &key, kernel->pack, kernel->n_pack, spec, n_spec, hints, target);
+        if (status == TS_OK && usable && !key.failed)
             ts_cache_put(cache, key.at, key.n, code);
     }
     ts_text_deinit(&key);

@@ -46,8 +46,20 @@ static void text_grows_and_formats(void)
     CHECK_STR(ts_text_get(&text), "");
 }
 
+static void a_loaded_object_is_known_by_its_bytes(void)
+{
+    static const char inside = 0;
+    int on_the_stack = 0;
+    ts_digest own = ts_loaded_id(&inside), also = ts_loaded_id((const void *)(uintptr_t)&check_passed),
+              libc = ts_loaded_id((const void *)(uintptr_t)stdout), none = ts_loaded_id(&on_the_stack);
+    CHECK(own.lo && memcmp(&own, &also, sizeof own) == 0);
+    CHECK(libc.lo && memcmp(&own, &libc, sizeof own) != 0);
+    CHECK(!none.lo && !none.hi);
+}
+
 int main(void)
 {
+    a_loaded_object_is_known_by_its_bytes();
     arena_rewind_frees_what_came_later();
     narrow_floats_round_trip();
     text_grows_and_formats();

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from .._cache import folder
+from .._cache import folder, read
 from ..bindings import nvrtc
 from ..pathfinder._headers import missing_header
 from ._call import CompileError, LogicError, cu
@@ -115,11 +115,10 @@ def _key(source: str, options: Sequence[str], target: str, folders: Sequence[str
 def _load(path: str) -> bytes | None:
     """A file of the cache, whole and as it was written, or None."""
     try:
-        with open(path, "rb") as file:
-            digest, data = file.read(32), file.read()
+        kept = read(path)
     except OSError:
         return None
-    return data if hashlib.sha256(data).digest() == digest else None
+    return kept[32:] if hashlib.sha256(kept[32:]).digest() == kept[:32] else None
 
 
 def _store(path: str, data: bytes) -> None:

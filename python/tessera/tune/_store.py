@@ -46,8 +46,7 @@ def load(key: str) -> dict[str, Any] | None:
     if path is None:
         return _memory.get(key)
     try:
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)
+        found = json.loads(_cache.read(path))
         entry = found["entry"]
         good = found["key"] == key and found["sum"] == _sum(key, entry)
         good = good and isinstance(entry["config"], str) and float(entry["mean_us"]) >= 0

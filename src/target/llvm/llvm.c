@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,6 +41,8 @@ static const llvm_row llvm_rows[] = {
 static struct {
     llvm_api api;
     ts_llvm_info info;
+    ts_llvm_build build;
+    _Atomic bool is_loaded; /* for those who do not wait for llvm_once */
     ts_error error;
 } llvm_library;
 static pthread_once_t llvm_once = PTHREAD_ONCE_INIT;
@@ -131,6 +134,17 @@ static void llvm_start(void)
     api->InstallFatalErrorHandler(llvm_fatal);
 }
 
+static void llvm_identify(void)
+{
+    void *inside;
+    Dl_info info;
+    memcpy(&inside, &llvm_library.api.ContextCreate, sizeof inside);
+    llvm_library.build = (ts_llvm_build){ts_loaded_id(inside), ""};
+    if (dladdr(inside, &info) && info.dli_fname)
+        llvm_library.build.file = info.dli_fname;
+    atomic_store(&llvm_library.is_loaded, true);
+}
+
 static void llvm_load(void)
 {
     const char *named = getenv("TESSERA_LLVM");
@@ -138,6 +152,7 @@ static void llvm_load(void)
     if (found) {
         llvm_library.error.status = TS_OK;
         llvm_start();
+        llvm_identify();
     } else if (llvm_library.error.status == TS_OK)
         (void)ts_fail(&llvm_library.error, TS_NODEVICE,
                       "the CPU target needs the LLVM library, version %d to %d, and none was found%s%s: "
@@ -154,6 +169,11 @@ ts_status ts_llvm_find(ts_llvm_info *info, ts_error *err)
     if (info)
         *info = llvm_library.info;
     return TS_OK;
+}
+
+const ts_llvm_build *ts_llvm_loaded(void)
+{
+    return atomic_load(&llvm_library.is_loaded) ? &llvm_library.build : NULL;
 }
 
 /* ---- compiling ----------------------------------------------------------------------------------*/

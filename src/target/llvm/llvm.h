@@ -22,6 +22,14 @@ void ts_host_detect(ts_host *host);
 /* Makes it a lesser one of the same kind: 32 = AVX2, 16 = plain SSE2. For tests. */
 void ts_host_limit(ts_host *host, uint32_t vector_bytes);
 
+/* The LLVM that is in use, for keys of compiled code. */
+typedef struct ts_llvm_build {
+    ts_digest id;     /* ts_loaded_id */
+    const char *file; /* as the system's loader has it */
+} ts_llvm_build;
+/* NULL until something was compiled or ts_llvm_find was called: loads nothing. Threads: safe. */
+const ts_llvm_build *ts_llvm_loaded(void);
+
 typedef struct ts_llvm_options {
     const char *passes; /* NULL: the usual few */
     int level;          /* code generation level 0-3 */

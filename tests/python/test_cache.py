@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The directory of compiled code: other files in it stay, odd ones stop nothing, unsafe ones are
+refused with a warning, and a second process compiles nothing."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from tessera import _cache, _doctor
+
+SCRIPT = """
+import sys
+import numpy as np
+import tessera.tile as ct
+
+@ct.kernel
+def add(x, out):
+    i = ct.bid(0)
+    ct.store(out, index=(i,), tile=ct.load(x, index=(i,), shape=(16,)) + 1)
+
+x = np.zeros(16, np.float32)
+ct.launch(None, (1,), add, (x, x))
+assert (x == 1).all()
+print("LLVM" if "libLLVM" in open("/proc/self/maps").read() else "cached")
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+
+    def run(folder, **variables):
+        env = {**os.environ, "TESSERA_CACHE_DIR": str(folder), **variables}
+        return subprocess.run(
+            [sys.executable, script],
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+
+    return run
+
+
+def test_the_second_process_loads_no_llvm(run, tmp_path):
+    assert run(tmp_path / "cache").stdout == "LLVM\n"
+    second = run(tmp_path / "cache")
+    assert second.stdout == "cached\n" and second.stderr == ""
+
+
+def test_a_pass_left_out_is_other_code(run, tmp_path):
+    run(tmp_path / "cache", TS_STOP="licm")
+    assert run(tmp_path / "cache").stdout == "LLVM\n"
+
+
+def test_files_of_the_user_stay(run, tmp_path):
+    folder = tmp_path / "home"
+    (folder / "ab").mkdir(parents=True)
+    (folder / "thesis.txt").write_bytes(b"x" * 2_000_000)
+    (folder / "ab" / ("0" * 30)).write_bytes(b"x" * 2_000_000)
+    run(folder, TESSERA_CACHE_SIZE="1M")
+    assert (folder / "thesis.txt").exists() and (folder / "ab" / ("0" * 30)).exists()
+    assert run(folder, TESSERA_CACHE_SIZE="1M").stdout == "cached\n"
+
+
+def test_a_fifo_where_a_file_should_be_stops_nothing(run, tmp_path):
+    folder = tmp_path / "cache"
+    run(folder)
+    for path in [p for p in folder.rglob("*") if p.is_file()]:
+        path.unlink()
+        os.mkfifo(path, 0o600)
+    assert run(folder).stdout == "LLVM\n"
+    assert run(folder).stdout == "cached\n"
+
+
+def test_a_directory_that_others_write_to_is_refused_once(run, tmp_path):
+    folder = tmp_path / "cache"
+    folder.mkdir()
+    folder.chmod(0o777)
+    done = run(folder)
+    said = "RuntimeWarning: compiled code is not kept on disk, because others can write"
+    assert done.stderr.count(said) == 1
+    assert "mode 777; chmod go-w mends it" in done.stderr and str(folder) in done.stderr
+    assert not list(folder.iterdir())
+
+
+def test_doctor_counts_only_our_files(monkeypatch, tmp_path):
+    (tmp_path / "thesis.txt").write_bytes(b"x" * 2_000_000)
+    monkeypatch.setenv("TESSERA_CACHE_DIR", str(tmp_path))
+    ((_, _, text),) = _doctor._caches()
+    assert text == f"{tmp_path}, 0 files, 0.0 MiB"
+
+
+def test_read_takes_plain_files_of_this_user(tmp_path):
+    good = tmp_path / "good"
+    good.write_bytes(b"code")
+    good.chmod(0o644)
+    assert _cache.read(good) == b"code"
+    fifo, link, folder = tmp_path / "fifo", tmp_path / "link", tmp_path / "folder"
+    os.mkfifo(fifo, 0o600)
+    link.symlink_to(good)
+    folder.mkdir()
+    for path in (fifo, link, folder, pathlib.Path("/dev/zero"), tmp_path / "absent"):
+        with pytest.raises(OSError):
+            _cache.read(path)
+    good.chmod(0o666)
+    with pytest.raises(PermissionError, match="only its owner can write to"):
+        _cache.read(good)
