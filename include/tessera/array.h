@@ -106,6 +106,13 @@ TS_API TS_CHECKED ts_status ts_array_copy(const ts_array *array, ts_device *devi
 /* The array as an argument of ts_launch; borrows it. */
 TS_API void ts_arg_of_array(const ts_array *array, ts_arg *out);
 
+/* How the memory of two array arguments meets. SAME: all elements are at the same places; the dtypes have one
+ * size. SOME: some byte belongs to both; also said of strides so irregular that finding out takes too long, and
+ * of extents beyond all memory. Arrays of no elements meet nothing. Takes nanoseconds unless both lie in one
+ * piece of memory. */
+typedef enum ts_overlap { TS_OVERLAP_NONE, TS_OVERLAP_SAME, TS_OVERLAP_SOME } ts_overlap;
+TS_API ts_overlap ts_arg_overlap(const ts_arg *a, const ts_arg *b);
+
 /* ---- DLPack ------------------------------------------------------------------------------------------ */
 
 /* The published ABI (versions 0.8 and 1.x), declared here so that nothing else is needed. */
