@@ -301,6 +301,10 @@ static PyObject *kernel_launch_kept(PyObject *module, PyObject *const *args, Py_
 static size_t kernel_look_words(const ts_arg *arg, uint64_t *out)
 {
     size_t rank = arg->rank, n = 1 + rank;
+    if (arg->kind != TS_SPEC_ARRAY) { /* None: no array has as many axes */
+        out[0] = UINT64_MAX;
+        return 1;
+    }
     out[0] = (uint64_t)arg->dtype | (uint64_t)rank << 8 | ((uintptr_t)arg->value.data & 15) << 16 |
              (uint64_t)(arg->strides != NULL) << 24 | (uint64_t)arg->device << 32;
     memcpy(out + 1, arg->shape, rank * sizeof *out);
@@ -310,26 +314,75 @@ static size_t kernel_look_words(const ts_arg *arg, uint64_t *out)
     return n + rank;
 }
 
-/* look(*arrays): one key for what the arrays look like, or None where something is no array that kernels take. */
+enum { KERNEL_LOOKS = 16 };
+
+/* Takes arrays and Nones for as long as the frame lives; false where one is neither, with no exception set: the
+ * launch tells what is wrong, with the names of kernel and argument. */
+static bool kernel_take_arrays(core_state *state, core_frame *frame, PyObject *const *arrays, Py_ssize_t n)
+{
+    bool good = n <= KERNEL_LOOKS;
+    for (Py_ssize_t i = 0; i < n && good; i++)
+        good = core_take_object(state, frame, arrays[i]) == 0 && frame->n == (size_t)i + 1 &&
+               (frame->args[i].kind == TS_SPEC_ARRAY || frame->args[i].kind == TS_SPEC_NONE);
+    PyErr_Clear();
+    return good;
+}
+
+/* The first row of a rule whose arrays overlap otherwise than it allows; NULL where there is none. */
+static const uint8_t *kernel_conflict_row(const core_frame *frame, const uint8_t *rows, Py_ssize_t n)
+{
+    for (const uint8_t *row = rows; row + 3 <= rows + n; row += 3) {
+        if (row[0] >= frame->n || row[1] >= frame->n)
+            continue;
+        const ts_arg *written = &frame->args[row[0]], *other = &frame->args[row[1]];
+        if (written->kind != TS_SPEC_ARRAY || other->kind != TS_SPEC_ARRAY)
+            continue;
+        ts_overlap met = ts_arg_overlap(written, other);
+        if (met == TS_OVERLAP_SOME || (met == TS_OVERLAP_SAME && !row[2]))
+            return row;
+    }
+    return NULL;
+}
+
+static int kernel_check_rule(PyObject *rule)
+{
+    if (PyBytes_Check(rule) && PyBytes_GET_SIZE(rule) % 3 == 0)
+        return 0;
+    PyErr_SetString(PyExc_TypeError, "a rule is bytes, three for each pair of arrays: a written one, another one, "
+                                     "whether both may be the same");
+    return -1;
+}
+
 static PyObject *kernel_look(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
-    enum { MOST = 16 };
-    uint64_t words[MOST * (1 + 2 * TS_ARRAY_RANK)];
-    core_state *state = PyModule_GetState(module);
+    uint64_t words[KERNEL_LOOKS * (1 + 2 * TS_ARRAY_RANK)];
     core_frame frame;
     size_t used = 0;
-    bool good = n <= MOST;
+    if (n < 1 || kernel_check_rule(args[0]) < 0)
+        return n < 1 ? PyErr_Format(PyExc_TypeError, "look() takes a rule and arrays") : NULL;
     core_frame_init(&frame);
-    for (Py_ssize_t i = 0; i < n && good; i++) {
-        good = core_take_object(state, &frame, args[i]) == 0 && frame.n == (size_t)i + 1 &&
-               frame.args[i].kind == TS_SPEC_ARRAY;
-        used += good ? kernel_look_words(&frame.args[i], words + used) : 0;
-    }
+    bool good = kernel_take_arrays(PyModule_GetState(module), &frame, args + 1, n - 1) &&
+                !kernel_conflict_row(&frame, (const uint8_t *)PyBytes_AS_STRING(args[0]), PyBytes_GET_SIZE(args[0]));
+    for (Py_ssize_t i = 0; i < n - 1 && good; i++)
+        used += kernel_look_words(&frame.args[i], words + used);
     core_frame_deinit(&frame);
-    PyErr_Clear(); /* the launch tells what is wrong, with the names of kernel and argument */
     if (!good)
         return Py_NewRef(Py_None);
     return PyBytes_FromStringAndSize((const char *)words, (Py_ssize_t)(used * sizeof *words));
+}
+
+static PyObject *kernel_conflict(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    core_frame frame;
+    const uint8_t *row = NULL;
+    if (n < 1 || kernel_check_rule(args[0]) < 0)
+        return n < 1 ? PyErr_Format(PyExc_TypeError, "conflict() takes a rule and arrays") : NULL;
+    core_frame_init(&frame);
+    if (kernel_take_arrays(PyModule_GetState(module), &frame, args + 1, n - 1))
+        row = kernel_conflict_row(&frame, (const uint8_t *)PyBytes_AS_STRING(args[0]), PyBytes_GET_SIZE(args[0]));
+    PyObject *result = row ? Py_BuildValue("ii", row[0], row[1]) : Py_NewRef(Py_None);
+    core_frame_deinit(&frame);
+    return result;
 }
 
 /* Parameters that an argument takes, by its spec (compile.h). */
@@ -462,8 +515,13 @@ static PyMethodDef kernel_functions[] = {
      "launch_kept(stream, grid, kernel, args, /)\n--\n\nlaunch() that never waits: the caller keeps host memory among "
      "the arguments until the kernel has ended."},
     {"look", (PyCFunction)(void (*)(void))kernel_look, METH_FASTCALL,
-     "look(*arrays)\n--\n\nBytes that are equal for arrays of the same dtypes, devices, extents, strides and "
-     "alignment to 16\nbytes; None where an argument is no array that kernels take. For caches of launch plans."},
+     "look(rule, /, *arrays)\n--\n\nBytes that are equal for arrays of the same dtypes, devices, extents, strides and "
+     "alignment to 16\nbytes; None where an argument is neither None nor an array that kernels take, or where "
+     "conflict() finds\nsomething. For caches of launch plans."},
+    {"conflict", (PyCFunction)(void (*)(void))kernel_conflict, METH_FASTCALL,
+     "conflict(rule, /, *arrays)\n--\n\nThe numbers of the first two arrays that overlap in memory against the rule, or "
+     "None. A rule is bytes,\nthree for each pair: the number of a written array, that of another one, and whether "
+     "both may be the\nvery same memory."},
     {"prepare", (PyCFunction)(void (*)(void))kernel_prepare, METH_FASTCALL,
      "prepare(stream, kernel, args, /)\n--\n\nCompiles for these arguments without running; "
      "returns facts of the plan."},

@@ -46,7 +46,8 @@ def tile_page() -> Iterator[str]:
 
 
 def lib_page() -> Iterator[str]:
-    """The functions of every module, below what the module says of itself."""
+    """What holds for all functions, then those of every module below what the module says of itself."""
+    yield from (inspect.getdoc(importlib.import_module("tessera.lib")) or "", "")
     for name in LIBRARY:
         module = importlib.import_module(f"tessera.lib.{name}")
         yield from (f"## {name}", "", inspect.getdoc(module) or "", "")

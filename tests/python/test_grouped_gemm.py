@@ -70,7 +70,7 @@ def test_what_does_not_fit_is_refused() -> None:
         grouped_gemm(a, b, ends[1:], c)
     with pytest.raises(ValueError, match=r"c has shape \(20, 7\), wanted \(20, 8\)"):
         grouped_gemm(a, b, ends, c[:, 1:])
-    with pytest.raises(TypeError, match="offsets are int64, wanted int32"):
+    with pytest.raises(TypeError, match="offsets is of int64, wanted int32"):
         grouped_gemm(a, b, ends.astype(np.int64), c)
 
 

@@ -5,12 +5,19 @@ a function that picks tile sizes and launches it.
 
 What holds for every function, unless its own text says otherwise:
 
-- Results go into arrays that the caller gives (``out``); they do not overlap what is read.
+- Results go into arrays that the caller gives (``out``). They share no memory with any other array
+  of the call: blocks run in any order, and what one writes another may still have to read. Where a
+  function says that ``out`` may be ``x``, it may be that array itself, element for element. Views
+  that only lie between each other, such as even and odd columns, share nothing.
+- A floating-point ``out`` may have any width, float8 among them: results are rounded to it. An
+  integer ``out`` holds every value of the results' dtype (int32 for products of int8): nothing
+  wraps, and no fraction is cut off. To narrow results, convert them afterwards.
 - All arrays of a call lie on one device; they are of any library that ``ct.launch`` takes.
 - ``stream`` is where a GPU does the work, as for ``ct.launch``; None is the default stream. On a
   GPU a call returns when the work is enqueued, on host memory when the arrays are written.
-- Shapes that do not fit are a ``ValueError`` and dtypes that would lose something a ``TypeError``,
-  before anything is launched; the text names the function, the argument and what was wanted.
+- Shapes that do not fit and memory that is shared are a ``ValueError``, dtypes that are not taken
+  or would lose something a ``TypeError``, before anything is launched; the text names the function,
+  the argument and what was wanted.
 - Results are the same bits in every run on one device: no sum depends on which block comes first.
 """
 
@@ -44,9 +51,9 @@ def is_float(array: Any) -> bool:
 
 
 def wide_dtype(array: Any) -> str:
-    """What sums of ``array``'s elements are kept in: float32 for 16-bit floats, else its dtype."""
+    """What sums of ``array``'s elements are kept in: float32 for shorter floats, else its dtype."""
     name = dtype_name(array)
-    return "float32" if name in ("float16", "bfloat16") else name
+    return "float32" if "float" in name and array.dtype.itemsize < 4 else name
 
 
 def scratch(like: Any, shape: tuple[int, ...], dtype: str) -> Any:

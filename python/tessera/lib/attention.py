@@ -17,6 +17,7 @@ import tessera.tile as ct
 from .. import device_info
 from . import _check as check
 from . import next_power_of_two, on_gpu
+from ._rules import accept, is_accepted
 
 LOG2_E = math.log2(math.e)
 
@@ -204,7 +205,8 @@ def attention(
     ----------
     q, out : array (heads, length, D) or (batch, heads, length, D)
     k, v : array (kv_heads, keys, D) or (batch, kv_heads, keys, D)
-        ``heads`` is a multiple of ``kv_heads``. All four have one floating-point dtype.
+        ``heads`` is a multiple of ``kv_heads``. Queries, keys and values have one dtype: float16, bfloat16
+        or float32; ``out`` may be another floating-point one, and may be ``q`` itself.
     causal : bool
         A query sees the keys up to its own place, counted from the end.
     scale : float
@@ -218,18 +220,20 @@ def attention(
     Raises
     ------
     TypeError
-        For what is no array.
+        For what is no array, and for other dtypes.
     ValueError
-        When shapes do not fit, or ``scale`` is not positive.
+        When shapes do not fit, arrays share memory, or ``scale`` is not positive.
 
     Notes
     -----
     Sums are kept in float32; 16-bit results use the GPU's approximate exponential, whose error is
     far below their rounding. A query that sees no key gives zeros.
     """
-    _check("attention", q, k, v, out)
-    if lse is not None:
-        check.shape("attention", "lse", lse, tuple(q.shape[:-1]))
+    if not is_accepted("attention", q, k, v, out, lse):
+        _check("attention", q, k, v, out)
+        if lse is not None:
+            check.shape("attention", "lse", lse, tuple(q.shape[:-1]))
+        accept("attention", q, k, v, out, lse)
     length, d = q.shape[-2:]
     keys, heads = k.shape[-2], math.prod(q.shape[:-2])
     scale = 1.0 / math.sqrt(d) if scale is None else scale

@@ -16,6 +16,7 @@ import tessera.tile as ct
 
 from . import _check as check
 from . import next_power_of_two, on_gpu
+from ._rules import accept, is_accepted
 from .attention import LOG2_E, _blocks_cut, _check, _exp2, _put, _put_column, _rows
 
 
@@ -174,7 +175,7 @@ def attention_backward(
     dout : array
         Of the shape and dtype of ``out``.
     dq, dk, dv : array
-        Take the gradients; of the shapes and dtypes of ``q``, ``k`` and ``v``.
+        Take the gradients; of the shapes of ``q``, ``k`` and ``v`` and floating-point dtypes.
     delta : array of float32, the shape of ``lse``
         Scratch: the row sums of ``dout * out``.
     causal, scale, stream
@@ -185,20 +186,22 @@ def attention_backward(
     Raises
     ------
     TypeError
-        For what is no array.
+        For what is no array, and for other dtypes.
     ValueError
-        When shapes do not fit.
+        When shapes do not fit, or arrays share memory.
 
     Notes
     -----
     Three or four launches, one after the other on the stream. Sums are kept in float32.
     """
     function = "attention_backward"
-    _check(function, q, k, v, out)
-    check.same_shape(function, q=q, dout=dout, dq=dq)
-    check.same_shape(function, k=k, dk=dk, dv=dv)
-    for name, x in (("lse", lse), ("delta", delta)):
-        check.shape(function, name, x, tuple(q.shape[:-1]))
+    if not is_accepted(function, q, k, v, out, dout, lse, dq, dk, dv, delta):
+        _check(function, q, k, v, out)
+        check.same_shape(function, q=q, dout=dout, dq=dq)
+        check.same_shape(function, k=k, dk=dk, dv=dv)
+        for name, x in (("lse", lse), ("delta", delta)):
+            check.shape(function, name, x, tuple(q.shape[:-1]))
+        accept(function, q, k, v, out, dout, lse, dq, dk, dv, delta)
     length, d = q.shape[-2:]
     keys, heads, kv_heads = k.shape[-2], math.prod(q.shape[:-2]), math.prod(k.shape[:-2])
     scale = 1.0 / math.sqrt(d) if scale is None else scale

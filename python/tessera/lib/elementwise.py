@@ -11,6 +11,7 @@ import tessera.tile as ct
 
 from . import _check as check
 from . import on_gpu
+from ._rules import accept, is_accepted
 
 
 @ct.kernel
@@ -19,7 +20,7 @@ def vector_add_kernel(a, b, out, TILE: ct.Constant[int]):
     i = ct.bid(0)
     x = ct.load(a, index=(i,), shape=(TILE,))
     y = ct.load(b, index=(i,), shape=(TILE,))
-    ct.store(out, index=(i,), tile=x + y)
+    ct.store(out, index=(i,), tile=ct.astype(x + y, out.dtype))
 
 
 @ct.kernel
@@ -30,7 +31,7 @@ def chain_kernel(x, y, z, out, TILE: ct.Constant[int]):
     b = ct.load(y, index=(i,), shape=(TILE,))
     c = ct.load(z, index=(i,), shape=(TILE,))
     r = ct.sqrt(ct.sin(a) * ct.cos(b) + ct.exp(-c * c) + ct.log(a + 1.0))
-    ct.store(out, index=(i,), tile=r)
+    ct.store(out, index=(i,), tile=ct.astype(r, out.dtype))
 
 
 def _tile(array: Any) -> int:
@@ -44,7 +45,7 @@ def vector_add(a: Any, b: Any, out: Any, stream: Any = None, tile: int | None = 
     Parameters
     ----------
     a, b, out : array (N,)
-        Of one dtype.
+        ``a`` and ``b`` of one dtype. ``out`` may be ``a`` or ``b``.
     stream : stream, optional
     tile : int, optional
         Elements of a block, a power of two; picked by device when not given.
@@ -52,10 +53,14 @@ def vector_add(a: Any, b: Any, out: Any, stream: Any = None, tile: int | None = 
     Raises
     ------
     ValueError
-        When shapes do not fit.
+        When shapes do not fit, or ``out`` shares memory with an array that it is not.
+    TypeError
+        For a dtype that is not taken, or an ``out`` that does not hold the results.
     """
-    check.rank("vector_add", "a", a, 1)
-    check.same_shape("vector_add", a=a, b=b, out=out)
+    if not is_accepted("vector_add", a, b, out):
+        check.rank("vector_add", "a", a, 1)
+        check.same_shape("vector_add", a=a, b=b, out=out)
+        accept("vector_add", a, b, out)
     tile = tile or _tile(out)
     ct.launch(stream, (ct.cdiv(out.shape[0], tile), 1, 1), vector_add_kernel, (a, b, out, tile))
 
@@ -66,8 +71,8 @@ def chain(x: Any, y: Any, z: Any, out: Any, stream: Any = None, tile: int | None
     Parameters
     ----------
     x, y, z, out : array (N,)
-        Of one floating-point dtype. Where the root's argument is negative, or x below -1, the
-        result is NaN.
+        Those read of one floating-point dtype. Where the root's argument is negative, or x below
+        -1, the result is NaN. ``out`` may be one of the others.
     stream : stream, optional
     tile : int, optional
         Elements of a block, a power of two; picked by device when not given.
@@ -75,9 +80,13 @@ def chain(x: Any, y: Any, z: Any, out: Any, stream: Any = None, tile: int | None
     Raises
     ------
     ValueError
-        When shapes do not fit.
+        When shapes do not fit, or ``out`` shares memory with an array that it is not.
+    TypeError
+        For a dtype that is not taken, or an ``out`` that does not hold the results.
     """
-    check.rank("chain", "x", x, 1)
-    check.same_shape("chain", x=x, y=y, z=z, out=out)
+    if not is_accepted("chain", x, y, z, out):
+        check.rank("chain", "x", x, 1)
+        check.same_shape("chain", x=x, y=y, z=z, out=out)
+        accept("chain", x, y, z, out)
     tile = tile or _tile(out)
     ct.launch(stream, (ct.cdiv(out.shape[0], tile), 1, 1), chain_kernel, (x, y, z, out, tile))

@@ -18,9 +18,11 @@ from . import _gpu_array as arrays
 from . import on_gpu
 from ._gemm_plan import Plan, stages
 from ._gemm_plan import plan as plan_of
+from ._rules import RULES, accept
 
 ADDED = 16, 128  # tile of the kernel that adds pieces
 look, launch = _core.look, _core.launch
+GEMM, BATCHED, GELU = (RULES[name].pairs for name in ("gemm", "batched_gemm", "gelu_gemm"))
 
 
 @ct.function
@@ -284,8 +286,8 @@ def gemm(
     Parameters
     ----------
     a, b, c : array
-        ``a`` and ``b`` of one dtype, ``c`` of another or the same. Sums are float32 (float64 of float64, int32 of
-        int8). On a GPU 8-bit operands and tf32 run fastest when K has unit stride in both.
+        ``a`` and ``b`` of one dtype: int8, float8 or a wider float. Sums are float32 (float64 of float64, int32 of
+        int8); ``c`` holds them, rounded if it is of floats. On a GPU 8-bit operands and tf32 run fastest when K has unit stride in both.
     stream : stream, optional
     tile : (int, int, int), optional
         Rows, columns and depth of a tile; picked by shape when not given.
@@ -296,15 +298,23 @@ def gemm(
     fast : bool
         Sum float8 products on a GPU as its tensor cores do: 14 bits next to the largest.
 
+    Raises
+    ------
+    ValueError
+        When shapes do not fit, or ``c`` shares memory with ``a`` or ``b``.
+    TypeError
+        For other dtypes; for a ``c`` that does not hold the sums, such as int8 for those of int8.
+
     Notes
     -----
     On a GPU operands whose rows are not aligned to 16 bytes are copied first, and a product with few tiles is cut
     along K. The result does not depend on the order in which blocks run.
     """
-    key = look(a, b, c), tile and tuple(tile), group, tf32, fast
+    key = look(GEMM, a, b, c), tile and tuple(tile), group, tf32, fast
     way = gpu.way_of(key)
     if way is None:  # arrays that look like those of an earlier call have been checked
         check.product("gemm", 2, a, b, c)
+        accept("gemm", a, b, c)
         way = _first_way(a, b, c, tile, group, (tf32, fast))
         gpu.remember(key, way)
     if way.plain:
@@ -378,13 +388,14 @@ def batched_gemm(a: Any, b: Any, c: Any, stream: Any = None, *, fast: bool = Tru
 
     Raises
     ------
-    ValueError
-        When shapes do not fit.
+    ValueError, TypeError
+        As ``gemm`` does.
     """
-    key = look(a, b, c), fast
+    key = look(BATCHED, a, b, c), fast
     way = gpu.way_of(key)
     if way is None:
         check.product("batched_gemm", 3, a, b, c)
+        accept("batched_gemm", a, b, c)
         plan, blocks = _tile_of(c, a.shape[2], arrays.dtype_name(a), c.shape[0])
         constants = (*plan.tile, plan.group, *gpu.options(a, False, fast), plan.tail)
         way = gpu.Way(plan, (blocks, 1, 1), constants)
@@ -398,27 +409,31 @@ def gelu_gemm(a: Any, b: Any, bias: Any, residual: Any, c: Any, stream: Any = No
     Parameters
     ----------
     a, b : array (M, K), (K, N)
-        Of one floating-point dtype.
+        Of one dtype: float16, bfloat16 or float32.
     bias : array (N,)
     residual, c : array (M, N)
+        Of floats, as ``bias``. ``c`` may be ``residual``.
     stream : stream, optional
 
     Raises
     ------
     ValueError
-        When shapes do not fit.
+        When shapes do not fit, or ``c`` shares memory with another array without being ``residual``.
+    TypeError
+        For other dtypes.
 
     Notes
     -----
     GELU by its tanh form (Hendrycks & Gimpel, 2016), whose tanh is the GPU's approximation
     (absolute error about 5e-4, less than half a unit of bfloat16 near 1); sums in float32.
     """
-    key = look(a, b, bias, residual, c)
+    key = look(GELU, a, b, bias, residual, c)
     way = gpu.way_of(key)
     if way is None:
         check.product("gelu_gemm", 2, a, b, c)
         check.shape("gelu_gemm", "bias", bias, tuple(c.shape[1:]))
         check.same_shape("gelu_gemm", c=c, residual=residual)
+        accept("gelu_gemm", a, b, bias, residual, c)
         plan, blocks = _tile_of(c, a.shape[1], arrays.dtype_name(a), after=4)
         kernel = SHALLOW_GELU if a.shape[1] <= SHALLOW else gelu_gemm_kernel
         constants = (*plan.tile, plan.group, plan.tail)

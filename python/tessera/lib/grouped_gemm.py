@@ -15,8 +15,10 @@ from . import _gemm_gpu as gpu
 from . import _gemm_plan as planning
 from . import _gpu_array as arrays
 from . import on_gpu
+from ._rules import RULES, accept
 from .gemm import accumulator, begin, cpu_tile, launch, look, multiply, place
 
+PAIRS = RULES["grouped_gemm"].pairs
 TILES = ((128, 256), (128, 128), (64, 256), (64, 128))
 
 
@@ -64,9 +66,7 @@ def _check_groups(a: Any, b: Any, offsets: Any, c: Any) -> None:
     check.shape("grouped_gemm", "b", b, (groups, k, n))
     check.shape("grouped_gemm", "offsets", offsets, (groups,))
     check.shape("grouped_gemm", "c", c, (m, n))
-    if arrays.dtype_name(offsets) != "int32":
-        name = arrays.dtype_name(offsets)
-        raise TypeError(f"grouped_gemm: offsets are {name}, wanted int32; cast them")
+    accept("grouped_gemm", a, b, offsets, c)
 
 
 def grouped_gemm(
@@ -93,16 +93,16 @@ def grouped_gemm(
     Raises
     ------
     ValueError
-        When shapes do not fit.
+        When shapes do not fit, or ``c`` shares memory with another array.
     TypeError
-        When ``offsets`` are not int32.
+        When ``offsets`` are not int32; else as for ``gemm``.
 
     Notes
     -----
     One launch, whatever the groups are; sums as for ``gemm``. On a GPU rows of ``a``, ``b`` and ``c`` should be aligned to
     16 bytes. An offset beyond M counts as M, one that falls as the one before it.
     """
-    key = look(a, b, offsets, c), tf32, fast
+    key = look(PAIRS, a, b, offsets, c), tf32, fast
     way = gpu.way_of(key)
     if way is None:  # arrays that look like those of an earlier call have been checked
         _check_groups(a, b, offsets, c)

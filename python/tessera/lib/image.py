@@ -10,6 +10,7 @@ from typing import Any
 import tessera.tile as ct
 
 from . import _check as check
+from ._rules import accept, is_accepted
 
 
 def _places(axis: int, block: Any, size: int) -> Any:
@@ -88,14 +89,19 @@ def blur(
     Raises
     ------
     ValueError
-        When shapes do not fit, or ``weights`` have no middle.
+        When shapes do not fit, ``weights`` have no middle, or arrays share memory; but ``out`` may
+        be ``image``.
+    TypeError
+        For other dtypes.
     """
-    check.rank("blur", "image", image, 2)
-    check.same_shape("blur", image=image, scratch=scratch, out=out)
-    (taps,) = check.rank("blur", "weights", weights, 1)
-    if taps % 2 == 0:
-        raise ValueError(f"blur: weights has {taps} elements, wanted an odd number")
-    radius = taps // 2
+    if not is_accepted("blur", image, weights, out, scratch):
+        check.rank("blur", "image", image, 2)
+        check.same_shape("blur", image=image, scratch=scratch, out=out)
+        (taps,) = check.rank("blur", "weights", weights, 1)
+        if taps % 2 == 0:
+            raise ValueError(f"blur: weights has {taps} elements, wanted an odd number")
+        accept("blur", image, weights, out, scratch)
+    radius = weights.shape[0] // 2
     grid = _grid(image, tile)
     ct.launch(stream, grid, blur_kernel, (image, weights, scratch, radius, 1, *tile))
     ct.launch(stream, grid, blur_kernel, (scratch, weights, out, radius, 0, *tile))
@@ -114,8 +120,12 @@ def sobel(image: Any, out: Any, stream: Any = None, tile: tuple[int, int] = (8, 
     Raises
     ------
     ValueError
-        When shapes do not fit.
+        When shapes do not fit, or ``out`` shares memory with ``image``.
+    TypeError
+        For other dtypes.
     """
-    check.rank("sobel", "image", image, 2)
-    check.same_shape("sobel", image=image, out=out)
+    if not is_accepted("sobel", image, out):
+        check.rank("sobel", "image", image, 2)
+        check.same_shape("sobel", image=image, out=out)
+        accept("sobel", image, out)
     ct.launch(stream, _grid(image, tile), sobel_kernel, (image, out, *tile))

@@ -14,6 +14,7 @@ import tessera.tile as ct
 from . import _check as check
 from . import next_power_of_two, rows_tile
 from ._rows import launch_shared, share_of
+from ._rules import accept, is_accepted
 
 
 def _load(array: Any, index: Any, shape: Any) -> Any:
@@ -173,16 +174,20 @@ def layer_norm(
     Raises
     ------
     ValueError
-        When shapes do not fit.
+        When shapes do not fit, or ``out`` shares memory with another array without being ``x``.
+    TypeError
+        For dtypes without fractions.
 
     Notes
     -----
     ``var`` is the mean square of ``x - mean``, divided by ``columns`` (not one less).
     """
-    columns = check.rank("layer_norm", "x", x, 2)[1:]
-    check.shape("layer_norm", "weight", weight, columns)
-    check.shape("layer_norm", "bias", bias, columns)
-    check.same_shape("layer_norm", x=x, out=out)
+    if not is_accepted("layer_norm", x, weight, bias, out):
+        columns = check.rank("layer_norm", "x", x, 2)[1:]
+        check.shape("layer_norm", "weight", weight, columns)
+        check.shape("layer_norm", "bias", bias, columns)
+        check.same_shape("layer_norm", x=x, out=out)
+        accept("layer_norm", x, weight, bias, out)
     _launch("layer_norm", _layer_norm_kernels, (x, weight, bias, out, eps), stream)
 
 
@@ -201,9 +206,13 @@ def rms_norm(x: Any, weight: Any, out: Any, eps: float = 1e-6, stream: Any = Non
     Raises
     ------
     ValueError
-        When shapes do not fit.
+        When shapes do not fit, or ``out`` shares memory with another array without being ``x``.
+    TypeError
+        For dtypes without fractions.
     """
-    columns = check.rank("rms_norm", "x", x, 2)[1:]
-    check.shape("rms_norm", "weight", weight, columns)
-    check.same_shape("rms_norm", x=x, out=out)
+    if not is_accepted("rms_norm", x, weight, out):
+        columns = check.rank("rms_norm", "x", x, 2)[1:]
+        check.shape("rms_norm", "weight", weight, columns)
+        check.same_shape("rms_norm", x=x, out=out)
+        accept("rms_norm", x, weight, out)
     _launch("rms_norm", _rms_norm_kernels, (x, weight, out, eps), stream)

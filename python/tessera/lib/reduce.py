@@ -24,11 +24,11 @@ from . import (
     view,
     wide_dtype,
 )
+from ._rules import accept
 
 SUM, PROD, MAX, MIN = 0, 1, 2, 3
 OPS = {"sum": SUM, "prod": PROD, "max": MAX, "min": MIN}
 ARG_OPS = {"argmax": True, "argmin": False}  # whether the largest
-PLACES = ("int32", "int64", "uint32", "uint64")
 
 
 def both(OP: Any, a: Any, b: Any) -> Any:
@@ -199,7 +199,8 @@ def reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = Non
         Contiguous.
     out : array
         Contiguous, with the shape of ``x`` without ``axis``, or any shape of as many elements (one
-        for None). Results are kept in its dtype, those of 16-bit floats in float32.
+        for None). Results are kept in its dtype (sums of integers wrap there, as those
+        of NumPy's ``dtype=``), those of shorter floats than float32 in float32.
     axis : int, optional
         Negative ones count from the end; None: all of them.
     stream : stream, optional
@@ -207,11 +208,11 @@ def reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = Non
     Raises
     ------
     ValueError
-        When shapes do not fit, an array is not contiguous, or an extent (of the axis, of all axes
-        before or behind it) is 2**31 or more; for an ``op`` that does not exist, and for the maximum
-        or minimum of no elements.
+        When shapes do not fit, ``out`` shares memory with ``x``, an array is not contiguous, or an
+        extent (of the axis, of all axes before or behind it) is 2**31 or more; for an ``op`` that
+        does not exist, and for the maximum or minimum of no elements.
     TypeError
-        For floats that would be reduced into integers.
+        For an ``out`` that does not hold the elements of ``x``, such as integers for floats.
 
     Notes
     -----
@@ -219,9 +220,7 @@ def reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = Non
     """
     code = check.named("reduce", op, OPS)
     shape = _shape("reduce", x, out, axis)
-    if is_float(x) and not is_float(out):
-        kinds = f"{dtype_name(x)} into {dtype_name(out)}"
-        raise TypeError(f"reduce: {kinds} would cut every term; give a float out and convert that")
+    accept("reduce", x, out)
     if code in (MAX, MIN) and shape[1] == 0:
         raise ValueError(f"{op} of no elements")
     if 0 in (shape[0], shape[2]):
@@ -259,9 +258,7 @@ def arg_reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any =
     """
     largest = check.named("arg_reduce", op, ARG_OPS)
     shape = _shape("arg_reduce", x, out, axis)
-    if dtype_name(out) not in PLACES:
-        wanted = ", ".join(PLACES)
-        raise TypeError(f"arg_reduce: out is of {dtype_name(out)}, wanted one of {wanted}")
+    accept("arg_reduce", x, out)
     if shape[1] == 0:
         raise ValueError(f"{op} of no elements")
     if 0 in shape:

@@ -34,6 +34,7 @@ from . import (
     scratch,
     view,
 )
+from ._rules import accept
 from .reduce import MAX, MIN, PROD, SUM, both, filled, fold, neutral
 
 OPS = {"cumsum": SUM, "cumprod": PROD, "cummax": MAX, "cummin": MIN}
@@ -204,8 +205,11 @@ def scan(op: str, x: Any, out: Any, axis: int = -1, stream: Any = None) -> None:
     Raises
     ------
     ValueError
-        When shapes do not fit, an array is not contiguous, or an extent (of the axis, of all axes
+        When shapes do not fit, ``out`` shares memory with ``x`` without being ``x``, an array is
+        not contiguous, or an extent (of the axis, of all axes
         before or behind it) is 2**31 or more; for an ``op`` that does not exist.
+    TypeError
+        For an ``out`` that does not hold the elements of ``x``.
 
     Notes
     -----
@@ -214,6 +218,7 @@ def scan(op: str, x: Any, out: Any, axis: int = -1, stream: Any = None) -> None:
     """
     code = check.named("scan", op, OPS)
     check.same_shape("scan", x=x, out=out)
+    accept("scan", x, out)
     shape = around_axis(tuple(x.shape), axis)
     if 0 in shape:
         return

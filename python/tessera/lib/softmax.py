@@ -13,6 +13,7 @@ import tessera.tile as ct
 from . import _check as check
 from . import multiprocessors, next_power_of_two, on_gpu, rows_tile
 from ._rows import launch_shared, share_of
+from ._rules import accept, is_accepted
 
 
 def _exp(x: Any, FAST: Any) -> Any:
@@ -89,15 +90,19 @@ def softmax(x: Any, out: Any, stream: Any = None) -> None:
     Raises
     ------
     ValueError
-        When shapes do not fit.
+        When shapes do not fit, or ``out`` shares memory with ``x`` without being ``x``.
+    TypeError
+        For dtypes without fractions.
 
     Notes
     -----
     Results of 16 bits use the GPU's approximate exponential, whose error is far below their
     rounding. A row of -inf alone gives NaN.
     """
-    check.rank("softmax", "x", x, 2)
-    check.same_shape("softmax", x=x, out=out)
+    if not is_accepted("softmax", x, out):
+        check.rank("softmax", "x", x, 2)
+        check.same_shape("softmax", x=x, out=out)
+        accept("softmax", x, out)
     if 0 in tuple(x.shape):
         return
     fast = "float16" in str(out.dtype)

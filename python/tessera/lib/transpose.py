@@ -15,6 +15,7 @@ import tessera.tile as ct
 
 from . import _check as check
 from . import next_power_of_two, view
+from ._rules import accept, is_accepted
 
 
 @ct.kernel
@@ -121,8 +122,11 @@ def permute(
 
     Raises
     ------
+    TypeError
+        When the dtypes differ.
     ValueError
-        When shapes do not fit, ``axes`` are no permutation, or an array is not contiguous.
+        When shapes do not fit, ``out`` shares memory with ``x``, ``axes`` are no permutation, or an
+        array is not contiguous.
     """
     whole = check.shape_of("permute", "x", x)
     n = len(whole)
@@ -130,6 +134,7 @@ def permute(
     if sorted(axes) != list(range(n)):
         raise ValueError(f"permute: {tuple(axes)} is not a permutation of {n} axes")
     check.shape("permute", "out", out, tuple(whole[a] for a in axes))
+    accept("permute", x, out)
     if 0 in whole:
         return
     tile = tuple(tile) if tile else None
@@ -152,9 +157,13 @@ def transpose(x: Any, out: Any, stream: Any = None, tile: tuple[int, int] | None
 
     Raises
     ------
+    TypeError
+        When the dtypes differ.
     ValueError
-        When shapes do not fit, or an array is not contiguous.
+        When shapes do not fit, ``out`` shares memory with ``x``, or an array is not contiguous.
     """
-    rows, columns = check.rank("transpose", "x", x, 2)
-    check.shape("transpose", "out", out, (columns, rows))
+    if not is_accepted("transpose", x, out):
+        rows, columns = check.rank("transpose", "x", x, 2)
+        check.shape("transpose", "out", out, (columns, rows))
+        accept("transpose", x, out)
     permute(x, out, (1, 0), stream, tile)

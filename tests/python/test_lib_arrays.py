@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every function of tessera.lib with every pair of its arrays in one piece of memory, and with every dtype: a result
+is right, or refused before anything is written."""
+
+from __future__ import annotations
+
+import inspect
+
+import ml_dtypes
+import numpy as np
+import pytest
+from lib_cases import CASES, FUNCTIONS, N, call, oracle, outputs, values
+from tessera.lib import _rules
+
+
+LIMIT = 8 * N * N  # elements of a piece of memory
+
+
+def test_every_public_function_has_a_case_and_a_rule():
+    assert set(FUNCTIONS) == set(CASES) == set(_rules.RULES)
+    for name, rule in _rules.RULES.items():
+        assert sorted(rule.names) == sorted(CASES[name].shapes), name
+        assert sorted(rule.writes) == sorted(outputs(name)), name
+        assert set(CASES[name].shapes) <= set(inspect.signature(FUNCTIONS[name]).parameters), name
+
+
+# ---- memory ----------------------------------------------------------------------------------------------
+
+
+def same(memory, n):
+    return memory[:n]
+
+
+def shifted(memory, n):
+    return memory[1 : n + 1]
+
+
+def interleaved(memory, n):
+    return memory[1 : 2 * n : 2]
+
+
+def apart(memory, n):
+    return memory[LIMIT // 2 : LIMIT // 2 + n]
+
+
+WAYS = {  # where the other array lies, where the output does, whether that is turned
+    "same": (same, same, False),
+    "shifted": (same, shifted, False),
+    "transposed": (same, same, True),
+    "interleaved": (lambda memory, n: memory[: 2 * n : 2], interleaved, False),
+    "disjoint": (same, apart, False),
+}
+
+
+def pairs():
+    for name in CASES:
+        for i, output in enumerate(outputs(name)):
+            for other in [a for a in CASES[name].shapes if a not in outputs(name)[i:]]:
+                yield name, output, other
+
+
+def placed(part, memory, shape, dtype, turned=False):
+    flat = part(memory.view(dtype), int(np.prod(shape)))
+    return flat.reshape(shape[::-1]).T if turned else flat.reshape(shape)
+
+
+def arrays_of(name, output, other, way):
+    """All arrays of a call, two of them in one piece of memory; inputs are filled after outputs."""
+    case, memory = CASES[name], np.zeros(LIMIT, np.float32)
+    dtype = {array: np.dtype(case.dtypes.get(array, "float32")) for array in case.shapes}
+    arrays = {array: np.zeros(shape, dtype[array]) for array, shape in case.shapes.items()}
+    first, second, turned = WAYS[way]
+    arrays[other] = placed(first, memory, case.shapes[other], dtype[other])
+    arrays[output] = placed(second, memory, case.shapes[output], dtype[output], turned)
+    for array in arrays:
+        if array not in outputs(name):
+            arrays[array][...] = values(array, case.shapes[array], dtype[array])
+    return arrays, memory
+
+
+def is_same(a, b):
+    places = [(x.ctypes.data, x.shape, x.strides) for x in (a, b)]
+    return places[0] == places[1]
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name, output, other", [*pairs()])
+def test_outputs_in_the_memory_of_other_arrays(name, output, other, way):
+    arrays, memory = arrays_of(name, output, other, way)
+    before, wanted = memory.copy(), oracle(name, arrays)
+    share, same_place = (f(arrays[output], arrays[other]) for f in (np.shares_memory, is_same))
+    rule = _rules.RULES[name]
+    in_place = same_place and output == rule.writes[0] and other in rule.place
+    if share and not in_place:
+        with pytest.raises(ValueError, match=f"{name}: ({output} shares memory with {other}|"
+                                             f"{other} shares memory with {output}); pass "):
+            call(name, arrays)
+        np.testing.assert_array_equal(memory, before)
+        return
+    try:
+        call(name, arrays)
+    except ValueError as error:
+        assert "not contiguous" in str(error) and way == "interleaved"
+        return
+    for array, values_ in wanted.items():
+        np.testing.assert_allclose(arrays[array], values_, rtol=1e-4, atol=1e-4, err_msg=array)
+
+
+# ---- dtypes ----------------------------------------------------------------------------------------------
+
+INTS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+FLOATS = ["float16", "bfloat16", "float32", "float64"]
+NARROW = ["float8_e4m3fn", "float8_e5m2"]
+ALL = ["bool", *INTS, *FLOATS, *NARROW]
+FEW = ("float32", "int8", "uint16")  # inputs that are tried with outputs of every dtype
+TAKES = {  # dtypes of inputs
+    "vector_add": INTS + FLOATS, "chain": FLOATS, "reduce": INTS + FLOATS, "arg_reduce": INTS + FLOATS,
+    "scan": INTS + FLOATS, "softmax": FLOATS, "layer_norm": FLOATS, "rms_norm": FLOATS,
+    "gemm": ["int8", *FLOATS, *NARROW], "batched_gemm": ["int8", *FLOATS, *NARROW], "gelu_gemm": FLOATS[:3],
+    "grouped_gemm": ["int8", *FLOATS, *NARROW], "attention": FLOATS[:3], "attention_backward": FLOATS[:3],
+    "permute": ALL, "transpose": ALL, "blur": ["float32"], "sobel": ["float32"],
+}  # fmt: skip
+GIVES = {  # dtypes of outputs, where the inputs do not decide
+    "arg_reduce": ["int32", "int64", "uint32", "uint64"], "bits": ["int32", "uint32"], "uniform": ["float32"],
+    "normal": ["float32"], "blur": ["float32"], "sobel": ["float32"],
+}  # fmt: skip
+
+
+def dtype(name):
+    return np.dtype(getattr(ml_dtypes, name, name))
+
+
+def result_of(name, given):
+    return "int32" if given == "int8" and "gemm" in name else given
+
+
+def fits(name, given, taken):
+    """Whether a function of inputs of one dtype may write outputs of another."""
+    if given not in TAKES.get(name, ALL):
+        return False
+    if name in GIVES:
+        return taken in GIVES[name]
+    if name in ("permute", "transpose"):
+        return taken == given
+    if taken in FLOATS + NARROW:
+        return True
+    result = result_of(name, given)
+    return result in INTS and taken in INTS and np.can_cast(result, taken, "safe")
+
+
+def error_of(given, taken):
+    """How far results may be off, in part of the greatest."""
+    eps = [float(ml_dtypes.finfo(dtype(n)).eps) if n in FLOATS + NARROW else 0.0 for n in (given, taken)]
+    return 8 * eps[0] + 2 * eps[1] + 1e-5
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_outputs_of_every_dtype(name):
+    pairs = {(d, result_of(name, d)) for d in ALL} | {(d, o) for d in FEW for o in ALL}
+    for given, taken in sorted(pairs):
+        case, writes = CASES[name], outputs(name)
+        kinds = {a: case.dtypes.get(a, given) for a in case.shapes if a not in writes}
+        fixed = {a for a in writes if a in case.dtypes and a != "out"}
+        kinds |= {a: case.dtypes[a] if a in fixed else taken for a in writes}
+        arrays = {
+            a: values(a, s, dtype(kinds[a])) if a not in writes else np.ones(s, dtype(kinds[a]))
+            for a, s in case.shapes.items()
+        }
+        said = f"{name}: {given} to {taken}"
+        if not fits(name, given, taken):
+            with pytest.raises(TypeError, match=f"{name}: [a-z]+ is of [a-z0-9_]+, "):
+                print(said)
+                call(name, arrays)
+            assert all((arrays[a] == 1).all() for a in writes), said
+            continue
+        print(said)
+        call(name, arrays)
+        for array, wanted in oracle(name, arrays).items():
+            found = arrays[array].astype(np.float64)
+            bound = error_of(given, kinds[array]) * max(1.0, np.abs(wanted).max())
+            assert np.abs(found - wanted).max() <= bound, (said, array)
