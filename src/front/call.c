@@ -207,6 +207,25 @@ static ts_status call_bind_op(fr *f, fr_call *c, const call_args *args)
     return TS_OK;
 }
 
+/* Does a local variable of this function or one around it have the name? */
+static bool call_is_local(const fr *f, uint32_t callee)
+{
+    const ts_node *n = ts_pack_node(&f->pack, callee);
+    bool local = false;
+    for (const fr_frame *frame = f->frame; frame && n->kind == TS_AST_Name; frame = frame->lexical)
+        local |= frame->scope->slot_of[n->f[0]] != 0;
+    return local;
+}
+
+/* static_eval and its like change what their argument means, so they have no other name. */
+static ts_status call_check_direct(fr *f, uint32_t node, uint32_t row)
+{
+    if (strncmp(fr_ops[row].name, "static_", 7) != 0 || !call_is_local(f, ts_pack_node(&f->pack, node)->f[0]))
+        return TS_OK;
+    return fr_error(f, node, TS_SYNTAX, "%s() is called through a variable\n  help: write ct.%s(...)",
+                    fr_ops[row].name, fr_ops[row].name);
+}
+
 static ts_status call_op(fr *f, uint32_t node, uint32_t row, const call_args *args, fr_value *out)
 {
     fr_call c = {.op = &fr_ops[row], .node = node};
@@ -445,6 +464,8 @@ ts_status fr_call_node(fr *f, uint32_t node, fr_value *out)
     TS_TRY(call_evaluate(f, n, callee.kind == FR_METHOD ? callee.as.items : NULL, &args));
     switch (callee.kind) {
     case FR_OP:
+        TS_TRY(call_check_direct(f, node, callee.n));
+        return call_op(f, node, callee.n, &args, out);
     case FR_METHOD:
         return call_op(f, node, callee.n, &args, out);
     case FR_FUNC:

@@ -113,19 +113,14 @@ static bool control_pair(fr *f, const fr_value *a, const fr_value *b, ts_dtype *
         *type = ts_type_of(f->b.fn, a->as.v);
         if (b->kind == FR_TILE)
             return a->dtype == b->dtype && *type == ts_type_of(f->b.fn, b->as.v);
-        if (!a->dtype || fr_dtype_is_restricted((ts_dtype)a->dtype))
-            return false;
-        return b->dtype ? b->dtype == a->dtype && ts_type_rank(f->module, *type) == 0
-                        : fr_fits(b, (ts_dtype)a->dtype);
+        return fr_joins(b, *dtype) && (!b->dtype || ts_type_rank(f->module, *type) == 0);
     }
     ts_dtype da, db;
     if (fr_default_dtype(f, a, &da) != TS_OK || fr_default_dtype(f, b, &db) != TS_OK)
         return false;
-    *dtype = a->dtype && !b->dtype ? da : b->dtype && !a->dtype ? db : fr_promote(da, db);
-    if ((a->dtype && b->dtype && a->dtype != b->dtype) || !*dtype || fr_dtype_is_restricted(*dtype))
-        return false;
+    *dtype = a->dtype ? da : b->dtype ? db : TS_MAX(da, db); /* of two integer literals the wider */
     *type = fr_ir(*dtype);
-    return fr_fits(a, *dtype) && fr_fits(b, *dtype);
+    return !fr_dtype_is_restricted(*dtype) && fr_joins(a, *dtype) && fr_joins(b, *dtype);
 }
 
 static const char *control_conflict(control_if *c, const fr_value *a, const fr_value *b)
@@ -141,7 +136,7 @@ static const char *control_conflict(control_if *c, const fr_value *a, const fr_v
         f,
         "has different types after the 'if' in line %u\n  found: %s in one branch, %s in the "
         "other\n"
-        "  help: make them equal with ct.astype, ct.reshape or ct.broadcast_to, or use two names",
+        "  help: make them equal (1.0 for 1, ct.astype, ct.reshape or ct.broadcast_to), or use two names",
         line, fr_say(f, a), fr_say(f, b));
 }
 

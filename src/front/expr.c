@@ -25,7 +25,7 @@ static ts_status expr_undefined(fr *f, uint32_t node, const char *name)
     const char *near = fr_nearest(name, expr_known_name, f), *op = fr_op_called(name);
     if (!near && op)
         near = fr_textf(f, "ct.%s", op);
-    return fr_error(f, node, TS_TILETYPE, "name '%s' is not defined%s", name,
+    return fr_error(f, node, TS_SYNTAX, "name '%s' is not defined%s", name,
                     fr_did_you_mean(f, near ? near : fr_nearest(name, fr_builtin_name, NULL)));
 }
 
@@ -33,7 +33,7 @@ static ts_status expr_slot(fr *f, uint32_t node, const fr_value *v, const char *
 {
     *out = *v;
     if (v->kind == FR_UNBOUND)
-        return fr_error(f, node, TS_TILETYPE, "variable '%s' has no value here%s", name,
+        return fr_error(f, node, v->as.text ? TS_TILETYPE : TS_SYNTAX, "variable '%s' has no value here%s", name,
                         v->as.text ? v->as.text
                                    : "\n  help: it is assigned on another path, later, or only "
                                      "inside a loop; give it a value before");
@@ -123,6 +123,15 @@ static ts_status expr_slice(fr *f, uint32_t node, const ts_node *n, fr_value *ou
     return fr_container(f, FR_SLICE, 3, parts, out);
 }
 
+ts_status fr_iterable(fr *f, uint32_t node, fr_value *out)
+{
+    uint32_t outer = f->iterable;
+    f->iterable = node;
+    TS_TRY(fr_expr(f, node, out));
+    f->iterable = outer;
+    return TS_OK;
+}
+
 typedef TS_VEC(fr_value) expr_values;
 
 static ts_status expr_generate(fr *f, const ts_node *n, const uint32_t *gens, uint32_t n_gens,
@@ -133,9 +142,11 @@ static ts_status expr_generate_next(fr *f, const ts_node *n, const uint32_t *gen
                                     expr_values *items)
 {
     fr_value v;
-    TS_TRY(fr_expr(f, n_gens ? ts_pack_node(&f->pack, gens[0])->f[1] : n->f[0], &v));
-    if (n_gens)
+    if (n_gens) {
+        TS_TRY(fr_iterable(f, ts_pack_node(&f->pack, gens[0])->f[1], &v));
         return expr_generate(f, n, gens, n_gens, &v, items);
+    }
+    TS_TRY(fr_expr(f, n->f[0], &v));
     return TS_PUSH(f->arena, items, v) ? TS_OK : fr_oom(f);
 }
 
@@ -191,7 +202,7 @@ static ts_status expr_generator(fr *f, uint32_t node, const ts_node *n, fr_value
         return fr_error(f, node, TS_SYNTAX, "a comprehension without a 'for'");
     like.lexical = outer;
     like.loop = NULL;
-    TS_TRY(fr_expr(f, ts_pack_node(&f->pack, gens[0])->f[1], &over));
+    TS_TRY(fr_iterable(f, ts_pack_node(&f->pack, gens[0])->f[1], &over));
     TS_TRY(fr_scope_new(f, node, &scope));
     TS_TRY(expr_bind_generator(f, scope, gens, n_gens));
     TS_TRY(fr_frame_open(f, &like, scope, &inner));

@@ -150,10 +150,7 @@ static bool loop_fits(const fr *f, const loop_leaf *leaf, const fr_value *v)
 {
     if (v->kind == FR_TILE)
         return v->dtype == leaf->dtype && ts_type_of(f->b.fn, v->as.v) == leaf->type;
-    if (!leaf->dtype || fr_dtype_is_restricted(leaf->dtype))
-        return false;
-    return v->dtype ? v->dtype == leaf->dtype && ts_type_rank(f->module, leaf->type) == 0
-                    : fr_fits(v, leaf->dtype);
+    return leaf->dtype && fr_joins(v, leaf->dtype) && (!v->dtype || ts_type_rank(f->module, leaf->type) == 0);
 }
 
 /* A leaf that began as a literal takes the type of `v`, if the literal can. */
@@ -171,7 +168,7 @@ static bool loop_adopts(fr *f, const loop_leaf *leaf, const fr_value *v, loop_le
         out->loose = !v->dtype;
     }
     return out->dtype && !fr_dtype_is_restricted(out->dtype) &&
-           fr_dtype_cat(leaf->dtype) <= fr_dtype_cat(out->dtype);
+           fr_dtype_cat(leaf->dtype) == fr_dtype_cat(out->dtype);
 }
 
 static void loop_conflict(fr *f, fr_carry *c, loop_slot *s, const fr_value *before,
@@ -182,7 +179,7 @@ static void loop_conflict(fr *f, fr_carry *c, loop_slot *s, const fr_value *befo
     s->conflict =
         fr_textf(f,
                  "changes its type in the loop\n  found: %s before it, %s at its end\n"
-                 "  help: give it the same dtype and shape before the loop, or use two names",
+                 "  help: give it the same dtype and shape before the loop (0.0 for 0), or use two names",
                  fr_say(f, before), now);
     c->retry = true;
 }
@@ -530,7 +527,7 @@ static ts_status loop_range(fr *f, loop_kind *k, const fr_value *range, uint32_t
 static ts_status loop_for(fr *f, const ts_node *n, loop_kind *k)
 {
     fr_value v;
-    TS_TRY(fr_expr(f, n->f[1], &v));
+    TS_TRY(fr_iterable(f, n->f[1], &v));
     k->target = n->f[0];
     fr_at(f, k->node);
     if (v.kind == FR_ITER)

@@ -158,6 +158,7 @@ typedef struct fr {
     fr_frame *frame;
     fr_scope **scopes;         /* node of a function -> its scope, made on first use */
     uint32_t node;             /* being lowered, for messages and locations */
+    uint32_t iterable;         /* what the `for` being lowered runs over: static_iter stands only there */
     uint32_t n_args_of_kernel;
     const char *stack;         /* address near the bottom of the C stack */
     uint32_t steps;            /* expressions evaluated; bounds compile time */
@@ -250,6 +251,9 @@ fr_cat fr_dtype_cat(ts_dtype dtype);
 ts_dtype fr_promote(ts_dtype a, ts_dtype b);
 ts_status fr_default_dtype(fr *f, const fr_value *number, ts_dtype *out);
 bool fr_fits(const fr_value *number, ts_dtype dtype);
+/* Can the number stand for a value of the dtype where paths meet? A literal has to be of its category (1 is an
+ * integer, 1.0 a float): what a name holds does not depend on which path ran. */
+bool fr_joins(const fr_value *number, ts_dtype dtype);
 /* The number as a typed one: floats rounded to nearest, integers wrapped. The one place where constants get
  * the precision of their dtype. Errors: TS_TILEVALUE for what the format cannot hold (a negative number in an
  * unsigned one, a NaN in one without). */
@@ -280,6 +284,8 @@ ts_status fr_common_dtype(fr *f, const char *what, const fr_value *x, const fr_v
 ts_status fr_check_depth(fr *f, uint32_t node);
 ts_status fr_expr(fr *f, uint32_t node, fr_value *out);
 ts_status fr_name(fr *f, uint32_t node, fr_value *out);
+/* What a `for` runs over. */
+ts_status fr_iterable(fr *f, uint32_t node, fr_value *out);
 ts_status fr_block_lower(fr *f, const fr_block *block, fr_flow *flow);
 ts_status fr_assign(fr *f, uint32_t target, const fr_value *value);
 

@@ -24,6 +24,8 @@ ts_status fr_arg_index(fr *f, const fr_call *c, uint32_t i, uint32_t rank, ts_va
 ts_status fr_tile_count(fr *f, const fr_value *extent, int64_t step, ts_dtype index, fr_value *out);
 /* The ts_rmw for a dtype, or an error. */
 ts_status fr_rmw_mode(fr *f, const fr_call *c, ts_rmw mode, ts_dtype dtype, uint32_t *out);
+/* Bitwise updates have exactly the dtype of what they change. */
+ts_status fr_update_dtype(fr *f, const fr_call *c, uint32_t i, ts_dtype dtype);
 /* The value with its elements as float32 when they are bools or integers. */
 ts_status fr_arg_float(fr *f, const fr_call *c, uint32_t i, fr_value *out);
 

@@ -31,7 +31,7 @@ static ts_status element_index(fr *f, const fr_call *c, uint32_t i, const fr_val
     return fr_as_tile(f, v, out);
 }
 
-/* The indices of each axis, and the shape they broadcast to together with the mask. */
+/* The indices of each axis, and the shape they broadcast to. */
 static ts_status element_indices(fr *f, const fr_call *c, const fr_array *a, fr_value *indices,
                                  fr_shape *shape)
 {
@@ -116,6 +116,20 @@ static ts_status element_offset(fr *f, const fr_array *a, const fr_value *indice
     return TS_OK;
 }
 
+/* A value that goes with the indices: one for each of them, or fewer that broadcast. */
+static ts_status element_spread(fr *f, const fr_call *c, uint32_t i, const fr_shape *shape, fr_value *v)
+{
+    fr_shape have = fr_shape_of(f, v), both = *shape;
+    bool fits = have.rank <= shape->rank;
+    for (uint32_t d = 0; fits && d < have.rank; d++)
+        fits = have.dims[d] == 1 || have.dims[d] == both.dims[d + both.rank - have.rank];
+    if (!fits)
+        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): '%s' of shape %s does not broadcast to the indices' shape %s\n"
+                        "  help: give an index for each element, for example with ct.arange, or reduce the value first",
+                        c->op->name, fr_arg_name(f, c, i), fr_say_shape(f, &have), fr_say_shape(f, shape));
+    return fr_splat(f, v, shape, v);
+}
+
 static ts_status element_mask(fr *f, const fr_call *c, uint32_t i, const fr_shape *shape,
                               ts_val *out)
 {
@@ -126,7 +140,9 @@ static ts_status element_mask(fr *f, const fr_call *c, uint32_t i, const fr_shap
     TS_TRY(fr_arg_tile(f, c, i, &mask));
     if (mask.dtype != TS_DTYPE_bool_)
         return fr_arg_error(f, c, i, "a bool tile");
-    return element_splat(f, mask.as.v, TS_DTYPE_bool_, shape, out);
+    TS_TRY(element_spread(f, c, i, shape, &mask));
+    *out = mask.as.v;
+    return TS_OK;
 }
 
 /* Where the index is outside and the caller's mask does not hide it. */
@@ -160,18 +176,8 @@ static ts_status element_bounds(fr *f, const fr_call *c, const fr_array *a, cons
     return TS_OK;
 }
 
-static ts_status element_extend(fr *f, const fr_call *c, uint32_t i, fr_shape *shape)
-{
-    if (i == TS_NO || c->arg[i].kind != FR_TILE)
-        return TS_OK;
-    fr_shape s = fr_shape_of(f, &c->arg[i]);
-    return fr_broadcast_shapes(f, shape, &s, shape);
-}
-
-/* Arguments 0 (array) and 1 (indices), with mask and check_bounds at the given positions; `others`
- * are two more arguments whose shapes broadcast along. */
-static ts_status element_of_array(fr *f, const fr_call *c, uint32_t mask, uint32_t check,
-                                  const uint32_t others[2], element_place *out)
+/* Arguments 0 (array) and 1 (indices), with mask and check_bounds at the given positions. */
+static ts_status element_of_array(fr *f, const fr_call *c, uint32_t mask, uint32_t check, element_place *out)
 {
     fr_array *a;
     fr_value indices[TS_ARRAY_RANK];
@@ -180,9 +186,6 @@ static ts_status element_of_array(fr *f, const fr_call *c, uint32_t mask, uint32
     *out = (element_place){0};
     TS_TRY(fr_arg_array(f, c, 0, &a));
     TS_TRY(element_indices(f, c, a, indices, &out->shape));
-    TS_TRY(element_extend(f, c, mask, &out->shape));
-    for (uint32_t i = 0; i < 2; i++)
-        TS_TRY(element_extend(f, c, others[i], &out->shape));
     TS_TRY(fr_arg_flag(f, c, check, true, &checks));
     TS_TRY(element_offset(f, a, indices, &out->shape, &offset));
     TS_TRY(element_mask(f, c, mask, &out->shape, &out->mask));
@@ -195,16 +198,12 @@ static ts_status element_of_array(fr *f, const fr_call *c, uint32_t mask, uint32
 }
 
 /* Arguments 0 (raw memory) and 1 (offset). */
-static ts_status element_of_raw(fr *f, const fr_call *c, uint32_t mask, const uint32_t others[2],
-                                element_place *out)
+static ts_status element_of_raw(fr *f, const fr_call *c, uint32_t mask, element_place *out)
 {
     fr_value offset;
     *out = (element_place){0};
     TS_TRY(element_index(f, c, 1, &c->arg[1], &offset));
     out->shape = fr_shape_of(f, &offset);
-    TS_TRY(element_extend(f, c, mask, &out->shape));
-    for (uint32_t i = 0; i < 2; i++)
-        TS_TRY(element_extend(f, c, others[i], &out->shape));
     TS_TRY(fr_convert(f, &offset, TS_DTYPE_int64, TS_RN, &offset));
     TS_TRY(fr_splat(f, &offset, &out->shape, &offset));
     TS_TRY(element_mask(f, c, mask, &out->shape, &out->mask));
@@ -221,7 +220,7 @@ static ts_status element_value(fr *f, const fr_call *c, uint32_t i, const elemen
     fr_value v;
     f->node = c->at[i];
     TS_TRY(fr_implicit(f, &c->arg[i], p->dtype, fr_textf(f, "%s()", c->op->name), &v));
-    TS_TRY(fr_splat(f, &v, &p->shape, &v));
+    TS_TRY(element_spread(f, c, i, &p->shape, &v));
     f->node = c->node;
     *out = fr_to_storage(f, &v);
     return TS_OK;
@@ -263,28 +262,28 @@ static ts_status element_store(fr *f, const fr_call *c, const element_place *p, 
 ts_status fr_op_gather(fr *f, const fr_call *c, fr_value *out)
 {
     element_place p;
-    TS_TRY(element_of_array(f, c, 2, 4, (uint32_t[]){3, TS_NO}, &p));
+    TS_TRY(element_of_array(f, c, 2, 4, &p));
     return element_load(f, c, &p, 3, 5, out);
 }
 
 ts_status fr_op_scatter(fr *f, const fr_call *c, fr_value *out)
 {
     element_place p;
-    TS_TRY(element_of_array(f, c, 3, 4, (uint32_t[]){2, TS_NO}, &p));
+    TS_TRY(element_of_array(f, c, 3, 4, &p));
     return element_store(f, c, &p, 2, 5, out);
 }
 
 ts_status fr_op_raw_load(fr *f, const fr_call *c, fr_value *out)
 {
     element_place p;
-    TS_TRY(element_of_raw(f, c, 2, (uint32_t[]){3, TS_NO}, &p));
+    TS_TRY(element_of_raw(f, c, 2, &p));
     return element_load(f, c, &p, 3, 4, out);
 }
 
 ts_status fr_op_raw_store(fr *f, const fr_call *c, fr_value *out)
 {
     element_place p;
-    TS_TRY(element_of_raw(f, c, 3, (uint32_t[]){2, TS_NO}, &p));
+    TS_TRY(element_of_raw(f, c, 3, &p));
     return element_store(f, c, &p, 2, 4, out);
 }
 
@@ -313,10 +312,9 @@ ts_status fr_rmw_mode(fr *f, const fr_call *c, ts_rmw mode, ts_dtype dtype, uint
     return TS_OK;
 }
 
-static ts_status element_update_dtype(fr *f, const fr_call *c, uint32_t i, ts_rmw mode,
-                                      ts_dtype dtype)
+ts_status fr_update_dtype(fr *f, const fr_call *c, uint32_t i, ts_dtype dtype)
 {
-    bool exact = mode == TS_RMW_AND || mode == TS_RMW_OR || mode == TS_RMW_XOR;
+    bool exact = c->op->x == TS_RMW_AND || c->op->x == TS_RMW_OR || c->op->x == TS_RMW_XOR;
     if (exact && c->arg[i].dtype && c->arg[i].dtype != dtype)
         return fr_arg_error(f, c, i,
                             fr_textf(f, "of exactly the array's dtype, %s", ts_dtype_name(dtype)));
@@ -329,7 +327,7 @@ static ts_status element_rmw(fr *f, const fr_call *c, const element_place *p, ui
     ts_val operands[3] = {p->pointers, 0, p->mask};
     uint32_t mem = TS_M_ORDER(TS_ACQ_REL) | TS_M_SCOPE(TS_SCOPE_DEVICE), mode;
     TS_TRY(fr_rmw_mode(f, c, (ts_rmw)c->op->x, p->dtype, &mode));
-    TS_TRY(element_update_dtype(f, c, 2, (ts_rmw)c->op->x, p->dtype));
+    TS_TRY(fr_update_dtype(f, c, 2, p->dtype));
     TS_TRY(fr_arg_order(f, c, order, order + 1, 0x1E, &mem));
     TS_TRY(element_value(f, c, 2, p, &operands[1]));
     ts_type type = ts_type_of(f->b.fn, operands[1]);
@@ -356,28 +354,28 @@ static ts_status element_cas(fr *f, const fr_call *c, const element_place *p, ui
 ts_status fr_op_atomic(fr *f, const fr_call *c, fr_value *out)
 {
     element_place p;
-    TS_TRY(element_of_array(f, c, TS_NO, 3, (uint32_t[]){2, TS_NO}, &p));
+    TS_TRY(element_of_array(f, c, TS_NO, 3, &p));
     return element_rmw(f, c, &p, 4, out);
 }
 
 ts_status fr_op_atomic_cas(fr *f, const fr_call *c, fr_value *out)
 {
     element_place p;
-    TS_TRY(element_of_array(f, c, TS_NO, 4, (uint32_t[]){2, 3}, &p));
+    TS_TRY(element_of_array(f, c, TS_NO, 4, &p));
     return element_cas(f, c, &p, 5, out);
 }
 
 ts_status fr_op_raw_atomic(fr *f, const fr_call *c, fr_value *out)
 {
     element_place p;
-    TS_TRY(element_of_raw(f, c, 3, (uint32_t[]){2, TS_NO}, &p));
+    TS_TRY(element_of_raw(f, c, 3, &p));
     return element_rmw(f, c, &p, 4, out);
 }
 
 ts_status fr_op_raw_atomic_cas(fr *f, const fr_call *c, fr_value *out)
 {
     element_place p;
-    TS_TRY(element_of_raw(f, c, 4, (uint32_t[]){2, 3}, &p));
+    TS_TRY(element_of_raw(f, c, 4, &p));
     return element_cas(f, c, &p, 5, out);
 }
 

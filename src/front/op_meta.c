@@ -17,12 +17,17 @@ ts_status fr_op_static_assert(fr *f, const fr_call *c, fr_value *out)
 {
     bool truth;
     *out = fr_none();
-    if (!fr_truth(&c->arg[0], &truth))
-        return fr_error(f, c->at[0], TS_STATICEVAL,
+    if (c->arg[0].kind == FR_TILE)
+        return fr_error(f, c->at[0], TS_TILETYPE,
                         "static_assert(): the condition is not known at compile time\n  found: "
                         "%s\n  help: ct.assert_ checks "
                         "while the kernel runs",
                         fr_say(f, &c->arg[0]));
+    if (c->arg[0].kind != FR_NUMBER || c->arg[0].cat != FR_BOOL)
+        return fr_error(f, c->at[0], TS_TILETYPE,
+                        "static_assert(): the condition must be a bool\n  found: %s\n  help: compare it, for example "
+                        "`n != 0`", fr_say(f, &c->arg[0]));
+    fr_truth(&c->arg[0], &truth);
     if (truth)
         return TS_OK;
     const char *message = fr_given(c, 1) ? fr_plain_text(f, &c->arg[1]) : NULL;
@@ -61,6 +66,9 @@ ts_status fr_items(fr *f, const fr_value *v, const char *what, fr_value *out)
 
 ts_status fr_op_static_iter(fr *f, const fr_call *c, fr_value *out)
 {
+    if (c->node != f->iterable)
+        return fr_error(f, c->node, TS_SYNTAX, "static_iter() stands only behind `in` of a `for` or comprehension\n  help: "
+                        "tuple(x for x in ct.static_iter(...)) makes a tuple");
     f->node = c->at[0];
     TS_TRY(fr_items(f, &c->arg[0], "static_iter()", out));
     out->kind = FR_ITER;
@@ -76,7 +84,7 @@ ts_status fr_op_ensure_constant(fr *f, const fr_call *c, fr_value *out)
     fr_flatten(&c->arg[0], leaves);
     for (uint32_t i = 0; i < n; i++)
         if (leaves[i].kind == FR_TILE)
-            return fr_error(f, c->at[0], TS_TILETYPE,
+            return fr_error(f, c->at[0], TS_STATICASSERT,
                             "ensure_constant(): the value is not known at compile time\n  found: "
                             "%s\n  help: annotate the kernel's "
                             "parameter with ct.Constant[int], or compute it from constants only",

@@ -137,35 +137,28 @@ ts_status fr_matmul(fr *f, const fr_value *px, const fr_value *py, fr_value *out
     fr_value x = *px, y = *py, acc, zero = fr_number(0);
     fr_shape shape, kept = {0};
     ts_dtype dtype;
-    bool row, column, bytes;
+    bool row, column;
     if (x.kind != FR_TILE || y.kind != FR_TILE || !fr_shape_of(f, &x).rank ||
         !fr_shape_of(f, &y).rank)
         return fr_error(f, 0, TS_TILETYPE,
                         "matrix product of %s and %s\n  help: both sides must be tiles of one to "
                         "three dimensions",
                         fr_say(f, &x), fr_say(f, &y));
-    bytes = (x.dtype == TS_DTYPE_int8 || x.dtype == TS_DTYPE_uint8) &&
-            (y.dtype == TS_DTYPE_int8 || y.dtype == TS_DTYPE_uint8) && x.dtype != y.dtype;
-    if (bytes)
-        dtype = (ts_dtype)x.dtype;
-    else
-        TS_TRY(fr_common_dtype(f, "@", &x, &y, &dtype));
+    TS_TRY(fr_common_dtype(f, "@", &x, &y, &dtype)); /* bytes of both signs mix in mma() alone */
     uint32_t i = mma_row(dtype);
     if (i == TS_COUNT(mma_rows))
         return fr_error(f, 0, TS_TILETYPE,
                         "matrix product of %s and %s\n  help: convert to float32, float16, "
                         "bfloat16, float64 or int8",
                         fr_say(f, &x), fr_say(f, &y));
-    if (!bytes) {
-        TS_TRY(fr_convert(f, &x, dtype, TS_RN, &x));
-        TS_TRY(fr_convert(f, &y, dtype, TS_RN, &y));
-    }
+    TS_TRY(fr_convert(f, &x, dtype, TS_RN, &x));
+    TS_TRY(fr_convert(f, &y, dtype, TS_RN, &y));
     TS_TRY(mma_vector(f, &x, true, &row));
     TS_TRY(mma_vector(f, &y, false, &column));
     TS_TRY(mma_shapes(f, &x, &y, &shape));
     acc = fr_tile(mma_rows[i].acc[0], fr_constant(f, &zero, mma_rows[i].acc[0], &shape));
     TS_TRY(mma_emit(f, x, y, &acc, 0, &shape, out));
-    TS_TRY(fr_convert(f, out, bytes ? TS_DTYPE_int32 : dtype, TS_RN, out));
+    TS_TRY(fr_convert(f, out, dtype, TS_RN, out));
     for (uint32_t d = 0; d < shape.rank; d++)
         if (!(row && d == shape.rank - 2) && !(column && d == shape.rank - 1))
             kept.dims[kept.rank++] = shape.dims[d];
@@ -186,10 +179,9 @@ ts_status fr_op_mma_scaled(fr *f, const fr_call *c, fr_value *out)
         TS_TRY(fr_arg_tile(f, c, i, &v[i]));
     bool f8 = v[0].dtype == TS_DTYPE_float8_e4m3fn || v[0].dtype == TS_DTYPE_float8_e5m2,
          f4 = v[0].dtype == TS_DTYPE_float4_e2m1fn;
-    bool y8 = v[2].dtype == TS_DTYPE_float8_e4m3fn || v[2].dtype == TS_DTYPE_float8_e5m2;
-    if ((!f8 || !y8) && !(f4 && v[2].dtype == TS_DTYPE_float4_e2m1fn))
+    if ((!f8 && !f4) || v[0].dtype != v[2].dtype)
         return fr_error(f, c->node, TS_TILETYPE,
-                        "mma_scaled() takes two float8 or two float4_e2m1fn tiles, found %s and %s",
+                        "mma_scaled() takes two tiles of one of float8_e4m3fn, float8_e5m2 and float4_e2m1fn, found %s and %s",
                         fr_say(f, &v[0]), fr_say(f, &v[2]));
     if (v[4].dtype != TS_DTYPE_float32)
         return fr_arg_error(f, c, 4, "a float32 tile");

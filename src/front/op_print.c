@@ -110,7 +110,10 @@ static ts_status print_spec(fr *f, print_out *p, const fr_value *v, const char *
 static ts_status print_item(fr *f, print_out *p, const fr_value *v, const char *spec)
 {
     const char *text = fr_plain_text(f, v);
-    if (text && (!*spec || v->kind != FR_NUMBER)) {
+    if (*spec && v->kind != FR_NUMBER && v->kind != FR_TILE)
+        return fr_error(f, 0, TS_TILETYPE, "format specification '%s' is for numbers and tiles, found %s", spec,
+                        fr_say(f, v));
+    if (text && !*spec) {
         print_literal(p, text);
         return TS_OK;
     }
@@ -240,6 +243,19 @@ ts_status fr_op_printf(fr *f, const fr_call *c, fr_value *out)
 
 /* ---- f-strings ----------------------------------------------------------------------- */
 
+static ts_status print_literal_spec(fr *f, uint32_t node, fr_value *out)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    uint32_t n_parts = 0;
+    const uint32_t *parts = n->kind == TS_AST_JoinedStr ? ts_pack_list(&f->pack, n->f[0], &n_parts) : NULL;
+    for (uint32_t i = 0; i < n_parts; i++)
+        if (ts_pack_node(&f->pack, parts[i])->kind != TS_AST_Constant)
+            return fr_error(f, parts[i], TS_SYNTAX,
+                            "a format specification must be written out\n  help: for example {x:5.2f}");
+    TS_TRY(fr_expr(f, node, out));
+    return out->kind == FR_STR ? TS_OK : fr_error(f, node, TS_SYNTAX, "a format specification must be text");
+}
+
 static ts_status print_part(fr *f, uint32_t node, fr_value *pair)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
@@ -249,13 +265,7 @@ static ts_status print_part(fr *f, uint32_t node, fr_value *pair)
     if (n->f[1] != UINT32_MAX)
         return fr_error(f, node, TS_SYNTAX, "!r, !s and !a are not part of the tile language");
     TS_TRY(fr_expr(f, n->f[0], &pair[0]));
-    if (!n->f[2])
-        return TS_OK;
-    TS_TRY(fr_expr(f, n->f[2], &pair[1]));
-    return pair[1].kind == FR_STR
-               ? TS_OK
-               : fr_error(f, n->f[2], TS_TILETYPE,
-                          "a format specification must be known at compile time");
+    return n->f[2] ? print_literal_spec(f, n->f[2], &pair[1]) : TS_OK;
 }
 
 /* Text when all parts are, else an FR_FSTRING. */

@@ -153,7 +153,7 @@ ts_status fr_op_astile(fr *f, const fr_call *c, fr_value *out)
         TS_TRY(fr_arg_dtype(f, c, 1, &dtype));
     else
         TS_TRY(shape_leaf_dtype(f, &c->arg[0], &dtype));
-    if (!dtype)
+    if (!dtype || (c->arg[0].kind == FR_TILE && fr_shape_of(f, &c->arg[0]).rank))
         return fr_arg_error(f, c, 0, "a number, a scalar or a nested tuple of them");
     f->node = c->at[0];
     if (c->arg[0].kind != FR_TUPLE) {
@@ -374,6 +374,8 @@ ts_status fr_op_insert(fr *f, const fr_call *c, fr_value *out)
     ts_val operands[2 + TS_MAX_RANK];
     TS_TRY(fr_arg_tile(f, c, 0, &x));
     f->node = c->at[2];
+    if (c->arg[2].dtype && c->arg[2].dtype != x.dtype)
+        return fr_arg_error(f, c, 2, fr_textf(f, "of exactly the tile's dtype, %s", ts_dtype_name((ts_dtype)x.dtype)));
     TS_TRY(fr_implicit(f, &c->arg[2], (ts_dtype)x.dtype, "insert()", &v));
     f->node = c->node;
     fr_shape whole = fr_shape_of(f, &x), part = fr_shape_of(f, &v);
@@ -439,7 +441,7 @@ static bool shape_can_round(uint32_t mode, ts_dtype from, ts_dtype to)
     if (to == TS_DTYPE_float16)
         return mode == TS_RZ ||
                ((mode == TS_RM || mode == TS_RP || mode == TS_RA) && from != TS_DTYPE_float32 &&
-                from != TS_DTYPE_float64 && from != TS_DTYPE_tfloat32);
+                from != TS_DTYPE_float64 && from != TS_DTYPE_tfloat32 && from != TS_DTYPE_float8_e8m0fnu);
     return to == TS_DTYPE_bfloat16 && mode == TS_RZ;
 }
 

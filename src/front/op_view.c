@@ -177,6 +177,7 @@ ts_status fr_op_view_atomic(fr *f, const fr_call *c, fr_value *out)
         return fr_error(f, c->node, TS_TILETYPE, "%s() needs a view without padding_mode",
                         c->op->name);
     TS_TRY(fr_rmw_mode(f, c, (ts_rmw)c->op->x, (ts_dtype)view->array->dtype, &mode));
+    TS_TRY(fr_update_dtype(f, c, 2, (ts_dtype)view->array->dtype));
     operands[0] = view->view;
     TS_TRY(fr_arg_index(f, c, 1, view->tile.rank, operands + 2));
     TS_TRY(view_value(f, c, 2, view, &operands[1]));

@@ -106,6 +106,13 @@ bool fr_fits(const fr_value *v, ts_dtype dtype)
     return fr_dtype_cat(dtype) == FR_FLOAT || v->cat == FR_BOOL || promote_in_range(v->as.i, dtype);
 }
 
+bool fr_joins(const fr_value *v, ts_dtype dtype)
+{
+    if (v->dtype)
+        return v->dtype == dtype;
+    return dtype && v->cat == fr_dtype_cat(dtype) && !fr_dtype_is_restricted(dtype) && fr_fits(v, dtype);
+}
+
 ts_status fr_default_dtype(fr *f, const fr_value *v, ts_dtype *out)
 {
     static const ts_dtype ints[] = {TS_DTYPE_int32, TS_DTYPE_int64, TS_DTYPE_uint64};

@@ -21,8 +21,8 @@ static ts_status stmt_unpack(fr *f, uint32_t target, const fr_value *value)
                         "cannot unpack %s into %u names\n  help: only tuples unpack",
                         fr_say(f, value), n);
     if (star == UINT32_MAX - 1 || (star == UINT32_MAX ? n != value->n : n - 1 > value->n))
-        return fr_error(f, target, TS_TILETYPE, "cannot unpack a tuple of %u items into %u names",
-                        value->n, n);
+        return fr_error(f, target, TS_TILEVALUE, "cannot unpack a tuple of %u items into %u names\n  help: "
+                        "give each item a name, or gather the others with *rest", value->n, n);
     for (uint32_t i = 0, at = 0; i < n; i++) {
         fr_value v = {.kind = FR_NONE};
         uint32_t take = i == star ? value->n - (n - 1) : 1, item = items[i];

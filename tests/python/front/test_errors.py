@@ -28,18 +28,18 @@ def wrong(status, *parts, args=(A, A)):
 # ---- names and syntax ----------------------------------------------------------------------------------
 
 
-@wrong("TILETYPE", "name 'blok' is not defined", "did you mean 'block'")
+@wrong("SYNTAX", "name 'blok' is not defined", "did you mean 'block'")
 def undefined_name(x, y):
     block = ct.bid(0)
     ct.store(y, (blok,), block)  # here
 
 
-@wrong("TILETYPE", "name 'lenn' is not defined", "did you mean 'len'")
+@wrong("SYNTAX", "name 'lenn' is not defined", "did you mean 'len'")
 def misspelt_builtin(x, y):
     return lenn(x)  # here
 
 
-@wrong("TILETYPE", "name 'cumsum' is not defined", "did you mean 'ct.cumsum'")
+@wrong("SYNTAX", "name 'cumsum' is not defined", "did you mean 'ct.cumsum'")
 def operation_without_its_module(x, y):
     return cumsum(x)  # here
 
@@ -437,6 +437,132 @@ def bid_axis(x, y):
     ct.store(y, ct.bid(3), 1.0)  # here
 
 
+@wrong("TILETYPE", "variable 'a' has different types after the 'if'", "1.0 for 1")
+def branches_of_two_categories(x, y):
+    if ct.bid(0) == 0:
+        a = 1
+    else:
+        a = 2.0
+    ct.store(y, 0, a)  # here
+
+
+@wrong("TILETYPE", "changes its type in the loop", "constant 1 before it, float32 scalar at its end")
+def loop_to_another_category(x, y):
+    a = 1
+    for _ in range(ct.num_blocks(0)):
+        a *= 2.0  # here
+    ct.store(y, 0, a)
+
+
+@wrong("TILETYPE", "'returns_two' returns values of different types", "constant 3", "constant 5.0")
+def returns_of_two_categories(x, y):
+    ct.store(y, 0, returns_two())
+
+
+def returns_two():  # here
+    if ct.bid(0) == 0:
+        return 3
+    return 5.0
+
+
+@wrong("TILETYPE", "the two values of a conditional expression differ in type")
+def choice_of_two_categories(x, y):
+    ct.store(y, 0, 1 if ct.bid(0) == 0 else 2.5)  # here
+
+
+@wrong("TILETYPE", "view_atomic_store_or(): 'update' must be of exactly the array's dtype, int64", args=(array("int64"), A))
+def narrow_bits(x, y):
+    x.tiled_view(16).atomic_store_or(0, ct.zeros((16,), ct.int32))  # here
+
+
+@wrong("TILETYPE", "astype(): float8_e8m0fnu to float16 has no rounding mode RA", args=(array("float8_e8m0fnu"), A))
+def scale_rounded_away(x, y):
+    ct.astype(ct.load(x, 0, 16), ct.float16, rounding_mode=ct.RoundingMode.RA)  # here
+
+
+@wrong("SYNTAX", "static_eval() is called through a variable", "write ct.static_eval(...)")
+def static_eval_by_another_name(x, y):
+    f = ct.static_eval
+    ct.store(y, 0, f(1.0))  # here
+
+
+@wrong("SYNTAX", "static_iter() is called through a variable")
+def static_iter_by_another_name(x, y):
+    f = ct.static_iter
+    for i in f(range(3)):  # here
+        ct.store(y, i, 1.0)
+
+
+@wrong("SYNTAX", "static_iter() stands only behind `in`", "tuple(x for x in ct.static_iter(...))")
+def static_iter_as_a_value(x, y):
+    t = ct.static_iter(range(3))  # here
+    ct.store(y, t[0], 1.0)
+
+
+@wrong("TILETYPE", "static_assert(): the condition must be a bool", "found: constant 42")
+def static_assert_of_a_number(x, y):
+    ct.static_assert(42)  # here
+
+
+@wrong("TILETYPE", "@: int8 and uint8 have no common dtype", args=(array("int8", 2), array("uint8", 2)))
+def product_of_both_signs(x, y):
+    ct.matmul(ct.load(x, (0, 0), (16, 16)), ct.load(y, (0, 0), (16, 16)))  # here
+
+
+@wrong("TILETYPE", "mma_scaled() takes two tiles of one of", args=(array("float8_e4m3fn", 2), array("float8_e5m2", 2)))
+def scaled_product_of_two_formats(x, y):
+    scale = ct.ones((32, 1), ct.float8_e8m0fnu)
+    left, right = ct.load(x, (0, 0), (32, 32)), ct.load(y, (0, 0), (32, 32))
+    ct.mma_scaled(left, scale, right, scale.reshape((1, 32)), ct.zeros((32, 32), ct.float32))  # here
+
+
+@wrong("SYNTAX", "a format specification must be written out", "{x:5.2f}")
+def computed_format(x, y):
+    width = 5
+    print(f"{ct.bid(0):{width}}")  # here
+
+
+@wrong("TILETYPE", "format specification '10' is for numbers and tiles, found tuple")
+def format_of_a_tuple(x, y):
+    print(f"{x.shape:10}")  # here
+
+
+@wrong("TILETYPE", "insert(): 'value' must be of exactly the tile's dtype, float16", args=(array("float16"), A))
+def insert_of_another_dtype(x, y):
+    ct.insert(ct.load(x, 0, 16), 0, ct.full((4,), 70000, ct.int32))  # here
+
+
+@wrong("TILETYPE", "astile(): 'value' must be a number, a scalar or a nested tuple of them", "int32 tile of shape (4,)")
+def astile_of_a_tile(x, y):
+    ct.astile(ct.full((4,), 1, ct.int32), dtype=ct.int32)  # here
+
+
+@wrong("TILETYPE", "a tile indexed with a slice alone is the tile itself", "t[:, None] adds an axis")
+def bare_slice(x, y):
+    ct.store(y, 0, ct.load(x, 0, 16)[:])  # here
+
+
+@wrong("TILETYPE", "'value' of shape (8,) does not broadcast to the indices' shape (1,)", "ct.arange")
+def more_values_than_offsets(x, y):
+    y.get_raw_memory().store_offset(ct.arange(1, dtype=ct.int64), ct.zeros((8,), ct.float32))  # here
+
+
+@wrong("TILETYPE", "'mask' of shape (8,) does not broadcast to the indices' shape ()")
+def more_masks_than_indices(x, y):
+    ct.gather(x, 0, mask=ct.load(x, 0, 8) > 0)  # here
+
+
+@wrong("TILEVALUE", "cannot unpack a tuple of 2 items into 3 names", "*rest")
+def too_many_names(x, y):
+    a, b, c = (1, 2)  # here
+
+
+@wrong("SYNTAX", "variable 'late' has no value here")
+def assigned_later(x, y):
+    ct.store(y, 0, late)  # here
+    late = 1.0
+
+
 @wrong("TILEVALUE", "division of a constant by zero")
 def divide_by_zero(x, y):
     ct.store(y, 0, 1 // 0)  # here
@@ -453,12 +579,12 @@ def static_assert_fails(x, y):
     ct.static_assert(x.ndim == 2, f"ranks differ: {x.ndim}")  # here
 
 
-@wrong("STATICEVAL", "not known at compile time", args=(A, scalar("int32")))
+@wrong("TILETYPE", "not known at compile time", args=(A, scalar("int32")))
 def static_assert_dynamic(x, n):
     ct.static_assert(n > 0)  # here
 
 
-@wrong("TILETYPE", "ensure_constant(): the value is not known", args=(A, scalar("int32")))
+@wrong("STATICASSERT", "ensure_constant(): the value is not known", args=(A, scalar("int32")))
 def ensure_constant_dynamic(x, n):
     ct.store(x, ct.ensure_constant(n), 1.0)  # here
 

@@ -683,7 +683,7 @@ def test_kernel_returns_early():
 
 def test_literal_before_a_loop_takes_the_type_inside():
     def kernel(x, out):
-        acc = 0
+        acc = 0.0
         for i in range(ct.num_tiles(x, 0, 4)):
             acc = acc + ct.load(x, i, 4)
         ct.store(out, 0, acc)
