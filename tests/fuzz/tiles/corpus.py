@@ -24,17 +24,15 @@ def files() -> list[pathlib.Path]:
     return sorted(FOLDER.glob("*.txt"))
 
 
-def read(path: pathlib.Path) -> Program:
-    """The program of a file."""
-    why, arguments, source = path.read_text().split("\n", 2)
+def parse(file: str) -> Program:
+    """The program of a file's text."""
+    why, arguments, source = file.split("\n", 2)
     if not why.startswith(WHY) or not arguments.startswith(ARGUMENTS):
-        raise ValueError(
-            f"{path}: wanted '{WHY}' and '{ARGUMENTS}' lines first, found {why[:40]!r}"
-        )
+        raise ValueError(f"wanted lines '{WHY}' and '{ARGUMENTS}' first, found {why[:60]!r}")
     known = json.loads(arguments[len(ARGUMENTS) :])
     arrays = [
         Array(**{**a, "shape": tuple(a["shape"]), "window": a.get("window") and tuple(a["window"])})
-        for a in known.pop("arrays")
+        for a in known.pop("arrays", [])
     ]
     known["scalars"] = [tuple(s) for s in known.get("scalars", [])]
     known["grid"] = tuple(known["grid"])
@@ -56,4 +54,4 @@ def text(program: Program, why: str) -> str:
 
 def generate(seed: int) -> Program:
     """The program of a file by its number, from 1."""
-    return read(files()[seed - 1])
+    return parse(files()[seed - 1].read_text())

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from . import corpus, kernels, order
+from . import corpus, kernels, networks, order
 from .program import Program
 
 GENERATORS: dict[str, Callable[[int], Program]] = {
     "corpus": corpus.generate,
     "kernels": kernels.generate,
     "order": order.generate,
+    "networks": networks.generate,
 }

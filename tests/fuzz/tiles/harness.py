@@ -10,15 +10,17 @@ from __future__ import annotations
 import argparse
 import collections
 import itertools
+import pathlib
 import selectors
 import sys
 import time
 from collections.abc import Iterator
 from typing import Any
 
+from . import corpus
 from .generators import GENERATORS
 from .program import Outcome
-from .shrink import shrunk
+from .shrink import Trial, shrunk
 from .worker import Worker, serve
 
 FAILURES = ("wrong", "error", "crash", "hang")
@@ -135,18 +137,25 @@ class Pool:
 
 
 def one(options: argparse.Namespace) -> int:
-    """Runs one program, shows it, leaves out the lines that its finding does not need."""
-    program = GENERATORS[options.generator](options.one)
-    request = {"generator": options.generator, "seed": options.one, "device": options.device}
-    if options.shrink:
-        program, outcome = shrunk(program, request, options.limit)
+    """Runs one program, shows it, leaves out what its finding does not need, keeps it as a file."""
+    if options.file:
+        program = corpus.parse(options.file.read_text())
     else:
-        worker = Worker()
-        worker.send(request)
-        outcome = worker.receive() or worker.ended()
-        worker.close()
+        program = GENERATORS[options.generator](options.one)
+    trial = Trial(options.device, options.limit)
+    try:
+        outcome = trial.run(program)
+        if options.shrink and outcome.kind in FAILURES:
+            program, outcome = shrunk(program, outcome, trial)
+    finally:
+        trial.close()
     if options.show or options.shrink:
         print(program.describe())
+    if options.save:
+        first = outcome.text.splitlines()[0] if outcome.text else outcome.kind
+        options.save.write_text(
+            corpus.text(program, f"{outcome.kind} on {options.device}: {first}")
+        )
     print(f"{outcome.kind} {outcome.text} ({outcome.seconds:.2f} s)")
     return int(outcome.kind in FAILURES)
 
@@ -170,8 +179,12 @@ def parsed() -> argparse.Namespace:
     )
     parser.add_argument("--most", type=int, default=20, help="findings that are printed in full")
     parser.add_argument("--one", type=int, metavar="SEED", help="runs this program alone")
-    parser.add_argument("--show", action="store_true", help="with --one: prints the program")
-    parser.add_argument("--shrink", action="store_true", help="with --one: leaves out lines")
+    parser.add_argument("--file", type=pathlib.Path, help="runs the program of this file alone")
+    parser.add_argument("--show", action="store_true", help="prints the one program")
+    parser.add_argument(
+        "--shrink", action="store_true", help="leaves out what it needs not to fail"
+    )
+    parser.add_argument("--save", type=pathlib.Path, help="writes the one program to this file")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.count is None and options.seconds is None:
@@ -184,7 +197,7 @@ def main() -> int:
     if options.worker:
         serve()
         return 0
-    if options.one is not None:
+    if options.one is not None or options.file:
         return one(options)
     import tessera  # a missing package is one message here, not a failure of every program
 

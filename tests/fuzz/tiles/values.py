@@ -370,6 +370,7 @@ def smooth(f, x, k=4.0, slope=None):
         spread = np.maximum(np.abs(f(x.v + x.err) - r), np.abs(f(x.v - x.err) - r))
     else:
         spread = slope * x.err
+    spread = np.where(np.isinf(x.err), np.inf, spread)  # even NaN
     e = np.where(x.err == 0, 0.0, spread)
     return settle(x.dt, r, e, np.isnan(r) | np.isinf(x.v), np.isfinite(x.v) & np.isfinite(r), k)
 

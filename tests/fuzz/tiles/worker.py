@@ -21,6 +21,8 @@ import time
 import traceback
 from typing import Any
 
+from . import corpus
+from .generators import GENERATORS
 from .program import Outcome
 from .refusals import stated
 
@@ -29,12 +31,12 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 
 def answer(request: dict[str, Any]) -> Outcome:
     """Runs one program; refusals that the language does not state are failures."""
-    from .generators import GENERATORS
 
     try:
-        program = GENERATORS[request["generator"]](request["seed"])
-        if request.get("source"):
-            program = dataclasses.replace(program, source=request["source"])
+        if "text" in request:
+            program = corpus.parse(request["text"])
+        else:
+            program = GENERATORS[request["generator"]](request["seed"])
         outcome = program.run(request["device"])
     except Exception:
         return Outcome("error", traceback.format_exc()[-3000:])
