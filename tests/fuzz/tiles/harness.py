@@ -173,7 +173,9 @@ def parsed() -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=None, help="start none after this time")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--device", default="cpu", help="cpu or cuda")
+    parser.add_argument(
+        "--device", default="cpu", help="cpu, cuda, or sm_90 and others: assembled only"
+    )
     parser.add_argument(
         "--limit", type=float, default=60, help="seconds after which a program hangs"
     )
