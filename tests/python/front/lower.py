@@ -102,7 +102,8 @@ def spec_of(args: tuple) -> ctypes.Array:
 
 class Interpret(ctypes.Structure):
     _fields_ = [("params", ctypes.POINTER(ctypes.c_uint64)), ("n_params", ctypes.c_size_t), ("grid", ctypes.c_uint32 * 3),
-                ("print", ctypes.c_void_p), ("print_user", ctypes.c_void_p), ("max_steps", ctypes.c_uint64)]  # fmt: skip
+                ("print", ctypes.c_void_p), ("print_user", ctypes.c_void_p), ("max_steps", ctypes.c_uint64),
+                ("target", ctypes.c_uint32), ("schedule", ctypes.c_uint32)]  # fmt: skip
 
 
 PRINT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
@@ -145,8 +146,10 @@ class Const:
         self.value = value
 
 
-def run(fn, *args, grid=(1, 1, 1)) -> str:
-    """Lowers a kernel and runs it by the reference interpreter on NumPy arrays; gives what it printed."""
+def run(fn, *args, grid=(1, 1, 1), target=0, schedule=0, hints=None) -> str:
+    """Lowers a kernel and runs it by the reference interpreter on NumPy arrays, for a GPU ``target`` (90)
+    thread by thread; gives what it printed.
+    """
     pack = _pack.pack_function(fn)
     parts = [_param(a) for a in args]
     specs, n = spec_of(tuple(p[0] for p in parts))
@@ -161,6 +164,8 @@ def run(fn, *args, grid=(1, 1, 1)) -> str:
         ctypes.cast(callback, ctypes.c_void_p),
         None,
         50_000_000,
+        target,
+        schedule,
     )
     err = Error()
     status = library().ts_interpret_pack(
@@ -168,7 +173,7 @@ def run(fn, *args, grid=(1, 1, 1)) -> str:
         ctypes.c_size_t(len(pack)),
         specs,
         ctypes.c_size_t(n),
-        None,
+        hints,
         ctypes.byref(job),
         ctypes.byref(err),
     )
