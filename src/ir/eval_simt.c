@@ -4,6 +4,7 @@
  * elementwise operations. eval_simt.h explains the machine; start there.
  */
 #include "ir/eval_simt.h"
+#include "ir/float.h"
 #include <stdio.h>
 
 /* ---- values and lanes ------------------------------------------------------------------------------ */
@@ -320,10 +321,24 @@ static ts_status simt_elem(simt_warp *w, ts_val v)
                  : TS_OK;
 }
 
+/* NaN as a GPU converts it: 0, or the least integer where the source is f64 or the result has 64 bits (PTX, cvt). */
+static ts_status simt_ftoi(simt_warp *w, ts_val v)
+{
+    ts_type from = simt_opnd_type(w, v, 0), to = ts_type_of(simt_fn_of(w), v);
+    TS_TRY(simt_elem(w, v));
+    for (uint32_t m = from == TS_T_f64 || to == TS_T_i64 ? w->active : 0; m;) {
+        uint32_t lane = simt_next(&m);
+        if (ts_float_is_nan(from, simt_opnd(w, v, 0)[lane]))
+            simt_reg(w, v)[lane] = ts_scalar_wrap(to, (uint64_t)1 << (ts_scalar_bits(to) - 1));
+    }
+    return TS_OK;
+}
+
 static simt_fn *simt_handler(ts_op op)
 {
     static simt_fn *const run[TS_OP_COUNT] = {
         [TS_OP_if] = simt_if, [TS_OP_for] = simt_for, [TS_OP_loop] = simt_loop, [TS_OP_cold] = simt_cold,
+        [TS_OP_ftoi] = simt_ftoi,
 #define X(name) [TS_OP_##name] = simt_##name,
         SIMT_OPS(X)
 #undef X

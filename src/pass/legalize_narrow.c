@@ -189,9 +189,14 @@ ts_val ts__legal_ftof(const ts_legal *l)
     return l->elem == TS_T_f32 ? x : ts_cast(l->b, TS_OP_ftof, x, l->elem, round);
 }
 
+/* A GPU's conversion of NaN gives the least integer where the source is f64 or the result has 64 bits, and 0 else. */
 ts_val ts__legal_ftoi(const ts_legal *l)
 {
-    if (!ts__legal_is_gpu(l) || !narrow_is_small(l->from))
+    bool to_f32 = narrow_is_small(l->from) || l->from == TS_T_tf32,
+         odd_nan = l->from == TS_T_f64 || l->elem == TS_T_i64;
+    if (!ts__legal_is_gpu(l) || (!to_f32 && !odd_nan))
         return 0;
-    return ts_cast(l->b, TS_OP_ftoi, narrow_as_f32(l, l->x[0], l->from), l->elem, l->attr);
+    ts_val x = to_f32 ? narrow_as_f32(l, l->x[0], l->from) : l->x[0];
+    ts_val y = ts_cast(l->b, TS_OP_ftoi, x, l->elem, l->attr);
+    return odd_nan ? ts_select(l->b, ts_cmp(l->b, TS_OP_cmpf, TS_EQ, x, x, 0), y, ts_int(l->b, l->type, 0)) : y;
 }

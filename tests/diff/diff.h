@@ -26,6 +26,7 @@ typedef struct diff_buffer {
     size_t n;          /* elements */
     uint64_t seed;     /* contents; 0 = zeros */
     bool whole;        /* floats get small whole numbers, so that sums are exact in any order */
+    bool special;      /* floats are NaN, infinite, zeros, and around the ends of the integers */
     bool output;       /* compared afterwards */
 } diff_buffer;
 
@@ -66,6 +67,15 @@ static inline uint64_t diff_random(uint64_t *state)
     return *state >> 11;
 }
 
+/* A float that conversions and comparisons treat apart. */
+static inline double diff_special(uint64_t r)
+{
+    static const double values[] = {NAN, INFINITY, -INFINITY, 0.0, -0.0, 0.5, -0.5, 1, -1, 1.75, -1.75, 1e300, -1e300};
+    uint64_t end = r / 64 % 8; /* near 2^7, 2^8, 2^15, .. */
+    double edge = ldexp(r & 1 ? 1 : -1, (8 << end / 2) - (int)(end & 1)) + (double)(r / 2 % 3) - 1;
+    return r / 8 % 8 < 5 ? values[r / 1024 % TS_COUNT(values)] : edge;
+}
+
 /* Element i of a buffer: floats in [-2, 2) or whole numbers in [-4, 4), integers in [0, 64). */
 static inline uint64_t diff_element(const diff_buffer *b, uint64_t *state)
 {
@@ -74,7 +84,7 @@ static inline uint64_t diff_element(const diff_buffer *b, uint64_t *state)
         return 0;
     if (!ts_float_format_of(b->elem))
         return r % 64;
-    double x = b->whole ? (double)(r % 8) - 4 : (double)(r % 4096) / 1024 - 2;
+    double x = b->special ? diff_special(r) : b->whole ? (double)(r % 8) - 4 : (double)(r % 4096) / 1024 - 2;
     return ts_float_from_f64(b->elem, x, TS_RN);
 }
 

@@ -47,6 +47,50 @@ static void the_corpus_means_the_same_at_thread_level(void)
     }
 }
 
+/* Every float to every integer: out[i] = (to)in[i], on numbers that the two may treat apart. */
+static void conversion_means_the_same(ts_type from, ts_type to, uint32_t attr)
+{
+    enum { N = 256 };
+    static const diff_way ways[] = {{DIFF_SIMT, TS_TARGET_SM80, "legalize", 1, NULL},
+                                    {DIFF_SIMT, TS_TARGET_SM100, "fold legalize fold", 0, NULL}};
+    ts_arena arena;
+    ts_builder b;
+    ts_arena_init(&arena, NULL);
+    ts_module *m = ts_module_create(&arena);
+    ts_fn *fn = ts_fn_create(m, "conversion", TS_LEVEL_T);
+    fn->entry = true;
+    ts_builder_init(&b, fn);
+    ts_val base[2] = {ts_param(&b, ts_type_ptr(m, to, TS_GLOBAL)), ts_param(&b, ts_type_ptr(m, from, TS_GLOBAL))};
+    ts_type index = ts_type_tile(m, TS_T_i32, 1, (int64_t[]){N});
+    ts_val i = ts_emit(&b, TS_OP_iota, index, 0, NULL, 0, 0), at[2];
+    for (int k = 0; k < 2; k++) {
+        ts_type pointer = ts_type_of(fn, base[k]);
+        at[k] = ts_reshape(&b, base[k], ts_type_tile(m, pointer, 1, (int64_t[]){1}));
+        at[k] = ts_broadcast(&b, at[k], ts_type_with_elem(m, index, pointer));
+        at[k] = ts_emit(&b, TS_OP_offset, ts_type_of(fn, at[k]), 2, (ts_val[]){at[k], i}, 0, 0);
+    }
+    ts_val x = ts_emit(&b, TS_OP_load_ptr_tko, ts_type_with_elem(m, index, from), 1, &at[1], 0, 0);
+    ts_val y = ts_cast(&b, TS_OP_ftoi, x, to, attr);
+    ts_emit(&b, TS_OP_store_ptr_tko, TS_T_token, 2, (ts_val[]){at[0], y}, 0, 0);
+    ts_term(&b, TS_OP_return, 0, NULL);
+    diff_case c = {.name = "conversion", .fn = fn, .n_buffers = 2, .grid = {1, 1, 1}};
+    c.buffer[0] = (diff_buffer){.elem = to, .n = N, .output = true};
+    c.buffer[1] = (diff_buffer){.elem = from, .n = N, .seed = 3, .special = true};
+    for (size_t w = 0; w < TS_COUNT(ways); w++)
+        diff_check(&c, &ways[w], ts_scalar_name(from));
+    ts_arena_deinit(&arena);
+}
+
+static void floats_become_the_same_integers_at_thread_level(void)
+{
+    static const ts_type floats[] = {TS_T_f16, TS_T_bf16, TS_T_f32, TS_T_f64, TS_T_tf32, TS_T_f8E4M3FN, TS_T_f8E5M2};
+    static const ts_type ints[] = {TS_T_i1, TS_T_i8, TS_T_i16, TS_T_i32, TS_T_i64};
+    for (size_t f = 0; f < TS_COUNT(floats); f++)
+        for (size_t i = 0; i < TS_COUNT(ints); i++)
+            for (uint32_t sign = 0; sign <= TS_A_UNSIGNED; sign += TS_A_UNSIGNED)
+                conversion_means_the_same(floats[f], ints[i], TS_RZI | sign);
+}
+
 static void random_programs_mean_the_same_at_thread_level(void)
 {
     static const char all[] = "fold dce licm legalize fold dce licm";
@@ -60,6 +104,7 @@ static void random_programs_mean_the_same_at_thread_level(void)
 
 int main(void)
 {
+    floats_become_the_same_integers_at_thread_level();
     random_programs_mean_the_same_at_thread_level();
     the_corpus_means_the_same_at_thread_level();
     return check_done();

@@ -150,7 +150,22 @@ void ts__emit_itof(ts_ptx *e, ts_val v, const ts_inst *inst)
         PUT("cvt$s.$s.$s $v, $r;\n", round, f, cvt_int(from, is_unsigned), v, ts__ptx_in_reg(e, inst->opnd[0]));
 }
 
-/* Truncates, saturates, and gives 0 for NaN in PTX: all that either form of ftoi asks. */
+/* Truncated and clamped to -1 .. 0, or 0 .. 1: a comparison. */
+static void cvt_to_pred(ts_ptx *e, ts_val v, const ts_inst *inst, const char *f, ts_reg x)
+{
+    bool is_unsigned = inst->aux & TS_A_UNSIGNED;
+    ts_reg w = x;
+    if (strcmp(f, "f16") == 0) { /* its constants have no text */
+        w = ts__ptx_temp(e, TS_RC_F);
+        PUT("cvt.f32.f16 $r, $r;\n", w, x);
+        f = "f32";
+    }
+    const char *one = strcmp(f, "f64") == 0 ? (is_unsigned ? "0d3FF0000000000000" : "0dBFF0000000000000")
+                                            : (is_unsigned ? "0f3F800000" : "0fBF800000");
+    PUT("setp.$s.$s $v, $r, $s;\n", is_unsigned ? "ge" : "le", f, v, w, one);
+}
+
+/* Truncates and saturates in PTX; legalize has seen to NaN. */
 void ts__emit_ftoi(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     ts_type from = ts_type_of(e->fn, inst->opnd[0]);
@@ -164,12 +179,10 @@ void ts__emit_ftoi(ts_ptx *e, ts_val v, const ts_inst *inst)
         x = ts__ptx_widen(e, inst->opnd[0], from);
         f = "f32";
     }
-    if (inst->type != TS_T_i1) {
+    if (inst->type == TS_T_i1)
+        cvt_to_pred(e, v, inst, f, x);
+    else
         PUT("cvt.rzi.$s.$s $v, $r;\n", to, f, v, x);
-        return;
-    }
-    ts_reg i = ts__ptx_temp(e, TS_RC_R), bit = ts__ptx_temp(e, TS_RC_R);
-    PUT("cvt.rzi.s32.$s $r, $r;\nand.b32 $r, $r, 1;\nsetp.ne.u32 $v, $r, 0;\n", f, i, x, bit, i, v, bit);
 }
 
 /* ---- float <-> float ------------------------------------------------------------------------------------- */
