@@ -767,6 +767,25 @@ static void memory_may_run_out_anywhere(void)
     kit_end(&k);
 }
 
+/* A guard that holds is not written; one that does not is loaded before the line that it guards. */
+static void constant_guards_assemble(uint32_t target)
+{
+    for (int holds = 0; holds < 2; holds++) {
+        kit k;
+        kit_begin(&k, target);
+        ts_val p = ts_param(&k.b, ts_type_ptr(k.m, TS_T_f32, TS_GLOBAL));
+        ts_val guard = ts_int(&k.b, TS_T_i1, holds), pad = ts_float(&k.b, TS_T_f32, 1);
+        ts_val ld = ts_emit_multi(&k.b, TS_OP_ld, 3, (ts_val[]){p, guard, pad}, TS_S(TS_CACHE_NONE, 1, 0),
+                                  TS_F_MASK | TS_F_PAD, 1, (ts_type[]){TS_T_f32});
+        ts_emit(&k.b, TS_OP_st, 0, 3, (ts_val[]){p, ld + 1, guard}, TS_S(TS_CACHE_NONE, 1, 0), TS_F_MASK);
+        ts_emit(&k.b, TS_OP_red, 0, 3, (ts_val[]){p, ld + 1, guard},
+                TS_M_MODE(TS_RMW_ADDF) | TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_DEVICE), TS_F_MASK);
+        emit_and_assemble(&k);
+        CHECK(has(&k, "@%p") == !holds);
+        kit_end(&k);
+    }
+}
+
 /* The table answers for every operation that may reach it; nearly all were assembled above. */
 static void every_thread_level_op_has_a_row(void)
 {
@@ -795,6 +814,7 @@ int main(void)
         warp_ops_assemble(targets[i]);
         copies_assemble(targets[i]);
         mma_assembles(targets[i]);
+        constant_guards_assemble(targets[i]);
         if (targets[i] >= 90)
             clusters_and_tma_assemble(targets[i]);
     }

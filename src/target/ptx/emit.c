@@ -114,12 +114,15 @@ static void emit_address(ts_ptx *e, ts_val pointer)
     ts_text_putc(&e->text, ']');
 }
 
+/* Nothing for a predicate that is known to hold; one that is known not to was moved to e->guard. */
 static void emit_guard(ts_ptx *e, ts_val pred)
 {
-    if (!pred)
+    uint64_t holds;
+    if (!pred || (ts__ptx_const(e, e->alias[pred], &holds) && holds))
         return;
+    ts_reg reg = e->reg[e->alias[pred]];
     ts_text_putc(&e->text, '@');
-    emit_reg(&e->text, ts__ptx_in_reg(e, pred));
+    emit_reg(&e->text, reg ? reg : e->guard);
     ts_text_putc(&e->text, ' ');
 }
 
@@ -442,6 +445,15 @@ static void emit_module(ts_ptx *e, ts_text *out)
     ts_text_puts(out, "}\n");
 }
 
+/* A register for a guard that is constant and false. */
+static void emit_prepare_guard(ts_ptx *e, ts_val v)
+{
+    uint32_t mask = ts_opnd_mask(ts_at(e->fn, v));
+    ts_val pred = mask == TS_NO ? 0 : ts__ptx_opnd(e, v, mask);
+    uint64_t holds;
+    e->guard = pred && !e->reg[pred] && ts__ptx_const(e, pred, &holds) && !holds ? ts__ptx_in_reg(e, pred) : 0;
+}
+
 static void emit_body(ts_ptx *e)
 {
     uint32_t n = e->fn->inst.n;
@@ -456,6 +468,7 @@ static void emit_body(ts_ptx *e)
                          ts_info(inst)->name);
         else if (ts__ptx_need_sm(e, row->sm, ts_info(inst)->name)) {
             ts__ptx_need(e, row->version);
+            emit_prepare_guard(e, v);
             row->emit(e, v, inst);
         }
     }

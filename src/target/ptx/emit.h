@@ -56,6 +56,7 @@ typedef struct ts_ptx {
     uint32_t version;  /* lowest .version so far, as 10 * major + minor */
     uint32_t n_labels, n_strings;
     ts_reg tmap[TS_PLAN_TMAPS]; /* address of each tensor map, 0 = not used */
+    ts_reg guard;      /* of the instruction at hand when its predicate is constant and false */
     bool uses_shared, uses_printf, uses_setmaxnreg;
 } ts_ptx;
 
@@ -85,7 +86,8 @@ enum { /* sets of operands that may be immediates, see emit.def */
  *     $a  an address: [register+offset]                      (ts_val)
  *     $s  a string                                           (const char *)
  *     $i  an int        $x  a hexadecimal word (uint32_t)    $L  a label (uint32_t)
- *     $g  a guard: "@%p1 " or nothing for value 0            (ts_val) */
+ *     $g  a guard: "@%p1 " or nothing for value 0            (ts_val)
+ * A line is whole before the next begins: what an operand needs first (ts__ptx_in_reg) is written before it. */
 void ts__ptx_put(ts_ptx *e, const char *format, ...);
 #define PUT(...) ts__ptx_put(e, __VA_ARGS__)
 void ts__ptx_fail(ts_ptx *e, ts_status status, const char *format, ...) TS_PRINTF(3, 4);

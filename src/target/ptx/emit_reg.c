@@ -452,11 +452,18 @@ bool ts__ptx_assign(ts_ptx *e)
 
 /* ---- moves --------------------------------------------------------------------------------------- */
 
+/* What loads a register is a line of its own: not in the middle of another. */
+static bool reg_at_line(const ts_ptx *e)
+{
+    return e->text.failed || e->text.n == 0 || ts_text_get(&e->text)[e->text.n - 1] == '\n';
+}
+
 ts_reg ts__ptx_in_reg(ts_ptx *e, ts_val v)
 {
     v = e->alias[v];
     if (e->reg[v])
         return e->reg[v];
+    ts_assert(reg_at_line(e));
     ts_reg temp = ts__ptx_temp(e, ts__ptx_class(e, ts__ptx_type_of(e, v)));
     if (ts_at(e->fn, v)->op == TS_OP_shared) { /* otherwise folded into addresses */
         e->uses_shared = true;
