@@ -17,7 +17,7 @@ def copy(a, b, n, N):
 
 
 def loops(a, b, n, N):
-    acc, best = 0, (0.0, 1)
+    acc, best = 0.0, (0.0, 1)
     for i in range(n):
         t = ct.load(b, i, 16)
         if i > 3 and n != 5:
