@@ -344,11 +344,16 @@ static int buffer_ready(core_buffer *self, uint64_t *address)
 /* The stream for work on this buffer; also its device where the buffer has none (host memory). */
 static int buffer_stream(core_buffer *self, PyObject *object, ts_stream *room, const ts_stream **out)
 {
-    ts_device *device = NULL;
+    bool chosen = object && object != Py_None;
+    ts_error err;
     if (buffer_place(self) < 0)
         return -1;
-    if (!object || object == Py_None)
-        device = self->device;
+    ts_device *device = chosen ? NULL : self->device;
+    bool unreachable = !device && !(self->access & CORE_DEVICE_ACCESS); /* for GPUs: the CPU does the work */
+    if (!chosen && unreachable && ts_device_get(TS_DEVICE_CPU, 0, &device, &err) != TS_OK) {
+        core_raise(self->state, &err);
+        return -1;
+    }
     return core_stream_for(self->state, object ? object : Py_None, &device, room, out);
 }
 

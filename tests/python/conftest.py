@@ -1,20 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests share: the mock driver of tests/mock, compiled here. The driver of a process is
-opened once, so all tests of a process see the same one."""
+"""What the tests share: which driver a process has, and the mock driver of tests/mock, compiled here.
+
+A process opens a driver once, so tests that want another one run in a process of their own:
+
+    tests            driver                    process
+    all others       none; the mock, where a test asks for the fixture `mock`     pytest's own
+    */on_mock/*      the mock                  one for each file, by test_on_mock.py
+    */on_gpu/*       that of the machine       one for each file, by test_on_gpu.py
+    marked `gpu`     that of the machine       started by the test, with `drivers.of_machine()`
+
+So tests do the same on a machine with a GPU as on one without. After each file it is checked that the process has
+opened no other driver.
+"""
 
 from __future__ import annotations
 
 import ctypes
-import os
 import pathlib
 import shutil
 import subprocess
+from collections.abc import Iterator
+from typing import Any
 
+import drivers
 import pytest
+from mock_driver import MockState
 
-from tessera.bindings import driver
+drivers.hide()  # before anything looks for one
+
+from tessera.bindings import driver  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+collect_ignore_glob = [f"*/on_{kind}*" for kind in ("mock", "gpu") if kind != drivers.KIND]
+
+
+def pytest_configure(config: Any) -> None:
+    config.addinivalue_line("markers", "gpu: runs programs on the GPU of this machine")
+
+
+def pytest_collection_modifyitems(items: list[Any]) -> None:
+    marked = [item for item in items if item.get_closest_marker("gpu")]
+    if marked and drivers.gpu_name() is None:
+        for item in marked:
+            item.add_marker(pytest.mark.skip(reason="no GPU"))
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if drivers.KIND != "mock":
+        name = drivers.gpu_name()
+        terminalreporter.write_line(f"GPU tests ran on {name}" if name else "GPU tests were skipped: no GPU")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _no_other_driver() -> Iterator[None]:
+    yield
+    drivers.check()
 
 
 def _build(folder: pathlib.Path, *names: str) -> str:
@@ -48,58 +88,11 @@ def mock_nvml_library(tmp_path_factory: pytest.TempPathFactory) -> str:
     return _build(tmp_path_factory.mktemp("mock"), "libnvml_mock.c")
 
 
-class MockTensorMap(ctypes.Structure):
-    """mock_tmap: what a tensor map was encoded of."""
-
-    _fields_ = [
-        *((name, ctypes.c_int) for name in ("type", "swizzle", "promotion", "fill", "interleave")),
-        ("rank", ctypes.c_uint32), ("box", ctypes.c_uint32 * 5), ("steps", ctypes.c_uint32 * 5),
-        ("base", ctypes.c_void_p), ("dims", ctypes.c_uint64 * 5), ("strides", ctypes.c_uint64 * 5),
-    ]  # fmt: skip
-
-
-class MockState(ctypes.Structure):
-    """The beginning of mock_state (tests/mock/mock.h), as far as tests look."""
-
-    _fields_ = [
-        *((name, ctypes.c_int) for name in (
-            "n_devices", "cc_major", "cc_minor", "pools", "old_driver", "init_result", "load_result",
-            "alloc_failures", "sticky", "keeps_fault", "busy")),
-        ("error_log", ctypes.c_char_p), ("info_log", ctypes.c_char_p),
-        *((name, ctypes.c_uint) for name in (
-            "n_launches", "n_encoded", "n_alloc", "n_free", "n_context", "n_reset", "n_attr", "n_load",
-            "n_unload", "n_streams", "n_events")),
-        ("bytes_out", ctypes.c_size_t), ("current", ctypes.c_void_p), ("grid", ctypes.c_uint * 3),
-        ("block", ctypes.c_uint * 3), ("shared_bytes", ctypes.c_uint), ("stream", ctypes.c_void_p),
-        ("pdl", ctypes.c_int), ("cluster", ctypes.c_uint), ("params", ctypes.c_void_p),
-        ("values", ctypes.c_uint64 * 300), ("n_values", ctypes.c_uint64), ("attr", ctypes.c_int * 32),
-        ("n_param_bytes", ctypes.c_size_t), ("param_bytes", ctypes.c_size_t * 300),
-        ("priority", ctypes.c_int), ("event_flags", ctypes.c_uint), ("vmm_is_adjacent", ctypes.c_int),
-        ("vmm_failures", ctypes.c_int), ("n_reserved", ctypes.c_uint), ("n_physical", ctypes.c_uint),
-        ("n_mapped", ctypes.c_uint), ("is_capturing", ctypes.c_int), ("callback_result", ctypes.c_int),
-        ("n_syncs", ctypes.c_uint), ("kernel", ctypes.c_void_p), ("user", ctypes.c_void_p),
-        ("keep_failures", ctypes.c_int), *((name, ctypes.c_uint) for name in (
-            "n_graphs", "n_nodes", "n_execs", "n_kept", "n_graph_launches", "n_uploads", "n_arrays",
-            "n_objects")),
-        ("resource", ctypes.c_char * 144), ("texture", ctypes.c_char * 104),
-        ("is_full", ctypes.c_int),
-        ("pool_props", ctypes.c_char * 88), ("has_peers", ctypes.c_int),
-        *((name, ctypes.c_uint) for name in ("n_pools", "n_green", "n_access_calls", "n_trims")),
-        ("tmap", MockTensorMap * 16),
-    ]  # fmt: skip
-
-
 @pytest.fixture(scope="session")
 def opened(mock_library: str) -> MockState:
-    before = os.environ.get("TESSERA_CUDA_DRIVER")
-    os.environ["TESSERA_CUDA_DRIVER"] = mock_library
-    try:
+    with drivers.named(mock_library):
         assert driver.cuInit(0) == (driver.CUresult.CUDA_SUCCESS,)
-    finally:
-        if before is None:
-            del os.environ["TESSERA_CUDA_DRIVER"]
-        else:
-            os.environ["TESSERA_CUDA_DRIVER"] = before
+    drivers.check()
     return MockState.in_dll(ctypes.CDLL(mock_library), "mock_state_data")
 
 

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import drivers
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -24,11 +25,12 @@ def programs():
             yield pytest.param(("" if page in COMPLETE else HEAD) + code, id=f"{pathlib.Path(page).stem}-{i}")
 
 
-@pytest.mark.parametrize("code", programs())
-def test_a_program_of_the_docs_runs(code, tmp_path):
-    script = tmp_path / "program.py"
+@pytest.mark.parametrize("where", ["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("code", [*programs()])
+def test_a_program_of_the_docs_runs(code, where, tmp_path):
+    script, environment = tmp_path / "program.py", drivers.of_machine() if where == "gpu" else None
     script.write_text(code)
-    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
 
 

@@ -254,8 +254,6 @@ def test_a_view_that_overlaps_itself_is_refused():
 
 
 def test_the_gpu_that_is_not_there_says_so():
-    if tessera.device_count("cuda"):
-        pytest.skip("this machine has a GPU")
     with pytest.raises(tessera.DeviceNotFoundError):
         tessera.zeros(4, device="cuda")
 

@@ -13,7 +13,7 @@ import pytest
 BEGIN = """
 import asyncio, ctypes, os, sys, threading
 import tessera
-from tests.python.conftest import MockState
+from tests.python.mock_driver import MockState
 
 library = ctypes.CDLL(os.environ["TESSERA_CUDA_DRIVER"])
 mock = MockState.in_dll(library, "mock_state_data")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from tessera import _core, core
 
-from tests.python.conftest import MockState
+from tests.python.mock_driver import MockState
 
 
 @pytest.fixture

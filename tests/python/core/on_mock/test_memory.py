@@ -154,3 +154,27 @@ def test_a_buffer_may_be_of_nobody(device: core.Device) -> None:
         core.Buffer.from_handle(1, 1, mr=device.memory_resource, owner=array)
     with pytest.raises(ValueError, match="cannot have -1 bytes"):
         core.Buffer.from_handle(1, -1)
+
+
+def test_memory_of_the_host_alone_is_not_given_to_the_driver(mock: Any, device: core.Device) -> None:
+    """A real driver refuses its address; the mock would not notice, so it refuses everything here."""
+
+    class Host(core.MemoryResource):
+        is_device_accessible, is_host_accessible, device_id = False, True, -1
+
+        def allocate(self, size: int, *, stream: Any = None) -> core.Buffer:
+            self.kept = (ctypes.c_byte * size)()
+            return core.Buffer.from_handle(ctypes.addressof(self.kept), size, mr=self)
+
+        def deallocate(self, ptr: int, size: int, *, stream: Any) -> None:
+            self.freed = size
+
+    resource, copies = Host(), Host()
+    buffer, copy = resource.allocate(8), copies.allocate(8)
+    mock.sticky = 700
+    buffer.fill(3)
+    copy.copy_from(buffer)
+    assert bytes(copy) == b"\3" * 8
+    mock.sticky = 0
+    buffer.close()
+    assert resource.freed == 8

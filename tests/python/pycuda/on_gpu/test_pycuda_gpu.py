@@ -3,14 +3,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tessera.bindings import driver
+from tessera import pathfinder
 from tessera.pycuda import cumath, curandom, gpuarray, tools
 from tessera.pycuda import driver as drv
 from tessera.pycuda.compiler import SourceModule
@@ -19,13 +18,9 @@ from tessera.pycuda.reduction import ReductionKernel
 from tessera.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
 
 
-def _has_gpu() -> bool:
-    if os.environ.get("TESSERA_CUDA_DRIVER") or not os.path.exists("/dev/nvidiactl"):
-        return False
-    return not driver.cuInit(0)[0]
-
-
-pytestmark = pytest.mark.skipif(not _has_gpu(), reason="no GPU")
+pytestmark = pytest.mark.skipif(
+    pathfinder.find_nvidia_dynamic_lib("nvrtc") is None, reason="NVRTC is not installed"
+)
 RNG = np.random.default_rng(3)
 
 
