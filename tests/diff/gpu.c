@@ -47,6 +47,86 @@ static void the_corpus_means_the_same_at_thread_level(void)
     }
 }
 
+/* base + 0 .. n - 1, as the pointers of `n` elements. */
+static ts_val gpu_pointers(ts_builder *b, ts_val base, ts_type index)
+{
+    ts_module *m = b->fn->module;
+    ts_type pointer = ts_type_of(b->fn, base);
+    ts_val i = ts_emit(b, TS_OP_iota, index, 0, NULL, 0, 0);
+    ts_val all = ts_reshape(b, base, ts_type_tile(m, pointer, 1, (int64_t[]){1}));
+    all = ts_broadcast(b, all, ts_type_with_elem(m, index, pointer));
+    return ts_emit(b, TS_OP_offset, ts_type_of(b->fn, all), 2, (ts_val[]){all, i}, 0, 0);
+}
+
+/* A reduction or scan of pairs of integers that must go in order: the composition of y = a x + b. */
+typedef struct gpu_order {
+    ts_op op;
+    uint32_t rank, axis, warps;
+    int64_t dims[3];
+    bool reverse;
+    uint8_t ctas;
+} gpu_order;
+
+static ts_val gpu_compose(ts_builder *b, const gpu_order *o, const ts_val *inputs)
+{
+    ts_val v = ts_reduce_begin(b, o->op, o->axis, o->reverse, 2, inputs, (uint64_t[]){1, 0});
+    ts_val a = ts_arg(b->fn, v, 0), a_acc = ts_arg(b->fn, v, 1), c = ts_arg(b->fn, v, 2), c_acc = ts_arg(b->fn, v, 3);
+    ts_val product = ts_op2(b, TS_OP_muli, a_acc, a, 0);
+    ts_val sum = ts_op2(b, TS_OP_addi, ts_op2(b, TS_OP_muli, c_acc, a, 0), c, 0);
+    ts_term(b, TS_OP_yield, 2, (ts_val[]){product, sum});
+    ts_end_like(b, v);
+    return b->fn->inst.n - 1;
+}
+
+static void the_order_is_kept(const gpu_order *o)
+{
+    ts_arena arena;
+    ts_builder b;
+    ts_arena_init(&arena, NULL);
+    ts_module *m = ts_module_create(&arena);
+    ts_fn *fn = ts_fn_create(m, "order", TS_LEVEL_T);
+    fn->entry = true;
+    fn->num_warps = (uint8_t)o->warps;
+    ts_builder_init(&b, fn);
+    ts_val to = ts_param(&b, ts_type_ptr(m, TS_T_i32, TS_GLOBAL)), from = ts_param(&b, ts_type_of(fn, to));
+    int64_t n = 1;
+    for (uint32_t d = 0; d < o->rank; d++)
+        n *= o->dims[d];
+    ts_val at = gpu_pointers(&b, from, ts_type_tile(m, TS_T_i32, 1, &n));
+    ts_val x = ts_emit(&b, TS_OP_load_ptr_tko, ts_type_tile(m, TS_T_i32, 1, &n), 1, &at, 0, 0);
+    x = ts_reshape(&b, x, ts_type_tile(m, TS_T_i32, o->rank, o->dims));
+    ts_val y = gpu_compose(&b, o, (ts_val[]){ts_op2(&b, TS_OP_ori, x, ts_int(&b, ts_type_of(fn, x), 1), 0), x});
+    int64_t left = ts_type_count(m, ts_type_of(fn, y));
+    ts_type flat = ts_type_tile(m, TS_T_i32, 1, &left);
+    ts_emit(&b, TS_OP_store_ptr_tko, TS_T_token, 2,
+            (ts_val[]){gpu_pointers(&b, to, flat), ts_reshape(&b, y, flat)}, 0, 0);
+    ts_term(&b, TS_OP_return, 0, NULL);
+    diff_case c = {.name = "order", .fn = fn, .n_buffers = 2, .grid = {1, 1, 1}};
+    c.buffer[0] = (diff_buffer){.elem = TS_T_i32, .n = (size_t)left, .output = true};
+    c.buffer[1] = (diff_buffer){.elem = TS_T_i32, .n = (size_t)n, .seed = 9};
+    diff_way way = {DIFF_SIMT, TS_TARGET_SM90, "", 7, "dce licm", .ctas = o->ctas};
+    char what[80];
+    snprintf(what, sizeof what, "axis %u, %u warps, %u blocks", o->axis, o->warps, o->ctas);
+    diff_check(&c, &way, what);
+    ts_arena_deinit(&arena);
+}
+
+static void functions_that_do_not_commute_keep_the_order(void)
+{
+    static const int64_t shapes[][3] = {{8, 1, 1},   {64, 1, 1}, {1024, 1, 1}, {2048, 1, 1}, {8, 32, 1},   {32, 8, 1},
+                                        {2, 512, 1}, {64, 64, 1}, {256, 2, 1}, {4, 8, 32},   {16, 2, 4}, {1, 16, 16}};
+    static const uint32_t warps[] = {0, 1, 2, 8};
+    for (size_t i = 0; i < TS_COUNT(shapes); i++)
+        for (uint32_t j = 0; j < 4 * TS_COUNT(warps); j++) {
+            gpu_order o = {j % 3 ? TS_OP_reduce : TS_OP_scan, 3, 0, warps[j / 4], {0}, j % 2, j % 4 == 3 ? 4 : 1};
+            memcpy(o.dims, shapes[i], sizeof o.dims);
+            o.reverse = o.op == TS_OP_scan && j % 2;
+            for (o.axis = 0; o.axis < 3; o.axis++)
+                if (o.dims[o.axis] > 1)
+                    the_order_is_kept(&o);
+        }
+}
+
 /* Every float to every integer: out[i] = (to)in[i], on numbers that the two may treat apart. */
 static void conversion_means_the_same(ts_type from, ts_type to, uint32_t attr)
 {
@@ -62,16 +142,10 @@ static void conversion_means_the_same(ts_type from, ts_type to, uint32_t attr)
     ts_builder_init(&b, fn);
     ts_val base[2] = {ts_param(&b, ts_type_ptr(m, to, TS_GLOBAL)), ts_param(&b, ts_type_ptr(m, from, TS_GLOBAL))};
     ts_type index = ts_type_tile(m, TS_T_i32, 1, (int64_t[]){N});
-    ts_val i = ts_emit(&b, TS_OP_iota, index, 0, NULL, 0, 0), at[2];
-    for (int k = 0; k < 2; k++) {
-        ts_type pointer = ts_type_of(fn, base[k]);
-        at[k] = ts_reshape(&b, base[k], ts_type_tile(m, pointer, 1, (int64_t[]){1}));
-        at[k] = ts_broadcast(&b, at[k], ts_type_with_elem(m, index, pointer));
-        at[k] = ts_emit(&b, TS_OP_offset, ts_type_of(fn, at[k]), 2, (ts_val[]){at[k], i}, 0, 0);
-    }
-    ts_val x = ts_emit(&b, TS_OP_load_ptr_tko, ts_type_with_elem(m, index, from), 1, &at[1], 0, 0);
+    ts_val at = gpu_pointers(&b, base[1], index);
+    ts_val x = ts_emit(&b, TS_OP_load_ptr_tko, ts_type_with_elem(m, index, from), 1, &at, 0, 0);
     ts_val y = ts_cast(&b, TS_OP_ftoi, x, to, attr);
-    ts_emit(&b, TS_OP_store_ptr_tko, TS_T_token, 2, (ts_val[]){at[0], y}, 0, 0);
+    ts_emit(&b, TS_OP_store_ptr_tko, TS_T_token, 2, (ts_val[]){gpu_pointers(&b, base[0], index), y}, 0, 0);
     ts_term(&b, TS_OP_return, 0, NULL);
     diff_case c = {.name = "conversion", .fn = fn, .n_buffers = 2, .grid = {1, 1, 1}};
     c.buffer[0] = (diff_buffer){.elem = to, .n = N, .output = true};
@@ -104,6 +178,7 @@ static void random_programs_mean_the_same_at_thread_level(void)
 
 int main(void)
 {
+    functions_that_do_not_commute_keep_the_order();
     floats_become_the_same_integers_at_thread_level();
     random_programs_mean_the_same_at_thread_level();
     the_corpus_means_the_same_at_thread_level();

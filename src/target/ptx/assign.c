@@ -9,6 +9,7 @@
  *
  * Source of the idea: linear layouts with anchors, as described for Triton (Zhou et al., 2025). Next: lower.c.
  */
+#include "ir/commute.h"
 #include "target/ptx/assign.h"
 
 typedef struct assign_work {
@@ -204,7 +205,13 @@ static const ts_layout *assign_first_home(assign_work *w, const ts_inst *inst, u
 static void assign_reduce(assign_work *w, ts_val v)
 {
     const ts_inst *inst = ts_at(w->fn, v);
-    const ts_layout *work = assign_first_home(w, inst, 0);
+    ts_val x = ts_opnd(w->fn, v, 0);
+    bool any_order = ts_body_commutes(w->fn, v);
+    const ts_layout *work =
+        any_order ? assign_first_home(w, inst, 0)
+                  : ts_assign_default(w->out, w->module, ts_type_of(w->fn, x), ts_pool(w->fn, inst)[0]);
+    if (!work)
+        w->failed = any_order ? w->failed : x;
     if (!work)
         return;
     uint32_t mask =
@@ -214,7 +221,7 @@ static void assign_reduce(assign_work *w, ts_val v)
     assign_results(w, v, ts_assign_intern(w->out, &slice));
 }
 
-/* Scans work on the axis in the order registers, lanes, registers, warps: the usual layout with it first. */
+/* Reductions in order and scans work on the axis in the order registers, lanes, registers, warps: the usual layout with it first. */
 static void assign_scan(assign_work *w, ts_val v)
 {
     const ts_inst *inst = ts_at(w->fn, v);

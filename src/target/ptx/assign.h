@@ -29,7 +29,7 @@ typedef struct ts_assign {
     uint32_t n_warp;           /* log2 of the warps of a tile block */
     uint32_t n_cta;            /* log2 of the thread blocks that share it; their number is the upper warp bits */
     uint32_t vec;              /* log2 of the elements a thread holds side by side */
-    bool scans;                /* the function has scans: warps get the uppermost bits of tiles */
+    bool scans;                /* the function has scans, or reductions in order: warps get the uppermost bits of tiles */
     bool reduces;              /* it has reductions: warps get whole rows of products */
     const ts_layout **home;    /* [value]; NULL = free, scalar, view or token */
     const ts_layout **want;    /* [load] the home that its readers want (assign_vector.c); NULL = the usual one */

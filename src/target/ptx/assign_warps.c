@@ -3,6 +3,7 @@
  * How many warps work on a tile, how many thread blocks share it, and how many elements a thread holds side by side
  * (assign.h): from the largest tile that is loaded or stored, the widths of its elements and the kernel's hints.
  */
+#include "ir/commute.h"
 #include "target/ptx/assign.h"
 
 enum { WARPS_MOST = 5 }; /* log2, in a thread block */
@@ -46,6 +47,8 @@ static warps_sizes warps_measure(const ts_fn *fn)
         sizes.any_bits = TS_MAX(sizes.any_bits, bits);
         sizes.reduces = sizes.reduces || inst->op == TS_OP_reduce;
         sizes.scans = sizes.scans || inst->op == TS_OP_scan;
+        if (inst->op == TS_OP_reduce) /* in ascending order */
+            sizes.scans = sizes.scans || !ts_body_commutes(fn, v);
     }
     if (sizes.least == 16)
         sizes.least = sizes.most = 4;

@@ -4,12 +4,17 @@
  * the lanes that share the axis, one exchange through shared memory over the warps that do. The order depends on
  * the layout alone, so results are the same in every run. Any number of inputs, any pure body.
  *
+ * A body that does not commute for sure (ir/commute.h) needs the ascending order: assign.c deals the axis out so
+ * that its warp bits are the highest, and its other bits, of registers or lanes, are combined from the lowest to
+ * the highest, each time with the half whose bit is clear on the left.
+ *
  *     thread   a tree of 2^regs            lanes    5 x (shuffle, body)
  *     warps    st.shared, bar.sync, 2^warps values in order
  *     blocks   of a cluster: st.async to all, mbarrier, 2^blocks values in order (cluster.c)
  *
  * Results lie in the layout without the axis: every thread that shared a row holds its result.
  */
+#include "ir/commute.h"
 #include "target/ptx/lower.h"
 
 typedef struct reduce_state {
@@ -106,32 +111,101 @@ static bool reduce_redux(ts_lower *lw, const reduce_state *s, ts_val *acc)
     return false;
 }
 
+/* Over one lane bit: afterwards both lanes hold the result. */
+static void reduce_lane(ts_lower *lw, const reduce_state *s, uint32_t bit, ts_val *acc)
+{
+    ts_val other[TS_COMBINE_INPUTS], lower[TS_COMBINE_INPUTS], upper[TS_COMBINE_INPUTS];
+    for (uint32_t i = 0; i < s->n; i++)
+        other[i] = ts_lower_shuffle(lw, acc[i], ts_lower_i32(lw, 1u << bit), TS_SHFL_BFLY);
+    if (s->symmetric) {
+        reduce_combine(lw, s, acc, other);
+        return;
+    }
+    /* both lanes must combine in the same order to get the same result */
+    ts_val mine = ts_op2(&lw->b, TS_OP_andi, lw->tid, ts_lower_i32(lw, 1u << bit), 0);
+    ts_val low = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, mine, ts_lower_i32(lw, 0), 0);
+    for (uint32_t i = 0; i < s->n; i++) {
+        lower[i] = ts_select(&lw->b, low, acc[i], other[i]);
+        upper[i] = ts_select(&lw->b, low, other[i], acc[i]);
+    }
+    reduce_combine(lw, s, lower, upper);
+    memcpy(acc, lower, s->n * sizeof *acc);
+}
+
 /* Over the lanes of the axis: afterwards all of them hold the result. */
 static void reduce_lanes(ts_lower *lw, const reduce_state *s, ts_val *acc)
 {
     if (reduce_redux(lw, s, acc))
         return;
-    for (uint32_t bit = 0; bit < TS_LAYOUT_LANES; bit++) {
-        if (!(s->from->lane[bit] & s->axis))
-            continue;
-        ts_val other[TS_COMBINE_INPUTS], lower[TS_COMBINE_INPUTS], upper[TS_COMBINE_INPUTS];
-        for (uint32_t i = 0; i < s->n; i++)
-            other[i] = ts_lower_shuffle(lw, acc[i], ts_lower_i32(lw, 1u << bit), TS_SHFL_BFLY);
-        if (s->symmetric) {
-            reduce_combine(lw, s, acc, other);
-            continue;
+    for (uint32_t bit = 0; bit < TS_LAYOUT_LANES; bit++)
+        if (s->from->lane[bit] & s->axis)
+            reduce_lane(lw, s, bit, acc);
+}
+
+/* ---- in ascending order -------------------------------------------------------------------------------------- */
+
+/* Over the registers and lanes of the axis, bit after bit. `work` has all inputs of each register in turn; results lie
+ * in registers whose bits of the axis are clear. */
+static void reduce_ascending(ts_lower *lw, const reduce_state *s, ts_val *work)
+{
+    uint32_t done = 0;
+    for (uint32_t i = 0; i < s->from->n_reg; i++)
+        done |= s->from->reg[i] ? 0 : 1u << i; /* replicas */
+    for (uint32_t flat = 0; flat < s->from->bits; flat++) {
+        uint32_t column = 1u << flat & s->axis;
+        for (uint32_t bit = 0; column && bit < s->from->n_reg; bit++) {
+            done |= s->from->reg[bit] == column ? 1u << bit : 0;
+            for (uint32_t r = 0; s->from->reg[bit] == column && r < 1u << s->from->n_reg; r++)
+                if (!(r & done))
+                    reduce_combine(lw, s, work + r * s->n, work + (r | 1u << bit) * s->n);
         }
-        /* both lanes must combine in the same order to get the same result */
-        ts_val mine = ts_op2(&lw->b, TS_OP_andi, lw->tid, ts_lower_i32(lw, 1u << bit), 0);
-        ts_val low = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, mine, ts_lower_i32(lw, 0), 0);
-        for (uint32_t i = 0; i < s->n; i++) {
-            lower[i] = ts_select(&lw->b, low, acc[i], other[i]);
-            upper[i] = ts_select(&lw->b, low, other[i], acc[i]);
-        }
-        reduce_combine(lw, s, lower, upper);
-        memcpy(acc, lower, s->n * sizeof *acc);
+        for (uint32_t bit = 0; column && bit < TS_LAYOUT_LANES; bit++)
+            for (uint32_t r = 0; s->from->lane[bit] == column && r < 1u << s->from->n_reg; r++)
+                if (!(r & done))
+                    reduce_lane(lw, s, bit, work + r * s->n);
     }
 }
+
+/* The axis is dealt out as reduce_ascending and the exchange behind it need: each of its bits in one place, warps
+ * with the highest ones in ascending order. */
+static bool reduce_is_ascending(const reduce_state *s)
+{
+    const struct {
+        const uint32_t *at;
+        uint32_t n;
+    } columns[] = {{s->from->reg, s->from->n_reg}, {s->from->lane, TS_LAYOUT_LANES}, {s->from->warp, s->from->n_warp}};
+    uint32_t seen = 0;
+    for (size_t k = 0; k < TS_COUNT(columns); k++)
+        for (uint32_t i = 0; i < columns[k].n; i++) {
+            uint32_t column = columns[k].at[i];
+            if (!(column & s->axis))
+                continue;
+            if (!ts_is_pow2(column) || seen & column || (k == 2 && column < seen))
+                return false;
+            seen |= column;
+        }
+    return seen == s->axis;
+}
+
+/* The part of each warp: acc[k * n + i] is register k of input i. */
+static void reduce_in_order(ts_lower *lw, const reduce_state *s, const ts_val *const *in, ts_val *acc)
+{
+    uint32_t n_in = 1u << s->from->n_reg;
+    ts_val *work = TS_NEW_N(lw->arena, ts_val, n_in * s->n);
+    if (!reduce_is_ascending(s)) {
+        ts_lower_fail(lw, TS_INTERNAL, s->v, "the layout of a reduction in order has its warps elsewhere");
+        return;
+    }
+    for (uint32_t j = 0; work && j < n_in * s->n; j++)
+        work[j] = in[j % s->n][j / s->n];
+    if (!work)
+        return;
+    reduce_ascending(lw, s, work);
+    for (uint32_t k = 0; k < 1u << s->to->n_reg; k++)
+        memcpy(acc + k * s->n, work + reduce_kept(s, k) * s->n, s->n * sizeof *acc);
+}
+
+/* ---- over warps ---------------------------------------------------------------------------------------------- */
 
 static uint32_t reduce_axis_warps(const reduce_state *s)
 {
@@ -354,12 +428,15 @@ void ts_lower_reduce(ts_lower *lw, ts_val v)
     ts_val *acc = TS_NEW_N(lw->arena, ts_val, n_out * s.n);
     for (uint32_t i = 0; i < s.n; i++)
         in[i] = ts_lower_get(lw, ts_opnd(lw->tile, v, i), s.from);
-    for (uint32_t k = 0; acc && k < n_out; k++) {
-        reduce_thread(lw, &s, in, reduce_kept(&s, k), acc + k * s.n);
-        reduce_lanes(lw, &s, acc + k * s.n);
-    }
     if (!acc)
         return;
+    if (!ts_body_commutes(lw->tile, v))
+        reduce_in_order(lw, &s, in, acc);
+    else
+        for (uint32_t k = 0; k < n_out; k++) {
+            reduce_thread(lw, &s, in, reduce_kept(&s, k), acc + k * s.n);
+            reduce_lanes(lw, &s, acc + k * s.n);
+        }
     reduce_warps(lw, &s, acc);
     for (uint32_t i = 0; i < s.n; i++) {
         ts_val *out = ts_lower_regs(lw, &slice);
