@@ -446,7 +446,11 @@ static int args_take_int(core_state *state, core_frame *frame, PyObject *object,
     int overflow;
     arg->kind = TS_SPEC_INT;
     arg->value.i = PyLong_AsLongLongAndOverflow(object, &overflow);
-    if (overflow)
+    if (overflow > 0) { /* one that fits uint64 says so */
+        arg->dtype = TS_DTYPE_uint64;
+        arg->value.bits = PyLong_AsUnsignedLongLong(object);
+    }
+    if (overflow < 0 || (overflow && PyErr_Occurred()))
         PyErr_Format(PyExc_OverflowError, "%R does not fit 64 bits", object);
     return PyErr_Occurred() ? -1 : 0;
 }

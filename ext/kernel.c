@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernels and launch(). Kernel is the base of tessera.tile.kernel: it holds a ts_kernel, made on first
- * use from what the Python side's _prepare() gives: (name, file, pack bytes, ((parameter name, flags,
- * static shape bits, static stride bits), ...), ((target or 0, (eight hints)), ...)). launch() is one pass over
+ * use from what the Python side's _prepare() gives: (name, file, pack bytes, ((parameter name, flags, static shape bits,
+ * static stride bits, dtype), ...), ((target or 0, (eight hints)), ...)). launch() is one pass over
  * the arguments into C form (args.c), then ts_launch.
  */
 #include "host.h"
@@ -44,12 +44,13 @@ static void kernel_dealloc(PyObject *self)
 
 static int kernel_param(PyObject *row, ts_param *out)
 {
-    int flags, shape, stride;
-    if (!PyArg_ParseTuple(row, "ziii", &out->name, &flags, &shape, &stride))
+    int flags, shape, stride, dtype;
+    if (!PyArg_ParseTuple(row, "ziiii", &out->name, &flags, &shape, &stride, &dtype))
         return -1;
     out->flags = (uint8_t)flags;
     out->static_shape = (uint8_t)shape;
     out->static_stride = (uint8_t)stride;
+    out->dtype = (uint8_t)dtype;
     return 0;
 }
 

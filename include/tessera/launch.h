@@ -26,7 +26,8 @@ typedef struct ts_kernel ts_kernel;
 
 /* One argument as the caller has it. How it is passed follows from `kind` and the kernel's ts_param:
  *     ARRAY    data, dtype, rank, shape, strides, device, readonly
- *     INT      value.i         a Python int: int32 at run time, int64 or constant if the ts_param says so
+ *     INT      value.i         a Python int: int32 at run time, another dtype or constant if the ts_param says so;
+ *                              with dtype uint64, value.bits is one of 2^63 to 2^64 - 1
  *     FLOAT    value.f         a Python float: float32 at run time, or a constant
  *     BOOL     value.i         0 or 1
  *     SCALAR   value.bits      a number with a dtype of its own (numpy.float16(3)): kept
@@ -54,9 +55,14 @@ typedef struct ts_arg {
 /* What the annotation of one parameter says. All zero: decided by the argument. */
 typedef enum ts_param_flags {
     TS_PARAM_CONSTANT = 1,  /* ct.Constant: numbers, strings and tuples of them become constants */
-    TS_PARAM_INT64 = 2,     /* ct.ScalarInt64: a Python int is passed as int64 */
     TS_PARAM_INDEX64 = 4,   /* array extents and strides are int64 */
-    TS_PARAM_STATIC_STRIDES = 8 /* some stride is static: a stride of 1 elsewhere is not noticed */
+    TS_PARAM_STATIC_STRIDES = 8, /* some stride is static: a stride of 1 elsewhere is not noticed */
+    /* bool, int, float: the greatest category of number that is taken. A number of a lower one, and a Python number,
+     * is passed as the default of the category (bool_, int32, float32); typed numbers of it keep their dtype. */
+    TS_PARAM_BOOL = 16,
+    TS_PARAM_INT = 32,
+    TS_PARAM_FLOAT = 64,
+    TS_PARAM_NUMBER = TS_PARAM_BOOL | TS_PARAM_INT | TS_PARAM_FLOAT
 } ts_param_flags;
 
 typedef struct ts_param {
@@ -64,7 +70,7 @@ typedef struct ts_param {
     uint8_t flags;          /* ts_param_flags */
     uint8_t static_shape;   /* bit d: extent d is part of the specialisation */
     uint8_t static_stride;  /* the same for strides */
-    uint8_t reserved;
+    uint8_t dtype;          /* ts_dtype (bool_ to float64) that a number is passed as; 0 = its own */
 } ts_param;
 
 typedef ts_status ts_compile_fn(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,

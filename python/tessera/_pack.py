@@ -20,7 +20,7 @@ from typing import Any
 
 from ._ast_table import NODES, OPERATORS
 
-__all__ = ["pack_function", "source_of"]
+__all__ = ["dtype_name", "pack_function", "source_of"]
 
 MAGIC = 0x4B505354  # "TSPK"
 VERSION = 1
@@ -196,7 +196,7 @@ def _walk(node: Any) -> Any:
 # ---- objects -----------------------------------------------------------------------------------
 
 
-def _dtype_name(obj: Any) -> str | None:
+def dtype_name(obj: Any) -> str | None:
     """The dtype an object of ours, NumPy, torch, CuPy or ml_dtypes stands for, or None."""
     name = getattr(obj, "__tessera_dtype__", None)
     if isinstance(name, str):
@@ -271,7 +271,7 @@ class _Packer:
             )
         if kind is str:
             return self.add(STR, self.text(obj))
-        dtype = _dtype_name(obj)
+        dtype = dtype_name(obj)
         if dtype is not None:
             return self.add(DTYPE, self.text(dtype))
         return self.make_other(obj, key)
@@ -314,7 +314,7 @@ class _Packer:
             and hasattr(obj, "item")
             and getattr(obj, "shape", 0) == ()
         ):
-            dtype = _dtype_name(obj.dtype)
+            dtype = dtype_name(obj.dtype)
             if dtype is not None:
                 return self.add(TYPED, self.text(dtype), self.object(obj.item()))
         if isinstance(obj, int):

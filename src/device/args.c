@@ -6,10 +6,13 @@
  */
 #include "device/launch.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <tessera/array.h>
 
 /* Below this, an extent rounded up to a tile and the position of any element still fit in 31 bits. */
 #define ARGS_LIMIT32 (((int64_t)1 << 31) - ((int64_t)1 << 25))
+
+__extension__ typedef __int128 args_wide; /* int64 and uint64 */
 
 typedef struct args_walk {
     launch_frame *frame;
@@ -54,6 +57,15 @@ static ts_status args_fail(const args_walk *walk, ts_status status, const char *
     const ts_kernel *kernel = walk->frame->kernel;
     return ts_fail(walk->err, status, "kernel '%s', %s: %s", kernel->name,
                    ts__param_label(kernel, walk->param, label, sizeof label), text);
+}
+
+/* What the annotation of a number says. */
+static const char *args_wanted_text(const kernel_param *rule)
+{
+    return rule->dtype                      ? ts_dtype_name((ts_dtype)rule->dtype)
+           : rule->flags & TS_PARAM_BOOL    ? "bool"
+           : rule->flags & TS_PARAM_INT     ? "int"
+                                            : "float";
 }
 
 /* ---- output -------------------------------------------------------------------------------------- */
@@ -175,6 +187,9 @@ static ts_status args_check_array(args_walk *walk, const ts_arg *arg)
     char one[64], two[64], other[128];
     if (walk->rule->flags & TS_PARAM_CONSTANT)
         return args_fail(walk, TS_TYPE, "is annotated Constant but is an array; pass a number, or drop the annotation");
+    if (walk->rule->dtype || walk->rule->flags & TS_PARAM_NUMBER)
+        return args_fail(walk, TS_TYPE, "is annotated %s but is an array; pass a number, or drop the annotation",
+                         args_wanted_text(walk->rule));
     if (arg->dtype == TS_DTYPE_NONE || arg->dtype >= TS_DTYPE_COUNT)
         return args_fail(walk, TS_TYPE, "the array has a dtype that kernels do not know");
     if (arg->rank > TS_ARRAY_RANK)
@@ -261,10 +276,120 @@ static int64_t args_int_of_bits(uint8_t dtype, uint64_t bits)
     return is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)(bits << unused >> unused);
 }
 
+/* bool < int < float; real numbers stand in f, the others in i. */
+typedef struct args_value {
+    uint32_t category; /* TS_PARAM_BOOL, _INT or _FLOAT */
+    uint8_t dtype;     /* 0: a Python number */
+    double f;
+    args_wide i;
+} args_value;
+
+static uint32_t args_category(uint8_t dtype)
+{
+    return dtype == TS_DTYPE_bool_ ? TS_PARAM_BOOL : dtype < TS_DTYPE_float16 ? TS_PARAM_INT : TS_PARAM_FLOAT;
+}
+
+static args_value args_value_of(const ts_arg *arg)
+{
+    args_value v = {.category = arg->kind == TS_SPEC_BOOL  ? TS_PARAM_BOOL
+                                : arg->kind == TS_SPEC_INT ? TS_PARAM_INT
+                                                           : TS_PARAM_FLOAT};
+    if (arg->kind == TS_SPEC_SCALAR) {
+        v.dtype = arg->dtype;
+        v.category = args_category(arg->dtype);
+    }
+    if (v.category != TS_PARAM_FLOAT) {
+        int64_t value = arg->kind == TS_SPEC_SCALAR ? args_int_of_bits(arg->dtype, arg->value.bits) : arg->value.i;
+        v.i = arg->dtype == TS_DTYPE_uint64 ? (args_wide)(uint64_t)value : value;
+    } else {
+        v.f = v.dtype ? args_float_of_bits(v.dtype, arg->value.bits) : arg->value.f;
+    }
+    return v;
+}
+
+static const char *args_value_text(const args_value *v, char *room, size_t n)
+{
+    if (v->category == TS_PARAM_FLOAT) {
+        snprintf(room, n, "the float %.15g", v->f);
+        if (strtod(room + strlen("the float "), NULL) != v->f)
+            snprintf(room, n, "the float %.17g", v->f);
+    } else if (v->category == TS_PARAM_BOOL)
+        snprintf(room, n, "%s", v->i ? "True" : "False");
+    else
+        snprintf(room, n, v->i < 0 ? "the int %lld" : "the int %llu", (long long)v->i);
+    return room;
+}
+
+/* A number whose category is above the annotation's: what would have to be cut off is refused. */
+static ts_status args_check_category(args_walk *walk, const args_value *v)
+{
+    const kernel_param *rule = walk->rule;
+    char room[64];
+    uint32_t wanted = rule->dtype ? args_category(rule->dtype) : rule->flags & TS_PARAM_NUMBER;
+    if (v->category <= wanted)
+        return TS_OK;
+    return args_fail(walk, TS_TYPE, "is annotated %s but is %s; pass a number of that kind, or change the annotation",
+                     args_wanted_text(rule), args_value_text(v, room, sizeof room));
+}
+
+static ts_status args_bits_of(args_walk *walk, const args_value *v, uint8_t dtype, uint64_t *out)
+{
+    double real = v->category == TS_PARAM_FLOAT ? v->f : (double)v->i;
+    float single = (float)real;
+    char room[64];
+    uint32_t bits = 8 * (uint32_t)ts_dtype_bytes((ts_dtype)dtype);
+    bool is_signed = dtype >= TS_DTYPE_int8 && dtype <= TS_DTYPE_int64;
+    args_wide one = 1, low = is_signed ? -(one << (bits - 1)) : 0, high = (one << (bits - is_signed)) - 1;
+    *out = (uint64_t)v->i;
+    if (dtype == TS_DTYPE_float16 || dtype == TS_DTYPE_bfloat16)
+        *out = dtype == TS_DTYPE_float16 ? ts_f16_from_f64(real) : ts_bf16_from_f64(real);
+    else if (dtype == TS_DTYPE_float32)
+        memcpy(out, &single, sizeof single), *out &= UINT32_MAX;
+    else if (dtype == TS_DTYPE_float64)
+        memcpy(out, &real, sizeof real);
+    else if (v->i < low || v->i > high)
+        return args_fail(walk, TS_OVERFLOW, "%s does not fit %s, which the annotation names; annotate a wider dtype",
+                         args_value_text(v, room, sizeof room), ts_dtype_name((ts_dtype)dtype));
+    return TS_OK;
+}
+
+/* The number as the annotation of its parameter wants it. */
+static ts_status args_annotated(args_walk *walk, const ts_arg *arg, ts_arg *out)
+{
+    const kernel_param *rule = walk->rule;
+    args_value v = args_value_of(arg);
+    *out = *arg;
+    if (v.dtype > TS_DTYPE_float64 || rule->dtype > TS_DTYPE_float64)
+        return args_fail(walk, TS_TYPE, "is a %s number annotated %s; storage types are not converted, pass a Python "
+                         "number or drop the annotation", v.dtype ? ts_dtype_name((ts_dtype)v.dtype) : "Python",
+                         args_wanted_text(rule));
+    TS_TRY(args_check_category(walk, &v));
+    if (rule->dtype) {
+        out->kind = TS_SPEC_SCALAR;
+        out->dtype = rule->dtype;
+        return args_bits_of(walk, &v, rule->dtype, &out->value.bits);
+    }
+    if (v.category == (rule->flags & TS_PARAM_NUMBER))
+        return TS_OK;
+    out->dtype = 0;
+    if (rule->flags & TS_PARAM_INT) {
+        out->kind = TS_SPEC_INT;
+        out->value.i = (int64_t)v.i;
+    } else {
+        out->kind = TS_SPEC_FLOAT;
+        out->value.f = (double)v.i;
+    }
+    return TS_OK;
+}
+
 /* Constant: kind, the dtype of a typed number, and its value. */
 static ts_status args_constant(args_walk *walk, const ts_arg *arg)
 {
-    uint64_t kind = arg->kind, dtype = 0, value = arg->value.bits;
+    uint64_t kind = arg->kind, dtype = arg->kind == TS_SPEC_INT ? arg->dtype : 0, value = arg->value.bits;
+    if (walk->rule->flags & TS_PARAM_NUMBER) {
+        args_value v = args_value_of(arg);
+        TS_TRY(args_check_category(walk, &v));
+    }
     if (arg->kind == TS_SPEC_SCALAR) {
         if (arg->dtype == TS_DTYPE_NONE || arg->dtype > TS_DTYPE_float64)
             return args_fail(walk, TS_TYPE, "a %s number cannot be a Constant; pass a Python number",
@@ -282,23 +407,30 @@ static ts_status args_constant(args_walk *walk, const ts_arg *arg)
     return args_word(walk, value);
 }
 
-static ts_status args_int(args_walk *walk, int64_t value)
+static ts_status args_int(args_walk *walk, const ts_arg *arg)
 {
-    bool wide = walk->rule->flags & TS_PARAM_INT64;
-    if (!wide && value != (int32_t)value)
-        return args_fail(walk, TS_OVERFLOW, "%lld does not fit int32; annotate the parameter ScalarInt64, or pass a "
-                                            "typed number such as numpy.int64(...)", (long long)value);
-    uint64_t dtype = wide ? TS_DTYPE_int64 : TS_DTYPE_int32;
-    TS_TRY(args_word(walk, TS_SPEC_SCALAR | dtype << WORD_DTYPE | (uint64_t)!wide << WORD_LOOSE));
-    return args_slot(walk, (uint64_t)value);
+    char room[64];
+    if (arg->value.i != (int32_t)arg->value.i || arg->dtype) {
+        args_value v = args_value_of(arg);
+        return args_fail(walk, TS_OVERFLOW, "%s does not fit int32; annotate the parameter ScalarInt64, or pass a "
+                                            "typed number such as numpy.int64(...)",
+                         args_value_text(&v, room, sizeof room) + strlen("the int "));
+    }
+    TS_TRY(args_word(walk, TS_SPEC_SCALAR | (uint64_t)TS_DTYPE_int32 << WORD_DTYPE | (uint64_t)1 << WORD_LOOSE));
+    return args_slot(walk, arg->value.bits);
 }
 
 static ts_status args_number(args_walk *walk, const ts_arg *arg)
 {
+    ts_arg made;
     if (walk->rule->flags & TS_PARAM_CONSTANT)
         return args_constant(walk, arg);
+    if (walk->rule->dtype || walk->rule->flags & TS_PARAM_NUMBER) {
+        TS_TRY(args_annotated(walk, arg, &made));
+        arg = &made;
+    }
     if (arg->kind == TS_SPEC_INT)
-        return args_int(walk, arg->value.i);
+        return args_int(walk, arg);
     uint64_t dtype = arg->dtype, value = arg->value.bits, loose = 0;
     if (arg->kind == TS_SPEC_FLOAT) {
         float narrow = (float)arg->value.f;

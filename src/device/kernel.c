@@ -57,7 +57,7 @@ static bool kernel_copy_params(ts_kernel *kernel, const ts_kernel_desc *desc)
     for (size_t i = 0; i < desc->n_params; i++) {
         const ts_param *from = &desc->params[i];
         kernel_param *to = &kernel->params[i];
-        *to = (kernel_param){NULL, from->flags, from->static_shape, from->static_stride};
+        *to = (kernel_param){NULL, from->flags, from->static_shape, from->static_stride, from->dtype};
         if (from->name && !(to->name = ts__string(kernel->alloc, from->name)))
             return false;
     }

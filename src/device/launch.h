@@ -92,7 +92,7 @@ typedef struct kernel_table {
 
 typedef struct kernel_param {
     char *name; /* NULL: none */
-    uint8_t flags, static_shape, static_stride;
+    uint8_t flags, static_shape, static_stride, dtype;
 } kernel_param;
 
 struct ts_kernel {

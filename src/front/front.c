@@ -170,14 +170,14 @@ static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, t
     case TS_SPEC_SCALAR:
         return front_scalar(f, s, next, out);
     case TS_SPEC_INT:
-        *out = fr_number(s->value);
-        return TS_OK;
+        *out = fr_number(s->dtype == TS_DTYPE_uint64 ? (fr_int)(uint64_t)s->value : s->value);
+        return s->dtype ? fr_round(f, out, (ts_dtype)s->dtype, out) : TS_OK;
     case TS_SPEC_FLOAT:
         *out = fr_real(real);
-        return TS_OK;
+        return s->dtype ? fr_round(f, out, (ts_dtype)s->dtype, out) : TS_OK;
     case TS_SPEC_BOOL:
         *out = fr_bool(s->value != 0);
-        return TS_OK;
+        return s->dtype ? fr_round(f, out, (ts_dtype)s->dtype, out) : TS_OK;
     case TS_SPEC_TUPLE:
         return front_tuple(f, spec, n, at, next, depth, out);
     case TS_SPEC_LIST:

@@ -120,7 +120,7 @@ static void strides_of_extent_one_do_not_matter(void)
 
 static void numbers_follow_their_annotation(void)
 {
-    const ts_param params[] = {{"a", 0, 0, 0, 0}, {"b", TS_PARAM_INT64, 0, 0, 0}, {"c", TS_PARAM_CONSTANT, 0, 0, 0},
+    const ts_param params[] = {{"a", 0, 0, 0, 0}, {"b", 0, 0, 0, TS_DTYPE_int64}, {"c", TS_PARAM_CONSTANT, 0, 0, 0},
                                {"d", 0, 0, 0, 0}, {"e", 0, 0, 0, 0}, {"f", TS_PARAM_CONSTANT, 0, 0, 0}};
     const ts_arg args[] = {{.kind = TS_SPEC_INT, .value.i = -5}, {.kind = TS_SPEC_INT, .value.i = (int64_t)1 << 40},
                            {.kind = TS_SPEC_INT, .value.i = 77}, {.kind = TS_SPEC_FLOAT, .value.f = 1.5},

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, Union
 
 from .. import _core
 from .._errors import TileSyntaxError
+from ._dtype import float64, int64
 
 __all__ = [
     "Array",
@@ -18,6 +19,7 @@ __all__ = [
     "IndexedWithInt64",
     "ListAnnotation",
     "Scalar",
+    "ScalarFloat64",
     "ScalarInt64",
     "Slice",
     "Tile",
@@ -29,7 +31,8 @@ __all__ = [
 
 launch = _core.launch
 
-CONSTANT, INT64, INDEX64, STATIC_STRIDES = 1, 2, 4, 8
+CONSTANT, INDEX64, STATIC_STRIDES = 1, 4, 8
+NUMBERS = {bool: 16, int: 32, float: 64}
 CO_VARARGS, CO_VARKEYWORDS = 4, 8  # of inspect, which is slow to import
 T = TypeVar("T")
 
@@ -64,7 +67,11 @@ class _ConstantOf:
 
 
 class ScalarInt64:
-    """Annotation: an int argument is passed as int64 (int32 otherwise)."""
+    """Annotation: an int is passed as int64 (a Python int as int32 otherwise)."""
+
+
+class ScalarFloat64:
+    """Annotation: a number is passed as float64 (a Python float as float32 otherwise)."""
 
 
 class IndexedWithInt64:
@@ -299,7 +306,7 @@ class kernel(_core.Kernel):  # type: ignore[misc]
             )
         names = code.co_varnames[: code.co_argcount]
         notes = _annotations(self._function)
-        rows = tuple((name, *_row(notes.get(name))) for name in names)
+        rows = tuple((name, *_row(name, notes.get(name))) for name in names)
         wish = os.environ.get("TESSERA_CHECKED", "0")
         if wish not in ("", "0", "1"):
             raise ValueError(f"TESSERA_CHECKED={wish}: it takes 1 (every kernel) or 0")
@@ -338,18 +345,47 @@ def _annotations(function: Any) -> dict[str, Any]:
     return notes
 
 
+# The dtypes that numbers are passed as, in the order of TS_DTYPES.
+NUMERIC = ("bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64").split()
+
+
+def _category(note: Any) -> int:
+    return next((bit for kind, bit in NUMBERS.items() if note is kind), 0)
+
+
 def _bits(dims: tuple[int, ...]) -> int:
     return sum(1 << d for d in dims)
 
 
-def _row(note: Any) -> tuple[int, int, int]:
-    """Flags, static shape bits and static stride bits of one annotation."""
-    if note is Constant or isinstance(note, (_ConstantOf, ConstantAnnotation)):
-        return CONSTANT, 0, 0
-    if note is ScalarInt64:
-        return INT64, 0, 0
+def _number(name: str, note: Any) -> int:
+    """The number of the dtype that an annotation names, or 0."""
+    from .. import _pack
+
+    if note is ScalarInt64 or note is ScalarFloat64:
+        note = int64 if note is ScalarInt64 else float64
+    dtype = None if isinstance(note, str) else _pack.dtype_name(note)
+    if dtype is None:
+        return 0
+    if dtype not in NUMERIC:
+        raise TypeError(
+            f"parameter '{name}' is annotated {dtype}, which is a storage type; numbers are passed as {', '.join(NUMERIC)}"
+        )
+    return NUMERIC.index(dtype) + 1
+
+
+def _row(name: str, note: Any) -> tuple[int, int, int, int]:
+    """Flags, static shape bits, static stride bits and dtype of one annotation."""
+    if note is Constant or isinstance(note, ConstantAnnotation):
+        return CONSTANT, 0, 0, 0
+    if isinstance(note, _ConstantOf):
+        return CONSTANT | _category(note.item), 0, 0, 0
     if note is IndexedWithInt64:
-        return INDEX64, 0, 0
+        return INDEX64, 0, 0, 0
+    if _category(note):
+        return _category(note), 0, 0, 0
+    dtype = _number(name, note)
+    if dtype:
+        return 0, 0, 0, dtype
     flags = shape = stride = 0
     for extra in getattr(note, "__metadata__", ()):
         if isinstance(extra, ConstantAnnotation) or extra is ConstantAnnotation:
@@ -358,7 +394,7 @@ def _row(note: Any) -> tuple[int, int, int]:
             shape, stride = _bits(extra.static_shape_dims), _bits(extra.static_stride_dims)
             flags |= INDEX64 if getattr(extra.index_dtype, "bitwidth", 32) == 64 else 0
             flags |= STATIC_STRIDES if stride else 0
-    return flags, shape, stride
+    return flags, shape, stride, 0
 
 
 F = TypeVar("F", bound=Callable[..., Any])
