@@ -6,7 +6,7 @@ PYTHON = $(VENV)/bin/python
 SOURCES := $(shell find src ext include python -type f -not -name '*.so' -not -path '*/__pycache__/*') \
 	meson.build meson_options.txt pyproject.toml
 
-.PHONY: tour test bench dev asan ubsan tsan fuzz bless clean
+.PHONY: tour test bench dev asan ubsan tsan fuzz test-long bless clean
 
 tour: $(VENV)/installed
 	$(PYTHON) -m tessera tour $(ARGS)
@@ -31,6 +31,10 @@ dev: $(VENV)/installed-test
 
 asan ubsan tsan: $(VENV)/installed-test
 	$(PYTHON) tools/test.py --only $@
+
+# 200,000 random tile programs, both kinds of input under sanitizers, fuzz targets: hours.
+test-long: $(VENV)/installed-test
+	$(PYTHON) tools/test.py --only long --seconds 600
 
 fuzz: $(VENV)/installed-test
 	$(PYTHON) tools/test.py --only fuzz --seconds 600

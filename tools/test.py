@@ -3,7 +3,7 @@
 
 Steps: C tests in a debug build, the same under AddressSanitizer and UBSan, bounded fuzzing, Python
 tests, and checks of the tree (include graph, sizes). `--only STEP` runs one; `asan`, `ubsan`, `tsan` and
-`golden` run only when named.
+`golden`, `tiles` and `long` run only when named.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -153,6 +154,67 @@ def step_fuzz(options: argparse.Namespace) -> Count:
     return total
 
 
+def streamed(command: list[str], env: dict[str, str] | None = None) -> Count:
+    """Runs a program that shows its progress, and takes its closing line."""
+    child = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "TESSERA_CACHE_DIR": "off", **(env or {})},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    found = Count()
+    assert child.stdout
+    for line in child.stdout:
+        print(f"  {line}", end="", flush=True)
+        found.add(counts(line))
+    if child.wait() and not found.failed:
+        found.failed += 1
+    return found
+
+
+def tiles(*options: str, env: dict[str, str] | None = None) -> Count:
+    """Random tile programs against their second reading (tests/fuzz/tiles)."""
+    jobs = str(len(os.sched_getaffinity(0)))
+    return streamed([sys.executable, "tests/fuzz/tiles", "--jobs", jobs, *options], env)
+
+
+def step_tiles(_: argparse.Namespace) -> Count:
+    """A bounded share: the programs that were once wrong, then always the same seeds."""
+    return tiles("all", "--count", "3000", "--seconds", "75")
+
+
+def sanitized_tree(folder: str) -> dict[str, str]:
+    """The variables with which Python takes the sanitized extension of a build folder."""
+    package = ROOT / folder / "python" / "tessera"
+    shutil.rmtree(package, ignore_errors=True)
+    shutil.copytree(
+        ROOT / "python/tessera", package, ignore=shutil.ignore_patterns("*.so", "__pycache__")
+    )
+    for path in (ROOT / folder).glob("_*.so"):
+        (package / path.name).symlink_to(path)
+    libraries = [run(["cc", f"-print-file-name={n}"]).stdout.strip() for n in ("libasan.so", "libubsan.so")]
+    return {
+        "PYTHONPATH": str(package.parent),
+        "LD_PRELOAD": " ".join(libraries),
+        "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    }
+
+
+def step_long(options: argparse.Namespace) -> Count:
+    """The long form: 200,000 tile programs, both sorts of input under the sanitizers, fuzz targets."""
+    total = tiles("all", "--count", "200000")
+    if not build("build-sanitize", "-Db_sanitize=address,undefined", "-Db_lundef=false"):
+        return Count(failed=1)
+    env = sanitized_tree("build-sanitize")
+    total.add(tiles("irtext", "--count", "300000", env=env))
+    total.add(tiles("all", "--seed", "1000000", "--count", "5000", env=env))
+    total.add(step_fuzz(options))
+    return total
+
+
 def step_python(_: argparse.Namespace) -> Count:
     """The Python tests, against the installed package."""
     command = [sys.executable, "-m", "pytest", "-rs", "tests/python"]
@@ -207,6 +269,8 @@ NAMED = {
     "ubsan": lambda o: sanitized("ubsan"),
     "tsan": lambda o: sanitized("tsan"),
     "golden": step_golden,
+    "tiles": step_tiles,
+    "long": step_long,
 }
 
 

@@ -1,16 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The generators by name: each makes a program of a seed."""
+"""The generators by name: each makes a case of a seed. `MIXED` are the shares of a mixed run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
-from . import corpus, kernels, networks, order
-from .program import Program
+from . import corpus, irtext, kernels, networks, order
+from .program import Outcome
 
-GENERATORS: dict[str, Callable[[int], Program]] = {
+
+class Case(Protocol):
+    """What a generator makes."""
+
+    def run(self, device: str) -> Outcome: ...
+    def describe(self) -> str: ...
+
+
+GENERATORS: dict[str, Callable[[int], Case]] = {
     "corpus": corpus.generate,
     "kernels": kernels.generate,
     "order": order.generate,
     "networks": networks.generate,
+    "irtext": irtext.generate,
 }
+MIXED = ["kernels", "order"] * 9 + ["networks", "order"]

@@ -18,7 +18,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from . import corpus
-from .generators import GENERATORS
+from .generators import GENERATORS, MIXED, Case
+from .program import Program
 from .program import Outcome
 from .shrink import Trial, shrunk
 from .worker import Worker, serve
@@ -73,13 +74,18 @@ class Tally:
 
 
 def requests(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """The generators in turn, each with its own ascending seeds."""
-    names = list(GENERATORS) if options.generator == "all" else [options.generator]
-    for k in itertools.count():
-        if k == options.count:
-            return
-        name = names[k % len(names)]
-        seed = options.seed + k // len(names)
+    """One generator with ascending seeds; or all files of the corpus, then a mixture of generators,
+    each with its own ascending seeds."""
+    kept = range(1, len(corpus.files()) + 1)
+    if options.generator == "corpus":
+        named: Iterator[tuple[str, int]] = (("corpus", k) for k in kept)
+    elif options.generator == "all":
+        seeds = {name: itertools.count(options.seed) for name in MIXED}
+        mixed = ((name, next(seeds[name])) for name in itertools.cycle(MIXED))
+        named = itertools.chain((("corpus", k) for k in kept), mixed)
+    else:
+        named = ((options.generator, k) for k in itertools.count(options.seed))
+    for name, seed in itertools.islice(named, options.count):
         yield {"generator": name, "seed": seed, "device": options.device}
 
 
@@ -138,10 +144,15 @@ class Pool:
 
 def one(options: argparse.Namespace) -> int:
     """Runs one program, shows it, leaves out what its finding does not need, keeps it as a file."""
+    program: Case
     if options.file:
         program = corpus.parse(options.file.read_text())
     else:
         program = GENERATORS[options.generator](options.one)
+    if not isinstance(program, Program):
+        print(program.describe())
+        print(program.run(options.device))
+        return 0
     trial = Trial(options.device, options.limit)
     try:
         outcome = trial.run(program)

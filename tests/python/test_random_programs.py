@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs that were once wrong (tests/fuzz/tiles/corpus), against the second reading of the language,
+and the programs' own parts: what counts as a failure, and what is left out of a finding."""
+
+import pathlib
+import shutil
+import sys
+
+import pytest
+from tessera import _core
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "fuzz"))
+
+from tiles import corpus, generators, harness, program, refusals, shrink  # noqa: E402
+
+FILES = corpus.files()
+DEVICES = [
+    "cpu",
+    pytest.param("cuda", marks=pytest.mark.skipif(not _core.device_count("cuda"), reason="no GPU")),
+    pytest.param("sm_90", marks=pytest.mark.skipif(not shutil.which("ptxas"), reason="no ptxas")),
+]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
+def test_what_was_wrong_stays_right(file, device):
+    outcome = corpus.parse(file.read_text()).run(device)
+    assert outcome.kind in ("passed", "open"), outcome.text
+
+
+@pytest.mark.parametrize("name", generators.GENERATORS)
+def test_a_seed_always_makes_the_same_program(name):
+    make = generators.GENERATORS[name]
+    assert [make(k).describe() for k in (1, 2)] == [make(k).describe() for k in (1, 2)]
+    assert make(1).describe() != make(2).describe()
+
+
+@pytest.mark.parametrize("name", ["kernels", "order", "networks"])
+def test_a_program_survives_its_file(name):
+    made = generators.GENERATORS[name](7)
+    assert corpus.parse(corpus.text(made, "tried")) == made
+
+
+def wrong_program():
+    """One store more than the second reading sees, among lines that do not matter."""
+    arrays = [program.Array("a", "int32", (16,)), program.Array("b", "int32", (16,), "out")]
+    lines = ["def kernel(a, b, s):", "    t = ct.load(a, (0,), (16,))", "    for i in range(s):"]
+    lines += ["        t = t + 1", "    u = ct.sum(t, 0)", "    ct.store(b, (0,), t)"]
+    return program.Program(3, "\n".join(lines) + "\n", arrays, [("s", "int32", 3)])
+
+
+class Pretended(shrink.Trial):
+    """A trial in which every program that stores to b is wrong."""
+
+    def __init__(self):
+        pass
+
+    def run(self, tried):
+        stores = "ct.store(b" in tried.source and "t = ct.load" in tried.source
+        return program.Outcome("wrong" if stores else "passed", "b(0,): got 1, want 2")
+
+
+def test_a_finding_keeps_only_what_it_needs():
+    small, _ = shrink.shrunk(wrong_program(), program.Outcome("wrong", "b(0,): got 1"), Pretended())
+    body = "    t = ct.load(a, (0,), (16,))\n    ct.store(b, (0,), t)\n"
+    assert small.source == "def kernel(a, b):\n" + body
+    assert [a.name for a in small.arrays] == ["a", "b"] and not small.scalars
+
+
+def test_a_wrong_element_is_found(monkeypatch):
+    run = program.Run.actual
+    monkeypatch.setattr(program.Run, "actual", lambda self: changed(run(self)))
+    outcome = wrong_program().run()
+    assert outcome.kind == "wrong" and outcome.text.startswith("b(5,): got np.int32(")
+
+
+def changed(result):
+    result[2]["b"][5] += 1
+    return result
+
+
+def test_refusals_are_stated_or_failures():
+    assert refusals.stated("axis 0 has a negative stride (shape (4,), ...)") == "negative stride"
+    assert refusals.stated("something unheard of") is None
+
+
+def test_the_tally_counts_by_reason(capsys):
+    tally = harness.Tally(most=5)
+    for kind, text in [
+        ("passed", "9"),
+        ("open", ""),
+        ("refused", "negative stride"),
+        ("hang", "x"),
+    ]:
+        tally.add({"generator": "order", "seed": 1}, program.Outcome(kind, text))
+    tally.close()
+    said = capsys.readouterr().out
+    assert "order 1: HANG x" in said and "skipped 1: negative stride" in said
+    assert said.endswith("1 passed, 1 failed, 2 skipped\n")
