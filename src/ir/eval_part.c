@@ -65,11 +65,11 @@ ts_status eval_fail(const eval_run *run, ts_val at, ts_status status, const char
 ts_status eval_fault(const eval_run *run, ts_val at, ts_fault fault, const char *what)
 {
     ts_fault *first = run->env->fault;
+    char bounds[512];
     if (!first && fault.code == TS_FAULT_BOUNDS)
-        return eval_fail(run, at, TS_LAUNCH, "%s: index %lld is out of bounds for size %lld", what,
-                         (long long)fault.index, (long long)fault.extent);
+        ts_bounds_text(bounds, sizeof bounds, what, fault.index, fault.extent);
     if (!first)
-        return eval_fail(run, at, TS_LAUNCH, "%s", what);
+        return eval_fail(run, at, TS_LAUNCH, "%s", fault.code == TS_FAULT_BOUNDS ? bounds : what);
     if (first->code)
         return TS_OK;
     const ts_loc_info *place = ts_loc_of(run->fn, at);

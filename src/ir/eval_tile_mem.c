@@ -57,22 +57,10 @@ ts_status eval_tile_get_tensor_shape(eval_tile *t, ts_val v)
     return TS_OK;
 }
 
-/* Which tensor axis tile axis d of a view walks, and by how many elements one index moves there. */
+/* Which tensor axis tile axis d of a view walks. */
 static uint32_t mem_axis(const ts_type_info *view, uint32_t d)
 {
     return view->dim_map ? (uint32_t)view->dim_map[d] % TS_MAX_RANK : d;
-}
-
-static int64_t mem_step(const ts_type_info *view, uint32_t d)
-{
-    switch (view->kind) {
-    case TS_KIND_STRIDED_VIEW:
-        return view->strides[d];
-    case TS_KIND_GATHER_SCATTER_VIEW:
-        return 1;
-    default:
-        return view->dims[d];
-    }
 }
 
 ts_status eval_tile_get_index_space_shape(eval_tile *t, ts_val v)
@@ -81,7 +69,7 @@ ts_status eval_tile_get_index_space_shape(eval_tile *t, ts_val v)
     uint32_t axis = ts_at(t->fn, v)->aux;
     if (axis >= view->rank)
         return eval_fail(&t->run, v, TS_VERIFY, "axis %u of a view of rank %u", axis, view->rank);
-    int64_t extent = (int64_t)eval_tile_opnd(t, v, 0)[1 + mem_axis(view, axis)], step = mem_step(view, axis);
+    int64_t extent = (int64_t)eval_tile_opnd(t, v, 0)[1 + mem_axis(view, axis)], step = ts_view_step(view, axis);
     *t->value[v] = ts_scalar_wrap(ts_type_of(t->fn, v), (uint64_t)((extent + step - 1) / step));
     return TS_OK;
 }
@@ -113,13 +101,13 @@ static ts_status mem_walk_begin(eval_tile *t, ts_val v, uint32_t first_index, me
 /* Element offset of tile position `index` from the base. *inside is false outside the array. */
 static ts_status mem_walk_at(eval_tile *t, const mem_walk *w, const int64_t *index, int64_t *offset, bool *inside)
 {
-    *offset = 0;
+    uint64_t sum = 0;
     *inside = true;
     for (uint32_t d = 0; d < w->view->rank; d++) {
         const uint64_t *operand = eval_tile_opnd(t, w->at, w->first_index + d);
         bool sparse = w->view->kind == TS_KIND_GATHER_SCATTER_VIEW && d == w->view->sparse_dim;
         uint32_t axis = mem_axis(w->view, d);
-        int64_t at = sparse ? (int64_t)operand[index[d]] : (int64_t)*operand * mem_step(w->view, d) + index[d];
+        int64_t at = sparse ? (int64_t)operand[index[d]] : ts_view_start((int64_t)*operand, ts_view_step(w->view, d)) + index[d];
         int64_t extent = (int64_t)w->words[1 + axis];
         if (at < 0 || at >= extent) {
             *inside = false;
@@ -128,28 +116,10 @@ static ts_status mem_walk_at(eval_tile *t, const mem_walk *w, const int64_t *ind
                                  "element %lld of axis %u (extent %lld) was promised in bounds",
                                  (long long)at, axis, (long long)extent);
         }
-        *offset += at * (int64_t)w->words[1 + TS_MAX_RANK + axis];
+        sum += (uint64_t)at * w->words[1 + TS_MAX_RANK + axis]; /* wraps outside, where it is not used */
     }
+    *offset = (int64_t)sum;
     return TS_OK;
-}
-
-static uint64_t mem_padding(ts_type elem, uint8_t padding)
-{
-    const ts_float_format *f = ts_float_format_of(elem);
-    if (!f)
-        return 0;
-    switch (padding) {
-    case TS_PAD_NEG_ZERO:
-        return ts_float_sign_mask(elem);
-    case TS_PAD_NAN:
-        return ts_float_nan(elem);
-    case TS_PAD_POS_INF:
-        return ts_float_inf(elem);
-    case TS_PAD_NEG_INF:
-        return ts_float_inf(elem) | ts_float_sign_mask(elem);
-    default:
-        return 0;
-    }
 }
 
 ts_status eval_tile_load_view_tko(eval_tile *t, ts_val v)
@@ -161,7 +131,7 @@ ts_status eval_tile_load_view_tko(eval_tile *t, ts_val v)
     for (int64_t i = 0; i < ts_type_count(t->module, ts_type_of(t->fn, v));
          i++, eval_next(index, w.view->dims, w.view->rank)) {
         TS_TRY(mem_walk_at(t, &w, index, &offset, &inside));
-        t->value[v][i] = mem_padding(w.elem, w.view->padding);
+        t->value[v][i] = ts_pad_bits(w.elem, w.view->padding, t->fn->checked);
         if (inside)
             TS_TRY(eval_load(&t->run, v, w.elem, w.words[0], offset, &t->value[v][i]));
     }

@@ -80,6 +80,30 @@ uint64_t ts_float_inf(ts_type type)
     return code << f->pad_bits;
 }
 
+uint64_t ts_pad_bits(ts_type elem, uint8_t padding, bool checked)
+{
+    const ts_float_format *f = ts_float_format_of(elem);
+    uint32_t bits = elem < TS_T_token ? ts_type_bits(NULL, elem) : 64; /* others are pointers */
+    if (padding == TS_PAD_UNDEF && checked && !(f && f->has_nan))
+        return 0x5555555555555555 >> (64 - bits);
+    if (!f)
+        return 0;
+    switch (padding) {
+    case TS_PAD_UNDEF:
+        return checked ? ts_float_nan(elem) : 0;
+    case TS_PAD_NEG_ZERO:
+        return ts_float_sign_mask(elem);
+    case TS_PAD_NAN:
+        return ts_float_nan(elem);
+    case TS_PAD_POS_INF:
+        return ts_float_inf(elem);
+    case TS_PAD_NEG_INF:
+        return ts_float_inf(elem) | ts_float_sign_mask(elem);
+    default:
+        return 0;
+    }
+}
+
 static uint64_t float_magnitude(ts_type type, uint64_t bits)
 {
     const ts_float_format *f = &float_formats[type];

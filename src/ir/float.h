@@ -34,6 +34,10 @@ uint64_t ts_float_sign_mask(ts_type type); /* 0 for unsigned formats */
 uint64_t ts_float_nan(ts_type type);
 uint64_t ts_float_inf(ts_type type); /* the greatest finite value where there is no infinity */
 
+/* What a load gives outside its array, for a scalar type and the ts_padding of its view. TS_PAD_UNDEF is zero; in a
+ * checked function it is a value that shows in results: NaN, or bytes 0x55 where the type has none (integers, f4). */
+uint64_t ts_pad_bits(ts_type elem, uint8_t padding, bool checked);
+
 /* Exact. */
 double ts_float_to_f64(ts_type type, uint64_t bits);
 /* One rounding. TS_RA rounds to nearest, ties away from zero; modes that name no direction are TS_RN. */

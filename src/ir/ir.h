@@ -287,7 +287,7 @@ typedef enum ts_kind {
 } ts_kind;
 typedef enum ts_space { TS_GLOBAL, TS_SHARED, TS_LOCAL } ts_space; /* shared pointers are 32 bit */
 typedef enum ts_padding { /* what a load gives outside the array; UNDEF = any value */
-    TS_PAD_UNDEF, TS_PAD_ZERO, TS_PAD_NEG_ZERO, TS_PAD_NAN, TS_PAD_POS_INF, TS_PAD_NEG_INF
+    TS_PAD_UNDEF /* see ts_pad_bits */, TS_PAD_ZERO, TS_PAD_NEG_ZERO, TS_PAD_NAN, TS_PAD_POS_INF, TS_PAD_NEG_INF
 } ts_padding;
 #define TS_DYNAMIC INT64_MIN
 #define TS_MAX_RANK 8
@@ -303,6 +303,24 @@ typedef struct ts_type_info {
     const int32_t *dim_map;        /* partition, strided view: tile axis -> tensor axis */
     const ts_type *sub;            /* FUNC: parameters then results */
 } ts_type_info;
+
+/* How many elements along its axis one index of a tiled view moves. */
+static inline int64_t ts_view_step(const ts_type_info *view, uint32_t axis)
+{
+    return view->kind == TS_KIND_PARTITION_VIEW ? view->dims[axis]
+           : view->kind == TS_KIND_STRIDED_VIEW ? view->strides[axis]
+                                                : 1;
+}
+
+/* Where the tile of an index begins. Indices are as large as their type allows and their product with the step means
+ * what it says: one too large for 64 bits stops at a place so far out that nothing added to it comes round into an
+ * array. Those of 32 bits (steps have 31) never get there. */
+#define TS_VIEW_FAR ((int64_t)1 << 61)
+static inline int64_t ts_view_start(int64_t index, int64_t step)
+{
+    int64_t most = TS_VIEW_FAR / step;
+    return (index > most ? most : index < -most ? -most : index) * step;
+}
 
 /* ---- functions and modules ---------------------------------------------------------------------- */
 

@@ -28,6 +28,7 @@ typedef struct diff_buffer {
     bool whole;        /* floats get small whole numbers, so that sums are exact in any order */
     bool special;      /* floats are NaN, infinite, zeros, and around the ends of the integers */
     bool output;       /* compared afterwards */
+    const int64_t *values; /* integers: contents in place of random ones */
 } diff_buffer;
 
 typedef struct diff_case {
@@ -98,7 +99,8 @@ static inline void diff_fill(const diff_case *c, diff_memory *m)
         m->at[i] = aligned_alloc(64, (m->bytes[i] + 127) / 64 * 64);
         memset(m->at[i], 0, m->bytes[i]);
         for (size_t e = 0; e < b->n; e++)
-            ts_scalar_store(NULL, b->elem, m->at[i], (int64_t)e, diff_element(b, &state));
+            ts_scalar_store(NULL, b->elem, m->at[i], (int64_t)e,
+                            b->values ? (uint64_t)b->values[e] : diff_element(b, &state));
         m->params[i] = (uint64_t)(uintptr_t)m->at[i];
         m->range[i] = (ts_eval_range){m->at[i], m->bytes[i]};
     }

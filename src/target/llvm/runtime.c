@@ -58,7 +58,7 @@ static bool rt_axis_joins(const rt_view *v)
 {
     uint32_t k = v->rank - 1;
     return k > 0 && v->sparse_axis != (int)k - 1 && v->lo[k] == 0 && v->hi[k] == v->dim[k] &&
-           v->stride[k - 1] == v->dim[k] * v->stride[k];
+           v->lo[k - 1] < v->hi[k - 1] && v->stride[k - 1] == v->dim[k] * v->stride[k];
 }
 
 static void rt_axis_join(rt_view *v)
@@ -148,9 +148,11 @@ static void rt_row_in(const rt_view *v, int64_t at, bool inside, char *array, ch
     int64_t lo = inside ? v->lo[k] : v->dim[k], hi = inside ? v->hi[k] : v->dim[k];
     rt_fill(tile, v->bytes, pad, lo);
     rt_fill(tile + (size_t)hi * v->bytes, v->bytes, pad, v->dim[k] - hi);
+    if (lo >= hi) /* and then the start may be too far out to compute with */
+        return;
     if (v->stride[k] == 1)
         memcpy(tile + (size_t)lo * v->bytes, array + (at + v->start[k] + lo) * (int64_t)v->bytes,
-               (size_t)TS_MAX(hi - lo, 0) * v->bytes);
+               (size_t)(hi - lo) * v->bytes);
     else if (v->bytes == 4)
         RT_STRIDED(uint32_t)
     else if (v->bytes == 8)
@@ -165,9 +167,11 @@ static void rt_row_out(const rt_view *v, int64_t at, bool inside, char *array, c
 {
     uint32_t k = v->rank - 1;
     int64_t lo = inside ? v->lo[k] : v->dim[k], hi = inside ? v->hi[k] : v->dim[k];
+    if (lo >= hi)
+        return;
     if (v->stride[k] == 1)
         memcpy(array + (at + v->start[k] + lo) * (int64_t)v->bytes, tile + (size_t)lo * v->bytes,
-               (size_t)TS_MAX(hi - lo, 0) * v->bytes);
+               (size_t)(hi - lo) * v->bytes);
     else if (v->bytes == 4)
         RT_STRIDED_OUT(uint32_t)
     else if (v->bytes == 8)
@@ -252,26 +256,29 @@ static void rt_transpose(uint32_t *to, int64_t to_stride, const uint32_t *from, 
         rt_transpose_line(to + j, to_stride, from + j * from_stride, from_stride, n_i, TS_MIN(n_j - j, (int64_t)RT_LINE));
 }
 
-/* Where the part of the tile that lies inside begins, in the array and in the tile. */
-static int64_t rt_transposed_at(const rt_view *v, int64_t *in_tile)
+/* Where the part of the tile that lies inside begins, in the array and in the tile; false: there is none. */
+static bool rt_transposed_at(const rt_view *v, int64_t *in_array, int64_t *in_tile)
 {
+    if (v->lo[0] >= v->hi[0] || v->lo[1] >= v->hi[1])
+        return false;
     *in_tile = v->lo[0] * v->dim[1] + v->lo[1];
-    return v->at + v->start[0] + v->lo[0] + (v->start[1] + v->lo[1]) * v->stride[1];
+    *in_array = v->at + v->start[0] + v->lo[0] + (v->start[1] + v->lo[1]) * v->stride[1];
+    return true;
 }
 
 static void rt_transpose_in(const rt_view *v, const uint32_t *array, uint32_t *tile)
 {
-    int64_t n_i = v->hi[0] - v->lo[0], n_j = v->hi[1] - v->lo[1], to, from = rt_transposed_at(v, &to);
+    int64_t n_i = v->hi[0] - v->lo[0], n_j = v->hi[1] - v->lo[1], to, from;
     if (n_i < v->dim[0] || n_j < v->dim[1])
         rt_fill((char *)tile, v->bytes, (uint64_t)v->what[TS_RT_PAD], v->dim[0] * v->dim[1]);
-    if (n_i > 0 && n_j > 0)
+    if (rt_transposed_at(v, &from, &to))
         rt_transpose(tile + to, v->dim[1], array + from, v->stride[1], n_i, n_j);
 }
 
 static void rt_transpose_out(const rt_view *v, uint32_t *array, const uint32_t *tile)
 {
-    int64_t n_i = v->hi[0] - v->lo[0], n_j = v->hi[1] - v->lo[1], from, to = rt_transposed_at(v, &from);
-    if (n_i > 0 && n_j > 0)
+    int64_t n_i = v->hi[0] - v->lo[0], n_j = v->hi[1] - v->lo[1], from, to;
+    if (rt_transposed_at(v, &to, &from))
         rt_transpose(array + to, v->stride[1], tile + from, v->dim[1], n_j, n_i);
 }
 

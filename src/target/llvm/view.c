@@ -79,14 +79,27 @@ void cg_space(cg *e, ts_val v)
         x = axis < view->rank ? view->dim[axis] : x;
     else if (axis < t->rank) {
         uint32_t d = t->dim_map ? (uint32_t)t->dim_map[axis] : axis;
-        int64_t step = t->kind == TS_KIND_STRIDED_VIEW ? t->strides[axis] : t->dims[axis];
-        x = d < view->rank ? view_count(e, view->dim[d], step) : x;
+        x = d < view->rank ? view_count(e, view->dim[d], ts_view_step(t, axis)) : x;
     }
     e->val[v].form = CG_SCALAR;
     e->val[v].ref = cg_conv(e, "trunc", CG_I64, cg_reg_of(e, inst->type), 0, x);
 }
 
 /* ---- describing an access -----------------------------------------------------------------------*/
+
+/* ts_view_start; the clamp is for indices of 64 bits alone. */
+static cg_ref view_start(cg *e, ts_val index, int64_t step)
+{
+    int64_t known, most = TS_VIEW_FAR / step;
+    cg_ref x = cg_scalar_i64(e, index);
+    if (cg_is_int(e, x, &known))
+        return cg_int(e, ts_view_start(known, step));
+    if (ts_type_bits(e->m, ts_type_elem(e->m, ts_type_of(e->fn, index))) == 64) {
+        x = cg_sel(e, CG_I64, 0, cg_cmp(e, "icmp sgt", CG_I64, 0, x, cg_int(e, most)), cg_int(e, most), x);
+        x = cg_sel(e, CG_I64, 0, cg_cmp(e, "icmp slt", CG_I64, 0, x, cg_int(e, -most)), cg_int(e, -most), x);
+    }
+    return cg_mul(e, x, cg_int(e, step));
+}
 
 static void view_axis(cg *e, view_access *a, const ts_type_info *t, uint32_t k, ts_val index)
 {
@@ -101,10 +114,7 @@ static void view_axis(cg *e, view_access *a, const ts_type_info *t, uint32_t k, 
         a->sparse = index;
         return;
     }
-    int64_t step = t->kind == TS_KIND_GATHER_SCATTER_VIEW ? 1
-                   : t->kind == TS_KIND_STRIDED_VIEW      ? t->strides[k]
-                                                          : t->dims[k];
-    a->start[k] = cg_mul(e, cg_scalar_i64(e, index), cg_int(e, step));
+    a->start[k] = view_start(e, index, ts_view_step(t, k));
 }
 
 /* `at`: position of the first index operand. */
@@ -127,22 +137,6 @@ static bool view_access_of(cg *e, ts_val v, uint32_t at, view_access *a)
     for (uint32_t k = 0; k < t->rank; k++)
         view_axis(e, a, t, k, x[at + k]);
     return true;
-}
-
-static uint64_t view_pad(const view_access *a)
-{
-    switch (a->padding) {
-    case TS_PAD_NEG_ZERO:
-        return ts_float_sign_mask(a->elem);
-    case TS_PAD_NAN:
-        return ts_float_nan(a->elem);
-    case TS_PAD_POS_INF:
-        return ts_float_inf(a->elem);
-    case TS_PAD_NEG_INF:
-        return ts_float_inf(a->elem) | ts_float_sign_mask(a->elem);
-    default:
-        return 0;
-    }
 }
 
 /* ---- straight or staged -------------------------------------------------------------------------*/
@@ -196,7 +190,7 @@ static cg_ref view_what(cg *e, const view_access *a, int64_t mode)
     uint32_t n = TS_RT_DIMS + a->rank;
     words[TS_RT_RANK] = a->rank;
     words[TS_RT_TYPE] = a->elem < TS_T_token ? a->elem : TS_T_i64;
-    words[TS_RT_PAD] = (int64_t)view_pad(a);
+    words[TS_RT_PAD] = (int64_t)ts_pad_bits(a->elem, (uint8_t)a->padding, e->fn->checked);
     words[TS_RT_MODE] = mode;
     words[TS_RT_SPARSE] = a->sparse_axis + 1;
     if (a->sparse_axis >= 0)

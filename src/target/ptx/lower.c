@@ -494,7 +494,7 @@ static bool lower_prepare(ts_lower *lw, ts_fn *fn)
     lw->made = TS_NEW_N(lw->arena, ts_late_value, fn->inst.n);
     lw->nowhere = TS_NEW_N(lw->arena, ts_val, 1 << TS_LAYOUT_REGS);
     if (!lw->fn || !lw->late || !lw->made || !lw->nowhere || !lw->scalar || !lw->newest || !lw->roots || !lw->tokens ||
-        !ts_shape_of(fn, lw->arena, &lw->shape))
+        !ts_shape_of(fn, lw->arena, &lw->shape) || !ts_facts_of(fn, lw->arena, &lw->facts))
         return false;
     lw->fn->level = TS_LEVEL_S;
     ts_builder_init(&lw->b, lw->fn);

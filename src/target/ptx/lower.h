@@ -28,6 +28,7 @@
 #define TS_TARGET_PTX_LOWER_H
 
 #include "ir/note.h"
+#include "pass/facts.h"
 #include "pass/pass.h"
 #include "target/ptx/assign.h"
 #include "target/target.h"
@@ -130,6 +131,7 @@ typedef struct ts_lower {
     ts_cluster cluster;
     ts_cp cp;
     ts_hazards hazards;
+    ts_facts facts;    /* of the tile function */
     uint32_t *tokens;  /* [value] how many of its uses are tokens */
     uint64_t *roots;   /* [pointer or view value] mask of roots it may point into */
     uint32_t *late;    /* [tile value] the store that makes it, 0 = made where it stands */
@@ -213,6 +215,11 @@ void ts_lower_expand(ts_lower *lw, ts_val v, ts_val as, ts_vals *out);
 const ts_val *ts_lower_bind(ts_lower *lw, ts_val v, const ts_val *from);
 /* Types of the thread values of the results of a tile-level opener. */
 void ts_lower_result_types(ts_lower *lw, ts_val opener, ts_vals *types);
+
+/* Where the tile of an index begins along an axis of a view (ts_view_start), in i32 or i64. In i32 a place that is too
+ * far out may be a negative number or an unsigned one beyond 2^31: outside for every comparison that is unsigned, and
+ * for a signed one with 0. */
+ts_val ts__view_start(ts_lower *lw, const ts_type_info *view, uint32_t axis, ts_val tile_index, ts_type type);
 
 /* ---- shared memory: shared.c ------------------------------------------------------------------------- */
 

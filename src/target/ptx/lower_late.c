@@ -63,7 +63,7 @@ struct ts_late_load {
     ts_late_load *next;
     ts_val load, *regs; /* 0 = not there yet */
     view_access access;
-    ts_val pad;         /* 0 = anything */
+    ts_val pad;
 };
 
 static ts_late_load *late_open(ts_lower *lw, ts_val v, const ts_layout *layout)
@@ -80,10 +80,7 @@ static ts_late_load *late_open(ts_lower *lw, ts_val v, const ts_layout *layout)
     ts__view_describe(lw, &l->access, v, 1, layout);
     if (!ts__view_whole_vectors(&l->access))
         ts__view_single(&l->access);
-    uint8_t padding = l->access.info->padding;
-    l->pad = padding == TS_PAD_UNDEF
-                 ? TS_NO
-                 : ts_bits(&lw->b, l->access.elem, ts__view_pad_bits(l->access.elem, padding));
+    l->pad = ts__view_pad(lw, &l->access);
     ts_note(lw->tile, v, TS_NOTE_load, l->access.log_vec ? "vector" : "scalar", "%u bytes an access, into fragments",
             l->access.bytes << l->access.log_vec);
     return lw->late_loads = l;

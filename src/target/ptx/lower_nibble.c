@@ -4,6 +4,7 @@
  * the byte and shift; a store needs both halves of a byte in one thread, so its layout keeps pairs together.
  * pack and unpack go through shared memory with a byte for each element.
  */
+#include "ir/float.h"
 #include "target/ptx/lower_view.h"
 
 static ts_val nibble_byte(ts_lower *lw, ts_val x)
@@ -81,6 +82,8 @@ void ts_lower_load_nibbles(ts_lower *lw, ts_val v)
     ts_type elem = ts_lower_elem(lw, v);
     ts_lower_before_load(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
     ts__view_describe(lw, &a, v, 1, home);
+    int64_t nibble = (int64_t)ts_pad_bits(elem, a.info->padding, lw->tile->checked);
+    ts_val pad = ts_int(&lw->b, TS_T_i8, nibble | nibble << 4);
     for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
         if (r & ts_lower_repeats(home)) {
             out[r] = out[r & ~ts_lower_repeats(home)];
@@ -88,7 +91,7 @@ void ts_lower_load_nibbles(ts_lower *lw, ts_val v)
         }
         ts_val offset = nibble_offset(lw, &a, r), inside = ts__view_inside(lw, &a, r), byte;
         ts_lower_ld(lw, TS_T_i8, nibble_pointer(lw, &a, offset), 1, TS_CACHE_NONE, inside,
-                    inside ? ts_int(&lw->b, TS_T_i8, 0) : 0, &byte);
+                    inside ? pad : 0, &byte);
         ts_val word = ts_cast(&lw->b, TS_OP_exti, byte, TS_T_i32, TS_A_UNSIGNED);
         ts_val half =
             ts_op2(&lw->b, TS_OP_andi, ts_cast(&lw->b, TS_OP_trunci, offset, TS_T_i32, 0), ts_lower_i32(lw, 1), 0);

@@ -10,6 +10,7 @@
  *
  * Where the extent is no multiple of a vector, the thread whose vector the end cuts goes element by element.
  */
+#include "ir/float.h"
 #include "target/ptx/lower_view.h"
 
 /* ---- describing an access -------------------------------------------------------------------------------------- */
@@ -73,18 +74,29 @@ static int64_t view_stride_divisor(const ts_lower *lw, const view_access *a, uin
     return ts_lower_divisor(lw->tile, ts_opnd(lw->tile, ts_view_make(lw->tile, a->view), at));
 }
 
-static int64_t view_index_step(const ts_type_info *info, uint32_t axis)
+ts_val ts__view_start(ts_lower *lw, const ts_type_info *info, uint32_t axis, ts_val tile_index, ts_type type)
 {
-    return info->kind == TS_KIND_PARTITION_VIEW ? info->dims[axis]
-           : info->kind == TS_KIND_STRIDED_VIEW ? info->strides[axis]
-                                                : 1;
+    int64_t step = ts_view_step(info, axis), most = type == TS_T_i32 ? ((int64_t)1 << 31) : TS_VIEW_FAR, known;
+    ts_val index = lw->scalar[tile_index], x = view_as(lw, index, type);
+    if (ts_const_as_int(lw->fn, index, &known)) {
+        int64_t start = ts_view_start(known, step);
+        return ts_int(&lw->b, type, type == TS_T_i32 ? TS_MAX(TS_MIN(start, INT32_MAX), INT32_MIN) : start);
+    }
+    bool fits = type != ts_type_of(lw->fn, index) || ts_fact_within(&lw->facts, tile_index, -(most / step), (most - 1) / step);
+    if (step > 1 && !fits && info->kind == TS_KIND_PARTITION_VIEW) {
+        x = ts_op2(&lw->b, TS_OP_mini, x, ts_int(&lw->b, type, (most - 1) / step + 1), TS_A_UNSIGNED);
+    } else if (step > 1 && !fits) { /* tiles before the first may reach into the array */
+        x = ts_op2(&lw->b, TS_OP_mini, x, ts_int(&lw->b, type, (most - 1) / step + 1), 0);
+        x = ts_op2(&lw->b, TS_OP_maxi, x, ts_int(&lw->b, type, -(most / step)), 0);
+    }
+    return ts_op2(&lw->b, TS_OP_muli, x, ts_int(&lw->b, type, step), 0);
 }
 
 /* Coordinates of the corner, and of this thread. */
 static void view_corner(ts_lower *lw, view_access *a, uint32_t axis, ts_val index)
 {
     view_axis *x = &a->axis[axis];
-    int64_t step = view_index_step(a->info, axis);
+    int64_t step = ts_view_step(a->info, axis);
     uint32_t lane[TS_LAYOUT_LANES] = {0}, warp[TS_LAYOUT_WARPS] = {0}, mask = ts_axis_mask(x->bits);
     if (view_is_sparse(a->info, axis)) {
         uint32_t all = a->layout->bits ? ~0u >> (32 - a->layout->bits) : 0;
@@ -94,7 +106,7 @@ static void view_corner(ts_lower *lw, view_access *a, uint32_t axis, ts_val inde
         return;
     }
     x->align = TS_MIN(ts_lower_divisor(lw->tile, index) * (step & -step), (int64_t)1 << 30);
-    x->base = ts_op2(&lw->b, TS_OP_muli, view_as(lw, lw->scalar[index], a->index), ts_int(&lw->b, a->index, step), 0);
+    x->base = ts__view_start(lw, a->info, axis, index, a->index);
     for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++)
         lane[i] = (a->layout->lane[i] & mask) >> x->bits.first;
     for (uint32_t i = 0; i < a->layout->n_warp; i++)
@@ -270,8 +282,8 @@ static ts_val view_all_inside(ts_lower *lw, const view_access *a, bool *known)
         *known = *known && !x->index;
         if (x->index)
             continue;
-        ts_val end = ts_lower_add(lw, x->base, a->info->dims[axis]);
-        all = ts_lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_LE, end, x->extent, 0));
+        ts_val last = ts_lower_add(lw, x->extent, -a->info->dims[axis]); /* the corner plus the tile might wrap */
+        all = ts_lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_LE, x->base, last, 0));
         all = ts_lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, x->base, ts_int(&lw->b, a->index, 0), 0));
     }
     return all;
@@ -318,23 +330,9 @@ void ts__view_single(view_access *a)
 
 /* ---- loads ------------------------------------------------------------------------------------------------------ */
 
-uint64_t ts__view_pad_bits(ts_type elem, uint8_t padding)
+ts_val ts__view_pad(ts_lower *lw, const view_access *a)
 {
-    static const struct {
-        ts_type elem;
-        uint64_t sign, inf, nan;
-    } formats[] = {{TS_T_f16, 0x8000, 0x7C00, 0x7E00}, {TS_T_bf16, 0x8000, 0x7F80, 0x7FC0},
-                   {TS_T_f32, 0x80000000, 0x7F800000, 0x7FC00000}, {TS_T_tf32, 0x80000000, 0x7F800000, 0x7FC00000},
-                   {TS_T_f64, 1ull << 63, 0x7FF0000000000000, 0x7FF8000000000000},
-                   {TS_T_f8E5M2, 0x80, 0x7C, 0x7E}, {TS_T_f8E4M3FN, 0x80, 0x7E, 0x7F}};
-    for (uint32_t i = 0; i < TS_COUNT(formats); i++)
-        if (formats[i].elem == elem)
-            return padding == TS_PAD_NEG_ZERO  ? formats[i].sign
-                   : padding == TS_PAD_NAN     ? formats[i].nan
-                   : padding == TS_PAD_POS_INF ? formats[i].inf
-                   : padding == TS_PAD_NEG_INF ? formats[i].inf | formats[i].sign
-                                               : 0;
-    return 0;
+    return ts_bits(&lw->b, a->elem, ts_pad_bits(a->elem, a->info->padding, lw->tile->checked));
 }
 
 /* i1: this thread's vector at register r lies in the array, 0 = always. */
@@ -377,9 +375,7 @@ static void view_load_cut(ts_lower *lw, const view_access *a, uint32_t r, ts_val
 static void view_load_all(ts_lower *lw, const view_access *a, bool checked, ts_val *out)
 {
     uint32_t repeats = ts_lower_repeats(a->layout);
-    ts_val pad = a->info->padding == TS_PAD_UNDEF
-                     ? TS_NO
-                     : ts_bits(&lw->b, a->elem, ts__view_pad_bits(a->elem, a->info->padding));
+    ts_val pad = ts__view_pad(lw, a);
     for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++) {
         ts_val values[16];
         if (r & (repeats | a->vector))
@@ -605,7 +601,7 @@ void ts_lower_view_query(ts_lower *lw, ts_val v)
     ts_val make = ts_view_make(lw->tile, inst.opnd[0]);
     ts_val extent = at == TS_NO ? ts_int(&lw->b, inst.type, tensor->dims[dim])
                                 : view_as(lw, lw->scalar[ts_opnd(lw->tile, make, at)], inst.type);
-    int64_t step = space ? view_index_step(info, inst.aux) : 1;
+    int64_t step = space ? ts_view_step(info, inst.aux) : 1;
     if (step > 1) {
         extent = ts_lower_add(lw, extent, step - 1);
         extent = ts_is_pow2(step) ? ts_op2(&lw->b, TS_OP_shri, extent,

@@ -41,7 +41,7 @@ ts_val ts__view_inside(ts_lower *lw, const view_access *a, uint32_t r);
 /* Vectors may be predicated as a whole: the extent and the corner are multiples of their size. */
 bool ts__view_whole_vectors(const view_access *a);
 void ts__view_single(view_access *a); /* no vectors */
-uint64_t ts__view_pad_bits(ts_type elem, uint8_t padding);
+ts_val ts__view_pad(ts_lower *lw, const view_access *a); /* an element outside the array */
 void ts_lower_load_nibbles(ts_lower *lw, ts_val v);
 void ts_lower_store_nibbles(ts_lower *lw, ts_val v);
 

@@ -72,12 +72,13 @@ static bool cp_loads_only(ts_lower *lw, ts_val load)
     return !(lw->hazards.ever_stored & (roots | unknown)) && !((roots & unknown) && lw->hazards.ever_stored);
 }
 
-/* The tensor view was made before the loop; padding is zero or free. */
+/* The tensor view was made before the loop; padding is zero. */
 static bool cp_view_fits(const ts_lower *lw, ts_val loop, ts_val view)
 {
     const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, view));
     ts_val make = ts_view_make(lw->tile, view);
-    return make && make < loop && info->padding <= TS_PAD_ZERO && info->kind != TS_KIND_GATHER_SCATTER_VIEW;
+    bool zero = info->padding == TS_PAD_ZERO || (info->padding == TS_PAD_UNDEF && !lw->tile->checked);
+    return make && make < loop && zero && info->kind != TS_KIND_GATHER_SCATTER_VIEW;
 }
 
 /* Offsets of a permute's operand bits, from those of its result. */

@@ -204,8 +204,7 @@ uint32_t ts_tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts_
     uint32_t n = 1, unit = ts_view_array_axis(view, load->inner_axis);
     for (uint32_t axis = 0; axis < view->rank; axis++) {
         uint32_t axis_of_array = ts_view_array_axis(view, axis);
-        ts_val index = lw->scalar[ts_opnd(lw->tile, v, first + axis)];
-        ts_val x = ts_op2(&lw->b, TS_OP_muli, index, ts_lower_i32(lw, view->dims[axis]), 0);
+        ts_val x = ts__view_start(lw, view, axis, ts_opnd(lw->tile, v, first + axis), TS_T_i32);
         if (load->start && axis_of_array == load->slice_axis)
             x = pipe_slice_row(lw, load, x);
         ts_val more = axis == load->inner_axis ? inner : axis == load->rows_axis ? row : 0;

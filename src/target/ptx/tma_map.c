@@ -127,10 +127,12 @@ static bool map_dims(const ts_fn *fn, ts_val make, const ts_type_info *tensor, u
     return true;
 }
 
-static bool map_padding(uint8_t padding, bool is_float, ts_plan_tmap *map)
+static bool map_padding(const ts_fn *fn, uint8_t padding, bool is_float, ts_plan_tmap *map)
 {
+    if (padding == TS_PAD_UNDEF) /* as ts_pad_bits */
+        padding = fn->checked ? TS_PAD_NAN : TS_PAD_ZERO;
     map->nan_fill = padding == TS_PAD_NAN;
-    return padding == TS_PAD_UNDEF || padding == TS_PAD_ZERO || (padding == TS_PAD_NAN && is_float);
+    return padding == TS_PAD_ZERO || (padding == TS_PAD_NAN && is_float);
 }
 
 /* One row, not swizzled: a vector (ts_tma_is_vector). */
@@ -222,7 +224,7 @@ bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type 
                           .dtype = map_dtype(tensor->elem, want)};
     if (load->elem_bytes < 1 || tensor->rank < 2)
         return ts_note(fn, v, TS_NOTE_missed, "tma", "the array has one axis or elements of less than a byte");
-    if (!map_padding(info->padding, ts_type_is_float(fn->module, tensor->elem), map))
+    if (!map_padding(fn, info->padding, ts_type_is_float(fn->module, tensor->elem), map))
         return ts_note(fn, v, TS_NOTE_missed, "tma", "padding other than zero or NaN");
     if (!map_dims(fn, make, tensor, unit, load, map))
         return ts_note(fn, v, TS_NOTE_missed, "tma",

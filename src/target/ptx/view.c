@@ -34,6 +34,10 @@ static int64_t view_divisor(const ts_fn *fn, ts_val v, uint32_t depth)
         return TS_MIN(x << value, TS_POWER_MAX);
     case TS_OP_andi:
         return TS_MAX(x, view_divisor(fn, inst->opnd[1], depth + 1));
+    case TS_OP_select:
+        return TS_MIN(view_divisor(fn, inst->opnd[1], depth + 1), view_divisor(fn, inst->opnd[2], depth + 1));
+    case TS_OP_mini:
+    case TS_OP_maxi:
     case TS_OP_addi:
     case TS_OP_subi:
     case TS_OP_ori:
