@@ -287,6 +287,17 @@ const char *ts_text_get(const ts_text *text)
     return text->at && !text->failed ? text->at : "";
 }
 
+void ts_bounds_text(char *out, size_t n, const char *what, int64_t index, int64_t extent)
+{
+    const char *one = strchr(what, '|'), *two = one ? strchr(one + 1, '|') : NULL;
+    if (two)
+        snprintf(out, n, "%.*s%lld%.*s%lld%s", (int)(one - what), what, (long long)index, (int)(two - one - 1), one + 1,
+                 (long long)extent, two + 1);
+    else
+        snprintf(out, n, "%s%sindex %lld is out of bounds for size %lld", what, *what ? ": " : "", (long long)index,
+                 (long long)extent);
+}
+
 /* ---- hash ------------------------------------------------------------------------------------*/
 
 /* One multiply-xor round per 8 bytes; quality is checked by tests/base/hash.c. */

@@ -78,6 +78,10 @@ void ts_text_int(ts_text *text, int64_t value); /* decimal; much faster than pri
 /* "" when empty or failed; borrowed until the next change. */
 const char *ts_text_get(const ts_text *text);
 
+/* What an index that is out of bounds says: `what` has a | where index and extent are to stand, in this order, or
+ * neither, and then ": index 9 is out of bounds for size 8" follows it. */
+void ts_bounds_text(char *out, size_t n, const char *what, int64_t index, int64_t extent);
+
 /* ---- hash ----------------------------------------------------------------------------------- */
 
 uint64_t ts_hash(const void *bytes, size_t n, uint64_t seed); /* fast, 64 bit, not cryptographic */

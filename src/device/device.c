@@ -334,8 +334,7 @@ ts_status ts__fault_report(const ts_program *program, const ts_fault *fault, ts_
         snprintf(place, sizeof place, " (line %u)", fault->line);
     const char *message = device_message(program, fault->string);
     if (fault->code == TS_FAULT_BOUNDS)
-        snprintf(what, sizeof what, "%.1900s%sindex %lld is out of bounds for size %lld", message, *message ? ": " : "",
-                 (long long)fault->index, (long long)fault->extent);
+        ts_bounds_text(what, sizeof what, message, fault->index, fault->extent);
     else if (fault->code == TS_FAULT_ASSERT)
         snprintf(what, sizeof what, "assertion failed: %.1900s", message);
     else if (fault->code == TS_FAULT_DIV_ZERO)

@@ -108,7 +108,7 @@ static ts_status front_array(fr *f, const ts_spec *s, ts_val *next, fr_value *ou
     *a = (fr_array){.dtype = s->dtype, .rank = s->rank, .index_dtype = (uint8_t)index};
     a->base = front_div_by(f, (*next)++, s->align16 ? 16 : 0);
     for (uint32_t d = 0; d < s->rank; d++)
-        a->shape[d] = front_extent(f, s, d, (*next)++, index);
+        a->extent[d] = a->shape[d] = front_extent(f, s, d, (*next)++, index);
     for (uint32_t d = 0; d < s->rank; d++)
         a->stride[d] = front_stride(f, s, d, (*next)++, index);
     *out = (fr_value){.kind = FR_ARRAY, .as.array = a};

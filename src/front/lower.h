@@ -84,6 +84,7 @@ typedef struct fr_array {
     uint8_t index_dtype;              /* TS_DTYPE_int32 or int64 */
     ts_val base;                      /* pointer */
     fr_value shape[TS_ARRAY_RANK], stride[TS_ARRAY_RANK]; /* numbers (strict) or scalar tiles */
+    fr_value extent[TS_ARRAY_RANK];   /* where accesses end: the shape, but for slices that reach beyond their array */
     ts_val view;                      /* tensor view; 0 for rank 0 */
 } fr_array;
 

@@ -145,7 +145,33 @@ static ts_status element_mask(fr *f, const fr_call *c, uint32_t i, const fr_shap
     return TS_OK;
 }
 
-/* Where the index is outside and the caller's mask does not hide it. */
+const char *fr_op_name(const fr_call *c)
+{
+    static const char *const types[] = {"array_", "view_", "raw_", "tile_"};
+    const char *name = c->op->name;
+    for (uint32_t i = 0; i < TS_COUNT(types); i++)
+        if (strncmp(name, types[i], strlen(types[i])) == 0)
+            return name + strlen(types[i]);
+    return name;
+}
+
+void fr_report_bounds(fr *f, const char *what, ts_val inside, ts_val index, ts_val extent)
+{
+    ts_val opnds[] = {inside, index, extent};
+    ts_emit(&f->b, TS_OP_assert, TS_T_none, 3, opnds, ts_intern(f->module, what, strlen(what)), 0);
+}
+
+ts_status fr_report_index(fr *f, const char *what, const fr_value *index, const fr_value *extent)
+{
+    element_bound bound;
+    if (!f->b.fn->checked)
+        return TS_OK;
+    TS_TRY(element_inside(f, index, extent, &bound));
+    fr_report_bounds(f, what, bound.inside, bound.index.as.v, bound.extent.as.v);
+    return TS_OK;
+}
+
+/* Where the index is outside and the caller's mask does not hide it. Axis TS_NO: the index is an offset. */
 static ts_status element_report(fr *f, const fr_call *c, uint32_t axis, const element_bound *bound,
                                 const element_place *p)
 {
@@ -155,8 +181,9 @@ static ts_status element_report(fr *f, const fr_call *c, uint32_t axis, const el
         ts_val ones = ts_int(&f->b, ts_type_of(f->b.fn, p->mask), 1);
         opnds[0] = ts_op2(&f->b, TS_OP_ori, bound->inside, ts_op2(&f->b, TS_OP_xori, p->mask, ones, 0), 0);
     }
-    const char *text = fr_textf(f, "%s(), axis %u", c->op->name, axis);
-    ts_emit(&f->b, TS_OP_assert, TS_T_none, 3, opnds, ts_intern(f->module, text, strlen(text)), 0);
+    const char *name = fr_op_name(c), *what = axis == TS_NO ? fr_textf(f, "%s()", name)
+                                                            : fr_textf(f, "%s(), axis %u", name, axis);
+    fr_report_bounds(f, what, opnds[0], opnds[1], opnds[2]);
     return TS_OK;
 }
 
@@ -167,7 +194,7 @@ static ts_status element_bounds(fr *f, const fr_call *c, const fr_array *a, cons
     *out = 0;
     for (uint32_t d = 0; d < a->rank; d++) {
         element_bound bound;
-        TS_TRY(element_inside(f, &indices[d], &a->shape[d], &bound));
+        TS_TRY(element_inside(f, &indices[d], &a->extent[d], &bound));
         TS_TRY(element_splat(f, bound.inside, TS_DTYPE_bool_, &p->shape, &bound.inside));
         if (f->b.fn->checked)
             TS_TRY(element_report(f, c, d, &bound, p));
@@ -189,11 +216,44 @@ static ts_status element_of_array(fr *f, const fr_call *c, uint32_t mask, uint32
     TS_TRY(fr_arg_flag(f, c, check, true, &checks));
     TS_TRY(element_offset(f, a, indices, &out->shape, &offset));
     TS_TRY(element_mask(f, c, mask, &out->shape, &out->mask));
-    if (checks)
+    if (checks || f->b.fn->checked) /* a promise that does not hold is found, too */
         TS_TRY(element_bounds(f, c, a, indices, out, &inside));
     out->dtype = (ts_dtype)a->dtype;
     out->mask = element_and(f, inside, out->mask);
     out->pointers = element_pointers(f, a->base, offset, &out->shape);
+    return TS_OK;
+}
+
+/* Elements from the first of an array to the last, in 64 bits; 0 when it has none. */
+static ts_status element_span(fr *f, const fr_array *a, fr_value *out)
+{
+    fr_value one = fr_strict(TS_DTYPE_int64, 1), zero = fr_strict(TS_DTYPE_int64, 0), span = one, some = fr_bool(true);
+    for (uint32_t d = 0; d < a->rank; d++) {
+        fr_value n, stride, last, any, part;
+        TS_TRY(fr_to_tile(f, &a->extent[d], TS_DTYPE_int64, &n));
+        TS_TRY(fr_to_tile(f, &a->stride[d], TS_DTYPE_int64, &stride));
+        TS_TRY(fr_binary(f, TS_OPERATOR_Sub, &n, &one, (fr_options){0}, &last));
+        TS_TRY(fr_binary(f, TS_OPERATOR_Mult, &last, &stride, (fr_options){0}, &part));
+        TS_TRY(fr_binary(f, TS_OPERATOR_Add, &span, &part, (fr_options){0}, &span));
+        TS_TRY(fr_compare(f, TS_OPERATOR_Gt, &n, &zero, &any));
+        TS_TRY(fr_binary(f, TS_OPERATOR_BitAnd, &some, &any, (fr_options){0}, &some));
+    }
+    TS_TRY(fr_to_tile(f, &span, TS_DTYPE_int64, out));
+    TS_TRY(fr_to_tile(f, &some, TS_DTYPE_bool_, &some));
+    out->as.v = ts_select(&f->b, some.as.v, out->as.v, ts_int(&f->b, TS_T_i64, 0));
+    return TS_OK;
+}
+
+/* Checked mode: an offset that the mask does not hide lies in the memory that the array spans; others do nothing. */
+static ts_status element_raw_bounds(fr *f, const fr_call *c, const fr_array *a, const fr_value *offset,
+                                    element_place *out)
+{
+    fr_value span;
+    element_bound bound;
+    TS_TRY(element_span(f, a, &span));
+    TS_TRY(element_inside(f, offset, &span, &bound));
+    TS_TRY(element_report(f, c, TS_NO, &bound, out));
+    out->mask = element_and(f, bound.inside, out->mask);
     return TS_OK;
 }
 
@@ -207,8 +267,11 @@ static ts_status element_of_raw(fr *f, const fr_call *c, uint32_t mask, element_
     TS_TRY(fr_convert(f, &offset, TS_DTYPE_int64, TS_RN, &offset));
     TS_TRY(fr_splat(f, &offset, &out->shape, &offset));
     TS_TRY(element_mask(f, c, mask, &out->shape, &out->mask));
-    out->dtype = (ts_dtype)c->arg[0].as.array->dtype;
-    out->pointers = element_pointers(f, c->arg[0].as.array->base, offset.as.v, &out->shape);
+    const fr_array *a = c->arg[0].as.array;
+    out->dtype = (ts_dtype)a->dtype;
+    if (f->b.fn->checked)
+        TS_TRY(element_raw_bounds(f, c, a, &offset, out));
+    out->pointers = element_pointers(f, a->base, offset.as.v, &out->shape);
     return TS_OK;
 }
 
@@ -389,6 +452,19 @@ static ts_val element_word(fr *f, ts_val row, uint32_t at)
     return ts_emit(&f->b, TS_OP_load_ptr_tko, TS_T_i64, 1, &where, 0, 0);
 }
 
+/* Checked mode: an index outside is reported, and the first item taken. */
+static ts_status element_list_bounds(fr *f, const fr_list *list, fr_value *index)
+{
+    element_bound bound;
+    fr_value length = fr_tile(TS_DTYPE_int32, list->length);
+    if (!f->b.fn->checked)
+        return TS_OK;
+    TS_TRY(element_inside(f, index, &length, &bound));
+    fr_report_bounds(f, "item of a list", bound.inside, bound.index.as.v, bound.extent.as.v);
+    index->as.v = ts_select(&f->b, bound.inside, index->as.v, ts_int(&f->b, TS_T_i64, 0));
+    return TS_OK;
+}
+
 ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_value *out)
 {
     const ts_spec *s = &list->element;
@@ -408,6 +484,7 @@ ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_val
     ts_dtype dtype = s->index_bits == 64 ? TS_DTYPE_int64 : TS_DTYPE_int32;
     *a = (fr_array){.dtype = s->dtype, .rank = s->rank, .index_dtype = (uint8_t)dtype};
     TS_TRY(fr_to_tile(f, index, TS_DTYPE_int64, &i));
+    TS_TRY(element_list_bounds(f, list, &i));
     ts_val offset =
         ts_op2(&f->b, TS_OP_muli, i.as.v, ts_int(&f->b, TS_T_i64, 1 + 2 * (int64_t)s->rank), 0);
     ts_val pair[] = {list->base, offset};
@@ -421,6 +498,7 @@ ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_val
         if (d >= s->rank && s->unit_stride >> (d - s->rank) & 1)
             a->stride[d - s->rank] = fr_strict(dtype, 1);
     }
+    memcpy(a->extent, a->shape, sizeof a->extent);
     *out = (fr_value){.kind = FR_ARRAY, .as.array = a};
     return fr_tensor_view(f, a);
 }

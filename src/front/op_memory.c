@@ -25,7 +25,7 @@ ts_status fr_tensor_view(fr *f, fr_array *a)
     if (a->rank == 0)
         return TS_OK;
     for (uint32_t d = 0; d < a->rank; d++)
-        memory_number(&a->shape[d], &dims[d], operands, &n);
+        memory_number(&a->extent[d], &dims[d], operands, &n);
     for (uint32_t d = 0; d < a->rank; d++)
         memory_number(&a->stride[d], &strides[d], operands, &n);
     ts_type_info info = {.kind = TS_KIND_TENSOR_VIEW,
@@ -151,6 +151,27 @@ static ts_status memory_axes(fr *f, const fr_call *c, uint32_t i, uint32_t rank,
     return TS_OK;
 }
 
+ts_dtype fr_index_dtype(const fr_value *v)
+{
+    bool wide = v->dtype ? fr_dtype_bits((ts_dtype)v->dtype) == 64 || v->dtype == TS_DTYPE_uint32
+                         : !fr_fits(v, TS_DTYPE_int32);
+    return wide ? TS_DTYPE_int64 : TS_DTYPE_int32;
+}
+
+ts_status fr_index(fr *f, const fr_value *v, ts_dtype dtype, ts_val *out)
+{
+    fr_value index = *v; /* what int64 lacks is beyond every array: it must not come out before one */
+    if (v->kind == FR_NUMBER)
+        index = fr_number(TS_MAX(TS_MIN(v->as.i, (fr_int)INT64_MAX), (fr_int)INT64_MIN));
+    if (v->kind == FR_TILE && v->dtype == TS_DTYPE_uint64) {
+        ts_val most = ts_int(&f->b, ts_type_of(f->b.fn, v->as.v), INT64_MAX);
+        index.as.v = ts_op2(&f->b, TS_OP_mini, v->as.v, most, TS_A_UNSIGNED);
+    }
+    TS_TRY(fr_to_tile(f, &index, dtype, &index));
+    *out = index.as.v;
+    return TS_OK;
+}
+
 /* Tile indices as integer scalars of one width. */
 ts_status fr_arg_index(fr *f, const fr_call *c, uint32_t i, uint32_t rank, ts_val *out)
 {
@@ -176,16 +197,11 @@ ts_status fr_arg_index(fr *f, const fr_call *c, uint32_t i, uint32_t rank, ts_va
             return fr_error(f, c->at[i], TS_TILETYPE,
                             "%s(): item %u of '%s' must be an integer scalar\n  found: %s",
                             c->op->name, d, fr_arg_name(f, c, i), fr_say(f, &items[d]));
-        if (items[d].dtype
-                ? fr_dtype_bits((ts_dtype)items[d].dtype) == 64 || items[d].dtype == TS_DTYPE_uint32
-                : !fr_fits(&items[d], TS_DTYPE_int32))
+        if (fr_index_dtype(&items[d]) == TS_DTYPE_int64)
             dtype = TS_DTYPE_int64;
     }
-    for (uint32_t d = 0; d < n; d++) {
-        fr_value index;
-        TS_TRY(fr_to_tile(f, &items[d], dtype, &index));
-        out[d] = index.as.v;
-    }
+    for (uint32_t d = 0; d < n; d++)
+        TS_TRY(fr_index(f, &items[d], dtype, &out[d]));
     return TS_OK;
 }
 
@@ -223,6 +239,23 @@ static ts_status memory_tile(fr *f, const fr_call *c, uint32_t i, const fr_array
     return TS_OK;
 }
 
+/* Checked mode: the promise of check_bounds=False that every tile lies wholly in its array is looked at, not relied on. */
+static ts_status memory_check_promise(fr *f, const fr_call *c, const fr_array *a, const fr_shape *tile,
+                                      const int32_t *axes, const ts_val *index, uint32_t *mem)
+{
+    if (!f->b.fn->checked || !TS_M_GET_INBOUNDS(*mem))
+        return TS_OK;
+    *mem = TS_M_WITHOUT_INBOUNDS(*mem);
+    for (uint32_t d = 0; d < a->rank; d++) {
+        fr_value size = fr_strict((ts_dtype)a->index_dtype, tile->dims[d]), whole;
+        bool wide = ts_type_of(f->b.fn, index[d]) == TS_T_i64;
+        fr_value at = fr_tile(wide ? TS_DTYPE_int64 : TS_DTYPE_int32, index[d]);
+        TS_TRY(fr_binary(f, TS_OPERATOR_FloorDiv, &a->extent[axes[d]], &size, (fr_options){0}, &whole));
+        TS_TRY(fr_report_index(f, fr_textf(f, "%s(), axis %u, whole tiles", fr_op_name(c), d), &at, &whole));
+    }
+    return TS_OK;
+}
+
 /* An array without dimensions holds one element. */
 static ts_status memory_load_element(fr *f, const fr_array *a, uint32_t mem, fr_value *out)
 {
@@ -250,6 +283,7 @@ ts_status fr_op_load(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(fr_arg_index(f, c, 1, a->rank, operands + 1));
     if (a->rank == 0)
         return memory_load_element(f, a, mem, out);
+    TS_TRY(memory_check_promise(f, c, a, &tile, axes, operands + 1, &mem));
     operands[0] = memory_partition(f, a, &tile, axes, padding);
     ts_type type = ts_type_tile(f->module, fr_storage((ts_dtype)a->dtype), tile.rank, tile.dims);
     ts_val v = ts_emit(&f->b, TS_OP_load_view_tko, type, 1 + a->rank, operands, mem, 0);
@@ -283,6 +317,7 @@ ts_status fr_op_store(fr *f, const fr_call *c, fr_value *out)
         ts_emit(&f->b, TS_OP_store_ptr_tko, TS_T_token, 2, pair, mem & 0xFFFF, 0);
         return TS_OK;
     }
+    TS_TRY(memory_check_promise(f, c, a, &tile, axes, operands + 2, &mem));
     TS_TRY(fr_splat(f, &v, &tile, &v));
     operands[0] = memory_partition(f, a, &tile, axes, TS_PAD_UNDEF);
     operands[1] = fr_to_storage(f, &v);

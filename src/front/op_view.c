@@ -14,36 +14,127 @@ static ts_status view_self(fr *f, const fr_call *c, fr_kind kind)
 
 /* ---- slices -------------------------------------------------------------------------- */
 
-static ts_status view_bound(fr *f, const fr_call *c, uint32_t i, ts_dtype dtype, fr_value *out)
+/* A bound: a constant of at least 0, or a signed integer scalar. */
+static ts_status view_bound(fr *f, const fr_call *c, uint32_t i, fr_value *out)
 {
     const fr_value *v = &c->arg[i];
-    bool scalar =
-        (v->kind == FR_NUMBER && v->cat != FR_FLOAT) ||
-        (v->kind == FR_TILE && fr_dtype_is_int((ts_dtype)v->dtype) && !fr_shape_of(f, v).rank);
-    if (!scalar)
-        return fr_arg_error(f, c, i, "an integer scalar");
-    return v->kind == FR_NUMBER ? fr_convert(f, v, dtype, TS_RN, out)
-                                : fr_to_tile(f, v, dtype, out);
+    bool number = v->kind == FR_NUMBER && v->cat != FR_FLOAT;
+    bool tile = v->kind == FR_TILE && fr_dtype_is_int((ts_dtype)v->dtype) && !fr_shape_of(f, v).rank;
+    bool wraps = v->dtype && v->dtype != TS_DTYPE_bool_ && !fr_dtype_is_signed((ts_dtype)v->dtype);
+    if ((!number && !tile) || wraps)
+        return fr_arg_error(f, c, i, "a signed integer scalar");
+    if (number && v->as.i < 0)
+        return fr_error(f, c->at[i], TS_TILETYPE,
+                        "%s(): '%s' is %lld; bounds count from the start of the axis and are not negative\n"
+                        "  help: write x.shape[axis] - n for n elements before the end",
+                        fr_op_name(c), fr_arg_name(f, c, i), (long long)v->as.i);
+    *out = number ? fr_number(TS_MIN(v->as.i, (fr_int)INT64_MAX)) : *v;
+    return TS_OK;
+}
+
+static ts_status view_in(fr *f, const fr_value *v, ts_dtype dtype, fr_value *out)
+{
+    if (v->kind == FR_TILE)
+        return fr_convert(f, v, dtype, TS_RN, out);
+    *out = fr_strict(dtype, v->as.i);
+    return TS_OK;
+}
+
+/* Checked mode: a bound as it was given is from `least` to `most`; `what` as for fr_report_bounds. */
+static ts_status view_report_bound(fr *f, const char *what, const fr_value *v, const fr_value *least,
+                                   const fr_value *most, const fr_value *named)
+{
+    fr_value low, high, index, extent;
+    ts_dtype dtype = (ts_dtype)v->dtype;
+    TS_TRY(fr_compare(f, TS_OPERATOR_GtE, v, least, &low));
+    TS_TRY(fr_compare(f, TS_OPERATOR_LtE, v, most, &high));
+    TS_TRY(fr_to_tile(f, &low, TS_DTYPE_bool_, &low));
+    TS_TRY(fr_to_tile(f, &high, TS_DTYPE_bool_, &high));
+    TS_TRY(fr_to_tile(f, v, dtype, &index));
+    TS_TRY(fr_to_tile(f, named, dtype, &extent));
+    fr_report_bounds(f, what, ts_op2(&f->b, TS_OP_andi, low.as.v, high.as.v, 0), index.as.v, extent.as.v);
+    return TS_OK;
+}
+
+static ts_status view_report_slice(fr *f, const fr_call *c, uint32_t axis, const fr_value *start, const fr_value *stop,
+                                   const fr_value *extent)
+{
+    fr_value zero = fr_strict((ts_dtype)extent->dtype, 0);
+    const char *name = fr_op_name(c);
+    if (!f->b.fn->checked)
+        return TS_OK;
+    TS_TRY(view_report_bound(f, fr_textf(f, "%s(), axis %u: start | is not from 0 to the extent |", name, axis),
+                             start, &zero, extent, extent));
+    TS_TRY(view_report_bound(f, fr_textf(f, "%s(), axis %u: stop | is not from 0 to the extent |", name, axis),
+                             stop, &zero, extent, extent));
+    return view_report_bound(f, fr_textf(f, "%s(), axis %u: stop | lies before start |", name, axis), stop, start,
+                             extent, start);
+}
+
+/* Bounds of run time are moved into the array: 0 <= start <= stop <= extent. Of a slice with nothing in it the
+ * start does not matter: a start beyond the array becomes 0 and not the extent, which keeps its alignment.
+ * All in `dtype`, which holds every one of them. */
+static ts_status view_clamp(fr *f, fr_value *start, fr_value *stop, const fr_value *extent, ts_dtype dtype)
+{
+    fr_value zero = fr_strict(dtype, 0), begin, inside;
+    TS_TRY(fr_minmax(f, true, start, &zero, 0, &begin));
+    TS_TRY(fr_minmax(f, false, stop, extent, 0, stop));
+    TS_TRY(fr_minmax(f, true, stop, &begin, 0, stop));
+    TS_TRY(fr_binary(f, TS_OPERATOR_Sub, stop, &begin, (fr_options){0}, stop)); /* now the length */
+    TS_TRY(fr_compare(f, TS_OPERATOR_LtE, &begin, extent, &inside));
+    if (inside.kind == FR_NUMBER || (begin.kind == FR_NUMBER && begin.as.i == 0)) {
+        *start = inside.kind == FR_NUMBER && !inside.as.i ? zero : begin;
+        return TS_OK;
+    }
+    TS_TRY(fr_to_tile(f, &begin, dtype, start));
+    start->as.v = ts_select(&f->b, inside.as.v, start->as.v, ts_int(&f->b, fr_ir(dtype), 0));
+    return TS_OK;
+}
+
+/* base + start * stride */
+static ts_status view_move_base(fr *f, fr_array *a, const fr_value *start, const fr_value *stride)
+{
+    fr_value wide, by, offset;
+    int64_t none;
+    if (fr_is_int(start, &none) && none == 0)
+        return TS_OK;
+    TS_TRY(fr_to_tile(f, start, TS_DTYPE_int64, &wide));
+    TS_TRY(fr_to_tile(f, stride, TS_DTYPE_int64, &by));
+    TS_TRY(fr_binary(f, TS_OPERATOR_Mult, &wide, &by, (fr_options){0}, &offset));
+    ts_val pair[] = {a->base, offset.as.v};
+    a->base = ts_emit(&f->b, TS_OP_offset, ts_type_of(f->b.fn, a->base), 2, pair, 0, 0);
+    return TS_OK;
 }
 
 ts_status fr_op_array_slice(fr *f, const fr_call *c, fr_value *out)
 {
     fr_array *a = TS_NEW(f->arena, fr_array), *from;
     uint32_t axis;
-    fr_value start, stop, wide, stride, offset;
+    fr_value start, stop, extent;
     TS_TRY(fr_arg_array(f, c, 0, &from));
     if (!a)
         return fr_oom(f);
     TS_TRY(fr_arg_axis(f, c, 1, from->rank, &axis));
+    TS_TRY(view_bound(f, c, 2, &start));
+    TS_TRY(view_bound(f, c, 3, &stop));
+    bool fixed = start.kind == FR_NUMBER && stop.kind == FR_NUMBER;
+    fr_value length = fr_number(fixed ? stop.as.i - start.as.i : 0);
+    if (length.as.i < 0)
+        return fr_error(f, c->at[3], TS_TILETYPE, "%s(): 'stop' is %lld, before 'start', which is %lld", fr_op_name(c),
+                        (long long)stop.as.i, (long long)start.as.i);
     *a = *from;
-    TS_TRY(view_bound(f, c, 2, (ts_dtype)a->index_dtype, &start));
-    TS_TRY(view_bound(f, c, 3, (ts_dtype)a->index_dtype, &stop));
-    TS_TRY(fr_binary(f, TS_OPERATOR_Sub, &stop, &start, (fr_options){0}, &a->shape[axis]));
-    TS_TRY(fr_to_tile(f, &start, TS_DTYPE_int64, &wide));
-    TS_TRY(fr_to_tile(f, &from->stride[axis], TS_DTYPE_int64, &stride));
-    TS_TRY(fr_binary(f, TS_OPERATOR_Mult, &wide, &stride, (fr_options){0}, &offset));
-    ts_val pair[] = {from->base, offset.as.v};
-    a->base = ts_emit(&f->b, TS_OP_offset, ts_type_of(f->b.fn, from->base), 2, pair, 0, 0);
+    ts_dtype index = (ts_dtype)a->index_dtype;
+    bool wide = fr_index_dtype(&start) == TS_DTYPE_int64 || fr_index_dtype(&stop) == TS_DTYPE_int64;
+    ts_dtype dtype = wide ? TS_DTYPE_int64 : index;
+    TS_TRY(view_in(f, &start, dtype, &start));
+    TS_TRY(view_in(f, &stop, dtype, &stop));
+    TS_TRY(view_in(f, &from->extent[axis], dtype, &extent));
+    TS_TRY(view_report_slice(f, c, axis, &start, &stop, &extent));
+    TS_TRY(view_clamp(f, &start, &stop, &extent, dtype));
+    TS_TRY(view_in(f, &start, index, &start));
+    TS_TRY(view_in(f, &stop, index, &a->extent[axis]));
+    a->shape[axis] = fixed && fr_fits(&length, index) ? fr_strict(index, length.as.i) : a->extent[axis];
+    TS_TRY(view_move_base(f, a, &start, &from->stride[axis]));
     *out = (fr_value){.kind = FR_ARRAY, .as.array = a};
     return fr_tensor_view(f, a);
 }
@@ -206,7 +297,11 @@ ts_status fr_op_slice(fr *f, const fr_call *c, fr_value *out)
     int64_t length;
     if (!parts)
         return fr_oom(f);
-    TS_TRY(view_bound(f, c, 0, TS_DTYPE_int32, &parts[0]));
+    const fr_value *start = &c->arg[0];
+    if (!(start->kind == FR_NUMBER && start->cat != FR_FLOAT) &&
+        !(start->kind == FR_TILE && fr_dtype_is_int((ts_dtype)start->dtype) && !fr_shape_of(f, start).rank))
+        return fr_arg_error(f, c, 0, "an integer scalar");
+    parts[0] = *start;
     TS_TRY(fr_arg_int(f, c, 1, &length));
     if (!ts_is_pow2(length))
         return fr_error(f, c->at[1], TS_TILETYPE, "Slice(): length %lld is not a power of two",
@@ -229,10 +324,9 @@ static ts_status view_advanced(fr *f, const fr_call *c, const fr_array *a, uint8
     *tile = (fr_shape){.rank = a->rank};
     for (uint32_t d = 0; d < a->rank; d++) {
         const fr_value *item = &v->as.items[d];
-        fr_value start;
         if (item->kind == FR_SLICE && item->as.items[2].kind == FR_STR) {
-            TS_TRY(fr_to_tile(f, &item->as.items[0], TS_DTYPE_int32, &start));
-            operands[1 + d] = start.as.v;
+            const fr_value *start = &item->as.items[0];
+            TS_TRY(fr_index(f, start, fr_index_dtype(start), &operands[1 + d]));
             tile->dims[d] = (int64_t)item->as.items[1].as.i;
             continue;
         }
@@ -240,8 +334,8 @@ static ts_status view_advanced(fr *f, const fr_call *c, const fr_array *a, uint8
         if (item->kind != FR_TILE || !fr_dtype_is_int((ts_dtype)item->dtype) || shape.rank != 1 ||
             sparse != TS_NO)
             return fr_arg_error(f, c, 1, wanted);
-        TS_TRY(fr_to_tile(f, item, TS_DTYPE_int32, &start));
-        operands[1 + d] = start.as.v;
+        TS_TRY(fr_index(f, item, fr_index_dtype(item), &operands[1 + d]));
+        TS_TRY(fr_report_index(f, fr_textf(f, "%s(), axis %u", fr_op_name(c), d), item, &a->extent[d]));
         tile->dims[d] = shape.dims[0];
         sparse = d;
     }

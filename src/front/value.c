@@ -352,10 +352,11 @@ static uint32_t value_flatten_array(const fr_array *a, fr_value *leaves)
     if (leaves)
         leaves[n] = fr_tile(TS_DTYPE_NONE, a->base);
     n++;
-    for (uint32_t d = 0; d < a->rank; d++, n += 2)
+    for (uint32_t d = 0; d < a->rank; d++, n += 3)
         if (leaves) {
             leaves[n] = a->shape[d];
             leaves[n + 1] = a->stride[d];
+            leaves[n + 2] = a->extent[d];
         }
     return n;
 }
@@ -396,6 +397,7 @@ static ts_status value_rebuild_array(fr *f, const fr_value *skeleton, const fr_v
     for (uint32_t d = 0; d < old->rank; d++) {
         same.shape[d] = *(*leaves)++;
         same.stride[d] = *(*leaves)++;
+        same.extent[d] = *(*leaves)++;
     }
     *out = *skeleton;
     if (memcmp(&same, old, sizeof same) == 0)

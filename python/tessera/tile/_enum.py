@@ -57,7 +57,8 @@ class _Enum(metaclass=_Meta):
 
 
 class PaddingMode(_Enum):
-    """What a load gives for elements outside the array. All but UNDETERMINED and ZERO need floats."""
+    """What a load gives for elements outside the array. All but UNDETERMINED and ZERO need floats. UNDETERMINED
+    is zero; in checked mode NaN, or bytes 0x55 where the dtype has none, to find what depends on it."""
 
     UNDETERMINED = "undetermined"
     ZERO = "zero"

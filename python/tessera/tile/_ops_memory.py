@@ -75,7 +75,7 @@ def load(
     order : {"C", "F"} or tuple
         Tile axis k reads array axis ``order[k]``.
     padding_mode : PaddingMode
-        What elements outside the array are; any value if not named.
+        What elements outside the array are: zero if not named (in checked mode a value that shows: NaN, or bytes 0x55).
     check_bounds : bool
         False promises that the tile lies inside.
     latency, allow_tma : int 1 to 10, bool
