@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import _ast
 import builtins
-import sys
 from array import array
-from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from ._ast_table import NODES, OPERATORS
+from ._source import Snapshot, source_of, walk
 
-__all__ = ["dtype_name", "pack_function", "source_of"]
+__all__ = ["dtype_name", "pack_function"]
 
 MAGIC = 0x4B505354  # "TSPK"
 VERSION = 1
@@ -28,7 +28,6 @@ VERSION = 1
 (NONE, BOOL, INT, BIGINT, FLOAT, STR, TUPLE, DTYPE, ENUM, MODULE, CLASS, OP, FUNC, BUILTIN, TYPED,
  OPAQUE, ELLIPSIS, DICT) = range(1, 19)  # fmt: skip
 
-_PY_CF_ONLY_AST = 0x400
 _BUILTINS = frozenset(
     "range len min max abs print slice int float bool tuple str repr getattr divmod "
     "isinstance sum enumerate zip reversed pow round any all".split()
@@ -60,139 +59,6 @@ def _plan_tables() -> None:
         _operators[getattr(_ast, name)] = number
 
 
-# ---- source ------------------------------------------------------------------------------------
-
-
-def _file_lines(path: str) -> list[str] | None:
-    """Lines of a source file; of an interactive cell where ``linecache`` knows it."""
-    cache = sys.modules.get("linecache")
-    if cache is not None and path in cache.cache:
-        lines: list[str] = cache.getlines(path)
-        return lines or None
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read().splitlines(keepends=True)
-    except UnicodeDecodeError:
-        import tokenize
-
-        with tokenize.open(path) as file:
-            return file.readlines()
-    except OSError:
-        import linecache
-
-        return linecache.getlines(path) or None
-
-
-def _last_line(code: CodeType) -> int:
-    last = max((line for *_, line in code.co_lines() if line), default=code.co_firstlineno)
-    return max([last, *(_last_line(c) for c in code.co_consts if isinstance(c, CodeType))])
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())
-
-
-def _parse_block(lines: list[str], first: int, last: int) -> tuple[Any, int]:
-    """The first statement of the block that starts at line index ``first`` and reaches ``last``."""
-    base = _indent(lines[first])
-    error: SyntaxError | None = None
-    end = max(last, first + 1)
-    while end <= len(lines):
-        while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > base):
-            end += 1
-        text = "".join(lines[first:end])
-        if base:
-            text = "if 1:\n" + text
-        try:
-            tree: Any = compile(text, "<kernel>", "exec", _PY_CF_ONLY_AST, dont_inherit=True)
-        except SyntaxError as exc:
-            error = exc
-            end += 1
-            continue
-        return (tree.body[0].body[0], first - 1) if base else (tree.body[0], first)
-    raise error or SyntaxError("no statement")
-
-
-def _not_available(fn: FunctionType, why: str) -> Exception:
-    from ._errors import TileSyntaxError
-
-    return TileSyntaxError(
-        f"source of '{fn.__qualname__}' is not available because {why}\n"
-        "  help: put the function in a file (code given by python -c, exec or a plain prompt has no source)"
-    )
-
-
-def source_of(fn: FunctionType) -> tuple[Any, int, str]:
-    """The ``ast`` node of ``fn``, what to add to its line numbers, and its source text.
-
-    Raises
-    ------
-    TileSyntaxError
-        When the source cannot be read, or does not hold the function any more.
-    """
-    code = fn.__code__
-    lines = _file_lines(code.co_filename)
-    if lines is None:
-        raise _not_available(fn, f"'{code.co_filename}' cannot be read")
-    first, last = code.co_firstlineno - 1, _last_line(code)
-    if first < 0 or last > len(lines):
-        raise _not_available(fn, f"'{code.co_filename}' is shorter than when it was imported")
-    if fn.__name__ == "<lambda>":
-        return _lambda_of(fn, lines)
-    try:
-        node, shift = _parse_block(lines, first, last)
-    except SyntaxError as exc:
-        raise _not_available(
-            fn, f"'{code.co_filename}' changed since it was imported ({exc.msg})"
-        ) from None
-    if not isinstance(node, _ast.FunctionDef) or node.name != code.co_name:
-        raise _not_available(
-            fn, f"line {code.co_firstlineno} of '{code.co_filename}' holds something else now"
-        )
-    return node, shift, "".join(lines[first : (node.end_lineno or 1) + shift])
-
-
-def _lambda_of(fn: FunctionType, lines: list[str]) -> tuple[Any, int, str]:
-    tree = compile("".join(lines), "<kernel>", "exec", _PY_CF_ONLY_AST, dont_inherit=True)
-    found = [
-        node
-        for node in _walk(tree)
-        if isinstance(node, _ast.Lambda) and _is_lambda(node, fn.__code__)
-    ]
-    if len(found) != 1:
-        raise _not_available(
-            fn,
-            f"{len(found)} lambdas fit line {fn.__code__.co_firstlineno}; give it a name with def",
-        )
-    first = fn.__code__.co_firstlineno - 1
-    return found[0], 0, "".join(lines[first : found[0].end_lineno])
-
-
-def _is_lambda(node: Any, code: CodeType) -> bool:
-    """Whether ``code`` was made from this lambda: by the place of its body, or else by its code."""
-    body = node.body
-    if hasattr(code, "co_positions"):
-        places = set(code.co_positions())
-        if (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset) in places:
-            return True
-        if any(end and end > start for _, _, start, end in places):
-            return False
-    if not node.lineno <= code.co_firstlineno <= node.end_lineno:
-        return False
-    text: Any = _ast.Expression(body=node)
-    made = compile(text, "<kernel>", "eval", dont_inherit=True)
-    return any(isinstance(c, CodeType) and c.co_code == code.co_code for c in made.co_consts)
-
-
-def _walk(node: Any) -> Any:
-    yield node
-    for name in node._fields:
-        value = getattr(node, name, None)
-        for child in value if isinstance(value, list) else (value,):
-            if isinstance(child, _ast.AST):
-                yield from _walk(child)
-
-
 # ---- objects -----------------------------------------------------------------------------------
 
 
@@ -214,7 +80,8 @@ def dtype_name(obj: Any) -> str | None:
 
 
 class _Packer:
-    def __init__(self) -> None:
+    def __init__(self, snapshot: Snapshot | None = None) -> None:
+        self.snapshot = snapshot
         self.strings: dict[str, int] = {"": 0}
         self.nodes: list[int] = [0] * 9
         self.n_nodes = 1
@@ -340,7 +207,7 @@ class _Packer:
         row = [0] * 8
         self.functions.append(row)
         try:
-            node, shift, source = source_of(fn)
+            node, shift, source = source_of(fn, self.snapshot)
         except TileSyntaxError as exc:
             self.objects[at] = (OPAQUE, self.text(str(exc)), 1, 0)
             row[1] = self.text(fn.__name__)
@@ -535,7 +402,7 @@ class _Walker:
         )
 
     def generator(self, node: Any, plan: Any) -> int:
-        bound = {n.id for g in node.generators for n in _walk(g.target) if isinstance(n, _ast.Name)}
+        bound = {n.id for g in node.generators for n in walk(g.target) if isinstance(n, _ast.Name)}
         self.local.append(bound)
         generators = [self.comprehension(g, first=i == 0) for i, g in enumerate(node.generators)]
         element = self.node(node.elt)
@@ -582,8 +449,13 @@ def _bound_names(node: Any) -> set[str]:
     return names
 
 
-def pack_function(fn: FunctionType) -> bytes:
+def pack_function(fn: FunctionType, snapshot: Snapshot | None = None) -> bytes:
     """The pack of ``fn`` and everything it can reach; its own function is number 0.
+
+    Parameters
+    ----------
+    snapshot : Snapshot, optional
+        The file of ``fn`` as it was when the kernel was decorated.
 
     Raises
     ------
@@ -594,7 +466,7 @@ def pack_function(fn: FunctionType) -> bytes:
         _plan_tables()
     if isinstance(fn, MethodType):
         fn = fn.__func__  # type: ignore[assignment]
-    packer = _Packer()
+    packer = _Packer(snapshot)
     source_of_root = packer.object(fn)
     kind, text, missing, _ = packer.objects[source_of_root]
     if kind == OPAQUE and missing:

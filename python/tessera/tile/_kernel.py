@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, Union
 
 from .. import _core
 from .._errors import TileSyntaxError
+from .._source import snapshot_of
 from ._dtype import float64, int64
 
 __all__ = [
@@ -238,6 +239,7 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         }
         self._checked, self._fastmath = bool(checked), bool(fastmath)
         self._pack: bytes | None = None
+        self._snapshot = snapshot_of(function)  # of its file: what is imported is what runs
         self.__name__ = function.__name__
         self.__qualname__ = function.__qualname__
         self.__doc__ = function.__doc__
@@ -278,7 +280,7 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         """A copy of the kernel with other hints."""
         kept = {**self._hints, "checked": self._checked, "fastmath": self._fastmath}
         other = kernel(self._function, **{**kept, **hints})
-        other._pack = self._pack  # hints are no part of it
+        other._pack, other._snapshot = self._pack, self._snapshot  # hints are no part of them
         return other
 
     def report(
@@ -297,12 +299,17 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         from .._pack import pack_function
 
         if self._pack is None:
-            self._pack = pack_function(self._function)
+            self._pack = pack_function(self._function, self._snapshot)
+            self._snapshot = None
         code = self._function.__code__
         if code.co_flags & (CO_VARARGS | CO_VARKEYWORDS):
             raise TileSyntaxError(
                 f"kernel '{self.__name__}' ({code.co_filename}:{code.co_firstlineno}) cannot take *args or **kwargs\n"
-                "  help: take a tuple: it may hold any number of arrays"
+                + (
+                    "  help: it is a wrapper that a decorator made; put @ct.kernel next to the def, below the others"
+                    if hasattr(self._function, "__wrapped__")
+                    else "  help: take a tuple: it may hold any number of arrays"
+                )
             )
         names = code.co_varnames[: code.co_argcount]
         notes = _annotations(self._function)

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The source of a function as it was imported: its text, its syntax tree, and whether both are still those of
+its code object.
+
+A kernel takes a snapshot of its file when it is decorated: what is written there later is not what was
+imported. Helpers of other files are read when they are packed. Either way the tree is compiled again and its
+code compared, so that an edited file is an error and never another program.
+
+Only built-in modules are imported: the first launch of a kernel pays for nothing else.
+"""
+
+from __future__ import annotations
+
+import _ast
+import os
+import sys
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+__all__ = ["Snapshot", "snapshot_of", "source_of", "walk"]
+
+_PY_CF_ONLY_AST = 0x400
+_FUTURES = 0x1FF0000  # flags of code made under `from __future__ import ...`
+
+Snapshot = tuple[str, bytes]  # path, contents
+
+_latest: dict[str, tuple[tuple[int, int, int], Snapshot]] = {}
+
+
+def snapshot_of(fn: FunctionType) -> Snapshot | None:
+    """The file of ``fn`` as it is now; None where it is no file. Kernels of one file share one."""
+    path = fn.__code__.co_filename
+    try:
+        with open(path, "rb") as file:
+            status = os.fstat(file.fileno())
+            state = status.st_mtime_ns, status.st_size, status.st_ino
+            known = _latest.get(path)
+            if known is None or known[0] != state:
+                known = _latest[path] = state, (path, file.read())
+            return known[1]
+    except OSError:
+        return None
+
+
+# ---- text ------------------------------------------------------------------------------------------------
+
+
+def _decoded(text: bytes) -> list[str]:
+    if text.startswith(b"\xef\xbb\xbf"):
+        text = text[3:]
+    try:
+        return text.decode("utf-8").splitlines(keepends=True)
+    except UnicodeDecodeError:
+        import io
+        import tokenize
+
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(text).readline)
+        return text.decode(encoding).splitlines(keepends=True)
+
+
+def _lines_of(fn: FunctionType, snapshot: Snapshot | None) -> list[str] | None:
+    """Lines of the function's file; of an interactive cell or a zipped module where ``linecache`` knows them."""
+    path = fn.__code__.co_filename
+    if snapshot is not None and snapshot[0] == path:
+        return _decoded(snapshot[1])
+    cache: Any = sys.modules.get("linecache")
+    if cache is None or path not in cache.cache:
+        try:
+            with open(path, "rb") as file:
+                return _decoded(file.read())
+        except OSError:
+            import linecache as cache
+    lines: list[str] = cache.getlines(path, fn.__globals__)
+    return lines or None
+
+
+def _last_line(code: CodeType) -> int:
+    last = max((line for *_, line in code.co_lines() if line), default=code.co_firstlineno)
+    return max([last, *(_last_line(c) for c in code.co_consts if isinstance(c, CodeType))])
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _parse_block(lines: list[str], first: int, last: int) -> tuple[Any, int]:
+    """The first statement of the block that starts at line index ``first`` and reaches ``last``."""
+    base = _indent(lines[first])
+    error: SyntaxError | None = None
+    end = max(last, first + 1)
+    while end <= len(lines):
+        while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > base):
+            end += 1
+        text = "".join(lines[first:end])
+        if base:
+            text = "if 1:\n" + text
+        try:
+            tree: Any = compile(text, "<kernel>", "exec", _PY_CF_ONLY_AST, dont_inherit=True)
+        except SyntaxError as exc:
+            error = exc
+            end += 1
+            continue
+        body = tree.body[0].body if base and tree.body else tree.body
+        if not body:  # comments and blank lines stand there now
+            break
+        return body[0], first - bool(base)
+    raise error or SyntaxError("no statement")
+
+
+_NO_SOURCE = (
+    "put the function in a file (code given by python -c, exec or a plain prompt has no source)"
+)
+_CHANGED = "what was imported is what runs; restart the program, or reload the module, to run the file as it is now"
+
+
+def _not_available(fn: FunctionType, why: str, way_out: str = _CHANGED) -> Exception:
+    from ._errors import TileSyntaxError
+
+    return TileSyntaxError(
+        f"source of '{fn.__qualname__}' is not available because {why}\n  help: {way_out}"
+    )
+
+
+def source_of(fn: FunctionType, snapshot: Snapshot | None = None) -> tuple[Any, int, str]:
+    """The ``ast`` node of ``fn``, what to add to its line numbers, and its source text.
+
+    Raises
+    ------
+    TileSyntaxError
+        When the source cannot be read, or is not that of the function any more.
+    """
+    code = fn.__code__
+    lines = _lines_of(fn, snapshot)
+    if lines is None:
+        raise _not_available(fn, f"'{code.co_filename}' cannot be read", _NO_SOURCE)
+    first, last = code.co_firstlineno - 1, _last_line(code)
+    if first < 0 or last > len(lines):
+        raise _not_available(fn, f"'{code.co_filename}' is shorter than when it was imported")
+    if fn.__name__ == "<lambda>":
+        return _lambda_of(fn, lines)
+    try:
+        node, shift = _parse_block(lines, first, last)
+    except SyntaxError as exc:
+        raise _not_available(
+            fn, f"'{code.co_filename}' changed since it was imported ({exc.msg})"
+        ) from None
+    if not isinstance(node, _ast.FunctionDef) or node.name != code.co_name:
+        raise _not_available(
+            fn,
+            f"'{code.co_filename}' changed since it was imported: line {code.co_firstlineno} holds something else now",
+        )
+    if _is_rebuilt(fn) and not _is_code_of(node, fn) and not _is_in_file(lines, code):
+        raise _not_available(
+            fn,
+            f"'{code.co_filename}' changed since it was imported: '{node.name}' in line {code.co_firstlineno} is another now",
+        )
+    return node, shift, "".join(lines[first : (node.end_lineno or 1) + shift])
+
+
+# ---- code ------------------------------------------------------------------------------------------------
+
+
+def _is_rebuilt(fn: FunctionType) -> bool:
+    """Whether compiling the text gives the code that was imported: cells cannot change, and loaders other than
+    Python's own may have rewritten the tree."""
+    if not os.path.isfile(fn.__code__.co_filename):
+        return False
+    loader = fn.__globals__.get("__loader__")
+    kind = loader if isinstance(loader, type) else type(loader)
+    return loader is None or kind.__module__ in (
+        "_frozen_importlib_external",
+        "_frozen_importlib",
+        "zipimport",
+    )
+
+
+def _is_code_of(node: Any, fn: FunctionType) -> bool:
+    """Whether ``node``, compiled alone, gives the function's code. The compiler asks of the rest of a file only which
+    names are captured, which come from an import, and which future features hold; of imports, modules are taken.
+    """
+    code = fn.__code__
+    modules = [n for n in _all_names(code) if isinstance(fn.__globals__.get(n), ModuleType)]
+    imports = [_ast.Import(names=[_ast.alias(name=n)]) for n in modules]
+    arguments = _ast.arguments(
+        posonlyargs=[], args=[_ast.arg(arg=n) for n in code.co_freevars], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )  # fmt: skip
+    plain = _ast.FunctionDef(**{f: getattr(node, f) for f in node._fields if hasattr(node, f)})
+    plain.decorator_list = []
+    around: Any = _ast.FunctionDef(name="around", args=arguments, body=[plain], decorator_list=[])
+    if "type_params" in _ast.FunctionDef._fields:
+        around.type_params = []
+    for made in (*imports, *arguments.args, plain, around, *(i.names[0] for i in imports)):
+        _place(made, node)
+    return _compiles_to(_ast.Module(body=[*imports, around], type_ignores=[]), code)
+
+
+def _is_in_file(lines: list[str], code: CodeType) -> bool:
+    """The same by compiling the whole file: slower, and exact."""
+    try:
+        return _compiles_to("".join(lines), code)
+    except (SyntaxError, ValueError):
+        return False
+
+
+def _compiles_to(source: Any, code: CodeType) -> bool:
+    wanted = _key(code)
+    stack = [compile(source, "<kernel>", "exec", code.co_flags & _FUTURES, dont_inherit=True)]
+    while stack:
+        made = stack.pop()
+        if made.co_name == code.co_name and _key(made) == wanted:
+            return True
+        stack += [c for c in made.co_consts if isinstance(c, CodeType)]
+    return False
+
+
+def _all_names(code: CodeType) -> set[str]:
+    inner = [_all_names(c) for c in code.co_consts if isinstance(c, CodeType)]
+    return set(code.co_names).union(*inner)
+
+
+def _place(made: Any, node: Any) -> Any:
+    for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
+        setattr(made, name, getattr(node, name))
+    return made
+
+
+def _key(code: CodeType) -> Any:
+    """What of a code object makes the program: not its lines, nor where it is defined."""
+    return (code.co_code, tuple(map(_constant_key, code.co_consts)), code.co_names, code.co_varnames,
+            code.co_freevars, code.co_cellvars, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)  # fmt: skip
+
+
+def _constant_key(value: Any) -> Any:
+    if isinstance(value, CodeType):
+        return _key(value)
+    if isinstance(value, str) and "<locals>" in value:  # where a nested function is defined
+        return value.rpartition(".")[2]
+    if isinstance(value, tuple):
+        return tuple(map(_constant_key, value))
+    if isinstance(value, frozenset):
+        return frozenset(map(_constant_key, value))
+    return type(value), repr(value)
+
+
+def _lambda_of(fn: FunctionType, lines: list[str]) -> tuple[Any, int, str]:
+    tree = compile("".join(lines), "<kernel>", "exec", _PY_CF_ONLY_AST, dont_inherit=True)
+    found = [
+        node
+        for node in walk(tree)
+        if isinstance(node, _ast.Lambda) and _is_lambda(node, fn.__code__)
+    ]
+    if len(found) != 1:
+        raise _not_available(
+            fn,
+            f"{len(found)} lambdas fit line {fn.__code__.co_firstlineno}",
+            "give the lambda a name with def; of a file that changed, what was imported is what runs",
+        )
+    first = fn.__code__.co_firstlineno - 1
+    return found[0], 0, "".join(lines[first : found[0].end_lineno])
+
+
+def _is_lambda(node: Any, code: CodeType) -> bool:
+    """Whether ``code`` was made from this lambda: by the place of its body, or else by its code."""
+    body = node.body
+    if hasattr(code, "co_positions"):
+        places = set(code.co_positions())
+        if (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset) in places:
+            return True
+        if any(end and end > start for _, _, start, end in places):
+            return False
+    if not node.lineno <= code.co_firstlineno <= node.end_lineno:
+        return False
+    text: Any = _ast.Expression(body=node)
+    made = compile(text, "<kernel>", "eval", dont_inherit=True)
+    return any(isinstance(c, CodeType) and c.co_code == code.co_code for c in made.co_consts)
+
+
+def walk(node: Any) -> Any:
+    """A node and all below it."""
+    yield node
+    for name in node._fields:
+        value = getattr(node, name, None)
+        for child in value if isinstance(value, list) else (value,):
+            if isinstance(child, _ast.AST):
+                yield from walk(child)
