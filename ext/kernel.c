@@ -317,14 +317,24 @@ static size_t kernel_look_words(const ts_arg *arg, uint64_t *out)
 
 enum { KERNEL_LOOKS = 16 };
 
+static bool kernel_take_one(core_state *state, core_frame *frame, PyObject *object)
+{
+    size_t at = frame->n;
+    frame->has_host_views = false;
+    if (core_take_object(state, frame, object) < 0 || frame->n != at + 1)
+        return false;
+    if (frame->has_host_views && !PyObject_HasAttr((PyObject *)Py_TYPE(object), state->name_dtype))
+        return false; /* bytes that kernels can use, such as a memoryview, but no array with shape and dtype */
+    return frame->args[at].kind == TS_SPEC_ARRAY || frame->args[at].kind == TS_SPEC_NONE;
+}
+
 /* Takes arrays and Nones for as long as the frame lives; false where one is neither, with no exception set: the
  * launch tells what is wrong, with the names of kernel and argument. */
 static bool kernel_take_arrays(core_state *state, core_frame *frame, PyObject *const *arrays, Py_ssize_t n)
 {
     bool good = n <= KERNEL_LOOKS;
     for (Py_ssize_t i = 0; i < n && good; i++)
-        good = core_take_object(state, frame, arrays[i]) == 0 && frame->n == (size_t)i + 1 &&
-               (frame->args[i].kind == TS_SPEC_ARRAY || frame->args[i].kind == TS_SPEC_NONE);
+        good = kernel_take_one(state, frame, arrays[i]);
     PyErr_Clear();
     return good;
 }

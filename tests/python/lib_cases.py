@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import math
 import pkgutil
 from collections.abc import Callable
@@ -81,7 +82,7 @@ def _gelu_gemm(a: Any, b: Any, bias: Any, residual: Any) -> Arrays:
 
 def _grouped(a: Any, b: Any, offsets: Any) -> Arrays:
     ends = [0, *offsets.astype(int)]
-    return {"c": np.concatenate([a[s:e] @ b[i] for i, (s, e) in enumerate(zip(ends, ends[1:]))])}
+    return {"c": np.concatenate([a[s:e] @ b[i] for i, (s, e) in enumerate(itertools.pairwise(ends))])}
 
 
 def _blur(image: Any, weights: Any) -> Arrays:

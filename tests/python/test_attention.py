@@ -84,7 +84,7 @@ def test_arrays_in_torch_order():
         ({"scale": -1.0}, "scale must be positive"),
         ({"k": (3, 8, 4), "v": (3, 8, 4)}, "multiple"),
         ({"v": (2, 9, 4)}, "agree"),
-        ({"q": (8, 4)}, "takes"),
+        ({"q": (8, 4)}, "wanted"),
     ],
 )
 def test_mistakes_are_named(change, message):

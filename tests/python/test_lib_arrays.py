@@ -5,6 +5,7 @@ is right, or refused before anything is written."""
 from __future__ import annotations
 
 import inspect
+import re
 
 import ml_dtypes
 import numpy as np
@@ -179,3 +180,107 @@ def test_outputs_of_every_dtype(name):
             found = arrays[array].astype(np.float64)
             bound = error_of(given, kinds[array]) * max(1.0, np.abs(wanted).max())
             assert np.abs(found - wanted).max() <= bound, (said, array)
+
+
+# ---- what users pass --------------------------------------------------------------------------------------
+
+
+def read_only(x):
+    x = x.copy()
+    x.setflags(write=False)
+    return x
+
+
+def unaligned(x):
+    return np.frombuffer(bytearray(b"." + x.tobytes()), np.uint8)[1:].view(x.dtype).reshape(x.shape)
+
+
+HOSTILE = {
+    "negative stride": lambda x: np.ascontiguousarray(x[::-1])[::-1], "unaligned": unaligned,
+    "broadcast": lambda x: np.broadcast_to(x[:1], x.shape), "read-only": read_only,
+    "byte order": lambda x: x.astype(x.dtype.newbyteorder()), "scalar": lambda x: x.dtype.type(1),
+    "0-d": lambda x: np.array(1, x.dtype), "flat": np.ravel, "an axis more": lambda x: x[None],
+    "longer": lambda x: np.concatenate([x, x]), "empty": lambda x: x[:0], "list": lambda x: x.tolist(),
+    "None": lambda x: None, "number": lambda x: 1.0, "complex": lambda x: x.astype(complex),
+    "objects": lambda x: x.astype(object), "long double": lambda x: x.astype(np.longdouble), "bool": lambda x: x > 0.5,
+    "matrix": lambda x: np.asmatrix(x) if x.ndim == 2 else x, "memoryview": memoryview,
+    "not a number": lambda x: np.where(np.arange(x.size).reshape(x.shape) == 5, np.nan, x).astype(x.dtype),
+}  # fmt: skip
+
+
+NAMED = {name: name for name in CASES} | {"transpose": "(transpose|permute)"}  # in messages
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("kind", HOSTILE)
+@pytest.mark.parametrize("name", CASES)
+def test_hostile_arrays_are_right_or_refused(name, kind):
+    case = CASES[name]
+    for hostile in case.shapes:
+        kinds = {array: np.dtype(case.dtypes.get(array, "float32")) for array in case.shapes}
+        arrays = {array: values(array, shape, kinds[array]) for array, shape in case.shapes.items()}
+        arrays[hostile] = HOSTILE[kind](arrays[hostile])
+        try:
+            call(name, arrays)
+        except (ValueError, TypeError) as error:
+            assert re.search(f"{NAMED[name]}: |kernel '|contiguous|axis|no elements|does not take", str(error))
+            continue
+        for array, wanted in oracle(name, arrays).items():
+            if arrays[array] is not None:
+                found = np.asarray(arrays[array], np.float64).reshape(wanted.shape)
+                np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4, err_msg=f"{hostile}: {array}")
+
+
+OPTIONS = [
+    ("vector_add", {"tile": 0}, "tile is 0, wanted a power of two"),
+    ("chain", {"tile": 2.0}, "tile is 2.0, wanted a power of two"),
+    ("gemm", {"tile": (16, 16)}, r"tile is \(16, 16\), wanted 3 powers of two"),
+    ("gemm", {"tile": [3, 5, 7]}, r"tile is .3, 5, 7., wanted 3 powers of two"),
+    ("gemm", {"tile": 16}, "tile is 16, wanted 3 powers of two"),
+    ("gemm", {"tile": (16, 16, 16), "group": 0}, "group is 0, wanted 1 to"),
+    ("gemm", {"group": 1.5}, "group is 1.5, wanted an int"),
+    ("attention", {"tile": (0, 0)}, "wanted 2 powers of two"),
+    ("attention", {"tile": (16, 4)}, "wanted at least 8 keys"),
+    ("attention", {"scale": float("inf")}, "scale must be positive and finite, not inf"),
+    ("attention_backward", {"scale": 0}, "scale must be positive and finite, not 0"),
+    ("attention_backward", {"tiles": (64, 64)}, "tiles is 64, wanted 2 powers of two"),
+    ("attention_backward", {"tiles": ((64, 64),)}, "wanted two pairs of powers of two"),
+    ("transpose", {"tile": (64,)}, "wanted 2 powers of two"),
+    ("permute", {"axes": (1, 5)}, "an axis is 5, wanted -2 to 1"),
+    ("sobel", {"tile": (3, 5)}, "wanted 2 powers of two"),
+    ("blur", {"tile": 5}, "tile is 5, wanted 2 powers of two"),
+    ("bits", {"seed": 1.5}, "seed is 1.5, wanted an int"),
+    ("normal", {"offset": 2**64}, "offset is 18446744073709551616, wanted 0 to"),
+    ("reduce", {"axis": 1.0}, "float"),
+    ("scan", {"axis": 2}, "axis 2 is out of range"),
+]
+
+
+@pytest.mark.parametrize("name, options, message", OPTIONS)
+def test_options_that_mean_nothing_are_refused(name, options, message):
+    case = CASES[name]
+    arrays = {a: np.ones(s, case.dtypes.get(a, "float32")) for a, s in case.shapes.items()}
+    with pytest.raises((ValueError, TypeError), match=message):
+        FUNCTIONS[name](**arrays, **(case.options | options))
+    assert all((arrays[a] == 1).all() for a in outputs(name))
+
+
+class Lent:
+    """An array of a library that tells its address by DLPack alone; it copies where it must, as NumPy does."""
+
+    def __init__(self, array):
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+        self.__dlpack__, self.__dlpack_device__ = array.__dlpack__, array.__dlpack_device__
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def reshape(self, shape):
+        return Lent(self.array.reshape(shape))
+
+
+def test_an_array_that_reshaping_copies_is_noticed_in_every_library():
+    x, out = np.ones((4, 6), np.float32), np.zeros((4, 12), np.float32)
+    FUNCTIONS["scan"]("cumsum", Lent(x), Lent(out[:, :6].copy()))
+    with pytest.raises(ValueError, match="not contiguous"):
+        FUNCTIONS["scan"]("cumsum", Lent(np.ones((4, 2, 6), np.float32)), Lent(out.reshape(2, 4, 6).transpose(1, 0, 2)))

@@ -24,7 +24,12 @@ What holds for every function, unless its own text says otherwise:
 from __future__ import annotations
 
 import functools
+import operator
 from typing import Any
+
+from tessera import _core
+
+NO_OVERLAP = bytes((0, 1, 0))  # a rule of _core.conflict, which two views of one memory break
 
 
 def next_power_of_two(n: int) -> int:
@@ -66,16 +71,6 @@ def scratch(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
     return tessera.empty(shape, dtype, device)
 
 
-def _address(array: Any) -> int:
-    """Where the first element lies; 0 when the array does not tell."""
-    if hasattr(array, "data_ptr"):
-        return int(array.data_ptr())
-    for name in ("__array_interface__", "__cuda_array_interface__"):
-        if hasattr(array, name):
-            return int(getattr(array, name)["data"][0])
-    return 0
-
-
 def view(array: Any, shape: tuple[int, ...]) -> Any:
     """``array`` in another shape of as many elements, without a copy.
 
@@ -83,9 +78,17 @@ def view(array: Any, shape: tuple[int, ...]) -> Any:
     ------
     ValueError
         When its elements do not lie in the order of their indices.
+    TypeError
+        When it has no such shapes, as a ``numpy.matrix`` has not.
     """
     found = array.reshape(shape)
-    if min(shape, default=1) and _address(found) != _address(array):
+    if tuple(found.shape) != shape:
+        kind = type(array).__name__
+        raise TypeError(
+            f"a {kind} does not take shape {shape}; pass an array, such as numpy.asarray(it)"
+        )
+    is_array = _core.look(b"", array, found) is not None  # if not, the launch says what it is
+    if is_array and min(shape, default=1) and not _core.conflict(NO_OVERLAP, array, found):
         raise ValueError(f"an array of shape {tuple(array.shape)} is not contiguous; copy it first")
     return found
 
@@ -93,6 +96,7 @@ def view(array: Any, shape: tuple[int, ...]) -> Any:
 def around_axis(shape: tuple[int, ...], axis: int | None) -> tuple[int, int, int]:
     """How many elements lie before, along and after ``axis``; for None all lie along it."""
     total = [1, 1, 1]
+    axis = None if axis is None else operator.index(axis)
     if axis is not None and not -len(shape) <= axis < len(shape):
         raise ValueError(f"axis {axis} is out of range for shape {tuple(shape)}")
     at = None if axis is None else axis % len(shape)

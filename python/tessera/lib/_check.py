@@ -6,6 +6,7 @@ launches are short. Every check raises an error that names the function and the 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
@@ -13,12 +14,10 @@ T = TypeVar("T")
 
 
 def shape_of(function: str, name: str, array: Any) -> tuple[int, ...]:
-    """The array's shape; TypeError for what has none."""
-    try:
-        return tuple(array.shape)
-    except AttributeError:
-        kind = type(array).__name__
-        raise TypeError(f"{function}: {name} is a {kind}; pass an array") from None
+    """The array's shape; TypeError for what has none, or no dtype."""
+    if not hasattr(array, "dtype") or not hasattr(array, "shape"):
+        raise TypeError(f"{function}: {name} is a {type(array).__name__}; pass an array")
+    return tuple(array.shape)
 
 
 def rank(function: str, name: str, array: Any, n: int) -> tuple[int, ...]:
@@ -68,6 +67,27 @@ def product(function: str, n: int, a: Any, b: Any, c: Any) -> None:
         text = f"b has shape {right}, wanted {fits} for a of shape {left}"
         raise ValueError(f"{function}: {text}")
     shape(function, "c", c, (*left[:-1], right[-1]))
+
+
+def integer(function: str, name: str, value: Any, least: int, most: int) -> int:
+    """A whole number of a range."""
+    try:
+        found = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{function}: {name} is {value!r}, wanted an int") from None
+    if not least <= found <= most:
+        raise ValueError(f"{function}: {name} is {value}, wanted {least} to {most}")
+    return found
+
+
+def tile(function: str, name: str, given: Any, n: int) -> tuple[int, ...]:
+    """The extents of a tile along ``n`` axes; for one axis an int."""
+    found = tuple(given) if isinstance(given, (tuple, list)) else (given,) * (n == 1)
+    whole = all(isinstance(extent, int) and extent > 0 for extent in found)
+    if len(found) != n or not whole or any(extent & (extent - 1) for extent in found):
+        wanted = "a power of two" if n == 1 else f"{n} powers of two"
+        raise ValueError(f"{function}: {name} is {given!r}, wanted {wanted}")
+    return found
 
 
 def named(function: str, op: str, table: Mapping[str, T]) -> T:

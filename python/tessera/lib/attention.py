@@ -141,14 +141,32 @@ def _check(function: str, q: Any, k: Any, v: Any, out: Any) -> None:
     rank, d = len(shapes[0]), shapes[0][-1:]
     if rank not in (3, 4) or any(len(s) != rank or s[-1:] != d for s in shapes):
         raise ValueError(
-            f"{function} takes (heads, length, D) or (batch, heads, length, D) arrays, not {shapes}"
+            f"{function}: q, k, v and out have shapes {shapes}, wanted (heads, length, D) or "
+            "(batch, heads, length, D)"
         )
+    if d == (0,):
+        raise ValueError(f"{function}: q, k, v and out have shapes {shapes}, wanted at least one column")
     if shapes[1] != shapes[2] or shapes[0] != shapes[3] or shapes[0][:-3] != shapes[1][:-3]:
         raise ValueError(f"{function}: q and out, k and v, and all batches must agree: {shapes}")
     if k.shape[-3] == 0 or q.shape[-3] % k.shape[-3]:
         raise ValueError(
             f"{function}: {q.shape[-3]} query heads are not a multiple of {k.shape[-3]} key heads"
         )
+
+
+def _scale(function: str, given: float | None, d: int) -> float:
+    if given is None:
+        return 1.0 / math.sqrt(d)
+    if not 0.0 < given < math.inf:
+        raise ValueError(f"{function}: scale must be positive and finite, not {given}")
+    return given
+
+
+def _tile(function: str, name: str, given: tuple[int, int]) -> tuple[int, ...]:
+    found = check.tile(function, name, given, 2)
+    if found[1] < 8:  # columns are added in groups of eight
+        raise ValueError(f"{function}: {name} is {given}, wanted at least 8 keys")
+    return found
 
 
 @functools.cache
@@ -222,7 +240,7 @@ def attention(
     TypeError
         For what is no array, and for other dtypes.
     ValueError
-        When shapes do not fit, arrays share memory, or ``scale`` is not positive.
+        When shapes do not fit, arrays share memory, or ``scale`` is not positive and finite.
 
     Notes
     -----
@@ -236,10 +254,8 @@ def attention(
         accept("attention", q, k, v, out, lse)
     length, d = q.shape[-2:]
     keys, heads = k.shape[-2], math.prod(q.shape[:-2])
-    scale = 1.0 / math.sqrt(d) if scale is None else scale
-    if not scale > 0.0:
-        raise ValueError(f"attention: scale must be positive, not {scale}")
-    tm, tn = tile or _default_tile(q, d)
+    scale = _scale("attention", scale, d)
+    tm, tn = _default_tile(q, d) if tile is None else _tile("attention", "tile", tile)
     cut = _blocks_cut(causal, length, keys, tm, tn)
     tiles = ct.cdiv(length, tm) * heads
     processors = _processors() if on_gpu(q) else tiles

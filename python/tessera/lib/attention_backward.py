@@ -17,7 +17,7 @@ import tessera.tile as ct
 from . import _check as check
 from . import next_power_of_two, on_gpu
 from ._rules import accept, is_accepted
-from .attention import LOG2_E, _blocks_cut, _check, _exp2, _put, _put_column, _rows
+from .attention import LOG2_E, _blocks_cut, _check, _exp2, _put, _put_column, _rows, _scale
 
 
 def _column(x, batch, head, i, ROWS: ct.Constant[int]):
@@ -153,6 +153,12 @@ def _backward_tiles(q: Any, d: int) -> tuple[tuple[int, int], tuple[int, int]]:
     return (128, 64 if d > 64 else 128), (64, 128)
 
 
+def _given_tiles(function: str, given: Any) -> list[tuple[int, ...]]:
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        raise ValueError(f"{function}: tiles is {given!r}, wanted two pairs of powers of two")
+    return [check.tile(function, "tiles", pair, 2) for pair in given]
+
+
 def _key_blocks_cut(causal: bool, length: int, keys: int, tm: int, tn: int) -> int:
     """How many of the first query blocks of a key tile the causal mask can cut."""
     if not causal:
@@ -204,9 +210,9 @@ def attention_backward(
         accept(function, q, k, v, out, dout, lse, dq, dk, dv, delta)
     length, d = q.shape[-2:]
     keys, heads, kv_heads = k.shape[-2], math.prod(q.shape[:-2]), math.prod(k.shape[:-2])
-    scale = 1.0 / math.sqrt(d) if scale is None else scale
+    scale = _scale(function, scale, d)
     fast, size = "float16" in str(q.dtype), next_power_of_two(d)
-    (qm, qn), (km, kn) = tiles or _backward_tiles(q, d)
+    (qm, qn), (km, kn) = _backward_tiles(q, d) if tiles is None else _given_tiles(function, tiles)
     args: tuple[Any, ...] = (out, dout, delta, 32, size)
     ct.launch(stream, (ct.cdiv(length, 32), heads, 1), attention_delta_kernel, args)
     cut = _blocks_cut(causal, length, keys, qm, qn)

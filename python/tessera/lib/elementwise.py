@@ -34,8 +34,10 @@ def chain_kernel(x, y, z, out, TILE: ct.Constant[int]):
     ct.store(out, index=(i,), tile=ct.astype(r, out.dtype))
 
 
-def _tile(array: Any) -> int:
+def _tile(function: str, array: Any, given: int | None) -> int:
     """Elements of a block: 8 for each of 128 threads on a GPU, 16 KiB of float32 on a CPU."""
+    if given is not None:
+        return check.tile(function, "tile", given, 1)[0]
     return 1024 if on_gpu(array) else 4096
 
 
@@ -61,7 +63,7 @@ def vector_add(a: Any, b: Any, out: Any, stream: Any = None, tile: int | None = 
         check.rank("vector_add", "a", a, 1)
         check.same_shape("vector_add", a=a, b=b, out=out)
         accept("vector_add", a, b, out)
-    tile = tile or _tile(out)
+    tile = _tile("vector_add", out, tile)
     ct.launch(stream, (ct.cdiv(out.shape[0], tile), 1, 1), vector_add_kernel, (a, b, out, tile))
 
 
@@ -88,5 +90,5 @@ def chain(x: Any, y: Any, z: Any, out: Any, stream: Any = None, tile: int | None
         check.rank("chain", "x", x, 1)
         check.same_shape("chain", x=x, y=y, z=z, out=out)
         accept("chain", x, y, z, out)
-    tile = tile or _tile(out)
+    tile = _tile("chain", out, tile)
     ct.launch(stream, (ct.cdiv(out.shape[0], tile), 1, 1), chain_kernel, (x, y, z, out, tile))

@@ -310,10 +310,14 @@ def gemm(
     On a GPU operands whose rows are not aligned to 16 bytes are copied first, and a product with few tiles is cut
     along K. The result does not depend on the order in which blocks run.
     """
-    key = look(GEMM, a, b, c), tile and tuple(tile), group, tf32, fast
+    if type(tile) is list:
+        tile = tuple(tile)
+    key = look(GEMM, a, b, c), tile, group, tf32, fast
     way = gpu.way_of(key)
     if way is None:  # arrays that look like those of an earlier call have been checked
         check.product("gemm", 2, a, b, c)
+        tile = None if tile is None else check.tile("gemm", "tile", tile, 3)
+        check.integer("gemm", "group", group, 1, 1 << 20)
         accept("gemm", a, b, c)
         way = _first_way(a, b, c, tile, group, (tf32, fast))
         gpu.remember(key, way)

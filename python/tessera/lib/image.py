@@ -12,6 +12,8 @@ import tessera.tile as ct
 from . import _check as check
 from ._rules import accept, is_accepted
 
+TILE = (8, 128)
+
 
 def _places(axis: int, block: Any, size: int) -> Any:
     """Row or column numbers of a block's pixels, shaped to broadcast to (rows, columns)."""
@@ -64,14 +66,16 @@ def sobel_kernel(image, out, ROWS: ct.Constant[int], COLS: ct.Constant[int]):
     ct.store(out, index=(ct.bid(0), ct.bid(1)), tile=ct.sqrt(gx * gx + gy * gy))
 
 
-def _grid(image: Any, tile: tuple[int, int]) -> tuple[int, int, int]:
+def _grid(function: str, image: Any, tile: tuple[int, int]) -> tuple[int, int, int]:
     """A block for each tile."""
+    if tile is not TILE:
+        check.tile(function, "tile", tile, 2)
     return (ct.cdiv(image.shape[0], tile[0]), ct.cdiv(image.shape[1], tile[1]), 1)
 
 
 def blur(
     image: Any, weights: Any, scratch: Any, out: Any,
-    stream: Any = None, tile: tuple[int, int] = (8, 128),
+    stream: Any = None, tile: tuple[int, int] = TILE,
 ) -> None:  # fmt: skip
     """Convolves a picture with ``weights`` along both axes, first along rows.
 
@@ -102,12 +106,12 @@ def blur(
             raise ValueError(f"blur: weights has {taps} elements, wanted an odd number")
         accept("blur", image, weights, out, scratch)
     radius = weights.shape[0] // 2
-    grid = _grid(image, tile)
+    grid = _grid("blur", image, tile)
     ct.launch(stream, grid, blur_kernel, (image, weights, scratch, radius, 1, *tile))
     ct.launch(stream, grid, blur_kernel, (scratch, weights, out, radius, 0, *tile))
 
 
-def sobel(image: Any, out: Any, stream: Any = None, tile: tuple[int, int] = (8, 128)) -> None:
+def sobel(image: Any, out: Any, stream: Any = None, tile: tuple[int, int] = TILE) -> None:
     """Magnitude of a picture's gradient by the 3 x 3 Sobel operator: 8 times the slope per pixel.
 
     Parameters
@@ -128,4 +132,4 @@ def sobel(image: Any, out: Any, stream: Any = None, tile: tuple[int, int] = (8, 
         check.rank("sobel", "image", image, 2)
         check.same_shape("sobel", image=image, out=out)
         accept("sobel", image, out)
-    ct.launch(stream, _grid(image, tile), sobel_kernel, (image, out, *tile))
+    ct.launch(stream, _grid("sobel", image, tile), sobel_kernel, (image, out, *tile))

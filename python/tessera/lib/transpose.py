@@ -94,6 +94,8 @@ def _plan(
     missing = max(0, 2 - len(shape))  # the kernel wants two axes
     shape = [1] * missing + shape
     order = [*range(missing), *(d + missing for d in order)]
+    if tile is not None:
+        check.tile("permute", "tile", tile, len(shape))
     tile = tuple(tile or _tile(shape, order, itemsize))
     back = tuple(order.index(d) for d in range(len(order)))
     walk = _order(order)
@@ -130,14 +132,14 @@ def permute(
     """
     whole = check.shape_of("permute", "x", x)
     n = len(whole)
-    axes = [a + n if a < 0 else a for a in axes]
+    axes = [check.integer("permute", "an axis", a, -n, n - 1) % n for a in axes]
     if sorted(axes) != list(range(n)):
         raise ValueError(f"permute: {tuple(axes)} is not a permutation of {n} axes")
     check.shape("permute", "out", out, tuple(whole[a] for a in axes))
     accept("permute", x, out)
     if 0 in whole:
         return
-    tile = tuple(tile) if tile else None
+    tile = tuple(tile) if isinstance(tile, (list, tuple)) else tile
     grid, shape, turned, constants = _plan(whole, tuple(axes), tile, x.dtype.itemsize)
     ct.launch(stream, grid, permute_kernel, (view(x, shape), view(out, turned), *constants))
 
