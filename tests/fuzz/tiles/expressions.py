@@ -118,7 +118,7 @@ class Expressions:
     def reversed(self, chance: float = 0.4) -> str:
         return ", reverse=True" if self.r.random() < chance else ""
 
-    # -- arithmetic --------------------------------------------------------------------------------
+    # -- arithmetic ----------------------------------------------------------------------------
 
     def op_binary(self, x: Variable) -> Expression:
         r = self.r
@@ -156,7 +156,7 @@ class Expressions:
             return f"{x.name} / {y}", "float32", out
         if r.random() < 0.1:
             return f"ct.{r.choice(['maximum', 'minimum'])}({x.name}, {y})", x.dtype, out
-        y = f"({y} | 1)" if op in ("//", "%") else y  # never zero
+        y = f"({y} | 1)" if op in ("//", "%") and r.random() < 0.7 else y  # else 0 now and then
         return f"{x.name} {op} {y}", x.dtype, out
 
     def op_floats(self, x: Variable, y: str, out: Shape) -> Expression:
@@ -201,7 +201,7 @@ class Expressions:
         text = f"ct.where({c.name if c else plain}, {x.name}, {self.fit(y, x.dtype)})"
         return text, x.dtype, out
 
-    # -- reductions ----------------------------------------------------------------------------------
+    # -- reductions ----------------------------------------------------------------------------
 
     def op_reduce(self, x: Variable) -> Expression:
         r = self.r
@@ -211,7 +211,7 @@ class Expressions:
         f = r.choice(["sum", "max", "min", "argmax", "argmin", "sum", "prod"])
         f = "sum" if f == "prod" and dt in FLOAT else f
         rank = len(shape)
-        axis = r.choice([None, r.randrange(rank), r.randrange(rank) - rank])
+        axis: Any = r.choice([None, r.randrange(rank), r.randrange(rank) - rank])
         gone = list(range(rank)) if axis is None else [axis % rank]
         if f not in ("argmax", "argmin") and rank > 1 and r.random() < 0.25:
             axis = tuple(gone := r.sample(range(rank), 2))
@@ -252,11 +252,12 @@ class Expressions:
         text = f"ct.{f}({x.name}, {self.r.randrange(len(x.shape))}{self.reversed()})"
         return text, "int32" if x.dtype == "bool_" else x.dtype, x.shape
 
-    # -- shapes ----------------------------------------------------------------------------------------
+    # -- shapes --------------------------------------------------------------------------------
 
     def op_reshape(self, x: Variable) -> Expression:
         r = self.r
-        n, out = size(x.shape), []
+        n = size(x.shape)
+        out: list[int] = []
         while n > 1 and len(out) < 3:
             out.append(2 ** r.randrange(n.bit_length()))
             n //= out[-1]
@@ -325,7 +326,7 @@ class Expressions:
         text = f"ct.unpack_from_bytes(ct.pack_to_bytes({x.name}), ct.{to})"
         return text, to, (total // BITS[to],)
 
-    # -- others ------------------------------------------------------------------------------------------
+    # -- others --------------------------------------------------------------------------------
 
     def op_make(self, x: Variable) -> Expression:
         r = self.r
@@ -374,5 +375,6 @@ class Expressions:
             got = getattr(self, f"op_{name}")(x)
             if got and size(got[2]) <= MOST and len(got[2]) <= 5:
                 return got[0], got[1], tuple(got[2])
+        assert x
         text, dt, shape = self.op_unary(x) or ("", "", ())
         return text, dt, shape

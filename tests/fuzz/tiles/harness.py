@@ -2,6 +2,7 @@
 """Many programs on several worker processes: progress, findings with their seeds, and a closing line.
 
 python tests/fuzz/tiles order --seed 1 --seconds 60         random programs about the order of memory
+python tests/fuzz/tiles --device cuda --jobs 14 --seconds 500   a mixture of all generators on a GPU
 python tests/fuzz/tiles order --one 17 --show --shrink      one program, and the lines it needs to fail
 """
 
@@ -132,9 +133,11 @@ class Pool:
             worker: Worker = key.data
             outcome = worker.receive()
             self.tally.add(worker.request, outcome or worker.ended())
-            if not outcome:
+            if outcome and outcome.kind != "error":
+                self.next(worker)
+            else:  # after an error of a GPU a process can do no more
                 self.drop(worker)
-            self.next(worker if outcome else None)
+                self.next(None)
         for key in list(self.selector.get_map().values()):
             if key.data.seconds() > self.limit:
                 self.tally.add(key.data.request, key.data.stop())

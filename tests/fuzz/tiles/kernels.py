@@ -71,7 +71,7 @@ class Kernel(Expressions):
         names += ["C: ct.Constant[int]"] if self.constant else []
         return "\n".join([*self.prefix, f"def kernel({', '.join(names)}):", *self.body]) + "\n"
 
-    # -- small things -------------------------------------------------------------------------------
+    # -- small things --------------------------------------------------------------------------
 
     def new(self) -> str:
         self.count += 1
@@ -117,7 +117,7 @@ class Kernel(Expressions):
         """An extent of n, or of somewhat less."""
         return max(1, n - self.r.randrange(n)) if self.r.random() < chance else n
 
-    # -- memory ---------------------------------------------------------------------------------------
+    # -- memory --------------------------------------------------------------------------------
 
     def load(self, dt: str | None = None, shape: Shape | None = None) -> Variable:
         r = self.r
@@ -220,6 +220,7 @@ class Kernel(Expressions):
         r = self.r
         name, dt, shape = v
         flat = f"p0 * {self.grid[1]} + p1" if self.grid[1] > 1 else "p0"
+        blocks: tuple[int, ...]
         if len(shape) == 1:
             blocks, at = (self.grid[0] * self.grid[1],), f"({flat},)"
         else:
@@ -246,7 +247,7 @@ class Kernel(Expressions):
         update = v.name if r.random() < 0.8 else self.literal(dt)
         self.line(f"ct.atomic_{f}({out}, {index}, {update})")
 
-    # -- statements -----------------------------------------------------------------------------------
+    # -- statements ----------------------------------------------------------------------------
 
     def change(self, v: Variable) -> None:
         """Assigns a variable anew with the same type."""

@@ -21,10 +21,11 @@ def full(shape: Any, value: Any, dtype: str) -> Tile:
 
 
 def arange(n: int, *, dtype: str, start: Any = 0, step: Any = 1) -> Tile:
-    i = Tile(np.arange(n), dtype)
+    i: Any = Tile(np.arange(n), dtype)
     if isinstance(start, Tile) or isinstance(step, Tile) or start or step != 1:
         i = i * astype(step, dtype) if isinstance(step, Tile) else astype(i * step, dtype)
         i = i + (astype(start, dtype) if isinstance(start, Tile) else start)
+    assert isinstance(i, Tile)
     return i
 
 
@@ -66,11 +67,11 @@ def function(f: Callable[[Any], Any], slope: float | None = None) -> Callable[[T
 
 
 Tile.reshape = lambda x, *s: shapes.reshape(x, s[0] if len(s) == 1 else s)  # type: ignore[attr-defined]
-Tile.__matmul__ = lambda x, y: shapes.matmul(x, y)  # type: ignore[attr-defined]
+Tile.__matmul__ = lambda x, y: shapes.matmul(x, y)
 Tile.astype = astype  # type: ignore[attr-defined]
 Tile.permute = shapes.permute  # type: ignore[attr-defined]
 Tile.item = lambda x: x.like(lambda a: a.reshape(()))  # type: ignore[attr-defined]
-Tile.__getitem__ = lambda x, key: x.like(lambda a: a[key])  # type: ignore[attr-defined]
+Tile.__getitem__ = lambda x, key: x.like(lambda a: a[key])
 
 MATH: dict[str, Any] = {
     "rsqrt": function(lambda v: 1 / np.sqrt(v)),

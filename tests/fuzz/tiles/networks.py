@@ -75,7 +75,7 @@ class Network:
             if r.random() < 0.25:
                 self.beside()
 
-    # -- stages: each makes a new v of v ---------------------------------------------------------------
+    # -- stages: each makes a new v of v -------------------------------------------------------
 
     def halves(self, bit: int, tile: str = "v") -> tuple[str, str, str]:
         """The elements whose index has this bit clear, those where it is set, and their shape."""
@@ -153,7 +153,7 @@ class Network:
         if self.r.random() < 0.3:
             self.line("v = ct.cumsum(v, 0)")
 
-    # -- beside the stages -------------------------------------------------------------------------------
+    # -- beside the stages ---------------------------------------------------------------------
 
     def beside(self) -> None:
         r = self.r

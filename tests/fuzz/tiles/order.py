@@ -85,7 +85,7 @@ class Order:
             limit=30,
         )
 
-    # -- what there is --------------------------------------------------------------------------
+    # -- what there is -------------------------------------------------------------------------
 
     def line(self, text: str) -> None:
         self.body.append("    " * self.depth + text)
@@ -113,6 +113,7 @@ class Order:
         kind = r.choice(["all", "all", "part", "step", "square", "square", "turned", "cut"])
         rows = 2 ** r.randrange(1, 4)
         cols = rest // rows
+        shape: tuple[int, ...]
         if kind == "all":
             shape, text = (rest,), f"[{offset}:]"
         elif kind == "part":
@@ -142,7 +143,7 @@ class Order:
         name = self.r.choice(self.numbers)
         return name if most >= 4 else f"{name} % {most}"
 
-    # -- indices ----------------------------------------------------------------------------------
+    # -- indices -------------------------------------------------------------------------------
 
     def lanes(self, m: int) -> str:
         """m different indices from 0 to m - 1: a permutation of the lanes."""
@@ -207,7 +208,7 @@ class Order:
             return f", mask={self.shaped(r.choice(v), (m,))} > 0"
         return f", mask=ct.arange({m}, dtype=ct.int32) {r.choice(['<', '>='])} {r.randrange(m)}"
 
-    # -- values -------------------------------------------------------------------------------------
+    # -- values --------------------------------------------------------------------------------
 
     def shaped(self, v: Variable, shape: tuple[int, ...]) -> str:
         return v.name if v.shape == shape else f"ct.reshape({v.name}, {shape})"
@@ -224,7 +225,7 @@ class Order:
         rows = 2 ** self.r.randrange(int(math.log2(m)) + 1)
         return rows, m // rows
 
-    # -- memory ---------------------------------------------------------------------------------------
+    # -- memory --------------------------------------------------------------------------------
 
     def tile_at(self, p: Place, m: int) -> tuple[tuple[int, ...], str, str]:
         """The shape of a tile of m elements, its index, and `, order=...`."""
@@ -323,7 +324,7 @@ class Order:
             lane = f"ct.arange({m}, dtype=ct.int32)"
             self.line(f"{old.name} = ct.where({lane} >= 0, {old.name}, 0)")
 
-    # -- tiles ------------------------------------------------------------------------------------------
+    # -- tiles ---------------------------------------------------------------------------------
 
     def rearrange(self, v: Variable) -> None:
         """One operation on a tile (or two) that moves elements."""
@@ -338,10 +339,10 @@ class Order:
             text = f"ct.transpose({self.shaped(v, shape)})"
             self.let(text, dtype, shape[::-1])
         elif kind == "fold" and m >= 8:
-            shape = (2, m // 4, 2)
+            cube = (2, m // 4, 2)
             p = r.choice([(2, 1, 0), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1)])
-            text = f"ct.permute({self.shaped(v, shape)}, {p})"
-            self.let(text, dtype, tuple(shape[k] for k in p))
+            text = f"ct.permute({self.shaped(v, cube)}, {p})"
+            self.let(text, dtype, tuple(cube[k] for k in p))
         elif kind == "reshape":
             shape = self.split(m)
             self.let(self.shaped(v, shape), dtype, shape)
@@ -376,7 +377,7 @@ class Order:
         assert kept
         self.let(text, v.dtype, v.shape)
 
-    # -- statements ----------------------------------------------------------------------------------------
+    # -- statements ----------------------------------------------------------------------------
 
     def condition(self) -> str:
         r = self.r

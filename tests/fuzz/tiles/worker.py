@@ -22,7 +22,7 @@ import traceback
 from typing import Any
 
 from . import corpus
-from .generators import GENERATORS
+from .generators import GENERATORS, Case
 from .program import Outcome
 from .refusals import stated
 
@@ -33,6 +33,7 @@ def answer(request: dict[str, Any]) -> Outcome:
     """Runs one program; refusals that the language does not state are failures."""
 
     try:
+        program: Case
         if "text" in request:
             program = corpus.parse(request["text"])
         else:
@@ -68,6 +69,7 @@ class Worker:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
+            env={"CUDA_CACHE_DISABLE": "1", "TESSERA_CACHE_DIR": "off", **os.environ},
             process_group=0,  # Ctrl-C reaches the parent alone, which ends its workers
         )
         self.request: dict[str, Any] = {}
