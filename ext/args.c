@@ -48,14 +48,6 @@ int64_t *core_frame_dims(core_frame *frame, size_t n)
     return dims;
 }
 
-static int args_rank(Py_ssize_t rank)
-{
-    if (rank <= TS_ARRAY_RANK)
-        return 0;
-    PyErr_Format(PyExc_ValueError, "the array has %zd dimensions; the limit is %d", rank, TS_ARRAY_RANK);
-    return -1;
-}
-
 /* ---- dtypes --------------------------------------------------------------------------------------*/
 
 static const struct {
@@ -94,7 +86,7 @@ ts_dtype core_dtype_of_format(const char *format, Py_ssize_t itemsize)
     return strchr("efd", *format) ? args_dtype_kind('f', itemsize) : TS_DTYPE_NONE;
 }
 
-static ts_dtype args_dtype_named(const char *name)
+ts_dtype core_dtype_named(const char *name)
 {
     if (strcmp(name, "bool") == 0)
         return TS_DTYPE_bool_;
@@ -113,7 +105,7 @@ static ts_dtype args_dtype_text(PyObject *text)
     if (!name)
         return TS_DTYPE_NONE;
     const char *dot = strrchr(name, '.');
-    return args_dtype_named(dot ? dot + 1 : name);
+    return core_dtype_named(dot ? dot + 1 : name);
 }
 
 int core_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
@@ -132,7 +124,7 @@ int core_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
         *out = args_dtype_text(text);
     PyErr_Clear();
     if (*out == TS_DTYPE_NONE && PyType_Check(object))
-        *out = args_dtype_named(
+        *out = core_dtype_named(
             ((PyTypeObject *)object)->tp_name +
             (strncmp(((PyTypeObject *)object)->tp_name, "numpy.", 6) == 0 ? 6 : 0));
     if (*out == TS_DTYPE_NONE && !text) {
@@ -202,52 +194,11 @@ static int args_take_exchange(core_state *state, core_frame *frame, PyObject *ob
             PyErr_Format(PyExc_TypeError, "cannot read %.100s through DLPack", Py_TYPE(object)->tp_name);
         return -1;
     }
-    if (args_rank(tensor.ndim) < 0)
-        return -1;
-    /* the tensor's arrays may live only as long as the object is untouched: they are borrowed for the call */
+    /* the tensor's extents may live only as long as the object is untouched: they are borrowed for the call */
     if (ts_arg_of_dlpack(&tensor, arg, &err) == TS_OK)
         return 0;
     core_raise(state, &err);
     return -1;
-}
-
-static int args_take_buffer(core_state *state, core_frame *frame, PyObject *object, const void *extra);
-
-/* Strides in bytes to elements; an array whose strides are no multiple of the item size is refused. */
-static int args_strides(const Py_ssize_t *bytes, int64_t *elements, int rank, Py_ssize_t itemsize)
-{
-    for (int d = 0; d < rank; d++) {
-        if (bytes[d] % itemsize) {
-            PyErr_Format(PyExc_ValueError,
-                         "stride %zd of axis %d is not a multiple of the item size %zd: copy the "
-                         "array first",
-                         bytes[d], d, itemsize);
-            return -1;
-        }
-        elements[d] = bytes[d] / itemsize;
-    }
-    return 0;
-}
-
-static int args_from_view(core_frame *frame, const Py_buffer *view, ts_dtype dtype)
-{
-    int64_t *shape = core_frame_dims(frame, 2 * (size_t)view->ndim);
-    ts_arg *arg = core_frame_next(frame);
-    if (!shape || !arg || args_rank(view->ndim) < 0)
-        return -1;
-    for (int d = 0; d < view->ndim; d++)
-        shape[d] = view->shape[d];
-    if (args_strides(view->strides, shape + view->ndim, view->ndim, view->itemsize) < 0)
-        return -1;
-    arg->kind = TS_SPEC_ARRAY;
-    arg->dtype = (uint8_t)dtype;
-    arg->rank = (uint8_t)view->ndim;
-    arg->device = TS_DEVICE_ID(TS_DEVICE_CPU, 0);
-    arg->value.data = view->buf;
-    arg->readonly = view->readonly != 0;
-    arg->shape = shape;
-    arg->strides = shape + view->ndim;
-    return 0;
 }
 
 static int args_hold(core_frame *frame, PyObject *object) /* takes the reference */
@@ -261,112 +212,56 @@ static int args_hold(core_frame *frame, PyObject *object) /* takes the reference
     return 0;
 }
 
-/* Formats and type strings of NumPy begin with '>' or '!' where the bytes are not in the machine's order. */
-static int args_byte_order(const char *format, Py_ssize_t itemsize)
-{
-    if (!format || itemsize <= 1 || (*format != '>' && *format != '!'))
-        return 0;
-    PyErr_Format(PyExc_ValueError,
-                 "the array has the byte order of another machine (format '%.20s'): pass "
-                 "array.astype(array.dtype.newbyteorder(\"=\"))",
-                 format);
-    return -1;
-}
-
-/* Arrays that describe themselves by a dictionary: __cuda_array_interface__ or __array_interface__. */
-static int args_interface(core_frame *frame, PyObject *dict, ts_dtype dtype, uint16_t device)
-{
-    PyObject *data = PyDict_GetItemString(dict, "data"), *shape = PyDict_GetItemString(dict, "shape");
-    PyObject *strides = PyDict_GetItemString(dict, "strides");
-    if (!data || !PyTuple_Check(data) || PyTuple_GET_SIZE(data) < 2 || !shape ||
-        !PyTuple_Check(shape) || args_rank(PyTuple_GET_SIZE(shape)) < 0) {
-        if (!PyErr_Occurred())
-            PyErr_SetString(PyExc_TypeError, "malformed array interface: it needs 'data' and 'shape' tuples");
-        return -1;
-    }
-    Py_ssize_t rank = PyTuple_GET_SIZE(shape), item = (Py_ssize_t)ts_dtype_bytes(dtype);
-    PyObject *order = PyDict_GetItemString(dict, "typestr");
-    if (order && PyUnicode_Check(order) && args_byte_order(PyUnicode_AsUTF8(order), item) < 0)
-        return -1;
-    int64_t *dims = core_frame_dims(frame, 2 * (size_t)rank);
-    ts_arg *arg = core_frame_next(frame);
-    if (!dims || !arg)
-        return -1;
-    Py_ssize_t bytes[TS_ARRAY_RANK] = {0};
-    bool dense = !strides || strides == Py_None;
-    if (!dense && (!PyTuple_Check(strides) || PyTuple_GET_SIZE(strides) != rank)) {
-        PyErr_Format(PyExc_TypeError,
-                     "malformed array interface: 'strides' is %R, not a tuple of %zd integers",
-                     strides, rank);
-        return -1;
-    }
-    for (Py_ssize_t d = 0; d < rank; d++) {
-        dims[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(shape, d));
-        if (!dense)
-            bytes[d] = PyLong_AsSsize_t(PyTuple_GET_ITEM(strides, d));
-    }
-    arg->kind = TS_SPEC_ARRAY;
-    arg->dtype = (uint8_t)dtype;
-    arg->rank = (uint8_t)rank;
-    arg->device = device;
-    arg->value.data = PyLong_AsVoidPtr(PyTuple_GET_ITEM(data, 0));
-    arg->readonly = PyObject_IsTrue(PyTuple_GET_ITEM(data, 1)) != 0; /* an error is raised at the end */
-    arg->shape = dims;
-    if (PyErr_Occurred() || (!dense && args_strides(bytes, dims + rank, (int)rank, item) < 0))
-        return -1;
-    arg->strides = dense ? NULL : dims + rank;
-    return 0;
-}
-
-/* The dtype of an object that has a .dtype attribute. */
-static int args_own_dtype(core_state *state, PyObject *object, ts_dtype *out)
-{
-    PyObject *dtype = PyObject_GetAttr(object, state->name_dtype);
-    if (!dtype) {
-        if (PyErr_ExceptionMatches(PyExc_AttributeError))
-            PyErr_Format(PyExc_TypeError, "is a %.200s whose elements are of no dtype of Tessera, and it has no .dtype; "
-                                          "pass an array of numbers", Py_TYPE(object)->tp_name);
-        return -1;
-    }
-    int got = core_dtype_of(state, dtype, out);
-    Py_DECREF(dtype);
-    return got;
-}
-
 static int args_take_interface(core_state *state, core_frame *frame, PyObject *object, PyObject *name, uint16_t device)
 {
-    ts_dtype dtype;
-    if (args_own_dtype(state, object, &dtype) < 0)
-        return -1;
+    core_foreign foreign;
+    int64_t read[2 * TS_ARRAY_RANK], *dims = NULL;
     PyObject *dict = PyObject_GetAttr(object, name);
     if (!dict)
         return -1;
-    int got = PyDict_Check(dict) ? args_interface(frame, dict, dtype, device) : -1;
-    if (got < 0 && !PyErr_Occurred())
-        PyErr_SetString(PyExc_TypeError, "malformed array interface: not a dictionary");
-    if (got == 0)
+    if (core_foreign_of_interface(state, object, dict, device, read, &foreign) == 0)
+        dims = core_frame_dims(frame, 2 * (size_t)foreign.layout.rank);
+    ts_arg *arg = dims ? core_frame_next(frame) : NULL;
+    if (arg) {
+        memcpy(dims, read, 2 * (size_t)foreign.layout.rank * sizeof *dims);
+        foreign.layout.shape = dims;
+        foreign.layout.strides = foreign.layout.strides ? dims + foreign.layout.rank : NULL;
+    }
+    if (arg && core_foreign_arg(&foreign, dims, arg) == 0)
         return args_hold(frame, dict);
     Py_DECREF(dict);
-    return got;
+    return -1;
+}
+
+/* The ordinal of the GPU that an array says it is on; 0 where it does not. -1 with exception: not one. */
+static int args_gpu_of(PyObject *object)
+{
+    PyObject *place = PyObject_GetAttrString(object, "device"),
+             *id = place ? PyObject_GetAttrString(place, "id") : NULL;
+    PyErr_Clear();
+    long ordinal = id && PyLong_Check(id) ? PyLong_AsLong(id) : 0;
+    Py_XDECREF(place);
+    Py_XDECREF(id);
+    if (ordinal >= 0 && ordinal <= 255)
+        return (int)ordinal;
+    PyErr_Clear();
+    PyErr_SetString(PyExc_ValueError, "the array's device.id is not the number of a GPU (0 to 255)");
+    return -1;
 }
 
 static int args_take_cuda(core_state *state, core_frame *frame, PyObject *object, const void *extra)
 {
     (void)extra;
-    uint16_t device = TS_DEVICE_ID(TS_DEVICE_CUDA, 0);
-    PyObject *place = PyObject_GetAttrString(object, "device"),
-             *id = place ? PyObject_GetAttrString(place, "id") : NULL;
-    if (id && PyLong_Check(id))
-        device = (uint16_t)TS_DEVICE_ID(TS_DEVICE_CUDA, PyLong_AsLong(id));
-    Py_XDECREF(place);
-    Py_XDECREF(id);
-    PyErr_Clear();
-    return args_take_interface(state, frame, object, state->name_cuda_array, device);
+    int ordinal = args_gpu_of(object);
+    return ordinal < 0 ? -1
+                       : args_take_interface(state, frame, object, state->name_cuda_array,
+                                             (uint16_t)TS_DEVICE_ID(TS_DEVICE_CUDA, ordinal));
 }
 
 static int args_take_buffer(core_state *state, core_frame *frame, PyObject *object, const void *extra)
 {
     (void)extra;
+    core_foreign foreign;
     if (frame->n_views >= CORE_HOLDS) {
         PyErr_SetString(PyExc_TypeError, "too many array arguments in one launch");
         return -1;
@@ -382,40 +277,11 @@ static int args_take_buffer(core_state *state, core_frame *frame, PyObject *obje
     }
     frame->n_views++;
     frame->has_host_views = true;
-    if (args_byte_order(view->format, view->itemsize) < 0)
+    int64_t *dims = core_rank_check(view->ndim) == 0 ? core_frame_dims(frame, 2 * (size_t)view->ndim) : NULL;
+    ts_arg *arg = dims ? core_frame_next(frame) : NULL;
+    if (!arg || core_foreign_of_view(state, object, view, TS_DTYPE_NONE, dims, &foreign) < 0)
         return -1;
-    ts_dtype dtype = core_dtype_of_format(view->format, view->itemsize);
-    if (dtype == TS_DTYPE_NONE) {
-        if (args_own_dtype(state, object, &dtype) < 0)
-            return -1;
-    }
-    return args_from_view(frame, view, dtype);
-}
-
-PyObject *core_dlpack(core_state *state, PyObject *object)
-{
-    PyObject *args[] = {object, state->dlpack_version};
-    PyObject *capsule = PyObject_VectorcallMethod(state->name_dlpack, args, 1, state->dlpack_names);
-    if (capsule || !PyErr_ExceptionMatches(PyExc_TypeError))
-        return capsule;
-    PyErr_Clear(); /* from before max_version */
-    return PyObject_CallMethodNoArgs(object, state->name_dlpack);
-}
-
-const ts_dl_tensor *core_capsule(PyObject *capsule, bool *readonly)
-{
-    *readonly = false;
-    if (!PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-        ts_dl_managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
-        return managed ? &managed->tensor : NULL;
-    }
-    ts_dl_managed_versioned *managed = PyCapsule_GetPointer(capsule, "dltensor_versioned");
-    *readonly = managed->flags & TS_DL_READONLY;
-    if (managed->major == 1)
-        return &managed->tensor;
-    PyErr_Format(PyExc_BufferError, "a tensor of DLPack version %u.%u cannot be taken; version 1 was asked for",
-                 (unsigned)managed->major, (unsigned)managed->minor);
-    return NULL;
+    return core_foreign_arg(&foreign, dims, arg);
 }
 
 static int args_take_dlpack(core_state *state, core_frame *frame, PyObject *object, const void *extra)
@@ -497,7 +363,7 @@ static int args_take_scalar(core_state *state, core_frame *frame, PyObject *obje
     (void)extra;
     ts_dtype dtype;
     Py_buffer view;
-    if (args_own_dtype(state, object, &dtype) < 0 || PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) < 0)
+    if (core_own_dtype(state, object, &dtype) < 0 || PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) < 0)
         return -1;
     ts_arg *arg = core_frame_next(frame);
     if (arg && view.len <= 8) {

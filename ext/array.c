@@ -141,25 +141,19 @@ static PyObject *array_zeros(PyObject *module, PyObject *args, PyObject *kwargs)
     return array_make(module, args, kwargs, "O|OO:zeros", ts_array_zeros);
 }
 
-/* Copies the elements of a host view into a new array. */
-static PyObject *array_from_view(core_state *state, const Py_buffer *view, ts_dtype dtype, ts_device *device)
+/* Copies the elements of host memory into a new array. */
+static PyObject *array_from_foreign(core_state *state, const core_foreign *foreign, ts_device *device)
 {
-    int64_t shape[TS_ARRAY_RANK], strides[TS_ARRAY_RANK];
+    const ts_layout *from = &foreign->layout;
     ts_array *array = NULL;
     ts_error err;
     ts_status status;
-    if (view->ndim > TS_ARRAY_RANK) {
-        PyErr_Format(PyExc_ValueError, "array has %d dimensions; the limit is %d", view->ndim, TS_ARRAY_RANK);
+    if (core_foreign_check(state, foreign) < 0)
         return NULL;
-    }
-    for (int d = 0; d < view->ndim; d++) {
-        shape[d] = view->shape[d];
-        strides[d] = view->strides[d];
-    }
     Py_BEGIN_ALLOW_THREADS;
-    status = ts_array_empty(device, NULL, dtype, (uint32_t)view->ndim, shape, &array, &err);
+    status = ts_array_empty(device, NULL, foreign->dtype, (uint32_t)from->rank, from->shape, &array, &err);
     if (status == TS_OK)
-        status = ts_array_from_host(array, NULL, view->buf, strides, &err);
+        status = ts_array_from_host(array, NULL, from->data, from->strides, &err);
     Py_END_ALLOW_THREADS;
     if (status != TS_OK && array)
         ts_array_release(array);
@@ -177,33 +171,43 @@ static PyObject *array_of_array(core_state *state, ts_array *source, ts_device *
     return array_result(state, status, &copy, &err);
 }
 
-/* NumPy's bfloat16 and narrow floats have no buffer format: they come as bytes of a same-size view. */
-static int array_host_view(core_state *state, PyObject *object, Py_buffer *view, ts_dtype *dtype)
+/* The buffer of an object, or of a view of its bytes: NumPy's bfloat16 and narrow floats have no buffer format. */
+static int array_get_buffer(core_state *state, PyObject *object, Py_buffer *view, ts_dtype *dtype)
 {
-    if (PyObject_GetBuffer(object, view, PyBUF_STRIDED_RO | PyBUF_FORMAT) == 0) {
-        *dtype = core_dtype_of_format(view->format, view->itemsize);
-        if (*dtype != TS_DTYPE_NONE)
-            return 0;
-        PyErr_Format(PyExc_TypeError, "elements of buffer format '%s' are not a dtype of Tessera", view->format);
-        PyBuffer_Release(view);
-        return -1;
-    }
-    PyErr_Clear(); /* ml_dtypes' arrays do not lend theirs, but say what they are */
-    PyObject *type = PyObject_GetAttr(object, state->name_dtype);
-    if (!type) {
+    *dtype = TS_DTYPE_NONE; /* as the buffer says */
+    if (PyObject_GetBuffer(object, view, PyBUF_STRIDED_RO | PyBUF_FORMAT) == 0)
+        return 0;
+    PyErr_Clear();
+    if (!PyObject_HasAttr(object, state->name_dtype)) {
         PyErr_Format(PyExc_TypeError, "a %.200s is no array: it has neither the buffer protocol nor a dtype",
                      Py_TYPE(object)->tp_name);
         return -1;
     }
     PyObject *bytes = NULL;
-    if (core_dtype_of(state, type, dtype) == 0)
+    if (core_own_dtype(state, object, dtype) == 0)
         bytes = PyObject_CallMethod(object, "view", "s", ts_dtype_bytes(*dtype) == 2 ? "u2" : "u1");
-    Py_DECREF(type);
     if (!bytes)
         return -1;
-    int got = PyObject_GetBuffer(bytes, view, PyBUF_STRIDED_RO | PyBUF_FORMAT);
+    int got = PyObject_GetBuffer(bytes, view, PyBUF_STRIDED_RO);
     Py_DECREF(bytes);
     return got;
+}
+
+/* A new array with the elements of what has the buffer protocol. */
+static PyObject *array_of_buffer(core_state *state, PyObject *object, ts_device *device)
+{
+    Py_buffer view;
+    ts_dtype dtype;
+    core_foreign foreign;
+    int64_t dims[2 * TS_ARRAY_RANK];
+    if (array_get_buffer(state, object, &view, &dtype) < 0)
+        return NULL;
+    int got = core_rank_check(view.ndim);
+    if (got == 0)
+        got = core_foreign_of_view(state, object, &view, dtype, dims, &foreign);
+    PyObject *result = got == 0 ? array_from_foreign(state, &foreign, device) : NULL;
+    PyBuffer_Release(&view);
+    return result;
 }
 
 static PyObject *array_import(core_state *state, PyObject *object)
@@ -260,13 +264,7 @@ static PyObject *array_copy_of(PyObject *module, PyObject *args)
         Py_XDECREF(lent);
         return copy;
     }
-    Py_buffer view;
-    ts_dtype dtype;
-    if (core_device_of(state, place, &device) < 0 || array_host_view(state, object, &view, &dtype) < 0)
-        return NULL;
-    PyObject *result = array_from_view(state, &view, dtype, device);
-    PyBuffer_Release(&view);
-    return result;
+    return core_device_of(state, place, &device) < 0 ? NULL : array_of_buffer(state, object, device);
 }
 
 /* ---- views ------------------------------------------------------------------------------------------*/
@@ -412,33 +410,45 @@ static PyObject *array_free(PyObject *self, PyObject *unused)
 
 /* ---- to and from host memory --------------------------------------------------------------------------*/
 
-static PyObject *array_move(PyObject *self, PyObject *host, bool to_host)
+/* Whether a host array has the shape of ours. */
+static bool array_fits(const ts_array *array, const core_foreign *host)
 {
-    Py_buffer view;
+    bool same = host->layout.rank == array->rank;
+    for (int32_t d = 0; same && d < array->rank; d++)
+        same = host->layout.shape[d] == array->shape[d];
+    if (!same)
+        PyErr_SetString(PyExc_ValueError, "the host array must have the same shape and item size");
+    return same;
+}
+
+static PyObject *array_move_view(PyObject *self, const core_foreign *host, bool to_host)
+{
     ts_array *array = ARRAY(self);
     ts_error err;
     ts_status status;
-    int64_t strides[TS_ARRAY_RANK];
-    if (array_alive(self) < 0 || PyObject_GetBuffer(host, &view, to_host ? PyBUF_STRIDED : PyBUF_STRIDED_RO) < 0)
+    void *data = (void *)(uintptr_t)host->layout.data;
+    if (core_foreign_check(STATE(self), host) < 0 || !array_fits(array, host))
         return NULL;
-    bool same = view.ndim == array->rank && (size_t)view.itemsize == ts_dtype_bytes(array->dtype);
-    for (int d = 0; same && d < view.ndim; d++) {
-        same = view.shape[d] == array->shape[d];
-        strides[d] = view.strides[d];
-    }
-    if (!same) {
-        PyBuffer_Release(&view);
-        PyErr_SetString(PyExc_ValueError, "the host array must have the same shape and item size");
-        return NULL;
-    }
     Py_BEGIN_ALLOW_THREADS;
-    status = to_host ? ts_array_to_host(array, NULL, view.buf, strides, &err)
-                     : ts_array_from_host(array, NULL, view.buf, strides, &err);
+    status = to_host ? ts_array_to_host(array, NULL, data, host->layout.strides, &err)
+                     : ts_array_from_host(array, NULL, data, host->layout.strides, &err);
     Py_END_ALLOW_THREADS;
+    return status == TS_OK ? Py_NewRef(Py_None) : core_raise(STATE(self), &err);
+}
+
+static PyObject *array_move(PyObject *self, PyObject *object, bool to_host)
+{
+    Py_buffer view;
+    core_foreign host;
+    int64_t dims[2 * TS_ARRAY_RANK];
+    if (array_alive(self) < 0 || PyObject_GetBuffer(object, &view, to_host ? PyBUF_STRIDED : PyBUF_STRIDED_RO) < 0)
+        return NULL;
+    int got = core_rank_check(view.ndim);
+    if (got == 0)
+        got = core_foreign_of_view(STATE(self), object, &view, (ts_dtype)ARRAY(self)->dtype, dims, &host);
+    PyObject *result = got == 0 ? array_move_view(self, &host, to_host) : NULL;
     PyBuffer_Release(&view);
-    if (status != TS_OK)
-        return core_raise(STATE(self), &err);
-    Py_RETURN_NONE;
+    return result;
 }
 
 static PyObject *array_to_host(PyObject *self, PyObject *host)

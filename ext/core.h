@@ -116,6 +116,7 @@ int core_take_object(core_state *state, core_frame *frame, PyObject *object); /*
 int core_take_args(core_state *state, core_frame *frame, const ts_kernel *kernel, PyObject *args);
 int core_take_vector(core_state *state, core_frame *frame, const ts_kernel *kernel, PyObject *const *args,
                      Py_ssize_t n);
+ts_dtype core_dtype_named(const char *name); /* "float32", "f4" */
 ts_dtype core_dtype_of_format(const char *format, Py_ssize_t itemsize);
 int core_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dtype object or name */
 PyObject *core_dtype_object(core_state *state, ts_dtype dtype);        /* new reference */
@@ -125,6 +126,24 @@ core_take core_take_cupy;
 void *core_cupy_new(PyTypeObject *type); /* what reading arrays of this type needs; NULL: no memory */
 void core_cupy_delete(void *extra);
 
+/* foreign.c: an array of another library as it describes itself. `layout` points into `dims` of the caller, extents
+ * and then strides; where the elements lie is not checked yet. */
+typedef struct core_foreign {
+    ts_layout layout; /* strides in bytes */
+    ts_dtype dtype;
+    uint16_t device;
+    bool readonly;
+} core_foreign;
+int core_rank_check(Py_ssize_t rank);
+int core_own_dtype(core_state *state, PyObject *object, ts_dtype *out); /* of its .dtype */
+/* `dims` has room for twice view->ndim, which core_rank_check let through. dtype NONE: as format or object say. */
+int core_foreign_of_view(core_state *state, PyObject *object, const Py_buffer *view, ts_dtype dtype, int64_t *dims,
+                         core_foreign *out);
+/* Of __array_interface__ or __cuda_array_interface__. */
+int core_foreign_of_interface(core_state *state, PyObject *object, PyObject *dict, uint16_t device,
+                              int64_t dims[2 * TS_ARRAY_RANK], core_foreign *out);
+int core_foreign_arg(const core_foreign *foreign, int64_t *dims, ts_arg *out); /* strides become elements, in place */
+int core_foreign_check(core_state *state, const core_foreign *foreign);        /* ts_layout_check */
 /* What object.__dlpack__() gives: a versioned capsule, which alone can be read-only, where the exporter has one. */
 PyObject *core_dlpack(core_state *state, PyObject *object);
 

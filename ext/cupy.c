@@ -128,29 +128,40 @@ static void cupy_pointer(cupy_type *type, PyObject *object, ts_arg *arg)
     PyObject *id = number && !type->one_gpu ? cupy_get(&type->device, memory) : NULL;
     if (number)
         arg->value.data = PyLong_AsVoidPtr(number);
-    if (id)
-        arg->device = (uint16_t)TS_DEVICE_ID(TS_DEVICE_CUDA, PyLong_AsLong(id));
+    long ordinal = id ? PyLong_AsLong(id) : 0;
+    if (ordinal < 0 || ordinal > 255) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_ValueError, "the array's device_id %ld is not the number of a GPU (0 to 255)", ordinal);
+    } else
+        arg->device = (uint16_t)TS_DEVICE_ID(TS_DEVICE_CUDA, ordinal);
     Py_XDECREF(id);
     Py_XDECREF(number);
     Py_XDECREF(memory);
 }
 
-/* In elements; CuPy makes no strides that are not multiples of the item. False: an exception is set or the rank differs. */
-static bool cupy_strides(const cupy_type *type, PyObject *object, ts_arg *arg, int64_t *out)
+/* In elements; *out NULL: row-major. */
+static int cupy_strides(const cupy_type *type, PyObject *object, const ts_arg *arg, int64_t *room, const int64_t **out)
 {
     PyObject *dense = type->has_dense ? cupy_get(&type->dense, object) : NULL;
     Py_XDECREF(dense);
-    if (dense == Py_True) {
-        int64_t step = 1;
-        for (int d = arg->rank; d-- > 0; step *= arg->shape[d])
-            out[d] = step;
-        return true;
-    }
+    *out = dense == Py_True ? NULL : room;
+    if (!*out)
+        return 0;
     int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)arg->dtype);
-    bool same = !PyErr_Occurred() && cupy_numbers(&type->strides, object, out) == arg->rank;
-    for (int d = 0; same && d < arg->rank; d++)
-        out[d] /= item;
-    return same;
+    if (PyErr_Occurred() || cupy_numbers(&type->strides, object, room) != arg->rank) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_ValueError, "the array has %d dimensions, but its strides do not", arg->rank);
+        return -1;
+    }
+    for (int d = 0; d < arg->rank; d++) {
+        if (room[d] % item) {
+            PyErr_Format(PyExc_ValueError, "stride %lld of axis %d is not a multiple of the item size %lld: copy the "
+                                           "array first", (long long)room[d], d, (long long)item);
+            return -1;
+        }
+        room[d] /= item;
+    }
+    return 0;
 }
 
 int core_take_cupy(core_state *state, core_frame *frame, PyObject *object, const void *extra)
@@ -167,10 +178,9 @@ int core_take_cupy(core_state *state, core_frame *frame, PyObject *object, const
         cupy_pointer(type, object, arg);
     int rank = PyErr_Occurred() ? -1 : cupy_numbers(&type->shape, object, dims);
     arg->shape = dims;
-    arg->strides = dims + TS_ARRAY_RANK;
     arg->rank = rank > 0 ? (uint8_t)rank : 0;
-    if (rank >= 0 && cupy_strides(type, object, arg, dims + TS_ARRAY_RANK))
-        return 0;
+    if (rank >= 0)
+        return cupy_strides(type, object, arg, dims + TS_ARRAY_RANK, &arg->strides);
     if (!PyErr_Occurred())
         PyErr_Format(PyExc_ValueError, "the array has more than %d dimensions", TS_ARRAY_RANK);
     return -1;

@@ -7,7 +7,7 @@
 #include "core.h"
 #include <string.h>
 
-enum { DL_CPU = 1, DL_CUDA = 2, DL_PINNED = 3, DL_MANAGED = 13 };
+enum { DL_CPU = 1, DL_CUDA = 2, DL_PINNED = 3, DL_MANAGED = 13, VIEW_RANK = 64 /* most axes */ };
 #define VIEW_ROOM 8 /* extents and strides without an allocation: rank 4 */
 
 typedef struct core_view {
@@ -68,12 +68,13 @@ static int view_dims(core_view *self, int32_t ndim)
     return -1;
 }
 
+/* Wraps only where there are no elements. */
 static void view_row_major(core_view *self)
 {
-    int64_t step = 1;
+    uint64_t step = 1;
     for (int32_t d = self->ndim - 1; d >= 0; d--) {
-        self->dims[self->ndim + d] = step;
-        step *= self->dims[d];
+        self->dims[self->ndim + d] = (int64_t)step;
+        step *= (uint64_t)self->dims[d];
     }
 }
 
@@ -85,18 +86,25 @@ static core_view *view_new(PyObject *type)
     return self;
 }
 
-static int view_fill(core_view *self, const ts_dl_tensor *tensor)
+/* Takes a tensor over, if its elements lie where they may: the one way to fill a view. */
+static int view_fill(core_state *state, core_view *self, const ts_dl_tensor *tensor)
 {
+    ts_error err;
+    if (ts_dl_check(tensor, VIEW_RANK, &err) != TS_OK) {
+        core_raise(state, &err);
+        return -1;
+    }
     if (view_dims(self, tensor->ndim) < 0)
         return -1;
     size_t bytes = (size_t)tensor->ndim * sizeof(int64_t);
-    memcpy(self->dims, tensor->shape, bytes);
+    if (bytes)
+        memcpy(self->dims, tensor->shape, bytes);
     self->is_dense = !tensor->strides;
-    if (tensor->strides)
-        memcpy(self->dims + tensor->ndim, tensor->strides, bytes);
-    else
+    if (self->is_dense)
         view_row_major(self);
-    self->data = (char *)tensor->data + tensor->byte_offset;
+    else if (bytes)
+        memcpy(self->dims + tensor->ndim, tensor->strides, bytes);
+    self->data = tensor->data ? (void *)((uintptr_t)tensor->data + tensor->byte_offset) : NULL;
     self->device = tensor->device;
     self->dtype = tensor->dtype;
     return 0;
@@ -104,7 +112,7 @@ static int view_fill(core_view *self, const ts_dl_tensor *tensor)
 
 /* ---- reading DLPack --------------------------------------------------------------------------------------- */
 
-static bool view_knows_device(int32_t type)
+static bool view_knows_device(long type)
 {
     return type == DL_CPU || type == DL_CUDA || type == DL_PINNED || type == DL_MANAGED;
 }
@@ -115,11 +123,11 @@ static long view_device_of(core_state *state, PyObject *object)
     PyObject *pair = PyObject_CallMethodNoArgs(object, state->name_dlpack_device);
     long type = -1;
     if (pair && PyTuple_Check(pair) && PyTuple_GET_SIZE(pair) == 2)
-        type = PyLong_AsLong(PyTuple_GET_ITEM(pair, 0));
+        type = PyLong_AsLong(PyTuple_GET_ITEM(pair, 0)); /* 2^32 + 1 is not 1 */
     Py_XDECREF(pair);
     if (PyErr_Occurred())
         return -1;
-    if (view_knows_device((int32_t)type))
+    if (view_knows_device(type))
         return type;
     PyErr_Format(PyExc_BufferError, "device not supported: DLPack device type %ld is neither CPU nor CUDA", type);
     return -1;
@@ -141,7 +149,7 @@ static PyObject *view_capsule_of(core_state *state, PyObject *object, bool on_ho
     return capsule;
 }
 
-static int view_take_capsule(core_view *self, PyObject *capsule)
+static int view_take_capsule(core_state *state, core_view *self, PyObject *capsule)
 {
     bool readonly;
     const ts_dl_tensor *tensor = core_capsule(capsule, &readonly);
@@ -149,7 +157,7 @@ static int view_take_capsule(core_view *self, PyObject *capsule)
         return -1;
     self->readonly = readonly;
     self->keep = Py_NewRef(capsule);
-    return view_fill(self, tensor);
+    return view_fill(state, self, tensor);
 }
 
 /* What the address of a stream was given as (an int, a handle of the driver's) as an int; None stays None. */
@@ -166,7 +174,7 @@ static int view_read(core_state *state, core_view *self, PyObject *object, PyObj
         PyErr_Clear(); /* an address beyond a long is a stream */
     int borrowed = is_unordered ? core_borrow(state, object, &tensor) : 0;
     if (borrowed)
-        return borrowed < 0 ? -1 : view_fill(self, &tensor);
+        return borrowed < 0 ? -1 : view_fill(state, self, &tensor);
     long type = view_device_of(state, object);
     if (type < 0)
         return -1;
@@ -175,7 +183,7 @@ static int view_read(core_state *state, core_view *self, PyObject *object, PyObj
         return -1;
     }
     PyObject *capsule = view_capsule_of(state, object, type == DL_CPU, stream);
-    int got = capsule ? view_take_capsule(self, capsule) : -1;
+    int got = capsule ? view_take_capsule(state, self, capsule) : -1;
     Py_XDECREF(capsule);
     return got;
 }
@@ -252,28 +260,27 @@ static PyObject *view_of_parts(PyObject *type, PyObject *args)
     if (!PyArg_ParseTuple(args, "KO!O(iii)(ii)pOOO:_make", &pointer, &PyTuple_Type, &shape, &strides, &code, &bits,
                           &lanes, &device, &id, &readonly, &exporter, &keep, &dtype))
         return NULL;
+    core_state *state = core_state_of_type((PyTypeObject *)type);
+    int64_t dims[2 * VIEW_RANK];
+    Py_ssize_t ndim = PyTuple_GET_SIZE(shape);
+    bool is_dense = strides == Py_None;
+    if (ndim > VIEW_RANK)
+        return PyErr_Format(PyExc_ValueError, "the array has %zd dimensions; the limit is %d", ndim, VIEW_RANK);
+    if (!is_dense && (!PyTuple_Check(strides) || PyTuple_GET_SIZE(strides) != ndim))
+        return PyErr_Format(PyExc_ValueError, "strides must be a tuple of %zd numbers, or None", ndim);
+    if (view_numbers(shape, dims) < 0 || (!is_dense && view_numbers(strides, dims + ndim) < 0))
+        return NULL;
+    ts_dl_tensor tensor = {.data = (void *)(uintptr_t)pointer, .device = {device, id}, .ndim = (int32_t)ndim,
+                           .dtype = {(uint8_t)code, (uint8_t)bits, (uint16_t)lanes}, .shape = dims,
+                           .strides = is_dense ? NULL : dims + ndim};
     core_view *self = view_new(type);
     if (!self)
         return NULL;
-    self->data = (void *)(uintptr_t)pointer;
-    self->dtype = (ts_dl_dtype){(uint8_t)code, (uint8_t)bits, (uint16_t)lanes};
-    self->device = (ts_dl_device){device, id};
     self->readonly = readonly;
-    self->is_dense = strides == Py_None;
     self->exporter = Py_NewRef(exporter);
     self->keep = Py_NewRef(keep);
     self->dtype_object = Py_NewRef(dtype);
-    int32_t ndim = (int32_t)PyTuple_GET_SIZE(shape);
-    int failed = view_dims(self, ndim) < 0 || view_numbers(shape, self->dims) < 0;
-    if (!failed && !self->is_dense && (!PyTuple_Check(strides) || PyTuple_GET_SIZE(strides) != ndim)) {
-        PyErr_Format(PyExc_ValueError, "strides must be a tuple of %d numbers, or None", ndim);
-        failed = 1;
-    }
-    if (!failed && self->is_dense)
-        view_row_major(self);
-    else if (!failed)
-        failed = view_numbers(strides, self->dims + ndim) < 0;
-    if (!failed)
+    if (view_fill(state, self, &tensor) == 0)
         return (PyObject *)self;
     Py_DECREF(self);
     return NULL;
@@ -446,7 +453,7 @@ static int exchange_to_object(void *tensor, void **out)
     PyObject *type = module ? PyObject_GetAttrString(module, "StridedMemoryView") : NULL;
     PyObject *capsule = type ? PyCapsule_New(tensor, "dltensor_versioned", exchange_capsule_free) : NULL;
     core_view *self = capsule ? view_new(type) : NULL;
-    if (self && view_take_capsule(self, capsule) < 0)
+    if (self && view_take_capsule(core_state_of_type((PyTypeObject *)type), self, capsule) < 0)
         Py_CLEAR(self);
     if (self)
         self->exporter = Py_NewRef(capsule);
@@ -516,10 +523,10 @@ static PyObject *view_get_strides(PyObject *self, void *unused)
 static PyObject *view_get_size(PyObject *self, void *unused)
 {
     (void)unused;
-    int64_t size = 1;
+    uint64_t size = 1; /* wraps only beside an extent of 0 */
     for (int32_t d = 0; d < VIEW(self)->ndim; d++)
-        size *= VIEW(self)->dims[d];
-    return PyLong_FromLongLong(size);
+        size *= (uint64_t)VIEW(self)->dims[d];
+    return PyLong_FromUnsignedLongLong(size);
 }
 static PyObject *view_get_device_id(PyObject *self, void *unused)
 {

@@ -158,6 +158,8 @@ TS_API TS_CHECKED ts_status ts_array_to_dlpack_versioned(ts_array *array, ts_dl_
 TS_API TS_CHECKED ts_status ts_array_from_dlpack(ts_dl_managed *managed, ts_array **out, ts_error *err);
 TS_API TS_CHECKED ts_status ts_array_from_dlpack_versioned(ts_dl_managed_versioned *managed, ts_array **out,
                                                            ts_error *err);
+/* ts_layout_check of a borrowed tensor, whose dtype may be one that arrays do not have. */
+TS_API TS_CHECKED ts_status ts_dl_check(const ts_dl_tensor *tensor, int32_t most_axes, ts_error *err);
 /* An argument straight from a borrowed tensor; shape and strides are borrowed too. Row-major strides stay
  * NULL. Errors: as import. */
 TS_API TS_CHECKED ts_status ts_arg_of_dlpack(const ts_dl_tensor *tensor, ts_arg *out, ts_error *err);

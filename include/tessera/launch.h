@@ -52,6 +52,19 @@ typedef struct ts_arg {
     const ts_buffer *buffer;  /* ARRAY: checked for being alive when not NULL; borrowed */
 } ts_arg;
 
+/* How an array of another library describes itself; nothing of it is believed. */
+typedef struct ts_layout {
+    const void *data;         /* address of element [0, ...] */
+    int32_t rank;
+    uint32_t item_bytes;
+    int64_t stride_bytes;     /* what strides count: 1, or item_bytes for elements */
+    const int64_t *shape, *strides; /* strides NULL = row-major without gaps */
+} ts_layout;
+/* Whether every element lies at an address that shape and strides can reach without overflow. All arrays of others pass
+ * this: launches and what imports or copies check it themselves. Errors: TS_VALUE (dimensions, missing shape or
+ * address, reach), TS_SHAPE (negative extent, more than 2^62 bytes). */
+TS_API TS_CHECKED ts_status ts_layout_check(const ts_layout *layout, int32_t most_axes, ts_error *err);
+
 /* What the annotation of one parameter says. All zero: decided by the argument. */
 typedef enum ts_param_flags {
     TS_PARAM_CONSTANT = 1,  /* ct.Constant: numbers, strings and tuples of them become constants */
@@ -112,8 +125,9 @@ TS_API const char *ts_kernel_param_name(const ts_kernel *kernel, size_t param);
  * Stream   NULL, or device NULL: the device of the arguments (the CPU when there is no array);
  *          NULL uses its default stream.
  * Grid     each axis 0 to 2^24-1; a zero axis launches nothing (arguments are still checked).
- * Errors   TS_VALUE: grid, negative or overlapping strides, arrays of different devices, a constant that
- *          is not, a read-only array that the kernel writes to; TS_TYPE: wrong kind or number of arguments;
+ * Errors   TS_VALUE: grid, negative strides, arrays of different devices, a constant that is not, an array that is
+ *          read-only or overlaps itself (a stride of 0) and that the kernel writes to; as ts_layout_check;
+ *          TS_TYPE: wrong kind or number of arguments;
  *          TS_OVERFLOW: an int that does not fit;
  *          TS_BUFFER: freed or lost memory; compile errors; TS_LAUNCH, TS_DEVICE.
  * Threads  safe, also on one kernel. */

@@ -3,6 +3,7 @@
  * Arrays: creation and life. Views are in view.c, bytes move in copy.c.
  */
 #include "array/array.h"
+#include "device/layout.h"
 
 bool ts__array_dense(ts_dtype dtype, uint32_t rank, const int64_t *shape, int64_t *strides, uint64_t *bytes)
 {
@@ -88,44 +89,36 @@ ts_status ts_array_zeros(ts_device *device, const ts_stream *stream, ts_dtype dt
     return ts_array_full(device, stream, dtype, 0, rank, shape, out, err);
 }
 
-/* Byte range [*low, *high) that the elements take, relative to element [0, ...]; false on overflow. */
-static bool array_range(ts_dtype dtype, uint32_t rank, const int64_t *shape, const int64_t *strides, int64_t *low,
-                        int64_t *high)
+void ts__array_strides(const ts_layout *layout, bool empty, int64_t *strides)
 {
-    int64_t bytes = (int64_t)ts_dtype_bytes(dtype);
-    *low = 0, *high = bytes;
-    for (uint32_t d = 0; d < rank; d++)
-        if (shape[d] == 0) {
-            *high = 0;
-            return true;
-        }
-    for (uint32_t d = 0; d < rank; d++) {
-        int64_t reach;
-        if (__builtin_mul_overflow(shape[d] - 1, strides[d], &reach) || __builtin_mul_overflow(reach, bytes, &reach) ||
-            __builtin_add_overflow(reach < 0 ? *low : *high, reach, reach < 0 ? low : high))
-            return false;
+    uint64_t dense = layout->stride_bytes == 1 ? layout->item_bytes : 1;
+    for (int32_t d = layout->rank; d-- > 0;) {
+        bool is_used = layout->strides && !empty && layout->shape[d] > 1;
+        strides[d] = is_used ? layout->strides[d] : (int64_t)dense;
+        dense *= layout->shape[d] > 1 ? (uint64_t)layout->shape[d] : 1;
     }
-    return true;
 }
 
 ts_status ts_array_of(ts_buffer *buffer, uint64_t offset, ts_dtype dtype, uint32_t rank, const int64_t *shape,
                       const int64_t *strides, ts_array **out, ts_error *err)
 {
-    int64_t dense[TS_ARRAY_RANK], low, high;
-    uint64_t bytes;
+    int64_t kept[TS_ARRAY_RANK];
+    layout_span span = {0};
     *out = NULL;
     TS_TRY(array_check_shape(dtype, rank, shape, err));
     TS_TRY(ts_buffer_check(buffer, err));
-    if (!strides) {
-        if (!ts__array_dense(dtype, rank, shape, dense, &bytes))
-            return ts_fail(err, TS_SHAPE, "the array would have more than 2^62 bytes");
-        strides = dense;
-    }
-    if (!array_range(dtype, rank, shape, strides, &low, &high) || offset > buffer->bytes ||
-        low < -(int64_t)offset || high > (int64_t)(buffer->bytes - offset))
+    uint32_t bytes = (uint32_t)ts_dtype_bytes(dtype);
+    bool is_inside = offset <= buffer->bytes;
+    ts_layout layout = {(char *)buffer->data + (is_inside ? offset : 0), (int32_t)rank, bytes, bytes, shape, strides};
+    layout_flaw flaw = ts__layout_flaw(&layout, TS_ARRAY_RANK, &span);
+    if (flaw == LAYOUT_EXTENT || flaw == LAYOUT_COUNT)
+        return ts__layout_fail(flaw, &layout, TS_ARRAY_RANK, err);
+    if (!is_inside || flaw == LAYOUT_REACH || span.low < -(int64_t)offset ||
+        span.high > (int64_t)(buffer->bytes - offset))
         return ts_fail(err, TS_SHAPE, "the array would reach outside its buffer of %llu bytes",
                        (unsigned long long)buffer->bytes);
-    TS_TRY(ts__array_new(buffer, (char *)buffer->data + offset, dtype, rank, shape, strides, 0, out, err));
+    ts__array_strides(&layout, span.empty, kept);
+    TS_TRY(ts__array_new(buffer, (char *)buffer->data + offset, dtype, rank, shape, kept, 0, out, err));
     ts_buffer_retain(buffer);
     return TS_OK;
 }

@@ -33,6 +33,9 @@ void ts__walk_copy(array_walk walk, char *to, const char *from);
 /* A new array on `buffer`, taking that reference on success; shape and strides are copied. */
 TS_CHECKED ts_status ts__array_new(ts_buffer *buffer, void *data, ts_dtype dtype, uint32_t rank, const int64_t *shape,
                                    const int64_t *strides, uint32_t flags, ts_array **out, ts_error *err);
+/* Strides of a layout that passed the check, in its unit; those of axes with fewer than two elements, which are never
+ * used, become row-major, so that all can be scaled and added. */
+void ts__array_strides(const ts_layout *layout, bool empty, int64_t *strides);
 /* Row-major strides; false if the bytes of the array overflow. */
 bool ts__array_dense(ts_dtype dtype, uint32_t rank, const int64_t *shape, int64_t *strides, uint64_t *bytes);
 

@@ -5,6 +5,7 @@
  * thread. An imported one becomes a buffer whose release calls the owner's deleter.
  */
 #include "array/array.h"
+#include "device/layout.h"
 
 enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13, DL_MAJOR = 1, DL_MINOR = 0 };
 
@@ -32,6 +33,35 @@ static ts_dtype dlpack_dtype(ts_dl_dtype type)
     return TS_DTYPE_NONE;
 }
 
+/* The address of element 0; of a tensor without memory there is none, whatever its offset. */
+static void *dlpack_data(const ts_dl_tensor *tensor)
+{
+    return tensor->data ? (void *)((uintptr_t)tensor->data + tensor->byte_offset) : NULL;
+}
+
+static ts_layout dlpack_layout(const ts_dl_tensor *tensor)
+{
+    uint32_t bytes = TS_MAX(1u, (tensor->dtype.bits * (uint32_t)tensor->dtype.lanes + 7) / 8);
+    return (ts_layout){dlpack_data(tensor), tensor->ndim, bytes, bytes, tensor->shape, tensor->strides};
+}
+
+static ts_status dlpack_check_offset(const ts_dl_tensor *tensor, ts_error *err)
+{
+    uintptr_t at;
+    if (tensor->byte_offset <= (uint64_t)LAYOUT_SPAN_MAX &&
+        !__builtin_add_overflow((uintptr_t)tensor->data, tensor->byte_offset, &at))
+        return TS_OK;
+    return ts_fail(err, TS_VALUE, "the tensor's offset of %llu bytes leads outside the address space",
+                   (unsigned long long)tensor->byte_offset);
+}
+
+ts_status ts_dl_check(const ts_dl_tensor *tensor, int32_t most_axes, ts_error *err)
+{
+    TS_TRY(dlpack_check_offset(tensor, err));
+    ts_layout layout = dlpack_layout(tensor);
+    return ts_layout_check(&layout, most_axes, err);
+}
+
 static ts_status dlpack_check(const ts_dl_tensor *tensor, ts_dtype *dtype, uint16_t *device, ts_error *err)
 {
     *dtype = dlpack_dtype(tensor->dtype);
@@ -44,6 +74,7 @@ static ts_status dlpack_check(const ts_dl_tensor *tensor, ts_dtype *dtype, uint1
     if (tensor->ndim < 0 || tensor->ndim > TS_ARRAY_RANK)
         return ts_fail(err, TS_VALUE, "a tensor of %d axes cannot be taken; the most is %d", tensor->ndim,
                        TS_ARRAY_RANK);
+    TS_TRY(dlpack_check_offset(tensor, err));
     int32_t type = tensor->device.type, id = tensor->device.id;
     bool host = type == DL_CPU || type == DL_CUDA_HOST, gpu = type == DL_CUDA || type == DL_CUDA_MANAGED;
     if ((!host && !gpu) || id < 0 || id > 255)
@@ -59,8 +90,7 @@ ts_status ts_arg_of_dlpack(const ts_dl_tensor *tensor, ts_arg *out, ts_error *er
     uint16_t device = 0;
     TS_TRY(dlpack_check(tensor, &dtype, &device, err));
     *out = (ts_arg){.kind = TS_SPEC_ARRAY, .dtype = (uint8_t)dtype, .rank = (uint8_t)tensor->ndim, .device = device,
-                    .value.data = (void *)((uintptr_t)tensor->data + tensor->byte_offset), .shape = tensor->shape,
-                    .strides = tensor->strides};
+                    .value.data = dlpack_data(tensor), .shape = tensor->shape, .strides = tensor->strides};
     return TS_OK;
 }
 
@@ -170,34 +200,26 @@ static void dlpack_release_versioned(void *user)
         managed->deleter(managed);
 }
 
-static ts_status dlpack_check_shape(const ts_dl_tensor *tensor, ts_error *err)
-{
-    if (tensor->ndim > 0 && !tensor->shape)
-        return ts_fail(err, TS_VALUE, "the tensor has %d axes but no shape", tensor->ndim);
-    for (int32_t d = 0; d < tensor->ndim; d++)
-        if (tensor->shape[d] < 0)
-            return ts_fail(err, TS_SHAPE, "axis %d of the tensor has the negative extent %lld", d,
-                           (long long)tensor->shape[d]);
-    return TS_OK;
-}
-
 static ts_status dlpack_import(const ts_dl_tensor *tensor, void (*release)(void *), void *user, uint32_t flags,
                                ts_array **out, ts_error *err)
 {
     ts_arg arg;
     ts_device *device;
     ts_buffer *buffer;
+    layout_span span;
     int64_t strides[TS_ARRAY_RANK];
-    uint64_t bytes;
     *out = NULL;
     TS_TRY(ts_arg_of_dlpack(tensor, &arg, err));
-    TS_TRY(dlpack_check_shape(tensor, err));
+    ts_layout layout = dlpack_layout(tensor);
+    layout_flaw flaw = ts__layout_flaw(&layout, TS_ARRAY_RANK, &span);
+    if (flaw != LAYOUT_GOOD)
+        return ts__layout_fail(flaw, &layout, TS_ARRAY_RANK, err);
     TS_TRY(ts_device_by_id(arg.device, &device, err));
-    if (!ts__array_dense((ts_dtype)arg.dtype, arg.rank, arg.shape, strides, &bytes))
-        return ts_fail(err, TS_SHAPE, "the tensor has more than 2^62 bytes");
-    TS_TRY(ts_buffer_wrap(device, arg.value.data, bytes, NULL, user, &buffer, err));
-    ts_status status = ts__array_new(buffer, arg.value.data, (ts_dtype)arg.dtype, arg.rank, arg.shape,
-                                     arg.strides ? arg.strides : strides, flags, out, err);
+    ts__array_strides(&layout, span.empty, strides);
+    TS_TRY(ts_buffer_wrap(device, (char *)arg.value.data + span.low, (uint64_t)(span.high - span.low), NULL, user,
+                          &buffer, err));
+    ts_status status = ts__array_new(buffer, arg.value.data, (ts_dtype)arg.dtype, arg.rank, arg.shape, strides, flags,
+                                     out, err);
     if (status == TS_OK)
         buffer->release = release; /* only now: on failure the caller still owns the tensor */
     else

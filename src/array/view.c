@@ -55,8 +55,8 @@ ts_status ts_array_slice(const ts_array *array, uint32_t axis, int64_t start, in
     memcpy(shape, array->shape, sizeof shape);
     memcpy(strides, array->strides, sizeof strides);
     shape[axis] = n;
-    if (__builtin_mul_overflow(strides[axis], step, &strides[axis]))
-        strides[axis] = 0; /* at most one element: the stride is never used */
+    if (n > 1) /* else it is never used, and might overflow */
+        strides[axis] *= step;
     return view_new(array, n > 0 ? view_at(array, axis, start) : array->data, array->rank, shape, strides, out, err);
 }
 

@@ -5,6 +5,7 @@
  * something is wrong.
  */
 #include "device/launch.h"
+#include "device/layout.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <tessera/array.h>
@@ -33,15 +34,6 @@ const char *ts__param_label(const ts_kernel *kernel, size_t param, char *room, s
     else
         snprintf(room, n, "argument %zu", param);
     return room;
-}
-
-static void args_tuple_text(const int64_t *values, uint32_t n, char *room, size_t bytes)
-{
-    size_t at = (size_t)snprintf(room, bytes, "(");
-    for (uint32_t i = 0; i < n && at < bytes; i++)
-        at += (size_t)snprintf(room + at, bytes - at, i ? ", %lld" : "%lld", (long long)values[i]);
-    if (at < bytes)
-        snprintf(room + at, bytes - at, n == 1 ? ",)" : ")");
 }
 
 #if defined(__GNUC__)
@@ -122,37 +114,52 @@ static bool args_is_apart(const int64_t *shape, const int64_t *strides, uint32_t
     return true;
 }
 
-static ts_status args_bad_strides(const args_walk *walk, const ts_arg *arg, const args_array *array)
+#if defined(__GNUC__)
+__attribute__((noinline))
+#endif
+static ts_status args_check_layout(const args_walk *walk, const ts_layout *layout)
 {
-    char shape[200], strides[200];
-    args_tuple_text(arg->shape, arg->rank, shape, sizeof shape);
-    args_tuple_text(array->strides, arg->rank, strides, sizeof strides);
-    for (uint32_t d = 0; d < arg->rank; d++)
-        if (arg->shape[d] > 1 && array->strides[d] < 0)
-            return args_fail(walk, TS_VALUE, "axis %u has a negative stride (shape %s, strides %s in elements); pass "
-                                             "a copy with positive strides", d, shape, strides);
-    return args_fail(walk, TS_VALUE, "elements of the array overlap in memory (shape %s, strides %s in elements); "
-                                     "pass a copy", shape, strides);
+    char text[700];
+    layout_span span;
+    layout_flaw flaw = ts__layout_flaw(layout, TS_ARRAY_RANK, &span);
+    if (flaw == LAYOUT_GOOD)
+        return TS_OK;
+    ts__layout_text(flaw, layout, TS_ARRAY_RANK, text, sizeof text);
+    return args_fail(walk, flaw == LAYOUT_EXTENT || flaw == LAYOUT_COUNT ? TS_SHAPE : TS_VALUE, "%s", text);
+}
+
+static ts_status args_bad_stride(const args_walk *walk, const ts_arg *arg, uint32_t axis)
+{
+    return args_fail(walk, TS_VALUE, "axis %u has a negative stride (%lld elements); pass a copy with positive strides",
+                     axis, (long long)arg->strides[axis]);
+}
+
+/* Notes that the kernel must not write to the array whose slot comes next (its own, or its list's). */
+static void args_protect(args_walk *walk, bool overlaps)
+{
+    launch_frame *frame = walk->frame;
+    frame->readonly[frame->n_readonly++] = (launch_readonly){frame->n_params, (uint32_t)walk->param, overlaps};
 }
 
 /* Masks and checks of one array, last dimension first. */
-static ts_status args_read_array(const args_walk *walk, const ts_arg *arg, args_array *out)
+static ts_status args_read_array(args_walk *walk, const ts_arg *arg, args_array *out)
 {
     uint32_t rank = arg->rank, bytes = (uint32_t)ts_dtype_bytes((ts_dtype)arg->dtype);
-    uint64_t unit = 0, stride16 = 0, shape16 = 0, one = 0;
-    int64_t dense = 1, reach = 0, greatest = 0;
-    bool regular = true, empty = false, odd = false;
+    const ts_layout layout = {arg->value.data, (int32_t)rank, bytes, bytes, arg->shape, arg->strides};
+    if (!arg->value.data || !ts__layout_is_plain(&layout))
+        TS_TRY(args_check_layout(walk, &layout));
+    uint64_t unit = 0, stride16 = 0, shape16 = 0, one = 0, dense = 1;
+    int64_t reach = 0, greatest = 0;
+    bool regular = true, empty = false;
     for (uint32_t i = rank; i-- > 0;) {
-        int64_t extent = arg->shape[i], stride = arg->strides ? arg->strides[i] : dense, span;
-        if (extent == 1)
-            stride = dense; /* never used; so that equal layouts have equal keys */
-        if (extent < 0)
-            return args_fail(walk, TS_SHAPE, "axis %u has the negative extent %lld", i, (long long)extent);
-        regular &= extent <= 1 || stride > reach;
+        int64_t extent = arg->shape[i], stride = arg->strides ? arg->strides[i] : (int64_t)dense;
         empty |= extent == 0;
-        odd |= __builtin_mul_overflow(extent ? extent - 1 : 0, stride, &span) ||
-               __builtin_add_overflow(reach, span, &reach) ||
-               __builtin_mul_overflow(extent > 1 ? extent : 1, stride, &dense);
+        if (extent == 1)
+            stride = (int64_t)dense; /* never used; so that equal layouts have equal keys */
+        regular &= extent <= 1 || stride > reach;
+        uint64_t steps = extent > 1 ? (uint64_t)extent - 1 : 0; /* sums wrap only in arrays without elements */
+        reach = (int64_t)((uint64_t)reach + steps * (uint64_t)stride);
+        dense = (steps + 1) * (uint64_t)stride;
         out->strides[i] = stride;
         greatest = TS_MAX(greatest, extent);
         unit |= (uint64_t)(stride == 1) << i;
@@ -160,11 +167,15 @@ static ts_status args_read_array(const args_walk *walk, const ts_arg *arg, args_
         shape16 |= (uint64_t)((extent & 15) == 0) << i;
         one |= (uint64_t)(extent == 1) << i;
     }
-    if (odd && !empty)
-        return args_fail(walk, TS_VALUE, "shape and strides reach beyond the address space");
-    if (!regular && !empty && !args_is_apart(arg->shape, out->strides, rank))
-        return args_bad_strides(walk, arg, out);
-    bool wide = (!empty && reach > ARGS_LIMIT32) || greatest > ARGS_LIMIT32 || walk->rule->flags & TS_PARAM_INDEX64;
+    if (!regular && !empty && !args_is_apart(arg->shape, out->strides, rank)) {
+        for (uint32_t i = 0; i < rank; i++)
+            if (arg->shape[i] > 1 && arg->strides[i] < 0)
+                return args_bad_stride(walk, arg, i);
+        if (!arg->readonly)
+            args_protect(walk, true);
+    }
+    bool wide = (!empty && reach > ARGS_LIMIT32) || greatest > ARGS_LIMIT32 ||
+                walk->rule->flags & TS_PARAM_INDEX64;
     if (walk->rule->flags & TS_PARAM_STATIC_STRIDES)
         unit = 0;
     uint64_t align16 = ((uintptr_t)arg->value.data & 15) == 0;
@@ -199,8 +210,8 @@ static ts_status args_check_array(args_walk *walk, const ts_arg *arg)
                          arg->value.data, ts_dtype_name((ts_dtype)arg->dtype));
     if (arg->buffer && ts_buffer_check(arg->buffer, walk->err) != TS_OK)
         return args_fail(walk, TS_BUFFER, "the memory of the array was freed, or lost when its device was reset");
-    if (arg->readonly) /* n_params is the slot that comes next: this array's, or its list's */
-        frame->readonly[frame->n_readonly++] = (launch_readonly){frame->n_params, (uint32_t)walk->param};
+    if (arg->readonly)
+        args_protect(walk, false);
     if (!frame->has_device) {
         frame->has_device = true;
         frame->device = arg->device;

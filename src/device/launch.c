@@ -94,7 +94,7 @@ static ts_status launch_find(ts_kernel *kernel, const launch_frame *frame, ts_de
     return *out ? TS_OK : ts__kernel_specialise(kernel, frame, device, hash, out, err);
 }
 
-/* Refuses a read-only array where the kernel may write to its memory. */
+/* Refuses an array that may not be written where the kernel may write to its memory. */
 static ts_status launch_check_readonly(const launch_frame *frame, const ts_plan *plan, ts_error *err)
 {
     const ts_kernel *kernel = frame->kernel;
@@ -106,8 +106,9 @@ static ts_status launch_check_readonly(const launch_frame *frame, const ts_plan 
         char label[96] = "";
         if (name)
             snprintf(label, sizeof label, " ('%.80s')", name);
-        return ts_fail(err, TS_VALUE, "argument %u%s of kernel '%s' is read-only and the kernel writes to it; pass a "
-                                      "writable copy", param, label, kernel->name);
+        return ts_fail(err, TS_VALUE, "argument %u%s of kernel '%s' %s and the kernel writes to it; pass a writable copy",
+                       param, label, kernel->name,
+                       frame->readonly[i].overlaps ? "has elements that overlap in memory" : "is read-only");
     }
     return TS_OK;
 }

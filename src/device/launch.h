@@ -45,6 +45,7 @@ enum { LAUNCH_LISTS = 8 };
 typedef struct launch_readonly {
     uint32_t slot;        /* of its pointer, or of its list's */
     uint32_t param;       /* top-level parameter */
+    bool overlaps;        /* because elements share memory; else it is read-only */
 } launch_readonly;
 
 typedef struct launch_frame {

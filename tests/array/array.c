@@ -3,6 +3,7 @@
  * Arrays on the CPU device: views against index arithmetic, copies of any strides, DLPack both ways, who owns what.
  */
 #include "array/array.h"
+#include "device/layout.h"
 #include "../device/device.h"
 
 #define INTS(...) ((const int64_t[]){__VA_ARGS__})
@@ -235,7 +236,9 @@ static void dlpack_of_others_is_checked_and_deleted_once(void)
     int64_t shape[2] = {2, 3}, bad_shape[2] = {2, -3};
     ts_dl_managed_versioned good = {.major = 1, .minor = 3, .deleter = count_delete, .flags = TS_DL_READONLY,
         .tensor = {.data = data, .device = {1, 0}, .ndim = 2, .dtype = {2, 32, 1}, .shape = shape, .byte_offset = 4}};
-    ts_dl_managed_versioned bad[7] = {good, good, good, good, good, good, good};
+    int64_t wild[2] = {INT64_MAX, 1}, below[2] = {INT64_MIN / 4, 1};
+    ts_dl_managed_versioned bad[15] = {good, good, good, good, good, good, good, good,
+                                       good, good, good, good, good, good, good};
     bad[0].major = 2;
     bad[1].tensor.dtype.lanes = 4;
     bad[2].tensor.dtype.code = 5; /* complex */
@@ -243,6 +246,14 @@ static void dlpack_of_others_is_checked_and_deleted_once(void)
     bad[4].tensor.ndim = 9;
     bad[5].tensor.shape = bad_shape;
     bad[6].tensor.shape = NULL;
+    bad[7].tensor.ndim = -1;
+    bad[8].tensor.ndim = INT32_MIN;
+    bad[9].tensor.data = NULL;
+    bad[10].tensor.data = NULL, bad[10].tensor.byte_offset = UINT64_MAX;
+    bad[11].tensor.byte_offset = UINT64_MAX;
+    bad[12].tensor.strides = wild;
+    bad[13].tensor.strides = below;
+    bad[14].tensor.dtype.bits = 0;
     ts_array *array;
     for (size_t i = 0; i < TS_COUNT(bad); i++)
         CHECK(ts_array_from_dlpack_versioned(&bad[i], &array, &err) != TS_OK && array == NULL);
@@ -254,6 +265,30 @@ static void dlpack_of_others_is_checked_and_deleted_once(void)
     CHECK_INT(ts_array_to_dlpack(array, &old, &err), TS_BUFFER);
     ts_array_release(array);
     CHECK_INT(n_deleted, 1);
+}
+
+/* The quick check of launches never lets through what the whole check refuses. */
+static void plain_layouts_pass_the_whole_check(void)
+{
+    static char byte;
+    uint64_t state = 1, n_plain = 0;
+    for (int i = 0; i < 100000; i++) {
+        int64_t shape[TS_ARRAY_RANK], strides[TS_ARRAY_RANK];
+        int32_t rank = i % (TS_ARRAY_RANK + 1);
+        for (int32_t d = 0; d < rank; d++) {
+            state = ts_hash_mix(state, (uint64_t)i);
+            shape[d] = (int64_t)(state >> (i / 9 % 64)); /* from 1 to all bits, the sign too */
+            strides[d] = (int64_t)(ts_hash_mix(state, 7) >> (i / 9 % 64));
+        }
+        ts_layout layout = {&byte, rank, 8, 8, shape, i % 2 ? strides : NULL};
+        layout_span span = {0};
+        if (!ts__layout_is_plain(&layout))
+            continue;
+        n_plain++;
+        CHECK_INT(ts__layout_flaw(&layout, TS_ARRAY_RANK, &span), LAYOUT_GOOD);
+        CHECK_INT(span.low, 0);
+    }
+    CHECK(n_plain > 10000);
 }
 
 static void freed_memory_says_so(void)
@@ -378,6 +413,7 @@ int main(void)
     impossible_arrays_are_refused();
     dlpack_round_trip();
     dlpack_of_others_is_checked_and_deleted_once();
+    plain_layouts_pass_the_whole_check();
     freed_memory_says_so();
     lent_memory_is_not_freed();
     memory_used_by_another_stream_outlives_it();

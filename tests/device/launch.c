@@ -16,6 +16,7 @@ static struct {
     uint64_t params[TS_PLAN_PARAMS];
     uint32_t grid[3];
     ts_status fail;
+    uint8_t writes; /* of the plan's */
 } seen;
 
 static void entry_record(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end, void *scratch,
@@ -53,6 +54,7 @@ static ts_status test_compile(const void *pack, size_t n_pack, const ts_spec *sp
     if (seen.fail)
         return ts_fail(error, seen.fail, "as asked");
     *out = (ts_code){.alloc = alloc, .plan = {.target = target, .n_params = count_params(spec, n_spec)}};
+    out->plan.writes[0] = seen.writes;
     return TS_OK;
 }
 
@@ -210,13 +212,14 @@ static void bad_layouts_are_refused_before_anything_runs(void)
 {
     const refusal cases[] = {
         {TS_VALUE, "argument 'x': axis 1 has a negative stride", {4, 4}, {4, -1}},
-        {TS_VALUE, "overlap in memory (shape (4, 4), strides (0, 1)", {4, 4}, {0, 1}},
-        {TS_VALUE, "overlap", {4, 4}, {3, 1}},
-        {TS_VALUE, "overlap", {4, 4}, {1, 3}},
         {TS_SHAPE, "negative extent -1", {4, -1}, {1, 1}},
-        {TS_VALUE, "address space", {INT64_MAX, 2}, {INT64_MAX, 1}},
+        {TS_SHAPE, "shape (9223372036854775807, 2) has more than 2^62 bytes", {INT64_MAX, 2}, {0, 0}},
+        {TS_VALUE, "address space", {4, 2}, {INT64_MAX, 1}},
+        {TS_VALUE, "address space", {4, 2}, {INT64_MAX / 16, 1}},
+        {TS_VALUE, "address space", {4, 2}, {INT64_MIN / 16, 1}},
         {TS_OK, "", {4, 4}, {1, 4}},
         {TS_OK, "", {0, 4}, {-1, 0}},
+        {TS_OK, "", {0, 4}, {INT64_MIN, INT64_MAX}},
     };
     const ts_param params[] = {{"x", 0, 0, 0, 0}};
     ts_kernel *kernel = kernel_new(params, 1);
@@ -228,6 +231,40 @@ static void bad_layouts_are_refused_before_anything_runs(void)
         CHECK(strstr(err.text, cases[i].says) != NULL);
         CHECK_INT(seen.n_runs - before, cases[i].status == TS_OK);
     }
+    ts_kernel_release(kernel);
+}
+
+/* Read, a stride of 0 repeats an element; written, it would be lost which block came last. */
+static void elements_that_overlap_are_read_and_not_written(void)
+{
+    static const int64_t strides[][2] = {{0, 1}, {3, 1}, {1, 3}, {0, 0}};
+    for (uint8_t writes = 0; writes < 2; writes++) {
+        ts_kernel *kernel = kernel_new(&(ts_param){"x", 0, 0, 0, 0}, 1);
+        seen.writes = writes;
+        for (size_t i = 0; i < TS_COUNT(strides); i++) {
+            ts_arg arg = array_arg(2, INTS(4, 4), strides[i]);
+            err.text[0] = 0;
+            CHECK_INT(ts_launch(NULL, one_block, kernel, &arg, 1, 0, &err), writes ? TS_VALUE : TS_OK);
+            CHECK(!writes || strstr(err.text, "argument 0 ('x') of kernel 'k' has elements that overlap in memory"));
+        }
+        seen.writes = 0;
+        ts_kernel_release(kernel);
+    }
+}
+
+static void an_array_without_address_or_shape_is_refused(void)
+{
+    ts_kernel *kernel = kernel_new(NULL, 0);
+    ts_arg lost = array_arg(1, INTS(4), NULL), empty = array_arg(1, INTS(0), NULL), bare = array_arg(1, NULL, NULL),
+           high = array_arg(1, INTS(4), NULL);
+    lost.value.data = empty.value.data = NULL;
+    high.value.data = (void *)(UINTPTR_MAX - 7);
+    CHECK_INT(ts_launch(NULL, one_block, kernel, &lost, 1, 0, &err), TS_VALUE);
+    CHECK(strstr(err.text, "shape (4,) says that it lies at address 0") != NULL);
+    CHECK_INT(ts_launch(NULL, one_block, kernel, &bare, 1, 0, &err), TS_VALUE);
+    CHECK(strstr(err.text, "gives no shape") != NULL);
+    CHECK_INT(ts_launch(NULL, one_block, kernel, &high, 1, 0, &err), TS_VALUE);
+    CHECK_OK(ts_launch(NULL, one_block, kernel, &empty, 1, 0, &err));
     ts_kernel_release(kernel);
 }
 
@@ -410,6 +447,8 @@ int main(void)
     lists_become_a_table_of_words();
     tuples_are_their_items();
     bad_layouts_are_refused_before_anything_runs();
+    elements_that_overlap_are_read_and_not_written();
+    an_array_without_address_or_shape_is_refused();
     bad_arguments_are_refused_with_their_name();
     arrays_of_two_devices_are_refused();
     grids_are_checked_and_empty_ones_do_nothing();
