@@ -81,12 +81,12 @@ TS_API TS_CHECKED ts_status ts_device_sync(ts_device *device, int64_t limit_ns, 
  * are lost and say so when they are used. Other devices are untouched. */
 TS_API TS_CHECKED ts_status ts_device_reset(ts_device *device, ts_error *err);
 /* Ends kernels that run on the device's streams or wait there, without waiting for it: a kernel looks up between
- * blocks and in every round of a `while`, not within a `for`. What it wrote so far stays; the stream's next wait
+ * blocks and in every round of a loop. What it wrote so far stays; the stream's next wait
  * tells TS_LAUNCH. The device and its streams stay usable. False: this device cannot (a GPU). */
 TS_API bool ts_device_cancel(ts_device *device);
 /* `asked` is called in the calling thread of now while a launch of that thread, on the CPU's default stream, holds
- * it up, every 50 ms or so, also while it waits for the launches of others. True ends the launch as above, with
- * TS_INTERRUPTED. It may launch kernels itself. One function for the process; NULL takes it away. */
+ * it up, every 50 ms or so, also while it waits for the launches of others, and while that thread compiles a kernel (not within
+ * LLVM or another assembler, which end first). True ends the launch as above, with TS_INTERRUPTED. It may launch kernels itself. One function for the process; NULL takes it away. */
 typedef bool ts_interrupt_fn(void);
 TS_API void ts_interrupt_set(ts_interrupt_fn *asked);
 /* `before` is called before a launch on the CPU's default stream writes what its kernel printed, in its caller's

@@ -76,7 +76,11 @@ ts_status ts_kernel_create(const ts_kernel_desc *desc, ts_kernel **out, ts_error
         return ts_fail(err, TS_NOMEM, "out of memory for a kernel");
     kernel->alloc = alloc;
     atomic_store(&kernel->references, 1);
-    pthread_mutex_init(&kernel->lock, NULL);
+    pthread_mutexattr_t again; /* a signal handler that runs while this thread compiles may launch the kernel, too */
+    pthread_mutexattr_init(&again);
+    pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&kernel->lock, &again);
+    pthread_mutexattr_destroy(&again);
     kernel->hints = desc->hints;
     kernel->n_by_target = TS_MIN(desc->n_by_target, (size_t)TS_LAUNCH_TARGETS);
     if (kernel->n_by_target)
@@ -140,6 +144,48 @@ static uint64_t kernel_since(int64_t before)
     return (uint64_t)(ts__now_ns() - before);
 }
 
+/* Memory of a compilation that its caller may interrupt (ts_interrupt_set): while he wants that, no more is given, and
+ * the compiler ends as it does when memory is out. It asks for memory all the time but in LLVM and other assemblers. */
+typedef struct kernel_patience {
+    ts_alloc alloc;
+    const ts_alloc *below;
+    ts_interrupt_fn *asked; /* NULL: this thread is not the one to ask */
+    int64_t next_ns;
+    bool over;
+} kernel_patience;
+
+enum { KERNEL_PATIENCE_NS = 20000000 };
+
+static void *kernel_resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    kernel_patience *p = user;
+    if (p->asked && new_bytes > old_bytes && !p->over && ts__now_ns() >= p->next_ns) {
+        p->over = p->asked();
+        p->next_ns = ts__now_ns() + KERNEL_PATIENCE_NS;
+    }
+    return p->over && new_bytes > old_bytes ? NULL : p->below->resize(p->below->user, block, old_bytes, new_bytes);
+}
+
+static ts_status kernel_compile(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, ts_target target, ts_code *code,
+                                ts_error *err)
+{
+    kernel_patience p = {{kernel_resize, &p}, kernel->alloc, ts__interrupt_get(), ts__now_ns() + KERNEL_PATIENCE_NS, false};
+    int64_t before = ts__now_ns();
+    ts_status status = kernel->compile(kernel->pack, kernel->n_pack, spec, n_spec, ts__kernel_hints(kernel, target), target,
+                                       &p.alloc, code, err);
+    if (code->alloc == &p.alloc)
+        code->alloc = kernel->alloc;
+    atomic_fetch_add(&kernel->compile_ns, kernel_since(before));
+    atomic_fetch_add(&kernel->n_compiled, 1);
+    if (!p.over && p.asked) /* what came while an assembler was at work */
+        p.over = p.asked();
+    if (!p.over)
+        return status;
+    if (status == TS_OK)
+        ts_code_deinit(code);
+    return ts_fail(err, TS_INTERRUPTED, "interrupted while kernel '%s' was compiled", kernel->name);
+}
+
 /* Code from the cache, or from the compiler into the cache. */
 static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, ts_target target, ts_code *code,
                              ts_error *err)
@@ -162,11 +208,7 @@ static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_sp
     else if (hit == TS_CACHE_DISK)
         atomic_fetch_add(&kernel->n_from_disk, 1);
     else {
-        int64_t before = ts__now_ns();
-        status = kernel->compile(kernel->pack, kernel->n_pack, spec, n_spec, hints, target, kernel->alloc,
-                                 code, err);
-        atomic_fetch_add(&kernel->compile_ns, kernel_since(before));
-        atomic_fetch_add(&kernel->n_compiled, 1);
+        status = kernel_compile(kernel, spec, n_spec, target, code, err);
         if (status == TS_OK && usable) /* again, because now it is of the LLVM that was used, not the one expected */
             ts_cache_key(cache, &key, kernel->pack, kernel->n_pack, spec, n_spec, hints, target);
         if (status == TS_OK && usable && !key.failed)

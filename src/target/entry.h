@@ -20,8 +20,8 @@ struct ts_cpu_env {
     ts_fault *fault;                                    /* first fault wins (code is claimed by compare-exchange) */
     void (*print)(void *user, const char *text, size_t n);
     void *print_user;
-    /* Read in each round of a `loop`; where it is not 0 the kernel asks `look` whether to end at once. A `for` does
-     * not read it, it ends by itself; nor do blocks: their caller gives as many at a time as he can wait for. */
+    /* Read in each round of a `loop` or `for`; where it is not 0 the kernel asks `look` whether to end at once. Blocks
+     * do not read it: their caller gives as many at a time as he can wait for. */
     const _Atomic uint32_t *attention;
     bool (*look)(const ts_cpu_env *env);
 };

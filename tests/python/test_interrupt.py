@@ -44,6 +44,14 @@ def add(x, out):
     i = ct.bid(0)
     ct.store(out, index=(i,), tile=ct.load(x, index=(i,), shape=(16,)) + 1)
 
+@ct.kernel
+def large(x, N: ct.Constant[int]):
+    t = ct.load(x, index=(0,), shape=(16,))
+    for i in ct.static_iter(range(N)):
+        for j in ct.static_iter(range(N)):
+            t = ct.load(x, index=(i,), shape=(16,)) * t + j
+            ct.store(x, index=(i,), tile=t)
+
 x, out = np.zeros(16 * 4096, np.float32), np.zeros(16 * 4096, np.float32)
 
 def press():
@@ -70,6 +78,7 @@ def run():
         assert (out == 0).all()
 interrupted(run)
 """,
+    "a for in one block": "interrupted(lambda: ct.launch(None, (1,), slow, (x, out, 2**31 - 1)))",
     "all threads": "interrupted(lambda: ct.launch(None, (8,), endless, (x, out)))",
     "between blocks": "interrupted(lambda: ct.launch(None, (4096,), slow, (x, out, 10**6)))",
     "stream with host arrays": """
@@ -153,6 +162,35 @@ ct.launch(None, (64,), slow, (x, out, n))
 signal.setitimer(signal.ITIMER_REAL, 0)
 assert (1.0, 7) in seen, seen
 assert np.array_equal(out[:16 * 64], expected)
+""",
+    "compiling": """
+def run():
+    start = time.monotonic()
+    try:
+        ct.launch(None, (1,), large, (x, 200))  # many seconds before the assembler begins
+    finally:
+        assert time.monotonic() - start < 2, time.monotonic() - start
+interrupted(run)
+interrupted(run)
+ct.launch(None, (1,), large, (x, 1))
+""",
+    "a handler that launches the kernel that is compiled": """
+seen = []
+def tick(*_):
+    y = np.zeros(16, np.float32)
+    ct.launch(None, (1,), large, (y, 1))
+    seen.append(y)
+    if len(seen) == 3:
+        raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, tick)
+signal.setitimer(signal.ITIMER_REAL, 0.2, 0.2)
+try:
+    ct.launch(None, (1,), large, (x, 200))
+except KeyboardInterrupt:
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    assert len(seen) == 3
+else:
+    raise AssertionError("not interrupted")
 """,
 }
 

@@ -697,6 +697,7 @@ static void walk_for(cg *e, ts_val v)
         out.value[i] = f.home[i] || !start[f.n + i] ? 0 : e->val[v + 2 + i].ref;
     (void)TS_PUSH(e->arena, &f.breaks, out);
     cg_block(e, body);
+    cg_look(e);
     cg_walk(e, v + 1, e->shape.end[v]);
     walk_next(e, &f, start + f.n);
     /* the last step may pass the greatest number of the type: stop before it wraps */
