@@ -277,6 +277,7 @@ class _Walker:
             except ValueError:  # not bound yet: reported as undefined where it is used
                 continue
         self.local: list[set[str]] = []
+        self.meant: dict[int, tuple[bool, Any]] = {}  # id of an attribute's node -> what host() said
 
     def lookup(self, name: str) -> tuple[bool, Any]:
         if any(name in scope for scope in self.local):
@@ -293,15 +294,14 @@ class _Walker:
     def host(self, node: Any) -> tuple[bool, Any]:
         if isinstance(node, _ast.Name):
             return self.lookup(node.id)
-        if isinstance(node, _ast.Attribute):
+        if not isinstance(node, _ast.Attribute):
+            return False, None
+        meant = self.meant.get(id(node))
+        if meant is None:  # a chain is looked at from its end: once for each link
             known, value = self.host(node.value)
-            if (
-                known
-                and (isinstance(value, ModuleType) or isinstance(value, type))
-                and hasattr(value, node.attr)
-            ):
-                return True, getattr(value, node.attr)
-        return False, None
+            found = known and isinstance(value, (ModuleType, type)) and hasattr(value, node.attr)
+            meant = self.meant[id(node)] = (True, getattr(value, node.attr)) if found else (False, None)
+        return meant
 
     def resolve_attribute(self, node: Any, name: str) -> None:
         known, value = self.host(node)
@@ -467,7 +467,15 @@ def pack_function(fn: FunctionType, snapshot: Snapshot | None = None) -> bytes:
     if isinstance(fn, MethodType):
         fn = fn.__func__  # type: ignore[assignment]
     packer = _Packer(snapshot)
-    source_of_root = packer.object(fn)
+    try:
+        source_of_root = packer.object(fn)
+    except RecursionError:
+        from ._errors import TileRecursionError
+
+        raise TileRecursionError(
+            f"'{fn.__qualname__}' ({fn.__code__.co_filename}:{fn.__code__.co_firstlineno}) nests expressions, functions or "
+            "tuples too deeply for Python's recursion limit\n  help: divide the expression, or raise sys.setrecursionlimit"
+        ) from None
     kind, text, missing, _ = packer.objects[source_of_root]
     if kind == OPAQUE and missing:
         from ._errors import TileSyntaxError

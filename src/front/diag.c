@@ -35,6 +35,8 @@ const char *fr_textf(fr *f, const char *format, ...)
 
 ts_status fr_oom(fr *f)
 {
+    if (f->b.too_many)
+        return ts_builder_status(&f->b, f->err);
     return ts_fail(f->err, TS_NOMEM, "out of memory while compiling '%s'",
                    f->frame ? f->frame->name : "a kernel");
 }

@@ -162,12 +162,14 @@ ts_val ts_dense_const(ts_builder *b, ts_type type, const void *bytes, size_t n_b
 
 typedef struct build_entry {
     ts_val value;
-    uint32_t next, bucket;
+    uint32_t next;
+    uint64_t hash;
 } build_entry;
 
-#define BUILD_BUCKETS 1024
+enum { BUILD_BUCKETS = 1024 };
 struct ts_numbering {
-    uint32_t bucket[BUILD_BUCKETS]; /* index + 1 of the newest entry */
+    uint32_t *bucket; /* index + 1 of the newest entry */
+    uint32_t n_buckets;
     TS_VEC(build_entry) entry;
     TS_VEC(uint32_t) scope; /* entry count at each open region */
 };
@@ -179,6 +181,9 @@ void ts_builder_init(ts_builder *b, ts_fn *fn)
 
 ts_status ts_builder_status(const ts_builder *b, ts_error *err)
 {
+    if (b->too_many)
+        return ts_fail(err, TS_TILEVALUE, "an operation of more than %d values (a print, or what a loop or branch "
+                       "changes); divide it", TS_MAX_OPNDS);
     if (!b->fn || ts_module_failed(b->fn->module))
         return ts_fail(err, TS_NOMEM, "out of memory while building a function");
     return TS_OK;
@@ -194,11 +199,27 @@ static bool build_numbered(const ts_inst *inst)
     return info->attr != TS_ATTR_INTS && info->attr != TS_ATTR_ASSUME && info->attr != TS_ATTR_ALLOCA;
 }
 
+/* Buckets filled in the order of the entries: closing a scope undoes them from the newest on. */
+static void build_buckets(ts_arena *arena, struct ts_numbering *n, uint32_t count)
+{
+    uint32_t *bucket = TS_NEW_N(arena, uint32_t, count);
+    if (!bucket)
+        return;
+    n->bucket = bucket;
+    n->n_buckets = count;
+    for (uint32_t i = 0; i < n->entry.n; i++) {
+        uint32_t *head = &bucket[n->entry.at[i].hash % count];
+        n->entry.at[i].next = *head;
+        *head = i + 1;
+    }
+}
+
 static struct ts_numbering *build_numbering(ts_builder *b)
 {
-    if (!b->numbering)
-        b->numbering = TS_NEW(b->fn->module->arena, struct ts_numbering);
-    return b->numbering;
+    ts_arena *arena = b->fn->module->arena;
+    if (!b->numbering && (b->numbering = TS_NEW(arena, struct ts_numbering)))
+        build_buckets(arena, b->numbering, BUILD_BUCKETS);
+    return b->numbering && b->numbering->bucket ? b->numbering : NULL;
 }
 
 static void build_scope_open(ts_builder *b)
@@ -216,7 +237,7 @@ static void build_scope_close(ts_builder *b)
     uint32_t keep = n->scope.at[--n->scope.n];
     while (n->entry.n > keep) {
         build_entry *e = &n->entry.at[--n->entry.n];
-        n->bucket[e->bucket] = e->next;
+        n->bucket[e->hash % n->n_buckets] = e->next;
     }
 }
 
@@ -226,12 +247,15 @@ static ts_val build_number(ts_builder *b, const ts_inst *inst, ts_val value)
     struct ts_numbering *n = build_numbering(b);
     if (!n)
         return 0;
-    uint32_t bucket = (uint32_t)(ts_hash(inst, sizeof *inst, 3) % BUILD_BUCKETS);
-    for (uint32_t i = n->bucket[bucket]; i; i = n->entry.at[i - 1].next)
+    uint64_t hash = ts_hash(inst, sizeof *inst, 3);
+    uint32_t *bucket = &n->bucket[hash % n->n_buckets];
+    for (uint32_t i = *bucket; i; i = n->entry.at[i - 1].next)
         if (memcmp(ts_at(b->fn, n->entry.at[i - 1].value), inst, sizeof *inst) == 0)
             return n->entry.at[i - 1].value;
-    if (TS_PUSH(b->fn->module->arena, &n->entry, ((build_entry){value, n->bucket[bucket], bucket})))
-        n->bucket[bucket] = n->entry.n;
+    if (TS_PUSH(b->fn->module->arena, &n->entry, ((build_entry){value, *bucket, hash})))
+        *bucket = n->entry.n;
+    if (n->entry.n > 2 * n->n_buckets)
+        build_buckets(b->fn->module->arena, n, 4 * n->n_buckets);
     return 0;
 }
 
@@ -352,8 +376,8 @@ ts_val ts_emit(ts_builder *b, ts_op op, ts_type type, uint32_t n, const ts_val *
         if (known)
             return known;
     }
-    if (n > 0x3FFF)
-        fn->module->arena->failed = true;
+    if (n > TS_MAX_OPNDS)
+        b->too_many = fn->module->arena->failed = true;
     if (!TS_PUSH(fn->module->arena, &fn->inst, inst) || !TS_PUSH(fn->module->arena, &fn->loc, b->loc))
         return 0;
     if (b->fold)

@@ -473,8 +473,10 @@ typedef struct ts_builder {
     ts_fn *fn;
     ts_loc loc;
     bool fold;
+    bool too_many; /* an operation was given more than TS_MAX_OPNDS operands */
     struct ts_numbering *numbering; /* private */
 } ts_builder;
+#define TS_MAX_OPNDS 0x3FFF
 
 void ts_builder_init(ts_builder *b, ts_fn *fn);
 ts_status ts_builder_status(const ts_builder *b, ts_error *err);

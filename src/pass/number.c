@@ -13,7 +13,23 @@ bool ts__numbers_init(ts__numbers *n, ts_fn *fn, ts_arena *scratch)
 {
     *n = (ts__numbers){.fn = fn, .scratch = scratch};
     n->bucket = TS_NEW_N(scratch, uint32_t, NUMBER_BUCKETS);
+    n->n_buckets = NUMBER_BUCKETS;
     return n->bucket != NULL;
+}
+
+/* Four times the buckets, filled in the order of the entries: closing a scope undoes them from the newest on. */
+static void number_grow(ts__numbers *n)
+{
+    uint32_t *bucket = TS_NEW_N(n->scratch, uint32_t, (size_t)n->n_buckets * 4);
+    if (!bucket)
+        return; /* slower, and right */
+    n->bucket = bucket;
+    n->n_buckets *= 4;
+    for (uint32_t i = 0; i < n->entry.n; i++) {
+        uint32_t *head = &bucket[n->entry.at[i].hash % n->n_buckets];
+        n->entry.at[i].next = *head;
+        *head = i + 1;
+    }
 }
 
 void ts__numbers_open(ts__numbers *n)
@@ -29,7 +45,7 @@ void ts__numbers_close(ts__numbers *n)
     uint32_t keep = n->scope.at[--n->scope.n];
     while (n->entry.n > keep) {
         ts__number_entry *e = &n->entry.at[--n->entry.n];
-        n->bucket[e->hash % NUMBER_BUCKETS] = e->next;
+        n->bucket[e->hash % n->n_buckets] = e->next;
     }
 }
 
@@ -75,7 +91,7 @@ ts_val ts__number(ts__numbers *n, uint32_t pool_n)
     const ts_inst *inst = ts_at(fn, v);
     uint64_t hash = number_hash(fn, inst);
     uint64_t epoch = ts_info(inst)->flags & TS_READ ? n->epoch : n->domain;
-    uint32_t *bucket = &n->bucket[hash % NUMBER_BUCKETS];
+    uint32_t *bucket = &n->bucket[hash % n->n_buckets];
     for (uint32_t i = *bucket; i; i = n->entry.at[i - 1].next) {
         const ts__number_entry *e = &n->entry.at[i - 1];
         if (e->hash != hash || e->epoch != epoch || !number_same(fn, ts_at(fn, e->value), inst))
@@ -88,5 +104,7 @@ ts_val ts__number(ts__numbers *n, uint32_t pool_n)
         n->failed = true;
     else
         *bucket = n->entry.n;
+    if (n->entry.n > 2 * n->n_buckets)
+        number_grow(n);
     return v;
 }

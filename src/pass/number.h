@@ -22,6 +22,7 @@ typedef struct ts__numbers {
     ts_fn *fn;
     ts_arena *scratch;
     uint32_t *bucket; /* index + 1 of the newest entry */
+    uint32_t n_buckets;
     TS_VEC(ts__number_entry) entry;
     TS_VEC(uint32_t) scope; /* entries at each open region */
     uint64_t epoch, domain; /* the caller's */
