@@ -108,7 +108,7 @@ int core_finish_stream(core_state *state, const ts_stream *stream)
     ts_error err;
     if (core_wait_stream(state, stream) == 0)
         return 0;
-    ts_device_cancel(stream->device);
+    ts_stream_cancel(stream);
     CORE_BEGIN_USE(state, stream, NULL);
     while (ts_stream_sync(stream, TS_FOREVER, &err) == TS_INTERRUPTED)
         ;
@@ -626,6 +626,15 @@ static PyObject *stream_sync(PyObject *self, PyObject *unused)
     Py_RETURN_NONE;
 }
 
+/* True: what the stream runs and holds is ended, and its next wait says so. */
+static PyObject *stream_cancel(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    ts_stream room;
+    const ts_stream *ready = stream_ready((core_stream *)self, &room);
+    return ready ? PyBool_FromLong(ts_stream_cancel(ready)) : NULL;
+}
+
 static PyObject *stream_enter(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -855,6 +864,7 @@ static PyMethodDef stream_methods[] = {
     {"record", (PyCFunction)(void (*)(void))stream_record, METH_FASTCALL | METH_KEYWORDS,
      "record(event=None, options=None)\n--\n\nMarks this point of the stream in an event, or in a new one; returns it."},
     {"close", stream_close, METH_NOARGS, "Ends the stream; work given to it still runs. A borrowed one is only let go."},
+    {"_cancel", stream_cancel, METH_NOARGS, NULL},
     {"_create", (PyCFunction)(void (*)(void))stream_create, METH_FASTCALL | METH_CLASS, NULL},
     {"_wrap", (PyCFunction)(void (*)(void))stream_wrap, METH_FASTCALL | METH_CLASS, NULL},
     {"__cuda_stream__", stream_cuda_stream, METH_NOARGS, "(version, handle), the protocol other libraries read."},

@@ -84,6 +84,8 @@ TS_API TS_CHECKED ts_status ts_device_reset(ts_device *device, ts_error *err);
  * blocks and in every round of a loop. What it wrote so far stays; the stream's next wait
  * tells TS_LAUNCH. The device and its streams stay usable. False: this device cannot (a GPU). */
 TS_API bool ts_device_cancel(ts_device *device);
+/* The same for one stream; false for the default one, too. */
+TS_API bool ts_stream_cancel(const ts_stream *stream);
 /* `asked` is called in the calling thread of now while a launch of that thread, on the CPU's default stream, holds
  * it up, every 50 ms or so, also while it waits for the launches of others, and while that thread compiles a kernel (not within
  * LLVM or another assembler, which end first). True ends the launch as above, with TS_INTERRUPTED. It may launch kernels itself. One function for the process; NULL takes it away. */

@@ -58,8 +58,17 @@ ts_status ts_device_reset(ts_device *device, ts_error *err)
 bool ts_device_cancel(ts_device *device)
 {
     if (device->ops->cancel)
-        device->ops->cancel(device);
+        device->ops->cancel(device, NULL);
     return device->ops->cancel != NULL;
+}
+
+bool ts_stream_cancel(const ts_stream *stream)
+{
+    const ts_device_ops *ops = stream->device->ops;
+    bool can = ops->cancel && stream->native; /* the default stream runs in its callers' threads */
+    if (can)
+        ops->cancel(stream->device, stream);
+    return can;
 }
 
 void ts_device_trim(ts_device *device)

@@ -31,7 +31,7 @@ typedef struct ts_device_ops {
     /* Ends all objects, then device->epoch is advanced by device.c. Waits. */
     ts_status (*reset)(ts_device *device, ts_error *err);
     /* Optional: NULL where running work cannot be ended. */
-    void (*cancel)(ts_device *device);
+    void (*cancel)(ts_device *device, const ts_stream *stream); /* NULL: of all streams */
 
     /* ---- memory ---- */
     /* bytes > 0; stream-ordered; tries again after trim before it fails with TS_NOMEM. */

@@ -237,9 +237,10 @@ static void cancelling_ends_what_streams_run_and_hold(void)
 {
     ts_device *device = device_new(2, NULL);
     ts_program *program = program_of(device, entry_endless, one_param, NULL, 0);
-    ts_stream *stream;
+    ts_stream *stream, *other;
     endless_args running = {.n_endless = 4}, waiting = {.n_endless = 0};
     CHECK_OK(ts_stream_create(device, &stream, &err));
+    CHECK_OK(ts_stream_create(device, &other, &err));
     for (int round = 0; round < 2; round++) {
         atomic_store(&running.n_begun, 0);
         CHECK_OK(launch_endless(program, stream, &running, 4));
@@ -250,7 +251,10 @@ static void cancelling_ends_what_streams_run_and_hold(void)
         ts_interrupt_set(answer); /* a launch that waits for the pool asks too */
         CHECK_INT(launch_endless(program, ts_device_default_stream(device), &waiting, 4), TS_INTERRUPTED);
         ts_interrupt_set(NULL);
-        CHECK(ts_device_cancel(device));
+        CHECK(ts_stream_cancel(other)); /* not this one */
+        CHECK(!ts_stream_cancel(ts_device_default_stream(device)));
+        CHECK_INT(ts_stream_sync(stream, 10000000, &err), TS_INTERRUPTED);
+        CHECK(round ? ts_stream_cancel(stream) : ts_device_cancel(device));
         CHECK_INT(ts_stream_sync(stream, TS_FOREVER, &err), TS_LAUNCH);
         CHECK(strstr(err.text, "cancelled") != NULL);
         CHECK_INT(waiting.n_begun, 4 * round);
@@ -258,6 +262,7 @@ static void cancelling_ends_what_streams_run_and_hold(void)
         CHECK_OK(ts_stream_sync(stream, TS_FOREVER, &err));
         CHECK_INT(waiting.n_begun, 4 * round + 4);
     }
+    ts_stream_destroy(other);
     ts_stream_destroy(stream);
     ts_program_destroy(program);
     ts__cpu_destroy(device);

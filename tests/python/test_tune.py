@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tuner on the CPU device: spaces, checks, failures, what is kept on disk, interruption."""
 
+import concurrent.futures
 import dataclasses
 import json
 import pathlib
@@ -8,6 +9,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import time
 
 import numpy as np
 import pytest
@@ -474,3 +476,61 @@ def test_the_key_of_a_launch_is_cheap_and_exact():
     assert _fast_key((a, 1)) == _fast_key((np.ones((4, 6), np.float32), 2))
     for other in (a.T, a[:, :4], a.astype(np.float64), [a]):
         assert _fast_key((other, 1)) != _fast_key((a, 1))
+
+
+# ---- limits of time ------------------------------------------------------------------------------------------
+
+
+@ct.kernel
+def spin_kernel(x, out):
+    while ct.gather(x, 0) != 0:
+        ct.atomic_add(out, 0, 1)
+
+
+@ct.kernel
+def count_kernel(x, out):
+    for k in range(ct.gather(x, 0)):
+        ct.atomic_add(out, k % 2, 1)
+
+
+def limited(kernel, check):
+    numbers = lambda c: (np.full(1, c, np.int32), np.zeros(2, np.int32))
+    args = {c: numbers(c) for c in (0, 2**31 - 1)}
+    return tune.search(
+        kernel, lambda c: (1,), args.get, list(args), hints_fn=lambda c: {}, check=check,
+        limit_s=0.3, keep=False, quiet=True, rounds=5,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", [spin_kernel, count_kernel])
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("in_main_thread", [True, False])
+def test_a_configuration_that_does_not_end_is_stopped(kernel, check, in_main_thread):
+    """Also a long `for`; in any thread; what other streams do goes on."""
+    stream, done = tessera.Stream("cpu"), tessera.zeros(2, "int32")
+    flag = tessera.asarray(np.ones(1, np.int32))
+    ct.launch(stream, (1,), spin_kernel, (flag, done))
+    start = time.perf_counter()
+    if in_main_thread:
+        result = limited(kernel, check)
+    else:
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            result = pool.submit(limited, kernel, check).result()
+    assert time.perf_counter() - start < 5
+    assert result.best.config == 0
+    assert result.failures == [(2**31 - 1, "TimeoutError", "one run did not end within 0.3 s")]
+    assert not stream.done
+    np.asarray(flag)[0] = 0
+    stream.synchronize()
+
+
+def test_a_kernel_that_does_not_end_on_a_gpu_ends_the_search():
+    class Event:
+        done = False
+
+    clock = _time.Clock("cpu", None)
+    clock.gpu, clock.limit_s, clock.end = True, 0.05, Event()
+    with pytest.raises(
+        _time.Stuck, match=r"within 0.05 s, and a kernel on a GPU cannot be stopped"
+    ):
+        clock._wait_for_end()

@@ -37,7 +37,8 @@ def exhaustive_search(
     quiet : bool
         No progress bar.
     single_run_timeout_sec : float, optional
-        A configuration whose single run takes longer has failed.
+        A configuration whose single run takes longer has failed. The CPU stops it. A kernel on a
+        GPU cannot be stopped: one that does not end is a RuntimeError that names it.
 
     Returns
     -------

@@ -12,6 +12,7 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from .. import _core
@@ -20,7 +21,7 @@ from .._arguments import device_of
 from . import _arrays, _progress, _space, _store
 from ._check import Check
 from ._result import Measurement, TuningResult
-from ._time import Candidate, Clock, race
+from ._time import Candidate, Clock, Stuck, race
 
 __all__ = ["search"]
 
@@ -124,16 +125,19 @@ def _admit(
     admitted: list[Candidate] = []
     try:
         for variant in variants:
-            candidate = _candidate(variant, work.stream)
+            candidate = _candidate(variant, clock.stream)
             try:
                 if check:
-                    check.run(variant.args, variant.written, candidate.launch)
+                    job = partial(check.run, variant.args, variant.written, candidate.launch)
+                    clock.limited(job)
                 us = clock.warm(candidate)
                 if us > limit_us:
                     raise TimeoutError(
                         f"one run took {us * 1e-6:.3g} s, the limit is {limit_us * 1e-6:g} s"
                     )
                 admitted.append(candidate)
+            except Stuck as error:
+                raise Stuck(f"configuration {variant.config!r}: {error}; leave it out") from None
             except Exception as error:
                 work.fail(variant.config, error)
             step()
@@ -215,7 +219,9 @@ def search(
     rounds, seconds : int, float
         At most so many samples each, and about so much time for all.
     limit_s : float
-        A variant whose single run takes longer has failed (after that run).
+        A variant whose single run takes longer has failed. The CPU stops it; with a limit each
+        run is a thread's, which adds up to 0.1 ms to its time. A kernel on a GPU cannot be
+        stopped: one that does not end is a RuntimeError that names it, and ends the search.
     threads : int, optional
         Compile so many at once; by default one for each core, at most 16.
     keep : bool
@@ -232,7 +238,8 @@ def search(
     ValueError
         The space is empty.
     RuntimeError
-        No configuration could be run, or most disagree with the first.
+        No configuration could be run, or most disagree with the first; a kernel on a GPU went
+        beyond ``limit_s``.
 
     Notes
     -----
@@ -251,7 +258,7 @@ def search(
     device = device_of(args)
     with _progress.bar(len(work.configs), quiet) as progress:
         variants = _compiled(work, variants, device, prune, threads, progress)
-        clock = Clock(device, stream)
+        clock = Clock(device, stream, limit_s)
         checks = _check_of(variants, check, tolerance, reference, clock)
         progress.stage("checking", len(variants))
         candidates = _admit(work, variants, checks, clock, limit_s * 1e6, progress.step)
@@ -295,7 +302,7 @@ def _race(
     if not candidates:
         return
     try:
-        race(candidates, clock, rounds=rounds, seconds=seconds, step=step)
+        race(candidates, clock, rounds=rounds, seconds=seconds, step=step, fail=work.fail)
     except KeyboardInterrupt:
         work.interrupted = True
 

@@ -10,15 +10,26 @@ import random
 import statistics
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import tessera
 
 from .. import _core
 from .. import tile as ct
 
-__all__ = ["Candidate", "Clock", "race"]
+__all__ = ["Candidate", "Clock", "Stuck", "race"]
+
+GRACE_S = 0.1  # what a run may take beside the kernel before it is stopped
+
+
+T = TypeVar("T")
+
+
+class Stuck(RuntimeError):
+    """A kernel on a GPU does not end: nothing more can be timed."""
 
 
 @ct.kernel
@@ -48,13 +59,19 @@ class Candidate:
 
 
 class Clock:
-    """Times one launch: device time between events on a GPU, wall time on the CPU."""
+    """Times one launch: device time between events on a GPU, wall time on the CPU.
+
+    With a limit the CPU runs on ``stream``, one of its own if need be, which can be cancelled; a
+    kernel on a GPU cannot be stopped.
+    """
 
     TILE, SHORT_US = 4096, 200.0
 
-    def __init__(self, device: str, stream: Any) -> None:
-        self.device, self.stream = device, stream
+    def __init__(self, device: str, stream: Any, limit_s: float = math.inf) -> None:
+        self.device, self.stream, self.limit_s = device, stream, limit_s
         self.gpu = device != "cpu"
+        if not self.gpu and limit_s < math.inf and not isinstance(stream, tessera.Stream):
+            self.stream = tessera.Stream("cpu")
         if self.gpu:
             bytes_ = 2 * max(int(_core.device_info(device)["l2_bytes"]), 1 << 20)
             self.buffer = tessera.empty(bytes_ // 4 // self.TILE * self.TILE, "int32", device)
@@ -66,7 +83,40 @@ class Clock:
         ct.launch(self.stream, (blocks,), sweep_kernel, (self.buffer, self.TILE))
 
     def wait(self) -> None:
-        tessera.synchronize(self.device)
+        if self.gpu and self.limit_s < math.inf:
+            self.end.record(self.stream)
+            self._wait_for_end()
+        elif self.limit_s < math.inf:
+            self.stream.synchronize()
+        else:
+            tessera.synchronize(self.device)
+
+    def _wait_for_end(self) -> None:
+        end = time.perf_counter() + self.limit_s + GRACE_S
+        while self.limit_s < math.inf and not self.end.done:
+            if time.perf_counter() > end:
+                raise Stuck(
+                    f"one run did not end within {self.limit_s:g} s, and a kernel on a GPU cannot be stopped: "
+                    "the device is busy until it ends or this process does"
+                )
+            time.sleep(1e-4)
+        self.end.synchronize()
+
+    def limited(self, job: Callable[[], T], runs: int = 1) -> T:
+        """A job that launches a kernel so many times and waits; TimeoutError when it had to be
+        stopped."""
+        if self.gpu or self.limit_s == math.inf:
+            return job()
+        with ThreadPoolExecutor(1) as pool:
+            future = pool.submit(job)
+            try:
+                return future.result(self.limit_s * runs + GRACE_S)
+            except FutureTimeout:
+                raise TimeoutError(f"one run did not end within {self.limit_s:g} s") from None
+            finally:
+                while not future.done():  # also after Ctrl-C; what waits its turn comes next
+                    self.stream._cancel()
+                    wait([future], 0.05)
 
     def once(self, candidate: Candidate) -> float:
         if self.gpu:
@@ -74,8 +124,11 @@ class Clock:
             self.begin.record(self.stream)
             candidate.launch()
             self.end.record(self.stream)
-            self.end.synchronize()
+            self._wait_for_end()
             return float(self.begin.elapsed_ms(self.end)) * 1e3
+        return self.limited(lambda: self._once(candidate), candidate.inner)
+
+    def _once(self, candidate: Candidate) -> float:
         start = time.perf_counter()
         for _ in range(candidate.inner):
             candidate.launch()
@@ -113,16 +166,24 @@ def race(
     behind: float = 1.25,
     least: int = 5,
     step: Callable[[], None] = lambda: None,
+    fail: Callable[[Any, BaseException], None] = lambda config, error: None,
 ) -> None:
     """Fills in the times of all candidates. Those whose fastest sample is `behind` times the
-    fastest of all are dropped after three rounds."""
+    fastest of all are dropped after three rounds; those that had to be stopped have failed."""
     end = time.perf_counter() + seconds
     order = random.Random(0)  # not the user's generator
     running = list(candidates)
     for done in range(rounds):
         for candidate in order.sample(running, len(running)):
-            candidate.times.append(clock.once(candidate))
+            try:
+                candidate.times.append(clock.once(candidate))
+            except TimeoutError as error:
+                fail(candidate.config, error)
+                candidate.times.clear()
+                running.remove(candidate)
             step()
+        if not running:
+            return
         best = min(running, key=lambda c: c.median)
         if done >= 2:
             running = _ahead(running, behind)

@@ -216,9 +216,9 @@ static void cpu_trim(ts_device *device)
 
 /* ---- life ----------------------------------------------------------------------------------------------- */
 
-static void cpu_cancel(ts_device *device)
+static void cpu_cancel(ts_device *device, const ts_stream *stream)
 {
-    cpu_streams_cancel(cpu_of(device));
+    cpu_streams_cancel(cpu_of(device), stream ? stream->impl : NULL);
 }
 
 static const ts_device_ops cpu_ops = {

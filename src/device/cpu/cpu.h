@@ -158,7 +158,7 @@ ts_status cpu_streams_sync(ts_cpu *cpu, int64_t limit_ns, ts_error *err);
 void cpu_stream_idle(const ts_stream *stream); /* waits whatever happens; faults stay for who asks */
 void cpu_streams_idle(ts_cpu *cpu);        /* the same for all streams */
 /* Launches that run or wait in streams now end early; the first is told at the stream's next wait. */
-void cpu_streams_cancel(ts_cpu *cpu);
+void cpu_streams_cancel(ts_cpu *cpu, const void *only); /* the cpu_stream, NULL: all */
 void cpu_streams_end(ts_cpu *cpu);  /* drains and ends all, the default one too */
 
 /* One piece of queued work. `run` may fail; the first failure of a stream is kept until the next wait. It can be

@@ -357,10 +357,12 @@ void cpu_stream_end(ts_stream *handle)
     stream_release(cpu, stream);
 }
 
-void cpu_streams_cancel(ts_cpu *cpu)
+void cpu_streams_cancel(ts_cpu *cpu, const void *only)
 {
     pthread_mutex_lock(&cpu->lock);
     for (cpu_stream *stream = cpu->streams; stream; stream = stream->next) {
+        if (only && stream != only)
+            continue;
         pthread_mutex_lock(&stream->lock);
         stream->n_cancelled = stream->n_submitted;
         atomic_store(&stream->cancelled, 1);
