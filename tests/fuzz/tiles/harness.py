@@ -26,6 +26,9 @@ from .shrink import Trial, shrunk
 from .worker import Worker, serve
 
 FAILURES = ("wrong", "error", "crash", "hang")
+DEVICES = (
+    "cpu, cuda; sm_90: assembled only; eval, eval90: the reference interpreter, of GPU threads"
+)
 SHOWN = 800  # characters of a finding
 
 
@@ -187,9 +190,7 @@ def parsed() -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=None, help="start none after this time")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument(
-        "--device", default="cpu", help="cpu, cuda, or sm_90 and others: assembled only"
-    )
+    parser.add_argument("--device", default="cpu", help=DEVICES)
     parser.add_argument(
         "--limit", type=float, default=60, help="seconds after which a program hangs"
     )

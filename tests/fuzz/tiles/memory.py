@@ -56,7 +56,9 @@ class Array:
         return self.dt
 
     def slice(self, axis: int, start: Any, stop: Any) -> Array:
-        part = slice(start.__index__(), stop.__index__())
+        first = max(start.__index__(), 0)
+        last = max(min(stop.__index__(), self.shape[axis]), first)
+        part = slice(first, last)
         return self.window(lambda a: a[(slice(None),) * axis + (part,)])
 
     def tiled_view(

@@ -237,7 +237,7 @@ class Order:
         return shape, index, ", order=(1, 0)" if r.random() < 0.3 else ""
 
     def part(self, p: Place) -> str:
-        """`a` or a slice of it, inside its bounds."""
+        """`a` or a slice of it; bounds of run time may lie outside and are moved into the array."""
         r = self.r
         if r.random() < 0.75:
             return p.name
@@ -246,6 +246,10 @@ class Order:
         start = r.choice([self.number(min(4, extent)), str(r.randrange(extent))])
         width = r.randrange(1, max(2, extent - 4))
         stop = f"{start} + {width}" if extent > width + 4 and not start.isdigit() else str(extent)
+        if self.numbers and r.random() < 0.3:
+            moved = r.choice([-3, -1, extent - 2, extent, extent + 5])
+            start = f"{r.choice(self.numbers)} + {moved}"
+            stop = r.choice([f"{r.choice(self.numbers)} + {moved}", str(extent), str(extent + 9)])
         return f"{p.name}.slice(axis={axis}, start={start}, stop={stop})"
 
     def load(self, p: Place | None = None) -> None:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import linecache
 import os
+import pathlib
 import random
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,6 +22,8 @@ import numpy as np
 
 from . import language, memory
 from .values import FLOATS, INTS, Tile, Unknown, biggest, rounded
+
+FRONT = pathlib.Path(__file__).resolve().parents[2] / "python" / "front"
 
 
 @dataclass(frozen=True)
@@ -139,6 +143,7 @@ class Run:
         shared = {name: (dtype, (n,)) for name, (dtype, n) in program.buffers.items()}
         self.start = {n: values(r, *what, program.small) for n, what in {**alone, **shared}.items()}
         self.opt_level = r.choice([0, 3, 3, 3])
+        self.schedule = r.randrange(1000)  # of the warps that are interpreted
 
     def outcome(self) -> Outcome:
         try:
@@ -148,7 +153,7 @@ class Run:
         start = time.process_time()
         if self.device.startswith("sm_"):
             return Outcome(*self.assembled(), time.process_time() - start)
-        kind, text, got = self.actual()
+        kind, text, got = self.interpreted() if "eval" in self.device else self.actual()
         took = time.process_time() - start
         if kind != "passed":
             return Outcome(kind, text, took)
@@ -209,6 +214,29 @@ class Run:
         except (ct.TileError, TypeError, ValueError) as e:
             return "refused", f"{type(e).__name__}: {e}"
         return ("wrong", f"not assembled: {logs[0]}") if logs else ("passed", "")
+
+    def interpreted(self) -> tuple[str, str, dict[str, Any]]:
+        """The reference interpreter: "eval" runs tiles, "eval90" the threads of code for sm_90."""
+        import tessera.tile as ct
+
+        sys.path.append(str(FRONT))
+        from lower import Const, LowerError, run  # type: ignore[import-not-found]
+
+        p = self.program
+        space: dict[str, Any] = {"ct": ct}
+        exec(self.code, space)
+        parts = {n: dense(t).copy() for n, t in self.start.items()}
+        arrays = [self.placed(a, parts, lambda base, take: take(base)) for a in p.arrays]
+        scalars = [s[2] for s in p.scalars] + ([Const(p.constant)] if p.constant else [])
+        target = int(self.device.removeprefix("eval") or 0)
+        try:
+            grid = (*p.grid, 1)
+            run(
+                space["kernel"], *arrays, *scalars, grid=grid, target=target, schedule=self.schedule
+            )
+        except LowerError as e:
+            return "refused", f"{e.status}: {e}", {}
+        return "passed", "", parts
 
     def actual(self) -> tuple[str, str, dict[str, Any]]:
         """The kind of outcome with its text, and the buffers after the launch."""
