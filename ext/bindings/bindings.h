@@ -61,7 +61,8 @@ typedef enum bind_mode {
     BIND_IN, BIND_IN_RECORD, BIND_IN_LIST, BIND_IN_PARAMS, BIND_IN_CELL,
     BIND_INOUT, BIND_OUT, BIND_OUT_LIST, BIND_OUT_BYTES,
     BIND_FIELD, BIND_FIELD_ARRAY, BIND_FIELD_POINTER, BIND_FIELD_LIST, BIND_FIELD_PARAMS,
-    BIND_OUT_TYPED /* a value whose type follows from another argument: its counter */
+    BIND_OUT_TYPED, /* a value whose type follows from another argument: its counter */
+    BIND_IN_BUFFER  /* char * that is written to: memory with a length, no address */
 } bind_mode;
 
 typedef struct bind_state {

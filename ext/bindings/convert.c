@@ -213,13 +213,11 @@ int bind_word(bind_type *type, PyObject *object, const char *function, const cha
     case BIND_HANDLE:
     case BIND_INTEGER:
         return convert_handle(type, object, function, what, word);
-    case BIND_RECORD:
-    case BIND_TEXT:
-    case BIND_BOOL:
+    default:
+        if (type->kind < sizeof scalar_rows / sizeof *scalar_rows)
+            return bind_scalar(type->kind, object, function, what, word);
         PyErr_Format(PyExc_SystemError, "%U is not a plain value", type->name);
         return -1;
-    default:
-        return bind_scalar(type->kind, object, function, what, word);
     }
 }
 

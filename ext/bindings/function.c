@@ -180,12 +180,24 @@ static int take_given(bind_function *self, call *c, bind_param *param, PyObject 
     return 0;
 }
 
+/* Memory that C writes text to. A number is the size that was meant to be room for, more often than an address. */
+static int take_buffer(bind_function *self, call *c, bind_param *param, PyObject *object, uint64_t *cell)
+{
+    if (object == Py_None || (PyObject_CheckBuffer(object) && !PyLong_Check(object)))
+        return take_value(self, c, param, object, cell);
+    bind_complain(PyExc_TypeError, c->frame.function, param->text,
+                  "must be a buffer to write to, as bytearray(size), not %.100s", Py_TYPE(object)->tp_name);
+    return -1;
+}
+
 static int take_param(bind_function *self, call *c, bind_param *param, PyObject *object)
 {
     uint64_t *cell = &c->cells[param - self->params];
     switch (param->mode) {
     case BIND_IN:
         return take_value(self, c, param, object, cell);
+    case BIND_IN_BUFFER:
+        return take_buffer(self, c, param, object, cell);
     case BIND_IN_RECORD:
         return take_record(c, param, object);
     case BIND_IN_LIST:
@@ -207,9 +219,9 @@ static int64_t param_count(const call *c, const bind_param *param)
 
 static int count_output(bind_function *self, call *c, bind_param *param, int64_t count)
 {
-    enum { MOST = 1 << 24 };
+    enum { MOST = 1 << 24, MOST_BYTES = 1 << 28 };
     PyObject **object = &c->objects[param - self->params];
-    if (count < 0 || count > MOST) {
+    if (count < 0 || count > MOST || count * param->type->size > MOST_BYTES) {
         bind_complain(PyExc_ValueError, c->frame.function, param->text, "cannot have %lld entries", (long long)count);
         return -1;
     }
@@ -263,27 +275,35 @@ static int typed_output(bind_function *self, call *c, bind_param *param)
     return record ? 0 : -1;
 }
 
-/* Lists and buffers must be as long as the call will read; outputs get their room. */
+/* A list or buffer must be as long as the call will read. */
+static int count_input(call *c, const bind_param *param, PyObject *length)
+{
+    int64_t have = PyLong_AsLongLong(length), want = param_count(c, param);
+    if (want <= have)
+        return 0;
+    bind_complain(PyExc_ValueError, c->frame.function, param->text,
+                  param->mode == BIND_IN_LIST ? "has %lld entries, but %lld are asked for"
+                                              : "has %lld bytes, but %lld are to be copied",
+                  (long long)have, (long long)want);
+    return -1;
+}
+
+/* Inputs first: room for a wrong count may be large. */
 static int call_counts(bind_function *self, call *c)
 {
     for (int i = 0; i < self->n_params; i++) {
+        const bind_param *param = &self->params[i];
+        if ((param->counter >= 0 || param->count) && c->objects[i] && param_is_input(param) &&
+            count_input(c, param, c->objects[i]) < 0)
+            return -1;
+    }
+    for (int i = 0; i < self->n_params; i++) {
         bind_param *param = &self->params[i];
-        if (param->mode == BIND_OUT_LIST || param->mode == BIND_OUT_BYTES) {
-            if (count_output(self, c, param, param_count(c, param)) < 0)
-                return -1;
-        } else if (param->mode == BIND_OUT_TYPED) {
-            if (typed_output(self, c, param) < 0)
-                return -1;
-        } else if ((param->counter >= 0 || param->count) && c->objects[i] && param_is_input(param)) {
-            int64_t have = PyLong_AsLongLong(c->objects[i]), want = param_count(c, param);
-            if (want > have) {
-                bind_complain(PyExc_ValueError, c->frame.function, param->text,
-                              param->mode == BIND_IN_LIST ? "has %lld entries, but %lld are asked for"
-                                                          : "has %lld bytes, but %lld are to be copied",
-                              (long long)have, (long long)want);
-                return -1;
-            }
-        }
+        bool is_counted = param->mode == BIND_OUT_LIST || param->mode == BIND_OUT_BYTES;
+        if (is_counted && count_output(self, c, param, param_count(c, param)) < 0)
+            return -1;
+        if (param->mode == BIND_OUT_TYPED && typed_output(self, c, param) < 0)
+            return -1;
     }
     return 0;
 }

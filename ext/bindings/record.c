@@ -333,6 +333,30 @@ static int field_keep(bind_field *field, bind_record *record, bind_frame *frame,
     return result;
 }
 
+/* An array of addresses: what they point into stays with the record. */
+static int field_set_pointers(bind_field *field, bind_record *record, char *at, PyObject *value, const char *where)
+{
+    bind_frame frame = {.state = bind_state_of(Py_TYPE(record)), .function = NULL};
+    uint64_t words[BIND_VIEWS] = {0};
+    Py_ssize_t n = -1, bytes;
+    PyObject *items = PySequence_Check(value) && !PyUnicode_Check(value) ? PySequence_Tuple(value) : NULL;
+    if (items && PyTuple_GET_SIZE(items) == (Py_ssize_t)field->count && field->count <= BIND_VIEWS)
+        n = PyTuple_GET_SIZE(items);
+    else if (!PyErr_Occurred())
+        bind_complain(items ? PyExc_ValueError : PyExc_TypeError, NULL, where, "must be a list of %u values", field->count);
+    int result = n < 0 ? -1 : 0;
+    for (Py_ssize_t i = 0; result == 0 && i < n; i++)
+        result = bind_pointer(&frame, PyTuple_GET_ITEM(items, i), where, &words[i], &bytes);
+    if (result == 0)
+        result = field_keep(field, record, &frame, items, -1);
+    else
+        bind_frame_release(&frame);
+    if (result == 0)
+        memcpy(at, words, (size_t)n * sizeof *words);
+    Py_XDECREF(items);
+    return result;
+}
+
 static int field_set_pointer(bind_field *field, bind_record *record, char *at, PyObject *value, const char *where)
 {
     bind_frame frame = {.state = bind_state_of(Py_TYPE(record)), .function = NULL};
@@ -374,7 +398,8 @@ static int field_set(PyObject *self, PyObject *instance, PyObject *value)
     char *at = record->data + field->offset;
     switch (field->mode) {
     case BIND_FIELD_ARRAY:
-        return field_set_array(field, at, value, where);
+        return field->type->kind == BIND_POINTER ? field_set_pointers(field, record, at, value, where)
+                                                 : field_set_array(field, at, value, where);
     case BIND_FIELD_POINTER:
     case BIND_FIELD_LIST:
     case BIND_FIELD_PARAMS:

@@ -24,7 +24,7 @@ SCALARS["size"] = SCALARS["u64"]
 ENUM, HANDLE, INTEGER, RECORD, POINTER, TEXT, BOOL = range(10, 17)
 IN, IN_RECORD, IN_LIST, IN_PARAMS, IN_CELL, INOUT, OUT, OUT_LIST, OUT_BYTES = range(9)
 FIELD, FIELD_ARRAY, FIELD_POINTER, FIELD_LIST, FIELD_PARAMS = range(9, 14)
-OUT_TYPED = 14
+OUT_TYPED, IN_BUFFER = 14, 15
 TUPLE, CHECKED, VALUE = range(3)
 
 # Functions that read what is at hand, so that dropping the GIL would cost more than the call. None
@@ -276,7 +276,8 @@ class Api:
             return name, self.type("u8"), OUT_BYTES, at, int(base or 0)
         if kind == "params":
             return name, self.type("*"), IN_PARAMS, -1, 0
-        base = "*" if base == "buffer" else base
+        if kind == "buffer":
+            return name, self.type("*"), IN_BUFFER, -1, 0
         modes = {
             None: IN,
             "*": IN_RECORD,

@@ -4,6 +4,7 @@ number."""
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 from .. import _bindings as core
@@ -13,7 +14,9 @@ if TYPE_CHECKING:
 
     from ._api import Api
 
-__all__ = ["DRIVER", "RUNTIME", "decode", "input_names", "like"]
+__all__ = ["DRIVER", "RUNTIME", "decode", "input_names", "like", "room"]
+
+_MOST = 1 << 28  # bytes of one output; a larger one is a mistake (ext/bindings/function.c too)
 
 
 def input_names(raw: Any) -> tuple[str, ...]:
@@ -54,6 +57,14 @@ def _by_name(
     if unknown or set(wanted) != set(given):
         raise TypeError(f"{call.__name__}() does not take {', '.join(given)} here: {call.__doc__}")
     return [given[name] for name in wanted]
+
+
+def room(function: str, count: Any, size: int = 1) -> bytearray:
+    """Zeroed memory for `count` entries that a C function writes."""
+    n = operator.index(count)
+    if not 0 <= n * size <= _MOST:
+        raise ValueError(f"{function} cannot give {n} entries")
+    return bytearray(n * size)
 
 
 def decode(api: Api, kind: str, data: bytes | bytearray) -> Any:
@@ -204,7 +215,7 @@ def _pointer_attributes(api: Api, raw: Any) -> Any:
 
 def _range_attribute(api: Api, raw: Any) -> Any:
     def get(dataSize: int, attribute: Any, devPtr: Any, count: int) -> tuple[Any, Any]:  # noqa: N803
-        data = bytearray(dataSize)
+        data = room(raw.__name__, dataSize)
         (status,) = raw(data, dataSize, attribute, devPtr, count)
         return status, None if status else decode(api, _range_kind(attribute), data)
 
@@ -213,7 +224,7 @@ def _range_attribute(api: Api, raw: Any) -> Any:
 
 def _range_attributes(api: Api, raw: Any) -> Any:
     def get(dataSizes: Any, attributes: Any, numAttributes: int, devPtr: Any, count: int) -> Any:  # noqa: N803
-        rooms = [bytearray(size) for size in dataSizes]
+        rooms = [room(raw.__name__, size) for size in dataSizes]
         (status,) = raw(_addresses(rooms), dataSizes, attributes, numAttributes, devPtr, count)
         pairs = zip(attributes, rooms, strict=True)
         return status, None if status else [decode(api, _range_kind(a), room) for a, room in pairs]

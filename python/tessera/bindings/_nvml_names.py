@@ -17,7 +17,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 from .. import _bindings as core
-from ._attributes import decode
+from ._attributes import decode, room
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -351,7 +351,7 @@ class _Call:
             return None, list
         kind = _ELEMENTS[param]
         size = self.api.type(kind).size
-        data = bytearray(n * size)
+        data = room(self.name, n, size)
         return data, lambda: [
             _plain(decode(self.api, kind, data[i * size : (i + 1) * size])) for i in range(n)
         ]

@@ -37,8 +37,8 @@ def _address(class_: type, handle: Any) -> int:
 
 
 def _room(where: str, buffer: Any, size: int) -> Any:
-    """A buffer of `size` bytes at least; an address is taken as it is."""
-    if buffer is None or isinstance(buffer, int):
+    """A buffer of `size` bytes at least."""
+    if buffer is None:
         return buffer
     try:
         view = memoryview(buffer)

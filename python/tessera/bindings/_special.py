@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _bindings as core
 from . import _attributes
-from ._attributes import decode, like
+from ._attributes import decode, like, room
 from ._programs import guarded
 
 if TYPE_CHECKING:
@@ -35,15 +35,13 @@ def _counted(*kinds: str) -> Any:
 
     def make(api: Api, raw: Any) -> Any:
         def get(graph: Any, n: int = 0) -> tuple[Any, ...]:
-            if n < 0:
-                raise ValueError(f"{raw.__name__} cannot give {n} entries")
-            rooms = [bytearray(n * api.type(kind).size) if n else None for kind in kinds]
+            rooms = [room(raw.__name__, n, api.type(kind).size) or None for kind in kinds]
             status, found = raw(graph, *rooms, n)
             if status:
                 return status, *([None] * len(kinds)), None
             lists = (
-                _array(api, kind, room or b"", min(n, found))
-                for kind, room in zip(kinds, rooms, strict=True)
+                _array(api, kind, data or b"", min(n, found))
+                for kind, data in zip(kinds, rooms, strict=True)
             )
             return status, *lists, found
 
@@ -76,7 +74,7 @@ def _capture_info(node: str, edge: str) -> Any:
 
 def _split(api: Api, raw: Any) -> Any:
     def split(nbGroups: int, input_: Any, flags: int, minCount: int) -> tuple[Any, ...]:  # noqa: N803
-        data = bytearray(nbGroups * api.type("CUdevResource").size) if nbGroups else None
+        data = room(raw.__name__, nbGroups, api.type("CUdevResource").size) or None
         status, found, remaining = raw(data, nbGroups, input_, flags, minCount)
         if status:
             return status, None, None, None
