@@ -23,13 +23,15 @@ const char *fr_string(const fr *f, uint32_t string)
 
 const char *fr_textf(fr *f, const char *format, ...)
 {
-    char room[1000];
-    va_list args;
+    va_list args, again;
     va_start(args, format);
-    int n = vsnprintf(room, sizeof room, format, args);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    const char *kept =
-        ts_arena_text(f->arena, room, n < 0 ? 0 : TS_MIN((size_t)n, sizeof room - 1));
+    char *kept = ts_arena_get(f->arena, (size_t)TS_MAX(n, 0) + 1); /* strings of the kernel are of any length */
+    if (kept)
+        vsnprintf(kept, (size_t)TS_MAX(n, 0) + 1, format, again);
+    va_end(again);
     return kept ? kept : "?";
 }
 

@@ -273,17 +273,26 @@ ts_status fr_fstring(fr *f, uint32_t node, fr_value *out)
 {
     uint32_t n;
     const uint32_t *parts = ts_pack_list(&f->pack, ts_pack_node(&f->pack, node)->f[0], &n);
-    fr_value *pairs = TS_NEW_N(f->arena, fr_value, 2 * n + 1);
-    const char *text = "";
-    if (!pairs)
+    fr_value *pairs = TS_NEW_N(f->arena, fr_value, 2 * (size_t)n + 1);
+    const char **plain = TS_NEW_N(f->arena, const char *, (size_t)n + 1);
+    size_t length = 0;
+    bool known = true;
+    if (!pairs || !plain)
         return fr_oom(f);
     for (uint32_t i = 0; i < n; i++) {
         TS_TRY(print_part(f, parts[i], &pairs[2 * i]));
-        const char *plain = pairs[2 * i + 1].as.text[0] ? NULL : fr_plain_text(f, &pairs[2 * i]);
-        text = text && plain ? fr_textf(f, "%s%s", text, plain) : NULL;
+        plain[i] = pairs[2 * i + 1].as.text[0] ? NULL : fr_plain_text(f, &pairs[2 * i]);
+        known = known && plain[i];
+        length += known ? strlen(plain[i]) : 0;
     }
-    if (!text)
+    if (!known)
         return fr_container(f, FR_FSTRING, 2 * n, pairs, out);
+    char *text = ts_arena_get(f->arena, length + 1), *at = text;
+    if (!text)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < n; at += strlen(plain[i++]))
+        memcpy(at, plain[i], strlen(plain[i]));
+    *at = 0;
     *out = fr_text(text);
     return TS_OK;
 }

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import tessera
 import tessera.tile as ct
-from lower import LowerError, array, lower, scalar
+from lower import LowerError, array, lower, run, scalar
 from tessera._pack import pack_function
 
 
@@ -75,3 +75,8 @@ def test_many_distinct_values_stay_apart(n):
     wanted += (1 + (n > 1)) * sum(n ^ (rounds**2 + j) for j in range(3 * rounds))
     ct.launch(None, (1,), sums, (ran, n, rounds))
     assert ran[0] == wanted
+
+
+def test_long_strings_are_kept_whole():
+    body = "s = f'" + "{1}" * 3000 + "' + '" + "a" * 3000 + "'\n    ct.static_assert(len(s) == 6000)\n    ct.print(s)"
+    assert run(kernel_of(body), np.zeros(1, np.int32), 1) == "1" * 3000 + "a" * 3000 + "\n"
