@@ -74,7 +74,10 @@ typedef struct ts_spec {
     uint8_t static_shape;   /* extent is the compile-time constant dims[d] */
     uint8_t static_stride;  /* stride is the compile-time constant strides[d] */
     uint8_t loose;          /* SCALAR: a Python number whose type was not annotated */
-    uint32_t reserved;
+    uint8_t overlap;        /* ARRAY: shares bytes with another array of the launch that is not the same array */
+    uint8_t reserved;
+    uint16_t same_as;       /* ARRAY: 1 + number of the earlier array (lists not counted) that it is, 0 none: the same
+                             * pointer, extents and strides. The kernel sees one array under two names */
     int64_t value;
     int64_t dims[TS_ARRAY_RANK], strides[TS_ARRAY_RANK]; /* only the static ones; others zero */
 } ts_spec;
@@ -134,6 +137,7 @@ typedef struct ts_plan {
     uint32_t n_params;
     uint8_t param_bytes[TS_PLAN_PARAMS]; /* 1, 2, 4 or 8; GPU parameters follow the tensor maps */
     uint8_t writes[(TS_PLAN_PARAMS + 7) / 8]; /* bit p: memory reached through parameter p may be written */
+    uint8_t reads[(TS_PLAN_PARAMS + 7) / 8];  /* bit p: it may be read */
     char name[128];          /* symbol of the entry */
     /* GPU */
     uint32_t threads;        /* per block, in x */

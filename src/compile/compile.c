@@ -10,6 +10,7 @@
  */
 #include "compile/compile.h"
 #include "front/front.h"
+#include "pass/alias.h"
 #include "pass/pass.h"
 #include "target/target.h"
 
@@ -32,67 +33,37 @@ static ts_status compile_params(const ts_fn *fn, ts_plan *plan, ts_error *err)
     return TS_OK;
 }
 
-static void compile_all_written(ts_plan *plan)
+enum { COMPILE_READ = 1, COMPILE_WRITTEN = 2 };
+
+/* Memory reached through parameter p is read or written. */
+static void compile_accessed(ts_plan *plan, uint32_t p, uint8_t how)
 {
-    for (uint32_t p = 0; p < plan->n_params; p++)
-        plan->writes[p / 8] |= (uint8_t)(1u << p % 8);
+    uint8_t bit = (uint8_t)(1u << p % 8);
+    plan->reads[p / 8] |= how & COMPILE_READ ? bit : 0;
+    plan->writes[p / 8] |= how & COMPILE_WRITTEN ? bit : 0;
 }
 
-/* How many operands of an operation its result may point into, from operand `*first`; -1: cannot be told. */
-static int compile_sources(const ts_inst *inst, uint32_t *first)
-{
-    *first = inst->op == TS_OP_select;
-    switch ((ts_op)inst->op) {
-    case TS_OP_constant:
-    case TS_OP_alloca:
-    case TS_OP_get_global:
-        return 0;
-    case TS_OP_select:
-    case TS_OP_cat:
-    case TS_OP_insert:
-        return 2;
-    case TS_OP_make_tensor_view:
-    case TS_OP_make_partition_view:
-    case TS_OP_make_strided_view:
-    case TS_OP_make_gather_scatter_view:
-    case TS_OP_assume:
-    case TS_OP_offset:
-    case TS_OP_broadcast:
-    case TS_OP_reshape:
-    case TS_OP_permute:
-    case TS_OP_extract:
-    case TS_OP_bitcast:
-    case TS_OP_ptr_to_ptr:
-    case TS_OP_ptr_to_int:
-    case TS_OP_int_to_ptr:
-    case TS_OP_load_ptr_tko: /* an address out of the table of a list: reached through the list */
-        return 1;
-    default:
-        return -1;
-    }
-}
-
-/* The plan's `writes`: one walk from the last instruction to the first, so that an address is met after
+/* The plan's `reads` and `writes`: one walk from the last instruction to the first, so that an address is met after
  * all its uses. What cannot be followed (an address carried by a loop) counts as any parameter. */
-static ts_status compile_writes(const ts_fn *fn, ts_arena *scratch, ts_plan *plan, ts_error *err)
+static ts_status compile_accesses(const ts_fn *fn, ts_arena *scratch, ts_plan *plan, ts_error *err)
 {
-    uint8_t *written = TS_NEW_N(scratch, uint8_t, fn->inst.n);
-    if (!written)
+    uint8_t *how = TS_NEW_N(scratch, uint8_t, fn->inst.n);
+    if (!how)
         return ts_fail(err, TS_NOMEM, "out of memory while compiling");
     for (ts_val v = fn->inst.n; v-- > 1;) {
         const ts_inst *inst = ts_at(fn, v);
-        uint32_t first = 0;
-        int n = inst->op == TS_OP_param ? 0 : compile_sources(inst, &first);
-        if (ts_info(inst)->flags & TS_WRITE)
-            written[ts_opnd(fn, v, 0)] = 1;
-        if (!written[v])
+        uint32_t first = 0, flags = ts_info(inst)->flags;
+        int n = inst->op == TS_OP_param ? 0 : ts_alias_sources(inst, &first);
+        if (flags & (TS_READ | TS_WRITE))
+            how[ts_opnd(fn, v, 0)] |= (flags & TS_READ ? COMPILE_READ : 0) | (flags & TS_WRITE ? COMPILE_WRITTEN : 0);
+        if (!how[v])
             continue;
         if (inst->op == TS_OP_param)
-            plan->writes[(v - 1) / 8] |= (uint8_t)(1u << (v - 1) % 8);
-        else if (n < 0)
-            compile_all_written(plan);
+            compile_accessed(plan, v - 1, how[v]);
+        for (uint32_t p = 0; n < 0 && p < plan->n_params; p++)
+            compile_accessed(plan, p, how[v]);
         for (int i = 0; i < n; i++)
-            written[ts_opnd(fn, v, first + (uint32_t)i)] = 1;
+            how[ts_opnd(fn, v, first + (uint32_t)i)] |= how[v];
     }
     return TS_OK;
 }
@@ -111,7 +82,7 @@ static ts_status compile_fn(ts_fn *fn, ts_pass_env *env, const ts_probe *probe, 
     if (probe)
         TS_TRY(probe->look(probe->user, fn, err));
     TS_TRY(ts_run_passes(fn, COMPILE_LATE, env, err));
-    TS_TRY(compile_writes(fn, env->scratch, &out->plan, err));
+    TS_TRY(compile_accesses(fn, env->scratch, &out->plan, err));
     return target == TS_TARGET_CPU ? ts_target_llvm(fn, env, out, err) : ts_target_ptx(fn, env, out, err);
 }
 

@@ -347,6 +347,7 @@ typedef struct ts_fn {
     /* hints of the kernel, 0 = not given */
     uint8_t num_ctas, occupancy, num_warps, opt_level;
     bool checked; /* report out-of-bounds gathers and scatters */
+    bool overlap; /* the memory of different parameters may be the same */
 } ts_fn;
 
 typedef struct ts_global { /* module-level constant or variable */

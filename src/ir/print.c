@@ -873,7 +873,8 @@ static ts_val print_header(print_ctx *p)
     print_hint(out, "occupancy", fn->occupancy);
     print_hint(out, "num_warps", fn->num_warps);
     print_hint(out, "opt_level", fn->opt_level);
-    ts_text_puts(out, fn->checked ? " checked {\n" : " {\n");
+    ts_text_puts(out, fn->checked ? " checked" : "");
+    ts_text_puts(out, fn->overlap ? " overlap {\n" : " {\n");
     return v;
 }
 

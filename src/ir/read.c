@@ -688,15 +688,16 @@ static ts_status read_hints(read_ctx *r, ts_fn *fn)
         ts__piece word = ts__lex_word(&r->l);
         uint32_t value;
         size_t i = 0;
-        if (ts__piece_is(word, "checked")) {
-            fn->checked = true;
+        bool *flag = ts__piece_is(word, "checked") ? &fn->checked : ts__piece_is(word, "overlap") ? &fn->overlap : NULL;
+        if (flag) {
+            *flag = true;
             continue;
         }
         while (i < TS_COUNT(hints) && !ts__piece_is(word, hints[i].name))
             i++;
         if (i == TS_COUNT(hints))
             return ts__lex_fail(&r->l,
-                                "a hint is num_ctas, occupancy, num_warps, opt_level or checked");
+                                "a hint is num_ctas, occupancy, num_warps, opt_level, checked or overlap");
         TS_TRY(ts__lex_want(&r->l, "="));
         TS_TRY(ts__lex_u32(&r->l, &value));
         if (value > 255)
