@@ -64,7 +64,7 @@ static const char *args_wanted_text(const kernel_param *rule)
 
 static ts_status args_word(args_walk *walk, uint64_t word)
 {
-    if (walk->frame->n_words >= LAUNCH_WORDS)
+    if (walk->frame->n_words >= LAUNCH_WORDS - TS_LAUNCH_ARGS) /* room for the words of shared memory */
         return args_fail(walk, TS_VALUE, "the arguments are more than a launch can take; pass fewer");
     walk->frame->words[walk->frame->n_words++] = word;
     return TS_OK;
@@ -88,7 +88,7 @@ static ts_status args_slot(args_walk *walk, uint64_t value)
 
 /* What is left of an array after checking: strides of extents 1 made regular. */
 typedef struct args_array {
-    uint64_t word;
+    uint64_t word, bytes; /* bytes: from the first element to the end of the last; 0 when there is none */
     int64_t strides[TS_ARRAY_RANK];
 } args_array;
 
@@ -179,6 +179,7 @@ static ts_status args_read_array(args_walk *walk, const ts_arg *arg, args_array 
     if (walk->rule->flags & TS_PARAM_STATIC_STRIDES)
         unit = 0;
     uint64_t align16 = ((uintptr_t)arg->value.data & 15) == 0;
+    out->bytes = empty ? 0 : ((uint64_t)reach + 1) * bytes;
     out->word = (uint64_t)TS_SPEC_ARRAY | (uint64_t)arg->dtype << WORD_DTYPE | (uint64_t)rank << WORD_RANK |
                 align16 << WORD_ALIGN16 | (uint64_t)wide << WORD_INDEX64 | unit << WORD_UNIT |
                 stride16 << WORD_STRIDE16 | shape16 << WORD_SHAPE16 | one << WORD_ONE;
@@ -240,6 +241,7 @@ static ts_status args_array_param(args_walk *walk, const ts_arg *arg)
 {
     args_array array;
     launch_frame *frame = walk->frame;
+    uint32_t first_word = frame->n_words;
     TS_TRY(args_check_array(walk, arg));
     TS_TRY(args_read_array(walk, arg, &array));
     uint64_t ranks = ((uint64_t)1 << arg->rank) - 1;
@@ -255,8 +257,62 @@ static ts_status args_array_param(args_walk *walk, const ts_arg *arg)
         frame->params[n + d] = (uint64_t)arg->shape[d];
         frame->params[n + rank + d] = (uint64_t)array.strides[d];
     }
+    uintptr_t data = (uintptr_t)arg->value.data;
+    frame->spans[frame->n_spans++] =
+        (launch_span){data, data + array.bytes, (uint16_t)first_word, (uint16_t)(n - 1), (uint8_t)rank,
+                      (uint8_t)(frame->n_words - first_word), arg->readonly};
     frame->n_params = n + 2 * rank;
     return TS_OK;
+}
+
+/* ---- arrays that share memory ------------------------------------------------------------------------- */
+
+static bool args_is_same(const launch_frame *frame, const launch_span *a, const launch_span *b)
+{
+    size_t numbers = 1 + 2 * (size_t)a->rank;
+    return a->first == b->first && a->n_words == b->n_words && a->readonly == b->readonly &&
+           memcmp(frame->words + a->word, frame->words + b->word, a->n_words * sizeof *frame->words) == 0 &&
+           memcmp(frame->params + a->param, frame->params + b->param, numbers * sizeof *frame->params) == 0;
+}
+
+/* Bit 0: the kernel reads memory of this array; bit 1: it writes there. */
+static uint32_t args_access(const ts_plan *plan, const launch_span *span)
+{
+    return (plan->reads[span->param / 8] >> span->param % 8 & 1) |
+           (plan->writes[span->param / 8] >> span->param % 8 & 1) << 1;
+}
+
+/* What code must know of span i beside the earlier ones: it is one of them, or shares bytes, and both are accessed
+ * and one of the two is written. */
+static uint64_t args_shared_word(const launch_frame *frame, const ts_plan *plan, uint32_t i)
+{
+    const launch_span *span = &frame->spans[i];
+    uint64_t same = 0, overlap = 0;
+    uint32_t access = args_access(plan, span);
+    for (uint32_t k = 0; k < i; k++) {
+        const launch_span *other = &frame->spans[k];
+        if (span->first >= other->end || other->first >= span->end)
+            continue;
+        uint32_t others = args_access(plan, other);
+        if (!access || !others || !((access | others) & 2))
+            continue;
+        if (!args_is_same(frame, span, other))
+            overlap = 1;
+        else if (!same)
+            same = k + 1;
+    }
+    return same || overlap ? WORD_SHARED | (uint64_t)i << 8 | same << 16 | overlap << 24 : 0;
+}
+
+bool ts__frame_note_shared(launch_frame *frame, const ts_plan *plan)
+{
+    uint32_t before = frame->n_words;
+    for (uint32_t i = 1; i < frame->n_spans && frame->n_words < LAUNCH_WORDS; i++) {
+        uint64_t word = args_shared_word(frame, plan, i);
+        if (word)
+            frame->words[frame->n_words++] = word;
+    }
+    return frame->n_words > before;
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------------- */
@@ -582,7 +638,7 @@ ts_status ts__frame_fill(launch_frame *frame, const ts_kernel *kernel, const ts_
     frame->kernel = kernel;
     frame->args = args;
     frame->n_args = n;
-    frame->n_words = frame->n_params = frame->n_lists = frame->n_readonly = 0;
+    frame->n_words = frame->n_params = frame->n_lists = frame->n_readonly = frame->n_spans = 0;
     frame->has_device = false;
     args_walk walk = {.frame = frame, .err = err};
     if (n > TS_LAUNCH_ARGS)
@@ -617,22 +673,47 @@ static ts_spec args_spec_of_word(uint64_t word)
     };
 }
 
+/* A WORD_SHARED: its array is found by counting those outside lists. */
+static void args_spec_shared(uint64_t word, ts_spec *spec, size_t n)
+{
+    uint32_t left = (uint32_t)(word >> 8 & 255);
+    for (size_t i = 0; i < n; i++) {
+        if (spec[i].kind == TS_SPEC_LIST)
+            i++;
+        else if (spec[i].kind == TS_SPEC_ARRAY && left-- == 0) {
+            spec[i].same_as = (uint16_t)(word >> 16 & 255);
+            spec[i].overlap = (uint8_t)(word >> 24 & 1);
+            return;
+        }
+    }
+}
+
+/* The item of one word and of those that follow it. */
+static uint32_t args_spec_item(const launch_frame *frame, uint32_t i, ts_spec *s)
+{
+    *s = args_spec_of_word(frame->words[i++]);
+    for (uint32_t d = 0; d < s->rank; d++)
+        if (s->static_shape >> d & 1)
+            s->dims[d] = (int64_t)frame->words[i++];
+    for (uint32_t d = 0; d < s->rank; d++)
+        if (s->static_stride >> d & 1)
+            s->strides[d] = (int64_t)frame->words[i++];
+    if (s->kind == TS_SPEC_LIST)
+        s->value = 0; /* any length: it is a run-time parameter */
+    else if (s->kind >= TS_SPEC_INT && s->kind <= TS_SPEC_TUPLE)
+        s->value = (int64_t)frame->words[i++];
+    return i;
+}
+
 size_t ts__frame_spec(const launch_frame *frame, ts_spec *spec)
 {
     size_t n = 0;
-    for (uint32_t i = 0; i < frame->n_words && n < TS_LAUNCH_ARGS; n++) {
-        ts_spec *s = &spec[n];
-        *s = args_spec_of_word(frame->words[i++]);
-        for (uint32_t d = 0; d < s->rank; d++)
-            if (s->static_shape >> d & 1)
-                s->dims[d] = (int64_t)frame->words[i++];
-        for (uint32_t d = 0; d < s->rank; d++)
-            if (s->static_stride >> d & 1)
-                s->strides[d] = (int64_t)frame->words[i++];
-        if (s->kind == TS_SPEC_LIST)
-            s->value = 0; /* any length: it is a run-time parameter */
-        else if (s->kind >= TS_SPEC_INT && s->kind <= TS_SPEC_TUPLE)
-            s->value = (int64_t)frame->words[i++];
-    }
+    for (uint32_t i = 0; i < frame->n_words;)
+        if ((frame->words[i] & 15) == WORD_SHARED)
+            args_spec_shared(frame->words[i++], spec, n);
+        else if (n < TS_LAUNCH_ARGS)
+            i = args_spec_item(frame, i, &spec[n++]);
+        else
+            break;
     return n;
 }

@@ -86,12 +86,21 @@ static void launch_note_streams(const launch_frame *frame, const ts_stream *stre
             ts_buffer_note_stream(frame->args[i].buffer, stream);
 }
 
-static ts_status launch_find(ts_kernel *kernel, const launch_frame *frame, ts_device *device,
-                             const kernel_entry **out, ts_error *err)
+static ts_status launch_find_key(ts_kernel *kernel, const launch_frame *frame, ts_device *device,
+                                 const kernel_entry **out, ts_error *err)
 {
     uint64_t hash = ts__frame_hash(frame, device->id);
     *out = ts__kernel_find(kernel, frame, device, hash);
     return *out ? TS_OK : ts__kernel_specialise(kernel, frame, device, hash, out, err);
+}
+
+static ts_status launch_find(ts_kernel *kernel, launch_frame *frame, ts_device *device, const kernel_entry **out,
+                             ts_error *err)
+{
+    TS_TRY(launch_find_key(kernel, frame, device, out, err));
+    if (frame->n_spans < 2 || !ts__frame_note_shared(frame, &(*out)->program->plan))
+        return TS_OK;
+    return launch_find_key(kernel, frame, device, out, err);
 }
 
 /* Refuses an array that may not be written where the kernel may write to its memory. */

@@ -10,6 +10,10 @@
  *     bit 16-23 unit_stride    24-31 stride_div16    32-39 shape_div16    40-47 shape_one
  *     bit 48-55 static_shape   56-63 static_stride
  *     then: arrays the static extents, then the static strides; constants, tuples and lists their value
+ *
+ * Code is compiled for arrays that lie apart. When an array that it writes shares bytes with another one, words behind
+ * all others (WORD_SHARED, ts__frame_note_shared) lead to code that keeps their accesses in order:
+ *     bit  0- 3 WORD_SHARED    8-15 number of the array    16-23 same_as    24 overlap
  */
 #ifndef TS_DEVICE_LAUNCH_H
 #define TS_DEVICE_LAUNCH_H
@@ -19,6 +23,7 @@
 
 enum {
     LAUNCH_WORDS = 640, /* greatest number of key words */
+    WORD_SHARED = 15, /* the kind of the words that say which arrays share memory */
     WORD_DTYPE = 4,
     WORD_RANK = 9,
     WORD_ALIGN16 = 13,
@@ -48,11 +53,17 @@ typedef struct launch_readonly {
     bool overlaps;        /* because elements share memory; else it is read-only */
 } launch_readonly;
 
+typedef struct launch_span { /* the memory of an array argument that is not in a list */
+    uintptr_t first, end;
+    uint16_t word, param; /* where its words and its slots begin */
+    uint8_t rank, n_words, readonly;
+} launch_span;
+
 typedef struct launch_frame {
     const ts_kernel *kernel;
     const ts_arg *args;
     size_t n_args;
-    uint32_t n_words, n_params, n_lists, n_readonly;
+    uint32_t n_words, n_params, n_lists, n_readonly, n_spans;
     bool has_device;
     uint16_t device;      /* of the arrays */
     uint32_t device_arg;  /* which argument said so */
@@ -60,11 +71,14 @@ typedef struct launch_frame {
     uint64_t params[TS_PLAN_PARAMS];
     launch_list lists[LAUNCH_LISTS];
     launch_readonly readonly[TS_LAUNCH_ARGS];
+    launch_span spans[TS_LAUNCH_ARGS];
 } launch_frame;
 
 /* Reads and checks all arguments. */
 TS_CHECKED ts_status ts__frame_fill(launch_frame *frame, const ts_kernel *kernel, const ts_arg *args, size_t n,
                                     ts_error *err);
+/* Adds the words about arrays that share memory which code of this plan writes; false: there are none. */
+bool ts__frame_note_shared(launch_frame *frame, const ts_plan *plan);
 /* At most TS_LAUNCH_ARGS items. */
 size_t ts__frame_spec(const launch_frame *frame, ts_spec *spec);
 /* The table entry of one array of a list: pointer, extents, strides. */

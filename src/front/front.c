@@ -105,6 +105,16 @@ static ts_status front_array(fr *f, const ts_spec *s, ts_val *next, fr_value *ou
     if (!a)
         return fr_oom(f);
     ts_dtype index = s->index_bits == 64 ? TS_DTYPE_int64 : TS_DTYPE_int32;
+    if (s->same_as) { /* one array, so that its accesses are seen to be of one place */
+        if (s->same_as > f->arrays.n)
+            return ts_fail(f->err, TS_VALUE, "argument: an array is said to be number %u of %u", s->same_as,
+                           f->arrays.n);
+        *next += 1 + 2u * s->rank;
+        a = f->arrays.at[s->same_as - 1];
+        *out = (fr_value){.kind = FR_ARRAY, .as.array = a};
+        return TS_PUSH(f->arena, &f->arrays, a) ? TS_OK : fr_oom(f);
+    }
+    f->b.fn->overlap |= s->overlap != 0;
     *a = (fr_array){.dtype = s->dtype, .rank = s->rank, .index_dtype = (uint8_t)index};
     a->base = front_div_by(f, (*next)++, s->align16 ? 16 : 0);
     for (uint32_t d = 0; d < s->rank; d++)
@@ -112,7 +122,7 @@ static ts_status front_array(fr *f, const ts_spec *s, ts_val *next, fr_value *ou
     for (uint32_t d = 0; d < s->rank; d++)
         a->stride[d] = front_stride(f, s, d, (*next)++, index);
     *out = (fr_value){.kind = FR_ARRAY, .as.array = a};
-    return fr_tensor_view(f, a);
+    return TS_PUSH(f->arena, &f->arrays, a) ? fr_tensor_view(f, a) : fr_oom(f);
 }
 
 static ts_status front_scalar(fr *f, const ts_spec *s, ts_val *next, fr_value *out)

@@ -161,6 +161,7 @@ typedef struct fr {
     uint32_t node;             /* being lowered, for messages and locations */
     uint32_t iterable;         /* what the `for` being lowered runs over: static_iter stands only there */
     uint32_t n_args_of_kernel;
+    TS_VEC(struct fr_array *) arrays; /* arguments, those in lists left out */
     const char *stack;         /* address near the bottom of the C stack */
     uint32_t steps;            /* expressions evaluated; bounds compile time */
 } fr;

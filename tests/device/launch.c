@@ -16,7 +16,7 @@ static struct {
     uint64_t params[TS_PLAN_PARAMS];
     uint32_t grid[3];
     ts_status fail;
-    uint8_t writes; /* of the plan's */
+    uint8_t reads, writes; /* of the plan's */
 } seen;
 
 static void entry_record(const uint64_t *params, const uint32_t grid[3], int64_t begin, int64_t end, void *scratch,
@@ -54,6 +54,7 @@ static ts_status test_compile(const void *pack, size_t n_pack, const ts_spec *sp
     if (seen.fail)
         return ts_fail(error, seen.fail, "as asked");
     *out = (ts_code){.alloc = alloc, .plan = {.target = target, .n_params = count_params(spec, n_spec)}};
+    out->plan.reads[0] = seen.reads;
     out->plan.writes[0] = seen.writes;
     return TS_OK;
 }
@@ -182,6 +183,37 @@ static void lists_become_a_table_of_words(void)
     CHECK_INT(ts_launch(NULL, one_block, kernel, mixed, 3, 0, &err), TS_TYPE);
     CHECK_INT(ts_launch(NULL, one_block, kernel, args, 2, 0, &err), TS_VALUE);
     ts_kernel_release(kernel);
+}
+
+/* `first` to `second`: how the second of two arrays of 16 is described when it begins `at` elements after the first. */
+static ts_spec shared_spec(int64_t at, const int64_t *strides)
+{
+    ts_kernel *kernel = kernel_new(NULL, 0);
+    ts_arg args[] = {array_arg(1, INTS(16), NULL), array_arg(1, INTS(16), strides)};
+    args[1].value.data = data + at;
+    CHECK_OK(ts_launch(NULL, one_block, kernel, args, 2, 0, &err));
+    int before = seen.n_compiled;
+    CHECK_OK(ts_launch(NULL, one_block, kernel, args, 2, 0, &err));
+    CHECK_INT(seen.n_compiled, before);
+    CHECK_INT(seen.n_spec, 2);
+    ts_kernel_release(kernel);
+    return seen.spec[1];
+}
+
+static void arrays_that_share_memory_are_described(void)
+{
+    seen.writes = 1 << 0; /* the pointers are parameters 0 and 3 */
+    seen.reads = 1 << 3;
+    ts_spec same = shared_spec(0, NULL), apart = shared_spec(16, NULL), cross = shared_spec(8, NULL);
+    ts_spec wide = shared_spec(0, INTS(2));
+    CHECK(same.same_as == 1 && !same.overlap);
+    CHECK(!apart.same_as && !apart.overlap);
+    CHECK(!cross.same_as && cross.overlap);
+    CHECK(!wide.same_as && wide.overlap);
+    seen.reads = 0; /* the second is not accessed at all */
+    cross = shared_spec(8, NULL);
+    CHECK(!cross.same_as && !cross.overlap);
+    seen.writes = 0;
 }
 
 static void tuples_are_their_items(void)
@@ -445,6 +477,7 @@ int main(void)
     static_extents_and_wide_indices_are_asked_for();
     huge_arrays_get_wide_indices();
     lists_become_a_table_of_words();
+    arrays_that_share_memory_are_described();
     tuples_are_their_items();
     bad_layouts_are_refused_before_anything_runs();
     elements_that_overlap_are_read_and_not_written();
