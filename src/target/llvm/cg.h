@@ -6,6 +6,7 @@
  *     plan.c   decides before any text is written which tiles live in memory
  *     walk.c   instructions in program order: scalars, structured control flow, roots
  *     group.c  roots of one iteration space become one loop nest (reductions, scans, stores)
+ *     order.c  keeps loads and stores of arrays in program order
  *     expr.c   the value of a tile at given coordinates, made where it is used
  *     elem.c   elementwise operations on vectors       narrow.c  16-, 8- and 4-bit floats
  *     view.c   array views: bounds, staging            mma.c     matrix products
@@ -28,6 +29,7 @@
 #ifndef TS_TARGET_LLVM_CG_H
 #define TS_TARGET_LLVM_CG_H
 
+#include "pass/alias.h"
 #include "target/llvm/llvm.h"
 #include "target/target.h"
 
@@ -62,6 +64,7 @@ typedef struct cg_mem {
     uint32_t rank;
     cg_ref stride[TS_MAX_RANK];
     uint32_t slot; /* 1 + scratch slot when it is only that; for alias facts */
+    uint32_t turn; /* of the slot when it was taken: a later one means that it was given to another tile */
 } cg_mem;
 
 typedef enum cg_form {
@@ -82,7 +85,7 @@ typedef struct cg_view {
 
 typedef struct cg_val {
     uint8_t form;
-    bool owned;       /* the slot of mem is freed after the last use */
+    bool making;      /* BUF: the open group will write it and may still compute it in place */
     uint32_t group;   /* serial of the group that will make it, while that is open */
     cg_ref ref;
     cg_mem *mem;      /* BUF */
@@ -110,6 +113,8 @@ typedef struct cg_root {
     cg_mem *out;       /* n of them; ptr 0 = a scalar result */
     uint32_t axis;     /* REDUCE, SCAN: axis of `dims` */
     bool make;         /* STORE: val becomes a buffer by this root */
+    bool writes;       /* to an array, not to scratch: `inst` is a store */
+    bool ordered;      /* REDUCE: the function may not commute, elements are combined in ascending order */
     cg_ref stream;     /* STORE: i1, write around the caches; 0 never */
     struct cg_out *after; /* copy out to an array when the group is done */
 } cg_root;
@@ -122,12 +127,19 @@ typedef struct cg_out { /* a store through a dense copy */
     uint32_t rank;
 } cg_out;
 
+typedef struct cg_read { /* of an array, by an expression */
+    ts_val load;
+    bool same; /* element by element at the coordinates of the root that reads it */
+} cg_read;
+typedef TS_VEC(cg_read) cg_reads;
+
 typedef struct cg_group {
     bool open;
     uint32_t serial, rank; /* iteration space without unit extents */
     int64_t dims[TS_MAX_RANK];
     uint32_t axis;         /* of the reductions; TS_MAX_RANK none */
     TS_VEC(cg_root) root;
+    cg_reads read;         /* what the roots read from arrays */
     bool writes, scan;
 } cg_group;
 
@@ -150,6 +162,7 @@ typedef struct cg_frame { /* an open for or loop */
 typedef struct cg_slot {
     uint64_t offset, bytes;
     bool used;
+    uint32_t turn; /* counts the tiles it was given to */
     cg_ref ptr;
     ts_val owner; /* freed after plan.last[owner]; 0 = kept */
 } cg_slot;
@@ -157,9 +170,12 @@ typedef struct cg_slot {
 typedef struct cg_memo {
     uint64_t key[2];
     cg_ref value;
-    uint32_t next, bucket;
+    uint32_t next; /* 1 + the older entry of the same bucket */
 } cg_memo;
-#define CG_BUCKETS 512
+typedef struct cg_map { /* from two words to one; the newest of equal keys counts */
+    TS_VEC(cg_memo) at;
+    uint32_t *bucket, n_buckets;
+} cg_map;
 
 typedef struct cg {
     const ts_fn *fn;
@@ -179,10 +195,10 @@ typedef struct cg {
     uint32_t n_ssa, n_label, n_data, block;
     TS_VEC(cg_literal) literal;
     TS_VEC(cg_index) index;
+    cg_map ints, indexes, constants; /* literals by value, coordinates by hash, vectors in the entry block */
     TS_VEC(cg_slot) slot;
     uint64_t scratch_bytes;
-    uint32_t bucket[CG_BUCKETS];
-    TS_VEC(cg_memo) memo;
+    cg_map memo; /* what was computed in the open scopes */
     TS_VEC(uint32_t) scope;
     TS_VEC(const char *) declared;
     ts_text messages;
@@ -191,7 +207,9 @@ typedef struct cg {
     cg_group group;
     cg_frame *frame;
     uint32_t at;            /* instruction being walked */
-    uint32_t *mark, n_mark; /* visits of cg_pending */
+    uint32_t *mark, n_mark; /* visits of cg_reach: two for each value */
+    ts_alias alias;
+    TS_VEC(ts_val) live;    /* loads that are read from their array where they are used */
     cg_ref env, attention, scratch, where, pid[3], grid[3], params;
     struct cg_ahead { /* loads whose tile of the next block is fetched while this block stores */
         ts_val v;
@@ -239,7 +257,7 @@ cg_ref cg_and(cg *e, cg_ref a, int64_t mask);
 
 void cg_scope_open(cg *e);
 void cg_scope_close(cg *e);
-cg_ref cg_known(cg *e, uint64_t a, uint64_t b); /* 0 = not known here */
+cg_ref cg_known(const cg *e, uint64_t a, uint64_t b); /* 0 = not known here */
 void cg_remember(cg *e, uint64_t a, uint64_t b, cg_ref value);
 #define CG_KEY(kind, x, y) ((uint64_t)(kind) << 58 | (uint64_t)(x) << 26 | (uint64_t)(y))
 
@@ -270,6 +288,7 @@ cg_ref cg_odd(cg *e, uint32_t bits, cg_ref x); /* f64 -> f32 so that one more ro
 bool cg_plan_make(cg *e);
 bool cg_is_tile(const cg *e, ts_val v); /* more than one element */
 bool cg_swaps(const cg *e, ts_val v);   /* transposes the last two axes */
+bool cg_same_space(const cg *e, ts_type a, ts_type b); /* the same extents when those of 1 are left out */
 bool cg_is_lazy(const cg *e, ts_val v); /* its instruction makes no text where it stands */
 cg_ref cg_gen(cg *e, ts_val v, cg_ix ix);
 cg_ref cg_make(cg *e, ts_val v, cg_ix ix); /* the same for a value that is just becoming a buffer */
@@ -291,8 +310,10 @@ void cg_root_init(cg *e, cg_root *root, cg_root_kind kind, ts_val inst, ts_type 
 void cg_add_root(cg *e, const cg_root *root);
 void cg_store_root(cg *e, ts_val v, const cg_mem *to); /* tile v to memory, as a root of its own shape */
 void cg_flush(cg *e);
-/* Does v need the open group to be finished first? same_place: v is wanted at the group's coordinates. */
-bool cg_pending(cg *e, ts_val v, bool same_place);
+/* Calls fn for every value that is looked at when v is evaluated, v first; `same`: it is wanted at the coordinates
+ * that v is wanted at by a root. True as soon as a call gives true. */
+typedef bool cg_reach_fn(cg *e, ts_val v, bool same, void *user);
+bool cg_reach(cg *e, ts_val v, bool same, cg_reach_fn *fn, void *user);
 /* Flushes if operand v of an instruction outside the group is pending. */
 void cg_settle(cg *e, ts_val v);
 /* Puts tile v in memory and gives it: dense, of its own elements. */
@@ -306,6 +327,18 @@ typedef struct cg_loop {
 } cg_loop;
 void cg_loop_begin(cg *e, cg_loop *l, int64_t extent, int64_t step);
 void cg_loop_end(cg *e, cg_loop *l);
+
+/* ---- order.c ------------------------------------------------------------------------------------*/
+
+/* Before store or atomic w: whatever it may overwrite and is wanted later is read first. joins: w becomes a root, and
+ * its operands are evaluated in its nest; otherwise it is written where it stands, and the open group before it. */
+void cg_order(cg *e, ts_val w, bool joins);
+/* The same before a region: its stores come by on some ways only, or again and again. */
+void cg_order_region(cg *e, ts_val opener);
+void cg_order_reads(cg *e, const cg_root *root, cg_reads *out);
+void cg_order_load(cg *e, ts_val v); /* v is read where it is used */
+/* Puts lazy tile v in memory, as a root of the open group or a new one. */
+void cg_keep(cg *e, ts_val v);
 
 /* ---- view.c, walk.c, mma.c ----------------------------------------------------------------------*/
 

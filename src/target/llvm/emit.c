@@ -136,7 +136,7 @@ static void emit_module(cg *e, ts_text *out)
 
 static ts_status emit_text(cg *e, ts_text *out, ts_error *err)
 {
-    if (!ts_shape_of(e->fn, e->arena, &e->shape) || !cg_plan_make(e))
+    if (!ts_shape_of(e->fn, e->arena, &e->shape) || !ts_alias_of(e->fn, e->arena, &e->alias) || !cg_plan_make(e))
         return ts_fail(err, TS_NOMEM, "out of memory while generating code");
     emit_entry(e);
     if (e->status != TS_OK)
@@ -156,7 +156,7 @@ static ts_status emit_begin(cg *e, const ts_fn *fn, ts_pass_env *env, ts_error *
     e->err = err;
     e->val = TS_NEW_N(e->arena, cg_val, fn->inst.n);
     e->body = TS_NEW_N(e->arena, cg_ref, fn->inst.n);
-    e->mark = TS_NEW_N(e->arena, uint32_t, fn->inst.n);
+    e->mark = TS_NEW_N(e->arena, uint32_t, 2 * (size_t)fn->inst.n);
     if (!e->val || !e->body || !e->mark || !cg_text_begin(e))
         return ts_fail(err, TS_NOMEM, "out of memory while generating code");
     return TS_OK;

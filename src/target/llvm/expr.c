@@ -253,10 +253,19 @@ static cg_ref expr_load_apart(cg *e, const cg_mem *mem, uint32_t bits, const exp
     return all;
 }
 
+/* A tile in scratch is there only until its slot is given to another. */
+static void expr_check(const cg *e, const cg_mem *mem)
+{
+    const cg_slot *slot = mem->slot ? &e->slot.at[mem->slot - 1] : NULL;
+    ts_assert(!slot || (slot->used && slot->turn == mem->turn));
+    (void)slot;
+}
+
 cg_ref cg_load(cg *e, const cg_mem *mem, cg_ix ix)
 {
     cg_index at = *cg_index_of(e, ix);
     expr_place p;
+    expr_check(e, mem);
     expr_place_of(e, mem, &at, &p);
     if (p.dense)
         return expr_load_at(e, mem, at.bits, p.base);
@@ -278,6 +287,7 @@ void cg_store(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value)
 {
     cg_index at = *cg_index_of(e, ix);
     expr_place p;
+    expr_check(e, mem);
     expr_place_of(e, mem, &at, &p);
     if (p.dense || !at.bits) {
         expr_store_at(e, mem, at.bits, p.base, value);
@@ -824,7 +834,7 @@ cg_ref cg_gen(cg *e, ts_val v, cg_ix ix)
     if (e->status != TS_OK)
         return cg_int(e, 0);
     const cg_val *val = &e->val[v];
-    if (val->form != CG_BUF)
+    if (val->form != CG_BUF || val->making)
         return cg_make(e, v, ix);
     cg_ref r = cg_load(e, val->mem, ix);
     cg_remember(e, CG_KEY(EXPR_GEN, v, 0), ix, r);

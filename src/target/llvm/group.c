@@ -9,9 +9,11 @@
  *     reduction, other axis,    that axis is the innermost loop; lanes and copies along the other axes,
  *     and every scan            one accumulator for each result
  *
- * Order of a reduction along the last axis, which is fixed: with W lanes and U copies, accumulator (u, l)
- * takes elements u*W + l, + U*W, ...; then copies 1..U-1 are folded into copy 0 in order, then the upper
- * half of the lanes into the lower until one is left. Along another axis: ascending.
+ * Order of a reduction along the last axis, which is fixed. A function that may not commute combines each
+ * vector of lanes pairwise, neighbours first, and the result into one accumulator: ascending. One that surely
+ * commutes has W lanes and U copies of accumulators: (u, l) takes elements u*W + l, + U*W, ...; then copies
+ * 1..U-1 are folded into copy 0 in order, then the upper half of the lanes into the lower until one is left.
+ * Along another axis: ascending.
  */
 #include "target/llvm/cg.h"
 
@@ -24,7 +26,7 @@ static void group_expire(cg *e)
     for (uint32_t i = 0; i < e->slot.n; i++) {
         cg_slot *s = &e->slot.at[i];
         if (s->used && s->owner && e->plan.last[s->owner] < e->at)
-            s->used = false;
+            s->used = false; /* every root that was collected before `at` is written now */
     }
 }
 
@@ -35,10 +37,12 @@ static uint32_t group_slot(cg *e, uint64_t bytes, ts_val owner)
         if (!s->used && s->bytes >= bytes && s->bytes <= 2 * bytes) {
             s->used = true;
             s->owner = owner;
+            s->turn++;
             return i + 1;
         }
     }
-    cg_slot s = {e->scratch_bytes, (bytes + 63) / 64 * 64, true, cg_name(e), owner};
+    cg_slot s = {.offset = e->scratch_bytes, .bytes = (bytes + 63) / 64 * 64, .used = true, .owner = owner};
+    s.ptr = cg_name(e);
     e->scratch_bytes += s.bytes;
     ts_text_printf(&e->entry, "  %%v%u = getelementptr inbounds i8, ptr %%scratch, i64 %llu\n", s.ptr,
                    (unsigned long long)s.offset);
@@ -59,6 +63,7 @@ cg_mem *cg_alloc(cg *e, ts_type type, ts_val owner)
     mem->rank = ts_type_rank(e->m, type);
     mem->slot = group_slot(e, (uint64_t)ts_type_count(e->m, type) * cg_elem_bytes(e, elem), owner);
     mem->ptr = e->slot.n ? e->slot.at[mem->slot - 1].ptr : 0;
+    mem->turn = e->slot.n ? e->slot.at[mem->slot - 1].turn : 0;
     for (uint32_t k = mem->rank; k-- > 0; stride *= dims[k])
         mem->stride[k] = cg_int(e, stride);
     return mem;
@@ -113,51 +118,18 @@ void cg_root_init(cg *e, cg_root *root, cg_root_kind kind, ts_val inst, ts_type 
         memcpy(root->dims, ts_type_dims(e->m, space), root->rank * sizeof *root->dims);
 }
 
-static bool group_pending_in(cg *e, ts_val v, bool same)
-{
-    const ts_inst *inst = ts_at(e->fn, v);
-    if (inst->op == TS_OP_res) { /* of a cold region */
-        ts_val opener = inst->opnd[0], yield = e->shape.end[opener] - 1;
-        for (uint32_t i = 0; i < ts_at(e->fn, yield)->n_opnd; i++)
-            if (cg_pending(e, ts_opnd(e->fn, yield, i), same))
-                return true;
-        inst = ts_at(e->fn, opener);
-    } else if (inst->op == TS_OP_reshape)
-        same = same &&
-               ts_type_count(e->m, inst->type) ==
-                   ts_type_count(e->m, ts_type_of(e->fn, inst->opnd[0])) &&
-               (ts_type_rank(e->m, inst->type) <= 1 ||
-                ts_type_dims(e->m, inst->type)[ts_type_rank(e->m, inst->type) - 1] ==
-                    ts_type_count(e->m, inst->type));
-    else if (!(ts_info(inst)->flags & TS_ELEM) && inst->op != TS_OP_assume)
-        same = false;
-    for (uint32_t i = 0; i < inst->n_opnd; i++)
-        if (cg_pending(e, ts_opnds(e->fn, inst)[i], same))
-            return true;
-    return false;
-}
-
-bool cg_pending(cg *e, ts_val v, bool same)
+/* Does the value come out of the open group, where it is not yet: scalars and views at all, a tile at other
+ * coordinates than the group's? */
+static bool group_pending(cg *e, ts_val v, bool same, void *user)
 {
     const cg_val *val = &e->val[v];
-    bool now = e->group.open && val->group == e->group.serial;
-    if (!v || !e->group.open)
-        return false;
-    if (val->form == CG_SCALAR || val->form == CG_VIEW || val->form == CG_NONE)
-        return now;
-    if (val->form == CG_BUF)
-        return now && !same;
-    uint32_t visit = 2 * e->n_mark + same;
-    if (e->mark[v] == visit)
-        return false;
-    e->mark[v] = visit;
-    return group_pending_in(e, v, same);
+    (void)user;
+    return val->group == e->group.serial && val->form != CG_LAZY && !(val->form == CG_BUF && same);
 }
 
 void cg_settle(cg *e, ts_val v)
 {
-    e->n_mark++;
-    if (cg_pending(e, v, false))
+    if (e->group.open && cg_reach(e, v, false, group_pending, NULL))
         cg_flush(e);
 }
 
@@ -184,11 +156,10 @@ static uint32_t group_squeeze(const cg_root *root, int64_t *dims)
 static bool group_root_pending(cg *e, const cg_root *root)
 {
     const ts_inst *inst = ts_at(e->fn, root->inst);
-    e->n_mark++;
     if (root->kind == CG_STORE)
-        return root->make ? group_pending_in(e, root->val, true) : cg_pending(e, root->val, true);
+        return cg_reach(e, root->val, true, group_pending, NULL);
     for (uint32_t i = 0; i < inst->n_opnd; i++)
-        if (cg_pending(e, ts_opnds(e->fn, inst)[i], true))
+        if (cg_reach(e, ts_opnds(e->fn, inst)[i], true, group_pending, NULL))
             return true;
     return false;
 }
@@ -210,12 +181,14 @@ void cg_add_root(cg *e, const cg_root *root)
 {
     cg_group *g = &e->group;
     uint32_t axis = group_axis(root, root->axis);
+    if (root->writes)
+        cg_order(e, root->inst, true);
     if (g->open && !group_takes(e, root))
         cg_flush(e);
     if (!g->open) {
         g->open = true;
         g->serial++;
-        g->root.n = 0;
+        g->root.n = g->read.n = 0;
         g->axis = TS_MAX_RANK;
         g->writes = false;
         g->scan = root->kind == CG_SCAN;
@@ -223,7 +196,8 @@ void cg_add_root(cg *e, const cg_root *root)
     }
     if (axis < TS_MAX_RANK)
         g->axis = axis;
-    g->writes |= root->kind == CG_SCATTER || (root->kind == CG_STORE && !root->make);
+    g->writes |= root->writes;
+    cg_order_reads(e, root, &g->read);
     if (!TS_PUSH(e->arena, &g->root, *root))
         cg_fail(e, TS_NOMEM, "out of memory while generating code");
 }
@@ -394,19 +368,26 @@ static uint32_t group_acc_at(const group_nest *n, uint32_t root, uint32_t input,
     return (root * GROUP_INPUTS + input) * n->n_copies + copy;
 }
 
+/* Is the root combined lane by lane in ascending order, into one accumulator without lanes? */
+static bool group_ordered(const group_nest *n, const cg_root *r)
+{
+    return n->across && r->ordered;
+}
+
 /* Does the root keep accumulators through the innermost loop? */
 static bool group_accumulates(const group_nest *n, const cg_root *r)
 {
     return (r->kind == CG_REDUCE || r->kind == CG_SCAN) && group_axis(r, r->axis) == n->axis && n->axis < TS_MAX_RANK;
 }
 
-static void group_begin_acc(group_nest *n, const cg_loop *inner, uint32_t lanes)
+static void group_begin_acc(group_nest *n, const cg_loop *inner)
 {
     cg *e = n->e;
     for (uint32_t i = 0; i < n->g->root.n; i++) {
         const cg_root *r = &n->g->root.at[i];
+        uint32_t lanes = group_ordered(n, r) ? 0 : n->bits, n_acc = group_ordered(n, r) ? 1 : n->n_copies;
         for (uint32_t k = 0; group_accumulates(n, r) && k < r->n; k++)
-            for (uint32_t u = 0; u < n->n_copies; u++) {
+            for (uint32_t u = 0; u < n_acc; u++) {
                 uint32_t at = group_acc_at(n, i, k, u);
                 cg_ref start = cg_const(e, group_reg(e, r, k), lanes, group_identity(e, r, k));
                 n->acc[at] = start;
@@ -419,20 +400,46 @@ static void group_begin_acc(group_nest *n, const cg_loop *inner, uint32_t lanes)
     }
 }
 
+/* Every second lane of 2^(bits + 1), from lane `from` on. */
+static cg_ref group_alternate(cg *e, cg_reg reg, uint32_t bits, cg_ref x, int32_t from)
+{
+    int32_t lane[1 << CG_LANE_BITS];
+    for (int32_t l = 0; l < 1 << bits; l++)
+        lane[l] = 2 * l + from;
+    return cg_pick(e, reg, bits + 1, x, bits, lane);
+}
+
+/* The lanes of x combined to one element, each with its neighbour: in ascending order. */
+static void group_combine(group_nest *n, const cg_root *r, cg_ref *x)
+{
+    cg_ref odd[GROUP_INPUTS];
+    for (uint32_t bits = n->bits; bits-- > 0;) {
+        for (uint32_t k = 0; k < r->n; k++) {
+            cg_reg reg = group_reg(n->e, r, k);
+            odd[k] = group_alternate(n->e, reg, bits, x[k], 1);
+            x[k] = group_alternate(n->e, reg, bits, x[k], 0);
+        }
+        cg_body(n->e, r->inst, bits, odd, x, x);
+    }
+}
+
 static void group_step(group_nest *n, uint32_t i, uint32_t u, const cg_index *at)
 {
     cg *e = n->e;
     const cg_root *r = &n->g->root.at[i];
     cg_ref x[GROUP_INPUTS], acc[GROUP_INPUTS], out[GROUP_INPUTS];
     cg_ix ix = group_root_at(n, r, at, TS_MAX_RANK);
-    bool keeps = group_accumulates(n, r);
+    bool keeps = group_accumulates(n, r), ordered = keeps && group_ordered(n, r);
+    u = ordered ? 0 : u;
     for (uint32_t k = 0; k < r->n; k++) {
         ts_val v = ts_opnd(e->fn, r->inst, k);
         x[k] = cg_is_tile(e, v) ? cg_gen(e, v, ix) : cg_splat(e, group_reg(e, r, k), n->bits, cg_scalar(e, v));
         acc[k] = keeps ? n->acc[group_acc_at(n, i, k, u)]
                        : cg_const(e, group_reg(e, r, k), n->bits, group_identity(e, r, k));
     }
-    cg_body(e, r->inst, n->bits, x, acc, out);
+    if (ordered)
+        group_combine(n, r, x);
+    cg_body(e, r->inst, ordered ? 0 : n->bits, x, acc, out);
     for (uint32_t k = 0; k < r->n; k++) {
         if (keeps)
             n->acc[group_acc_at(n, i, k, u)] = out[k];
@@ -543,10 +550,11 @@ static void group_end_acc(group_nest *n, const cg_loop *inner)
     cg *e = n->e;
     for (uint32_t i = 0; i < n->g->root.n; i++) {
         const cg_root *r = &n->g->root.at[i];
+        uint32_t lanes = group_ordered(n, r) ? 0 : n->bits, n_acc = group_ordered(n, r) ? 1 : n->n_copies;
         for (uint32_t k = 0; group_accumulates(n, r) && inner->trip > 1 && k < r->n; k++)
-            for (uint32_t u = 0; u < n->n_copies; u++) {
+            for (uint32_t u = 0; u < n_acc; u++) {
                 uint32_t at = group_acc_at(n, i, k, u);
-                const char *type = cg_type(e, group_reg(e, r, k), n->bits);
+                const char *type = cg_type(e, group_reg(e, r, k), lanes);
                 cg_define(e, n->next[at], "bitcast %s %r to %s", type, n->acc[at], type);
                 n->acc[at] = n->next[at];
             }
@@ -561,6 +569,8 @@ static void group_fold(group_nest *n, uint32_t i, cg_ref *out)
     cg_ref x[GROUP_INPUTS];
     for (uint32_t k = 0; k < r->n; k++)
         out[k] = n->acc[group_acc_at(n, i, k, 0)];
+    if (group_ordered(n, r))
+        return;
     for (uint32_t u = 1; u < n->n_copies; u++) {
         for (uint32_t k = 0; k < r->n; k++)
             x[k] = n->acc[group_acc_at(n, i, k, u)];
@@ -639,7 +649,7 @@ static void group_write(group_nest *n)
         n->var[k] = n->loop[i].var;
         inner = &n->loop[i];
     }
-    group_begin_acc(n, inner, n->bits);
+    group_begin_acc(n, inner);
     group_reverse(n);
     group_body(n);
     group_end_acc(n, inner);
@@ -671,8 +681,11 @@ void cg_flush(cg *e)
     n.stream = group_stream(&n);
     group_write(&n);
     cg_scope_close(e);
-    for (uint32_t i = 0; i < g->root.n; i++)
+    for (uint32_t i = 0; i < g->root.n; i++) {
         if (g->root.at[i].after)
             cg_copy_out(e, g->root.at[i].after);
+        if (g->root.at[i].make)
+            e->val[g->root.at[i].val].making = false;
+    }
     group_expire(e);
 }

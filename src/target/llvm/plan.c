@@ -5,31 +5,37 @@
  *
  *     it is dear and wanted by roots that cannot share a loop nest, or inside a loop it is not defined in,
  *         or by a broadcast that would repeat it;
- *     it is a load, and memory may have changed between it and its last use.
+ *     it is wanted at several coordinates at once (a butterfly takes both halves of its operand, each of
+ *         which takes both halves of theirs): few if it is dear, PLAN_PLACES at most, so that the code stays as long
+ *         as the program;
+ *     it is the end of a long chain of operations: the generator follows chains by recursion;
+ *     it is a load of an order above weak, which must happen where it stands, once.
  *
- * One walk forward gives sites (roots of one site can share a nest) and epochs (no write lies between
- * two uses of one epoch); one walk backward gives for each value where it is wanted. Cost: linear.
- * Read next: group.c, which forms the nests that the sites foresee.
+ * One walk forward gives costs and sites (roots of one site can share a nest); one walk backward gives for
+ * each value where it is wanted. Cost: linear. Which loads must be in memory because of later stores is not
+ * decided here: see order.c. Read next: group.c, which forms the nests that the sites foresee.
  */
 #include "target/llvm/cg.h"
 
 enum { PLAN_DEAR = 6, PLAN_DEAR_IN_LOOP = 3, PLAN_COST_CAP = 10000, PLAN_MIXED = 0x7FFFFFFF };
+enum { PLAN_PLACES = 4, PLAN_DEPTH = 400 };
 
 typedef struct plan_use { /* where a value is wanted */
-    uint32_t site_min, site_max, epoch_max, loop;
+    uint32_t site_min, site_max, loop;
     bool used, repeated;
+    uint8_t n_places;
+    uint64_t place[PLAN_PLACES + 1]; /* different coordinates, each a hash of how a root leads to them */
 } plan_use;
 
 typedef struct plan_state {
     cg *e;
     const ts_fn *fn;
-    uint32_t *site, *epoch, *ready; /* of instructions; ready: first site that may use the value */
+    uint32_t *site, *ready; /* of instructions; ready: first site that may use the value */
+    uint16_t *depth;        /* lazy operations on the longest way down to memory */
     plan_use *use;
-    bool *writes;                   /* openers: the region writes memory */
-    bool *inert;                    /* inside (and the end) of a reduce, scan or cold: part of its opener */
-    uint32_t cur_site, cur_epoch;
-    ts_type space;                  /* of the current site */
-    bool wrote;
+    bool *inert;            /* inside (and the end) of a reduce, scan or cold: part of its opener */
+    uint32_t cur_site;
+    ts_type space;          /* of the current site */
 } plan_state;
 
 bool cg_is_tile(const cg *e, ts_val v)
@@ -135,10 +141,23 @@ static void plan_cost(plan_state *p, ts_val v)
     e->plan.cost[v] = TS_MIN(sum, PLAN_COST_CAP);
 }
 
-/* ---- forward: sites and epochs ------------------------------------------------------------------*/
+/* A value that ends a chain of PLAN_DEPTH operations has depth 0 again: plan_decide stores it. */
+static void plan_depth(plan_state *p, ts_val v)
+{
+    const ts_inst *inst = ts_at(p->fn, v);
+    uint32_t depth = 0;
+    if (!cg_is_lazy(p->e, v))
+        return;
+    if (inst->op == TS_OP_res)
+        inst = ts_at(p->fn, inst->opnd[0]);
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        depth = TS_MAX(depth, p->depth[ts_opnds(p->fn, inst)[i]]);
+    p->depth[v] = (uint16_t)((depth + 1) % PLAN_DEPTH);
+}
 
-/* Equal iteration spaces: the same extents when those of 1 are left out. */
-static bool plan_same_space(const cg *e, ts_type a, ts_type b)
+/* ---- forward: sites -----------------------------------------------------------------------------*/
+
+bool cg_same_space(const cg *e, ts_type a, ts_type b)
 {
     uint32_t i = 0, j = 0, ra = ts_type_rank(e->m, a), rb = ts_type_rank(e->m, b);
     const int64_t *da = ts_type_dims(e->m, a), *db = ts_type_dims(e->m, b);
@@ -181,25 +200,13 @@ static uint32_t plan_ready_of(plan_state *p, ts_val v)
     return ready;
 }
 
-static void plan_new_epoch(plan_state *p)
-{
-    p->cur_epoch += p->wrote;
-    p->wrote = false;
-}
-
 static void plan_root(plan_state *p, ts_val v, ts_type space)
 {
-    uint32_t flags = ts_info(ts_at(p->fn, v))->flags;
-    bool same = p->space && plan_same_space(p->e, p->space, space) && p->ready[v] <= p->cur_site;
-    if (!same) {
+    bool same = p->space && cg_same_space(p->e, p->space, space) && p->ready[v] <= p->cur_site;
+    if (!same)
         p->cur_site = TS_MAX(p->cur_site + 1, p->ready[v]);
-        plan_new_epoch(p);
-    }
     p->space = space;
     p->site[v] = p->cur_site;
-    p->epoch[v] = p->cur_epoch;
-    if (flags & TS_WRITE)
-        p->wrote = true;
     if (ts_at(p->fn, v)->op == TS_OP_reduce || ts_at(p->fn, v)->op == TS_OP_scan)
         p->ready[v] = p->cur_site + 1;
 }
@@ -207,15 +214,9 @@ static void plan_root(plan_state *p, ts_val v, ts_type space)
 /* Anything that ends the open nest: structure, scalars made of tiles, products, atomics. */
 static void plan_barrier(plan_state *p, ts_val v)
 {
-    uint32_t flags = ts_info(ts_at(p->fn, v))->flags;
     p->cur_site = TS_MAX(p->cur_site + 1, p->ready[v]);
     p->space = 0;
-    plan_new_epoch(p);
     p->site[v] = p->cur_site++;
-    p->epoch[v] = p->cur_epoch;
-    p->wrote = (flags & TS_WRITE) || (flags & TS_REGION && p->writes[v]) || ts_at(p->fn, v)->op == TS_OP_end ||
-               ts_at(p->fn, v)->op == TS_OP_else;
-    plan_new_epoch(p);
     p->ready[v] = p->cur_site;
 }
 
@@ -235,23 +236,30 @@ static void plan_forward(plan_state *p, ts_val v)
     ts_type space = plan_space(p->e, v);
     p->ready[v] = plan_ready_of(p, v);
     plan_cost(p, v);
-    if (cg_is_lazy(p->e, v)) {
-        if (info->flags & TS_READ)
-            plan_new_epoch(p);
+    plan_depth(p, v);
+    if (cg_is_lazy(p->e, v))
         p->site[v] = p->cur_site;
-        p->epoch[v] = p->cur_epoch;
-    } else if (space && ts_type_count(p->e->m, space) > 1)
+    else if (space && ts_type_count(p->e->m, space) > 1)
         plan_root(p, v, space);
     else if (p->inert[v])
-        p->site[v] = p->cur_site, p->epoch[v] = p->cur_epoch;
+        p->site[v] = p->cur_site;
     else if ((info->flags & (TS_REGION | TS_TERM | TS_WRITE | TS_READ | TS_SIDE) && inst->op != TS_OP_cold) ||
              inst->op == TS_OP_end || inst->op == TS_OP_else || (plan_takes_tile(p, v) && inst->op != TS_OP_res))
         plan_barrier(p, v);
     else
-        p->site[v] = p->cur_site, p->epoch[v] = p->cur_epoch;
+        p->site[v] = p->cur_site;
 }
 
 /* ---- backward: where values are wanted ----------------------------------------------------------*/
+
+static void plan_place(plan_use *u, uint64_t place)
+{
+    for (uint32_t i = 0; i < u->n_places; i++)
+        if (u->place[i] == place)
+            return;
+    if (u->n_places < TS_COUNT(u->place))
+        u->place[u->n_places++] = place;
+}
 
 static void plan_want(plan_use *u, const plan_use *by)
 {
@@ -261,9 +269,10 @@ static void plan_want(plan_use *u, const plan_use *by)
         *u = *by;
     u->site_min = TS_MIN(u->site_min, by->site_min);
     u->site_max = TS_MAX(u->site_max, by->site_max);
-    u->epoch_max = TS_MAX(u->epoch_max, by->epoch_max);
     u->loop = u->loop == by->loop ? u->loop : PLAN_MIXED;
     u->repeated |= by->repeated;
+    for (uint32_t i = 0; i < by->n_places; i++)
+        plan_place(u, by->place[i]);
 }
 
 static bool plan_decide(plan_state *p, ts_val v)
@@ -271,17 +280,18 @@ static bool plan_decide(plan_state *p, ts_val v)
     cg *e = p->e;
     const plan_use *u = &p->use[v];
     uint32_t cost = e->plan.cost[v];
+    const ts_inst *inst = ts_at(p->fn, v);
     bool inner = u->loop != e->plan.loop[v];
-    if (!u->used || ts_at(p->fn, v)->op == TS_OP_constant || ts_at(p->fn, v)->op == TS_OP_iota)
+    if (!u->used || inst->op == TS_OP_constant || inst->op == TS_OP_iota)
         return false;
-    if (cg_swaps(e, v))
-        return true;
-    if (ts_info(ts_at(p->fn, v))->flags & TS_READ && u->epoch_max > p->epoch[v])
+    if (cg_swaps(e, v) || (ts_info(inst)->flags & TS_READ && TS_M_GET_ORDER(inst->aux) != TS_WEAK))
         return true;
     e->plan.again[v] = u->site_min != u->site_max;
+    if (inst->op != TS_OP_load_view_tko && (u->n_places > PLAN_PLACES || !p->depth[v]))
+        return true;
     if (cost > PLAN_DEAR_IN_LOOP && (inner || u->repeated))
         return true;
-    return cost > PLAN_DEAR && u->site_min != u->site_max;
+    return cost > PLAN_DEAR && (u->site_min != u->site_max || u->n_places > 1);
 }
 
 /* Does a broadcast repeat elements (not just splat few of them)? */
@@ -290,14 +300,74 @@ static bool plan_repeats(const plan_state *p, ts_val v)
     return ts_at(p->fn, v)->op == TS_OP_broadcast && cg_is_tile(p->e, ts_opnd(p->fn, v, 0));
 }
 
-static void plan_pass_on(plan_state *p, ts_val v, const plan_use *u, uint32_t last)
+/* How many coordinates of operand i one evaluation of lazy v looks at, and whether they are v's own. */
+static uint32_t plan_ways(const plan_state *p, ts_val v, uint32_t i, bool *own)
+{
+    const ts_inst *inst = ts_at(p->fn, v);
+    uint32_t width = ts_type_bits(p->e->m, ts_type_elem(p->e->m, inst->type));
+    *own = false;
+    switch ((int)inst->op) {
+    case TS_OP_insert:
+        *own = i == 0;
+        return 1;
+    case TS_OP_unpack:
+        return TS_MAX(width / 8, 1u);
+    case TS_OP_pack:
+        return ts_type_bits(p->e->m, ts_type_elem(p->e->m, ts_type_of(p->fn, inst->opnd[0]))) < 8 ? 2 : 1;
+    case TS_OP_broadcast:
+    case TS_OP_reshape:
+    case TS_OP_permute:
+    case TS_OP_cat:
+    case TS_OP_extract:
+        return 1;
+    default:
+        *own = true;
+        return 1;
+    }
+}
+
+/* The same for all operations that map coordinates alike. */
+static uint64_t plan_map_hash(const plan_state *p, ts_val v, uint32_t i)
+{
+    const ts_inst *inst = ts_at(p->fn, v);
+    ts_type from = ts_type_of(p->fn, ts_opnds(p->fn, inst)[i]);
+    size_t from_rank = ts_type_rank(p->e->m, from), rank = ts_type_rank(p->e->m, inst->type);
+    uint64_t hash = ts_hash(ts_type_dims(p->e->m, from), from_rank * sizeof(int64_t), inst->op);
+    hash = ts_hash(ts_type_dims(p->e->m, inst->type), rank * sizeof(int64_t), hash);
+    if (inst->op == TS_OP_permute)
+        return ts_hash(ts_pool(p->fn, inst), (1 + rank) * sizeof(uint32_t), hash);
+    if (inst->op == TS_OP_cat)
+        return ts_hash_mix(hash, inst->aux);
+    for (uint32_t k = 1; k < inst->n_opnd; k++) /* of extract and insert: the indices */
+        hash = ts_hash_mix(hash, k > i ? ts_opnds(p->fn, inst)[k] : 0);
+    return hash;
+}
+
+/* Operand i is wanted where `here` wants v, seen through v. */
+static void plan_through(const plan_state *p, ts_val v, uint32_t i, const plan_use *here, plan_use *out)
+{
+    bool own;
+    uint32_t n = plan_ways(p, v, i, &own);
+    *out = *here;
+    if (own || !cg_is_lazy(p->e, v))
+        return;
+    uint64_t hash = plan_map_hash(p, v, i);
+    out->n_places = 0;
+    for (uint32_t k = 0; k < here->n_places; k++)
+        for (uint32_t way = 0; way < n; way++)
+            plan_place(out, ts_hash_mix(ts_hash_mix(here->place[k], hash), way));
+}
+
+static void plan_pass_on(plan_state *p, ts_val v, const plan_use *here, uint32_t last)
 {
     const ts_inst *inst = ts_at(p->fn, v);
     for (uint32_t i = 0; i < inst->n_opnd; i++) {
+        plan_use u;
         ts_val x = ts_opnds(p->fn, inst)[i];
         if (!x)
             continue;
-        plan_want(&p->use[x], u);
+        plan_through(p, v, i, here, &u);
+        plan_want(&p->use[x], &u);
         p->e->plan.last[x] = TS_MAX(p->e->plan.last[x], last);
     }
 }
@@ -306,7 +376,8 @@ static void plan_backward(plan_state *p, ts_val v)
 {
     cg *e = p->e;
     const ts_inst *inst = ts_at(p->fn, v);
-    plan_use here = {p->site[v], p->site[v], p->epoch[v], e->plan.loop[v], true, false};
+    plan_use here = {.site_min = p->site[v], .site_max = p->site[v], .loop = e->plan.loop[v], .used = true};
+    plan_place(&here, p->site[v]);
     ts_val parent = e->shape.parent[v];
     bool in_cold = parent && ts_at(p->fn, parent)->op == TS_OP_cold && cg_is_tile(e, ts_opnd(p->fn, parent, 0));
     if (inst->op == TS_OP_cold && cg_is_tile(e, ts_opnd(p->fn, v, 0)))
@@ -329,7 +400,7 @@ static void plan_backward(plan_state *p, ts_val v)
 
 /* ---- the whole ----------------------------------------------------------------------------------*/
 
-/* Marks regions that write and the innermost loop of each instruction. */
+/* Marks what belongs to its opener, and the innermost loop of each instruction. */
 static void plan_regions(plan_state *p)
 {
     for (ts_val v = 1; v < p->fn->inst.n; v++) {
@@ -340,16 +411,15 @@ static void plan_regions(plan_state *p)
         op = (uint8_t)ts_at(p->fn, v)->op;
         if (op == TS_OP_reduce || op == TS_OP_scan || op == TS_OP_cold)
             memset(p->inert + v + 1, true, p->e->shape.end[v] - v);
-        if (ts_info(ts_at(p->fn, v))->flags & (TS_WRITE | TS_SIDE))
-            for (; parent && !p->writes[parent]; parent = p->e->shape.parent[parent])
-                p->writes[parent] = true;
     }
 }
 
-/* What is used inside a loop that began after it must live to the end of that loop. */
+/* What is used inside a loop that began after it must live to the end of that loop. A value that is not used at all
+ * lives where it is made: its memory is written all the same. */
 static void plan_extend(plan_state *p)
 {
     for (ts_val v = 1; v < p->fn->inst.n; v++) {
+        p->e->plan.last[v] = TS_MAX(p->e->plan.last[v], v);
         uint32_t last = p->e->plan.last[v], loop = last ? p->e->plan.loop[last] : 0;
         for (; loop > v; loop = p->e->plan.loop[loop])
             p->e->plan.last[v] = TS_MAX(p->e->plan.last[v], p->e->shape.end[loop]);
@@ -364,10 +434,9 @@ bool cg_plan_make(cg *e)
                         TS_NEW_N(e->arena, uint32_t, n), TS_NEW_N(e->arena, uint32_t, n),
                         TS_NEW_N(e->arena, uint8_t, n)};
     p.site = TS_NEW_N(e->arena, uint32_t, n);
-    p.epoch = TS_NEW_N(e->arena, uint32_t, n);
     p.ready = TS_NEW_N(e->arena, uint32_t, n);
     p.use = TS_NEW_N(e->arena, plan_use, n);
-    p.writes = TS_NEW_N(e->arena, bool, n);
+    p.depth = TS_NEW_N(e->arena, uint16_t, n);
     p.inert = TS_NEW_N(e->arena, bool, n);
     if (e->arena->failed)
         return false;

@@ -143,6 +143,48 @@ void cg_declare(cg *e, const char *line)
     ts_text_putc(&e->decl, '\n');
 }
 
+/* ---- maps ---------------------------------------------------------------------------------------*/
+
+static uint32_t *text_bucket(const cg_map *map, uint64_t a, uint64_t b)
+{
+    return &map->bucket[ts_hash_mix(a, b) & (map->n_buckets - 1)];
+}
+
+static cg_ref text_find(const cg_map *map, uint64_t a, uint64_t b)
+{
+    if (!map->n_buckets)
+        return 0;
+    for (uint32_t i = *text_bucket(map, a, b); i; i = map->at.at[i - 1].next)
+        if (map->at.at[i - 1].key[0] == a && map->at.at[i - 1].key[1] == b)
+            return map->at.at[i - 1].value;
+    return 0;
+}
+
+static bool text_grow(cg *e, cg_map *map)
+{
+    uint32_t n = map->n_buckets ? 4 * map->n_buckets : 256, *bucket = TS_NEW_N(e->arena, uint32_t, n);
+    if (!bucket)
+        return false;
+    map->bucket = bucket;
+    map->n_buckets = n;
+    for (uint32_t i = 0; i < map->at.n; i++) {
+        uint32_t *head = text_bucket(map, map->at.at[i].key[0], map->at.at[i].key[1]);
+        map->at.at[i].next = *head;
+        *head = i + 1;
+    }
+    return true;
+}
+
+/* Newer entries hide older ones of the same key; they may be taken away again in reverse order. */
+static void text_put(cg *e, cg_map *map, uint64_t a, uint64_t b, cg_ref value)
+{
+    if (map->at.n >= map->n_buckets && !text_grow(e, map))
+        return;
+    uint32_t *head = text_bucket(map, a, b);
+    if (TS_PUSH(e->arena, &map->at, ((cg_memo){{a, b}, value, *head})))
+        *head = map->at.n;
+}
+
 /* ---- types and literals -------------------------------------------------------------------------*/
 
 const char *cg_type(cg *e, cg_reg reg, uint32_t bits)
@@ -198,14 +240,17 @@ cg_ref cg_text(cg *e, const char *text)
     return text_literal(e, text, strlen(text), 0, false);
 }
 
+/* Equal integers are one literal, so that equal coordinates are equal memory. */
 cg_ref cg_int(cg *e, int64_t value)
 {
-    for (uint32_t i = 0; i < e->literal.n && i < 64; i++)
-        if (e->literal.at[i].is_int && e->literal.at[i].value == value)
-            return CG_LITERAL | i;
     char text[24];
+    cg_ref known = text_find(&e->ints, (uint64_t)value, 0);
+    if (known)
+        return known;
     int n = snprintf(text, sizeof text, "%lld", (long long)value);
-    return text_literal(e, text, (size_t)n, value, true);
+    known = text_literal(e, text, (size_t)n, value, true);
+    text_put(e, &e->ints, (uint64_t)value, 0, known);
+    return known;
 }
 
 bool cg_is_int(const cg *e, cg_ref r, int64_t *value)
@@ -264,15 +309,15 @@ cg_ref cg_const(cg *e, cg_reg reg, uint32_t bits, uint64_t payload)
         return cg_int(e, strtoll(text, NULL, 10));
     if (!bits)
         return text_literal(e, text, (size_t)n, 0, false);
-    uint64_t key = (uint64_t)1 << 63 | (uint64_t)reg << 8 | bits;
-    cg_ref known = cg_known(e, key, payload);
+    uint64_t key = (uint64_t)reg << 8 | bits;
+    cg_ref known = text_find(&e->constants, key, payload);
     if (known)
         return known;
     const char *vector = cg_type(e, reg, bits);
     cg_ref one = text_entry(e, "insertelement %s poison, %s %s, i64 0", vector, text_regs[reg], text);
     cg_ref all = text_entry(e, "shufflevector %s %r, %s poison, <%d x i32> zeroinitializer", vector, one, vector,
                             (int64_t)1 << bits);
-    cg_remember(e, key, payload, all);
+    text_put(e, &e->constants, key, payload, all);
     return all;
 }
 
@@ -334,46 +379,26 @@ bool cg_text_begin(cg *e)
 /* Entries made in a scope are forgotten when it closes: a scope is what one block dominates. */
 void cg_scope_open(cg *e)
 {
-    (void)TS_PUSH(e->arena, &e->scope, e->memo.n);
-}
-
-static bool text_lasting(const cg_memo *memo)
-{
-    return memo->key[0] >> 63;
+    (void)TS_PUSH(e->arena, &e->scope, e->memo.at.n);
 }
 
 void cg_scope_close(cg *e)
 {
-    uint32_t keep = e->scope.n ? e->scope.at[--e->scope.n] : 0, n_kept = 0;
-    cg_memo kept[64];
-    while (e->memo.n > keep) {
-        cg_memo *last = &e->memo.at[--e->memo.n];
-        e->bucket[last->bucket] = last->next;
-        if (text_lasting(last) && n_kept < TS_COUNT(kept))
-            kept[n_kept++] = *last;
+    uint32_t keep = e->scope.n ? e->scope.at[--e->scope.n] : 0;
+    while (e->memo.at.n > keep) {
+        const cg_memo *last = &e->memo.at.at[--e->memo.at.n];
+        *text_bucket(&e->memo, last->key[0], last->key[1]) = last->next;
     }
-    while (n_kept--)
-        cg_remember(e, kept[n_kept].key[0], kept[n_kept].key[1], kept[n_kept].value);
 }
 
-static uint32_t text_bucket(uint64_t a, uint64_t b)
+cg_ref cg_known(const cg *e, uint64_t a, uint64_t b)
 {
-    return (uint32_t)(ts_hash_mix(a, b) % CG_BUCKETS);
-}
-
-cg_ref cg_known(cg *e, uint64_t a, uint64_t b)
-{
-    for (uint32_t i = e->bucket[text_bucket(a, b)]; i; i = e->memo.at[i - 1].next)
-        if (e->memo.at[i - 1].key[0] == a && e->memo.at[i - 1].key[1] == b)
-            return e->memo.at[i - 1].value;
-    return 0;
+    return text_find(&e->memo, a, b);
 }
 
 void cg_remember(cg *e, uint64_t a, uint64_t b, cg_ref value)
 {
-    uint32_t bucket = text_bucket(a, b);
-    if (TS_PUSH(e->arena, &e->memo, ((cg_memo){{a, b}, value, e->bucket[bucket], bucket})))
-        e->bucket[bucket] = e->memo.n;
+    text_put(e, &e->memo, a, b, value);
 }
 
 /* ---- index arithmetic, i64 ----------------------------------------------------------------------*/
@@ -434,16 +459,27 @@ cg_ref cg_and(cg *e, cg_ref a, int64_t mask)
 
 /* ---- coordinates --------------------------------------------------------------------------------*/
 
+/* Equal coordinates are one number: what was made at them is found again, however long ago that was. */
 cg_ix cg_intern(cg *e, const cg_index *index)
 {
     size_t used = offsetof(cg_index, axis) + index->rank * sizeof(cg_axis);
-    for (uint32_t i = e->index.n; i-- > 0 && i + 64 > e->index.n;)
-        if (e->index.at[i].rank == index->rank && memcmp(&e->index.at[i], index, used) == 0)
-            return i;
+    uint64_t hash = ts_hash(index, used, 0);
+    for (uint64_t probe = 0;; probe++) { /* equal hashes of other coordinates */
+        cg_ref known = text_find(&e->indexes, hash, probe);
+        if (!known)
+            break;
+        if (memcmp(&e->index.at[known - 1], index, used) == 0)
+            return known - 1;
+    }
     if (!TS_PUSH(e->arena, &e->index, *index)) {
         cg_fail(e, TS_NOMEM, "out of memory while generating code");
         return 0;
     }
+    for (uint64_t probe = 0;; probe++)
+        if (!text_find(&e->indexes, hash, probe)) {
+            text_put(e, &e->indexes, hash, probe, e->index.n);
+            break;
+        }
     return e->index.n - 1;
 }
 

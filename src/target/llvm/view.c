@@ -344,6 +344,7 @@ void cg_load_view(cg *e, ts_val v)
         return;
     if (cg_is_tile(e, v)) {
         val->form = CG_LAZY;
+        cg_order_load(e, v);
         view_ahead(e, v, &a);
         return;
     }
@@ -430,7 +431,7 @@ void cg_store_view(cg *e, ts_val v)
     if (!to)
         return;
     if (!cg_is_tile(e, tile)) {
-        cg_flush(e);
+        cg_order(e, v, false);
         cg_store(e, to, cg_ix_scalar(e, a.rank), cg_scalar(e, tile));
         if (out)
             cg_copy_out(e, out);
@@ -441,6 +442,7 @@ void cg_store_view(cg *e, ts_val v)
     root.val = tile;
     root.mem = *to;
     root.after = out;
+    root.writes = true;
     root.stream = view_stream(e, &a, to, out);
     cg_add_root(e, &root);
 }
@@ -453,8 +455,8 @@ void cg_red_view(cg *e, ts_val v)
     cg_mem *tile = cg_dense(e, ts_opnd(e->fn, v, 1));
     if (!tile || !view_access_of(e, v, 2, &a))
         return;
-    cg_flush(e);
     cg_ref sparse = view_sparse(e, &a);
+    cg_order(e, v, false);
     view_where(&a, where);
     view_call(e, "view_red", view_what(e, &a, TS_M_GET_MODE(inst->aux)), a.rank, where,
               cg_new(e, "inttoptr i64 %r to ptr", a.view->base), tile->ptr, sparse);

@@ -6,6 +6,7 @@
  * A tile carried by a loop, or given by an if, has a home in scratch that each way into the join
  * writes. Scalars travel as values of the edges (cg_edge), from which the join makes its phis.
  */
+#include "ir/commute.h"
 #include "target/llvm/cg.h"
 #include "target/llvm/runtime.h"
 
@@ -240,9 +241,10 @@ static void walk_load_ptr(cg *e, ts_val v)
 {
     if (e->group.open && e->group.writes)
         cg_flush(e);
-    if (cg_is_tile(e, v))
+    if (cg_is_tile(e, v)) {
         e->val[v].form = CG_LAZY;
-    else
+        cg_order_load(e, v);
+    } else
         walk_scalar(e, v);
 }
 
@@ -252,11 +254,12 @@ static void walk_store_ptr(cg *e, ts_val v)
     ts_type space = ts_type_of(e->fn, ts_opnd(e->fn, v, 1));
     if (ts_type_count(e->m, space) == 1) {
         walk_settle_all(e, v);
-        cg_flush(e);
+        cg_order(e, v, false);
         cg_scatter(e, v, cg_ix_scalar(e, ts_type_rank(e->m, space)));
         return;
     }
     cg_root_init(e, &root, CG_SCATTER, v, space);
+    root.writes = true;
     cg_add_root(e, &root);
 }
 
@@ -273,7 +276,7 @@ static void walk_atomic(cg *e, ts_val v)
     cg_ref null = cg_text(e, "null");
     cg_mem *at = cg_dense(e, x[0]), *with = cg_dense(e, value);
     cg_mem *compare = cas ? cg_dense(e, x[1]) : NULL, *mask = m != TS_NO ? cg_dense(e, x[m]) : NULL;
-    cg_flush(e);
+    cg_order(e, v, false);
     cg_mem *old = e->shape.uses[v] ? cg_alloc(e, inst->type, cg_is_tile(e, v) ? v : 0) : NULL;
     if (!at || !with)
         return;
@@ -325,6 +328,7 @@ static void walk_fold(cg *e, ts_val v)
     }
     cg_root_init(e, &root, inst->op == TS_OP_scan ? CG_SCAN : CG_REDUCE, v, ts_type_of(e->fn, ts_opnd(e->fn, v, 0)));
     root.axis = ts_pool(e->fn, inst)[0];
+    root.ordered = !ts_body_commutes(e->fn, v);
     root.n = n;
     root.out = TS_NEW_N(e->arena, cg_mem, n);
     for (uint32_t i = 0; i < n && root.out; i++) {
@@ -363,23 +367,18 @@ static cg_mem *walk_home(cg *e, ts_val res)
     return cg_alloc(e, ts_type_of(e->fn, res), res);
 }
 
-/* Reads of a home by the expression of v, at other coordinates than its own? */
-static bool walk_reads(cg *e, ts_val v, cg_mem *const *home, uint32_t n, bool same)
+typedef struct walk_home_list {
+    cg_mem *const *home;
+    uint32_t n;
+} walk_home_list;
+
+/* Is this a read of a home at other coordinates than its own? */
+static bool walk_reads_home(cg *e, ts_val v, bool same, void *user)
 {
-    const ts_inst *inst = ts_at(e->fn, v);
-    if (e->val[v].form == CG_BUF) {
-        for (uint32_t i = 0; i < n; i++)
-            if (home[i] && e->val[v].mem && e->val[v].mem->slot == home[i]->slot && e->val[v].mem->slot && !same)
-                return true;
-        return false;
-    }
-    if (e->val[v].form != CG_LAZY)
-        return false;
-    if (inst->op == TS_OP_res)
-        return true; /* cold: not looked into */
-    same = same && (ts_info(inst)->flags & TS_ELEM || inst->op == TS_OP_assume);
-    for (uint32_t i = 0; i < inst->n_opnd; i++)
-        if (walk_reads(e, ts_opnds(e->fn, inst)[i], home, n, same))
+    const walk_home_list *list = user;
+    const cg_mem *mem = e->val[v].form == CG_BUF ? e->val[v].mem : NULL;
+    for (uint32_t i = 0; i < list->n && mem && mem->slot && !same; i++)
+        if (list->home[i] && mem->slot == list->home[i]->slot)
             return true;
     return false;
 }
@@ -399,7 +398,7 @@ static void walk_to_homes(cg *e, uint32_t n, const uint32_t *value, cg_mem *cons
         apart |= (space && ts_type_of(e->fn, value[i]) !=
                                ts_type_with_elem(e->m, space,
                                                  ts_type_elem(e->m, ts_type_of(e->fn, value[i]))));
-        apart |= walk_reads(e, value[i], home, n, true);
+        apart |= cg_reach(e, value[i], true, walk_reads_home, &(walk_home_list){home, n});
         space = ts_type_of(e->fn, value[i]);
     }
     for (uint32_t i = 0; i < n && apart; i++)
@@ -519,6 +518,7 @@ static void walk_if(cg *e, ts_val v)
     cg_edges edges = {0};
     cg_settle(e, ts_opnd(e->fn, v, 0));
     cg_flush(e);
+    cg_order_region(e, v);
     cg_mem **home = walk_homes(e, v, n);
     if (!home)
         return;
@@ -619,6 +619,7 @@ static cg_ref *walk_enter(cg *e, cg_frame *f)
     cg_ref *start = TS_NEW_N(e->arena, cg_ref, 2 * f->n + 2);
     walk_settle_all(e, f->opener);
     cg_flush(e);
+    cg_order_region(e, f->opener);
     bool is_for = ts_at(e->fn, f->opener)->op == TS_OP_for;
     f->out = walk_homes(e, f->opener, walk_n_results(e, f->opener));
     f->home = is_for ? f->out : walk_carried_homes(e, f->opener, f->n);
@@ -751,8 +752,7 @@ static void walk_assume(cg *e, ts_val v)
 
 static void walk_fence(cg *e, ts_val v)
 {
-    (void)v;
-    cg_flush(e);
+    cg_order(e, v, false);
     cg_line(e, "fence seq_cst");
 }
 
@@ -830,8 +830,7 @@ bool cg_walk_has(ts_op op)
     return walk_table[op] != NULL;
 }
 
-/* A tile that plan.c wants in memory becomes a root here. */
-static void walk_keep(cg *e, ts_val v)
+void cg_keep(cg *e, ts_val v)
 {
     cg_root root;
     cg_mem *mem = cg_alloc(e, ts_type_of(e->fn, v), v);
@@ -850,6 +849,7 @@ static void walk_keep(cg *e, ts_val v)
     cg_add_root(e, &root);
     e->val[v].form = CG_BUF;
     e->val[v].group = e->group.serial;
+    e->val[v].making = true;
     e->val[v].mem = mem;
 }
 
@@ -862,7 +862,7 @@ static void walk_one(cg *e, ts_val v)
         if (walk_table[inst->op] && inst->op != TS_OP_assume && inst->op != TS_OP_res)
             walk_table[inst->op](e, v);
         if (e->plan.store[v])
-            walk_keep(e, v);
+            cg_keep(e, v);
     } else if (walk_table[inst->op])
         walk_table[inst->op](e, v);
     else if (inst->op == TS_OP_constant)
