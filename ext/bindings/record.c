@@ -343,7 +343,8 @@ static int field_set_pointers(bind_field *field, bind_record *record, char *at, 
     if (items && PyTuple_GET_SIZE(items) == (Py_ssize_t)field->count && field->count <= BIND_VIEWS)
         n = PyTuple_GET_SIZE(items);
     else if (!PyErr_Occurred())
-        bind_complain(items ? PyExc_ValueError : PyExc_TypeError, NULL, where, "must be a list of %u values", field->count);
+        bind_complain(items ? PyExc_ValueError : PyExc_TypeError, NULL, where, "must be a list of %u values",
+                      field->count);
     int result = n < 0 ? -1 : 0;
     for (Py_ssize_t i = 0; result == 0 && i < n; i++)
         result = bind_pointer(&frame, PyTuple_GET_ITEM(items, i), where, &words[i], &bytes);

@@ -199,7 +199,7 @@ typedef struct ts_llvm_info {
 } ts_llvm_info;
 
 /* Loads LLVM at the first call (10-30 ms) and says what it is. The environment variable TESSERA_LLVM
- * names a library file to use instead of the search. Threads: safe. Errors: TS_NODEVICE. */
+ * names a library file to use instead of the search. Threads: safe. Errors: TS_NODEVICE, TS_NOMEM. */
 TS_API TS_CHECKED ts_status ts_llvm_find(ts_llvm_info *info, ts_error *err);
 
 /* The tile IR of a packed function as text (for tools and tests). `*out` is freed by

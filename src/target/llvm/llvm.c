@@ -3,8 +3,9 @@
  * libLLVM at run time: found by name, resolved once, fed IR text, giving object bytes.
  *
  * No LLVM header is needed to build; llvm.def declares what we call. The library is looked for newest
- * first and kept for the process. LLVM ends the process on errors that it thinks fatal; our handler
- * leaves by longjmp instead (what that compile had allocated is lost) and the error becomes a status.
+ * first and kept for the process. LLVM ends the process on errors that it thinks fatal and when memory is out;
+ * our handlers leave by longjmp instead (what that compile had allocated is lost) and the error becomes a
+ * status. So that this stays rare, there must be room for a usual compile before one begins.
  * Read next: emit.c, which makes the text.
  */
 #include "target/llvm/llvm.h"
@@ -15,9 +16,13 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define LLVM_OLDEST 15
 #define LLVM_NEWEST 22
+/* Address space, as measured with LLVM 15: loading takes 170 MiB, a kernel of 100 KiB of text 20 MiB. */
+#define LLVM_LOAD_BYTES ((size_t)256 << 20)
+#define LLVM_COMPILE_BYTES(n_text) (((size_t)32 << 20) + 64 * (n_text))
 #define LLVM_PASSES "function(early-cse,instsimplify,loop-mssa(licm))"
 
 typedef struct llvm_api {
@@ -41,6 +46,7 @@ static const llvm_row llvm_rows[] = {
 static struct {
     llvm_api api;
     ts_llvm_info info;
+    void *handle; /* of dlopen */
     ts_llvm_build build;
     _Atomic bool is_loaded; /* for those who do not wait for llvm_once */
     ts_error error;
@@ -81,6 +87,7 @@ static bool llvm_open(const char *path, uint32_t major)
     llvm_library.info.major = found ? found : LLVM_OLDEST;
     llvm_library.info.minor = minor;
     snprintf(llvm_library.info.path, sizeof llvm_library.info.path, "%s", path);
+    llvm_library.handle = library;
     return true;
 }
 
@@ -110,6 +117,73 @@ static bool llvm_search(void)
 static _Thread_local jmp_buf *llvm_escape;
 static _Thread_local char llvm_reason[512];
 
+/* ---- when memory is out ---------------------------------------------------------------------------*/
+
+/* What C++ offers for it, of the library that LLVM uses; all NULL where it does not give them away. */
+static struct {
+    void (*previous)(void);        /* the new-handler of others */
+    void (*throw_bad_alloc)(void); /* does not return */
+} llvm_cxx;
+static _Thread_local bool llvm_starved;
+
+/* Whether so much could be had now. */
+static bool llvm_has_room(size_t bytes)
+{
+    void *trial = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (trial == MAP_FAILED)
+        return false;
+    munmap(trial, bytes);
+    return true;
+}
+
+static ts_status llvm_no_room(size_t bytes, const char *what, ts_error *err)
+{
+    return ts_fail(err, TS_NOMEM, "not enough memory to %s: LLVM may need %zu MiB more (is there a limit, as by "
+                                  "ulimit -v?)", what, bytes >> 20);
+}
+
+/* Leaves the compilation of this thread, if there is one. */
+static void llvm_leave_starved(void)
+{
+    if (!llvm_escape)
+        return;
+    llvm_starved = true;
+    longjmp(*llvm_escape, 1);
+}
+
+/* Called by operator new when it gets no memory, in any thread: outside LLVM it does what would be done without it. */
+static void llvm_new_failed(void)
+{
+    llvm_leave_starved();
+    if (llvm_cxx.previous)
+        llvm_cxx.previous();
+    else
+        llvm_cxx.throw_bad_alloc();
+}
+
+static void llvm_alloc_failed(void *user, const char *reason, bool crash)
+{
+    (void)user, (void)reason, (void)crash;
+    llvm_leave_starved();
+}
+
+/* C++ functions by the names that their compilers give them (Itanium C++ ABI). */
+static void llvm_watch_memory(void *library)
+{
+    void (*(*set_new)(void (*)(void)))(void);
+    void (*set_alloc)(void (*)(void *, const char *, bool), void *);
+    void *symbol = dlsym(library, "_ZSt17__throw_bad_allocv");
+    memcpy(&llvm_cxx.throw_bad_alloc, &symbol, sizeof symbol);
+    symbol = dlsym(library, "_ZSt15set_new_handlerPFvvE");
+    memcpy(&set_new, &symbol, sizeof symbol);
+    if (set_new && llvm_cxx.throw_bad_alloc)
+        llvm_cxx.previous = set_new(llvm_new_failed);
+    symbol = dlsym(library, "_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_");
+    memcpy(&set_alloc, &symbol, sizeof symbol);
+    if (set_alloc)
+        set_alloc(llvm_alloc_failed, NULL);
+}
+
 static void llvm_fatal(const char *reason)
 {
     snprintf(llvm_reason, sizeof llvm_reason, "%s", reason);
@@ -132,6 +206,7 @@ static void llvm_start(void)
         if (starters[i])
             starters[i]();
     api->InstallFatalErrorHandler(llvm_fatal);
+    llvm_watch_memory(llvm_library.handle);
 }
 
 static void llvm_identify(void)
@@ -161,19 +236,21 @@ static void llvm_load(void)
                       LLVM_OLDEST, LLVM_NEWEST, named && *named ? " at TESSERA_LLVM=" : "", named ? named : "");
 }
 
+const ts_llvm_build *ts_llvm_loaded(void)
+{
+    return atomic_load(&llvm_library.is_loaded) ? &llvm_library.build : NULL;
+}
+
 ts_status ts_llvm_find(ts_llvm_info *info, ts_error *err)
 {
+    if (!ts_llvm_loaded() && !llvm_has_room(LLVM_LOAD_BYTES)) /* said each time, and not for good */
+        return llvm_no_room(LLVM_LOAD_BYTES, "load LLVM", err);
     pthread_once(&llvm_once, llvm_load);
     if (llvm_library.error.status != TS_OK)
         return ts_fail(err, llvm_library.error.status, "%s", llvm_library.error.text);
     if (info)
         *info = llvm_library.info;
     return TS_OK;
-}
-
-const ts_llvm_build *ts_llvm_loaded(void)
-{
-    return atomic_load(&llvm_library.is_loaded) ? &llvm_library.build : NULL;
 }
 
 /* ---- compiling ----------------------------------------------------------------------------------*/
@@ -325,10 +402,15 @@ ts_status ts_llvm_compile(const char *text, size_t n_text, const ts_host *host, 
     *bytes = NULL;
     *n = 0;
     TS_TRY(ts_llvm_find(NULL, err));
+    size_t room = options->room ? options->room : LLVM_COMPILE_BYTES(n_text);
+    if (!llvm_has_room(room))
+        return llvm_no_room(room, "compile the kernel", err);
     llvm_job job = {.api = &llvm_library.api};
     bool worked = false;
+    llvm_starved = false;
     if (!llvm_guarded(&job, text, n_text, host, options, &worked))
-        return ts_fail(err, TS_INTERNAL, "LLVM %u gave up: %s", llvm_library.info.major, llvm_reason);
+        return llvm_starved ? llvm_no_room(room, "compile the kernel", err)
+                            : ts_fail(err, TS_INTERNAL, "LLVM %u gave up: %s", llvm_library.info.major, llvm_reason);
     ts_status status = worked ? llvm_copy(&job, alloc, bytes, n, err)
                               : ts_fail(err, TS_INTERNAL, "LLVM %u refused the code made for it: %s",
                                         llvm_library.info.major, job.message);

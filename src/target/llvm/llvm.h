@@ -34,10 +34,11 @@ typedef struct ts_llvm_options {
     const char *passes; /* NULL: the usual few */
     int level;          /* code generation level 0-3 */
     bool verify;        /* run LLVM's verifier on the text first */
+    size_t room;        /* memory that there must be before it begins; 0: as measured. For tests */
 } ts_llvm_options;
 
 /* Text of one module -> relocatable object. Owns: *bytes, freed by alloc->resize(.., *n, 0).
- * Threads: safe. Errors: TS_NODEVICE without LLVM, TS_INTERNAL when LLVM refuses the text. */
+ * Threads: safe. Errors: TS_NODEVICE without LLVM, TS_NOMEM, TS_INTERNAL when LLVM refuses the text. */
 TS_CHECKED ts_status ts_llvm_compile(const char *text, size_t n_text, const ts_host *host,
                                      const ts_llvm_options *options, const ts_alloc *alloc,
                                      uint8_t **bytes, size_t *n, ts_error *err);
