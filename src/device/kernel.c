@@ -169,10 +169,11 @@ static void *kernel_resize(void *user, void *block, size_t old_bytes, size_t new
 static ts_status kernel_compile(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, ts_target target, ts_code *code,
                                 ts_error *err)
 {
-    kernel_patience p = {{kernel_resize, &p}, kernel->alloc, ts__interrupt_get(), ts__now_ns() + KERNEL_PATIENCE_NS, false};
     int64_t before = ts__now_ns();
-    ts_status status = kernel->compile(kernel->pack, kernel->n_pack, spec, n_spec, ts__kernel_hints(kernel, target), target,
-                                       &p.alloc, code, err);
+    const ts_hints *hints = ts__kernel_hints(kernel, target);
+    kernel_patience p = {{kernel_resize, &p}, kernel->alloc, ts__interrupt_get(), before + KERNEL_PATIENCE_NS, false};
+    ts_status status =
+        kernel->compile(kernel->pack, kernel->n_pack, spec, n_spec, hints, target, &p.alloc, code, err);
     if (code->alloc == &p.alloc)
         code->alloc = kernel->alloc;
     atomic_fetch_add(&kernel->compile_ns, kernel_since(before));

@@ -239,7 +239,8 @@ static ts_status memory_tile(fr *f, const fr_call *c, uint32_t i, const fr_array
     return TS_OK;
 }
 
-/* Checked mode: the promise of check_bounds=False that every tile lies wholly in its array is looked at, not relied on. */
+/* Checked mode: the promise of check_bounds=False, that the tile lies wholly in its array, is looked at and not relied
+ * on. */
 static ts_status memory_check_promise(fr *f, const fr_call *c, const fr_array *a, const fr_shape *tile,
                                       const int32_t *axes, const ts_val *index, uint32_t *mem)
 {

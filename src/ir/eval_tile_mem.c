@@ -107,7 +107,8 @@ static ts_status mem_walk_at(eval_tile *t, const mem_walk *w, const int64_t *ind
         const uint64_t *operand = eval_tile_opnd(t, w->at, w->first_index + d);
         bool sparse = w->view->kind == TS_KIND_GATHER_SCATTER_VIEW && d == w->view->sparse_dim;
         uint32_t axis = mem_axis(w->view, d);
-        int64_t at = sparse ? (int64_t)operand[index[d]] : ts_view_start((int64_t)*operand, ts_view_step(w->view, d)) + index[d];
+        int64_t at = sparse ? (int64_t)operand[index[d]]
+                            : ts_view_start((int64_t)*operand, ts_view_step(w->view, d)) + index[d];
         int64_t extent = (int64_t)w->words[1 + axis];
         if (at < 0 || at >= extent) {
             *inside = false;

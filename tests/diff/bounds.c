@@ -6,7 +6,8 @@
  *
  *     element (r, c) of the tile of index x is element (x * step + r, c) of the array, or padding outside it
  *
- * The interpreter, the CPU target and the thread-level code of the GPU are held against it.
+ * The interpreter, the CPU target and the thread-level code of the GPU are held against it. Padding, whose
+ * meaning is one function for all of them, is compared for each mode and type.
  */
 #include "on_cpu.h"
 
@@ -60,8 +61,8 @@ static void far_view(const far_case *f, ts_text *t, const char *name, const char
     static const char *const kinds[] = {"partition", "strided", "gather_scatter", "gather_scatter"};
     const char *kind = kinds[f->kind];
     long long stride = (long long)f->stride;
-    ts_text_printf(t, "  %s = make_%s_view %s : %s_view<[%lld, 8], tensor_view<?x8xi32, strides=[%lld, 1]>", name, kind, of,
-                   kind, (long long)f->tile, stride);
+    ts_text_printf(t, "  %s = make_%s_view %s : %s_view<[%lld, 8], tensor_view<?x8xi32, strides=[%lld, 1]>", name, kind,
+                   of, kind, (long long)f->tile, stride);
     if (f->kind == FAR_STRIDED)
         ts_text_printf(t, ", steps=[%lld, 8]", (long long)f->step);
     if (f->kind >= FAR_DENSE)
@@ -79,14 +80,16 @@ static const char *far_operands(const far_case *f, ts_text *t)
         return "%13, %50";
     }
     long long n = (long long)f->tile;
-    ts_text_printf(t, "  %%50 = reshape %%13 : tile<1xi%u>\n  %%51 = broadcast %%50 : tile<%lldxi%u>\n", f->bits, n, f->bits);
+    ts_text_printf(t, "  %%50 = reshape %%13 : tile<1xi%u>\n", f->bits);
+    ts_text_printf(t, "  %%51 = broadcast %%50 : tile<%lldxi%u>\n", n, f->bits);
     return "%51, %14";
 }
 
 static void far_kernel(const far_case *f, ts_text *t)
 {
     long long n = (long long)f->tile, stride = (long long)f->stride;
-    ts_text_printf(t, "entry @far(%%1: ptr<i32>, %%2: ptr<i32>, %%3: ptr<i32>, %%4: ptr<i%u>, %%5: i32, %%6: i32) {\n", f->bits);
+    ts_text_puts(t, "entry @far(%1: ptr<i32>, %2: ptr<i32>, %3: ptr<i32>, ");
+    ts_text_printf(t, "%%4: ptr<i%u>, %%5: i32, %%6: i32) {\n", f->bits);
     ts_text_puts(t, "  %10 = get_tile_block_id axis=0 : i32\n");
     ts_text_printf(t, "  %%12 = offset %%4, %%10 : ptr<i%u>\n  %%13 = load_ptr_tko %%12 : i%u\n", f->bits, f->bits);
     ts_text_puts(t, "  %14 = constant 0 : i32\n");
@@ -96,8 +99,8 @@ static void far_kernel(const far_case *f, ts_text *t)
     far_view(f, t, "%22", "%20");
     far_view(f, t, "%23", "%21");
     ts_text_printf(t, "  %%24 = make_tensor_view %%1 : tensor_view<%lldx8xi32, strides=[8, 1]>\n", n * MAX_INDICES);
-    ts_text_printf(t, "  %%25 = make_partition_view %%24 : partition_view<[%lld, 8], tensor_view<%lldx8xi32, strides=[8, 1]>>\n",
-                   n, n * MAX_INDICES);
+    ts_text_printf(t, "  %%25 = make_partition_view %%24 : partition_view<[%lld, 8], ", n);
+    ts_text_printf(t, "tensor_view<%lldx8xi32, strides=[8, 1]>>\n", n * MAX_INDICES);
     const char *at = far_operands(f, t);
     ts_text_printf(t, "  %%30 = load_view_tko %%22, %s : tile<%lldx8xi32>\n", at, n);
     ts_text_puts(t, "  %31 = store_view_tko %25, %30, %10, %14 : token\n");
@@ -171,7 +174,8 @@ static void an_index_too_far_out_is_outside(void)
     static const int64_t tiles[] = {1, 4, 64}, extents[] = {5, ROWS, INT32_MAX}, steps[] = {1, 3, 64};
     for (int kind = 0; kind < FAR_KINDS; kind++)
         for (uint32_t i = 0; i < 9 * 2; i++) {
-            far_case f = {.kind = (far_kind)kind, .tile = tiles[i % 3], .extent = extents[i / 3 % 3], .bits = i / 9 ? 64 : 32};
+            far_case f = {.kind = (far_kind)kind, .tile = tiles[i % 3], .extent = extents[i / 3 % 3]};
+            f.bits = i / 9 ? 64 : 32;
             f.step = kind == FAR_PARTITION ? f.tile : kind == FAR_STRIDED ? steps[i % 3] : 1;
             f.stride = f.extent == INT32_MAX ? 0 : COLUMNS;
             far_indices(&f);
@@ -179,8 +183,59 @@ static void an_index_too_far_out_is_outside(void)
         }
 }
 
+/* ---- padding ------------------------------------------------------------------------------------ */
+
+/* 5 of 8 elements of a tile lie in the array. */
+static void padding_is_the_same_everywhere(ts_type elem, const char *padding, bool checked)
+{
+    static const diff_way ways[] = {{DIFF_SIMT, TS_TARGET_SM80, "", 1, NULL}, {DIFF_SIMT, TS_TARGET_SM90, "", 1, NULL},
+                                    {DIFF_CPU, TS_TARGET_CPU, "legalize", 0, NULL}};
+    static const char *const names[] = {"sm_80", "sm_90", "cpu"};
+    const char *type = ts_scalar_name(elem), *is_checked = checked ? " checked" : "";
+    ts_arena arena;
+    ts_text text;
+    ts_module *module = NULL;
+    ts_error err = {0};
+    char name[96];
+    snprintf(name, sizeof name, "%s%s%s", type, padding, is_checked);
+    ts_arena_init(&arena, NULL);
+    ts_text_init(&text, NULL);
+    ts_text_printf(&text, "entry @pad(%%1: ptr<%s>, %%2: ptr<%s>, %%3: i32)%s {\n", type, type, is_checked);
+    ts_text_puts(&text, "  %4 = assume bounded(0, ?) %3 : i32\n");
+    ts_text_printf(&text, "  %%5 = make_tensor_view %%2, %%4 : tensor_view<?x%s, strides=[1]>\n", type);
+    ts_text_printf(&text, "  %%6 = make_partition_view %%5 : partition_view<[8], tensor_view<?x%s, strides=[1]>%s>\n",
+                   type, padding);
+    ts_text_printf(&text, "  %%7 = make_tensor_view %%1 : tensor_view<8x%s, strides=[1]>\n", type);
+    ts_text_printf(&text, "  %%8 = make_partition_view %%7 : partition_view<[8], tensor_view<8x%s, strides=[1]>>\n",
+                   type);
+    ts_text_printf(&text, "  %%9 = constant 0 : i32\n  %%10 = load_view_tko %%6, %%9 : tile<8x%s>\n", type);
+    ts_text_printf(&text, "  %%11 = store_view_tko %%8, %%10, %%9 : token\n  return\n}\n");
+    CHECK_OK(ts_read_module(&arena, ts_text_get(&text), text.n, &module, &err));
+    CHECK_OK(ts_verify_module(module, &err));
+    diff_case c = {.name = name, .fn = module->fns.at[0], .n_buffers = 2, .n_ints = 1, .grid = {1, 1, 1},
+                   .buffer = {{elem, 8, 0, .output = true}, {elem, 8, 3, false, false, NULL}}};
+    c.ints[0] = 5;
+    for (uint32_t w = 0; w < TS_COUNT(ways) - !diff_has_cpu(&c); w++)
+        diff_check(&c, &ways[w], names[w]);
+    ts_text_deinit(&text);
+    ts_arena_deinit(&arena);
+}
+
+static void every_padding_is_the_same_everywhere(void)
+{
+    static const char *const modes[] = {"", ", padding=zero", ", padding=neg_zero", ", padding=nan",
+                                        ", padding=pos_inf", ", padding=neg_inf"};
+    static const ts_type elems[] = {TS_T_i8, TS_T_i32, TS_T_i64, TS_T_f16, TS_T_bf16, TS_T_f32, TS_T_f64, TS_T_f8E4M3FN,
+                                    TS_T_f8E5M2, TS_T_f8E8M0FNU, TS_T_f4E2M1FN};
+    for (uint32_t e = 0; e < TS_COUNT(elems); e++)
+        for (uint32_t m = 0; m < (ts_float_format_of(elems[e]) ? TS_COUNT(modes) : 2); m++)
+            for (int checked = 0; checked < (m == 0) + 1; checked++)
+                padding_is_the_same_everywhere(elems[e], modes[m], checked);
+}
+
 int main(void)
 {
+    every_padding_is_the_same_everywhere();
     an_index_too_far_out_is_outside();
     return check_done();
 }

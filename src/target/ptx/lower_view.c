@@ -82,7 +82,8 @@ ts_val ts__view_start(ts_lower *lw, const ts_type_info *info, uint32_t axis, ts_
         int64_t start = ts_view_start(known, step);
         return ts_int(&lw->b, type, type == TS_T_i32 ? TS_MAX(TS_MIN(start, INT32_MAX), INT32_MIN) : start);
     }
-    bool fits = type != ts_type_of(lw->fn, index) || ts_fact_within(&lw->facts, tile_index, -(most / step), (most - 1) / step);
+    bool fits = type != ts_type_of(lw->fn, index) ||
+                ts_fact_within(&lw->facts, tile_index, -(most / step), (most - 1) / step);
     if (step > 1 && !fits && info->kind == TS_KIND_PARTITION_VIEW) {
         x = ts_op2(&lw->b, TS_OP_mini, x, ts_int(&lw->b, type, (most - 1) / step + 1), TS_A_UNSIGNED);
     } else if (step > 1 && !fits) { /* tiles before the first may reach into the array */
