@@ -79,6 +79,13 @@ def dtype_name(obj: Any) -> str | None:
     return name if name in _DTYPES else None
 
 
+def _encoded(text: str) -> bytes:
+    try:
+        return text.encode("utf-8", "surrogateescape")  # as paths have them
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace")
+
+
 class _Packer:
     def __init__(self, snapshot: Snapshot | None = None) -> None:
         self.snapshot = snapshot
@@ -137,6 +144,8 @@ class _Packer:
                 *self.number(FLOAT, int.from_bytes(array("d", [obj]).tobytes(), "little"))
             )
         if kind is str:
+            if "\0" in obj:  # texts of the pack end there
+                return self.add(OPAQUE, self.text("str with a NUL character"))
             return self.add(STR, self.text(obj))
         dtype = dtype_name(obj)
         if dtype is not None:
@@ -240,7 +249,7 @@ class _Packer:
         offsets, blob = [], bytearray()
         for text in self.strings:
             offsets.append(len(blob))
-            blob += text.encode("utf-8", "surrogateescape") + b"\0"
+            blob += _encoded(text) + b"\0"
         head = [
             MAGIC,
             VERSION,

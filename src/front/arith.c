@@ -105,8 +105,10 @@ static bool arith_fold_int(ts_operator op, fr_int a, fr_int b, fr_int *out)
             return false;
         return !__builtin_mul_overflow(a, (fr_int)1 << b, out);
     case TS_OPERATOR_RShift:
+        if (b < 0)
+            return false;
         *out = b > 126 ? (a < 0 ? -1 : 0) : a >> b;
-        return b >= 0;
+        return true;
     case TS_OPERATOR_BitOr:
         *out = a | b;
         return true;

@@ -568,6 +568,11 @@ def divide_by_zero(x, y):
     ct.store(y, 0, 1 // 0)  # here
 
 
+@wrong("TILEVALUE", "constant 1 >> constant -2 is not an integer")
+def negative_shift(x, y):
+    ct.store(y, 0, 1 >> -2)  # here
+
+
 @wrong("TILETYPE", "the step of range is 0")
 def range_step(x, y):
     for i in range(0, 10, 0):  # here

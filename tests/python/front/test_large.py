@@ -80,3 +80,9 @@ def test_many_distinct_values_stay_apart(n):
 def test_long_strings_are_kept_whole():
     body = "s = f'" + "{1}" * 3000 + "' + '" + "a" * 3000 + "'\n    ct.static_assert(len(s) == 6000)\n    ct.print(s)"
     assert run(kernel_of(body), np.zeros(1, np.int32), 1) == "1" * 3000 + "a" * 3000 + "\n"
+
+
+def test_a_string_with_nul_is_refused_and_a_lone_surrogate_is_escaped():
+    with pytest.raises(LowerError, match=r"str with a NUL character"):
+        lower(kernel_of("ct.print('a\\0b' + 'c')"), array("int32"), scalar("int32"))
+    assert run(kernel_of("ct.print('\\ud800')"), np.zeros(1, np.int32), 1) == "\\ud800\n"
