@@ -31,8 +31,8 @@ typedef struct ts_alias {
 bool ts_alias_of(const ts_fn *fn, ts_arena *scratch, ts_alias *alias);
 /* May two memory instructions of the tile level touch one byte, or must they keep their order for another reason? */
 bool ts_alias_meet(const ts_alias *alias, ts_val a, ts_val b);
-/* Is element k of one access's tile at the very address of element k of the other's, for all k, and no two elements
- * at one address? */
+/* Is element k of one access's tile at the very address of element k of the other's, for all k, no two elements at one
+ * address, and neither access one that orders others? */
 bool ts_alias_same_place(const ts_alias *alias, ts_val a, ts_val b);
 /* Does an access order others beyond the bytes it touches: a fence, an acquire, a release? */
 bool ts_alias_orders(const ts_fn *fn, ts_val v);

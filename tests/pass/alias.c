@@ -76,5 +76,6 @@ int main(void)
     pair("", load, "%y = store_view_tko %pw, %t, %i : token", true, false);  /* out of a list: anywhere */
     pair("", store, "%z = store_view_tko %pa, %t, %i : token", true, true);
     pair("", load, "%y = store_view_tko release device %pb, %t, %i : token", true, false);
+    pair("", load, "%y = store_view_tko release device %pa, %t, %i : token", true, false);
     return check_done();
 }

@@ -37,6 +37,8 @@
 typedef uint32_t cg_ref;
 #define CG_LITERAL 0x80000000u
 enum { CG_LANE_BITS = 6, CG_MAX_LOOPS = 9 };
+/* Slots whose accesses tell LLVM that they meet no other slot; each names all others, so their number is bounded. */
+#define CG_SCOPES 64u
 
 /* Register types of LLVM. */
 typedef enum cg_reg { CG_I1, CG_I8, CG_I16, CG_I32, CG_I64, CG_F32, CG_F64, CG_PTR, CG_REGS } cg_reg;
@@ -199,6 +201,7 @@ typedef struct cg {
     TS_VEC(cg_slot) slot;
     uint64_t scratch_bytes;
     cg_map memo; /* what was computed in the open scopes */
+    TS_VEC(cg_axis) affine; /* found by expr_affine; the memo says where */
     TS_VEC(uint32_t) scope;
     TS_VEC(const char *) declared;
     ts_text messages;

@@ -92,7 +92,7 @@ static void emit_globals(cg *e, ts_text *out)
 static void emit_scopes(const cg *e, uint32_t without, ts_text *out)
 {
     bool first = true;
-    for (uint32_t s = 1; s <= e->slot.n; s++)
+    for (uint32_t s = 1; s <= TS_MIN(e->slot.n, CG_SCOPES); s++)
         if (s != without) {
             ts_text_printf(out, "%s!%u", first ? "" : ", ", 10 * s + 3);
             first = false;
@@ -107,7 +107,7 @@ static void emit_metadata(cg *e, ts_text *out)
                       "!2 = !{!\"branch_weights\", i32 2000, i32 1}\n!3 = distinct !{!3}\n!4 = !{i32 1}\n");
     ts_text_puts(out, "!5 = !{");
     emit_scopes(e, 0, out);
-    for (uint32_t s = 1; s <= e->slot.n; s++) {
+    for (uint32_t s = 1; s <= TS_MIN(e->slot.n, CG_SCOPES); s++) {
         ts_text_printf(out, "!%u = distinct !{!%u, !3}\n!%u = !{!%u}\n!%u = !{", 10 * s + 3, 10 * s + 3, 10 * s + 1,
                        10 * s + 3, 10 * s + 2);
         emit_scopes(e, s, out);

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-enum { EXPR_GEN = 8, EXPR_MAP = 9 };
+enum { EXPR_GEN = 8, EXPR_MAP = 9, EXPR_WIDE = 10, EXPR_AFFINE = 11 }; /* kinds of keys in the memo */
 
 /* ---- coordinates --------------------------------------------------------------------------------*/
 
@@ -197,7 +197,7 @@ static cg_ref expr_address(cg *e, const cg_mem *mem, cg_ref offset)
 static const char *expr_alias(cg *e, const cg_mem *mem)
 {
     char text[64];
-    if (!mem->slot)
+    if (!mem->slot || mem->slot > CG_SCOPES)
         return "";
     int n = snprintf(text, sizeof text, ", !alias.scope !%u, !noalias !%u", 10 * mem->slot + 1, 10 * mem->slot + 2);
     const char *copy = ts_arena_text(e->arena, text, (size_t)n);
@@ -387,7 +387,7 @@ static bool expr_affine_uniform(cg *e, ts_val v, cg_ix ix, cg_axis *out)
     return true;
 }
 
-static bool expr_affine(cg *e, ts_val v, cg_ix ix, cg_axis *out)
+static bool expr_affine_of(cg *e, ts_val v, cg_ix ix, cg_axis *out)
 {
     const ts_inst *inst = ts_at(e->fn, v);
     int64_t c;
@@ -432,6 +432,21 @@ static bool expr_affine(cg *e, ts_val v, cg_ix ix, cg_axis *out)
             break;
         }
     return expr_affine_uniform(e, v, ix, out);
+}
+
+/* The answer, also that it is none, is kept: a sum may reach its operands by many ways. */
+static bool expr_affine(cg *e, ts_val v, cg_ix ix, cg_axis *out)
+{
+    cg_ref known = cg_known(e, CG_KEY(EXPR_AFFINE, v, 0), ix);
+    if (known) {
+        *out = known > 1 ? e->affine.at[known - 2] : (cg_axis){0};
+        return known > 1;
+    }
+    bool found = expr_affine_of(e, v, ix, out);
+    if (found && !TS_PUSH(e->arena, &e->affine, *out))
+        cg_fail(e, TS_NOMEM, "out of memory while generating code");
+    cg_remember(e, CG_KEY(EXPR_AFFINE, v, 0), ix, found ? e->affine.n + 1 : 1);
+    return found;
 }
 
 /* Address of lane 0 when the pointers of a vector are consecutive elements. */
@@ -872,11 +887,11 @@ cg_ref cg_scalar_i64(cg *e, ts_val v)
     if (ts_const_as_int(e->fn, v, &c))
         return cg_int(e, c);
     cg_ref x = cg_scalar(e, v);
-    cg_ref known = cg_known(e, CG_KEY(10, x, 0), 0);
+    cg_ref known = cg_known(e, CG_KEY(EXPR_WIDE, x, 0), 0);
     if (known)
         return known;
     cg_ref r = cg_conv(e, "sext", cg_reg_of(e, ts_type_of(e->fn, v)), CG_I64, 0, x);
-    cg_remember(e, CG_KEY(10, x, 0), 0, r);
+    cg_remember(e, CG_KEY(EXPR_WIDE, x, 0), 0, r);
     return r;
 }
 

@@ -857,6 +857,10 @@ static void walk_one(cg *e, ts_val v)
 {
     const ts_inst *inst = ts_at(e->fn, v);
     e->at = v;
+    if (ts_info(inst)->flags & TS_WRITE && ts_alias_orders(e->fn, v)) { /* a release: what is before stays there */
+        cg_order(e, v, false);
+        cg_line(e, "fence release");
+    }
     if (cg_is_lazy(e, v)) {
         e->val[v].form = CG_LAZY;
         if (walk_table[inst->op] && inst->op != TS_OP_assume && inst->op != TS_OP_res)
@@ -869,6 +873,10 @@ static void walk_one(cg *e, ts_val v)
         return; /* scalars of constants are written where they are used */
     else
         walk_scalar(e, v);
+    if (ts_info(inst)->flags & TS_READ && ts_alias_orders(e->fn, v)) { /* an acquire: read now, before what follows */
+        cg_flush(e);
+        cg_line(e, "fence acquire");
+    }
 }
 
 /* Cold regions of tiles and bodies of reductions are read by their users. */
