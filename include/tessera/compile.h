@@ -212,6 +212,11 @@ TS_API TS_CHECKED ts_status ts_lower_text(const void *pack, size_t n_pack, const
  * host memory. With a GPU target, what becomes of it there: compiled, and its threads run one by one, with
  * races on shared memory and missing waits reported. Parameters are 8-byte slots in ABI order. Errors as
  * ts_lower_text, and those of the run: TS_LAUNCH for a failed assert, broken promise or race, TS_INDEX. */
+typedef struct ts_interpret_range { /* memory that the kernel may touch */
+    const void *at;
+    size_t bytes;
+} ts_interpret_range;
+
 typedef struct ts_interpret {
     const uint64_t *params;
     size_t n_params;
@@ -221,6 +226,8 @@ typedef struct ts_interpret {
     uint64_t max_steps; /* instructions; 0 = no limit */
     uint32_t target;    /* ts_target of a GPU; 0 = tile level */
     uint32_t schedule;  /* of warps: 0 in turn, 1 the last one first, others a reproducible shuffle */
+    const ts_interpret_range *ranges; /* any other address is TS_INDEX; none: addresses are taken as they are */
+    size_t n_ranges;
 } ts_interpret;
 TS_API TS_CHECKED ts_status ts_interpret_pack(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
                                               const ts_hints *hints, const ts_interpret *run, ts_error *err);

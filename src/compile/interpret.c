@@ -11,10 +11,15 @@
 /* Blocks that a persistent kernel is started with: few, so that each takes several tile blocks. */
 enum { INTERPRET_PERSISTENT = 2, INTERPRET_ADDED = 4 };
 
+_Static_assert(sizeof(ts_interpret_range) == sizeof(ts_eval_range) &&
+                   offsetof(ts_interpret_range, bytes) == offsetof(ts_eval_range, bytes),
+               "the public name of a range of memory");
+
 static ts_eval_env interpret_env(const ts_interpret *run)
 {
     return (ts_eval_env){.print = run->print, .print_user = run->print_user, .max_steps = run->max_steps,
-                         .check_races = run->target != 0, .schedule = run->schedule};
+                         .check_races = run->target != 0, .schedule = run->schedule,
+                         .ranges = (const ts_eval_range *)run->ranges, .n_ranges = run->n_ranges};
 }
 
 static ts_status interpret_tile(const ts_module *module, const ts_interpret *run, ts_error *err)
