@@ -17,7 +17,7 @@
  *
  *     eval_simt.c        grid, schedule, control flow        eval_simt_mem.c    ld st atom cp_async ldmatrix
  *     eval_simt_warp.c   shuffles, votes, bits, sreg         eval_simt_async.c  mbarrier, TMA, bulk groups
- *     eval_simt_mma.c    mma_sync, wgmma
+ *     eval_simt_mma.c    mma_sync, wgmma                     eval_simt_race.c   races on global memory
  */
 #ifndef TS_IR_EVAL_SIMT_H
 #define TS_IR_EVAL_SIMT_H
@@ -109,6 +109,7 @@ typedef struct simt_cta {
     uint8_t *smem, *shadow;
     uint64_t *generic;       /* per byte: (warp + 1) << 32 | that warp's fences when it wrote; 0 = clean */
     simt_touch *touch;       /* per byte, when races are checked */
+    struct simt_race_table *race; /* the same for global memory: eval_simt_race.c */
     simt_bar bar[SIMT_BARS];
     uint64_t cluster_clock[SIMT_MAX_WARPS];
     TS_VEC(simt_mbar) mbar;
@@ -189,6 +190,9 @@ static inline uint8_t *simt_bytes(const simt_place *place)
     return place->cta->smem + place->offset;
 }
 void simt_join(uint64_t *clock, const uint64_t *other);
+/* Notes a plain access to global memory, a write of `bytes` or (NULL) a read; fails when it races with another warp of
+ * the block. Before the bytes are written. */
+TS_CHECKED ts_status simt_global_touch(simt_warp *w, ts_val v, uint64_t address, const void *bytes, uint32_t n);
 
 /* ---- TMA: eval_simt_async.c ---- */
 

@@ -178,6 +178,12 @@ static ts_status simt_fetch(simt_warp *w, ts_val v, const simt_span *span, uint6
     return eval_check(simt_run(w), v, address, bytes);
 }
 
+/* Neither volatile nor ordered. */
+static bool simt_is_plain(const simt_warp *w, ts_val v)
+{
+    return TS_S_KIND(ts_at(simt_fn_of(w), v)->aux) <= TS_CACHE_STREAM;
+}
+
 static ts_status simt_put(simt_warp *w, ts_val v, const simt_span *span, uint64_t address, const void *bytes)
 {
     uint32_t n = span->bytes * span->n;
@@ -185,6 +191,8 @@ static ts_status simt_put(simt_warp *w, ts_val v, const simt_span *span, uint64_
     if (span->space == TS_SHARED)
         return simt_write(w, v, address, bytes, n);
     TS_TRY(eval_check(simt_run(w), v, address, n));
+    if (span->space == TS_GLOBAL && simt_is_plain(w, v))
+        TS_TRY(simt_global_touch(w, v, address, bytes, n));
     memcpy((void *)(uintptr_t)address, bytes, n);
     return TS_OK;
 }
@@ -205,6 +213,8 @@ ts_status simt_ld(simt_warp *w, ts_val v)
         uint8_t *at = NULL;
         if (yes >> lane & 1)
             TS_TRY(simt_fetch(w, v, &span, simt_opnd(w, v, 0)[lane], &at));
+        if (at && span.space == TS_GLOBAL && simt_is_plain(w, v))
+            TS_TRY(simt_global_touch(w, v, (uint64_t)(uintptr_t)at, NULL, span.bytes * n));
         for (uint32_t i = 0; i < n; i++) {
             uint64_t *out = simt_result(w, v, i);
             if (out)
@@ -291,6 +301,7 @@ ts_status simt_cp_async(simt_warp *w, ts_val v)
                 (unsigned long long)to);
         if (source)
             TS_TRY(eval_check(simt_run(w), v, from, source));
+        TS_TRY(simt_global_touch(w, v, from, NULL, (uint32_t)source));
         TS_TRY(simt_smem(w, v, to, bytes, SIMT_WRITE, &place));
         TS_TRY(simt_check_race(w, v, &place, bytes, true));
         if (place.cta != w->cta)

@@ -165,6 +165,48 @@ static void floats_become_the_same_integers_at_thread_level(void)
                 conversion_means_the_same(floats[f], ints[i], TS_RZI | sign);
 }
 
+/* Stores over stores of an array that is never loaded: the last one in program order stays. */
+static void later_stores_stay(void)
+{
+    static const char *const texts[] = {
+        /* two scatters, the second backwards */
+        "entry @k(%1: ptr<i32>) {\n  %2 = iota : tile<256xi32>\n  %3 = constant 255 : tile<256xi32>\n"
+        "  %4 = subi %3, %2 : tile<256xi32>\n  %5 = reshape %1 : tile<1xptr<i32>>\n"
+        "  %6 = broadcast %5 : tile<256xptr<i32>>\n  %7 = offset %6, %2 : tile<256xptr<i32>>\n"
+        "  %8 = offset %6, %4 : tile<256xptr<i32>>\n  %9 = store_ptr_tko %7, %2 : token\n"
+        "  %10 = muli %2, %3 : tile<256xi32>\n  %11 = store_ptr_tko %8, %10 : token\n  return\n}\n",
+        /* tiles that overlap, trip after trip */
+        "entry @k(%1: ptr<i32>) {\n  %2 = iota : tile<256xi32>\n"
+        "  %3 = make_tensor_view %1 : tensor_view<512xi32, strides=[1]>\n"
+        "  %4 = make_strided_view %3 : strided_view<[256], tensor_view<512xi32, strides=[1]>, steps=[3]>\n"
+        "  %5 = constant 0 : i32\n  %6 = constant 5 : i32\n  %7 = constant 1 : i32\n  for %8 in (%5, %6, %7) {\n"
+        "    %9 = store_view_tko %4, %2, %8 : token\n    continue\n  }\n  return\n}\n",
+        /* one array through two shapes of tile */
+        "entry @k(%1: ptr<i32>) {\n  %2 = iota : tile<512xi32>\n  %3 = reshape %2 : tile<32x16xi32>\n"
+        "  %4 = make_tensor_view %1 : tensor_view<512xi32, strides=[1]>\n"
+        "  %5 = make_tensor_view %1 : tensor_view<16x32xi32, strides=[1, 16]>\n"
+        "  %6 = make_partition_view %4 : partition_view<[512], tensor_view<512xi32, strides=[1]>>\n"
+        "  %7 = make_partition_view %5 : partition_view<[16, 32], tensor_view<16x32xi32, strides=[1, 16]>>\n"
+        "  %8 = constant 0 : i32\n  %9 = permute [1, 0] %3 : tile<16x32xi32>\n  %10 = addi %9, %9 : tile<16x32xi32>\n"
+        "  %11 = store_view_tko %6, %2, %8 : token\n  %12 = store_view_tko %7, %10, %8, %8 : token\n  return\n}\n"};
+    static const ts_target targets[] = {TS_TARGET_SM80, TS_TARGET_SM90};
+    for (size_t i = 0; i < TS_COUNT(texts) * TS_COUNT(targets); i++) {
+        ts_error err;
+        ts_arena arena;
+        ts_module *m = NULL;
+        const char *text = texts[i / TS_COUNT(targets)];
+        ts_arena_init(&arena, NULL);
+        CHECK_OK(ts_read_module(&arena, text, strlen(text), &m, &err));
+        diff_case c = {.name = "later stores", .n_buffers = 1, .grid = {1, 1, 1}};
+        c.fn = m ? m->fns.at[0] : NULL;
+        c.buffer[0] = (diff_buffer){.elem = TS_T_i32, .n = 512, .output = true};
+        diff_way way = {DIFF_SIMT, targets[i % TS_COUNT(targets)], "", 1, "dce licm"};
+        if (m)
+            diff_check(&c, &way, "one over the other");
+        ts_arena_deinit(&arena);
+    }
+}
+
 static void random_programs_mean_the_same_at_thread_level(void)
 {
     static const char all[] = "fold dce licm legalize fold dce licm";
@@ -178,6 +220,7 @@ static void random_programs_mean_the_same_at_thread_level(void)
 
 int main(void)
 {
+    later_stores_stay();
     functions_that_do_not_commute_keep_the_order();
     floats_become_the_same_integers_at_thread_level();
     random_programs_mean_the_same_at_thread_level();

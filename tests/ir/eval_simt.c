@@ -421,6 +421,33 @@ static void a_barrier_orders_warps_and_its_lack_is_a_race(void)
     CHECK(out[0] != 127);
 }
 
+/* Every thread stores to its word of global memory, then touches the opposite one. */
+static ts_status sk_exchange_global(bool barrier, bool write, int32_t out[128])
+{
+    sk k;
+    sk_begin(&k, 128, 0);
+    k.env.check_races = true;
+    ts_val other = ts_op2(&k.b, TS_OP_subi, sk_i32(&k, 127), k.tid, 0);
+    sk_st(&k, sk_at(&k, k.out, k.tid, 4), k.tid);
+    if (barrier)
+        sk_bar(&k);
+    if (write)
+        sk_st(&k, sk_at(&k, k.out, other, 4), sk_i32(&k, 7));
+    else
+        sk_ld(&k, sk_at(&k, k.out, other, 4), TS_T_i32);
+    return sk_end(&k, out, NULL);
+}
+
+static void global_memory_is_looked_at_too(void)
+{
+    for (int write = 0; write < 2; write++) {
+        int32_t good[128] = {0}, bad[128] = {0};
+        CHECK_OK(sk_exchange_global(true, write, good));
+        CHECK_INT(sk_exchange_global(false, write, bad), TS_LAUNCH);
+        CHECK(strstr(err.text, write ? "wrote with no barrier between" : "with no barrier between") != NULL);
+    }
+}
+
 static void named_barriers_join_arrivals_and_waits(void)
 {
     sk k;
@@ -1066,6 +1093,7 @@ int main(void)
     bad_addresses_are_named();
     atomics_return_the_old_value();
     a_barrier_orders_warps_and_its_lack_is_a_race();
+    global_memory_is_looked_at_too();
     named_barriers_join_arrivals_and_waits();
     a_barrier_may_be_chosen_at_run_time();
     a_warp_left_alone_is_a_deadlock_with_names();

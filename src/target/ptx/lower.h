@@ -392,10 +392,11 @@ void ts_lower_print(ts_lower *lw, ts_val v);
 void ts_lower_alloca(ts_lower *lw, ts_val v);
 void ts_lower_gdc(ts_lower *lw, ts_val v);
 
-/* Memory accesses of other threads: call before a load or store of pointers with these roots. */
-void ts_lower_before_load(ts_lower *lw, uint64_t roots);
-void ts_lower_before_store(ts_lower *lw, uint64_t roots);
+/* Memory accesses of other threads (lower_order.c): call before the loads or stores of instruction v. */
+void ts_lower_before_load(ts_lower *lw, ts_val v);
+void ts_lower_before_store(ts_lower *lw, ts_val v);
 uint64_t ts_lower_roots(ts_lower *lw, ts_val pointer_or_view);
+bool ts_lower_meets(uint64_t a, uint64_t b); /* may memory of roots a and of roots b be the same? */
 /* Memory order of an access, by its attribute: the cache operation; the barriers a block needs around it. */
 ts_cache ts_lower_cache(uint32_t attr, bool load);
 bool ts_lower_releases(uint32_t attr); /* before */

@@ -80,7 +80,7 @@ void ts_lower_load_nibbles(ts_lower *lw, ts_val v)
     const ts_layout *home = ts_lower_home(lw, v);
     ts_val *out = ts_lower_regs(lw, home);
     ts_type elem = ts_lower_elem(lw, v);
-    ts_lower_before_load(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
+    ts_lower_before_load(lw, v);
     ts__view_describe(lw, &a, v, 1, home);
     int64_t nibble = (int64_t)ts_pad_bits(elem, a.info->padding, lw->tile->checked);
     ts_val pad = ts_int(&lw->b, TS_T_i8, nibble | nibble << 4);
@@ -135,7 +135,7 @@ void ts_lower_store_nibbles(ts_lower *lw, ts_val v)
     }
     const ts_layout *layout = nibble_pairs(lw, x, unit, &pair);
     const ts_val *regs = ts_lower_get(lw, x, layout);
-    ts_lower_before_store(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
+    ts_lower_before_store(lw, v);
     ts__view_describe(lw, &a, v, 2, layout);
     ts_place same = ts_layout_replicas(layout);
     ts_val only = ts_lower_is_first(lw, same);

@@ -1,85 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loads, stores and atomics through tiles of pointers, and the order of memory accesses within a block
- * (lower.h). Neighbouring registers whose pointers are the same base plus 0, 1, 2, .. elements move as
+ * Loads, stores and atomics through tiles of pointers (lower.h). Neighbouring registers whose pointers are the same base plus 0, 1, 2, .. elements move as
  * one vector; that is read off the thread code just written (base, sums of terms, constants).
- *
- * Order: threads of a block run on their own, so a store and a later load of the same array by another
- * thread need a barrier between. Pointer parameters count as different arrays.
  */
 #include "target/ptx/lower.h"
 
 /* Additions behind an offset that are looked at; what is taken to divide an offset without terms. */
 enum { PTR_DEPTH = 12, PTR_ALIGN = 1 << 20 };
-
-/* ---- which arrays ------------------------------------------------------------------------------------------- */
-
-uint64_t ts_lower_roots(ts_lower *lw, ts_val v)
-{
-    return lw->roots[v] ? lw->roots[v] : 1ull << TS_ROOT_UNKNOWN;
-}
-
-static uint64_t ptr_roots_of(const ts_lower *lw, ts_val v)
-{
-    const ts_inst *inst = ts_at(lw->tile, v);
-    uint64_t roots = 0;
-    switch ((int)inst->op) {
-    case TS_OP_param:
-        return ts_type_is_ptr(lw->module, inst->type) ? 1ull << TS_MIN(inst->aux, (uint32_t)TS_ROOT_LAST) : 0;
-    case TS_OP_int_to_ptr:
-    case TS_OP_arg:
-    case TS_OP_res:
-    case TS_OP_load_ptr_tko:
-    case TS_OP_load_view_tko:
-    case TS_OP_alloca:
-    case TS_OP_get_global:
-        return ts_type_is_ptr(lw->module, inst->type) ? 1ull << TS_ROOT_UNKNOWN : 0;
-    default:
-        for (uint32_t i = 0; i < inst->n_opnd; i++)
-            roots |= lw->roots[ts_opnds(lw->tile, inst)[i]];
-        return roots;
-    }
-}
-
-void ts_lower_scan_memory(ts_lower *lw)
-{
-    for (ts_val v = 1; v < lw->tile->inst.n; v++) {
-        const ts_inst *inst = ts_at(lw->tile, v);
-        uint32_t flags = ts_info(inst)->flags, token = ts_opnd_token(inst);
-        bool access = flags & (TS_READ | TS_WRITE);
-        lw->roots[v] = access ? 0 : ptr_roots_of(lw, v);
-        if (inst->op == TS_OP_token)
-            lw->tokens[inst->opnd[0]]++;
-        else if (access && token != TS_NO)
-            lw->tokens[ts_opnds(lw->tile, inst)[token]]++;
-        if (!access)
-            continue;
-        uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
-        lw->hazards.ever_loaded |= flags & TS_READ ? roots : 0;
-        lw->hazards.ever_stored |= flags & TS_WRITE ? roots : 0;
-    }
-}
-
-static bool ptr_meets(uint64_t a, uint64_t b)
-{
-    uint64_t unknown = 1ull << TS_ROOT_UNKNOWN;
-    return (a & b) || (a && b && ((a | b) & unknown));
-}
-
-void ts_lower_before_load(ts_lower *lw, uint64_t roots)
-{
-    if (ptr_meets(roots, lw->hazards.stored))
-        ts_lower_barrier(lw);
-    lw->hazards.loaded |= roots;
-}
-
-void ts_lower_before_store(ts_lower *lw, uint64_t roots)
-{
-    if (ptr_meets(roots, lw->hazards.loaded) ||
-        (ptr_meets(roots, lw->hazards.stored) && ptr_meets(roots, lw->hazards.ever_loaded)))
-        ts_lower_barrier(lw);
-    lw->hazards.stored |= roots;
-}
 
 /* ---- vectors ----------------------------------------------------------------------------------------------------- */
 
@@ -245,7 +172,7 @@ void ts_lower_load_ptr(ts_lower *lw, ts_val v)
     ptr_access a;
     const ts_layout *layout = ts_lower_home(lw, v);
     uint32_t attr = ts_at(lw->tile, v)->aux, pad = ts_opnd_pad(ts_at(lw->tile, v)), repeats = ts_lower_repeats(layout);
-    ts_lower_before_load(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
+    ts_lower_before_load(lw, v);
     ptr_describe(lw, &a, v, layout);
     const ts_val *pads = pad == TS_NO ? NULL : ts_lower_get(lw, ts_opnd(lw->tile, v, pad), layout);
     ts_val *out = ts_lower_regs(lw, layout), only = ts_lower_reader(lw, attr, layout);
@@ -291,7 +218,7 @@ void ts_lower_store_ptr(ts_lower *lw, ts_val v)
     uint32_t attr = ts_at(lw->tile, v)->aux;
     ts_place same = ts_layout_replicas(layout);
     const ts_val *regs = ts_lower_get(lw, ts_opnd(lw->tile, v, 1), layout);
-    ts_lower_before_store(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
+    ts_lower_before_store(lw, v);
     ptr_describe(lw, &a, v, layout);
     ptr_vectors(lw, &a);
     ptr_note(lw, &a, v, TS_NOTE_store);
@@ -350,7 +277,7 @@ void ts_lower_atomic(ts_lower *lw, ts_val v)
     ts_place same = ts_layout_replicas(layout);
     const ts_val *value = ts_lower_get(lw, ts_opnd(lw->tile, v, cas ? 2 : 1), layout);
     const ts_val *compare = cas ? ts_lower_get(lw, ts_opnd(lw->tile, v, 1), layout) : NULL;
-    ts_lower_before_store(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
+    ts_lower_before_store(lw, v);
     ptr_describe(lw, &a, v, layout);
     ts_note(lw->tile, v, TS_NOTE_store, "atomic", "%u bytes an access", a.bytes);
     ts_val only = ts_lower_is_first(lw, same), *out = ts_lower_regs(lw, layout);

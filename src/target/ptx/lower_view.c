@@ -435,7 +435,7 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
         ts_lower_load_nibbles(lw, v);
         return;
     }
-    ts_lower_before_load(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
+    ts_lower_before_load(lw, v);
     ts__view_describe(lw, &a, v, 1, home);
     view_note(lw, &a, v, TS_NOTE_load);
     a.only = ts_lower_reader(lw, attr, home);
@@ -515,7 +515,7 @@ static uint32_t view_piece(const ts_layout *layout, ts_axis_bits axis, uint32_t 
 }
 
 /* The home of the stored value when its pieces fill 32-byte sectors, else the coalesced layout. */
-static const ts_layout *view_store_layout(ts_lower *lw, ts_val v)
+const ts_layout *ts__view_store_layout(ts_lower *lw, ts_val v)
 {
     ts_val view = ts_opnd(lw->tile, v, 0), x = ts_opnd(lw->tile, v, 1);
     ts_type type = ts_type_of(lw->tile, x);
@@ -540,13 +540,13 @@ void ts_lower_store_view(ts_lower *lw, ts_val v)
     ts_val x = ts_opnd(lw->tile, v, 1), inside;
     if (TS_M_GET_ORDER(attr) == TS_WEAK && ts_tma_store(lw, v))
         return;
-    const ts_layout *layout = view_store_layout(lw, v);
+    const ts_layout *layout = ts__view_store_layout(lw, v);
     if (ts_type_bits(lw->module, ts_lower_elem(lw, x)) < 8) {
         ts_lower_store_nibbles(lw, v);
         return;
     }
     const ts_val *regs = ts_lower_get(lw, x, layout);
-    ts_lower_before_store(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
+    ts_lower_before_store(lw, v);
     ts__view_describe(lw, &a, v, 2, layout);
     view_note(lw, &a, v, TS_NOTE_store);
     a.only = ts_lower_is_first(lw, ts_layout_replicas(layout));
@@ -572,10 +572,9 @@ void ts_lower_atomic_view(ts_lower *lw, ts_val v)
     ts_val x = ts_opnd(lw->tile, v, 1);
     if (ts_tma_store(lw, v))
         return;
-    const ts_layout *layout = view_store_layout(lw, v);
+    const ts_layout *layout = ts__view_store_layout(lw, v);
     const ts_val *regs = ts_lower_get(lw, x, layout);
-    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
-    ts_lower_before_store(lw, roots);
+    ts_lower_before_store(lw, v);
     ts__view_describe(lw, &a, v, 2, layout);
     ts__view_single(&a);
     ts_note(lw->tile, v, TS_NOTE_store, "atomic", "%u bytes an access", a.bytes);

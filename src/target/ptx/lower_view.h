@@ -31,6 +31,8 @@ typedef struct view_access {
     ts_cache cache;
 } view_access;
 
+/* The layout in which store v writes its tile. */
+const ts_layout *ts__view_store_layout(ts_lower *lw, ts_val v);
 /* Index operands start at operand `first` of instruction v. */
 void ts__view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first, const ts_layout *layout);
 /* What register r adds to a->offset: a value (0 = nothing) and a constant. */

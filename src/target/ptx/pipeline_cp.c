@@ -68,8 +68,7 @@ static bool cp_is_product(const ts_lower *lw, ts_val v)
 
 static bool cp_loads_only(ts_lower *lw, ts_val load)
 {
-    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, load, 0)), unknown = 1ull << TS_ROOT_UNKNOWN;
-    return !(lw->hazards.ever_stored & (roots | unknown)) && !((roots & unknown) && lw->hazards.ever_stored);
+    return !ts_lower_meets(ts_lower_roots(lw, ts_opnd(lw->tile, load, 0)), lw->hazards.ever_stored);
 }
 
 /* The tensor view was made before the loop; padding is zero. */

@@ -86,7 +86,7 @@ static bool store_is_alone(ts_lower *lw, ts_val v)
         const ts_inst *inst = ts_at(lw->tile, other);
         bool meets = other != v && ts_info(inst)->flags & (TS_READ | TS_WRITE) && inst->n_opnd &&
                      !store_is_apart(lw, v, other);
-        if (meets && ts_lower_roots(lw, ts_opnds(lw->tile, inst)[0]) & roots)
+        if (meets && ts_lower_meets(ts_lower_roots(lw, ts_opnds(lw->tile, inst)[0]), roots))
             return ts_note(lw->tile, v, TS_NOTE_missed, "tma", why);
         if (inst->op == TS_OP_atomic_rmw_tko || inst->op == TS_OP_atomic_cas_tko ||
             inst->op == TS_OP_memory_fence_alias_tko)
@@ -418,7 +418,7 @@ bool ts_tma_store(ts_lower *lw, ts_val v)
     if ((job.sums && !store_is_sum(lw, v)) || !store_fits(lw, &job) ||
         (!job.by_tma && (job.sums || !ts__store_rows_plan(lw, &job, &rows))))
         return false;
-    ts_lower_before_store(lw, ts_lower_roots(lw, ts_opnd(lw->tile, v, 0)));
+    ts_lower_before_store(lw, v);
     store_groups(lw, &job);
     ts_val thread = job.tile.elem_bytes == 2 ? store_thread_of_matrices(lw, &job) : store_thread_of_pairs(lw, &job);
     store_fetch(lw, &job, 0);
