@@ -207,6 +207,55 @@ static void later_stores_stay(void)
     }
 }
 
+/* b[i] = i; c = a; with a and b the same memory, which the function says or not. */
+static ts_status gpu_overlap(bool says, ts_target target, int32_t *memory, ts_error *err)
+{
+    static const char text[] =
+        "entry @k(%1: ptr<i32>, %2: ptr<i32>, %3: ptr<i32>) {\n  %4 = iota : tile<256xi32>\n"
+        "  %5 = constant 255 : tile<256xi32>\n  %6 = subi %5, %4 : tile<256xi32>\n"
+        "  %7 = reshape %1 : tile<1xptr<i32>>\n  %8 = broadcast %7 : tile<256xptr<i32>>\n"
+        "  %9 = offset %8, %6 : tile<256xptr<i32>>\n  %10 = reshape %2 : tile<1xptr<i32>>\n"
+        "  %11 = broadcast %10 : tile<256xptr<i32>>\n  %12 = offset %11, %4 : tile<256xptr<i32>>\n"
+        "  %13 = reshape %3 : tile<1xptr<i32>>\n  %14 = broadcast %13 : tile<256xptr<i32>>\n"
+        "  %15 = offset %14, %4 : tile<256xptr<i32>>\n  %16 = store_ptr_tko %12, %4 : token\n"
+        "  %17 = load_ptr_tko %9 : tile<256xi32>\n  %18 = store_ptr_tko %15, %17 : token\n  return\n}\n";
+    uint64_t params[] = {(uintptr_t)memory, (uintptr_t)memory, (uintptr_t)(memory + 256)};
+    uint32_t grid[] = {1, 1, 1};
+    ts_arena arena, scratch;
+    ts_module *m = NULL;
+    ts_text messages;
+    ts_plan plan = {.target = (uint32_t)target};
+    ts_hints hints = {0};
+    ts_pass_env pass = {&scratch, target, &hints, &plan};
+    ts_eval_env env = {.check_races = true, .schedule = 1};
+    ts_arena_init(&arena, NULL);
+    ts_arena_init(&scratch, NULL);
+    ts_text_init(&messages, NULL);
+    ts_status status = ts_read_module(&arena, text, strlen(text), &m, err);
+    if (status == TS_OK) {
+        m->fns.at[0]->overlap = says;
+        status = ts_lower_run(m->fns.at[0], &pass, &messages, err);
+    }
+    if (status == TS_OK)
+        status = ts_eval_simt(m->fns.at[0], &plan, params, 3, grid, &env, err);
+    ts_text_deinit(&messages);
+    ts_arena_deinit(&scratch);
+    ts_arena_deinit(&arena);
+    return status;
+}
+
+static void arrays_that_overlap_keep_the_order(void)
+{
+    static const ts_target targets[] = {TS_TARGET_SM80, TS_TARGET_SM90};
+    for (size_t i = 0; i < TS_COUNT(targets); i++) {
+        ts_error err;
+        int32_t good[512] = {0}, bad[512] = {0};
+        CHECK_OK(gpu_overlap(true, targets[i], good, &err));
+        CHECK(good[256] == 255 && good[511] == 0);
+        CHECK_INT(gpu_overlap(false, targets[i], bad, &err), TS_LAUNCH); /* a race */
+    }
+}
+
 static void random_programs_mean_the_same_at_thread_level(void)
 {
     static const char all[] = "fold dce licm legalize fold dce licm";
@@ -221,6 +270,7 @@ static void random_programs_mean_the_same_at_thread_level(void)
 int main(void)
 {
     later_stores_stay();
+    arrays_that_overlap_keep_the_order();
     functions_that_do_not_commute_keep_the_order();
     floats_become_the_same_integers_at_thread_level();
     random_programs_mean_the_same_at_thread_level();

@@ -7,7 +7,7 @@
  *     %2 = store_view_tko %b ..     roots {b}: nothing of b was touched
  *     %3 = store_ptr_tko %p ..      %p from %a: a was loaded, barrier
  *
- * Pointer parameters count as different arrays. What was touched since the last barrier is kept by array; at the
+ * Pointer parameters count as different arrays, unless the launch says that arguments overlap (ts_fn.overlap). What was touched since the last barrier is kept by array; at the
  * edges of regions everything that the function ever touches counts as touched. A store after a store of an array
  * that is never loaded asks further (order_overwrites): loops that store tile after tile need no barrier.
  */
@@ -29,6 +29,8 @@ static uint64_t order_roots_of(const ts_lower *lw, ts_val v)
         return pointer ? 1ull << TS_ROOT_UNKNOWN : 0;
     switch ((int)inst->op) {
     case TS_OP_param:
+        if (pointer && lw->tile->overlap)
+            return 1ull << TS_ROOT_UNKNOWN;
         return pointer ? 1ull << TS_MIN(inst->aux, (uint32_t)TS_ROOT_LAST) : 0;
     case TS_OP_int_to_ptr:
     case TS_OP_arg:

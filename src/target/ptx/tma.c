@@ -61,7 +61,8 @@ int32_t ts_tma_root(const ts_fn *fn, ts_val v)
         const ts_inst *inst = ts_at(fn, v);
         if (inst->op == TS_OP_param)
             return (int32_t)v - 1;
-        if (!inst->n_opnd || !(ts_info(inst)->flags & TS_PURE))
+        bool several = inst->op == TS_OP_select || inst->op == TS_OP_cat || inst->op == TS_OP_insert;
+        if (!inst->n_opnd || !(ts_info(inst)->flags & TS_PURE) || several)
             return -1;
         v = ts_opnds(fn, inst)[0];
     }
@@ -75,7 +76,7 @@ bool ts_tma_is_stored(const ts_tma_work *w, int32_t base)
         if (!(ts_info(inst)->flags & TS_WRITE) || !inst->n_opnd)
             continue;
         int32_t root = ts_tma_root(w->fn, ts_opnds(w->fn, inst)[0]);
-        if (root < 0 || root == base)
+        if (root < 0 || root == base || w->fn->overlap)
             return true;
     }
     return false;
