@@ -45,7 +45,7 @@ static void buffer_warn(core_buffer *self)
     if (PyErr_WarnFormat(warning ? warning : PyExc_RuntimeWarning, 1, "a buffer of %llu bytes at %p was not given "
                          "back: %S", (unsigned long long)self->bytes, (void *)(uintptr_t)self->address,
                          value ? value : Py_None) < 0)
-        PyErr_WriteUnraisable((PyObject *)self);
+        core_unraisable((PyObject *)self);
     Py_XDECREF(module);
     Py_XDECREF(warning);
     Py_XDECREF(type);

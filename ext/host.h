@@ -102,6 +102,13 @@ static inline core_state *core_hold(core_state *state)
     return state;
 }
 
+/* Reports an exception that cannot be raised, also from a tp_dealloc: an object without references would be given a
+ * new one, and be deallocated a second time when that ends. */
+static inline void core_unraisable(PyObject *self)
+{
+    PyErr_WriteUnraisable(Py_REFCNT(self) > 0 ? self : (PyObject *)Py_TYPE(self));
+}
+
 /* The end of a tp_dealloc. */
 static inline void core_free(PyObject *self, PyObject *module)
 {

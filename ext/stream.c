@@ -560,7 +560,7 @@ static void stream_drain(core_stream *self, const ts_stream *stream)
         if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
             PyErr_SetInterrupt();
         else
-            PyErr_WriteUnraisable((PyObject *)self);
+            core_unraisable((PyObject *)self);
         PyErr_Clear();
     }
     PyErr_Restore(type, value, traceback);

@@ -109,6 +109,8 @@ while time.time() < end:
         ct.launch(None, (50,), k, (a, np.zeros_like(a), 300))
         number += 1
         ct.launch(None, (50,), make(number), (a, np.zeros_like(a), 2))
+        stream = tessera.Stream()  # a signal while the last one ends
+        ct.launch(stream, (50,), k, (tessera.zeros(3200, "int32"), tessera.zeros(3200, "int32"), 3000))
     except TimeoutError:
         pass
 while True:
