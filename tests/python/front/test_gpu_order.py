@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Program order in a tile block on the GPU, without one: random programs of loads, gathers, stores,
+scatters and atomics on one or two arrays, compiled and run thread by thread with races reported, against
+what they mean.
+"""
+
+import linecache
+import random
+
+import numpy as np
+import pytest
+from lower import run
+
+import tessera.tile as ct
+
+
+class Program:
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.size = self.random.choice([64, 128, 256, 1024])
+        self.arrays = self.random.choice([["a"], ["a"], ["a", "b"]])
+        self.lines: list[str] = []
+        self.values: list[tuple[str, int]] = []
+        self.count, self.depth = 0, 1
+        self.load()
+        for _ in range(self.random.choice([2, 4, 6, 9])):
+            if self.random.random() < 0.15:
+                self.loop()
+            else:
+                self.step()
+        self.line(f"ct.store(o, 0, {self.values[-1][0]})")
+
+    def line(self, text: str) -> None:
+        self.lines.append("    " * self.depth + text)
+
+    def add(self, source: str, n: int) -> None:
+        self.count += 1
+        self.line(f"v{self.count} = {source}")
+        self.values.append((f"v{self.count}", n))
+
+    def length(self, most: int) -> int:
+        return 2 ** self.random.randrange(most.bit_length())
+
+    def index(self) -> str:
+        return self.random.choice(["0", "1", "i", "i + 1"] if self.depth > 1 else ["0", "1", "2"])
+
+    def places(self, n: int) -> str:
+        """All of n places in another order, perhaps moved."""
+        shift = self.random.choice([0, 0, 1, 7])
+        if self.random.random() < 0.5:
+            return f"(ct.arange({n}, dtype=ct.int32) ^ {self.random.randrange(n)}) + {shift}"
+        step, first = self.random.choice([1, 3, 5, 7]), self.random.randrange(n)
+        return f"(ct.arange({n}, dtype=ct.int32) * {step} + {first}) % {n} + {shift}"
+
+    def turned(self, value: str, n: int) -> str:
+        k = self.length(n)
+        return f"{value}.reshape(({n // k}, {k})).permute((1, 0)).reshape({n})"
+
+    def load(self) -> None:
+        n, array = max(8, self.length(self.size)), self.random.choice(self.arrays)
+        zero = "padding_mode=ct.PaddingMode.ZERO"
+        tile = f"ct.load({array}, {self.index()}, {n}, {zero})"
+        steps = self.random.choice([1, 3, n // 2])
+        view = f"{array}.tiled_view({n}, {zero}, traversal_steps={steps}).load(({self.index()},))"
+        gather = f"ct.gather({array}, {self.places(n)}, padding_value=0)"
+        self.add(self.random.choice([tile, tile, view, gather, self.turned(tile, n)]), n)
+
+    def work(self) -> None:
+        value, n = self.random.choice(self.values[-3:])
+        both = f"ct.cat(({value}, {value} + 1), 0)"
+        kinds = [
+            f"{value} * 3 + 1",
+            self.turned(value, n),
+            f"ct.cumsum({value}, 0)",
+            f"{value} + ct.sum({value})",
+        ]
+        source = self.random.choice([*kinds, both] if n < 1024 else kinds)
+        self.add(source, 2 * n if source == both else n)
+
+    def store(self) -> None:
+        (value, n), array = self.random.choice(self.values[-3:]), self.random.choice(self.arrays)
+        steps = self.random.choice([1, 3, max(1, n // 2)])
+        tile = f"ct.store({array}, {self.index()}, {value})"
+        view = f"{array}.tiled_view({n}, traversal_steps={steps}).store(({self.index()},), {value})"
+        scatter = f"ct.scatter({array}, {self.places(n)}, {value})"
+        atomic = f"ct.atomic_add({array}, {self.places(n)}, {value})"
+        self.line(self.random.choice([tile, tile, view, scatter, atomic]))
+
+    def step(self) -> None:
+        self.random.choice([self.load, self.work, self.store, self.store])()
+
+    def loop(self) -> None:
+        kept = len(self.values)
+        self.line(f"for i in range({self.random.choice([2, 3])}):")
+        self.depth = 2
+        self.load()
+        for _ in range(self.random.randrange(1, 5)):
+            self.step()
+        self.depth = 1
+        del self.values[kept:]
+
+    def function(self, seed: int):
+        text = "\n".join(["def kernel(a, b, o):", *self.lines, ""])
+        name = f"<order {seed}>"
+        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+        space = {"ct": ct}
+        exec(compile(text, name, "exec"), space)  # noqa: S102
+        return space["kernel"], text
+
+
+@pytest.mark.parametrize("target", [80, 90])
+def test_a_block_keeps_program_order(target: int) -> None:
+    for seed in range(150):
+        program = Program(seed)
+        function, text = program.function(seed)
+        start = [np.arange(1, program.size + 1, dtype=np.int32) * k % 1009 for k in (7, 11)]
+        start.append(np.zeros(4096, np.int32))
+        want, got = [x.copy() for x in start], [x.copy() for x in start]
+        run(function, *want)
+        run(function, *got, target=target, schedule=seed % 4)
+        for x, y in zip(want, got, strict=True):
+            assert (x == y).all(), f"seed {seed}\n{text}"
