@@ -10,7 +10,7 @@ BIG = 2**63 + 5
 BF16 = ml_dtypes.bfloat16
 
 PARAMETERS = {
-    "plain": None, "int": int, "float": float, "bool": bool, "int64": ct.ScalarInt64, "float64": ct.ScalarFloat64,
+    "plain": None, "int": int, "float": float, "int64": ct.ScalarInt64, "float64": ct.ScalarFloat64,
     "float16": ct.float16, "uint64": np.uint64, "int8": ct.int8, "constant": ct.Constant[int],
 }  # fmt: skip
 
@@ -44,29 +44,29 @@ KERNELS = {name: with_annotation(note) for name, note in PARAMETERS.items()}
 T, O = TypeError, OverflowError
 # value: dtype in the kernel, or the exception, for each parameter in order
 TABLE = [
-    # value               plain      int        float      bool     int64    float64    float16    uint64    int8      constant
-    (True,               ["bool_",   "int32",   "float32", "bool_", "int64", "float64", "float16", "uint64", "int8",   "bool_"]),
-    (5,                  ["int32",   "int32",   "float32", T,       "int64", "float64", "float16", "uint64", "int8",   "int32"]),
-    (-5,                 ["int32",   "int32",   "float32", T,       "int64", "float64", "float16", O,        "int8",   "int32"]),
-    (300,                ["int32",   "int32",   "float32", T,       "int64", "float64", "float16", "uint64", O,        "int32"]),
-    (2**40,              [O,         O,         "float32", T,       "int64", "float64", "float16", "uint64", O,        "int64"]),
-    (BIG,                [O,         O,         "float32", T,       O,       "float64", "float16", "uint64", O,        "uint64"]),
-    (2**64,              [O] * 10),
-    (-(2**63) - 1,       [O] * 10),
-    (2.5,                ["float32", T,         "float32", T,       T,       "float64", "float16", T,        T,        T]),
-    (np.bool_(True),     ["bool_",   "int32",   "float32", "bool_", "int64", "float64", "float16", "uint64", "int8",   "bool_"]),
-    (np.int8(-5),        ["int8",    "int8",    "float32", T,       "int64", "float64", "float16", O,        "int8",   "int8"]),
-    (np.int16(5),        ["int16",   "int16",   "float32", T,       "int64", "float64", "float16", "uint64", "int8",   "int16"]),
-    (np.int32(300),      ["int32",   "int32",   "float32", T,       "int64", "float64", "float16", "uint64", O,        "int32"]),
-    (np.int64(2**40),    ["int64",   "int64",   "float32", T,       "int64", "float64", "float16", "uint64", O,        "int64"]),
-    (np.uint8(200),      ["uint8",   "uint8",   "float32", T,       "int64", "float64", "float16", "uint64", O,        "uint8"]),
-    (np.uint16(5),       ["uint16",  "uint16",  "float32", T,       "int64", "float64", "float16", "uint64", "int8",   "uint16"]),
-    (np.uint32(5),       ["uint32",  "uint32",  "float32", T,       "int64", "float64", "float16", "uint64", "int8",   "uint32"]),
-    (np.uint64(BIG),     ["uint64",  "uint64",  "float32", T,       O,       "float64", "float16", "uint64", O,        "uint64"]),
-    (np.float16(2.5),    ["float16", T,         "float16", T,       T,       "float64", "float16", T,        T,        T]),
-    (np.float32(0.1),    ["float32", T,         "float32", T,       T,       "float64", "float16", T,        T,        T]),
-    (np.float64(0.1),    ["float64", T,         "float64", T,       T,       "float64", "float16", T,        T,        T]),
-    (BF16(2.5),          ["bfloat16", T,        "bfloat16", T,      T,       "float64", "float16", T,        T,        T]),
+    # value               plain      int        float      int64    float64    float16    uint64    int8      constant
+    (True,               ["bool_",   "int32",   "float32", "int64", "float64", "float16", "uint64", "int8",   "bool_"]),
+    (5,                  ["int32",   "int32",   "float32",  "int64", "float64", "float16", "uint64", "int8",   "int32"]),
+    (-5,                 ["int32",   "int32",   "float32",  "int64", "float64", "float16", O,        "int8",   "int32"]),
+    (300,                ["int32",   "int32",   "float32",  "int64", "float64", "float16", "uint64", O,        "int32"]),
+    (2**40,              [O,  O,         "float32",       "int64", "float64", "float16", "uint64", O,        "int64"]),
+    (BIG,                [O,  O,         "float32",       O,       "float64", "float16", "uint64", O,        "uint64"]),
+    (2**64,              [O] * 9),
+    (-(2**63) - 1,       [O] * 9),
+    (2.5,                ["float32", T,  "float32",       T,       "float64", "float16", T,        T,        T]),
+    (np.bool_(True),     ["bool_",   "int32",   "float32", "int64", "float64", "float16", "uint64", "int8",   "bool_"]),
+    (np.int8(-5),        ["int8",    "int8",    "float32",  "int64", "float64", "float16", O,        "int8",   "int8"]),
+    (np.int16(5),        ["int16",   "int16",   "float32",  "int64", "float64", "float16", "uint64", "int8",   "int16"]),
+    (np.int32(300),      ["int32",   "int32",   "float32",  "int64", "float64", "float16", "uint64", O,        "int32"]),
+    (np.int64(2**40),    ["int64",   "int64",   "float32",  "int64", "float64", "float16", "uint64", O,        "int64"]),
+    (np.uint8(200),      ["uint8",   "uint8",   "float32",  "int64", "float64", "float16", "uint64", O,        "uint8"]),
+    (np.uint16(5),       ["uint16",  "uint16",  "float32",  "int64", "float64", "float16", "uint64", "int8",   "uint16"]),
+    (np.uint32(5),       ["uint32",  "uint32",  "float32",  "int64", "float64", "float16", "uint64", "int8",   "uint32"]),
+    (np.uint64(BIG),     ["uint64",  "uint64",  "float32",  O,       "float64", "float16", "uint64", O,        "uint64"]),
+    (np.float16(2.5),    ["float16", T,  "float16",       T,       "float64", "float16", T,        T,        T]),
+    (np.float32(0.1),    ["float32", T,  "float32",       T,       "float64", "float16", T,        T,        T]),
+    (np.float64(0.1),    ["float64", T,  "float64",       T,       "float64", "float16", T,        T,        T]),
+    (BF16(2.5),          ["bfloat16", T,  "bfloat16",      T,       "float64", "float16", T,        T,        T]),
 ]  # fmt: skip
 
 CASES = [
@@ -105,6 +105,13 @@ def test_a_python_float_takes_part_as_float32_and_a_numpy_one_as_its_dtype():
     assert (wide == x * np.float64(0.1)).all()
     with pytest.raises(ct.TileTypeError, match="float64 does not convert to float32 implicitly"):
         ct.launch(None, (1,), scale_kernel, (x, out, np.float64(0.1)))
+
+
+@pytest.mark.parametrize("value", [True, 5, 0, np.bool_(True)])
+def test_a_bool_may_be_an_int(value):
+    place, real, whole = np.zeros(1, np.int32), np.zeros(1), np.zeros(1, np.uint64)
+    ct.launch(None, (1,), with_annotation(bool), (place, real, whole, value))
+    assert whole[0] == int(value)
 
 
 def test_an_array_for_a_number_is_refused():

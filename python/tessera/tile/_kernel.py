@@ -33,7 +33,7 @@ __all__ = [
 launch = _core.launch
 
 CONSTANT, INDEX64, STATIC_STRIDES = 1, 4, 8
-NUMBERS = {bool: 16, int: 32, float: 64}
+NUMBERS = {int: 32, float: 64}  # `bool` is taken as no annotation: ints stand for bools too
 CO_VARARGS, CO_VARKEYWORDS = 4, 8  # of inspect, which is slow to import
 T = TypeVar("T")
 
