@@ -432,6 +432,8 @@ static ts_status simt_make_warp(simt_cta *cta, uint32_t index)
     w->reg = TS_NEW_N(&machine->arena, uint64_t, (size_t)n * SIMT_LANES);
     w->flight = TS_NEW_N(&machine->arena, uint32_t, n);
     w->clock[index] = 1;
+    for (size_t i = 0; w->reg && i < (size_t)n * SIMT_LANES; i++)
+        w->reg[i] = SIMT_POISON;
     return w->reg && w->flight ? TS_OK : ts_fail(machine->run.err, TS_NOMEM, "out of memory for %u values", n);
 }
 

@@ -28,6 +28,9 @@ enum { SIMT_LANES = 32, SIMT_BARS = 16, SIMT_MAX_WARPS = 32, SIMT_MAX_CLUSTER = 
 /* Where dynamic shared memory begins in the 32-bit window; the CTA's rank is in bits 24 and up. */
 enum { SIMT_SHARED_BASE = 0x400, SIMT_RANK_SHIFT = 24 };
 
+/* What registers hold before they are written, and what a load may leave in them. */
+#define SIMT_POISON 0xA5A5A5A5A5A5A5A5u
+
 /* Shadow of one byte of shared memory. */
 enum { SIMT_PLAIN, SIMT_TMA_FLIGHT, SIMT_CP_FLIGHT, SIMT_HOLDS_MBAR };
 

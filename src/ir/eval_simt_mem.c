@@ -207,6 +207,7 @@ ts_status simt_ld(simt_warp *w, ts_val v)
     simt_span span;
     if (elem == TS_T_none)
         return TS_OK; /* nobody uses it */
+    uint64_t anything = TS_S_EXTRA(inst->aux) & 1 && ts_type_is_scalar(elem) ? ts_scalar_wrap(elem, SIMT_POISON) : 0;
     TS_TRY(simt_span_of(w, v, elem, n, &span));
     for (uint32_t m = w->active; m;) {
         uint32_t lane = simt_next(&m);
@@ -220,7 +221,7 @@ ts_status simt_ld(simt_warp *w, ts_val v)
             if (out)
                 out[lane] = at                ? ts_scalar_load(w->cta->machine->module, elem, at, i)
                             : pad_at != TS_NO ? simt_opnd(w, v, pad_at)[lane]
-                                              : 0;
+                                              : anything;
         }
     }
     return TS_OK;
