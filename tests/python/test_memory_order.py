@@ -200,3 +200,18 @@ def test_butterflies_of_many_stages_compile(stages):
         v = wanted.reshape(-1, 2, 1 << s)
         wanted = np.stack((v[:, 0] + v[:, 1], v[:, 0] - v[:, 1]), 1).reshape(n)
     assert (out == wanted).all()
+
+
+@ct.kernel
+def carried(x, n):
+    t = ct.load(x, (0,), (N,))
+    for i in range(n):
+        swapped = ct.cat((ct.extract(t, (1,), (N // 2,)), ct.extract(t, (0,), (N // 2,))), 0)
+        ct.scatter(x, lane(N), swapped)
+        t = t + t
+
+
+def test_a_carried_tile_is_read_before_its_next_value_is_written():
+    x = arange()
+    ct.launch(None, (1,), carried, (x, 2))
+    assert (x == 2 * np.roll(arange(), N // 2)).all()

@@ -129,8 +129,9 @@ typedef struct cg_out { /* a store through a dense copy */
     uint32_t rank;
 } cg_out;
 
-typedef struct cg_read { /* of an array, by an expression */
-    ts_val load;
+typedef struct cg_read { /* of memory, by an expression */
+    ts_val load;   /* from an array; 0: from scratch */
+    uint32_t slot; /* from scratch: which */
     bool same; /* element by element at the coordinates of the root that reads it */
 } cg_read;
 typedef TS_VEC(cg_read) cg_reads;
@@ -141,7 +142,7 @@ typedef struct cg_group {
     int64_t dims[TS_MAX_RANK];
     uint32_t axis;         /* of the reductions; TS_MAX_RANK none */
     TS_VEC(cg_root) root;
-    cg_reads read;         /* what the roots read from arrays */
+    cg_reads read;         /* what the roots read */
     bool writes, scan;
 } cg_group;
 
@@ -194,7 +195,7 @@ typedef struct cg {
     bool in_body;
 
     ts_text entry, text, decl, data;
-    uint32_t n_ssa, n_label, n_data, block;
+    uint32_t n_ssa, n_label, n_data, n_nests, block;
     TS_VEC(cg_literal) literal;
     TS_VEC(cg_index) index;
     cg_map ints, indexes, constants; /* literals by value, coordinates by hash, vectors in the entry block */
@@ -339,6 +340,8 @@ void cg_order(cg *e, ts_val w, bool joins);
 /* The same before a region: its stores come by on some ways only, or again and again. */
 void cg_order_region(cg *e, ts_val opener);
 void cg_order_reads(cg *e, const cg_root *root, cg_reads *out);
+/* Before a root that writes a tile in scratch: has the open group to read the old one first, in another order? */
+bool cg_order_scratch(const cg *e, const cg_root *root);
 void cg_order_load(cg *e, ts_val v); /* v is read where it is used */
 /* Puts lazy tile v in memory, as a root of the open group or a new one. */
 void cg_keep(cg *e, ts_val v);

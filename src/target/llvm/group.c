@@ -18,6 +18,9 @@
 #include "target/llvm/cg.h"
 
 enum { GROUP_COPIES = 4, GROUP_INPUTS = 8 };
+/* Straight code of hundreds of nests would be one basic block, on which LLVM takes quadratic time; a look at whether the
+ * kernel shall end cuts it. */
+enum { GROUP_NESTS_A_LOOK = 32 };
 
 /* ---- scratch ------------------------------------------------------------------------------------*/
 
@@ -183,7 +186,7 @@ void cg_add_root(cg *e, const cg_root *root)
     uint32_t axis = group_axis(root, root->axis);
     if (root->writes)
         cg_order(e, root->inst, true);
-    if (g->open && !group_takes(e, root))
+    if (g->open && (cg_order_scratch(e, root) || !group_takes(e, root)))
         cg_flush(e);
     if (!g->open) {
         g->open = true;
@@ -688,4 +691,6 @@ void cg_flush(cg *e)
             e->val[g->root.at[i].val].making = false;
     }
     group_expire(e);
+    if (++e->n_nests % GROUP_NESTS_A_LOOK == 0)
+        cg_look(e);
 }

@@ -85,7 +85,10 @@ static bool order_from_array(const cg *e, ts_val v)
 static bool order_note_read(cg *e, ts_val v, bool same, void *user)
 {
     cg_reads *out = user;
-    if (order_from_array(e, v) && !TS_PUSH(e->arena, out, ((cg_read){v, same})))
+    const cg_val *val = &e->val[v];
+    uint32_t slot = val->form == CG_BUF && val->mem ? val->mem->slot : 0;
+    bool array = order_from_array(e, v);
+    if ((array || slot) && !TS_PUSH(e->arena, out, ((cg_read){array ? v : 0, slot, same})))
         cg_fail(e, TS_NOMEM, "out of memory while generating code");
     return false;
 }
@@ -128,7 +131,17 @@ static bool order_clashes(const cg *e, ts_val w)
         if (g->root.at[i].writes && !order_in_turn(e, g->root.at[i].inst, true, w))
             return true;
     for (uint32_t i = 0; i < g->read.n; i++)
-        if (!order_in_turn(e, g->read.at[i].load, g->read.at[i].same, w))
+        if (g->read.at[i].load && !order_in_turn(e, g->read.at[i].load, g->read.at[i].same, w))
+            return true;
+    return false;
+}
+
+/* The tile that a loop carries is overwritten at the end of each round. */
+bool cg_order_scratch(const cg *e, const cg_root *root)
+{
+    const cg_group *g = &e->group;
+    for (uint32_t i = 0; i < g->read.n && root->kind == CG_STORE && root->mem.slot; i++)
+        if (g->read.at[i].slot == root->mem.slot && !g->read.at[i].same)
             return true;
     return false;
 }
