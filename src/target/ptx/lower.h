@@ -392,9 +392,11 @@ void ts_lower_print(ts_lower *lw, ts_val v);
 void ts_lower_alloca(ts_lower *lw, ts_val v);
 void ts_lower_gdc(ts_lower *lw, ts_val v);
 
-/* Memory accesses of other threads (lower_order.c): call before the loads or stores of instruction v. */
+/* Memory accesses of other threads (lower_order.c): call before the loads or stores of instruction v, and
+ * ts_lower_accesses when its operands are there and no barrier comes before its first load or store. */
 void ts_lower_before_load(ts_lower *lw, ts_val v);
 void ts_lower_before_store(ts_lower *lw, ts_val v);
+void ts_lower_accesses(ts_lower *lw, ts_val v);
 uint64_t ts_lower_roots(ts_lower *lw, ts_val pointer_or_view);
 bool ts_lower_meets(uint64_t a, uint64_t b); /* may memory of roots a and of roots b be the same? */
 /* Memory order of an access, by its attribute: the cache operation; the barriers a block needs around it. */

@@ -82,6 +82,7 @@ void ts_lower_load_nibbles(ts_lower *lw, ts_val v)
     ts_type elem = ts_lower_elem(lw, v);
     ts_lower_before_load(lw, v);
     ts__view_describe(lw, &a, v, 1, home);
+    ts_lower_accesses(lw, v);
     int64_t nibble = (int64_t)ts_pad_bits(elem, a.info->padding, lw->tile->checked);
     ts_val pad = ts_int(&lw->b, TS_T_i8, nibble | nibble << 4);
     for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
@@ -137,6 +138,7 @@ void ts_lower_store_nibbles(ts_lower *lw, ts_val v)
     const ts_val *regs = ts_lower_get(lw, x, layout);
     ts_lower_before_store(lw, v);
     ts__view_describe(lw, &a, v, 2, layout);
+    ts_lower_accesses(lw, v);
     ts_place same = ts_layout_replicas(layout);
     ts_val only = ts_lower_is_first(lw, same);
     for (uint32_t r = 0; pair >= 0 && r < 1u << layout->n_reg; r++) {

@@ -7,9 +7,11 @@
  *     %2 = store_view_tko %b ..     roots {b}: nothing of b was touched
  *     %3 = store_ptr_tko %p ..      %p from %a: a was loaded, barrier
  *
- * Pointer parameters count as different arrays, unless the launch says that arguments overlap (ts_fn.overlap). What was touched since the last barrier is kept by array; at the
- * edges of regions everything that the function ever touches counts as touched. A store after a store of an array
- * that is never loaded asks further (order_overwrites): loops that store tile after tile need no barrier.
+ * Pointer parameters count as different arrays, unless the launch says that arguments overlap (ts_fn.overlap). What was
+ * touched since the last barrier is kept by array; at the edges of regions everything that the function ever touches
+ * counts as touched. A store after a store of an array that is never loaded asks further (order_overwrites): loops that
+ * store tile after tile need no barrier. The operands of an access may need barriers of their own (changes of layout
+ * go through shared memory), so what it touches is noted behind those.
  */
 #include "target/ptx/lower_view.h"
 
@@ -158,7 +160,6 @@ void ts_lower_before_load(ts_lower *lw, ts_val v)
     uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
     if (ts_lower_meets(roots, lw->hazards.stored))
         ts_lower_barrier(lw);
-    lw->hazards.loaded |= roots;
 }
 
 void ts_lower_before_store(ts_lower *lw, ts_val v)
@@ -168,5 +169,12 @@ void ts_lower_before_store(ts_lower *lw, ts_val v)
         (ts_lower_meets(roots, lw->hazards.stored) &&
          (ts_lower_meets(roots, lw->hazards.ever_loaded) || order_overwrites(lw, v))))
         ts_lower_barrier(lw);
-    lw->hazards.stored |= roots;
+}
+
+void ts_lower_accesses(ts_lower *lw, ts_val v)
+{
+    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    uint32_t flags = ts_info(ts_at(lw->tile, v))->flags;
+    lw->hazards.stored |= flags & TS_WRITE ? roots : 0;
+    lw->hazards.loaded |= flags & TS_WRITE ? 0 : roots;
 }

@@ -182,6 +182,7 @@ void ts_lower_load_ptr(ts_lower *lw, ts_val v)
             if (pads[r] != pads[0]) /* one padding value for a vector */
                 a.log_vec = a.vector = a.member[0] = 0;
     ptr_note(lw, &a, v, TS_NOTE_load);
+    ts_lower_accesses(lw, v);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val values[16], mask = a.mask ? a.mask[r] : 0;
         if (r & (repeats | a.vector))
@@ -225,6 +226,7 @@ void ts_lower_store_ptr(ts_lower *lw, ts_val v)
     ts_val only = ts_lower_is_first(lw, same);
     if (ts_lower_releases(attr))
         ts_lower_barrier(lw);
+    ts_lower_accesses(lw, v);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val values[16];
         if (r & (same.reg | a.vector))
@@ -283,6 +285,7 @@ void ts_lower_atomic(ts_lower *lw, ts_val v)
     ts_val only = ts_lower_is_first(lw, same), *out = ts_lower_regs(lw, layout);
     if (ts_lower_releases(attr))
         ts_lower_barrier(lw);
+    ts_lower_accesses(lw, v);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val pred = ts_lower_and(lw, only, a.mask ? a.mask[r] : 0);
         out[r] = r & same.reg ? out[r & ~same.reg]

@@ -440,6 +440,7 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
     view_note(lw, &a, v, TS_NOTE_load);
     a.only = ts_lower_reader(lw, attr, home);
     a.cache = ts_lower_cache(attr, true);
+    ts_lower_accesses(lw, v);
     switch (view_choose(lw, &a, &inside)) {
     case VIEW_PLAIN:
         view_load_all(lw, &a, false, out);
@@ -553,6 +554,7 @@ void ts_lower_store_view(ts_lower *lw, ts_val v)
     a.cache = ts_lower_cache(attr, false);
     if (ts_lower_releases(attr))
         ts_lower_barrier(lw);
+    ts_lower_accesses(lw, v);
     switch (view_choose(lw, &a, &inside)) {
     case VIEW_PLAIN:
         view_store_all(lw, &a, false, regs);
@@ -579,6 +581,7 @@ void ts_lower_atomic_view(ts_lower *lw, ts_val v)
     ts__view_single(&a);
     ts_note(lw->tile, v, TS_NOTE_store, "atomic", "%u bytes an access", a.bytes);
     ts_val only = ts_lower_is_first(lw, ts_layout_replicas(layout));
+    ts_lower_accesses(lw, v);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         if (r & ts_layout_replicas(layout).reg)
             continue;

@@ -424,6 +424,7 @@ bool ts_tma_store(ts_lower *lw, ts_val v)
     store_fetch(lw, &job, 0);
     if (store_in_stages(&job))
         ts_lower_barrier(lw); /* every warp is through with them */
+    ts_lower_accesses(lw, v);
     if (job.by_tma)
         store_by_tma(lw, &job, thread);
     else
