@@ -2,8 +2,8 @@
 """Everything `make test` runs, with one closing line: N passed, N failed, N skipped.
 
 Steps: C tests in a debug build, the same under AddressSanitizer and UBSan, bounded fuzzing, Python
-tests, and checks of the tree (include graph, sizes). `--only STEP` runs one; `asan`, `ubsan`, `tsan` and
-`golden`, `tiles` and `long` run only when named.
+tests, random tile programs, and checks of the tree (include graph, sizes). `--only STEP` runs one; `asan`, `ubsan`, `tsan`,
+`golden` and `long` run only when named.
 """
 
 from __future__ import annotations
@@ -181,8 +181,12 @@ def tiles(*options: str, env: dict[str, str] | None = None) -> Count:
 
 
 def step_tiles(_: argparse.Namespace) -> Count:
-    """A bounded share: the programs that were once wrong, then always the same seeds."""
-    return tiles("all", "--count", "3000", "--seconds", "75")
+    """A bounded share: the programs that were once wrong, then always the same seeds, on the CPU device and as
+    the threads of GPU code in the interpreter.
+    """
+    total = tiles("all", "--count", "2500", "--seconds", "60")
+    total.add(tiles("all", "--device", "eval90", "--count", "3000", "--seconds", "25"))
+    return total
 
 
 def sanitized_tree(folder: str) -> dict[str, str]:
@@ -206,6 +210,7 @@ def sanitized_tree(folder: str) -> dict[str, str]:
 def step_long(options: argparse.Namespace) -> Count:
     """The long form: 200,000 tile programs, both sorts of input under the sanitizers, fuzz targets."""
     total = tiles("all", "--count", "200000")
+    total.add(tiles("all", "--device", "eval90", "--count", "50000"))
     if not build("build-sanitize", "-Db_sanitize=address,undefined", "-Db_lundef=false"):
         return Count(failed=1)
     env = sanitized_tree("build-sanitize")
@@ -263,13 +268,13 @@ STEPS = {
     "sanitize": lambda o: sanitized("sanitize"),
     "fuzz": step_fuzz,
     "python": step_python,
+    "tiles": step_tiles,
 }
 NAMED = {
     "asan": lambda o: sanitized("asan"),
     "ubsan": lambda o: sanitized("ubsan"),
     "tsan": lambda o: sanitized("tsan"),
     "golden": step_golden,
-    "tiles": step_tiles,
     "long": step_long,
 }
 

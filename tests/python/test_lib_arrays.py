@@ -197,7 +197,7 @@ def unaligned(x):
 
 HOSTILE = {
     "negative stride": lambda x: np.ascontiguousarray(x[::-1])[::-1], "unaligned": unaligned,
-    "broadcast": lambda x: np.broadcast_to(x[:1], x.shape), "read-only": read_only,
+    "broadcast": lambda x: np.broadcast_to(x[-1:], x.shape), "read-only": read_only,
     "byte order": lambda x: x.astype(x.dtype.newbyteorder()), "scalar": lambda x: x.dtype.type(1),
     "0-d": lambda x: np.array(1, x.dtype), "flat": np.ravel, "an axis more": lambda x: x[None],
     "longer": lambda x: np.concatenate([x, x]), "empty": lambda x: x[:0], "list": lambda x: x.tolist(),

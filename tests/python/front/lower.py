@@ -30,7 +30,7 @@ STATUS = {
 class Spec(ctypes.Structure):
     _fields_ = [(n, ctypes.c_uint8) for n in
                 ("kind dtype rank index_bits align16 unit_stride stride_div16 shape_div16 shape_one static_shape static_stride loose").split()
-                ] + [("reserved", ctypes.c_uint32), ("value", ctypes.c_int64), ("dims", ctypes.c_int64 * 8), ("strides", ctypes.c_int64 * 8)]  # fmt: skip
+                ] + [("overlap", ctypes.c_uint8), ("reserved", ctypes.c_uint8), ("same_as", ctypes.c_uint16), ("value", ctypes.c_int64), ("dims", ctypes.c_int64 * 8), ("strides", ctypes.c_int64 * 8)]  # fmt: skip
 
 
 class Error(ctypes.Structure):
@@ -140,6 +140,29 @@ def _param(arg) -> tuple[list[Spec], list[int]]:
     raise TypeError(arg)
 
 
+def _mark_shared(specs: ctypes.Array, args: tuple) -> None:
+    """Says which arrays share memory, as the launch does (src/device/args.c)."""
+    import numpy as np
+
+    found: list = []
+
+    def walk(arg: object) -> None:
+        if isinstance(arg, tuple):
+            for item in arg:
+                walk(item)
+        elif isinstance(arg, np.ndarray):
+            spec = [s for s in specs if s.kind == 1][len(found)]
+            for k, other in enumerate(found):
+                same = arg.__array_interface__ == other.__array_interface__
+                if same and not spec.same_as:
+                    spec.same_as = k + 1
+                elif not same and np.may_share_memory(arg, other):
+                    spec.overlap = 1
+            found.append(arg)
+
+    walk(args)
+
+
 class Const:
     """Marks a compile-time constant among the arguments of ``run``."""
 
@@ -154,6 +177,7 @@ def run(fn, *args, grid=(1, 1, 1), target=0, schedule=0, hints=None) -> str:
     pack = _pack.pack_function(fn)
     parts = [_param(a) for a in args]
     specs, n = spec_of(tuple(p[0] for p in parts))
+    _mark_shared(specs, args)
     words = [w & 0xFFFFFFFFFFFFFFFF for p in parts for w in p[1]]
     printed: list[bytes] = []
     callback = PRINT(lambda user, text, size: printed.append(ctypes.string_at(text, size)))
