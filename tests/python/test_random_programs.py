@@ -39,7 +39,7 @@ def test_what_was_wrong_stays_right_on_the_gpu():
 
 @pytest.mark.skipif(not shutil.which("ptxas"), reason="no ptxas")
 def test_what_was_wrong_assembles():
-    files = [file for file in corpus.files() if file.stem.startswith("predicate")]
+    files = [f for f in corpus.files() if f.stem.startswith(("predicate", "crash"))]
     outcomes = {file.stem: corpus.parse(file.read_text()).run("sm_90") for file in files}
     wrong = {name: o.text for name, o in outcomes.items() if o.kind not in ("passed", "open")}
     assert not wrong
