@@ -215,3 +215,42 @@ def test_a_carried_tile_is_read_before_its_next_value_is_written():
     x = arange()
     ct.launch(None, (1,), carried, (x, 2))
     assert (x == 2 * np.roll(arange(), N // 2)).all()
+
+
+@ct.kernel
+def carried_as_one(x, y, n):
+    a, b = ct.load(x, (0,), (N,)), ct.load(x, (1,), (N,))
+    for i in range(n):
+        ct.store(y, (i,), ct.reshape(ct.transpose(ct.reshape(b, (8, N // 8))), (N,)))
+        a = a + b
+        b = a
+
+
+def test_carried_tiles_are_written_as_if_at_once():
+    x, y = np.arange(2 * N, dtype=np.int32), np.zeros(3 * N, np.int32)
+    a, b, wanted = x[:N], x[N:], []
+    for _ in range(3):
+        wanted.append(b.reshape(8, N // 8).T.reshape(N))
+        a = a + b
+        b = a
+    ct.launch(None, (1,), carried_as_one, (x, y, 3))
+    assert (y == np.concatenate(wanted)).all()
+
+
+@ct.kernel
+def forty_carried(x, y, n, K: ct.Constant[int]):
+    t = tuple(ct.load(x, (k,), (N,)) for k in ct.static_iter(range(K)))
+    for i in range(n):
+        t = tuple(t[(k + 1) % K] + t[k] for k in ct.static_iter(range(K)))
+    for k in ct.static_iter(range(K)):
+        ct.store(y, (k,), t[k])
+
+
+@pytest.mark.parametrize("count", [2, 31, 70])
+def test_any_number_of_tiles_is_carried_at_once(count):
+    x = np.random.default_rng(count).integers(-9, 9, (count, N)).astype(np.int32)
+    y, wanted = np.zeros_like(x), x
+    for _ in range(3):
+        wanted = wanted + np.roll(wanted, -1, 0)
+    ct.launch(None, (1,), forty_carried, (x.ravel(), y.ravel(), 3, count))
+    assert (y == wanted).all()

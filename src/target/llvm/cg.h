@@ -37,6 +37,7 @@
 typedef uint32_t cg_ref;
 #define CG_LITERAL 0x80000000u
 enum { CG_LANE_BITS = 6, CG_MAX_LOOPS = 9 };
+enum { CG_ROOTS = 30 }; /* tiles that are surely written in one nest; a nest takes twice as many roots */
 /* Slots whose accesses tell LLVM that they meet no other slot; each names all others, so their number is bounded. */
 #define CG_SCOPES 64u
 

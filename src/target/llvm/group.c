@@ -172,7 +172,7 @@ static bool group_takes(cg *e, const cg_root *root)
     const cg_group *g = &e->group;
     int64_t dims[TS_MAX_RANK];
     uint32_t n = group_squeeze(root, dims), axis = group_axis(root, root->axis);
-    if (g->root.n >= 60 || n != g->rank || memcmp(dims, g->dims, n * sizeof *dims) != 0 ||
+    if (g->root.n >= 2 * CG_ROOTS || n != g->rank || memcmp(dims, g->dims, n * sizeof *dims) != 0 ||
         g->scan || root->kind == CG_SCAN)
         return false;
     if (axis < TS_MAX_RANK && g->axis < TS_MAX_RANK && axis != g->axis)

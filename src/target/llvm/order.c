@@ -140,7 +140,7 @@ static bool order_clashes(const cg *e, ts_val w)
 bool cg_order_scratch(const cg *e, const cg_root *root)
 {
     const cg_group *g = &e->group;
-    for (uint32_t i = 0; i < g->read.n && root->kind == CG_STORE && root->mem.slot; i++)
+    for (uint32_t i = 0; i < g->read.n && g->open && root->kind == CG_STORE && root->mem.slot; i++)
         if (g->read.at[i].slot == root->mem.slot && !g->read.at[i].same)
             return true;
     return false;

@@ -383,16 +383,30 @@ static bool walk_reads_home(cg *e, ts_val v, bool same, void *user)
     return false;
 }
 
+/* What the open group still reads of the homes in another order is read first: in between, one of the homes would be
+ * written and another not. */
+static void walk_flush_readers(cg *e, uint32_t n, cg_mem *const *home)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (home[i] && cg_order_scratch(e, &(cg_root){.kind = CG_STORE, .mem = *home[i]})) {
+            cg_flush(e);
+            return;
+        }
+}
+
 /* Writes n values to their homes as if at once: values that read homes in another order than they are
  * written, or in another nest, go through memory of their own first. */
 static void walk_to_homes(cg *e, uint32_t n, const uint32_t *value, cg_mem *const *home)
 {
     ts_type space = 0;
-    bool apart = false;
-    cg_val kept[64];
+    bool apart = n >= CG_ROOTS; /* more than one nest takes */
+    cg_val *kept = TS_NEW_N(e->arena, cg_val, n + 1);
+    if (!kept) {
+        cg_fail(e, TS_NOMEM, "out of memory while generating code");
+        return;
+    }
     for (uint32_t i = 0; i < n; i++) {
-        if (i < TS_COUNT(kept))
-            kept[i] = e->val[value[i]];
+        kept[i] = e->val[value[i]];
         if (!home[i])
             continue;
         apart |= (space && ts_type_of(e->fn, value[i]) !=
@@ -417,11 +431,12 @@ static void walk_to_homes(cg *e, uint32_t n, const uint32_t *value, cg_mem *cons
             e->val[value[i]].form = CG_BUF;
             e->val[value[i]].mem = own;
         }
+    walk_flush_readers(e, n, home);
     for (uint32_t i = 0; i < n; i++)
         if (home[i] && !(e->val[value[i]].form == CG_BUF && e->val[value[i]].mem->slot == home[i]->slot))
             cg_store_root(e, value[i], home[i]);
     cg_flush(e);
-    for (uint32_t i = 0; i < n && apart && i < TS_COUNT(kept); i++) /* the copies are known only on this path */
+    for (uint32_t i = 0; i < n && apart; i++) /* the copies are known only on this path */
         e->val[value[i]] = kept[i];
 }
 
