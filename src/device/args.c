@@ -282,19 +282,24 @@ static uint32_t args_access(const ts_plan *plan, const launch_span *span)
            (plan->writes[span->param / 8] >> span->param % 8 & 1) << 1;
 }
 
-/* What code must know of span i beside the earlier ones: it is one of them, or shares bytes, and both are accessed
- * and one of the two is written. */
-static uint64_t args_shared_word(const launch_frame *frame, const ts_plan *plan, uint32_t i)
+/* Do two arrays share bytes that one of them writes and the other accesses? */
+static bool args_conflict(const ts_plan *plan, const launch_span *a, const launch_span *b)
+{
+    if (a->first >= b->end || b->first >= a->end)
+        return false;
+    uint32_t one = args_access(plan, a), two = args_access(plan, b);
+    return one && two && ((one | two) & 2);
+}
+
+/* What code must know of span i beside the earlier ones of those in conflict: it is one of them, or shares bytes. An
+ * array that is read under two names and written under a third is one array under all three. */
+static uint64_t args_shared_word(const launch_frame *frame, const bool *conflict, uint32_t i)
 {
     const launch_span *span = &frame->spans[i];
     uint64_t same = 0, overlap = 0;
-    uint32_t access = args_access(plan, span);
     for (uint32_t k = 0; k < i; k++) {
         const launch_span *other = &frame->spans[k];
-        if (span->first >= other->end || other->first >= span->end)
-            continue;
-        uint32_t others = args_access(plan, other);
-        if (!access || !others || !((access | others) & 2))
+        if (!conflict[k] || span->first >= other->end || other->first >= span->end)
             continue;
         if (!args_is_same(frame, span, other))
             overlap = 1;
@@ -306,13 +311,19 @@ static uint64_t args_shared_word(const launch_frame *frame, const ts_plan *plan,
 
 bool ts__frame_note_shared(launch_frame *frame, const ts_plan *plan)
 {
-    uint32_t before = frame->n_words;
-    for (uint32_t i = 1; i < frame->n_spans && frame->n_words < LAUNCH_WORDS; i++) {
-        uint64_t word = args_shared_word(frame, plan, i);
+    bool conflict[TS_LAUNCH_ARGS], any = false;
+    for (uint32_t i = 0; i < frame->n_spans; i++) {
+        conflict[i] = false;
+        for (uint32_t k = 0; k < i; k++)
+            if (args_conflict(plan, &frame->spans[i], &frame->spans[k]))
+                conflict[i] = conflict[k] = any = true;
+    }
+    for (uint32_t i = 1; i < frame->n_spans && any && frame->n_words < LAUNCH_WORDS; i++) {
+        uint64_t word = conflict[i] ? args_shared_word(frame, conflict, i) : 0;
         if (word)
             frame->words[frame->n_words++] = word;
     }
-    return frame->n_words > before;
+    return any;
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------------- */

@@ -105,6 +105,7 @@ static ts_status front_array(fr *f, const ts_spec *s, ts_val *next, fr_value *ou
     if (!a)
         return fr_oom(f);
     ts_dtype index = s->index_bits == 64 ? TS_DTYPE_int64 : TS_DTYPE_int32;
+    f->b.fn->overlap |= s->overlap != 0;
     if (s->same_as) { /* one array, so that its accesses are seen to be of one place */
         if (s->same_as > f->arrays.n)
             return ts_fail(f->err, TS_VALUE, "argument: an array is said to be number %u of %u", s->same_as,
@@ -114,7 +115,6 @@ static ts_status front_array(fr *f, const ts_spec *s, ts_val *next, fr_value *ou
         *out = (fr_value){.kind = FR_ARRAY, .as.array = a};
         return TS_PUSH(f->arena, &f->arrays, a) ? TS_OK : fr_oom(f);
     }
-    f->b.fn->overlap |= s->overlap != 0;
     *a = (fr_array){.dtype = s->dtype, .rank = s->rank, .index_dtype = (uint8_t)index};
     a->base = front_div_by(f, (*next)++, s->align16 ? 16 : 0);
     for (uint32_t d = 0; d < s->rank; d++)

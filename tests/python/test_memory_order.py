@@ -254,3 +254,19 @@ def test_any_number_of_tiles_is_carried_at_once(count):
         wanted = wanted + np.roll(wanted, -1, 0)
     ct.launch(None, (1,), forty_carried, (x.ravel(), y.ravel(), 3, count))
     assert (y == wanted).all()
+
+
+@ct.kernel
+def under_three_names(a, b, c, out):
+    t = ct.gather(b, lane(N) ^ 1)
+    ct.store(c, (0,), t)
+    ct.store(out, (0,), ct.gather(a, N - 1 - lane(N)))
+
+
+@pytest.mark.parametrize("at", [0, 5])
+def test_an_array_read_and_written_under_three_names(at):
+    buffer, out = np.arange(N + at, dtype=np.int32), np.zeros(N, np.int32)
+    wanted = buffer.copy()
+    wanted[at:] = buffer[:N][np.arange(N) ^ 1]
+    ct.launch(None, (1,), under_three_names, (buffer[:N], buffer[:N], buffer[at:], out))
+    assert (buffer == wanted).all() and (out == wanted[:N][::-1]).all()
