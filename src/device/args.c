@@ -295,6 +295,7 @@ static bool args_conflict(const ts_plan *plan, const launch_span *a, const launc
  * array that is read under two names and written under a third is one array under all three. */
 static uint64_t args_shared_word(const launch_frame *frame, const bool *conflict, uint32_t i)
 {
+    static_assert(TS_LAUNCH_ARGS < 256, "numbers of arrays have 8 bits in a word");
     const launch_span *span = &frame->spans[i];
     uint64_t same = 0, overlap = 0;
     for (uint32_t k = 0; k < i; k++) {

@@ -144,26 +144,27 @@ static uint64_t kernel_since(int64_t before)
     return (uint64_t)(ts__now_ns() - before);
 }
 
-/* Memory of a compilation that its caller may interrupt (ts_interrupt_set): while he wants that, no more is given, and
- * the compiler ends as it does when memory is out. It asks for memory all the time but in LLVM and other assemblers. */
-typedef struct kernel_patience {
+/* The allocator of a compilation that its caller may interrupt (ts_interrupt_set): when the compilation should stop,
+ * it gives no more memory, and the compiler ends as it does when memory is out. The compiler allocates all the time,
+ * except inside LLVM and the assemblers of other makers. */
+typedef struct kernel_interruptible {
     ts_alloc alloc;
     const ts_alloc *below;
-    ts_interrupt_fn *asked; /* NULL: this thread is not the one to ask */
+    ts_interrupt_fn *should_stop; /* NULL: this thread is not the one to ask */
     int64_t next_ns;
-    bool over;
-} kernel_patience;
+    bool stopped;
+} kernel_interruptible;
 
-enum { KERNEL_PATIENCE_NS = 20000000 };
+enum { KERNEL_ASK_NS = 20000000 };
 
 static void *kernel_resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
 {
-    kernel_patience *p = user;
-    if (p->asked && new_bytes > old_bytes && !p->over && ts__now_ns() >= p->next_ns) {
-        p->over = p->asked();
-        p->next_ns = ts__now_ns() + KERNEL_PATIENCE_NS;
+    kernel_interruptible *p = user;
+    if (p->should_stop && new_bytes > old_bytes && !p->stopped && ts__now_ns() >= p->next_ns) {
+        p->stopped = p->should_stop();
+        p->next_ns = ts__now_ns() + KERNEL_ASK_NS;
     }
-    return p->over && new_bytes > old_bytes ? NULL : p->below->resize(p->below->user, block, old_bytes, new_bytes);
+    return p->stopped && new_bytes > old_bytes ? NULL : p->below->resize(p->below->user, block, old_bytes, new_bytes);
 }
 
 static ts_status kernel_compile(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, ts_target target, ts_code *code,
@@ -171,16 +172,16 @@ static ts_status kernel_compile(ts_kernel *kernel, const ts_spec *spec, size_t n
 {
     int64_t before = ts__now_ns();
     const ts_hints *hints = ts__kernel_hints(kernel, target);
-    kernel_patience p = {{kernel_resize, &p}, kernel->alloc, ts__interrupt_get(), before + KERNEL_PATIENCE_NS, false};
+    kernel_interruptible p = {{kernel_resize, &p}, kernel->alloc, ts__interrupt_get(), before + KERNEL_ASK_NS, false};
     ts_status status =
         kernel->compile(kernel->pack, kernel->n_pack, spec, n_spec, hints, target, &p.alloc, code, err);
     if (code->alloc == &p.alloc)
         code->alloc = kernel->alloc;
     atomic_fetch_add(&kernel->compile_ns, kernel_since(before));
     atomic_fetch_add(&kernel->n_compiled, 1);
-    if (!p.over && p.asked) /* what came while an assembler was at work */
-        p.over = p.asked();
-    if (!p.over)
+    if (!p.stopped && p.should_stop) /* what came while an assembler was at work */
+        p.stopped = p.should_stop();
+    if (!p.stopped)
         return status;
     if (status == TS_OK)
         ts_code_deinit(code);

@@ -210,7 +210,9 @@ bool ts_alias_same_place(const ts_alias *a, ts_val x, ts_val y)
     alias_view p, q;
     alias_view_of(a, x, &p);
     alias_view_of(a, y, &q);
-    if (ts_alias_orders(a->fn, x) || ts_alias_orders(a->fn, y) || !p.view || !q.view || p.type->kind == TS_KIND_GATHER_SCATTER_VIEW || !alias_same_cut(p.type, q.type) ||
+    if (ts_alias_orders(a->fn, x) || ts_alias_orders(a->fn, y))
+        return false;
+    if (!p.view || !q.view || p.type->kind == TS_KIND_GATHER_SCATTER_VIEW || !alias_same_cut(p.type, q.type) ||
         !alias_same_tensor(a->fn, p.tensor, q.tensor))
         return false;
     for (uint32_t k = 0; k < p.type->rank; k++)

@@ -18,8 +18,8 @@
 #include "target/llvm/cg.h"
 
 enum { GROUP_COPIES = 4, GROUP_INPUTS = 8 };
-/* Straight code of hundreds of nests would be one basic block, on which LLVM takes quadratic time; a look at whether the
- * kernel shall end cuts it. */
+/* Straight code of hundreds of nests would be one basic block, on which LLVM takes quadratic time; a look at whether
+ * the kernel shall end cuts it. */
 enum { GROUP_NESTS_A_LOOK = 32 };
 
 /* ---- scratch ------------------------------------------------------------------------------------*/

@@ -243,7 +243,7 @@ void ts__emit_if(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     bool no_else = emit_is_empty(e, v, e->shape.other[v]);
     bool no_then = emit_is_empty(e, v, v);
-    if (no_then && no_else) /* ptxas of CUDA 13.0 ends with a segmentation fault on two branches in a row to what follows */
+    if (no_then && no_else) /* two branches in a row to what follows end ptxas 13.0 with a segmentation fault */
         return;
     if (no_then)
         PUT("@$v bra E$L;\n", inst->opnd[0], v);
