@@ -519,7 +519,7 @@ static PyMethodDef kernel_functions[] = {
      "On host memory (NumPy) the call returns when the arrays are written; on a GPU it enqueues.\n"
      "On the CPU Ctrl-C ends a launch, or what a stream runs while the main thread waits for it, "
      "between\n"
-     "blocks and in each round of a ``while``; not inside a ``for``, which ends by itself. What "
+     "blocks and in each round of a loop. What "
      "was written\n"
      "stays; everything can be used again."},
     {"launch_kept", (PyCFunction)(void (*)(void))kernel_launch_kept, METH_FASTCALL,

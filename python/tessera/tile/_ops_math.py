@@ -308,8 +308,10 @@ def reduce(x: Any, /, axis: int, func: Any, identity: Any, *, keepdims: bool = F
     x : tile or tuple of N tiles
     func : function of 2N scalars
         The first N are one side, the last N the other; gives a scalar or a tuple of N. Must be pure and
-        associative. It need not commute: the first side is always made of lower indices.
+        associative. It need not commute: the first side is always made of lower indices. It may not
+        branch: choose with ``ct.where``.
     identity : constant or tuple of N
+        ``func`` of it and x must be x: it takes part in the result.
     """
 
 
