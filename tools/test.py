@@ -184,8 +184,9 @@ def step_tiles(_: argparse.Namespace) -> Count:
     """A bounded share: the programs that were once wrong, then always the same seeds, on the CPU device and as
     the threads of GPU code in the interpreter.
     """
-    total = tiles("all", "--count", "2500", "--seconds", "60")
-    total.add(tiles("all", "--device", "eval90", "--count", "3000", "--seconds", "25"))
+    env = {"TESSERA_LIBRARY": str(ROOT / "build-test" / "libtessera.so")}  # not the sanitized one
+    total = tiles("all", "--count", "2500", "--seconds", "60", env=env)
+    total.add(tiles("all", "--device", "eval90", "--count", "3000", "--seconds", "25", env=env))
     return total
 
 
@@ -210,7 +211,10 @@ def sanitized_tree(folder: str) -> dict[str, str]:
 def step_long(options: argparse.Namespace) -> Count:
     """The long form: 200,000 tile programs, both sorts of input under the sanitizers, fuzz targets."""
     total = tiles("all", "--count", "200000")
-    total.add(tiles("all", "--device", "eval90", "--count", "50000"))
+    if not build("build-test"):
+        return Count(failed=1)
+    env = {"TESSERA_LIBRARY": str(ROOT / "build-test" / "libtessera.so")}
+    total.add(tiles("all", "--device", "eval90", "--count", "50000", env=env))
     if not build("build-sanitize", "-Db_sanitize=address,undefined", "-Db_lundef=false"):
         return Count(failed=1)
     env = sanitized_tree("build-sanitize")
