@@ -209,6 +209,8 @@ static void reg_uses(reg_state *s, ts_val v)
         bool at_latch = inst->op == TS_OP_for && (i == 1 || i == 2);
         reg_use(s, v, i, at_latch ? 2 * e->shape.end[v] : 2 * v);
     }
+    if (inst->op == TS_OP_for) /* the latch adds to the counter, whoever else reads it */
+        s->last[v + 1] = TS_MAX(s->last[v + 1], 2 * e->shape.end[v]);
 }
 
 static bool reg_is_kept(const ts_ptx *e, ts_val v, const ts_inst *inst)
