@@ -272,6 +272,7 @@ static ts_status element_of_raw(fr *f, const fr_call *c, uint32_t mask, element_
     if (f->b.fn->checked)
         TS_TRY(element_raw_bounds(f, c, a, &offset, out));
     out->pointers = element_pointers(f, a->base, offset.as.v, &out->shape);
+    f->b.fn->overlap = true; /* an offset may leave the array, and the launch cannot see how far */
     return TS_OK;
 }
 

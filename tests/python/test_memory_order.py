@@ -136,6 +136,30 @@ def test_arrays_apart_and_shared_take_turns_in_one_kernel():
 
 
 @ct.kernel
+def over_the_next(x, y, flag):
+    if flag > 0:
+        t = ct.gather(y, lane(16) % 4)
+        ct.store(y, (0,), t)
+        x.get_raw_memory().store_offset(15 - lane(16), t)
+    else:
+        t = ct.load(y, (0,), (4,))
+        x.get_raw_memory().store_offset(15 - lane(8), ct.full((8,), 99, ct.int32))
+        ct.store(x, (0,), t)
+
+
+def test_raw_memory_that_leaves_its_array_is_in_order_with_the_array_there():
+    buffer = np.arange(16, dtype=np.int32)
+    ct.launch(None, (1,), over_the_next, (buffer[:8], buffer[8::3], 1))
+    assert (buffer == np.tile([8, 11, 14, 0], 4)[::-1]).all()
+
+
+def test_a_tile_keeps_its_value_when_raw_memory_of_its_neighbour_is_written():
+    buffer = np.arange(16, dtype=np.int32)
+    ct.launch(None, (1,), over_the_next, (buffer[:8], buffer[8:], 0))
+    assert (buffer == [8, 9, 10, 11, 4, 5, 6, 7] + [99] * 8).all()
+
+
+@ct.kernel
 def affine(x, out):
     v = ct.load(x, (0,), (N,))
     _, b = ct.reduce((v, v + 1), 0, lambda a, b, c, d: (a * c, b * c + d), (1, 0))
