@@ -298,7 +298,8 @@ static PyObject *kernel_launch_kept(PyObject *module, PyObject *const *args, Py_
     return NULL;
 }
 
-/* What a plan may depend on of one array, in words: kind of memory, address mod 16, extents, strides. */
+/* What a plan may depend on of one array, in words: kind of memory, whether it may be written, address mod 16,
+ * extents, strides. */
 static size_t kernel_look_words(const ts_arg *arg, uint64_t *out)
 {
     size_t rank = arg->rank, n = 1 + rank;
@@ -307,7 +308,7 @@ static size_t kernel_look_words(const ts_arg *arg, uint64_t *out)
         return 1;
     }
     out[0] = (uint64_t)arg->dtype | (uint64_t)rank << 8 | ((uintptr_t)arg->value.data & 15) << 16 |
-             (uint64_t)(arg->strides != NULL) << 24 | (uint64_t)arg->device << 32;
+             (uint64_t)(arg->strides != NULL) << 24 | (uint64_t)(arg->readonly != 0) << 25 | (uint64_t)arg->device << 32;
     memcpy(out + 1, arg->shape, rank * sizeof *out);
     if (!arg->strides)
         return n;
@@ -339,7 +340,17 @@ static bool kernel_take_arrays(core_state *state, core_frame *frame, PyObject *c
     return good;
 }
 
-/* The first row of a rule whose arrays overlap otherwise than it allows; NULL where there is none. */
+/* Whether no kernel may write to an array: it is read-only, or elements along an axis are one and the same. */
+static bool kernel_is_fixed(const ts_arg *arg)
+{
+    bool fixed = arg->readonly != 0;
+    for (uint32_t d = 0; d < arg->rank; d++)
+        fixed |= arg->strides && arg->shape[d] > 1 && arg->strides[d] == 0;
+    return fixed;
+}
+
+/* The first row of a rule whose arrays overlap otherwise than it allows, or which is of one array, written, that cannot
+ * be; NULL where there is none. */
 static const uint8_t *kernel_conflict_row(const core_frame *frame, const uint8_t *rows, Py_ssize_t n)
 {
     for (const uint8_t *row = rows; row + 3 <= rows + n; row += 3) {
@@ -347,6 +358,10 @@ static const uint8_t *kernel_conflict_row(const core_frame *frame, const uint8_t
             continue;
         const ts_arg *written = &frame->args[row[0]], *other = &frame->args[row[1]];
         if (written->kind != TS_SPEC_ARRAY || other->kind != TS_SPEC_ARRAY)
+            continue;
+        if (written == other && kernel_is_fixed(written))
+            return row;
+        if (written == other)
             continue;
         ts_overlap met = ts_arg_overlap(written, other);
         if (met == TS_OVERLAP_SOME || (met == TS_OVERLAP_SAME && !row[2]))
@@ -359,8 +374,8 @@ static int kernel_check_rule(PyObject *rule)
 {
     if (PyBytes_Check(rule) && PyBytes_GET_SIZE(rule) % 3 == 0)
         return 0;
-    PyErr_SetString(PyExc_TypeError, "a rule is bytes, three for each pair of arrays: a written one, another one, "
-                                     "whether both may be the same");
+    PyErr_SetString(PyExc_TypeError, "a rule is bytes, three for each pair of arrays: a written one, another one (or the "
+                                     "same: it can be written), whether both may be the same");
     return -1;
 }
 

@@ -110,7 +110,10 @@ def _parse_block(lines: list[str], first: int, last: int) -> tuple[Any, int]:
 _NO_SOURCE = (
     "put the function in a file (code given by python -c, exec or a plain prompt has no source)"
 )
-_CHANGED = "what was imported is what runs; restart the program, or reload the module, to run the file as it is now"
+_CHANGED = (
+    "restart the program or reload the module, or undo the change: a function's text is compiled, and it must be that of "
+    "the code that was imported"
+)
 
 
 def _not_available(fn: FunctionType, why: str, way_out: str = _CHANGED) -> Exception:
@@ -253,7 +256,7 @@ def _lambda_of(fn: FunctionType, lines: list[str]) -> tuple[Any, int, str]:
         raise _not_available(
             fn,
             f"{len(found)} lambdas fit line {fn.__code__.co_firstlineno}",
-            "give the lambda a name with def; of a file that changed, what was imported is what runs",
+            "give the lambda a name with def, or a line of its own; if the file changed, restart the program or reload the module",
         )
     first = fn.__code__.co_firstlineno - 1
     return found[0], 0, "".join(lines[first : found[0].end_lineno])

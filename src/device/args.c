@@ -427,8 +427,9 @@ static ts_status args_bits_of(args_walk *walk, const args_value *v, uint8_t dtyp
     else if (dtype == TS_DTYPE_float64)
         memcpy(out, &real, sizeof real);
     else if (v->i < low || v->i > high)
-        return args_fail(walk, TS_OVERFLOW, "%s does not fit %s, which the annotation names; annotate a wider dtype",
-                         args_value_text(v, room, sizeof room), ts_dtype_name((ts_dtype)dtype));
+        return args_fail(walk, TS_OVERFLOW, "%s does not fit %s, which the annotation names; annotate a %s dtype",
+                         args_value_text(v, room, sizeof room), ts_dtype_name((ts_dtype)dtype),
+                         v->i < 0 && !is_signed ? "signed" : "wider");
     return TS_OK;
 }
 

@@ -345,7 +345,7 @@ ts_status ts__fault_report(const ts_program *program, const ts_fault *fault, ts_
     if (fault->code == TS_FAULT_BOUNDS)
         ts_bounds_text(what, sizeof what, message, fault->index, fault->extent);
     else if (fault->code == TS_FAULT_ASSERT)
-        snprintf(what, sizeof what, "assertion failed: %.1900s", message);
+        snprintf(what, sizeof what, "assertion failed%s%.1900s", *message ? ": " : "", message);
     else if (fault->code == TS_FAULT_DIV_ZERO)
         snprintf(what, sizeof what, "integer division by zero");
     else

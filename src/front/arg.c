@@ -7,7 +7,7 @@
 
 ts_status fr_arg_error(fr *f, const fr_call *c, uint32_t i, const char *wanted)
 {
-    return fr_error(f, c->at[i], TS_TILETYPE, "%s(): '%s' must be %s\n  found: %s", c->op->name,
+    return fr_error(f, c->at[i], TS_TILETYPE, "%s(): '%s' must be %s\n  found: %s", fr_op_name(c),
                     fr_arg_name(f, c, i), wanted, fr_say(f, &c->arg[i]));
 }
 
@@ -20,7 +20,7 @@ static ts_status arg_not_constant(fr *f, const fr_call *c, uint32_t i, const cha
             "%s(): '%s' must be %s known at compile time\n  found: %s, computed while the kernel "
             "runs\n"
             "  help: annotate the kernel's parameter with ct.Constant[int], or use a literal",
-            c->op->name, fr_arg_name(f, c, i), wanted, fr_say(f, v));
+            fr_op_name(c), fr_arg_name(f, c, i), wanted, fr_say(f, v));
     return fr_arg_error(f, c, i, wanted);
 }
 
@@ -73,7 +73,7 @@ ts_status fr_arg_enum(fr *f, const fr_call *c, uint32_t i, const char *cls,
             *out = m;
             return TS_OK;
         }
-    return fr_error(f, c->at[i], TS_TILETYPE, "%s() does not take %s.%s", c->op->name, cls,
+    return fr_error(f, c->at[i], TS_TILETYPE, "%s() does not take %s.%s", fr_op_name(c), cls,
                     fr_string(f, o->y));
 }
 
@@ -90,7 +90,7 @@ ts_status fr_arg_shape(fr *f, const fr_call *c, uint32_t i, fr_shape *out)
     }
     if (n > TS_MAX_RANK)
         return fr_error(f, c->at[i], TS_TILETYPE, "%s(): a shape of %u dimensions; the limit is %d",
-                        c->op->name, n, TS_MAX_RANK);
+                        fr_op_name(c), n, TS_MAX_RANK);
     *out = (fr_shape){.rank = n};
     for (uint32_t d = 0; d < n; d++) {
         if (!fr_is_int(&items[d], &out->dims[d])) {
@@ -101,13 +101,16 @@ ts_status fr_arg_shape(fr *f, const fr_call *c, uint32_t i, fr_shape *out)
         if (!ts_is_pow2(out->dims[d]))
             return fr_error(f, c->at[i], TS_TILETYPE,
                             "%s(): dimension %u of '%s' is %lld, which is not a power of two\n"
-                            "  help: use the next power of two; loads pad and stores drop what "
-                            "lies outside the array",
-                            c->op->name, d, fr_arg_name(f, c, i), (long long)out->dims[d]);
+                            "  help: %s",
+                            fr_op_name(c), d, fr_arg_name(f, c, i), (long long)out->dims[d],
+                            c->arg[0].kind == FR_ARRAY
+                                ? "use the next power of two; loads pad and stores drop what lies outside the array"
+                                : "all dimensions of tiles are powers of two; use the next one, and ct.where for what is too much");
         total *= TS_MIN(out->dims[d], (int64_t)1 << 30);
         if (total > 1 << 24)
             return fr_error(f, c->at[i], TS_TILETYPE,
-                            "%s(): a tile of shape %s has more than 16777216 elements", c->op->name,
+                            "%s(): a tile of shape %s has more than 16777216 elements\n  help: "
+                            "split the work into smaller tiles: more blocks, or a loop", fr_op_name(c),
                             fr_say_shape(f, out));
     }
     return TS_OK;
@@ -118,8 +121,9 @@ ts_status fr_arg_axis(fr *f, const fr_call *c, uint32_t i, uint32_t rank, uint32
     int64_t axis;
     TS_TRY(fr_arg_int(f, c, i, &axis));
     if (axis < -(int64_t)rank || axis >= (int64_t)rank)
-        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): axis %lld is out of range for rank %u",
-                        c->op->name, (long long)axis, rank);
+        return fr_error(f, c->at[i], TS_TILETYPE, "%s(): axis %lld is out of range for rank %u%s",
+                        fr_op_name(c), (long long)axis, rank,
+                        rank ? fr_textf(f, "\n  help: axes are from %d to %u", -(int)rank, rank - 1) : "");
     *out = (uint32_t)(axis < 0 ? axis + rank : axis);
     return TS_OK;
 }
@@ -131,7 +135,7 @@ ts_status fr_arg_tile(fr *f, const fr_call *c, uint32_t i, fr_value *out)
                         "%s(): '%s' must be a tile\n  found: %s\n  help: arrays are in memory; "
                         "read a tile of one "
                         "with ct.load or ct.gather",
-                        c->op->name, fr_arg_name(f, c, i), fr_say(f, &c->arg[i]));
+                        fr_op_name(c), fr_arg_name(f, c, i), fr_say(f, &c->arg[i]));
     if (c->arg[i].kind != FR_TILE && c->arg[i].kind != FR_NUMBER)
         return fr_arg_error(f, c, i, "a tile or a number");
     return fr_as_tile(f, &c->arg[i], out);
@@ -161,19 +165,19 @@ ts_status fr_arg_attr(fr *f, const fr_call *c, uint32_t round, uint32_t ftz, uin
     if (round != TS_NO && fr_given(c, round)) {
         if (!(allowed >> mode & 1))
             return fr_error(f, c->at[round], TS_TILETYPE, "%s() does not take RoundingMode.%s",
-                            c->op->name, modes[mode]);
+                            fr_op_name(c), modes[mode]);
         if (!fr_dtype_is_float(dtype))
             return fr_error(f, c->at[round], TS_TILETYPE,
-                            "%s(): rounding_mode is for floats, found %s", c->op->name,
+                            "%s(): rounding_mode is for floats, found %s", fr_op_name(c),
                             ts_dtype_name(dtype));
         if ((mode == TS_APPROX || mode == TS_FULL) && dtype != TS_DTYPE_float32)
             return fr_error(f, c->at[round], TS_TILETYPE,
-                            "%s(): RoundingMode.%s is for float32, found %s", c->op->name,
+                            "%s(): RoundingMode.%s is for float32, found %s", fr_op_name(c),
                             modes[mode], ts_dtype_name(dtype));
     }
     if (flush && dtype != TS_DTYPE_float32)
         return fr_error(f, c->at[ftz], TS_TILETYPE, "%s(): flush_to_zero is for float32, found %s",
-                        c->op->name, ts_dtype_name(dtype));
+                        fr_op_name(c), ts_dtype_name(dtype));
     *out = mode | (flush ? TS_A_FTZ : 0);
     return TS_OK;
 }

@@ -36,6 +36,7 @@ typedef struct call_arg {
 typedef struct call_args {
     TS_VEC(call_arg) at; /* positional ones first */
     uint32_t n_positional;
+    uint32_t n_self; /* 1 where the first is what stands before the dot */
 } call_args;
 
 static ts_status call_push(fr *f, call_args *args, const char *name, uint32_t node,
@@ -85,6 +86,7 @@ static ts_status call_evaluate(fr *f, const ts_node *call, const fr_value *self,
     const uint32_t *nodes = ts_pack_list(&f->pack, call->f[1], &n);
     if (self)
         TS_TRY(call_push(f, args, NULL, call->f[0], self));
+    args->n_self = self != NULL;
     for (uint32_t i = 0; i < n; i++)
         TS_TRY(call_positional(f, args, nodes[i]));
     args->n_positional = args->at.n;
@@ -142,18 +144,30 @@ static const char *call_param_name(const void *user, uint32_t i)
     return ((const call_names *)user)->name[i];
 }
 
-static ts_status call_unknown_keyword(fr *f, const fr_call *c, const call_arg *arg, uint32_t n)
+/* A help line with the arguments that may be written. */
+static const char *call_takes(fr *f, const fr_call *c, uint32_t n_self)
+{
+    call_param params[FR_MAX_ARGS] = {0};
+    uint32_t n = call_signature(c->op->signature, params);
+    const char *text = n > n_self ? "\n  help: it takes " : "\n  help: it takes no arguments";
+    for (uint32_t i = n_self; i < n; i++)
+        text = fr_textf(f, "%s%s%s%.*s%s", text, i > n_self ? ", " : "", params[i].rest ? "*" : "",
+                        (int)params[i].length, params[i].name, params[i].optional ? "=" : "");
+    return text;
+}
+
+static ts_status call_unknown_keyword(fr *f, const fr_call *c, const call_arg *arg, uint32_t n, uint32_t n_self)
 {
     call_names names = {{NULL}};
     for (uint32_t i = 0; i < n; i++)
         names.name[i] = fr_arg_name(f, c, i);
     const char *near = fr_nearest(arg->name, call_param_name, &names);
-    return fr_error(f, arg->node, TS_TILETYPE, "%s() has no argument named '%s'%s", c->op->name,
-                    arg->name, fr_did_you_mean(f, near));
+    return fr_error(f, arg->node, TS_TILETYPE, "%s() has no argument named '%s'%s", fr_op_name(c),
+                    arg->name, near ? fr_did_you_mean(f, near) : call_takes(f, c, n_self));
 }
 
 static ts_status call_bind_keyword(fr *f, fr_call *c, const call_arg *arg, const call_param *params,
-                                   uint32_t n)
+                                   uint32_t n, uint32_t n_self)
 {
     for (uint32_t i = 0; i < n; i++) {
         if (strlen(arg->name) != params[i].length ||
@@ -161,15 +175,15 @@ static ts_status call_bind_keyword(fr *f, fr_call *c, const call_arg *arg, const
             continue;
         if (params[i].positional_only)
             return fr_error(f, arg->node, TS_TILETYPE, "%s() takes '%s' by position only",
-                            c->op->name, arg->name);
+                            fr_op_name(c), arg->name);
         if (c->arg[i].kind != FR_UNBOUND)
-            return fr_error(f, arg->node, TS_TILETYPE, "%s() got '%s' twice", c->op->name,
+            return fr_error(f, arg->node, TS_TILETYPE, "%s() got '%s' twice", fr_op_name(c),
                             arg->name);
         c->arg[i] = arg->value;
         c->at[i] = arg->node;
         return TS_OK;
     }
-    return call_unknown_keyword(f, c, arg, n);
+    return call_unknown_keyword(f, c, arg, n, n_self);
 }
 
 static ts_status call_bind_op(fr *f, fr_call *c, const call_args *args)
@@ -190,17 +204,18 @@ static ts_status call_bind_op(fr *f, fr_call *c, const call_args *args)
             rest[c->n_rest++] = args->at.at[i].value;
         } else {
             return fr_error(f, args->at.at[i].node, TS_TILETYPE,
-                            "%s() takes at most %u positional argument%s, got %u%s", c->op->name,
-                            most, most == 1 ? "" : "s", args->n_positional,
-                            most < n ? "\n  help: pass the others by name" : "");
+                            "%s() takes at most %u positional argument%s, got %u%s", fr_op_name(c),
+                            most - args->n_self, most - args->n_self == 1 ? "" : "s",
+                            args->n_positional - args->n_self,
+                            most < n ? "\n  help: pass the others by name" : call_takes(f, c, args->n_self));
         }
     }
     for (uint32_t i = args->n_positional; i < args->at.n; i++)
-        TS_TRY(call_bind_keyword(f, c, &args->at.at[i], params, n));
+        TS_TRY(call_bind_keyword(f, c, &args->at.at[i], params, n, args->n_self));
     for (uint32_t i = 0; i < n; i++)
         if (c->arg[i].kind == FR_UNBOUND && !params[i].optional && !params[i].rest)
-            return fr_error(f, c->node, TS_TILETYPE, "%s() misses its argument '%.*s'", c->op->name,
-                            (int)params[i].length, params[i].name);
+            return fr_error(f, c->node, TS_TILETYPE, "%s() misses its argument '%.*s'%s", fr_op_name(c),
+                            (int)params[i].length, params[i].name, call_takes(f, c, args->n_self));
     for (uint32_t i = 0; i < n; i++)
         if (!c->at[i])
             c->at[i] = c->node;
@@ -311,8 +326,8 @@ static ts_status call_bind(fr *f, const fr_function *fn, const fr_scope *scope, 
         if (args->at.at[k].name)
             return fr_error(f, args->at.at[k].node, TS_TILETYPE, "%s() has no argument named '%s'",
                             fn->name, args->at.at[k].name);
-        return fr_error(f, args->at.at[k].node, TS_TILETYPE, "%s() takes %u arguments, got %u",
-                        fn->name, scope->n_args, args->at.n);
+        return fr_error(f, args->at.at[k].node, TS_TILETYPE, "%s() takes %u argument%s, got %u",
+                        fn->name, scope->n_args, scope->n_args == 1 ? "" : "s", args->at.n);
     }
     return TS_OK;
 }
@@ -351,6 +366,7 @@ static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, call_a
     f->frame = frame;
     TS_TRY(call_body(f, scope, out));
     f->frame = frame->caller;
+    fr_at(f, node); /* what follows is of the caller again */
     return TS_OK;
 }
 
@@ -383,7 +399,8 @@ ts_status fr_call_value(fr *f, const fr_value *callee, uint32_t node, uint32_t n
         return call_op(f, node, callee->n, &args, out);
     if (callee->kind == FR_BUILTIN)
         return fr_call_builtin(f, node, callee->as.text, n, values, out);
-    return fr_error(f, node, TS_TILETYPE, "wanted a function, found %s", fr_say(f, callee));
+    return fr_error(f, node, TS_TILETYPE, "wanted a function, found %s\n  help: pass a plain Python function, a lambda, or an "
+                    "operation such as ct.add", fr_say(f, callee));
 }
 
 /* ---- everything that can be called --------------------------------------------------- */

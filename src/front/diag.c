@@ -149,6 +149,27 @@ ts_status fr_error(fr *f, uint32_t node, ts_status status, const char *format, .
     return status;
 }
 
+/* Operations that begin with a kind of value are methods, not functions of the module: without it they are as they are
+ * written. */
+static const char *diag_written(const char *name)
+{
+    static const char *const kinds[] = {"array_", "view_", "raw_", "tile_"};
+    for (size_t i = 0; i < TS_COUNT(kinds); i++)
+        if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
+            return name + strlen(kinds[i]);
+    return name;
+}
+
+static bool diag_is_method(const char *name)
+{
+    return diag_written(name) != name;
+}
+
+const char *fr_op_name(const fr_call *c)
+{
+    return diag_written(c->op->name);
+}
+
 /* ---- naming values ------------------------------------------------------------------- */
 
 const char *fr_say_shape(fr *f, const fr_shape *shape)
@@ -203,7 +224,6 @@ const char *fr_say(fr *f, const fr_value *v)
                                         [FR_LIST] = "list of arrays",
                                         [FR_VIEW] = "tiled view",
                                         [FR_RAW] = "raw memory",
-                                        [FR_METHOD] = "a method",
                                         [FR_SLICE] = "a slice",
                                         [FR_RANGE] = "a range",
                                         [FR_ITER] = "a static_iter",
@@ -231,6 +251,8 @@ const char *fr_say(fr *f, const fr_value *v)
         return fr_textf(f, "'%s'", fr_string(f, f->pack.objects[v->as.object].x));
     case FR_OP:
         return fr_textf(f, "tile operation '%s'", fr_ops[v->n].name);
+    case FR_METHOD:
+        return fr_textf(f, "method '%s'", diag_written(fr_ops[v->n].name));
     case FR_BUILTIN:
         return fr_textf(f, "builtin '%s'", v->as.text);
     case FR_FUNC:
@@ -286,16 +308,6 @@ const char *fr_did_you_mean(fr *f, const char *near)
 }
 
 /* ---- names of operations ------------------------------------------------------------- */
-
-/* Operations that begin with a kind of value are methods, not functions of the module. */
-static bool diag_is_method(const char *name)
-{
-    static const char *const kinds[] = {"array_", "view_", "raw_", "tile_"};
-    bool is = false;
-    for (size_t i = 0; i < TS_COUNT(kinds); i++)
-        is |= strncmp(name, kinds[i], strlen(kinds[i])) == 0;
-    return is;
-}
 
 const char *fr_op_called(const char *name)
 {

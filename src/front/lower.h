@@ -265,6 +265,8 @@ fr_shape fr_shape_of(const fr *f, const fr_value *tile);
 ts_type fr_type(fr *f, ts_dtype dtype, const fr_shape *shape);
 bool fr_same_shape(const fr_shape *a, const fr_shape *b);
 /* Number or tile -> tile of the dtype (a number must fit); rank stays. */
+/* The error for a number without dtype that is not in the range of one. */
+ts_status fr_not_fitting(fr *f, const fr_value *v, ts_dtype dtype);
 ts_status fr_to_tile(fr *f, const fr_value *v, ts_dtype dtype, fr_value *out);
 /* Number or tile -> tile, numbers by their own or default dtype. */
 ts_status fr_as_tile(fr *f, const fr_value *v, fr_value *out);
@@ -335,6 +337,9 @@ typedef struct fr_call {
     const fr_value *rest;            /* *args of printf and print */
     uint32_t n_rest;
 } fr_call;
+
+/* The operation of a call as it is written: a method without its type. */
+const char *fr_op_name(const fr_call *c);
 typedef ts_status fr_op_fn(fr *f, const fr_call *c, fr_value *out);
 typedef struct fr_op {
     const char *name, *signature;

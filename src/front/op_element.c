@@ -27,7 +27,7 @@ static ts_status element_index(fr *f, const fr_call *c, uint32_t i, const fr_val
     if (!is_int)
         return fr_error(f, c->at[i], TS_TILETYPE,
                         "%s(): an index must be an integer tile or scalar\n  found: %s",
-                        c->op->name, fr_say(f, v));
+                        fr_op_name(c), fr_say(f, v));
     return fr_as_tile(f, v, out);
 }
 
@@ -39,7 +39,7 @@ static ts_status element_indices(fr *f, const fr_call *c, const fr_array *a, fr_
     uint32_t n = v->kind == FR_TUPLE ? v->n : 1;
     if (n != a->rank)
         return fr_error(f, c->at[1], TS_TILETYPE, "%s(): %u ind%s for an array of rank %u",
-                        c->op->name, n, n == 1 ? "ex" : "ices", a->rank);
+                        fr_op_name(c), n, n == 1 ? "ex" : "ices", a->rank);
     for (uint32_t d = 0; d < n; d++) {
         TS_TRY(element_index(f, c, 1, &items[d], &indices[d]));
         fr_shape s = fr_shape_of(f, &indices[d]);
@@ -126,7 +126,7 @@ static ts_status element_spread(fr *f, const fr_call *c, uint32_t i, const fr_sh
     if (!fits)
         return fr_error(f, c->at[i], TS_TILETYPE, "%s(): '%s' of shape %s does not broadcast to the indices' shape %s\n"
                         "  help: give an index for each element, for example with ct.arange, or reduce the value first",
-                        c->op->name, fr_arg_name(f, c, i), fr_say_shape(f, &have), fr_say_shape(f, shape));
+                        fr_op_name(c), fr_arg_name(f, c, i), fr_say_shape(f, &have), fr_say_shape(f, shape));
     return fr_splat(f, v, shape, v);
 }
 
@@ -143,16 +143,6 @@ static ts_status element_mask(fr *f, const fr_call *c, uint32_t i, const fr_shap
     TS_TRY(element_spread(f, c, i, shape, &mask));
     *out = mask.as.v;
     return TS_OK;
-}
-
-const char *fr_op_name(const fr_call *c)
-{
-    static const char *const types[] = {"array_", "view_", "raw_", "tile_"};
-    const char *name = c->op->name;
-    for (uint32_t i = 0; i < TS_COUNT(types); i++)
-        if (strncmp(name, types[i], strlen(types[i])) == 0)
-            return name + strlen(types[i]);
-    return name;
 }
 
 void fr_report_bounds(fr *f, const char *what, ts_val inside, ts_val index, ts_val extent)
@@ -283,7 +273,7 @@ static ts_status element_value(fr *f, const fr_call *c, uint32_t i, const elemen
 {
     fr_value v;
     f->node = c->at[i];
-    TS_TRY(fr_implicit(f, &c->arg[i], p->dtype, fr_textf(f, "%s()", c->op->name), &v));
+    TS_TRY(fr_implicit(f, &c->arg[i], p->dtype, fr_textf(f, "%s()", fr_op_name(c)), &v));
     TS_TRY(element_spread(f, c, i, &p->shape, &v));
     f->node = c->node;
     *out = fr_to_storage(f, &v);
@@ -364,7 +354,7 @@ ts_status fr_rmw_mode(fr *f, const fr_call *c, ts_rmw mode, ts_dtype dtype, uint
         (real && (mode == TS_RMW_ADD || (mode == TS_RMW_XCHG && fr_dtype_bits(dtype) >= 32)));
     if (!fine)
         return fr_error(f, c->at[0], TS_TILETYPE, "%s() does not exist for %s\n  help: it takes %s",
-                        c->op->name, ts_dtype_name(dtype),
+                        fr_op_name(c), ts_dtype_name(dtype),
                         mode == TS_RMW_ADD    ? "int32, int64, uint32, uint64 and floats"
                         : mode == TS_RMW_XCHG ? "int32, int64, uint32, uint64, float32 and float64"
                                               : "int32, int64, uint32 and uint64");

@@ -24,7 +24,7 @@ static ts_status math_restricted(fr *f, const fr_call *c, uint32_t i, const fr_v
     return fr_error(f, c->at[i], TS_TILETYPE,
                     "%s() is not defined for %s: it is a storage type\n  help: convert with "
                     "ct.astype(x, ct.float32) first",
-                    c->op->name, ts_dtype_name((ts_dtype)v->dtype));
+                    fr_op_name(c), ts_dtype_name((ts_dtype)v->dtype));
 }
 
 ts_status fr_arg_float(fr *f, const fr_call *c, uint32_t i, fr_value *out)
@@ -69,7 +69,7 @@ ts_status fr_op_minmax(fr *f, const fr_call *c, fr_value *out)
     bool nan;
     TS_TRY(math_number(f, c, 0));
     TS_TRY(math_number(f, c, 1));
-    TS_TRY(fr_common_dtype(f, c->op->name, &c->arg[0], &c->arg[1], &dtype));
+    TS_TRY(fr_common_dtype(f, fr_op_name(c), &c->arg[0], &c->arg[1], &dtype));
     TS_TRY(fr_arg_attr(f, c, TS_NO, 2, 0, dtype, &attr));
     TS_TRY(fr_arg_flag(f, c, 3, false, &nan));
     return fr_minmax(f, c->op->x != 0, &c->arg[0], &c->arg[1], attr | (nan ? TS_A_NAN : 0), out);

@@ -69,7 +69,7 @@ ts_status fr_arg_padding(fr *f, const fr_call *c, uint32_t i, ts_dtype dtype, ui
         return fr_error(
             f, c->at[i], TS_TILETYPE,
             "%s(): padding %s is for floats, found %s\n  help: PaddingMode.ZERO fits every dtype",
-            c->op->name, modes[mode], ts_dtype_name(dtype));
+            fr_op_name(c), modes[mode], ts_dtype_name(dtype));
     *out = (uint8_t)mode;
     return TS_OK;
 }
@@ -86,13 +86,13 @@ ts_status fr_arg_order(fr *f, const fr_call *c, uint32_t order, uint32_t scope, 
         TS_TRY(fr_arg_enum(f, c, scope, "MemoryScope", scopes, &s));
     if (!(allowed >> o & 1))
         return fr_error(f, c->at[order], TS_TILETYPE, "%s() does not take MemoryOrder.%s",
-                        c->op->name, orders[o]);
+                        fr_op_name(c), orders[o]);
     if ((o == TS_WEAK) != (s == TS_SCOPE_NONE))
         return fr_error(f, c->node, TS_TILETYPE,
                         "%s(): MemoryOrder.%s %s a memory_scope\n  help: orders other than WEAK "
                         "need MemoryScope.BLOCK, "
                         "DEVICE or SYS",
-                        c->op->name, orders[o], o == TS_WEAK ? "must not have" : "needs");
+                        fr_op_name(c), orders[o], o == TS_WEAK ? "must not have" : "needs");
     *out = TS_M_ORDER(o) | TS_M_SCOPE(s);
     return TS_OK;
 }
@@ -105,7 +105,7 @@ ts_status fr_arg_latency(fr *f, const fr_call *c, uint32_t i, uint32_t *out)
     TS_TRY(fr_arg_int(f, c, i, &latency));
     if (latency < 1 || latency > 10)
         return fr_error(f, c->at[i], TS_TILEVALUE, "%s(): latency %lld is not from 1 to 10",
-                        c->op->name, (long long)latency);
+                        fr_op_name(c), (long long)latency);
     *out |= TS_M_LATENCY(latency);
     return TS_OK;
 }
@@ -186,7 +186,7 @@ ts_status fr_arg_index(fr *f, const fr_call *c, uint32_t i, uint32_t rank, ts_va
     }
     if (n != rank)
         return fr_error(f, c->at[i], TS_TILETYPE, "%s(): '%s' has %u item%s for %u dimension%s",
-                        c->op->name, fr_arg_name(f, c, i), n, n == 1 ? "" : "s", rank,
+                        fr_op_name(c), fr_arg_name(f, c, i), n, n == 1 ? "" : "s", rank,
                         rank == 1 ? "" : "s");
     for (uint32_t d = 0; d < n; d++) {
         bool is_int = items[d].kind == FR_NUMBER
@@ -196,7 +196,7 @@ ts_status fr_arg_index(fr *f, const fr_call *c, uint32_t i, uint32_t rank, ts_va
         if (!is_int)
             return fr_error(f, c->at[i], TS_TILETYPE,
                             "%s(): item %u of '%s' must be an integer scalar\n  found: %s",
-                            c->op->name, d, fr_arg_name(f, c, i), fr_say(f, &items[d]));
+                            fr_op_name(c), d, fr_arg_name(f, c, i), fr_say(f, &items[d]));
         if (fr_index_dtype(&items[d]) == TS_DTYPE_int64)
             dtype = TS_DTYPE_int64;
     }
@@ -235,7 +235,7 @@ static ts_status memory_tile(fr *f, const fr_call *c, uint32_t i, const fr_array
                         "%s(): the tile has shape %s, the array rank %u\n  help: give one size for "
                         "each dimension of the array; "
                         "ct.reshape changes the rank of tiles",
-                        c->op->name, fr_say_shape(f, given), a->rank);
+                        fr_op_name(c), fr_say_shape(f, given), a->rank);
     return TS_OK;
 }
 
@@ -252,7 +252,9 @@ static ts_status memory_check_promise(fr *f, const fr_call *c, const fr_array *a
         bool wide = ts_type_of(f->b.fn, index[d]) == TS_T_i64;
         fr_value at = fr_tile(wide ? TS_DTYPE_int64 : TS_DTYPE_int32, index[d]);
         TS_TRY(fr_binary(f, TS_OPERATOR_FloorDiv, &a->extent[axes[d]], &size, (fr_options){0}, &whole));
-        TS_TRY(fr_report_index(f, fr_textf(f, "%s(), axis %u, whole tiles", fr_op_name(c), d), &at, &whole));
+        const char *what = fr_textf(f, "%s(), axis %u: index | is not of a whole tile, of which there are | "
+                                       "(check_bounds=False)", fr_op_name(c), d);
+        TS_TRY(fr_report_index(f, what, &at, &whole));
     }
     return TS_OK;
 }
@@ -359,7 +361,7 @@ ts_status fr_op_grid(fr *f, const fr_call *c, fr_value *out)
     int64_t axis;
     TS_TRY(fr_arg_int(f, c, 0, &axis));
     if (axis < 0 || axis > 2)
-        return fr_error(f, c->at[0], TS_TILETYPE, "%s(): axis %lld is not 0, 1 or 2", c->op->name,
+        return fr_error(f, c->at[0], TS_TILETYPE, "%s(): axis %lld is not 0, 1 or 2", fr_op_name(c),
                         (long long)axis);
     *out = fr_tile(TS_DTYPE_int32,
                    ts_emit(&f->b, (ts_op)c->op->x, TS_T_i32, 0, NULL, (uint32_t)axis, 0));

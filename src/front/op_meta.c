@@ -129,7 +129,7 @@ ts_status fr_op_dependency(fr *f, const fr_call *c, fr_value *out)
 ts_status fr_op_assert(fr *f, const fr_call *c, fr_value *out)
 {
     fr_value cond;
-    const char *text = "assertion failed";
+    const char *text = "";
     *out = fr_none();
     TS_TRY(fr_arg_tile(f, c, 0, &cond));
     if (cond.dtype != TS_DTYPE_bool_)

@@ -102,7 +102,8 @@ ts_status fr_op_mma(fr *f, const fr_call *c, fr_value *out)
                         "float8_e4m3fn, float8_e5m2; int8 and uint8 mix",
                         ts_dtype_name((ts_dtype)x.dtype), ts_dtype_name((ts_dtype)y.dtype));
     if (!acc.dtype || (acc.dtype != mma_rows[row].acc[0] && acc.dtype != mma_rows[row].acc[1]))
-        return fr_error(f, c->at[2], TS_TILETYPE, "mma() of %s accumulates in %s%s%s, found %s",
+        return fr_error(f, c->at[2], TS_TILETYPE, "mma() of %s accumulates in %s%s%s, found %s\n  help: begin with "
+                        "ct.zeros((m, n), dtype) for a product of shape (m, n)",
                         ts_dtype_name((ts_dtype)x.dtype), ts_dtype_name(mma_rows[row].acc[0]),
                         mma_rows[row].acc[1] ? " or " : "",
                         mma_rows[row].acc[1] ? ts_dtype_name(mma_rows[row].acc[1]) : "",
@@ -111,10 +112,10 @@ ts_status fr_op_mma(fr *f, const fr_call *c, fr_value *out)
     fr_shape have = fr_shape_of(f, &acc);
     if (!fr_same_shape(&have, &shape))
         return fr_error(f, c->at[2], TS_TILETYPE,
-                        "mma(): the accumulator has shape %s, the product %s",
-                        fr_say_shape(f, &have), fr_say_shape(f, &shape));
+                        "mma(): the accumulator has shape %s, the product %s\n  help: begin with ct.zeros(%s, dtype)",
+                        fr_say_shape(f, &have), fr_say_shape(f, &shape), fr_say_shape(f, &shape));
     if (fast && x.dtype != TS_DTYPE_float8_e4m3fn && x.dtype != TS_DTYPE_float8_e5m2)
-        return fr_error(f, c->at[3], TS_TILETYPE, "mma(): use_fast_acc is for float8 inputs");
+        return fr_error(f, c->at[3], TS_TILETYPE, "mma(): use_fast_acc is for float8 inputs\n  help: leave it out for %s", ts_dtype_name((ts_dtype)x.dtype));
     return mma_emit(f, x, y, &acc, fast ? TS_A_FAST_ACC : 0, &shape, out);
 }
 

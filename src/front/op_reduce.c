@@ -60,7 +60,7 @@ static ts_status reduce_axes(fr *f, const fr_call *c, uint32_t i, uint32_t rank,
         one.arg[i] = items[k];
         TS_TRY(fr_arg_axis(f, &one, i, rank, &axis));
         if (*mask >> axis & 1)
-            return fr_error(f, c->at[i], TS_TILETYPE, "%s(): axis %u is given twice", c->op->name,
+            return fr_error(f, c->at[i], TS_TILETYPE, "%s(): axis %u is given twice", fr_op_name(c),
                             axis);
         *mask |= 1u << axis;
     }
@@ -83,7 +83,7 @@ static ts_status reduce_input(fr *f, const fr_call *c, fr_value *out)
         return fr_error(f, c->at[0], TS_TILETYPE,
                         "%s() is not defined for %s: it is a storage type\n  help: convert with "
                         "ct.astype(x, ct.float32) first",
-                        c->op->name, ts_dtype_name((ts_dtype)out->dtype));
+                        fr_op_name(c), ts_dtype_name((ts_dtype)out->dtype));
     return TS_OK;
 }
 
@@ -164,7 +164,7 @@ ts_status fr_op_running(fr *f, const fr_call *c, fr_value *out)
     if (fr_given(c, 1))
         TS_TRY(fr_arg_axis(f, c, 1, shape.rank, &axis));
     else if (shape.rank == 0)
-        return fr_error(f, c->node, TS_TILETYPE, "%s() of a scalar", c->op->name);
+        return fr_error(f, c->node, TS_TILETYPE, "%s() of a scalar", fr_op_name(c));
     TS_TRY(fr_arg_flag(f, c, 2, false, &r.reverse));
     TS_TRY(reduce_sum_of(f, c, (ts_dtype)out->dtype, &r));
     out->as.v = reduce_one(f, &r, axis, out->as.v);
@@ -339,15 +339,15 @@ static ts_status reduce_fold_body(fr *f, const fr_call *c, const reduce_fold *r,
     const fr_value *items = result.kind == FR_TUPLE ? result.as.items : &result;
     if ((result.kind == FR_TUPLE ? result.n : 1) != r->n)
         return fr_error(f, c->at[2], TS_TILETYPE,
-                        "%s(): the function must give %u value%s\n  found: %s", c->op->name, r->n,
+                        "%s(): the function must give %u value%s\n  found: %s", fr_op_name(c), r->n,
                         r->n == 1 ? "" : "s", fr_say(f, &result));
     for (uint32_t i = 0; i < r->n; i++) {
         fr_value v;
-        TS_TRY(fr_implicit(f, &items[i], (ts_dtype)r->x[i].dtype, fr_textf(f, "%s()", c->op->name),
+        TS_TRY(fr_implicit(f, &items[i], (ts_dtype)r->x[i].dtype, fr_textf(f, "%s()", fr_op_name(c)),
                            &v));
         if (fr_shape_of(f, &v).rank)
             return fr_error(f, c->at[2], TS_TILETYPE,
-                            "%s(): the function must give scalars, found %s", c->op->name,
+                            "%s(): the function must give scalars, found %s", fr_op_name(c),
                             fr_say(f, &v));
         yields[i] = v.as.v;
     }
@@ -356,9 +356,9 @@ static ts_status reduce_fold_body(fr *f, const fr_call *c, const reduce_fold *r,
             ts_info(ts_at(f->b.fn, v))->flags & TS_REGION)
             return fr_error(f, c->at[2], TS_SYNTAX,
                             "%s(): the function must be pure: no memory, branches, loops or "
-                            "reductions\n  help: ct.where chooses "
+                            "reductions\n  found: one of them in line %u\n  help: ct.where chooses "
                             "between values",
-                            c->op->name);
+                            fr_op_name(c), ts_loc_of(f->b.fn, v)->line);
     ts_term(&f->b, TS_OP_yield, r->n, yields);
     return TS_OK;
 }

@@ -29,8 +29,7 @@ static ts_status shape_fill(fr *f, const fr_value *v, ts_dtype dtype, const fr_s
     if (v->kind == FR_NUMBER) {
         fr_value number = *v;
         if (!v->dtype && v->cat <= fr_dtype_cat(dtype) && !fr_fits(v, dtype))
-            return fr_error(f, 0, TS_TILEVALUE, "%s does not fit in %s", fr_say(f, v),
-                            ts_dtype_name(dtype));
+            return fr_not_fitting(f, v, dtype);
         TS_TRY(fr_convert(f, v, dtype, TS_RN, &number));
         *out = fr_tile(dtype, fr_constant(f, &number, dtype, shape));
         return TS_OK;
@@ -332,18 +331,18 @@ static ts_status shape_part(fr *f, const fr_call *c, const fr_shape *whole, cons
     const fr_value *v = &c->arg[1], *items = v->kind == FR_TUPLE ? v->as.items : v;
     if (part->rank != whole->rank)
         return fr_error(f, c->node, TS_TILETYPE, "%s(): a part of rank %u of a tile of rank %u",
-                        c->op->name, part->rank, whole->rank);
+                        fr_op_name(c), part->rank, whole->rank);
     TS_TRY(fr_arg_index(f, c, 1, whole->rank, index));
     for (uint32_t d = 0; d < whole->rank; d++) {
         int64_t i, n = whole->dims[d] / part->dims[d];
         if (n == 0)
             return fr_error(f, c->node, TS_TILETYPE,
-                            "%s(): a part of shape %s is larger than the tile's %s", c->op->name,
+                            "%s(): a part of shape %s is larger than the tile's %s", fr_op_name(c),
                             fr_say_shape(f, part), fr_say_shape(f, whole));
         if (fr_is_int(&items[d], &i) && (i < 0 || i >= n))
             return fr_error(f, c->at[1], TS_TILETYPE,
                             "%s(): index %lld of axis %u is out of range; there are %lld parts",
-                            c->op->name, (long long)i, d, (long long)n);
+                            fr_op_name(c), (long long)i, d, (long long)n);
     }
     return TS_OK;
 }

@@ -230,12 +230,12 @@ static ts_status view_value(fr *f, const fr_call *c, uint32_t i, const fr_view *
     fr_value v;
     f->node = c->at[i];
     TS_TRY(fr_implicit(f, &c->arg[i], (ts_dtype)view->array->dtype,
-                       fr_textf(f, "%s()", c->op->name), &v));
+                       fr_textf(f, "%s()", fr_op_name(c)), &v));
     fr_shape shape = fr_shape_of(f, &v), both;
     TS_TRY(fr_broadcast_shapes(f, &shape, &view->tile, &both));
     if (!fr_same_shape(&both, &view->tile))
         return fr_error(f, c->at[i], TS_TILETYPE,
-                        "%s(): a tile of shape %s does not fit the view's %s", c->op->name,
+                        "%s(): a tile of shape %s does not fit the view's %s", fr_op_name(c),
                         fr_say_shape(f, &shape), fr_say_shape(f, &view->tile));
     TS_TRY(fr_splat(f, &v, &view->tile, &v));
     f->node = c->node;
@@ -266,7 +266,7 @@ ts_status fr_op_view_atomic(fr *f, const fr_call *c, fr_value *out)
     const fr_view *view = c->arg[0].as.view;
     if (view->padding != TS_PAD_UNDEF)
         return fr_error(f, c->node, TS_TILETYPE, "%s() needs a view without padding_mode",
-                        c->op->name);
+                        fr_op_name(c));
     TS_TRY(fr_rmw_mode(f, c, (ts_rmw)c->op->x, (ts_dtype)view->array->dtype, &mode));
     TS_TRY(fr_update_dtype(f, c, 2, (ts_dtype)view->array->dtype));
     operands[0] = view->view;

@@ -294,6 +294,20 @@ ts_status fr_convert(fr *f, const fr_value *v, ts_dtype to, uint32_t round, fr_v
     return TS_OK;
 }
 
+ts_status fr_not_fitting(fr *f, const fr_value *v, ts_dtype dtype)
+{
+    const char *name = ts_dtype_name(dtype), *how = "wraps", *wanted = "a dtype that holds it";
+    if (v->cat == FR_FLOAT)
+        wanted = "a floating-point dtype", how = "cuts the fraction off";
+    else if (fr_dtype_is_int(dtype) && !fr_dtype_is_signed(dtype) && v->as.i < 0)
+        wanted = fr_textf(f, "a signed dtype (%s has no negative numbers)", name);
+    else if (fr_dtype_is_int(dtype))
+        wanted = "a wider dtype";
+    return fr_error(f, 0, TS_TILEVALUE,
+                    "%s does not fit in %s\n  help: use %s, or convert explicitly: ct.%s(...) %s", fr_say(f, v), name,
+                    wanted, name, how);
+}
+
 ts_status fr_to_tile(fr *f, const fr_value *v, ts_dtype dtype, fr_value *out)
 {
     if (v->kind == FR_TILE)
@@ -302,10 +316,7 @@ ts_status fr_to_tile(fr *f, const fr_value *v, ts_dtype dtype, fr_value *out)
         return fr_error(f, 0, TS_TILETYPE, "found %s where a tile or a number is wanted",
                         fr_say(f, v));
     if (!v->dtype && !fr_fits(v, dtype))
-        return fr_error(f, 0, TS_TILEVALUE,
-                        "%s does not fit in %s\n  help: use a wider dtype, or convert explicitly: "
-                        "ct.%s(...) wraps or rounds",
-                        fr_say(f, v), ts_dtype_name(dtype), ts_dtype_name(dtype));
+        return fr_not_fitting(f, v, dtype);
     fr_value number;
     TS_TRY(fr_round(f, v, dtype, &number));
     *out = fr_tile(dtype, fr_constant(f, &number, dtype, NULL));

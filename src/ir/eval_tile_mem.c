@@ -275,7 +275,8 @@ ts_status eval_tile_assert(eval_tile *t, ts_val v)
         fault = (ts_fault){.code = TS_FAULT_BOUNDS,
                            .index = (int64_t)eval_tile_opnd(t, v, 1)[i],
                            .extent = (int64_t)eval_tile_opnd(t, v, 2)[0]};
-    return eval_fault(&t->run, v, fault, ts_str_get(t->module, inst->aux));
+    const char *text = ts_str_get(t->module, inst->aux);
+    return eval_fault(&t->run, v, fault, *text || inst->n_opnd == 3 ? text : "assertion failed");
 }
 
 ts_status eval_tile_print_tko(eval_tile *t, ts_val v)

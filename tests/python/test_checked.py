@@ -89,3 +89,17 @@ def test_the_device_goes_on_after_a_fault():
     refused(gather_kernel, (x, index, out, 0), "index 99")
     ct.launch(None, (1,), gather_kernel, (x, index, out, -90))
     assert out.all()
+
+
+@ct.kernel
+def asserting(x, text: ct.Constant[bool]):
+    if text:
+        ct.assert_(x.shape[0] > 100, "x is long")
+    else:
+        ct.assert_(x.shape[0] > 100)
+
+
+def test_an_assertion_says_its_text_once():
+    x = np.ones(16, np.float32)
+    assert refused(asserting, (x, False), "block (0, 0, 0): assertion failed").endswith("assertion failed")
+    refused(asserting, (x, True), "assertion failed: x is long")

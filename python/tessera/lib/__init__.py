@@ -71,8 +71,8 @@ def scratch(like: Any, shape: tuple[int, ...], dtype: str) -> Any:
     return tessera.empty(shape, dtype, device)
 
 
-def view(array: Any, shape: tuple[int, ...]) -> Any:
-    """``array`` in another shape of as many elements, without a copy.
+def view(function: str, name: str, array: Any, shape: tuple[int, ...]) -> Any:
+    """``array``, an argument of the function, in another shape of as many elements, without a copy.
 
     Raises
     ------
@@ -85,20 +85,27 @@ def view(array: Any, shape: tuple[int, ...]) -> Any:
     if tuple(found.shape) != shape:
         kind = type(array).__name__
         raise TypeError(
-            f"a {kind} does not take shape {shape}; pass an array, such as numpy.asarray(it)"
+            f"{function}: {name} is a {kind}, which does not take shape {shape}; "
+            f"pass an array, such as numpy.asarray({name})"
         )
     is_array = _core.look(b"", array, found) is not None  # if not, the launch says what it is
     if is_array and min(shape, default=1) and not _core.conflict(NO_OVERLAP, array, found):
-        raise ValueError(f"an array of shape {tuple(array.shape)} is not contiguous; copy it first")
+        raise ValueError(
+            f"{function}: {name}, of shape {tuple(array.shape)}, has no view of shape {shape} without a copy; "
+            f"pass a contiguous array"
+        )
     return found
 
 
-def around_axis(shape: tuple[int, ...], axis: int | None) -> tuple[int, int, int]:
+def around_axis(function: str, shape: tuple[int, ...], axis: int | None) -> tuple[int, int, int]:
     """How many elements lie before, along and after ``axis``; for None all lie along it."""
     total = [1, 1, 1]
-    axis = None if axis is None else operator.index(axis)
+    try:
+        axis = None if axis is None else operator.index(axis)
+    except TypeError:
+        raise TypeError(f"{function}: axis is {axis!r}, wanted an int or None") from None
     if axis is not None and not -len(shape) <= axis < len(shape):
-        raise ValueError(f"axis {axis} is out of range for shape {tuple(shape)}")
+        raise ValueError(f"{function}: axis {axis} is out of range for shape {tuple(shape)}")
     at = None if axis is None else axis % len(shape)
     for i, n in enumerate(shape):
         total[1 if at is None or i == at else 0 if i < at else 2] *= n

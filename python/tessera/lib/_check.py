@@ -80,6 +80,13 @@ def integer(function: str, name: str, value: Any, least: int, most: int) -> int:
     return found
 
 
+def real(function: str, name: str, value: Any) -> float:
+    """A number, which kernels take as it is."""
+    if not isinstance(value, (float, int)) and not hasattr(value, "__float__"):
+        raise TypeError(f"{function}: {name} is {value!r}, wanted a number")
+    return float(value)
+
+
 def tile(function: str, name: str, given: Any, n: int) -> tuple[int, ...]:
     """The extents of a tile along ``n`` axes; for one axis an int."""
     found = tuple(given) if isinstance(given, (tuple, list)) else (given,) * (n == 1)

@@ -16,6 +16,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import tessera.tile as ct
 from tessera import _core
 
 from ._gpu_array import dtype_name
@@ -62,7 +63,7 @@ def _rule(
     pairs = [
         (len(inputs) + o, i, o == 0 and names[i] in places)
         for o in range(len(outputs))
-        for i in range(len(inputs) + o)
+        for i in range(len(inputs) + o + 1)  # the output itself: it can be written
     ]
     flat = bytes(int(n) for pair in pairs for n in pair)
     return Rule(inputs, outputs, takes, places, fixed, alike, sums, copies, flat)
@@ -141,10 +142,28 @@ def _dtype_error(function: str, dtypes: tuple[str | None, ...]) -> str | None:
 
 
 def _raise_overlap(function: str, written: str, other: str, may_be: bool) -> None:
+    if written == other:
+        why = "is read-only, or has elements that share memory (as numpy.broadcast_to makes them)"
+        raise ValueError(f"{function}: {written} {why}; pass an array that can be written")
     way = f"pass an array of its own, or a copy of {other}"
     if may_be:
         way = f"pass {other} itself, or an array of its own"
     raise ValueError(f"{function}: {written} shares memory with {other}; {way}")
+
+
+def _check_array(function: str, name: str, array: Any) -> None:
+    """Raises what a launch says of arrays that no kernel takes, such as those with negative strides."""
+    try:
+        ct.launch(None, (0,), _look_kernel, (array,))
+    except (TypeError, ValueError) as error:
+        text = str(error).partition("argument 'array': ")[2] or str(error)
+        text = f" {text}" if text.startswith("is ") else f": {text}"
+        raise type(error)(f"{function}: {name}{text}") from None
+
+
+@ct.kernel
+def _look_kernel(array: Any) -> None:
+    """Does nothing."""
 
 
 _accepted: set[Any] = set()
@@ -172,6 +191,8 @@ def accept(function: str, *arrays: Any) -> None:
     error = _dtype_error(function, tuple(None if a is None else dtype_name(a) for a in arrays))
     if error:
         raise TypeError(f"{function}: {error}")
+    for name, array in zip(rule.names, arrays, strict=True):
+        _check_array(function, name, array)
     found = _core.conflict(rule.pairs, *arrays)
     if found:
         written, other = (rule.names[i] for i in found)

@@ -145,7 +145,9 @@ def _check(function: str, q: Any, k: Any, v: Any, out: Any) -> None:
             "(batch, heads, length, D)"
         )
     if d == (0,):
-        raise ValueError(f"{function}: q, k, v and out have shapes {shapes}, wanted at least one column")
+        raise ValueError(
+            f"{function}: q, k, v and out have shapes {shapes}, wanted at least one column"
+        )
     if shapes[1] != shapes[2] or shapes[0] != shapes[3] or shapes[0][:-3] != shapes[1][:-3]:
         raise ValueError(f"{function}: q and out, k and v, and all batches must agree: {shapes}")
     if k.shape[-3] == 0 or q.shape[-3] % k.shape[-3]:
@@ -157,7 +159,7 @@ def _check(function: str, q: Any, k: Any, v: Any, out: Any) -> None:
 def _scale(function: str, given: float | None, d: int) -> float:
     if given is None:
         return 1.0 / math.sqrt(d)
-    if not 0.0 < given < math.inf:
+    if not 0.0 < check.real(function, "scale", given) < math.inf:
         raise ValueError(f"{function}: scale must be positive and finite, not {given}")
     return given
 

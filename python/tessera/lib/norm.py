@@ -7,6 +7,7 @@ pass.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import tessera.tile as ct
@@ -142,7 +143,9 @@ _rms_norm_kernels = (
 
 def _launch(operation: str, kernels: Any, arguments: tuple[Any, ...], stream: Any) -> None:
     """Of three kernels (whole rows, row after row, rows in chunks) the one for these rows."""
-    x = arguments[0]
+    x, eps = arguments[0], arguments[-1]
+    if not 0.0 <= check.real(operation, "eps", eps) < math.inf:
+        raise ValueError(f"{operation}: eps is {eps}, wanted a finite number that is not negative")
     if 0 in tuple(x.shape):
         return
     rows, cols = rows_tile(x)

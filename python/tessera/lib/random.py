@@ -148,11 +148,11 @@ def _fill(
 ) -> None:
     check.shape_of(function, "out", out)
     accept(function, out)
-    flat = view(out, (math.prod(out.shape),))
+    flat = view(function, "out", out, (math.prod(out.shape),))
     if flat.shape[0] == 0:
         return
     if flat.shape[0] >= 2**31:
-        raise ValueError(f"{flat.shape[0]} numbers; fill at most 2**31 - 1 in one call")
+        raise ValueError(f"{function}: {flat.shape[0]} numbers; fill at most 2**31 - 1 in one call")
     seed = check.integer(function, "seed", seed, 0, 2**64 - 1)
     offset = check.integer(function, "offset", offset, 0, 2**64 - 1)
     words = [n >> s & 0xFFFFFFFF for n in (seed, offset) for s in (0, 32)]

@@ -182,10 +182,12 @@ def _split(
 
 def _shape(function: str, x: Any, out: Any, axis: int | None) -> tuple[int, int, int]:
     """``x`` around the axis, when ``out`` has room for the results and for no more."""
-    shape = around_axis(check.shape_of(function, "x", x), axis)
+    shape = around_axis(function, check.shape_of(function, "x", x), axis)
     check.size(function, "out", out, shape[0] * shape[2])
     if max(shape) >= 2**31:
-        raise ValueError(f"an extent of {max(shape)} elements; reductions take fewer than 2**31")
+        raise ValueError(
+            f"{function}: an extent of {max(shape)} elements; reductions take fewer than 2**31"
+        )
     return shape
 
 
@@ -222,15 +224,15 @@ def reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = Non
     shape = _shape("reduce", x, out, axis)
     accept("reduce", x, out)
     if code in (MAX, MIN) and shape[1] == 0:
-        raise ValueError(f"{op} of no elements")
+        raise ValueError(f"reduce: {op} of no elements; sum and prod have a value there")
     if 0 in (shape[0], shape[2]):
         return
     tile, parts = _split(shape, on_gpu(x), x.dtype.itemsize)
-    result = view(out, (shape[0], 1, shape[2]))
+    result = view("reduce", "out", out, (shape[0], 1, shape[2]))
     half = wide_dtype(out) != dtype_name(out)
     target = result if parts == 1 else scratch(x, (shape[0], parts, shape[2]), wide_dtype(out))
     grid = (ct.cdiv(shape[0], tile[0]), parts, ct.cdiv(shape[2], tile[2]))
-    first = (view(x, shape), target, code, neutral(code, out), half, *tile)
+    first = (view("reduce", "x", x, shape), target, code, neutral(code, out), half, *tile)
     ct.launch(stream, grid, reduce_kernel, first)
     if parts > 1:
         last = (tile[0], next_power_of_two(parts), tile[2])
@@ -260,7 +262,7 @@ def arg_reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any =
     shape = _shape("arg_reduce", x, out, axis)
     accept("arg_reduce", x, out)
     if shape[1] == 0:
-        raise ValueError(f"{op} of no elements")
+        raise ValueError(f"arg_reduce: {op} of no elements")
     if 0 in shape:
         return
     tile, parts = _split(shape, on_gpu(x), x.dtype.itemsize)
@@ -270,10 +272,13 @@ def arg_reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any =
     worst = neutral(MAX if largest else MIN, x)
     half = wide_dtype(x) != dtype_name(x)
     ct.launch(
-        stream, grid, arg_kernel, (view(x, shape), values, places, largest, worst, half, *tile)
+        stream,
+        grid,
+        arg_kernel,
+        (view("arg_reduce", "x", x, shape), values, places, largest, worst, half, *tile),
     )
     merge = (tile[0], next_power_of_two(parts), tile[2])
-    result = view(out, (shape[0], 1, shape[2]))
+    result = view("arg_reduce", "out", out, (shape[0], 1, shape[2]))
     ct.launch(
         stream,
         (grid[0], grid[2], 1),

@@ -219,14 +219,14 @@ def scan(op: str, x: Any, out: Any, axis: int = -1, stream: Any = None) -> None:
     code = check.named("scan", op, OPS)
     check.same_shape("scan", x=x, out=out)
     accept("scan", x, out)
-    shape = around_axis(tuple(x.shape), axis)
+    shape = around_axis("scan", tuple(x.shape), axis)
     if 0 in shape:
         return
     if max(shape) >= 2**31:
-        raise ValueError(f"an extent of {max(shape)} elements; scans take fewer than 2**31")
+        raise ValueError(f"scan: an extent of {max(shape)} elements; scans take fewer than 2**31")
     flat = shape[2] == 1 and shape[1] >= 1 << 15
     if flat and shape[0] <= 64:
-        rows, results = view(x, shape[:2]), view(out, shape[:2])
+        rows, results = view("scan", "x", x, shape[:2]), view("scan", "out", out, shape[:2])
         for row in range(shape[0]):
             _scan_flat(code, rows[row], results[row], stream)
         return
@@ -238,5 +238,14 @@ def scan(op: str, x: Any, out: Any, axis: int = -1, stream: Any = None) -> None:
         stream,
         grid,
         scan_axis_kernel,
-        (view(x, shape), view(out, shape), code, neutral(code, out), _work(out), b, n, c),
+        (
+            view("scan", "x", x, shape),
+            view("scan", "out", out, shape),
+            code,
+            neutral(code, out),
+            _work(out),
+            b,
+            n,
+            c,
+        ),
     )

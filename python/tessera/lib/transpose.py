@@ -132,6 +132,8 @@ def permute(
     """
     whole = check.shape_of("permute", "x", x)
     n = len(whole)
+    if not isinstance(axes, Sequence):
+        raise TypeError(f"permute: axes is {axes!r}, wanted the {n} axes of x in their new order")
     axes = [check.integer("permute", "an axis", a, -n, n - 1) % n for a in axes]
     if sorted(axes) != list(range(n)):
         raise ValueError(f"permute: {tuple(axes)} is not a permutation of {n} axes")
@@ -141,7 +143,12 @@ def permute(
         return
     tile = tuple(tile) if isinstance(tile, (list, tuple)) else tile
     grid, shape, turned, constants = _plan(whole, tuple(axes), tile, x.dtype.itemsize)
-    ct.launch(stream, grid, permute_kernel, (view(x, shape), view(out, turned), *constants))
+    ct.launch(
+        stream,
+        grid,
+        permute_kernel,
+        (view("permute", "x", x, shape), view("permute", "out", out, turned), *constants),
+    )
 
 
 def transpose(x: Any, out: Any, stream: Any = None, tile: tuple[int, int] | None = None) -> None:

@@ -470,7 +470,7 @@ def choice_of_two_categories(x, y):
     ct.store(y, 0, 1 if ct.bid(0) == 0 else 2.5)  # here
 
 
-@wrong("TILETYPE", "view_atomic_store_or(): 'update' must be of exactly the array's dtype, int64", args=(array("int64"), A))
+@wrong("TILETYPE", "atomic_store_or(): 'update' must be of exactly the array's dtype, int64", args=(array("int64"), A))
 def narrow_bits(x, y):
     x.tiled_view(16).atomic_store_or(0, ct.zeros((16,), ct.int32))  # here
 
@@ -592,6 +592,89 @@ def static_assert_dynamic(x, n):
 @wrong("STATICASSERT", "ensure_constant(): the value is not known", args=(A, scalar("int32")))
 def ensure_constant_dynamic(x, n):
     ct.store(x, ct.ensure_constant(n), 1.0)  # here
+
+
+# ---- methods by the name that is written -------------------------------------------------------------------
+
+
+@wrong("TILETYPE", ": slice() misses its argument 'stop'", "it takes axis, start, stop")
+def slice_without_stop(x, y):
+    x.slice(0, 1)  # here
+
+
+@wrong("TILETYPE", ": astype(): 'dtype' must be a dtype", "found: constant 3")
+def method_astype(x, y):
+    ct.load(x, 0, 16).astype(3)  # here
+
+
+@wrong("TILETYPE", ": load() takes at most 1 positional argument, got 2", "pass the others by name")
+def method_positionals(x, y):
+    x.tiled_view(4).load(0, 3)  # here
+
+
+@wrong("TILETYPE", "load_offset() has no argument named 'wrong'", "it takes offset, mask=, padding_value=")
+def method_keyword(x, y):
+    x.get_raw_memory().load_offset(0, wrong=1)  # here
+
+
+@wrong("TILETYPE", "cannot add method 'slice' and constant 1")
+def method_as_a_value(x, y):
+    return x.slice + 1  # here
+
+
+# ---- functions of ct.reduce and ct.scan --------------------------------------------------------------------
+
+
+def wide_result(a, b):
+    return ct.astype(a, ct.float64)
+
+
+def pair(a, b):
+    return a, b
+
+
+def branching(a, b):
+    if a > b:
+        return a
+    return b
+
+
+@wrong("TILETYPE", "reduce()", "float64", "float32")
+def reduce_of_another_dtype(x, y):
+    return ct.reduce(ct.load(x, 0, 16), 0, wide_result, 0.0)  # here
+
+
+@wrong("TILETYPE", "scan(): the function must give 1 value", "found: tuple")
+def scan_of_two_values(x, y):
+    return ct.scan(ct.load(x, 0, 16), 0, pair, 0.0)  # here
+
+
+@wrong("SYNTAX", "reduce(): the function must be pure", "found: one of them in line", "ct.where")
+def reduce_by_a_branch(x, y):
+    return ct.reduce(ct.load(x, 0, 16), 0, branching, 0.0)  # here
+
+
+@wrong("TILETYPE", "wanted a function, found constant 1", "such as ct.add")
+def reduce_by_a_number(x, y):
+    return ct.reduce(ct.load(x, 0, 16), 0, 1, 0.0)  # here
+
+
+# ---- ranges of dtypes ----------------------------------------------------------------------------------------
+
+
+@wrong("TILEVALUE", "constant -1 does not fit in uint32", "use a signed dtype")
+def negative_in_an_unsigned_tile(x, y):
+    return ct.full((4,), 1, ct.uint32) + (-1)  # here
+
+
+@wrong("TILEVALUE", "constant -1 does not fit in uint8", "use a signed dtype")
+def negative_fill(x, y):
+    return ct.full((4,), -1, ct.uint8)  # here
+
+
+@wrong("TILEVALUE", "constant 300 does not fit in uint8", "use a wider dtype")
+def large_in_a_narrow_tile(x, y):
+    return ct.full((4,), 1, ct.uint8) + 300  # here
 
 
 # ---- control flow ------------------------------------------------------------------------------------------

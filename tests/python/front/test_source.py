@@ -63,7 +63,7 @@ def test_lines_added_above_change_nothing(made):
     assert result(module.k) == 90
     with pytest.raises(
         tessera.TileSyntaxError,
-        match="changed since it was imported[^$]*what was imported is what runs",
+        match="changed since it was imported[^$]*restart the program or reload the module, or undo the change",
     ):
         pack_function(module.plain)
 
@@ -82,7 +82,7 @@ def test_an_edited_helper_of_another_file_is_refused(made, edit):
     other.write_text(other.read_text().replace(*edit))
     with pytest.raises(
         tessera.TileSyntaxError,
-        match="source of 'factor' is not available because .*(changed since|shorter than)",
+        match="source of 'factor' is not available because .*(changed since|shorter than)[^$]*reload the module",
     ):
         result(module.k)
 
