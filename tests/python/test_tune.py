@@ -524,6 +524,60 @@ def test_a_configuration_that_does_not_end_is_stopped(kernel, check, in_main_thr
     stream.synchronize()
 
 
+@pytest.mark.parametrize("kernel", [spin_kernel, count_kernel])
+@pytest.mark.parametrize("check", [False, True])
+@pytest.mark.parametrize("stream", ["none", "given"])
+def test_seconds_bound_a_variant_that_does_not_end(kernel, check, stream):
+    args = {c: (np.full(1, c, np.int32), np.zeros(2, np.int32)) for c in (0, 2**31 - 1)}
+    stream, start = tessera.Stream("cpu") if stream == "given" else None, time.perf_counter()
+    result = tune.search(
+        kernel, lambda c: (1,), args.get, list(args), hints_fn=lambda c: {}, check=check,
+        stream=stream, seconds=0.1, keep=False, quiet=True, rounds=5,
+    )  # fmt: skip
+    assert time.perf_counter() - start < 5
+    assert result.best.config == 0
+    ((config, kind, text),) = result.failures
+    assert (config, kind) == (2**31 - 1, "TimeoutError")
+    assert text == "one run did not end within 1 s; `seconds` or `limit_s` gives it more"
+
+
+BAD = [0, -1, float("nan"), float("inf"), True, "5", None]
+
+
+@pytest.mark.parametrize("value", BAD)
+def test_seconds_that_mean_nothing_are_refused(value):
+    text = re.escape(f"seconds is {value!r}, wanted a finite number above 0")
+    with pytest.raises((ValueError, TypeError), match=text):
+        scale_search([(256, 2)], seconds=value)
+
+
+@pytest.mark.parametrize(
+    "name,value",
+    [("rounds", 0), ("rounds", 2.5), ("rounds", True), ("threads", -1), ("threads", "2"), ("limit_s", -1),
+     ("limit_s", float("nan")), ("limit_s", "1"), ("limit_s", False)],
+)  # fmt: skip
+def test_other_numbers_that_mean_nothing_are_refused(name, value):
+    with pytest.raises((ValueError, TypeError), match=re.escape(f"{name} is {value!r}, wanted a")):
+        scale_search([(256, 2)], **{name: value})
+
+
+@pytest.mark.parametrize("value", [0, -1, float("nan"), "1", True])
+def test_a_timeout_that_means_nothing_is_refused(value):
+    text = re.escape(f"single_run_timeout_sec is {value!r}, wanted a number above 0")
+    with pytest.raises((ValueError, TypeError), match=text):
+        tune.exhaustive_search(
+            [1], None, lambda c: (1,), spin_kernel, lambda c: (), single_run_timeout_sec=value
+        )
+
+
+def test_a_name_without_values_is_told():
+    with pytest.raises(ValueError, match="the search space is empty: 'T' has no values"):
+
+        @ct.kernel(tuned=tune.Choices(space={"S": [1], "T": []}, grid=lambda c, x: (1,)))
+        def nothing(x, S: ct.Constant[int], T: ct.Constant[int]):
+            pass
+
+
 def test_a_kernel_that_does_not_end_on_a_gpu_ends_the_search():
     class Event:
         done = False

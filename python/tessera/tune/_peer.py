@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from . import _numbers
 from ._result import TuningResult
 from ._search import search
 
@@ -49,7 +50,10 @@ def exhaustive_search(
     Nothing is pruned, checked or kept: for that there is ``tessera.tune.search``. Variants are
     compiled in parallel and timed interleaved.
     """
-    limit = float("inf") if single_run_timeout_sec is None else single_run_timeout_sec
+    limit = float("inf")
+    if single_run_timeout_sec is not None:
+        name = "single_run_timeout_sec"
+        limit = _numbers.seconds(name, single_run_timeout_sec, endless=True)
     return search(
         kernel, grid_fn, args_fn, search_space, hints_fn=hints_fn or (lambda config: {}),
         stream=stream, check=False, prune=None, limit_s=limit, keep=False, quiet=quiet,

@@ -13,12 +13,13 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
+from math import inf
 from typing import Any
 
 from .. import _core
 from .. import tile as ct
 from .._arguments import device_of
-from . import _arrays, _progress, _space, _store
+from . import _arrays, _numbers, _progress, _space, _store
 from ._check import Check
 from ._result import Measurement, TuningResult
 from ._time import Candidate, Clock, Stuck, race
@@ -110,30 +111,30 @@ def _prune(work: _Work, variants: list[_Variant], factor: float) -> list[_Varian
     return kept
 
 
-def _candidate(variant: _Variant, stream: Any) -> Candidate:
+def _candidate(variant: _Variant, clock: Clock) -> Candidate:
     def launch() -> None:
-        ct.launch(stream, variant.grid, variant.kernel, variant.args)
+        ct.launch(clock.stream, variant.grid, variant.kernel, variant.args)
 
     return Candidate(variant.config, launch)
 
 
 def _admit(
-    work: _Work, variants: list[_Variant], check: Check | None, clock: Clock, limit_us: float,
-    step: Callable[[], None],
+    work: _Work, variants: list[_Variant], check: Check | None, clock: Clock, step: Callable[[], None],
 ) -> list[Candidate]:  # fmt: skip
     """Runs each variant for the first times: those that run, in time and rightly, may race."""
     admitted: list[Candidate] = []
     try:
         for variant in variants:
-            candidate = _candidate(variant, clock.stream)
+            candidate = _candidate(variant, clock)
             try:
+                job = None
                 if check:
                     job = partial(check.run, variant.args, variant.written, candidate.launch)
-                    clock.limited(job)
+                clock.first(candidate, job)
                 us = clock.warm(candidate)
-                if us > limit_us:
+                if us * 1e-6 > clock.limit_s:
                     raise TimeoutError(
-                        f"one run took {us * 1e-6:.3g} s, the limit is {limit_us * 1e-6:g} s"
+                        f"one run took {us * 1e-6:.3g} s, the limit is {clock.limit_s:g} s"
                     )
                 admitted.append(candidate)
             except Stuck as error:
@@ -189,7 +190,7 @@ def search(
     prune: float | None = 2.0,
     rounds: int = 30,
     seconds: float = 5.0,
-    limit_s: float = float("inf"),
+    limit_s: float | None = None,
     threads: int | None = None,
     keep: bool = True,
     quiet: bool = False,
@@ -217,11 +218,12 @@ def search(
         On a GPU: variants predicted so many times slower than the best prediction are not run;
         None: all.
     rounds, seconds : int, float
-        At most so many samples each, and about so much time for all.
-    limit_s : float
-        A variant whose single run takes longer has failed. The CPU stops it; with a limit each
-        run is a thread's, which adds up to 0.1 ms to its time. A kernel on a GPU cannot be
-        stopped: one that does not end is a RuntimeError that names it, and ends the search.
+        At most so many samples each, and about so much time for all. A variant whose first run
+        takes longer than ``seconds`` (and than 1 s) has failed, as beyond ``limit_s``.
+    limit_s : float, optional
+        A variant of which any run takes longer has failed; inf: none has. The CPU stops it; with a
+        limit each run is a thread's, which adds up to 0.1 ms to its time. A kernel on a GPU cannot
+        be stopped: one that does not end is a RuntimeError that names it, and ends the search.
     threads : int, optional
         Compile so many at once; by default one for each core, at most 16.
     keep : bool
@@ -235,11 +237,11 @@ def search(
 
     Raises
     ------
-    ValueError
-        The space is empty.
+    ValueError, TypeError
+        The space is empty; a number means nothing, such as 0 ``seconds``.
     RuntimeError
         No configuration could be run, or most disagree with the first; a kernel on a GPU went
-        beyond ``limit_s``.
+        beyond ``limit_s``, or in its first run beyond ``seconds``.
 
     Notes
     -----
@@ -247,6 +249,11 @@ def search(
     Ctrl-C ends the search with what is known so far. The arrays that the kernel writes hold the
     best variant's results afterwards.
     """
+    seconds, rounds = _numbers.seconds("seconds", seconds), _numbers.count("rounds", rounds)
+    threads = None if threads is None else _numbers.count("threads", threads)
+    first_s = max(seconds, 1.0)
+    if limit_s is not None:
+        first_s = limit_s = _numbers.seconds("limit_s", limit_s, least=0, endless=True)
     work = _Work(kernel, grid_fn, args_fn, hints_fn, stream, _space.expand(space))
     variants = []
     for config in work.configs:
@@ -258,10 +265,10 @@ def search(
     device = device_of(args)
     with _progress.bar(len(work.configs), quiet) as progress:
         variants = _compiled(work, variants, device, prune, threads, progress)
-        clock = Clock(device, stream, limit_s)
+        clock = Clock(device, stream, inf if limit_s is None else limit_s, first_s)
         checks = _check_of(variants, check, tolerance, reference, clock)
         progress.stage("checking", len(variants))
-        candidates = _admit(work, variants, checks, clock, limit_s * 1e6, progress.step)
+        candidates = _admit(work, variants, checks, clock, progress.step)
         progress.stage("timing", rounds * len(candidates))
         if not work.interrupted:
             _race(work, candidates, clock, rounds, seconds, progress.step)

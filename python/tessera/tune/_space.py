@@ -37,6 +37,9 @@ def expand(space: Any) -> list[Any]:
     """
     if isinstance(space, Mapping):
         values = [v if isinstance(v, (list, tuple, range)) else [v] for v in space.values()]
+        for name, choices in zip(space, values):
+            if not choices:
+                raise ValueError(f"the search space is empty: {name!r} has no values; give one or more")
         found = [Config(zip(space, combination)) for combination in itertools.product(*values)]
     elif isinstance(space, Iterable):
         found = [Config(c) if isinstance(c, Mapping) else c for c in space]
@@ -48,7 +51,7 @@ def expand(space: Any) -> list[Any]:
     seen: set[str] = set()
     unique = [c for c in found if not (repr(c) in seen or seen.add(repr(c)))]
     if not unique:
-        raise ValueError("the search space is empty")
+        raise ValueError("the search space is empty; give one configuration or more")
     return unique
 
 

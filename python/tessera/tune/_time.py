@@ -61,17 +61,23 @@ class Candidate:
 class Clock:
     """Times one launch: device time between events on a GPU, wall time on the CPU.
 
-    With a limit the CPU runs on ``stream``, one of its own if need be, which can be cancelled; a
-    kernel on a GPU cannot be stopped.
+    ``limit_s`` bounds each run, ``first_s`` the first of each candidate. With a limit the CPU runs
+    on ``stream``, one of its own if need be, which can be cancelled; a kernel on a GPU cannot be
+    stopped.
     """
 
     TILE, SHORT_US = 4096, 200.0
 
-    def __init__(self, device: str, stream: Any, limit_s: float = math.inf) -> None:
+    def __init__(
+        self, device: str, stream: Any, limit_s: float = math.inf, first_s: float = math.inf
+    ) -> None:
         self.device, self.stream, self.limit_s = device, stream, limit_s
+        self.first_s, self.own = first_s, None
         self.gpu = device != "cpu"
-        if not self.gpu and limit_s < math.inf and not isinstance(stream, tessera.Stream):
-            self.stream = tessera.Stream("cpu")
+        if not self.gpu and min(limit_s, first_s) < math.inf and not isinstance(stream, tessera.Stream):
+            self.own = tessera.Stream("cpu")
+        if self.own and limit_s < math.inf:
+            self.stream = self.own
         if self.gpu:
             bytes_ = 2 * max(int(_core.device_info(device)["l2_bytes"]), 1 << 20)
             self.buffer = tessera.empty(bytes_ // 4 // self.TILE * self.TILE, "int32", device)
@@ -117,6 +123,23 @@ class Clock:
                 while not future.done():  # also after Ctrl-C; what waits its turn comes next
                     self.stream._cancel()
                     wait([future], 0.05)
+
+    def first(self, candidate: Candidate, job: Callable[[], None] | None) -> None:
+        """The first run, which may be one that does not end: ``job``, which launches and waits, or
+        else the candidate alone where nothing else bounds it."""
+        before, by_time = (self.stream, self.limit_s), self.first_s < self.limit_s
+        if by_time:
+            self.stream, self.limit_s = self.own or self.stream, self.first_s
+        try:
+            if job:
+                self.limited(job)
+            elif by_time:
+                self.once(candidate)
+        except (TimeoutError, Stuck) as error:
+            more = "; `seconds` or `limit_s` gives it more" if by_time else ""
+            raise type(error)(f"{error}{more}") from None
+        finally:
+            self.stream, self.limit_s = before
 
     def once(self, candidate: Candidate) -> float:
         if self.gpu:
