@@ -14,16 +14,18 @@ CODE = "tessera-code"  # the C library's own directory in it
 
 
 def folder() -> Path | None:
-    """The cache's directory, which may not exist yet; None when it is switched off."""
-    place = os.environ.get("TESSERA_CACHE_DIR", "")
-    if place in ("0", "off", "none"):
+    """The cache's directory, which may not exist yet; None when it is switched off or refused."""
+    place, home = os.environ.get("TESSERA_CACHE_DIR", ""), os.environ.get("HOME", "")
+    if place.lower() in ("0", "off", "none"):
         return None
+    if place.startswith("~"):
+        is_home = place[1:2] in ("", "/") and home.startswith("/")
+        return Path(home + place[1:]) if is_home else None
     if place:
         return Path(place)
     xdg = os.environ.get("XDG_CACHE_HOME", "")
     if xdg.startswith("/"):
         return Path(xdg) / "tessera"
-    home = os.environ.get("HOME", "")
     return Path(home) / ".cache" / "tessera" if home.startswith("/") else None
 
 

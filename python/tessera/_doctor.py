@@ -121,12 +121,12 @@ def _packages() -> list[Line]:
 
 def _caches() -> list[Line]:
     folder = _cache.folder()
+    if problem := _core.cache_problem():
+        return [(BAD, "cache", problem)]
     if folder is None:
         return [(NOTE, "cache", "switched off by TESSERA_CACHE_DIR; every process compiles anew")]
     if not folder.exists():
         return [(GOOD, "cache", f"{folder} (empty)")]
-    if problem := _core.cache_problem():
-        return [(BAD, "cache", problem)]
     sizes = [f.stat().st_size for f in (folder / _cache.CODE).rglob("*") if f.is_file()]
     if not os.access(folder, os.W_OK):
         return [(BAD, "cache", f"{folder} is not writable: every process compiles anew")]

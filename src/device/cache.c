@@ -14,6 +14,7 @@
 #include "tessera/launch.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 enum { CACHE_MEMORY = 64 };
 #define CACHE_LIMIT ((uint64_t)1 << 30)
@@ -221,16 +222,19 @@ cache_disk *ts__cache_disk_of(ts_cache *cache)
 
 static bool cache_is_off(const char *text)
 {
-    return strcmp(text, "0") == 0 || strcmp(text, "off") == 0 || strcmp(text, "none") == 0;
+    return strcmp(text, "0") == 0 || strcasecmp(text, "off") == 0 || strcasecmp(text, "none") == 0;
 }
 
-/* "" when there is nowhere to go. */
+/* "" when there is nowhere to go. No shell reads what is set in a file of variables, so ~ is the home directory here,
+ * too; one of another user is left as it is, and refused. */
 static void cache_default_dir(char *dir, size_t n)
 {
     const char *wish = getenv("TESSERA_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
     int written = 0;
     dir[0] = 0;
-    if (wish && *wish)
+    if (wish && wish[0] == '~' && (!wish[1] || wish[1] == '/') && home && *home == '/')
+        written = snprintf(dir, n, "%s%s", home, wish + 1);
+    else if (wish && *wish)
         written = cache_is_off(wish) ? 0 : snprintf(dir, n, "%s", wish);
     else if (xdg && *xdg == '/')
         written = snprintf(dir, n, "%s/tessera", xdg);

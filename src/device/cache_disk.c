@@ -116,8 +116,8 @@ static void disk_refuse(cache_disk *disk, const char *format, ...)
     pthread_mutex_lock(&disk->lock);
     if (disk->problem.status == TS_OK)
         (void)ts_fail(&disk->problem, TS_VALUE,
-                      "compiled code is not kept on disk, because %s, and what is read from there is run; set "
-                      "TESSERA_CACHE_DIR to a directory of your own, or to off", text);
+                      "compiled code is not kept on disk, because %s; set TESSERA_CACHE_DIR to a directory of your own, "
+                      "or to off", text);
     atomic_store(&disk->state, CACHE_DISK_REFUSED);
     pthread_mutex_unlock(&disk->lock);
 }
@@ -131,11 +131,12 @@ static bool disk_check(cache_disk *disk, int fd, const char *below, bool may_sha
     bool is_ours = st.st_uid == geteuid() || (may_share && st.st_uid == 0);
     bool is_safe = !(st.st_mode & (S_IWGRP | S_IWOTH)) || (may_share && st.st_mode & S_ISVTX);
     if (!is_ours)
-        disk_refuse(disk, "the directory '%.300s%s' belongs to user %u, not to this one (%u)", disk->given, below,
+        disk_refuse(disk, "the directory '%.300s%s' belongs to user %u, not to this one (%u), and what is read from there is "
+                    "run", disk->given, below,
                     (unsigned)st.st_uid, (unsigned)geteuid());
     else if (!is_safe)
-        disk_refuse(disk, "others can write to the directory '%.300s%s' (mode %03o; chmod go-w mends it)", disk->given,
-                    below, (unsigned)st.st_mode & 0777);
+        disk_refuse(disk, "others can write to the directory '%.300s%s' (mode %03o; chmod go-w mends it), and what is read from "
+                    "there is run", disk->given, below, (unsigned)st.st_mode & 0777);
     return is_ours && is_safe;
 }
 
@@ -172,21 +173,34 @@ static cache_disk_state disk_look(cache_disk *disk)
     return (cache_disk_state)atomic_load(&disk->state);
 }
 
-/* Makes the directories of a path that does not end in '/'; 0700, because what is in them is run. */
-static void disk_make_parents(char *path)
+/* Makes the directories before each '/' of a path; 0700, because what is in them is run. 0, or the errno of the last. */
+static int disk_make_parents(char *path)
 {
+    int problem = 0;
     for (char *at = path + 1; *at; at++)
         if (*at == '/') {
             *at = 0;
-            (void)mkdir(path, 0700);
+            problem = mkdir(path, 0700) == 0 || errno == EEXIST ? 0 : errno;
             *at = '/';
         }
+    return problem;
 }
 
 static bool disk_path(const cache_disk *disk, const char *name, char *path)
 {
     int n = snprintf(path, CACHE_PATH, "%s/" CACHE_FOLDER "/%s", disk->given, name);
     return n > 0 && n < CACHE_PATH;
+}
+
+/* Makes our directory, which is not there. One that is there and cannot be written is a cache, too. */
+static void disk_make_root(cache_disk *disk)
+{
+    char path[CACHE_PATH];
+    int problem = disk_path(disk, "", path) ? disk_make_parents(path) : ENAMETOOLONG;
+    errno = 0;
+    if (disk_look(disk) == CACHE_DISK_UNSEEN)
+        disk_refuse(disk, "the directory '%.300s/" CACHE_FOLDER "' cannot be made (%s)", disk->given,
+                    strerror(problem ? problem : errno));
 }
 
 /* ---- reading and writing ------------------------------------------------------------------------------------ */
@@ -375,6 +389,8 @@ void ts__cache_disk_write(cache_disk *disk, const char *name, const char *bytes,
 
 const char *ts__cache_disk_problem(cache_disk *disk)
 {
+    if (disk->given[0] && disk_look(disk) == CACHE_DISK_UNSEEN)
+        disk_make_root(disk);
     return disk_look(disk) == CACHE_DISK_REFUSED ? disk->problem.text : NULL;
 }
 
@@ -384,6 +400,8 @@ bool ts__cache_disk_init(cache_disk *disk, const char *dir, uint64_t limit_bytes
     disk->limit_bytes = limit_bytes;
     pthread_mutex_init(&disk->lock, NULL);
     disk->given = ts__string(alloc, dir);
+    if (disk->given && dir[0] == '~')
+        disk_refuse(disk, "'%.300s' begins with ~, which is the home directory only as ~ or ~/... with a HOME", dir);
     return disk->given != NULL;
 }
 

@@ -49,7 +49,7 @@ void ts__cache_disk_deinit(cache_disk *disk);
 char *ts__cache_disk_read(cache_disk *disk, const char *name, size_t *n);
 /* Whole or not at all; every 32nd one of a process keeps the directory below its limit. */
 void ts__cache_disk_write(cache_disk *disk, const char *name, const char *bytes, size_t n);
-/* Why the directory is refused, or NULL. */
+/* Why the directory is refused, or NULL. Makes it where there is none. */
 const char *ts__cache_disk_problem(cache_disk *disk);
 struct ts_cache;
 cache_disk *ts__cache_disk_of(struct ts_cache *cache);

@@ -89,6 +89,49 @@ def test_a_directory_that_others_write_to_is_refused_once(run, tmp_path):
     assert not list(folder.iterdir())
 
 
+@pytest.mark.parametrize("word", ["off", "OFF", "Off", "None", "0"])
+def test_off_keeps_nothing_in_any_case(run, tmp_path, monkeypatch, word):
+    monkeypatch.chdir(tmp_path)
+    assert run(word).stderr == "" and not (tmp_path / word).exists()
+    monkeypatch.setenv("TESSERA_CACHE_DIR", word)
+    assert _cache.folder() is None
+
+
+def test_a_leading_tilde_is_the_home_directory(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for place in ("~/kept", "~"):
+        assert run(place, HOME=str(tmp_path / "home")).stderr == ""
+    assert not (tmp_path / "~").exists()
+    assert (tmp_path / "home/kept/tessera-code").is_dir()
+    assert (tmp_path / "home/tessera-code").is_dir()
+    monkeypatch.setenv("TESSERA_CACHE_DIR", "~/kept")
+    monkeypatch.setenv("HOME", "/home/me")
+    assert _cache.folder() == pathlib.Path("/home/me/kept")
+
+
+@pytest.mark.parametrize(
+    "place,why",
+    [
+        ("/proc/x", "the directory '/proc/x/tessera-code' cannot be made (No such file or directory)"),
+        ("/dev/null", "'/dev/null' is not a directory"),
+        ("/dev/null/x", "'/dev/null/x' is not a directory"),
+        ("~nobody/x", "'~nobody/x' begins with ~"),
+    ],
+)
+def test_a_directory_that_cannot_be_is_told_once(run, tmp_path, monkeypatch, place, why):
+    monkeypatch.chdir(tmp_path)
+    done = run(place)
+    said = "RuntimeWarning: compiled code is not kept on disk, because " + why
+    assert done.stdout == "LLVM\n" and done.stderr.count(said) == 1, done.stderr
+    assert done.stderr.count("Warning") == 1 and "TESSERA_CACHE_DIR" in done.stderr
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["script.py"]
+    doctor = subprocess.run(
+        [sys.executable, "-m", "tessera", "doctor"], capture_output=True, text=True, timeout=60,
+        env={**os.environ, "TESSERA_CACHE_DIR": place},
+    )  # fmt: skip
+    assert why in doctor.stdout
+
+
 def test_doctor_counts_only_our_files(monkeypatch, tmp_path):
     (tmp_path / "thesis.txt").write_bytes(b"x" * 2_000_000)
     monkeypatch.setenv("TESSERA_CACHE_DIR", str(tmp_path))
