@@ -49,6 +49,17 @@ static ts_status report_make(const launch_frame *frame, const ts_report_request 
     return status;
 }
 
+/* Of the code that a launch with these arguments runs: arrays that share memory may need another. */
+static ts_status report_of_launch(launch_frame *frame, const ts_report_request *request, ts_report **out, ts_error *err)
+{
+    TS_TRY(report_make(frame, request, out, err));
+    if (frame->n_spans < 2 || !ts__frame_note_shared(frame, &(*out)->code.plan))
+        return TS_OK;
+    ts_report_destroy(*out);
+    *out = NULL;
+    return report_make(frame, request, out, err);
+}
+
 /* Assembles on the device for the registers. */
 static ts_status report_assemble(const launch_frame *frame, ts_kernel *kernel, ts_device *device, ts_report *report,
                                  ts_error *err)
@@ -79,7 +90,7 @@ ts_status ts_kernel_report(const ts_stream *given, ts_kernel *kernel, const ts_a
     ts_report_request request = {.target = target ? target : device->target, .grid = {grid[0], grid[1], grid[2]}};
     if (here && report_machine(device, &machine))
         request.machine = &machine;
-    TS_TRY(report_make(&frame, &request, out, err));
+    TS_TRY(report_of_launch(&frame, &request, out, err));
     if (!target && device->target != TS_TARGET_CPU) {
         ts_status status = report_assemble(&frame, kernel, device, *out, err);
         if (status != TS_OK) {
