@@ -28,6 +28,12 @@ def test_what_was_wrong_stays_right_in_gpu_threads(file):
     assert outcome.kind in ("passed", "open"), outcome.text
 
 
+@pytest.mark.parametrize("file", corpus.files(), ids=lambda f: f.stem)
+def test_what_was_wrong_stays_right_in_ptx(file):
+    outcome = corpus.parse(file.read_text()).run("ptx90")
+    assert outcome.kind in ("passed", "open"), outcome.text
+
+
 @pytest.mark.gpu
 def test_what_was_wrong_stays_right_on_the_gpu():
     command = [sys.executable, str(FUZZ / "tiles"), "corpus", "--device", "cuda", "--jobs", "4"]

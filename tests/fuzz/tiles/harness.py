@@ -27,7 +27,8 @@ from .worker import Worker, serve
 
 FAILURES = ("wrong", "error", "crash", "hang")
 DEVICES = (
-    "cpu, cuda; sm_90: assembled only; eval, eval90: the reference interpreter, of GPU threads"
+    "cpu, cuda; sm_90: assembled only; eval, eval90: the reference interpreter, of GPU threads; "
+    "ptx90: the reader of PTX"
 )
 SHOWN = 800  # characters of a finding
 
@@ -46,7 +47,7 @@ class Tally:
         name = f"{request['generator']} {request['seed']}"
         self.kinds[outcome.kind] += 1
         self.slowest = max(self.slowest, (outcome.seconds, name))
-        if outcome.kind == "refused":
+        if outcome.kind in ("refused", "skipped"):
             self.rules[outcome.text] += 1
         elif outcome.kind == "open":
             self.rules["hangs on a value that the language leaves open"] += 1
@@ -63,7 +64,7 @@ class Tally:
         return sum(self.kinds.values()) / max(1e-9, time.monotonic() - self.start)
 
     def line(self) -> str:
-        skipped = self.kinds["open"] + self.kinds["refused"]
+        skipped = sum(self.kinds[k] for k in ("open", "refused", "skipped"))
         return f"{self.kinds['passed']} passed, {self.failed()} failed, {skipped} skipped"
 
     def close(self) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from . import language, memory
+from . import language, memory, ptx
 from .values import FLOATS, INTS, Tile, Unknown, biggest, rounded
 
 FRONT = pathlib.Path(__file__).resolve().parents[2] / "python" / "front"
@@ -46,7 +46,8 @@ class Array:
 @dataclass(frozen=True)
 class Outcome:
     """What became of a program: passed, open (hangs on what the language leaves open), refused,
-    wrong, or error (an exception that is no refusal, a mistake of the second reading)."""
+    skipped (the reader of PTX lacks an instruction), wrong, or error (an exception that is no refusal, a
+    mistake of the second reading)."""
 
     kind: str
     text: str = ""
@@ -153,7 +154,8 @@ class Run:
         start = time.process_time()
         if self.device.startswith("sm_"):
             return Outcome(*self.assembled(), time.process_time() - start)
-        kind, text, got = self.interpreted() if "eval" in self.device else self.actual()
+        ways = {"eval": self.interpreted, "ptx": self.read}
+        kind, text, got = ways.get(self.device.rstrip("0123456789"), self.actual)()
         took = time.process_time() - start
         if kind != "passed":
             return Outcome(kind, text, took)
@@ -189,31 +191,74 @@ class Run:
         exec(self.code, space)
         return ct.kernel(space["kernel"], opt_level=self.opt_level)
 
-    def assembled(self) -> tuple[str, str]:
-        """Compiles for a GPU that need not be there and asks ptxas to assemble it."""
-        import tessera.tile as ct
+    def scalars(self) -> list[Any]:
+        return [s[2] for s in self.program.scalars]
+
+    def constants(self) -> list[int]:
+        return [self.program.constant] if self.program.constant else []
+
+    def compiled(self, arrays: list[Any], target: int) -> tuple[bytes, dict[str, Any]]:
+        """The PTX of the launch for a GPU that need not be there, and its report."""
         from tessera import _core
 
-        p = self.program
+        codes: list[bytes] = []
+        args = (*arrays, *self.scalars(), *self.constants())
+        keep = lambda code, _: codes.append(code)  # noqa: E731
+        report = _core.report(None, self.program.grid, self.kernel(), args, target, keep)
+        return codes[0], report
+
+    def assembled(self) -> tuple[str, str]:
+        """Compiles and asks ptxas to assemble it."""
+        import tessera.tile as ct
+
         parts = {n: laid_out(dense(t), "C")[0] for n, t in self.start.items()}
-        arrays = [self.placed(a, parts, lambda base, take: take(base)) for a in p.arrays]
-        scalars = [s[2] for s in p.scalars] + ([p.constant] if p.constant else [])
-        logs: list[str] = []
-
-        def assemble(code: bytes, target: int) -> None:
-            arch = f"sm_{target}" + ("a" if target >= 90 else "")
-            command = ["ptxas", f"-arch={arch}", "-o", os.devnull, "-"]
-            done = subprocess.run(command, input=code, capture_output=True, check=False)
-            if done.returncode:
-                said = (done.stdout + done.stderr).decode(errors="replace")
-                logs.append(f"exit status {done.returncode} of ptxas: {said}")
-
+        arrays = [self.placed(a, parts, lambda base, take: take(base)) for a in self.program.arrays]
+        target = int(self.device.removeprefix("sm_"))
         try:
-            target = int(self.device.removeprefix("sm_"))
-            _core.report(None, p.grid, self.kernel(), (*arrays, *scalars), target, assemble)
+            code, _ = self.compiled(arrays, target)
         except (ct.TileError, TypeError, ValueError) as e:
             return "refused", f"{type(e).__name__}: {e}"
-        return ("wrong", f"not assembled: {logs[0]}") if logs else ("passed", "")
+        arch = f"sm_{target}" + ("a" if target >= 90 else "")
+        command = ["ptxas", f"-arch={arch}", "-o", os.devnull, "-"]
+        done = subprocess.run(command, input=code, capture_output=True, check=False)
+        if done.returncode:
+            said = (done.stdout + done.stderr).decode(errors="replace")
+            return "wrong", f"not assembled: exit status {done.returncode} of ptxas: {said}"
+        return "passed", ""
+
+    def read(self) -> tuple[str, str, dict[str, Any]]:
+        """The PTX of the launch, run by the reader of PTX: arrays lie as on a GPU."""
+        import tessera.tile as ct
+
+        sys.path.append(str(FRONT))
+        from lower import words_of  # type: ignore[import-not-found]
+
+        p = self.program
+        layouts = {a.name: a.layout for a in p.arrays}
+        laid = {n: laid_out(dense(t), layouts.get(n, "C")) for n, t in self.start.items()}
+        device = ptx.Memory(ptx.Memory.room([room.nbytes for _, room in laid.values()]))
+        parts, rooms = {}, {}
+        for n, (part, room) in laid.items():
+            rooms[n] = device.place(room)
+            parts[n] = device.view(part, room, rooms[n])
+        before = {n: room.copy() for n, room in rooms.items()}
+        arrays = [self.placed(a, parts, lambda base, take: take(base)) for a in p.arrays]
+        try:
+            code, report = self.compiled(arrays, int(self.device.removeprefix("ptx")))
+        except (ct.TileError, TypeError, ValueError) as e:
+            return "refused", f"{type(e).__name__}: {e}", {}
+        try:
+            entry = ptx.parsed(code.decode())
+            words = words_of((*arrays, *self.scalars()))
+            params = dict(zip(entry.params, words, strict=True))
+            schedule = 0 if self.schedule % 4 else self.schedule + 1
+            launch = ptx.Launch(report["grid"], params, report["shared_bytes"], schedule)
+            ptx.run(entry, launch, device)
+        except ptx.Unread as e:
+            return "skipped", f"the reader of PTX does not know {e}", {}
+        except ptx.Fault as e:
+            return "wrong", f"PTX: {e}", {}
+        return self.beside(parts, rooms, before)
 
     def interpreted(self) -> tuple[str, str, dict[str, Any]]:
         """The reference interpreter: "eval" runs tiles, "eval90" the threads of code for sm_90."""
@@ -254,14 +299,20 @@ class Run:
         arrays = [self.placed(a, parts, lambda base, take: take(base)) for a in p.arrays]
         try:
             kernel = self.kernel()
-            scalars = [s[2] for s in p.scalars] + ([p.constant] if p.constant else [])
-            ct.launch(None, p.grid, kernel, (*arrays, *scalars))
+            args = (*arrays, *self.scalars(), *self.constants())
+            ct.launch(None, p.grid, kernel, args)
         except (ct.TileError, TypeError, ValueError) as e:
             return "refused", f"{type(e).__name__}: {e}", {}
         if self.device != "cpu":
             return "passed", "", {n: part.numpy() for n, part in parts.items()}
+        return self.beside(parts, rooms, before)
+
+    def beside(
+        self, parts: dict[str, Any], rooms: dict[str, Any], before: dict[str, Any]
+    ) -> tuple[str, str, dict[str, Any]]:
+        """The buffers, if what lies around them is as it was."""
         got = {n: part.copy() for n, part in parts.items()}
-        for n, part in parts.items():  # what lies around an array stays as it was
+        for n, part in parts.items():
             part[...] = dense(self.start[n])
             if rooms[n].tobytes() != before[n].tobytes():
                 return "wrong", f"{n}: memory beside the array was written", {}

@@ -140,6 +140,11 @@ def _param(arg) -> tuple[list[Spec], list[int]]:
     raise TypeError(arg)
 
 
+def words_of(args: tuple) -> list[int]:
+    """The parameter slots of a launch with these arguments (src/device/args.c)."""
+    return [w & 0xFFFFFFFFFFFFFFFF for a in args for w in _param(a)[1]]
+
+
 def _mark_shared(specs: ctypes.Array, args: tuple) -> None:
     """Says which arrays share memory, as the launch does (src/device/args.c)."""
     import numpy as np
