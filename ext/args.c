@@ -493,8 +493,13 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
     return (core_taker){0};
 }
 
-static int args_unknown(PyObject *object)
+/* An object whose type says nothing may still say it of itself: wrappers set the dictionary of what they wrap. */
+static int args_take_instance(core_state *state, core_frame *frame, PyObject *object)
 {
+    if (PyObject_HasAttr(object, state->name_cuda_array))
+        return args_take_cuda(state, frame, object, NULL);
+    if (PyObject_HasAttr(object, state->name_dlpack))
+        return args_take_dlpack(state, frame, object, NULL);
     PyErr_Format(PyExc_TypeError,
                  "is a %.200s; a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with __dlpack__ or "
                  "__cuda_array_interface__), numbers, tuples and lists of arrays",
@@ -538,7 +543,7 @@ int core_take_object(core_state *state, core_frame *frame, PyObject *object)
         return known->take(state, frame, object, known->extra);
     core_taker taker = args_find(state, type);
     if (!taker.take)
-        return args_unknown(object);
+        return args_take_instance(state, frame, object);
     int got = taker.take(state, frame, object, taker.extra);
     core_taker_drop(&taker);
     return got;

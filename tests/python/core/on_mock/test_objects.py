@@ -7,11 +7,14 @@ import ctypes
 import gc
 import re
 import struct
+import types
 import weakref
 from typing import Any
 
 import numpy as np
 import pytest
+import tessera
+import tessera.tile as ct
 from tessera import _core, core
 from tessera.bindings import driver
 from tessera.core._tensor_map import TensorMapDataType
@@ -293,3 +296,32 @@ def test_work_for_another_gpu_does_not_choose_it(mock: Any, device: core.Device)
         other.create_stream().record().sync()
         assert not int(driver.checked.cuCtxGetCurrent()) and core.Device() is core.Device(0)
     driver.checked.cuCtxSetCurrent(before)
+
+
+class Wrapper:
+    """Hands out the dictionary of what it wraps: only its objects have the attribute."""
+
+    def __init__(self, array: Any) -> None:
+        self.__cuda_array_interface__ = array.__cuda_array_interface__
+
+
+@pytest.mark.parametrize("wrap", [Wrapper, lambda array: types.SimpleNamespace(**dictionary(array))])
+def test_an_object_that_carries_its_interface_itself_is_an_argument(
+    mock: Any, device: core.Device, make_kernel: Any, wrap: Any
+) -> None:
+    array, stream = tessera.empty((4, 8), "float32", "cuda:0"), device.create_stream()
+    core.launch(stream, core.LaunchConfig(grid=1, block=1), make_kernel(8), wrap(array))
+    assert mock.values[0] == array.ptr
+    with pytest.raises(TypeError, match="argument 'out': is a object; a kernel takes arrays"):
+        ct.launch(None, (0,), copy_kernel, (wrap(array), object()))
+    wanted = _core.lower_text(copy_kernel._prepare(), (array, array))
+    assert _core.lower_text(copy_kernel._prepare(), (wrap(array), wrap(array))) == wanted
+
+
+def dictionary(array: Any) -> dict[str, Any]:
+    return {"__cuda_array_interface__": array.__cuda_array_interface__}
+
+
+@ct.kernel
+def copy_kernel(x, out):  # type: ignore[no-untyped-def]
+    ct.store(out, (0, 0), ct.load(x, (0, 0), (4, 8)))
