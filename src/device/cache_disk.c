@@ -400,8 +400,8 @@ bool ts__cache_disk_init(cache_disk *disk, const char *dir, uint64_t limit_bytes
     disk->limit_bytes = limit_bytes;
     pthread_mutex_init(&disk->lock, NULL);
     disk->given = ts__string(alloc, dir);
-    if (disk->given && dir[0] == '~')
-        disk_refuse(disk, "'%.300s' begins with ~, which is the home directory only as ~ or ~/... with a HOME", dir);
+    if (disk->given && disk->given[0] == '~')
+        disk_refuse(disk, "'%.300s' begins with ~, which is the home directory only as ~ or ~/... with a HOME", disk->given);
     return disk->given != NULL;
 }
 

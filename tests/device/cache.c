@@ -319,12 +319,14 @@ static void unusable_places_do_no_harm(void)
     char text[] = "the code", file[300];
     snprintf(file, sizeof file, "%s/file", root);
     fclose(fopen(file, "w"));
-    const char *places[] = {"", file, "/proc/nowhere", "/dev/null/x"};
+    const char *places[] = {"", file, "/proc/nowhere", "/dev/null/x", "~someone/x"};
     for (size_t i = 0; i < TS_COUNT(places); i++) {
         ts_cache *cache = cache_new(places[i], 0);
         put(cache, "key", text);
         put(cache, "key 2", text);
         CHECK_INT(get(cache, "key", text), TS_CACHE_MEMORY);
+        const char *problem = ts__cache_disk_problem(ts__cache_disk_of(cache));
+        CHECK(*places[i] ? problem && strstr(problem, places[i]) : !problem);
         ts_cache_destroy(cache);
     }
 }
