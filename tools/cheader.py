@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import tempfile
 from dataclasses import dataclass, field
@@ -123,7 +124,7 @@ def _preprocessed(folder: pathlib.Path, headers: list[str]) -> str:
             path = pathlib.Path(empty) / name
             path.parent.mkdir(exist_ok=True)
             path.touch()
-        command = [os.environ.get("CC", "cc"), "-E", "-x", "c", f"-I{empty}", f"-I{folder}", "-"]
+        command = [*shlex.split(os.environ.get("CC", "cc")), "-E", "-x", "c", f"-I{empty}", f"-I{folder}", "-"]
         run = subprocess.run(command, input=source, check=True, capture_output=True, text=True)
     text = run.stdout
     kept, inside = [], False

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes python/tessera/_ast_table.py from src/front/ast.def; with --check only says whether it is fresh."""
+"""Writes python/tessera/_ast_table.py from src/lang/ast.def; with --check only says whether it is fresh."""
 
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).parent.parent
-SOURCE = ROOT / "src/front/ast.def"
+SOURCE = ROOT / "src/lang/ast.def"
 OUT = ROOT / "python/tessera/_ast_table.py"
 
 
@@ -16,7 +16,7 @@ def table() -> str:
     operators = re.findall(r"^TS_AST_OPERATOR\((\w+)\)", text, re.MULTILINE)
     lines = [
         "# SPDX-License-Identifier: Apache-2.0",
-        '"""Node kinds of the packed AST; written by tools/gen_ast.py from src/front/ast.def."""',
+        '"""Node kinds of the packed AST; written by tools/gen_ast.py from src/lang/ast.def."""',
         "",
         "# kind: (number, ((attribute, field letter), ...))",
         "NODES = {",

@@ -109,8 +109,19 @@ def programs(folder: str, env: dict[str, str] | None = None, limit: int = 400) -
     return total
 
 
+def tool(*command: str) -> Count:
+    """Runs a check of tools/, which says what is wrong."""
+    done = run([sys.executable, *command])
+    print(done.stdout + done.stderr, end="")
+    return Count(int(done.returncode == 0), int(done.returncode != 0))
+
+
 def step_c(_: argparse.Namespace) -> Count:
-    return programs("build-test") if build("build-test") else Count(failed=1)
+    if not build("build-test"):
+        return Count(failed=1)
+    total = tool("tools/rooms.py", "--check", "build-test")
+    total.add(programs("build-test"))
+    return total
 
 
 def sanitized(name: str) -> Count:
@@ -252,9 +263,7 @@ def step_python(_: argparse.Namespace) -> Count:
 
 def step_tree(_: argparse.Namespace) -> Count:
     """Checks of the sources themselves."""
-    done = run([sys.executable, "tools/sizes.py", "--check"])
-    print(done.stdout + done.stderr, end="")
-    return Count(int(done.returncode == 0), int(done.returncode != 0))
+    return tool("tools/sizes.py", "--check")
 
 
 def step_golden(options: argparse.Namespace) -> Count:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Node kinds of the packed AST; written by tools/gen_ast.py from src/front/ast.def."""
+"""Node kinds of the packed AST; written by tools/gen_ast.py from src/lang/ast.def."""
 
 # kind: (number, ((attribute, field letter), ...))
 NODES = {

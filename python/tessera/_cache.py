@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where compiled code and tuning results are kept (src/device/cache.c has the same rule), and how
-a file of it is read: only if nobody else can have written it (src/device/cache_disk.c)."""
+"""Where compiled code and tuning results are kept (src/run/cache.c has the same rule), and how
+a file of it is read: only if nobody else can have written it (src/run/cache_disk.c)."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 
 The table holds the syntax tree of the function and of every helper it can reach, and what each free
 name means (constants, dtypes, enum members, tile operations, modules with the attributes used), so
-that the compiler never calls back. Kinds and fields of nodes come from ``src/front/ast.def``; the
-layout of the pack is described in ``src/front/pack.h``, which reads it.
+that the compiler never calls back. Kinds and fields of nodes come from ``src/lang/ast.def``; the
+layout of the pack is described in ``src/lang/pack.h``, which reads it.
 
 Only built-in modules are imported: the first launch of a kernel pays for nothing else.
 """

@@ -3,7 +3,7 @@
  * Arrays: creation and life. Views are in view.c, bytes move in copy.c.
  */
 #include "array/array.h"
-#include "device/layout.h"
+#include "array/layout.h"
 
 bool ts__array_dense(ts_dtype dtype, uint32_t rank, const int64_t *shape, int64_t *strides, uint64_t *bytes)
 {

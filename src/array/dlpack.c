@@ -5,7 +5,7 @@
  * thread. An imported one becomes a buffer whose release calls the owner's deleter.
  */
 #include "array/array.h"
-#include "device/layout.h"
+#include "array/layout.h"
 
 enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13, DL_MAJOR = 1, DL_MINOR = 0 };
 

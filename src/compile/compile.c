@@ -6,13 +6,14 @@
  *
  * `fma` runs before `math`, because the functions of src/math are written with the roundings they
  * mean. Everything of a compilation lives in one arena that is dropped at the end; only the code's
- * bytes leave it. Nothing is shared between calls. Read next: front/front.h, pass/pass.def, target.h.
+ * bytes leave it. Nothing is shared between calls. Read next: lang/front.h, pass/pass.def, target.h.
  */
 #include "compile/compile.h"
-#include "front/front.h"
+#include "lang/front.h"
 #include "pass/alias.h"
 #include "pass/pass.h"
-#include "target/target.h"
+#include "gpu/gpu.h"
+#include "target/llvm/emit.h"
 
 #define COMPILE_EARLY "fold fma dce licm"
 #define COMPILE_LATE "math legalize fold dce licm"

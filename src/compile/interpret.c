@@ -2,11 +2,11 @@
  *
  * A packed function run by the reference interpreter: what a kernel means, without any target; or, for a
  * GPU target, what becomes of it: compiled, and its thread-level form run thread by thread as the launch would
- * start it. For tests and tools; slow. Read next: front/front.h, ir/eval.h.
+ * start it. For tests and tools; slow. Read next: lang/front.h, eval/eval.h.
  */
 #include "compile/compile.h"
-#include "front/front.h"
-#include "ir/eval.h"
+#include "lang/front.h"
+#include "eval/eval.h"
 
 /* Blocks that a persistent kernel is started with: few, so that each takes several tile blocks. */
 enum { INTERPRET_PERSISTENT = 2, INTERPRET_ADDED = 4 };

@@ -9,7 +9,7 @@
 #include "tessera/report.h"
 #include "compile/compile.h"
 #include "compile/count.h"
-#include "front/front.h"
+#include "lang/front.h"
 #include "ir/note.h"
 #include <math.h>
 

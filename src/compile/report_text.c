@@ -47,7 +47,7 @@ static const char *text_target(uint32_t target)
         const char *name;
     } names[] = {
 #define TS_SM(number, name, ptx, still, dynamic, regs) {number, #name},
-#include "target/ptx/sm.def"
+#include "table/sm.def"
     };
     for (size_t i = 0; i < TS_COUNT(names); i++)
         if (names[i].target == target)

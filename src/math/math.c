@@ -12,7 +12,6 @@
  * Cost: one walk over the function. Runs before legalize; fold and dce clean up after it.
  */
 #include "math/math.h"
-#include "pass/pass.h"
 
 typedef ts_val math_unary(ts_math *m, ts_val x);
 typedef ts_val math_binary(ts_math *m, ts_val x, ts_val y);

@@ -25,7 +25,7 @@
 #ifndef TS_MATH_MATH_H
 #define TS_MATH_MATH_H
 
-#include "ir/ir.h"
+#include "ir/pass.h"
 
 /* Facts of a binary format. */
 typedef struct ts_math_fmt {
@@ -200,5 +200,8 @@ static inline ts_val m_with_sign(ts_math *m, ts_val x, ts_val sign) /* |x| with 
     ts_val s = m_and(m, m_bits(m, sign), m_sign(m));
     return m_float(m, m_or(m, m_and(m, m_bits(m, x), ~m_sign(m)), s));
 }
+
+/* The pass `math`: operations that no target has become calls of the functions above, inlined. */
+TS_CHECKED ts_status ts__pass_math(ts_fn *fn, ts_pass_env *env, ts_error *err);
 
 #endif

@@ -8,17 +8,7 @@
 #ifndef TS_PASS_PASS_H
 #define TS_PASS_PASS_H
 
-#include "ir/ir.h"
-#include "tessera/compile.h"
-
-typedef struct ts_pass_env {
-    ts_arena *scratch;        /* rewound after each pass */
-    ts_target target;
-    const ts_hints *hints;
-    ts_plan *plan;            /* what the launch must know; passes fill it */
-} ts_pass_env;
-
-typedef ts_status ts_pass_fn(ts_fn *fn, ts_pass_env *env, ts_error *err);
+#include "ir/pass.h"
 
 #define TS_PASS(name, level, doc) TS_CHECKED ts_status ts__pass_##name(ts_fn *fn, ts_pass_env *env, ts_error *err);
 #include "pass/pass.def"

@@ -3,8 +3,8 @@
  * Arrays on the CPU device: views against index arithmetic, copies of any strides, DLPack both ways, who owns what.
  */
 #include "array/array.h"
-#include "device/layout.h"
-#include "../device/device.h"
+#include "array/layout.h"
+#include "../device/setup.h"
 
 #define INTS(...) ((const int64_t[]){__VA_ARGS__})
 

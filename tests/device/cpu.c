@@ -3,7 +3,7 @@
  * The CPU device: every block runs once, streams keep order, faults become errors, fork and threads are
  * survived, memory is reused and failing allocations are reported.
  */
-#include "device.h"
+#include "setup.h"
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

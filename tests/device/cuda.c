@@ -3,7 +3,7 @@
  * The CUDA device on a real GPU, with PTX of the test's own: launches, tensor maps, streams and events, memory,
  * fault records, assembler messages, and recovery from a sticky fault. Skips, and says so, without a GPU.
  */
-#include "device.h"
+#include "setup.h"
 #include "tessera/array.h"
 
 #define INTS(...) ((const int64_t[]){__VA_ARGS__})

@@ -4,7 +4,7 @@
  * memory is reused, and what it says when things fail. Needs TESSERA_CUDA_DRIVER=libcuda_mock.so.
  */
 #include "../mock/mock.h"
-#include "device.h"
+#include "setup.h"
 #include "tessera/array.h"
 #include <dlfcn.h>
 #include <sys/wait.h>

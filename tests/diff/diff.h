@@ -11,11 +11,11 @@
 #ifndef TS_TESTS_DIFF_H
 #define TS_TESTS_DIFF_H
 
-#include "ir/eval.h"
+#include "eval/eval.h"
 #include "ir/float.h"
 #include "ir/scalar.h"
 #include "pass/pass.h"
-#include "target/ptx/lower.h"
+#include "gpu/lower/lower.h"
 #include "check.h"
 #include <math.h>
 

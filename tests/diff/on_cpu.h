@@ -5,6 +5,7 @@
 #define TS_TESTS_ON_CPU_H
 
 #define DIFF_WITH_CPU
+#include "target/llvm/emit.h"
 #include "diff.h"
 
 static ts_status diff_run_cpu(const diff_case *c, ts_fn *fn, ts_pass_env *env, diff_memory *m, ts_error *err)

@@ -4,7 +4,7 @@
  * crash, hang or leak. With libFuzzer: LLVMFuzzerTestOneInput. Alone: `front SECONDS [SEED]`
  * mutates the packs in tests/fuzz/corpus/front for that long and prints how many inputs it tried.
  */
-#include "front/front.h"
+#include "lang/front.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,8 +15,9 @@
  * place of what was expected; the reviewer reads the diff. Arguments that are no options name
  * single files.
  */
+#include "target/ptx/ptx.h"
 #include "pass/pass.h"
-#include "target/ptx/lower.h"
+#include "gpu/lower/lower.h"
 #include "check.h"
 #include <dirent.h>
 #include <sys/stat.h>

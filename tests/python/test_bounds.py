@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Accesses outside an array: slices, indices of any size, padding, and what checked mode reports.
 
-The table of memory operations is that of src/front/tile_op.def: an operation without a case here fails.
+The table of memory operations is that of src/lang/tile/tile_op.def: an operation without a case here fails.
 """
 
 import importlib.util
@@ -260,7 +260,7 @@ def test_undetermined_padding_is_zero_and_shows_in_checked_mode(dtype):
 
 def memory_operations():
     """name -> signature of the operations whose sections name op_memory.c, op_element.c, op_view.c."""
-    text = (ROOT / "src/front/tile_op.def").read_text()
+    text = (ROOT / "src/lang/tile/tile_op.def").read_text()
     short = dict(re.findall(r'#define (ACCESS|ATOMIC|RAW_ATOMIC) "([^"]*)"', text))
     rows, section = {}, ""
     for line in text.splitlines():

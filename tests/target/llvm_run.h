@@ -7,12 +7,12 @@
 #define TS_TESTS_TARGET_LLVM_RUN_H
 
 #include "check.h"
-#include "ir/eval.h"
+#include "eval/eval.h"
 #include "ir/float.h"
 #include "ir/ir.h"
 #include "ir/scalar.h"
 #include "target/llvm/emit.h"
-#include "target/target.h"
+#include "pass/pass.h"
 
 #include <math.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arithmetic, mathematics, reductions and matrix products.
 
-Stubs with their documentation; the compiler knows them by name (src/front/tile_op.def).
+Stubs with their documentation; the compiler knows them by name (src/lang/tile/tile_op.def).
 """
 
 from __future__ import annotations

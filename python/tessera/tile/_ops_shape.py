@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations that make, reshape and select, and those of compile time.
 
-Stubs with their documentation; the compiler knows them by name (src/front/tile_op.def).
+Stubs with their documentation; the compiler knows them by name (src/lang/tile/tile_op.def).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 #define TS_DEVICE_CPU_CPU_H
 
 #include "device/device.h"
-#include "target/entry.h"
+#include "runtime/entry.h"
 #include "tessera/graph.h"
 
 /* ---- memory: blocks of size classes, kept for reuse ------------------------------------------------- */

@@ -3,7 +3,7 @@
  * Lets the caller of a long launch look up. A launch on the default stream runs in its caller's thread; where that
  * is the thread of ts_interrupt_set (Python's main thread, which alone sees Ctrl-C) it must ask now and then
  * whether to go on. The kernel cannot tell time, so a thread of the watch ticks while launches are made: one that
- * lasted a whole tick finds a word raised that kernels read anyway (target/entry.h), and asks. A second after the
+ * lasted a whole tick finds a word raised that kernels read anyway (runtime/entry.h), and asks. A second after the
  * last launch the thread sleeps for good, until the next one.
  *
  *     serial   0 | 1 (first launch runs) | 2 | 3 (second) | ...      ask   raised by the tick, cleared by the asker

@@ -31,7 +31,7 @@
 
 #include "pass/alias.h"
 #include "target/llvm/llvm.h"
-#include "target/target.h"
+#include "runtime/entry.h"
 
 /* An SSA name, or a literal when the top bit is set. 0 = none. */
 typedef uint32_t cg_ref;

@@ -7,7 +7,7 @@
  */
 #include "ir/float.h"
 #include "target/llvm/cg.h"
-#include "target/llvm/runtime.h"
+#include "runtime/runtime.h"
 
 #include <stdio.h>
 

@@ -8,7 +8,7 @@
  */
 #include "ir/commute.h"
 #include "target/llvm/cg.h"
-#include "target/llvm/runtime.h"
+#include "runtime/runtime.h"
 
 #include <stdio.h>
 

@@ -12,8 +12,8 @@
 #ifndef TS_TARGET_PTX_EMIT_H
 #define TS_TARGET_PTX_EMIT_H
 
-#include "target/ptx/sm.h"
-#include "target/target.h"
+#include "table/sm.h"
+#include "target/ptx/ptx.h"
 
 /* A virtual register: class in the top four bits, number below. 0 is no register. */
 typedef uint32_t ts_reg;

@@ -146,7 +146,7 @@ def words_of(args: tuple) -> list[int]:
 
 
 def _mark_shared(specs: ctypes.Array, args: tuple) -> None:
-    """Says which arrays share memory, as the launch does (src/device/args.c)."""
+    """Says which arrays share memory, as the launch does (src/run/args.c)."""
     import numpy as np
 
     found: list = []

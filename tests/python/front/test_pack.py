@@ -16,7 +16,7 @@ from tessera._pack import pack_function
 
 def operations() -> dict[str, tuple[list[str], int, set[str]]]:
     """name -> names in order, how many by position, optional ones; from tile_op.def."""
-    text = (ROOT / "src/front/tile_op.def").read_text()
+    text = (ROOT / "src/lang/tile/tile_op.def").read_text()
     macros = dict(re.findall(r'^#define (\w+) "([^"]*)"$', text, re.MULTILINE))
     found = {}
     for name, parts in re.findall(

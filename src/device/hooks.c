@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What a program asks of all devices: to be called before a kernel prints, and to be asked while it waits whether to
+ * go on (ts_interrupt_set).
+ */
+#include "device/device.h"
+
+static struct {
+    _Atomic(ts_print_fn *) before_print;
+    _Atomic(ts_interrupt_fn *) asked;
+    pthread_t asked_thread; /* written before `asked` */
+} hooks;
+
+void ts_interrupt_set(ts_interrupt_fn *asked)
+{
+    atomic_store(&hooks.asked, NULL);
+    hooks.asked_thread = pthread_self();
+    atomic_store(&hooks.asked, asked);
+}
+
+ts_interrupt_fn *ts__interrupt_get(void)
+{
+    ts_interrupt_fn *asked = atomic_load_explicit(&hooks.asked, memory_order_acquire);
+    return asked && pthread_equal(hooks.asked_thread, pthread_self()) ? asked : NULL;
+}
+
+void ts_print_set(ts_print_fn *before)
+{
+    atomic_store(&hooks.before_print, before);
+}
+
+ts_print_fn *ts__print_get(void)
+{
+    return atomic_load(&hooks.before_print);
+}

@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The interpreter at thread level: clusters and their warps, the schedule, control flow with masks,
+ * elementwise operations. eval/simt.h explains the machine; start there.
+ */
+#include "eval/simt.h"
+#include "ir/float.h"
+#include <stdio.h>
+
+/* ---- values and lanes ------------------------------------------------------------------------------ */
+
+ts_status simt_nomem(const simt_warp *w)
+{
+    return ts_fail(simt_run(w)->err, TS_NOMEM, "out of memory while evaluating");
+}
+
+uint32_t simt_predicated(const simt_warp *w, ts_val v)
+{
+    uint32_t position = ts_opnd_mask(ts_at(simt_fn_of(w), v)), mask = 0;
+    if (position == TS_NO)
+        return w->active;
+    const uint64_t *predicate = simt_opnd(w, v, position);
+    for (uint32_t m = w->active; m;) {
+        uint32_t lane = simt_next(&m);
+        mask |= (uint32_t)(predicate[lane] & 1) << lane;
+    }
+    return mask;
+}
+
+uint64_t *simt_result(const simt_warp *w, ts_val v, uint32_t i)
+{
+    ts_val res = eval_find_res(simt_fn_of(w), v, v + 1, i);
+    return res ? simt_reg(w, res) : NULL;
+}
+
+ts_type simt_result_type(const simt_warp *w, ts_val v)
+{
+    const ts_fn *fn = simt_fn_of(w);
+    bool has = v + 1 < fn->inst.n && ts_at(fn, v + 1)->op == TS_OP_res && ts_at(fn, v + 1)->opnd[0] == v;
+    return has ? ts_type_of(fn, v + 1) : TS_T_none;
+}
+
+ts_status simt_converged(const simt_warp *w, ts_val v)
+{
+    uint32_t all = w->lanes & ~w->exited;
+    if (w->active == all)
+        return TS_OK;
+    return eval_fail(simt_run(w), v, TS_LAUNCH, "warp %u is divergent here: lanes %08x of %08x",
+                     w->index, w->active, all);
+}
+
+void simt_block(simt_warp *w, simt_wait why)
+{
+    w->wait = why;
+}
+
+/* ---- control flow ------------------------------------------------------------------------------------ */
+
+/* Gives operands skip.. of instruction `source` to targets 0.. for the lanes of `mask`, all at once. */
+typedef struct simt_moves {
+    ts_val source;
+    uint32_t skip;
+    ts_val opener; /* targets are its results, or its args from `first_arg` on when that is not 0 */
+    ts_val first_arg;
+} simt_moves;
+
+static ts_val simt_target(const simt_warp *w, const simt_moves *moves, uint32_t i)
+{
+    if (moves->first_arg)
+        return moves->first_arg + i;
+    return eval_find_res(simt_fn_of(w), moves->opener, simt_run(w)->shape.end[moves->opener] + 1, i);
+}
+
+static ts_status simt_move(simt_warp *w, const simt_moves *moves, uint32_t mask)
+{
+    const ts_fn *fn = simt_fn_of(w);
+    ts_arena *arena = &w->cta->machine->arena;
+    uint32_t n = ts_at(fn, moves->source)->n_opnd - moves->skip;
+    ts_arena_mark mark = ts_arena_at(arena);
+    uint64_t *copy = TS_NEW_N(arena, uint64_t, (size_t)n * SIMT_LANES);
+    uint32_t *flight = TS_NEW_N(arena, uint32_t, n);
+    if (!copy || !flight)
+        return simt_nomem(w);
+    for (uint32_t i = 0; i < n; i++) {
+        ts_val from = ts_opnd(fn, moves->source, i + moves->skip);
+        memcpy(copy + (size_t)i * SIMT_LANES, simt_reg(w, from), SIMT_LANES * sizeof *copy);
+        flight[i] = w->flight[from];
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        ts_val to = simt_target(w, moves, i);
+        for (uint32_t m = to ? mask : 0; m;) {
+            uint32_t lane = simt_next(&m);
+            simt_reg(w, to)[lane] = copy[(size_t)i * SIMT_LANES + lane];
+        }
+        w->flight[to] = flight[i];
+    }
+    ts_arena_rewind(arena, mark);
+    return TS_OK;
+}
+
+static simt_frame *simt_top(simt_warp *w)
+{
+    return w->frame.n ? &w->frame.at[w->frame.n - 1] : NULL;
+}
+
+static ts_status simt_push(simt_warp *w, simt_frame frame)
+{
+    if (w->frame.n >= 200)
+        return eval_fail(simt_run(w), frame.opener, TS_VERIFY, "regions nest more than 200 deep");
+    return TS_PUSH(&w->cta->machine->arena, &w->frame, frame) ? TS_OK : simt_nomem(w);
+}
+
+static ts_status simt_if(simt_warp *w, ts_val v)
+{
+    const uint64_t *cond = simt_opnd(w, v, 0);
+    uint32_t yes = 0;
+    for (uint32_t m = w->active; m;) {
+        uint32_t lane = simt_next(&m);
+        yes |= (uint32_t)(cond[lane] & 1) << lane;
+    }
+    simt_frame frame = {.opener = v, .outer = w->active, .other = w->active & ~yes};
+    TS_TRY(simt_push(w, frame));
+    w->active = yes;
+    w->pc = v + 1;
+    return TS_OK;
+}
+
+/* Lanes without the condition keep the operands; the others run the region. */
+static ts_status simt_cold(simt_warp *w, ts_val v)
+{
+    TS_TRY(simt_move(w, &(simt_moves){v, 1, v, 0}, w->active));
+    TS_TRY(simt_if(w, v));
+    simt_top(w)->joined = simt_top(w)->other;
+    simt_top(w)->other = 0;
+    return TS_OK;
+}
+
+static int64_t simt_bound(const simt_warp *w, ts_val v, uint64_t x)
+{
+    uint32_t bits = ts_scalar_bits(ts_type_of(simt_fn_of(w), v + 1));
+    bool cut = ts_at(simt_fn_of(w), v)->aux & TS_A_UNSIGNED && bits < 64;
+    return (int64_t)(cut ? x & (((uint64_t)1 << bits) - 1) : x);
+}
+
+/* Lanes of `mask` for which another iteration begins; `first`: from the lower bound. Their counter is
+ * set. */
+static ts_status simt_for_lanes(simt_warp *w, ts_val v, bool first, uint32_t mask, uint32_t *go)
+{
+    bool is_unsigned = ts_at(simt_fn_of(w), v)->aux & TS_A_UNSIGNED;
+    uint64_t *counter = simt_reg(w, v + 1);
+    *go = 0;
+    while (mask) {
+        uint32_t lane = simt_next(&mask);
+        int64_t lower = simt_bound(w, v, simt_opnd(w, v, 0)[lane]), upper = simt_bound(w, v, simt_opnd(w, v, 1)[lane]);
+        int64_t step = simt_bound(w, v, simt_opnd(w, v, 2)[lane]), i = first ? lower : simt_bound(w, v, counter[lane]);
+        if (step <= 0)
+            return eval_fail(simt_run(w), v, TS_LAUNCH,
+                             "the step of `for` is %lld; it must be positive", (long long)step);
+        bool on = first ? (is_unsigned ? (uint64_t)i < (uint64_t)upper : i < upper)
+                        : (uint64_t)upper - (uint64_t)i > (uint64_t)step;
+        if (!on)
+            continue;
+        counter[lane] = ts_scalar_wrap(ts_type_of(simt_fn_of(w), v + 1), (uint64_t)(first ? i : i + step));
+        *go |= 1u << lane;
+    }
+    return TS_OK;
+}
+
+/* Lanes of a `for` that are through: results are the carried values. */
+static void simt_for_finish(simt_warp *w, ts_val v, uint32_t mask)
+{
+    const ts_fn *fn = simt_fn_of(w);
+    for (uint32_t i = 0; i + 3 < ts_at(fn, v)->n_opnd && mask; i++) {
+        ts_val to = eval_find_res(fn, v, simt_run(w)->shape.end[v] + 1, i);
+        for (uint32_t m = to ? mask : 0; m;) {
+            uint32_t lane = simt_next(&m);
+            simt_reg(w, to)[lane] = simt_reg(w, v + 2 + i)[lane];
+        }
+        w->flight[to] = w->flight[v + 2 + i];
+    }
+}
+
+static ts_status simt_for(simt_warp *w, ts_val v)
+{
+    simt_frame frame = {.opener = v, .outer = w->active};
+    uint32_t go;
+    TS_TRY(simt_move(w, &(simt_moves){v, 3, v, v + 2}, w->active));
+    TS_TRY(simt_for_lanes(w, v, true, w->active, &go));
+    frame.joined = w->active & ~go;
+    simt_for_finish(w, v, frame.joined);
+    TS_TRY(simt_push(w, frame));
+    w->active = go;
+    w->pc = v + 1;
+    return TS_OK;
+}
+
+static ts_status simt_loop(simt_warp *w, ts_val v)
+{
+    TS_TRY(simt_move(w, &(simt_moves){v, 0, v, v + 1}, w->active));
+    TS_TRY(simt_push(w, (simt_frame){.opener = v, .outer = w->active}));
+    w->pc = v + 1;
+    return TS_OK;
+}
+
+/* The next pass through a loop's body for the lanes that continue. */
+static ts_status simt_again(simt_warp *w, simt_frame *frame)
+{
+    uint32_t go = frame->again;
+    ts_val v = frame->opener;
+    if (ts_at(simt_fn_of(w), v)->op == TS_OP_for) {
+        TS_TRY(simt_for_lanes(w, v, false, frame->again, &go));
+        simt_for_finish(w, v, frame->again & ~go);
+        frame->joined |= frame->again & ~go;
+    }
+    frame->again = 0;
+    w->active = go;
+    w->pc = v + 1;
+    return TS_OK;
+}
+
+/* No lane is active any more: find the lanes that run next, or end the warp. */
+static ts_status simt_resume(simt_warp *w)
+{
+    while (!w->active) {
+        simt_frame *top = simt_top(w);
+        if (!top) {
+            w->wait = SIMT_DONE;
+            return TS_OK;
+        }
+        if (top->other) {
+            w->active = top->other;
+            top->other = 0;
+            top->in_else = true;
+            w->pc = simt_run(w)->shape.other[top->opener] + 1;
+        } else if (top->again) {
+            TS_TRY(simt_again(w, top));
+        } else {
+            w->active = top->joined;
+            w->pc = simt_run(w)->shape.end[top->opener] + 1;
+            w->frame.n--;
+        }
+    }
+    return TS_OK;
+}
+
+/* Index of the innermost loop frame; -1 outside loops. */
+static int64_t simt_loop_frame(const simt_warp *w)
+{
+    for (int64_t i = (int64_t)w->frame.n - 1; i >= 0; i--) {
+        uint32_t op = ts_at(simt_fn_of(w), w->frame.at[i].opener)->op;
+        if (op == TS_OP_for || op == TS_OP_loop)
+            return i;
+    }
+    return -1;
+}
+
+static ts_status simt_leave_loop(simt_warp *w, ts_val v, bool is_break)
+{
+    int64_t at = simt_loop_frame(w);
+    if (at < 0)
+        return eval_fail(simt_run(w), v, TS_VERIFY, "outside a loop");
+    simt_frame *frame = &w->frame.at[at];
+    ts_val first = frame->opener + (ts_at(simt_fn_of(w), frame->opener)->op == TS_OP_for ? 2 : 1);
+    TS_TRY(simt_move(w, &(simt_moves){v, 0, frame->opener, is_break ? 0 : first}, w->active));
+    if (is_break)
+        frame->joined |= w->active;
+    else
+        frame->again |= w->active;
+    return TS_OK;
+}
+
+static ts_status simt_term(simt_warp *w, ts_val v)
+{
+    ts_op op = (ts_op)ts_at(simt_fn_of(w), v)->op;
+    if (op == TS_OP_return) {
+        w->exited |= w->active;
+    } else if (op == TS_OP_yield) {
+        simt_frame *top = simt_top(w);
+        if (!top)
+            return eval_fail(simt_run(w), v, TS_VERIFY, "outside a region");
+        TS_TRY(simt_move(w, &(simt_moves){v, 0, top->opener, 0}, w->active));
+        top->joined |= w->active;
+    } else {
+        TS_TRY(simt_leave_loop(w, v, op == TS_OP_break));
+    }
+    w->active = 0;
+    return simt_resume(w);
+}
+
+/* ---- instructions ------------------------------------------------------------------------------------- */
+
+static ts_status simt_prepare(simt_warp *w, ts_val v)
+{
+    simt_machine *machine = w->cta->machine;
+    const ts_inst *inst = ts_at(machine->fn, v);
+    ts_type from = simt_opnd_type(w, v, inst->op == TS_OP_select);
+    ts_scalar *made = TS_NEW(&machine->run.arena, ts_scalar);
+    if (!made)
+        return simt_nomem(w);
+    if (!ts_scalar_prepare(made, machine->module, (ts_op)inst->op, inst->aux, from, inst->type))
+        return eval_fail(simt_run(w), v, TS_VERIFY, "not an operation on scalars");
+    machine->scalar[v] = made;
+    return TS_OK;
+}
+
+static ts_status simt_elem(simt_warp *w, ts_val v)
+{
+    const ts_scalar **scalar = (const ts_scalar **)w->cta->machine->scalar;
+    if (!scalar[v])
+        TS_TRY(simt_prepare(w, v));
+    uint32_t n = ts_at(simt_fn_of(w), v)->n_opnd;
+    const uint64_t *a = simt_opnd(w, v, 0), *b = n > 1 ? simt_opnd(w, v, 1) : a, *c = n > 2 ? simt_opnd(w, v, 2) : a;
+    ts_scalar_fault fault = TS_SCALAR_OK;
+    for (uint32_t m = w->active; m;) {
+        uint32_t lane = simt_next(&m);
+        uint64_t in[3] = {a[lane], b[lane], c[lane]};
+        simt_reg(w, v)[lane] = ts_scalar_run(scalar[v], in, &fault);
+    }
+    return fault ? eval_fault(simt_run(w), v, (ts_fault){.code = TS_FAULT_DIV_ZERO},
+                              "integer division by zero")
+                 : TS_OK;
+}
+
+/* NaN as a GPU converts it: 0, or the least integer where the source is f64 or the result has 64 bits (PTX, cvt). */
+static ts_status simt_ftoi(simt_warp *w, ts_val v)
+{
+    ts_type from = simt_opnd_type(w, v, 0), to = ts_type_of(simt_fn_of(w), v);
+    TS_TRY(simt_elem(w, v));
+    for (uint32_t m = from == TS_T_f64 || to == TS_T_i64 ? w->active : 0; m;) {
+        uint32_t lane = simt_next(&m);
+        if (ts_float_is_nan(from, simt_opnd(w, v, 0)[lane]))
+            simt_reg(w, v)[lane] = ts_scalar_wrap(to, (uint64_t)1 << (ts_scalar_bits(to) - 1));
+    }
+    return TS_OK;
+}
+
+static simt_fn *simt_handler(ts_op op)
+{
+    static simt_fn *const run[TS_OP_COUNT] = {
+        [TS_OP_if] = simt_if, [TS_OP_for] = simt_for, [TS_OP_loop] = simt_loop, [TS_OP_cold] = simt_cold,
+        [TS_OP_ftoi] = simt_ftoi,
+#define X(name) [TS_OP_##name] = simt_##name,
+        SIMT_OPS(X)
+#undef X
+    };
+    return run[op];
+}
+
+/* Nothing to do here: structure, and operations that only order or hint. */
+static bool simt_is_silent(ts_op op)
+{
+    static const bool silent[TS_OP_COUNT] = {
+        [TS_OP_none] = true,         [TS_OP_arg] = true,        [TS_OP_res] = true,
+        [TS_OP_else] = true,         [TS_OP_end] = true,        [TS_OP_wgmma_fence] = true,
+        [TS_OP_setmaxnreg] = true,   [TS_OP_gdc_wait] = true,   [TS_OP_gdc_launch_dependents] = true,
+        [TS_OP_tma_prefetch] = true, [TS_OP_nanosleep] = true,
+    };
+    return silent[op];
+}
+
+/* Values that a wgmma still writes may only be handed on or accumulated into. */
+static ts_status simt_check_flight(const simt_warp *w, ts_val v)
+{
+    const ts_inst *inst = ts_at(simt_fn_of(w), v);
+    const uint32_t *opnds = ts_opnds(simt_fn_of(w), inst);
+    if (!w->mma_used || inst->op == TS_OP_res || inst->op == TS_OP_wgmma ||
+        ts_info(inst)->flags & (TS_REGION | TS_TERM))
+        return TS_OK;
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        if (w->flight[opnds[i]] > w->mma_retired)
+            return eval_fail(simt_run(w), v, TS_LAUNCH,
+                             "warp %u reads %%%u, which a wgmma without its wait still writes",
+                             w->index, opnds[i]);
+    return TS_OK;
+}
+
+static ts_status simt_one(simt_warp *w, ts_val v)
+{
+    const ts_inst *inst = ts_at(simt_fn_of(w), v);
+    simt_fn *run = simt_handler((ts_op)inst->op);
+    TS_TRY(simt_check_flight(w, v));
+    if (inst->op != TS_OP_res && inst->op != TS_OP_arg) /* these are written by others */
+        w->flight[v] = 0;
+    if (run)
+        return run(w, v);
+    if (ts_info(inst)->flags & TS_ELEM)
+        return simt_elem(w, v);
+    if (simt_is_silent((ts_op)inst->op))
+        return TS_OK;
+    return eval_fail(simt_run(w), v, TS_VERIFY, "%s does not exist at thread level", ts_info(inst)->name);
+}
+
+/* Runs a warp until it waits, ends, or has used its slice of instructions. */
+static ts_status simt_run_warp(simt_warp *w, uint32_t slice)
+{
+    eval_run *run = &w->cta->machine->run;
+    const ts_fn *fn = simt_fn_of(w);
+    memcpy(run->block, w->cta->block, sizeof run->block);
+    w->wait = SIMT_RUNS;
+    while (w->wait == SIMT_RUNS && slice--) {
+        if (w->pc >= fn->inst.n) { /* a body without a final return */
+            w->exited |= w->active;
+            w->active = 0;
+        }
+        if (!w->active) {
+            TS_TRY(simt_resume(w));
+            continue;
+        }
+        ts_val v = w->pc;
+        uint16_t flags = ts_info(ts_at(fn, v))->flags;
+        TS_TRY(eval_step(run, v));
+        if (flags & TS_TERM) {
+            TS_TRY(simt_term(w, v));
+            continue;
+        }
+        TS_TRY(simt_one(w, v));
+        if (w->wait == SIMT_RUNS && !(flags & TS_REGION))
+            w->pc = v + 1;
+    }
+    return TS_OK;
+}
+
+/* ---- clusters ------------------------------------------------------------------------------------------ */
+
+static ts_status simt_make_warp(simt_cta *cta, uint32_t index)
+{
+    simt_machine *machine = cta->machine;
+    simt_warp *w = &cta->warp[index];
+    uint32_t n = machine->fn->inst.n, left = machine->plan->threads - index * SIMT_LANES;
+    *w = (simt_warp){.cta = cta, .index = index, .pc = 1, .mma_open = 1};
+    w->lanes = w->active = left >= SIMT_LANES ? UINT32_MAX : (1u << left) - 1;
+    w->reg = TS_NEW_N(&machine->arena, uint64_t, (size_t)n * SIMT_LANES);
+    w->flight = TS_NEW_N(&machine->arena, uint32_t, n);
+    w->clock[index] = 1;
+    for (size_t i = 0; w->reg && i < (size_t)n * SIMT_LANES; i++)
+        w->reg[i] = SIMT_POISON;
+    return w->reg && w->flight ? TS_OK : ts_fail(machine->run.err, TS_NOMEM, "out of memory for %u values", n);
+}
+
+static ts_status simt_make_cta(simt_machine *machine, uint32_t rank, const uint32_t block[3])
+{
+    simt_cta *cta = &machine->cta[rank];
+    uint32_t bytes = machine->plan->shared_bytes;
+    *cta = (simt_cta){.machine = machine, .rank = rank};
+    memcpy(cta->block, block, sizeof cta->block);
+    cta->smem = ts_arena_get(&machine->arena, bytes);
+    cta->shadow = ts_arena_get(&machine->arena, bytes);
+    cta->generic = TS_NEW_N(&machine->arena, uint64_t, bytes);
+    if (machine->run.env->check_races)
+        cta->touch = TS_NEW_N(&machine->arena, simt_touch, bytes);
+    cta->warp = TS_NEW_N(&machine->arena, simt_warp, machine->n_warps);
+    if (machine->arena.failed)
+        return ts_fail(machine->run.err, TS_NOMEM, "out of memory for %u bytes of shared memory", bytes);
+    memset(cta->smem, 0xCD, bytes);
+    for (uint32_t i = 0; i < machine->n_warps; i++)
+        TS_TRY(simt_make_warp(cta, i));
+    return TS_OK;
+}
+
+static const char *simt_wait_name(simt_wait wait)
+{
+    static const char *const names[] = {"runs", "waits at a barrier", "waits at an mbarrier",
+                                        "waits for the cluster", "has ended"};
+    return names[wait];
+}
+
+static ts_status simt_deadlock(const simt_machine *machine)
+{
+    char text[800];
+    size_t n = 0;
+    for (uint32_t i = 0; i < machine->n_ctas * machine->n_warps && n < sizeof text - 80; i++) {
+        const simt_warp *w = &machine->cta[i / machine->n_warps].warp[i % machine->n_warps];
+        if (w->wait != SIMT_DONE)
+            n += (size_t)snprintf(text + n, sizeof text - n, "; warp %u of CTA %u %s at %%%u (%s)",
+                                  w->index, w->cta->rank, simt_wait_name(w->wait), w->pc,
+                                  ts_info(ts_at(machine->fn, w->pc))->name);
+    }
+    return ts_fail(machine->run.err, TS_LAUNCH, "@%s, block (%u, %u, %u): deadlock%s",
+                   ts_str_get(machine->module, machine->fn->name), machine->cta[0].block[0],
+                   machine->cta[0].block[1], machine->cta[0].block[2], text);
+}
+
+/* Which warp goes next and for how long: in turn, or (schedule != 0) a reproducible shuffle. */
+static uint32_t simt_pick(simt_machine *machine, uint32_t turn, uint32_t *slice)
+{
+    uint32_t n = machine->n_ctas * machine->n_warps, schedule = machine->run.env->schedule;
+    *slice = 100000;
+    if (schedule == 0)
+        return turn % n;
+    if (schedule == 1)
+        return n - 1 - turn % n;
+    machine->random = ts_hash_mix(machine->random, schedule + turn);
+    *slice = 1 + (uint32_t)(machine->random >> 40) % 64;
+    return (uint32_t)(machine->random >> 8) % n;
+}
+
+/* Can this warp do something now? A waiting one is tried again; it counts as progress only if it moves. */
+static ts_status simt_schedule(simt_machine *machine)
+{
+    uint32_t n = machine->n_ctas * machine->n_warps, done = 0, idle = 0;
+    for (uint32_t turn = 0; done < n; turn++) {
+        uint32_t slice, pick = simt_pick(machine, turn, &slice);
+        if (idle > n) /* random picks may miss a warp: look at each in turn before giving up */
+            pick = idle % n;
+        simt_warp *w = &machine->cta[pick / machine->n_warps].warp[pick % machine->n_warps];
+        if (w->wait == SIMT_DONE) {
+            idle++;
+        } else {
+            ts_val before = w->pc;
+            uint64_t steps = machine->run.env->steps;
+            TS_TRY(simt_run_warp(w, slice));
+            bool moved = w->pc != before || w->wait == SIMT_RUNS || w->wait == SIMT_DONE ||
+                         machine->run.env->steps > steps + 1;
+            idle = moved ? 0 : idle + 1;
+            done += w->wait == SIMT_DONE;
+        }
+        if (idle > 3 * n)
+            return simt_deadlock(machine);
+    }
+    return TS_OK;
+}
+
+static ts_status simt_cluster(simt_machine *machine, const uint32_t first[3])
+{
+    ts_arena_mark mark = ts_arena_at(&machine->arena);
+    machine->cluster_phase = 0;
+    machine->random = 1;
+    machine->cta = TS_NEW_N(&machine->arena, simt_cta, machine->n_ctas);
+    if (!machine->cta)
+        return ts_fail(machine->run.err, TS_NOMEM, "out of memory while evaluating");
+    for (uint32_t rank = 0; rank < machine->n_ctas; rank++)
+        TS_TRY(simt_make_cta(machine, rank, (uint32_t[]){first[0] + rank, first[1], first[2]}));
+    TS_TRY(simt_schedule(machine));
+    for (uint32_t rank = 0; rank < machine->n_ctas; rank++)
+        TS_TRY(simt_deliver_all(&machine->cta[rank].warp[0], 0));
+    ts_arena_rewind(&machine->arena, mark);
+    return TS_OK;
+}
+
+static ts_status simt_grid(simt_machine *machine)
+{
+    const uint32_t *grid = machine->run.grid;
+    uint32_t b[3];
+    if (grid[0] % machine->n_ctas)
+        return ts_fail(machine->run.err, TS_VALUE,
+                       "a grid of %u blocks does not divide into clusters of %u", grid[0],
+                       machine->n_ctas);
+    for (b[2] = 0; b[2] < grid[2]; b[2]++)
+        for (b[1] = 0; b[1] < grid[1]; b[1]++)
+            for (b[0] = 0; b[0] < grid[0]; b[0] += machine->n_ctas)
+                TS_TRY(simt_cluster(machine, b));
+    return TS_OK;
+}
+
+static ts_status simt_check_plan(const ts_plan *plan, ts_error *err)
+{
+    if (plan->threads == 0 || plan->threads > SIMT_MAX_WARPS * SIMT_LANES)
+        return ts_fail(err, TS_VALUE, "a block of %u threads; 1 to %d are possible", plan->threads,
+                       SIMT_MAX_WARPS * SIMT_LANES);
+    if (plan->shared_bytes > 232448)
+        return ts_fail(err, TS_VALUE, "%u bytes of shared memory; at most 232448 are possible", plan->shared_bytes);
+    if (plan->cluster > SIMT_MAX_CLUSTER || plan->n_tmaps > TS_PLAN_TMAPS)
+        return ts_fail(err, TS_VALUE, "cluster of %u or %u tensor maps are too many", plan->cluster, plan->n_tmaps);
+    return TS_OK;
+}
+
+ts_status ts_eval_simt(const ts_fn *fn, const ts_plan *plan, const uint64_t *params, size_t n, const uint32_t grid[3],
+                       ts_eval_env *env, ts_error *err)
+{
+    simt_machine machine = {.fn = fn, .module = fn->module, .plan = plan};
+    TS_TRY(simt_check_plan(plan, err));
+    machine.n_warps = (plan->threads + SIMT_LANES - 1) / SIMT_LANES;
+    machine.n_ctas = plan->cluster ? plan->cluster : 1;
+    ts_arena_init(&machine.arena, env->alloc);
+    ts_status status = eval_run_init(&machine.run, fn, env, err);
+    machine.run.params = params;
+    machine.run.n_params = n;
+    memcpy(machine.run.grid, grid, sizeof machine.run.grid);
+    machine.scalar = TS_NEW_N(&machine.run.arena, ts_scalar *, fn->inst.n);
+    if (status == TS_OK && !machine.scalar)
+        status = ts_fail(err, TS_NOMEM, "out of memory while evaluating");
+    if (status == TS_OK)
+        status = simt_grid(&machine);
+    ts_arena_deinit(&machine.arena);
+    eval_run_deinit(&machine.run);
+    return status;
+}

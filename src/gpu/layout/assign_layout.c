@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The usual layouts (assign.h): a tile's elements dealt out to threads in vectors, along an axis or as they lie in
+ * memory, so that neighbouring threads touch neighbouring addresses.
+ */
+#include "gpu/layout/assign.h"
+
+ts_axis_bits ts_axis_of(const ts_module *module, ts_type type, uint32_t axis)
+{
+    const int64_t *dims = ts_type_dims(module, type);
+    ts_axis_bits bits = {0, 0};
+    for (uint32_t i = ts_type_rank(module, type); i-- > axis + 1;)
+        bits.first += (uint32_t)ts_log2((uint64_t)dims[i]);
+    bits.n = (uint32_t)ts_log2((uint64_t)dims[axis]);
+    return bits;
+}
+
+const ts_layout *ts_assign_intern(ts_assign *assign, const ts_layout *layout)
+{
+    for (uint32_t i = 0; i < assign->interned.n; i++)
+        if (ts_layout_equal(assign->interned.at[i], layout))
+            return assign->interned.at[i];
+    ts_layout *copy = TS_NEW(assign->arena, ts_layout);
+    if (!copy)
+        return layout;
+    *copy = *layout;
+    (void)TS_PUSH(assign->arena, &assign->interned, copy);
+    return copy;
+}
+
+/* Flat bits with axis `first` fastest, then the others from last to first. */
+static void layout_order(const ts_module *module, ts_type type, uint32_t first, uint8_t *order)
+{
+    uint32_t n = 0, rank = ts_type_rank(module, type);
+    for (uint32_t step = 0; step <= rank; step++) {
+        uint32_t axis = step == 0 ? first : rank - step;
+        if (axis >= rank || (step && axis == first))
+            continue;
+        ts_axis_bits bits = ts_axis_of(module, type, axis);
+        for (uint32_t i = 0; i < bits.n; i++)
+            order[n++] = (uint8_t)(bits.first + i);
+    }
+}
+
+/* Moves the bits that would go to warps to the end and gives warps the uppermost ones: each warp then has one
+ * piece of the tile, so that a scan crosses warps once. */
+static void layout_warps_last(uint8_t *order, uint32_t bits, uint32_t first, uint32_t n_warp)
+{
+    uint8_t old[32];
+    if (bits <= first + n_warp)
+        return;
+    memcpy(old, order, sizeof old);
+    memcpy(order + first, old + bits - n_warp, n_warp);
+    memcpy(order + first + n_warp, old + first, bits - n_warp - first);
+}
+
+/* The first bits of `order` are an axis of `n` bits: brings the first `vec` bits of the next one forward behind as many
+ * of its own. */
+static void layout_squares(uint8_t *order, uint32_t n, uint32_t vec)
+{
+    uint8_t rows[32];
+    memcpy(rows, order + n, vec);
+    memmove(order + 2 * vec, order + vec, n - vec);
+    memcpy(order + vec, rows, vec);
+}
+
+const ts_layout *ts_assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first,
+                                   uint32_t vec, bool square)
+{
+    uint8_t order[32];
+    ts_layout layout;
+    uint32_t bits = (uint32_t)ts_log2((uint64_t)ts_type_count(module, type));
+    uint32_t threads = TS_LAYOUT_LANES + assign->n_warp, idle = bits > threads ? bits - threads : 0;
+    uint32_t n = first < ts_type_rank(module, type) ? ts_axis_of(module, type, first).n : 0;
+    layout_order(module, type, first, order);
+    if (square && n > vec && bits >= n + vec) {
+        layout_squares(order, n, vec);
+        vec *= 2;
+    }
+    if (assign->scans)
+        layout_warps_last(order, bits, TS_MIN(vec, idle) + TS_LAYOUT_LANES, assign->n_warp);
+    if (!ts_layout_blocked(&layout, bits, order, TS_MIN(vec, idle), assign->n_warp))
+        return NULL;
+    return ts_assign_intern(assign, &layout);
+}
+
+const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first)
+{
+    return ts_assign_blocked(assign, module, type, first, assign->vec, false);
+}
+
+const ts_layout *ts_assign_for_view(ts_assign *assign, const ts_fn *fn, ts_val view, ts_type type)
+{
+    uint32_t vec = assign->scans || ts_view_has_vectors(fn, view) ? assign->vec : 0;
+    return ts_assign_blocked(assign, fn->module, type, ts_view_unit_axis(fn, view), vec, false);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Homes of loaded tiles (assign.h), which their readers decide:
+ *
+ *     only results of products on wgmma    their fragments, or a slice of those
+ *     broadcast to such a fragment         as assign_vector.c wants it
+ *     a product, through shared memory     vectors of 16 bytes, or such that turn
+ *     all others                           coalesced
+ *
+ * Cost: for each load the instructions behind it until its reader is found.
+ */
+#include "gpu/layout/assign.h"
+
+enum { LOAD_MAX_STEPS = 48 }; /* elementwise operations between a load and its broadcast */
+
+typedef struct load_work {
+    const ts_fn *fn;
+    ts_assign *out;
+} load_work;
+
+static bool load_is_tile(const load_work *w, ts_val v)
+{
+    return ts_type_kind(w->fn->module, ts_type_of(w->fn, v)) == TS_KIND_TILE;
+}
+
+/* The product that is the first reader of `v`, through permutes and reshapes, and which operand of it v becomes;
+ * 0 = there is none. */
+static ts_val load_product(const load_work *w, ts_val v, uint32_t *side)
+{
+    for (ts_val i = v + 1; i < w->fn->inst.n; i++) {
+        const ts_inst *inst = ts_at(w->fn, i);
+        for (uint32_t k = 0; k < inst->n_opnd; k++) {
+            if (ts_opnds(w->fn, inst)[k] != v || inst->op == TS_OP_token)
+                continue;
+            *side = k;
+            if (inst->op != TS_OP_permute && inst->op != TS_OP_reshape)
+                return (inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai) && k < 2 ? i : 0;
+            v = i;
+        }
+    }
+    return 0;
+}
+
+/* The elements of operand `side` lie side by side along k in memory, but fma wants vectors along the other axis. */
+static bool load_is_turned(const load_work *w, ts_val product, uint32_t side)
+{
+    ts_val x = ts_opnd(w->fn, product, side);
+    bool permuted = false;
+    for (; ts_at(w->fn, x)->op == TS_OP_permute || ts_at(w->fn, x)->op == TS_OP_reshape; x = ts_opnd(w->fn, x, 0))
+        permuted = permuted || ts_at(w->fn, x)->op == TS_OP_permute;
+    if (w->out->way[product] != TS_MMA_WAY_FMA || ts_at(w->fn, x)->op != TS_OP_load_view_tko)
+        return false;
+    bool last = ts_view_unit_axis(w->fn, ts_opnd(w->fn, x, 0)) + 1 == ts_type_rank(w->fn->module, ts_type_of(w->fn, x));
+    return last == ((side == 0) != permuted) &&
+           ts_type_bits(w->fn->module, ts_type_elem(w->fn->module, ts_type_of(w->fn, x))) >= 32;
+}
+
+/* The layout of a load for a product. It meets no other layout: vectors of 16 bytes, whatever else the function holds.
+ * What has to be turned is copied element by element, or, as two such operands would be too many copies, in squares
+ * that turn in registers (measured on an H200). NULL: no product reads the load. */
+static const ts_layout *load_operand(const load_work *w, ts_val v, uint32_t unit)
+{
+    ts_type type = ts_type_of(w->fn, v);
+    uint32_t bytes = TS_MAX(1u, ts_type_bits(w->fn->module, ts_type_elem(w->fn->module, type)) / 8), side = 0;
+    ts_val product = load_product(w, v, &side);
+    if (!product)
+        return NULL;
+    bool turned = load_is_turned(w, product, side), both = turned && load_is_turned(w, product, 1 - side);
+    uint32_t vec = turned && !both ? 0 : (uint32_t)ts_log2(TS_MAX(1u, 16 / bytes));
+    return ts_assign_blocked(w->out, w->fn->module, type, unit, vec, both);
+}
+
+/* The one instruction that reads `v`; 0 when there are none or several. */
+static ts_val load_reader(const load_work *w, ts_val v)
+{
+    ts_val reader = 0;
+    for (ts_val u = v + 1; u < w->fn->inst.n; u++) {
+        const ts_inst *inst = ts_at(w->fn, u);
+        for (uint32_t i = 0; inst->op != TS_OP_token && i < inst->n_opnd; i++)
+            if (ts_opnds(w->fn, inst)[i] == v) {
+                if (reader && reader != u)
+                    return 0;
+                reader = u;
+            }
+    }
+    return reader;
+}
+
+/* Where the row or column `v`, perhaps after elementwise work, is spread over a result: that broadcast, or 0. */
+static ts_val load_spread(const load_work *w, ts_val v)
+{
+    for (uint32_t steps = 0; v && steps < LOAD_MAX_STEPS; steps++) {
+        v = load_reader(w, v);
+        const ts_inst *inst = ts_at(w->fn, v);
+        if (v && inst->op == TS_OP_broadcast)
+            return ts_tma_result_of(w->fn, &w->out->tma, inst->type) ? v : 0;
+        if (v && inst->op != TS_OP_reshape && (!(ts_info(inst)->flags & TS_ELEM) || !load_is_tile(w, v)))
+            return 0;
+    }
+    return 0;
+}
+
+/* A tile that only meets results of products on wgmma is loaded straight into their fragments: moving it there would
+ * take a barrier of the block, and room beside the stages. */
+static const ts_layout *load_to_result(const load_work *w, ts_val v)
+{
+    ts_type type = ts_type_of(w->fn, v);
+    if (!w->out->tma.active || w->out->n_cta) /* or the blocks of a cluster have parts of results (schedule/split_k.c) */
+        return NULL;
+    ts_val spread = 0, mma = ts_tma_result_of(w->fn, &w->out->tma, type);
+    if (!mma)
+        spread = load_spread(w, v);
+    if (spread)
+        mma = ts_tma_result_of(w->fn, &w->out->tma, ts_type_of(w->fn, spread));
+    if (!mma)
+        return NULL;
+    ts_type c = ts_type_of(w->fn, mma), narrow = spread ? ts_type_of(w->fn, ts_opnd(w->fn, spread, 0)) : type;
+    uint32_t rank = ts_type_rank(w->fn->module, c), mask = 0, n = ts_type_rank(w->fn->module, narrow);
+    ts_layout layout = ts_wgmma_layout_of(w->fn->module, c, w->out->n_warp);
+    for (uint32_t k = 1; k <= 2; k++)
+        if (ts_type_dims(w->fn->module, narrow)[n - k] == 1)
+            mask |= ts_axis_mask(ts_axis_of(w->fn->module, c, rank - k));
+    if (mask)
+        layout = ts_layout_slice(&layout, mask);
+    return ts_assign_intern(w->out, &layout);
+}
+
+const ts_layout *ts_assign_load(ts_assign *out, const ts_fn *fn, ts_val v)
+{
+    load_work w = {.fn = fn, .out = out};
+    ts_val view = ts_opnd(fn, v, 0);
+    const ts_layout *found = load_to_result(&w, v);
+    if (!found)
+        found = out->want[v];
+    if (!found)
+        found = load_operand(&w, v, ts_view_unit_axis(fn, view));
+    return found ? found : ts_assign_for_view(out, fn, view, ts_type_of(fn, v));
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Homes of loaded vectors beside products on wgmma (assign.h): a row or column that is broadcast to an accumulator
+ * (a bias, the log-sum-exp of attention) is loaded at once as the fragments want it, by several threads where they
+ * share it, instead of being moved there through shared memory in every step.
+ *
+ *     %b = load_view_tko ..  : tile<1x128xf32>        wanted: the home of %y without the bits of axis 0
+ *     %c = broadcast %b      : tile<64x128xf32>
+ *     %y = addf %x, %c
+ *
+ * Runs between two rounds of sweeps: the first says where %y lives. Cost: linear but for short chains.
+ */
+#include "gpu/layout/assign.h"
+
+enum { VECTOR_BITS = 9, VECTOR_STEPS = 12 };
+
+typedef struct vector_work {
+    const ts_fn *fn;
+    ts_assign *out;
+    bool found;
+} vector_work;
+
+static bool vector_is_tile(const vector_work *w, ts_val v)
+{
+    return ts_type_kind(w->fn->module, ts_type_of(w->fn, v)) == TS_KIND_TILE;
+}
+
+/* One axis at most is longer than 1: then flat bits stay what they are under reshape and permute. */
+static bool vector_is_one(const vector_work *w, ts_val v)
+{
+    ts_type type = ts_type_of(w->fn, v);
+    const int64_t *dims = ts_type_dims(w->fn->module, type);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < ts_type_rank(w->fn->module, type); i++)
+        n += dims[i] > 1;
+    return n <= 1 && ts_type_count(w->fn->module, type) <= 1 << VECTOR_BITS;
+}
+
+/* Flat bits of the axes along which `v` repeats its operand. */
+static uint32_t vector_repeated(const vector_work *w, ts_val v)
+{
+    ts_type to = ts_type_of(w->fn, v), from = ts_type_of(w->fn, ts_opnd(w->fn, v, 0));
+    uint32_t mask = 0;
+    for (uint32_t i = 0; i < ts_type_rank(w->fn->module, to); i++)
+        if (ts_type_dims(w->fn->module, from)[i] == 1)
+            mask |= ts_axis_mask(ts_axis_of(w->fn->module, to, i));
+    return mask;
+}
+
+static void vector_want(vector_work *w, ts_val v, const ts_layout *layout)
+{
+    const ts_tma_load *tma = ts_tma_load_of(&w->out->tma, v);
+    if ((tma && !ts_tma_is_vector(tma)) || w->out->want[v] || ts_layout_equal(layout, w->out->home[v]))
+        return;
+    w->out->want[v] = ts_assign_intern(w->out, layout);
+    w->found = true;
+}
+
+/* Follows a vector back to the loads it is made of. */
+static void vector_follow(vector_work *w, ts_val v, const ts_layout *layout, uint32_t steps)
+{
+    const ts_inst *inst = ts_at(w->fn, v);
+    if (!vector_is_tile(w, v) || !vector_is_one(w, v) || steps == VECTOR_STEPS)
+        return;
+    bool same = ts_info(inst)->flags & TS_ELEM || inst->op == TS_OP_reshape || inst->op == TS_OP_permute ||
+                inst->op == TS_OP_assume;
+    if (inst->op == TS_OP_load_view_tko && w->out->home[v])
+        vector_want(w, v, layout);
+    for (uint32_t i = 0; same && i < inst->n_opnd; i++)
+        vector_follow(w, ts_opnds(w->fn, inst)[i], layout, steps + 1);
+}
+
+bool ts_assign_vectors(ts_assign *out, const ts_fn *fn)
+{
+    vector_work w = {.fn = fn, .out = out};
+    for (ts_val v = 1; out->tma.active && v < fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(fn, v);
+        if (!(ts_info(inst)->flags & TS_ELEM) || !out->home[v])
+            continue;
+        for (uint32_t i = 0; i < inst->n_opnd; i++) {
+            ts_val x = ts_opnds(fn, inst)[i];
+            if (ts_at(fn, x)->op != TS_OP_broadcast || !vector_is_tile(&w, x) || out->home[x])
+                continue;
+            ts_val from = ts_opnd(fn, x, 0);
+            ts_layout slice = ts_layout_slice(out->home[v], vector_repeated(&w, x));
+            if (vector_is_tile(&w, from))
+                vector_follow(&w, from, &slice, 0);
+        }
+    }
+    return w.found;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How many warps work on a tile, how many thread blocks share it, and how many elements a thread holds side by side
+ * (assign.h): from the largest tile that is loaded or stored, the widths of its elements and the kernel's hints.
+ */
+#include "ir/commute.h"
+#include "gpu/layout/assign.h"
+
+enum { WARPS_MOST = 5 }; /* log2, in a thread block */
+
+typedef struct warps_sizes {
+    uint32_t bits, least, most; /* largest tile of a memory access; element bytes */
+    uint32_t mma_bits, mma_rows, mma_words, any_bits; /* words: of an accumulator, log2 */
+    bool reduces, scans;
+} warps_sizes;
+
+static void warps_measure_type(const ts_module *module, ts_type type, warps_sizes *sizes)
+{
+    if (ts_type_kind(module, type) != TS_KIND_TILE)
+        return;
+    uint32_t bytes = TS_MAX(1u, ts_type_bits(module, ts_type_elem(module, type)) / 8);
+    sizes->bits = TS_MAX(sizes->bits, (uint32_t)ts_log2((uint64_t)ts_type_count(module, type)));
+    if (bytes >= 2) {
+        sizes->least = TS_MIN(sizes->least, bytes);
+        sizes->most = TS_MAX(sizes->most, bytes);
+    }
+}
+
+static warps_sizes warps_measure(const ts_fn *fn)
+{
+    warps_sizes sizes = {.least = 16};
+    for (ts_val v = 1; v < fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(fn, v);
+        if (inst->op == TS_OP_load_view_tko || inst->op == TS_OP_load_ptr_tko)
+            warps_measure_type(fn->module, inst->type, &sizes);
+        if (inst->op == TS_OP_store_view_tko || inst->op == TS_OP_store_ptr_tko)
+            warps_measure_type(fn->module, ts_type_of(fn, ts_opnd(fn, v, 1)), &sizes);
+        uint32_t bits = ts_type_kind(fn->module, inst->type) == TS_KIND_TILE
+                            ? (uint32_t)ts_log2((uint64_t)ts_type_count(fn->module, inst->type)) : 0;
+        if (inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai) {
+            uint32_t rank = ts_type_rank(fn->module, inst->type);
+            sizes.mma_bits = TS_MAX(sizes.mma_bits, bits);
+            sizes.mma_words = TS_MAX(sizes.mma_words, ts_type_elem(fn->module, inst->type) == TS_T_f64 ? 1u : 0u);
+            sizes.mma_rows =
+                TS_MAX(sizes.mma_rows, (uint32_t)ts_log2((uint64_t)ts_type_dims(fn->module, inst->type)[rank - 2]));
+        }
+        sizes.any_bits = TS_MAX(sizes.any_bits, bits);
+        sizes.reduces = sizes.reduces || inst->op == TS_OP_reduce;
+        sizes.scans = sizes.scans || inst->op == TS_OP_scan;
+        if (inst->op == TS_OP_reduce) /* in ascending order */
+            sizes.scans = sizes.scans || !ts_body_commutes(fn, v);
+    }
+    if (sizes.least == 16)
+        sizes.least = sizes.most = 4;
+    sizes.bits = sizes.bits ? sizes.bits : sizes.any_bits;
+    return sizes;
+}
+
+/* Products: accumulators of 64 x 64 words a warp, the most that leaves registers for operands, since the traffic
+ * of shared memory falls with the size of a warp's part. With reductions rows matter more. */
+static uint32_t warps_of_products(const warps_sizes *sizes, uint32_t warps)
+{
+    if (sizes->mma_bits < 11)
+        return TS_MIN(warps, 2u);
+    if (sizes->reduces)
+        return sizes->mma_bits >= 14 ? 3 : 2;
+    return sizes->mma_bits + sizes->mma_words >= 15 ? 3 : 2;
+}
+
+/* Thread blocks for a tile block: what the kernel asks for, as far as each gets a warp's vectors. A cluster is one
+ * large block to everything but products, whose loops they share (schedule/split_k.c). */
+static uint32_t warps_blocks(const ts_fn *fn, const ts_pass_env *env, const ts_assign *out, const warps_sizes *sizes)
+{
+    uint32_t least = TS_LAYOUT_LANES + out->vec;
+    if (fn->num_ctas <= 1 || env->target < TS_TARGET_SM90 || out->tma.active || sizes->mma_bits || sizes->bits <= least)
+        return 0;
+    uint32_t wanted = (uint32_t)ts_log2(fn->num_ctas), most = TS_LAYOUT_WARPS - WARPS_MOST;
+    return TS_MIN(TS_MIN(wanted, most), sizes->bits - least);
+}
+
+/* 16 bytes a thread of the narrowest elements, at most 32 of the widest; then as many warps as that many
+ * elements a thread leave busy: 1 to 16, and with a reduction, whose barriers cost more the more warps wait,
+ * 1 to 4 until a thread has more than four vectors, then 8 until it has more than 64 elements (measured on an H200
+ * and rows of 128 to 16384 elements). */
+void ts_assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env)
+{
+    warps_sizes sizes = warps_measure(fn);
+    uint32_t vec = TS_MIN(16u / sizes.least, TS_MAX(1u, 32u / sizes.most)), warps = 0;
+    uint32_t hint = fn->num_warps ? fn->num_warps : env->hints ? env->hints->num_worker_warps : 0;
+    out->vec = (uint32_t)ts_log2(vec);
+    out->scans = sizes.scans;
+    out->reduces = sizes.reduces;
+    out->n_cta = warps_blocks(fn, env, out, &sizes);
+    sizes.bits -= out->n_cta;
+    sizes.any_bits -= TS_MIN(sizes.any_bits, out->n_cta);
+    if (sizes.bits > TS_LAYOUT_LANES + out->vec)
+        warps = TS_MIN(!sizes.reduces ? 4u : sizes.bits > TS_LAYOUT_LANES + out->vec + 4 ? 3u : 2u,
+                       sizes.bits - TS_LAYOUT_LANES - out->vec);
+    if (sizes.mma_bits)
+        warps = warps_of_products(&sizes, warps);
+    if (sizes.mma_bits >= 11 && sizes.reduces && sizes.mma_rows > 4) /* attention: 16 whole rows a warp */
+        warps = TS_MIN(3u, sizes.mma_rows - 4);
+    if (sizes.any_bits > 14 && !sizes.mma_bits)
+        warps = TS_MAX(warps, TS_MIN((uint32_t)WARPS_MOST, sizes.any_bits - 11u));
+    if (hint)
+        warps = (uint32_t)ts_log2(TS_MIN(hint, 1u << WARPS_MOST));
+    out->n_warp = out->tma.active ? out->tma.n_warp : warps + out->n_cta;
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Program order within a tile block (lower.h). Threads run on their own, so two accesses that may touch the same
+ * memory, one of them a store, need a barrier between them unless each byte belongs to the same thread in both.
+ *
+ *     %1 = load_view_tko %a ..      roots {a}: loaded
+ *     %2 = store_view_tko %b ..     roots {b}: nothing of b was touched
+ *     %3 = store_ptr_tko %p ..      %p from %a: a was loaded, barrier
+ *
+ * Pointer parameters count as different arrays, unless the launch says that arguments overlap (ts_fn.overlap). What was
+ * touched since the last barrier is kept by array; at the edges of regions everything that the function ever touches
+ * counts as touched. A store after a store of an array that is never loaded asks further (order_overwrites): loops that
+ * store tile after tile need no barrier. The operands of an access may need barriers of their own (changes of layout
+ * go through shared memory), so what it touches is noted behind those.
+ */
+#include "gpu/lower/view_access.h"
+
+/* ---- which arrays ------------------------------------------------------------------------------------------- */
+
+uint64_t ts_lower_roots(ts_lower *lw, ts_val v)
+{
+    return lw->roots[v] ? lw->roots[v] : 1ull << TS_ROOT_UNKNOWN;
+}
+
+static uint64_t order_roots_of(const ts_lower *lw, ts_val v)
+{
+    const ts_inst *inst = ts_at(lw->tile, v);
+    bool pointer = ts_type_is_ptr(lw->module, inst->type);
+    uint64_t roots = 0;
+    if (ts_info(inst)->flags & (TS_READ | TS_WRITE))
+        return pointer ? 1ull << TS_ROOT_UNKNOWN : 0;
+    switch ((int)inst->op) {
+    case TS_OP_param:
+        if (pointer && lw->tile->overlap)
+            return 1ull << TS_ROOT_UNKNOWN;
+        return pointer ? 1ull << TS_MIN(inst->aux, (uint32_t)TS_ROOT_LAST) : 0;
+    case TS_OP_int_to_ptr:
+    case TS_OP_arg:
+    case TS_OP_res:
+    case TS_OP_alloca:
+    case TS_OP_get_global:
+        return pointer ? 1ull << TS_ROOT_UNKNOWN : 0;
+    default:
+        for (uint32_t i = 0; i < inst->n_opnd; i++)
+            roots |= lw->roots[ts_opnds(lw->tile, inst)[i]];
+        return roots;
+    }
+}
+
+void ts_lower_scan_memory(ts_lower *lw)
+{
+    for (ts_val v = 1; v < lw->tile->inst.n; v++) {
+        const ts_inst *inst = ts_at(lw->tile, v);
+        uint32_t flags = ts_info(inst)->flags, token = ts_opnd_token(inst);
+        bool access = flags & (TS_READ | TS_WRITE);
+        lw->roots[v] = order_roots_of(lw, v);
+        if (inst->op == TS_OP_token)
+            lw->tokens[inst->opnd[0]]++;
+        else if (access && token != TS_NO)
+            lw->tokens[ts_opnds(lw->tile, inst)[token]]++;
+        if (!access)
+            continue;
+        uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
+        lw->hazards.ever_loaded |= flags & TS_READ ? roots : 0;
+        lw->hazards.ever_stored |= flags & TS_WRITE ? roots : 0;
+    }
+}
+
+bool ts_lower_meets(uint64_t a, uint64_t b)
+{
+    uint64_t unknown = 1ull << TS_ROOT_UNKNOWN;
+    return (a & b) || (a && b && ((a | b) & unknown));
+}
+
+/* ---- stores over stores --------------------------------------------------------------------------------------- */
+
+/* The outermost loop that contains both; 0 = none. */
+static ts_val order_loop(const ts_lower *lw, ts_val v, ts_val w)
+{
+    ts_val loop = 0;
+    for (ts_val p = lw->shape.parent[v]; p; p = lw->shape.parent[p])
+        if ((ts_at(lw->tile, p)->op == TS_OP_for || ts_at(lw->tile, p)->op == TS_OP_loop) && p < w &&
+            w < lw->shape.end[p])
+            loop = p;
+    return loop;
+}
+
+/* Tiles of the view are the same or apart. */
+static bool order_is_grid(const ts_lower *lw, ts_val view)
+{
+    const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, view));
+    for (uint32_t d = 0; d < info->rank && info->kind == TS_KIND_STRIDED_VIEW; d++)
+        if (info->strides[d] < info->dims[d])
+            return false;
+    return info->kind == TS_KIND_PARTITION_VIEW || info->kind == TS_KIND_STRIDED_VIEW;
+}
+
+/* The array of a view is the same in all trips of `loop`. */
+static bool order_is_invariant(const ts_lower *lw, ts_val make, ts_val loop)
+{
+    for (uint32_t i = 0; loop && i < ts_at(lw->tile, make)->n_opnd; i++)
+        if (ts_opnd(lw->tile, make, i) > loop)
+            return false;
+    return true;
+}
+
+/* An index of tile stores v and w that is a constant in both and differs. */
+static bool order_differs(const ts_lower *lw, ts_val v, ts_val w)
+{
+    const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)));
+    for (uint32_t d = 0; d < info->rank; d++) {
+        int64_t i, j;
+        if (ts_const_as_int(lw->tile, ts_opnd(lw->tile, v, 2 + d), &i) &&
+            ts_const_as_int(lw->tile, ts_opnd(lw->tile, w, 2 + d), &j) && i != j)
+            return true;
+    }
+    return false;
+}
+
+/* Stores v and w write different bytes, or each byte by the same thread. */
+static bool order_is_apart(ts_lower *lw, ts_val v, ts_val w, ts_val loop)
+{
+    const ts_inst *a = ts_at(lw->tile, v), *b = ts_at(lw->tile, w);
+    if (!ts_type_rank(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 1))) &&
+        !ts_type_rank(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, w, 1))))
+        return true; /* scalars: the first thread */
+    if (a->op != TS_OP_store_view_tko || b->op != TS_OP_store_view_tko)
+        return false;
+    ts_val view = ts_opnd(lw->tile, v, 0), other = ts_opnd(lw->tile, w, 0), make = ts_view_make(lw->tile, view);
+    bool grids = order_is_grid(lw, view) && order_is_grid(lw, other);
+    if (grids && lw->assign.tma.active && lw->shape.parent[v])
+        return true; /* results of loops of products: slices or tails, which the warps do not wait for */
+    if (!grids || ts_type_of(lw->tile, view) != ts_type_of(lw->tile, other) ||
+        make != ts_view_make(lw->tile, other) || !order_is_invariant(lw, make, loop))
+        return false;
+    return v == w || order_differs(lw, v, w) ||
+           (!lw->assign.tma.active && ts_layout_equal(ts__view_store_layout(lw, v), ts__view_store_layout(lw, w)));
+}
+
+/* May store v write what an earlier store of the same array has written by another thread? */
+static bool order_overwrites(ts_lower *lw, ts_val v)
+{
+    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    for (ts_val w = 1; w < lw->tile->inst.n; w++) {
+        const ts_inst *inst = ts_at(lw->tile, w);
+        if (!(ts_info(inst)->flags & TS_WRITE) || !inst->n_opnd ||
+            !ts_lower_meets(roots, ts_lower_roots(lw, ts_opnds(lw->tile, inst)[0])))
+            continue;
+        ts_val loop = order_loop(lw, v, w);
+        if ((w < v || loop) && !order_is_apart(lw, v, w, loop))
+            return true;
+    }
+    return false;
+}
+
+/* ---- before an access ------------------------------------------------------------------------------------------ */
+
+void ts_lower_before_load(ts_lower *lw, ts_val v)
+{
+    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    if (ts_lower_meets(roots, lw->hazards.stored))
+        ts_lower_barrier(lw);
+}
+
+void ts_lower_before_store(ts_lower *lw, ts_val v)
+{
+    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    if (ts_lower_meets(roots, lw->hazards.loaded) ||
+        (ts_lower_meets(roots, lw->hazards.stored) &&
+         (ts_lower_meets(roots, lw->hazards.ever_loaded) || order_overwrites(lw, v))))
+        ts_lower_barrier(lw);
+}
+
+void ts_lower_accesses(ts_lower *lw, ts_val v)
+{
+    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    uint32_t flags = ts_info(ts_at(lw->tile, v))->flags;
+    lw->hazards.stored |= flags & TS_WRITE ? roots : 0;
+    lw->hazards.loaded |= flags & TS_WRITE ? 0 : roots;
+}

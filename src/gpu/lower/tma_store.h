@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * A result on its way to memory: what tma_store.c, which writes its units to shared memory, and store_rows.c share.
+ */
+#ifndef TS_GPU_LOWER_TMA_STORE_H
+#define TS_GPU_LOWER_TMA_STORE_H
+
+#include "gpu/lower/view_access.h"
+
+enum { STORE_ROWS = 64 };
+
+typedef struct store_job {
+    ts_val store;
+    bool by_tma, sums;             /* sums: adds to the array */
+    ts_tma_load tile;
+    ts_plan_tmap map;
+    const ts_layout *layout;
+    uint32_t log_m, log_n;         /* what one warpgroup keeps */
+    uint32_t rows_apart, columns_apart; /* from a warpgroup to the next */
+    uint32_t columns, units;       /* columns of a unit; units of a warpgroup */
+    uint32_t at, slots;            /* first byte; units a warpgroup has room for */
+    uint32_t stride;               /* from a warpgroup's first byte to the next one's */
+    ts_val group;                  /* index of the warpgroup, 0 = there is one only */
+} store_job;
+
+static inline uint32_t ts__store_unit_bytes(const store_job *job)
+{
+    return STORE_ROWS * job->tile.span;
+}
+/* What the warpgroup adds: its index times `apart`; 0 = nothing. */
+ts_val ts__store_apart(ts_lower *lw, const store_job *job, uint32_t apart);
+
+/* The way without TMA, for arrays that it cannot describe or that others touch too. */
+typedef struct store_rows {
+    ts_layout whole, unit;           /* of the tile and of a unit: vectors, then lanes along a row */
+    uint32_t offset[TS_LAYOUT_BITS]; /* of a unit's flat bits in shared memory, in elements */
+    view_access access;              /* of the whole tile */
+} store_rows;
+bool ts__store_rows_plan(ts_lower *lw, const store_job *job, store_rows *rows);
+/* Each warp sends the 16 rows of unit `i` that it wrote to `slot`. */
+void ts__store_rows_send(ts_lower *lw, const store_job *job, const store_rows *rows, uint32_t i, uint32_t slot);
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Decides whether a function goes the tensor-core way of sm_90a (tma.h), step by step as tma_plan.h lists them. A
+ * product qualifies when
+ *   - its types have a wgmma form, m is a multiple of 64, n and k fit, the accumulator fits registers;
+ *   - operand b, and a unless it is computed, is a tile loaded through a partition view for products alone;
+ *   - those views obey TMA's rules (tma_map.c);
+ *   - nothing stored by this function may be what is loaded, since the loads run ahead;
+ *   - what the producer must know (bounds, indices) is scalar arithmetic.
+ * Products that do not qualify keep the general way (lower/mma.c). Cost: linear, a few passes.
+ */
+#include "gpu/plan/tma_plan.h"
+#include "ir/note.h"
+#include "gpu/plan/rotate.h"
+#include "table/sm.h"
+
+const ts_tma_load *ts_tma_load_at(const ts_tma *tma, ts_val v)
+{
+    for (uint32_t i = 0; i < tma->loads.n; i++)
+        if (tma->loads.at[i].load == v && !tma->loads.at[i].made)
+            return &tma->loads.at[i];
+    return NULL;
+}
+
+const ts_tma_load *ts_tma_load_of(const ts_tma *tma, ts_val v)
+{
+    return tma->active ? ts_tma_load_at(tma, v) : NULL;
+}
+
+const ts_wgmma *ts_wgmma_of(const ts_tma *tma, ts_val v)
+{
+    for (uint32_t i = 0; tma->active && i < tma->products.n; i++)
+        if (tma->products.at[i].mma == v)
+            return &tma->products.at[i];
+    return NULL;
+}
+
+ts_val ts_tma_result_of(const ts_fn *fn, const ts_tma *tma, ts_type type)
+{
+    const ts_module *module = fn->module;
+    for (uint32_t i = 0; i < tma->products.n; i++) {
+        ts_type c = ts_type_of(fn, tma->products.at[i].mma);
+        uint32_t rank = ts_type_rank(module, type), rank_c = ts_type_rank(module, c);
+        bool same = ts_type_kind(module, type) == TS_KIND_TILE && rank >= 2 &&
+                    ts_type_count(module, type) == ts_type_count(module, c);
+        for (uint32_t k = 1; same && k <= 2; k++)
+            same = ts_type_dims(module, type)[rank - k] == ts_type_dims(module, c)[rank_c - k];
+        if (same)
+            return tma->products.at[i].mma;
+    }
+    return 0;
+}
+
+/* ---- arrays --------------------------------------------------------------------------------------------------- */
+
+enum { TMA_ROOT_STEPS = 64 }; /* operations between an access and its parameter */
+
+int32_t ts_tma_root(const ts_fn *fn, ts_val v)
+{
+    for (uint32_t steps = 0; steps < TMA_ROOT_STEPS; steps++) {
+        const ts_inst *inst = ts_at(fn, v);
+        if (inst->op == TS_OP_param)
+            return (int32_t)v - 1;
+        bool several = inst->op == TS_OP_select || inst->op == TS_OP_cat || inst->op == TS_OP_insert;
+        if (!inst->n_opnd || !(ts_info(inst)->flags & TS_PURE) || several)
+            return -1;
+        v = ts_opnds(fn, inst)[0];
+    }
+    return -1;
+}
+
+bool ts_tma_is_stored(const ts_tma_work *w, int32_t base)
+{
+    for (ts_val v = 1; v < w->fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(w->fn, v);
+        if (!(ts_info(inst)->flags & TS_WRITE) || !inst->n_opnd)
+            continue;
+        int32_t root = ts_tma_root(w->fn, ts_opnds(w->fn, inst)[0]);
+        if (root < 0 || root == base || w->fn->overlap)
+            return true;
+    }
+    return false;
+}
+
+/* ---- all together --------------------------------------------------------------------------------------------- */
+
+/* All products go back to the general way. */
+static bool tma_refuse(const ts_tma_work *w, const char *why)
+{
+    for (uint32_t i = 0; i < w->out->products.n; i++)
+        ts_note(w->fn, w->out->products.at[i].mma, TS_NOTE_missed, "wgmma", "%s", why);
+    return false;
+}
+
+static bool tma_fits(ts_tma_work *w)
+{
+    for (uint32_t i = 0; i < w->env->plan->n_tmaps; i++)
+        if (ts_tma_is_stored(w, w->env->plan->tmap[i].base))
+            return tma_refuse(w, "an array that is loaded is also stored to");
+    if (!w->out->products.n || w->arena->failed)
+        return false;
+    if (!ts_tma_all_from_shared(w))
+        return tma_refuse(w, "a tile is read by a product on wgmma and by another that is not");
+    if (!ts_tma_warps(w))
+        return tma_refuse(w, "the accumulator takes more than 128 registers of a thread");
+    ts_tma_plan_waits(w);
+    ts_rotate_plan(w->fn, &w->shape, w->uses, w->arena, w->out);
+    if (!ts_tma_groups(w))
+        return tma_refuse(w, "a tile is loaded in another loop than the product that reads it");
+    ts_tma_join_vectors(w);
+    ts_tma_share_ring(w);
+    if (!ts_tma_slice(w))
+        return tma_refuse(w, "an index of a load depends on data, on a `while` loop or on an early return, or the "
+                             "kernel waits for the grid before it inside control flow");
+    ts_tma_teams(w);
+    if (!ts_tma_stages(w, ts__sm_find(TS_TARGET_SM90)->dynamic_shared))
+        return tma_refuse(w, "the tiles do not fit shared memory");
+    ts_tma_place(w);
+    ts_split_plan(w->fn, &w->shape, w->out);
+    return true;
+}
+
+static void tma_count_uses(ts_tma_work *w)
+{
+    for (ts_val v = 1; v < w->fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(w->fn, v);
+        uint32_t n = inst->n_opnd - (inst->flags & TS_F_TOKEN ? 1u : 0u);
+        if (inst->op == TS_OP_token || inst->op == TS_OP_join_tokens)
+            continue;
+        for (uint32_t i = 0; i < n; i++)
+            w->uses[ts_opnds(w->fn, inst)[i]]++;
+    }
+}
+
+ts_status ts_tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out, ts_error *err)
+{
+    ts_tma_work w = {.fn = fn, .module = fn->module, .env = env, .arena = arena, .out = out};
+    *out = (ts_tma){0};
+    if (env->target != TS_TARGET_SM90)
+        return TS_OK;
+    uint32_t n_tmaps = env->plan->n_tmaps;
+    w.uses = TS_NEW_N(arena, uint32_t, fn->inst.n);
+    w.edges = TS_NEW_N(arena, uint32_t, fn->inst.n);
+    out->slice = TS_NEW_N(arena, uint8_t, fn->inst.n);
+    if (!w.uses || !w.edges || !out->slice || !ts_shape_of(fn, arena, &w.shape))
+        return ts_fail(err, TS_NOMEM, "out of memory while planning TMA loads");
+    tma_count_uses(&w);
+    ts_tma_count_edges(&w);
+    for (ts_val v = 1; v < fn->inst.n; v++)
+        if (ts_at(fn, v)->op == TS_OP_mmaf || ts_at(fn, v)->op == TS_OP_mmai)
+            ts_tma_product(&w, v);
+    out->active = tma_fits(&w);
+    if (!out->active) {
+        env->plan->n_tmaps = n_tmaps;
+        out->rotated.n = 0;
+    }
+    return arena->failed ? ts_fail(err, TS_NOMEM, "out of memory while planning TMA loads") : TS_OK;
+}

@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Software pipelines of the sm_80 way: in a `for` whose loads feed mma.sync, tiles travel from global to shared
+ * memory by cp.async several steps ahead, and the products read them there.
+ *
+ *     before                           after (S stages)
+ *     for i: a = load A[i]             for s < S-1: if (lower + s*step < upper) copy A[..] to stage s; commit
+ *            store a, barrier          for i, stage: wait_group S-2; barrier
+ *            ldmatrix, mma                           if (i + (S-1)*step < upper) copy to stage-1; commit
+ *                                                    ldmatrix from stage, mma
+ *
+ * Where the loop has one product only, wait and barrier move down before its last k step (ts_cp_ahead in lower.h).
+ *
+ * What cp.async cannot place in shared memory as the product wants it (vectors along the other axis) is loaded to
+ * registers when the copies are issued and stored when the step ends.
+ *
+ * A load qualifies when its tile goes to one product only (through permutes and reshapes), its index follows from the
+ * induction variable and nothing stores to its array; what of a vector lies outside the array is filled with zeros.
+ * Operands that the loop does not change are written to shared memory once, before it.
+ * The TMA way of sm_90 is schedule/producer.c.
+ */
+#include "gpu/lower/mma.h"
+#include "gpu/lower/view_access.h"
+
+/* Stages unless the kernel asks for a number; bytes left for moves between layouts; operations from the induction
+ * variable to an index; log2 of the registers that a tile on its way may take. */
+enum { CP_MAX_STAGES = 4, CP_KEEP_FREE = 16384, CP_MAX_SLICE = 64, CP_MAX_REGS = 5 };
+
+/* ---- which loads ------------------------------------------------------------------------------------------------ */
+
+/* Scalars inside the loop that follow from the induction variable; marked to be written anew for other steps. */
+static bool cp_slice(ts_lower *lw, ts_val loop, ts_val v, uint32_t depth)
+{
+    const ts_inst *inst = ts_at(lw->tile, v);
+    if (v < loop || v == loop + 1)
+        return true;
+    if (depth > CP_MAX_SLICE || ts_type_kind(lw->module, inst->type) != TS_KIND_SCALAR)
+        return false;
+    if (!(ts_info(inst)->flags & TS_ELEM) && inst->op != TS_OP_constant)
+        return false;
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        if (!cp_slice(lw, loop, ts_opnds(lw->tile, inst)[i], depth + 1))
+            return false;
+    lw->cp.slice[v] = 1;
+    return true;
+}
+
+/* The only user of `v` in the loop body; 0 when there are more or it lies elsewhere. */
+static ts_val cp_user(const ts_lower *lw, ts_val loop, ts_val v)
+{
+    if (lw->shape.uses[v] - lw->tokens[v] != 1)
+        return 0;
+    for (ts_val i = v + 1; i < lw->shape.end[loop]; i++) {
+        const ts_inst *inst = ts_at(lw->tile, i);
+        for (uint32_t k = 0; k < inst->n_opnd; k++)
+            if (ts_opnds(lw->tile, inst)[k] == v && inst->op != TS_OP_token)
+                return lw->shape.parent[i] == loop ? i : 0;
+    }
+    return 0;
+}
+
+static bool cp_is_product(const ts_lower *lw, ts_val v)
+{
+    ts_op op = (ts_op)ts_at(lw->tile, v)->op;
+    return (op == TS_OP_mmaf || op == TS_OP_mmai) &&
+           (lw->assign.way[v] == TS_MMA_WAY_SYNC || lw->assign.way[v] == TS_MMA_WAY_FMA);
+}
+
+static bool cp_loads_only(ts_lower *lw, ts_val load)
+{
+    return !ts_lower_meets(ts_lower_roots(lw, ts_opnd(lw->tile, load, 0)), lw->hazards.ever_stored);
+}
+
+/* The tensor view was made before the loop; padding is zero. */
+static bool cp_view_fits(const ts_lower *lw, ts_val loop, ts_val view)
+{
+    const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, view));
+    ts_val make = ts_view_make(lw->tile, view);
+    bool zero = info->padding == TS_PAD_ZERO || (info->padding == TS_PAD_UNDEF && !lw->tile->checked);
+    return make && make < loop && zero && info->kind != TS_KIND_GATHER_SCATTER_VIEW;
+}
+
+/* Offsets of a permute's operand bits, from those of its result. */
+static void cp_offsets_before(const ts_lower *lw, ts_val permute, uint32_t *offset)
+{
+    const uint32_t *axes = ts_pool(lw->tile, ts_at(lw->tile, permute)) + 1;
+    ts_type to = ts_type_of(lw->tile, permute), from = ts_type_of(lw->tile, ts_opnd(lw->tile, permute, 0));
+    uint32_t after[TS_LAYOUT_BITS];
+    memcpy(after, offset, sizeof after);
+    for (uint32_t axis = 0; axis < ts_type_rank(lw->module, to); axis++) {
+        ts_axis_bits x = ts_axis_of(lw->module, to, axis), of = ts_axis_of(lw->module, from, axes[axis]);
+        for (uint32_t i = 0; i < x.n; i++)
+            offset[of.first + i] = after[x.first + i];
+    }
+}
+
+/* Offsets of the load's flat bits, from those of the operand it becomes. */
+static void cp_offsets(const ts_lower *lw, ts_cp_operand *o, const mma_source *s)
+{
+    memcpy(o->offset, s->move.offset, sizeof o->offset);
+    for (uint32_t i = TS_COUNT(o->chain); i-- > 0;)
+        if (o->chain[i] && ts_at(lw->tile, o->chain[i])->op == TS_OP_permute)
+            cp_offsets_before(lw, o->chain[i], o->offset);
+}
+
+/* One copy moves 2^log_vec elements: they must lie together in shared memory too. */
+static bool cp_vectors_fit(const view_access *a, const uint32_t *offset)
+{
+    uint32_t bytes = a->bytes << a->log_vec;
+    const view_axis *unit = a->unit == TS_NO ? NULL : &a->axis[a->unit];
+    if (!unit || bytes < 4 || bytes > 16)
+        return false;
+    for (uint32_t i = 0; i < a->log_vec; i++)
+        if (offset[unit->bits.first + i] != 1u << i)
+            return false;
+    return unit->align >> a->log_vec != 0;
+}
+
+/* ---- copying ---------------------------------------------------------------------------------------------------- */
+
+static void cp_rewrite_slice(ts_lower *lw, ts_val loop, ts_val iv)
+{
+    lw->scalar[loop + 1] = iv;
+    for (ts_val v = loop + 2; v < lw->shape.end[loop]; v++)
+        if (lw->cp.slice[v] && ts_at(lw->tile, v)->op == TS_OP_constant)
+            ts_lower_shape(lw, v);
+        else if (lw->cp.slice[v])
+            ts_lower_elementwise(lw, v);
+}
+
+static ts_val cp_stage_pointer(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
+{
+    ts_val base = ts_shared_pointer(lw, ts_lower_elem(lw, o->x), o->at);
+    return stage ? ts_lower_ptr(lw, base, ts_op2(&lw->b, TS_OP_muli, stage, ts_lower_i32(lw, o->size), 0), 0) : base;
+}
+
+/* Bytes of register r's vector that lie in the array, the rest becomes zero; 0 = all, always. */
+static ts_val cp_bytes(ts_lower *lw, const view_access *a, uint32_t r)
+{
+    ts_builder *b = &lw->b;
+    const view_axis *unit = &a->axis[a->unit];
+    ts_val inside = ts__view_inside(lw, a, r), bytes = ts_lower_i32(lw, a->bytes << a->log_vec);
+    if (!inside)
+        return 0;
+    if (unit->check && !(unit->extent_div >> a->log_vec)) { /* the vector may reach over the edge */
+        uint32_t at = (ts_lower_fixed(a->layout, r) & ts_axis_mask(unit->bits)) >> unit->bits.first;
+        ts_val left = ts_op2(b, TS_OP_subi, unit->extent, ts_lower_add(lw, unit->local, at), 0);
+        left = ts_op2(b, TS_OP_mini, left, ts_int(b, a->index, 1 << a->log_vec), 0);
+        if (a->index != TS_T_i32)
+            left = ts_cast(b, TS_OP_trunci, left, TS_T_i32, 0);
+        bytes = ts_op2(b, TS_OP_muli, left, ts_lower_i32(lw, a->bytes), 0);
+    }
+    return ts_select(b, inside, bytes, ts_lower_i32(lw, 0));
+}
+
+static void cp_copy(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
+{
+    view_access a;
+    const ts_layout *home = lw->assign.home[o->load];
+    ts__view_describe(lw, &a, o->load, 1, home);
+    ts_note(lw->tile, o->load, TS_NOTE_load, "cp.async", "%u bytes a copy", a.bytes << a.log_vec);
+    mma_box box = ts__mma_box(lw, cp_stage_pointer(lw, o, stage), home, o->offset, a.bytes);
+    uint32_t bytes = a.bytes << a.log_vec, repeats = ts_layout_replicas(home).reg;
+    for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
+        if (r & (a.vector | repeats))
+            continue;
+        ts_val size = cp_bytes(lw, &a, r);
+        ts_val opnds[3] = {ts__mma_address(lw, &box, ts_lower_fixed(home, r)), ts__view_pointer(lw, &a, r), size};
+        ts_emit(&lw->b, TS_OP_cp_async, TS_T_none, size ? 3 : 2, opnds, TS_S(0, bytes, 0), size ? TS_F_SRC : 0);
+    }
+}
+
+/* The load as usual; zeros outside the array. */
+static void cp_load_regs(ts_lower *lw, ts_cp_operand *o)
+{
+    view_access a;
+    const ts_layout *home = lw->assign.home[o->load];
+    ts_val *regs = ts_lower_regs(lw, home);
+    ts__view_describe(lw, &a, o->load, 1, home);
+    if (!ts__view_whole_vectors(&a))
+        ts__view_single(&a);
+    for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
+        ts_val values[16], inside;
+        if (r & a.vector)
+            continue;
+        inside = ts__view_inside(lw, &a, r);
+        ts_lower_ld(lw, a.elem, ts__view_pointer(lw, &a, r), 1u << a.log_vec, TS_CACHE_NONE, inside,
+                    inside ? ts_bits(&lw->b, a.elem, 0) : 0, values);
+        for (uint32_t k = 0; k < 1u << a.log_vec; k++)
+            regs[r ^ a.member[k]] = values[k];
+    }
+    o->regs.v.n = 0;
+    for (uint32_t r = 0; r < 1u << home->n_reg; r++)
+        (void)TS_PUSH(lw->arena, &o->regs.v, regs[r]);
+}
+
+/* The register bit that moves the element offset by `step`; -1 = none does. */
+static int cp_reg_at(const ts_layout *home, const uint32_t *offset, uint32_t step)
+{
+    for (uint32_t i = 0; i < home->n_reg; i++)
+        if (ts_is_pow2(home->reg[i]) && offset[ts_log2(home->reg[i])] == step)
+            return (int)i;
+    return -1;
+}
+
+/* What cp_load_regs loaded goes to its stage, in vectors of what lies together there. */
+static void cp_store_regs(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
+{
+    const ts_layout *home = lw->assign.home[o->load];
+    uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, ts_lower_elem(lw, o->x)) / 8), n = 0, bit[4], vector = 0;
+    mma_box box = ts__mma_box(lw, cp_stage_pointer(lw, o, stage), home, o->offset, bytes);
+    for (int reg; bytes << n < 16 && (reg = cp_reg_at(home, o->offset, 1u << n)) >= 0;)
+        vector |= bit[n++] = 1u << reg;
+    for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
+        ts_val values[16];
+        for (uint32_t k = 0; k < 1u << n; k++)
+            values[k] = o->regs.v.at[r | ts_xor_of(bit, n, k)];
+        if (!(r & vector))
+            ts_lower_st(lw, ts__mma_address(lw, &box, ts_lower_fixed(home, r)), 1u << n, values, TS_CACHE_NONE, 0);
+    }
+}
+
+static void cp_store_all(ts_lower *lw, ts_val loop, ts_val stage)
+{
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++)
+        if (lw->cp.operand.at[i].loop == loop && lw->cp.operand.at[i].by_regs)
+            cp_store_regs(lw, &lw->cp.operand.at[i], stage);
+}
+
+/* What the loads by register hand out of the `if`: their values, or zeros where there is no such step. */
+static void cp_yield(ts_lower *lw, ts_val loop, bool zeros, ts_vals *types)
+{
+    ts_vals values = {0};
+    types->v.n = 0;
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++) {
+        ts_cp_operand *o = &lw->cp.operand.at[i];
+        ts_type elem = ts_lower_elem(lw, o->x);
+        for (uint32_t k = 0; o->loop == loop && o->by_regs && k < o->regs.v.n; k++) {
+            (void)TS_PUSH(lw->arena, &values.v, zeros ? ts_bits(&lw->b, elem, 0) : o->regs.v.at[k]);
+            (void)TS_PUSH(lw->arena, &types->v, elem);
+        }
+    }
+    ts_term(&lw->b, TS_OP_yield, values.v.n, values.v.at);
+}
+
+/* if (iv < upper) { all copies of the step } commit */
+static void cp_issue(ts_lower *lw, ts_val loop, ts_val iv, ts_val stage)
+{
+    ts_builder *b = &lw->b;
+    ts_vals types = {0};
+    const ts_inst *inst = ts_at(lw->tile, loop);
+    ts_val upper = lw->scalar[ts_opnds(lw->tile, inst)[1]];
+    ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_LT, iv, upper, inst->aux & TS_A_UNSIGNED));
+    cp_rewrite_slice(lw, loop, iv);
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++) {
+        ts_cp_operand *o = &lw->cp.operand.at[i];
+        if (o->loop == loop && o->load && o->by_regs)
+            cp_load_regs(lw, o);
+        else if (o->loop == loop && o->load)
+            cp_copy(lw, o, stage);
+    }
+    cp_yield(lw, loop, false, &types);
+    ts_else(b);
+    cp_yield(lw, loop, true, &types);
+    ts_end(b, opener, types.v.n, types.v.at);
+    ts_val next = lw->fn->inst.n - types.v.n;
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++)
+        for (uint32_t k = 0; lw->cp.operand.at[i].loop == loop && k < lw->cp.operand.at[i].regs.v.n; k++)
+            lw->cp.operand.at[i].regs.v.at[k] = next++;
+    ts_emit(b, TS_OP_cp_async_commit, TS_T_none, 0, NULL, 0, 0);
+}
+
+/* ---- the plan of a loop ----------------------------------------------------------------------------------------- */
+
+static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
+{
+    ts_val user = cp_user(lw, loop, load), x = load;
+    const ts_inst *inst = ts_at(lw->tile, load);
+    ts_cp_operand o = {.loop = loop, .load = load};
+    for (uint32_t i = 0; user && i < TS_COUNT(o.chain); i++) {
+        ts_op op = (ts_op)ts_at(lw->tile, user)->op;
+        if (op != TS_OP_permute && op != TS_OP_reshape)
+            break;
+        x = o.chain[i] = user;
+        user = cp_user(lw, loop, x);
+    }
+    if (!user || !cp_is_product(lw, user) || TS_M_GET_ORDER(inst->aux) != TS_WEAK || !lw->assign.home[load] ||
+        !cp_loads_only(lw, load) || !cp_view_fits(lw, loop, ts_opnd(lw->tile, load, 0))) {
+        ts_note(lw->tile, load, TS_NOTE_missed, "cp.async",
+                "the tile does not go to one product on mma.sync alone, straight from an "
+                "array that is only read");
+        return;
+    }
+    uint32_t side = ts_opnd(lw->tile, user, 0) == x ? 0 : 1;
+    const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, load, 0)));
+    for (uint32_t i = 0; i < info->rank; i++)
+        if (!cp_slice(lw, loop, ts_opnd(lw->tile, load, 1 + i), 0)) {
+            ts_note(lw->tile, load, TS_NOTE_missed, "cp.async", "its index does not follow from the loop's counter");
+            return;
+        }
+    mma_source source;
+    o.x = x;
+    if (ts_opnd(lw->tile, user, side) != x || ts_opnd(lw->tile, user, 2) == x ||
+        !ts__mma_source(lw, user, side, &source))
+        return;
+    cp_offsets(lw, &o, &source);
+    o.size = source.size;
+    (void)TS_PUSH(lw->arena, &lw->cp.operand, o);
+}
+
+/* Few enough registers to hold a tile while it travels, each element once. */
+static bool cp_fits_regs(const ts_layout *home)
+{
+    ts_place same = ts_layout_replicas(home);
+    return home->n_reg <= CP_MAX_REGS && !same.reg && !same.lane && !same.warp;
+}
+
+/* Loads whose vectors do not fit, which only shows once the access has been described, go through registers. */
+static void cp_sift(ts_lower *lw, ts_val loop, uint32_t first)
+{
+    uint32_t n = first;
+    cp_rewrite_slice(lw, loop, lw->scalar[ts_opnd(lw->tile, loop, 0)]);
+    for (uint32_t i = first; i < lw->cp.operand.n; i++) {
+        view_access a;
+        ts_cp_operand o = lw->cp.operand.at[i];
+        ts__view_describe(lw, &a, o.load, 1, lw->assign.home[o.load]);
+        o.by_regs = !cp_vectors_fit(&a, o.offset);
+        if (!o.by_regs || cp_fits_regs(lw->assign.home[o.load]))
+            lw->cp.operand.at[n++] = o;
+        if (o.by_regs)
+            ts_note(lw->tile, o.load, TS_NOTE_missed, "cp.async",
+                    "no aligned vectors of 4 to 16 bytes that lie together in shared memory");
+    }
+    lw->cp.operand.n = n;
+}
+
+static uint32_t cp_stages(const ts_lower *lw, uint32_t bytes)
+{
+    uint32_t want = lw->env->hints && lw->env->hints->num_stages ? lw->env->hints->num_stages : CP_MAX_STAGES;
+    while (want > 1 && (uint64_t)want * bytes + lw->shared.peak + CP_KEEP_FREE > lw->shared.limit)
+        want--;
+    return want;
+}
+
+/* Operands made before the loop: one copy in shared memory that every step reads. */
+static void cp_invariants(ts_lower *lw, ts_val loop)
+{
+    bool any = false; /* written: a barrier stands before and after */
+    for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++)
+        for (uint32_t side = 0; cp_is_product(lw, v) && side < 2; side++) {
+            ts_val x = ts_opnd(lw->tile, v, side);
+            mma_source s;
+            if (x > loop || ts_cp_place(lw, x) || !ts__mma_source(lw, v, side, &s))
+                continue;
+            ts_cp_operand o = {.loop = loop, .x = x, .size = s.size};
+            uint32_t at = ts_shared_fix(lw, s.size, 128, v);
+            if (!any)
+                ts_lower_barrier(lw);
+            any = true;
+            o.at = at;
+            ts_lower_store_shared(lw, ts_lower_elem(lw, x), s.from, ts_lower_get(lw, x, s.from), s.move.offset, at);
+            (void)TS_PUSH(lw->arena, &lw->cp.operand, o);
+        }
+    if (any)
+        ts_lower_barrier(lw);
+}
+
+static const ts_cp_operand *cp_operand_of(const ts_lower *lw, ts_val x)
+{
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++)
+        if (lw->cp.operand.at[i].x == x)
+            return &lw->cp.operand.at[i];
+    return NULL;
+}
+
+/* A `continue` of the loop stands within an `if`. */
+static bool cp_continues_early(const ts_lower *lw, ts_val loop)
+{
+    for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++) {
+        ts_val of = lw->shape.parent[v];
+        if (ts_at(lw->tile, v)->op != TS_OP_continue || of == loop)
+            continue;
+        while (ts_at(lw->tile, of)->op == TS_OP_if)
+            of = lw->shape.parent[of];
+        if (of == loop)
+            return true;
+    }
+    return false;
+}
+
+/* The product that may read a step ahead: the only one of the loop, with both operands in shared memory. */
+static ts_val cp_only_product(ts_lower *lw, ts_val loop)
+{
+    ts_val product = 0;
+    for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++) {
+        ts_op op = (ts_op)ts_at(lw->tile, v)->op;
+        if (op != TS_OP_mmaf && op != TS_OP_mmai)
+            continue;
+        if (product || lw->shape.parent[v] != loop)
+            return 0;
+        product = v;
+    }
+    bool fits =
+        product && cp_operand_of(lw, ts_opnd(lw->tile, product, 0)) && cp_operand_of(lw, ts_opnd(lw->tile, product, 1));
+    return fits && !cp_continues_early(lw, loop) && ts__mma_goes_ahead(lw, product) ? product : 0;
+}
+
+/* The oldest stage in flight has arrived, for all threads. */
+static void cp_await(ts_lower *lw, uint32_t stages)
+{
+    ts_emit(&lw->b, TS_OP_cp_async_wait, TS_T_none, 0, NULL, TS_S(0, stages - 2, 0), 0);
+    ts_lower_barrier(lw);
+}
+
+/* Fills all stages but one. */
+static void cp_fill(ts_lower *lw, ts_val loop, uint32_t stages)
+{
+    const uint32_t *opnds = ts_opnds(lw->tile, ts_at(lw->tile, loop));
+    ts_val iv = lw->scalar[opnds[0]];
+    ts_lower_barrier(lw); /* stages may still be read from an earlier run of the loop */
+    for (uint32_t s = 0; s + 1 < stages; s++) {
+        cp_issue(lw, loop, iv, ts_lower_i32(lw, s));
+        cp_store_all(lw, loop, ts_lower_i32(lw, s));
+        iv = ts_op2(&lw->b, TS_OP_addi, iv, lw->scalar[opnds[2]], 0);
+    }
+}
+
+/* The loads of the loop that may go through the pipeline; gives the bytes of a stage. */
+static uint32_t cp_loads(ts_lower *lw, ts_val loop)
+{
+    uint32_t first = lw->cp.operand.n, bytes = 0;
+    for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++)
+        if (ts_at(lw->tile, v)->op == TS_OP_load_view_tko && lw->shape.parent[v] == loop)
+            cp_try_load(lw, loop, v);
+    cp_sift(lw, loop, first);
+    for (uint32_t i = first; i < lw->cp.operand.n; i++)
+        bytes += lw->cp.operand.at[i].size;
+    return bytes;
+}
+
+void ts_cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
+{
+    if (lw->assign.tma.active || lw->status != TS_OK)
+        return;
+    if (!lw->cp.slice)
+        lw->cp.slice = TS_NEW_N(lw->arena, uint8_t, lw->tile->inst.n);
+    if (!lw->cp.slice)
+        return;
+    cp_invariants(lw, loop);
+    uint32_t loads = lw->cp.operand.n, bytes = cp_loads(lw, loop), stages = cp_stages(lw, bytes);
+    if (loads == lw->cp.operand.n || stages < 2) {
+        lw->cp.operand.n = loads;
+        return;
+    }
+    ts_note(lw->tile, loop, TS_NOTE_pipeline, "cp.async", "%u stages of %u bytes", stages, bytes);
+    for (uint32_t i = loads; i < lw->cp.operand.n; i++)
+        lw->cp.operand.at[i].at = ts_shared_fix(lw, stages * lw->cp.operand.at[i].size, 128, lw->cp.operand.at[i].load);
+    cp_fill(lw, loop, stages);
+    ts_cp_loop l = {.loop = loop, .stages = stages, .stage = ts_lower_i32(lw, 0), .product = cp_only_product(lw, loop)};
+    (void)TS_PUSH(lw->arena, &lw->cp.loop, l);
+    (void)TS_PUSH(lw->arena, &inits->v, l.stage);
+    if (!l.product)
+        return;
+    cp_await(lw, stages);
+    ts__mma_first(lw, l.product, inits);
+}
+
+static ts_cp_loop *cp_loop_of(ts_lower *lw, ts_val loop)
+{
+    for (uint32_t i = 0; i < lw->cp.loop.n; i++)
+        if (lw->cp.loop.at[i].loop == loop)
+            return &lw->cp.loop.at[i];
+    return NULL;
+}
+
+/* stage + 1, around at the end. */
+static ts_val cp_after(ts_lower *lw, const ts_cp_loop *l)
+{
+    ts_builder *b = &lw->b;
+    ts_val last = ts_cmp(b, TS_OP_cmpi, TS_EQ, l->stage, ts_lower_i32(lw, l->stages - 1), 0);
+    return ts_select(b, last, ts_lower_i32(lw, 0), ts_lower_add(lw, l->stage, 1));
+}
+
+void ts_cp_enter(ts_lower *lw, ts_val loop, ts_val stage)
+{
+    ts_cp_loop *l = cp_loop_of(lw, loop);
+    ts_builder *b = &lw->b;
+    if (!l)
+        return;
+    l->stage = stage;
+    l->carried = stage + 1;
+    ts_val iv = lw->scalar[loop + 1], step = lw->scalar[ts_opnd(lw->tile, loop, 2)];
+    if (!l->product)
+        cp_await(lw, l->stages);
+    ts_val ahead = ts_op2(b, TS_OP_muli, step, ts_int(b, ts_type_of(lw->fn, step), l->stages - 1), 0);
+    ts_val zero = ts_cmp(b, TS_OP_cmpi, TS_EQ, stage, ts_lower_i32(lw, 0), 0);
+    l->filling = ts_select(b, zero, ts_lower_i32(lw, l->stages - 1), ts_lower_add(lw, stage, -1));
+    cp_issue(lw, loop, ts_op2(b, TS_OP_addi, iv, ahead, 0), l->filling);
+    lw->scalar[loop + 1] = iv;
+}
+
+ts_cp_loop *ts_cp_ahead(ts_lower *lw, ts_val product)
+{
+    for (uint32_t i = 0; i < lw->cp.loop.n; i++)
+        if (lw->cp.loop.at[i].product == product)
+            return &lw->cp.loop.at[i];
+    return NULL;
+}
+
+void ts_cp_advance(ts_lower *lw, ts_cp_loop *l)
+{
+    cp_store_all(lw, l->loop, l->filling);
+    cp_await(lw, l->stages);
+    l->stage = cp_after(lw, l);
+}
+
+void ts_cp_next(ts_lower *lw, ts_val loop, ts_vals *values)
+{
+    const ts_cp_loop *l = cp_loop_of(lw, loop);
+    if (!l)
+        return;
+    if (!l->product)
+        cp_store_all(lw, loop, l->filling);
+    (void)TS_PUSH(lw->arena, &values->v, l->product ? l->stage : cp_after(lw, l));
+    for (uint32_t i = 0; i < l->ahead.v.n; i++)
+        (void)TS_PUSH(lw->arena, &values->v, l->ahead.v.at[i]);
+}
+
+void ts_cp_types(ts_lower *lw, ts_val loop, ts_vals *types)
+{
+    const ts_cp_loop *l = cp_loop_of(lw, loop);
+    if (!l)
+        return;
+    (void)TS_PUSH(lw->arena, &types->v, TS_T_i32);
+    for (uint32_t i = 0; i < l->ahead.v.n; i++)
+        (void)TS_PUSH(lw->arena, &types->v, ts_type_of(lw->fn, l->ahead.v.at[i]));
+}
+
+void ts_cp_leave(ts_lower *lw, ts_val loop)
+{
+    const ts_cp_loop *l = cp_loop_of(lw, loop);
+    if (l)
+        ts_emit(&lw->b, TS_OP_cp_async_wait, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
+    if (l && l->product)
+        ts__fma_loosen(lw, loop, l->product);
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++) /* invariants are forgotten: their values may be placed anew */
+        if (lw->cp.operand.at[i].loop == loop && !lw->cp.operand.at[i].load)
+            lw->cp.operand.at[i].x = 0;
+}
+
+bool ts_cp_skips(const ts_lower *lw, ts_val v)
+{
+    for (uint32_t i = 0; i < lw->cp.operand.n; i++) {
+        const ts_cp_operand *o = &lw->cp.operand.at[i];
+        bool in_chain = o->load && o->load == v;
+        for (uint32_t k = 0; o->load && k < TS_COUNT(o->chain); k++)
+            in_chain = in_chain || o->chain[k] == v;
+        if (in_chain)
+            return true;
+    }
+    return false;
+}
+
+ts_val ts_cp_place(ts_lower *lw, ts_val x)
+{
+    const ts_cp_operand *o = cp_operand_of(lw, x);
+    const ts_cp_loop *l = o && o->load ? cp_loop_of(lw, o->loop) : NULL;
+    return o ? cp_stage_pointer(lw, o, l ? l->stage : 0) : 0;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * x.name and x[index]: attributes of modules, tiles, arrays, views, dtypes and enums, methods (rows
+ * of tile_op.def), and subscripts of tuples, tiles, lists. Part of the front end (lower.h).
+ */
+#include "lang/lower.h"
+
+/* Methods: the value's kind, the name, the operation that it is with the value as first argument.
+ */
+static const struct {
+    fr_kind kind;
+    const char *name, *op;
+} attr_methods[] = {
+#define TS_TILE_METHOD(kind, name, op) {FR_##kind, #name, #op},
+#include "lang/tile/tile_op.def"
+};
+
+typedef struct attr_names {
+    const fr *f;
+    const fr_value *v;
+} attr_names;
+
+static const char *attr_name(const void *user, uint32_t i)
+{
+    const attr_names *names = user;
+    if (names->v->kind == FR_MODULE) {
+        uint32_t n;
+        const uint32_t *pairs =
+            ts_pack_list(&names->f->pack, names->f->pack.objects[names->v->as.object].y, &n);
+        return 2 * i < n ? ts_pack_string(&names->f->pack, pairs[2 * i]) : NULL;
+    }
+    static const char *const common[] = {"shape", "dtype", "ndim", "strides"};
+    if (i < TS_COUNT(common))
+        return common[i];
+    for (uint32_t m = 0, seen = TS_COUNT(common); m < TS_COUNT(attr_methods); m++)
+        if (attr_methods[m].kind == names->v->kind && seen++ == i)
+            return attr_methods[m].name;
+    return NULL;
+}
+
+/* Attributes that NumPy and torch arrays have, and the words for them here. */
+static const struct attr_elsewhere {
+    const char *name, *help;
+} attr_elsewhere[] = {
+    {"size", "multiply the extents of .shape"},
+    {"T", "ct.transpose(tile) swaps two axes, ct.permute(tile, axes) any"},
+    {"mT", "ct.transpose(tile) swaps two axes"},
+    {"mean", "ct.sum(tile, axis) / extent"},
+    {"to", "tile.astype(dtype) converts"},
+    {"type", "tile.astype(dtype) converts"},
+    {"view", "ct.bitcast(tile, dtype) reads the bits as another dtype, tile.reshape(shape) gives another shape"},
+    {"item", "ct.load(array, index, ()) reads one element as a scalar"},
+};
+
+static const char *attr_help(fr *f, const char *name, const char *near)
+{
+    for (uint32_t i = 0; i < TS_COUNT(attr_elsewhere); i++)
+        if (strcmp(attr_elsewhere[i].name, name) == 0)
+            return fr_textf(f, "\n  help: %s", attr_elsewhere[i].help);
+    return fr_did_you_mean(f, near);
+}
+
+static ts_status attr_unknown(fr *f, uint32_t node, const fr_value *v, const char *name)
+{
+    attr_names names = {f, v};
+    const char *near = fr_nearest(name, attr_name, &names), *op = fr_op_called(name);
+    if (!near && v->kind == FR_MODULE)
+        near = fr_op_nearest(name);
+    if (!near && v->kind == FR_TILE && op)
+        near = fr_textf(f, "ct.%s(tile)", op);
+    return fr_error(f, node, TS_TILETYPE, "%s has no attribute '%s'%s", fr_say(f, v), name,
+                    v->kind == FR_MODULE ? fr_did_you_mean(f, near) : attr_help(f, name, near));
+}
+
+/* ---- attributes ---------------------------------------------------------------------- */
+
+static ts_status attr_module(fr *f, uint32_t node, const fr_value *v, const char *name,
+                             fr_value *out)
+{
+    uint32_t n;
+    const ts_object *o = &f->pack.objects[v->as.object];
+    const uint32_t *pairs = ts_pack_list(&f->pack, o->y, &n);
+    for (uint32_t i = 0; i < n; i += 2)
+        if (strcmp(fr_string(f, pairs[i]), name) == 0)
+            return fr_object(f, pairs[i + 1], out);
+    if (o->kind == TS_OBJ_CLASS && strcmp(name, "__name__") == 0) {
+        *out = fr_text(fr_string(f, o->x));
+        return TS_OK;
+    }
+    return attr_unknown(f, node, v, name);
+}
+
+static ts_status attr_shape_tuple(fr *f, const fr_shape *shape, fr_value *out)
+{
+    fr_value dims[TS_MAX_RANK];
+    for (uint32_t i = 0; i < shape->rank; i++)
+        dims[i] = fr_number(shape->dims[i]);
+    return fr_tuple(f, shape->rank, dims, out);
+}
+
+/* 1 when `name` was one of these. */
+static ts_status attr_tile(fr *f, const fr_value *v, const char *name, fr_value *out, bool *found)
+{
+    fr_shape shape = fr_shape_of(f, v);
+    *found = true;
+    if (strcmp(name, "dtype") == 0)
+        *out = fr_dtype_value((ts_dtype)v->dtype);
+    else if (strcmp(name, "ndim") == 0)
+        *out = fr_number(shape.rank);
+    else if (strcmp(name, "shape") == 0)
+        return attr_shape_tuple(f, &shape, out);
+    else if (strcmp(name, "T") == 0 && shape.rank == 2)
+        *out = fr_tile((ts_dtype)v->dtype, ts_permute(&f->b, v->as.v, (uint32_t[]){1, 0}));
+    else
+        *found = false;
+    return TS_OK;
+}
+
+static ts_status attr_array(fr *f, const fr_array *a, const char *name, fr_value *out, bool *found)
+{
+    *found = true;
+    if (strcmp(name, "dtype") == 0)
+        *out = fr_dtype_value((ts_dtype)a->dtype);
+    else if (strcmp(name, "ndim") == 0)
+        *out = fr_number(a->rank);
+    else if (strcmp(name, "shape") == 0)
+        return fr_tuple(f, a->rank, a->shape, out);
+    else if (strcmp(name, "strides") == 0)
+        return fr_tuple(f, a->rank, a->stride, out);
+    else
+        *found = false;
+    return TS_OK;
+}
+
+static ts_status attr_view(fr *f, const fr_view *view, const char *name, fr_value *out, bool *found)
+{
+    *found = true;
+    fr_shape steps = {.rank = view->tile.rank};
+    memcpy(steps.dims, view->step, sizeof steps.dims);
+    if (strcmp(name, "dtype") == 0)
+        *out = fr_dtype_value((ts_dtype)view->array->dtype);
+    else if (strcmp(name, "tile_shape") == 0)
+        return attr_shape_tuple(f, &view->tile, out);
+    else if (strcmp(name, "traversal_steps") == 0)
+        return attr_shape_tuple(f, &steps, out);
+    else
+        *found = false;
+    return TS_OK;
+}
+
+static ts_status attr_small(fr *f, const fr_value *v, const char *name, fr_value *out, bool *found)
+{
+    *found = true;
+    if (v->kind == FR_DTYPE && strcmp(name, "name") == 0)
+        *out = fr_text(ts_dtype_name((ts_dtype)v->dtype));
+    else if (v->kind == FR_DTYPE && strcmp(name, "bitwidth") == 0)
+        *out = fr_number(fr_dtype_bits((ts_dtype)v->dtype));
+    else if (v->kind == FR_ENUM && strcmp(name, "name") == 0)
+        *out = fr_text(fr_string(f, f->pack.objects[v->as.object].y));
+    else if (v->kind == FR_ENUM && strcmp(name, "value") == 0)
+        return fr_object(f, f->pack.objects[v->as.object].z, out);
+    else if (v->kind == FR_FUNC && strcmp(name, "__name__") == 0)
+        *out = fr_text(v->as.function->name);
+    else if (v->kind == FR_NUMBER && strcmp(name, "shape") == 0)
+        return fr_tuple(f, 0, NULL, out);
+    else if (v->kind == FR_NUMBER && strcmp(name, "ndim") == 0)
+        *out = fr_number(0);
+    else if (v->kind == FR_NUMBER && strcmp(name, "dtype") == 0) {
+        ts_dtype dtype;
+        TS_TRY(fr_default_dtype(f, v, &dtype));
+        *out = fr_dtype_value(dtype);
+    } else {
+        *found = false;
+    }
+    return TS_OK;
+}
+
+static ts_status attr_method(fr *f, const fr_value *v, const char *name, fr_value *out, bool *found)
+{
+    fr_kind kind = v->kind == FR_NUMBER ? FR_TILE : (fr_kind)v->kind;
+    for (uint32_t i = 0; i < TS_COUNT(attr_methods); i++) {
+        if (attr_methods[i].kind != kind || strcmp(attr_methods[i].name, name) != 0)
+            continue;
+        fr_value *self = TS_NEW(f->arena, fr_value);
+        if (!self)
+            return fr_oom(f);
+        *self = *v;
+        *out = (fr_value){.kind = FR_METHOD, .n = fr_op_find(attr_methods[i].op), .as.items = self};
+        *found = true;
+        return TS_OK;
+    }
+    *found = false;
+    return TS_OK;
+}
+
+ts_status fr_attribute_of(fr *f, uint32_t node, const fr_value *v, const char *name, fr_value *out)
+{
+    bool found = false;
+    if (v->kind == FR_MODULE)
+        return attr_module(f, node, v, name, out);
+    if (v->kind == FR_TILE)
+        TS_TRY(attr_tile(f, v, name, out, &found));
+    else if (v->kind == FR_ARRAY)
+        TS_TRY(attr_array(f, v->as.array, name, out, &found));
+    else if (v->kind == FR_VIEW)
+        TS_TRY(attr_view(f, v->as.view, name, out, &found));
+    else
+        TS_TRY(attr_small(f, v, name, out, &found));
+    if (!found)
+        TS_TRY(attr_method(f, v, name, out, &found));
+    return found ? TS_OK : attr_unknown(f, node, v, name);
+}
+
+ts_status fr_attribute(fr *f, uint32_t node, fr_value *out)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    fr_value v;
+    TS_TRY(fr_expr(f, n->f[0], &v));
+    fr_at(f, node);
+    return fr_attribute_of(f, node, &v, fr_string(f, n->f[1]), out);
+}
+
+/* ---- subscripts ---------------------------------------------------------------------- */
+
+static int64_t attr_clamp(int64_t at, int64_t n, int64_t low, int64_t high)
+{
+    at = at < 0 ? at + n : at;
+    return at < low ? low : at > high ? high : at;
+}
+
+static ts_status attr_slice_tuple(fr *f, const fr_value *tuple, const fr_value *slice,
+                                  fr_value *out)
+{
+    int64_t part[3] = {0, 0, 1}, n = tuple->n;
+    const fr_value *s = slice->as.items;
+    for (uint32_t i = 0; i < 3; i++)
+        if (s[i].kind != FR_NONE && !fr_is_int(&s[i], &part[i]))
+            return fr_error(f, 0, TS_TILETYPE,
+                            "slices of a tuple must be known at compile time, found %s",
+                            fr_say(f, &s[i]));
+    int64_t step = part[2];
+    if (step == 0)
+        return fr_error(f, 0, TS_TILEVALUE, "the step of a slice is zero");
+    int64_t low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
+    int64_t start =
+        s[0].kind == FR_NONE ? (step > 0 ? 0 : n - 1) : attr_clamp(part[0], n, low, high);
+    int64_t stop = s[1].kind == FR_NONE ? (step > 0 ? n : -1) : attr_clamp(part[1], n, low, high);
+    fr_value *items = TS_NEW_N(f->arena, fr_value, tuple->n + 1);
+    uint32_t count = 0;
+    if (!items)
+        return fr_oom(f);
+    for (int64_t i = start; (step > 0 ? i < stop : i > stop) && count < tuple->n; i += step)
+        items[count++] = tuple->as.items[i];
+    return fr_tuple(f, count, items, out);
+}
+
+ts_status fr_index_tuple(fr *f, const fr_value *tuple, const fr_value *index, fr_value *out)
+{
+    int64_t i;
+    if (index->kind == FR_SLICE)
+        return attr_slice_tuple(f, tuple, index, out);
+    if (!fr_is_int(index, &i))
+        return fr_error(f, 0, TS_TILETYPE,
+                        "the index of a tuple must be an integer known at compile time, found %s",
+                        fr_say(f, index));
+    if (i < -(int64_t)tuple->n || i >= (int64_t)tuple->n)
+        return fr_error(f, 0, TS_TILETYPE, "index %lld is out of range for a tuple of %u items",
+                        (long long)i, tuple->n);
+    *out = tuple->as.items[i < 0 ? i + tuple->n : i];
+    return TS_OK;
+}
+
+/* t[None, :, ...]: only new axes. */
+static ts_status attr_index_tile(fr *f, const fr_value *tile, const fr_value *index, fr_value *out)
+{
+    const fr_value *items = index->kind == FR_TUPLE ? index->as.items : index;
+    uint32_t n = index->kind == FR_TUPLE ? index->n : 1, axes = 0, dots = 0;
+    fr_shape shape = fr_shape_of(f, tile), made = {0};
+    if (index->kind == FR_SLICE || index->kind == FR_ELLIPSIS)
+        return fr_error(f, 0, TS_TILETYPE, "a tile indexed with %s alone is the tile itself\n  help: leave the index out; "
+                        "t[:, None] adds an axis, ct.extract takes a part", fr_say(f, index));
+    for (uint32_t i = 0; i < n; i++) {
+        bool full = items[i].kind == FR_SLICE && items[i].as.items[0].kind == FR_NONE &&
+                    items[i].as.items[1].kind == FR_NONE && items[i].as.items[2].kind == FR_NONE;
+        if (!full && items[i].kind != FR_NONE && items[i].kind != FR_ELLIPSIS)
+            return fr_error(f, 0, TS_TILETYPE,
+                            "tiles are indexed with None, : and ... only, found %s\n  help: "
+                            "ct.extract takes a part of a tile, "
+                            "ct.load and ct.gather read at an index",
+                            fr_say(f, &items[i]));
+        axes += full;
+        dots += items[i].kind == FR_ELLIPSIS;
+    }
+    if (axes > shape.rank || dots > 1 || n > 2 * TS_MAX_RANK)
+        return fr_error(f, 0, TS_TILETYPE, "%u axes are indexed in a tile of rank %u", axes,
+                        shape.rank);
+    for (uint32_t i = 0, at = 0; i < n + 1; i++) {
+        uint32_t take =
+            i < n ? (items[i].kind == FR_ELLIPSIS ? shape.rank - axes : items[i].kind == FR_SLICE)
+                  : shape.rank - at;
+        if (made.rank + take + 1 > TS_MAX_RANK)
+            return fr_error(f, 0, TS_TILETYPE, "a tile of more than %d dimensions", TS_MAX_RANK);
+        for (uint32_t k = 0; k < take; k++)
+            made.dims[made.rank++] = shape.dims[at++];
+        if (i < n && items[i].kind == FR_NONE)
+            made.dims[made.rank++] = 1;
+    }
+    return fr_reshape_to(f, tile, &made, out);
+}
+
+static ts_status attr_index_dict(fr *f, const fr_value *dict, const fr_value *key, fr_value *out)
+{
+    for (uint32_t i = 0; i < dict->n; i++)
+        if (fr_same(f, &dict->as.items[2 * i], key)) {
+            *out = dict->as.items[2 * i + 1];
+            return TS_OK;
+        }
+    return fr_error(f, 0, TS_TILETYPE, "the dict has no key %s", fr_say(f, key));
+}
+
+ts_status fr_subscript(fr *f, uint32_t node, fr_value *out)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    fr_value v, index;
+    TS_TRY(fr_expr(f, n->f[0], &v));
+    TS_TRY(fr_expr(f, n->f[1], &index));
+    fr_at(f, node);
+    switch (v.kind) {
+    case FR_TUPLE:
+    case FR_ITER:
+        return fr_index_tuple(f, &v, &index, out);
+    case FR_TILE:
+    case FR_NUMBER:
+        TS_TRY(fr_as_tile(f, &v, &v));
+        return attr_index_tile(f, &v, &index, out);
+    case FR_LIST:
+        return fr_list_item(f, v.as.list, &index, out);
+    case FR_DICT:
+        return attr_index_dict(f, &v, &index, out);
+    case FR_ARRAY:
+        return fr_error(f, node, TS_TILETYPE,
+                        "arrays are not indexed with []\n  help: ct.load(array, index, shape) "
+                        "reads a tile by tile index, "
+                        "ct.gather(array, indices) by element");
+    default:
+        return fr_error(f, node, TS_TILETYPE, "%s has no items", fr_say(f, &v));
+    }
+}

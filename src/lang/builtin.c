@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Python's builtins in kernels: range, len, min, max, abs, int, float, bool, tuple, divmod and
+ * friends, and functions of `math` on constants. Part of the front end (lower.h).
+ */
+#include "lang/lower.h"
+#include <math.h>
+#include <strings.h>
+
+typedef struct builtin_call {
+    uint32_t node, n;
+    const char *name;
+    const fr_value *args;
+} builtin_call;
+
+typedef ts_status builtin_fn(fr *f, const builtin_call *c, fr_value *out);
+
+static bool builtin_is_int(const fr *f, const fr_value *v)
+{
+    return (v->kind == FR_NUMBER && v->cat != FR_FLOAT) ||
+           (v->kind == FR_TILE && fr_dtype_is_int((ts_dtype)v->dtype) && !fr_shape_of(f, v).rank);
+}
+
+static ts_status builtin_range(fr *f, const builtin_call *c, fr_value *out)
+{
+    fr_value *parts = TS_NEW_N(f->arena, fr_value, 3);
+    if (!parts)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < c->n; i++)
+        if (!builtin_is_int(f, &c->args[i]))
+            return fr_error(f, c->node, TS_TILETYPE, "range() takes integer scalars, found %s",
+                            fr_say(f, &c->args[i]));
+    parts[0] = c->n > 1 ? c->args[0] : fr_number(0);
+    parts[1] = c->args[c->n > 1];
+    parts[2] = c->n > 2 ? c->args[2] : fr_number(1);
+    *out = (fr_value){.kind = FR_RANGE, .as.items = parts};
+    return TS_OK;
+}
+
+static ts_status builtin_len(fr *f, const builtin_call *c, fr_value *out)
+{
+    const fr_value *v = &c->args[0];
+    if (v->kind == FR_TUPLE || v->kind == FR_ITER || v->kind == FR_DICT)
+        *out = fr_number(v->n);
+    else if (v->kind == FR_STR)
+        *out = fr_number((fr_int)strlen(v->as.text));
+    else if (v->kind == FR_LIST)
+        *out = fr_tile(TS_DTYPE_int32, v->as.list->length);
+    else
+        return fr_error(f, c->node, TS_TILETYPE, "len() of %s%s", fr_say(f, v),
+                        v->kind == FR_TILE || v->kind == FR_ARRAY
+                            ? "\n  help: x.shape[0] is the first extent"
+                            : "");
+    return TS_OK;
+}
+
+static ts_status builtin_minmax(fr *f, const builtin_call *c, fr_value *out)
+{
+    const fr_value *items = c->args;
+    uint32_t n = c->n;
+    if (n == 1 && items->kind == FR_TUPLE) {
+        n = items->n;
+        items = items->as.items;
+    } else if (n == 1) {
+        return fr_error(f, c->node, TS_TILETYPE, "%s() of %s\n  help: ct.%s(tile) reduces a tile",
+                        c->name, fr_say(f, items), c->name);
+    }
+    if (n == 0)
+        return fr_error(f, c->node, TS_TILEVALUE, "%s() of an empty tuple", c->name);
+    *out = items[0];
+    for (uint32_t i = 1; i < n; i++)
+        TS_TRY(fr_minmax(f, c->name[1] == 'a', out, &items[i], 0, out));
+    return TS_OK;
+}
+
+static ts_status builtin_op(fr *f, const builtin_call *c, fr_value *out)
+{
+    return fr_call_op(f, c->node, c->name, c->n, c->args, out);
+}
+
+/* float("inf") and float("nan"), with or without a sign: the numbers that Python has no literal for. */
+static bool builtin_float_text(const char *text, double *out)
+{
+    double sign = *text == '-' ? -1 : 1;
+    text += *text == '-' || *text == '+';
+    bool is_nan = strcasecmp(text, "nan") == 0;
+    *out = is_nan ? NAN : sign * (double)INFINITY;
+    return is_nan || strcasecmp(text, "inf") == 0 || strcasecmp(text, "infinity") == 0;
+}
+
+/* int(x), float(x), bool(x): numbers stay loose, tiles become int32, float32, bool_. */
+static ts_status builtin_cast(fr *f, const builtin_call *c, fr_value *out)
+{
+    const fr_value *v = &c->args[0];
+    ts_dtype dtype = c->name[0] == 'i'   ? TS_DTYPE_int32
+                     : c->name[0] == 'f' ? TS_DTYPE_float32
+                                         : TS_DTYPE_bool_;
+    bool truth;
+    double real;
+    if (v->kind == FR_TILE)
+        return fr_convert(f, v, dtype, TS_RN, out);
+    if (dtype == TS_DTYPE_float32 && v->kind == FR_STR && builtin_float_text(fr_plain_text(f, v), &real)) {
+        *out = fr_real(real);
+        return TS_OK;
+    }
+    if (dtype == TS_DTYPE_bool_ && fr_truth(v, &truth)) {
+        *out = fr_bool(truth);
+        return TS_OK;
+    }
+    if (v->kind != FR_NUMBER)
+        return fr_error(f, c->node, TS_TILETYPE, "%s() takes a number or a tile, found %s", c->name,
+                        fr_say(f, v));
+    if (dtype == TS_DTYPE_float32)
+        *out = fr_real(fr_as_double(v));
+    else if (v->cat == FR_FLOAT && !(fabs(v->as.f) < 1e37))
+        return fr_error(f, c->node, TS_TILEVALUE, "int() of %s", fr_say(f, v));
+    else
+        *out = fr_number(v->cat == FR_FLOAT ? (fr_int)v->as.f : v->as.i);
+    return TS_OK;
+}
+
+static ts_status builtin_tuple(fr *f, const builtin_call *c, fr_value *out)
+{
+    return c->n ? fr_items(f, &c->args[0], "tuple()", out) : fr_tuple(f, 0, NULL, out);
+}
+
+static ts_status builtin_str(fr *f, const builtin_call *c, fr_value *out)
+{
+    const char *text = fr_plain_text(f, &c->args[0]);
+    if (!text)
+        return fr_error(f, c->node, TS_TILETYPE, "%s() of %s\n  help: ct.print shows tiles",
+                        c->name, fr_say(f, &c->args[0]));
+    *out =
+        fr_text(c->name[0] == 'r' && c->args[0].kind == FR_STR ? fr_textf(f, "'%s'", text) : text);
+    return TS_OK;
+}
+
+static ts_status builtin_getattr(fr *f, const builtin_call *c, fr_value *out)
+{
+    if (c->args[1].kind != FR_STR)
+        return fr_error(f, c->node, TS_TILETYPE,
+                        "getattr() takes the name as a string known at compile time");
+    ts_error *err = f->err;
+    uint32_t node = f->node;
+    if (c->n == 3)
+        f->err = NULL;
+    ts_status status = fr_attribute_of(f, c->node, &c->args[0], c->args[1].as.text, out);
+    f->err = err;
+    if (c->n < 3 || status == TS_OK || status == TS_NOMEM)
+        return status;
+    f->node = node;
+    *out = c->args[2];
+    return TS_OK;
+}
+
+static ts_status builtin_slice(fr *f, const builtin_call *c, fr_value *out)
+{
+    fr_value *parts = TS_NEW_N(f->arena, fr_value, 3);
+    if (!parts)
+        return fr_oom(f);
+    parts[0] = c->n > 1 ? c->args[0] : fr_none();
+    parts[1] = c->args[c->n > 1];
+    parts[2] = c->n > 2 ? c->args[2] : fr_none();
+    return fr_container(f, FR_SLICE, 3, parts, out);
+}
+
+static ts_status builtin_sum(fr *f, const builtin_call *c, fr_value *out)
+{
+    fr_value items;
+    if (c->args[0].kind == FR_TILE)
+        return fr_error(f, c->node, TS_TILETYPE, "sum() of %s\n  help: ct.sum(tile) reduces a tile", fr_say(f, &c->args[0]));
+    TS_TRY(fr_items(f, &c->args[0], "sum()", &items));
+    *out = c->n > 1 ? c->args[1] : fr_number(0);
+    for (uint32_t i = 0; i < items.n; i++)
+        TS_TRY(fr_binary(f, TS_OPERATOR_Add, out, &items.as.items[i], (fr_options){0}, out));
+    return TS_OK;
+}
+
+static ts_status builtin_enumerate(fr *f, const builtin_call *c, fr_value *out)
+{
+    fr_value items, *made;
+    TS_TRY(fr_items(f, &c->args[0], "enumerate()", &items));
+    if (!(made = TS_NEW_N(f->arena, fr_value, items.n + 1)))
+        return fr_oom(f);
+    for (uint32_t i = 0; i < items.n; i++)
+        TS_TRY(fr_tuple(f, 2, (fr_value[]){fr_number(i), items.as.items[i]}, &made[i]));
+    return fr_tuple(f, items.n, made, out);
+}
+
+static ts_status builtin_zip(fr *f, const builtin_call *c, fr_value *out)
+{
+    uint32_t n = UINT32_MAX;
+    fr_value *columns = TS_NEW_N(f->arena, fr_value, c->n + 1),
+             *row = TS_NEW_N(f->arena, fr_value, c->n + 1);
+    if (!columns || !row)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < c->n; i++) {
+        TS_TRY(fr_items(f, &c->args[i], "zip()", &columns[i]));
+        n = TS_MIN(n, columns[i].n);
+    }
+    n = c->n ? n : 0;
+    fr_value *made = TS_NEW_N(f->arena, fr_value, (size_t)n + 1);
+    if (!made)
+        return fr_oom(f);
+    for (uint32_t k = 0; k < n; k++) {
+        for (uint32_t i = 0; i < c->n; i++)
+            row[i] = columns[i].as.items[k];
+        TS_TRY(fr_tuple(f, c->n, row, &made[k]));
+    }
+    return fr_tuple(f, n, made, out);
+}
+
+static ts_status builtin_reversed(fr *f, const builtin_call *c, fr_value *out)
+{
+    fr_value items;
+    TS_TRY(fr_items(f, &c->args[0], "reversed()", &items));
+    TS_TRY(fr_tuple(f, items.n, items.as.items, out));
+    for (uint32_t i = 0; i < items.n; i++)
+        out->as.items[i] = items.as.items[items.n - 1 - i];
+    return TS_OK;
+}
+
+static ts_status builtin_any(fr *f, const builtin_call *c, fr_value *out)
+{
+    fr_value items;
+    bool truth, is_any = c->name[1] == 'n', found = false;
+    TS_TRY(fr_items(f, &c->args[0], c->name, &items));
+    for (uint32_t i = 0; i < items.n; i++) {
+        if (!fr_truth(&items.as.items[i], &truth))
+            return fr_error(f, c->node, TS_TILETYPE,
+                            "%s() of %s, which is not known at compile time", c->name,
+                            fr_say(f, &items.as.items[i]));
+        found |= truth == is_any;
+    }
+    *out = fr_bool(found == is_any);
+    return TS_OK;
+}
+
+static const struct {
+    const char *name;
+    uint32_t least, most;
+    builtin_fn *call;
+} builtin_rows[] = {
+    {"range", 1, 3, builtin_range},
+    {"len", 1, 1, builtin_len},
+    {"min", 1, 64, builtin_minmax},
+    {"max", 1, 64, builtin_minmax},
+    {"abs", 1, 1, builtin_op},
+    {"divmod", 2, 2, builtin_op},
+    {"pow", 2, 2, builtin_op},
+    {"int", 1, 1, builtin_cast},
+    {"float", 1, 1, builtin_cast},
+    {"bool", 1, 1, builtin_cast},
+    {"tuple", 0, 1, builtin_tuple},
+    {"str", 1, 1, builtin_str},
+    {"repr", 1, 1, builtin_str},
+    {"getattr", 2, 3, builtin_getattr},
+    {"slice", 1, 3, builtin_slice},
+    {"sum", 1, 2, builtin_sum},
+    {"enumerate", 1, 1, builtin_enumerate},
+    {"zip", 0, 64, builtin_zip},
+    {"reversed", 1, 1, builtin_reversed},
+    {"any", 1, 1, builtin_any},
+    {"all", 1, 1, builtin_any},
+};
+
+/* ---- math ---------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *op; /* op: the tile operation for values of run time */
+    double (*call)(double);
+    bool whole; /* gives an integer */
+} builtin_math[] = {
+    {"sqrt", "sqrt", sqrt, false}, {"exp", "exp", exp, false},    {"exp2", "exp2", exp2, false},
+    {"log", "log", log, false},    {"log2", "log2", log2, false}, {"sin", "sin", sin, false},
+    {"cos", "cos", cos, false},    {"tan", "tan", tan, false},    {"sinh", "sinh", sinh, false},
+    {"cosh", "cosh", cosh, false}, {"tanh", "tanh", tanh, false}, {"fabs", "abs", fabs, false},
+    {"log10", NULL, log10, false}, {"ceil", NULL, ceil, true},    {"floor", NULL, floor, true},
+    {"trunc", NULL, trunc, true},
+};
+
+static ts_status builtin_call_math(fr *f, const builtin_call *c, const char *name, fr_value *out)
+{
+    uint32_t i = 0;
+    while (i < TS_COUNT(builtin_math) && strcmp(builtin_math[i].name, name) != 0)
+        i++;
+    if (i == TS_COUNT(builtin_math) || c->n != 1)
+        return fr_error(f, c->node, TS_TILETYPE, "math.%s() is not part of the tile language",
+                        name);
+    if (c->args[0].kind != FR_NUMBER && builtin_math[i].op)
+        return fr_call_op(f, c->node, builtin_math[i].op, 1, c->args, out);
+    if (c->args[0].kind != FR_NUMBER)
+        return fr_error(f, c->node, TS_TILETYPE, "math.%s() takes constants here, found %s", name,
+                        fr_say(f, &c->args[0]));
+    double x = builtin_math[i].call(fr_as_double(&c->args[0]));
+    if (isnan(x) || (builtin_math[i].whole && !(fabs(x) < 1e37)))
+        return fr_error(f, c->node, TS_TILEVALUE, "math.%s() is not defined for %s", name,
+                        fr_say(f, &c->args[0]));
+    *out = builtin_math[i].whole ? fr_number((fr_int)x) : fr_real(x);
+    return TS_OK;
+}
+
+ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args,
+                          fr_value *out)
+{
+    builtin_call c = {node, n, name, args};
+    if (strncmp(name, "math.", 5) == 0)
+        return builtin_call_math(f, &c, name + 5, out);
+    for (uint32_t i = 0; i < TS_COUNT(builtin_rows); i++) {
+        if (strcmp(builtin_rows[i].name, name) != 0)
+            continue;
+        if (n < builtin_rows[i].least || n > builtin_rows[i].most)
+            return fr_error(f, node, TS_TILETYPE, "%s() takes %u to %u arguments, got %u", name,
+                            builtin_rows[i].least, builtin_rows[i].most, n);
+        return builtin_rows[i].call(f, &c, out);
+    }
+    return fr_error(f, node, TS_TILETYPE, "builtin '%s' is not part of the tile language", name);
+}
+
+const char *fr_builtin_name(const void *unused, uint32_t i)
+{
+    (void)unused;
+    return i < TS_COUNT(builtin_rows) ? builtin_rows[i].name : NULL;
+}

@@ -1,0 +1,501 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Calls: arguments are evaluated and spread, bound to the parameters of a function (inlined here)
+ * or of an operation (a row of tile_op.def, whose signature is read from the row). Part of the
+ * front end.
+ *
+ * Signature of an operation: names in order; a name ending in ? may be left out, in ... takes the
+ * rest.
+ * `/` ends the positional-only ones, `*` begins the keyword-only ones.
+ */
+#include "lang/lower.h"
+#include "lang/tile/op.h"
+
+const fr_op fr_ops[] = {
+#define TS_TILE_OP(name, signature, function, x, y) {#name, signature, fr_op_##function, x, y},
+#include "lang/tile/tile_op.def"
+};
+const uint32_t fr_n_ops = TS_COUNT(fr_ops);
+
+uint32_t fr_op_find(const char *name)
+{
+    uint32_t i = 0;
+    while (i < fr_n_ops && strcmp(fr_ops[i].name, name) != 0)
+        i++;
+    return i;
+}
+
+/* ---- evaluating arguments ------------------------------------------------------------ */
+
+typedef struct call_arg {
+    const char *name; /* NULL: positional */
+    uint32_t node;
+    fr_value value;
+} call_arg;
+
+typedef struct call_args {
+    TS_VEC(call_arg) at; /* positional ones first */
+    uint32_t n_positional;
+    uint32_t n_self; /* 1 where the first is what stands before the dot */
+} call_args;
+
+static ts_status call_push(fr *f, call_args *args, const char *name, uint32_t node,
+                           const fr_value *v)
+{
+    return TS_PUSH(f->arena, &args->at, ((call_arg){name, node, *v})) ? TS_OK : fr_oom(f);
+}
+
+static ts_status call_positional(fr *f, call_args *args, uint32_t node)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    fr_value v;
+    if (n->kind != TS_AST_Starred) {
+        TS_TRY(fr_expr(f, node, &v));
+        return call_push(f, args, NULL, node, &v);
+    }
+    TS_TRY(fr_expr(f, n->f[0], &v));
+    if (v.kind != FR_TUPLE && v.kind != FR_ITER)
+        return fr_error(f, node, TS_TILETYPE, "only tuples can be spread with *, found %s",
+                        fr_say(f, &v));
+    for (uint32_t i = 0; i < v.n; i++)
+        TS_TRY(call_push(f, args, NULL, node, &v.as.items[i]));
+    return TS_OK;
+}
+
+static ts_status call_keyword(fr *f, call_args *args, uint32_t node)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    fr_value v;
+    TS_TRY(fr_expr(f, n->f[1], &v));
+    if (n->f[0])
+        return call_push(f, args, fr_string(f, n->f[0]), n->f[1], &v);
+    if (v.kind != FR_DICT)
+        return fr_error(f, node, TS_TILETYPE, "only dicts can be spread with **, found %s",
+                        fr_say(f, &v));
+    for (uint32_t i = 0; i < v.n; i++) {
+        if (v.as.items[2 * i].kind != FR_STR)
+            return fr_error(f, node, TS_TILETYPE, "keys spread with ** must be strings");
+        TS_TRY(call_push(f, args, v.as.items[2 * i].as.text, node, &v.as.items[2 * i + 1]));
+    }
+    return TS_OK;
+}
+
+static ts_status call_evaluate(fr *f, const ts_node *call, const fr_value *self, call_args *args)
+{
+    uint32_t n;
+    const uint32_t *nodes = ts_pack_list(&f->pack, call->f[1], &n);
+    if (self)
+        TS_TRY(call_push(f, args, NULL, call->f[0], self));
+    args->n_self = self != NULL;
+    for (uint32_t i = 0; i < n; i++)
+        TS_TRY(call_positional(f, args, nodes[i]));
+    args->n_positional = args->at.n;
+    nodes = ts_pack_list(&f->pack, call->f[2], &n);
+    for (uint32_t i = 0; i < n; i++)
+        TS_TRY(call_keyword(f, args, nodes[i]));
+    return TS_OK;
+}
+
+/* ---- operations ---------------------------------------------------------------------- */
+
+typedef struct call_param {
+    const char *name;
+    uint32_t length;
+    bool optional, positional_only, keyword_only, rest;
+} call_param;
+
+static uint32_t call_signature(const char *text, call_param *params)
+{
+    uint32_t n = 0;
+    bool keyword = false;
+    while (*text) {
+        uint32_t length = (uint32_t)strcspn(text, " ");
+        if (text[0] == '/') {
+            for (uint32_t i = 0; i < n; i++)
+                params[i].positional_only = true;
+        } else if (text[0] == '*') {
+            keyword = true;
+        } else {
+            call_param p = {
+                .name = text, .length = (uint32_t)strcspn(text, " ?."), .keyword_only = keyword};
+            p.optional = text[length - 1] == '?';
+            p.rest = text[length - 1] == '.';
+            ts_assert(n < FR_MAX_ARGS);
+            params[n++] = p;
+        }
+        text += length + (text[length] == ' ');
+    }
+    return n;
+}
+
+const char *fr_arg_name(fr *f, const fr_call *c, uint32_t i)
+{
+    call_param params[FR_MAX_ARGS] = {0};
+    call_signature(c->op->signature, params);
+    return fr_textf(f, "%.*s", (int)params[i].length, params[i].name);
+}
+
+typedef struct call_names {
+    const char *name[FR_MAX_ARGS + 1];
+} call_names;
+
+static const char *call_param_name(const void *user, uint32_t i)
+{
+    return ((const call_names *)user)->name[i];
+}
+
+/* A help line with the arguments that may be written. */
+static const char *call_takes(fr *f, const fr_call *c, uint32_t n_self)
+{
+    call_param params[FR_MAX_ARGS] = {0};
+    uint32_t n = call_signature(c->op->signature, params);
+    const char *text = n > n_self ? "\n  help: it takes " : "\n  help: it takes no arguments";
+    for (uint32_t i = n_self; i < n; i++)
+        text = fr_textf(f, "%s%s%s%.*s%s", text, i > n_self ? ", " : "", params[i].rest ? "*" : "",
+                        (int)params[i].length, params[i].name, params[i].optional ? "=" : "");
+    return text;
+}
+
+static ts_status call_unknown_keyword(fr *f, const fr_call *c, const call_arg *arg, uint32_t n, uint32_t n_self)
+{
+    call_names names = {{NULL}};
+    for (uint32_t i = 0; i < n; i++)
+        names.name[i] = fr_arg_name(f, c, i);
+    const char *near = fr_nearest(arg->name, call_param_name, &names);
+    return fr_error(f, arg->node, TS_TILETYPE, "%s() has no argument named '%s'%s", fr_op_name(c),
+                    arg->name, near ? fr_did_you_mean(f, near) : call_takes(f, c, n_self));
+}
+
+static ts_status call_bind_keyword(fr *f, fr_call *c, const call_arg *arg, const call_param *params,
+                                   uint32_t n, uint32_t n_self)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (strlen(arg->name) != params[i].length ||
+            memcmp(arg->name, params[i].name, params[i].length) != 0 || params[i].rest)
+            continue;
+        if (params[i].positional_only)
+            return fr_error(f, arg->node, TS_TILETYPE, "%s() takes '%s' by position only",
+                            fr_op_name(c), arg->name);
+        if (c->arg[i].kind != FR_UNBOUND)
+            return fr_error(f, arg->node, TS_TILETYPE, "%s() got '%s' twice", fr_op_name(c),
+                            arg->name);
+        c->arg[i] = arg->value;
+        c->at[i] = arg->node;
+        return TS_OK;
+    }
+    return call_unknown_keyword(f, c, arg, n, n_self);
+}
+
+static ts_status call_bind_op(fr *f, fr_call *c, const call_args *args)
+{
+    call_param params[FR_MAX_ARGS] = {0};
+    uint32_t n = call_signature(c->op->signature, params), most = 0;
+    fr_value *rest = TS_NEW_N(f->arena, fr_value, args->n_positional + 1);
+    if (!rest)
+        return fr_oom(f);
+    c->rest = rest;
+    while (most < n && !params[most].keyword_only && !params[most].rest)
+        most++;
+    for (uint32_t i = 0; i < args->n_positional; i++) {
+        if (i < most) {
+            c->arg[i] = args->at.at[i].value;
+            c->at[i] = args->at.at[i].node;
+        } else if (most < n && params[most].rest) {
+            rest[c->n_rest++] = args->at.at[i].value;
+        } else {
+            return fr_error(f, args->at.at[i].node, TS_TILETYPE,
+                            "%s() takes at most %u positional argument%s, got %u%s", fr_op_name(c),
+                            most - args->n_self, most - args->n_self == 1 ? "" : "s",
+                            args->n_positional - args->n_self,
+                            most < n ? "\n  help: pass the others by name" : call_takes(f, c, args->n_self));
+        }
+    }
+    for (uint32_t i = args->n_positional; i < args->at.n; i++)
+        TS_TRY(call_bind_keyword(f, c, &args->at.at[i], params, n, args->n_self));
+    for (uint32_t i = 0; i < n; i++)
+        if (c->arg[i].kind == FR_UNBOUND && !params[i].optional && !params[i].rest)
+            return fr_error(f, c->node, TS_TILETYPE, "%s() misses its argument '%.*s'%s", fr_op_name(c),
+                            (int)params[i].length, params[i].name, call_takes(f, c, args->n_self));
+    for (uint32_t i = 0; i < n; i++)
+        if (!c->at[i])
+            c->at[i] = c->node;
+    return TS_OK;
+}
+
+/* Does a local variable of this function or one around it have the name? */
+static bool call_is_local(const fr *f, uint32_t callee)
+{
+    const ts_node *n = ts_pack_node(&f->pack, callee);
+    bool local = false;
+    for (const fr_frame *frame = f->frame; frame && n->kind == TS_AST_Name; frame = frame->lexical)
+        local |= frame->scope->slot_of[n->f[0]] != 0;
+    return local;
+}
+
+/* static_eval and its like change what their argument means, so they have no other name. */
+static ts_status call_check_direct(fr *f, uint32_t node, uint32_t row)
+{
+    if (strncmp(fr_ops[row].name, "static_", 7) != 0 || !call_is_local(f, ts_pack_node(&f->pack, node)->f[0]))
+        return TS_OK;
+    return fr_error(f, node, TS_SYNTAX, "%s() is called through a variable\n  help: write ct.%s(...)",
+                    fr_ops[row].name, fr_ops[row].name);
+}
+
+static ts_status call_op(fr *f, uint32_t node, uint32_t row, const call_args *args, fr_value *out)
+{
+    fr_call c = {.op = &fr_ops[row], .node = node};
+    TS_TRY(call_bind_op(f, &c, args));
+    fr_at(f, node);
+    *out = fr_none();
+    return c.op->lower(f, &c, out);
+}
+
+/* ---- functions ----------------------------------------------------------------------- */
+
+/* Defaults of packed functions are made when they are needed: they may hold the function itself. */
+static ts_status call_default(fr *f, const fr_function *fn, uint32_t i, fr_value *out)
+{
+    uint32_t n;
+    if (fn->lexical) {
+        *out = fn->defaults[i];
+        return TS_OK;
+    }
+    const uint32_t *objects = ts_pack_list(&f->pack, f->pack.functions[fn->function].defaults, &n);
+    return i < n && objects[i] ? fr_object(f, objects[i], out) : TS_OK;
+}
+
+static ts_status call_bind_one(fr *f, const fr_function *fn, const ts_node *param, uint32_t i,
+                               call_args *args, bool *used, uint32_t *next, fr_value *out)
+{
+    const char *name = fr_string(f, param->f[0]);
+    bool positional = param->f[1] <= 1, by_name = param->f[1] == 1 || param->f[1] == 3;
+    *out = (fr_value){.kind = FR_UNBOUND};
+    if (positional && *next < args->n_positional) {
+        used[*next] = true;
+        *out = args->at.at[(*next)++].value;
+    }
+    for (uint32_t k = args->n_positional; k < args->at.n && by_name; k++) {
+        if (strcmp(args->at.at[k].name, name) != 0)
+            continue;
+        if (out->kind != FR_UNBOUND)
+            return fr_error(f, args->at.at[k].node, TS_TILETYPE, "%s() got '%s' twice", fn->name,
+                            name);
+        used[k] = true;
+        *out = args->at.at[k].value;
+    }
+    if (out->kind == FR_UNBOUND)
+        TS_TRY(call_default(f, fn, i, out));
+    if (out->kind == FR_UNBOUND)
+        return fr_error(f, 0, TS_TILETYPE, "%s() misses its argument '%s'", fn->name, name);
+    return TS_OK;
+}
+
+static ts_status call_bind_rest(fr *f, bool keywords, call_args *args, bool *used, fr_value *out)
+{
+    TS_VEC(fr_value) items = {0};
+    for (uint32_t k = 0; k < args->at.n; k++) {
+        fr_value name = fr_text(args->at.at[k].name ? args->at.at[k].name : "");
+        if (used[k] || (args->at.at[k].name != NULL) != keywords)
+            continue;
+        used[k] = true;
+        if ((keywords && !TS_PUSH(f->arena, &items, name)) ||
+            !TS_PUSH(f->arena, &items, args->at.at[k].value))
+            return fr_oom(f);
+    }
+    return fr_container(f, keywords ? FR_DICT : FR_TUPLE, items.n, items.at, out);
+}
+
+static ts_status call_bind(fr *f, const fr_function *fn, const fr_scope *scope, call_args *args,
+                           fr_value *slots)
+{
+    bool *used = TS_NEW_N(f->arena, bool, args->at.n + 1);
+    uint32_t next = 0;
+    if (!used)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < scope->n_args; i++) {
+        const ts_node *param = ts_pack_node(&f->pack, scope->args[i]);
+        fr_value *slot = &slots[scope->slot_of[param->f[0]] - 1];
+        if (param->f[1] == 2 || param->f[1] == 4)
+            TS_TRY(call_bind_rest(f, param->f[1] == 4, args, used, slot));
+        else
+            TS_TRY(call_bind_one(f, fn, param, i, args, used, &next, slot));
+    }
+    for (uint32_t k = 0; k < args->at.n; k++) {
+        if (used[k])
+            continue;
+        if (args->at.at[k].name)
+            return fr_error(f, args->at.at[k].node, TS_TILETYPE, "%s() has no argument named '%s'",
+                            fn->name, args->at.at[k].name);
+        return fr_error(f, args->at.at[k].node, TS_TILETYPE, "%s() takes %u argument%s, got %u",
+                        fn->name, scope->n_args, scope->n_args == 1 ? "" : "s", args->at.n);
+    }
+    return TS_OK;
+}
+
+static ts_status call_body(fr *f, const fr_scope *scope, fr_value *out)
+{
+    fr_flow flow;
+    if (ts_pack_node(&f->pack, scope->root)->kind == TS_AST_Lambda)
+        return fr_expr(f, scope->body[0], out);
+    TS_TRY(fr_block_lower(f, &(fr_block){scope->body, scope->n_body, NULL}, &flow));
+    *out = flow == FR_RETURNS ? f->frame->slots[scope->n_slots + FR_SLOT_RESULT] : fr_none();
+    if (out->kind == FR_CONFLICT || out->kind == FR_UNBOUND)
+        return fr_error(f, scope->root, TS_TILETYPE,
+                        "'%s' returns values of different types\n  help: convert them with "
+                        "ct.astype so that all "
+                        "returns agree%s%s",
+                        f->frame->name, out->kind == FR_CONFLICT ? "\n  note: it " : "",
+                        out->kind == FR_CONFLICT ? out->as.text : "");
+    return TS_OK;
+}
+
+static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, call_args *args,
+                             fr_value *out)
+{
+    const fr_scope *scope;
+    fr_frame *frame, like = {.function = fn->function,
+                             .lexical = fn->lexical,
+                             .caller = f->frame,
+                             .call_node = node,
+                             .name = fn->name};
+    TS_TRY(fr_scope_of(f, fn->root, &scope));
+    TS_TRY(fr_frame_open(f, &like, scope, &frame));
+    fr_at(f, node);
+    TS_TRY(call_bind(f, fn, scope, args, frame->slots));
+    frame->call_loc = f->b.loc;
+    f->frame = frame;
+    TS_TRY(call_body(f, scope, out));
+    f->frame = frame->caller;
+    fr_at(f, node); /* what follows is of the caller again */
+    return TS_OK;
+}
+
+static ts_status call_positionals(fr *f, uint32_t node, uint32_t n, const fr_value *values,
+                                  call_args *args)
+{
+    *args = (call_args){0};
+    for (uint32_t i = 0; i < n; i++)
+        TS_TRY(call_push(f, args, NULL, node, &values[i]));
+    args->n_positional = n;
+    return TS_OK;
+}
+
+ts_status fr_call_op(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *values,
+                     fr_value *out)
+{
+    call_args args;
+    TS_TRY(call_positionals(f, node, n, values, &args));
+    return call_op(f, node, fr_op_find(name), &args, out);
+}
+
+ts_status fr_call_value(fr *f, const fr_value *callee, uint32_t node, uint32_t n,
+                        const fr_value *values, fr_value *out)
+{
+    call_args args;
+    TS_TRY(call_positionals(f, node, n, values, &args));
+    if (callee->kind == FR_FUNC)
+        return call_inline(f, callee->as.function, node, &args, out);
+    if (callee->kind == FR_OP)
+        return call_op(f, node, callee->n, &args, out);
+    if (callee->kind == FR_BUILTIN)
+        return fr_call_builtin(f, node, callee->as.text, n, values, out);
+    return fr_error(f, node, TS_TILETYPE, "wanted a function, found %s\n  help: pass a plain Python function, a lambda, or an "
+                    "operation such as ct.add", fr_say(f, callee));
+}
+
+/* ---- everything that can be called --------------------------------------------------- */
+
+static ts_status call_dtype(fr *f, uint32_t node, ts_dtype dtype, const call_args *args,
+                            fr_value *out)
+{
+    if (args->at.n != 1 || args->n_positional != 1)
+        return fr_error(f, node, TS_TILETYPE, "%s() takes one number or tile",
+                        ts_dtype_name(dtype));
+    if (fr_dtype_bits(dtype) < 8)
+        return fr_error(f, node, TS_TILETYPE, "%s is smaller than a byte and makes no scalars",
+                        ts_dtype_name(dtype));
+    fr_at(f, node);
+    return fr_convert(f, &args->at.at[0].value, dtype,
+                      dtype == TS_DTYPE_float8_e8m0fnu ? TS_RZ : TS_RN, out);
+}
+
+/* Enum class called with a value: PaddingMode(0). Only members that the kernel names are known. */
+static ts_status call_class(fr *f, uint32_t node, uint32_t object, const call_args *args,
+                            fr_value *out)
+{
+    const ts_object *o = &f->pack.objects[object];
+    uint32_t n;
+    const uint32_t *pairs = ts_pack_list(&f->pack, o->y, &n);
+    for (uint32_t i = 0; o->kind == TS_OBJ_CLASS && args->at.n == 1 && i < n; i += 2) {
+        fr_value member, value;
+        TS_TRY(fr_object(f, pairs[i + 1], &member));
+        if (member.kind != FR_ENUM)
+            continue;
+        TS_TRY(fr_object(f, f->pack.objects[member.as.object].z, &value));
+        if (fr_same(f, &value, &args->at.at[0].value)) {
+            *out = member;
+            return TS_OK;
+        }
+    }
+    return fr_error(f, node, TS_TILETYPE, "%s '%s' cannot be called here",
+                    o->kind == TS_OBJ_CLASS ? "class" : "module", fr_string(f, o->x));
+}
+
+static ts_status call_builtin(fr *f, uint32_t node, const char *name, const call_args *args,
+                              fr_value *out)
+{
+    fr_value *values = TS_NEW_N(f->arena, fr_value, args->at.n + 1);
+    if (!values)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < args->at.n; i++)
+        values[i] = args->at.at[i].value;
+    fr_at(f, node);
+    if (strcmp(name, "print") == 0)
+        return call_op(f, node, fr_op_find("print"), args, out);
+    if (args->at.n != args->n_positional)
+        return fr_error(f, args->at.at[args->n_positional].node, TS_TILETYPE,
+                        "builtin %s() takes no keyword arguments in a kernel", name);
+    return fr_call_builtin(f, node, name, args->at.n, values, out);
+}
+
+/* A function of another library: often one of NumPy's that the tile language has too. */
+static ts_status call_opaque(fr *f, uint32_t node, const fr_value *callee)
+{
+    const ts_object *object = &f->pack.objects[callee->as.object];
+    const ts_node *n = ts_pack_node(&f->pack, ts_pack_node(&f->pack, node)->f[0]);
+    if (object->y)
+        return fr_error(f, node, TS_SYNTAX, "this function cannot be inlined\n  found: %s",
+                        fr_string(f, object->x));
+    const char *op = n->kind == TS_AST_Attribute ? fr_op_called(fr_string(f, n->f[1])) : NULL;
+    return fr_error(f, node, TS_TILETYPE, "kernels cannot call %s\n  help: %s", fr_say(f, callee),
+                    op ? fr_textf(f, "use ct.%s for tiles", op)
+                       : "only tile operations and plain Python functions can be called");
+}
+
+ts_status fr_call_node(fr *f, uint32_t node, fr_value *out)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    call_args args = {0};
+    fr_value callee;
+    TS_TRY(fr_expr(f, n->f[0], &callee));
+    TS_TRY(call_evaluate(f, n, callee.kind == FR_METHOD ? callee.as.items : NULL, &args));
+    switch (callee.kind) {
+    case FR_OP:
+        TS_TRY(call_check_direct(f, node, callee.n));
+        return call_op(f, node, callee.n, &args, out);
+    case FR_METHOD:
+        return call_op(f, node, callee.n, &args, out);
+    case FR_FUNC:
+        return call_inline(f, callee.as.function, node, &args, out);
+    case FR_DTYPE:
+        return call_dtype(f, node, (ts_dtype)callee.dtype, &args, out);
+    case FR_BUILTIN:
+        return call_builtin(f, node, callee.as.text, &args, out);
+    case FR_MODULE:
+        return call_class(f, node, callee.as.object, &args, out);
+    case FR_OPAQUE:
+        return call_opaque(f, node, &callee);
+    default:
+        return fr_error(f, node, TS_TILETYPE, "%s cannot be called", fr_say(f, &callee));
+    }
+}

@@ -1,0 +1,638 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Branches. A condition known at compile time lowers only the branch taken; the other is not looked
+ * at. Otherwise both are lowered into an `if`, and what they leave in live variables is merged:
+ *
+ *     the same value on both sides        kept, no result
+ *     tiles of one type                   a result of the `if`
+ *     a number and a tile, two numbers    the number becomes a constant of the tile's type
+ *     anything else                       the variable is in conflict: an error where it is read
+ *
+ * The yield of the first branch is written before the second branch is known, so numbers there
+ * stand as placeholder constants that are filled in at the end. Early return outside loops: the
+ * statements after the `if` are lowered inside its branches. Read next: loop.c. Part of the front
+ * end (lower.h).
+ */
+#include "lang/lower.h"
+
+/* ---- conditions ---------------------------------------------------------------------- */
+
+ts_status fr_condition(fr *f, uint32_t node, const fr_value *v, bool *known, bool *truth,
+                       ts_val *cond)
+{
+    fr_value b;
+    *known = fr_truth(v, truth);
+    *cond = 0;
+    if (*known)
+        return TS_OK;
+    if (v->kind != FR_TILE || fr_shape_of(f, v).rank)
+        return fr_error(f, node, TS_TILETYPE,
+                        "a condition must be a scalar, found %s\n  help: ct.where selects by "
+                        "element; ct.max or ct.min of a mask "
+                        "makes one scalar",
+                        fr_say(f, v));
+    TS_TRY(fr_convert(f, v, TS_DTYPE_bool_, TS_RN, &b));
+    *cond = b.as.v;
+    return TS_OK;
+}
+
+/* ---- merging ------------------------------------------------------------------------- */
+
+typedef struct control_side {
+    fr_flow flow;
+    fr_value *slots; /* of the frame, after the branch */
+} control_side;
+
+/* One leaf that the `if` gives as a result. */
+typedef struct control_leaf {
+    ts_val value[2]; /* of then and else; 0: number[side] has to be made */
+    fr_value number[2];
+    ts_dtype dtype;
+    ts_type type;
+} control_leaf;
+
+typedef struct control_if {
+    fr *f;
+    uint32_t node;
+    ts_val opener;
+    control_side side[2];
+    uint32_t n_slots, n_all; /* candidates; all slots of the frame */
+    const uint32_t *slots;
+    fr_value *merged; /* of each candidate, leaves to be replaced by results */
+    bool *has_results;
+    TS_VEC(control_leaf) leaves;
+    /* the yield of `then`, written early: its leaves in order of candidates */
+    ts_val yield;
+    uint32_t n_yield;
+    ts_val *yielded;
+    uint32_t *first; /* of each candidate in `yielded` */
+} control_if;
+
+static fr_value *control_copy(fr *f, const fr_value *slots, uint32_t n)
+{
+    fr_value *copy = TS_NEW_N(f->arena, fr_value, n);
+    if (copy)
+        memcpy(copy, slots, n * sizeof *copy);
+    return copy;
+}
+
+/* Leaves of every candidate as they are after `then`; numbers get placeholders. */
+static ts_status control_yield_then(control_if *c)
+{
+    fr *f = c->f;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < c->n_slots; i++)
+        n += fr_flatten(&c->side[0].slots[c->slots[i]], NULL);
+    fr_value *leaves = TS_NEW_N(f->arena, fr_value, n + 1);
+    c->yielded = TS_NEW_N(f->arena, ts_val, n + 1);
+    c->first = TS_NEW_N(f->arena, uint32_t, c->n_slots + 1);
+    if (!leaves || !c->yielded || !c->first)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < c->n_slots; i++) {
+        c->first[i] = c->n_yield;
+        c->n_yield += fr_flatten(&c->side[0].slots[c->slots[i]], leaves + c->n_yield);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        c->yielded[i] = leaves[i].kind == FR_TILE ? leaves[i].as.v : ts_bits(&f->b, TS_T_i32, 0);
+    c->yield = f->b.fn->inst.n;
+    ts_term(&f->b, TS_OP_yield, n, c->yielded);
+    return TS_OK;
+}
+
+/* The dtype and type that a pair of leaves gets; false when there is none. */
+static bool control_pair(fr *f, const fr_value *a, const fr_value *b, ts_dtype *dtype,
+                         ts_type *type)
+{
+    if (a->kind == FR_NUMBER && b->kind == FR_TILE) {
+        const fr_value *t = a;
+        a = b;
+        b = t;
+    }
+    if (a->kind == FR_TILE) {
+        *dtype = (ts_dtype)a->dtype;
+        *type = ts_type_of(f->b.fn, a->as.v);
+        if (b->kind == FR_TILE)
+            return a->dtype == b->dtype && *type == ts_type_of(f->b.fn, b->as.v);
+        return fr_joins(b, *dtype) && (!b->dtype || ts_type_rank(f->module, *type) == 0);
+    }
+    ts_dtype da, db;
+    if (fr_default_dtype(f, a, &da) != TS_OK || fr_default_dtype(f, b, &db) != TS_OK)
+        return false;
+    *dtype = a->dtype ? da : b->dtype ? db : TS_MAX(da, db); /* of two integer literals the wider */
+    *type = fr_ir(*dtype);
+    return !fr_dtype_is_restricted(*dtype) && fr_joins(a, *dtype) && fr_joins(b, *dtype);
+}
+
+static const char *control_conflict(control_if *c, const fr_value *a, const fr_value *b)
+{
+    fr *f = c->f;
+    uint32_t line = ts_pack_node(&f->pack, c->node)->line;
+    if (a->kind == FR_UNBOUND || b->kind == FR_UNBOUND)
+        return fr_textf(f,
+                        "\n  help: it has a value in only one branch of the 'if' in line %u; give "
+                        "it one before",
+                        line);
+    return fr_textf(
+        f,
+        "has different types after the 'if' in line %u\n  found: %s in one branch, %s in the "
+        "other\n"
+        "  help: make them equal (1.0 for 1, ct.astype, ct.reshape or ct.broadcast_to), or use two names",
+        line, fr_say(f, a), fr_say(f, b));
+}
+
+static ts_status control_add(control_if *c, const control_leaf *leaf)
+{
+    return TS_PUSH(c->f->arena, &c->leaves, *leaf) ? TS_OK : fr_oom(c->f);
+}
+
+/* Both branches go on: leaf by leaf. */
+static ts_status control_merge_both(control_if *c, uint32_t i)
+{
+    fr *f = c->f;
+    const fr_value *a = &c->side[0].slots[c->slots[i]], *b = &c->side[1].slots[c->slots[i]];
+    c->merged[i] = *a;
+    if (fr_same(f, a, b))
+        return TS_OK;
+    uint32_t n = fr_flatten(a, NULL), keep = c->leaves.n;
+    bool fine = a->kind != FR_UNBOUND && b->kind != FR_UNBOUND && a->kind != FR_CONFLICT &&
+                b->kind != FR_CONFLICT && fr_same_skeleton(f, a, b) && n == fr_flatten(b, NULL);
+    fr_value *la = TS_NEW_N(f->arena, fr_value, n + 1), *lb = TS_NEW_N(f->arena, fr_value, n + 1);
+    if (!la || !lb)
+        return fr_oom(f);
+    if (fine) {
+        fr_flatten(a, la);
+        fr_flatten(b, lb);
+    }
+    for (uint32_t j = 0; j < n && fine; j++) {
+        control_leaf leaf = {.number = {la[j], lb[j]}};
+        fine = control_pair(f, &la[j], &lb[j], &leaf.dtype, &leaf.type);
+        leaf.value[0] = c->yielded[c->first[i] + j];
+        leaf.value[1] = lb[j].kind == FR_TILE ? lb[j].as.v : 0;
+        TS_TRY(control_add(c, &leaf));
+    }
+    c->has_results[i] = fine;
+    if (!fine) {
+        c->leaves.n = keep;
+        uint8_t kind = a->kind == FR_UNBOUND || b->kind == FR_UNBOUND ? FR_UNBOUND : FR_CONFLICT;
+        c->merged[i] = (fr_value){.kind = kind, .as.text = control_conflict(c, a, b)};
+    }
+    return TS_OK;
+}
+
+/* Only one branch goes on: its values, those made inside leave as results. */
+static ts_status control_merge_one(control_if *c, uint32_t i, uint32_t side)
+{
+    fr *f = c->f;
+    const fr_value *a = &c->side[side].slots[c->slots[i]];
+    uint32_t n = fr_flatten(a, NULL);
+    fr_value *leaves = TS_NEW_N(f->arena, fr_value, n + 1);
+    if (!leaves)
+        return fr_oom(f);
+    fr_flatten(a, leaves);
+    c->merged[i] = *a;
+    for (uint32_t j = 0; j < n; j++)
+        c->has_results[i] |= leaves[j].kind == FR_TILE && leaves[j].as.v > c->opener;
+    for (uint32_t j = 0; j < n && c->has_results[i]; j++) {
+        control_leaf leaf = {.number = {leaves[j], leaves[j]}, .dtype = (ts_dtype)leaves[j].dtype};
+        if (leaves[j].kind == FR_NUMBER) {
+            TS_TRY(fr_default_dtype(f, &leaves[j], &leaf.dtype));
+            leaf.type = fr_ir(leaf.dtype);
+        } else {
+            leaf.type = ts_type_of(f->b.fn, leaves[j].as.v);
+        }
+        leaf.value[side] = side == 0                   ? c->yielded[c->first[i] + j]
+                           : leaves[j].kind == FR_TILE ? leaves[j].as.v
+                                                       : 0;
+        TS_TRY(control_add(c, &leaf));
+    }
+    return TS_OK;
+}
+
+static ts_val control_number(fr *f, const fr_value *number, const control_leaf *leaf)
+{
+    fr_shape shape = {.rank = ts_type_rank(f->module, leaf->type)};
+    for (uint32_t i = 0; i < shape.rank; i++)
+        shape.dims[i] = ts_type_dims(f->module, leaf->type)[i];
+    return fr_constant(f, number, leaf->dtype, &shape);
+}
+
+/* Fills the placeholders of `then` and cuts its yield down to the real results. */
+static void control_patch_then(control_if *c)
+{
+    ts_fn *fn = c->f->b.fn;
+    ts_inst *yield = &fn->inst.at[c->yield];
+    uint32_t *opnds = yield->n_opnd <= 3 ? yield->opnd : fn->pool.at + yield->opnd[0];
+    for (uint32_t i = 0; i < c->leaves.n; i++) {
+        control_leaf *leaf = &c->leaves.at[i];
+        if (leaf->number[0].kind == FR_NUMBER) {
+            ts_val made = control_number(c->f, &leaf->number[0], leaf);
+            if (made) {
+                fn->inst.at[leaf->value[0]] = fn->inst.at[made];
+                fn->inst.n = fn->loc.n = made;
+            }
+        }
+        opnds[i] = leaf->value[0];
+    }
+    yield = &fn->inst.at[c->yield];
+    if (yield->n_opnd > 3 && c->leaves.n <= 3)
+        memcpy(yield->opnd, opnds, c->leaves.n * sizeof *opnds);
+    yield->n_opnd = c->leaves.n & 0x3FFF;
+}
+
+static ts_status control_yield_else(control_if *c)
+{
+    ts_val *values = TS_NEW_N(c->f->arena, ts_val, c->leaves.n + 1);
+    if (!values)
+        return fr_oom(c->f);
+    for (uint32_t i = 0; i < c->leaves.n; i++) {
+        const control_leaf *leaf = &c->leaves.at[i];
+        values[i] = leaf->number[1].kind == FR_NUMBER ? control_number(c->f, &leaf->number[1], leaf)
+                                                      : leaf->value[1];
+    }
+    ts_term(&c->f->b, TS_OP_yield, c->leaves.n, values);
+    return TS_OK;
+}
+
+static ts_status control_results(control_if *c)
+{
+    fr *f = c->f;
+    ts_type *types = TS_NEW_N(f->arena, ts_type, c->leaves.n + 1);
+    fr_value *results = TS_NEW_N(f->arena, fr_value, c->leaves.n + 1);
+    if (!types || !results)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < c->leaves.n; i++)
+        types[i] = c->leaves.at[i].type;
+    ts_end(&f->b, c->opener, c->leaves.n, types);
+    ts_val first = f->b.fn->inst.n - c->leaves.n;
+    for (uint32_t i = 0; i < c->leaves.n; i++)
+        results[i] = fr_tile(c->leaves.at[i].dtype, first + i);
+    const fr_value *next = results;
+    for (uint32_t i = 0; i < c->n_slots; i++) {
+        fr_value v = c->merged[i];
+        if (c->has_results[i])
+            TS_TRY(fr_rebuild(f, &c->merged[i], &next, &v));
+        f->frame->slots[c->slots[i]] = v;
+    }
+    return TS_OK;
+}
+
+static ts_status control_close(control_if *c, fr_flow *flow)
+{
+    fr *f = c->f;
+    bool goes[2] = {c->side[0].flow != FR_ENDS, c->side[1].flow != FR_ENDS};
+    c->merged = TS_NEW_N(f->arena, fr_value, c->n_slots + 1);
+    c->has_results = TS_NEW_N(f->arena, bool, c->n_slots + 1);
+    if (!c->merged || !c->has_results)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < c->n_slots; i++) {
+        if (!goes[0] && !goes[1])
+            c->merged[i] = c->side[0].slots[c->slots[i]];
+        else
+            TS_TRY(goes[0] && goes[1] ? control_merge_both(c, i)
+                                      : control_merge_one(c, i, goes[1]));
+    }
+    if (goes[0])
+        control_patch_then(c);
+    if (goes[1])
+        TS_TRY(control_yield_else(c));
+    *flow = goes[0] ? c->side[0].flow : c->side[1].flow;
+    TS_TRY(control_results(c));
+    if (!goes[0] && !goes[1])
+        return fr_unreachable(f);
+    return TS_OK;
+}
+
+/* Lowers both bodies under `cond` and merges the candidates. Both ends with RETURNS or neither. */
+static ts_status control_branch(control_if *c, ts_val cond, fr_body *body, void *user[2],
+                                fr_flow *flow)
+{
+    fr *f = c->f;
+    fr_frame *frame = f->frame;
+    c->n_all = frame->scope->n_slots + FR_HIDDEN;
+    fr_value *before = control_copy(f, frame->slots, c->n_all);
+    if (!before)
+        return fr_oom(f);
+    c->opener = ts_if_begin(&f->b, cond);
+    for (uint32_t side = 0; side < 2; side++) {
+        memcpy(frame->slots, before, c->n_all * sizeof *before);
+        TS_TRY(body(f, user[side], &c->side[side].flow));
+        fr_at(f, c->node);
+        if (!(c->side[side].slots = control_copy(f, frame->slots, c->n_all)))
+            return fr_oom(f);
+        if (side == 0 && c->side[0].flow != FR_ENDS)
+            TS_TRY(control_yield_then(c));
+        if (side == 0)
+            ts_else(&f->b);
+    }
+    return control_close(c, flow);
+}
+
+/* ---- if statements ------------------------------------------------------------------- */
+
+typedef struct control_stmts {
+    fr_block block;
+    bool whole; /* the rest of the function is in here: running off its end returns None */
+} control_stmts;
+
+static ts_status control_stmts_body(fr *f, void *user, fr_flow *flow)
+{
+    const control_stmts *s = user;
+    TS_TRY(fr_block_lower(f, &s->block, flow));
+    if (s->whole && *flow == FR_FALLS) {
+        f->frame->slots[FR_SLOT_RESULT + f->frame->scope->n_slots] = fr_none();
+        *flow = FR_RETURNS;
+    }
+    return TS_OK;
+}
+
+/* What an `if` may change: live variables that a branch assigns; the others have no value after it.
+ */
+static ts_status control_candidates(fr *f, uint32_t node, control_if *c)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    uint32_t count[2], *assigned[2], total = 0;
+    for (uint32_t side = 0; side < 2; side++) {
+        uint32_t n_body;
+        const uint32_t *body = ts_pack_list(&f->pack, n->f[1 + side], &n_body);
+        TS_TRY(fr_assigned(f, body, n_body, &assigned[side], &count[side]));
+    }
+    uint32_t *slots = TS_NEW_N(f->arena, uint32_t, count[0] + count[1] + FR_HIDDEN);
+    bool *seen = TS_NEW_N(f->arena, bool, f->frame->scope->n_slots + 1);
+    if (!slots || !seen)
+        return fr_oom(f);
+    for (uint32_t side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < count[side]; i++)
+            if (!seen[assigned[side][i]]) {
+                seen[assigned[side][i]] = true;
+                slots[total++] = assigned[side][i];
+            }
+    slots[total++] = f->frame->scope->n_slots + FR_SLOT_RETURNED;
+    slots[total++] = f->frame->scope->n_slots + FR_SLOT_RESULT;
+    c->slots = slots;
+    c->n_slots = total;
+    return TS_OK;
+}
+
+/* Drops candidates that nobody reads any more; they have no value afterwards. */
+static void control_drop_dead(fr *f, uint32_t node, control_if *c, uint32_t *dead, uint32_t *n_dead)
+{
+    uint32_t *slots = (uint32_t *)(uintptr_t)c->slots, keep = 0;
+    *n_dead = 0;
+    for (uint32_t i = 0; i < c->n_slots; i++)
+        if (fr_live_after(f, slots[i], node))
+            slots[keep++] = slots[i];
+        else
+            dead[(*n_dead)++] = slots[i];
+    c->n_slots = keep;
+}
+
+ts_status fr_if_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    control_stmts stmts[2] = {{.block.next = rest, .whole = rest},
+                              {.block.next = rest, .whole = rest}};
+    control_if c = {.f = f, .node = node};
+    fr_value v;
+    bool known, truth;
+    ts_val cond;
+    TS_TRY(fr_expr(f, n->f[0], &v));
+    TS_TRY(fr_condition(f, n->f[0], &v, &known, &truth, &cond));
+    for (uint32_t side = 0; side < 2; side++)
+        stmts[side].block.at = ts_pack_list(&f->pack, n->f[1 + side], &stmts[side].block.n);
+    if (known)
+        return control_stmts_body(f, &stmts[truth ? 0 : 1], flow);
+    TS_TRY(control_candidates(f, node, &c));
+    uint32_t n_dead = 0, result = f->frame->scope->n_slots + FR_SLOT_RESULT;
+    uint32_t *dead = TS_NEW_N(f->arena, uint32_t, c.n_slots);
+    if (!dead)
+        return fr_oom(f);
+    if (rest) {
+        c.slots = &result;
+        c.n_slots = 1;
+    } else {
+        control_drop_dead(f, node, &c, dead, &n_dead);
+    }
+    TS_TRY(control_branch(&c, cond, control_stmts_body, (void *[]){&stmts[0], &stmts[1]}, flow));
+    for (uint32_t i = 0; i < n_dead; i++)
+        f->frame->slots[dead[i]] = (fr_value){.kind = FR_UNBOUND};
+    return TS_OK;
+}
+
+/* ---- after a loop that may have returned --------------------------------------------- */
+
+typedef struct control_after {
+    uint32_t node;
+    const fr_block *rest; /* NULL inside another loop */
+} control_after;
+
+static ts_status control_after_returned(fr *f, void *user, fr_flow *flow)
+{
+    const control_after *a = user;
+    fr_value result = f->frame->slots[f->frame->scope->n_slots + FR_SLOT_RESULT];
+    return fr_return(f, a->node, &result, flow);
+}
+
+static ts_status control_after_falls(fr *f, void *user, fr_flow *flow)
+{
+    const control_after *a = user;
+    fr_value *hidden = f->frame->slots + f->frame->scope->n_slots;
+    hidden[FR_SLOT_RETURNED] = fr_bool(false);
+    *flow = FR_FALLS;
+    if (!a->rest)
+        return TS_OK;
+    TS_TRY(fr_block_lower(f, a->rest, flow));
+    if (*flow == FR_FALLS) {
+        hidden[FR_SLOT_RESULT] = fr_none();
+        *flow = FR_RETURNS;
+    }
+    return TS_OK;
+}
+
+static ts_status control_after_body(fr *f, void *user, fr_flow *flow)
+{
+    control_after *a = user;
+    return a->node ? control_after_returned(f, user, flow) : control_after_falls(f, user, flow);
+}
+
+/* `while True` without break: only `return` leaves it. */
+static bool control_is_endless(fr *f, uint32_t node)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    fr_value test;
+    bool truth;
+    uint32_t count;
+    if (n->kind != TS_AST_While || ts_pack_node(&f->pack, n->f[0])->kind != TS_AST_Constant)
+        return false;
+    if (fr_object(f, ts_pack_node(&f->pack, n->f[0])->f[0], &test) != TS_OK ||
+        !fr_truth(&test, &truth) || !truth)
+        return false;
+    const uint32_t *body = ts_pack_list(&f->pack, n->f[1], &count);
+    return !fr_contains(f, body, count, TS_AST_Break);
+}
+
+ts_status fr_after_loop(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow, bool *done)
+{
+    uint32_t base = f->frame->scope->n_slots;
+    const fr_value *returned = &f->frame->slots[base + FR_SLOT_RETURNED];
+    bool in_loop = f->frame->loop != NULL, truth;
+    if (returned->kind != FR_UNBOUND && control_is_endless(f, node)) {
+        *done = true;
+        return control_after_returned(f, &(control_after){.node = node}, flow);
+    }
+    if (returned->kind != FR_TILE) {
+        if (returned->kind == FR_NUMBER && fr_truth(returned, &truth) && truth) {
+            *done = true;
+            return control_after_returned(f, &(control_after){.node = node}, flow);
+        }
+        return TS_OK;
+    }
+    uint32_t slots[] = {base + FR_SLOT_RESULT, base + FR_SLOT_RETURNED};
+    control_if c = {.f = f, .node = node, .slots = slots, .n_slots = in_loop ? 2 : 1};
+    control_after then = {.node = node}, other = {.rest = in_loop ? NULL : rest};
+    *done = !in_loop;
+    TS_TRY(control_branch(&c, returned->as.v, control_after_body, (void *[]){&then, &other}, flow));
+    return TS_OK;
+}
+
+/* ---- expressions with branches ------------------------------------------------------- */
+
+/* Nothing since instruction `from` touches memory, branches or can trap. */
+static bool control_is_pure(const fr *f, ts_val from)
+{
+    for (ts_val v = from; v < f->b.fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(f->b.fn, v);
+        if (!(ts_info(inst)->flags & TS_PURE) || ts_info(inst)->flags & TS_REGION ||
+            inst->op == TS_OP_divi || inst->op == TS_OP_remi || f->b.fn->inst.n - from > 24)
+            return false;
+    }
+    return true;
+}
+
+typedef struct control_mark {
+    uint32_t inst, loc, pool;
+} control_mark;
+
+static control_mark control_here(const fr *f)
+{
+    return (control_mark){f->b.fn->inst.n, f->b.fn->loc.n, f->b.fn->pool.n};
+}
+
+static void control_back(fr *f, control_mark m)
+{
+    f->b.fn->inst.n = m.inst;
+    f->b.fn->loc.n = m.loc;
+    f->b.fn->pool.n = m.pool;
+}
+
+typedef struct control_expr {
+    uint32_t node; /* 0: the value below */
+    bool as_bool;
+    fr_value value;
+} control_expr;
+
+static ts_status control_expr_value(fr *f, const control_expr *e, fr_value *out)
+{
+    bool known, truth;
+    ts_val cond;
+    *out = e->value;
+    if (e->node)
+        TS_TRY(fr_expr(f, e->node, out));
+    if (!e->as_bool)
+        return TS_OK;
+    TS_TRY(fr_condition(f, e->node, out, &known, &truth, &cond));
+    *out = known ? fr_bool(truth) : fr_tile(TS_DTYPE_bool_, cond);
+    return TS_OK;
+}
+
+static ts_status control_expr_body(fr *f, void *user, fr_flow *flow)
+{
+    fr_value v;
+    *flow = FR_FALLS;
+    TS_TRY(control_expr_value(f, user, &v));
+    f->frame->slots[f->frame->scope->n_slots + FR_SLOT_EXPR] = v;
+    return TS_OK;
+}
+
+static bool control_is_scalar(const fr *f, const fr_value *v)
+{
+    return v->kind == FR_NUMBER || (v->kind == FR_TILE && v->dtype && fr_shape_of(f, v).rank == 0);
+}
+
+/* cond ? then : else. Scalars that cost little become a select, the rest an `if`. */
+static ts_status control_choose(fr *f, uint32_t node, ts_val cond, control_expr *then,
+                                control_expr *other, fr_value *out)
+{
+    control_mark mark = control_here(f);
+    fr_value a, b;
+    TS_TRY(control_expr_value(f, then, &a));
+    TS_TRY(control_expr_value(f, other, &b));
+    if (fr_same(f, &a, &b) && control_is_pure(f, mark.inst)) {
+        *out = a;
+        return TS_OK;
+    }
+    ts_dtype dtype;
+    ts_type type;
+    if (control_is_scalar(f, &a) && control_is_scalar(f, &b) && control_is_pure(f, mark.inst) &&
+        control_pair(f, &a, &b, &dtype, &type)) {
+        TS_TRY(fr_to_tile(f, &a, dtype, &a));
+        TS_TRY(fr_to_tile(f, &b, dtype, &b));
+        *out = fr_tile(dtype, ts_select(&f->b, cond, a.as.v, b.as.v));
+        return TS_OK;
+    }
+    control_back(f, mark);
+    uint32_t slot = f->frame->scope->n_slots + FR_SLOT_EXPR;
+    control_if c = {.f = f, .node = node, .slots = &slot, .n_slots = 1};
+    fr_flow flow;
+    TS_TRY(control_branch(&c, cond, control_expr_body, (void *[]){then, other}, &flow));
+    *out = f->frame->slots[slot];
+    if (out->kind == FR_CONFLICT || out->kind == FR_UNBOUND)
+        return fr_error(
+            f, node, TS_TILETYPE,
+            "the two values of a conditional expression differ in type\n  found: %s and %s",
+            fr_say(f, &a), fr_say(f, &b));
+    return TS_OK;
+}
+
+ts_status fr_if_expr(fr *f, uint32_t node, fr_value *out)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    fr_value v;
+    bool known, truth;
+    ts_val cond;
+    TS_TRY(fr_expr(f, n->f[0], &v));
+    TS_TRY(fr_condition(f, n->f[0], &v, &known, &truth, &cond));
+    if (known)
+        return fr_expr(f, n->f[truth ? 1 : 2], out);
+    return control_choose(f, node, cond, &(control_expr){.node = n->f[1]},
+                          &(control_expr){.node = n->f[2]}, out);
+}
+
+/* a and b: what is known at compile time decides at once; the right side runs only when it is
+ * needed. */
+ts_status fr_bool_op(fr *f, uint32_t node, fr_value *out)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    bool is_and = n->f[0] == TS_OPERATOR_And, known, truth;
+    uint32_t count;
+    ts_val cond;
+    const uint32_t *sides = ts_pack_list(&f->pack, n->f[1], &count);
+    *out = fr_bool(is_and);
+    for (uint32_t i = 0; i < count; i++) {
+        if (out->kind == FR_TILE) {
+            control_expr right = {.node = sides[i], .as_bool = true},
+                         left = {.value = fr_bool(!is_and)};
+            TS_TRY(control_choose(f, node, out->as.v, is_and ? &right : &left,
+                                  is_and ? &left : &right, out));
+            if (out->kind == FR_NUMBER)
+                return TS_OK;
+            continue;
+        }
+        TS_TRY(fr_expr(f, sides[i], out));
+        TS_TRY(fr_condition(f, sides[i], out, &known, &truth, &cond));
+        if (known && truth != is_and)
+            return TS_OK;
+        if (!known)
+            *out = fr_tile(TS_DTYPE_bool_, cond);
+    }
+    return TS_OK;
+}

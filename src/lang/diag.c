@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Messages to the author of a kernel: file, line, column, the source line with a caret, what was
+ * found and wanted, the way out, and the chain of calls that led there:
+ *
+ *     blur.py:12:9: cannot add a float16 tile and a bfloat16 tile
+ *        12 |     c = a + b
+ *           |         ^^^^^
+ *       help: convert one side with ct.astype(x, ct.float32)
+ *     called from blur.py:20:9 in 'kernel'
+ *        20 |     y = mix(x)
+ *           |         ^^^^^^
+ *
+ * Part of the front end (lower.h).
+ */
+#include "lang/lower.h"
+#include <stdio.h>
+
+const char *fr_string(const fr *f, uint32_t string)
+{
+    return ts_pack_string(&f->pack, string);
+}
+
+const char *fr_textf(fr *f, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *kept = ts_arena_get(f->arena, (size_t)TS_MAX(n, 0) + 1); /* strings of the kernel are of any length */
+    if (kept)
+        vsnprintf(kept, (size_t)TS_MAX(n, 0) + 1, format, again);
+    va_end(again);
+    return kept ? kept : "?";
+}
+
+ts_status fr_oom(fr *f)
+{
+    if (f->b.too_many)
+        return ts_builder_status(&f->b, f->err);
+    return ts_fail(f->err, TS_NOMEM, "out of memory while compiling '%s'",
+                   f->frame ? f->frame->name : "a kernel");
+}
+
+/* ---- places -------------------------------------------------------------------------- */
+
+ts_loc fr_at(fr *f, uint32_t node)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    ts_loc before = f->b.loc;
+    f->node = node;
+    if (!f->frame)
+        return before;
+    const ts_pack_function *fn = &f->pack.functions[f->frame->function];
+    const char *file = fr_string(f, fn->file);
+    f->b.loc = ts_loc_add(
+        f->module,
+        &(ts_loc_info){.file = ts_intern(f->module, file, strlen(file)),
+                       .line = n->line,
+                       .col = n->col,
+                       .end_line = n->end_line,
+                       .end_col = n->end_col,
+                       .function = ts_intern(f->module, f->frame->name, strlen(f->frame->name)),
+                       .caller = f->frame->call_loc});
+    return before;
+}
+
+/* The text of line `line` of a packed function's file, without its end; NULL when it is not packed.
+ */
+static const char *diag_line(const fr *f, const ts_pack_function *fn, uint32_t line, int *n)
+{
+    const char *at = fr_string(f, fn->source);
+    if (line < fn->first_line)
+        return NULL;
+    for (uint32_t i = fn->first_line; i < line && at; i++) {
+        at = strchr(at, '\n');
+        at = at ? at + 1 : NULL;
+    }
+    if (!at || !*at)
+        return NULL;
+    *n = (int)strcspn(at, "\r\n");
+    return at;
+}
+
+/* Characters of a UTF-8 text of n bytes. */
+static int diag_width(const char *text, int n)
+{
+    int width = 0;
+    for (int i = 0; i < n; i++)
+        width += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return width;
+}
+
+static void diag_snippet(ts_text *out, const fr *f, uint32_t function, const ts_node *node)
+{
+    int n, from = (int)TS_MIN(node->col, 100000u);
+    const char *line = diag_line(f, &f->pack.functions[function], node->line, &n);
+    if (!line)
+        return;
+    from = TS_MIN(from, n);
+    int to = node->end_line == node->line ? (int)TS_MIN(node->end_col, (uint32_t)n) : n;
+    to = TS_MAX(to, from);
+    ts_text_printf(out, "\n%6u | %.*s\n       | %*s^", node->line, n, line, diag_width(line, from),
+                   "");
+    for (int i = 1; i < diag_width(line + from, to - from); i++)
+        ts_text_putc(out, '~');
+}
+
+static void diag_notes(ts_text *out, const fr *f)
+{
+    int shown = 0;
+    for (const fr_frame *frame = f->frame; frame && frame->caller; frame = frame->caller) {
+        const ts_node *node = ts_pack_node(&f->pack, frame->call_node);
+        const ts_pack_function *fn = &f->pack.functions[frame->caller->function];
+        if (++shown > 8) {
+            ts_text_puts(out, "\n  [... more callers]");
+            return;
+        }
+        ts_text_printf(out, "\n%s:%u:%u: '%s' is called here, in '%s'", fr_string(f, fn->file),
+                       node->line, node->col + 1, frame->name, frame->caller->name);
+        diag_snippet(out, f, frame->caller->function, node);
+    }
+}
+
+ts_status fr_error(fr *f, uint32_t node, ts_status status, const char *format, ...)
+{
+    char message[3000];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (!f->err)
+        return status;
+    const ts_node *n = ts_pack_node(&f->pack, node ? node : f->node);
+    const ts_pack_function *fn = &f->pack.functions[f->frame->function];
+    char *more = strchr(message, '\n');
+    if (more)
+        *more++ = 0;
+    ts_text text;
+    ts_text_init(&text, f->arena->alloc);
+    ts_text_printf(&text, "%s:%u:%u: %s", fr_string(f, fn->file), n->line, n->col + 1, message);
+    diag_snippet(&text, f, f->frame->function, n);
+    if (more)
+        ts_text_printf(&text, "\n%s", more);
+    diag_notes(&text, f);
+    ts_fail(f->err, status, "%s", text.failed ? message : ts_text_get(&text));
+    ts_text_deinit(&text);
+    return status;
+}
+
+/* Operations that begin with a kind of value are methods, not functions of the module: without it they are as they are
+ * written. */
+static const char *diag_written(const char *name)
+{
+    static const char *const kinds[] = {"array_", "view_", "raw_", "tile_"};
+    for (size_t i = 0; i < TS_COUNT(kinds); i++)
+        if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
+            return name + strlen(kinds[i]);
+    return name;
+}
+
+static bool diag_is_method(const char *name)
+{
+    return diag_written(name) != name;
+}
+
+const char *fr_op_name(const fr_call *c)
+{
+    return diag_written(c->op->name);
+}
+
+/* ---- naming values ------------------------------------------------------------------- */
+
+const char *fr_say_shape(fr *f, const fr_shape *shape)
+{
+    char room[200];
+    int n = 0;
+    for (uint32_t i = 0; i < shape->rank; i++)
+        n += snprintf(room + n, sizeof room - (size_t)n, "%s%lld", i ? ", " : "",
+                      (long long)shape->dims[i]);
+    return fr_textf(f, "(%.*s%s)", n, room, shape->rank == 1 ? "," : "");
+}
+
+static const char *diag_say_number(fr *f, const fr_value *v)
+{
+    const char *type = v->dtype ? ts_dtype_name((ts_dtype)v->dtype) : "";
+    if (v->cat == FR_FLOAT)
+        return fr_textf(f, "constant %s%s%s%s", type, *type ? "(" : "", fr_real_text(f, v->as.f),
+                        *type ? ")" : "");
+    if (v->cat == FR_BOOL)
+        return v->as.i ? "constant True" : "constant False";
+    int64_t small;
+    if (!fr_is_int(v, &small))
+        return "an integer constant beyond 64 bits";
+    return fr_textf(f, "constant %s%s%lld%s", type, *type ? "(" : "", (long long)small,
+                    *type ? ")" : "");
+}
+
+static const char *diag_say_tuple(fr *f, const fr_value *v)
+{
+    if (v->n > 6)
+        return fr_textf(f, "tuple of %u items", v->n);
+    const char *text = "";
+    for (uint32_t i = 0; i < v->n; i++)
+        text = fr_textf(f, "%s%s%s", text, i ? ", " : "", fr_say(f, &v->as.items[i]));
+    return fr_textf(f, "tuple (%s%s)", text, v->n == 1 ? "," : "");
+}
+
+static const char *diag_say_tile(fr *f, const fr_value *v)
+{
+    fr_shape shape = fr_shape_of(f, v);
+    const char *type = ts_dtype_name((ts_dtype)v->dtype);
+    return shape.rank ? fr_textf(f, "%s tile of shape %s", type, fr_say_shape(f, &shape))
+                      : fr_textf(f, "%s scalar", type);
+}
+
+const char *fr_say(fr *f, const fr_value *v)
+{
+    static const char *const plain[] = {[FR_UNBOUND] = "nothing",
+                                        [FR_CONFLICT] = "a value whose type differs between paths",
+                                        [FR_NONE] = "None",
+                                        [FR_ELLIPSIS] = "...",
+                                        [FR_LIST] = "list of arrays",
+                                        [FR_VIEW] = "tiled view",
+                                        [FR_RAW] = "raw memory",
+                                        [FR_SLICE] = "a slice",
+                                        [FR_RANGE] = "a range",
+                                        [FR_ITER] = "a static_iter",
+                                        [FR_DICT] = "a dict",
+                                        [FR_FSTRING] = "a formatted string",
+                                        [FR_OPAQUE] = "a host object"};
+    switch (v->kind) {
+    case FR_NUMBER:
+        return diag_say_number(f, v);
+    case FR_STR:
+        return fr_textf(f, "string \"%.60s\"", v->as.text);
+    case FR_TUPLE:
+        return diag_say_tuple(f, v);
+    case FR_TILE:
+        return diag_say_tile(f, v);
+    case FR_ARRAY:
+        return fr_textf(f, "%s array of rank %u", ts_dtype_name((ts_dtype)v->as.array->dtype),
+                        v->as.array->rank);
+    case FR_DTYPE:
+        return fr_textf(f, "dtype %s", ts_dtype_name((ts_dtype)v->dtype));
+    case FR_ENUM:
+        return fr_textf(f, "%s.%s", fr_string(f, f->pack.objects[v->as.object].x),
+                        fr_string(f, f->pack.objects[v->as.object].y));
+    case FR_MODULE:
+        return fr_textf(f, "'%s'", fr_string(f, f->pack.objects[v->as.object].x));
+    case FR_OP:
+        return fr_textf(f, "tile operation '%s'", fr_ops[v->n].name);
+    case FR_METHOD:
+        return fr_textf(f, "method '%s'", diag_written(fr_ops[v->n].name));
+    case FR_BUILTIN:
+        return fr_textf(f, "builtin '%s'", v->as.text);
+    case FR_FUNC:
+        return fr_textf(f, "function '%s'", v->as.function->name);
+    case FR_OPAQUE:
+        return fr_textf(f, "a host object (%.200s)", fr_string(f, f->pack.objects[v->as.object].x));
+    default:
+        return plain[v->kind] ? plain[v->kind] : "a value";
+    }
+}
+
+/* ---- nearest name -------------------------------------------------------------------- */
+
+/* Edit distance, cut off at 3. */
+static uint32_t diag_distance(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    uint32_t row[40];
+    if (n > 38 || m > 38 || (n > m ? n - m : m - n) > 2)
+        return 3;
+    for (uint32_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (uint32_t i = 1; i <= n; i++) {
+        uint32_t diagonal = row[0];
+        row[0] = i;
+        for (uint32_t j = 1; j <= m; j++) {
+            uint32_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = TS_MIN(best, TS_MIN(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[m];
+}
+
+const char *fr_nearest(const char *name, const char *(*names)(const void *, uint32_t),
+                       const void *user)
+{
+    const char *best = NULL, *other;
+    uint32_t nearest = strlen(name) > 3 ? 3 : 2;
+    for (uint32_t i = 0; (other = names(user, i)) != NULL; i++) {
+        uint32_t d = diag_distance(name, other);
+        if (d && d < nearest) {
+            nearest = d;
+            best = other;
+        }
+    }
+    return best;
+}
+
+const char *fr_did_you_mean(fr *f, const char *near)
+{
+    return near ? fr_textf(f, "\n  help: did you mean '%s'?", near) : "";
+}
+
+/* ---- names of operations ------------------------------------------------------------- */
+
+const char *fr_op_called(const char *name)
+{
+    static const char *const numpy[][2] = {
+#define TS_TILE_NUMPY(name, op) {#name, #op},
+#include "lang/tile/tile_op.def"
+    };
+    for (size_t i = 0; i < TS_COUNT(numpy); i++)
+        if (strcmp(numpy[i][0], name) == 0)
+            return numpy[i][1];
+    return fr_op_find(name) < fr_n_ops && !diag_is_method(name) ? name : NULL;
+}
+
+static const char *diag_op_name(const void *user, uint32_t i)
+{
+    (void)user;
+    return i >= fr_n_ops ? NULL : diag_is_method(fr_ops[i].name) ? "" : fr_ops[i].name;
+}
+
+const char *fr_op_nearest(const char *name)
+{
+    return fr_nearest(name, diag_op_name, NULL);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The entry of the front end: reads the pack, turns the spec into parameters and what is known
+ * about them, lowers the kernel's body. Read next: lower.h (the parts), stmt.c, expr.c.
+ *
+ *     k(a: float32 array, rank 1, aligned; n: int32)   entry k(%0: ptr<f32>, %1: i32, %2: i32, %3:
+ * i32) %4 = assume div_by 16 %0 %5 = assume bounded 0 %1  .. %7 = make_tensor_view %4, shape [%5],
+ * strides [1]
+ */
+#include "lang/lower.h"
+
+/* ---- parameters ---------------------------------------------------------------------- */
+
+/* First pass over the specs: the function's parameters, in the order of compile.h. Values of the
+ * parameters are then consecutive from 1. */
+static ts_status front_param_array(fr *f, const ts_spec *s)
+{
+    if (s->rank > TS_ARRAY_RANK || !s->dtype || s->dtype >= TS_DTYPE_COUNT ||
+        (s->index_bits != 32 && s->index_bits != 64))
+        return ts_fail(f->err, TS_VALUE,
+                       "argument: rank %u, dtype %u, index width %u do not describe an array",
+                       s->rank, s->dtype, s->index_bits);
+    ts_type elem = s->dtype == TS_DTYPE_bool_ ? TS_T_i8 : fr_ir((ts_dtype)s->dtype);
+    ts_param(&f->b, ts_type_ptr(f->module, elem, TS_GLOBAL));
+    for (uint32_t i = 0; i < 2u * s->rank; i++)
+        ts_param(&f->b, s->index_bits == 64 ? TS_T_i64 : TS_T_i32);
+    return TS_OK;
+}
+
+static ts_status front_param_scalar(fr *f, const ts_spec *s)
+{
+    if (!s->dtype || s->dtype >= TS_DTYPE_COUNT || s->dtype == TS_DTYPE_float4_e2m1fn)
+        return ts_fail(f->err, TS_VALUE, "argument: dtype %u is none of a scalar", s->dtype);
+    ts_param(&f->b, s->dtype == TS_DTYPE_bool_ ? TS_T_i32 : fr_ir((ts_dtype)s->dtype));
+    return TS_OK;
+}
+
+static ts_status front_params(fr *f, const ts_spec *spec, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        switch (spec[i].kind) {
+        case TS_SPEC_ARRAY:
+            TS_TRY(front_param_array(f, &spec[i]));
+            break;
+        case TS_SPEC_SCALAR:
+            TS_TRY(front_param_scalar(f, &spec[i]));
+            break;
+        case TS_SPEC_LIST: /* the item that follows describes its arrays and takes no parameters */
+            ts_param(&f->b, ts_type_ptr(f->module, TS_T_i64, TS_GLOBAL));
+            ts_param(&f->b, TS_T_i32);
+            if (++i >= n || spec[i].kind != TS_SPEC_ARRAY)
+                return ts_fail(
+                    f->err, TS_VALUE,
+                    "argument: a list must be followed by the description of its arrays");
+            break;
+        default:
+            break;
+        }
+    }
+    return TS_OK;
+}
+
+/* ---- what is known about them -------------------------------------------------------- */
+
+static ts_val front_div_by(fr *f, ts_val v, uint64_t divisor)
+{
+    uint32_t words[] = {TS_ASSUME_DIV_BY, (uint32_t)divisor, (uint32_t)(divisor >> 32), 0, 0, 0};
+    if (divisor < 2)
+        return v;
+    return ts_emit(&f->b, TS_OP_assume, ts_type_of(f->b.fn, v), 1, &v,
+                   ts_pool_add(&f->b, TS_COUNT(words), words), 0);
+}
+
+static ts_val front_not_negative(fr *f, ts_val v)
+{
+    static const uint32_t words[] = {TS_ASSUME_BOUNDED, 1, 0, 0, 0, 0, 0};
+    return ts_emit(&f->b, TS_OP_assume, ts_type_of(f->b.fn, v), 1, &v,
+                   ts_pool_add(&f->b, TS_COUNT(words), words), 0);
+}
+
+static fr_value front_extent(fr *f, const ts_spec *s, uint32_t d, ts_val param, ts_dtype index)
+{
+    if (s->static_shape >> d & 1)
+        return fr_strict(index, s->dims[d]);
+    if (s->shape_one >> d & 1)
+        return fr_strict(index, 1);
+    return fr_tile(index,
+                   front_div_by(f, front_not_negative(f, param), s->shape_div16 >> d & 1 ? 16 : 0));
+}
+
+static fr_value front_stride(fr *f, const ts_spec *s, uint32_t d, ts_val param, ts_dtype index)
+{
+    uint64_t bytes = TS_MAX(ts_dtype_bytes((ts_dtype)s->dtype), 1);
+    if (s->static_stride >> d & 1)
+        return fr_strict(index, s->strides[d]);
+    if (s->unit_stride >> d & 1)
+        return fr_strict(index, 1);
+    return fr_tile(index, front_div_by(f, front_not_negative(f, param),
+                                       s->stride_div16 >> d & 1 ? 16 / bytes : 0));
+}
+
+static ts_status front_array(fr *f, const ts_spec *s, ts_val *next, fr_value *out)
+{
+    fr_array *a = TS_NEW(f->arena, fr_array);
+    if (!a)
+        return fr_oom(f);
+    ts_dtype index = s->index_bits == 64 ? TS_DTYPE_int64 : TS_DTYPE_int32;
+    f->b.fn->overlap |= s->overlap != 0;
+    if (s->same_as) { /* one array, so that its accesses are seen to be of one place */
+        if (s->same_as > f->arrays.n)
+            return ts_fail(f->err, TS_VALUE, "argument: an array is said to be number %u of %u", s->same_as,
+                           f->arrays.n);
+        *next += 1 + 2u * s->rank;
+        a = f->arrays.at[s->same_as - 1];
+        *out = (fr_value){.kind = FR_ARRAY, .as.array = a};
+        return TS_PUSH(f->arena, &f->arrays, a) ? TS_OK : fr_oom(f);
+    }
+    *a = (fr_array){.dtype = s->dtype, .rank = s->rank, .index_dtype = (uint8_t)index};
+    a->base = front_div_by(f, (*next)++, s->align16 ? 16 : 0);
+    for (uint32_t d = 0; d < s->rank; d++)
+        a->extent[d] = a->shape[d] = front_extent(f, s, d, (*next)++, index);
+    for (uint32_t d = 0; d < s->rank; d++)
+        a->stride[d] = front_stride(f, s, d, (*next)++, index);
+    *out = (fr_value){.kind = FR_ARRAY, .as.array = a};
+    return TS_PUSH(f->arena, &f->arrays, a) ? fr_tensor_view(f, a) : fr_oom(f);
+}
+
+static ts_status front_scalar(fr *f, const ts_spec *s, ts_val *next, fr_value *out)
+{
+    *out = fr_tile((ts_dtype)s->dtype, (*next)++);
+    if (s->dtype == TS_DTYPE_bool_)
+        out->as.v = ts_cmp(&f->b, TS_OP_cmpi, TS_NE, out->as.v, ts_int(&f->b, TS_T_i32, 0), 0);
+    return TS_OK;
+}
+
+static ts_status front_list(fr *f, const ts_spec *element, ts_val *next, fr_value *out)
+{
+    fr_list *list = TS_NEW(f->arena, fr_list);
+    if (!list)
+        return fr_oom(f);
+    list->base = front_div_by(f, (*next)++, 8);
+    list->length = front_not_negative(f, (*next)++);
+    list->element = *element;
+    *out = (fr_value){.kind = FR_LIST, .as.list = list};
+    return TS_OK;
+}
+
+static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, ts_val *next,
+                             uint32_t depth, fr_value *out);
+
+static ts_status front_tuple(fr *f, const ts_spec *spec, size_t n, size_t *at, ts_val *next,
+                             uint32_t depth, fr_value *out)
+{
+    uint64_t count = (uint64_t)spec[*at - 1].value;
+    if (count > n - *at || depth > 64)
+        return ts_fail(
+            f->err, TS_VALUE,
+            "argument: a tuple of %llu items has only %zu after it, or nests deeper than 64",
+            (unsigned long long)count, n - *at);
+    fr_value *items = TS_NEW_N(f->arena, fr_value, count + 1);
+    if (!items)
+        return fr_oom(f);
+    for (uint64_t i = 0; i < count; i++)
+        TS_TRY(front_value(f, spec, n, at, next, depth + 1, &items[i]));
+    return fr_container(f, FR_TUPLE, (uint32_t)count, items, out);
+}
+
+static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, ts_val *next,
+                             uint32_t depth, fr_value *out)
+{
+    if (*at >= n)
+        return ts_fail(f->err, TS_VALUE, "argument: the description ends early");
+    const ts_spec *s = &spec[(*at)++];
+    double real;
+    memcpy(&real, &s->value, sizeof real);
+    *out = fr_none();
+    switch (s->kind) {
+    case TS_SPEC_ARRAY:
+        return front_array(f, s, next, out);
+    case TS_SPEC_SCALAR:
+        return front_scalar(f, s, next, out);
+    case TS_SPEC_INT:
+        *out = fr_number(s->dtype == TS_DTYPE_uint64 ? (fr_int)(uint64_t)s->value : s->value);
+        return s->dtype ? fr_round(f, out, (ts_dtype)s->dtype, out) : TS_OK;
+    case TS_SPEC_FLOAT:
+        *out = fr_real(real);
+        return s->dtype ? fr_round(f, out, (ts_dtype)s->dtype, out) : TS_OK;
+    case TS_SPEC_BOOL:
+        *out = fr_bool(s->value != 0);
+        return s->dtype ? fr_round(f, out, (ts_dtype)s->dtype, out) : TS_OK;
+    case TS_SPEC_TUPLE:
+        return front_tuple(f, spec, n, at, next, depth, out);
+    case TS_SPEC_LIST:
+        return front_list(f, &spec[(*at)++], next, out);
+    case TS_SPEC_NONE:
+        return TS_OK;
+    default:
+        return ts_fail(f->err, TS_VALUE, "argument: unknown kind %u", s->kind);
+    }
+}
+
+/* ---- the kernel ---------------------------------------------------------------------- */
+
+static ts_status front_bind(fr *f, const ts_spec *spec, size_t n)
+{
+    const fr_scope *scope = f->frame->scope;
+    size_t at = 0;
+    ts_val next = 1;
+    TS_TRY(front_params(f, spec, n));
+    for (uint32_t i = 0; i < scope->n_args; i++) {
+        const ts_node *param = ts_pack_node(&f->pack, scope->args[i]);
+        if (param->f[1] == 2 || param->f[1] == 4)
+            return fr_error(f, scope->args[i], TS_SYNTAX,
+                            "a kernel cannot take *args or **kwargs\n  help: pass a tuple");
+        if (at >= n)
+            return fr_error(f, scope->root, TS_TILETYPE, "kernel '%s' takes %u arguments, got %u",
+                            f->frame->name, scope->n_args, i);
+        TS_TRY(front_value(f, spec, n, &at, &next, 0,
+                           &f->frame->slots[scope->slot_of[param->f[0]] - 1]));
+    }
+    if (at != n)
+        return fr_error(f, scope->root, TS_TILETYPE, "kernel '%s' takes %u arguments, got more",
+                        f->frame->name, scope->n_args);
+    return TS_OK;
+}
+
+/* A symbol of letters, digits and _ for names such as <lambda>. */
+static const char *front_symbol(fr *f, const char *name)
+{
+    char *symbol = ts_arena_text(f->arena, name, strlen(name));
+    for (char *c = symbol; c && *c; c++)
+        if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' ||
+              (*c >= '0' && *c <= '9')))
+            *c = '_';
+    return symbol ? symbol : "kernel";
+}
+
+static ts_status front_body(fr *f, const ts_spec *spec, size_t n)
+{
+    fr_flow flow;
+    const fr_scope *scope = f->frame->scope;
+    fr_at(f, scope->root);
+    TS_TRY(front_bind(f, spec, n));
+    if (ts_pack_node(&f->pack, scope->root)->kind == TS_AST_Lambda)
+        return fr_error(f, scope->root, TS_SYNTAX,
+                        "a kernel is a function made with def, not a lambda");
+    TS_TRY(fr_block_lower(f, &(fr_block){scope->body, scope->n_body, NULL}, &flow));
+    fr_at(f, scope->root);
+    ts_term(&f->b, TS_OP_return, 0, NULL);
+    return ts_builder_status(&f->b, f->err);
+}
+
+static ts_status front_kernel(fr *f, const ts_spec *spec, size_t n)
+{
+    const fr_scope *scope;
+    fr_frame like = {.is_kernel = true, .name = fr_string(f, f->pack.functions[0].name)};
+    ts_fn *fn = ts_fn_create(f->module, front_symbol(f, like.name), TS_LEVEL_T);
+    if (!fn)
+        return fr_oom(f);
+    ts_builder_init(&f->b, fn);
+    if (f->hints) {
+        fn->num_ctas = f->hints->num_ctas;
+        fn->occupancy = f->hints->occupancy;
+        fn->num_warps = f->hints->num_worker_warps;
+        fn->opt_level = f->hints->opt_level;
+        fn->checked = f->hints->checked != 0;
+    }
+    TS_TRY(fr_scope_of(f, f->pack.functions[0].root, &scope));
+    TS_TRY(fr_frame_open(f, &like, scope, &f->frame));
+    ts_status status = front_body(f, spec, n);
+    f->frame = NULL;
+    return status;
+}
+
+ts_status ts_front(ts_arena *arena, const void *pack, size_t n_pack, const ts_spec *spec,
+                   size_t n_spec, const ts_hints *hints, ts_module **out, ts_error *err)
+{
+    char bottom;
+    fr f = {.arena = arena, .hints = hints, .err = err, .stack = &bottom};
+    *out = NULL;
+    TS_TRY(ts_pack_read(arena, pack, n_pack, &f.pack, err));
+    f.module = ts_module_create(arena);
+    if (!f.module)
+        return fr_oom(&f);
+    TS_TRY(front_kernel(&f, spec, n_spec));
+    if (arena->failed)
+        return fr_oom(&f);
+    *out = f.module;
+    return TS_OK;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The inside of the front end: one walk over the packed tree that evaluates what is known at compile
+ * time and appends tile IR for the rest. Names shared between the files of this folder begin with fr_.
+ *
+ *     pack.c    bytes -> checked tree                 scope.c    names, slots, liveness
+ *     front.c   the entry: parameters, kernel body    value.c    compile-time values
+ *     stmt.c    statements        expr.c  expressions promote.c  dtypes, casts, constants
+ *     control.c if, loops, early return               arith.c    operators
+ *     call.c    arguments, inlining                   tile_op.def, tile/op_*.c  the operations of the language
+ *     attr.c    attributes, methods, subscripts       diag.c     messages
+ *
+ * A name's value is a fr_value: a number known at compile time, a tile (an IR value with a dtype), or
+ * something that exists only at compile time (tuples, arrays, functions, dtypes, ...). Whatever a
+ * dynamic `if` or loop may change is taken apart into leaves (tiles and numbers), carried through the
+ * region as IR values, and put together again on the other side (control.c).
+ */
+#ifndef TS_LANG_LOWER_H
+#define TS_LANG_LOWER_H
+
+#include "lang/front.h"
+#include "lang/pack.h"
+
+__extension__ typedef __int128 fr_int; /* loose integers: exact while they fit, else an error */
+
+/* ---- values -------------------------------------------------------------------------------------*/
+
+typedef enum fr_kind {
+    FR_UNBOUND,   /* no value (on some path); as.text says why, or NULL */
+    FR_CONFLICT,  /* different types on different paths; as.text says which */
+    FR_NONE,
+    FR_ELLIPSIS,
+    FR_NUMBER,    /* constant: cat, dtype (0 = loose), as.i or as.f */
+    FR_STR,       /* as.text */
+    FR_TUPLE,     /* n items */
+    FR_TILE,      /* as.v of dtype; scalars are tiles of rank 0 */
+    FR_ARRAY,
+    FR_LIST,      /* list of arrays, an argument */
+    FR_VIEW,      /* Array.tiled_view */
+    FR_RAW,       /* Array.get_raw_memory: as.array */
+    FR_DTYPE,     /* dtype */
+    FR_ENUM,      /* as.object */
+    FR_MODULE,    /* as.object; classes too */
+    FR_OP,        /* n = row of tile_op.def */
+    FR_BUILTIN,   /* as.text */
+    FR_FUNC,      /* as.function */
+    FR_METHOD,    /* n = row of tile_op.def, as.items[0] = self */
+    FR_SLICE,     /* as.items: start, stop, step */
+    FR_RANGE,     /* as.items: start, stop, step */
+    FR_ITER,      /* ct.static_iter: n items */
+    FR_DICT,      /* n pairs: as.items key, value, key, .. */
+    FR_FSTRING,   /* n pairs: value, format specification (FR_STR) */
+    FR_OPAQUE     /* as.object: something of the host that kernels cannot use */
+} fr_kind;
+
+typedef enum fr_cat { FR_BOOL, FR_INT, FR_FLOAT } fr_cat;
+
+typedef struct fr_value {
+    uint8_t kind, dtype, cat;
+    uint8_t depth;   /* containers: how deep they nest */
+    uint32_t n;
+    uint32_t weight; /* containers: values in them, all levels together */
+    union {
+        fr_int i;
+        double f;
+        ts_val v;
+        uint32_t object;
+        const char *text;
+        struct fr_value *items;
+        struct fr_array *array;
+        struct fr_list *list;
+        struct fr_view *view;
+        struct fr_function *function;
+    } as;
+} fr_value;
+
+typedef struct fr_shape {
+    uint32_t rank;
+    int64_t dims[TS_MAX_RANK];
+} fr_shape;
+
+typedef struct fr_array {
+    uint8_t dtype, rank;
+    uint8_t index_dtype;              /* TS_DTYPE_int32 or int64 */
+    ts_val base;                      /* pointer */
+    fr_value shape[TS_ARRAY_RANK], stride[TS_ARRAY_RANK]; /* numbers (strict) or scalar tiles */
+    fr_value extent[TS_ARRAY_RANK];   /* where accesses end: the shape, but for slices that reach beyond their array */
+    ts_val view;                      /* tensor view; 0 for rank 0 */
+} fr_array;
+
+typedef struct fr_list {
+    ts_val base, length; /* pointer to i64 words; i32 */
+    ts_spec element;
+} fr_list;
+
+typedef struct fr_view {
+    fr_array *array;
+    fr_shape tile;
+    int64_t step[TS_MAX_RANK];
+    uint8_t padding;
+    ts_val view;
+} fr_view;
+
+/* A function as a value: a packed one (lexical NULL) or a nested def or lambda. */
+typedef struct fr_function {
+    uint32_t function;         /* packed function that holds the text */
+    uint32_t root;             /* FunctionDef or Lambda */
+    struct fr_frame *lexical;  /* frame of the enclosing function */
+    fr_value *defaults;        /* of a nested one: for each parameter, FR_UNBOUND = none */
+    const char *name;
+} fr_function;
+
+/* ---- scopes and frames (scope.c) ------------------------------------------------------------------*/
+
+typedef struct fr_scope {
+    uint32_t root, n_slots;
+    const uint32_t *args;      /* `arg` nodes */
+    uint32_t n_args;
+    const uint32_t *body;      /* statements; a lambda has one expression */
+    uint32_t n_body;
+    uint32_t *slot_of;         /* name string -> slot + 1 */
+    uint32_t *name_of;         /* slot -> name string */
+    TS_VEC(uint32_t) *loads;   /* slot -> nodes that read it, ascending */
+    bool *captured;            /* slot is read by a nested function */
+    bool has_return;           /* a return that is not the last statement */
+} fr_scope;
+
+/* Hidden slots after the named ones. */
+enum { FR_SLOT_RETURNED, FR_SLOT_RESULT, FR_SLOT_EXPR, FR_HIDDEN };
+
+/* A loop of the frame whose body is being lowered; control.c owns the rest. */
+typedef struct fr_loop {
+    struct fr_loop *outer;
+    uint32_t node;
+    const uint32_t *body;
+    uint32_t n_body;
+    struct fr_carry *carry; /* NULL: unrolled at compile time */
+} fr_loop;
+
+typedef struct fr_frame {
+    const fr_scope *scope;
+    uint32_t function;         /* packed function: source, file, free names */
+    struct fr_frame *lexical, *caller;
+    uint32_t call_node;        /* in the caller */
+    ts_loc call_loc;
+    const char *name;
+    fr_value *slots;
+    fr_loop *loop;             /* innermost of this frame */
+    bool is_kernel;
+} fr_frame;
+
+typedef struct fr {
+    ts_arena *arena;
+    ts_pack pack;
+    ts_module *module;
+    ts_builder b;
+    const ts_hints *hints;
+    ts_error *err;
+    fr_frame *frame;
+    fr_scope **scopes;         /* node of a function -> its scope, made on first use */
+    uint32_t node;             /* being lowered, for messages and locations */
+    uint32_t iterable;         /* what the `for` being lowered runs over: static_iter stands only there */
+    uint32_t n_args_of_kernel;
+    TS_VEC(struct fr_array *) arrays; /* arguments, those in lists left out */
+    const char *stack;         /* address near the bottom of the C stack */
+    uint32_t steps;            /* expressions evaluated; bounds compile time */
+} fr;
+
+/* How a block of statements ends. */
+typedef enum fr_flow {
+    FR_FALLS,    /* runs on into what follows */
+    FR_RETURNS,  /* the function has returned; its value is in FR_SLOT_RESULT; nothing is emitted for it */
+    FR_ENDS      /* the region has got its terminator (break, continue) */
+} fr_flow;
+
+/* Statements to lower, and what follows them when control may leave early in between. */
+typedef struct fr_block {
+    const uint32_t *at;
+    uint32_t n;
+    const struct fr_block *next;
+} fr_block;
+
+ts_status fr_scope_of(fr *f, uint32_t root, const fr_scope **out);
+/* An empty scope, and the names of an assignment's target bound in it. */
+ts_status fr_scope_new(fr *f, uint32_t root, fr_scope **out);
+ts_status fr_scope_bind_target(fr *f, fr_scope *scope, uint32_t target);
+/* A frame like `like` with unbound slots for `scope`. Frames and scopes live in the arena, as the values
+ * do that may name them: a closure outlives the call or comprehension it was made in. */
+ts_status fr_frame_open(fr *f, const fr_frame *like, const fr_scope *scope, fr_frame **out);
+/* May the value of `slot` be read after node `at`, without being written first? */
+bool fr_live_after(const fr *f, uint32_t slot, uint32_t at);
+bool fr_live_in_loop(const fr *f, uint32_t slot, uint32_t loop, const uint32_t *body, uint32_t n);
+/* Slots assigned by the statements, as a list; `n` is set. */
+ts_status fr_assigned(fr *f, const uint32_t *body, uint32_t n_body, uint32_t **slots, uint32_t *n);
+bool fr_contains(const fr *f, const uint32_t *body, uint32_t n, uint32_t kind); /* not in nested functions */
+
+/* ---- messages (diag.c) -----------------------------------------------------------------------------*/
+
+/* Text of a message may hold lines after the first: "\n  found: ...\n  help: ...". */
+ts_status fr_error(fr *f, uint32_t node, ts_status status, const char *format, ...) TS_PRINTF(4, 5);
+ts_status fr_oom(fr *f);
+/* "float32 tile of shape (16, 16)", "constant 3"; lives in the arena. */
+const char *fr_say(fr *f, const fr_value *v);
+const char *fr_say_shape(fr *f, const fr_shape *shape);
+const char *fr_textf(fr *f, const char *format, ...) TS_PRINTF(2, 3);
+const char *fr_string(const fr *f, uint32_t string);
+/* The nearest of `names` to a mistyped one, or NULL. */
+const char *fr_nearest(const char *name, const char *(*names)(const void *, uint32_t), const void *user);
+const char *fr_did_you_mean(fr *f, const char *near); /* a help line; "" for NULL */
+/* The operation (a function of the module) with this name here or in NumPy, or with the nearest; or NULL. */
+const char *fr_op_called(const char *name);
+const char *fr_op_nearest(const char *name);
+const char *fr_builtin_name(const void *unused, uint32_t i); /* for fr_nearest */
+/* Makes `node` the place of what is emitted from here on; gives the place before. */
+ts_loc fr_at(fr *f, uint32_t node);
+
+/* ---- values (value.c) --------------------------------------------------------------------------------*/
+
+fr_value fr_none(void);
+fr_value fr_bool(bool x);
+fr_value fr_number(fr_int x);                       /* loose */
+fr_value fr_real(double x);                         /* loose */
+fr_value fr_strict(ts_dtype dtype, fr_int i);       /* integer or bool dtype; wraps */
+fr_value fr_tile(ts_dtype dtype, ts_val v);
+fr_value fr_text(const char *text);
+fr_value fr_dtype_value(ts_dtype dtype);
+ts_status fr_tuple(fr *f, uint32_t n, const fr_value *items, fr_value *out);
+/* A container of n items of the kind; the items are kept, not copied. Errors when it nests or grows
+ * beyond what compile-time values may. fr_tuple copies them. */
+ts_status fr_container(fr *f, fr_kind kind, uint32_t n, fr_value *items, fr_value *out);
+ts_status fr_object(fr *f, uint32_t object, fr_value *out);
+double fr_as_double(const fr_value *number);
+bool fr_same(const fr *f, const fr_value *a, const fr_value *b); /* the very same value */
+bool fr_is_int(const fr_value *v, int64_t *out);    /* an integer constant that fits 64 bits */
+/* Numbers, strings, tuples, None, enums: whether true; false when that is not known at compile time. */
+bool fr_truth(const fr_value *v, bool *out);
+/* Leaves (tiles and numbers) of a value, in order; counts only when `leaves` is NULL. */
+uint32_t fr_flatten(const fr_value *v, fr_value *leaves);
+bool fr_same_skeleton(const fr *f, const fr_value *a, const fr_value *b);
+ts_status fr_rebuild(fr *f, const fr_value *skeleton, const fr_value **leaves, fr_value *out);
+
+/* ---- dtypes and conversion (promote.c) -----------------------------------------------------------------*/
+
+ts_type fr_ir(ts_dtype dtype);
+bool fr_dtype_is_signed(ts_dtype dtype);
+bool fr_dtype_is_int(ts_dtype dtype);         /* not bool_ */
+bool fr_dtype_is_float(ts_dtype dtype);       /* not restricted */
+bool fr_dtype_is_restricted(ts_dtype dtype);
+uint32_t fr_dtype_bits(ts_dtype dtype);
+ts_dtype fr_dtype_find(const char *name);
+fr_cat fr_dtype_cat(ts_dtype dtype);
+/* 0 when there is none. */
+ts_dtype fr_promote(ts_dtype a, ts_dtype b);
+ts_status fr_default_dtype(fr *f, const fr_value *number, ts_dtype *out);
+bool fr_fits(const fr_value *number, ts_dtype dtype);
+/* Can the number stand for a value of the dtype where paths meet? A literal has to be of its category (1 is an
+ * integer, 1.0 a float): what a name holds does not depend on which path ran. */
+bool fr_joins(const fr_value *number, ts_dtype dtype);
+/* The number as a typed one: floats rounded to nearest, integers wrapped. The one place where constants get
+ * the precision of their dtype. Errors: TS_TILEVALUE for what the format cannot hold (a negative number in an
+ * unsigned one, a NaN in one without). */
+ts_status fr_round(fr *f, const fr_value *number, ts_dtype dtype, fr_value *out);
+
+fr_shape fr_shape_of(const fr *f, const fr_value *tile);
+ts_type fr_type(fr *f, ts_dtype dtype, const fr_shape *shape);
+bool fr_same_shape(const fr_shape *a, const fr_shape *b);
+/* Number or tile -> tile of the dtype (a number must fit); rank stays. */
+/* The error for a number without dtype that is not in the range of one. */
+ts_status fr_not_fitting(fr *f, const fr_value *v, ts_dtype dtype);
+ts_status fr_to_tile(fr *f, const fr_value *v, ts_dtype dtype, fr_value *out);
+/* Number or tile -> tile, numbers by their own or default dtype. */
+ts_status fr_as_tile(fr *f, const fr_value *v, fr_value *out);
+ts_val fr_constant(fr *f, const fr_value *number, ts_dtype dtype, const fr_shape *shape);
+/* Explicit conversion (astype), any dtype to any. `round` is a ts_round. */
+ts_status fr_convert(fr *f, const fr_value *v, ts_dtype dtype, uint32_t round, fr_value *out);
+/* The implicit one of stores: only where promotion(from, to) == to. */
+ts_status fr_implicit(fr *f, const fr_value *v, ts_dtype dtype, const char *what, fr_value *out);
+ts_status fr_broadcast_shapes(fr *f, const fr_shape *a, const fr_shape *b, fr_shape *out);
+ts_status fr_splat(fr *f, const fr_value *tile, const fr_shape *shape, fr_value *out);
+/* Both operands as tiles of one dtype and shape. */
+ts_status fr_unify(fr *f, const char *what, fr_value *x, fr_value *y);
+/* The dtype that both get under the promotion rules. */
+ts_status fr_common_dtype(fr *f, const char *what, const fr_value *x, const fr_value *y, ts_dtype *out);
+
+/* ---- the walk --------------------------------------------------------------------------------------------*/
+
+/* An error once the walk is too deep or too long to end in reasonable time. */
+ts_status fr_check_depth(fr *f, uint32_t node);
+ts_status fr_expr(fr *f, uint32_t node, fr_value *out);
+ts_status fr_name(fr *f, uint32_t node, fr_value *out);
+/* What a `for` runs over. */
+ts_status fr_iterable(fr *f, uint32_t node, fr_value *out);
+ts_status fr_block_lower(fr *f, const fr_block *block, fr_flow *flow);
+ts_status fr_assign(fr *f, uint32_t target, const fr_value *value);
+
+/* control.c */
+typedef ts_status fr_body(fr *f, void *user, fr_flow *flow);
+ts_status fr_if_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow);
+ts_status fr_if_expr(fr *f, uint32_t node, fr_value *out);
+ts_status fr_bool_op(fr *f, uint32_t node, fr_value *out);
+ts_status fr_loop_stmt(fr *f, uint32_t node, fr_flow *flow);
+ts_status fr_after_loop(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow, bool *done);
+ts_status fr_jump(fr *f, uint32_t node, bool is_break, fr_flow *flow);
+ts_status fr_return(fr *f, uint32_t node, const fr_value *value, fr_flow *flow);
+/* Where no branch of an `if` goes on, the loop's region still needs an end that nothing reaches. */
+ts_status fr_unreachable(fr *f);
+/* A scalar condition: known at compile time, or an i1. */
+ts_status fr_condition(fr *f, uint32_t node, const fr_value *v, bool *known, bool *truth, ts_val *cond);
+
+/* arith.c */
+typedef struct fr_options {
+    uint32_t attr;       /* rounding and flush bits given by the caller */
+    bool has_round;
+} fr_options;
+ts_status fr_unary(fr *f, ts_operator op, const fr_value *x, fr_value *out);
+ts_status fr_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_options options, fr_value *out);
+ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out);
+ts_status fr_fold_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out);
+ts_status fr_minmax(fr *f, bool is_max, const fr_value *x, const fr_value *y, uint32_t attr, fr_value *out);
+/* `op` is divi or remi. */
+ts_val fr_int_div(fr *f, ts_op op, ts_val x, ts_val y, uint32_t attr);
+const char *fr_operator_sign(ts_operator op);
+
+/* attr.c */
+ts_status fr_attribute(fr *f, uint32_t node, fr_value *out);
+ts_status fr_attribute_of(fr *f, uint32_t node, const fr_value *v, const char *name, fr_value *out);
+ts_status fr_subscript(fr *f, uint32_t node, fr_value *out);
+ts_status fr_index_tuple(fr *f, const fr_value *tuple, const fr_value *index, fr_value *out);
+
+/* call.c */
+#define FR_MAX_ARGS 12
+typedef struct fr_call {
+    const struct fr_op *op;
+    uint32_t node;
+    fr_value arg[FR_MAX_ARGS];       /* FR_UNBOUND: not given */
+    uint32_t at[FR_MAX_ARGS];        /* their nodes, for carets */
+    const fr_value *rest;            /* *args of printf and print */
+    uint32_t n_rest;
+} fr_call;
+
+/* The operation of a call as it is written: a method without its type. */
+const char *fr_op_name(const fr_call *c);
+typedef ts_status fr_op_fn(fr *f, const fr_call *c, fr_value *out);
+typedef struct fr_op {
+    const char *name, *signature;
+    fr_op_fn *lower;
+    uint32_t x, y;                   /* meaning is the function's */
+} fr_op;
+extern const fr_op fr_ops[];
+extern const uint32_t fr_n_ops;
+uint32_t fr_op_find(const char *name); /* fr_n_ops when there is none */
+ts_status fr_call_node(fr *f, uint32_t node, fr_value *out);
+/* A function, operation or builtin called with positional values; an operation by name. */
+ts_status fr_call_value(fr *f, const fr_value *callee, uint32_t node, uint32_t n, const fr_value *args, fr_value *out);
+ts_status fr_call_op(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out);
+ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out);
+/* What a tuple, static_iter or constant range holds, as a tuple. */
+ts_status fr_items(fr *f, const fr_value *v, const char *what, fr_value *out);
+
+/* Arguments of operations, checked. `i` is the position in the signature. */
+static inline bool fr_given(const fr_call *c, uint32_t i)
+{
+    return c->arg[i].kind != FR_UNBOUND && c->arg[i].kind != FR_NONE;
+}
+const char *fr_arg_name(fr *f, const fr_call *c, uint32_t i);
+ts_status fr_arg_error(fr *f, const fr_call *c, uint32_t i, const char *wanted);
+ts_status fr_arg_int(fr *f, const fr_call *c, uint32_t i, int64_t *out);      /* constant */
+ts_status fr_arg_flag(fr *f, const fr_call *c, uint32_t i, bool standard, bool *out);
+ts_status fr_arg_dtype(fr *f, const fr_call *c, uint32_t i, ts_dtype *out);
+ts_status fr_arg_enum(fr *f, const fr_call *c, uint32_t i, const char *cls, const char *const *members, uint32_t *out);
+ts_status fr_arg_shape(fr *f, const fr_call *c, uint32_t i, fr_shape *out);   /* powers of two */
+ts_status fr_arg_axis(fr *f, const fr_call *c, uint32_t i, uint32_t rank, uint32_t *out);
+ts_status fr_arg_tile(fr *f, const fr_call *c, uint32_t i, fr_value *out);    /* numbers become tiles */
+ts_status fr_arg_array(fr *f, const fr_call *c, uint32_t i, fr_array **out);
+ts_status fr_arg_attr(fr *f, const fr_call *c, uint32_t round, uint32_t ftz, uint32_t allowed,
+                      ts_dtype dtype, uint32_t *out);
+
+/* Pieces that several operations share. */
+ts_status fr_tensor_view(fr *f, fr_array *array);
+ts_status fr_matmul(fr *f, const fr_value *x, const fr_value *y, fr_value *out);
+ts_status fr_reshape_to(fr *f, const fr_value *tile, const fr_shape *shape, fr_value *out);
+/* A number, string, dtype or enum member as Python prints it; NULL for anything else. */
+const char *fr_plain_text(fr *f, const fr_value *v);
+const char *fr_real_text(fr *f, double x); /* as Python writes a float */
+ts_status fr_fstring(fr *f, uint32_t node, fr_value *out);
+ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_value *out);
+
+#endif

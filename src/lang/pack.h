@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The pack: a Python function as python/tessera/_pack.py hands it over, and the reader that makes it
+ * safe to walk. Little-endian 32-bit words, then bytes:
+ *
+ *     magic version n_strings n_nodes n_lists n_objects n_functions n_bytes
+ *     n_strings x offset into the bytes (each string ends in NUL; string 0 is "")
+ *     n_nodes   x kind line col end_line end_col field0..field3         node 0 is "absent"
+ *     n_lists   words: a list is the index of its count, the items follow; list 0 is empty
+ *     n_objects x kind x y z                                            object 0 is "absent"
+ *     n_functions x root file.. as in ts_pack_function
+ *     n_bytes
+ *
+ * ts_pack_read checks everything once: indices in range, children before their parents (so the tree
+ * has no cycles), nesting bounded, strings terminated. Later code trusts the result and never fails
+ * on its structure.
+ */
+#ifndef TS_LANG_PACK_H
+#define TS_LANG_PACK_H
+
+#include "base/base.h"
+
+#define TS_PACK_MAGIC 0x4B505354u
+#define TS_PACK_VERSION 1
+#define TS_PACK_MAX_DEPTH 1000 /* of nested expressions and statements */
+
+typedef enum ts_ast_kind {
+    TS_AST_none,
+#define TS_AST(kind, fields, names) TS_AST_##kind,
+#include "lang/ast.def"
+    TS_AST_COUNT
+} ts_ast_kind;
+
+typedef enum ts_operator {
+    TS_OPERATOR_none,
+#define TS_AST_OPERATOR(name) TS_OPERATOR_##name,
+#include "lang/ast.def"
+    TS_OPERATOR_COUNT
+} ts_operator;
+
+/* What a constant or a free name means; x, y, z are the words of the object. */
+typedef enum ts_object_kind {
+    TS_OBJ_ABSENT,
+    TS_OBJ_NONE,
+    TS_OBJ_BOOL,     /* x */
+    TS_OBJ_INT,      /* x low, y high word */
+    TS_OBJ_BIGINT,   /* x string: hexadecimal, beyond 64 bits */
+    TS_OBJ_FLOAT,    /* x low, y high word of a double */
+    TS_OBJ_STR,      /* x string */
+    TS_OBJ_TUPLE,    /* x list of objects, all older than this one */
+    TS_OBJ_DTYPE,    /* x string: name */
+    TS_OBJ_ENUM,     /* x class name, y member name, z object of its value */
+    TS_OBJ_MODULE,   /* x name, y list of (attribute string, object) */
+    TS_OBJ_CLASS,    /* the same for an enum class */
+    TS_OBJ_OP,       /* x string: name of a tile operation */
+    TS_OBJ_FUNC,     /* x function */
+    TS_OBJ_BUILTIN,  /* x string: "range", "math.sqrt" */
+    TS_OBJ_TYPED,    /* a scalar with a dtype: x dtype name, y object of its value */
+    TS_OBJ_OPAQUE,   /* x string: what it is; y 1: x says why its source is missing */
+    TS_OBJ_ELLIPSIS,
+    TS_OBJ_DICT,     /* x list of (key object, value object) */
+    TS_OBJ_COUNT
+} ts_object_kind;
+
+typedef struct ts_node {
+    uint32_t kind, line, col, end_line, end_col, f[4];
+} ts_node;
+
+typedef struct ts_object {
+    uint32_t kind, x, y, z;
+} ts_object;
+
+typedef struct ts_pack_function {
+    uint32_t root;       /* FunctionDef or Lambda */
+    uint32_t name, file; /* strings */
+    uint32_t first_line; /* of `source` in the file */
+    uint32_t source;     /* string */
+    uint32_t free;       /* list of (name string, object) */
+    uint32_t defaults;   /* list of objects, one for each parameter; 0 = none */
+    uint32_t reserved;
+} ts_pack_function;
+
+typedef struct ts_pack {
+    const uint32_t *offsets; /* strings */
+    const ts_node *nodes;
+    const uint32_t *lists;
+    const ts_object *objects;
+    const ts_pack_function *functions;
+    const char *bytes;
+    uint32_t n_strings, n_nodes, n_lists, n_objects, n_functions, n_bytes;
+} ts_pack;
+
+/* Copies the words into the arena. Errors: TS_PARSE naming what is wrong, TS_NOMEM. */
+TS_CHECKED ts_status ts_pack_read(ts_arena *arena, const void *bytes, size_t n, ts_pack *out, ts_error *err);
+
+static inline const char *ts_pack_string(const ts_pack *pack, uint32_t string)
+{
+    return pack->bytes + pack->offsets[string];
+}
+static inline const ts_node *ts_pack_node(const ts_pack *pack, uint32_t node)
+{
+    return &pack->nodes[node];
+}
+/* Items of a list; *n is their number. */
+static inline const uint32_t *ts_pack_list(const ts_pack *pack, uint32_t list, uint32_t *n)
+{
+    *n = pack->lists[list];
+    return pack->lists + list + 1;
+}
+/* "nen" for BinOp: field letters of ast.def. */
+const char *ts_ast_fields(uint32_t kind);
+const char *ts_ast_name(uint32_t kind);
+const char *ts_operator_name(uint32_t op);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Statements. A block is lowered one statement after the other until one leaves; an `if` that may
+ * return early takes the statements after it into its branches (control.c). Part of the front end.
+ */
+#include "lang/lower.h"
+
+typedef ts_status stmt_fn(fr *f, uint32_t node, const ts_node *n, fr_flow *flow);
+
+/* ---- assignment ---------------------------------------------------------------------- */
+
+static ts_status stmt_unpack(fr *f, uint32_t target, const fr_value *value)
+{
+    uint32_t n, star = UINT32_MAX;
+    const uint32_t *items = ts_pack_list(&f->pack, ts_pack_node(&f->pack, target)->f[0], &n);
+    for (uint32_t i = 0; i < n; i++)
+        if (ts_pack_node(&f->pack, items[i])->kind == TS_AST_Starred)
+            star = star == UINT32_MAX ? i : UINT32_MAX - 1;
+    if (value->kind != FR_TUPLE)
+        return fr_error(f, target, TS_TILETYPE,
+                        "cannot unpack %s into %u names\n  help: only tuples unpack",
+                        fr_say(f, value), n);
+    if (star == UINT32_MAX - 1 || (star == UINT32_MAX ? n != value->n : n - 1 > value->n))
+        return fr_error(f, target, TS_TILEVALUE, "cannot unpack a tuple of %u items into %u names\n  help: "
+                        "give each item a name, or gather the others with *rest", value->n, n);
+    for (uint32_t i = 0, at = 0; i < n; i++) {
+        fr_value v = {.kind = FR_NONE};
+        uint32_t take = i == star ? value->n - (n - 1) : 1, item = items[i];
+        if (i == star) {
+            TS_TRY(fr_tuple(f, take, value->as.items + at, &v));
+            item = ts_pack_node(&f->pack, item)->f[0];
+        } else {
+            v = value->as.items[at];
+        }
+        TS_TRY(fr_assign(f, item, &v));
+        at += take;
+    }
+    return TS_OK;
+}
+
+ts_status fr_assign(fr *f, uint32_t target, const fr_value *value)
+{
+    const ts_node *t = ts_pack_node(&f->pack, target);
+    switch (t->kind) {
+    case TS_AST_Name:
+        if (!f->frame->scope->slot_of[t->f[0]])
+            return fr_error(f, target, TS_SYNTAX, "'%s' cannot be assigned here",
+                            fr_string(f, t->f[0]));
+        f->frame->slots[f->frame->scope->slot_of[t->f[0]] - 1] = *value;
+        return TS_OK;
+    case TS_AST_Tuple:
+    case TS_AST_List:
+        return stmt_unpack(f, target, value);
+    case TS_AST_Subscript:
+        return fr_error(f, target, TS_TILETYPE,
+                        "tiles and arrays have no item assignment\n  help: tiles are values, "
+                        "ct.where makes changed ones; "
+                        "ct.store and ct.scatter write to arrays");
+    default:
+        return fr_error(f, target, TS_SYNTAX,
+                        "this cannot be assigned to\n  help: assign to a name or a tuple of names");
+    }
+}
+
+static ts_status stmt_assign(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
+{
+    uint32_t count;
+    const uint32_t *targets = ts_pack_list(&f->pack, n->f[0], &count);
+    fr_value v;
+    (void)node;
+    (void)flow;
+    TS_TRY(fr_expr(f, n->f[1], &v));
+    for (uint32_t i = 0; i < count; i++)
+        TS_TRY(fr_assign(f, targets[i], &v));
+    return TS_OK;
+}
+
+static ts_status stmt_ann_assign(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
+{
+    fr_value v;
+    (void)node;
+    (void)flow;
+    if (!n->f[1])
+        return TS_OK;
+    TS_TRY(fr_expr(f, n->f[1], &v));
+    return fr_assign(f, n->f[0], &v);
+}
+
+static ts_status stmt_aug_assign(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
+{
+    fr_value x, y, z;
+    (void)flow;
+    if (ts_pack_node(&f->pack, n->f[0])->kind != TS_AST_Name)
+        return fr_assign(f, n->f[0], &(fr_value){.kind = FR_NONE});
+    TS_TRY(fr_expr(f, n->f[0], &x));
+    TS_TRY(fr_expr(f, n->f[2], &y));
+    fr_at(f, node);
+    TS_TRY(fr_binary(f, (ts_operator)n->f[1], &x, &y, (fr_options){0}, &z));
+    return fr_assign(f, n->f[0], &z);
+}
+
+/* ---- small ones ---------------------------------------------------------------------- */
+
+static ts_status stmt_expr(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
+{
+    fr_value v;
+    (void)node;
+    (void)flow;
+    return fr_expr(f, n->f[0], &v);
+}
+
+static ts_status stmt_pass(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
+{
+    (void)f;
+    (void)node;
+    (void)n;
+    (void)flow;
+    return TS_OK;
+}
+
+static ts_status stmt_return(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
+{
+    fr_value v = fr_none();
+    if (n->f[0])
+        TS_TRY(fr_expr(f, n->f[0], &v));
+    if (f->frame->is_kernel && v.kind != FR_NONE)
+        return fr_error(
+            f, node, TS_TILETYPE,
+            "a kernel returns nothing, found %s\n  help: store results into an array argument",
+            fr_say(f, &v));
+    return fr_return(f, node, &v, flow);
+}
+
+static ts_status stmt_jump(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
+{
+    return fr_jump(f, node, n->kind == TS_AST_Break, flow);
+}
+
+static ts_status stmt_def(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
+{
+    uint32_t n_decorators;
+    fr_value v;
+    (void)flow;
+    const uint32_t *decorators = ts_pack_list(&f->pack, n->f[3], &n_decorators);
+    if (n_decorators)
+        return fr_error(f, decorators[0], TS_SYNTAX,
+                        "decorators on nested functions are not part of the tile language");
+    TS_TRY(fr_expr(f, node, &v));
+    f->frame->slots[f->frame->scope->slot_of[n->f[0]] - 1] = v;
+    return TS_OK;
+}
+
+static ts_status stmt_unsupported(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
+{
+    fr_value v;
+    (void)n;
+    (void)flow;
+    return fr_expr(f, node, &v);
+}
+
+static ts_status stmt_loop(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
+{
+    (void)n;
+    return fr_loop_stmt(f, node, flow);
+}
+
+static stmt_fn *const stmt_table[TS_AST_COUNT] = {
+    [TS_AST_Expr] = stmt_expr,
+    [TS_AST_Assign] = stmt_assign,
+    [TS_AST_AugAssign] = stmt_aug_assign,
+    [TS_AST_AnnAssign] = stmt_ann_assign,
+    [TS_AST_For] = stmt_loop,
+    [TS_AST_While] = stmt_loop,
+    [TS_AST_Return] = stmt_return,
+    [TS_AST_Break] = stmt_jump,
+    [TS_AST_Continue] = stmt_jump,
+    [TS_AST_Pass] = stmt_pass,
+    [TS_AST_FunctionDef] = stmt_def,
+    [TS_AST_Unsupported] = stmt_unsupported,
+};
+
+/* ---- blocks -------------------------------------------------------------------------- */
+
+static ts_status stmt_lower(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow, bool *done)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    *flow = FR_FALLS;
+    fr_at(f, node);
+    if (n->kind == TS_AST_If) {
+        bool early = fr_contains(f, &node, 1, TS_AST_Return) && !f->frame->loop;
+        *done = early;
+        return fr_if_stmt(f, node, early ? rest : NULL, flow);
+    }
+    if (!stmt_table[n->kind])
+        return fr_error(f, node, TS_SYNTAX, "'%s' is not a statement of the tile language",
+                        ts_ast_name(n->kind));
+    TS_TRY(stmt_table[n->kind](f, node, n, flow));
+    if ((n->kind == TS_AST_For || n->kind == TS_AST_While) && *flow == FR_FALLS)
+        return fr_after_loop(f, node, rest, flow, done);
+    return TS_OK;
+}
+
+ts_status fr_block_lower(fr *f, const fr_block *block, fr_flow *flow)
+{
+    *flow = FR_FALLS;
+    for (; block; block = block->next)
+        for (uint32_t i = 0; i < block->n; i++) {
+            fr_block rest = {block->at + i + 1, block->n - i - 1, block->next};
+            bool done = false;
+            TS_TRY(stmt_lower(f, block->at[i], &rest, flow, &done));
+            if (*flow != FR_FALLS || done)
+                return TS_OK;
+        }
+    return TS_OK;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * printf and print. Both become one print_tko with a C format; narrow integers and bools are
+ * printed as int32, narrow floats as float32. f-strings keep their parts until they are printed.
+ * Part of the front end (lower.h); rows in tile_op.def.
+ */
+#include "lang/lower.h"
+#include "lang/tile/op.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct print_out {
+    ts_text format;
+    TS_VEC(ts_val) values;
+} print_out;
+
+/* As Python writes it: the shortest text that reads back. */
+const char *fr_real_text(fr *f, double x)
+{
+    char room[40];
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(room, sizeof room, "%.*g", digits, x);
+        if (strtod(room, NULL) == x)
+            break;
+    }
+    return fr_textf(f, "%s%s", room, strpbrk(room, ".einf") ? "" : ".0");
+}
+
+const char *fr_plain_text(fr *f, const fr_value *v)
+{
+    int64_t i;
+    switch (v->kind) {
+    case FR_STR:
+        return v->as.text;
+    case FR_NONE:
+        return "None";
+    case FR_DTYPE:
+        return ts_dtype_name((ts_dtype)v->dtype);
+    case FR_ENUM:
+        return fr_say(f, v);
+    case FR_NUMBER:
+        if (v->cat == FR_BOOL)
+            return v->as.i ? "True" : "False";
+        if (v->cat == FR_INT)
+            return fr_is_int(v, &i) ? fr_textf(f, "%lld", (long long)i) : NULL;
+        return fr_real_text(f, v->as.f);
+    default:
+        return NULL;
+    }
+}
+
+static void print_literal(print_out *p, const char *text)
+{
+    for (; *text; text++) {
+        ts_text_putc(&p->format, *text);
+        if (*text == '%')
+            ts_text_putc(&p->format, '%');
+    }
+}
+
+/* A tile as print_tko takes it: 32 or 64 bits wide. */
+static ts_status print_widen(fr *f, fr_value *v)
+{
+    ts_dtype dtype = (ts_dtype)v->dtype, to = dtype;
+    if (dtype == TS_DTYPE_bool_ || (fr_dtype_is_int(dtype) && fr_dtype_bits(dtype) < 32))
+        to =
+            fr_dtype_is_signed(dtype) || dtype == TS_DTYPE_bool_ ? TS_DTYPE_int32 : TS_DTYPE_uint32;
+    if (fr_dtype_cat(dtype) == FR_FLOAT && dtype != TS_DTYPE_float64)
+        to = TS_DTYPE_float32;
+    return fr_convert(f, v, to, TS_RN, v);
+}
+
+static ts_status print_value(fr *f, print_out *p, const fr_value *v)
+{
+    return TS_PUSH(f->arena, &p->values, v->as.v) ? TS_OK : fr_oom(f);
+}
+
+enum { PRINT_WIDEST = 256 }; /* characters of one printed number */
+
+/* Python's format specification as a C conversion: flags, width, precision, type. */
+static ts_status print_spec(fr *f, print_out *p, const fr_value *v, const char *spec)
+{
+    size_t flags = strspn(spec, "+- #0"), width = strspn(spec + flags, "0123456789"), precision = 0;
+    const char *rest = spec + flags + width;
+    if (*rest == '.')
+        precision = 1 + strspn(rest + 1, "0123456789");
+    rest += precision;
+    if (strtol(spec + flags, NULL, 10) > PRINT_WIDEST ||
+        (precision && strtol(spec + flags + width + 1, NULL, 10) > PRINT_WIDEST))
+        return fr_error(f, 0, TS_TILEVALUE, "format specification '%s': width and precision are at most %d", spec,
+                        PRINT_WIDEST);
+    bool real = fr_dtype_cat((ts_dtype)v->dtype) == FR_FLOAT,
+         wide = fr_dtype_bits((ts_dtype)v->dtype) == 64;
+    char type = *rest                                                                  ? *rest
+                : real                                                                 ? 'f'
+                : fr_dtype_is_signed((ts_dtype)v->dtype) || v->dtype == TS_DTYPE_bool_ ? 'd'
+                                                                                       : 'u';
+    if ((*rest && rest[1]) || !strchr(real ? "eEfFgG" : "duxXo", type))
+        return fr_error(f, 0, TS_TILETYPE,
+                        "format specification '%s' does not fit %s\n  help: flags, width, "
+                        ".precision and one of %s",
+                        spec, fr_say(f, v), real ? "e f g" : "d x o");
+    if (type == 'd' && !fr_dtype_is_signed((ts_dtype)v->dtype) && v->dtype != TS_DTYPE_bool_)
+        type = 'u';
+    ts_text_printf(&p->format, "%%%.*s%s%c", (int)(flags + width + precision), spec,
+                   !real && wide ? "ll" : "", type);
+    return TS_OK;
+}
+
+static ts_status print_item(fr *f, print_out *p, const fr_value *v, const char *spec)
+{
+    const char *text = fr_plain_text(f, v);
+    if (*spec && v->kind != FR_NUMBER && v->kind != FR_TILE)
+        return fr_error(f, 0, TS_TILETYPE, "format specification '%s' is for numbers and tiles, found %s", spec,
+                        fr_say(f, v));
+    if (text && !*spec) {
+        print_literal(p, text);
+        return TS_OK;
+    }
+    if (v->kind == FR_FSTRING || v->kind == FR_TUPLE) {
+        bool tuple = v->kind == FR_TUPLE;
+        if (tuple)
+            print_literal(p, "(");
+        for (uint32_t i = 0; i < v->n; i++) {
+            if (tuple && i)
+                print_literal(p, ", ");
+            TS_TRY(print_item(f, p, &v->as.items[tuple ? i : 2 * i],
+                              tuple ? "" : v->as.items[2 * i + 1].as.text));
+        }
+        if (tuple)
+            print_literal(p, v->n == 1 ? ",)" : ")");
+        return TS_OK;
+    }
+    fr_value tile;
+    TS_TRY(fr_as_tile(f, v, &tile));
+    TS_TRY(print_widen(f, &tile));
+    TS_TRY(print_spec(f, p, &tile, spec));
+    return print_value(f, p, &tile);
+}
+
+static ts_status print_emit(fr *f, print_out *p)
+{
+    if (p->format.failed)
+        return fr_oom(f);
+    const char *format = ts_text_get(&p->format);
+    ts_emit(&f->b, TS_OP_print_tko, TS_T_token, p->values.n, p->values.at,
+            ts_intern(f->module, format, strlen(format)), 0);
+    return TS_OK;
+}
+
+static ts_status print_all(fr *f, const fr_call *c, print_out *p)
+{
+    const char *sep = " ", *end = "\n";
+    for (uint32_t i = 1; i < 3; i++)
+        if (fr_given(c, i) && c->arg[i].kind != FR_STR)
+            return fr_arg_error(f, c, i, "a string known at compile time");
+    sep = fr_given(c, 1) ? c->arg[1].as.text : sep;
+    end = fr_given(c, 2) ? c->arg[2].as.text : end;
+    for (uint32_t i = 0; i < c->n_rest; i++) {
+        if (i)
+            print_literal(p, sep);
+        TS_TRY(print_item(f, p, &c->rest[i], ""));
+    }
+    print_literal(p, end);
+    return print_emit(f, p);
+}
+
+ts_status fr_op_print(fr *f, const fr_call *c, fr_value *out)
+{
+    print_out p = {0};
+    ts_text_init(&p.format, f->arena->alloc);
+    ts_status status = print_all(f, c, &p);
+    ts_text_deinit(&p.format);
+    *out = fr_none();
+    return status;
+}
+
+/* ---- printf -------------------------------------------------------------------------- */
+
+/* One conversion of the caller's format, from after the '%'; returns where it ends. */
+static ts_status print_conversion(fr *f, const fr_call *c, print_out *p, const char **at,
+                                  uint32_t *next)
+{
+    const char *s = *at;
+    size_t n = strspn(s, "+- #0123456789.");
+    size_t length = strspn(s + n, "hljzt");
+    char type = s[n + length];
+    if (!type || !strchr("diuoxXeEfFgGaA", type))
+        return fr_error(f, c->at[0], TS_TILETYPE,
+                        "printf(): conversion '%%%.*s' is not known\n  help: d i u o x X for "
+                        "integers, e f g a for floats, %%%% for a per cent sign",
+                        (int)(n + length + (type != 0)), s);
+    if (*next >= c->n_rest)
+        return fr_error(f, c->node, TS_TILETYPE,
+                        "printf(): the format has more conversions than there are arguments (%u)",
+                        c->n_rest);
+    fr_value v;
+    TS_TRY(fr_as_tile(f, &c->rest[(*next)++], &v));
+    bool real = fr_dtype_cat((ts_dtype)v.dtype) == FR_FLOAT;
+    if (real != (strchr("eEfFgGaA", type) != NULL))
+        return fr_error(f, c->node, TS_TILETYPE, "printf(): '%%%c' does not print %s", type,
+                        fr_say(f, &v));
+    TS_TRY(print_widen(f, &v));
+    ts_text_printf(&p->format, "%%%.*s%s%c", (int)n, s,
+                   !real && fr_dtype_bits((ts_dtype)v.dtype) == 64 ? "ll" : "",
+                   type == 'i' ? 'd' : type);
+    *at = s + n + length + 1;
+    return print_value(f, p, &v);
+}
+
+static ts_status print_format(fr *f, const fr_call *c, print_out *p)
+{
+    uint32_t next = 0;
+    for (const char *s = c->arg[0].as.text; *s;) {
+        if (*s != '%') {
+            ts_text_putc(&p->format, *s++);
+        } else if (s[1] == '%') {
+            ts_text_puts(&p->format, "%%");
+            s += 2;
+        } else {
+            s++;
+            TS_TRY(print_conversion(f, c, p, &s, &next));
+        }
+    }
+    if (next != c->n_rest)
+        return fr_error(f, c->node, TS_TILETYPE,
+                        "printf(): the format has %u conversions for %u arguments", next,
+                        c->n_rest);
+    return print_emit(f, p);
+}
+
+ts_status fr_op_printf(fr *f, const fr_call *c, fr_value *out)
+{
+    print_out p = {0};
+    if (c->arg[0].kind != FR_STR)
+        return fr_arg_error(f, c, 0, "a string known at compile time");
+    ts_text_init(&p.format, f->arena->alloc);
+    ts_status status = print_format(f, c, &p);
+    ts_text_deinit(&p.format);
+    *out = fr_none();
+    return status;
+}
+
+/* ---- f-strings ----------------------------------------------------------------------- */
+
+static ts_status print_literal_spec(fr *f, uint32_t node, fr_value *out)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    uint32_t n_parts = 0;
+    const uint32_t *parts = n->kind == TS_AST_JoinedStr ? ts_pack_list(&f->pack, n->f[0], &n_parts) : NULL;
+    for (uint32_t i = 0; i < n_parts; i++)
+        if (ts_pack_node(&f->pack, parts[i])->kind != TS_AST_Constant)
+            return fr_error(f, parts[i], TS_SYNTAX,
+                            "a format specification must be written out\n  help: for example {x:5.2f}");
+    TS_TRY(fr_expr(f, node, out));
+    return out->kind == FR_STR ? TS_OK : fr_error(f, node, TS_SYNTAX, "a format specification must be text");
+}
+
+static ts_status print_part(fr *f, uint32_t node, fr_value *pair)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    pair[1] = fr_text("");
+    if (n->kind != TS_AST_FormattedValue)
+        return fr_expr(f, node, &pair[0]);
+    if (n->f[1] != UINT32_MAX)
+        return fr_error(f, node, TS_SYNTAX, "!r, !s and !a are not part of the tile language");
+    TS_TRY(fr_expr(f, n->f[0], &pair[0]));
+    return n->f[2] ? print_literal_spec(f, n->f[2], &pair[1]) : TS_OK;
+}
+
+/* Text when all parts are, else an FR_FSTRING. */
+ts_status fr_fstring(fr *f, uint32_t node, fr_value *out)
+{
+    uint32_t n;
+    const uint32_t *parts = ts_pack_list(&f->pack, ts_pack_node(&f->pack, node)->f[0], &n);
+    fr_value *pairs = TS_NEW_N(f->arena, fr_value, 2 * (size_t)n + 1);
+    const char **plain = TS_NEW_N(f->arena, const char *, (size_t)n + 1);
+    size_t length = 0;
+    bool known = true;
+    if (!pairs || !plain)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < n; i++) {
+        TS_TRY(print_part(f, parts[i], &pairs[2 * i]));
+        plain[i] = pairs[2 * i + 1].as.text[0] ? NULL : fr_plain_text(f, &pairs[2 * i]);
+        known = known && plain[i];
+        length += known ? strlen(plain[i]) : 0;
+    }
+    if (!known)
+        return fr_container(f, FR_FSTRING, 2 * n, pairs, out);
+    char *text = ts_arena_get(f->arena, length + 1), *at = text;
+    if (!text)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < n; at += strlen(plain[i++]))
+        memcpy(at, plain[i], strlen(plain[i]));
+    *at = 0;
+    *out = fr_text(text);
+    return TS_OK;
+}

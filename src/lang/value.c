@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Compile-time values: making them, comparing them, taking them apart into leaves and back.
+ * Part of the front end (lower.h).
+ */
+#include "lang/lower.h"
+#include <stdlib.h>
+
+fr_value fr_none(void)
+{
+    return (fr_value){.kind = FR_NONE};
+}
+
+fr_value fr_bool(bool x)
+{
+    return (fr_value){.kind = FR_NUMBER, .cat = FR_BOOL, .as.i = x};
+}
+
+fr_value fr_number(fr_int x)
+{
+    return (fr_value){.kind = FR_NUMBER, .cat = FR_INT, .as.i = x};
+}
+
+fr_value fr_real(double x)
+{
+    return (fr_value){.kind = FR_NUMBER, .cat = FR_FLOAT, .as.f = x};
+}
+
+fr_value fr_strict(ts_dtype dtype, fr_int i)
+{
+    uint32_t bits = fr_dtype_bits(dtype);
+    fr_value v = {.kind = FR_NUMBER, .cat = FR_INT, .dtype = (uint8_t)dtype};
+    if (dtype == TS_DTYPE_bool_) {
+        v.cat = FR_BOOL;
+        v.as.i = i != 0;
+        return v;
+    }
+    uint64_t low = (uint64_t)i << (64 - bits);
+    v.as.i = fr_dtype_is_signed(dtype) ? (fr_int)((int64_t)low >> (64 - bits))
+                                       : (fr_int)(low >> (64 - bits));
+    return v;
+}
+
+fr_value fr_tile(ts_dtype dtype, ts_val v)
+{
+    return (fr_value){.kind = FR_TILE, .dtype = (uint8_t)dtype, .as.v = v};
+}
+
+fr_value fr_text(const char *text)
+{
+    return (fr_value){.kind = FR_STR, .as.text = text};
+}
+
+fr_value fr_dtype_value(ts_dtype dtype)
+{
+    return (fr_value){.kind = FR_DTYPE, .dtype = (uint8_t)dtype};
+}
+
+ts_status fr_tuple(fr *f, uint32_t n, const fr_value *items, fr_value *out)
+{
+    fr_value *copy = TS_NEW_N(f->arena, fr_value, n ? n : 1);
+    if (!copy)
+        return fr_oom(f);
+    if (n)
+        memcpy(copy, items, n * sizeof *copy);
+    return fr_container(f, FR_TUPLE, n, copy, out);
+}
+
+/* Nesting and sharing could make a small program's tuples endless; nobody needs more than this. */
+enum { VALUE_MAX_DEPTH = 100, VALUE_MAX_WEIGHT = 1 << 17 };
+
+ts_status fr_container(fr *f, fr_kind kind, uint32_t n, fr_value *items, fr_value *out)
+{
+    uint32_t depth = 0;
+    uint64_t weight = n;
+    *out = (fr_value){.kind = (uint8_t)kind,
+                      .n = kind == FR_DICT || kind == FR_FSTRING ? n / 2 : n,
+                      .as.items = items};
+    for (uint32_t i = 0; i < n; i++) {
+        depth = TS_MAX(depth, items[i].depth);
+        weight += items[i].weight;
+    }
+    if (depth >= VALUE_MAX_DEPTH || weight > VALUE_MAX_WEIGHT)
+        return fr_error(f, 0, TS_TILEVALUE,
+                        "a value of %llu parts that nests %u deep is beyond %d parts and %d levels",
+                        (unsigned long long)weight, depth + 1, VALUE_MAX_WEIGHT, VALUE_MAX_DEPTH);
+    out->depth = (uint8_t)(depth + 1);
+    out->weight = (uint32_t)weight;
+    return TS_OK;
+}
+
+double fr_as_double(const fr_value *v)
+{
+    return v->cat == FR_FLOAT ? v->as.f : (double)v->as.i;
+}
+
+bool fr_is_int(const fr_value *v, int64_t *out)
+{
+    if (v->kind != FR_NUMBER || v->cat == FR_FLOAT || v->as.i < INT64_MIN || v->as.i > INT64_MAX)
+        return false;
+    *out = (int64_t)v->as.i;
+    return true;
+}
+
+bool fr_truth(const fr_value *v, bool *out)
+{
+    switch (v->kind) {
+    case FR_NUMBER:
+        *out = v->cat == FR_FLOAT ? v->as.f != 0 : v->as.i != 0;
+        return true;
+    case FR_STR:
+        *out = v->as.text[0] != 0;
+        return true;
+    case FR_TUPLE:
+    case FR_DICT:
+        *out = v->n != 0;
+        return true;
+    case FR_NONE:
+        *out = false;
+        return true;
+    case FR_ENUM:
+    case FR_DTYPE:
+    case FR_FUNC:
+    case FR_OP:
+        *out = true;
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* ---- objects of the pack ------------------------------------------------------------- */
+
+static ts_status value_hex(fr *f, const char *text, fr_value *out)
+{
+    bool negative = *text == '-';
+    fr_int x = 0;
+    text += negative;
+    if (text[0] == '0' && text[1] == 'x')
+        text += 2;
+    if (strlen(text) > 31)
+        return fr_error(f, 0, TS_TILEVALUE,
+                        "an integer constant is beyond 124 bits\n  help: constants are computed "
+                        "exactly up to there");
+    for (; *text; text++) {
+        int digit = *text <= '9' ? *text - '0' : (*text | 32) - 'a' + 10;
+        if (digit < 0 || digit > 15)
+            return ts_fail(f->err, TS_PARSE, "packed function: malformed integer");
+        x = x * 16 + digit;
+    }
+    *out = fr_number(negative ? -x : x);
+    return TS_OK;
+}
+
+static ts_status value_items(fr *f, uint32_t list, uint8_t kind, fr_value *out)
+{
+    uint32_t n;
+    const uint32_t *items = ts_pack_list(&f->pack, list, &n);
+    TS_TRY(fr_check_depth(f, 0));
+    fr_value *copy = TS_NEW_N(f->arena, fr_value, n ? n : 1);
+    if (!copy)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < n; i++)
+        TS_TRY(fr_object(f, items[i], &copy[i]));
+    return fr_container(f, (fr_kind)kind, n, copy, out);
+}
+
+static ts_status value_function(fr *f, uint32_t function, fr_value *out)
+{
+    const ts_pack_function *row = &f->pack.functions[function];
+    if (!row->root)
+        return fr_error(f, 0, TS_SYNTAX, "source of '%s' is not available",
+                        fr_string(f, row->name));
+    fr_function *fn = TS_NEW(f->arena, fr_function);
+    if (!fn)
+        return fr_oom(f);
+    fn->function = function;
+    fn->root = row->root;
+    fn->name = fr_string(f, row->name);
+    *out = (fr_value){.kind = FR_FUNC, .as.function = fn};
+    return TS_OK;
+}
+
+static ts_status value_typed(fr *f, const ts_object *o, fr_value *out)
+{
+    ts_dtype dtype = fr_dtype_find(fr_string(f, o->x));
+    TS_TRY(fr_object(f, o->y, out));
+    if (out->kind != FR_NUMBER || !dtype)
+        return ts_fail(f->err, TS_PARSE, "packed function: malformed typed constant");
+    return fr_round(f, out, dtype, out);
+}
+
+ts_status fr_object(fr *f, uint32_t object, fr_value *out)
+{
+    const ts_object *o = &f->pack.objects[object];
+    uint64_t bits = o->x | (uint64_t)o->y << 32;
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    *out = (fr_value){.kind = FR_NONE};
+    switch (o->kind) {
+    case TS_OBJ_BOOL:
+        *out = fr_bool(o->x != 0);
+        return TS_OK;
+    case TS_OBJ_INT:
+        *out = fr_number((int64_t)bits);
+        return TS_OK;
+    case TS_OBJ_BIGINT:
+        return value_hex(f, fr_string(f, o->x), out);
+    case TS_OBJ_FLOAT:
+        *out = fr_real(real);
+        return TS_OK;
+    case TS_OBJ_STR:
+        *out = fr_text(fr_string(f, o->x));
+        return TS_OK;
+    case TS_OBJ_TUPLE:
+        return value_items(f, o->x, FR_TUPLE, out);
+    case TS_OBJ_DICT:
+        return value_items(f, o->x, FR_DICT, out);
+    case TS_OBJ_DTYPE:
+        *out = fr_dtype_value(fr_dtype_find(fr_string(f, o->x)));
+        if (!out->dtype)
+            *out = (fr_value){.kind = FR_OPAQUE, .as.object = object};
+        return TS_OK;
+    case TS_OBJ_FUNC:
+        return value_function(f, o->x, out);
+    case TS_OBJ_TYPED:
+        return value_typed(f, o, out);
+    case TS_OBJ_BUILTIN:
+        *out = (fr_value){.kind = FR_BUILTIN, .as.text = fr_string(f, o->x)};
+        return TS_OK;
+    case TS_OBJ_OP:
+        *out = (fr_value){.kind = FR_OP, .n = fr_op_find(fr_string(f, o->x))};
+        if (out->n == fr_n_ops)
+            *out = (fr_value){.kind = FR_OPAQUE, .as.object = object};
+        return TS_OK;
+    case TS_OBJ_ELLIPSIS:
+        out->kind = FR_ELLIPSIS;
+        return TS_OK;
+    case TS_OBJ_ENUM:
+    case TS_OBJ_MODULE:
+    case TS_OBJ_CLASS:
+    case TS_OBJ_OPAQUE:
+        out->kind = o->kind == TS_OBJ_ENUM     ? FR_ENUM
+                    : o->kind == TS_OBJ_OPAQUE ? FR_OPAQUE
+                                               : FR_MODULE;
+        out->as.object = object;
+        return TS_OK;
+    default:
+        return TS_OK;
+    }
+}
+
+/* ---- comparing ----------------------------------------------------------------------- */
+
+static bool value_same_items(const fr *f, const fr_value *a, const fr_value *b, uint32_t n,
+                             bool (*same)(const fr *, const fr_value *, const fr_value *))
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (!same(f, &a[i], &b[i]))
+            return false;
+    return true;
+}
+
+static uint32_t value_n_items(const fr_value *v)
+{
+    switch (v->kind) {
+    case FR_TUPLE:
+    case FR_ITER:
+        return v->n;
+    case FR_DICT:
+    case FR_FSTRING:
+        return 2 * v->n;
+    case FR_SLICE:
+    case FR_RANGE:
+        return 3;
+    case FR_METHOD:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* Same in everything but leaves; `same` judges the items of containers. */
+static bool value_alike(const fr *f, const fr_value *a, const fr_value *b,
+                        bool (*same)(const fr *, const fr_value *, const fr_value *))
+{
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case FR_STR:
+    case FR_BUILTIN:
+        return strcmp(a->as.text, b->as.text) == 0;
+    case FR_TUPLE:
+    case FR_ITER:
+    case FR_DICT:
+    case FR_FSTRING:
+    case FR_SLICE:
+    case FR_RANGE:
+        return value_n_items(a) == value_n_items(b) &&
+               value_same_items(f, a->as.items, b->as.items, value_n_items(a), same);
+    case FR_METHOD:
+        return a->n == b->n && same(f, a->as.items, b->as.items);
+    case FR_DTYPE:
+        return a->dtype == b->dtype;
+    case FR_OP:
+        return a->n == b->n;
+    case FR_ENUM:
+    case FR_MODULE:
+    case FR_OPAQUE:
+        return a->as.object == b->as.object;
+    case FR_FUNC:
+        return a->as.function == b->as.function ||
+               (!a->as.function->lexical && !b->as.function->lexical &&
+                a->as.function->root == b->as.function->root);
+    case FR_LIST:
+        return a->as.list == b->as.list;
+    case FR_VIEW:
+        return a->as.view == b->as.view;
+    default:
+        return true;
+    }
+}
+
+bool fr_same(const fr *f, const fr_value *a, const fr_value *b)
+{
+    if (a->kind != b->kind)
+        return false;
+    switch (a->kind) {
+    case FR_NUMBER:
+        if (a->cat != b->cat || a->dtype != b->dtype)
+            return false;
+        return a->cat == FR_FLOAT ? memcmp(&a->as.f, &b->as.f, sizeof a->as.f) == 0
+                                  : a->as.i == b->as.i;
+    case FR_TILE:
+        return a->as.v == b->as.v && a->dtype == b->dtype;
+    case FR_ARRAY:
+    case FR_RAW:
+        return a->as.array == b->as.array;
+    case FR_UNBOUND:
+    case FR_CONFLICT:
+        return a->as.text == b->as.text;
+    default:
+        return value_alike(f, a, b, fr_same);
+    }
+}
+
+/* ---- leaves -------------------------------------------------------------------------- */
+
+static uint32_t value_flatten_array(const fr_array *a, fr_value *leaves)
+{
+    uint32_t n = 0;
+    if (leaves)
+        leaves[n] = fr_tile(TS_DTYPE_NONE, a->base);
+    n++;
+    for (uint32_t d = 0; d < a->rank; d++, n += 3)
+        if (leaves) {
+            leaves[n] = a->shape[d];
+            leaves[n + 1] = a->stride[d];
+            leaves[n + 2] = a->extent[d];
+        }
+    return n;
+}
+
+uint32_t fr_flatten(const fr_value *v, fr_value *leaves)
+{
+    uint32_t n = 0;
+    if (v->kind == FR_NUMBER || v->kind == FR_TILE) {
+        if (leaves)
+            leaves[0] = *v;
+        return 1;
+    }
+    if (v->kind == FR_ARRAY || v->kind == FR_RAW)
+        return value_flatten_array(v->as.array, leaves);
+    for (uint32_t i = 0; i < value_n_items(v); i++)
+        n += fr_flatten(&v->as.items[i], leaves ? leaves + n : NULL);
+    return n;
+}
+
+bool fr_same_skeleton(const fr *f, const fr_value *a, const fr_value *b)
+{
+    bool leaf_a = a->kind == FR_NUMBER || a->kind == FR_TILE,
+         leaf_b = b->kind == FR_NUMBER || b->kind == FR_TILE;
+    if (leaf_a && leaf_b)
+        return true;
+    if ((a->kind == FR_ARRAY || a->kind == FR_RAW) && a->kind == b->kind)
+        return a->as.array->dtype == b->as.array->dtype && a->as.array->rank == b->as.array->rank &&
+               a->as.array->index_dtype == b->as.array->index_dtype;
+    return value_alike(f, a, b, fr_same_skeleton);
+}
+
+static ts_status value_rebuild_array(fr *f, const fr_value *skeleton, const fr_value **leaves,
+                                     fr_value *out)
+{
+    const fr_array *old = skeleton->as.array;
+    fr_array same = *old, *a;
+    same.base = (*leaves)++->as.v;
+    for (uint32_t d = 0; d < old->rank; d++) {
+        same.shape[d] = *(*leaves)++;
+        same.stride[d] = *(*leaves)++;
+        same.extent[d] = *(*leaves)++;
+    }
+    *out = *skeleton;
+    if (memcmp(&same, old, sizeof same) == 0)
+        return TS_OK;
+    if (!(a = TS_NEW(f->arena, fr_array)))
+        return fr_oom(f);
+    *a = same;
+    out->as.array = a;
+    return fr_tensor_view(f, a);
+}
+
+ts_status fr_rebuild(fr *f, const fr_value *skeleton, const fr_value **leaves, fr_value *out)
+{
+    if (skeleton->kind == FR_NUMBER || skeleton->kind == FR_TILE) {
+        *out = *(*leaves)++;
+        return TS_OK;
+    }
+    if (skeleton->kind == FR_ARRAY || skeleton->kind == FR_RAW)
+        return value_rebuild_array(f, skeleton, leaves, out);
+    uint32_t n = value_n_items(skeleton);
+    *out = *skeleton;
+    if (!n)
+        return TS_OK;
+    fr_value *items = TS_NEW_N(f->arena, fr_value, n);
+    if (!items)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < n; i++)
+        TS_TRY(fr_rebuild(f, &skeleton->as.items[i], leaves, &items[i]));
+    out->as.items = items;
+    return TS_OK;
+}

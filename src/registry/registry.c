@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The devices of this process: the CPU, made at its first use, and the GPUs, found when the driver is first
+ * asked for. This and device/hooks.c are the only places of the library with state of its own; it is set up behind two
+ * once locks, follows fork, and is taken down at exit.
+ */
+#include "device/device.h"
+#include <stdlib.h>
+
+static struct {
+    pthread_once_t cpu_once, cuda_once;
+    ts_device *cpu;
+    ts_cuda *cuda;
+    ts_error cpu_error, cuda_error;
+    _Atomic bool up_cpu, up_cuda;
+} registry = {.cpu_once = PTHREAD_ONCE_INIT, .cuda_once = PTHREAD_ONCE_INIT};
+
+static void registry_before_fork(void)
+{
+    if (atomic_load(&registry.up_cpu))
+        ts__cpu_before_fork(registry.cpu);
+}
+
+static void registry_in_parent(void)
+{
+    if (atomic_load(&registry.up_cpu))
+        ts__cpu_after_fork(registry.cpu, false);
+}
+
+static void registry_in_child(void)
+{
+    if (atomic_load(&registry.up_cpu))
+        ts__cpu_after_fork(registry.cpu, true);
+    if (atomic_load(&registry.up_cuda))
+        ts__cuda_after_fork_in_child(registry.cuda);
+}
+
+static void registry_at_exit(void)
+{
+    /* Other libraries may still give memory back after this, so nothing is taken away. The driver frees
+     * everything itself at exit; calling into it from here is not safe. */
+    if (atomic_load(&registry.up_cpu))
+        ts__cpu_quiesce(registry.cpu);
+}
+
+static void registry_start_cpu(void)
+{
+    if (ts__cpu_create(&(ts_cpu_options){0}, &registry.cpu, &registry.cpu_error) != TS_OK)
+        return;
+    pthread_atfork(registry_before_fork, registry_in_parent, registry_in_child);
+    atomic_store(&registry.up_cpu, true);
+    atexit(registry_at_exit);
+}
+
+static void registry_start_cuda(void)
+{
+    if (ts__cuda_open(NULL, ts_alloc_default(), &registry.cuda, &registry.cuda_error) == TS_OK)
+        atomic_store(&registry.up_cuda, true);
+}
+
+static ts_status registry_cpu(int ordinal, ts_device **out, ts_error *err)
+{
+    pthread_once(&registry.cpu_once, registry_start_cpu);
+    if (!registry.cpu)
+        return ts_fail(err, registry.cpu_error.status, "%s", registry.cpu_error.text);
+    if (ordinal != 0)
+        return ts_fail(err, TS_NODEVICE, "there is no CPU device %d; the only one is 0", ordinal);
+    *out = registry.cpu;
+    return TS_OK;
+}
+
+static ts_status registry_cuda(int ordinal, ts_device **out, ts_error *err)
+{
+    ts_device *cpu; /* its fork handlers serve both */
+    TS_TRY(registry_cpu(0, &cpu, err));
+    pthread_once(&registry.cuda_once, registry_start_cuda);
+    if (!registry.cuda)
+        return ts_fail(err, TS_NODEVICE, "%s", registry.cuda_error.text);
+    int n = ts__cuda_count(registry.cuda);
+    if (ordinal < 0 || ordinal >= n)
+        return ts_fail(err, TS_NODEVICE, "there is no CUDA device %d; this machine has %d (0 to %d)", ordinal, n,
+                       n - 1);
+    *out = ts__cuda_device(registry.cuda, ordinal);
+    return TS_OK;
+}
+
+int ts_device_count(ts_device_kind kind)
+{
+    ts_device *first;
+    if (ts_device_get(kind, 0, &first, NULL) != TS_OK)
+        return 0;
+    return kind == TS_DEVICE_CUDA ? ts__cuda_count(registry.cuda) : 1;
+}
+
+int ts_native_current(void)
+{
+    ts_device *first;
+    return ts_device_get(TS_DEVICE_CUDA, 0, &first, NULL) == TS_OK ? ts__cuda_current(registry.cuda) : -1;
+}
+
+ts_status ts_device_get(ts_device_kind kind, int ordinal, ts_device **out, ts_error *err)
+{
+    *out = NULL;
+    if (kind == TS_DEVICE_CPU)
+        return registry_cpu(ordinal, out, err);
+    if (kind == TS_DEVICE_CUDA)
+        return registry_cuda(ordinal, out, err);
+    return ts_fail(err, TS_VALUE, "device kind %d is unknown; it is 1 (cpu) or 2 (cuda)", (int)kind);
+}
+
+ts_status ts_device_by_id(uint16_t id, ts_device **out, ts_error *err)
+{
+    return ts_device_get(TS_DEVICE_ID_KIND(id), TS_DEVICE_ID_ORDINAL(id), out, err);
+}

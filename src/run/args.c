@@ -1,0 +1,732 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * One pass over the arguments of a launch: checks each, notes what its code may depend on (key words) and
+ * what the kernel is given (parameter slots). See launch.h for the words. Messages are made only when
+ * something is wrong.
+ */
+#include "run/launch.h"
+#include "array/layout.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <tessera/array.h>
+
+/* Below this, an extent rounded up to a tile and the position of any element still fit in 31 bits. */
+#define ARGS_LIMIT32 (((int64_t)1 << 31) - ((int64_t)1 << 25))
+
+__extension__ typedef __int128 args_wide; /* int64 and uint64 */
+
+typedef struct args_walk {
+    launch_frame *frame;
+    ts_error *err;
+    size_t next;                /* argument to read */
+    size_t param;               /* top-level parameter it belongs to */
+    const kernel_param *rule;
+    kernel_param no_rule;
+} args_walk;
+
+/* ---- messages ------------------------------------------------------------------------------------ */
+
+const char *ts__param_label(const ts_kernel *kernel, size_t param, char *room, size_t n)
+{
+    const char *name = ts_kernel_param_name(kernel, param);
+    if (name)
+        snprintf(room, n, "argument '%.80s'", name);
+    else
+        snprintf(room, n, "argument %zu", param);
+    return room;
+}
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4), cold))
+#endif
+static ts_status args_fail(const args_walk *walk, ts_status status, const char *format, ...)
+{
+    char label[128], text[1024];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    const ts_kernel *kernel = walk->frame->kernel;
+    return ts_fail(walk->err, status, "kernel '%s', %s: %s", kernel->name,
+                   ts__param_label(kernel, walk->param, label, sizeof label), text);
+}
+
+/* What the annotation of a number says. */
+static const char *args_wanted_text(const kernel_param *rule)
+{
+    return rule->dtype                      ? ts_dtype_name((ts_dtype)rule->dtype)
+           : rule->flags & TS_PARAM_BOOL    ? "bool"
+           : rule->flags & TS_PARAM_INT     ? "int"
+                                            : "float";
+}
+
+/* ---- output -------------------------------------------------------------------------------------- */
+
+static ts_status args_word(args_walk *walk, uint64_t word)
+{
+    if (walk->frame->n_words >= LAUNCH_WORDS - TS_LAUNCH_ARGS) /* room for the words of shared memory */
+        return args_fail(walk, TS_VALUE, "the arguments are more than a launch can take; pass fewer");
+    walk->frame->words[walk->frame->n_words++] = word;
+    return TS_OK;
+}
+
+static ts_status args_too_many(const args_walk *walk)
+{
+    return args_fail(walk, TS_VALUE, "the kernel would need more than %d parameters; pass fewer arguments or a list "
+                                     "of arrays", TS_PLAN_PARAMS);
+}
+
+static ts_status args_slot(args_walk *walk, uint64_t value)
+{
+    if (walk->frame->n_params >= TS_PLAN_PARAMS)
+        return args_too_many(walk);
+    walk->frame->params[walk->frame->n_params++] = value;
+    return TS_OK;
+}
+
+/* ---- arrays --------------------------------------------------------------------------------------- */
+
+/* What is left of an array after checking: strides of extents 1 made regular. */
+typedef struct args_array {
+    uint64_t word, bytes; /* bytes: from the first element to the end of the last; 0 when there is none */
+    int64_t strides[TS_ARRAY_RANK];
+} args_array;
+
+/* True if no two elements share an address as far as sorted strides can tell. */
+static bool args_is_apart(const int64_t *shape, const int64_t *strides, uint32_t rank)
+{
+    uint8_t order[TS_ARRAY_RANK];
+    uint32_t n = 0;
+    for (uint32_t d = 0; d < rank; d++) {
+        if (shape[d] <= 1)
+            continue;
+        uint32_t at = n++;
+        for (; at > 0 && strides[order[at - 1]] > strides[d]; at--)
+            order[at] = order[at - 1];
+        order[at] = (uint8_t)d;
+    }
+    int64_t reach = 0; /* greatest offset of the dimensions so far */
+    for (uint32_t i = 0; i < n; i++) {
+        if (strides[order[i]] <= reach)
+            return false;
+        reach += (shape[order[i]] - 1) * strides[order[i]];
+    }
+    return true;
+}
+
+#if defined(__GNUC__)
+__attribute__((noinline))
+#endif
+static ts_status args_check_layout(const args_walk *walk, const ts_layout *layout)
+{
+    char text[700];
+    layout_span span;
+    layout_flaw flaw = ts__layout_flaw(layout, TS_ARRAY_RANK, &span);
+    if (flaw == LAYOUT_GOOD)
+        return TS_OK;
+    ts__layout_text(flaw, layout, TS_ARRAY_RANK, text, sizeof text);
+    return args_fail(walk, flaw == LAYOUT_EXTENT || flaw == LAYOUT_COUNT ? TS_SHAPE : TS_VALUE, "%s", text);
+}
+
+static ts_status args_bad_stride(const args_walk *walk, const ts_arg *arg, uint32_t axis)
+{
+    return args_fail(walk, TS_VALUE, "axis %u has a negative stride (%lld elements); pass a copy with positive strides",
+                     axis, (long long)arg->strides[axis]);
+}
+
+/* Notes that the kernel must not write to the array whose slot comes next (its own, or its list's). */
+static void args_protect(args_walk *walk, bool overlaps)
+{
+    launch_frame *frame = walk->frame;
+    frame->readonly[frame->n_readonly++] = (launch_readonly){frame->n_params, (uint32_t)walk->param, overlaps};
+}
+
+/* Masks and checks of one array, last dimension first. */
+static ts_status args_read_array(args_walk *walk, const ts_arg *arg, args_array *out)
+{
+    uint32_t rank = arg->rank, bytes = (uint32_t)ts_dtype_bytes((ts_dtype)arg->dtype);
+    const ts_layout layout = {arg->value.data, (int32_t)rank, bytes, bytes, arg->shape, arg->strides};
+    if (!arg->value.data || !ts__layout_is_plain(&layout))
+        TS_TRY(args_check_layout(walk, &layout));
+    uint64_t unit = 0, stride16 = 0, shape16 = 0, one = 0, dense = 1;
+    int64_t reach = 0, greatest = 0;
+    bool regular = true, empty = false;
+    for (uint32_t i = rank; i-- > 0;) {
+        int64_t extent = arg->shape[i], stride = arg->strides ? arg->strides[i] : (int64_t)dense;
+        empty |= extent == 0;
+        if (extent == 1)
+            stride = (int64_t)dense; /* never used; so that equal layouts have equal keys */
+        regular &= extent <= 1 || stride > reach;
+        uint64_t steps = extent > 1 ? (uint64_t)extent - 1 : 0; /* sums wrap only in arrays without elements */
+        reach = (int64_t)((uint64_t)reach + steps * (uint64_t)stride);
+        dense = (steps + 1) * (uint64_t)stride;
+        out->strides[i] = stride;
+        greatest = TS_MAX(greatest, extent);
+        unit |= (uint64_t)(stride == 1) << i;
+        stride16 |= (uint64_t)(((uint64_t)stride * bytes & 15) == 0) << i;
+        shape16 |= (uint64_t)((extent & 15) == 0) << i;
+        one |= (uint64_t)(extent == 1) << i;
+    }
+    if (!regular && !empty && !args_is_apart(arg->shape, out->strides, rank)) {
+        for (uint32_t i = 0; i < rank; i++)
+            if (arg->shape[i] > 1 && arg->strides[i] < 0)
+                return args_bad_stride(walk, arg, i);
+        if (!arg->readonly)
+            args_protect(walk, true);
+    }
+    bool wide = (!empty && reach > ARGS_LIMIT32) || greatest > ARGS_LIMIT32 ||
+                walk->rule->flags & TS_PARAM_INDEX64;
+    if (walk->rule->flags & TS_PARAM_STATIC_STRIDES)
+        unit = 0;
+    uint64_t align16 = ((uintptr_t)arg->value.data & 15) == 0;
+    out->bytes = empty ? 0 : ((uint64_t)reach + 1) * bytes;
+    out->word = (uint64_t)TS_SPEC_ARRAY | (uint64_t)arg->dtype << WORD_DTYPE | (uint64_t)rank << WORD_RANK |
+                align16 << WORD_ALIGN16 | (uint64_t)wide << WORD_INDEX64 | unit << WORD_UNIT |
+                stride16 << WORD_STRIDE16 | shape16 << WORD_SHAPE16 | one << WORD_ONE;
+    return TS_OK;
+}
+
+static const char *args_device_text(uint16_t id, char *room, size_t n)
+{
+    bool cpu = TS_DEVICE_ID_KIND(id) == TS_DEVICE_CPU;
+    snprintf(room, n, cpu ? "the CPU" : "CUDA device %d", TS_DEVICE_ID_ORDINAL(id));
+    return room;
+}
+
+static ts_status args_check_array(args_walk *walk, const ts_arg *arg)
+{
+    launch_frame *frame = walk->frame;
+    char one[64], two[64], other[128];
+    if (walk->rule->flags & TS_PARAM_CONSTANT)
+        return args_fail(walk, TS_TYPE, "is annotated Constant but is an array; pass a number, or drop the annotation");
+    if (walk->rule->dtype || walk->rule->flags & TS_PARAM_NUMBER)
+        return args_fail(walk, TS_TYPE, "is annotated %s but is an array; pass a number, or drop the annotation",
+                         args_wanted_text(walk->rule));
+    if (arg->dtype == TS_DTYPE_NONE || arg->dtype >= TS_DTYPE_COUNT)
+        return args_fail(walk, TS_TYPE, "the array has a dtype that kernels do not know");
+    if (arg->rank > TS_ARRAY_RANK)
+        return args_fail(walk, TS_SHAPE, "the array has %u axes; kernels take at most %d", arg->rank, TS_ARRAY_RANK);
+    if ((uintptr_t)arg->value.data % ts_dtype_bytes((ts_dtype)arg->dtype))
+        return args_fail(walk, TS_VALUE, "the array at %p is not aligned to its %s elements; pass a copy",
+                         arg->value.data, ts_dtype_name((ts_dtype)arg->dtype));
+    if (arg->buffer && ts_buffer_check(arg->buffer, walk->err) != TS_OK)
+        return args_fail(walk, TS_BUFFER, "the memory of the array was freed, or lost when its device was reset");
+    if (arg->readonly)
+        args_protect(walk, false);
+    if (!frame->has_device) {
+        frame->has_device = true;
+        frame->device = arg->device;
+        frame->device_arg = (uint32_t)walk->param;
+    } else if (frame->device != arg->device)
+        return args_fail(walk, TS_VALUE, "the array is on %s, but %s is on %s; copy one of them",
+                         args_device_text(arg->device, one, sizeof one),
+                         ts__param_label(frame->kernel, frame->device_arg, other, sizeof other),
+                         args_device_text(frame->device, two, sizeof two));
+    return TS_OK;
+}
+
+static ts_status args_statics(args_walk *walk, const ts_arg *arg, const args_array *array)
+{
+    const kernel_param *rule = walk->rule;
+    for (uint32_t d = 0; d < arg->rank; d++)
+        if (rule->static_shape >> d & 1)
+            TS_TRY(args_word(walk, (uint64_t)arg->shape[d]));
+    for (uint32_t d = 0; d < arg->rank; d++)
+        if (rule->static_stride >> d & 1)
+            TS_TRY(args_word(walk, (uint64_t)array->strides[d]));
+    return TS_OK;
+}
+
+static ts_status args_array_param(args_walk *walk, const ts_arg *arg)
+{
+    args_array array;
+    launch_frame *frame = walk->frame;
+    uint32_t first_word = frame->n_words;
+    TS_TRY(args_check_array(walk, arg));
+    TS_TRY(args_read_array(walk, arg, &array));
+    uint64_t ranks = ((uint64_t)1 << arg->rank) - 1;
+    uint64_t shape = walk->rule->static_shape & ranks, stride = walk->rule->static_stride & ranks;
+    TS_TRY(args_word(walk, array.word | shape << WORD_STATIC_SHAPE | stride << WORD_STATIC_STRIDE));
+    if (shape | stride)
+        TS_TRY(args_statics(walk, arg, &array));
+    uint32_t n = frame->n_params, rank = arg->rank;
+    if (n + 1 + 2 * rank > TS_PLAN_PARAMS)
+        return args_too_many(walk);
+    frame->params[n++] = (uintptr_t)arg->value.data;
+    for (uint32_t d = 0; d < rank; d++) {
+        frame->params[n + d] = (uint64_t)arg->shape[d];
+        frame->params[n + rank + d] = (uint64_t)array.strides[d];
+    }
+    uintptr_t data = (uintptr_t)arg->value.data;
+    frame->spans[frame->n_spans++] =
+        (launch_span){data, data + array.bytes, (uint16_t)first_word, (uint16_t)(n - 1), (uint8_t)rank,
+                      (uint8_t)(frame->n_words - first_word), arg->readonly};
+    frame->n_params = n + 2 * rank;
+    return TS_OK;
+}
+
+/* ---- arrays that share memory ------------------------------------------------------------------------- */
+
+static bool args_is_same(const launch_frame *frame, const launch_span *a, const launch_span *b)
+{
+    size_t numbers = 1 + 2 * (size_t)a->rank;
+    return a->first == b->first && a->n_words == b->n_words && a->readonly == b->readonly &&
+           memcmp(frame->words + a->word, frame->words + b->word, a->n_words * sizeof *frame->words) == 0 &&
+           memcmp(frame->params + a->param, frame->params + b->param, numbers * sizeof *frame->params) == 0;
+}
+
+/* Bit 0: the kernel reads memory of this array; bit 1: it writes there. */
+static uint32_t args_access(const ts_plan *plan, const launch_span *span)
+{
+    return (plan->reads[span->param / 8] >> span->param % 8 & 1) |
+           (plan->writes[span->param / 8] >> span->param % 8 & 1) << 1;
+}
+
+/* Do two arrays share bytes that one of them writes and the other accesses? */
+static bool args_conflict(const ts_plan *plan, const launch_span *a, const launch_span *b)
+{
+    if (a->first >= b->end || b->first >= a->end)
+        return false;
+    uint32_t one = args_access(plan, a), two = args_access(plan, b);
+    return one && two && ((one | two) & 2);
+}
+
+/* What code must know of span i beside the earlier ones of those in conflict: it is one of them, or shares bytes. An
+ * array that is read under two names and written under a third is one array under all three. */
+static uint64_t args_shared_word(const launch_frame *frame, const bool *conflict, uint32_t i)
+{
+    static_assert(TS_LAUNCH_ARGS < 256, "numbers of arrays have 8 bits in a word");
+    const launch_span *span = &frame->spans[i];
+    uint64_t same = 0, overlap = 0;
+    for (uint32_t k = 0; k < i; k++) {
+        const launch_span *other = &frame->spans[k];
+        if (!conflict[k] || span->first >= other->end || other->first >= span->end)
+            continue;
+        if (!args_is_same(frame, span, other))
+            overlap = 1;
+        else if (!same)
+            same = k + 1;
+    }
+    return same || overlap ? WORD_SHARED | (uint64_t)i << 8 | same << 16 | overlap << 24 : 0;
+}
+
+bool ts__frame_note_shared(launch_frame *frame, const ts_plan *plan)
+{
+    bool conflict[TS_LAUNCH_ARGS], any = false;
+    for (uint32_t i = 0; i < frame->n_spans; i++) {
+        conflict[i] = false;
+        for (uint32_t k = 0; k < i; k++)
+            if (args_conflict(plan, &frame->spans[i], &frame->spans[k]))
+                conflict[i] = conflict[k] = any = true;
+    }
+    for (uint32_t i = 1; i < frame->n_spans && any && frame->n_words < LAUNCH_WORDS; i++) {
+        uint64_t word = conflict[i] ? args_shared_word(frame, conflict, i) : 0;
+        if (word)
+            frame->words[frame->n_words++] = word;
+    }
+    return any;
+}
+
+/* ---- numbers ----------------------------------------------------------------------------------------- */
+
+static double args_float_of_bits(uint8_t dtype, uint64_t bits)
+{
+    float single;
+    double value;
+    switch (dtype) {
+    case TS_DTYPE_float16:
+        return ts_f16_to_f64((uint16_t)bits);
+    case TS_DTYPE_bfloat16:
+        return ts_bf16_to_f64((uint16_t)bits);
+    case TS_DTYPE_float64:
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    default:
+        memcpy(&single, &bits, sizeof single);
+        return single;
+    }
+}
+
+/* Sign- or zero-extends the low bytes. */
+static int64_t args_int_of_bits(uint8_t dtype, uint64_t bits)
+{
+    uint32_t unused = 64 - 8 * (uint32_t)ts_dtype_bytes((ts_dtype)dtype);
+    bool is_signed = dtype >= TS_DTYPE_int8 && dtype <= TS_DTYPE_int64;
+    return is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)(bits << unused >> unused);
+}
+
+/* bool < int < float; real numbers stand in f, the others in i. */
+typedef struct args_value {
+    uint32_t category; /* TS_PARAM_BOOL, _INT or _FLOAT */
+    uint8_t dtype;     /* 0: a Python number */
+    double f;
+    args_wide i;
+} args_value;
+
+static uint32_t args_category(uint8_t dtype)
+{
+    return dtype == TS_DTYPE_bool_ ? TS_PARAM_BOOL : dtype < TS_DTYPE_float16 ? TS_PARAM_INT : TS_PARAM_FLOAT;
+}
+
+static args_value args_value_of(const ts_arg *arg)
+{
+    args_value v = {.category = arg->kind == TS_SPEC_BOOL  ? TS_PARAM_BOOL
+                                : arg->kind == TS_SPEC_INT ? TS_PARAM_INT
+                                                           : TS_PARAM_FLOAT};
+    if (arg->kind == TS_SPEC_SCALAR) {
+        v.dtype = arg->dtype;
+        v.category = args_category(arg->dtype);
+    }
+    if (v.category != TS_PARAM_FLOAT) {
+        int64_t value = arg->kind == TS_SPEC_SCALAR ? args_int_of_bits(arg->dtype, arg->value.bits) : arg->value.i;
+        v.i = arg->dtype == TS_DTYPE_uint64 ? (args_wide)(uint64_t)value : value;
+    } else {
+        v.f = v.dtype ? args_float_of_bits(v.dtype, arg->value.bits) : arg->value.f;
+    }
+    return v;
+}
+
+static const char *args_value_text(const args_value *v, char *room, size_t n)
+{
+    if (v->category == TS_PARAM_FLOAT) {
+        snprintf(room, n, "the float %.15g", v->f);
+        if (strtod(room + strlen("the float "), NULL) != v->f)
+            snprintf(room, n, "the float %.17g", v->f);
+    } else if (v->category == TS_PARAM_BOOL)
+        snprintf(room, n, "%s", v->i ? "True" : "False");
+    else
+        snprintf(room, n, v->i < 0 ? "the int %lld" : "the int %llu", (long long)v->i);
+    return room;
+}
+
+/* A number whose category is above the annotation's: what would have to be cut off is refused. */
+static ts_status args_check_category(args_walk *walk, const args_value *v)
+{
+    const kernel_param *rule = walk->rule;
+    char room[64];
+    uint32_t wanted = rule->dtype ? args_category(rule->dtype) : rule->flags & TS_PARAM_NUMBER;
+    if (v->category <= wanted)
+        return TS_OK;
+    return args_fail(walk, TS_TYPE, "is annotated %s but is %s; pass a number of that kind, or change the annotation",
+                     args_wanted_text(rule), args_value_text(v, room, sizeof room));
+}
+
+static ts_status args_bits_of(args_walk *walk, const args_value *v, uint8_t dtype, uint64_t *out)
+{
+    double real = v->category == TS_PARAM_FLOAT ? v->f : (double)v->i;
+    float single = (float)real;
+    char room[64];
+    uint32_t bits = 8 * (uint32_t)ts_dtype_bytes((ts_dtype)dtype);
+    bool is_signed = dtype >= TS_DTYPE_int8 && dtype <= TS_DTYPE_int64;
+    args_wide one = 1, low = is_signed ? -(one << (bits - 1)) : 0, high = (one << (bits - is_signed)) - 1;
+    *out = (uint64_t)v->i;
+    if (dtype == TS_DTYPE_float16 || dtype == TS_DTYPE_bfloat16)
+        *out = dtype == TS_DTYPE_float16 ? ts_f16_from_f64(real) : ts_bf16_from_f64(real);
+    else if (dtype == TS_DTYPE_float32)
+        memcpy(out, &single, sizeof single), *out &= UINT32_MAX;
+    else if (dtype == TS_DTYPE_float64)
+        memcpy(out, &real, sizeof real);
+    else if (v->i < low || v->i > high)
+        return args_fail(walk, TS_OVERFLOW, "%s does not fit %s, which the annotation names; annotate a %s dtype",
+                         args_value_text(v, room, sizeof room), ts_dtype_name((ts_dtype)dtype),
+                         v->i < 0 && !is_signed ? "signed" : "wider");
+    return TS_OK;
+}
+
+/* The number as the annotation of its parameter wants it. */
+static ts_status args_annotated(args_walk *walk, const ts_arg *arg, ts_arg *out)
+{
+    const kernel_param *rule = walk->rule;
+    args_value v = args_value_of(arg);
+    *out = *arg;
+    if (v.dtype > TS_DTYPE_float64 || rule->dtype > TS_DTYPE_float64)
+        return args_fail(walk, TS_TYPE, "is a %s number annotated %s; storage types are not converted, pass a Python "
+                         "number or drop the annotation", v.dtype ? ts_dtype_name((ts_dtype)v.dtype) : "Python",
+                         args_wanted_text(rule));
+    TS_TRY(args_check_category(walk, &v));
+    if (rule->dtype) {
+        out->kind = TS_SPEC_SCALAR;
+        out->dtype = rule->dtype;
+        return args_bits_of(walk, &v, rule->dtype, &out->value.bits);
+    }
+    if (v.category == (rule->flags & TS_PARAM_NUMBER))
+        return TS_OK;
+    out->dtype = 0;
+    if (rule->flags & TS_PARAM_INT) {
+        out->kind = TS_SPEC_INT;
+        out->value.i = (int64_t)v.i;
+    } else {
+        out->kind = TS_SPEC_FLOAT;
+        out->value.f = (double)v.i;
+    }
+    return TS_OK;
+}
+
+/* Constant: kind, the dtype of a typed number, and its value. */
+static ts_status args_constant(args_walk *walk, const ts_arg *arg)
+{
+    uint64_t kind = arg->kind, dtype = arg->kind == TS_SPEC_INT ? arg->dtype : 0, value = arg->value.bits;
+    if (walk->rule->flags & TS_PARAM_NUMBER) {
+        args_value v = args_value_of(arg);
+        TS_TRY(args_check_category(walk, &v));
+    }
+    if (arg->kind == TS_SPEC_SCALAR) {
+        if (arg->dtype == TS_DTYPE_NONE || arg->dtype > TS_DTYPE_float64)
+            return args_fail(walk, TS_TYPE, "a %s number cannot be a Constant; pass a Python number",
+                             ts_dtype_name((ts_dtype)arg->dtype));
+        dtype = arg->dtype;
+        bool is_float = arg->dtype >= TS_DTYPE_float16;
+        double number = is_float ? args_float_of_bits(arg->dtype, value) : 0;
+        kind = is_float ? TS_SPEC_FLOAT : arg->dtype == TS_DTYPE_bool_ ? TS_SPEC_BOOL : TS_SPEC_INT;
+        if (is_float)
+            memcpy(&value, &number, sizeof value);
+        else
+            value = (uint64_t)args_int_of_bits(arg->dtype, value);
+    }
+    TS_TRY(args_word(walk, kind | dtype << WORD_DTYPE));
+    return args_word(walk, value);
+}
+
+static ts_status args_int(args_walk *walk, const ts_arg *arg)
+{
+    char room[64];
+    if (arg->value.i != (int32_t)arg->value.i || arg->dtype) {
+        args_value v = args_value_of(arg);
+        return args_fail(walk, TS_OVERFLOW, "%s does not fit int32; annotate the parameter ScalarInt64, or pass a "
+                                            "typed number such as numpy.int64(...)",
+                         args_value_text(&v, room, sizeof room) + strlen("the int "));
+    }
+    TS_TRY(args_word(walk, TS_SPEC_SCALAR | (uint64_t)TS_DTYPE_int32 << WORD_DTYPE | (uint64_t)1 << WORD_LOOSE));
+    return args_slot(walk, arg->value.bits);
+}
+
+static ts_status args_number(args_walk *walk, const ts_arg *arg)
+{
+    ts_arg made;
+    if (walk->rule->flags & TS_PARAM_CONSTANT)
+        return args_constant(walk, arg);
+    if (walk->rule->dtype || walk->rule->flags & TS_PARAM_NUMBER) {
+        TS_TRY(args_annotated(walk, arg, &made));
+        arg = &made;
+    }
+    if (arg->kind == TS_SPEC_INT)
+        return args_int(walk, arg);
+    uint64_t dtype = arg->dtype, value = arg->value.bits, loose = 0;
+    if (arg->kind == TS_SPEC_FLOAT) {
+        float narrow = (float)arg->value.f;
+        uint32_t bits;
+        memcpy(&bits, &narrow, sizeof bits);
+        dtype = TS_DTYPE_float32, value = bits, loose = 1;
+    } else if (arg->kind == TS_SPEC_BOOL)
+        dtype = TS_DTYPE_bool_, value = arg->value.i != 0, loose = 1;
+    else if (dtype == TS_DTYPE_NONE || dtype >= TS_DTYPE_COUNT)
+        return args_fail(walk, TS_TYPE, "the number has a dtype that kernels do not know");
+    TS_TRY(args_word(walk, TS_SPEC_SCALAR | dtype << WORD_DTYPE | loose << WORD_LOOSE));
+    return args_slot(walk, value);
+}
+
+/* ---- lists and tuples --------------------------------------------------------------------------------- */
+
+/* The one word that all arrays of the list agree on: what holds for each. */
+static ts_status args_list_word(args_walk *walk, const ts_arg *items, uint32_t n, uint64_t *word)
+{
+    const uint64_t all = ~(uint64_t)0 << WORD_UNIT | (uint64_t)1 << WORD_ALIGN16, wide = (uint64_t)1 << WORD_INDEX64;
+    for (uint32_t i = 0; i < n; i++) {
+        args_array array;
+        if (items[i].kind != TS_SPEC_ARRAY)
+            return args_fail(walk, TS_TYPE, "item %u of the list is not an array; lists hold arrays only", i);
+        TS_TRY(args_check_array(walk, &items[i]));
+        TS_TRY(args_read_array(walk, &items[i], &array));
+        if (i == 0)
+            *word = array.word;
+        if (items[i].dtype != items[0].dtype || items[i].rank != items[0].rank)
+            return args_fail(walk, TS_TYPE, "item %u of the list is %s of %u axes, item 0 is %s of %u axes; they must "
+                                            "be alike", i, ts_dtype_name((ts_dtype)items[i].dtype), items[i].rank,
+                             ts_dtype_name((ts_dtype)items[0].dtype), items[0].rank);
+        *word = (*word & ~all) | (*word & array.word & all) | (array.word & wide);
+    }
+    return TS_OK;
+}
+
+void ts__frame_list_item(const ts_arg *array, uint64_t *words)
+{
+    uint64_t dense = 1;
+    words[0] = (uintptr_t)array->value.data;
+    for (uint32_t d = array->rank; d-- > 0;) {
+        words[1 + d] = (uint64_t)array->shape[d];
+        words[1 + array->rank + d] = array->strides ? (uint64_t)array->strides[d] : dense;
+        dense *= (uint64_t)array->shape[d]; /* wraps only beside an extent of 0, where no stride is used */
+    }
+}
+
+static ts_status args_list(args_walk *walk, const ts_arg *arg)
+{
+    launch_frame *frame = walk->frame;
+    int64_t n = arg->value.i;
+    uint64_t word = 0;
+    if (n < 1 || n > (int64_t)(frame->n_args - walk->next))
+        return args_fail(walk, TS_VALUE,
+                         "a list of %lld arrays cannot be passed; it must hold 1 or more",
+                         (long long)n);
+    if (frame->n_lists >= LAUNCH_LISTS)
+        return args_fail(walk, TS_VALUE, "more than %d lists in one launch; pass fewer", LAUNCH_LISTS);
+    const ts_arg *items = frame->args + walk->next;
+    TS_TRY(args_list_word(walk, items, (uint32_t)n, &word));
+    TS_TRY(args_word(walk, TS_SPEC_LIST));
+    TS_TRY(args_word(walk, word));
+    frame->lists[frame->n_lists++] = (launch_list){frame->n_params, (uint32_t)walk->next, (uint32_t)n, items->rank};
+    walk->next += (size_t)n;
+    TS_TRY(args_slot(walk, 0));
+    return args_slot(walk, (uint64_t)n);
+}
+
+static ts_status args_one(args_walk *walk, uint32_t depth);
+
+static ts_status args_tuple(args_walk *walk, const ts_arg *arg, uint32_t depth)
+{
+    int64_t n = arg->value.i;
+    if (n < 0 || n > (int64_t)(walk->frame->n_args - walk->next))
+        return args_fail(walk, TS_VALUE, "the tuple says it has %lld items, more than were given", (long long)n);
+    if (depth >= 64)
+        return args_fail(walk, TS_VALUE, "tuples are nested more than 64 deep");
+    TS_TRY(args_word(walk, TS_SPEC_TUPLE));
+    TS_TRY(args_word(walk, (uint64_t)n));
+    for (int64_t i = 0; i < n; i++)
+        TS_TRY(args_one(walk, depth + 1));
+    return TS_OK;
+}
+
+static ts_status args_one(args_walk *walk, uint32_t depth)
+{
+    if (walk->next >= walk->frame->n_args)
+        return args_fail(walk, TS_VALUE, "a tuple says it has more items than were given");
+    const ts_arg *arg = &walk->frame->args[walk->next++];
+    switch ((ts_spec_kind)arg->kind) {
+    case TS_SPEC_ARRAY:
+        return args_array_param(walk, arg);
+    case TS_SPEC_SCALAR:
+    case TS_SPEC_INT:
+    case TS_SPEC_FLOAT:
+    case TS_SPEC_BOOL:
+        return args_number(walk, arg);
+    case TS_SPEC_NONE:
+        return args_word(walk, TS_SPEC_NONE);
+    case TS_SPEC_TUPLE:
+        return args_tuple(walk, arg, depth);
+    case TS_SPEC_LIST:
+        return args_list(walk, arg);
+    }
+    return args_fail(walk, TS_TYPE, "kernels do not take an argument of kind %u", arg->kind);
+}
+
+/* ---- the frame ------------------------------------------------------------------------------------------ */
+
+/* Arguments as the caller counts them: items of tuples and lists belong to theirs. */
+static size_t args_top_level(const ts_arg *args, size_t n)
+{
+    size_t found = 0;
+    int64_t items = 0; /* still to come of tuples and lists already counted */
+    for (size_t i = 0; i < n; i++) {
+        found += items == 0;
+        items -= items > 0;
+        if (args[i].kind == TS_SPEC_TUPLE || args[i].kind == TS_SPEC_LIST)
+            items += args[i].value.i;
+    }
+    return found;
+}
+
+static ts_status args_wrong_count(const ts_kernel *kernel, const ts_arg *args, size_t n, ts_error *err)
+{
+    char names[512] = "";
+    size_t at = 0, found = args_top_level(args, n);
+    for (size_t i = 0; i < kernel->n_params && at + 1 < sizeof names; i++)
+        at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "",
+                               kernel->params[i].name ? kernel->params[i].name : "?");
+    return ts_fail(err, TS_TYPE, "kernel '%s' takes %zu argument%s (%s), got %zu", kernel->name, kernel->n_params,
+                   kernel->n_params == 1 ? "" : "s", names, found);
+}
+
+ts_status ts__frame_fill(launch_frame *frame, const ts_kernel *kernel, const ts_arg *args, size_t n, ts_error *err)
+{
+    frame->kernel = kernel;
+    frame->args = args;
+    frame->n_args = n;
+    frame->n_words = frame->n_params = frame->n_lists = frame->n_readonly = frame->n_spans = 0;
+    frame->has_device = false;
+    args_walk walk = {.frame = frame, .err = err};
+    if (n > TS_LAUNCH_ARGS)
+        return ts_fail(err, TS_VALUE, "kernel '%s' was given %zu arguments (items of tuples and lists counted); the "
+                                      "most is %d", kernel->name, n, TS_LAUNCH_ARGS);
+    for (; walk.next < n; walk.param++) {
+        if (kernel->params && walk.param >= kernel->n_params)
+            return args_wrong_count(kernel, args, n, err);
+        walk.rule = kernel->params ? &kernel->params[walk.param] : &walk.no_rule;
+        TS_TRY(args_one(&walk, 0));
+    }
+    return kernel->params && walk.param != kernel->n_params ? args_wrong_count(kernel, args, n, err) : TS_OK;
+}
+
+/* ---- key words to specs ----------------------------------------------------------------------------------- */
+
+static ts_spec args_spec_of_word(uint64_t word)
+{
+    return (ts_spec){
+        .kind = (uint8_t)(word & 15),
+        .dtype = (uint8_t)(word >> WORD_DTYPE & 31),
+        .rank = (uint8_t)(word >> WORD_RANK & 15),
+        .index_bits = (word & 15) != TS_SPEC_ARRAY ? 0 : word >> WORD_INDEX64 & 1 ? 64 : 32,
+        .align16 = (uint8_t)(word >> WORD_ALIGN16 & 1),
+        .unit_stride = (uint8_t)(word >> WORD_UNIT),
+        .stride_div16 = (uint8_t)(word >> WORD_STRIDE16),
+        .shape_div16 = (uint8_t)(word >> WORD_SHAPE16),
+        .shape_one = (uint8_t)(word >> WORD_ONE),
+        .static_shape = (uint8_t)(word >> WORD_STATIC_SHAPE),
+        .static_stride = (uint8_t)(word >> WORD_STATIC_STRIDE),
+        .loose = (uint8_t)(word >> WORD_LOOSE & 1),
+    };
+}
+
+/* A WORD_SHARED: its array is found by counting those outside lists. */
+static void args_spec_shared(uint64_t word, ts_spec *spec, size_t n)
+{
+    uint32_t left = (uint32_t)(word >> 8 & 255);
+    for (size_t i = 0; i < n; i++) {
+        if (spec[i].kind == TS_SPEC_LIST)
+            i++;
+        else if (spec[i].kind == TS_SPEC_ARRAY && left-- == 0) {
+            spec[i].same_as = (uint16_t)(word >> 16 & 255);
+            spec[i].overlap = (uint8_t)(word >> 24 & 1);
+            return;
+        }
+    }
+}
+
+/* The item of one word and of those that follow it. */
+static uint32_t args_spec_item(const launch_frame *frame, uint32_t i, ts_spec *s)
+{
+    *s = args_spec_of_word(frame->words[i++]);
+    for (uint32_t d = 0; d < s->rank; d++)
+        if (s->static_shape >> d & 1)
+            s->dims[d] = (int64_t)frame->words[i++];
+    for (uint32_t d = 0; d < s->rank; d++)
+        if (s->static_stride >> d & 1)
+            s->strides[d] = (int64_t)frame->words[i++];
+    if (s->kind == TS_SPEC_LIST)
+        s->value = 0; /* any length: it is a run-time parameter */
+    else if (s->kind >= TS_SPEC_INT && s->kind <= TS_SPEC_TUPLE)
+        s->value = (int64_t)frame->words[i++];
+    return i;
+}
+
+size_t ts__frame_spec(const launch_frame *frame, ts_spec *spec)
+{
+    size_t n = 0;
+    for (uint32_t i = 0; i < frame->n_words;)
+        if ((frame->words[i] & 15) == WORD_SHARED)
+            args_spec_shared(frame->words[i++], spec, n);
+        else if (n < TS_LAUNCH_ARGS)
+            i = args_spec_item(frame, i, &spec[n++]);
+        else
+            break;
+    return n;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The cache of compiled code: a small memory level for this process over a directory shared by all
+ * (cache_disk.c). What a key is made of: cache_key.c. An entry:
+ *
+ *     | head | key | plan | bytes | messages |     head.check is the hash of everything after it
+ *
+ * A reader believes an entry only if its length, check and key are right; otherwise it is a miss and the next put
+ * replaces it.
+ */
+#include "run/cache.h"
+#include "run/cache_disk.h"
+#include "device/device.h"
+#include "tessera/launch.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <strings.h>
+
+enum { CACHE_MEMORY = 64 };
+#define CACHE_LIMIT ((uint64_t)1 << 30)
+#define CACHE_MAGIC 0x3145484341435354u /* "TSCACHE1" */
+
+typedef struct cache_head {
+    uint64_t magic, check, n_key, n_bytes, n_messages;
+    uint32_t head_bytes, plan_bytes;
+} cache_head;
+
+typedef struct cache_slot {
+    char *file;       /* a whole entry as it is on disk; NULL: unused */
+    size_t n;
+    uint64_t used;    /* clock of the last use */
+} cache_slot;
+
+struct ts_cache {
+    const ts_alloc *alloc;
+    cache_disk disk;
+    pthread_mutex_t lock;           /* memory level */
+    uint64_t clock;
+    cache_slot slots[CACHE_MEMORY];
+};
+
+/* ---- entries ------------------------------------------------------------------------------------ */
+
+static uint64_t cache_check(const char *file, size_t n)
+{
+    size_t from = offsetof(cache_head, check) + sizeof(uint64_t);
+    return ts_hash(file + from, n - from, CACHE_MAGIC) ^ ts_hash(file, sizeof(uint64_t), 1);
+}
+
+/* True if `file` is a sound entry for the key. */
+static bool cache_is_sound(const char *file, size_t n, const void *key, size_t n_key)
+{
+    cache_head head;
+    if (n < sizeof head)
+        return false;
+    memcpy(&head, file, sizeof head);
+    if (head.magic != CACHE_MAGIC || head.head_bytes != sizeof head || head.plan_bytes != sizeof(ts_plan) ||
+        head.n_key != n_key || head.n_bytes > CACHE_ENTRY_MAX || head.n_messages > CACHE_ENTRY_MAX)
+        return false;
+    return n == sizeof head + n_key + sizeof(ts_plan) + head.n_bytes + head.n_messages &&
+           memcmp(file + sizeof head, key, n_key) == 0 && head.check == cache_check(file, n);
+}
+
+/* Copies a sound entry out. */
+static bool cache_unpack(const char *file, const ts_alloc *alloc, ts_code *out)
+{
+    cache_head head;
+    memcpy(&head, file, sizeof head);
+    const char *at = file + sizeof head + head.n_key;
+    *out = (ts_code){.alloc = alloc};
+    memcpy(&out->plan, at, sizeof out->plan);
+    at += sizeof out->plan;
+    out->bytes = ts__new(alloc, head.n_bytes ? head.n_bytes : 1);
+    out->messages = head.n_messages ? ts__new(alloc, head.n_messages) : NULL;
+    if (!out->bytes || (head.n_messages && !out->messages)) {
+        ts__delete(alloc, out->bytes, head.n_bytes ? head.n_bytes : 1);
+        ts__delete(alloc, out->messages, head.n_messages);
+        *out = (ts_code){.alloc = alloc};
+        return false;
+    }
+    out->n_bytes = head.n_bytes;
+    out->n_messages = head.n_messages;
+    memcpy(out->bytes, at, head.n_bytes);
+    if (head.n_messages)
+        memcpy(out->messages, at + head.n_bytes, head.n_messages);
+    return true;
+}
+
+static void cache_pack(ts_text *file, const void *key, size_t n_key, const ts_code *code)
+{
+    cache_head head = {.magic = CACHE_MAGIC, .n_key = n_key, .n_bytes = code->n_bytes, .n_messages = code->n_messages,
+                       .head_bytes = sizeof head, .plan_bytes = sizeof(ts_plan)};
+    ts_text_put(file, (const char *)&head, sizeof head);
+    ts_text_put(file, key, n_key);
+    ts_text_put(file, (const char *)&code->plan, sizeof code->plan);
+    ts_text_put(file, (const char *)code->bytes, code->n_bytes);
+    ts_text_put(file, code->messages, code->n_messages);
+    if (file->failed)
+        return;
+    head.check = cache_check(file->at, file->n);
+    memcpy(file->at, &head, sizeof head);
+}
+
+/* ---- memory level --------------------------------------------------------------------------------- */
+
+static bool cache_memory_get(ts_cache *cache, const void *key, size_t n_key, const ts_alloc *alloc, ts_code *out)
+{
+    bool found = false;
+    pthread_mutex_lock(&cache->lock);
+    for (int i = 0; i < CACHE_MEMORY && !found; i++) {
+        cache_slot *slot = &cache->slots[i];
+        cache_head head;
+        if (!slot->file)
+            continue;
+        memcpy(&head, slot->file, sizeof head);
+        if (head.n_key != n_key || memcmp(slot->file + sizeof head, key, n_key) != 0)
+            continue;
+        found = cache_unpack(slot->file, alloc, out);
+        slot->used = ++cache->clock;
+        break;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    return found;
+}
+
+static void cache_memory_put(ts_cache *cache, const char *file, size_t n)
+{
+    if (n > ((size_t)4 << 20))
+        return;
+    char *copy = cache->alloc->resize(cache->alloc->user, NULL, 0, n);
+    if (!copy)
+        return;
+    memcpy(copy, file, n);
+    pthread_mutex_lock(&cache->lock);
+    cache_slot *oldest = &cache->slots[0];
+    for (int i = 1; i < CACHE_MEMORY; i++)
+        if (cache->slots[i].used < oldest->used)
+            oldest = &cache->slots[i];
+    ts__delete(cache->alloc, oldest->file, oldest->n);
+    *oldest = (cache_slot){copy, n, ++cache->clock};
+    pthread_mutex_unlock(&cache->lock);
+}
+
+/* ---- files ------------------------------------------------------------------------------------------ */
+
+static void cache_name(const void *key, size_t n_key, char name[CACHE_NAME])
+{
+    ts_digest digest = ts_digest_of(key, n_key);
+    snprintf(name, CACHE_NAME, "%02x/%014llx%016llx", (unsigned)(digest.hi >> 56),
+             (unsigned long long)(digest.hi & 0xFFFFFFFFFFFFFFu), (unsigned long long)digest.lo);
+}
+
+static bool cache_disk_get(ts_cache *cache, const void *key, size_t n_key, const ts_alloc *alloc, ts_code *out)
+{
+    char name[CACHE_NAME];
+    size_t n;
+    cache_name(key, n_key, name);
+    char *file = ts__cache_disk_read(&cache->disk, name, &n);
+    bool ok = file && cache_is_sound(file, n, key, n_key) && cache_unpack(file, alloc, out);
+    if (ok)
+        cache_memory_put(cache, file, n);
+    if (file)
+        ts__delete(cache->alloc, file, n);
+    return ok;
+}
+
+/* ---- the cache -------------------------------------------------------------------------------------------- */
+
+ts_cache_hit ts_cache_get(ts_cache *cache, const void *key, size_t n_key, const ts_alloc *alloc, ts_code *out)
+{
+    if (cache_memory_get(cache, key, n_key, alloc, out))
+        return TS_CACHE_MEMORY;
+    return cache_disk_get(cache, key, n_key, alloc, out) ? TS_CACHE_DISK : TS_CACHE_MISS;
+}
+
+void ts_cache_put(ts_cache *cache, const void *key, size_t n_key, const ts_code *code)
+{
+    char name[CACHE_NAME];
+    ts_text file;
+    ts_text_init(&file, cache->alloc);
+    cache_pack(&file, key, n_key, code);
+    if (!file.failed) {
+        cache_memory_put(cache, file.at, file.n);
+        cache_name(key, n_key, name);
+        ts__cache_disk_write(&cache->disk, name, file.at, file.n);
+    }
+    ts_text_deinit(&file);
+}
+
+ts_cache *ts_cache_create(const ts_cache_options *options)
+{
+    const ts_alloc *alloc = options->alloc ? options->alloc : ts_alloc_default();
+    ts_cache *cache = ts__new(alloc, sizeof *cache);
+    if (!cache)
+        return NULL;
+    cache->alloc = alloc;
+    pthread_mutex_init(&cache->lock, NULL);
+    uint64_t limit = options->limit_bytes ? options->limit_bytes : CACHE_LIMIT;
+    if (ts__cache_disk_init(&cache->disk, options->dir, limit, alloc))
+        return cache;
+    ts_cache_destroy(cache);
+    return NULL;
+}
+
+void ts_cache_destroy(ts_cache *cache)
+{
+    if (!cache)
+        return;
+    for (int i = 0; i < CACHE_MEMORY; i++)
+        ts__delete(cache->alloc, cache->slots[i].file, cache->slots[i].n);
+    ts__cache_disk_deinit(&cache->disk);
+    pthread_mutex_destroy(&cache->lock);
+    ts__delete(cache->alloc, cache, sizeof *cache);
+}
+
+cache_disk *ts__cache_disk_of(ts_cache *cache)
+{
+    return &cache->disk;
+}
+
+/* ---- the process's own --------------------------------------------------------------------------------------- */
+
+static bool cache_is_off(const char *text)
+{
+    return strcmp(text, "0") == 0 || strcasecmp(text, "off") == 0 || strcasecmp(text, "none") == 0;
+}
+
+/* "" when there is nowhere to go. No shell reads what is set in a file of variables, so ~ is the home directory here,
+ * too; one of another user is left as it is, and refused. */
+static void cache_default_dir(char *dir, size_t n)
+{
+    const char *wish = getenv("TESSERA_CACHE_DIR"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+    int written = 0;
+    dir[0] = 0;
+    if (wish && wish[0] == '~' && (!wish[1] || wish[1] == '/') && home && *home == '/')
+        written = snprintf(dir, n, "%s%s", home, wish + 1);
+    else if (wish && *wish)
+        written = cache_is_off(wish) ? 0 : snprintf(dir, n, "%s", wish);
+    else if (xdg && *xdg == '/')
+        written = snprintf(dir, n, "%s/tessera", xdg);
+    else if (home && *home == '/')
+        written = snprintf(dir, n, "%s/.cache/tessera", home);
+    if (written < 0 || (size_t)written >= n)
+        dir[0] = 0;
+}
+
+static ts_status cache_default_limit(uint64_t *out, ts_error *err)
+{
+    static const char units[] = "KMG";
+    const char *wish = getenv("TESSERA_CACHE_SIZE"), *unit;
+    char *end;
+    *out = CACHE_LIMIT;
+    if (!wish || !*wish)
+        return TS_OK;
+    double value = strtod(wish, &end);
+    for (unit = units; *unit && *unit != (*end & ~0x20); unit++)
+        ;
+    if (*unit)
+        value *= (double)((uint64_t)1 << 10 * (unit - units + 1));
+    if (end == wish || end[*unit != 0] || !(value >= 1) || value > 0x1p60)
+        return ts_fail(err, TS_VALUE, "TESSERA_CACHE_SIZE=%.100s is not a size; give bytes, or a number with K, M or G",
+                       wish);
+    *out = (uint64_t)value;
+    return TS_OK;
+}
+
+static struct {
+    pthread_once_t once;
+    ts_cache *cache;
+    ts_error error;
+} cache_own = {.once = PTHREAD_ONCE_INIT};
+
+static void cache_start_own(void)
+{
+    char dir[CACHE_PATH];
+    uint64_t limit;
+    cache_default_dir(dir, sizeof dir);
+    if (cache_default_limit(&limit, &cache_own.error) == TS_OK)
+        cache_own.cache = ts_cache_create(&(ts_cache_options){dir, limit, NULL});
+}
+
+ts_status ts_cache_shared(ts_cache **out, ts_error *err)
+{
+    pthread_once(&cache_own.once, cache_start_own);
+    *out = cache_own.cache;
+    return cache_own.error.status == TS_OK ? TS_OK : ts_fail(err, cache_own.error.status, "%s", cache_own.error.text);
+}
+
+const char *ts_cache_problem(void)
+{
+    ts_cache *cache;
+    ts_error err;
+    return ts_cache_shared(&cache, &err) == TS_OK && cache ? ts__cache_disk_problem(&cache->disk) : NULL;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Kernel objects: the packed function with its annotations and hints, and the table of specialisations.
+ * Readers go through the table without a lock; whoever misses takes the kernel's lock, compiles (through
+ * the cache), loads, and publishes. Tables and entries that were replaced live until the kernel ends,
+ * because a reader may still be in them; they are few, each came with a compilation or a device reset.
+ */
+#include "run/cache.h"
+#include "run/launch.h"
+
+enum { KERNEL_SLOTS = 16 };
+
+/* ---- life ------------------------------------------------------------------------------------------ */
+
+static kernel_table *kernel_table_new(const ts_alloc *alloc, uint32_t slots, kernel_table *older)
+{
+    kernel_table *table = ts__new(alloc, sizeof *table + sizeof table->slots[0] * slots);
+    if (table) {
+        table->mask = slots - 1;
+        table->older = older;
+    }
+    return table;
+}
+
+static void kernel_delete(ts_kernel *kernel)
+{
+    const ts_alloc *alloc = kernel->alloc;
+    for (kernel_entry *entry = kernel->entries; entry;) {
+        kernel_entry *older = entry->older;
+        ts_program_destroy(entry->program);
+        ts__delete(alloc, entry, sizeof *entry + sizeof entry->words[0] * entry->n_words);
+        entry = older;
+    }
+    for (kernel_table *table = atomic_load(&kernel->table); table;) {
+        kernel_table *older = table->older;
+        ts__delete(alloc, table, sizeof *table + sizeof table->slots[0] * ((size_t)table->mask + 1));
+        table = older;
+    }
+    for (size_t i = 0; kernel->params && i < kernel->n_params; i++)
+        ts__string_delete(alloc, kernel->params[i].name);
+    ts__delete(alloc, kernel->params, sizeof *kernel->params * (kernel->n_params + 1));
+    ts__delete(alloc, kernel->pack, kernel->n_pack + 1);
+    ts__string_delete(alloc, kernel->name);
+    ts__string_delete(alloc, kernel->file);
+    pthread_mutex_destroy(&kernel->lock);
+    ts__delete(alloc, kernel, sizeof *kernel);
+}
+
+static bool kernel_copy_params(ts_kernel *kernel, const ts_kernel_desc *desc)
+{
+    if (!desc->params)
+        return true;
+    kernel->params = ts__new(kernel->alloc, sizeof *kernel->params * (desc->n_params + 1));
+    if (!kernel->params)
+        return false;
+    kernel->n_params = desc->n_params;
+    for (size_t i = 0; i < desc->n_params; i++) {
+        const ts_param *from = &desc->params[i];
+        kernel_param *to = &kernel->params[i];
+        *to = (kernel_param){NULL, from->flags, from->static_shape, from->static_stride, from->dtype};
+        if (from->name && !(to->name = ts__string(kernel->alloc, from->name)))
+            return false;
+    }
+    return true;
+}
+
+ts_status ts_kernel_create(const ts_kernel_desc *desc, ts_kernel **out, ts_error *err)
+{
+    const ts_alloc *alloc = desc->alloc ? desc->alloc : ts_alloc_default();
+    *out = NULL;
+    if (desc->n_params > TS_LAUNCH_ARGS)
+        return ts_fail(err, TS_VALUE, "kernel '%s' has %zu parameters; the most is %d", desc->name ? desc->name : "?",
+                       desc->n_params, TS_LAUNCH_ARGS);
+    ts_kernel *kernel = ts__new(alloc, sizeof *kernel);
+    if (!kernel)
+        return ts_fail(err, TS_NOMEM, "out of memory for a kernel");
+    kernel->alloc = alloc;
+    atomic_store(&kernel->references, 1);
+    pthread_mutexattr_t again; /* a signal handler that runs while this thread compiles may launch the kernel, too */
+    pthread_mutexattr_init(&again);
+    pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&kernel->lock, &again);
+    pthread_mutexattr_destroy(&again);
+    kernel->hints = desc->hints;
+    kernel->n_by_target = TS_MIN(desc->n_by_target, (size_t)TS_LAUNCH_TARGETS);
+    if (kernel->n_by_target)
+        memcpy(kernel->by_target, desc->by_target, kernel->n_by_target * sizeof *desc->by_target);
+    kernel->compile = desc->compile ? desc->compile : ts_compile;
+    kernel->name = ts__string(alloc, desc->name);
+    kernel->file = ts__string(alloc, desc->file);
+    kernel->pack = ts__new(alloc, desc->n_pack + 1);
+    kernel->n_pack = desc->n_pack;
+    atomic_store(&kernel->table, kernel_table_new(alloc, KERNEL_SLOTS, NULL));
+    bool ok = kernel_copy_params(kernel, desc) && kernel->name && kernel->file && kernel->pack &&
+              atomic_load(&kernel->table);
+    if (!ok) {
+        kernel_delete(kernel);
+        return ts_fail(err, TS_NOMEM, "out of memory for a kernel");
+    }
+    if (desc->n_pack)
+        memcpy(kernel->pack, desc->pack, desc->n_pack);
+    *out = kernel;
+    return TS_OK;
+}
+
+void ts_kernel_retain(ts_kernel *kernel)
+{
+    atomic_fetch_add(&kernel->references, 1);
+}
+
+void ts_kernel_release(ts_kernel *kernel)
+{
+    if (kernel && atomic_fetch_sub(&kernel->references, 1) == 1)
+        kernel_delete(kernel);
+}
+
+const char *ts_kernel_name(const ts_kernel *kernel)
+{
+    return kernel->name;
+}
+
+const char *ts_kernel_param_name(const ts_kernel *kernel, size_t param)
+{
+    return param < kernel->n_params ? kernel->params[param].name : NULL;
+}
+
+void ts_kernel_get_stats(const ts_kernel *kernel, ts_kernel_stats *out)
+{
+    *out = (ts_kernel_stats){
+        .n_specialised = atomic_load_explicit(&kernel->n_specialised, memory_order_relaxed),
+        .n_compiled = atomic_load_explicit(&kernel->n_compiled, memory_order_relaxed),
+        .n_from_memory = atomic_load_explicit(&kernel->n_from_memory, memory_order_relaxed),
+        .n_from_disk = atomic_load_explicit(&kernel->n_from_disk, memory_order_relaxed),
+        .compile_ns = atomic_load_explicit(&kernel->compile_ns, memory_order_relaxed),
+        .load_ns = atomic_load_explicit(&kernel->load_ns, memory_order_relaxed),
+        .n_serialised = atomic_load_explicit(&kernel->n_serialised, memory_order_relaxed),
+    };
+}
+
+/* ---- specialising ------------------------------------------------------------------------------------- */
+
+static uint64_t kernel_since(int64_t before)
+{
+    return (uint64_t)(ts__now_ns() - before);
+}
+
+/* The allocator of a compilation that its caller may interrupt (ts_interrupt_set): when the compilation should stop,
+ * it gives no more memory, and the compiler ends as it does when memory is out. The compiler allocates all the time,
+ * except inside LLVM and the assemblers of other makers. */
+typedef struct kernel_interruptible {
+    ts_alloc alloc;
+    const ts_alloc *below;
+    ts_interrupt_fn *should_stop; /* NULL: this thread is not the one to ask */
+    int64_t next_ns;
+    bool stopped;
+} kernel_interruptible;
+
+enum { KERNEL_ASK_NS = 20000000 };
+
+static void *kernel_resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    kernel_interruptible *p = user;
+    if (p->should_stop && new_bytes > old_bytes && !p->stopped && ts__now_ns() >= p->next_ns) {
+        p->stopped = p->should_stop();
+        p->next_ns = ts__now_ns() + KERNEL_ASK_NS;
+    }
+    return p->stopped && new_bytes > old_bytes ? NULL : p->below->resize(p->below->user, block, old_bytes, new_bytes);
+}
+
+static ts_status kernel_compile(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, ts_target target, ts_code *code,
+                                ts_error *err)
+{
+    int64_t before = ts__now_ns();
+    const ts_hints *hints = ts__kernel_hints(kernel, target);
+    kernel_interruptible p = {{kernel_resize, &p}, kernel->alloc, ts__interrupt_get(), before + KERNEL_ASK_NS, false};
+    ts_status status =
+        kernel->compile(kernel->pack, kernel->n_pack, spec, n_spec, hints, target, &p.alloc, code, err);
+    if (code->alloc == &p.alloc)
+        code->alloc = kernel->alloc;
+    atomic_fetch_add(&kernel->compile_ns, kernel_since(before));
+    atomic_fetch_add(&kernel->n_compiled, 1);
+    if (!p.stopped && p.should_stop) /* what came while an assembler was at work */
+        p.stopped = p.should_stop();
+    if (!p.stopped)
+        return status;
+    if (status == TS_OK)
+        ts_code_deinit(code);
+    return ts_fail(err, TS_INTERRUPTED, "interrupted while kernel '%s' was compiled", kernel->name);
+}
+
+/* Code from the cache, or from the compiler into the cache. */
+static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, ts_target target, ts_code *code,
+                             ts_error *err)
+{
+    const ts_hints *hints = ts__kernel_hints(kernel, target);
+    ts_cache *cache;
+    ts_text key;
+    TS_TRY(ts_cache_shared(&cache, err));
+    ts_text_init(&key, kernel->alloc);
+    ts_cache_hit hit = TS_CACHE_MISS;
+    ts_status status = TS_OK;
+    /* A compiler of the caller's own is not part of the key, so its code is not shared. */
+    bool usable = cache && kernel->compile == ts_compile;
+    if (usable)
+        ts_cache_key(cache, &key, kernel->pack, kernel->n_pack, spec, n_spec, hints, target);
+    if (usable && !key.failed)
+        hit = ts_cache_get(cache, key.at, key.n, kernel->alloc, code);
+    if (hit == TS_CACHE_MEMORY)
+        atomic_fetch_add(&kernel->n_from_memory, 1);
+    else if (hit == TS_CACHE_DISK)
+        atomic_fetch_add(&kernel->n_from_disk, 1);
+    else {
+        status = kernel_compile(kernel, spec, n_spec, target, code, err);
+        if (status == TS_OK && usable) /* again, because now it is of the LLVM that was used, not the one expected */
+            ts_cache_key(cache, &key, kernel->pack, kernel->n_pack, spec, n_spec, hints, target);
+        if (status == TS_OK && usable && !key.failed)
+            ts_cache_put(cache, key.at, key.n, code);
+    }
+    ts_text_deinit(&key);
+    return status;
+}
+
+static ts_status kernel_program(ts_kernel *kernel, const launch_frame *frame, ts_device *device, ts_program **out,
+                                ts_error *err)
+{
+    size_t bytes = sizeof(ts_spec) * TS_LAUNCH_ARGS;
+    ts_spec *spec = ts__new(kernel->alloc, bytes);
+    if (!spec)
+        return ts_fail(err, TS_NOMEM, "out of memory while specialising kernel '%s'", kernel->name);
+    ts_code code = {.alloc = kernel->alloc};
+    ts_status status = kernel_code(kernel, spec, ts__frame_spec(frame, spec), device->target, &code, err);
+    ts__delete(kernel->alloc, spec, bytes);
+    if (status != TS_OK)
+        return status;
+    if (code.plan.n_params != frame->n_params)
+        status = ts_fail(err, TS_INTERNAL, "kernel '%s' was compiled with %u parameters, its arguments give %u",
+                         kernel->name, code.plan.n_params, frame->n_params);
+    int64_t before = ts__now_ns();
+    if (status == TS_OK)
+        status = ts_program_load(device, &code, kernel->name, kernel->file, out, err);
+    atomic_fetch_add(&kernel->load_ns, kernel_since(before));
+    if (status == TS_OK && ts_program_is_serialised(*out))
+        atomic_fetch_add(&kernel->n_serialised, 1);
+    ts_code_deinit(&code);
+    return status;
+}
+
+/* Puts the entry in the place of its key; an old one of the same key (from before a reset) goes. */
+static void kernel_place(kernel_table *table, kernel_entry *entry)
+{
+    for (uint32_t i = (uint32_t)entry->hash;; i++) {
+        kernel_entry *found = atomic_load(&table->slots[i & table->mask]);
+        bool same = found && found->hash == entry->hash && found->n_words == entry->n_words &&
+                    found->device == entry->device &&
+                    memcmp(found->words, entry->words, sizeof(uint64_t) * entry->n_words) == 0;
+        if (found && !same)
+            continue;
+        table->n += !found;
+        atomic_store_explicit(&table->slots[i & table->mask], entry, memory_order_release);
+        return;
+    }
+}
+
+/* Under lock. */
+static bool kernel_grow(ts_kernel *kernel)
+{
+    kernel_table *table = atomic_load(&kernel->table);
+    if (2 * (table->n + 1) <= table->mask + 1)
+        return true;
+    kernel_table *fresh = kernel_table_new(kernel->alloc, 2 * (table->mask + 1), table);
+    if (!fresh)
+        return false;
+    for (uint32_t i = 0; i <= table->mask; i++) {
+        kernel_entry *entry = atomic_load(&table->slots[i]);
+        if (entry)
+            kernel_place(fresh, entry);
+    }
+    atomic_store_explicit(&kernel->table, fresh, memory_order_release);
+    return true;
+}
+
+static ts_status kernel_add(ts_kernel *kernel, const launch_frame *frame, ts_device *device, uint64_t hash,
+                            const kernel_entry **out, ts_error *err)
+{
+    size_t bytes = sizeof(kernel_entry) + sizeof(uint64_t) * frame->n_words;
+    kernel_entry *entry = kernel_grow(kernel) ? ts__new(kernel->alloc, bytes) : NULL;
+    if (!entry)
+        return ts_fail(err, TS_NOMEM, "out of memory while specialising kernel '%s'", kernel->name);
+    entry->hash = hash;
+    entry->n_words = frame->n_words;
+    entry->device = device->id;
+    memcpy(entry->words, frame->words, sizeof(uint64_t) * frame->n_words);
+    ts_status status = kernel_program(kernel, frame, device, &entry->program, err);
+    if (status != TS_OK) {
+        ts__delete(kernel->alloc, entry, bytes);
+        return status;
+    }
+    entry->older = kernel->entries;
+    kernel->entries = entry;
+    kernel_place(atomic_load(&kernel->table), entry);
+    atomic_fetch_add(&kernel->n_specialised, 1);
+    *out = entry;
+    return TS_OK;
+}
+
+ts_status ts__kernel_specialise(ts_kernel *kernel, const launch_frame *frame, ts_device *device, uint64_t hash,
+                                const kernel_entry **out, ts_error *err)
+{
+    if (!kernel->compile)
+        return ts_fail(err, TS_UNSUPPORTED, "this build has no compiler");
+    pthread_mutex_lock(&kernel->lock);
+    ts_status status = TS_OK;
+    *out = ts__kernel_find(kernel, frame, device, hash); /* another thread may have been faster */
+    if (!*out)
+        status = kernel_add(kernel, frame, device, hash, out, err);
+    pthread_mutex_unlock(&kernel->lock);
+    return status;
+}

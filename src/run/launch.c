@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The launch itself: grid and device are checked, the frame is filled (args.c), its specialisation found or
+ * made (kernel.c), and the device's launch function called with the slots. bench/launch.c measures this.
+ */
+#include "run/launch.h"
+#include "tessera/array.h"
+#include <stdio.h>
+
+static ts_status launch_bad_grid(const ts_kernel *kernel, const int64_t grid[3], ts_error *err)
+{
+    return ts_fail(err, TS_VALUE, "kernel '%s': grid (%lld, %lld, %lld) is out of range; each axis must be 0 to "
+                                  "%lld, and 0 launches nothing", kernel->name, (long long)grid[0],
+                   (long long)grid[1], (long long)grid[2], (long long)TS_GRID_MAX);
+}
+
+static const char *launch_device_text(uint16_t id)
+{
+    return TS_DEVICE_ID_KIND(id) == TS_DEVICE_CPU ? "the CPU" : "a CUDA device";
+}
+
+ts_status ts__launch_device(const launch_frame *frame, const ts_stream *given, ts_stream *room,
+                            const ts_stream **stream, ts_error *err)
+{
+    ts_device *device = given ? given->device : NULL;
+    if (device && frame->has_device && device->id != frame->device) {
+        char label[128];
+        return ts_fail(err, TS_VALUE, "kernel '%s': %s is on %s number %d, but the stream belongs to %s number %d; use "
+                                      "a stream of the arrays' device", frame->kernel->name,
+                       ts__param_label(frame->kernel, frame->device_arg, label, sizeof label),
+                       launch_device_text(frame->device), TS_DEVICE_ID_ORDINAL(frame->device),
+                       launch_device_text(device->id), TS_DEVICE_ID_ORDINAL(device->id));
+    }
+    if (!device) {
+        uint16_t id = frame->has_device ? frame->device : (uint16_t)TS_DEVICE_ID(TS_DEVICE_CPU, 0);
+        TS_TRY(ts_device_by_id(id, &device, err));
+    }
+    if (!given)
+        *stream = device->default_stream;
+    else if (given->device)
+        *stream = given;
+    else {
+        *room = (ts_stream){device, given->native, given->impl};
+        *stream = room;
+    }
+    return TS_OK;
+}
+
+/* Puts the tables of list arguments on the device, in stream order; the slots get their addresses. */
+static ts_status launch_lists_begin(launch_frame *frame, const ts_stream *stream, ts_error *err)
+{
+    for (uint32_t i = 0; i < frame->n_lists; i++) {
+        const launch_list *list = &frame->lists[i];
+        const ts_alloc *alloc = frame->kernel->alloc;
+        size_t each = 1 + 2 * (size_t)list->rank, bytes = sizeof(uint64_t) * each * list->n;
+        uint64_t *words = ts__new(alloc, bytes);
+        void *table = NULL;
+        if (!words)
+            return ts_fail(err, TS_NOMEM, "out of memory for a list argument of kernel '%s'", frame->kernel->name);
+        for (uint32_t k = 0; k < list->n; k++)
+            ts__frame_list_item(&frame->args[list->first + k], words + each * k);
+        ts_status status = ts_mem_alloc(stream->device, stream, bytes, &table, err);
+        frame->params[list->param] = (uintptr_t)table;
+        if (status == TS_OK)
+            status = ts_mem_copy(stream, table, TS_MEM_DEVICE, words, TS_MEM_HOST, bytes, err);
+        ts__delete(alloc, words, bytes);
+        TS_TRY(status);
+    }
+    return TS_OK;
+}
+
+static void launch_lists_end(const launch_frame *frame, const ts_stream *stream)
+{
+    for (uint32_t i = 0; i < frame->n_lists; i++) {
+        const launch_list *list = &frame->lists[i];
+        ts_mem_free(stream->device, stream, (void *)(uintptr_t)frame->params[list->param],
+                    sizeof(uint64_t) * (1 + 2 * (size_t)list->rank) * list->n);
+    }
+}
+
+/* Memory of ours that runs on a stream it was not allocated on must outlive both. */
+static void launch_note_streams(const launch_frame *frame, const ts_stream *stream)
+{
+    for (size_t i = 0; i < frame->n_args; i++)
+        if (frame->args[i].kind == TS_SPEC_ARRAY && frame->args[i].buffer)
+            ts_buffer_note_stream(frame->args[i].buffer, stream);
+}
+
+static ts_status launch_find_key(ts_kernel *kernel, const launch_frame *frame, ts_device *device,
+                                 const kernel_entry **out, ts_error *err)
+{
+    uint64_t hash = ts__frame_hash(frame, device->id);
+    *out = ts__kernel_find(kernel, frame, device, hash);
+    return *out ? TS_OK : ts__kernel_specialise(kernel, frame, device, hash, out, err);
+}
+
+static ts_status launch_find(ts_kernel *kernel, launch_frame *frame, ts_device *device, const kernel_entry **out,
+                             ts_error *err)
+{
+    TS_TRY(launch_find_key(kernel, frame, device, out, err));
+    if (frame->n_spans < 2 || !ts__frame_note_shared(frame, &(*out)->program->plan))
+        return TS_OK;
+    return launch_find_key(kernel, frame, device, out, err);
+}
+
+/* Refuses an array that may not be written where the kernel may write to its memory. */
+static ts_status launch_check_readonly(const launch_frame *frame, const ts_plan *plan, ts_error *err)
+{
+    const ts_kernel *kernel = frame->kernel;
+    for (uint32_t i = 0; i < frame->n_readonly; i++) {
+        uint32_t slot = frame->readonly[i].slot, param = frame->readonly[i].param;
+        if (!(plan->writes[slot / 8] >> slot % 8 & 1))
+            continue;
+        const char *name = param < kernel->n_params ? kernel->params[param].name : NULL;
+        char label[96] = "";
+        if (name)
+            snprintf(label, sizeof label, " ('%.80s')", name);
+        return ts_fail(err, TS_VALUE, "argument %u%s of kernel '%s' %s", param, label, kernel->name,
+                       frame->readonly[i].overlaps
+                           ? "has elements that overlap in memory (as numpy.broadcast_to and torch.expand make them), and "
+                             "the kernel writes to it; pass an array with memory for each element"
+                           : "is read-only and the kernel writes to it; pass a writable array");
+    }
+    return TS_OK;
+}
+
+ts_status ts_launch(const ts_stream *given, const int64_t grid[3], ts_kernel *kernel, const ts_arg *args, size_t n,
+                    uint32_t flags, ts_error *err)
+{
+    launch_frame frame;
+    ts_stream room;
+    const ts_stream *stream;
+    const kernel_entry *entry;
+    if ((uint64_t)(grid[0] | grid[1] | grid[2]) > (uint64_t)TS_GRID_MAX) /* exact: the limit is all ones */
+        return launch_bad_grid(kernel, grid, err);
+    TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
+    TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
+    if (!grid[0] || !grid[1] || !grid[2])
+        return TS_OK;
+    TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
+    if (frame.n_readonly)
+        TS_TRY(launch_check_readonly(&frame, &entry->program->plan, err));
+    uint32_t blocks[3] = {(uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2]};
+    ts_device *device = stream->device;
+    launch_note_streams(&frame, stream);
+    if (!frame.n_lists)
+        return device->ops->launch(entry->program, stream, blocks, frame.params, flags, err);
+    ts_status status = launch_lists_begin(&frame, stream, err);
+    if (status == TS_OK)
+        status = device->ops->launch(entry->program, stream, blocks, frame.params, flags, err);
+    launch_lists_end(&frame, stream);
+    return status;
+}
+
+ts_status ts_kernel_prepare(const ts_stream *given, ts_kernel *kernel, const ts_arg *args, size_t n,
+                            const ts_plan **plan, ts_error *err)
+{
+    launch_frame frame;
+    ts_stream room;
+    const ts_stream *stream;
+    const kernel_entry *entry;
+    *plan = NULL;
+    TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
+    TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
+    TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
+    *plan = &entry->program->plan;
+    return TS_OK;
+}
+
+ts_status ts_kernel_spec(const ts_kernel *kernel, const ts_arg *args, size_t n, ts_spec *spec, size_t *n_spec,
+                         ts_error *err)
+{
+    launch_frame frame;
+    *n_spec = 0;
+    TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
+    *n_spec = ts__frame_spec(&frame, spec);
+    return TS_OK;
+}

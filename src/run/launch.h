@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the launch path: an argument list becomes a frame (args.c) of key words and parameter slots;
+ * the words find the specialisation (kernel.c), the slots are what the device gets (launch.c).
+ *
+ * Key words. Every argument is one word; some are followed by more. All that code may depend on is in
+ * them, and ts_spec is made from them alone, so equal words mean equal code.
+ *
+ *     bit  0- 3 kind    4- 8 dtype    9-12 rank    13 align16    14 64-bit indices    15 loose
+ *     bit 16-23 unit_stride    24-31 stride_div16    32-39 shape_div16    40-47 shape_one
+ *     bit 48-55 static_shape   56-63 static_stride
+ *     then: arrays the static extents, then the static strides; constants, tuples and lists their value
+ *
+ * Code is compiled for arrays that lie apart. When an array that it writes shares bytes with another one, words behind
+ * all others (WORD_SHARED, ts__frame_note_shared) lead to code that keeps their accesses in order:
+ *     bit  0- 3 WORD_SHARED    8-15 number of the array    16-23 same_as    24 overlap
+ */
+#ifndef TS_RUN_LAUNCH_H
+#define TS_RUN_LAUNCH_H
+
+#include "device/device.h"
+#include "tessera/launch.h"
+
+enum {
+    LAUNCH_WORDS = 640, /* greatest number of key words */
+    WORD_SHARED = 15, /* the kind of the words that say which arrays share memory */
+    WORD_DTYPE = 4,
+    WORD_RANK = 9,
+    WORD_ALIGN16 = 13,
+    WORD_INDEX64 = 14,
+    WORD_LOOSE = 15,
+    WORD_UNIT = 16,
+    WORD_STRIDE16 = 24,
+    WORD_SHAPE16 = 32,
+    WORD_ONE = 40,
+    WORD_STATIC_SHAPE = 48,
+    WORD_STATIC_STRIDE = 56
+};
+
+/* A list argument: its table goes to the device at each launch. */
+typedef struct launch_list {
+    uint32_t param;       /* slot of the pointer */
+    uint32_t first, n;    /* the arrays among the arguments */
+    uint32_t rank;
+} launch_list;
+
+enum { LAUNCH_LISTS = 8 };
+
+/* An array that may not be written: what its plan says of it is looked up before the launch. */
+typedef struct launch_readonly {
+    uint32_t slot;        /* of its pointer, or of its list's */
+    uint32_t param;       /* top-level parameter */
+    bool overlaps;        /* because elements share memory; else it is read-only */
+} launch_readonly;
+
+typedef struct launch_span { /* the memory of an array argument that is not in a list */
+    uintptr_t first, end;
+    uint16_t word, param; /* where its words and its slots begin */
+    uint8_t rank, n_words, readonly;
+} launch_span;
+
+typedef struct launch_frame {
+    const ts_kernel *kernel;
+    const ts_arg *args;
+    size_t n_args;
+    uint32_t n_words, n_params, n_lists, n_readonly, n_spans;
+    bool has_device;
+    uint16_t device;      /* of the arrays */
+    uint32_t device_arg;  /* which argument said so */
+    uint64_t words[LAUNCH_WORDS];
+    uint64_t params[TS_PLAN_PARAMS];
+    launch_list lists[LAUNCH_LISTS];
+    launch_readonly readonly[TS_LAUNCH_ARGS];
+    launch_span spans[TS_LAUNCH_ARGS];
+} launch_frame;
+
+/* Reads and checks all arguments. */
+TS_CHECKED ts_status ts__frame_fill(launch_frame *frame, const ts_kernel *kernel, const ts_arg *args, size_t n,
+                                    ts_error *err);
+/* Adds the words about arrays that share memory which code of this plan writes; false: there are none. */
+bool ts__frame_note_shared(launch_frame *frame, const ts_plan *plan);
+/* At most TS_LAUNCH_ARGS items. */
+size_t ts__frame_spec(const launch_frame *frame, ts_spec *spec);
+/* The table entry of one array of a list: pointer, extents, strides. */
+void ts__frame_list_item(const ts_arg *array, uint64_t *words);
+/* "argument 'a'" or "argument 2" for messages, of the top-level parameter. */
+const char *ts__param_label(const ts_kernel *kernel, size_t param, char *room, size_t n);
+
+/* ---- kernels ------------------------------------------------------------------------------------ */
+
+/* One specialisation; immutable once published. */
+typedef struct kernel_entry {
+    uint64_t hash;
+    uint32_t n_words;
+    uint16_t device;
+    ts_program *program;
+    struct kernel_entry *older; /* every entry ever made, for the end */
+    uint64_t words[];
+} kernel_entry;
+
+/* Open addressing; never more than half full; replaced, not changed, when it grows. */
+typedef struct kernel_table {
+    uint32_t mask, n;
+    struct kernel_table *older;
+    _Atomic(kernel_entry *) slots[];
+} kernel_table;
+
+typedef struct kernel_param {
+    char *name; /* NULL: none */
+    uint8_t flags, static_shape, static_stride, dtype;
+} kernel_param;
+
+struct ts_kernel {
+    const ts_alloc *alloc;
+    _Atomic uint32_t references;
+    _Atomic(kernel_table *) table;
+    char *name, *file;
+    void *pack;
+    size_t n_pack;
+    kernel_param *params;
+    size_t n_params;       /* 0 with params NULL: any number */
+    ts_hints hints;
+    ts_target_hints by_target[TS_LAUNCH_TARGETS];
+    size_t n_by_target;
+    ts_compile_fn *compile;
+    pthread_mutex_t lock;  /* specialising */
+    kernel_entry *entries; /* all, newest first; under lock */
+    _Atomic uint64_t n_specialised, n_compiled, n_from_memory, n_from_disk, compile_ns, load_ns, n_serialised;
+};
+
+/* The hints that hold on a target. */
+static inline const ts_hints *ts__kernel_hints(const ts_kernel *kernel, ts_target target)
+{
+    for (size_t i = 0; i < kernel->n_by_target; i++)
+        if (kernel->by_target[i].target == target)
+            return &kernel->by_target[i].hints;
+    return &kernel->hints;
+}
+
+static inline uint64_t ts__frame_hash(const launch_frame *frame, uint16_t device)
+{
+    uint64_t hash = 0x9E3779B97F4A7C15u ^ device ^ (uint64_t)frame->n_words << 32;
+    for (uint32_t i = 0; i < frame->n_words; i++)
+        hash = (hash ^ frame->words[i]) * 0xFF51AFD7ED558CCDu, hash ^= hash >> 32;
+    return hash;
+}
+
+/* NULL when there is none, or it was loaded before a reset of its device. No lock. */
+static inline const kernel_entry *ts__kernel_find(const ts_kernel *kernel, const launch_frame *frame,
+                                                  const ts_device *device, uint64_t hash)
+{
+    const kernel_table *table = atomic_load_explicit(&kernel->table, memory_order_acquire);
+    for (uint32_t i = (uint32_t)hash;; i++) {
+        const kernel_entry *entry = atomic_load_explicit(&table->slots[i & table->mask], memory_order_acquire);
+        if (!entry)
+            return NULL;
+        if (entry->hash == hash && entry->n_words == frame->n_words && entry->device == device->id &&
+            memcmp(entry->words, frame->words, sizeof(uint64_t) * frame->n_words) == 0)
+            return entry->program->epoch == atomic_load_explicit(&device->epoch, memory_order_relaxed) ? entry
+                                                                                                       : NULL;
+    }
+}
+
+/* The arrays' device, or the stream's where there are no arrays; and the stream on it. */
+TS_CHECKED ts_status ts__launch_device(const launch_frame *frame, const ts_stream *given, ts_stream *room,
+                                       const ts_stream **stream, ts_error *err);
+
+/* Compiles, loads and publishes what is missing. */
+TS_CHECKED ts_status ts__kernel_specialise(ts_kernel *kernel, const launch_frame *frame, ts_device *device,
+                                           uint64_t hash, const kernel_entry **out, ts_error *err);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * PTX text of thread-level functions. Inside the emitter: emit.h.
+ */
+#ifndef TS_TARGET_PTX_PTX_H
+#define TS_TARGET_PTX_PTX_H
+
+#include "ir/ir.h"
+#include "tessera/compile.h"
+
+/* Thread-level function -> PTX text for plan->target. Adds to `text`. */
+TS_CHECKED ts_status ts_ptx_emit(const ts_fn *fn, const ts_plan *plan, ts_text *text, ts_error *err);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tile kernels become thread kernels (src/gpu/lower): the corpus of kernels.h is lowered for every
+ * architecture, verified, written as PTX and assembled by ptxas without spills or remarks (skipped and counted
+ * where ptxas is not installed). Every tile operation has a lowering.
+ */
+#include "target/ptx/ptx.h"
+#include "gpu/lower/lower.h"
+#include "check.h"
+#include "target/kernels.h"
+#include <unistd.h>
+
+static ts_error err;
+static bool have_ptxas;
+
+typedef struct kit {
+    ts_arena arena, scratch;
+    ts_text text, messages;
+    ts_module *m;
+    ts_fn *fn;
+    ts_plan plan;
+} kit;
+
+static void kit_begin(kit *k, const char *source)
+{
+    memset(k, 0, sizeof *k);
+    ts_arena_init(&k->arena, NULL);
+    ts_arena_init(&k->scratch, NULL);
+    ts_text_init(&k->text, NULL);
+    ts_text_init(&k->messages, NULL);
+    CHECK_OK(ts_read_module(&k->arena, source, strlen(source), &k->m, &err));
+    k->fn = k->m ? k->m->fns.at[0] : NULL;
+}
+
+static void kit_end(kit *k)
+{
+    ts_text_deinit(&k->text);
+    ts_text_deinit(&k->messages);
+    ts_arena_deinit(&k->scratch);
+    ts_arena_deinit(&k->arena);
+}
+
+static ts_status kit_lower(kit *k, ts_target target)
+{
+    static const char passes[] = "fold fma dce licm math legalize fold dce licm";
+    static const ts_hints none;
+    ts_pass_env env = {&k->scratch, target, &none, &k->plan};
+    k->plan.target = (uint32_t)target;
+    strcpy(k->plan.name, "k");
+    ts_status status = ts_run_passes(k->fn, passes, &env, &err);
+    status = status ? status : ts_lower_run(k->fn, &env, &k->messages, &err);
+    return status ? status : ts_run_passes(k->fn, "dce licm", &env, &err);
+}
+
+static void assemble(const kit *k, const char *name, const char *arch)
+{
+    char path[64], command[256], line[512];
+    snprintf(path, sizeof path, "/tmp/tessera-lower-%d.ptx", (int)getpid());
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL);
+    fputs(k->text.at, file);
+    fclose(file);
+    snprintf(command, sizeof command, "ptxas -v -arch=%s %s -o %s.cubin 2>&1", arch, path, path);
+    FILE *pipe = popen(command, "r");
+    bool clean = true;
+    while (fgets(line, sizeof line, pipe))
+        if (strstr(line, "error") || strstr(line, "C75") ||
+            (strstr(line, "spill stores") && !strstr(line, " 0 bytes spill stores"))) {
+            fprintf(stderr, "%s for %s: %s", name, arch, line);
+            clean = false;
+        }
+    CHECK_INT(pclose(pipe), 0);
+    CHECK(clean);
+    snprintf(line, sizeof line, "%s.cubin", path);
+    unlink(line);
+    unlink(path);
+}
+
+static const struct {
+    ts_target target;
+    const char *arch;
+} archs[] = {{TS_TARGET_SM80, "sm_80"}, {TS_TARGET_SM86, "sm_86"}, {TS_TARGET_SM89, "sm_89"},
+             {TS_TARGET_SM90, "sm_90a"}, {TS_TARGET_SM100, "sm_100a"}, {TS_TARGET_SM120, "sm_120a"}};
+
+static void every_kernel_assembles_for_every_architecture(void)
+{
+    for (size_t i = 0; i < TS_COUNT(kernel_cases); i++)
+        for (size_t a = 0; a < TS_COUNT(archs); a++) {
+            kit k;
+            kit_begin(&k, kernel_cases[i].text);
+            CHECK_OK(kit_lower(&k, archs[a].target));
+            CHECK_OK(ts_verify(k.fn, &err));
+            CHECK_OK(ts_ptx_emit(k.fn, &k.plan, &k.text, &err));
+            if (have_ptxas)
+                assemble(&k, kernel_cases[i].name, archs[a].arch);
+            else
+                check_skipped++;
+            kit_end(&k);
+        }
+}
+
+static void every_tile_operation_has_a_lowering(void)
+{
+    for (int op = 1; op < TS_OP_COUNT; op++)
+        if (ts_ops[op].level & TS_LEVEL_T && !ts_lower_has((ts_op)op)) {
+            fprintf(stderr, "no lowering: %s\n", ts_ops[op].name);
+            CHECK(false);
+        }
+}
+
+static void small_tile_uses_one_warp(void)
+{
+    kit k;
+    kit_begin(&k, "entry @k(%1: ptr<f32>) {\n"
+                  "  %2 = make_tensor_view %1 : tensor_view<16xf32, strides=[1]>\n"
+                  "  %3 = make_partition_view %2 : partition_view<[16], tensor_view<16xf32, strides=[1]>>\n"
+                  "  %4 = constant 0 : i32\n  %5 = constant 1.0 : tile<16xf32>\n"
+                  "  %6 = store_view_tko %3, %5, %4 : token\n  return\n}\n");
+    CHECK_OK(kit_lower(&k, TS_TARGET_SM80));
+    CHECK_INT(k.plan.threads, 32);
+    CHECK_INT(k.plan.shared_bytes, 0);
+    kit_end(&k);
+}
+
+static void too_large_a_tile_is_a_clear_error(void)
+{
+    kit k;
+    kit_begin(&k, "entry @k(%1: ptr<f32>) {\n"
+                  "  %2 = make_tensor_view %1 : tensor_view<16777216xf32, strides=[1]>\n"
+                  "  %3 = make_partition_view %2 : partition_view<[16777216], tensor_view<16777216xf32, strides=[1]>>\n"
+                  "  %4 = constant 0 : i32\n  %5 = load_view_tko %3, %4 : tile<16777216xf32>\n"
+                  "  %6 = store_view_tko %3, %5, %4 : token\n  return\n}\n");
+    CHECK_INT(kit_lower(&k, TS_TARGET_SM80), TS_TILEVALUE);
+    CHECK(strstr(err.text, "use smaller tiles") != NULL);
+    kit_end(&k);
+}
+
+int main(void)
+{
+    have_ptxas = system("ptxas --version >/dev/null 2>&1") == 0;
+    if (!have_ptxas)
+        fprintf(stderr, "ptxas is not installed: kernels are not assembled\n");
+    every_kernel_assembles_for_every_architecture();
+    every_tile_operation_has_a_lowering();
+    small_tile_uses_one_warp();
+    too_large_a_tile_is_a_clear_error();
+    return check_done();
+}

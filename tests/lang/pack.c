@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Packs read and lowered from C alone (src/lang): what is refused, what happens when memory runs
+ * out, what IR comes out. The packs are the seeds of the fuzz target.
+ */
+#include "lang/front.h"
+#include "lang/pack.h"
+#include "check.h"
+
+static const char *const pack_seeds[] = {"copy", "loops", "calls", "shapes", "memory", "folding"};
+static const ts_spec pack_spec[] = {
+    {.kind = TS_SPEC_ARRAY,
+     .dtype = TS_DTYPE_float32,
+     .rank = 2,
+     .index_bits = 32,
+     .align16 = 1,
+     .unit_stride = 2},
+    {.kind = TS_SPEC_ARRAY,
+     .dtype = TS_DTYPE_float32,
+     .rank = 1,
+     .index_bits = 32,
+     .unit_stride = 1},
+    {.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_int32},
+    {.kind = TS_SPEC_INT, .value = 16},
+};
+
+static size_t pack_load(const char *name, uint8_t *room, size_t most)
+{
+    char path[200];
+    snprintf(path, sizeof path, "tests/fuzz/corpus/front/%s.pack", name);
+    FILE *file = fopen(path, "rb");
+    size_t n = file ? fread(room, 1, most, file) : 0;
+    if (file)
+        fclose(file);
+    return n;
+}
+
+/* Allocations from the `left`-th on fail; `live` counts bytes. */
+typedef struct failing {
+    long left, live;
+} failing;
+
+static void *failing_resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
+{
+    failing *f = user;
+    if (new_bytes && f->left-- <= 0)
+        return NULL;
+    f->live += (long)new_bytes - (long)old_bytes;
+    return ts_alloc_default()->resize(NULL, block, old_bytes, new_bytes);
+}
+
+static ts_status lower_with(const ts_alloc *alloc, const uint8_t *pack, size_t n, ts_error *err)
+{
+    char *text = NULL;
+    size_t length;
+    ts_status status =
+        ts_lower_text(pack, n, pack_spec, TS_COUNT(pack_spec), NULL, alloc, &text, &length, err);
+    if (status == TS_OK)
+        alloc->resize(alloc->user, text, length + 1, 0);
+    return status;
+}
+
+static void memory_may_run_out_anywhere(void)
+{
+    static uint8_t room[1 << 16];
+    for (size_t s = 0; s < TS_COUNT(pack_seeds); s++) {
+        size_t n = pack_load(pack_seeds[s], room, sizeof room);
+        ts_status status = TS_NOMEM;
+        ts_error err;
+        for (long fail_at = 0; status != TS_OK && fail_at < 10000; fail_at++) {
+            failing f = {fail_at, 0};
+            ts_alloc alloc = {failing_resize, &f};
+            err.text[0] = 0;
+            status = lower_with(&alloc, room, n, &err);
+            CHECK_INT(f.live, 0);
+            if (status != TS_OK)
+                CHECK_INT(status, TS_NOMEM);
+        }
+        CHECK_INT(status, TS_OK);
+    }
+}
+
+static void every_seed_gives_ir_that_verifies(void)
+{
+    static uint8_t room[1 << 16];
+    for (size_t s = 0; s < TS_COUNT(pack_seeds); s++) {
+        ts_error err;
+        ts_arena arena;
+        ts_module *module = NULL;
+        size_t n = pack_load(pack_seeds[s], room, sizeof room);
+        ts_arena_init(&arena, NULL);
+        CHECK_OK(ts_front(&arena, room, n, pack_spec, TS_COUNT(pack_spec), NULL, &module, &err));
+        if (module) {
+            CHECK_OK(ts_verify_module(module, &err));
+            CHECK_STR(ts_str_get(module, module->fns.at[0]->name), pack_seeds[s]);
+        }
+        ts_arena_deinit(&arena);
+    }
+}
+
+/* Sets one word of a good pack and expects a refusal. */
+static void refuses(size_t at, uint32_t word, const char *part)
+{
+    static uint8_t room[1 << 16];
+    size_t n = pack_load("copy", room, sizeof room);
+    ts_error err = {0};
+    ts_arena arena;
+    ts_pack pack;
+    memcpy(room + 4 * at, &word, 4);
+    ts_arena_init(&arena, NULL);
+    CHECK_INT(ts_pack_read(&arena, room, n, &pack, &err), TS_PARSE);
+    CHECK(strstr(err.text, part) != NULL);
+    ts_arena_deinit(&arena);
+}
+
+static void malformed_packs_are_refused(void)
+{
+    static uint8_t room[1 << 16];
+    uint32_t head[8];
+    CHECK(pack_load("copy", room, sizeof room) > sizeof head);
+    memcpy(head, room, sizeof head);
+    size_t nodes = 8 + head[2], lists = nodes + 9 * head[3], objects = lists + head[4],
+           functions = objects + 4 * head[5];
+    refuses(0, 7, "version");
+    refuses(1, 99, "version 99");
+    refuses(3, head[3] + 1, "its head promises");
+    refuses(8, UINT32_MAX, "string 0");
+    refuses(nodes + 9, TS_AST_COUNT, "node 1");
+    refuses(nodes + 9 + 5, UINT32_MAX, "node 1");
+    refuses(lists, 1, "list 0");
+    refuses(objects + 4, TS_OBJ_COUNT, "object 1");
+    refuses(functions, head[3], "function 0");
+    refuses(functions + 1, head[2], "function 0");
+}
+
+static void node_names_follow_the_table(void)
+{
+    CHECK_STR(ts_ast_name(TS_AST_BinOp), "BinOp");
+    CHECK_STR(ts_ast_fields(TS_AST_BinOp), "nen");
+    CHECK_STR(ts_operator_name(TS_OPERATOR_MatMult), "MatMult");
+    CHECK_STR(ts_ast_name(TS_AST_COUNT), "?");
+}
+
+int main(void)
+{
+    node_names_follow_the_table();
+    every_seed_gives_ir_that_verifies();
+    malformed_packs_are_refused();
+    memory_may_run_out_anywhere();
+    return check_done();
+}
