@@ -122,6 +122,10 @@ bool ts__ptx_const(const ts_ptx *e, ts_val v, uint64_t *bits);
 ts_reg ts__ptx_in_reg(ts_ptx *e, ts_val v);
 /* Base value and byte offset of an address after looking through additions of constants. */
 ts_val ts__ptx_base(const ts_ptx *e, ts_val pointer, int64_t *offset);
+/* x where `v` is ~x, that is x ^ -1, in 32 bits; otherwise 0. */
+ts_val ts__ptx_not(const ts_ptx *e, ts_val v);
+/* What andi, ori or xori `user` reads for operand i: x itself where the operand is ~x (see ts__emit_logic). */
+ts_val ts__ptx_logic_opnd(const ts_ptx *e, ts_val user, uint32_t i);
 /* ".global", ".shared" (".shared::cluster" behind a mapa), ".local" */
 const char *ts__ptx_space(const ts_ptx *e, ts_val pointer);
 /* Fills alias, need, reg. */

@@ -278,20 +278,40 @@ static const char *alu_int(const ts_ptx *e, ts_type type, bool is_unsigned)
     return is_unsigned ? t->u : t->s;
 }
 
+/* ptxas 13.0 takes neg.s16, and sub.s16 from a constant, for a value that needs no wrapping: -(-32768) is 32768 in
+ * what compares, shifts or widens it. A product with -1 wraps, at the same price. */
+static void alu_negate(ts_ptx *e, ts_type type, ts_reg to, ts_reg x)
+{
+    PUT(type == TS_T_i16 ? "mul.lo.$s $r, $r, -1;\n" : "neg.$s $r, $r;\n", alu_int(e, type, false), to, x);
+}
+
+/* |x| is max(x, -x), because ptxas 13.0 mistakes the range of abs.s32 and abs.s64: it takes -|x| >= -1, which is
+ * true of 0 and 1, for false, and |x| >= 0 for true even where x is the least integer and |x| wraps to it; and it
+ * does not wrap abs.s16. */
 void ts__emit_uni(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
-    if (inst->type == TS_T_i1) /* -x = |x| = x modulo 2 */
+    if (inst->type == TS_T_i1) { /* -x = |x| = x modulo 2 */
         PUT("mov.pred $v, $v;\n", v, inst->opnd[0]);
-    else
-        PUT("$s.$s $v, $r;\n", ts_info(inst)->ptx, alu_int(e, inst->type, false), v,
-            alu_clean(e, inst->opnd[0], inst->type, false));
+        return;
+    }
+    ts_reg x = alu_clean(e, inst->opnd[0], inst->type, false);
+    if (inst->op == TS_OP_negi) {
+        alu_negate(e, inst->type, e->reg[v], x);
+        return;
+    }
+    ts_reg y = ts__ptx_temp(e, ts__ptx_class(e, inst->type));
+    alu_negate(e, inst->type, y, x);
+    PUT("max.$s $v, $r, $r;\n", alu_int(e, inst->type, false), v, x, y);
 }
 
 void ts__emit_bini(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
+    int64_t from;
     if (inst->type == TS_T_i1)
         PUT("$s.pred $v, $r, $r;\n", inst->op == TS_OP_muli ? "and" : "xor", v, ts__ptx_in_reg(e, inst->opnd[0]),
             ts__ptx_in_reg(e, inst->opnd[1]));
+    else if (inst->op == TS_OP_subi && inst->type == TS_T_i16 && ts_const_as_int(e->fn, e->alias[inst->opnd[0]], &from))
+        PUT("mad.lo.s16 $v, $v, -1, $v;\n", v, inst->opnd[1], inst->opnd[0]); /* see alu_negate */
     else
         PUT("$s.$s $v, $v, $v;\n", ts_info(inst)->ptx, alu_int(e, inst->type, false), v, inst->opnd[0], inst->opnd[1]);
 }
@@ -371,12 +391,22 @@ void ts__emit_signedi(ts_ptx *e, ts_val v, const ts_inst *inst)
             inst->opnd[1]);
 }
 
+/* ptxas 13.0 loses a NOT of 32 bits whose operand it knows from a branch: where x == 7 was the way here, ~x becomes 7
+ * and ~x & y becomes 7 & y (xor with -1 and not.b32 alike; 64 bits written as xor are right). So ~x alone is -1 - x,
+ * and what and, or, xor read as ~x goes into the table of a lop3, which is one instruction as before. */
 void ts__emit_logic(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     ts_reg_class class = ts__ptx_class(e, inst->type);
+    ts_val x = ts__ptx_logic_opnd(e, v, 0), y = ts__ptx_logic_opnd(e, v, 1);
+    uint32_t a = x == e->alias[inst->opnd[0]] ? 0xF0 : 0x0F, b = y == e->alias[inst->opnd[1]] ? 0xCC : 0x33;
     if (class == TS_RC_P)
         PUT("$s.pred $v, $r, $r;\n", ts_info(inst)->ptx, v, ts__ptx_in_reg(e, inst->opnd[0]),
             ts__ptx_in_reg(e, inst->opnd[1]));
+    else if (ts__ptx_not(e, v))
+        PUT("sub.s32 $v, -1, $v;\n", v, ts__ptx_not(e, v));
+    else if (a == 0x0F || b == 0x33)
+        PUT("lop3.b32 $v, $v, $v, 0, $x;\n", v, x, y,
+            inst->op == TS_OP_andi ? a & b : inst->op == TS_OP_ori ? a | b : a ^ b);
     else
         PUT("$s.$s $v, $v, $v;\n", ts_info(inst)->ptx, ts__ptx_class_names[class].bits, v, inst->opnd[0],
             inst->opnd[1]);

@@ -114,6 +114,25 @@ ts_val ts__ptx_base(const ts_ptx *e, ts_val pointer, int64_t *offset)
     }
 }
 
+ts_val ts__ptx_not(const ts_ptx *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    if (inst->op != TS_OP_xori || ts__ptx_class(e, inst->type) != TS_RC_R)
+        return 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        uint64_t bits;
+        if (ts__ptx_const(e, ts__ptx_opnd(e, v, i), &bits) && bits == UINT32_MAX)
+            return ts__ptx_opnd(e, v, 1 - i);
+    }
+    return 0;
+}
+
+ts_val ts__ptx_logic_opnd(const ts_ptx *e, ts_val user, uint32_t i)
+{
+    ts_val v = ts__ptx_opnd(e, user, i), x = ts__ptx_not(e, user) ? 0 : ts__ptx_not(e, v);
+    return x ? x : v;
+}
+
 const char *ts__ptx_space(const ts_ptx *e, ts_val pointer)
 {
     static const char *const names[] = {".global", ".shared", ".local"};
@@ -179,7 +198,7 @@ static void reg_use(reg_state *s, ts_val user, uint32_t i, uint32_t when)
     ts_ptx *e = s->e;
     const ts_inst *inst = ts_at(e->fn, user);
     const ts_ptx_row *row = &ts__ptx_rows[inst->op];
-    ts_val v = ts__ptx_opnd(e, user, i);
+    ts_val v = row->emit == ts__emit_logic ? ts__ptx_logic_opnd(e, user, i) : ts__ptx_opnd(e, user, i);
     uint64_t bits;
     int64_t offset;
     if (ts_const_bits(e->fn, v, &bits) && reg_imm_allowed(e, row, i, ts__ptx_type_of(e, v)))
