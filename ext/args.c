@@ -316,8 +316,13 @@ static int args_take_int(core_state *state, core_frame *frame, PyObject *object,
         arg->dtype = TS_DTYPE_uint64;
         arg->value.bits = PyLong_AsUnsignedLongLong(object);
     }
-    if (overflow < 0 || (overflow && PyErr_Occurred()))
-        PyErr_Format(PyExc_OverflowError, "%R does not fit 64 bits", object);
+    if (overflow < 0 || (overflow && PyErr_Occurred())) { /* wider ones become floats, where a float is wanted */
+        PyErr_Clear();
+        arg->dtype = TS_DTYPE_float64;
+        arg->value.f = PyLong_AsDouble(object);
+    }
+    if (overflow && PyErr_Occurred())
+        PyErr_SetString(PyExc_OverflowError, "the int does not fit 64 bits, nor a float64");
     return PyErr_Occurred() ? -1 : 0;
 }
 

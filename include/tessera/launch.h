@@ -27,11 +27,11 @@ typedef struct ts_kernel ts_kernel;
 /* One argument as the caller has it. How it is passed follows from `kind` and the kernel's ts_param:
  *     ARRAY    data, dtype, rank, shape, strides, device, readonly
  *     INT      value.i         a Python int: int32 at run time, another dtype or constant if the ts_param says so;
- *                              with dtype uint64, value.bits is one of 2^63 to 2^64 - 1
+ *                              with dtype uint64, value.bits is one of 2^63 to 2^64 - 1;
+ *                              with dtype float64, value.f is one that 64 bits do not hold: taken where floats are
  *     FLOAT    value.f         a Python float: float32 at run time, or a constant
  *     BOOL     value.i         0 or 1
  *     SCALAR   value.bits      a number with a dtype of its own (numpy.float16(3)): kept
- *     STRING   value.i         constant; index in the pack's table
  *     NONE
  *     TUPLE, LIST  value.i     number of items that follow */
 typedef struct ts_arg {
@@ -67,7 +67,7 @@ TS_API TS_CHECKED ts_status ts_layout_check(const ts_layout *layout, int32_t mos
 
 /* What the annotation of one parameter says. All zero: decided by the argument. */
 typedef enum ts_param_flags {
-    TS_PARAM_CONSTANT = 1,  /* ct.Constant: numbers, strings and tuples of them become constants */
+    TS_PARAM_CONSTANT = 1,  /* ct.Constant: numbers and tuples of them become constants */
     TS_PARAM_INDEX64 = 4,   /* array extents and strides are int64 */
     TS_PARAM_STATIC_STRIDES = 8, /* some stride is static: a stride of 1 elsewhere is not noticed */
     /* bool, int, float: the greatest category of number that is taken. A number of a lower one, and a Python number,

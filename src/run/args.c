@@ -355,10 +355,11 @@ static int64_t args_int_of_bits(uint8_t dtype, uint64_t bits)
     return is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)(bits << unused >> unused);
 }
 
-/* bool < int < float; real numbers stand in f, the others in i. */
+/* bool < int < float; real numbers stand in f, and ints that do not fit 64 bits too; the others in i. */
 typedef struct args_value {
     uint32_t category; /* TS_PARAM_BOOL, _INT or _FLOAT */
     uint8_t dtype;     /* 0: a Python number */
+    bool wide;         /* an int that stands in f */
     double f;
     args_wide i;
 } args_value;
@@ -366,6 +367,12 @@ typedef struct args_value {
 static uint32_t args_category(uint8_t dtype)
 {
     return dtype == TS_DTYPE_bool_ ? TS_PARAM_BOOL : dtype < TS_DTYPE_float16 ? TS_PARAM_INT : TS_PARAM_FLOAT;
+}
+
+/* A Python int beyond 64 bits, rounded to float64. */
+static bool args_is_wide(const ts_arg *arg)
+{
+    return arg->kind == TS_SPEC_INT && arg->dtype == TS_DTYPE_float64;
 }
 
 static args_value args_value_of(const ts_arg *arg)
@@ -377,7 +384,10 @@ static args_value args_value_of(const ts_arg *arg)
         v.dtype = arg->dtype;
         v.category = args_category(arg->dtype);
     }
-    if (v.category != TS_PARAM_FLOAT) {
+    v.wide = args_is_wide(arg);
+    if (v.wide)
+        v.f = arg->value.f;
+    else if (v.category != TS_PARAM_FLOAT) {
         int64_t value = arg->kind == TS_SPEC_SCALAR ? args_int_of_bits(arg->dtype, arg->value.bits) : arg->value.i;
         v.i = arg->dtype == TS_DTYPE_uint64 ? (args_wide)(uint64_t)value : value;
     } else {
@@ -389,9 +399,12 @@ static args_value args_value_of(const ts_arg *arg)
 static const char *args_value_text(const args_value *v, char *room, size_t n)
 {
     if (v->category == TS_PARAM_FLOAT) {
-        snprintf(room, n, "the float %.15g", v->f);
-        if (strtod(room + strlen("the float "), NULL) != v->f)
+        int used = snprintf(room, n, "the float %.15g", v->f);
+        const char *digits = room + strlen("the float ");
+        if (strtod(digits, NULL) != v->f)
             snprintf(room, n, "the float %.17g", v->f);
+        else if (!strpbrk(digits, ".en")) /* 2.0; not 1e+30, nan, inf */
+            snprintf(room + used, n - (size_t)used, ".0");
     } else if (v->category == TS_PARAM_BOOL)
         snprintf(room, n, "%s", v->i ? "True" : "False");
     else
@@ -399,21 +412,31 @@ static const char *args_value_text(const args_value *v, char *room, size_t n)
     return room;
 }
 
-/* A number whose category is above the annotation's: what would have to be cut off is refused. */
+static uint32_t args_wanted(const kernel_param *rule)
+{
+    return rule->dtype ? args_category(rule->dtype) : rule->flags & TS_PARAM_NUMBER;
+}
+
+/* A number whose category is above the annotation's: what would have to be cut off is refused. Ints stand for bools. */
 static ts_status args_check_category(args_walk *walk, const args_value *v)
 {
     const kernel_param *rule = walk->rule;
     char room[64];
-    uint32_t wanted = rule->dtype ? args_category(rule->dtype) : rule->flags & TS_PARAM_NUMBER;
-    if (v->category <= wanted)
+    uint32_t wanted = args_wanted(rule);
+    if (v->category <= wanted || (rule->flags & TS_PARAM_BOOL && v->category == TS_PARAM_INT))
         return TS_OK;
     return args_fail(walk, TS_TYPE, "is annotated %s but is %s; pass a number of that kind, or change the annotation",
                      args_wanted_text(rule), args_value_text(v, room, sizeof room));
 }
 
+static double args_real(const args_value *v)
+{
+    return v->category == TS_PARAM_FLOAT || v->wide ? v->f : (double)v->i;
+}
+
 static ts_status args_bits_of(args_walk *walk, const args_value *v, uint8_t dtype, uint64_t *out)
 {
-    double real = v->category == TS_PARAM_FLOAT ? v->f : (double)v->i;
+    double real = args_real(v);
     float single = (float)real;
     char room[64];
     uint32_t bits = 8 * (uint32_t)ts_dtype_bytes((ts_dtype)dtype);
@@ -457,7 +480,7 @@ static ts_status args_annotated(args_walk *walk, const ts_arg *arg, ts_arg *out)
         out->value.i = (int64_t)v.i;
     } else {
         out->kind = TS_SPEC_FLOAT;
-        out->value.f = (double)v.i;
+        out->value.f = args_real(&v);
     }
     return TS_OK;
 }
@@ -465,7 +488,8 @@ static ts_status args_annotated(args_walk *walk, const ts_arg *arg, ts_arg *out)
 /* Constant: kind, the dtype of a typed number, and its value. */
 static ts_status args_constant(args_walk *walk, const ts_arg *arg)
 {
-    uint64_t kind = arg->kind, dtype = arg->kind == TS_SPEC_INT ? arg->dtype : 0, value = arg->value.bits;
+    uint64_t kind = args_is_wide(arg) ? TS_SPEC_FLOAT : arg->kind, value = arg->value.bits;
+    uint64_t dtype = kind == TS_SPEC_INT ? arg->dtype : 0;
     if (walk->rule->flags & TS_PARAM_NUMBER) {
         args_value v = args_value_of(arg);
         TS_TRY(args_check_category(walk, &v));
@@ -503,6 +527,9 @@ static ts_status args_int(args_walk *walk, const ts_arg *arg)
 static ts_status args_number(args_walk *walk, const ts_arg *arg)
 {
     ts_arg made;
+    if (args_is_wide(arg) && args_wanted(walk->rule) != TS_PARAM_FLOAT)
+        return args_fail(walk, TS_OVERFLOW, "the int %.6g does not fit 64 bits; pass a float, or annotate the parameter "
+                                            "float", arg->value.f);
     if (walk->rule->flags & TS_PARAM_CONSTANT)
         return args_constant(walk, arg);
     if (walk->rule->dtype || walk->rule->flags & TS_PARAM_NUMBER) {
@@ -601,6 +628,10 @@ static ts_status args_one(args_walk *walk, uint32_t depth)
     if (walk->next >= walk->frame->n_args)
         return args_fail(walk, TS_VALUE, "a tuple says it has more items than were given");
     const ts_arg *arg = &walk->frame->args[walk->next++];
+    bool number = arg->kind != TS_SPEC_NONE && arg->kind != TS_SPEC_TUPLE && arg->kind != TS_SPEC_LIST;
+    if (walk->rule->flags & TS_PARAM_BOOL && !number)
+        return args_fail(walk, TS_TYPE, "is annotated bool but is %s; pass True or False, or change the annotation",
+                         arg->kind == TS_SPEC_NONE ? "None" : arg->kind == TS_SPEC_TUPLE ? "a tuple" : "a list");
     switch ((ts_spec_kind)arg->kind) {
     case TS_SPEC_ARRAY:
         return args_array_param(walk, arg);

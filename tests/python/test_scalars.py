@@ -51,8 +51,9 @@ TABLE = [
     (300,                ["int32",   "int32",   "float32",  "int64", "float64", "float16", "uint64", O,        "int32"]),
     (2**40,              [O,  O,         "float32",       "int64", "float64", "float16", "uint64", O,        "int64"]),
     (BIG,                [O,  O,         "float32",       O,       "float64", "float16", "uint64", O,        "uint64"]),
-    (2**64,              [O] * 9),
-    (-(2**63) - 1,       [O] * 9),
+    (2**64,              [O,  O,         "float32",       O,       "float64", "float16", O,        O,        O]),
+    (-(2**63) - 1,       [O,  O,         "float32",       O,       "float64", "float16", O,        O,        O]),
+    (2**1024,            [O] * 9),
     (2.5,                ["float32", T,  "float32",       T,       "float64", "float16", T,        T,        T]),
     (np.bool_(True),     ["bool_",   "int32",   "float32", "int64", "float64", "float16", "uint64", "int8",   "bool_"]),
     (np.int8(-5),        ["int8",    "int8",    "float32",  "int64", "float64", "float16", O,        "int8",   "int8"]),
@@ -112,6 +113,52 @@ def test_a_bool_may_be_an_int(value):
     place, real, whole = np.zeros(1, np.int32), np.zeros(1), np.zeros(1, np.uint64)
     ct.launch(None, (1,), with_annotation(bool), (place, real, whole, value))
     assert whole[0] == int(value)
+
+
+@ct.kernel
+def a_bool_constant(out, flag: ct.Constant[bool]):
+    ct.scatter(out, 0, 1 if flag else 2)
+
+
+@pytest.mark.parametrize("value", [True, False, 0, 1, 5, np.bool_(True), np.int8(0)])
+def test_a_bool_constant_may_be_an_int(value):
+    out = np.zeros(1, np.int32)
+    ct.launch(None, (1,), a_bool_constant, (out, value))
+    assert out[0] == (1 if value else 2)
+
+
+WRONG_BOOLS = [(2.0, "the float 2.0"), (np.float32(0.5), "the float 0.5"), (None, "None"), ((1, 2), "a tuple"), ([], "a list")]
+
+
+@pytest.mark.parametrize("value, found", WRONG_BOOLS)
+def test_a_bool_constant_is_refused_for_what_is_no_bool(value, found):
+    with pytest.raises(TypeError, match=f"argument 'flag': is annotated bool but is {found}; pass"):
+        ct.launch(None, (1,), a_bool_constant, (np.zeros(1, np.int32), value))
+
+
+def test_a_string_constant_is_refused_by_its_annotation():
+    def named(out, name: ct.Constant[str]):
+        pass
+
+    named.__annotations__["name"] = ct.Constant[str]
+    with pytest.raises(TypeError, match=r"parameter 'name' is annotated Constant\[str\], but no string"):
+        ct.launch(None, (1,), ct.kernel(named), (np.zeros(1, np.int32), "a"))
+
+
+def test_a_float_constant_may_be_any_int():
+    @ct.kernel
+    def fill(out, x: ct.Constant[float]):
+        ct.scatter(out, 0, x)
+
+    out = np.zeros(1, np.float32)
+    ct.launch(None, (1,), fill, (out, 2**70))
+    assert out[0] == 2.0**70
+
+
+@pytest.mark.parametrize("value, text", [(2.0, "2.0"), (2.7, "2.7"), (1e300, r"1e\+300"), (float("inf"), "inf")])
+def test_a_float_in_a_message_looks_like_one(value, text):
+    with pytest.raises(TypeError, match=f"is annotated int but is the float {text};"):
+        ct.launch(None, (1,), KERNELS["int"], (np.zeros(1, np.int32), np.zeros(1), np.zeros(1, np.uint64), value))
 
 
 def test_an_array_for_a_number_is_refused():

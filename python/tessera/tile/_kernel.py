@@ -33,6 +33,7 @@ __all__ = [
 launch = _core.launch
 
 CONSTANT, INDEX64, STATIC_STRIDES = 1, 4, 8
+BOOL = 16
 NUMBERS = {int: 32, float: 64}  # `bool` is taken as no annotation: ints stand for bools too
 CO_VARARGS, CO_VARKEYWORDS = 4, 8  # of inspect, which is slow to import
 T = TypeVar("T")
@@ -385,7 +386,12 @@ def _row(name: str, note: Any) -> tuple[int, int, int, int]:
     if note is Constant or isinstance(note, ConstantAnnotation):
         return CONSTANT, 0, 0, 0
     if isinstance(note, _ConstantOf):
-        return CONSTANT | _category(note.item), 0, 0, 0
+        if note.item is str:
+            raise TypeError(
+                f"parameter '{name}' is annotated Constant[str], but no string can be passed to a kernel; "
+                "pass a number, or name the string by a global of the kernel"
+            )
+        return CONSTANT | (BOOL if note.item is bool else _category(note.item)), 0, 0, 0
     if note is IndexedWithInt64:
         return INDEX64, 0, 0, 0
     if _category(note):
