@@ -104,18 +104,14 @@ ts_status eval_tile_cat(eval_tile *t, ts_val v)
     return TS_OK;
 }
 
-/* Element origin of the slice that operands first.. count in units of `part`. */
-static ts_status shape_origin(eval_tile *t, ts_val v, uint32_t first, ts_type whole, ts_type part, int64_t *origin)
+/* Element origin of the slice that operands first.. count in units of `part`. A count outside wraps. */
+static void shape_origin(eval_tile *t, ts_val v, uint32_t first, ts_type whole, ts_type part, int64_t *origin)
 {
     for (uint32_t d = 0; d < ts_type_rank(t->module, whole); d++) {
         int64_t size = ts_type_dims(t->module, part)[d], index = (int64_t)*eval_tile_opnd(t, v, first + d);
-        int64_t n = ts_type_dims(t->module, whole)[d] / size;
-        if (index < 0 || index >= n)
-            return eval_fail(&t->run, v, TS_LAUNCH, "slice %lld of axis %u, which has %lld",
-                             (long long)index, d, (long long)n);
-        origin[d] = index * size;
+        int64_t n = ts_type_dims(t->module, whole)[d] / size; /* a power of two */
+        origin[d] = (index & (n - 1)) * size;
     }
-    return TS_OK;
 }
 
 /* Walks the elements of a part within a whole. */
@@ -137,7 +133,7 @@ ts_status eval_tile_extract(eval_tile *t, ts_val v)
     const int64_t *dims = ts_type_rank(t->module, part) == rank ? ts_type_dims(t->module, part) : ones;
     if (dims == ones && rank) /* a scalar out of a tile */
         part = ts_type_tile(t->fn->module, ts_type_elem(t->module, whole), rank, ones);
-    TS_TRY(shape_origin(t, v, 1, whole, part, origin));
+    shape_origin(t, v, 1, whole, part, origin);
     for (int64_t i = 0; i < shape_count(t, v); i++, eval_next(index, dims, rank))
         t->value[v][i] = eval_tile_opnd(t, v, 0)[shape_within(t, whole, origin, index)];
     return TS_OK;
@@ -152,7 +148,7 @@ ts_status eval_tile_insert(eval_tile *t, ts_val v)
     const int64_t *dims = ts_type_rank(t->module, part) == rank ? ts_type_dims(t->module, part) : ones;
     if (dims == ones && rank)
         part = ts_type_tile(t->fn->module, ts_type_elem(t->module, whole), rank, ones);
-    TS_TRY(shape_origin(t, v, 2, whole, part, origin));
+    shape_origin(t, v, 2, whole, part, origin);
     memcpy(t->value[v], eval_tile_opnd(t, v, 0), (size_t)shape_count(t, v) * sizeof(uint64_t));
     for (int64_t i = 0; i < n; i++, eval_next(index, dims, rank))
         t->value[v][shape_within(t, whole, origin, index)] = eval_tile_opnd(t, v, 1)[i];

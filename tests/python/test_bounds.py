@@ -385,6 +385,41 @@ def test_a_checked_slice_names_its_bounds(start, stop, text):
         ct.launch(None, (1,), checked_slice, (x, np.zeros(4, np.int32), *fine))
 
 
+def part_of_a_tile(x, y, i, j):
+    t = ct.load(x, 0, 16)
+    part = ct.extract(ct.reshape(t, (4, 4)), (i, j), (1, 2))
+    ct.store(y, 0, ct.reshape(part, (2,)))
+    ct.store(x, 0, ct.insert(t, i, ct.zeros((4,), ct.int32)))
+
+
+@pytest.mark.parametrize("wide", [int, np.int64])
+def test_a_part_of_a_tile_that_is_outside_is_reported(wide):
+    kernel = ct.kernel(part_of_a_tile, checked=True)
+    x, y = np.arange(16, dtype=np.int32), np.zeros(2, np.int32)
+    ct.launch(None, (1,), kernel, (x, y, wide(3), wide(1)))
+    assert (y == [14, 15]).all() and (x[:12] == np.arange(12)).all() and not x[12:].any()
+    big = 2**31 - 1 if wide is int else 2**32
+    for i, j, axis, index, size in ((4, 0, 0, 4, 4), (-1, 1, 0, -1, 4), (0, 2, 1, 2, 2), (big, 0, 0, big, 4)):
+        text = f"extract(), axis {axis}: index {index} is out of bounds for size {size}"
+        with pytest.raises(tessera.KernelError, match=re.escape(text)):
+            ct.launch(None, (1,), kernel, (x, y, wide(i), wide(j)))
+
+
+def insert_alone(x, y, i):
+    ct.store(y, 0, ct.insert(ct.load(x, 0, 16), i, 7))
+
+
+def test_an_insert_outside_is_reported():
+    x, y = np.arange(16, dtype=np.int32), np.zeros(16, np.int32)
+    for i in (-1, 16, 1000):
+        with pytest.raises(tessera.KernelError, match=re.escape(f"insert(), axis 0: index {i} is out of bounds for size 16")):
+            ct.launch(None, (1,), ct.kernel(insert_alone, checked=True), (x, y, i))
+        ct.launch(None, (1,), ct.kernel(insert_alone), (x, y, i))  # unchecked it wraps
+        wanted = np.arange(16)
+        wanted[i % 16] = 7
+        assert (y == wanted).all()
+
+
 @ct.kernel(checked=True)
 def list_item(arrays, y, i: int):
     ct.store(y, 0, ct.load(arrays[i], 0, 4))

@@ -96,12 +96,16 @@ def cat(tiles: Any, /, axis: int) -> Any:
 
 @op
 def extract(x: Any, /, index: Any, shape: Any) -> Any:
-    """Sub-tile number ``index`` of ``x`` seen as a grid of tiles of ``shape``."""
+    """Sub-tile number ``index`` of ``x`` seen as a grid of tiles of ``shape``.
+
+    A constant index outside the grid is an error; one of run time wraps, and checked mode reports it."""
 
 
 @op
 def insert(x: Any, /, index: Any, value: Any) -> Any:
-    """``x`` with sub-tile number ``index`` replaced by ``value``."""
+    """``x`` with sub-tile number ``index`` replaced by ``value``.
+
+    A constant index outside the grid is an error; one of run time wraps, and checked mode reports it."""
 
 
 @op

@@ -369,7 +369,8 @@ static void convert_embed(const ts_module *module, ts_type type, ts_type whole, 
     }
 }
 
-/* Byte offset of the slice at the run-time indices that follow operand `first`, in units of whole slices. */
+/* Byte offset of the slice at the run-time indices that follow operand `first`, in units of whole slices. An index
+ * outside wraps, as on the CPU, so that it stays in this tile's memory. */
 static ts_val convert_slice(ts_lower *lw, ts_val v, uint32_t first, ts_type part, ts_type whole, uint32_t bytes)
 {
     ts_val sum = ts_lower_i32(lw, 0);
@@ -382,6 +383,7 @@ static ts_val convert_slice(ts_lower *lw, ts_val v, uint32_t first, ts_type part
             index = ts_cast(&lw->b, TS_OP_trunci, index, TS_T_i32, 0);
         else if (ts_type_of(lw->fn, index) != TS_T_i32)
             index = ts_cast(&lw->b, TS_OP_exti, index, TS_T_i32, TS_A_UNSIGNED);
+        index = ts_op2(&lw->b, TS_OP_andi, index, ts_lower_i32(lw, (1 << (of.n - small.n)) - 1), 0);
         ts_val at = ts_op2(&lw->b, TS_OP_muli, index, ts_lower_i32(lw, (int64_t)bytes << (of.first + small.n)), 0);
         sum = ts_op2(&lw->b, TS_OP_addi, sum, at, 0);
     }

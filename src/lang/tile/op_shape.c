@@ -343,6 +343,10 @@ static ts_status shape_part(fr *f, const fr_call *c, const fr_shape *whole, cons
             return fr_error(f, c->at[1], TS_TILETYPE,
                             "%s(): index %lld of axis %u is out of range; there are %lld parts",
                             fr_op_name(c), (long long)i, d, (long long)n);
+        ts_dtype dtype = ts_type_of(f->b.fn, index[d]) == TS_T_i64 ? TS_DTYPE_int64 : TS_DTYPE_int32;
+        fr_value at = fr_tile(dtype, index[d]), parts = fr_strict(dtype, n);
+        if (items[d].kind == FR_TILE)
+            TS_TRY(fr_report_index(f, fr_textf(f, "%s(), axis %u", fr_op_name(c), d), &at, &parts));
     }
     return TS_OK;
 }

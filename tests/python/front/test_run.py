@@ -816,3 +816,21 @@ def test_unpacking_and_starred():
     out = np.zeros(1, np.int32)
     run(kernel, out)
     assert out[0] == 9
+
+
+def parts_outside(x, y, i):
+    t = ct.reshape(ct.load(x, 0, 64), (4, 16))
+    ct.store(y, 0, ct.reshape(ct.extract(t, (i, i + 1), (1, 8)), (8,)))
+    ct.store(x, 0, ct.reshape(ct.insert(t, (i, i - 1), ct.full((2, 4), -1, ct.int32)), (64,)))
+
+
+@pytest.mark.parametrize("target", [0, 90])
+@pytest.mark.parametrize("index", [3, 4, -1, 1001, -(2**31), 2**31 - 1])
+def test_an_index_of_a_part_wraps(index, target):
+    x, y = np.arange(64, dtype=np.int32), np.zeros(8, np.int32)
+    grid, wanted = x.copy().reshape(4, 16), x.copy().reshape(4, 16)
+    row, column = 2 * (index % 2), 4 * ((index - 1) % 4)
+    wanted[row : row + 2, column : column + 4] = -1
+    run(parts_outside, x, y, index, target=target)
+    assert (y == grid[index % 4, 8 * ((index + 1) % 2) :][:8]).all()
+    assert (x == wanted.ravel()).all()
