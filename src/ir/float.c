@@ -262,6 +262,14 @@ uint64_t ts_float_from_f64(ts_type type, double x, ts_round round)
     return float_pack(type, &n, round);
 }
 
+uint64_t ts_float_written(ts_type type, double x)
+{
+    const ts_float_format *f = &float_formats[type];
+    if (isinf(x) && f->has_inf)
+        return float_exp_mask(f) << f->mant_bits << f->pad_bits | (x < 0 ? ts_float_sign_mask(type) : 0);
+    return ts_float_from_f64(type, x, TS_RN);
+}
+
 uint64_t ts_float_from_int(ts_type type, bool negative, uint64_t magnitude, ts_round round)
 {
     float_num n = {FLOAT_FINITE, negative && magnitude, 0, magnitude};

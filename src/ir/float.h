@@ -42,6 +42,9 @@ uint64_t ts_pad_bits(ts_type elem, uint8_t padding, bool checked);
 double ts_float_to_f64(ts_type type, uint64_t bits);
 /* One rounding. TS_RA rounds to nearest, ties away from zero; modes that name no direction are TS_RN. */
 uint64_t ts_float_from_f64(ts_type type, double x, ts_round round);
+/* A number as it is written: to nearest, but infinity is itself where the format has one, also where conversions
+ * saturate (f8E5M2). */
+uint64_t ts_float_written(ts_type type, double x);
 /* An integer, rounded once: magnitude and sign. */
 uint64_t ts_float_from_int(ts_type type, bool negative, uint64_t magnitude, ts_round round);
 

@@ -412,8 +412,8 @@ static ts_status call_dtype(fr *f, uint32_t node, ts_dtype dtype, const call_arg
         return fr_error(f, node, TS_TILETYPE, "%s() takes one number or tile",
                         ts_dtype_name(dtype));
     if (fr_dtype_bits(dtype) < 8)
-        return fr_error(f, node, TS_TILETYPE, "%s is smaller than a byte and makes no scalars",
-                        ts_dtype_name(dtype));
+        return fr_error(f, node, TS_TILETYPE, "%s is smaller than a byte and makes no scalars\n"
+                        "  help: make a tile, ct.full((n,), value, ct.%s)", ts_dtype_name(dtype), ts_dtype_name(dtype));
     fr_at(f, node);
     return fr_convert(f, &args->at.at[0].value, dtype,
                       dtype == TS_DTYPE_float8_e8m0fnu ? TS_RZ : TS_RN, out);

@@ -115,7 +115,9 @@ def where(cond: Any, x: Any, y: Any, /) -> Any:
 
 @op
 def astype(x: Any, dtype: Any, /, *, rounding_mode: Any = None) -> Any:
-    """Converts elements. Float to int truncates and saturates (NaN gives 0); others round to nearest even."""
+    """Converts elements. Float to int truncates and saturates (NaN gives 0); others round to nearest even.
+
+    Floats of 8 bits and less saturate: what is too great, infinity included, becomes the greatest value."""
 
 
 @op

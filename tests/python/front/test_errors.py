@@ -256,6 +256,11 @@ def restricted_arithmetic(x, y):
     ct.store(x, 0, z + z)  # here
 
 
+@wrong("TILETYPE", "help: make a tile, ct.full((n,), value, ct.float4_e2m1fn)")
+def constant_below_a_byte(x, y):
+    ct.float4_e2m1fn(2.0)  # here
+
+
 @wrong("TILETYPE", "sum() is not defined for float8_e5m2", args=(array("float8_e5m2"), A))
 def restricted_reduction(x, y):
     ct.store(y, 0, ct.sum(ct.load(x, 0, 16)))  # here

@@ -166,6 +166,42 @@ def test_a_constant_that_is_too_great_saturates_as_conversions_do():
     assert out.tolist() == [448.0, np.inf, 0.3125]
 
 
+@pytest.mark.parametrize("target", [0, 90])
+def test_a_constant_infinity_is_kept_where_the_type_has_one(target):
+    def kernel(out):
+        for i, dtype in ct.static_iter(enumerate((ct.float8_e5m2, ct.float16, ct.float8_e4m3fn))):
+            ct.scatter(out, 4 * i, ct.float64(dtype(float("inf"))))
+            ct.scatter(out, 4 * i + 1, ct.float64(dtype(-float("inf"))))
+            ct.scatter(out, 4 * i + 2, ct.max(ct.astype(ct.full((2,), float("inf"), dtype), ct.float64)))
+            ct.scatter(out, 4 * i + 3, ct.max(ct.astype(ct.astype(ct.gather(out, 12), dtype), ct.float64)))
+
+    out = np.append(np.zeros(12), np.inf)
+    run(kernel, out, target=target)
+    kept = [np.inf, -np.inf, np.inf]
+    assert out[:12].tolist() == [*kept, 57344.0, *kept, np.inf, 448.0, -448.0, 448.0, 448.0]
+
+
+def test_integer_constants_wrap_and_floats_are_cut():
+    def kernel(out):
+        values = (ct.int8(300), ct.uint8(-1), ct.int8(2.5), ct.int8(-2.5), ct.uint32(-3), ct.float16(1e6), ct.bool_(5))
+        for i, v in ct.static_iter(enumerate(values)):
+            ct.scatter(out, i, ct.float64(v))
+
+    out = np.zeros(7)
+    run(kernel, out)
+    assert out.tolist() == [44, 255, 2, -2, 2**32 - 3, np.inf, 1]
+
+
+def test_a_store_rounds_ints_to_the_nearest_float():
+    def kernel(x, y, z):
+        ct.store(y, 0, ct.load(x, 0, 2))
+        ct.store(z, 0, ct.load(x, 0, 2))
+
+    x, y, z = np.array([2**24 + 1, 2**24 + 3], np.int32), np.zeros(2, np.float32), np.zeros(2, np.float16)
+    run(kernel, x, y, z)
+    assert y.tolist() == [2**24, 2**24 + 4] and z.tolist() == [np.inf, np.inf]
+
+
 UNHELD = [
     ("a sign", lambda: ct.float8_e8m0fnu(-0.2)),
     ("a sign", lambda: ct.full((2,), -1.0, ct.float8_e8m0fnu)),
