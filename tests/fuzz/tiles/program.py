@@ -261,7 +261,9 @@ class Run:
         return self.beside(parts, rooms, before)
 
     def interpreted(self) -> tuple[str, str, dict[str, Any]]:
-        """The reference interpreter: "eval" runs tiles, "eval90" the threads of code for sm_90."""
+        """The reference interpreter: "eval" runs tiles, "eval90" the threads of code for sm_90; of three
+        programs two with all that a launch knows of its arrays, which lie as on a GPU.
+        """
         import tessera.tile as ct
 
         sys.path.append(str(FRONT))
@@ -270,15 +272,19 @@ class Run:
         p = self.program
         space: dict[str, Any] = {"ct": ct}
         exec(self.code, space)
-        parts = {n: dense(t).copy() for n, t in self.start.items()}
+        starts = {n: dense(t) for n, t in self.start.items()}
+        device = ptx.Memory(ptx.Memory.room([a.nbytes for a in starts.values()]))
+        parts = {n: device.place(a) for n, a in starts.items()}
         arrays = [self.placed(a, parts, lambda base, take: take(base)) for a in p.arrays]
-        scalars = [s[2] for s in p.scalars] + ([Const(p.constant)] if p.constant else [])
-        target = int(self.device.removeprefix("eval") or 0)
+        args = (*arrays, *self.scalars(), *(Const(c) for c in self.constants()))
+        options = {
+            "grid": (*p.grid, 1),
+            "target": int(self.device.removeprefix("eval") or 0),
+            "schedule": self.schedule,
+            "facts": self.schedule % 3 > 0,
+        }
         try:
-            grid = (*p.grid, 1)
-            run(
-                space["kernel"], *arrays, *scalars, grid=grid, target=target, schedule=self.schedule
-            )
+            run(space["kernel"], *args, **options)
         except LowerError as e:
             return "refused", f"{e.status}: {e}", {}
         return "passed", "", parts

@@ -110,18 +110,43 @@ class Interpret(ctypes.Structure):
 PRINT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
 
 
-def _param(arg) -> tuple[list[Spec], list[int]]:
+def _bits(holds) -> int:
+    """One bit per axis."""
+    return sum(1 << d for d, h in enumerate(holds) if h)
+
+
+def _strides(arg) -> list[int]:
+    """In elements; those of extents of 1, which are never used, as of a dense array."""
+    strides, dense = [], 1
+    for extent, stride in zip(reversed(arg.shape), reversed(arg.strides), strict=True):
+        step = dense if extent == 1 else stride // arg.itemsize
+        strides.append(step)
+        dense = max(extent, 1) * step
+    return strides[::-1]
+
+
+def _array_param(arg, facts: bool) -> tuple[list[Spec], list[int]]:
+    """With `facts` code may use all that a launch knows (src/device/args.c), else only strides of 1."""
+    dtype = {"bool": "bool_"}.get(arg.dtype.name, arg.dtype.name)
+    strides = _strides(arg)
+    known = {"align16": 0, "stride_div16": 0}
+    if facts:
+        known["align16"] = int(arg.ctypes.data % 16 == 0)
+        known["stride_div16"] = _bits(s * arg.itemsize % 16 == 0 for s in strides)
+        known["shape_div16"] = _bits(n % 16 == 0 for n in arg.shape)
+        known["shape_one"] = _bits(n == 1 for n in arg.shape)
+    spec = array(dtype, arg.ndim, unit_stride=_bits(s == 1 for s in strides), **known)
+    return spec, [arg.ctypes.data, *arg.shape, *strides]
+
+
+def _param(arg, facts: bool = False) -> tuple[list[Spec], list[int]]:
     """Spec and parameter slots of one argument: a NumPy array, a typed scalar, or a constant."""
     import numpy as np
 
     if isinstance(arg, Const):
         return const(arg.value), []
     if isinstance(arg, np.ndarray):
-        dtype = {"bool": "bool_"}.get(arg.dtype.name, arg.dtype.name)
-        strides = [s // arg.itemsize for s in arg.strides]
-        bits = sum(1 << d for d, s in enumerate(strides) if s == 1)
-        spec = array(dtype, arg.ndim, align16=0, unit_stride=bits, stride_div16=0)
-        return spec, [arg.ctypes.data, *arg.shape, *strides]
+        return _array_param(arg, facts)
     if isinstance(arg, np.generic):
         return scalar({"bool": "bool_"}.get(arg.dtype.name, arg.dtype.name)), [
             int.from_bytes(arg.tobytes().ljust(8, b"\0"), "little")
@@ -133,7 +158,7 @@ def _param(arg) -> tuple[list[Spec], list[int]]:
     if isinstance(arg, float):
         return scalar("float32"), [struct.unpack("I", struct.pack("f", arg))[0]]
     if isinstance(arg, tuple):
-        parts = [_param(a) for a in arg]
+        parts = [_param(a, facts) for a in arg]
         return [Spec(kind=6, value=len(arg)), *(s for p in parts for s in p[0])], [
             w for p in parts for w in p[1]
         ]
@@ -175,12 +200,12 @@ class Const:
         self.value = value
 
 
-def run(fn, *args, grid=(1, 1, 1), target=0, schedule=0, hints=None) -> str:
+def run(fn, *args, grid=(1, 1, 1), target=0, schedule=0, hints=None, facts=False) -> str:
     """Lowers a kernel and runs it by the reference interpreter on NumPy arrays, for a GPU ``target`` (90)
-    thread by thread; gives what it printed.
+    thread by thread; gives what it printed. With ``facts`` it is the code of a launch with these arrays.
     """
     pack = _pack.pack_function(fn)
-    parts = [_param(a) for a in args]
+    parts = [_param(a, facts) for a in args]
     specs, n = spec_of(tuple(p[0] for p in parts))
     _mark_shared(specs, args)
     words = [w & 0xFFFFFFFFFFFFFFFF for p in parts for w in p[1]]
