@@ -192,12 +192,13 @@ def tiles(*options: str, env: dict[str, str] | None = None) -> Count:
 
 
 def step_tiles(_: argparse.Namespace) -> Count:
-    """A bounded share: the programs that were once wrong, then always the same seeds, on the CPU device and as
-    the threads of GPU code in the interpreter.
+    """A bounded share: the programs that were once wrong, then always the same seeds, on the CPU device, as the
+    threads of GPU code in the interpreter, and as PTX in its reader.
     """
     env = {"TESSERA_LIBRARY": str(ROOT / "build-test" / "libtessera.so")}  # not the sanitized one
     total = tiles("all", "--count", "2500", "--seconds", "60", env=env)
-    total.add(tiles("all", "--device", "eval90", "--count", "3000", "--seconds", "25", env=env))
+    total.add(tiles("all", "--device", "eval90", "--count", "1500", "--seconds", "13", env=env))
+    total.add(tiles("all", "--device", "ptx90", "--count", "1000", "--seconds", "12"))
     return total
 
 
@@ -226,6 +227,9 @@ def step_long(options: argparse.Namespace) -> Count:
         return Count(failed=1)
     env = {"TESSERA_LIBRARY": str(ROOT / "build-test" / "libtessera.so")}
     total.add(tiles("all", "--device", "eval90", "--count", "50000", env=env))
+    total.add(tiles("all", "--device", "ptx90", "--count", "30000"))
+    for device in ("ptx80", "ptx89", "ptx100", "ptx120"):
+        total.add(tiles("all", "--device", device, "--seed", "2000000", "--count", "3000"))
     if not build("build-sanitize", "-Db_sanitize=address,undefined", "-Db_lundef=false"):
         return Count(failed=1)
     env = sanitized_tree("build-sanitize")
