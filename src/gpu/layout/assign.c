@@ -88,12 +88,20 @@ static const ts_layout *assign_pick(const assign_work *w, const ts_inst *inst, u
     return best;
 }
 
+/* The layout of the cold region around a value; NULL: there is none. All that is placed inside has it, because a change
+ * of layout is a barrier, which the threads that pass by would not meet. */
+static const ts_layout *assign_cold_around(const assign_work *w, ts_val v)
+{
+    ts_val opener = w->shape.parent[v];
+    return opener && ts_at(w->fn, opener)->op == TS_OP_cold ? w->out->work[opener] : NULL;
+}
+
 static void assign_elementwise(assign_work *w, ts_val v)
 {
     uint32_t depth;
-    const ts_layout *home = assign_pick(w, ts_at(w->fn, v), 0, &depth);
+    const ts_layout *home = assign_pick(w, ts_at(w->fn, v), 0, &depth), *around = assign_cold_around(w, v);
     if (home)
-        assign_set(w, v, home);
+        assign_set(w, v, around ? around : home);
     else
         assign_free(w, v, depth);
 }
@@ -235,7 +243,8 @@ static void assign_scan(assign_work *w, ts_val v)
 
 static void assign_cold(assign_work *w, ts_val v)
 {
-    const ts_layout *work = assign_first_home(w, ts_at(w->fn, v), 0);
+    const ts_layout *around = assign_cold_around(w, v);
+    const ts_layout *work = around ? around : assign_first_home(w, ts_at(w->fn, v), 0);
     w->out->work[v] = work;
     assign_results(w, v, work);
 }
