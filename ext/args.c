@@ -506,8 +506,8 @@ static int args_take_instance(core_state *state, core_frame *frame, PyObject *ob
     if (PyObject_HasAttr(object, state->name_dlpack))
         return args_take_dlpack(state, frame, object, NULL);
     PyErr_Format(PyExc_TypeError,
-                 "is a %.200s; a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with __dlpack__ or "
-                 "__cuda_array_interface__), numbers, tuples and lists of arrays",
+                 "is a %.200s; a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with __dlpack__, "
+                 "__cuda_array_interface__ or a buffer of numbers, such as ctypes arrays), numbers, tuples and lists of arrays",
                  Py_TYPE(object)->tp_name);
     return -1;
 }

@@ -90,7 +90,13 @@ def core_page() -> Iterator[str]:
         yield from _public(f"core.{name}", "###")
 
 
-PAGES = {"tile": tile_page, "lib": lib_page, "core": core_page}
+def tune_page() -> Iterator[str]:
+    """tessera.tune: what the module says of itself, then its classes and functions."""
+    yield from ("```text", inspect.getdoc(importlib.import_module("tessera.tune")) or "", "```", "")
+    yield from _public("tune", "##")
+
+
+PAGES = {"tile": tile_page, "lib": lib_page, "core": core_page, "tune": tune_page}
 
 
 def page(name: str) -> str:

@@ -37,3 +37,18 @@ def test_a_program_of_the_docs_runs(code, where, tmp_path):
 def test_the_reference_is_fresh():
     done = subprocess.run([sys.executable, str(ROOT / "tools/reference.py"), "--check"], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_the_tuner_offers_is_on_a_page():
+    text = (ROOT / "docs/reference/tune.md").read_text()
+    for name in ("Choices", "search", "exhaustive_search", "Tuned", "TuningResult"):
+        assert f"\n## {name}\n" in text
+    assert "`tune`: " in text and "reference/tune.md" in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("changes/0010-*.md")), ids=lambda page: page.stem)
+def test_an_entry_of_the_changes_begins_with_what_was_done_and_to_what(page):
+    lines = page.read_text().splitlines()
+    assert max(map(len, lines)) <= 160
+    for entry in [line for line in lines if re.match("- |Added|Changed|Fixed", line)]:
+        assert re.match("(- )?(Added|Changed|Fixed) `", entry), entry

@@ -2,7 +2,9 @@
 """Arrays of other libraries that describe themselves wrongly are refused, whatever the protocol; a
 random form of the same takes every entry. All addresses are good, so nothing may crash."""
 
+import array
 import ctypes
+import mmap
 import random
 
 import numpy as np
@@ -290,3 +292,36 @@ def test_nothing_that_others_say_crashes(block):
             use(r, x)
         except REFUSALS:
             pass
+
+
+def in_mmap():
+    room = mmap.mmap(-1, 4)
+    room[:] = bytes([1, 2, 3, 4])
+    return room
+
+
+HOST_KINDS = {  # those of the table in docs/guide/arrays.md
+    "ctypes": lambda: (ctypes.c_float * 4)(1, 2, 3, 4), "ctypes of rank 2": lambda: ((ctypes.c_int * 2) * 2)((1, 2), (3, 4)),
+    "array.array": lambda: array.array("d", [1, 2, 3, 4]), "memoryview": lambda: memoryview(np.arange(1, 5, dtype=np.int16)),
+    "cast": lambda: memoryview(bytearray(np.arange(1, 5, dtype=np.float32))).cast("f"),
+    "bytearray": lambda: bytearray([1, 2, 3, 4]), "mmap": in_mmap, "ml_dtypes": lambda: np.arange(1, 5).astype("bfloat16"),
+    "masked": lambda: np.ma.array([1.0, 2.0, 3.0, 4.0], mask=[0, 1, 0, 0]), "bool": lambda: np.ones(10, bool)[::1],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", HOST_KINDS)
+def test_every_kind_of_the_guide_is_an_argument(kind):
+    pytest.importorskip("ml_dtypes")
+    out = np.zeros(8, np.float32)
+    x = HOST_KINDS[kind]()
+    ct.launch(None, (1,), copy, (x, out))
+    assert out[0] == (4 if kind == "bool" else 10)
+
+
+@pytest.mark.parametrize(
+    "x", [b"1234", array.array("u", "abcd"), np.zeros(4, complex), np.zeros(4, object), np.zeros(4, ">f4")],
+    ids=["bytes", "text", "complex", "object", "byte order"],
+)  # fmt: skip
+def test_other_kinds_are_refused(x):
+    with pytest.raises((TypeError, ValueError), match="argument 'a': "):
+        ct.launch(None, (1,), copy, (x, np.zeros(8, np.float32)))

@@ -289,3 +289,24 @@ def test_an_array_that_reshaping_copies_is_noticed_in_every_library():
     FUNCTIONS["scan"]("cumsum", Lent(x), Lent(out[:, :6].copy()))
     with pytest.raises(ValueError, match="scan: out, of shape .* pass a contiguous array"):
         FUNCTIONS["scan"]("cumsum", Lent(np.ones((4, 2, 6), np.float32)), Lent(out.reshape(2, 4, 6).transpose(1, 0, 2)))
+
+
+WIDE = np.arange(16 * 24, dtype=np.float32).reshape(16, 24) % 7
+STRIDED = {"rows": WIDE[::2, :6], "columns": WIDE[:8, 1:13:2], "both": WIDE[::2, ::4], "turned": WIDE[:6, :8].T}
+
+
+@pytest.mark.parametrize("kind", STRIDED)
+def test_matrices_of_any_strides_are_taken_as_the_docs_say(kind):
+    x = STRIDED[kind]
+    for axis in (0, 1):
+        room, sums = np.zeros((16, 12), np.float32)[::2, ::2], np.zeros(x.shape[1 - axis] * 2, np.float32)[::2]
+        FUNCTIONS["reduce"]("sum", x, sums, axis)
+        np.testing.assert_array_equal(sums, x.sum(axis))
+        FUNCTIONS["scan"]("cumsum", x, room, axis)
+        np.testing.assert_array_equal(room, x.cumsum(axis))
+    for name, more in (("transpose", ()), ("permute", ((1, 0),))):
+        turned = np.zeros((12, 16), np.float32)[::2, ::2]
+        FUNCTIONS[name](x, turned, *more)
+        np.testing.assert_array_equal(turned, x.T)
+    with pytest.raises(ValueError, match="reduce: x, of shape .* no view of shape .* pass a contiguous array"):
+        FUNCTIONS["reduce"]("sum", x, np.zeros(1, np.float32))

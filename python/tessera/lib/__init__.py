@@ -12,6 +12,11 @@ What holds for every function, unless its own text says otherwise:
 - A floating-point ``out`` may have any width, float8 among them: results are rounded to it. An
   integer ``out`` holds every value of the results' dtype (int32 for products of int8): nothing
   wraps, and no fraction is cut off. To narrow results, convert them afterwards.
+- Strides may be any positive ones. ``reduce``, ``arg_reduce`` and ``scan`` see the axes before and
+  behind ``axis`` as one axis each, ``permute`` neighbours that stay neighbours, ``bits``,
+  ``uniform`` and ``normal`` all axes; what these merge must be a view of the array: all contiguous
+  arrays are, and slices and transposed arrays of which at most one axis is left on either side,
+  such as any matrix along axis 0 or 1. Where it is not, it is a ``ValueError``: nothing is copied.
 - All arrays of a call lie on one device; they are of any library that ``ct.launch`` takes.
 - ``stream`` is where a GPU does the work, as for ``ct.launch``; None is the default stream. On a
   GPU a call returns when the work is enqueued, on host memory when the arrays are written.

@@ -168,7 +168,7 @@ def bits(out: Any, seed: int, offset: int = 0, stream: Any = None) -> None:
     Parameters
     ----------
     out : array of uint32 or int32
-        Contiguous, of any shape, with less than 2**31 elements.
+        Of any shape, with less than 2**31 elements; its axes merge to one without a copy.
     seed, offset : int
         Key and first counter, from 0 to 2**64 - 1.
     stream : stream, optional
@@ -178,7 +178,7 @@ def bits(out: Any, seed: int, offset: int = 0, stream: Any = None) -> None:
     TypeError
         For another dtype.
     ValueError
-        For a seed, an offset or a size out of range, or an array that is not contiguous.
+        For a seed, an offset or a size out of range, or an array whose axes do not merge.
     """
     _fill("bits", bits_kernel, out, seed, offset, stream)
 

@@ -198,9 +198,9 @@ def reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = Non
     ----------
     op : {"sum", "prod", "max", "min"}
     x : array
-        Contiguous.
+        Its axes before ``axis`` merge to one without a copy, and so do those behind it.
     out : array
-        Contiguous, with the shape of ``x`` without ``axis``, or any shape of as many elements (one
+        Of the same, with the shape of ``x`` without ``axis``, or any shape of as many elements (one
         for None). Results are kept in its dtype (sums of integers wrap there, as those
         of NumPy's ``dtype=``), those of shorter floats than float32 in float32.
     axis : int, optional
@@ -210,7 +210,7 @@ def reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = Non
     Raises
     ------
     ValueError
-        When shapes do not fit, ``out`` shares memory with ``x``, an array is not contiguous, or an
+        When shapes do not fit, ``out`` shares memory with ``x``, axes do not merge, or an
         extent (of the axis, of all axes before or behind it) is 2**31 or more; for an ``op`` that
         does not exist, and for the maximum or minimum of no elements.
     TypeError

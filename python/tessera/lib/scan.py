@@ -195,7 +195,8 @@ def scan(op: str, x: Any, out: Any, axis: int = -1, stream: Any = None) -> None:
     ----------
     op : {"cumsum", "cumprod", "cummax", "cummin"}
     x, out : array
-        Contiguous, of one shape; ``out[i]`` combines ``x[0] .. x[i]``, computed in the dtype of
+        Of one shape; the axes before ``axis`` merge to one without a copy, and so do those behind
+        it. ``out[i]`` combines ``x[0] .. x[i]``, computed in the dtype of
         ``out`` (16-bit floats in float32, integers of less than 32 bits in 32). ``out`` may be
         ``x``.
     axis : int
@@ -205,8 +206,8 @@ def scan(op: str, x: Any, out: Any, axis: int = -1, stream: Any = None) -> None:
     Raises
     ------
     ValueError
-        When shapes do not fit, ``out`` shares memory with ``x`` without being ``x``, an array is
-        not contiguous, or an extent (of the axis, of all axes
+        When shapes do not fit, ``out`` shares memory with ``x`` without being ``x``, axes do not
+        merge, or an extent (of the axis, of all axes
         before or behind it) is 2**31 or more; for an ``op`` that does not exist.
     TypeError
         For an ``out`` that does not hold the elements of ``x``.

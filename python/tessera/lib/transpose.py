@@ -114,7 +114,8 @@ def permute(
     Parameters
     ----------
     x, out : array
-        Contiguous, of one dtype and any rank; axis d of ``out`` is axis ``axes[d]`` of ``x``.
+        Of one dtype, any rank and any strides, with which axes that are neighbours in both merge to
+        one without a copy; axis d of ``out`` is axis ``axes[d]`` of ``x``.
     axes : sequence of int
         A permutation; negative ones count from the end.
     stream : stream, optional
@@ -127,8 +128,8 @@ def permute(
     TypeError
         When the dtypes differ.
     ValueError
-        When shapes do not fit, ``out`` shares memory with ``x``, ``axes`` are no permutation, or an
-        array is not contiguous.
+        When shapes do not fit, ``out`` shares memory with ``x``, ``axes`` are no permutation, or
+        axes do not merge.
     """
     whole = check.shape_of("permute", "x", x)
     n = len(whole)
@@ -157,9 +158,9 @@ def transpose(x: Any, out: Any, stream: Any = None, tile: tuple[int, int] | None
     Parameters
     ----------
     x : array (rows, columns)
-        Contiguous.
+        With any strides.
     out : array (columns, rows)
-        Contiguous, of the dtype of ``x``.
+        Of the dtype of ``x``, with any strides.
     stream : stream, optional
     tile : (int, int), optional
         Rows and columns of a tile, powers of two; picked by shape when not given.
@@ -169,7 +170,7 @@ def transpose(x: Any, out: Any, stream: Any = None, tile: tuple[int, int] | None
     TypeError
         When the dtypes differ.
     ValueError
-        When shapes do not fit, ``out`` shares memory with ``x``, or an array is not contiguous.
+        When shapes do not fit, or ``out`` shares memory with ``x``.
     """
     if not is_accepted("transpose", x, out):
         rows, columns = check.rank("transpose", "x", x, 2)
