@@ -207,6 +207,15 @@ def permuted(a: Any, b: Any, selector: Any) -> Any:
     return out
 
 
+def by_table(a: Any, b: Any, c: Any, table: Any) -> Any:
+    """lop3: each bit of three operands picks one of the table's eight."""
+    out = np.zeros_like(a)
+    for k in range(8):
+        here = (a if k & 4 else ~a) & (b if k & 2 else ~b) & (c if k & 1 else ~c)
+        out = out | np.where(table >> np.uint32(k) & np.uint32(1), here, np.uint32(0))
+    return out
+
+
 def ones(x: Any) -> Any:
     return np.bitwise_count(x).astype(np.uint32)
 
@@ -278,6 +287,7 @@ def of_integer(stem: str, mods: set[str], t: str) -> Rule | None:
         return Rule((t, "u32"), t, shift(np.left_shift if stem == "shl" else np.right_shift))
     rows: dict[str, Rule] = {
         "prmt": Rule(("b32",) * 3, "b32", permuted),
+        "lop3": Rule(("b32",) * 4, "b32", by_table),
         "popc": Rule((t,), "u32", ones),
         "clz": Rule((t,), "u32", leading_zeros),
         "bfe": Rule((t, "u32", "u32"), t, field_taken),
