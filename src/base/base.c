@@ -43,7 +43,7 @@ const char *ts_status_exception(ts_status status)
     return status_of(status)->exception;
 }
 
-void ts_vfail(ts_error *err, ts_status status, const char *format, va_list args)
+void ts__vfail(ts_error *err, ts_status status, const char *format, va_list args)
 {
     static const char more[] = "[...]";
     if (!err)
@@ -58,7 +58,7 @@ ts_status ts_fail(ts_error *err, ts_status status, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    ts_vfail(err, status, format, args);
+    ts__vfail(err, status, format, args);
     va_end(args);
     return status;
 }
@@ -90,14 +90,14 @@ struct ts_arena_block {
 #define ARENA_HEADER ((sizeof(ts_arena_block) + 15) & ~(size_t)15)
 #define ARENA_MIN ((size_t)32 * 1024)
 
-void ts_arena_init(ts_arena *arena, const ts_alloc *alloc)
+void ts__arena_init(ts_arena *arena, const ts_alloc *alloc)
 {
     *arena = (ts_arena){alloc ? alloc : ts_alloc_default(), NULL, false};
 }
 
-void ts_arena_deinit(ts_arena *arena)
+void ts__arena_deinit(ts_arena *arena)
 {
-    ts_arena_rewind(arena, (ts_arena_mark){NULL, 0});
+    ts__arena_rewind(arena, (ts_arena_mark){NULL, 0});
 }
 
 static char *arena_data(ts_arena_block *block)
@@ -121,7 +121,7 @@ static ts_arena_block *arena_add(ts_arena *arena, size_t bytes)
     return arena->last = block;
 }
 
-void *ts_arena_get(ts_arena *arena, size_t bytes)
+void *ts__arena_get(ts_arena *arena, size_t bytes)
 {
     if (bytes > SIZE_MAX / 2) {
         arena->failed = true;
@@ -141,7 +141,7 @@ void *ts_arena_get(ts_arena *arena, size_t bytes)
     return at;
 }
 
-void *ts_arena_grow(ts_arena *arena, void *old, size_t old_bytes, size_t new_bytes)
+void *ts__arena_grow(ts_arena *arena, void *old, size_t old_bytes, size_t new_bytes)
 {
     size_t old_need = (old_bytes + 15) & ~(size_t)15, need = (new_bytes + 15) & ~(size_t)15;
     ts_arena_block *block = arena->last;
@@ -151,18 +151,18 @@ void *ts_arena_grow(ts_arena *arena, void *old, size_t old_bytes, size_t new_byt
         block->used += need - old_need;
         return old;
     }
-    void *fresh = ts_arena_get(arena, new_bytes);
+    void *fresh = ts__arena_get(arena, new_bytes);
     if (fresh && old)
         memcpy(fresh, old, old_bytes);
     return fresh;
 }
 
-ts_arena_mark ts_arena_at(const ts_arena *arena)
+ts_arena_mark ts__arena_at(const ts_arena *arena)
 {
     return (ts_arena_mark){arena->last, arena->last ? arena->last->used : 0};
 }
 
-void ts_arena_rewind(ts_arena *arena, ts_arena_mark mark)
+void ts__arena_rewind(ts_arena *arena, ts_arena_mark mark)
 {
     while (arena->last && arena->last != mark.block) {
         ts_arena_block *block = arena->last;
@@ -173,15 +173,15 @@ void ts_arena_rewind(ts_arena *arena, ts_arena_mark mark)
         arena->last->used = mark.used;
 }
 
-char *ts_arena_text(ts_arena *arena, const char *text, size_t n)
+char *ts__arena_text(ts_arena *arena, const char *text, size_t n)
 {
-    char *copy = ts_arena_get(arena, n + 1);
+    char *copy = ts__arena_get(arena, n + 1);
     if (copy && n)
         memcpy(copy, text, n);
     return copy;
 }
 
-bool ts_vec_reserve_(ts_arena *arena, void **at, uint32_t *cap, uint32_t need, size_t size)
+bool ts__vec_reserve_(ts_arena *arena, void **at, uint32_t *cap, uint32_t need, size_t size)
 {
     uint32_t grown = *cap ? *cap : 16;
     while (grown < need) {
@@ -189,7 +189,7 @@ bool ts_vec_reserve_(ts_arena *arena, void **at, uint32_t *cap, uint32_t need, s
             return false;
         grown *= 2;
     }
-    void *fresh = ts_arena_grow(arena, *at, *cap * size, grown * size);
+    void *fresh = ts__arena_grow(arena, *at, *cap * size, grown * size);
     if (!fresh)
         return false;
     *at = fresh;
@@ -199,16 +199,16 @@ bool ts_vec_reserve_(ts_arena *arena, void **at, uint32_t *cap, uint32_t need, s
 
 /* ---- text ------------------------------------------------------------------------------------*/
 
-void ts_text_init(ts_text *text, const ts_alloc *alloc)
+void ts__text_init(ts_text *text, const ts_alloc *alloc)
 {
     *text = (ts_text){alloc ? alloc : ts_alloc_default(), NULL, 0, 0, false};
 }
 
-void ts_text_deinit(ts_text *text)
+void ts__text_deinit(ts_text *text)
 {
     if (text->at)
         text->alloc->resize(text->alloc->user, text->at, text->cap, 0);
-    ts_text_init(text, text->alloc);
+    ts__text_init(text, text->alloc);
 }
 
 static bool text_room(ts_text *text, size_t more)
@@ -235,7 +235,7 @@ static bool text_room(ts_text *text, size_t more)
     return true;
 }
 
-void ts_text_put(ts_text *text, const char *bytes, size_t n)
+void ts__text_put(ts_text *text, const char *bytes, size_t n)
 {
     if (!n || !text_room(text, n))
         return;
@@ -244,17 +244,17 @@ void ts_text_put(ts_text *text, const char *bytes, size_t n)
     text->at[text->n] = 0;
 }
 
-void ts_text_puts(ts_text *text, const char *string)
+void ts__text_puts(ts_text *text, const char *string)
 {
-    ts_text_put(text, string, strlen(string));
+    ts__text_put(text, string, strlen(string));
 }
 
-void ts_text_putc(ts_text *text, char c)
+void ts__text_putc(ts_text *text, char c)
 {
-    ts_text_put(text, &c, 1);
+    ts__text_put(text, &c, 1);
 }
 
-void ts_text_printf(ts_text *text, const char *format, ...)
+void ts__text_printf(ts_text *text, const char *format, ...)
 {
     va_list args, again;
     va_start(args, format);
@@ -268,7 +268,7 @@ void ts_text_printf(ts_text *text, const char *format, ...)
     va_end(again);
 }
 
-void ts_text_int(ts_text *text, int64_t value)
+void ts__text_int(ts_text *text, int64_t value)
 {
     char digits[24];
     size_t i = sizeof digits;
@@ -279,15 +279,15 @@ void ts_text_int(ts_text *text, int64_t value)
     } while (rest);
     if (value < 0)
         digits[--i] = '-';
-    ts_text_put(text, digits + i, sizeof digits - i);
+    ts__text_put(text, digits + i, sizeof digits - i);
 }
 
-const char *ts_text_get(const ts_text *text)
+const char *ts__text_get(const ts_text *text)
 {
     return text->at && !text->failed ? text->at : "";
 }
 
-void ts_bounds_text(char *out, size_t n, const char *what, int64_t index, int64_t extent)
+void ts__bounds_text(char *out, size_t n, const char *what, int64_t index, int64_t extent)
 {
     const char *one = strchr(what, '|'), *two = one ? strchr(one + 1, '|') : NULL;
     if (two)
@@ -301,7 +301,7 @@ void ts_bounds_text(char *out, size_t n, const char *what, int64_t index, int64_
 /* ---- hash ------------------------------------------------------------------------------------*/
 
 /* One multiply-xor round per 8 bytes; quality is checked by tests/base/hash.c. */
-uint64_t ts_hash(const void *bytes, size_t n, uint64_t seed)
+uint64_t ts__hash(const void *bytes, size_t n, uint64_t seed)
 {
     const unsigned char *p = bytes;
     uint64_t h = seed ^ (n * 0x9E3779B97F4A7C15u);
@@ -320,9 +320,9 @@ uint64_t ts_hash(const void *bytes, size_t n, uint64_t seed)
     return h ^ (h >> 32);
 }
 
-ts_digest ts_digest_of(const void *bytes, size_t n)
+ts_digest ts__digest_of(const void *bytes, size_t n)
 {
-    return (ts_digest){ts_hash(bytes, n, 0x243F6A8885A308D3u), ts_hash(bytes, n, 0x13198A2E03707344u)};
+    return (ts_digest){ts__hash(bytes, n, 0x243F6A8885A308D3u), ts__hash(bytes, n, 0x13198A2E03707344u)};
 }
 
 /* ---- narrow floats ---------------------------------------------------------------------------*/
@@ -370,19 +370,19 @@ static double narrow_to(uint16_t bits, int mant, int bias, int top)
     return sign * ldexp((1 << mant) + m, e - bias - mant);
 }
 
-uint16_t ts_f16_from_f64(double x)
+uint16_t ts__f16_from_f64(double x)
 {
     return narrow_from(x, 10, 15, 31);
 }
-double ts_f16_to_f64(uint16_t bits)
+double ts__f16_to_f64(uint16_t bits)
 {
     return narrow_to(bits, 10, 15, 31);
 }
-uint16_t ts_bf16_from_f64(double x)
+uint16_t ts__bf16_from_f64(double x)
 {
     return narrow_from(x, 7, 127, 255);
 }
-double ts_bf16_to_f64(uint16_t bits)
+double ts__bf16_to_f64(uint16_t bits)
 {
     return narrow_to(bits, 7, 127, 255);
 }

@@ -34,17 +34,17 @@ typedef struct ts_arena_mark {
     size_t used;
 } ts_arena_mark;
 
-void ts_arena_init(ts_arena *arena, const ts_alloc *alloc);
-void ts_arena_deinit(ts_arena *arena);
+void ts__arena_init(ts_arena *arena, const ts_alloc *alloc);
+void ts__arena_deinit(ts_arena *arena);
 /* Zeroed, 16-byte aligned memory that lives until rewind or deinit; NULL when memory is out. */
-void *ts_arena_get(ts_arena *arena, size_t bytes);
+void *ts__arena_get(ts_arena *arena, size_t bytes);
 /* Grows a block made by this arena (in place when it is the newest); contents are kept. */
-void *ts_arena_grow(ts_arena *arena, void *block, size_t old_bytes, size_t new_bytes);
-ts_arena_mark ts_arena_at(const ts_arena *arena);
-void ts_arena_rewind(ts_arena *arena, ts_arena_mark mark);
-char *ts_arena_text(ts_arena *arena, const char *text, size_t n);
-#define TS_NEW(arena, T) ((T *)ts_arena_get((arena), sizeof(T)))
-#define TS_NEW_N(arena, T, n) ((T *)ts_arena_get((arena), sizeof(T) * (size_t)(n)))
+void *ts__arena_grow(ts_arena *arena, void *block, size_t old_bytes, size_t new_bytes);
+ts_arena_mark ts__arena_at(const ts_arena *arena);
+void ts__arena_rewind(ts_arena *arena, ts_arena_mark mark);
+char *ts__arena_text(ts_arena *arena, const char *text, size_t n);
+#define TS_NEW(arena, T) ((T *)ts__arena_get((arena), sizeof(T)))
+#define TS_NEW_N(arena, T, n) ((T *)ts__arena_get((arena), sizeof(T) * (size_t)(n)))
 
 /* Growing array in an arena: TS_VEC(T) v = {0}; TS_PUSH(arena, &v, x) is false when memory is out. */
 #define TS_VEC(T)                                                                                  \
@@ -52,10 +52,10 @@ char *ts_arena_text(ts_arena *arena, const char *text, size_t n);
         T *at;                                                                                     \
         uint32_t n, cap;                                                                           \
     }
-bool ts_vec_reserve_(ts_arena *arena, void **at, uint32_t *cap, uint32_t need, size_t size);
+bool ts__vec_reserve_(ts_arena *arena, void **at, uint32_t *cap, uint32_t need, size_t size);
 #define TS_RESERVE(arena, v, need)                                                                 \
     ((need) <= (v)->cap ||                                                                         \
-     ts_vec_reserve_((arena), (void **)&(v)->at, &(v)->cap, (uint32_t)(need), sizeof *(v)->at))
+     ts__vec_reserve_((arena), (void **)&(v)->at, &(v)->cap, (uint32_t)(need), sizeof *(v)->at))
 #define TS_PUSH(arena, v, x) (TS_RESERVE(arena, v, (v)->n + 1) && ((v)->at[(v)->n++] = (x), true))
 
 /* ---- text ----------------------------------------------------------------------------------- */
@@ -68,23 +68,23 @@ typedef struct ts_text {
     bool failed;
 } ts_text;
 
-void ts_text_init(ts_text *text, const ts_alloc *alloc);
-void ts_text_deinit(ts_text *text);
-void ts_text_put(ts_text *text, const char *bytes, size_t n);
-void ts_text_puts(ts_text *text, const char *string);
-void ts_text_putc(ts_text *text, char c);
-void ts_text_printf(ts_text *text, const char *format, ...) TS_PRINTF(2, 3);
-void ts_text_int(ts_text *text, int64_t value); /* decimal; much faster than printf */
+void ts__text_init(ts_text *text, const ts_alloc *alloc);
+void ts__text_deinit(ts_text *text);
+void ts__text_put(ts_text *text, const char *bytes, size_t n);
+void ts__text_puts(ts_text *text, const char *string);
+void ts__text_putc(ts_text *text, char c);
+void ts__text_printf(ts_text *text, const char *format, ...) TS_PRINTF(2, 3);
+void ts__text_int(ts_text *text, int64_t value); /* decimal; much faster than printf */
 /* "" when empty or failed; borrowed until the next change. */
-const char *ts_text_get(const ts_text *text);
+const char *ts__text_get(const ts_text *text);
 
 /* What an index that is out of bounds says: `what` has a | where index and extent are to stand, in this order, or
  * neither, and then ": index 9 is out of bounds for size 8" follows it. */
-void ts_bounds_text(char *out, size_t n, const char *what, int64_t index, int64_t extent);
+void ts__bounds_text(char *out, size_t n, const char *what, int64_t index, int64_t extent);
 
 /* ---- hash ----------------------------------------------------------------------------------- */
 
-uint64_t ts_hash(const void *bytes, size_t n, uint64_t seed); /* fast, 64 bit, not cryptographic */
+uint64_t ts__hash(const void *bytes, size_t n, uint64_t seed); /* fast, 64 bit, not cryptographic */
 static inline uint64_t ts_hash_mix(uint64_t a, uint64_t b)
 {
     a ^= b + 0x9E3779B97F4A7C15u + (a << 6) + (a >> 2);
@@ -95,11 +95,11 @@ static inline uint64_t ts_hash_mix(uint64_t a, uint64_t b)
 typedef struct ts_digest {
     uint64_t lo, hi;
 } ts_digest;
-ts_digest ts_digest_of(const void *bytes, size_t n);
+ts_digest ts__digest_of(const void *bytes, size_t n);
 /* The build of the loaded library or program that holds `address` (loaded.c); zero: none does. */
-ts_digest ts_loaded_id(const void *address);
+ts_digest ts__loaded_id(const void *address);
 
-void ts_vfail(ts_error *err, ts_status status, const char *format, va_list args);
+void ts__vfail(ts_error *err, ts_status status, const char *format, va_list args);
 
 /* ---- small numeric helpers ------------------------------------------------------------------- */
 
@@ -126,9 +126,9 @@ static inline uint32_t ts_round_up(uint32_t x, uint32_t step) /* to a multiple o
     return (x + step - 1) & ~(step - 1);
 }
 /* Narrow floats as bit patterns; conversions round to nearest even. */
-uint16_t ts_f16_from_f64(double x);
-double ts_f16_to_f64(uint16_t bits);
-uint16_t ts_bf16_from_f64(double x);
-double ts_bf16_to_f64(uint16_t bits);
+uint16_t ts__f16_from_f64(double x);
+double ts__f16_to_f64(uint16_t bits);
+uint16_t ts__bf16_from_f64(double x);
+double ts__bf16_to_f64(uint16_t bits);
 
 #endif

@@ -34,7 +34,7 @@ static bool loaded_note(const char *at, size_t n, ts_digest *id)
             return false;
         if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && memcmp(at + sizeof note, "GNU", 4) == 0 &&
             note.n_descsz >= 8) {
-            *id = ts_digest_of(at + sizeof note + name, note.n_descsz);
+            *id = ts__digest_of(at + sizeof note + name, note.n_descsz);
             return true;
         }
         at += sizeof note + name + bytes;
@@ -51,9 +51,9 @@ static ts_digest loaded_hash(const struct dl_phdr_info *object)
     for (int i = 0; i < object->dlpi_phnum && n < 16; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
         if (part->p_type == PT_LOAD && (part->p_flags & (PF_R | PF_W)) == PF_R)
-            parts[n++] = ts_digest_of((const void *)(object->dlpi_addr + part->p_vaddr), part->p_filesz);
+            parts[n++] = ts__digest_of((const void *)(object->dlpi_addr + part->p_vaddr), part->p_filesz);
     }
-    return ts_digest_of(parts, sizeof parts);
+    return ts__digest_of(parts, sizeof parts);
 }
 
 static int loaded_visit(struct dl_phdr_info *object, size_t size, void *user)
@@ -72,7 +72,7 @@ static int loaded_visit(struct dl_phdr_info *object, size_t size, void *user)
     return 1;
 }
 
-ts_digest ts_loaded_id(const void *address)
+ts_digest ts__loaded_id(const void *address)
 {
     loaded_search search = {.address = (uintptr_t)address};
     dl_iterate_phdr(loaded_visit, &search);

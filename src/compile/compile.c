@@ -54,7 +54,7 @@ static ts_status compile_accesses(const ts_fn *fn, ts_arena *scratch, ts_plan *p
     for (ts_val v = fn->inst.n; v-- > 1;) {
         const ts_inst *inst = ts_at(fn, v);
         uint32_t first = 0, flags = ts_info(inst)->flags;
-        int n = inst->op == TS_OP_param ? 0 : ts_alias_sources(inst, &first);
+        int n = inst->op == TS_OP_param ? 0 : ts__alias_sources(inst, &first);
         if (flags & (TS_READ | TS_WRITE))
             how[ts_opnd(fn, v, 0)] |= (flags & TS_READ ? COMPILE_READ : 0) | (flags & TS_WRITE ? COMPILE_WRITTEN : 0);
         if (!how[v])
@@ -79,12 +79,12 @@ static ts_status compile_fn(ts_fn *fn, ts_pass_env *env, const ts_probe *probe, 
         return ts_fail(err, TS_VALUE, "kernel name of %zu characters is longer than %zu", n, sizeof out->plan.name - 1);
     memcpy(out->plan.name, name, n + 1);
     TS_TRY(compile_params(fn, &out->plan, err));
-    TS_TRY(ts_run_passes(fn, COMPILE_EARLY, env, err));
+    TS_TRY(ts__run_passes(fn, COMPILE_EARLY, env, err));
     if (probe)
         TS_TRY(probe->look(probe->user, fn, err));
-    TS_TRY(ts_run_passes(fn, COMPILE_LATE, env, err));
+    TS_TRY(ts__run_passes(fn, COMPILE_LATE, env, err));
     TS_TRY(compile_accesses(fn, env->scratch, &out->plan, err));
-    return target == TS_TARGET_CPU ? ts_target_llvm(fn, env, out, err) : ts_target_ptx(fn, env, out, err);
+    return target == TS_TARGET_CPU ? ts__target_llvm(fn, env, out, err) : ts__target_ptx(fn, env, out, err);
 }
 
 /* The entry of a module: the one named, or the only one. */
@@ -96,7 +96,7 @@ static ts_fn *compile_entry(ts_module *module, const char *entry)
     return NULL;
 }
 
-ts_status ts_compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
+ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
                             const ts_probe *probe, const ts_alloc *alloc, ts_code *out, ts_error *err)
 {
     static const ts_hints none = {0};
@@ -104,14 +104,14 @@ ts_status ts_compile_module(ts_module *module, const char *entry, const ts_hints
     if (!fn)
         return ts_fail(err, TS_NOTFOUND, "the module has no entry named '%s'", entry ? entry : "(any)");
     ts_arena scratch;
-    ts_arena_init(&scratch, alloc);
+    ts__arena_init(&scratch, alloc);
     memset(out, 0, sizeof *out);
     out->alloc = alloc ? alloc : ts_alloc_default();
     ts_pass_env env = {&scratch, target, hints ? hints : &none, &out->plan};
     ts_status status = compile_fn(fn, &env, probe, out, err);
     if (status != TS_OK)
         ts_code_deinit(out);
-    ts_arena_deinit(&scratch);
+    ts__arena_deinit(&scratch);
     return status;
 }
 
@@ -119,13 +119,13 @@ ts_status ts_compile(const void *pack, size_t n_pack, const ts_spec *spec, size_
                      ts_target target, const ts_alloc *alloc, ts_code *out, ts_error *err)
 {
     ts_arena arena;
-    ts_arena_init(&arena, alloc);
+    ts__arena_init(&arena, alloc);
     ts_module *module = NULL;
     memset(out, 0, sizeof *out);
-    ts_status status = ts_front(&arena, pack, n_pack, spec, n_spec, hints, &module, err);
+    ts_status status = ts__front(&arena, pack, n_pack, spec, n_spec, hints, &module, err);
     if (status == TS_OK)
-        status = ts_compile_module(module, NULL, hints, target, NULL, alloc, out, err);
-    ts_arena_deinit(&arena);
+        status = ts__compile_module(module, NULL, hints, target, NULL, alloc, out, err);
+    ts__arena_deinit(&arena);
     return status;
 }
 
@@ -133,15 +133,15 @@ ts_status ts_compile_text(const char *text, size_t n, const char *entry, ts_targ
                           ts_code *out, ts_error *err)
 {
     ts_arena arena;
-    ts_arena_init(&arena, alloc);
+    ts__arena_init(&arena, alloc);
     ts_module *module = NULL;
     memset(out, 0, sizeof *out);
-    ts_status status = ts_read_module(&arena, text, n, &module, err);
+    ts_status status = ts_module_read(&arena, text, n, &module, err);
     if (status == TS_OK)
-        status = ts_verify_module(module, err);
+        status = ts_module_verify(module, err);
     if (status == TS_OK)
-        status = ts_compile_module(module, entry, NULL, target, NULL, alloc, out, err);
-    ts_arena_deinit(&arena);
+        status = ts__compile_module(module, entry, NULL, target, NULL, alloc, out, err);
+    ts__arena_deinit(&arena);
     return status;
 }
 
@@ -153,23 +153,23 @@ ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, si
     ts_module *module = NULL;
     *out = NULL;
     *n = 0;
-    ts_arena_init(&arena, alloc);
-    ts_text_init(&text, alloc);
-    ts_status status = ts_front(&arena, pack, n_pack, spec, n_spec, hints, &module, err);
+    ts__arena_init(&arena, alloc);
+    ts__text_init(&text, alloc);
+    ts_status status = ts__front(&arena, pack, n_pack, spec, n_spec, hints, &module, err);
     if (status == TS_OK) {
-        ts_print_module(module, &text);
+        ts_module_print(module, &text);
         status = text.failed ? ts_fail(err, TS_NOMEM, "out of memory while printing") : TS_OK;
     }
     if (status == TS_OK) { /* shrink, so that the caller can free by the length it knows */
         *out = text.alloc->resize(text.alloc->user, text.at, text.cap, text.n + 1);
         *n = *out ? text.n : 0;
         if (!*out) {
-            ts_text_deinit(&text);
+            ts__text_deinit(&text);
             status = ts_fail(err, TS_NOMEM, "out of memory while printing");
         }
     } else {
-        ts_text_deinit(&text);
+        ts__text_deinit(&text);
     }
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
     return status;
 }

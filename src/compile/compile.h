@@ -15,7 +15,7 @@ typedef struct ts_probe {
 } ts_probe;
 
 /* From a module to code; `entry` NULL = the only one; `probe` may be NULL. */
-TS_CHECKED ts_status ts_compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
+TS_CHECKED ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
                                        const ts_probe *probe, const ts_alloc *alloc, ts_code *out, ts_error *err);
 
 #endif

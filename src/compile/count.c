@@ -184,20 +184,20 @@ static const char *count_trips(count_work *w, ts_val loop)
     bool plain = ts_const_as_int(w->fn, opnds[0], &lower) && lower == 0;
     bool unit = ts_const_as_int(w->fn, opnds[2], &step) && step == 1;
     ts_text text;
-    ts_text_init(&text, w->arena->alloc);
-    ts_text_puts(&text, unit ? "" : "cdiv(");
-    ts_count_expr(w->fn, w->request, opnds[1], 0, &text);
+    ts__text_init(&text, w->arena->alloc);
+    ts__text_puts(&text, unit ? "" : "cdiv(");
+    ts__count_expr(w->fn, w->request, opnds[1], 0, &text);
     if (!plain) {
-        ts_text_puts(&text, " - ");
-        ts_count_expr(w->fn, w->request, opnds[0], 0, &text);
+        ts__text_puts(&text, " - ");
+        ts__count_expr(w->fn, w->request, opnds[0], 0, &text);
     }
     if (!unit) {
-        ts_text_puts(&text, ", ");
-        ts_count_expr(w->fn, w->request, opnds[2], 0, &text);
-        ts_text_putc(&text, ')');
+        ts__text_puts(&text, ", ");
+        ts__count_expr(w->fn, w->request, opnds[2], 0, &text);
+        ts__text_putc(&text, ')');
     }
-    const char *copy = text.failed ? NULL : ts_arena_text(w->arena, ts_text_get(&text), text.n);
-    ts_text_deinit(&text);
+    const char *copy = text.failed ? NULL : ts__arena_text(w->arena, ts__text_get(&text), text.n);
+    ts__text_deinit(&text);
     return copy ? copy : "";
 }
 
@@ -256,7 +256,7 @@ static void count_static(count_work *w)
 static double count_param_int(const count_work *w, uint32_t param)
 {
     ts_type type = ts_type_of(w->fn, param + 1);
-    return (double)(int64_t)ts_scalar_wrap(type, w->request->params[param]);
+    return (double)(int64_t)ts__scalar_wrap(type, w->request->params[param]);
 }
 
 /* Bytes of the array whose pointer is parameter `param`: its extents follow. 0 when unknown. */
@@ -295,7 +295,7 @@ static void count_arrays(count_work *w)
         if (ts_at(w->fn, v)->op != TS_OP_param || !ts_type_is_ptr(w->module, ts_type_of(w->fn, v)))
             continue;
         ts_traffic array = {.param = ts_at(w->fn, v)->aux};
-        ts_count_label(w->request, array.param, array.name, sizeof array.name);
+        ts__count_label(w->request, array.param, array.name, sizeof array.name);
         w->root[v] = (int32_t)w->out->arrays.n;
         (void)TS_PUSH(w->arena, &w->out->arrays, array);
     }
@@ -313,7 +313,7 @@ static void count_arrays(count_work *w)
 
 static void count_set(count_work *w, ts_val v, uint64_t bits, bool by_block)
 {
-    w->value[v] = (count_value){ts_scalar_wrap(ts_type_of(w->fn, v), bits), 1, by_block};
+    w->value[v] = (count_value){ts__scalar_wrap(ts_type_of(w->fn, v), bits), 1, by_block};
 }
 
 static count_flow count_region(count_work *w, ts_val from, ts_val end, ts_val *at);
@@ -332,7 +332,7 @@ static void count_elem(count_work *w, ts_val v)
         by_block |= w->value[opnds[i]].by_block;
     }
     ts_type from = ts_type_of(w->fn, opnds[inst->op == TS_OP_select]);
-    if (ts_type_is_scalar(from) && ts_scalar_eval(w->module, (ts_op)inst->op, inst->aux, from, inst->type, x, &bits))
+    if (ts_type_is_scalar(from) && ts__scalar_eval(w->module, (ts_op)inst->op, inst->aux, from, inst->type, x, &bits))
         count_set(w, v, bits, by_block);
 }
 
@@ -348,7 +348,7 @@ static void count_shape_query(count_work *w, ts_val v)
     w->value[v].known = 0;
     if (ts_at(w->fn, make)->op != TS_OP_make_tensor_view)
         return;
-    ts_val of = ts_count_extent(w->fn, make, tiles ? dim : axis, &extent);
+    ts_val of = ts__count_extent(w->fn, make, tiles ? dim : axis, &extent);
     if (of && !w->value[of].known)
         return;
     extent = of ? (int64_t)w->value[of].bits : extent;
@@ -395,13 +395,13 @@ static void count_scalar(count_work *w, ts_val v)
 static void count_hand(count_work *w, ts_val term, uint32_t skip, ts_val to, uint32_t n)
 {
     const ts_inst *inst = ts_at(w->fn, term);
-    ts_arena_mark mark = ts_arena_at(w->arena);
+    ts_arena_mark mark = ts__arena_at(w->arena);
     count_value *room = TS_NEW_N(w->arena, count_value, n + 1);
     for (uint32_t i = 0; room && i < n; i++)
         room[i] = term && skip + i < inst->n_opnd ? w->value[ts_opnds(w->fn, inst)[skip + i]] : (count_value){0};
     for (uint32_t i = 0; room && i < n; i++)
         w->value[to + i] = room[i];
-    ts_arena_rewind(w->arena, mark);
+    ts__arena_rewind(w->arena, mark);
 }
 
 static uint32_t count_results(const count_work *w, ts_val opener)
@@ -643,7 +643,7 @@ static bool count_prepare(count_work *w)
     return w->nest && w->inside && w->root && w->has_region && w->value && ts_shape_of(w->fn, w->arena, &w->shape);
 }
 
-ts_status ts_count_run(const ts_fn *fn, const ts_report_request *request, ts_arena *arena, ts_count *out, ts_error *err)
+ts_status ts__count_run(const ts_fn *fn, const ts_report_request *request, ts_arena *arena, ts_count *out, ts_error *err)
 {
     count_work w = {.fn = fn, .module = fn->module, .request = request, .arena = arena, .out = out};
     *out = (ts_count){.evaluated = false};

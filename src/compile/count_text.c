@@ -71,7 +71,7 @@ static bool label_item(label_walk *w, const char *name, uint32_t depth)
     }
 }
 
-void ts_count_label(const ts_report_request *request, uint32_t param, char *out, size_t n)
+void ts__count_label(const ts_report_request *request, uint32_t param, char *out, size_t n)
 {
     label_walk w = {.request = request, .wanted = param, .out = out, .n = n};
     char name[64];
@@ -98,7 +98,7 @@ typedef struct expr {
 
 static void expr_put(const expr *e, ts_val v, uint32_t depth)
 {
-    ts_count_expr(e->fn, e->request, v, depth, e->out);
+    ts__count_expr(e->fn, e->request, v, depth, e->out);
 }
 
 /* x of (x + d - 1) / d, with d in *divisor; 0 when `v` is no such sum. */
@@ -122,9 +122,9 @@ static bool expr_quotient(const expr *e, ts_val v, uint32_t depth)
         by = by < 62 ? (int64_t)1 << by : 0;
     ts_val x = expr_rounded_up(e->fn, inst->opnd[0], by);
     bool up = x || (inst->op == TS_OP_divi && TS_A_ROUND(inst->aux) == TS_RP);
-    ts_text_puts(e->out, up ? "cdiv(" : "(");
+    ts__text_puts(e->out, up ? "cdiv(" : "(");
     expr_put(e, x ? x : inst->opnd[0], depth + 1);
-    ts_text_printf(e->out, up ? ", %lld)" : " // %lld)", (long long)by);
+    ts__text_printf(e->out, up ? ", %lld)" : " // %lld)", (long long)by);
     return true;
 }
 
@@ -139,17 +139,17 @@ static bool expr_binary(const expr *e, const ts_inst *inst, uint32_t depth)
     for (size_t i = 0; i < TS_COUNT(forms); i++) {
         if ((ts_op)inst->op != forms[i].op)
             continue;
-        ts_text_puts(e->out, forms[i].before);
+        ts__text_puts(e->out, forms[i].before);
         expr_put(e, inst->opnd[0], depth + 1);
-        ts_text_puts(e->out, forms[i].between);
+        ts__text_puts(e->out, forms[i].between);
         expr_put(e, inst->opnd[1], depth + 1);
-        ts_text_putc(e->out, ')');
+        ts__text_putc(e->out, ')');
         return true;
     }
     return false;
 }
 
-ts_val ts_count_extent(const ts_fn *fn, ts_val make, uint32_t dim, int64_t *value)
+ts_val ts__count_extent(const ts_fn *fn, ts_val make, uint32_t dim, int64_t *value)
 {
     const ts_type_info *tensor = ts_type_get(fn->module, ts_type_of(fn, make));
     uint32_t at = 1;
@@ -170,55 +170,55 @@ static void expr_shape(const expr *e, ts_val v, uint32_t depth)
     ts_val make = info->kind == TS_KIND_TENSOR_VIEW ? view : ts_opnd(e->fn, view, 0);
     int64_t fixed, step = !tiles ? 1 : info->kind == TS_KIND_STRIDED_VIEW ? info->strides[axis] : info->dims[axis];
     if (ts_at(e->fn, make)->op != TS_OP_make_tensor_view) {
-        ts_text_putc(e->out, '?');
+        ts__text_putc(e->out, '?');
         return;
     }
-    ts_val extent = ts_count_extent(e->fn, make, tiles ? dim : axis, &fixed);
-    ts_text_puts(e->out, step > 1 ? "cdiv(" : "");
+    ts_val extent = ts__count_extent(e->fn, make, tiles ? dim : axis, &fixed);
+    ts__text_puts(e->out, step > 1 ? "cdiv(" : "");
     if (extent)
         expr_put(e, extent, depth + 1);
     else
-        ts_text_int(e->out, fixed);
+        ts__text_int(e->out, fixed);
     if (step > 1)
-        ts_text_printf(e->out, ", %lld)", (long long)step);
+        ts__text_printf(e->out, ", %lld)", (long long)step);
 }
 
-void ts_count_expr(const ts_fn *fn, const ts_report_request *request, ts_val v, uint32_t depth, ts_text *out)
+void ts__count_expr(const ts_fn *fn, const ts_report_request *request, ts_val v, uint32_t depth, ts_text *out)
 {
     expr e = {fn, request, out};
     const ts_inst *inst = ts_at(fn, v);
     int64_t value;
     char label[96];
     if (ts_const_as_int(fn, v, &value)) {
-        ts_text_int(out, value);
+        ts__text_int(out, value);
         return;
     }
     if (depth > EXPR_DEPTH || expr_quotient(&e, v, depth) || expr_binary(&e, inst, depth)) {
         if (depth > EXPR_DEPTH)
-            ts_text_putc(out, '?');
+            ts__text_putc(out, '?');
         return;
     }
     switch ((int)inst->op) {
     case TS_OP_param:
-        ts_count_label(request, inst->aux, label, sizeof label);
-        ts_text_puts(out, label);
+        ts__count_label(request, inst->aux, label, sizeof label);
+        ts__text_puts(out, label);
         break;
     case TS_OP_assume:
     case TS_OP_exti:
     case TS_OP_trunci:
-        ts_count_expr(fn, request, inst->opnd[0], depth, out);
+        ts__count_expr(fn, request, inst->opnd[0], depth, out);
         break;
     case TS_OP_get_tile_block_id:
-        ts_text_printf(out, "bid(%u)", inst->aux);
+        ts__text_printf(out, "bid(%u)", inst->aux);
         break;
     case TS_OP_get_num_tile_blocks:
-        ts_text_printf(out, "num_blocks(%u)", inst->aux);
+        ts__text_printf(out, "num_blocks(%u)", inst->aux);
         break;
     case TS_OP_get_tensor_shape:
     case TS_OP_get_index_space_shape:
         expr_shape(&e, v, depth);
         break;
     default:
-        ts_text_putc(out, '?');
+        ts__text_putc(out, '?');
     }
 }

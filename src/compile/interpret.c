@@ -25,8 +25,8 @@ static ts_eval_env interpret_env(const ts_interpret *run)
 static ts_status interpret_tile(const ts_module *module, const ts_interpret *run, ts_error *err)
 {
     ts_eval_env env = interpret_env(run);
-    TS_TRY(ts_verify_module(module, err));
-    return ts_eval_grid(module->fns.at[0], run->params, run->n_params, run->grid, &env, err);
+    TS_TRY(ts_module_verify(module, err));
+    return ts__eval_grid(module->fns.at[0], run->params, run->n_params, run->grid, &env, err);
 }
 
 /* The fault of checked code as an error. */
@@ -62,14 +62,14 @@ static ts_status interpret_launch(const ts_fn *fn, const ts_code *code, const ts
     if (plan->error_param)
         params[n++] = (uint64_t)(uintptr_t)&fault;
     grid[0] *= plan->cluster ? plan->cluster : 1;
-    TS_TRY(ts_eval_simt(fn, plan, params, n, grid, &env, err));
+    TS_TRY(ts__eval_simt(fn, plan, params, n, grid, &env, err));
     return interpret_fault(&fault, code, err);
 }
 
 static ts_status interpret_threads(ts_module *module, const ts_hints *hints, const ts_interpret *run, ts_error *err)
 {
     ts_code code;
-    TS_TRY(ts_compile_module(module, NULL, hints, (ts_target)run->target, NULL, NULL, &code, err));
+    TS_TRY(ts__compile_module(module, NULL, hints, (ts_target)run->target, NULL, NULL, &code, err));
     ts_status status = interpret_launch(module->fns.at[0], &code, run, err); /* lowered in place */
     ts_code_deinit(&code);
     return status;
@@ -82,10 +82,10 @@ ts_status ts_interpret_pack(const void *pack, size_t n_pack, const ts_spec *spec
     ts_module *module = NULL;
     if (run->target == TS_TARGET_CPU)
         return ts_fail(err, TS_VALUE, "the interpreter runs tile level (target 0) or a GPU's threads, not CPU code");
-    ts_arena_init(&arena, NULL);
-    ts_status status = ts_front(&arena, pack, n_pack, spec, n_spec, hints, &module, err);
+    ts__arena_init(&arena, NULL);
+    ts_status status = ts__front(&arena, pack, n_pack, spec, n_spec, hints, &module, err);
     if (status == TS_OK)
         status = run->target ? interpret_threads(module, hints, run, err) : interpret_tile(module, run, err);
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
     return status;
 }

@@ -190,16 +190,16 @@ void ts_report_assembled(ts_report *report, const ts_resources *resources)
 static ts_status report_look(void *user, const ts_fn *fn, ts_error *err)
 {
     report_impl *impl = user;
-    return ts_count_run(fn, impl->request, &impl->arena, &impl->count, err);
+    return ts__count_run(fn, impl->request, &impl->arena, &impl->count, err);
 }
 
 static ts_status report_module(report_impl *impl, ts_module **out, ts_error *err)
 {
     const ts_report_request *q = impl->request;
     if (!q->text)
-        return ts_front(&impl->arena, q->pack, q->n_pack, q->spec, q->n_spec, q->hints, out, err);
-    TS_TRY(ts_read_module(&impl->arena, q->text, q->n_text, out, err));
-    return ts_verify_module(*out, err);
+        return ts__front(&impl->arena, q->pack, q->n_pack, q->spec, q->n_spec, q->hints, out, err);
+    TS_TRY(ts_module_read(&impl->arena, q->text, q->n_text, out, err));
+    return ts_module_verify(*out, err);
 }
 
 /* Ways of an access from worse to better; 0 for other words. */
@@ -284,7 +284,7 @@ static ts_status report_fill(report_impl *impl, ts_error *err)
     ts_probe probe = {report_look, impl};
     TS_TRY(report_module(impl, &module, err));
     module->noting = true;
-    TS_TRY(ts_compile_module(module, NULL, q->hints, q->target, &probe, impl->alloc, &impl->report.code, err));
+    TS_TRY(ts__compile_module(module, NULL, q->hints, q->target, &probe, impl->alloc, &impl->report.code, err));
     memcpy(impl->report.grid, q->grid, sizeof q->grid);
     report_take_counts(impl);
     report_take_notes(impl, module);
@@ -307,7 +307,7 @@ ts_status ts_report_make(const ts_report_request *request, ts_report **out, ts_e
     impl->alloc = impl->report.code.alloc = alloc;
     impl->request = request;
     impl->report.impl = impl;
-    ts_arena_init(&impl->arena, alloc);
+    ts__arena_init(&impl->arena, alloc);
     ts_status status = report_fill(impl, err);
     impl->request = NULL;
     if (status != TS_OK)
@@ -324,6 +324,6 @@ void ts_report_destroy(ts_report *report)
     report_impl *impl = report->impl;
     const ts_alloc *alloc = impl->alloc;
     ts_code_deinit(&report->code);
-    ts_arena_deinit(&impl->arena);
+    ts__arena_deinit(&impl->arena);
     alloc->resize(alloc->user, impl, sizeof *impl, 0);
 }

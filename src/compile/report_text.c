@@ -15,15 +15,15 @@ static void text_si(ts_text *t, double x, const char *unit)
         x /= 1000;
         i++;
     }
-    ts_text_printf(t, i ? "%.3g %s%s" : "%.4g %s%s", x, prefix[i], unit);
+    ts__text_printf(t, i ? "%.3g %s%s" : "%.4g %s%s", x, prefix[i], unit);
 }
 
 static void text_time(ts_text *t, double seconds)
 {
     if (seconds >= 1e-3)
-        ts_text_printf(t, "%.3g ms", seconds * 1e3);
+        ts__text_printf(t, "%.3g ms", seconds * 1e3);
     else
-        ts_text_printf(t, "%.3g us", seconds * 1e6);
+        ts__text_printf(t, "%.3g us", seconds * 1e6);
 }
 
 /* "load 49.2 kB, tensor_f16 4.19 Mflop"; false when there is none. */
@@ -33,7 +33,7 @@ static bool text_work(ts_text *t, const double *work)
     for (uint32_t k = 0; k < TS_WORK_COUNT; k++) {
         if (work[k] <= 0)
             continue;
-        ts_text_printf(t, "%s%s ", any ? ", " : "", ts_work_name(k));
+        ts__text_printf(t, "%s%s ", any ? ", " : "", ts_work_name(k));
         text_si(t, work[k], ts_work_unit(k));
         any = true;
     }
@@ -58,14 +58,14 @@ static const char *text_target(uint32_t target)
 static void text_head(ts_text *t, const ts_report *r)
 {
     const ts_plan *plan = &r->code.plan;
-    ts_text_printf(t, "%s for %s", plan->name, text_target(plan->target));
+    ts__text_printf(t, "%s for %s", plan->name, text_target(plan->target));
     if (r->grid[0])
-        ts_text_printf(t, ", grid (%lld, %lld, %lld)", (long long)r->grid[0], (long long)r->grid[1], (long long)r->grid[2]);
+        ts__text_printf(t, ", grid (%lld, %lld, %lld)", (long long)r->grid[0], (long long)r->grid[1], (long long)r->grid[2]);
     if (plan->threads)
-        ts_text_printf(t, ", %u threads a block", plan->threads);
+        ts__text_printf(t, ", %u threads a block", plan->threads);
     if (plan->cluster > 1)
-        ts_text_printf(t, ", clusters of %u", plan->cluster);
-    ts_text_puts(t, plan->persistent ? ", persistent\n" : "\n");
+        ts__text_printf(t, ", clusters of %u", plan->cluster);
+    ts__text_puts(t, plan->persistent ? ", persistent\n" : "\n");
 }
 
 static void text_resources(ts_text *t, const ts_report *r)
@@ -73,79 +73,79 @@ static void text_resources(ts_text *t, const ts_report *r)
     const ts_resources *x = &r->resources;
     if (!r->machine.sms)
         return;
-    ts_text_puts(t, "  resources  ");
+    ts__text_puts(t, "  resources  ");
     if (x->known)
-        ts_text_printf(t, "%u registers, %u bytes spilled, ", x->registers, x->spill_store_bytes + x->spill_load_bytes);
+        ts__text_printf(t, "%u registers, %u bytes spilled, ", x->registers, x->spill_store_bytes + x->spill_load_bytes);
     else
-        ts_text_puts(t, "registers unknown (no assembler), ");
-    ts_text_printf(t, "%u bytes of shared memory: %u block%s an SM (limit: %s)", r->code.plan.shared_bytes, r->resident,
+        ts__text_puts(t, "registers unknown (no assembler), ");
+    ts__text_printf(t, "%u bytes of shared memory: %u block%s an SM (limit: %s)", r->code.plan.shared_bytes, r->resident,
                    r->resident == 1 ? "" : "s", r->limit ? r->limit : "none");
     if (r->waves > 0)
-        ts_text_printf(t, ", %.2f waves", r->waves);
-    ts_text_putc(t, '\n');
+        ts__text_printf(t, ", %.2f waves", r->waves);
+    ts__text_putc(t, '\n');
 }
 
 static void text_total(ts_text *t, const ts_report *r)
 {
     if (!r->evaluated)
         return;
-    ts_text_puts(t, "  launch     ");
+    ts__text_puts(t, "  launch     ");
     if (!text_work(t, r->total))
-        ts_text_puts(t, "no work");
-    ts_text_puts(t, r->exact ? "\n" : " (about: depends on data, or blocks were sampled)\n");
-    ts_text_puts(t, "  memory     at least ");
+        ts__text_puts(t, "no work");
+    ts__text_puts(t, r->exact ? "\n" : " (about: depends on data, or blocks were sampled)\n");
+    ts__text_puts(t, "  memory     at least ");
     text_si(t, r->dram_bytes, "B");
     for (uint32_t i = 0; i < r->n_arrays; i++) {
         const ts_traffic *a = &r->arrays[i];
         if (a->load + a->store <= 0)
             continue;
-        ts_text_printf(t, "; %s", a->name);
+        ts__text_printf(t, "; %s", a->name);
         if (a->bytes > 0) {
-            ts_text_puts(t, " of ");
+            ts__text_puts(t, " of ");
             text_si(t, a->bytes, "B");
         }
         if (a->load > 0) {
-            ts_text_puts(t, " loads ");
+            ts__text_puts(t, " loads ");
             text_si(t, a->load, "B");
         }
         if (a->store > 0) {
-            ts_text_puts(t, " stores ");
+            ts__text_puts(t, " stores ");
             text_si(t, a->store, "B");
         }
     }
-    ts_text_putc(t, '\n');
+    ts__text_putc(t, '\n');
 }
 
 static void text_roof(ts_text *t, const ts_report *r)
 {
     if (!r->machine.sms || !r->evaluated || r->roof_s[r->bound] <= 0)
         return;
-    ts_text_puts(t, "  roof       ");
+    ts__text_puts(t, "  roof       ");
     text_time(t, r->roof_s[r->bound]);
-    ts_text_printf(t, " by %s on %s%s;", ts_roof_name(r->bound), r->machine.name, r->machine.assumed ? " (assumed)" : "");
+    ts__text_printf(t, " by %s on %s%s;", ts_roof_name(r->bound), r->machine.name, r->machine.assumed ? " (assumed)" : "");
     for (uint32_t k = 0; k < TS_ROOF_COUNT; k++) {
         if (k == r->bound || r->roof_s[k] < 0.01 * r->roof_s[r->bound])
             continue;
-        ts_text_printf(t, " %s ", ts_roof_name(k));
+        ts__text_printf(t, " %s ", ts_roof_name(k));
         text_time(t, r->roof_s[k]);
-        ts_text_putc(t, ',');
+        ts__text_putc(t, ',');
     }
-    ts_text_puts(t, " with idle SMs ");
+    ts__text_puts(t, " with idle SMs ");
     text_time(t, r->predicted_s);
-    ts_text_putc(t, '\n');
+    ts__text_putc(t, '\n');
 }
 
 static void text_nests(ts_text *t, const ts_report *r)
 {
-    ts_text_puts(t, "  region     line       runs  work of one run\n");
+    ts__text_puts(t, "  region     line       runs  work of one run\n");
     for (uint32_t i = 0; i < r->n_nests; i++) {
         const ts_nest *nest = &r->nests[i];
-        ts_text_printf(t, "  %-9s %5u %10.6g  ", nest->what, nest->line, nest->runs);
+        ts__text_printf(t, "  %-9s %5u %10.6g  ", nest->what, nest->line, nest->runs);
         if (!text_work(t, nest->work))
-            ts_text_puts(t, "-");
+            ts__text_puts(t, "-");
         if (nest->trips[0])
-            ts_text_printf(t, "    x %s", nest->trips);
-        ts_text_putc(t, '\n');
+            ts__text_printf(t, "    x %s", nest->trips);
+        ts__text_putc(t, '\n');
     }
 }
 
@@ -153,21 +153,21 @@ static void text_notes(ts_text *t, const ts_report *r)
 {
     uint32_t line = 0;
     if (r->n_notes)
-        ts_text_puts(t, "  decision   line\n");
+        ts__text_puts(t, "  decision   line\n");
     for (uint32_t i = 0; i < r->n_notes; i++) {
         const ts_note_entry *note = &r->notes[i];
-        ts_text_printf(t, "  %-9s ", ts_note_kind_name(note->kind));
+        ts__text_printf(t, "  %-9s ", ts_note_kind_name(note->kind));
         if (note->line != line || i == 0)
-            ts_text_printf(t, "%5u", note->line);
+            ts__text_printf(t, "%5u", note->line);
         else
-            ts_text_puts(t, "     ");
+            ts__text_puts(t, "     ");
         line = note->line;
-        ts_text_printf(t, "  %s%s: %s", note->kind == TS_NOTE_missed ? "not " : "", note->what, note->text);
+        ts__text_printf(t, "  %s%s: %s", note->kind == TS_NOTE_missed ? "not " : "", note->what, note->text);
         if (note->call_line)
-            ts_text_printf(t, " (called on line %u)", note->call_line);
+            ts__text_printf(t, " (called on line %u)", note->call_line);
         if (note->count > 1 && note->kind == TS_NOTE_move)
-            ts_text_printf(t, " (%u times)", note->count);
-        ts_text_putc(t, '\n');
+            ts__text_printf(t, " (%u times)", note->count);
+        ts__text_putc(t, '\n');
     }
 }
 
@@ -176,7 +176,7 @@ ts_status ts_report_text(const ts_report *report, const ts_alloc *alloc, char **
     ts_text text;
     *out = NULL;
     *n = 0;
-    ts_text_init(&text, alloc ? alloc : ts_alloc_default());
+    ts__text_init(&text, alloc ? alloc : ts_alloc_default());
     text_head(&text, report);
     text_resources(&text, report);
     text_total(&text, report);
@@ -189,6 +189,6 @@ ts_status ts_report_text(const ts_report *report, const ts_alloc *alloc, char **
         *n = text.n;
         return TS_OK;
     }
-    ts_text_deinit(&text);
+    ts__text_deinit(&text);
     return ts_fail(err, TS_NOMEM, "out of memory while printing a report");
 }

@@ -343,7 +343,7 @@ ts_status ts__fault_report(const ts_program *program, const ts_fault *fault, ts_
         snprintf(place, sizeof place, " (line %u)", fault->line);
     const char *message = device_message(program, fault->string);
     if (fault->code == TS_FAULT_BOUNDS)
-        ts_bounds_text(what, sizeof what, message, fault->index, fault->extent);
+        ts__bounds_text(what, sizeof what, message, fault->index, fault->extent);
     else if (fault->code == TS_FAULT_ASSERT)
         snprintf(what, sizeof what, "assertion failed%s%.1900s", *message ? ": " : "", message);
     else if (fault->code == TS_FAULT_DIV_ZERO)
@@ -394,7 +394,7 @@ int64_t ts__now_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-void ts_signal_raise(ts_signal *signal)
+void ts__signal_raise(ts_signal *signal)
 {
     atomic_fetch_add(&signal->value, 1);
     if (atomic_load(&signal->sleepers))
@@ -436,7 +436,7 @@ static bool signal_spin(ts_signal *signal, uint32_t seen, int64_t spin_ns)
     return false;
 }
 
-ts_waited ts_signal_wait(ts_signal *signal, uint32_t seen, int64_t spin_ns, int64_t deadline_ns)
+ts_waited ts__signal_wait(ts_signal *signal, uint32_t seen, int64_t spin_ns, int64_t deadline_ns)
 {
     if (signal_spin(signal, seen, spin_ns))
         return TS_WAIT_CHANGED;

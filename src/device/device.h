@@ -155,9 +155,9 @@ typedef struct ts_signal {
     _Atomic uint32_t value, sleepers;
 } ts_signal;
 typedef enum ts_waited { TS_WAIT_CHANGED, TS_WAIT_TIMEOUT, TS_WAIT_SIGNAL } ts_waited;
-void ts_signal_raise(ts_signal *signal); /* value + 1, wakes all */
+void ts__signal_raise(ts_signal *signal); /* value + 1, wakes all */
 /* Waits while value == seen. */
-ts_waited ts_signal_wait(ts_signal *signal, uint32_t seen, int64_t spin_ns, int64_t deadline_ns);
+ts_waited ts__signal_wait(ts_signal *signal, uint32_t seen, int64_t spin_ns, int64_t deadline_ns);
 
 /* The function of ts_interrupt_set if this is its thread, else NULL. */
 ts_interrupt_fn *ts__interrupt_get(void);

@@ -49,14 +49,14 @@ typedef struct ts_eval_env {
 /* Runs every block of a tile-level function. Errors: TS_INDEX an access outside the ranges, TS_LAUNCH a
  * fault, a broken `assume` or bounds promise, or too many steps; TS_VERIFY IR that cannot be run;
  * TS_NOMEM. Messages name function, instruction, source line and block. */
-TS_CHECKED ts_status ts_eval_grid(const ts_fn *fn, const uint64_t *params, size_t n, const uint32_t grid[3],
+TS_CHECKED ts_status ts__eval_grid(const ts_fn *fn, const uint64_t *params, size_t n, const uint32_t grid[3],
                                   ts_eval_env *env, ts_error *err);
 
 /* Runs every block of a thread-level function with plan->threads threads each: warps in lock-step under
  * a mask, each until it has to wait. Clusters of plan->cluster blocks run together. Besides the errors
  * above: TS_LAUNCH for a deadlock (says where each warp waits), a barrier misused, a read of data that
  * is still in flight (TMA or cp.async or wgmma without its wait). */
-TS_CHECKED ts_status ts_eval_simt(const ts_fn *fn, const ts_plan *plan, const uint64_t *params, size_t n,
+TS_CHECKED ts_status ts__eval_simt(const ts_fn *fn, const ts_plan *plan, const uint64_t *params, size_t n,
                                   const uint32_t grid[3], ts_eval_env *env, ts_error *err);
 
 #endif

@@ -33,8 +33,8 @@ static bool eval_globals(eval_run *run)
 ts_status eval_run_init(eval_run *run, const ts_fn *fn, ts_eval_env *env, ts_error *err)
 {
     *run = (eval_run){.fn = fn, .module = fn->module, .env = env, .err = err};
-    ts_arena_init(&run->arena, env->alloc);
-    TS_TRY(ts_verify(fn, err));
+    ts__arena_init(&run->arena, env->alloc);
+    TS_TRY(ts_fn_verify(fn, err));
     env->steps = 0;
     if (!ts_shape_of(fn, &run->arena, &run->shape) || !eval_globals(run))
         return run->arena.failed ? ts_fail(err, TS_NOMEM, "out of memory while evaluating")
@@ -45,7 +45,7 @@ ts_status eval_run_init(eval_run *run, const ts_fn *fn, ts_eval_env *env, ts_err
 
 void eval_run_deinit(eval_run *run)
 {
-    ts_arena_deinit(&run->arena);
+    ts__arena_deinit(&run->arena);
 }
 
 ts_status eval_fail(const eval_run *run, ts_val at, ts_status status, const char *format, ...)
@@ -67,7 +67,7 @@ ts_status eval_fault(const eval_run *run, ts_val at, ts_fault fault, const char 
     ts_fault *first = run->env->fault;
     char bounds[512];
     if (!first && fault.code == TS_FAULT_BOUNDS)
-        ts_bounds_text(bounds, sizeof bounds, what, fault.index, fault.extent);
+        ts__bounds_text(bounds, sizeof bounds, what, fault.index, fault.extent);
     if (!first)
         return eval_fail(run, at, TS_LAUNCH, "%s", fault.code == TS_FAULT_BOUNDS ? bounds : what);
     if (first->code)
@@ -130,7 +130,7 @@ ts_status eval_load(const eval_run *run, ts_val at, ts_type elem, uint64_t addre
 {
     uint64_t bytes, place = eval_place(run, elem, address, index, &bytes);
     TS_TRY(eval_check(run, at, place, bytes));
-    *value = ts_scalar_load(run->module, elem, (const void *)(uintptr_t)place,
+    *value = ts__scalar_load(run->module, elem, (const void *)(uintptr_t)place,
                             index & (ts_type_bits(run->module, elem) < 8));
     return TS_OK;
 }
@@ -139,7 +139,7 @@ ts_status eval_store(const eval_run *run, ts_val at, ts_type elem, uint64_t addr
 {
     uint64_t bytes, place = eval_place(run, elem, address, index, &bytes);
     TS_TRY(eval_check(run, at, place, bytes));
-    ts_scalar_store(run->module, elem, (void *)(uintptr_t)place, index & (ts_type_bits(run->module, elem) < 8), value);
+    ts__scalar_store(run->module, elem, (void *)(uintptr_t)place, index & (ts_type_bits(run->module, elem) < 8), value);
     return TS_OK;
 }
 
@@ -149,7 +149,7 @@ void *eval_own(eval_run *run, size_t bytes, size_t align, int fill)
         align = 16;
     if (bytes > SIZE_MAX / 4 || align > (size_t)1 << 20)
         return NULL;
-    char *at = ts_arena_get(&run->arena, bytes + align);
+    char *at = ts__arena_get(&run->arena, bytes + align);
     if (!at)
         return NULL;
     at += (align - (uintptr_t)at % align) % align;
@@ -172,7 +172,7 @@ ts_status eval_param(const eval_run *run, ts_val at, uint64_t *value)
         return eval_fail(run, at, TS_VALUE, "parameter %u of %zu given", inst->aux, run->n_params);
     *value = run->params[inst->aux];
     if (ts_type_is_scalar(inst->type))
-        *value = ts_scalar_wrap(inst->type, *value);
+        *value = ts__scalar_wrap(inst->type, *value);
     return TS_OK;
 }
 
@@ -182,7 +182,7 @@ ts_status eval_constant(const eval_run *run, ts_val at, uint64_t *out, int64_t n
     ts_type elem = ts_type_elem(run->module, inst->type);
     if (inst->aux == 0) {
         uint64_t payload = inst->opnd[0] | (uint64_t)inst->opnd[1] << 32;
-        payload = ts_type_is_scalar(elem) ? ts_scalar_wrap(elem, payload) : payload;
+        payload = ts_type_is_scalar(elem) ? ts__scalar_wrap(elem, payload) : payload;
         for (int64_t i = 0; i < n; i++)
             out[i] = payload;
         return TS_OK;
@@ -194,7 +194,7 @@ ts_status eval_constant(const eval_run *run, ts_val at, uint64_t *out, int64_t n
         return eval_fail(run, at, TS_VERIFY, "%zu bytes of data are too few for %lld elements",
                          dense->n_bytes, (long long)n);
     for (int64_t i = 0; i < n; i++)
-        out[i] = ts_scalar_load(run->module, elem, dense->bytes, i);
+        out[i] = ts__scalar_load(run->module, elem, dense->bytes, i);
     return TS_OK;
 }
 
@@ -218,7 +218,7 @@ uint64_t eval_rmw(const ts_module *module, ts_rmw mode, ts_type elem, uint64_t o
         return old == cmp ? value : old;
     uint64_t x[] = {old, value}, out = old;
     bool known = mode < TS_COUNT(as_op) &&
-                 ts_scalar_eval(module, as_op[mode].op, as_op[mode].attr, elem, elem, x, &out);
+                 ts__scalar_eval(module, as_op[mode].op, as_op[mode].attr, elem, elem, x, &out);
     return known ? out : old;
 }
 
@@ -232,15 +232,15 @@ static uint64_t eval_printed(const void *user, int64_t i)
 ts_status eval_print(const eval_run *run, ts_val at, ts_str format, const eval_arg *args, size_t n)
 {
     ts_text out;
-    ts_text_init(&out, run->env->alloc);
+    ts__text_init(&out, run->env->alloc);
     size_t used = 0;
     const char *p = ts_str_get(run->module, format);
     while (*p) {
         ts__conversion c;
         if (*p != '%') {
-            ts_text_putc(&out, *p++);
+            ts__text_putc(&out, *p++);
         } else if (p[1] == '%') {
-            ts_text_putc(&out, '%');
+            ts__text_putc(&out, '%');
             p += 2;
         } else if (ts__conversion_at(p, &c) && used < n) {
             const eval_arg *arg = &args[used++];
@@ -250,14 +250,14 @@ ts_status eval_print(const eval_run *run, ts_val at, ts_str format, const eval_a
             ts__print_tile(&out, &c, &tile);
             p += c.n;
         } else {
-            ts_text_deinit(&out);
+            ts__text_deinit(&out);
             return eval_fail(run, at, TS_VERIFY, "format \"%s\" does not fit its %zu values",
                              ts_str_get(run->module, format), n);
         }
     }
     bool failed = out.failed;
     if (run->env->print && !failed)
-        run->env->print(run->env->print_user, ts_text_get(&out), out.n);
-    ts_text_deinit(&out);
+        run->env->print(run->env->print_user, ts__text_get(&out), out.n);
+    ts__text_deinit(&out);
     return failed ? ts_fail(run->err, TS_NOMEM, "out of memory while printing") : TS_OK;
 }

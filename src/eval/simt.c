@@ -76,7 +76,7 @@ static ts_status simt_move(simt_warp *w, const simt_moves *moves, uint32_t mask)
     const ts_fn *fn = simt_fn_of(w);
     ts_arena *arena = &w->cta->machine->arena;
     uint32_t n = ts_at(fn, moves->source)->n_opnd - moves->skip;
-    ts_arena_mark mark = ts_arena_at(arena);
+    ts_arena_mark mark = ts__arena_at(arena);
     uint64_t *copy = TS_NEW_N(arena, uint64_t, (size_t)n * SIMT_LANES);
     uint32_t *flight = TS_NEW_N(arena, uint32_t, n);
     if (!copy || !flight)
@@ -94,7 +94,7 @@ static ts_status simt_move(simt_warp *w, const simt_moves *moves, uint32_t mask)
         }
         w->flight[to] = flight[i];
     }
-    ts_arena_rewind(arena, mark);
+    ts__arena_rewind(arena, mark);
     return TS_OK;
 }
 
@@ -137,7 +137,7 @@ static ts_status simt_cold(simt_warp *w, ts_val v)
 
 static int64_t simt_bound(const simt_warp *w, ts_val v, uint64_t x)
 {
-    uint32_t bits = ts_scalar_bits(ts_type_of(simt_fn_of(w), v + 1));
+    uint32_t bits = ts__scalar_bits(ts_type_of(simt_fn_of(w), v + 1));
     bool cut = ts_at(simt_fn_of(w), v)->aux & TS_A_UNSIGNED && bits < 64;
     return (int64_t)(cut ? x & (((uint64_t)1 << bits) - 1) : x);
 }
@@ -160,7 +160,7 @@ static ts_status simt_for_lanes(simt_warp *w, ts_val v, bool first, uint32_t mas
                         : (uint64_t)upper - (uint64_t)i > (uint64_t)step;
         if (!on)
             continue;
-        counter[lane] = ts_scalar_wrap(ts_type_of(simt_fn_of(w), v + 1), (uint64_t)(first ? i : i + step));
+        counter[lane] = ts__scalar_wrap(ts_type_of(simt_fn_of(w), v + 1), (uint64_t)(first ? i : i + step));
         *go |= 1u << lane;
     }
     return TS_OK;
@@ -297,7 +297,7 @@ static ts_status simt_prepare(simt_warp *w, ts_val v)
     ts_scalar *made = TS_NEW(&machine->run.arena, ts_scalar);
     if (!made)
         return simt_nomem(w);
-    if (!ts_scalar_prepare(made, machine->module, (ts_op)inst->op, inst->aux, from, inst->type))
+    if (!ts__scalar_prepare(made, machine->module, (ts_op)inst->op, inst->aux, from, inst->type))
         return eval_fail(simt_run(w), v, TS_VERIFY, "not an operation on scalars");
     machine->scalar[v] = made;
     return TS_OK;
@@ -314,7 +314,7 @@ static ts_status simt_elem(simt_warp *w, ts_val v)
     for (uint32_t m = w->active; m;) {
         uint32_t lane = simt_next(&m);
         uint64_t in[3] = {a[lane], b[lane], c[lane]};
-        simt_reg(w, v)[lane] = ts_scalar_run(scalar[v], in, &fault);
+        simt_reg(w, v)[lane] = ts__scalar_run(scalar[v], in, &fault);
     }
     return fault ? eval_fault(simt_run(w), v, (ts_fault){.code = TS_FAULT_DIV_ZERO},
                               "integer division by zero")
@@ -328,8 +328,8 @@ static ts_status simt_ftoi(simt_warp *w, ts_val v)
     TS_TRY(simt_elem(w, v));
     for (uint32_t m = from == TS_T_f64 || to == TS_T_i64 ? w->active : 0; m;) {
         uint32_t lane = simt_next(&m);
-        if (ts_float_is_nan(from, simt_opnd(w, v, 0)[lane]))
-            simt_reg(w, v)[lane] = ts_scalar_wrap(to, (uint64_t)1 << (ts_scalar_bits(to) - 1));
+        if (ts__float_is_nan(from, simt_opnd(w, v, 0)[lane]))
+            simt_reg(w, v)[lane] = ts__scalar_wrap(to, (uint64_t)1 << (ts__scalar_bits(to) - 1));
     }
     return TS_OK;
 }
@@ -443,8 +443,8 @@ static ts_status simt_make_cta(simt_machine *machine, uint32_t rank, const uint3
     uint32_t bytes = machine->plan->shared_bytes;
     *cta = (simt_cta){.machine = machine, .rank = rank};
     memcpy(cta->block, block, sizeof cta->block);
-    cta->smem = ts_arena_get(&machine->arena, bytes);
-    cta->shadow = ts_arena_get(&machine->arena, bytes);
+    cta->smem = ts__arena_get(&machine->arena, bytes);
+    cta->shadow = ts__arena_get(&machine->arena, bytes);
     cta->generic = TS_NEW_N(&machine->arena, uint64_t, bytes);
     if (machine->run.env->check_races)
         cta->touch = TS_NEW_N(&machine->arena, simt_touch, bytes);
@@ -522,7 +522,7 @@ static ts_status simt_schedule(simt_machine *machine)
 
 static ts_status simt_cluster(simt_machine *machine, const uint32_t first[3])
 {
-    ts_arena_mark mark = ts_arena_at(&machine->arena);
+    ts_arena_mark mark = ts__arena_at(&machine->arena);
     machine->cluster_phase = 0;
     machine->random = 1;
     machine->cta = TS_NEW_N(&machine->arena, simt_cta, machine->n_ctas);
@@ -533,7 +533,7 @@ static ts_status simt_cluster(simt_machine *machine, const uint32_t first[3])
     TS_TRY(simt_schedule(machine));
     for (uint32_t rank = 0; rank < machine->n_ctas; rank++)
         TS_TRY(simt_deliver_all(&machine->cta[rank].warp[0], 0));
-    ts_arena_rewind(&machine->arena, mark);
+    ts__arena_rewind(&machine->arena, mark);
     return TS_OK;
 }
 
@@ -564,14 +564,14 @@ static ts_status simt_check_plan(const ts_plan *plan, ts_error *err)
     return TS_OK;
 }
 
-ts_status ts_eval_simt(const ts_fn *fn, const ts_plan *plan, const uint64_t *params, size_t n, const uint32_t grid[3],
+ts_status ts__eval_simt(const ts_fn *fn, const ts_plan *plan, const uint64_t *params, size_t n, const uint32_t grid[3],
                        ts_eval_env *env, ts_error *err)
 {
     simt_machine machine = {.fn = fn, .module = fn->module, .plan = plan};
     TS_TRY(simt_check_plan(plan, err));
     machine.n_warps = (plan->threads + SIMT_LANES - 1) / SIMT_LANES;
     machine.n_ctas = plan->cluster ? plan->cluster : 1;
-    ts_arena_init(&machine.arena, env->alloc);
+    ts__arena_init(&machine.arena, env->alloc);
     ts_status status = eval_run_init(&machine.run, fn, env, err);
     machine.run.params = params;
     machine.run.n_params = n;
@@ -581,7 +581,7 @@ ts_status ts_eval_simt(const ts_fn *fn, const ts_plan *plan, const uint64_t *par
         status = ts_fail(err, TS_NOMEM, "out of memory while evaluating");
     if (status == TS_OK)
         status = simt_grid(&machine);
-    ts_arena_deinit(&machine.arena);
+    ts__arena_deinit(&machine.arena);
     eval_run_deinit(&machine.run);
     return status;
 }

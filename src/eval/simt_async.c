@@ -191,7 +191,7 @@ static ts_status async_open(simt_warp *w, ts_val v, uint32_t index, const int64_
         return eval_fail(simt_run(w), v, TS_VERIFY, "tensor map %u of %u", index, plan->n_tmaps);
     const ts_plan_tmap *map = &plan->tmap[index];
     *box = (async_box){.map = map, .elem = async_elem(map->dtype)};
-    if (map->rank == 0 || map->rank > 5 || box->elem == TS_T_none || ts_scalar_bits(box->elem) / 8 != map->elem_bytes ||
+    if (map->rank == 0 || map->rank > 5 || box->elem == TS_T_none || ts__scalar_bits(box->elem) / 8 != map->elem_bytes ||
         map->base < 0 || (size_t)map->base >= simt_run(w)->n_params)
         return eval_fail(simt_run(w), v, TS_VERIFY,
                          "tensor map %u: rank %u, type %u of %u bytes, base parameter %d", index,
@@ -323,8 +323,8 @@ ts_status simt_st_async(simt_warp *w, ts_val v)
 
 static uint64_t async_fill(const async_box *box)
 {
-    bool nan = box->map->nan_fill && ts_float_format_of(box->elem);
-    return nan ? ts_float_nan(box->elem) : 0;
+    bool nan = box->map->nan_fill && ts__float_format_of(box->elem);
+    return nan ? ts__float_nan(box->elem) : 0;
 }
 
 static bool async_rounds_tf32(const async_box *box)
@@ -345,8 +345,8 @@ static ts_status async_loads(simt_warp *w, const simt_tma *tma, int64_t *n_bytes
         if (async_element(&box, i, &address))
             TS_TRY(eval_load(simt_run(w), tma->at, box.elem, address, 0, &value));
         if (async_rounds_tf32(&box))
-            value = ts_float_from_f64(TS_T_tf32, (double)ts_f32_of_bits(value), TS_RN);
-        ts_scalar_write(cta->smem + async_shared_offset(&box, tma->to, i), bytes * 8, 0, value);
+            value = ts__float_from_f64(TS_T_tf32, (double)ts_f32_of_bits(value), TS_RN);
+        ts__scalar_write(cta->smem + async_shared_offset(&box, tma->to, i), bytes * 8, 0, value);
     }
     *n_bytes = n * bytes;
     return TS_OK;
@@ -360,7 +360,7 @@ static ts_status async_arrives(simt_warp *w, const simt_tma *tma)
     simt_mbar *bar = async_find(&at);
     int64_t bytes = tma->bytes;
     if (bytes)
-        ts_scalar_write(cta->smem + tma->to, tma->bytes * 8, 0, tma->value);
+        ts__scalar_write(cta->smem + tma->to, tma->bytes * 8, 0, tma->value);
     else
         TS_TRY(async_loads(w, tma, &bytes));
     memset(cta->shadow + tma->to, SIMT_PLAIN, (size_t)bytes);
@@ -406,12 +406,12 @@ ts_status simt_deliver_all(simt_warp *w, ts_val v)
 /* What a reduction of the map's type does; integer modes on floats mean the float operation. */
 static uint64_t async_reduce(const simt_warp *w, ts_rmw mode, ts_type elem, uint64_t old, uint64_t value)
 {
-    bool is_float = ts_float_format_of(elem) != NULL;
+    bool is_float = ts__float_format_of(elem) != NULL;
     if (is_float && mode == TS_RMW_ADD)
         mode = TS_RMW_ADDF;
     uint64_t x[] = {old, value}, out = old;
     if (is_float && (mode == TS_RMW_MAX || mode == TS_RMW_MIN))
-        return ts_scalar_eval(NULL, mode == TS_RMW_MAX ? TS_OP_maxf : TS_OP_minf, 0, elem, elem, x, &out) ? out : old;
+        return ts__scalar_eval(NULL, mode == TS_RMW_MAX ? TS_OP_maxf : TS_OP_minf, 0, elem, elem, x, &out) ? out : old;
     return eval_rmw(w->cta->machine->module, mode, elem, old, value, 0);
 }
 
@@ -424,9 +424,9 @@ static ts_status async_write_box(simt_warp *w, ts_val v, const async_box *box, c
         uint64_t address, old, value;
         if (!async_element(box, i, &address))
             continue;
-        value = ts_scalar_wrap(
+        value = ts__scalar_wrap(
             elem,
-            ts_scalar_read(from->cta->smem + async_shared_offset(box, from->offset, i), bits, 0));
+            ts__scalar_read(from->cta->smem + async_shared_offset(box, from->offset, i), bits, 0));
         if (reduce) {
             TS_TRY(eval_load(simt_run(w), v, elem, address, 0, &old));
             value = async_reduce(w, mode, elem, old, value);

@@ -207,7 +207,7 @@ ts_status simt_ld(simt_warp *w, ts_val v)
     simt_span span;
     if (elem == TS_T_none)
         return TS_OK; /* nobody uses it */
-    uint64_t anything = TS_S_EXTRA(inst->aux) & 1 && ts_type_is_scalar(elem) ? ts_scalar_wrap(elem, SIMT_POISON) : 0;
+    uint64_t anything = TS_S_EXTRA(inst->aux) & 1 && ts_type_is_scalar(elem) ? ts__scalar_wrap(elem, SIMT_POISON) : 0;
     TS_TRY(simt_span_of(w, v, elem, n, &span));
     for (uint32_t m = w->active; m;) {
         uint32_t lane = simt_next(&m);
@@ -219,7 +219,7 @@ ts_status simt_ld(simt_warp *w, ts_val v)
         for (uint32_t i = 0; i < n; i++) {
             uint64_t *out = simt_result(w, v, i);
             if (out)
-                out[lane] = at                ? ts_scalar_load(w->cta->machine->module, elem, at, i)
+                out[lane] = at                ? ts__scalar_load(w->cta->machine->module, elem, at, i)
                             : pad_at != TS_NO ? simt_opnd(w, v, pad_at)[lane]
                                               : anything;
         }
@@ -236,7 +236,7 @@ ts_status simt_st(simt_warp *w, ts_val v)
         uint32_t lane = simt_next(&m);
         uint8_t bytes[16 * 8];
         for (uint32_t i = 0; i < span.n && i < 16; i++)
-            ts_scalar_store(w->cta->machine->module, span.elem, bytes, i, simt_opnd(w, v, 1 + i)[lane]);
+            ts__scalar_store(w->cta->machine->module, span.elem, bytes, i, simt_opnd(w, v, 1 + i)[lane]);
         TS_TRY(simt_put(w, v, &span, simt_opnd(w, v, 0)[lane], bytes));
     }
     return TS_OK;
@@ -262,9 +262,9 @@ static ts_status simt_atomic(simt_warp *w, ts_val v, uint64_t *old)
         } else {
             TS_TRY(simt_fetch(w, v, &span, address, &at));
         }
-        uint64_t before = ts_scalar_load(module, span.elem, at, 0);
+        uint64_t before = ts__scalar_load(module, span.elem, at, 0);
         uint64_t cmp = mode == TS_RMW_CAS ? simt_opnd(w, v, 1)[lane] : 0;
-        ts_scalar_store(
+        ts__scalar_store(
             module, span.elem, at, 0,
             eval_rmw(module, mode, span.elem, before, simt_opnd(w, v, value_at)[lane], cmp));
         if (old)
@@ -370,7 +370,7 @@ static void simt_matrix_deal(uint16_t x[8][8], bool transposed, bool to_register
         uint32_t g = lane / 4, c = 2 * (lane % 4);
         uint16_t *low = transposed ? &x[c][g] : &x[g][c], *high = transposed ? &x[c + 1][g] : &x[g][c + 1];
         if (to_registers) {
-            reg[lane] = ts_scalar_wrap(TS_T_i32, *low | (uint64_t)*high << 16);
+            reg[lane] = ts__scalar_wrap(TS_T_i32, *low | (uint64_t)*high << 16);
         } else {
             *low = (uint16_t)reg[lane];
             *high = (uint16_t)(reg[lane] >> 16);

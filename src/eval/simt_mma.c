@@ -66,15 +66,15 @@ static uint64_t mma_slot(const simt_warp *w, ts_val v, uint32_t first, uint32_t 
 /* The value of an input element; integers by the sign that the flag says. */
 static double mma_value(ts_type type, uint64_t bits, bool is_unsigned)
 {
-    if (ts_float_format_of(type))
-        return ts_float_to_f64(type, bits);
+    if (ts__float_format_of(type))
+        return ts__float_to_f64(type, bits);
     return is_unsigned ? (double)(bits & 255) : (double)(int8_t)bits;
 }
 
 static void mma_take(const simt_warp *w, ts_val v, simt_operand which, uint32_t first, const mma_row *row, mma_tiles *t)
 {
     ts_type type = which == SIMT_A ? row->a : row->b;
-    uint32_t bits = ts_scalar_bits(type), per = bits < 32 ? 32 / bits : 1;
+    uint32_t bits = ts__scalar_bits(type), per = bits < 32 ? 32 / bits : 1;
     uint32_t slots = (which == SIMT_A ? row->regs_a : row->regs_b) * per,
              flags = TS_MMA_FLAGS(ts_at(simt_fn_of(w), v)->aux);
     bool is_unsigned = flags & (which == SIMT_A ? TS_MMA_U_A : TS_MMA_U_B);
@@ -95,18 +95,18 @@ static uint64_t mma_sum(const mma_tiles *t, ts_type acc, uint32_t i, uint32_t j)
         uint64_t sum = t->c[i][j];
         for (uint32_t k = 0; k < t->k; k++)
             sum += (uint64_t)(int64_t)(t->a[i][k] * t->b[k][j]);
-        return ts_scalar_wrap(acc, sum);
+        return ts__scalar_wrap(acc, sum);
     }
     if (acc == TS_T_f64) {
         double sum = ts_f64_of_bits(t->c[i][j]);
         for (uint32_t k = 0; k < t->k; k++)
             sum = fma(t->a[i][k], t->b[k][j], sum);
-        return isnan(sum) ? ts_float_nan(acc) : ts_bits_of_f64(sum);
+        return isnan(sum) ? ts__float_nan(acc) : ts_bits_of_f64(sum);
     }
-    float sum = (float)ts_float_to_f64(acc, t->c[i][j]);
+    float sum = (float)ts__float_to_f64(acc, t->c[i][j]);
     for (uint32_t k = 0; k < t->k; k++)
         sum = fmaf((float)t->a[i][k], (float)t->b[k][j], sum);
-    return ts_float_from_f64(acc, sum, TS_RN);
+    return ts__float_from_f64(acc, sum, TS_RN);
 }
 
 /* Accumulators of `n_regs` registers from operand 0 on (or `first`), `per` elements each. */
@@ -136,7 +136,7 @@ static void mma_give(const simt_warp *w, ts_val v, const mma_acc *acc, const mma
                 simt_fragment(SIMT_C, 32, lane, r * acc->per + part, &i, &j);
                 bits |= mma_sum(t, acc->type, i, j) << (16 * part);
             }
-            out[lane] = acc->per == 2 ? ts_scalar_wrap(TS_T_i32, bits) : bits;
+            out[lane] = acc->per == 2 ? ts__scalar_wrap(TS_T_i32, bits) : bits;
         }
     }
 }
@@ -146,7 +146,7 @@ static ts_status mma_make(const simt_warp *w, uint32_t n, uint32_t k, mma_tiles 
 {
     simt_machine *machine = w->cta->machine;
     if (!machine->mma_tiles)
-        machine->mma_tiles = ts_arena_get(&machine->run.arena, sizeof(mma_tiles));
+        machine->mma_tiles = ts__arena_get(&machine->run.arena, sizeof(mma_tiles));
     mma_tiles *t = *out = machine->mma_tiles;
     if (!t)
         return simt_nomem(w);
@@ -232,7 +232,7 @@ static ts_status mma_gather(simt_warp *w, ts_val v, const mma_desc *d, simt_oper
             TS_TRY(simt_smem(w, v, mma_address(d, first + i, k) | rank, d->elem_bytes, SIMT_ASYNC_READ, &place));
             low = TS_MIN(low, place.offset);
             high = TS_MAX(high, place.offset + d->elem_bytes);
-            double x = mma_value(type, ts_scalar_read(simt_bytes(&place), d->elem_bytes * 8, 0), is_unsigned);
+            double x = mma_value(type, ts__scalar_read(simt_bytes(&place), d->elem_bytes * 8, 0), is_unsigned);
             *(which == SIMT_A ? &t->a[i][k] : &t->b[k][i]) = x;
         }
     simt_reading reading = {w->cta->rank, low, high, 0, w->mma_open, v};
@@ -270,7 +270,7 @@ static ts_status mma_layout(simt_warp *w, ts_val v, const mma_row **row, mma_acc
 static ts_status mma_operands(simt_warp *w, ts_val v, const mma_row *row, const mma_acc *acc, mma_tiles *t)
 {
     uint32_t flags = TS_MMA_FLAGS(ts_at(simt_fn_of(w), v)->aux), at = acc->n_regs;
-    uint32_t elem_bytes = ts_scalar_bits(row->a) / 8;
+    uint32_t elem_bytes = ts__scalar_bits(row->a) / 8;
     mma_desc d;
     uint64_t bits;
     if (flags & TS_MMA_A_REGS) {

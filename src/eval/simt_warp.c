@@ -13,7 +13,7 @@
         for (uint32_t m_ = w->active; m_;) {                                                       \
             uint32_t lane = simt_next(&m_);                                                        \
             uint64_t each_ = (expression);                                                         \
-            simt_reg(w, v)[lane] = ts_type_is_scalar(each_type_) ? ts_scalar_wrap(each_type_, each_) : each_; \
+            simt_reg(w, v)[lane] = ts_type_is_scalar(each_type_) ? ts__scalar_wrap(each_type_, each_) : each_; \
         }                                                                                          \
     } while (0)
 
@@ -142,7 +142,7 @@ static uint64_t warp_cut(uint64_t x, uint32_t bits)
 
 ts_status simt_mul_wide(simt_warp *w, ts_val v)
 {
-    uint32_t cut = warp_aux(w, v) & TS_A_UNSIGNED ? ts_scalar_bits(simt_opnd_type(w, v, 0)) : 64;
+    uint32_t cut = warp_aux(w, v) & TS_A_UNSIGNED ? ts__scalar_bits(simt_opnd_type(w, v, 0)) : 64;
     SIMT_EACH(warp_cut(simt_opnd(w, v, 0)[lane], cut) * warp_cut(simt_opnd(w, v, 1)[lane], cut));
     return TS_OK;
 }
@@ -150,13 +150,13 @@ ts_status simt_mul_wide(simt_warp *w, ts_val v)
 static uint64_t warp_narrow(uint32_t attr, uint64_t x)
 {
     ts_round round = TS_A_ROUND(attr) == TS_APPROX || TS_A_ROUND(attr) == TS_FULL ? TS_RN : TS_A_ROUND(attr);
-    return ts_float_from_f64(TS_A_GET_ELEM(attr), ts_float_to_f64(TS_T_f32, x), round);
+    return ts__float_from_f64(TS_A_GET_ELEM(attr), ts__float_to_f64(TS_T_f32, x), round);
 }
 
 ts_status simt_cvt_pack(simt_warp *w, ts_val v)
 {
-    uint32_t attr = warp_aux(w, v), bits = ts_scalar_bits(TS_A_GET_ELEM(attr));
-    if (!ts_float_format_of(TS_A_GET_ELEM(attr)))
+    uint32_t attr = warp_aux(w, v), bits = ts__scalar_bits(TS_A_GET_ELEM(attr));
+    if (!ts__float_format_of(TS_A_GET_ELEM(attr)))
         return eval_fail(simt_run(w), v, TS_VERIFY, "needs the element type of its result");
     SIMT_EACH(warp_narrow(attr, simt_opnd(w, v, 0)[lane]) | warp_narrow(attr, simt_opnd(w, v, 1)[lane]) << bits);
     return TS_OK;
@@ -164,7 +164,7 @@ ts_status simt_cvt_pack(simt_warp *w, ts_val v)
 
 ts_status simt_pack2(simt_warp *w, ts_val v)
 {
-    uint32_t bits = ts_scalar_bits(simt_opnd_type(w, v, 0));
+    uint32_t bits = ts__scalar_bits(simt_opnd_type(w, v, 0));
     SIMT_EACH(warp_cut(simt_opnd(w, v, 0)[lane], bits) | simt_opnd(w, v, 1)[lane] << (bits & 63));
     return TS_OK;
 }
@@ -176,7 +176,7 @@ ts_status simt_unpack2(simt_warp *w, ts_val v)
         uint64_t *out = simt_result(w, v, i);
         for (uint32_t m = out ? w->active : 0; m;) {
             uint32_t lane = simt_next(&m);
-            out[lane] = ts_scalar_wrap(half, simt_opnd(w, v, 0)[lane] >> (i * ts_scalar_bits(half)));
+            out[lane] = ts__scalar_wrap(half, simt_opnd(w, v, 0)[lane] >> (i * ts__scalar_bits(half)));
         }
     }
     return TS_OK;
@@ -204,7 +204,7 @@ ts_status simt_prmt(simt_warp *w, ts_val v)
 
 ts_status simt_popc(simt_warp *w, ts_val v)
 {
-    uint32_t bits = ts_scalar_bits(simt_opnd_type(w, v, 0));
+    uint32_t bits = ts__scalar_bits(simt_opnd_type(w, v, 0));
     SIMT_EACH((uint64_t)__builtin_popcountll(warp_cut(simt_opnd(w, v, 0)[lane], bits)));
     return TS_OK;
 }
@@ -217,7 +217,7 @@ static uint64_t warp_clz(uint64_t x, uint32_t bits)
 
 ts_status simt_clz(simt_warp *w, ts_val v)
 {
-    uint32_t bits = ts_scalar_bits(simt_opnd_type(w, v, 0));
+    uint32_t bits = ts__scalar_bits(simt_opnd_type(w, v, 0));
     SIMT_EACH(warp_clz(simt_opnd(w, v, 0)[lane], bits));
     return TS_OK;
 }
@@ -232,7 +232,7 @@ static uint64_t warp_brev(uint64_t x, uint32_t bits)
 
 ts_status simt_brev(simt_warp *w, ts_val v)
 {
-    uint32_t bits = ts_scalar_bits(simt_opnd_type(w, v, 0));
+    uint32_t bits = ts__scalar_bits(simt_opnd_type(w, v, 0));
     SIMT_EACH(warp_brev(simt_opnd(w, v, 0)[lane], bits));
     return TS_OK;
 }

@@ -66,12 +66,12 @@ static ts_status tile_assign(eval_tile *t, ts_val opener, ts_val first_arg, ts_v
 {
     const ts_inst *inst = ts_at(t->fn, source);
     uint32_t n = inst->n_opnd - skip;
-    ts_arena_mark mark = ts_arena_at(&t->scratch);
+    ts_arena_mark mark = ts__arena_at(&t->scratch);
     uint64_t **copies = TS_NEW_N(&t->scratch, uint64_t *, n + 1);
     for (uint32_t i = 0; i < n && copies; i++) {
         ts_val from = ts_opnd(t->fn, source, i + skip);
         size_t bytes = (size_t)tile_words(t->module, ts_type_of(t->fn, from)) * sizeof(uint64_t);
-        copies[i] = ts_arena_get(&t->scratch, bytes);
+        copies[i] = ts__arena_get(&t->scratch, bytes);
         if (!copies[i])
             return eval_tile_nomem(t);
         memcpy(copies[i], t->value[from], bytes);
@@ -85,7 +85,7 @@ static ts_status tile_assign(eval_tile *t, ts_val opener, ts_val first_arg, ts_v
         else if (to)
             tile_copy(t, to, copies[i]);
     }
-    ts_arena_rewind(&t->scratch, mark);
+    ts__arena_rewind(&t->scratch, mark);
     return status;
 }
 
@@ -139,7 +139,7 @@ static bool tile_for_goes_on(const ts_inst *inst, int64_t i, int64_t upper)
 
 static int64_t tile_bound(const eval_tile *t, ts_val v, const uint64_t *x)
 {
-    uint32_t bits = ts_scalar_bits(ts_type_of(t->fn, v + 1));
+    uint32_t bits = ts__scalar_bits(ts_type_of(t->fn, v + 1));
     bool cut = ts_at(t->fn, v)->aux & TS_A_UNSIGNED && bits < 64;
     return (int64_t)(cut ? *x & (((uint64_t)1 << bits) - 1) : *x);
 }
@@ -156,7 +156,7 @@ static ts_status tile_for(eval_tile *t, ts_val v)
         TS_TRY(tile_assign(t, v, v + 2, v, 3));
     while (tile_for_goes_on(inst, i, upper)) {
         bool again;
-        *t->value[v + 1] = ts_scalar_wrap(ts_type_of(t->fn, v + 1), (uint64_t)i);
+        *t->value[v + 1] = ts__scalar_wrap(ts_type_of(t->fn, v + 1), (uint64_t)i);
         TS_TRY(tile_body(t, v, v + 2, &again));
         if (!again)
             return TS_OK;
@@ -291,7 +291,7 @@ static ts_status tile_prepare(eval_tile *t, ts_val v)
     ts_scalar *made = TS_NEW(&t->run.arena, ts_scalar);
     if (!made)
         return eval_tile_nomem(t);
-    if (!ts_scalar_prepare(made, m, (ts_op)inst->op, inst->aux, from, ts_type_elem(m, inst->type)))
+    if (!ts__scalar_prepare(made, m, (ts_op)inst->op, inst->aux, from, ts_type_elem(m, inst->type)))
         return eval_fail(&t->run, v, TS_VERIFY, "not an operation on elements");
     for (uint32_t i = 0; i < inst->n_opnd; i++)
         if (ts_type_count(m, ts_type_of(t->fn, ts_opnd(t->fn, v, i))) != ts_type_count(m, inst->type))
@@ -312,7 +312,7 @@ static ts_status tile_elem(eval_tile *t, ts_val v)
     ts_scalar_fault fault = TS_SCALAR_OK;
     for (int64_t i = 0; i < ts_type_count(t->module, inst->type); i++) {
         uint64_t in[3] = {x[0] ? x[0][i] : 0, x[1] ? x[1][i] : 0, x[2] ? x[2][i] : 0};
-        out[i] = ts_scalar_run(t->scalar[v], in, &fault);
+        out[i] = ts__scalar_run(t->scalar[v], in, &fault);
     }
     return fault ? eval_fault(&t->run, v, (ts_fault){.code = TS_FAULT_DIV_ZERO}, "integer division by zero") : TS_OK;
 }
@@ -387,11 +387,11 @@ static ts_status tile_grid(eval_tile *t, const uint32_t grid[3])
     return TS_OK;
 }
 
-ts_status ts_eval_grid(const ts_fn *fn, const uint64_t *params, size_t n, const uint32_t grid[3], ts_eval_env *env,
+ts_status ts__eval_grid(const ts_fn *fn, const uint64_t *params, size_t n, const uint32_t grid[3], ts_eval_env *env,
                        ts_error *err)
 {
     eval_tile t = {.fn = fn, .module = fn->module};
-    ts_arena_init(&t.scratch, env->alloc);
+    ts__arena_init(&t.scratch, env->alloc);
     ts_status status = eval_run_init(&t.run, fn, env, err);
     t.run.params = params;
     t.run.n_params = n;
@@ -400,7 +400,7 @@ ts_status ts_eval_grid(const ts_fn *fn, const uint64_t *params, size_t n, const 
         status = eval_tile_nomem(&t);
     if (status == TS_OK)
         status = tile_grid(&t, grid);
-    ts_arena_deinit(&t.scratch);
+    ts__arena_deinit(&t.scratch);
     eval_run_deinit(&t.run);
     return status;
 }

@@ -53,7 +53,7 @@ ts_status eval_tile_get_tensor_shape(eval_tile *t, ts_val v)
     uint32_t axis = ts_at(t->fn, v)->aux;
     if (axis >= TS_MAX_RANK)
         return eval_fail(&t->run, v, TS_VERIFY, "axis %u of a view", axis);
-    *t->value[v] = ts_scalar_wrap(ts_type_of(t->fn, v), eval_tile_opnd(t, v, 0)[1 + axis]);
+    *t->value[v] = ts__scalar_wrap(ts_type_of(t->fn, v), eval_tile_opnd(t, v, 0)[1 + axis]);
     return TS_OK;
 }
 
@@ -70,7 +70,7 @@ ts_status eval_tile_get_index_space_shape(eval_tile *t, ts_val v)
     if (axis >= view->rank)
         return eval_fail(&t->run, v, TS_VERIFY, "axis %u of a view of rank %u", axis, view->rank);
     int64_t extent = (int64_t)eval_tile_opnd(t, v, 0)[1 + mem_axis(view, axis)], step = ts_view_step(view, axis);
-    *t->value[v] = ts_scalar_wrap(ts_type_of(t->fn, v), (uint64_t)((extent + step - 1) / step));
+    *t->value[v] = ts__scalar_wrap(ts_type_of(t->fn, v), (uint64_t)((extent + step - 1) / step));
     return TS_OK;
 }
 
@@ -132,7 +132,7 @@ ts_status eval_tile_load_view_tko(eval_tile *t, ts_val v)
     for (int64_t i = 0; i < ts_type_count(t->module, ts_type_of(t->fn, v));
          i++, eval_next(index, w.view->dims, w.view->rank)) {
         TS_TRY(mem_walk_at(t, &w, index, &offset, &inside));
-        t->value[v][i] = ts_pad_bits(w.elem, w.view->padding, t->fn->checked);
+        t->value[v][i] = ts__pad_bits(w.elem, w.view->padding, t->fn->checked);
         if (inside)
             TS_TRY(eval_load(&t->run, v, w.elem, w.words[0], offset, &t->value[v][i]));
     }

@@ -31,7 +31,7 @@ static double *mma_values(eval_tile *t, ts_type type, const uint64_t *x)
     int64_t n = ts_type_count(t->module, type);
     double *out = TS_NEW_N(&t->scratch, double, n);
     for (int64_t i = 0; out && i < n; i++)
-        out[i] = ts_float_to_f64(ts_type_elem(t->module, type), x[i]);
+        out[i] = ts__float_to_f64(ts_type_elem(t->module, type), x[i]);
     return out;
 }
 
@@ -41,12 +41,12 @@ static uint64_t mma_dot(ts_type acc, const mma_shape *s, const double *a, const 
         double sum = ts_f64_of_bits(start);
         for (int64_t k = 0; k < s->k; k++)
             sum = fma(a[k], b[k * s->n], sum);
-        return isnan(sum) ? ts_float_nan(acc) : ts_bits_of_f64(sum);
+        return isnan(sum) ? ts__float_nan(acc) : ts_bits_of_f64(sum);
     }
-    float sum = (float)ts_float_to_f64(acc, start);
+    float sum = (float)ts__float_to_f64(acc, start);
     for (int64_t k = 0; k < s->k; k++)
         sum = fmaf((float)a[k], (float)b[k * s->n], sum);
-    return ts_float_from_f64(acc, sum, TS_RN);
+    return ts__float_from_f64(acc, sum, TS_RN);
 }
 
 static ts_status mma_float(eval_tile *t, ts_val v, const mma_shape *s, const double *a, const double *b)
@@ -65,17 +65,17 @@ ts_status eval_tile_mmaf(eval_tile *t, ts_val v)
 {
     mma_shape s;
     TS_TRY(mma_shape_of(t, v, &s));
-    ts_arena_mark mark = ts_arena_at(&t->scratch);
+    ts_arena_mark mark = ts__arena_at(&t->scratch);
     double *a = mma_values(t, eval_tile_type(t, v, 0), eval_tile_opnd(t, v, 0));
     double *b = mma_values(t, eval_tile_type(t, v, 1), eval_tile_opnd(t, v, 1));
     ts_status status = mma_float(t, v, &s, a, b);
-    ts_arena_rewind(&t->scratch, mark);
+    ts__arena_rewind(&t->scratch, mark);
     return status;
 }
 
 static uint64_t mma_int(ts_type elem, uint64_t x, bool is_unsigned)
 {
-    uint32_t bits = ts_scalar_bits(elem);
+    uint32_t bits = ts__scalar_bits(elem);
     return is_unsigned ? x & (((uint64_t)1 << bits) - 1) : x;
 }
 
@@ -93,7 +93,7 @@ ts_status eval_tile_mmai(eval_tile *t, ts_val v)
         for (int64_t k = 0; k < s.k; k++)
             sum += mma_int(elem, a[row * s.k + k], attr & TS_A_UNSIGNED) *
                    mma_int(elem, b[(batch * s.k + k) * s.n + col], attr & TS_A_UNSIGNED_B);
-        t->value[v][i] = ts_scalar_wrap(acc, sum);
+        t->value[v][i] = ts__scalar_wrap(acc, sum);
     }
     return TS_OK;
 }
@@ -133,12 +133,12 @@ ts_status eval_tile_mmaf_scaled(eval_tile *t, ts_val v)
 {
     mma_shape s;
     TS_TRY(mma_shape_of(t, v, &s));
-    ts_arena_mark mark = ts_arena_at(&t->scratch);
+    ts_arena_mark mark = ts__arena_at(&t->scratch);
     double *a = mma_values(t, eval_tile_type(t, v, 0), eval_tile_opnd(t, v, 0));
     double *b = mma_values(t, eval_tile_type(t, v, 1), eval_tile_opnd(t, v, 1));
     TS_TRY(mma_scale_all(t, v, 0, 0, a, &s));
     TS_TRY(mma_scale_all(t, v, 1, 1, b, &s));
     ts_status status = mma_float(t, v, &s, a, b);
-    ts_arena_rewind(&t->scratch, mark);
+    ts__arena_rewind(&t->scratch, mark);
     return status;
 }

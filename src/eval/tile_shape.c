@@ -26,7 +26,7 @@ ts_status eval_tile_iota(eval_tile *t, ts_val v)
 {
     ts_type elem = ts_type_elem(t->module, ts_type_of(t->fn, v));
     for (int64_t i = 0; i < shape_count(t, v); i++)
-        t->value[v][i] = ts_scalar_wrap(elem, (uint64_t)i);
+        t->value[v][i] = ts__scalar_wrap(elem, (uint64_t)i);
     return TS_OK;
 }
 
@@ -162,15 +162,15 @@ static uint8_t *shape_bytes(eval_tile *t, ts_type type, const uint64_t *value, s
 {
     int64_t count = ts_type_count(t->module, type);
     *n = ((size_t)count * ts_type_bits(t->module, type) + 7) / 8;
-    uint8_t *bytes = ts_arena_get(&t->scratch, *n);
+    uint8_t *bytes = ts__arena_get(&t->scratch, *n);
     for (int64_t i = 0; bytes && i < count; i++)
-        ts_scalar_store(t->module, ts_type_elem(t->module, type), bytes, i, value[i]);
+        ts__scalar_store(t->module, ts_type_elem(t->module, type), bytes, i, value[i]);
     return bytes;
 }
 
 static ts_status shape_recast(eval_tile *t, ts_val v)
 {
-    ts_arena_mark mark = ts_arena_at(&t->scratch);
+    ts_arena_mark mark = ts__arena_at(&t->scratch);
     ts_type to = ts_type_of(t->fn, v);
     size_t n;
     const uint8_t *bytes = shape_bytes(t, eval_tile_type(t, v, 0), eval_tile_opnd(t, v, 0), &n);
@@ -179,8 +179,8 @@ static ts_status shape_recast(eval_tile *t, ts_val v)
     if (((size_t)shape_count(t, v) * ts_type_bits(t->module, to) + 7) / 8 != n)
         return eval_fail(&t->run, v, TS_VERIFY, "%zu bytes do not make this tile", n);
     for (int64_t i = 0; i < shape_count(t, v); i++)
-        t->value[v][i] = ts_scalar_load(t->module, ts_type_elem(t->module, to), bytes, i);
-    ts_arena_rewind(&t->scratch, mark);
+        t->value[v][i] = ts__scalar_load(t->module, ts_type_elem(t->module, to), bytes, i);
+    ts__arena_rewind(&t->scratch, mark);
     return TS_OK;
 }
 

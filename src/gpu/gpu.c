@@ -7,7 +7,7 @@
  *     schedule/   what runs beside what: pipelines, the producer warp, rotated loops, teams, clusters
  *     lower/      the walk that writes thread code
  *
- *     ts_lower_run (lower/lower.c) ─▶ dce licm at thread level ─▶ ts_ptx_emit (target/ptx/emit.c)
+ *     ts__lower_run (lower/lower.c) ─▶ dce licm at thread level ─▶ ts__ptx_emit (target/ptx/emit.c)
  *
  * Read next: lower/lower.h, layout/layout.h, target/ptx/emit.h.
  */
@@ -25,7 +25,7 @@ static ts_status gpu_take(ts_text *text, const ts_alloc *alloc, uint8_t **bytes,
     *bytes = alloc->resize(alloc->user, NULL, 0, text->n + 1);
     if (!*bytes)
         return ts_fail(err, TS_NOMEM, "out of memory while writing PTX");
-    memcpy(*bytes, ts_text_get(text), text->n);
+    memcpy(*bytes, ts__text_get(text), text->n);
     (*bytes)[text->n] = 0;
     *n = text->n + 1;
     return TS_OK;
@@ -33,9 +33,9 @@ static ts_status gpu_take(ts_text *text, const ts_alloc *alloc, uint8_t **bytes,
 
 static ts_status gpu_run(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_text *text, ts_text *messages, ts_error *err)
 {
-    TS_TRY(ts_lower_run(fn, env, messages, err));
-    TS_TRY(ts_run_passes(fn, GPU_PASSES, env, err));
-    TS_TRY(ts_ptx_emit(fn, env->plan, text, err));
+    TS_TRY(ts__lower_run(fn, env, messages, err));
+    TS_TRY(ts__run_passes(fn, GPU_PASSES, env, err));
+    TS_TRY(ts__ptx_emit(fn, env->plan, text, err));
     TS_TRY(gpu_take(text, code->alloc, &code->bytes, &code->n_bytes, err));
     uint8_t *bytes = NULL;
     if (messages->n)
@@ -44,13 +44,13 @@ static ts_status gpu_run(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_text *te
     return TS_OK;
 }
 
-ts_status ts_target_ptx(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *err)
+ts_status ts__target_ptx(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *err)
 {
     ts_text text, messages;
-    ts_text_init(&text, code->alloc);
-    ts_text_init(&messages, code->alloc);
+    ts__text_init(&text, code->alloc);
+    ts__text_init(&messages, code->alloc);
     ts_status status = gpu_run(fn, env, code, &text, &messages, err);
-    ts_text_deinit(&text);
-    ts_text_deinit(&messages);
+    ts__text_deinit(&text);
+    ts__text_deinit(&messages);
     return status;
 }

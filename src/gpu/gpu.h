@@ -8,6 +8,6 @@
 #include "ir/pass.h"
 
 /* Tile IR after math and legalize -> PTX text in code->bytes, with the launch plan of env filled in. */
-TS_CHECKED ts_status ts_target_ptx(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *err);
+TS_CHECKED ts_status ts__target_ptx(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *err);
 
 #endif

@@ -100,10 +100,10 @@ bool ts_const_as_float(const ts_fn *fn, ts_val v, double *value)
         return true;
     }
     case TS_T_f16:
-        *value = ts_f16_to_f64((uint16_t)bits);
+        *value = ts__f16_to_f64((uint16_t)bits);
         return true;
     case TS_T_bf16:
-        *value = ts_bf16_to_f64((uint16_t)bits);
+        *value = ts__bf16_to_f64((uint16_t)bits);
         return true;
     default:
         return false;
@@ -143,13 +143,13 @@ ts_val ts_int(ts_builder *b, ts_type type, int64_t value)
 ts_val ts_float(ts_builder *b, ts_type type, double value)
 {
     ts_type elem = ts_type_elem(b->fn->module, type);
-    return ts_bits(b, type, ts_float_format_of(elem) ? ts_float_written(elem, value) : 0);
+    return ts_bits(b, type, ts__float_format_of(elem) ? ts_float_written(elem, value) : 0);
 }
 
 ts_val ts_dense_const(ts_builder *b, ts_type type, const void *bytes, size_t n_bytes)
 {
     ts_module *m = b->fn->module;
-    char *copy = ts_arena_get(m->arena, n_bytes);
+    char *copy = ts__arena_get(m->arena, n_bytes);
     if (!copy)
         return 0;
     memcpy(copy, bytes, n_bytes);
@@ -247,7 +247,7 @@ static ts_val build_number(ts_builder *b, const ts_inst *inst, ts_val value)
     struct ts_numbering *n = build_numbering(b);
     if (!n)
         return 0;
-    uint64_t hash = ts_hash(inst, sizeof *inst, 3);
+    uint64_t hash = ts__hash(inst, sizeof *inst, 3);
     uint32_t *bucket = &n->bucket[hash % n->n_buckets];
     for (uint32_t i = *bucket; i; i = n->entry.at[i - 1].next)
         if (memcmp(ts_at(b->fn, n->entry.at[i - 1].value), inst, sizeof *inst) == 0)
@@ -326,7 +326,7 @@ static ts_val build_fold2(ts_builder *b, ts_op op, ts_val x, ts_val y, uint32_t 
         return ts_int(b, type, z);
     if (has_y && build_identity(op, x, y, cy))
         return build_identity(op, x, y, cy);
-    if (has_x && (ts_ops[op].flags & TS_COMM) && build_identity(op, y, x, cx))
+    if (has_x && (ts__ops[op].flags & TS_COMM) && build_identity(op, y, x, cx))
         return build_identity(op, y, x, cx);
     /* (a + c) + d = a + (c + d): keeps address offsets in one immediate */
     if (has_y && op == TS_OP_addi && ts_at(b->fn, x)->op == TS_OP_addi &&
@@ -351,7 +351,7 @@ uint32_t ts_pool_add(ts_builder *b, uint32_t n, const uint32_t *words)
 
 static void build_scopes(ts_builder *b, ts_op op)
 {
-    if (ts_ops[op].flags & TS_REGION)
+    if (ts__ops[op].flags & TS_REGION)
         build_scope_open(b);
     else if (op == TS_OP_end)
         build_scope_close(b);
@@ -399,7 +399,7 @@ ts_val ts_emit_multi(ts_builder *b, ts_op op, uint32_t n, const ts_val *opnds, u
 static ts_type build_result(ts_builder *b, ts_op op, ts_val first, ts_val second)
 {
     ts_type x = ts_type_of(b->fn, first);
-    switch ((int)ts_ops[op].rule) {
+    switch ((int)ts__ops[op].rule) {
     case TS_RULE_CMPF:
     case TS_RULE_CMPI:
         return ts_type_with_elem(b->fn->module, x, TS_T_i1);
@@ -458,7 +458,7 @@ ts_val ts_select(ts_builder *b, ts_val c, ts_val x, ts_val y)
     return ts_op3(b, TS_OP_select, c, x, y, 0);
 }
 
-ts_val ts_param(ts_builder *b, ts_type type)
+ts_val ts_fn_param(ts_builder *b, ts_type type)
 {
     return ts_emit(b, TS_OP_param, type, 0, NULL, b->fn->n_params, 0);
 }
@@ -626,7 +626,7 @@ void ts_end_like(ts_builder *b, ts_val opener)
     }
 }
 
-ts_val ts_arg(const ts_fn *fn, ts_val opener, uint32_t i)
+ts_val ts_region_arg(const ts_fn *fn, ts_val opener, uint32_t i)
 {
     return opener + 1 + i < fn->inst.n ? opener + 1 + i : 0;
 }

@@ -280,7 +280,7 @@ static ts_val commute_yield(const ts_fn *fn, ts_val opener)
     return 0;
 }
 
-bool ts_body_commutes(const ts_fn *fn, ts_val opener)
+bool ts__body_commutes(const ts_fn *fn, ts_val opener)
 {
     commute c = {.fn = fn, .opener = opener, .yield = commute_yield(fn, opener), .n = ts_at(fn, opener)->n_opnd};
     if (!c.yield)

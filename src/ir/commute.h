@@ -11,6 +11,6 @@
 /* True when the body of `opener` certainly gives the same with the elements and the accumulators exchanged, as far
  * as its results are used (bits of NaN aside). Read from its structure; a body that it cannot follow does not
  * commute. No memory is taken. */
-bool ts_body_commutes(const ts_fn *fn, ts_val opener);
+bool ts__body_commutes(const ts_fn *fn, ts_val opener);
 
 #endif

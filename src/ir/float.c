@@ -32,7 +32,7 @@ typedef struct float_num {
     float_u128 mant; /* 0: zero */
 } float_num;
 
-const ts_float_format *ts_float_format_of(ts_type scalar)
+const ts_float_format *ts__float_format_of(ts_type scalar)
 {
     return scalar < TS_T_token && float_formats[scalar].bits ? &float_formats[scalar] : NULL;
 }
@@ -49,7 +49,7 @@ static uint64_t float_mant_mask(const ts_float_format *f)
     return ((uint64_t)1 << f->mant_bits) - 1;
 }
 
-uint64_t ts_float_sign_mask(ts_type type)
+uint64_t ts__float_sign_mask(ts_type type)
 {
     const ts_float_format *f = &float_formats[type];
     return f->is_signed ? (uint64_t)1 << (f->bits - 1) : 0;
@@ -64,7 +64,7 @@ static uint64_t float_max_code(const ts_float_format *f)
     return f->has_nan ? all - 1 : all;
 }
 
-uint64_t ts_float_nan(ts_type type)
+uint64_t ts__float_nan(ts_type type)
 {
     const ts_float_format *f = &float_formats[type];
     if (!f->has_nan)
@@ -73,16 +73,16 @@ uint64_t ts_float_nan(ts_type type)
     return (float_exp_mask(f) << f->mant_bits | mant) << f->pad_bits;
 }
 
-uint64_t ts_float_inf(ts_type type)
+uint64_t ts__float_inf(ts_type type)
 {
     const ts_float_format *f = &float_formats[type];
     uint64_t code = f->has_inf ? float_exp_mask(f) << f->mant_bits : float_max_code(f);
     return code << f->pad_bits;
 }
 
-uint64_t ts_pad_bits(ts_type elem, uint8_t padding, bool checked)
+uint64_t ts__pad_bits(ts_type elem, uint8_t padding, bool checked)
 {
-    const ts_float_format *f = ts_float_format_of(elem);
+    const ts_float_format *f = ts__float_format_of(elem);
     uint32_t bits = elem < TS_T_token ? ts_type_bits(NULL, elem) : 64; /* others are pointers */
     if (padding == TS_PAD_UNDEF && checked && !(f && f->has_nan))
         return 0x5555555555555555 >> (64 - bits);
@@ -90,15 +90,15 @@ uint64_t ts_pad_bits(ts_type elem, uint8_t padding, bool checked)
         return 0;
     switch (padding) {
     case TS_PAD_UNDEF:
-        return checked ? ts_float_nan(elem) : 0;
+        return checked ? ts__float_nan(elem) : 0;
     case TS_PAD_NEG_ZERO:
-        return ts_float_sign_mask(elem);
+        return ts__float_sign_mask(elem);
     case TS_PAD_NAN:
-        return ts_float_nan(elem);
+        return ts__float_nan(elem);
     case TS_PAD_POS_INF:
-        return ts_float_inf(elem);
+        return ts__float_inf(elem);
     case TS_PAD_NEG_INF:
-        return ts_float_inf(elem) | ts_float_sign_mask(elem);
+        return ts__float_inf(elem) | ts__float_sign_mask(elem);
     default:
         return 0;
     }
@@ -111,7 +111,7 @@ static uint64_t float_magnitude(ts_type type, uint64_t bits)
     return bits >> f->pad_bits & all;
 }
 
-bool ts_float_is_nan(ts_type type, uint64_t bits)
+bool ts__float_is_nan(ts_type type, uint64_t bits)
 {
     const ts_float_format *f = &float_formats[type];
     uint64_t code = float_magnitude(type, bits);
@@ -120,7 +120,7 @@ bool ts_float_is_nan(ts_type type, uint64_t bits)
     return f->has_nan && code > float_max_code(f);
 }
 
-bool ts_float_is_subnormal(ts_type type, uint64_t bits)
+bool ts__float_is_subnormal(ts_type type, uint64_t bits)
 {
     const ts_float_format *f = &float_formats[type];
     uint64_t code = float_magnitude(type, bits);
@@ -131,8 +131,8 @@ static float_num float_unpack(ts_type type, uint64_t bits)
 {
     const ts_float_format *f = &float_formats[type];
     uint64_t code = float_magnitude(type, bits), field = code >> f->mant_bits;
-    float_num n = {FLOAT_FINITE, (bits & ts_float_sign_mask(type)) != 0, 0, code & float_mant_mask(f)};
-    if (ts_float_is_nan(type, bits))
+    float_num n = {FLOAT_FINITE, (bits & ts__float_sign_mask(type)) != 0, 0, code & float_mant_mask(f)};
+    if (ts__float_is_nan(type, bits))
         n.class = FLOAT_NAN;
     else if (f->has_inf && field == float_exp_mask(f))
         n.class = FLOAT_INF;
@@ -213,9 +213,9 @@ static uint64_t float_pack_special(ts_type type, const float_num *n, ts_round ro
 {
     const ts_float_format *f = &float_formats[type];
     if (n->class == FLOAT_NAN)
-        return ts_float_nan(type);
+        return ts__float_nan(type);
     uint64_t code = f->saturates ? float_overflow(type, n->neg, round) : float_exp_mask(f) << f->mant_bits;
-    return code << f->pad_bits | (n->neg ? ts_float_sign_mask(type) : 0);
+    return code << f->pad_bits | (n->neg ? ts__float_sign_mask(type) : 0);
 }
 
 static uint64_t float_pack(ts_type type, const float_num *n, ts_round round)
@@ -227,7 +227,7 @@ static uint64_t float_pack(ts_type type, const float_num *n, ts_round round)
         return 0;
     if (n->class != FLOAT_FINITE)
         return float_pack_special(type, n, round);
-    uint64_t sign = n->neg ? ts_float_sign_mask(type) : 0;
+    uint64_t sign = n->neg ? ts__float_sign_mask(type) : 0;
     if (n->mant == 0)
         return sign;
     int e = n->exp + float_top(n->mant), lowest = 1 - f->bias;
@@ -246,7 +246,7 @@ static uint64_t float_pack(ts_type type, const float_num *n, ts_round round)
 
 /* ---- conversions --------------------------------------------------------------------------------- */
 
-double ts_float_to_f64(ts_type type, uint64_t bits)
+double ts__float_to_f64(ts_type type, uint64_t bits)
 {
     if (type == TS_T_f64)
         return ts_f64_of_bits(bits);
@@ -256,7 +256,7 @@ double ts_float_to_f64(ts_type type, uint64_t bits)
     return ts_f64_of_bits(float_pack(TS_T_f64, &n, TS_RN));
 }
 
-uint64_t ts_float_from_f64(ts_type type, double x, ts_round round)
+uint64_t ts__float_from_f64(ts_type type, double x, ts_round round)
 {
     float_num n = float_unpack(TS_T_f64, ts_bits_of_f64(x));
     return float_pack(type, &n, round);
@@ -266,11 +266,11 @@ uint64_t ts_float_written(ts_type type, double x)
 {
     const ts_float_format *f = &float_formats[type];
     if (isinf(x) && f->has_inf)
-        return float_exp_mask(f) << f->mant_bits << f->pad_bits | (x < 0 ? ts_float_sign_mask(type) : 0);
-    return ts_float_from_f64(type, x, TS_RN);
+        return float_exp_mask(f) << f->mant_bits << f->pad_bits | (x < 0 ? ts__float_sign_mask(type) : 0);
+    return ts__float_from_f64(type, x, TS_RN);
 }
 
-uint64_t ts_float_from_int(ts_type type, bool negative, uint64_t magnitude, ts_round round)
+uint64_t ts__float_from_int(ts_type type, bool negative, uint64_t magnitude, ts_round round)
 {
     float_num n = {FLOAT_FINITE, negative && magnitude, 0, magnitude};
     return float_pack(type, &n, round);
@@ -392,31 +392,31 @@ static float_num float_sqrt_num(float_num a)
     return (float_num){FLOAT_FINITE, false, a.exp / 2 - 2, root << 2 | (root * root != a.mant)};
 }
 
-uint64_t ts_float_add(ts_type type, uint64_t a, uint64_t b, ts_round round)
+uint64_t ts__float_add(ts_type type, uint64_t a, uint64_t b, ts_round round)
 {
     float_num n = float_add_num(float_unpack(type, a), float_unpack(type, b), round);
     return float_pack(type, &n, round);
 }
 
-uint64_t ts_float_mul(ts_type type, uint64_t a, uint64_t b, ts_round round)
+uint64_t ts__float_mul(ts_type type, uint64_t a, uint64_t b, ts_round round)
 {
     float_num x = float_unpack(type, a), y = float_unpack(type, b), n = float_mul_num(&x, &y);
     return float_pack(type, &n, round);
 }
 
-uint64_t ts_float_div(ts_type type, uint64_t a, uint64_t b, ts_round round)
+uint64_t ts__float_div(ts_type type, uint64_t a, uint64_t b, ts_round round)
 {
     float_num y = float_unpack(type, b), n = float_div_num(float_unpack(type, a), &y);
     return float_pack(type, &n, round);
 }
 
-uint64_t ts_float_sqrt(ts_type type, uint64_t a, ts_round round)
+uint64_t ts__float_sqrt(ts_type type, uint64_t a, ts_round round)
 {
     float_num n = float_sqrt_num(float_unpack(type, a));
     return float_pack(type, &n, round);
 }
 
-uint64_t ts_float_fma(ts_type type, uint64_t a, uint64_t b, uint64_t c, ts_round round)
+uint64_t ts__float_fma(ts_type type, uint64_t a, uint64_t b, uint64_t c, ts_round round)
 {
     float_num x = float_unpack(type, a), y = float_unpack(type, b);
     float_num n = float_add_num(float_mul_num(&x, &y), float_unpack(type, c), round);

@@ -26,34 +26,34 @@ typedef struct ts_float_format {
 } ts_float_format;
 
 /* NULL when the type is no float scalar. */
-const ts_float_format *ts_float_format_of(ts_type scalar);
+const ts_float_format *ts__float_format_of(ts_type scalar);
 
-bool ts_float_is_nan(ts_type type, uint64_t bits);
-bool ts_float_is_subnormal(ts_type type, uint64_t bits);
-uint64_t ts_float_sign_mask(ts_type type); /* 0 for unsigned formats */
-uint64_t ts_float_nan(ts_type type);
-uint64_t ts_float_inf(ts_type type); /* the greatest finite value where there is no infinity */
+bool ts__float_is_nan(ts_type type, uint64_t bits);
+bool ts__float_is_subnormal(ts_type type, uint64_t bits);
+uint64_t ts__float_sign_mask(ts_type type); /* 0 for unsigned formats */
+uint64_t ts__float_nan(ts_type type);
+uint64_t ts__float_inf(ts_type type); /* the greatest finite value where there is no infinity */
 
 /* What a load gives outside its array, for a scalar type and the ts_padding of its view. TS_PAD_UNDEF is zero; in a
  * checked function it is a value that shows in results: NaN, or bytes 0x55 where the type has none (integers, f4). */
-uint64_t ts_pad_bits(ts_type elem, uint8_t padding, bool checked);
+uint64_t ts__pad_bits(ts_type elem, uint8_t padding, bool checked);
 
 /* Exact. */
-double ts_float_to_f64(ts_type type, uint64_t bits);
+double ts__float_to_f64(ts_type type, uint64_t bits);
 /* One rounding. TS_RA rounds to nearest, ties away from zero; modes that name no direction are TS_RN. */
-uint64_t ts_float_from_f64(ts_type type, double x, ts_round round);
+uint64_t ts__float_from_f64(ts_type type, double x, ts_round round);
 /* A number as it is written: to nearest, but infinity is itself where the format has one, also where conversions
  * saturate (f8E5M2). */
 uint64_t ts_float_written(ts_type type, double x);
 /* An integer, rounded once: magnitude and sign. */
-uint64_t ts_float_from_int(ts_type type, bool negative, uint64_t magnitude, ts_round round);
+uint64_t ts__float_from_int(ts_type type, bool negative, uint64_t magnitude, ts_round round);
 
 /* Rounded once to `type`, which all operands have. */
-uint64_t ts_float_add(ts_type type, uint64_t a, uint64_t b, ts_round round);
-uint64_t ts_float_mul(ts_type type, uint64_t a, uint64_t b, ts_round round);
-uint64_t ts_float_div(ts_type type, uint64_t a, uint64_t b, ts_round round);
-uint64_t ts_float_sqrt(ts_type type, uint64_t a, ts_round round);
-uint64_t ts_float_fma(ts_type type, uint64_t a, uint64_t b, uint64_t c, ts_round round);
+uint64_t ts__float_add(ts_type type, uint64_t a, uint64_t b, ts_round round);
+uint64_t ts__float_mul(ts_type type, uint64_t a, uint64_t b, ts_round round);
+uint64_t ts__float_div(ts_type type, uint64_t a, uint64_t b, ts_round round);
+uint64_t ts__float_sqrt(ts_type type, uint64_t a, ts_round round);
+uint64_t ts__float_fma(ts_type type, uint64_t a, uint64_t b, uint64_t c, ts_round round);
 
 static inline uint64_t ts_bits_of_f64(double x)
 {

@@ -30,15 +30,15 @@ static void format_one(ts_text *out, const ts__conversion *c, ts_type elem, uint
     char spec[48];
     if (ts_type_is_float(NULL, elem)) {
         snprintf(spec, sizeof spec, "%s%c", c->head, strchr("eEfFgGaA", c->letter) ? c->letter : 'f');
-        ts_text_printf(out, spec, ts_float_to_f64(elem, value));
+        ts__text_printf(out, spec, ts__float_to_f64(elem, value));
         return;
     }
     char letter = strchr("diuoxX", c->letter) ? c->letter : 'd';
-    uint32_t bits = ts_scalar_bits(elem);
+    uint32_t bits = ts__scalar_bits(elem);
     if (letter != 'd' && letter != 'i' && bits < 64)
         value &= ((uint64_t)1 << bits) - 1;
     snprintf(spec, sizeof spec, "%sll%c", c->head, letter);
-    ts_text_printf(out, spec, (long long)value);
+    ts__text_printf(out, spec, (long long)value);
 }
 
 void ts__print_tile(ts_text *out, const ts__conversion *c, const ts__printed *tile)
@@ -49,12 +49,12 @@ void ts__print_tile(ts_text *out, const ts__conversion *c, const ts__printed *ti
     for (int64_t i = 0; i < n; i++) {
         int64_t inner = 1;
         if (i)
-            ts_text_puts(out, ", ");
+            ts__text_puts(out, ", ");
         for (uint32_t d = tile->rank; d-- > 0 && i % (inner *= tile->dims[d]) == 0;)
-            ts_text_putc(out, '[');
+            ts__text_putc(out, '[');
         format_one(out, c, tile->elem, tile->get(tile->user, i));
         inner = 1;
         for (uint32_t d = tile->rank; d-- > 0 && (i + 1) % (inner *= tile->dims[d]) == 0;)
-            ts_text_putc(out, ']');
+            ts__text_putc(out, ']');
     }
 }

@@ -145,7 +145,7 @@ typedef struct ts_op_info {
     uint16_t flags;
     const char *ptx, *llvm; /* NULL: the target does not have it natively */
 } ts_op_info;
-extern const ts_op_info ts_ops[TS_OP_COUNT];
+extern const ts_op_info ts__ops[TS_OP_COUNT];
 /* TS_OP_COUNT when there is no such operation. */
 ts_op ts_op_find(const char *name, size_t n);
 
@@ -223,10 +223,10 @@ typedef enum ts_sreg { /* sreg kinds; x, y, z follow each other */
     TS_SREG_LANEMASK_LT
 } ts_sreg;
 /* shared: a pointer into dynamic shared memory; aux is the plain byte offset (not TS_S packed).
- * ld, st: kind = ts_cache, number = elements (1, 2, 4, 8, 16); ld extra bit 0 = masked-off elements may
+ * ld, st: kind = ts_cache_use, number = elements (1, 2, 4, 8, 16); ld extra bit 0 = masked-off elements may
  * be anything (else they are the pad, or zero). */
-typedef enum ts_cache { TS_CACHE_NONE, TS_CACHE_NC /* read-only */, TS_CACHE_STREAM, TS_CACHE_VOLATILE,
-    TS_CACHE_RELAXED, TS_CACHE_ACQUIRE, TS_CACHE_RELEASE } ts_cache;
+typedef enum ts_cache_use { TS_CACHE_NONE, TS_CACHE_NC /* read-only */, TS_CACHE_STREAM, TS_CACHE_VOLATILE,
+    TS_CACHE_RELAXED, TS_CACHE_ACQUIRE, TS_CACHE_RELEASE } ts_cache_use;
 /* shfl kinds; number = clamp/segment word, 31 for idx/bfly/down and 0 for up */
 typedef enum ts_shfl { TS_SHFL_IDX, TS_SHFL_UP, TS_SHFL_DOWN, TS_SHFL_BFLY } ts_shfl;
 /* vote: i1 -> i1 (any, all) or i32 (ballot).  redux kinds: ts_rmw. */
@@ -287,7 +287,7 @@ typedef enum ts_kind {
 } ts_kind;
 typedef enum ts_space { TS_GLOBAL, TS_SHARED, TS_LOCAL } ts_space; /* shared pointers are 32 bit */
 typedef enum ts_padding { /* what a load gives outside the array; UNDEF = any value */
-    TS_PAD_UNDEF /* see ts_pad_bits */, TS_PAD_ZERO, TS_PAD_NEG_ZERO, TS_PAD_NAN, TS_PAD_POS_INF, TS_PAD_NEG_INF
+    TS_PAD_UNDEF /* see ts__pad_bits */, TS_PAD_ZERO, TS_PAD_NEG_ZERO, TS_PAD_NAN, TS_PAD_POS_INF, TS_PAD_NEG_INF
 } ts_padding;
 #define TS_DYNAMIC INT64_MIN
 #define TS_MAX_RANK 8
@@ -438,7 +438,7 @@ static inline ts_type ts_type_of(const ts_fn *fn, ts_val v)
 }
 static inline const ts_op_info *ts_info(const ts_inst *inst)
 {
-    return &ts_ops[inst->op];
+    return &ts__ops[inst->op];
 }
 static inline const uint32_t *ts_pool(const ts_fn *fn, const ts_inst *inst) /* INTS, REDUCE, ... */
 {
@@ -500,7 +500,7 @@ ts_val ts_float(ts_builder *b, ts_type type, double value);
 ts_val ts_bits(ts_builder *b, ts_type type, uint64_t payload);
 ts_val ts_dense_const(ts_builder *b, ts_type type, const void *bytes, size_t n_bytes);
 
-ts_val ts_param(ts_builder *b, ts_type type);
+ts_val ts_fn_param(ts_builder *b, ts_type type);
 ts_val ts_broadcast(ts_builder *b, ts_val x, ts_type type); /* scalar or equal rank with 1s -> type; no-op if equal */
 ts_val ts_reshape(ts_builder *b, ts_val x, ts_type type);
 ts_val ts_permute(ts_builder *b, ts_val x, const uint32_t *axes);
@@ -525,7 +525,7 @@ void ts_term(ts_builder *b, ts_op op, uint32_t n, const ts_val *values); /* yiel
 void ts_end(ts_builder *b, ts_val opener, uint32_t n, const ts_type *types);
 /* Result types that follow from inits or inputs (for, loop, cold, reduce, scan). */
 void ts_end_like(ts_builder *b, ts_val opener);
-ts_val ts_arg(const ts_fn *fn, ts_val opener, uint32_t i);
+ts_val ts_region_arg(const ts_fn *fn, ts_val opener, uint32_t i);
 ts_val ts_res(ts_builder *b, ts_val opener, uint32_t i); /* valid right after ts_end */
 /* Multi-result instructions without a region (ld, mma_sync, wgmma, ldmatrix, unpack2): emits it and
  * its `res`es; the value of result i is the returned value + 1 + i. */
@@ -540,13 +540,13 @@ ts_val ts_copy(ts_builder *b, const ts_fn *from, ts_val v, ts_val *map);
 
 /* ---- text, verification, evaluation: print.c read.c verify.c eval.c -------------------------------- */
 
-void ts_print_module(const ts_module *module, ts_text *out); /* the form is told in print.c */
-void ts_print_fn(const ts_fn *fn, ts_text *out);
-void ts_print_type(const ts_module *module, ts_type type, ts_text *out);
+void ts_module_print(const ts_module *module, ts_text *out); /* the form is told in print.c */
+void ts_fn_print(const ts_fn *fn, ts_text *out);
+void ts_type_print(const ts_module *module, ts_type type, ts_text *out);
 /* Errors name line and column of the text. */
-TS_CHECKED ts_status ts_read_module(ts_arena *arena, const char *text, size_t n, ts_module **out, ts_error *err);
+TS_CHECKED ts_status ts_module_read(ts_arena *arena, const char *text, size_t n, ts_module **out, ts_error *err);
 /* The first broken rule, with the instruction printed. */
-TS_CHECKED ts_status ts_verify(const ts_fn *fn, ts_error *err);
-TS_CHECKED ts_status ts_verify_module(const ts_module *module, ts_error *err);
+TS_CHECKED ts_status ts_fn_verify(const ts_fn *fn, ts_error *err);
+TS_CHECKED ts_status ts_module_verify(const ts_module *module, ts_error *err);
 
 #endif

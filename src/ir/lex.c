@@ -174,12 +174,12 @@ static ts_status lex_int_payload(ts__lex *l, ts_type elem, uint64_t *payload)
     bool negative = false;
     uint64_t x = 0;
     TS_TRY(lex_magnitude(l, &negative, &x));
-    uint32_t bits = ts_scalar_bits(elem);
+    uint32_t bits = ts__scalar_bits(elem);
     uint64_t top = bits >= 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1,
              least = (uint64_t)1 << (bits - 1);
     if (negative ? x > least : x > top)
         return ts__lex_fail(l, "the number does not fit %s", ts_scalar_name(elem));
-    *payload = ts_scalar_wrap(elem, negative ? 0 - x : x);
+    *payload = ts__scalar_wrap(elem, negative ? 0 - x : x);
     return TS_OK;
 }
 
@@ -282,7 +282,7 @@ ts_status ts__lex_string(ts__lex *l, ts_str *string)
 {
     ts_text text;
     TS_TRY(ts__lex_want(l, "\""));
-    ts_text_init(&text, l->m->arena->alloc);
+    ts__text_init(&text, l->m->arena->alloc);
     ts_status status = TS_OK;
     while (status == TS_OK && l->at < l->end && *l->at != '"') {
         int c = (unsigned char)*l->at++;
@@ -292,16 +292,16 @@ ts_status ts__lex_string(ts__lex *l, ts_str *string)
             status = ts__lex_fail(
                 l, "a string escapes with \\n, \\\\, \\\" or \\xHH, and holds no zero byte");
         else
-            ts_text_putc(&text, (char)c);
+            ts__text_putc(&text, (char)c);
     }
     if (status == TS_OK && l->at == l->end)
         status = ts__lex_fail(l, "the string never ends");
     l->at += status == TS_OK;
     if (status == TS_OK)
-        *string = ts_intern(l->m, ts_text_get(&text), text.n);
+        *string = ts_intern(l->m, ts__text_get(&text), text.n);
     if (text.failed)
         l->m->arena->failed = true;
-    ts_text_deinit(&text);
+    ts__text_deinit(&text);
     return ts_module_failed(l->m) ? ts__lex_fail(l, "out of memory") : status;
 }
 
@@ -330,7 +330,7 @@ ts_status ts__lex_dense(ts__lex *l, uint32_t *index)
     if (l->at == l->end || *l->at != '"' || n % 2)
         return ts__lex_fail(l, "data is pairs of hexadecimal digits in quotes");
     l->at++;
-    uint8_t *bytes = ts_arena_get(l->m->arena, n / 2 + 1);
+    uint8_t *bytes = ts__arena_get(l->m->arena, n / 2 + 1);
     for (size_t i = 0; bytes && i < n / 2; i++)
         bytes[i] = (uint8_t)(lex_hex(start[2 * i]) << 4 | lex_hex(start[2 * i + 1]));
     if (!bytes || !TS_PUSH(l->m->arena, &l->m->dense, ((ts_dense){bytes, n / 2})))
@@ -343,7 +343,7 @@ ts_status ts__lex_dense(ts__lex *l, uint32_t *index)
 
 static uint64_t lex_hash(ts__piece name)
 {
-    return ts_hash(name.at, name.n, 5);
+    return ts__hash(name.at, name.n, 5);
 }
 
 static bool lex_same(ts__piece a, ts__piece b)

@@ -15,7 +15,7 @@ static ts_note_entry *note_find(ts_module *module, ts_val v, ts_note_kind kind, 
     return NULL;
 }
 
-bool ts_note(const ts_fn *fn, ts_val v, ts_note_kind kind, const char *what, const char *format, ...)
+bool ts__note(const ts_fn *fn, ts_val v, ts_note_kind kind, const char *what, const char *format, ...)
 {
     char text[256];
     va_list args;
@@ -34,7 +34,7 @@ bool ts_note(const ts_fn *fn, ts_val v, ts_note_kind kind, const char *what, con
     ts_loc call = place->caller < module->locs.n ? place->caller : 0;
     ts_note_entry note = {.kind = (uint32_t)kind, .value = v, .count = 1, .what = what, .line = place->line,
                           .column = place->col, .call_line = module->locs.at[call].line, .file = ts_str_get(module, place->file)};
-    note.text = ts_arena_text(module->arena, text, n < 0 ? 0 : TS_MIN((size_t)n, sizeof text - 1));
+    note.text = ts__arena_text(module->arena, text, n < 0 ? 0 : TS_MIN((size_t)n, sizeof text - 1));
     if (note.text)
         (void)TS_PUSH(module->arena, &module->notes, note);
     return false;

@@ -12,7 +12,7 @@
 
 /* Adds a note of `kind` about instruction `v`; `what` is one word, from a literal ("tma", "shared"). The
  * same kind and word about the same instruction again only counts; of different reasons the first stays.
- * Always false, so that a decision can end in `return ts_note(..)`. */
-bool ts_note(const ts_fn *fn, ts_val v, ts_note_kind kind, const char *what, const char *format, ...) TS_PRINTF(5, 6);
+ * Always false, so that a decision can end in `return ts__note(..)`. */
+bool ts__note(const ts_fn *fn, ts_val v, ts_note_kind kind, const char *what, const char *format, ...) TS_PRINTF(5, 6);
 
 #endif

@@ -32,21 +32,21 @@ typedef struct print_ctx {
 static void print_string(ts_text *out, const char *s)
 {
     static const char hex[] = "0123456789abcdef";
-    ts_text_putc(out, '"');
+    ts__text_putc(out, '"');
     for (; *s; s++) {
         unsigned char c = (unsigned char)*s;
         if (c == '"' || c == '\\') {
-            ts_text_putc(out, '\\');
-            ts_text_putc(out, *s);
+            ts__text_putc(out, '\\');
+            ts__text_putc(out, *s);
         } else if (c == '\n')
-            ts_text_puts(out, "\\n");
+            ts__text_puts(out, "\\n");
         else if (c < 32 || c == 127) {
             char escape[] = {'\\', 'x', hex[c >> 4], hex[c & 15]};
-            ts_text_put(out, escape, sizeof escape);
+            ts__text_put(out, escape, sizeof escape);
         } else
-            ts_text_putc(out, *s);
+            ts__text_putc(out, *s);
     }
-    ts_text_putc(out, '"');
+    ts__text_putc(out, '"');
 }
 
 static bool print_is_plain_name(const char *s)
@@ -62,9 +62,9 @@ static bool print_is_plain_name(const char *s)
 
 static void print_name(ts_text *out, const char *s) /* @name or @"any name" */
 {
-    ts_text_putc(out, '@');
+    ts__text_putc(out, '@');
     if (print_is_plain_name(s))
-        ts_text_puts(out, s);
+        ts__text_puts(out, s);
     else
         print_string(out, s);
 }
@@ -77,19 +77,19 @@ static void print_hex64(ts_text *out, uint64_t x)
     do
         digits[n++] = hex[x & 15];
     while (x >>= 4);
-    ts_text_puts(out, "0x");
+    ts__text_puts(out, "0x");
     while (n)
-        ts_text_putc(out, digits[--n]);
+        ts__text_putc(out, digits[--n]);
 }
 
 static void print_unsigned(ts_text *out, uint32_t x)
 {
-    ts_text_int(out, (int64_t)x);
+    ts__text_int(out, (int64_t)x);
 }
 
 static void print_value(ts_text *out, ts_val v)
 {
-    ts_text_putc(out, '%');
+    ts__text_putc(out, '%');
     print_unsigned(out, v);
 }
 
@@ -98,20 +98,20 @@ static void print_value(ts_text *out, ts_val v)
 static void print_dim(ts_text *out, int64_t dim)
 {
     if (dim == TS_DYNAMIC)
-        ts_text_putc(out, '?');
+        ts__text_putc(out, '?');
     else
-        ts_text_int(out, dim);
+        ts__text_int(out, dim);
 }
 
 static void print_list64(ts_text *out, const char *label, const int64_t *at, uint32_t n)
 {
-    ts_text_puts(out, label);
+    ts__text_puts(out, label);
     for (uint32_t i = 0; i < n; i++) {
         if (i)
-            ts_text_puts(out, ", ");
+            ts__text_puts(out, ", ");
         print_dim(out, at ? at[i] : 0);
     }
-    ts_text_putc(out, ']');
+    ts__text_putc(out, ']');
 }
 
 static void print_type_at(const ts_module *m, ts_type type, uint32_t depth, ts_text *out);
@@ -120,7 +120,7 @@ static void print_shape(ts_text *out, const ts_type_info *t)
 {
     for (uint32_t i = 0; i < t->rank; i++) {
         print_dim(out, t->dims ? t->dims[i] : 0);
-        ts_text_putc(out, 'x');
+        ts__text_putc(out, 'x');
     }
 }
 
@@ -137,75 +137,75 @@ static bool print_is_identity(const int32_t *map, uint32_t n)
 static void print_view(const ts_module *m, const ts_type_info *t, const char *name, uint32_t depth,
                        ts_text *out)
 {
-    ts_text_puts(out, name);
+    ts__text_puts(out, name);
     print_list64(out, "<[", t->dims, t->rank);
-    ts_text_puts(out, ", ");
+    ts__text_puts(out, ", ");
     print_type_at(m, t->elem, depth + 1, out);
     if (t->strides)
         print_list64(out, ", steps=[", t->strides, t->rank);
     if (t->dim_map && !print_is_identity(t->dim_map, t->rank)) {
-        ts_text_puts(out, ", dim_map=[");
+        ts__text_puts(out, ", dim_map=[");
         for (uint32_t i = 0; i < t->rank; i++) {
-            ts_text_puts(out, i ? ", " : "");
-            ts_text_int(out, t->dim_map[i]);
+            ts__text_puts(out, i ? ", " : "");
+            ts__text_int(out, t->dim_map[i]);
         }
-        ts_text_putc(out, ']');
+        ts__text_putc(out, ']');
     }
     if (t->kind == TS_KIND_GATHER_SCATTER_VIEW) {
-        ts_text_puts(out, ", sparse_dim=");
+        ts__text_puts(out, ", sparse_dim=");
         print_unsigned(out, t->sparse_dim);
     }
     if (t->padding) {
-        ts_text_puts(out, ", padding=");
-        ts_text_puts(out, t->padding < TS_COUNT(ts__paddings) ? ts__paddings[t->padding] : "?");
+        ts__text_puts(out, ", padding=");
+        ts__text_puts(out, t->padding < TS_COUNT(ts__paddings) ? ts__paddings[t->padding] : "?");
     }
-    ts_text_putc(out, '>');
+    ts__text_putc(out, '>');
 }
 
 static void print_types(const ts_module *m, const ts_type *at, uint32_t n, uint32_t depth,
                         ts_text *out)
 {
     for (uint32_t i = 0; i < n; i++) {
-        ts_text_puts(out, i ? ", " : "");
+        ts__text_puts(out, i ? ", " : "");
         print_type_at(m, at[i], depth, out);
     }
 }
 
 static void print_func_type(const ts_module *m, const ts_type_info *t, uint32_t depth, ts_text *out)
 {
-    ts_text_puts(out, "func<(");
+    ts__text_puts(out, "func<(");
     if (t->sub)
         print_types(m, t->sub, t->n_params, depth + 1, out);
-    ts_text_puts(out, ") -> (");
+    ts__text_puts(out, ") -> (");
     if (t->sub)
         print_types(m, t->sub + t->n_params, t->n_results, depth + 1, out);
-    ts_text_puts(out, ")>");
+    ts__text_puts(out, ")>");
 }
 
 static void print_composite(const ts_module *m, const ts_type_info *t, uint32_t depth, ts_text *out)
 {
     switch (t->kind) {
     case TS_KIND_TILE:
-        ts_text_puts(out, "tile<");
+        ts__text_puts(out, "tile<");
         print_shape(out, t);
         print_type_at(m, t->elem, depth + 1, out);
-        ts_text_putc(out, '>');
+        ts__text_putc(out, '>');
         break;
     case TS_KIND_PTR:
-        ts_text_puts(out, "ptr<");
+        ts__text_puts(out, "ptr<");
         print_type_at(m, t->elem, depth + 1, out);
         if (t->space) {
-            ts_text_puts(out, ", ");
-            ts_text_puts(out, t->space < TS_COUNT(ts__spaces) ? ts__spaces[t->space] : "?");
+            ts__text_puts(out, ", ");
+            ts__text_puts(out, t->space < TS_COUNT(ts__spaces) ? ts__spaces[t->space] : "?");
         }
-        ts_text_putc(out, '>');
+        ts__text_putc(out, '>');
         break;
     case TS_KIND_TENSOR_VIEW:
-        ts_text_puts(out, "tensor_view<");
+        ts__text_puts(out, "tensor_view<");
         print_shape(out, t);
         print_type_at(m, t->elem, depth + 1, out);
         print_list64(out, ", strides=[", t->strides, t->rank);
-        ts_text_putc(out, '>');
+        ts__text_putc(out, '>');
         break;
     case TS_KIND_PARTITION_VIEW:
         print_view(m, t, "partition_view", depth, out);
@@ -220,22 +220,22 @@ static void print_composite(const ts_module *m, const ts_type_info *t, uint32_t 
         print_func_type(m, t, depth, out);
         break;
     default:
-        ts_text_puts(out, "?kind");
+        ts__text_puts(out, "?kind");
     }
 }
 
 static void print_type_at(const ts_module *m, ts_type type, uint32_t depth, ts_text *out)
 {
     if (type < TS_T_FIRST_COMPOSITE)
-        ts_text_puts(out, ts_scalar_name(type));
+        ts__text_puts(out, ts_scalar_name(type));
     else if (!ts__type_known(m, type) || depth > TS__MAX_TYPE_NEST) {
-        ts_text_puts(out, "?type");
+        ts__text_puts(out, "?type");
         print_unsigned(out, type);
     } else
         print_composite(m, ts_type_get(m, type), depth, out);
 }
 
-void ts_print_type(const ts_module *m, ts_type type, ts_text *out)
+void ts_type_print(const ts_module *m, ts_type type, ts_text *out)
 {
     print_type_at(m, type, 0, out);
 }
@@ -251,9 +251,9 @@ static double print_float_value(ts_type elem, uint64_t payload)
         memcpy(&value, &payload, 8);
         return value;
     case TS_T_f16:
-        return ts_f16_to_f64((uint16_t)payload);
+        return ts__f16_to_f64((uint16_t)payload);
     case TS_T_bf16:
-        return ts_bf16_to_f64((uint16_t)payload);
+        return ts__bf16_to_f64((uint16_t)payload);
     default:
         memcpy(&single, &payload, 4);
         return (double)single;
@@ -273,7 +273,7 @@ static void print_fixed(ts_text *out, uint64_t mantissa, int places)
             digits[n++] = '.';
     }
     while (n)
-        ts_text_putc(out, digits[--n]);
+        ts__text_putc(out, digits[--n]);
 }
 
 static bool print_decimal(ts_type elem, uint64_t payload, ts_text *out)
@@ -293,7 +293,7 @@ static bool print_decimal(ts_type elem, uint64_t payload, ts_text *out)
         double back = ts__decimal(mantissa, -places);
         if (ts__float_payload(elem, sign ? -back : back) != payload)
             continue;
-        ts_text_puts(out, sign ? "-" : "");
+        ts__text_puts(out, sign ? "-" : "");
         print_fixed(out, (uint64_t)mantissa, places);
         return true;
     }
@@ -304,17 +304,17 @@ void ts__print_payload(ts_type elem, uint64_t payload, ts_text *out)
 {
     static const double infinite = (double)(__builtin_inf());
     if (elem == TS_T_i1 && payload <= 1)
-        ts_text_puts(out, payload ? "true" : "false");
+        ts__text_puts(out, payload ? "true" : "false");
     else if (ts_type_is_scalar(elem) && elem <= TS_T_i64)
-        ts_text_int(out, (int64_t)payload);
+        ts__text_int(out, (int64_t)payload);
     else if (elem == TS_T_i4)
-        ts_text_int(out, (int64_t)payload);
+        ts__text_int(out, (int64_t)payload);
     else if (!ts__has_decimal(elem))
         print_hex64(out, payload);
     else if (payload == ts__float_payload(elem, infinite))
-        ts_text_puts(out, "inf");
+        ts__text_puts(out, "inf");
     else if (payload == ts__float_payload(elem, -infinite))
-        ts_text_puts(out, "-inf");
+        ts__text_puts(out, "-inf");
     else if (!print_decimal(elem, payload, out))
         print_hex64(out, payload);
 }
@@ -323,31 +323,31 @@ static void print_dense(ts_text *out, const ts_module *m, uint32_t index)
 {
     static const char hex[] = "0123456789abcdef";
     if (index >= m->dense.n) {
-        ts_text_puts(out, "dense ?");
+        ts__text_puts(out, "dense ?");
         print_unsigned(out, index);
         return;
     }
     const ts_dense *d = &m->dense.at[index];
-    ts_text_puts(out, "dense \"");
+    ts__text_puts(out, "dense \"");
     for (size_t i = 0; i < d->n_bytes; i++) {
         uint8_t byte = ((const uint8_t *)d->bytes)[i];
         char pair[] = {hex[byte >> 4], hex[byte & 15]};
-        ts_text_put(out, pair, 2);
+        ts__text_put(out, pair, 2);
     }
-    ts_text_putc(out, '"');
+    ts__text_putc(out, '"');
 }
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
 static void print_field(ts_text *out, const ts__field *f, uint32_t value)
 {
-    ts_text_putc(out, ' ');
+    ts__text_putc(out, ' ');
     if (value < f->n_names && f->names[value]) {
-        ts_text_puts(out, f->names[value]);
+        ts__text_puts(out, f->names[value]);
         return;
     }
-    ts_text_puts(out, f->label);
-    ts_text_putc(out, '=');
+    ts__text_puts(out, f->label);
+    ts__text_putc(out, '=');
     print_unsigned(out, value);
 }
 
@@ -362,7 +362,7 @@ static void print_fields(print_ctx *p, const ts_inst *inst)
     }
     uint32_t rest = inst->aux & ~ts__fields_mask(fields);
     if (rest) {
-        ts_text_puts(p->out, " bits=");
+        ts__text_puts(p->out, " bits=");
         print_hex64(p->out, rest);
     }
 }
@@ -370,17 +370,17 @@ static void print_fields(print_ctx *p, const ts_inst *inst)
 static void print_words(print_ctx *p, const char *open, const uint32_t *w, uint32_t n,
                         const char *close)
 {
-    ts_text_puts(p->out, open);
+    ts__text_puts(p->out, open);
     for (uint32_t i = 0; i < n; i++) {
-        ts_text_puts(p->out, i ? ", " : "");
+        ts__text_puts(p->out, i ? ", " : "");
         print_unsigned(p->out, w[i]);
     }
-    ts_text_puts(p->out, close);
+    ts__text_puts(p->out, close);
 }
 
 static void print_constant(print_ctx *p, const ts_inst *inst)
 {
-    ts_text_putc(p->out, ' ');
+    ts__text_putc(p->out, ' ');
     if (inst->aux)
         print_dense(p->out, p->m, inst->aux - 1);
     else {
@@ -397,7 +397,7 @@ static void print_ints(print_ctx *p, const ts_inst *inst)
 
 static void print_str(print_ctx *p, const ts_inst *inst)
 {
-    ts_text_putc(p->out, ' ');
+    ts__text_putc(p->out, ' ');
     print_string(p->out, ts_str_get(p->m, inst->aux));
 }
 
@@ -405,18 +405,18 @@ static void print_str(print_ctx *p, const ts_inst *inst)
 static void print_reduce(print_ctx *p, const ts_inst *inst)
 {
     const uint32_t *w = ts_pool(p->fn, inst);
-    ts_text_puts(p->out, " axis=");
+    ts__text_puts(p->out, " axis=");
     print_unsigned(p->out, w[0]);
     if (w[1])
-        ts_text_puts(p->out, w[1] == 1 ? " reverse" : " reverse=?");
+        ts__text_puts(p->out, w[1] == 1 ? " reverse" : " reverse=?");
 }
 
 static void print_bound(ts_text *out, const uint32_t *w)
 {
     if (w[0])
-        ts_text_int(out, (int64_t)ts__word64(w + 1));
+        ts__text_int(out, (int64_t)ts__word64(w + 1));
     else
-        ts_text_putc(out, '?');
+        ts__text_putc(out, '?');
 }
 
 static void print_assume(print_ctx *p, const ts_inst *inst)
@@ -425,33 +425,33 @@ static void print_assume(print_ctx *p, const ts_inst *inst)
     if (w[0] == TS_ASSUME_SAME)
         print_words(p, " same(", w + 2, w[1], ")");
     else if (w[0] == TS_ASSUME_BOUNDED) {
-        ts_text_puts(p->out, " bounded(");
+        ts__text_puts(p->out, " bounded(");
         print_bound(p->out, w + 1);
-        ts_text_puts(p->out, ", ");
+        ts__text_puts(p->out, ", ");
         print_bound(p->out, w + 4);
-        ts_text_putc(p->out, ')');
+        ts__text_putc(p->out, ')');
     } else {
-        ts_text_puts(p->out, " div_by(");
-        ts_text_int(p->out, (int64_t)ts__word64(w + 1));
+        ts__text_puts(p->out, " div_by(");
+        ts__text_int(p->out, (int64_t)ts__word64(w + 1));
         if (w[3]) {
-            ts_text_puts(p->out, ", every=");
+            ts__text_puts(p->out, ", every=");
             print_unsigned(p->out, w[4]);
-            ts_text_puts(p->out, ", along=");
+            ts__text_puts(p->out, ", along=");
             print_unsigned(p->out, w[5]);
         }
-        ts_text_putc(p->out, ')');
+        ts__text_putc(p->out, ')');
     }
 }
 
 static void print_alloca(print_ctx *p, const ts_inst *inst)
 {
     const uint32_t *w = ts_pool(p->fn, inst);
-    ts_text_puts(p->out, " bytes=");
+    ts__text_puts(p->out, " bytes=");
     print_unsigned(p->out, w[0]);
-    ts_text_puts(p->out, " align=");
+    ts__text_puts(p->out, " align=");
     print_unsigned(p->out, w[1]);
     if (w[2])
-        ts_text_puts(p->out, w[2] == 1 ? " global" : " global=?");
+        ts__text_puts(p->out, w[2] == 1 ? " global" : " global=?");
 }
 
 static void (*const print_attrs[])(print_ctx *, const ts_inst *) = {
@@ -478,34 +478,34 @@ static void print_raw(print_ctx *p, ts_val v)
 {
     const ts_inst *inst = ts_at(p->fn, v);
     print_value(p->out, v);
-    ts_text_puts(p->out, " = raw ");
+    ts__text_puts(p->out, " = raw ");
     if (inst->op < TS_OP_COUNT)
-        ts_text_puts(p->out, ts_ops[inst->op].name);
+        ts__text_puts(p->out, ts__ops[inst->op].name);
     else {
-        ts_text_puts(p->out, "op=");
+        ts__text_puts(p->out, "op=");
         print_unsigned(p->out, inst->op);
     }
     const uint32_t *opnds = ts__opnds_checked(p->fn, inst);
     uint32_t shown = opnds ? TS_MIN(inst->n_opnd, 32u) : 0;
     for (uint32_t i = 0; i < shown; i++) {
-        ts_text_puts(p->out, i ? ", " : " ");
+        ts__text_puts(p->out, i ? ", " : " ");
         print_value(p->out, opnds[i]);
     }
-    ts_text_puts(p->out, " n_opnd=");
+    ts__text_puts(p->out, " n_opnd=");
     print_unsigned(p->out, inst->n_opnd);
-    ts_text_puts(p->out, " flags=");
+    ts__text_puts(p->out, " flags=");
     print_hex64(p->out, inst->flags);
-    ts_text_puts(p->out, " aux=");
+    ts__text_puts(p->out, " aux=");
     print_hex64(p->out, inst->aux);
-    ts_text_puts(p->out, " : ");
-    ts_print_type(p->m, inst->type, p->out);
+    ts__text_puts(p->out, " : ");
+    ts_type_print(p->m, inst->type, p->out);
 }
 
 static void print_opnds(print_ctx *p, const ts_inst *inst, uint32_t from, uint32_t to)
 {
     const uint32_t *opnds = ts__opnds_checked(p->fn, inst);
     for (uint32_t i = from; i < to; i++) {
-        ts_text_puts(p->out, i > from ? ", " : "");
+        ts__text_puts(p->out, i > from ? ", " : "");
         print_value(p->out, opnds[i]);
     }
 }
@@ -516,9 +516,9 @@ static void print_roles(print_ctx *p, const ts_inst *inst)
     for (int i = 0; i < TS__N_ROLES; i++) {
         if (!(inst->flags & ts__roles[i].flag))
             continue;
-        ts_text_putc(p->out, ' ');
-        ts_text_puts(p->out, ts__roles[i].name);
-        ts_text_putc(p->out, '=');
+        ts__text_putc(p->out, ' ');
+        ts__text_puts(p->out, ts__roles[i].name);
+        ts__text_putc(p->out, '=');
         print_opnds(p, inst, at, at + 1);
         at++;
     }
@@ -548,7 +548,7 @@ static uint32_t print_n_args(const ts_fn *fn, ts_val opener)
 
 static bool print_opens(const ts_inst *inst)
 {
-    return inst->op < TS_OP_COUNT && ts_ops[inst->op].flags & TS_REGION;
+    return inst->op < TS_OP_COUNT && ts__ops[inst->op].flags & TS_REGION;
 }
 
 /* The `end` of an opener, or 0. */
@@ -579,8 +579,8 @@ static ts_val print_opener_of(const ts_fn *fn, ts_val end)
 static void print_result_types(print_ctx *p, ts_val first, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
-        ts_text_puts(p->out, i ? ", " : " : ");
-        ts_print_type(p->m, ts_at(p->fn, first + i)->type, p->out);
+        ts__text_puts(p->out, i ? ", " : " : ");
+        ts_type_print(p->m, ts_at(p->fn, first + i)->type, p->out);
     }
 }
 
@@ -588,7 +588,7 @@ static void print_result_names(print_ctx *p, ts_val first, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         print_value(p->out, first + i);
-        ts_text_puts(p->out, i + 1 < n ? ", " : " = ");
+        ts__text_puts(p->out, i + 1 < n ? ", " : " = ");
     }
 }
 
@@ -600,10 +600,10 @@ static void print_plain(print_ctx *p, ts_val v, uint32_t n_res)
     if (info->n_result == 1)
         n_res = 1;
     print_result_names(p, first, n_res);
-    ts_text_puts(p->out, info->name);
+    ts__text_puts(p->out, info->name);
     print_attrs[info->attr](p, inst);
     if (ts__n_plain(inst)) {
-        ts_text_putc(p->out, ' ');
+        ts__text_putc(p->out, ' ');
         print_opnds(p, inst, 0, ts__n_plain(inst));
     }
     print_roles(p, inst);
@@ -631,8 +631,8 @@ static void print_arg(print_ctx *p, ts_val opener, uint32_t i)
     ts_type type = ts_type_of(p->fn, opener + 1 + i);
     print_value(p->out, opener + 1 + i);
     if (type != print_arg_default(p, inst, i)) {
-        ts_text_puts(p->out, ": ");
-        ts_print_type(p->m, type, p->out);
+        ts__text_puts(p->out, ": ");
+        ts_type_print(p->m, type, p->out);
     }
 }
 
@@ -641,23 +641,23 @@ static void print_iter(print_ctx *p, ts_val opener, uint32_t first_arg, uint32_t
     const ts_inst *inst = ts_at(p->fn, opener);
     if (inst->n_opnd == first_opnd)
         return;
-    ts_text_puts(p->out, " iter(");
+    ts__text_puts(p->out, " iter(");
     for (uint32_t i = 0; first_opnd + i < inst->n_opnd; i++) {
-        ts_text_puts(p->out, i ? ", " : "");
+        ts__text_puts(p->out, i ? ", " : "");
         print_arg(p, opener, first_arg + i);
-        ts_text_puts(p->out, " = ");
+        ts__text_puts(p->out, " = ");
         print_opnds(p, inst, first_opnd + i, first_opnd + i + 1);
     }
-    ts_text_putc(p->out, ')');
+    ts__text_putc(p->out, ')');
 }
 
 static void print_for(print_ctx *p, ts_val opener)
 {
-    ts_text_putc(p->out, ' ');
+    ts__text_putc(p->out, ' ');
     print_arg(p, opener, 0);
-    ts_text_puts(p->out, " in (");
+    ts__text_puts(p->out, " in (");
     print_opnds(p, ts_at(p->fn, opener), 0, 3);
-    ts_text_putc(p->out, ')');
+    ts__text_putc(p->out, ')');
     print_iter(p, opener, 1, 3);
 }
 
@@ -668,38 +668,38 @@ static void print_loop(print_ctx *p, ts_val opener)
 
 static void print_if(print_ctx *p, ts_val opener)
 {
-    ts_text_putc(p->out, ' ');
+    ts__text_putc(p->out, ' ');
     print_opnds(p, ts_at(p->fn, opener), 0, ts_at(p->fn, opener)->n_opnd);
 }
 
 static void print_cold(print_ctx *p, ts_val opener)
 {
     const ts_inst *inst = ts_at(p->fn, opener);
-    ts_text_putc(p->out, ' ');
+    ts__text_putc(p->out, ' ');
     print_opnds(p, inst, 0, 1);
-    ts_text_puts(p->out, " (");
+    ts__text_puts(p->out, " (");
     print_opnds(p, inst, 1, inst->n_opnd);
-    ts_text_putc(p->out, ')');
+    ts__text_putc(p->out, ')');
 }
 
 static void print_reduction(print_ctx *p, ts_val opener)
 {
     const ts_inst *inst = ts_at(p->fn, opener);
     const uint32_t *w = ts_pool(p->fn, inst);
-    ts_text_puts(p->out, " (");
+    ts__text_puts(p->out, " (");
     print_opnds(p, inst, 0, inst->n_opnd);
-    ts_text_puts(p->out, ") identity(");
+    ts__text_puts(p->out, ") identity(");
     for (uint32_t i = 0; i < w[2]; i++) {
-        ts_text_puts(p->out, i ? ", " : "");
+        ts__text_puts(p->out, i ? ", " : "");
         ts__print_payload(print_arg_default(p, inst, 2 * i), ts__word64(w + 3 + 2 * (size_t)i),
                           p->out);
     }
-    ts_text_puts(p->out, ") args(");
+    ts__text_puts(p->out, ") args(");
     for (uint32_t i = 0; i < 2 * inst->n_opnd; i++) {
-        ts_text_puts(p->out, i ? ", " : "");
+        ts__text_puts(p->out, i ? ", " : "");
         print_arg(p, opener, i);
     }
-    ts_text_putc(p->out, ')');
+    ts__text_putc(p->out, ')');
 }
 
 /* How many arguments an opener's region must have for the compact form; TS_NO if it has none. */
@@ -729,7 +729,7 @@ static bool print_opener(print_ctx *p, ts_val v)
         return false;
     uint32_t n_res = print_n_res(p->fn, end + 1, v);
     print_result_names(p, end + 1, n_res);
-    ts_text_puts(p->out, ts_info(inst)->name);
+    ts__text_puts(p->out, ts_info(inst)->name);
     print_attrs[ts_info(inst)->attr](p, inst);
     if (inst->op == TS_OP_for)
         print_for(p, v);
@@ -742,7 +742,7 @@ static bool print_opener(print_ctx *p, ts_val v)
     else
         print_reduction(p, v);
     print_result_types(p, end + 1, n_res);
-    ts_text_puts(p->out, " {");
+    ts__text_puts(p->out, " {");
     return true;
 }
 
@@ -753,24 +753,24 @@ static void print_loc(print_ctx *p, ts_val v)
     ts_loc loc = v < p->fn->loc.n ? p->fn->loc.at[v] : 0;
     if (!(p->flags & TS_PRINT_LOC) || !loc)
         return;
-    ts_text_puts(p->out, " loc(");
+    ts__text_puts(p->out, " loc(");
     for (int n = 0; n < 64 && loc && loc < p->m->locs.n; n++, loc = p->m->locs.at[loc].caller) {
         const ts_loc_info *l = &p->m->locs.at[loc];
-        ts_text_puts(p->out, n ? " <- " : "");
+        ts__text_puts(p->out, n ? " <- " : "");
         print_string(p->out, ts_str_get(p->m, l->file));
-        ts_text_printf(p->out, ":%u:%u-%u:%u", l->line, l->col, l->end_line, l->end_col);
+        ts__text_printf(p->out, ":%u:%u-%u:%u", l->line, l->col, l->end_line, l->end_col);
         if (l->function) {
-            ts_text_putc(p->out, ' ');
+            ts__text_putc(p->out, ' ');
             print_string(p->out, ts_str_get(p->m, l->function));
         }
     }
-    ts_text_putc(p->out, ')');
+    ts__text_putc(p->out, ')');
 }
 
 static void print_indent(ts_text *out, uint32_t depth)
 {
     for (uint32_t i = 0; i <= TS_MIN(depth, 40u); i++)
-        ts_text_puts(out, "  ");
+        ts__text_puts(out, "  ");
 }
 
 /* An instruction without a region; how many `res` after it belong to its line. */
@@ -798,11 +798,11 @@ static ts_val print_step(print_ctx *p, ts_val v, uint32_t *depth)
     ts_val next = v + 1;
     if (*depth && inst->op == TS_OP_end) {
         print_indent(p->out, --*depth);
-        ts_text_putc(p->out, '}');
+        ts__text_putc(p->out, '}');
         next += print_n_res(p->fn, next, print_opener_of(p->fn, v));
     } else if (*depth && inst->op == TS_OP_else) {
         print_indent(p->out, *depth - 1);
-        ts_text_puts(p->out, "} else {");
+        ts__text_puts(p->out, "} else {");
     } else {
         print_indent(p->out, *depth);
         bool opens = print_opens(inst);
@@ -815,7 +815,7 @@ static ts_val print_step(print_ctx *p, ts_val v, uint32_t *depth)
         *depth += opens;
     }
     print_loc(p, v);
-    ts_text_putc(p->out, '\n');
+    ts__text_putc(p->out, '\n');
     return next;
 }
 
@@ -826,7 +826,7 @@ void ts__print_inst(const ts_fn *fn, ts_val v, ts_text *out)
         return;
     const ts_inst *inst = ts_at(fn, v);
     if (inst->op == TS_OP_else || inst->op == TS_OP_end)
-        ts_text_puts(out, ts_ops[inst->op].name);
+        ts__text_puts(out, ts__ops[inst->op].name);
     else if (!print_opens(inst))
         print_simple(&p, v);
     else if (!print_is_sound(fn, inst) || !print_opener(&p, v))
@@ -838,9 +838,9 @@ void ts__print_inst(const ts_fn *fn, ts_val v, ts_text *out)
 static void print_hint(ts_text *out, const char *name, uint32_t value)
 {
     if (value) {
-        ts_text_putc(out, ' ');
-        ts_text_puts(out, name);
-        ts_text_putc(out, '=');
+        ts__text_putc(out, ' ');
+        ts__text_puts(out, name);
+        ts__text_putc(out, '=');
         print_unsigned(out, value);
     }
 }
@@ -856,25 +856,25 @@ static ts_val print_header(print_ctx *p)
 {
     const ts_fn *fn = p->fn;
     ts_text *out = p->out;
-    ts_text_puts(out, fn->level == TS_LEVEL_S ? "thread " : fn->level == TS_LEVEL_B ? "both " : "");
-    ts_text_puts(out, fn->entry ? "entry " : "func ");
+    ts__text_puts(out, fn->level == TS_LEVEL_S ? "thread " : fn->level == TS_LEVEL_B ? "both " : "");
+    ts__text_puts(out, fn->entry ? "entry " : "func ");
     print_name(out, ts_str_get(p->m, fn->name));
-    ts_text_putc(out, '(');
+    ts__text_putc(out, '(');
     ts_val v = 1;
     for (; v < fn->inst.n && print_is_param(fn, v); v++) {
-        ts_text_puts(out, v > 1 ? ", " : "");
+        ts__text_puts(out, v > 1 ? ", " : "");
         print_value(out, v);
-        ts_text_puts(out, ": ");
-        ts_print_type(p->m, ts_type_of(fn, v), out);
+        ts__text_puts(out, ": ");
+        ts_type_print(p->m, ts_type_of(fn, v), out);
         print_loc(p, v);
     }
-    ts_text_putc(out, ')');
+    ts__text_putc(out, ')');
     print_hint(out, "num_ctas", fn->num_ctas);
     print_hint(out, "occupancy", fn->occupancy);
     print_hint(out, "num_warps", fn->num_warps);
     print_hint(out, "opt_level", fn->opt_level);
-    ts_text_puts(out, fn->checked ? " checked" : "");
-    ts_text_puts(out, fn->overlap ? " overlap {\n" : " {\n");
+    ts__text_puts(out, fn->checked ? " checked" : "");
+    ts__text_puts(out, fn->overlap ? " overlap {\n" : " {\n");
     return v;
 }
 
@@ -884,29 +884,29 @@ void ts__print_fn(const ts_fn *fn, uint32_t flags, ts_text *out)
     uint32_t depth = 0;
     for (ts_val v = print_header(&p); v < fn->inst.n;)
         v = print_step(&p, v, &depth);
-    ts_text_puts(out, "}\n");
+    ts__text_puts(out, "}\n");
 }
 
 static void print_global(const ts_module *m, const ts_global *g, ts_text *out)
 {
-    ts_text_puts(out, g->constant ? "constant " : "global ");
+    ts__text_puts(out, g->constant ? "constant " : "global ");
     print_name(out, ts_str_get(m, g->name));
     print_hint(out, "align", g->align);
-    ts_text_puts(out, " : ");
-    ts_print_type(m, g->type, out);
+    ts__text_puts(out, " : ");
+    ts_type_print(m, g->type, out);
     if (g->data) {
-        ts_text_puts(out, " = ");
+        ts__text_puts(out, " = ");
         print_dense(out, m, g->data - 1);
     }
-    ts_text_putc(out, '\n');
+    ts__text_putc(out, '\n');
 }
 
 void ts__print_module(const ts_module *m, uint32_t flags, ts_text *out)
 {
     if (*ts_str_get(m, m->name)) {
-        ts_text_puts(out, "module ");
+        ts__text_puts(out, "module ");
         print_name(out, ts_str_get(m, m->name));
-        ts_text_putc(out, '\n');
+        ts__text_putc(out, '\n');
     }
     for (uint32_t i = 0; i < m->globals.n; i++)
         print_global(m, &m->globals.at[i], out);
@@ -914,12 +914,12 @@ void ts__print_module(const ts_module *m, uint32_t flags, ts_text *out)
         ts__print_fn(m->fns.at[i], flags, out);
 }
 
-void ts_print_module(const ts_module *module, ts_text *out)
+void ts_module_print(const ts_module *module, ts_text *out)
 {
     ts__print_module(module, 0, out);
 }
 
-void ts_print_fn(const ts_fn *fn, ts_text *out)
+void ts_fn_print(const ts_fn *fn, ts_text *out)
 {
     ts__print_fn(fn, 0, out);
 }

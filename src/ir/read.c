@@ -349,9 +349,9 @@ static ts_status read_one_result(read_ctx *r, read_line *line)
 {
     if (line->types.n != 1)
         return ts__lex_fail(&r->l, "%s has one result: ': type' is wanted here",
-                            ts_ops[line->op].name);
+                            ts__ops[line->op].name);
     if (line->names.n > 1)
-        return ts__lex_fail(&r->l, "%s has one result, not %u", ts_ops[line->op].name,
+        return ts__lex_fail(&r->l, "%s has one result, not %u", ts__ops[line->op].name,
                             line->names.n);
     TS_TRY(read_emit(r, line->op, line->types.at[0], line));
     return line->names.n ? ts__lex_define(&r->l, line->names.at[0], read_last(r)) : TS_OK;
@@ -359,11 +359,11 @@ static ts_status read_one_result(read_ctx *r, read_line *line)
 
 static ts_status read_finish(read_ctx *r, read_line *line)
 {
-    int n_result = ts_ops[line->op].n_result;
+    int n_result = ts__ops[line->op].n_result;
     if (n_result == 1)
         return read_one_result(r, line);
     if (n_result == 0 && (line->types.n || line->names.n))
-        return ts__lex_fail(&r->l, "%s has no result", ts_ops[line->op].name);
+        return ts__lex_fail(&r->l, "%s has no result", ts__ops[line->op].name);
     TS_TRY(read_emit(r, line->op, TS_T_none, line));
     return read_results(r, line, read_last(r));
 }
@@ -409,7 +409,7 @@ static ts_status read_plain(read_ctx *r, read_line *line)
 {
     if (line->op == TS_OP_constant)
         return read_constant(r, line);
-    TS_TRY(read_attrs[ts_ops[line->op].attr](r, line));
+    TS_TRY(read_attrs[ts__ops[line->op].attr](r, line));
     TS_TRY(read_opnds(r, &line->opnds));
     TS_TRY(read_roles(r, line));
     TS_TRY(read_result_types(r, &line->types));
@@ -647,7 +647,7 @@ static ts_status read_statement(read_ctx *r)
         return ts__lex_fail(&r->l, "'%.*s' is no operation", (int)TS_MIN(word.n, 60u), word.at);
     }
     ts_val first = fn->inst.n;
-    if (!(ts_ops[line.op].flags & TS_REGION)) {
+    if (!(ts__ops[line.op].flags & TS_REGION)) {
         TS_TRY(read_plain(r, &line));
         return read_loc(r, first);
     }
@@ -666,7 +666,7 @@ static ts_status read_params(read_ctx *r)
         TS_TRY(ts__lex_new_name(&r->l, &name));
         TS_TRY(ts__lex_want(&r->l, ":"));
         TS_TRY(ts__lex_type(&r->l, &type));
-        ts_param(&r->b, type);
+        ts_fn_param(&r->b, type);
         if (ts_module_failed(r->l.m))
             return read_nomem(r);
         TS_TRY(read_loc(r, read_last(r)));
@@ -760,7 +760,7 @@ static ts_status read_item(read_ctx *r)
                         "a module holds functions (entry, func) and globals (global, constant)");
 }
 
-ts_status ts_read_module(ts_arena *arena, const char *text, size_t n, ts_module **out,
+ts_status ts_module_read(ts_arena *arena, const char *text, size_t n, ts_module **out,
                          ts_error *err)
 {
     read_ctx r = {.l = {.text = text, .at = text, .end = text + n, .err = err}, .arena = arena};

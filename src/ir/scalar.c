@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Elementwise operations on payloads, one row of scalar_rows each; scalar.h says what they mean. Integer
- * operations work on 64 bits and are wrapped to their type once, in ts_scalar_run. Float operations use
+ * operations work on 64 bits and are wrapped to their type once, in ts__scalar_run. Float operations use
  * float.c, or the host's instruction where that is the same (f32 and f64, round to nearest).
  */
 #include "ir/scalar.h"
@@ -10,7 +10,7 @@
 
 /* ---- payloads ------------------------------------------------------------------------------------ */
 
-uint32_t ts_scalar_bits(ts_type scalar)
+uint32_t ts__scalar_bits(ts_type scalar)
 {
     static const uint8_t bits[TS_T_FIRST_COMPOSITE] = {
 #define TS_SCALAR(name, bits, class, tag) [TS_T_##name] = bits,
@@ -32,20 +32,20 @@ static uint64_t scalar_zext(uint64_t x, uint32_t bits)
     return bits >= 64 ? x : x & (((uint64_t)1 << bits) - 1);
 }
 
-uint64_t ts_scalar_wrap(ts_type scalar, uint64_t x)
+uint64_t ts__scalar_wrap(ts_type scalar, uint64_t x)
 {
-    uint32_t bits = ts_scalar_bits(scalar);
-    return scalar == TS_T_i1 || ts_float_format_of(scalar) ? scalar_zext(x, bits) : scalar_sext(x, bits);
+    uint32_t bits = ts__scalar_bits(scalar);
+    return scalar == TS_T_i1 || ts__float_format_of(scalar) ? scalar_zext(x, bits) : scalar_sext(x, bits);
 }
 
-bool ts_scalar_same(ts_type scalar, uint64_t a, uint64_t b)
+bool ts__scalar_same(ts_type scalar, uint64_t a, uint64_t b)
 {
-    a = ts_scalar_wrap(scalar, a);
-    b = ts_scalar_wrap(scalar, b);
-    return a == b || (ts_float_format_of(scalar) && ts_float_is_nan(scalar, a) && ts_float_is_nan(scalar, b));
+    a = ts__scalar_wrap(scalar, a);
+    b = ts__scalar_wrap(scalar, b);
+    return a == b || (ts__float_format_of(scalar) && ts__float_is_nan(scalar, a) && ts__float_is_nan(scalar, b));
 }
 
-uint64_t ts_scalar_read(const void *base, uint32_t bits, int64_t index)
+uint64_t ts__scalar_read(const void *base, uint32_t bits, int64_t index)
 {
     uint64_t value = 0;
     if (bits == 4) {
@@ -56,7 +56,7 @@ uint64_t ts_scalar_read(const void *base, uint32_t bits, int64_t index)
     return value;
 }
 
-void ts_scalar_write(void *base, uint32_t bits, int64_t index, uint64_t value)
+void ts__scalar_write(void *base, uint32_t bits, int64_t index, uint64_t value)
 {
     if (bits == 4) {
         uint8_t *byte = (uint8_t *)base + (index >> 1);
@@ -67,17 +67,17 @@ void ts_scalar_write(void *base, uint32_t bits, int64_t index, uint64_t value)
     memcpy((uint8_t *)base + index * (int64_t)(bits / 8), &value, bits / 8);
 }
 
-uint64_t ts_scalar_load(const ts_module *module, ts_type elem, const void *base, int64_t index)
+uint64_t ts__scalar_load(const ts_module *module, ts_type elem, const void *base, int64_t index)
 {
-    uint64_t value = ts_scalar_read(base, ts_type_bits(module, elem), index);
+    uint64_t value = ts__scalar_read(base, ts_type_bits(module, elem), index);
     if (elem == TS_T_i1)
         return value != 0;
-    return ts_type_is_scalar(elem) ? ts_scalar_wrap(elem, value) : value;
+    return ts_type_is_scalar(elem) ? ts__scalar_wrap(elem, value) : value;
 }
 
-void ts_scalar_store(const ts_module *module, ts_type elem, void *base, int64_t index, uint64_t value)
+void ts__scalar_store(const ts_module *module, ts_type elem, void *base, int64_t index, uint64_t value)
 {
-    ts_scalar_write(base, ts_type_bits(module, elem), index, elem == TS_T_i1 ? value & 1 : value);
+    ts__scalar_write(base, ts_type_bits(module, elem), index, elem == TS_T_i1 ? value & 1 : value);
 }
 
 /* ---- floats --------------------------------------------------------------------------------------- */
@@ -94,19 +94,19 @@ static ts_round scalar_round(const ts_scalar *s)
 
 static uint64_t scalar_flush(const ts_scalar *s, uint64_t x)
 {
-    bool flush = (s->attr & TS_A_FTZ) && s->from == TS_T_f32 && ts_float_is_subnormal(TS_T_f32, x);
-    return flush ? x & ts_float_sign_mask(TS_T_f32) : x;
+    bool flush = (s->attr & TS_A_FTZ) && s->from == TS_T_f32 && ts__float_is_subnormal(TS_T_f32, x);
+    return flush ? x & ts__float_sign_mask(TS_T_f32) : x;
 }
 
 /* The host's f32 result as a payload: NaN made canonical. */
 static uint64_t scalar_from_f32(float x)
 {
-    return x != x ? ts_float_nan(TS_T_f32) : ts_bits_of_f32(x);
+    return x != x ? ts__float_nan(TS_T_f32) : ts_bits_of_f32(x);
 }
 
 static uint64_t scalar_from_f64(double x)
 {
-    return x != x ? ts_float_nan(TS_T_f64) : ts_bits_of_f64(x);
+    return x != x ? ts__float_nan(TS_T_f64) : ts_bits_of_f64(x);
 }
 
 /* Is the host's own instruction this operation? */
@@ -118,21 +118,21 @@ static bool scalar_is_host(const ts_scalar *s, ts_type type)
 SCALAR_FN(absf)
 {
     SCALAR_NO_FAULT;
-    return x[0] & ~ts_float_sign_mask(s->from);
+    return x[0] & ~ts__float_sign_mask(s->from);
 }
 
 SCALAR_FN(negf)
 {
     SCALAR_NO_FAULT;
-    return x[0] ^ ts_float_sign_mask(s->from);
+    return x[0] ^ ts__float_sign_mask(s->from);
 }
 
 /* ceil, floor, sin, exp, ...: `host` on the double value, rounded. */
 SCALAR_FN(host)
 {
     SCALAR_NO_FAULT;
-    double y = s->host(ts_float_to_f64(s->from, scalar_flush(s, x[0])));
-    return scalar_flush(s, ts_float_from_f64(s->from, y, TS_RN));
+    double y = s->host(ts__float_to_f64(s->from, scalar_flush(s, x[0])));
+    return scalar_flush(s, ts__float_from_f64(s->from, y, TS_RN));
 }
 
 static double scalar_rsqrt(double x)
@@ -146,7 +146,7 @@ SCALAR_FN(sqrt)
     uint64_t a = scalar_flush(s, x[0]);
     if (scalar_is_host(s, TS_T_f32))
         return scalar_from_f32(sqrtf(ts_f32_of_bits(a)));
-    return ts_float_sqrt(s->from, a, scalar_round(s));
+    return ts__float_sqrt(s->from, a, scalar_round(s));
 }
 
 SCALAR_FN(addf)
@@ -157,12 +157,12 @@ SCALAR_FN(addf)
         return scalar_flush(s, scalar_from_f32(ts_f32_of_bits(a) + ts_f32_of_bits(b)));
     if (scalar_is_host(s, TS_T_f64))
         return scalar_from_f64(ts_f64_of_bits(a) + ts_f64_of_bits(b));
-    return scalar_flush(s, ts_float_add(s->from, a, b, scalar_round(s)));
+    return scalar_flush(s, ts__float_add(s->from, a, b, scalar_round(s)));
 }
 
 SCALAR_FN(subf)
 {
-    uint64_t y[2] = {x[0], x[1] ^ ts_float_sign_mask(s->from)};
+    uint64_t y[2] = {x[0], x[1] ^ ts__float_sign_mask(s->from)};
     return scalar_addf(s, y, fault);
 }
 
@@ -174,7 +174,7 @@ SCALAR_FN(mulf)
         return scalar_flush(s, scalar_from_f32(ts_f32_of_bits(a) * ts_f32_of_bits(b)));
     if (scalar_is_host(s, TS_T_f64))
         return scalar_from_f64(ts_f64_of_bits(a) * ts_f64_of_bits(b));
-    return scalar_flush(s, ts_float_mul(s->from, a, b, scalar_round(s)));
+    return scalar_flush(s, ts__float_mul(s->from, a, b, scalar_round(s)));
 }
 
 SCALAR_FN(divf)
@@ -185,7 +185,7 @@ SCALAR_FN(divf)
         return scalar_flush(s, scalar_from_f32(ts_f32_of_bits(a) / ts_f32_of_bits(b)));
     if (scalar_is_host(s, TS_T_f64))
         return scalar_from_f64(ts_f64_of_bits(a) / ts_f64_of_bits(b));
-    return scalar_flush(s, ts_float_div(s->from, a, b, scalar_round(s)));
+    return scalar_flush(s, ts__float_div(s->from, a, b, scalar_round(s)));
 }
 
 SCALAR_FN(fma)
@@ -196,14 +196,14 @@ SCALAR_FN(fma)
         return scalar_flush(s, scalar_from_f32(fmaf(ts_f32_of_bits(a), ts_f32_of_bits(b), ts_f32_of_bits(c))));
     if (scalar_is_host(s, TS_T_f64))
         return scalar_from_f64(fma(ts_f64_of_bits(a), ts_f64_of_bits(b), ts_f64_of_bits(c)));
-    return scalar_flush(s, ts_float_fma(s->from, a, b, c, scalar_round(s)));
+    return scalar_flush(s, ts__float_fma(s->from, a, b, c, scalar_round(s)));
 }
 
 /* Two operands through a double function; exact for fmod, an oracle for pow and atan2. */
 static uint64_t scalar_host2(const ts_scalar *s, const uint64_t *x, double (*f)(double, double))
 {
-    double a = ts_float_to_f64(s->from, scalar_flush(s, x[0])), b = ts_float_to_f64(s->from, scalar_flush(s, x[1]));
-    return scalar_flush(s, ts_float_from_f64(s->from, f(a, b), TS_RN));
+    double a = ts__float_to_f64(s->from, scalar_flush(s, x[0])), b = ts__float_to_f64(s->from, scalar_flush(s, x[1]));
+    return scalar_flush(s, ts__float_from_f64(s->from, f(a, b), TS_RN));
 }
 
 SCALAR_FN(remf)
@@ -227,19 +227,19 @@ SCALAR_FN(atan2)
 SCALAR_FN(fpowi)
 {
     SCALAR_NO_FAULT;
-    double a = ts_float_to_f64(s->from, scalar_flush(s, x[0]));
-    return scalar_flush(s, ts_float_from_f64(s->from, pow(a, (double)(int64_t)x[1]), TS_RN));
+    double a = ts__float_to_f64(s->from, scalar_flush(s, x[0]));
+    return scalar_flush(s, ts__float_from_f64(s->from, pow(a, (double)(int64_t)x[1]), TS_RN));
 }
 
 static uint64_t scalar_maxmin(const ts_scalar *s, const uint64_t *x, bool want_max)
 {
     uint64_t a = scalar_flush(s, x[0]), b = scalar_flush(s, x[1]);
-    bool a_nan = ts_float_is_nan(s->from, a), b_nan = ts_float_is_nan(s->from, b);
+    bool a_nan = ts__float_is_nan(s->from, a), b_nan = ts__float_is_nan(s->from, b);
     if (a_nan || b_nan) {
         bool nan = (a_nan && b_nan) || (s->attr & TS_A_NAN);
-        return nan ? ts_float_nan(s->from) : a_nan ? b : a;
+        return nan ? ts__float_nan(s->from) : a_nan ? b : a;
     }
-    double da = ts_float_to_f64(s->from, a), db = ts_float_to_f64(s->from, b);
+    double da = ts__float_to_f64(s->from, a), db = ts__float_to_f64(s->from, b);
     if (da == db) /* only zeros differ in bits: take the one whose sign is wanted */
         return signbit(da) != want_max ? a : b;
     return (da > db) == want_max ? a : b;
@@ -269,7 +269,7 @@ static uint64_t scalar_holds(ts_pred pred, int order)
 SCALAR_FN(cmpf)
 {
     SCALAR_NO_FAULT;
-    double a = ts_float_to_f64(s->from, scalar_flush(s, x[0])), b = ts_float_to_f64(s->from, scalar_flush(s, x[1]));
+    double a = ts__float_to_f64(s->from, scalar_flush(s, x[0])), b = ts__float_to_f64(s->from, scalar_flush(s, x[1]));
     if (isnan(a) || isnan(b))
         return s->attr & TS_A_UNORDERED ? ~(uint64_t)0 : 0;
     return scalar_holds(TS_A_GET_PRED(s->attr), (a > b) - (a < b));
@@ -280,7 +280,7 @@ SCALAR_FN(cmpf)
 SCALAR_FN(absi)
 {
     SCALAR_NO_FAULT;
-    uint64_t a = ts_scalar_wrap(s->from, x[0]);
+    uint64_t a = ts__scalar_wrap(s->from, x[0]);
     return (int64_t)a < 0 ? 0 - a : a;
 }
 
@@ -308,7 +308,7 @@ SCALAR_INT2(xori, x[0] ^ x[1])
 /* The operand as the operation's signedness reads it. */
 static uint64_t scalar_int(const ts_scalar *s, uint64_t x)
 {
-    uint32_t bits = ts_scalar_bits(s->from);
+    uint32_t bits = ts__scalar_bits(s->from);
     return s->attr & TS_A_UNSIGNED ? scalar_zext(x, bits) : scalar_sext(x, bits);
 }
 
@@ -330,7 +330,7 @@ __extension__ typedef unsigned __int128 scalar_u128;
 SCALAR_FN(mulhii)
 {
     SCALAR_NO_FAULT;
-    uint32_t bits = ts_scalar_bits(s->from);
+    uint32_t bits = ts__scalar_bits(s->from);
     return (uint64_t)((scalar_u128)scalar_zext(x[0], bits) * scalar_zext(x[1], bits) >> bits);
 }
 
@@ -375,7 +375,7 @@ SCALAR_FN(remi)
 SCALAR_FN(shli)
 {
     SCALAR_NO_FAULT;
-    uint32_t bits = ts_scalar_bits(s->from);
+    uint32_t bits = ts__scalar_bits(s->from);
     uint64_t count = scalar_zext(x[1], bits);
     return count >= bits ? 0 : x[0] << count;
 }
@@ -383,7 +383,7 @@ SCALAR_FN(shli)
 SCALAR_FN(shri)
 {
     SCALAR_NO_FAULT;
-    uint32_t bits = ts_scalar_bits(s->from);
+    uint32_t bits = ts__scalar_bits(s->from);
     uint64_t count = scalar_zext(x[1], bits), a = scalar_int(s, x[0]);
     if (s->attr & TS_A_UNSIGNED)
         return count >= bits ? 0 : a >> count;
@@ -400,23 +400,23 @@ SCALAR_FN(itof)
     SCALAR_NO_FAULT;
     uint64_t a = scalar_int(s, x[0]);
     bool negative = !(s->attr & TS_A_UNSIGNED) && (int64_t)a < 0;
-    return ts_float_from_int(s->to, negative, negative ? 0 - a : a, scalar_round(s));
+    return ts__float_from_int(s->to, negative, negative ? 0 - a : a, scalar_round(s));
 }
 
 SCALAR_FN(ftof)
 {
     SCALAR_NO_FAULT;
-    double value = ts_float_to_f64(s->from, scalar_flush(s, x[0]));
-    uint64_t y = ts_float_from_f64(s->to, value, scalar_round(s));
-    bool flush = (s->attr & TS_A_FTZ) && s->to == TS_T_f32 && ts_float_is_subnormal(TS_T_f32, y);
-    return flush ? y & ts_float_sign_mask(TS_T_f32) : y;
+    double value = ts__float_to_f64(s->from, scalar_flush(s, x[0]));
+    uint64_t y = ts__float_from_f64(s->to, value, scalar_round(s));
+    bool flush = (s->attr & TS_A_FTZ) && s->to == TS_T_f32 && ts__float_is_subnormal(TS_T_f32, y);
+    return flush ? y & ts__float_sign_mask(TS_T_f32) : y;
 }
 
 SCALAR_FN(ftoi)
 {
     SCALAR_NO_FAULT;
-    double a = trunc(ts_float_to_f64(s->from, x[0]));
-    uint32_t bits = ts_scalar_bits(s->to);
+    double a = trunc(ts__float_to_f64(s->from, x[0]));
+    uint32_t bits = ts__scalar_bits(s->to);
     bool is_unsigned = s->attr & TS_A_UNSIGNED;
     double above = ldexp(1, (int)bits - !is_unsigned); /* the first value that does not fit */
     uint64_t greatest = scalar_zext(~(uint64_t)0, bits - !is_unsigned);
@@ -472,13 +472,13 @@ static ts_type scalar_plain(const ts_module *module, ts_type type)
     return ts_type_get(module, type)->space == TS_SHARED ? TS_T_i32 : TS_T_i64;
 }
 
-bool ts_scalar_prepare(ts_scalar *out, const ts_module *module, ts_op op, uint32_t attr, ts_type from, ts_type to)
+bool ts__scalar_prepare(ts_scalar *out, const ts_module *module, ts_op op, uint32_t attr, ts_type from, ts_type to)
 {
     if (op >= TS_OP_COUNT || !scalar_rows[op].run)
         return false;
     *out = (ts_scalar){.run = scalar_rows[op].run, .host = scalar_rows[op].host, .attr = attr};
     /* an operation without the attribute has another use of the word */
-    if (ts_ops[op].attr != TS_ATTR_ARITH)
+    if (ts__ops[op].attr != TS_ATTR_ARITH)
         out->attr = 0;
     out->from = scalar_plain(module, from);
     out->to = scalar_plain(module, to);
@@ -488,20 +488,20 @@ bool ts_scalar_prepare(ts_scalar *out, const ts_module *module, ts_op op, uint32
     return ts_type_is_scalar(out->from) && ts_type_is_scalar(out->to);
 }
 
-uint64_t ts_scalar_run(const ts_scalar *op, const uint64_t *x, ts_scalar_fault *fault)
+uint64_t ts__scalar_run(const ts_scalar *op, const uint64_t *x, ts_scalar_fault *fault)
 {
     ts_scalar_fault ignored = TS_SCALAR_OK;
     uint64_t y = op->run(op, x, fault ? fault : &ignored);
-    return op->to_shared ? scalar_zext(y, 32) : ts_scalar_wrap(op->to, y);
+    return op->to_shared ? scalar_zext(y, 32) : ts__scalar_wrap(op->to, y);
 }
 
-bool ts_scalar_eval(const ts_module *module, ts_op op, uint32_t attr, ts_type from, ts_type to, const uint64_t *x,
+bool ts__scalar_eval(const ts_module *module, ts_op op, uint32_t attr, ts_type from, ts_type to, const uint64_t *x,
                     uint64_t *out)
 {
     ts_scalar prepared;
     ts_scalar_fault fault = TS_SCALAR_OK;
-    if (!ts_scalar_prepare(&prepared, module, op, attr, from, to))
+    if (!ts__scalar_prepare(&prepared, module, op, attr, from, to))
         return false;
-    *out = ts_scalar_run(&prepared, x, &fault);
+    *out = ts__scalar_run(&prepared, x, &fault);
     return fault == TS_SCALAR_OK;
 }

@@ -44,28 +44,28 @@ typedef struct ts_scalar {
 
 /* `from` is the element type of operand 0 (of operand 1 for select), `to` of the result. False when the
  * operation does not act on elements. */
-bool ts_scalar_prepare(ts_scalar *out, const ts_module *module, ts_op op, uint32_t attr, ts_type from,
+bool ts__scalar_prepare(ts_scalar *out, const ts_module *module, ts_op op, uint32_t attr, ts_type from,
                        ts_type to);
 /* fault may be NULL; it is set only when there is one (the result is then 0). */
-uint64_t ts_scalar_run(const ts_scalar *op, const uint64_t *x, ts_scalar_fault *fault);
+uint64_t ts__scalar_run(const ts_scalar *op, const uint64_t *x, ts_scalar_fault *fault);
 
 /* Both in one. False when the operation does not act on elements or faults. */
-bool ts_scalar_eval(const ts_module *module, ts_op op, uint32_t attr, ts_type from, ts_type to,
+bool ts__scalar_eval(const ts_module *module, ts_op op, uint32_t attr, ts_type from, ts_type to,
                     const uint64_t *x, uint64_t *out);
 
 /* Payload in canonical form for a scalar type: sign-extended integer, 0 or 1, or masked pattern. */
-uint64_t ts_scalar_wrap(ts_type scalar, uint64_t bits);
+uint64_t ts__scalar_wrap(ts_type scalar, uint64_t bits);
 /* Bits of the value: 1 for i1, otherwise as in memory. */
-uint32_t ts_scalar_bits(ts_type scalar);
+uint32_t ts__scalar_bits(ts_type scalar);
 /* Equal payloads, or both NaN of a float type. */
-bool ts_scalar_same(ts_type scalar, uint64_t a, uint64_t b);
+bool ts__scalar_same(ts_type scalar, uint64_t a, uint64_t b);
 
 /* Elements in memory: i1 is one byte (any non-zero is true), 4-bit types are packed low nibble first,
  * `bits` is ts_type_bits. `index` counts elements from `base`. */
-uint64_t ts_scalar_read(const void *base, uint32_t bits, int64_t index);
-void ts_scalar_write(void *base, uint32_t bits, int64_t index, uint64_t value);
+uint64_t ts__scalar_read(const void *base, uint32_t bits, int64_t index);
+void ts__scalar_write(void *base, uint32_t bits, int64_t index, uint64_t value);
 /* The same by type: payloads in canonical form. */
-uint64_t ts_scalar_load(const ts_module *module, ts_type elem, const void *base, int64_t index);
-void ts_scalar_store(const ts_module *module, ts_type elem, void *base, int64_t index, uint64_t value);
+uint64_t ts__scalar_load(const ts_module *module, ts_type elem, const void *base, int64_t index);
+void ts__scalar_store(const ts_module *module, ts_type elem, void *base, int64_t index, uint64_t value);
 
 #endif

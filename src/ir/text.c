@@ -128,7 +128,7 @@ ts__fields ts__fields_of(ts_op op)
     for (size_t i = 0; i < TS_COUNT(text_by_op); i++)
         if (text_by_op[i].op == op)
             return text_by_op[i].fields;
-    return by_attr[ts_ops[op].attr];
+    return by_attr[ts__ops[op].attr];
 }
 
 uint32_t ts__fields_mask(ts__fields fields)
@@ -184,7 +184,7 @@ uint32_t ts__attr_words(const ts_fn *fn, const ts_inst *inst)
         return TS_NO;
     uint32_t have = inst->aux < fn->pool.n ? fn->pool.n - inst->aux : 0;
     uint64_t n =
-        text_attr_length(ts_ops[inst->op].attr, have ? fn->pool.at + inst->aux : NULL, have);
+        text_attr_length(ts__ops[inst->op].attr, have ? fn->pool.at + inst->aux : NULL, have);
     if (n == 0)
         return 0;
     return n <= have ? (uint32_t)n : TS_NO;
@@ -220,9 +220,9 @@ uint64_t ts__float_payload(ts_type elem, double value)
     if (elem == TS_T_f64)
         memcpy(&bits, &value, 8);
     else if (elem == TS_T_f16)
-        bits = ts_f16_from_f64(value);
+        bits = ts__f16_from_f64(value);
     else if (elem == TS_T_bf16)
-        bits = ts_bf16_from_f64(value);
+        bits = ts__bf16_from_f64(value);
     else
         memcpy(&bits, &single, 4);
     return bits;

@@ -5,7 +5,7 @@
  */
 #include "ir/ir.h"
 
-const ts_op_info ts_ops[TS_OP_COUNT] = {
+const ts_op_info ts__ops[TS_OP_COUNT] = {
 #define B TS_LEVEL_B
 #define T TS_LEVEL_T
 #define S TS_LEVEL_S
@@ -40,7 +40,7 @@ const ts_op_info ts_ops[TS_OP_COUNT] = {
 ts_op ts_op_find(const char *name, size_t n)
 {
     for (int op = 0; op < TS_OP_COUNT; op++)
-        if (strlen(ts_ops[op].name) == n && memcmp(ts_ops[op].name, name, n) == 0)
+        if (strlen(ts__ops[op].name) == n && memcmp(ts__ops[op].name, name, n) == 0)
             return (ts_op)op;
     return TS_OP_COUNT;
 }
@@ -113,20 +113,20 @@ static bool type_rehash(ts_module *m, uint32_t **table, uint32_t *cap, uint32_t 
 
 static uint64_t type_hash_string(const ts_module *m, uint32_t i)
 {
-    return ts_hash(m->str.at[i], strlen(m->str.at[i]), 1);
+    return ts__hash(m->str.at[i], strlen(m->str.at[i]), 1);
 }
 
 ts_str ts_intern(ts_module *m, const char *text, size_t n)
 {
     if (!type_rehash(m, &m->str_hash, &m->str_hash_cap, m->str.n, type_hash_string))
         return 0;
-    uint32_t at = (uint32_t)ts_hash(text, n, 1) & (m->str_hash_cap - 1);
+    uint32_t at = (uint32_t)ts__hash(text, n, 1) & (m->str_hash_cap - 1);
     for (; m->str_hash[at]; at = (at + 1) & (m->str_hash_cap - 1)) {
         const char *known = m->str.at[m->str_hash[at] - 1];
         if (strlen(known) == n && memcmp(known, text, n) == 0)
             return m->str_hash[at] - 1;
     }
-    const char *copy = ts_arena_text(m->arena, text, n);
+    const char *copy = ts__arena_text(m->arena, text, n);
     if (!copy || !TS_PUSH(m->arena, &m->str, copy))
         return 0;
     m->str_hash[at] = m->str.n;
@@ -162,11 +162,11 @@ static size_t type_n_dims(const ts_type_info *t)
 static uint64_t type_hash_info(const ts_type_info *t)
 {
     uint64_t head[] = {t->kind, t->rank, t->space, t->padding, t->sparse_dim, t->n_params, t->n_results, t->elem};
-    uint64_t h = ts_hash(head, sizeof head, 2);
-    h = ts_hash(t->dims, type_n_dims(t) * sizeof *t->dims, h);
-    h = ts_hash(t->strides, (t->strides ? t->rank : 0u) * sizeof *t->strides, h);
-    h = ts_hash(t->dim_map, (t->dim_map ? t->rank : 0u) * sizeof *t->dim_map, h);
-    return ts_hash(t->sub, (t->sub ? (size_t)t->n_params + t->n_results : 0) * sizeof *t->sub, h);
+    uint64_t h = ts__hash(head, sizeof head, 2);
+    h = ts__hash(t->dims, type_n_dims(t) * sizeof *t->dims, h);
+    h = ts__hash(t->strides, (t->strides ? t->rank : 0u) * sizeof *t->strides, h);
+    h = ts__hash(t->dim_map, (t->dim_map ? t->rank : 0u) * sizeof *t->dim_map, h);
+    return ts__hash(t->sub, (t->sub ? (size_t)t->n_params + t->n_results : 0) * sizeof *t->sub, h);
 }
 
 static bool type_same_array(const void *a, const void *b, size_t bytes)
@@ -193,7 +193,7 @@ static const void *type_keep(ts_module *m, const void *bytes, size_t n)
 {
     if (!bytes)
         return NULL;
-    void *copy = ts_arena_get(m->arena, n ? n : 1);
+    void *copy = ts__arena_get(m->arena, n ? n : 1);
     if (copy && n)
         memcpy(copy, bytes, n);
     return copy;

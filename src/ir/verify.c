@@ -34,7 +34,7 @@ static void verify_place(const ts__verify *c, ts_text *out)
     ts_loc loc = c->v < c->fn->loc.n ? c->fn->loc.at[c->v] : 0;
     for (int n = 0; n < 16 && loc && loc < c->m->locs.n; n++, loc = c->m->locs.at[loc].caller) {
         const ts_loc_info *l = &c->m->locs.at[loc];
-        ts_text_printf(out, "\n  %s %s:%u:%u", n ? "called from" : "at", ts_str_get(c->m, l->file),
+        ts__text_printf(out, "\n  %s %s:%u:%u", n ? "called from" : "at", ts_str_get(c->m, l->file),
                        l->line, l->col);
     }
 }
@@ -45,17 +45,17 @@ ts_status ts__verify_fail(const ts__verify *c, const char *format, ...)
     ts_text text;
     va_list args;
     va_start(args, format);
-    ts_vfail(&rule, TS_VERIFY, format, args);
+    ts__vfail(&rule, TS_VERIFY, format, args);
     va_end(args);
-    ts_text_init(&text, c->m->arena->alloc);
+    ts__text_init(&text, c->m->arena->alloc);
     if (c->v) {
-        ts_text_puts(&text, "\n  ");
+        ts__text_puts(&text, "\n  ");
         ts__print_inst(c->fn, c->v, &text);
     }
     verify_place(c, &text);
     ts_fail(c->err, TS_VERIFY, "@%s, %%%u: %.2000s%s", ts_str_get(c->m, c->fn->name), c->v,
-            rule.text, ts_text_get(&text));
-    ts_text_deinit(&text);
+            rule.text, ts__text_get(&text));
+    ts__text_deinit(&text);
     return TS_VERIFY;
 }
 
@@ -110,8 +110,8 @@ static ts_status verify_bounds(verify_fn *f)
     const ts_inst *inst = c->inst;
     TS__WANT(c, inst->op > TS_OP_none && inst->op < TS_OP_COUNT, "operation %u does not exist",
              inst->op);
-    TS__WANT(c, ts_ops[inst->op].level & c->fn->level, "%s does not belong to the %s level",
-             ts_ops[inst->op].name, c->fn->level == TS_LEVEL_T ? "tile" : "thread");
+    TS__WANT(c, ts__ops[inst->op].level & c->fn->level, "%s does not belong to the %s level",
+             ts__ops[inst->op].name, c->fn->level == TS_LEVEL_T ? "tile" : "thread");
     TS__WANT(c, c->opnd, "the operands lie outside the pool");
     TS__WANT(c, !(inst->flags & ~(uint32_t)TS__ROLES), "flags 0x%x mean nothing", inst->flags);
     TS__WANT(c, c->n != TS_NO, "the flags promise more operands than there are");
@@ -141,7 +141,7 @@ static uint32_t verify_wanted_args(const ts_inst *opener)
 
 static bool verify_is_term(const ts_fn *fn, ts_val v)
 {
-    return ts_ops[ts_at(fn, v)->op].flags & TS_TERM;
+    return ts__ops[ts_at(fn, v)->op].flags & TS_TERM;
 }
 
 static ts_status verify_args(verify_fn *f, ts_val opener)
@@ -232,12 +232,12 @@ static ts_status verify_structure(verify_fn *f)
         }
         f->region[v] = region;
         f->parent[v] = opener;
-        if (ts_ops[op].flags & TS_REGION) {
+        if (ts__ops[op].flags & TS_REGION) {
             opener = region = v;
             TS__WANT(&f->c, ++depth <= TS__MAX_NEST, "regions are nested deeper than %d",
                      TS__MAX_NEST);
             TS_TRY(verify_args(f, v));
-        } else if (ts_ops[op].n_result == TS_N)
+        } else if (ts__ops[op].n_result == TS_N)
             verify_count_res(f, v, v + 1);
     }
     verify_look(f, opener ? opener : fn->inst.n - 1);
@@ -272,7 +272,7 @@ static void verify_track(verify_fn *f)
         f->open[opener] = false;
         f->open[f->other[opener]] = false; /* entry 0 is never asked */
     }
-    if (ts_ops[op].flags & TS_REGION || op == TS_OP_else)
+    if (ts__ops[op].flags & TS_REGION || op == TS_OP_else)
         f->open[v] = true;
 }
 
@@ -311,7 +311,7 @@ static ts_status verify_term(const verify_fn *f)
         return TS_OK; /* compared with the inputs by the reduction's rule */
     }
     TS__WANT(c, outer == TS_OP_none || outer == TS_OP_for || outer == TS_OP_loop,
-             "the flow cannot leave a %s", ts_ops[outer].name);
+             "the flow cannot leave a %s", ts__ops[outer].name);
     if (c->inst->op == TS_OP_return)
         return TS_OK;
     TS__WANT(c, outer == TS_OP_loop || (outer == TS_OP_for && c->inst->op == TS_OP_continue),
@@ -410,7 +410,7 @@ static ts_status verify_cold_body(const verify_fn *f)
     for (ts_val v = c->v + 1; v < f->end[c->v]; v++) {
         const ts_inst *inst = ts_at(c->fn, v);
         uint32_t op = inst->op;
-        if (ts_ops[op].flags & TS_ELEM)
+        if (ts__ops[op].flags & TS_ELEM)
             TS__WANT(c, ts__same_shape(c->m, inst->type, ts__verify_opnd(c, 0)),
                      "%%%u has another shape than the condition", v);
         else
@@ -687,7 +687,7 @@ static ts_status verify_all(verify_fn *f, const ts_fn *fn)
     return TS_OK;
 }
 
-ts_status ts_verify(const ts_fn *fn, ts_error *err)
+ts_status ts_fn_verify(const ts_fn *fn, ts_error *err)
 {
     verify_fn f = {.c = {.fn = fn, .m = fn->module, .err = err}};
     if (ts_module_failed(fn->module))
@@ -698,11 +698,11 @@ ts_status ts_verify(const ts_fn *fn, ts_error *err)
             err, TS_VERIFY,
             "@%s: a function begins with `none` and has one location for each instruction",
             ts_str_get(fn->module, fn->name));
-    ts_arena_init(&f.scratch, fn->module->arena->alloc);
+    ts__arena_init(&f.scratch, fn->module->arena->alloc);
     ts_status status = verify_prepare(&f, fn)
                            ? verify_all(&f, fn)
                            : ts_fail(err, TS_NOMEM, "out of memory in the verifier");
-    ts_arena_deinit(&f.scratch);
+    ts__arena_deinit(&f.scratch);
     return status;
 }
 
@@ -725,7 +725,7 @@ static ts_status verify_global(const ts_module *m, const ts_global *g, ts_error 
     return TS_OK;
 }
 
-ts_status ts_verify_module(const ts_module *m, ts_error *err)
+ts_status ts_module_verify(const ts_module *m, ts_error *err)
 {
     for (uint32_t i = 0; i < m->globals.n; i++)
         TS_TRY(verify_global(m, &m->globals.at[i], err));
@@ -734,7 +734,7 @@ ts_status ts_verify_module(const ts_module *m, ts_error *err)
             if (m->fns.at[i]->name == m->fns.at[j]->name)
                 return ts_fail(err, TS_VERIFY, "two functions are called @%s",
                                ts_str_get(m, m->fns.at[i]->name));
-        TS_TRY(ts_verify(m->fns.at[i], err));
+        TS_TRY(ts_fn_verify(m->fns.at[i], err));
     }
     return TS_OK;
 }

@@ -64,7 +64,7 @@ static ts_status vt_param(const ts__verify *c)
 static bool vt_is_canonical(const ts__verify *c, ts_type elem, uint64_t payload)
 {
     if (ts_type_is_scalar(elem))
-        return ts_scalar_wrap(elem, payload) == payload;
+        return ts__scalar_wrap(elem, payload) == payload;
     return ts_type_bits(c->m, elem) == 64 || payload >> 32 == 0;
 }
 

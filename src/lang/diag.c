@@ -28,7 +28,7 @@ const char *fr_textf(fr *f, const char *format, ...)
     va_copy(again, args);
     int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    char *kept = ts_arena_get(f->arena, (size_t)TS_MAX(n, 0) + 1); /* strings of the kernel are of any length */
+    char *kept = ts__arena_get(f->arena, (size_t)TS_MAX(n, 0) + 1); /* strings of the kernel are of any length */
     if (kept)
         vsnprintf(kept, (size_t)TS_MAX(n, 0) + 1, format, again);
     va_end(again);
@@ -101,10 +101,10 @@ static void diag_snippet(ts_text *out, const fr *f, uint32_t function, const ts_
     from = TS_MIN(from, n);
     int to = node->end_line == node->line ? (int)TS_MIN(node->end_col, (uint32_t)n) : n;
     to = TS_MAX(to, from);
-    ts_text_printf(out, "\n%6u | %.*s\n       | %*s^", node->line, n, line, diag_width(line, from),
+    ts__text_printf(out, "\n%6u | %.*s\n       | %*s^", node->line, n, line, diag_width(line, from),
                    "");
     for (int i = 1; i < diag_width(line + from, to - from); i++)
-        ts_text_putc(out, '~');
+        ts__text_putc(out, '~');
 }
 
 static void diag_notes(ts_text *out, const fr *f)
@@ -114,10 +114,10 @@ static void diag_notes(ts_text *out, const fr *f)
         const ts_node *node = ts_pack_node(&f->pack, frame->call_node);
         const ts_pack_function *fn = &f->pack.functions[frame->caller->function];
         if (++shown > 8) {
-            ts_text_puts(out, "\n  [... more callers]");
+            ts__text_puts(out, "\n  [... more callers]");
             return;
         }
-        ts_text_printf(out, "\n%s:%u:%u: '%s' is called here, in '%s'", fr_string(f, fn->file),
+        ts__text_printf(out, "\n%s:%u:%u: '%s' is called here, in '%s'", fr_string(f, fn->file),
                        node->line, node->col + 1, frame->name, frame->caller->name);
         diag_snippet(out, f, frame->caller->function, node);
     }
@@ -138,14 +138,14 @@ ts_status fr_error(fr *f, uint32_t node, ts_status status, const char *format, .
     if (more)
         *more++ = 0;
     ts_text text;
-    ts_text_init(&text, f->arena->alloc);
-    ts_text_printf(&text, "%s:%u:%u: %s", fr_string(f, fn->file), n->line, n->col + 1, message);
+    ts__text_init(&text, f->arena->alloc);
+    ts__text_printf(&text, "%s:%u:%u: %s", fr_string(f, fn->file), n->line, n->col + 1, message);
     diag_snippet(&text, f, f->frame->function, n);
     if (more)
-        ts_text_printf(&text, "\n%s", more);
+        ts__text_printf(&text, "\n%s", more);
     diag_notes(&text, f);
-    ts_fail(f->err, status, "%s", text.failed ? message : ts_text_get(&text));
-    ts_text_deinit(&text);
+    ts_fail(f->err, status, "%s", text.failed ? message : ts__text_get(&text));
+    ts__text_deinit(&text);
     return status;
 }
 

@@ -183,7 +183,7 @@ static ts_status expr_bind_generator(fr *f, fr_scope *scope, const uint32_t *gen
 {
     for (uint32_t i = 0; i < n_gens; i++)
         TS_TRY(fr_scope_bind_target(f, scope, ts_pack_node(&f->pack, gens[i])->f[0]));
-    scope->loads = ts_arena_get(f->arena, sizeof *scope->loads * (scope->n_slots + 1));
+    scope->loads = ts__arena_get(f->arena, sizeof *scope->loads * (scope->n_slots + 1));
     scope->captured = TS_NEW_N(f->arena, bool, scope->n_slots + 1);
     return scope->loads && scope->captured ? TS_OK : fr_oom(f);
 }
@@ -356,7 +356,7 @@ ts_status fr_expr(fr *f, uint32_t node, fr_value *out)
     TS_TRY(fr_check_depth(f, node));
     if (!expr_table[n->kind].here && !expr_table[n->kind].there)
         return fr_error(f, node, TS_SYNTAX, "'%s' is not an expression of the tile language",
-                        ts_ast_name(n->kind));
+                        ts__ast_name(n->kind));
     ts_loc loc = fr_at(f, node);
     ts_status status = expr_table[n->kind].here ? expr_table[n->kind].here(f, node, n, out)
                                                 : expr_table[n->kind].there(f, node, out);

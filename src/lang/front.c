@@ -21,9 +21,9 @@ static ts_status front_param_array(fr *f, const ts_spec *s)
                        "argument: rank %u, dtype %u, index width %u do not describe an array",
                        s->rank, s->dtype, s->index_bits);
     ts_type elem = s->dtype == TS_DTYPE_bool_ ? TS_T_i8 : fr_ir((ts_dtype)s->dtype);
-    ts_param(&f->b, ts_type_ptr(f->module, elem, TS_GLOBAL));
+    ts_fn_param(&f->b, ts_type_ptr(f->module, elem, TS_GLOBAL));
     for (uint32_t i = 0; i < 2u * s->rank; i++)
-        ts_param(&f->b, s->index_bits == 64 ? TS_T_i64 : TS_T_i32);
+        ts_fn_param(&f->b, s->index_bits == 64 ? TS_T_i64 : TS_T_i32);
     return TS_OK;
 }
 
@@ -31,7 +31,7 @@ static ts_status front_param_scalar(fr *f, const ts_spec *s)
 {
     if (!s->dtype || s->dtype >= TS_DTYPE_COUNT || s->dtype == TS_DTYPE_float4_e2m1fn)
         return ts_fail(f->err, TS_VALUE, "argument: dtype %u is none of a scalar", s->dtype);
-    ts_param(&f->b, s->dtype == TS_DTYPE_bool_ ? TS_T_i32 : fr_ir((ts_dtype)s->dtype));
+    ts_fn_param(&f->b, s->dtype == TS_DTYPE_bool_ ? TS_T_i32 : fr_ir((ts_dtype)s->dtype));
     return TS_OK;
 }
 
@@ -46,8 +46,8 @@ static ts_status front_params(fr *f, const ts_spec *spec, size_t n)
             TS_TRY(front_param_scalar(f, &spec[i]));
             break;
         case TS_SPEC_LIST: /* the item that follows describes its arrays and takes no parameters */
-            ts_param(&f->b, ts_type_ptr(f->module, TS_T_i64, TS_GLOBAL));
-            ts_param(&f->b, TS_T_i32);
+            ts_fn_param(&f->b, ts_type_ptr(f->module, TS_T_i64, TS_GLOBAL));
+            ts_fn_param(&f->b, TS_T_i32);
             if (++i >= n || spec[i].kind != TS_SPEC_ARRAY)
                 return ts_fail(
                     f->err, TS_VALUE,
@@ -227,7 +227,7 @@ static ts_status front_bind(fr *f, const ts_spec *spec, size_t n)
 /* A symbol of letters, digits and _ for names such as <lambda>. */
 static const char *front_symbol(fr *f, const char *name)
 {
-    char *symbol = ts_arena_text(f->arena, name, strlen(name));
+    char *symbol = ts__arena_text(f->arena, name, strlen(name));
     for (char *c = symbol; c && *c; c++)
         if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || *c == '_' ||
               (*c >= '0' && *c <= '9')))
@@ -272,13 +272,13 @@ static ts_status front_kernel(fr *f, const ts_spec *spec, size_t n)
     return status;
 }
 
-ts_status ts_front(ts_arena *arena, const void *pack, size_t n_pack, const ts_spec *spec,
+ts_status ts__front(ts_arena *arena, const void *pack, size_t n_pack, const ts_spec *spec,
                    size_t n_spec, const ts_hints *hints, ts_module **out, ts_error *err)
 {
     char bottom;
     fr f = {.arena = arena, .hints = hints, .err = err, .stack = &bottom};
     *out = NULL;
-    TS_TRY(ts_pack_read(arena, pack, n_pack, &f.pack, err));
+    TS_TRY(ts__pack_read(arena, pack, n_pack, &f.pack, err));
     f.module = ts_module_create(arena);
     if (!f.module)
         return fr_oom(&f);

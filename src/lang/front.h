@@ -12,7 +12,7 @@
 /* Lowers function 0 of the pack to an entry of a new module in `arena`. Parameters follow the ABI in
  * compile.h; what the spec promises (alignment, divisibility, bounds) becomes `assume` and constants.
  * Errors carry file, line, caret, found, wanted, remedy in err->text. */
-TS_CHECKED ts_status ts_front(ts_arena *arena, const void *pack, size_t n_pack, const ts_spec *spec,
+TS_CHECKED ts_status ts__front(ts_arena *arena, const void *pack, size_t n_pack, const ts_spec *spec,
                               size_t n_spec, const ts_hints *hints, ts_module **out, ts_error *err);
 
 #endif

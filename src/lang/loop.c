@@ -401,8 +401,8 @@ static ts_status loop_attempt(fr *f, const loop_kind *k, fr_carry *c)
         c->opener = ts_for_begin(&f->b, k->start, k->stop, k->step, c->n_leaves, inits, attr);
     else
         c->opener = ts_loop_begin(&f->b, c->n_leaves, inits);
-    c->counter = ts_arg(f->b.fn, c->opener, 0);
-    TS_TRY(loop_bind(f, c, ts_arg(f->b.fn, c->opener, counted), false));
+    c->counter = ts_region_arg(f->b.fn, c->opener, 0);
+    TS_TRY(loop_bind(f, c, ts_region_arg(f->b.fn, c->opener, counted), false));
     TS_TRY(loop_region(f, k, c));
     if (c->retry)
         return TS_OK;

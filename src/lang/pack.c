@@ -19,17 +19,17 @@ static const char *const pack_operator_names[TS_OPERATOR_COUNT] = {
 #include "lang/ast.def"
 };
 
-const char *ts_ast_fields(uint32_t kind)
+const char *ts__ast_fields(uint32_t kind)
 {
     return kind < TS_AST_COUNT ? pack_kinds[kind].fields : "";
 }
 
-const char *ts_ast_name(uint32_t kind)
+const char *ts__ast_name(uint32_t kind)
 {
     return kind < TS_AST_COUNT ? pack_kinds[kind].name : "?";
 }
 
-const char *ts_operator_name(uint32_t op)
+const char *ts__operator_name(uint32_t op)
 {
     return op < TS_OPERATOR_COUNT ? pack_operator_names[op] : "?";
 }
@@ -165,7 +165,7 @@ static bool pack_lists_hold(const ts_pack *p, const ts_node *node)
 static uint32_t pack_depth(const ts_pack *p, const ts_node *node, uint16_t *depth)
 {
     uint32_t deepest = 0;
-    const char *letters = ts_ast_fields(node->kind);
+    const char *letters = ts__ast_fields(node->kind);
     for (uint32_t f = 0; letters[f]; f++) {
         uint32_t n = 1;
         const uint32_t *items = &node->f[f];
@@ -195,7 +195,7 @@ static ts_status pack_check_nodes(ts_arena *arena, const ts_pack *p, ts_error *e
         const ts_node *node = &p->nodes[v];
         if (node->kind == TS_AST_none || node->kind >= TS_AST_COUNT)
             return pack_bad(err, "node", v);
-        const char *letters = ts_ast_fields(node->kind);
+        const char *letters = ts__ast_fields(node->kind);
         for (uint32_t f = 0; letters[f]; f++)
             if (!pack_field(p, letters[f], node->f[f], v))
                 return pack_bad(err, "node", v);
@@ -287,7 +287,7 @@ static ts_status pack_check_functions(const ts_pack *p, ts_error *err)
     return TS_OK;
 }
 
-ts_status ts_pack_read(ts_arena *arena, const void *bytes, size_t n, ts_pack *out, ts_error *err)
+ts_status ts__pack_read(ts_arena *arena, const void *bytes, size_t n, ts_pack *out, ts_error *err)
 {
     uint32_t head[PACK_HEAD];
     if (!bytes || n < sizeof head)
@@ -303,7 +303,7 @@ ts_status ts_pack_read(ts_arena *arena, const void *bytes, size_t n, ts_pack *ou
     if (words * 4 + head[7] != n)
         return ts_fail(err, TS_PARSE, "packed function: %zu bytes, its head promises %llu", n,
                        (unsigned long long)(words * 4 + head[7]));
-    uint32_t *copy = ts_arena_get(arena, n);
+    uint32_t *copy = ts__arena_get(arena, n);
     if (!copy)
         return ts_fail(err, TS_NOMEM, "out of memory while reading a packed function");
     memcpy(copy, bytes, n);

@@ -11,7 +11,7 @@
  *     n_functions x root file.. as in ts_pack_function
  *     n_bytes
  *
- * ts_pack_read checks everything once: indices in range, children before their parents (so the tree
+ * ts__pack_read checks everything once: indices in range, children before their parents (so the tree
  * has no cycles), nesting bounded, strings terminated. Later code trusts the result and never fails
  * on its structure.
  */
@@ -91,7 +91,7 @@ typedef struct ts_pack {
 } ts_pack;
 
 /* Copies the words into the arena. Errors: TS_PARSE naming what is wrong, TS_NOMEM. */
-TS_CHECKED ts_status ts_pack_read(ts_arena *arena, const void *bytes, size_t n, ts_pack *out, ts_error *err);
+TS_CHECKED ts_status ts__pack_read(ts_arena *arena, const void *bytes, size_t n, ts_pack *out, ts_error *err);
 
 static inline const char *ts_pack_string(const ts_pack *pack, uint32_t string)
 {
@@ -108,8 +108,8 @@ static inline const uint32_t *ts_pack_list(const ts_pack *pack, uint32_t list, u
     return pack->lists + list + 1;
 }
 /* "nen" for BinOp: field letters of ast.def. */
-const char *ts_ast_fields(uint32_t kind);
-const char *ts_ast_name(uint32_t kind);
-const char *ts_operator_name(uint32_t op);
+const char *ts__ast_fields(uint32_t kind);
+const char *ts__ast_name(uint32_t kind);
+const char *ts__operator_name(uint32_t op);
 
 #endif

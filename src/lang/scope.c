@@ -35,7 +35,7 @@ static ts_status scope_bind(scope_walk *w, uint32_t name)
 static ts_status scope_children(scope_walk *w, const ts_node *n,
                                 ts_status (*visit)(scope_walk *, uint32_t))
 {
-    const char *letters = ts_ast_fields(n->kind);
+    const char *letters = ts__ast_fields(n->kind);
     for (uint32_t i = 0; letters[i]; i++) {
         uint32_t count = 1;
         const uint32_t *items = &n->f[i];
@@ -165,7 +165,7 @@ static ts_status scope_fill(fr *f, fr_scope *s)
     bool is_def = root->kind == TS_AST_FunctionDef;
     for (uint32_t i = 0; i < s->n_body && is_def; i++)
         TS_TRY(scope_bind_node(&w, s->body[i]));
-    s->loads = ts_arena_get(f->arena, sizeof *s->loads * (s->n_slots + 1));
+    s->loads = ts__arena_get(f->arena, sizeof *s->loads * (s->n_slots + 1));
     s->captured = TS_NEW_N(f->arena, bool, s->n_slots + 1);
     if (!s->loads || !s->captured)
         return fr_oom(f);
@@ -267,7 +267,7 @@ static bool scope_read_between(const fr_scope *s, uint32_t slot, uint32_t from, 
 static uint32_t scope_first(const fr *f, uint32_t node)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
-    const char *letters = ts_ast_fields(n->kind);
+    const char *letters = ts__ast_fields(n->kind);
     for (uint32_t i = 0; letters[i]; i++) {
         uint32_t count = 1;
         const uint32_t *items = &n->f[i];

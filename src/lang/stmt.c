@@ -193,7 +193,7 @@ static ts_status stmt_lower(fr *f, uint32_t node, const fr_block *rest, fr_flow 
     }
     if (!stmt_table[n->kind])
         return fr_error(f, node, TS_SYNTAX, "'%s' is not a statement of the tile language",
-                        ts_ast_name(n->kind));
+                        ts__ast_name(n->kind));
     TS_TRY(stmt_table[n->kind](f, node, n, flow));
     if ((n->kind == TS_AST_For || n->kind == TS_AST_While) && *flow == FR_FALLS)
         return fr_after_loop(f, node, rest, flow, done);

@@ -138,7 +138,7 @@ static ts_val math_rewrite(math_walk *w, const math_row *row, const ts_inst *ins
     ts_builder *b = &w->b;
     ts_val x = w->map[ts_opnds(w->from, inst)[0]], y = row->binary ? w->map[ts_opnds(w->from, inst)[1]] : 0;
     ts_type elem = ts_type_elem(b->fn->module, inst->type);
-    uint32_t attr = ts_ops[inst->op].attr == TS_ATTR_ARITH ? inst->aux : 0;
+    uint32_t attr = ts__ops[inst->op].attr == TS_ATTR_ARITH ? inst->aux : 0;
     bool narrow = elem == TS_T_f16 || elem == TS_T_bf16, flush = math_flushes(w, row, attr, elem);
     bool pair = y && inst->op != TS_OP_fpowi;
     if (narrow) {

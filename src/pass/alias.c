@@ -7,7 +7,7 @@
 
 /* ---- roots --------------------------------------------------------------------------------------*/
 
-int ts_alias_sources(const ts_inst *inst, uint32_t *first)
+int ts__alias_sources(const ts_inst *inst, uint32_t *first)
 {
     *first = inst->op == TS_OP_select;
     switch ((ts_op)inst->op) {
@@ -46,7 +46,7 @@ static uint32_t alias_root(const ts_alias *a, ts_val v)
     uint32_t first, root = 0;
     if (inst->op == TS_OP_param || inst->op == TS_OP_alloca || inst->op == TS_OP_get_global)
         return v;
-    int n = inst->op == TS_OP_load_ptr_tko ? -1 : ts_alias_sources(inst, &first);
+    int n = inst->op == TS_OP_load_ptr_tko ? -1 : ts__alias_sources(inst, &first);
     for (int i = 0; i < n; i++) {
         uint32_t one = a->root[ts_opnd(a->fn, v, first + (uint32_t)i)];
         root = !root || root == one ? one : TS_ALIAS_UNKNOWN;
@@ -54,7 +54,7 @@ static uint32_t alias_root(const ts_alias *a, ts_val v)
     return n > 0 ? root : TS_ALIAS_UNKNOWN;
 }
 
-bool ts_alias_of(const ts_fn *fn, ts_arena *scratch, ts_alias *alias)
+bool ts__alias_of(const ts_fn *fn, ts_arena *scratch, ts_alias *alias)
 {
     *alias = (ts_alias){fn, TS_NEW_N(scratch, uint32_t, fn->inst.n)};
     for (ts_val v = 1; alias->root && v < fn->inst.n; v++)
@@ -175,7 +175,7 @@ static bool alias_tiles_apart(const ts_alias *a, const alias_view *x, const alia
 
 /* ---- questions ----------------------------------------------------------------------------------*/
 
-bool ts_alias_orders(const ts_fn *fn, ts_val v)
+bool ts__alias_orders(const ts_fn *fn, ts_val v)
 {
     const ts_inst *inst = ts_at(fn, v);
     switch ((ts_op)inst->op) {
@@ -193,10 +193,10 @@ bool ts_alias_orders(const ts_fn *fn, ts_val v)
     }
 }
 
-bool ts_alias_meet(const ts_alias *a, ts_val x, ts_val y)
+bool ts__alias_meet(const ts_alias *a, ts_val x, ts_val y)
 {
     alias_view p, q;
-    if (ts_alias_orders(a->fn, x) || ts_alias_orders(a->fn, y))
+    if (ts__alias_orders(a->fn, x) || ts__alias_orders(a->fn, y))
         return true;
     if (alias_roots_apart(a, a->root[ts_opnd(a->fn, x, 0)], a->root[ts_opnd(a->fn, y, 0)]))
         return false;
@@ -205,12 +205,12 @@ bool ts_alias_meet(const ts_alias *a, ts_val x, ts_val y)
     return !alias_tiles_apart(a, &p, &q);
 }
 
-bool ts_alias_same_place(const ts_alias *a, ts_val x, ts_val y)
+bool ts__alias_same_place(const ts_alias *a, ts_val x, ts_val y)
 {
     alias_view p, q;
     alias_view_of(a, x, &p);
     alias_view_of(a, y, &q);
-    if (ts_alias_orders(a->fn, x) || ts_alias_orders(a->fn, y))
+    if (ts__alias_orders(a->fn, x) || ts__alias_orders(a->fn, y))
         return false;
     if (!p.view || !q.view || p.type->kind == TS_KIND_GATHER_SCATTER_VIEW || !alias_same_cut(p.type, q.type) ||
         !alias_same_tensor(a->fn, p.tensor, q.tensor))

@@ -28,15 +28,15 @@ typedef struct ts_alias {
 } ts_alias;
 
 /* In `scratch`. False when memory is out. Cost: linear. */
-bool ts_alias_of(const ts_fn *fn, ts_arena *scratch, ts_alias *alias);
+bool ts__alias_of(const ts_fn *fn, ts_arena *scratch, ts_alias *alias);
 /* May two memory instructions of the tile level touch one byte, or must they keep their order for another reason? */
-bool ts_alias_meet(const ts_alias *alias, ts_val a, ts_val b);
+bool ts__alias_meet(const ts_alias *alias, ts_val a, ts_val b);
 /* Is element k of one access's tile at the very address of element k of the other's, for all k, no two elements at one
  * address, and neither access one that orders others? */
-bool ts_alias_same_place(const ts_alias *alias, ts_val a, ts_val b);
+bool ts__alias_same_place(const ts_alias *alias, ts_val a, ts_val b);
 /* Does an access order others beyond the bytes it touches: a fence, an acquire, a release? */
-bool ts_alias_orders(const ts_fn *fn, ts_val v);
+bool ts__alias_orders(const ts_fn *fn, ts_val v);
 /* How many operands of an operation its result may point into, from operand *first; -1: cannot be told. */
-int ts_alias_sources(const ts_inst *inst, uint32_t *first);
+int ts__alias_sources(const ts_inst *inst, uint32_t *first);
 
 #endif

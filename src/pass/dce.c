@@ -103,7 +103,7 @@ static void dce_mark_res(dce_ctx *c, ts_val res)
     uint32_t i = ts_at(c->fn, res)->aux, op = ts_at(c->fn, owner)->op;
     dce_mark(c, owner);
     if (op == TS_OP_for)
-        dce_mark(c, ts_arg(c->fn, owner, i + 1));
+        dce_mark(c, ts_region_arg(c->fn, owner, i + 1));
     else if (op == TS_OP_loop)
         dce_mark_flow(c, owner, TS_OP_break, i);
     else if (op == TS_OP_if || op == TS_OP_cold)
@@ -170,8 +170,8 @@ static bool dce_keeps_carried(const dce_ctx *c, ts_val opener, uint32_t i)
 {
     uint32_t op = ts_at(c->fn, opener)->op;
     if (op == TS_OP_for)
-        return c->live[ts_arg(c->fn, opener, i + 1)];
-    return op != TS_OP_loop || c->live[ts_arg(c->fn, opener, i)];
+        return c->live[ts_region_arg(c->fn, opener, i + 1)];
+    return op != TS_OP_loop || c->live[ts_region_arg(c->fn, opener, i)];
 }
 
 static bool dce_keeps_result(const dce_ctx *c, ts_val opener, uint32_t i)

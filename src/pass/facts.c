@@ -745,7 +745,7 @@ static bool facts_allocate(facts_ctx *c, ts_arena *scratch)
     return true;
 }
 
-bool ts_facts_of(const ts_fn *fn, ts_arena *scratch, ts_facts *facts)
+bool ts__facts_of(const ts_fn *fn, ts_arena *scratch, ts_facts *facts)
 {
     facts_ctx c = {.fn = fn, .m = fn->module, .facts = facts};
     if (!facts_allocate(&c, scratch))
@@ -763,7 +763,7 @@ bool ts_facts_of(const ts_fn *fn, ts_arena *scratch, ts_facts *facts)
     return true;
 }
 
-int64_t ts_facts_vector(const ts_facts *facts, ts_val pointers, uint32_t axis, int64_t elem_bytes)
+int64_t ts__facts_vector(const ts_facts *facts, ts_val pointers, uint32_t axis, int64_t elem_bytes)
 {
     const ts_fact *f = &facts->at[pointers];
     if (!f->axis || elem_bytes < 1)

@@ -47,7 +47,7 @@ typedef struct ts_facts {
 } ts_facts;
 
 /* Arrays live in `scratch`. False when memory is out. The function must be verified. */
-bool ts_facts_of(const ts_fn *fn, ts_arena *scratch, ts_facts *facts);
+bool ts__facts_of(const ts_fn *fn, ts_arena *scratch, ts_facts *facts);
 
 /* The value (of every element) is one known integer. */
 static inline bool ts_fact_const(const ts_facts *facts, ts_val v, int64_t *value)
@@ -65,6 +65,6 @@ static inline bool ts_fact_within(const ts_facts *facts, ts_val v, int64_t lo, i
 }
 /* How many neighbours along `axis` one access may take: run of consecutive addresses, all of it
  * aligned to its own size. For a tile of pointers to elements of `elem_bytes`. At least 1. */
-int64_t ts_facts_vector(const ts_facts *facts, ts_val pointers, uint32_t axis, int64_t elem_bytes);
+int64_t ts__facts_vector(const ts_facts *facts, ts_val pointers, uint32_t axis, int64_t elem_bytes);
 
 #endif

@@ -21,7 +21,7 @@ const uint32_t ts__n_fold_rules = TS_COUNT(ts__fold_rules);
 /* Functions that have no exact meaning before the math pass has written them out are left alone. */
 static bool elem_is_exact(ts_op op, uint32_t attr)
 {
-    const ts_op_info *info = &ts_ops[op];
+    const ts_op_info *info = &ts__ops[op];
     ts_round round = TS_A_ROUND(attr);
     bool approximate = info->attr == TS_ATTR_ARITH && (round == TS_APPROX || round == TS_FULL);
     return !approximate && (info->ptx || info->rule == TS_RULE_BINI || info->rule == TS_RULE_UNI);
@@ -30,7 +30,7 @@ static bool elem_is_exact(ts_op op, uint32_t attr)
 static ts_val elem_constant(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds, uint32_t attr)
 {
     const ts_module *m = c->b.fn->module;
-    uint32_t n = (uint32_t)ts_ops[op].n_opnd;
+    uint32_t n = (uint32_t)ts__ops[op].n_opnd;
     uint64_t x[3], out;
     if (!elem_is_exact(op, attr))
         return 0;
@@ -38,7 +38,7 @@ static ts_val elem_constant(fold_ctx *c, ts_op op, ts_type type, const ts_val *o
         if (!ts_const_bits(c->b.fn, opnds[i], &x[i]))
             return 0;
     ts_type from = ts_type_elem(m, ts_type_of(c->b.fn, opnds[op == TS_OP_select]));
-    if (!ts_scalar_eval(m, op, attr, from, ts_type_elem(m, type), x, &out))
+    if (!ts__scalar_eval(m, op, attr, from, ts_type_elem(m, type), x, &out))
         return 0;
     return ts__fold_bits(c, type, out);
 }
@@ -65,13 +65,13 @@ static bool elem_number(const ts_module *m, ts_type elem, const char *text, uint
 {
     int64_t whole = text[0] == '-' ? -(text[1] - '0') : text[0] - '0';
     if (ts_type_is_int(m, elem)) {
-        *payload = ts_scalar_wrap(elem, (uint64_t)whole);
+        *payload = ts__scalar_wrap(elem, (uint64_t)whole);
         return strcmp(text, "-0") != 0;
     }
     if (elem != TS_T_f16 && elem != TS_T_bf16 && elem != TS_T_f32 && elem != TS_T_f64)
         return false;
     uint64_t in = (uint64_t)whole;
-    if (!ts_scalar_eval(m, TS_OP_itof, 0, TS_T_i64, elem, &in, payload))
+    if (!ts__scalar_eval(m, TS_OP_itof, 0, TS_T_i64, elem, &in, payload))
         return false;
     if (strcmp(text, "-0") == 0)
         *payload = (uint64_t)1 << (ts_type_bits(m, elem) - 1);
@@ -145,7 +145,7 @@ static ts_val elem_build(elem_match *p, ts_type type)
     uint64_t payload;
     if (next == '(') {
         ts_op op = elem_take_op(p);
-        for (uint32_t i = 0; i < (uint32_t)ts_ops[op].n_opnd; i++) {
+        for (uint32_t i = 0; i < (uint32_t)ts__ops[op].n_opnd; i++) {
             opnds[i] = elem_build(p, type);
             if (!opnds[i])
                 return 0;
@@ -154,7 +154,7 @@ static ts_val elem_build(elem_match *p, ts_type type)
         p->at++;
         return ts__fold_elem(
             p->c, op, type, opnds,
-            ts_type_is_float(p->c->b.fn->module, type) && ts_ops[op].attr == TS_ATTR_ARITH ? p->attr
+            ts_type_is_float(p->c->b.fn->module, type) && ts__ops[op].attr == TS_ATTR_ARITH ? p->attr
                                                                                            : 0);
     }
     if (next == '-' || (next >= '0' && next <= '9')) {
@@ -196,7 +196,7 @@ static ts_val elem_rule(fold_ctx *c, const ts__fold_rule *rule, ts_type type, co
                         uint32_t attr)
 {
     elem_match p = {.c = c, .at = rule->from, .type = type, .attr = attr};
-    for (uint32_t i = 0; i < (uint32_t)ts_ops[rule->op].n_opnd; i++)
+    for (uint32_t i = 0; i < (uint32_t)ts__ops[rule->op].n_opnd; i++)
         if (!elem_matches(&p, opnds[i]))
             return 0;
     if (!elem_allows(rule, &p, opnds))
@@ -273,7 +273,7 @@ static ts_val elem_inverse(fold_ctx *c, ts_op op, ts_type type, const ts_val *op
         return 0;
     x[0] = one;
     x[1] = bits;
-    if (!ts_scalar_eval(m, TS_OP_divf, 0, elem, elem, x, &inverse))
+    if (!ts__scalar_eval(m, TS_OP_divf, 0, elem, elem, x, &inverse))
         return 0;
     ts_val pair[] = {opnds[0], ts__fold_bits(c, type, inverse)};
     return ts__fold_elem(c, TS_OP_mulf, type, pair, attr);
@@ -284,7 +284,7 @@ static uint32_t elem_order(fold_ctx *c, ts_op op, ts_val *opnds, uint32_t attr)
 {
     static const uint8_t turned[] = {TS_EQ, TS_NE, TS_GT, TS_GE, TS_LT, TS_LE};
     bool compare = op == TS_OP_cmpi || op == TS_OP_cmpf;
-    if (!compare && !(ts_ops[op].flags & TS_COMM))
+    if (!compare && !(ts__ops[op].flags & TS_COMM))
         return attr;
     bool left = ts_at(c->b.fn, opnds[0])->op == TS_OP_constant,
          right = ts_at(c->b.fn, opnds[1])->op == TS_OP_constant;
@@ -305,7 +305,7 @@ static uint32_t elem_order(fold_ctx *c, ts_op op, ts_val *opnds, uint32_t attr)
 static ts_val elem_sink(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds, uint32_t attr)
 {
     ts_module *m = c->b.fn->module;
-    uint32_t n = (uint32_t)ts_ops[op].n_opnd, wrap = TS_OP_COUNT;
+    uint32_t n = (uint32_t)ts__ops[op].n_opnd, wrap = TS_OP_COUNT;
     ts_type shape = 0;
     ts_val inner[3];
     uint64_t bits;
@@ -344,7 +344,7 @@ ts_val ts__fold_elem(fold_ctx *c, ts_op op, ts_type type, const ts_val *given, u
     static ts_val (*const steps[])(fold_ctx *, ts_op, ts_type, const ts_val *, uint32_t) = {
         elem_constant, elem_rules, elem_same_compare, elem_divide, elem_inverse, elem_sink};
     ts_val opnds[3] = {0};
-    uint32_t n = (uint32_t)ts_ops[op].n_opnd;
+    uint32_t n = (uint32_t)ts__ops[op].n_opnd;
     memcpy(opnds, given, n * sizeof *opnds);
     attr = elem_order(c, op, opnds, attr);
     for (size_t i = 0; i < TS_COUNT(steps); i++) {

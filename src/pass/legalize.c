@@ -65,7 +65,7 @@ ts_status ts__pass_legalize(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
     legalize_walk w = {.from = fn, .target = env->target, .map = TS_NEW_N(env->scratch, ts_val, fn->inst.n)};
     ts_fn *to = ts_fn_create_like(fn);
-    bool facts = !legalize_wants_facts(fn, env->target) || ts_facts_of(fn, env->scratch, &w.facts);
+    bool facts = !legalize_wants_facts(fn, env->target) || ts__facts_of(fn, env->scratch, &w.facts);
     if (!w.map || !to || !facts)
         return ts_fail(err, TS_NOMEM, "out of memory while legalizing a function");
     ts_builder_init(&w.b, to);

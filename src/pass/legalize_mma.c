@@ -27,7 +27,7 @@ static ts_val mma_convert(const ts_legal *l, ts_val x, ts_type elem)
 ts_val ts__legal_mmaf(const ts_legal *l)
 {
     ts_type b_elem = ts_type_elem(l->b->fn->module, ts_type_of(l->b->fn, l->x[1]));
-    const ts_float_format *f = ts_float_format_of(l->from);
+    const ts_float_format *f = ts__float_format_of(l->from);
     if (!ts__legal_is_gpu(l) || !f || f->bits > 8 || (l->target >= TS_TARGET_SM89 && l->from == b_elem))
         return 0;
     ts_val opnds[3] = {mma_convert(l, l->x[0], TS_T_f16), mma_convert(l, l->x[1], TS_T_f16), l->x[2]};

@@ -15,7 +15,7 @@
 
 static bool narrow_is_small(ts_type elem)
 {
-    const ts_float_format *f = ts_float_format_of(elem);
+    const ts_float_format *f = ts__float_format_of(elem);
     return f && f->bits <= 8;
 }
 
@@ -33,27 +33,27 @@ static ts_val narrow_widen_scale(ts_math *m, ts_val code)
 
 static ts_val narrow_widen_code(ts_math *m, ts_val code, ts_type elem)
 {
-    const ts_float_format *f = ts_float_format_of(elem);
+    const ts_float_format *f = ts__float_format_of(elem);
     if (elem == TS_T_f8E8M0FNU)
         return narrow_widen_scale(m, code);
-    uint32_t sign_bit = (uint32_t)ts_float_sign_mask(elem);
+    uint32_t sign_bit = (uint32_t)ts__float_sign_mask(elem);
     ts_val mag = sign_bit ? m_and(m, code, sign_bit - 1) : code;
     ts_val small = m_float(m, m_shl(m, mag, 23 - f->mant_bits));
     ts_val bits = m_bits(m, m_mul(m, small, m_c(m, ldexp(1, 127 - f->bias))));
     if (f->has_inf)
-        bits = narrow_where(m, mag, (uint32_t)ts_float_inf(elem), 0x7F800000, bits);
+        bits = narrow_where(m, mag, (uint32_t)ts__float_inf(elem), 0x7F800000, bits);
     if (f->has_nan) /* every code above infinity; without infinity there is only one */
         bits = m_sel(m,
                      m_icmp(m, TS_GE, mag,
-                            m_i(m, f->has_inf ? (int64_t)ts_float_inf(elem) + 1
-                                              : (int64_t)ts_float_nan(elem))),
+                            m_i(m, f->has_inf ? (int64_t)ts__float_inf(elem) + 1
+                                              : (int64_t)ts__float_nan(elem))),
                      m_i(m, 0x7FC00000), bits);
     return sign_bit ? m_or(m, bits, m_shl(m, m_and(m, code, sign_bit), 32 - f->bits)) : bits;
 }
 
 ts_val ts__legal_widen(ts_builder *b, ts_val x, ts_type elem)
 {
-    ts_type narrow = ts_float_format_of(elem)->bits == 4 ? TS_T_i4 : TS_T_i8;
+    ts_type narrow = ts__float_format_of(elem)->bits == 4 ? TS_T_i4 : TS_T_i8;
     ts_val code = ts_cast(b, TS_OP_exti, ts_cast(b, TS_OP_bitcast, x, narrow, 0), TS_T_i32, TS_A_UNSIGNED);
     ts_math m;
     ts__math_init(&m, b, ts_cast(b, TS_OP_bitcast, code, TS_T_f32, 0), false);
@@ -101,7 +101,7 @@ static ts_val narrow_integer(ts_math *m, ts_val n, ts_val negative, ts_round rou
 /* Normal results: exponent rebased, fraction cut to its length. */
 static ts_val narrow_normal(ts_math *m, ts_val mag, ts_val negative, ts_type elem, ts_round round)
 {
-    const ts_float_format *f = ts_float_format_of(elem);
+    const ts_float_format *f = ts__float_format_of(elem);
     int shift = 23 - f->mant_bits;
     ts_val rebased = m_isub(m, mag, m_i(m, (int64_t)(127 - f->bias) << 23));
     return m_shr(m, m_iadd(m, rebased, narrow_bump(m, mag, negative, shift, round)), shift);
@@ -110,7 +110,7 @@ static ts_val narrow_normal(ts_math *m, ts_val mag, ts_val negative, ts_type ele
 /* Results below the least normal: a count of units. */
 static ts_val narrow_subnormal(ts_math *m, ts_val x, ts_val negative, ts_type elem, ts_round round)
 {
-    const ts_float_format *f = ts_float_format_of(elem);
+    const ts_float_format *f = ts__float_format_of(elem);
     if (elem != TS_T_f8E8M0FNU)
         return narrow_integer(m, m_mul(m, m_abs(m, x), m_c(m, ldexp(1, f->bias - 1 + f->mant_bits))), negative, round);
     ts_val units = m_mul(m, m_mul(m, m_abs(m, x), m_c(m, 0x1p100)), m_c(m, 0x1p27)); /* of 2^-127, which is code 0 */
@@ -120,7 +120,7 @@ static ts_val narrow_subnormal(ts_math *m, ts_val x, ts_val negative, ts_type el
 
 static ts_val narrow_code(ts_math *m, ts_val x, ts_type elem, ts_round round)
 {
-    const ts_float_format *f = ts_float_format_of(elem);
+    const ts_float_format *f = ts__float_format_of(elem);
     bool scale = elem == TS_T_f8E8M0FNU;
     if (scale && round == TS_RN) /* the one significand bit is odd: every tie goes up */
         round = TS_RA;
@@ -128,19 +128,19 @@ static ts_val narrow_code(ts_math *m, ts_val x, ts_type elem, ts_round round)
     ts_val low = m_icmp(m, TS_LT, mag, m_i(m, (int64_t)(scale ? 1 : 128 - f->bias) << 23));
     ts_val code = m_sel(m, low, narrow_subnormal(m, x, negative, elem, round),
                         narrow_normal(m, mag, negative, elem, round));
-    code = ts_op2(m->b, TS_OP_mini, code, m_i(m, (int64_t)ts_float_inf(elem) - (f->has_inf ? 1 : 0)), 0);
+    code = ts_op2(m->b, TS_OP_mini, code, m_i(m, (int64_t)ts__float_inf(elem) - (f->has_inf ? 1 : 0)), 0);
     if (f->is_signed)
-        code = m_or(m, code, m_and(m, m_shr(m, bits, 32 - f->bits), (int64_t)ts_float_sign_mask(elem)));
+        code = m_or(m, code, m_and(m, m_shr(m, bits, 32 - f->bits), (int64_t)ts__float_sign_mask(elem)));
     else
         code = m_sel(m, negative, m_i(m, 0), code);
-    return m_sel(m, m_icmp(m, TS_GT, mag, m_i(m, 0x7F800000)), m_i(m, (int64_t)ts_float_nan(elem)), code);
+    return m_sel(m, m_icmp(m, TS_GT, mag, m_i(m, 0x7F800000)), m_i(m, (int64_t)ts__float_nan(elem)), code);
 }
 
 ts_val ts__legal_narrow(ts_builder *b, ts_val x, ts_type elem, ts_round round)
 {
     ts_math m;
     ts__math_init(&m, b, x, false);
-    ts_type narrow = ts_float_format_of(elem)->bits == 4 ? TS_T_i4 : TS_T_i8;
+    ts_type narrow = ts__float_format_of(elem)->bits == 4 ? TS_T_i4 : TS_T_i8;
     return ts_cast(b, TS_OP_bitcast, ts_cast(b, TS_OP_trunci, narrow_code(&m, x, elem, round), narrow, 0), elem, 0);
 }
 

@@ -65,11 +65,11 @@ static uint64_t number_hash(const ts_fn *fn, const ts_inst *inst)
 {
     uint32_t words = ts__attr_words(fn, inst);
     uint64_t head[] = {inst->op, inst->flags, inst->type, inst->n_opnd, words ? 0 : inst->aux};
-    uint64_t h = ts_hash(head, sizeof head, 7);
+    uint64_t h = ts__hash(head, sizeof head, 7);
     if (inst->op == TS_OP_constant)
-        return ts_hash(inst->opnd, 2 * sizeof *inst->opnd, h);
-    h = ts_hash(ts_opnds(fn, inst), inst->n_opnd * sizeof *inst->opnd, h);
-    return words ? ts_hash(ts_pool(fn, inst), words * sizeof *inst->opnd, h) : h;
+        return ts__hash(inst->opnd, 2 * sizeof *inst->opnd, h);
+    h = ts__hash(ts_opnds(fn, inst), inst->n_opnd * sizeof *inst->opnd, h);
+    return words ? ts__hash(ts_pool(fn, inst), words * sizeof *inst->opnd, h) : h;
 }
 
 static bool number_same(const ts_fn *fn, const ts_inst *a, const ts_inst *b)

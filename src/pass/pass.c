@@ -58,12 +58,12 @@ static ts_status pass_variable(const char *variable, const char *separators, con
         size_t n = *separators ? strcspn(at, separators) : strlen(at);
         if (!pass_find(at, n)) {
             ts_text names;
-            ts_text_init(&names, NULL);
+            ts__text_init(&names, NULL);
             for (size_t i = 0; i < TS_COUNT(pass_rows); i++)
-                ts_text_printf(&names, "%s%s", i ? ", " : "", pass_rows[i].name);
+                ts__text_printf(&names, "%s%s", i ? ", " : "", pass_rows[i].name);
             (void)ts_fail(err, TS_VALUE, "%s=%.200s: there is no pass '%.*s'; it takes %s%s", variable, value,
-                          (int)TS_MIN(n, (size_t)100), at, what, ts_text_get(&names));
-            ts_text_deinit(&names);
+                          (int)TS_MIN(n, (size_t)100), at, what, ts__text_get(&names));
+            ts__text_deinit(&names);
             return TS_VALUE;
         }
         at += n + (at[n] != 0);
@@ -76,17 +76,17 @@ static void pass_dump(const ts_fn *fn, const char *when, const char *name)
     ts_text text;
     if (!pass_listed(getenv("TS_DUMP"), name))
         return;
-    ts_text_init(&text, fn->module->arena->alloc);
-    ts_print_fn(fn, &text);
-    fprintf(stderr, "// %s %s\n%s", when, name, ts_text_get(&text));
-    ts_text_deinit(&text);
+    ts__text_init(&text, fn->module->arena->alloc);
+    ts_fn_print(fn, &text);
+    fprintf(stderr, "// %s %s\n%s", when, name, ts__text_get(&text));
+    ts__text_deinit(&text);
 }
 
 static ts_status pass_verify(const ts_fn *fn, const char *name, ts_error *err)
 {
 #ifndef NDEBUG
     ts_error broken;
-    ts_status status = ts_verify(fn, &broken);
+    ts_status status = ts_fn_verify(fn, &broken);
     if (status == TS_VERIFY)
         return ts_fail(err, TS_INTERNAL, "after pass %s: %.5000s", name, broken.text);
     if (status != TS_OK)
@@ -104,10 +104,10 @@ static ts_status pass_run(ts_fn *fn, const pass_row *pass, ts_pass_env *env, ts_
     if (!(fn->level & pass->level))
         return ts_fail(err, TS_INTERNAL, "pass %s does not work on the level of @%s", pass->name,
                        ts_str_get(fn->module, fn->name));
-    ts_arena_mark mark = ts_arena_at(env->scratch);
+    ts_arena_mark mark = ts__arena_at(env->scratch);
     pass_dump(fn, "before", pass->name);
     ts_status status = pass->run(fn, env, err);
-    ts_arena_rewind(env->scratch, mark);
+    ts__arena_rewind(env->scratch, mark);
     if (status != TS_OK)
         return status;
     if (ts_module_failed(fn->module) || env->scratch->failed)
@@ -116,7 +116,7 @@ static ts_status pass_run(ts_fn *fn, const pass_row *pass, ts_pass_env *env, ts_
     return pass_verify(fn, pass->name, err);
 }
 
-ts_status ts_run_passes(ts_fn *fn, const char *names, ts_pass_env *env, ts_error *err)
+ts_status ts__run_passes(ts_fn *fn, const char *names, ts_pass_env *env, ts_error *err)
 {
     const char *stop = getenv("TS_STOP");
     TS_TRY(pass_variable("TS_DUMP", ",", "all, or a list with commas of ", err));

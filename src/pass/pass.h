@@ -14,6 +14,6 @@
 #include "pass/pass.def"
 
 /* Runs the named passes in order ("fold dce licm"), verifying and dumping as above. */
-TS_CHECKED ts_status ts_run_passes(ts_fn *fn, const char *names, ts_pass_env *env, ts_error *err);
+TS_CHECKED ts_status ts__run_passes(ts_fn *fn, const char *names, ts_pass_env *env, ts_error *err);
 
 #endif

@@ -335,9 +335,9 @@ static double args_float_of_bits(uint8_t dtype, uint64_t bits)
     double value;
     switch (dtype) {
     case TS_DTYPE_float16:
-        return ts_f16_to_f64((uint16_t)bits);
+        return ts__f16_to_f64((uint16_t)bits);
     case TS_DTYPE_bfloat16:
-        return ts_bf16_to_f64((uint16_t)bits);
+        return ts__bf16_to_f64((uint16_t)bits);
     case TS_DTYPE_float64:
         memcpy(&value, &bits, sizeof value);
         return value;
@@ -444,7 +444,7 @@ static ts_status args_bits_of(args_walk *walk, const args_value *v, uint8_t dtyp
     args_wide one = 1, low = is_signed ? -(one << (bits - 1)) : 0, high = (one << (bits - is_signed)) - 1;
     *out = (uint64_t)v->i;
     if (dtype == TS_DTYPE_float16 || dtype == TS_DTYPE_bfloat16)
-        *out = dtype == TS_DTYPE_float16 ? ts_f16_from_f64(real) : ts_bf16_from_f64(real);
+        *out = dtype == TS_DTYPE_float16 ? ts__f16_from_f64(real) : ts__bf16_from_f64(real);
     else if (dtype == TS_DTYPE_float32)
         memcpy(out, &single, sizeof single), *out &= UINT32_MAX;
     else if (dtype == TS_DTYPE_float64)

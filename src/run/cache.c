@@ -44,7 +44,7 @@ struct ts_cache {
 static uint64_t cache_check(const char *file, size_t n)
 {
     size_t from = offsetof(cache_head, check) + sizeof(uint64_t);
-    return ts_hash(file + from, n - from, CACHE_MAGIC) ^ ts_hash(file, sizeof(uint64_t), 1);
+    return ts__hash(file + from, n - from, CACHE_MAGIC) ^ ts__hash(file, sizeof(uint64_t), 1);
 }
 
 /* True if `file` is a sound entry for the key. */
@@ -90,11 +90,11 @@ static void cache_pack(ts_text *file, const void *key, size_t n_key, const ts_co
 {
     cache_head head = {.magic = CACHE_MAGIC, .n_key = n_key, .n_bytes = code->n_bytes, .n_messages = code->n_messages,
                        .head_bytes = sizeof head, .plan_bytes = sizeof(ts_plan)};
-    ts_text_put(file, (const char *)&head, sizeof head);
-    ts_text_put(file, key, n_key);
-    ts_text_put(file, (const char *)&code->plan, sizeof code->plan);
-    ts_text_put(file, (const char *)code->bytes, code->n_bytes);
-    ts_text_put(file, code->messages, code->n_messages);
+    ts__text_put(file, (const char *)&head, sizeof head);
+    ts__text_put(file, key, n_key);
+    ts__text_put(file, (const char *)&code->plan, sizeof code->plan);
+    ts__text_put(file, (const char *)code->bytes, code->n_bytes);
+    ts__text_put(file, code->messages, code->n_messages);
     if (file->failed)
         return;
     head.check = cache_check(file->at, file->n);
@@ -145,7 +145,7 @@ static void cache_memory_put(ts_cache *cache, const char *file, size_t n)
 
 static void cache_name(const void *key, size_t n_key, char name[CACHE_NAME])
 {
-    ts_digest digest = ts_digest_of(key, n_key);
+    ts_digest digest = ts__digest_of(key, n_key);
     snprintf(name, CACHE_NAME, "%02x/%014llx%016llx", (unsigned)(digest.hi >> 56),
              (unsigned long long)(digest.hi & 0xFFFFFFFFFFFFFFu), (unsigned long long)digest.lo);
 }
@@ -166,28 +166,28 @@ static bool cache_disk_get(ts_cache *cache, const void *key, size_t n_key, const
 
 /* ---- the cache -------------------------------------------------------------------------------------------- */
 
-ts_cache_hit ts_cache_get(ts_cache *cache, const void *key, size_t n_key, const ts_alloc *alloc, ts_code *out)
+ts_cache_hit ts__cache_get(ts_cache *cache, const void *key, size_t n_key, const ts_alloc *alloc, ts_code *out)
 {
     if (cache_memory_get(cache, key, n_key, alloc, out))
         return TS_CACHE_MEMORY;
     return cache_disk_get(cache, key, n_key, alloc, out) ? TS_CACHE_DISK : TS_CACHE_MISS;
 }
 
-void ts_cache_put(ts_cache *cache, const void *key, size_t n_key, const ts_code *code)
+void ts__cache_put(ts_cache *cache, const void *key, size_t n_key, const ts_code *code)
 {
     char name[CACHE_NAME];
     ts_text file;
-    ts_text_init(&file, cache->alloc);
+    ts__text_init(&file, cache->alloc);
     cache_pack(&file, key, n_key, code);
     if (!file.failed) {
         cache_memory_put(cache, file.at, file.n);
         cache_name(key, n_key, name);
         ts__cache_disk_write(&cache->disk, name, file.at, file.n);
     }
-    ts_text_deinit(&file);
+    ts__text_deinit(&file);
 }
 
-ts_cache *ts_cache_create(const ts_cache_options *options)
+ts_cache *ts__cache_create(const ts_cache_options *options)
 {
     const ts_alloc *alloc = options->alloc ? options->alloc : ts_alloc_default();
     ts_cache *cache = ts__new(alloc, sizeof *cache);
@@ -198,11 +198,11 @@ ts_cache *ts_cache_create(const ts_cache_options *options)
     uint64_t limit = options->limit_bytes ? options->limit_bytes : CACHE_LIMIT;
     if (ts__cache_disk_init(&cache->disk, options->dir, limit, alloc))
         return cache;
-    ts_cache_destroy(cache);
+    ts__cache_destroy(cache);
     return NULL;
 }
 
-void ts_cache_destroy(ts_cache *cache)
+void ts__cache_destroy(ts_cache *cache)
 {
     if (!cache)
         return;
@@ -276,10 +276,10 @@ static void cache_start_own(void)
     uint64_t limit;
     cache_default_dir(dir, sizeof dir);
     if (cache_default_limit(&limit, &cache_own.error) == TS_OK)
-        cache_own.cache = ts_cache_create(&(ts_cache_options){dir, limit, NULL});
+        cache_own.cache = ts__cache_create(&(ts_cache_options){dir, limit, NULL});
 }
 
-ts_status ts_cache_shared(ts_cache **out, ts_error *err)
+ts_status ts__cache_shared(ts_cache **out, ts_error *err)
 {
     pthread_once(&cache_own.once, cache_start_own);
     *out = cache_own.cache;
@@ -290,5 +290,5 @@ const char *ts_cache_problem(void)
 {
     ts_cache *cache;
     ts_error err;
-    return ts_cache_shared(&cache, &err) == TS_OK && cache ? ts__cache_disk_problem(&cache->disk) : NULL;
+    return ts__cache_shared(&cache, &err) == TS_OK && cache ? ts__cache_disk_problem(&cache->disk) : NULL;
 }

@@ -18,23 +18,23 @@ typedef struct ts_cache_options {
 } ts_cache_options;
 
 /* NULL when memory is out. */
-ts_cache *ts_cache_create(const ts_cache_options *options);
-void ts_cache_destroy(ts_cache *cache);
+ts_cache *ts__cache_create(const ts_cache_options *options);
+void ts__cache_destroy(ts_cache *cache);
 /* The process's own, set up from TESSERA_CACHE_DIR (0, off or none: no directory), TESSERA_CACHE_SIZE (bytes, with
  * K, M or G), else XDG_CACHE_HOME or HOME. *out is NULL when memory is out. Errors: TS_VALUE for a TESSERA_CACHE_SIZE
  * that is no size. */
-TS_CHECKED ts_status ts_cache_shared(ts_cache **out, ts_error *err);
+TS_CHECKED ts_status ts__cache_shared(ts_cache **out, ts_error *err);
 
 typedef enum ts_cache_hit { TS_CACHE_MISS, TS_CACHE_MEMORY, TS_CACHE_DISK } ts_cache_hit;
 
 /* Everything here is safe from several threads and processes. Trouble with files is never an error. */
 /* On a hit *out is a copy made with `alloc`, for ts_code_deinit. */
-ts_cache_hit ts_cache_get(ts_cache *cache, const void *key, size_t n_key, const ts_alloc *alloc, ts_code *out);
-void ts_cache_put(ts_cache *cache, const void *key, size_t n_key, const ts_code *code);
+ts_cache_hit ts__cache_get(ts_cache *cache, const void *key, size_t n_key, const ts_alloc *alloc, ts_code *out);
+void ts__cache_put(ts_cache *cache, const void *key, size_t n_key, const ts_code *code);
 
 /* Fills `key` anew with what a compilation depends on: this build of the library, the processor it would run on, the
  * LLVM that makes its code, target, hints, specs and pack. May load LLVM. */
-void ts_cache_key(ts_cache *cache, ts_text *key, const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
+void ts__cache_key(ts_cache *cache, ts_text *key, const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
                   const ts_hints *hints, ts_target target);
 
 #endif

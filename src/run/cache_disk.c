@@ -358,7 +358,7 @@ static void disk_sweep(cache_disk *disk, uint32_t number)
     disk_list list = {.total = 0};
     int root = disk_open_root(disk);
     if (root >= 0 && disk_is_tagged(disk, root, number)) {
-        ts_arena_init(&list.arena, disk->alloc);
+        ts__arena_init(&list.arena, disk->alloc);
         disk_list_all(&list, root);
         if (list.total > disk->limit_bytes)
             qsort(list.files.at, list.files.n, sizeof list.files.at[0], disk_by_age);
@@ -366,7 +366,7 @@ static void disk_sweep(cache_disk *disk, uint32_t number)
         for (uint32_t i = 0; i < list.files.n && list.total > wanted; i++)
             if (unlinkat(root, list.files.at[i].name, 0) == 0)
                 list.total -= (uint64_t)list.files.at[i].bytes;
-        ts_arena_deinit(&list.arena);
+        ts__arena_deinit(&list.arena);
     }
     if (root >= 0)
         close(root);

@@ -49,14 +49,14 @@ static void key_cpu(ts_text *text)
                 r[1] = low;
             }
         }
-        ts_text_put(text, (const char *)r, sizeof r);
+        ts__text_put(text, (const char *)r, sizeof r);
     }
 #else
     char line[512];
     FILE *file = fopen("/proc/cpuinfo", "re");
     while (file && fgets(line, sizeof line, file))
         if (strncmp(line, "Features", 8) == 0 || strncmp(line, "CPU part", 8) == 0)
-            ts_text_puts(text, line);
+            ts__text_puts(text, line);
     if (file)
         fclose(file);
 #endif
@@ -71,11 +71,11 @@ static void key_start(void)
 {
     static const char anchor = 0;
     ts_text text;
-    ts_text_init(&text, NULL);
+    ts__text_init(&text, NULL);
     key_cpu(&text);
-    key_process.cpu = ts_digest_of(text.at, text.n);
-    key_process.build = ts_loaded_id(&anchor);
-    ts_text_deinit(&text);
+    key_process.cpu = ts__digest_of(text.at, text.n);
+    key_process.build = ts__loaded_id(&anchor);
+    ts__text_deinit(&text);
 }
 
 /* ---- LLVM ------------------------------------------------------------------------------------------------- */
@@ -97,22 +97,22 @@ static void key_note_name(char name[CACHE_NAME])
     static const char *const variables[] = {"TESSERA_LLVM", "LD_LIBRARY_PATH"};
     key_file loader;
     ts_text text;
-    ts_text_init(&text, NULL);
+    ts__text_init(&text, NULL);
     (void)key_look("/etc/ld.so.cache", &loader);
-    ts_text_put(&text, (const char *)&loader, sizeof loader);
-    ts_text_put(&text, (const char *)&key_process.build, sizeof key_process.build);
+    ts__text_put(&text, (const char *)&loader, sizeof loader);
+    ts__text_put(&text, (const char *)&key_process.build, sizeof key_process.build);
     for (size_t i = 0; i < TS_COUNT(variables); i++) {
         const char *value = getenv(variables[i]);
-        ts_text_put(&text, value ? value : "", value ? strlen(value) + 1 : 1);
+        ts__text_put(&text, value ? value : "", value ? strlen(value) + 1 : 1);
     }
-    snprintf(name, CACHE_NAME, "llvm.%016llx", (unsigned long long)ts_digest_of(text.at, text.n).lo);
-    ts_text_deinit(&text);
+    snprintf(name, CACHE_NAME, "llvm.%016llx", (unsigned long long)ts__digest_of(text.at, text.n).lo);
+    ts__text_deinit(&text);
 }
 
 static uint64_t key_note_check(const key_note *note)
 {
     size_t from = offsetof(key_note, llvm);
-    return ts_hash((const char *)note + from, sizeof *note - from, KEY_NOTE_MAGIC);
+    return ts__hash((const char *)note + from, sizeof *note - from, KEY_NOTE_MAGIC);
 }
 
 /* Keeps what the note says in the cache; false: none, or not true any more. */
@@ -156,11 +156,11 @@ static void key_note_write(cache_disk *disk, const ts_llvm_build *build)
 /* The LLVM in use, or the one that would be; zero: there is none. */
 static ts_digest key_llvm(cache_disk *disk)
 {
-    const ts_llvm_build *build = ts_llvm_loaded();
+    const ts_llvm_build *build = ts__llvm_loaded();
     if (!build && (atomic_load(&disk->knows_llvm) || key_note_read(disk)))
         return disk->llvm;
     if (!build && ts_llvm_find(NULL, NULL) == TS_OK)
-        build = ts_llvm_loaded();
+        build = ts__llvm_loaded();
     if (!build)
         return (ts_digest){0};
     bool is_known = atomic_load(&disk->knows_llvm) && memcmp(&disk->llvm, &build->id, sizeof build->id) == 0;
@@ -171,22 +171,22 @@ static ts_digest key_llvm(cache_disk *disk)
 
 /* ---- the key ------------------------------------------------------------------------------------------------ */
 
-void ts_cache_key(ts_cache *cache, ts_text *key, const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
+void ts__cache_key(ts_cache *cache, ts_text *key, const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
                   const ts_hints *hints, ts_target target)
 {
     pthread_once(&key_process.once, key_start);
     const char *stop = getenv("TS_STOP"); /* leaves out passes */
     uint64_t sizes[4] = {(uint64_t)target, n_spec, n_pack, stop ? strlen(stop) : 0};
     key->n = 0;
-    ts_text_put(key, (const char *)&key_process.build, sizeof key_process.build);
-    ts_text_put(key, (const char *)sizes, sizeof sizes);
-    ts_text_put(key, stop, sizes[3]);
+    ts__text_put(key, (const char *)&key_process.build, sizeof key_process.build);
+    ts__text_put(key, (const char *)sizes, sizeof sizes);
+    ts__text_put(key, stop, sizes[3]);
     if (target == TS_TARGET_CPU) {
         ts_digest llvm = key_llvm(ts__cache_disk_of(cache));
-        ts_text_put(key, (const char *)&key_process.cpu, sizeof key_process.cpu);
-        ts_text_put(key, (const char *)&llvm, sizeof llvm);
+        ts__text_put(key, (const char *)&key_process.cpu, sizeof key_process.cpu);
+        ts__text_put(key, (const char *)&llvm, sizeof llvm);
     }
-    ts_text_put(key, (const char *)hints, sizeof *hints);
-    ts_text_put(key, (const char *)spec, n_spec * sizeof *spec);
-    ts_text_put(key, pack, n_pack);
+    ts__text_put(key, (const char *)hints, sizeof *hints);
+    ts__text_put(key, (const char *)spec, n_spec * sizeof *spec);
+    ts__text_put(key, pack, n_pack);
 }

@@ -195,16 +195,16 @@ static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_sp
     const ts_hints *hints = ts__kernel_hints(kernel, target);
     ts_cache *cache;
     ts_text key;
-    TS_TRY(ts_cache_shared(&cache, err));
-    ts_text_init(&key, kernel->alloc);
+    TS_TRY(ts__cache_shared(&cache, err));
+    ts__text_init(&key, kernel->alloc);
     ts_cache_hit hit = TS_CACHE_MISS;
     ts_status status = TS_OK;
     /* A compiler of the caller's own is not part of the key, so its code is not shared. */
     bool usable = cache && kernel->compile == ts_compile;
     if (usable)
-        ts_cache_key(cache, &key, kernel->pack, kernel->n_pack, spec, n_spec, hints, target);
+        ts__cache_key(cache, &key, kernel->pack, kernel->n_pack, spec, n_spec, hints, target);
     if (usable && !key.failed)
-        hit = ts_cache_get(cache, key.at, key.n, kernel->alloc, code);
+        hit = ts__cache_get(cache, key.at, key.n, kernel->alloc, code);
     if (hit == TS_CACHE_MEMORY)
         atomic_fetch_add(&kernel->n_from_memory, 1);
     else if (hit == TS_CACHE_DISK)
@@ -212,11 +212,11 @@ static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_sp
     else {
         status = kernel_compile(kernel, spec, n_spec, target, code, err);
         if (status == TS_OK && usable) /* again, because now it is of the LLVM that was used, not the one expected */
-            ts_cache_key(cache, &key, kernel->pack, kernel->n_pack, spec, n_spec, hints, target);
+            ts__cache_key(cache, &key, kernel->pack, kernel->n_pack, spec, n_spec, hints, target);
         if (status == TS_OK && usable && !key.failed)
-            ts_cache_put(cache, key.at, key.n, code);
+            ts__cache_put(cache, key.at, key.n, code);
     }
-    ts_text_deinit(&key);
+    ts__text_deinit(&key);
     return status;
 }
 

@@ -29,8 +29,8 @@ typedef void ts_cpu_entry(const uint64_t *params, const uint32_t grid[3], int64_
                           void *scratch, const ts_cpu_env *env);
 
 /* Maps the object into executable memory and finds the entry; no LLVM needed. */
-TS_CHECKED ts_status ts_object_load(const void *bytes, size_t n, const char *name, void **image,
+TS_CHECKED ts_status ts__object_load(const void *bytes, size_t n, const char *name, void **image,
                                     size_t *image_bytes, ts_cpu_entry **entry, ts_error *err);
-void ts_object_unload(void *image, size_t image_bytes);
+void ts__object_unload(void *image, size_t image_bytes);
 
 #endif

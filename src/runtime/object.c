@@ -297,7 +297,7 @@ static ts_status object_map(object *o, const char *name, ts_cpu_entry **entry)
     return status;
 }
 
-ts_status ts_object_load(const void *bytes, size_t n, const char *name, void **image, size_t *image_bytes,
+ts_status ts__object_load(const void *bytes, size_t n, const char *name, void **image, size_t *image_bytes,
                          ts_cpu_entry **entry, ts_error *err)
 {
     object o = {.bytes = bytes, .n = n, .err = err};
@@ -320,7 +320,7 @@ ts_status ts_object_load(const void *bytes, size_t n, const char *name, void **i
     return TS_OK;
 }
 
-void ts_object_unload(void *image, size_t image_bytes)
+void ts__object_unload(void *image, size_t image_bytes)
 {
     if (image)
         munmap(image, image_bytes);

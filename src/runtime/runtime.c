@@ -190,7 +190,7 @@ static void rt_row_in_slow(const rt_view *v, int64_t at, bool inside, char *arra
         int64_t pos = at;
         uint64_t x = (uint64_t)v->what[TS_RT_PAD];
         if ((!v->rank || rt_axis_at(v, k, i, &pos)) && inside)
-            x = ts_scalar_read(array, v->bits, pos);
+            x = ts__scalar_read(array, v->bits, pos);
         memcpy(tile + (size_t)i * v->bytes, &x, v->bytes);
     }
 }
@@ -203,7 +203,7 @@ static void rt_row_out_slow(const rt_view *v, int64_t at, bool inside, char *arr
         uint64_t x = 0;
         memcpy(&x, tile + (size_t)i * v->bytes, v->bytes);
         if ((!v->rank || rt_axis_at(v, k, i, &pos)) && inside)
-            ts_scalar_write(array, v->bits, pos, x);
+            ts__scalar_write(array, v->bits, pos, x);
     }
 }
 
@@ -331,7 +331,7 @@ static uint64_t rt_apply(ts_rmw mode, ts_type type, uint64_t old, uint64_t value
     if (type == TS_T_f64 && mode == TS_RMW_ADDF)
         return ts_bits_of_f64(ts_f64_of_bits(old) + ts_f64_of_bits(value));
     uint64_t x[] = {old, value}, out = old;
-    (void)ts_scalar_eval(NULL, as_op[mode].op, as_op[mode].attr, type, type, x, &out);
+    (void)ts__scalar_eval(NULL, as_op[mode].op, as_op[mode].attr, type, type, x, &out);
     return out;
 }
 
@@ -410,7 +410,7 @@ typedef struct rt_printed {
 static uint64_t rt_printed_at(const void *user, int64_t i)
 {
     const rt_printed *p = user;
-    return ts_scalar_wrap(p->elem, rt_get(p->tile, rt_bytes(p->elem), i));
+    return ts__scalar_wrap(p->elem, rt_get(p->tile, rt_bytes(p->elem), i));
 }
 
 void ts__rt_print(const ts_cpu_env *env, const char *format, const int64_t *types, const void *const *tiles)
@@ -418,11 +418,11 @@ void ts__rt_print(const ts_cpu_env *env, const char *format, const int64_t *type
     ts_text out;
     if (!env || !env->print)
         return;
-    ts_text_init(&out, ts_alloc_default());
+    ts__text_init(&out, ts_alloc_default());
     for (const char *p = format; *p;) {
         ts__conversion c;
         if (*p != '%' || p[1] == '%' || !ts__conversion_at(p, &c) || !types[0]) {
-            ts_text_putc(&out, *p);
+            ts__text_putc(&out, *p);
             p += *p == '%' && p[1] == '%' ? 2 : 1;
             continue;
         }
@@ -431,8 +431,8 @@ void ts__rt_print(const ts_cpu_env *env, const char *format, const int64_t *type
         types += 2 + types[1];
         p += c.n;
     }
-    env->print(env->print_user, ts_text_get(&out), out.n);
-    ts_text_deinit(&out);
+    env->print(env->print_user, ts__text_get(&out), out.n);
+    ts__text_deinit(&out);
 }
 
 /* ---- faults -------------------------------------------------------------------------------------*/

@@ -7,51 +7,51 @@
 static void arena_rewind_frees_what_came_later(void)
 {
     ts_arena arena;
-    ts_arena_init(&arena, NULL);
+    ts__arena_init(&arena, NULL);
     int *first = TS_NEW(&arena, int);
     *first = 7;
-    ts_arena_mark mark = ts_arena_at(&arena);
+    ts_arena_mark mark = ts__arena_at(&arena);
     for (int i = 0; i < 1000; i++)
-        CHECK(ts_arena_get(&arena, 4096) != NULL);
-    ts_arena_rewind(&arena, mark);
+        CHECK(ts__arena_get(&arena, 4096) != NULL);
+    ts__arena_rewind(&arena, mark);
     CHECK_INT(*first, 7);
-    CHECK(ts_arena_get(&arena, 16) != NULL);
-    ts_arena_deinit(&arena);
+    CHECK(ts__arena_get(&arena, 16) != NULL);
+    ts__arena_deinit(&arena);
 }
 
 static void narrow_floats_round_trip(void)
 {
     for (uint32_t bits = 0; bits < 65536; bits++) {
-        double f16 = ts_f16_to_f64((uint16_t)bits), bf16 = ts_bf16_to_f64((uint16_t)bits);
+        double f16 = ts__f16_to_f64((uint16_t)bits), bf16 = ts__bf16_to_f64((uint16_t)bits);
         if (!isnan(f16))
-            CHECK_INT(ts_f16_from_f64(f16), bits);
+            CHECK_INT(ts__f16_from_f64(f16), bits);
         if (!isnan(bf16))
-            CHECK_INT(ts_bf16_from_f64(bf16), bits);
+            CHECK_INT(ts__bf16_from_f64(bf16), bits);
     }
-    CHECK_INT(ts_f16_from_f64(65520.0), 0x7C00);
-    CHECK_INT(ts_f16_from_f64(65519.99), 0x7BFF);
-    CHECK_INT(ts_f16_from_f64(ldexp(1, -25)), 0);
-    CHECK_INT(ts_f16_from_f64(ldexp(1.0001, -25)), 1);
+    CHECK_INT(ts__f16_from_f64(65520.0), 0x7C00);
+    CHECK_INT(ts__f16_from_f64(65519.99), 0x7BFF);
+    CHECK_INT(ts__f16_from_f64(ldexp(1, -25)), 0);
+    CHECK_INT(ts__f16_from_f64(ldexp(1.0001, -25)), 1);
 }
 
 static void text_grows_and_formats(void)
 {
     ts_text text;
-    ts_text_init(&text, NULL);
+    ts__text_init(&text, NULL);
     for (int i = 0; i < 1000; i++)
-        ts_text_int(&text, -i);
-    ts_text_printf(&text, "%s", "!");
+        ts__text_int(&text, -i);
+    ts__text_printf(&text, "%s", "!");
     CHECK(!text.failed && text.at[text.n - 1] == '!');
-    ts_text_deinit(&text);
-    CHECK_STR(ts_text_get(&text), "");
+    ts__text_deinit(&text);
+    CHECK_STR(ts__text_get(&text), "");
 }
 
 static void a_loaded_object_is_known_by_its_bytes(void)
 {
     static const char inside = 0;
     int on_the_stack = 0;
-    ts_digest own = ts_loaded_id(&inside), also = ts_loaded_id((const void *)(uintptr_t)&check_passed),
-              libc = ts_loaded_id((const void *)(uintptr_t)stdout), none = ts_loaded_id(&on_the_stack);
+    ts_digest own = ts__loaded_id(&inside), also = ts__loaded_id((const void *)(uintptr_t)&check_passed),
+              libc = ts__loaded_id((const void *)(uintptr_t)stdout), none = ts__loaded_id(&on_the_stack);
     CHECK(own.lo && memcmp(&own, &also, sizeof own) == 0);
     CHECK(libc.lo && memcmp(&own, &libc, sizeof own) != 0);
     CHECK(!none.lo && !none.hi);

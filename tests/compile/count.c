@@ -17,16 +17,16 @@ typedef struct kit {
 static void kit_count(kit *k, const char *text, const uint64_t *params, size_t n, int64_t blocks)
 {
     memset(k, 0, sizeof *k);
-    ts_arena_init(&k->arena, NULL);
+    ts__arena_init(&k->arena, NULL);
     ts_report_request request = {.params = params, .n_params = n, .grid = {blocks, 1, 1}};
-    CHECK_OK(ts_read_module(&k->arena, text, strlen(text), &k->module, &err));
-    CHECK_OK(ts_verify_module(k->module, &err));
-    CHECK_OK(ts_count_run(k->module->fns.at[0], &request, &k->arena, &k->count, &err));
+    CHECK_OK(ts_module_read(&k->arena, text, strlen(text), &k->module, &err));
+    CHECK_OK(ts_module_verify(k->module, &err));
+    CHECK_OK(ts__count_run(k->module->fns.at[0], &request, &k->arena, &k->count, &err));
 }
 
 static void kit_end(kit *k)
 {
-    ts_arena_deinit(&k->arena);
+    ts__arena_deinit(&k->arena);
 }
 
 #define TOTAL(k, kind) ((k).count.total[TS_WORK_##kind])

@@ -61,13 +61,13 @@ static void far_view(const far_case *f, ts_text *t, const char *name, const char
     static const char *const kinds[] = {"partition", "strided", "gather_scatter", "gather_scatter"};
     const char *kind = kinds[f->kind];
     long long stride = (long long)f->stride;
-    ts_text_printf(t, "  %s = make_%s_view %s : %s_view<[%lld, 8], tensor_view<?x8xi32, strides=[%lld, 1]>", name, kind,
+    ts__text_printf(t, "  %s = make_%s_view %s : %s_view<[%lld, 8], tensor_view<?x8xi32, strides=[%lld, 1]>", name, kind,
                    of, kind, (long long)f->tile, stride);
     if (f->kind == FAR_STRIDED)
-        ts_text_printf(t, ", steps=[%lld, 8]", (long long)f->step);
+        ts__text_printf(t, ", steps=[%lld, 8]", (long long)f->step);
     if (f->kind >= FAR_DENSE)
-        ts_text_printf(t, ", sparse_dim=%d", f->kind == FAR_DENSE);
-    ts_text_puts(t, ">\n");
+        ts__text_printf(t, ", sparse_dim=%d", f->kind == FAR_DENSE);
+    ts__text_puts(t, ">\n");
 }
 
 /* Operands of the row and the column axis of the view. */
@@ -76,35 +76,35 @@ static const char *far_operands(const far_case *f, ts_text *t)
     if (f->kind <= FAR_STRIDED)
         return "%13, %14";
     if (f->kind == FAR_DENSE) {
-        ts_text_puts(t, "  %50 = iota : tile<8xi32>\n");
+        ts__text_puts(t, "  %50 = iota : tile<8xi32>\n");
         return "%13, %50";
     }
     long long n = (long long)f->tile;
-    ts_text_printf(t, "  %%50 = reshape %%13 : tile<1xi%u>\n", f->bits);
-    ts_text_printf(t, "  %%51 = broadcast %%50 : tile<%lldxi%u>\n", n, f->bits);
+    ts__text_printf(t, "  %%50 = reshape %%13 : tile<1xi%u>\n", f->bits);
+    ts__text_printf(t, "  %%51 = broadcast %%50 : tile<%lldxi%u>\n", n, f->bits);
     return "%51, %14";
 }
 
 static void far_kernel(const far_case *f, ts_text *t)
 {
     long long n = (long long)f->tile, stride = (long long)f->stride;
-    ts_text_puts(t, "entry @far(%1: ptr<i32>, %2: ptr<i32>, %3: ptr<i32>, ");
-    ts_text_printf(t, "%%4: ptr<i%u>, %%5: i32, %%6: i32) {\n", f->bits);
-    ts_text_puts(t, "  %10 = get_tile_block_id axis=0 : i32\n");
-    ts_text_printf(t, "  %%12 = offset %%4, %%10 : ptr<i%u>\n  %%13 = load_ptr_tko %%12 : i%u\n", f->bits, f->bits);
-    ts_text_puts(t, "  %14 = constant 0 : i32\n");
-    ts_text_printf(t, "  %%15 = assume bounded(0, ?) %%5 : i32\n  %%16 = assume bounded(0, ?) %%6 : i32\n");
-    ts_text_printf(t, "  %%20 = make_tensor_view %%2, %%15 : tensor_view<?x8xi32, strides=[%lld, 1]>\n", stride);
-    ts_text_printf(t, "  %%21 = make_tensor_view %%3, %%16 : tensor_view<?x8xi32, strides=[%lld, 1]>\n", stride);
+    ts__text_puts(t, "entry @far(%1: ptr<i32>, %2: ptr<i32>, %3: ptr<i32>, ");
+    ts__text_printf(t, "%%4: ptr<i%u>, %%5: i32, %%6: i32) {\n", f->bits);
+    ts__text_puts(t, "  %10 = get_tile_block_id axis=0 : i32\n");
+    ts__text_printf(t, "  %%12 = offset %%4, %%10 : ptr<i%u>\n  %%13 = load_ptr_tko %%12 : i%u\n", f->bits, f->bits);
+    ts__text_puts(t, "  %14 = constant 0 : i32\n");
+    ts__text_printf(t, "  %%15 = assume bounded(0, ?) %%5 : i32\n  %%16 = assume bounded(0, ?) %%6 : i32\n");
+    ts__text_printf(t, "  %%20 = make_tensor_view %%2, %%15 : tensor_view<?x8xi32, strides=[%lld, 1]>\n", stride);
+    ts__text_printf(t, "  %%21 = make_tensor_view %%3, %%16 : tensor_view<?x8xi32, strides=[%lld, 1]>\n", stride);
     far_view(f, t, "%22", "%20");
     far_view(f, t, "%23", "%21");
-    ts_text_printf(t, "  %%24 = make_tensor_view %%1 : tensor_view<%lldx8xi32, strides=[8, 1]>\n", n * MAX_INDICES);
-    ts_text_printf(t, "  %%25 = make_partition_view %%24 : partition_view<[%lld, 8], ", n);
-    ts_text_printf(t, "tensor_view<%lldx8xi32, strides=[8, 1]>>\n", n * MAX_INDICES);
+    ts__text_printf(t, "  %%24 = make_tensor_view %%1 : tensor_view<%lldx8xi32, strides=[8, 1]>\n", n * MAX_INDICES);
+    ts__text_printf(t, "  %%25 = make_partition_view %%24 : partition_view<[%lld, 8], ", n);
+    ts__text_printf(t, "tensor_view<%lldx8xi32, strides=[8, 1]>>\n", n * MAX_INDICES);
     const char *at = far_operands(f, t);
-    ts_text_printf(t, "  %%30 = load_view_tko %%22, %s : tile<%lldx8xi32>\n", at, n);
-    ts_text_puts(t, "  %31 = store_view_tko %25, %30, %10, %14 : token\n");
-    ts_text_printf(t, "  %%32 = store_view_tko %%23, %%30, %s : token\n  return\n}\n", at);
+    ts__text_printf(t, "  %%30 = load_view_tko %%22, %s : tile<%lldx8xi32>\n", at, n);
+    ts__text_puts(t, "  %31 = store_view_tko %25, %30, %10, %14 : token\n");
+    ts__text_printf(t, "  %%32 = store_view_tko %%23, %%30, %s : token\n  return\n}\n", at);
 }
 
 /* ---- what it means -------------------------------------------------------------------------------- */
@@ -141,11 +141,11 @@ static void far_check(const far_case *f)
     char name[128];
     snprintf(name, sizeof name, "kind %d, tile %lld, step %lld, i%u, extent %lld", (int)f->kind, (long long)f->tile,
              (long long)f->step, f->bits, (long long)f->extent);
-    ts_arena_init(&arena, NULL);
-    ts_text_init(&text, NULL);
+    ts__arena_init(&arena, NULL);
+    ts__text_init(&text, NULL);
     far_kernel(f, &text);
-    CHECK_OK(ts_read_module(&arena, ts_text_get(&text), text.n, &module, &err));
-    CHECK_OK(ts_verify_module(module, &err));
+    CHECK_OK(ts_module_read(&arena, ts__text_get(&text), text.n, &module, &err));
+    CHECK_OK(ts_module_verify(module, &err));
     size_t n = ROWS * COLUMNS;
     diff_case c = {.name = name, .fn = module->fns.at[0], .n_buffers = 4, .n_ints = 2, .grid = {f->n, 1, 1},
                    .buffer = {{TS_T_i32, (size_t)f->tile * COLUMNS * MAX_INDICES, 0, .output = true},
@@ -157,7 +157,7 @@ static void far_check(const far_case *f)
     diff_fill(&c, &wanted);
     far_meaning(f, &wanted);
     ts_eval_env env = diff_env(&c, &found, NULL);
-    CHECK_OK(ts_eval_grid(c.fn, found.params, 6, c.grid, &env, &err));
+    CHECK_OK(ts__eval_grid(c.fn, found.params, 6, c.grid, &env, &err));
     CHECK_INT(diff_compare(&c, &wanted, &found, "meaning"), 0);
     bool cpu = diff_has_cpu(&c);
     check_skipped += !cpu;
@@ -165,8 +165,8 @@ static void far_check(const far_case *f)
         diff_check(&c, &ways[w], names[w]);
     diff_free(&found);
     diff_free(&wanted);
-    ts_text_deinit(&text);
-    ts_arena_deinit(&arena);
+    ts__text_deinit(&text);
+    ts__arena_deinit(&arena);
 }
 
 static void an_index_too_far_out_is_outside(void)
@@ -198,27 +198,27 @@ static void padding_is_the_same_everywhere(ts_type elem, const char *padding, bo
     ts_error err = {0};
     char name[96];
     snprintf(name, sizeof name, "%s%s%s", type, padding, is_checked);
-    ts_arena_init(&arena, NULL);
-    ts_text_init(&text, NULL);
-    ts_text_printf(&text, "entry @pad(%%1: ptr<%s>, %%2: ptr<%s>, %%3: i32)%s {\n", type, type, is_checked);
-    ts_text_puts(&text, "  %4 = assume bounded(0, ?) %3 : i32\n");
-    ts_text_printf(&text, "  %%5 = make_tensor_view %%2, %%4 : tensor_view<?x%s, strides=[1]>\n", type);
-    ts_text_printf(&text, "  %%6 = make_partition_view %%5 : partition_view<[8], tensor_view<?x%s, strides=[1]>%s>\n",
+    ts__arena_init(&arena, NULL);
+    ts__text_init(&text, NULL);
+    ts__text_printf(&text, "entry @pad(%%1: ptr<%s>, %%2: ptr<%s>, %%3: i32)%s {\n", type, type, is_checked);
+    ts__text_puts(&text, "  %4 = assume bounded(0, ?) %3 : i32\n");
+    ts__text_printf(&text, "  %%5 = make_tensor_view %%2, %%4 : tensor_view<?x%s, strides=[1]>\n", type);
+    ts__text_printf(&text, "  %%6 = make_partition_view %%5 : partition_view<[8], tensor_view<?x%s, strides=[1]>%s>\n",
                    type, padding);
-    ts_text_printf(&text, "  %%7 = make_tensor_view %%1 : tensor_view<8x%s, strides=[1]>\n", type);
-    ts_text_printf(&text, "  %%8 = make_partition_view %%7 : partition_view<[8], tensor_view<8x%s, strides=[1]>>\n",
+    ts__text_printf(&text, "  %%7 = make_tensor_view %%1 : tensor_view<8x%s, strides=[1]>\n", type);
+    ts__text_printf(&text, "  %%8 = make_partition_view %%7 : partition_view<[8], tensor_view<8x%s, strides=[1]>>\n",
                    type);
-    ts_text_printf(&text, "  %%9 = constant 0 : i32\n  %%10 = load_view_tko %%6, %%9 : tile<8x%s>\n", type);
-    ts_text_printf(&text, "  %%11 = store_view_tko %%8, %%10, %%9 : token\n  return\n}\n");
-    CHECK_OK(ts_read_module(&arena, ts_text_get(&text), text.n, &module, &err));
-    CHECK_OK(ts_verify_module(module, &err));
+    ts__text_printf(&text, "  %%9 = constant 0 : i32\n  %%10 = load_view_tko %%6, %%9 : tile<8x%s>\n", type);
+    ts__text_printf(&text, "  %%11 = store_view_tko %%8, %%10, %%9 : token\n  return\n}\n");
+    CHECK_OK(ts_module_read(&arena, ts__text_get(&text), text.n, &module, &err));
+    CHECK_OK(ts_module_verify(module, &err));
     diff_case c = {.name = name, .fn = module->fns.at[0], .n_buffers = 2, .n_ints = 1, .grid = {1, 1, 1},
                    .buffer = {{elem, 8, 0, .output = true}, {elem, 8, 3, false, false, NULL}}};
     c.ints[0] = 5;
     for (uint32_t w = 0; w < TS_COUNT(ways) - !diff_has_cpu(&c); w++)
         diff_check(&c, &ways[w], names[w]);
-    ts_text_deinit(&text);
-    ts_arena_deinit(&arena);
+    ts__text_deinit(&text);
+    ts__arena_deinit(&arena);
 }
 
 static void every_padding_is_the_same_everywhere(void)
@@ -228,7 +228,7 @@ static void every_padding_is_the_same_everywhere(void)
     static const ts_type elems[] = {TS_T_i8, TS_T_i32, TS_T_i64, TS_T_f16, TS_T_bf16, TS_T_f32, TS_T_f64, TS_T_f8E4M3FN,
                                     TS_T_f8E5M2, TS_T_f8E8M0FNU, TS_T_f4E2M1FN};
     for (uint32_t e = 0; e < TS_COUNT(elems); e++)
-        for (uint32_t m = 0; m < (ts_float_format_of(elems[e]) ? TS_COUNT(modes) : 2); m++)
+        for (uint32_t m = 0; m < (ts__float_format_of(elems[e]) ? TS_COUNT(modes) : 2); m++)
             for (int checked = 0; checked < (m == 0) + 1; checked++)
                 padding_is_the_same_everywhere(elems[e], modes[m], checked);
 }

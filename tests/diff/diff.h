@@ -83,10 +83,10 @@ static inline uint64_t diff_element(const diff_buffer *b, uint64_t *state)
     uint64_t r = diff_random(state);
     if (!b->seed)
         return 0;
-    if (!ts_float_format_of(b->elem))
+    if (!ts__float_format_of(b->elem))
         return r % 64;
     double x = b->special ? diff_special(r) : b->whole ? (double)(r % 8) - 4 : (double)(r % 4096) / 1024 - 2;
-    return ts_float_from_f64(b->elem, x, TS_RN);
+    return ts__float_from_f64(b->elem, x, TS_RN);
 }
 
 static inline void diff_fill(const diff_case *c, diff_memory *m)
@@ -99,7 +99,7 @@ static inline void diff_fill(const diff_case *c, diff_memory *m)
         m->at[i] = aligned_alloc(64, (m->bytes[i] + 127) / 64 * 64);
         memset(m->at[i], 0, m->bytes[i]);
         for (size_t e = 0; e < b->n; e++)
-            ts_scalar_store(NULL, b->elem, m->at[i], (int64_t)e,
+            ts__scalar_store(NULL, b->elem, m->at[i], (int64_t)e,
                             b->values ? (uint64_t)b->values[e] : diff_element(b, &state));
         m->params[i] = (uint64_t)(uintptr_t)m->at[i];
         m->range[i] = (ts_eval_range){m->at[i], m->bytes[i]};
@@ -137,18 +137,18 @@ static inline ts_eval_env diff_env(const diff_case *c, diff_memory *m, const dif
 static inline void diff_show(const ts_fn *fn, const char *title)
 {
     ts_text text;
-    ts_text_init(&text, NULL);
-    ts_print_fn(fn, &text);
-    fprintf(stderr, "---- %s\n%s", title, ts_text_get(&text));
-    ts_text_deinit(&text);
+    ts__text_init(&text, NULL);
+    ts_fn_print(fn, &text);
+    fprintf(stderr, "---- %s\n%s", title, ts__text_get(&text));
+    ts__text_deinit(&text);
 }
 
 /* The largest magnitude among the numbers of an output, for the tolerance. */
 static inline double diff_scale(const diff_buffer *b, const void *at)
 {
     double scale = 0;
-    for (size_t i = 0; i < b->n && ts_float_format_of(b->elem); i++) {
-        double x = fabs(ts_float_to_f64(b->elem, ts_scalar_load(NULL, b->elem, at, (int64_t)i)));
+    for (size_t i = 0; i < b->n && ts__float_format_of(b->elem); i++) {
+        double x = fabs(ts__float_to_f64(b->elem, ts__scalar_load(NULL, b->elem, at, (int64_t)i)));
         scale = x > scale && !isinf(x) ? x : scale;
     }
     return scale;
@@ -156,11 +156,11 @@ static inline double diff_scale(const diff_buffer *b, const void *at)
 
 static inline bool diff_near(const diff_buffer *b, uint64_t x, uint64_t y, double allowed)
 {
-    if (ts_scalar_same(b->elem, x, y))
+    if (ts__scalar_same(b->elem, x, y))
         return true;
-    if (!ts_float_format_of(b->elem) || allowed == 0)
+    if (!ts__float_format_of(b->elem) || allowed == 0)
         return false;
-    return fabs(ts_float_to_f64(b->elem, x) - ts_float_to_f64(b->elem, y)) <= allowed;
+    return fabs(ts__float_to_f64(b->elem, x) - ts__float_to_f64(b->elem, y)) <= allowed;
 }
 
 /* Number of elements that differ; the first is printed. */
@@ -172,8 +172,8 @@ static inline size_t diff_compare(const diff_case *c, const diff_memory *wanted,
         const diff_buffer *b = &c->buffer[i];
         double allowed = c->tolerance * diff_scale(b, wanted->at[i]);
         for (size_t e = 0; e < b->n && b->output; e++) {
-            uint64_t x = ts_scalar_load(NULL, b->elem, wanted->at[i], (int64_t)e);
-            uint64_t y = ts_scalar_load(NULL, b->elem, found->at[i], (int64_t)e);
+            uint64_t x = ts__scalar_load(NULL, b->elem, wanted->at[i], (int64_t)e);
+            uint64_t y = ts__scalar_load(NULL, b->elem, found->at[i], (int64_t)e);
             if (diff_near(b, x, y, allowed))
                 continue;
             if (!wrong++)
@@ -189,18 +189,18 @@ static inline ts_status diff_run_simt(const diff_case *c, ts_fn *fn, ts_pass_env
 {
     ts_text messages;
     fn->num_ctas = way->ctas ? way->ctas : fn->num_ctas;
-    ts_text_init(&messages, NULL);
-    ts_status status = ts_lower_run(fn, env, &messages, err);
-    ts_text_deinit(&messages);
+    ts__text_init(&messages, NULL);
+    ts_status status = ts__lower_run(fn, env, &messages, err);
+    ts__text_deinit(&messages);
     if (!status && way->after)
-        status = ts_run_passes(fn, way->after, env, err);
+        status = ts__run_passes(fn, way->after, env, err);
     ts_eval_env eval = diff_env(c, m, way);
     size_t n = c->n_buffers + c->n_ints + (env->plan->error_param ? 1u : 0u);
     for (size_t i = 0; i < n; i++)
         env->plan->param_bytes[i] = i < c->n_buffers || i == c->n_buffers + c->n_ints ? 8 : 4;
     env->plan->n_params = (uint32_t)n;
     uint32_t grid[3] = {c->grid[0] * (env->plan->cluster ? env->plan->cluster : 1), c->grid[1], c->grid[2]};
-    return status ? status : ts_eval_simt(fn, env->plan, m->params, n, grid, &eval, err);
+    return status ? status : ts__eval_simt(fn, env->plan, m->params, n, grid, &eval, err);
 }
 
 #ifdef DIFF_WITH_CPU
@@ -212,21 +212,21 @@ static inline ts_status diff_run_way(const diff_case *c, ts_fn *fn, const diff_w
     static const ts_hints none;
     ts_arena scratch;
     ts_plan plan = {.target = (uint32_t)way->target};
-    ts_arena_init(&scratch, NULL);
+    ts__arena_init(&scratch, NULL);
     ts_pass_env env = {&scratch, way->target, &none, &plan};
     strcpy(plan.name, ts_str_get(fn->module, fn->name));
     const char *passes = getenv("TS_DIFF_PASSES"); /* to find the pass that a failure needs */
-    ts_status status = ts_run_passes(fn, passes ? passes : way->passes, &env, err);
+    ts_status status = ts__run_passes(fn, passes ? passes : way->passes, &env, err);
     ts_eval_env eval = diff_env(c, m, way);
     if (!status && way->kind == DIFF_TILE)
-        status = ts_eval_grid(fn, m->params, c->n_buffers + c->n_ints, c->grid, &eval, err);
+        status = ts__eval_grid(fn, m->params, c->n_buffers + c->n_ints, c->grid, &eval, err);
     if (!status && way->kind == DIFF_SIMT)
         status = diff_run_simt(c, fn, &env, way, m, err);
 #ifdef DIFF_WITH_CPU
     if (!status && way->kind == DIFF_CPU)
         status = diff_run_cpu(c, fn, &env, m, err);
 #endif
-    ts_arena_deinit(&scratch);
+    ts__arena_deinit(&scratch);
     return status;
 }
 
@@ -239,7 +239,7 @@ static inline bool diff_check(const diff_case *c, const diff_way *way, const cha
     diff_fill(c, &found);
     ts_eval_env env = diff_env(c, &wanted, NULL);
     ts_fn *fn = diff_clone(c->fn);
-    ts_status status = ts_eval_grid(c->fn, wanted.params, c->n_buffers + c->n_ints, c->grid, &env, &err);
+    ts_status status = ts__eval_grid(c->fn, wanted.params, c->n_buffers + c->n_ints, c->grid, &env, &err);
     if (status)
         fprintf(stderr, "%s as it is: %s: %s\n", c->name, ts_status_name(status), err.text);
     ts_status after = status ? status : diff_run_way(c, fn, way, &found, &err);

@@ -60,7 +60,7 @@ static const ts_type gen_ints[] = {TS_T_i32, TS_T_i32, TS_T_i32, TS_T_i8, TS_T_i
 static inline ts_val gen_to(gen *g, ts_val v, ts_type to)
 {
     ts_type from = gen_elem(g, v);
-    bool ff = ts_float_format_of(from), tf = ts_float_format_of(to);
+    bool ff = ts__float_format_of(from), tf = ts__float_format_of(to);
     uint32_t sign = gen_pick(g, 2) ? TS_A_UNSIGNED : 0;
     if (from == to)
         return v;
@@ -71,7 +71,7 @@ static inline ts_val gen_to(gen *g, ts_val v, ts_type to)
                              : ts_cast(&g->b, TS_OP_ftoi, v, to, TS_RZI | sign);
     if (tf)
         return ts_cast(&g->b, TS_OP_itof, v, to, from == TS_T_i1 ? TS_A_UNSIGNED : sign);
-    bool wider = ts_scalar_bits(to) > ts_scalar_bits(from);
+    bool wider = ts__scalar_bits(to) > ts__scalar_bits(from);
     return ts_cast(&g->b, wider ? TS_OP_exti : TS_OP_trunci, v, to, wider ? sign : 0);
 }
 
@@ -103,7 +103,7 @@ static inline void gen_float_op(gen *g)
     if ((op == TS_OP_maxf || op == TS_OP_minf) && gen_pick(g, 2))
         attr |= TS_A_NAN;
     ts_val x[3] = {gen_any(g, elem), gen_any(g, elem), gen_any(g, elem)};
-    gen_add(g, ts_emit(&g->b, op, ts_type_of(g->fn, x[0]), (uint32_t)ts_ops[op].n_opnd, x, attr, 0));
+    gen_add(g, ts_emit(&g->b, op, ts_type_of(g->fn, x[0]), (uint32_t)ts__ops[op].n_opnd, x, attr, 0));
 }
 
 static inline void gen_math_op(gen *g)
@@ -113,7 +113,7 @@ static inline void gen_math_op(gen *g)
     ts_op op = ops[gen_pick(g, TS_COUNT(ops))];
     ts_type elem = gen_pick(g, 3) ? TS_T_f32 : TS_T_f16;
     ts_val x[2] = {gen_any(g, elem), gen_any(g, elem)};
-    gen_add(g, ts_emit(&g->b, op, ts_type_of(g->fn, x[0]), (uint32_t)ts_ops[op].n_opnd, x, 0, 0));
+    gen_add(g, ts_emit(&g->b, op, ts_type_of(g->fn, x[0]), (uint32_t)ts__ops[op].n_opnd, x, 0, 0));
 }
 
 static inline void gen_int_op(gen *g)
@@ -133,7 +133,7 @@ static inline void gen_int_op(gen *g)
                               : ts_op2(&g->b, TS_OP_ori, x[1], ts_int(&g->b, ts_type_of(g->fn, x[1]), 1), 0);
     if ((op == TS_OP_shli || op == TS_OP_shri) && gen_pick(g, 2))
         x[1] = ts_int(&g->b, ts_type_of(g->fn, x[0]), gen_pick(g, 9));
-    gen_add(g, ts_emit(&g->b, op, ts_type_of(g->fn, x[0]), (uint32_t)ts_ops[op].n_opnd, x, attr, 0));
+    gen_add(g, ts_emit(&g->b, op, ts_type_of(g->fn, x[0]), (uint32_t)ts__ops[op].n_opnd, x, attr, 0));
 }
 
 static inline void gen_choose(gen *g)
@@ -209,7 +209,7 @@ static inline void gen_reduce(gen *g)
     ts_val x = gen_any(g, which < 3 ? TS_T_i32 : TS_T_f32);
     ts_val o = ts_reduce_begin(&g->b, scan ? TS_OP_scan : TS_OP_reduce, axis,
                                scan && gen_pick(g, 2), 1, &x, &identity[which]);
-    ts_val y = ts_op2(&g->b, ops[which], ts_arg(g->fn, o, 0), ts_arg(g->fn, o, 1), which < 3 ? 0 : TS_A_NAN);
+    ts_val y = ts_op2(&g->b, ops[which], ts_region_arg(g->fn, o, 0), ts_region_arg(g->fn, o, 1), which < 3 ? 0 : TS_A_NAN);
     ts_term(&g->b, TS_OP_yield, 1, &y);
     ts_end_like(&g->b, o);
     ts_val res = ts_res(&g->b, o, 0);
@@ -240,8 +240,8 @@ static inline void gen_mma(gen *g)
     ts_val d = ts_emit(&g->b, acc == TS_T_i32 ? TS_OP_mmai : TS_OP_mmaf, square, 3, (ts_val[]){a, b, c}, 0, 0);
     uint64_t lowest = acc == TS_T_i32 ? (uint64_t)INT32_MIN : 0xFF800000;
     ts_val o = ts_reduce_begin(&g->b, TS_OP_reduce, 1, false, 1, &d, &lowest);
-    ts_val y = ts_op2(&g->b, acc == TS_T_i32 ? TS_OP_maxi : TS_OP_maxf, ts_arg(g->fn, o, 0),
-                      ts_arg(g->fn, o, 1), 0); /* never NaN */
+    ts_val y = ts_op2(&g->b, acc == TS_T_i32 ? TS_OP_maxi : TS_OP_maxf, ts_region_arg(g->fn, o, 0),
+                      ts_region_arg(g->fn, o, 1), 0); /* never NaN */
     ts_term(&g->b, TS_OP_yield, 1, &y);
     ts_end_like(&g->b, o);
     ts_val rows = ts_reshape(&g->b, ts_res(&g->b, o, 0), ts_type_tile(g->m, acc, 2, (int64_t[]){g->rows, 1}));
@@ -343,16 +343,16 @@ static inline void gen_for(gen *g)
     uint32_t n = g->n;
     memcpy(saved, g->pool, sizeof saved);
     ts_val o = ts_for_begin(&g->b, zero, upper, one, 2, inits, 0);
-    gen_add(g, ts_arg(g->fn, o, 1));
-    gen_add(g, ts_arg(g->fn, o, 2));
-    gen_add(g, gen_load(g, true, g->row, ts_arg(g->fn, o, 0)));
+    gen_add(g, ts_region_arg(g->fn, o, 1));
+    gen_add(g, ts_region_arg(g->fn, o, 2));
+    gen_add(g, gen_load(g, true, g->row, ts_region_arg(g->fn, o, 0)));
     gen_inside(g, 1 + gen_pick(g, 4));
     ts_val last = g->pool[g->n - 1];
     ts_val next[2] = {gen_to(g, last, TS_T_f32), gen_any(g, TS_T_i32)};
     if (gen_pick(g, 3) == 0) { /* skip a turn now and then */
-        ts_val odd = ts_op2(&g->b, TS_OP_andi, ts_arg(g->fn, o, 0), one, 0);
+        ts_val odd = ts_op2(&g->b, TS_OP_andi, ts_region_arg(g->fn, o, 0), one, 0);
         ts_val i = ts_if_begin(&g->b, ts_cmp(&g->b, TS_OP_cmpi, TS_EQ, odd, one, 0));
-        ts_term(&g->b, TS_OP_continue, 2, (ts_val[]){ts_arg(g->fn, o, 1), next[1]});
+        ts_term(&g->b, TS_OP_continue, 2, (ts_val[]){ts_region_arg(g->fn, o, 1), next[1]});
         ts_else(&g->b);
         ts_term(&g->b, TS_OP_yield, 0, NULL);
         ts_end(&g->b, i, 0, NULL);
@@ -373,14 +373,14 @@ static inline void gen_loop(gen *g)
     uint32_t n = g->n;
     memcpy(saved, g->pool, sizeof saved);
     ts_val o = ts_loop_begin(&g->b, 2, init);
-    ts_val i = ts_if_begin(&g->b, ts_cmp(&g->b, TS_OP_cmpi, TS_GE, ts_arg(g->fn, o, 0), ts_int(&g->b, TS_T_i32, 3), 0));
-    ts_term(&g->b, TS_OP_break, 2, (ts_val[]){ts_arg(g->fn, o, 0), ts_arg(g->fn, o, 1)});
+    ts_val i = ts_if_begin(&g->b, ts_cmp(&g->b, TS_OP_cmpi, TS_GE, ts_region_arg(g->fn, o, 0), ts_int(&g->b, TS_T_i32, 3), 0));
+    ts_term(&g->b, TS_OP_break, 2, (ts_val[]){ts_region_arg(g->fn, o, 0), ts_region_arg(g->fn, o, 1)});
     ts_else(&g->b);
     ts_term(&g->b, TS_OP_yield, 0, NULL);
     ts_end(&g->b, i, 0, NULL);
-    gen_add(g, ts_arg(g->fn, o, 1));
+    gen_add(g, ts_region_arg(g->fn, o, 1));
     gen_inside(g, 1 + gen_pick(g, 3));
-    ts_val next[2] = {ts_op2(&g->b, TS_OP_addi, ts_arg(g->fn, o, 0), ts_int(&g->b, TS_T_i32, 1), 0),
+    ts_val next[2] = {ts_op2(&g->b, TS_OP_addi, ts_region_arg(g->fn, o, 0), ts_int(&g->b, TS_T_i32, 1), 0),
                       gen_any(g, TS_T_f32)};
     ts_term(&g->b, TS_OP_continue, 2, next);
     ts_end_like(&g->b, o);
@@ -452,7 +452,7 @@ static inline void gen_outputs(gen *g, ts_val base, ts_type elem, ts_val rows, t
     uint32_t plane = 0;
     for (uint32_t i = g->n; i-- > 0 && plane < GEN_PLANES;) {
         ts_type from = gen_elem(g, g->pool[i]);
-        if ((ts_float_format_of(from) != NULL) != (ts_float_format_of(elem) != NULL))
+        if ((ts__float_format_of(from) != NULL) != (ts__float_format_of(elem) != NULL))
             continue;
         ts_val x = g->pool[i];
         if (elem == TS_T_i32 && from == TS_T_i64) /* both halves count */
@@ -471,7 +471,7 @@ static inline void gen_program(gen *g, uint64_t seed, bool with_math, diff_case 
 {
     static const uint32_t tile_rows[] = {8, 16, 16, 32, 4}, tile_cols[] = {16, 32, 64, 16, 128};
     *g = (gen){.state = seed * 0x9E37 + 77, .with_math = with_math};
-    ts_arena_init(&g->arena, NULL);
+    ts__arena_init(&g->arena, NULL);
     g->m = ts_module_create(&g->arena);
     g->fn = ts_fn_create(g->m, "random", TS_LEVEL_T);
     ts_builder_init(&g->b, g->fn);
@@ -480,8 +480,8 @@ static inline void gen_program(gen *g, uint64_t seed, bool with_math, diff_case 
     static const ts_type elems[] = {TS_T_f32, TS_T_i32, TS_T_f64, TS_T_i32, TS_T_f32, TS_T_i32};
     ts_val ptr[6];
     for (int i = 0; i < 6; i++)
-        ptr[i] = ts_param(&g->b, ts_type_ptr(g->m, elems[i], TS_GLOBAL));
-    ts_val rows = ts_param(&g->b, TS_T_i32), cols = ts_param(&g->b, TS_T_i32);
+        ptr[i] = ts_fn_param(&g->b, ts_type_ptr(g->m, elems[i], TS_GLOBAL));
+    ts_val rows = ts_fn_param(&g->b, TS_T_i32), cols = ts_fn_param(&g->b, TS_T_i32);
     int64_t n_rows = g->rows + 1 + gen_pick(g, (uint32_t)g->rows),
             n_cols = g->cols + 1 + gen_pick(g, (uint32_t)g->cols);
     g->row = ts_emit(&g->b, TS_OP_get_tile_block_id, TS_T_i32, 0, NULL, 1, 0);
@@ -516,7 +516,7 @@ static inline void gen_program(gen *g, uint64_t seed, bool with_math, diff_case 
 
 static inline void gen_end(gen *g)
 {
-    ts_arena_deinit(&g->arena);
+    ts__arena_deinit(&g->arena);
 }
 
 /* Runs `count` programs from `first` on through each way (NULL-terminated names); TS_DIFF_SEED and
@@ -536,17 +536,17 @@ static inline void gen_run_all(uint64_t first, uint32_t count, const char *pre,
         snprintf(name, sizeof name, "program %llu", (unsigned long long)s);
         c.name = name;
         CHECK_OK(ts_builder_status(&g.b, &err));
-        CHECK_OK(ts_verify(g.fn, &err));
+        CHECK_OK(ts_fn_verify(g.fn, &err));
         static const ts_hints none;
         ts_plan plan = {0};
         ts_arena scratch;
-        ts_arena_init(&scratch, NULL);
+        ts__arena_init(&scratch, NULL);
         ts_pass_env env = {&scratch, TS_TARGET_SM90, &none, &plan};
         if (getenv("TS_DIFF") && seed)
             diff_show(g.fn, "as made");
         if (pre)
-            CHECK_OK(ts_run_passes(g.fn, pre, &env, &err));
-        ts_arena_deinit(&scratch);
+            CHECK_OK(ts__run_passes(g.fn, pre, &env, &err));
+        ts__arena_deinit(&scratch);
         for (size_t w = 0; w < n_ways; w++)
             diff_check(&c, &ways[w], names[w]);
         gen_end(&g);

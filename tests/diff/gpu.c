@@ -14,7 +14,7 @@ static bool gpu_case(const kernel_case *kernel, ts_arena *arena, diff_case *c)
                      .n_buffers = kernel->n_buffers,
                      .n_ints = kernel->n_ints,
                      .tolerance = kernel->tolerance};
-    CHECK_OK(ts_read_module(arena, kernel->text, strlen(kernel->text), &m, &err));
+    CHECK_OK(ts_module_read(arena, kernel->text, strlen(kernel->text), &m, &err));
     if (!m)
         return false;
     c->fn = m->fns.at[0];
@@ -35,7 +35,7 @@ static void the_corpus_means_the_same_at_thread_level(void)
     for (size_t i = 0; i < TS_COUNT(kernel_cases); i++) {
         ts_arena arena;
         diff_case c;
-        ts_arena_init(&arena, NULL);
+        ts__arena_init(&arena, NULL);
         for (size_t t = 0; t < 2 * TS_COUNT(targets) && gpu_case(&kernel_cases[i], &arena, &c); t++) {
             const char *passes = kernel_cases[i].needs_passes ? "math legalize" : "";
             diff_way way = {DIFF_SIMT, targets[t / 2], passes, t % 2 ? 7 : 1, NULL};
@@ -43,7 +43,7 @@ static void the_corpus_means_the_same_at_thread_level(void)
             snprintf(what, sizeof what, "sm_%d", (int)targets[t / 2]);
             diff_check(&c, &way, what);
         }
-        ts_arena_deinit(&arena);
+        ts__arena_deinit(&arena);
     }
 }
 
@@ -70,7 +70,7 @@ typedef struct gpu_order {
 static ts_val gpu_compose(ts_builder *b, const gpu_order *o, const ts_val *inputs)
 {
     ts_val v = ts_reduce_begin(b, o->op, o->axis, o->reverse, 2, inputs, (uint64_t[]){1, 0});
-    ts_val a = ts_arg(b->fn, v, 0), a_acc = ts_arg(b->fn, v, 1), c = ts_arg(b->fn, v, 2), c_acc = ts_arg(b->fn, v, 3);
+    ts_val a = ts_region_arg(b->fn, v, 0), a_acc = ts_region_arg(b->fn, v, 1), c = ts_region_arg(b->fn, v, 2), c_acc = ts_region_arg(b->fn, v, 3);
     ts_val product = ts_op2(b, TS_OP_muli, a_acc, a, 0);
     ts_val sum = ts_op2(b, TS_OP_addi, ts_op2(b, TS_OP_muli, c_acc, a, 0), c, 0);
     ts_term(b, TS_OP_yield, 2, (ts_val[]){product, sum});
@@ -82,13 +82,13 @@ static void the_order_is_kept(const gpu_order *o)
 {
     ts_arena arena;
     ts_builder b;
-    ts_arena_init(&arena, NULL);
+    ts__arena_init(&arena, NULL);
     ts_module *m = ts_module_create(&arena);
     ts_fn *fn = ts_fn_create(m, "order", TS_LEVEL_T);
     fn->entry = true;
     fn->num_warps = (uint8_t)o->warps;
     ts_builder_init(&b, fn);
-    ts_val to = ts_param(&b, ts_type_ptr(m, TS_T_i32, TS_GLOBAL)), from = ts_param(&b, ts_type_of(fn, to));
+    ts_val to = ts_fn_param(&b, ts_type_ptr(m, TS_T_i32, TS_GLOBAL)), from = ts_fn_param(&b, ts_type_of(fn, to));
     int64_t n = 1;
     for (uint32_t d = 0; d < o->rank; d++)
         n *= o->dims[d];
@@ -108,7 +108,7 @@ static void the_order_is_kept(const gpu_order *o)
     char what[80];
     snprintf(what, sizeof what, "axis %u, %u warps, %u blocks", o->axis, o->warps, o->ctas);
     diff_check(&c, &way, what);
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
 }
 
 static void functions_that_do_not_commute_keep_the_order(void)
@@ -135,12 +135,12 @@ static void conversion_means_the_same(ts_type from, ts_type to, uint32_t attr)
                                     {DIFF_SIMT, TS_TARGET_SM100, "fold legalize fold", 0, NULL}};
     ts_arena arena;
     ts_builder b;
-    ts_arena_init(&arena, NULL);
+    ts__arena_init(&arena, NULL);
     ts_module *m = ts_module_create(&arena);
     ts_fn *fn = ts_fn_create(m, "conversion", TS_LEVEL_T);
     fn->entry = true;
     ts_builder_init(&b, fn);
-    ts_val base[2] = {ts_param(&b, ts_type_ptr(m, to, TS_GLOBAL)), ts_param(&b, ts_type_ptr(m, from, TS_GLOBAL))};
+    ts_val base[2] = {ts_fn_param(&b, ts_type_ptr(m, to, TS_GLOBAL)), ts_fn_param(&b, ts_type_ptr(m, from, TS_GLOBAL))};
     ts_type index = ts_type_tile(m, TS_T_i32, 1, (int64_t[]){N});
     ts_val at = gpu_pointers(&b, base[1], index);
     ts_val x = ts_emit(&b, TS_OP_load_ptr_tko, ts_type_with_elem(m, index, from), 1, &at, 0, 0);
@@ -152,7 +152,7 @@ static void conversion_means_the_same(ts_type from, ts_type to, uint32_t attr)
     c.buffer[1] = (diff_buffer){.elem = from, .n = N, .seed = 3, .special = true};
     for (size_t w = 0; w < TS_COUNT(ways); w++)
         diff_check(&c, &ways[w], ts_scalar_name(from));
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
 }
 
 static void floats_become_the_same_integers_at_thread_level(void)
@@ -195,15 +195,15 @@ static void later_stores_stay(void)
         ts_arena arena;
         ts_module *m = NULL;
         const char *text = texts[i / TS_COUNT(targets)];
-        ts_arena_init(&arena, NULL);
-        CHECK_OK(ts_read_module(&arena, text, strlen(text), &m, &err));
+        ts__arena_init(&arena, NULL);
+        CHECK_OK(ts_module_read(&arena, text, strlen(text), &m, &err));
         diff_case c = {.name = "later stores", .n_buffers = 1, .grid = {1, 1, 1}};
         c.fn = m ? m->fns.at[0] : NULL;
         c.buffer[0] = (diff_buffer){.elem = TS_T_i32, .n = 512, .output = true};
         diff_way way = {DIFF_SIMT, targets[i % TS_COUNT(targets)], "", 1, "dce licm"};
         if (m)
             diff_check(&c, &way, "one over the other");
-        ts_arena_deinit(&arena);
+        ts__arena_deinit(&arena);
     }
 }
 
@@ -228,19 +228,19 @@ static ts_status gpu_overlap(bool says, ts_target target, int32_t *memory, ts_er
     ts_hints hints = {0};
     ts_pass_env pass = {&scratch, target, &hints, &plan};
     ts_eval_env env = {.check_races = true, .schedule = 1};
-    ts_arena_init(&arena, NULL);
-    ts_arena_init(&scratch, NULL);
-    ts_text_init(&messages, NULL);
-    ts_status status = ts_read_module(&arena, text, strlen(text), &m, err);
+    ts__arena_init(&arena, NULL);
+    ts__arena_init(&scratch, NULL);
+    ts__text_init(&messages, NULL);
+    ts_status status = ts_module_read(&arena, text, strlen(text), &m, err);
     if (status == TS_OK) {
         m->fns.at[0]->overlap = says;
-        status = ts_lower_run(m->fns.at[0], &pass, &messages, err);
+        status = ts__lower_run(m->fns.at[0], &pass, &messages, err);
     }
     if (status == TS_OK)
-        status = ts_eval_simt(m->fns.at[0], &plan, params, 3, grid, &env, err);
-    ts_text_deinit(&messages);
-    ts_arena_deinit(&scratch);
-    ts_arena_deinit(&arena);
+        status = ts__eval_simt(m->fns.at[0], &plan, params, 3, grid, &env, err);
+    ts__text_deinit(&messages);
+    ts__arena_deinit(&scratch);
+    ts__arena_deinit(&arena);
     return status;
 }
 

@@ -15,16 +15,16 @@ static ts_status diff_run_cpu(const diff_case *c, ts_fn *fn, ts_pass_env *env, d
     ts_cpu_entry *entry = NULL;
     void *image = NULL;
     size_t n = 0;
-    ts_status status = ts_target_llvm(fn, env, &code, err);
+    ts_status status = ts__target_llvm(fn, env, &code, err);
     if (!status)
-        status = ts_object_load(code.bytes, code.n_bytes, env->plan->name, &image, &n, &entry, err);
+        status = ts__object_load(code.bytes, code.n_bytes, env->plan->name, &image, &n, &entry, err);
     if (!status) {
         uint64_t scratch_bytes = (env->plan->scratch_bytes + 127) / 64 * 64;
         void *scratch = aligned_alloc(64, scratch_bytes);
         memset(scratch, 0xCD, scratch_bytes);
         entry(m->params, c->grid, 0, (int64_t)c->grid[0] * c->grid[1] * c->grid[2], scratch, &cpu);
         free(scratch);
-        ts_object_unload(image, n);
+        ts__object_unload(image, n);
     }
     free(code.bytes);
     free(code.messages);

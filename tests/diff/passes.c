@@ -17,7 +17,7 @@ static bool passes_has(const char *name)
     return false;
 }
 
-/* Names of the list that exist, for ts_run_passes. */
+/* Names of the list that exist, for ts__run_passes. */
 static const char *passes_list(const char *list, char out[64])
 {
     char copy[64];

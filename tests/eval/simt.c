@@ -38,13 +38,13 @@ static void sk_do(sk *k, ts_op op, uint32_t n, const ts_val *opnds, uint32_t aux
 static void sk_begin(sk *k, uint32_t threads, uint32_t shared)
 {
     *k = (sk){0};
-    ts_arena_init(&k->arena, NULL);
+    ts__arena_init(&k->arena, NULL);
     k->m = ts_module_create(&k->arena);
     k->fn = ts_fn_create(k->m, "kernel", TS_LEVEL_S);
     ts_builder_init(&k->b, k->fn);
     k->plan = (ts_plan){.threads = threads, .shared_bytes = shared, .n_params = 2};
-    k->out = ts_param(&k->b, ts_type_ptr(k->m, TS_T_i32, TS_GLOBAL));
-    k->in = ts_param(&k->b, ts_type_ptr(k->m, TS_T_i32, TS_GLOBAL));
+    k->out = ts_fn_param(&k->b, ts_type_ptr(k->m, TS_T_i32, TS_GLOBAL));
+    k->in = ts_fn_param(&k->b, ts_type_ptr(k->m, TS_T_i32, TS_GLOBAL));
     k->tid = sk_op(k, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_TID, 0, 0));
 }
 
@@ -91,14 +91,14 @@ static ts_status sk_run(sk *k, void *out, const void *in, uint32_t blocks)
         sk_seen[k->fn->inst.at[v].op] = true;
     ts_status status = ts_builder_status(&k->b, &err);
     if (!status)
-        status = ts_eval_simt(k->fn, &k->plan, params, 2, grid, &k->env, &err);
+        status = ts__eval_simt(k->fn, &k->plan, params, 2, grid, &k->env, &err);
     return status;
 }
 
 static ts_status sk_end(sk *k, void *out, const void *in)
 {
     ts_status status = sk_run(k, out, in, 1);
-    ts_arena_deinit(&k->arena);
+    ts__arena_deinit(&k->arena);
     return status;
 }
 
@@ -121,7 +121,7 @@ static void sk_end_if(sk *k, ts_val o)
 static void sk_fill_shared(sk *k, uint32_t bytes)
 {
     ts_val o = ts_for_begin(&k->b, k->tid, sk_i32(k, bytes / 4), sk_i32(k, k->plan.threads), 0, NULL, 0);
-    ts_val i = ts_arg(k->fn, o, 0);
+    ts_val i = ts_region_arg(k->fn, o, 0);
     sk_st(k, sk_at(k, sk_shared(k, TS_T_i32, 0), i, 4), sk_ld(k, sk_at(k, k->in, i, 4), TS_T_i32));
     ts_term(&k->b, TS_OP_continue, 0, NULL);
     ts_end(&k->b, o, 0, NULL);
@@ -146,7 +146,7 @@ static void lanes_diverge_and_meet_again(void)
     ts_term(b, TS_OP_yield, 0, NULL);
     ts_end(b, gone, 0, NULL);
     ts_val o = ts_for_begin(b, zero, k.tid, one, 1, &zero, 0);
-    ts_val i = ts_arg(k.fn, o, 0), sum = ts_arg(k.fn, o, 1);
+    ts_val i = ts_region_arg(k.fn, o, 0), sum = ts_region_arg(k.fn, o, 1);
     ts_val odd = ts_cmp(b, TS_OP_cmpi, TS_EQ, ts_op2(b, TS_OP_andi, i, one, 0), one, 0);
     ts_val skip = ts_if_begin(b, odd);
     ts_term(b, TS_OP_continue, 1, &sum);
@@ -184,7 +184,7 @@ static void loop_and_cold_work_per_lane(void)
     ts_builder *b = &k.b;
     ts_val zero = sk_i32(&k, 0);
     ts_val o = ts_loop_begin(b, 1, &zero);
-    ts_val n = ts_arg(k.fn, o, 0);
+    ts_val n = ts_region_arg(k.fn, o, 0);
     ts_val full = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_GE, ts_op2(b, TS_OP_muli, n, n, 0), k.tid, 0));
     ts_term(b, TS_OP_break, 1, &n);
     ts_else(b);
@@ -215,7 +215,7 @@ static void special_registers_tell_the_place(void)
     for (uint32_t i = 0; i < 7; i++)
         sk_give(&k, sk_op(&k, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(kinds[i], 0, 0)), 7, i);
     CHECK_OK(sk_run(&k, out, NULL, 3));
-    ts_arena_deinit(&k.arena);
+    ts__arena_deinit(&k.arena);
     const int32_t *last = out + 63 * 7;
     CHECK(last[0] == 0 && last[1] == 2 && last[2] == 3 && last[3] == 64 && last[4] == 31 && last[5] == 1 && last[6] == 0x7FFFFFFF);
 }
@@ -516,7 +516,7 @@ static void clusters_share_memory_and_a_barrier(void)
     sk_do(&k, TS_OP_cluster_wait, 0, NULL, 0);
     sk_st(&k, sk_at(&k, k.out, rank, 4), sk_ld(&k, shared, TS_T_i32));
     CHECK_OK(sk_run(&k, out, NULL, 2));
-    ts_arena_deinit(&k.arena);
+    ts__arena_deinit(&k.arena);
     CHECK(out[0] == 41 && out[1] == 40);
 }
 
@@ -544,7 +544,7 @@ static ts_status send_async(bool wait, uint32_t expect, int32_t out[2])
         sk_do(&k, TS_OP_mbar_wait, 2, (ts_val[]){bar, sk_i32(&k, 0)}, 0);
     sk_st(&k, sk_at(&k, k.out, rank, 4), sk_ld(&k, word, TS_T_i32));
     ts_status status = sk_run(&k, out, NULL, 2);
-    ts_arena_deinit(&k.arena);
+    ts__arena_deinit(&k.arena);
     return status;
 }
 
@@ -605,7 +605,7 @@ static ts_status sk_ring(uint32_t schedule, bool forget_empty, int32_t out[4])
     ts_val zero = sk_i32(&k, 0), one = sk_i32(&k, 1), four = sk_i32(&k, 4);
     ts_val role = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_GE, k.tid, sk_i32(&k, 32), 0));
     ts_val o = ts_for_begin(b, zero, four, one, 0, NULL, 0);
-    ts_val i = ts_arg(k.fn, o, 0), parity = ts_op2(b, TS_OP_andi, i, one, 0);
+    ts_val i = ts_region_arg(k.fn, o, 0), parity = ts_op2(b, TS_OP_andi, i, one, 0);
     sk_do(&k, TS_OP_mbar_wait, 2, (ts_val[]){empty, ts_op2(b, TS_OP_xori, parity, one, 0)}, 0);
     sk_st(&k, slot, ts_op2(b, TS_OP_muli, i, i, 0));
     sk_do(&k, TS_OP_mbar_arrive, 1, &full, 0);
@@ -614,7 +614,7 @@ static ts_status sk_ring(uint32_t schedule, bool forget_empty, int32_t out[4])
     ts_term(b, TS_OP_yield, 0, NULL);
     ts_else(b);
     o = ts_for_begin(b, zero, four, one, 0, NULL, 0);
-    i = ts_arg(k.fn, o, 0);
+    i = ts_region_arg(k.fn, o, 0);
     parity = ts_op2(b, TS_OP_andi, i, one, 0);
     sk_do(&k, TS_OP_mbar_wait, 2, (ts_val[]){full, parity}, 0);
     sk_st(&k, sk_at(&k, k.out, i, 4), sk_ld(&k, slot, TS_T_i32));
@@ -672,7 +672,7 @@ static ts_status sk_tma(uint32_t flags, uint16_t out[1024], const uint16_t *in)
     if (!(flags & TMA_NO_WAIT))
         sk_do(&k, TS_OP_mbar_wait, 2, (ts_val[]){bar, zero}, 0);
     ts_val o = ts_for_begin(&k.b, k.tid, sk_i32(&k, 256), sk_i32(&k, 32), 0, NULL, 0);
-    ts_val i = ts_arg(k.fn, o, 0), word = sk_ld(&k, sk_at(&k, tile, i, 4), TS_T_i32);
+    ts_val i = ts_region_arg(k.fn, o, 0), word = sk_ld(&k, sk_at(&k, tile, i, 4), TS_T_i32);
     sk_st(&k, sk_at(&k, k.out, i, 4), word);
     sk_st(&k, sk_at(&k, tile, i, 4), word);
     ts_term(&k.b, TS_OP_continue, 0, NULL);
@@ -778,19 +778,19 @@ static void sk_picture(ts_mma row, char which, uint32_t lane, uint32_t i, uint32
 
 static uint64_t sk_encode(ts_type type, int32_t x)
 {
-    return ts_float_format_of(type) ? ts_float_from_f64(type, x, TS_RN) : (uint64_t)(int64_t)x;
+    return ts__float_format_of(type) ? ts__float_from_f64(type, x, TS_RN) : (uint64_t)(int64_t)x;
 }
 
 /* Packs one operand's elements into the registers of all lanes. */
 static void sk_pack(uint8_t *image, ts_mma row, char which, uint32_t first, uint32_t regs, uint32_t of, ts_type type, uint32_t seed)
 {
-    uint32_t bits = ts_scalar_bits(type), reg_bytes = type == TS_T_f64 ? 8 : 4, per = reg_bytes * 8 / bits;
+    uint32_t bits = ts__scalar_bits(type), reg_bytes = type == TS_T_f64 ? 8 : 4, per = reg_bytes * 8 / bits;
     for (uint32_t lane = 0; lane < 32; lane++)
         for (uint32_t i = 0; i < regs * per; i++) {
             uint32_t r, c;
             sk_picture(row, which, lane, i, &r, &c);
             uint8_t *reg = image + (size_t)(lane * of + first) * reg_bytes;
-            ts_scalar_write(reg, bits, i, sk_encode(type, sk_entry(r, c, seed)));
+            ts__scalar_write(reg, bits, i, sk_encode(type, sk_entry(r, c, seed)));
         }
 }
 
@@ -823,7 +823,7 @@ static void sk_mma_case(ts_mma row, ts_type a, ts_type b, ts_type c, uint32_t kk
             int32_t wanted = sk_entry(r, col, 3);
             for (uint32_t j = 0; j < kk; j++)
                 wanted += sk_entry(r, j, 1) * sk_entry(j, col, 2);
-            CHECK(ts_scalar_same(c, ts_scalar_load(NULL, c, out, lane * regs[2] + i), sk_encode(c, wanted)));
+            CHECK(ts__scalar_same(c, ts__scalar_load(NULL, c, out, lane * regs[2] + i), sk_encode(c, wanted)));
         }
 }
 
@@ -856,7 +856,7 @@ static void ldmatrix_and_stmatrix_deal_out_rows(void)
             sk_give(&k, x + 1 + i, 4, i);
         sk_bar(&k);
         ts_val o = ts_for_begin(b, k.tid, sk_i32(&k, 128), sk_i32(&k, 32), 0, NULL, 0);
-        ts_val n = ts_arg(k.fn, o, 0);
+        ts_val n = ts_region_arg(k.fn, o, 0);
         sk_st(&k, sk_at(&k, sk_at(&k, k.out, n, 4), sk_i32(&k, 512), 1), sk_ld(&k, sk_at(&k, sk_shared(&k, TS_T_i32, 512), n, 4), TS_T_i32));
         ts_term(b, TS_OP_continue, 0, NULL);
         ts_end(b, o, 0, NULL);
@@ -928,11 +928,11 @@ enum { WG_NO_WAIT = 1, WG_OVERWRITE = 2 };
 
 static void sk_place(uint8_t *image, sk_major major, ts_type type, uint32_t rows, uint32_t depth, bool is_b)
 {
-    uint32_t elem = ts_scalar_bits(type) / 8;
+    uint32_t elem = ts__scalar_bits(type) / 8;
     for (uint32_t r = 0; r < rows; r++)
         for (uint32_t k = 0; k < depth; k++) {
             uint64_t bits = sk_encode(type, is_b ? sk_entry(k, r, 2) : sk_entry(r, k, 1));
-            ts_scalar_write(image + sk_byte(major, rows, depth, r, k, elem), elem * 8, 0, bits);
+            ts__scalar_write(image + sk_byte(major, rows, depth, r, k, elem), elem * 8, 0, bits);
         }
 }
 
@@ -941,7 +941,7 @@ static ts_status sk_wgmma_run(const sk_wgmma *c, uint32_t flags, void *out)
 {
     sk k;
     static uint8_t image[65536];
-    uint32_t elem = ts_scalar_bits(c->in) / 8, a_bytes = 64 * c->depth * elem, regs = c->acc == TS_T_f16 ? c->n / 4 : c->n / 2;
+    uint32_t elem = ts__scalar_bits(c->in) / 8, a_bytes = 64 * c->depth * elem, regs = c->acc == TS_T_f16 ? c->n / 4 : c->n / 2;
     uint32_t b_at = (a_bytes + 1023) & ~1023u, all = b_at + c->n * c->depth * elem;
     ts_type reg_type = c->acc == TS_T_f16 ? TS_T_i32 : c->acc, types[128];
     sk_place(image, c->a, c->in, 64, c->depth, false);
@@ -1001,8 +1001,8 @@ static void sk_wgmma_case(const sk_wgmma *c)
             int32_t wanted = 0;
             for (uint32_t k = 0; k < c->depth; k++)
                 wanted += 2 * sk_entry(row, k, 1) * sk_entry(k, col, 2);
-            uint64_t found = ts_scalar_load(NULL, c->acc, out, thread * (c->n / 2) + i);
-            wrong += !ts_scalar_same(c->acc, found, sk_encode(c->acc, wanted));
+            uint64_t found = ts__scalar_load(NULL, c->acc, out, thread * (c->n / 2) + i);
+            wrong += !ts__scalar_same(c->acc, found, sk_encode(c->acc, wanted));
         }
     if (wrong)
         fprintf(stderr, "wgmma row %d, n %u: %d elements wrong\n", (int)c->row, c->n, wrong);
@@ -1045,14 +1045,14 @@ static void wgmma_results_need_the_wait(void)
 
 static void sk_sink(void *user, const char *text, size_t n)
 {
-    ts_text_put(user, text, n);
+    ts__text_put(user, text, n);
 }
 
 static void printf_prints_each_lane_and_trap_stops(void)
 {
     sk k;
     ts_text text;
-    ts_text_init(&text, NULL);
+    ts__text_init(&text, NULL);
     sk_begin(&k, 3, 0);
     k.env.print = sk_sink;
     k.env.print_user = &text;
@@ -1064,17 +1064,17 @@ static void printf_prints_each_lane_and_trap_stops(void)
     sk_do(&k, TS_OP_trap, 0, NULL, 0);
     CHECK_INT(sk_end(&k, NULL, NULL), TS_LAUNCH);
     CHECK(strstr(err.text, "trap in warp 0") != NULL);
-    CHECK_STR(ts_text_get(&text), "t0 t1 t2 ");
-    ts_text_deinit(&text);
+    CHECK_STR(ts__text_get(&text), "t0 t1 t2 ");
+    ts__text_deinit(&text);
 }
 
 static void every_thread_op_was_run(void)
 {
     for (int op = 1; op < TS_OP_COUNT; op++) {
-        bool shared_with_tiles = ts_ops[op].flags & TS_ELEM; /* run by tests/eval/tile.c through the same code */
-        if (!(ts_ops[op].level & TS_LEVEL_S) || sk_seen[op] || shared_with_tiles)
+        bool shared_with_tiles = ts__ops[op].flags & TS_ELEM; /* run by tests/eval/tile.c through the same code */
+        if (!(ts__ops[op].level & TS_LEVEL_S) || sk_seen[op] || shared_with_tiles)
             continue;
-        fprintf(stderr, "no test runs %s at thread level\n", ts_ops[op].name);
+        fprintf(stderr, "no test runs %s at thread level\n", ts__ops[op].name);
         CHECK(sk_seen[op]);
     }
 }

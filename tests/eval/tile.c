@@ -32,11 +32,11 @@ static ts_type tk_tile2(tk *k, ts_type elem, int64_t n0, int64_t n1)
 static void tk_begin(tk *k, ts_type out_elem)
 {
     *k = (tk){0};
-    ts_arena_init(&k->arena, NULL);
+    ts__arena_init(&k->arena, NULL);
     k->m = ts_module_create(&k->arena);
     k->fn = ts_fn_create(k->m, "kernel", TS_LEVEL_T);
     ts_builder_init(&k->b, k->fn);
-    k->out = ts_param(&k->b, ts_type_ptr(k->m, out_elem, TS_GLOBAL));
+    k->out = ts_fn_param(&k->b, ts_type_ptr(k->m, out_elem, TS_GLOBAL));
 }
 
 /* Pointers to count elements from a scalar pointer on. */
@@ -65,7 +65,7 @@ static ts_status tk_run_grid(tk *k, const uint64_t *params, size_t n, uint32_t b
         tk_seen[k->fn->inst.at[v].op] = true;
     uint32_t grid[3] = {blocks, 1, 1};
     ts_status status = ts_builder_status(&k->b, &err);
-    return status ? status : ts_eval_grid(k->fn, params, n, grid, &k->env, &err);
+    return status ? status : ts__eval_grid(k->fn, params, n, grid, &k->env, &err);
 }
 
 /* Runs one block and ends the test function. */
@@ -73,7 +73,7 @@ static ts_status tk_end(tk *k, void *out)
 {
     uint64_t params[] = {(uint64_t)(uintptr_t)out};
     ts_status status = tk_run_grid(k, params, 1, 1);
-    ts_arena_deinit(&k->arena);
+    ts__arena_deinit(&k->arena);
     return status;
 }
 
@@ -87,8 +87,8 @@ static ts_val tk_dense(tk *k, ts_type type, const void *bytes, size_t n)
 /* Element types that an operation takes and gives. */
 static void tk_elem_types(ts_op op, ts_type *from, ts_type *to)
 {
-    bool is_float = ts_ops[op].rule == TS_RULE_UNF || ts_ops[op].rule == TS_RULE_BINF ||
-                    ts_ops[op].rule == TS_RULE_TERF || ts_ops[op].rule == TS_RULE_CMPF ||
+    bool is_float = ts__ops[op].rule == TS_RULE_UNF || ts__ops[op].rule == TS_RULE_BINF ||
+                    ts__ops[op].rule == TS_RULE_TERF || ts__ops[op].rule == TS_RULE_CMPF ||
                     op == TS_OP_fpowi || op == TS_OP_ftof || op == TS_OP_ftoi || op == TS_OP_bitcast;
     *from = is_float ? TS_T_f32 : TS_T_i32;
     *to = op == TS_OP_cmpf || op == TS_OP_cmpi ? TS_T_i1
@@ -100,7 +100,7 @@ static void tk_elem_types(ts_op op, ts_type *from, ts_type *to)
                                                : *from;
 }
 
-/* Every elementwise operation on a tile does to each element what ts_scalar_eval does. */
+/* Every elementwise operation on a tile does to each element what ts__scalar_eval does. */
 static void elementwise_ops_act_on_each_element(void)
 {
     static const float floats[] = {1.5f, -2.25f, 0.5f, 3.0f};
@@ -109,7 +109,7 @@ static void elementwise_ops_act_on_each_element(void)
         ts_op op = (ts_op)i;
         bool pointers = op == TS_OP_int_to_ptr || op == TS_OP_ptr_to_int ||
                         op == TS_OP_ptr_to_ptr || op == TS_OP_offset;
-        if (!(ts_ops[op].flags & TS_ELEM) || pointers || op == TS_OP_select)
+        if (!(ts__ops[op].flags & TS_ELEM) || pointers || op == TS_OP_select)
             continue;
         ts_type from, to;
         tk k;
@@ -119,14 +119,14 @@ static void elementwise_ops_act_on_each_element(void)
         ts_val x = tk_dense(&k, tk_tile1(&k, from, 4), from == TS_T_f32 ? (const void *)floats : ints, 16);
         ts_val y = op == TS_OP_fpowi ? tk_dense(&k, tk_tile1(&k, TS_T_i32, 4), ints, 16) : x;
         ts_val opnds[] = {x, y, x};
-        uint32_t n = (uint32_t)ts_ops[op].n_opnd;
+        uint32_t n = (uint32_t)ts__ops[op].n_opnd;
         tk_put(&k, k.out, ts_emit(&k.b, op, tk_tile1(&k, to, 4), n, opnds, 0, 0));
         CHECK_OK(tk_end(&k, out));
         for (int e = 0; e < 4; e++) {
             uint64_t a = from == TS_T_f32 ? ts_bits_of_f32(floats[e]) : (uint64_t)ints[e], wanted;
             uint64_t in[3] = {a, op == TS_OP_fpowi ? (uint64_t)ints[e] : a, a};
-            CHECK(ts_scalar_eval(NULL, op, 0, from, to, in, &wanted));
-            CHECK(ts_scalar_same(to, ts_scalar_load(NULL, to, out, e), wanted));
+            CHECK(ts__scalar_eval(NULL, op, 0, from, to, in, &wanted));
+            CHECK(ts__scalar_same(to, ts__scalar_load(NULL, to, out, e), wanted));
         }
     }
 }
@@ -251,7 +251,7 @@ static ts_val tk_sum(tk *k, ts_op op, uint32_t axis, bool reverse)
     ts_val x = ts_emit(b, TS_OP_iota, tk_tile1(k, TS_T_i32, 8), 0, NULL, 0, 0);
     ts_val m = ts_reshape(b, x, tk_tile2(k, TS_T_i32, 2, 4));
     ts_val opener = ts_reduce_begin(b, op, axis, reverse, 1, &m, (uint64_t[]){0});
-    ts_val sum = ts_op2(b, TS_OP_addi, ts_arg(k->fn, opener, 0), ts_arg(k->fn, opener, 1), 0);
+    ts_val sum = ts_op2(b, TS_OP_addi, ts_region_arg(k->fn, opener, 0), ts_region_arg(k->fn, opener, 1), 0);
     ts_term(b, TS_OP_yield, 1, &sum);
     ts_end_like(b, opener);
     return ts_res(b, opener, 0);
@@ -295,9 +295,9 @@ static void reduce_of_two_inputs_is_argmax(void)
     ts_type four = tk_tile1(&k, TS_T_i32, 4);
     ts_val in[] = {tk_dense(&k, four, values, 16), ts_emit(b, TS_OP_iota, four, 0, NULL, 0, 0)};
     ts_val o = ts_reduce_begin(b, TS_OP_reduce, 0, false, 2, in, (uint64_t[]){(uint64_t)INT32_MIN, 0});
-    ts_val better = ts_cmp(b, TS_OP_cmpi, TS_GT, ts_arg(k.fn, o, 0), ts_arg(k.fn, o, 1), 0);
-    ts_val yield[] = {ts_select(b, better, ts_arg(k.fn, o, 0), ts_arg(k.fn, o, 1)),
-                      ts_select(b, better, ts_arg(k.fn, o, 2), ts_arg(k.fn, o, 3))};
+    ts_val better = ts_cmp(b, TS_OP_cmpi, TS_GT, ts_region_arg(k.fn, o, 0), ts_region_arg(k.fn, o, 1), 0);
+    ts_val yield[] = {ts_select(b, better, ts_region_arg(k.fn, o, 0), ts_region_arg(k.fn, o, 1)),
+                      ts_select(b, better, ts_region_arg(k.fn, o, 2), ts_region_arg(k.fn, o, 3))};
     ts_term(b, TS_OP_yield, 2, yield);
     ts_end_like(b, o);
     ts_val value = ts_res(b, o, 0), index = ts_res(b, o, 1);
@@ -334,7 +334,7 @@ static void for_assigns_carried_values_at_once(void)
     ts_builder *b = &k.b;
     ts_val zero = ts_int(b, TS_T_i32, 0), one = ts_int(b, TS_T_i32, 1);
     ts_val o = ts_for_begin(b, zero, ts_int(b, TS_T_i32, 10), one, 2, (ts_val[]){zero, one}, 0);
-    ts_val x = ts_arg(k.fn, o, 1), y = ts_arg(k.fn, o, 2);
+    ts_val x = ts_region_arg(k.fn, o, 1), y = ts_region_arg(k.fn, o, 2);
     ts_term(b, TS_OP_continue, 2, (ts_val[]){y, ts_op2(b, TS_OP_addi, x, y, 0)});
     ts_end_like(b, o);
     tk_put(&k, k.out, ts_res(b, o, 0));
@@ -351,7 +351,7 @@ static void unsigned_for_and_wrapping_counter_end(void)
     ts_val zero = ts_int(b, TS_T_i32, 0);
     ts_val o = ts_for_begin(b, ts_int(b, TS_T_i32, -6), ts_int(b, TS_T_i32, -1),
                             ts_int(b, TS_T_i32, 2), 1, &zero, TS_A_UNSIGNED);
-    ts_val next = ts_op2(b, TS_OP_addi, ts_arg(k.fn, o, 1), ts_int(b, TS_T_i32, 1), 0);
+    ts_val next = ts_op2(b, TS_OP_addi, ts_region_arg(k.fn, o, 1), ts_int(b, TS_T_i32, 1), 0);
     ts_term(b, TS_OP_continue, 1, &next);
     ts_end_like(b, o);
     tk_put(&k, k.out, ts_res(b, o, 0));
@@ -368,7 +368,7 @@ static void break_in_an_if_leaves_the_loop(void)
     ts_builder *b = &k.b;
     ts_val zero = ts_int(b, TS_T_i32, 0), one = ts_int(b, TS_T_i32, 1);
     ts_val o = ts_loop_begin(b, 1, &zero);
-    ts_val n = ts_arg(k.fn, o, 0);
+    ts_val n = ts_region_arg(k.fn, o, 0);
     ts_val i = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_GE, n, ts_int(b, TS_T_i32, 7), 0));
     ts_val ten = ts_op2(b, TS_OP_muli, n, ts_int(b, TS_T_i32, 10), 0);
     ts_term(b, TS_OP_break, 1, &ten);
@@ -404,7 +404,7 @@ static void if_yields_the_taken_side_and_return_ends_the_block(void)
     tk_put(&k, ts_op2(b, TS_OP_offset, k.out, id, 0), ts_res(b, i, 0));
     uint64_t params[] = {(uint64_t)(uintptr_t)out};
     CHECK_OK(tk_run_grid(&k, params, 1, 4));
-    ts_arena_deinit(&k.arena);
+    ts__arena_deinit(&k.arena);
     CHECK(out[0] == 4 && out[1] == 1 && out[2] == -1 && out[3] == 3);
 }
 
@@ -464,7 +464,7 @@ static void a_partition_view_pads_outside_the_array(void)
     for (int i = 0; i < 15; i++)
         in[i] = (float)tk_grid35[i];
     tk_begin(&k, TS_T_f32);
-    ts_val base = ts_param(&k.b, ts_type_of(k.fn, k.out));
+    ts_val base = ts_fn_param(&k.b, ts_type_of(k.fn, k.out));
     ts_type_info tiling = {.kind = TS_KIND_PARTITION_VIEW,
                            .dims = (int64_t[]){2, 2},
                            .dim_map = (int32_t[]){0, 1},
@@ -473,7 +473,7 @@ static void a_partition_view_pads_outside_the_array(void)
     tk_put(&k, k.out, tk_load_view(&k, &view, ts_int(&k.b, TS_T_i32, 1), ts_int(&k.b, TS_T_i32, 2)));
     uint64_t params[] = {(uint64_t)(uintptr_t)out, (uint64_t)(uintptr_t)in};
     CHECK_OK(tk_run_grid(&k, params, 2, 1));
-    ts_arena_deinit(&k.arena);
+    ts__arena_deinit(&k.arena);
     CHECK(out[0] == 24 && isinf(out[1]) && out[1] < 0 && isinf(out[2]) && isinf(out[3]));
 }
 
@@ -483,7 +483,7 @@ static void a_mapped_partition_reads_the_transpose(void)
     int32_t out[4 + 2 + 2];
     tk_begin(&k, TS_T_i32);
     ts_builder *b = &k.b;
-    ts_val base = ts_param(b, ts_type_of(k.fn, k.out));
+    ts_val base = ts_fn_param(b, ts_type_of(k.fn, k.out));
     ts_type_info tiling = {.kind = TS_KIND_PARTITION_VIEW,
                            .dims = (int64_t[]){2, 2},
                            .dim_map = (int32_t[]){1, 0},
@@ -498,7 +498,7 @@ static void a_mapped_partition_reads_the_transpose(void)
     }
     uint64_t params[] = {(uint64_t)(uintptr_t)out, (uint64_t)(uintptr_t)tk_grid35};
     CHECK_OK(tk_run_grid(&k, params, 2, 1));
-    ts_arena_deinit(&k.arena);
+    ts__arena_deinit(&k.arena);
     CHECK(out[0] == 2 && out[1] == 12 && out[2] == 3 && out[3] == 13);
     CHECK(out[4] == 3 && out[5] == 2 && out[6] == 3 && out[7] == 5);
 }
@@ -508,7 +508,7 @@ static void a_strided_view_steps_by_its_traversal(void)
     tk k;
     int32_t out[4];
     tk_begin(&k, TS_T_i32);
-    ts_val base = ts_param(&k.b, ts_type_of(k.fn, k.out));
+    ts_val base = ts_fn_param(&k.b, ts_type_of(k.fn, k.out));
     ts_type_info tiling = {.kind = TS_KIND_STRIDED_VIEW,
                            .dims = (int64_t[]){2, 2},
                            .strides = (int64_t[]){1, 3},
@@ -517,7 +517,7 @@ static void a_strided_view_steps_by_its_traversal(void)
     tk_put(&k, k.out, tk_load_view(&k, &view, ts_int(&k.b, TS_T_i32, 1), ts_int(&k.b, TS_T_i32, 1)));
     uint64_t params[] = {(uint64_t)(uintptr_t)out, (uint64_t)(uintptr_t)tk_grid35};
     CHECK_OK(tk_run_grid(&k, params, 2, 1));
-    ts_arena_deinit(&k.arena);
+    ts__arena_deinit(&k.arena);
     CHECK(out[0] == 13 && out[1] == 14 && out[2] == 23 && out[3] == 24);
 }
 
@@ -526,7 +526,7 @@ static void a_gather_view_takes_rows_by_number(void)
     tk k;
     int32_t out[8], rows[] = {2, 0, -1, 7};
     tk_begin(&k, TS_T_i32);
-    ts_val base = ts_param(&k.b, ts_type_of(k.fn, k.out));
+    ts_val base = ts_fn_param(&k.b, ts_type_of(k.fn, k.out));
     ts_type_info tiling = {.kind = TS_KIND_GATHER_SCATTER_VIEW,
                            .dims = (int64_t[]){4, 2},
                            .sparse_dim = 0,
@@ -536,7 +536,7 @@ static void a_gather_view_takes_rows_by_number(void)
     tk_put(&k, k.out, tk_load_view(&k, &view, index, ts_int(&k.b, TS_T_i32, 3)));
     uint64_t params[] = {(uint64_t)(uintptr_t)out, (uint64_t)(uintptr_t)tk_grid35};
     CHECK_OK(tk_run_grid(&k, params, 2, 1));
-    ts_arena_deinit(&k.arena);
+    ts__arena_deinit(&k.arena);
     static const int32_t wanted[] = {23, 24, 3, 4, 0, 0, 0, 0};
     CHECK(memcmp(out, wanted, sizeof wanted) == 0);
 }
@@ -757,14 +757,14 @@ static void a_bounds_check_tells_index_and_extent(void)
 
 static void tk_sink(void *user, const char *text, size_t n)
 {
-    ts_text_put(user, text, n);
+    ts__text_put(user, text, n);
 }
 
 static void print_follows_the_c_format_with_whole_tiles(void)
 {
     tk k;
     ts_text text;
-    ts_text_init(&text, NULL);
+    ts__text_init(&text, NULL);
     tk_begin(&k, TS_T_i32);
     ts_builder *b = &k.b;
     k.env.print = tk_sink;
@@ -776,8 +776,8 @@ static void print_follows_the_c_format_with_whole_tiles(void)
     static const char format[] = "%d 100%% %.2f %u\n";
     ts_emit(b, TS_OP_print_tko, TS_T_token, 4, opnds, ts_intern(k.m, format, sizeof format - 1), TS_F_TOKEN);
     CHECK_OK(tk_end(&k, NULL));
-    CHECK_STR(ts_text_get(&text), "[[0, 1], [2, 3]] 100% 1.50 255\n");
-    ts_text_deinit(&text);
+    CHECK_STR(ts__text_get(&text), "[[0, 1], [2, 3]] 100% 1.50 255\n");
+    ts__text_deinit(&text);
 }
 
 static void token_operations_do_nothing(void)
@@ -811,8 +811,8 @@ static ts_val tk_matrix(tk *k, ts_type elem, int64_t batch, int64_t rows, int64_
     int64_t n = batch * rows * cols;
     for (int64_t i = 0; i < n; i++) {
         double x = tk_entry(i, seed);
-        uint64_t bits = ts_float_format_of(elem) ? ts_float_from_f64(elem, x, TS_RN) : (uint64_t)(int64_t)x;
-        ts_scalar_store(k->m, elem, bytes, i, bits);
+        uint64_t bits = ts__float_format_of(elem) ? ts__float_from_f64(elem, x, TS_RN) : (uint64_t)(int64_t)x;
+        ts__scalar_store(k->m, elem, bytes, i, bits);
     }
     return tk_dense(k, type, bytes, ((size_t)n * ts_type_bits(k->m, elem) + 7) / 8);
 }
@@ -843,8 +843,8 @@ static void mma_multiplies_in_every_type(void)
         tk_put(&k, k.out, ts_emit(&k.b, op, ts_type_of(k.fn, opnds[2]), 3, opnds, 0, 0));
         CHECK_OK(tk_end(&k, out));
         for (int64_t i = 0; i < 16; i++) {
-            uint64_t bits = ts_scalar_load(NULL, acc, out, i);
-            double found = in == TS_T_i8 ? (double)(int64_t)bits : ts_float_to_f64(acc, bits);
+            uint64_t bits = ts__scalar_load(NULL, acc, out, i);
+            double found = in == TS_T_i8 ? (double)(int64_t)bits : ts__float_to_f64(acc, bits);
             CHECK(found == tk_product(i));
         }
     }
@@ -899,9 +899,9 @@ static void scaled_mma_applies_one_scale_to_each_k_block(void)
 static void every_tile_op_was_run(void)
 {
     for (int op = 1; op < TS_OP_COUNT; op++) {
-        if (!(ts_ops[op].level & TS_LEVEL_T) || tk_seen[op])
+        if (!(ts__ops[op].level & TS_LEVEL_T) || tk_seen[op])
             continue;
-        fprintf(stderr, "no test runs %s at tile level\n", ts_ops[op].name);
+        fprintf(stderr, "no test runs %s at tile level\n", ts__ops[op].name);
         CHECK(tk_seen[op]);
     }
 }

@@ -44,9 +44,9 @@ static int fuzz_one(const uint8_t *data, size_t size, const ts_spec *spec, size_
     ts_module *module = NULL;
     ts_error err;
     int bad = 0;
-    ts_arena_init(&arena, NULL);
-    ts_status status = ts_front(&arena, data, size, spec, n, NULL, &module, &err);
-    if (status == TS_OK && ts_verify_module(module, &err) != TS_OK) {
+    ts__arena_init(&arena, NULL);
+    ts_status status = ts__front(&arena, data, size, spec, n, NULL, &module, &err);
+    if (status == TS_OK && ts_module_verify(module, &err) != TS_OK) {
         fprintf(stderr, "accepted, but the IR is wrong: %s\n", err.text);
         bad = 1;
     }
@@ -54,7 +54,7 @@ static int fuzz_one(const uint8_t *data, size_t size, const ts_spec *spec, size_
         fprintf(stderr, "refused without a word: %s\n", ts_status_name(status));
         bad = 1;
     }
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
     return bad;
 }
 

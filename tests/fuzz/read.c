@@ -40,16 +40,16 @@ static void fuzz_reprint(ts_arena *arena, const ts_module *m, ts_error *err)
 {
     ts_text first, second;
     ts_module *again;
-    ts_text_init(&first, NULL);
-    ts_text_init(&second, NULL);
-    ts_print_module(m, &first);
-    if (ts_read_module(arena, ts_text_get(&first), first.n, &again, err) != TS_OK)
+    ts__text_init(&first, NULL);
+    ts__text_init(&second, NULL);
+    ts_module_print(m, &first);
+    if (ts_module_read(arena, ts__text_get(&first), first.n, &again, err) != TS_OK)
         fuzz_fail("the print does not read", err->text);
-    ts_print_module(again, &second);
-    if (strcmp(ts_text_get(&first), ts_text_get(&second)) != 0)
-        fuzz_fail("the print prints differently", ts_text_get(&first));
-    ts_text_deinit(&first);
-    ts_text_deinit(&second);
+    ts_module_print(again, &second);
+    if (strcmp(ts__text_get(&first), ts__text_get(&second)) != 0)
+        fuzz_fail("the print prints differently", ts__text_get(&first));
+    ts__text_deinit(&first);
+    ts__text_deinit(&second);
 }
 
 static void fuzz_passes(ts_module *m, ts_error *err)
@@ -57,20 +57,20 @@ static void fuzz_passes(ts_module *m, ts_error *err)
     ts_arena scratch;
     ts_plan *plan = calloc(1, sizeof *plan);
     ts_hints hints = {0};
-    ts_arena_init(&scratch, NULL);
+    ts__arena_init(&scratch, NULL);
     ts_pass_env env = {&scratch, TS_TARGET_CPU, &hints, plan};
     for (uint32_t i = 0; i < m->fns.n; i++) {
         ts_facts facts;
-        if (!ts_facts_of(m->fns.at[i], &scratch, &facts))
+        if (!ts__facts_of(m->fns.at[i], &scratch, &facts))
             fuzz_fail("facts", "out of memory");
         const char *names = m->fns.at[i]->level == TS_LEVEL_T ? "fold fma dce licm fold dce"
                                                               : "fold dce licm fold dce";
-        if (ts_run_passes(m->fns.at[i], names, &env, err) != TS_OK)
+        if (ts__run_passes(m->fns.at[i], names, &env, err) != TS_OK)
             fuzz_fail("passes", err->text);
     }
-    if (ts_verify_module(m, err) != TS_OK)
+    if (ts_module_verify(m, err) != TS_OK)
         fuzz_fail("after the passes", err->text);
-    ts_arena_deinit(&scratch);
+    ts__arena_deinit(&scratch);
     free(plan);
 }
 
@@ -83,13 +83,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     fuzz_size = size;
     if (size > FUZZ_SIZE)
         return 0;
-    ts_arena_init(&arena, NULL);
-    if (ts_read_module(&arena, (const char *)data, size, &m, &err) == TS_OK) {
+    ts__arena_init(&arena, NULL);
+    if (ts_module_read(&arena, (const char *)data, size, &m, &err) == TS_OK) {
         fuzz_reprint(&arena, m, &err);
-        if (ts_verify_module(m, &err) == TS_OK)
+        if (ts_module_verify(m, &err) == TS_OK)
             fuzz_passes(m, &err);
     }
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
     return 0;
 }
 
@@ -202,7 +202,7 @@ static size_t fuzz_mutate(uint8_t *text, size_t size)
     size_t at = fuzz_below(size + 1), donor = fuzz_below((size_t)fuzz_n_files),
            from = fuzz_below(fuzz_file[donor].n);
     const char *word = words[fuzz_below(TS_COUNT(words))];
-    const char *op = ts_ops[fuzz_below(TS_OP_COUNT)].name;
+    const char *op = ts__ops[fuzz_below(TS_OP_COUNT)].name;
     size_t token = fuzz_token(text, size, at), line = 0;
     while (at + line < size && text[at + line] != '\n')
         line++;

@@ -106,12 +106,12 @@ static ts_status golden_passes(ts_module *m, const char *run)
     for (char *p = names; *p; p++)
         if (*p == ',')
             *p = ' ';
-    ts_arena_init(&scratch, NULL);
+    ts__arena_init(&scratch, NULL);
     ts_pass_env env = {&scratch, golden_target(run), &hints, plan};
     ts_status status = TS_OK;
     for (uint32_t i = 0; i < m->fns.n && status == TS_OK; i++)
-        status = ts_run_passes(m->fns.at[i], names, &env, &err);
-    ts_arena_deinit(&scratch);
+        status = ts__run_passes(m->fns.at[i], names, &env, &err);
+    ts__arena_deinit(&scratch);
     free(plan);
     return status;
 }
@@ -124,20 +124,20 @@ static ts_status golden_ptx(ts_module *m, const char *run, ts_text *out)
     ts_hints hints = {0};
     ts_plan *plan = calloc(1, sizeof *plan);
     ts_fn *fn = m->fns.at[0];
-    ts_arena_init(&scratch, NULL);
-    ts_text_init(&messages, NULL);
+    ts__arena_init(&scratch, NULL);
+    ts__text_init(&messages, NULL);
     ts_pass_env env = {&scratch, golden_target(run), &hints, plan};
     plan->target = (uint32_t)env.target;
     plan->threads = 128;
     ts_status status = TS_OK;
     if (fn->level != TS_LEVEL_S)
-        status = ts_lower_run(fn, &env, &messages, &err);
+        status = ts__lower_run(fn, &env, &messages, &err);
     if (status == TS_OK)
-        status = ts_run_passes(fn, "dce", &env, &err);
+        status = ts__run_passes(fn, "dce", &env, &err);
     if (status == TS_OK)
-        status = ts_ptx_emit(fn, plan, out, &err);
-    ts_text_deinit(&messages);
-    ts_arena_deinit(&scratch);
+        status = ts__ptx_emit(fn, plan, out, &err);
+    ts__text_deinit(&messages);
+    ts__arena_deinit(&scratch);
     free(plan);
     return status;
 }
@@ -146,16 +146,16 @@ static ts_status golden_execute(const golden *g, ts_arena *arena, ts_text *out)
 {
     ts_module *m;
     size_t n = g->expect_line ? (size_t)(g->expect_line - g->text) : g->n;
-    TS_TRY(ts_read_module(arena, g->text, n, &m, &err));
+    TS_TRY(ts_module_read(arena, g->text, n, &m, &err));
     if (strcmp(g->run, "read") != 0)
-        TS_TRY(ts_verify_module(m, &err));
+        TS_TRY(ts_module_verify(m, &err));
     if (strncmp(g->run, "ptx", 3) == 0)
         return golden_ptx(m, g->run, out);
     if (strncmp(g->run, "pass=", 5) == 0)
         TS_TRY(golden_passes(m, g->run));
     else if (strcmp(g->run, "read") != 0 && strcmp(g->run, "verify") != 0)
         return ts_fail(&err, TS_VALUE, "unknown RUN line: %s", g->run);
-    ts_print_module(m, out);
+    ts_module_print(m, out);
     return TS_OK;
 }
 
@@ -211,21 +211,21 @@ static void golden_file(const char *path)
         free(g.text);
         return;
     }
-    ts_arena_init(&arena, NULL);
-    ts_text_init(&out, NULL);
+    ts__arena_init(&arena, NULL);
+    ts__text_init(&out, NULL);
     ts_status status = golden_execute(&g, &arena, &out);
     if (g.error)
         golden_fails(&g, status);
     else if (status == TS_OK && !g.expect && strcmp(g.run, "verify") == 0)
         check_passed++;
     else if (status == TS_OK)
-        golden_compare(&g, ts_text_get(&out));
+        golden_compare(&g, ts__text_get(&out));
     else {
         check_failed++;
         fprintf(stderr, "%s: %s: %s\n", path, ts_status_name(status), err.text);
     }
-    ts_text_deinit(&out);
-    ts_arena_deinit(&arena);
+    ts__text_deinit(&out);
+    ts__arena_deinit(&arena);
     free(g.text);
 }
 

@@ -24,20 +24,20 @@ typedef struct kit {
 static void kit_begin(kit *k, const char *source)
 {
     memset(k, 0, sizeof *k);
-    ts_arena_init(&k->arena, NULL);
-    ts_arena_init(&k->scratch, NULL);
-    ts_text_init(&k->text, NULL);
-    ts_text_init(&k->messages, NULL);
-    CHECK_OK(ts_read_module(&k->arena, source, strlen(source), &k->m, &err));
+    ts__arena_init(&k->arena, NULL);
+    ts__arena_init(&k->scratch, NULL);
+    ts__text_init(&k->text, NULL);
+    ts__text_init(&k->messages, NULL);
+    CHECK_OK(ts_module_read(&k->arena, source, strlen(source), &k->m, &err));
     k->fn = k->m ? k->m->fns.at[0] : NULL;
 }
 
 static void kit_end(kit *k)
 {
-    ts_text_deinit(&k->text);
-    ts_text_deinit(&k->messages);
-    ts_arena_deinit(&k->scratch);
-    ts_arena_deinit(&k->arena);
+    ts__text_deinit(&k->text);
+    ts__text_deinit(&k->messages);
+    ts__arena_deinit(&k->scratch);
+    ts__arena_deinit(&k->arena);
 }
 
 static ts_status kit_lower(kit *k, ts_target target)
@@ -47,9 +47,9 @@ static ts_status kit_lower(kit *k, ts_target target)
     ts_pass_env env = {&k->scratch, target, &none, &k->plan};
     k->plan.target = (uint32_t)target;
     strcpy(k->plan.name, "k");
-    ts_status status = ts_run_passes(k->fn, passes, &env, &err);
-    status = status ? status : ts_lower_run(k->fn, &env, &k->messages, &err);
-    return status ? status : ts_run_passes(k->fn, "dce licm", &env, &err);
+    ts_status status = ts__run_passes(k->fn, passes, &env, &err);
+    status = status ? status : ts__lower_run(k->fn, &env, &k->messages, &err);
+    return status ? status : ts__run_passes(k->fn, "dce licm", &env, &err);
 }
 
 static void assemble(const kit *k, const char *name, const char *arch)
@@ -89,8 +89,8 @@ static void every_kernel_assembles_for_every_architecture(void)
             kit k;
             kit_begin(&k, kernel_cases[i].text);
             CHECK_OK(kit_lower(&k, archs[a].target));
-            CHECK_OK(ts_verify(k.fn, &err));
-            CHECK_OK(ts_ptx_emit(k.fn, &k.plan, &k.text, &err));
+            CHECK_OK(ts_fn_verify(k.fn, &err));
+            CHECK_OK(ts__ptx_emit(k.fn, &k.plan, &k.text, &err));
             if (have_ptxas)
                 assemble(&k, kernel_cases[i].name, archs[a].arch);
             else
@@ -102,8 +102,8 @@ static void every_kernel_assembles_for_every_architecture(void)
 static void every_tile_operation_has_a_lowering(void)
 {
     for (int op = 1; op < TS_OP_COUNT; op++)
-        if (ts_ops[op].level & TS_LEVEL_T && !ts_lower_has((ts_op)op)) {
-            fprintf(stderr, "no lowering: %s\n", ts_ops[op].name);
+        if (ts__ops[op].level & TS_LEVEL_T && !ts__lower_has((ts_op)op)) {
+            fprintf(stderr, "no lowering: %s\n", ts__ops[op].name);
             CHECK(false);
         }
 }

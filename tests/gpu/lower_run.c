@@ -33,9 +33,9 @@ static void fill(uint32_t *words, uint32_t n, char kind, uint32_t seed)
         else if (kind == 'n')
             words[i] = i < n / 2 ? 0x7fc00000u : 0x80000000u;
         else if (kind == 'h')
-            words[i] = ts_f16_from_f64(f) | (uint32_t)ts_f16_from_f64(g) << 16;
+            words[i] = ts__f16_from_f64(f) | (uint32_t)ts__f16_from_f64(g) << 16;
         else if (kind == 'b')
-            words[i] = ts_bf16_from_f64(f) | (uint32_t)ts_bf16_from_f64(g) << 16;
+            words[i] = ts__bf16_from_f64(f) | (uint32_t)ts__bf16_from_f64(g) << 16;
         else if (kind == 'i')
             words[i] = x % 1000;
         else if (kind == 'd' && i % 2 == 0)
@@ -56,7 +56,7 @@ static double value_at(const uint32_t *words, uint32_t i, char kind)
         memcpy(&d, &words[i], 8);
     if (kind == 'd')
         return d;
-    return kind == 'f' ? (double)f : kind == 'h' ? ts_f16_to_f64((uint16_t)words[i]) : (double)(int32_t)words[i];
+    return kind == 'f' ? (double)f : kind == 'h' ? ts__f16_to_f64((uint16_t)words[i]) : (double)(int32_t)words[i];
 }
 
 static uint32_t differences(const kernel_case *c, const uint32_t *found, const uint32_t *wanted)
@@ -102,11 +102,11 @@ static ts_status run_tile(const kernel_case *c, run *r)
     ts_arena arena;
     ts_module *m = NULL;
     ts_eval_env env = {0};
-    ts_arena_init(&arena, NULL);
-    ts_status status = ts_read_module(&arena, c->text, strlen(c->text), &m, &err);
+    ts__arena_init(&arena, NULL);
+    ts_status status = ts_module_read(&arena, c->text, strlen(c->text), &m, &err);
     if (status == TS_OK)
-        status = ts_eval_grid(m->fns.at[0], r->params, r->n, c->grid, &env, &err);
-    ts_arena_deinit(&arena);
+        status = ts__eval_grid(m->fns.at[0], r->params, r->n, c->grid, &env, &err);
+    ts__arena_deinit(&arena);
     return status;
 }
 
@@ -128,23 +128,23 @@ static ts_status run_threads(const kernel_case *c, ts_target target, bool passes
     ts_hints hints = {0};
     ts_pass_env pass = {&scratch, target, &hints, &plan};
     ts_eval_env env = {.check_races = true};
-    ts_arena_init(&arena, NULL);
-    ts_arena_init(&scratch, NULL);
-    ts_text_init(&messages, NULL);
-    ts_status status = ts_read_module(&arena, c->text, strlen(c->text), &m, &err);
+    ts__arena_init(&arena, NULL);
+    ts__arena_init(&scratch, NULL);
+    ts__text_init(&messages, NULL);
+    ts_status status = ts_module_read(&arena, c->text, strlen(c->text), &m, &err);
     if (status == TS_OK)
         m->fns.at[0]->num_ctas = ctas;
     if (status == TS_OK && passes)
-        status = ts_run_passes(m->fns.at[0], "fold dce licm math legalize fold dce licm", &pass, &err);
+        status = ts__run_passes(m->fns.at[0], "fold dce licm math legalize fold dce licm", &pass, &err);
     if (status == TS_OK)
-        status = ts_lower_run(m->fns.at[0], &pass, &messages, &err);
+        status = ts__lower_run(m->fns.at[0], &pass, &messages, &err);
     if (status == TS_OK && passes)
-        status = ts_run_passes(m->fns.at[0], "dce licm", &pass, &err);
+        status = ts__run_passes(m->fns.at[0], "dce licm", &pass, &err);
     if (status == TS_OK)
-        status = ts_eval_simt(m->fns.at[0], &plan, r->params, r->n, run_grid(c, &plan), &env, &err);
-    ts_text_deinit(&messages);
-    ts_arena_deinit(&scratch);
-    ts_arena_deinit(&arena);
+        status = ts__eval_simt(m->fns.at[0], &plan, r->params, r->n, run_grid(c, &plan), &env, &err);
+    ts__text_deinit(&messages);
+    ts__arena_deinit(&scratch);
+    ts__arena_deinit(&arena);
     return status;
 }
 

@@ -19,26 +19,26 @@ typedef struct kit {
 
 static void kit_print(void *user, const char *text, size_t n)
 {
-    ts_text_put(user, text, n);
+    ts__text_put(user, text, n);
 }
 
 static void kit_begin(kit *k, const char *source)
 {
     memset(k, 0, sizeof *k);
-    ts_arena_init(&k->arena, NULL);
-    ts_arena_init(&k->scratch, NULL);
-    ts_text_init(&k->messages, NULL);
-    ts_text_init(&k->printed, NULL);
+    ts__arena_init(&k->arena, NULL);
+    ts__arena_init(&k->scratch, NULL);
+    ts__text_init(&k->messages, NULL);
+    ts__text_init(&k->printed, NULL);
     k->env = (ts_eval_env){.print = kit_print, .print_user = &k->printed, .check_races = true};
-    CHECK_OK(ts_read_module(&k->arena, source, strlen(source), &k->m, &err));
+    CHECK_OK(ts_module_read(&k->arena, source, strlen(source), &k->m, &err));
 }
 
 static void kit_end(kit *k)
 {
-    ts_text_deinit(&k->messages);
-    ts_text_deinit(&k->printed);
-    ts_arena_deinit(&k->scratch);
-    ts_arena_deinit(&k->arena);
+    ts__text_deinit(&k->messages);
+    ts__text_deinit(&k->printed);
+    ts__arena_deinit(&k->scratch);
+    ts__arena_deinit(&k->arena);
 }
 
 static ts_status kit_lower(kit *k)
@@ -46,7 +46,7 @@ static ts_status kit_lower(kit *k)
     static const ts_hints none;
     ts_pass_env pass = {&k->scratch, TS_TARGET_SM90, &none, &k->plan};
     k->plan.target = TS_TARGET_SM90;
-    return ts_lower_run(k->m->fns.at[0], &pass, &k->messages, &err);
+    return ts__lower_run(k->m->fns.at[0], &pass, &k->messages, &err);
 }
 
 static const char assert_text[] =
@@ -66,7 +66,7 @@ static void failed_assert_fills_the_record_once(void)
     kit_begin(&k, assert_text);
     CHECK_OK(kit_lower(&k));
     CHECK_INT(k.plan.error_param, 1);
-    CHECK_OK(ts_eval_simt(k.m->fns.at[0], &k.plan, params, 2, (uint32_t[]){4, 1, 1}, &k.env, &err));
+    CHECK_OK(ts__eval_simt(k.m->fns.at[0], &k.plan, params, 2, (uint32_t[]){4, 1, 1}, &k.env, &err));
     CHECK_INT(fault.code, 2);
     CHECK_INT(fault.block[0], 2);
     CHECK_INT(fault.string, 1);
@@ -86,7 +86,7 @@ static void index_outside_fills_the_record(void)
         "  assert \"gather(), axis 0\" %8, %2, %1\n  return\n}\n";
     kit_begin(&k, source);
     CHECK_OK(kit_lower(&k));
-    CHECK_OK(ts_eval_simt(k.m->fns.at[0], &k.plan, params, 2, (uint32_t[]){1, 1, 1}, &k.env, &err));
+    CHECK_OK(ts__eval_simt(k.m->fns.at[0], &k.plan, params, 2, (uint32_t[]){1, 1, 1}, &k.env, &err));
     CHECK_INT(fault.code, TS_FAULT_BOUNDS);
     CHECK_INT(fault.index, 511);
     CHECK_INT(fault.extent, 257);
@@ -101,7 +101,7 @@ static void passing_assert_leaves_the_record_alone(void)
     uint64_t params[] = {500, (uint64_t)(uintptr_t)&fault};
     kit_begin(&k, assert_text);
     CHECK_OK(kit_lower(&k));
-    CHECK_OK(ts_eval_simt(k.m->fns.at[0], &k.plan, params, 2, (uint32_t[]){4, 1, 1}, &k.env, &err));
+    CHECK_OK(ts__eval_simt(k.m->fns.at[0], &k.plan, params, 2, (uint32_t[]){4, 1, 1}, &k.env, &err));
     CHECK_INT(fault.code, 0);
     kit_end(&k);
 }
@@ -113,11 +113,11 @@ static size_t check_prints(const char *source)
     uint64_t params[] = {42};
     kit_begin(&tile, source);
     kit_begin(&threads, source);
-    CHECK_OK(ts_eval_grid(tile.m->fns.at[0], params, 1, (uint32_t[]){1, 1, 1}, &tile.env, &err));
+    CHECK_OK(ts__eval_grid(tile.m->fns.at[0], params, 1, (uint32_t[]){1, 1, 1}, &tile.env, &err));
     CHECK_OK(kit_lower(&threads));
-    CHECK_OK(ts_eval_simt(threads.m->fns.at[0], &threads.plan, params, 1, (uint32_t[]){1, 1, 1}, &threads.env, &err));
+    CHECK_OK(ts__eval_simt(threads.m->fns.at[0], &threads.plan, params, 1, (uint32_t[]){1, 1, 1}, &threads.env, &err));
     CHECK_INT(threads.plan.uses_print, 1);
-    CHECK_STR(ts_text_get(&threads.printed), ts_text_get(&tile.printed));
+    CHECK_STR(ts__text_get(&threads.printed), ts__text_get(&tile.printed));
     size_t n = tile.printed.n;
     kit_end(&tile);
     kit_end(&threads);

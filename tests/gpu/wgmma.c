@@ -100,19 +100,19 @@ typedef struct kit {
 static void kit_begin(kit *k, const char *source)
 {
     memset(k, 0, sizeof *k);
-    ts_arena_init(&k->arena, NULL);
-    ts_arena_init(&k->scratch, NULL);
-    ts_text_init(&k->text, NULL);
-    CHECK_OK(ts_read_module(&k->arena, source, strlen(source), &k->m, &err));
-    CHECK_OK(ts_verify_module(k->m, &err));
+    ts__arena_init(&k->arena, NULL);
+    ts__arena_init(&k->scratch, NULL);
+    ts__text_init(&k->text, NULL);
+    CHECK_OK(ts_module_read(&k->arena, source, strlen(source), &k->m, &err));
+    CHECK_OK(ts_module_verify(k->m, &err));
     k->fn = k->m->fns.at[0];
 }
 
 static void kit_end(kit *k)
 {
-    ts_text_deinit(&k->text);
-    ts_arena_deinit(&k->scratch);
-    ts_arena_deinit(&k->arena);
+    ts__text_deinit(&k->text);
+    ts__arena_deinit(&k->scratch);
+    ts__arena_deinit(&k->arena);
 }
 
 /* What a compilation does before the target. */
@@ -120,24 +120,24 @@ static void kit_passes(kit *k)
 {
     static const ts_hints none;
     ts_pass_env env = {&k->scratch, TS_TARGET_SM90, &none, &k->plan};
-    CHECK_OK(ts_run_passes(k->fn, "fold fma dce licm math legalize fold dce licm", &env, &err));
+    CHECK_OK(ts__run_passes(k->fn, "fold fma dce licm math legalize fold dce licm", &env, &err));
 }
 
 static void kit_lower(kit *k)
 {
     static const ts_hints none;
     ts_text messages;
-    ts_text_init(&messages, NULL);
+    ts__text_init(&messages, NULL);
     ts_pass_env env = {&k->scratch, TS_TARGET_SM90, &none, &k->plan};
     k->plan.target = 90;
     k->plan.n_params = k->fn->n_params;
     strcpy(k->plan.name, "k");
-    CHECK_OK(ts_lower_run(k->fn, &env, &messages, &err));
-    CHECK_OK(ts_verify(k->fn, &err));
-    CHECK_OK(ts_run_passes(k->fn, "dce", &env, &err));
+    CHECK_OK(ts__lower_run(k->fn, &env, &messages, &err));
+    CHECK_OK(ts_fn_verify(k->fn, &err));
+    CHECK_OK(ts__run_passes(k->fn, "dce", &env, &err));
     k->plan.n_params = 0;
-    CHECK_OK(ts_ptx_emit(k->fn, &k->plan, &k->text, &err));
-    ts_text_deinit(&messages);
+    CHECK_OK(ts__ptx_emit(k->fn, &k->plan, &k->text, &err));
+    ts__text_deinit(&messages);
 }
 
 static void assemble(const kit *k)
@@ -150,7 +150,7 @@ static void assemble(const kit *k)
     }
     snprintf(path, sizeof path, "/tmp/tessera-wgmma-%d.ptx", (int)getpid());
     FILE *file = fopen(path, "w");
-    fputs(ts_text_get(&k->text), file);
+    fputs(ts__text_get(&k->text), file);
     fclose(file);
     snprintf(command, sizeof command, "ptxas -v -arch=sm_90a %s -o /dev/null 2>&1", path);
     FILE *pipe = popen(command, "r");
@@ -177,9 +177,9 @@ static void fill(void *at, const char *elem, size_t n, uint32_t seed)
     for (size_t i = 0; i < n; i++) {
         int x = (int)(lcg(&seed) % 9) - 4;
         if (!strcmp(elem, "bf16"))
-            ((uint16_t *)at)[i] = ts_bf16_from_f64(x);
+            ((uint16_t *)at)[i] = ts__bf16_from_f64(x);
         else if (!strcmp(elem, "f16"))
-            ((uint16_t *)at)[i] = ts_f16_from_f64(x);
+            ((uint16_t *)at)[i] = ts__f16_from_f64(x);
         else if (!strcmp(elem, "i8"))
             ((int8_t *)at)[i] = (int8_t)x;
         else
@@ -207,9 +207,9 @@ static void run_with(kit *k, kit *lowered, const uint64_t *numbers, uint32_t n, 
         params[3 + n] = params[0] + second;
         uint32_t n_params = 3 + n + (second != 0);
         if (side)
-            CHECK_OK(ts_eval_simt(lowered->fn, &lowered->plan, params, n_params, blocks, &env, &err));
+            CHECK_OK(ts__eval_simt(lowered->fn, &lowered->plan, params, n_params, blocks, &env, &err));
         else
-            CHECK_OK(ts_eval_grid(k->fn, params, n_params, grid, &env, &err));
+            CHECK_OK(ts__eval_grid(k->fn, params, n_params, grid, &env, &err));
     }
 }
 
@@ -237,7 +237,7 @@ static bool gemm_agrees(const shape *s, bool wgmma)
     kit_lower(&lowered);
     CHECK_INT(lowered.plan.n_tmaps > 0, wgmma);
     CHECK_INT((int)lowered.plan.cluster, s->ctas);
-    CHECK_INT(strstr(ts_text_get(&lowered.text), "wgmma.mma_async") != NULL, wgmma);
+    CHECK_INT(strstr(ts__text_get(&lowered.text), "wgmma.mma_async") != NULL, wgmma);
     assemble(&lowered);
     uint64_t numbers[] = {(uint64_t)s->m, (uint64_t)s->n, (uint64_t)s->k};
     uint32_t grid[3] = {(uint32_t)((s->m + s->bm - 1) / s->bm), (uint32_t)((s->n + s->bn - 1) / s->bn), 1};
@@ -368,7 +368,7 @@ static void loops_one_after_the_other_share_a_ring_and_turns(void)
             run_file(wide ? "tail_wide.ir" : "tail.ir", cases[i], 3, grid, &lowered);
             CHECK_INT(lowered.plan.n_tmaps, 6);
             CHECK(lowered.plan.shared_bytes < 232448);
-            CHECK_INT(strstr(ts_text_get(&lowered.text), "\nbar.arrive") != NULL, !wide);
+            CHECK_INT(strstr(ts__text_get(&lowered.text), "\nbar.arrive") != NULL, !wide);
             CHECK(memcmp(tile_side.c, thread_side.c, sizeof tile_side.c) == 0);
             kit_end(&lowered);
         }
@@ -480,7 +480,7 @@ static void stores_inside_loops_leave_by_tma(void)
         kit_lower(&lowered);
         assemble(&lowered);
         CHECK_INT(lowered.plan.n_tmaps, cases[i].maps);
-        CHECK_INT(strstr(ts_text_get(&lowered.text), "\nbar.arrive") != NULL, cases[i].teams);
+        CHECK_INT(strstr(ts__text_get(&lowered.text), "\nbar.arrive") != NULL, cases[i].teams);
         prepare("bf16", WORDS, WORDS);
         uint64_t numbers[] = {(uint64_t)s->m, (uint64_t)s->n, (uint64_t)s->k};
         run_with(&k, &lowered, numbers, 3, (const uint32_t[]){2, 1, 1}, sizeof tile_side.c / 2);
@@ -508,7 +508,7 @@ static void bf16_results_leave_by_stmatrix_and_tma(void)
     uint64_t numbers[] = {208, 272, 144};
     run_file("gemm_bf16.ir", numbers, 3, (const uint32_t[]){4, 1, 1}, &lowered);
     CHECK_INT(lowered.plan.n_tmaps, 3);
-    CHECK(strstr(ts_text_get(&lowered.text), "stmatrix") != NULL);
+    CHECK(strstr(ts__text_get(&lowered.text), "stmatrix") != NULL);
     CHECK(memcmp(tile_side.c, thread_side.c, sizeof tile_side.c) == 0);
     kit_end(&lowered);
 }
@@ -536,7 +536,7 @@ static void attention_agrees(const char *name, uint64_t keys, uint32_t maps, boo
     uint64_t numbers[] = {128, keys};
     run_file(name, numbers, 2, (const uint32_t[]){2, 2, 1}, &lowered);
     CHECK_INT(lowered.plan.n_tmaps, maps);
-    CHECK_INT(strstr(ts_text_get(&lowered.text), "wgmma.wait_group.sync.aligned 1;") != NULL, waits);
+    CHECK_INT(strstr(ts__text_get(&lowered.text), "wgmma.wait_group.sync.aligned 1;") != NULL, waits);
     CHECK(worst_difference(128) < 1e-2);
     kit_end(&lowered);
 }
@@ -591,7 +591,7 @@ static uint32_t causal_params(uint64_t *params, const buffers *buf, uint64_t row
 static bool bf16_close(const uint32_t *x, const uint32_t *y, size_t n)
 {
     for (size_t i = 0; i < 2 * n; i++) {
-        double p = ts_bf16_to_f64(((const uint16_t *)x)[i]), q = ts_bf16_to_f64(((const uint16_t *)y)[i]);
+        double p = ts__bf16_to_f64(((const uint16_t *)x)[i]), q = ts__bf16_to_f64(((const uint16_t *)y)[i]);
         if (!(fabs(p - q) < 5e-2 * (1.0 + fabs(p))))
             return false;
     }
@@ -615,9 +615,9 @@ static void run_library(const char *name, params_fn *params_of, uint64_t rows, u
     assemble(&lowered);
     CHECK_INT(lowered.plan.n_tmaps, maps);
     uint32_t n = params_of(params, &tile_side, rows, keys);
-    CHECK_OK(ts_eval_grid(k.fn, params, n, grid, &env, &err));
+    CHECK_OK(ts__eval_grid(k.fn, params, n, grid, &env, &err));
     n = params_of(params, &thread_side, rows, keys);
-    CHECK_OK(ts_eval_simt(lowered.fn, &lowered.plan, params, n, grid, &env, &err));
+    CHECK_OK(ts__eval_simt(lowered.fn, &lowered.plan, params, n, grid, &env, &err));
     kit_end(&k);
     kit_end(&lowered);
 }

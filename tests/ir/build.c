@@ -11,9 +11,9 @@ static ts_fn *sum_to(ts_builder *b, bool fold)
     ts_fn *fn = ts_fn_create(m, "sum_to", TS_LEVEL_T);
     ts_builder_init(b, fn);
     b->fold = fold;
-    ts_val n = ts_param(b, TS_T_i32), zero = ts_int(b, TS_T_i32, 0), one = ts_int(b, TS_T_i32, 1);
+    ts_val n = ts_fn_param(b, TS_T_i32), zero = ts_int(b, TS_T_i32, 0), one = ts_int(b, TS_T_i32, 1);
     ts_val loop = ts_for_begin(b, zero, n, one, 1, &zero, 0);
-    ts_val next = ts_op2(b, TS_OP_addi, ts_arg(fn, loop, 0), ts_arg(fn, loop, 1), 0);
+    ts_val next = ts_op2(b, TS_OP_addi, ts_region_arg(fn, loop, 0), ts_region_arg(fn, loop, 1), 0);
     ts_term(b, TS_OP_continue, 1, &next);
     ts_end_like(b, loop);
     CHECK_INT(ts_type_of(fn, ts_res(b, loop, 0)), TS_T_i32);
@@ -91,12 +91,12 @@ static void types_are_interned(void)
 
 int main(void)
 {
-    ts_arena_init(&arena, NULL);
+    ts__arena_init(&arena, NULL);
     regions_have_args_and_results();
     copying_each_instruction_gives_an_equal_function();
     folding_builder_reuses_and_folds();
     values_of_a_closed_region_are_not_reused();
     types_are_interned();
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
     return check_done();
 }

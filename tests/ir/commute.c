@@ -76,14 +76,14 @@ static void commute_text(const commute_case *c, ts_text *text)
 {
     const char *a = c->types[0], *b = c->types[1], *zero_a = a[0] == 'i' ? "0" : "0.0",
                *zero_b = b && b[0] == 'i' ? "0" : "0.0";
-    ts_text_printf(text, "entry @k(%%1: f32, %%2: ptr<%s>) {\n %%10 = constant %s : tile<8x%s>\n", a, zero_a, a);
+    ts__text_printf(text, "entry @k(%%1: f32, %%2: ptr<%s>) {\n %%10 = constant %s : tile<8x%s>\n", a, zero_a, a);
     if (b)
-        ts_text_printf(text, "%%11 = constant %s : tile<8x%s>\n %%50, %%51 = reduce axis=0 (%%10, %%11) "
+        ts__text_printf(text, "%%11 = constant %s : tile<8x%s>\n %%50, %%51 = reduce axis=0 (%%10, %%11) "
                              "identity(%s, %s) args(%%20, %%21, %%22, %%23) : %s, %s {\n",
                        zero_b, b, zero_a, zero_b, a, b);
     else
-        ts_text_printf(text, "%%50 = reduce axis=0 (%%10) identity(%s) args(%%20, %%21) : %s {\n", zero_a, a);
-    ts_text_printf(text, "%s }\n%sreturn\n}\n", c->body, c->first_used ? "%60 = store_ptr_tko %2, %50 : token\n" : "");
+        ts__text_printf(text, "%%50 = reduce axis=0 (%%10) identity(%s) args(%%20, %%21) : %s {\n", zero_a, a);
+    ts__text_printf(text, "%s }\n%sreturn\n}\n", c->body, c->first_used ? "%60 = store_ptr_tko %2, %50 : token\n" : "");
 }
 
 static void bodies_commute_only_for_sure(void)
@@ -93,19 +93,19 @@ static void bodies_commute_only_for_sure(void)
         ts_arena arena;
         ts_module *m = NULL;
         ts_text text;
-        ts_arena_init(&arena, NULL);
-        ts_text_init(&text, NULL);
+        ts__arena_init(&arena, NULL);
+        ts__text_init(&text, NULL);
         commute_text(c, &text);
-        CHECK_OK(ts_read_module(&arena, ts_text_get(&text), strlen(ts_text_get(&text)), &m, &err));
+        CHECK_OK(ts_module_read(&arena, ts__text_get(&text), strlen(ts__text_get(&text)), &m, &err));
         ts_val v = 1;
         while (m && ts_at(m->fns.at[0], v)->op != TS_OP_reduce)
             v++;
-        bool commutes = m && ts_body_commutes(m->fns.at[0], v);
+        bool commutes = m && ts__body_commutes(m->fns.at[0], v);
         CHECK_INT(commutes, c->commutes);
         if (commutes != c->commutes)
-            fprintf(stderr, "%s", ts_text_get(&text));
-        ts_text_deinit(&text);
-        ts_arena_deinit(&arena);
+            fprintf(stderr, "%s", ts__text_get(&text));
+        ts__text_deinit(&text);
+        ts__arena_deinit(&arena);
     }
 }
 

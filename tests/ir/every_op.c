@@ -31,28 +31,28 @@ static void every_operation_is_there_and_round_trips(void)
     int seen[TS_OP_COUNT] = {0};
     size_t n;
     char *text = every_load(&n);
-    ts_arena_init(&arena, NULL);
-    ts_text_init(&first, NULL);
-    ts_text_init(&second, NULL);
-    CHECK_OK(ts_read_module(&arena, text, n, &m, &err));
-    CHECK_OK(ts_verify_module(m, &err));
+    ts__arena_init(&arena, NULL);
+    ts__text_init(&first, NULL);
+    ts__text_init(&second, NULL);
+    CHECK_OK(ts_module_read(&arena, text, n, &m, &err));
+    CHECK_OK(ts_module_verify(m, &err));
     for (uint32_t i = 0; i < m->fns.n; i++)
         every_count(m->fns.at[i], seen);
     for (int op = 0; op < TS_OP_COUNT; op++) {
         CHECK(seen[op] > 0);
         if (!seen[op])
-            fprintf(stderr, "  no %s in every_op.tsir\n", ts_ops[op].name);
+            fprintf(stderr, "  no %s in every_op.tsir\n", ts__ops[op].name);
     }
-    ts_print_module(m, &first);
-    CHECK_OK(ts_read_module(&arena, ts_text_get(&first), first.n, &again, &err));
-    ts_print_module(again, &second);
-    CHECK_STR(ts_text_get(&second), ts_text_get(&first));
-    CHECK(m->fns.n == again->fns.n && strstr(ts_text_get(&first), " raw ") == NULL);
+    ts_module_print(m, &first);
+    CHECK_OK(ts_module_read(&arena, ts__text_get(&first), first.n, &again, &err));
+    ts_module_print(again, &second);
+    CHECK_STR(ts__text_get(&second), ts__text_get(&first));
+    CHECK(m->fns.n == again->fns.n && strstr(ts__text_get(&first), " raw ") == NULL);
     for (uint32_t i = 0; i < m->fns.n; i++)
         CHECK(same_fn(m->fns.at[i], again->fns.at[i]));
-    ts_text_deinit(&first);
-    ts_text_deinit(&second);
-    ts_arena_deinit(&arena);
+    ts__text_deinit(&first);
+    ts__text_deinit(&second);
+    ts__arena_deinit(&arena);
     free(text);
 }
 

@@ -45,13 +45,13 @@ static ts_status walk_fn(ts_fn *fn, const ts_alloc *alloc, ts_plan *plan)
     ts_arena scratch;
     ts_facts facts;
     ts_hints hints = {0};
-    ts_arena_init(&scratch, alloc);
+    ts__arena_init(&scratch, alloc);
     ts_pass_env env = {&scratch, TS_TARGET_CPU, &hints, plan};
-    ts_status status = ts_facts_of(fn, &scratch, &facts) ? TS_OK : TS_NOMEM;
+    ts_status status = ts__facts_of(fn, &scratch, &facts) ? TS_OK : TS_NOMEM;
     if (status == TS_OK)
-        status = ts_run_passes(fn, fn->level == TS_LEVEL_T ? "fold fma dce licm" : "fold dce licm",
+        status = ts__run_passes(fn, fn->level == TS_LEVEL_T ? "fold fma dce licm" : "fold dce licm",
                                &env, &err);
-    ts_arena_deinit(&scratch);
+    ts__arena_deinit(&scratch);
     return status;
 }
 
@@ -60,14 +60,14 @@ static ts_status walk_module(const char *source, size_t n, const ts_alloc *alloc
 {
     ts_module *m;
     ts_text text;
-    TS_TRY(ts_read_module(arena, source, n, &m, &err));
-    TS_TRY(ts_verify_module(m, &err));
+    TS_TRY(ts_module_read(arena, source, n, &m, &err));
+    TS_TRY(ts_module_verify(m, &err));
     for (uint32_t i = 0; i < m->fns.n; i++)
         TS_TRY(walk_fn(m->fns.at[i], alloc, plan));
-    ts_text_init(&text, alloc);
+    ts__text_init(&text, alloc);
     ts__print_module(m, TS_PRINT_LOC, &text);
     ts_status status = text.failed ? TS_NOMEM : TS_OK;
-    ts_text_deinit(&text);
+    ts__text_deinit(&text);
     return status;
 }
 
@@ -81,9 +81,9 @@ static void every_allocation_may_fail(const char *path, bool forever)
         failing f = {.fail_at = at, .forever = forever};
         ts_alloc alloc = {failing_resize, &f};
         ts_arena arena;
-        ts_arena_init(&arena, &alloc);
+        ts__arena_init(&arena, &alloc);
         ts_status status = walk_module(source, n, &alloc, &arena, &plan);
-        ts_arena_deinit(&arena);
+        ts__arena_deinit(&arena);
         bool untouched = f.count <= at;
         CHECK_INT(status, untouched ? TS_OK : TS_NOMEM);
         if (check_failed)

@@ -7,7 +7,7 @@
 
 static ts_fn *note_fn(ts_arena *arena)
 {
-    ts_arena_init(arena, NULL);
+    ts__arena_init(arena, NULL);
     ts_module *module = ts_module_create(arena);
     ts_fn *fn = ts_fn_create(module, "k", TS_LEVEL_T);
     ts_builder b;
@@ -25,9 +25,9 @@ static void nothing_is_kept_unless_asked_for(void)
 {
     ts_arena arena;
     ts_fn *fn = note_fn(&arena);
-    CHECK(!ts_note(fn, 1, TS_NOTE_load, "tma", "%d bytes", 16));
+    CHECK(!ts__note(fn, 1, TS_NOTE_load, "tma", "%d bytes", 16));
     CHECK_INT(fn->module->notes.n, 0);
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
 }
 
 static void a_repetition_counts(void)
@@ -35,10 +35,10 @@ static void a_repetition_counts(void)
     ts_arena arena;
     ts_fn *fn = note_fn(&arena);
     fn->module->noting = true;
-    CHECK(!ts_note(fn, 1, TS_NOTE_load, "tma", "%d bytes", 16));
-    CHECK(!ts_note(fn, 1, TS_NOTE_load, "tma", "%d bytes", 32));
-    CHECK(!ts_note(fn, 1, TS_NOTE_missed, "tma", "a reason"));
-    CHECK(!ts_note(fn, 2, TS_NOTE_load, "tma", "elsewhere"));
+    CHECK(!ts__note(fn, 1, TS_NOTE_load, "tma", "%d bytes", 16));
+    CHECK(!ts__note(fn, 1, TS_NOTE_load, "tma", "%d bytes", 32));
+    CHECK(!ts__note(fn, 1, TS_NOTE_missed, "tma", "a reason"));
+    CHECK(!ts__note(fn, 2, TS_NOTE_load, "tma", "elsewhere"));
     CHECK_INT(fn->module->notes.n, 3);
     const ts_note_entry *first = fn->module->notes.at;
     CHECK_INT(first->count, 2);
@@ -49,7 +49,7 @@ static void a_repetition_counts(void)
     CHECK_STR(first->file, "k.py");
     CHECK_INT(first[2].line, 0);
     CHECK_STR(first[2].file, "");
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
 }
 
 static void long_reasons_are_cut(void)
@@ -60,9 +60,9 @@ static void long_reasons_are_cut(void)
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = 0;
     fn->module->noting = true;
-    ts_note(fn, 1, TS_NOTE_warning, "long", "%s", text);
+    ts__note(fn, 1, TS_NOTE_warning, "long", "%s", text);
     CHECK_INT(strlen(fn->module->notes.at[0].text), 255);
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
 }
 
 int main(void)

@@ -13,17 +13,17 @@ static ts_fn *print_sum(ts_module *m) /* sum of 0.5 over a loop, reduced */
     ts_builder b;
     ts_builder_init(&b, fn);
     ts_type f32x64 = ts_type_tile(m, TS_T_f32, 1, (int64_t[]){64});
-    ts_param(&b, ts_type_ptr(m, TS_T_f32, TS_GLOBAL));
-    ts_val n = ts_param(&b, TS_T_i32), zero = ts_int(&b, TS_T_i32, 0),
+    ts_fn_param(&b, ts_type_ptr(m, TS_T_f32, TS_GLOBAL));
+    ts_val n = ts_fn_param(&b, TS_T_i32), zero = ts_int(&b, TS_T_i32, 0),
            one = ts_int(&b, TS_T_i32, 1);
     ts_val half = ts_float(&b, f32x64, 0.5);
     ts_val loop = ts_for_begin(&b, zero, n, one, 1, &half, 0);
-    ts_val sum = ts_op2(&b, TS_OP_addf, ts_arg(fn, loop, 1), half, TS_RZ | TS_A_FTZ);
+    ts_val sum = ts_op2(&b, TS_OP_addf, ts_region_arg(fn, loop, 1), half, TS_RZ | TS_A_FTZ);
     ts_term(&b, TS_OP_continue, 1, &sum);
     ts_end_like(&b, loop);
     ts_val total = ts_res(&b, loop, 0);
     ts_val red = ts_reduce_begin(&b, TS_OP_reduce, 0, false, 1, &total, (uint64_t[]){0});
-    ts_val both = ts_op2(&b, TS_OP_addf, ts_arg(fn, red, 0), ts_arg(fn, red, 1), 0);
+    ts_val both = ts_op2(&b, TS_OP_addf, ts_region_arg(fn, red, 0), ts_region_arg(fn, red, 1), 0);
     ts_term(&b, TS_OP_yield, 1, &both);
     ts_end_like(&b, red);
     ts_term(&b, TS_OP_return, 0, NULL);
@@ -33,10 +33,10 @@ static ts_fn *print_sum(ts_module *m) /* sum of 0.5 over a loop, reduced */
 static void structured_function_prints_as_nested_text(void)
 {
     ts_text text;
-    ts_text_init(&text, NULL);
+    ts__text_init(&text, NULL);
     ts_fn *fn = print_sum(ts_module_create(&arena));
-    ts_print_fn(fn, &text);
-    CHECK_STR(ts_text_get(&text),
+    ts_fn_print(fn, &text);
+    CHECK_STR(ts__text_get(&text),
               "entry @k(%1: ptr<f32>, %2: i32) {\n"
               "  %3 = constant 0 : i32\n"
               "  %4 = constant 1 : i32\n"
@@ -51,17 +51,17 @@ static void structured_function_prints_as_nested_text(void)
               "  }\n"
               "  return\n"
               "}\n");
-    ts_text_deinit(&text);
-    CHECK_OK(ts_verify(fn, &err));
+    ts__text_deinit(&text);
+    CHECK_OK(ts_fn_verify(fn, &err));
 }
 
 static void payload_is(ts_type type, uint64_t bits, const char *wanted)
 {
     ts_text text;
-    ts_text_init(&text, NULL);
+    ts__text_init(&text, NULL);
     ts__print_payload(type, bits, &text);
-    CHECK_STR(ts_text_get(&text), wanted);
-    ts_text_deinit(&text);
+    CHECK_STR(ts__text_get(&text), wanted);
+    ts__text_deinit(&text);
 }
 
 static void payloads_are_short_and_exact(void)
@@ -83,12 +83,12 @@ static void broken(ts_fn *fn, ts_val v, ts_inst inst, const char *part)
 {
     ts_inst old = fn->inst.at[v];
     fn->inst.at[v] = inst;
-    CHECK_INT(ts_verify(fn, &err), TS_VERIFY);
+    CHECK_INT(ts_fn_verify(fn, &err), TS_VERIFY);
     if (!strstr(err.text, part))
         fprintf(stderr, "  wanted '%s' in: %s\n", part, err.text);
     CHECK(strstr(err.text, part) != NULL);
     fn->inst.at[v] = old;
-    CHECK_OK(ts_verify(fn, &err));
+    CHECK_OK(ts_fn_verify(fn, &err));
 }
 
 static void broken_instructions_are_reported(void)
@@ -121,10 +121,10 @@ static void broken_instructions_are_reported(void)
 
 int main(void)
 {
-    ts_arena_init(&arena, NULL);
+    ts__arena_init(&arena, NULL);
     structured_function_prints_as_nested_text();
     payloads_are_short_and_exact();
     broken_instructions_are_reported();
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
     return check_done();
 }

@@ -10,15 +10,15 @@ static void reprints(const char *source, uint32_t flags)
     ts_arena arena;
     ts_module *m;
     ts_text text;
-    ts_arena_init(&arena, NULL);
-    ts_text_init(&text, NULL);
-    CHECK_OK(ts_read_module(&arena, source, strlen(source), &m, &err));
+    ts__arena_init(&arena, NULL);
+    ts__text_init(&text, NULL);
+    CHECK_OK(ts_module_read(&arena, source, strlen(source), &m, &err));
     if (m) {
         ts__print_module(m, flags, &text);
-        CHECK_STR(ts_text_get(&text), source);
+        CHECK_STR(ts__text_get(&text), source);
     }
-    ts_text_deinit(&text);
-    ts_arena_deinit(&arena);
+    ts__text_deinit(&text);
+    ts__arena_deinit(&arena);
 }
 
 static void module_reads_and_prints_the_same(void)
@@ -65,11 +65,11 @@ static void error_is(const char *source, const char *part)
 {
     ts_arena arena;
     ts_module *m;
-    ts_arena_init(&arena, NULL);
-    CHECK_INT(ts_read_module(&arena, source, strlen(source), &m, &err), TS_PARSE);
+    ts__arena_init(&arena, NULL);
+    CHECK_INT(ts_module_read(&arena, source, strlen(source), &m, &err), TS_PARSE);
     CHECK(m == NULL);
     CHECK_STR(err.text, part);
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
 }
 
 static void errors_name_line_and_column(void)

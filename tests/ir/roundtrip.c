@@ -42,7 +42,7 @@ static ts_val gen_value(gen *g, ts_type type)
     }
     uint64_t bits = ((uint64_t)gen_below(g, 1 << 30) << 34) ^ gen_below(g, 1 << 30);
     return ts_bits(&g->b, type,
-                   ts_scalar_wrap(ts_type_elem(g->m, type), gen_below(g, 2) ? bits : bits & 15));
+                   ts__scalar_wrap(ts_type_elem(g->m, type), gen_below(g, 2) ? bits : bits & 15));
 }
 
 static ts_type gen_type(gen *g)
@@ -70,7 +70,7 @@ static void gen_elementwise(gen *g)
 {
     ts_op op = (ts_op)gen_below(g, TS_OP_COUNT);
     ts_type type = gen_type(g), elem = ts_type_elem(g->m, type);
-    uint8_t rule = ts_ops[op].rule;
+    uint8_t rule = ts__ops[op].rule;
     bool floats =
         rule == TS_RULE_UNF || rule == TS_RULE_BINF || rule == TS_RULE_TERF || rule == TS_RULE_CMPF;
     if (rule == TS_RULE_OWN || rule == TS_RULE_CASTA || rule == TS_RULE_CASTI ||
@@ -86,7 +86,7 @@ static void gen_elementwise(gen *g)
         gen_value(g, rule == TS_RULE_SELECT ? ts_type_with_elem(g->m, type, TS_T_i1) : type),
         gen_value(g, type), gen_value(g, type)};
     ts_type result = cmp ? ts_type_with_elem(g->m, type, TS_T_i1) : type;
-    gen_keep(g, ts_emit(&g->b, op, result, (uint32_t)ts_ops[op].n_opnd, x, attr, 0));
+    gen_keep(g, ts_emit(&g->b, op, result, (uint32_t)ts__ops[op].n_opnd, x, attr, 0));
 }
 
 static void gen_body(gen *g, uint32_t depth);
@@ -128,7 +128,7 @@ static void gen_loop(gen *g, uint32_t depth)
                                     gen_below(g, 2) * TS_A_UNSIGNED)
                      : ts_loop_begin(&g->b, n, carried);
     for (uint32_t i = 0; i < n + counted; i++)
-        gen_keep(g, ts_arg(g->b.fn, opener, i));
+        gen_keep(g, ts_region_arg(g->b.fn, opener, i));
     gen_body(g, depth + 1);
     for (uint32_t i = 0; i < n; i++)
         carried[i] = gen_value(g, ts_type_of(g->b.fn, carried[i]));
@@ -145,13 +145,13 @@ static void gen_reduce(gen *g)
     if (ts_type_rank(g->m, type) == 0)
         return;
     ts_val x = gen_value(g, type);
-    uint64_t identity = ts_scalar_wrap(ts_type_elem(g->m, type), gen_below(g, 1 << 30));
+    uint64_t identity = ts__scalar_wrap(ts_type_elem(g->m, type), gen_below(g, 1 << 30));
     bool scans = gen_below(g, 2);
     ts_val opener = ts_reduce_begin(&g->b, scans ? TS_OP_scan : TS_OP_reduce,
                                     gen_below(g, ts_type_rank(g->m, type)),
                                     scans && gen_below(g, 2), 1, &x, &identity);
     ts_val v = ts_op2(&g->b, ts_type_is_float(g->m, type) ? TS_OP_maxf : TS_OP_maxi,
-                      ts_arg(g->b.fn, opener, 0), ts_arg(g->b.fn, opener, 1), 0);
+                      ts_region_arg(g->b.fn, opener, 0), ts_region_arg(g->b.fn, opener, 1), 0);
     ts_term(&g->b, TS_OP_yield, 1, &v);
     ts_end_like(&g->b, opener);
     gen_keep(g, ts_res(&g->b, opener, 0));
@@ -189,7 +189,7 @@ static ts_module *gen_module(ts_arena *arena, uint64_t seed)
     fn->num_warps = (uint8_t)(1u << gen_below(&g, 5));
     fn->checked = gen_below(&g, 2);
     for (uint32_t i = gen_below(&g, 4); i; i--)
-        gen_keep(&g, ts_param(&g.b, i & 1 ? TS_T_i32 : TS_T_f64));
+        gen_keep(&g, ts_fn_param(&g.b, i & 1 ? TS_T_i32 : TS_T_f64));
     gen_body(&g, 0);
     ts_term(&g.b, TS_OP_return, 0, NULL);
     return g.m;
@@ -200,24 +200,24 @@ static bool roundtrip(uint64_t seed, uint32_t flags)
     ts_arena arena;
     ts_text first, second;
     ts_module *again = NULL;
-    ts_arena_init(&arena, NULL);
-    ts_text_init(&first, NULL);
-    ts_text_init(&second, NULL);
+    ts__arena_init(&arena, NULL);
+    ts__text_init(&first, NULL);
+    ts__text_init(&second, NULL);
     ts_module *m = gen_module(&arena, seed);
-    bool good = ts_verify_module(m, &err) == TS_OK;
+    bool good = ts_module_verify(m, &err) == TS_OK;
     ts__print_module(m, flags, &first);
-    good = good && ts_read_module(&arena, ts_text_get(&first), first.n, &again, &err) == TS_OK &&
-           ts_verify_module(again, &err) == TS_OK;
+    good = good && ts_module_read(&arena, ts__text_get(&first), first.n, &again, &err) == TS_OK &&
+           ts_module_verify(again, &err) == TS_OK;
     if (good)
         ts__print_module(again, flags, &second);
-    good = good && strcmp(ts_text_get(&first), ts_text_get(&second)) == 0 &&
+    good = good && strcmp(ts__text_get(&first), ts__text_get(&second)) == 0 &&
            same_fn(m->fns.at[0], again->fns.at[0]);
     if (!good)
         fprintf(stderr, "seed %" PRIu64 ": %s\n%s--- again\n%s", seed, err.text,
-                ts_text_get(&first), ts_text_get(&second));
-    ts_text_deinit(&first);
-    ts_text_deinit(&second);
-    ts_arena_deinit(&arena);
+                ts__text_get(&first), ts__text_get(&second));
+    ts__text_deinit(&first);
+    ts__text_deinit(&second);
+    ts__arena_deinit(&arena);
     return good;
 }
 

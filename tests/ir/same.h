@@ -13,7 +13,7 @@ static inline bool same_fn(const ts_fn *a, const ts_fn *b)
         return false;
     for (ts_val v = 1; v < a->inst.n; v++) {
         const ts_inst *x = ts_at(a, v), *y = ts_at(b, v);
-        uint32_t words = ts__attr_words(a, x), attr = ts_ops[x->op].attr;
+        uint32_t words = ts__attr_words(a, x), attr = ts__ops[x->op].attr;
         bool constant = x->op == TS_OP_constant;
         if (x->op != y->op || x->n_opnd != y->n_opnd || x->flags != y->flags ||
             words != ts__attr_words(b, y))

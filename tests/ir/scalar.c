@@ -164,10 +164,10 @@ static void each_case_gives_the_wanted_bits(void)
     for (size_t i = 0; i < n; i++) {
         const sc_case *c = &sc_cases[i];
         uint64_t out = 0;
-        bool ok = ts_scalar_eval(NULL, c->op, c->attr, c->from, c->to, c->x, &out);
+        bool ok = ts__scalar_eval(NULL, c->op, c->attr, c->from, c->to, c->x, &out);
         CHECK(ok);
         if (out != c->wanted)
-            fprintf(stderr, "case %zu, %s %s -> %s\n", i, ts_ops[c->op].name, ts_scalar_name(c->from),
+            fprintf(stderr, "case %zu, %s %s -> %s\n", i, ts__ops[c->op].name, ts_scalar_name(c->from),
                     ts_scalar_name(c->to));
         CHECK_INT(out, c->wanted);
     }
@@ -178,11 +178,11 @@ static void every_elementwise_op_has_a_case(void)
     sc_case sc_cases[SC_MAX];
     size_t n = sc_list(sc_cases);
     for (int op = 0; op < TS_OP_COUNT; op++) {
-        bool found = !(ts_ops[op].flags & TS_ELEM) || op == TS_OP_offset; /* offset: own test below */
+        bool found = !(ts__ops[op].flags & TS_ELEM) || op == TS_OP_offset; /* offset: own test below */
         for (size_t i = 0; i < n; i++)
             found |= sc_cases[i].op == (ts_op)op;
         if (!found)
-            fprintf(stderr, "no case for %s\n", ts_ops[op].name);
+            fprintf(stderr, "no case for %s\n", ts__ops[op].name);
         CHECK(found);
     }
 }
@@ -190,24 +190,24 @@ static void every_elementwise_op_has_a_case(void)
 static void offset_scales_by_the_pointee(void)
 {
     ts_arena arena;
-    ts_arena_init(&arena, NULL);
+    ts__arena_init(&arena, NULL);
     ts_module *m = ts_module_create(&arena);
     ts_type p = ts_type_ptr(m, TS_T_f32, TS_GLOBAL), q = ts_type_ptr(m, TS_T_i16, TS_SHARED);
     uint64_t x[2] = {1000, (uint64_t)-2}, out = 0;
-    CHECK(ts_scalar_eval(m, TS_OP_offset, 0, p, p, x, &out));
+    CHECK(ts__scalar_eval(m, TS_OP_offset, 0, p, p, x, &out));
     CHECK_INT(out, 992);
     uint64_t y[2] = {0, (uint64_t)-1};
-    CHECK(ts_scalar_eval(m, TS_OP_offset, 0, q, q, y, &out));
+    CHECK(ts__scalar_eval(m, TS_OP_offset, 0, q, q, y, &out));
     CHECK_INT(out, 0xFFFFFFFE);
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
 }
 
 static void division_by_zero_is_a_fault(void)
 {
     uint64_t x[2] = {5, 0}, out;
-    CHECK(!ts_scalar_eval(NULL, TS_OP_divi, 0, TS_T_i32, TS_T_i32, x, &out));
-    CHECK(!ts_scalar_eval(NULL, TS_OP_remi, U, TS_T_i8, TS_T_i8, (uint64_t[]){5, 256}, &out));
-    CHECK(!ts_scalar_eval(NULL, TS_OP_iota, 0, TS_T_i32, TS_T_i32, x, &out));
+    CHECK(!ts__scalar_eval(NULL, TS_OP_divi, 0, TS_T_i32, TS_T_i32, x, &out));
+    CHECK(!ts__scalar_eval(NULL, TS_OP_remi, U, TS_T_i8, TS_T_i8, (uint64_t[]){5, 256}, &out));
+    CHECK(!ts__scalar_eval(NULL, TS_OP_iota, 0, TS_T_i32, TS_T_i32, x, &out));
 }
 
 static uint64_t sc_seed(uint64_t *state)
@@ -259,11 +259,11 @@ static void f64_arithmetic_equals_the_host_in_every_mode(void)
         fused = fma(a, b, c);
         fesetround(FE_TONEAREST);
         ts_round r = rounds[i & 3];
-        wrong += ts_float_add(TS_T_f64, D(a), D(b), r) != D(add);
-        wrong += ts_float_mul(TS_T_f64, D(a), D(b), r) != D(mul);
-        wrong += ts_float_div(TS_T_f64, D(a), D(b), r) != D(div);
-        wrong += ts_float_sqrt(TS_T_f64, D(fabs(a)), r) != D(root);
-        wrong += ts_float_fma(TS_T_f64, D(a), D(b), D(c), r) != D(fused);
+        wrong += ts__float_add(TS_T_f64, D(a), D(b), r) != D(add);
+        wrong += ts__float_mul(TS_T_f64, D(a), D(b), r) != D(mul);
+        wrong += ts__float_div(TS_T_f64, D(a), D(b), r) != D(div);
+        wrong += ts__float_sqrt(TS_T_f64, D(fabs(a)), r) != D(root);
+        wrong += ts__float_fma(TS_T_f64, D(a), D(b), D(c), r) != D(fused);
     }
     CHECK_INT(wrong, 0);
 }
@@ -278,11 +278,11 @@ static void f32_arithmetic_equals_the_host(void)
         if (a != a || b != b || c != c)
             continue;
         volatile float add = a + b, mul = a * b, div = a / b, fused = fmaf(a, b, c);
-        wrong += !ts_scalar_same(TS_T_f32, ts_float_add(TS_T_f32, F(a), F(b), TS_RN), F(add));
-        wrong += !ts_scalar_same(TS_T_f32, ts_float_mul(TS_T_f32, F(a), F(b), TS_RN), F(mul));
-        wrong += !ts_scalar_same(TS_T_f32, ts_float_div(TS_T_f32, F(a), F(b), TS_RN), F(div));
-        wrong += !ts_scalar_same(TS_T_f32, ts_float_fma(TS_T_f32, F(a), F(b), F(c), TS_RN), F(fused));
-        wrong += !ts_scalar_same(TS_T_f32, ts_float_from_f64(TS_T_f32, (double)a * b, TS_RN),
+        wrong += !ts__scalar_same(TS_T_f32, ts__float_add(TS_T_f32, F(a), F(b), TS_RN), F(add));
+        wrong += !ts__scalar_same(TS_T_f32, ts__float_mul(TS_T_f32, F(a), F(b), TS_RN), F(mul));
+        wrong += !ts__scalar_same(TS_T_f32, ts__float_div(TS_T_f32, F(a), F(b), TS_RN), F(div));
+        wrong += !ts__scalar_same(TS_T_f32, ts__float_fma(TS_T_f32, F(a), F(b), F(c), TS_RN), F(fused));
+        wrong += !ts__scalar_same(TS_T_f32, ts__float_from_f64(TS_T_f32, (double)a * b, TS_RN),
                                  F(mul)); /* the product is exact */
     }
     CHECK_INT(wrong, 0);
@@ -293,14 +293,14 @@ static void narrow_floats_round_as_base_does(void)
 {
     int wrong = 0;
     for (uint32_t bits = 0; bits < 65536; bits++) {
-        wrong += !ts_scalar_same(TS_T_f64, D(ts_f16_to_f64((uint16_t)bits)), D(ts_float_to_f64(TS_T_f16, bits)));
-        wrong += !ts_scalar_same(TS_T_f64, D(ts_bf16_to_f64((uint16_t)bits)), D(ts_float_to_f64(TS_T_bf16, bits)));
+        wrong += !ts__scalar_same(TS_T_f64, D(ts__f16_to_f64((uint16_t)bits)), D(ts__float_to_f64(TS_T_f16, bits)));
+        wrong += !ts__scalar_same(TS_T_f64, D(ts__bf16_to_f64((uint16_t)bits)), D(ts__float_to_f64(TS_T_bf16, bits)));
     }
     uint64_t state = 3;
     for (int i = 0; i < 100000; i++) {
         double x = sc_random(&state, -10);
-        wrong += ts_f16_from_f64(x) != ts_float_from_f64(TS_T_f16, x, TS_RN);
-        wrong += ts_bf16_from_f64(x) != ts_float_from_f64(TS_T_bf16, x, TS_RN);
+        wrong += ts__f16_from_f64(x) != ts__float_from_f64(TS_T_f16, x, TS_RN);
+        wrong += ts__bf16_from_f64(x) != ts__float_from_f64(TS_T_bf16, x, TS_RN);
     }
     CHECK_INT(wrong, 0);
 }
@@ -310,29 +310,29 @@ static void each_narrow_code_survives_the_round_trip(void)
 {
     static const ts_type types[] = {TS_T_f8E4M3FN, TS_T_f8E5M2, TS_T_f8E8M0FNU, TS_T_f4E2M1FN, TS_T_f8E5M3FNU};
     for (size_t t = 0; t < TS_COUNT(types); t++)
-        for (uint64_t code = 0; code < (uint64_t)1 << ts_scalar_bits(types[t]); code++) {
-            double x = ts_float_to_f64(types[t], code);
+        for (uint64_t code = 0; code < (uint64_t)1 << ts__scalar_bits(types[t]); code++) {
+            double x = ts__float_to_f64(types[t], code);
             if (isinf(x))
                 continue; /* saturates by definition */
-            CHECK(ts_scalar_same(types[t], ts_float_from_f64(types[t], x, TS_RN), code));
+            CHECK(ts__scalar_same(types[t], ts__float_from_f64(types[t], x, TS_RN), code));
         }
-    CHECK(ts_float_to_f64(TS_T_f8E4M3FN, 0x7E) == 448);
-    CHECK(ts_float_to_f64(TS_T_f8E5M2, 0x7B) == 57344);
-    CHECK(ts_float_to_f64(TS_T_f8E5M3FNU, 0xFE) == 114688);
-    CHECK(ts_float_to_f64(TS_T_f8E8M0FNU, 127) == 1);
-    CHECK(ts_float_to_f64(TS_T_f4E2M1FN, 1) == 0.5);
+    CHECK(ts__float_to_f64(TS_T_f8E4M3FN, 0x7E) == 448);
+    CHECK(ts__float_to_f64(TS_T_f8E5M2, 0x7B) == 57344);
+    CHECK(ts__float_to_f64(TS_T_f8E5M3FNU, 0xFE) == 114688);
+    CHECK(ts__float_to_f64(TS_T_f8E8M0FNU, 127) == 1);
+    CHECK(ts__float_to_f64(TS_T_f4E2M1FN, 1) == 0.5);
 }
 
 static void four_bit_elements_pack_low_nibble_first(void)
 {
     uint8_t bytes[2] = {0, 0};
-    ts_scalar_store(NULL, TS_T_i4, bytes, 0, 5);
-    ts_scalar_store(NULL, TS_T_i4, bytes, 1, (uint64_t)-1);
-    ts_scalar_store(NULL, TS_T_i4, bytes, 2, 7);
+    ts__scalar_store(NULL, TS_T_i4, bytes, 0, 5);
+    ts__scalar_store(NULL, TS_T_i4, bytes, 1, (uint64_t)-1);
+    ts__scalar_store(NULL, TS_T_i4, bytes, 2, 7);
     CHECK_INT(bytes[0], 0xF5);
     CHECK_INT(bytes[1], 0x07);
-    CHECK_INT((int64_t)ts_scalar_load(NULL, TS_T_i4, bytes, 1), -1);
-    CHECK_INT(ts_scalar_load(NULL, TS_T_f4E2M1FN, bytes, 1), 15);
+    CHECK_INT((int64_t)ts__scalar_load(NULL, TS_T_i4, bytes, 1), -1);
+    CHECK_INT(ts__scalar_load(NULL, TS_T_f4E2M1FN, bytes, 1), 15);
 }
 
 int main(void)

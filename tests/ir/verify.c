@@ -197,20 +197,20 @@ static void rule_is_enforced(const rule *r, const char *head)
     ts_arena arena;
     ts_module *m;
     ts_text source;
-    ts_arena_init(&arena, NULL);
-    ts_text_init(&source, NULL);
-    ts_text_puts(&source, head);
-    ts_text_puts(&source, r->body);
-    ts_text_puts(&source, "  return\n}\n");
-    CHECK_OK(ts_read_module(&arena, ts_text_get(&source), source.n, &m, &err));
-    ts_status status = m ? ts_verify_module(m, &err) : TS_PARSE;
+    ts__arena_init(&arena, NULL);
+    ts__text_init(&source, NULL);
+    ts__text_puts(&source, head);
+    ts__text_puts(&source, r->body);
+    ts__text_puts(&source, "  return\n}\n");
+    CHECK_OK(ts_module_read(&arena, ts__text_get(&source), source.n, &m, &err));
+    ts_status status = m ? ts_module_verify(m, &err) : TS_PARSE;
     bool said = status == TS_VERIFY && strstr(err.text, r->part);
     CHECK(said);
     if (!said)
         fprintf(stderr, "%swanted '%s', got %s: %s\n", r->body, r->part, ts_status_name(status),
                 status ? err.text : "");
-    ts_text_deinit(&source);
-    ts_arena_deinit(&arena);
+    ts__text_deinit(&source);
+    ts__arena_deinit(&arena);
 }
 
 /* ---- damage ---------------------------------------------------------------------------------- */
@@ -264,26 +264,26 @@ static void damaged_functions_are_reported_or_harmless(void)
     int reported = 0;
     if (file)
         fclose(file);
-    ts_arena_init(&arena, NULL);
-    ts_text_init(&text, NULL);
-    CHECK_OK(ts_read_module(&arena, source, n, &m, &err));
+    ts__arena_init(&arena, NULL);
+    ts__text_init(&text, NULL);
+    CHECK_OK(ts_module_read(&arena, source, n, &m, &err));
     for (int i = 0; i < 20000; i++) {
         ts_fn copy = *m->fns.at[i & 1], *fn = &copy;
-        ts_arena_mark mark = ts_arena_at(&arena);
-        fn->inst.at = memcpy(ts_arena_get(&arena, fn->inst.n * sizeof *fn->inst.at), fn->inst.at,
+        ts_arena_mark mark = ts__arena_at(&arena);
+        fn->inst.at = memcpy(ts__arena_get(&arena, fn->inst.n * sizeof *fn->inst.at), fn->inst.at,
                              fn->inst.n * sizeof *fn->inst.at);
-        fn->pool.at = memcpy(ts_arena_get(&arena, fn->pool.n * sizeof *fn->pool.at), fn->pool.at,
+        fn->pool.at = memcpy(ts__arena_get(&arena, fn->pool.n * sizeof *fn->pool.at), fn->pool.at,
                              fn->pool.n * sizeof *fn->pool.at);
         for (uint32_t k = 1 + damage_random() % 3; k; k--)
             damage(fn);
-        reported += ts_verify(fn, &err) == TS_VERIFY;
+        reported += ts_fn_verify(fn, &err) == TS_VERIFY;
         text.n = 0;
-        ts_print_fn(fn, &text);
-        ts_arena_rewind(&arena, mark);
+        ts_fn_print(fn, &text);
+        ts__arena_rewind(&arena, mark);
     }
     CHECK(reported > 10000);
-    ts_text_deinit(&text);
-    ts_arena_deinit(&arena);
+    ts__text_deinit(&text);
+    ts__arena_deinit(&arena);
 }
 
 int main(void)

@@ -87,13 +87,13 @@ static void every_seed_gives_ir_that_verifies(void)
         ts_arena arena;
         ts_module *module = NULL;
         size_t n = pack_load(pack_seeds[s], room, sizeof room);
-        ts_arena_init(&arena, NULL);
-        CHECK_OK(ts_front(&arena, room, n, pack_spec, TS_COUNT(pack_spec), NULL, &module, &err));
+        ts__arena_init(&arena, NULL);
+        CHECK_OK(ts__front(&arena, room, n, pack_spec, TS_COUNT(pack_spec), NULL, &module, &err));
         if (module) {
-            CHECK_OK(ts_verify_module(module, &err));
+            CHECK_OK(ts_module_verify(module, &err));
             CHECK_STR(ts_str_get(module, module->fns.at[0]->name), pack_seeds[s]);
         }
-        ts_arena_deinit(&arena);
+        ts__arena_deinit(&arena);
     }
 }
 
@@ -106,10 +106,10 @@ static void refuses(size_t at, uint32_t word, const char *part)
     ts_arena arena;
     ts_pack pack;
     memcpy(room + 4 * at, &word, 4);
-    ts_arena_init(&arena, NULL);
-    CHECK_INT(ts_pack_read(&arena, room, n, &pack, &err), TS_PARSE);
+    ts__arena_init(&arena, NULL);
+    CHECK_INT(ts__pack_read(&arena, room, n, &pack, &err), TS_PARSE);
     CHECK(strstr(err.text, part) != NULL);
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
 }
 
 static void malformed_packs_are_refused(void)
@@ -134,10 +134,10 @@ static void malformed_packs_are_refused(void)
 
 static void node_names_follow_the_table(void)
 {
-    CHECK_STR(ts_ast_name(TS_AST_BinOp), "BinOp");
-    CHECK_STR(ts_ast_fields(TS_AST_BinOp), "nen");
-    CHECK_STR(ts_operator_name(TS_OPERATOR_MatMult), "MatMult");
-    CHECK_STR(ts_ast_name(TS_AST_COUNT), "?");
+    CHECK_STR(ts__ast_name(TS_AST_BinOp), "BinOp");
+    CHECK_STR(ts__ast_fields(TS_AST_BinOp), "nen");
+    CHECK_STR(ts__operator_name(TS_OPERATOR_MatMult), "MatMult");
+    CHECK_STR(ts__ast_name(TS_AST_COUNT), "?");
 }
 
 int main(void)

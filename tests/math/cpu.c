@@ -30,17 +30,17 @@ static uint64_t cpu_argument(ts_type type, int i, uint64_t *state)
                                                ? UINT64_MAX
                                                : ((uint64_t)1 << ts_type_bits(NULL, type)) - 1;
     if (i < CPU_N / 4)
-        return ts_float_from_f64(type, (double)(int64_t)(r % 20001) / 1000 - 10, TS_RN);
+        return ts__float_from_f64(type, (double)(int64_t)(r % 20001) / 1000 - 10, TS_RN);
     if (i % 8 == 0)
-        return ts_float_from_f64(type, special[r % TS_COUNT(special)], TS_RN);
-    return i % 2 ? r & mask : ts_float_from_f64(type, (double)(int64_t)r * 0x1p-52, TS_RN);
+        return ts__float_from_f64(type, special[r % TS_COUNT(special)], TS_RN);
+    return i % 2 ? r & mask : ts__float_from_f64(type, (double)(int64_t)r * 0x1p-52, TS_RN);
 }
 
 static void cpu_fill(run *r, uint32_t a)
 {
     uint64_t state = 77 + a;
     for (int i = 0; i < CPU_N; i++)
-        ts_scalar_store(NULL, r->array[a].elem, r->array[a].cpu, i, cpu_argument(r->array[a].elem, i, &state));
+        ts__scalar_store(NULL, r->array[a].elem, r->array[a].cpu, i, cpu_argument(r->array[a].elem, i, &state));
 }
 
 static void cpu_passes(ts_fn *fn)
@@ -48,12 +48,12 @@ static void cpu_passes(ts_fn *fn)
     static const ts_hints hints = {0};
     ts_error err = {0};
     ts_arena scratch;
-    ts_arena_init(&scratch, ts_alloc_default());
+    ts__arena_init(&scratch, ts_alloc_default());
     ts_pass_env env = {&scratch, TS_TARGET_CPU, &hints, NULL};
     CHECK_OK(ts__pass_math(fn, &env, &err));
     CHECK_OK(ts__pass_legalize(fn, &env, &err));
-    CHECK_OK(ts_verify(fn, &err));
-    ts_arena_deinit(&scratch);
+    CHECK_OK(ts_fn_verify(fn, &err));
+    ts__arena_deinit(&scratch);
 }
 
 /* out[i] = op(x[i] [, y[i]]) compiled: arrays x, [y], out. */
@@ -62,7 +62,7 @@ static bool cpu_compiled(run *r, ts_op op, ts_type type)
     int64_t n = CPU_N, tile = CPU_TILE;
     ts_type t = run_tile(r, type, 1, &tile);
     ts_val x[3] = {0}, p[3];
-    uint32_t args = (uint32_t)ts_ops[op].n_opnd;
+    uint32_t args = (uint32_t)ts__ops[op].n_opnd;
     for (uint32_t i = 0; i <= args; i++)
         p[i] = run_array(r, type, n);
     ts_val id = run_id(r, 0);
@@ -84,11 +84,11 @@ static void cpu_interpreted(flat *f, ts_arena *arena, ts_op op, ts_type type)
     ts_fn *fn = ts_fn_create(m, "f", TS_LEVEL_T);
     ts_builder b;
     ts_builder_init(&b, fn);
-    uint32_t args = (uint32_t)ts_ops[op].n_opnd;
+    uint32_t args = (uint32_t)ts__ops[op].n_opnd;
     ts_val x[2] = {0};
     for (uint32_t i = 0; i < args; i++)
-        x[i] = ts_param(&b, type);
-    ts_val p = ts_param(&b, ts_type_ptr(m, type, TS_GLOBAL)), z = ts_emit(&b, op, type, args, x, 0, 0);
+        x[i] = ts_fn_param(&b, type);
+    ts_val p = ts_fn_param(&b, ts_type_ptr(m, type, TS_GLOBAL)), z = ts_emit(&b, op, type, args, x, 0, 0);
     ts_emit(&b, TS_OP_store_ptr_tko, TS_T_token, 2, (ts_val[]){p, z}, 0, 0);
     ts_term(&b, TS_OP_return, 0, NULL);
     cpu_passes(fn);
@@ -99,19 +99,19 @@ static void cpu_interpreted(flat *f, ts_arena *arena, ts_op op, ts_type type)
 
 static uint64_t cpu_differences(run *r, flat *f, ts_op op, ts_type type)
 {
-    uint32_t args = (uint32_t)ts_ops[op].n_opnd;
+    uint32_t args = (uint32_t)ts__ops[op].n_opnd;
     uint64_t differ = 0;
     for (int base = 0; base < CPU_N; base += FLAT_N) {
         for (uint32_t a = 0; a < args; a++)
             for (int i = 0; i < FLAT_N; i++)
-                flat_put(flat_param(f, a), type, i, ts_scalar_load(NULL, type, r->array[a].cpu, base + i));
+                flat_put(flat_param(f, a), type, i, ts__scalar_load(NULL, type, r->array[a].cpu, base + i));
         const void *want = flat_run(f);
         for (int i = 0; i < FLAT_N; i++) {
-            uint64_t got = ts_scalar_load(NULL, type, r->array[args].cpu, base + i);
-            if (!ts_scalar_same(type, got, flat_get(want, type, i)) && !differ++)
-                fprintf(stderr, "%s %s of %llx: compiled %llx, interpreted %llx\n", ts_ops[op].name,
+            uint64_t got = ts__scalar_load(NULL, type, r->array[args].cpu, base + i);
+            if (!ts__scalar_same(type, got, flat_get(want, type, i)) && !differ++)
+                fprintf(stderr, "%s %s of %llx: compiled %llx, interpreted %llx\n", ts__ops[op].name,
                         ts_scalar_name(type),
-                        (unsigned long long)ts_scalar_load(NULL, type, r->array[0].cpu, base + i),
+                        (unsigned long long)ts__scalar_load(NULL, type, r->array[0].cpu, base + i),
                         (unsigned long long)got, (unsigned long long)flat_get(want, type, i));
         }
     }
@@ -123,14 +123,14 @@ static void compiled_and_interpreted_functions_agree(ts_op op, ts_type type)
     run r;
     flat f = {0};
     ts_arena arena;
-    ts_arena_init(&arena, ts_alloc_default());
+    ts__arena_init(&arena, ts_alloc_default());
     run_begin(&r);
     CHECK(cpu_compiled(&r, op, type));
     cpu_interpreted(&f, &arena, op, type);
     CHECK_INT(cpu_differences(&r, &f, op, type), 0);
     flat_deinit(&f);
     run_end(&r);
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
 }
 
 int main(void)

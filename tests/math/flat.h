@@ -40,7 +40,7 @@ static inline bool flat_is_wide(ts_type t)
 
 static inline uint64_t flat_get(const void *slot, ts_type t, int i)
 {
-    return flat_is_wide(t) ? ((const uint64_t *)slot)[i] : ts_scalar_wrap(t, ((const uint32_t *)slot)[i]);
+    return flat_is_wide(t) ? ((const uint64_t *)slot)[i] : ts__scalar_wrap(t, ((const uint32_t *)slot)[i]);
 }
 
 static inline void flat_put(void *slot, ts_type t, int i, uint64_t payload)
@@ -200,7 +200,7 @@ static void flat_generic(flat *f, ts_val v)
     ts_type from = ts_type_of(f->fn, opnds[inst->op == TS_OP_select]);
     ts_scalar op;
     uint32_t attr = ts_info(inst)->attr == TS_ATTR_ARITH ? inst->aux : 0;
-    if (!ts_scalar_prepare(&op, f->fn->module, (ts_op)inst->op, attr, from, inst->type)) {
+    if (!ts__scalar_prepare(&op, f->fn->module, (ts_op)inst->op, attr, from, inst->type)) {
         fprintf(stderr, "flat: no meaning for %s\n", ts_info(inst)->name);
         exit(2);
     }
@@ -210,7 +210,7 @@ static void flat_generic(flat *f, ts_val v)
         for (uint32_t k = 0; k < inst->n_opnd && k < 3; k++)
             x[k] = flat_get(f->slot[opnds[k]], ts_type_of(f->fn, opnds[k]), i);
         ts_scalar_fault fault = TS_SCALAR_OK;
-        flat_put(f->slot[v], inst->type, i, ts_scalar_run(&op, x, &fault));
+        flat_put(f->slot[v], inst->type, i, ts__scalar_run(&op, x, &fault));
     }
 }
 

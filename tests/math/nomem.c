@@ -31,7 +31,7 @@ static ts_status rewrite_all(ts_arena *arena, ts_arena *scratch, ts_target targe
         return ts_fail(err, TS_NOMEM, "no function");
     ts_builder b;
     ts_builder_init(&b, fn);
-    ts_val x = ts_param(&b, TS_T_f64), i = ts_param(&b, TS_T_i32);
+    ts_val x = ts_fn_param(&b, TS_T_f64), i = ts_fn_param(&b, TS_T_i32);
     ts_val y = ts_op2(&b, TS_OP_pow, ts_op1(&b, TS_OP_sin, x, 0), x, 0);
     ts_op2(&b, TS_OP_mulf, y, x, TS_RM);
     ts_op2(&b, TS_OP_divi, i, ts_int(&b, TS_T_i32, 7), 0);
@@ -49,12 +49,12 @@ static void every_failed_request_is_an_error(ts_target target)
         failing f = {{failing_resize, &f}, n};
         ts_arena arena, scratch;
         ts_error err = {0};
-        ts_arena_init(&arena, &f.alloc);
-        ts_arena_init(&scratch, &f.alloc);
+        ts__arena_init(&arena, &f.alloc);
+        ts__arena_init(&scratch, &f.alloc);
         status = rewrite_all(&arena, &scratch, target, &err);
         CHECK(status == TS_OK || status == TS_NOMEM);
-        ts_arena_deinit(&scratch);
-        ts_arena_deinit(&arena);
+        ts__arena_deinit(&scratch);
+        ts__arena_deinit(&arena);
     }
     CHECK(status == TS_OK);
 }

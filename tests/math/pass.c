@@ -24,21 +24,21 @@ static void kit_make(kit *k, ts_op op, ts_type x_type, ts_type y_type, uint32_t 
 {
     ts_hints hints = {.fastmath = fast};
     memset(k, 0, sizeof *k);
-    ts_arena_init(&k->arena, ts_alloc_default());
-    ts_arena_init(&k->scratch, ts_alloc_default());
+    ts__arena_init(&k->arena, ts_alloc_default());
+    ts__arena_init(&k->scratch, ts_alloc_default());
     ts_module *m = ts_module_create(&k->arena);
     k->fn = ts_fn_create(m, "f", TS_LEVEL_T);
     ts_builder b;
     ts_builder_init(&b, k->fn);
-    ts_val x = ts_param(&b, x_type), y = ts_ops[op].n_opnd == 2 ? ts_param(&b, y_type) : 0;
-    ts_val p = ts_param(&b, ts_type_ptr(m, x_type, TS_GLOBAL));
-    ts_val z = ts_emit(&b, op, x_type, ts_ops[op].n_opnd == 2 ? 2 : 1, (ts_val[]){x, y}, attr, 0);
+    ts_val x = ts_fn_param(&b, x_type), y = ts__ops[op].n_opnd == 2 ? ts_fn_param(&b, y_type) : 0;
+    ts_val p = ts_fn_param(&b, ts_type_ptr(m, x_type, TS_GLOBAL));
+    ts_val z = ts_emit(&b, op, x_type, ts__ops[op].n_opnd == 2 ? 2 : 1, (ts_val[]){x, y}, attr, 0);
     ts_emit(&b, TS_OP_store_ptr_tko, TS_T_token, 2, (ts_val[]){p, z}, 0, 0);
     ts_term(&b, TS_OP_return, 0, NULL);
     ts_pass_env env = {&k->scratch, target, &hints, NULL};
-    CHECK_OK(ts_verify(k->fn, &err));
+    CHECK_OK(ts_fn_verify(k->fn, &err));
     CHECK_OK(ts__pass_math(k->fn, &env, &err));
-    CHECK_OK(ts_verify(k->fn, &err));
+    CHECK_OK(ts_fn_verify(k->fn, &err));
 }
 
 /* The same on tiles: broadcast parameters, no store (the run is not wanted). */
@@ -46,8 +46,8 @@ static void kit_make_tile(kit *k, ts_op op, ts_type elem, ts_target target)
 {
     static const ts_hints hints = {0};
     memset(k, 0, sizeof *k);
-    ts_arena_init(&k->arena, ts_alloc_default());
-    ts_arena_init(&k->scratch, ts_alloc_default());
+    ts__arena_init(&k->arena, ts_alloc_default());
+    ts__arena_init(&k->scratch, ts_alloc_default());
     ts_module *m = ts_module_create(&k->arena);
     k->fn = ts_fn_create(m, "f", TS_LEVEL_T);
     ts_builder b;
@@ -55,14 +55,14 @@ static void kit_make_tile(kit *k, ts_op op, ts_type elem, ts_target target)
     int64_t dims[2] = {4, 8};
     ts_type type = ts_type_tile(m, elem, 2, dims);
     ts_type y_type = op == TS_OP_fpowi ? ts_type_tile(m, TS_T_i32, 2, dims) : type;
-    ts_val x = ts_param(&b, elem), y = ts_param(&b, ts_type_elem(m, y_type));
+    ts_val x = ts_fn_param(&b, elem), y = ts_fn_param(&b, ts_type_elem(m, y_type));
     x = ts_broadcast(&b, x, type);
     y = ts_broadcast(&b, y, y_type);
-    ts_emit(&b, op, type, ts_ops[op].n_opnd == 2 ? 2 : 1, (ts_val[]){x, y}, 0, 0);
+    ts_emit(&b, op, type, ts__ops[op].n_opnd == 2 ? 2 : 1, (ts_val[]){x, y}, 0, 0);
     ts_term(&b, TS_OP_return, 0, NULL);
     ts_pass_env env = {&k->scratch, target, &hints, NULL};
     CHECK_OK(ts__pass_math(k->fn, &env, &err));
-    CHECK_OK(ts_verify(k->fn, &err));
+    CHECK_OK(ts_fn_verify(k->fn, &err));
 }
 
 static uint32_t kit_count(const kit *k, ts_op op, uint32_t attr)
@@ -77,8 +77,8 @@ static void kit_end(kit *k)
 {
     if (k->run.fn)
         flat_deinit(&k->run);
-    ts_arena_deinit(&k->arena);
-    ts_arena_deinit(&k->scratch);
+    ts__arena_deinit(&k->arena);
+    ts__arena_deinit(&k->scratch);
 }
 
 /* The first lane of the rewritten function on x, y payloads. */
@@ -198,7 +198,7 @@ static double powi_error(kit *k, ts_type type, ts_type n_type)
     double worst = 0;
     for (size_t i = 0; i < TS_COUNT(ns); i++)
         for (size_t j = 0; j < TS_COUNT(xs); j++) {
-            int64_t n = (int64_t)ts_scalar_wrap(n_type, (uint64_t)ns[i]);
+            int64_t n = (int64_t)ts__scalar_wrap(n_type, (uint64_t)ns[i]);
             double x = type == TS_T_f32 ? (double)(float)xs[j] : xs[j];
             uint64_t bits = type == TS_T_f32 ? ts_bits_of_f32((float)x) : ts_bits_of_f64(x);
             uint64_t got = kit_call(k, type, n_type, bits, (uint64_t)n);

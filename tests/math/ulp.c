@@ -68,15 +68,15 @@ static bool ulp_prepare(ulp_job *job, const ulp_row *row, ts_type type)
     ts_error err = {0};
     job->row = row;
     job->type = type;
-    ts_arena_init(&job->arena, ts_alloc_default());
-    ts_arena_init(&job->scratch, ts_alloc_default());
+    ts__arena_init(&job->arena, ts_alloc_default());
+    ts__arena_init(&job->scratch, ts_alloc_default());
     ts_module *m = ts_module_create(&job->arena);
     ts_fn *fn = ts_fn_create(m, "f", TS_LEVEL_T);
     ts_builder b;
     ts_builder_init(&b, fn);
     bool two = row->two != NULL;
-    ts_val x = ts_param(&b, type), y = two ? ts_param(&b, type) : 0;
-    ts_val p = ts_param(&b, ts_type_ptr(m, type, TS_GLOBAL));
+    ts_val x = ts_fn_param(&b, type), y = two ? ts_fn_param(&b, type) : 0;
+    ts_val p = ts_fn_param(&b, ts_type_ptr(m, type, TS_GLOBAL));
     ts_val z = two ? ts_op2(&b, row->op, x, y, 0) : ts_op1(&b, row->op, x, 0);
     ts_emit(&b, TS_OP_store_ptr_tko, TS_T_token, 2, (ts_val[]){p, z}, 0, 0);
     ts_term(&b, TS_OP_return, 0, NULL);
@@ -91,8 +91,8 @@ static bool ulp_prepare(ulp_job *job, const ulp_row *row, ts_type type)
 static void ulp_release(ulp_job *job)
 {
     flat_deinit(&job->run);
-    ts_arena_deinit(&job->arena);
-    ts_arena_deinit(&job->scratch);
+    ts__arena_deinit(&job->arena);
+    ts__arena_deinit(&job->scratch);
 }
 
 /* ---- measuring ----------------------------------------------------------------------------------------*/
@@ -156,8 +156,8 @@ static double ulp_value(ts_type type, uint64_t bits)
 {
     return type == TS_T_f64   ? ts_f64_of_bits(bits)
            : type == TS_T_f32 ? (double)ts_f32_of_bits(bits)
-           : type == TS_T_f16 ? ts_f16_to_f64((uint16_t)bits)
-                              : ts_bf16_to_f64((uint16_t)bits);
+           : type == TS_T_f16 ? ts__f16_to_f64((uint16_t)bits)
+                              : ts__bf16_to_f64((uint16_t)bits);
 }
 
 static double ulp_one(const ulp_job *job, ulp_format f, uint64_t xb, uint64_t yb, uint64_t zb)

@@ -46,19 +46,19 @@ static void pair(const char *hint, const char *first, const char *second, bool m
     const char *cut = strstr(head, "%s");
     at += snprintf(at, sizeof text, "%.*s%s%s", (int)(cut - head), head, hint, cut + 2);
     snprintf(at, sizeof text - (size_t)(at - text), "  %s\n  %s\n  return\n}\n", first, second);
-    ts_arena_init(&arena, NULL);
-    CHECK_OK(ts_read_module(&arena, text, strlen(text), &m, &err));
+    ts__arena_init(&arena, NULL);
+    CHECK_OK(ts_module_read(&arena, text, strlen(text), &m, &err));
     if (m) {
-        CHECK_OK(ts_verify_module(m, &err));
+        CHECK_OK(ts_module_verify(m, &err));
         find_two(m->fns.at[0], v);
-        CHECK(ts_alias_of(m->fns.at[0], &arena, &alias) && v[1]);
-        if (ts_alias_meet(&alias, v[0], v[1]) != meet || ts_alias_same_place(&alias, v[0], v[1]) != same)
+        CHECK(ts__alias_of(m->fns.at[0], &arena, &alias) && v[1]);
+        if (ts__alias_meet(&alias, v[0], v[1]) != meet || ts__alias_same_place(&alias, v[0], v[1]) != same)
             fprintf(stderr, "%s%s | %s\n", hint, first, second);
-        CHECK_INT(ts_alias_meet(&alias, v[0], v[1]), meet);
-        CHECK_INT(ts_alias_meet(&alias, v[1], v[0]), meet);
-        CHECK_INT(ts_alias_same_place(&alias, v[0], v[1]), same);
+        CHECK_INT(ts__alias_meet(&alias, v[0], v[1]), meet);
+        CHECK_INT(ts__alias_meet(&alias, v[1], v[0]), meet);
+        CHECK_INT(ts__alias_same_place(&alias, v[0], v[1]), same);
     }
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
 }
 
 int main(void)

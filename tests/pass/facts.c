@@ -51,7 +51,7 @@ static void run_param(run *r)
 {
     int64_t x = run_number(r), divisor = x & -x;
     uint32_t words[6] = {TS_ASSUME_DIV_BY, (uint32_t)(x ? divisor : 1 << 20)};
-    ts_val v = ts_param(&r->b, TS_T_i32);
+    ts_val v = ts_fn_param(&r->b, TS_T_i32);
     v = ts_emit(&r->b, TS_OP_assume, TS_T_i32, 1, &v, ts_pool_add(&r->b, 6, words), 0);
     r->value[r->n] = ts_broadcast(&r->b, v, r->tile);
     for (int i = 0; i < N; i++)
@@ -102,11 +102,11 @@ static void run_step(run *r)
              y = run_random(r, (uint32_t)r->n);
     for (int i = 0; i < N; i++) {
         uint64_t out, in[] = {(uint64_t)r->at[x][i], (uint64_t)r->at[y][i]};
-        if (!ts_scalar_eval(r->m, ops[k].op, ops[k].attr, TS_T_i32, TS_T_i32, in, &out))
+        if (!ts__scalar_eval(r->m, ops[k].op, ops[k].attr, TS_T_i32, TS_T_i32, in, &out))
             return; /* a division by zero: no program */
         r->at[r->n][i] = (int64_t)out;
     }
-    r->value[r->n] = ts_ops[ops[k].op].n_opnd == 1
+    r->value[r->n] = ts__ops[ops[k].op].n_opnd == 1
                          ? ts_op1(&r->b, ops[k].op, r->value[x], ops[k].attr)
                          : ts_op2(&r->b, ops[k].op, r->value[x], r->value[y], ops[k].attr);
     r->n++;
@@ -132,7 +132,7 @@ static int run_sharp; /* facts that say more than nothing */
 static void run_check(run *r, ts_arena *arena)
 {
     ts_facts facts;
-    CHECK(ts_facts_of(r->b.fn, arena, &facts));
+    CHECK(ts__facts_of(r->b.fn, arena, &facts));
     for (int i = 0; i < r->n; i++) {
         const ts_fact *f = &facts.at[r->value[i]];
         run_sharp += f->axis[0].contiguity > 1 || f->axis[0].constancy > 1;
@@ -142,16 +142,16 @@ static void run_check(run *r, ts_arena *arena)
         }
         check_failed++;
         ts_text text;
-        ts_text_init(&text, NULL);
-        ts_print_fn(r->b.fn, &text);
+        ts__text_init(&text, NULL);
+        ts_fn_print(r->b.fn, &text);
         fprintf(stderr,
                 "%%%u: lo %lld hi %lld div %lld; contiguity %lld divisibility %lld constancy %lld; "
                 "values %lld %lld %lld ...\n%s",
                 r->value[i], (long long)f->lo, (long long)f->hi, (long long)f->divisor,
                 (long long)f->axis[0].contiguity, (long long)f->axis[0].divisibility,
                 (long long)f->axis[0].constancy, (long long)r->at[i][0], (long long)r->at[i][1],
-                (long long)r->at[i][2], ts_text_get(&text));
-        ts_text_deinit(&text);
+                (long long)r->at[i][2], ts__text_get(&text));
+        ts__text_deinit(&text);
         break;
     }
 }
@@ -160,7 +160,7 @@ static void random_programs_keep_their_facts(void)
 {
     for (uint64_t seed = 1; seed <= PROGRAMS && !check_failed; seed++) {
         ts_arena arena;
-        ts_arena_init(&arena, NULL);
+        ts__arena_init(&arena, NULL);
         run r = {.seed = seed * 77, .m = ts_module_create(&arena)};
         ts_builder_init(&r.b, ts_fn_create(r.m, "k", TS_LEVEL_T));
         r.tile = ts_type_tile(r.m, TS_T_i32, 1, (int64_t[]){N});
@@ -171,7 +171,7 @@ static void random_programs_keep_their_facts(void)
         for (int i = 0; i < STEPS - 6; i++)
             run_step(&r);
         run_check(&r, &arena);
-        ts_arena_deinit(&arena);
+        ts__arena_deinit(&arena);
     }
     CHECK(run_sharp > 10000);
 }
@@ -207,12 +207,12 @@ static void pointers_masks_and_loops_are_known(void)
     ts_arena arena;
     ts_module *m;
     ts_facts facts;
-    ts_arena_init(&arena, NULL);
-    CHECK_OK(ts_read_module(&arena, facts_source, sizeof facts_source - 1, &m, &err));
+    ts__arena_init(&arena, NULL);
+    CHECK_OK(ts_module_read(&arena, facts_source, sizeof facts_source - 1, &m, &err));
     const ts_fn *fn = m->fns.at[0];
-    CHECK_OK(ts_verify(fn, &err));
-    CHECK(ts_facts_of(fn, &arena, &facts));
-    CHECK_INT(ts_facts_vector(&facts, facts_nth(fn, TS_OP_offset, 0), 0, 4), 4);
+    CHECK_OK(ts_fn_verify(fn, &err));
+    CHECK(ts__facts_of(fn, &arena, &facts));
+    CHECK_INT(ts__facts_vector(&facts, facts_nth(fn, TS_OP_offset, 0), 0, 4), 4);
     CHECK_INT(facts.at[facts_nth(fn, TS_OP_cmpi, 0)].axis[0].constancy, 16);
     ts_val loop = facts_nth(fn, TS_OP_for, 0);
     CHECK_INT(facts.at[loop + 1].divisor, 4);
@@ -220,7 +220,7 @@ static void pointers_masks_and_loops_are_known(void)
     CHECK_INT(facts.at[loop + 2].divisor, 4);
     CHECK(facts.at[loop + 2].hi == INT32_MAX);
     CHECK_INT(facts.at[loop + 3].divisor, 64);
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
 }
 
 int main(void)

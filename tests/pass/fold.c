@@ -34,7 +34,7 @@ static uint64_t fold_operand(ts_type type) /* payload, with a liking for special
                                    -8, 127, -128, INT32_MAX, INT32_MIN, INT64_MIN};
     uint64_t pick = fold_random();
     if (pick % 3 == 0)
-        return ts_scalar_wrap(type, fold_random());
+        return ts__scalar_wrap(type, fold_random());
     if (type == TS_T_f32 || type == TS_T_f64 || type == TS_T_f16 || type == TS_T_bf16) {
         double x = floats[pick / 3 % TS_COUNT(floats)];
         float single = (float)x;
@@ -43,11 +43,11 @@ static uint64_t fold_operand(ts_type type) /* payload, with a liking for special
             memcpy(&bits, &x, 8);
         else
             memcpy(&bits, &single, 4);
-        return type == TS_T_f16    ? ts_f16_from_f64(x)
-               : type == TS_T_bf16 ? ts_bf16_from_f64(x)
+        return type == TS_T_f16    ? ts__f16_from_f64(x)
+               : type == TS_T_bf16 ? ts__bf16_from_f64(x)
                                    : bits;
     }
-    return ts_scalar_wrap(type, (uint64_t)ints[pick / 3 % TS_COUNT(ints)]);
+    return ts__scalar_wrap(type, (uint64_t)ints[pick / 3 % TS_COUNT(ints)]);
 }
 
 /* ---- building a left side -------------------------------------------------------------------- */
@@ -73,12 +73,12 @@ static ts_val expr_apply(expr *e, ts_op op, bool inner)
                        ? ts_type_ptr(e->b.fn->module, TS_T_f32, TS_GLOBAL)
                    : inner ? e->inner
                            : e->type;
-    for (uint32_t i = 0; i < (uint32_t)ts_ops[op].n_opnd; i++)
+    for (uint32_t i = 0; i < (uint32_t)ts__ops[op].n_opnd; i++)
         x[i] = expr_operand(e, op, i);
-    if (ts_ops[op].rule == TS_RULE_CASTA || ts_ops[op].rule == TS_RULE_CASTI)
+    if (ts__ops[op].rule == TS_RULE_CASTA || ts__ops[op].rule == TS_RULE_CASTI)
         return ts_cast(&e->b, op, x[0], cast, 0);
-    return ts_ops[op].n_opnd == 1   ? ts_op1(&e->b, op, x[0], 0)
-           : ts_ops[op].n_opnd == 2 ? ts_op2(&e->b, op, x[0], x[1], 0)
+    return ts__ops[op].n_opnd == 1   ? ts_op1(&e->b, op, x[0], 0)
+           : ts__ops[op].n_opnd == 2 ? ts_op2(&e->b, op, x[0], x[1], 0)
                                     : ts_op3(&e->b, op, x[0], x[1], x[2], 0);
 }
 
@@ -112,7 +112,7 @@ static ts_val expr_operand(expr *e, ts_op op, uint32_t i)
     ts_val *letter = &e->letter[(int)*e->at++];
     if (!*letter)
         *letter =
-            e->at[-1] < 'Z' ? ts_bits(&e->b, type, fold_operand(type)) : ts_param(&e->b, type);
+            e->at[-1] < 'Z' ? ts_bits(&e->b, type, fold_operand(type)) : ts_fn_param(&e->b, type);
     return *letter;
 }
 
@@ -132,7 +132,7 @@ static uint64_t expr_run(const ts_fn *fn, const uint64_t *params, bool *faults)
         else if (inst->op == TS_OP_store_ptr_tko)
             return x[1];
         else if (!ts_const_bits(fn, v, &value[v]) &&
-                 !ts_scalar_eval(fn->module, (ts_op)inst->op, inst->aux,
+                 !ts__scalar_eval(fn->module, (ts_op)inst->op, inst->aux,
                                  ts_type_of(fn, ts_opnd(fn, v, inst->op == TS_OP_select)),
                                  inst->type, x, &value[v]))
             *faults = true;
@@ -147,10 +147,10 @@ static ts_fn *expr_fold(const ts_fn *fn)
     ts_hints hints = {0};
     ts_fn *copy = TS_NEW(&arena, ts_fn);
     *copy = *fn;
-    ts_arena_init(&scratch, NULL);
+    ts__arena_init(&scratch, NULL);
     ts_pass_env env = {&scratch, TS_TARGET_CPU, &hints, &plan};
-    CHECK_OK(ts_run_passes(copy, "fold dce", &env, &err));
-    ts_arena_deinit(&scratch);
+    CHECK_OK(ts__run_passes(copy, "fold dce", &env, &err));
+    ts__arena_deinit(&scratch);
     return copy;
 }
 
@@ -166,7 +166,7 @@ static bool expr_agrees(const ts_fn *a, const ts_fn *b, ts_type result)
                                   ? fold_random()
                                   : fold_operand(ts_type_of(a, v));
         uint64_t x = expr_run(a, params, &faults), y = expr_run(b, params, &faults);
-        if (!faults && !ts_scalar_same(result, x, y))
+        if (!faults && !ts__scalar_same(result, x, y))
             return false;
     }
     return true;
@@ -175,11 +175,11 @@ static bool expr_agrees(const ts_fn *a, const ts_fn *b, ts_type result)
 static void expr_show(const char *name, const ts_fn *a, const ts_fn *b)
 {
     ts_text text;
-    ts_text_init(&text, NULL);
-    ts_print_fn(a, &text);
-    ts_print_fn(b, &text);
-    fprintf(stderr, "%s:\n%s", name, ts_text_get(&text));
-    ts_text_deinit(&text);
+    ts__text_init(&text, NULL);
+    ts_fn_print(a, &text);
+    ts_fn_print(b, &text);
+    fprintf(stderr, "%s:\n%s", name, ts__text_get(&text));
+    ts__text_deinit(&text);
 }
 
 static ts_fn *expr_begin(expr *e)
@@ -191,7 +191,7 @@ static ts_fn *expr_begin(expr *e)
 
 static void expr_end(expr *e, ts_val v, ts_type type)
 {
-    ts_val pair[] = {ts_param(&e->b, ts_type_ptr(e->b.fn->module, type, TS_GLOBAL)), v};
+    ts_val pair[] = {ts_fn_param(&e->b, ts_type_ptr(e->b.fn->module, type, TS_GLOBAL)), v};
     ts_emit(&e->b, TS_OP_store_ptr_tko, TS_T_token, 2, pair, 0, 0);
     ts_term(&e->b, TS_OP_return, 0, NULL);
 }
@@ -207,7 +207,7 @@ static ts_fn *expr_ordered(const ts_fn *fn)
         for (ts_val v = 1; v < fn->inst.n; v++)
             if ((ts_at(fn, v)->op == TS_OP_param) == (pass == 0)) {
                 ts_inst inst = *ts_at(fn, v);
-                map[v] = inst.op == TS_OP_param ? ts_param(&b, inst.type) : ts_copy(&b, fn, v, map);
+                map[v] = inst.op == TS_OP_param ? ts_fn_param(&b, inst.type) : ts_copy(&b, fn, v, map);
             }
     return out;
 }
@@ -216,7 +216,7 @@ static ts_fn *expr_ordered(const ts_fn *fn)
 
 static void rule_holds(const ts__fold_rule *rule, ts_type type, ts_type inner)
 {
-    ts_arena_mark mark = ts_arena_at(&arena);
+    ts_arena_mark mark = ts__arena_at(&arena);
     expr e = {.at = rule->from, .type = type, .inner = inner};
     ts_fn *fn = expr_begin(&e);
     ts_val v = expr_apply(&e, rule->op, false);
@@ -227,7 +227,7 @@ static void rule_holds(const ts__fold_rule *rule, ts_type type, ts_type inner)
     }
     expr_end(&e, v, result);
     fn = expr_ordered(fn);
-    CHECK_OK(ts_verify(fn, &err));
+    CHECK_OK(ts_fn_verify(fn, &err));
     ts_fn *folded = expr_fold(fn);
     bool same = expr_agrees(fn, folded, result), fired = folded->inst.n != fn->inst.n;
     for (ts_val i = 1; i < fn->inst.n && !fired; i++)
@@ -235,7 +235,7 @@ static void rule_holds(const ts__fold_rule *rule, ts_type type, ts_type inner)
     CHECK(same && fired);
     if (!same || !fired)
         expr_show(rule->name, fn, folded);
-    ts_arena_rewind(&arena, mark);
+    ts__arena_rewind(&arena, mark);
 }
 
 static void every_row_is_exact_and_fires(void)
@@ -244,7 +244,7 @@ static void every_row_is_exact_and_fires(void)
                          ints[] = {TS_T_i8, TS_T_i16, TS_T_i32, TS_T_i64};
     for (uint32_t i = 0; i < ts__n_fold_rules; i++) {
         const ts__fold_rule *rule = &ts__fold_rules[i];
-        uint8_t kind = ts_ops[rule->op].rule;
+        uint8_t kind = ts__ops[rule->op].rule;
         bool is_float = kind == TS_RULE_UNF || kind == TS_RULE_BINF || kind == TS_RULE_TERF;
         if (rule->op == TS_OP_ftof) {
             rule_holds(rule, TS_T_f16, TS_T_f32);
@@ -290,13 +290,13 @@ static void random_expression_keeps_its_value(void)
                {TS_OP_negi, 0},
                {TS_OP_mulhii, 0}};
     static const ts_type ints[] = {TS_T_i8, TS_T_i16, TS_T_i32, TS_T_i64};
-    ts_arena_mark mark = ts_arena_at(&arena);
+    ts_arena_mark mark = ts__arena_at(&arena);
     expr e = {.type = ints[fold_random() % 4]};
     ts_fn *fn = expr_begin(&e);
     ts_val value[24];
     int n = 0;
     while (n < 3)
-        value[n++] = ts_param(&e.b, e.type);
+        value[n++] = ts_fn_param(&e.b, e.type);
     while (n < 7)
         value[n++] = ts_bits(&e.b, e.type, fold_operand(e.type));
     for (; n < 24; n++) {
@@ -308,7 +308,7 @@ static void random_expression_keeps_its_value(void)
                                         pick & 1 ? TS_A_UNSIGNED : 0),
                                  x, value[fold_random() % (uint64_t)n]);
         else
-            value[n] = ts_ops[ops[pick].op].n_opnd == 1
+            value[n] = ts__ops[ops[pick].op].n_opnd == 1
                            ? ts_op1(&e.b, ops[pick].op, x, 0)
                            : ts_op2(&e.b, ops[pick].op, x, y, ops[pick].attr);
     }
@@ -319,15 +319,15 @@ static void random_expression_keeps_its_value(void)
     CHECK(same);
     if (!same)
         expr_show("random", fn, folded);
-    ts_arena_rewind(&arena, mark);
+    ts__arena_rewind(&arena, mark);
 }
 
 int main(void)
 {
-    ts_arena_init(&arena, NULL);
+    ts__arena_init(&arena, NULL);
     every_row_is_exact_and_fires();
     for (int i = 0; i < 1500 && !check_failed; i++)
         random_expression_keeps_its_value();
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&arena);
     return check_done();
 }

@@ -18,10 +18,10 @@ static uint64_t legal_random(uint64_t *state) /* splitmix64 */
 static uint64_t legal_float(ts_type type, uint64_t r, uint64_t kind)
 {
     static const double special[] = {0, -0.0, 1, -1, 2, 3, 0.1, 448, 57344, 65504, 1e30, INFINITY, -INFINITY, NAN};
-    const ts_float_format *f = ts_float_format_of(type);
+    const ts_float_format *f = ts__float_format_of(type);
     int mant = f->mant_bits + f->pad_bits;
     uint64_t bits = r & (f->bits == 64 ? UINT64_MAX : ((uint64_t)1 << f->bits) - 1), low = ((uint64_t)1 << mant) - 1;
-    uint64_t sign = bits & ts_float_sign_mask(type);
+    uint64_t sign = bits & ts__float_sign_mask(type);
     uint64_t bias = TS_MAX((uint64_t)f->bias, 12);
     if (kind % 8 < 3)
         return bits;
@@ -31,19 +31,19 @@ static uint64_t legal_float(ts_type type, uint64_t r, uint64_t kind)
         return sign | (bits & low) | ((r >> 40) % 3) << mant;
     if (kind % 8 < 7) /* greatest */
         return sign | (bits & low) | ((((uint64_t)1 << f->exp_bits) - 2) << mant);
-    return ts_float_from_f64(type, special[(r >> 40) % TS_COUNT(special)], TS_RN);
+    return ts__float_from_f64(type, special[(r >> 40) % TS_COUNT(special)], TS_RN);
 }
 
 static uint64_t legal_operand(ts_type type, uint64_t *state)
 {
     uint64_t r = legal_random(state), kind = legal_random(state);
-    if (ts_float_format_of(type) && type != TS_T_f4E2M1FN && ts_float_format_of(type)->bits > 8)
+    if (ts__float_format_of(type) && type != TS_T_f4E2M1FN && ts__float_format_of(type)->bits > 8)
         return legal_float(type, r, kind);
-    if (ts_float_format_of(type))
-        return ts_scalar_wrap(type, r & (type == TS_T_f4E2M1FN ? 15 : 255));
+    if (ts__float_format_of(type))
+        return ts__scalar_wrap(type, r & (type == TS_T_f4E2M1FN ? 15 : 255));
     static const int64_t special[] = {0, 1, -1, 2, 7, INT64_MAX, INT64_MIN, INT32_MAX, INT32_MIN, 255, -128, 64};
     uint64_t bits = kind % 4 == 0 ? (uint64_t)special[r % TS_COUNT(special)] : r >> kind % 60;
-    return ts_scalar_wrap(type, bits);
+    return ts__scalar_wrap(type, bits);
 }
 
 typedef struct legal_case {
@@ -66,8 +66,8 @@ static bool legal_build(const legal_case *c, ts_arena *arena, ts_arena *scratch,
     ts_builder_init(&b, fn);
     ts_val x[3] = {0};
     for (uint32_t i = 0; i < c->n; i++)
-        x[i] = ts_param(&b, c->from);
-    ts_val p = ts_param(&b, ts_type_ptr(m, c->to, TS_GLOBAL));
+        x[i] = ts_fn_param(&b, c->from);
+    ts_val p = ts_fn_param(&b, ts_type_ptr(m, c->to, TS_GLOBAL));
     if (c->has_const)
         x[c->n - 1] = ts_bits(&b, c->from, c->constant);
     ts_val z = ts_emit(&b, c->op, c->to, c->n, x, c->attr, 0);
@@ -75,7 +75,7 @@ static bool legal_build(const legal_case *c, ts_arena *arena, ts_arena *scratch,
     ts_term(&b, TS_OP_return, 0, NULL);
     ts_pass_env env = {scratch, c->target, &hints, NULL};
     CHECK_OK(ts__pass_legalize(fn, &env, &err));
-    CHECK_OK(ts_verify(fn, &err));
+    CHECK_OK(ts_fn_verify(fn, &err));
     for (ts_val v = 1; v < fn->inst.n; v++)
         if (ts_at(fn, v)->op == TS_OP_store_ptr_tko)
             flat_init(run, fn, ts_opnd(fn, v, 1));
@@ -89,7 +89,7 @@ static bool legal_compare(const legal_case *c, flat *run, int blocks)
 {
     uint64_t state = c->attr + 77 * c->op + 1000 * c->from, in[FLAT_N][3];
     ts_scalar op;
-    if (!ts_scalar_prepare(&op, run->fn->module, c->op, c->attr, c->from, c->to))
+    if (!ts__scalar_prepare(&op, run->fn->module, c->op, c->attr, c->from, c->to))
         return false;
     for (int block = 0; block < blocks; block++) {
         for (int i = 0; i < FLAT_N; i++)
@@ -100,12 +100,12 @@ static bool legal_compare(const legal_case *c, flat *run, int blocks)
         const void *out = flat_run(run);
         for (int i = 0; i < FLAT_N; i++) {
             ts_scalar_fault fault = TS_SCALAR_OK;
-            uint64_t want = ts_scalar_run(&op, in[i], &fault), got = flat_get(out, c->to, i);
-            if (fault == TS_SCALAR_OK && !ts_scalar_same(c->to, want, got)) {
+            uint64_t want = ts__scalar_run(&op, in[i], &fault), got = flat_get(out, c->to, i);
+            if (fault == TS_SCALAR_OK && !ts__scalar_same(c->to, want, got)) {
                 fprintf(stderr,
                         "%s attr %x %s -> %s target %d: x %" PRIx64 " y %" PRIx64 " z %" PRIx64
                         " gives %" PRIx64 ", wanted %" PRIx64 "\n",
-                        ts_ops[c->op].name, c->attr, ts_scalar_name(c->from), ts_scalar_name(c->to),
+                        ts__ops[c->op].name, c->attr, ts_scalar_name(c->from), ts_scalar_name(c->to),
                         c->target, in[i][0], c->n > 1 ? in[i][1] : 0, c->n > 2 ? in[i][2] : 0, got,
                         want);
                 return false;
@@ -119,15 +119,15 @@ static void legal_test(const legal_case *c, int blocks)
 {
     ts_arena arena, scratch;
     flat run = {0};
-    ts_arena_init(&arena, ts_alloc_default());
-    ts_arena_init(&scratch, ts_alloc_default());
+    ts__arena_init(&arena, ts_alloc_default());
+    ts__arena_init(&scratch, ts_alloc_default());
     CHECK(legal_build(c, &arena, &scratch, &run));
     const ts_inst *out = ts_at(run.fn, run.out);
     legal_changed += out->op != c->op || out->aux != c->attr;
     CHECK(legal_compare(c, &run, blocks));
     flat_deinit(&run);
-    ts_arena_deinit(&arena);
-    ts_arena_deinit(&scratch);
+    ts__arena_deinit(&arena);
+    ts__arena_deinit(&scratch);
 }
 
 static void directed_arithmetic_rounds_once_on_cpu(void)
@@ -228,7 +228,7 @@ static void division_by_constants_is_exact_on_gpu(void)
         for (size_t a = 0; a < TS_COUNT(attrs); a++)
             for (size_t d = 0; d < TS_COUNT(divisors); d++)
                 for (int op = 0; op < 2; op++) {
-                    uint64_t divisor = ts_scalar_wrap(ints[i], (uint64_t)divisors[d]);
+                    uint64_t divisor = ts__scalar_wrap(ints[i], (uint64_t)divisors[d]);
                     legal_test(&(legal_case){op ? TS_OP_remi : TS_OP_divi, attrs[a], 2, ints[i],
                                              ints[i], TS_TARGET_SM90, true, divisor},
                                2);
@@ -272,8 +272,8 @@ static void known_signs_make_division_short_on_gpu(void)
     static const ts_hints hints = {0};
     ts_error err = {0};
     ts_arena arena, scratch;
-    ts_arena_init(&arena, ts_alloc_default());
-    ts_arena_init(&scratch, ts_alloc_default());
+    ts__arena_init(&arena, ts_alloc_default());
+    ts__arena_init(&scratch, ts_alloc_default());
     ts_fn *fn = ts_fn_create(ts_module_create(&arena), "f", TS_LEVEL_T);
     ts_builder b;
     ts_builder_init(&b, fn);
@@ -287,8 +287,8 @@ static void known_signs_make_division_short_on_gpu(void)
         n[ts_at(fn, v)->op]++;
     CHECK_INT(n[TS_OP_mulhii] + n[TS_OP_shri], 2);
     CHECK_INT(n[TS_OP_divi] + n[TS_OP_xori], 0);
-    ts_arena_deinit(&scratch);
-    ts_arena_deinit(&arena);
+    ts__arena_deinit(&scratch);
+    ts__arena_deinit(&arena);
 }
 
 int main(void)

@@ -17,7 +17,7 @@ static ts_val numbers(run *r, ts_type elem, int64_t n)
     ts_val p = run_array(r, elem, n);
     for (int64_t i = 0; i < n; i++) {
         double x = elem == TS_T_f8E8M0FNU ? (double)(1 << i % 3) : (double)(i * 5 % 9) / 2 - 2;
-        ts_scalar_store(NULL, elem, r->array[r->n_arrays - 1].eval, i, ts_float_from_f64(elem, x, TS_RN));
+        ts__scalar_store(NULL, elem, r->array[r->n_arrays - 1].eval, i, ts__float_from_f64(elem, x, TS_RN));
     }
     return p;
 }

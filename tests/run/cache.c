@@ -18,7 +18,7 @@ static char root[256];
 
 static ts_cache *cache_new(const char *dir, uint64_t limit)
 {
-    ts_cache *cache = ts_cache_create(&(ts_cache_options){dir, limit, NULL});
+    ts_cache *cache = ts__cache_create(&(ts_cache_options){dir, limit, NULL});
     CHECK(cache != NULL);
     return cache;
 }
@@ -32,14 +32,14 @@ static ts_code code_of(char *bytes, size_t n, char *messages, size_t n_messages)
 static void put(ts_cache *cache, const char *key, char *text)
 {
     ts_code code = code_of(text, strlen(text), NULL, 0);
-    ts_cache_put(cache, key, strlen(key), &code);
+    ts__cache_put(cache, key, strlen(key), &code);
 }
 
 /* What the key gives, and whether it is `wanted`. */
 static ts_cache_hit get(ts_cache *cache, const char *key, const char *wanted)
 {
     ts_code code = {0};
-    ts_cache_hit hit = ts_cache_get(cache, key, strlen(key), ts_alloc_default(), &code);
+    ts_cache_hit hit = ts__cache_get(cache, key, strlen(key), ts_alloc_default(), &code);
     if (hit != TS_CACHE_MISS) {
         CHECK(code.n_bytes == strlen(wanted) && memcmp(code.bytes, wanted, code.n_bytes) == 0);
         CHECK_STR(code.plan.name, "entry");
@@ -79,16 +79,16 @@ static void code_comes_back_from_memory_and_from_disk(void)
     snprintf(dir, sizeof dir, "%s/deep/er/plain", root);
     ts_cache *first = cache_new(dir, 0), *second = cache_new(dir, 0);
     ts_code code = code_of(text, sizeof text - 1, messages, sizeof messages), found;
-    ts_cache_put(first, "key", 3, &code);
+    ts__cache_put(first, "key", 3, &code);
     CHECK_INT(get(first, "key", text), TS_CACHE_MEMORY);
     CHECK_INT(get(second, "other", text), TS_CACHE_MISS);
-    CHECK_INT(ts_cache_get(second, "key", 3, ts_alloc_default(), &found), TS_CACHE_DISK);
+    CHECK_INT(ts__cache_get(second, "key", 3, ts_alloc_default(), &found), TS_CACHE_DISK);
     CHECK(found.n_messages == sizeof messages && memcmp(found.messages, messages, sizeof messages) == 0);
     CHECK(memcmp(&found.plan, &code.plan, sizeof found.plan) == 0);
     ts_code_deinit(&found);
     CHECK_INT(get(second, "key", text), TS_CACHE_MEMORY);
-    ts_cache_destroy(first);
-    ts_cache_destroy(second);
+    ts__cache_destroy(first);
+    ts__cache_destroy(second);
 }
 
 /* Every byte of the entry flipped in turn, and every length shorter than the whole. */
@@ -110,24 +110,24 @@ static void damaged_entries_are_misses(void)
         CHECK(pwrite(fd, &bad, 1, at) == 1);
         hits += get(reader, "key", text) != TS_CACHE_MISS;
         CHECK(pwrite(fd, &byte, 1, at) == 1);
-        ts_cache_destroy(reader);
+        ts__cache_destroy(reader);
     }
     CHECK_INT(hits, 0);
     ts_cache *reader = cache_new(dir, 0);
     CHECK_INT(get(reader, "key", text), TS_CACHE_DISK);
-    ts_cache_destroy(reader);
+    ts__cache_destroy(reader);
     for (off_t size = st.st_size; size-- > 0; size -= size / 20) {
         CHECK_INT(ftruncate(fd, size), 0);
         reader = cache_new(dir, 0);
         CHECK_INT(get(reader, "key", text), TS_CACHE_MISS);
-        ts_cache_destroy(reader);
+        ts__cache_destroy(reader);
     }
     close(fd);
     put(writer, "key", text);
     reader = cache_new(dir, 0);
     CHECK_INT(get(reader, "key", text), TS_CACHE_DISK);
-    ts_cache_destroy(reader);
-    ts_cache_destroy(writer);
+    ts__cache_destroy(reader);
+    ts__cache_destroy(writer);
 }
 
 static void foreign_files_are_not_believed(void)
@@ -145,8 +145,8 @@ static void foreign_files_are_not_believed(void)
     CHECK_INT(get(reader, "key", text), TS_CACHE_MISS);
     put(reader, "key", text);
     CHECK_INT(get(reader, "key", text), TS_CACHE_MEMORY);
-    ts_cache_destroy(reader);
-    ts_cache_destroy(writer);
+    ts__cache_destroy(reader);
+    ts__cache_destroy(writer);
 }
 
 /* What opens only when someone writes, what leads elsewhere, and a directory: each is a miss, at once. */
@@ -156,7 +156,7 @@ static void odd_files_are_misses(void)
     snprintf(dir, sizeof dir, "%s/odd", root);
     ts_cache *cache = cache_new(dir, 0);
     put(cache, "key", text);
-    ts_cache_destroy(cache);
+    ts__cache_destroy(cache);
     find_entry(dir, path, sizeof path);
     snprintf(good, sizeof good, "%s/good", dir);
     CHECK_INT(rename(path, good), 0);
@@ -170,10 +170,10 @@ static void odd_files_are_misses(void)
         cache = cache_new(dir, 0);
         CHECK_INT(get(cache, "key", text), TS_CACHE_MISS);
         put(cache, "key", text);
-        ts_cache_destroy(cache);
+        ts__cache_destroy(cache);
         cache = cache_new(dir, 0);
         CHECK_INT(get(cache, "key", text), kind == 4 ? TS_CACHE_MISS : TS_CACHE_DISK);
-        ts_cache_destroy(cache);
+        ts__cache_destroy(cache);
         CHECK_INT(remove(path), 0);
     }
 }
@@ -226,7 +226,7 @@ static void files_of_others_are_never_deleted(void)
         }
         count_bytes(dir, &n_files);
         CHECK(tagged ? n_files < 45 : n_files == 73); /* three of others are where entries are */
-        ts_cache_destroy(cache);
+        ts__cache_destroy(cache);
     }
 }
 
@@ -242,7 +242,7 @@ static void unsafe_directories_are_refused(void)
         snprintf(own, sizeof own, "%s/tessera-code", dir);
         ts_cache *cache = cache_new(dir, 0);
         put(cache, "key", text);
-        ts_cache_destroy(cache);
+        ts__cache_destroy(cache);
         CHECK(chmod(dir, cases[i].given) == 0 && chmod(own, cases[i].own) == 0);
         if (cases[i].owner && geteuid() != 0)
             continue;
@@ -254,7 +254,7 @@ static void unsafe_directories_are_refused(void)
         CHECK_INT(get(cache, "key", text), cases[i].is_safe ? TS_CACHE_DISK : TS_CACHE_MISS);
         put(cache, "key", text);
         CHECK_INT(get(cache, "key", text), TS_CACHE_MEMORY);
-        ts_cache_destroy(cache);
+        ts__cache_destroy(cache);
     }
 }
 
@@ -271,7 +271,7 @@ static int write_many(const char *dir, int child)
         if (get(cache, key, text) == TS_CACHE_MISS)
             return 1;
     }
-    ts_cache_destroy(cache);
+    ts__cache_destroy(cache);
     (void)child;
     return check_failed != 0;
 }
@@ -308,10 +308,10 @@ static void the_directory_stays_below_its_limit(void)
     CHECK(count_bytes(dir, &n_files) < LIMIT + 33 * 24576 + 256 * 4096);
     CHECK(n_files > 10 && n_files < 60);
     CHECK_INT(get(cache, "key 199", text), TS_CACHE_MEMORY);
-    ts_cache_destroy(cache);
+    ts__cache_destroy(cache);
     cache = cache_new(dir, LIMIT);
     CHECK_INT(get(cache, "key 0", text), TS_CACHE_MISS);
-    ts_cache_destroy(cache);
+    ts__cache_destroy(cache);
 }
 
 static void unusable_places_do_no_harm(void)
@@ -327,7 +327,7 @@ static void unusable_places_do_no_harm(void)
         CHECK_INT(get(cache, "key", text), TS_CACHE_MEMORY);
         const char *problem = ts__cache_disk_problem(ts__cache_disk_of(cache));
         CHECK(*places[i] ? problem && strstr(problem, places[i]) : !problem);
-        ts_cache_destroy(cache);
+        ts__cache_destroy(cache);
     }
 }
 
@@ -339,16 +339,16 @@ static void key_in_child(const char *dir, bool load, char key[32], char *is_load
     if (fork() == 0) {
         ts_cache *cache = cache_new(dir, 0);
         ts_text text;
-        ts_text_init(&text, NULL);
+        ts__text_init(&text, NULL);
         if (load)
             (void)!ts_llvm_find(NULL, NULL);
-        ts_cache_key(cache, &text, "abc", 3, NULL, 0, &(ts_hints){0}, TS_TARGET_CPU);
-        ts_digest digest = ts_digest_of(text.at, text.n);
+        ts__cache_key(cache, &text, "abc", 3, NULL, 0, &(ts_hints){0}, TS_TARGET_CPU);
+        ts_digest digest = ts__digest_of(text.at, text.n);
         char out[33] = {0};
         memcpy(out, &digest, sizeof digest);
-        out[32] = ts_llvm_loaded() != NULL;
-        ts_text_deinit(&text);
-        ts_cache_destroy(cache);
+        out[32] = ts__llvm_loaded() != NULL;
+        ts__text_deinit(&text);
+        ts__cache_destroy(cache);
         _exit(write(pipes[1], out, sizeof out) != sizeof out);
     }
     char in[33];
@@ -367,7 +367,7 @@ static void keys_hold_the_llvm_without_loading_it(void)
     char dir[300], pattern[400], one[32], two[32], three[32], is_loaded;
     glob_t found;
     snprintf(dir, sizeof dir, "%s/llvm", root);
-    if (ts_llvm_loaded()) /* a child would have it */
+    if (ts__llvm_loaded()) /* a child would have it */
         return;
     key_in_child(dir, true, one, &is_loaded);
     if (!is_loaded)
@@ -401,24 +401,24 @@ static void keys_tell_inputs_apart(void)
                  {"abc", 3, 1, &hints, TS_TARGET_SM90}, {"ab", 2, 1, &hints, TS_TARGET_CPU}};
     ts_text keys[TS_COUNT(cases)];
     for (size_t i = 0; i < TS_COUNT(cases); i++) {
-        ts_text_init(&keys[i], NULL);
-        ts_cache_key(cache, &keys[i], cases[i].pack, cases[i].n_pack, spec, cases[i].n_spec, cases[i].hints,
+        ts__text_init(&keys[i], NULL);
+        ts__cache_key(cache, &keys[i], cases[i].pack, cases[i].n_pack, spec, cases[i].n_spec, cases[i].hints,
                      cases[i].target);
         for (size_t k = 0; k < i; k++)
             CHECK(keys[i].n != keys[k].n || memcmp(keys[i].at, keys[k].at, keys[i].n) != 0);
     }
     ts_text again;
-    ts_text_init(&again, NULL);
-    ts_cache_key(cache, &again, "abc", 3, spec, 1, &hints, TS_TARGET_CPU);
+    ts__text_init(&again, NULL);
+    ts__cache_key(cache, &again, "abc", 3, spec, 1, &hints, TS_TARGET_CPU);
     CHECK(again.n == keys[0].n && memcmp(again.at, keys[0].at, again.n) == 0);
     CHECK_INT(setenv("TS_STOP", "dce", 1), 0); /* leaves out passes */
-    ts_cache_key(cache, &again, "abc", 3, spec, 1, &hints, TS_TARGET_CPU);
+    ts__cache_key(cache, &again, "abc", 3, spec, 1, &hints, TS_TARGET_CPU);
     CHECK_INT(unsetenv("TS_STOP"), 0);
     CHECK(again.n != keys[0].n);
-    ts_text_deinit(&again);
-    ts_cache_destroy(cache);
+    ts__text_deinit(&again);
+    ts__cache_destroy(cache);
     for (size_t i = 0; i < TS_COUNT(cases); i++)
-        ts_text_deinit(&keys[i]);
+        ts__text_deinit(&keys[i]);
 }
 
 static void failing_allocations_are_misses(void)
@@ -428,14 +428,14 @@ static void failing_allocations_are_misses(void)
     for (int64_t n = 1; n < 30; n++) {
         counting count = {.fail_at = n};
         ts_alloc alloc = {counting_resize, &count};
-        ts_cache *cache = ts_cache_create(&(ts_cache_options){dir, 0, &alloc});
+        ts_cache *cache = ts__cache_create(&(ts_cache_options){dir, 0, &alloc});
         if (cache) {
             put(cache, "key", text);
             ts_code code;
-            if (ts_cache_get(cache, "key", 3, &alloc, &code) != TS_CACHE_MISS)
+            if (ts__cache_get(cache, "key", 3, &alloc, &code) != TS_CACHE_MISS)
                 ts_code_deinit(&code);
         }
-        ts_cache_destroy(cache);
+        ts__cache_destroy(cache);
         CHECK_INT(count.bytes_out, 0);
     }
 }

@@ -27,10 +27,10 @@ static bool survives(const uint8_t *bytes, size_t n, uint32_t *refused)
     void *image;
     size_t image_bytes;
     ts_cpu_entry *entry;
-    ts_status status = ts_object_load(bytes, n, "kernel", &image, &image_bytes, &entry, &err);
+    ts_status status = ts__object_load(bytes, n, "kernel", &image, &image_bytes, &entry, &err);
     *refused += status != TS_OK;
     if (status == TS_OK)
-        ts_object_unload(image, image_bytes);
+        ts__object_unload(image, image_bytes);
     return status == TS_OK ? entry != NULL : entry == NULL && image == NULL;
 }
 
@@ -71,7 +71,7 @@ static void names_not_in_the_object_are_reported(void)
     ts_cpu_entry *entry;
     run_begin(&r);
     CHECK(object_of(&r, &code) == TS_OK);
-    CHECK(ts_object_load(code.bytes, code.n_bytes, "other", &image, &n, &entry, &r.err) == TS_PARSE);
+    CHECK(ts__object_load(code.bytes, code.n_bytes, "other", &image, &n, &entry, &r.err) == TS_PARSE);
     CHECK_STR(r.err.text, "object file has no entry 'other'");
     free(code.bytes);
     run_end(&r);
@@ -86,11 +86,11 @@ static void every_tile_operation_has_a_place(void)
     for (int op = 1; op < TS_OP_COUNT; op++) {
         bool rewritten = false;
         for (size_t i = 0; i < TS_COUNT(by_math); i++)
-            rewritten |= strcmp(by_math[i], ts_ops[op].name) == 0;
-        if (!(ts_ops[op].level & TS_LEVEL_T) || rewritten)
+            rewritten |= strcmp(by_math[i], ts__ops[op].name) == 0;
+        if (!(ts__ops[op].level & TS_LEVEL_T) || rewritten)
             continue;
         if (!ts__llvm_has_op((ts_op)op))
-            fprintf(stderr, "the CPU target has no code for '%s'\n", ts_ops[op].name);
+            fprintf(stderr, "the CPU target has no code for '%s'\n", ts__ops[op].name);
         CHECK(ts__llvm_has_op((ts_op)op));
     }
 }
@@ -107,7 +107,7 @@ static void large_outputs_are_complete(void)
     size_t bytes;
     run_begin(&r);
     ts_pass_env env = {&r.arena, TS_TARGET_CPU, NULL, &plan};
-    ts_val a = ts_param(&r.b, ts_type_ptr(r.m, TS_T_i32, TS_GLOBAL)), id = run_id(&r, 0);
+    ts_val a = ts_fn_param(&r.b, ts_type_ptr(r.m, TS_T_i32, TS_GLOBAL)), id = run_id(&r, 0);
     ts_type type = run_tile(&r, TS_T_i32, 1, &tile);
     ts_val i = ts_emit(&r.b, TS_OP_iota, type, 0, NULL, 0, 0);
     ts_val base = ts_op2(&r.b, TS_OP_muli, id, ts_int(&r.b, TS_T_i32, tile), 0);
@@ -115,7 +115,7 @@ static void large_outputs_are_complete(void)
               ts_op2(&r.b, TS_OP_addi, i, ts_broadcast(&r.b, base, type), 0), 1, &id);
     ts_term(&r.b, TS_OP_return, 0, NULL);
     CHECK(ts__llvm_target(r.fn, &env, &r.host, &options, &code, &r.err) == TS_OK);
-    CHECK(ts_object_load(code.bytes, code.n_bytes, "kernel", &image, &bytes, &entry, &r.err) == TS_OK);
+    CHECK(ts__object_load(code.bytes, code.n_bytes, "kernel", &image, &bytes, &entry, &r.err) == TS_OK);
     int32_t *out = aligned_alloc(64, (size_t)n * 4);
     void *memory = aligned_alloc(64, plan.scratch_bytes + 64);
     ts_cpu_env cpu = {.attention = &(_Atomic uint32_t){0}};
@@ -124,11 +124,11 @@ static void large_outputs_are_complete(void)
     for (int64_t k = 0; k < n; k++)
         wrong += out[k] != k;
     CHECK_INT(wrong, 0);
-    ts_object_unload(image, bytes);
+    ts__object_unload(image, bytes);
     free(memory);
     free(out);
     free(code.bytes);
-    ts_arena_deinit(&r.arena);
+    ts__arena_deinit(&r.arena);
 }
 
 /* ---- out of memory ------------------------------------------------------------------------------*/
@@ -156,12 +156,12 @@ static void build_much(run *r)
     ts_val a = run_array(r, TS_T_f32, 10000), c = run_array(r, TS_T_f32, 10000), id[] = {run_id(r, 0), run_id(r, 1)};
     ts_val x = run_load(r, run_view(r, a, TS_T_f32, 2, n, tile), type, 2, id), zero = ts_int(b, TS_T_i32, 0);
     ts_val o = ts_for_begin(b, zero, ts_int(b, TS_T_i32, 3), ts_int(b, TS_T_i32, 1), 1, &x, 0);
-    ts_val t[] = {x, ts_permute(b, ts_arg(r->fn, o, 1), (uint32_t[]){1, 0}), ts_arg(r->fn, o, 1)};
+    ts_val t[] = {x, ts_permute(b, ts_region_arg(r->fn, o, 1), (uint32_t[]){1, 0}), ts_region_arg(r->fn, o, 1)};
     ts_val y = ts_emit(b, TS_OP_mmaf, type, 3, t, 0, 0);
     ts_term(b, TS_OP_continue, 1, &y);
     ts_end_like(b, o);
     ts_val z = ts_res(b, o, 0), s = ts_reduce_begin(b, TS_OP_reduce, 1, false, 1, &z, (uint64_t[]){0});
-    ts_val sum = ts_op2(b, TS_OP_addf, ts_arg(r->fn, s, 0), ts_arg(r->fn, s, 1), 0);
+    ts_val sum = ts_op2(b, TS_OP_addf, ts_region_arg(r->fn, s, 0), ts_region_arg(r->fn, s, 1), 0);
     ts_term(b, TS_OP_yield, 1, &sum);
     ts_end(b, s, 1, &row);
     ts_val w = ts_broadcast(b, ts_reshape(b, ts_res(b, s, 0), run_tile(r, TS_T_f32, 2, (int64_t[]){32, 1})), type);
@@ -183,11 +183,11 @@ static void running_out_of_memory_is_an_error(void)
         ts_text text;
         ts_plan plan = {0};
         ts_pass_env env = {&scratch, TS_TARGET_CPU, NULL, &plan};
-        ts_arena_init(&scratch, &alloc);
-        ts_text_init(&text, &alloc);
+        ts__arena_init(&scratch, &alloc);
+        ts__text_init(&text, &alloc);
         status = ts__llvm_text(r.fn, &env, &r.host, &text, NULL, &r.err);
-        ts_text_deinit(&text);
-        ts_arena_deinit(&scratch);
+        ts__text_deinit(&text);
+        ts__arena_deinit(&scratch);
     }
     CHECK_INT(status, TS_OK);
     CHECK(n > 10);

@@ -24,22 +24,22 @@ typedef struct kit {
 static void kit_begin(kit *k, uint32_t target)
 {
     memset(k, 0, sizeof *k);
-    ts_arena_init(&k->arena, NULL);
-    ts_text_init(&k->text, NULL);
+    ts__arena_init(&k->arena, NULL);
+    ts__text_init(&k->text, NULL);
     k->m = ts_module_create(&k->arena);
     k->fn = ts_fn_create(k->m, "k", TS_LEVEL_S);
     k->fn->entry = true;
     ts_builder_init(&k->b, k->fn);
     k->plan.target = target;
     k->plan.threads = 128;
-    k->in = ts_param(&k->b, ts_type_ptr(k->m, TS_T_f32, TS_GLOBAL));
-    k->out = ts_param(&k->b, ts_type_ptr(k->m, TS_T_f32, TS_GLOBAL));
+    k->in = ts_fn_param(&k->b, ts_type_ptr(k->m, TS_T_f32, TS_GLOBAL));
+    k->out = ts_fn_param(&k->b, ts_type_ptr(k->m, TS_T_f32, TS_GLOBAL));
 }
 
 static void kit_end(kit *k)
 {
-    ts_text_deinit(&k->text);
-    ts_arena_deinit(&k->arena);
+    ts__text_deinit(&k->text);
+    ts__arena_deinit(&k->arena);
 }
 
 static ts_val at(kit *k, ts_val base, ts_type type, int64_t bytes)
@@ -124,8 +124,8 @@ static void emit(kit *k)
     ts_error err;
     ts_term(&k->b, TS_OP_return, 0, NULL);
     CHECK_OK(ts_builder_status(&k->b, &err));
-    CHECK_OK(ts_ptx_emit(k->fn, &k->plan, &k->text, &err));
-    CHECK(avoids_mistakes(ts_text_get(&k->text)));
+    CHECK_OK(ts__ptx_emit(k->fn, &k->plan, &k->text, &err));
+    CHECK(avoids_mistakes(ts__text_get(&k->text)));
     for (uint32_t v = 1; v < k->fn->inst.n; v++)
         covered[ts_at(k->fn, v)->op] = true;
 }
@@ -134,14 +134,14 @@ static void emit_and_assemble(kit *k)
 {
     emit(k);
     if (have_ptxas())
-        CHECK(assembles(ts_text_get(&k->text), k->plan.target));
+        CHECK(assembles(ts__text_get(&k->text), k->plan.target));
     else
         check_skipped++;
 }
 
 static bool has(const kit *k, const char *what)
 {
-    return strstr(ts_text_get(&k->text), what) != NULL;
+    return strstr(ts__text_get(&k->text), what) != NULL;
 }
 
 /* ---- every operation assembles ------------------------------------------------------------------------ */
@@ -159,7 +159,7 @@ static void every_float_op(kit *k, ts_op op)
 {
     static const uint32_t attrs[] = {0, TS_RZ, TS_RM, TS_RP, TS_A_FTZ, TS_A_NAN, TS_APPROX, TS_FULL,
                                      TS_A_UNORDERED | TS_A_PRED(TS_NE), TS_A_PRED(TS_GE)};
-    const ts_op_info *info = &ts_ops[op];
+    const ts_op_info *info = &ts__ops[op];
     for (size_t i = 0; i < TS_COUNT(floats); i++)
         for (size_t j = 0; j < TS_COUNT(attrs); j++) {
             ts_val x = value(k, floats[i]), y = value(k, floats[i]), z = value(k, floats[i]);
@@ -179,7 +179,7 @@ static void every_int_op(kit *k, ts_op op)
     for (size_t i = 0; i < TS_COUNT(ints); i++)
         for (size_t j = 0; j < TS_COUNT(attrs); j++) {
             ts_val x = value(k, ints[i]), y = value(k, ints[i]);
-            bool one = ts_ops[op].n_opnd == 1;
+            bool one = ts__ops[op].n_opnd == 1;
             sink(k, one ? ts_op1(&k->b, op, x, attrs[j]) : ts_op2(&k->b, op, x, y, attrs[j]));
             sink(k, one ? x : ts_op2(&k->b, op, x, ts_int(&k->b, ints[i], 3), attrs[j]));
             sink(k, one ? y : ts_op2(&k->b, op, x, ts_int(&k->b, ints[i], -1), attrs[j]));
@@ -191,7 +191,7 @@ static void arithmetic_assembles(uint32_t target)
     kit k;
     kit_begin(&k, target);
     for (int op = 0; op < TS_OP_COUNT; op++) {
-        const ts_op_info *info = &ts_ops[op];
+        const ts_op_info *info = &ts__ops[op];
         bool is_float = info->rule == TS_RULE_UNF || info->rule == TS_RULE_BINF || info->rule == TS_RULE_TERF ||
                         info->rule == TS_RULE_CMPF;
         bool is_int = info->rule == TS_RULE_UNI || info->rule == TS_RULE_BINI || info->rule == TS_RULE_CMPI;
@@ -488,7 +488,7 @@ static void clusters_and_tma_assemble(uint32_t target)
 /* Lines beginning with `what` between the first "L<n>:" and the branch back to it. */
 static int count_in_loop(const kit *k, const char *what)
 {
-    const char *start = strstr(ts_text_get(&k->text), ".pragma"), *end = start ? strstr(start, "bra L") : NULL;
+    const char *start = strstr(ts__text_get(&k->text), ".pragma"), *end = start ? strstr(start, "bra L") : NULL;
     int n = 0;
     for (const char *at = start; at && at < end; at = strchr(at, '\n') + 1)
         n += !strncmp(at, what, strlen(what));
@@ -502,7 +502,7 @@ static void loop_carried_value_keeps_its_register(void)
     ts_builder *b = &k.b;
     ts_val zero = ts_int(b, TS_T_i32, 0), n = value(&k, TS_T_i32), acc = ts_float(b, TS_T_f32, 0);
     ts_val loop = ts_for_begin(b, zero, n, ts_int(b, TS_T_i32, 1), 1, &acc, 0);
-    acc = ts_op3(b, TS_OP_fma, value(&k, TS_T_f32), value(&k, TS_T_f32), ts_arg(k.fn, loop, 1), 0);
+    acc = ts_op3(b, TS_OP_fma, value(&k, TS_T_f32), value(&k, TS_T_f32), ts_region_arg(k.fn, loop, 1), 0);
     ts_term(b, TS_OP_continue, 1, &acc);
     ts_end_like(b, loop);
     sink(&k, ts_res(b, loop, 0));
@@ -520,7 +520,7 @@ static void swapped_values_go_through_a_third_register(void)
     ts_val init[2] = {value(&k, TS_T_i32), value(&k, TS_T_i32)};
     init[1] = ts_op2(b, TS_OP_addi, init[1], init[0], 0);
     ts_val loop = ts_for_begin(b, ts_int(b, TS_T_i32, 0), value(&k, TS_T_i32), ts_int(b, TS_T_i32, 1), 2, init, 0);
-    ts_term(b, TS_OP_continue, 2, (ts_val[]){ts_arg(k.fn, loop, 2), ts_arg(k.fn, loop, 1)});
+    ts_term(b, TS_OP_continue, 2, (ts_val[]){ts_region_arg(k.fn, loop, 2), ts_region_arg(k.fn, loop, 1)});
     ts_end_like(b, loop);
     ts_val first = ts_res(b, loop, 0);
     sink(&k, first);
@@ -537,7 +537,7 @@ static void value_needed_after_its_copy_is_moved(void)
     ts_builder *b = &k.b;
     ts_val x = value(&k, TS_T_f32);
     ts_val loop = ts_for_begin(b, ts_int(b, TS_T_i32, 0), value(&k, TS_T_i32), ts_int(b, TS_T_i32, 1), 1, &x, 0);
-    ts_val y = ts_op2(b, TS_OP_addf, ts_arg(k.fn, loop, 1), x, 0);
+    ts_val y = ts_op2(b, TS_OP_addf, ts_region_arg(k.fn, loop, 1), x, 0);
     ts_term(b, TS_OP_continue, 1, &y);
     ts_end_like(b, loop);
     sink(&k, ts_res(b, loop, 0));
@@ -570,7 +570,7 @@ static void loop_leaves_by_break_and_return(void)
     ts_builder *b = &k.b;
     ts_val c = value(&k, TS_T_i1), i = ts_int(b, TS_T_i32, 0), type = TS_T_i32;
     ts_val loop = ts_loop_begin(b, 1, &i);
-    ts_val arg = ts_arg(k.fn, loop, 0), next = ts_op2(b, TS_OP_addi, arg, ts_int(b, TS_T_i32, 3), 0);
+    ts_val arg = ts_region_arg(k.fn, loop, 0), next = ts_op2(b, TS_OP_addi, arg, ts_int(b, TS_T_i32, 3), 0);
     ts_val done = ts_cmp(b, TS_OP_cmpi, TS_GE, next, value(&k, TS_T_i32), 0);
     ts_val choice = ts_if_begin(b, done);
     ts_term(b, TS_OP_break, 1, &arg);
@@ -639,7 +639,7 @@ static void wgmma_loop(kit *k, uint32_t n)
     ts_val loop = ts_for_begin(b, ts_int(b, TS_T_i32, 0), upper, ts_int(b, TS_T_i32, 1), n / 2, acc, 0);
     op0(k, TS_OP_wgmma_fence, TS_T_none, 0);
     for (uint32_t i = 0; i < n / 2; i++)
-        operands[i] = ts_arg(k->fn, loop, 1 + i);
+        operands[i] = ts_region_arg(k->fn, loop, 1 + i);
     for (uint32_t step = 0; step < 4; step++) {
         operands[n / 2] = ts_op2(b, TS_OP_addi, a, ts_int(b, TS_T_i64, 2 * step), 0);
         operands[n / 2 + 1] = ts_op2(b, TS_OP_addi, d, ts_int(b, TS_T_i64, 2 * step), 0);
@@ -723,10 +723,10 @@ static void missing_feature_is_named(void)
     kit_begin(&k, 80);
     op0(&k, TS_OP_wgmma_fence, TS_T_none, 0);
     ts_term(&k.b, TS_OP_return, 0, NULL);
-    CHECK_INT(ts_ptx_emit(k.fn, &k.plan, &k.text, &err), TS_UNSUPPORTED);
+    CHECK_INT(ts__ptx_emit(k.fn, &k.plan, &k.text, &err), TS_UNSUPPORTED);
     CHECK_STR(err.text, "wgmma_fence needs sm_90 or later, the target is sm_80");
     k.plan.target = 70;
-    CHECK_INT(ts_ptx_emit(k.fn, &k.plan, &k.text, &err), TS_VALUE);
+    CHECK_INT(ts__ptx_emit(k.fn, &k.plan, &k.text, &err), TS_VALUE);
     kit_end(&k);
 }
 
@@ -774,7 +774,7 @@ static void memory_may_run_out_anywhere(void)
     ts_status status = TS_NOMEM;
     for (; status != TS_OK && tries < 1000; tries++) {
         left = tries;
-        status = ts_ptx_emit(k.fn, &k.plan, &k.text, &err);
+        status = ts__ptx_emit(k.fn, &k.plan, &k.text, &err);
         CHECK(status == TS_OK || status == TS_NOMEM);
     }
     CHECK(tries > 3 && tries < 1000);
@@ -788,7 +788,7 @@ static void constant_guards_assemble(uint32_t target)
     for (int holds = 0; holds < 2; holds++) {
         kit k;
         kit_begin(&k, target);
-        ts_val p = ts_param(&k.b, ts_type_ptr(k.m, TS_T_f32, TS_GLOBAL));
+        ts_val p = ts_fn_param(&k.b, ts_type_ptr(k.m, TS_T_f32, TS_GLOBAL));
         ts_val guard = ts_int(&k.b, TS_T_i1, holds), pad = ts_float(&k.b, TS_T_f32, 1);
         ts_val ld = ts_emit_multi(&k.b, TS_OP_ld, 3, (ts_val[]){p, guard, pad}, TS_S(TS_CACHE_NONE, 1, 0),
                                   TS_F_MASK | TS_F_PAD, 1, (ts_type[]){TS_T_f32});
@@ -805,13 +805,13 @@ static void constant_guards_assemble(uint32_t target)
 static void every_thread_level_op_has_a_row(void)
 {
     for (int op = 0; op < TS_OP_COUNT; op++) {
-        bool thread = ts_ops[op].level != TS_LEVEL_T;
+        bool thread = ts__ops[op].level != TS_LEVEL_T;
         if (thread && !ts__ptx_rows[op].emit)
-            fprintf(stderr, "%s has no row in emit.def\n", ts_ops[op].name);
+            fprintf(stderr, "%s has no row in emit.def\n", ts__ops[op].name);
         CHECK(!thread || ts__ptx_rows[op].emit);
         bool elsewhere = is_math((ts_op)op) || op == TS_OP_assume || op == TS_OP_none;
         if (thread && !covered[op] && !elsewhere)
-            fprintf(stderr, "%s was never assembled\n", ts_ops[op].name);
+            fprintf(stderr, "%s was never assembled\n", ts__ops[op].name);
         CHECK(!thread || covered[op] || elsewhere);
     }
 }

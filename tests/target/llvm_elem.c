@@ -19,13 +19,13 @@ static void special(run *r, uint32_t a, uint32_t shift)
     for (int64_t i = 0; i < r->array[a].n; i++) {
         uint64_t x;
         if (ts_type_is_float(NULL, elem))
-            x = ts_float_from_f64(elem, elem_values[(uint64_t)(i * 7 + shift) % TS_COUNT(elem_values)], TS_RN);
+            x = ts__float_from_f64(elem, elem_values[(uint64_t)(i * 7 + shift) % TS_COUNT(elem_values)], TS_RN);
         else if (i % 5 == 0)
             x = (uint64_t)1 << (uint64_t)(i % 64);
         else
             x = (uint64_t)((i * 2654435761 + (int64_t)shift * 40503) >> (i % 13)) * (i % 2 ? 1 : (uint64_t)-1);
-        ts_scalar_store(NULL, elem, r->array[a].cpu, i, ts_scalar_wrap(elem, x));
-        ts_scalar_store(NULL, elem, r->array[a].eval, i, ts_scalar_wrap(elem, x));
+        ts__scalar_store(NULL, elem, r->array[a].cpu, i, ts__scalar_wrap(elem, x));
+        ts__scalar_store(NULL, elem, r->array[a].eval, i, ts__scalar_wrap(elem, x));
     }
 }
 
@@ -53,8 +53,8 @@ static void same(ts_op op, uint32_t attr, ts_type elem)
 {
     char what[96];
     ts_type in[3] = {elem, elem, elem};
-    snprintf(what, sizeof what, "%s attr %x on %s", ts_ops[op].name, attr, ts_scalar_name(elem));
-    one(op, attr, (uint32_t)ts_ops[op].n_opnd, in, elem, what);
+    snprintf(what, sizeof what, "%s attr %x on %s", ts__ops[op].name, attr, ts_scalar_name(elem));
+    one(op, attr, (uint32_t)ts__ops[op].n_opnd, in, elem, what);
 }
 
 static const ts_type elem_floats[] = {TS_T_f32, TS_T_f64, TS_T_f16, TS_T_bf16};
@@ -119,7 +119,7 @@ static void divide(ts_op op, uint32_t attr, ts_type elem)
     ts_val y = run_load(&r, run_view(&r, b, elem, 1, &count, &tile), type, 1, &id);
     y = ts_op2(&r.b, TS_OP_ori, y, ts_int(&r.b, type, 1), 0);
     run_store(&r, run_view(&r, c, elem, 1, &count, &tile), ts_op2(&r.b, op, x, y, attr), 1, &id);
-    snprintf(what, sizeof what, "%s attr %x on %s", ts_ops[op].name, attr, ts_scalar_name(elem));
+    snprintf(what, sizeof what, "%s attr %x on %s", ts__ops[op].name, attr, ts_scalar_name(elem));
     run_check(&r, what);
 }
 

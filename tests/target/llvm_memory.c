@@ -331,9 +331,9 @@ static void a_k_loop_accumulates_in_place(void)
     ts_type type = tile2(&k, TS_T_f32, 16, 32);
     ts_val zero = ts_float(b, type, 0);
     ts_val o = ts_for_begin(b, k.zero, ts_int(b, TS_T_i32, 4), ts_int(b, TS_T_i32, 1), 1, &zero, 0),
-           iv = ts_arg(k.r.fn, o, 0);
+           iv = ts_region_arg(k.r.fn, o, 0);
     ts_val x[] = {run_load(&k.r, va, tile2(&k, TS_T_f32, 16, 16), 2, (ts_val[]){id[0], iv}),
-                  run_load(&k.r, vb, type, 2, (ts_val[]){iv, id[1]}), ts_arg(k.r.fn, o, 1)};
+                  run_load(&k.r, vb, type, 2, (ts_val[]){iv, id[1]}), ts_region_arg(k.r.fn, o, 1)};
     ts_val next = product(&k, TS_OP_mmaf, type, 3, x);
     ts_term(b, TS_OP_continue, 1, &next);
     ts_end_like(b, o);

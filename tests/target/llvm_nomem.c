@@ -16,13 +16,13 @@ static ts_error err;
 /* One function with `n` chains of arithmetic that are all alive at its end. */
 static void program(ts_text *text, int n)
 {
-    ts_text_init(text, NULL);
-    ts_text_puts(text, "define double @f(double %x) {\n%v0 = fadd double %x, 1.0\n%s0 = fadd double %x, 2.0\n");
+    ts__text_init(text, NULL);
+    ts__text_puts(text, "define double @f(double %x) {\n%v0 = fadd double %x, 1.0\n%s0 = fadd double %x, 2.0\n");
     for (int i = 1; i < n; i++)
-        ts_text_printf(text, "%%v%d = fmul double %%v%d, 3.0\n", i, i - 1);
+        ts__text_printf(text, "%%v%d = fmul double %%v%d, 3.0\n", i, i - 1);
     for (int i = 1; i < n; i++)
-        ts_text_printf(text, "%%s%d = fadd double %%s%d, %%v%d\n", i, i - 1, n - i);
-    ts_text_printf(text, "ret double %%s%d\n}\n", n - 1);
+        ts__text_printf(text, "%%s%d = fadd double %%s%d, %%v%d\n", i, i - 1, n - i);
+    ts__text_printf(text, "ret double %%s%d\n}\n", n - 1);
 }
 
 static ts_status compile(const ts_text *text, size_t room)
@@ -30,9 +30,9 @@ static ts_status compile(const ts_text *text, size_t room)
     ts_host host;
     uint8_t *bytes;
     size_t n;
-    ts_host_detect(&host);
+    ts__host_detect(&host);
     ts_llvm_options options = {.level = 1, .room = room};
-    ts_status status = ts_llvm_compile(text->at, text->n, &host, &options, ts_alloc_default(), &bytes, &n, &err);
+    ts_status status = ts__llvm_compile(text->at, text->n, &host, &options, ts_alloc_default(), &bytes, &n, &err);
     if (status == TS_OK)
         ts_alloc_default()->resize(ts_alloc_default()->user, bytes, n, 0);
     return status;
@@ -111,6 +111,6 @@ int main(void)
     memory_that_runs_out_is_an_error(&text);
 #endif
     CHECK_OK(compile(&text, 0));
-    ts_text_deinit(&text);
+    ts__text_deinit(&text);
     return check_done();
 }

@@ -45,12 +45,12 @@ static uint32_t run_vector_bytes = 64; /* of the processor that is compiled for 
 static inline void run_begin(run *r)
 {
     memset(r, 0, sizeof *r);
-    ts_arena_init(&r->arena, ts_alloc_default());
+    ts__arena_init(&r->arena, ts_alloc_default());
     r->m = ts_module_create(&r->arena);
     r->fn = ts_fn_create(r->m, "kernel", TS_LEVEL_T);
     ts_builder_init(&r->b, r->fn);
-    ts_host_detect(&r->host);
-    ts_host_limit(&r->host, run_vector_bytes);
+    ts__host_detect(&r->host);
+    ts__host_limit(&r->host, run_vector_bytes);
     r->grid[0] = r->grid[1] = r->grid[2] = 1;
 }
 
@@ -87,20 +87,20 @@ static inline ts_val run_array(run *r, ts_type elem, int64_t n)
     r->array[a].eval = calloc(1, bytes + 64);
     for (int64_t i = 0; i < n; i++) {
         int64_t k = (i * 37 + (int64_t)a * 11) % 61;
-        uint64_t x = ts_type_is_float(NULL, elem) ? ts_float_from_f64(elem, (double)k / 8 - 3, TS_RN) : (uint64_t)k;
+        uint64_t x = ts_type_is_float(NULL, elem) ? ts__float_from_f64(elem, (double)k / 8 - 3, TS_RN) : (uint64_t)k;
         if (elem == TS_T_i1)
             x = k % 3 == 0;
-        ts_scalar_store(NULL, elem, r->array[a].cpu, i, x);
+        ts__scalar_store(NULL, elem, r->array[a].cpu, i, x);
     }
     memcpy(r->array[a].eval, r->array[a].cpu, bytes);
     r->n_params++;
-    return ts_param(&r->b, ts_type_ptr(r->m, elem, TS_GLOBAL));
+    return ts_fn_param(&r->b, ts_type_ptr(r->m, elem, TS_GLOBAL));
 }
 
 static inline ts_val run_scalar(run *r, ts_type type, uint64_t bits)
 {
     r->param[r->n_params++] = bits;
-    return ts_param(&r->b, type);
+    return ts_fn_param(&r->b, type);
 }
 
 static inline void run_print(void *user, const char *text, size_t n)
@@ -118,7 +118,7 @@ static inline bool run_cpu(run *r)
     ts_plan plan = {0};
     ts_code code = {.alloc = ts_alloc_default()};
     ts_arena scratch;
-    ts_arena_init(&scratch, ts_alloc_default());
+    ts__arena_init(&scratch, ts_alloc_default());
     ts_pass_env env = {&scratch, TS_TARGET_CPU, NULL, &plan};
     ts_llvm_options options = {.level = 2, .verify = true};
     ts_cpu_env cpu = {&r->fault[0], run_print, r->printed[0], &(_Atomic uint32_t){0}, NULL};
@@ -127,7 +127,7 @@ static inline bool run_cpu(run *r)
     size_t n = 0;
     ts_status status = ts__llvm_target(r->fn, &env, &r->host, &options, &code, &r->err);
     if (status == TS_OK)
-        status = ts_object_load(code.bytes, code.n_bytes, "kernel", &image, &n, &entry, &r->err);
+        status = ts__object_load(code.bytes, code.n_bytes, "kernel", &image, &n, &entry, &r->err);
     if (status == TS_OK) {
         uint64_t param[RUN_PARAMS];
         void *memory = aligned_alloc(64, plan.scratch_bytes + 64);
@@ -140,10 +140,10 @@ static inline bool run_cpu(run *r)
     }
     if (status == TS_OK && r->printed[0][0] && !plan.uses_print)
         status = ts_fail(&r->err, TS_INTERNAL, "the kernel prints and its plan does not say so");
-    ts_object_unload(image, n);
+    ts__object_unload(image, n);
     free(code.bytes);
     free(code.messages);
-    ts_arena_deinit(&scratch);
+    ts__arena_deinit(&scratch);
     if (status != TS_OK)
         fprintf(stderr, "%s: %s\n", ts_status_name(status), r->err.text);
     return status == TS_OK;
@@ -156,7 +156,7 @@ static inline bool run_eval(run *r)
     memcpy(param, r->param, sizeof param);
     for (uint32_t a = 0; a < r->n_arrays; a++)
         param[r->array[a].param] = (uint64_t)(uintptr_t)r->array[a].eval;
-    ts_status status = ts_eval_grid(r->fn, param, r->n_params, r->grid, &env, &r->err);
+    ts_status status = ts__eval_grid(r->fn, param, r->n_params, r->grid, &env, &r->err);
     if (status != TS_OK)
         fprintf(stderr, "eval: %s: %s\n", ts_status_name(status), r->err.text);
     return status == TS_OK;
@@ -164,11 +164,11 @@ static inline bool run_eval(run *r)
 
 static inline bool run_close(const run *r, ts_type elem, uint64_t x, uint64_t y)
 {
-    if (ts_scalar_same(elem, x, y))
+    if (ts__scalar_same(elem, x, y))
         return true;
     if (!ts_type_is_float(NULL, elem) || r->tolerance == 0)
         return false;
-    double a = ts_float_to_f64(elem, x), b = ts_float_to_f64(elem, y);
+    double a = ts__float_to_f64(elem, x), b = ts__float_to_f64(elem, y);
     return fabs(a - b) <= r->tolerance * (1 + fabs(b));
 }
 
@@ -177,13 +177,13 @@ static inline bool run_same(run *r, const char *what)
 {
     for (uint32_t a = 0; a < r->n_arrays; a++)
         for (int64_t i = 0; i < r->array[a].n; i++) {
-            uint64_t x = ts_scalar_load(NULL, r->array[a].elem, r->array[a].cpu, i);
-            uint64_t y = ts_scalar_load(NULL, r->array[a].elem, r->array[a].eval, i);
+            uint64_t x = ts__scalar_load(NULL, r->array[a].elem, r->array[a].cpu, i);
+            uint64_t y = ts__scalar_load(NULL, r->array[a].elem, r->array[a].eval, i);
             if (run_close(r, r->array[a].elem, x, y))
                 continue;
             fprintf(stderr, "%s: array %u element %lld: cpu %llx (%g), eval %llx (%g)\n", what, a, (long long)i,
-                    (unsigned long long)x, ts_float_to_f64(r->array[a].elem, x), (unsigned long long)y,
-                    ts_float_to_f64(r->array[a].elem, y));
+                    (unsigned long long)x, ts__float_to_f64(r->array[a].elem, x), (unsigned long long)y,
+                    ts__float_to_f64(r->array[a].elem, y));
             return false;
         }
     return strcmp(r->printed[0], r->printed[1]) == 0 && r->fault[0].code == r->fault[1].code &&
@@ -196,7 +196,7 @@ static inline void run_end(run *r)
         run_unguard(r->array[a].cpu, run_bytes(r->array[a].elem, r->array[a].n));
         free(r->array[a].eval);
     }
-    ts_arena_deinit(&r->arena);
+    ts__arena_deinit(&r->arena);
 }
 
 /* Ends the function, runs it both ways and checks that they agree. */

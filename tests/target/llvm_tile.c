@@ -147,7 +147,7 @@ static void iota_and_dense_constants_count(void)
 static ts_val fold(run *r, ts_op how, ts_op op, uint32_t attr, uint64_t identity, ts_val x, uint32_t axis, bool reverse)
 {
     ts_val o = ts_reduce_begin(&r->b, how, axis, reverse, 1, &x, &identity);
-    ts_val y = ts_op2(&r->b, op, ts_arg(r->fn, o, 0), ts_arg(r->fn, o, 1), attr);
+    ts_val y = ts_op2(&r->b, op, ts_region_arg(r->fn, o, 0), ts_region_arg(r->fn, o, 1), attr);
     ts_term(&r->b, TS_OP_yield, 1, &y);
     /* the result's shape is the input's without the axis (a scan keeps it) */
     ts_type type = ts_type_of(r->fn, x);
@@ -203,7 +203,7 @@ static void argmax_folds_pairs(uint32_t axis)
     i = ts_broadcast(b, ts_reshape(b, i, tile_of(&k.r, TS_T_i32, 2, axis ? 1 : 16, axis ? 64 : 1, 0)), type);
     ts_val x[2] = {bank_load(&k, k.in[0], type), i};
     ts_val o = ts_reduce_begin(b, TS_OP_reduce, axis, false, 2, x, (uint64_t[]){0xFFFFFFFF80000000u, 0x7FFFFFFF});
-    ts_val e0 = ts_arg(k.r.fn, o, 0), a0 = ts_arg(k.r.fn, o, 1), e1 = ts_arg(k.r.fn, o, 2), a1 = ts_arg(k.r.fn, o, 3);
+    ts_val e0 = ts_region_arg(k.r.fn, o, 0), a0 = ts_region_arg(k.r.fn, o, 1), e1 = ts_region_arg(k.r.fn, o, 2), a1 = ts_region_arg(k.r.fn, o, 3);
     ts_val more = ts_cmp(b, TS_OP_cmpi, TS_GT, e0, a0, 0), same = ts_cmp(b, TS_OP_cmpi, TS_EQ, e0, a0, 0);
     ts_val less = ts_cmp(b, TS_OP_cmpi, TS_LT, e1, a1, 0);
     ts_val take = ts_op2(b, TS_OP_ori, more, ts_op2(b, TS_OP_andi, same, less, 0), 0);
@@ -244,7 +244,7 @@ static void tiles_are_carried_by_loops(void)
     ts_val x = bank_load(&k, k.in[0], type), y = bank_load(&k, k.in[1], type), n = ts_float(b, TS_T_f32, 1);
     ts_val init[] = {x, y, n};
     ts_val o = ts_for_begin(b, k.zero, ts_int(b, TS_T_i32, 5), ts_int(b, TS_T_i32, 2), 3, init, 0);
-    ts_val iv = ts_arg(k.r.fn, o, 0), p = ts_arg(k.r.fn, o, 1), q = ts_arg(k.r.fn, o, 2), c = ts_arg(k.r.fn, o, 3);
+    ts_val iv = ts_region_arg(k.r.fn, o, 0), p = ts_region_arg(k.r.fn, o, 1), q = ts_region_arg(k.r.fn, o, 2), c = ts_region_arg(k.r.fn, o, 3);
     ts_val f = ts_cast(b, TS_OP_itof, iv, TS_T_f32, 0);
     ts_val next = ts_op2(b, TS_OP_addf, p, ts_broadcast(b, f, type), 0);
     ts_term(b, TS_OP_continue, 3, (ts_val[]){q, next, ts_op2(b, TS_OP_addf, c, f, 0)}); /* swapped */
@@ -264,7 +264,7 @@ static void transposed_carry_reads_the_old_tile(void)
     ts_type type = tile_of(&k.r, TS_T_f32, 2, 32, 32, 0);
     ts_val x = bank_load(&k, k.in[0], type);
     ts_val o = ts_for_begin(b, k.zero, ts_int(b, TS_T_i32, 3), ts_int(b, TS_T_i32, 1), 1, &x, 0);
-    ts_val p = ts_arg(k.r.fn, o, 1);
+    ts_val p = ts_region_arg(k.r.fn, o, 1);
     ts_val next = ts_op2(b, TS_OP_subf, ts_permute(b, p, (uint32_t[]){1, 0}), ts_float(b, type, 1), 0);
     ts_term(b, TS_OP_continue, 1, &next);
     ts_end_like(b, o);
@@ -279,7 +279,7 @@ static void a_loop_breaks_with_a_tile(void)
     ts_builder *b = &k.r.b;
     ts_type type = tile_of(&k.r, TS_T_i32, 1, 64, 0, 0);
     ts_val init[] = {bank_load(&k, k.in[0], type), k.zero};
-    ts_val o = ts_loop_begin(b, 2, init), t = ts_arg(k.r.fn, o, 0), i = ts_arg(k.r.fn, o, 1);
+    ts_val o = ts_loop_begin(b, 2, init), t = ts_region_arg(k.r.fn, o, 0), i = ts_region_arg(k.r.fn, o, 1);
     ts_val done = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_GE, i, ts_int(b, TS_T_i32, 4), 0));
     ts_term(b, TS_OP_break, 2, (ts_val[]){ts_op2(b, TS_OP_muli, t, ts_int(b, type, 3), 0), i});
     ts_else(b);
@@ -352,7 +352,7 @@ static void values_from_outside_a_loop_are_kept(void)
     ts_val x = bank_load(&k, k.in[0], type), d = ts_op2(b, TS_OP_divf, ts_float(b, type, 1), x, 0),
            zero = ts_float(b, type, 0);
     ts_val o = ts_for_begin(b, k.zero, ts_int(b, TS_T_i32, 4), ts_int(b, TS_T_i32, 1), 1, &zero, 0);
-    ts_val next = ts_op2(b, TS_OP_addf, ts_arg(k.r.fn, o, 1),
+    ts_val next = ts_op2(b, TS_OP_addf, ts_region_arg(k.r.fn, o, 1),
                          ts_op2(b, TS_OP_mulf, d, ts_permute(b, d, (uint32_t[]){1, 0}), 0), 0);
     ts_term(b, TS_OP_continue, 1, &next);
     ts_end_like(b, o);

@@ -71,7 +71,7 @@ static void ticket_punch(cpu_ticket *ticket)
 {
     ts_notice *oldest = NULL;
     ticket->stamp_ns = ts__now_ns();
-    ts_signal_raise(&ticket->done);
+    ts__signal_raise(&ticket->done);
     for (ts_notice *at = atomic_exchange(&ticket->notices, TICKET_CLOSED), *next; at; at = next) {
         next = at->next;
         at->next = oldest;
@@ -107,7 +107,7 @@ static ts_status ticket_wait(ts_cpu *cpu, cpu_ticket *ticket, int64_t deadline_n
     TS_TRY(ticket_check(cpu, ticket, err));
     if (ticket_is_done(ticket))
         return TS_OK;
-    ts_waited waited = ts_signal_wait(&ticket->done, 0, EVENT_SPIN_NS, deadline_ns);
+    ts_waited waited = ts__signal_wait(&ticket->done, 0, EVENT_SPIN_NS, deadline_ns);
     if (waited == TS_WAIT_CHANGED)
         return TS_OK;
     return ts_fail(err, TS_INTERRUPTED, waited == TS_WAIT_SIGNAL ? "interrupted by a signal while waiting"

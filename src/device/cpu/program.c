@@ -32,7 +32,7 @@ static void program_release(cpu_program *program)
     if (atomic_fetch_sub(&program->references, 1) != 1)
         return;
     if (program->image)
-        ts_object_unload(program->image, program->image_bytes);
+        ts__object_unload(program->image, program->image_bytes);
     ts__program_deinit(&program->base);
     ts__delete(program->base.device->alloc, program, sizeof *program);
 }
@@ -57,7 +57,7 @@ ts_status cpu_program_load(ts_device *device, const ts_code *code, const char *n
 {
     cpu_program *program;
     TS_TRY(program_new(device, code, name, file, &program, err));
-    ts_status status = ts_object_load(code->bytes, code->n_bytes, program->base.plan.name, &program->image,
+    ts_status status = ts__object_load(code->bytes, code->n_bytes, program->base.plan.name, &program->image,
                                       &program->image_bytes, &program->entry, err);
     if (status == TS_OK)
         *out = &program->base;
@@ -130,7 +130,7 @@ static bool program_ends(const ts_cpu_env *env)
 
 static void program_print(void *user, const char *text, size_t n)
 {
-    ts_text_put(user, text, n);
+    ts__text_put(user, text, n);
 }
 
 static void program_drop_print(void *user, const char *text, size_t n)
@@ -212,7 +212,7 @@ static bool program_prints_begin(ts_cpu *cpu, cpu_run *run)
         return true;
     run->prints = ts__new(cpu->base.alloc, sizeof *run->prints * cpu->pool.n_threads);
     for (uint32_t i = 0; run->prints && i < cpu->pool.n_threads; i++)
-        ts_text_init(&run->prints[i], cpu->base.alloc);
+        ts__text_init(&run->prints[i], cpu->base.alloc);
     return run->prints != NULL;
 }
 
@@ -233,9 +233,9 @@ static bool program_prints_end(ts_cpu *cpu, cpu_run *run)
     bool ok = true;
     program_prints_announce(run, cpu->pool.n_threads);
     for (uint32_t i = 0; run->prints && i < cpu->pool.n_threads; i++) {
-        program_write(ts_text_get(&run->prints[i]), run->prints[i].n);
+        program_write(ts__text_get(&run->prints[i]), run->prints[i].n);
         ok &= !run->prints[i].failed;
-        ts_text_deinit(&run->prints[i]);
+        ts__text_deinit(&run->prints[i]);
     }
     ts__delete(cpu->base.alloc, run->prints, sizeof *run->prints * cpu->pool.n_threads);
     return ok;

@@ -139,7 +139,7 @@ static void stream_run(cpu_stream *stream, cpu_task *task)
         stream->n_noticed = stream->n_taken;
     cpu_task_end(task);
     atomic_fetch_add(&stream->n_completed, 1);
-    ts_signal_raise(&stream->completed);
+    ts__signal_raise(&stream->completed);
     if (notice)
         notice->call(notice);
 }
@@ -155,7 +155,7 @@ static void *stream_main(void *argument)
         else if (stop)
             return NULL;
         else
-            ts_signal_wait(&stream->submitted, seen, STREAM_SPIN_NS, TS_FOREVER);
+            ts__signal_wait(&stream->submitted, seen, STREAM_SPIN_NS, TS_FOREVER);
     }
 }
 
@@ -192,7 +192,7 @@ ts_status cpu_stream_submit(const ts_stream *handle, cpu_task *task, ts_error *e
         pthread_mutex_unlock(&stream->lock);
     }
     if (status == TS_OK)
-        ts_signal_raise(&stream->submitted);
+        ts__signal_raise(&stream->submitted);
     else
         cpu_memory_put(&cpu->memory, task);
     return status;
@@ -346,7 +346,7 @@ void cpu_stream_end(ts_stream *handle)
         pthread_mutex_lock(&stream->lock);
         stream->stop = true;
         pthread_mutex_unlock(&stream->lock);
-        ts_signal_raise(&stream->submitted);
+        ts__signal_raise(&stream->submitted);
         if (stream->has_thread)
             pthread_join(stream->thread, NULL);
         atomic_store(&stream->is_inline, true);
@@ -402,7 +402,7 @@ static ts_status stream_wait_idle(cpu_stream *stream, int64_t deadline_ns, ts_er
         uint32_t seen = atomic_load(&stream->completed.value);
         if (atomic_load(&stream->n_completed) >= target)
             return TS_OK;
-        ts_waited waited = ts_signal_wait(&stream->completed, seen, STREAM_SPIN_NS, deadline_ns);
+        ts_waited waited = ts__signal_wait(&stream->completed, seen, STREAM_SPIN_NS, deadline_ns);
         if (waited != TS_WAIT_CHANGED)
             return stream_interrupted(waited, err);
     }

@@ -190,7 +190,7 @@ static bool pool_join(cpu_pool *pool)
 static void pool_leave(cpu_pool *pool)
 {
     if (atomic_fetch_sub(&pool->gate, 1) == (POOL_CLOSED | 1))
-        ts_signal_raise(&pool->finished);
+        ts__signal_raise(&pool->finished);
 }
 
 /* Forbids itself the caller's CPU for a moment, which makes the system move it at once. */
@@ -213,7 +213,7 @@ static void *pool_main(void *argument)
     uint32_t seen = worker->seen;
     cpu_fp_enter();
     for (;;) {
-        ts_signal_wait(&pool->start, seen, POOL_SPIN_NS, TS_FOREVER);
+        ts__signal_wait(&pool->start, seen, POOL_SPIN_NS, TS_FOREVER);
         seen = atomic_load_explicit(&pool->start.value, memory_order_acquire);
         if (atomic_load(&pool->stop))
             return NULL;
@@ -249,7 +249,7 @@ static void pool_wait(cpu_pool *pool)
         if (atomic_load(&pool->gate) == POOL_CLOSED)
             return;
         int64_t until = pool->idle ? ts__deadline(CPU_TICK_NS) : TS_FOREVER;
-        if (ts_signal_wait(&pool->finished, seen, POOL_SPIN_NS, until) != TS_WAIT_CHANGED && pool->idle)
+        if (ts__signal_wait(&pool->finished, seen, POOL_SPIN_NS, until) != TS_WAIT_CHANGED && pool->idle)
             (void)pool->idle(pool->user); /* `work` sees for itself that it is to end */
     }
 }
@@ -268,7 +268,7 @@ static void pool_run_locked(cpu_pool *pool, cpu_work_fn *work, cpu_idle_fn *idle
     atomic_store_explicit(&pool->next, 0, memory_order_relaxed);
     atomic_store_explicit(&pool->gate, 0, memory_order_release);
     if (pool->n_started)
-        ts_signal_raise(&pool->start);
+        ts__signal_raise(&pool->start);
     cpu_fp_state state = cpu_fp_enter();
     pool_share(pool, 0);
     cpu_fp_leave(state);
@@ -355,7 +355,7 @@ void cpu_pool_stop(cpu_pool *pool)
 {
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->stop, true);
-    ts_signal_raise(&pool->start);
+    ts__signal_raise(&pool->start);
     for (uint32_t i = 0; i < pool->n_started; i++)
         pthread_join(pool->threads[i], NULL);
     pool->n_started = 0;

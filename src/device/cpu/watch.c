@@ -38,7 +38,7 @@ static void *watch_main(void *argument)
                 until = TS_FOREVER;
             n_idle = 0;
         }
-        (void)ts_signal_wait(&watch->wake, wake, 0, until);
+        (void)ts__signal_wait(&watch->wake, wake, 0, until);
         atomic_store(&watch->awake, true);
     }
     return NULL;
@@ -57,7 +57,7 @@ static void watch_wake(cpu_watch *watch)
         pthread_sigmask(SIG_SETMASK, &old, NULL);
     }
     pthread_mutex_unlock(&watch->lock);
-    ts_signal_raise(&watch->wake);
+    ts__signal_raise(&watch->wake);
 }
 
 bool cpu_watch_begin(cpu_watch *watch)
@@ -99,7 +99,7 @@ void cpu_watch_stop(cpu_watch *watch)
 {
     pthread_mutex_lock(&watch->lock);
     atomic_store(&watch->stop, true);
-    ts_signal_raise(&watch->wake);
+    ts__signal_raise(&watch->wake);
     if (watch->has_thread)
         pthread_join(watch->thread, NULL);
     watch->has_thread = false;

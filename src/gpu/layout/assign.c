@@ -33,7 +33,7 @@ static bool assign_is_tile(const assign_work *w, ts_val v)
     return ts_type_kind(w->module, ts_type_of(w->fn, v)) == TS_KIND_TILE;
 }
 
-static void assign_set(assign_work *w, ts_val v, const ts_layout *layout)
+static void assign_set(assign_work *w, ts_val v, const ts_linear *layout)
 {
     if (!assign_is_tile(w, v))
         return;
@@ -45,21 +45,21 @@ static void assign_set(assign_work *w, ts_val v, const ts_layout *layout)
     w->out->home[v] = layout;
 }
 
-static void assign_set_copy(assign_work *w, ts_val v, const ts_layout *layout)
+static void assign_set_copy(assign_work *w, ts_val v, const ts_linear *layout)
 {
-    assign_set(w, v, ts_assign_intern(w->out, layout));
+    assign_set(w, v, ts__assign_intern(w->out, layout));
 }
 
-static const ts_layout *assign_default(assign_work *w, ts_val v)
+static const ts_linear *assign_default(assign_work *w, ts_val v)
 {
-    const ts_layout *layout = ts_assign_default(w->out, w->module, ts_type_of(w->fn, v), TS_NO);
+    const ts_linear *layout = ts__assign_default(w->out, w->module, ts_type_of(w->fn, v), TS_NO);
     if (!layout)
         w->failed = w->failed ? w->failed : v;
     return layout;
 }
 
 /* Work layout of an operation on operand `v`: its home, else the usual one. */
-static const ts_layout *assign_work_layout(assign_work *w, ts_val v)
+static const ts_linear *assign_work_layout(assign_work *w, ts_val v)
 {
     return w->out->home[v] ? w->out->home[v] : assign_is_tile(w, v) ? assign_default(w, v) : NULL;
 }
@@ -74,13 +74,13 @@ static void assign_free(assign_work *w, ts_val v, uint32_t depth)
 }
 
 /* The home of the first operand from `from` on that has one; *depth: of the chain of free values that ends here. */
-static const ts_layout *assign_pick(const assign_work *w, const ts_inst *inst, uint32_t from, uint32_t *depth)
+static const ts_linear *assign_pick(const assign_work *w, const ts_inst *inst, uint32_t from, uint32_t *depth)
 {
-    const ts_layout *best = NULL;
+    const ts_linear *best = NULL;
     const uint32_t *opnds = ts_opnds(w->fn, inst);
     *depth = 0;
     for (uint32_t i = from; i < inst->n_opnd; i++) {
-        const ts_layout *home = w->out->home[opnds[i]];
+        const ts_linear *home = w->out->home[opnds[i]];
         if (home && !best)
             best = home;
         *depth = TS_MAX(*depth, w->depth[opnds[i]] + 1u);
@@ -90,7 +90,7 @@ static const ts_layout *assign_pick(const assign_work *w, const ts_inst *inst, u
 
 /* The layout of the cold region around a value; NULL: there is none. All that is placed inside has it, because a change
  * of layout is a barrier, which the threads that pass by would not meet. */
-static const ts_layout *assign_cold_around(const assign_work *w, ts_val v)
+static const ts_linear *assign_cold_around(const assign_work *w, ts_val v)
 {
     ts_val opener = w->shape.parent[v];
     return opener && ts_at(w->fn, opener)->op == TS_OP_cold ? w->out->work[opener] : NULL;
@@ -99,7 +99,7 @@ static const ts_layout *assign_cold_around(const assign_work *w, ts_val v)
 static void assign_elementwise(assign_work *w, ts_val v)
 {
     uint32_t depth;
-    const ts_layout *home = assign_pick(w, ts_at(w->fn, v), 0, &depth), *around = assign_cold_around(w, v);
+    const ts_linear *home = assign_pick(w, ts_at(w->fn, v), 0, &depth), *around = assign_cold_around(w, v);
     if (home)
         assign_set(w, v, around ? around : home);
     else
@@ -132,7 +132,7 @@ static void assign_permute_bits(const ts_fn *fn, ts_val v, uint8_t *from)
     const uint32_t *axes = ts_pool(fn, ts_at(fn, v)) + 1;
     ts_type type = ts_type_of(fn, v), operand = ts_type_of(fn, ts_opnd(fn, v, 0));
     for (uint32_t axis = 0; axis < ts_type_rank(fn->module, type); axis++) {
-        ts_axis_bits to = ts_axis_of(fn->module, type, axis), of = ts_axis_of(fn->module, operand, axes[axis]);
+        ts_axis_bits to = ts__axis_of(fn->module, type, axis), of = ts__axis_of(fn->module, operand, axes[axis]);
         for (uint32_t i = 0; i < to.n; i++)
             from[to.first + i] = (uint8_t)(of.first + i);
     }
@@ -147,7 +147,7 @@ static void assign_permute(assign_work *w, ts_val v)
         return;
     }
     assign_permute_bits(w->fn, v, from);
-    ts_layout layout = ts_layout_permute(w->out->home[x], from);
+    ts_linear layout = ts__linear_permute(w->out->home[x], from);
     assign_set_copy(w, v, &layout);
 }
 
@@ -155,12 +155,12 @@ static void assign_permute(assign_work *w, ts_val v)
 static void assign_cat(assign_work *w, ts_val v)
 {
     ts_val x = ts_opnd(w->fn, v, 0), y = ts_opnd(w->fn, v, 1);
-    const ts_layout *part = w->out->home[x] ? w->out->home[x] : assign_work_layout(w, y);
-    ts_axis_bits axis = ts_axis_of(w->module, ts_type_of(w->fn, v), ts_at(w->fn, v)->aux);
+    const ts_linear *part = w->out->home[x] ? w->out->home[x] : assign_work_layout(w, y);
+    ts_axis_bits axis = ts__axis_of(w->module, ts_type_of(w->fn, v), ts_at(w->fn, v)->aux);
     if (!part)
         return;
     uint32_t bit = 1u << (axis.first + axis.n - 1);
-    ts_layout layout = ts_layout_insert(part, bit);
+    ts_linear layout = ts__linear_insert(part, bit);
     if (layout.n_reg == TS_LAYOUT_REGS) {
         assign_set(w, v, NULL);
         return;
@@ -179,9 +179,9 @@ static void assign_usual(assign_work *w, ts_val v)
 /* A tile that TMA loads goes to shared memory and stays there. */
 static void assign_load_view(assign_work *w, ts_val v)
 {
-    const ts_tma_load *tma = ts_tma_load_of(&w->out->tma, v);
+    const ts_tma_load *tma = ts__tma_load_of(&w->out->tma, v);
     if (!tma || ts_tma_is_vector(tma))
-        assign_set(w, v, ts_assign_load(w->out, w->fn, v));
+        assign_set(w, v, ts__assign_load(w->out, w->fn, v));
 }
 
 /* Pointer operations work where their placed operands live: pointers first. */
@@ -190,23 +190,23 @@ static void assign_pointers(assign_work *w, ts_val v)
     uint32_t depth;
     if (!assign_is_tile(w, v))
         return;
-    const ts_layout *home = assign_pick(w, ts_at(w->fn, v), 0, &depth);
+    const ts_linear *home = assign_pick(w, ts_at(w->fn, v), 0, &depth);
     if (home && home->bits != (uint32_t)ts_log2((uint64_t)ts_type_count(w->module, ts_type_of(w->fn, v))))
         home = NULL;
     assign_set(w, v, home ? home : assign_default(w, v));
 }
 
-static void assign_results(assign_work *w, ts_val opener, const ts_layout *home)
+static void assign_results(assign_work *w, ts_val opener, const ts_linear *home)
 {
     for (ts_val v = w->shape.end[opener] + 1; v < w->fn->inst.n && ts_at(w->fn, v)->op == TS_OP_res; v++)
         if (ts_at(w->fn, v)->opnd[0] == opener && home)
             assign_set(w, v, home);
 }
 
-static const ts_layout *assign_first_home(assign_work *w, const ts_inst *inst, uint32_t from)
+static const ts_linear *assign_first_home(assign_work *w, const ts_inst *inst, uint32_t from)
 {
     uint32_t depth;
-    const ts_layout *home = assign_pick(w, inst, from, &depth);
+    const ts_linear *home = assign_pick(w, inst, from, &depth);
     return home ? home : assign_work_layout(w, ts_opnds(w->fn, inst)[from]);
 }
 
@@ -214,19 +214,19 @@ static void assign_reduce(assign_work *w, ts_val v)
 {
     const ts_inst *inst = ts_at(w->fn, v);
     ts_val x = ts_opnd(w->fn, v, 0);
-    bool any_order = ts_body_commutes(w->fn, v);
-    const ts_layout *work =
+    bool any_order = ts__body_commutes(w->fn, v);
+    const ts_linear *work =
         any_order ? assign_first_home(w, inst, 0)
-                  : ts_assign_default(w->out, w->module, ts_type_of(w->fn, x), ts_pool(w->fn, inst)[0]);
+                  : ts__assign_default(w->out, w->module, ts_type_of(w->fn, x), ts_pool(w->fn, inst)[0]);
     if (!work)
         w->failed = any_order ? w->failed : x;
     if (!work)
         return;
     uint32_t mask =
-        ts_axis_mask(ts_axis_of(w->module, ts_type_of(w->fn, ts_opnd(w->fn, v, 0)), ts_pool(w->fn, inst)[0]));
-    ts_layout slice = ts_layout_slice(work, mask);
+        ts_axis_mask(ts__axis_of(w->module, ts_type_of(w->fn, ts_opnd(w->fn, v, 0)), ts_pool(w->fn, inst)[0]));
+    ts_linear slice = ts__linear_slice(work, mask);
     w->out->work[v] = work;
-    assign_results(w, v, ts_assign_intern(w->out, &slice));
+    assign_results(w, v, ts__assign_intern(w->out, &slice));
 }
 
 /* Reductions in order and scans work on the axis in the order registers, lanes, registers, warps: the usual layout with it first. */
@@ -234,7 +234,7 @@ static void assign_scan(assign_work *w, ts_val v)
 {
     const ts_inst *inst = ts_at(w->fn, v);
     ts_val x = ts_opnd(w->fn, v, 0);
-    const ts_layout *work = ts_assign_default(w->out, w->module, ts_type_of(w->fn, x), ts_pool(w->fn, inst)[0]);
+    const ts_linear *work = ts__assign_default(w->out, w->module, ts_type_of(w->fn, x), ts_pool(w->fn, inst)[0]);
     w->out->work[v] = work;
     if (!work)
         w->failed = x;
@@ -243,8 +243,8 @@ static void assign_scan(assign_work *w, ts_val v)
 
 static void assign_cold(assign_work *w, ts_val v)
 {
-    const ts_layout *around = assign_cold_around(w, v);
-    const ts_layout *work = around ? around : assign_first_home(w, ts_at(w->fn, v), 0);
+    const ts_linear *around = assign_cold_around(w, v);
+    const ts_linear *work = around ? around : assign_first_home(w, ts_at(w->fn, v), 0);
     w->out->work[v] = work;
     assign_results(w, v, work);
 }
@@ -252,7 +252,7 @@ static void assign_cold(assign_work *w, ts_val v)
 /* ---- loops and ifs ------------------------------------------------------------------------------------- */
 
 /* The i-th value that the terminators of kind `op` of this region hand on, preferring placed ones. */
-static const ts_layout *assign_handed(assign_work *w, ts_val opener, ts_op op, uint32_t i)
+static const ts_linear *assign_handed(assign_work *w, ts_val opener, ts_op op, uint32_t i)
 {
     for (ts_val v = opener + 1; v < w->shape.end[opener]; v++) {
         const ts_inst *inst = ts_at(w->fn, v);
@@ -261,7 +261,7 @@ static const ts_layout *assign_handed(assign_work *w, ts_val opener, ts_op op, u
         uint32_t of = w->shape.parent[v];
         while (op != TS_OP_yield && of != opener && ts_at(w->fn, of)->op == TS_OP_if)
             of = w->shape.parent[of];
-        const ts_layout *home = of == opener ? w->out->home[ts_opnds(w->fn, inst)[i]] : NULL;
+        const ts_linear *home = of == opener ? w->out->home[ts_opnds(w->fn, inst)[i]] : NULL;
         if (home)
             return home;
     }
@@ -269,7 +269,7 @@ static const ts_layout *assign_handed(assign_work *w, ts_val opener, ts_op op, u
 }
 
 /* Home of a carried value: once found it stays, so that sweeps end. */
-static void assign_carried(assign_work *w, ts_val v, const ts_layout *a, const ts_layout *b)
+static void assign_carried(assign_work *w, ts_val v, const ts_linear *a, const ts_linear *b)
 {
     if (!assign_is_tile(w, v) || w->out->home[v])
         return;
@@ -298,18 +298,18 @@ static void assign_end(assign_work *w, ts_val opener)
         if (ts_at(w->fn, v)->opnd[0] != opener)
             break;
         if (opener == w->out->tma.split) {
-            assign_set(w, v, ts_split_share(w->out, w->fn));
+            assign_set(w, v, ts__split_share(w->out, w->fn));
             break;
         }
         uint32_t i = ts_at(w->fn, v)->aux;
-        const ts_layout *arg = inst->op == TS_OP_for ? w->out->home[opener + 2 + i] : NULL;
+        const ts_linear *arg = inst->op == TS_OP_for ? w->out->home[opener + 2 + i] : NULL;
         assign_carried(w, v, arg, assign_handed(w, opener, op, i));
     }
 }
 
 static void assign_mma(assign_work *w, ts_val v)
 {
-    assign_set(w, v, ts_assign_product(w->out, w->fn, v));
+    assign_set(w, v, ts__assign_product(w->out, w->fn, v));
 }
 
 /* ---- the sweep ------------------------------------------------------------------------------------------- */
@@ -344,7 +344,7 @@ static assign_fn *const assign_table[TS_OP_COUNT] = {
 static void assign_sweep(assign_work *w)
 {
     ts_val open = 0; /* the innermost region */
-    ts_split_apart(w->out);
+    ts__split_apart(w->out);
     for (ts_val v = 1; v < w->fn->inst.n; v++) {
         const ts_inst *inst = ts_at(w->fn, v);
         if (ts_info(inst)->flags & TS_REGION)
@@ -362,9 +362,9 @@ static void assign_sweep(assign_work *w)
 static bool assign_tables(ts_assign *out, ts_arena *arena, uint32_t n)
 {
     out->arena = arena;
-    out->home = TS_NEW_N(arena, const ts_layout *, n);
-    out->work = TS_NEW_N(arena, const ts_layout *, n);
-    out->want = TS_NEW_N(arena, const ts_layout *, n);
+    out->home = TS_NEW_N(arena, const ts_linear *, n);
+    out->work = TS_NEW_N(arena, const ts_linear *, n);
+    out->want = TS_NEW_N(arena, const ts_linear *, n);
     out->way = TS_NEW_N(arena, uint8_t, n);
     out->row = TS_NEW_N(arena, uint8_t, n);
     return out->home && out->work && out->want && out->way && out->row;
@@ -385,20 +385,20 @@ static void assign_rounds(assign_work *w)
     }
 }
 
-ts_status ts_assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_assign *out, ts_error *err)
+ts_status ts__assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_assign *out, ts_error *err)
 {
     assign_work w = {.fn = fn, .module = fn->module, .out = out};
     *out = (ts_assign){0};
     w.depth = TS_NEW_N(arena, uint8_t, fn->inst.n);
     if (!w.depth || !assign_tables(out, arena, fn->inst.n) || !ts_shape_of(fn, arena, &w.shape))
         return ts_fail(err, TS_NOMEM, "out of memory while assigning layouts");
-    TS_TRY(ts_tma_plan(fn, env, arena, &out->tma, err));
-    ts_assign_warps(out, fn, env);
-    ts_assign_ways(out, fn, env->target);
+    TS_TRY(ts__tma_plan(fn, env, arena, &out->tma, err));
+    ts__assign_warps(out, fn, env);
+    ts__assign_ways(out, fn, env->target);
     assign_rounds(&w);
-    if (!w.failed && ts_assign_vectors(out, fn))
+    if (!w.failed && ts__assign_vectors(out, fn))
         assign_rounds(&w);
-    ts_split_apart(out);
+    ts__split_apart(out);
     if (w.failed)
         return ts_fail(
             err, TS_TILEVALUE,

@@ -31,50 +31,50 @@ typedef struct ts_assign {
     uint32_t vec;              /* log2 of the elements a thread holds side by side */
     bool scans;                /* the function has scans, or reductions in order: warps get the uppermost bits of tiles */
     bool reduces;              /* it has reductions: warps get whole rows of products */
-    const ts_layout **home;    /* [value]; NULL = free, scalar, view or token */
-    const ts_layout **want;    /* [load] the home that its readers want (assign_vector.c); NULL = the usual one */
-    const ts_layout **work;    /* [reduce, scan, atomic ..] the layout the operation works in */
+    const ts_linear **home;    /* [value]; NULL = free, scalar, view or token */
+    const ts_linear **want;    /* [load] the home that its readers want (assign_vector.c); NULL = the usual one */
+    const ts_linear **work;    /* [reduce, scan, atomic ..] the layout the operation works in */
     uint8_t *way;              /* [mma] ts_mma_way */
     uint8_t *row;              /* [mma] ts_mma row for SYNC */
     ts_tma tma;                /* products on wgmma, loads by TMA */
-    TS_VEC(const ts_layout *) interned;
+    TS_VEC(const ts_linear *) interned;
     ts_arena *arena;
 } ts_assign;
 
 /* Everything lives in `arena`. Errors: TS_TILEVALUE when a tile does not fit the registers of a block. */
-TS_CHECKED ts_status ts_assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_assign *out,
+TS_CHECKED ts_status ts__assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_assign *out,
                                    ts_error *err);
 
-/* The steps of ts_assign_run. First: n_warp, n_cta, vec, scans and reduces, then `way` and `row` of every product. */
-void ts_assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env);
-void ts_assign_ways(ts_assign *out, const ts_fn *fn, ts_target target);
+/* The steps of ts__assign_run. First: n_warp, n_cta, vec, scans and reduces, then `way` and `row` of every product. */
+void ts__assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env);
+void ts__assign_ways(ts_assign *out, const ts_fn *fn, ts_target target);
 /* The blocks of a cluster, which work on their own up to the end of the loop over k that they share (schedule/split_k.c), and
  * then on parts of its sum: `apart` before the loop, `share` behind it, which gives the home of the parts. */
-void ts_split_apart(ts_assign *assign);
-const ts_layout *ts_split_share(ts_assign *assign, const ts_fn *fn);
+void ts__split_apart(ts_assign *assign);
+const ts_linear *ts__split_share(ts_assign *assign, const ts_fn *fn);
 /* In each sweep: homes of a load through a view and of a product; NULL when the tile does not fit. */
-const ts_layout *ts_assign_load(ts_assign *out, const ts_fn *fn, ts_val v);
-const ts_layout *ts_assign_product(ts_assign *out, const ts_fn *fn, ts_val v);
+const ts_linear *ts__assign_load(ts_assign *out, const ts_fn *fn, ts_val v);
+const ts_linear *ts__assign_product(ts_assign *out, const ts_fn *fn, ts_val v);
 /* Between two rounds: fills `want`; true when there is anything new. */
-bool ts_assign_vectors(ts_assign *out, const ts_fn *fn);
+bool ts__assign_vectors(ts_assign *out, const ts_fn *fn);
 
-const ts_layout *ts_assign_intern(ts_assign *assign, const ts_layout *layout);
+const ts_linear *ts__assign_intern(ts_assign *assign, const ts_linear *layout);
 /* The usual layout of a tile type: axes from last to first, or from `first` when it is an axis. */
-const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first);
+const ts_linear *ts__assign_default(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first);
 /* Elements from axis `first` on dealt out in vectors of 2^vec, shorter ones where threads would idle; for `square`
  * each thread takes as many rows of them, so that it can pass them on along either axis. */
-const ts_layout *ts_assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first,
+const ts_linear *ts__assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first,
                                    uint32_t vec, bool square);
 
 /* The usual layout for a tile of the view: coalesced vectors, or single elements side by side over the lanes. */
-const ts_layout *ts_assign_for_view(ts_assign *assign, const ts_fn *fn, ts_val view, ts_type type);
+const ts_linear *ts__assign_for_view(ts_assign *assign, const ts_fn *fn, ts_val view, ts_type type);
 
 /* Fragments of mma.sync, from the accumulator's layout: the operand layouts that give each warp its rows and
  * columns. Tiles are [batch,] M, K and [batch,] K, N. */
-ts_layout ts_mma_layout_c(ts_mma row, const int64_t *dims, uint32_t rank, uint32_t n_warp, bool rows_first);
-ts_layout ts_mma_layout_a(ts_mma row, const ts_layout *c, uint32_t log_b, uint32_t log_m, uint32_t log_n,
+ts_linear ts__mma_layout_c(ts_mma row, const int64_t *dims, uint32_t rank, uint32_t n_warp, bool rows_first);
+ts_linear ts__mma_layout_a(ts_mma row, const ts_linear *c, uint32_t log_b, uint32_t log_m, uint32_t log_n,
                           uint32_t log_k);
-ts_layout ts_mma_layout_b(ts_mma row, const ts_layout *c, uint32_t log_b, uint32_t log_m, uint32_t log_n,
+ts_linear ts__mma_layout_b(ts_mma row, const ts_linear *c, uint32_t log_b, uint32_t log_m, uint32_t log_n,
                           uint32_t log_k);
 
 /* The same for products by fma (assign_fma.c). An operand's fragment holds 2^log_chunk of k in registers: as the
@@ -82,15 +82,15 @@ ts_layout ts_mma_layout_b(ts_mma row, const ts_layout *c, uint32_t log_b, uint32
 typedef struct ts_mma_shape {
     uint32_t log_b, log_m, log_n, log_k;
 } ts_mma_shape;
-ts_layout ts_fma_layout_c(const int64_t *dims, uint32_t rank, uint32_t n_warp, bool rows_first);
-ts_layout ts_fma_layout_operand(const ts_layout *c, const ts_mma_shape *shape, bool is_b, bool k_first,
+ts_linear ts__fma_layout_c(const int64_t *dims, uint32_t rank, uint32_t n_warp, bool rows_first);
+ts_linear ts__fma_layout_operand(const ts_linear *c, const ts_mma_shape *shape, bool is_b, bool k_first,
                                 uint32_t log_chunk);
 
 /* Flat bits of axis `axis` of a tile type: the first one and how many. */
 typedef struct ts_axis_bits {
     uint32_t first, n;
 } ts_axis_bits;
-ts_axis_bits ts_axis_of(const ts_module *module, ts_type type, uint32_t axis);
+ts_axis_bits ts__axis_of(const ts_module *module, ts_type type, uint32_t axis);
 static inline uint32_t ts_axis_mask(ts_axis_bits axis)
 {
     return axis.n ? (~0u >> (32 - axis.n)) << axis.first : 0;

@@ -42,14 +42,14 @@ static uint32_t fma_high(fma_axes *axes, bool rows_first)
     return left[at] ? 1u << (axes->base[at] + --axes->end[at]) : 0;
 }
 
-ts_layout ts_fma_layout_c(const int64_t *dims, uint32_t rank, uint32_t n_warp, bool rows_first)
+ts_linear ts__fma_layout_c(const int64_t *dims, uint32_t rank, uint32_t n_warp, bool rows_first)
 {
     static const uint8_t lanes[TS_LAYOUT_LANES] = {FMA_N, FMA_M, FMA_N, FMA_M, FMA_M};
     uint32_t n = (uint32_t)ts_log2((uint64_t)dims[rank - 1]), m = (uint32_t)ts_log2((uint64_t)dims[rank - 2]);
     uint32_t b = rank == 3 ? (uint32_t)ts_log2((uint64_t)dims[0]) : 0, bits = n + m + b;
     uint32_t each = bits > TS_LAYOUT_LANES + n_warp ? bits - TS_LAYOUT_LANES - n_warp : 0;
     fma_axes axes = {{0, n, n + m}, {0, 0, 0}, {n, m, b}};
-    ts_layout layout = {.bits = (uint8_t)bits, .n_warp = (uint8_t)n_warp};
+    ts_linear layout = {.bits = (uint8_t)bits, .n_warp = (uint8_t)n_warp};
     for (uint32_t i = 0; i < 2 * FMA_GROUP && layout.n_reg < each; i++) {
         uint32_t axis = i < FMA_GROUP ? FMA_N : FMA_M;
         if (axes.first[axis] < axes.end[axis])
@@ -72,7 +72,7 @@ static uint32_t fma_column(const ts_mma_shape *s, bool is_b, uint32_t column)
     return is_b ? n | batch << (s->log_k + s->log_n) : m << s->log_k | batch << (s->log_k + s->log_m);
 }
 
-static void fma_regs(ts_layout *layout, const ts_layout *c, const ts_mma_shape *s, bool is_b)
+static void fma_regs(ts_linear *layout, const ts_linear *c, const ts_mma_shape *s, bool is_b)
 {
     for (uint32_t i = 0; i < c->n_reg; i++) {
         uint32_t column = fma_column(s, is_b, c->reg[i]);
@@ -81,10 +81,10 @@ static void fma_regs(ts_layout *layout, const ts_layout *c, const ts_mma_shape *
     }
 }
 
-ts_layout ts_fma_layout_operand(const ts_layout *c, const ts_mma_shape *s, bool is_b, bool k_first, uint32_t log_chunk)
+ts_linear ts__fma_layout_operand(const ts_linear *c, const ts_mma_shape *s, bool is_b, bool k_first, uint32_t log_chunk)
 {
     uint32_t k_bit = is_b ? s->log_n : 0;
-    ts_layout layout = {.bits = (uint8_t)(s->log_b + s->log_k + (is_b ? s->log_n : s->log_m)), .n_warp = c->n_warp};
+    ts_linear layout = {.bits = (uint8_t)(s->log_b + s->log_k + (is_b ? s->log_n : s->log_m)), .n_warp = c->n_warp};
     if (!k_first)
         fma_regs(&layout, c, s, is_b);
     for (uint32_t i = 0; i < log_chunk && layout.n_reg < TS_LAYOUT_REGS; i++)

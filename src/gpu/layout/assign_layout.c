@@ -5,7 +5,7 @@
  */
 #include "gpu/layout/assign.h"
 
-ts_axis_bits ts_axis_of(const ts_module *module, ts_type type, uint32_t axis)
+ts_axis_bits ts__axis_of(const ts_module *module, ts_type type, uint32_t axis)
 {
     const int64_t *dims = ts_type_dims(module, type);
     ts_axis_bits bits = {0, 0};
@@ -15,12 +15,12 @@ ts_axis_bits ts_axis_of(const ts_module *module, ts_type type, uint32_t axis)
     return bits;
 }
 
-const ts_layout *ts_assign_intern(ts_assign *assign, const ts_layout *layout)
+const ts_linear *ts__assign_intern(ts_assign *assign, const ts_linear *layout)
 {
     for (uint32_t i = 0; i < assign->interned.n; i++)
-        if (ts_layout_equal(assign->interned.at[i], layout))
+        if (ts__linear_equal(assign->interned.at[i], layout))
             return assign->interned.at[i];
-    ts_layout *copy = TS_NEW(assign->arena, ts_layout);
+    ts_linear *copy = TS_NEW(assign->arena, ts_linear);
     if (!copy)
         return layout;
     *copy = *layout;
@@ -36,7 +36,7 @@ static void layout_order(const ts_module *module, ts_type type, uint32_t first, 
         uint32_t axis = step == 0 ? first : rank - step;
         if (axis >= rank || (step && axis == first))
             continue;
-        ts_axis_bits bits = ts_axis_of(module, type, axis);
+        ts_axis_bits bits = ts__axis_of(module, type, axis);
         for (uint32_t i = 0; i < bits.n; i++)
             order[n++] = (uint8_t)(bits.first + i);
     }
@@ -64,14 +64,14 @@ static void layout_squares(uint8_t *order, uint32_t n, uint32_t vec)
     memcpy(order + vec, rows, vec);
 }
 
-const ts_layout *ts_assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first,
+const ts_linear *ts__assign_blocked(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first,
                                    uint32_t vec, bool square)
 {
     uint8_t order[32];
-    ts_layout layout;
+    ts_linear layout;
     uint32_t bits = (uint32_t)ts_log2((uint64_t)ts_type_count(module, type));
     uint32_t threads = TS_LAYOUT_LANES + assign->n_warp, idle = bits > threads ? bits - threads : 0;
-    uint32_t n = first < ts_type_rank(module, type) ? ts_axis_of(module, type, first).n : 0;
+    uint32_t n = first < ts_type_rank(module, type) ? ts__axis_of(module, type, first).n : 0;
     layout_order(module, type, first, order);
     if (square && n > vec && bits >= n + vec) {
         layout_squares(order, n, vec);
@@ -79,18 +79,18 @@ const ts_layout *ts_assign_blocked(ts_assign *assign, const ts_module *module, t
     }
     if (assign->scans)
         layout_warps_last(order, bits, TS_MIN(vec, idle) + TS_LAYOUT_LANES, assign->n_warp);
-    if (!ts_layout_blocked(&layout, bits, order, TS_MIN(vec, idle), assign->n_warp))
+    if (!ts__linear_blocked(&layout, bits, order, TS_MIN(vec, idle), assign->n_warp))
         return NULL;
-    return ts_assign_intern(assign, &layout);
+    return ts__assign_intern(assign, &layout);
 }
 
-const ts_layout *ts_assign_default(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first)
+const ts_linear *ts__assign_default(ts_assign *assign, const ts_module *module, ts_type type, uint32_t first)
 {
-    return ts_assign_blocked(assign, module, type, first, assign->vec, false);
+    return ts__assign_blocked(assign, module, type, first, assign->vec, false);
 }
 
-const ts_layout *ts_assign_for_view(ts_assign *assign, const ts_fn *fn, ts_val view, ts_type type)
+const ts_linear *ts__assign_for_view(ts_assign *assign, const ts_fn *fn, ts_val view, ts_type type)
 {
-    uint32_t vec = assign->scans || ts_view_has_vectors(fn, view) ? assign->vec : 0;
-    return ts_assign_blocked(assign, fn->module, type, ts_view_unit_axis(fn, view), vec, false);
+    uint32_t vec = assign->scans || ts__view_has_vectors(fn, view) ? assign->vec : 0;
+    return ts__assign_blocked(assign, fn->module, type, ts__view_unit_axis(fn, view), vec, false);
 }

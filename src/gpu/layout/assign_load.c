@@ -50,7 +50,7 @@ static bool load_is_turned(const load_work *w, ts_val product, uint32_t side)
         permuted = permuted || ts_at(w->fn, x)->op == TS_OP_permute;
     if (w->out->way[product] != TS_MMA_WAY_FMA || ts_at(w->fn, x)->op != TS_OP_load_view_tko)
         return false;
-    bool last = ts_view_unit_axis(w->fn, ts_opnd(w->fn, x, 0)) + 1 == ts_type_rank(w->fn->module, ts_type_of(w->fn, x));
+    bool last = ts__view_unit_axis(w->fn, ts_opnd(w->fn, x, 0)) + 1 == ts_type_rank(w->fn->module, ts_type_of(w->fn, x));
     return last == ((side == 0) != permuted) &&
            ts_type_bits(w->fn->module, ts_type_elem(w->fn->module, ts_type_of(w->fn, x))) >= 32;
 }
@@ -58,7 +58,7 @@ static bool load_is_turned(const load_work *w, ts_val product, uint32_t side)
 /* The layout of a load for a product. It meets no other layout: vectors of 16 bytes, whatever else the function holds.
  * What has to be turned is copied element by element, or, as two such operands would be too many copies, in squares
  * that turn in registers (measured on an H200). NULL: no product reads the load. */
-static const ts_layout *load_operand(const load_work *w, ts_val v, uint32_t unit)
+static const ts_linear *load_operand(const load_work *w, ts_val v, uint32_t unit)
 {
     ts_type type = ts_type_of(w->fn, v);
     uint32_t bytes = TS_MAX(1u, ts_type_bits(w->fn->module, ts_type_elem(w->fn->module, type)) / 8), side = 0;
@@ -67,7 +67,7 @@ static const ts_layout *load_operand(const load_work *w, ts_val v, uint32_t unit
         return NULL;
     bool turned = load_is_turned(w, product, side), both = turned && load_is_turned(w, product, 1 - side);
     uint32_t vec = turned && !both ? 0 : (uint32_t)ts_log2(TS_MAX(1u, 16 / bytes));
-    return ts_assign_blocked(w->out, w->fn->module, type, unit, vec, both);
+    return ts__assign_blocked(w->out, w->fn->module, type, unit, vec, both);
 }
 
 /* The one instruction that reads `v`; 0 when there are none or several. */
@@ -93,7 +93,7 @@ static ts_val load_spread(const load_work *w, ts_val v)
         v = load_reader(w, v);
         const ts_inst *inst = ts_at(w->fn, v);
         if (v && inst->op == TS_OP_broadcast)
-            return ts_tma_result_of(w->fn, &w->out->tma, inst->type) ? v : 0;
+            return ts__tma_result_of(w->fn, &w->out->tma, inst->type) ? v : 0;
         if (v && inst->op != TS_OP_reshape && (!(ts_info(inst)->flags & TS_ELEM) || !load_is_tile(w, v)))
             return 0;
     }
@@ -102,37 +102,37 @@ static ts_val load_spread(const load_work *w, ts_val v)
 
 /* A tile that only meets results of products on wgmma is loaded straight into their fragments: moving it there would
  * take a barrier of the block, and room beside the stages. */
-static const ts_layout *load_to_result(const load_work *w, ts_val v)
+static const ts_linear *load_to_result(const load_work *w, ts_val v)
 {
     ts_type type = ts_type_of(w->fn, v);
     if (!w->out->tma.active || w->out->n_cta) /* or the blocks of a cluster have parts of results (schedule/split_k.c) */
         return NULL;
-    ts_val spread = 0, mma = ts_tma_result_of(w->fn, &w->out->tma, type);
+    ts_val spread = 0, mma = ts__tma_result_of(w->fn, &w->out->tma, type);
     if (!mma)
         spread = load_spread(w, v);
     if (spread)
-        mma = ts_tma_result_of(w->fn, &w->out->tma, ts_type_of(w->fn, spread));
+        mma = ts__tma_result_of(w->fn, &w->out->tma, ts_type_of(w->fn, spread));
     if (!mma)
         return NULL;
     ts_type c = ts_type_of(w->fn, mma), narrow = spread ? ts_type_of(w->fn, ts_opnd(w->fn, spread, 0)) : type;
     uint32_t rank = ts_type_rank(w->fn->module, c), mask = 0, n = ts_type_rank(w->fn->module, narrow);
-    ts_layout layout = ts_wgmma_layout_of(w->fn->module, c, w->out->n_warp);
+    ts_linear layout = ts__wgmma_layout_of(w->fn->module, c, w->out->n_warp);
     for (uint32_t k = 1; k <= 2; k++)
         if (ts_type_dims(w->fn->module, narrow)[n - k] == 1)
-            mask |= ts_axis_mask(ts_axis_of(w->fn->module, c, rank - k));
+            mask |= ts_axis_mask(ts__axis_of(w->fn->module, c, rank - k));
     if (mask)
-        layout = ts_layout_slice(&layout, mask);
-    return ts_assign_intern(w->out, &layout);
+        layout = ts__linear_slice(&layout, mask);
+    return ts__assign_intern(w->out, &layout);
 }
 
-const ts_layout *ts_assign_load(ts_assign *out, const ts_fn *fn, ts_val v)
+const ts_linear *ts__assign_load(ts_assign *out, const ts_fn *fn, ts_val v)
 {
     load_work w = {.fn = fn, .out = out};
     ts_val view = ts_opnd(fn, v, 0);
-    const ts_layout *found = load_to_result(&w, v);
+    const ts_linear *found = load_to_result(&w, v);
     if (!found)
         found = out->want[v];
     if (!found)
-        found = load_operand(&w, v, ts_view_unit_axis(fn, view));
-    return found ? found : ts_assign_for_view(out, fn, view, ts_type_of(fn, v));
+        found = load_operand(&w, v, ts__view_unit_axis(fn, view));
+    return found ? found : ts__assign_for_view(out, fn, view, ts_type_of(fn, v));
 }

@@ -49,7 +49,7 @@ static uint32_t mma_letter(const mma_axes *axes, char letter, uint32_t bit)
 }
 
 /* Fills the registers and lanes of one instruction's fragment. */
-static void mma_atom(ts_layout *layout, const char *text, const mma_axes *axes)
+static void mma_atom(ts_linear *layout, const char *text, const mma_axes *axes)
 {
     bool lanes = false;
     uint32_t n_lane = 0;
@@ -67,19 +67,19 @@ static void mma_atom(ts_layout *layout, const char *text, const mma_axes *axes)
     }
 }
 
-static void mma_reg(ts_layout *layout, uint32_t column)
+static void mma_reg(ts_linear *layout, uint32_t column)
 {
     if (column && layout->n_reg < TS_LAYOUT_REGS)
         layout->reg[layout->n_reg++] = column;
 }
 
-ts_layout ts_mma_layout_c(ts_mma row, const int64_t *dims, uint32_t rank, uint32_t n_warp, bool rows_first)
+ts_linear ts__mma_layout_c(ts_mma row, const int64_t *dims, uint32_t rank, uint32_t n_warp, bool rows_first)
 {
     const mma_row *info = &mma_rows[row];
     mma_axes axes = {'m', 'n', rank == 3 ? (uint32_t)ts_log2((uint64_t)dims[0]) : 0,
                         (uint32_t)ts_log2((uint64_t)dims[rank - 2]), (uint32_t)ts_log2((uint64_t)dims[rank - 1])};
     uint32_t m = axes.log_row, n = axes.log_column, b = axes.log_b;
-    ts_layout layout = {.bits = (uint8_t)(m + n + b), .n_warp = (uint8_t)n_warp};
+    ts_linear layout = {.bits = (uint8_t)(m + n + b), .n_warp = (uint8_t)n_warp};
     mma_atom(&layout, info->fragment->c, &axes);
     uint32_t m_left = m, n_left = n, b_left = b;
     for (uint32_t i = 0; i < n_warp; i++) {
@@ -101,7 +101,7 @@ ts_layout ts_mma_layout_c(ts_mma row, const int64_t *dims, uint32_t rank, uint32
 }
 
 /* Adds the registers and warps of an operand: axis bits of C beyond the fragment, and all of k. */
-static void mma_operand(ts_layout *layout, const ts_layout *c, uint32_t c_first, uint32_t c_n, uint32_t first,
+static void mma_operand(ts_linear *layout, const ts_linear *c, uint32_t c_first, uint32_t c_n, uint32_t first,
                            uint32_t k_first, uint32_t k_from, uint32_t k_n, uint32_t c_batch, uint32_t batch,
                            uint32_t log_b)
 {
@@ -124,22 +124,22 @@ static void mma_operand(ts_layout *layout, const ts_layout *c, uint32_t c_first,
     }
 }
 
-ts_layout ts_mma_layout_a(ts_mma row, const ts_layout *c, uint32_t log_b, uint32_t log_m, uint32_t log_n,
+ts_linear ts__mma_layout_a(ts_mma row, const ts_linear *c, uint32_t log_b, uint32_t log_m, uint32_t log_n,
                           uint32_t log_k)
 {
     mma_axes axes = {'m', 'k', log_b, log_m, log_k};
-    ts_layout layout = {.bits = (uint8_t)(log_b + log_m + log_k), .n_warp = c->n_warp};
+    ts_linear layout = {.bits = (uint8_t)(log_b + log_m + log_k), .n_warp = c->n_warp};
     mma_atom(&layout, mma_rows[row].fragment->a, &axes);
     mma_operand(&layout, c, log_n, log_m, log_k, 0, mma_rows[row].log_k, log_k, log_n + log_m, log_m + log_k,
                    log_b);
     return layout;
 }
 
-ts_layout ts_mma_layout_b(ts_mma row, const ts_layout *c, uint32_t log_b, uint32_t log_m, uint32_t log_n,
+ts_linear ts__mma_layout_b(ts_mma row, const ts_linear *c, uint32_t log_b, uint32_t log_m, uint32_t log_n,
                           uint32_t log_k)
 {
     mma_axes axes = {'k', 'n', log_b, log_k, log_n};
-    ts_layout layout = {.bits = (uint8_t)(log_b + log_n + log_k), .n_warp = c->n_warp};
+    ts_linear layout = {.bits = (uint8_t)(log_b + log_n + log_k), .n_warp = c->n_warp};
     mma_atom(&layout, mma_rows[row].fragment->b, &axes);
     mma_operand(&layout, c, 0, log_n, 0, log_n, mma_rows[row].log_k, log_k, log_n + log_m, log_n + log_k, log_b);
     return layout;
@@ -161,23 +161,23 @@ static uint32_t mma_find_row(ts_target target, ts_type a, ts_type b, ts_type c, 
     return TS_MMA_COUNT;
 }
 
-const ts_layout *ts_assign_product(ts_assign *out, const ts_fn *fn, ts_val v)
+const ts_linear *ts__assign_product(ts_assign *out, const ts_fn *fn, ts_val v)
 {
     ts_type type = ts_type_of(fn, v);
     uint32_t rank = ts_type_rank(fn->module, type);
     const int64_t *dims = ts_type_dims(fn->module, type);
-    ts_layout layout;
+    ts_linear layout;
     if (out->way[v] == TS_MMA_WAY_WGMMA)
-        layout = ts_wgmma_layout_of(fn->module, type, out->n_warp);
+        layout = ts__wgmma_layout_of(fn->module, type, out->n_warp);
     else if (out->way[v] == TS_MMA_WAY_SYNC)
-        layout = ts_mma_layout_c((ts_mma)out->row[v], dims, rank, out->n_warp, out->reduces);
+        layout = ts__mma_layout_c((ts_mma)out->row[v], dims, rank, out->n_warp, out->reduces);
     else
-        layout = ts_fma_layout_c(dims, rank, out->n_warp, out->reduces);
-    bool fits = out->way[v] != TS_MMA_WAY_FMA || ts_layout_covers(&layout);
-    return fits ? ts_assign_intern(out, &layout) : NULL;
+        layout = ts__fma_layout_c(dims, rank, out->n_warp, out->reduces);
+    bool fits = out->way[v] != TS_MMA_WAY_FMA || ts__linear_covers(&layout);
+    return fits ? ts__assign_intern(out, &layout) : NULL;
 }
 
-void ts_assign_ways(ts_assign *out, const ts_fn *fn, ts_target target)
+void ts__assign_ways(ts_assign *out, const ts_fn *fn, ts_target target)
 {
     static const char *const names[] = {
         [TS_MMA_WAY_FMA] = "fma", [TS_MMA_WAY_SYNC] = "mma.sync", [TS_MMA_WAY_WGMMA] = "wgmma"};
@@ -189,10 +189,10 @@ void ts_assign_ways(ts_assign *out, const ts_fn *fn, ts_target target)
         ts_type a = ts_type_of(fn, inst->opnd[0]), b = ts_type_of(fn, inst->opnd[1]), c = inst->type;
         uint32_t row = mma_find_row(target, ts_type_elem(module, a), ts_type_elem(module, b), ts_type_elem(module, c),
                                     ts_type_dims(module, a), ts_type_rank(module, a));
-        out->way[v] = ts_wgmma_of(&out->tma, v) ? TS_MMA_WAY_WGMMA
+        out->way[v] = ts__wgmma_of(&out->tma, v) ? TS_MMA_WAY_WGMMA
                       : row < TS_MMA_COUNT      ? TS_MMA_WAY_SYNC
                                                 : TS_MMA_WAY_FMA;
         out->row[v] = (uint8_t)row;
-        ts_note(fn, v, TS_NOTE_product, names[out->way[v]], "%u warps", 1u << out->n_warp);
+        ts__note(fn, v, TS_NOTE_product, names[out->way[v]], "%u warps", 1u << out->n_warp);
     }
 }

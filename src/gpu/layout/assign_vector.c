@@ -43,21 +43,21 @@ static uint32_t vector_repeated(const vector_work *w, ts_val v)
     uint32_t mask = 0;
     for (uint32_t i = 0; i < ts_type_rank(w->fn->module, to); i++)
         if (ts_type_dims(w->fn->module, from)[i] == 1)
-            mask |= ts_axis_mask(ts_axis_of(w->fn->module, to, i));
+            mask |= ts_axis_mask(ts__axis_of(w->fn->module, to, i));
     return mask;
 }
 
-static void vector_want(vector_work *w, ts_val v, const ts_layout *layout)
+static void vector_want(vector_work *w, ts_val v, const ts_linear *layout)
 {
-    const ts_tma_load *tma = ts_tma_load_of(&w->out->tma, v);
-    if ((tma && !ts_tma_is_vector(tma)) || w->out->want[v] || ts_layout_equal(layout, w->out->home[v]))
+    const ts_tma_load *tma = ts__tma_load_of(&w->out->tma, v);
+    if ((tma && !ts_tma_is_vector(tma)) || w->out->want[v] || ts__linear_equal(layout, w->out->home[v]))
         return;
-    w->out->want[v] = ts_assign_intern(w->out, layout);
+    w->out->want[v] = ts__assign_intern(w->out, layout);
     w->found = true;
 }
 
 /* Follows a vector back to the loads it is made of. */
-static void vector_follow(vector_work *w, ts_val v, const ts_layout *layout, uint32_t steps)
+static void vector_follow(vector_work *w, ts_val v, const ts_linear *layout, uint32_t steps)
 {
     const ts_inst *inst = ts_at(w->fn, v);
     if (!vector_is_tile(w, v) || !vector_is_one(w, v) || steps == VECTOR_STEPS)
@@ -70,7 +70,7 @@ static void vector_follow(vector_work *w, ts_val v, const ts_layout *layout, uin
         vector_follow(w, ts_opnds(w->fn, inst)[i], layout, steps + 1);
 }
 
-bool ts_assign_vectors(ts_assign *out, const ts_fn *fn)
+bool ts__assign_vectors(ts_assign *out, const ts_fn *fn)
 {
     vector_work w = {.fn = fn, .out = out};
     for (ts_val v = 1; out->tma.active && v < fn->inst.n; v++) {
@@ -82,7 +82,7 @@ bool ts_assign_vectors(ts_assign *out, const ts_fn *fn)
             if (ts_at(fn, x)->op != TS_OP_broadcast || !vector_is_tile(&w, x) || out->home[x])
                 continue;
             ts_val from = ts_opnd(fn, x, 0);
-            ts_layout slice = ts_layout_slice(out->home[v], vector_repeated(&w, x));
+            ts_linear slice = ts__linear_slice(out->home[v], vector_repeated(&w, x));
             if (vector_is_tile(&w, from))
                 vector_follow(&w, from, &slice, 0);
         }

@@ -48,7 +48,7 @@ static warps_sizes warps_measure(const ts_fn *fn)
         sizes.reduces = sizes.reduces || inst->op == TS_OP_reduce;
         sizes.scans = sizes.scans || inst->op == TS_OP_scan;
         if (inst->op == TS_OP_reduce) /* in ascending order */
-            sizes.scans = sizes.scans || !ts_body_commutes(fn, v);
+            sizes.scans = sizes.scans || !ts__body_commutes(fn, v);
     }
     if (sizes.least == 16)
         sizes.least = sizes.most = 4;
@@ -82,7 +82,7 @@ static uint32_t warps_blocks(const ts_fn *fn, const ts_pass_env *env, const ts_a
  * elements a thread leave busy: 1 to 16, and with a reduction, whose barriers cost more the more warps wait,
  * 1 to 4 until a thread has more than four vectors, then 8 until it has more than 64 elements (measured on an H200
  * and rows of 128 to 16384 elements). */
-void ts_assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env)
+void ts__assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env)
 {
     warps_sizes sizes = warps_measure(fn);
     uint32_t vec = TS_MIN(16u / sizes.least, TS_MAX(1u, 32u / sizes.most)), warps = 0;

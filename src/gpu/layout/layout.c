@@ -5,26 +5,26 @@
  */
 #include "gpu/layout/layout.h"
 
-bool ts_layout_equal(const ts_layout *a, const ts_layout *b)
+bool ts__linear_equal(const ts_linear *a, const ts_linear *b)
 {
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-uint32_t ts_layout_at(const ts_layout *layout, ts_place place)
+uint32_t ts__linear_at(const ts_linear *layout, ts_place place)
 {
     return ts_xor_of(layout->reg, layout->n_reg, place.reg) ^
            ts_xor_of(layout->lane, TS_LAYOUT_LANES, place.lane) ^
            ts_xor_of(layout->warp, layout->n_warp, place.warp);
 }
 
-ts_layout ts_layout_all_same(uint32_t n_warp)
+ts_linear ts__linear_all_same(uint32_t n_warp)
 {
-    return (ts_layout){.n_warp = (uint8_t)n_warp};
+    return (ts_linear){.n_warp = (uint8_t)n_warp};
 }
 
-bool ts_layout_blocked(ts_layout *out, uint32_t bits, const uint8_t *order, uint32_t vec, uint32_t n_warp)
+bool ts__linear_blocked(ts_linear *out, uint32_t bits, const uint8_t *order, uint32_t vec, uint32_t n_warp)
 {
-    *out = (ts_layout){.bits = (uint8_t)bits, .n_warp = (uint8_t)n_warp};
+    *out = (ts_linear){.bits = (uint8_t)bits, .n_warp = (uint8_t)n_warp};
     uint32_t at = 0;
     while (at < bits && at < vec)
         out->reg[out->n_reg++] = 1u << order[at++];
@@ -42,9 +42,9 @@ bool ts_layout_blocked(ts_layout *out, uint32_t bits, const uint8_t *order, uint
 /* Applies a function of columns to every column. */
 typedef uint32_t layout_map(uint32_t column, const void *with);
 
-static ts_layout layout_each(const ts_layout *layout, uint32_t bits, layout_map *map, const void *with)
+static ts_linear layout_each(const ts_linear *layout, uint32_t bits, layout_map *map, const void *with)
 {
-    ts_layout out = *layout;
+    ts_linear out = *layout;
     out.bits = (uint8_t)bits;
     for (uint32_t i = 0; i < layout->n_reg; i++)
         out.reg[i] = map(layout->reg[i], with);
@@ -83,15 +83,15 @@ static uint32_t layout_pick(uint32_t x, const void *with)
     return out;
 }
 
-ts_layout ts_layout_delete(const ts_layout *layout, uint32_t mask)
+ts_linear ts__linear_delete(const ts_linear *layout, uint32_t mask)
 {
     uint32_t all = layout->bits ? ~0u >> (32 - layout->bits) : 0;
     return layout_each(layout, layout->bits - ts_popcount(mask & all), layout_close, &mask);
 }
 
-ts_layout ts_layout_slice(const ts_layout *layout, uint32_t mask)
+ts_linear ts__linear_slice(const ts_linear *layout, uint32_t mask)
 {
-    ts_layout out = ts_layout_delete(layout, mask);
+    ts_linear out = ts__linear_delete(layout, mask);
     uint32_t n = 0;
     for (uint32_t i = 0; i < out.n_reg; i++)
         if (out.reg[i])
@@ -102,12 +102,12 @@ ts_layout ts_layout_slice(const ts_layout *layout, uint32_t mask)
     return out;
 }
 
-ts_layout ts_layout_insert(const ts_layout *layout, uint32_t mask)
+ts_linear ts__linear_insert(const ts_linear *layout, uint32_t mask)
 {
     return layout_each(layout, layout->bits + ts_popcount(mask), layout_open, &mask);
 }
 
-ts_layout ts_layout_permute(const ts_layout *layout, const uint8_t *from)
+ts_linear ts__linear_permute(const ts_linear *layout, const uint8_t *from)
 {
     uint8_t all[TS_LAYOUT_BITS];
     for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
@@ -115,7 +115,7 @@ ts_layout ts_layout_permute(const ts_layout *layout, const uint8_t *from)
     return layout_each(layout, layout->bits, layout_pick, all);
 }
 
-int ts_layout_reg_bit(const ts_layout *layout, uint32_t bit)
+int ts__linear_reg_bit(const ts_linear *layout, uint32_t bit)
 {
     for (uint32_t i = 0; i < layout->n_reg; i++)
         if (layout->reg[i] == 1u << bit)
@@ -124,7 +124,7 @@ int ts_layout_reg_bit(const ts_layout *layout, uint32_t bit)
 }
 
 /* True when only the register column `reg` touches flat bit `bit`. */
-static bool layout_owns(const ts_layout *layout, uint32_t bit, int reg)
+static bool layout_owns(const ts_linear *layout, uint32_t bit, int reg)
 {
     uint32_t others = 0;
     for (uint32_t i = 0; i < layout->n_reg; i++)
@@ -136,12 +136,12 @@ static bool layout_owns(const ts_layout *layout, uint32_t bit, int reg)
     return !(others >> bit & 1);
 }
 
-uint32_t ts_layout_vector(const ts_layout *layout, const uint8_t *order)
+uint32_t ts__linear_vector(const ts_linear *layout, const uint8_t *order)
 {
     uint32_t n = 0;
     for (; n < layout->bits; n++) {
         uint32_t bit = order ? order[n] : n;
-        int reg = ts_layout_reg_bit(layout, bit);
+        int reg = ts__linear_reg_bit(layout, bit);
         if (reg < 0 || !layout_owns(layout, bit, reg))
             break;
     }
@@ -181,7 +181,7 @@ static bool layout_row_add(layout_rows *rows, uint32_t value, ts_place of)
 }
 
 /* Rows from register, lane, warp columns in that order; returns the bits that add nothing. */
-static ts_place layout_rows_of(const ts_layout *layout, layout_rows *rows)
+static ts_place layout_rows_of(const ts_linear *layout, layout_rows *rows)
 {
     ts_place same = {0, 0, 0};
     *rows = (layout_rows){0};
@@ -197,13 +197,13 @@ static ts_place layout_rows_of(const ts_layout *layout, layout_rows *rows)
     return same;
 }
 
-ts_place ts_layout_replicas(const ts_layout *layout)
+ts_place ts__linear_replicas(const ts_linear *layout)
 {
     layout_rows rows;
     return layout_rows_of(layout, &rows);
 }
 
-bool ts_layout_invert(const ts_layout *layout, ts_layout_inverse *inverse)
+bool ts__linear_invert(const ts_linear *layout, ts_layout_inverse *inverse)
 {
     layout_rows rows;
     layout_rows_of(layout, &rows);
@@ -223,13 +223,13 @@ bool ts_layout_invert(const ts_layout *layout, ts_layout_inverse *inverse)
     return true;
 }
 
-bool ts_layout_covers(const ts_layout *layout)
+bool ts__linear_covers(const ts_linear *layout)
 {
     ts_layout_inverse inverse;
-    return ts_layout_invert(layout, &inverse);
+    return ts__linear_invert(layout, &inverse);
 }
 
-ts_place ts_layout_find(const ts_layout_inverse *inverse, uint32_t bits, uint32_t flat)
+ts_place ts__linear_find(const ts_layout_inverse *inverse, uint32_t bits, uint32_t flat)
 {
     ts_place of = {0, 0, 0};
     for (uint32_t i = 0; i < bits; i++)

@@ -22,55 +22,55 @@
 
 enum { TS_LAYOUT_REGS = 12, TS_LAYOUT_LANES = 5, TS_LAYOUT_WARPS = 9, TS_LAYOUT_BITS = 24 };
 
-typedef struct ts_layout {
+typedef struct ts_linear {
     uint8_t bits;          /* log2 of the elements of the tile */
     uint8_t n_reg, n_warp; /* bits of the register number and of the warp number */
     uint8_t zero;          /* padding, so that equality is memcmp */
     uint32_t reg[TS_LAYOUT_REGS], lane[TS_LAYOUT_LANES], warp[TS_LAYOUT_WARPS];
-} ts_layout;
+} ts_linear;
 
 /* A place that holds an element. */
 typedef struct ts_place {
     uint32_t reg, lane, warp;
 } ts_place;
 
-bool ts_layout_equal(const ts_layout *a, const ts_layout *b);
-uint32_t ts_layout_at(const ts_layout *layout, ts_place place); /* flat index */
+bool ts__linear_equal(const ts_linear *a, const ts_linear *b);
+uint32_t ts__linear_at(const ts_linear *layout, ts_place place); /* flat index */
 
 /* Everything in one register of every thread: the layout of a splat, of any size. */
-ts_layout ts_layout_all_same(uint32_t n_warp);
+ts_linear ts__linear_all_same(uint32_t n_warp);
 /* Elements dealt out in the order of `order` (flat bit numbers, fastest first, `bits` of them): 2^vec
  * next to each other in a thread, then over lanes, over warps, the rest in registers. Bits that do
  * not exist leave zero columns. False when more than 2^TS_LAYOUT_REGS registers would be needed. */
-bool ts_layout_blocked(ts_layout *out, uint32_t bits, const uint8_t *order, uint32_t vec, uint32_t n_warp);
+bool ts__linear_blocked(ts_linear *out, uint32_t bits, const uint8_t *order, uint32_t vec, uint32_t n_warp);
 
 /* The same threads and registers over a smaller tile: flat bits of `mask` are deleted and the bits above
  * close up. Register columns that become zero stay (they are replicas). */
-ts_layout ts_layout_delete(const ts_layout *layout, uint32_t mask);
+ts_linear ts__linear_delete(const ts_linear *layout, uint32_t mask);
 /* As delete, but registers that became replicas are dropped too. */
-ts_layout ts_layout_slice(const ts_layout *layout, uint32_t mask);
+ts_linear ts__linear_slice(const ts_linear *layout, uint32_t mask);
 /* The inverse on bits: flat bits open up at `mask`, columns are zero there. */
-ts_layout ts_layout_insert(const ts_layout *layout, uint32_t mask);
+ts_linear ts__linear_insert(const ts_linear *layout, uint32_t mask);
 /* Flat bit i of the result is flat bit from[i] of the layout. */
-ts_layout ts_layout_permute(const ts_layout *layout, const uint8_t *from);
+ts_linear ts__linear_permute(const ts_linear *layout, const uint8_t *from);
 
 /* log2 of how many consecutive elements (flat bits taken in `order`; NULL: 0, 1, 2, ..) each thread holds
  * in registers, starting at a multiple of that number. */
-uint32_t ts_layout_vector(const ts_layout *layout, const uint8_t *order);
+uint32_t ts__linear_vector(const ts_linear *layout, const uint8_t *order);
 /* The register bit whose column is exactly flat bit `bit`; -1 if there is none. */
-int ts_layout_reg_bit(const ts_layout *layout, uint32_t bit);
+int ts__linear_reg_bit(const ts_linear *layout, uint32_t bit);
 /* Register, lane and warp bits that may be held at zero with every element still held exactly once. */
-ts_place ts_layout_replicas(const ts_layout *layout);
+ts_place ts__linear_replicas(const ts_linear *layout);
 /* True when some place holds every element. */
-bool ts_layout_covers(const ts_layout *layout);
+bool ts__linear_covers(const ts_linear *layout);
 
 /* Pseudo-inverse: where each flat bit lives. Registers are preferred, then lanes, then warps; the place of
  * an element is the XOR of the places of its bits. False when the layout does not cover the tile. */
 typedef struct ts_layout_inverse {
     ts_place of[TS_LAYOUT_BITS];
 } ts_layout_inverse;
-bool ts_layout_invert(const ts_layout *layout, ts_layout_inverse *inverse);
-ts_place ts_layout_find(const ts_layout_inverse *inverse, uint32_t bits, uint32_t flat);
+bool ts__linear_invert(const ts_linear *layout, ts_layout_inverse *inverse);
+ts_place ts__linear_find(const ts_layout_inverse *inverse, uint32_t bits, uint32_t flat);
 
 /* ---- conversion ---------------------------------------------------------------------------------- */
 
@@ -96,15 +96,15 @@ typedef struct ts_move {
 } ts_move;
 
 /* Both layouts cover tiles of the same size with the same warps. `bytes`: 1, 2, 4, 8 an element. */
-void ts_move_plan(const ts_layout *from, const ts_layout *to, uint32_t bytes, ts_move *move);
+void ts__move_plan(const ts_linear *from, const ts_linear *to, uint32_t bytes, ts_move *move);
 /* Only the shared-memory way. A whole side keeps each of its vectors (16 bytes at most) in one piece, as ldmatrix
  * needs of the loads and cp.async of the stores, whatever that does to the other side. */
 typedef enum ts_whole { TS_WHOLE_NONE, TS_WHOLE_LOAD, TS_WHOLE_STORE } ts_whole;
-void ts_move_plan_shared(const ts_layout *from, const ts_layout *to, uint32_t bytes, ts_whole whole, ts_move *move);
+void ts__move_plan_shared(const ts_linear *from, const ts_linear *to, uint32_t bytes, ts_whole whole, ts_move *move);
 /* Bank passes of one warp-wide access of 2^vec elements at the offsets of `layout`, beyond the least. */
-uint32_t ts_move_conflicts(const ts_layout *layout, const uint32_t *offset, uint32_t vec, uint32_t bytes);
+uint32_t ts__move_conflicts(const ts_linear *layout, const uint32_t *offset, uint32_t vec, uint32_t bytes);
 /* Element offset of a flat index. */
-uint32_t ts_move_offset(const ts_move *move, uint32_t bits, uint32_t flat);
+uint32_t ts__move_offset(const ts_move *move, uint32_t bits, uint32_t flat);
 
 /* XOR of word[i] over the set bits of `index`. */
 static inline uint32_t ts_xor_of(const uint32_t *word, uint32_t n, uint32_t index)

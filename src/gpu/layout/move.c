@@ -37,7 +37,7 @@ static void move_basis_add(move_basis *basis, uint32_t value, uint32_t reg, uint
     basis->lane[top] = lane;
 }
 
-static move_basis move_basis_of(const ts_layout *layout, bool regs, bool lanes)
+static move_basis move_basis_of(const ts_linear *layout, bool regs, bool lanes)
 {
     move_basis basis = {0};
     for (uint32_t i = 0; lanes && i < TS_LAYOUT_LANES; i++)
@@ -73,7 +73,7 @@ static uint32_t move_nonzero(uint32_t n, const uint32_t *word)
     return count;
 }
 
-static bool move_plan_regs(const ts_layout *from, const ts_layout *to, ts_move *move)
+static bool move_plan_regs(const ts_linear *from, const ts_linear *to, ts_move *move)
 {
     move_basis regs = move_basis_of(from, true, false);
     *move = (ts_move){.kind = TS_MOVE_REGS};
@@ -87,7 +87,7 @@ static bool move_plan_regs(const ts_layout *from, const ts_layout *to, ts_move *
     return choices == 0 || ((1u << choices) - 1) << to->n_reg <= MOVE_MAX_SELECTS;
 }
 
-static bool move_plan_shuffle(const ts_layout *from, const ts_layout *to, uint32_t bytes, ts_move *move)
+static bool move_plan_shuffle(const ts_linear *from, const ts_linear *to, uint32_t bytes, ts_move *move)
 {
     move_basis regs = move_basis_of(from, true, false), lanes = move_basis_of(from, false, true);
     *move = (ts_move){.kind = TS_MOVE_SHUFFLE};
@@ -130,7 +130,7 @@ static void move_push(move_bits *list, uint32_t bit)
 }
 
 /* The first `n` flat bits that lanes run over, outside `not_in`. Only unit columns count. */
-static move_bits move_lane_bits(const ts_layout *layout, const move_bits *not_in, uint32_t n)
+static move_bits move_lane_bits(const ts_linear *layout, const move_bits *not_in, uint32_t n)
 {
     move_bits list = {.n = 0};
     for (uint32_t i = 0; i < TS_LAYOUT_LANES && list.n < n; i++)
@@ -139,22 +139,22 @@ static move_bits move_lane_bits(const ts_layout *layout, const move_bits *not_in
     return list;
 }
 
-static move_bits move_vector(const ts_layout *from, const ts_layout *to, uint32_t max, ts_whole whole)
+static move_bits move_vector(const ts_linear *from, const ts_linear *to, uint32_t max, ts_whole whole)
 {
-    const ts_layout *side = whole == TS_WHOLE_STORE ? from : to;
+    const ts_linear *side = whole == TS_WHOLE_STORE ? from : to;
     move_bits list = {.n = 0};
     for (uint32_t i = 0; i < side->n_reg && list.n < max; i++) {
         if (!ts_is_pow2(side->reg[i]))
             continue;
         uint32_t bit = (uint32_t)ts_log2(side->reg[i]);
-        if (whole || ts_layout_reg_bit(from, bit) >= 0)
+        if (whole || ts__linear_reg_bit(from, bit) >= 0)
             move_push(&list, bit);
     }
     return list;
 }
 
 /* Deals out offset bits; see the opening paragraph. */
-static void move_offsets(const ts_layout *from, const ts_layout *to, uint32_t bank_bits, const move_bits *vec,
+static void move_offsets(const ts_linear *from, const ts_linear *to, uint32_t bank_bits, const move_bits *vec,
                          uint32_t *offset)
 {
     uint32_t at = 0;
@@ -195,14 +195,14 @@ static uint32_t move_count(const uint32_t *column, uint32_t n, uint32_t bit)
 
 /* The flat bit is given by one register bit and by nothing else; a lane or warp bit that flips it too
  * would make a thread's vector begin in the middle. */
-static bool move_owns(const ts_layout *layout, uint32_t bit)
+static bool move_owns(const ts_linear *layout, uint32_t bit)
 {
     uint32_t others = move_count(layout->lane, TS_LAYOUT_LANES, bit) + move_count(layout->warp, layout->n_warp, bit);
-    return ts_layout_reg_bit(layout, bit) >= 0 && others == 0 && move_count(layout->reg, layout->n_reg, bit) == 1;
+    return ts__linear_reg_bit(layout, bit) >= 0 && others == 0 && move_count(layout->reg, layout->n_reg, bit) == 1;
 }
 
 /* How many low offset bits are single register bits of the layout. */
-static uint32_t move_width(const ts_layout *layout, const uint32_t *offset, uint32_t max)
+static uint32_t move_width(const ts_linear *layout, const uint32_t *offset, uint32_t max)
 {
     uint32_t n = 0;
     for (; n < max; n++) {
@@ -215,7 +215,7 @@ static uint32_t move_width(const ts_layout *layout, const uint32_t *offset, uint
     return n;
 }
 
-void ts_move_plan_shared(const ts_layout *from, const ts_layout *to, uint32_t bytes, ts_whole whole, ts_move *move)
+void ts__move_plan_shared(const ts_linear *from, const ts_linear *to, uint32_t bytes, ts_whole whole, ts_move *move)
 {
     *move = (ts_move){.kind = TS_MOVE_SHARED};
     uint32_t log_bytes = (uint32_t)ts_log2(bytes), max = 4 - log_bytes;
@@ -223,19 +223,19 @@ void ts_move_plan_shared(const ts_layout *from, const ts_layout *to, uint32_t by
     move_offsets(from, to, 7 - log_bytes - vec.n, &vec, move->offset);
     move->vec_store = move_width(from, move->offset, vec.n);
     move->vec_load = move_width(to, move->offset, vec.n);
-    move->conflicts_store = ts_move_conflicts(from, move->offset, move->vec_store, bytes);
-    move->conflicts_load = ts_move_conflicts(to, move->offset, move->vec_load, bytes);
+    move->conflicts_store = ts__move_conflicts(from, move->offset, move->vec_store, bytes);
+    move->conflicts_load = ts__move_conflicts(to, move->offset, move->vec_load, bytes);
 }
 
-void ts_move_plan(const ts_layout *from, const ts_layout *to, uint32_t bytes, ts_move *move)
+void ts__move_plan(const ts_linear *from, const ts_linear *to, uint32_t bytes, ts_move *move)
 {
-    if (ts_layout_equal(from, to))
+    if (ts__linear_equal(from, to))
         *move = (ts_move){.kind = TS_MOVE_NONE};
     else if (!move_plan_regs(from, to, move) && !move_plan_shuffle(from, to, bytes, move))
-        ts_move_plan_shared(from, to, bytes, TS_WHOLE_NONE, move);
+        ts__move_plan_shared(from, to, bytes, TS_WHOLE_NONE, move);
 }
 
-uint32_t ts_move_offset(const ts_move *move, uint32_t bits, uint32_t flat)
+uint32_t ts__move_offset(const ts_move *move, uint32_t bits, uint32_t flat)
 {
     return ts_xor_of(move->offset, bits, flat);
 }
@@ -258,11 +258,11 @@ static uint32_t move_phase(const uint32_t *byte, uint32_t n, uint32_t width)
     return busiest;
 }
 
-uint32_t ts_move_conflicts(const ts_layout *layout, const uint32_t *offset, uint32_t vec, uint32_t bytes)
+uint32_t ts__move_conflicts(const ts_linear *layout, const uint32_t *offset, uint32_t vec, uint32_t bytes)
 {
     uint32_t byte[32], width = bytes << vec, n = TS_MIN(32u, MOVE_PHASE / width), extra = 0;
     for (uint32_t lane = 0; lane < 32; lane++) {
-        uint32_t flat = ts_layout_at(layout, (ts_place){.lane = lane});
+        uint32_t flat = ts__linear_at(layout, (ts_place){.lane = lane});
         byte[lane] = ts_xor_of(offset, layout->bits, flat) * bytes;
     }
     for (uint32_t first = 0; first < 32; first += n)

@@ -6,17 +6,17 @@
  */
 #include "gpu/lower/lower.h"
 
-ts_val ts_lower_i32(ts_lower *lw, int64_t value)
+ts_val ts__lower_i32(ts_lower *lw, int64_t value)
 {
     return ts_int(&lw->b, TS_T_i32, value);
 }
 
-ts_val ts_lower_add(ts_lower *lw, ts_val x, int64_t value)
+ts_val ts__lower_add(ts_lower *lw, ts_val x, int64_t value)
 {
     return ts_op2(&lw->b, TS_OP_addi, x, ts_int(&lw->b, ts_type_of(lw->fn, x), value), 0);
 }
 
-ts_val ts_lower_and(ts_lower *lw, ts_val x, ts_val y)
+ts_val ts__lower_and(ts_lower *lw, ts_val x, ts_val y)
 {
     if (!x || !y || x == y)
         return x ? x : y;
@@ -30,17 +30,17 @@ static ts_val code_shifted(ts_lower *lw, uint32_t mask, int shift)
     ts_builder *b = &lw->b;
     ts_val x = lw->tid;
     if (shift < 0) {
-        x = ts_op2(b, TS_OP_shri, x, ts_lower_i32(lw, -shift), TS_A_UNSIGNED);
+        x = ts_op2(b, TS_OP_shri, x, ts__lower_i32(lw, -shift), TS_A_UNSIGNED);
         if (mask >> -shift != (threads - 1) >> -shift)
-            x = ts_op2(b, TS_OP_andi, x, ts_lower_i32(lw, mask >> -shift), 0);
+            x = ts_op2(b, TS_OP_andi, x, ts__lower_i32(lw, mask >> -shift), 0);
         return x;
     }
     if (mask != threads - 1)
-        x = ts_op2(b, TS_OP_andi, x, ts_lower_i32(lw, mask), 0);
-    return shift ? ts_op2(b, TS_OP_shli, x, ts_lower_i32(lw, shift), 0) : x;
+        x = ts_op2(b, TS_OP_andi, x, ts__lower_i32(lw, mask), 0);
+    return shift ? ts_op2(b, TS_OP_shli, x, ts__lower_i32(lw, shift), 0) : x;
 }
 
-ts_val ts_lower_linear(ts_lower *lw, const uint32_t *lane, const uint32_t *warp)
+ts_val ts__lower_linear(ts_lower *lw, const uint32_t *lane, const uint32_t *warp)
 {
     uint32_t n = TS_LAYOUT_LANES + lw->assign.n_warp, done = 0;
     ts_val sum = 0;
@@ -58,41 +58,41 @@ ts_val ts_lower_linear(ts_lower *lw, const uint32_t *lane, const uint32_t *warp)
         sum = !sum ? part : ts_op2(&lw->b, done & bits ? TS_OP_xori : TS_OP_ori, sum, part, 0);
         done |= bits;
     }
-    return sum ? sum : ts_lower_i32(lw, 0);
+    return sum ? sum : ts__lower_i32(lw, 0);
 }
 
-ts_val ts_lower_op(ts_lower *lw, ts_op op, ts_val x, int64_t y, uint32_t attr)
+ts_val ts__lower_op(ts_lower *lw, ts_op op, ts_val x, int64_t y, uint32_t attr)
 {
-    return ts_op2(&lw->b, op, x, ts_lower_i32(lw, y), attr);
+    return ts_op2(&lw->b, op, x, ts__lower_i32(lw, y), attr);
 }
 
-ts_val ts_lower_warp(ts_lower *lw)
+ts_val ts__lower_warp(ts_lower *lw)
 {
     return ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_WARPID, 0, 0), 0);
 }
 
-ts_val ts_lower_warpgroup(ts_lower *lw)
+ts_val ts__lower_warpgroup(ts_lower *lw)
 {
-    return ts_lower_op(lw, TS_OP_shri, ts_lower_warp(lw), 2, TS_A_UNSIGNED);
+    return ts__lower_op(lw, TS_OP_shri, ts__lower_warp(lw), 2, TS_A_UNSIGNED);
 }
 
-ts_val ts_lower_flat(ts_lower *lw, const ts_layout *layout)
+ts_val ts__lower_flat(ts_lower *lw, const ts_linear *layout)
 {
-    return ts_lower_linear(lw, layout->lane, layout->warp);
+    return ts__lower_linear(lw, layout->lane, layout->warp);
 }
 
-ts_val ts_lower_is_first(ts_lower *lw, ts_place bits)
+ts_val ts__lower_is_first(ts_lower *lw, ts_place bits)
 {
     uint32_t mask = bits.lane | (bits.warp & ((1u << lw->assign.n_warp) - 1)) << TS_LAYOUT_LANES;
     if (!mask)
         return 0;
     ts_val x = lw->tid;
     if (mask != (32u << lw->assign.n_warp) - 1)
-        x = ts_op2(&lw->b, TS_OP_andi, x, ts_lower_i32(lw, mask), 0);
-    return ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, x, ts_lower_i32(lw, 0), 0);
+        x = ts_op2(&lw->b, TS_OP_andi, x, ts__lower_i32(lw, mask), 0);
+    return ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, x, ts__lower_i32(lw, 0), 0);
 }
 
-ts_val ts_lower_ptr(ts_lower *lw, ts_val pointer, ts_val offset, int64_t bytes)
+ts_val ts__lower_ptr(ts_lower *lw, ts_val pointer, ts_val offset, int64_t bytes)
 {
     ts_builder *b = &lw->b;
     const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->fn, pointer));
@@ -107,7 +107,7 @@ ts_val ts_lower_ptr(ts_lower *lw, ts_val pointer, ts_val offset, int64_t bytes)
     return bytes ? ts_op2(b, TS_OP_ptr_add, pointer, ts_int(b, index, bytes), 0) : pointer;
 }
 
-void ts_lower_ld(ts_lower *lw, ts_type elem, ts_val pointer, uint32_t n, ts_cache cache, ts_val pred, ts_val pad,
+void ts__lower_ld(ts_lower *lw, ts_type elem, ts_val pointer, uint32_t n, ts_cache_use cache, ts_val pred, ts_val pad,
                  ts_val *out)
 {
     ts_val opnds[3] = {pointer};
@@ -129,7 +129,7 @@ void ts_lower_ld(ts_lower *lw, ts_type elem, ts_val pointer, uint32_t n, ts_cach
         out[i] = v + 1 + i;
 }
 
-void ts_lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values, ts_cache cache, ts_val pred)
+void ts__lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values, ts_cache_use cache, ts_val pred)
 {
     ts_val opnds[18] = {pointer};
     memcpy(opnds + 1, values, n * sizeof *values);
@@ -138,41 +138,41 @@ void ts_lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values,
     ts_emit(&lw->b, TS_OP_st, TS_T_none, n + 1 + (pred != 0), opnds, TS_S(cache, n, 0), pred ? TS_F_MASK : 0);
 }
 
-ts_val ts_turn_of(ts_lower *lw, ts_val group)
+ts_val ts__turn_of(ts_lower *lw, ts_val group)
 {
-    return ts_lower_add(lw, group, TS_BAR_TURN);
+    return ts__lower_add(lw, group, TS_BAR_TURN);
 }
 
-ts_val ts_turn_of_other(ts_lower *lw, ts_val group)
+ts_val ts__turn_of_other(ts_lower *lw, ts_val group)
 {
-    return ts_lower_op2(lw, TS_OP_subi, ts_lower_i32(lw, TS_BAR_TURN + 1), group);
+    return ts_lower_op2(lw, TS_OP_subi, ts__lower_i32(lw, TS_BAR_TURN + 1), group);
 }
 
-void ts_turn(ts_lower *lw, ts_op op, ts_val barrier)
+void ts__turn(ts_lower *lw, ts_op op, ts_val barrier)
 {
     ts_emit(&lw->b, op, TS_T_none, 1, &barrier, TS_S(0, 2 * TS_WARPGROUP, 0), 0);
 }
 
-void ts_lower_barrier_cta(ts_lower *lw)
+void ts__lower_barrier_cta(ts_lower *lw)
 {
     if (lw->assign.n_cta)
         ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
     else
-        ts_lower_barrier(lw);
+        ts__lower_barrier(lw);
 }
 
-void ts_lower_barrier(ts_lower *lw)
+void ts__lower_barrier(ts_lower *lw)
 {
     uint32_t threads = lw->assign.tma.active ? 32u << lw->assign.n_warp : 0; /* not the producer */
     if (lw->assign.n_cta) {
-        ts_cluster_meet(lw);
+        ts__cluster_meet(lw);
         lw->cluster.shares = true;
         ts_emit(&lw->b, TS_OP_cluster_arrive, TS_T_none, 0, NULL, 0, 0);
         ts_emit(&lw->b, TS_OP_cluster_wait, TS_T_none, 0, NULL, 0, 0);
     } else {
-        ts_val id = lw->team ? ts_lower_add(lw, lw->team, TS_BAR_WARPGROUP) : 0;
+        ts_val id = lw->team ? ts__lower_add(lw, lw->team, TS_BAR_WARPGROUP) : 0;
         ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, id ? 1 : 0, &id, TS_S(0, threads, 0), 0);
     }
-    ts_shared_cleared(lw);
+    ts__shared_cleared(lw);
     lw->hazards.loaded = lw->hazards.stored = 0;
 }

@@ -12,10 +12,10 @@ enum { ELEM_COLD_VALUES = 8 }; /* as many as ts_cold_begin takes */
 
 /* The exact root of f32 is an approximation, one step of Newton's method, and a test whether that was right: of numbers
  * from 2^-101 on up to infinity. For several registers the test is made once. */
-static bool elem_is_root(const ts_lower *lw, const ts_inst *inst, ts_val v, const ts_layout *layout)
+static bool elem_is_root(const ts_lower *lw, const ts_inst *inst, ts_val v, const ts_linear *layout)
 {
-    return inst->op == TS_OP_sqrt && inst->aux == TS_RN && ts_lower_elem(lw, v) == TS_T_f32 &&
-           layout->n_reg > (uint32_t)__builtin_popcount(ts_lower_repeats(layout));
+    return inst->op == TS_OP_sqrt && inst->aux == TS_RN && ts__lower_elem(lw, v) == TS_T_f32 &&
+           layout->n_reg > (uint32_t)__builtin_popcount(ts__lower_repeats(layout));
 }
 
 /* Root and half of its reciprocal from the approximate one; the remainder x - root^2 is exact. */
@@ -25,24 +25,24 @@ static ts_val elem_root(ts_lower *lw, ts_val x, ts_val *most)
     ts_val y = ts_op1(&lw->b, TS_OP_rsqrt, x, TS_APPROX | TS_A_FTZ), root = ts_op2(&lw->b, TS_OP_mulf, x, y, 0);
     ts_val rest = ts_op3(&lw->b, TS_OP_fma, ts_op1(&lw->b, TS_OP_negf, root, 0), root, x, 0);
     ts_val half = ts_op2(&lw->b, TS_OP_mulf, y, ts_float(&lw->b, TS_T_f32, 0.5), 0);
-    ts_val far = ts_lower_op(lw, TS_OP_subi, ts_cast(&lw->b, TS_OP_bitcast, x, TS_T_i32, 0), ROOT_LEAST, 0);
+    ts_val far = ts__lower_op(lw, TS_OP_subi, ts_cast(&lw->b, TS_OP_bitcast, x, TS_T_i32, 0), ROOT_LEAST, 0);
     *most = *most ? ts_op2(&lw->b, TS_OP_maxi, *most, far, TS_A_UNSIGNED) : far;
     return ts_op3(&lw->b, TS_OP_fma, rest, half, root, 0);
 }
 
-static ts_val *elem_roots(ts_lower *lw, const ts_val *x, const ts_layout *layout)
+static ts_val *elem_roots(ts_lower *lw, const ts_val *x, const ts_linear *layout)
 {
     enum { ROOT_MANY = 0x72800000 };
-    ts_val *out = ts_lower_regs(lw, layout), most = 0;
+    ts_val *out = ts__lower_regs(lw, layout), most = 0;
     ts_vals opnds = {0}, yields = {0};
-    uint32_t repeats = ts_lower_repeats(layout), n = 1u << layout->n_reg;
+    uint32_t repeats = ts__lower_repeats(layout), n = 1u << layout->n_reg;
     (void)TS_PUSH(lw->arena, &opnds.v, 0);
     for (uint32_t r = 0; r < n; r++)
         if (!(r & repeats))
             (void)TS_PUSH(lw->arena, &opnds.v, elem_root(lw, x[r], &most));
     if (!opnds.v.n)
         return out;
-    opnds.v.at[0] = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, most, ts_lower_i32(lw, ROOT_MANY), TS_A_UNSIGNED);
+    opnds.v.at[0] = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, most, ts__lower_i32(lw, ROOT_MANY), TS_A_UNSIGNED);
     ts_val opener = ts_emit(&lw->b, TS_OP_cold, TS_T_none, opnds.v.n, opnds.v.at, 0, 0);
     for (uint32_t r = 0; r < n; r++)
         if (!(r & repeats))
@@ -71,7 +71,7 @@ static ts_val elem_word(ts_lower *lw, ts_val v)
     const ts_inst *inst = ts_at(lw->fn, v);
     int64_t value;
     if (ts_const_as_int(lw->fn, v, &value))
-        return value >= 0 && value <= UINT32_MAX ? ts_lower_i32(lw, (int32_t)(uint32_t)value) : 0;
+        return value >= 0 && value <= UINT32_MAX ? ts__lower_i32(lw, (int32_t)(uint32_t)value) : 0;
     bool extends = inst->op == TS_OP_exti && inst->aux & TS_A_UNSIGNED && ts_type_of(lw->fn, inst->opnd[0]) == TS_T_i32;
     return extends ? inst->opnd[0] : 0;
 }
@@ -85,37 +85,37 @@ static ts_val elem_one(ts_lower *lw, const ts_inst *inst, ts_type type, const ts
     }
     if (ts_type_is_ptr(lw->module, type))
         type = elem_pointer_type(lw, inst, type, opnds);
-    if (ts_ops[inst->op].rule == TS_RULE_BINI)
+    if (ts__ops[inst->op].rule == TS_RULE_BINI)
         return ts_op2(&lw->b, (ts_op)inst->op, opnds[0], opnds[1], inst->aux);
     return ts_emit(&lw->b, (ts_op)inst->op, type, inst->n_opnd, opnds, inst->aux, inst->flags);
 }
 
-ts_val ts_lower_one(ts_lower *lw, ts_val v, const ts_val *opnds)
+ts_val ts__lower_one(ts_lower *lw, ts_val v, const ts_val *opnds)
 {
     ts_inst inst = *ts_at(lw->tile, v);
-    return elem_one(lw, &inst, ts_lower_elem(lw, v), opnds);
+    return elem_one(lw, &inst, ts__lower_elem(lw, v), opnds);
 }
 
-static ts_val *elem_apply(ts_lower *lw, ts_val v, const ts_layout *layout)
+static ts_val *elem_apply(ts_lower *lw, ts_val v, const ts_linear *layout)
 {
     ts_inst inst = *ts_at(lw->tile, v);
     const ts_val *from[3] = {0};
-    ts_val *out = ts_lower_regs(lw, layout);
-    uint32_t repeats = ts_lower_repeats(layout);
+    ts_val *out = ts__lower_regs(lw, layout);
+    uint32_t repeats = ts__lower_repeats(layout);
     for (uint32_t i = 0; i < inst.n_opnd && i < 3; i++)
-        from[i] = ts_lower_get(lw, inst.opnd[i], layout);
+        from[i] = ts__lower_get(lw, inst.opnd[i], layout);
     if (elem_is_root(lw, &inst, v, layout))
         return elem_roots(lw, from[0], layout);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val opnds[3] = {0};
         for (uint32_t i = 0; i < inst.n_opnd && i < 3; i++)
             opnds[i] = from[i][r];
-        out[r] = r & repeats ? out[r & ~repeats] : elem_one(lw, &inst, ts_lower_elem(lw, v), opnds);
+        out[r] = r & repeats ? out[r & ~repeats] : elem_one(lw, &inst, ts__lower_elem(lw, v), opnds);
     }
     return out;
 }
 
-void ts_lower_elementwise(ts_lower *lw, ts_val v)
+void ts__lower_elementwise(ts_lower *lw, ts_val v)
 {
     if (ts_type_kind(lw->module, ts_type_of(lw->tile, v)) != TS_KIND_TILE) {
         ts_inst inst = *ts_at(lw->tile, v);
@@ -125,18 +125,18 @@ void ts_lower_elementwise(ts_lower *lw, ts_val v)
         lw->scalar[v] = elem_one(lw, &inst, inst.type, opnds);
         return;
     }
-    const ts_layout *home = lw->assign.home[v];
+    const ts_linear *home = lw->assign.home[v];
     if (home && !lw->late[v])
-        ts_lower_set(lw, v, home, elem_apply(lw, v, home));
+        ts__lower_set(lw, v, home, elem_apply(lw, v, home));
 }
 
 /* ---- free values --------------------------------------------------------------------------------------------- */
 
-static ts_val *elem_constant(ts_lower *lw, ts_val v, const ts_layout *layout)
+static ts_val *elem_constant(ts_lower *lw, ts_val v, const ts_linear *layout)
 {
     uint64_t bits;
-    ts_val *out = ts_lower_regs(lw, layout);
-    ts_type elem = ts_lower_elem(lw, v);
+    ts_val *out = ts__lower_regs(lw, layout);
+    ts_type elem = ts__lower_elem(lw, v);
     if (ts_const_bits(lw->tile, v, &bits)) {
         ts_val x = ts_bits(&lw->b, elem, bits);
         for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
@@ -144,21 +144,21 @@ static ts_val *elem_constant(ts_lower *lw, ts_val v, const ts_layout *layout)
         return out;
     }
     /* a dense constant is a table in global memory that every thread reads its elements from */
-    ts_val table = ts_lower_dense(lw, v);
+    ts_val table = ts__lower_dense(lw, v);
     uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, elem) / 8);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val flat =
-            ts_op2(&lw->b, TS_OP_xori, ts_lower_flat(lw, layout), ts_lower_i32(lw, ts_lower_fixed(layout, r)), 0);
-        ts_val at = ts_op2(&lw->b, TS_OP_mul_wide, flat, ts_lower_i32(lw, bytes), TS_A_UNSIGNED);
-        ts_lower_ld(lw, elem, ts_lower_ptr(lw, table, at, 0), 1, TS_CACHE_NONE, 0, 0, &out[r]);
+            ts_op2(&lw->b, TS_OP_xori, ts__lower_flat(lw, layout), ts__lower_i32(lw, ts_lower_fixed(layout, r)), 0);
+        ts_val at = ts_op2(&lw->b, TS_OP_mul_wide, flat, ts__lower_i32(lw, bytes), TS_A_UNSIGNED);
+        ts__lower_ld(lw, elem, ts__lower_ptr(lw, table, at, 0), 1, TS_CACHE_NONE, 0, 0, &out[r]);
     }
     return out;
 }
 
-static ts_val *elem_iota(ts_lower *lw, ts_val v, const ts_layout *layout)
+static ts_val *elem_iota(ts_lower *lw, ts_val v, const ts_linear *layout)
 {
-    ts_val *out = ts_lower_regs(lw, layout), flat = ts_lower_flat(lw, layout);
-    ts_type elem = ts_lower_elem(lw, v);
+    ts_val *out = ts__lower_regs(lw, layout), flat = ts__lower_flat(lw, layout);
+    ts_type elem = ts__lower_elem(lw, v);
     uint32_t threads = 0;
     for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++)
         threads |= layout->lane[i];
@@ -166,7 +166,7 @@ static ts_val *elem_iota(ts_lower *lw, ts_val v, const ts_layout *layout)
         threads |= layout->warp[i];
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         uint32_t fixed = ts_lower_fixed(layout, r);
-        ts_val x = ts_op2(&lw->b, fixed & threads ? TS_OP_xori : TS_OP_addi, flat, ts_lower_i32(lw, fixed), 0);
+        ts_val x = ts_op2(&lw->b, fixed & threads ? TS_OP_xori : TS_OP_addi, flat, ts__lower_i32(lw, fixed), 0);
         if (elem != TS_T_i32)
             x = ts_cast(&lw->b, elem == TS_T_i64 ? TS_OP_exti : TS_OP_trunci, x, elem,
                         elem == TS_T_i64 ? TS_A_UNSIGNED : 0);
@@ -184,21 +184,21 @@ static uint32_t elem_stretched(const ts_lower *lw, ts_val v)
         return ~0u;
     for (uint32_t axis = 0; axis < ts_type_rank(lw->module, type); axis++)
         if (ts_type_dims(lw->module, from)[axis] == 1)
-            mask |= ts_axis_mask(ts_axis_of(lw->module, type, axis));
+            mask |= ts_axis_mask(ts__axis_of(lw->module, type, axis));
     return mask;
 }
 
-static ts_val *elem_same(ts_lower *lw, ts_val x, const ts_layout *layout)
+static ts_val *elem_same(ts_lower *lw, ts_val x, const ts_linear *layout)
 {
-    ts_val *out = ts_lower_regs(lw, layout);
-    const ts_val *in = ts_lower_get(lw, x, layout);
+    ts_val *out = ts__lower_regs(lw, layout);
+    const ts_val *in = ts__lower_get(lw, x, layout);
     memcpy(out, in, sizeof *out << layout->n_reg);
     return out;
 }
 
-static ts_val *elem_broadcast(ts_lower *lw, ts_val v, const ts_layout *layout)
+static ts_val *elem_broadcast(ts_lower *lw, ts_val v, const ts_linear *layout)
 {
-    ts_layout part = ts_layout_delete(layout, elem_stretched(lw, v));
+    ts_linear part = ts__linear_delete(layout, elem_stretched(lw, v));
     return elem_same(lw, ts_opnd(lw->tile, v, 0), &part);
 }
 
@@ -208,21 +208,21 @@ static void elem_permute_back(const ts_lower *lw, ts_val v, uint8_t *back)
     const uint32_t *axes = ts_pool(lw->tile, ts_at(lw->tile, v)) + 1;
     ts_type type = ts_type_of(lw->tile, v), from = ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0));
     for (uint32_t axis = 0; axis < ts_type_rank(lw->module, type); axis++) {
-        ts_axis_bits to = ts_axis_of(lw->module, type, axis), of = ts_axis_of(lw->module, from, axes[axis]);
+        ts_axis_bits to = ts__axis_of(lw->module, type, axis), of = ts__axis_of(lw->module, from, axes[axis]);
         for (uint32_t i = 0; i < to.n; i++)
             back[of.first + i] = (uint8_t)(to.first + i);
     }
 }
 
-static ts_val *elem_permute(ts_lower *lw, ts_val v, const ts_layout *layout)
+static ts_val *elem_permute(ts_lower *lw, ts_val v, const ts_linear *layout)
 {
     uint8_t back[32] = {0};
     elem_permute_back(lw, v, back);
-    ts_layout of = ts_layout_permute(layout, back);
+    ts_linear of = ts__linear_permute(layout, back);
     return elem_same(lw, ts_opnd(lw->tile, v, 0), &of);
 }
 
-const ts_val *ts_lower_free(ts_lower *lw, ts_val v, const ts_layout *layout)
+const ts_val *ts__lower_free(ts_lower *lw, ts_val v, const ts_linear *layout)
 {
     const ts_inst *inst = ts_at(lw->tile, v);
     switch ((int)inst->op) {
@@ -239,46 +239,46 @@ const ts_val *ts_lower_free(ts_lower *lw, ts_val v, const ts_layout *layout)
         return elem_permute(lw, v, layout);
     case TS_OP_load_view_tko: /* was to come late, but its store takes another way */
         lw->late[v] = 0;
-        ts_lower_load_view(lw, v);
-        return ts_lower_get(lw, v, layout);
+        ts__lower_load_view(lw, v);
+        return ts__lower_get(lw, v, layout);
     default:
         break;
     }
     if (ts_info(inst)->flags & TS_ELEM)
         return elem_apply(lw, v, layout);
-    ts_lower_fail(lw, TS_INTERNAL, v, "value of '%s' was used before it was lowered", ts_info(inst)->name);
-    return ts_lower_regs(lw, layout);
+    ts__lower_fail(lw, TS_INTERNAL, v, "value of '%s' was used before it was lowered", ts_info(inst)->name);
+    return ts__lower_regs(lw, layout);
 }
 
-void ts_lower_shape(ts_lower *lw, ts_val v)
+void ts__lower_shape(ts_lower *lw, ts_val v)
 {
     const ts_inst *inst = ts_at(lw->tile, v);
     if (ts_type_kind(lw->module, inst->type) != TS_KIND_TILE) {
         if (inst->op == TS_OP_constant || inst->op == TS_OP_assume)
             ts_copy(&lw->b, lw->tile, v, lw->scalar);
         else /* a reshape to rank 0 */
-            lw->scalar[v] = ts_lower_get(lw, inst->opnd[0], &(ts_layout){.n_warp = (uint8_t)lw->assign.n_warp})[0];
+            lw->scalar[v] = ts__lower_get(lw, inst->opnd[0], &(ts_linear){.n_warp = (uint8_t)lw->assign.n_warp})[0];
         return;
     }
-    const ts_layout *home = lw->assign.home[v];
+    const ts_linear *home = lw->assign.home[v];
     if (home && !lw->late[v])
-        ts_lower_set(lw, v, home, ts_lower_free(lw, v, home));
+        ts__lower_set(lw, v, home, ts__lower_free(lw, v, home));
 }
 
-void ts_lower_cat(ts_lower *lw, ts_val v)
+void ts__lower_cat(ts_lower *lw, ts_val v)
 {
-    const ts_layout *part = lw->assign.work[v], *home = ts_lower_home(lw, v);
-    ts_val *out = ts_lower_regs(lw, home);
+    const ts_linear *part = lw->assign.work[v], *home = ts__lower_home(lw, v);
+    ts_val *out = ts__lower_regs(lw, home);
     for (uint32_t half = 0; half < 2; half++)
-        memcpy(out + (half << part->n_reg), ts_lower_get(lw, ts_opnd(lw->tile, v, half), part),
+        memcpy(out + (half << part->n_reg), ts__lower_get(lw, ts_opnd(lw->tile, v, half), part),
                sizeof *out << part->n_reg);
-    ts_lower_set(lw, v, home, out);
+    ts__lower_set(lw, v, home, out);
 }
 
 /* ---- cold ------------------------------------------------------------------------------------------------------- */
 
 /* Values from outside are fetched before the branch, so that what is written inside is only the region's. */
-static void elem_fetch_outside(ts_lower *lw, ts_val v, const ts_layout *layout)
+static void elem_fetch_outside(ts_lower *lw, ts_val v, const ts_linear *layout)
 {
     for (ts_val i = v + 1; i < lw->shape.end[v]; i++) {
         const ts_inst *inst = ts_at(lw->tile, i);
@@ -288,28 +288,28 @@ static void elem_fetch_outside(ts_lower *lw, ts_val v, const ts_layout *layout)
             ts_val x = ts_opnds(lw->tile, inst)[k];
             if (x < v && ts_type_kind(lw->module, ts_type_of(lw->tile, x)) == TS_KIND_TILE &&
                 ts_type_count(lw->module, ts_type_of(lw->tile, x)) == (int64_t)1 << layout->bits)
-                ts_lower_get(lw, x, layout);
+                ts__lower_get(lw, x, layout);
         }
     }
 }
 
-static void elem_cold_body(ts_lower *lw, ts_val v, const ts_layout *layout, const ts_val *cond, const ts_val **old,
+static void elem_cold_body(ts_lower *lw, ts_val v, const ts_linear *layout, const ts_val *cond, const ts_val **old,
                            uint32_t n)
 {
     ts_vals yields = {0};
-    uint32_t repeats = ts_lower_repeats(layout);
+    uint32_t repeats = ts__lower_repeats(layout);
     ts_val i = v + 1;
     for (; ts_at(lw->tile, i)->op != TS_OP_yield; i++) {
         if (ts_at(lw->tile, i)->op == TS_OP_cold) {
-            ts_lower_cold(lw, i);
+            ts__lower_cold(lw, i);
             i = lw->shape.end[i];
         } else if (ts_info(ts_at(lw->tile, i))->flags & TS_ELEM)
-            ts_lower_elementwise(lw, i);
+            ts__lower_elementwise(lw, i);
         else if (ts_at(lw->tile, i)->op != TS_OP_res)
-            ts_lower_shape(lw, i);
+            ts__lower_shape(lw, i);
     }
     for (uint32_t k = 0; k < n; k++) {
-        const ts_val *now = ts_lower_get(lw, ts_opnd(lw->tile, i, k), layout);
+        const ts_val *now = ts__lower_get(lw, ts_opnd(lw->tile, i, k), layout);
         for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
             if (!(r & repeats))
                 (void)TS_PUSH(lw->arena, &yields.v, ts_select(&lw->b, cond[r], now[r], old[k][r]));
@@ -317,15 +317,15 @@ static void elem_cold_body(ts_lower *lw, ts_val v, const ts_layout *layout, cons
     ts_term(&lw->b, TS_OP_yield, yields.v.n, yields.v.at);
 }
 
-void ts_lower_cold(ts_lower *lw, ts_val v)
+void ts__lower_cold(ts_lower *lw, ts_val v)
 {
-    const ts_layout *layout = lw->assign.work[v];
-    uint32_t n = ts_at(lw->tile, v)->n_opnd - 1u, repeats = ts_lower_repeats(layout);
-    const ts_val *old[ELEM_COLD_VALUES], *cond = ts_lower_get(lw, ts_opnd(lw->tile, v, 0), layout);
+    const ts_linear *layout = lw->assign.work[v];
+    uint32_t n = ts_at(lw->tile, v)->n_opnd - 1u, repeats = ts__lower_repeats(layout);
+    const ts_val *old[ELEM_COLD_VALUES], *cond = ts__lower_get(lw, ts_opnd(lw->tile, v, 0), layout);
     ts_val any = 0;
     ts_vals opnds = {0};
     if (n > ELEM_COLD_VALUES) {
-        ts_lower_fail(lw, TS_UNSUPPORTED, v, "a cold region with %u values; at most %d", n, ELEM_COLD_VALUES);
+        ts__lower_fail(lw, TS_UNSUPPORTED, v, "a cold region with %u values; at most %d", n, ELEM_COLD_VALUES);
         return;
     }
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
@@ -333,7 +333,7 @@ void ts_lower_cold(ts_lower *lw, ts_val v)
             any = any ? ts_op2(&lw->b, TS_OP_ori, any, cond[r], 0) : cond[r];
     (void)TS_PUSH(lw->arena, &opnds.v, any);
     for (uint32_t k = 0; k < n; k++) {
-        old[k] = ts_lower_get(lw, ts_opnd(lw->tile, v, k + 1), layout);
+        old[k] = ts__lower_get(lw, ts_opnd(lw->tile, v, k + 1), layout);
         for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
             if (!(r & repeats))
                 (void)TS_PUSH(lw->arena, &opnds.v, old[k][r]);
@@ -342,13 +342,13 @@ void ts_lower_cold(ts_lower *lw, ts_val v)
     ts_val opener = ts_emit(&lw->b, TS_OP_cold, TS_T_none, opnds.v.n, opnds.v.at, 0, 0);
     (void)TS_PUSH(lw->arena, &lw->scope, lw->held.n);
     elem_cold_body(lw, v, layout, cond, old, n);
-    ts_lower_drop(lw, lw->scope.n ? lw->scope.at[--lw->scope.n] : 0);
+    ts__lower_drop(lw, lw->scope.n ? lw->scope.at[--lw->scope.n] : 0);
     ts_end_like(&lw->b, opener);
     ts_val next = lw->fn->inst.n - (opnds.v.n - 1);
     for (uint32_t k = 0; k < n; k++) {
-        ts_val *out = ts_lower_regs(lw, layout);
+        ts_val *out = ts__lower_regs(lw, layout);
         for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
             out[r] = r & repeats ? out[r & ~repeats] : next++;
-        ts_lower_set(lw, lw->shape.end[v] + 1 + k, layout, out);
+        ts__lower_set(lw, lw->shape.end[v] + 1 + k, layout, out);
     }
 }

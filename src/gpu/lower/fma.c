@@ -29,7 +29,7 @@ typedef struct fma_side {
 
 typedef struct fma_job {
     ts_mma_shape shape;
-    const ts_layout *c;
+    const ts_linear *c;
     ts_type type;      /* of the accumulators */
     uint32_t log_chunk;
     fma_side side[2];
@@ -39,7 +39,7 @@ typedef struct fma_job {
 } fma_job;
 
 /* log2 of the k that are written out: fewer for more accumulators. */
-static uint32_t fma_log_chunk(const ts_layout *c, uint32_t log_k)
+static uint32_t fma_log_chunk(const ts_linear *c, uint32_t log_k)
 {
     uint32_t fit = c->n_reg < FMA_UNROLL - 2 ? FMA_UNROLL - c->n_reg : 2;
     return TS_MIN(TS_MIN(fit, (uint32_t)FMA_MAX_CHUNK), log_k);
@@ -48,16 +48,16 @@ static uint32_t fma_log_chunk(const ts_layout *c, uint32_t log_k)
 void ts__fma_source(ts_lower *lw, ts_val v, uint32_t side, mma_source *s)
 {
     ts_mma_shape shape = ts__mma_shape(lw, v);
-    const ts_layout *c = ts_lower_home(lw, v);
+    const ts_linear *c = ts__lower_home(lw, v);
     uint32_t k_bit = side ? shape.log_n : 0;
     *s = (mma_source){.x = ts_opnd(lw->tile, v, side), .shared = true};
-    s->from = ts_lower_home(lw, s->x);
-    s->bytes = TS_MAX(1u, ts_type_bits(lw->module, ts_lower_elem(lw, s->x)) / 8);
+    s->from = ts__lower_home(lw, s->x);
+    s->bytes = TS_MAX(1u, ts_type_bits(lw->module, ts__lower_elem(lw, s->x)) / 8);
     s->size = s->bytes << s->from->bits;
     uint32_t other = side ? 0 : shape.log_k; /* flat bit of n or m */
-    bool k_first = s->from->n_reg && s->from->reg[0] == 1u << k_bit && ts_layout_reg_bit(s->from, other) < 0;
-    s->fragment = ts_fma_layout_operand(c, &shape, side, k_first, fma_log_chunk(c, shape.log_k));
-    ts_move_plan_shared(s->from, &s->fragment, s->bytes, TS_WHOLE_LOAD, &s->move);
+    bool k_first = s->from->n_reg && s->from->reg[0] == 1u << k_bit && ts__linear_reg_bit(s->from, other) < 0;
+    s->fragment = ts__fma_layout_operand(c, &shape, side, k_first, fma_log_chunk(c, shape.log_k));
+    ts__move_plan_shared(s->from, &s->fragment, s->bytes, TS_WHOLE_LOAD, &s->move);
 }
 
 /* ---- operands ------------------------------------------------------------------------------------------------ */
@@ -78,14 +78,14 @@ static void fma_side_open(ts_lower *lw, fma_job *job, ts_val v, uint32_t at)
 {
     fma_side *side = &job->side[at];
     mma_source *s = &side->source;
-    side->elem = ts_lower_elem(lw, s->x);
+    side->elem = ts__lower_elem(lw, s->x);
     side->k_bit = at ? job->shape.log_n : 0;
     side->is_unsigned = ts_at(lw->tile, v)->aux & (at ? TS_A_UNSIGNED_B : TS_A_UNSIGNED);
-    side->reg = ts_lower_regs(lw, &s->fragment);
+    side->reg = ts__lower_regs(lw, &s->fragment);
     while (side->log_vec < s->move.vec_load &&
            s->move.offset[ts_log2(s->fragment.reg[side->log_vec])] == 1u << side->log_vec)
         side->log_vec++;
-    ts_val base = s->placed ? s->placed : ts_shared_pointer(lw, side->elem, s->at);
+    ts_val base = s->placed ? s->placed : ts__shared_pointer(lw, side->elem, s->at);
     side->box = ts__mma_box(lw, base, &s->fragment, s->move.offset, s->bytes);
 }
 
@@ -93,12 +93,12 @@ static void fma_side_open(ts_lower *lw, fma_job *job, ts_val v, uint32_t at)
 static ts_val fma_chunk_offset(ts_lower *lw, const fma_job *job, fma_side *side, ts_val chunk)
 {
     ts_builder *b = &lw->b;
-    ts_val sum = ts_lower_i32(lw, 0);
+    ts_val sum = ts__lower_i32(lw, 0);
     for (uint32_t i = 0; i + job->log_chunk < job->shape.log_k; i++) {
         uint32_t bytes = side->source.move.offset[side->k_bit + job->log_chunk + i] * side->source.bytes;
-        ts_val bit = ts_op2(b, TS_OP_andi, ts_op2(b, TS_OP_shri, chunk, ts_lower_i32(lw, i), TS_A_UNSIGNED),
-                            ts_lower_i32(lw, 1), 0);
-        sum = ts_op2(b, TS_OP_xori, sum, ts_op2(b, TS_OP_muli, bit, ts_lower_i32(lw, bytes), 0), 0);
+        ts_val bit = ts_op2(b, TS_OP_andi, ts_op2(b, TS_OP_shri, chunk, ts__lower_i32(lw, i), TS_A_UNSIGNED),
+                            ts__lower_i32(lw, 1), 0);
+        sum = ts_op2(b, TS_OP_xori, sum, ts_op2(b, TS_OP_muli, bit, ts__lower_i32(lw, bytes), 0), 0);
         side->box.taken |= bytes;
     }
     return sum;
@@ -124,13 +124,13 @@ static bool fma_begins(const fma_job *job, const fma_side *side, uint32_t r, uin
 /* Loads the vectors that begin at step `k` of the chunk. */
 static void fma_load(ts_lower *lw, const fma_job *job, fma_side *side, uint32_t k, uint32_t column)
 {
-    const ts_layout *fragment = &side->source.fragment;
+    const ts_linear *fragment = &side->source.fragment;
     uint32_t n = 1u << side->log_vec;
     for (uint32_t r = 0; r < 1u << fragment->n_reg; r += n) {
         ts_val out[16];
         if (!fma_begins(job, side, r, k, column))
             continue;
-        ts_lower_ld(lw, side->elem, ts__mma_address(lw, &side->box, ts_lower_fixed(fragment, r)), n, TS_CACHE_NONE, 0,
+        ts__lower_ld(lw, side->elem, ts__mma_address(lw, &side->box, ts_lower_fixed(fragment, r)), n, TS_CACHE_NONE, 0,
                     0, out);
         for (uint32_t i = 0; i < n; i++)
             side->reg[r + i] = fma_widen(lw, out[i], job->type, side->is_unsigned);
@@ -193,7 +193,7 @@ static void fma_one(ts_lower *lw, fma_job *job, uint32_t r, uint32_t k)
  * as its columns are through, which lets it stay in the same registers. */
 static void fma_step(ts_lower *lw, fma_job *job, uint32_t k)
 {
-    uint32_t n = 1u << job->c->n_reg, repeats = ts_lower_repeats(job->c), next = k + 1;
+    uint32_t n = 1u << job->c->n_reg, repeats = ts__lower_repeats(job->c), next = k + 1;
     bool last = next >> job->log_chunk;
     if (!last)
         fma_load(lw, job, &job->side[0], next, TS_NO);
@@ -214,18 +214,18 @@ static void fma_chunk(ts_lower *lw, fma_job *job)
         fma_step(lw, job, k);
 }
 
-/* The same with step 0 read by the step of the loop before (ts_cp_ahead). */
+/* The same with step 0 read by the step of the loop before (ts__cp_ahead). */
 static void fma_ahead(ts_lower *lw, ts_val v, fma_job *job, ts_cp_loop *l)
 {
     ts_val next = l->carried;
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t *regs = ts_lower_regs(lw, &job->side[i].source.fragment), n = fma_first_regs(job, &job->side[i], regs);
+        uint32_t *regs = ts__lower_regs(lw, &job->side[i].source.fragment), n = fma_first_regs(job, &job->side[i], regs);
         for (uint32_t at = 0; at < n; at++)
             job->side[i].reg[regs[at]] = next++;
     }
     for (uint32_t k = 0; k < 1u << job->log_chunk; k++) {
         if (k + 1 == 1u << job->log_chunk) {
-            ts_cp_advance(lw, l);
+            ts__cp_advance(lw, l);
             ts__fma_first(lw, v, &l->ahead);
         }
         fma_step(lw, job, k);
@@ -237,8 +237,8 @@ static void fma_chunks(ts_lower *lw, fma_job *job)
 {
     ts_builder *b = &lw->b;
     uint32_t n = 1u << job->c->n_reg;
-    ts_val opener = ts_for_begin(b, ts_lower_i32(lw, 0), ts_lower_i32(lw, 1 << (job->shape.log_k - job->log_chunk)),
-                                 ts_lower_i32(lw, 1), n, job->acc, 0);
+    ts_val opener = ts_for_begin(b, ts__lower_i32(lw, 0), ts__lower_i32(lw, 1 << (job->shape.log_k - job->log_chunk)),
+                                 ts__lower_i32(lw, 1), n, job->acc, 0);
     for (uint32_t r = 0; r < n; r++)
         job->acc[r] = opener + 2 + r;
     for (uint32_t i = 0; i < 2; i++) {
@@ -257,8 +257,8 @@ static void fma_chunks(ts_lower *lw, fma_job *job)
 /* Sources and addresses of both operands; writes what is not there yet to shared memory. */
 static void fma_open(ts_lower *lw, ts_val v, fma_job *job)
 {
-    ts_type elem = ts_lower_elem(lw, v);
-    *job = (fma_job){.shape = ts__mma_shape(lw, v), .c = ts_lower_home(lw, v)};
+    ts_type elem = ts__lower_elem(lw, v);
+    *job = (fma_job){.shape = ts__mma_shape(lw, v), .c = ts__lower_home(lw, v)};
     bool placed = true;
     job->type = elem == TS_T_f16 || elem == TS_T_bf16 ? TS_T_f32 : elem;
     job->log_chunk = fma_log_chunk(job->c, job->shape.log_k);
@@ -268,7 +268,7 @@ static void fma_open(ts_lower *lw, ts_val v, fma_job *job)
         placed = placed && job->side[i].source.placed;
     }
     if (!placed)
-        ts_lower_barrier(lw);
+        ts__lower_barrier(lw);
     for (uint32_t i = 0; i < 2; i++)
         fma_side_open(lw, job, v, i);
 }
@@ -276,7 +276,7 @@ static void fma_open(ts_lower *lw, ts_val v, fma_job *job)
 bool ts__fma_goes_ahead(ts_lower *lw, ts_val v)
 {
     uint32_t log_k = ts__mma_shape(lw, v).log_k;
-    return fma_log_chunk(ts_lower_home(lw, v), log_k) == log_k;
+    return fma_log_chunk(ts__lower_home(lw, v), log_k) == log_k;
 }
 
 void ts__fma_first(ts_lower *lw, ts_val v, ts_vals *out)
@@ -286,24 +286,24 @@ void ts__fma_first(ts_lower *lw, ts_val v, ts_vals *out)
     for (uint32_t i = 0; i < 2; i++)
         fma_load(lw, &job, &job.side[i], 0, TS_NO);
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t *regs = ts_lower_regs(lw, &job.side[i].source.fragment), n = fma_first_regs(&job, &job.side[i], regs);
+        uint32_t *regs = ts__lower_regs(lw, &job.side[i].source.fragment), n = fma_first_regs(&job, &job.side[i], regs);
         for (uint32_t at = 0; at < n; at++)
             (void)TS_PUSH(lw->arena, &out->v, job.side[i].reg[regs[at]]);
     }
 }
 
-void ts_lower_fma(ts_lower *lw, ts_val v)
+void ts__lower_fma(ts_lower *lw, ts_val v)
 {
-    ts_type elem = ts_lower_elem(lw, v);
-    const ts_val *old = ts_lower_get(lw, ts_opnd(lw->tile, v, 2), ts_lower_home(lw, v));
+    ts_type elem = ts__lower_elem(lw, v);
+    const ts_val *old = ts__lower_get(lw, ts_opnd(lw->tile, v, 2), ts__lower_home(lw, v));
     fma_job job;
     fma_open(lw, v, &job);
-    ts_cp_loop *l = ts_cp_ahead(lw, v);
-    job.acc = ts_lower_regs(lw, job.c);
-    job.order = ts_lower_regs(lw, job.c);
+    ts_cp_loop *l = ts__cp_ahead(lw, v);
+    job.acc = ts__lower_regs(lw, job.c);
+    job.order = ts__lower_regs(lw, job.c);
     fma_order(&job);
     for (uint32_t r = 0; r < 1u << job.c->n_reg; r++)
-        job.acc[r] = fma_widen(lw, old[r & ~ts_lower_repeats(job.c)], job.type, false);
+        job.acc[r] = fma_widen(lw, old[r & ~ts__lower_repeats(job.c)], job.type, false);
     if (l)
         fma_ahead(lw, v, &job, l);
     else if (job.log_chunk < job.shape.log_k)
@@ -311,11 +311,11 @@ void ts_lower_fma(ts_lower *lw, ts_val v)
     else
         fma_chunk(lw, &job);
     for (uint32_t r = 0; r < 1u << job.c->n_reg; r++)
-        job.acc[r] = fma_widen(lw, job.acc[r & ~ts_lower_repeats(job.c)], elem, false);
+        job.acc[r] = fma_widen(lw, job.acc[r & ~ts__lower_repeats(job.c)], elem, false);
     for (uint32_t i = 0; i < 2; i++)
         if (!job.side[i].source.placed)
-            ts_shared_done(lw, job.side[i].source.at, job.side[i].source.size);
-    ts_lower_set(lw, v, job.c, job.acc);
+            ts__shared_done(lw, job.side[i].source.at, job.side[i].source.size);
+    ts__lower_set(lw, v, job.c, job.acc);
 }
 
 /* Vector stores want accumulators of one row in consecutive registers. ptxas then keeps them so in the loop too, where
@@ -324,20 +324,20 @@ void ts_lower_fma(ts_lower *lw, ts_val v)
 void ts__fma_loosen(ts_lower *lw, ts_val loop, ts_val mma)
 {
     ts_builder *b = &lw->b;
-    const ts_layout *home = lw->assign.home[mma];
-    if (lw->assign.way[mma] != TS_MMA_WAY_FMA || ts_lower_elem(lw, mma) != TS_T_f32)
+    const ts_linear *home = lw->assign.home[mma];
+    if (lw->assign.way[mma] != TS_MMA_WAY_FMA || ts__lower_elem(lw, mma) != TS_T_f32)
         return;
     ts_val lower = ts_emit(b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_LANEMASK_LT, 0, 0), 0);
-    ts_val zero = ts_op2(b, TS_OP_shri, lower, ts_lower_i32(lw, 31), TS_A_UNSIGNED); /* no lane is below itself */
+    ts_val zero = ts_op2(b, TS_OP_shri, lower, ts__lower_i32(lw, 31), TS_A_UNSIGNED); /* no lane is below itself */
     for (ts_val v = lw->shape.end[loop] + 1; v < lw->tile->inst.n && ts_at(lw->tile, v)->op == TS_OP_res; v++) {
-        if (ts_at(lw->tile, v)->opnd[0] != loop || lw->assign.home[v] != home || ts_lower_elem(lw, v) != TS_T_f32)
+        if (ts_at(lw->tile, v)->opnd[0] != loop || lw->assign.home[v] != home || ts__lower_elem(lw, v) != TS_T_f32)
             continue;
-        const ts_val *old = ts_lower_get(lw, v, home);
-        ts_val *regs = ts_lower_regs(lw, home);
+        const ts_val *old = ts__lower_get(lw, v, home);
+        ts_val *regs = ts__lower_regs(lw, home);
         for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
             ts_val bits = ts_op2(b, TS_OP_xori, ts_cast(b, TS_OP_bitcast, old[r], TS_T_i32, 0), zero, 0);
             regs[r] = ts_cast(b, TS_OP_bitcast, bits, TS_T_f32, 0);
         }
-        ts_lower_set(lw, v, home, regs);
+        ts__lower_set(lw, v, home, regs);
     }
 }

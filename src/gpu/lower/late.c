@@ -17,14 +17,14 @@ enum { LATE_CONFLICT = UINT32_MAX };
 
 static bool late_is_result(const ts_lower *lw, ts_val v)
 {
-    return lw->assign.home[v] && ts_tma_result_of(lw->tile, &lw->assign.tma, ts_type_of(lw->tile, v)) != 0;
+    return lw->assign.home[v] && ts__tma_result_of(lw->tile, &lw->assign.tma, ts_type_of(lw->tile, v)) != 0;
 }
 
 /* From an array that this kernel never writes, so that it does not matter when. */
 static bool late_is_load(ts_lower *lw, ts_val v)
 {
-    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
-    return !ts_tma_load_of(&lw->assign.tma, v) && ts_type_bits(lw->module, ts_lower_elem(lw, v)) >= 8 &&
+    uint64_t roots = ts__lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    return !ts__tma_load_of(&lw->assign.tma, v) && ts_type_bits(lw->module, ts__lower_elem(lw, v)) >= 8 &&
            TS_M_GET_ORDER(ts_at(lw->tile, v)->aux) == TS_WEAK &&
            !(roots & (lw->hazards.ever_stored | (uint64_t)1 << TS_ROOT_UNKNOWN));
 }
@@ -43,7 +43,7 @@ static void late_read(ts_lower *lw, ts_val v, uint32_t by)
     lw->late[v] = !lw->late[v] || lw->late[v] == by ? by : LATE_CONFLICT;
 }
 
-void ts_late_plan(ts_lower *lw)
+void ts__late_plan(ts_lower *lw)
 {
     if (!lw->assign.tma.active || lw->assign.tma.split)
         return;
@@ -66,7 +66,7 @@ struct ts_late_load {
     ts_val pad;
 };
 
-static ts_late_load *late_open(ts_lower *lw, ts_val v, const ts_layout *layout)
+static ts_late_load *late_open(ts_lower *lw, ts_val v, const ts_linear *layout)
 {
     ts_late_load *l = lw->late_loads;
     while (l && l->load != v)
@@ -76,12 +76,12 @@ static ts_late_load *late_open(ts_lower *lw, ts_val v, const ts_layout *layout)
     l = TS_NEW(lw->arena, ts_late_load);
     if (!l)
         return NULL;
-    *l = (ts_late_load){.next = lw->late_loads, .load = v, .regs = ts_lower_regs(lw, layout)};
+    *l = (ts_late_load){.next = lw->late_loads, .load = v, .regs = ts__lower_regs(lw, layout)};
     ts__view_describe(lw, &l->access, v, 1, layout);
     if (!ts__view_whole_vectors(&l->access))
         ts__view_single(&l->access);
     l->pad = ts__view_pad(lw, &l->access);
-    ts_note(lw->tile, v, TS_NOTE_load, l->access.log_vec ? "vector" : "scalar", "%u bytes an access, into fragments",
+    ts__note(lw->tile, v, TS_NOTE_load, l->access.log_vec ? "vector" : "scalar", "%u bytes an access, into fragments",
             l->access.bytes << l->access.log_vec);
     return lw->late_loads = l;
 }
@@ -94,13 +94,13 @@ static void late_load(ts_lower *lw, ts_late_load *l, uint32_t r)
     if (l->regs[r])
         return;
     ts_val inside = ts__view_inside(lw, a, r & ~a->vector);
-    ts_lower_ld(lw, a->elem, ts__view_pointer(lw, a, r & ~a->vector), 1u << a->log_vec,
+    ts__lower_ld(lw, a->elem, ts__view_pointer(lw, a, r & ~a->vector), 1u << a->log_vec,
                 TS_CACHE_NONE, inside, inside ? l->pad : 0, values);
     for (uint32_t k = 0; k < 1u << a->log_vec; k++)
         l->regs[(r & ~a->vector) ^ a->member[k]] = values[k];
 }
 
-void ts_late_fetch(ts_lower *lw, ts_val store, const ts_layout *layout, uint32_t first, uint32_t n)
+void ts__late_fetch(ts_lower *lw, ts_val store, const ts_linear *layout, uint32_t first, uint32_t n)
 {
     for (ts_val v = 1; v < store; v++) {
         bool load = lw->late[v] == store && ts_at(lw->tile, v)->op == TS_OP_load_view_tko;
@@ -113,7 +113,7 @@ void ts_late_fetch(ts_lower *lw, ts_val store, const ts_layout *layout, uint32_t
 /* ---- values ----------------------------------------------------------------------------------------- */
 
 /* Register r of a late value, with what it is made of. */
-static ts_val late_make(ts_lower *lw, ts_val v, const ts_layout *layout, uint32_t r)
+static ts_val late_make(ts_lower *lw, ts_val v, const ts_linear *layout, uint32_t r)
 {
     ts_inst inst = *ts_at(lw->tile, v);
     ts_val opnds[3] = {0};
@@ -124,16 +124,16 @@ static ts_val late_make(ts_lower *lw, ts_val v, const ts_layout *layout, uint32_
         return l ? l->regs[r] : 0;
     }
     for (uint32_t i = 0; i < inst.n_opnd; i++)
-        opnds[i] = ts_late_reg(lw, inst.opnd[i], layout, r);
+        opnds[i] = ts__late_reg(lw, inst.opnd[i], layout, r);
     if (inst.op == TS_OP_reshape || inst.op == TS_OP_assume)
         return opnds[0];
-    return ts_lower_one(lw, v, opnds);
+    return ts__lower_one(lw, v, opnds);
 }
 
-ts_val ts_late_reg(ts_lower *lw, ts_val v, const ts_layout *layout, uint32_t r)
+ts_val ts__late_reg(ts_lower *lw, ts_val v, const ts_linear *layout, uint32_t r)
 {
     if (!lw->late[v])
-        return ts_lower_get(lw, v, layout)[r];
+        return ts__lower_get(lw, v, layout)[r];
     ts_late_value *made = &lw->made[v];
     if (made->stamp != r + 1) /* one register after the other: the newest is enough */
         *made = (ts_late_value){late_make(lw, v, layout, r), r + 1};

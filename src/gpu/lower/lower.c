@@ -14,7 +14,7 @@
 
 /* ---- errors and values ----------------------------------------------------------------------------------- */
 
-bool ts_lower_fail(ts_lower *lw, ts_status status, ts_val v, const char *format, ...)
+bool ts__lower_fail(ts_lower *lw, ts_status status, ts_val v, const char *format, ...)
 {
     if (lw->status != TS_OK)
         return false;
@@ -32,7 +32,7 @@ bool ts_lower_fail(ts_lower *lw, ts_status status, ts_val v, const char *format,
     return false;
 }
 
-ts_val *ts_lower_regs(ts_lower *lw, const ts_layout *layout)
+ts_val *ts__lower_regs(ts_lower *lw, const ts_linear *layout)
 {
     ts_val *regs = TS_NEW_N(lw->arena, ts_val, (size_t)1 << layout->n_reg);
     if (!regs && lw->status == TS_OK)
@@ -40,7 +40,7 @@ ts_val *ts_lower_regs(ts_lower *lw, const ts_layout *layout)
     return regs ? regs : lw->nowhere;
 }
 
-uint32_t ts_lower_repeats(const ts_layout *layout)
+uint32_t ts__lower_repeats(const ts_linear *layout)
 {
     uint32_t mask = 0;
     for (uint32_t i = 0; i < layout->n_reg; i++)
@@ -58,56 +58,56 @@ static bool lower_is_token(const ts_lower *lw, ts_val v)
     return ts_type_of(lw->tile, v) == TS_T_token;
 }
 
-ts_type ts_lower_elem(const ts_lower *lw, ts_val v)
+ts_type ts__lower_elem(const ts_lower *lw, ts_val v)
 {
     return ts_type_elem(lw->module, ts_type_of(lw->tile, v));
 }
 
-ts_val ts_lower_scalar(ts_lower *lw, ts_val v)
+ts_val ts__lower_scalar(ts_lower *lw, ts_val v)
 {
     return lw->scalar[v];
 }
 
-void ts_lower_set(ts_lower *lw, ts_val v, const ts_layout *layout, const ts_val *reg)
+void ts__lower_set(ts_lower *lw, ts_val v, const ts_linear *layout, const ts_val *reg)
 {
     if (!lower_is_tile(lw, v)) {
         lw->scalar[v] = reg[0];
         return;
     }
-    layout = ts_assign_intern(&lw->assign, layout);
+    layout = ts__assign_intern(&lw->assign, layout);
     if (TS_PUSH(lw->arena, &lw->held, ((ts_held){v, layout, reg, lw->newest[v]})))
         lw->newest[v] = lw->held.n;
 }
 
-const ts_layout *ts_lower_home(ts_lower *lw, ts_val v)
+const ts_linear *ts__lower_home(ts_lower *lw, ts_val v)
 {
-    ts_layout same = ts_layout_all_same(lw->assign.n_warp);
+    ts_linear same = ts__linear_all_same(lw->assign.n_warp);
     if (!lower_is_tile(lw, v))
-        return ts_assign_intern(&lw->assign, &same);
+        return ts__assign_intern(&lw->assign, &same);
     if (lw->assign.home[v])
         return lw->assign.home[v];
-    const ts_layout *usual = ts_assign_default(&lw->assign, lw->module, ts_type_of(lw->tile, v), TS_NO);
+    const ts_linear *usual = ts__assign_default(&lw->assign, lw->module, ts_type_of(lw->tile, v), TS_NO);
     if (!usual)
-        ts_lower_fail(lw, TS_TILEVALUE, v,
+        ts__lower_fail(lw, TS_TILEVALUE, v,
                       "a tile of %lld elements does not fit the registers of %u threads; use smaller tiles",
                       (long long)ts_type_count(lw->module, ts_type_of(lw->tile, v)), 32u << lw->assign.n_warp);
-    return usual ? usual : ts_assign_intern(&lw->assign, &same);
+    return usual ? usual : ts__assign_intern(&lw->assign, &same);
 }
 
-static const ts_val *lower_spread(ts_lower *lw, ts_val scalar, const ts_layout *layout)
+static const ts_val *lower_spread(ts_lower *lw, ts_val scalar, const ts_linear *layout)
 {
-    ts_val *regs = ts_lower_regs(lw, layout);
+    ts_val *regs = ts__lower_regs(lw, layout);
     for (uint32_t i = 0; i < 1u << layout->n_reg; i++)
         regs[i] = scalar;
     return regs;
 }
 
-const ts_val *ts_lower_get(ts_lower *lw, ts_val v, const ts_layout *layout)
+const ts_val *ts__lower_get(ts_lower *lw, ts_val v, const ts_linear *layout)
 {
     if (!lower_is_tile(lw, v))
         return lower_spread(lw, lw->scalar[v], layout);
-    ts_wgmma_settle(lw, v);
-    layout = ts_assign_intern(&lw->assign, layout);
+    ts__wgmma_settle(lw, v);
+    layout = ts__assign_intern(&lw->assign, layout);
     const ts_held *first = NULL;
     for (uint32_t i = lw->newest[v]; i; i = lw->held.at[i - 1].next) {
         first = &lw->held.at[i - 1];
@@ -116,22 +116,22 @@ const ts_val *ts_lower_get(ts_lower *lw, ts_val v, const ts_layout *layout)
     }
     const ts_val *regs;
     if (first && lw->assign.home[v]) /* the oldest entry: where the value was made */
-        regs = ts_lower_convert(lw, v, ts_lower_elem(lw, v), first->layout, first->reg, layout);
+        regs = ts__lower_convert(lw, v, ts__lower_elem(lw, v), first->layout, first->reg, layout);
     else
-        regs = ts_lower_free(lw, v, layout);
-    ts_lower_set(lw, v, layout, regs);
+        regs = ts__lower_free(lw, v, layout);
+    ts__lower_set(lw, v, layout, regs);
     return regs;
 }
 
-void ts_lower_open(ts_lower *lw)
+void ts__lower_open(ts_lower *lw)
 {
     (void)TS_PUSH(lw->arena, &lw->scope, lw->held.n);
-    ts_shared_forget(lw);
+    ts__shared_forget(lw);
     lw->hazards.loaded = lw->hazards.ever_loaded;
     lw->hazards.stored = lw->hazards.ever_stored;
 }
 
-void ts_lower_drop(ts_lower *lw, uint32_t keep)
+void ts__lower_drop(ts_lower *lw, uint32_t keep)
 {
     while (lw->held.n > keep) {
         const ts_held *held = &lw->held.at[--lw->held.n];
@@ -139,17 +139,17 @@ void ts_lower_drop(ts_lower *lw, uint32_t keep)
     }
 }
 
-void ts_lower_close(ts_lower *lw)
+void ts__lower_close(ts_lower *lw)
 {
-    ts_lower_drop(lw, lw->scope.n ? lw->scope.at[--lw->scope.n] : 0);
-    ts_shared_forget(lw);
+    ts__lower_drop(lw, lw->scope.n ? lw->scope.at[--lw->scope.n] : 0);
+    ts__shared_forget(lw);
     lw->hazards.loaded = lw->hazards.ever_loaded;
     lw->hazards.stored = lw->hazards.ever_stored;
 }
 
 /* ---- structure ------------------------------------------------------------------------------------------- */
 
-void ts_lower_expand(ts_lower *lw, ts_val v, ts_val as, ts_vals *out)
+void ts__lower_expand(ts_lower *lw, ts_val v, ts_val as, ts_vals *out)
 {
     if (lower_is_token(lw, v))
         return;
@@ -157,14 +157,14 @@ void ts_lower_expand(ts_lower *lw, ts_val v, ts_val as, ts_vals *out)
         (void)TS_PUSH(lw->arena, &out->v, lw->scalar[v]);
         return;
     }
-    const ts_layout *home = ts_lower_home(lw, as);
-    const ts_val *regs = ts_lower_get(lw, v, home);
+    const ts_linear *home = ts__lower_home(lw, as);
+    const ts_val *regs = ts__lower_get(lw, v, home);
     for (uint32_t r = 0; r < 1u << home->n_reg; r++)
-        if (!(r & ts_lower_repeats(home)))
+        if (!(r & ts__lower_repeats(home)))
             (void)TS_PUSH(lw->arena, &out->v, regs[r]);
 }
 
-const ts_val *ts_lower_bind(ts_lower *lw, ts_val v, const ts_val *from)
+const ts_val *ts__lower_bind(ts_lower *lw, ts_val v, const ts_val *from)
 {
     if (lower_is_token(lw, v))
         return from;
@@ -172,12 +172,12 @@ const ts_val *ts_lower_bind(ts_lower *lw, ts_val v, const ts_val *from)
         lw->scalar[v] = *from;
         return from + 1;
     }
-    const ts_layout *home = ts_lower_home(lw, v);
-    ts_val *regs = ts_lower_regs(lw, home);
-    uint32_t repeats = ts_lower_repeats(home);
+    const ts_linear *home = ts__lower_home(lw, v);
+    ts_val *regs = ts__lower_regs(lw, home);
+    uint32_t repeats = ts__lower_repeats(home);
     for (uint32_t r = 0; r < 1u << home->n_reg; r++)
         regs[r] = r & repeats ? regs[r & ~repeats] : *from++;
-    ts_lower_set(lw, v, home, regs);
+    ts__lower_set(lw, v, home, regs);
     return from;
 }
 
@@ -185,13 +185,13 @@ const ts_val *ts_lower_bind(ts_lower *lw, ts_val v, const ts_val *from)
 static ts_val lower_collect(ts_lower *lw, ts_val v, ts_val next)
 {
     ts_val values[1 << TS_LAYOUT_REGS];
-    uint32_t n = 1u << ts_lower_home(lw, v)->n_reg;
+    uint32_t n = 1u << ts__lower_home(lw, v)->n_reg;
     for (uint32_t i = 0; i < n; i++)
         values[i] = next + i;
-    return next + (ts_val)(ts_lower_bind(lw, v, values) - values);
+    return next + (ts_val)(ts__lower_bind(lw, v, values) - values);
 }
 
-void ts_lower_result_types(ts_lower *lw, ts_val opener, ts_vals *types)
+void ts__lower_result_types(ts_lower *lw, ts_val opener, ts_vals *types)
 {
     for (ts_val v = lw->shape.end[opener] + 1; v < lw->tile->inst.n; v++) {
         const ts_inst *inst = ts_at(lw->tile, v);
@@ -199,20 +199,20 @@ void ts_lower_result_types(ts_lower *lw, ts_val opener, ts_vals *types)
             break;
         if (lower_is_token(lw, v))
             continue;
-        const ts_layout *home = ts_lower_home(lw, v);
+        const ts_linear *home = ts__lower_home(lw, v);
         for (uint32_t r = 0; r < 1u << home->n_reg; r++)
-            if (!(r & ts_lower_repeats(home)))
-                (void)TS_PUSH(lw->arena, &types->v, ts_lower_elem(lw, v));
+            if (!(r & ts__lower_repeats(home)))
+                (void)TS_PUSH(lw->arena, &types->v, ts__lower_elem(lw, v));
     }
-    for (uint32_t i = ts_at(lw->tile, opener)->op == TS_OP_for ? ts_tma_loop_n(lw, opener) : 0; i-- > 0;)
+    for (uint32_t i = ts_at(lw->tile, opener)->op == TS_OP_for ? ts__tma_loop_n(lw, opener) : 0; i-- > 0;)
         (void)TS_PUSH(lw->arena, &types->v, TS_T_i32);
-    ts_cp_types(lw, opener, types);
+    ts__cp_types(lw, opener, types);
 }
 
 static void lower_begin(ts_lower *lw, ts_val tile, ts_val opener)
 {
     (void)TS_PUSH(lw->arena, &lw->open, ((ts_open){tile, opener}));
-    ts_lower_open(lw);
+    ts__lower_open(lw);
 }
 
 static void lower_if(ts_lower *lw, ts_val v)
@@ -223,9 +223,9 @@ static void lower_if(ts_lower *lw, ts_val v)
 static void lower_else(ts_lower *lw, ts_val v)
 {
     (void)v;
-    ts_lower_close(lw);
+    ts__lower_close(lw);
     ts_else(&lw->b);
-    ts_lower_open(lw);
+    ts__lower_open(lw);
 }
 
 static void lower_for(ts_lower *lw, ts_val v)
@@ -234,20 +234,20 @@ static void lower_for(ts_lower *lw, ts_val v)
     const uint32_t *opnds = ts_opnds(lw->tile, ts_at(lw->tile, v));
     ts_vals inits = {0};
     for (uint32_t i = 3; i < inst.n_opnd; i++)
-        ts_lower_expand(lw, opnds[i], v + 2 + i - 3, &inits);
-    ts_tma_loop_values(lw, v, &inits);
-    ts_cp_begin(lw, v, &inits);
+        ts__lower_expand(lw, opnds[i], v + 2 + i - 3, &inits);
+    ts__tma_loop_values(lw, v, &inits);
+    ts__cp_begin(lw, v, &inits);
     ts_val range[] = {lw->scalar[opnds[0]], lw->scalar[opnds[1]], lw->scalar[opnds[2]]};
-    ts_teams_range(lw, v, range);
-    ts_split_bounds(lw, v, range);
-    ts_teams_await(lw, v);
+    ts__teams_range(lw, v, range);
+    ts__split_bounds(lw, v, range);
+    ts__teams_await(lw, v);
     ts_val opener = ts_for_begin(&lw->b, range[0], range[1], range[2], inits.v.n, inits.v.at, inst.aux);
     lower_begin(lw, v, opener);
     ts_val next = opener + 1;
     for (uint32_t i = 0; i + 2 < inst.n_opnd; i++)
         next = lower_collect(lw, v + 1 + i, next);
-    next = ts_tma_loop_take(lw, v, next);
-    ts_cp_enter(lw, v, next);
+    next = ts__tma_loop_take(lw, v, next);
+    ts__cp_enter(lw, v, next);
 }
 
 static void lower_loop(ts_lower *lw, ts_val v)
@@ -255,7 +255,7 @@ static void lower_loop(ts_lower *lw, ts_val v)
     ts_inst inst = *ts_at(lw->tile, v);
     ts_vals inits = {0};
     for (uint32_t i = 0; i < inst.n_opnd; i++)
-        ts_lower_expand(lw, ts_opnd(lw->tile, v, i), v + 1 + i, &inits);
+        ts__lower_expand(lw, ts_opnd(lw->tile, v, i), v + 1 + i, &inits);
     ts_val opener = ts_loop_begin(&lw->b, inits.v.n, inits.v.at);
     lower_begin(lw, v, opener);
     ts_val next = opener + 1;
@@ -293,14 +293,14 @@ static void lower_term(ts_lower *lw, ts_val v)
     ts_inst inst = *ts_at(lw->tile, v);
     ts_vals values = {0};
     for (uint32_t i = 0; i < inst.n_opnd; i++)
-        ts_lower_expand(lw, ts_opnd(lw->tile, v, i), lower_target(lw, (ts_op)inst.op, i), &values);
+        ts__lower_expand(lw, ts_opnd(lw->tile, v, i), lower_target(lw, (ts_op)inst.op, i), &values);
     if (inst.op == TS_OP_continue) {
-        ts_tma_loop_next(lw, lower_repeated(lw), &values);
-        ts_cp_next(lw, lower_repeated(lw), &values);
+        ts__tma_loop_next(lw, lower_repeated(lw), &values);
+        ts__cp_next(lw, lower_repeated(lw), &values);
     }
     if (inst.op == TS_OP_return) {
-        ts_tma_leave(lw);
-        ts_cluster_leave(lw);
+        ts__tma_leave(lw);
+        ts__cluster_leave(lw);
     }
     ts_term(&lw->b, (ts_op)inst.op, values.v.n, values.v.at);
 }
@@ -312,8 +312,8 @@ static void lower_end(ts_lower *lw, ts_val v)
         return;
     ts_open top = lw->open.at[--lw->open.n];
     ts_vals types = {0};
-    ts_lower_result_types(lw, top.tile, &types);
-    ts_lower_close(lw);
+    ts__lower_result_types(lw, top.tile, &types);
+    ts__lower_close(lw);
     ts_end(&lw->b, top.opener, types.v.n, types.v.at);
     ts_val next = lw->fn->inst.n - types.v.n;
     for (ts_val r = lw->shape.end[top.tile] + 1; r < lw->tile->inst.n; r++) {
@@ -322,15 +322,15 @@ static void lower_end(ts_lower *lw, ts_val v)
         next = lower_collect(lw, r, next);
     }
     if (ts_at(lw->tile, top.tile)->op == TS_OP_for) {
-        ts_tma_loop_take(lw, top.tile, next);
-        ts_wgmma_after_loop(lw, top.tile);
-        ts_split_join(lw, top.tile);
-        ts_tma_store_after(lw, top.tile);
-        ts_cp_leave(lw, top.tile);
+        ts__tma_loop_take(lw, top.tile, next);
+        ts__wgmma_after_loop(lw, top.tile);
+        ts__split_join(lw, top.tile);
+        ts__tma_store_after(lw, top.tile);
+        ts__cp_leave(lw, top.tile);
     }
 }
 
-void ts_lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *out)
+void ts__lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *out)
 {
     ts_val v = opener + 1, end = lw->shape.end[opener];
     for (; v < end && ts_at(lw->tile, v)->op == TS_OP_arg; v++)
@@ -342,7 +342,7 @@ void ts_lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *ou
                 out[i] = lw->scalar[ts_opnds(lw->tile, inst)[i]];
             return;
         }
-        if (inst->n_opnd == 2 && ts_ops[inst->op].rule == TS_RULE_BINI)
+        if (inst->n_opnd == 2 && ts__ops[inst->op].rule == TS_RULE_BINI)
             lw->scalar[v] =
                 ts_op2(&lw->b, (ts_op)inst->op, lw->scalar[inst->opnd[0]], lw->scalar[inst->opnd[1]], inst->aux);
         else
@@ -350,14 +350,14 @@ void ts_lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *ou
     }
 }
 
-void ts_lower_combine(ts_lower *lw, ts_val v, const ts_val *acc, const ts_val *x, ts_val *out)
+void ts__lower_combine(ts_lower *lw, ts_val v, const ts_val *acc, const ts_val *x, ts_val *out)
 {
     ts_val args[2 * TS_COMBINE_INPUTS];
     for (uint32_t i = 0; i < ts_at(lw->tile, v)->n_opnd; i++) {
         args[2 * i] = x[i];
         args[2 * i + 1] = acc[i];
     }
-    ts_lower_inline(lw, v, args, out);
+    ts__lower_inline(lw, v, args, out);
 }
 
 /* ---- scalars and the grid -------------------------------------------------------------------------------- */
@@ -393,61 +393,61 @@ static ts_lower_fn *const lower_table[TS_OP_COUNT] = {
     [TS_OP_else] = lower_else,
     [TS_OP_for] = lower_for,
     [TS_OP_loop] = lower_loop,
-    [TS_OP_cold] = ts_lower_cold,
+    [TS_OP_cold] = ts__lower_cold,
     [TS_OP_end] = lower_end,
     [TS_OP_yield] = lower_term,
     [TS_OP_continue] = lower_term,
     [TS_OP_break] = lower_term,
     [TS_OP_return] = lower_term,
-    [TS_OP_broadcast] = ts_lower_shape,
-    [TS_OP_reshape] = ts_lower_shape,
-    [TS_OP_permute] = ts_lower_shape,
-    [TS_OP_assume] = ts_lower_shape,
-    [TS_OP_constant] = ts_lower_shape,
-    [TS_OP_iota] = ts_lower_shape,
-    [TS_OP_cat] = ts_lower_cat,
-    [TS_OP_extract] = ts_lower_extract,
-    [TS_OP_insert] = ts_lower_insert,
-    [TS_OP_pack] = ts_lower_pack,
-    [TS_OP_unpack] = ts_lower_pack,
-    [TS_OP_reduce] = ts_lower_reduce,
-    [TS_OP_scan] = ts_lower_scan,
-    [TS_OP_mmaf] = ts_lower_mma,
-    [TS_OP_mmai] = ts_lower_mma,
-    [TS_OP_mmaf_scaled] = ts_lower_mma,
+    [TS_OP_broadcast] = ts__lower_shape,
+    [TS_OP_reshape] = ts__lower_shape,
+    [TS_OP_permute] = ts__lower_shape,
+    [TS_OP_assume] = ts__lower_shape,
+    [TS_OP_constant] = ts__lower_shape,
+    [TS_OP_iota] = ts__lower_shape,
+    [TS_OP_cat] = ts__lower_cat,
+    [TS_OP_extract] = ts__lower_extract,
+    [TS_OP_insert] = ts__lower_insert,
+    [TS_OP_pack] = ts__lower_pack,
+    [TS_OP_unpack] = ts__lower_pack,
+    [TS_OP_reduce] = ts__lower_reduce,
+    [TS_OP_scan] = ts__lower_scan,
+    [TS_OP_mmaf] = ts__lower_mma,
+    [TS_OP_mmai] = ts__lower_mma,
+    [TS_OP_mmaf_scaled] = ts__lower_mma,
     [TS_OP_get_tile_block_id] = lower_grid,
     [TS_OP_get_num_tile_blocks] = lower_grid,
     [TS_OP_make_tensor_view] = lower_nothing, /* read through by the accesses */
     [TS_OP_make_partition_view] = lower_nothing,
     [TS_OP_make_strided_view] = lower_nothing,
     [TS_OP_make_gather_scatter_view] = lower_nothing,
-    [TS_OP_get_tensor_shape] = ts_lower_view_query,
-    [TS_OP_get_index_space_shape] = ts_lower_view_query,
-    [TS_OP_load_view_tko] = ts_lower_load_view,
-    [TS_OP_store_view_tko] = ts_lower_store_view,
-    [TS_OP_load_ptr_tko] = ts_lower_load_ptr,
-    [TS_OP_store_ptr_tko] = ts_lower_store_ptr,
-    [TS_OP_atomic_cas_tko] = ts_lower_atomic,
-    [TS_OP_atomic_rmw_tko] = ts_lower_atomic,
-    [TS_OP_atomic_red_view_tko] = ts_lower_atomic_view,
+    [TS_OP_get_tensor_shape] = ts__lower_view_query,
+    [TS_OP_get_index_space_shape] = ts__lower_view_query,
+    [TS_OP_load_view_tko] = ts__lower_load_view,
+    [TS_OP_store_view_tko] = ts__lower_store_view,
+    [TS_OP_load_ptr_tko] = ts__lower_load_ptr,
+    [TS_OP_store_ptr_tko] = ts__lower_store_ptr,
+    [TS_OP_atomic_cas_tko] = ts__lower_atomic,
+    [TS_OP_atomic_rmw_tko] = ts__lower_atomic,
+    [TS_OP_atomic_red_view_tko] = ts__lower_atomic_view,
     [TS_OP_token] = lower_nothing,
     [TS_OP_make_token] = lower_nothing,
     [TS_OP_join_tokens] = lower_nothing,
-    [TS_OP_memory_fence_alias_tko] = ts_lower_gdc,
-    [TS_OP_gdc_launch_dependents_tko] = ts_lower_gdc,
-    [TS_OP_gdc_wait_tko] = ts_lower_gdc,
-    [TS_OP_assert] = ts_lower_assert,
-    [TS_OP_print_tko] = ts_lower_print,
-    [TS_OP_alloca] = ts_lower_alloca,
+    [TS_OP_memory_fence_alias_tko] = ts__lower_gdc,
+    [TS_OP_gdc_launch_dependents_tko] = ts__lower_gdc,
+    [TS_OP_gdc_wait_tko] = ts__lower_gdc,
+    [TS_OP_assert] = ts__lower_assert,
+    [TS_OP_print_tko] = ts__lower_print,
+    [TS_OP_alloca] = ts__lower_alloca,
     [TS_OP_get_global] = lower_copy,
 };
 
-bool ts_lower_has(ts_op op)
+bool ts__lower_has(ts_op op)
 {
-    return lower_table[op] || ts_ops[op].flags & TS_ELEM;
+    return lower_table[op] || ts__ops[op].flags & TS_ELEM;
 }
 
-ts_val ts_lower_inst(ts_lower *lw, ts_val v)
+ts_val ts__lower_inst(ts_lower *lw, ts_val v)
 {
     const ts_inst *inst = ts_at(lw->tile, v);
     lw->b.loc = lw->tile->loc.at[v];
@@ -458,22 +458,22 @@ ts_val ts_lower_inst(ts_lower *lw, ts_val v)
             ts_copy(&lw->b, lw->tile, v, lw->scalar);
         return v - 1;
     }
-    if (ts_cp_skips(lw, v))
+    if (ts__cp_skips(lw, v))
         return v;
     if (ts_info(inst)->flags & TS_REGION)
-        ts_wgmma_before_region(lw, v);
+        ts__wgmma_before_region(lw, v);
     if (!lw->open.n && (inst->op == TS_OP_for || inst->op == TS_OP_loop || inst->op == TS_OP_if))
-        ts_cluster_meet(lw); /* once, whatever way the region takes */
-    if (inst->op == TS_OP_for && ts_rotated(&lw->assign.tma, v))
-        return ts_rotate_for(lw, v);
-    if (ts_tma_load_of(&lw->assign.tma, v))
-        ts_lower_tma_load(lw, v);
+        ts__cluster_meet(lw); /* once, whatever way the region takes */
+    if (inst->op == TS_OP_for && ts__rotated(&lw->assign.tma, v))
+        return ts__rotate_for(lw, v);
+    if (ts__tma_load_of(&lw->assign.tma, v))
+        ts__lower_tma_load(lw, v);
     else if (lower_table[inst->op])
         lower_table[inst->op](lw, v);
     else if (ts_info(inst)->flags & TS_ELEM)
-        ts_lower_elementwise(lw, v);
+        ts__lower_elementwise(lw, v);
     else
-        ts_lower_fail(lw, TS_INTERNAL, v, "operation '%s' has no lowering", ts_info(inst)->name);
+        ts__lower_fail(lw, TS_INTERNAL, v, "operation '%s' has no lowering", ts_info(inst)->name);
     if (inst->op == TS_OP_reduce || inst->op == TS_OP_scan || inst->op == TS_OP_cold)
         return lw->shape.end[v];
     return v;
@@ -494,7 +494,7 @@ static bool lower_prepare(ts_lower *lw, ts_fn *fn)
     lw->made = TS_NEW_N(lw->arena, ts_late_value, fn->inst.n);
     lw->nowhere = TS_NEW_N(lw->arena, ts_val, 1 << TS_LAYOUT_REGS);
     if (!lw->fn || !lw->late || !lw->made || !lw->nowhere || !lw->scalar || !lw->newest || !lw->roots || !lw->tokens ||
-        !ts_shape_of(fn, lw->arena, &lw->shape) || !ts_facts_of(fn, lw->arena, &lw->facts))
+        !ts_shape_of(fn, lw->arena, &lw->shape) || !ts__facts_of(fn, lw->arena, &lw->facts))
         return false;
     lw->fn->level = TS_LEVEL_S;
     ts_builder_init(&lw->b, lw->fn);
@@ -512,7 +512,7 @@ static ts_val lower_thread(ts_lower *lw)
         return tid;
     ts_val rank = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CLUSTER_RANK, 0, 0), 0);
     uint32_t shift = TS_LAYOUT_LANES + lw->assign.n_warp - lw->assign.n_cta;
-    return ts_op2(&lw->b, TS_OP_ori, tid, ts_op2(&lw->b, TS_OP_shli, rank, ts_lower_i32(lw, shift), 0), 0);
+    return ts_op2(&lw->b, TS_OP_ori, tid, ts_op2(&lw->b, TS_OP_shli, rank, ts__lower_i32(lw, shift), 0), 0);
 }
 
 /* Parameters, the error record, the thread index: what must come first. */
@@ -525,34 +525,34 @@ static ts_val lower_entry(ts_lower *lw)
     for (ts_val i = v; i < lw->tile->inst.n; i++)
         faults = faults || ts_at(lw->tile, i)->op == TS_OP_assert;
     if (faults || lw->tile->checked) {
-        lw->fault = ts_param(&lw->b, ts_type_ptr(lw->module, TS_T_i32, TS_GLOBAL));
+        lw->fault = ts_fn_param(&lw->b, ts_type_ptr(lw->module, TS_T_i32, TS_GLOBAL));
         lw->env->plan->error_param = 1;
     }
     lw->tid = lower_thread(lw);
-    ts_cluster_begin(lw);
+    ts__cluster_begin(lw);
     return v;
 }
 
-ts_status ts_lower_run(ts_fn *fn, ts_pass_env *env, ts_text *messages, ts_error *err)
+ts_status ts__lower_run(ts_fn *fn, ts_pass_env *env, ts_text *messages, ts_error *err)
 {
     ts_lower lw = {.env = env, .err = err, .arena = env->scratch};
-    TS_TRY(ts_assign_run(fn, env, env->scratch, &lw.assign, err));
+    TS_TRY(ts__assign_run(fn, env, env->scratch, &lw.assign, err));
     if (!lower_prepare(&lw, fn))
         return ts_fail(err, TS_NOMEM, "out of memory while lowering a kernel");
     lw.messages = *messages;
-    ts_lower_scan_memory(&lw);
-    ts_late_plan(&lw);
+    ts__lower_scan_memory(&lw);
+    ts__late_plan(&lw);
     ts_val first = lower_entry(&lw);
-    ts_tma_begin(&lw);
+    ts__tma_begin(&lw);
     for (ts_val v = first; v < fn->inst.n && lw.status == TS_OK; v++)
-        v = ts_lower_inst(&lw, v);
+        v = ts__lower_inst(&lw, v);
     *messages = lw.messages;
     if (lw.status != TS_OK)
         return lw.status;
     if (env->scratch->failed)
         return ts_fail(err, TS_NOMEM, "out of memory while lowering a kernel");
     TS_TRY(ts_builder_status(&lw.b, err));
-    env->plan->threads = ts_tma_threads(&lw);
+    env->plan->threads = ts__tma_threads(&lw);
     if (lw.assign.n_cta || lw.assign.tma.log_split)
         env->plan->cluster = 1u << TS_MAX(lw.assign.n_cta, lw.assign.tma.log_split);
     env->plan->shared_bytes = lw.shared.peak;

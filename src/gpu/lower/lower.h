@@ -20,7 +20,7 @@
  * stand anywhere in it.
  *
  * To replace the lowering of an operation (another matmul, say): test in lower_inst (lower.c) before the
- * table, read operands with ts_lower_get / ts_lower_scalar, give results with ts_lower_set, take shared memory
+ * table, read operands with ts__lower_get / ts__lower_scalar, give results with ts__lower_set, take shared memory
  * from ts_shared_*. To take over a whole loop: hook at its opener, lower it yourself and return the index of
  * the last instruction handled (its last `res`).
  */
@@ -35,7 +35,7 @@
 /* A value held in registers of one layout. Entries made inside a region vanish at its end. */
 typedef struct ts_held {
     ts_val value;
-    const ts_layout *layout;
+    const ts_linear *layout;
     const ts_val *reg;
     uint32_t next; /* older entry of the same value, index + 1 */
 } ts_held;
@@ -50,7 +50,7 @@ typedef struct ts_shared {
     uint32_t next;        /* where the next scratch buffer is tried */
     uint32_t peak;        /* bytes the launch asks for */
     TS_VEC(ts_shared_use) reads;
-    TS_VEC(ts_shared_use) fixed; /* taken: for good, or until ts_shared_done */
+    TS_VEC(ts_shared_use) fixed; /* taken: for good, or until ts__shared_done */
     bool unknown;         /* anything may have been read: start of a region */
 } ts_shared;
 
@@ -93,7 +93,7 @@ typedef struct ts_cp_loop {
     uint32_t stages;
     ts_val stage;   /* of the current step */
     ts_val filling; /* that copies go to */
-    ts_val product; /* reads its first fragments a step ahead (see ts_cp_ahead); 0 = none does */
+    ts_val product; /* reads its first fragments a step ahead (see ts__cp_ahead); 0 = none does */
     ts_val carried; /* the first value that holds them */
     ts_vals ahead;  /* those of the next step */
 } ts_cp_loop;
@@ -145,75 +145,75 @@ typedef struct ts_lower {
 
 /* ---- values ---------------------------------------------------------------------------------------- */
 
-bool ts_lower_fail(ts_lower *lw, ts_status status, ts_val v, const char *format, ...) TS_PRINTF(4, 5);
+bool ts__lower_fail(ts_lower *lw, ts_status status, ts_val v, const char *format, ...) TS_PRINTF(4, 5);
 /* Registers of tile value `v` in `layout` (moved or written anew when need be); 2^n_reg of them. Never NULL.
  * A scalar gives its value for any register. */
-const ts_val *ts_lower_get(ts_lower *lw, ts_val v, const ts_layout *layout);
-ts_val ts_lower_scalar(ts_lower *lw, ts_val v);
+const ts_val *ts__lower_get(ts_lower *lw, ts_val v, const ts_linear *layout);
+ts_val ts__lower_scalar(ts_lower *lw, ts_val v);
 /* `reg` stays the caller's until the lowering ends, and is not written any more. */
-void ts_lower_set(ts_lower *lw, ts_val v, const ts_layout *layout, const ts_val *reg);
+void ts__lower_set(ts_lower *lw, ts_val v, const ts_linear *layout, const ts_val *reg);
 /* A zeroed array of 2^n_reg values for `layout`. */
-ts_val *ts_lower_regs(ts_lower *lw, const ts_layout *layout);
+ts_val *ts__lower_regs(ts_lower *lw, const ts_linear *layout);
 /* The layout to work in: home, or the usual one when the value is free. */
-const ts_layout *ts_lower_home(ts_lower *lw, ts_val v);
+const ts_linear *ts__lower_home(ts_lower *lw, ts_val v);
 /* Register bits whose column is zero: they repeat others. */
-uint32_t ts_lower_repeats(const ts_layout *layout);
+uint32_t ts__lower_repeats(const ts_linear *layout);
 /* Scopes follow the regions of the output. */
-void ts_lower_open(ts_lower *lw);
-void ts_lower_close(ts_lower *lw);
-void ts_lower_drop(ts_lower *lw, uint32_t keep); /* forgets all but the oldest `keep` held entries */
+void ts__lower_open(ts_lower *lw);
+void ts__lower_close(ts_lower *lw);
+void ts__lower_drop(ts_lower *lw, uint32_t keep); /* forgets all but the oldest `keep` held entries */
 /* Pointer to the elements of a dense constant, in global memory. */
-ts_val ts_lower_dense(ts_lower *lw, ts_val v);
+ts_val ts__lower_dense(ts_lower *lw, ts_val v);
 /* The type a tile element has in a thread. */
-ts_type ts_lower_elem(const ts_lower *lw, ts_val v);
+ts_type ts__lower_elem(const ts_lower *lw, ts_val v);
 
 /* ---- small code ------------------------------------------------------------------------------------- */
 
 /* XOR of lane[i] over the lane bits and warp[i] over the warp bits that are set in this thread: i32. */
-ts_val ts_lower_linear(ts_lower *lw, const uint32_t *lane, const uint32_t *warp);
+ts_val ts__lower_linear(ts_lower *lw, const uint32_t *lane, const uint32_t *warp);
 /* The part of a flat index that lanes and warps give; registers XOR ts_lower_fixed(layout, reg). */
-ts_val ts_lower_flat(ts_lower *lw, const ts_layout *layout);
-static inline uint32_t ts_lower_fixed(const ts_layout *layout, uint32_t reg)
+ts_val ts__lower_flat(ts_lower *lw, const ts_linear *layout);
+static inline uint32_t ts_lower_fixed(const ts_linear *layout, uint32_t reg)
 {
     return ts_xor_of(layout->reg, layout->n_reg, reg);
 }
 /* i1: the lane and warp bits of `bits` are zero in this thread; 0 when there are none to test. */
-ts_val ts_lower_is_first(ts_lower *lw, ts_place bits);
-ts_val ts_lower_i32(ts_lower *lw, int64_t value);
+ts_val ts__lower_is_first(ts_lower *lw, ts_place bits);
+ts_val ts__lower_i32(ts_lower *lw, int64_t value);
 /* x `op` y, by value and by number. */
 static inline ts_val ts_lower_op2(ts_lower *lw, ts_op op, ts_val x, ts_val y)
 {
     return ts_op2(&lw->b, op, x, y, 0);
 }
-ts_val ts_lower_op(ts_lower *lw, ts_op op, ts_val x, int64_t y, uint32_t attr);
+ts_val ts__lower_op(ts_lower *lw, ts_op op, ts_val x, int64_t y, uint32_t attr);
 /* The index of this warp in the block, and of its warpgroup: uniform values. */
-ts_val ts_lower_warp(ts_lower *lw);
-ts_val ts_lower_warpgroup(ts_lower *lw);
-ts_val ts_lower_add(ts_lower *lw, ts_val x, int64_t value);
+ts_val ts__lower_warp(ts_lower *lw);
+ts_val ts__lower_warpgroup(ts_lower *lw);
+ts_val ts__lower_add(ts_lower *lw, ts_val x, int64_t value);
 /* Both (either may be 0 = true). */
-ts_val ts_lower_and(ts_lower *lw, ts_val x, ts_val y);
+ts_val ts__lower_and(ts_lower *lw, ts_val x, ts_val y);
 /* A pointer `bytes` further; i32 or i64 offset value, and a constant. */
-ts_val ts_lower_ptr(ts_lower *lw, ts_val pointer, ts_val offset, int64_t bytes);
+ts_val ts__lower_ptr(ts_lower *lw, ts_val pointer, ts_val offset, int64_t bytes);
 /* Loads 2^log elements into out[0..]; pred and pad may be 0; pad TS_NO: masked ones may be anything. Element type
  * `elem`. */
-void ts_lower_ld(ts_lower *lw, ts_type elem, ts_val pointer, uint32_t n, ts_cache cache, ts_val pred, ts_val pad,
+void ts__lower_ld(ts_lower *lw, ts_type elem, ts_val pointer, uint32_t n, ts_cache_use cache, ts_val pred, ts_val pad,
                  ts_val *out);
-void ts_lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values, ts_cache cache, ts_val pred);
-void ts_lower_barrier(ts_lower *lw); /* of the tile block; clears all hazards */
-void ts_lower_barrier_cta(ts_lower *lw); /* of this thread block alone when several share the tile block */
+void ts__lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values, ts_cache_use cache, ts_val pred);
+void ts__lower_barrier(ts_lower *lw); /* of the tile block; clears all hazards */
+void ts__lower_barrier_cta(ts_lower *lw); /* of this thread block alone when several share the tile block */
 /* Copies the instructions of a region (after its args, up to `yield`) with args mapped already in lw->scalar;
  * gives the yielded values. For bodies of reduce and scan: scalars only. */
-void ts_lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *out);
+void ts__lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *out);
 /* out = body(x, acc) of reduction or scan `v`: its region takes pairs of an element and an accumulator for each of at
  * most TS_COMBINE_INPUTS inputs. `out` is neither of the others. */
 enum { TS_COMBINE_INPUTS = 8 };
-void ts_lower_combine(ts_lower *lw, ts_val v, const ts_val *acc, const ts_val *x, ts_val *out);
+void ts__lower_combine(ts_lower *lw, ts_val v, const ts_val *acc, const ts_val *x, ts_val *out);
 /* Adds the registers of tile value `v`, in the home of `as`: none for tokens, one for scalars. */
-void ts_lower_expand(ts_lower *lw, ts_val v, ts_val as, ts_vals *out);
+void ts__lower_expand(ts_lower *lw, ts_val v, ts_val as, ts_vals *out);
 /* The other way: gives `v` as many of the thread values `from` as expand made; returns what is left. */
-const ts_val *ts_lower_bind(ts_lower *lw, ts_val v, const ts_val *from);
+const ts_val *ts__lower_bind(ts_lower *lw, ts_val v, const ts_val *from);
 /* Types of the thread values of the results of a tile-level opener. */
-void ts_lower_result_types(ts_lower *lw, ts_val opener, ts_vals *types);
+void ts__lower_result_types(ts_lower *lw, ts_val opener, ts_vals *types);
 
 /* Where the tile of an index begins along an axis of a view (ts_view_start), in i32 or i64. In i32 a place that is too
  * far out may be a negative number or an unsigned one beyond 2^31: outside for every comparison that is unsigned, and
@@ -223,23 +223,23 @@ ts_val ts__view_start(ts_lower *lw, const ts_type_info *view, uint32_t axis, ts_
 /* ---- shared memory: shared.c ------------------------------------------------------------------------- */
 
 /* Bytes for the rest of the function, aligned. Returns the offset. */
-uint32_t ts_shared_fix(ts_lower *lw, uint32_t bytes, uint32_t align, ts_val why);
-/* Bytes for a moment: write, ts_lower_barrier, read, ts_shared_done. Emits a barrier first when another thread
+uint32_t ts__shared_fix(ts_lower *lw, uint32_t bytes, uint32_t align, ts_val why);
+/* Bytes for a moment: write, ts__lower_barrier, read, ts__shared_done. Emits a barrier first when another thread
  * may still be reading what lay there. */
-uint32_t ts_shared_take(ts_lower *lw, uint32_t bytes, ts_val why);
-void ts_shared_done(ts_lower *lw, uint32_t offset, uint32_t bytes);
-void ts_shared_cleared(ts_lower *lw);  /* a barrier was emitted */
-void ts_shared_forget(ts_lower *lw);   /* a region starts or ends: anything may be pending */
+uint32_t ts__shared_take(ts_lower *lw, uint32_t bytes, ts_val why);
+void ts__shared_done(ts_lower *lw, uint32_t offset, uint32_t bytes);
+void ts__shared_cleared(ts_lower *lw);  /* a barrier was emitted */
+void ts__shared_forget(ts_lower *lw);   /* a region starts or ends: anything may be pending */
 /* Where several thread blocks share the tile block: memory of the first of them, so that they have it in common. */
-ts_val ts_shared_pointer(ts_lower *lw, ts_type elem, uint32_t offset);
-ts_val ts_shared_of_cta(ts_lower *lw, ts_type elem, uint32_t offset, uint32_t cta); /* of that one; TS_NO: this one */
+ts_val ts__shared_pointer(ts_lower *lw, ts_type elem, uint32_t offset);
+ts_val ts__shared_of_cta(ts_lower *lw, ts_type elem, uint32_t offset, uint32_t cta); /* of that one; TS_NO: this one */
 
 /* ---- clusters (cluster.c) ---------------------------------------------------------------------------- */
 
 /* The first code of a kernel whose tile block is a cluster; all blocks have started after _meet. */
-void ts_cluster_begin(ts_lower *lw);
-void ts_cluster_meet(ts_lower *lw);
-void ts_cluster_leave(ts_lower *lw);
+void ts__cluster_begin(ts_lower *lw);
+void ts__cluster_meet(ts_lower *lw);
+void ts__cluster_leave(ts_lower *lw);
 
 /* An exchange of `bytes` for instruction `v`: begin; write to and read from _memory within the thread block; _expect,
  * which is a barrier of it; _send; _wait; read from _memory what all have sent. */
@@ -248,173 +248,173 @@ typedef struct ts_exchange {
     ts_val bar, parity;
     ts_val turn, offset;          /* in a loop: how often it has run; bytes to the memory of this turn. Else 0 */
 } ts_exchange;
-ts_exchange ts_exchange_begin(ts_lower *lw, ts_val v, uint32_t bytes);
-ts_val ts_exchange_memory(ts_lower *lw, const ts_exchange *x, ts_type elem, uint32_t offset);
-void ts_exchange_expect(ts_lower *lw, const ts_exchange *x, uint32_t bytes);
+ts_exchange ts__exchange_begin(ts_lower *lw, ts_val v, uint32_t bytes);
+ts_val ts__exchange_memory(ts_lower *lw, const ts_exchange *x, ts_type elem, uint32_t offset);
+void ts__exchange_expect(ts_lower *lw, const ts_exchange *x, uint32_t bytes);
 /* Stores 32 or 64 bits at the place `at` of _memory, in all blocks: once for threads that differ in the lane and warp
  * bits `same` only, which hold the same; a lane for each block where there are enough of them. */
-void ts_exchange_send(ts_lower *lw, const ts_exchange *x, ts_val at, ts_val value, ts_place same);
-void ts_exchange_wait(ts_lower *lw, const ts_exchange *x);
+void ts__exchange_send(ts_lower *lw, const ts_exchange *x, ts_val at, ts_val value, ts_place same);
+void ts__exchange_wait(ts_lower *lw, const ts_exchange *x);
 
 /* ---- the cp.async pipeline: schedule/cp_async.c -------------------------------------------------------------- */
 
 /* Around a `for`: before it opens (adds a carried value when there is a pipeline), first in its body, at its
  * `continue`, after its end. */
-void ts_cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits);
-void ts_cp_enter(ts_lower *lw, ts_val loop, ts_val stage);
-void ts_cp_next(ts_lower *lw, ts_val loop, ts_vals *values);
-void ts_cp_leave(ts_lower *lw, ts_val loop);
-void ts_cp_types(ts_lower *lw, ts_val loop, ts_vals *types); /* of the values added */
-bool ts_cp_skips(const ts_lower *lw, ts_val v); /* lowered by the pipeline */
-ts_val ts_cp_place(ts_lower *lw, ts_val x);      /* pointer to the operand in shared memory; 0 = not there */
+void ts__cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits);
+void ts__cp_enter(ts_lower *lw, ts_val loop, ts_val stage);
+void ts__cp_next(ts_lower *lw, ts_val loop, ts_vals *values);
+void ts__cp_leave(ts_lower *lw, ts_val loop);
+void ts__cp_types(ts_lower *lw, ts_val loop, ts_vals *types); /* of the values added */
+bool ts__cp_skips(const ts_lower *lw, ts_val v); /* lowered by the pipeline */
+ts_val ts__cp_place(ts_lower *lw, ts_val x);      /* pointer to the operand in shared memory; 0 = not there */
 /* The only product of a pipelined loop carries the fragments of its first k step from one step of the loop to the
- * next: before its last k step it calls ts_cp_advance, which waits for the next stage and makes it the current
+ * next: before its last k step it calls ts__cp_advance, which waits for the next stage and makes it the current
  * one, and reads them (into `ahead`), so that no product waits for a barrier or for shared memory. NULL: not so. */
-ts_cp_loop *ts_cp_ahead(ts_lower *lw, ts_val product);
-void ts_cp_advance(ts_lower *lw, ts_cp_loop *l);
+ts_cp_loop *ts__cp_ahead(ts_lower *lw, ts_val product);
+void ts__cp_advance(ts_lower *lw, ts_cp_loop *l);
 
 /* ---- the TMA pipeline: schedule/producer.c, wgmma.c (see tma.h) -------------------------------------------- */
 
 /* Threads of a block, the producer's included. */
-uint32_t ts_tma_threads(const ts_lower *lw);
+uint32_t ts__tma_threads(const ts_lower *lw);
 /* A loop over k that the blocks of a cluster share (schedule/split_k.c): its bounds in this block, and behind it this block's
  * part of the sum of all. */
-void ts_split_bounds(ts_lower *lw, ts_val loop, ts_val bound[2]);
-void ts_split_join(ts_lower *lw, ts_val loop);
+void ts__split_bounds(ts_lower *lw, ts_val loop, ts_val bound[2]);
+void ts__split_join(ts_lower *lw, ts_val loop);
 /* Bytes that will arrive on the barriers; rows of stages that no copy writes (schedule/clip.c). */
-void ts_clip_begin(ts_lower *lw);
-void ts_clip_fill(ts_lower *lw);
+void ts__clip_begin(ts_lower *lw);
+void ts__clip_fill(ts_lower *lw);
 /* At the start of the function: barriers, the producer. */
-void ts_tma_begin(ts_lower *lw);
+void ts__tma_begin(ts_lower *lw);
 /* A `for` opens, continues, has ended: counters of the loops within, see tma.h. */
-void ts_tma_loop_values(ts_lower *lw, ts_val opener, ts_vals *out);
-void ts_tma_loop_next(ts_lower *lw, ts_val opener, ts_vals *out);
-ts_val ts_tma_loop_take(ts_lower *lw, ts_val opener, ts_val next);
-uint32_t ts_tma_loop_n(ts_lower *lw, ts_val opener);
-void ts_wgmma_after_loop(ts_lower *lw, ts_val loop);
+void ts__tma_loop_values(ts_lower *lw, ts_val opener, ts_vals *out);
+void ts__tma_loop_next(ts_lower *lw, ts_val opener, ts_vals *out);
+ts_val ts__tma_loop_take(ts_lower *lw, ts_val opener, ts_val next);
+uint32_t ts__tma_loop_n(ts_lower *lw, ts_val opener);
+void ts__wgmma_after_loop(ts_lower *lw, ts_val loop);
 /* Stage of the current step (0 = there is one only), barrier of step `count` (0 = no steps). */
-ts_val ts_tma_stage(ts_lower *lw, const ts_tma_group *group);
-ts_val ts_tma_barrier(ts_lower *lw, const ts_tma_group *group, uint32_t offset, ts_val count);
-void ts_tma_await(ts_lower *lw, const ts_tma_load *load);
-void ts_lower_tma_load(ts_lower *lw, ts_val v);
-void ts_lower_wgmma(ts_lower *lw, ts_val v);
+ts_val ts__tma_stage(ts_lower *lw, const ts_tma_group *group);
+ts_val ts__tma_barrier(ts_lower *lw, const ts_tma_group *group, uint32_t offset, ts_val count);
+void ts__tma_await(ts_lower *lw, const ts_tma_load *load);
+void ts__lower_tma_load(ts_lower *lw, ts_val v);
+void ts__lower_wgmma(ts_lower *lw, ts_val v);
 /* Before `v`, perhaps a product that still runs, is read; before a region opens. */
-void ts_wgmma_settle(ts_lower *lw, ts_val v);
-void ts_wgmma_before_region(ts_lower *lw, ts_val opener);
+void ts__wgmma_settle(ts_lower *lw, ts_val v);
+void ts__wgmma_before_region(ts_lower *lw, ts_val opener);
 /* Its parts, for rotated loops: the product without its wait, operand a from `words` when it is in registers (NULL:
  * from its value; returns what is left of them); the words of its operand; waiting; one arrival of every consumer
  * warp on the empty barrier of the stage of step `count`. */
-const ts_val *ts_wgmma_start(ts_lower *lw, ts_val v, const ts_val *words);
-const ts_val *ts_wgmma_words(ts_lower *lw, ts_val v, uint32_t *n);
-void ts_wgmma_wait(ts_lower *lw, uint32_t pending);
-void ts_wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count);
+const ts_val *ts__wgmma_start(ts_lower *lw, ts_val v, const ts_val *words);
+const ts_val *ts__wgmma_words(ts_lower *lw, ts_val v, uint32_t *n);
+void ts__wgmma_wait(ts_lower *lw, uint32_t pending);
+void ts__wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count);
 /* Rotated loops (rotate.c): what the consumers do first in the function; lowers one and returns its last result. */
-void ts_rotate_begin(ts_lower *lw);
-ts_val ts_rotate_for(ts_lower *lw, ts_val v);
+void ts__rotate_begin(ts_lower *lw);
+ts_val ts__rotate_for(ts_lower *lw, ts_val v);
 /* Turns of two warpgroups (or teams): the barrier at which `group` waits for its turn, and that of the other one;
  * bar_sync or bar_arrive of both there. */
-ts_val ts_turn_of(ts_lower *lw, ts_val group);
-ts_val ts_turn_of_other(ts_lower *lw, ts_val group);
-void ts_turn(ts_lower *lw, ts_op op, ts_val barrier);
+ts_val ts__turn_of(ts_lower *lw, ts_val group);
+ts_val ts__turn_of_other(ts_lower *lw, ts_val group);
+void ts__turn(ts_lower *lw, ts_op op, ts_val barrier);
 /* Teams (teams.c), all without effect where there are none: what consumers do first; bounds of a loop; the number of
  * the first step of a loop of products, and that after a trip of `opener`; before and behind a loop of products. */
-void ts_teams_begin(ts_lower *lw);
-void ts_teams_range(ts_lower *lw, ts_val v, ts_val range[3]);
-ts_val ts_teams_first(ts_lower *lw, ts_val inner);
-ts_val ts_teams_skip(ts_lower *lw, ts_val opener, ts_val count);
-void ts_teams_await(ts_lower *lw, ts_val loop);
-void ts_teams_pass(ts_lower *lw, ts_val loop);
+void ts__teams_begin(ts_lower *lw);
+void ts__teams_range(ts_lower *lw, ts_val v, ts_val range[3]);
+ts_val ts__teams_first(ts_lower *lw, ts_val inner);
+ts_val ts__teams_skip(ts_lower *lw, ts_val opener, ts_val count);
+void ts__teams_await(ts_lower *lw, ts_val loop);
+void ts__teams_pass(ts_lower *lw, ts_val loop);
 /* Stores the result of a product through shared memory by TMA; false when that does not fit. */
-bool ts_tma_store(ts_lower *lw, ts_val v);
+bool ts__tma_store(ts_lower *lw, ts_val v);
 /* Behind a loop: what comes next may store to the same array. */
-void ts_tma_store_after(ts_lower *lw, ts_val loop);
+void ts__tma_store_after(ts_lower *lw, ts_val loop);
 /* Before the function returns: shared memory must live until what was sent has been read. */
-void ts_tma_leave(ts_lower *lw);
+void ts__tma_leave(ts_lower *lw);
 /* Coordinates of one copy of access `v`, `inner` and `row` (i32, 0 = none) into the tile: unit axis first, then the
  * tensor's other axes from last to first. Gives their number. */
-uint32_t ts_tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts_val inner, ts_val row, ts_val *out);
+uint32_t ts__tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts_val inner, ts_val row, ts_val *out);
 /* Two 16-bit values as one word; those just rounded from f32 are rounded in pairs instead. */
-ts_val ts_wgmma_pair(ts_lower *lw, ts_val x, ts_val y);
+ts_val ts__wgmma_pair(ts_lower *lw, ts_val x, ts_val y);
 /* Lowers one instruction; returns the last one it handled. */
-ts_val ts_lower_inst(ts_lower *lw, ts_val v);
+ts_val ts__lower_inst(ts_lower *lw, ts_val v);
 
 /* ---- operations ------------------------------------------------------------------------------------- */
 
 typedef void ts_lower_fn(ts_lower *lw, ts_val v);
-ts_val *ts_lower_convert(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg,
-                         const ts_layout *to);
+ts_val *ts__lower_convert(ts_lower *lw, ts_val why, ts_type elem, const ts_linear *from, const ts_val *reg,
+                         const ts_linear *to);
 /* The type that an element is kept as in memory (pointers i64, i1 and 4-bit values a byte each), and the way there and
  * back. */
-ts_type ts_lower_memory_type(const ts_lower *lw, ts_type elem);
-ts_val ts_lower_to_memory(ts_lower *lw, ts_val x);
-ts_val ts_lower_from_memory(ts_lower *lw, ts_val x, ts_type elem);
-/* Stores a tile to scratch at the element offsets XORed from `offset`; returns where. Barrier and ts_shared_done
+ts_type ts__lower_memory_type(const ts_lower *lw, ts_type elem);
+ts_val ts__lower_to_memory(ts_lower *lw, ts_val x);
+ts_val ts__lower_from_memory(ts_lower *lw, ts_val x, ts_type elem);
+/* Stores a tile to scratch at the element offsets XORed from `offset`; returns where. Barrier and ts__shared_done
  * are the caller's. */
-uint32_t ts_lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *from, const ts_val *reg,
+uint32_t ts__lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_linear *from, const ts_val *reg,
                             const uint32_t *offset);
 /* The same into memory that was fixed. */
-void ts_lower_store_shared(ts_lower *lw, ts_type elem, const ts_layout *from, const ts_val *reg, const uint32_t *offset,
+void ts__lower_store_shared(ts_lower *lw, ts_type elem, const ts_linear *from, const ts_val *reg, const uint32_t *offset,
                            uint32_t at);
 /* Reads what lies in shared memory, of this thread block or another, at the element offsets XORed from `offset`. */
-void ts_lower_load_shared(ts_lower *lw, ts_type elem, const ts_layout *layout, const uint32_t *offset, ts_val base,
+void ts__lower_load_shared(ts_lower *lw, ts_type elem, const ts_linear *layout, const uint32_t *offset, ts_val base,
                           ts_val *reg);
 /* What the threads of `only` hold, given to their replicas too (through shared memory). */
-ts_val *ts_lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_layout *layout, const ts_val *reg, ts_val only);
+ts_val *ts__lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_linear *layout, const ts_val *reg, ts_val only);
 /* Writes a free value in a layout. */
-const ts_val *ts_lower_free(ts_lower *lw, ts_val v, const ts_layout *layout);
-void ts_lower_load_view(ts_lower *lw, ts_val v);
-void ts_lower_store_view(ts_lower *lw, ts_val v);
-void ts_lower_load_ptr(ts_lower *lw, ts_val v);
-void ts_lower_store_ptr(ts_lower *lw, ts_val v);
-void ts_lower_atomic(ts_lower *lw, ts_val v);
-void ts_lower_atomic_view(ts_lower *lw, ts_val v);
-void ts_lower_elementwise(ts_lower *lw, ts_val v);
+const ts_val *ts__lower_free(ts_lower *lw, ts_val v, const ts_linear *layout);
+void ts__lower_load_view(ts_lower *lw, ts_val v);
+void ts__lower_store_view(ts_lower *lw, ts_val v);
+void ts__lower_load_ptr(ts_lower *lw, ts_val v);
+void ts__lower_store_ptr(ts_lower *lw, ts_val v);
+void ts__lower_atomic(ts_lower *lw, ts_val v);
+void ts__lower_atomic_view(ts_lower *lw, ts_val v);
+void ts__lower_elementwise(ts_lower *lw, ts_val v);
 /* One register of elementwise `v`, from those of its operands. */
-ts_val ts_lower_one(ts_lower *lw, ts_val v, const ts_val *opnds);
+ts_val ts__lower_one(ts_lower *lw, ts_val v, const ts_val *opnds);
 /* Finds what is made late; register r of any value. */
-void ts_late_plan(ts_lower *lw);
-ts_val ts_late_reg(ts_lower *lw, ts_val v, const ts_layout *layout, uint32_t r);
+void ts__late_plan(ts_lower *lw);
+ts_val ts__late_reg(ts_lower *lw, ts_val v, const ts_linear *layout, uint32_t r);
 /* Sends for registers `first` .. of the tiles that are loaded for this store. */
-void ts_late_fetch(ts_lower *lw, ts_val store, const ts_layout *layout, uint32_t first, uint32_t n);
-void ts_lower_cold(ts_lower *lw, ts_val v);
-void ts_lower_shape(ts_lower *lw, ts_val v); /* reshape, permute, assume of placed values */
-void ts_lower_cat(ts_lower *lw, ts_val v);
-void ts_lower_extract(ts_lower *lw, ts_val v);
-void ts_lower_insert(ts_lower *lw, ts_val v);
-void ts_lower_pack(ts_lower *lw, ts_val v);
-void ts_lower_reduce(ts_lower *lw, ts_val v);
-void ts_lower_scan(ts_lower *lw, ts_val v);
-void ts_lower_mma(ts_lower *lw, ts_val v);
-void ts_lower_view_query(ts_lower *lw, ts_val v);
-void ts_lower_assert(ts_lower *lw, ts_val v);
-void ts_lower_print(ts_lower *lw, ts_val v);
-void ts_lower_alloca(ts_lower *lw, ts_val v);
-void ts_lower_gdc(ts_lower *lw, ts_val v);
+void ts__late_fetch(ts_lower *lw, ts_val store, const ts_linear *layout, uint32_t first, uint32_t n);
+void ts__lower_cold(ts_lower *lw, ts_val v);
+void ts__lower_shape(ts_lower *lw, ts_val v); /* reshape, permute, assume of placed values */
+void ts__lower_cat(ts_lower *lw, ts_val v);
+void ts__lower_extract(ts_lower *lw, ts_val v);
+void ts__lower_insert(ts_lower *lw, ts_val v);
+void ts__lower_pack(ts_lower *lw, ts_val v);
+void ts__lower_reduce(ts_lower *lw, ts_val v);
+void ts__lower_scan(ts_lower *lw, ts_val v);
+void ts__lower_mma(ts_lower *lw, ts_val v);
+void ts__lower_view_query(ts_lower *lw, ts_val v);
+void ts__lower_assert(ts_lower *lw, ts_val v);
+void ts__lower_print(ts_lower *lw, ts_val v);
+void ts__lower_alloca(ts_lower *lw, ts_val v);
+void ts__lower_gdc(ts_lower *lw, ts_val v);
 
 /* Memory accesses of other threads (lower/order.c): call before the loads or stores of instruction v, and
- * ts_lower_accesses when its operands are there and no barrier comes before its first load or store. */
-void ts_lower_before_load(ts_lower *lw, ts_val v);
-void ts_lower_before_store(ts_lower *lw, ts_val v);
-void ts_lower_accesses(ts_lower *lw, ts_val v);
-uint64_t ts_lower_roots(ts_lower *lw, ts_val pointer_or_view);
-bool ts_lower_meets(uint64_t a, uint64_t b); /* may memory of roots a and of roots b be the same? */
+ * ts__lower_accesses when its operands are there and no barrier comes before its first load or store. */
+void ts__lower_before_load(ts_lower *lw, ts_val v);
+void ts__lower_before_store(ts_lower *lw, ts_val v);
+void ts__lower_accesses(ts_lower *lw, ts_val v);
+uint64_t ts__lower_roots(ts_lower *lw, ts_val pointer_or_view);
+bool ts__lower_meets(uint64_t a, uint64_t b); /* may memory of roots a and of roots b be the same? */
 /* Memory order of an access, by its attribute: the cache operation; the barriers a block needs around it. */
-ts_cache ts_lower_cache(uint32_t attr, bool load);
-bool ts_lower_releases(uint32_t attr); /* before */
-bool ts_lower_acquires(uint32_t attr); /* after */
+ts_cache_use ts__lower_cache(uint32_t attr, bool load);
+bool ts__lower_releases(uint32_t attr); /* before */
+bool ts__lower_acquires(uint32_t attr); /* after */
 /* i1: threads that carry out an ordered load. Others may write what it reads, so threads that hold the same element
  * must not each read it: they could see different values. 0 = all. */
-ts_val ts_lower_reader(ts_lower *lw, uint32_t attr, const ts_layout *layout);
+ts_val ts__lower_reader(ts_lower *lw, uint32_t attr, const ts_linear *layout);
 
 /* The value of `x` in lane `lane` (or at distance, by kind), any scalar type. */
-ts_val ts_lower_shuffle(ts_lower *lw, ts_val x, ts_val lane, ts_shfl kind);
-void ts_lower_nibbles(ts_lower *lw, ts_val v); /* pack, unpack of 4-bit elements */
+ts_val ts__lower_shuffle(ts_lower *lw, ts_val x, ts_val lane, ts_shfl kind);
+void ts__lower_nibbles(ts_lower *lw, ts_val v); /* pack, unpack of 4-bit elements */
 /* Fills in which pointer parameters are ever loaded and stored. */
-void ts_lower_scan_memory(ts_lower *lw);
+void ts__lower_scan_memory(ts_lower *lw);
 /* True when tile-level operation `op` has a lowering. */
-bool ts_lower_has(ts_op op);
+bool ts__lower_has(ts_op op);
 
 /* The whole pass: leaves `fn` at thread level and the plan filled. `messages` are the texts that faults name. */
-TS_CHECKED ts_status ts_lower_run(ts_fn *fn, ts_pass_env *env, ts_text *messages, ts_error *err);
+TS_CHECKED ts_status ts__lower_run(ts_fn *fn, ts_pass_env *env, ts_text *messages, ts_error *err);
 
 #endif

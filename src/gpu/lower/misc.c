@@ -13,16 +13,16 @@ static uint32_t misc_message(ts_lower *lw, const char *text)
 {
     uint32_t n = 0;
     if (!lw->messages.n)
-        ts_text_put(&lw->messages, "", 1);
+        ts__text_put(&lw->messages, "", 1);
     for (size_t i = 0; i < lw->messages.n; i++)
         n += lw->messages.at[i] == 0;
-    ts_text_put(&lw->messages, text, strlen(text) + 1);
+    ts__text_put(&lw->messages, text, strlen(text) + 1);
     return n;
 }
 
 static void misc_store_field(ts_lower *lw, size_t offset, ts_val value)
 {
-    ts_lower_st(lw, ts_lower_ptr(lw, lw->fault, 0, (int64_t)offset), 1, &value, TS_CACHE_NONE, 0);
+    ts__lower_st(lw, ts__lower_ptr(lw, lw->fault, 0, (int64_t)offset), 1, &value, TS_CACHE_NONE, 0);
 }
 
 typedef struct misc_fault {
@@ -36,14 +36,14 @@ static void misc_claim(ts_lower *lw, ts_val v, const misc_fault *fault)
     ts_builder *b = &lw->b;
     uint32_t line = ts_loc_of(lw->tile, v)->line;
     uint32_t attr = TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_DEVICE) | TS_M_MODE(TS_RMW_CAS);
-    ts_val opnds[] = {lw->fault, ts_lower_i32(lw, 0), ts_lower_i32(lw, fault->code)};
+    ts_val opnds[] = {lw->fault, ts__lower_i32(lw, 0), ts__lower_i32(lw, fault->code)};
     ts_val old = ts_emit(b, TS_OP_atom, TS_T_i32, 3, opnds, attr, 0);
-    ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_EQ, old, ts_lower_i32(lw, 0), 0));
-    misc_store_field(lw, offsetof(ts_fault, line), ts_lower_i32(lw, line));
+    ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_EQ, old, ts__lower_i32(lw, 0), 0));
+    misc_store_field(lw, offsetof(ts_fault, line), ts__lower_i32(lw, line));
     for (uint32_t i = 0; i < 3; i++)
         misc_store_field(lw, offsetof(ts_fault, block) + 4 * i,
                          ts_emit(b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CTAID + i, 0, 0), 0));
-    misc_store_field(lw, offsetof(ts_fault, string), ts_lower_i32(lw, fault->string));
+    misc_store_field(lw, offsetof(ts_fault, string), ts__lower_i32(lw, fault->string));
     if (fault->index) {
         misc_store_field(lw, offsetof(ts_fault, index), fault->index);
         misc_store_field(lw, offsetof(ts_fault, extent), fault->extent);
@@ -56,15 +56,15 @@ static ts_val misc_wide(ts_lower *lw, ts_val x)
     return ts_type_of(lw->fn, x) == TS_T_i64 ? x : ts_cast(&lw->b, TS_OP_exti, x, TS_T_i64, 0);
 }
 
-void ts_lower_assert(ts_lower *lw, ts_val v)
+void ts__lower_assert(ts_lower *lw, ts_val v)
 {
     bool bounds = ts_at(lw->tile, v)->n_opnd == 3;
     ts_val x = ts_opnd(lw->tile, v, 0), all = 0, outside = 0;
-    const ts_layout *home = ts_lower_home(lw, x);
-    const ts_val *cond = ts_lower_get(lw, x, home);
-    const ts_val *index = bounds ? ts_lower_get(lw, ts_opnd(lw->tile, v, 1), home) : NULL;
+    const ts_linear *home = ts__lower_home(lw, x);
+    const ts_val *cond = ts__lower_get(lw, x, home);
+    const ts_val *index = bounds ? ts__lower_get(lw, ts_opnd(lw->tile, v, 1), home) : NULL;
     for (uint32_t r = 0; r < 1u << home->n_reg; r++)
-        if (!(r & ts_lower_repeats(home))) {
+        if (!(r & ts__lower_repeats(home))) {
             if (bounds)
                 outside = outside ? ts_select(&lw->b, cond[r], outside, index[r]) : index[r];
             all = all ? ts_op2(&lw->b, TS_OP_andi, all, cond[r], 0) : cond[r];
@@ -76,7 +76,7 @@ void ts_lower_assert(ts_lower *lw, ts_val v)
     ts_else(&lw->b);
     if (bounds) {
         fault.index = misc_wide(lw, outside);
-        fault.extent = misc_wide(lw, ts_lower_scalar(lw, ts_opnd(lw->tile, v, 2)));
+        fault.extent = misc_wide(lw, ts__lower_scalar(lw, ts_opnd(lw->tile, v, 2)));
     }
     misc_claim(lw, v, &fault);
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
@@ -130,21 +130,21 @@ static void misc_print_axis(ts_lower *lw, const misc_value *t, uint32_t axis, ts
     ts_builder *b = &lw->b;
     uint32_t rank = ts_type_rank(lw->module, t->type);
     if (axis == rank) {
-        ts_val x, bytes = ts_op2(b, TS_OP_muli, at, ts_lower_i32(lw, t->bytes), 0);
-        ts_type memory = ts_lower_memory_type(lw, t->elem);
-        ts_lower_ld(lw, memory, ts_lower_ptr(lw, t->base, bytes, 0), 1, TS_CACHE_NONE, 0, 0, &x);
-        misc_print_value(lw, t->spec, t->n_spec, ts_lower_from_memory(lw, x, t->elem));
+        ts_val x, bytes = ts_op2(b, TS_OP_muli, at, ts__lower_i32(lw, t->bytes), 0);
+        ts_type memory = ts__lower_memory_type(lw, t->elem);
+        ts__lower_ld(lw, memory, ts__lower_ptr(lw, t->base, bytes, 0), 1, TS_CACHE_NONE, 0, 0, &x);
+        misc_print_value(lw, t->spec, t->n_spec, ts__lower_from_memory(lw, x, t->elem));
         return;
     }
     int64_t n = ts_type_dims(lw->module, t->type)[axis];
     misc_printf(lw, "[", 1, 0);
-    ts_val loop = ts_for_begin(b, ts_lower_i32(lw, 0), ts_lower_i32(lw, n), ts_lower_i32(lw, 1), 0, NULL, 0),
+    ts_val loop = ts_for_begin(b, ts__lower_i32(lw, 0), ts__lower_i32(lw, n), ts__lower_i32(lw, 1), 0, NULL, 0),
            i = loop + 1;
-    ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_NE, i, ts_lower_i32(lw, 0), 0));
+    ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_NE, i, ts__lower_i32(lw, 0), 0));
     misc_printf(lw, ", ", 2, 0);
     ts_if_end(b, opener);
-    uint32_t stride = ts_axis_of(lw->module, t->type, axis).first;
-    ts_val step = ts_op2(b, TS_OP_shli, i, ts_lower_i32(lw, stride), 0);
+    uint32_t stride = ts__axis_of(lw->module, t->type, axis).first;
+    ts_val step = ts_op2(b, TS_OP_shli, i, ts__lower_i32(lw, stride), 0);
     misc_print_axis(lw, t, axis + 1, ts_op2(b, TS_OP_addi, at, step, 0));
     ts_term(b, TS_OP_continue, 0, NULL);
     ts_end(b, loop, 0, NULL);
@@ -169,7 +169,7 @@ static void misc_print_text(ts_lower *lw, ts_val v, const misc_value *values, ui
         t.spec = spec;
         t.n_spec = (size_t)(p - spec);
         if (t.type)
-            misc_print_axis(lw, &t, 0, ts_lower_i32(lw, 0));
+            misc_print_axis(lw, &t, 0, ts__lower_i32(lw, 0));
         else
             misc_print_value(lw, t.spec, t.n_spec, t.base);
     }
@@ -183,17 +183,17 @@ static misc_value misc_value_of(ts_lower *lw, ts_val x)
     ts_type type = ts_type_of(lw->tile, x), elem = ts_type_elem(lw->module, type);
     if (ts_type_kind(lw->module, type) != TS_KIND_TILE)
         return (misc_value){.base = lw->scalar[x]};
-    const ts_layout *home = ts_lower_home(lw, x);
-    ts_type memory = ts_lower_memory_type(lw, elem);
+    const ts_linear *home = ts__lower_home(lw, x);
+    ts_type memory = ts__lower_memory_type(lw, elem);
     misc_value value = {.type = type, .elem = elem, .bytes = ts_type_bits(lw->module, memory) / 8};
     ts_layout_identity(flat);
-    value.at = ts_lower_to_shared(lw, x, elem, home, ts_lower_get(lw, x, home), flat);
-    value.base = ts_shared_pointer(lw, memory, value.at);
+    value.at = ts__lower_to_shared(lw, x, elem, home, ts__lower_get(lw, x, home), flat);
+    value.base = ts__shared_pointer(lw, memory, value.at);
     return value;
 }
 
 /* Tiles go to shared memory; then thread 0 prints everything in order. */
-void ts_lower_print(ts_lower *lw, ts_val v)
+void ts__lower_print(ts_lower *lw, ts_val v)
 {
     uint32_t n = ts_at(lw->tile, v)->n_opnd - (ts_opnd_token(ts_at(lw->tile, v)) == TS_NO ? 0u : 1u);
     misc_value *values = TS_NEW_N(lw->arena, misc_value, n + 1);
@@ -201,28 +201,28 @@ void ts_lower_print(ts_lower *lw, ts_val v)
         return; /* the arena remembers */
     for (uint32_t i = 0; i < n; i++)
         values[i] = misc_value_of(lw, ts_opnd(lw->tile, v, i));
-    ts_lower_barrier(lw);
-    ts_val opener = ts_if_begin(&lw->b, ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 0), 0));
+    ts__lower_barrier(lw);
+    ts_val opener = ts_if_begin(&lw->b, ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts__lower_i32(lw, 0), 0));
     misc_print_text(lw, v, values, n);
     ts_if_end(&lw->b, opener);
     for (uint32_t i = 0; i < n; i++)
         if (values[i].type)
-            ts_shared_done(lw, values[i].at, values[i].bytes * (uint32_t)ts_type_count(lw->module, values[i].type));
+            ts__shared_done(lw, values[i].at, values[i].bytes * (uint32_t)ts_type_count(lw->module, values[i].type));
     lw->env->plan->uses_print = 1;
 }
 
 /* ---- grid order ------------------------------------------------------------------------------------------------- */
 
-void ts_lower_gdc(ts_lower *lw, ts_val v)
+void ts__lower_gdc(ts_lower *lw, ts_val v)
 {
     ts_op op = (ts_op)ts_at(lw->tile, v)->op;
     if (op == TS_OP_memory_fence_alias_tko) {
         ts_emit(&lw->b, TS_OP_fence, TS_T_none, 0, NULL, TS_S(TS_FENCE_GPU, 0, 0), 0);
-        ts_lower_barrier(lw);
+        ts__lower_barrier(lw);
         return;
     }
     if (op == TS_OP_gdc_launch_dependents_tko && (lw->hazards.stored | lw->hazards.loaded))
-        ts_lower_barrier(lw);
+        ts__lower_barrier(lw);
     if (lw->env->target >= TS_TARGET_SM90) /* earlier GPUs run kernels one after the other anyway */
         ts_emit(&lw->b, op == TS_OP_gdc_wait_tko ? TS_OP_gdc_wait : TS_OP_gdc_launch_dependents, TS_T_none, 0, NULL, 0,
                 0);
@@ -231,15 +231,15 @@ void ts_lower_gdc(ts_lower *lw, ts_val v)
 /* ---- memory of the block ---------------------------------------------------------------------------------------- */
 
 /* Shared memory, for the whole kernel. Barriers around its accesses come with the unknown root (lower/ptr.c). */
-void ts_lower_alloca(ts_lower *lw, ts_val v)
+void ts__lower_alloca(ts_lower *lw, ts_val v)
 {
     const uint32_t *words = ts_pool(lw->tile, ts_at(lw->tile, v));
-    uint32_t at = ts_shared_fix(lw, words[0], TS_MAX(words[1], 16u), v);
-    lw->scalar[v] = ts_shared_pointer(lw, ts_type_get(lw->module, ts_type_of(lw->tile, v))->elem, at);
+    uint32_t at = ts__shared_fix(lw, words[0], TS_MAX(words[1], 16u), v);
+    lw->scalar[v] = ts__shared_pointer(lw, ts_type_get(lw->module, ts_type_of(lw->tile, v))->elem, at);
 }
 
 /* A table in global memory that the emitter writes out. */
-ts_val ts_lower_dense(ts_lower *lw, ts_val v)
+ts_val ts__lower_dense(ts_lower *lw, ts_val v)
 {
     char name[32];
     ts_type type = ts_type_of(lw->tile, v);

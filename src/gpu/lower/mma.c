@@ -51,7 +51,7 @@ static ts_val mma_pack(ts_lower *lw, const ts_val *x, uint32_t log_pack)
     for (uint32_t i = 0; i < 4; i++) {
         ts_val byte = type == TS_T_i8 ? x[i] : ts_cast(b, TS_OP_bitcast, x[i], TS_T_i8, 0);
         byte = ts_cast(b, TS_OP_exti, byte, TS_T_i32, TS_A_UNSIGNED);
-        byte = ts_op2(b, TS_OP_shli, byte, ts_lower_i32(lw, 8 * i), 0);
+        byte = ts_op2(b, TS_OP_shli, byte, ts__lower_i32(lw, 8 * i), 0);
         word = word ? ts_op2(b, TS_OP_ori, word, byte, 0) : byte;
     }
     return word;
@@ -59,10 +59,10 @@ static ts_val mma_pack(ts_lower *lw, const ts_val *x, uint32_t log_pack)
 
 /* Addresses of ldmatrix: which element starts the 16-byte row that this lane names. A row is what a 32-bit
  * register holds (2^log_pack elements), times four lanes; `trans` swaps these lanes with those of the rows. */
-static bool mma_matrix_layout(const ts_layout *fragment, uint32_t log_pack, bool trans, ts_layout *out)
+static bool mma_matrix_layout(const ts_linear *fragment, uint32_t log_pack, bool trans, ts_linear *out)
 {
     const uint32_t *row = fragment->lane + 2, *k = fragment->lane, *more = fragment->reg + log_pack;
-    *out = (ts_layout){.bits = fragment->bits, .n_warp = fragment->n_warp, .n_reg = (uint8_t)(log_pack + 2)};
+    *out = (ts_linear){.bits = fragment->bits, .n_warp = fragment->n_warp, .n_reg = (uint8_t)(log_pack + 2)};
     memcpy(out->reg, fragment->reg, log_pack * sizeof *out->reg);
     memcpy(out->reg + log_pack, k, 2 * sizeof *k);
     memcpy(out->lane, row, 3 * sizeof *row);
@@ -81,7 +81,7 @@ static bool mma_matrix_layout(const ts_layout *fragment, uint32_t log_pack, bool
 }
 
 /* The operand's elements lie side by side along the rows of A or columns of B rather than along k. */
-static bool mma_prefers_trans(const ts_layout *from, const ts_layout *fragment)
+static bool mma_prefers_trans(const ts_linear *from, const ts_linear *fragment)
 {
     for (uint32_t i = 0; i < from->n_reg; i++) {
         if (from->reg[i] == fragment->lane[2])
@@ -97,11 +97,11 @@ ts_val ts__mma_address(ts_lower *lw, const mma_box *box, uint32_t flat)
     uint32_t fixed = ts_xor_of(box->offset, box->bits, flat) * box->bytes;
     ts_val at = box->thread;
     if (fixed & box->taken)
-        at = ts_op2(&lw->b, TS_OP_xori, at, ts_lower_i32(lw, fixed & box->taken), 0);
-    return ts_lower_ptr(lw, box->base, at, fixed & ~box->taken);
+        at = ts_op2(&lw->b, TS_OP_xori, at, ts__lower_i32(lw, fixed & box->taken), 0);
+    return ts__lower_ptr(lw, box->base, at, fixed & ~box->taken);
 }
 
-mma_box ts__mma_box(ts_lower *lw, ts_val base, const ts_layout *lanes, const uint32_t *offset, uint32_t bytes)
+mma_box ts__mma_box(ts_lower *lw, ts_val base, const ts_linear *lanes, const uint32_t *offset, uint32_t bytes)
 {
     mma_box box = {.base = base, .bits = lanes->bits, .offset = offset, .bytes = bytes};
     uint32_t lane[TS_LAYOUT_LANES], warp[TS_LAYOUT_WARPS] = {0};
@@ -109,7 +109,7 @@ mma_box ts__mma_box(ts_lower *lw, ts_val base, const ts_layout *lanes, const uin
         box.taken |= lane[i] = ts_xor_of(offset, box.bits, lanes->lane[i]) * bytes;
     for (uint32_t i = 0; i < lanes->n_warp; i++)
         box.taken |= warp[i] = ts_xor_of(offset, box.bits, lanes->warp[i]) * bytes;
-    box.thread = ts_lower_linear(lw, lane, warp);
+    box.thread = ts__lower_linear(lw, lane, warp);
     return box;
 }
 
@@ -125,30 +125,30 @@ static void mma_plan_matrix(mma_source *s, uint32_t log_pack)
         s->by_matrix = s->from->n_reg && s->from->reg[0] == s->matrix.reg[0];
 }
 
-static void mma_plan(ts_lower *lw, mma_source *s, ts_val x, const ts_layout *fragment, uint32_t log_pack)
+static void mma_plan(ts_lower *lw, mma_source *s, ts_val x, const ts_linear *fragment, uint32_t log_pack)
 {
     *s = (mma_source){.x = x, .fragment = *fragment, .from = lw->assign.home[x],
-                      .bytes = TS_MAX(1u, ts_type_bits(lw->module, ts_lower_elem(lw, x)) / 8)};
+                      .bytes = TS_MAX(1u, ts_type_bits(lw->module, ts__lower_elem(lw, x)) / 8)};
     if (s->from)
-        ts_move_plan(s->from, fragment, s->bytes, &s->move);
+        ts__move_plan(s->from, fragment, s->bytes, &s->move);
     s->shared = s->move.kind == TS_MOVE_SHARED || s->move.kind == TS_MOVE_SHUFFLE;
     if (!s->shared)
         return;
     mma_plan_matrix(s, log_pack);
     s->size = s->bytes << s->from->bits;
     ts_whole whole = s->by_matrix || log_pack ? TS_WHOLE_LOAD : TS_WHOLE_STORE;
-    ts_move_plan_shared(s->from, s->by_matrix ? &s->matrix : fragment, s->bytes, whole, &s->move);
+    ts__move_plan_shared(s->from, s->by_matrix ? &s->matrix : fragment, s->bytes, whole, &s->move);
 }
 
 void ts__mma_prepare(ts_lower *lw, mma_source *s)
 {
-    s->placed = s->shared ? ts_cp_place(lw, s->x) : 0;
+    s->placed = s->shared ? ts__cp_place(lw, s->x) : 0;
     if (s->shared && !s->placed)
-        s->at = ts_lower_to_shared(lw, s->x, ts_lower_elem(lw, s->x), s->from, ts_lower_get(lw, s->x, s->from),
+        s->at = ts__lower_to_shared(lw, s->x, ts__lower_elem(lw, s->x), s->from, ts__lower_get(lw, s->x, s->from),
                                    s->move.offset);
 }
 
-uint32_t ts__mma_reg(const ts_layout *layout, uint32_t flat)
+uint32_t ts__mma_reg(const ts_linear *layout, uint32_t flat)
 {
     uint32_t r = 0;
     for (uint32_t i = 0; i < layout->n_reg; i++)
@@ -170,7 +170,7 @@ typedef struct mma_side {
 typedef struct mma_job {
     ts_mma_shape shape;
     mma_row row;
-    const ts_layout *c;
+    const ts_linear *c;
     mma_side side[2];
     ts_val *acc;
     uint32_t attr;
@@ -181,17 +181,17 @@ static void mma_side_open(ts_lower *lw, mma_job *job, uint32_t at)
     mma_side *side = &job->side[at];
     mma_source *s = &side->source;
     uint32_t pack = job->row.log_pack;
-    ts_type elem = ts_lower_elem(lw, s->x);
+    ts_type elem = ts__lower_elem(lw, s->x);
     side->word = pack ? TS_T_i32 : elem == TS_T_tf32 ? TS_T_f32 : elem;
     side->k_bit = at ? job->shape.log_n : 0;
-    side->reg = ts_lower_regs(lw, &s->fragment);
+    side->reg = ts__lower_regs(lw, &s->fragment);
     if (!s->shared) {
-        const ts_val *regs = ts_lower_get(lw, s->x, &s->fragment);
+        const ts_val *regs = ts__lower_get(lw, s->x, &s->fragment);
         for (uint32_t r = 0; r < 1u << s->fragment.n_reg; r += 1u << pack)
             side->reg[r >> pack] = mma_pack(lw, regs + r, pack);
         return;
     }
-    ts_val base = s->placed ? s->placed : ts_shared_pointer(lw, s->by_matrix ? elem : side->word, s->at);
+    ts_val base = s->placed ? s->placed : ts__shared_pointer(lw, s->by_matrix ? elem : side->word, s->at);
     if (s->placed && !s->by_matrix && side->word != elem)
         base = ts_cast(&lw->b, TS_OP_ptr_to_ptr, base, ts_type_ptr(lw->module, side->word, TS_SHARED), 0);
     side->box = ts__mma_box(lw, base, s->by_matrix ? &s->matrix : &s->fragment, s->move.offset, s->bytes);
@@ -205,7 +205,7 @@ static void mma_load(ts_lower *lw, const mma_side *side, uint32_t r, ts_val *out
     ts_type types[4] = {TS_T_i32, TS_T_i32, TS_T_i32, TS_T_i32};
     uint32_t n = 1u << side->log_n;
     if (!side->source.by_matrix) {
-        ts_lower_ld(lw, side->word, at, 1, TS_CACHE_NONE, 0, 0, out);
+        ts__lower_ld(lw, side->word, at, 1, TS_CACHE_NONE, 0, 0, out);
         return;
     }
     ts_val v = ts_emit_multi(&lw->b, TS_OP_ldmatrix, 1, &at, TS_S(0, n, side->source.trans), 0, n, types);
@@ -221,9 +221,9 @@ typedef enum mma_get { MMA_LOAD, MMA_TAKE, MMA_GIVE } mma_get;
 static void mma_fetch(ts_lower *lw, const mma_job *job, mma_side *side, uint32_t k, mma_get get, ts_val *next,
                       ts_vals *out)
 {
-    const ts_layout *fragment = &side->source.fragment;
+    const ts_linear *fragment = &side->source.fragment;
     uint32_t pack = job->row.log_pack, inner = (1u << (side->log_n + pack)) - 1,
-             repeats = ts_lower_repeats(fragment) & ~inner;
+             repeats = ts__lower_repeats(fragment) & ~inner;
     uint32_t mask = ((1u << job->shape.log_k) - (1u << job->row.log_k)) << side->k_bit,
              at = k << (job->row.log_k + side->k_bit);
     for (uint32_t r = 0; side->source.shared && r < 1u << fragment->n_reg; r += inner + 1) {
@@ -264,11 +264,11 @@ static void mma_block(ts_lower *lw, const mma_job *job, uint32_t r, uint32_t k)
 }
 
 /* All steps of k, each for all blocks, so that neighbours do not wait for each other; operands are fetched a
- * step ahead, those of the first step perhaps by the step of the loop before (ts_cp_ahead). */
+ * step ahead, those of the first step perhaps by the step of the loop before (ts__cp_ahead). */
 static void mma_steps(ts_lower *lw, ts_val v, mma_job *job, uint32_t skip)
 {
     uint32_t steps = 1u << (job->shape.log_k - job->row.log_k);
-    ts_cp_loop *l = ts_cp_ahead(lw, v);
+    ts_cp_loop *l = ts__cp_ahead(lw, v);
     ts_val next = l ? l->carried : 0;
     for (uint32_t i = 0; i < 2; i++)
         mma_fetch(lw, job, &job->side[i], 0, l ? MMA_TAKE : MMA_LOAD, &next, NULL);
@@ -276,7 +276,7 @@ static void mma_steps(ts_lower *lw, ts_val v, mma_job *job, uint32_t skip)
         for (uint32_t i = 0; i < 2 && k + 1 < steps; i++)
             mma_fetch(lw, job, &job->side[i], k + 1, MMA_LOAD, NULL, NULL);
         if (l && k + 1 == steps) {
-            ts_cp_advance(lw, l);
+            ts__cp_advance(lw, l);
             ts__mma_first(lw, v, &l->ahead);
         }
         for (uint32_t r = 0; r < 1u << job->c->n_reg; r++)
@@ -285,13 +285,13 @@ static void mma_steps(ts_lower *lw, ts_val v, mma_job *job, uint32_t skip)
     }
 }
 
-static ts_layout mma_fragment(ts_lower *lw, ts_val v, uint32_t side)
+static ts_linear mma_fragment(ts_lower *lw, ts_val v, uint32_t side)
 {
     ts_mma_shape s = ts__mma_shape(lw, v);
-    const ts_layout *c = ts_lower_home(lw, v);
+    const ts_linear *c = ts__lower_home(lw, v);
     ts_mma row = (ts_mma)lw->assign.row[v];
-    return side ? ts_mma_layout_b(row, c, s.log_b, s.log_m, s.log_n, s.log_k)
-                : ts_mma_layout_a(row, c, s.log_b, s.log_m, s.log_n, s.log_k);
+    return side ? ts__mma_layout_b(row, c, s.log_b, s.log_m, s.log_n, s.log_k)
+                : ts__mma_layout_a(row, c, s.log_b, s.log_m, s.log_n, s.log_k);
 }
 
 bool ts__mma_source(ts_lower *lw, ts_val v, uint32_t side, mma_source *source)
@@ -300,7 +300,7 @@ bool ts__mma_source(ts_lower *lw, ts_val v, uint32_t side, mma_source *source)
         ts__fma_source(lw, v, side, source);
         return true;
     }
-    ts_layout fragment = mma_fragment(lw, v, side);
+    ts_linear fragment = mma_fragment(lw, v, side);
     mma_plan(lw, source, ts_opnd(lw->tile, v, side), &fragment, mma_row_of(lw->assign.row[v]).log_pack);
     return source->shared;
 }
@@ -308,7 +308,7 @@ bool ts__mma_source(ts_lower *lw, ts_val v, uint32_t side, mma_source *source)
 /* Sources and addresses of both operands; writes what is not there yet to shared memory. */
 static void mma_open(ts_lower *lw, ts_val v, mma_job *job)
 {
-    *job = (mma_job){.shape = ts__mma_shape(lw, v), .row = mma_row_of(lw->assign.row[v]), .c = ts_lower_home(lw, v)};
+    *job = (mma_job){.shape = ts__mma_shape(lw, v), .row = mma_row_of(lw->assign.row[v]), .c = ts__lower_home(lw, v)};
     bool placed = true;
     for (uint32_t i = 0; i < 2; i++) {
         mma_source *s = &job->side[i].source;
@@ -317,7 +317,7 @@ static void mma_open(ts_lower *lw, ts_val v, mma_job *job)
         placed = placed && (!s->shared || s->placed);
     }
     if (!placed)
-        ts_lower_barrier(lw);
+        ts__lower_barrier(lw);
     for (uint32_t i = 0; i < 2; i++)
         mma_side_open(lw, job, i);
 }
@@ -346,32 +346,32 @@ static void mma_sync(ts_lower *lw, ts_val v)
     uint32_t row = lw->assign.row[v], attr = ts_at(lw->tile, v)->aux, flags = 0;
     mma_job job;
     mma_open(lw, v, &job);
-    bool half = ts_lower_elem(lw, v) == TS_T_f16;
-    job.acc = ts_lower_regs(lw, job.c);
-    const ts_val *old = ts_lower_get(lw, ts_opnd(lw->tile, v, 2), job.c);
+    bool half = ts__lower_elem(lw, v) == TS_T_f16;
+    job.acc = ts__lower_regs(lw, job.c);
+    const ts_val *old = ts__lower_get(lw, ts_opnd(lw->tile, v, 2), job.c);
     for (uint32_t r = 0; r < 1u << job.c->n_reg; r++)
         job.acc[r] = half ? ts_cast(&lw->b, TS_OP_ftof, old[r], TS_T_f32, 0) : old[r];
     if (ts_at(lw->tile, v)->op == TS_OP_mmai)
         flags = (attr & TS_A_UNSIGNED ? TS_MMA_U_A : 0) | (attr & TS_A_UNSIGNED_B ? TS_MMA_U_B : 0);
     job.attr = TS_MMA_ATTR(row, 0, flags);
-    uint32_t inner = job.row.n_c - 1u, repeats = ts_lower_repeats(job.c) & ~inner;
+    uint32_t inner = job.row.n_c - 1u, repeats = ts__lower_repeats(job.c) & ~inner;
     mma_steps(lw, v, &job, inner | repeats);
     for (uint32_t r = 0; r < 1u << job.c->n_reg; r++)
         job.acc[r] = half ? ts_cast(&lw->b, TS_OP_ftof, job.acc[r & ~repeats], TS_T_f16, 0) : job.acc[r & ~repeats];
     for (uint32_t i = 0; i < 2; i++)
         if (job.side[i].source.shared && !job.side[i].source.placed)
-            ts_shared_done(lw, job.side[i].source.at, job.side[i].source.size);
-    ts_lower_set(lw, v, job.c, job.acc);
+            ts__shared_done(lw, job.side[i].source.at, job.side[i].source.size);
+    ts__lower_set(lw, v, job.c, job.acc);
 }
 
-void ts_lower_mma(ts_lower *lw, ts_val v)
+void ts__lower_mma(ts_lower *lw, ts_val v)
 {
     if (ts_at(lw->tile, v)->op == TS_OP_mmaf_scaled)
-        ts_lower_fail(lw, TS_INTERNAL, v, "mmaf_scaled must be expanded before layouts are assigned");
+        ts__lower_fail(lw, TS_INTERNAL, v, "mmaf_scaled must be expanded before layouts are assigned");
     else if (lw->assign.way[v] == TS_MMA_WAY_WGMMA)
-        ts_lower_wgmma(lw, v);
+        ts__lower_wgmma(lw, v);
     else if (lw->assign.way[v] == TS_MMA_WAY_SYNC)
         mma_sync(lw, v);
     else
-        ts_lower_fma(lw, v);
+        ts__lower_fma(lw, v);
 }

@@ -17,7 +17,7 @@
 
 /* ---- which arrays ------------------------------------------------------------------------------------------- */
 
-uint64_t ts_lower_roots(ts_lower *lw, ts_val v)
+uint64_t ts__lower_roots(ts_lower *lw, ts_val v)
 {
     return lw->roots[v] ? lw->roots[v] : 1ull << TS_ROOT_UNKNOWN;
 }
@@ -47,7 +47,7 @@ static uint64_t order_roots_of(const ts_lower *lw, ts_val v)
     }
 }
 
-void ts_lower_scan_memory(ts_lower *lw)
+void ts__lower_scan_memory(ts_lower *lw)
 {
     for (ts_val v = 1; v < lw->tile->inst.n; v++) {
         const ts_inst *inst = ts_at(lw->tile, v);
@@ -60,13 +60,13 @@ void ts_lower_scan_memory(ts_lower *lw)
             lw->tokens[ts_opnds(lw->tile, inst)[token]]++;
         if (!access)
             continue;
-        uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
+        uint64_t roots = ts__lower_roots(lw, ts_opnd(lw->tile, v, 0));
         lw->hazards.ever_loaded |= flags & TS_READ ? roots : 0;
         lw->hazards.ever_stored |= flags & TS_WRITE ? roots : 0;
     }
 }
 
-bool ts_lower_meets(uint64_t a, uint64_t b)
+bool ts__lower_meets(uint64_t a, uint64_t b)
 {
     uint64_t unknown = 1ull << TS_ROOT_UNKNOWN;
     return (a & b) || (a && b && ((a | b) & unknown));
@@ -126,25 +126,25 @@ static bool order_is_apart(ts_lower *lw, ts_val v, ts_val w, ts_val loop)
         return true; /* scalars: the first thread */
     if (a->op != TS_OP_store_view_tko || b->op != TS_OP_store_view_tko)
         return false;
-    ts_val view = ts_opnd(lw->tile, v, 0), other = ts_opnd(lw->tile, w, 0), make = ts_view_make(lw->tile, view);
+    ts_val view = ts_opnd(lw->tile, v, 0), other = ts_opnd(lw->tile, w, 0), make = ts__view_make(lw->tile, view);
     bool grids = order_is_grid(lw, view) && order_is_grid(lw, other);
     if (grids && lw->assign.tma.active && lw->shape.parent[v])
         return true; /* results of loops of products: slices or tails, which the warps do not wait for */
     if (!grids || ts_type_of(lw->tile, view) != ts_type_of(lw->tile, other) ||
-        make != ts_view_make(lw->tile, other) || !order_is_invariant(lw, make, loop))
+        make != ts__view_make(lw->tile, other) || !order_is_invariant(lw, make, loop))
         return false;
     return v == w || order_differs(lw, v, w) ||
-           (!lw->assign.tma.active && ts_layout_equal(ts__view_store_layout(lw, v), ts__view_store_layout(lw, w)));
+           (!lw->assign.tma.active && ts__linear_equal(ts__view_store_layout(lw, v), ts__view_store_layout(lw, w)));
 }
 
 /* May store v write what an earlier store of the same array has written by another thread? */
 static bool order_overwrites(ts_lower *lw, ts_val v)
 {
-    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    uint64_t roots = ts__lower_roots(lw, ts_opnd(lw->tile, v, 0));
     for (ts_val w = 1; w < lw->tile->inst.n; w++) {
         const ts_inst *inst = ts_at(lw->tile, w);
         if (!(ts_info(inst)->flags & TS_WRITE) || !inst->n_opnd ||
-            !ts_lower_meets(roots, ts_lower_roots(lw, ts_opnds(lw->tile, inst)[0])))
+            !ts__lower_meets(roots, ts__lower_roots(lw, ts_opnds(lw->tile, inst)[0])))
             continue;
         ts_val loop = order_loop(lw, v, w);
         if ((w < v || loop) && !order_is_apart(lw, v, w, loop))
@@ -155,25 +155,25 @@ static bool order_overwrites(ts_lower *lw, ts_val v)
 
 /* ---- before an access ------------------------------------------------------------------------------------------ */
 
-void ts_lower_before_load(ts_lower *lw, ts_val v)
+void ts__lower_before_load(ts_lower *lw, ts_val v)
 {
-    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
-    if (ts_lower_meets(roots, lw->hazards.stored))
-        ts_lower_barrier(lw);
+    uint64_t roots = ts__lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    if (ts__lower_meets(roots, lw->hazards.stored))
+        ts__lower_barrier(lw);
 }
 
-void ts_lower_before_store(ts_lower *lw, ts_val v)
+void ts__lower_before_store(ts_lower *lw, ts_val v)
 {
-    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
-    if (ts_lower_meets(roots, lw->hazards.loaded) ||
-        (ts_lower_meets(roots, lw->hazards.stored) &&
-         (ts_lower_meets(roots, lw->hazards.ever_loaded) || order_overwrites(lw, v))))
-        ts_lower_barrier(lw);
+    uint64_t roots = ts__lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    if (ts__lower_meets(roots, lw->hazards.loaded) ||
+        (ts__lower_meets(roots, lw->hazards.stored) &&
+         (ts__lower_meets(roots, lw->hazards.ever_loaded) || order_overwrites(lw, v))))
+        ts__lower_barrier(lw);
 }
 
-void ts_lower_accesses(ts_lower *lw, ts_val v)
+void ts__lower_accesses(ts_lower *lw, ts_val v)
 {
-    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    uint64_t roots = ts__lower_roots(lw, ts_opnd(lw->tile, v, 0));
     uint32_t flags = ts_info(ts_at(lw->tile, v))->flags;
     lw->hazards.stored |= flags & TS_WRITE ? roots : 0;
     lw->hazards.loaded |= flags & TS_WRITE ? 0 : roots;

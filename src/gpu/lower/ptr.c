@@ -28,8 +28,8 @@ static void ptr_add_up(const ts_fn *fn, ts_val v, uint32_t depth, ptr_sum *sum)
     } else if (inst->op == TS_OP_exti && depth < PTR_DEPTH) {
         ptr_add_up(fn, inst->opnd[0], depth + 1, sum);
     } else {
-        sum->terms += ts_hash(&v, sizeof v, 0);
-        sum->align = TS_MIN(sum->align, ts_lower_divisor(fn, v));
+        sum->terms += ts__hash(&v, sizeof v, 0);
+        sum->align = TS_MIN(sum->align, ts__lower_divisor(fn, v));
     }
 }
 
@@ -51,7 +51,7 @@ static ptr_sum ptr_offset_of(const ts_fn *fn, ts_val v, ts_val *base)
 typedef struct ptr_access {
     ts_type elem;
     uint32_t bytes, log_vec, member[16], vector;
-    const ts_layout *layout;
+    const ts_linear *layout;
     const ts_val *pointer, *mask;
 } ptr_access;
 
@@ -60,7 +60,7 @@ static bool ptr_follows(const ts_fn *fn, ts_val first, ts_val other, int64_t by,
     ts_val base, base_first;
     ptr_sum a = ptr_offset_of(fn, first, &base_first), b = ptr_offset_of(fn, other, &base);
     return base == base_first && a.terms == b.terms && b.fixed == a.fixed + by && a.align % vec == 0 &&
-           a.fixed % vec == 0 && ts_lower_divisor(fn, base) % (vec * bytes) == 0;
+           a.fixed % vec == 0 && ts__lower_divisor(fn, base) % (vec * bytes) == 0;
 }
 
 /* One predicate may stand for the vector: the same value, or `i < n` with n a multiple of the vector. */
@@ -74,13 +74,13 @@ static bool ptr_mask_follows(const ts_fn *fn, ts_val first, ts_val other, int64_
         return false;
     ptr_sum x = ptr_sum_of(fn, a->opnd[0]), y = ptr_sum_of(fn, b->opnd[0]);
     return x.terms == y.terms && y.fixed == x.fixed + by && x.align % vec == 0 && x.fixed % vec == 0 &&
-           ts_lower_divisor(fn, a->opnd[1]) % vec == 0;
+           ts__lower_divisor(fn, a->opnd[1]) % vec == 0;
 }
 
 static bool ptr_vector_fits(const ts_lower *lw, const ptr_access *a, uint32_t vector, const uint32_t *member,
                             uint32_t log_n)
 {
-    uint32_t repeats = ts_lower_repeats(a->layout), n = 1u << log_n;
+    uint32_t repeats = ts__lower_repeats(a->layout), n = 1u << log_n;
     for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++) {
         if (r & (vector | repeats))
             continue;
@@ -101,7 +101,7 @@ static void ptr_vectors(ts_lower *lw, ptr_access *a)
     a->log_vec = a->vector = a->member[0] = 0;
     for (uint32_t log_n = 1; a->bytes << log_n <= 16; log_n++) {
         uint32_t member[16], vector = 0;
-        int reg = log_n <= a->layout->bits ? ts_layout_reg_bit(a->layout, log_n - 1) : -1;
+        int reg = log_n <= a->layout->bits ? ts__linear_reg_bit(a->layout, log_n - 1) : -1;
         if (reg < 0)
             return;
         bit[log_n - 1] = 1u << reg;
@@ -117,17 +117,17 @@ static void ptr_vectors(ts_lower *lw, ptr_access *a)
     }
 }
 
-static void ptr_describe(ts_lower *lw, ptr_access *a, ts_val v, const ts_layout *layout)
+static void ptr_describe(ts_lower *lw, ptr_access *a, ts_val v, const ts_linear *layout)
 {
     uint32_t mask = ts_opnd_mask(ts_at(lw->tile, v));
     ts_type pointer = ts_type_elem(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)));
     *a = (ptr_access){.layout = layout, .elem = ts_type_get(lw->module, pointer)->elem};
     a->bytes = TS_MAX(1u, ts_type_bits(lw->module, a->elem) / 8);
-    a->pointer = ts_lower_get(lw, ts_opnd(lw->tile, v, 0), layout);
-    a->mask = mask == TS_NO ? NULL : ts_lower_get(lw, ts_opnd(lw->tile, v, mask), layout);
+    a->pointer = ts__lower_get(lw, ts_opnd(lw->tile, v, 0), layout);
+    a->mask = mask == TS_NO ? NULL : ts__lower_get(lw, ts_opnd(lw->tile, v, mask), layout);
 }
 
-ts_cache ts_lower_cache(uint32_t attr, bool load)
+ts_cache_use ts__lower_cache(uint32_t attr, bool load)
 {
     switch (TS_M_GET_ORDER(attr)) {
     case TS_WEAK:
@@ -139,12 +139,12 @@ ts_cache ts_lower_cache(uint32_t attr, bool load)
     }
 }
 
-bool ts_lower_releases(uint32_t attr)
+bool ts__lower_releases(uint32_t attr)
 {
     return TS_M_GET_ORDER(attr) == TS_RELEASE || TS_M_GET_ORDER(attr) == TS_ACQ_REL;
 }
 
-bool ts_lower_acquires(uint32_t attr)
+bool ts__lower_acquires(uint32_t attr)
 {
     return TS_M_GET_ORDER(attr) == TS_ACQUIRE || TS_M_GET_ORDER(attr) == TS_ACQ_REL;
 }
@@ -153,43 +153,43 @@ bool ts_lower_acquires(uint32_t attr)
 static void ptr_note(const ts_lower *lw, const ptr_access *a, ts_val v, ts_note_kind kind)
 {
     uint32_t bytes = a->bytes << a->log_vec;
-    ts_note(lw->tile, v, kind, a->log_vec ? "vector" : "gather", "%u bytes an access, pointer by pointer", bytes);
+    ts__note(lw->tile, v, kind, a->log_vec ? "vector" : "gather", "%u bytes an access, pointer by pointer", bytes);
     if (bytes < 16)
-        ts_note(lw->tile, v, TS_NOTE_missed, "vector",
+        ts__note(lw->tile, v, TS_NOTE_missed, "vector",
                 "neighbouring pointers are not known to follow each other, aligned and under "
                 "one mask");
 }
 
-ts_val ts_lower_reader(ts_lower *lw, uint32_t attr, const ts_layout *layout)
+ts_val ts__lower_reader(ts_lower *lw, uint32_t attr, const ts_linear *layout)
 {
-    return TS_M_GET_ORDER(attr) == TS_WEAK ? 0 : ts_lower_is_first(lw, ts_layout_replicas(layout));
+    return TS_M_GET_ORDER(attr) == TS_WEAK ? 0 : ts__lower_is_first(lw, ts__linear_replicas(layout));
 }
 
 /* ---- loads and stores ------------------------------------------------------------------------------------------- */
 
-void ts_lower_load_ptr(ts_lower *lw, ts_val v)
+void ts__lower_load_ptr(ts_lower *lw, ts_val v)
 {
     ptr_access a;
-    const ts_layout *layout = ts_lower_home(lw, v);
-    uint32_t attr = ts_at(lw->tile, v)->aux, pad = ts_opnd_pad(ts_at(lw->tile, v)), repeats = ts_lower_repeats(layout);
-    ts_lower_before_load(lw, v);
+    const ts_linear *layout = ts__lower_home(lw, v);
+    uint32_t attr = ts_at(lw->tile, v)->aux, pad = ts_opnd_pad(ts_at(lw->tile, v)), repeats = ts__lower_repeats(layout);
+    ts__lower_before_load(lw, v);
     ptr_describe(lw, &a, v, layout);
-    const ts_val *pads = pad == TS_NO ? NULL : ts_lower_get(lw, ts_opnd(lw->tile, v, pad), layout);
-    ts_val *out = ts_lower_regs(lw, layout), only = ts_lower_reader(lw, attr, layout);
+    const ts_val *pads = pad == TS_NO ? NULL : ts__lower_get(lw, ts_opnd(lw->tile, v, pad), layout);
+    ts_val *out = ts__lower_regs(lw, layout), only = ts__lower_reader(lw, attr, layout);
     ptr_vectors(lw, &a);
     if (pads && a.mask)
         for (uint32_t r = 1; r < 1u << layout->n_reg && a.log_vec; r++)
             if (pads[r] != pads[0]) /* one padding value for a vector */
                 a.log_vec = a.vector = a.member[0] = 0;
     ptr_note(lw, &a, v, TS_NOTE_load);
-    ts_lower_accesses(lw, v);
+    ts__lower_accesses(lw, v);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val values[16], mask = a.mask ? a.mask[r] : 0;
         if (r & (repeats | a.vector))
             continue;
         ts_val fill = !mask ? 0 : pads ? pads[r] : ts_bits(&lw->b, a.elem, 0);
-        ts_val pred = ts_lower_and(lw, only, mask);
-        ts_lower_ld(lw, a.elem, a.pointer[r], 1u << a.log_vec, ts_lower_cache(attr, true), pred,
+        ts_val pred = ts__lower_and(lw, only, mask);
+        ts__lower_ld(lw, a.elem, a.pointer[r], 1u << a.log_vec, ts__lower_cache(attr, true), pred,
                     pred && !fill ? TS_NO : fill, values);
         for (uint32_t k = 0; k < 1u << a.log_vec; k++)
             out[r ^ a.member[k]] = values[k];
@@ -197,44 +197,44 @@ void ts_lower_load_ptr(ts_lower *lw, ts_val v)
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
         out[r] = out[r & ~repeats];
     if (only) /* has a barrier, which an acquire wants anyway */
-        out = ts_lower_share(lw, v, a.elem, layout, out, only);
-    else if (ts_lower_acquires(attr))
-        ts_lower_barrier(lw);
-    ts_lower_set(lw, v, layout, out);
+        out = ts__lower_share(lw, v, a.elem, layout, out, only);
+    else if (ts__lower_acquires(attr))
+        ts__lower_barrier(lw);
+    ts__lower_set(lw, v, layout, out);
 }
 
 /* Where pointers or the value live; the usual layout when both are free. */
-static const ts_layout *ptr_store_layout(ts_lower *lw, ts_val v)
+static const ts_linear *ptr_store_layout(ts_lower *lw, ts_val v)
 {
     ts_val pointer = ts_opnd(lw->tile, v, 0), value = ts_opnd(lw->tile, v, 1);
     if (lw->assign.home[pointer])
         return lw->assign.home[pointer];
-    return lw->assign.home[value] ? lw->assign.home[value] : ts_lower_home(lw, pointer);
+    return lw->assign.home[value] ? lw->assign.home[value] : ts__lower_home(lw, pointer);
 }
 
-void ts_lower_store_ptr(ts_lower *lw, ts_val v)
+void ts__lower_store_ptr(ts_lower *lw, ts_val v)
 {
     ptr_access a;
-    const ts_layout *layout = ptr_store_layout(lw, v);
+    const ts_linear *layout = ptr_store_layout(lw, v);
     uint32_t attr = ts_at(lw->tile, v)->aux;
-    ts_place same = ts_layout_replicas(layout);
-    const ts_val *regs = ts_lower_get(lw, ts_opnd(lw->tile, v, 1), layout);
-    ts_lower_before_store(lw, v);
+    ts_place same = ts__linear_replicas(layout);
+    const ts_val *regs = ts__lower_get(lw, ts_opnd(lw->tile, v, 1), layout);
+    ts__lower_before_store(lw, v);
     ptr_describe(lw, &a, v, layout);
     ptr_vectors(lw, &a);
     ptr_note(lw, &a, v, TS_NOTE_store);
-    ts_val only = ts_lower_is_first(lw, same);
-    if (ts_lower_releases(attr))
-        ts_lower_barrier(lw);
-    ts_lower_accesses(lw, v);
+    ts_val only = ts__lower_is_first(lw, same);
+    if (ts__lower_releases(attr))
+        ts__lower_barrier(lw);
+    ts__lower_accesses(lw, v);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
         ts_val values[16];
         if (r & (same.reg | a.vector))
             continue;
         for (uint32_t k = 0; k < 1u << a.log_vec; k++)
             values[k] = regs[r ^ a.member[k]];
-        ts_lower_st(lw, a.pointer[r], 1u << a.log_vec, values, ts_lower_cache(attr, false),
-                    ts_lower_and(lw, only, a.mask ? a.mask[r] : 0));
+        ts__lower_st(lw, a.pointer[r], 1u << a.log_vec, values, ts__lower_cache(attr, false),
+                    ts__lower_and(lw, only, a.mask ? a.mask[r] : 0));
     }
 }
 
@@ -270,33 +270,33 @@ static void ptr_masked_results(ts_lower *lw, const ptr_access *a, const ts_val *
     }
 }
 
-void ts_lower_atomic(ts_lower *lw, ts_val v)
+void ts__lower_atomic(ts_lower *lw, ts_val v)
 {
     ptr_access a;
     bool cas = ts_at(lw->tile, v)->op == TS_OP_atomic_cas_tko, used = lw->shape.uses[v] > lw->tokens[v];
-    const ts_layout *layout = used ? ts_lower_home(lw, v) : ptr_store_layout(lw, v);
+    const ts_linear *layout = used ? ts__lower_home(lw, v) : ptr_store_layout(lw, v);
     uint32_t attr = ts_at(lw->tile, v)->aux;
-    ts_place same = ts_layout_replicas(layout);
-    const ts_val *value = ts_lower_get(lw, ts_opnd(lw->tile, v, cas ? 2 : 1), layout);
-    const ts_val *compare = cas ? ts_lower_get(lw, ts_opnd(lw->tile, v, 1), layout) : NULL;
-    ts_lower_before_store(lw, v);
+    ts_place same = ts__linear_replicas(layout);
+    const ts_val *value = ts__lower_get(lw, ts_opnd(lw->tile, v, cas ? 2 : 1), layout);
+    const ts_val *compare = cas ? ts__lower_get(lw, ts_opnd(lw->tile, v, 1), layout) : NULL;
+    ts__lower_before_store(lw, v);
     ptr_describe(lw, &a, v, layout);
-    ts_note(lw->tile, v, TS_NOTE_store, "atomic", "%u bytes an access", a.bytes);
-    ts_val only = ts_lower_is_first(lw, same), *out = ts_lower_regs(lw, layout);
-    if (ts_lower_releases(attr))
-        ts_lower_barrier(lw);
-    ts_lower_accesses(lw, v);
+    ts__note(lw->tile, v, TS_NOTE_store, "atomic", "%u bytes an access", a.bytes);
+    ts_val only = ts__lower_is_first(lw, same), *out = ts__lower_regs(lw, layout);
+    if (ts__lower_releases(attr))
+        ts__lower_barrier(lw);
+    ts__lower_accesses(lw, v);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
-        ts_val pred = ts_lower_and(lw, only, a.mask ? a.mask[r] : 0);
+        ts_val pred = ts__lower_and(lw, only, a.mask ? a.mask[r] : 0);
         out[r] = r & same.reg ? out[r & ~same.reg]
                               : ptr_atomic_one(lw, v, used, a.pointer[r], cas ? compare[r] : 0, value[r], pred);
     }
     if (used) {
         ptr_masked_results(lw, &a, compare, out);
         if (only)
-            out = ts_lower_share(lw, v, ts_lower_elem(lw, v), layout, out, only);
-        ts_lower_set(lw, v, layout, out);
+            out = ts__lower_share(lw, v, ts__lower_elem(lw, v), layout, out, only);
+        ts__lower_set(lw, v, layout, out);
     }
-    if (ts_lower_acquires(attr))
-        ts_lower_barrier(lw);
+    if (ts__lower_acquires(attr))
+        ts__lower_barrier(lw);
 }

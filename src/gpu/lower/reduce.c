@@ -21,7 +21,7 @@ typedef struct reduce_state {
     ts_val v;
     uint32_t n;             /* inputs */
     uint32_t axis;          /* flat bits */
-    const ts_layout *from, *to;
+    const ts_linear *from, *to;
     bool symmetric;         /* the body is one commutative operation */
 } reduce_state;
 
@@ -31,7 +31,7 @@ enum { REDUCE_SEND_MOST = 16384, REDUCE_WARPS_MOST = 32 };
 static void reduce_combine(ts_lower *lw, const reduce_state *s, ts_val *acc, const ts_val *x)
 {
     ts_val out[TS_COMBINE_INPUTS];
-    ts_lower_combine(lw, s->v, acc, x, out);
+    ts__lower_combine(lw, s->v, acc, x, out);
     memcpy(acc, out, s->n * sizeof *out);
 }
 
@@ -116,14 +116,14 @@ static void reduce_lane(ts_lower *lw, const reduce_state *s, uint32_t bit, ts_va
 {
     ts_val other[TS_COMBINE_INPUTS], lower[TS_COMBINE_INPUTS], upper[TS_COMBINE_INPUTS];
     for (uint32_t i = 0; i < s->n; i++)
-        other[i] = ts_lower_shuffle(lw, acc[i], ts_lower_i32(lw, 1u << bit), TS_SHFL_BFLY);
+        other[i] = ts__lower_shuffle(lw, acc[i], ts__lower_i32(lw, 1u << bit), TS_SHFL_BFLY);
     if (s->symmetric) {
         reduce_combine(lw, s, acc, other);
         return;
     }
     /* both lanes must combine in the same order to get the same result */
-    ts_val mine = ts_op2(&lw->b, TS_OP_andi, lw->tid, ts_lower_i32(lw, 1u << bit), 0);
-    ts_val low = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, mine, ts_lower_i32(lw, 0), 0);
+    ts_val mine = ts_op2(&lw->b, TS_OP_andi, lw->tid, ts__lower_i32(lw, 1u << bit), 0);
+    ts_val low = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, mine, ts__lower_i32(lw, 0), 0);
     for (uint32_t i = 0; i < s->n; i++) {
         lower[i] = ts_select(&lw->b, low, acc[i], other[i]);
         upper[i] = ts_select(&lw->b, low, other[i], acc[i]);
@@ -193,7 +193,7 @@ static void reduce_in_order(ts_lower *lw, const reduce_state *s, const ts_val *c
     uint32_t n_in = 1u << s->from->n_reg;
     ts_val *work = TS_NEW_N(lw->arena, ts_val, n_in * s->n);
     if (!reduce_is_ascending(s)) {
-        ts_lower_fail(lw, TS_INTERNAL, s->v, "the layout of a reduction in order has its warps elsewhere");
+        ts__lower_fail(lw, TS_INTERNAL, s->v, "the layout of a reduction in order has its warps elsewhere");
         return;
     }
     for (uint32_t j = 0; work && j < n_in * s->n; j++)
@@ -233,12 +233,12 @@ static ts_val reduce_slot(ts_lower *lw, const reduce_state *s, const reduce_roun
         if (round->warps >> i & 1)
             warp[i] = with_warp ? (1u << at++) * bytes : 0;
     }
-    return ts_lower_linear(lw, lane, warp);
+    return ts__lower_linear(lw, lane, warp);
 }
 
 static uint32_t reduce_bytes(const ts_lower *lw, ts_type elem)
 {
-    return ts_type_bits(lw->module, ts_lower_memory_type(lw, elem)) / 8;
+    return ts_type_bits(lw->module, ts__lower_memory_type(lw, elem)) / 8;
 }
 
 /* Shared memory of one input in a round. */
@@ -251,19 +251,19 @@ static ts_val reduce_place(ts_lower *lw, const reduce_state *s, const reduce_rou
                            bool with_warp, uint32_t bytes)
 {
     int64_t fixed = ((int64_t)ts_lower_fixed(s->to, k) << round->n_warps) * bytes;
-    return ts_lower_ptr(lw, base, reduce_slot(lw, s, round, with_warp, bytes), fixed);
+    return ts__lower_ptr(lw, base, reduce_slot(lw, s, round, with_warp, bytes), fixed);
 }
 
 static void reduce_read(ts_lower *lw, const reduce_state *s, const reduce_round *round, ts_val base, ts_type elem,
                         uint32_t k, ts_val *out)
 {
-    ts_type memory = ts_lower_memory_type(lw, elem);
+    ts_type memory = ts__lower_memory_type(lw, elem);
     uint32_t bytes = reduce_bytes(lw, elem), n = 1u << round->n_warps, step = TS_MIN(n, 16 / bytes);
     ts_val at = reduce_place(lw, s, round, base, k, false, bytes);
     for (uint32_t i = 0; i < n; i += step)
-        ts_lower_ld(lw, memory, ts_lower_ptr(lw, at, 0, i * bytes), step, TS_CACHE_NONE, 0, 0, out + i);
+        ts__lower_ld(lw, memory, ts__lower_ptr(lw, at, 0, i * bytes), step, TS_CACHE_NONE, 0, 0, out + i);
     for (uint32_t i = 0; i < n; i++)
-        out[i] = ts_lower_from_memory(lw, out[i], elem);
+        out[i] = ts__lower_from_memory(lw, out[i], elem);
 }
 
 static uint32_t reduce_local(const ts_lower *lw)
@@ -276,10 +276,10 @@ static void reduce_write(ts_lower *lw, const reduce_state *s, const reduce_round
                          ts_val x)
 {
     ts_type elem = ts_type_of(lw->fn, x);
-    uint32_t same = ts_layout_replicas(s->from).warp | (round->cluster ? reduce_axis_warps(s) & reduce_local(lw) : 0);
-    ts_val once = ts_lower_is_first(lw, (ts_place){.warp = same});
-    x = ts_lower_to_memory(lw, x);
-    ts_lower_st(lw, reduce_place(lw, s, round, base, k, true, reduce_bytes(lw, elem)), 1, &x, TS_CACHE_NONE, once);
+    uint32_t same = ts__linear_replicas(s->from).warp | (round->cluster ? reduce_axis_warps(s) & reduce_local(lw) : 0);
+    ts_val once = ts__lower_is_first(lw, (ts_place){.warp = same});
+    x = ts__lower_to_memory(lw, x);
+    ts__lower_st(lw, reduce_place(lw, s, round, base, k, true, reduce_bytes(lw, elem)), 1, &x, TS_CACHE_NONE, once);
 }
 
 /* acc[i]: the results of one register; combines those of all warps of the round, in order. */
@@ -307,7 +307,7 @@ static reduce_round reduce_round_of(uint32_t warps, bool cluster)
 
 static void reduce_note(const ts_lower *lw, const reduce_state *s, const reduce_round *round, uint32_t bytes)
 {
-    ts_note(lw->tile, s->v, TS_NOTE_move, "shared", "%u bytes, partial results of %u %s", bytes, 1u << round->n_warps,
+    ts__note(lw->tile, s->v, TS_NOTE_move, "shared", "%u bytes, partial results of %u %s", bytes, 1u << round->n_warps,
             round->cluster ? "thread blocks" : "warps");
 }
 
@@ -323,24 +323,24 @@ static void reduce_exchange(ts_lower *lw, const reduce_state *s, uint32_t warps,
         region[i] = total;
         total += reduce_size(lw, s, &round, acc[i]);
     }
-    uint32_t first = ts_shared_take(lw, total, s->v);
+    uint32_t first = ts__shared_take(lw, total, s->v);
     reduce_note(lw, s, &round, total);
     for (uint32_t i = 0; i < s->n; i++) {
-        ts_type memory = ts_lower_memory_type(lw, ts_type_of(lw->fn, acc[i]));
-        own[i] = ts_shared_of_cta(lw, memory, first + region[i], TS_NO);
+        ts_type memory = ts__lower_memory_type(lw, ts_type_of(lw->fn, acc[i]));
+        own[i] = ts__shared_of_cta(lw, memory, first + region[i], TS_NO);
         for (uint32_t cta = 0; cta < (cluster ? 1u << lw->assign.n_cta : 1); cta++) {
-            ts_val base = cluster ? ts_shared_of_cta(lw, memory, first + region[i], cta) : own[i];
+            ts_val base = cluster ? ts__shared_of_cta(lw, memory, first + region[i], cta) : own[i];
             for (uint32_t k = 0; k < 1u << s->to->n_reg; k++)
                 reduce_write(lw, s, &round, base, k, acc[k * s->n + i]);
         }
     }
     if (cluster)
-        ts_lower_barrier(lw);
+        ts__lower_barrier(lw);
     else
-        ts_lower_barrier_cta(lw);
+        ts__lower_barrier_cta(lw);
     for (uint32_t k = 0; k < 1u << s->to->n_reg; k++)
         reduce_gather(lw, s, &round, own, k, acc + k * s->n);
-    ts_shared_done(lw, first, total);
+    ts__shared_done(lw, first, total);
 }
 
 /* ---- over thread blocks ---------------------------------------------------------------------------------------- */
@@ -361,10 +361,10 @@ static bool reduce_sends(const ts_lower *lw, const reduce_state *s, const ts_val
 static void reduce_send(ts_lower *lw, const reduce_state *s, const reduce_round *round, const ts_exchange *x,
                         ts_val base, uint32_t k, ts_val value)
 {
-    ts_place same = ts_layout_replicas(s->to);
-    same.warp = (same.warp & reduce_local(lw)) | (ts_layout_replicas(s->from).warp & ~reduce_local(lw));
+    ts_place same = ts__linear_replicas(s->to);
+    same.warp = (same.warp & reduce_local(lw)) | (ts__linear_replicas(s->from).warp & ~reduce_local(lw));
     uint32_t bytes = reduce_bytes(lw, ts_type_of(lw->fn, value));
-    ts_exchange_send(lw, x, reduce_place(lw, s, round, base, k, true, bytes), value, same);
+    ts__exchange_send(lw, x, reduce_place(lw, s, round, base, k, true, bytes), value, same);
 }
 
 /* Over the warps of each block as above, then over the blocks by stores that the receivers wait for. */
@@ -377,23 +377,23 @@ static void reduce_cluster(ts_lower *lw, const reduce_state *s, uint32_t warps, 
         total += reduce_size(lw, s, &inner, acc[i]) + reduce_size(lw, s, &outer, acc[i]);
         sent += reduce_bytes(lw, ts_type_of(lw->fn, acc[i])) << (s->to->bits + outer.n_warps);
     }
-    ts_exchange x = ts_exchange_begin(lw, s->v, total);
+    ts_exchange x = ts__exchange_begin(lw, s->v, total);
     for (uint32_t i = 0, at = 0; i < s->n; i++) {
-        in[i] = ts_exchange_memory(lw, &x, ts_type_of(lw->fn, acc[i]), at);
+        in[i] = ts__exchange_memory(lw, &x, ts_type_of(lw->fn, acc[i]), at);
         at += reduce_size(lw, s, &inner, acc[i]);
-        out[i] = ts_exchange_memory(lw, &x, ts_type_of(lw->fn, acc[i]), at);
+        out[i] = ts__exchange_memory(lw, &x, ts_type_of(lw->fn, acc[i]), at);
         at += reduce_size(lw, s, &outer, acc[i]);
     }
     reduce_note(lw, s, &inner, total);
     reduce_note(lw, s, &outer, sent);
     for (uint32_t j = 0; j < n_out * s->n && warps; j++)
         reduce_write(lw, s, &inner, in[j % s->n], j / s->n, acc[j]);
-    ts_exchange_expect(lw, &x, sent);
+    ts__exchange_expect(lw, &x, sent);
     for (uint32_t k = 0; k < n_out && warps; k++)
         reduce_gather(lw, s, &inner, in, k, acc + k * s->n);
     for (uint32_t j = 0; j < n_out * s->n; j++)
         reduce_send(lw, s, &outer, &x, out[j % s->n], j / s->n, acc[j]);
-    ts_exchange_wait(lw, &x);
+    ts__exchange_wait(lw, &x);
     for (uint32_t k = 0; k < n_out; k++)
         reduce_gather(lw, s, &outer, out, k, acc + k * s->n);
 }
@@ -410,27 +410,27 @@ static void reduce_warps(ts_lower *lw, const reduce_state *s, ts_val *acc)
     reduce_exchange(lw, s, warps & ~local, true, acc);
 }
 
-void ts_lower_reduce(ts_lower *lw, ts_val v)
+void ts__lower_reduce(ts_lower *lw, ts_val v)
 {
     const ts_inst *inst = ts_at(lw->tile, v);
     reduce_state s = {.v = v, .n = inst->n_opnd, .from = lw->assign.work[v]};
     if (s.n > TS_COMBINE_INPUTS) {
-        ts_lower_fail(lw, TS_UNSUPPORTED, v, "a reduction of %u tiles at once; at most %d", s.n, TS_COMBINE_INPUTS);
+        ts__lower_fail(lw, TS_UNSUPPORTED, v, "a reduction of %u tiles at once; at most %d", s.n, TS_COMBINE_INPUTS);
         return;
     }
     s.axis =
-        ts_axis_mask(ts_axis_of(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)), ts_pool(lw->tile, inst)[0]));
-    ts_layout slice = ts_layout_slice(s.from, s.axis);
+        ts_axis_mask(ts__axis_of(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)), ts_pool(lw->tile, inst)[0]));
+    ts_linear slice = ts__linear_slice(s.from, s.axis);
     s.to = &slice;
     s.symmetric = reduce_symmetric(lw, v);
     const ts_val *in[TS_COMBINE_INPUTS];
     uint32_t n_out = 1u << slice.n_reg;
     ts_val *acc = TS_NEW_N(lw->arena, ts_val, n_out * s.n);
     for (uint32_t i = 0; i < s.n; i++)
-        in[i] = ts_lower_get(lw, ts_opnd(lw->tile, v, i), s.from);
+        in[i] = ts__lower_get(lw, ts_opnd(lw->tile, v, i), s.from);
     if (!acc)
         return;
-    if (!ts_body_commutes(lw->tile, v))
+    if (!ts__body_commutes(lw->tile, v))
         reduce_in_order(lw, &s, in, acc);
     else
         for (uint32_t k = 0; k < n_out; k++) {
@@ -439,9 +439,9 @@ void ts_lower_reduce(ts_lower *lw, ts_val v)
         }
     reduce_warps(lw, &s, acc);
     for (uint32_t i = 0; i < s.n; i++) {
-        ts_val *out = ts_lower_regs(lw, &slice);
+        ts_val *out = ts__lower_regs(lw, &slice);
         for (uint32_t k = 0; k < n_out; k++)
             out[k] = acc[k * s.n + i];
-        ts_lower_set(lw, lw->shape.end[v] + 1 + i, &slice, out);
+        ts__lower_set(lw, lw->shape.end[v] + 1 + i, &slice, out);
     }
 }

@@ -11,7 +11,7 @@ typedef struct scan_state {
     ts_val v;
     uint32_t n, axis;
     bool reverse;
-    const ts_layout *layout;
+    const ts_linear *layout;
     uint32_t low[TS_LAYOUT_REGS], high[TS_LAYOUT_REGS], kept[TS_LAYOUT_REGS]; /* register bits */
     uint32_t n_low, n_high, n_kept, lanes, warps; /* lane and warp bits of the axis */
     ts_val identity[TS_COMBINE_INPUTS];
@@ -63,7 +63,7 @@ static void scan_run(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t 
             acc[i] = s->out[i][last];
             x[i] = s->out[i][r];
         }
-        ts_lower_combine(lw, s->v, acc, x, y);
+        ts__lower_combine(lw, s->v, acc, x, y);
         for (uint32_t i = 0; i < s->n; i++)
             s->out[i][r] = y[i];
     }
@@ -72,16 +72,16 @@ static void scan_run(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t 
 /* i1: at least `distance` lanes of the axis come before this one. */
 static ts_val scan_has_before(ts_lower *lw, const scan_state *s, uint32_t distance)
 {
-    ts_val lane = ts_op2(&lw->b, TS_OP_andi, lw->tid, ts_lower_i32(lw, (1 << s->lanes) - 1), 0);
+    ts_val lane = ts_op2(&lw->b, TS_OP_andi, lw->tid, ts__lower_i32(lw, (1 << s->lanes) - 1), 0);
     if (s->reverse)
-        return ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, lane, ts_lower_i32(lw, (1 << s->lanes) - distance), 0);
-    return ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, lane, ts_lower_i32(lw, distance), 0);
+        return ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, lane, ts__lower_i32(lw, (1 << s->lanes) - distance), 0);
+    return ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, lane, ts__lower_i32(lw, distance), 0);
 }
 
 static void scan_shift(ts_lower *lw, const scan_state *s, const ts_val *x, uint32_t distance, ts_val *out)
 {
     for (uint32_t i = 0; i < s->n; i++)
-        out[i] = ts_lower_shuffle(lw, x[i], ts_lower_i32(lw, distance), s->reverse ? TS_SHFL_DOWN : TS_SHFL_UP);
+        out[i] = ts__lower_shuffle(lw, x[i], ts__lower_i32(lw, distance), s->reverse ? TS_SHFL_DOWN : TS_SHFL_UP);
 }
 
 /* What the lanes before this one add up to in a chunk, and the whole warp. */
@@ -93,7 +93,7 @@ static void scan_lanes(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_
         total[i] = s->out[i][scan_reg(s, kept, chunk, scan_step(s, n - 1, n))];
     for (uint32_t bit = 0; bit < s->lanes; bit++) {
         scan_shift(lw, s, total, 1u << bit, other);
-        ts_lower_combine(lw, s->v, other, total, both);
+        ts__lower_combine(lw, s->v, other, total, both);
         ts_val has = scan_has_before(lw, s, 1u << bit);
         for (uint32_t i = 0; i < s->n; i++)
             total[i] = ts_select(&lw->b, has, both[i], total[i]);
@@ -102,10 +102,10 @@ static void scan_lanes(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_
         return;
     scan_shift(lw, s, total, 1, before);
     uint32_t last = s->reverse ? 0 : (1u << s->lanes) - 1;
-    ts_val keep = ts_op2(&lw->b, TS_OP_andi, lw->tid, ts_lower_i32(lw, 31 & ~((1 << s->lanes) - 1)), 0);
-    ts_val from = ts_op2(&lw->b, TS_OP_ori, keep, ts_lower_i32(lw, last), 0);
+    ts_val keep = ts_op2(&lw->b, TS_OP_andi, lw->tid, ts__lower_i32(lw, 31 & ~((1 << s->lanes) - 1)), 0);
+    ts_val from = ts_op2(&lw->b, TS_OP_ori, keep, ts__lower_i32(lw, last), 0);
     for (uint32_t i = 0; i < s->n; i++)
-        total[i] = ts_lower_shuffle(lw, total[i], from, TS_SHFL_IDX);
+        total[i] = ts__lower_shuffle(lw, total[i], from, TS_SHFL_IDX);
 }
 
 /* Adds `before` to a thread's run, in the first lane only if `first`. */
@@ -117,7 +117,7 @@ static void scan_apply(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_
         ts_val x[TS_COMBINE_INPUTS], next[TS_COMBINE_INPUTS];
         for (uint32_t i = 0; i < s->n; i++)
             x[i] = s->out[i][r];
-        ts_lower_combine(lw, s->v, before, x, next);
+        ts__lower_combine(lw, s->v, before, x, next);
         for (uint32_t i = 0; i < s->n; i++)
             s->out[i][r] = first ? next[i] : ts_select(&lw->b, s->at_first, x[i], next[i]);
     }
@@ -137,13 +137,13 @@ static void scan_warp(ts_lower *lw, const scan_state *s, uint32_t kept)
         scan_run(lw, s, kept, chunk);
         scan_lanes(lw, s, kept, chunk, before, total);
         if (s->lanes && carries)
-            ts_lower_combine(lw, s->v, carry, before, next);
+            ts__lower_combine(lw, s->v, carry, before, next);
         for (uint32_t i = 0; i < s->n; i++)
             before[i] = !s->lanes ? carry[i] : carries ? ts_select(&lw->b, s->at_first, carry[i], next[i]) : before[i];
         if (s->lanes || carries)
             scan_apply(lw, s, kept, chunk, before, carries);
         if (carries)
-            ts_lower_combine(lw, s->v, carry, total, next);
+            ts__lower_combine(lw, s->v, carry, total, next);
         memcpy(carry, carries ? next : total, s->n * sizeof *carry);
     }
 }
@@ -160,28 +160,28 @@ static ts_val scan_slot(ts_lower *lw, const scan_state *s, bool own, uint32_t by
         else
             warp[i] = bytes << at++;
     }
-    return ts_lower_linear(lw, lane, warp);
+    return ts__lower_linear(lw, lane, warp);
 }
 
 static void scan_put_total(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t i, ts_val base, uint32_t row)
 {
     ts_val x = s->sum[kept * s->n + i];
-    uint32_t bytes = ts_type_bits(lw->module, ts_lower_memory_type(lw, ts_type_of(lw->fn, x))) / 8;
-    x = ts_lower_to_memory(lw, x);
-    ts_lower_st(lw, ts_lower_ptr(lw, base, scan_slot(lw, s, true, bytes), (int64_t)kept * row * bytes), 1, &x,
+    uint32_t bytes = ts_type_bits(lw->module, ts__lower_memory_type(lw, ts_type_of(lw->fn, x))) / 8;
+    x = ts__lower_to_memory(lw, x);
+    ts__lower_st(lw, ts__lower_ptr(lw, base, scan_slot(lw, s, true, bytes), (int64_t)kept * row * bytes), 1, &x,
                 TS_CACHE_NONE, 0);
 }
 
 static void scan_get_totals(ts_lower *lw, const scan_state *s, uint32_t kept, uint32_t i, ts_val base, uint32_t row,
                             ts_val *out)
 {
-    ts_type elem = ts_type_of(lw->fn, s->sum[kept * s->n + i]), memory = ts_lower_memory_type(lw, elem);
+    ts_type elem = ts_type_of(lw->fn, s->sum[kept * s->n + i]), memory = ts__lower_memory_type(lw, elem);
     uint32_t bytes = ts_type_bits(lw->module, memory) / 8, n = 1u << s->warps, step = TS_MIN(n, 16 / bytes);
-    ts_val at = ts_lower_ptr(lw, base, scan_slot(lw, s, false, bytes), (int64_t)kept * row * bytes);
+    ts_val at = ts__lower_ptr(lw, base, scan_slot(lw, s, false, bytes), (int64_t)kept * row * bytes);
     for (uint32_t w = 0; w < n; w += step)
-        ts_lower_ld(lw, memory, ts_lower_ptr(lw, at, 0, w * bytes), step, TS_CACHE_NONE, 0, 0, out + w);
+        ts__lower_ld(lw, memory, ts__lower_ptr(lw, at, 0, w * bytes), step, TS_CACHE_NONE, 0, 0, out + w);
     for (uint32_t w = 0; w < n; w++)
-        out[w] = ts_lower_from_memory(lw, out[w], elem);
+        out[w] = ts__lower_from_memory(lw, out[w], elem);
 }
 
 /* Totals of all warps of the axis: totals[(kept * n + i) * 2^warps + w]. */
@@ -190,20 +190,20 @@ static ts_val *scan_exchange(ts_lower *lw, const scan_state *s)
     uint32_t n_kept = 1u << s->n_kept, n_warps = 1u << s->warps,
              row = 1u << (TS_LAYOUT_LANES - s->lanes + s->layout->n_warp);
     ts_val *totals = TS_NEW_N(lw->arena, ts_val, (size_t)n_kept * s->n * n_warps), base[TS_COMBINE_INPUTS];
-    uint32_t bytes = n_kept * s->n * row * 8, region = ts_shared_take(lw, bytes, s->v);
+    uint32_t bytes = n_kept * s->n * row * 8, region = ts__shared_take(lw, bytes, s->v);
     if (!totals)
         return NULL;
     for (uint32_t i = 0; i < s->n; i++) {
-        ts_type memory = ts_lower_memory_type(lw, ts_type_of(lw->fn, s->sum[i]));
-        base[i] = ts_shared_pointer(lw, memory, region + i * n_kept * row * 8);
+        ts_type memory = ts__lower_memory_type(lw, ts_type_of(lw->fn, s->sum[i]));
+        base[i] = ts__shared_pointer(lw, memory, region + i * n_kept * row * 8);
         for (uint32_t kept = 0; kept < n_kept; kept++)
             scan_put_total(lw, s, kept, i, base[i], row);
     }
-    ts_lower_barrier(lw);
+    ts__lower_barrier(lw);
     for (uint32_t kept = 0; kept < n_kept; kept++)
         for (uint32_t i = 0; i < s->n; i++)
             scan_get_totals(lw, s, kept, i, base[i], row, totals + (kept * s->n + i) * n_warps);
-    ts_shared_done(lw, region, bytes);
+    ts__shared_done(lw, region, bytes);
     return totals;
 }
 
@@ -214,14 +214,14 @@ static void scan_warps(ts_lower *lw, const scan_state *s, uint32_t kept, const t
     ts_val acc[TS_COMBINE_INPUTS], next[TS_COMBINE_INPUTS], x[TS_COMBINE_INPUTS];
     memcpy(before, s->identity, sizeof acc);
     memcpy(acc, s->identity, sizeof acc);
-    ts_val warp = ts_op2(&lw->b, TS_OP_shri, lw->tid, ts_lower_i32(lw, 5), TS_A_UNSIGNED);
-    warp = ts_op2(&lw->b, TS_OP_andi, warp, ts_lower_i32(lw, n_warps - 1), 0);
+    ts_val warp = ts_op2(&lw->b, TS_OP_shri, lw->tid, ts__lower_i32(lw, 5), TS_A_UNSIGNED);
+    warp = ts_op2(&lw->b, TS_OP_andi, warp, ts__lower_i32(lw, n_warps - 1), 0);
     for (uint32_t k = 0; k + 1 < n_warps; k++) {
         for (uint32_t i = 0; i < s->n; i++)
             x[i] = totals[(kept * s->n + i) * n_warps + scan_step(s, k, n_warps)];
-        ts_lower_combine(lw, s->v, acc, x, next);
+        ts__lower_combine(lw, s->v, acc, x, next);
         memcpy(acc, next, sizeof acc);
-        ts_val here = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, warp, ts_lower_i32(lw, scan_step(s, k + 1, n_warps)), 0);
+        ts_val here = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, warp, ts__lower_i32(lw, scan_step(s, k + 1, n_warps)), 0);
         for (uint32_t i = 0; i < s->n; i++)
             before[i] = ts_select(&lw->b, here, acc[i], before[i]);
     }
@@ -231,14 +231,14 @@ static bool scan_prepare(ts_lower *lw, scan_state *s)
 {
     const uint32_t *words = ts_pool(lw->tile, ts_at(lw->tile, s->v));
     ts_val first = ts_opnd(lw->tile, s->v, 0);
-    s->axis = ts_axis_mask(ts_axis_of(lw->module, ts_type_of(lw->tile, first), words[0]));
+    s->axis = ts_axis_mask(ts__axis_of(lw->module, ts_type_of(lw->tile, first), words[0]));
     s->reverse = words[1];
     scan_bits(s);
     for (uint32_t i = 0; i < s->n; i++) {
         ts_val x = ts_opnd(lw->tile, s->v, i);
-        s->identity[i] = ts_bits(&lw->b, ts_lower_elem(lw, x), words[3 + 2 * i] | (uint64_t)words[4 + 2 * i] << 32);
-        s->out[i] = ts_lower_regs(lw, s->layout);
-        memcpy(s->out[i], ts_lower_get(lw, x, s->layout), sizeof *s->out[i] << s->layout->n_reg);
+        s->identity[i] = ts_bits(&lw->b, ts__lower_elem(lw, x), words[3 + 2 * i] | (uint64_t)words[4 + 2 * i] << 32);
+        s->out[i] = ts__lower_regs(lw, s->layout);
+        memcpy(s->out[i], ts__lower_get(lw, x, s->layout), sizeof *s->out[i] << s->layout->n_reg);
     }
     s->sum = TS_NEW_N(lw->arena, ts_val, s->n << s->n_kept);
     if (s->lanes) {
@@ -248,16 +248,16 @@ static bool scan_prepare(ts_lower *lw, scan_state *s)
     return s->sum;
 }
 
-void ts_lower_scan(ts_lower *lw, ts_val v)
+void ts__lower_scan(ts_lower *lw, ts_val v)
 {
     scan_state s = {.v = v, .n = ts_at(lw->tile, v)->n_opnd, .layout = lw->assign.work[v]};
     if (s.n > TS_COMBINE_INPUTS) {
-        ts_lower_fail(lw, TS_UNSUPPORTED, v, "a scan of %u tiles at once; at most %d", s.n, TS_COMBINE_INPUTS);
+        ts__lower_fail(lw, TS_UNSUPPORTED, v, "a scan of %u tiles at once; at most %d", s.n, TS_COMBINE_INPUTS);
         return;
     }
     if (!scan_prepare(lw, &s))
         return;
-    uint32_t n_kept = 1u << s.n_kept, n_chunks = 1u << s.n_high, repeats = ts_lower_repeats(s.layout);
+    uint32_t n_kept = 1u << s.n_kept, n_chunks = 1u << s.n_high, repeats = ts__lower_repeats(s.layout);
     for (uint32_t kept = 0; kept < n_kept; kept++)
         scan_warp(lw, &s, kept);
     const ts_val *totals = s.warps ? scan_exchange(lw, &s) : NULL;
@@ -270,6 +270,6 @@ void ts_lower_scan(ts_lower *lw, ts_val v)
     for (uint32_t i = 0; i < s.n; i++) {
         for (uint32_t r = 0; r < 1u << s.layout->n_reg; r++)
             s.out[i][r] = s.out[i][r & ~repeats];
-        ts_lower_set(lw, lw->shape.end[v] + 1 + i, s.layout, s.out[i]);
+        ts__lower_set(lw, lw->shape.end[v] + 1 + i, s.layout, s.out[i]);
     }
 }

@@ -34,12 +34,12 @@ static void shared_grow(ts_lower *lw, uint32_t end, uint32_t bytes, ts_val why)
 {
     lw->shared.peak = TS_MAX(lw->shared.peak, end);
     if (end > lw->shared.limit)
-        ts_lower_fail(lw, TS_TILEVALUE, why,
+        ts__lower_fail(lw, TS_TILEVALUE, why,
                       "'%s' needs %u bytes of shared memory, the block %u in all; this GPU has %u: use smaller tiles",
                       why ? ts_info(ts_at(lw->tile, why))->name : "the kernel", bytes, end, lw->shared.limit);
 }
 
-uint32_t ts_shared_fix(ts_lower *lw, uint32_t bytes, uint32_t align, ts_val why)
+uint32_t ts__shared_fix(ts_lower *lw, uint32_t bytes, uint32_t align, ts_val why)
 {
     uint32_t begin = ts_round_up(lw->shared.peak, align);
     (void)TS_PUSH(lw->arena, &lw->shared.fixed, ((ts_shared_use){begin, begin + bytes}));
@@ -47,7 +47,7 @@ uint32_t ts_shared_fix(ts_lower *lw, uint32_t bytes, uint32_t align, ts_val why)
     return begin;
 }
 
-uint32_t ts_shared_take(ts_lower *lw, uint32_t bytes, ts_val why)
+uint32_t ts__shared_take(ts_lower *lw, uint32_t bytes, ts_val why)
 {
     ts_shared *shared = &lw->shared;
     bytes = ts_round_up(bytes, SHARED_ALIGN);
@@ -58,14 +58,14 @@ uint32_t ts_shared_take(ts_lower *lw, uint32_t bytes, ts_val why)
     for (uint32_t i = 0; i < shared->reads.n; i++)
         dirty = dirty || shared_meets(&shared->reads.at[i], begin, begin + bytes);
     if (dirty)
-        ts_lower_barrier(lw);
+        ts__lower_barrier(lw);
     shared->next = begin + bytes;
-    (void)TS_PUSH(lw->arena, &shared->fixed, ((ts_shared_use){begin, begin + bytes})); /* until ts_shared_done */
+    (void)TS_PUSH(lw->arena, &shared->fixed, ((ts_shared_use){begin, begin + bytes})); /* until ts__shared_done */
     shared_grow(lw, begin + bytes, bytes, why);
     return begin;
 }
 
-void ts_shared_done(ts_lower *lw, uint32_t offset, uint32_t bytes)
+void ts__shared_done(ts_lower *lw, uint32_t offset, uint32_t bytes)
 {
     ts_shared *shared = &lw->shared;
     for (uint32_t i = 0; i < shared->fixed.n; i++)
@@ -76,28 +76,28 @@ void ts_shared_done(ts_lower *lw, uint32_t offset, uint32_t bytes)
     (void)TS_PUSH(lw->arena, &shared->reads, ((ts_shared_use){offset, offset + bytes}));
 }
 
-void ts_shared_cleared(ts_lower *lw)
+void ts__shared_cleared(ts_lower *lw)
 {
     lw->shared.reads.n = 0;
     lw->shared.unknown = false;
 }
 
-void ts_shared_forget(ts_lower *lw)
+void ts__shared_forget(ts_lower *lw)
 {
     lw->shared.unknown = lw->shared.unknown || lw->shared.peak > 0 || lw->scope.n > 0;
 }
 
-ts_val ts_shared_of_cta(ts_lower *lw, ts_type elem, uint32_t offset, uint32_t cta)
+ts_val ts__shared_of_cta(ts_lower *lw, ts_type elem, uint32_t offset, uint32_t cta)
 {
     ts_type type = ts_type_ptr(lw->module, elem, TS_SHARED);
     ts_val own = ts_emit(&lw->b, TS_OP_shared, type, 0, NULL, offset, 0);
     if (cta == TS_NO || !lw->assign.n_cta)
         return own;
-    ts_val opnds[] = {own, ts_lower_i32(lw, cta)};
+    ts_val opnds[] = {own, ts__lower_i32(lw, cta)};
     return ts_emit(&lw->b, TS_OP_mapa, type, 2, opnds, 0, 0);
 }
 
-ts_val ts_shared_pointer(ts_lower *lw, ts_type elem, uint32_t offset)
+ts_val ts__shared_pointer(ts_lower *lw, ts_type elem, uint32_t offset)
 {
-    return ts_shared_of_cta(lw, elem, offset, 0);
+    return ts__shared_of_cta(lw, elem, offset, 0);
 }

@@ -14,7 +14,7 @@ static uint32_t rows_log(uint32_t x)
     return (uint32_t)ts_log2(x);
 }
 
-static void rows_reg(ts_layout *layout, uint32_t column)
+static void rows_reg(ts_linear *layout, uint32_t column)
 {
     if (layout->n_reg < TS_LAYOUT_REGS)
         layout->reg[layout->n_reg++] = column;
@@ -22,9 +22,9 @@ static void rows_reg(ts_layout *layout, uint32_t column)
 
 /* 64 rows of a unit: 2^log_vec elements a thread, then lanes along the row and down the 16 rows of a warp. `log_row`:
  * log2 of the elements from row to row. */
-static ts_layout rows_unit(const ts_lower *lw, const store_job *job, uint32_t log_vec, uint32_t log_row)
+static ts_linear rows_unit(const ts_lower *lw, const store_job *job, uint32_t log_vec, uint32_t log_row)
 {
-    ts_layout layout = {.bits = (uint8_t)(log_row + 6), .n_warp = (uint8_t)lw->assign.n_warp};
+    ts_linear layout = {.bits = (uint8_t)(log_row + 6), .n_warp = (uint8_t)lw->assign.n_warp};
     uint32_t n = 0, log_columns = rows_log(job->columns);
     for (uint32_t i = 0; i < log_vec; i++)
         rows_reg(&layout, 1u << i);
@@ -44,10 +44,10 @@ static ts_layout rows_unit(const ts_lower *lw, const store_job *job, uint32_t lo
 }
 
 /* The same rows of every unit: the tile has more columns, more rows, and a second warpgroup's part. */
-static ts_layout rows_whole(const ts_lower *lw, const store_job *job, uint32_t log_vec)
+static ts_linear rows_whole(const ts_lower *lw, const store_job *job, uint32_t log_vec)
 {
     uint32_t log_row = job->log_n + (job->columns_apart != 0);
-    ts_layout layout = rows_unit(lw, job, log_vec, log_row);
+    ts_linear layout = rows_unit(lw, job, log_vec, log_row);
     layout.bits = job->layout->bits;
     for (uint32_t i = rows_log(job->columns); i < job->log_n; i++)
         rows_reg(&layout, 1u << i);
@@ -89,11 +89,11 @@ bool ts__store_rows_plan(ts_lower *lw, const store_job *job, store_rows *rows)
 void ts__store_rows_send(ts_lower *lw, const store_job *job, const store_rows *rows, uint32_t i, uint32_t slot)
 {
     const view_access *a = &rows->access;
-    ts_val *regs = ts_lower_regs(lw, &rows->unit);
+    ts_val *regs = ts__lower_regs(lw, &rows->unit);
     ts_val group = ts__store_apart(lw, job, job->stride);
-    ts_val base = ts_shared_pointer(lw, a->elem, job->at + slot * ts__store_unit_bytes(job));
+    ts_val base = ts__shared_pointer(lw, a->elem, job->at + slot * ts__store_unit_bytes(job));
     ts_emit(&lw->b, TS_OP_warp_sync, TS_T_none, 0, NULL, 0, 0);
-    ts_lower_load_shared(lw, a->elem, &rows->unit, rows->offset, group ? ts_lower_ptr(lw, base, group, 0) : base, regs);
+    ts__lower_load_shared(lw, a->elem, &rows->unit, rows->offset, group ? ts__lower_ptr(lw, base, group, 0) : base, regs);
     for (uint32_t r = 0; r < 1u << rows->unit.n_reg; r++) {
         uint32_t whole = i << rows->unit.n_reg | r;
         ts_val values[16];
@@ -101,7 +101,7 @@ void ts__store_rows_send(ts_lower *lw, const store_job *job, const store_rows *r
             continue;
         for (uint32_t k = 0; k < 1u << a->log_vec; k++)
             values[k] = regs[r ^ a->member[k]];
-        ts_lower_st(lw, ts__view_pointer(lw, a, whole), 1u << a->log_vec, values, TS_CACHE_NONE,
+        ts__lower_st(lw, ts__view_pointer(lw, a, whole), 1u << a->log_vec, values, TS_CACHE_NONE,
                     ts__view_inside(lw, a, whole));
     }
 }

@@ -39,8 +39,8 @@ static bool store_layout(const ts_lower *lw, ts_val x, store_job *job)
     job->layout = lw->assign.home[x];
     if (!job->layout || job->log_m < 6 || n_warp > 3)
         return false;
-    ts_layout c = ts_wgmma_layout_c(job->log_m, job->log_n, n_warp);
-    if (!ts_layout_equal(job->layout, &c))
+    ts_linear c = ts__wgmma_layout_c(job->log_m, job->log_n, n_warp);
+    if (!ts__linear_equal(job->layout, &c))
         return false;
     job->rows_apart = n_warp > 2 ? c.warp[2] >> job->log_n : 0;
     job->columns_apart = n_warp > 2 ? c.warp[2] & ((1u << job->log_n) - 1) : 0;
@@ -79,18 +79,18 @@ static bool store_is_apart(const ts_lower *lw, ts_val v, ts_val other)
 static bool store_is_alone(ts_lower *lw, ts_val v)
 {
     static const char why[] = "another access meets the array, or the kernel has atomics or fences";
-    uint64_t roots = ts_lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    uint64_t roots = ts__lower_roots(lw, ts_opnd(lw->tile, v, 0));
     if (roots & (uint64_t)1 << TS_ROOT_UNKNOWN)
-        return ts_note(lw->tile, v, TS_NOTE_missed, "tma", why);
+        return ts__note(lw->tile, v, TS_NOTE_missed, "tma", why);
     for (ts_val other = 1; other < lw->tile->inst.n; other++) {
         const ts_inst *inst = ts_at(lw->tile, other);
         bool meets = other != v && ts_info(inst)->flags & (TS_READ | TS_WRITE) && inst->n_opnd &&
                      !store_is_apart(lw, v, other);
-        if (meets && ts_lower_meets(ts_lower_roots(lw, ts_opnds(lw->tile, inst)[0]), roots))
-            return ts_note(lw->tile, v, TS_NOTE_missed, "tma", why);
+        if (meets && ts__lower_meets(ts__lower_roots(lw, ts_opnds(lw->tile, inst)[0]), roots))
+            return ts__note(lw->tile, v, TS_NOTE_missed, "tma", why);
         if (inst->op == TS_OP_atomic_rmw_tko || inst->op == TS_OP_atomic_cas_tko ||
             inst->op == TS_OP_memory_fence_alias_tko)
-            return ts_note(lw->tile, v, TS_NOTE_missed, "tma", why);
+            return ts__note(lw->tile, v, TS_NOTE_missed, "tma", why);
     }
     return true;
 }
@@ -116,7 +116,7 @@ static bool store_place(ts_lower *lw, store_job *job)
 static bool store_is_sum(const ts_lower *lw, ts_val v)
 {
     return TS_M_GET_MODE(ts_at(lw->tile, v)->aux) == TS_RMW_ADDF &&
-           ts_lower_elem(lw, ts_opnd(lw->tile, v, 1)) == TS_T_f32;
+           ts__lower_elem(lw, ts_opnd(lw->tile, v, 1)) == TS_T_f32;
 }
 
 static bool store_shape(store_job *job, uint32_t rank)
@@ -154,14 +154,14 @@ static bool store_fits(ts_lower *lw, store_job *job)
     if (lw->env->target != TS_TARGET_SM90)
         return false;
     if (!lw->assign.tma.active || !store_layout(lw, x, job))
-        return ts_note(lw->tile, v, TS_NOTE_missed, "tma", "the tile is not in the fragments of a product on wgmma");
+        return ts__note(lw->tile, v, TS_NOTE_missed, "tma", "the tile is not in the fragments of a product on wgmma");
     uint32_t rank = ts_type_rank(lw->module, ts_type_of(lw->tile, x)), axes[2] = {rank - 2, rank - 1};
     job->by_tma = lw->env->plan->n_tmaps < TS_PLAN_TMAPS && store_is_alone(lw, v) &&
-                  ts_tma_describe(lw->tile, v, axes, TS_T_none, &job->tile, &job->map);
+                  ts__tma_describe(lw->tile, v, axes, TS_T_none, &job->tile, &job->map);
     if (!job->by_tma)
         store_rows_shape(lw, job, rank);
     return (store_shape(job, rank) && store_place(lw, job)) ||
-           ts_note(
+           ts__note(
                lw->tile, v, TS_NOTE_missed, "tma",
                "elements of neither 2 nor 4 bytes, rows too short, or no room in shared memory");
 }
@@ -170,14 +170,14 @@ static bool store_fits(ts_lower *lw, store_job *job)
 
 ts_val ts__store_apart(ts_lower *lw, const store_job *job, uint32_t apart)
 {
-    return job->group && apart ? ts_lower_op(lw, TS_OP_muli, job->group, apart, 0) : 0;
+    return job->group && apart ? ts__lower_op(lw, TS_OP_muli, job->group, apart, 0) : 0;
 }
 
 /* Row of this thread in a unit: 16 rows a warp, and `lane_row` of the lane. */
 static ts_val store_row(ts_lower *lw, ts_val lane_row)
 {
-    ts_val warp = ts_lower_op(lw, TS_OP_andi, ts_lower_op(lw, TS_OP_shri, lw->tid, 5, TS_A_UNSIGNED), 3, 0);
-    return ts_op2(&lw->b, TS_OP_ori, ts_lower_op(lw, TS_OP_shli, warp, 4, 0), lane_row, 0);
+    ts_val warp = ts__lower_op(lw, TS_OP_andi, ts__lower_op(lw, TS_OP_shri, lw->tid, 5, TS_A_UNSIGNED), 3, 0);
+    return ts_op2(&lw->b, TS_OP_ori, ts__lower_op(lw, TS_OP_shli, warp, 4, 0), lane_row, 0);
 }
 
 /* Address of a thread's place in chunk 0 of the warpgroup's first unit, its chunk bits ready for an XOR. */
@@ -185,11 +185,11 @@ static ts_val store_thread(ts_lower *lw, const store_job *job, ts_val row, ts_va
 {
     uint32_t log_span = (uint32_t)ts_log2(job->tile.span);
     ts_val turn =
-        ts_lower_op(lw, TS_OP_andi, ts_lower_op(lw, TS_OP_shri, row, 7 - log_span, TS_A_UNSIGNED),
+        ts__lower_op(lw, TS_OP_andi, ts__lower_op(lw, TS_OP_shri, row, 7 - log_span, TS_A_UNSIGNED),
                  (job->tile.span >> 4) - 1, 0);
     ts_val swizzled = ts_op2(&lw->b, TS_OP_xori, chunk, turn, 0);
-    ts_val at = ts_op2(&lw->b, TS_OP_addi, ts_lower_op(lw, TS_OP_shli, row, log_span, 0),
-                       ts_lower_op(lw, TS_OP_shli, swizzled, 4, 0), 0);
+    ts_val at = ts_op2(&lw->b, TS_OP_addi, ts__lower_op(lw, TS_OP_shli, row, log_span, 0),
+                       ts__lower_op(lw, TS_OP_shli, swizzled, 4, 0), 0);
     ts_val group = ts__store_apart(lw, job, job->stride);
     at = more ? ts_op2(&lw->b, TS_OP_addi, at, more, 0) : at;
     return group ? ts_op2(&lw->b, TS_OP_addi, at, group, 0) : at;
@@ -203,8 +203,8 @@ typedef struct store_unit {
 static ts_val store_pointer(ts_lower *lw, const store_job *job, const store_unit *unit, uint32_t row, uint32_t column)
 {
     uint32_t chunk = column * job->tile.elem_bytes / 16;
-    ts_val at = chunk ? ts_lower_op(lw, TS_OP_xori, unit->thread, (int64_t)chunk << 4, 0) : unit->thread;
-    return ts_lower_ptr(lw, ts_shared_pointer(lw, TS_T_i8, job->at), at,
+    ts_val at = chunk ? ts__lower_op(lw, TS_OP_xori, unit->thread, (int64_t)chunk << 4, 0) : unit->thread;
+    return ts__lower_ptr(lw, ts__shared_pointer(lw, TS_T_i8, job->at), at,
                         unit->slot * ts__store_unit_bytes(job) + row * job->tile.span);
 }
 
@@ -213,14 +213,14 @@ static ts_val store_reg(ts_lower *lw, const store_job *job, const store_unit *un
                         uint32_t column, uint32_t t)
 {
     uint32_t r = unit->block << (job->log_n - 1) | (unit->column + column) / 8 << 2 | half << 1 | t;
-    return ts_late_reg(lw, ts_opnd(lw->tile, job->store, 1), job->layout, r);
+    return ts__late_reg(lw, ts_opnd(lw->tile, job->store, 1), job->layout, r);
 }
 
 static ts_val store_thread_of_matrices(ts_lower *lw, const store_job *job)
 {
-    ts_val lane = ts_lower_op(lw, TS_OP_andi, lw->tid, 31, 0);
-    ts_val row = store_row(lw, ts_lower_op(lw, TS_OP_andi, lane, 15, 0));
-    return store_thread(lw, job, row, ts_lower_op(lw, TS_OP_shri, lane, 4, TS_A_UNSIGNED), 0);
+    ts_val lane = ts__lower_op(lw, TS_OP_andi, lw->tid, 31, 0);
+    ts_val row = store_row(lw, ts__lower_op(lw, TS_OP_andi, lane, 15, 0));
+    return store_thread(lw, job, row, ts__lower_op(lw, TS_OP_shri, lane, 4, TS_A_UNSIGNED), 0);
 }
 
 static void store_matrices(ts_lower *lw, const store_job *job, const store_unit *unit)
@@ -228,7 +228,7 @@ static void store_matrices(ts_lower *lw, const store_job *job, const store_unit 
     for (uint32_t column = 0; column < job->columns; column += 16) {
         ts_val opnds[5] = {store_pointer(lw, job, unit, 0, column)};
         for (uint32_t i = 0; i < 4; i++)
-            opnds[1 + i] = ts_wgmma_pair(lw, store_reg(lw, job, unit, i & 1, column + 8 * (i >> 1), 0),
+            opnds[1 + i] = ts__wgmma_pair(lw, store_reg(lw, job, unit, i & 1, column + 8 * (i >> 1), 0),
                                          store_reg(lw, job, unit, i & 1, column + 8 * (i >> 1), 1));
         ts_emit(&lw->b, TS_OP_stmatrix, TS_T_none, 5, opnds, TS_S(0, 4, 0), 0);
     }
@@ -236,10 +236,10 @@ static void store_matrices(ts_lower *lw, const store_job *job, const store_unit 
 
 static ts_val store_thread_of_pairs(ts_lower *lw, const store_job *job)
 {
-    ts_val lane = ts_lower_op(lw, TS_OP_andi, lw->tid, 31, 0);
-    ts_val row = store_row(lw, ts_lower_op(lw, TS_OP_shri, lane, 2, TS_A_UNSIGNED));
-    ts_val chunk = ts_lower_op(lw, TS_OP_shri, ts_lower_op(lw, TS_OP_andi, lane, 2, 0), 1, TS_A_UNSIGNED);
-    ts_val half = ts_lower_op(lw, TS_OP_shli, ts_lower_op(lw, TS_OP_andi, lane, 1, 0), 3, 0);
+    ts_val lane = ts__lower_op(lw, TS_OP_andi, lw->tid, 31, 0);
+    ts_val row = store_row(lw, ts__lower_op(lw, TS_OP_shri, lane, 2, TS_A_UNSIGNED));
+    ts_val chunk = ts__lower_op(lw, TS_OP_shri, ts__lower_op(lw, TS_OP_andi, lane, 2, 0), 1, TS_A_UNSIGNED);
+    ts_val half = ts__lower_op(lw, TS_OP_shli, ts__lower_op(lw, TS_OP_andi, lane, 1, 0), 3, 0);
     return store_thread(lw, job, row, chunk, half);
 }
 
@@ -248,7 +248,7 @@ static void store_pairs(ts_lower *lw, const store_job *job, const store_unit *un
     for (uint32_t half = 0; half < 2; half++)
         for (uint32_t column = 0; column < job->columns; column += 8) {
             ts_val pair[2] = {store_reg(lw, job, unit, half, column, 0), store_reg(lw, job, unit, half, column, 1)};
-            ts_lower_st(lw, store_pointer(lw, job, unit, 8 * half, column), 2, pair, TS_CACHE_NONE, 0);
+            ts__lower_st(lw, store_pointer(lw, job, unit, 8 * half, column), 2, pair, TS_CACHE_NONE, 0);
         }
 }
 
@@ -265,17 +265,17 @@ static store_unit store_unit_of(const store_job *job, uint32_t i, ts_val thread)
 
 static ts_val store_sum(ts_lower *lw, ts_val x, uint32_t y)
 {
-    return x ? ts_lower_add(lw, x, y) : y ? ts_lower_i32(lw, y) : 0;
+    return x ? ts__lower_add(lw, x, y) : y ? ts__lower_i32(lw, y) : 0;
 }
 
 static void store_copy(ts_lower *lw, const store_job *job, const store_unit *unit)
 {
-    ts_val opnds[1 + TS_MAX_RANK] = {ts_shared_pointer(lw, TS_T_i8, job->at + unit->slot * ts__store_unit_bytes(job))};
+    ts_val opnds[1 + TS_MAX_RANK] = {ts__shared_pointer(lw, TS_T_i8, job->at + unit->slot * ts__store_unit_bytes(job))};
     ts_val group = ts__store_apart(lw, job, job->stride);
     ts_val column = store_sum(lw, ts__store_apart(lw, job, job->columns_apart), unit->column);
     ts_val row = store_sum(lw, ts__store_apart(lw, job, job->rows_apart), STORE_ROWS * unit->block);
-    opnds[0] = group ? ts_lower_ptr(lw, opnds[0], group, 0) : opnds[0];
-    uint32_t rank = ts_tma_coordinates(lw, job->store, &job->tile, column, row, opnds + 1);
+    opnds[0] = group ? ts__lower_ptr(lw, opnds[0], group, 0) : opnds[0];
+    uint32_t rank = ts__tma_coordinates(lw, job->store, &job->tile, column, row, opnds + 1);
     ts_emit(&lw->b, job->sums ? TS_OP_tma_reduce : TS_OP_tma_store, TS_T_none, 1 + rank, opnds,
             TS_S(job->tile.tmap, rank, job->sums ? TS_RMW_ADDF : 0), 0);
 }
@@ -283,8 +283,8 @@ static void store_copy(ts_lower *lw, const store_job *job, const store_unit *uni
 /* if (first thread of the warpgroup) */
 static ts_val store_elect(ts_lower *lw)
 {
-    ts_val thread = ts_lower_op(lw, TS_OP_andi, lw->tid, TS_WARPGROUP - 1, 0);
-    return ts_if_begin(&lw->b, ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, thread, ts_lower_i32(lw, 0), 0));
+    ts_val thread = ts__lower_op(lw, TS_OP_andi, lw->tid, TS_WARPGROUP - 1, 0);
+    return ts_if_begin(&lw->b, ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, thread, ts__lower_i32(lw, 0), 0));
 }
 
 /* All but the newest `pending` groups of copies have read their units. */
@@ -293,7 +293,7 @@ static void store_wait(ts_lower *lw, uint32_t pending)
     ts_emit(&lw->b, TS_OP_bulk_wait, TS_T_none, 0, NULL, TS_S(0, pending, 1), 0);
 }
 
-void ts_tma_store_after(ts_lower *lw, ts_val loop)
+void ts__tma_store_after(ts_lower *lw, ts_val loop)
 {
     if (!lw->assign.tma.staged || !lw->assign.tma.one_ring || lw->shape.parent[loop])
         return;
@@ -304,7 +304,7 @@ void ts_tma_store_after(ts_lower *lw, ts_val loop)
 
 static void store_barrier(ts_lower *lw, const store_job *job)
 {
-    ts_val id = job->group ? ts_lower_add(lw, job->group, TS_BAR_WARPGROUP) : 0;
+    ts_val id = job->group ? ts__lower_add(lw, job->group, TS_BAR_WARPGROUP) : 0;
     ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, id ? 1 : 0, &id, TS_S(id ? 0 : TS_BAR_WARPGROUP, TS_WARPGROUP, 0), 0);
 }
 
@@ -313,7 +313,7 @@ static void store_fetch(ts_lower *lw, const store_job *job, uint32_t i)
 {
     store_unit unit = store_unit_of(job, i, 0);
     if (i < job->units)
-        ts_late_fetch(lw, job->store, job->layout,
+        ts__late_fetch(lw, job->store, job->layout,
                       unit.block << (job->log_n - 1) | unit.column / 8 << 2, job->columns / 2);
 }
 
@@ -370,7 +370,7 @@ static void store_by_tma(ts_lower *lw, store_job *job, ts_val thread)
 {
     job->tile.tmap = lw->env->plan->n_tmaps;
     lw->env->plan->tmap[lw->env->plan->n_tmaps++] = job->map;
-    ts_note(lw->tile, job->store, TS_NOTE_store, "tma", "%u-byte rows through shared memory", job->tile.span);
+    ts__note(lw->tile, job->store, TS_NOTE_store, "tma", "%u-byte rows through shared memory", job->tile.span);
     if (store_in_stages(job)) {
         store_step(lw, job, 0, job->units, thread);
         return;
@@ -389,7 +389,7 @@ static void store_by_tma(ts_lower *lw, store_job *job, ts_val thread)
 /* A slot is written again after a barrier of the warp that read it; what TMA still reads there is waited for. */
 static void store_by_rows(ts_lower *lw, const store_job *job, const store_rows *rows, ts_val thread)
 {
-    ts_note(lw->tile, job->store, TS_NOTE_store, "vector", "%u bytes an access, through shared memory",
+    ts__note(lw->tile, job->store, TS_NOTE_store, "vector", "%u bytes an access, through shared memory",
             rows->access.bytes << rows->access.log_vec);
     if (store_in_stages(job))
         store_barrier(lw, job);
@@ -406,10 +406,10 @@ static void store_groups(ts_lower *lw, store_job *job)
 {
     if (ts_tma_consumers(&lw->assign.tma) <= 2)
         return;
-    job->group = ts_lower_warpgroup(lw);
+    job->group = ts__lower_warpgroup(lw);
 }
 
-bool ts_tma_store(ts_lower *lw, ts_val v)
+bool ts__tma_store(ts_lower *lw, ts_val v)
 {
     store_job job = {.store = v, .sums = ts_at(lw->tile, v)->op == TS_OP_atomic_red_view_tko};
     store_rows rows = {0};
@@ -418,23 +418,23 @@ bool ts_tma_store(ts_lower *lw, ts_val v)
     if ((job.sums && !store_is_sum(lw, v)) || !store_fits(lw, &job) ||
         (!job.by_tma && (job.sums || !ts__store_rows_plan(lw, &job, &rows))))
         return false;
-    ts_lower_before_store(lw, v);
+    ts__lower_before_store(lw, v);
     store_groups(lw, &job);
     ts_val thread = job.tile.elem_bytes == 2 ? store_thread_of_matrices(lw, &job) : store_thread_of_pairs(lw, &job);
     store_fetch(lw, &job, 0);
     if (store_in_stages(&job))
-        ts_lower_barrier(lw); /* every warp is through with them */
-    ts_lower_accesses(lw, v);
+        ts__lower_barrier(lw); /* every warp is through with them */
+    ts__lower_accesses(lw, v);
     if (job.by_tma)
         store_by_tma(lw, &job, thread);
     else
         store_by_rows(lw, &job, &rows, thread);
     if (store_in_stages(&job))
-        ts_lower_barrier(lw); /* and they may be written again */
+        ts__lower_barrier(lw); /* and they may be written again */
     return true;
 }
 
-void ts_tma_leave(ts_lower *lw)
+void ts__tma_leave(ts_lower *lw)
 {
     if (!lw->assign.tma.staged)
         return;

@@ -14,7 +14,7 @@ typedef struct store_job {
     bool by_tma, sums;             /* sums: adds to the array */
     ts_tma_load tile;
     ts_plan_tmap map;
-    const ts_layout *layout;
+    const ts_linear *layout;
     uint32_t log_m, log_n;         /* what one warpgroup keeps */
     uint32_t rows_apart, columns_apart; /* from a warpgroup to the next */
     uint32_t columns, units;       /* columns of a unit; units of a warpgroup */
@@ -32,7 +32,7 @@ ts_val ts__store_apart(ts_lower *lw, const store_job *job, uint32_t apart);
 
 /* The way without TMA, for arrays that it cannot describe or that others touch too. */
 typedef struct store_rows {
-    ts_layout whole, unit;           /* of the tile and of a unit: vectors, then lanes along a row */
+    ts_linear whole, unit;           /* of the tile and of a unit: vectors, then lanes along a row */
     uint32_t offset[TS_LAYOUT_BITS]; /* of a unit's flat bits in shared memory, in elements */
     view_access access;              /* of the whole tile */
 } store_rows;

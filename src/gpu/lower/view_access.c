@@ -23,13 +23,13 @@ static bool view_is_sparse(const ts_type_info *info, uint32_t axis)
 /* i64 coordinates as soon as an extent or an index is 64 bits wide. */
 static ts_type view_index_type(const ts_lower *lw, const view_access *a, ts_val v, uint32_t first)
 {
-    ts_val make = ts_view_make(lw->tile, a->view);
+    ts_val make = ts__view_make(lw->tile, a->view);
     for (uint32_t i = 0; i < a->rank; i++) {
-        uint32_t at = ts_view_dynamic(a->tensor, false, i);
+        uint32_t at = ts__view_dynamic(a->tensor, false, i);
         if (at == TS_NO ? a->tensor->dims[i] > INT32_MAX
                         : ts_type_of(lw->tile, ts_opnd(lw->tile, make, at)) == TS_T_i64)
             return TS_T_i64;
-        if (ts_lower_elem(lw, ts_opnd(lw->tile, v, first + i)) == TS_T_i64)
+        if (ts__lower_elem(lw, ts_opnd(lw->tile, v, first + i)) == TS_T_i64)
             return TS_T_i64;
     }
     return TS_T_i32;
@@ -50,15 +50,15 @@ static ts_val view_as(ts_lower *lw, ts_val x, ts_type type)
 static void view_numbers(ts_lower *lw, view_access *a, uint32_t axis)
 {
     view_axis *x = &a->axis[axis];
-    ts_val make = ts_view_make(lw->tile, a->view);
+    ts_val make = ts__view_make(lw->tile, a->view);
     uint32_t dim = ts_view_array_axis(a->info, axis);
-    uint32_t extent = ts_view_dynamic(a->tensor, false, dim), stride = ts_view_dynamic(a->tensor, true, dim);
+    uint32_t extent = ts__view_dynamic(a->tensor, false, dim), stride = ts__view_dynamic(a->tensor, true, dim);
     if (extent == TS_NO) {
         x->extent = ts_int(&lw->b, a->index, a->tensor->dims[dim]);
         x->extent_div = a->tensor->dims[dim] & -a->tensor->dims[dim];
     } else {
         x->extent = view_as(lw, lw->scalar[ts_opnd(lw->tile, make, extent)], a->index);
-        x->extent_div = ts_lower_divisor(lw->tile, ts_opnd(lw->tile, make, extent));
+        x->extent_div = ts__lower_divisor(lw->tile, ts_opnd(lw->tile, make, extent));
     }
     x->step = stride == TS_NO ? a->tensor->strides[dim] : 0;
     if (stride != TS_NO && !ts_const_as_int(lw->tile, ts_opnd(lw->tile, make, stride), &x->step))
@@ -68,10 +68,10 @@ static void view_numbers(ts_lower *lw, view_access *a, uint32_t axis)
 /* Known divisor of this axis' stride. */
 static int64_t view_stride_divisor(const ts_lower *lw, const view_access *a, uint32_t axis)
 {
-    uint32_t at = ts_view_dynamic(a->tensor, true, ts_view_array_axis(a->info, axis));
+    uint32_t at = ts__view_dynamic(a->tensor, true, ts_view_array_axis(a->info, axis));
     if (!a->axis[axis].stride)
         return a->axis[axis].step ? a->axis[axis].step & -a->axis[axis].step : (int64_t)1 << 30;
-    return ts_lower_divisor(lw->tile, ts_opnd(lw->tile, ts_view_make(lw->tile, a->view), at));
+    return ts__lower_divisor(lw->tile, ts_opnd(lw->tile, ts__view_make(lw->tile, a->view), at));
 }
 
 ts_val ts__view_start(ts_lower *lw, const ts_type_info *info, uint32_t axis, ts_val tile_index, ts_type type)
@@ -101,18 +101,18 @@ static void view_corner(ts_lower *lw, view_access *a, uint32_t axis, ts_val inde
     uint32_t lane[TS_LAYOUT_LANES] = {0}, warp[TS_LAYOUT_WARPS] = {0}, mask = ts_axis_mask(x->bits);
     if (view_is_sparse(a->info, axis)) {
         uint32_t all = a->layout->bits ? ~0u >> (32 - a->layout->bits) : 0;
-        ts_layout slice = ts_layout_delete(a->layout, all & ~mask);
-        x->index = ts_lower_get(lw, index, &slice);
+        ts_linear slice = ts__linear_delete(a->layout, all & ~mask);
+        x->index = ts__lower_get(lw, index, &slice);
         x->align = 1;
         return;
     }
-    x->align = TS_MIN(ts_lower_divisor(lw->tile, index) * (step & -step), (int64_t)1 << 30);
+    x->align = TS_MIN(ts__lower_divisor(lw->tile, index) * (step & -step), (int64_t)1 << 30);
     x->base = ts__view_start(lw, a->info, axis, index, a->index);
     for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++)
         lane[i] = (a->layout->lane[i] & mask) >> x->bits.first;
     for (uint32_t i = 0; i < a->layout->n_warp; i++)
         warp[i] = (a->layout->warp[i] & mask) >> x->bits.first;
-    ts_val mine = ts_lower_linear(lw, lane, warp);
+    ts_val mine = ts__lower_linear(lw, lane, warp);
     x->local = ts_op2(&lw->b, TS_OP_addi, x->base, view_as(lw, mine, a->index), 0);
 }
 
@@ -126,7 +126,7 @@ static ts_val view_scaled(ts_lower *lw, const view_access *a, uint32_t axis, ts_
         if (ts_const_as_int(lw->fn, at, &known))
             return ts_int(b, TS_T_i64, known * bytes);
         if (a->index == TS_T_i32 && bytes == (int32_t)bytes)
-            return ts_op2(b, TS_OP_mul_wide, at, ts_lower_i32(lw, bytes), 0);
+            return ts_op2(b, TS_OP_mul_wide, at, ts__lower_i32(lw, bytes), 0);
         return ts_op2(b, TS_OP_muli, view_as(lw, at, TS_T_i64), ts_int(b, TS_T_i64, bytes), 0);
     }
     ts_val offset;
@@ -144,22 +144,22 @@ static void view_note_vectors(const ts_lower *lw, const view_access *a, ts_val v
     if (bytes >= 16)
         return;
     if (a->unit == TS_NO || a->axis[a->unit].index)
-        ts_note(lw->tile, v, TS_NOTE_missed, "vector", "no axis of the tile is known to have stride 1");
+        ts__note(lw->tile, v, TS_NOTE_missed, "vector", "no axis of the tile is known to have stride 1");
     else if (align < 16)
-        ts_note(lw->tile, v, TS_NOTE_missed, "vector",
+        ts__note(lw->tile, v, TS_NOTE_missed, "vector",
                 "pointer, strides and index are known to be multiples of %lld bytes only",
                 (long long)TS_MAX(align, (int64_t)a->bytes));
     else
-        ts_note(lw->tile, v, TS_NOTE_missed, "vector", "a thread holds %u bytes side by side in this layout", bytes);
+        ts__note(lw->tile, v, TS_NOTE_missed, "vector", "a thread holds %u bytes side by side in this layout", bytes);
 }
 
 /* The way a load or store through a view takes. */
 static void view_note(const ts_lower *lw, const view_access *a, ts_val v, ts_note_kind kind)
 {
     const char *what = a->info->kind == TS_KIND_GATHER_SCATTER_VIEW ? "gather" : a->log_vec ? "vector" : "scalar";
-    ts_note(lw->tile, v, kind, what, "%u bytes an access", a->bytes << a->log_vec);
+    ts__note(lw->tile, v, kind, what, "%u bytes an access", a->bytes << a->log_vec);
     if (lw->env->target == TS_TARGET_SM90) /* unless the reason is known already */
-        ts_note(lw->tile, v, TS_NOTE_missed, "tma", "only operands and results of products on wgmma travel by TMA");
+        ts__note(lw->tile, v, TS_NOTE_missed, "tma", "only operands and results of products on wgmma travel by TMA");
 }
 
 /* How many elements a vector may have: registers side by side along the unit axis, alignment, 16 bytes. */
@@ -167,14 +167,14 @@ static void view_vectors(ts_lower *lw, view_access *a, ts_val v)
 {
     a->log_vec = a->vector = 0;
     uint32_t unit = a->unit;
-    int64_t align = ts_lower_divisor(lw->tile, ts_opnd(lw->tile, ts_view_make(lw->tile, a->view), 0));
+    int64_t align = ts__lower_divisor(lw->tile, ts_opnd(lw->tile, ts__view_make(lw->tile, a->view), 0));
     if (unit != TS_NO && !a->axis[unit].index) {
         for (uint32_t i = 0; i < a->rank; i++) {
             int64_t of = i == unit ? a->axis[i].align * a->bytes : view_stride_divisor(lw, a, i) * a->bytes;
             align = TS_MIN(align, of);
         }
         while (a->log_vec < a->axis[unit].bits.n && (int64_t)a->bytes << (a->log_vec + 1) <= TS_MIN(16, align)) {
-            int reg = ts_layout_reg_bit(a->layout, a->axis[unit].bits.first + a->log_vec);
+            int reg = ts__linear_reg_bit(a->layout, a->axis[unit].bits.first + a->log_vec);
             if (reg < 0)
                 break;
             a->member[a->log_vec++] = 1u << reg;
@@ -189,7 +189,7 @@ static void view_vectors(ts_lower *lw, view_access *a, ts_val v)
     view_note_vectors(lw, a, v, align);
 }
 
-void ts__view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first, const ts_layout *layout)
+void ts__view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first, const ts_linear *layout)
 {
     uint32_t promised = TS_M_GET_INBOUNDS(ts_at(lw->tile, v)->aux);
     *a = (view_access){.view = ts_opnd(lw->tile, v, 0), .layout = layout};
@@ -198,7 +198,7 @@ void ts__view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first, c
     a->elem = a->tensor->elem;
     a->rank = a->info->rank;
     a->bytes = TS_MAX(1u, ts_type_bits(lw->module, a->elem) / 8);
-    a->unit = ts_view_unit_axis(lw->tile, a->view);
+    a->unit = ts__view_unit_axis(lw->tile, a->view);
     a->index = view_index_type(lw, a, v, first);
     ts_val offset = 0;
     uint32_t at = a->layout->bits;
@@ -215,9 +215,9 @@ void ts__view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first, c
         ts_val part = view_scaled(lw, a, axis, x->local);
         offset = offset ? ts_op2(&lw->b, TS_OP_addi, offset, part, 0) : part;
     }
-    a->base = lw->scalar[ts_opnd(lw->tile, ts_view_make(lw->tile, a->view), 0)];
+    a->base = lw->scalar[ts_opnd(lw->tile, ts__view_make(lw->tile, a->view), 0)];
     a->offset = offset ? offset : ts_int(&lw->b, TS_T_i64, 0);
-    a->corner = ts_type_bits(lw->module, a->elem) < 8 ? a->base : ts_lower_ptr(lw, a->base, offset, 0);
+    a->corner = ts_type_bits(lw->module, a->elem) < 8 ? a->base : ts__lower_ptr(lw, a->base, offset, 0);
     view_vectors(lw, a, v);
 }
 
@@ -252,7 +252,7 @@ ts_val ts__view_pointer(ts_lower *lw, const view_access *a, uint32_t r)
 {
     int64_t fixed;
     ts_val offset = ts__view_offset(lw, a, r, &fixed);
-    return ts_lower_ptr(lw, ts_lower_ptr(lw, a->corner, offset, 0), 0, fixed);
+    return ts__lower_ptr(lw, ts__lower_ptr(lw, a->corner, offset, 0), 0, fixed);
 }
 
 /* i1: the element of register r lies in the array; 0 = always. */
@@ -264,8 +264,8 @@ ts_val ts__view_inside(ts_lower *lw, const view_access *a, uint32_t r)
         if (!x->check)
             continue;
         ts_val at =
-            x->index ? view_as(lw, x->index[r], a->index) : ts_lower_add(lw, x->local, view_reg_coordinate(a, axis, r));
-        all = ts_lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, at, x->extent, TS_A_UNSIGNED));
+            x->index ? view_as(lw, x->index[r], a->index) : ts__lower_add(lw, x->local, view_reg_coordinate(a, axis, r));
+        all = ts__lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, at, x->extent, TS_A_UNSIGNED));
     }
     return all;
 }
@@ -283,9 +283,9 @@ static ts_val view_all_inside(ts_lower *lw, const view_access *a, bool *known)
         *known = *known && !x->index;
         if (x->index)
             continue;
-        ts_val last = ts_lower_add(lw, x->extent, -a->info->dims[axis]); /* the corner plus the tile might wrap */
-        all = ts_lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_LE, x->base, last, 0));
-        all = ts_lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, x->base, ts_int(&lw->b, a->index, 0), 0));
+        ts_val last = ts__lower_add(lw, x->extent, -a->info->dims[axis]); /* the corner plus the tile might wrap */
+        all = ts__lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_LE, x->base, last, 0));
+        all = ts__lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, x->base, ts_int(&lw->b, a->index, 0), 0));
     }
     return all;
 }
@@ -333,14 +333,14 @@ void ts__view_single(view_access *a)
 
 ts_val ts__view_pad(ts_lower *lw, const view_access *a)
 {
-    return ts_bits(&lw->b, a->elem, ts_pad_bits(a->elem, a->info->padding, lw->tile->checked));
+    return ts_bits(&lw->b, a->elem, ts__pad_bits(a->elem, a->info->padding, lw->tile->checked));
 }
 
 /* i1: this thread's vector at register r lies in the array, 0 = always. */
 static ts_val view_vector_inside(ts_lower *lw, const view_access *a, uint32_t r)
 {
     uint32_t last = ts__view_whole_vectors(a) ? 0 : a->member[(1u << a->log_vec) - 1];
-    return ts_lower_and(lw, a->only, ts__view_inside(lw, a, r ^ last));
+    return ts__lower_and(lw, a->only, ts__view_inside(lw, a, r ^ last));
 }
 
 /* Opens an `if` for the threads whose vector at register r the end of the array cuts; 0 when there are none. */
@@ -348,9 +348,9 @@ static ts_val view_cut_begin(ts_lower *lw, const view_access *a, uint32_t r, ts_
 {
     if (ts__view_whole_vectors(a) || !whole)
         return 0;
-    ts_val begins = ts_lower_and(lw, a->only, ts__view_inside(lw, a, r));
+    ts_val begins = ts__lower_and(lw, a->only, ts__view_inside(lw, a, r));
     ts_val not_whole = ts_op2(&lw->b, TS_OP_xori, whole, ts_int(&lw->b, TS_T_i1, 1), 0);
-    return ts_if_begin(&lw->b, ts_lower_and(lw, begins, not_whole));
+    return ts_if_begin(&lw->b, ts__lower_and(lw, begins, not_whole));
 }
 
 static void view_load_cut(ts_lower *lw, const view_access *a, uint32_t r, ts_val whole, ts_val pad, ts_val *values)
@@ -363,7 +363,7 @@ static void view_load_cut(ts_lower *lw, const view_access *a, uint32_t r, ts_val
     for (uint32_t k = 0; k < n; k++) {
         ts_val inside = ts__view_inside(lw, a, r ^ a->member[k]);
         types[k] = a->elem;
-        ts_lower_ld(lw, a->elem, ts__view_pointer(lw, a, r ^ a->member[k]), 1, a->cache, inside, pad, &single[k]);
+        ts__lower_ld(lw, a->elem, ts__view_pointer(lw, a, r ^ a->member[k]), 1, a->cache, inside, pad, &single[k]);
     }
     ts_term(&lw->b, TS_OP_yield, n, single);
     ts_else(&lw->b);
@@ -375,14 +375,14 @@ static void view_load_cut(ts_lower *lw, const view_access *a, uint32_t r, ts_val
 
 static void view_load_all(ts_lower *lw, const view_access *a, bool checked, ts_val *out)
 {
-    uint32_t repeats = ts_lower_repeats(a->layout);
+    uint32_t repeats = ts__lower_repeats(a->layout);
     ts_val pad = ts__view_pad(lw, a);
     for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++) {
         ts_val values[16];
         if (r & (repeats | a->vector))
             continue;
         ts_val inside = checked ? view_vector_inside(lw, a, r) : a->only;
-        ts_lower_ld(lw, a->elem, ts__view_pointer(lw, a, r), 1u << a->log_vec, a->cache, inside, inside ? pad : 0,
+        ts__lower_ld(lw, a->elem, ts__view_pointer(lw, a, r), 1u << a->log_vec, a->cache, inside, inside ? pad : 0,
                     values);
         if (checked)
             view_load_cut(lw, a, r, inside, pad, values);
@@ -396,7 +396,7 @@ static void view_load_all(ts_lower *lw, const view_access *a, bool checked, ts_v
 static void view_yield(ts_lower *lw, const view_access *a, const ts_val *regs, ts_vals *out)
 {
     for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++)
-        if (!(r & ts_lower_repeats(a->layout)))
+        if (!(r & ts__lower_repeats(a->layout)))
             (void)TS_PUSH(lw->arena, &out->v, regs[r]);
 }
 
@@ -407,7 +407,7 @@ static void view_load_branch(ts_lower *lw, view_access *a, ts_val inside, ts_val
     ts_val opener = ts_if_begin(&lw->b, inside);
     view_load_all(lw, a, false, out);
     view_yield(lw, a, out, &yields);
-    uint32_t n = yields.v.n, repeats = ts_lower_repeats(a->layout);
+    uint32_t n = yields.v.n, repeats = ts__lower_repeats(a->layout);
     ts_term(&lw->b, TS_OP_yield, n, yields.v.at);
     ts_else(&lw->b);
     view_load_all(lw, a, true, out);
@@ -423,24 +423,24 @@ static void view_load_branch(ts_lower *lw, view_access *a, ts_val inside, ts_val
         out[r] = r & repeats ? out[r & ~repeats] : next++;
 }
 
-void ts_lower_load_view(ts_lower *lw, ts_val v)
+void ts__lower_load_view(ts_lower *lw, ts_val v)
 {
     if (lw->late[v])
         return;
     view_access a;
-    const ts_layout *home = ts_lower_home(lw, v);
+    const ts_linear *home = ts__lower_home(lw, v);
     uint32_t attr = ts_at(lw->tile, v)->aux;
-    ts_val *out = ts_lower_regs(lw, home), inside;
-    if (ts_type_bits(lw->module, ts_lower_elem(lw, v)) < 8) {
-        ts_lower_load_nibbles(lw, v);
+    ts_val *out = ts__lower_regs(lw, home), inside;
+    if (ts_type_bits(lw->module, ts__lower_elem(lw, v)) < 8) {
+        ts__lower_load_nibbles(lw, v);
         return;
     }
-    ts_lower_before_load(lw, v);
+    ts__lower_before_load(lw, v);
     ts__view_describe(lw, &a, v, 1, home);
     view_note(lw, &a, v, TS_NOTE_load);
-    a.only = ts_lower_reader(lw, attr, home);
-    a.cache = ts_lower_cache(attr, true);
-    ts_lower_accesses(lw, v);
+    a.only = ts__lower_reader(lw, attr, home);
+    a.cache = ts__lower_cache(attr, true);
+    ts__lower_accesses(lw, v);
     switch (view_choose(lw, &a, &inside)) {
     case VIEW_PLAIN:
         view_load_all(lw, &a, false, out);
@@ -452,10 +452,10 @@ void ts_lower_load_view(ts_lower *lw, ts_val v)
         view_load_all(lw, &a, true, out);
     }
     if (a.only) /* has a barrier, which an acquire wants anyway */
-        out = ts_lower_share(lw, v, a.elem, home, out, a.only);
-    else if (ts_lower_acquires(attr))
-        ts_lower_barrier(lw);
-    ts_lower_set(lw, v, home, out);
+        out = ts__lower_share(lw, v, a.elem, home, out, a.only);
+    else if (ts__lower_acquires(attr))
+        ts__lower_barrier(lw);
+    ts__lower_set(lw, v, home, out);
 }
 
 /* ---- stores ----------------------------------------------------------------------------------------------------- */
@@ -467,14 +467,14 @@ static void view_store_cut(ts_lower *lw, const view_access *a, uint32_t r, ts_va
         return;
     for (uint32_t k = 0; k + 1 < 1u << a->log_vec; k++) {
         ts_val inside = ts__view_inside(lw, a, r ^ a->member[k]);
-        ts_lower_st(lw, ts__view_pointer(lw, a, r ^ a->member[k]), 1, &values[k], a->cache, inside);
+        ts__lower_st(lw, ts__view_pointer(lw, a, r ^ a->member[k]), 1, &values[k], a->cache, inside);
     }
     ts_if_end(&lw->b, opener);
 }
 
 static void view_store_all(ts_lower *lw, const view_access *a, bool checked, const ts_val *regs)
 {
-    uint32_t repeats = ts_layout_replicas(a->layout).reg;
+    uint32_t repeats = ts__linear_replicas(a->layout).reg;
     for (uint32_t r = 0; r < 1u << a->layout->n_reg; r++) {
         ts_val values[16];
         if (r & (repeats | a->vector))
@@ -482,7 +482,7 @@ static void view_store_all(ts_lower *lw, const view_access *a, bool checked, con
         ts_val pred = checked ? view_vector_inside(lw, a, r) : a->only;
         for (uint32_t k = 0; k < 1u << a->log_vec; k++)
             values[k] = regs[r ^ a->member[k]];
-        ts_lower_st(lw, ts__view_pointer(lw, a, r), 1u << a->log_vec, values, a->cache, pred);
+        ts__lower_st(lw, ts__view_pointer(lw, a, r), 1u << a->log_vec, values, a->cache, pred);
         if (checked)
             view_store_cut(lw, a, r, pred, values);
     }
@@ -502,11 +502,11 @@ static void view_store_branch(ts_lower *lw, view_access *a, ts_val inside, const
 enum { VIEW_SECTOR = 32 }; /* bytes that memory moves at once */
 
 /* Bytes that neighbouring registers and lanes of a layout cover in one piece along `axis`; no limit for all of it. */
-static uint32_t view_piece(const ts_layout *layout, ts_axis_bits axis, uint32_t bytes)
+static uint32_t view_piece(const ts_linear *layout, ts_axis_bits axis, uint32_t bytes)
 {
     uint32_t n = 0;
     for (; n < axis.n; n++) {
-        bool found = ts_layout_reg_bit(layout, axis.first + n) >= 0;
+        bool found = ts__linear_reg_bit(layout, axis.first + n) >= 0;
         for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++)
             found = found || layout->lane[i] == 1u << (axis.first + n);
         if (!found)
@@ -516,45 +516,45 @@ static uint32_t view_piece(const ts_layout *layout, ts_axis_bits axis, uint32_t 
 }
 
 /* The home of the stored value when its pieces fill 32-byte sectors, else the coalesced layout. */
-const ts_layout *ts__view_store_layout(ts_lower *lw, ts_val v)
+const ts_linear *ts__view_store_layout(ts_lower *lw, ts_val v)
 {
     ts_val view = ts_opnd(lw->tile, v, 0), x = ts_opnd(lw->tile, v, 1);
     ts_type type = ts_type_of(lw->tile, x);
-    uint32_t unit = ts_view_unit_axis(lw->tile, view);
-    const ts_layout *home = lw->assign.home[x], *usual = NULL;
+    uint32_t unit = ts__view_unit_axis(lw->tile, view);
+    const ts_linear *home = lw->assign.home[x], *usual = NULL;
     uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, ts_type_elem(lw->module, type)) / 8);
     if (ts_type_kind(lw->module, type) != TS_KIND_TILE)
-        return ts_lower_home(lw, x);
-    ts_axis_bits axis = unit == TS_NO ? (ts_axis_bits){0, 0} : ts_axis_of(lw->module, type, unit);
-    bool single = axis.n && !lw->assign.scans && !ts_view_has_vectors(lw->tile, view); /* runs would scatter */
-    bool runs = home && axis.n && ts_layout_reg_bit(home, axis.first) >= 0;
+        return ts__lower_home(lw, x);
+    ts_axis_bits axis = unit == TS_NO ? (ts_axis_bits){0, 0} : ts__axis_of(lw->module, type, unit);
+    bool single = axis.n && !lw->assign.scans && !ts__view_has_vectors(lw->tile, view); /* runs would scatter */
+    bool runs = home && axis.n && ts__linear_reg_bit(home, axis.first) >= 0;
     if (home && (unit == TS_NO || (view_piece(home, axis, bytes) >= VIEW_SECTOR && !(single && runs))))
         return home;
-    usual = ts_assign_for_view(&lw->assign, lw->tile, view, type);
-    return usual ? usual : ts_lower_home(lw, x);
+    usual = ts__assign_for_view(&lw->assign, lw->tile, view, type);
+    return usual ? usual : ts__lower_home(lw, x);
 }
 
-void ts_lower_store_view(ts_lower *lw, ts_val v)
+void ts__lower_store_view(ts_lower *lw, ts_val v)
 {
     view_access a;
     uint32_t attr = ts_at(lw->tile, v)->aux;
     ts_val x = ts_opnd(lw->tile, v, 1), inside;
-    if (TS_M_GET_ORDER(attr) == TS_WEAK && ts_tma_store(lw, v))
+    if (TS_M_GET_ORDER(attr) == TS_WEAK && ts__tma_store(lw, v))
         return;
-    const ts_layout *layout = ts__view_store_layout(lw, v);
-    if (ts_type_bits(lw->module, ts_lower_elem(lw, x)) < 8) {
-        ts_lower_store_nibbles(lw, v);
+    const ts_linear *layout = ts__view_store_layout(lw, v);
+    if (ts_type_bits(lw->module, ts__lower_elem(lw, x)) < 8) {
+        ts__lower_store_nibbles(lw, v);
         return;
     }
-    const ts_val *regs = ts_lower_get(lw, x, layout);
-    ts_lower_before_store(lw, v);
+    const ts_val *regs = ts__lower_get(lw, x, layout);
+    ts__lower_before_store(lw, v);
     ts__view_describe(lw, &a, v, 2, layout);
     view_note(lw, &a, v, TS_NOTE_store);
-    a.only = ts_lower_is_first(lw, ts_layout_replicas(layout));
-    a.cache = ts_lower_cache(attr, false);
-    if (ts_lower_releases(attr))
-        ts_lower_barrier(lw);
-    ts_lower_accesses(lw, v);
+    a.only = ts__lower_is_first(lw, ts__linear_replicas(layout));
+    a.cache = ts__lower_cache(attr, false);
+    if (ts__lower_releases(attr))
+        ts__lower_barrier(lw);
+    ts__lower_accesses(lw, v);
     switch (view_choose(lw, &a, &inside)) {
     case VIEW_PLAIN:
         view_store_all(lw, &a, false, regs);
@@ -568,24 +568,24 @@ void ts_lower_store_view(ts_lower *lw, ts_val v)
 }
 
 /* By TMA, or each element once, by `red`. */
-void ts_lower_atomic_view(ts_lower *lw, ts_val v)
+void ts__lower_atomic_view(ts_lower *lw, ts_val v)
 {
     view_access a;
     ts_val x = ts_opnd(lw->tile, v, 1);
-    if (ts_tma_store(lw, v))
+    if (ts__tma_store(lw, v))
         return;
-    const ts_layout *layout = ts__view_store_layout(lw, v);
-    const ts_val *regs = ts_lower_get(lw, x, layout);
-    ts_lower_before_store(lw, v);
+    const ts_linear *layout = ts__view_store_layout(lw, v);
+    const ts_val *regs = ts__lower_get(lw, x, layout);
+    ts__lower_before_store(lw, v);
     ts__view_describe(lw, &a, v, 2, layout);
     ts__view_single(&a);
-    ts_note(lw->tile, v, TS_NOTE_store, "atomic", "%u bytes an access", a.bytes);
-    ts_val only = ts_lower_is_first(lw, ts_layout_replicas(layout));
-    ts_lower_accesses(lw, v);
+    ts__note(lw->tile, v, TS_NOTE_store, "atomic", "%u bytes an access", a.bytes);
+    ts_val only = ts__lower_is_first(lw, ts__linear_replicas(layout));
+    ts__lower_accesses(lw, v);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
-        if (r & ts_layout_replicas(layout).reg)
+        if (r & ts__linear_replicas(layout).reg)
             continue;
-        ts_val pred = ts_lower_and(lw, only, ts__view_inside(lw, &a, r)),
+        ts_val pred = ts__lower_and(lw, only, ts__view_inside(lw, &a, r)),
                opnds[] = {ts__view_pointer(lw, &a, r), regs[r], pred};
         ts_emit(&lw->b, TS_OP_red, TS_T_none, pred ? 3 : 2, opnds, TS_M_WITHOUT_INBOUNDS(ts_at(lw->tile, v)->aux),
                 pred ? TS_F_MASK : 0);
@@ -594,19 +594,19 @@ void ts_lower_atomic_view(ts_lower *lw, ts_val v)
 
 /* ---- queries ---------------------------------------------------------------------------------------------------- */
 
-void ts_lower_view_query(ts_lower *lw, ts_val v)
+void ts__lower_view_query(ts_lower *lw, ts_val v)
 {
     ts_inst inst = *ts_at(lw->tile, v);
     const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, inst.opnd[0]));
     bool space = inst.op == TS_OP_get_index_space_shape;
     const ts_type_info *tensor = info->kind == TS_KIND_TENSOR_VIEW ? info : ts_type_get(lw->module, info->elem);
-    uint32_t dim = space ? ts_view_array_axis(info, inst.aux) : inst.aux, at = ts_view_dynamic(tensor, false, dim);
-    ts_val make = ts_view_make(lw->tile, inst.opnd[0]);
+    uint32_t dim = space ? ts_view_array_axis(info, inst.aux) : inst.aux, at = ts__view_dynamic(tensor, false, dim);
+    ts_val make = ts__view_make(lw->tile, inst.opnd[0]);
     ts_val extent = at == TS_NO ? ts_int(&lw->b, inst.type, tensor->dims[dim])
                                 : view_as(lw, lw->scalar[ts_opnd(lw->tile, make, at)], inst.type);
     int64_t step = space ? ts_view_step(info, inst.aux) : 1;
     if (step > 1) {
-        extent = ts_lower_add(lw, extent, step - 1);
+        extent = ts__lower_add(lw, extent, step - 1);
         extent = ts_is_pow2(step) ? ts_op2(&lw->b, TS_OP_shri, extent,
                                            ts_int(&lw->b, inst.type, ts_log2((uint64_t)step)), TS_A_UNSIGNED)
                                   : ts_op2(&lw->b, TS_OP_divi, extent, ts_int(&lw->b, inst.type, step), TS_A_UNSIGNED);

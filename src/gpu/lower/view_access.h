@@ -23,18 +23,18 @@ typedef struct view_access {
     ts_type elem, index;         /* i32 or i64 coordinates */
     uint32_t bytes, rank, unit;  /* unit: axis with stride 1, or TS_NO */
     view_axis axis[TS_MAX_RANK];
-    const ts_layout *layout;
+    const ts_linear *layout;
     ts_val base, offset;         /* of the array; bytes (4-bit: elements) to this thread's register 0, i64 */
     ts_val corner;               /* pointer to this thread's register 0 */
     uint32_t log_vec, member[16], vector;
     ts_val only;                 /* threads that act; 0 = all */
-    ts_cache cache;
+    ts_cache_use cache;
 } view_access;
 
 /* The layout in which store v writes its tile. */
-const ts_layout *ts__view_store_layout(ts_lower *lw, ts_val v);
+const ts_linear *ts__view_store_layout(ts_lower *lw, ts_val v);
 /* Index operands start at operand `first` of instruction v. */
-void ts__view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first, const ts_layout *layout);
+void ts__view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first, const ts_linear *layout);
 /* What register r adds to a->offset: a value (0 = nothing) and a constant. */
 ts_val ts__view_offset(ts_lower *lw, const view_access *a, uint32_t r, int64_t *fixed);
 ts_val ts__view_pointer(ts_lower *lw, const view_access *a, uint32_t r);
@@ -44,7 +44,7 @@ ts_val ts__view_inside(ts_lower *lw, const view_access *a, uint32_t r);
 bool ts__view_whole_vectors(const view_access *a);
 void ts__view_single(view_access *a); /* no vectors */
 ts_val ts__view_pad(ts_lower *lw, const view_access *a); /* an element outside the array */
-void ts_lower_load_nibbles(ts_lower *lw, ts_val v);
-void ts_lower_store_nibbles(ts_lower *lw, ts_val v);
+void ts__lower_load_nibbles(ts_lower *lw, ts_val v);
+void ts__lower_store_nibbles(ts_lower *lw, ts_val v);
 
 #endif

@@ -33,17 +33,17 @@ static wgmma_split wgmma_split_of(uint32_t log_m, uint32_t log_n, uint32_t n_war
     return s;
 }
 
-static void wgmma_reg(ts_layout *layout, uint32_t column)
+static void wgmma_reg(ts_linear *layout, uint32_t column)
 {
     if (layout->n_reg < TS_LAYOUT_REGS)
         layout->reg[layout->n_reg++] = column;
 }
 
 /* Rows 16 w + g + 8 s, columns 8 j + 2 c + t of lane 4 g + c: registers t, s, j.., then blocks of 64 rows. */
-static ts_layout wgmma_fragment(const wgmma_split *s, uint32_t log_row, uint32_t log_column, uint32_t columns,
+static ts_linear wgmma_fragment(const wgmma_split *s, uint32_t log_row, uint32_t log_column, uint32_t columns,
                                 uint32_t n_warp, bool split_columns)
 {
-    ts_layout layout = {.bits = (uint8_t)(log_row + log_column), .n_warp = (uint8_t)n_warp};
+    ts_linear layout = {.bits = (uint8_t)(log_row + log_column), .n_warp = (uint8_t)n_warp};
     wgmma_reg(&layout, 1);
     wgmma_reg(&layout, 8u << log_column);
     for (uint32_t i = 3; i < columns; i++)
@@ -59,19 +59,19 @@ static ts_layout wgmma_fragment(const wgmma_split *s, uint32_t log_row, uint32_t
     return layout;
 }
 
-ts_layout ts_wgmma_layout_c(uint32_t log_m, uint32_t log_n, uint32_t n_warp)
+ts_linear ts__wgmma_layout_c(uint32_t log_m, uint32_t log_n, uint32_t n_warp)
 {
     wgmma_split s = wgmma_split_of(log_m, log_n, n_warp);
     return wgmma_fragment(&s, log_m, log_n, s.log_n, n_warp, true);
 }
 
-ts_layout ts_wgmma_layout_of(const ts_module *module, ts_type c, uint32_t n_warp)
+ts_linear ts__wgmma_layout_of(const ts_module *module, ts_type c, uint32_t n_warp)
 {
     const int64_t *last = ts_type_dims(module, c) + ts_type_rank(module, c);
-    return ts_wgmma_layout_c((uint32_t)ts_log2((uint64_t)last[-2]), (uint32_t)ts_log2((uint64_t)last[-1]), n_warp);
+    return ts__wgmma_layout_c((uint32_t)ts_log2((uint64_t)last[-2]), (uint32_t)ts_log2((uint64_t)last[-1]), n_warp);
 }
 
-ts_layout ts_wgmma_layout_a(uint32_t log_m, uint32_t log_n, uint32_t log_k, uint32_t n_warp)
+ts_linear ts__wgmma_layout_a(uint32_t log_m, uint32_t log_n, uint32_t log_k, uint32_t n_warp)
 {
     wgmma_split s = wgmma_split_of(log_m, log_n, n_warp);
     return wgmma_fragment(&s, log_m, log_k, log_k, n_warp, false);
@@ -102,9 +102,9 @@ static ts_val wgmma_part(ts_lower *lw, const wgmma_operand *x, const uint32_t *e
         if (!extent[i])
             continue;
         if (!warp)
-            warp = ts_lower_warp(lw);
-        ts_val bit = ts_lower_op(lw, TS_OP_andi, ts_lower_op(lw, TS_OP_shri, warp, i, TS_A_UNSIGNED), 1, 0);
-        ts_val part = ts_lower_op(lw, TS_OP_muli, bit, wgmma_at(x->load, x->mn_major, extent[i], 0) >> 4, 0);
+            warp = ts__lower_warp(lw);
+        ts_val bit = ts__lower_op(lw, TS_OP_andi, ts__lower_op(lw, TS_OP_shri, warp, i, TS_A_UNSIGNED), 1, 0);
+        ts_val part = ts__lower_op(lw, TS_OP_muli, bit, wgmma_at(x->load, x->mn_major, extent[i], 0) >> 4, 0);
         sum = sum ? ts_op2(&lw->b, TS_OP_addi, sum, part, 0) : part;
     }
     return sum;
@@ -115,19 +115,19 @@ static void wgmma_describe(ts_lower *lw, wgmma_operand *x, const uint32_t *exten
     const ts_tma_load *load = x->load;
     const ts_tma_group *group = &lw->assign.tma.groups.at[load->group];
     ts_builder *b = &lw->b;
-    ts_val at = ts_shared_pointer(lw, TS_T_i8, group->base + load->offset);
+    ts_val at = ts__shared_pointer(lw, TS_T_i8, group->base + load->offset);
     at = ts_cast(b, TS_OP_ptr_to_int, at, TS_T_i32, 0);
-    at = ts_lower_op(lw, TS_OP_shri, ts_lower_op(lw, TS_OP_andi, at, WGMMA_ADDRESS, 0), 4, TS_A_UNSIGNED);
+    at = ts__lower_op(lw, TS_OP_shri, ts__lower_op(lw, TS_OP_andi, at, WGMMA_ADDRESS, 0), 4, TS_A_UNSIGNED);
     uint32_t panel = x->mn_major ? load->rows * load->span >> 4 : 1;
-    at = ts_lower_op(lw, TS_OP_ori, at, (int64_t)panel << 16, 0);
+    at = ts__lower_op(lw, TS_OP_ori, at, (int64_t)panel << 16, 0);
     ts_val part = wgmma_part(lw, x, extent);
     if (part)
         at = ts_op2(b, TS_OP_addi, at, part, 0);
-    ts_val stage = ts_tma_stage(lw, group);
+    ts_val stage = ts__tma_stage(lw, group);
     if (stage)
-        at = ts_op2(b, TS_OP_addi, at, ts_lower_op(lw, TS_OP_muli, stage, group->bytes >> 4, 0), 0);
+        at = ts_op2(b, TS_OP_addi, at, ts__lower_op(lw, TS_OP_muli, stage, group->bytes >> 4, 0), 0);
     uint32_t mode = load->span == 128 ? 1 : load->span == 64 ? 2 : 3; /* of the swizzle, by its width */
-    ts_val high = ts_lower_i32(lw, (int32_t)(mode << 30 | TS_TMA_ROWS_LEAST * load->span >> 4));
+    ts_val high = ts__lower_i32(lw, (int32_t)(mode << 30 | TS_TMA_ROWS_LEAST * load->span >> 4));
     x->descriptor = ts_emit(b, TS_OP_pack2, TS_T_i64, 2, (ts_val[]){at, high}, 0, 0);
 }
 
@@ -139,7 +139,7 @@ static ts_val wgmma_step(ts_lower *lw, const wgmma_operand *x, uint32_t mn, uint
 
 /* ---- operand a in registers --------------------------------------------------------------------------- */
 
-ts_val ts_wgmma_pair(ts_lower *lw, ts_val x, ts_val y)
+ts_val ts__wgmma_pair(ts_lower *lw, ts_val x, ts_val y)
 {
     const ts_inst *p = ts_at(lw->fn, x), *q = ts_at(lw->fn, y);
     bool fresh = p->op == TS_OP_ftof && q->op == TS_OP_ftof && TS_A_ROUND(p->aux) == TS_RN &&
@@ -160,16 +160,16 @@ static void wgmma_extents(const ts_lower *lw, ts_val v, uint32_t log[3])
 }
 
 /* Words of the fragments of all blocks and k steps, four each. */
-const ts_val *ts_wgmma_words(ts_lower *lw, ts_val v, uint32_t *n)
+const ts_val *ts__wgmma_words(ts_lower *lw, ts_val v, uint32_t *n)
 {
     uint32_t log[3];
     wgmma_extents(lw, v, log);
-    ts_layout layout = ts_wgmma_layout_a(log[0], log[1], log[2], lw->assign.n_warp);
-    const ts_val *regs = ts_lower_get(lw, ts_opnd(lw->tile, v, 0), &layout);
-    ts_val *words = ts_lower_regs(lw, &layout);
+    ts_linear layout = ts__wgmma_layout_a(log[0], log[1], log[2], lw->assign.n_warp);
+    const ts_val *regs = ts__lower_get(lw, ts_opnd(lw->tile, v, 0), &layout);
+    ts_val *words = ts__lower_regs(lw, &layout);
     *n = 1u << (layout.n_reg - 1);
     for (uint32_t i = 0; i < *n; i++)
-        words[i] = ts_wgmma_pair(lw, regs[2 * i], regs[2 * i + 1]);
+        words[i] = ts__wgmma_pair(lw, regs[2 * i], regs[2 * i + 1]);
     return words;
 }
 
@@ -177,18 +177,18 @@ const ts_val *ts_wgmma_words(ts_lower *lw, ts_val v, uint32_t *n)
 
 static ts_val wgmma_lane0(ts_lower *lw)
 {
-    return ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, ts_lower_op(lw, TS_OP_andi, lw->tid, 31, 0), ts_lower_i32(lw, 0), 0);
+    return ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, ts__lower_op(lw, TS_OP_andi, lw->tid, 31, 0), ts__lower_i32(lw, 0), 0);
 }
 
 /* One arrival of every consumer warp on the empty barrier of the stage of step `count`. */
 static void wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count, ts_val pred)
 {
-    ts_val bar = ts_tma_barrier(lw, group, group->empty, count);
-    pred = ts_lower_and(lw, pred, wgmma_lane0(lw));
+    ts_val bar = ts__tma_barrier(lw, group, group->empty, count);
+    pred = ts__lower_and(lw, pred, wgmma_lane0(lw));
     ts_emit(&lw->b, TS_OP_mbar_arrive, TS_T_none, 2, (ts_val[]){bar, pred}, 0, TS_F_MASK);
 }
 
-void ts_wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count)
+void ts__wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count)
 {
     wgmma_release(lw, group, count, 0);
 }
@@ -215,7 +215,7 @@ static bool wgmma_covers(const ts_lower *lw, const ts_wgmma *product, const ts_t
 {
     if (group->last == product->mma)
         return !product->deferred;
-    const ts_wgmma *other = ts_wgmma_of(&lw->assign.tma, group->last);
+    const ts_wgmma *other = ts__wgmma_of(&lw->assign.tma, group->last);
     return other->deferred && wgmma_waits_first(lw, product) &&
            lw->shape.parent[other->mma] == lw->shape.parent[product->mma];
 }
@@ -230,7 +230,7 @@ static void wgmma_release_all(ts_lower *lw, const ts_wgmma *product)
             continue;
         const ts_tma_loop *loop = &tma->loops.at[group->at];
         if (group->late)
-            wgmma_release(lw, group, ts_lower_add(lw, loop->count, -1), wgmma_moved(lw, loop));
+            wgmma_release(lw, group, ts__lower_add(lw, loop->count, -1), wgmma_moved(lw, loop));
         else
             wgmma_release(lw, group, loop->count, 0);
     }
@@ -253,7 +253,7 @@ static bool wgmma_pending_in(const ts_lower *lw, ts_val loop)
     return pending;
 }
 
-void ts_wgmma_wait(ts_lower *lw, uint32_t pending)
+void ts__wgmma_wait(ts_lower *lw, uint32_t pending)
 {
     ts_emit(&lw->b, TS_OP_wgmma_wait, TS_T_none, 0, NULL, TS_S(0, pending, 0), 0);
 }
@@ -264,7 +264,7 @@ static void wgmma_leave(ts_lower *lw, ts_val loop)
     const ts_tma *tma = &lw->assign.tma;
     for (uint32_t i = 0; tma->active && i < tma->groups.n; i++)
         if (tma->groups.at[i].within == loop)
-            ts_wgmma_release(lw, &tma->groups.at[i], tma->loops.at[tma->groups.at[i].at].count);
+            ts__wgmma_release(lw, &tma->groups.at[i], tma->loops.at[tma->groups.at[i].at].count);
 }
 
 /* The last late products of a loop end here, and their stages are free. */
@@ -273,20 +273,20 @@ static void wgmma_finish(ts_lower *lw, ts_val loop)
     ts_tma *tma = &lw->assign.tma;
     if (!tma->active || !wgmma_pending_in(lw, loop))
         return;
-    ts_wgmma_wait(lw, 0);
+    ts__wgmma_wait(lw, 0);
     for (uint32_t i = 0; i < tma->groups.n; i++) {
         const ts_tma_group *group = &tma->groups.at[i];
         if (group->loop != loop || !group->late || !lw->shape.parent[loop])
             continue; /* nobody waits for a stage that is never filled again */
         const ts_tma_loop *counter = &tma->loops.at[group->at];
-        wgmma_release(lw, group, ts_lower_add(lw, counter->count, -1), wgmma_moved(lw, counter));
+        wgmma_release(lw, group, ts__lower_add(lw, counter->count, -1), wgmma_moved(lw, counter));
     }
 }
 
 /* Behind a loop. */
-void ts_wgmma_after_loop(ts_lower *lw, ts_val loop)
+void ts__wgmma_after_loop(ts_lower *lw, ts_val loop)
 {
-    ts_teams_pass(lw, loop);
+    ts__teams_pass(lw, loop);
     wgmma_finish(lw, loop);
     wgmma_leave(lw, loop);
 }
@@ -352,10 +352,10 @@ static void wgmma_offsets(const ts_tma_load *load, uint32_t log_unit, uint32_t *
 }
 
 /* The layout of a tile's words when register bit 0 alone holds the two halves of each; false when it does not. */
-static bool wgmma_word_layout(const ts_layout *layout, ts_layout *words)
+static bool wgmma_word_layout(const ts_linear *layout, ts_linear *words)
 {
     bool halves = layout->n_reg && layout->reg[0] == 1;
-    *words = (ts_layout){.bits = (uint8_t)(layout->bits - 1), .n_warp = layout->n_warp};
+    *words = (ts_linear){.bits = (uint8_t)(layout->bits - 1), .n_warp = layout->n_warp};
     for (uint32_t i = 1; i < layout->n_reg; i++) {
         halves = halves && !(layout->reg[i] & 1);
         words->reg[words->n_reg++] = layout->reg[i] >> 1;
@@ -373,36 +373,36 @@ static bool wgmma_word_layout(const ts_layout *layout, ts_layout *words)
 
 static void wgmma_write_made(ts_lower *lw, const ts_tma_load *load)
 {
-    const ts_layout *home = ts_lower_home(lw, load->load);
-    const ts_val *regs = ts_lower_get(lw, load->load, home);
+    const ts_linear *home = ts__lower_home(lw, load->load);
+    const ts_val *regs = ts__lower_get(lw, load->load, home);
     uint32_t offset[TS_LAYOUT_BITS] = {0}, at = lw->assign.tma.groups.at[load->group].base;
-    ts_val *word = ts_lower_regs(lw, home);
-    ts_layout words;
+    ts_val *word = ts__lower_regs(lw, home);
+    ts_linear words;
     if (!wgmma_word_layout(home, &words)) {
         wgmma_offsets(load, 0, offset);
-        ts_lower_store_shared(lw, ts_lower_elem(lw, load->load), home, regs, offset, at);
+        ts__lower_store_shared(lw, ts__lower_elem(lw, load->load), home, regs, offset, at);
         return;
     }
     for (uint32_t i = 0; i < 1u << words.n_reg; i++)
-        word[i] = ts_wgmma_pair(lw, regs[2 * i], regs[2 * i + 1]);
+        word[i] = ts__wgmma_pair(lw, regs[2 * i], regs[2 * i + 1]);
     wgmma_offsets(load, 1, offset);
-    ts_lower_store_shared(lw, TS_T_i32, &words, word, offset, at);
+    ts__lower_store_shared(lw, TS_T_i32, &words, word, offset, at);
 }
 
 /* Before the barrier every warp is through with what lay there, after it all of the tile is there for wgmma. */
 static void wgmma_make(ts_lower *lw, const ts_tma_load *load)
 {
-    ts_lower_barrier(lw);
+    ts__lower_barrier(lw);
     wgmma_write_made(lw, load);
     ts_emit(&lw->b, TS_OP_fence, TS_T_none, 0, NULL, TS_S(TS_FENCE_PROXY_ASYNC, 0, 0), 0);
-    ts_lower_barrier(lw);
+    ts__lower_barrier(lw);
 }
 
 /* Another product of the same trip has waited for it before. */
 static bool wgmma_is_here(const ts_lower *lw, const ts_tma_load *load, ts_val v)
 {
     const ts_tma_group *group = &lw->assign.tma.groups.at[load->group];
-    return group->first != v && group->loop == lw->shape.parent[v] && !ts_rotated(&lw->assign.tma, group->loop);
+    return group->first != v && group->loop == lw->shape.parent[v] && !ts__rotated(&lw->assign.tma, group->loop);
 }
 
 /* Operands: waits for those that TMA brings in the loop; others are here already. */
@@ -413,35 +413,35 @@ static void wgmma_operand_of(ts_lower *lw, ts_val v, wgmma_operand *x, uint32_t 
     if (x->load->made)
         wgmma_make(lw, x->load);
     else if (!wgmma_is_here(lw, x->load, v))
-        ts_tma_await(lw, x->load);
+        ts__tma_await(lw, x->load);
     wgmma_describe(lw, x, extent);
 }
 
-const ts_val *ts_wgmma_start(ts_lower *lw, ts_val v, const ts_val *words)
+const ts_val *ts__wgmma_start(ts_lower *lw, ts_val v, const ts_val *words)
 {
     static const uint8_t ks[] = {
 #define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm) (k),
 #include "ir/mma.def"
     };
-    const ts_wgmma *product = ts_wgmma_of(&lw->assign.tma, v);
+    const ts_wgmma *product = ts__wgmma_of(&lw->assign.tma, v);
     uint32_t log[3];
     wgmma_extents(lw, v, log);
     wgmma_job job = {.product = product, .log_k = log[2], .step_k = ks[product->row]};
     job.split = wgmma_split_of(log[0], log[1], lw->assign.n_warp);
     job.n = TS_MIN(256u, 1u << job.split.log_n);
-    ts_layout c = ts_wgmma_layout_c(log[0], log[1], lw->assign.n_warp);
-    job.acc = ts_lower_regs(lw, &c);
-    memcpy(job.acc, ts_lower_get(lw, ts_opnd(lw->tile, v, 2), &c), sizeof *job.acc << c.n_reg);
+    ts_linear c = ts__wgmma_layout_c(log[0], log[1], lw->assign.n_warp);
+    job.acc = ts__lower_regs(lw, &c);
+    memcpy(job.acc, ts__lower_get(lw, ts_opnd(lw->tile, v, 2), &c), sizeof *job.acc << c.n_reg);
     uint32_t n = 0;
     if (product->a == TS_NO && words)
-        n = 1u << (ts_wgmma_layout_a(log[0], log[1], log[2], lw->assign.n_warp).n_reg - 1);
+        n = 1u << (ts__wgmma_layout_a(log[0], log[1], log[2], lw->assign.n_warp).n_reg - 1);
     if (product->a == TS_NO)
-        job.words = words ? words : ts_wgmma_words(lw, v, &n);
+        job.words = words ? words : ts__wgmma_words(lw, v, &n);
     else
         wgmma_operand_of(lw, v, &job.a, product->a, product->trans_a, job.split.m);
     wgmma_operand_of(lw, v, &job.b, product->b, product->trans_b, job.split.n);
     wgmma_issue(lw, &job);
-    ts_lower_set(lw, v, &c, job.acc);
+    ts__lower_set(lw, v, &c, job.acc);
     return words ? words + n : NULL;
 }
 
@@ -449,7 +449,7 @@ const ts_val *ts_wgmma_start(ts_lower *lw, ts_val v, const ts_val *words)
 static void wgmma_settle(ts_lower *lw, uint32_t commits)
 {
     ts_tma *tma = &lw->assign.tma;
-    ts_wgmma_wait(lw, tma->commits - commits);
+    ts__wgmma_wait(lw, tma->commits - commits);
     for (uint32_t i = 0; i < tma->products.n; i++) {
         ts_wgmma *p = &tma->products.at[i];
         if (!p->flying || p->flying > commits)
@@ -459,15 +459,15 @@ static void wgmma_settle(ts_lower *lw, uint32_t commits)
     }
 }
 
-void ts_wgmma_settle(ts_lower *lw, ts_val v)
+void ts__wgmma_settle(ts_lower *lw, ts_val v)
 {
-    const ts_wgmma *p = lw->assign.tma.active ? ts_wgmma_of(&lw->assign.tma, v) : NULL;
+    const ts_wgmma *p = lw->assign.tma.active ? ts__wgmma_of(&lw->assign.tma, v) : NULL;
     if (p && p->flying)
         wgmma_settle(lw, p->flying);
 }
 
 /* Which products of a region are issued is not known behind it. */
-void ts_wgmma_before_region(ts_lower *lw, ts_val opener)
+void ts__wgmma_before_region(ts_lower *lw, ts_val opener)
 {
     const ts_tma *tma = &lw->assign.tma;
     bool holds = false, flying = false;
@@ -479,15 +479,15 @@ void ts_wgmma_before_region(ts_lower *lw, ts_val opener)
         wgmma_settle(lw, tma->commits);
 }
 
-void ts_lower_wgmma(ts_lower *lw, ts_val v)
+void ts__lower_wgmma(ts_lower *lw, ts_val v)
 {
     ts_tma *tma = &lw->assign.tma;
-    const ts_wgmma *product = ts_wgmma_of(tma, v);
-    ts_wgmma_start(lw, v, NULL);
+    const ts_wgmma *product = ts__wgmma_of(tma, v);
+    ts__wgmma_start(lw, v, NULL);
     if (product->lazy)
         tma->products.at[product - tma->products.at].flying = tma->commits;
     if (product->deferred || product->lazy)
         return;
-    ts_wgmma_wait(lw, product->late ? wgmma_late_in(lw, lw->shape.parent[v]) : 0);
+    ts__wgmma_wait(lw, product->late ? wgmma_late_in(lw, lw->shape.parent[v]) : 0);
     wgmma_release_all(lw, product);
 }

@@ -14,7 +14,7 @@ typedef enum ts_phase { TS_PHASE_MIDDLE, TS_PHASE_FIRST, TS_PHASE_SECOND } ts_ph
 
 /* Finds the loops and fills tma->phase and tma->rotated; products in them are neither late nor deferred. `uses`
  * counts the uses of each value without tokens. */
-void ts_rotate_plan(const ts_fn *fn, const ts_shape *shape, const uint32_t *uses, ts_arena *arena, ts_tma *tma);
-bool ts_rotated(const ts_tma *tma, ts_val loop);
+void ts__rotate_plan(const ts_fn *fn, const ts_shape *shape, const uint32_t *uses, ts_arena *arena, ts_tma *tma);
+bool ts__rotated(const ts_tma *tma, ts_val loop);
 
 #endif

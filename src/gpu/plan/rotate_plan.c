@@ -29,7 +29,7 @@ typedef struct rotate_plan {
     ts_val loop, last;
 } rotate_plan;
 
-bool ts_rotated(const ts_tma *tma, ts_val loop)
+bool ts__rotated(const ts_tma *tma, ts_val loop)
 {
     for (uint32_t i = 0; i < tma->rotated.n; i++)
         if (tma->rotated.at[i] == loop)
@@ -122,7 +122,7 @@ static bool rotate_mark_second(const rotate_plan *r)
 
 static bool rotate_is_load(const rotate_plan *r, ts_val v)
 {
-    return ts_tma_load_at(r->tma, v) != NULL;
+    return ts__tma_load_at(r->tma, v) != NULL;
 }
 
 static bool rotate_mark_needed(const rotate_plan *r, ts_val v)
@@ -283,7 +283,7 @@ static void rotate_settle(const rotate_plan *r, ts_arena *arena)
             r->tma->products.at[i].late = r->tma->products.at[i].deferred = r->tma->products.at[i].lazy = false;
 }
 
-void ts_rotate_plan(const ts_fn *fn, const ts_shape *shape, const uint32_t *uses, ts_arena *arena, ts_tma *tma)
+void ts__rotate_plan(const ts_fn *fn, const ts_shape *shape, const uint32_t *uses, ts_arena *arena, ts_tma *tma)
 {
     rotate_plan r = {.fn = fn, .shape = shape, .uses = uses, .tma = tma};
     tma->phase = r.phase = TS_NEW_N(arena, uint8_t, fn->inst.n);

@@ -14,7 +14,7 @@
 #include "gpu/plan/rotate.h"
 #include "table/sm.h"
 
-const ts_tma_load *ts_tma_load_at(const ts_tma *tma, ts_val v)
+const ts_tma_load *ts__tma_load_at(const ts_tma *tma, ts_val v)
 {
     for (uint32_t i = 0; i < tma->loads.n; i++)
         if (tma->loads.at[i].load == v && !tma->loads.at[i].made)
@@ -22,12 +22,12 @@ const ts_tma_load *ts_tma_load_at(const ts_tma *tma, ts_val v)
     return NULL;
 }
 
-const ts_tma_load *ts_tma_load_of(const ts_tma *tma, ts_val v)
+const ts_tma_load *ts__tma_load_of(const ts_tma *tma, ts_val v)
 {
-    return tma->active ? ts_tma_load_at(tma, v) : NULL;
+    return tma->active ? ts__tma_load_at(tma, v) : NULL;
 }
 
-const ts_wgmma *ts_wgmma_of(const ts_tma *tma, ts_val v)
+const ts_wgmma *ts__wgmma_of(const ts_tma *tma, ts_val v)
 {
     for (uint32_t i = 0; tma->active && i < tma->products.n; i++)
         if (tma->products.at[i].mma == v)
@@ -35,7 +35,7 @@ const ts_wgmma *ts_wgmma_of(const ts_tma *tma, ts_val v)
     return NULL;
 }
 
-ts_val ts_tma_result_of(const ts_fn *fn, const ts_tma *tma, ts_type type)
+ts_val ts__tma_result_of(const ts_fn *fn, const ts_tma *tma, ts_type type)
 {
     const ts_module *module = fn->module;
     for (uint32_t i = 0; i < tma->products.n; i++) {
@@ -55,7 +55,7 @@ ts_val ts_tma_result_of(const ts_fn *fn, const ts_tma *tma, ts_type type)
 
 enum { TMA_ROOT_STEPS = 64 }; /* operations between an access and its parameter */
 
-int32_t ts_tma_root(const ts_fn *fn, ts_val v)
+int32_t ts__tma_root(const ts_fn *fn, ts_val v)
 {
     for (uint32_t steps = 0; steps < TMA_ROOT_STEPS; steps++) {
         const ts_inst *inst = ts_at(fn, v);
@@ -69,13 +69,13 @@ int32_t ts_tma_root(const ts_fn *fn, ts_val v)
     return -1;
 }
 
-bool ts_tma_is_stored(const ts_tma_work *w, int32_t base)
+bool ts__tma_is_stored(const ts_tma_work *w, int32_t base)
 {
     for (ts_val v = 1; v < w->fn->inst.n; v++) {
         const ts_inst *inst = ts_at(w->fn, v);
         if (!(ts_info(inst)->flags & TS_WRITE) || !inst->n_opnd)
             continue;
-        int32_t root = ts_tma_root(w->fn, ts_opnds(w->fn, inst)[0]);
+        int32_t root = ts__tma_root(w->fn, ts_opnds(w->fn, inst)[0]);
         if (root < 0 || root == base || w->fn->overlap)
             return true;
     }
@@ -88,35 +88,35 @@ bool ts_tma_is_stored(const ts_tma_work *w, int32_t base)
 static bool tma_refuse(const ts_tma_work *w, const char *why)
 {
     for (uint32_t i = 0; i < w->out->products.n; i++)
-        ts_note(w->fn, w->out->products.at[i].mma, TS_NOTE_missed, "wgmma", "%s", why);
+        ts__note(w->fn, w->out->products.at[i].mma, TS_NOTE_missed, "wgmma", "%s", why);
     return false;
 }
 
 static bool tma_fits(ts_tma_work *w)
 {
     for (uint32_t i = 0; i < w->env->plan->n_tmaps; i++)
-        if (ts_tma_is_stored(w, w->env->plan->tmap[i].base))
+        if (ts__tma_is_stored(w, w->env->plan->tmap[i].base))
             return tma_refuse(w, "an array that is loaded is also stored to");
     if (!w->out->products.n || w->arena->failed)
         return false;
-    if (!ts_tma_all_from_shared(w))
+    if (!ts__tma_all_from_shared(w))
         return tma_refuse(w, "a tile is read by a product on wgmma and by another that is not");
-    if (!ts_tma_warps(w))
+    if (!ts__tma_warps(w))
         return tma_refuse(w, "the accumulator takes more than 128 registers of a thread");
-    ts_tma_plan_waits(w);
-    ts_rotate_plan(w->fn, &w->shape, w->uses, w->arena, w->out);
-    if (!ts_tma_groups(w))
+    ts__tma_plan_waits(w);
+    ts__rotate_plan(w->fn, &w->shape, w->uses, w->arena, w->out);
+    if (!ts__tma_groups(w))
         return tma_refuse(w, "a tile is loaded in another loop than the product that reads it");
-    ts_tma_join_vectors(w);
-    ts_tma_share_ring(w);
-    if (!ts_tma_slice(w))
+    ts__tma_join_vectors(w);
+    ts__tma_share_ring(w);
+    if (!ts__tma_slice(w))
         return tma_refuse(w, "an index of a load depends on data, on a `while` loop or on an early return, or the "
                              "kernel waits for the grid before it inside control flow");
-    ts_tma_teams(w);
-    if (!ts_tma_stages(w, ts__sm_find(TS_TARGET_SM90)->dynamic_shared))
+    ts__tma_teams(w);
+    if (!ts__tma_stages(w, ts__sm_find(TS_TARGET_SM90)->dynamic_shared))
         return tma_refuse(w, "the tiles do not fit shared memory");
-    ts_tma_place(w);
-    ts_split_plan(w->fn, &w->shape, w->out);
+    ts__tma_place(w);
+    ts__split_plan(w->fn, &w->shape, w->out);
     return true;
 }
 
@@ -132,7 +132,7 @@ static void tma_count_uses(ts_tma_work *w)
     }
 }
 
-ts_status ts_tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out, ts_error *err)
+ts_status ts__tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out, ts_error *err)
 {
     ts_tma_work w = {.fn = fn, .module = fn->module, .env = env, .arena = arena, .out = out};
     *out = (ts_tma){0};
@@ -145,10 +145,10 @@ ts_status ts_tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, 
     if (!w.uses || !w.edges || !out->slice || !ts_shape_of(fn, arena, &w.shape))
         return ts_fail(err, TS_NOMEM, "out of memory while planning TMA loads");
     tma_count_uses(&w);
-    ts_tma_count_edges(&w);
+    ts__tma_count_edges(&w);
     for (ts_val v = 1; v < fn->inst.n; v++)
         if (ts_at(fn, v)->op == TS_OP_mmaf || ts_at(fn, v)->op == TS_OP_mmai)
-            ts_tma_product(&w, v);
+            ts__tma_product(&w, v);
     out->active = tma_fits(&w);
     if (!out->active) {
         env->plan->n_tmaps = n_tmaps;

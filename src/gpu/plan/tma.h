@@ -114,16 +114,16 @@ typedef struct ts_tma {
     uint32_t shared;  /* bytes of all stages, the staging and barriers */
     uint32_t staging, staging_bytes; /* behind the stages: for stores inside loops */
     ts_val split, sum; /* loop whose trips 2^log_split blocks share, 0 = none; its result, */
-    const ts_layout *share; /* dealt out to them */
+    const ts_linear *share; /* dealt out to them */
     uint32_t log_split;
     bool active, staged; /* staged: the function has stores through the staging */
 } ts_tma;
 
 /* Decides for the function. Never fails for lack of fitting: then nothing is active. Tensor maps go to env->plan. */
-TS_CHECKED ts_status ts_tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out, ts_error *err);
+TS_CHECKED ts_status ts__tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_tma *out, ts_error *err);
 /* Whether a load or store through a view can be made by TMA, for a tile whose extents above 1 are along `axes`;
  * fills the access and its map. `want`: element type that the copy shall give (tf32 from f32), or 0. */
-bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load,
+bool ts__tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load,
                      ts_plan_tmap *map);
 /* log2 of all consumer warps. */
 static inline uint32_t ts_tma_consumers(const ts_tma *tma)
@@ -131,18 +131,18 @@ static inline uint32_t ts_tma_consumers(const ts_tma *tma)
     return tma->n_warp + tma->teams;
 }
 /* Whether two teams can take the tiles in turn. */
-bool ts_teams_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma);
+bool ts__teams_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma);
 /* Finds the loop whose trips the blocks of a cluster can share, in a function that asks for it (schedule/split_k.c). */
-void ts_split_plan(const ts_fn *fn, const ts_shape *shape, ts_tma *tma);
+void ts__split_plan(const ts_fn *fn, const ts_shape *shape, ts_tma *tma);
 /* NULL when the value is none of them. */
-const ts_tma_load *ts_tma_load_of(const ts_tma *tma, ts_val v);
-const ts_wgmma *ts_wgmma_of(const ts_tma *tma, ts_val v);
+const ts_tma_load *ts__tma_load_of(const ts_tma *tma, ts_val v);
+const ts_wgmma *ts__wgmma_of(const ts_tma *tma, ts_val v);
 /* A product whose result has the extents of this tile type, perhaps behind extents of 1; 0 = none. */
-ts_val ts_tma_result_of(const ts_fn *fn, const ts_tma *tma, ts_type type);
+ts_val ts__tma_result_of(const ts_fn *fn, const ts_tma *tma, ts_type type);
 /* Layout of the accumulator of a product of extents m x n over 2^n_warp warps, and of its operand a in
  * registers (m x k). */
-ts_layout ts_wgmma_layout_c(uint32_t log_m, uint32_t log_n, uint32_t n_warp);
-ts_layout ts_wgmma_layout_of(const ts_module *module, ts_type c, uint32_t n_warp); /* of the accumulator's type */
-ts_layout ts_wgmma_layout_a(uint32_t log_m, uint32_t log_n, uint32_t log_k, uint32_t n_warp);
+ts_linear ts__wgmma_layout_c(uint32_t log_m, uint32_t log_n, uint32_t n_warp);
+ts_linear ts__wgmma_layout_of(const ts_module *module, ts_type c, uint32_t n_warp); /* of the accumulator's type */
+ts_linear ts__wgmma_layout_a(uint32_t log_m, uint32_t log_n, uint32_t log_k, uint32_t n_warp);
 
 #endif

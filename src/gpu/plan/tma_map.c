@@ -36,7 +36,7 @@ static bool map_number(const ts_fn *fn, ts_val v, ts_plan_num *out)
 static bool map_dim(const ts_fn *fn, ts_val make, const ts_type_info *tensor, bool stride, uint32_t dim,
                     ts_plan_num *out)
 {
-    uint32_t at = ts_view_dynamic(tensor, stride, dim);
+    uint32_t at = ts__view_dynamic(tensor, stride, dim);
     if (at != TS_NO)
         return map_number(fn, ts_opnd(fn, make, at), out);
     *out = (ts_plan_num){(stride ? tensor->strides : tensor->dims)[dim], -1};
@@ -45,8 +45,8 @@ static bool map_dim(const ts_fn *fn, ts_val make, const ts_type_info *tensor, bo
 
 static int64_t map_stride_divisor(const ts_fn *fn, ts_val make, const ts_type_info *tensor, uint32_t dim)
 {
-    uint32_t at = ts_view_dynamic(tensor, true, dim);
-    return at == TS_NO ? ts_power_in(tensor->strides[dim]) : ts_lower_divisor(fn, ts_opnd(fn, make, at));
+    uint32_t at = ts__view_dynamic(tensor, true, dim);
+    return at == TS_NO ? ts_power_in(tensor->strides[dim]) : ts__lower_divisor(fn, ts_opnd(fn, make, at));
 }
 
 static uint8_t map_dtype(ts_type elem, ts_type want)
@@ -74,7 +74,7 @@ static bool map_slice_behind(const ts_fn *fn, ts_val make, const ts_type_info *t
         return false;
     ts_val product = map_through(fn, ts_opnd(fn, base, 1));
     for (uint32_t i = 0; i < tensor->rank && ts_at(fn, product)->op == TS_OP_muli; i++) {
-        uint32_t stride_at = ts_view_dynamic(tensor, true, i), extent_at = ts_view_dynamic(tensor, false, i);
+        uint32_t stride_at = ts__view_dynamic(tensor, true, i), extent_at = ts__view_dynamic(tensor, false, i);
         if (stride_at == TS_NO || extent_at == TS_NO)
             continue;
         ts_val stride = map_narrow(fn, ts_opnd(fn, make, stride_at)), extent = ts_opnd(fn, make, extent_at);
@@ -129,7 +129,7 @@ static bool map_dims(const ts_fn *fn, ts_val make, const ts_type_info *tensor, u
 
 static bool map_padding(const ts_fn *fn, uint8_t padding, bool is_float, ts_plan_tmap *map)
 {
-    if (padding == TS_PAD_UNDEF) /* as ts_pad_bits */
+    if (padding == TS_PAD_UNDEF) /* as ts__pad_bits */
         padding = fn->checked ? TS_PAD_NAN : TS_PAD_ZERO;
     map->nan_fill = padding == TS_PAD_NAN;
     return padding == TS_PAD_ZERO || (padding == TS_PAD_NAN && is_float);
@@ -187,7 +187,7 @@ static const char *map_view_obstacle(const ts_fn *fn, ts_val v, const uint32_t a
         return "allow_tma=False";
     if (TS_M_GET_ORDER(inst->aux) != TS_WEAK && inst->op != TS_OP_atomic_red_view_tko)
         return "the access is ordered (memory_order)";
-    uint32_t unit = ts_view_unit_axis(fn, view), first = inst->op == TS_OP_load_view_tko ? 1 : 2;
+    uint32_t unit = ts__view_unit_axis(fn, view), first = inst->op == TS_OP_load_view_tko ? 1 : 2;
     if (ts_type_get(fn->module, info->elem)->rank > MAP_RANK)
         return "the array has more than 5 axes";
     if (unit == TS_NO)
@@ -199,7 +199,7 @@ static const char *map_view_obstacle(const ts_fn *fn, ts_val v, const uint32_t a
     if (!base)
         return "the array is not a plain argument or a slice of one (a list item or a computed pointer)";
     ts_val whole = load.start ? map_through(fn, ts_opnd(fn, make, 0)) : make;
-    if (ts_lower_divisor(fn, ts_opnd(fn, whole, 0)) < MAP_ALIGN)
+    if (ts__lower_divisor(fn, ts_opnd(fn, whole, 0)) < MAP_ALIGN)
         return "the array is not aligned to 16 bytes";
     for (uint32_t i = 0; i < info->rank; i++)
         if (ts_type_of(fn, ts_opnd(fn, v, first + i)) != TS_T_i32)
@@ -207,29 +207,29 @@ static const char *map_view_obstacle(const ts_fn *fn, ts_val v, const uint32_t a
     return NULL;
 }
 
-bool ts_tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load,
+bool ts__tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type want, ts_tma_load *load,
                      ts_plan_tmap *map)
 {
     ts_val view = ts_opnd(fn, v, 0), make = ts_opnd(fn, view, 0);
     const char *obstacle = map_view_obstacle(fn, v, axes);
     if (obstacle)
-        return ts_note(fn, v, TS_NOTE_missed, "tma", "%s", obstacle);
+        return ts__note(fn, v, TS_NOTE_missed, "tma", "%s", obstacle);
     const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view));
     const ts_type_info *tensor = ts_type_get(fn->module, info->elem);
-    uint32_t unit_axis = ts_view_unit_axis(fn, view), unit = ts_view_array_axis(info, unit_axis);
+    uint32_t unit_axis = ts__view_unit_axis(fn, view), unit = ts_view_array_axis(info, unit_axis);
     *load = (ts_tma_load){.load = v, .inner_axis = unit_axis, .rows_axis = unit_axis == axes[0] ? axes[1] : axes[0]};
     ts_val base = map_base(fn, make, tensor, load);
     load->elem_bytes = ts_type_bits(fn->module, tensor->elem) / 8;
     *map = (ts_plan_tmap){.base = (int32_t)base - 1, .rank = (uint8_t)tensor->rank, .elem_bytes = load->elem_bytes,
                           .dtype = map_dtype(tensor->elem, want)};
     if (load->elem_bytes < 1 || tensor->rank < 2)
-        return ts_note(fn, v, TS_NOTE_missed, "tma", "the array has one axis or elements of less than a byte");
+        return ts__note(fn, v, TS_NOTE_missed, "tma", "the array has one axis or elements of less than a byte");
     if (!map_padding(fn, info->padding, ts_type_is_float(fn->module, tensor->elem), map))
-        return ts_note(fn, v, TS_NOTE_missed, "tma", "padding other than zero or NaN");
+        return ts__note(fn, v, TS_NOTE_missed, "tma", "padding other than zero or NaN");
     if (!map_dims(fn, make, tensor, unit, load, map))
-        return ts_note(fn, v, TS_NOTE_missed, "tma",
+        return ts__note(fn, v, TS_NOTE_missed, "tma",
                        "a stride is not known to be a multiple of 16 bytes, or an extent is 64 bits wide");
     return map_shape(info, load, map, unit) ||
-           ts_note(fn, v, TS_NOTE_missed, "tma",
+           ts__note(fn, v, TS_NOTE_missed, "tma",
                    "the tile has a row of less than 32 bytes, less than 8 rows, or more than two axes");
 }

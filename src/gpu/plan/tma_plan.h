@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The planning of the tensor-core path, shared by its files; everybody else reads the outcome in tma.h. ts_tma_plan
+ * The planning of the tensor-core path, shared by its files; everybody else reads the outcome in tma.h. ts__tma_plan
  * (tma.c) calls them in this order:
  *
  *     tma_product.c   products and the loads of their operands; tma_map.c describes each load
@@ -29,55 +29,55 @@ typedef struct ts_tma_work {
 
 /* ---- tma.c ---- */
 
-/* As ts_tma_load_of, while it is open whether the function goes this way. */
-const ts_tma_load *ts_tma_load_at(const ts_tma *tma, ts_val v);
+/* As ts__tma_load_of, while it is open whether the function goes this way. */
+const ts_tma_load *ts__tma_load_at(const ts_tma *tma, ts_val v);
 /* Parameter index of the array behind a view or pointer; -1 when unknown. */
-int32_t ts_tma_root(const ts_fn *fn, ts_val v);
+int32_t ts__tma_root(const ts_fn *fn, ts_val v);
 /* Whether the function may write to the array of parameter `base`. */
-bool ts_tma_is_stored(const ts_tma_work *w, int32_t base);
+bool ts__tma_is_stored(const ts_tma_work *w, int32_t base);
 
 /* ---- tma_product.c ---- */
 
 /* Counts the uses of every value that lead to operands of products, each once. */
-void ts_tma_count_edges(ts_tma_work *w);
+void ts__tma_count_edges(ts_tma_work *w);
 /* Adds product `v` and its loads when it can run on wgmma, else notes why not. */
-void ts_tma_product(ts_tma_work *w, ts_val v);
+void ts__tma_product(ts_tma_work *w, ts_val v);
 /* Whether operand a is computed by the consumers and put into shared memory by them. */
-bool ts_tma_is_made(const ts_tma_work *w, const ts_wgmma *p);
+bool ts__tma_is_made(const ts_tma_work *w, const ts_wgmma *p);
 /* Every reader of every load takes it from shared memory. */
-bool ts_tma_all_from_shared(const ts_tma_work *w);
+bool ts__tma_all_from_shared(const ts_tma_work *w);
 /* 4 warps for each 64 rows, at most 8; one accumulator may take 128 registers of a thread. */
-bool ts_tma_warps(ts_tma_work *w);
+bool ts__tma_warps(ts_tma_work *w);
 
 /* ---- tma_wait.c ---- */
 
 /* The loop that carries `mma` as accumulator carries it for this product alone. */
-bool ts_tma_is_late(const ts_tma_work *w, ts_val mma);
+bool ts__tma_is_late(const ts_tma_work *w, ts_val mma);
 /* Decides lazy and deferred of all products; the number of warps is known. */
-void ts_tma_plan_waits(ts_tma_work *w);
+void ts__tma_plan_waits(ts_tma_work *w);
 
 /* ---- tma_ring.c ---- */
 
 /* Puts every load of a product in a group. */
-bool ts_tma_groups(ts_tma_work *w);
+bool ts__tma_groups(ts_tma_work *w);
 /* Rows and columns that are loaded in a loop of products come with the tiles. */
-void ts_tma_join_vectors(ts_tma_work *w);
+void ts__tma_join_vectors(ts_tma_work *w);
 /* One ring for loops over tiles that follow each other, with one group each, where that can be. */
-void ts_tma_share_ring(ts_tma_work *w);
+void ts__tma_share_ring(ts_tma_work *w);
 /* Whether TMA fills the stages of a group, not consumers. */
-bool ts_tma_is_filled(const ts_tma_work *w, uint32_t group);
+bool ts__tma_is_filled(const ts_tma_work *w, uint32_t group);
 
 /* ---- tma_slice.c ---- */
 
-bool ts_tma_slice(ts_tma_work *w);
+bool ts__tma_slice(ts_tma_work *w);
 
 /* ---- tma_stages.c ---- */
 
 /* A tile for each team of four warps, where teams can take turns and the number of warps is not asked for. */
-void ts_tma_teams(ts_tma_work *w);
+void ts__tma_teams(ts_tma_work *w);
 /* Depth of the rings, within `limit` bytes of shared memory. */
-bool ts_tma_stages(ts_tma_work *w, uint32_t limit);
+bool ts__tma_stages(ts_tma_work *w, uint32_t limit);
 /* Offsets in shared memory, from the depths. */
-void ts_tma_place(ts_tma_work *w);
+void ts__tma_place(ts_tma_work *w);
 
 #endif

@@ -80,7 +80,7 @@ static bool product_looks_through(const ts_inst *inst)
     return inst->op == TS_OP_permute || inst->op == TS_OP_reshape || inst->op == TS_OP_ftof || inst->op == TS_OP_assume;
 }
 
-void ts_tma_count_edges(ts_tma_work *w)
+void ts__tma_count_edges(ts_tma_work *w)
 {
     for (ts_val v = w->fn->inst.n; v-- > 1;) {
         const ts_inst *inst = ts_at(w->fn, v);
@@ -109,7 +109,7 @@ static uint32_t product_reached(const ts_tma_work *w, ts_val load)
     return n;
 }
 
-bool ts_tma_all_from_shared(const ts_tma_work *w)
+bool ts__tma_all_from_shared(const ts_tma_work *w)
 {
     for (uint32_t i = 0; i < w->out->loads.n; i++) {
         uint32_t n = 0;
@@ -169,7 +169,7 @@ static uint32_t product_operand(ts_tma_work *w, ts_val v, uint32_t rank, const p
     ts_plan_tmap map;
     uint32_t axes[2] = {rank - 2, rank - 1};
     ts_val from = product_trace(w, v, row->a, axes);
-    if (!from || w->env->plan->n_tmaps == TS_PLAN_TMAPS || !ts_tma_describe(w->fn, from, axes, row->a, &load, &map))
+    if (!from || w->env->plan->n_tmaps == TS_PLAN_TMAPS || !ts__tma_describe(w->fn, from, axes, row->a, &load, &map))
         return TS_NO;
     *mn_major = load.inner_axis != axes[k_axis];
     if (*mn_major && !row->mn_major)
@@ -186,7 +186,7 @@ static uint32_t product_operand(ts_tma_work *w, ts_val v, uint32_t rank, const p
     return w->out->loads.n - 1;
 }
 
-bool ts_tma_is_made(const ts_tma_work *w, const ts_wgmma *p)
+bool ts__tma_is_made(const ts_tma_work *w, const ts_wgmma *p)
 {
     return p->a != TS_NO && w->out->loads.at[p->a].made;
 }
@@ -238,7 +238,7 @@ static bool product_extents(const ts_tma_work *w, ts_val v, const product_row *r
            log[0] + log[1] <= PRODUCT_LOG_MN;
 }
 
-void ts_tma_product(ts_tma_work *w, ts_val v)
+void ts__tma_product(ts_tma_work *w, ts_val v)
 {
     const ts_inst *inst = ts_at(w->fn, v);
     const product_row *row = product_row_of(w, v);
@@ -246,12 +246,12 @@ void ts_tma_product(ts_tma_work *w, ts_val v)
     ts_wgmma product = {.mma = v, .a = TS_NO};
     if (!row || inst->aux & (TS_A_UNSIGNED | TS_A_UNSIGNED_B)) {
         bool eight = ts_type_bits(w->module, product_elem(w, inst->opnd[0])) == 8;
-        ts_note(w->fn, v, TS_NOTE_missed, "wgmma", "there is no wgmma for these element types%s",
+        ts__note(w->fn, v, TS_NOTE_missed, "wgmma", "there is no wgmma for these element types%s",
                 row ? " without sign" : eight ? " (fp8 needs fast accumulation)" : "");
         return;
     }
     if (!product_extents(w, v, row, log)) {
-        ts_note(w->fn, v, TS_NOTE_missed, "wgmma",
+        ts__note(w->fn, v, TS_NOTE_missed, "wgmma",
                 "the product's extents: M at least 64, N 16, K %u, M*N at most 32768, no batch", 1u << row->log_k);
         return;
     }
@@ -265,16 +265,16 @@ void ts_tma_product(ts_tma_work *w, ts_val v)
     if (product.b == TS_NO || (in_regs && !product_is_half(row))) {
         w->env->plan->n_tmaps = n_tmaps;
         w->out->loads.n = n_loads;
-        ts_note(w->fn, v, TS_NOTE_missed, "wgmma", "operand %s does not come straight from an array by TMA",
+        ts__note(w->fn, v, TS_NOTE_missed, "wgmma", "operand %s does not come straight from an array by TMA",
                 product.b == TS_NO ? "b" : "a");
         return;
     }
     product.zero = product_is_zero(w, inst->opnd[2]);
-    product.late = !in_regs && !ts_tma_is_made(w, &product) && ts_tma_is_late(w, v);
+    product.late = !in_regs && !ts__tma_is_made(w, &product) && ts__tma_is_late(w, v);
     (void)TS_PUSH(w->arena, &w->out->products, product);
 }
 
-bool ts_tma_warps(ts_tma_work *w)
+bool ts__tma_warps(ts_tma_work *w)
 {
     uint32_t rows = 0, hint = w->env->hints ? w->env->hints->num_worker_warps : 0, most = 0;
     for (uint32_t i = 0; i < w->out->products.n; i++) {

@@ -77,10 +77,10 @@ static bool ring_join_made(ts_tma_work *w, uint32_t load, const ts_wgmma *produc
 
 static bool ring_join_a(ts_tma_work *w, const ts_wgmma *p)
 {
-    return p->a == TS_NO || (ts_tma_is_made(w, p) ? ring_join_made(w, p->a, p) : ring_join(w, p->a, p));
+    return p->a == TS_NO || (ts__tma_is_made(w, p) ? ring_join_made(w, p->a, p) : ring_join(w, p->a, p));
 }
 
-bool ts_tma_groups(ts_tma_work *w)
+bool ts__tma_groups(ts_tma_work *w)
 {
     bool good = true;
     for (uint32_t i = 0; i < w->out->products.n; i++) {
@@ -97,7 +97,7 @@ static ts_tma_group *ring_around(const ts_tma_work *w, ts_val v)
     for (uint32_t i = 0; i < w->out->groups.n; i++) {
         ts_tma_group *g = &w->out->groups.at[i];
         if (g->loop && g->loop == w->shape.parent[v] && !g->within && g->first < v && v < g->last &&
-            !ts_rotated(w->out, g->loop))
+            !ts__rotated(w->out, g->loop))
             return g;
     }
     return NULL;
@@ -115,17 +115,17 @@ static uint32_t ring_only_axis(const ts_tma_work *w, ts_type type)
     return n == 1 ? found : TS_NO;
 }
 
-void ts_tma_join_vectors(ts_tma_work *w)
+void ts__tma_join_vectors(ts_tma_work *w)
 {
     for (ts_val v = 1; v < w->fn->inst.n; v++) {
         const ts_inst *inst = ts_at(w->fn, v);
-        ts_tma_group *ring = inst->op == TS_OP_load_view_tko && !ts_tma_load_at(w->out, v) ? ring_around(w, v) : NULL;
+        ts_tma_group *ring = inst->op == TS_OP_load_view_tko && !ts__tma_load_at(w->out, v) ? ring_around(w, v) : NULL;
         uint32_t axis = ring ? ring_only_axis(w, inst->type) : TS_NO;
         ts_tma_load load;
         ts_plan_tmap map;
         if (axis == TS_NO || w->env->plan->n_tmaps == TS_PLAN_TMAPS ||
-            !ts_tma_describe(w->fn, v, (uint32_t[]){axis, axis}, TS_T_none, &load, &map) ||
-            ts_tma_is_stored(w, map.base))
+            !ts__tma_describe(w->fn, v, (uint32_t[]){axis, axis}, TS_T_none, &load, &map) ||
+            ts__tma_is_stored(w, map.base))
             continue;
         load.tmap = w->env->plan->n_tmaps;
         load.group = (uint32_t)(ring - w->out->groups.at);
@@ -137,7 +137,7 @@ void ts_tma_join_vectors(ts_tma_work *w)
     }
 }
 
-bool ts_tma_is_filled(const ts_tma_work *w, uint32_t group)
+bool ts__tma_is_filled(const ts_tma_work *w, uint32_t group)
 {
     for (uint32_t i = 0; i < w->out->loads.n; i++)
         if (w->out->loads.at[i].group == group && !w->out->loads.at[i].made)
@@ -152,14 +152,14 @@ static ts_val ring_outermost(const ts_tma_work *w, ts_val v)
     return v;
 }
 
-void ts_tma_share_ring(ts_tma_work *w)
+void ts__tma_share_ring(ts_tma_work *w)
 {
     uint32_t bytes = 0;
     w->out->one_ring = w->out->groups.n > 1;
     for (uint32_t i = 0; i < w->out->groups.n; i++) {
         const ts_tma_group *g = &w->out->groups.at[i];
         bytes = TS_MAX(bytes, g->bytes);
-        if (!g->loop || g->within || !w->shape.parent[g->loop] || !ts_tma_is_filled(w, i))
+        if (!g->loop || g->within || !w->shape.parent[g->loop] || !ts__tma_is_filled(w, i))
             w->out->one_ring = false;
         for (uint32_t k = 0; k < i && w->out->one_ring; k++)
             w->out->one_ring = ring_outermost(w, w->out->groups.at[k].loop) != ring_outermost(w, g->loop);

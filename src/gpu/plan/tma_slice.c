@@ -32,7 +32,7 @@ static bool slice_arg(ts_tma_work *w, ts_val v)
 
 static bool slice_view(ts_tma_work *w, ts_val v)
 {
-    return slice_operands(w, ts_view_make(w->fn, ts_opnd(w->fn, v, 0)));
+    return slice_operands(w, ts__view_make(w->fn, ts_opnd(w->fn, v, 0)));
 }
 
 /* One element of an array that is only read: the producer loads it too. */
@@ -46,8 +46,8 @@ static bool slice_element(ts_tma_work *w, ts_val v)
     if (inst->op != TS_OP_load_view_tko || ts_type_count(w->module, inst->type) != 1 ||
         TS_M_GET_ORDER(inst->aux) != TS_WEAK)
         return false;
-    int32_t root = ts_tma_root(w->fn, ts_opnd(w->fn, v, 0));
-    if (root < 0 || ts_tma_is_stored(w, root) || !slice_view(w, v))
+    int32_t root = ts__tma_root(w->fn, ts_opnd(w->fn, v, 0));
+    if (root < 0 || ts__tma_is_stored(w, root) || !slice_view(w, v))
         return false;
     w->out->slice[v] = 1;
     const ts_type_info *info = ts_type_get(w->module, ts_type_of(w->fn, ts_opnd(w->fn, v, 0)));
@@ -95,7 +95,7 @@ static bool slice_load(ts_tma_work *w, ts_val load)
         if (!slice_value(w, ts_opnd(w->fn, load, 1 + i)))
             return false;
     w->out->slice[load] = 1;
-    const ts_tma_load *l = ts_tma_load_at(w->out, load);
+    const ts_tma_load *l = ts__tma_load_at(w->out, load);
     if (l->start && (!slice_value(w, l->start) || !slice_value(w, l->extent)))
         return false;
     for (ts_val p = w->shape.parent[load]; p; p = w->shape.parent[p]) {
@@ -127,7 +127,7 @@ static bool slice_returns_early(const ts_tma_work *w)
     return false;
 }
 
-bool ts_tma_slice(ts_tma_work *w)
+bool ts__tma_slice(ts_tma_work *w)
 {
     for (uint32_t i = 0; i < w->out->loads.n; i++)
         if (!w->out->loads.at[i].made && !slice_load(w, w->out->loads.at[i].load))

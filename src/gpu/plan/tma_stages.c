@@ -34,7 +34,7 @@ static bool stages_stores_early(const ts_tma_work *w)
         const ts_inst *inst = ts_at(w->fn, v);
         bool stores = inst->op == TS_OP_store_view_tko || inst->op == TS_OP_atomic_red_view_tko;
         if (stores && (w->shape.parent[v] || v < last) &&
-            ts_tma_result_of(w->fn, w->out, ts_type_of(w->fn, ts_opnd(w->fn, v, 1))))
+            ts__tma_result_of(w->fn, w->out, ts_type_of(w->fn, ts_opnd(w->fn, v, 1))))
             return true;
     }
     return false;
@@ -53,7 +53,7 @@ static bool stages_may_move(const ts_tma_work *w)
         case TS_OP_atomic_cas_tko: case TS_OP_cold:
             return true;
         case TS_OP_load_view_tko:
-            if (!ts_tma_load_at(w->out, v) && !ts_tma_result_of(w->fn, w->out, inst->type) &&
+            if (!ts__tma_load_at(w->out, v) && !ts__tma_result_of(w->fn, w->out, inst->type) &&
                 ts_type_count(w->module, inst->type) > STAGES_VECTOR)
                 return true;
         }
@@ -61,10 +61,10 @@ static bool stages_may_move(const ts_tma_work *w)
     return false;
 }
 
-void ts_tma_teams(ts_tma_work *w)
+void ts__tma_teams(ts_tma_work *w)
 {
     bool single = w->env->hints && w->env->hints->num_worker_warps;
-    w->out->teams = !single && !stages_may_move(w) && ts_teams_plan(w->fn, &w->shape, w->out);
+    w->out->teams = !single && !stages_may_move(w) && ts__teams_plan(w->fn, &w->shape, w->out);
     if (w->out->teams)
         w->out->n_warp = 2;
 }
@@ -81,7 +81,7 @@ enum { STAGES_MOST = 8 };
 
 /* As many stages as fit, at most STAGES_MOST or the hint, the same for all loops; loads outside loops need one. Several
  * rings get powers of two: their steps are short, and a division for each would show. */
-bool ts_tma_stages(ts_tma_work *w, uint32_t limit)
+bool ts__tma_stages(ts_tma_work *w, uint32_t limit)
 {
     uint32_t scratch = STAGES_SCRATCH;
     if (stages_stores_early(w)) {
@@ -108,7 +108,7 @@ bool ts_tma_stages(ts_tma_work *w, uint32_t limit)
     return false;
 }
 
-void ts_tma_place(ts_tma_work *w)
+void ts__tma_place(ts_tma_work *w)
 {
     uint32_t at = 0, n = w->out->one_ring ? 1 : w->out->groups.n;
     for (uint32_t i = 0; i < n; i++) {
@@ -128,10 +128,10 @@ void ts_tma_place(ts_tma_work *w)
         ts_tma_group *g = &w->out->groups.at[i], *first = &w->out->groups.at[0];
         if (w->out->one_ring)
             g->base = first->base, g->full = first->full, g->empty = first->empty;
-        if (ts_tma_is_filled(w, i))
-            ts_note(w->fn, g->first, TS_NOTE_pipeline, "tma", "%u stages of %u bytes, a producer warp%s",
+        if (ts__tma_is_filled(w, i))
+            ts__note(w->fn, g->first, TS_NOTE_pipeline, "tma", "%u stages of %u bytes, a producer warp%s",
                     g->stages, g->bytes, w->out->teams ? ", two teams that take tiles in turn" : "");
         else
-            ts_note(w->fn, g->first, TS_NOTE_move, "shared", "%u bytes, operand a", g->bytes);
+            ts__note(w->fn, g->first, TS_NOTE_move, "shared", "%u bytes, operand a", g->bytes);
     }
 }

@@ -15,7 +15,7 @@ enum { WAIT_REGISTERS = 192 }; /* of 240 that a thread has; with 224 ptxas runs 
 
 /* The loop that carries `v` as accumulator of this product alone: the product is the only reader of the
  * argument, and the next trip the only reader of the product. */
-bool ts_tma_is_late(const ts_tma_work *w, ts_val mma)
+bool ts__tma_is_late(const ts_tma_work *w, ts_val mma)
 {
     ts_val loop = w->shape.parent[mma], c = ts_opnd(w->fn, mma, 2);
     if (!loop || ts_at(w->fn, loop)->op != TS_OP_for || w->uses[mma] != 1 || w->uses[c] != 1)
@@ -137,7 +137,7 @@ static bool wait_is_lazy(const ts_tma_work *w, const ts_wgmma *p)
 }
 
 /* When each product is waited for. A lazy one has its reader in the same trip, a deferred one in the next. */
-void ts_tma_plan_waits(ts_tma_work *w)
+void ts__tma_plan_waits(ts_tma_work *w)
 {
     for (uint32_t i = 0; i < w->out->products.n; i++) {
         ts_wgmma *p = &w->out->products.at[i];
@@ -145,6 +145,6 @@ void ts_tma_plan_waits(ts_tma_work *w)
     }
     for (uint32_t i = 0; i < w->out->products.n; i++) {
         ts_wgmma *p = &w->out->products.at[i];
-        p->deferred = !p->late && !p->lazy && !ts_tma_is_made(w, p) && wait_is_deferred(w, p);
+        p->deferred = !p->late && !p->lazy && !ts__tma_is_made(w, p) && wait_is_deferred(w, p);
     }
 }

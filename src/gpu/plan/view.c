@@ -53,21 +53,21 @@ static int64_t view_divisor(const ts_fn *fn, ts_val v, uint32_t depth)
     }
 }
 
-int64_t ts_lower_divisor(const ts_fn *fn, ts_val v)
+int64_t ts__lower_divisor(const ts_fn *fn, ts_val v)
 {
     return view_divisor(fn, v, 0);
 }
 
 /* ---- views ------------------------------------------------------------------------------------------- */
 
-ts_val ts_view_make(const ts_fn *fn, ts_val view)
+ts_val ts__view_make(const ts_fn *fn, ts_val view)
 {
     while (view && ts_at(fn, view)->op != TS_OP_make_tensor_view)
         view = ts_at(fn, view)->n_opnd ? ts_opnd(fn, view, 0) : 0;
     return view;
 }
 
-uint32_t ts_view_dynamic(const ts_type_info *tensor, bool stride, uint32_t dim)
+uint32_t ts__view_dynamic(const ts_type_info *tensor, bool stride, uint32_t dim)
 {
     uint32_t at = 1;
     for (uint32_t i = 0; i < tensor->rank; i++) {
@@ -84,14 +84,14 @@ uint32_t ts_view_dynamic(const ts_type_info *tensor, bool stride, uint32_t dim)
 static int64_t view_stride(const ts_fn *fn, ts_val view, const ts_type_info *tensor, uint32_t dim)
 {
     int64_t value;
-    ts_val make = ts_view_make(fn, view);
-    uint32_t at = ts_view_dynamic(tensor, true, dim);
+    ts_val make = ts__view_make(fn, view);
+    uint32_t at = ts__view_dynamic(tensor, true, dim);
     if (at == TS_NO)
         return tensor->strides[dim];
     return make && ts_const_as_int(fn, ts_opnd(fn, make, at), &value) ? value : TS_DYNAMIC;
 }
 
-uint32_t ts_view_unit_axis(const ts_fn *fn, ts_val view)
+uint32_t ts__view_unit_axis(const ts_fn *fn, ts_val view)
 {
     const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view));
     const ts_type_info *tensor = ts_type_get(fn->module, info->elem);
@@ -105,17 +105,17 @@ uint32_t ts_view_unit_axis(const ts_fn *fn, ts_val view)
     return found;
 }
 
-bool ts_view_has_vectors(const ts_fn *fn, ts_val view)
+bool ts__view_has_vectors(const ts_fn *fn, ts_val view)
 {
     const ts_type_info *info = ts_type_get(fn->module, ts_type_of(fn, view)),
                        *tensor = ts_type_get(fn->module, info->elem);
-    uint32_t unit = ts_view_unit_axis(fn, view), bytes = TS_MAX(1u, ts_type_bits(fn->module, tensor->elem) / 8);
+    uint32_t unit = ts__view_unit_axis(fn, view), bytes = TS_MAX(1u, ts_type_bits(fn->module, tensor->elem) / 8);
     uint32_t skip = unit == TS_NO ? TS_NO : ts_view_array_axis(info, unit);
-    ts_val make = ts_view_make(fn, view);
-    int64_t align = ts_lower_divisor(fn, ts_opnd(fn, make, 0));
+    ts_val make = ts__view_make(fn, view);
+    int64_t align = ts__lower_divisor(fn, ts_opnd(fn, make, 0));
     for (uint32_t i = 0; i < tensor->rank; i++) {
-        uint32_t at = ts_view_dynamic(tensor, true, i);
-        int64_t stride = at == TS_NO ? ts_power_in(tensor->strides[i]) : ts_lower_divisor(fn, ts_opnd(fn, make, at));
+        uint32_t at = ts__view_dynamic(tensor, true, i);
+        int64_t stride = at == TS_NO ? ts_power_in(tensor->strides[i]) : ts__lower_divisor(fn, ts_opnd(fn, make, at));
         align = i == skip ? align : TS_MIN(align, stride * bytes);
     }
     return unit != TS_NO && align >= 2 * (int64_t)bytes;

@@ -18,7 +18,7 @@ enum { CLUSTER_BAR = 8, CLUSTER_TURN = 2 * CLUSTER_BAR, CLUSTER_SITE = CLUSTER_T
 
 static ts_val cluster_first(ts_lower *lw)
 {
-    return ts_lower_is_first(lw, (ts_place){.lane = 31, .warp = (1u << (lw->assign.n_warp - lw->assign.n_cta)) - 1});
+    return ts__lower_is_first(lw, (ts_place){.lane = 31, .warp = (1u << (lw->assign.n_warp - lw->assign.n_cta)) - 1});
 }
 
 /* How many reductions stand before `v`. */
@@ -32,49 +32,49 @@ static uint32_t cluster_sites(const ts_fn *fn, ts_val v)
 
 static ts_val cluster_word(ts_lower *lw, ts_type elem, uint32_t site, uint32_t offset)
 {
-    return ts_shared_of_cta(lw, elem, lw->cluster.bars + site * CLUSTER_SITE + offset, TS_NO);
+    return ts__shared_of_cta(lw, elem, lw->cluster.bars + site * CLUSTER_SITE + offset, TS_NO);
 }
 
 static void cluster_init(ts_lower *lw, uint32_t n)
 {
-    ts_val opener = ts_if_begin(&lw->b, cluster_first(lw)), zero = ts_lower_i32(lw, 0);
+    ts_val opener = ts_if_begin(&lw->b, cluster_first(lw)), zero = ts__lower_i32(lw, 0);
     for (uint32_t i = 0; i < n; i++) {
         for (uint32_t k = 0; k < 2; k++) {
             ts_val bar = cluster_word(lw, TS_T_i64, i, k * CLUSTER_BAR);
             ts_emit(&lw->b, TS_OP_mbar_init, TS_T_none, 1, &bar, TS_S(0, 1, 0), 0);
         }
-        ts_lower_st(lw, cluster_word(lw, TS_T_i32, i, CLUSTER_TURN), 1, &zero, TS_CACHE_NONE, 0);
+        ts__lower_st(lw, cluster_word(lw, TS_T_i32, i, CLUSTER_TURN), 1, &zero, TS_CACHE_NONE, 0);
     }
     ts_emit(&lw->b, TS_OP_fence, TS_T_none, 0, NULL, TS_S(TS_FENCE_MBAR_INIT, 0, 0), 0);
     ts_if_end(&lw->b, opener);
-    ts_lower_barrier_cta(lw);
+    ts__lower_barrier_cta(lw);
 }
 
-void ts_cluster_begin(ts_lower *lw)
+void ts__cluster_begin(ts_lower *lw)
 {
     uint32_t n = cluster_sites(lw->tile, lw->tile->inst.n);
     if (!lw->assign.n_cta)
         return;
     if (n) {
-        lw->cluster.bars = ts_shared_fix(lw, n * CLUSTER_SITE, CLUSTER_BAR, 0);
+        lw->cluster.bars = ts__shared_fix(lw, n * CLUSTER_SITE, CLUSTER_BAR, 0);
         cluster_init(lw, n);
     }
     ts_emit(&lw->b, TS_OP_cluster_arrive, TS_T_none, 0, NULL, TS_S(1, 0, 0), 0);
     lw->cluster.apart = true;
 }
 
-void ts_cluster_meet(ts_lower *lw)
+void ts__cluster_meet(ts_lower *lw)
 {
     if (lw->cluster.apart)
         ts_emit(&lw->b, TS_OP_cluster_wait, TS_T_none, 0, NULL, 0, 0);
     lw->cluster.apart = false;
 }
 
-void ts_cluster_leave(ts_lower *lw)
+void ts__cluster_leave(ts_lower *lw)
 {
-    ts_cluster_meet(lw);
+    ts__cluster_meet(lw);
     if (lw->cluster.shares)
-        ts_lower_barrier(lw); /* memory of a thread block is gone when it ends: not before the others are done */
+        ts__lower_barrier(lw); /* memory of a thread block is gone when it ends: not before the others are done */
 }
 
 static bool cluster_repeats(const ts_lower *lw, ts_val v)
@@ -85,39 +85,39 @@ static bool cluster_repeats(const ts_lower *lw, ts_val v)
     return false;
 }
 
-ts_exchange ts_exchange_begin(ts_lower *lw, ts_val v, uint32_t bytes)
+ts_exchange ts__exchange_begin(ts_lower *lw, ts_val v, uint32_t bytes)
 {
     ts_exchange x = {.site = cluster_sites(lw->tile, v)};
     bool repeats = cluster_repeats(lw, v);
     bytes = ts_round_up(bytes, 16);
-    ts_cluster_meet(lw);
-    x.at = ts_shared_fix(lw, bytes << repeats, 16, v);
+    ts__cluster_meet(lw);
+    x.at = ts__shared_fix(lw, bytes << repeats, 16, v);
     x.bar = cluster_word(lw, TS_T_i64, x.site, 0);
-    x.parity = ts_lower_i32(lw, 0);
+    x.parity = ts__lower_i32(lw, 0);
     if (!repeats)
         return x;
-    ts_lower_ld(lw, TS_T_i32, cluster_word(lw, TS_T_i32, x.site, CLUSTER_TURN), 1, TS_CACHE_NONE, 0, 0, &x.turn);
-    ts_val half = ts_op2(&lw->b, TS_OP_andi, x.turn, ts_lower_i32(lw, 1), 0);
-    x.offset = ts_op2(&lw->b, TS_OP_muli, half, ts_lower_i32(lw, bytes), 0);
-    x.bar = ts_lower_ptr(lw, x.bar, ts_op2(&lw->b, TS_OP_muli, half, ts_lower_i32(lw, CLUSTER_BAR), 0), 0);
-    x.parity = ts_op2(&lw->b, TS_OP_andi, ts_op2(&lw->b, TS_OP_shri, x.turn, ts_lower_i32(lw, 1), TS_A_UNSIGNED),
-                      ts_lower_i32(lw, 1), 0);
+    ts__lower_ld(lw, TS_T_i32, cluster_word(lw, TS_T_i32, x.site, CLUSTER_TURN), 1, TS_CACHE_NONE, 0, 0, &x.turn);
+    ts_val half = ts_op2(&lw->b, TS_OP_andi, x.turn, ts__lower_i32(lw, 1), 0);
+    x.offset = ts_op2(&lw->b, TS_OP_muli, half, ts__lower_i32(lw, bytes), 0);
+    x.bar = ts__lower_ptr(lw, x.bar, ts_op2(&lw->b, TS_OP_muli, half, ts__lower_i32(lw, CLUSTER_BAR), 0), 0);
+    x.parity = ts_op2(&lw->b, TS_OP_andi, ts_op2(&lw->b, TS_OP_shri, x.turn, ts__lower_i32(lw, 1), TS_A_UNSIGNED),
+                      ts__lower_i32(lw, 1), 0);
     return x;
 }
 
-ts_val ts_exchange_memory(ts_lower *lw, const ts_exchange *x, ts_type elem, uint32_t offset)
+ts_val ts__exchange_memory(ts_lower *lw, const ts_exchange *x, ts_type elem, uint32_t offset)
 {
-    ts_val own = ts_shared_of_cta(lw, elem, x->at + offset, TS_NO);
-    return x->offset ? ts_lower_ptr(lw, own, x->offset, 0) : own;
+    ts_val own = ts__shared_of_cta(lw, elem, x->at + offset, TS_NO);
+    return x->offset ? ts__lower_ptr(lw, own, x->offset, 0) : own;
 }
 
-void ts_exchange_expect(ts_lower *lw, const ts_exchange *x, uint32_t bytes)
+void ts__exchange_expect(ts_lower *lw, const ts_exchange *x, uint32_t bytes)
 {
-    ts_val first = cluster_first(lw), opnds[] = {x->bar, ts_lower_i32(lw, bytes), first};
-    ts_lower_barrier_cta(lw);
+    ts_val first = cluster_first(lw), opnds[] = {x->bar, ts__lower_i32(lw, bytes), first};
+    ts__lower_barrier_cta(lw);
     if (x->turn) {
-        ts_val next = ts_lower_add(lw, x->turn, 1);
-        ts_lower_st(lw, cluster_word(lw, TS_T_i32, x->site, CLUSTER_TURN), 1, &next, TS_CACHE_NONE, first);
+        ts_val next = ts__lower_add(lw, x->turn, 1);
+        ts__lower_st(lw, cluster_word(lw, TS_T_i32, x->site, CLUSTER_TURN), 1, &next, TS_CACHE_NONE, first);
     }
     ts_emit(&lw->b, TS_OP_mbar_expect, TS_T_none, 3, opnds, 0, TS_F_MASK);
 }
@@ -140,21 +140,21 @@ static void cluster_send(ts_lower *lw, const ts_exchange *x, ts_val at, ts_val v
     ts_emit(&lw->b, TS_OP_st_async, TS_T_none, pred ? 4 : 3, opnds, 0, pred ? TS_F_MASK : 0);
 }
 
-void ts_exchange_send(ts_lower *lw, const ts_exchange *x, ts_val at, ts_val value, ts_place same)
+void ts__exchange_send(ts_lower *lw, const ts_exchange *x, ts_val at, ts_val value, ts_place same)
 {
     uint32_t spread = cluster_lanes(lw, same.lane);
-    ts_val pred = ts_lower_is_first(lw, (ts_place){.lane = same.lane & ~spread, .warp = same.warp});
+    ts_val pred = ts__lower_is_first(lw, (ts_place){.lane = same.lane & ~spread, .warp = same.warp});
     if (spread) {
-        ts_val lane = ts_lower_op(lw, TS_OP_andi, lw->tid, spread, 0);
-        ts_val rank = ts_lower_op(lw, TS_OP_shri, lane, __builtin_ctz(spread), TS_A_UNSIGNED);
+        ts_val lane = ts__lower_op(lw, TS_OP_andi, lw->tid, spread, 0);
+        ts_val rank = ts__lower_op(lw, TS_OP_shri, lane, __builtin_ctz(spread), TS_A_UNSIGNED);
         cluster_send(lw, x, at, value, rank, pred);
         return;
     }
     for (uint32_t cta = 0; cta < 1u << lw->assign.n_cta; cta++)
-        cluster_send(lw, x, at, value, ts_lower_i32(lw, cta), pred);
+        cluster_send(lw, x, at, value, ts__lower_i32(lw, cta), pred);
 }
 
-void ts_exchange_wait(ts_lower *lw, const ts_exchange *x)
+void ts__exchange_wait(ts_lower *lw, const ts_exchange *x)
 {
     ts_emit(&lw->b, TS_OP_mbar_wait, TS_T_none, 2, (ts_val[]){x->bar, x->parity}, 0, 0);
 }

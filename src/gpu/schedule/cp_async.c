@@ -9,7 +9,7 @@
  *            ldmatrix, mma                           if (i + (S-1)*step < upper) copy to stage-1; commit
  *                                                    ldmatrix from stage, mma
  *
- * Where the loop has one product only, wait and barrier move down before its last k step (ts_cp_ahead in lower.h).
+ * Where the loop has one product only, wait and barrier move down before its last k step (ts__cp_ahead in lower.h).
  *
  * What cp.async cannot place in shared memory as the product wants it (vectors along the other axis) is loaded to
  * registers when the copies are issued and stored when the step ends.
@@ -68,14 +68,14 @@ static bool cp_is_product(const ts_lower *lw, ts_val v)
 
 static bool cp_loads_only(ts_lower *lw, ts_val load)
 {
-    return !ts_lower_meets(ts_lower_roots(lw, ts_opnd(lw->tile, load, 0)), lw->hazards.ever_stored);
+    return !ts__lower_meets(ts__lower_roots(lw, ts_opnd(lw->tile, load, 0)), lw->hazards.ever_stored);
 }
 
 /* The tensor view was made before the loop; padding is zero. */
 static bool cp_view_fits(const ts_lower *lw, ts_val loop, ts_val view)
 {
     const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, view));
-    ts_val make = ts_view_make(lw->tile, view);
+    ts_val make = ts__view_make(lw->tile, view);
     bool zero = info->padding == TS_PAD_ZERO || (info->padding == TS_PAD_UNDEF && !lw->tile->checked);
     return make && make < loop && zero && info->kind != TS_KIND_GATHER_SCATTER_VIEW;
 }
@@ -88,7 +88,7 @@ static void cp_offsets_before(const ts_lower *lw, ts_val permute, uint32_t *offs
     uint32_t after[TS_LAYOUT_BITS];
     memcpy(after, offset, sizeof after);
     for (uint32_t axis = 0; axis < ts_type_rank(lw->module, to); axis++) {
-        ts_axis_bits x = ts_axis_of(lw->module, to, axis), of = ts_axis_of(lw->module, from, axes[axis]);
+        ts_axis_bits x = ts__axis_of(lw->module, to, axis), of = ts__axis_of(lw->module, from, axes[axis]);
         for (uint32_t i = 0; i < x.n; i++)
             offset[of.first + i] = after[x.first + i];
     }
@@ -123,15 +123,15 @@ static void cp_rewrite_slice(ts_lower *lw, ts_val loop, ts_val iv)
     lw->scalar[loop + 1] = iv;
     for (ts_val v = loop + 2; v < lw->shape.end[loop]; v++)
         if (lw->cp.slice[v] && ts_at(lw->tile, v)->op == TS_OP_constant)
-            ts_lower_shape(lw, v);
+            ts__lower_shape(lw, v);
         else if (lw->cp.slice[v])
-            ts_lower_elementwise(lw, v);
+            ts__lower_elementwise(lw, v);
 }
 
 static ts_val cp_stage_pointer(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
 {
-    ts_val base = ts_shared_pointer(lw, ts_lower_elem(lw, o->x), o->at);
-    return stage ? ts_lower_ptr(lw, base, ts_op2(&lw->b, TS_OP_muli, stage, ts_lower_i32(lw, o->size), 0), 0) : base;
+    ts_val base = ts__shared_pointer(lw, ts__lower_elem(lw, o->x), o->at);
+    return stage ? ts__lower_ptr(lw, base, ts_op2(&lw->b, TS_OP_muli, stage, ts__lower_i32(lw, o->size), 0), 0) : base;
 }
 
 /* Bytes of register r's vector that lie in the array, the rest becomes zero; 0 = all, always. */
@@ -139,28 +139,28 @@ static ts_val cp_bytes(ts_lower *lw, const view_access *a, uint32_t r)
 {
     ts_builder *b = &lw->b;
     const view_axis *unit = &a->axis[a->unit];
-    ts_val inside = ts__view_inside(lw, a, r), bytes = ts_lower_i32(lw, a->bytes << a->log_vec);
+    ts_val inside = ts__view_inside(lw, a, r), bytes = ts__lower_i32(lw, a->bytes << a->log_vec);
     if (!inside)
         return 0;
     if (unit->check && !(unit->extent_div >> a->log_vec)) { /* the vector may reach over the edge */
         uint32_t at = (ts_lower_fixed(a->layout, r) & ts_axis_mask(unit->bits)) >> unit->bits.first;
-        ts_val left = ts_op2(b, TS_OP_subi, unit->extent, ts_lower_add(lw, unit->local, at), 0);
+        ts_val left = ts_op2(b, TS_OP_subi, unit->extent, ts__lower_add(lw, unit->local, at), 0);
         left = ts_op2(b, TS_OP_mini, left, ts_int(b, a->index, 1 << a->log_vec), 0);
         if (a->index != TS_T_i32)
             left = ts_cast(b, TS_OP_trunci, left, TS_T_i32, 0);
-        bytes = ts_op2(b, TS_OP_muli, left, ts_lower_i32(lw, a->bytes), 0);
+        bytes = ts_op2(b, TS_OP_muli, left, ts__lower_i32(lw, a->bytes), 0);
     }
-    return ts_select(b, inside, bytes, ts_lower_i32(lw, 0));
+    return ts_select(b, inside, bytes, ts__lower_i32(lw, 0));
 }
 
 static void cp_copy(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
 {
     view_access a;
-    const ts_layout *home = lw->assign.home[o->load];
+    const ts_linear *home = lw->assign.home[o->load];
     ts__view_describe(lw, &a, o->load, 1, home);
-    ts_note(lw->tile, o->load, TS_NOTE_load, "cp.async", "%u bytes a copy", a.bytes << a.log_vec);
+    ts__note(lw->tile, o->load, TS_NOTE_load, "cp.async", "%u bytes a copy", a.bytes << a.log_vec);
     mma_box box = ts__mma_box(lw, cp_stage_pointer(lw, o, stage), home, o->offset, a.bytes);
-    uint32_t bytes = a.bytes << a.log_vec, repeats = ts_layout_replicas(home).reg;
+    uint32_t bytes = a.bytes << a.log_vec, repeats = ts__linear_replicas(home).reg;
     for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
         if (r & (a.vector | repeats))
             continue;
@@ -174,8 +174,8 @@ static void cp_copy(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
 static void cp_load_regs(ts_lower *lw, ts_cp_operand *o)
 {
     view_access a;
-    const ts_layout *home = lw->assign.home[o->load];
-    ts_val *regs = ts_lower_regs(lw, home);
+    const ts_linear *home = lw->assign.home[o->load];
+    ts_val *regs = ts__lower_regs(lw, home);
     ts__view_describe(lw, &a, o->load, 1, home);
     if (!ts__view_whole_vectors(&a))
         ts__view_single(&a);
@@ -184,7 +184,7 @@ static void cp_load_regs(ts_lower *lw, ts_cp_operand *o)
         if (r & a.vector)
             continue;
         inside = ts__view_inside(lw, &a, r);
-        ts_lower_ld(lw, a.elem, ts__view_pointer(lw, &a, r), 1u << a.log_vec, TS_CACHE_NONE, inside,
+        ts__lower_ld(lw, a.elem, ts__view_pointer(lw, &a, r), 1u << a.log_vec, TS_CACHE_NONE, inside,
                     inside ? ts_bits(&lw->b, a.elem, 0) : 0, values);
         for (uint32_t k = 0; k < 1u << a.log_vec; k++)
             regs[r ^ a.member[k]] = values[k];
@@ -195,7 +195,7 @@ static void cp_load_regs(ts_lower *lw, ts_cp_operand *o)
 }
 
 /* The register bit that moves the element offset by `step`; -1 = none does. */
-static int cp_reg_at(const ts_layout *home, const uint32_t *offset, uint32_t step)
+static int cp_reg_at(const ts_linear *home, const uint32_t *offset, uint32_t step)
 {
     for (uint32_t i = 0; i < home->n_reg; i++)
         if (ts_is_pow2(home->reg[i]) && offset[ts_log2(home->reg[i])] == step)
@@ -206,8 +206,8 @@ static int cp_reg_at(const ts_layout *home, const uint32_t *offset, uint32_t ste
 /* What cp_load_regs loaded goes to its stage, in vectors of what lies together there. */
 static void cp_store_regs(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
 {
-    const ts_layout *home = lw->assign.home[o->load];
-    uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, ts_lower_elem(lw, o->x)) / 8), n = 0, bit[4], vector = 0;
+    const ts_linear *home = lw->assign.home[o->load];
+    uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, ts__lower_elem(lw, o->x)) / 8), n = 0, bit[4], vector = 0;
     mma_box box = ts__mma_box(lw, cp_stage_pointer(lw, o, stage), home, o->offset, bytes);
     for (int reg; bytes << n < 16 && (reg = cp_reg_at(home, o->offset, 1u << n)) >= 0;)
         vector |= bit[n++] = 1u << reg;
@@ -216,7 +216,7 @@ static void cp_store_regs(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
         for (uint32_t k = 0; k < 1u << n; k++)
             values[k] = o->regs.v.at[r | ts_xor_of(bit, n, k)];
         if (!(r & vector))
-            ts_lower_st(lw, ts__mma_address(lw, &box, ts_lower_fixed(home, r)), 1u << n, values, TS_CACHE_NONE, 0);
+            ts__lower_st(lw, ts__mma_address(lw, &box, ts_lower_fixed(home, r)), 1u << n, values, TS_CACHE_NONE, 0);
     }
 }
 
@@ -234,7 +234,7 @@ static void cp_yield(ts_lower *lw, ts_val loop, bool zeros, ts_vals *types)
     types->v.n = 0;
     for (uint32_t i = 0; i < lw->cp.operand.n; i++) {
         ts_cp_operand *o = &lw->cp.operand.at[i];
-        ts_type elem = ts_lower_elem(lw, o->x);
+        ts_type elem = ts__lower_elem(lw, o->x);
         for (uint32_t k = 0; o->loop == loop && o->by_regs && k < o->regs.v.n; k++) {
             (void)TS_PUSH(lw->arena, &values.v, zeros ? ts_bits(&lw->b, elem, 0) : o->regs.v.at[k]);
             (void)TS_PUSH(lw->arena, &types->v, elem);
@@ -286,7 +286,7 @@ static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
     }
     if (!user || !cp_is_product(lw, user) || TS_M_GET_ORDER(inst->aux) != TS_WEAK || !lw->assign.home[load] ||
         !cp_loads_only(lw, load) || !cp_view_fits(lw, loop, ts_opnd(lw->tile, load, 0))) {
-        ts_note(lw->tile, load, TS_NOTE_missed, "cp.async",
+        ts__note(lw->tile, load, TS_NOTE_missed, "cp.async",
                 "the tile does not go to one product on mma.sync alone, straight from an "
                 "array that is only read");
         return;
@@ -295,7 +295,7 @@ static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
     const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, load, 0)));
     for (uint32_t i = 0; i < info->rank; i++)
         if (!cp_slice(lw, loop, ts_opnd(lw->tile, load, 1 + i), 0)) {
-            ts_note(lw->tile, load, TS_NOTE_missed, "cp.async", "its index does not follow from the loop's counter");
+            ts__note(lw->tile, load, TS_NOTE_missed, "cp.async", "its index does not follow from the loop's counter");
             return;
         }
     mma_source source;
@@ -309,9 +309,9 @@ static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
 }
 
 /* Few enough registers to hold a tile while it travels, each element once. */
-static bool cp_fits_regs(const ts_layout *home)
+static bool cp_fits_regs(const ts_linear *home)
 {
-    ts_place same = ts_layout_replicas(home);
+    ts_place same = ts__linear_replicas(home);
     return home->n_reg <= CP_MAX_REGS && !same.reg && !same.lane && !same.warp;
 }
 
@@ -328,7 +328,7 @@ static void cp_sift(ts_lower *lw, ts_val loop, uint32_t first)
         if (!o.by_regs || cp_fits_regs(lw->assign.home[o.load]))
             lw->cp.operand.at[n++] = o;
         if (o.by_regs)
-            ts_note(lw->tile, o.load, TS_NOTE_missed, "cp.async",
+            ts__note(lw->tile, o.load, TS_NOTE_missed, "cp.async",
                     "no aligned vectors of 4 to 16 bytes that lie together in shared memory");
     }
     lw->cp.operand.n = n;
@@ -350,19 +350,19 @@ static void cp_invariants(ts_lower *lw, ts_val loop)
         for (uint32_t side = 0; cp_is_product(lw, v) && side < 2; side++) {
             ts_val x = ts_opnd(lw->tile, v, side);
             mma_source s;
-            if (x > loop || ts_cp_place(lw, x) || !ts__mma_source(lw, v, side, &s))
+            if (x > loop || ts__cp_place(lw, x) || !ts__mma_source(lw, v, side, &s))
                 continue;
             ts_cp_operand o = {.loop = loop, .x = x, .size = s.size};
-            uint32_t at = ts_shared_fix(lw, s.size, 128, v);
+            uint32_t at = ts__shared_fix(lw, s.size, 128, v);
             if (!any)
-                ts_lower_barrier(lw);
+                ts__lower_barrier(lw);
             any = true;
             o.at = at;
-            ts_lower_store_shared(lw, ts_lower_elem(lw, x), s.from, ts_lower_get(lw, x, s.from), s.move.offset, at);
+            ts__lower_store_shared(lw, ts__lower_elem(lw, x), s.from, ts__lower_get(lw, x, s.from), s.move.offset, at);
             (void)TS_PUSH(lw->arena, &lw->cp.operand, o);
         }
     if (any)
-        ts_lower_barrier(lw);
+        ts__lower_barrier(lw);
 }
 
 static const ts_cp_operand *cp_operand_of(const ts_lower *lw, ts_val x)
@@ -409,7 +409,7 @@ static ts_val cp_only_product(ts_lower *lw, ts_val loop)
 static void cp_await(ts_lower *lw, uint32_t stages)
 {
     ts_emit(&lw->b, TS_OP_cp_async_wait, TS_T_none, 0, NULL, TS_S(0, stages - 2, 0), 0);
-    ts_lower_barrier(lw);
+    ts__lower_barrier(lw);
 }
 
 /* Fills all stages but one. */
@@ -417,10 +417,10 @@ static void cp_fill(ts_lower *lw, ts_val loop, uint32_t stages)
 {
     const uint32_t *opnds = ts_opnds(lw->tile, ts_at(lw->tile, loop));
     ts_val iv = lw->scalar[opnds[0]];
-    ts_lower_barrier(lw); /* stages may still be read from an earlier run of the loop */
+    ts__lower_barrier(lw); /* stages may still be read from an earlier run of the loop */
     for (uint32_t s = 0; s + 1 < stages; s++) {
-        cp_issue(lw, loop, iv, ts_lower_i32(lw, s));
-        cp_store_all(lw, loop, ts_lower_i32(lw, s));
+        cp_issue(lw, loop, iv, ts__lower_i32(lw, s));
+        cp_store_all(lw, loop, ts__lower_i32(lw, s));
         iv = ts_op2(&lw->b, TS_OP_addi, iv, lw->scalar[opnds[2]], 0);
     }
 }
@@ -438,7 +438,7 @@ static uint32_t cp_loads(ts_lower *lw, ts_val loop)
     return bytes;
 }
 
-void ts_cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
+void ts__cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
 {
     if (lw->assign.tma.active || lw->status != TS_OK)
         return;
@@ -452,11 +452,11 @@ void ts_cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
         lw->cp.operand.n = loads;
         return;
     }
-    ts_note(lw->tile, loop, TS_NOTE_pipeline, "cp.async", "%u stages of %u bytes", stages, bytes);
+    ts__note(lw->tile, loop, TS_NOTE_pipeline, "cp.async", "%u stages of %u bytes", stages, bytes);
     for (uint32_t i = loads; i < lw->cp.operand.n; i++)
-        lw->cp.operand.at[i].at = ts_shared_fix(lw, stages * lw->cp.operand.at[i].size, 128, lw->cp.operand.at[i].load);
+        lw->cp.operand.at[i].at = ts__shared_fix(lw, stages * lw->cp.operand.at[i].size, 128, lw->cp.operand.at[i].load);
     cp_fill(lw, loop, stages);
-    ts_cp_loop l = {.loop = loop, .stages = stages, .stage = ts_lower_i32(lw, 0), .product = cp_only_product(lw, loop)};
+    ts_cp_loop l = {.loop = loop, .stages = stages, .stage = ts__lower_i32(lw, 0), .product = cp_only_product(lw, loop)};
     (void)TS_PUSH(lw->arena, &lw->cp.loop, l);
     (void)TS_PUSH(lw->arena, &inits->v, l.stage);
     if (!l.product)
@@ -477,11 +477,11 @@ static ts_cp_loop *cp_loop_of(ts_lower *lw, ts_val loop)
 static ts_val cp_after(ts_lower *lw, const ts_cp_loop *l)
 {
     ts_builder *b = &lw->b;
-    ts_val last = ts_cmp(b, TS_OP_cmpi, TS_EQ, l->stage, ts_lower_i32(lw, l->stages - 1), 0);
-    return ts_select(b, last, ts_lower_i32(lw, 0), ts_lower_add(lw, l->stage, 1));
+    ts_val last = ts_cmp(b, TS_OP_cmpi, TS_EQ, l->stage, ts__lower_i32(lw, l->stages - 1), 0);
+    return ts_select(b, last, ts__lower_i32(lw, 0), ts__lower_add(lw, l->stage, 1));
 }
 
-void ts_cp_enter(ts_lower *lw, ts_val loop, ts_val stage)
+void ts__cp_enter(ts_lower *lw, ts_val loop, ts_val stage)
 {
     ts_cp_loop *l = cp_loop_of(lw, loop);
     ts_builder *b = &lw->b;
@@ -493,13 +493,13 @@ void ts_cp_enter(ts_lower *lw, ts_val loop, ts_val stage)
     if (!l->product)
         cp_await(lw, l->stages);
     ts_val ahead = ts_op2(b, TS_OP_muli, step, ts_int(b, ts_type_of(lw->fn, step), l->stages - 1), 0);
-    ts_val zero = ts_cmp(b, TS_OP_cmpi, TS_EQ, stage, ts_lower_i32(lw, 0), 0);
-    l->filling = ts_select(b, zero, ts_lower_i32(lw, l->stages - 1), ts_lower_add(lw, stage, -1));
+    ts_val zero = ts_cmp(b, TS_OP_cmpi, TS_EQ, stage, ts__lower_i32(lw, 0), 0);
+    l->filling = ts_select(b, zero, ts__lower_i32(lw, l->stages - 1), ts__lower_add(lw, stage, -1));
     cp_issue(lw, loop, ts_op2(b, TS_OP_addi, iv, ahead, 0), l->filling);
     lw->scalar[loop + 1] = iv;
 }
 
-ts_cp_loop *ts_cp_ahead(ts_lower *lw, ts_val product)
+ts_cp_loop *ts__cp_ahead(ts_lower *lw, ts_val product)
 {
     for (uint32_t i = 0; i < lw->cp.loop.n; i++)
         if (lw->cp.loop.at[i].product == product)
@@ -507,14 +507,14 @@ ts_cp_loop *ts_cp_ahead(ts_lower *lw, ts_val product)
     return NULL;
 }
 
-void ts_cp_advance(ts_lower *lw, ts_cp_loop *l)
+void ts__cp_advance(ts_lower *lw, ts_cp_loop *l)
 {
     cp_store_all(lw, l->loop, l->filling);
     cp_await(lw, l->stages);
     l->stage = cp_after(lw, l);
 }
 
-void ts_cp_next(ts_lower *lw, ts_val loop, ts_vals *values)
+void ts__cp_next(ts_lower *lw, ts_val loop, ts_vals *values)
 {
     const ts_cp_loop *l = cp_loop_of(lw, loop);
     if (!l)
@@ -526,7 +526,7 @@ void ts_cp_next(ts_lower *lw, ts_val loop, ts_vals *values)
         (void)TS_PUSH(lw->arena, &values->v, l->ahead.v.at[i]);
 }
 
-void ts_cp_types(ts_lower *lw, ts_val loop, ts_vals *types)
+void ts__cp_types(ts_lower *lw, ts_val loop, ts_vals *types)
 {
     const ts_cp_loop *l = cp_loop_of(lw, loop);
     if (!l)
@@ -536,7 +536,7 @@ void ts_cp_types(ts_lower *lw, ts_val loop, ts_vals *types)
         (void)TS_PUSH(lw->arena, &types->v, ts_type_of(lw->fn, l->ahead.v.at[i]));
 }
 
-void ts_cp_leave(ts_lower *lw, ts_val loop)
+void ts__cp_leave(ts_lower *lw, ts_val loop)
 {
     const ts_cp_loop *l = cp_loop_of(lw, loop);
     if (l)
@@ -548,7 +548,7 @@ void ts_cp_leave(ts_lower *lw, ts_val loop)
             lw->cp.operand.at[i].x = 0;
 }
 
-bool ts_cp_skips(const ts_lower *lw, ts_val v)
+bool ts__cp_skips(const ts_lower *lw, ts_val v)
 {
     for (uint32_t i = 0; i < lw->cp.operand.n; i++) {
         const ts_cp_operand *o = &lw->cp.operand.at[i];
@@ -561,7 +561,7 @@ bool ts_cp_skips(const ts_lower *lw, ts_val v)
     return false;
 }
 
-ts_val ts_cp_place(ts_lower *lw, ts_val x)
+ts_val ts__cp_place(ts_lower *lw, ts_val x)
 {
     const ts_cp_operand *o = cp_operand_of(lw, x);
     const ts_cp_loop *l = o && o->load ? cp_loop_of(lw, o->loop) : NULL;

@@ -19,7 +19,7 @@ static ts_tma *pipe_tma(ts_lower *lw)
     return &lw->assign.tma;
 }
 
-uint32_t ts_tma_threads(const ts_lower *lw)
+uint32_t ts__tma_threads(const ts_lower *lw)
 {
     const ts_tma *tma = &lw->assign.tma;
     return tma->active ? (32u << ts_tma_consumers(tma)) + PIPE_PRODUCER_THREADS
@@ -35,7 +35,7 @@ static ts_val pipe_count(ts_lower *lw, const ts_tma_group *group)
 
 static ts_val pipe_mask(ts_lower *lw, ts_val x, int64_t mask)
 {
-    return ts_op2(&lw->b, TS_OP_andi, x, ts_lower_i32(lw, mask), 0);
+    return ts_op2(&lw->b, TS_OP_andi, x, ts__lower_i32(lw, mask), 0);
 }
 
 /* Which stage step `count` fills. Rings of a power of two are a mask and a shift. */
@@ -43,31 +43,31 @@ static ts_val pipe_stage(ts_lower *lw, const ts_tma_group *group, ts_val count)
 {
     if (ts_is_pow2(group->stages))
         return pipe_mask(lw, count, group->stages - 1);
-    return ts_op2(&lw->b, TS_OP_remi, count, ts_lower_i32(lw, group->stages), TS_A_UNSIGNED);
+    return ts_op2(&lw->b, TS_OP_remi, count, ts__lower_i32(lw, group->stages), TS_A_UNSIGNED);
 }
 
-ts_val ts_tma_stage(ts_lower *lw, const ts_tma_group *group)
+ts_val ts__tma_stage(ts_lower *lw, const ts_tma_group *group)
 {
     ts_val count = pipe_count(lw, group);
     return count && group->stages > 1 ? pipe_stage(lw, group, count) : 0;
 }
 
-ts_val ts_tma_barrier(ts_lower *lw, const ts_tma_group *group, uint32_t offset, ts_val count)
+ts_val ts__tma_barrier(ts_lower *lw, const ts_tma_group *group, uint32_t offset, ts_val count)
 {
-    ts_val bar = ts_shared_pointer(lw, TS_T_i64, offset);
+    ts_val bar = ts__shared_pointer(lw, TS_T_i64, offset);
     if (!count || group->stages == 1)
         return bar;
     ts_val stage = pipe_stage(lw, group, count);
-    return ts_lower_ptr(lw, bar, ts_op2(&lw->b, TS_OP_shli, stage, ts_lower_i32(lw, 3), 0), 0);
+    return ts__lower_ptr(lw, bar, ts_op2(&lw->b, TS_OP_shli, stage, ts__lower_i32(lw, 3), 0), 0);
 }
 
 /* Parity of the phase that step `count` completes. */
 static ts_val pipe_parity(ts_lower *lw, const ts_tma_group *group, ts_val count)
 {
     if (!count)
-        return ts_lower_i32(lw, 0);
+        return ts__lower_i32(lw, 0);
     bool shift = ts_is_pow2(group->stages);
-    ts_val by = ts_lower_i32(lw, shift ? (uint32_t)ts_log2(group->stages) : group->stages);
+    ts_val by = ts__lower_i32(lw, shift ? (uint32_t)ts_log2(group->stages) : group->stages);
     return pipe_mask(lw, ts_op2(&lw->b, shift ? TS_OP_shri : TS_OP_divi, count, by, TS_A_UNSIGNED), 1);
 }
 
@@ -86,43 +86,43 @@ static bool pipe_is_first(const ts_tma *tma, const ts_tma_load *load)
 
 /* Consumer: the group's stage of this step is filled. One wait for all loads of the group; loads outside the loop of
  * their products were waited for where they stand. */
-void ts_tma_await(ts_lower *lw, const ts_tma_load *load)
+void ts__tma_await(ts_lower *lw, const ts_tma_load *load)
 {
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
     ts_val count = pipe_count(lw, group);
     if (group->at != TS_NO && !group->within && pipe_is_first(pipe_tma(lw), load))
-        pipe_wait(lw, ts_tma_barrier(lw, group, group->full, count), pipe_parity(lw, group, count));
+        pipe_wait(lw, ts__tma_barrier(lw, group, group->full, count), pipe_parity(lw, group, count));
 }
 
 /* The stage of this step has been awaited by the product before. */
 static void pipe_read_vector(ts_lower *lw, const ts_tma_load *load)
 {
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
-    const ts_layout *home = ts_lower_home(lw, load->load);
-    ts_type elem = ts_lower_elem(lw, load->load);
-    ts_val *reg = ts_lower_regs(lw, home), stage = ts_tma_stage(lw, group);
-    ts_val base = ts_shared_pointer(lw, elem, group->base + load->offset);
+    const ts_linear *home = ts__lower_home(lw, load->load);
+    ts_type elem = ts__lower_elem(lw, load->load);
+    ts_val *reg = ts__lower_regs(lw, home), stage = ts__tma_stage(lw, group);
+    ts_val base = ts__shared_pointer(lw, elem, group->base + load->offset);
     uint32_t flat[TS_LAYOUT_BITS];
     ts_layout_identity(flat);
     if (stage)
-        base = ts_lower_ptr(lw, base, ts_op2(&lw->b, TS_OP_muli, stage, ts_lower_i32(lw, group->bytes), 0), 0);
-    ts_note(lw->tile, load->load, TS_NOTE_load, "tma", "%u bytes with the tiles of the products", load->bytes);
-    ts_lower_load_shared(lw, elem, home, flat, base, reg);
-    ts_lower_set(lw, load->load, home, reg);
+        base = ts__lower_ptr(lw, base, ts_op2(&lw->b, TS_OP_muli, stage, ts__lower_i32(lw, group->bytes), 0), 0);
+    ts__note(lw->tile, load->load, TS_NOTE_load, "tma", "%u bytes with the tiles of the products", load->bytes);
+    ts__lower_load_shared(lw, elem, home, flat, base, reg);
+    ts__lower_set(lw, load->load, home, reg);
 }
 
-void ts_lower_tma_load(ts_lower *lw, ts_val v)
+void ts__lower_tma_load(ts_lower *lw, ts_val v)
 {
-    const ts_tma_load *load = ts_tma_load_of(pipe_tma(lw), v);
+    const ts_tma_load *load = ts__tma_load_of(pipe_tma(lw), v);
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
     if (ts_tma_is_vector(load)) {
         pipe_read_vector(lw, load);
         return;
     }
-    ts_note(lw->tile, v, TS_NOTE_load, "tma", "%u-byte rows, swizzled", load->span);
+    ts__note(lw->tile, v, TS_NOTE_load, "tma", "%u-byte rows, swizzled", load->span);
     ts_val count = pipe_count(lw, group);
     if ((group->at == TS_NO || group->within) && pipe_is_first(pipe_tma(lw), load))
-        pipe_wait(lw, ts_tma_barrier(lw, group, group->full, count), pipe_parity(lw, group, count));
+        pipe_wait(lw, ts__tma_barrier(lw, group, group->full, count), pipe_parity(lw, group, count));
 }
 
 /* ---- counters carried by loops: the hooks of lower.c ------------------------------------------------ */
@@ -137,11 +137,11 @@ static ts_val pipe_start(ts_lower *lw, uint32_t i)
 {
     const ts_tma *tma = pipe_tma(lw);
     if (lw->team)
-        return ts_teams_first(lw, tma->loops.at[i].opener);
-    return tma->one_ring && i ? tma->loops.at[i - 1].count : ts_lower_i32(lw, 0);
+        return ts__teams_first(lw, tma->loops.at[i].opener);
+    return tma->one_ring && i ? tma->loops.at[i - 1].count : ts__lower_i32(lw, 0);
 }
 
-void ts_tma_loop_values(ts_lower *lw, ts_val opener, ts_vals *out)
+void ts__tma_loop_values(ts_lower *lw, ts_val opener, ts_vals *out)
 {
     ts_tma *tma = pipe_tma(lw);
     for (uint32_t i = 0; tma->active && i < tma->loops.n; i++) {
@@ -156,19 +156,19 @@ void ts_tma_loop_values(ts_lower *lw, ts_val opener, ts_vals *out)
     }
 }
 
-void ts_tma_loop_next(ts_lower *lw, ts_val opener, ts_vals *out)
+void ts__tma_loop_next(ts_lower *lw, ts_val opener, ts_vals *out)
 {
     ts_tma *tma = pipe_tma(lw);
     for (uint32_t i = 0; tma->active && i < tma->loops.n; i++) {
         const ts_tma_loop *loop = &tma->loops.at[i];
         if (pipe_within(lw, loop->opener, opener))
             (void)TS_PUSH(lw->arena, &out->v,
-                          loop->opener == opener ? ts_lower_add(lw, loop->count, 1)
-                                                 : ts_teams_skip(lw, opener, loop->count));
+                          loop->opener == opener ? ts__lower_add(lw, loop->count, 1)
+                                                 : ts__teams_skip(lw, opener, loop->count));
     }
 }
 
-ts_val ts_tma_loop_take(ts_lower *lw, ts_val opener, ts_val next)
+ts_val ts__tma_loop_take(ts_lower *lw, ts_val opener, ts_val next)
 {
     ts_tma *tma = pipe_tma(lw);
     for (uint32_t i = 0; tma->active && i < tma->loops.n; i++)
@@ -177,7 +177,7 @@ ts_val ts_tma_loop_take(ts_lower *lw, ts_val opener, ts_val next)
     return next;
 }
 
-uint32_t ts_tma_loop_n(ts_lower *lw, ts_val opener)
+uint32_t ts__tma_loop_n(ts_lower *lw, ts_val opener)
 {
     const ts_tma *tma = pipe_tma(lw);
     uint32_t n = 0;
@@ -193,10 +193,10 @@ static ts_val pipe_slice_row(ts_lower *lw, const ts_tma_load *load, ts_val x)
 {
     ts_val extent = lw->scalar[load->extent];
     x = ts_op2(&lw->b, TS_OP_mini, x, extent, TS_A_UNSIGNED);
-    return ts_op2(&lw->b, TS_OP_addi, x, ts_op2(&lw->b, TS_OP_subi, ts_lower_i32(lw, TS_SLICE_ROWS), extent, 0), 0);
+    return ts_op2(&lw->b, TS_OP_addi, x, ts_op2(&lw->b, TS_OP_subi, ts__lower_i32(lw, TS_SLICE_ROWS), extent, 0), 0);
 }
 
-uint32_t ts_tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts_val inner, ts_val row, ts_val *out)
+uint32_t ts__tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts_val inner, ts_val row, ts_val *out)
 {
     const ts_type_info *view = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)));
     uint32_t first = ts_at(lw->tile, v)->op == TS_OP_load_view_tko ? 1 : 2;
@@ -216,7 +216,7 @@ uint32_t ts_tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts_
             out[n++] = at[axis];
     if (load->start) {
         out[n++] = ts_op2(&lw->b, TS_OP_addi, lw->scalar[load->start], lw->scalar[load->extent], 0);
-        out[n++] = ts_lower_i32(lw, TS_SLICE_ROWS);
+        out[n++] = ts__lower_i32(lw, TS_SLICE_ROWS);
     }
     return n;
 }
@@ -227,9 +227,9 @@ static void pipe_copy(ts_lower *lw, const ts_tma_load *load, ts_val stage_at, ts
     for (uint32_t inner = 0; inner < load->inner; inner += panel)
         for (uint32_t row = 0; row < load->rows; row += step) {
             uint32_t offset = load->offset + inner / panel * load->rows * load->span + row * load->span;
-            ts_val opnds[2 + TS_MAX_RANK] = {ts_lower_ptr(lw, stage_at, 0, offset), bar};
-            ts_val at = inner ? ts_lower_i32(lw, inner) : 0, from = row ? ts_lower_i32(lw, row) : 0;
-            uint32_t rank = ts_tma_coordinates(lw, load->load, load, at, from, opnds + 2);
+            ts_val opnds[2 + TS_MAX_RANK] = {ts__lower_ptr(lw, stage_at, 0, offset), bar};
+            ts_val at = inner ? ts__lower_i32(lw, inner) : 0, from = row ? ts__lower_i32(lw, row) : 0;
+            uint32_t rank = ts__tma_coordinates(lw, load->load, load, at, from, opnds + 2);
             ts_emit(&lw->b, TS_OP_tma_load, TS_T_none, 2 + rank, opnds, TS_S(load->tmap, rank, 0), 0);
         }
 }
@@ -238,17 +238,17 @@ static void pipe_copy(ts_lower *lw, const ts_tma_load *load, ts_val stage_at, ts
 static void pipe_issue(ts_lower *lw, const ts_tma_load *load)
 {
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
-    ts_val count = pipe_count(lw, group), full = ts_tma_barrier(lw, group, group->full, count);
+    ts_val count = pipe_count(lw, group), full = ts__tma_barrier(lw, group, group->full, count);
     if (pipe_is_first(pipe_tma(lw), load)) {
         ts_val parity = pipe_parity(lw, group, count);
         if (count)
-            pipe_wait(lw, ts_tma_barrier(lw, group, group->empty, count),
-                      ts_op2(&lw->b, TS_OP_xori, parity, ts_lower_i32(lw, 1), 0));
+            pipe_wait(lw, ts__tma_barrier(lw, group, group->empty, count),
+                      ts_op2(&lw->b, TS_OP_xori, parity, ts__lower_i32(lw, 1), 0));
         ts_emit(&lw->b, TS_OP_mbar_expect, TS_T_none, 2, (ts_val[]){full, group->arriving}, 0, 0);
     }
-    ts_val at = ts_shared_pointer(lw, TS_T_i8, group->base), stage = ts_tma_stage(lw, group);
+    ts_val at = ts__shared_pointer(lw, TS_T_i8, group->base), stage = ts__tma_stage(lw, group);
     if (stage)
-        at = ts_lower_ptr(lw, at, ts_op2(&lw->b, TS_OP_muli, stage, ts_lower_i32(lw, group->bytes), 0), 0);
+        at = ts__lower_ptr(lw, at, ts_op2(&lw->b, TS_OP_muli, stage, ts__lower_i32(lw, group->bytes), 0), 0);
     pipe_copy(lw, load, at, full);
 }
 
@@ -265,25 +265,25 @@ static void pipe_slice_for(ts_lower *lw, ts_val v)
     for (uint32_t i = 3; i < inst->n_opnd; i++)
         if (slice[v + i - 1])
             (void)TS_PUSH(lw->arena, &values.v, lw->scalar[opnds[i]]);
-    ts_tma_loop_values(lw, v, &values);
+    ts__tma_loop_values(lw, v, &values);
     ts_val bound[2] = {lw->scalar[opnds[0]], lw->scalar[opnds[1]]};
-    ts_split_bounds(lw, v, bound);
+    ts__split_bounds(lw, v, bound);
     ts_val opener = ts_for_begin(&lw->b, bound[0], bound[1], lw->scalar[opnds[2]], values.v.n, values.v.at, inst->aux);
     ts_val next = opener + 1;
     lw->scalar[v + 1] = next++;
     for (uint32_t i = 3; i < inst->n_opnd; i++)
         if (slice[v + i - 1])
             lw->scalar[v + i - 1] = next++;
-    ts_tma_loop_take(lw, v, next);
+    ts__tma_loop_take(lw, v, next);
     pipe_slice(lw, v + 1, lw->shape.end[v]);
     values.v.n = 0;
     for (uint32_t i = 3; i < inst->n_opnd; i++)
         if (slice[v + i - 1])
             (void)TS_PUSH(lw->arena, &values.v, lw->scalar[ts_opnd(lw->tile, last, i - 3)]);
-    ts_tma_loop_next(lw, v, &values);
+    ts__tma_loop_next(lw, v, &values);
     ts_term(&lw->b, TS_OP_continue, values.v.n, values.v.at);
     ts_end_like(&lw->b, opener);
-    ts_tma_loop_take(lw, v, lw->fn->inst.n - ts_tma_loop_n(lw, v));
+    ts__tma_loop_take(lw, v, lw->fn->inst.n - ts__tma_loop_n(lw, v));
 }
 
 static void pipe_slice(ts_lower *lw, ts_val from, ts_val to)
@@ -291,16 +291,16 @@ static void pipe_slice(ts_lower *lw, ts_val from, ts_val to)
     const ts_tma *tma = pipe_tma(lw);
     for (ts_val v = from; v < to && lw->status == TS_OK; v++) {
         const ts_inst *inst = ts_at(lw->tile, v);
-        const ts_tma_load *load = tma->slice[v] ? ts_tma_load_of(tma, v) : NULL;
+        const ts_tma_load *load = tma->slice[v] ? ts__tma_load_of(tma, v) : NULL;
         bool region = ts_info(inst)->flags & TS_REGION;
         if (load)
             pipe_issue(lw, load);
         else if (tma->slice[v] && region)
             pipe_slice_for(lw, v);
         else if (inst->op == TS_OP_gdc_wait_tko) /* loads behind it read what the grid before has written */
-            ts_lower_gdc(lw, v);
+            ts__lower_gdc(lw, v);
         else if (tma->slice[v] && inst->op != TS_OP_param && inst->op != TS_OP_arg)
-            ts_lower_inst(lw, v);
+            ts__lower_inst(lw, v);
         if (region)
             v = lw->shape.end[v];
     }
@@ -331,12 +331,12 @@ static void pipe_init(ts_lower *lw)
 {
     const ts_tma *tma = pipe_tma(lw);
     uint32_t warps = 1u << lw->assign.n_warp;
-    ts_val first = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 0), 0),
+    ts_val first = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts__lower_i32(lw, 0), 0),
            opener = ts_if_begin(&lw->b, first);
     for (uint32_t i = 0; i < (tma->one_ring ? 1 : tma->groups.n); i++)
         for (uint32_t s = 0; s < tma->groups.at[i].stages; s++) {
-            ts_val full = ts_shared_pointer(lw, TS_T_i64, tma->groups.at[i].full + 8 * s);
-            ts_val empty = ts_shared_pointer(lw, TS_T_i64, tma->groups.at[i].empty + 8 * s);
+            ts_val full = ts__shared_pointer(lw, TS_T_i64, tma->groups.at[i].full + 8 * s);
+            ts_val empty = ts__shared_pointer(lw, TS_T_i64, tma->groups.at[i].empty + 8 * s);
             ts_emit(&lw->b, TS_OP_mbar_init, TS_T_none, 1, &full, TS_S(0, 1, 0), 0);
             ts_emit(&lw->b, TS_OP_mbar_init, TS_T_none, 1, &empty, TS_S(0, warps, 0), 0);
         }
@@ -350,13 +350,13 @@ static void pipe_init(ts_lower *lw)
 static uint32_t pipe_launch_regs(const ts_lower *lw)
 {
     uint32_t blocks = lw->fn->occupancy ? lw->fn->occupancy : 1;
-    return PIPE_SM_REGS / (blocks * ts_tma_threads(lw)) & ~7u;
+    return PIPE_SM_REGS / (blocks * ts__tma_threads(lw)) & ~7u;
 }
 
 /* A consumer's, once it has its part of what the producers give up: 240 for one block of 12 warps. */
 static uint32_t pipe_consumer_regs(const ts_lower *lw)
 {
-    uint32_t launch = pipe_launch_regs(lw), consumers = ts_tma_threads(lw) - PIPE_PRODUCER_THREADS;
+    uint32_t launch = pipe_launch_regs(lw), consumers = ts__tma_threads(lw) - PIPE_PRODUCER_THREADS;
     return (launch + (launch - PIPE_PRODUCER_REGS) * PIPE_PRODUCER_THREADS / consumers) & ~7u;
 }
 
@@ -371,24 +371,24 @@ static void pipe_setmaxnreg(ts_lower *lw, bool producer)
 /* if (first thread of the producer) slice */
 static void pipe_elected(ts_lower *lw)
 {
-    ts_val one = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts_lower_i32(lw, 32 << ts_tma_consumers(pipe_tma(lw))), 0);
+    ts_val one = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, lw->tid, ts__lower_i32(lw, 32 << ts_tma_consumers(pipe_tma(lw))), 0);
     ts_val opener = ts_if_begin(&lw->b, one);
     pipe_producer(lw);
     ts_if_end(&lw->b, opener);
 }
 
-void ts_tma_begin(ts_lower *lw)
+void ts__tma_begin(ts_lower *lw)
 {
     ts_tma *tma = pipe_tma(lw);
     if (!tma->active)
         return;
-    uint32_t at = ts_shared_fix(lw, tma->shared, TS_TMA_ALIGN, 0);
+    uint32_t at = ts__shared_fix(lw, tma->shared, TS_TMA_ALIGN, 0);
     ts_assert(at == 0);
     (void)at;
     pipe_init(lw);
-    ts_clip_begin(lw);
-    ts_val warp = ts_lower_warp(lw);
-    ts_val producer = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, warp, ts_lower_i32(lw, 1 << ts_tma_consumers(tma)), 0);
+    ts__clip_begin(lw);
+    ts_val warp = ts__lower_warp(lw);
+    ts_val producer = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, warp, ts__lower_i32(lw, 1 << ts_tma_consumers(tma)), 0);
     ts_val opener = ts_if_begin(&lw->b, producer);
     pipe_setmaxnreg(lw, true);
     pipe_elected(lw);
@@ -397,7 +397,7 @@ void ts_tma_begin(ts_lower *lw)
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_end(&lw->b, opener, 0, NULL);
     pipe_setmaxnreg(lw, false);
-    ts_clip_fill(lw);
-    ts_rotate_begin(lw);
-    ts_teams_begin(lw);
+    ts__clip_fill(lw);
+    ts__rotate_begin(lw);
+    ts__teams_begin(lw);
 }

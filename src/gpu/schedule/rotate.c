@@ -82,7 +82,7 @@ static void rotate_collect(rotate_job *job)
         const ts_inst *inst = ts_at(lw->tile, v);
         if (rotate_phase(job, v) != TS_PHASE_SECOND || inst->op == TS_OP_arg)
             continue;
-        bool product = ts_wgmma_of(&lw->assign.tma, v) != NULL;
+        bool product = ts__wgmma_of(&lw->assign.tma, v) != NULL;
         if (product)
             job->second[job->n_second++] = v;
         for (uint32_t i = product ? 2 : 0; i < inst->n_opnd; i++)
@@ -102,23 +102,23 @@ static void rotate_next(rotate_job *job, bool ran, ts_vals *out)
     ts_lower *lw = job->lw;
     for (uint32_t i = 0; i < rotate_n_args(job); i++) {
         ts_val arg = job->loop + 2 + i, next = ts_opnd(lw->tile, job->last, i);
-        ts_lower_expand(lw, ran || rotate_phase(job, arg) != TS_PHASE_SECOND ? next : arg, arg, out);
+        ts__lower_expand(lw, ran || rotate_phase(job, arg) != TS_PHASE_SECOND ? next : arg, arg, out);
     }
     for (uint32_t i = 0; i < job->cross.v.n; i++)
-        ts_lower_expand(lw, job->cross.v.at[i], job->cross.v.at[i], out);
+        ts__lower_expand(lw, job->cross.v.at[i], job->cross.v.at[i], out);
     for (uint32_t i = 0; i < job->n_second; i++) {
         uint32_t n;
-        const ts_val *words = ts_wgmma_words(lw, job->second[i], &n);
+        const ts_val *words = ts__wgmma_words(lw, job->second[i], &n);
         rotate_push(lw, out, n, words);
     }
-    ts_tma_loop_next(lw, job->loop, out);
+    ts__tma_loop_next(lw, job->loop, out);
 }
 
 /* Gives the carried values, as arguments or results from `first` on, the thread values from `from` on. */
 static const ts_val *rotate_bind(rotate_job *job, ts_val first, const ts_val *from)
 {
     for (uint32_t i = 0; i < rotate_n_args(job); i++)
-        from = ts_lower_bind(job->lw, first + i, from);
+        from = ts__lower_bind(job->lw, first + i, from);
     return from;
 }
 
@@ -130,13 +130,13 @@ static void rotate_first(rotate_job *job, bool products)
 {
     ts_lower *lw = job->lw;
     for (ts_val v = job->loop + 1; v < job->last && lw->status == TS_OK; v++) {
-        bool product = ts_wgmma_of(&lw->assign.tma, v), tile = ts_tma_load_of(&lw->assign.tma, v);
+        bool product = ts__wgmma_of(&lw->assign.tma, v), tile = ts__tma_load_of(&lw->assign.tma, v);
         if (rotate_phase(job, v) != TS_PHASE_FIRST || (product || tile) != products)
             continue;
         if (product)
-            ts_wgmma_start(lw, v, NULL);
+            ts__wgmma_start(lw, v, NULL);
         else
-            (void)ts_lower_inst(lw, v);
+            (void)ts__lower_inst(lw, v);
     }
 }
 
@@ -146,7 +146,7 @@ static void rotate_release(rotate_job *job, ts_phase phase, ts_val count)
     const ts_tma *tma = &job->lw->assign.tma;
     for (uint32_t i = 0; i < tma->groups.n; i++)
         if (tma->groups.at[i].loop == job->loop && rotate_phase(job, tma->groups.at[i].last) == phase)
-            ts_wgmma_release(job->lw, &tma->groups.at[i], count);
+            ts__wgmma_release(job->lw, &tma->groups.at[i], count);
 }
 
 /* The same for what the loop around loads, after the last product of this phase. */
@@ -155,7 +155,7 @@ static void rotate_leave(rotate_job *job, ts_phase phase)
     const ts_tma *tma = &job->lw->assign.tma;
     for (uint32_t i = 0; i < tma->groups.n; i++)
         if (tma->groups.at[i].within == job->loop && rotate_phase(job, tma->groups.at[i].last) == phase)
-            ts_wgmma_release(job->lw, &tma->groups.at[i], tma->loops.at[tma->groups.at[i].at].count);
+            ts__wgmma_release(job->lw, &tma->groups.at[i], tma->loops.at[tma->groups.at[i].at].count);
 }
 
 static ts_tma_loop *rotate_counter(rotate_job *job)
@@ -211,8 +211,8 @@ static ts_val rotate_branch(rotate_job *job, ts_val v, bool then)
     rotate_middle(job, then ? v + 1 : otherwise + 1, yield);
     for (uint32_t i = 0; i < ts_at(lw->tile, yield)->n_opnd; i++) {
         ts_vals values = {0};
-        ts_lower_expand(lw, ts_opnd(lw->tile, yield, i), end + 1 + i, &values);
-        (void)ts_lower_bind(lw, end + 1 + i, values.v.at);
+        ts__lower_expand(lw, ts_opnd(lw->tile, yield, i), end + 1 + i, &values);
+        (void)ts__lower_bind(lw, end + 1 + i, values.v.at);
     }
     return end + ts_at(lw->tile, yield)->n_opnd;
 }
@@ -224,7 +224,7 @@ static void rotate_middle(rotate_job *job, ts_val from, ts_val to)
         if (rotate_phase(job, v) != TS_PHASE_MIDDLE)
             continue;
         int known = ts_at(lw->tile, v)->op == TS_OP_if ? rotate_known(job, ts_opnd(lw->tile, v, 0)) : -1;
-        v = known < 0 ? ts_lower_inst(lw, v) : rotate_branch(job, v, known);
+        v = known < 0 ? ts__lower_inst(lw, v) : rotate_branch(job, v, known);
     }
 }
 
@@ -246,16 +246,16 @@ static void rotate_issue(rotate_job *job)
     ts_lower *lw = job->lw;
     const ts_val *from = job->carried;
     for (uint32_t i = 0; i < job->cross.v.n; i++)
-        from = ts_lower_bind(lw, job->cross.v.at[i], from);
+        from = ts__lower_bind(lw, job->cross.v.at[i], from);
     for (uint32_t i = 0; i < job->fresh.v.n; i++)
-        (void)ts_lower_inst(lw, job->fresh.v.at[i]);
+        (void)ts__lower_inst(lw, job->fresh.v.at[i]);
     for (ts_val v = job->loop + 1; v < job->last && lw->status == TS_OK; v++) {
         if (rotate_phase(job, v) != TS_PHASE_SECOND || ts_at(lw->tile, v)->op == TS_OP_arg)
             continue;
-        if (ts_wgmma_of(&lw->assign.tma, v))
-            from = ts_wgmma_start(lw, v, from);
+        if (ts__wgmma_of(&lw->assign.tma, v))
+            from = ts__wgmma_start(lw, v, from);
         else
-            (void)ts_lower_inst(lw, v);
+            (void)ts__lower_inst(lw, v);
     }
 }
 
@@ -270,17 +270,17 @@ static void rotate_second(rotate_job *job)
     const ts_val *result[TS_ROTATE_PRODUCTS];
     if (!newest || !scalar)
         return; /* the arena remembers */
-    counter->count = ts_lower_add(lw, count, -1);
+    counter->count = ts__lower_add(lw, count, -1);
     rotate_swap(job, &job->cross, newest, scalar);
     rotate_swap(job, &job->fresh, newest + n_cross, scalar + n_cross);
     rotate_issue(job);
     for (uint32_t i = 0; i < job->n_second; i++)
-        result[i] = ts_lower_get(lw, job->second[i], ts_lower_home(lw, job->second[i]));
-    ts_lower_drop(lw, mark);
+        result[i] = ts__lower_get(lw, job->second[i], ts__lower_home(lw, job->second[i]));
+    ts__lower_drop(lw, mark);
     rotate_swap(job, &job->cross, newest, scalar);
     rotate_swap(job, &job->fresh, newest + n_cross, scalar + n_cross);
     for (uint32_t i = 0; i < job->n_second; i++)
-        ts_lower_set(lw, job->second[i], ts_lower_home(lw, job->second[i]), result[i]);
+        ts__lower_set(lw, job->second[i], ts__lower_home(lw, job->second[i]), result[i]);
     counter->count = count;
 }
 
@@ -293,11 +293,11 @@ static bool rotate_in_turns(const ts_lower *lw)
     return lw->assign.n_warp == 3;
 }
 
-void ts_rotate_begin(ts_lower *lw)
+void ts__rotate_begin(ts_lower *lw)
 {
     if (!lw->assign.tma.rotated.n || !rotate_in_turns(lw))
         return;
-    ts_val second = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, ts_lower_warpgroup(lw), ts_lower_i32(lw, 1), 0);
+    ts_val second = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, ts__lower_warpgroup(lw), ts__lower_i32(lw, 1), 0);
     ts_val opener = ts_if_begin(&lw->b, second);
     ts_emit(&lw->b, TS_OP_bar_arrive, TS_T_none, 0, NULL, TS_S(TS_BAR_TURN, 2 * TS_WARPGROUP, 0), 0);
     ts_if_end(&lw->b, opener);
@@ -316,11 +316,11 @@ static void rotate_peel(rotate_job *job, const ts_val *start, ts_vals *out)
     rotate_bind(job, job->loop + 2, start);
     rotate_first(job, false);
     rotate_first(job, true);
-    ts_wgmma_wait(lw, 0);
+    ts__wgmma_wait(lw, 0);
     rotate_release(job, TS_PHASE_FIRST, rotate_counter(job)->count);
     rotate_middle(job, job->loop + 1, job->last);
     rotate_next(job, false, out);
-    ts_lower_drop(lw, mark);
+    ts__lower_drop(lw, mark);
 }
 
 static void rotate_body(rotate_job *job, ts_vals *out)
@@ -329,16 +329,16 @@ static void rotate_body(rotate_job *job, ts_vals *out)
     ts_val count = rotate_counter(job)->count;
     rotate_first(job, false);
     if (rotate_in_turns(lw))
-        ts_turn(lw, TS_OP_bar_sync, ts_turn_of(lw, ts_lower_warpgroup(lw)));
+        ts__turn(lw, TS_OP_bar_sync, ts__turn_of(lw, ts__lower_warpgroup(lw)));
     rotate_first(job, true);
     rotate_second(job);
     if (rotate_in_turns(lw))
-        ts_turn(lw, TS_OP_bar_arrive, ts_turn_of_other(lw, ts_lower_warpgroup(lw)));
-    ts_wgmma_wait(lw, job->n_second);
+        ts__turn(lw, TS_OP_bar_arrive, ts__turn_of_other(lw, ts__lower_warpgroup(lw)));
+    ts__wgmma_wait(lw, job->n_second);
     rotate_release(job, TS_PHASE_FIRST, count);
     rotate_middle(job, job->loop + 1, job->last);
-    ts_wgmma_wait(lw, 0);
-    rotate_release(job, TS_PHASE_SECOND, ts_lower_add(lw, count, -1));
+    ts__wgmma_wait(lw, 0);
+    rotate_release(job, TS_PHASE_SECOND, ts__lower_add(lw, count, -1));
     rotate_next(job, true, out);
 }
 
@@ -353,7 +353,7 @@ static void rotate_enter(rotate_job *job, const ts_vals *like, ts_val to, ts_val
     if (!values)
         return;
     job->carried = rotate_bind(job, to, values);
-    ts_tma_loop_take(lw, job->loop, first + like->v.n - ts_tma_loop_n(lw, job->loop));
+    ts__tma_loop_take(lw, job->loop, first + like->v.n - ts__tma_loop_n(lw, job->loop));
 }
 
 static void rotate_rest(rotate_job *job)
@@ -361,10 +361,10 @@ static void rotate_rest(rotate_job *job)
     ts_lower *lw = job->lw;
     rotate_leave(job, TS_PHASE_FIRST);
     rotate_second(job);
-    ts_wgmma_wait(lw, 0);
+    ts__wgmma_wait(lw, 0);
     rotate_leave(job, TS_PHASE_SECOND);
     if (lw->shape.parent[job->loop]) /* else nobody waits for the stage */
-        rotate_release(job, TS_PHASE_SECOND, ts_lower_add(lw, rotate_counter(job)->count, -1));
+        rotate_release(job, TS_PHASE_SECOND, ts__lower_add(lw, rotate_counter(job)->count, -1));
 }
 
 static void rotate_loop(rotate_job *job, const ts_val *start)
@@ -378,7 +378,7 @@ static void rotate_loop(rotate_job *job, const ts_val *start)
     second = ts_op2(&lw->b, TS_OP_addi, lw->scalar[bound[0]], step, 0);
     opener = ts_for_begin(&lw->b, second, lw->scalar[bound[1]], step, values.v.n, values.v.at,
                           ts_at(lw->tile, job->loop)->aux);
-    ts_lower_open(lw);
+    ts__lower_open(lw);
     job->has_most = false;
     job->has_least = job->has_least && ts_const_as_int(lw->fn, step, &by);
     job->least += job->has_least ? by : 0;
@@ -387,7 +387,7 @@ static void rotate_loop(rotate_job *job, const ts_val *start)
     values.v.n = 0;
     rotate_body(job, &values);
     ts_term(&lw->b, TS_OP_continue, values.v.n, values.v.at);
-    ts_lower_close(lw);
+    ts__lower_close(lw);
     ts_end_like(&lw->b, opener);
     rotate_enter(job, &values, job->loop + 2, lw->fn->inst.n - values.v.n);
     rotate_rest(job);
@@ -409,7 +409,7 @@ static void rotate_yield(rotate_job *job, bool ran, uint32_t n_counts, const ts_
         ts_val arg = job->loop + 2 + i, from = ts_opnd(lw->tile, job->loop, 3 + i);
         if (ran)
             from = rotate_phase(job, arg) == TS_PHASE_SECOND ? ts_opnd(lw->tile, job->last, i) : arg;
-        ts_lower_expand(lw, from, rotate_result(job, i), &values);
+        ts__lower_expand(lw, from, rotate_result(job, i), &values);
     }
     rotate_push(lw, &values, n_counts, counts);
     ts_term(&lw->b, TS_OP_yield, values.v.n, values.v.at);
@@ -418,33 +418,33 @@ static void rotate_yield(rotate_job *job, bool ran, uint32_t n_counts, const ts_
 static void rotate_counts(rotate_job *job, ts_vals *out)
 {
     out->v.n = 0;
-    ts_tma_loop_values(job->lw, job->loop, out);
+    ts__tma_loop_values(job->lw, job->loop, out);
 }
 
-ts_val ts_rotate_for(ts_lower *lw, ts_val v)
+ts_val ts__rotate_for(ts_lower *lw, ts_val v)
 {
     rotate_job job = {.lw = lw, .loop = v, .last = lw->shape.end[v] - 1};
     const uint32_t *bound = ts_opnds(lw->tile, ts_at(lw->tile, v));
     ts_vals start = {0}, before = {0}, after = {0}, types = {0};
     rotate_collect(&job);
     for (uint32_t i = 0; i < rotate_n_args(&job); i++)
-        ts_lower_expand(lw, bound[3 + i], v + 2 + i, &start);
+        ts__lower_expand(lw, bound[3 + i], v + 2 + i, &start);
     rotate_counts(&job, &before);
     ts_val runs = ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, lw->scalar[bound[0]], lw->scalar[bound[1]],
                          ts_at(lw->tile, v)->aux & TS_A_UNSIGNED);
     ts_val opener = ts_if_begin(&lw->b, runs);
-    ts_lower_open(lw);
+    ts__lower_open(lw);
     rotate_loop(&job, start.v.at);
     rotate_counts(&job, &after);
     rotate_yield(&job, true, after.v.n, after.v.at);
-    ts_lower_close(lw);
+    ts__lower_close(lw);
     ts_else(&lw->b);
-    ts_lower_open(lw);
+    ts__lower_open(lw);
     rotate_leave(&job, TS_PHASE_FIRST);
     rotate_leave(&job, TS_PHASE_SECOND);
     rotate_yield(&job, false, before.v.n, before.v.at);
-    ts_lower_result_types(lw, v, &types);
-    ts_lower_close(lw);
+    ts__lower_result_types(lw, v, &types);
+    ts__lower_close(lw);
     ts_end(&lw->b, opener, types.v.n, types.v.at);
     rotate_enter(&job, &types, rotate_result(&job, 0), lw->fn->inst.n - types.v.n);
     return rotate_result(&job, rotate_n_args(&job)) - 1;

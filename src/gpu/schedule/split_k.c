@@ -12,7 +12,7 @@
  * Behind the loop the cluster is one large block whose upper warp bits number the blocks, as in kernels without
  * products (cluster.c): layouts deal tiles out to all of them, and every operation finds its elements there. A part is
  * laid out as the store wants it. Each element's sum has one order, whoever comes first, so results are the same bits
- * each time; no memory outside the kernel is used. ts_split_plan takes a loop of one product, at the top of a function
+ * each time; no memory outside the kernel is used. ts__split_plan takes a loop of one product, at the top of a function
  * that does nothing else before it and behind it nothing but elementwise work, loads and stores through views.
  */
 #include "gpu/layout/assign.h"
@@ -69,7 +69,7 @@ static bool split_divides_behind(const ts_fn *fn, ts_val v)
     return true;
 }
 
-void ts_split_plan(const ts_fn *fn, const ts_shape *shape, ts_tma *tma)
+void ts__split_plan(const ts_fn *fn, const ts_shape *shape, ts_tma *tma)
 {
     const ts_wgmma *product = tma->products.n == 1 ? &tma->products.at[0] : NULL;
     if (fn->num_ctas <= 1 || !product || !product->late || tma->groups.n != 1)
@@ -80,7 +80,7 @@ void ts_split_plan(const ts_fn *fn, const ts_shape *shape, ts_tma *tma)
                 !split_acts_before(fn, loop) && split_divides_behind(fn, shape->end[loop] + 1) &&
                 (uint64_t)ts_type_count(fn->module, ts_type_of(fn, product->mma)) * 4 <= stages;
     if (!good) {
-        ts_note(fn, product->mma, TS_NOTE_missed, "cluster",
+        ts__note(fn, product->mma, TS_NOTE_missed, "cluster",
                 "num_ctas shares a loop over k that starts from zero, at the kernel's top, with nothing stored before "
                 "and nothing but elementwise work, loads and stores behind it");
         return;
@@ -92,7 +92,7 @@ void ts_split_plan(const ts_fn *fn, const ts_shape *shape, ts_tma *tma)
 
 /* ---- layouts ----------------------------------------------------------------------------------------------- */
 
-void ts_split_apart(ts_assign *assign)
+void ts__split_apart(ts_assign *assign)
 {
     const ts_tma *tma = &assign->tma;
     if (!tma->split)
@@ -119,13 +119,13 @@ static ts_val split_store(const ts_fn *fn, ts_val sum)
     return 0;
 }
 
-const ts_layout *ts_split_share(ts_assign *assign, const ts_fn *fn)
+const ts_linear *ts__split_share(ts_assign *assign, const ts_fn *fn)
 {
     ts_val sum = assign->tma.sum, store = split_store(fn, sum);
     ts_type type = ts_type_of(fn, store ? ts_opnd(fn, store, 1) : sum);
     split_together(assign);
-    assign->tma.share = store ? ts_assign_for_view(assign, fn, ts_opnd(fn, store, 0), type)
-                              : ts_assign_default(assign, fn->module, type, TS_NO);
+    assign->tma.share = store ? ts__assign_for_view(assign, fn, ts_opnd(fn, store, 0), type)
+                              : ts__assign_default(assign, fn->module, type, TS_NO);
     return assign->tma.share;
 }
 
@@ -136,13 +136,13 @@ static ts_val split_rank(ts_lower *lw)
     return ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CLUSTER_RANK, 0, 0), 0);
 }
 
-void ts_split_bounds(ts_lower *lw, ts_val loop, ts_val bound[2])
+void ts__split_bounds(ts_lower *lw, ts_val loop, ts_val bound[2])
 {
     const ts_tma *tma = &lw->assign.tma;
     if (!tma->active || tma->split != loop)
         return;
-    ts_val count = ts_lower_op2(lw, TS_OP_subi, bound[1], bound[0]), log = ts_lower_i32(lw, tma->log_split);
-    ts_val each = ts_lower_op2(lw, TS_OP_shri, ts_lower_add(lw, count, (1 << tma->log_split) - 1), log);
+    ts_val count = ts_lower_op2(lw, TS_OP_subi, bound[1], bound[0]), log = ts__lower_i32(lw, tma->log_split);
+    ts_val each = ts_lower_op2(lw, TS_OP_shri, ts__lower_add(lw, count, (1 << tma->log_split) - 1), log);
     ts_val low = ts_lower_op2(lw, TS_OP_addi, bound[0], ts_lower_op2(lw, TS_OP_muli, split_rank(lw), each));
     bound[1] = ts_lower_op2(lw, TS_OP_mini, bound[1], ts_lower_op2(lw, TS_OP_addi, low, each));
     bound[0] = low;
@@ -160,7 +160,7 @@ static void split_meet(ts_lower *lw)
 static void split_unite(ts_lower *lw)
 {
     uint32_t shift = TS_LAYOUT_LANES + lw->assign.n_warp;
-    ts_val rank = ts_lower_op2(lw, TS_OP_shli, split_rank(lw), ts_lower_i32(lw, shift));
+    ts_val rank = ts_lower_op2(lw, TS_OP_shli, split_rank(lw), ts__lower_i32(lw, shift));
     split_together(&lw->assign);
     lw->assign.home[lw->assign.tma.sum] = lw->assign.tma.share;
     lw->tid = ts_lower_op2(lw, TS_OP_ori, lw->tid, rank);
@@ -172,22 +172,22 @@ enum { SPLIT_BATCH = 64 };
 /* The parts that blocks rank ^ `from`, .. have of this thread's registers. */
 static void split_fetch(ts_lower *lw, ts_type elem, const ts_move *move, uint32_t from, uint32_t n, ts_val *parts)
 {
-    const ts_layout *share = lw->assign.tma.share;
-    ts_val own = ts_shared_of_cta(lw, elem, lw->assign.tma.groups.at[0].base, TS_NO), rank = split_rank(lw);
+    const ts_linear *share = lw->assign.tma.share;
+    ts_val own = ts__shared_of_cta(lw, elem, lw->assign.tma.groups.at[0].base, TS_NO), rank = split_rank(lw);
     for (uint32_t i = 0; i < n; i++) {
-        ts_val opnds[] = {own, ts_lower_op2(lw, TS_OP_xori, rank, ts_lower_i32(lw, from + i))};
+        ts_val opnds[] = {own, ts_lower_op2(lw, TS_OP_xori, rank, ts__lower_i32(lw, from + i))};
         ts_val base = ts_emit(&lw->b, TS_OP_mapa, ts_type_of(lw->fn, own), 2, opnds, 0, 0);
-        ts_lower_load_shared(lw, elem, share, move->offset, base, parts + (i << share->n_reg));
+        ts__lower_load_shared(lw, elem, share, move->offset, base, parts + (i << share->n_reg));
     }
 }
 
 static ts_val *split_sum(ts_lower *lw, ts_type elem, const ts_move *move)
 {
-    const ts_layout *share = lw->assign.tma.share;
+    const ts_linear *share = lw->assign.tma.share;
     uint32_t n = 1u << share->n_reg, blocks = 1u << lw->assign.tma.log_split;
     uint32_t batch = TS_MIN(blocks, TS_MAX(1u, SPLIT_BATCH / n));
     ts_op add = elem == TS_T_f32 ? TS_OP_addf : TS_OP_addi;
-    ts_val *sum = ts_lower_regs(lw, share), *parts = TS_NEW_N(lw->arena, ts_val, batch * n);
+    ts_val *sum = ts__lower_regs(lw, share), *parts = TS_NEW_N(lw->arena, ts_val, batch * n);
     for (uint32_t from = 0; parts && from < blocks; from += batch) {
         split_fetch(lw, elem, move, from, batch, parts);
         for (uint32_t i = 0; i < batch * n; i++)
@@ -196,21 +196,21 @@ static ts_val *split_sum(ts_lower *lw, ts_type elem, const ts_move *move)
     return sum;
 }
 
-void ts_split_join(ts_lower *lw, ts_val loop)
+void ts__split_join(ts_lower *lw, ts_val loop)
 {
     const ts_tma *tma = &lw->assign.tma;
     if (!tma->active || tma->split != loop)
         return;
-    ts_type elem = ts_lower_elem(lw, tma->sum);
-    const ts_layout *whole = lw->assign.home[tma->sum];
+    ts_type elem = ts__lower_elem(lw, tma->sum);
+    const ts_linear *whole = lw->assign.home[tma->sum];
     ts_move move;
-    ts_move_plan_shared(tma->share, whole, ts_type_bits(lw->module, elem) / 8, TS_WHOLE_STORE, &move);
-    const ts_val *regs = ts_lower_get(lw, tma->sum, whole);
-    ts_lower_barrier(lw); /* all warps are through with the stages */
-    ts_lower_store_shared(lw, elem, whole, regs, move.offset, tma->groups.at[0].base);
+    ts__move_plan_shared(tma->share, whole, ts_type_bits(lw->module, elem) / 8, TS_WHOLE_STORE, &move);
+    const ts_val *regs = ts__lower_get(lw, tma->sum, whole);
+    ts__lower_barrier(lw); /* all warps are through with the stages */
+    ts__lower_store_shared(lw, elem, whole, regs, move.offset, tma->groups.at[0].base);
     split_meet(lw);
     split_unite(lw);
-    ts_lower_set(lw, tma->sum, tma->share, split_sum(lw, elem, &move));
+    ts__lower_set(lw, tma->sum, tma->share, split_sum(lw, elem, &move));
     ts_emit(&lw->b, TS_OP_cluster_arrive, TS_T_none, 0, NULL, 0, 0);
     lw->cluster.apart = true; /* until the others have read, too */
 }

@@ -80,7 +80,7 @@ static bool teams_store(const ts_fn *fn, const ts_tma *tma, ts_val v)
     ts_plan_tmap map;
     ts_type type = ts_type_of(fn, ts_opnd(fn, v, 1));
     uint32_t rank = ts_type_rank(fn->module, type), axes[2] = {rank - 2, rank - 1};
-    return ts_tma_result_of(fn, tma, type) && ts_tma_describe(fn, v, axes, TS_T_none, &access, &map) &&
+    return ts__tma_result_of(fn, tma, type) && ts__tma_describe(fn, v, axes, TS_T_none, &access, &map) &&
            access.inner_axis == rank - 1 && access.span >= TS_TMA_SPAN_LEAST &&
            (access.elem_bytes == 2 || access.elem_bytes == 4);
 }
@@ -122,7 +122,7 @@ static bool teams_op(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma, 
     }
 }
 
-bool ts_teams_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma)
+bool ts__teams_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma)
 {
     bool good = teams_products(fn, tma);
     for (uint32_t i = 0; i < tma->groups.n && good; i++)
@@ -139,12 +139,12 @@ static ts_val teams_bound(const ts_lower *lw, ts_val loop, uint32_t i)
     return lw->scalar[ts_opnd(lw->tile, loop, i)];
 }
 
-void ts_teams_begin(ts_lower *lw)
+void ts__teams_begin(ts_lower *lw)
 {
     if (!lw->assign.tma.teams)
         return;
-    lw->team = ts_lower_warpgroup(lw);
-    lw->tid = ts_lower_op2(lw, TS_OP_andi, lw->tid, ts_lower_i32(lw, TS_WARPGROUP - 1));
+    lw->team = ts__lower_warpgroup(lw);
+    lw->tid = ts_lower_op2(lw, TS_OP_andi, lw->tid, ts__lower_i32(lw, TS_WARPGROUP - 1));
 }
 
 /* Number of the group whose loop over tiles, or of products, this is; TS_NO when none. */
@@ -167,15 +167,15 @@ static ts_val teams_trips(ts_lower *lw, ts_val loop)
 {
     ts_val step = teams_bound(lw, loop, 2);
     ts_val way = ts_lower_op2(lw, TS_OP_subi, teams_bound(lw, loop, 1), teams_bound(lw, loop, 0));
-    way = ts_lower_op2(lw, TS_OP_maxi, way, ts_lower_i32(lw, 0));
-    way = ts_lower_op2(lw, TS_OP_addi, way, ts_lower_add(lw, step, -1));
+    way = ts_lower_op2(lw, TS_OP_maxi, way, ts__lower_i32(lw, 0));
+    way = ts_lower_op2(lw, TS_OP_addi, way, ts__lower_add(lw, step, -1));
     return ts_lower_op2(lw, TS_OP_divi, way, step);
 }
 
 /* Tiles that the block makes in loops `from` to `to`. */
 static ts_val teams_tiles(ts_lower *lw, uint32_t from, uint32_t to)
 {
-    ts_val sum = ts_lower_i32(lw, 0);
+    ts_val sum = ts__lower_i32(lw, 0);
     for (uint32_t i = from; i < to; i++)
         sum = ts_lower_op2(lw, TS_OP_addi, sum, teams_trips(lw, teams_outer(lw, i)));
     return sum;
@@ -185,10 +185,10 @@ static ts_val teams_tiles(ts_lower *lw, uint32_t from, uint32_t to)
 static ts_val teams_offset(ts_lower *lw, uint32_t i)
 {
     ts_val turn = ts_lower_op2(lw, TS_OP_xori, lw->team, teams_tiles(lw, 0, i));
-    return ts_lower_op2(lw, TS_OP_andi, turn, ts_lower_i32(lw, 1));
+    return ts_lower_op2(lw, TS_OP_andi, turn, ts__lower_i32(lw, 1));
 }
 
-void ts_teams_range(ts_lower *lw, ts_val v, ts_val range[3])
+void ts__teams_range(ts_lower *lw, ts_val v, ts_val range[3])
 {
     uint32_t i = teams_find(lw, v, false);
     if (i == TS_NO)
@@ -197,7 +197,7 @@ void ts_teams_range(ts_lower *lw, ts_val v, ts_val range[3])
     range[2] = ts_lower_op2(lw, TS_OP_addi, range[2], range[2]);
 }
 
-ts_val ts_teams_first(ts_lower *lw, ts_val inner)
+ts_val ts__teams_first(ts_lower *lw, ts_val inner)
 {
     uint32_t at = teams_find(lw, inner, true);
     ts_val sum = ts_lower_op2(lw, TS_OP_muli, teams_offset(lw, at), teams_trips(lw, inner));
@@ -208,7 +208,7 @@ ts_val ts_teams_first(ts_lower *lw, ts_val inner)
     return sum;
 }
 
-ts_val ts_teams_skip(ts_lower *lw, ts_val opener, ts_val count)
+ts_val ts__teams_skip(ts_lower *lw, ts_val opener, ts_val count)
 {
     uint32_t i = teams_find(lw, opener, false);
     return i == TS_NO ? count : ts_lower_op2(lw, TS_OP_addi, count, teams_trips(lw, teams_inner(&lw->assign.tma, i)));
@@ -217,22 +217,22 @@ ts_val ts_teams_skip(ts_lower *lw, ts_val opener, ts_val count)
 static void teams_turn(ts_lower *lw, ts_op op, ts_val pred, ts_val barrier)
 {
     ts_val opener = ts_if_begin(&lw->b, pred);
-    ts_turn(lw, op, barrier);
+    ts__turn(lw, op, barrier);
     ts_if_end(&lw->b, opener);
 }
 
-void ts_teams_await(ts_lower *lw, ts_val loop)
+void ts__teams_await(ts_lower *lw, ts_val loop)
 {
     uint32_t i = teams_find(lw, loop, true);
     if (i == TS_NO)
         return;
     ts_val outer = teams_outer(lw, i), before = teams_tiles(lw, 0, i);
     ts_val later = ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, lw->scalar[outer + 1], teams_bound(lw, outer, 0), 0);
-    later = ts_lower_op2(lw, TS_OP_ori, later, ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, before, ts_lower_i32(lw, 0), 0));
-    teams_turn(lw, TS_OP_bar_sync, later, ts_turn_of(lw, lw->team));
+    later = ts_lower_op2(lw, TS_OP_ori, later, ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, before, ts__lower_i32(lw, 0), 0));
+    teams_turn(lw, TS_OP_bar_sync, later, ts__turn_of(lw, lw->team));
 }
 
-void ts_teams_pass(ts_lower *lw, ts_val loop)
+void ts__teams_pass(ts_lower *lw, ts_val loop)
 {
     uint32_t i = teams_find(lw, loop, true);
     if (i == TS_NO)
@@ -240,6 +240,6 @@ void ts_teams_pass(ts_lower *lw, ts_val loop)
     ts_val outer = teams_outer(lw, i), behind = teams_tiles(lw, i + 1, lw->assign.tma.groups.n);
     ts_val next = ts_lower_op2(lw, TS_OP_addi, lw->scalar[outer + 1], teams_bound(lw, outer, 2));
     ts_val more = ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, next, teams_bound(lw, outer, 1), 0);
-    more = ts_lower_op2(lw, TS_OP_ori, more, ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, behind, ts_lower_i32(lw, 0), 0));
-    teams_turn(lw, TS_OP_bar_arrive, more, ts_turn_of_other(lw, lw->team));
+    more = ts_lower_op2(lw, TS_OP_ori, more, ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, behind, ts__lower_i32(lw, 0), 0));
+    teams_turn(lw, TS_OP_bar_arrive, more, ts__turn_of_other(lw, lw->team));
 }

@@ -29,7 +29,7 @@ ts_status fr_tile_count(fr *f, const fr_value *extent, int64_t step, ts_dtype in
 ts_status fr_rmw_mode(fr *f, const fr_call *c, ts_rmw mode, ts_dtype dtype, uint32_t *out);
 /* Bitwise updates have exactly the dtype of what they change. */
 ts_status fr_update_dtype(fr *f, const fr_call *c, uint32_t i, ts_dtype dtype);
-/* Checked mode: reports each element that is not `inside`, as ts_bounds_text puts it. The index has the shape of
+/* Checked mode: reports each element that is not `inside`, as ts__bounds_text puts it. The index has the shape of
  * `inside`, the extent is a scalar. */
 void fr_report_bounds(fr *f, const char *what, ts_val inside, ts_val index, ts_val extent);
 /* Checked mode: reports the elements of an index that are not from 0 to below the extent. */

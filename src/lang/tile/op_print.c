@@ -52,9 +52,9 @@ const char *fr_plain_text(fr *f, const fr_value *v)
 static void print_literal(print_out *p, const char *text)
 {
     for (; *text; text++) {
-        ts_text_putc(&p->format, *text);
+        ts__text_putc(&p->format, *text);
         if (*text == '%')
-            ts_text_putc(&p->format, '%');
+            ts__text_putc(&p->format, '%');
     }
 }
 
@@ -102,7 +102,7 @@ static ts_status print_spec(fr *f, print_out *p, const fr_value *v, const char *
                         spec, fr_say(f, v), real ? "e f g" : "d x o");
     if (type == 'd' && !fr_dtype_is_signed((ts_dtype)v->dtype) && v->dtype != TS_DTYPE_bool_)
         type = 'u';
-    ts_text_printf(&p->format, "%%%.*s%s%c", (int)(flags + width + precision), spec,
+    ts__text_printf(&p->format, "%%%.*s%s%c", (int)(flags + width + precision), spec,
                    !real && wide ? "ll" : "", type);
     return TS_OK;
 }
@@ -142,7 +142,7 @@ static ts_status print_emit(fr *f, print_out *p)
 {
     if (p->format.failed)
         return fr_oom(f);
-    const char *format = ts_text_get(&p->format);
+    const char *format = ts__text_get(&p->format);
     ts_emit(&f->b, TS_OP_print_tko, TS_T_token, p->values.n, p->values.at,
             ts_intern(f->module, format, strlen(format)), 0);
     return TS_OK;
@@ -168,9 +168,9 @@ static ts_status print_all(fr *f, const fr_call *c, print_out *p)
 ts_status fr_op_print(fr *f, const fr_call *c, fr_value *out)
 {
     print_out p = {0};
-    ts_text_init(&p.format, f->arena->alloc);
+    ts__text_init(&p.format, f->arena->alloc);
     ts_status status = print_all(f, c, &p);
-    ts_text_deinit(&p.format);
+    ts__text_deinit(&p.format);
     *out = fr_none();
     return status;
 }
@@ -201,7 +201,7 @@ static ts_status print_conversion(fr *f, const fr_call *c, print_out *p, const c
         return fr_error(f, c->node, TS_TILETYPE, "printf(): '%%%c' does not print %s", type,
                         fr_say(f, &v));
     TS_TRY(print_widen(f, &v));
-    ts_text_printf(&p->format, "%%%.*s%s%c", (int)n, s,
+    ts__text_printf(&p->format, "%%%.*s%s%c", (int)n, s,
                    !real && fr_dtype_bits((ts_dtype)v.dtype) == 64 ? "ll" : "",
                    type == 'i' ? 'd' : type);
     *at = s + n + length + 1;
@@ -213,9 +213,9 @@ static ts_status print_format(fr *f, const fr_call *c, print_out *p)
     uint32_t next = 0;
     for (const char *s = c->arg[0].as.text; *s;) {
         if (*s != '%') {
-            ts_text_putc(&p->format, *s++);
+            ts__text_putc(&p->format, *s++);
         } else if (s[1] == '%') {
-            ts_text_puts(&p->format, "%%");
+            ts__text_puts(&p->format, "%%");
             s += 2;
         } else {
             s++;
@@ -234,9 +234,9 @@ ts_status fr_op_printf(fr *f, const fr_call *c, fr_value *out)
     print_out p = {0};
     if (c->arg[0].kind != FR_STR)
         return fr_arg_error(f, c, 0, "a string known at compile time");
-    ts_text_init(&p.format, f->arena->alloc);
+    ts__text_init(&p.format, f->arena->alloc);
     ts_status status = print_format(f, c, &p);
-    ts_text_deinit(&p.format);
+    ts__text_deinit(&p.format);
     *out = fr_none();
     return status;
 }
@@ -287,7 +287,7 @@ ts_status fr_fstring(fr *f, uint32_t node, fr_value *out)
     }
     if (!known)
         return fr_container(f, FR_FSTRING, 2 * n, pairs, out);
-    char *text = ts_arena_get(f->arena, length + 1), *at = text;
+    char *text = ts__arena_get(f->arena, length + 1), *at = text;
     if (!text)
         return fr_oom(f);
     for (uint32_t i = 0; i < n; at += strlen(plain[i++]))

@@ -25,7 +25,7 @@ static uint64_t reduce_bits(ts_dtype dtype, const fr_value *number)
     double x = fr_as_double(number);
     if (fr_dtype_cat(dtype) != FR_FLOAT)
         return reduce_extend(dtype, (uint64_t)(number->cat == FR_FLOAT ? (fr_int)x : number->as.i));
-    return ts_float_from_f64(fr_ir(dtype), x, TS_RN);
+    return ts__float_from_f64(fr_ir(dtype), x, TS_RN);
 }
 
 /* What max (or min) leaves alone: where NaN loses to any number that is NaN, since an infinity would
@@ -99,7 +99,7 @@ typedef struct reduce_simple {
 static ts_val reduce_one(fr *f, const reduce_simple *r, uint32_t axis, ts_val x)
 {
     ts_val opener = ts_reduce_begin(&f->b, r->region, axis, r->reverse, 1, &x, &r->identity);
-    ts_val element = ts_arg(f->b.fn, opener, 0), acc = ts_arg(f->b.fn, opener, 1);
+    ts_val element = ts_region_arg(f->b.fn, opener, 0), acc = ts_region_arg(f->b.fn, opener, 1);
     ts_val both = ts_op2(&f->b, r->op, acc, element, r->attr);
     ts_term(&f->b, TS_OP_yield, 1, &both);
     ts_end_like(&f->b, opener);
@@ -251,7 +251,7 @@ static ts_status reduce_arg(fr *f, const fr_call *c, const fr_value *x, uint32_t
     ts_val opener = ts_reduce_begin(&f->b, TS_OP_reduce, axis, false, 2, inputs, identities), v[4],
            yields[2];
     for (uint32_t i = 0; i < 4; i++)
-        v[i] = ts_arg(f->b.fn, opener,
+        v[i] = ts_region_arg(f->b.fn, opener,
                       i); /* element, accumulator of the value; the same of the index */
     ts_val wins = reduce_wins(f, x, is_max, nan, v[0], v[2], v[1], v[3]);
     yields[0] = ts_select(&f->b, wins, v[0], v[1]);
@@ -331,8 +331,8 @@ static ts_status reduce_fold_body(fr *f, const fr_call *c, const reduce_fold *r,
     fr_value args[2 * REDUCE_MAX_INPUTS], result;
     ts_val yields[REDUCE_MAX_INPUTS];
     for (uint32_t i = 0; i < r->n; i++) { /* the accumulators, then the elements */
-        args[i] = fr_tile((ts_dtype)r->x[i].dtype, ts_arg(f->b.fn, opener, 2 * i + 1));
-        args[r->n + i] = fr_tile((ts_dtype)r->x[i].dtype, ts_arg(f->b.fn, opener, 2 * i));
+        args[i] = fr_tile((ts_dtype)r->x[i].dtype, ts_region_arg(f->b.fn, opener, 2 * i + 1));
+        args[r->n + i] = fr_tile((ts_dtype)r->x[i].dtype, ts_region_arg(f->b.fn, opener, 2 * i));
     }
     ts_val from = f->b.fn->inst.n;
     TS_TRY(fr_call_value(f, &c->arg[2], c->at[2], 2 * r->n, args, &result));

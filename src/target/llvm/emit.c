@@ -55,7 +55,7 @@ static void emit_entry(cg *e)
     e->scratch = cg_text(e, "%scratch");
     e->env = cg_text(e, "%env");
     e->where = cg_text(e, "%where");
-    ts_text_puts(&e->entry, "entry:\n  %where = alloca [32 x i64], align 64\n");
+    ts__text_puts(&e->entry, "entry:\n  %where = alloca [32 x i64], align 64\n");
     e->attention = cg_new(e, "load ptr, ptr %r, align 8, !invariant.load !0",
                           cg_new(e, "getelementptr inbounds i8, ptr %%env, i64 24"));
     for (uint32_t i = 0; i < 3; i++) {
@@ -77,17 +77,17 @@ static void emit_globals(cg *e, ts_text *out)
         const ts_global *g = &e->m->globals.at[i];
         uint64_t n = (uint64_t)ts_type_count(e->m, g->type) * ts_type_bits(e->m, g->type) / 8;
         const ts_dense *d = g->data ? &e->m->dense.at[g->data - 1] : NULL;
-        ts_text_printf(out, "@g%u = private %s [%llu x i8] ", i, g->constant ? "constant" : "global",
+        ts__text_printf(out, "@g%u = private %s [%llu x i8] ", i, g->constant ? "constant" : "global",
                        (unsigned long long)TS_MAX(n, 1u));
         if (!d)
-            ts_text_puts(out, "zeroinitializer");
+            ts__text_puts(out, "zeroinitializer");
         else {
-            ts_text_puts(out, "c\"");
+            ts__text_puts(out, "c\"");
             for (uint64_t k = 0; k < TS_MAX(n, 1u); k++)
-                ts_text_printf(out, "\\%02X", k < d->n_bytes ? ((const uint8_t *)d->bytes)[k] : 0);
-            ts_text_putc(out, '"');
+                ts__text_printf(out, "\\%02X", k < d->n_bytes ? ((const uint8_t *)d->bytes)[k] : 0);
+            ts__text_putc(out, '"');
         }
-        ts_text_printf(out, ", align %u\n", TS_MAX(g->align, 64u));
+        ts__text_printf(out, ", align %u\n", TS_MAX(g->align, 64u));
     }
 }
 
@@ -96,21 +96,21 @@ static void emit_scopes(const cg *e, uint32_t without, ts_text *out)
     bool first = true;
     for (uint32_t s = 1; s <= TS_MIN(e->slot.n, CG_SCOPES); s++)
         if (s != without) {
-            ts_text_printf(out, "%s!%u", first ? "" : ", ", 10 * s + 3);
+            ts__text_printf(out, "%s!%u", first ? "" : ", ", 10 * s + 3);
             first = false;
         }
-    ts_text_puts(out, "}\n");
+    ts__text_puts(out, "}\n");
 }
 
 /* Slot s: its scope is !10s+3, the list of it !10s+1, the list of all others !10s+2. !5: the list of all. */
 static void emit_metadata(cg *e, ts_text *out)
 {
-    ts_text_puts(out, "!0 = !{}\n!1 = !{!\"branch_weights\", i32 1, i32 2000}\n"
+    ts__text_puts(out, "!0 = !{}\n!1 = !{!\"branch_weights\", i32 1, i32 2000}\n"
                       "!2 = !{!\"branch_weights\", i32 2000, i32 1}\n!3 = distinct !{!3}\n!4 = !{i32 1}\n");
-    ts_text_puts(out, "!5 = !{");
+    ts__text_puts(out, "!5 = !{");
     emit_scopes(e, 0, out);
     for (uint32_t s = 1; s <= TS_MIN(e->slot.n, CG_SCOPES); s++) {
-        ts_text_printf(out, "!%u = distinct !{!%u, !3}\n!%u = !{!%u}\n!%u = !{", 10 * s + 3, 10 * s + 3, 10 * s + 1,
+        ts__text_printf(out, "!%u = distinct !{!%u, !3}\n!%u = !{!%u}\n!%u = !{", 10 * s + 3, 10 * s + 3, 10 * s + 1,
                        10 * s + 3, 10 * s + 2);
         emit_scopes(e, s, out);
     }
@@ -119,26 +119,26 @@ static void emit_metadata(cg *e, ts_text *out)
 static void emit_module(cg *e, ts_text *out)
 {
     emit_globals(e, out);
-    ts_text_puts(out, ts_text_get(&e->data));
-    ts_text_printf(out,
+    ts__text_puts(out, ts__text_get(&e->data));
+    ts__text_printf(out,
                    "define void @\"%s\"(ptr noalias nocapture readonly %%params, ptr noalias "
                    "nocapture readonly %%grid, "
                    "i64 %%begin, i64 %%end, ptr noalias align 64 ",
                    ts_str_get(e->m, e->fn->name));
     if (e->scratch_bytes) /* tiles are kept in registers round a loop that may end before it reads them */
-        ts_text_printf(out, "dereferenceable(%llu) ", (unsigned long long)e->scratch_bytes);
-    ts_text_puts(out, "%scratch, ptr %env) #0 {\n");
-    ts_text_puts(out, ts_text_get(&e->entry));
-    ts_text_puts(out, ts_text_get(&e->text));
-    ts_text_puts(out, "}\n");
-    ts_text_puts(out, ts_text_get(&e->decl));
-    ts_text_puts(out, "attributes #0 = { nounwind \"prefer-vector-width\"=\"512\" \"no-builtins\" }\n");
+        ts__text_printf(out, "dereferenceable(%llu) ", (unsigned long long)e->scratch_bytes);
+    ts__text_puts(out, "%scratch, ptr %env) #0 {\n");
+    ts__text_puts(out, ts__text_get(&e->entry));
+    ts__text_puts(out, ts__text_get(&e->text));
+    ts__text_puts(out, "}\n");
+    ts__text_puts(out, ts__text_get(&e->decl));
+    ts__text_puts(out, "attributes #0 = { nounwind \"prefer-vector-width\"=\"512\" \"no-builtins\" }\n");
     emit_metadata(e, out);
 }
 
 static ts_status emit_text(cg *e, ts_text *out, ts_error *err)
 {
-    if (!ts_shape_of(e->fn, e->arena, &e->shape) || !ts_alias_of(e->fn, e->arena, &e->alias) || !cg_plan_make(e))
+    if (!ts_shape_of(e->fn, e->arena, &e->shape) || !ts__alias_of(e->fn, e->arena, &e->alias) || !cg_plan_make(e))
         return ts_fail(err, TS_NOMEM, "out of memory while generating code");
     emit_entry(e);
     if (e->status != TS_OK)
@@ -175,16 +175,16 @@ ts_status ts__llvm_text(const ts_fn *fn, ts_pass_env *env, const ts_host *host, 
     e->host = host;
     ts_text *const texts[] = {&e->entry, &e->text, &e->decl, &e->data, &e->messages};
     for (size_t i = 0; i < TS_COUNT(texts); i++)
-        ts_text_init(texts[i], alloc);
+        ts__text_init(texts[i], alloc);
     ts_status status = emit_text(e, out, err);
     if (env->plan) {
         env->plan->scratch_bytes = (e->scratch_bytes + 63) / 64 * 64;
         env->plan->uses_print = e->prints;
     }
     if (status == TS_OK && messages)
-        ts_text_put(messages, ts_text_get(&e->messages), e->messages.n);
+        ts__text_put(messages, ts__text_get(&e->messages), e->messages.n);
     for (size_t i = 0; i < TS_COUNT(texts); i++)
-        ts_text_deinit(texts[i]);
+        ts__text_deinit(texts[i]);
     return status;
 }
 
@@ -202,7 +202,7 @@ static ts_status emit_messages(const ts_text *messages, ts_code *code, ts_error 
     code->messages = code->alloc->resize(code->alloc->user, NULL, 0, messages->n);
     if (!code->messages)
         return ts_fail(err, TS_NOMEM, "out of memory while generating code");
-    memcpy(code->messages, ts_text_get(messages), messages->n);
+    memcpy(code->messages, ts__text_get(messages), messages->n);
     code->n_messages = messages->n;
     return TS_OK;
 }
@@ -213,30 +213,30 @@ ts_status ts__llvm_target(ts_fn *fn, ts_pass_env *env, const ts_host *host,
     ts_text text, messages;
     if (!code->alloc)
         code->alloc = ts_alloc_default();
-    ts_text_init(&text, code->alloc);
-    ts_text_init(&messages, code->alloc);
+    ts__text_init(&text, code->alloc);
+    ts__text_init(&messages, code->alloc);
     ts_status status = ts__llvm_text(fn, env, host, &text, &messages, err);
     if (status == TS_OK && getenv("TESSERA_DUMP_LLVM"))
-        fputs(ts_text_get(&text), stderr);
+        fputs(ts__text_get(&text), stderr);
     ts_llvm_options chosen = *options;
     chosen.level = text.n > EMIT_LONG_BYTES ? 0 : chosen.level;
     if (status == TS_OK)
-        status = ts_llvm_compile(ts_text_get(&text), text.n, host, &chosen, code->alloc,
+        status = ts__llvm_compile(ts__text_get(&text), text.n, host, &chosen, code->alloc,
                                  &code->bytes, &code->n_bytes, err);
     if (status == TS_OK)
         status = emit_messages(&messages, code, err);
-    ts_text_deinit(&text);
-    ts_text_deinit(&messages);
+    ts__text_deinit(&text);
+    ts__text_deinit(&messages);
     return status;
 }
 
-ts_status ts_target_llvm(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *err)
+ts_status ts__target_llvm(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *err)
 {
     ts_host host;
     ts_llvm_options options = {.level = EMIT_LEVEL};
 #ifndef NDEBUG
     options.verify = true;
 #endif
-    ts_host_detect(&host);
+    ts__host_detect(&host);
     return ts__llvm_target(fn, env, &host, &options, code, err);
 }

@@ -11,7 +11,7 @@
 #include "runtime/entry.h"
 
 /* The CPU target: `fn` after math and legalize -> an object file with an entry as runtime/entry.h says. */
-TS_CHECKED ts_status ts_target_llvm(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *err);
+TS_CHECKED ts_status ts__target_llvm(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *err);
 
 /* LLVM IR text of the entry, and the NUL-separated messages of its asserts (may be NULL). */
 TS_CHECKED ts_status ts__llvm_text(const ts_fn *fn, ts_pass_env *env, const ts_host *host,

@@ -200,7 +200,7 @@ static const char *expr_alias(cg *e, const cg_mem *mem)
     if (!mem->slot || mem->slot > CG_SCOPES)
         return "";
     int n = snprintf(text, sizeof text, ", !alias.scope !%u, !noalias !%u", 10 * mem->slot + 1, 10 * mem->slot + 2);
-    const char *copy = ts_arena_text(e->arena, text, (size_t)n);
+    const char *copy = ts__arena_text(e->arena, text, (size_t)n);
     return copy ? copy : "";
 }
 
@@ -779,13 +779,13 @@ static cg_ref expr_dense(cg *e, ts_val v, cg_ix ix)
     cg_mem mem = {.elem = elem, .rank = rank};
     if (!e->val[v].ref) { /* the data goes out once */
         snprintf(name, sizeof name, "@t%u", ++e->n_data);
-        ts_text_printf(&e->data, "%s = private unnamed_addr constant [%lld x i8] c\"", name,
+        ts__text_printf(&e->data, "%s = private unnamed_addr constant [%lld x i8] c\"", name,
                        (long long)n * cg_elem_bytes(e, elem));
         for (int64_t i = 0; i < n * (int64_t)cg_elem_bytes(e, elem); i++) {
             const uint8_t *b = d->bytes;
-            ts_text_printf(&e->data, "\\%02X", bits == 4 ? b[i / 2] >> 4 * (i & 1) & 15 : b[i]);
+            ts__text_printf(&e->data, "\\%02X", bits == 4 ? b[i / 2] >> 4 * (i & 1) & 15 : b[i]);
         }
-        ts_text_puts(&e->data, "\", align 64\n");
+        ts__text_puts(&e->data, "\", align 64\n");
         e->val[v].ref = cg_text(e, name);
     }
     mem.ptr = e->val[v].ref;
@@ -937,8 +937,8 @@ void cg_body(cg *e, ts_val opener, uint32_t bits, const cg_ref *element, const c
     for (ts_val v = opener + 1; v < end; v++)
         e->body[v] = 0;
     for (uint32_t i = 0; i < n; i++) {
-        e->body[ts_arg(e->fn, opener, 2 * i)] = element[i];
-        e->body[ts_arg(e->fn, opener, 2 * i + 1)] = acc[i];
+        e->body[ts_region_arg(e->fn, opener, 2 * i)] = element[i];
+        e->body[ts_region_arg(e->fn, opener, 2 * i + 1)] = acc[i];
     }
     for (ts_val v = opener + 1; v < end; v++)
         if (!e->body[v])

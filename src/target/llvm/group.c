@@ -47,7 +47,7 @@ static uint32_t group_slot(cg *e, uint64_t bytes, ts_val owner)
     cg_slot s = {.offset = e->scratch_bytes, .bytes = (bytes + 63) / 64 * 64, .used = true, .owner = owner};
     s.ptr = cg_name(e);
     e->scratch_bytes += s.bytes;
-    ts_text_printf(&e->entry, "  %%v%u = getelementptr inbounds i8, ptr %%scratch, i64 %llu\n", s.ptr,
+    ts__text_printf(&e->entry, "  %%v%u = getelementptr inbounds i8, ptr %%scratch, i64 %llu\n", s.ptr,
                    (unsigned long long)s.offset);
     if (!TS_PUSH(e->arena, &e->slot, s))
         cg_fail(e, TS_NOMEM, "out of memory while generating code");

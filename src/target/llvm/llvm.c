@@ -214,7 +214,7 @@ static void llvm_identify(void)
     void *inside;
     Dl_info info;
     memcpy(&inside, &llvm_library.api.ContextCreate, sizeof inside);
-    llvm_library.build = (ts_llvm_build){ts_loaded_id(inside), ""};
+    llvm_library.build = (ts_llvm_build){ts__loaded_id(inside), ""};
     if (dladdr(inside, &info) && info.dli_fname)
         llvm_library.build.file = info.dli_fname;
     atomic_store(&llvm_library.is_loaded, true);
@@ -236,14 +236,14 @@ static void llvm_load(void)
                       LLVM_OLDEST, LLVM_NEWEST, named && *named ? " at TESSERA_LLVM=" : "", named ? named : "");
 }
 
-const ts_llvm_build *ts_llvm_loaded(void)
+const ts_llvm_build *ts__llvm_loaded(void)
 {
     return atomic_load(&llvm_library.is_loaded) ? &llvm_library.build : NULL;
 }
 
 ts_status ts_llvm_find(ts_llvm_info *info, ts_error *err)
 {
-    if (!ts_llvm_loaded() && !llvm_has_room(LLVM_LOAD_BYTES)) /* said each time, and not for good */
+    if (!ts__llvm_loaded() && !llvm_has_room(LLVM_LOAD_BYTES)) /* said each time, and not for good */
         return llvm_no_room(LLVM_LOAD_BYTES, "load LLVM", err);
     pthread_once(&llvm_once, llvm_load);
     if (llvm_library.error.status != TS_OK)
@@ -396,7 +396,7 @@ static bool llvm_guarded(llvm_job *job, const char *text, size_t n, const ts_hos
     return true;
 }
 
-ts_status ts_llvm_compile(const char *text, size_t n_text, const ts_host *host, const ts_llvm_options *options,
+ts_status ts__llvm_compile(const char *text, size_t n_text, const ts_host *host, const ts_llvm_options *options,
                           const ts_alloc *alloc, uint8_t **bytes, size_t *n, ts_error *err)
 {
     *bytes = NULL;

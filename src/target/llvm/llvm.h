@@ -18,17 +18,17 @@ typedef struct ts_host {
     uint32_t vector_regs;   /* 16 or 32 */
     bool f16c, fma;
 } ts_host;
-void ts_host_detect(ts_host *host);
+void ts__host_detect(ts_host *host);
 /* Makes it a lesser one of the same kind: 32 = AVX2, 16 = plain SSE2. For tests. */
-void ts_host_limit(ts_host *host, uint32_t vector_bytes);
+void ts__host_limit(ts_host *host, uint32_t vector_bytes);
 
 /* The LLVM that is in use, for keys of compiled code. */
 typedef struct ts_llvm_build {
-    ts_digest id;     /* ts_loaded_id */
+    ts_digest id;     /* ts__loaded_id */
     const char *file; /* as the system's loader has it */
 } ts_llvm_build;
 /* NULL until something was compiled or ts_llvm_find was called: loads nothing. Threads: safe. */
-const ts_llvm_build *ts_llvm_loaded(void);
+const ts_llvm_build *ts__llvm_loaded(void);
 
 typedef struct ts_llvm_options {
     const char *passes; /* NULL: the usual few */
@@ -39,7 +39,7 @@ typedef struct ts_llvm_options {
 
 /* Text of one module -> relocatable object. Owns: *bytes, freed by alloc->resize(.., *n, 0).
  * Threads: safe. Errors: TS_NODEVICE without LLVM, TS_NOMEM, TS_INTERNAL when LLVM refuses the text. */
-TS_CHECKED ts_status ts_llvm_compile(const char *text, size_t n_text, const ts_host *host,
+TS_CHECKED ts_status ts__llvm_compile(const char *text, size_t n_text, const ts_host *host,
                                      const ts_llvm_options *options, const ts_alloc *alloc,
                                      uint8_t **bytes, size_t *n, ts_error *err);
 

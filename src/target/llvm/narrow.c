@@ -89,7 +89,7 @@ static cg_ref narrow_widen_any(cg *e, const ts_float_format *f, uint32_t bits, c
 
 cg_ref cg_widen(cg *e, ts_type from, uint32_t bits, cg_ref x)
 {
-    const ts_float_format *f = ts_float_format_of(from);
+    const ts_float_format *f = ts__float_format_of(from);
     if (from == TS_T_tf32)
         return narrow_float(e, bits, narrow_i(e, "and", bits, narrow_bits(e, bits, x), 0xFFFFE000u));
     if (from == TS_T_f16 && e->host->f16c)
@@ -190,7 +190,7 @@ static cg_ref narrow_code(cg *e, const ts_float_format *f, ts_round round, uint3
 static cg_ref narrow_overflow(cg *e, ts_type to, const ts_float_format *f, ts_round round, uint32_t bits, cg_ref code,
                               cg_ref mag, cg_ref negative)
 {
-    uint32_t inf = (uint32_t)ts_float_inf(to), most = f->has_inf ? inf - 1 : inf;
+    uint32_t inf = (uint32_t)ts__float_inf(to), most = f->has_inf ? inf - 1 : inf;
     cg_ref cap = narrow_const(e, bits, f->saturates ? (f->has_inf ? most : inf) : inf),
            low = narrow_const(e, bits, most);
     if (!f->saturates && round == TS_RZ)
@@ -215,7 +215,7 @@ static cg_ref narrow_any(cg *e, ts_type to, const ts_float_format *f, ts_round r
     else
         code = narrow_sel(e, bits, negative, narrow_const(e, bits, 0), code);
     cg_ref nan = narrow_cmp(e, "icmp ugt", bits, mag, 0x7F800000);
-    return narrow_sel(e, bits, nan, narrow_const(e, bits, (uint32_t)ts_float_nan(to)), code);
+    return narrow_sel(e, bits, nan, narrow_const(e, bits, (uint32_t)ts__float_nan(to)), code);
 }
 
 /* e8m0 has an exponent and nothing else: 0 and negative values become its least value. */
@@ -253,7 +253,7 @@ static cg_ref narrow_tf32(cg *e, ts_round round, uint32_t bits, cg_ref x)
 
 cg_ref cg_narrow(cg *e, ts_type to, ts_round round, uint32_t bits, cg_ref x)
 {
-    const ts_float_format *f = ts_float_format_of(to);
+    const ts_float_format *f = ts__float_format_of(to);
     if (to == TS_T_tf32)
         return narrow_tf32(e, round, bits, x);
     if (to == TS_T_f16 && round == TS_RN && e->host->f16c)

@@ -120,7 +120,7 @@ void cg_order_load(cg *e, ts_val v)
 /* May two accesses run element by element in one nest, or in any order? */
 static bool order_in_turn(const cg *e, ts_val a, bool same, ts_val b)
 {
-    return !ts_alias_meet(&e->alias, a, b) || (same && ts_alias_same_place(&e->alias, a, b));
+    return !ts__alias_meet(&e->alias, a, b) || (same && ts__alias_same_place(&e->alias, a, b));
 }
 
 /* Does the open group read or write what w writes, in another order? */
@@ -160,9 +160,9 @@ static order_need order_need_of(const cg *e, ts_val v, ts_val w, bool joins, con
         here |= used->at[i].load == v;
         elsewhere |= used->at[i].load == v && !used->at[i].same;
     }
-    if ((!later && !here) || !ts_alias_meet(&e->alias, v, w))
+    if ((!later && !here) || !ts__alias_meet(&e->alias, v, w))
         return ORDER_FREE;
-    if (!joins || elsewhere || !ts_alias_same_place(&e->alias, v, w))
+    if (!joins || elsewhere || !ts__alias_same_place(&e->alias, v, w))
         return ORDER_FIRST;
     return later ? ORDER_JOIN : ORDER_FREE;
 }
@@ -204,7 +204,7 @@ void cg_order_region(cg *e, ts_val opener)
     static const cg_reads none;
     bool any = false;
     for (ts_val w = opener + 1; w < e->shape.end[opener]; w++)
-        if (ts_info(ts_at(e->fn, w))->flags & TS_WRITE || ts_alias_orders(e->fn, w))
+        if (ts_info(ts_at(e->fn, w))->flags & TS_WRITE || ts__alias_orders(e->fn, w))
             any |= order_keep(e, w, false, &none, ORDER_FIRST);
     if (any)
         cg_flush(e);

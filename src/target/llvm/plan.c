@@ -332,10 +332,10 @@ static uint64_t plan_map_hash(const plan_state *p, ts_val v, uint32_t i)
     const ts_inst *inst = ts_at(p->fn, v);
     ts_type from = ts_type_of(p->fn, ts_opnds(p->fn, inst)[i]);
     size_t from_rank = ts_type_rank(p->e->m, from), rank = ts_type_rank(p->e->m, inst->type);
-    uint64_t hash = ts_hash(ts_type_dims(p->e->m, from), from_rank * sizeof(int64_t), inst->op);
-    hash = ts_hash(ts_type_dims(p->e->m, inst->type), rank * sizeof(int64_t), hash);
+    uint64_t hash = ts__hash(ts_type_dims(p->e->m, from), from_rank * sizeof(int64_t), inst->op);
+    hash = ts__hash(ts_type_dims(p->e->m, inst->type), rank * sizeof(int64_t), hash);
     if (inst->op == TS_OP_permute)
-        return ts_hash(ts_pool(p->fn, inst), (1 + rank) * sizeof(uint32_t), hash);
+        return ts__hash(ts_pool(p->fn, inst), (1 + rank) * sizeof(uint32_t), hash);
     if (inst->op == TS_OP_cat)
         return ts_hash_mix(hash, inst->aux);
     for (uint32_t k = 1; k < inst->n_opnd; k++) /* of extract and insert: the indices */

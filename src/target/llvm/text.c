@@ -17,7 +17,7 @@ ts_status cg_fail(cg *e, ts_status status, const char *format, ...)
     va_start(args, format);
     if (e->status == TS_OK) {
         e->status = status;
-        ts_vfail(e->err, status, format, args);
+        ts__vfail(e->err, status, format, args);
     }
     va_end(args);
     return e->status;
@@ -28,11 +28,11 @@ ts_status cg_fail(cg *e, ts_status status, const char *format, ...)
 static void text_ref(cg *e, ts_text *out, cg_ref r)
 {
     if (r & CG_LITERAL) {
-        ts_text_puts(out, e->literal.at[r & ~CG_LITERAL].text);
+        ts__text_puts(out, e->literal.at[r & ~CG_LITERAL].text);
         return;
     }
-    ts_text_puts(out, "%v");
-    ts_text_int(out, r);
+    ts__text_puts(out, "%v");
+    ts__text_int(out, r);
 }
 
 static void text_format(cg *e, ts_text *out, const char *format, va_list args)
@@ -42,21 +42,21 @@ static void text_format(cg *e, ts_text *out, const char *format, va_list args)
         while (*q && *q != '%')
             q++;
         if (q > p)
-            ts_text_put(out, p, (size_t)(q - p));
+            ts__text_put(out, p, (size_t)(q - p));
         if (!*q)
             return;
         p = q + 1;
         if (*p == 'r')
             text_ref(e, out, va_arg(args, cg_ref));
         else if (*p == 's')
-            ts_text_puts(out, va_arg(args, const char *));
+            ts__text_puts(out, va_arg(args, const char *));
         else if (*p == 'd')
-            ts_text_int(out, va_arg(args, int64_t));
+            ts__text_int(out, va_arg(args, int64_t));
         else if (*p == 'b') {
-            ts_text_puts(out, "%b");
-            ts_text_int(out, va_arg(args, uint32_t));
+            ts__text_puts(out, "%b");
+            ts__text_int(out, va_arg(args, uint32_t));
         } else
-            ts_text_putc(out, *p); /* %% */
+            ts__text_putc(out, *p); /* %% */
     }
 }
 
@@ -64,9 +64,9 @@ void cg_line(cg *e, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    ts_text_puts(&e->text, "  ");
+    ts__text_puts(&e->text, "  ");
     text_format(e, &e->text, format, args);
-    ts_text_putc(&e->text, '\n');
+    ts__text_putc(&e->text, '\n');
     va_end(args);
 }
 
@@ -77,11 +77,11 @@ cg_ref cg_name(cg *e)
 
 static void text_define(cg *e, ts_text *out, cg_ref name, const char *format, va_list args)
 {
-    ts_text_puts(out, "  ");
+    ts__text_puts(out, "  ");
     text_ref(e, out, name);
-    ts_text_puts(out, " = ");
+    ts__text_puts(out, " = ");
     text_format(e, out, format, args);
-    ts_text_putc(out, '\n');
+    ts__text_putc(out, '\n');
 }
 
 void cg_define(cg *e, cg_ref name, const char *format, ...)
@@ -120,9 +120,9 @@ uint32_t cg_label(cg *e)
 
 void cg_block(cg *e, uint32_t label)
 {
-    ts_text_putc(&e->text, 'b');
-    ts_text_int(&e->text, label);
-    ts_text_puts(&e->text, ":\n");
+    ts__text_putc(&e->text, 'b');
+    ts__text_int(&e->text, label);
+    ts__text_puts(&e->text, ":\n");
     e->block = label;
 }
 
@@ -136,11 +136,11 @@ void cg_declare(cg *e, const char *line)
     for (uint32_t i = 0; i < e->declared.n; i++)
         if (strcmp(e->declared.at[i], line) == 0)
             return;
-    const char *copy = ts_arena_text(e->arena, line, strlen(line));
+    const char *copy = ts__arena_text(e->arena, line, strlen(line));
     if (!copy || !TS_PUSH(e->arena, &e->declared, copy))
         return;
-    ts_text_puts(&e->decl, copy);
-    ts_text_putc(&e->decl, '\n');
+    ts__text_puts(&e->decl, copy);
+    ts__text_putc(&e->decl, '\n');
 }
 
 /* ---- maps ---------------------------------------------------------------------------------------*/
@@ -193,7 +193,7 @@ const char *cg_type(cg *e, cg_reg reg, uint32_t bits)
         return text_regs[reg];
     char text[32];
     int n = snprintf(text, sizeof text, "<%u x %s>", 1u << bits, text_regs[reg]);
-    const char *copy = ts_arena_text(e->arena, text, (size_t)n);
+    const char *copy = ts__arena_text(e->arena, text, (size_t)n);
     return copy ? copy : "";
 }
 
@@ -203,7 +203,7 @@ const char *cg_suffix(cg *e, cg_reg reg, uint32_t bits)
         return text_short[reg];
     char text[32];
     int n = snprintf(text, sizeof text, "v%u%s", 1u << bits, text_short[reg]);
-    const char *copy = ts_arena_text(e->arena, text, (size_t)n);
+    const char *copy = ts__arena_text(e->arena, text, (size_t)n);
     return copy ? copy : "";
 }
 
@@ -227,7 +227,7 @@ uint32_t cg_elem_bytes(const cg *e, ts_type type)
 
 static cg_ref text_literal(cg *e, const char *text, size_t n, int64_t value, bool is_int)
 {
-    const char *copy = ts_arena_text(e->arena, text, n);
+    const char *copy = ts__arena_text(e->arena, text, n);
     if (!copy || !TS_PUSH(e->arena, &e->literal, ((cg_literal){copy, value, is_int}))) {
         cg_fail(e, TS_NOMEM, "out of memory while generating code");
         return CG_LITERAL;
@@ -463,7 +463,7 @@ cg_ref cg_and(cg *e, cg_ref a, int64_t mask)
 cg_ix cg_intern(cg *e, const cg_index *index)
 {
     size_t used = offsetof(cg_index, axis) + index->rank * sizeof(cg_axis);
-    uint64_t hash = ts_hash(index, used, 0);
+    uint64_t hash = ts__hash(index, used, 0);
     for (uint64_t probe = 0;; probe++) { /* equal hashes of other coordinates */
         cg_ref known = text_find(&e->indexes, hash, probe);
         if (!known)

@@ -190,17 +190,17 @@ static cg_ref view_what(cg *e, const view_access *a, int64_t mode)
     uint32_t n = TS_RT_DIMS + a->rank;
     words[TS_RT_RANK] = a->rank;
     words[TS_RT_TYPE] = a->elem < TS_T_token ? a->elem : TS_T_i64;
-    words[TS_RT_PAD] = (int64_t)ts_pad_bits(a->elem, (uint8_t)a->padding, e->fn->checked);
+    words[TS_RT_PAD] = (int64_t)ts__pad_bits(a->elem, (uint8_t)a->padding, e->fn->checked);
     words[TS_RT_MODE] = mode;
     words[TS_RT_SPARSE] = a->sparse_axis + 1;
     if (a->sparse_axis >= 0)
         words[TS_RT_SPARSE_BYTES] = cg_elem_bytes(e, ts_type_of(e->fn, a->sparse));
     memcpy(words + TS_RT_DIMS, a->dims, a->rank * sizeof *words);
     snprintf(name, sizeof name, "@t%u", ++e->n_data);
-    ts_text_printf(&e->data, "%s = private unnamed_addr constant [%u x i64] [", name, n);
+    ts__text_printf(&e->data, "%s = private unnamed_addr constant [%u x i64] [", name, n);
     for (uint32_t i = 0; i < n; i++)
-        ts_text_printf(&e->data, "%si64 %lld", i ? ", " : "", (long long)words[i]);
-    ts_text_puts(&e->data, "]\n");
+        ts__text_printf(&e->data, "%si64 %lld", i ? ", " : "", (long long)words[i]);
+    ts__text_puts(&e->data, "]\n");
     return cg_text(e, name);
 }
 

@@ -65,8 +65,8 @@ static void walk_grid(cg *e, ts_val v)
 static uint32_t walk_message(cg *e, const char *text)
 {
     if (!e->messages.n)
-        ts_text_putc(&e->messages, 0);
-    ts_text_put(&e->messages, text, strlen(text) + 1);
+        ts__text_putc(&e->messages, 0);
+    ts__text_put(&e->messages, text, strlen(text) + 1);
     return ++e->n_messages;
 }
 
@@ -157,10 +157,10 @@ static cg_ref walk_string(cg *e, const char *text)
     char name[32];
     size_t n = strlen(text) + 1;
     snprintf(name, sizeof name, "@t%u", ++e->n_data);
-    ts_text_printf(&e->data, "%s = private unnamed_addr constant [%zu x i8] c\"", name, n);
+    ts__text_printf(&e->data, "%s = private unnamed_addr constant [%zu x i8] c\"", name, n);
     for (size_t i = 0; i < n; i++)
-        ts_text_printf(&e->data, "\\%02X", (unsigned)(uint8_t)text[i]);
-    ts_text_puts(&e->data, "\"\n");
+        ts__text_printf(&e->data, "\\%02X", (unsigned)(uint8_t)text[i]);
+    ts__text_puts(&e->data, "\"\n");
     return cg_text(e, name);
 }
 
@@ -168,10 +168,10 @@ static cg_ref walk_words(cg *e, const int64_t *word, uint32_t n)
 {
     char name[32];
     snprintf(name, sizeof name, "@t%u", ++e->n_data);
-    ts_text_printf(&e->data, "%s = private unnamed_addr constant [%u x i64] [", name, n);
+    ts__text_printf(&e->data, "%s = private unnamed_addr constant [%u x i64] [", name, n);
     for (uint32_t i = 0; i < n; i++)
-        ts_text_printf(&e->data, "%si64 %lld", i ? ", " : "", (long long)word[i]);
-    ts_text_puts(&e->data, "]\n");
+        ts__text_printf(&e->data, "%si64 %lld", i ? ", " : "", (long long)word[i]);
+    ts__text_puts(&e->data, "]\n");
     return cg_text(e, name);
 }
 
@@ -328,7 +328,7 @@ static void walk_fold(cg *e, ts_val v)
     }
     cg_root_init(e, &root, inst->op == TS_OP_scan ? CG_SCAN : CG_REDUCE, v, ts_type_of(e->fn, ts_opnd(e->fn, v, 0)));
     root.axis = ts_pool(e->fn, inst)[0];
-    root.ordered = !ts_body_commutes(e->fn, v);
+    root.ordered = !ts__body_commutes(e->fn, v);
     root.n = n;
     root.out = TS_NEW_N(e->arena, cg_mem, n);
     for (uint32_t i = 0; i < n && root.out; i++) {
@@ -464,18 +464,18 @@ static cg_ref walk_phi(cg *e, const cg_edges *edges, uint32_t i, ts_type type)
     if (!edges->n)
         return cg_text(e, "poison");
     cg_ref name = cg_name(e);
-    ts_text_puts(&e->text, "  ");
-    ts_text_printf(&e->text, "%%v%u = phi %s ", name, text);
+    ts__text_puts(&e->text, "  ");
+    ts__text_printf(&e->text, "%%v%u = phi %s ", name, text);
     for (uint32_t k = 0; k < edges->n; k++) {
         cg_ref r = edges->at[k].value[i];
-        ts_text_puts(&e->text, k ? ", [ " : "[ ");
+        ts__text_puts(&e->text, k ? ", [ " : "[ ");
         if (r & CG_LITERAL)
-            ts_text_puts(&e->text, e->literal.at[r & ~CG_LITERAL].text);
+            ts__text_puts(&e->text, e->literal.at[r & ~CG_LITERAL].text);
         else
-            ts_text_printf(&e->text, "%%v%u", r);
-        ts_text_printf(&e->text, ", %%b%u ]", edges->at[k].block);
+            ts__text_printf(&e->text, "%%v%u", r);
+        ts__text_printf(&e->text, ", %%b%u ]", edges->at[k].block);
     }
-    ts_text_putc(&e->text, '\n');
+    ts__text_putc(&e->text, '\n');
     return name;
 }
 
@@ -872,7 +872,7 @@ static void walk_one(cg *e, ts_val v)
 {
     const ts_inst *inst = ts_at(e->fn, v);
     e->at = v;
-    if (ts_info(inst)->flags & TS_WRITE && ts_alias_orders(e->fn, v)) { /* a release: what is before stays there */
+    if (ts_info(inst)->flags & TS_WRITE && ts__alias_orders(e->fn, v)) { /* a release: what is before stays there */
         cg_order(e, v, false);
         cg_line(e, "fence release");
     }
@@ -888,7 +888,7 @@ static void walk_one(cg *e, ts_val v)
         return; /* scalars of constants are written where they are used */
     else
         walk_scalar(e, v);
-    if (ts_info(inst)->flags & TS_READ && ts_alias_orders(e->fn, v)) { /* an acquire: read now, before what follows */
+    if (ts_info(inst)->flags & TS_READ && ts__alias_orders(e->fn, v)) { /* an acquire: read now, before what follows */
         cg_flush(e);
         cg_line(e, "fence acquire");
     }

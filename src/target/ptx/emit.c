@@ -24,7 +24,7 @@ void ts__ptx_fail(ts_ptx *e, ts_status status, const char *format, ...)
         return;
     va_list args;
     va_start(args, format);
-    ts_vfail(e->err, status, format, args);
+    ts__vfail(e->err, status, format, args);
     va_end(args);
     e->status = status;
 }
@@ -51,17 +51,17 @@ ts_reg ts__ptx_temp(ts_ptx *e, ts_reg_class class)
 
 static void emit_reg(ts_text *text, ts_reg reg)
 {
-    ts_text_puts(text, ts__ptx_class_names[TS_REG_CLASS(reg)].prefix);
-    ts_text_int(text, TS_REG_NUMBER(reg));
+    ts__text_puts(text, ts__ptx_class_names[TS_REG_CLASS(reg)].prefix);
+    ts__text_int(text, TS_REG_NUMBER(reg));
 }
 
 static void emit_hex(ts_text *text, const char *prefix, uint64_t bits, int digits)
 {
     char out[16];
-    ts_text_puts(text, prefix);
+    ts__text_puts(text, prefix);
     for (int i = digits; i-- > 0; bits >>= 4)
         out[i] = "0123456789ABCDEF"[bits & 15];
-    ts_text_put(text, out, (size_t)digits);
+    ts__text_put(text, out, (size_t)digits);
 }
 
 static void emit_const(ts_ptx *e, ts_val v, uint64_t bits)
@@ -74,7 +74,7 @@ static void emit_const(ts_ptx *e, ts_val v, uint64_t bits)
     else if (t->class == TS_RC_P || !t->s)
         emit_hex(&e->text, t->class == TS_RC_P ? "" : "0x", bits, t->class == TS_RC_P ? 1 : t->bits / 4);
     else
-        ts_text_int(&e->text, t->bits == 64 ? (int64_t)bits
+        ts__text_int(&e->text, t->bits == 64 ? (int64_t)bits
                               : (int64_t)(bits << (64 - t->bits)) >> (64 - t->bits));
 }
 
@@ -100,18 +100,18 @@ static void emit_address(ts_ptx *e, ts_val pointer)
     int64_t offset;
     ts_val base = ts__ptx_base(e, pointer, &offset);
     const ts_inst *inst = ts_at(e->fn, base);
-    ts_text_putc(&e->text, '[');
+    ts__text_putc(&e->text, '[');
     if (inst->op == TS_OP_shared && !e->reg[base]) {
-        ts_text_puts(&e->text, "smem");
+        ts__text_puts(&e->text, "smem");
         offset += inst->aux;
         e->uses_shared = true;
     } else
         emit_value(e, base);
     if (offset) {
-        ts_text_putc(&e->text, '+');
-        ts_text_int(&e->text, offset);
+        ts__text_putc(&e->text, '+');
+        ts__text_int(&e->text, offset);
     }
-    ts_text_putc(&e->text, ']');
+    ts__text_putc(&e->text, ']');
 }
 
 /* Nothing for a predicate that is known to hold; one that is known not to was moved to e->guard. */
@@ -121,9 +121,9 @@ static void emit_guard(ts_ptx *e, ts_val pred)
     if (!pred || (ts__ptx_const(e, e->alias[pred], &holds) && holds))
         return;
     ts_reg reg = e->reg[e->alias[pred]];
-    ts_text_putc(&e->text, '@');
+    ts__text_putc(&e->text, '@');
     emit_reg(&e->text, reg ? reg : e->guard);
-    ts_text_putc(&e->text, ' ');
+    ts__text_putc(&e->text, ' ');
 }
 
 static void emit_one(ts_ptx *e, char code, va_list *args)
@@ -132,10 +132,10 @@ static void emit_one(ts_ptx *e, char code, va_list *args)
     case 'v': emit_value(e, va_arg(*args, ts_val)); break;
     case 'r': emit_reg(&e->text, va_arg(*args, ts_reg)); break;
     case 'a': emit_address(e, va_arg(*args, ts_val)); break;
-    case 's': ts_text_puts(&e->text, va_arg(*args, const char *)); break;
-    case 'i': ts_text_int(&e->text, va_arg(*args, int)); break;
+    case 's': ts__text_puts(&e->text, va_arg(*args, const char *)); break;
+    case 'i': ts__text_int(&e->text, va_arg(*args, int)); break;
     case 'x': emit_hex(&e->text, "0x", va_arg(*args, uint32_t), 8); break;
-    case 'L': ts_text_int(&e->text, va_arg(*args, uint32_t)); break;
+    case 'L': ts__text_int(&e->text, va_arg(*args, uint32_t)); break;
     case 'g': emit_guard(e, va_arg(*args, ts_val)); break;
     default: ts_assert(!"unknown code in a PTX format"); break;
     }
@@ -149,7 +149,7 @@ void ts__ptx_put(ts_ptx *e, const char *format, ...)
         const char *stop = at;
         while (*stop && *stop != '$')
             stop++;
-        ts_text_put(&e->text, at, (size_t)(stop - at));
+        ts__text_put(&e->text, at, (size_t)(stop - at));
         if (*stop)
             emit_one(e, *++stop, &args);
         at = *stop ? stop + 1 : stop;
@@ -168,12 +168,12 @@ void ts__ptx_list(ts_ptx *e, const ts_reg *regs, uint32_t n)
 uint32_t ts__ptx_string(ts_ptx *e, const char *bytes, size_t n)
 {
     uint32_t number = e->n_strings++;
-    ts_text_printf(&e->globals, ".global .align 1 .b8 ts%u[%zu] = {", number, n + 1);
+    ts__text_printf(&e->globals, ".global .align 1 .b8 ts%u[%zu] = {", number, n + 1);
     for (size_t i = 0; i < n; i++) {
-        ts_text_int(&e->globals, (unsigned char)bytes[i]);
-        ts_text_putc(&e->globals, ',');
+        ts__text_int(&e->globals, (unsigned char)bytes[i]);
+        ts__text_putc(&e->globals, ',');
     }
-    ts_text_puts(&e->globals, "0};\n");
+    ts__text_puts(&e->globals, "0};\n");
     return number;
 }
 
@@ -213,13 +213,13 @@ void ts__emit_nothing(ts_ptx *e, ts_val v, const ts_inst *inst)
 /* The values that hold what `opener` gives, from `first` on. */
 static void emit_moves_to(ts_ptx *e, ts_val first, uint32_t n, const ts_val *src)
 {
-    ts_arena_mark mark = ts_arena_at(&e->arena);
+    ts_arena_mark mark = ts__arena_at(&e->arena);
     ts_val *dst = TS_NEW_N(&e->arena, ts_val, n + 1);
     for (uint32_t i = 0; dst && i < n; i++)
         dst[i] = first + i;
     if (dst)
         ts__ptx_moves(e, n, dst, src);
-    ts_arena_rewind(&e->arena, mark);
+    ts__arena_rewind(&e->arena, mark);
 }
 
 /* Whether a region of an `if` is nothing but a `yield` that moves nothing. */
@@ -284,7 +284,7 @@ static bool emit_runs_once(const ts_ptx *e, const ts_val *bound, bool is_unsigne
 
 void ts__emit_for(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
-    ts_arena_mark mark = ts_arena_at(&e->arena);
+    ts_arena_mark mark = ts__arena_at(&e->arena);
     const ts_val *opnds = ts_opnds(e->fn, inst);
     uint32_t n = inst->n_opnd - 3u;
     ts_val *src = TS_NEW_N(&e->arena, ts_val, n + 1);
@@ -293,7 +293,7 @@ void ts__emit_for(ts_ptx *e, ts_val v, const ts_inst *inst)
     src[0] = opnds[0];
     memcpy(src + 1, opnds + 3, n * sizeof *src);
     emit_moves_to(e, v + 1, n + 1, src);
-    ts_arena_rewind(&e->arena, mark);
+    ts__arena_rewind(&e->arena, mark);
     bool is_unsigned = inst->aux & TS_A_UNSIGNED;
     const ts_ptx_type *t = ts__ptx_type(e, ts__ptx_type_of(e, v + 1));
     if (!emit_runs_once(e, opnds, is_unsigned)) {
@@ -364,14 +364,14 @@ static void emit_end_for(ts_ptx *e, ts_val opener)
     PUT("setp.lt.$s $r, $v, $v;\n@$r bra L$L;\n", type, p, opener + 1, opnds[1], p, opener);
     emit_wait_of_loop(e, opener);
     PUT("C$L:\n", opener);
-    ts_arena_mark mark = ts_arena_at(&e->arena);
+    ts_arena_mark mark = ts__arena_at(&e->arena);
     uint32_t n = inst->n_opnd - 3u;
     ts_val *src = TS_NEW_N(&e->arena, ts_val, n + 1);
     for (uint32_t i = 0; src && i < n; i++)
         src[i] = opener + 2 + i;
     if (src)
         emit_moves_to(e, ts__ptx_res(e, opener, 0), n, src);
-    ts_arena_rewind(&e->arena, mark);
+    ts__arena_rewind(&e->arena, mark);
 }
 
 void ts__emit_end(ts_ptx *e, ts_val v, const ts_inst *inst)
@@ -387,24 +387,24 @@ void ts__emit_end(ts_ptx *e, ts_val v, const ts_inst *inst)
 
 static void emit_header(ts_ptx *e, ts_text *out)
 {
-    ts_text_printf(out, ".version %u.%u\n.target %s\n.address_size 64\n", e->version / 10, e->version % 10,
+    ts__text_printf(out, ".version %u.%u\n.target %s\n.address_size 64\n", e->version / 10, e->version % 10,
                    e->sm->name);
     if (e->uses_shared || e->plan->shared_bytes)
-        ts_text_puts(out, ".extern .shared .align 1024 .b8 smem[];\n");
+        ts__text_puts(out, ".extern .shared .align 1024 .b8 smem[];\n");
     if (e->uses_printf)
-        ts_text_puts(out, ".extern .func (.param .b32 r) vprintf (.param .b64 format, .param .b64 args);\n");
-    ts_text_puts(out, ts_text_get(&e->globals));
+        ts__text_puts(out, ".extern .func (.param .b32 r) vprintf (.param .b64 format, .param .b64 args);\n");
+    ts__text_puts(out, ts__text_get(&e->globals));
 }
 
 static void emit_params(ts_ptx *e, ts_text *out)
 {
     const char *comma = "";
     for (uint32_t i = 0; i < e->plan->n_tmaps; i++, comma = ",")
-        ts_text_printf(out, "%s\n    .param .align 64 .b8 tm%u[128]", comma, i);
+        ts__text_printf(out, "%s\n    .param .align 64 .b8 tm%u[128]", comma, i);
     for (uint32_t i = 0; i < e->fn->n_params; i++, comma = ",") {
         ts_type type = ts_type_of(e->fn, i + 1);
         uint32_t bits = emit_param_bytes(e, i, type) * 8;
-        ts_text_printf(out, "%s\n    .param .%s%u p%u", comma,
+        ts__text_printf(out, "%s\n    .param .%s%u p%u", comma,
                        ts_type_is_float(e->fn->module, type) && bits > 16 ? "f" : bits < 16 ? "u" : "b", bits, i);
     }
 }
@@ -412,24 +412,24 @@ static void emit_params(ts_ptx *e, ts_text *out)
 static void emit_directives(ts_ptx *e, ts_text *out)
 {
     if (e->plan->cluster > 1)
-        ts_text_printf(out, ".explicitcluster\n.reqnctapercluster %u, 1, 1\n", e->plan->cluster);
+        ts__text_printf(out, ".explicitcluster\n.reqnctapercluster %u, 1, 1\n", e->plan->cluster);
     if (e->plan->threads)
-        ts_text_printf(out, ".reqntid %u, 1, 1\n", e->plan->threads);
+        ts__text_printf(out, ".reqntid %u, 1, 1\n", e->plan->threads);
     if (e->fn->occupancy || e->uses_setmaxnreg)
-        ts_text_printf(out, ".minnctapersm %u\n", e->fn->occupancy ? e->fn->occupancy : 1u);
+        ts__text_printf(out, ".minnctapersm %u\n", e->fn->occupancy ? e->fn->occupancy : 1u);
 }
 
 static void emit_declarations(ts_ptx *e, ts_text *out)
 {
     for (int class = TS_RC_P; class < TS_RC_COUNT; class++)
         if (e->n_reg[class])
-            ts_text_printf(out, ".reg .%s %s<%u>;\n", ts__ptx_class_names[class].type,
+            ts__text_printf(out, ".reg .%s %s<%u>;\n", ts__ptx_class_names[class].type,
                            ts__ptx_class_names[class].prefix, e->n_reg[class] + 1);
-    ts_text_puts(out, ts_text_get(&e->locals));
+    ts__text_puts(out, ts__text_get(&e->locals));
     for (uint32_t i = 0; i < TS_PLAN_TMAPS; i++)
         if (e->tmap[i]) {
             uint32_t n = TS_REG_NUMBER(e->tmap[i]);
-            ts_text_printf(out, "mov.b64 %%rd%u, tm%u;\ncvta.param.u64 %%rd%u, %%rd%u;\n", n, i, n, n);
+            ts__text_printf(out, "mov.b64 %%rd%u, tm%u;\ncvta.param.u64 %%rd%u, %%rd%u;\n", n, i, n, n);
         }
 }
 
@@ -437,14 +437,14 @@ static void emit_module(ts_ptx *e, ts_text *out)
 {
     const char *name = e->plan->name[0] ? e->plan->name : ts_str_get(e->fn->module, e->fn->name);
     emit_header(e, out);
-    ts_text_printf(out, ".visible .entry %s(", name);
+    ts__text_printf(out, ".visible .entry %s(", name);
     emit_params(e, out);
-    ts_text_puts(out, ")\n");
+    ts__text_puts(out, ")\n");
     emit_directives(e, out);
-    ts_text_puts(out, "{\n");
+    ts__text_puts(out, "{\n");
     emit_declarations(e, out);
-    ts_text_put(out, ts_text_get(&e->text), e->text.n);
-    ts_text_puts(out, "}\n");
+    ts__text_put(out, ts__text_get(&e->text), e->text.n);
+    ts__text_puts(out, "}\n");
 }
 
 /* A register for a guard that is constant and false. */
@@ -507,16 +507,16 @@ static bool emit_failed(const ts_ptx *e)
     return e->arena.failed || e->text.failed || e->globals.failed || e->locals.failed;
 }
 
-ts_status ts_ptx_emit(const ts_fn *fn, const ts_plan *plan, ts_text *text, ts_error *err)
+ts_status ts__ptx_emit(const ts_fn *fn, const ts_plan *plan, ts_text *text, ts_error *err)
 {
     const ts_sm *sm = ts__sm_find(plan->target);
     TS_TRY(emit_check(fn, plan, sm, err));
     ts_ptx e = {.fn = fn, .plan = plan, .sm = sm, .err = err, .version = sm->version};
     const ts_alloc *alloc = fn->module->arena->alloc;
-    ts_arena_init(&e.arena, alloc);
-    ts_text_init(&e.text, alloc);
-    ts_text_init(&e.globals, alloc);
-    ts_text_init(&e.locals, alloc);
+    ts__arena_init(&e.arena, alloc);
+    ts__text_init(&e.text, alloc);
+    ts__text_init(&e.globals, alloc);
+    ts__text_init(&e.locals, alloc);
     if (ts_shape_of(fn, &e.arena, &e.shape) && emit_openers(&e) && ts__ptx_assign(&e)) {
         emit_body(&e);
         if (e.status == TS_OK && !emit_failed(&e))
@@ -524,9 +524,9 @@ ts_status ts_ptx_emit(const ts_fn *fn, const ts_plan *plan, ts_text *text, ts_er
     }
     if (e.status == TS_OK && (emit_failed(&e) || text->failed))
         e.status = ts_fail(err, TS_NOMEM, "out of memory while writing PTX");
-    ts_text_deinit(&e.text);
-    ts_text_deinit(&e.globals);
-    ts_text_deinit(&e.locals);
-    ts_arena_deinit(&e.arena);
+    ts__text_deinit(&e.text);
+    ts__text_deinit(&e.globals);
+    ts__text_deinit(&e.locals);
+    ts__arena_deinit(&e.arena);
     return e.status;
 }

@@ -307,7 +307,7 @@ void ts__emit_shared(ts_ptx *e, ts_val v, const ts_inst *inst)
 void ts__emit_local(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     const uint32_t *a = ts_pool(e->fn, inst);
-    ts_text_printf(&e->locals, ".local .align %u .b8 local%u[%u];\n", TS_MAX(a[1], 8u), v, TS_MAX(a[0], 1u));
+    ts__text_printf(&e->locals, ".local .align %u .b8 local%u[%u];\n", TS_MAX(a[1], 8u), v, TS_MAX(a[0], 1u));
     PUT("mov.u64 $v, local$i;\n", v, (int)v);
 }
 
@@ -318,13 +318,13 @@ static void mem_declare_global(ts_ptx *e, const ts_global *g)
     const ts_dense *data = g->data ? &m->dense.at[g->data - 1] : NULL;
     char mark[160];
     snprintf(mark, sizeof mark, " g_%.128s[", ts_str_get(m, g->name));
-    if (strstr(ts_text_get(&e->globals), mark))
+    if (strstr(ts__text_get(&e->globals), mark))
         return;
     int64_t bytes = (ts_type_count(m, g->type) * ts_type_bits(m, ts_type_elem(m, g->type)) + 7) / 8;
-    ts_text_printf(&e->globals, ".global .align %u .b8%s%lld]", TS_MAX(g->align, 16u), mark, (long long)bytes);
+    ts__text_printf(&e->globals, ".global .align %u .b8%s%lld]", TS_MAX(g->align, 16u), mark, (long long)bytes);
     for (size_t i = 0; data && i < data->n_bytes; i++)
-        ts_text_printf(&e->globals, "%s%u", i ? "," : " = {", ((const uint8_t *)data->bytes)[i]);
-    ts_text_puts(&e->globals, data && data->n_bytes ? "};\n" : ";\n");
+        ts__text_printf(&e->globals, "%s%u", i ? "," : " = {", ((const uint8_t *)data->bytes)[i]);
+    ts__text_puts(&e->globals, data && data->n_bytes ? "};\n" : ";\n");
 }
 
 void ts__emit_get_global(ts_ptx *e, ts_val v, const ts_inst *inst)

@@ -476,7 +476,7 @@ bool ts__ptx_assign(ts_ptx *e)
 /* What loads a register is a line of its own: not in the middle of another. */
 static bool reg_at_line(const ts_ptx *e)
 {
-    return e->text.failed || e->text.n == 0 || ts_text_get(&e->text)[e->text.n - 1] == '\n';
+    return e->text.failed || e->text.n == 0 || ts__text_get(&e->text)[e->text.n - 1] == '\n';
 }
 
 ts_reg ts__ptx_in_reg(ts_ptx *e, ts_val v)
@@ -544,7 +544,7 @@ static void reg_break_cycle(ts_ptx *e, reg_move *m, uint32_t n)
 
 void ts__ptx_moves(ts_ptx *e, uint32_t n, const ts_val *dst, const ts_val *src)
 {
-    ts_arena_mark mark = ts_arena_at(&e->arena);
+    ts_arena_mark mark = ts__arena_at(&e->arena);
     reg_move *m = TS_NEW_N(&e->arena, reg_move, n + 1);
     uint32_t left = 0;
     for (uint32_t i = 0; m && i < n; i++) {
@@ -561,5 +561,5 @@ void ts__ptx_moves(ts_ptx *e, uint32_t n, const ts_val *dst, const ts_val *src)
     for (uint32_t i = 0; i < n; i++)
         if (e->reg[dst[i]] && !e->reg[e->alias[src[i]]])
             ts__ptx_move(e, e->reg[dst[i]], src[i]);
-    ts_arena_rewind(&e->arena, mark);
+    ts__arena_rewind(&e->arena, mark);
 }

@@ -264,13 +264,13 @@ static ts_reg warp_bits(ts_ptx *e, ts_val v)
 /* The accumulators are read and written in place: what did not get the result's register moves there. */
 static void warp_move_accumulators(ts_ptx *e, ts_val v, const ts_val *from, uint32_t n)
 {
-    ts_arena_mark mark = ts_arena_at(&e->arena);
+    ts_arena_mark mark = ts__arena_at(&e->arena);
     ts_val *dst = TS_NEW_N(&e->arena, ts_val, n + 1);
     for (uint32_t i = 0; dst && i < n; i++)
         dst[i] = v + 1 + i;
     if (dst)
         ts__ptx_moves(e, n, dst, from);
-    ts_arena_rewind(&e->arena, mark);
+    ts__arena_rewind(&e->arena, mark);
 }
 
 void ts__emit_mma_sync(ts_ptx *e, ts_val v, const ts_inst *inst)
@@ -427,7 +427,7 @@ void ts__emit_printf(ts_ptx *e, ts_val v, const ts_inst *inst)
         PUT("st.local.$s [$r+$i], $r;\n", type, args, (int)at, value);
         at += bytes;
     }
-    ts_text_printf(&e->locals, ".local .align 8 .b8 printf%u[%u];\n", v, TS_MAX(at, 8u));
+    ts__text_printf(&e->locals, ".local .align 8 .b8 printf%u[%u];\n", v, TS_MAX(at, 8u));
     PUT("cvta.local.u64 $r, $r;\nmov.u64 $r, ts$L;\ncvta.global.u64 $r, $r;\n", generic, args, string, text, string,
         string);
     PUT("{\n.param .b64 a0;\n.param .b64 a1;\n.param .b32 rv;\nst.param.b64 [a0], $r;\nst.param.b64 [a1], $r;\n",

@@ -9,6 +9,6 @@
 #include "tessera/compile.h"
 
 /* Thread-level function -> PTX text for plan->target. Adds to `text`. */
-TS_CHECKED ts_status ts_ptx_emit(const ts_fn *fn, const ts_plan *plan, ts_text *text, ts_error *err);
+TS_CHECKED ts_status ts__ptx_emit(const ts_fn *fn, const ts_plan *plan, ts_text *text, ts_error *err);
 
 #endif
