@@ -267,7 +267,9 @@ def step_python(_: argparse.Namespace) -> Count:
 
 def step_tree(_: argparse.Namespace) -> Count:
     """Checks of the sources themselves."""
-    return tool("tools/sizes.py", "--check")
+    total = tool("tools/sizes.py", "--check")
+    total.add(tool("tools/headers.py"))
+    return total
 
 
 def step_golden(options: argparse.Namespace) -> Count:
