@@ -432,3 +432,37 @@ def test_a_list_index_outside_is_reported():
     for i in (-1, 3):
         with pytest.raises(tessera.KernelError, match=f"index {i} is out of bounds for size 3"):
             ct.launch(None, (1,), list_item, (arrays, y, i))
+
+
+@ct.kernel
+def promised_views(x, y, z):
+    i = ct.bid(0)
+    steps = x.tiled_view((4,), traversal_steps=(2,))
+    y.tiled_view((4,)).store(i, steps.load(i, check_bounds=False), check_bounds=False)
+    z.tiled_view((2, 2)).store((i, 0), ct.ones((2, 2), ct.int32), check_bounds=False, latency=2)
+
+
+def test_views_take_the_promise_that_tiles_lie_inside():
+    x, y, z = np.arange(8, dtype=np.int32), np.zeros(12, np.int32), np.zeros((6, 2), np.int32)
+    ct.launch(None, (3,), promised_views, (x, y, z))
+    np.testing.assert_array_equal(y, [0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7])
+    assert (z == 1).all()
+
+
+@ct.kernel(checked=True)
+def checked_steps(x, y, i: int):
+    y.tiled_view((4,)).store(0, x.tiled_view((4,), traversal_steps=(3,)).load(i, check_bounds=False))
+
+
+@pytest.mark.parametrize("n", [0, 3, 4, 6, 7, 12, 13])
+def test_a_promise_about_a_view_with_steps_is_checked(n):
+    x, y = np.arange(n, dtype=np.int32), np.zeros(4, np.int32)
+    whole = sum(3 * i + 4 <= n for i in range(n))
+    for i in range(-1, 5):
+        if 0 <= i < whole:
+            ct.launch(None, (1,), checked_steps, (x, y, i))
+            np.testing.assert_array_equal(y, x[3 * i : 3 * i + 4])
+            continue
+        text = f"load(), axis 0: index {i} is not of a whole tile, of which there are {whole}"
+        with pytest.raises(tessera.KernelError, match=re.escape(text)):
+            ct.launch(None, (1,), checked_steps, (x, y, i))

@@ -34,6 +34,14 @@ ts_status fr_update_dtype(fr *f, const fr_call *c, uint32_t i, ts_dtype dtype);
 void fr_report_bounds(fr *f, const char *what, ts_val inside, ts_val index, ts_val extent);
 /* Checked mode: reports the elements of an index that are not from 0 to below the extent. */
 ts_status fr_report_index(fr *f, const char *what, const fr_value *index, const fr_value *extent);
+/* The arguments latency and allow_tma of an access to tiles, from `i` on, with check_bounds before them; *out gets them
+ * besides what it holds. */
+ts_status fr_arg_hints(fr *f, const fr_call *c, uint32_t i, uint32_t *out);
+ts_status fr_arg_access(fr *f, const fr_call *c, uint32_t i, uint32_t rank, uint32_t *out);
+/* Checked mode: the promise of check_bounds=False, that the tile lies wholly in its array, is looked at and not relied
+ * on. `axes` of the array for those of the view, NULL: the same. */
+ts_status fr_check_promise(fr *f, const fr_call *c, const fr_view *view, const int32_t *axes, const ts_val *index,
+                           uint32_t *mem);
 /* The value with its elements as float32 when they are bools or integers. */
 ts_status fr_arg_float(fr *f, const fr_call *c, uint32_t i, fr_value *out);
 

@@ -114,17 +114,28 @@ ts_status fr_arg_latency(fr *f, const fr_call *c, uint32_t i, uint32_t *out)
 static ts_status memory_options(fr *f, const fr_call *c, uint32_t i, uint32_t rank, uint32_t orders,
                                 uint32_t *out)
 {
-    bool check, tma;
     *out = 0;
     TS_TRY(fr_arg_order(f, c, i + 3, i + 4, orders, out));
-    TS_TRY(fr_arg_flag(f, c, i, true, &check));
-    TS_TRY(fr_arg_latency(f, c, i + 1, out));
-    TS_TRY(fr_arg_flag(f, c, i + 2, true, &tma));
-    if (!check)
-        *out |= TS_M_INBOUNDS((1u << rank) - 1);
-    if (fr_given(c, i + 2))
+    return fr_arg_access(f, c, i, rank, out);
+}
+
+ts_status fr_arg_hints(fr *f, const fr_call *c, uint32_t i, uint32_t *out)
+{
+    bool tma;
+    TS_TRY(fr_arg_latency(f, c, i, out));
+    TS_TRY(fr_arg_flag(f, c, i + 1, true, &tma));
+    if (fr_given(c, i + 1))
         *out |= TS_M_TMA(tma ? TS_TMA_ALLOWED : TS_TMA_FORBIDDEN);
     return TS_OK;
+}
+
+ts_status fr_arg_access(fr *f, const fr_call *c, uint32_t i, uint32_t rank, uint32_t *out)
+{
+    bool check;
+    TS_TRY(fr_arg_flag(f, c, i, true, &check));
+    if (!check)
+        *out |= TS_M_INBOUNDS((1u << rank) - 1);
+    return fr_arg_hints(f, c, i + 1, out);
 }
 
 /* order="C", "F" or a permutation: tile axis k reads array axis out[k]. */
@@ -239,24 +250,47 @@ static ts_status memory_tile(fr *f, const fr_call *c, uint32_t i, const fr_array
     return TS_OK;
 }
 
-/* Checked mode: the promise of check_bounds=False, that the tile lies wholly in its array, is looked at and not relied
- * on. */
-static ts_status memory_check_promise(fr *f, const fr_call *c, const fr_array *a, const fr_shape *tile,
-                                      const int32_t *axes, const ts_val *index, uint32_t *mem)
+/* How many tiles of an axis lie wholly in its array. */
+static ts_status memory_whole_tiles(fr *f, const fr_value *extent, ts_dtype dtype, int64_t tile, int64_t step,
+                                    fr_value *out)
 {
+    fr_value size = fr_strict(dtype, tile), by = fr_strict(dtype, step);
+    fr_value one = fr_strict(dtype, 1), zero = fr_strict(dtype, 0);
+    if (step == tile)
+        return fr_binary(f, TS_OPERATOR_FloorDiv, extent, &size, (fr_options){0}, out);
+    TS_TRY(fr_binary(f, TS_OPERATOR_Sub, extent, &size, (fr_options){0}, out));
+    TS_TRY(fr_binary(f, TS_OPERATOR_FloorDiv, out, &by, (fr_options){0}, out));
+    TS_TRY(fr_binary(f, TS_OPERATOR_Add, out, &one, (fr_options){0}, out));
+    return fr_minmax(f, true, out, &zero, 0, out);
+}
+
+ts_status fr_check_promise(fr *f, const fr_call *c, const fr_view *view, const int32_t *axes, const ts_val *index,
+                           uint32_t *mem)
+{
+    const fr_array *a = view->array;
     if (!f->b.fn->checked || !TS_M_GET_INBOUNDS(*mem))
         return TS_OK;
     *mem = TS_M_WITHOUT_INBOUNDS(*mem);
     for (uint32_t d = 0; d < a->rank; d++) {
-        fr_value size = fr_strict((ts_dtype)a->index_dtype, tile->dims[d]), whole;
+        fr_value whole;
         bool wide = ts_type_of(f->b.fn, index[d]) == TS_T_i64;
         fr_value at = fr_tile(wide ? TS_DTYPE_int64 : TS_DTYPE_int32, index[d]);
-        TS_TRY(fr_binary(f, TS_OPERATOR_FloorDiv, &a->extent[axes[d]], &size, (fr_options){0}, &whole));
+        TS_TRY(memory_whole_tiles(f, &a->extent[axes ? (uint32_t)axes[d] : d], (ts_dtype)a->index_dtype,
+                                  view->tile.dims[d], view->step[d], &whole));
         const char *what = fr_textf(f, "%s(), axis %u: index | is not of a whole tile, of which there are | "
                                        "(check_bounds=False)", fr_op_name(c), d);
         TS_TRY(fr_report_index(f, what, &at, &whole));
     }
     return TS_OK;
+}
+
+/* The same for the tiles of an array, without steps. */
+static ts_status memory_check_promise(fr *f, const fr_call *c, fr_array *a, const fr_shape *tile, const int32_t *axes,
+                                      const ts_val *index, uint32_t *mem)
+{
+    fr_view view = {.array = a, .tile = *tile};
+    memcpy(view.step, tile->dims, sizeof view.step);
+    return fr_check_promise(f, c, &view, axes, index, mem);
 }
 
 /* An array without dimensions holds one element. */

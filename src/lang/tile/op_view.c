@@ -197,26 +197,16 @@ ts_status fr_op_tiled_view(fr *f, const fr_call *c, fr_value *out)
     return TS_OK;
 }
 
-static ts_status view_hints(fr *f, const fr_call *c, uint32_t latency, uint32_t tma, uint32_t *out)
-{
-    bool allowed;
-    *out = 0;
-    TS_TRY(fr_arg_latency(f, c, latency, out));
-    TS_TRY(fr_arg_flag(f, c, tma, true, &allowed));
-    if (fr_given(c, tma))
-        *out |= TS_M_TMA(allowed ? TS_TMA_ALLOWED : TS_TMA_FORBIDDEN);
-    return TS_OK;
-}
-
 ts_status fr_op_view_load(fr *f, const fr_call *c, fr_value *out)
 {
     ts_val operands[1 + TS_MAX_RANK];
-    uint32_t mem;
+    uint32_t mem = 0;
     TS_TRY(view_self(f, c, FR_VIEW));
     const fr_view *view = c->arg[0].as.view;
     operands[0] = view->view;
     TS_TRY(fr_arg_index(f, c, 1, view->tile.rank, operands + 1));
-    TS_TRY(view_hints(f, c, 2, 3, &mem));
+    TS_TRY(fr_arg_access(f, c, 2, view->tile.rank, &mem));
+    TS_TRY(fr_check_promise(f, c, view, NULL, operands + 1, &mem));
     ts_dtype dtype = (ts_dtype)view->array->dtype;
     ts_type type = ts_type_tile(f->module, fr_storage(dtype), view->tile.rank, view->tile.dims);
     *out = fr_from_storage(
@@ -246,13 +236,14 @@ static ts_status view_value(fr *f, const fr_call *c, uint32_t i, const fr_view *
 ts_status fr_op_view_store(fr *f, const fr_call *c, fr_value *out)
 {
     ts_val operands[2 + TS_MAX_RANK];
-    uint32_t mem;
+    uint32_t mem = 0;
     TS_TRY(view_self(f, c, FR_VIEW));
     const fr_view *view = c->arg[0].as.view;
     operands[0] = view->view;
     TS_TRY(fr_arg_index(f, c, 1, view->tile.rank, operands + 2));
     TS_TRY(view_value(f, c, 2, view, &operands[1]));
-    TS_TRY(view_hints(f, c, 3, 4, &mem));
+    TS_TRY(fr_arg_access(f, c, 3, view->tile.rank, &mem));
+    TS_TRY(fr_check_promise(f, c, view, NULL, operands + 2, &mem));
     ts_emit(&f->b, TS_OP_store_view_tko, TS_T_token, 2 + view->tile.rank, operands, mem, 0);
     *out = fr_none();
     return TS_OK;
@@ -357,11 +348,11 @@ ts_status fr_op_load_advanced(fr *f, const fr_call *c, fr_value *out)
     fr_array *a;
     fr_shape tile;
     uint8_t padding;
-    uint32_t mem;
+    uint32_t mem = 0;
     ts_val operands[1 + TS_MAX_RANK];
     TS_TRY(fr_arg_array(f, c, 0, &a));
     TS_TRY(fr_arg_padding(f, c, 2, (ts_dtype)a->dtype, &padding));
-    TS_TRY(view_hints(f, c, 3, 4, &mem));
+    TS_TRY(fr_arg_hints(f, c, 3, &mem));
     TS_TRY(view_advanced(f, c, a, padding, operands, &tile));
     ts_type type = ts_type_tile(f->module, fr_storage((ts_dtype)a->dtype), tile.rank, tile.dims);
     *out =
@@ -374,10 +365,10 @@ ts_status fr_op_store_advanced(fr *f, const fr_call *c, fr_value *out)
 {
     fr_array *a;
     fr_shape tile;
-    uint32_t mem;
+    uint32_t mem = 0;
     ts_val view[1 + TS_MAX_RANK], operands[2 + TS_MAX_RANK];
     TS_TRY(fr_arg_array(f, c, 0, &a));
-    TS_TRY(view_hints(f, c, 3, 4, &mem));
+    TS_TRY(fr_arg_hints(f, c, 3, &mem));
     TS_TRY(view_advanced(f, c, a, TS_PAD_UNDEF, view, &tile));
     fr_view fits = {.array = a, .tile = tile};
     TS_TRY(view_value(f, c, 2, &fits, &operands[1]));

@@ -120,3 +120,18 @@ def test_a_block_keeps_program_order(target: int) -> None:
         run(function, *got, target=target, schedule=seed % 4)
         for x, y in zip(want, got, strict=True):
             assert (x == y).all(), f"seed {seed}\n{text}"
+
+
+def promised(x, y, z):
+    i = ct.bid(0)
+    steps = x.tiled_view((4,), traversal_steps=(2,))
+    y.tiled_view((4,)).store(i, steps.load(i, check_bounds=False), check_bounds=False)
+    z.tiled_view((2, 2)).store((i, 0), ct.ones((2, 2), ct.int32), check_bounds=False)
+
+
+@pytest.mark.parametrize("target", [0, 80, 90])
+def test_views_that_promise_their_bounds_reach_their_tiles(target):
+    x, y, z = np.arange(8, dtype=np.int32), np.zeros(12, np.int32), np.zeros((6, 2), np.int32)
+    run(promised, x, y, z, grid=(3, 1, 1), target=target)
+    np.testing.assert_array_equal(y, [0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7])
+    assert (z == 1).all()
