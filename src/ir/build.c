@@ -143,7 +143,7 @@ ts_val ts_int(ts_builder *b, ts_type type, int64_t value)
 ts_val ts_float(ts_builder *b, ts_type type, double value)
 {
     ts_type elem = ts_type_elem(b->fn->module, type);
-    return ts_bits(b, type, ts__float_format_of(elem) ? ts_float_written(elem, value) : 0);
+    return ts_bits(b, type, ts__float_format_of(elem) ? ts__float_written(elem, value) : 0);
 }
 
 ts_val ts_dense_const(ts_builder *b, ts_type type, const void *bytes, size_t n_bytes)

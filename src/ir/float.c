@@ -262,7 +262,7 @@ uint64_t ts__float_from_f64(ts_type type, double x, ts_round round)
     return float_pack(type, &n, round);
 }
 
-uint64_t ts_float_written(ts_type type, double x)
+uint64_t ts__float_written(ts_type type, double x)
 {
     const ts_float_format *f = &float_formats[type];
     if (isinf(x) && f->has_inf)

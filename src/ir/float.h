@@ -44,7 +44,7 @@ double ts__float_to_f64(ts_type type, uint64_t bits);
 uint64_t ts__float_from_f64(ts_type type, double x, ts_round round);
 /* A number as it is written: to nearest, but infinity is itself where the format has one, also where conversions
  * saturate (f8E5M2). */
-uint64_t ts_float_written(ts_type type, double x);
+uint64_t ts__float_written(ts_type type, double x);
 /* An integer, rounded once: magnitude and sign. */
 uint64_t ts__float_from_int(ts_type type, bool negative, uint64_t magnitude, ts_round round);
 

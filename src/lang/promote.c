@@ -149,7 +149,7 @@ ts_status fr_round(fr *f, const fr_value *v, ts_dtype to, fr_value *out)
         if (unheld)
             return fr_error(f, 0, TS_TILEVALUE, "%s does not fit in %s, which cannot hold %s\n  help: choose "
                             "another value or dtype", fr_say(f, v), ts_dtype_name(to), unheld);
-        x = ts__float_to_f64(fr_ir(to), ts_float_written(fr_ir(to), x));
+        x = ts__float_to_f64(fr_ir(to), ts__float_written(fr_ir(to), x));
         *out = (fr_value){.kind = FR_NUMBER, .dtype = (uint8_t)to, .cat = FR_FLOAT, .as.f = x};
         return TS_OK;
     }
