@@ -68,6 +68,18 @@ def test_lop3_reads_its_table_by_the_bits_of_three_operands():
     assert (got == (a & 21 | a & 6 | 21 & 6)).all()
 
 
+def test_the_second_result_of_a_comparison_is_the_opposite():
+    body = """cvt.rn.f32.s32 %f1, %r1;
+sub.rn.f32 %f2, %f1, 0f40400000;
+setp.eq.s32 %p2, %r1, 7;
+selp.f32 %f1, 0f7FC00000, %f2, %p2;
+setp.ltu.f32 _|%p1, %f1, 0f00000000;
+selp.b32 %r2, 1, 0, %p1;
+st.global.b32 [%rd1+0], %r2;"""
+    at = np.arange(64)
+    assert (ran(body) == ((at >= 3) & (at != 7))).all()
+
+
 EXCHANGE = """shl.b32 %r2, %r1, 2;
 mov.u32 %r3, smem+16;
 add.s32 %r3, %r3, %r2;

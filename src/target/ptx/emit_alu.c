@@ -163,19 +163,47 @@ void ts__emit_minmaxf(ts_ptx *e, ts_val v, const ts_inst *inst)
         ts__ptx_type(e, inst->type)->f, v, inst->opnd[0], inst->opnd[1]);
 }
 
+/* ptxas knows a range of `v`: of |x|, exp2(x), sin(x) and the like, also negated and selected. */
+static bool alu_has_range(const ts_ptx *e, ts_val v, int depth)
+{
+    const ts_inst *inst = ts_at(e->fn, e->alias[v]);
+    switch ((int)inst->op) {
+    case TS_OP_absf:
+    case TS_OP_cos:
+    case TS_OP_sin:
+    case TS_OP_tanh:
+    case TS_OP_exp:
+    case TS_OP_exp2:
+    case TS_OP_pow:
+        return true;
+    case TS_OP_negf:
+        return depth && alu_has_range(e, inst->opnd[0], depth - 1);
+    case TS_OP_select:
+        return depth && (alu_has_range(e, inst->opnd[1], depth - 1) || alu_has_range(e, inst->opnd[2], depth - 1));
+    default:
+        return false;
+    }
+}
+
+/* ptxas 13.0 forgets NaN where it knows the range of an f32: it takes |x| >= 0, exp2(x) > -1 and sin(x) < 2 for true.
+ * It does not do so to the opposite, |x| < 0 or unordered, whose second result is the one that is wanted. */
 void ts__emit_cmpf(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     static const char *const names[2][6] = {{"eq", "ne", "lt", "le", "gt", "ge"},
                                             {"equ", "neu", "ltu", "leu", "gtu", "geu"}};
-    const char *name = names[!!(inst->aux & TS_A_UNORDERED)][TS_A_GET_PRED(inst->aux)];
+    static const char *const opposites[6] = {"neu", "equ", "geu", "gtu", "leu", "ltu"};
+    bool unordered = inst->aux & TS_A_UNORDERED;
+    const char *name = names[unordered][TS_A_GET_PRED(inst->aux)];
     ts_type type = ts_type_of(e->fn, inst->opnd[0]);
     if (type == TS_T_bf16) {
         ts_reg x = ts__ptx_widen(e, inst->opnd[0], type), y = ts__ptx_widen(e, inst->opnd[1], type);
         PUT("setp.$s.f32 $v, $r, $r;\n", name, v, x, y);
         return;
     }
-    PUT("setp.$s$s.$s $v, $v, $v;\n", name, alu_ftz(type, inst->aux), ts__ptx_type(e, type)->f, v, inst->opnd[0],
-        inst->opnd[1]);
+    bool ranges = alu_has_range(e, inst->opnd[0], 4) || alu_has_range(e, inst->opnd[1], 4);
+    bool opposite = type == TS_T_f32 && !unordered && ranges;
+    PUT("setp.$s$s.$s $s$v, $v, $v;\n", opposite ? opposites[TS_A_GET_PRED(inst->aux)] : name, alu_ftz(type, inst->aux),
+        ts__ptx_type(e, type)->f, opposite ? "_|" : "", v, inst->opnd[0], inst->opnd[1]);
 }
 
 /* ---- approximate math: one or two instructions of the special function unit ------------------------ */

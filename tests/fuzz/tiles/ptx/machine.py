@@ -13,7 +13,7 @@ order that it gives: barriers that are missing show then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -174,7 +174,7 @@ class Machine:
             return self.bind_param(inst)
         found = compute.rule(inst.parts)
         if found:
-            return self.bind_rule(inst, found)
+            return self.bind_rule(*second_result(inst, found))
         step = together(self, inst) or accessing(self, inst)
         if not step:
             raise inst.unread()
@@ -240,6 +240,14 @@ class Machine:
             put(slots, out, finish(fn(*values)), mask)
 
         return step
+
+
+def second_result(inst: Inst, rule: compute.Rule) -> tuple[Inst, compute.Rule]:
+    """setp whose first result goes nowhere ("_|%p1") writes the opposite."""
+    if not inst.args[0].startswith("_|"):
+        return inst, rule
+    args = (inst.args[0][2:], *inst.args[1:])
+    return replace(inst, args=args), replace(rule, fn=lambda a, b: ~rule.fn(a, b))
 
 
 def put(slots: list[Any], out: int, value: Any, mask: Any) -> None:
