@@ -159,9 +159,11 @@ def test_gradients_fit_the_registers_of_hopper(d, causal, heads):
     def array(n, *rest):
         return np.empty((n, *rest), np.float16 if len(rest) > 1 else np.float32)
 
-    q, k, line = array(heads, 512, d), array(1, 512, d), array(heads, 512)
+    q, dout = (array(heads, 512, d) for _ in range(2))
+    k, v, dk, dv = (array(1, 512, d) for _ in range(4))  # outputs apart, as the report compiles for these arrays
+    lse, delta = (array(heads, 512) for _ in range(2))
     args = (
-        q, k, k, q, line, line, k, k, 0.1, causal, 2 if causal else 0, 64, 128, d, True, heads,
+        q, k, v, dout, lse, delta, dk, dv, 0.1, causal, 2 if causal else 0, 64, 128, d, True, heads,
         True, True,
     )  # fmt: skip
     kernel = attention_backward.attention_dkv_kernel
