@@ -353,12 +353,11 @@ class Running:
             step(slots, mask)
         if end >= len(self.code):
             raise Fault("the code ends without ret")
-        if end > at and not self.kinds[end]:
-            return self.go(end, mask)
         kind = self.kinds[end]
-        if not kind:
-            self.steps[end](slots, mask)
-            return self.go(end + 1, mask)
+        if not kind:  # a label
+            return self.go(end, mask)
+        if kind in ("ret", "bar", "trap") and self.code[end].guard:
+            raise self.code[end].unread()
         if mask is not None:
             self.pc[mask] = end
         return getattr(self, f"do_{kind}")(end, mask)
@@ -390,8 +389,6 @@ class Running:
         return at, mask
 
     def do_ret(self, at: int, mask: Any) -> tuple[int, Any]:
-        if self.code[at].guard:
-            raise self.code[at].unread()
         mask = self.all_to(at) if mask is None else mask
         self.live[mask] = False
         return at, mask

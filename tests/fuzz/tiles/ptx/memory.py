@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from . import compute
 from .compute import TYPES
 from .text import Inst
 
@@ -291,4 +290,4 @@ def accessing(m: Machine, inst: Inst) -> Step | None:
     return None
 
 
-__all__ = ["Fault", "Memory", "Space", "accessing", "compute"]
+__all__ = ["Fault", "Memory", "Space", "accessing"]
