@@ -8,11 +8,32 @@
 #include "ir/ir.h"
 #include "tessera/compile.h"
 
+/* Forms that a function is brought into on its way: X(name, what holds). Columns of pass.def and pipeline.def. */
+#define TS_FORMS(X)                                                                                                    \
+    X(SOURCE, "each rounding is one that the source asks for")                                                         \
+    X(PLAIN, "no math function is left that stands for other operations")                                              \
+    X(LEGAL, "nothing is left that the target lacks")
+
+enum {
+#define X(name, doc) TS_FORM_INDEX_##name,
+    TS_FORMS(X)
+#undef X
+    TS_FORM_COUNT
+};
+enum {
+#define X(name, doc) TS_FORM_##name = 1 << TS_FORM_INDEX_##name,
+    TS_FORMS(X)
+#undef X
+    TS_FORM_KNOWN = 1 << TS_FORM_COUNT /* the forms are followed; without it nobody asks for any (tests of one pass) */
+};
+
 typedef struct ts_pass_env {
     ts_arena *scratch;        /* rewound after each pass */
     ts_target target;
     const ts_hints *hints;
     ts_plan *plan;            /* what the launch must know; passes fill it */
+    uint32_t forms;           /* that the function is in: TS_FORM_ bits */
+    uint32_t n_steps;         /* that may be left out, so far: what TS_BISECT counts */
 } ts_pass_env;
 
 typedef ts_status ts_pass_fn(ts_fn *fn, ts_pass_env *env, ts_error *err);

@@ -171,6 +171,17 @@ static bool math_needed(const math_walk *w)
     return false;
 }
 
+bool ts__math_is_left(const ts_fn *fn)
+{
+    for (ts_val v = 1; v < fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(fn, v);
+        bool approx = ts_info(inst)->attr == TS_ATTR_ARITH && inst->aux & TS_APPROX;
+        if (math_find(inst->op) && !approx)
+            return true;
+    }
+    return false;
+}
+
 static void math_one(math_walk *w, ts_val v)
 {
     const ts_inst *inst = ts_at(w->from, v);

@@ -201,6 +201,9 @@ static inline ts_val m_with_sign(ts_math *m, ts_val x, ts_val sign) /* |x| with 
     return m_float(m, m_or(m, m_and(m, m_bits(m, x), ~m_sign(m)), s));
 }
 
+/* Is there a math function that the pass below would write out? The machine's approximate ones stay. */
+bool ts__math_is_left(const ts_fn *fn);
+
 /* The pass `math`: operations that no target has become calls of the functions above, inlined. */
 TS_CHECKED ts_status ts__pass_math(ts_fn *fn, ts_pass_env *env, ts_error *err);
 

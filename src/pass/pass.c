@@ -1,29 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The pass runner: runs passes by name over a function, verifies after each in debug builds, and
- * prints what the environment asks for: TS_DUMP=fold,dce (or all) before and after a pass, to
- * stderr; TS_STOP=name ends the list after that pass; names that no pass has are refused. Passes themselves are one file each, listed
- * in pass.def.
+ * The pass runner: runs passes by name over a function, checks what each needs, and in debug builds what
+ * it leaves: the function verifies, and is in the forms that its row says. Passes themselves are one file each,
+ * listed in pass.def. The environment variables are described in pass.h; a value that means nothing is refused.
  */
 #include "pass/pass.h"
+#include "math/math.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+typedef enum pass_kind { PASS_MAY, PASS_MUST } pass_kind;
 
 typedef struct pass_row {
     const char *name;
     ts_level level;
+    pass_kind kind;
+    uint32_t needs, makes, keeps; /* TS_FORM_ bits */
     ts_pass_fn *run;
 } pass_row;
 
+/* The letters and words of pass.def. */
+enum {
+    B = TS_LEVEL_B, T = TS_LEVEL_T, S = TS_LEVEL_S,
+    MAY = PASS_MAY, MUST = PASS_MUST,
+    SOURCE = TS_FORM_SOURCE, PLAIN = TS_FORM_PLAIN, LEGAL = TS_FORM_LEGAL
+};
+
 static const pass_row pass_rows[] = {
-#define B TS_LEVEL_B
-#define T TS_LEVEL_T
-#define S TS_LEVEL_S
-#define TS_PASS(name, level, doc) {#name, level, ts__pass_##name},
+#define TS_PASS(name, level, kind, needs, makes, keeps, doc)                                                           \
+    {#name, (ts_level)level, (pass_kind)kind, needs, makes, keeps, ts__pass_##name},
 #include "pass/pass.def"
-#undef B
-#undef T
-#undef S
 };
 
 static const pass_row *pass_find(const char *name, size_t n)
@@ -82,7 +89,7 @@ static void pass_dump(const ts_fn *fn, const char *when, const char *name)
     ts__text_deinit(&text);
 }
 
-static ts_status pass_verify(const ts_fn *fn, const char *name, ts_error *err)
+static ts_status pass_verify(const ts_fn *fn, const ts_pass_env *env, const char *name, ts_error *err)
 {
 #ifndef NDEBUG
     ts_error broken;
@@ -91,19 +98,71 @@ static ts_status pass_verify(const ts_fn *fn, const char *name, ts_error *err)
         return ts_fail(err, TS_INTERNAL, "after pass %s: %.5000s", name, broken.text);
     if (status != TS_OK)
         return ts_fail(err, status, "%.5000s", broken.text);
+    if (env->forms & TS_FORM_PLAIN && ts__math_is_left(fn))
+        return ts_fail(err, TS_INTERNAL, "after pass %s: a math function is left, which its row in pass.def denies", name);
 #else
     (void)fn;
+    (void)env;
     (void)name;
     (void)err;
 #endif
     return TS_OK;
 }
 
+ts_status ts__pass_needs(const ts_fn *fn, const ts_pass_env *env, uint32_t needs, const char *who, ts_error *err)
+{
+    static const char *const names[] = {
+#define X(name, doc) #name " (" doc ")",
+        TS_FORMS(X)
+#undef X
+    };
+    uint32_t missing = env->forms & TS_FORM_KNOWN ? needs & ~env->forms : 0;
+    for (uint32_t i = 0; i < TS_FORM_COUNT; i++)
+        if (missing >> i & 1)
+            return ts_fail(err, TS_INTERNAL, "'%s' needs @%s in the form %s, and no pass before it sees to that: "
+                           "see compile/pipeline.def", who, ts_str_get(fn->module, fn->name), names[i]);
+    return TS_OK;
+}
+
+/* ---- TS_BISECT -------------------------------------------------------------------------------------------------- */
+
+/* The number in TS_BISECT; UINT32_MAX without one. */
+static ts_status pass_bisect(uint32_t *limit, ts_error *err)
+{
+    const char *value = getenv("TS_BISECT");
+    char *end = NULL;
+    *limit = UINT32_MAX;
+    if (!value || !*value)
+        return TS_OK;
+    errno = 0;
+    unsigned long n = strtoul(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end || errno || n >= UINT32_MAX)
+        return ts_fail(err, TS_VALUE, "TS_BISECT=%.200s: not a number of steps; give 0 (no step that may be left out) "
+                       "or more", value);
+    *limit = (uint32_t)n;
+    return TS_OK;
+}
+
+/* Counts a step that may be left out; is it beyond the limit? */
+static bool pass_is_left_out(const ts_fn *fn, const pass_row *pass, ts_pass_env *env, uint32_t limit)
+{
+    if (pass->kind == PASS_MUST)
+        return false;
+    env->n_steps++;
+    if (env->n_steps == limit)
+        fprintf(stderr, "TS_BISECT=%u: step %u is %s at %s level, of @%s\n", limit, limit, pass->name,
+                fn->level == TS_LEVEL_S ? "thread" : "tile", ts_str_get(fn->module, fn->name));
+    return env->n_steps > limit;
+}
+
+/* ---- running ---------------------------------------------------------------------------------------------------- */
+
 static ts_status pass_run(ts_fn *fn, const pass_row *pass, ts_pass_env *env, ts_error *err)
 {
     if (!(fn->level & pass->level))
         return ts_fail(err, TS_INTERNAL, "pass %s does not work on the level of @%s", pass->name,
                        ts_str_get(fn->module, fn->name));
+    TS_TRY(ts__pass_needs(fn, env, pass->needs, pass->name, err));
     ts_arena_mark mark = ts__arena_at(env->scratch);
     pass_dump(fn, "before", pass->name);
     ts_status status = pass->run(fn, env, err);
@@ -112,25 +171,29 @@ static ts_status pass_run(ts_fn *fn, const pass_row *pass, ts_pass_env *env, ts_
         return status;
     if (ts_module_failed(fn->module) || env->scratch->failed)
         return ts_fail(err, TS_NOMEM, "out of memory in pass %s", pass->name);
+    env->forms = (env->forms & (pass->keeps | TS_FORM_KNOWN)) | pass->makes;
     pass_dump(fn, "after", pass->name);
-    return pass_verify(fn, pass->name, err);
+    return pass_verify(fn, env, pass->name, err);
 }
 
 ts_status ts__run_passes(ts_fn *fn, const char *names, ts_pass_env *env, ts_error *err)
 {
     const char *stop = getenv("TS_STOP");
+    uint32_t limit;
     TS_TRY(pass_variable("TS_DUMP", ",", "all, or a list with commas of ", err));
     TS_TRY(pass_variable("TS_STOP", "", "one of ", err));
+    TS_TRY(pass_bisect(&limit, err));
     for (;;) {
         names += strspn(names, " ");
-        size_t n = strcspn(names, " ");
+        size_t n = strcspn(names, " |");
         if (!n)
             return TS_OK;
         const pass_row *pass = pass_find(names, n);
         if (!pass)
             return ts_fail(err, TS_NOTFOUND, "there is no pass '%.*s': see src/pass/pass.def",
                            (int)n, names);
-        TS_TRY(pass_run(fn, pass, env, err));
+        if (!pass_is_left_out(fn, pass, env, limit))
+            TS_TRY(pass_run(fn, pass, env, err));
         if (stop && strcmp(stop, pass->name) == 0)
             return TS_OK;
         names += n;

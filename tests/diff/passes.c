@@ -5,7 +5,7 @@
 #include "gen.h"
 
 static const char *const passes_names[] = {
-#define TS_PASS(name, level, doc) #name,
+#define TS_PASS(name, ...) #name,
 #include "pass/pass.def"
 };
 

@@ -37,6 +37,9 @@ def run(tmp_path, name, value):
         ("TS_DUMP", "fold,flod", "no pass 'flod'; it takes all, or a list with commas of fold, dce"),
         ("TS_DUMP", "foldx", "no pass 'foldx'"),
         ("TS_STOP", "fold,dce", "no pass 'fold,dce'; it takes one of fold, dce"),
+        ("TS_BISECT", "two", "not a number of steps; give 0 (no step that may be left out) or more"),
+        ("TS_BISECT", "-1", "not a number of steps"),
+        ("TS_BISECT", "3x", "not a number of steps"),
         ("TESSERA_NUM_THREADS", "two", "not a number of threads; give 1 to 512"),
         ("TESSERA_NUM_THREADS", "0", "give 1 to 512"),
         ("TESSERA_NUM_THREADS", "4x", "give 1 to 512"),
@@ -60,6 +63,8 @@ def test_value_that_means_nothing_is_refused(tmp_path, name, value, takes):
         ("TS_DUMP", ""),
         ("TS_DUMP", "all"),
         ("TS_STOP", "licm"),
+        ("TS_BISECT", "0"),
+        ("TS_BISECT", ""),
         ("TESSERA_NUM_THREADS", "3"),
         ("TESSERA_NUM_THREADS", ""),
         ("TESSERA_CACHE_SIZE", "1.5g"),
@@ -71,3 +76,16 @@ def test_value_that_means_nothing_is_refused(tmp_path, name, value, takes):
 def test_value_that_means_something_is_taken(tmp_path, name, value):
     done = run(tmp_path, name, value)
     assert done.returncode == 0, done.stderr
+
+
+def test_bisect_runs_the_first_steps_and_names_the_last(tmp_path):
+    steps = []
+    for n in range(1, 20):
+        done = run(tmp_path, "TS_BISECT", str(n))
+        assert done.returncode == 0, done.stderr
+        if not done.stderr:
+            break
+        steps.append(done.stderr.removeprefix(f"TS_BISECT={n}: step {n} is "))
+    names = [step.split()[0] for step in steps]
+    assert names == ["fold", "fma", "dce", "licm", "fold", "dce", "licm"]  # pipeline.def, less what must run
+    assert all(step.endswith(" at tile level, of @add\n") for step in steps)
