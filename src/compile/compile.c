@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The driver of one compilation: packed Python function -> tile IR -> passes -> target -> code.
+ * The driver of one compilation: packed Python function -> tile IR -> the row of pipeline.def for its level and
+ * target -> code.
  *
- *     front ─▶ fold fma dce licm ─▶ math legalize ─▶ fold dce licm ─▶ llvm | ptx
- *
- * `fma` runs before `math`, because the functions of src/math are written with the roundings they
- * mean. Everything of a compilation lives in one arena that is dropped at the end; only the code's
- * bytes leave it. Nothing is shared between calls. Read next: lang/front.h, pass/pass.def, target.h.
+ * Everything of a compilation lives in one arena that is dropped at the end; only the code's bytes leave it. Nothing
+ * is shared between calls. Read next: compile/pipeline.def, lang/front.h, pass/pass.def.
  */
 #include "compile/compile.h"
 #include "lang/front.h"
@@ -14,11 +12,17 @@
 #include "pass/pass.h"
 #include "gpu/gpu.h"
 #include "target/llvm/emit.h"
+#include "target/ptx/ptx.h"
 
-#define COMPILE_EARLY "fold fma dce licm"
-#define COMPILE_LATE "math legalize fold dce licm"
+/* One compilation on its way. */
+typedef struct compile_run {
+    ts_fn *fn;
+    ts_pass_env env;
+    const ts_probe *probe; /* may be NULL */
+    ts_code *out;
+} compile_run;
 
-/* ---- compilation --------------------------------------------------------------------------------*/
+/* ---- the launch plan ------------------------------------------------------------------------------------------- */
 
 /* The parameter table of the plan follows from the entry's `param`s. */
 static ts_status compile_params(const ts_fn *fn, ts_plan *plan, ts_error *err)
@@ -69,22 +73,110 @@ static ts_status compile_accesses(const ts_fn *fn, ts_arena *scratch, ts_plan *p
     return TS_OK;
 }
 
-static ts_status compile_fn(ts_fn *fn, ts_pass_env *env, const ts_probe *probe, ts_code *out, ts_error *err)
+/* ---- the steps of pipeline.def ---------------------------------------------------------------------------------- */
+
+static ts_status compile_step_probe(compile_run *run, ts_error *err)
 {
-    ts_target target = env->target;
-    out->plan.target = target;
-    const char *name = ts_str_get(fn->module, fn->name);
+    return run->probe ? run->probe->look(run->probe->user, run->fn, err) : TS_OK;
+}
+
+static ts_status compile_step_access(compile_run *run, ts_error *err)
+{
+    return compile_accesses(run->fn, run->env.scratch, run->env.plan, err);
+}
+
+static ts_status compile_step_lower(compile_run *run, ts_error *err)
+{
+    return ts__gpu_lower(run->fn, &run->env, run->out, err);
+}
+
+static ts_status compile_step_ptx(compile_run *run, ts_error *err)
+{
+    return ts__target_ptx(run->fn, run->env.plan, run->out, err);
+}
+
+static ts_status compile_step_llvm(compile_run *run, ts_error *err)
+{
+    return ts__target_llvm(run->fn, &run->env, run->out, err);
+}
+
+typedef struct compile_step {
+    const char *name;
+    uint32_t needs; /* TS_FORM_ bits */
+    ts_status (*run)(compile_run *run, ts_error *err);
+} compile_step;
+
+enum { LEGAL = TS_FORM_LEGAL };
+
+static const compile_step compile_steps[] = {
+#define TS_STEP(name, needs, doc) {#name, needs, compile_step_##name},
+#include "compile/pipeline.def"
+};
+
+/* ---- walking a row ---------------------------------------------------------------------------------------------- */
+
+typedef struct compile_row {
+    ts_level level;
+    bool is_gpu;
+    const char *groups;
+} compile_row;
+
+static const compile_row compile_rows[] = {
+#define TS_PIPELINE(level, target, groups) {COMPILE_##level, COMPILE_##target, groups},
+#define COMPILE_TILE TS_LEVEL_T
+#define COMPILE_THREAD TS_LEVEL_S
+#define COMPILE_CPU false
+#define COMPILE_GPU true
+#include "compile/pipeline.def"
+};
+
+static const compile_step *compile_find_step(const char *name, size_t n)
+{
+    for (size_t i = 0; i < TS_COUNT(compile_steps); i++)
+        if (strlen(compile_steps[i].name) == n && memcmp(compile_steps[i].name, name, n) == 0)
+            return &compile_steps[i];
+    return NULL;
+}
+
+/* One group of a row: a step, or passes. */
+static ts_status compile_group(compile_run *run, const char *group, ts_error *err)
+{
+    const compile_step *step = compile_find_step(group, strcspn(group, " |"));
+    if (!step)
+        return ts__run_passes(run->fn, group, &run->env, err);
+    TS_TRY(ts__pass_needs(run->fn, &run->env, step->needs, step->name, err));
+    return step->run(run, err);
+}
+
+static ts_status compile_row_run(compile_run *run, const char *groups, ts_error *err)
+{
+    run->env.forms = TS_FORM_KNOWN | TS_FORM_SOURCE;
+    for (const char *at = groups; *at;) {
+        at += strspn(at, " ");
+        TS_TRY(compile_group(run, at, err));
+        at += strcspn(at, "|");
+        at += *at == '|';
+    }
+    return TS_OK;
+}
+
+static ts_status compile_fn(compile_run *run, ts_error *err)
+{
+    ts_plan *plan = run->env.plan;
+    ts_target target = run->env.target;
+    plan->target = target;
+    const char *name = ts_str_get(run->fn->module, run->fn->name);
     size_t n = strlen(name);
-    if (n >= sizeof out->plan.name)
-        return ts_fail(err, TS_VALUE, "kernel name of %zu characters is longer than %zu", n, sizeof out->plan.name - 1);
-    memcpy(out->plan.name, name, n + 1);
-    TS_TRY(compile_params(fn, &out->plan, err));
-    TS_TRY(ts__run_passes(fn, COMPILE_EARLY, env, err));
-    if (probe)
-        TS_TRY(probe->look(probe->user, fn, err));
-    TS_TRY(ts__run_passes(fn, COMPILE_LATE, env, err));
-    TS_TRY(compile_accesses(fn, env->scratch, &out->plan, err));
-    return target == TS_TARGET_CPU ? ts__target_llvm(fn, env, out, err) : ts__target_ptx(fn, env, out, err);
+    if (n >= sizeof plan->name)
+        return ts_fail(err, TS_VALUE, "kernel name of %zu characters is longer than %zu", n, sizeof plan->name - 1);
+    memcpy(plan->name, name, n + 1);
+    TS_TRY(compile_params(run->fn, plan, err));
+    for (size_t i = 0; i < TS_COUNT(compile_rows); i++)
+        if (compile_rows[i].level & run->fn->level && compile_rows[i].is_gpu == (target != TS_TARGET_CPU))
+            return compile_row_run(run, compile_rows[i].groups, err);
+    return ts_fail(err, TS_UNSUPPORTED,
+                   "'%s' is a function of %s level, which is not compiled for the %s yet: compile a tile function", name,
+                   run->fn->level == TS_LEVEL_S ? "thread" : "tile", target == TS_TARGET_CPU ? "CPU" : "GPU");
 }
 
 /* The entry of a module: the one named, or the only one. */
@@ -107,8 +199,8 @@ ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hint
     ts__arena_init(&scratch, alloc);
     memset(out, 0, sizeof *out);
     out->alloc = alloc ? alloc : ts_alloc_default();
-    ts_pass_env env = {&scratch, target, hints ? hints : &none, &out->plan};
-    ts_status status = compile_fn(fn, &env, probe, out, err);
+    compile_run run = {fn, {&scratch, target, hints ? hints : &none, &out->plan}, probe, out};
+    ts_status status = compile_fn(&run, err);
     if (status != TS_OK)
         ts_code_deinit(out);
     ts__arena_deinit(&scratch);

@@ -11,4 +11,7 @@
 /* Thread-level function -> PTX text for plan->target. Adds to `text`. */
 TS_CHECKED ts_status ts__ptx_emit(const ts_fn *fn, const ts_plan *plan, ts_text *text, ts_error *err);
 
+/* The same as code: bytes that end in NUL. */
+TS_CHECKED ts_status ts__target_ptx(const ts_fn *fn, const ts_plan *plan, ts_code *code, ts_error *err);
+
 #endif
