@@ -8,6 +8,7 @@
  * break, continue and return on to the loop or function they belong to.
  */
 #include "eval/tile.h"
+#include "math/math.h"
 
 enum { EVAL_MAX_DEPTH = 200 };
 
@@ -390,9 +391,14 @@ static ts_status tile_grid(eval_tile *t, const uint32_t grid[3])
 ts_status ts__eval_grid(const ts_fn *fn, const uint64_t *params, size_t n, const uint32_t grid[3], ts_eval_env *env,
                        ts_error *err)
 {
-    eval_tile t = {.fn = fn, .module = fn->module};
+    eval_tile t = {.module = fn->module};
     ts__arena_init(&t.scratch, env->alloc);
-    ts_status status = eval_run_init(&t.run, fn, env, err);
+    ts_status status = ts__math_expand(fn, &t.scratch, &t.fn, err);
+    if (status != TS_OK) {
+        ts__arena_deinit(&t.scratch);
+        return status;
+    }
+    status = eval_run_init(&t.run, t.fn, env, err);
     t.run.params = params;
     t.run.n_params = n;
     memcpy(t.run.grid, grid, sizeof t.run.grid);

@@ -443,6 +443,14 @@ ts_val ts_op3(ts_builder *b, ts_op op, ts_val x, ts_val y, ts_val z, uint32_t at
     return ts_emit(b, op, build_result(b, op, x, y), 3, opnds, attr, 0);
 }
 
+ts_val ts_math_call(ts_builder *b, ts_math_fn fn, ts_val x, ts_val y)
+{
+    ts_type type = ts_type_of(b->fn, x);
+    if (ts__math_fns[fn].kind == TS_MATH_XB)
+        type = ts_type_with_elem(b->fn->module, type, TS_T_i1);
+    return ts_emit(b, TS_OP_fn, type, ts__math_fns[fn].n_opnd, (ts_val[]){x, y}, fn, 0);
+}
+
 ts_val ts_cast(ts_builder *b, ts_op op, ts_val x, ts_type elem, uint32_t attr)
 {
     return ts_emit(b, op, ts_type_with_elem(b->fn->module, ts_type_of(b->fn, x), elem), 1, &x, attr, 0);

@@ -106,7 +106,8 @@ enum { /* flags of an operation */
     TS_TERM = 32,
     TS_REGION = 64,
     TS_ELEM = 128,
-    TS_SLOW = 256
+    TS_SLOW = 256,
+    TS_WRITTEN = 512
 };
 enum { TS_N = -1 }; /* any number of operands or results */
 typedef enum ts_level { TS_LEVEL_T = 1, TS_LEVEL_S = 2, TS_LEVEL_B = 3 } ts_level;
@@ -122,7 +123,8 @@ typedef enum ts_attr_kind {
     TS_ATTR_ASSUME,
     TS_ATTR_ALLOCA,
     TS_ATTR_MMA,
-    TS_ATTR_SIMT
+    TS_ATTR_SIMT,
+    TS_ATTR_FN
 } ts_attr_kind;
 typedef enum ts_rule {
     TS_RULE_OWN,
@@ -148,6 +150,22 @@ typedef struct ts_op_info {
 extern const ts_op_info ts__ops[TS_OP_COUNT];
 /* TS_OP_COUNT when there is no such operation. */
 ts_op ts_op_find(const char *name, size_t n);
+
+/* The math functions that are rows of table/math.def and no operations: `fn` holds one in its attribute. */
+typedef enum ts_math_fn {
+#define TS_MATH(name, ...) TS_MATH_##name,
+#include "table/math.def"
+    TS_MATH_COUNT
+} ts_math_fn;
+/* What a function takes and gives, shapes being equal: X float -> float, XX two floats -> float, XN float and
+ * integer -> float, XB float -> i1. */
+typedef enum ts_math_kind { TS_MATH_X, TS_MATH_XX, TS_MATH_XN, TS_MATH_XB } ts_math_kind;
+typedef struct ts_math_info {
+    const char *name;
+    uint8_t kind, n_opnd;
+    bool own; /* computed in the type itself; else f16 and bf16 in f32 */
+} ts_math_info;
+extern const ts_math_info ts__math_fns[TS_MATH_COUNT];
 
 /* One instruction. Up to three operands are inline; more: opnd[0] is the pool index of all of them.
  * A splat `constant` keeps its 64-bit payload in opnd[0] (low) and opnd[1] (high). */
@@ -262,6 +280,7 @@ typedef enum ts_assume { TS_ASSUME_DIV_BY, TS_ASSUME_SAME, TS_ASSUME_BOUNDED } t
  * REDUCE : pool[aux..] = axis, reverse, n, then n pairs (lo, hi) of identity payloads.
  * INTS   : pool[aux..] = n, values..          ALLOCA : pool[aux..] = bytes, alignment, global flag
  * STR    : aux = ts_str (assert message, print format, global name)
+ * FN     : aux = ts_math_fn
  * CONST  : aux = 0: splat payload in opnd[0..1]; else 1 + index in the module's dense data */
 
 /* ---- types ------------------------------------------------------------------------------------- */
@@ -491,6 +510,8 @@ ts_val ts_op1(ts_builder *b, ts_op op, ts_val x, uint32_t attr);
 ts_val ts_op2(ts_builder *b, ts_op op, ts_val x, ts_val y, uint32_t attr);
 ts_val ts_op3(ts_builder *b, ts_op op, ts_val x, ts_val y, ts_val z, uint32_t attr);
 ts_val ts_cast(ts_builder *b, ts_op op, ts_val x, ts_type elem, uint32_t attr); /* CAST ops: new element */
+/* A function of table/math.def; y is 0 where it takes one operand. */
+ts_val ts_math_call(ts_builder *b, ts_math_fn fn, ts_val x, ts_val y);
 ts_val ts_cmp(ts_builder *b, ts_op op, ts_pred pred, ts_val x, ts_val y, uint32_t attr);
 ts_val ts_select(ts_builder *b, ts_val c, ts_val x, ts_val y);
 

@@ -461,6 +461,7 @@ static void (*const print_attrs[])(print_ctx *, const ts_inst *) = {
     [TS_ATTR_STR] = print_str,        [TS_ATTR_REDUCE] = print_reduce,
     [TS_ATTR_ASSUME] = print_assume,  [TS_ATTR_ALLOCA] = print_alloca,
     [TS_ATTR_MMA] = print_fields,     [TS_ATTR_SIMT] = print_fields,
+    [TS_ATTR_FN] = print_fields,
 };
 
 /* ---- instructions ---------------------------------------------------------------------------- */

@@ -402,7 +402,7 @@ static ts_status (*const read_attrs[])(read_ctx *, read_line *) = {
     [TS_ATTR_NONE] = read_fields,   [TS_ATTR_ARITH] = read_fields,  [TS_ATTR_AXIS] = read_fields,
     [TS_ATTR_MEM] = read_fields,    [TS_ATTR_INTS] = read_ints,     [TS_ATTR_STR] = read_str,
     [TS_ATTR_ASSUME] = read_assume, [TS_ATTR_ALLOCA] = read_alloca, [TS_ATTR_MMA] = read_fields,
-    [TS_ATTR_SIMT] = read_fields,
+    [TS_ATTR_SIMT] = read_fields,   [TS_ATTR_FN] = read_fields,
 };
 
 static ts_status read_plain(read_ctx *r, read_line *line)

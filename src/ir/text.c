@@ -27,6 +27,10 @@ static const char *const text_mma[] = {
 #define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm) #name,
 #include "ir/mma.def"
 };
+static const char *const text_math[] = {
+#define TS_MATH(name, ...) #name,
+#include "table/math.def"
+};
 static const char *const text_elem[] = {
     NULL,
 #define TS_SCALAR(name, bits, class, tag) #name,
@@ -60,6 +64,7 @@ static const ts__field text_cmp[] = {NAMED("pred", text_pred, 9, 3, true), ARITH
 static const ts__field text_cvt_pack[] = {NAMED("elem", text_elem, 16, 8, true), ARITH_FIELDS};
 static const ts__field text_mem[] = {NAMED("mode", text_rmw, 5, 4, false), MEM_FIELDS};
 static const ts__field text_atomic[] = {NAMED("mode", text_rmw, 5, 4, true), MEM_FIELDS};
+static const ts__field text_fns[] = {NAMED("fn", text_math, 0, 16, true)};
 static const ts__field text_axis[] = {{"axis", NULL, 0, 0, 32, true}};
 static const ts__field text_wgmma[] = {NAMED("shape", text_mma, 0, 8, true),
                                        NUMBER("n", 8, 16),
@@ -123,7 +128,7 @@ ts__fields ts__fields_of(ts_op op)
     static const ts__fields by_attr[] = {
         [TS_ATTR_ARITH] = LIST(text_arith), [TS_ATTR_AXIS] = LIST(text_axis),
         [TS_ATTR_MEM] = LIST(text_mem),     [TS_ATTR_MMA] = LIST(text_wgmma),
-        [TS_ATTR_SIMT] = LIST(text_simt),
+        [TS_ATTR_SIMT] = LIST(text_simt),   [TS_ATTR_FN] = LIST(text_fns),
     };
     for (size_t i = 0; i < TS_COUNT(text_by_op); i++)
         if (text_by_op[i].op == op)

@@ -19,6 +19,7 @@ const ts_op_info ts__ops[TS_OP_COUNT] = {
 #define REGION TS_REGION
 #define ELEM TS_ELEM
 #define SLOW TS_SLOW
+#define WRITTEN TS_WRITTEN
 #define TS_OP(name, level, operands, results, rule, attr, flags, ptx, llvm)                        \
     {#name, operands, results, level, TS_RULE_##rule, TS_ATTR_##attr, flags, ptx, llvm},
 #include "ir/op.def"
@@ -28,6 +29,7 @@ const ts_op_info ts__ops[TS_OP_COUNT] = {
 #undef N
 #undef PURE
 #undef SLOW
+#undef WRITTEN
 #undef COMM
 #undef READ
 #undef WRITE
@@ -35,6 +37,23 @@ const ts_op_info ts__ops[TS_OP_COUNT] = {
 #undef TERM
 #undef REGION
 #undef ELEM
+};
+
+const ts_math_info ts__math_fns[TS_MATH_COUNT] = {
+#define OPNDS_X 1
+#define OPNDS_XX 2
+#define OPNDS_XN 2
+#define OPNDS_XB 1
+#define IN_F32 false
+#define IN_ITSELF true
+#define TS_MATH(name, kind, narrow, ...) {#name, TS_MATH_##kind, OPNDS_##kind, narrow},
+#include "table/math.def"
+#undef OPNDS_X
+#undef OPNDS_XX
+#undef OPNDS_XN
+#undef OPNDS_XB
+#undef IN_F32
+#undef IN_ITSELF
 };
 
 ts_op ts_op_find(const char *name, size_t n)

@@ -103,6 +103,25 @@ static ts_status vt_fpowi(const ts__verify *c)
     return TS_OK;
 }
 
+static ts_status vt_fn(const ts__verify *c)
+{
+    TS__WANT(c, c->inst->aux < TS_MATH_COUNT, "function %u does not exist", c->inst->aux);
+    const ts_math_info *fn = &ts__math_fns[c->inst->aux];
+    TS__WANT(c, c->n == fn->n_opnd, "%s takes %u operands, not %u", fn->name, fn->n_opnd, c->n);
+    ts_type x = ts__verify_opnd(c, 0), y = ts__verify_opnd(c, fn->n_opnd - 1u);
+    TS__WANT(c, ts__is_tile_like(c->m, x) && ts__is_arith_float(vt_elem(c, x)), "%s works on f16, bf16, f32 and f64",
+             fn->name);
+    TS__WANT(c, fn->kind != TS_MATH_XX || x == y, "the operands of %s have different types", fn->name);
+    TS__WANT(c, fn->kind != TS_MATH_XN || (ts__same_shape(c->m, x, y) && vt_elem(c, y) == TS_T_i32),
+             "the second operand of %s is an i32 of the same shape", fn->name);
+    if (fn->kind == TS_MATH_XB)
+        TS__WANT(c, ts__same_shape(c->m, x, c->type) && vt_elem(c, c->type) == TS_T_i1,
+                 "%s gives i1 of the operand's shape", fn->name);
+    else
+        TS__WANT(c, c->type == x, "%s keeps the type of its operand", fn->name);
+    return TS_OK;
+}
+
 static ts_status vt_offset(const ts__verify *c)
 {
     ts_type p = ts__verify_opnd(c, 0), d = ts__verify_opnd(c, 1);
@@ -716,6 +735,7 @@ const ts__verify_rule ts__verify_tile[TS_OP_COUNT] = {
     [TS_OP_constant] = {vt_constant, 0},
     [TS_OP_iota] = {vt_iota, 0},
     [TS_OP_fpowi] = {vt_fpowi, 0},
+    [TS_OP_fn] = {vt_fn, 0},
     [TS_OP_offset] = {vt_offset, 0},
     [TS_OP_broadcast] = {vt_broadcast, 0},
     [TS_OP_reshape] = {vt_reshape, 0},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The pass `math`: replaces sin, cos, exp, pow, ... by the functions of this folder (math.h).
+ * The pass `math`: replaces sin, cos, exp, pow, ... and `fn` by the functions of this folder (math.h).
  *
  *     %y = exp %x : tile<64xf16>        %a = ftof %x : tile<64xf32>
  *                                       ... the f32 function ...
@@ -13,38 +13,39 @@
  */
 #include "math/math.h"
 
-typedef ts_val math_unary(ts_math *m, ts_val x);
-typedef ts_val math_binary(ts_math *m, ts_val x, ts_val y);
+static ts__math_x math_approx_exp, math_approx_log, math_approx_tan;
+static ts__math_xx math_approx_pow;
 
-static ts_val math_approx_exp(ts_math *m, ts_val x);
-static ts_val math_approx_log(ts_math *m, ts_val x);
-static ts_val math_approx_tan(ts_math *m, ts_val x);
-static ts_val math_approx_pow(ts_math *m, ts_val x, ts_val y);
-
-/* One row per function; `native` ones are instructions of the GPU when approximate. */
+/* How one function is written; `native` ones are instructions of the GPU when approximate. */
 typedef struct math_row {
     uint16_t op;
-    bool native;
-    math_unary *unary, *fast_unary;
-    math_binary *binary, *fast_binary;
+    bool native, own; /* own: computed in f16 and bf16 themselves */
+    bool integer;     /* the second operand */
+    ts__math_x *unary, *fast_unary;
+    ts__math_xx *binary, *fast_binary;
 } math_row;
 
-static const math_row math_rows[] = {
-    {TS_OP_exp, false, ts__math_exp, math_approx_exp, NULL, NULL},
-    {TS_OP_exp2, true, ts__math_exp2, NULL, NULL, NULL},
-    {TS_OP_log, false, ts__math_log, math_approx_log, NULL, NULL},
-    {TS_OP_log2, true, ts__math_log2, NULL, NULL, NULL},
-    {TS_OP_sin, true, ts__math_sin, NULL, NULL, NULL},
-    {TS_OP_cos, true, ts__math_cos, NULL, NULL, NULL},
-    {TS_OP_tan, false, ts__math_tan, math_approx_tan, NULL, NULL},
-    {TS_OP_sinh, false, ts__math_sinh, NULL, NULL, NULL},
-    {TS_OP_cosh, false, ts__math_cosh, NULL, NULL, NULL},
-    {TS_OP_tanh, true, ts__math_tanh, NULL, NULL, NULL},
-    {TS_OP_rsqrt, true, ts__math_rsqrt, NULL, NULL, NULL},
-    {TS_OP_pow, false, NULL, NULL, ts__math_pow, math_approx_pow},
-    {TS_OP_atan2, false, NULL, NULL, ts__math_atan2, NULL},
-    {TS_OP_remf, false, NULL, NULL, ts__math_rem, NULL},
-    {TS_OP_fpowi, false, NULL, NULL, ts__math_powi, NULL},
+#define MATH_NONE(op) NULL
+#define MATH_NATIVE(op) NULL
+#define MATH_WRITTEN(op) math_approx_##op
+#define MATH_X(name, fast) false, ts__math_##name, fast, NULL, NULL
+#define MATH_XB(name, fast) false, ts__math_##name, fast, NULL, NULL
+#define MATH_XX(name, fast) false, NULL, NULL, ts__math_##name, fast
+#define MATH_XN(name, fast) true, NULL, NULL, ts__math_##name, fast
+#define MATH_IS_NONE false
+#define MATH_IS_NATIVE true
+#define MATH_IS_WRITTEN false
+#define MATH_IN_F32 false
+#define MATH_IN_ITSELF true
+
+static const math_row math_ops[] = {
+#define TS_MATH_OP(op, kind, approx, ...) {TS_OP_##op, MATH_IS_##approx, false, MATH_##kind(op, MATH_##approx(op))},
+#include "table/math.def"
+};
+
+static const math_row math_fns[TS_MATH_COUNT] = {
+#define TS_MATH(name, kind, narrow, ...) {TS_OP_fn, false, MATH_##narrow, MATH_##kind(name, NULL)},
+#include "table/math.def"
 };
 
 /* ---- approximate forms for the GPU ----------------------------------------------------------------*/
@@ -80,27 +81,32 @@ static ts_val math_approx_pow(ts_math *m, ts_val x, ts_val y)
 typedef struct math_walk {
     ts_builder b;
     const ts_fn *from;
-    const ts_pass_env *env;
+    const ts_pass_env *env; /* NULL: only `fn` is written */
     ts_val *map;
 } math_walk;
 
-static const math_row *math_find(uint32_t op)
+static const math_row *math_find(const math_walk *w, ts_val v)
 {
-    for (size_t i = 0; i < TS_COUNT(math_rows); i++)
-        if (math_rows[i].op == op)
-            return &math_rows[i];
+    const ts_inst *inst = ts_at(w->from, v);
+    if (!(ts_info(inst)->flags & TS_WRITTEN))
+        return NULL;
+    if (inst->op == TS_OP_fn)
+        return &math_fns[inst->aux];
+    for (size_t i = 0; i < TS_COUNT(math_ops) && w->env; i++)
+        if (math_ops[i].op == inst->op)
+            return &math_ops[i];
     return NULL;
 }
 
 static bool math_is_fast(const math_walk *w)
 {
-    return w->env->hints && w->env->hints->fastmath;
+    return w->env && w->env->hints && w->env->hints->fastmath;
 }
 
 static bool math_is_approx(const math_walk *w, uint32_t attr)
 {
     ts_round round = TS_A_ROUND(attr);
-    return w->env->target != TS_TARGET_CPU &&
+    return w->env && w->env->target != TS_TARGET_CPU &&
            (round == TS_APPROX || round == TS_FULL || math_is_fast(w));
 }
 
@@ -137,10 +143,10 @@ static ts_val math_rewrite(math_walk *w, const math_row *row, const ts_inst *ins
 {
     ts_builder *b = &w->b;
     ts_val x = w->map[ts_opnds(w->from, inst)[0]], y = row->binary ? w->map[ts_opnds(w->from, inst)[1]] : 0;
-    ts_type elem = ts_type_elem(b->fn->module, inst->type);
+    ts_type elem = ts_type_elem(b->fn->module, ts_type_of(b->fn, x));
     uint32_t attr = ts__ops[inst->op].attr == TS_ATTR_ARITH ? inst->aux : 0;
-    bool narrow = elem == TS_T_f16 || elem == TS_T_bf16, flush = math_flushes(w, row, attr, elem);
-    bool pair = y && inst->op != TS_OP_fpowi;
+    bool narrow = (elem == TS_T_f16 || elem == TS_T_bf16) && !row->own, flush = math_flushes(w, row, attr, elem);
+    bool pair = y && !row->integer, truth = ts_type_elem(b->fn->module, inst->type) == TS_T_i1;
     if (narrow) {
         x = ts_cast(b, TS_OP_ftof, x, TS_T_f32, 0);
         y = pair ? ts_cast(b, TS_OP_ftof, y, TS_T_f32, 0) : y;
@@ -152,7 +158,7 @@ static ts_val math_rewrite(math_walk *w, const math_row *row, const ts_inst *ins
     ts_val z = math_apply(w, row, x, y, attr);
     if (flush)
         z = math_flush(b, z);
-    return narrow ? ts_cast(b, TS_OP_ftof, z, elem, 0) : z;
+    return narrow && !truth ? ts_cast(b, TS_OP_ftof, z, elem, 0) : z;
 }
 
 /* Division and square root of f32 are IEEE; fastmath takes the machine's quick ones. */
@@ -166,7 +172,7 @@ static bool math_is_quick(const math_walk *w, const ts_inst *inst)
 static bool math_needed(const math_walk *w)
 {
     for (ts_val v = 1; v < w->from->inst.n; v++)
-        if (math_find(ts_at(w->from, v)->op) || math_is_quick(w, ts_at(w->from, v)))
+        if (math_find(w, v) || math_is_quick(w, ts_at(w->from, v)))
             return true;
     return false;
 }
@@ -185,7 +191,7 @@ bool ts__math_is_left(const ts_fn *fn)
 static void math_one(math_walk *w, ts_val v)
 {
     const ts_inst *inst = ts_at(w->from, v);
-    const math_row *row = math_find(inst->op);
+    const math_row *row = math_find(w, v);
     ts_val x[2];
     w->b.loc = w->from->loc.at[v];
     for (uint32_t i = 0; math_is_quick(w, inst) && i < inst->n_opnd; i++)
@@ -198,20 +204,35 @@ static void math_one(math_walk *w, ts_val v)
         ts_copy(&w->b, w->from, v, w->map);
 }
 
+/* The function with everything written; NULL when memory is out. */
+static ts_fn *math_all(math_walk *w, ts_arena *scratch)
+{
+    w->map = TS_NEW_N(scratch, ts_val, w->from->inst.n);
+    ts_fn *to = w->map ? ts_fn_create_like(w->from) : NULL;
+    if (!to)
+        return NULL;
+    ts_builder_init(&w->b, to);
+    w->b.fold = true;
+    for (ts_val v = 1; v < w->from->inst.n; v++)
+        math_one(w, v);
+    return ts_builder_status(&w->b, NULL) == TS_OK ? to : NULL;
+}
+
 ts_status ts__pass_math(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
     math_walk w = {.from = fn, .env = env};
     if (!math_needed(&w))
         return TS_OK;
-    w.map = TS_NEW_N(env->scratch, ts_val, fn->inst.n);
-    ts_fn *to = ts_fn_create_like(fn);
-    if (!w.map || !to)
+    ts_fn *to = math_all(&w, env->scratch);
+    if (!to)
         return ts_fail(err, TS_NOMEM, "out of memory while writing math functions");
-    ts_builder_init(&w.b, to);
-    w.b.fold = true;
-    for (ts_val v = 1; v < fn->inst.n; v++)
-        math_one(&w, v);
-    TS_TRY(ts_builder_status(&w.b, err));
     ts_fn_replace(fn, to);
     return TS_OK;
+}
+
+ts_status ts__math_expand(const ts_fn *fn, ts_arena *scratch, const ts_fn **out, ts_error *err)
+{
+    math_walk w = {.from = fn};
+    *out = math_needed(&w) ? math_all(&w, scratch) : fn;
+    return *out ? TS_OK : ts_fail(err, TS_NOMEM, "out of memory while writing math functions");
 }

@@ -9,18 +9,8 @@
  * coefficients are tables (tools/minimax.py prints the latter: own minimax fits). Rare arguments
  * (huge for sin, subnormal for log) are in `cold` regions: cost one compare where none occurs.
  *
- * Bounds in ulps of the exact result over every value, specials as C99 annex F; instructions of the common
- * path in f32 without constants (measured numbers: docs/reference/math.md; tests/math/ulp.c fails above):
- *
- *     function   f32   f64   f16,bf16  instr.     function   f32   f64   f16,bf16  instr.
- *     exp        1.00  1.00  0.51      16         sinh       1.75  1.75  0.51      33
- *     exp2       1.00  1.00  0.51      13         cosh       1.75  1.75  0.51      30
- *     log        1.00  1.00  0.51      18         tanh       2.00  2.00  0.51      31
- *     log2       1.00  1.00  0.51      27         atan2      2.25  2.25  0.51      45
- *     sin        1.80  1.80  0.51      16         pow        1.00  1.00  0.51      112
- *     cos        1.80  1.80  0.51      18         fpowi      1.00  1.00  0.51      as pow
- *     tan        2.00  2.00  0.51      29         rsqrt      1.50  1.50  0.51      2
- *     remf       exact
+ * Each function is a row of table/math.def, with its bound in ulps of the exact result over every value; specials as
+ * C99 annex F. Measured numbers and instructions: docs/reference/math.md; tests/math/ulp.c fails above a bound.
  */
 #ifndef TS_MATH_MATH_H
 #define TS_MATH_MATH_H
@@ -29,7 +19,7 @@
 
 /* Facts of a binary format. */
 typedef struct ts_math_fmt {
-    int mant, bias;         /* stored fraction bits (23, 52), exponent bias */
+    int mant, bias;         /* stored fraction bits (23, 52, ..), exponent bias */
     int64_t min_normal, inf; /* bit patterns */
     double magic;           /* 1.5 * 2^mant: adding it rounds to an integer in the low bits */
     ts_type elem, int_elem;
@@ -44,7 +34,7 @@ typedef struct ts_math {
     bool cold; /* the target understands `cold`; otherwise slow paths are selects */
 } ts_math;
 
-/* Sets up for values shaped like x, whose element is f32 or f64. */
+/* Sets up for values shaped like x, whose element is f32 or f64 (f16, bf16: only for what is exact by bits). */
 void ts__math_init(ts_math *m, ts_builder *b, ts_val x, bool cold);
 /* c0 + c1 x + c2 x^2 + .. by Horner. */
 ts_val ts__math_poly(ts_math *m, ts_val x, const double *c, int n);
@@ -66,22 +56,16 @@ ts_val ts__math_power(ts_math *m, ts_val e);
 /* a > 0 as significand in [1, 2) and exponent. */
 ts_val ts__math_significand(ts_math *m, ts_val a, ts_val *e);
 
-ts_val ts__math_exp(ts_math *m, ts_val x);
-ts_val ts__math_exp2(ts_math *m, ts_val x);
-ts_val ts__math_log(ts_math *m, ts_val x);
-ts_val ts__math_log2(ts_math *m, ts_val x);
-ts_val ts__math_sin(ts_math *m, ts_val x);
-ts_val ts__math_cos(ts_math *m, ts_val x);
-ts_val ts__math_tan(ts_math *m, ts_val x);
-ts_val ts__math_sinh(ts_math *m, ts_val x);
-ts_val ts__math_cosh(ts_math *m, ts_val x);
-ts_val ts__math_tanh(ts_math *m, ts_val x);
-ts_val ts__math_rsqrt(ts_math *m, ts_val x);
-ts_val ts__math_pow(ts_math *m, ts_val x, ts_val y);
-ts_val ts__math_atan2(ts_math *m, ts_val y, ts_val x);
-ts_val ts__math_rem(ts_math *m, ts_val x, ts_val y);
-/* x to an integer power; n is i8 to i64 of x's shape. */
-ts_val ts__math_powi(ts_math *m, ts_val x, ts_val n);
+/* The functions, by kind (table/math.def). */
+typedef ts_val ts__math_x(ts_math *m, ts_val x);
+typedef ts_val ts__math_xx(ts_math *m, ts_val x, ts_val y);
+#define TS_MATH_TYPE_X ts__math_x
+#define TS_MATH_TYPE_XB ts__math_x
+#define TS_MATH_TYPE_XX ts__math_xx
+#define TS_MATH_TYPE_XN ts__math_xx /* the second is i32; that of fpowi i8 to i64 */
+#define TS_MATH(name, kind, ...) TS_MATH_TYPE_##kind ts__math_##name;
+#define TS_MATH_OP(op, kind, ...) TS_MATH_TYPE_##kind ts__math_##op;
+#include "table/math.def"
 
 /* ---- the words the functions are written in ------------------------------------------------------- */
 
@@ -193,7 +177,7 @@ static inline ts_val m_sel(ts_math *m, ts_val c, ts_val x, ts_val y)
 }
 static inline int64_t m_sign(const ts_math *m) /* the sign bit */
 {
-    return m->wide ? INT64_MIN : INT32_MIN;
+    return m->wide ? INT64_MIN : m->fmt->int_elem == TS_T_i16 ? INT16_MIN : INT32_MIN;
 }
 static inline ts_val m_with_sign(ts_math *m, ts_val x, ts_val sign) /* |x| with the sign bit of `sign` */
 {
@@ -206,5 +190,8 @@ bool ts__math_is_left(const ts_fn *fn);
 
 /* The pass `math`: operations that no target has become calls of the functions above, inlined. */
 TS_CHECKED ts_status ts__pass_math(ts_fn *fn, ts_pass_env *env, ts_error *err);
+/* The meaning of `fn`: *out is the function with each `fn` written out and all else as it is; fn itself where it has
+ * none. For the evaluator. Owns: nothing; *out lives in the module. */
+TS_CHECKED ts_status ts__math_expand(const ts_fn *fn, ts_arena *scratch, const ts_fn **out, ts_error *err);
 
 #endif

@@ -136,7 +136,7 @@ static pow_pair powi_pair(ts_math *m, ts_val n, ts_type elem)
     return pow_sum(m, ts_cast(b, TS_OP_itof, high, m->fmt->elem, 0), ts_cast(b, TS_OP_itof, low, m->fmt->elem, 0));
 }
 
-ts_val ts__math_powi(ts_math *m, ts_val x, ts_val n)
+ts_val ts__math_fpowi(ts_math *m, ts_val x, ts_val n)
 {
     ts_builder *b = m->b;
     ts_type elem = ts_type_elem(b->fn->module, ts_type_of(b->fn, n));

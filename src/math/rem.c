@@ -51,7 +51,7 @@ static ts_val rem_far(ts_math *m, ts_val ax, ts_val ay)
     return m_sel(m, good, r, m_c(m, NAN));
 }
 
-ts_val ts__math_rem(ts_math *m, ts_val x, ts_val y)
+ts_val ts__math_remf(ts_math *m, ts_val x, ts_val y)
 {
     ts_val ax = m_abs(m, x), ay = m_abs(m, y), quotient = m_div(m, ax, ay);
     ts_val r = m_sel(m, m_cmp(m, TS_LT, ax, ay), ax, rem_step(m, ax, ay, quotient));

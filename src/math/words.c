@@ -4,18 +4,23 @@
  */
 #include "math/math.h"
 
-static const ts_math_fmt words_formats[2] = {
+static const ts_math_fmt words_formats[] = {
     {23, 127, 0x00800000, 0x7F800000, 0x1.8p23, TS_T_f32, TS_T_i32},
     {52, 1023, 0x0010000000000000, 0x7FF0000000000000, 0x1.8p52, TS_T_f64, TS_T_i64},
+    {10, 15, 0x0400, 0x7C00, 0x1.8p10, TS_T_f16, TS_T_i16},
+    {7, 127, 0x0080, 0x7F80, 0x1.8p7, TS_T_bf16, TS_T_i16},
 };
 
 void ts__math_init(ts_math *m, ts_builder *b, ts_val x, bool cold)
 {
     ts_module *module = b->fn->module;
     ts_type type = ts_type_of(b->fn, x);
-    bool wide = ts_type_elem(module, type) == TS_T_f64;
-    const ts_math_fmt *fmt = &words_formats[wide];
-    *m = (ts_math){b, fmt, type, ts_type_with_elem(module, type, fmt->int_elem), wide, cold};
+    ts_type elem = ts_type_elem(module, type);
+    const ts_math_fmt *fmt = words_formats;
+    for (size_t i = 1; i < TS_COUNT(words_formats); i++)
+        if (words_formats[i].elem == elem)
+            fmt = &words_formats[i];
+    *m = (ts_math){b, fmt, type, ts_type_with_elem(module, type, fmt->int_elem), elem == TS_T_f64, cold};
 }
 
 ts_val ts__math_poly(ts_math *m, ts_val x, const double *c, int n)

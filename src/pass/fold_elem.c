@@ -24,13 +24,19 @@ static bool elem_is_exact(ts_op op, uint32_t attr)
     const ts_op_info *info = &ts__ops[op];
     ts_round round = TS_A_ROUND(attr);
     bool approximate = info->attr == TS_ATTR_ARITH && (round == TS_APPROX || round == TS_FULL);
-    return !approximate && (info->ptx || info->rule == TS_RULE_BINI || info->rule == TS_RULE_UNI);
+    return !approximate && !(info->flags & TS_WRITTEN);
+}
+
+/* How many operands an operation with this attribute has. */
+static uint32_t elem_operands(ts_op op, uint32_t attr)
+{
+    return op == TS_OP_fn ? ts__math_fns[attr].n_opnd : (uint32_t)ts__ops[op].n_opnd;
 }
 
 static ts_val elem_constant(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds, uint32_t attr)
 {
     const ts_module *m = c->b.fn->module;
-    uint32_t n = (uint32_t)ts__ops[op].n_opnd;
+    uint32_t n = elem_operands(op, attr);
     uint64_t x[3], out;
     if (!elem_is_exact(op, attr))
         return 0;
@@ -305,7 +311,7 @@ static uint32_t elem_order(fold_ctx *c, ts_op op, ts_val *opnds, uint32_t attr)
 static ts_val elem_sink(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds, uint32_t attr)
 {
     ts_module *m = c->b.fn->module;
-    uint32_t n = (uint32_t)ts__ops[op].n_opnd, wrap = TS_OP_COUNT;
+    uint32_t n = elem_operands(op, attr), wrap = TS_OP_COUNT;
     ts_type shape = 0;
     ts_val inner[3];
     uint64_t bits;
@@ -344,7 +350,7 @@ ts_val ts__fold_elem(fold_ctx *c, ts_op op, ts_type type, const ts_val *given, u
     static ts_val (*const steps[])(fold_ctx *, ts_op, ts_type, const ts_val *, uint32_t) = {
         elem_constant, elem_rules, elem_same_compare, elem_divide, elem_inverse, elem_sink};
     ts_val opnds[3] = {0};
-    uint32_t n = (uint32_t)ts__ops[op].n_opnd;
+    uint32_t n = elem_operands(op, attr);
     memcpy(opnds, given, n * sizeof *opnds);
     attr = elem_order(c, op, opnds, attr);
     for (size_t i = 0; i < TS_COUNT(steps); i++) {

@@ -5,64 +5,27 @@
  *     test_math_ulp                      all f16 and bf16 values, a seeded sample of f32 and f64
  *     test_math_ulp --every [name] ...   every f32 value of the one-argument functions (minutes each)
  *
- * The reference is the host's libm one format up: double for f32, long double (64-bit significand) for
- * f64. Where long double is no wider than double the f64 rows are skipped and counted.
+ * The rows, their references in long double (64-bit significand) and bounds are those of table/math.def. Where long
+ * double is no wider than double the f64 rows are skipped and counted.
  */
 #include "math/flat.h"
+#include "math/rows.h"
 #include "check.h"
 #include "pass/pass.h"
 #include <float.h>
 #include <pthread.h>
 
-typedef long double ulp_real;
-
-typedef struct ulp_row {
-    const char *name;
-    ts_op op;
-    double (*one)(double);
-    double (*two)(double, double);
-    ulp_real (*one_long)(ulp_real);
-    ulp_real (*two_long)(ulp_real, ulp_real);
-    double bound; /* f32 and f64 */
-} ulp_row;
-
-static double ulp_rsqrt(double x)
-{
-    return 1 / sqrt(x);
-}
-static ulp_real ulp_rsqrtl(ulp_real x)
-{
-    return 1 / sqrtl(x);
-}
-
-static const ulp_row ulp_rows[] = {
-    {"exp", TS_OP_exp, exp, NULL, expl, NULL, 1.0},
-    {"exp2", TS_OP_exp2, exp2, NULL, exp2l, NULL, 1.0},
-    {"log", TS_OP_log, log, NULL, logl, NULL, 1.0},
-    {"log2", TS_OP_log2, log2, NULL, log2l, NULL, 1.0},
-    {"sin", TS_OP_sin, sin, NULL, sinl, NULL, 1.8},
-    {"cos", TS_OP_cos, cos, NULL, cosl, NULL, 1.8},
-    {"tan", TS_OP_tan, tan, NULL, tanl, NULL, 2.0},
-    {"sinh", TS_OP_sinh, sinh, NULL, sinhl, NULL, 1.75},
-    {"cosh", TS_OP_cosh, cosh, NULL, coshl, NULL, 1.75},
-    {"tanh", TS_OP_tanh, tanh, NULL, tanhl, NULL, 2.0},
-    {"rsqrt", TS_OP_rsqrt, ulp_rsqrt, NULL, ulp_rsqrtl, NULL, 1.5},
-    {"pow", TS_OP_pow, NULL, pow, NULL, powl, 1.0},
-    {"atan2", TS_OP_atan2, NULL, atan2, NULL, atan2l, 2.25},
-    {"remf", TS_OP_remf, NULL, fmod, NULL, fmodl, 0},
-};
-
 /* ---- one function on one type -----------------------------------------------------------------------*/
 
 typedef struct ulp_job {
-    const ulp_row *row;
+    const math_case *row;
     ts_type type;
     ts_arena arena, scratch;
     flat run;
 } ulp_job;
 
 /* param x [, y]; z = op; stored, so that nothing is dead; then the pass. */
-static bool ulp_prepare(ulp_job *job, const ulp_row *row, ts_type type)
+static bool ulp_prepare(ulp_job *job, const math_case *row, ts_type type)
 {
     static const ts_hints hints = {0};
     ts_error err = {0};
@@ -74,10 +37,10 @@ static bool ulp_prepare(ulp_job *job, const ulp_row *row, ts_type type)
     ts_fn *fn = ts_fn_create(m, "f", TS_LEVEL_T);
     ts_builder b;
     ts_builder_init(&b, fn);
-    bool two = row->two != NULL;
-    ts_val x = ts_fn_param(&b, type), y = two ? ts_fn_param(&b, type) : 0;
+    bool two = math_operands(row) == 2;
+    ts_val x = ts_fn_param(&b, type), y = two ? ts_fn_param(&b, math_second(row, type)) : 0;
     ts_val p = ts_fn_param(&b, ts_type_ptr(m, type, TS_GLOBAL));
-    ts_val z = two ? ts_op2(&b, row->op, x, y, 0) : ts_op1(&b, row->op, x, 0);
+    ts_val z = math_build_float(&b, row, x, y);
     ts_emit(&b, TS_OP_store_ptr_tko, TS_T_token, 2, (ts_val[]){p, z}, 0, 0);
     ts_term(&b, TS_OP_return, 0, NULL);
     ts_pass_env env = {&job->scratch, TS_TARGET_CPU, &hints, NULL};
@@ -123,7 +86,7 @@ static ulp_format ulp_format_of(ts_type type)
 }
 
 /* Distance of `got` from `want` in units of the last place of `want`; huge when they differ in kind. */
-static double ulp_distance(ulp_format f, ulp_real got, ulp_real want)
+static double ulp_distance(ulp_format f, ts_real got, ts_real want)
 {
     if (isnan(want) || isnan(got))
         return isnan(want) && isnan(got) ? 0 : INFINITY;
@@ -131,25 +94,13 @@ static double ulp_distance(ulp_format f, ulp_real got, ulp_real want)
         return signbit(want) == signbit(got) ? 0 : INFINITY;
     if (isinf(want) && isinf(got))
         return signbit(want) == signbit(got) ? 0 : INFINITY;
-    ulp_real top = ldexpl(1, f.max_exp);
+    ts_real top = ldexpl(1, f.max_exp);
     got = isinf(got) ? copysignl(top, got) : got;
     want = fabsl(want) > top ? copysignl(top, want) : want;
     int e;
     frexpl(want, &e);
     e = TS_MAX(TS_MIN(e, f.max_exp) - f.mant, f.min_exp);
     return (double)(fabsl(got - want) / ldexpl(1, e));
-}
-
-/* The same for double references, which are enough for all but f64. */
-static double ulp_distance_fast(ulp_format f, double got, double want)
-{
-    if (!(fabs(want) < INFINITY) || !(fabs(got) < INFINITY) || want == 0)
-        return ulp_distance(f, (ulp_real)got, (ulp_real)want);
-    uint64_t bits = ts_bits_of_f64(want) >> 52 & 2047;
-    int e = TS_MAX(TS_MIN((int)bits - 1022, f.max_exp) - f.mant, f.min_exp);
-    if (fabs(want) > ldexp(1, f.max_exp))
-        return ulp_distance(f, (ulp_real)got, (ulp_real)want);
-    return fabs(got - want) * ts_f64_of_bits((uint64_t)(1023 - e) << 52);
 }
 
 static double ulp_value(ts_type type, uint64_t bits)
@@ -160,15 +111,15 @@ static double ulp_value(ts_type type, uint64_t bits)
                               : ts__bf16_to_f64((uint16_t)bits);
 }
 
+static ts_real ulp_operand(ts_type type, uint64_t bits)
+{
+    return type == TS_T_i32 ? (int32_t)bits : (ts_real)ulp_value(type, bits);
+}
+
 static double ulp_one(const ulp_job *job, ulp_format f, uint64_t xb, uint64_t yb, uint64_t zb)
 {
-    double x = ulp_value(job->type, xb), y = ulp_value(job->type, yb), z = ulp_value(job->type, zb);
-    const ulp_row *r = job->row;
-    if (r->two && !(isfinite(x) && isfinite(y))) /* exact; and some powl are wrong for (-inf, -2^63) */
-        return ulp_distance(f, (ulp_real)z, (ulp_real)r->two(x, y));
-    if (job->type == TS_T_f64)
-        return ulp_distance(f, (ulp_real)z, r->two ? r->two_long((ulp_real)x, (ulp_real)y) : r->one_long((ulp_real)x));
-    return ulp_distance_fast(f, z, r->two ? r->two(x, y) : r->one(x));
+    ts_real x = ulp_value(job->type, xb), y = ulp_operand(math_second(job->row, job->type), yb);
+    return ulp_distance(f, ulp_value(job->type, zb), job->row->want(job->type, x, y));
 }
 
 /* Runs one block of n inputs (given as bits) and folds the errors into *worst. */
@@ -177,12 +128,12 @@ static void ulp_block(ulp_job *job, const uint64_t *x, const uint64_t *y, int n,
     ulp_format f = ulp_format_of(job->type);
     for (int i = 0; i < FLAT_N; i++) {
         flat_put(flat_param(&job->run, 0), job->type, i, x[i < n ? i : 0]);
-        if (job->row->two)
-            flat_put(flat_param(&job->run, 1), job->type, i, y[i < n ? i : 0]);
+        if (math_operands(job->row) == 2)
+            flat_put(flat_param(&job->run, 1), math_second(job->row, job->type), i, y[i < n ? i : 0]);
     }
     const void *out = flat_run(&job->run);
     for (int i = 0; i < n; i++) {
-        uint64_t yb = job->row->two ? y[i] : 0;
+        uint64_t yb = math_operands(job->row) == 2 ? y[i] : 0;
         double ulp = ulp_one(job, f, x[i], yb, flat_get(out, job->type, i));
         if (ulp > worst->ulp)
             *worst = (ulp_worst){ulp, x[i], yb, worst->n, isinf(ulp)};
@@ -192,21 +143,13 @@ static void ulp_block(ulp_job *job, const uint64_t *x, const uint64_t *y, int n,
 
 /* ---- inputs -------------------------------------------------------------------------------------------*/
 
-static uint64_t ulp_random(uint64_t *state) /* splitmix64 */
-{
-    uint64_t z = (*state += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
 /* A third any bits, a third of moderate exponent, a sixth next to a power of two, a sixth special. */
-static uint64_t ulp_input(ts_type type, uint64_t *state)
+static uint64_t ulp_common(ts_type type, uint64_t *state)
 {
     bool wide = type == TS_T_f64;
     int mant = wide ? 52 : 23;
-    uint64_t r = ulp_random(state), bits = wide ? r : r & 0xFFFFFFFF, sign = r >> 63 << (wide ? 63 : 31);
-    uint64_t low = ((uint64_t)1 << mant) - 1, bias = wide ? 1023 : 127, kind = ulp_random(state) % 6;
+    uint64_t r = math_random(state), bits = wide ? r : r & 0xFFFFFFFF, sign = r >> 63 << (wide ? 63 : 31);
+    uint64_t low = ((uint64_t)1 << mant) - 1, bias = wide ? 1023 : 127, kind = math_random(state) % 6;
     if (kind < 2)
         return bits;
     if (kind < 4)
@@ -218,13 +161,25 @@ static uint64_t ulp_input(ts_type type, uint64_t *state)
     return sign ^ (wide ? ts_bits_of_f64(x) : ts_bits_of_f32((float)x));
 }
 
+/* A quarter from where the function is most interesting; half of the integers small. */
+static uint64_t ulp_input(const math_case *c, ts_type type, uint64_t *state)
+{
+    uint64_t r = c->lo < c->hi || type == TS_T_i32 ? math_random(state) : 0;
+    if (type == TS_T_i32)
+        return r >> 63 ? r & 0xFFFFFFFF : (uint32_t)((int32_t)(r % 801) - 400);
+    double x = c->lo + (c->hi - c->lo) * ((double)(r >> 11) * 0x1p-53);
+    if (r & 1 && r & 2)
+        return type == TS_T_f64 ? ts_bits_of_f64(x) : ts_bits_of_f32((float)x);
+    return ulp_common(type, state);
+}
+
 static void ulp_sample(ulp_job *job, uint64_t n, ulp_worst *worst)
 {
     uint64_t state = 20240229, x[FLAT_N], y[FLAT_N];
     for (uint64_t done = 0; done < n; done += FLAT_N) {
         for (int i = 0; i < FLAT_N; i++) {
-            x[i] = ulp_input(job->type, &state);
-            y[i] = ulp_input(job->type, &state);
+            x[i] = ulp_input(job->row, job->type, &state);
+            y[i] = math_operands(job->row) == 2 ? ulp_input(job->row, math_second(job->row, job->type), &state) : 0;
         }
         ulp_block(job, x, y, FLAT_N, worst);
     }
@@ -246,10 +201,10 @@ static void ulp_every(ulp_job *job, uint64_t from, uint64_t to, ulp_worst *worst
 
 static void ulp_print(const ulp_job *job, const ulp_worst *worst, double bound)
 {
-    printf("%-6s %-5s bound %5.3f  measured %6.3f at %.9g", job->row->name,
+    printf("%-11s %-5s bound %5.3f  measured %6.3f at %.9g", job->row->name,
            ts_scalar_name(job->type), bound, worst->ulp, ulp_value(job->type, worst->x));
-    if (job->row->two)
-        printf(", %.9g", ulp_value(job->type, worst->y));
+    if (math_operands(job->row) == 2)
+        printf(", %.9g", (double)ulp_operand(math_second(job->row, job->type), worst->y));
     printf("  (%" PRIu64 " values, %u instructions)%s\n", worst->n, flat_price(&job->run),
            worst->special ? " SPECIAL" : "");
     fflush(stdout);
@@ -261,26 +216,27 @@ static void ulp_narrow_pairs(ulp_job *job, ulp_worst *worst)
     uint64_t state = 7, x[FLAT_N], y[FLAT_N];
     for (uint64_t block = 0; block < check_few(2048); block++) {
         for (int i = 0; i < FLAT_N; i++) {
-            uint64_t r = ulp_random(&state);
+            uint64_t r = math_random(&state);
             x[i] = r & 65535;
-            y[i] = r >> 16 & 65535;
+            y[i] = job->row->kind == TS_MATH_XN ? ulp_input(job->row, TS_T_i32, &state) : r >> 16 & 65535;
         }
         ulp_block(job, x, y, FLAT_N, worst);
     }
 }
 
-static void ulp_test(const ulp_row *row, ts_type type)
+static void ulp_test(const math_case *row, ts_type type)
 {
     ulp_job job = {0};
     ulp_worst worst = {0};
     bool narrow = type == TS_T_f16 || type == TS_T_bf16;
-    double bound = narrow ? 0.51 : row->bound;
+    double bound = type == TS_T_f64 ? row->f64 : row->f32;
+    bound = narrow && bound > 0 ? 0.51 : bound;
     if (type == TS_T_f64 && LDBL_MANT_DIG < 64) {
         check_skipped++;
         return;
     }
     CHECK(ulp_prepare(&job, row, type));
-    if (narrow && row->two)
+    if (narrow && math_operands(row) == 2)
         ulp_narrow_pairs(&job, &worst);
     else if (narrow)
         ulp_every(&job, 0, 65536, &worst);
@@ -307,7 +263,7 @@ static void *ulp_thread(void *user)
     return NULL;
 }
 
-static void ulp_exhaust(const ulp_row *row)
+static void ulp_exhaust(const math_case *row)
 {
     static ulp_part part[ULP_THREADS];
     pthread_t thread[ULP_THREADS];
@@ -323,13 +279,13 @@ static void ulp_exhaust(const ulp_row *row)
         worst = part[i].worst.ulp > worst.ulp ? part[i].worst : worst;
         worst.n = n;
     }
-    ulp_print(&part[0].job, &worst, row->bound);
-    CHECK(worst.ulp <= row->bound);
+    ulp_print(&part[0].job, &worst, row->f32);
+    CHECK(worst.ulp <= row->f32);
     for (int i = 0; i < ULP_THREADS; i++)
         ulp_release(&part[i].job);
 }
 
-static bool ulp_chosen(const ulp_row *row, int argc, char **argv, int first)
+static bool ulp_chosen(const math_case *row, int argc, char **argv, int first)
 {
     for (int i = first; i < argc; i++)
         if (strcmp(argv[i], row->name) == 0)
@@ -341,13 +297,13 @@ int main(int argc, char **argv)
 {
     static const ts_type types[] = {TS_T_f16, TS_T_bf16, TS_T_f32, TS_T_f64};
     bool every = argc > 1 && strcmp(argv[1], "--every") == 0;
-    for (size_t i = 0; i < TS_COUNT(ulp_rows); i++) {
-        if (!ulp_chosen(&ulp_rows[i], argc, argv, every ? 2 : 1))
+    for (size_t i = 0; i < TS_COUNT(math_cases); i++) {
+        if (!ulp_chosen(&math_cases[i], argc, argv, every ? 2 : 1))
             continue;
-        if (every && !ulp_rows[i].two)
-            ulp_exhaust(&ulp_rows[i]);
+        if (every && math_operands(&math_cases[i]) == 1)
+            ulp_exhaust(&math_cases[i]);
         for (size_t t = 0; !every && t < TS_COUNT(types); t++)
-            ulp_test(&ulp_rows[i], types[t]);
+            ulp_test(&math_cases[i], types[t]);
     }
     return check_done();
 }

@@ -151,8 +151,7 @@ static const ts_type ints[] = {TS_T_i1, TS_T_i8, TS_T_i16, TS_T_i32, TS_T_i64};
 
 static bool is_math(ts_op op)
 {
-    return op == TS_OP_remf || op == TS_OP_fpowi || (op >= TS_OP_cos && op <= TS_OP_rsqrt) || op == TS_OP_pow ||
-           op == TS_OP_atan2;
+    return ts__ops[op].flags & TS_WRITTEN;
 }
 
 static void every_float_op(kit *k, ts_op op)

@@ -22,6 +22,7 @@ from .._errors import (
     TileUnsupportedFeatureError,
     TileValueError,
 )
+from . import _ops_fn
 from ._dtype import (
     DType,
     bfloat16,
@@ -68,6 +69,7 @@ from ._kernel import (
     kernel,
     launch,
 )
+from ._ops_fn import *  # noqa: F403
 from ._ops_math import (
     abs,
     argmax,
@@ -347,3 +349,4 @@ __all__ = [
     "where",
     "zeros",
 ]
+__all__ += _ops_fn.__all__

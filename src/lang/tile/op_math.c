@@ -120,6 +120,33 @@ ts_status fr_op_atan2(fr *f, const fr_call *c, fr_value *out)
     return TS_OK;
 }
 
+/* x is the row of table/math.def. */
+ts_status fr_op_math(fr *f, const fr_call *c, fr_value *out)
+{
+    ts_math_fn fn = (ts_math_fn)c->op->x;
+    const ts_math_info *info = &ts__math_fns[fn];
+    fr_value x, y = {0};
+    fr_shape a, b, shape;
+    TS_TRY(fr_arg_float(f, c, 0, &x));
+    if (info->kind == TS_MATH_XX) {
+        TS_TRY(fr_arg_float(f, c, 1, &y));
+        TS_TRY(fr_unify(f, info->name, &x, &y));
+    } else if (info->kind == TS_MATH_XN) {
+        TS_TRY(fr_arg_tile(f, c, 1, &y));
+        if (!fr_dtype_is_int((ts_dtype)y.dtype))
+            return fr_arg_error(f, c, 1, "an integer or a tile of integers");
+        TS_TRY(fr_convert(f, &y, TS_DTYPE_int32, TS_RN, &y));
+        a = fr_shape_of(f, &x);
+        b = fr_shape_of(f, &y);
+        TS_TRY(fr_broadcast_shapes(f, &a, &b, &shape));
+        TS_TRY(fr_splat(f, &x, &shape, &x));
+        TS_TRY(fr_splat(f, &y, &shape, &y));
+    }
+    *out = fr_tile(info->kind == TS_MATH_XB ? TS_DTYPE_bool_ : (ts_dtype)x.dtype,
+                   ts_math_call(&f->b, fn, x.as.v, y.as.v));
+    return TS_OK;
+}
+
 /* ---- one operand --------------------------------------------------------------------- */
 
 /* round, ftz: positions of the arguments, TS_NO when the operation lacks them. */

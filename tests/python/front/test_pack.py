@@ -32,6 +32,9 @@ def operations() -> dict[str, tuple[list[str], int, set[str]]]:
             by_position,
             {n.rstrip("?") for n in names if n.endswith("?")},
         )
+    words = {"X": ["x"], "XB": ["x"], "XX": ["x", "y"], "XN": ["x", "n"]}
+    for name, kind in re.findall(r"^TS_MATH\((\w+), (\w+)", (ROOT / "src/table/math.def").read_text(), re.MULTILINE):
+        found[name] = (words[kind], len(words[kind]), set())
     return found
 
 
@@ -64,6 +67,11 @@ def test_node_table_is_fresh():
         ).returncode
         == 0
     )
+
+
+def test_what_the_math_table_makes_is_fresh():
+    tool = [sys.executable, str(ROOT / "tools/gen_math.py"), "--check"]
+    assert subprocess.run(tool, check=False).returncode == 0
 
 
 def test_packing_imports_nothing_heavy(tmp_path):
