@@ -228,7 +228,7 @@ ts_status ts_compile_text(const char *text, size_t n, const char *entry, ts_targ
     ts__arena_init(&arena, alloc);
     ts_module *module = NULL;
     memset(out, 0, sizeof *out);
-    ts_status status = ts_module_read(&arena, text, n, &module, err);
+    ts_status status = ts__module_read(&arena, text, n, &module, err);
     if (status == TS_OK)
         status = ts_module_verify(module, err);
     if (status == TS_OK)
@@ -249,16 +249,8 @@ ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, si
     ts__text_init(&text, alloc);
     ts_status status = ts__front(&arena, pack, n_pack, spec, n_spec, hints, &module, err);
     if (status == TS_OK) {
-        ts_module_print(module, &text);
-        status = text.failed ? ts_fail(err, TS_NOMEM, "out of memory while printing") : TS_OK;
-    }
-    if (status == TS_OK) { /* shrink, so that the caller can free by the length it knows */
-        *out = text.alloc->resize(text.alloc->user, text.at, text.cap, text.n + 1);
-        *n = *out ? text.n : 0;
-        if (!*out) {
-            ts__text_deinit(&text);
-            status = ts_fail(err, TS_NOMEM, "out of memory while printing");
-        }
+        ts__module_print(module, &text);
+        status = ts__text_take(&text, out, n, err);
     } else {
         ts__text_deinit(&text);
     }

@@ -20,7 +20,7 @@ typedef struct mma_row {
 
 static const mma_row mma_rows[TS_MMA_COUNT] = {
 #define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm) {m, n, k, TS_T_##a, TS_T_##b, TS_T_##c, ra, rb, rc},
-#include "ir/mma.def"
+#include "tessera/mma.def"
 };
 
 enum { MMA_MAX_N = 256, MMA_MAX_K = 32 };

@@ -43,6 +43,11 @@ void ts_fn_replace(ts_fn *old, ts_fn *with)
     *old = *with;
 }
 
+ts_type ts_val_type(const ts_fn *fn, ts_val v)
+{
+    return v < fn->inst.n ? ts_type_of(fn, v) : TS_T_none;
+}
+
 /* ---- operand roles ------------------------------------------------------------------------------*/
 
 /* Optional operands are the last ones, in the order mask, padding, token. */
@@ -174,9 +179,40 @@ struct ts_numbering {
     TS_VEC(uint32_t) scope; /* entry count at each open region */
 };
 
-void ts_builder_init(ts_builder *b, ts_fn *fn)
+void ts__builder_init(ts_builder *b, ts_fn *fn)
 {
     *b = (ts_builder){.fn = fn};
+}
+
+ts_status ts_builder_create(ts_fn *fn, ts_builder **out, ts_error *err)
+{
+    const ts_alloc *alloc = fn ? fn->module->arena->alloc : NULL;
+    *out = alloc ? alloc->resize(alloc->user, NULL, 0, sizeof **out) : NULL;
+    if (!*out)
+        return ts_fail(err, TS_NOMEM, "out of memory for a builder");
+    **out = (ts_builder){.fn = fn, .alloc = alloc};
+    return TS_OK;
+}
+
+void ts_builder_destroy(ts_builder *b)
+{
+    if (b)
+        b->alloc->resize(b->alloc->user, b, sizeof *b, 0);
+}
+
+void ts_builder_reset(ts_builder *b, ts_fn *fn)
+{
+    *b = (ts_builder){.fn = fn, .alloc = b->alloc};
+}
+
+void ts_builder_at(ts_builder *b, ts_loc loc)
+{
+    b->loc = loc;
+}
+
+void ts_builder_fold(ts_builder *b, bool fold)
+{
+    b->fold = fold;
 }
 
 ts_status ts_builder_status(const ts_builder *b, ts_error *err)
@@ -443,9 +479,11 @@ ts_val ts_op3(ts_builder *b, ts_op op, ts_val x, ts_val y, ts_val z, uint32_t at
     return ts_emit(b, op, build_result(b, op, x, y), 3, opnds, attr, 0);
 }
 
-ts_val ts_math_call(ts_builder *b, ts_math_fn fn, ts_val x, ts_val y)
+ts_val ts_math_call(ts_builder *b, uint32_t fn, ts_val x, ts_val y)
 {
     ts_type type = ts_type_of(b->fn, x);
+    if (fn >= TS_MATH_COUNT)
+        return ts_emit(b, TS_OP_fn, type, 0, NULL, fn, 0); /* the verifier objects */
     if (ts__math_fns[fn].kind == TS_MATH_XB)
         type = ts_type_with_elem(b->fn->module, type, TS_T_i1);
     return ts_emit(b, TS_OP_fn, type, ts__math_fns[fn].n_opnd, (ts_val[]){x, y}, fn, 0);

@@ -235,7 +235,7 @@ static void print_type_at(const ts_module *m, ts_type type, uint32_t depth, ts_t
         print_composite(m, ts_type_get(m, type), depth, out);
 }
 
-void ts_type_print(const ts_module *m, ts_type type, ts_text *out)
+void ts__type_print(const ts_module *m, ts_type type, ts_text *out)
 {
     print_type_at(m, type, 0, out);
 }
@@ -499,7 +499,7 @@ static void print_raw(print_ctx *p, ts_val v)
     ts__text_puts(p->out, " aux=");
     print_hex64(p->out, inst->aux);
     ts__text_puts(p->out, " : ");
-    ts_type_print(p->m, inst->type, p->out);
+    ts__type_print(p->m, inst->type, p->out);
 }
 
 static void print_opnds(print_ctx *p, const ts_inst *inst, uint32_t from, uint32_t to)
@@ -581,7 +581,7 @@ static void print_result_types(print_ctx *p, ts_val first, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         ts__text_puts(p->out, i ? ", " : " : ");
-        ts_type_print(p->m, ts_at(p->fn, first + i)->type, p->out);
+        ts__type_print(p->m, ts_at(p->fn, first + i)->type, p->out);
     }
 }
 
@@ -633,7 +633,7 @@ static void print_arg(print_ctx *p, ts_val opener, uint32_t i)
     print_value(p->out, opener + 1 + i);
     if (type != print_arg_default(p, inst, i)) {
         ts__text_puts(p->out, ": ");
-        ts_type_print(p->m, type, p->out);
+        ts__type_print(p->m, type, p->out);
     }
 }
 
@@ -866,7 +866,7 @@ static ts_val print_header(print_ctx *p)
         ts__text_puts(out, v > 1 ? ", " : "");
         print_value(out, v);
         ts__text_puts(out, ": ");
-        ts_type_print(p->m, ts_type_of(fn, v), out);
+        ts__type_print(p->m, ts_type_of(fn, v), out);
         print_loc(p, v);
     }
     ts__text_putc(out, ')');
@@ -894,7 +894,7 @@ static void print_global(const ts_module *m, const ts_global *g, ts_text *out)
     print_name(out, ts_str_get(m, g->name));
     print_hint(out, "align", g->align);
     ts__text_puts(out, " : ");
-    ts_type_print(m, g->type, out);
+    ts__type_print(m, g->type, out);
     if (g->data) {
         ts__text_puts(out, " = ");
         print_dense(out, m, g->data - 1);
@@ -915,12 +915,12 @@ void ts__print_module(const ts_module *m, uint32_t flags, ts_text *out)
         ts__print_fn(m->fns.at[i], flags, out);
 }
 
-void ts_module_print(const ts_module *module, ts_text *out)
+void ts__module_print(const ts_module *module, ts_text *out)
 {
     ts__print_module(module, 0, out);
 }
 
-void ts_fn_print(const ts_fn *fn, ts_text *out)
+void ts__fn_print(const ts_fn *fn, ts_text *out)
 {
     ts__print_fn(fn, 0, out);
 }

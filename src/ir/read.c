@@ -715,7 +715,7 @@ static ts_status read_fn(read_ctx *r, ts_level level, bool entry)
     if (!fn)
         return read_nomem(r);
     fn->entry = entry;
-    ts_builder_init(&r->b, fn);
+    ts__builder_init(&r->b, fn);
     ts__lex_forget_names(&r->l);
     TS_TRY(read_params(r));
     TS_TRY(read_hints(r, fn));
@@ -760,12 +760,12 @@ static ts_status read_item(read_ctx *r)
                         "a module holds functions (entry, func) and globals (global, constant)");
 }
 
-ts_status ts_module_read(ts_arena *arena, const char *text, size_t n, ts_module **out,
+ts_status ts__module_read(ts_arena *arena, const char *text, size_t n, ts_module **out,
                          ts_error *err)
 {
     read_ctx r = {.l = {.text = text, .at = text, .end = text + n, .err = err}, .arena = arena};
     *out = NULL;
-    r.l.m = ts_module_create(arena);
+    r.l.m = ts__module_create(arena);
     if (!r.l.m)
         return ts_fail(err, TS_NOMEM, "out of memory while reading");
     while (ts__lex_peek(&r.l))

@@ -14,7 +14,7 @@ uint32_t ts__scalar_bits(ts_type scalar)
 {
     static const uint8_t bits[TS_T_FIRST_COMPOSITE] = {
 #define TS_SCALAR(name, bits, class, tag) [TS_T_##name] = bits,
-#include "ir/type.def"
+#include "tessera/type.def"
     };
     return scalar == TS_T_i1 ? 1 : scalar < TS_T_FIRST_COMPOSITE ? bits[scalar] : 0;
 }

@@ -25,7 +25,7 @@ static const char *const text_vote[] = {"any", "all", "ballot"};
 static const char *const text_fence[] = {"cta", "gpu", "sys", "proxy_async", "mbar_init"};
 static const char *const text_mma[] = {
 #define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm) #name,
-#include "ir/mma.def"
+#include "tessera/mma.def"
 };
 static const char *const text_math[] = {
 #define TS_MATH(name, ...) #name,
@@ -34,7 +34,7 @@ static const char *const text_math[] = {
 static const char *const text_elem[] = {
     NULL,
 #define TS_SCALAR(name, bits, class, tag) #name,
-#include "ir/type.def"
+#include "tessera/type.def"
 };
 _Static_assert(TS_COUNT(text_rmw) == TS_RMW_CAS + 1, "one word for each atomic");
 _Static_assert(TS_COUNT(text_sreg) == TS_SREG_LANEMASK_LT + 1,

@@ -22,7 +22,7 @@ const ts_op_info ts__ops[TS_OP_COUNT] = {
 #define WRITTEN TS_WRITTEN
 #define TS_OP(name, level, operands, results, rule, attr, flags, ptx, llvm)                        \
     {#name, operands, results, level, TS_RULE_##rule, TS_ATTR_##attr, flags, ptx, llvm},
-#include "ir/op.def"
+#include "tessera/op.def"
 #undef B
 #undef T
 #undef S
@@ -64,6 +64,19 @@ ts_op ts_op_find(const char *name, size_t n)
     return TS_OP_COUNT;
 }
 
+const char *ts_op_name(ts_op op)
+{
+    return (unsigned)op < TS_OP_COUNT ? ts__ops[op].name : NULL;
+}
+
+uint32_t ts_math_find(const char *name, size_t n)
+{
+    for (uint32_t fn = 0; fn < TS_MATH_COUNT; fn++)
+        if (strlen(ts__math_fns[fn].name) == n && memcmp(ts__math_fns[fn].name, name, n) == 0)
+            return fn;
+    return UINT32_MAX;
+}
+
 /* ---- scalars -----------------------------------------------------------------------------------*/
 
 enum { CLASS_I, CLASS_F, CLASS_R };
@@ -73,7 +86,7 @@ static const struct {
 } type_scalars[] = {
     {"none", 0, CLASS_R},
 #define TS_SCALAR(name, bits, class, tag) {#name, bits, CLASS_##class},
-#include "ir/type.def"
+#include "tessera/type.def"
     {"token", 0, CLASS_R},
 };
 _Static_assert(TS_COUNT(type_scalars) == TS_T_FIRST_COMPOSITE, "one row for each fixed type id");
@@ -93,12 +106,14 @@ ts_type ts_scalar_find(const char *name, size_t n)
 
 /* ---- modules and strings ------------------------------------------------------------------------*/
 
-ts_module *ts_module_create(ts_arena *arena)
+ts_module *ts__module_create(ts_arena *arena)
 {
+    ts_arena_mark start = ts__arena_at(arena);
     ts_module *module = TS_NEW(arena, ts_module);
     if (!module)
         return NULL;
     module->arena = arena;
+    module->start = start.block ? start : (ts_arena_mark){arena->last, 0};
     ts_intern(module, "", 0);
     ts_loc_add(module, &(ts_loc_info){0});
     return arena->failed ? NULL : module;

@@ -337,7 +337,7 @@ typedef struct vs_mma_row {
 static const vs_mma_row vs_mmas[] = {
 #define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm)                                             \
     {m, n, k, TS_T_##a, TS_T_##b, TS_T_##c, ra, rb, rc},
-#include "ir/mma.def"
+#include "tessera/mma.def"
 };
 
 /* What a register of these elements looks like: narrow ones and i8 travel packed in i32. */

@@ -257,7 +257,7 @@ static ts_status front_kernel(fr *f, const ts_spec *spec, size_t n)
     ts_fn *fn = ts_fn_create(f->module, front_symbol(f, like.name), TS_LEVEL_T);
     if (!fn)
         return fr_oom(f);
-    ts_builder_init(&f->b, fn);
+    ts__builder_init(&f->b, fn);
     if (f->hints) {
         fn->num_ctas = f->hints->num_ctas;
         fn->occupancy = f->hints->occupancy;
@@ -279,7 +279,7 @@ ts_status ts__front(ts_arena *arena, const void *pack, size_t n_pack, const ts_s
     fr f = {.arena = arena, .hints = hints, .err = err, .stack = &bottom};
     *out = NULL;
     TS_TRY(ts__pack_read(arena, pack, n_pack, &f.pack, err));
-    f.module = ts_module_create(arena);
+    f.module = ts__module_create(arena);
     if (!f.module)
         return fr_oom(&f);
     TS_TRY(front_kernel(&f, spec, n_spec));

@@ -211,7 +211,7 @@ static ts_fn *math_all(math_walk *w, ts_arena *scratch)
     ts_fn *to = w->map ? ts_fn_create_like(w->from) : NULL;
     if (!to)
         return NULL;
-    ts_builder_init(&w->b, to);
+    ts__builder_init(&w->b, to);
     w->b.fold = true;
     for (ts_val v = 1; v < w->from->inst.n; v++)
         math_one(w, v);

@@ -269,7 +269,7 @@ static bool dce_rebuild(dce_ctx *c, ts_fn *fn)
         TS_NEW_N(c->scratch, uint32_t, fn->inst.n); /* next arg, then next res of an opener */
     if (!fresh || !map || !slot)
         return false;
-    ts_builder_init(&b, fresh);
+    ts__builder_init(&b, fresh);
     for (ts_val v = 1; v < fn->inst.n; v++) {
         const ts_inst *inst = ts_at(fn, v);
         bool keeps = dce_keeps(c, v);

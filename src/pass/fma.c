@@ -48,7 +48,7 @@ ts_status ts__pass_fma(ts_fn *fn, ts_pass_env *env, ts_error *err)
     ts_val *map = TS_NEW_N(env->scratch, ts_val, fn->inst.n);
     if (!fresh || !map || !ts_shape_of(fn, env->scratch, &shape))
         return ts_fail(err, TS_NOMEM, "out of memory in pass fma");
-    ts_builder_init(&b, fresh);
+    ts__builder_init(&b, fresh);
     for (ts_val v = 1; v < fn->inst.n; v++) {
         b.loc = fn->loc.at[v];
         map[v] = fma_contract(&b, fn, &shape, v, map);

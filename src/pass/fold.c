@@ -251,7 +251,7 @@ ts_status ts__pass_fold(ts_fn *fn, ts_pass_env *env, ts_error *err)
     if (!fresh || !c.map || !ts_shape_of(fn, c.scratch, &c.shape) ||
         !ts__numbers_init(&c.numbers, fresh, c.scratch))
         return ts_fail(err, TS_NOMEM, "out of memory in pass fold");
-    ts_builder_init(&c.b, fresh);
+    ts__builder_init(&c.b, fresh);
     fold_region(&c, 1, fn->inst.n);
     if (fold_failed(&c))
         return ts_fail(err, TS_NOMEM, "out of memory in pass fold");

@@ -68,7 +68,7 @@ ts_status ts__pass_legalize(ts_fn *fn, ts_pass_env *env, ts_error *err)
     bool facts = !legalize_wants_facts(fn, env->target) || ts__facts_of(fn, env->scratch, &w.facts);
     if (!w.map || !to || !facts)
         return ts_fail(err, TS_NOMEM, "out of memory while legalizing a function");
-    ts_builder_init(&w.b, to);
+    ts__builder_init(&w.b, to);
     w.b.fold = true;
     for (ts_val v = 1; v < fn->inst.n; v++) {
         w.b.loc = fn->loc.at[v];

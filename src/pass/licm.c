@@ -178,7 +178,7 @@ static bool licm_rebuild(licm_ctx *c, ts_fn *fn, ts_arena *scratch)
     ts_val *map = TS_NEW_N(scratch, ts_val, fn->inst.n);
     if (!fresh || !map)
         return false;
-    ts_builder_init(&b, fresh);
+    ts__builder_init(&b, fresh);
     for (ts_val v = 1; v < fn->inst.n; v++) {
         for (ts_val moved = c->first[v]; moved; moved = c->next[moved])
             ts_copy(&b, fn, moved, map);

@@ -84,7 +84,7 @@ static void pass_dump(const ts_fn *fn, const char *when, const char *name)
     if (!pass_listed(getenv("TS_DUMP"), name))
         return;
     ts__text_init(&text, fn->module->arena->alloc);
-    ts_fn_print(fn, &text);
+    ts__fn_print(fn, &text);
     fprintf(stderr, "// %s %s\n%s", when, name, ts__text_get(&text));
     ts__text_deinit(&text);
 }

@@ -19,7 +19,7 @@ static void kit_count(kit *k, const char *text, const uint64_t *params, size_t n
     memset(k, 0, sizeof *k);
     ts__arena_init(&k->arena, NULL);
     ts_report_request request = {.params = params, .n_params = n, .grid = {blocks, 1, 1}};
-    CHECK_OK(ts_module_read(&k->arena, text, strlen(text), &k->module, &err));
+    CHECK_OK(ts__module_read(&k->arena, text, strlen(text), &k->module, &err));
     CHECK_OK(ts_module_verify(k->module, &err));
     CHECK_OK(ts__count_run(k->module->fns.at[0], &request, &k->arena, &k->count, &err));
 }

@@ -144,7 +144,7 @@ static void far_check(const far_case *f)
     ts__arena_init(&arena, NULL);
     ts__text_init(&text, NULL);
     far_kernel(f, &text);
-    CHECK_OK(ts_module_read(&arena, ts__text_get(&text), text.n, &module, &err));
+    CHECK_OK(ts__module_read(&arena, ts__text_get(&text), text.n, &module, &err));
     CHECK_OK(ts_module_verify(module, &err));
     size_t n = ROWS * COLUMNS;
     diff_case c = {.name = name, .fn = module->fns.at[0], .n_buffers = 4, .n_ints = 2, .grid = {f->n, 1, 1},
@@ -210,7 +210,7 @@ static void padding_is_the_same_everywhere(ts_type elem, const char *padding, bo
                    type);
     ts__text_printf(&text, "  %%9 = constant 0 : i32\n  %%10 = load_view_tko %%6, %%9 : tile<8x%s>\n", type);
     ts__text_printf(&text, "  %%11 = store_view_tko %%8, %%10, %%9 : token\n  return\n}\n");
-    CHECK_OK(ts_module_read(&arena, ts__text_get(&text), text.n, &module, &err));
+    CHECK_OK(ts__module_read(&arena, ts__text_get(&text), text.n, &module, &err));
     CHECK_OK(ts_module_verify(module, &err));
     diff_case c = {.name = name, .fn = module->fns.at[0], .n_buffers = 2, .n_ints = 1, .grid = {1, 1, 1},
                    .buffer = {{elem, 8, 0, .output = true}, {elem, 8, 3, false, false, NULL}}};

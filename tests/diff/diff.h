@@ -122,7 +122,7 @@ static inline ts_fn *diff_clone(const ts_fn *fn)
     ts_builder b;
     ts_fn *to = ts_fn_create_like(fn);
     ts_val *map = TS_NEW_N(fn->module->arena, ts_val, fn->inst.n);
-    ts_builder_init(&b, to);
+    ts__builder_init(&b, to);
     for (ts_val v = 1; v < fn->inst.n; v++)
         ts_copy(&b, fn, v, map);
     return to;
@@ -138,7 +138,7 @@ static inline void diff_show(const ts_fn *fn, const char *title)
 {
     ts_text text;
     ts__text_init(&text, NULL);
-    ts_fn_print(fn, &text);
+    ts__fn_print(fn, &text);
     fprintf(stderr, "---- %s\n%s", title, ts__text_get(&text));
     ts__text_deinit(&text);
 }

@@ -472,9 +472,9 @@ static inline void gen_program(gen *g, uint64_t seed, bool with_math, diff_case 
     static const uint32_t tile_rows[] = {8, 16, 16, 32, 4}, tile_cols[] = {16, 32, 64, 16, 128};
     *g = (gen){.state = seed * 0x9E37 + 77, .with_math = with_math};
     ts__arena_init(&g->arena, NULL);
-    g->m = ts_module_create(&g->arena);
+    g->m = ts__module_create(&g->arena);
     g->fn = ts_fn_create(g->m, "random", TS_LEVEL_T);
-    ts_builder_init(&g->b, g->fn);
+    ts__builder_init(&g->b, g->fn);
     g->rows = tile_rows[gen_pick(g, 5)];
     g->cols = tile_cols[gen_pick(g, 5)];
     static const ts_type elems[] = {TS_T_f32, TS_T_i32, TS_T_f64, TS_T_i32, TS_T_f32, TS_T_i32};

@@ -14,7 +14,7 @@ static bool gpu_case(const kernel_case *kernel, ts_arena *arena, diff_case *c)
                      .n_buffers = kernel->n_buffers,
                      .n_ints = kernel->n_ints,
                      .tolerance = kernel->tolerance};
-    CHECK_OK(ts_module_read(arena, kernel->text, strlen(kernel->text), &m, &err));
+    CHECK_OK(ts__module_read(arena, kernel->text, strlen(kernel->text), &m, &err));
     if (!m)
         return false;
     c->fn = m->fns.at[0];
@@ -83,11 +83,11 @@ static void the_order_is_kept(const gpu_order *o)
     ts_arena arena;
     ts_builder b;
     ts__arena_init(&arena, NULL);
-    ts_module *m = ts_module_create(&arena);
+    ts_module *m = ts__module_create(&arena);
     ts_fn *fn = ts_fn_create(m, "order", TS_LEVEL_T);
     fn->entry = true;
     fn->num_warps = (uint8_t)o->warps;
-    ts_builder_init(&b, fn);
+    ts__builder_init(&b, fn);
     ts_val to = ts_fn_param(&b, ts_type_ptr(m, TS_T_i32, TS_GLOBAL)), from = ts_fn_param(&b, ts_type_of(fn, to));
     int64_t n = 1;
     for (uint32_t d = 0; d < o->rank; d++)
@@ -136,10 +136,10 @@ static void conversion_means_the_same(ts_type from, ts_type to, uint32_t attr)
     ts_arena arena;
     ts_builder b;
     ts__arena_init(&arena, NULL);
-    ts_module *m = ts_module_create(&arena);
+    ts_module *m = ts__module_create(&arena);
     ts_fn *fn = ts_fn_create(m, "conversion", TS_LEVEL_T);
     fn->entry = true;
-    ts_builder_init(&b, fn);
+    ts__builder_init(&b, fn);
     ts_val base[2] = {ts_fn_param(&b, ts_type_ptr(m, to, TS_GLOBAL)), ts_fn_param(&b, ts_type_ptr(m, from, TS_GLOBAL))};
     ts_type index = ts_type_tile(m, TS_T_i32, 1, (int64_t[]){N});
     ts_val at = gpu_pointers(&b, base[1], index);
@@ -196,7 +196,7 @@ static void later_stores_stay(void)
         ts_module *m = NULL;
         const char *text = texts[i / TS_COUNT(targets)];
         ts__arena_init(&arena, NULL);
-        CHECK_OK(ts_module_read(&arena, text, strlen(text), &m, &err));
+        CHECK_OK(ts__module_read(&arena, text, strlen(text), &m, &err));
         diff_case c = {.name = "later stores", .n_buffers = 1, .grid = {1, 1, 1}};
         c.fn = m ? m->fns.at[0] : NULL;
         c.buffer[0] = (diff_buffer){.elem = TS_T_i32, .n = 512, .output = true};
@@ -231,7 +231,7 @@ static ts_status gpu_overlap(bool says, ts_target target, int32_t *memory, ts_er
     ts__arena_init(&arena, NULL);
     ts__arena_init(&scratch, NULL);
     ts__text_init(&messages, NULL);
-    ts_status status = ts_module_read(&arena, text, strlen(text), &m, err);
+    ts_status status = ts__module_read(&arena, text, strlen(text), &m, err);
     if (status == TS_OK) {
         m->fns.at[0]->overlap = says;
         status = ts__lower_run(m->fns.at[0], &pass, &messages, err);

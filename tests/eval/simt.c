@@ -39,9 +39,9 @@ static void sk_begin(sk *k, uint32_t threads, uint32_t shared)
 {
     *k = (sk){0};
     ts__arena_init(&k->arena, NULL);
-    k->m = ts_module_create(&k->arena);
+    k->m = ts__module_create(&k->arena);
     k->fn = ts_fn_create(k->m, "kernel", TS_LEVEL_S);
-    ts_builder_init(&k->b, k->fn);
+    ts__builder_init(&k->b, k->fn);
     k->plan = (ts_plan){.threads = threads, .shared_bytes = shared, .n_params = 2};
     k->out = ts_fn_param(&k->b, ts_type_ptr(k->m, TS_T_i32, TS_GLOBAL));
     k->in = ts_fn_param(&k->b, ts_type_ptr(k->m, TS_T_i32, TS_GLOBAL));
@@ -832,7 +832,7 @@ static void mma_sync_multiplies_fragments_of_every_shape(void)
 #define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm)                                             \
     if (n)                                                                                         \
         sk_mma_case(TS_MMA_##name, TS_T_##a, TS_T_##b, TS_T_##c, k, (const uint32_t[]){ra, rb, rc});
-#include "ir/mma.def"
+#include "tessera/mma.def"
 }
 
 /* A 16 x 16 matrix of 16-bit numbers 100 * row + column, rows of 32 bytes. */

@@ -33,9 +33,9 @@ static void tk_begin(tk *k, ts_type out_elem)
 {
     *k = (tk){0};
     ts__arena_init(&k->arena, NULL);
-    k->m = ts_module_create(&k->arena);
+    k->m = ts__module_create(&k->arena);
     k->fn = ts_fn_create(k->m, "kernel", TS_LEVEL_T);
-    ts_builder_init(&k->b, k->fn);
+    ts__builder_init(&k->b, k->fn);
     k->out = ts_fn_param(&k->b, ts_type_ptr(k->m, out_elem, TS_GLOBAL));
 }
 

@@ -42,10 +42,10 @@ static void fuzz_reprint(ts_arena *arena, const ts_module *m, ts_error *err)
     ts_module *again;
     ts__text_init(&first, NULL);
     ts__text_init(&second, NULL);
-    ts_module_print(m, &first);
-    if (ts_module_read(arena, ts__text_get(&first), first.n, &again, err) != TS_OK)
+    ts__module_print(m, &first);
+    if (ts__module_read(arena, ts__text_get(&first), first.n, &again, err) != TS_OK)
         fuzz_fail("the print does not read", err->text);
-    ts_module_print(again, &second);
+    ts__module_print(again, &second);
     if (strcmp(ts__text_get(&first), ts__text_get(&second)) != 0)
         fuzz_fail("the print prints differently", ts__text_get(&first));
     ts__text_deinit(&first);
@@ -84,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size > FUZZ_SIZE)
         return 0;
     ts__arena_init(&arena, NULL);
-    if (ts_module_read(&arena, (const char *)data, size, &m, &err) == TS_OK) {
+    if (ts__module_read(&arena, (const char *)data, size, &m, &err) == TS_OK) {
         fuzz_reprint(&arena, m, &err);
         if (ts_module_verify(m, &err) == TS_OK)
             fuzz_passes(m, &err);

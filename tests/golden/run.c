@@ -146,7 +146,7 @@ static ts_status golden_execute(const golden *g, ts_arena *arena, ts_text *out)
 {
     ts_module *m;
     size_t n = g->expect_line ? (size_t)(g->expect_line - g->text) : g->n;
-    TS_TRY(ts_module_read(arena, g->text, n, &m, &err));
+    TS_TRY(ts__module_read(arena, g->text, n, &m, &err));
     if (strcmp(g->run, "read") != 0)
         TS_TRY(ts_module_verify(m, &err));
     if (strncmp(g->run, "ptx", 3) == 0)
@@ -155,7 +155,7 @@ static ts_status golden_execute(const golden *g, ts_arena *arena, ts_text *out)
         TS_TRY(golden_passes(m, g->run));
     else if (strcmp(g->run, "read") != 0 && strcmp(g->run, "verify") != 0)
         return ts_fail(&err, TS_VALUE, "unknown RUN line: %s", g->run);
-    ts_module_print(m, out);
+    ts__module_print(m, out);
     return TS_OK;
 }
 

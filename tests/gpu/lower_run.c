@@ -103,7 +103,7 @@ static ts_status run_tile(const kernel_case *c, run *r)
     ts_module *m = NULL;
     ts_eval_env env = {0};
     ts__arena_init(&arena, NULL);
-    ts_status status = ts_module_read(&arena, c->text, strlen(c->text), &m, &err);
+    ts_status status = ts__module_read(&arena, c->text, strlen(c->text), &m, &err);
     if (status == TS_OK)
         status = ts__eval_grid(m->fns.at[0], r->params, r->n, c->grid, &env, &err);
     ts__arena_deinit(&arena);
@@ -131,7 +131,7 @@ static ts_status run_threads(const kernel_case *c, ts_target target, bool passes
     ts__arena_init(&arena, NULL);
     ts__arena_init(&scratch, NULL);
     ts__text_init(&messages, NULL);
-    ts_status status = ts_module_read(&arena, c->text, strlen(c->text), &m, &err);
+    ts_status status = ts__module_read(&arena, c->text, strlen(c->text), &m, &err);
     if (status == TS_OK)
         m->fns.at[0]->num_ctas = ctas;
     if (status == TS_OK && passes)

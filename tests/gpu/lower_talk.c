@@ -30,7 +30,7 @@ static void kit_begin(kit *k, const char *source)
     ts__text_init(&k->messages, NULL);
     ts__text_init(&k->printed, NULL);
     k->env = (ts_eval_env){.print = kit_print, .print_user = &k->printed, .check_races = true};
-    CHECK_OK(ts_module_read(&k->arena, source, strlen(source), &k->m, &err));
+    CHECK_OK(ts__module_read(&k->arena, source, strlen(source), &k->m, &err));
 }
 
 static void kit_end(kit *k)

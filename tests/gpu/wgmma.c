@@ -103,7 +103,7 @@ static void kit_begin(kit *k, const char *source)
     ts__arena_init(&k->arena, NULL);
     ts__arena_init(&k->scratch, NULL);
     ts__text_init(&k->text, NULL);
-    CHECK_OK(ts_module_read(&k->arena, source, strlen(source), &k->m, &err));
+    CHECK_OK(ts__module_read(&k->arena, source, strlen(source), &k->m, &err));
     CHECK_OK(ts_module_verify(k->m, &err));
     k->fn = k->m->fns.at[0];
 }

@@ -7,9 +7,9 @@ static ts_arena arena;
 
 static ts_fn *sum_to(ts_builder *b, bool fold)
 {
-    ts_module *m = ts_module_create(&arena);
+    ts_module *m = ts__module_create(&arena);
     ts_fn *fn = ts_fn_create(m, "sum_to", TS_LEVEL_T);
-    ts_builder_init(b, fn);
+    ts__builder_init(b, fn);
     b->fold = fold;
     ts_val n = ts_fn_param(b, TS_T_i32), zero = ts_int(b, TS_T_i32, 0), one = ts_int(b, TS_T_i32, 1);
     ts_val loop = ts_for_begin(b, zero, n, one, 1, &zero, 0);
@@ -38,7 +38,7 @@ static void copying_each_instruction_gives_an_equal_function(void)
     ts_builder b, c;
     ts_fn *fn = sum_to(&b, false), *copy = ts_fn_create_like(fn);
     ts_val *map = TS_NEW_N(&arena, ts_val, fn->inst.n);
-    ts_builder_init(&c, copy);
+    ts__builder_init(&c, copy);
     for (ts_val v = 1; v < fn->inst.n; v++)
         ts_copy(&c, fn, v, map);
     CHECK_INT(copy->inst.n, fn->inst.n);
@@ -78,7 +78,7 @@ static void values_of_a_closed_region_are_not_reused(void)
 
 static void types_are_interned(void)
 {
-    ts_module *m = ts_module_create(&arena);
+    ts_module *m = ts__module_create(&arena);
     ts_type t = ts_type_tile(m, TS_T_f32, 2, (int64_t[]){64, 32});
     CHECK_INT(ts_type_tile(m, TS_T_f32, 2, (int64_t[]){64, 32}), t);
     CHECK(ts_type_tile(m, TS_T_f32, 2, (int64_t[]){32, 64}) != t);

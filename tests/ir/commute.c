@@ -96,7 +96,7 @@ static void bodies_commute_only_for_sure(void)
         ts__arena_init(&arena, NULL);
         ts__text_init(&text, NULL);
         commute_text(c, &text);
-        CHECK_OK(ts_module_read(&arena, ts__text_get(&text), strlen(ts__text_get(&text)), &m, &err));
+        CHECK_OK(ts__module_read(&arena, ts__text_get(&text), strlen(ts__text_get(&text)), &m, &err));
         ts_val v = 1;
         while (m && ts_at(m->fns.at[0], v)->op != TS_OP_reduce)
             v++;

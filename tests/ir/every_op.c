@@ -34,7 +34,7 @@ static void every_operation_is_there_and_round_trips(void)
     ts__arena_init(&arena, NULL);
     ts__text_init(&first, NULL);
     ts__text_init(&second, NULL);
-    CHECK_OK(ts_module_read(&arena, text, n, &m, &err));
+    CHECK_OK(ts__module_read(&arena, text, n, &m, &err));
     CHECK_OK(ts_module_verify(m, &err));
     for (uint32_t i = 0; i < m->fns.n; i++)
         every_count(m->fns.at[i], seen);
@@ -43,9 +43,9 @@ static void every_operation_is_there_and_round_trips(void)
         if (!seen[op])
             fprintf(stderr, "  no %s in every_op.tsir\n", ts__ops[op].name);
     }
-    ts_module_print(m, &first);
-    CHECK_OK(ts_module_read(&arena, ts__text_get(&first), first.n, &again, &err));
-    ts_module_print(again, &second);
+    ts__module_print(m, &first);
+    CHECK_OK(ts__module_read(&arena, ts__text_get(&first), first.n, &again, &err));
+    ts__module_print(again, &second);
     CHECK_STR(ts__text_get(&second), ts__text_get(&first));
     CHECK(m->fns.n == again->fns.n && strstr(ts__text_get(&first), " raw ") == NULL);
     for (uint32_t i = 0; i < m->fns.n; i++)

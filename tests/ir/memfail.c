@@ -60,7 +60,7 @@ static ts_status walk_module(const char *source, size_t n, const ts_alloc *alloc
 {
     ts_module *m;
     ts_text text;
-    TS_TRY(ts_module_read(arena, source, n, &m, &err));
+    TS_TRY(ts__module_read(arena, source, n, &m, &err));
     TS_TRY(ts_module_verify(m, &err));
     for (uint32_t i = 0; i < m->fns.n; i++)
         TS_TRY(walk_fn(m->fns.at[i], alloc, plan));

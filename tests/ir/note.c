@@ -8,10 +8,10 @@
 static ts_fn *note_fn(ts_arena *arena)
 {
     ts__arena_init(arena, NULL);
-    ts_module *module = ts_module_create(arena);
+    ts_module *module = ts__module_create(arena);
     ts_fn *fn = ts_fn_create(module, "k", TS_LEVEL_T);
     ts_builder b;
-    ts_builder_init(&b, fn);
+    ts__builder_init(&b, fn);
     ts_loc_info outer = {.line = 40}, inner = {.line = 20, .caller = ts_loc_add(module, &outer)};
     ts_loc_info info = {.file = ts_intern(module, "k.py", 4), .line = 7, .col = 3, .caller = ts_loc_add(module, &inner)};
     b.loc = ts_loc_add(module, &info);

@@ -11,7 +11,7 @@ static ts_fn *print_sum(ts_module *m) /* sum of 0.5 over a loop, reduced */
 {
     ts_fn *fn = ts_fn_create(m, "k", TS_LEVEL_T);
     ts_builder b;
-    ts_builder_init(&b, fn);
+    ts__builder_init(&b, fn);
     ts_type f32x64 = ts_type_tile(m, TS_T_f32, 1, (int64_t[]){64});
     ts_fn_param(&b, ts_type_ptr(m, TS_T_f32, TS_GLOBAL));
     ts_val n = ts_fn_param(&b, TS_T_i32), zero = ts_int(&b, TS_T_i32, 0),
@@ -34,8 +34,8 @@ static void structured_function_prints_as_nested_text(void)
 {
     ts_text text;
     ts__text_init(&text, NULL);
-    ts_fn *fn = print_sum(ts_module_create(&arena));
-    ts_fn_print(fn, &text);
+    ts_fn *fn = print_sum(ts__module_create(&arena));
+    ts__fn_print(fn, &text);
     CHECK_STR(ts__text_get(&text),
               "entry @k(%1: ptr<f32>, %2: i32) {\n"
               "  %3 = constant 0 : i32\n"
@@ -93,7 +93,7 @@ static void broken(ts_fn *fn, ts_val v, ts_inst inst, const char *part)
 
 static void broken_instructions_are_reported(void)
 {
-    ts_fn *fn = print_sum(ts_module_create(&arena));
+    ts_fn *fn = print_sum(ts__module_create(&arena));
     ts_inst add = *ts_at(fn, 9), bad = add;
     bad.op = 1000;
     broken(fn, 9, bad, "operation 1000 does not exist");

@@ -12,7 +12,7 @@ static void reprints(const char *source, uint32_t flags)
     ts_text text;
     ts__arena_init(&arena, NULL);
     ts__text_init(&text, NULL);
-    CHECK_OK(ts_module_read(&arena, source, strlen(source), &m, &err));
+    CHECK_OK(ts__module_read(&arena, source, strlen(source), &m, &err));
     if (m) {
         ts__print_module(m, flags, &text);
         CHECK_STR(ts__text_get(&text), source);
@@ -66,7 +66,7 @@ static void error_is(const char *source, const char *part)
     ts_arena arena;
     ts_module *m;
     ts__arena_init(&arena, NULL);
-    CHECK_INT(ts_module_read(&arena, source, strlen(source), &m, &err), TS_PARSE);
+    CHECK_INT(ts__module_read(&arena, source, strlen(source), &m, &err), TS_PARSE);
     CHECK(m == NULL);
     CHECK_STR(err.text, part);
     ts__arena_deinit(&arena);

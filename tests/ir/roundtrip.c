@@ -183,9 +183,9 @@ static void gen_body(gen *g, uint32_t depth)
 
 static ts_module *gen_module(ts_arena *arena, uint64_t seed)
 {
-    gen g = {.m = ts_module_create(arena), .seed = seed};
+    gen g = {.m = ts__module_create(arena), .seed = seed};
     ts_fn *fn = ts_fn_create(g.m, seed % 3 ? "plain" : "odd \\ name\n", TS_LEVEL_T);
-    ts_builder_init(&g.b, fn);
+    ts__builder_init(&g.b, fn);
     fn->num_warps = (uint8_t)(1u << gen_below(&g, 5));
     fn->checked = gen_below(&g, 2);
     for (uint32_t i = gen_below(&g, 4); i; i--)
@@ -206,7 +206,7 @@ static bool roundtrip(uint64_t seed, uint32_t flags)
     ts_module *m = gen_module(&arena, seed);
     bool good = ts_module_verify(m, &err) == TS_OK;
     ts__print_module(m, flags, &first);
-    good = good && ts_module_read(&arena, ts__text_get(&first), first.n, &again, &err) == TS_OK &&
+    good = good && ts__module_read(&arena, ts__text_get(&first), first.n, &again, &err) == TS_OK &&
            ts_module_verify(again, &err) == TS_OK;
     if (good)
         ts__print_module(again, flags, &second);

@@ -191,7 +191,7 @@ static void offset_scales_by_the_pointee(void)
 {
     ts_arena arena;
     ts__arena_init(&arena, NULL);
-    ts_module *m = ts_module_create(&arena);
+    ts_module *m = ts__module_create(&arena);
     ts_type p = ts_type_ptr(m, TS_T_f32, TS_GLOBAL), q = ts_type_ptr(m, TS_T_i16, TS_SHARED);
     uint64_t x[2] = {1000, (uint64_t)-2}, out = 0;
     CHECK(ts__scalar_eval(m, TS_OP_offset, 0, p, p, x, &out));

@@ -202,7 +202,7 @@ static void rule_is_enforced(const rule *r, const char *head)
     ts__text_puts(&source, head);
     ts__text_puts(&source, r->body);
     ts__text_puts(&source, "  return\n}\n");
-    CHECK_OK(ts_module_read(&arena, ts__text_get(&source), source.n, &m, &err));
+    CHECK_OK(ts__module_read(&arena, ts__text_get(&source), source.n, &m, &err));
     ts_status status = m ? ts_module_verify(m, &err) : TS_PARSE;
     bool said = status == TS_VERIFY && strstr(err.text, r->part);
     CHECK(said);
@@ -266,7 +266,7 @@ static void damaged_functions_are_reported_or_harmless(void)
         fclose(file);
     ts__arena_init(&arena, NULL);
     ts__text_init(&text, NULL);
-    CHECK_OK(ts_module_read(&arena, source, n, &m, &err));
+    CHECK_OK(ts__module_read(&arena, source, n, &m, &err));
     for (int i = 0; i < 20000; i++) {
         ts_fn copy = *m->fns.at[i & 1], *fn = &copy;
         ts_arena_mark mark = ts__arena_at(&arena);
@@ -278,7 +278,7 @@ static void damaged_functions_are_reported_or_harmless(void)
             damage(fn);
         reported += ts_fn_verify(fn, &err) == TS_VERIFY;
         text.n = 0;
-        ts_fn_print(fn, &text);
+        ts__fn_print(fn, &text);
         ts__arena_rewind(&arena, mark);
     }
     CHECK(reported > 10000);

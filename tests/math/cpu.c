@@ -75,10 +75,10 @@ static bool cpu_compiled(run *r, const math_case *c, ts_type type)
 /* The same function of scalars for the interpreter. */
 static void cpu_interpreted(flat *f, ts_arena *arena, const math_case *c, ts_type type)
 {
-    ts_module *m = ts_module_create(arena);
+    ts_module *m = ts__module_create(arena);
     ts_fn *fn = ts_fn_create(m, "f", TS_LEVEL_T);
     ts_builder b;
-    ts_builder_init(&b, fn);
+    ts__builder_init(&b, fn);
     ts_val x = ts_fn_param(&b, type), y = math_operands(c) == 2 ? ts_fn_param(&b, math_second(c, type)) : 0;
     ts_val p = ts_fn_param(&b, ts_type_ptr(m, type, TS_GLOBAL)), z = math_build_float(&b, c, x, y);
     ts_emit(&b, TS_OP_store_ptr_tko, TS_T_token, 2, (ts_val[]){p, z}, 0, 0);

@@ -25,12 +25,12 @@ static void *failing_resize(void *user, void *block, size_t old_bytes, size_t ne
 static ts_status rewrite_all(ts_arena *arena, ts_arena *scratch, ts_target target, ts_error *err)
 {
     static const ts_hints hints = {0};
-    ts_module *m = ts_module_create(arena);
+    ts_module *m = ts__module_create(arena);
     ts_fn *fn = m ? ts_fn_create(m, "f", TS_LEVEL_T) : NULL;
     if (!fn)
         return ts_fail(err, TS_NOMEM, "no function");
     ts_builder b;
-    ts_builder_init(&b, fn);
+    ts__builder_init(&b, fn);
     ts_val x = ts_fn_param(&b, TS_T_f64), i = ts_fn_param(&b, TS_T_i32);
     ts_val y = ts_op2(&b, TS_OP_pow, ts_op1(&b, TS_OP_sin, x, 0), x, 0);
     ts_op2(&b, TS_OP_mulf, y, x, TS_RM);

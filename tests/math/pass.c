@@ -26,10 +26,10 @@ static void kit_make(kit *k, ts_op op, ts_type x_type, ts_type y_type, uint32_t 
     memset(k, 0, sizeof *k);
     ts__arena_init(&k->arena, ts_alloc_default());
     ts__arena_init(&k->scratch, ts_alloc_default());
-    ts_module *m = ts_module_create(&k->arena);
+    ts_module *m = ts__module_create(&k->arena);
     k->fn = ts_fn_create(m, "f", TS_LEVEL_T);
     ts_builder b;
-    ts_builder_init(&b, k->fn);
+    ts__builder_init(&b, k->fn);
     ts_val x = ts_fn_param(&b, x_type), y = ts__ops[op].n_opnd == 2 ? ts_fn_param(&b, y_type) : 0;
     ts_val p = ts_fn_param(&b, ts_type_ptr(m, x_type, TS_GLOBAL));
     ts_val z = ts_emit(&b, op, x_type, ts__ops[op].n_opnd == 2 ? 2 : 1, (ts_val[]){x, y}, attr, 0);
@@ -48,10 +48,10 @@ static void kit_make_tile(kit *k, ts_op op, ts_type elem, ts_target target)
     memset(k, 0, sizeof *k);
     ts__arena_init(&k->arena, ts_alloc_default());
     ts__arena_init(&k->scratch, ts_alloc_default());
-    ts_module *m = ts_module_create(&k->arena);
+    ts_module *m = ts__module_create(&k->arena);
     k->fn = ts_fn_create(m, "f", TS_LEVEL_T);
     ts_builder b;
-    ts_builder_init(&b, k->fn);
+    ts__builder_init(&b, k->fn);
     int64_t dims[2] = {4, 8};
     ts_type type = ts_type_tile(m, elem, 2, dims);
     ts_type y_type = op == TS_OP_fpowi ? ts_type_tile(m, TS_T_i32, 2, dims) : type;

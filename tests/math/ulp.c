@@ -33,10 +33,10 @@ static bool ulp_prepare(ulp_job *job, const math_case *row, ts_type type)
     job->type = type;
     ts__arena_init(&job->arena, ts_alloc_default());
     ts__arena_init(&job->scratch, ts_alloc_default());
-    ts_module *m = ts_module_create(&job->arena);
+    ts_module *m = ts__module_create(&job->arena);
     ts_fn *fn = ts_fn_create(m, "f", TS_LEVEL_T);
     ts_builder b;
-    ts_builder_init(&b, fn);
+    ts__builder_init(&b, fn);
     bool two = math_operands(row) == 2;
     ts_val x = ts_fn_param(&b, type), y = two ? ts_fn_param(&b, math_second(row, type)) : 0;
     ts_val p = ts_fn_param(&b, ts_type_ptr(m, type, TS_GLOBAL));

@@ -47,7 +47,7 @@ static void pair(const char *hint, const char *first, const char *second, bool m
     at += snprintf(at, sizeof text, "%.*s%s%s", (int)(cut - head), head, hint, cut + 2);
     snprintf(at, sizeof text - (size_t)(at - text), "  %s\n  %s\n  return\n}\n", first, second);
     ts__arena_init(&arena, NULL);
-    CHECK_OK(ts_module_read(&arena, text, strlen(text), &m, &err));
+    CHECK_OK(ts__module_read(&arena, text, strlen(text), &m, &err));
     if (m) {
         CHECK_OK(ts_module_verify(m, &err));
         find_two(m->fns.at[0], v);

@@ -143,7 +143,7 @@ static void run_check(run *r, ts_arena *arena)
         check_failed++;
         ts_text text;
         ts__text_init(&text, NULL);
-        ts_fn_print(r->b.fn, &text);
+        ts__fn_print(r->b.fn, &text);
         fprintf(stderr,
                 "%%%u: lo %lld hi %lld div %lld; contiguity %lld divisibility %lld constancy %lld; "
                 "values %lld %lld %lld ...\n%s",
@@ -161,8 +161,8 @@ static void random_programs_keep_their_facts(void)
     for (uint64_t seed = 1; seed <= PROGRAMS && !check_failed; seed++) {
         ts_arena arena;
         ts__arena_init(&arena, NULL);
-        run r = {.seed = seed * 77, .m = ts_module_create(&arena)};
-        ts_builder_init(&r.b, ts_fn_create(r.m, "k", TS_LEVEL_T));
+        run r = {.seed = seed * 77, .m = ts__module_create(&arena)};
+        ts__builder_init(&r.b, ts_fn_create(r.m, "k", TS_LEVEL_T));
         r.tile = ts_type_tile(r.m, TS_T_i32, 1, (int64_t[]){N});
         for (int i = 0; i < 4; i++)
             run_leaf(&r);
@@ -208,7 +208,7 @@ static void pointers_masks_and_loops_are_known(void)
     ts_module *m;
     ts_facts facts;
     ts__arena_init(&arena, NULL);
-    CHECK_OK(ts_module_read(&arena, facts_source, sizeof facts_source - 1, &m, &err));
+    CHECK_OK(ts__module_read(&arena, facts_source, sizeof facts_source - 1, &m, &err));
     const ts_fn *fn = m->fns.at[0];
     CHECK_OK(ts_fn_verify(fn, &err));
     CHECK(ts__facts_of(fn, &arena, &facts));

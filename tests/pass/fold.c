@@ -176,16 +176,16 @@ static void expr_show(const char *name, const ts_fn *a, const ts_fn *b)
 {
     ts_text text;
     ts__text_init(&text, NULL);
-    ts_fn_print(a, &text);
-    ts_fn_print(b, &text);
+    ts__fn_print(a, &text);
+    ts__fn_print(b, &text);
     fprintf(stderr, "%s:\n%s", name, ts__text_get(&text));
     ts__text_deinit(&text);
 }
 
 static ts_fn *expr_begin(expr *e)
 {
-    ts_fn *fn = ts_fn_create(ts_module_create(&arena), "k", TS_LEVEL_T);
-    ts_builder_init(&e->b, fn);
+    ts_fn *fn = ts_fn_create(ts__module_create(&arena), "k", TS_LEVEL_T);
+    ts__builder_init(&e->b, fn);
     return fn;
 }
 
@@ -202,7 +202,7 @@ static ts_fn *expr_ordered(const ts_fn *fn)
     ts_builder b;
     ts_fn *out = ts_fn_create_like(fn);
     ts_val *map = TS_NEW_N(&arena, ts_val, fn->inst.n);
-    ts_builder_init(&b, out);
+    ts__builder_init(&b, out);
     for (int pass = 0; pass < 2; pass++)
         for (ts_val v = 1; v < fn->inst.n; v++)
             if ((ts_at(fn, v)->op == TS_OP_param) == (pass == 0)) {

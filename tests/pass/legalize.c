@@ -60,10 +60,10 @@ static bool legal_build(const legal_case *c, ts_arena *arena, ts_arena *scratch,
 {
     static const ts_hints hints = {0};
     ts_error err = {0};
-    ts_module *m = ts_module_create(arena);
+    ts_module *m = ts__module_create(arena);
     ts_fn *fn = ts_fn_create(m, "f", TS_LEVEL_T);
     ts_builder b;
-    ts_builder_init(&b, fn);
+    ts__builder_init(&b, fn);
     ts_val x[3] = {0};
     for (uint32_t i = 0; i < c->n; i++)
         x[i] = ts_fn_param(&b, c->from);
@@ -274,9 +274,9 @@ static void known_signs_make_division_short_on_gpu(void)
     ts_arena arena, scratch;
     ts__arena_init(&arena, ts_alloc_default());
     ts__arena_init(&scratch, ts_alloc_default());
-    ts_fn *fn = ts_fn_create(ts_module_create(&arena), "f", TS_LEVEL_T);
+    ts_fn *fn = ts_fn_create(ts__module_create(&arena), "f", TS_LEVEL_T);
     ts_builder b;
-    ts_builder_init(&b, fn);
+    ts__builder_init(&b, fn);
     ts_val x = ts_emit(&b, TS_OP_get_tile_block_id, TS_T_i32, 0, NULL, 0, 0);
     ts_op2(&b, TS_OP_divi, x, ts_int(&b, TS_T_i32, 24), 0);
     ts_term(&b, TS_OP_return, 0, NULL);

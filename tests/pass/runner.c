@@ -30,7 +30,7 @@ static void kit_begin(kit *k)
     memset(k, 0, sizeof *k);
     ts__arena_init(&k->arena, NULL);
     ts__arena_init(&k->scratch, NULL);
-    CHECK_OK(ts_module_read(&k->arena, source, strlen(source), &module, &err));
+    CHECK_OK(ts__module_read(&k->arena, source, strlen(source), &module, &err));
     k->fn = module->fns.at[0];
     k->env = (ts_pass_env){&k->scratch, TS_TARGET_SM90, &hints, NULL, TS_FORM_KNOWN | TS_FORM_SOURCE, 0};
 }

@@ -26,10 +26,10 @@ static void kit_begin(kit *k, uint32_t target)
     memset(k, 0, sizeof *k);
     ts__arena_init(&k->arena, NULL);
     ts__text_init(&k->text, NULL);
-    k->m = ts_module_create(&k->arena);
+    k->m = ts__module_create(&k->arena);
     k->fn = ts_fn_create(k->m, "k", TS_LEVEL_S);
     k->fn->entry = true;
-    ts_builder_init(&k->b, k->fn);
+    ts__builder_init(&k->b, k->fn);
     k->plan.target = target;
     k->plan.threads = 128;
     k->in = ts_fn_param(&k->b, ts_type_ptr(k->m, TS_T_f32, TS_GLOBAL));
@@ -428,7 +428,7 @@ static void mma_assembles(uint32_t target)
         uint16_t m;
     } rows[] = {
 #define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm) {TS_T_##a, TS_T_##b, TS_T_##c, ra, rb, rc, sm, m},
-#include "ir/mma.def"
+#include "tessera/mma.def"
     };
     kit k;
     kit_begin(&k, target);

@@ -46,9 +46,9 @@ static inline void run_begin(run *r)
 {
     memset(r, 0, sizeof *r);
     ts__arena_init(&r->arena, ts_alloc_default());
-    r->m = ts_module_create(&r->arena);
+    r->m = ts__module_create(&r->arena);
     r->fn = ts_fn_create(r->m, "kernel", TS_LEVEL_T);
-    ts_builder_init(&r->b, r->fn);
+    ts__builder_init(&r->b, r->fn);
     ts__host_detect(&r->host);
     ts__host_limit(&r->host, run_vector_bytes);
     r->grid[0] = r->grid[1] = r->grid[2] = 1;

@@ -150,7 +150,7 @@ static uint32_t mma_find_row(ts_target target, ts_type a, ts_type b, ts_type c, 
 {
     static const uint8_t least[] = {
 #define TS_MMA(name, m, n, k, ta, tb, tc, ra, rb, rc, sm) [TS_MMA_##name] = sm,
-#include "ir/mma.def"
+#include "tessera/mma.def"
     };
     for (uint32_t row = 0; row < TS_COUNT(mma_rows); row++) {
         const mma_row *info = &mma_rows[row];

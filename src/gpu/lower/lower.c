@@ -497,7 +497,7 @@ static bool lower_prepare(ts_lower *lw, ts_fn *fn)
         !ts_shape_of(fn, lw->arena, &lw->shape) || !ts__facts_of(fn, lw->arena, &lw->facts))
         return false;
     lw->fn->level = TS_LEVEL_S;
-    ts_builder_init(&lw->b, lw->fn);
+    ts__builder_init(&lw->b, lw->fn);
     lw->b.fold = true;
     const ts_sm *sm = ts__sm_find((uint32_t)lw->env->target);
     lw->shared.limit = sm ? sm->dynamic_shared : UINT32_MAX; /* the emitter says that it does not know the target */

@@ -29,7 +29,7 @@ static mma_row mma_row_of(uint32_t row)
         uint8_t m, n, k, a, ra, rb, rc;
     } rows[] = {
 #define TS_MMA(name, m, n, k, ta, tb, tc, ra, rb, rc, sm) {m, n, k, TS_T_##ta, ra, rb, rc},
-#include "ir/mma.def"
+#include "tessera/mma.def"
     };
     uint32_t pack = rows[row].a == TS_T_f16 || rows[row].a == TS_T_bf16 ? 1 : rows[row].k == 32 ? 2 : 0;
     return (mma_row){(uint8_t)ts_log2(rows[row].m), (uint8_t)ts_log2(rows[row].n), (uint8_t)ts_log2(rows[row].k),

@@ -421,7 +421,7 @@ const ts_val *ts__wgmma_start(ts_lower *lw, ts_val v, const ts_val *words)
 {
     static const uint8_t ks[] = {
 #define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm) (k),
-#include "ir/mma.def"
+#include "tessera/mma.def"
     };
     const ts_wgmma *product = ts__wgmma_of(&lw->assign.tma, v);
     uint32_t log[3];

@@ -340,7 +340,7 @@ static uint32_t reg_accumulators(const ts_inst *inst, uint32_t *n)
 {
     static const uint8_t ab[] = {
 #define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm) (ra) + (rb),
-#include "ir/mma.def"
+#include "tessera/mma.def"
     };
     if (inst->op == TS_OP_wgmma) {
         uint32_t a = TS_MMA_FLAGS(inst->aux) & TS_MMA_A_REGS ? 4 : 1;

@@ -239,7 +239,7 @@ typedef struct warp_mma {
 static const warp_mma warp_mmas[] = {
 #define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm)                                              \
     {(m), (n), (k), TS_T_##a, TS_T_##b, TS_T_##c, (ra), (rb), (rc), (sm)},
-#include "ir/mma.def"
+#include "tessera/mma.def"
 };
 
 static const char *warp_mma_type(ts_type type, bool is_unsigned)
