@@ -182,7 +182,7 @@ bool ts__math_is_left(const ts_fn *fn)
     for (ts_val v = 1; v < fn->inst.n; v++) {
         const ts_inst *inst = ts_at(fn, v);
         bool approx = ts_info(inst)->attr == TS_ATTR_ARITH && inst->aux & TS_APPROX;
-        if (math_find(inst->op) && !approx)
+        if (ts_info(inst)->flags & TS_WRITTEN && !approx)
             return true;
     }
     return false;
