@@ -4,14 +4,16 @@
  * compile/pipeline.def: passes at thread level, then text (target/ptx).
  *
  *     layout/     who holds which element of a tile
- *     plan/       what is decided before code is written: the tensor-core way, tensor maps, rings, waits
- *     schedule/   what runs beside what: pipelines, the producer warp, rotated loops, teams, clusters
+ *     plan/       what is decided before code is written: a layout for every tile, the tensor-core way, tensor maps,
+ *                 rings, waits
  *     lower/      the walk that writes thread code
+ *     schedule/   what runs beside what: pipelines, the producer warp, rotated loops, teams, clusters; each is a strategy
+ *                 with hooks that the walk calls (lower/strategy.h), one row of schedule.def
  *
  * Read next: lower/lower.h, layout/layout.h.
  */
 #include "gpu/gpu.h"
-#include "gpu/lower/lower.h"
+#include "gpu/schedule/schedule.h"
 
 /* The messages of asserts, one after the other, as bytes of the code. */
 static ts_status gpu_messages(const ts_text *messages, ts_code *code, ts_error *err)

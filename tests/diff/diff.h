@@ -15,7 +15,7 @@
 #include "ir/float.h"
 #include "ir/scalar.h"
 #include "pass/pass.h"
-#include "gpu/lower/lower.h"
+#include "gpu/schedule/schedule.h"
 #include "check.h"
 #include <math.h>
 

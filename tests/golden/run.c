@@ -17,7 +17,7 @@
  */
 #include "target/ptx/ptx.h"
 #include "pass/pass.h"
-#include "gpu/lower/lower.h"
+#include "gpu/schedule/schedule.h"
 #include "check.h"
 #include <dirent.h>
 #include <sys/stat.h>

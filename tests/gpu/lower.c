@@ -5,7 +5,7 @@
  * where ptxas is not installed). Every tile operation has a lowering.
  */
 #include "target/ptx/ptx.h"
-#include "gpu/lower/lower.h"
+#include "gpu/schedule/schedule.h"
 #include "check.h"
 #include "target/kernels.h"
 #include <unistd.h>

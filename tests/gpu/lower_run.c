@@ -6,7 +6,7 @@
  * outputs are compared bit for bit, or within the case's tolerance where the order of sums is free.
  */
 #include "eval/eval.h"
-#include "gpu/lower/lower.h"
+#include "gpu/schedule/schedule.h"
 #include "check.h"
 #include "target/kernels.h"
 #include <math.h>

@@ -4,7 +4,7 @@
  * writes what the tile interpreter prints, brackets and all.
  */
 #include "eval/eval.h"
-#include "gpu/lower/lower.h"
+#include "gpu/schedule/schedule.h"
 #include "check.h"
 
 static ts_error err;

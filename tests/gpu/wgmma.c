@@ -6,7 +6,7 @@
  * sums are exact whatever their order.
  */
 #include "target/ptx/ptx.h"
-#include "gpu/lower/lower.h"
+#include "gpu/schedule/schedule.h"
 #include "eval/eval.h"
 #include "check.h"
 #include <math.h>

@@ -4,7 +4,7 @@
  * stores, barriers (lower.h). Index arithmetic is 32 bit and linear over GF(2): a run of bits that keep
  * their distance costs one mask and one shift.
  */
-#include "gpu/lower/lower.h"
+#include "gpu/lower/strategy.h"
 
 ts_val ts__lower_i32(ts_lower *lw, int64_t value)
 {
@@ -138,19 +138,10 @@ void ts__lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values
     ts_emit(&lw->b, TS_OP_st, TS_T_none, n + 1 + (pred != 0), opnds, TS_S(cache, n, 0), pred ? TS_F_MASK : 0);
 }
 
-ts_val ts__turn_of(ts_lower *lw, ts_val group)
+uint32_t ts__lower_threads(const ts_lower *lw)
 {
-    return ts__lower_add(lw, group, TS_BAR_TURN);
-}
-
-ts_val ts__turn_of_other(ts_lower *lw, ts_val group)
-{
-    return ts_lower_op2(lw, TS_OP_subi, ts__lower_i32(lw, TS_BAR_TURN + 1), group);
-}
-
-void ts__turn(ts_lower *lw, ts_op op, ts_val barrier)
-{
-    ts_emit(&lw->b, op, TS_T_none, 1, &barrier, TS_S(0, 2 * TS_WARPGROUP, 0), 0);
+    const ts_tma *tma = &lw->assign.tma;
+    return tma->active ? (32u << ts_tma_consumers(tma)) + TS_WARPGROUP : 32u << (lw->assign.n_warp - lw->assign.n_cta);
 }
 
 void ts__lower_barrier_cta(ts_lower *lw)
@@ -164,15 +155,8 @@ void ts__lower_barrier_cta(ts_lower *lw)
 void ts__lower_barrier(ts_lower *lw)
 {
     uint32_t threads = lw->assign.tma.active ? 32u << lw->assign.n_warp : 0; /* not the producer */
-    if (lw->assign.n_cta) {
-        ts__cluster_meet(lw);
-        lw->cluster.shares = true;
-        ts_emit(&lw->b, TS_OP_cluster_arrive, TS_T_none, 0, NULL, 0, 0);
-        ts_emit(&lw->b, TS_OP_cluster_wait, TS_T_none, 0, NULL, 0, 0);
-    } else {
-        ts_val id = lw->team ? ts__lower_add(lw, lw->team, TS_BAR_WARPGROUP) : 0;
-        ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, id ? 1 : 0, &id, TS_S(0, threads, 0), 0);
-    }
+    if (!ts__hook_barrier(lw))
+        ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, threads, 0), 0);
     ts__shared_cleared(lw);
     lw->hazards.loaded = lw->hazards.stored = 0;
 }

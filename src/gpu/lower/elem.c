@@ -4,7 +4,7 @@
  * permute, cat), on registers (lower.h). A free value is written here in the layout its user wants; a
  * placed one in its home. Registers that repeat others are computed once.
  */
-#include "gpu/lower/lower.h"
+#include "gpu/lower/strategy.h"
 
 enum { ELEM_COLD_VALUES = 8 }; /* as many as ts_cold_begin takes */
 
@@ -126,7 +126,7 @@ void ts__lower_elementwise(ts_lower *lw, ts_val v)
         return;
     }
     const ts_linear *home = lw->assign.home[v];
-    if (home && !lw->late[v])
+    if (home && !ts__hook_defers(lw, v))
         ts__lower_set(lw, v, home, elem_apply(lw, v, home));
 }
 
@@ -237,8 +237,8 @@ const ts_val *ts__lower_free(ts_lower *lw, ts_val v, const ts_linear *layout)
         return elem_same(lw, inst->opnd[0], layout);
     case TS_OP_permute:
         return elem_permute(lw, v, layout);
-    case TS_OP_load_view_tko: /* was to come late, but its store takes another way */
-        lw->late[v] = 0;
+    case TS_OP_load_view_tko: /* was deferred, but its store takes another way */
+        ts__hook_recalls(lw, v);
         ts__lower_load_view(lw, v);
         return ts__lower_get(lw, v, layout);
     default:
@@ -261,7 +261,7 @@ void ts__lower_shape(ts_lower *lw, ts_val v)
         return;
     }
     const ts_linear *home = lw->assign.home[v];
-    if (home && !lw->late[v])
+    if (home && !ts__hook_defers(lw, v))
         ts__lower_set(lw, v, home, ts__lower_free(lw, v, home));
 }
 

@@ -13,6 +13,7 @@
  * Every accumulator adds its products in ascending k, as the interpreter does.
  */
 #include "gpu/lower/mma.h"
+#include "gpu/lower/strategy.h"
 
 enum { FMA_MAX_CHUNK = 5, FMA_UNROLL = 11 }; /* log2: of k, of multiplications written out */
 
@@ -214,10 +215,10 @@ static void fma_chunk(ts_lower *lw, fma_job *job)
         fma_step(lw, job, k);
 }
 
-/* The same with step 0 read by the step of the loop before (ts__cp_ahead). */
-static void fma_ahead(ts_lower *lw, ts_val v, fma_job *job, ts_cp_loop *l)
+/* The same with step 0 read by the step of the loop before (ts_prefetch). */
+static void fma_ahead(ts_lower *lw, ts_val v, fma_job *job, ts_prefetch *early)
 {
-    ts_val next = l->carried;
+    ts_val next = early->carried;
     for (uint32_t i = 0; i < 2; i++) {
         uint32_t *regs = ts__lower_regs(lw, &job->side[i].source.fragment), n = fma_first_regs(job, &job->side[i], regs);
         for (uint32_t at = 0; at < n; at++)
@@ -225,8 +226,8 @@ static void fma_ahead(ts_lower *lw, ts_val v, fma_job *job, ts_cp_loop *l)
     }
     for (uint32_t k = 0; k < 1u << job->log_chunk; k++) {
         if (k + 1 == 1u << job->log_chunk) {
-            ts__cp_advance(lw, l);
-            ts__fma_first(lw, v, &l->ahead);
+            ts__hook_advance(lw, v);
+            ts__fma_first(lw, v, &early->next);
         }
         fma_step(lw, job, k);
     }
@@ -298,14 +299,14 @@ void ts__lower_fma(ts_lower *lw, ts_val v)
     const ts_val *old = ts__lower_get(lw, ts_opnd(lw->tile, v, 2), ts__lower_home(lw, v));
     fma_job job;
     fma_open(lw, v, &job);
-    ts_cp_loop *l = ts__cp_ahead(lw, v);
+    ts_prefetch *early = ts__hook_prefetch(lw, v);
     job.acc = ts__lower_regs(lw, job.c);
     job.order = ts__lower_regs(lw, job.c);
     fma_order(&job);
     for (uint32_t r = 0; r < 1u << job.c->n_reg; r++)
         job.acc[r] = fma_widen(lw, old[r & ~ts__lower_repeats(job.c)], job.type, false);
-    if (l)
-        fma_ahead(lw, v, &job, l);
+    if (early)
+        fma_ahead(lw, v, &job, early);
     else if (job.log_chunk < job.shape.log_k)
         fma_chunks(lw, &job);
     else

@@ -7,8 +7,7 @@
  *     %s = reduce %x ..          ─▶   adds, shuffles, st.shared, bar.sync, ld.shared, adds
  *     %f = for .. %acc : tile    ─▶   for .. with 2^n_reg carried thread values
  */
-#include "gpu/lower/lower.h"
-#include "gpu/plan/rotate.h"
+#include "gpu/lower/strategy.h"
 #include "table/sm.h"
 #include <stdio.h>
 
@@ -106,7 +105,7 @@ const ts_val *ts__lower_get(ts_lower *lw, ts_val v, const ts_linear *layout)
 {
     if (!lower_is_tile(lw, v))
         return lower_spread(lw, lw->scalar[v], layout);
-    ts__wgmma_settle(lw, v);
+    ts__hook_read(lw, v);
     layout = ts__assign_intern(&lw->assign, layout);
     const ts_held *first = NULL;
     for (uint32_t i = lw->newest[v]; i; i = lw->held.at[i - 1].next) {
@@ -204,9 +203,8 @@ void ts__lower_result_types(ts_lower *lw, ts_val opener, ts_vals *types)
             if (!(r & ts__lower_repeats(home)))
                 (void)TS_PUSH(lw->arena, &types->v, ts__lower_elem(lw, v));
     }
-    for (uint32_t i = ts_at(lw->tile, opener)->op == TS_OP_for ? ts__tma_loop_n(lw, opener) : 0; i-- > 0;)
-        (void)TS_PUSH(lw->arena, &types->v, TS_T_i32);
-    ts__cp_types(lw, opener, types);
+    if (ts_at(lw->tile, opener)->op == TS_OP_for)
+        ts__hook_loop_types(lw, opener, types);
 }
 
 static void lower_begin(ts_lower *lw, ts_val tile, ts_val opener)
@@ -235,19 +233,16 @@ static void lower_for(ts_lower *lw, ts_val v)
     ts_vals inits = {0};
     for (uint32_t i = 3; i < inst.n_opnd; i++)
         ts__lower_expand(lw, opnds[i], v + 2 + i - 3, &inits);
-    ts__tma_loop_values(lw, v, &inits);
-    ts__cp_begin(lw, v, &inits);
+    ts__hook_loop_values(lw, v, &inits);
     ts_val range[] = {lw->scalar[opnds[0]], lw->scalar[opnds[1]], lw->scalar[opnds[2]]};
-    ts__teams_range(lw, v, range);
-    ts__split_bounds(lw, v, range);
-    ts__teams_await(lw, v);
+    ts__hook_loop_range(lw, v, range);
+    ts__hook_loop_open(lw, v);
     ts_val opener = ts_for_begin(&lw->b, range[0], range[1], range[2], inits.v.n, inits.v.at, inst.aux);
     lower_begin(lw, v, opener);
     ts_val next = opener + 1;
     for (uint32_t i = 0; i + 2 < inst.n_opnd; i++)
         next = lower_collect(lw, v + 1 + i, next);
-    next = ts__tma_loop_take(lw, v, next);
-    ts__cp_enter(lw, v, next);
+    (void)ts__hook_loop_enter(lw, v, next);
 }
 
 static void lower_loop(ts_lower *lw, ts_val v)
@@ -294,14 +289,10 @@ static void lower_term(ts_lower *lw, ts_val v)
     ts_vals values = {0};
     for (uint32_t i = 0; i < inst.n_opnd; i++)
         ts__lower_expand(lw, ts_opnd(lw->tile, v, i), lower_target(lw, (ts_op)inst.op, i), &values);
-    if (inst.op == TS_OP_continue) {
-        ts__tma_loop_next(lw, lower_repeated(lw), &values);
-        ts__cp_next(lw, lower_repeated(lw), &values);
-    }
-    if (inst.op == TS_OP_return) {
-        ts__tma_leave(lw);
-        ts__cluster_leave(lw);
-    }
+    if (inst.op == TS_OP_continue)
+        ts__hook_loop_next(lw, lower_repeated(lw), &values);
+    if (inst.op == TS_OP_return)
+        ts__hook_leave(lw);
     ts_term(&lw->b, (ts_op)inst.op, values.v.n, values.v.at);
 }
 
@@ -322,11 +313,8 @@ static void lower_end(ts_lower *lw, ts_val v)
         next = lower_collect(lw, r, next);
     }
     if (ts_at(lw->tile, top.tile)->op == TS_OP_for) {
-        ts__tma_loop_take(lw, top.tile, next);
-        ts__wgmma_after_loop(lw, top.tile);
-        ts__split_join(lw, top.tile);
-        ts__tma_store_after(lw, top.tile);
-        ts__cp_leave(lw, top.tile);
+        (void)ts__hook_loop_results(lw, top.tile, next);
+        ts__hook_loop_end(lw, top.tile);
     }
 }
 
@@ -458,17 +446,16 @@ ts_val ts__lower_inst(ts_lower *lw, ts_val v)
             ts_copy(&lw->b, lw->tile, v, lw->scalar);
         return v - 1;
     }
-    if (ts__cp_skips(lw, v))
+    if (ts__hook_skips(lw, v))
         return v;
     if (ts_info(inst)->flags & TS_REGION)
-        ts__wgmma_before_region(lw, v);
-    if (!lw->open.n && (inst->op == TS_OP_for || inst->op == TS_OP_loop || inst->op == TS_OP_if))
-        ts__cluster_meet(lw); /* once, whatever way the region takes */
-    if (inst->op == TS_OP_for && ts__rotated(&lw->assign.tma, v))
-        return ts__rotate_for(lw, v);
-    if (ts__tma_load_of(&lw->assign.tma, v))
-        ts__lower_tma_load(lw, v);
-    else if (lower_table[inst->op])
+        ts__hook_region(lw, v);
+    ts_val last = inst->op == TS_OP_for ? ts__hook_loop(lw, v) : 0;
+    if (last)
+        return last;
+    if (ts__hook_load(lw, v))
+        return v;
+    if (lower_table[inst->op])
         lower_table[inst->op](lw, v);
     else if (ts_info(inst)->flags & TS_ELEM)
         ts__lower_elementwise(lw, v);
@@ -490,11 +477,8 @@ static bool lower_prepare(ts_lower *lw, ts_fn *fn)
     lw->newest = TS_NEW_N(lw->arena, uint32_t, fn->inst.n);
     lw->tokens = TS_NEW_N(lw->arena, uint32_t, fn->inst.n);
     lw->roots = TS_NEW_N(lw->arena, uint64_t, fn->inst.n);
-    lw->late = TS_NEW_N(lw->arena, uint32_t, fn->inst.n);
-    lw->made = TS_NEW_N(lw->arena, ts_late_value, fn->inst.n);
     lw->nowhere = TS_NEW_N(lw->arena, ts_val, 1 << TS_LAYOUT_REGS);
-    if (!lw->fn || !lw->late || !lw->made || !lw->nowhere || !lw->scalar || !lw->newest || !lw->roots || !lw->tokens ||
-        !ts_shape_of(fn, lw->arena, &lw->shape) || !ts__facts_of(fn, lw->arena, &lw->facts))
+    if (!lw->fn || !lw->nowhere || !lw->scalar || !lw->newest || !lw->roots || !lw->tokens || !ts_shape_of(fn, lw->arena, &lw->shape) || !ts__facts_of(fn, lw->arena, &lw->facts))
         return false;
     lw->fn->level = TS_LEVEL_S;
     ts__builder_init(&lw->b, lw->fn);
@@ -529,21 +513,20 @@ static ts_val lower_entry(ts_lower *lw)
         lw->env->plan->error_param = 1;
     }
     lw->tid = lower_thread(lw);
-    ts__cluster_begin(lw);
     return v;
 }
 
-ts_status ts__lower_run(ts_fn *fn, ts_pass_env *env, ts_text *messages, ts_error *err)
+ts_status ts__lower_with(ts_fn *fn, ts_pass_env *env, const ts_strategies *strategies, ts_text *messages, ts_error *err)
 {
     ts_lower lw = {.env = env, .err = err, .arena = env->scratch};
     TS_TRY(ts__assign_run(fn, env, env->scratch, &lw.assign, err));
-    if (!lower_prepare(&lw, fn))
+    if (!lower_prepare(&lw, fn) || !ts__strategies_open(&lw, strategies))
         return ts_fail(err, TS_NOMEM, "out of memory while lowering a kernel");
     lw.messages = *messages;
     ts__lower_scan_memory(&lw);
-    ts__late_plan(&lw);
+    ts__hook_plan(&lw);
     ts_val first = lower_entry(&lw);
-    ts__tma_begin(&lw);
+    ts__hook_begin(&lw);
     for (ts_val v = first; v < fn->inst.n && lw.status == TS_OK; v++)
         v = ts__lower_inst(&lw, v);
     *messages = lw.messages;
@@ -552,11 +535,11 @@ ts_status ts__lower_run(ts_fn *fn, ts_pass_env *env, ts_text *messages, ts_error
     if (env->scratch->failed)
         return ts_fail(err, TS_NOMEM, "out of memory while lowering a kernel");
     TS_TRY(ts_builder_status(&lw.b, err));
-    env->plan->threads = ts__tma_threads(&lw);
+    env->plan->threads = ts__lower_threads(&lw);
     if (lw.assign.n_cta || lw.assign.tma.log_split)
         env->plan->cluster = 1u << TS_MAX(lw.assign.n_cta, lw.assign.tma.log_split);
     env->plan->shared_bytes = lw.shared.peak;
-    if (lw.team && lw.shared.peak > lw.assign.tma.shared)
+    if (lw.assign.tma.active && lw.assign.tma.teams && lw.shared.peak > lw.assign.tma.shared)
         return ts_fail(err, TS_INTERNAL, "a move through shared memory in a kernel whose teams would share it");
     ts_fn_replace(fn, lw.fn);
     return TS_OK;

@@ -2,27 +2,26 @@
  *
  * Tile IR -> thread IR: what the files of gpu/lower share.
  *
- *     facts ─▶ assign.c (layouts) ─▶ lower.c walks the tile function once and calls, by operation,
- *         lower/elem.c    elementwise, constants, iota, broadcast, reshape, permute, cat, cold
- *         lower/convert.c moves between layouts (planned by move.c), extract, insert, pack, unpack
- *         lower/view_access.c    loads and stores through views          lower/ptr.c    pointers, atomics
- *         lower/nibble.c  elements of 4 bits                      lower/late.c   work done while a store takes it
- *         lower/reduce.c  reduce                                  lower/scan.c   scan
- *         lower/mma.c     mma.sync                                lower/fma.c    products by fma
- *         schedule/cp_async.c   their loads by cp.async                 tma.h          wgmma and TMA
- *         lower/misc.c    assert, print, alloca, ...              lower/code.c   small pieces that all of them write
- *         shared.c        shared memory, barriers                 cluster.c      blocks that share a tile block
- *     ─▶ dce licm at thread level (ptx.c) ─▶ emit.c
+ *     facts ─▶ plan/assign.c (layouts) ─▶ lower.c walks the tile function once and calls, by operation,
+ *         elem.c        elementwise, constants, iota, broadcast, reshape, permute, cat, cold
+ *         convert.c     moves between layouts (planned by layout/move.c), extract, insert, pack, unpack
+ *         view_access.c loads and stores through views            ptr.c    pointers, atomics
+ *         nibble.c      elements of 4 bits                        order.c  program order within a tile block
+ *         reduce.c      reduce                                    scan.c   scan
+ *         mma.c         products by mma.sync                      fma.c    products by fma
+ *         misc.c        assert, print, alloca, ...                code.c   small pieces that all of them write
+ *         shared.c      shared memory                             cluster.c  blocks that share a tile block
+ *     and asks the strategies of schedule/ at the places that strategy.h draws
+ *     ─▶ dce licm at thread level (gpu.c) ─▶ emit.c
  *
  * A tile value of layout L is an array of 2^L.n_reg thread values, one for each register number; entries
  * whose register bit has a zero column repeat others. A scalar (rank 0) is one thread value that is the
  * same in every thread, so control flow of the tile function is uniform over the block and barriers may
  * stand anywhere in it.
  *
- * To replace the lowering of an operation (another matmul, say): test in lower_inst (lower.c) before the
- * table, read operands with ts__lower_get / ts__lower_scalar, give results with ts__lower_set, take shared memory
- * from ts_shared_*. To take over a whole loop: hook at its opener, lower it yourself and return the index of
- * the last instruction handled (its last `res`).
+ * To lower an operation in another way where that is better: a strategy (strategy.h, schedule/schedule.def). It reads
+ * operands with ts__lower_get / ts__lower_scalar, gives results with ts__lower_set, takes shared memory from ts__shared_*.
+ * To take over a whole loop: its `loop` hook lowers it and returns the last instruction handled (its last `res`).
  */
 #ifndef TS_GPU_LOWER_LOWER_H
 #define TS_GPU_LOWER_LOWER_H
@@ -30,7 +29,7 @@
 #include "ir/note.h"
 #include "pass/facts.h"
 #include "pass/pass.h"
-#include "gpu/layout/assign.h"
+#include "gpu/plan/assign.h"
 
 /* A value held in registers of one layout. Entries made inside a region vanish at its end. */
 typedef struct ts_held {
@@ -79,37 +78,6 @@ typedef struct ts_vals {
     TS_VEC(ts_val) v;
 } ts_vals;
 
-/* Pipelines by cp.async (schedule/cp_async.c): operands of products that live in shared memory during a loop. */
-typedef struct ts_cp_operand {
-    ts_val loop, load, x; /* x: the product's operand; load: 0 = made before the loop */
-    ts_val chain[4];      /* permutes and reshapes from the load to x, 0 = none */
-    uint32_t at, size;    /* first stage, bytes of a stage */
-    uint32_t offset[TS_LAYOUT_BITS]; /* of the load's flat bits, in elements */
-    bool by_regs;         /* through registers instead of cp.async, which cannot turn vectors */
-    ts_vals regs;         /* that hold the step on its way */
-} ts_cp_operand;
-typedef struct ts_cp_loop {
-    ts_val loop;
-    uint32_t stages;
-    ts_val stage;   /* of the current step */
-    ts_val filling; /* that copies go to */
-    ts_val product; /* reads its first fragments a step ahead (see ts__cp_ahead); 0 = none does */
-    ts_val carried; /* the first value that holds them */
-    ts_vals ahead;  /* those of the next step */
-} ts_cp_loop;
-typedef struct ts_cp {
-    TS_VEC(ts_cp_operand) operand;
-    TS_VEC(ts_cp_loop) loop;
-    uint8_t *slice; /* [tile value] index arithmetic that is written anew for other steps */
-} ts_cp;
-
-typedef struct ts_late_load ts_late_load;
-/* A register of a value that is made late (lower/late.c). */
-typedef struct ts_late_value {
-    ts_val value;
-    uint32_t stamp; /* register + 1, 0 = none */
-} ts_late_value;
-
 typedef struct ts_lower {
     const ts_fn *tile; /* from */
     ts_fn *fn;         /* to */
@@ -128,19 +96,16 @@ typedef struct ts_lower {
     TS_VEC(ts_open) open;
     ts_shared shared;
     ts_cluster cluster;
-    ts_cp cp;
     ts_hazards hazards;
     ts_facts facts;    /* of the tile function */
     uint32_t *tokens;  /* [value] how many of its uses are tokens */
     uint64_t *roots;   /* [pointer or view value] mask of roots it may point into */
-    uint32_t *late;    /* [tile value] the store that makes it, 0 = made where it stands */
-    ts_late_value *made; /* [tile value] */
-    ts_late_load *late_loads;
     ts_val *nowhere;   /* where registers go after memory ran out */
     ts_val tid;        /* index of the thread in the tile block, i32 */
-    ts_val team;       /* index of the thread's team (teams.c), 0 = no teams, or not yet */
     ts_val fault;      /* pointer to the fault record, 0 until needed */
     ts_text messages;  /* NUL-separated */
+    const struct ts_strategies *strategies; /* strategy.h */
+    void **state;      /* of each of them */
 } ts_lower;
 
 /* ---- values ---------------------------------------------------------------------------------------- */
@@ -200,6 +165,7 @@ void ts__lower_ld(ts_lower *lw, ts_type elem, ts_val pointer, uint32_t n, ts_cac
                  ts_val *out);
 void ts__lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values, ts_cache_use cache, ts_val pred);
 void ts__lower_barrier(ts_lower *lw); /* of the tile block; clears all hazards */
+uint32_t ts__lower_threads(const ts_lower *lw); /* of a block, with a producer's */
 void ts__lower_barrier_cta(ts_lower *lw); /* of this thread block alone when several share the tile block */
 /* Copies the instructions of a region (after its args, up to `yield`) with args mapped already in lw->scalar;
  * gives the yielded values. For bodies of reduce and scan: scalars only. */
@@ -234,107 +200,6 @@ void ts__shared_forget(ts_lower *lw);   /* a region starts or ends: anything may
 ts_val ts__shared_pointer(ts_lower *lw, ts_type elem, uint32_t offset);
 ts_val ts__shared_of_cta(ts_lower *lw, ts_type elem, uint32_t offset, uint32_t cta); /* of that one; TS_NO: this one */
 
-/* ---- clusters (cluster.c) ---------------------------------------------------------------------------- */
-
-/* The first code of a kernel whose tile block is a cluster; all blocks have started after _meet. */
-void ts__cluster_begin(ts_lower *lw);
-void ts__cluster_meet(ts_lower *lw);
-void ts__cluster_leave(ts_lower *lw);
-
-/* An exchange of `bytes` for instruction `v`: begin; write to and read from _memory within the thread block; _expect,
- * which is a barrier of it; _send; _wait; read from _memory what all have sent. */
-typedef struct ts_exchange {
-    uint32_t site, at;            /* number of the exchange; its shared memory */
-    ts_val bar, parity;
-    ts_val turn, offset;          /* in a loop: how often it has run; bytes to the memory of this turn. Else 0 */
-} ts_exchange;
-ts_exchange ts__exchange_begin(ts_lower *lw, ts_val v, uint32_t bytes);
-ts_val ts__exchange_memory(ts_lower *lw, const ts_exchange *x, ts_type elem, uint32_t offset);
-void ts__exchange_expect(ts_lower *lw, const ts_exchange *x, uint32_t bytes);
-/* Stores 32 or 64 bits at the place `at` of _memory, in all blocks: once for threads that differ in the lane and warp
- * bits `same` only, which hold the same; a lane for each block where there are enough of them. */
-void ts__exchange_send(ts_lower *lw, const ts_exchange *x, ts_val at, ts_val value, ts_place same);
-void ts__exchange_wait(ts_lower *lw, const ts_exchange *x);
-
-/* ---- the cp.async pipeline: schedule/cp_async.c -------------------------------------------------------------- */
-
-/* Around a `for`: before it opens (adds a carried value when there is a pipeline), first in its body, at its
- * `continue`, after its end. */
-void ts__cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits);
-void ts__cp_enter(ts_lower *lw, ts_val loop, ts_val stage);
-void ts__cp_next(ts_lower *lw, ts_val loop, ts_vals *values);
-void ts__cp_leave(ts_lower *lw, ts_val loop);
-void ts__cp_types(ts_lower *lw, ts_val loop, ts_vals *types); /* of the values added */
-bool ts__cp_skips(const ts_lower *lw, ts_val v); /* lowered by the pipeline */
-ts_val ts__cp_place(ts_lower *lw, ts_val x);      /* pointer to the operand in shared memory; 0 = not there */
-/* The only product of a pipelined loop carries the fragments of its first k step from one step of the loop to the
- * next: before its last k step it calls ts__cp_advance, which waits for the next stage and makes it the current
- * one, and reads them (into `ahead`), so that no product waits for a barrier or for shared memory. NULL: not so. */
-ts_cp_loop *ts__cp_ahead(ts_lower *lw, ts_val product);
-void ts__cp_advance(ts_lower *lw, ts_cp_loop *l);
-
-/* ---- the TMA pipeline: schedule/producer.c, wgmma.c (see tma.h) -------------------------------------------- */
-
-/* Threads of a block, the producer's included. */
-uint32_t ts__tma_threads(const ts_lower *lw);
-/* A loop over k that the blocks of a cluster share (schedule/split_k.c): its bounds in this block, and behind it this block's
- * part of the sum of all. */
-void ts__split_bounds(ts_lower *lw, ts_val loop, ts_val bound[2]);
-void ts__split_join(ts_lower *lw, ts_val loop);
-/* Bytes that will arrive on the barriers; rows of stages that no copy writes (schedule/clip.c). */
-void ts__clip_begin(ts_lower *lw);
-void ts__clip_fill(ts_lower *lw);
-/* At the start of the function: barriers, the producer. */
-void ts__tma_begin(ts_lower *lw);
-/* A `for` opens, continues, has ended: counters of the loops within, see tma.h. */
-void ts__tma_loop_values(ts_lower *lw, ts_val opener, ts_vals *out);
-void ts__tma_loop_next(ts_lower *lw, ts_val opener, ts_vals *out);
-ts_val ts__tma_loop_take(ts_lower *lw, ts_val opener, ts_val next);
-uint32_t ts__tma_loop_n(ts_lower *lw, ts_val opener);
-void ts__wgmma_after_loop(ts_lower *lw, ts_val loop);
-/* Stage of the current step (0 = there is one only), barrier of step `count` (0 = no steps). */
-ts_val ts__tma_stage(ts_lower *lw, const ts_tma_group *group);
-ts_val ts__tma_barrier(ts_lower *lw, const ts_tma_group *group, uint32_t offset, ts_val count);
-void ts__tma_await(ts_lower *lw, const ts_tma_load *load);
-void ts__lower_tma_load(ts_lower *lw, ts_val v);
-void ts__lower_wgmma(ts_lower *lw, ts_val v);
-/* Before `v`, perhaps a product that still runs, is read; before a region opens. */
-void ts__wgmma_settle(ts_lower *lw, ts_val v);
-void ts__wgmma_before_region(ts_lower *lw, ts_val opener);
-/* Its parts, for rotated loops: the product without its wait, operand a from `words` when it is in registers (NULL:
- * from its value; returns what is left of them); the words of its operand; waiting; one arrival of every consumer
- * warp on the empty barrier of the stage of step `count`. */
-const ts_val *ts__wgmma_start(ts_lower *lw, ts_val v, const ts_val *words);
-const ts_val *ts__wgmma_words(ts_lower *lw, ts_val v, uint32_t *n);
-void ts__wgmma_wait(ts_lower *lw, uint32_t pending);
-void ts__wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count);
-/* Rotated loops (rotate.c): what the consumers do first in the function; lowers one and returns its last result. */
-void ts__rotate_begin(ts_lower *lw);
-ts_val ts__rotate_for(ts_lower *lw, ts_val v);
-/* Turns of two warpgroups (or teams): the barrier at which `group` waits for its turn, and that of the other one;
- * bar_sync or bar_arrive of both there. */
-ts_val ts__turn_of(ts_lower *lw, ts_val group);
-ts_val ts__turn_of_other(ts_lower *lw, ts_val group);
-void ts__turn(ts_lower *lw, ts_op op, ts_val barrier);
-/* Teams (teams.c), all without effect where there are none: what consumers do first; bounds of a loop; the number of
- * the first step of a loop of products, and that after a trip of `opener`; before and behind a loop of products. */
-void ts__teams_begin(ts_lower *lw);
-void ts__teams_range(ts_lower *lw, ts_val v, ts_val range[3]);
-ts_val ts__teams_first(ts_lower *lw, ts_val inner);
-ts_val ts__teams_skip(ts_lower *lw, ts_val opener, ts_val count);
-void ts__teams_await(ts_lower *lw, ts_val loop);
-void ts__teams_pass(ts_lower *lw, ts_val loop);
-/* Stores the result of a product through shared memory by TMA; false when that does not fit. */
-bool ts__tma_store(ts_lower *lw, ts_val v);
-/* Behind a loop: what comes next may store to the same array. */
-void ts__tma_store_after(ts_lower *lw, ts_val loop);
-/* Before the function returns: shared memory must live until what was sent has been read. */
-void ts__tma_leave(ts_lower *lw);
-/* Coordinates of one copy of access `v`, `inner` and `row` (i32, 0 = none) into the tile: unit axis first, then the
- * tensor's other axes from last to first. Gives their number. */
-uint32_t ts__tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts_val inner, ts_val row, ts_val *out);
-/* Two 16-bit values as one word; those just rounded from f32 are rounded in pairs instead. */
-ts_val ts__wgmma_pair(ts_lower *lw, ts_val x, ts_val y);
 /* Lowers one instruction; returns the last one it handled. */
 ts_val ts__lower_inst(ts_lower *lw, ts_val v);
 
@@ -371,11 +236,6 @@ void ts__lower_atomic_view(ts_lower *lw, ts_val v);
 void ts__lower_elementwise(ts_lower *lw, ts_val v);
 /* One register of elementwise `v`, from those of its operands. */
 ts_val ts__lower_one(ts_lower *lw, ts_val v, const ts_val *opnds);
-/* Finds what is made late; register r of any value. */
-void ts__late_plan(ts_lower *lw);
-ts_val ts__late_reg(ts_lower *lw, ts_val v, const ts_linear *layout, uint32_t r);
-/* Sends for registers `first` .. of the tiles that are loaded for this store. */
-void ts__late_fetch(ts_lower *lw, ts_val store, const ts_linear *layout, uint32_t first, uint32_t n);
 void ts__lower_cold(ts_lower *lw, ts_val v);
 void ts__lower_shape(ts_lower *lw, ts_val v); /* reshape, permute, assume of placed values */
 void ts__lower_cat(ts_lower *lw, ts_val v);
@@ -414,7 +274,9 @@ void ts__lower_scan_memory(ts_lower *lw);
 /* True when tile-level operation `op` has a lowering. */
 bool ts__lower_has(ts_op op);
 
-/* The whole pass: leaves `fn` at thread level and the plan filled. `messages` are the texts that faults name. */
-TS_CHECKED ts_status ts__lower_run(ts_fn *fn, ts_pass_env *env, ts_text *messages, ts_error *err);
+/* The whole pass, with these strategies: leaves `fn` at thread level and the plan filled. `messages` are the texts that
+ * faults name. */
+TS_CHECKED ts_status ts__lower_with(ts_fn *fn, ts_pass_env *env, const struct ts_strategies *strategies, ts_text *messages,
+                                    ts_error *err);
 
 #endif

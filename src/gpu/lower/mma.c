@@ -6,6 +6,7 @@
  * axis), else by 32-bit and 64-bit loads. Types and shapes that no instruction has: lower/fma.c.
  */
 #include "gpu/lower/mma.h"
+#include "gpu/lower/strategy.h"
 
 ts_mma_shape ts__mma_shape(const ts_lower *lw, ts_val v)
 {
@@ -142,7 +143,7 @@ static void mma_plan(ts_lower *lw, mma_source *s, ts_val x, const ts_linear *fra
 
 void ts__mma_prepare(ts_lower *lw, mma_source *s)
 {
-    s->placed = s->shared ? ts__cp_place(lw, s->x) : 0;
+    s->placed = s->shared ? ts__hook_operand(lw, s->x) : 0;
     if (s->shared && !s->placed)
         s->at = ts__lower_to_shared(lw, s->x, ts__lower_elem(lw, s->x), s->from, ts__lower_get(lw, s->x, s->from),
                                    s->move.offset);
@@ -264,20 +265,20 @@ static void mma_block(ts_lower *lw, const mma_job *job, uint32_t r, uint32_t k)
 }
 
 /* All steps of k, each for all blocks, so that neighbours do not wait for each other; operands are fetched a
- * step ahead, those of the first step perhaps by the step of the loop before (ts__cp_ahead). */
+ * step ahead, those of the first step perhaps by the step of the loop before (ts_prefetch). */
 static void mma_steps(ts_lower *lw, ts_val v, mma_job *job, uint32_t skip)
 {
     uint32_t steps = 1u << (job->shape.log_k - job->row.log_k);
-    ts_cp_loop *l = ts__cp_ahead(lw, v);
-    ts_val next = l ? l->carried : 0;
+    ts_prefetch *early = ts__hook_prefetch(lw, v);
+    ts_val next = early ? early->carried : 0;
     for (uint32_t i = 0; i < 2; i++)
-        mma_fetch(lw, job, &job->side[i], 0, l ? MMA_TAKE : MMA_LOAD, &next, NULL);
+        mma_fetch(lw, job, &job->side[i], 0, early ? MMA_TAKE : MMA_LOAD, &next, NULL);
     for (uint32_t k = 0; k < steps; k++) {
         for (uint32_t i = 0; i < 2 && k + 1 < steps; i++)
             mma_fetch(lw, job, &job->side[i], k + 1, MMA_LOAD, NULL, NULL);
-        if (l && k + 1 == steps) {
-            ts__cp_advance(lw, l);
-            ts__mma_first(lw, v, &l->ahead);
+        if (early && k + 1 == steps) {
+            ts__hook_advance(lw, v);
+            ts__mma_first(lw, v, &early->next);
         }
         for (uint32_t r = 0; r < 1u << job->c->n_reg; r++)
             if (!(r & skip))
@@ -368,8 +369,8 @@ void ts__lower_mma(ts_lower *lw, ts_val v)
 {
     if (ts_at(lw->tile, v)->op == TS_OP_mmaf_scaled)
         ts__lower_fail(lw, TS_INTERNAL, v, "mmaf_scaled must be expanded before layouts are assigned");
-    else if (lw->assign.way[v] == TS_MMA_WAY_WGMMA)
-        ts__lower_wgmma(lw, v);
+    else if (ts__hook_product(lw, v))
+        return;
     else if (lw->assign.way[v] == TS_MMA_WAY_SYNC)
         mma_sync(lw, v);
     else

@@ -15,7 +15,7 @@
  * Results lie in the layout without the axis: every thread that shared a row holds its result.
  */
 #include "ir/commute.h"
-#include "gpu/lower/lower.h"
+#include "gpu/lower/cluster.h"
 
 typedef struct reduce_state {
     ts_val v;

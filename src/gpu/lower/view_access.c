@@ -12,6 +12,7 @@
  */
 #include "ir/float.h"
 #include "gpu/lower/view_access.h"
+#include "gpu/lower/strategy.h"
 
 /* ---- describing an access -------------------------------------------------------------------------------------- */
 
@@ -425,7 +426,7 @@ static void view_load_branch(ts_lower *lw, view_access *a, ts_val inside, ts_val
 
 void ts__lower_load_view(ts_lower *lw, ts_val v)
 {
-    if (lw->late[v])
+    if (ts__hook_defers(lw, v))
         return;
     view_access a;
     const ts_linear *home = ts__lower_home(lw, v);
@@ -539,7 +540,7 @@ void ts__lower_store_view(ts_lower *lw, ts_val v)
     view_access a;
     uint32_t attr = ts_at(lw->tile, v)->aux;
     ts_val x = ts_opnd(lw->tile, v, 1), inside;
-    if (TS_M_GET_ORDER(attr) == TS_WEAK && ts__tma_store(lw, v))
+    if (TS_M_GET_ORDER(attr) == TS_WEAK && ts__hook_store(lw, v))
         return;
     const ts_linear *layout = ts__view_store_layout(lw, v);
     if (ts_type_bits(lw->module, ts__lower_elem(lw, x)) < 8) {
@@ -572,7 +573,7 @@ void ts__lower_atomic_view(ts_lower *lw, ts_val v)
 {
     view_access a;
     ts_val x = ts_opnd(lw->tile, v, 1);
-    if (ts__tma_store(lw, v))
+    if (ts__hook_store(lw, v))
         return;
     const ts_linear *layout = ts__view_store_layout(lw, v);
     const ts_val *regs = ts__lower_get(lw, x, layout);

@@ -139,6 +139,12 @@ const ts_tma_load *ts__tma_load_of(const ts_tma *tma, ts_val v);
 const ts_wgmma *ts__wgmma_of(const ts_tma *tma, ts_val v);
 /* A product whose result has the extents of this tile type, perhaps behind extents of 1; 0 = none. */
 ts_val ts__tma_result_of(const ts_fn *fn, const ts_tma *tma, ts_type type);
+/* Warps beyond the first four take the top bits of m, down to 64 rows, then of n. */
+typedef struct ts_wgmma_split {
+    uint32_t log_m, log_n;             /* what one warpgroup keeps */
+    uint32_t m[TS_LAYOUT_WARPS], n[TS_LAYOUT_WARPS]; /* extents each further warp bit stands for */
+} ts_wgmma_split;
+ts_wgmma_split ts__wgmma_split_of(uint32_t log_m, uint32_t log_n, uint32_t n_warp);
 /* Layout of the accumulator of a product of extents m x n over 2^n_warp warps, and of its operand a in
  * registers (m x k). */
 ts_linear ts__wgmma_layout_c(uint32_t log_m, uint32_t log_n, uint32_t n_warp);

@@ -12,7 +12,8 @@
  * Cost: linear, times the few products of a function where readers are counted. Next: tma_wait.c.
  */
 #include "gpu/plan/tma_plan.h"
-#include "gpu/lower/lower.h"
+#include "gpu/plan/assign.h"
+#include "ir/note.h"
 
 /* ---- types of products ---------------------------------------------------------------------------- */
 

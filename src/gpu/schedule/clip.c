@@ -5,7 +5,7 @@
  *   - fewer bytes arrive on a stage's barrier: counted here, once, from the array's extent;
  *   - nobody writes the other rows of the stages: the consumers fill them with zeros, once.
  */
-#include "gpu/lower/lower.h"
+#include "gpu/schedule/schedule.h"
 
 enum { CLIP_STORE = 16 }; /* bytes that a thread fills at once */
 
@@ -25,10 +25,10 @@ static bool clip_is(const ts_lower *lw, const ts_tma_load *load)
     return !load->made && lw->env->plan->tmap[load->tmap].clip != 0;
 }
 
-void ts__clip_begin(ts_lower *lw)
+static void clip_begin(ts_lower *lw)
 {
     ts_tma *tma = &lw->assign.tma;
-    for (uint32_t i = 0; i < tma->loads.n; i++) {
+    for (uint32_t i = 0; tma->active && i < tma->loads.n; i++) {
         ts_tma_load *load = &tma->loads.at[i];
         ts_tma_group *group = &tma->groups.at[load->group];
         if (load->made)
@@ -87,10 +87,16 @@ static void clip_fill_if_short(ts_lower *lw, const ts_tma_load *load)
     ts_if_end(&lw->b, opener);
 }
 
-void ts__clip_fill(ts_lower *lw)
+static void clip_consumers(ts_lower *lw)
 {
     const ts_tma *tma = &lw->assign.tma;
-    for (uint32_t i = 0; i < tma->loads.n; i++)
+    for (uint32_t i = 0; tma->active && i < tma->loads.n; i++)
         if (clip_is(lw, &tma->loads.at[i]))
             clip_fill_if_short(lw, &tma->loads.at[i]);
 }
+
+const ts_strategy ts__strategy_clip = {
+    .name = "clip",
+    .begin = clip_begin,
+    .consumers = clip_consumers,
+};

@@ -9,7 +9,7 @@
  *            ldmatrix, mma                           if (i + (S-1)*step < upper) copy to stage-1; commit
  *                                                    ldmatrix from stage, mma
  *
- * Where the loop has one product only, wait and barrier move down before its last k step (ts__cp_ahead in lower.h).
+ * Where the loop has one product only, wait and barrier move down before its last k step (cp_prefetch).
  *
  * What cp.async cannot place in shared memory as the product wants it (vectors along the other axis) is loaded to
  * registers when the copies are issued and stored when the step ends.
@@ -19,12 +19,42 @@
  * Operands that the loop does not change are written to shared memory once, before it.
  * The TMA way of sm_90 is schedule/producer.c.
  */
+#include "gpu/schedule/schedule.h"
 #include "gpu/lower/mma.h"
 #include "gpu/lower/view_access.h"
 
 /* Stages unless the kernel asks for a number; bytes left for moves between layouts; operations from the induction
  * variable to an index; log2 of the registers that a tile on its way may take. */
 enum { CP_MAX_STAGES = 4, CP_KEEP_FREE = 16384, CP_MAX_SLICE = 64, CP_MAX_REGS = 5 };
+
+/* Operands of products that live in shared memory during a loop. */
+typedef struct cp_operand {
+    ts_val loop, load, x; /* x: the product's operand; load: 0 = made before the loop */
+    ts_val chain[4];      /* permutes and reshapes from the load to x, 0 = none */
+    uint32_t at, size;    /* first stage, bytes of a stage */
+    uint32_t offset[TS_LAYOUT_BITS]; /* of the load's flat bits, in elements */
+    bool by_regs;         /* through registers instead of cp.async, which cannot turn vectors */
+    ts_vals regs;         /* that hold the step on its way */
+} cp_operand;
+typedef struct cp_loop {
+    ts_val loop;
+    uint32_t stages;
+    ts_val stage;   /* of the current step */
+    ts_val filling; /* that copies go to */
+    ts_val product; /* reads its first fragments a step ahead; 0 = none does */
+    ts_prefetch early;
+} cp_loop;
+typedef struct cp_state {
+    TS_VEC(cp_operand) operand;
+    TS_VEC(cp_loop) loop;
+    uint8_t *slice; /* [tile value] index arithmetic that is written anew for other steps */
+} cp_state;
+
+
+static cp_state *cp_of(const ts_lower *lw)
+{
+    return ts_strategy_state(lw, TS_STRATEGY_cp_async);
+}
 
 /* ---- which loads ------------------------------------------------------------------------------------------------ */
 
@@ -41,7 +71,7 @@ static bool cp_slice(ts_lower *lw, ts_val loop, ts_val v, uint32_t depth)
     for (uint32_t i = 0; i < inst->n_opnd; i++)
         if (!cp_slice(lw, loop, ts_opnds(lw->tile, inst)[i], depth + 1))
             return false;
-    lw->cp.slice[v] = 1;
+    cp_of(lw)->slice[v] = 1;
     return true;
 }
 
@@ -95,7 +125,7 @@ static void cp_offsets_before(const ts_lower *lw, ts_val permute, uint32_t *offs
 }
 
 /* Offsets of the load's flat bits, from those of the operand it becomes. */
-static void cp_offsets(const ts_lower *lw, ts_cp_operand *o, const mma_source *s)
+static void cp_offsets(const ts_lower *lw, cp_operand *o, const mma_source *s)
 {
     memcpy(o->offset, s->move.offset, sizeof o->offset);
     for (uint32_t i = TS_COUNT(o->chain); i-- > 0;)
@@ -122,13 +152,13 @@ static void cp_rewrite_slice(ts_lower *lw, ts_val loop, ts_val iv)
 {
     lw->scalar[loop + 1] = iv;
     for (ts_val v = loop + 2; v < lw->shape.end[loop]; v++)
-        if (lw->cp.slice[v] && ts_at(lw->tile, v)->op == TS_OP_constant)
+        if (cp_of(lw)->slice[v] && ts_at(lw->tile, v)->op == TS_OP_constant)
             ts__lower_shape(lw, v);
-        else if (lw->cp.slice[v])
+        else if (cp_of(lw)->slice[v])
             ts__lower_elementwise(lw, v);
 }
 
-static ts_val cp_stage_pointer(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
+static ts_val cp_stage_pointer(ts_lower *lw, const cp_operand *o, ts_val stage)
 {
     ts_val base = ts__shared_pointer(lw, ts__lower_elem(lw, o->x), o->at);
     return stage ? ts__lower_ptr(lw, base, ts_op2(&lw->b, TS_OP_muli, stage, ts__lower_i32(lw, o->size), 0), 0) : base;
@@ -153,7 +183,7 @@ static ts_val cp_bytes(ts_lower *lw, const view_access *a, uint32_t r)
     return ts_select(b, inside, bytes, ts__lower_i32(lw, 0));
 }
 
-static void cp_copy(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
+static void cp_copy(ts_lower *lw, const cp_operand *o, ts_val stage)
 {
     view_access a;
     const ts_linear *home = lw->assign.home[o->load];
@@ -171,7 +201,7 @@ static void cp_copy(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
 }
 
 /* The load as usual; zeros outside the array. */
-static void cp_load_regs(ts_lower *lw, ts_cp_operand *o)
+static void cp_load_regs(ts_lower *lw, cp_operand *o)
 {
     view_access a;
     const ts_linear *home = lw->assign.home[o->load];
@@ -204,7 +234,7 @@ static int cp_reg_at(const ts_linear *home, const uint32_t *offset, uint32_t ste
 }
 
 /* What cp_load_regs loaded goes to its stage, in vectors of what lies together there. */
-static void cp_store_regs(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
+static void cp_store_regs(ts_lower *lw, const cp_operand *o, ts_val stage)
 {
     const ts_linear *home = lw->assign.home[o->load];
     uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, ts__lower_elem(lw, o->x)) / 8), n = 0, bit[4], vector = 0;
@@ -222,9 +252,9 @@ static void cp_store_regs(ts_lower *lw, const ts_cp_operand *o, ts_val stage)
 
 static void cp_store_all(ts_lower *lw, ts_val loop, ts_val stage)
 {
-    for (uint32_t i = 0; i < lw->cp.operand.n; i++)
-        if (lw->cp.operand.at[i].loop == loop && lw->cp.operand.at[i].by_regs)
-            cp_store_regs(lw, &lw->cp.operand.at[i], stage);
+    for (uint32_t i = 0; i < cp_of(lw)->operand.n; i++)
+        if (cp_of(lw)->operand.at[i].loop == loop && cp_of(lw)->operand.at[i].by_regs)
+            cp_store_regs(lw, &cp_of(lw)->operand.at[i], stage);
 }
 
 /* What the loads by register hand out of the `if`: their values, or zeros where there is no such step. */
@@ -232,8 +262,8 @@ static void cp_yield(ts_lower *lw, ts_val loop, bool zeros, ts_vals *types)
 {
     ts_vals values = {0};
     types->v.n = 0;
-    for (uint32_t i = 0; i < lw->cp.operand.n; i++) {
-        ts_cp_operand *o = &lw->cp.operand.at[i];
+    for (uint32_t i = 0; i < cp_of(lw)->operand.n; i++) {
+        cp_operand *o = &cp_of(lw)->operand.at[i];
         ts_type elem = ts__lower_elem(lw, o->x);
         for (uint32_t k = 0; o->loop == loop && o->by_regs && k < o->regs.v.n; k++) {
             (void)TS_PUSH(lw->arena, &values.v, zeros ? ts_bits(&lw->b, elem, 0) : o->regs.v.at[k]);
@@ -252,8 +282,8 @@ static void cp_issue(ts_lower *lw, ts_val loop, ts_val iv, ts_val stage)
     ts_val upper = lw->scalar[ts_opnds(lw->tile, inst)[1]];
     ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_LT, iv, upper, inst->aux & TS_A_UNSIGNED));
     cp_rewrite_slice(lw, loop, iv);
-    for (uint32_t i = 0; i < lw->cp.operand.n; i++) {
-        ts_cp_operand *o = &lw->cp.operand.at[i];
+    for (uint32_t i = 0; i < cp_of(lw)->operand.n; i++) {
+        cp_operand *o = &cp_of(lw)->operand.at[i];
         if (o->loop == loop && o->load && o->by_regs)
             cp_load_regs(lw, o);
         else if (o->loop == loop && o->load)
@@ -264,9 +294,9 @@ static void cp_issue(ts_lower *lw, ts_val loop, ts_val iv, ts_val stage)
     cp_yield(lw, loop, true, &types);
     ts_end(b, opener, types.v.n, types.v.at);
     ts_val next = lw->fn->inst.n - types.v.n;
-    for (uint32_t i = 0; i < lw->cp.operand.n; i++)
-        for (uint32_t k = 0; lw->cp.operand.at[i].loop == loop && k < lw->cp.operand.at[i].regs.v.n; k++)
-            lw->cp.operand.at[i].regs.v.at[k] = next++;
+    for (uint32_t i = 0; i < cp_of(lw)->operand.n; i++)
+        for (uint32_t k = 0; cp_of(lw)->operand.at[i].loop == loop && k < cp_of(lw)->operand.at[i].regs.v.n; k++)
+            cp_of(lw)->operand.at[i].regs.v.at[k] = next++;
     ts_emit(b, TS_OP_cp_async_commit, TS_T_none, 0, NULL, 0, 0);
 }
 
@@ -276,7 +306,7 @@ static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
 {
     ts_val user = cp_user(lw, loop, load), x = load;
     const ts_inst *inst = ts_at(lw->tile, load);
-    ts_cp_operand o = {.loop = loop, .load = load};
+    cp_operand o = {.loop = loop, .load = load};
     for (uint32_t i = 0; user && i < TS_COUNT(o.chain); i++) {
         ts_op op = (ts_op)ts_at(lw->tile, user)->op;
         if (op != TS_OP_permute && op != TS_OP_reshape)
@@ -305,7 +335,7 @@ static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
         return;
     cp_offsets(lw, &o, &source);
     o.size = source.size;
-    (void)TS_PUSH(lw->arena, &lw->cp.operand, o);
+    (void)TS_PUSH(lw->arena, &cp_of(lw)->operand, o);
 }
 
 /* Few enough registers to hold a tile while it travels, each element once. */
@@ -320,18 +350,18 @@ static void cp_sift(ts_lower *lw, ts_val loop, uint32_t first)
 {
     uint32_t n = first;
     cp_rewrite_slice(lw, loop, lw->scalar[ts_opnd(lw->tile, loop, 0)]);
-    for (uint32_t i = first; i < lw->cp.operand.n; i++) {
+    for (uint32_t i = first; i < cp_of(lw)->operand.n; i++) {
         view_access a;
-        ts_cp_operand o = lw->cp.operand.at[i];
+        cp_operand o = cp_of(lw)->operand.at[i];
         ts__view_describe(lw, &a, o.load, 1, lw->assign.home[o.load]);
         o.by_regs = !cp_vectors_fit(&a, o.offset);
         if (!o.by_regs || cp_fits_regs(lw->assign.home[o.load]))
-            lw->cp.operand.at[n++] = o;
+            cp_of(lw)->operand.at[n++] = o;
         if (o.by_regs)
             ts__note(lw->tile, o.load, TS_NOTE_missed, "cp.async",
                     "no aligned vectors of 4 to 16 bytes that lie together in shared memory");
     }
-    lw->cp.operand.n = n;
+    cp_of(lw)->operand.n = n;
 }
 
 static uint32_t cp_stages(const ts_lower *lw, uint32_t bytes)
@@ -342,6 +372,30 @@ static uint32_t cp_stages(const ts_lower *lw, uint32_t bytes)
     return want;
 }
 
+static const cp_operand *cp_find(const ts_lower *lw, ts_val x)
+{
+    for (uint32_t i = 0; i < cp_of(lw)->operand.n; i++)
+        if (cp_of(lw)->operand.at[i].x == x)
+            return &cp_of(lw)->operand.at[i];
+    return NULL;
+}
+
+static cp_loop *cp_loop_of(ts_lower *lw, ts_val loop)
+{
+    for (uint32_t i = 0; i < cp_of(lw)->loop.n; i++)
+        if (cp_of(lw)->loop.at[i].loop == loop)
+            return &cp_of(lw)->loop.at[i];
+    return NULL;
+}
+
+/* Pointer to the operand in shared memory; 0 = it is not there. */
+static ts_val cp_place(ts_lower *lw, ts_val x)
+{
+    const cp_operand *o = cp_find(lw, x);
+    const cp_loop *l = o && o->load ? cp_loop_of(lw, o->loop) : NULL;
+    return o ? cp_stage_pointer(lw, o, l ? l->stage : 0) : 0;
+}
+
 /* Operands made before the loop: one copy in shared memory that every step reads. */
 static void cp_invariants(ts_lower *lw, ts_val loop)
 {
@@ -350,27 +404,19 @@ static void cp_invariants(ts_lower *lw, ts_val loop)
         for (uint32_t side = 0; cp_is_product(lw, v) && side < 2; side++) {
             ts_val x = ts_opnd(lw->tile, v, side);
             mma_source s;
-            if (x > loop || ts__cp_place(lw, x) || !ts__mma_source(lw, v, side, &s))
+            if (x > loop || cp_place(lw, x) || !ts__mma_source(lw, v, side, &s))
                 continue;
-            ts_cp_operand o = {.loop = loop, .x = x, .size = s.size};
+            cp_operand o = {.loop = loop, .x = x, .size = s.size};
             uint32_t at = ts__shared_fix(lw, s.size, 128, v);
             if (!any)
                 ts__lower_barrier(lw);
             any = true;
             o.at = at;
             ts__lower_store_shared(lw, ts__lower_elem(lw, x), s.from, ts__lower_get(lw, x, s.from), s.move.offset, at);
-            (void)TS_PUSH(lw->arena, &lw->cp.operand, o);
+            (void)TS_PUSH(lw->arena, &cp_of(lw)->operand, o);
         }
     if (any)
         ts__lower_barrier(lw);
-}
-
-static const ts_cp_operand *cp_operand_of(const ts_lower *lw, ts_val x)
-{
-    for (uint32_t i = 0; i < lw->cp.operand.n; i++)
-        if (lw->cp.operand.at[i].x == x)
-            return &lw->cp.operand.at[i];
-    return NULL;
 }
 
 /* A `continue` of the loop stands within an `if`. */
@@ -401,7 +447,7 @@ static ts_val cp_only_product(ts_lower *lw, ts_val loop)
         product = v;
     }
     bool fits =
-        product && cp_operand_of(lw, ts_opnd(lw->tile, product, 0)) && cp_operand_of(lw, ts_opnd(lw->tile, product, 1));
+        product && cp_find(lw, ts_opnd(lw->tile, product, 0)) && cp_find(lw, ts_opnd(lw->tile, product, 1));
     return fits && !cp_continues_early(lw, loop) && ts__mma_goes_ahead(lw, product) ? product : 0;
 }
 
@@ -428,36 +474,36 @@ static void cp_fill(ts_lower *lw, ts_val loop, uint32_t stages)
 /* The loads of the loop that may go through the pipeline; gives the bytes of a stage. */
 static uint32_t cp_loads(ts_lower *lw, ts_val loop)
 {
-    uint32_t first = lw->cp.operand.n, bytes = 0;
+    uint32_t first = cp_of(lw)->operand.n, bytes = 0;
     for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++)
         if (ts_at(lw->tile, v)->op == TS_OP_load_view_tko && lw->shape.parent[v] == loop)
             cp_try_load(lw, loop, v);
     cp_sift(lw, loop, first);
-    for (uint32_t i = first; i < lw->cp.operand.n; i++)
-        bytes += lw->cp.operand.at[i].size;
+    for (uint32_t i = first; i < cp_of(lw)->operand.n; i++)
+        bytes += cp_of(lw)->operand.at[i].size;
     return bytes;
 }
 
-void ts__cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
+static void cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
 {
     if (lw->assign.tma.active || lw->status != TS_OK)
         return;
-    if (!lw->cp.slice)
-        lw->cp.slice = TS_NEW_N(lw->arena, uint8_t, lw->tile->inst.n);
-    if (!lw->cp.slice)
+    if (!cp_of(lw)->slice)
+        cp_of(lw)->slice = TS_NEW_N(lw->arena, uint8_t, lw->tile->inst.n);
+    if (!cp_of(lw)->slice)
         return;
     cp_invariants(lw, loop);
-    uint32_t loads = lw->cp.operand.n, bytes = cp_loads(lw, loop), stages = cp_stages(lw, bytes);
-    if (loads == lw->cp.operand.n || stages < 2) {
-        lw->cp.operand.n = loads;
+    uint32_t loads = cp_of(lw)->operand.n, bytes = cp_loads(lw, loop), stages = cp_stages(lw, bytes);
+    if (loads == cp_of(lw)->operand.n || stages < 2) {
+        cp_of(lw)->operand.n = loads;
         return;
     }
     ts__note(lw->tile, loop, TS_NOTE_pipeline, "cp.async", "%u stages of %u bytes", stages, bytes);
-    for (uint32_t i = loads; i < lw->cp.operand.n; i++)
-        lw->cp.operand.at[i].at = ts__shared_fix(lw, stages * lw->cp.operand.at[i].size, 128, lw->cp.operand.at[i].load);
+    for (uint32_t i = loads; i < cp_of(lw)->operand.n; i++)
+        cp_of(lw)->operand.at[i].at = ts__shared_fix(lw, stages * cp_of(lw)->operand.at[i].size, 128, cp_of(lw)->operand.at[i].load);
     cp_fill(lw, loop, stages);
-    ts_cp_loop l = {.loop = loop, .stages = stages, .stage = ts__lower_i32(lw, 0), .product = cp_only_product(lw, loop)};
-    (void)TS_PUSH(lw->arena, &lw->cp.loop, l);
+    cp_loop l = {.loop = loop, .stages = stages, .stage = ts__lower_i32(lw, 0), .product = cp_only_product(lw, loop)};
+    (void)TS_PUSH(lw->arena, &cp_of(lw)->loop, l);
     (void)TS_PUSH(lw->arena, &inits->v, l.stage);
     if (!l.product)
         return;
@@ -465,30 +511,22 @@ void ts__cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
     ts__mma_first(lw, l.product, inits);
 }
 
-static ts_cp_loop *cp_loop_of(ts_lower *lw, ts_val loop)
-{
-    for (uint32_t i = 0; i < lw->cp.loop.n; i++)
-        if (lw->cp.loop.at[i].loop == loop)
-            return &lw->cp.loop.at[i];
-    return NULL;
-}
-
 /* stage + 1, around at the end. */
-static ts_val cp_after(ts_lower *lw, const ts_cp_loop *l)
+static ts_val cp_after(ts_lower *lw, const cp_loop *l)
 {
     ts_builder *b = &lw->b;
     ts_val last = ts_cmp(b, TS_OP_cmpi, TS_EQ, l->stage, ts__lower_i32(lw, l->stages - 1), 0);
     return ts_select(b, last, ts__lower_i32(lw, 0), ts__lower_add(lw, l->stage, 1));
 }
 
-void ts__cp_enter(ts_lower *lw, ts_val loop, ts_val stage)
+static ts_val cp_enter(ts_lower *lw, ts_val loop, ts_val stage)
 {
-    ts_cp_loop *l = cp_loop_of(lw, loop);
+    cp_loop *l = cp_loop_of(lw, loop);
     ts_builder *b = &lw->b;
     if (!l)
-        return;
+        return stage;
     l->stage = stage;
-    l->carried = stage + 1;
+    l->early.carried = stage + 1;
     ts_val iv = lw->scalar[loop + 1], step = lw->scalar[ts_opnd(lw->tile, loop, 2)];
     if (!l->product)
         cp_await(lw, l->stages);
@@ -497,61 +535,72 @@ void ts__cp_enter(ts_lower *lw, ts_val loop, ts_val stage)
     l->filling = ts_select(b, zero, ts__lower_i32(lw, l->stages - 1), ts__lower_add(lw, stage, -1));
     cp_issue(lw, loop, ts_op2(b, TS_OP_addi, iv, ahead, 0), l->filling);
     lw->scalar[loop + 1] = iv;
+    return l->early.carried;
 }
 
-ts_cp_loop *ts__cp_ahead(ts_lower *lw, ts_val product)
+static cp_loop *cp_loop_of_product(ts_lower *lw, ts_val product)
 {
-    for (uint32_t i = 0; i < lw->cp.loop.n; i++)
-        if (lw->cp.loop.at[i].product == product)
-            return &lw->cp.loop.at[i];
+    for (uint32_t i = 0; i < cp_of(lw)->loop.n; i++)
+        if (cp_of(lw)->loop.at[i].product == product)
+            return &cp_of(lw)->loop.at[i];
     return NULL;
 }
 
-void ts__cp_advance(ts_lower *lw, ts_cp_loop *l)
+/* The only product of a pipelined loop carries the fragments of its first k step from one step of the loop to the
+ * next: before its last k step the next stage is waited for and becomes the current one, so that no product waits for a
+ * barrier or for shared memory. */
+static ts_prefetch *cp_prefetch(ts_lower *lw, ts_val product)
 {
+    cp_loop *l = cp_loop_of_product(lw, product);
+    return l ? &l->early : NULL;
+}
+
+static void cp_advance(ts_lower *lw, ts_val product)
+{
+    cp_loop *l = cp_loop_of_product(lw, product);
     cp_store_all(lw, l->loop, l->filling);
     cp_await(lw, l->stages);
     l->stage = cp_after(lw, l);
 }
 
-void ts__cp_next(ts_lower *lw, ts_val loop, ts_vals *values)
+static void cp_next(ts_lower *lw, ts_val loop, ts_vals *values)
 {
-    const ts_cp_loop *l = cp_loop_of(lw, loop);
+    const cp_loop *l = cp_loop_of(lw, loop);
     if (!l)
         return;
     if (!l->product)
         cp_store_all(lw, loop, l->filling);
     (void)TS_PUSH(lw->arena, &values->v, l->product ? l->stage : cp_after(lw, l));
-    for (uint32_t i = 0; i < l->ahead.v.n; i++)
-        (void)TS_PUSH(lw->arena, &values->v, l->ahead.v.at[i]);
+    for (uint32_t i = 0; i < l->early.next.v.n; i++)
+        (void)TS_PUSH(lw->arena, &values->v, l->early.next.v.at[i]);
 }
 
-void ts__cp_types(ts_lower *lw, ts_val loop, ts_vals *types)
+static void cp_types(ts_lower *lw, ts_val loop, ts_vals *types)
 {
-    const ts_cp_loop *l = cp_loop_of(lw, loop);
+    const cp_loop *l = cp_loop_of(lw, loop);
     if (!l)
         return;
     (void)TS_PUSH(lw->arena, &types->v, TS_T_i32);
-    for (uint32_t i = 0; i < l->ahead.v.n; i++)
-        (void)TS_PUSH(lw->arena, &types->v, ts_type_of(lw->fn, l->ahead.v.at[i]));
+    for (uint32_t i = 0; i < l->early.next.v.n; i++)
+        (void)TS_PUSH(lw->arena, &types->v, ts_type_of(lw->fn, l->early.next.v.at[i]));
 }
 
-void ts__cp_leave(ts_lower *lw, ts_val loop)
+static void cp_leave(ts_lower *lw, ts_val loop)
 {
-    const ts_cp_loop *l = cp_loop_of(lw, loop);
+    const cp_loop *l = cp_loop_of(lw, loop);
     if (l)
         ts_emit(&lw->b, TS_OP_cp_async_wait, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
     if (l && l->product)
         ts__fma_loosen(lw, loop, l->product);
-    for (uint32_t i = 0; i < lw->cp.operand.n; i++) /* invariants are forgotten: their values may be placed anew */
-        if (lw->cp.operand.at[i].loop == loop && !lw->cp.operand.at[i].load)
-            lw->cp.operand.at[i].x = 0;
+    for (uint32_t i = 0; i < cp_of(lw)->operand.n; i++) /* invariants are forgotten: their values may be placed anew */
+        if (cp_of(lw)->operand.at[i].loop == loop && !cp_of(lw)->operand.at[i].load)
+            cp_of(lw)->operand.at[i].x = 0;
 }
 
-bool ts__cp_skips(const ts_lower *lw, ts_val v)
+static bool cp_skips(ts_lower *lw, ts_val v)
 {
-    for (uint32_t i = 0; i < lw->cp.operand.n; i++) {
-        const ts_cp_operand *o = &lw->cp.operand.at[i];
+    for (uint32_t i = 0; i < cp_of(lw)->operand.n; i++) {
+        const cp_operand *o = &cp_of(lw)->operand.at[i];
         bool in_chain = o->load && o->load == v;
         for (uint32_t k = 0; o->load && k < TS_COUNT(o->chain); k++)
             in_chain = in_chain || o->chain[k] == v;
@@ -561,9 +610,16 @@ bool ts__cp_skips(const ts_lower *lw, ts_val v)
     return false;
 }
 
-ts_val ts__cp_place(ts_lower *lw, ts_val x)
-{
-    const ts_cp_operand *o = cp_operand_of(lw, x);
-    const ts_cp_loop *l = o && o->load ? cp_loop_of(lw, o->loop) : NULL;
-    return o ? cp_stage_pointer(lw, o, l ? l->stage : 0) : 0;
-}
+const ts_strategy ts__strategy_cp_async = {
+    .name = "cp_async",
+    .state = sizeof(cp_state),
+    .loop_values = cp_begin,
+    .loop_enter = cp_enter,
+    .loop_next = cp_next,
+    .loop_types = cp_types,
+    .loop_end = cp_leave,
+    .skips = cp_skips,
+    .operand = cp_place,
+    .prefetch = cp_prefetch,
+    .advance = cp_advance,
+};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The pipeline of TMA loads (tma.h): barriers, the producer and its slice of the function, the step counters
- * that both sides carry through the loops. The consumers' side of a loop is lower.c with three hooks here:
+ * that both sides carry through the loops. The consumers' side of a loop is lower.c:
  * counters join the carried values when a `for` opens, continues and ends.
  *
  *     if (warp >= consumers)            producer warpgroup
@@ -10,20 +10,14 @@
  *         return
  *     setmaxnreg.inc
  */
-#include "gpu/lower/lower.h"
+#include "gpu/schedule/schedule.h"
+#include "gpu/schedule/ring.h"
 
-enum { PIPE_PRODUCER_REGS = 24, PIPE_PRODUCER_THREADS = TS_WARPGROUP, PIPE_SM_REGS = 65536 };
+enum { PIPE_PRODUCER_REGS = 24, PIPE_SM_REGS = 65536 };
 
 static ts_tma *pipe_tma(ts_lower *lw)
 {
     return &lw->assign.tma;
-}
-
-uint32_t ts__tma_threads(const ts_lower *lw)
-{
-    const ts_tma *tma = &lw->assign.tma;
-    return tma->active ? (32u << ts_tma_consumers(tma)) + PIPE_PRODUCER_THREADS
-                       : 32u << (lw->assign.n_warp - lw->assign.n_cta);
 }
 
 /* ---- stages and barriers --------------------------------------------------------------------------- */
@@ -46,13 +40,13 @@ static ts_val pipe_stage(ts_lower *lw, const ts_tma_group *group, ts_val count)
     return ts_op2(&lw->b, TS_OP_remi, count, ts__lower_i32(lw, group->stages), TS_A_UNSIGNED);
 }
 
-ts_val ts__tma_stage(ts_lower *lw, const ts_tma_group *group)
+ts_val ts__ring_stage(ts_lower *lw, const ts_tma_group *group)
 {
     ts_val count = pipe_count(lw, group);
     return count && group->stages > 1 ? pipe_stage(lw, group, count) : 0;
 }
 
-ts_val ts__tma_barrier(ts_lower *lw, const ts_tma_group *group, uint32_t offset, ts_val count)
+ts_val ts__ring_barrier(ts_lower *lw, const ts_tma_group *group, uint32_t offset, ts_val count)
 {
     ts_val bar = ts__shared_pointer(lw, TS_T_i64, offset);
     if (!count || group->stages == 1)
@@ -86,12 +80,12 @@ static bool pipe_is_first(const ts_tma *tma, const ts_tma_load *load)
 
 /* Consumer: the group's stage of this step is filled. One wait for all loads of the group; loads outside the loop of
  * their products were waited for where they stand. */
-void ts__tma_await(ts_lower *lw, const ts_tma_load *load)
+void ts__ring_await(ts_lower *lw, const ts_tma_load *load)
 {
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
     ts_val count = pipe_count(lw, group);
     if (group->at != TS_NO && !group->within && pipe_is_first(pipe_tma(lw), load))
-        pipe_wait(lw, ts__tma_barrier(lw, group, group->full, count), pipe_parity(lw, group, count));
+        pipe_wait(lw, ts__ring_barrier(lw, group, group->full, count), pipe_parity(lw, group, count));
 }
 
 /* The stage of this step has been awaited by the product before. */
@@ -100,7 +94,7 @@ static void pipe_read_vector(ts_lower *lw, const ts_tma_load *load)
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
     const ts_linear *home = ts__lower_home(lw, load->load);
     ts_type elem = ts__lower_elem(lw, load->load);
-    ts_val *reg = ts__lower_regs(lw, home), stage = ts__tma_stage(lw, group);
+    ts_val *reg = ts__lower_regs(lw, home), stage = ts__ring_stage(lw, group);
     ts_val base = ts__shared_pointer(lw, elem, group->base + load->offset);
     uint32_t flat[TS_LAYOUT_BITS];
     ts_layout_identity(flat);
@@ -111,21 +105,24 @@ static void pipe_read_vector(ts_lower *lw, const ts_tma_load *load)
     ts__lower_set(lw, load->load, home, reg);
 }
 
-void ts__lower_tma_load(ts_lower *lw, ts_val v)
+static bool pipe_load(ts_lower *lw, ts_val v)
 {
     const ts_tma_load *load = ts__tma_load_of(pipe_tma(lw), v);
+    if (!load)
+        return false;
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
     if (ts_tma_is_vector(load)) {
         pipe_read_vector(lw, load);
-        return;
+        return true;
     }
     ts__note(lw->tile, v, TS_NOTE_load, "tma", "%u-byte rows, swizzled", load->span);
     ts_val count = pipe_count(lw, group);
     if ((group->at == TS_NO || group->within) && pipe_is_first(pipe_tma(lw), load))
-        pipe_wait(lw, ts__tma_barrier(lw, group, group->full, count), pipe_parity(lw, group, count));
+        pipe_wait(lw, ts__ring_barrier(lw, group, group->full, count), pipe_parity(lw, group, count));
+    return true;
 }
 
-/* ---- counters carried by loops: the hooks of lower.c ------------------------------------------------ */
+/* ---- counters carried by loops ----------------------------------------------------------------------- */
 
 static bool pipe_within(const ts_lower *lw, ts_val opener, ts_val outer)
 {
@@ -136,12 +133,13 @@ static bool pipe_within(const ts_lower *lw, ts_val opener, ts_val outer)
 static ts_val pipe_start(ts_lower *lw, uint32_t i)
 {
     const ts_tma *tma = pipe_tma(lw);
-    if (lw->team)
-        return ts__teams_first(lw, tma->loops.at[i].opener);
+    ts_val first = ts__hook_first_step(lw, tma->loops.at[i].opener);
+    if (first)
+        return first;
     return tma->one_ring && i ? tma->loops.at[i - 1].count : ts__lower_i32(lw, 0);
 }
 
-void ts__tma_loop_values(ts_lower *lw, ts_val opener, ts_vals *out)
+void ts__ring_loop_values(ts_lower *lw, ts_val opener, ts_vals *out)
 {
     ts_tma *tma = pipe_tma(lw);
     for (uint32_t i = 0; tma->active && i < tma->loops.n; i++) {
@@ -156,7 +154,7 @@ void ts__tma_loop_values(ts_lower *lw, ts_val opener, ts_vals *out)
     }
 }
 
-void ts__tma_loop_next(ts_lower *lw, ts_val opener, ts_vals *out)
+void ts__ring_loop_next(ts_lower *lw, ts_val opener, ts_vals *out)
 {
     ts_tma *tma = pipe_tma(lw);
     for (uint32_t i = 0; tma->active && i < tma->loops.n; i++) {
@@ -164,11 +162,11 @@ void ts__tma_loop_next(ts_lower *lw, ts_val opener, ts_vals *out)
         if (pipe_within(lw, loop->opener, opener))
             (void)TS_PUSH(lw->arena, &out->v,
                           loop->opener == opener ? ts__lower_add(lw, loop->count, 1)
-                                                 : ts__teams_skip(lw, opener, loop->count));
+                                                 : ts__hook_skip_steps(lw, opener, loop->count));
     }
 }
 
-ts_val ts__tma_loop_take(ts_lower *lw, ts_val opener, ts_val next)
+ts_val ts__ring_loop_take(ts_lower *lw, ts_val opener, ts_val next)
 {
     ts_tma *tma = pipe_tma(lw);
     for (uint32_t i = 0; tma->active && i < tma->loops.n; i++)
@@ -177,7 +175,7 @@ ts_val ts__tma_loop_take(ts_lower *lw, ts_val opener, ts_val next)
     return next;
 }
 
-uint32_t ts__tma_loop_n(ts_lower *lw, ts_val opener)
+uint32_t ts__ring_loop_n(ts_lower *lw, ts_val opener)
 {
     const ts_tma *tma = pipe_tma(lw);
     uint32_t n = 0;
@@ -238,15 +236,15 @@ static void pipe_copy(ts_lower *lw, const ts_tma_load *load, ts_val stage_at, ts
 static void pipe_issue(ts_lower *lw, const ts_tma_load *load)
 {
     const ts_tma_group *group = &pipe_tma(lw)->groups.at[load->group];
-    ts_val count = pipe_count(lw, group), full = ts__tma_barrier(lw, group, group->full, count);
+    ts_val count = pipe_count(lw, group), full = ts__ring_barrier(lw, group, group->full, count);
     if (pipe_is_first(pipe_tma(lw), load)) {
         ts_val parity = pipe_parity(lw, group, count);
         if (count)
-            pipe_wait(lw, ts__tma_barrier(lw, group, group->empty, count),
+            pipe_wait(lw, ts__ring_barrier(lw, group, group->empty, count),
                       ts_op2(&lw->b, TS_OP_xori, parity, ts__lower_i32(lw, 1), 0));
         ts_emit(&lw->b, TS_OP_mbar_expect, TS_T_none, 2, (ts_val[]){full, group->arriving}, 0, 0);
     }
-    ts_val at = ts__shared_pointer(lw, TS_T_i8, group->base), stage = ts__tma_stage(lw, group);
+    ts_val at = ts__shared_pointer(lw, TS_T_i8, group->base), stage = ts__ring_stage(lw, group);
     if (stage)
         at = ts__lower_ptr(lw, at, ts_op2(&lw->b, TS_OP_muli, stage, ts__lower_i32(lw, group->bytes), 0), 0);
     pipe_copy(lw, load, at, full);
@@ -265,25 +263,25 @@ static void pipe_slice_for(ts_lower *lw, ts_val v)
     for (uint32_t i = 3; i < inst->n_opnd; i++)
         if (slice[v + i - 1])
             (void)TS_PUSH(lw->arena, &values.v, lw->scalar[opnds[i]]);
-    ts__tma_loop_values(lw, v, &values);
-    ts_val bound[2] = {lw->scalar[opnds[0]], lw->scalar[opnds[1]]};
-    ts__split_bounds(lw, v, bound);
-    ts_val opener = ts_for_begin(&lw->b, bound[0], bound[1], lw->scalar[opnds[2]], values.v.n, values.v.at, inst->aux);
+    ts__ring_loop_values(lw, v, &values);
+    ts_val range[] = {lw->scalar[opnds[0]], lw->scalar[opnds[1]], lw->scalar[opnds[2]]};
+    ts__hook_loop_range(lw, v, range);
+    ts_val opener = ts_for_begin(&lw->b, range[0], range[1], range[2], values.v.n, values.v.at, inst->aux);
     ts_val next = opener + 1;
     lw->scalar[v + 1] = next++;
     for (uint32_t i = 3; i < inst->n_opnd; i++)
         if (slice[v + i - 1])
             lw->scalar[v + i - 1] = next++;
-    ts__tma_loop_take(lw, v, next);
+    ts__ring_loop_take(lw, v, next);
     pipe_slice(lw, v + 1, lw->shape.end[v]);
     values.v.n = 0;
     for (uint32_t i = 3; i < inst->n_opnd; i++)
         if (slice[v + i - 1])
             (void)TS_PUSH(lw->arena, &values.v, lw->scalar[ts_opnd(lw->tile, last, i - 3)]);
-    ts__tma_loop_next(lw, v, &values);
+    ts__ring_loop_next(lw, v, &values);
     ts_term(&lw->b, TS_OP_continue, values.v.n, values.v.at);
     ts_end_like(&lw->b, opener);
-    ts__tma_loop_take(lw, v, lw->fn->inst.n - ts__tma_loop_n(lw, v));
+    ts__ring_loop_take(lw, v, lw->fn->inst.n - ts__ring_loop_n(lw, v));
 }
 
 static void pipe_slice(ts_lower *lw, ts_val from, ts_val to)
@@ -350,14 +348,14 @@ static void pipe_init(ts_lower *lw)
 static uint32_t pipe_launch_regs(const ts_lower *lw)
 {
     uint32_t blocks = lw->fn->occupancy ? lw->fn->occupancy : 1;
-    return PIPE_SM_REGS / (blocks * ts__tma_threads(lw)) & ~7u;
+    return PIPE_SM_REGS / (blocks * ts__lower_threads(lw)) & ~7u;
 }
 
 /* A consumer's, once it has its part of what the producers give up: 240 for one block of 12 warps. */
 static uint32_t pipe_consumer_regs(const ts_lower *lw)
 {
-    uint32_t launch = pipe_launch_regs(lw), consumers = ts__tma_threads(lw) - PIPE_PRODUCER_THREADS;
-    return (launch + (launch - PIPE_PRODUCER_REGS) * PIPE_PRODUCER_THREADS / consumers) & ~7u;
+    uint32_t launch = pipe_launch_regs(lw), consumers = ts__lower_threads(lw) - TS_WARPGROUP;
+    return (launch + (launch - PIPE_PRODUCER_REGS) * TS_WARPGROUP / consumers) & ~7u;
 }
 
 static void pipe_setmaxnreg(ts_lower *lw, bool producer)
@@ -377,16 +375,22 @@ static void pipe_elected(ts_lower *lw)
     ts_if_end(&lw->b, opener);
 }
 
-void ts__tma_begin(ts_lower *lw)
+static void pipe_begin(ts_lower *lw)
 {
-    ts_tma *tma = pipe_tma(lw);
+    const ts_tma *tma = pipe_tma(lw);
     if (!tma->active)
         return;
     uint32_t at = ts__shared_fix(lw, tma->shared, TS_TMA_ALIGN, 0);
     ts_assert(at == 0);
     (void)at;
     pipe_init(lw);
-    ts__clip_begin(lw);
+}
+
+static void pipe_split_warps(ts_lower *lw)
+{
+    const ts_tma *tma = pipe_tma(lw);
+    if (!tma->active)
+        return;
     ts_val warp = ts__lower_warp(lw);
     ts_val producer = ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, warp, ts__lower_i32(lw, 1 << ts_tma_consumers(tma)), 0);
     ts_val opener = ts_if_begin(&lw->b, producer);
@@ -397,7 +401,22 @@ void ts__tma_begin(ts_lower *lw)
     ts_term(&lw->b, TS_OP_yield, 0, NULL);
     ts_end(&lw->b, opener, 0, NULL);
     pipe_setmaxnreg(lw, false);
-    ts__clip_fill(lw);
-    ts__rotate_begin(lw);
-    ts__teams_begin(lw);
 }
+
+static void pipe_loop_types(ts_lower *lw, ts_val opener, ts_vals *types)
+{
+    for (uint32_t i = ts__ring_loop_n(lw, opener); i-- > 0;)
+        (void)TS_PUSH(lw->arena, &types->v, TS_T_i32);
+}
+
+const ts_strategy ts__strategy_producer = {
+    .name = "producer",
+    .begin = pipe_begin,
+    .split_warps = pipe_split_warps,
+    .loop_values = ts__ring_loop_values,
+    .loop_enter = ts__ring_loop_take,
+    .loop_next = ts__ring_loop_next,
+    .loop_types = pipe_loop_types,
+    .loop_results = ts__ring_loop_take,
+    .load = pipe_load,
+};

@@ -21,7 +21,10 @@
  * layout. The producer knows nothing of this: loads come in the order of the original loop. In the body every
  * `if` that only the first step takes is gone.
  */
-#include "gpu/lower/lower.h"
+#include "gpu/schedule/schedule.h"
+#include "gpu/schedule/ring.h"
+#include "gpu/schedule/turn.h"
+#include "gpu/schedule/wgmma.h"
 #include "gpu/plan/rotate.h"
 
 typedef struct rotate_job {
@@ -111,7 +114,7 @@ static void rotate_next(rotate_job *job, bool ran, ts_vals *out)
         const ts_val *words = ts__wgmma_words(lw, job->second[i], &n);
         rotate_push(lw, out, n, words);
     }
-    ts__tma_loop_next(lw, job->loop, out);
+    ts__ring_loop_next(lw, job->loop, out);
 }
 
 /* Gives the carried values, as arguments or results from `first` on, the thread values from `from` on. */
@@ -293,9 +296,9 @@ static bool rotate_in_turns(const ts_lower *lw)
     return lw->assign.n_warp == 3;
 }
 
-void ts__rotate_begin(ts_lower *lw)
+static void rotate_consumers(ts_lower *lw)
 {
-    if (!lw->assign.tma.rotated.n || !rotate_in_turns(lw))
+    if (!lw->assign.tma.active || !lw->assign.tma.rotated.n || !rotate_in_turns(lw))
         return;
     ts_val second = ts_cmp(&lw->b, TS_OP_cmpi, TS_EQ, ts__lower_warpgroup(lw), ts__lower_i32(lw, 1), 0);
     ts_val opener = ts_if_begin(&lw->b, second);
@@ -329,11 +332,11 @@ static void rotate_body(rotate_job *job, ts_vals *out)
     ts_val count = rotate_counter(job)->count;
     rotate_first(job, false);
     if (rotate_in_turns(lw))
-        ts__turn(lw, TS_OP_bar_sync, ts__turn_of(lw, ts__lower_warpgroup(lw)));
+        ts_turn(lw, TS_OP_bar_sync, ts_turn_of(lw, ts__lower_warpgroup(lw)));
     rotate_first(job, true);
     rotate_second(job);
     if (rotate_in_turns(lw))
-        ts__turn(lw, TS_OP_bar_arrive, ts__turn_of_other(lw, ts__lower_warpgroup(lw)));
+        ts_turn(lw, TS_OP_bar_arrive, ts_turn_of_other(lw, ts__lower_warpgroup(lw)));
     ts__wgmma_wait(lw, job->n_second);
     rotate_release(job, TS_PHASE_FIRST, count);
     rotate_middle(job, job->loop + 1, job->last);
@@ -353,7 +356,7 @@ static void rotate_enter(rotate_job *job, const ts_vals *like, ts_val to, ts_val
     if (!values)
         return;
     job->carried = rotate_bind(job, to, values);
-    ts__tma_loop_take(lw, job->loop, first + like->v.n - ts__tma_loop_n(lw, job->loop));
+    ts__ring_loop_take(lw, job->loop, first + like->v.n - ts__ring_loop_n(lw, job->loop));
 }
 
 static void rotate_rest(rotate_job *job)
@@ -418,11 +421,13 @@ static void rotate_yield(rotate_job *job, bool ran, uint32_t n_counts, const ts_
 static void rotate_counts(rotate_job *job, ts_vals *out)
 {
     out->v.n = 0;
-    ts__tma_loop_values(job->lw, job->loop, out);
+    ts__ring_loop_values(job->lw, job->loop, out);
 }
 
-ts_val ts__rotate_for(ts_lower *lw, ts_val v)
+static ts_val rotate_for(ts_lower *lw, ts_val v)
 {
+    if (!ts__rotated(&lw->assign.tma, v))
+        return 0;
     rotate_job job = {.lw = lw, .loop = v, .last = lw->shape.end[v] - 1};
     const uint32_t *bound = ts_opnds(lw->tile, ts_at(lw->tile, v));
     ts_vals start = {0}, before = {0}, after = {0}, types = {0};
@@ -449,3 +454,9 @@ ts_val ts__rotate_for(ts_lower *lw, ts_val v)
     rotate_enter(&job, &types, rotate_result(&job, 0), lw->fn->inst.n - types.v.n);
     return rotate_result(&job, rotate_n_args(&job)) - 1;
 }
+
+const ts_strategy ts__strategy_rotate = {
+    .name = "rotate",
+    .consumers = rotate_consumers,
+    .loop = rotate_for,
+};

@@ -2,10 +2,11 @@
  *
  * A result on its way to memory: what tma_store.c, which writes its units to shared memory, and store_rows.c share.
  */
-#ifndef TS_GPU_LOWER_TMA_STORE_H
-#define TS_GPU_LOWER_TMA_STORE_H
+#ifndef TS_GPU_SCHEDULE_TMA_STORE_H
+#define TS_GPU_SCHEDULE_TMA_STORE_H
 
 #include "gpu/lower/view_access.h"
+#include "gpu/schedule/schedule.h"
 
 enum { STORE_ROWS = 64 };
 
@@ -39,5 +40,15 @@ typedef struct store_rows {
 bool ts__store_rows_plan(ts_lower *lw, const store_job *job, store_rows *rows);
 /* Each warp sends the 16 rows of unit `i` that it wrote to `slot`. */
 void ts__store_rows_send(ts_lower *lw, const store_job *job, const store_rows *rows, uint32_t i, uint32_t slot);
+
+/* Work that is deferred to a store (epilogue.c). Register r of any value; sends for registers `first` .. of the tiles that
+ * are loaded for this store. */
+ts_val ts__epilogue_reg(ts_lower *lw, ts_val v, const ts_linear *layout, uint32_t r);
+void ts__epilogue_fetch(ts_lower *lw, ts_val store, const ts_linear *layout, uint32_t first, uint32_t n);
+/* The store itself, false when it must go another way; behind a loop, where what comes next may store to the same
+ * array; before the function returns, as shared memory must live until what was sent has been read. */
+bool ts__tma_store(ts_lower *lw, ts_val v);
+void ts__tma_store_after(ts_lower *lw, ts_val loop);
+void ts__tma_store_leave(ts_lower *lw);
 
 #endif

@@ -10,7 +10,7 @@
  *
  * Runs between two rounds of sweeps: the first says where %y lives. Cost: linear but for short chains.
  */
-#include "gpu/layout/assign.h"
+#include "gpu/plan/assign.h"
 
 enum { VECTOR_BITS = 9, VECTOR_STEPS = 12 };
 

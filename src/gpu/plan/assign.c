@@ -10,7 +10,7 @@
  * Source of the idea: linear layouts with anchors, as described for Triton (Zhou et al., 2025). Next: lower.c.
  */
 #include "ir/commute.h"
-#include "gpu/layout/assign.h"
+#include "gpu/plan/assign.h"
 
 typedef struct assign_work {
     const ts_fn *fn;

@@ -21,7 +21,9 @@
  *
  * Only for the layout of wgmma, into an array that nothing else touches.
  */
-#include "gpu/lower/tma_store.h"
+#include "gpu/schedule/tma_store.h"
+#include "gpu/schedule/ring.h"
+#include "gpu/schedule/wgmma.h"
 
 /* The accumulator layout: extents, and how the second warpgroup's part lies to the first. */
 static bool store_layout(const ts_lower *lw, ts_val x, store_job *job)
@@ -213,7 +215,7 @@ static ts_val store_reg(ts_lower *lw, const store_job *job, const store_unit *un
                         uint32_t column, uint32_t t)
 {
     uint32_t r = unit->block << (job->log_n - 1) | (unit->column + column) / 8 << 2 | half << 1 | t;
-    return ts__late_reg(lw, ts_opnd(lw->tile, job->store, 1), job->layout, r);
+    return ts__epilogue_reg(lw, ts_opnd(lw->tile, job->store, 1), job->layout, r);
 }
 
 static ts_val store_thread_of_matrices(ts_lower *lw, const store_job *job)
@@ -313,7 +315,7 @@ static void store_fetch(ts_lower *lw, const store_job *job, uint32_t i)
 {
     store_unit unit = store_unit_of(job, i, 0);
     if (i < job->units)
-        ts__late_fetch(lw, job->store, job->layout,
+        ts__epilogue_fetch(lw, job->store, job->layout,
                       unit.block << (job->log_n - 1) | unit.column / 8 << 2, job->columns / 2);
 }
 
@@ -434,7 +436,7 @@ bool ts__tma_store(ts_lower *lw, ts_val v)
     return true;
 }
 
-void ts__tma_leave(ts_lower *lw)
+void ts__tma_store_leave(ts_lower *lw)
 {
     if (!lw->assign.tma.staged)
         return;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A matrix product on wgmma (tma.h): layouts of its registers, shared-memory descriptors, the
+ * A matrix product on wgmma (plan/tma.h): shared-memory descriptors, the
  * instructions, and the waits that tma_wait.c plans. A stage is released behind the wait for the last product that
  * reads it. Products end in the order in which they were issued: to wait for one, all but those issued after it.
  *
@@ -11,71 +11,10 @@
  * distance of 8 rows, swizzle mode. Steps along k add to the start, since the swizzle is an XOR of absolute
  * address bits. (PTX ISA 9.0, matrix descriptor; every form checked on an H200.)
  */
-#include "gpu/lower/lower.h"
+#include "gpu/schedule/schedule.h"
+#include "gpu/schedule/ring.h"
+#include "gpu/schedule/wgmma.h"
 #include "gpu/plan/rotate.h"
-
-/* ---- layouts -------------------------------------------------------------------------------------- */
-
-/* Warps beyond the first four take the top bits of m, down to 64 rows, then of n. */
-typedef struct wgmma_split {
-    uint32_t log_m, log_n;             /* what one warpgroup keeps */
-    uint32_t m[TS_LAYOUT_WARPS], n[TS_LAYOUT_WARPS]; /* extents each further warp bit stands for */
-} wgmma_split;
-
-static wgmma_split wgmma_split_of(uint32_t log_m, uint32_t log_n, uint32_t n_warp)
-{
-    wgmma_split s = {log_m, log_n, {0}, {0}};
-    for (uint32_t i = 2; i < n_warp; i++)
-        if (s.log_m > 6)
-            s.m[i] = 1u << --s.log_m;
-        else if (s.log_n > 3)
-            s.n[i] = 1u << --s.log_n;
-    return s;
-}
-
-static void wgmma_reg(ts_linear *layout, uint32_t column)
-{
-    if (layout->n_reg < TS_LAYOUT_REGS)
-        layout->reg[layout->n_reg++] = column;
-}
-
-/* Rows 16 w + g + 8 s, columns 8 j + 2 c + t of lane 4 g + c: registers t, s, j.., then blocks of 64 rows. */
-static ts_linear wgmma_fragment(const wgmma_split *s, uint32_t log_row, uint32_t log_column, uint32_t columns,
-                                uint32_t n_warp, bool split_columns)
-{
-    ts_linear layout = {.bits = (uint8_t)(log_row + log_column), .n_warp = (uint8_t)n_warp};
-    wgmma_reg(&layout, 1);
-    wgmma_reg(&layout, 8u << log_column);
-    for (uint32_t i = 3; i < columns; i++)
-        wgmma_reg(&layout, 1u << i);
-    for (uint32_t i = 6; i < s->log_m; i++)
-        wgmma_reg(&layout, 1u << (log_column + i));
-    layout.lane[0] = 2;
-    layout.lane[1] = 4;
-    for (uint32_t i = 0; i < 3; i++)
-        layout.lane[2 + i] = 1u << (log_column + i);
-    for (uint32_t i = 0; i < n_warp; i++)
-        layout.warp[i] = i < 2 ? 16u << i << log_column : s->m[i] << log_column | (split_columns ? s->n[i] : 0);
-    return layout;
-}
-
-ts_linear ts__wgmma_layout_c(uint32_t log_m, uint32_t log_n, uint32_t n_warp)
-{
-    wgmma_split s = wgmma_split_of(log_m, log_n, n_warp);
-    return wgmma_fragment(&s, log_m, log_n, s.log_n, n_warp, true);
-}
-
-ts_linear ts__wgmma_layout_of(const ts_module *module, ts_type c, uint32_t n_warp)
-{
-    const int64_t *last = ts_type_dims(module, c) + ts_type_rank(module, c);
-    return ts__wgmma_layout_c((uint32_t)ts_log2((uint64_t)last[-2]), (uint32_t)ts_log2((uint64_t)last[-1]), n_warp);
-}
-
-ts_linear ts__wgmma_layout_a(uint32_t log_m, uint32_t log_n, uint32_t log_k, uint32_t n_warp)
-{
-    wgmma_split s = wgmma_split_of(log_m, log_n, n_warp);
-    return wgmma_fragment(&s, log_m, log_k, log_k, n_warp, false);
-}
 
 /* ---- descriptors ----------------------------------------------------------------------------------- */
 
@@ -123,7 +62,7 @@ static void wgmma_describe(ts_lower *lw, wgmma_operand *x, const uint32_t *exten
     ts_val part = wgmma_part(lw, x, extent);
     if (part)
         at = ts_op2(b, TS_OP_addi, at, part, 0);
-    ts_val stage = ts__tma_stage(lw, group);
+    ts_val stage = ts__ring_stage(lw, group);
     if (stage)
         at = ts_op2(b, TS_OP_addi, at, ts__lower_op(lw, TS_OP_muli, stage, group->bytes >> 4, 0), 0);
     uint32_t mode = load->span == 128 ? 1 : load->span == 64 ? 2 : 3; /* of the swizzle, by its width */
@@ -183,7 +122,7 @@ static ts_val wgmma_lane0(ts_lower *lw)
 /* One arrival of every consumer warp on the empty barrier of the stage of step `count`. */
 static void wgmma_release(ts_lower *lw, const ts_tma_group *group, ts_val count, ts_val pred)
 {
-    ts_val bar = ts__tma_barrier(lw, group, group->empty, count);
+    ts_val bar = ts__ring_barrier(lw, group, group->empty, count);
     pred = ts__lower_and(lw, pred, wgmma_lane0(lw));
     ts_emit(&lw->b, TS_OP_mbar_arrive, TS_T_none, 2, (ts_val[]){bar, pred}, 0, TS_F_MASK);
 }
@@ -283,10 +222,8 @@ static void wgmma_finish(ts_lower *lw, ts_val loop)
     }
 }
 
-/* Behind a loop. */
-void ts__wgmma_after_loop(ts_lower *lw, ts_val loop)
+static void wgmma_loop_end(ts_lower *lw, ts_val loop)
 {
-    ts__teams_pass(lw, loop);
     wgmma_finish(lw, loop);
     wgmma_leave(lw, loop);
 }
@@ -295,7 +232,7 @@ void ts__wgmma_after_loop(ts_lower *lw, ts_val loop)
 
 typedef struct wgmma_job {
     const ts_wgmma *product;
-    wgmma_split split;
+    ts_wgmma_split split;
     uint32_t log_k, step_k, n;   /* k of one instruction; columns of one instruction */
     wgmma_operand a, b;
     const ts_val *words;         /* a in registers */
@@ -413,7 +350,7 @@ static void wgmma_operand_of(ts_lower *lw, ts_val v, wgmma_operand *x, uint32_t 
     if (x->load->made)
         wgmma_make(lw, x->load);
     else if (!wgmma_is_here(lw, x->load, v))
-        ts__tma_await(lw, x->load);
+        ts__ring_await(lw, x->load);
     wgmma_describe(lw, x, extent);
 }
 
@@ -427,7 +364,7 @@ const ts_val *ts__wgmma_start(ts_lower *lw, ts_val v, const ts_val *words)
     uint32_t log[3];
     wgmma_extents(lw, v, log);
     wgmma_job job = {.product = product, .log_k = log[2], .step_k = ks[product->row]};
-    job.split = wgmma_split_of(log[0], log[1], lw->assign.n_warp);
+    job.split = ts__wgmma_split_of(log[0], log[1], lw->assign.n_warp);
     job.n = TS_MIN(256u, 1u << job.split.log_n);
     ts_linear c = ts__wgmma_layout_c(log[0], log[1], lw->assign.n_warp);
     job.acc = ts__lower_regs(lw, &c);
@@ -459,7 +396,7 @@ static void wgmma_settle(ts_lower *lw, uint32_t commits)
     }
 }
 
-void ts__wgmma_settle(ts_lower *lw, ts_val v)
+static void wgmma_read(ts_lower *lw, ts_val v)
 {
     const ts_wgmma *p = lw->assign.tma.active ? ts__wgmma_of(&lw->assign.tma, v) : NULL;
     if (p && p->flying)
@@ -467,7 +404,7 @@ void ts__wgmma_settle(ts_lower *lw, ts_val v)
 }
 
 /* Which products of a region are issued is not known behind it. */
-void ts__wgmma_before_region(ts_lower *lw, ts_val opener)
+static void wgmma_region(ts_lower *lw, ts_val opener)
 {
     const ts_tma *tma = &lw->assign.tma;
     bool holds = false, flying = false;
@@ -479,15 +416,26 @@ void ts__wgmma_before_region(ts_lower *lw, ts_val opener)
         wgmma_settle(lw, tma->commits);
 }
 
-void ts__lower_wgmma(ts_lower *lw, ts_val v)
+static bool wgmma_product(ts_lower *lw, ts_val v)
 {
+    if (lw->assign.way[v] != TS_MMA_WAY_WGMMA)
+        return false;
     ts_tma *tma = &lw->assign.tma;
     const ts_wgmma *product = ts__wgmma_of(tma, v);
     ts__wgmma_start(lw, v, NULL);
     if (product->lazy)
         tma->products.at[product - tma->products.at].flying = tma->commits;
     if (product->deferred || product->lazy)
-        return;
+        return true;
     ts__wgmma_wait(lw, product->late ? wgmma_late_in(lw, lw->shape.parent[v]) : 0);
     wgmma_release_all(lw, product);
+    return true;
 }
+
+const ts_strategy ts__strategy_wgmma = {
+    .name = "wgmma",
+    .loop_end = wgmma_loop_end,
+    .region = wgmma_region,
+    .product = wgmma_product,
+    .read = wgmma_read,
+};

@@ -4,7 +4,7 @@
  * (assign.h): from the largest tile that is loaded or stored, the widths of its elements and the kernel's hints.
  */
 #include "ir/commute.h"
-#include "gpu/layout/assign.h"
+#include "gpu/plan/assign.h"
 
 enum { WARPS_MOST = 5 }; /* log2, in a thread block */
 

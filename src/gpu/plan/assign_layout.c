@@ -3,7 +3,7 @@
  * The usual layouts (assign.h): a tile's elements dealt out to threads in vectors, along an axis or as they lie in
  * memory, so that neighbouring threads touch neighbouring addresses.
  */
-#include "gpu/layout/assign.h"
+#include "gpu/plan/assign.h"
 
 ts_axis_bits ts__axis_of(const ts_module *module, ts_type type, uint32_t axis)
 {

@@ -9,7 +9,7 @@
  *
  * Cost: for each load the instructions behind it until its reader is found.
  */
-#include "gpu/layout/assign.h"
+#include "gpu/plan/assign.h"
 
 enum { LOAD_MAX_STEPS = 48 }; /* elementwise operations between a load and its broadcast */
 

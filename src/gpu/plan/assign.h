@@ -14,8 +14,8 @@
  *     assign_load.c     homes of loads, from who reads them; assign_vector.c: of rows and columns beside products
  *     assign_mma.c      ways and fragments of products; assign_fma.c: of those without tensor cores
  */
-#ifndef TS_GPU_LAYOUT_ASSIGN_H
-#define TS_GPU_LAYOUT_ASSIGN_H
+#ifndef TS_GPU_PLAN_ASSIGN_H
+#define TS_GPU_PLAN_ASSIGN_H
 
 #include "pass/pass.h"
 #include "gpu/layout/layout.h"
@@ -52,6 +52,7 @@ void ts__assign_ways(ts_assign *out, const ts_fn *fn, ts_target target);
  * then on parts of its sum: `apart` before the loop, `share` behind it, which gives the home of the parts. */
 void ts__split_apart(ts_assign *assign);
 const ts_linear *ts__split_share(ts_assign *assign, const ts_fn *fn);
+void ts__split_together(ts_assign *assign); /* behind the loop the blocks are one */
 /* In each sweep: homes of a load through a view and of a product; NULL when the tile does not fit. */
 const ts_linear *ts__assign_load(ts_assign *out, const ts_fn *fn, ts_val v);
 const ts_linear *ts__assign_product(ts_assign *out, const ts_fn *fn, ts_val v);

@@ -10,7 +10,7 @@
  *
  * An operand's fragment is what these accumulators need of it, for a chunk of k.
  */
-#include "gpu/layout/assign.h"
+#include "gpu/plan/assign.h"
 
 enum { FMA_GROUP = 2 }; /* log2 of the rows and columns that lie side by side */
 

@@ -3,7 +3,7 @@
  * Products of tiles (assign.h): which of the three ways each one goes, and the fragments of mma.sync (PTX ISA 9.0,
  * matrix fragments for mma) for each shape of mma.def. assign_fma.c has those of plain fma, wgmma.c those of wgmma.
  */
-#include "gpu/layout/assign.h"
+#include "gpu/plan/assign.h"
 #include "ir/note.h"
 
 /* Where the bits of an mma.sync fragment live: letter k, m or n, then the bit; registers, '|', lanes. */

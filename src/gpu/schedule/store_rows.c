@@ -7,7 +7,7 @@
  *     registers of a unit        vector, columns left over, rows left over
  *     registers of the tile      those, then units side by side, then blocks of 64 rows
  */
-#include "gpu/lower/tma_store.h"
+#include "gpu/schedule/tma_store.h"
 
 static uint32_t rows_log(uint32_t x)
 {
