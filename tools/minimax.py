@@ -136,6 +136,28 @@ def pow_tail(w):
     return (mp.atanh(s) - s - s**3 / 3) / s**5
 
 
+asin_tail = tail(mp.asin, lambda d: d, 3)
+sinpi_tail = tail(lambda d: mp.sin(mp.pi * d), lambda d: mp.pi * d, 3)
+cospi_tail = tail(lambda d: mp.cos(mp.pi * d), lambda d: 1, 2)
+erf_tail = tail(mp.erf, lambda d: 0, 1)
+
+
+def erfcx_mid(k):
+    """(1 + 2x) exp(x^2) erfc x of t = (x - k) / (x + k), after Shepherd and Laframboise (1981)"""
+
+    def g(t):
+        if t > mp.mpf("0.999999"):
+            return 2 / mp.sqrt(mp.pi)
+        x = k * (1 + t) / (1 - t)
+        if x > 1000:
+            return (1 + 2 * x) * (1 - 1 / (2 * x * x) + 3 / (4 * x**4)) / (x * mp.sqrt(mp.pi))
+        return (1 + 2 * x) * mp.exp(x * x) * mp.erfc(x)
+
+    return g
+
+
+Q, S4 = mp.mpf("0.2505"), mp.mpf("0.251") ** 2
+
 # name: (function, terms, lo, hi, weight of the error, bits of the coefficients)
 TABLES = {
     "exp_f32": (exp_tail, 6, E_LO, E_HI, exp_weight, 24),
@@ -157,6 +179,18 @@ TABLES = {
     "sinh_f64": (sinh_tail, 6, mp.mpf(0), E_HI**2, odd(mp.sinh), 53),
     "cosh_f32": (cosh_tail, 4, mp.mpf(0), E_HI**2, lambda z: z, 24),
     "cosh_f64": (cosh_tail, 7, mp.mpf(0), E_HI**2, lambda z: z, 53),
+    "asin_f32": (asin_tail, 5, mp.mpf(0), Q, odd(mp.asin), 24),
+    "asin_f64": (asin_tail, 12, mp.mpf(0), Q, odd(mp.asin), 53),
+    "sinpi_f32": (sinpi_tail, 3, mp.mpf(0), S4, lambda z: z / 3, 24),
+    "sinpi_f64": (sinpi_tail, 7, mp.mpf(0), S4, lambda z: z / 3, 53),
+    "cospi_f32": (cospi_tail, 4, mp.mpf(0), S4, lambda z: z, 24),
+    "cospi_f64": (cospi_tail, 8, mp.mpf(0), S4, lambda z: z, 53),
+    "root_f32": (lambda d: (d + mp.mpf("1.5")) ** (-mp.mpf(1) / 3), 4, -mp.mpf("0.5"), mp.mpf("0.5"), lambda d: 1, 24),
+    "root_f64": (lambda d: (d + mp.mpf("1.5")) ** (-mp.mpf(1) / 3), 6, -mp.mpf("0.5"), mp.mpf("0.5"), lambda d: 1, 53),
+    "erf_f32": (erf_tail, 8, mp.mpf(0), mp.mpf(1), lambda z: 1, 24),
+    "erf_f64": (erf_tail, 14, mp.mpf(0), mp.mpf(1), lambda z: 1, 53),
+    "erfcx_f32": (erfcx_mid(2), 12, mp.mpf(-1), mp.mpf(1), lambda t: 1, 24),
+    "erfcx_f64": (erfcx_mid(4), 25, mp.mpf(-1), mp.mpf(1), lambda t: 1, 53),
 }
 
 

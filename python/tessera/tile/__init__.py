@@ -69,7 +69,7 @@ from ._kernel import (
     kernel,
     launch,
 )
-from ._ops_fn import *  # noqa: F403
+from ._ops_fn import *
 from ._ops_math import (
     abs,
     argmax,
