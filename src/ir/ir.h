@@ -62,7 +62,7 @@ typedef struct ts_op_info {
     int8_t n_opnd, n_result; /* TS_N = any */
     uint8_t level, rule, attr;
     uint16_t flags;
-    const char *ptx, *llvm; /* NULL: the target does not have it natively */
+    const char *ptx; /* NULL: a GPU does not have it natively */
 } ts_op_info;
 extern const ts_op_info ts__ops[TS_OP_COUNT];
 

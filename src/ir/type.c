@@ -20,8 +20,8 @@ const ts_op_info ts__ops[TS_OP_COUNT] = {
 #define ELEM TS_ELEM
 #define SLOW TS_SLOW
 #define WRITTEN TS_WRITTEN
-#define TS_OP(name, level, operands, results, rule, attr, flags, ptx, llvm)                        \
-    {#name, operands, results, level, TS_RULE_##rule, TS_ATTR_##attr, flags, ptx, llvm},
+#define TS_OP(name, level, operands, results, rule, attr, flags, ptx)                              \
+    {#name, operands, results, level, TS_RULE_##rule, TS_ATTR_##attr, flags, ptx},
 #include "tessera/op.def"
 #undef B
 #undef T
