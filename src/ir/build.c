@@ -10,6 +10,9 @@
  */
 #include "ir/float.h"
 
+/* A mistake of the caller. After out of memory values and types are 0 and mean nothing; nobody will read them. */
+#define build_assert(b, condition) ts_assert(ts_module_failed((b)->fn->module) || (condition))
+
 /* ---- functions ----------------------------------------------------------------------------------*/
 
 ts_fn *ts_fn_create_like(const ts_fn *like)
@@ -30,6 +33,7 @@ ts_fn *ts_fn_create_like(const ts_fn *like)
 
 ts_fn *ts_fn_create(ts_module *module, const char *name, ts_level level)
 {
+    ts_assert(level >= TS_LEVEL_T && level <= TS_LEVEL_B);
     ts_fn like = {.module = module,
                   .name = ts_intern(module, name, strlen(name)),
                   .entry = true,
@@ -40,6 +44,7 @@ ts_fn *ts_fn_create(ts_module *module, const char *name, ts_level level)
 
 void ts_fn_replace(ts_fn *old, ts_fn *with)
 {
+    ts_assert(old->module == with->module && old->name == with->name);
     *old = *with;
 }
 
@@ -136,6 +141,7 @@ static int64_t build_wrap(ts_type elem, int64_t value)
 
 ts_val ts_bits(ts_builder *b, ts_type type, uint64_t payload)
 {
+    build_assert(b, type != TS_T_none && type != TS_T_token);
     ts_val v = ts_emit(b, TS_OP_constant, type, 0, (ts_val[]){(ts_val)payload, (ts_val)(payload >> 32)}, 0, 0);
     return v;
 }
@@ -148,12 +154,14 @@ ts_val ts_int(ts_builder *b, ts_type type, int64_t value)
 ts_val ts_float(ts_builder *b, ts_type type, double value)
 {
     ts_type elem = ts_type_elem(b->fn->module, type);
+    build_assert(b, ts__float_format_of(elem));
     return ts_bits(b, type, ts__float_format_of(elem) ? ts__float_written(elem, value) : 0);
 }
 
 ts_val ts_dense_const(ts_builder *b, ts_type type, const void *bytes, size_t n_bytes)
 {
     ts_module *m = b->fn->module;
+    build_assert(b, n_bytes * 8 >= (size_t)ts_type_count(m, type) * ts_type_bits(m, ts_type_elem(m, type)));
     char *copy = ts__arena_get(m->arena, n_bytes);
     if (!copy)
         return 0;
@@ -271,6 +279,7 @@ static void build_scope_close(ts_builder *b)
     if (!n || !n->scope.n)
         return;
     uint32_t keep = n->scope.at[--n->scope.n];
+    build_assert(b, keep <= n->entry.n);
     while (n->entry.n > keep) {
         build_entry *e = &n->entry.at[--n->entry.n];
         n->bucket[e->hash % n->n_buckets] = e->next;
@@ -283,6 +292,7 @@ static ts_val build_number(ts_builder *b, const ts_inst *inst, ts_val value)
     struct ts_numbering *n = build_numbering(b);
     if (!n)
         return 0;
+    ts_assert(n->n_buckets && value == b->fn->inst.n);
     uint64_t hash = ts__hash(inst, sizeof *inst, 3);
     uint32_t *bucket = &n->bucket[hash % n->n_buckets];
     for (uint32_t i = *bucket; i; i = n->entry.at[i - 1].next)
@@ -377,6 +387,7 @@ uint32_t ts_pool_add(ts_builder *b, uint32_t n, const uint32_t *words)
 {
     ts_fn *fn = b->fn;
     uint32_t at = fn->pool.n;
+    ts_assert(n == 0 || words);
     if (!TS_RESERVE(fn->module->arena, &fn->pool, (uint64_t)fn->pool.n + n))
         return 0;
     if (n)
@@ -400,6 +411,8 @@ static void build_scopes(ts_builder *b, ts_op op)
 ts_val ts_emit(ts_builder *b, ts_op op, ts_type type, uint32_t n, const ts_val *opnds, uint32_t aux, uint32_t flags)
 {
     ts_fn *fn = b->fn;
+    ts_assert(op > TS_OP_none && op < TS_OP_COUNT);
+    ts_assert(n == 0 || opnds);
     ts_inst inst = {.op = op, .n_opnd = n & 0x3FFF, .flags = flags & 255, .type = type, .aux = aux};
     if (op == TS_OP_constant && opnds)
         memcpy(inst.opnd, opnds, 2 * sizeof *opnds);
@@ -425,6 +438,7 @@ ts_val ts_emit(ts_builder *b, ts_op op, ts_type type, uint32_t n, const ts_val *
 ts_val ts_emit_multi(ts_builder *b, ts_op op, uint32_t n, const ts_val *opnds, uint32_t aux, uint32_t flags,
                      uint32_t n_results, const ts_type *types)
 {
+    build_assert(b, ts__ops[op].n_result == TS_N);
     ts_val v = ts_emit(b, op, TS_T_none, n, opnds, aux, flags);
     for (uint32_t i = 0; i < n_results; i++)
         ts_emit(b, TS_OP_res, types[i], 1, &v, i, 0);
@@ -459,12 +473,15 @@ static ts_type build_result(ts_builder *b, ts_op op, ts_val first, ts_val second
 
 ts_val ts_op1(ts_builder *b, ts_op op, ts_val x, uint32_t attr)
 {
+    build_assert(b, ts__ops[op].n_opnd == 1 && x && x < b->fn->inst.n);
     return ts_emit(b, op, build_result(b, op, x, x), 1, &x, attr, 0);
 }
 
 ts_val ts_op2(ts_builder *b, ts_op op, ts_val x, ts_val y, uint32_t attr)
 {
     ts_val opnds[] = {x, y};
+    build_assert(b, ts__ops[op].n_opnd == 2 || ts__ops[op].n_opnd == TS_N);
+    build_assert(b, x && x < b->fn->inst.n && y && y < b->fn->inst.n);
     if (b->fold) {
         ts_val folded = build_fold2(b, op, x, y, attr);
         if (folded)
@@ -476,6 +493,8 @@ ts_val ts_op2(ts_builder *b, ts_op op, ts_val x, ts_val y, uint32_t attr)
 ts_val ts_op3(ts_builder *b, ts_op op, ts_val x, ts_val y, ts_val z, uint32_t attr)
 {
     ts_val opnds[] = {x, y, z};
+    build_assert(b, ts__ops[op].n_opnd == 3 || ts__ops[op].n_opnd == TS_N);
+    build_assert(b, x && x < b->fn->inst.n && y && y < b->fn->inst.n && z && z < b->fn->inst.n);
     return ts_emit(b, op, build_result(b, op, x, y), 3, opnds, attr, 0);
 }
 
@@ -491,16 +510,22 @@ ts_val ts_math_call(ts_builder *b, uint32_t fn, ts_val x, ts_val y)
 
 ts_val ts_cast(ts_builder *b, ts_op op, ts_val x, ts_type elem, uint32_t attr)
 {
+    build_assert(b, ts__ops[op].rule == TS_RULE_CASTA || ts__ops[op].rule == TS_RULE_CASTI);
+    build_assert(b, ts_type_of(b->fn, x) != TS_T_none && elem != TS_T_none);
     return ts_emit(b, op, ts_type_with_elem(b->fn->module, ts_type_of(b->fn, x), elem), 1, &x, attr, 0);
 }
 
 ts_val ts_cmp(ts_builder *b, ts_op op, ts_pred pred, ts_val x, ts_val y, uint32_t attr)
 {
+    ts_assert(op == TS_OP_cmpi || op == TS_OP_cmpf);
+    build_assert(b, ts_type_of(b->fn, x) == ts_type_of(b->fn, y));
     return ts_op2(b, op, x, y, attr | TS_A_PRED(pred));
 }
 
 ts_val ts_select(ts_builder *b, ts_val c, ts_val x, ts_val y)
 {
+    build_assert(b, ts_type_elem(b->fn->module, ts_type_of(b->fn, c)) == TS_T_i1);
+    build_assert(b, ts_type_of(b->fn, x) == ts_type_of(b->fn, y));
     return ts_op3(b, TS_OP_select, c, x, y, 0);
 }
 
@@ -514,6 +539,7 @@ ts_val ts_broadcast(ts_builder *b, ts_val x, ts_type type)
     ts_module *m = b->fn->module;
     ts_type from = ts_type_of(b->fn, x);
     uint64_t bits;
+    build_assert(b, ts_type_elem(m, from) == ts_type_elem(m, type));
     if (from == type)
         return x;
     if (ts_const_bits(b->fn, x, &bits))
@@ -530,6 +556,7 @@ ts_val ts_broadcast(ts_builder *b, ts_val x, ts_type type)
 ts_val ts_reshape(ts_builder *b, ts_val x, ts_type type)
 {
     uint64_t bits;
+    build_assert(b, ts_type_count(b->fn->module, ts_type_of(b->fn, x)) == ts_type_count(b->fn->module, type));
     if (ts_type_of(b->fn, x) == type)
         return x;
     if (ts_const_bits(b->fn, x, &bits))
@@ -544,6 +571,7 @@ ts_val ts_permute(ts_builder *b, ts_val x, const uint32_t *axes)
     uint32_t rank = ts_type_rank(m, from), words[TS_MAX_RANK + 1] = {rank};
     int64_t dims[TS_MAX_RANK];
     for (uint32_t i = 0; i < rank; i++) {
+        ts_assert(axes[i] < rank);
         words[i + 1] = axes[i];
         dims[i] = ts_type_dims(m, from)[axes[i]];
     }
@@ -560,6 +588,7 @@ static void build_arg(ts_builder *b, ts_type type, uint32_t i)
 
 ts_val ts_if_begin(ts_builder *b, ts_val cond)
 {
+    build_assert(b, ts_type_of(b->fn, cond) == TS_T_i1);
     return ts_emit(b, TS_OP_if, TS_T_none, 1, &cond, 0, 0);
 }
 
@@ -571,6 +600,8 @@ void ts_else(ts_builder *b)
 ts_val ts_for_begin(ts_builder *b, ts_val lower, ts_val upper, ts_val step, uint32_t n,
                     const ts_val *inits, uint32_t attr)
 {
+    build_assert(b, ts_type_of(b->fn, lower) == ts_type_of(b->fn, upper));
+    build_assert(b, ts_type_of(b->fn, lower) == ts_type_of(b->fn, step));
     ts_val *opnds = TS_NEW_N(b->fn->module->arena, ts_val, n + 3);
     if (!opnds)
         return 0;
@@ -597,6 +628,7 @@ ts_val ts_loop_begin(ts_builder *b, uint32_t n, const ts_val *inits)
 ts_val ts_cold_begin(ts_builder *b, ts_val cond, uint32_t n, const ts_val *values)
 {
     ts_val few[8] = {cond};
+    build_assert(b, n && ts_type_elem(b->fn->module, ts_type_of(b->fn, cond)) == TS_T_i1);
     if (n >= TS_COUNT(few)) {
         b->fn->module->arena->failed = true;
         return 0;
@@ -608,6 +640,8 @@ ts_val ts_cold_begin(ts_builder *b, ts_val cond, uint32_t n, const ts_val *value
 ts_val ts_reduce_begin(ts_builder *b, ts_op op, uint32_t axis, bool reverse, uint32_t n,
                        const ts_val *inputs, const uint64_t *identities)
 {
+    ts_assert(op == TS_OP_reduce || op == TS_OP_scan);
+    build_assert(b, n && axis < ts_type_rank(b->fn->module, ts_type_of(b->fn, inputs[0])));
     uint32_t *words = TS_NEW_N(b->fn->module->arena, uint32_t, 3 + 2 * (size_t)n);
     if (!words)
         return 0;
@@ -626,11 +660,13 @@ ts_val ts_reduce_begin(ts_builder *b, ts_op op, uint32_t axis, bool reverse, uin
 
 void ts_term(ts_builder *b, ts_op op, uint32_t n, const ts_val *values)
 {
+    ts_assert(ts__ops[op].flags & TS_TERM);
     ts_emit(b, op, TS_T_none, n, values, 0, 0);
 }
 
 void ts_end(ts_builder *b, ts_val opener, uint32_t n, const ts_type *types)
 {
+    build_assert(b, ts_info(ts_at(b->fn, opener))->flags & TS_REGION);
     ts_emit(b, TS_OP_end, TS_T_none, 0, NULL, 0, 0);
     for (uint32_t i = 0; i < n; i++)
         ts_emit(b, TS_OP_res, types[i], 1, &opener, i, 0);
@@ -661,6 +697,7 @@ static ts_type build_reduced(const ts_fn *fn, const ts_inst *inst, ts_type input
 void ts_end_like(ts_builder *b, ts_val opener)
 {
     ts_fn *fn = b->fn;
+    build_assert(b, ts_info(ts_at(fn, opener))->flags & TS_REGION && ts_at(fn, opener)->op != TS_OP_if);
     ts_emit(b, TS_OP_end, TS_T_none, 0, NULL, 0, 0);
     uint32_t skip = ts_at(fn, opener)->op == TS_OP_for ? 3 : ts_at(fn, opener)->op == TS_OP_cold ? 1 : 0;
     for (uint32_t i = skip; i < ts_at(fn, opener)->n_opnd; i++) {
@@ -691,6 +728,8 @@ ts_val ts_res(ts_builder *b, ts_val opener, uint32_t i)
 static uint32_t build_attr_words(const ts_fn *fn, const ts_inst *inst)
 {
     const uint32_t *w = inst->aux < fn->pool.n ? fn->pool.at + inst->aux : NULL;
+    ts_assert(w || ts_info(inst)->attr < TS_ATTR_INTS || ts_info(inst)->attr == TS_ATTR_STR ||
+              ts_info(inst)->attr >= TS_ATTR_MMA);
     switch (ts_info(inst)->attr) {
     case TS_ATTR_INTS:
         return w[0] + 1;
@@ -707,6 +746,7 @@ static uint32_t build_attr_words(const ts_fn *fn, const ts_inst *inst)
 
 ts_val ts_copy(ts_builder *b, const ts_fn *from, ts_val v, ts_val *map)
 {
+    ts_assert(v && v < from->inst.n);
     ts_inst inst = *ts_at(from, v);
     ts_val few[16], *opnds = inst.n_opnd <= 16 ? few : TS_NEW_N(b->fn->module->arena, ts_val, inst.n_opnd);
     if (!opnds)
@@ -747,8 +787,10 @@ bool ts_shape_of(const ts_fn *fn, ts_arena *scratch, ts_shape *shape)
     for (uint32_t v = 1; v < n; v++) {
         const ts_inst *inst = ts_at(fn, v);
         const uint32_t *opnds = ts_opnds(fn, inst);
-        for (uint32_t i = 0; i < inst->n_opnd; i++)
+        for (uint32_t i = 0; i < inst->n_opnd; i++) {
+            ts_assert(opnds[i] < n);
             shape->uses[opnds[i]]++;
+        }
         if (inst->op == TS_OP_end) {
             if (!depth)
                 return false;

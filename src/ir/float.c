@@ -52,6 +52,7 @@ static uint64_t float_mant_mask(const ts_float_format *f)
 uint64_t ts__float_sign_mask(ts_type type)
 {
     const ts_float_format *f = &float_formats[type];
+    ts_assert(f->bits);
     return f->is_signed ? (uint64_t)1 << (f->bits - 1) : 0;
 }
 
@@ -67,6 +68,7 @@ static uint64_t float_max_code(const ts_float_format *f)
 uint64_t ts__float_nan(ts_type type)
 {
     const ts_float_format *f = &float_formats[type];
+    ts_assert(f->bits);
     if (!f->has_nan)
         return float_max_code(f) << f->pad_bits;
     uint64_t mant = f->has_inf && type != TS_T_f8E5M2 ? (uint64_t)1 << (f->mant_bits - 1) : float_mant_mask(f);
@@ -76,6 +78,7 @@ uint64_t ts__float_nan(ts_type type)
 uint64_t ts__float_inf(ts_type type)
 {
     const ts_float_format *f = &float_formats[type];
+    ts_assert(f->bits);
     uint64_t code = f->has_inf ? float_exp_mask(f) << f->mant_bits : float_max_code(f);
     return code << f->pad_bits;
 }

@@ -48,6 +48,7 @@ bool ts__scalar_same(ts_type scalar, uint64_t a, uint64_t b)
 uint64_t ts__scalar_read(const void *base, uint32_t bits, int64_t index)
 {
     uint64_t value = 0;
+    ts_assert(bits == 4 || (bits >= 8 && bits <= 64 && bits % 8 == 0));
     if (bits == 4) {
         uint8_t byte = ((const uint8_t *)base)[index >> 1];
         return index & 1 ? byte >> 4 : byte & 15;
@@ -58,6 +59,7 @@ uint64_t ts__scalar_read(const void *base, uint32_t bits, int64_t index)
 
 void ts__scalar_write(void *base, uint32_t bits, int64_t index, uint64_t value)
 {
+    ts_assert(bits == 4 || (bits >= 8 && bits <= 64 && bits % 8 == 0));
     if (bits == 4) {
         uint8_t *byte = (uint8_t *)base + (index >> 1);
         uint32_t shift = index & 1 ? 4 : 0;

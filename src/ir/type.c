@@ -131,6 +131,7 @@ static bool type_rehash(ts_module *m, uint32_t **table, uint32_t *cap, uint32_t 
     if (*cap && n < *cap / 2)
         return true;
     uint32_t grown = *cap ? *cap * 2 : 128;
+    ts_assert((grown & (grown - 1)) == 0 && grown > n); /* a probe ends at a free slot */
     uint32_t *fresh = TS_NEW_N(m->arena, uint32_t, grown);
     if (!fresh)
         return false;
@@ -152,6 +153,7 @@ static uint64_t type_hash_string(const ts_module *m, uint32_t i)
 
 ts_str ts_intern(ts_module *m, const char *text, size_t n)
 {
+    ts_assert(text || n == 0);
     if (!type_rehash(m, &m->str_hash, &m->str_hash_cap, m->str.n, type_hash_string))
         return 0;
     uint32_t at = (uint32_t)ts__hash(text, n, 1) & (m->str_hash_cap - 1);
@@ -235,6 +237,8 @@ static const void *type_keep(ts_module *m, const void *bytes, size_t n)
 
 ts_type ts_type_make(ts_module *m, const ts_type_info *info)
 {
+    ts_assert(info->kind >= TS_KIND_TILE && info->kind <= TS_KIND_FUNC);
+    ts_assert(info->rank <= TS_MAX_RANK);
     if (!type_rehash(m, &m->type_hash, &m->type_hash_cap, m->type.n, type_hash_entry))
         return TS_T_none;
     uint32_t at = (uint32_t)type_hash_info(info) & (m->type_hash_cap - 1);
@@ -254,6 +258,7 @@ ts_type ts_type_make(ts_module *m, const ts_type_info *info)
 
 ts_type ts_type_tile(ts_module *m, ts_type elem, uint32_t rank, const int64_t *dims)
 {
+    ts_assert(rank <= TS_MAX_RANK && (dims || rank == 0));
     if (rank == 0)
         return elem;
     return ts_type_make(m, &(ts_type_info){.kind = TS_KIND_TILE, .rank = (uint8_t)rank, .elem = elem, .dims = dims});

@@ -218,6 +218,7 @@ static ts_status verify_structure(verify_fn *f)
         verify_look(f, v);
         uint32_t op = f->c.inst->op;
         bool closes = op == TS_OP_else || op == TS_OP_end;
+        ts_assert((opener == 0) == (depth == 0) && f->c.opnd); /* step 1 saw the operands */
         TS__WANT(&f->c, closes || v == 1 || !verify_is_term(fn, v - 1),
                  "an instruction follows a terminator in its region");
         TS_TRY(verify_placement(f, opener));
@@ -269,6 +270,7 @@ static void verify_track(verify_fn *f)
     uint32_t op = f->c.inst->op;
     if (op == TS_OP_else || op == TS_OP_end) {
         ts_val opener = f->closes[v];
+        ts_assert(opener && opener < v);
         f->open[opener] = false;
         f->open[f->other[opener]] = false; /* entry 0 is never asked */
     }
@@ -379,6 +381,7 @@ static ts_status verify_for(const verify_fn *f)
 static ts_status verify_reduction(verify_fn *f)
 {
     const ts__verify *c = &f->c;
+    ts_assert(f->end[c->v] > c->v);
     const ts_inst *yield = ts_at(c->fn, f->end[c->v] - 1);
     const uint32_t *values = ts__opnds_checked(c->fn, yield);
     TS__WANT(c, f->n_res[c->v] == c->n && yield->op == TS_OP_yield && yield->n_opnd == c->n,
