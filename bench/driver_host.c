@@ -11,7 +11,8 @@
 enum { MAX_PARAMS = 16 };
 
 static int (*context_get)(void **);
-static int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
+static int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **,
+                     void **);
 static int (*event_record)(void *, void *);
 static int (*stream_create)(void **, unsigned);
 static int (*stream_destroy)(void *);

@@ -417,7 +417,8 @@ static int args_refuse_bytes(core_state *state, core_frame *frame, PyObject *obj
     (void)state, (void)frame, (void)extra;
     uint64_t address;
     if (core_buffer_address((core_buffer *)object, &address) == 0)
-        PyErr_SetString(PyExc_TypeError, "is a Buffer (bytes without a dtype); pass buffer.view('float32'), or the dtype "
+        PyErr_SetString(PyExc_TypeError,
+                        "is a Buffer (bytes without a dtype); pass buffer.view('float32'), or the dtype "
                                          "that is meant");
     return -1;
 }
@@ -507,7 +508,8 @@ static int args_take_instance(core_state *state, core_frame *frame, PyObject *ob
         return args_take_dlpack(state, frame, object, NULL);
     PyErr_Format(PyExc_TypeError,
                  "is a %.200s; a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with __dlpack__, "
-                 "__cuda_array_interface__ or a buffer of numbers, such as ctypes arrays), numbers, tuples and lists of arrays",
+                 "__cuda_array_interface__ or a buffer of numbers, such as ctypes arrays), numbers, tuples and lists "
+                 "of arrays",
                  Py_TYPE(object)->tp_name);
     return -1;
 }

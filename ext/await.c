@@ -112,7 +112,8 @@ static int await_of(core_state *state, PyObject *owner, await_what *out)
 static ts_status await_request(const await_what *what, ts_notice *notice, bool *taken, ts_error *err)
 {
     *taken = true;
-    return what->stream ? ts_stream_notify(what->stream, notice, err) : ts_event_notify(what->event, notice, taken, err);
+    return what->stream ? ts_stream_notify(what->stream, notice, err)
+                        : ts_event_notify(what->event, notice, taken, err);
 }
 
 /* What the work came to; 0, or -1 with the exception. A stream or event that was closed meanwhile is done. */
@@ -364,7 +365,8 @@ static PyObject *inbox_is_done(PyObject *object, PyObject *what)
 static PyMethodDef inbox_methods[] = {
     {"fileno", inbox_fileno, METH_NOARGS, "The file descriptor to watch for reading."},
     {"add", (PyCFunction)(void (*)(void))inbox_add, METH_FASTCALL,
-     "add(what, future, keep, /)\n--\n\nSettles the future, by a later drain(), when the stream or the event's last record is done.\n"
+     "add(what, future, keep, /)\n--\n\nSettles the future, by a later drain(), when the stream or the event's last "
+     "record is done.\n"
      "`keep` lives until then. False: too many events are waited for; ask from time to time."},
     {"is_done", inbox_is_done, METH_O, "Whether a stream or event is done; never waits."},
     {"drain", inbox_drain, METH_NOARGS, "Settles the futures of everything that is done."},

@@ -404,7 +404,8 @@ static PyObject *buffer_twin(core_buffer *self, PyObject *stream)
     if (core_buffer_address(self, &address) < 0)
         return NULL;
     if (!self->resource) {
-        PyErr_SetString(PyExc_ValueError, "copy_to() needs a destination: this buffer has no memory resource of its own");
+        PyErr_SetString(PyExc_ValueError,
+                        "copy_to() needs a destination: this buffer has no memory resource of its own");
         return NULL;
     }
     PyObject *method = PyObject_GetAttrString(self->resource, "allocate");
@@ -457,7 +458,8 @@ static int buffer_pattern(PyObject *value, uint64_t *pattern, uint32_t *width)
         *width = 1;
         *pattern = (uint64_t)number;
         if (!PyErr_Occurred() && (number < 0 || number > 255))
-            PyErr_Format(PyExc_OverflowError, "fill() takes an int of 0 to 255, not %R; pass bytes or a NumPy scalar for "
+            PyErr_Format(PyExc_OverflowError,
+                         "fill() takes an int of 0 to 255, not %R; pass bytes or a NumPy scalar for "
                                               "wider patterns", value);
         return PyErr_Occurred() ? -1 : 0;
     }
@@ -471,7 +473,8 @@ static int buffer_pattern(PyObject *value, uint64_t *pattern, uint32_t *width)
         memcpy(pattern, view.buf, (size_t)view.len);
     else
         PyErr_Format(PyExc_ValueError, "fill() takes a pattern of 1, 2 or 4 bytes, not the %zd of a %.200s; "
-                                       "pass a NumPy scalar, or use copy_from_host()", view.len, Py_TYPE(value)->tp_name);
+                                       "pass a NumPy scalar, or use copy_from_host()", view.len,
+                                           Py_TYPE(value)->tp_name);
     PyBuffer_Release(&view);
     return fits ? 0 : -1;
 }
@@ -625,13 +628,15 @@ static PyObject *buffer_dlpack(PyObject *object, PyObject *args)
 
 static PyMethodDef buffer_methods[] = {
     {"copy_to", (PyCFunction)(void (*)(void))buffer_copy_to, METH_FASTCALL | METH_KEYWORDS,
-     "copy_to(dst=None, *, stream=None)\n--\n\nCopies to another buffer of the same size, or to a new one of the same resource; returns it."},
+     "copy_to(dst=None, *, stream=None)\n--\n\nCopies to another buffer of the same size, or to a new one of the same "
+     "resource; returns it."},
     {"copy_from", (PyCFunction)(void (*)(void))buffer_copy_from, METH_FASTCALL | METH_KEYWORDS,
      "copy_from(src, *, stream=None)\n--\n\nCopies from another buffer of the same size."},
     {"fill", (PyCFunction)(void (*)(void))buffer_fill, METH_FASTCALL | METH_KEYWORDS,
      "fill(value, *, stream=None)\n--\n\nFills with a byte (int of 0 to 255) or a pattern of 1, 2 or 4 bytes."},
     {"close", (PyCFunction)(void (*)(void))buffer_close, METH_FASTCALL | METH_KEYWORDS,
-     "close(stream=None)\n--\n\nGives the memory back, in the order of the stream (None: the one it was allocated on)."},
+     "close(stream=None)\n--\n\nGives the memory back, in the order of the stream (None: the one it was allocated "
+     "on)."},
     {"__exit__", buffer_exit, METH_VARARGS, NULL},
     {"_dlpack", buffer_dlpack, METH_VARARGS, NULL},
     {"_set_place", buffer_set_place, METH_VARARGS, NULL},
@@ -650,12 +655,15 @@ static PyGetSetDef buffer_getset[] = {
     {"is_host_accessible", buffer_get_access, NULL, "Whether Python can read it.", BIT(CORE_HOST_ACCESS)},
     {"is_managed", buffer_get_access, NULL, "Whether it migrates by itself.", BIT(CORE_MANAGED)},
     {"is_mapped", buffer_get_access, NULL, "Whether another process allocated it.", BIT(CORE_MAPPED)},
-    {"memory_resource", buffer_get_object, NULL, "Who frees it; None for memory with an owner.", BIT(offsetof(core_buffer, resource))},
-    {"owner", buffer_get_object, NULL, "The object that keeps the memory alive, or None.", BIT(offsetof(core_buffer, owner))},
+    {"memory_resource", buffer_get_object, NULL, "Who frees it; None for memory with an owner.",
+     BIT(offsetof(core_buffer, resource))},
+    {"owner", buffer_get_object, NULL, "The object that keeps the memory alive, or None.",
+     BIT(offsetof(core_buffer, owner))},
     {"_stream", buffer_get_object, NULL, NULL, BIT(offsetof(core_buffer, stream))},
     {"_device", buffer_get_device, NULL, NULL, NULL},
     {"_closed", buffer_get_closed, NULL, NULL, NULL},
-    {"__cuda_array_interface__", buffer_cuda_array, NULL, "The memory as uint8, for libraries that read this protocol.", NULL},
+    {"__cuda_array_interface__", buffer_cuda_array, NULL,
+     "The memory as uint8, for libraries that read this protocol.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 static PyMemberDef buffer_members[] = {

@@ -43,7 +43,8 @@ struct core_state {
     PyObject *errors[32];  /* exception class of -status; owned */
     PyObject *dtypes[TS_DTYPE_COUNT]; /* tessera dtype objects; owned, filled on first use */
     bool has_seen_cache; /* ts_cache_problem was asked for, and warned of */
-    PyTypeObject *array_type, *stream_type, *event_type, *kernel_type, *piece_type, *buffer_type, *pool_type, *native_type,
+    PyTypeObject *array_type, *stream_type, *event_type, *kernel_type, *piece_type, *buffer_type, *pool_type,
+        *native_type,
         *config_type;
     int64_t live[CORE_LIVE_KINDS];
     core_use *uses;

@@ -70,7 +70,8 @@ int core_errors_init(core_state *state)
 static int error_of_driver(PyObject *class, const ts_error *err)
 {
     PyObject *module = PyImport_ImportModule("tessera.bindings._errors");
-    PyObject *made = module ? PyObject_CallMethod(module, "of_driver", "Ois", class, err->driver_code, err->text) : NULL;
+    PyObject *made = module ? PyObject_CallMethod(module, "of_driver", "Ois", class, err->driver_code, err->text)
+                            : NULL;
     if (made)
         PyErr_SetObject((PyObject *)Py_TYPE(made), made);
     else

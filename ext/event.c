@@ -260,10 +260,12 @@ static PyObject *event_get_owner(PyObject *self, void *unused)
 }
 
 static PyMethodDef event_methods[] = {
-    {"record", (PyCFunction)(void (*)(void))event_record, METH_FASTCALL, "record(stream=None, /)\n--\n\nMarks this point of the stream."},
+    {"record", (PyCFunction)(void (*)(void))event_record, METH_FASTCALL,
+     "record(stream=None, /)\n--\n\nMarks this point of the stream."},
     {"synchronize", event_sync, METH_NOARGS, "Waits for the last record."},
     {"sync", event_sync, METH_NOARGS, "Waits for the last record."},
-    {"elapsed_ms", event_elapsed, METH_O, "elapsed_ms(end, /)\n--\n\nDevice time in milliseconds from this event to a later one; both must be done."},
+    {"elapsed_ms", event_elapsed, METH_O,
+     "elapsed_ms(end, /)\n--\n\nDevice time in milliseconds from this event to a later one; both must be done."},
     {"close", event_close, METH_NOARGS, "Ends the event; pending records still happen."},
     {"_create", (PyCFunction)(void (*)(void))event_create, METH_FASTCALL | METH_CLASS, NULL},
     {"_adopt", (PyCFunction)(void (*)(void))event_adopt, METH_FASTCALL | METH_CLASS, NULL},

@@ -259,7 +259,8 @@ static PyObject *graph_submit(PyObject *module, PyObject *const *args, Py_ssize_
     void (*function)(void *);
     memcpy(&function, &at, sizeof function);
     ts_status status = n == 3   ? ts_stream_call(stream, function, (void *)(uintptr_t)v[1], &err)
-                       : n == 4 ? ts_mem_copy(stream, at, TS_MEM_DEVICE, (void *)(uintptr_t)v[1], TS_MEM_DEVICE, v[2], &err)
+                       : n == 4
+                       ? ts_mem_copy(stream, at, TS_MEM_DEVICE, (void *)(uintptr_t)v[1], TS_MEM_DEVICE, v[2], &err)
                                 : ts_mem_fill(stream, at, v[1], (uint32_t)v[2], v[3], &err);
     if (status != TS_OK)
         return core_raise(state, &err);
@@ -316,7 +317,8 @@ static PyObject *script_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     graph_payload *payload = self ? graph_payload_of(keep) : NULL;
     if (payload) {
         self->state = state;
-        if (ts_script_create(device, steps, (size_t)PyList_GET_SIZE(rows), graph_end, payload, &self->script, &err) != TS_OK) {
+        if (ts_script_create(device, steps, (size_t)PyList_GET_SIZE(rows), graph_end, payload, &self->script,
+                             &err) != TS_OK) {
             graph_end(payload);
             core_raise(state, &err);
             Py_CLEAR(self);
@@ -357,7 +359,8 @@ static PyMethodDef script_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 static PyType_Slot script_slots[] = {
-    {Py_tp_doc, "Script(steps, keep, /)\n--\n\nA list of steps over recorded pieces; keep lives as long as a launch needs it."},
+    {Py_tp_doc,
+     "Script(steps, keep, /)\n--\n\nA list of steps over recorded pieces; keep lives as long as a launch needs it."},
     {Py_tp_new, script_new},
     {Py_tp_dealloc, script_dealloc},
     {Py_tp_methods, script_methods},
@@ -366,14 +369,19 @@ static PyType_Slot script_slots[] = {
 static PyType_Spec script_spec = {"tessera._core.Script", sizeof(script_object), 0, Py_TPFLAGS_DEFAULT, script_slots};
 
 static PyMethodDef graph_functions[] = {
-    {"graph_keep", graph_keep, METH_O, "graph_keep(object, /)\n--\n\nPayload and destructor of a user object that holds it."},
+    {"graph_keep", graph_keep, METH_O,
+     "graph_keep(object, /)\n--\n\nPayload and destructor of a user object that holds it."},
     {"graph_unkeep", graph_unkeep, METH_O, "graph_unkeep(payload, /)\n--\n\nEnds a payload that no user object took."},
     {"graph_sweep", graph_sweep, METH_NOARGS, "Lets go, soon, what ended graphs have held."},
-    {"graph_call_address", graph_call_address, METH_NOARGS, "The CUhostFn that calls the Python callable at its argument."},
-    {"record_begin", graph_record_begin, METH_O, "record_begin(stream, /)\n--\n\nWork given to the CPU stream is recorded from now on."},
-    {"record_end", graph_record_end, METH_O, "record_end(stream, /)\n--\n\nThe recorded Pieces in order; the stream runs its work again."},
+    {"graph_call_address", graph_call_address, METH_NOARGS,
+     "The CUhostFn that calls the Python callable at its argument."},
+    {"record_begin", graph_record_begin, METH_O,
+     "record_begin(stream, /)\n--\n\nWork given to the CPU stream is recorded from now on."},
+    {"record_end", graph_record_end, METH_O,
+     "record_end(stream, /)\n--\n\nThe recorded Pieces in order; the stream runs its work again."},
     {"graph_submit", (PyCFunction)(void (*)(void))graph_submit, METH_FASTCALL,
-     "graph_submit(stream, ...)\n--\n\nBy address: a call (function, data), a copy (to, from, bytes) or a fill (to, pattern, element, count)."},
+     "graph_submit(stream, ...)\n--\n\nBy address: a call (function, data), a copy (to, from, bytes) or a fill (to, "
+     "pattern, element, count)."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -190,7 +190,8 @@ static int launch_array(launch_frame *f, PyObject *arg)
     else if (frame->n != 1 || frame->args[0].kind != TS_SPEC_ARRAY)
         got = launch_fail(f, PyExc_TypeError, "a %.100s is not one value", Py_TYPE(arg)->tp_name);
     else if (TS_DEVICE_ID_KIND(frame->args[0].device) != TS_DEVICE_CUDA)
-        got = launch_fail(f, PyExc_TypeError, "the %.100s is memory of the host, which a kernel cannot use; copy it to the "
+        got = launch_fail(f, PyExc_TypeError,
+                          "the %.100s is memory of the host, which a kernel cannot use; copy it to the "
                                               "device, or pass its address as an int if it is page-locked",
                           Py_TYPE(arg)->tp_name);
     else
@@ -434,8 +435,10 @@ static PyObject *launch_call(PyObject *module, PyObject *const *args, Py_ssize_t
     if (core_is(args[2], state->native_type))
         return launch_note(state, launch_native(state, args[0], args[1], args[2], args + 3, n - 3), args, n);
     if (core_is(args[2], state->kernel_type))
-        return launch_note(state, launch_tile(state, args[0], (core_config *)args[1], args[2], args + 3, n - 3), args, n);
-    PyErr_Format(PyExc_TypeError, "the third argument of launch() is a Kernel or a function decorated with @kernel, not a "
+        return launch_note(state, launch_tile(state, args[0], (core_config *)args[1], args[2], args + 3, n - 3), args,
+                           n);
+    PyErr_Format(PyExc_TypeError,
+                 "the third argument of launch() is a Kernel or a function decorated with @kernel, not a "
                                   "%.200s", Py_TYPE(args[2])->tp_name);
     return NULL;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernels and launch(). Kernel is the base of tessera.tile.kernel: it holds a ts_kernel, made on first
- * use from what the Python side's _prepare() gives: (name, file, pack bytes, ((parameter name, flags, static shape bits,
- * static stride bits, dtype), ...), ((target or 0, (eight hints)), ...)). launch() is one pass over
+ * use from what the Python side's _prepare() gives: (name, file, pack bytes, ((parameter name, flags,
+ * static shape bits, static stride bits, dtype), ...), ((target or 0, (eight hints)), ...)). launch() is one pass over
  * the arguments into C form (args.c), then ts_launch.
  */
 #include "host.h"
@@ -192,7 +192,8 @@ int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3])
     if (PyLong_Check(object))
         return kernel_axis(kernel, object, 0, &grid[0]);
     if (!PyTuple_Check(object) && !PyList_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "kernel '%s': the grid is an int or a tuple of 1 to 3, as grid=(8,), not a %.200s",
+        PyErr_Format(PyExc_TypeError,
+                     "kernel '%s': the grid is an int or a tuple of 1 to 3, as grid=(8,), not a %.200s",
                      ts_kernel_name(kernel), Py_TYPE(object)->tp_name);
         return -1;
     }
@@ -224,8 +225,8 @@ static PyObject *kernel_launch_frame(core_state *state, const ts_stream *stream,
                                      ts_kernel *kernel, core_frame *frame, uint32_t flags)
 {
     ts_error err;
-    bool lent = frame->has_host_views && stream && stream->impl && !(flags & CORE_LAUNCH_KEPT) && /* for this call only */
-                !ts_record_active(stream);
+    bool lent = frame->has_host_views && stream && stream->impl && /* for this call only */
+                !(flags & CORE_LAUNCH_KEPT) && !ts_record_active(stream);
     if (kernel_run(state, stream, grid, kernel, frame, flags & ~(uint32_t)CORE_LAUNCH_KEPT, &err) != TS_OK)
         return core_raise(state, &err);
     return !lent || core_finish_stream(state, stream) == 0 ? Py_NewRef(Py_None) : NULL;
@@ -308,7 +309,8 @@ static size_t kernel_look_words(const ts_arg *arg, uint64_t *out)
         return 1;
     }
     out[0] = (uint64_t)arg->dtype | (uint64_t)rank << 8 | ((uintptr_t)arg->value.data & 15) << 16 |
-             (uint64_t)(arg->strides != NULL) << 24 | (uint64_t)(arg->readonly != 0) << 25 | (uint64_t)arg->device << 32;
+             (uint64_t)(arg->strides != NULL) << 24 | (uint64_t)(arg->readonly != 0) << 25 |
+             (uint64_t)arg->device << 32;
     memcpy(out + 1, arg->shape, rank * sizeof *out);
     if (!arg->strides)
         return n;
@@ -374,7 +376,8 @@ static int kernel_check_rule(PyObject *rule)
 {
     if (PyBytes_Check(rule) && PyBytes_GET_SIZE(rule) % 3 == 0)
         return 0;
-    PyErr_SetString(PyExc_TypeError, "a rule is bytes, three for each pair of arrays: a written one, another one (or the "
+    PyErr_SetString(PyExc_TypeError,
+                    "a rule is bytes, three for each pair of arrays: a written one, another one (or the "
                                      "same: it can be written), whether both may be the same");
     return -1;
 }
@@ -545,7 +548,8 @@ static PyMethodDef kernel_functions[] = {
      "alignment to 16\nbytes; None where an argument is neither None nor an array that kernels take, or where "
      "conflict() finds\nsomething. For caches of launch plans."},
     {"conflict", (PyCFunction)(void (*)(void))kernel_conflict, METH_FASTCALL,
-     "conflict(rule, /, *arrays)\n--\n\nThe numbers of the first two arrays that overlap in memory against the rule, or "
+     "conflict(rule, /, *arrays)\n--\n\nThe numbers of the first two arrays that overlap in memory against the rule, "
+     "or "
      "None. A rule is bytes,\nthree for each pair: the number of a written array, that of another one, and whether "
      "both may be the\nvery same memory."},
     {"prepare", (PyCFunction)(void (*)(void))kernel_prepare, METH_FASTCALL,

@@ -49,8 +49,10 @@ static int module_exec(PyObject *module)
     state->module = module;
     if (module_names(state) < 0 || core_errors_init(state) < 0 ||
         core_array_init(module, state) < 0 || core_stream_init(module, state) < 0 ||
-        core_event_init(module, state) < 0 || core_await_init(module, state) < 0 || core_graph_init(module, state) < 0 ||
-        core_pool_init(module, state) < 0 || core_buffer_init(module, state) < 0 || core_native_init(module, state) < 0 ||
+        core_event_init(module, state) < 0 || core_await_init(module, state) < 0 ||
+        core_graph_init(module, state) < 0 ||
+        core_pool_init(module, state) < 0 || core_buffer_init(module, state) < 0 ||
+        core_native_init(module, state) < 0 ||
         core_host_launch_init(module, state) < 0 || core_kernel_init(module, state) < 0 ||
         core_tools_init(module, state) < 0 ||
         core_report_init(module, state) < 0 || core_view_init(module, state) < 0)
@@ -114,8 +116,10 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->config_type);
     PyObject **names[] = {&state->name_prepare, &state->name_dlpack, &state->name_cuda_stream,
                           &state->name_cuda_stream_protocol, &state->name_ptr, &state->name_handle,
-                          &state->name_cuda_array, &state->name_array_interface, &state->name_dtype, &state->name_name, &state->name_event_class,
-                          &state->dlpack_names, &state->dlpack_version, &state->name_deallocate, &state->name_stream, &state->name_launched,
+                          &state->name_cuda_array, &state->name_array_interface, &state->name_dtype, &state->name_name,
+                          &state->name_event_class,
+                          &state->dlpack_names, &state->dlpack_version, &state->name_deallocate, &state->name_stream,
+                          &state->name_launched,
                           &state->stream_names, &state->name_dlpack_device, &state->view_names, &state->view_name};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         Py_CLEAR(*names[i]);

@@ -184,7 +184,8 @@ static PyObject *native_get_device(PyObject *self, void *unused)
 
 static PyMethodDef native_methods[] = {
     {"_create", (PyCFunction)(void (*)(void))native_create, METH_FASTCALL | METH_CLASS, NULL},
-    {"_parameters", native_table, METH_NOARGS, "[(offset, bytes), ...] of the parameters, or None where the driver cannot tell."},
+    {"_parameters", native_table, METH_NOARGS,
+     "[(offset, bytes), ...] of the parameters, or None where the driver cannot tell."},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef native_getset[] = {

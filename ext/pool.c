@@ -233,9 +233,11 @@ static PyMethodDef pool_methods[] = {
     {"_shut", pool_shut, METH_NOARGS, NULL},
     {"_adopt", pool_adopt, METH_VARARGS, NULL},
     {"allocate", (PyCFunction)(void (*)(void))pool_allocate, METH_FASTCALL | METH_KEYWORDS,
-     "allocate(size, *, stream=None)\n--\n\nMemory in the order of the stream (None: the device's default stream), as a Buffer."},
+     "allocate(size, *, stream=None)\n--\n\nMemory in the order of the stream (None: the device's default stream), as "
+     "a Buffer."},
     {"deallocate", (PyCFunction)(void (*)(void))pool_deallocate, METH_FASTCALL | METH_KEYWORDS,
-     "deallocate(ptr, size, *, stream=None)\n--\n\nGives memory back in the order of the stream. Buffers do this by themselves."},
+     "deallocate(ptr, size, *, stream=None)\n--\n\nGives memory back in the order of the stream. Buffers do this by "
+     "themselves."},
     {NULL, NULL, 0, NULL},
 };
 static PyGetSetDef pool_getset[] = {

@@ -24,14 +24,17 @@ static PyObject *report_work(const double *work)
 static PyObject *report_note(const ts_report *report, uint32_t i)
 {
     const ts_note_entry *note = &report->notes[i];
-    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:I}", "kind", ts_note_kind_name(note->kind), "what", note->what, "text",
-                         note->text, "file", note->file, "line", note->line, "column", note->column, "call_line", note->call_line, "count", note->count);
+    return Py_BuildValue("{s:s,s:s,s:s,s:s,s:I,s:I,s:I,s:I}", "kind", ts_note_kind_name(note->kind), "what",
+                         note->what, "text",
+                         note->text, "file", note->file, "line", note->line, "column", note->column, "call_line",
+                         note->call_line, "count", note->count);
 }
 
 static PyObject *report_nest(const ts_report *report, uint32_t i)
 {
     const ts_nest *nest = &report->nests[i];
-    return Py_BuildValue("{s:s,s:I,s:I,s:s,s:d,s:N}", "what", nest->what, "line", nest->line, "parent", nest->parent, "trips",
+    return Py_BuildValue("{s:s,s:I,s:I,s:s,s:d,s:N}", "what", nest->what, "line", nest->line, "parent", nest->parent,
+                         "trips",
                          nest->trips, "runs", nest->runs, "work", report_work(nest->work));
 }
 
@@ -84,7 +87,8 @@ static PyObject *report_resources(const ts_report *report)
     if (!x->known)
         return Py_NewRef(Py_None);
     return Py_BuildValue("{s:I,s:I,s:I,s:I,s:O}", "registers", x->registers, "stack_bytes", x->stack_bytes,
-                         "spill_store_bytes", x->spill_store_bytes, "spill_load_bytes", x->spill_load_bytes, "serialised",
+                         "spill_store_bytes", x->spill_store_bytes, "spill_load_bytes", x->spill_load_bytes,
+                         "serialised",
                          x->serialised ? Py_True : Py_False);
 }
 
@@ -92,11 +96,16 @@ static PyObject *report_dict(core_state *state, const ts_report *r)
 {
     const ts_plan *plan = &r->code.plan;
     PyObject *dict = Py_BuildValue(
-        "{s:s,s:I,s:(LLL),s:I,s:I,s:I,s:I,s:d,s:d,s:s,s:d,s:I,s:s,s:O,s:O,s:O}", "name", plan->name, "target", plan->target,
-        "grid", (long long)r->grid[0], (long long)r->grid[1], (long long)r->grid[2], "threads", plan->threads, "shared_bytes",
-        plan->shared_bytes, "cluster", plan->cluster > 1 ? plan->cluster : 1, "resident", r->resident, "waves", r->waves,
-        "dram_bytes", r->dram_bytes, "machine", r->machine.name, "predicted_s", r->predicted_s, "sms", r->machine.sms, "bound",
-        r->machine.sms && r->evaluated ? ts_roof_name(r->bound) : "", "evaluated", r->evaluated ? Py_True : Py_False, "exact",
+        "{s:s,s:I,s:(LLL),s:I,s:I,s:I,s:I,s:d,s:d,s:s,s:d,s:I,s:s,s:O,s:O,s:O}", "name", plan->name, "target",
+        plan->target,
+        "grid", (long long)r->grid[0], (long long)r->grid[1], (long long)r->grid[2], "threads", plan->threads,
+        "shared_bytes",
+        plan->shared_bytes, "cluster", plan->cluster > 1 ? plan->cluster : 1, "resident", r->resident, "waves",
+        r->waves,
+        "dram_bytes", r->dram_bytes, "machine", r->machine.name, "predicted_s", r->predicted_s, "sms", r->machine.sms,
+        "bound",
+        r->machine.sms && r->evaluated ? ts_roof_name(r->bound) : "", "evaluated", r->evaluated ? Py_True : Py_False,
+        "exact",
         r->exact ? Py_True : Py_False, "assumed", r->machine.assumed ? Py_True : Py_False);
     if (!dict || report_set(dict, "limit", PyUnicode_FromString(r->limit ? r->limit : "")) < 0 ||
         report_set(dict, "total", report_work(r->total)) < 0 || report_set(dict, "roof_s", report_roof(r)) < 0 ||
@@ -138,7 +147,8 @@ static PyObject *report_make(PyObject *module, PyObject *const *args, Py_ssize_t
     ts_report *report = NULL;
     ts_error err;
     if (n != 6) {
-        PyErr_SetString(PyExc_TypeError, "report(stream, grid, kernel, args, target, assemble) takes 6 positional arguments");
+        PyErr_SetString(PyExc_TypeError,
+                        "report(stream, grid, kernel, args, target, assemble) takes 6 positional arguments");
         return NULL;
     }
     long target = PyLong_AsLong(args[4]);

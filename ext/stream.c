@@ -340,7 +340,8 @@ int core_stream_of(core_state *state, PyObject *object, ts_stream *room, const t
             found = stream_attribute(object, state->name_handle, &handle);
     }
     if (found == 0)
-        PyErr_Format(PyExc_TypeError, "%.200s is not a stream; use None, a tessera, torch, CuPy or numba stream, or a raw handle", Py_TYPE(object)->tp_name);
+        PyErr_Format(PyExc_TypeError, "%.200s is not a stream; use None, a tessera, torch, CuPy or numba stream, or a "
+                                      "raw handle", Py_TYPE(object)->tp_name);
     if (found <= 0)
         return -1;
     *room = (ts_stream){NULL, handle, NULL};
@@ -683,7 +684,8 @@ static int stream_check_ahead(const ts_stream *ahead)
 {
     if (!ts_record_active(ahead))
         return 0;
-    PyErr_SetString(PyExc_RuntimeError, "a stream of the CPU cannot wait for a stream that is recording a graph; branches "
+    PyErr_SetString(PyExc_RuntimeError,
+                    "a stream of the CPU cannot wait for a stream that is recording a graph; branches "
                                         "of a graph are made by split() and end by join() of its GraphBuilder");
     return -1;
 }
@@ -857,13 +859,17 @@ static PyMethodDef stream_methods[] = {
     {"__exit__", stream_exit, METH_VARARGS, "Waits for what the stream was given."},
     {"__aenter__", core_async_enter, METH_NOARGS, "``async with stream``: gives the stream."},
     {"__aexit__", core_async_exit, METH_VARARGS, "Awaits what the stream was given."},
-    {"synchronize", stream_sync, METH_NOARGS, "Waits until everything given to the stream is done. Raises KernelError for a kernel that failed."},
+    {"synchronize", stream_sync, METH_NOARGS,
+     "Waits until everything given to the stream is done. Raises KernelError for a kernel that failed."},
     {"sync", stream_sync, METH_NOARGS, "The same as synchronize()."},
     {"wait", (PyCFunction)(void (*)(void))stream_wait_for, METH_FASTCALL | METH_KEYWORDS,
-     "wait(event_or_stream)\n--\n\nLater work of the stream waits for the event's last record, or for what another stream was given so far."},
+     "wait(event_or_stream)\n--\n\nLater work of the stream waits for the event's last record, or for what another "
+     "stream was given so far."},
     {"record", (PyCFunction)(void (*)(void))stream_record, METH_FASTCALL | METH_KEYWORDS,
-     "record(event=None, options=None)\n--\n\nMarks this point of the stream in an event, or in a new one; returns it."},
-    {"close", stream_close, METH_NOARGS, "Ends the stream; work given to it still runs. A borrowed one is only let go."},
+     "record(event=None, options=None)\n--\n\nMarks this point of the stream in an event, or in a new one; returns "
+     "it."},
+    {"close", stream_close, METH_NOARGS,
+     "Ends the stream; work given to it still runs. A borrowed one is only let go."},
     {"_cancel", stream_cancel, METH_NOARGS, NULL},
     {"_create", (PyCFunction)(void (*)(void))stream_create, METH_FASTCALL | METH_CLASS, NULL},
     {"_wrap", (PyCFunction)(void (*)(void))stream_wrap, METH_FASTCALL | METH_CLASS, NULL},
@@ -902,13 +908,17 @@ static PyType_Spec stream_spec = {"tessera._core.Stream", sizeof(core_stream), 0
                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, stream_slots};
 
 static PyMethodDef stream_functions[] = {
-    {"device_count", stream_device_count, METH_O, "device_count(kind, /)\n--\n\nDevices of kind 'cpu' or 'cuda' on this machine."},
-    {"device_info", stream_device_info, METH_O, "device_info(device, /)\n--\n\nName, sizes and versions of a device, as a dictionary."},
+    {"device_count", stream_device_count, METH_O,
+     "device_count(kind, /)\n--\n\nDevices of kind 'cpu' or 'cuda' on this machine."},
+    {"device_info", stream_device_info, METH_O,
+     "device_info(device, /)\n--\n\nName, sizes and versions of a device, as a dictionary."},
     {"synchronize", (PyCFunction)(void (*)(void))stream_synchronize, METH_FASTCALL,
-     "synchronize(device=None, /)\n--\n\nWaits for all work of a device (None: of all). Raises KernelError for a kernel that failed."},
+     "synchronize(device=None, /)\n--\n\nWaits for all work of a device (None: of all). Raises KernelError for a "
+     "kernel that failed."},
     {"_current_device", stream_current_device, METH_NOARGS, "kind << 8 | ordinal of this thread's current device."},
     {"_set_cpu_current", stream_set_cpu, METH_O, NULL},
-    {"reset", stream_reset, METH_O, "reset(device, /)\n--\n\nEnds everything on the device and begins afresh; its arrays are lost."},
+    {"reset", stream_reset, METH_O,
+     "reset(device, /)\n--\n\nEnds everything on the device and begins afresh; its arrays are lost."},
     {NULL, NULL, 0, NULL},
 };
 

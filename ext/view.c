@@ -518,7 +518,8 @@ static PyObject *view_get_shape(PyObject *self, void *unused)
 static PyObject *view_get_strides(PyObject *self, void *unused)
 {
     (void)unused;
-    return VIEW(self)->is_dense ? Py_NewRef(Py_None) : view_tuple(VIEW(self)->dims + VIEW(self)->ndim, VIEW(self)->ndim);
+    return VIEW(self)->is_dense ? Py_NewRef(Py_None)
+                                : view_tuple(VIEW(self)->dims + VIEW(self)->ndim, VIEW(self)->ndim);
 }
 static PyObject *view_get_size(PyObject *self, void *unused)
 {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures of the house style: file and function sizes.
+"""Figures of the house style: file and function sizes, line width, asserts.
 
-With --check the exit status tells whether a file passes 1,200 lines, or a function 100 lines (unless it is marked
-/* dispatch */).
+With --check the exit status tells whether a file passes 1,200 lines, a function 100 lines (unless it is marked
+/* dispatch */), a line its width (docs/style.md 4; WIDE lists what is left), or a room has too few asserts.
 """
 
 from __future__ import annotations
@@ -11,11 +11,30 @@ import pathlib
 import re
 import statistics
 import sys
+from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 FUNCTION = re.compile(
     r"^(?!typedef|struct|enum|union|#|static const|extern)[A-Za-z_][^;=]*\)\n\{\n", re.MULTILINE
 )
+ASSERT = re.compile(r"^(?!#).*\b(?!_Static_)\w*_assert\(", re.MULTILINE)
+
+WIDTH = 120  # of C and Python; tables (.def) are exempt
+C = ["src", "ext", "include", "bench", "tests", "examples"]
+PYTHON = ["python", "bench", "tests", "tools"]
+# Folder: lines that are still too wide, which may only become fewer.
+WIDE = {
+    "include": 5,
+    "src/gpu": 16,
+    "src/lang/tile": 3,
+    "src/run": 7,
+    "python": 18,
+    "bench": 6,
+    "tests": 107,
+    "tools": 5,
+}
+# Room of src/: its least number of asserts in 1,000 lines; 0 is only printed.
+ASSERTS = {"ir": 5, "gpu/layout": 0, "gpu/lower": 0}
 
 
 def functions(text: str) -> list[tuple[str, int, bool]]:
@@ -30,24 +49,69 @@ def functions(text: str) -> list[tuple[str, int, bool]]:
     return found
 
 
-def main() -> int:
-    complaints, lengths, lines = [], [], 0
-    for path in sorted([*ROOT.glob("src/**/*.[ch]"), *ROOT.glob("ext/**/*.[ch]")]):
-        text = path.read_text()
+def sources() -> list[pathlib.Path]:
+    """Every C and Python file; generated stubs (.pyi) are not read as sources."""
+    c = [p for folder in C for p in ROOT.glob(f"{folder}/**/*.[ch]")]
+    return sorted(c + [p for folder in PYTHON for p in ROOT.glob(f"{folder}/**/*.py")])
+
+
+def wide(texts: dict[pathlib.Path, str]) -> Iterator[str]:
+    """Lines past the width where they are more than WIDE allows."""
+    found: dict[str, list[str]] = {}
+    for path, text in texts.items():
+        name = path.relative_to(ROOT)
+        folder = next((f for f in WIDE if name.is_relative_to(f)), str(name.parent))
+        for n, line in enumerate(text.splitlines(), 1):
+            if len(line) > WIDTH:
+                found.setdefault(folder, []).append(f"{name}:{n}: {len(line)} columns")
+    for folder in sorted(WIDE | found):
+        lines, listed = found.get(folder, []), WIDE.get(folder, 0)
+        if len(lines) > listed:
+            yield f"{folder}: {len(lines)} lines wider than {WIDTH} columns, {listed} allowed"
+            yield from (f"  {line}" for line in lines)
+    left = ", ".join(f"{folder} {len(found[folder])}" for folder in sorted(found))
+    print(f"  {sum(map(len, found.values()))} lines wider than {WIDTH} columns: {left}")
+
+
+def asserts(texts: dict[pathlib.Path, str]) -> Iterator[str]:
+    """Rooms with fewer asserts than ASSERTS says."""
+    figures = []
+    for room, least in ASSERTS.items():
+        room_texts = [t for p, t in texts.items() if p.is_relative_to(ROOT / "src" / room)]
+        n = sum(len(ASSERT.findall(t)) for t in room_texts)
+        rate = 1000 * n / max(1, sum(t.count("\n") for t in room_texts))
+        figures.append(f"{room} {rate:.1f}")
+        if rate < least:
+            yield f"src/{room}: {rate:.1f} asserts in 1,000 lines, fewer than {least}"
+    print(f"  asserts in 1,000 lines: {', '.join(figures)}")
+
+
+def sizes(texts: dict[pathlib.Path, str]) -> Iterator[str]:
+    """Files and functions that are too long."""
+    lengths, lines = [], 0
+    for path, text in texts.items():
+        name = path.relative_to(ROOT)
+        if path.suffix not in (".c", ".h") or name.parts[0] not in ("src", "ext"):
+            continue
         n = text.count("\n")
         lines += n
         if n > 1200:
-            complaints.append(f"{path.relative_to(ROOT)}: {n} lines, more than 1,200")
-        for name, length, dispatch in functions(text):
+            yield f"{name}: {n} lines, more than 1,200"
+        for function, length, dispatch in functions(text):
             lengths.append(length)
             if length > 100 and not dispatch:
-                complaints.append(f"{path.relative_to(ROOT)}: {length} lines in {name.strip()}")
+                yield f"{name}: {length} lines in {function.strip()}"
     lengths.sort()
     p95 = lengths[int(len(lengths) * 0.95)] if lengths else 0
     print(
         f"  {lines} lines of C, {len(lengths)} functions: median {statistics.median(lengths or [0]):.0f}, "
         f"p95 {p95}, longest {lengths[-1] if lengths else 0}"
     )
+
+
+def main() -> int:
+    texts = {path: path.read_text() for path in sources()}
+    complaints = [*sizes(texts), *asserts(texts), *wide(texts)]
     for complaint in complaints:
         print(f"  {complaint}")
     return 1 if complaints and "--check" in sys.argv else 0

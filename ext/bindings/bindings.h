@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CPython extension tessera._bindings: one interpreter for the tables python/tessera/bindings/NAME.api. A table says
- * what a C function takes and gives and how structs are laid out; the objects here convert, call and wrap
+ * The CPython extension tessera._bindings: one interpreter for the tables python/tessera/bindings/NAME.api. A table
+ * says what a C function takes and gives and how structs are laid out; the objects here convert, call and wrap
  * by it. There is no code per function.
  *
  *   Type     what a name of the table means: a scalar, an enum, a handle, a struct
@@ -82,7 +82,7 @@ typedef struct bind_frame {
     bind_state *state;
     const char *function; /* for messages */
     int n_views, n_blocks;
-    void *near;           /* BIND_NEAR bytes for the first block, aligned to 128; NULL: none, what is kept has its own */
+    void *near;           /* BIND_NEAR bytes for the first block, aligned to 128; NULL: none, all blocks are apart */
     Py_buffer views[BIND_VIEWS];
     void *blocks[BIND_BLOCKS];
     PyObject *items[BIND_BLOCKS]; /* owned: the tuple whose members a block points into; or NULL */

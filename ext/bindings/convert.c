@@ -136,7 +136,8 @@ static int convert_enum(bind_type *type, PyObject *object, const char *function,
     int64_t value = (int64_t)*word;
     if (value >= INT32_MIN && value <= (int64_t)UINT32_MAX) /* C leaves open whether an enum has a sign */
         return 0;
-    bind_complain(PyExc_OverflowError, function, what, "is %R, out of range for %U, an enum of 32 bits", object, type->name);
+    bind_complain(PyExc_OverflowError, function, what, "is %R, out of range for %U, an enum of 32 bits", object,
+                  type->name);
     return -1;
 }
 

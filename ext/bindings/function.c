@@ -124,7 +124,8 @@ static int take_value(bind_function *self, call *c, bind_param *param, PyObject 
         break;
     default:
         if (self->type_of && type->kind == BIND_ENUM && PyLong_CheckExact(object)) {
-            PyErr_Format(PyExc_TypeError, "%s: an attribute must be a member of its enum, %U, not %R", c->frame.function,
+            PyErr_Format(PyExc_TypeError, "%s: an attribute must be a member of its enum, %U, not %R",
+                         c->frame.function,
                          type->name, object);
             return -1;
         }
@@ -336,7 +337,8 @@ static word call_words(void *address, int n_stack, const word *w, const float *f
         return to.registers(PASS);
     if (n_stack <= 6)
         return to.stack6(PASS, s[0], s[1], s[2], s[3], s[4], s[5]);
-    return to.stack16(PASS, s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11], s[12], s[13], s[14],
+    return to.stack16(PASS, s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11], s[12], s[13],
+                      s[14],
                       s[15]);
 }
 
@@ -586,7 +588,8 @@ static int function_params(bind_state *state, bind_function *self, PyObject *row
         bind_param *param = &self->params[i];
         PyObject *name, *type;
         int mode, counter, count;
-        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(rows, i), "UO!iii", &name, state->type_type, &type, &mode, &counter, &count))
+        if (!PyArg_ParseTuple(PyTuple_GET_ITEM(rows, i), "UO!iii", &name, state->type_type, &type, &mode, &counter,
+                              &count))
             return -1;
         bool is_single = (mode == BIND_IN || mode == BIND_OUT || mode == BIND_IN_CELL || mode == BIND_INOUT) &&
                          counter < 0 && ((bind_type *)type)->kind != BIND_RECORD;
@@ -607,8 +610,10 @@ static PyObject *function_create(PyTypeObject *class, PyObject *args, PyObject *
     bind_state *state = bind_state_of(class);
     PyObject *name, *module, *doc, *rows, *result, *success, *resolve, *fail, *type_of = NULL;
     int answer, is_quick = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "UUUO!O!OiOO|Op:Function", words, &name, &module, &doc, &PyTuple_Type,
-                                     &rows, state->type_type, &result, &success, &answer, &resolve, &fail, &type_of, &is_quick))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "UUUO!O!OiOO|Op:Function", words, &name, &module, &doc,
+                                     &PyTuple_Type,
+                                     &rows, state->type_type, &result, &success, &answer, &resolve, &fail, &type_of,
+                                     &is_quick))
         return NULL;
     bind_function *self = (bind_function *)class->tp_alloc(class, 0);
     if (!self)

@@ -170,7 +170,8 @@ static int params_one(bind_frame *frame, PyObject *value, PyObject *type, char *
         return params_value(frame, PyLong_AsSize_t(row), value, cell);
     if (!PyErr_Occurred())
         PyErr_Format(PyExc_TypeError,
-                     "kernelParams: %R is no type of a parameter; a ctypes class of a number, c_void_p or None is", type);
+                     "kernelParams: %R is no type of a parameter; a ctypes class of a number, c_void_p or None is",
+                     type);
     return -1;
 }
 
@@ -181,7 +182,8 @@ static int params_tuple(bind_frame *frame, PyObject *pair, uint64_t *word)
     int result = -1;
     if (!values || !types || PyTuple_GET_SIZE(values) != PyTuple_GET_SIZE(types)) {
         if (!PyErr_Occurred())
-            PyErr_Format(PyExc_TypeError, "kernelParams: (values, types) are two tuples of one length, not of %zd and %zd",
+            PyErr_Format(PyExc_TypeError,
+                         "kernelParams: (values, types) are two tuples of one length, not of %zd and %zd",
                          values ? PyTuple_GET_SIZE(values) : -1, types ? PyTuple_GET_SIZE(types) : -1);
         goto done;
     }
@@ -193,7 +195,8 @@ static int params_tuple(bind_frame *frame, PyObject *pair, uint64_t *word)
     char *cells = (char *)(parameters + n);
     result = 0;
     for (Py_ssize_t i = 0; result == 0 && i < n; i++)
-        result = params_one(frame, PyTuple_GET_ITEM(values, i), PyTuple_GET_ITEM(types, i), cells + 8 * i, &parameters[i]);
+        result =
+            params_one(frame, PyTuple_GET_ITEM(values, i), PyTuple_GET_ITEM(types, i), cells + 8 * i, &parameters[i]);
     *word = (uint64_t)(uintptr_t)parameters;
 done:
     Py_XDECREF(values);

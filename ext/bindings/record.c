@@ -217,7 +217,8 @@ static PyObject *field_get_list(bind_field *field, bind_record *record, const ch
     /* Handles that the driver has yet to write are shown as the zeros they are. */
     bool is_pending = !items && field->type->kind == BIND_HANDLE;
     for (uint32_t i = 0; list && (items || is_pending) && i < n; i++) {
-        PyObject *item = is_pending ? bind_handle_new(field->type, 0) : bind_load(field->type, items + i * field->type->size);
+        PyObject *item = is_pending ? bind_handle_new(field->type, 0)
+                                    : bind_load(field->type, items + i * field->type->size);
         if (!item || PyList_Append(list, item) < 0)
             Py_CLEAR(list);
         Py_XDECREF(item);

@@ -42,7 +42,8 @@ static overlap_span overlap_span_of(const ts_arg *arg)
         span.wild |= __builtin_mul_overflow(extent, stride, &dense);
         if (extent <= 1)
             continue;
-        span.wild |= __builtin_mul_overflow(extent - 1, stride, &reach) || __builtin_mul_overflow(reach, item, &reach) ||
+        span.wild |= __builtin_mul_overflow(extent - 1, stride, &reach) ||
+            __builtin_mul_overflow(reach, item, &reach) ||
                      __builtin_add_overflow(reach, stride < 0 ? down : up, stride < 0 ? &down : &up);
     }
     span.wild |= up > (int64_t)1 << 61 || down < -((int64_t)1 << 61); /* two arrays' reach is a number, too */
@@ -60,7 +61,8 @@ static void overlap_add(const ts_arg *arg, overlap_sum *sum)
         int64_t extent = arg->shape[d], stride = arg->strides ? arg->strides[d] : dense;
         dense = extent * stride;
         if (extent > 1 && stride)
-            sum->term[sum->n++] = (overlap_term){(uint64_t)(stride < 0 ? -stride : stride) * item, (uint64_t)extent - 1};
+            sum->term[sum->n++] =
+                (overlap_term){(uint64_t)(stride < 0 ? -stride : stride) * item, (uint64_t)extent - 1};
     }
 }
 
@@ -72,7 +74,8 @@ static bool overlap_is_same(const ts_arg *a, const ts_arg *b)
         return false;
     for (uint32_t d = a->rank; d-- > 0;) {
         uint64_t extent = (uint64_t)a->shape[d];
-        uint64_t first = a->strides ? (uint64_t)a->strides[d] : dense, second = b->strides ? (uint64_t)b->strides[d] : dense;
+        uint64_t first = a->strides ? (uint64_t)a->strides[d] : dense,
+            second = b->strides ? (uint64_t)b->strides[d] : dense;
         if (a->shape[d] != b->shape[d] || (extent > 1 && first != second))
             return false;
         dense *= extent; /* wraps only for more memory than there is */

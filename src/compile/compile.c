@@ -175,7 +175,8 @@ static ts_status compile_fn(compile_run *run, ts_error *err)
         if (compile_rows[i].level & run->fn->level && compile_rows[i].is_gpu == (target != TS_TARGET_CPU))
             return compile_row_run(run, compile_rows[i].groups, err);
     return ts_fail(err, TS_UNSUPPORTED,
-                   "'%s' is a function of %s level, which is not compiled for the %s yet: compile a tile function", name,
+                   "'%s' is a function of %s level, which is not compiled for the %s yet: compile a tile function",
+                   name,
                    run->fn->level == TS_LEVEL_S ? "thread" : "tile", target == TS_TARGET_CPU ? "CPU" : "GPU");
 }
 

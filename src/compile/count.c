@@ -643,7 +643,8 @@ static bool count_prepare(count_work *w)
     return w->nest && w->inside && w->root && w->has_region && w->value && ts_shape_of(w->fn, w->arena, &w->shape);
 }
 
-ts_status ts__count_run(const ts_fn *fn, const ts_report_request *request, ts_arena *arena, ts_count *out, ts_error *err)
+ts_status ts__count_run(const ts_fn *fn, const ts_report_request *request, ts_arena *arena, ts_count *out,
+                        ts_error *err)
 {
     count_work w = {.fn = fn, .module = fn->module, .request = request, .arena = arena, .out = out};
     *out = (ts_count){.evaluated = false};

@@ -60,7 +60,8 @@ static void text_head(ts_text *t, const ts_report *r)
     const ts_plan *plan = &r->code.plan;
     ts__text_printf(t, "%s for %s", plan->name, text_target(plan->target));
     if (r->grid[0])
-        ts__text_printf(t, ", grid (%lld, %lld, %lld)", (long long)r->grid[0], (long long)r->grid[1], (long long)r->grid[2]);
+        ts__text_printf(t, ", grid (%lld, %lld, %lld)", (long long)r->grid[0], (long long)r->grid[1],
+                        (long long)r->grid[2]);
     if (plan->threads)
         ts__text_printf(t, ", %u threads a block", plan->threads);
     if (plan->cluster > 1)
@@ -75,10 +76,12 @@ static void text_resources(ts_text *t, const ts_report *r)
         return;
     ts__text_puts(t, "  resources  ");
     if (x->known)
-        ts__text_printf(t, "%u registers, %u bytes spilled, ", x->registers, x->spill_store_bytes + x->spill_load_bytes);
+        ts__text_printf(t, "%u registers, %u bytes spilled, ", x->registers,
+                        x->spill_store_bytes + x->spill_load_bytes);
     else
         ts__text_puts(t, "registers unknown (no assembler), ");
-    ts__text_printf(t, "%u bytes of shared memory: %u block%s an SM (limit: %s)", r->code.plan.shared_bytes, r->resident,
+    ts__text_printf(t, "%u bytes of shared memory: %u block%s an SM (limit: %s)", r->code.plan.shared_bytes,
+                    r->resident,
                    r->resident == 1 ? "" : "s", r->limit ? r->limit : "none");
     if (r->waves > 0)
         ts__text_printf(t, ", %.2f waves", r->waves);
@@ -122,7 +125,8 @@ static void text_roof(ts_text *t, const ts_report *r)
         return;
     ts__text_puts(t, "  roof       ");
     text_time(t, r->roof_s[r->bound]);
-    ts__text_printf(t, " by %s on %s%s;", ts_roof_name(r->bound), r->machine.name, r->machine.assumed ? " (assumed)" : "");
+    ts__text_printf(t, " by %s on %s%s;", ts_roof_name(r->bound), r->machine.name,
+                    r->machine.assumed ? " (assumed)" : "");
     for (uint32_t k = 0; k < TS_ROOF_COUNT; k++) {
         if (k == r->bound || r->roof_s[k] < 0.01 * r->roof_s[r->bound])
             continue;

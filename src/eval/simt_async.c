@@ -191,7 +191,8 @@ static ts_status async_open(simt_warp *w, ts_val v, uint32_t index, const int64_
         return eval_fail(simt_run(w), v, TS_VERIFY, "tensor map %u of %u", index, plan->n_tmaps);
     const ts_plan_tmap *map = &plan->tmap[index];
     *box = (async_box){.map = map, .elem = async_elem(map->dtype)};
-    if (map->rank == 0 || map->rank > 5 || box->elem == TS_T_none || ts__scalar_bits(box->elem) / 8 != map->elem_bytes ||
+    if (map->rank == 0 || map->rank > 5 || box->elem == TS_T_none ||
+        ts__scalar_bits(box->elem) / 8 != map->elem_bytes ||
         map->base < 0 || (size_t)map->base >= simt_run(w)->n_params)
         return eval_fail(simt_run(w), v, TS_VERIFY,
                          "tensor map %u: rank %u, type %u of %u bytes, base parameter %d", index,
@@ -249,7 +250,8 @@ static ts_status async_check_map(simt_warp *w, ts_val v, const async_box *box, u
                          "base 0x%llx must be aligned to 16, shared address 0x%llx to 128 bytes",
                          (unsigned long long)box->base, (unsigned long long)address);
     for (uint32_t d = 0; d < map->rank; d++)
-        if (map->box[d] == 0 || map->box[d] > 256 || box->dim[d] <= 0 || (d && box->dim[d] > 1 && box->stride[d] * map->elem_bytes % 16))
+        if (map->box[d] == 0 || map->box[d] > 256 || box->dim[d] <= 0 ||
+            (d && box->dim[d] > 1 && box->stride[d] * map->elem_bytes % 16))
             return eval_fail(simt_run(w), v, TS_LAUNCH,
                              "dimension %u: box %u, extent %lld, stride %lld elements", d,
                              map->box[d], (long long)box->dim[d], (long long)box->stride[d]);
@@ -310,7 +312,8 @@ ts_status simt_st_async(simt_warp *w, ts_val v)
         TS_TRY(async_mbar(w, v, simt_opnd(w, v, 2)[lane], &at, &bar));
         TS_TRY(simt_smem(w, v, address, bytes, SIMT_ASYNC_WRITE, &to));
         if (to.cta != at.cta || address % bytes)
-            return eval_fail(simt_run(w), v, TS_LAUNCH, "st_async to 0x%llx: not aligned, or its barrier is in another block",
+            return eval_fail(simt_run(w), v, TS_LAUNCH,
+                             "st_async to 0x%llx: not aligned, or its barrier is in another block",
                              (unsigned long long)address);
         simt_tma sent = {.bytes = bytes, .value = simt_opnd(w, v, 1)[lane], .at = v, .to = to.offset,
                          .rank = to.cta->rank, .mbar = at.offset, .mbar_rank = at.cta->rank};

@@ -67,7 +67,8 @@ static race_byte *race_find(simt_warp *w, uint64_t address)
 
 static ts_status race_fail(const simt_warp *w, ts_val v, uint64_t address, uint32_t other, const char *did)
 {
-    return eval_fail(simt_run(w), v, TS_LAUNCH, "race: warp %u at address 0x%llx, which warp %u %s with no barrier between",
+    return eval_fail(simt_run(w), v, TS_LAUNCH,
+                     "race: warp %u at address 0x%llx, which warp %u %s with no barrier between",
                      w->index, (unsigned long long)address, other, did);
 }
 

@@ -33,7 +33,8 @@ bool ts__note(const ts_fn *fn, ts_val v, ts_note_kind kind, const char *what, co
     const ts_loc_info *place = ts_loc_of(fn, v);
     ts_loc call = place->caller < module->locs.n ? place->caller : 0;
     ts_note_entry note = {.kind = (uint32_t)kind, .value = v, .count = 1, .what = what, .line = place->line,
-                          .column = place->col, .call_line = module->locs.at[call].line, .file = ts_str_get(module, place->file)};
+                          .column = place->col, .call_line = module->locs.at[call].line,
+                          .file = ts_str_get(module, place->file)};
     note.text = ts__arena_text(module->arena, text, n < 0 ? 0 : TS_MIN((size_t)n, sizeof text - 1));
     if (note.text)
         (void)TS_PUSH(module->arena, &module->notes, note);

@@ -105,7 +105,8 @@ ts_status fr_arg_shape(fr *f, const fr_call *c, uint32_t i, fr_shape *out)
                             fr_op_name(c), d, fr_arg_name(f, c, i), (long long)out->dims[d],
                             c->arg[0].kind == FR_ARRAY
                                 ? "use the next power of two; loads pad and stores drop what lies outside the array"
-                                : "all dimensions of tiles are powers of two; use the next one, and ct.where for what is too much");
+                                : "all dimensions of tiles are powers of two; use the next one, and ct.where for what "
+                                  "is too much");
         total *= TS_MIN(out->dims[d], (int64_t)1 << 30);
         if (total > 1 << 24)
             return fr_error(f, c->at[i], TS_TILETYPE,

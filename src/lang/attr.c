@@ -277,7 +277,8 @@ static ts_status attr_index_tile(fr *f, const fr_value *tile, const fr_value *in
     uint32_t n = index->kind == FR_TUPLE ? index->n : 1, axes = 0, dots = 0;
     fr_shape shape = fr_shape_of(f, tile), made = {0};
     if (index->kind == FR_SLICE || index->kind == FR_ELLIPSIS)
-        return fr_error(f, 0, TS_TILETYPE, "a tile indexed with %s alone is the tile itself\n  help: leave the index out; "
+        return fr_error(f, 0, TS_TILETYPE,
+                        "a tile indexed with %s alone is the tile itself\n  help: leave the index out; "
                         "t[:, None] adds an axis, ct.extract takes a part", fr_say(f, index));
     for (uint32_t i = 0; i < n; i++) {
         bool full = items[i].kind == FR_SLICE && items[i].as.items[0].kind == FR_NONE &&

@@ -168,7 +168,8 @@ static ts_status builtin_sum(fr *f, const builtin_call *c, fr_value *out)
 {
     fr_value items;
     if (c->args[0].kind == FR_TILE)
-        return fr_error(f, c->node, TS_TILETYPE, "sum() of %s\n  help: ct.sum(tile) reduces a tile", fr_say(f, &c->args[0]));
+        return fr_error(f, c->node, TS_TILETYPE, "sum() of %s\n  help: ct.sum(tile) reduces a tile",
+                        fr_say(f, &c->args[0]));
     TS_TRY(fr_items(f, &c->args[0], "sum()", &items));
     *out = c->n > 1 ? c->args[1] : fr_number(0);
     for (uint32_t i = 0; i < items.n; i++)

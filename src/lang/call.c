@@ -399,7 +399,8 @@ ts_status fr_call_value(fr *f, const fr_value *callee, uint32_t node, uint32_t n
         return call_op(f, node, callee->n, &args, out);
     if (callee->kind == FR_BUILTIN)
         return fr_call_builtin(f, node, callee->as.text, n, values, out);
-    return fr_error(f, node, TS_TILETYPE, "wanted a function, found %s\n  help: pass a plain Python function, a lambda, or an "
+    return fr_error(f, node, TS_TILETYPE,
+                    "wanted a function, found %s\n  help: pass a plain Python function, a lambda, or an "
                     "operation such as ct.add", fr_say(f, callee));
 }
 

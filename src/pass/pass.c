@@ -99,7 +99,8 @@ static ts_status pass_verify(const ts_fn *fn, const ts_pass_env *env, const char
     if (status != TS_OK)
         return ts_fail(err, status, "%.5000s", broken.text);
     if (env->forms & TS_FORM_PLAIN && ts__math_is_left(fn))
-        return ts_fail(err, TS_INTERNAL, "after pass %s: a math function is left, which its row in pass.def denies", name);
+        return ts_fail(err, TS_INTERNAL, "after pass %s: a math function is left, which its row in pass.def denies",
+                       name);
 #else
     (void)fn;
     (void)env;

@@ -29,7 +29,8 @@ typedef struct rt_view {
     size_t bytes;
     int64_t at;       /* array position of all axes that are left out */
     bool inside;      /* these axes are inside the array */
-    int64_t dim[TS_MAX_RANK], start[TS_MAX_RANK], stride[TS_MAX_RANK], lo[TS_MAX_RANK], hi[TS_MAX_RANK], extent[TS_MAX_RANK];
+    int64_t dim[TS_MAX_RANK], start[TS_MAX_RANK], stride[TS_MAX_RANK], lo[TS_MAX_RANK], hi[TS_MAX_RANK],
+        extent[TS_MAX_RANK];
     int sparse_axis;
     const void *sparse;
 } rt_view;
@@ -74,7 +75,8 @@ static void rt_axis_join(rt_view *v)
 
 static void rt_view_init(rt_view *v, const int64_t *what, const int64_t *where, const void *sparse)
 {
-    *v = (rt_view){.what = what, .type = (ts_type)what[TS_RT_TYPE], .inside = true, .sparse_axis = -1, .sparse = sparse};
+    *v = (rt_view){
+        .what = what, .type = (ts_type)what[TS_RT_TYPE], .inside = true, .sparse_axis = -1, .sparse = sparse};
     v->bits = ts_type_bits(NULL, v->type);
     v->bytes = rt_bytes(v->type);
     for (int64_t k = 0; k < what[TS_RT_RANK]; k++) {
@@ -253,7 +255,8 @@ static void rt_transpose(uint32_t *to, int64_t to_stride, const uint32_t *from, 
                          int64_t n_j)
 {
     for (int64_t j = 0; j < n_j; j += RT_LINE)
-        rt_transpose_line(to + j, to_stride, from + j * from_stride, from_stride, n_i, TS_MIN(n_j - j, (int64_t)RT_LINE));
+        rt_transpose_line(to + j, to_stride, from + j * from_stride, from_stride, n_i,
+                          TS_MIN(n_j - j, (int64_t)RT_LINE));
 }
 
 /* Where the part of the tile that lies inside begins, in the array and in the tile; false: there is none. */

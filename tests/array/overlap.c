@@ -50,7 +50,8 @@ static void views_of_one_matrix(void)
     ts_arg back = view(TS_DTYPE_float32, 4 * 7, 1, INTS(4), INTS(-2)); /* 7 5 3 1 */
     CHECK_INT(meet(back, view(TS_DTYPE_float32, 0, 1, INTS(4), INTS(2))), TS_OVERLAP_NONE);
     CHECK_INT(meet(back, view(TS_DTYPE_float32, 4, 1, INTS(1), INTS(2))), TS_OVERLAP_SOME);
-    ts_arg upper = view(TS_DTYPE_float16, 2, 1, INTS(6), INTS(2)), lower = view(TS_DTYPE_float16, 0, 1, INTS(6), INTS(2));
+    ts_arg upper = view(TS_DTYPE_float16, 2, 1, INTS(6), INTS(2)),
+        lower = view(TS_DTYPE_float16, 0, 1, INTS(6), INTS(2));
     CHECK_INT(meet(upper, lower), TS_OVERLAP_NONE);
     CHECK_INT(meet(upper, view(TS_DTYPE_float32, 0, 1, INTS(1), NULL)), TS_OVERLAP_SOME);
 }
@@ -137,7 +138,8 @@ static void random_views_overlap_where_they_share_a_byte(void)
 
 static void no_strides_take_long(void)
 {
-    static const int64_t primes[] = {101, 103, 107, 109, 113, 127, 131, 137}, more[] = {139, 149, 151, 157, 163, 167, 173, 179};
+    static const int64_t primes[] = {101, 103, 107, 109, 113, 127, 131, 137},
+        more[] = {139, 149, 151, 157, 163, 167, 173, 179};
     static const int64_t shape[] = {9, 9, 9, 9, 9, 9, 9, 9};
     ts_arg a = view(TS_DTYPE_int8, 0, 8, shape, primes), b = view(TS_DTYPE_int8, 1, 8, shape, more);
     for (int i = 0; i < 1000; i++)

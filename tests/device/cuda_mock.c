@@ -147,7 +147,8 @@ static void tensor_maps_are_encoded_anew_only_when_something_changed(void)
     static const int encoded[] = {1, 1, 2, 3, 4};
     mock->n_values = 5;
     for (int i = 0; i < 5; i++) {
-        CHECK_OK(ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){1, 1, 1}, params[i], 0, &err));
+        CHECK_OK(ts_program_launch(program, ts_device_default_stream(device), (uint32_t[3]){1, 1, 1}, params[i], 0,
+                                   &err));
         CHECK_INT(mock->n_encoded, encoded[i]);
         CHECK_INT((int)mock->values[0], encoded[i]); /* what the kernel got */
     }

@@ -61,7 +61,8 @@ static void far_view(const far_case *f, ts_text *t, const char *name, const char
     static const char *const kinds[] = {"partition", "strided", "gather_scatter", "gather_scatter"};
     const char *kind = kinds[f->kind];
     long long stride = (long long)f->stride;
-    ts__text_printf(t, "  %s = make_%s_view %s : %s_view<[%lld, 8], tensor_view<?x8xi32, strides=[%lld, 1]>", name, kind,
+    ts__text_printf(t, "  %s = make_%s_view %s : %s_view<[%lld, 8], tensor_view<?x8xi32, strides=[%lld, 1]>", name,
+                    kind,
                    of, kind, (long long)f->tile, stride);
     if (f->kind == FAR_STRIDED)
         ts__text_printf(t, ", steps=[%lld, 8]", (long long)f->step);

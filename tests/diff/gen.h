@@ -209,7 +209,8 @@ static inline void gen_reduce(gen *g)
     ts_val x = gen_any(g, which < 3 ? TS_T_i32 : TS_T_f32);
     ts_val o = ts_reduce_begin(&g->b, scan ? TS_OP_scan : TS_OP_reduce, axis,
                                scan && gen_pick(g, 2), 1, &x, &identity[which]);
-    ts_val y = ts_op2(&g->b, ops[which], ts_region_arg(g->fn, o, 0), ts_region_arg(g->fn, o, 1), which < 3 ? 0 : TS_A_NAN);
+    ts_val y =
+        ts_op2(&g->b, ops[which], ts_region_arg(g->fn, o, 0), ts_region_arg(g->fn, o, 1), which < 3 ? 0 : TS_A_NAN);
     ts_term(&g->b, TS_OP_yield, 1, &y);
     ts_end_like(&g->b, o);
     ts_val res = ts_res(&g->b, o, 0);
@@ -373,7 +374,8 @@ static inline void gen_loop(gen *g)
     uint32_t n = g->n;
     memcpy(saved, g->pool, sizeof saved);
     ts_val o = ts_loop_begin(&g->b, 2, init);
-    ts_val i = ts_if_begin(&g->b, ts_cmp(&g->b, TS_OP_cmpi, TS_GE, ts_region_arg(g->fn, o, 0), ts_int(&g->b, TS_T_i32, 3), 0));
+    ts_val i =
+        ts_if_begin(&g->b, ts_cmp(&g->b, TS_OP_cmpi, TS_GE, ts_region_arg(g->fn, o, 0), ts_int(&g->b, TS_T_i32, 3), 0));
     ts_term(&g->b, TS_OP_break, 2, (ts_val[]){ts_region_arg(g->fn, o, 0), ts_region_arg(g->fn, o, 1)});
     ts_else(&g->b);
     ts_term(&g->b, TS_OP_yield, 0, NULL);

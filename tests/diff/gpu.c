@@ -70,7 +70,8 @@ typedef struct gpu_order {
 static ts_val gpu_compose(ts_builder *b, const gpu_order *o, const ts_val *inputs)
 {
     ts_val v = ts_reduce_begin(b, o->op, o->axis, o->reverse, 2, inputs, (uint64_t[]){1, 0});
-    ts_val a = ts_region_arg(b->fn, v, 0), a_acc = ts_region_arg(b->fn, v, 1), c = ts_region_arg(b->fn, v, 2), c_acc = ts_region_arg(b->fn, v, 3);
+    ts_val a = ts_region_arg(b->fn, v, 0), a_acc = ts_region_arg(b->fn, v, 1), c = ts_region_arg(b->fn, v, 2),
+        c_acc = ts_region_arg(b->fn, v, 3);
     ts_val product = ts_op2(b, TS_OP_muli, a_acc, a, 0);
     ts_val sum = ts_op2(b, TS_OP_addi, ts_op2(b, TS_OP_muli, c_acc, a, 0), c, 0);
     ts_term(b, TS_OP_yield, 2, (ts_val[]){product, sum});

@@ -208,7 +208,8 @@ static void loop_and_cold_work_per_lane(void)
 
 static void special_registers_tell_the_place(void)
 {
-    static const ts_sreg kinds[] = {TS_SREG_TID_Y, TS_SREG_CTAID, TS_SREG_NCTAID, TS_SREG_NTID, TS_SREG_LANEID, TS_SREG_WARPID, TS_SREG_LANEMASK_LT};
+    static const ts_sreg kinds[] = {TS_SREG_TID_Y, TS_SREG_CTAID, TS_SREG_NCTAID, TS_SREG_NTID, TS_SREG_LANEID,
+                                    TS_SREG_WARPID, TS_SREG_LANEMASK_LT};
     sk k;
     int32_t out[64 * 7];
     sk_begin(&k, 64, 0);
@@ -217,7 +218,8 @@ static void special_registers_tell_the_place(void)
     CHECK_OK(sk_run(&k, out, NULL, 3));
     ts__arena_deinit(&k.arena);
     const int32_t *last = out + 63 * 7;
-    CHECK(last[0] == 0 && last[1] == 2 && last[2] == 3 && last[3] == 64 && last[4] == 31 && last[5] == 1 && last[6] == 0x7FFFFFFF);
+    CHECK(last[0] == 0 && last[1] == 2 && last[2] == 3 && last[3] == 64 && last[4] == 31 && last[5] == 1 &&
+          last[6] == 0x7FFFFFFF);
 }
 
 static void bit_operations_have_their_ptx_meaning(void)
@@ -245,7 +247,8 @@ static void bit_operations_have_their_ptx_meaning(void)
     sk_give(&k, ts_cast(b, TS_OP_trunci, signed_wide, TS_T_i32, 0), 12, 9);
     CHECK_OK(sk_end(&k, out, NULL));
     CHECK(out[0] == (int32_t)0xFF870400 && out[1] == 9 && out[2] == 6 && out[3] == 0x008040C0);
-    CHECK(out[4] == 1 && out[5] == -2 && out[6] == -2 && out[7] == (int32_t)0xC0003F80 && out[8] == 0xC038 && out[9] == 1);
+    CHECK(out[4] == 1 && out[5] == -2 && out[6] == -2 && out[7] == (int32_t)0xC0003F80 && out[8] == 0xC038 &&
+          out[9] == 1);
 }
 
 static void promises_locals_and_globals_exist_per_thread(void)
@@ -257,9 +260,11 @@ static void promises_locals_and_globals_exist_per_thread(void)
     ts_builder *b = &k.b;
     ts_str name = ts_intern(k.m, "table", 5);
     (void)!TS_PUSH(&k.arena, &k.m->dense, ((ts_dense){table, sizeof table}));
-    (void)!TS_PUSH(&k.arena, &k.m->globals, ((ts_global){name, ts_type_tile(k.m, TS_T_i32, 1, (int64_t[]){2}), 1, 4, true}));
+    (void)!TS_PUSH(&k.arena, &k.m->globals,
+                   ((ts_global){name, ts_type_tile(k.m, TS_T_i32, 1, (int64_t[]){2}), 1, 4, true}));
     ts_val global = sk_op(&k, TS_OP_get_global, ts_type_ptr(k.m, TS_T_i32, TS_GLOBAL), 0, NULL, name);
-    ts_val local = sk_op(&k, TS_OP_local, ts_type_ptr(k.m, TS_T_i32, TS_LOCAL), 0, NULL, ts_pool_add(b, 3, (uint32_t[]){8, 4, 0}));
+    ts_val local =
+        sk_op(&k, TS_OP_local, ts_type_ptr(k.m, TS_T_i32, TS_LOCAL), 0, NULL, ts_pool_add(b, 3, (uint32_t[]){8, 4, 0}));
     uint32_t bounds[] = {TS_ASSUME_BOUNDED, 1, 0, 0, 1, 31, 0};
     ts_val tid = sk_op(&k, TS_OP_assume, TS_T_i32, 1, &k.tid, ts_pool_add(b, 7, bounds));
     sk_st(&k, sk_at(&k, local, sk_i32(&k, 1), 4), tid);
@@ -277,7 +282,8 @@ static void shuffles_read_other_lanes(void)
     static const struct {
         ts_shfl kind;
         uint32_t word, by;
-    } rows[] = {{TS_SHFL_IDX, 31, 3}, {TS_SHFL_UP, 0, 1}, {TS_SHFL_DOWN, 31, 2}, {TS_SHFL_BFLY, 31, 16}, {TS_SHFL_BFLY, 0x1C1F, 1}, {TS_SHFL_IDX, 0x181F, 2}};
+    } rows[] = {{TS_SHFL_IDX, 31, 3}, {TS_SHFL_UP, 0, 1}, {TS_SHFL_DOWN, 31, 2}, {TS_SHFL_BFLY, 31, 16},
+                {TS_SHFL_BFLY, 0x1C1F, 1}, {TS_SHFL_IDX, 0x181F, 2}};
     sk k;
     int32_t out[32 * 6];
     sk_begin(&k, 32, 0);
@@ -299,7 +305,8 @@ static void votes_and_matches_combine_lanes(void)
     int32_t out[32 * 9];
     sk_begin(&k, 32, 0);
     ts_builder *b = &k.b;
-    ts_val low = ts_cmp(b, TS_OP_cmpi, TS_LT, k.tid, sk_i32(&k, 4), 0), group = ts_op2(b, TS_OP_andi, k.tid, sk_i32(&k, 3), 0);
+    ts_val low = ts_cmp(b, TS_OP_cmpi, TS_LT, k.tid, sk_i32(&k, 4), 0),
+        group = ts_op2(b, TS_OP_andi, k.tid, sk_i32(&k, 3), 0);
     ts_val any = sk_op(&k, TS_OP_vote, TS_T_i1, 1, &low, TS_S(TS_VOTE_ANY, 0, 0));
     ts_val all = sk_op(&k, TS_OP_vote, TS_T_i1, 1, &low, TS_S(TS_VOTE_ALL, 0, 0));
     sk_give(&k, ts_cast(b, TS_OP_exti, any, TS_T_i32, TS_A_UNSIGNED), 9, 0);
@@ -340,7 +347,8 @@ static void vectors_move_with_predicate_and_pad(void)
     }
     sk_begin(&k, 32, 0);
     ts_builder *b = &k.b;
-    ts_val few = ts_cmp(b, TS_OP_cmpi, TS_LT, k.tid, sk_i32(&k, 30), 0), not_zero = ts_cmp(b, TS_OP_cmpi, TS_NE, k.tid, sk_i32(&k, 0), 0);
+    ts_val few = ts_cmp(b, TS_OP_cmpi, TS_LT, k.tid, sk_i32(&k, 30), 0),
+        not_zero = ts_cmp(b, TS_OP_cmpi, TS_NE, k.tid, sk_i32(&k, 0), 0);
     ts_type four[] = {TS_T_i32, TS_T_i32, TS_T_i32, TS_T_i32};
     ts_val opnds[] = {sk_at(&k, k.in, k.tid, 16), few, sk_i32(&k, 99)};
     ts_val x = ts_emit_multi(b, TS_OP_ld, 3, opnds, TS_S(0, 4, 0), TS_F_MASK | TS_F_PAD, 4, four);
@@ -388,10 +396,11 @@ static void atomics_return_the_old_value(void)
     sk_do(&k, TS_OP_red, 2, (ts_val[]){shared, one}, add);
     sk_st(&k, sk_at(&k, k.out, sk_i32(&k, 35), 4), sk_ld(&k, shared, TS_T_i32));
     CHECK_OK(sk_end(&k, memory, NULL));
-    CHECK(memory[0] == 0 && memory[31] == 31 && memory[32] == 32 && memory[33] == 31 && memory[34] == 21 && memory[35] == 37);
+    CHECK(memory[0] == 0 && memory[31] == 31 && memory[32] == 32 && memory[33] == 31 && memory[34] == 21 &&
+          memory[35] == 37);
 }
 
-/* ---- barriers ------------------------------------------------------------------------------------------------------ */
+/* ---- barriers ----------------------------------------------------------------------------------------------- */
 
 /* Every thread writes its slot and reads the slot of the opposite one. */
 static ts_status sk_exchange(bool barrier, bool check_races, uint32_t schedule, int32_t out[128])
@@ -508,7 +517,8 @@ static void clusters_share_memory_and_a_barrier(void)
     sk_begin(&k, 1, 16);
     k.plan.cluster = 2;
     ts_builder *b = &k.b;
-    ts_val rank = sk_op(&k, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CLUSTER_RANK, 0, 0)), shared = sk_shared(&k, TS_T_i32, 8);
+    ts_val rank = sk_op(&k, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CLUSTER_RANK, 0, 0)),
+        shared = sk_shared(&k, TS_T_i32, 8);
     ts_val other = ts_op2(b, TS_OP_xori, rank, sk_i32(&k, 1), 0);
     ts_val remote = sk_op(&k, TS_OP_mapa, ts_type_of(k.fn, shared), 2, (ts_val[]){shared, other}, 0);
     sk_st(&k, remote, ts_op2(b, TS_OP_addi, rank, sk_i32(&k, 40), 0));
@@ -528,7 +538,8 @@ static ts_status send_async(bool wait, uint32_t expect, int32_t out[2])
     k.plan.cluster = 2;
     ts_builder *b = &k.b;
     ts_val rank = sk_op(&k, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_CLUSTER_RANK, 0, 0));
-    ts_val bar = sk_shared(&k, TS_T_i64, 8), word = sk_shared(&k, TS_T_i32, 16), other = ts_op2(b, TS_OP_xori, rank, sk_i32(&k, 1), 0);
+    ts_val bar = sk_shared(&k, TS_T_i64, 8), word = sk_shared(&k, TS_T_i32, 16),
+        other = ts_op2(b, TS_OP_xori, rank, sk_i32(&k, 1), 0);
     ts_val first = sk_if_first(&k);
     sk_do(&k, TS_OP_mbar_init, 1, &bar, TS_S(0, 1, 0));
     sk_do(&k, TS_OP_mbar_expect, 2, (ts_val[]){bar, sk_i32(&k, (int32_t)expect)}, 0);
@@ -558,7 +569,7 @@ static void blocks_wait_for_what_is_sent_to_them(void)
     CHECK_INT(send_async(false, 4, out), TS_LAUNCH);
 }
 
-/* ---- cp.async -------------------------------------------------------------------------------------------------------- */
+/* ---- cp.async ----------------------------------------------------------------------------------------------- */
 
 static ts_status sk_copy_async(bool wait, int32_t out[4])
 {
@@ -585,7 +596,7 @@ static void cp_async_arrives_at_its_wait(void)
     CHECK(strstr(err.text, "cp.async without its wait") != NULL);
 }
 
-/* ---- mbarriers and TMA ---------------------------------------------------------------------------------------------------- */
+/* ---- mbarriers and TMA -------------------------------------------------------------------------------------- */
 
 /* Warp 1 produces four numbers through a one-slot ring, warp 0 consumes them; `full` and `empty` barriers. */
 static ts_status sk_ring(uint32_t schedule, bool forget_empty, int32_t out[4])
@@ -653,7 +664,8 @@ static ts_status sk_tma(uint32_t flags, uint16_t out[1024], const uint16_t *in)
     sk k;
     sk_begin(&k, 32, 2048);
     k.plan.n_tmaps = 2;
-    ts_plan_tmap map = {.base = 1, .dtype = 9, .rank = 2, .swizzle = flags & TMA_PLAIN ? 0 : 3, .elem_bytes = 2, .box = {64, 8}, .step = {1, 1},
+    ts_plan_tmap map = {.base = 1, .dtype = 9, .rank = 2, .swizzle = flags & TMA_PLAIN ? 0 : 3, .elem_bytes = 2,
+                        .box = {64, 8}, .step = {1, 1},
                         .dim = {{72, -1}, {10, -1}}, .stride = {{1, -1}, {80, -1}}};
     k.plan.tmap[0] = map;
     map.base = 0;
@@ -681,7 +693,8 @@ static ts_status sk_tma(uint32_t flags, uint16_t out[1024], const uint16_t *in)
         sk_do(&k, TS_OP_fence, 0, NULL, TS_S(TS_FENCE_PROXY_ASYNC, 0, 0));
     sk_bar(&k);
     first = sk_if_first(&k);
-    sk_do(&k, flags & TMA_REDUCE ? TS_OP_tma_reduce : TS_OP_tma_store, 3, (ts_val[]){tile, zero, sk_i32(&k, 8)}, TS_S(1, 2, flags & TMA_REDUCE ? TS_RMW_ADD : 0));
+    sk_do(&k, flags & TMA_REDUCE ? TS_OP_tma_reduce : TS_OP_tma_store, 3, (ts_val[]){tile, zero, sk_i32(&k, 8)},
+          TS_S(1, 2, flags & TMA_REDUCE ? TS_RMW_ADD : 0));
     sk_do(&k, TS_OP_bulk_commit, 0, NULL, 0);
     if (!(flags & TMA_NO_BULK_WAIT))
         sk_do(&k, TS_OP_bulk_wait, 0, NULL, TS_S(0, 0, 1));
@@ -733,14 +746,15 @@ static void forgotten_waits_and_fences_are_reported(void)
     CHECK(strstr(err.text, "may still read") != NULL);
 }
 
-/* ---- matrices ------------------------------------------------------------------------------------------------------------ */
+/* ---- matrices ----------------------------------------------------------------------------------------------- */
 
 /* Loads n registers a lane from the input, as 32-bit words or doubles. */
 static void sk_registers(sk *k, uint32_t n, uint32_t first, uint32_t of, ts_type type, ts_val *regs)
 {
     int64_t bytes = type == TS_T_f64 ? 8 : 4;
     for (uint32_t i = 0; i < n; i++) {
-        ts_val index = ts_op2(&k->b, TS_OP_addi, ts_op2(&k->b, TS_OP_muli, k->tid, sk_i32(k, of), 0), sk_i32(k, first + i), 0);
+        ts_val index =
+            ts_op2(&k->b, TS_OP_addi, ts_op2(&k->b, TS_OP_muli, k->tid, sk_i32(k, of), 0), sk_i32(k, first + i), 0);
         regs[i] = sk_ld(k, sk_at(k, k->in, index, bytes), type);
     }
 }
@@ -766,12 +780,15 @@ static void sk_picture(ts_mma row, char which, uint32_t lane, uint32_t i, uint32
         *c = in_group * 2 + (i & 1);
     } else if (which == 'a') {
         *r = whole ? (i % 2 == 0 ? group : group + 8)
-             : k16 ? (i < 2 || (i >= 4 && i < 6) ? group : group + 8) : (i < 4 || (i >= 8 && i < 12) ? group : group + 8);
+             : k16 ? (i < 2 || (i >= 4 && i < 6) ? group : group + 8)
+                   : (i < 4 || (i >= 8 && i < 12) ? group : group + 8);
         *c = whole ? in_group + i / 2 * 4
-             : k16 ? (i < 4 ? in_group * 2 + (i & 1) : in_group * 2 + (i & 1) + 8) : (i < 8 ? in_group * 4 + (i & 3) : in_group * 4 + (i & 3) + 16);
+             : k16 ? (i < 4 ? in_group * 2 + (i & 1) : in_group * 2 + (i & 1) + 8)
+                   : (i < 8 ? in_group * 4 + (i & 3) : in_group * 4 + (i & 3) + 16);
     } else {
         *r = whole ? in_group + i * 4
-             : k16 ? (i < 2 ? in_group * 2 + (i & 1) : in_group * 2 + (i & 1) + 8) : (i < 4 ? in_group * 4 + (i & 3) : in_group * 4 + (i & 3) + 16);
+             : k16 ? (i < 2 ? in_group * 2 + (i & 1) : in_group * 2 + (i & 1) + 8)
+                   : (i < 4 ? in_group * 4 + (i & 3) : in_group * 4 + (i & 3) + 16);
         *c = group;
     }
 }
@@ -782,7 +799,8 @@ static uint64_t sk_encode(ts_type type, int32_t x)
 }
 
 /* Packs one operand's elements into the registers of all lanes. */
-static void sk_pack(uint8_t *image, ts_mma row, char which, uint32_t first, uint32_t regs, uint32_t of, ts_type type, uint32_t seed)
+static void sk_pack(uint8_t *image, ts_mma row, char which, uint32_t first, uint32_t regs, uint32_t of, ts_type type,
+                    uint32_t seed)
 {
     uint32_t bits = ts__scalar_bits(type), reg_bytes = type == TS_T_f64 ? 8 : 4, per = reg_bytes * 8 / bits;
     for (uint32_t lane = 0; lane < 32; lane++)
@@ -812,7 +830,8 @@ static void sk_mma_case(ts_mma row, ts_type a, ts_type b, ts_type c, uint32_t kk
     sk_registers(&k, regs[2], regs[0] + regs[1], of, c, v + regs[0] + regs[1]);
     ts_val mma = ts_emit_multi(&k.b, TS_OP_mma_sync, of, v, TS_MMA_ATTR(row, 0, 0), 0, regs[2], results);
     for (uint32_t i = 0; i < regs[2]; i++) {
-        ts_val index = ts_op2(&k.b, TS_OP_addi, ts_op2(&k.b, TS_OP_muli, k.tid, sk_i32(&k, regs[2]), 0), sk_i32(&k, i), 0);
+        ts_val index =
+            ts_op2(&k.b, TS_OP_addi, ts_op2(&k.b, TS_OP_muli, k.tid, sk_i32(&k, regs[2]), 0), sk_i32(&k, i), 0);
         sk_st(&k, sk_at(&k, k.out, index, bytes), mma + 1 + i);
     }
     CHECK_OK(sk_end(&k, out, image));
@@ -846,7 +865,8 @@ static void ldmatrix_and_stmatrix_deal_out_rows(void)
         sk_begin(&k, 32, 1024);
         ts_builder *b = &k.b;
         sk_fill_shared(&k, 512);
-        ts_val row = ts_op2(b, TS_OP_andi, k.tid, sk_i32(&k, 15), 0), half = ts_op2(b, TS_OP_shri, k.tid, sk_i32(&k, 4), 0);
+        ts_val row = ts_op2(b, TS_OP_andi, k.tid, sk_i32(&k, 15), 0),
+            half = ts_op2(b, TS_OP_shri, k.tid, sk_i32(&k, 4), 0);
         ts_val address = sk_at(&k, sk_at(&k, sk_shared(&k, TS_T_i16, 0), row, 32), half, 16);
         ts_type four[] = {TS_T_i32, TS_T_i32, TS_T_i32, TS_T_i32};
         ts_val x = ts_emit_multi(b, TS_OP_ldmatrix, 1, &address, TS_S(0, 4, trans), 0, 4, four);
@@ -857,7 +877,8 @@ static void ldmatrix_and_stmatrix_deal_out_rows(void)
         sk_bar(&k);
         ts_val o = ts_for_begin(b, k.tid, sk_i32(&k, 128), sk_i32(&k, 32), 0, NULL, 0);
         ts_val n = ts_region_arg(k.fn, o, 0);
-        sk_st(&k, sk_at(&k, sk_at(&k, k.out, n, 4), sk_i32(&k, 512), 1), sk_ld(&k, sk_at(&k, sk_shared(&k, TS_T_i32, 512), n, 4), TS_T_i32));
+        sk_st(&k, sk_at(&k, sk_at(&k, k.out, n, 4), sk_i32(&k, 512), 1),
+              sk_ld(&k, sk_at(&k, sk_shared(&k, TS_T_i32, 512), n, 4), TS_T_i32));
         ts_term(b, TS_OP_continue, 0, NULL);
         ts_end(b, o, 0, NULL);
         CHECK_OK(sk_end(&k, out, image));
@@ -889,7 +910,8 @@ static uint32_t sk_byte(sk_major major, uint32_t rows, uint32_t depth, uint32_t 
         uint32_t core = along / 16 * (lines / 8) + line / 8;
         return core * 128 + line % 8 * 16 + along % 16;
     }
-    uint32_t chunk = along % major.span / 16, turn = major.span == 128 ? line & 7 : major.span == 64 ? line >> 1 & 3 : line >> 2 & 1;
+    uint32_t chunk = along % major.span / 16,
+        turn = major.span == 128 ? line & 7 : major.span == 64 ? line >> 1 & 3 : line >> 2 & 1;
     return along / major.span * lines * major.span + line * major.span + ((chunk ^ turn) << 4) + along % 16;
 }
 
@@ -941,14 +963,16 @@ static ts_status sk_wgmma_run(const sk_wgmma *c, uint32_t flags, void *out)
 {
     sk k;
     static uint8_t image[65536];
-    uint32_t elem = ts__scalar_bits(c->in) / 8, a_bytes = 64 * c->depth * elem, regs = c->acc == TS_T_f16 ? c->n / 4 : c->n / 2;
+    uint32_t elem = ts__scalar_bits(c->in) / 8, a_bytes = 64 * c->depth * elem,
+        regs = c->acc == TS_T_f16 ? c->n / 4 : c->n / 2;
     uint32_t b_at = (a_bytes + 1023) & ~1023u, all = b_at + c->n * c->depth * elem;
     ts_type reg_type = c->acc == TS_T_f16 ? TS_T_i32 : c->acc, types[128];
     sk_place(image, c->a, c->in, 64, c->depth, false);
     sk_place(image + b_at, c->b, c->in, c->n, c->depth, true);
     sk_begin(&k, 128, all);
     sk_fill_shared(&k, all);
-    ts_val acc[128 + 8], zero = c->acc == TS_T_f32 ? ts_float(&k.b, TS_T_f32, 0) : sk_i32(&k, 0), yes = ts_int(&k.b, TS_T_i1, 1);
+    ts_val acc[128 + 8], zero = c->acc == TS_T_f32 ? ts_float(&k.b, TS_T_f32, 0) : sk_i32(&k, 0),
+        yes = ts_int(&k.b, TS_T_i1, 1);
     for (uint32_t i = 0; i < regs; i++) {
         acc[i] = zero;
         types[i] = reg_type;
@@ -960,7 +984,8 @@ static ts_status sk_wgmma_run(const sk_wgmma *c, uint32_t flags, void *out)
         if (c->a_regs) {
             for (uint32_t i = 0; i < 4; i++)
                 acc[n++] = sk_i32(&k, 0);
-            ts_val row = ts_op2(&k.b, TS_OP_andi, k.tid, sk_i32(&k, 15), 0), warp = ts_op2(&k.b, TS_OP_shri, k.tid, sk_i32(&k, 5), 0);
+            ts_val row = ts_op2(&k.b, TS_OP_andi, k.tid, sk_i32(&k, 15), 0),
+                warp = ts_op2(&k.b, TS_OP_shri, k.tid, sk_i32(&k, 5), 0);
             ts_val half = ts_op2(&k.b, TS_OP_andi, ts_op2(&k.b, TS_OP_shri, k.tid, sk_i32(&k, 4), 0), sk_i32(&k, 1), 0);
             ts_val line = ts_op2(&k.b, TS_OP_addi, row, ts_op2(&k.b, TS_OP_muli, warp, sk_i32(&k, 16), 0), 0);
             ts_val at = sk_at(&k, sk_at(&k, sk_shared(&k, TS_T_i16, 0), ts_op2(&k.b, TS_OP_shri, line, sk_i32(&k, 3), 0), 128), ts_op2(&k.b, TS_OP_andi, line, sk_i32(&k, 7), 0), 16);
@@ -974,7 +999,8 @@ static ts_status sk_wgmma_run(const sk_wgmma *c, uint32_t flags, void *out)
             uint64_t desc = sk_descriptor(c->a, 64, c->depth, 0x400 + sk_advance(c->a, 64, c->depth, step, elem));
             acc[n++] = ts_bits(&k.b, TS_T_i64, desc);
         }
-        acc[n++] = ts_bits(&k.b, TS_T_i64, sk_descriptor(c->b, c->n, c->depth, 0x400 + b_at + sk_advance(c->b, c->n, c->depth, step, elem)));
+        acc[n++] = ts_bits(&k.b, TS_T_i64, sk_descriptor(c->b, c->n, c->depth,
+                                                         0x400 + b_at + sk_advance(c->b, c->n, c->depth, step, elem)));
         acc[n++] = s == 0 ? ts_int(&k.b, TS_T_i1, 0) : yes;
         ts_val d = ts_emit_multi(&k.b, TS_OP_wgmma, n, acc, attr, 0, regs, types);
         for (uint32_t i = 0; i < regs; i++)
@@ -997,7 +1023,8 @@ static void sk_wgmma_case(const sk_wgmma *c)
     int wrong = 0;
     for (uint32_t thread = 0; thread < 128; thread++)
         for (uint32_t i = 0; i < c->n / 2; i++) {
-            uint32_t lane = thread % 32, row = 16 * (thread / 32) + lane / 4 + (i % 4 >= 2 ? 8 : 0), col = i / 4 * 8 + lane % 4 * 2 + i % 2;
+            uint32_t lane = thread % 32, row = 16 * (thread / 32) + lane / 4 + (i % 4 >= 2 ? 8 : 0),
+                col = i / 4 * 8 + lane % 4 * 2 + i % 2;
             int32_t wanted = 0;
             for (uint32_t k = 0; k < c->depth; k++)
                 wanted += 2 * sk_entry(row, k, 1) * sk_entry(k, col, 2);
@@ -1041,7 +1068,7 @@ static void wgmma_results_need_the_wait(void)
     CHECK(strstr(err.text, "may still read") != NULL);
 }
 
-/* ---- the rest ------------------------------------------------------------------------------------------------------------ */
+/* ---- the rest ----------------------------------------------------------------------------------------------- */
 
 static void sk_sink(void *user, const char *text, size_t n)
 {

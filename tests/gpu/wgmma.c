@@ -637,7 +637,8 @@ static uint32_t grouped_params(uint64_t *params, const buffers *buf, uint64_t ro
 {
     (void)keys;
     const char *offsets = (const char *)buf->c + VECTORS;
-    uint64_t words[] = {(uint64_t)(uintptr_t)buf->a, rows, 72, 72, 1, (uint64_t)(uintptr_t)buf->b, 3, 72, 136, 72 * 136, 136, 1,
+    uint64_t words[] =
+        {(uint64_t)(uintptr_t)buf->a, rows, 72, 72, 1, (uint64_t)(uintptr_t)buf->b, 3, 72, 136, 72 * 136, 136, 1,
                         (uint64_t)(uintptr_t)offsets, 3, 1, (uint64_t)(uintptr_t)buf->c, rows, 136, 136, 1};
     memcpy(params, words, sizeof words);
     return TS_COUNT(words);
@@ -738,7 +739,8 @@ static bool sums_close(uint64_t n)
 static void gradients_in_one_loop_agree(uint64_t rows, uint64_t keys)
 {
     prepare_gradients();
-    run_library("attention_gradients.ir", gradients_params, rows, keys, 9, (const uint32_t[]){(uint32_t)((keys + 127) / 128), 1, 1});
+    run_library("attention_gradients.ir", gradients_params, rows, keys, 9,
+                (const uint32_t[]){(uint32_t)((keys + 127) / 128), 1, 1});
     CHECK(sums_close(2 * rows * 64));
     CHECK(bf16_close(tile_side.c, thread_side.c, keys * 32));
     CHECK(bf16_close(tile_side.c + (1 << 15), thread_side.c + (1 << 15), keys * 32));

@@ -13,7 +13,8 @@ static ts_fn *note_fn(ts_arena *arena)
     ts_builder b;
     ts__builder_init(&b, fn);
     ts_loc_info outer = {.line = 40}, inner = {.line = 20, .caller = ts_loc_add(module, &outer)};
-    ts_loc_info info = {.file = ts_intern(module, "k.py", 4), .line = 7, .col = 3, .caller = ts_loc_add(module, &inner)};
+    ts_loc_info info =
+        {.file = ts_intern(module, "k.py", 4), .line = 7, .col = 3, .caller = ts_loc_add(module, &inner)};
     b.loc = ts_loc_add(module, &info);
     ts_int(&b, TS_T_i32, 1);
     b.loc = 0;

@@ -282,7 +282,8 @@ static cuda_result more_GraphGetNodes(void *graph, void **nodes, size_t *count)
     return graph ? CUDA_OK : BAD_HANDLE;
 }
 /* Answers how many lists it was given by the sum of what stands in them. */
-static cuda_result more_GraphAddDependencies(void *graph, void *const *from, void *const *to, const char *edges, size_t n)
+static cuda_result more_GraphAddDependencies(void *graph, void *const *from, void *const *to, const char *edges,
+                                             size_t n)
 {
     uintptr_t sum = 0;
     for (size_t i = 0; i < n; i++)

@@ -130,7 +130,8 @@ static cuda_result capture_LaunchKernelEx(const cuda_launch *launch, void *funct
     if (!node)
         return mock_base.LaunchKernelEx(launch, function, params, extra);
     const unsigned *g = launch->grid, *b = launch->block;
-    graph_set_kernel(node, &(kernel_params){function, {g[0], g[1], g[2]}, {b[0], b[1], b[2]}, launch->shared_bytes, params,
+    graph_set_kernel(node,
+                     &(kernel_params){function, {g[0], g[1], g[2]}, {b[0], b[1], b[2]}, launch->shared_bytes, params,
                                             NULL, function, NULL});
     for (unsigned i = 0; i < launch->n_attrs; i++)
         if (launch->attrs[i].id == CUDA_LAUNCH_CLUSTER)

@@ -107,7 +107,8 @@ static char *copy_row(const mock_side *side, size_t row, size_t slice)
     const array *of = side->kind == MOCK_ARRAY ? side->array : NULL;
     size_t pitch = of ? of->desc.width * of->element_bytes : side->pitch;
     size_t rows = of ? array_or_1(of->desc.height) : side->rows;
-    char *begin = of ? (char *)side->array + offsetof(array, data) : side->kind == MOCK_HOST ? side->host : side->device;
+    char *begin = of ? (char *)side->array + offsetof(array, data) : side->kind == MOCK_HOST ? side->host
+                                                                                             : side->device;
     return begin + ((side->z + slice) * rows + side->y + row) * pitch + side->x;
 }
 
@@ -145,7 +146,8 @@ static mock_side copy_of_flat(const flat_side *flat)
 static cuda_result core_Memcpy2DAsync(const flat_copy *flat, void *stream)
 {
     (void)stream;
-    return mock_copy_run(&(mock_copy){copy_of_flat(&flat->from), copy_of_flat(&flat->to), flat->width, flat->height, 1});
+    return mock_copy_run(&(mock_copy){copy_of_flat(&flat->from), copy_of_flat(&flat->to), flat->width, flat->height,
+                                      1});
 }
 
 /* ---- textures and surfaces: their descriptions are recorded ---------------------------------------------------- */

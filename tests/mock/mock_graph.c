@@ -357,7 +357,8 @@ static cuda_result graph_GraphAddNode(graph_node **out, mock_graph *graph, graph
     node->as.conditional = params->conditional;
     return CUDA_OK;
 }
-static cuda_result graph_GraphConditionalHandleCreate(uint64_t *handle, mock_graph *graph, void *context, unsigned value,
+static cuda_result graph_GraphConditionalHandleCreate(uint64_t *handle, mock_graph *graph, void *context,
+                                                      unsigned value,
                                                       unsigned flags)
 {
     condition *made = &conditions[n_conditions++ % 64];
@@ -637,7 +638,8 @@ static cuda_result exec_set(const mock_graph *exec, const graph_node *node, node
     *out = exec->is_exec ? graph_copy_of(exec, node) : NULL;
     return *out && node->type == type ? CUDA_OK : BAD_VALUE;
 }
-static cuda_result graph_GraphExecKernelNodeSetParams(mock_graph *exec, const graph_node *node, const kernel_params *params)
+static cuda_result graph_GraphExecKernelNodeSetParams(mock_graph *exec, const graph_node *node,
+                                                      const kernel_params *params)
 {
     graph_node *own;
     cuda_result result = exec_set(exec, node, NODE_KERNEL, &own);

@@ -165,7 +165,7 @@ static cuda_result pools_DeviceGraphMemTrim(cuda_ordinal device)
     return device < M->n_devices ? CUDA_OK : BAD_VALUE;
 }
 
-/* ---- parts of a GPU ------------------------------------------------------------------------------------------------ */
+/* ---- parts of a GPU ----------------------------------------------------------------------------------------- */
 
 typedef struct resource { /* CUdevResource */
     int type;
@@ -243,7 +243,7 @@ static cuda_result pools_GreenCtxStreamCreate(void **stream, green *context, uns
     return context ? mock_base.StreamCreateWithPriority(stream, flags, priority) : BAD_HANDLE;
 }
 
-/* ---- the table ----------------------------------------------------------------------------------------------------- */
+/* ---- the table ---------------------------------------------------------------------------------------------- */
 
 #define ROW(name) {"cu" #name, (void (*)(void))pools_##name}
 static const mock_row rows[] = {

@@ -111,7 +111,8 @@ static bool avoids_mistakes(const char *text)
 {
     for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
         bool by_minus_one = end - line > 4 && !strncmp(end - 4, " -1;", 4);
-        if (!strncmp(line, "abs.s", 5) || !strncmp(line, "not.b", 5) || (!strncmp(line, "xor.b32", 7) && by_minus_one)) {
+        if (!strncmp(line, "abs.s", 5) || !strncmp(line, "not.b", 5) ||
+            (!strncmp(line, "xor.b32", 7) && by_minus_one)) {
             fprintf(stderr, "ptxas gets this wrong: %.*s\n", (int)(end - line), line);
             return false;
         }
@@ -466,7 +467,8 @@ static void clusters_and_tma_assemble(uint32_t target)
     op0(&k, TS_OP_cluster_arrive, TS_T_none, TS_S(1, 0, 0));
     static const ts_type sent[] = {TS_T_i32, TS_T_f32, TS_T_i64, TS_T_f64};
     for (uint32_t n = 0; n < 2 * TS_COUNT(sent); n++)
-        ts_emit(b, TS_OP_st_async, TS_T_none, 3 + n % 2, (ts_val[]){far, value(&k, sent[n / 2]), far, c}, 0, n % 2 ? TS_F_MASK : 0);
+        ts_emit(b, TS_OP_st_async, TS_T_none, 3 + n % 2, (ts_val[]){far, value(&k, sent[n / 2]), far, c}, 0,
+                n % 2 ? TS_F_MASK : 0);
     op0(&k, TS_OP_tma_prefetch, TS_T_none, TS_S(1, 0, 0));
     for (uint32_t rank = 1; rank <= 5; rank++) {
         ts_emit(b, TS_OP_tma_load, TS_T_none, 2 + rank, (ts_val[]){s, bar, i, i, i, i, i, c}, TS_S(0, rank, 0), 0);

@@ -97,7 +97,8 @@ static void rows_of_any_shape_stick_out(const int64_t *dims, const int64_t *stri
     bank_begin(&k, elem, elem);
     ts_type_info p = {.kind = TS_KIND_PARTITION_VIEW, .rank = 3, .dims = part, .padding = TS_PAD_NEG_ZERO};
     ts_val in = view_of(&k, k.in[0], elem, dims, strides, p), out = view_of(&k, k.out[0], elem, dims, strides, p);
-    ts_val at[] = {run_id(&k.r, 0), run_id(&k.r, 1), run_id(&k.r, 2)}, far[] = {ts_int(&k.r.b, TS_T_i32, -1), k.zero, k.zero};
+    ts_val at[] = {run_id(&k.r, 0), run_id(&k.r, 1), run_id(&k.r, 2)},
+        far[] = {ts_int(&k.r.b, TS_T_i32, -1), k.zero, k.zero};
     ts_type tile = tile3(&k, elem, part[0], part[1], part[2]);
     ts_val x = run_load(&k.r, in, tile, 3, at);
     run_store(&k.r, out, ts_op2(&k.r.b, TS_OP_addf, x, x, 0), 3, at);
@@ -451,7 +452,8 @@ static void memory(void)
     static const int64_t rows[][3][3] = {/* extents, strides, tile */
                                          {{3, 50, 1}, {50, 1, 1}, {1, 16, 1}},  {{3, 20, 4}, {80, 4, 1}, {2, 16, 4}},
                                          {{3, 20, 3}, {60, 3, 1}, {2, 16, 4}},  {{9, 16, 8}, {128, 8, 1}, {8, 16, 8}},
-                                         {{2, 30, 40}, {1200, 1, 30}, {1, 16, 16}}, {{3, 1, 40}, {40, 40, 1}, {2, 1, 16}},
+                                         {{2, 30, 40}, {1200, 1, 30}, {1, 16, 16}},
+                                         {{3, 1, 40}, {40, 40, 1}, {2, 1, 16}},
                                          {{2, 2, 2}, {4, 2, 1}, {1, 1, 1}},     {{5, 6, 40}, {0, 0, 1}, {2, 4, 16}}};
     for (size_t i = 0; i < TS_COUNT(rows); i++) {
         rows_of_any_shape_stick_out(rows[i][0], rows[i][1], rows[i][2], TS_T_f32);

@@ -203,7 +203,8 @@ static void argmax_folds_pairs(uint32_t axis)
     i = ts_broadcast(b, ts_reshape(b, i, tile_of(&k.r, TS_T_i32, 2, axis ? 1 : 16, axis ? 64 : 1, 0)), type);
     ts_val x[2] = {bank_load(&k, k.in[0], type), i};
     ts_val o = ts_reduce_begin(b, TS_OP_reduce, axis, false, 2, x, (uint64_t[]){0xFFFFFFFF80000000u, 0x7FFFFFFF});
-    ts_val e0 = ts_region_arg(k.r.fn, o, 0), a0 = ts_region_arg(k.r.fn, o, 1), e1 = ts_region_arg(k.r.fn, o, 2), a1 = ts_region_arg(k.r.fn, o, 3);
+    ts_val e0 = ts_region_arg(k.r.fn, o, 0), a0 = ts_region_arg(k.r.fn, o, 1), e1 = ts_region_arg(k.r.fn, o, 2),
+        a1 = ts_region_arg(k.r.fn, o, 3);
     ts_val more = ts_cmp(b, TS_OP_cmpi, TS_GT, e0, a0, 0), same = ts_cmp(b, TS_OP_cmpi, TS_EQ, e0, a0, 0);
     ts_val less = ts_cmp(b, TS_OP_cmpi, TS_LT, e1, a1, 0);
     ts_val take = ts_op2(b, TS_OP_ori, more, ts_op2(b, TS_OP_andi, same, less, 0), 0);
@@ -244,7 +245,8 @@ static void tiles_are_carried_by_loops(void)
     ts_val x = bank_load(&k, k.in[0], type), y = bank_load(&k, k.in[1], type), n = ts_float(b, TS_T_f32, 1);
     ts_val init[] = {x, y, n};
     ts_val o = ts_for_begin(b, k.zero, ts_int(b, TS_T_i32, 5), ts_int(b, TS_T_i32, 2), 3, init, 0);
-    ts_val iv = ts_region_arg(k.r.fn, o, 0), p = ts_region_arg(k.r.fn, o, 1), q = ts_region_arg(k.r.fn, o, 2), c = ts_region_arg(k.r.fn, o, 3);
+    ts_val iv = ts_region_arg(k.r.fn, o, 0), p = ts_region_arg(k.r.fn, o, 1), q = ts_region_arg(k.r.fn, o, 2),
+        c = ts_region_arg(k.r.fn, o, 3);
     ts_val f = ts_cast(b, TS_OP_itof, iv, TS_T_f32, 0);
     ts_val next = ts_op2(b, TS_OP_addf, p, ts_broadcast(b, f, type), 0);
     ts_term(b, TS_OP_continue, 3, (ts_val[]){q, next, ts_op2(b, TS_OP_addf, c, f, 0)}); /* swapped */

@@ -95,7 +95,8 @@ static void cpu_free(ts_device *device, const ts_stream *stream, void *memory, u
 {
     (void)bytes;
     ts_cpu *cpu = cpu_of(device);
-    free_task *task = cpu_stream_is_inline(stream) ? NULL : cpu_task_new(cpu, sizeof *task, cpu_run_free, TS_PIECE_OTHER);
+    free_task *task = cpu_stream_is_inline(stream) ? NULL
+                                                   : cpu_task_new(cpu, sizeof *task, cpu_run_free, TS_PIECE_OTHER);
     if (task) {
         task->base.end = cpu_end_free;
         task->memory = memory;

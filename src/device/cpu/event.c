@@ -200,7 +200,8 @@ static ts_status event_check(const ts_event *handle, uint64_t waiter, ts_error *
     uint64_t recorder = atomic_load(&((const cpu_event *)handle)->recorder);
     if (!recorder || recorder == waiter || !cpu_is_recorder(cpu_of(handle->device), recorder))
         return TS_OK;
-    return ts_fail(err, TS_RUNTIME, "this event was recorded by a stream that is recording a graph, and nothing else can "
+    return ts_fail(err, TS_RUNTIME,
+                   "this event was recorded by a stream that is recording a graph, and nothing else can "
                                     "wait for it; branches of a graph are made by split() and end by join() of its "
                                     "GraphBuilder");
 }
@@ -300,7 +301,8 @@ static ts_status event_stamp(ts_event *handle, const char *which, int64_t *stamp
     cpu_ticket *ticket = event_ticket(handle);
     ts_status status = TS_OK;
     if (!ticket)
-        status = ts_fail(err, TS_RUNTIME, "Both Events must be recorded on a stream first; the %s one never was", which);
+        status =
+            ts_fail(err, TS_RUNTIME, "Both Events must be recorded on a stream first; the %s one never was", which);
     else if (!ticket_is_done(ticket))
         status = ts_fail(err, TS_RUNTIME, "One or both events have not completed. Wait for the %s one first", which);
     else

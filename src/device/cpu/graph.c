@@ -134,7 +134,8 @@ static void script_end_task(cpu_task *task)
 ts_status ts_script_launch(ts_script *script, const ts_stream *stream, ts_error *err)
 {
     if (stream->device != &script->cpu->base)
-        return ts_fail(err, TS_VALUE, "the graph is of the CPU and the stream is not; launch it on a stream of the CPU");
+        return ts_fail(err, TS_VALUE,
+                       "the graph is of the CPU and the stream is not; launch it on a stream of the CPU");
     if (cpu_stream_is_inline(stream))
         return script_run(script, NULL, err);
     script_task *task = cpu_task_new(script->cpu, sizeof *task, script_run_task, TS_PIECE_OTHER);

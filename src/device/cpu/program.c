@@ -246,7 +246,8 @@ static bool program_prints_end(ts_cpu *cpu, cpu_run *run)
 static void program_learn(cpu_program *program, uint64_t fresh)
 {
     uint64_t old = atomic_load_explicit(&program->block_ps, memory_order_relaxed);
-    uint64_t value = old == 0 ? fresh : fresh < old ? old - (old - fresh) / 2 : old + (TS_MIN(fresh, 4 * old) - old) / 8;
+    uint64_t value = old == 0 ? fresh : fresh < old ? old - (old - fresh) / 2
+                                                    : old + (TS_MIN(fresh, 4 * old) - old) / 8;
     atomic_store_explicit(&program->block_ps, TS_MAX(value, (uint64_t)1), memory_order_relaxed);
 }
 
@@ -255,7 +256,8 @@ static bool program_spread(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
     cpu_program *program = run->program;
     double block_ns = (double)atomic_load_explicit(&program->block_ps, memory_order_relaxed) * 1e-3;
     double total_ns = block_ns * (double)n_blocks;
-    bool alone = run->alone || n_blocks == 1 || cpu->pool.n_threads == 1 || (block_ns > 0 && total_ns < PROGRAM_INLINE_NS);
+    bool alone = run->alone || n_blocks == 1 || cpu->pool.n_threads == 1 ||
+        (block_ns > 0 && total_ns < PROGRAM_INLINE_NS);
     int64_t chunk = 0;
     if (!alone && total_ns > PROGRAM_DYNAMIC_NS && !run->prints)
         chunk = TS_MAX(n_blocks / ((int64_t)cpu->pool.n_threads * PROGRAM_PIECES), (int64_t)1);
@@ -275,7 +277,8 @@ static ts_status program_unfinished(const cpu_run *run, ts_error *err)
 {
     const ts_program *program = &run->program->base;
     if (program_stopped(run))
-        return ts_fail(err, run->watch ? TS_INTERRUPTED : TS_LAUNCH, "kernel '%s' was cancelled before its end; what it "
+        return ts_fail(err, run->watch ? TS_INTERRUPTED : TS_LAUNCH,
+                       "kernel '%s' was cancelled before its end; what it "
                                                                      "wrote is incomplete", program->name);
     return ts_fail(err, TS_NOMEM, "out of memory for kernel '%s': it needs %llu bytes of scratch on each of %u threads",
                    program->name, (unsigned long long)program->plan.scratch_bytes, run->pool->n_threads);

@@ -206,7 +206,8 @@ static ts_status stream_no_record(const cpu_stream *stream, bool wanted, ts_erro
         return ts_fail(err, TS_RUNTIME, "the default stream of the CPU cannot record a graph; use a stream of its own");
     if ((stream->recorded_tail != NULL) == wanted)
         return TS_OK;
-    return ts_fail(err, TS_RUNTIME, wanted ? "the stream does not record a graph" : "the stream records a graph already");
+    return ts_fail(err, TS_RUNTIME,
+                   wanted ? "the stream does not record a graph" : "the stream records a graph already");
 }
 
 ts_status cpu_record_begin(const ts_stream *handle, ts_error *err)
@@ -552,7 +553,8 @@ bool cpu_streams_free(ts_cpu *cpu, void *memory)
     *shared = (shared_memory){1, cpu, memory};
     pthread_mutex_lock(&cpu->lock);
     for (cpu_stream *stream = cpu->streams; stream && ok; stream = stream->next) {
-        shared_task *task = stream_busy(stream) ? cpu_task_new(cpu, sizeof *task, stream_run_shared, TS_PIECE_OTHER) : NULL;
+        shared_task *task = stream_busy(stream) ? cpu_task_new(cpu, sizeof *task, stream_run_shared, TS_PIECE_OTHER)
+                                                : NULL;
         if (!task) {
             ok = !stream_busy(stream);
             continue;
@@ -612,7 +614,8 @@ ts_status cpu_stream_notify(const ts_stream *handle, ts_notice *notice, ts_error
     cpu_stream *stream;
     TS_TRY(stream_of(handle, &stream, err));
     TS_TRY(stream_check_wait(stream, err));
-    cpu_task *task = stream->is_inline ? NULL : cpu_task_new(cpu_of(handle->device), sizeof *task, stream_run_nothing, TS_PIECE_OTHER);
+    cpu_task *task = stream->is_inline
+        ? NULL : cpu_task_new(cpu_of(handle->device), sizeof *task, stream_run_nothing, TS_PIECE_OTHER);
     if (!task && !stream->is_inline)
         return ts_fail(err, TS_NOMEM, "out of memory for a task of a stream");
     if (!task) {

@@ -198,7 +198,8 @@ static void pool_move_away(const cpu_pool *pool)
 {
     cpu_set_t mask, others;
     int caller = atomic_load_explicit(&pool->caller_cpu, memory_order_relaxed);
-    if (caller < 0 || caller >= CPU_SETSIZE || caller != sched_getcpu() || sched_getaffinity(0, sizeof mask, &mask) != 0)
+    if (caller < 0 || caller >= CPU_SETSIZE || caller != sched_getcpu() ||
+        sched_getaffinity(0, sizeof mask, &mask) != 0)
         return;
     others = mask;
     CPU_CLR((size_t)caller, &others);

@@ -106,7 +106,8 @@ ts_status cuda_native_function(ts_device *handle, uintptr_t kernel, uintptr_t *o
     cuda_context before;
     cuda_function function = NULL;
     if (!fn->KernelGetFunction)
-        return ts_fail(err, TS_UNSUPPORTED, "the NVIDIA driver is too old for kernels of libraries; install 525 or newer");
+        return ts_fail(err, TS_UNSUPPORTED,
+                       "the NVIDIA driver is too old for kernels of libraries; install 525 or newer");
     TS_TRY(cuda_enter(device, &before, err));
     cuda_result code = fn->KernelGetFunction(&function, (cuda_kernel)kernel);
     cuda_leave(device, before);

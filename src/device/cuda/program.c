@@ -217,7 +217,8 @@ static ts_status program_tmap_failed(const cuda_program *program, uint32_t i, cu
 }
 
 /* The two dimensions that lead back to a slice (ts_plan_tmap). */
-static uint32_t program_tmap_slice(const ts_plan_tmap *map, uint64_t *dims, uint64_t *strides, uint32_t *box, uint32_t *step)
+static uint32_t program_tmap_slice(const ts_plan_tmap *map, uint64_t *dims, uint64_t *strides, uint32_t *box,
+                                   uint32_t *step)
 {
     uint32_t rank = map->rank;
     uint64_t row = strides[map->slice - 1];
