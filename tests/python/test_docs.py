@@ -52,3 +52,9 @@ def test_an_entry_of_the_changes_begins_with_what_was_done_and_to_what(page):
     assert max(map(len, lines)) <= 160
     for entry in [line for line in lines if re.match("- |Added|Changed|Fixed", line)]:
         assert re.match("(- )?(Added|Changed|Fixed) `", entry), entry
+
+
+def test_what_the_map_names_is_there():
+    named = re.findall(r"`([\w.]+/[\w./*]*)`", (ROOT / "docs/map.md").read_text())
+    missing = [path for path in named if "NAME" not in path and not [*ROOT.glob(path.rstrip("/"))]]
+    assert len(named) > 60 and not missing
