@@ -284,8 +284,9 @@ static ts_val view_all_inside(ts_lower *lw, const view_access *a, bool *known)
         *known = *known && !x->index;
         if (x->index)
             continue;
-        ts_val last = ts__lower_add(lw, x->extent, -a->info->dims[axis]); /* the corner plus the tile might wrap */
-        all = ts__lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_LE, x->base, last, 0));
+        /* A corner is at most 2^31 (2^63), so its sum with the tile wraps as a signed number and not as an unsigned one. */
+        ts_val end = ts__lower_add(lw, x->base, a->info->dims[axis]);
+        all = ts__lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_LE, end, x->extent, TS_A_UNSIGNED));
         all = ts__lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, x->base, ts_int(&lw->b, a->index, 0), 0));
     }
     return all;
