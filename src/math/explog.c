@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * exp, exp2, log, log2.
+ * exp, exp2, exp10, expm1, log, log2, log10, log1p.
  *
  * exp: k = round(x / ln 2), r = x - k ln 2 in two steps that are exact where they must be, exp(r) =
  * 1 + (r + r^2 P(r)), then 2^k is added into the exponent field. Results that overflow or are
  * subnormal take the cold path, which scales by 2^(k/2) twice and so rounds once.
  * log: x = 2^e (1 + f) with f in [-1/3, 1/3]; log(1 + f) = f + f^2 P(f) in f32; in f64, where P would be
  * long, f - f^2/2 + s (f^2/2 + s^2 Q(s^2)) with s = f / (2 + f). Subnormals and specials are cold.
+ * exp10: 2^(x log2 10) with the product in two parts. expm1: 2^k expm1(r) + (2^k - 1). log10: log2's sum with e log10 2
+ * in two parts. log1p: x itself is f where it is small; else 1 + x = u + c, and c / u is added to log u.
  */
 #include "math/math.h"
 #include <math.h>
@@ -136,6 +138,24 @@ ts_val ts__math_exp2(ts_math *m, ts_val x)
     return exp_scaled(m, x, t->fast2, t->least2, t->most2, exp2_reduced);
 }
 
+ts_val ts__math_exp10(ts_math *m, ts_val x)
+{
+    x = m_min(m, m_max(m, x, m->wide ? -400 : -60), m->wide ? 400 : 60);
+    ts_val log2_10 = m_c(m, m->wide ? 0x1.a934f0979a371p+1 : 0x1.a934f0p+1), head = m_mul(m, x, log2_10);
+    ts_val low = m_c(m, m->wide ? 0x1.7f2495fb7fa6dp-53 : 0x1.2f346ep-24);
+    return ts__math_exp2_both(m, head, m_fma(m, x, low, m_fma(m, x, log2_10, m_neg(m, head))));
+}
+
+ts_val ts__math_expm1(ts_math *m, ts_val x)
+{
+    ts_val k, a = m_min(m, m_max(m, x, m->wide ? -60 : -30), m->wide ? 710 : 88.9);
+    ts_val big = m_cmp(m, TS_GT, a, m_c(m, m->wide ? 709 : 88)), r = ts__math_exp_rest(m, a, m->fmt->bias, &k);
+    k = m_isub(m, k, m_sel(m, big, m_i(m, 1), m_i(m, 0)));
+    ts_val power = m_float(m, m_shl(m, k, m->fmt->mant)), e = ts__math_expm1_rest(m, r);
+    ts_val y = m_fma(m, e, power, m_sub(m, power, m_c(m, 1)));
+    return m_with_sign(m, m_mul(m, y, m_sel(m, big, m_c(m, 2), m_c(m, 1))), x);
+}
+
 /* ---- log ----------------------------------------------------------------------------------------*/
 
 void ts__math_split(ts_math *m, ts_val x, ts_val *e, ts_val *f)
@@ -228,4 +248,58 @@ ts_val ts__math_log(ts_math *m, ts_val x)
 ts_val ts__math_log2(ts_math *m, ts_val x)
 {
     return log_any(m, x, log2_normal);
+}
+
+static ts_val log10_normal(ts_math *m, ts_val x, double shift)
+{
+    const explog_table *t = explog_of(m);
+    ts_val e, f, inv = m_c(m, m->wide ? 0x1.bcb7b1526e50ep-2 : 0x1.bcb7b2p-2);
+    ts__math_split(m, x, &e, &f);
+    e = m->wide ? e : m_mul(m, e, m_c(m, 0x1p-23));
+    if (shift != 0)
+        e = m_add(m, e, m_c(m, shift));
+    ts_val ten = m_mul(m, e, m_c(m, m->wide ? 0x1.34413509f6p-2 : 0x1.344p-2)); /* exact */
+    ts_val high = m_mul(m, f, inv), high_rest = m_fma(m, f, inv, m_neg(m, high));
+    ts_val sum = m_add(m, ten, high), sum_rest = m_add(m, m_sub(m, ten, sum), high); /* |ten| > |high| or ten = 0 */
+    ts_val low = m_fma(m, f, m_c(m, m->wide ? 0x1.95355baaafad3p-57 : -0x1.5b235ep-27), high_rest);
+    low = m_fma(m, e, m_c(m, m->wide ? 0x1.9fef311f12b36p-42 : 0x1.3509f8p-18), low);
+    if (m->wide)
+        low = m_fma(m, log_rest(m, f), inv, low);
+    else
+        low = m_fma(m, m_mul(m, m_mul(m, f, f), inv), ts__math_poly(m, f, t->log, t->n_log), low);
+    return m_add(m, sum, m_add(m, sum_rest, low));
+}
+
+ts_val ts__math_log10(ts_math *m, ts_val x)
+{
+    return log_any(m, x, log10_normal);
+}
+
+ts_val ts__math_log1p_both(ts_math *m, ts_val x, ts_val tail, ts_val doublings)
+{
+    const explog_table *t = explog_of(m);
+    ts_val e, f, u, c, zero = m_c(m, 0);
+    ts__math_two_sum(m, m_c(m, 1), x, &u, &c);
+    ts__math_split(m, u, &e, &f);
+    ts_val small = m_cmp(m, TS_LT, m_abs(m, x), m_c(m, 0.33));
+    f = m_sel(m, small, x, f);
+    e = m_sel(m, small, zero, e);
+    ts_val rest = m_div(m, m_add(m, m_sel(m, small, zero, c), tail), u);
+    if (doublings)
+        e = m_add(m, e, m_mul(m, doublings, m_c(m, m->wide ? 1 : 0x1p23)));
+    if (m->wide) {
+        ts_val low = m_fma(m, e, m_c(m, t->ln2_lo), m_add(m, log_rest(m, f), rest));
+        return m_fma(m, e, m_c(m, 0x1.62e42fefa39efp-1), m_add(m, f, low));
+    }
+    ts_val p = ts__math_poly(m, f, t->log, t->n_log);
+    return m_fma(m, e, m_c(m, 0x1.62e43p-24), m_add(m, f, m_fma(m, m_mul(m, f, f), p, rest)));
+}
+
+ts_val ts__math_log1p(ts_math *m, ts_val x)
+{
+    ts_val minus = m_c(m, -1), inf = m_c(m, INFINITY), y = ts__math_log1p_both(m, x, m_c(m, 0), 0);
+    y = m_sel(m, m_cmp(m, TS_EQ, x, inf), inf, y);
+    y = m_sel(m, m_unless(m, TS_GE, x, minus), m_c(m, NAN), y);
+    y = m_sel(m, m_cmp(m, TS_EQ, x, minus), m_neg(m, inf), y);
+    return m_with_sign(m, y, x);
 }

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sinh, cosh, tanh, on |x| with the sign put back.
+ * sinh, cosh, tanh, asinh, acosh, atanh, on |x| with the sign put back.
  *
  * sinh, cosh: |x| = k ln 2 + r, then the addition theorem: sinh |x| = Sk C + Ck S with Sk = (2^k - 2^-k) / 2,
  * Ck = (2^k + 2^-k) / 2 from exponent bits, S = sinh r and C = cosh r short polynomials. No division, no
  * cancellation: k = 0 gives S and C themselves. Where 2^(k-1) would overflow, k is one less and the
  * result doubled.
+ * asinh, acosh, atanh: log(1 + z), with z and its rounding error from x + x^2 / (1 + sqrt(1 + x^2)), with t = x - 1 from
+ * t + sqrt(t^2 + 2 t), and from 2x / (1 - x). Where x^2 would be all that counts, log x + ln 2.
  * tanh: e / (e + 2) with e = exp(2|x|) - 1, which is 2^k expm1(r) + (2^k - 1).
  */
 #include "math/math.h"
+#include <math.h>
 
 typedef struct hyper_table {
     double big, most; /* from `big` on k is lowered by one; beyond `most` all is infinite */
@@ -79,4 +82,45 @@ ts_val ts__math_tanh(ts_math *m, ts_val x)
     ts_val inverse = m_fma(m, minus, m_c(m, 0.5), m_c(m, 0.5));       /* 1 / den = (1 - q) / 2 */
     inverse = m_sel(m, m_cmp(m, TS_LT, e, m_c(m, 64)), inverse, m_c(m, 0)); /* needless and wrong beyond */
     return m_with_sign(m, m_fma(m, rest, inverse, q), x);
+}
+
+/* ---- inverses --------------------------------------------------------------------------------------*/
+
+/* log(1 + z + tail), of large x log(2 x) */
+static ts_val hyper_log(ts_math *m, ts_val x, ts_val z, ts_val tail)
+{
+    ts_val large = m_cmp(m, TS_GE, x, m_c(m, m->wide ? 0x1p30 : 0x1p14)), zero = m_c(m, 0), inf = m_c(m, INFINITY);
+    z = m_sel(m, large, m_sub(m, x, m_c(m, 1)), z);
+    tail = m_sel(m, large, zero, tail);
+    ts_val y = ts__math_log1p_both(m, z, tail, m_sel(m, large, m_c(m, 1), zero));
+    return m_sel(m, m_cmp(m, TS_EQ, x, inf), inf, y);
+}
+
+ts_val ts__math_asinh(ts_math *m, ts_val x)
+{
+    ts_val a = m_abs(m, x), one = m_c(m, 1), root = ts_op1(m->b, TS_OP_sqrt, m_fma(m, a, a, one), 0);
+    ts_val q = m_div(m, m_mul(m, a, a), m_add(m, one, root)), z = m_add(m, a, q); /* q < a */
+    return m_with_sign(m, hyper_log(m, a, z, m_sub(m, q, m_sub(m, z, a))), x);
+}
+
+ts_val ts__math_acosh(ts_math *m, ts_val x)
+{
+    ts_val t = m_sub(m, x, m_c(m, 1)), twice = m_add(m, t, t), square = m_fma(m, t, t, twice);
+    ts_val root = ts_op1(m->b, TS_OP_sqrt, square, 0), lost = m_fma(m, t, t, m_sub(m, twice, square)), z, tail;
+    ts_val rest = m_div(m, m_add(m, m_fma(m, m_neg(m, root), root, square), lost),
+                        m_max(m, m_add(m, root, root), m->wide ? 0x1p-1000 : 0x1p-100));
+    ts__math_two_sum(m, t, root, &z, &tail);
+    ts_val y = hyper_log(m, x, z, m_add(m, tail, rest));
+    return m_sel(m, m_unless(m, TS_GE, x, m_c(m, 1)), m_c(m, NAN), y);
+}
+
+ts_val ts__math_atanh(ts_math *m, ts_val x)
+{
+    ts_val a = m_abs(m, x), one = m_c(m, 1), den = m_sub(m, one, a), lost = m_sub(m, m_sub(m, one, den), a);
+    ts_val twice = m_add(m, a, a), z = m_div(m, twice, den), minus = m_neg(m, z);
+    ts_val tail = m_div(m, m_fma(m, minus, lost, m_fma(m, minus, den, twice)), den);
+    ts_val y = m_mul(m, ts__math_log1p_both(m, z, tail, 0), m_c(m, 0.5));
+    y = m_sel(m, m_cmp(m, TS_LT, a, m_c(m, m->wide ? 0x1p-30 : 0x1p-14)), a, y);
+    y = m_sel(m, m_cmp(m, TS_EQ, a, one), m_c(m, INFINITY), y);
+    return m_with_sign(m, m_sel(m, m_unless(m, TS_LE, a, one), m_c(m, NAN), y), x);
 }

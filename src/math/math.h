@@ -51,6 +51,8 @@ ts_val ts__math_exp2_both(ts_math *m, ts_val head, ts_val tail);
 /* x = 2^e (1 + f), x normal and positive; f in [-1/3, 1/3]. *e holds e as a float, times 2^23 in f32. */
 void ts__math_split(ts_math *m, ts_val x, ts_val *e, ts_val *f);
 
+/* log(1 + x + tail) + doublings * ln 2 for 1 + x > 0; tail is a rounding error of x, doublings a whole float or 0. */
+ts_val ts__math_log1p_both(ts_math *m, ts_val x, ts_val tail, ts_val doublings);
 /* 2^e from an integer in the exponent range of normal numbers. */
 ts_val ts__math_power(ts_math *m, ts_val e);
 /* a > 0 as significand in [1, 2) and exponent. */

@@ -62,3 +62,23 @@ ts_val ts__math_remf(ts_math *m, ts_val x, ts_val y)
     ts_end_like(m->b, opener);
     return m_with_sign(m, ts_res(m->b, opener, 0), x);
 }
+
+ts_val ts__math_fmod(ts_math *m, ts_val x, ts_val y)
+{
+    return ts__math_remf(m, x, y);
+}
+
+/* r = x mod 2y, from which y is taken while r is beyond the half; all exact. Where 2y would overflow, both are
+ * scaled, and an x so small that it would suffer is the result. */
+ts_val ts__math_remainder(ts_math *m, ts_val x, ts_val y)
+{
+    ts_val ax = m_abs(m, x), ay = m_abs(m, y), one = m_c(m, 1);
+    ts_val huge = m_cmp(m, TS_GT, ay, m_c(m, m->wide ? 0x1p1022 : 0x1p126));
+    ts_val same = ts_op2(m->b, TS_OP_andi, huge, m_cmp(m, TS_LT, ax, m_mul(m, ay, m_c(m, 0.5))), 0);
+    ts_val scale = m_sel(m, huge, m_c(m, 0.25), one), back = m_sel(m, huge, m_c(m, 4), one);
+    ts_val half = m_mul(m, ay, scale), r = ts__math_remf(m, m_mul(m, ax, scale), m_add(m, half, half));
+    ts_val over = m_cmp(m, TS_GT, m_add(m, r, r), half), less = m_sub(m, r, half);
+    less = m_sel(m, m_cmp(m, TS_GE, m_add(m, less, less), half), m_sub(m, less, half), less);
+    r = m_sel(m, same, ax, m_mul(m, m_sel(m, over, less, r), back));
+    return m_sel(m, m_icmp(m, TS_LT, m_bits(m, x), m_i(m, 0)), m_neg(m, r), r);
+}

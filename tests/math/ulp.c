@@ -105,10 +105,10 @@ static double ulp_distance(ulp_format f, ts_real got, ts_real want)
 
 static double ulp_value(ts_type type, uint64_t bits)
 {
-    return type == TS_T_f64   ? ts_f64_of_bits(bits)
-           : type == TS_T_f32 ? (double)ts_f32_of_bits(bits)
-           : type == TS_T_f16 ? ts__f16_to_f64((uint16_t)bits)
-                              : ts__bf16_to_f64((uint16_t)bits);
+    if (type == TS_T_f64 || type == TS_T_f32)
+        return type == TS_T_f64 ? ts_f64_of_bits(bits) : (double)ts_f32_of_bits(bits);
+    double x = type == TS_T_f16 ? ts__f16_to_f64((uint16_t)bits) : ts__bf16_to_f64((uint16_t)bits);
+    return isnan(x) && bits >> 15 ? -fabs(x) : x; /* a NaN keeps its sign */
 }
 
 static ts_real ulp_operand(ts_type type, uint64_t bits)
