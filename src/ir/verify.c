@@ -1,18 +1,19 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* clang-format off */
+/*
+ * The verifier: every rule of op.def and the structure of a function. The first broken rule is reported with the
+ * instruction printed and its source place.
  *
- * The verifier: every rule of op.def and the structure of a function. The first broken rule is
- * reported with the instruction printed and its source place.
- *
- * The input may be any array of instructions, so each step only uses what earlier steps have
- * proved:
+ * The input may be any array of instructions, so each step only uses what earlier steps have proved:
  *   1. bounds     operation, operands, pool words, types exist; level; attribute bits are known
- *   2. structure  openers, else, end match; arg and res stand where they belong and are as many as
- *                 they must be; regions end in a terminator that may end them
- *   3. values     every operand has a value, comes earlier, and its region is still open
- * (dominance)
- *   4. rules      counts, types and attributes of each instruction (here elementwise ones; the rest
- * in verify_tile.c and verify_simt.c; types in verify_type.c)
+ *   2. structure  openers, else, end match; arg and res stand where they belong and are as many as they must be;
+ *                 regions end in a terminator that may end them
+ *   3. values     every operand has a value, comes earlier, and its region is still open (dominance)
+ *   4. rules      counts, types and attributes of each instruction (here elementwise ones; the rest in verify_tile.c and
+ *                 verify_simt.c; types in verify_type.c)
  */
+/* clang-format on */
 #include "ir/verify.h"
 
 typedef struct verify_fn {

@@ -1,13 +1,17 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* clang-format off */
+/*
+ * Calls: arguments are evaluated and spread, bound to the parameters of a function (inlined here) or of an operation (a
+ * row of tile_op.def, whose signature is read from the row). Part of the front end.
  *
- * Calls: arguments are evaluated and spread, bound to the parameters of a function (inlined here)
- * or of an operation (a row of tile_op.def, whose signature is read from the row). Part of the
- * front end.
- *
- * Signature of an operation: names in order; a name ending in ? may be left out, in ... takes the
- * rest.
- * `/` ends the positional-only ones, `*` begins the keyword-only ones.
+ * Signature of an operation, names in order:
+ *     name?       may be left out
+ *     name...     takes the rest
+ *     /           ends the positional-only ones
+ *     *           begins the keyword-only ones
  */
+/* clang-format on */
 #include "lang/lower.h"
 #include "lang/tile/op.h"
 

@@ -1,12 +1,17 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* clang-format off */
+/*
+ * The entry of the front end: reads the pack, turns the spec into parameters and what is known about them, lowers the
+ * kernel's body. Read next: lower.h (the parts), stmt.c, expr.c.
  *
- * The entry of the front end: reads the pack, turns the spec into parameters and what is known
- * about them, lowers the kernel's body. Read next: lower.h (the parts), stmt.c, expr.c.
- *
- *     k(a: float32 array, rank 1, aligned; n: int32)   entry k(%0: ptr<f32>, %1: i32, %2: i32, %3:
- * i32) %4 = assume div_by 16 %0 %5 = assume bounded 0 %1  .. %7 = make_tensor_view %4, shape [%5],
- * strides [1]
+ *     k(a: float32 array, rank 1, aligned; n: int32)     ─▶    entry k(%0: ptr<f32>, %1: i32, %2: i32, %3: i32)
+ *                                                                %4 = assume div_by 16 %0
+ *                                                                %5 = assume bounded 0 %1
+ *                                                                ..
+ *                                                                %7 = make_tensor_view %4, shape [%5], strides [1]
  */
+/* clang-format on */
 #include "lang/lower.h"
 
 /* ---- parameters ---------------------------------------------------------------------- */

@@ -1,19 +1,23 @@
-/* SPDX-License-Identifier: Apache-2.0
+/* SPDX-License-Identifier: Apache-2.0 */
+
+/* clang-format off */
+/*
+ * Dead code elimination: drops what has no effect and no user, also loop-carried values, region results and whole
+ * regions.
  *
- * Dead code elimination: drops what has no effect and no user, also loop-carried values, region
- * results and whole regions.
+ *     %5, %6 = for %3 in (%a, %b, %c) iter(%4 = %x, %7 = %y)         %5 = for %3 in (%a, %b, %c) iter(%4 = %x)
+ *              : f32, f32 {                                                   : f32 {
+ *       %8 = load_ptr_tko %p : f32                             ─▶
+ *       %9 = addf %4, %4 : f32                                          %9 = addf %4, %4 : f32
+ *       continue %9, %8                                                 continue %9
+ *     }                              (only %5 is used)                }
  *
- *     %5, %6 = for %3 in (%a, %b, %c) iter(%4 = %x, %7 = %y) : f32, f32 {      %5 = for ... iter(%4
- * = %x) : f32 { %8 = load_ptr_tko %p : f32                                       ->      %9 = addf
- * %4, %4 : f32 %9 = addf %4, %4 : f32                                                   continue %9
- *       continue %9, %8                                                        }
- *     }                         (only %5 is used)
- *
- * Marking from the roots (writes, side effects, ordered loads, returns out of regions, loops that may
- * never end) to what they need; a carried value or a result is a slot of its own. A live loop keeps the jumps that
- * target it, and with them the ifs around those. Then one copy of what is marked. Cost: linear. After
- * Cytron et al., "Efficiently computing SSA form and the control dependence graph" (1991).
+ * Marking from the roots (writes, side effects, ordered loads, returns out of regions, loops that may never end) to what
+ * they need; a carried value or a result is a slot of its own. A live loop keeps the jumps that target it, and with them
+ * the ifs around those. Then one copy of what is marked. Cost: linear. After Cytron et al., "Efficiently computing SSA
+ * form and the control dependence graph" (1991).
  */
+/* clang-format on */
 #include "pass/pass.h"
 
 typedef struct dce_ctx {
