@@ -24,6 +24,7 @@ ts_linear ts__linear_all_same(uint32_t n_warp)
 
 bool ts__linear_blocked(ts_linear *out, uint32_t bits, const uint8_t *order, uint32_t vec, uint32_t n_warp)
 {
+    ts_assert(n_warp <= TS_LAYOUT_WARPS && vec <= TS_LAYOUT_REGS);
     *out = (ts_linear){.bits = (uint8_t)bits, .n_warp = (uint8_t)n_warp};
     uint32_t at = 0;
     while (at < bits && at < vec)
@@ -45,6 +46,7 @@ typedef uint32_t layout_map(uint32_t column, const void *with);
 static ts_linear layout_each(const ts_linear *layout, uint32_t bits, layout_map *map, const void *with)
 {
     ts_linear out = *layout;
+    ts_assert(ts_linear_is_sound(layout) && bits <= TS_LAYOUT_BITS);
     out.bits = (uint8_t)bits;
     for (uint32_t i = 0; i < layout->n_reg; i++)
         out.reg[i] = map(layout->reg[i], with);
@@ -52,6 +54,7 @@ static ts_linear layout_each(const ts_linear *layout, uint32_t bits, layout_map 
         out.lane[i] = map(layout->lane[i], with);
     for (uint32_t i = 0; i < layout->n_warp; i++)
         out.warp[i] = map(layout->warp[i], with);
+    ts_assert(ts_linear_is_sound(&out));
     return out;
 }
 
@@ -110,6 +113,7 @@ ts_linear ts__linear_insert(const ts_linear *layout, uint32_t mask)
 ts_linear ts__linear_permute(const ts_linear *layout, const uint8_t *from)
 {
     uint8_t all[TS_LAYOUT_BITS];
+    ts_assert(layout->bits <= TS_LAYOUT_BITS);
     for (uint32_t i = 0; i < TS_LAYOUT_BITS; i++)
         all[i] = i < layout->bits ? from[i] : TS_LAYOUT_BITS;
     return layout_each(layout, layout->bits, layout_pick, all);
@@ -206,6 +210,7 @@ ts_place ts__linear_replicas(const ts_linear *layout)
 bool ts__linear_invert(const ts_linear *layout, ts_layout_inverse *inverse)
 {
     layout_rows rows;
+    ts_assert(ts_linear_is_sound(layout));
     layout_rows_of(layout, &rows);
     for (uint32_t i = 0; i < layout->bits; i++) {
         ts_place of = {0, 0, 0};
@@ -232,6 +237,7 @@ bool ts__linear_covers(const ts_linear *layout)
 ts_place ts__linear_find(const ts_layout_inverse *inverse, uint32_t bits, uint32_t flat)
 {
     ts_place of = {0, 0, 0};
+    ts_assert(bits <= TS_LAYOUT_BITS && flat >> bits == 0);
     for (uint32_t i = 0; i < bits; i++)
         if (flat >> i & 1)
             layout_add_place(&of, inverse->of[i]);

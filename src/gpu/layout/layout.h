@@ -34,6 +34,21 @@ typedef struct ts_place {
     uint32_t reg, lane, warp;
 } ts_place;
 
+/* Counts within their limits, every column an element of the tile. */
+static inline bool ts_linear_is_sound(const ts_linear *l)
+{
+    uint32_t any = 0;
+    if (l->bits > TS_LAYOUT_BITS || l->n_reg > TS_LAYOUT_REGS || l->n_warp > TS_LAYOUT_WARPS)
+        return false;
+    for (uint32_t i = 0; i < l->n_reg; i++)
+        any |= l->reg[i];
+    for (uint32_t i = 0; i < TS_LAYOUT_LANES; i++)
+        any |= l->lane[i];
+    for (uint32_t i = 0; i < l->n_warp; i++)
+        any |= l->warp[i];
+    return any >> l->bits == 0;
+}
+
 bool ts__linear_equal(const ts_linear *a, const ts_linear *b);
 uint32_t ts__linear_at(const ts_linear *layout, ts_place place); /* flat index */
 

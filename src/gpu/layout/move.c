@@ -217,6 +217,7 @@ static uint32_t move_width(const ts_linear *layout, const uint32_t *offset, uint
 
 void ts__move_plan_shared(const ts_linear *from, const ts_linear *to, uint32_t bytes, ts_whole whole, ts_move *move)
 {
+    ts_assert(from->bits == to->bits && ts_is_pow2(bytes) && bytes <= 16);
     *move = (ts_move){.kind = TS_MOVE_SHARED};
     uint32_t log_bytes = (uint32_t)ts_log2(bytes), max = 4 - log_bytes;
     move_bits vec = move_vector(from, to, max, whole);
@@ -229,6 +230,7 @@ void ts__move_plan_shared(const ts_linear *from, const ts_linear *to, uint32_t b
 
 void ts__move_plan(const ts_linear *from, const ts_linear *to, uint32_t bytes, ts_move *move)
 {
+    ts_assert(from->bits == to->bits && from->n_warp == to->n_warp);
     if (ts__linear_equal(from, to))
         *move = (ts_move){.kind = TS_MOVE_NONE};
     else if (!move_plan_regs(from, to, move) && !move_plan_shuffle(from, to, bytes, move))
@@ -261,6 +263,7 @@ static uint32_t move_phase(const uint32_t *byte, uint32_t n, uint32_t width)
 uint32_t ts__move_conflicts(const ts_linear *layout, const uint32_t *offset, uint32_t vec, uint32_t bytes)
 {
     uint32_t byte[32], width = bytes << vec, n = TS_MIN(32u, MOVE_PHASE / width), extra = 0;
+    ts_assert(width && width <= MOVE_PHASE);
     for (uint32_t lane = 0; lane < 32; lane++) {
         uint32_t flat = ts__linear_at(layout, (ts_place){.lane = lane});
         byte[lane] = ts_xor_of(offset, layout->bits, flat) * bytes;

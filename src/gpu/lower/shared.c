@@ -41,7 +41,9 @@ static void shared_grow(ts_lower *lw, uint32_t end, uint32_t bytes, ts_val why)
 
 uint32_t ts__shared_fix(ts_lower *lw, uint32_t bytes, uint32_t align, ts_val why)
 {
+    ts_assert(ts_is_pow2(align));
     uint32_t begin = ts_round_up(lw->shared.peak, align);
+    ts_assert(shared_clear(&lw->shared, begin, bytes) == begin); /* nobody else's */
     (void)TS_PUSH(lw->arena, &lw->shared.fixed, ((ts_shared_use){begin, begin + bytes}));
     shared_grow(lw, begin + bytes, bytes, why);
     return begin;
@@ -54,6 +56,7 @@ uint32_t ts__shared_take(ts_lower *lw, uint32_t bytes, ts_val why)
     uint32_t begin = shared_clear(shared, shared->next, bytes);
     if (begin + bytes > TS_MAX((uint32_t)SHARED_WINDOW, shared->peak))
         begin = shared_clear(shared, 0, bytes);
+    ts_assert(begin % SHARED_ALIGN == 0 && shared_clear(shared, begin, bytes) == begin);
     bool dirty = shared->unknown;
     for (uint32_t i = 0; i < shared->reads.n; i++)
         dirty = dirty || shared_meets(&shared->reads.at[i], begin, begin + bytes);
@@ -68,11 +71,14 @@ uint32_t ts__shared_take(ts_lower *lw, uint32_t bytes, ts_val why)
 void ts__shared_done(ts_lower *lw, uint32_t offset, uint32_t bytes)
 {
     ts_shared *shared = &lw->shared;
+    uint32_t n = shared->fixed.n;
     for (uint32_t i = 0; i < shared->fixed.n; i++)
         if (shared->fixed.at[i].begin == offset) {
             shared->fixed.at[i] = shared->fixed.at[--shared->fixed.n];
             break;
         }
+    ts_assert(shared->fixed.n + 1 == n || lw->arena->failed); /* it was taken, once */
+    (void)n;
     (void)TS_PUSH(lw->arena, &shared->reads, ((ts_shared_use){offset, offset + bytes}));
 }
 
