@@ -7,8 +7,8 @@
  *     plan/       what is decided before code is written: a layout for every tile, the tensor-core way, tensor maps,
  *                 rings, waits
  *     lower/      the walk that writes thread code
- *     schedule/   what runs beside what: pipelines, the producer warp, rotated loops, teams, clusters; each is a strategy
- *                 with hooks that the walk calls (lower/strategy.h), one row of schedule.def
+ *     schedule/   what runs beside what: pipelines, the producer warp, rotated loops, ping-pong, clusters; each is
+ *                 a strategy with hooks that the walk calls (lower/strategy.h), one row of schedule.def
  *
  * Read next: lower/lower.h, layout/layout.h.
  */

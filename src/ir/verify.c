@@ -10,8 +10,8 @@
  *   2. structure  openers, else, end match; arg and res stand where they belong and are as many as they must be;
  *                 regions end in a terminator that may end them
  *   3. values     every operand has a value, comes earlier, and its region is still open (dominance)
- *   4. rules      counts, types and attributes of each instruction (here elementwise ones; the rest in verify_tile.c and
- *                 verify_simt.c; types in verify_type.c)
+ *   4. rules      counts, types and attributes of each instruction (here elementwise ones; the rest in verify_tile.c
+ *                 and verify_simt.c; types in verify_type.c)
  */
 /* clang-format on */
 #include "ir/verify.h"

@@ -12,10 +12,10 @@
  *       continue %9, %8                                                 continue %9
  *     }                              (only %5 is used)                }
  *
- * Marking from the roots (writes, side effects, ordered loads, returns out of regions, loops that may never end) to what
- * they need; a carried value or a result is a slot of its own. A live loop keeps the jumps that target it, and with them
- * the ifs around those. Then one copy of what is marked. Cost: linear. After Cytron et al., "Efficiently computing SSA
- * form and the control dependence graph" (1991).
+ * Marking from the roots (writes, side effects, ordered loads, returns out of regions, loops that may never end) to
+ * what they need; a carried value or a result is a slot of its own. A live loop keeps the jumps that target it, and
+ * with them the ifs around those. Then one copy of what is marked. Cost: linear. After Cytron et al., "Efficiently
+ * computing SSA form and the control dependence graph" (1991).
  */
 /* clang-format on */
 #include "pass/pass.h"

@@ -247,14 +247,14 @@ ts_val *ts__lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_linear 
 
 /* ---- within the warp ------------------------------------------------------------------------------------------ */
 
-/* One of 2^n registers by run-time bits: a tree of selects. `words[i]` is what bit i of `bits` adds. */
-static ts_val convert_choose(ts_lower *lw, const ts_val *reg, uint32_t r, uint32_t n, const uint32_t *words,
+/* One of 2^n registers by run-time bits: a tree of selects. `columns[i]` is what bit i of `bits` adds. */
+static ts_val convert_choose(ts_lower *lw, const ts_val *reg, uint32_t r, uint32_t n, const uint32_t *columns,
                              const uint32_t *tid_bit)
 {
     if (n == 0)
         return reg[r];
-    ts_val without = convert_choose(lw, reg, r, n - 1, words, tid_bit);
-    ts_val with = convert_choose(lw, reg, r ^ words[n - 1], n - 1, words, tid_bit);
+    ts_val without = convert_choose(lw, reg, r, n - 1, columns, tid_bit);
+    ts_val with = convert_choose(lw, reg, r ^ columns[n - 1], n - 1, columns, tid_bit);
     if (with == without)
         return with;
     ts_val bit = ts_op2(&lw->b, TS_OP_andi, lw->tid, ts__lower_i32(lw, 1u << tid_bit[n - 1]), 0);
@@ -264,17 +264,17 @@ static ts_val convert_choose(ts_lower *lw, const ts_val *reg, uint32_t r, uint32
 
 static ts_val *convert_regs(ts_lower *lw, const ts_val *reg, const ts_linear *to, const ts_move *move)
 {
-    uint32_t words[TS_LAYOUT_LANES + TS_LAYOUT_WARPS], bits[TS_LAYOUT_LANES + TS_LAYOUT_WARPS], n = 0;
+    uint32_t columns[TS_LAYOUT_LANES + TS_LAYOUT_WARPS], bits[TS_LAYOUT_LANES + TS_LAYOUT_WARPS], n = 0;
     ts_val *out = ts__lower_regs(lw, to);
     for (uint32_t i = 0; i < (uint32_t)TS_LAYOUT_LANES + to->n_warp; i++) {
         uint32_t word = i < TS_LAYOUT_LANES ? move->lane_reg[i] : move->warp_reg[i - TS_LAYOUT_LANES];
         if (word) {
-            words[n] = word;
+            columns[n] = word;
             bits[n++] = i;
         }
     }
     for (uint32_t r = 0; r < 1u << to->n_reg; r++)
-        out[r] = convert_choose(lw, reg, ts_xor_of(move->reg_reg, to->n_reg, r), n, words, bits);
+        out[r] = convert_choose(lw, reg, ts_xor_of(move->reg_reg, to->n_reg, r), n, columns, bits);
     return out;
 }
 

@@ -326,7 +326,7 @@ void ts__fma_loosen(ts_lower *lw, ts_val loop, ts_val mma)
 {
     ts_builder *b = &lw->b;
     const ts_linear *home = lw->assign.home[mma];
-    if (lw->assign.way[mma] != TS_MMA_WAY_FMA || ts__lower_elem(lw, mma) != TS_T_f32)
+    if (lw->assign.mma_path[mma] != TS_MMA_PATH_FMA || ts__lower_elem(lw, mma) != TS_T_f32)
         return;
     ts_val lower = ts_emit(b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(TS_SREG_LANEMASK_LT, 0, 0), 0);
     ts_val zero = ts_op2(b, TS_OP_shri, lower, ts__lower_i32(lw, 31), TS_A_UNSIGNED); /* no lane is below itself */

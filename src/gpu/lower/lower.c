@@ -478,7 +478,8 @@ static bool lower_prepare(ts_lower *lw, ts_fn *fn)
     lw->tokens = TS_NEW_N(lw->arena, uint32_t, fn->inst.n);
     lw->roots = TS_NEW_N(lw->arena, uint64_t, fn->inst.n);
     lw->nowhere = TS_NEW_N(lw->arena, ts_val, 1 << TS_LAYOUT_REGS);
-    if (!lw->fn || !lw->nowhere || !lw->scalar || !lw->newest || !lw->roots || !lw->tokens || !ts_shape_of(fn, lw->arena, &lw->shape) || !ts__facts_of(fn, lw->arena, &lw->facts))
+    if (!lw->fn || !lw->nowhere || !lw->scalar || !lw->newest || !lw->roots || !lw->tokens ||
+        !ts_shape_of(fn, lw->arena, &lw->shape) || !ts__facts_of(fn, lw->arena, &lw->facts))
         return false;
     lw->fn->level = TS_LEVEL_S;
     ts__builder_init(&lw->b, lw->fn);
@@ -539,7 +540,7 @@ ts_status ts__lower_with(ts_fn *fn, ts_pass_env *env, const ts_strategies *strat
     if (lw.assign.n_cta || lw.assign.tma.log_split)
         env->plan->cluster = 1u << TS_MAX(lw.assign.n_cta, lw.assign.tma.log_split);
     env->plan->shared_bytes = lw.shared.peak;
-    if (lw.assign.tma.active && lw.assign.tma.teams && lw.shared.peak > lw.assign.tma.shared)
+    if (lw.assign.tma.active && lw.assign.tma.pingpong && lw.shared.peak > lw.assign.tma.shared)
         return ts_fail(err, TS_INTERNAL, "a move through shared memory in a kernel whose teams would share it");
     ts_fn_replace(fn, lw.fn);
     return TS_OK;

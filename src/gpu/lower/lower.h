@@ -20,7 +20,7 @@
  * stand anywhere in it.
  *
  * To lower an operation in another way where that is better: a strategy (strategy.h, schedule/schedule.def). It reads
- * operands with ts__lower_get / ts__lower_scalar, gives results with ts__lower_set, takes shared memory from ts__shared_*.
+ * operands with ts__lower_get / ts__lower_scalar, gives results with ts__lower_set, takes memory from ts__shared_*.
  * To take over a whole loop: its `loop` hook lowers it and returns the last instruction handled (its last `res`).
  */
 #ifndef TS_GPU_LOWER_LOWER_H
@@ -276,7 +276,7 @@ bool ts__lower_has(ts_op op);
 
 /* The whole pass, with these strategies: leaves `fn` at thread level and the plan filled. `messages` are the texts that
  * faults name. */
-TS_CHECKED ts_status ts__lower_with(ts_fn *fn, ts_pass_env *env, const struct ts_strategies *strategies, ts_text *messages,
-                                    ts_error *err);
+TS_CHECKED ts_status ts__lower_with(ts_fn *fn, ts_pass_env *env, const struct ts_strategies *strategies,
+                                    ts_text *messages, ts_error *err);
 
 #endif

@@ -233,8 +233,8 @@ void ts__lower_gdc(ts_lower *lw, ts_val v)
 /* Shared memory, for the whole kernel. Barriers around its accesses come with the unknown root (lower/ptr.c). */
 void ts__lower_alloca(ts_lower *lw, ts_val v)
 {
-    const uint32_t *words = ts_pool(lw->tile, ts_at(lw->tile, v));
-    uint32_t at = ts__shared_fix(lw, words[0], TS_MAX(words[1], 16u), v);
+    const uint32_t *attributes = ts_pool(lw->tile, ts_at(lw->tile, v));
+    uint32_t at = ts__shared_fix(lw, attributes[0], TS_MAX(attributes[1], 16u), v);
     lw->scalar[v] = ts__shared_pointer(lw, ts_type_get(lw->module, ts_type_of(lw->tile, v))->elem, at);
 }
 

@@ -297,7 +297,7 @@ static ts_linear mma_fragment(ts_lower *lw, ts_val v, uint32_t side)
 
 bool ts__mma_source(ts_lower *lw, ts_val v, uint32_t side, mma_source *source)
 {
-    if (lw->assign.way[v] == TS_MMA_WAY_FMA) {
+    if (lw->assign.mma_path[v] == TS_MMA_PATH_FMA) {
         ts__fma_source(lw, v, side, source);
         return true;
     }
@@ -325,12 +325,12 @@ static void mma_open(ts_lower *lw, ts_val v, mma_job *job)
 
 bool ts__mma_goes_ahead(ts_lower *lw, ts_val v)
 {
-    return lw->assign.way[v] != TS_MMA_WAY_FMA || ts__fma_goes_ahead(lw, v);
+    return lw->assign.mma_path[v] != TS_MMA_PATH_FMA || ts__fma_goes_ahead(lw, v);
 }
 
 void ts__mma_first(ts_lower *lw, ts_val v, ts_vals *out)
 {
-    if (lw->assign.way[v] == TS_MMA_WAY_FMA) {
+    if (lw->assign.mma_path[v] == TS_MMA_PATH_FMA) {
         ts__fma_first(lw, v, out);
         return;
     }
@@ -371,7 +371,7 @@ void ts__lower_mma(ts_lower *lw, ts_val v)
         ts__lower_fail(lw, TS_INTERNAL, v, "mmaf_scaled must be expanded before layouts are assigned");
     else if (ts__hook_product(lw, v))
         return;
-    else if (lw->assign.way[v] == TS_MMA_WAY_SYNC)
+    else if (lw->assign.mma_path[v] == TS_MMA_PATH_SYNC)
         mma_sync(lw, v);
     else
         ts__lower_fma(lw, v);

@@ -36,8 +36,8 @@ bool ts__mma_source(ts_lower *lw, ts_val mma, uint32_t side, mma_source *source)
 /* Writes the operand to shared memory unless a pipeline has put it there; the barrier is the caller's. */
 void ts__mma_prepare(ts_lower *lw, mma_source *source);
 
-/* Reading a step ahead (ts_prefetch in strategy.h): whether the product can; loads the fragments of its first k step from
- * the current stage and adds them to `out`. */
+/* Reading a step ahead (ts_prefetch in strategy.h): whether the product can; loads the fragments of its first k step
+ * from the current stage and adds them to `out`. */
 bool ts__mma_goes_ahead(ts_lower *lw, ts_val mma);
 void ts__mma_first(ts_lower *lw, ts_val mma, ts_vals *out);
 

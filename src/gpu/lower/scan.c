@@ -229,14 +229,15 @@ static void scan_warps(ts_lower *lw, const scan_state *s, uint32_t kept, const t
 
 static bool scan_prepare(ts_lower *lw, scan_state *s)
 {
-    const uint32_t *words = ts_pool(lw->tile, ts_at(lw->tile, s->v));
+    const uint32_t *attributes = ts_pool(lw->tile, ts_at(lw->tile, s->v));
     ts_val first = ts_opnd(lw->tile, s->v, 0);
-    s->axis = ts_axis_mask(ts__axis_of(lw->module, ts_type_of(lw->tile, first), words[0]));
-    s->reverse = words[1];
+    s->axis = ts_axis_mask(ts__axis_of(lw->module, ts_type_of(lw->tile, first), attributes[0]));
+    s->reverse = attributes[1];
     scan_bits(s);
     for (uint32_t i = 0; i < s->n; i++) {
         ts_val x = ts_opnd(lw->tile, s->v, i);
-        s->identity[i] = ts_bits(&lw->b, ts__lower_elem(lw, x), words[3 + 2 * i] | (uint64_t)words[4 + 2 * i] << 32);
+        s->identity[i] = ts_bits(&lw->b, ts__lower_elem(lw, x),
+                                 attributes[3 + 2 * i] | (uint64_t)attributes[4 + 2 * i] << 32);
         s->out[i] = ts__lower_regs(lw, s->layout);
         memcpy(s->out[i], ts__lower_get(lw, x, s->layout), sizeof *s->out[i] << s->layout->n_reg);
     }

@@ -504,7 +504,7 @@ static void view_store_branch(ts_lower *lw, view_access *a, ts_val inside, const
 enum { VIEW_SECTOR = 32 }; /* bytes that memory moves at once */
 
 /* Bytes that neighbouring registers and lanes of a layout cover in one piece along `axis`; no limit for all of it. */
-static uint32_t view_piece(const ts_linear *layout, ts_axis_bits axis, uint32_t bytes)
+static uint32_t view_run_bytes(const ts_linear *layout, ts_axis_bits axis, uint32_t bytes)
 {
     uint32_t n = 0;
     for (; n < axis.n; n++) {
@@ -530,7 +530,7 @@ const ts_linear *ts__view_store_layout(ts_lower *lw, ts_val v)
     ts_axis_bits axis = unit == TS_NO ? (ts_axis_bits){0, 0} : ts__axis_of(lw->module, type, unit);
     bool single = axis.n && !lw->assign.scans && !ts__view_has_vectors(lw->tile, view); /* runs would scatter */
     bool runs = home && axis.n && ts__linear_reg_bit(home, axis.first) >= 0;
-    if (home && (unit == TS_NO || (view_piece(home, axis, bytes) >= VIEW_SECTOR && !(single && runs))))
+    if (home && (unit == TS_NO || (view_run_bytes(home, axis, bytes) >= VIEW_SECTOR && !(single && runs))))
         return home;
     usual = ts__assign_for_view(&lw->assign, lw->tile, view, type);
     return usual ? usual : ts__lower_home(lw, x);

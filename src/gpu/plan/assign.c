@@ -365,9 +365,9 @@ static bool assign_tables(ts_assign *out, ts_arena *arena, uint32_t n)
     out->home = TS_NEW_N(arena, const ts_linear *, n);
     out->work = TS_NEW_N(arena, const ts_linear *, n);
     out->want = TS_NEW_N(arena, const ts_linear *, n);
-    out->way = TS_NEW_N(arena, uint8_t, n);
+    out->mma_path = TS_NEW_N(arena, uint8_t, n);
     out->row = TS_NEW_N(arena, uint8_t, n);
-    return out->home && out->work && out->want && out->way && out->row;
+    return out->home && out->work && out->want && out->mma_path && out->row;
 }
 
 /* From nothing to homes that no longer change. */
@@ -394,7 +394,7 @@ ts_status ts__assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *aren
         return ts_fail(err, TS_NOMEM, "out of memory while assigning layouts");
     TS_TRY(ts__tma_plan(fn, env, arena, &out->tma, err));
     ts__assign_warps(out, fn, env);
-    ts__assign_ways(out, fn, env->target);
+    ts__assign_mma_paths(out, fn, env->target);
     assign_rounds(&w);
     if (!w.failed && ts__assign_vectors(out, fn))
         assign_rounds(&w);

@@ -23,7 +23,7 @@
 #include "gpu/plan/view.h"
 
 /* How an mma is carried out. */
-typedef enum ts_mma_way { TS_MMA_WAY_NONE, TS_MMA_WAY_FMA, TS_MMA_WAY_SYNC, TS_MMA_WAY_WGMMA } ts_mma_way;
+typedef enum ts_mma_path { TS_MMA_PATH_NONE, TS_MMA_PATH_FMA, TS_MMA_PATH_SYNC, TS_MMA_PATH_WGMMA } ts_mma_path;
 
 typedef struct ts_assign {
     uint32_t n_warp;           /* log2 of the warps of a tile block */
@@ -34,7 +34,7 @@ typedef struct ts_assign {
     const ts_linear **home;    /* [value]; NULL = free, scalar, view or token */
     const ts_linear **want;    /* [load] the home that its readers want (assign_vector.c); NULL = the usual one */
     const ts_linear **work;    /* [reduce, scan, atomic ..] the layout the operation works in */
-    uint8_t *way;              /* [mma] ts_mma_way */
+    uint8_t *mma_path;             /* [mma] ts_mma_path */
     uint8_t *row;              /* [mma] ts_mma row for SYNC */
     ts_tma tma;                /* products on wgmma, loads by TMA */
     TS_VEC(const ts_linear *) interned;
@@ -45,9 +45,9 @@ typedef struct ts_assign {
 TS_CHECKED ts_status ts__assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena, ts_assign *out,
                                    ts_error *err);
 
-/* The steps of ts__assign_run. First: n_warp, n_cta, vec, scans and reduces, then `way` and `row` of every product. */
+/* The steps of ts__assign_run. First: n_warp, n_cta, vec, scans and reduces, then `mma_path`, `row` of products. */
 void ts__assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env);
-void ts__assign_ways(ts_assign *out, const ts_fn *fn, ts_target target);
+void ts__assign_mma_paths(ts_assign *out, const ts_fn *fn, ts_target target);
 /* The blocks of a cluster, which work on their own up to the end of the loop over k that they share (schedule/split_k.c), and
  * then on parts of its sum: `apart` before the loop, `share` behind it, which gives the home of the parts. */
 void ts__split_apart(ts_assign *assign);

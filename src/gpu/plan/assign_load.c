@@ -48,7 +48,7 @@ static bool load_is_turned(const load_work *w, ts_val product, uint32_t side)
     bool permuted = false;
     for (; ts_at(w->fn, x)->op == TS_OP_permute || ts_at(w->fn, x)->op == TS_OP_reshape; x = ts_opnd(w->fn, x, 0))
         permuted = permuted || ts_at(w->fn, x)->op == TS_OP_permute;
-    if (w->out->way[product] != TS_MMA_WAY_FMA || ts_at(w->fn, x)->op != TS_OP_load_view_tko)
+    if (w->out->mma_path[product] != TS_MMA_PATH_FMA || ts_at(w->fn, x)->op != TS_OP_load_view_tko)
         return false;
     bool last = ts__view_unit_axis(w->fn, ts_opnd(w->fn, x, 0)) + 1 == ts_type_rank(w->fn->module, ts_type_of(w->fn, x));
     return last == ((side == 0) != permuted) &&

@@ -167,20 +167,20 @@ const ts_linear *ts__assign_product(ts_assign *out, const ts_fn *fn, ts_val v)
     uint32_t rank = ts_type_rank(fn->module, type);
     const int64_t *dims = ts_type_dims(fn->module, type);
     ts_linear layout;
-    if (out->way[v] == TS_MMA_WAY_WGMMA)
+    if (out->mma_path[v] == TS_MMA_PATH_WGMMA)
         layout = ts__wgmma_layout_of(fn->module, type, out->n_warp);
-    else if (out->way[v] == TS_MMA_WAY_SYNC)
+    else if (out->mma_path[v] == TS_MMA_PATH_SYNC)
         layout = ts__mma_layout_c((ts_mma)out->row[v], dims, rank, out->n_warp, out->reduces);
     else
         layout = ts__fma_layout_c(dims, rank, out->n_warp, out->reduces);
-    bool fits = out->way[v] != TS_MMA_WAY_FMA || ts__linear_covers(&layout);
+    bool fits = out->mma_path[v] != TS_MMA_PATH_FMA || ts__linear_covers(&layout);
     return fits ? ts__assign_intern(out, &layout) : NULL;
 }
 
-void ts__assign_ways(ts_assign *out, const ts_fn *fn, ts_target target)
+void ts__assign_mma_paths(ts_assign *out, const ts_fn *fn, ts_target target)
 {
     static const char *const names[] = {
-        [TS_MMA_WAY_FMA] = "fma", [TS_MMA_WAY_SYNC] = "mma.sync", [TS_MMA_WAY_WGMMA] = "wgmma"};
+        [TS_MMA_PATH_FMA] = "fma", [TS_MMA_PATH_SYNC] = "mma.sync", [TS_MMA_PATH_WGMMA] = "wgmma"};
     const ts_module *module = fn->module;
     for (ts_val v = 1; v < fn->inst.n; v++) {
         const ts_inst *inst = ts_at(fn, v);
@@ -189,10 +189,10 @@ void ts__assign_ways(ts_assign *out, const ts_fn *fn, ts_target target)
         ts_type a = ts_type_of(fn, inst->opnd[0]), b = ts_type_of(fn, inst->opnd[1]), c = inst->type;
         uint32_t row = mma_find_row(target, ts_type_elem(module, a), ts_type_elem(module, b), ts_type_elem(module, c),
                                     ts_type_dims(module, a), ts_type_rank(module, a));
-        out->way[v] = ts__wgmma_of(&out->tma, v) ? TS_MMA_WAY_WGMMA
-                      : row < TS_MMA_COUNT      ? TS_MMA_WAY_SYNC
-                                                : TS_MMA_WAY_FMA;
+        out->mma_path[v] = ts__wgmma_of(&out->tma, v) ? TS_MMA_PATH_WGMMA
+                      : row < TS_MMA_COUNT      ? TS_MMA_PATH_SYNC
+                                                : TS_MMA_PATH_FMA;
         out->row[v] = (uint8_t)row;
-        ts__note(fn, v, TS_NOTE_product, names[out->way[v]], "%u warps", 1u << out->n_warp);
+        ts__note(fn, v, TS_NOTE_product, names[out->mma_path[v]], "%u warps", 1u << out->n_warp);
     }
 }

@@ -10,7 +10,7 @@ enum { WARPS_MOST = 5 }; /* log2, in a thread block */
 
 typedef struct warps_sizes {
     uint32_t bits, least, most; /* largest tile of a memory access; element bytes */
-    uint32_t mma_bits, mma_rows, mma_words, any_bits; /* words: of an accumulator, log2 */
+    uint32_t mma_bits, mma_rows, mma_log_regs, any_bits; /* words: of an accumulator, log2 */
     bool reduces, scans;
 } warps_sizes;
 
@@ -40,7 +40,7 @@ static warps_sizes warps_measure(const ts_fn *fn)
         if (inst->op == TS_OP_mmaf || inst->op == TS_OP_mmai) {
             uint32_t rank = ts_type_rank(fn->module, inst->type);
             sizes.mma_bits = TS_MAX(sizes.mma_bits, bits);
-            sizes.mma_words = TS_MAX(sizes.mma_words, ts_type_elem(fn->module, inst->type) == TS_T_f64 ? 1u : 0u);
+            sizes.mma_log_regs = TS_MAX(sizes.mma_log_regs, ts_type_elem(fn->module, inst->type) == TS_T_f64 ? 1u : 0u);
             sizes.mma_rows =
                 TS_MAX(sizes.mma_rows, (uint32_t)ts_log2((uint64_t)ts_type_dims(fn->module, inst->type)[rank - 2]));
         }
@@ -64,7 +64,7 @@ static uint32_t warps_of_products(const warps_sizes *sizes, uint32_t warps)
         return TS_MIN(warps, 2u);
     if (sizes->reduces)
         return sizes->mma_bits >= 14 ? 3 : 2;
-    return sizes->mma_bits + sizes->mma_words >= 15 ? 3 : 2;
+    return sizes->mma_bits + sizes->mma_log_regs >= 15 ? 3 : 2;
 }
 
 /* Thread blocks for a tile block: what the kernel asks for, as far as each gets a warp's vectors. A cluster is one

@@ -150,7 +150,7 @@ static bool rotate_mark_first(const rotate_plan *r)
         const ts_wgmma *p = &r->tma->products.at[i];
         if (r->shape->parent[p->mma] != r->loop || r->phase[p->mma] == TS_PHASE_SECOND)
             continue;
-        if (p->a == TS_NO || r->tma->loads.at[p->a].made) /* its operand would have to be made first */
+        if (p->a == TS_NO || r->tma->loads.at[p->a].by_consumers) /* its operand would have to be made first */
             return false;
         for (uint32_t k = 0; k < 3; k++)
             if (!rotate_mark_needed(r, ts_opnd(r->fn, p->mma, k)))
@@ -280,7 +280,8 @@ static void rotate_settle(const rotate_plan *r, ts_arena *arena)
     (void)TS_PUSH(arena, &r->tma->rotated, r->loop);
     for (uint32_t i = 0; i < r->tma->products.n; i++)
         if (r->shape->parent[r->tma->products.at[i].mma] == r->loop)
-            r->tma->products.at[i].late = r->tma->products.at[i].deferred = r->tma->products.at[i].lazy = false;
+            r->tma->products.at[i].waits_next_step = r->tma->products.at[i].deferred =
+                r->tma->products.at[i].lazy = false;
 }
 
 void ts__rotate_plan(const ts_fn *fn, const ts_shape *shape, const uint32_t *uses, ts_arena *arena, ts_tma *tma)

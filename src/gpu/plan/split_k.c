@@ -61,7 +61,7 @@ static bool split_divides_behind(const ts_fn *fn, ts_val v)
 void ts__split_plan(const ts_fn *fn, const ts_shape *shape, ts_tma *tma)
 {
     const ts_wgmma *product = tma->products.n == 1 ? &tma->products.at[0] : NULL;
-    if (fn->num_ctas <= 1 || !product || !product->late || tma->groups.n != 1)
+    if (fn->num_ctas <= 1 || !product || !product->waits_next_step || tma->groups.n != 1)
         return;
     ts_val loop = shape->parent[product->mma];
     uint32_t stages = tma->groups.at[0].bytes * tma->groups.at[0].stages;

@@ -17,7 +17,7 @@
 const ts_tma_load *ts__tma_load_at(const ts_tma *tma, ts_val v)
 {
     for (uint32_t i = 0; i < tma->loads.n; i++)
-        if (tma->loads.at[i].load == v && !tma->loads.at[i].made)
+        if (tma->loads.at[i].load == v && !tma->loads.at[i].by_consumers)
             return &tma->loads.at[i];
     return NULL;
 }
@@ -112,7 +112,7 @@ static bool tma_fits(ts_tma_work *w)
     if (!ts__tma_slice(w))
         return tma_refuse(w, "an index of a load depends on data, on a `while` loop or on an early return, or the "
                              "kernel waits for the grid before it inside control flow");
-    ts__tma_teams(w);
+    ts__tma_pingpong(w);
     if (!ts__tma_stages(w, ts__sm_find(TS_TARGET_SM90)->dynamic_shared))
         return tma_refuse(w, "the tiles do not fit shared memory");
     ts__tma_place(w);

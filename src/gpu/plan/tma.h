@@ -8,7 +8,7 @@
  *     schedule/producer.c   rings of stages, barriers, the producer warp, the carried step counters
  *     schedule/clip.c       tiles with more rows than their array
  *     rotate_plan.c    loops of two chained products whose steps overlap; rotate.c lowers them
- *     teams.c          persistent loops whose tiles two teams of consumers take in turn
+ *     pingpong.c          persistent loops whose tiles two teams of consumers take in turn
  *     wgmma.c          descriptors, the product itself, waiting and releasing
  *     schedule/split_k.c      a loop over k shared by the blocks of a cluster
  *     tma_store.c      the finished tile back to memory
@@ -57,7 +57,7 @@ typedef struct ts_tma_load {
     uint32_t inner, rows, elem_bytes;
     uint32_t span, bytes;           /* swizzle width (128, 64 or 32); whole tile */
     uint32_t group, offset;         /* offset in a stage */
-    bool made;                      /* by the consumers: `load` is what they computed, no map, no producer */
+    bool by_consumers;                  /* by the consumers: `load` is what they computed, no map, no producer */
     uint32_t rows_dim;              /* of the tensor map */
     ts_val rows_here;               /* thread value: rows that a copy brings, when clipped (schedule/clip.c) */
     uint32_t slice_axis;            /* of the array, when the view is of a slice; */
@@ -76,7 +76,7 @@ typedef struct ts_tma_group {
     uint32_t bytes, stages;
     uint32_t base, full, empty; /* offsets in shared memory: stages, barriers */
     ts_val first, last; /* first and last product that reads it */
-    bool late;          /* the last one is waited for a step late: stages are released a step late */
+    bool waits_next_step;       /* the last one is waited for a step late: stages are released a step late */
     ts_val arriving;    /* thread value: bytes that fill a stage */
     ts_val within;      /* the `for` in `loop` that holds the products: awaited where loaded, released behind it */
 } ts_tma_group;
@@ -93,7 +93,7 @@ typedef struct ts_wgmma {
     uint8_t row;             /* ts_mma */
     uint32_t a, b;           /* loads; a = TS_NO: registers */
     bool trans_a, trans_b;   /* MN-major */
-    bool late, zero;         /* accumulates in place over a loop; starts from zero */
+    bool waits_next_step, zero;       /* accumulates in place over a loop; starts from zero */
     bool deferred;           /* only the next trip reads it, behind another product's wait: has none itself */
     bool lazy;               /* is waited for where its result is first read */
     uint32_t flying;         /* while lowering a lazy one that is not waited for yet: its number of commits; else 0 */
@@ -109,7 +109,7 @@ typedef struct ts_tma {
     uint8_t *slice;   /* [value] the producer needs it */
     uint32_t n_warp;  /* log2 of consumer warps that work on a tile */
     bool one_ring;    /* all groups, of loops one after the other, use the stages and barriers of the first */
-    bool teams;       /* two teams of as many warps take tiles in turn (teams.c) */
+    bool pingpong;    /* two teams of as many warps take tiles in turn (pingpong.c) */
     uint32_t commits; /* groups of products that were issued so far in the order of the code */
     uint32_t shared;  /* bytes of all stages, the staging and barriers */
     uint32_t staging, staging_bytes; /* behind the stages: for stores inside loops */
@@ -128,10 +128,10 @@ bool ts__tma_describe(const ts_fn *fn, ts_val v, const uint32_t axes[2], ts_type
 /* log2 of all consumer warps. */
 static inline uint32_t ts_tma_consumers(const ts_tma *tma)
 {
-    return tma->n_warp + tma->teams;
+    return tma->n_warp + tma->pingpong;
 }
 /* Whether two teams can take the tiles in turn. */
-bool ts__teams_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma);
+bool ts__pingpong_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma);
 /* Finds the loop whose trips the blocks of a cluster can share, in a function that asks for it (schedule/split_k.c). */
 void ts__split_plan(const ts_fn *fn, const ts_shape *shape, ts_tma *tma);
 /* NULL when the value is none of them. */

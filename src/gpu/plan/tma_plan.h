@@ -43,7 +43,7 @@ void ts__tma_count_edges(ts_tma_work *w);
 /* Adds product `v` and its loads when it can run on wgmma, else notes why not. */
 void ts__tma_product(ts_tma_work *w, ts_val v);
 /* Whether operand a is computed by the consumers and put into shared memory by them. */
-bool ts__tma_is_made(const ts_tma_work *w, const ts_wgmma *p);
+bool ts__tma_by_consumers(const ts_tma_work *w, const ts_wgmma *p);
 /* Every reader of every load takes it from shared memory. */
 bool ts__tma_all_from_shared(const ts_tma_work *w);
 /* 4 warps for each 64 rows, at most 8; one accumulator may take 128 registers of a thread. */
@@ -52,7 +52,7 @@ bool ts__tma_warps(ts_tma_work *w);
 /* ---- tma_wait.c ---- */
 
 /* The loop that carries `mma` as accumulator carries it for this product alone. */
-bool ts__tma_is_late(const ts_tma_work *w, ts_val mma);
+bool ts__tma_waits_next_step(const ts_tma_work *w, ts_val mma);
 /* Decides lazy and deferred of all products; the number of warps is known. */
 void ts__tma_plan_waits(ts_tma_work *w);
 
@@ -74,7 +74,7 @@ bool ts__tma_slice(ts_tma_work *w);
 /* ---- tma_stages.c ---- */
 
 /* A tile for each team of four warps, where teams can take turns and the number of warps is not asked for. */
-void ts__tma_teams(ts_tma_work *w);
+void ts__tma_pingpong(ts_tma_work *w);
 /* Depth of the rings, within `limit` bytes of shared memory. */
 bool ts__tma_stages(ts_tma_work *w, uint32_t limit);
 /* Offsets in shared memory, from the depths. */

@@ -116,7 +116,7 @@ bool ts__tma_all_from_shared(const ts_tma_work *w)
         uint32_t n = 0;
         for (uint32_t k = 0; k < w->out->products.n; k++)
             n += (w->out->products.at[k].a == i ? 1u : 0u) + (w->out->products.at[k].b == i ? 1u : 0u);
-        if (!w->out->loads.at[i].made && n != product_reached(w, w->out->loads.at[i].load))
+        if (!w->out->loads.at[i].by_consumers && n != product_reached(w, w->out->loads.at[i].load))
             return false;
     }
     return true;
@@ -187,9 +187,9 @@ static uint32_t product_operand(ts_tma_work *w, ts_val v, uint32_t rank, const p
     return w->out->loads.n - 1;
 }
 
-bool ts__tma_is_made(const ts_tma_work *w, const ts_wgmma *p)
+bool ts__tma_by_consumers(const ts_tma_work *w, const ts_wgmma *p)
 {
-    return p->a != TS_NO && w->out->loads.at[p->a].made;
+    return p->a != TS_NO && w->out->loads.at[p->a].by_consumers;
 }
 
 /* A computed tile that the product wants transposed is put into shared memory, in a place of its own: there the
@@ -201,7 +201,7 @@ static uint32_t product_make(ts_tma_work *w, ts_val v, bool *mn_major)
         return TS_NO;
     const int64_t *dims = ts_type_dims(w->module, ts_type_of(w->fn, inst->opnd[0]));
     ts_tma_load load = {.load = inst->opnd[0], .inner_axis = 1, .rows = (uint32_t)dims[0], .inner = (uint32_t)dims[1],
-                        .elem_bytes = 2, .made = true};
+                        .elem_bytes = 2, .by_consumers = true};
     load.span = TS_MIN(load.inner * load.elem_bytes, (uint32_t)TS_TMA_SPAN);
     load.bytes = load.rows * load.inner * load.elem_bytes;
     load.group = TS_NO;
@@ -271,7 +271,7 @@ void ts__tma_product(ts_tma_work *w, ts_val v)
         return;
     }
     product.zero = product_is_zero(w, inst->opnd[2]);
-    product.late = !in_regs && !ts__tma_is_made(w, &product) && ts__tma_is_late(w, v);
+    product.waits_next_step = !in_regs && !ts__tma_by_consumers(w, &product) && ts__tma_waits_next_step(w, v);
     (void)TS_PUSH(w->arena, &w->out->products, product);
 }
 

@@ -31,7 +31,7 @@ static void ring_read_last(ts_tma_group *group, const ts_wgmma *product, ts_val 
 {
     group->last = product->mma;
     group->within = within;
-    group->late = !within && (product->late || product->deferred);
+    group->waits_next_step = !within && (product->waits_next_step || product->deferred);
 }
 
 /* A stage is released after the product, or after a whole loop of products; loads outside loops never. */
@@ -66,7 +66,7 @@ static bool ring_join(ts_tma_work *w, uint32_t load, const ts_wgmma *product)
 }
 
 /* What consumers make for a product has one place and no barriers of its own. */
-static bool ring_join_made(ts_tma_work *w, uint32_t load, const ts_wgmma *product)
+static bool ring_join_by_consumers(ts_tma_work *w, uint32_t load, const ts_wgmma *product)
 {
     ts_tma_load *l = &w->out->loads.at[load];
     ts_tma_group group = {.first = product->mma, .last = product->mma, .at = TS_NO};
@@ -77,7 +77,7 @@ static bool ring_join_made(ts_tma_work *w, uint32_t load, const ts_wgmma *produc
 
 static bool ring_join_a(ts_tma_work *w, const ts_wgmma *p)
 {
-    return p->a == TS_NO || (ts__tma_is_made(w, p) ? ring_join_made(w, p->a, p) : ring_join(w, p->a, p));
+    return p->a == TS_NO || (ts__tma_by_consumers(w, p) ? ring_join_by_consumers(w, p->a, p) : ring_join(w, p->a, p));
 }
 
 bool ts__tma_groups(ts_tma_work *w)
@@ -140,7 +140,7 @@ void ts__tma_join_vectors(ts_tma_work *w)
 bool ts__tma_is_filled(const ts_tma_work *w, uint32_t group)
 {
     for (uint32_t i = 0; i < w->out->loads.n; i++)
-        if (w->out->loads.at[i].group == group && !w->out->loads.at[i].made)
+        if (w->out->loads.at[i].group == group && !w->out->loads.at[i].by_consumers)
             return true;
     return false;
 }

@@ -130,7 +130,7 @@ static bool slice_returns_early(const ts_tma_work *w)
 bool ts__tma_slice(ts_tma_work *w)
 {
     for (uint32_t i = 0; i < w->out->loads.n; i++)
-        if (!w->out->loads.at[i].made && !slice_load(w, w->out->loads.at[i].load))
+        if (!w->out->loads.at[i].by_consumers && !slice_load(w, w->out->loads.at[i].load))
             return false;
     return !slice_returns_early(w) && !slice_waits_elsewhere(w);
 }

@@ -14,9 +14,9 @@
 static void stages_at_once(ts_tma_work *w)
 {
     for (uint32_t i = 0; i < w->out->products.n; i++)
-        w->out->products.at[i].late = w->out->products.at[i].deferred = false;
+        w->out->products.at[i].waits_next_step = w->out->products.at[i].deferred = false;
     for (uint32_t i = 0; i < w->out->groups.n; i++)
-        w->out->groups.at[i].late = false;
+        w->out->groups.at[i].waits_next_step = false;
     w->out->rotated.n = 0;
 }
 
@@ -61,11 +61,11 @@ static bool stages_may_move(const ts_tma_work *w)
     return false;
 }
 
-void ts__tma_teams(ts_tma_work *w)
+void ts__tma_pingpong(ts_tma_work *w)
 {
     bool single = w->env->hints && w->env->hints->num_worker_warps;
-    w->out->teams = !single && !stages_may_move(w) && ts__teams_plan(w->fn, &w->shape, w->out);
-    if (w->out->teams)
+    w->out->pingpong = !single && !stages_may_move(w) && ts__pingpong_plan(w->fn, &w->shape, w->out);
+    if (w->out->pingpong)
         w->out->n_warp = 2;
 }
 
@@ -73,7 +73,7 @@ void ts__tma_teams(ts_tma_work *w)
 static void stages_enlarge_staging(ts_tma_work *w, uint32_t left)
 {
     uint32_t most = STAGES_STAGING << (ts_tma_consumers(w->out) - 1);
-    if (w->out->teams && w->out->staging_bytes && left >= most - w->out->staging_bytes)
+    if (w->out->pingpong && w->out->staging_bytes && left >= most - w->out->staging_bytes)
         w->out->staging_bytes = most;
 }
 
@@ -130,7 +130,7 @@ void ts__tma_place(ts_tma_work *w)
             g->base = first->base, g->full = first->full, g->empty = first->empty;
         if (ts__tma_is_filled(w, i))
             ts__note(w->fn, g->first, TS_NOTE_pipeline, "tma", "%u stages of %u bytes, a producer warp%s",
-                    g->stages, g->bytes, w->out->teams ? ", two teams that take tiles in turn" : "");
+                    g->stages, g->bytes, w->out->pingpong ? ", two teams that take tiles in turn" : "");
         else
             ts__note(w->fn, g->first, TS_NOTE_move, "shared", "%u bytes, operand a", g->bytes);
     }

@@ -15,7 +15,7 @@ enum { WAIT_REGISTERS = 192 }; /* of 240 that a thread has; with 224 ptxas runs 
 
 /* The loop that carries `v` as accumulator of this product alone: the product is the only reader of the
  * argument, and the next trip the only reader of the product. */
-bool ts__tma_is_late(const ts_tma_work *w, ts_val mma)
+bool ts__tma_waits_next_step(const ts_tma_work *w, ts_val mma)
 {
     ts_val loop = w->shape.parent[mma], c = ts_opnd(w->fn, mma, 2);
     if (!loop || ts_at(w->fn, loop)->op != TS_OP_for || w->uses[mma] != 1 || w->uses[c] != 1)
@@ -111,7 +111,7 @@ static bool wait_is_deferred(const ts_tma_work *w, const ts_wgmma *p)
         const ts_wgmma *q = &w->out->products.at[k];
         if (w->shape.parent[q->mma] != loop || q == p)
             continue;
-        if (q->late || (q->deferred && !wait_is_over(w, q) && wait_registers(w, p) > WAIT_REGISTERS))
+        if (q->waits_next_step || (q->deferred && !wait_is_over(w, q) && wait_registers(w, p) > WAIT_REGISTERS))
             return false;
         ts_val waits = q->lazy ? wait_first_reader(w, loop, q->mma) : q->mma;
         before = !q->deferred && waits < reader && q->mma < p->mma ? q->mma : before;
@@ -141,10 +141,10 @@ void ts__tma_plan_waits(ts_tma_work *w)
 {
     for (uint32_t i = 0; i < w->out->products.n; i++) {
         ts_wgmma *p = &w->out->products.at[i];
-        p->lazy = !p->late && wait_is_lazy(w, p);
+        p->lazy = !p->waits_next_step && wait_is_lazy(w, p);
     }
     for (uint32_t i = 0; i < w->out->products.n; i++) {
         ts_wgmma *p = &w->out->products.at[i];
-        p->deferred = !p->late && !p->lazy && !ts__tma_is_made(w, p) && wait_is_deferred(w, p);
+        p->deferred = !p->waits_next_step && !p->lazy && !ts__tma_by_consumers(w, p) && wait_is_deferred(w, p);
     }
 }

@@ -22,7 +22,7 @@ static ts_val clip_rows(ts_lower *lw, const ts_tma_load *load)
 
 static bool clip_is(const ts_lower *lw, const ts_tma_load *load)
 {
-    return !load->made && lw->env->plan->tmap[load->tmap].clip != 0;
+    return !load->by_consumers && lw->env->plan->tmap[load->tmap].clip != 0;
 }
 
 static void clip_begin(ts_lower *lw)
@@ -31,7 +31,7 @@ static void clip_begin(ts_lower *lw)
     for (uint32_t i = 0; tma->active && i < tma->loads.n; i++) {
         ts_tma_load *load = &tma->loads.at[i];
         ts_tma_group *group = &tma->groups.at[load->group];
-        if (load->made)
+        if (load->by_consumers)
             continue;
         ts_val bytes = ts__lower_i32(lw, load->bytes);
         if (clip_is(lw, load)) {

@@ -9,7 +9,7 @@
  *            ldmatrix, mma                           if (i + (S-1)*step < upper) copy to stage-1; commit
  *                                                    ldmatrix from stage, mma
  *
- * Where the loop has one product only, wait and barrier move down before its last k step (cp_prefetch).
+ * Where the loop has one product only, wait and barrier move down before its last k step (async_prefetch).
  *
  * What cp.async cannot place in shared memory as the product wants it (vectors along the other axis) is loaded to
  * registers when the copies are issued and stored when the step ends.
@@ -25,33 +25,33 @@
 
 /* Stages unless the kernel asks for a number; bytes left for moves between layouts; operations from the induction
  * variable to an index; log2 of the registers that a tile on its way may take. */
-enum { CP_MAX_STAGES = 4, CP_KEEP_FREE = 16384, CP_MAX_SLICE = 64, CP_MAX_REGS = 5 };
+enum { ASYNC_MAX_STAGES = 4, ASYNC_KEEP_FREE = 16384, ASYNC_MAX_SLICE = 64, ASYNC_MAX_REGS = 5 };
 
 /* Operands of products that live in shared memory during a loop. */
-typedef struct cp_operand {
+typedef struct async_operand {
     ts_val loop, load, x; /* x: the product's operand; load: 0 = made before the loop */
     ts_val chain[4];      /* permutes and reshapes from the load to x, 0 = none */
     uint32_t at, size;    /* first stage, bytes of a stage */
     uint32_t offset[TS_LAYOUT_BITS]; /* of the load's flat bits, in elements */
     bool by_regs;         /* through registers instead of cp.async, which cannot turn vectors */
     ts_vals regs;         /* that hold the step on its way */
-} cp_operand;
-typedef struct cp_loop {
+} async_operand;
+typedef struct async_loop {
     ts_val loop;
     uint32_t stages;
     ts_val stage;   /* of the current step */
     ts_val filling; /* that copies go to */
     ts_val product; /* reads its first fragments a step ahead; 0 = none does */
     ts_prefetch early;
-} cp_loop;
-typedef struct cp_state {
-    TS_VEC(cp_operand) operand;
-    TS_VEC(cp_loop) loop;
+} async_loop;
+typedef struct async_state {
+    TS_VEC(async_operand) operand;
+    TS_VEC(async_loop) loop;
     uint8_t *slice; /* [tile value] index arithmetic that is written anew for other steps */
-} cp_state;
+} async_state;
 
 
-static cp_state *cp_of(const ts_lower *lw)
+static async_state *async_of(const ts_lower *lw)
 {
     return ts_strategy_state(lw, TS_STRATEGY_cp_async);
 }
@@ -59,24 +59,24 @@ static cp_state *cp_of(const ts_lower *lw)
 /* ---- which loads ------------------------------------------------------------------------------------------------ */
 
 /* Scalars inside the loop that follow from the induction variable; marked to be written anew for other steps. */
-static bool cp_slice(ts_lower *lw, ts_val loop, ts_val v, uint32_t depth)
+static bool async_slice(ts_lower *lw, ts_val loop, ts_val v, uint32_t depth)
 {
     const ts_inst *inst = ts_at(lw->tile, v);
     if (v < loop || v == loop + 1)
         return true;
-    if (depth > CP_MAX_SLICE || ts_type_kind(lw->module, inst->type) != TS_KIND_SCALAR)
+    if (depth > ASYNC_MAX_SLICE || ts_type_kind(lw->module, inst->type) != TS_KIND_SCALAR)
         return false;
     if (!(ts_info(inst)->flags & TS_ELEM) && inst->op != TS_OP_constant)
         return false;
     for (uint32_t i = 0; i < inst->n_opnd; i++)
-        if (!cp_slice(lw, loop, ts_opnds(lw->tile, inst)[i], depth + 1))
+        if (!async_slice(lw, loop, ts_opnds(lw->tile, inst)[i], depth + 1))
             return false;
-    cp_of(lw)->slice[v] = 1;
+    async_of(lw)->slice[v] = 1;
     return true;
 }
 
 /* The only user of `v` in the loop body; 0 when there are more or it lies elsewhere. */
-static ts_val cp_user(const ts_lower *lw, ts_val loop, ts_val v)
+static ts_val async_user(const ts_lower *lw, ts_val loop, ts_val v)
 {
     if (lw->shape.uses[v] - lw->tokens[v] != 1)
         return 0;
@@ -89,20 +89,20 @@ static ts_val cp_user(const ts_lower *lw, ts_val loop, ts_val v)
     return 0;
 }
 
-static bool cp_is_product(const ts_lower *lw, ts_val v)
+static bool async_is_product(const ts_lower *lw, ts_val v)
 {
     ts_op op = (ts_op)ts_at(lw->tile, v)->op;
     return (op == TS_OP_mmaf || op == TS_OP_mmai) &&
-           (lw->assign.way[v] == TS_MMA_WAY_SYNC || lw->assign.way[v] == TS_MMA_WAY_FMA);
+           (lw->assign.mma_path[v] == TS_MMA_PATH_SYNC || lw->assign.mma_path[v] == TS_MMA_PATH_FMA);
 }
 
-static bool cp_loads_only(ts_lower *lw, ts_val load)
+static bool async_loads_only(ts_lower *lw, ts_val load)
 {
     return !ts__lower_meets(ts__lower_roots(lw, ts_opnd(lw->tile, load, 0)), lw->hazards.ever_stored);
 }
 
 /* The tensor view was made before the loop; padding is zero. */
-static bool cp_view_fits(const ts_lower *lw, ts_val loop, ts_val view)
+static bool async_view_fits(const ts_lower *lw, ts_val loop, ts_val view)
 {
     const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, view));
     ts_val make = ts__view_make(lw->tile, view);
@@ -111,7 +111,7 @@ static bool cp_view_fits(const ts_lower *lw, ts_val loop, ts_val view)
 }
 
 /* Offsets of a permute's operand bits, from those of its result. */
-static void cp_offsets_before(const ts_lower *lw, ts_val permute, uint32_t *offset)
+static void async_offsets_before(const ts_lower *lw, ts_val permute, uint32_t *offset)
 {
     const uint32_t *axes = ts_pool(lw->tile, ts_at(lw->tile, permute)) + 1;
     ts_type to = ts_type_of(lw->tile, permute), from = ts_type_of(lw->tile, ts_opnd(lw->tile, permute, 0));
@@ -125,16 +125,16 @@ static void cp_offsets_before(const ts_lower *lw, ts_val permute, uint32_t *offs
 }
 
 /* Offsets of the load's flat bits, from those of the operand it becomes. */
-static void cp_offsets(const ts_lower *lw, cp_operand *o, const mma_source *s)
+static void async_offsets(const ts_lower *lw, async_operand *o, const mma_source *s)
 {
     memcpy(o->offset, s->move.offset, sizeof o->offset);
     for (uint32_t i = TS_COUNT(o->chain); i-- > 0;)
         if (o->chain[i] && ts_at(lw->tile, o->chain[i])->op == TS_OP_permute)
-            cp_offsets_before(lw, o->chain[i], o->offset);
+            async_offsets_before(lw, o->chain[i], o->offset);
 }
 
 /* One copy moves 2^log_vec elements: they must lie together in shared memory too. */
-static bool cp_vectors_fit(const view_access *a, const uint32_t *offset)
+static bool async_vectors_fit(const view_access *a, const uint32_t *offset)
 {
     uint32_t bytes = a->bytes << a->log_vec;
     const view_axis *unit = a->unit == TS_NO ? NULL : &a->axis[a->unit];
@@ -148,24 +148,24 @@ static bool cp_vectors_fit(const view_access *a, const uint32_t *offset)
 
 /* ---- copying ---------------------------------------------------------------------------------------------------- */
 
-static void cp_rewrite_slice(ts_lower *lw, ts_val loop, ts_val iv)
+static void async_rewrite_slice(ts_lower *lw, ts_val loop, ts_val iv)
 {
     lw->scalar[loop + 1] = iv;
     for (ts_val v = loop + 2; v < lw->shape.end[loop]; v++)
-        if (cp_of(lw)->slice[v] && ts_at(lw->tile, v)->op == TS_OP_constant)
+        if (async_of(lw)->slice[v] && ts_at(lw->tile, v)->op == TS_OP_constant)
             ts__lower_shape(lw, v);
-        else if (cp_of(lw)->slice[v])
+        else if (async_of(lw)->slice[v])
             ts__lower_elementwise(lw, v);
 }
 
-static ts_val cp_stage_pointer(ts_lower *lw, const cp_operand *o, ts_val stage)
+static ts_val async_stage_pointer(ts_lower *lw, const async_operand *o, ts_val stage)
 {
     ts_val base = ts__shared_pointer(lw, ts__lower_elem(lw, o->x), o->at);
     return stage ? ts__lower_ptr(lw, base, ts_op2(&lw->b, TS_OP_muli, stage, ts__lower_i32(lw, o->size), 0), 0) : base;
 }
 
 /* Bytes of register r's vector that lie in the array, the rest becomes zero; 0 = all, always. */
-static ts_val cp_bytes(ts_lower *lw, const view_access *a, uint32_t r)
+static ts_val async_bytes(ts_lower *lw, const view_access *a, uint32_t r)
 {
     ts_builder *b = &lw->b;
     const view_axis *unit = &a->axis[a->unit];
@@ -183,25 +183,25 @@ static ts_val cp_bytes(ts_lower *lw, const view_access *a, uint32_t r)
     return ts_select(b, inside, bytes, ts__lower_i32(lw, 0));
 }
 
-static void cp_copy(ts_lower *lw, const cp_operand *o, ts_val stage)
+static void async_copy(ts_lower *lw, const async_operand *o, ts_val stage)
 {
     view_access a;
     const ts_linear *home = lw->assign.home[o->load];
     ts__view_describe(lw, &a, o->load, 1, home);
     ts__note(lw->tile, o->load, TS_NOTE_load, "cp.async", "%u bytes a copy", a.bytes << a.log_vec);
-    mma_box box = ts__mma_box(lw, cp_stage_pointer(lw, o, stage), home, o->offset, a.bytes);
+    mma_box box = ts__mma_box(lw, async_stage_pointer(lw, o, stage), home, o->offset, a.bytes);
     uint32_t bytes = a.bytes << a.log_vec, repeats = ts__linear_replicas(home).reg;
     for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
         if (r & (a.vector | repeats))
             continue;
-        ts_val size = cp_bytes(lw, &a, r);
+        ts_val size = async_bytes(lw, &a, r);
         ts_val opnds[3] = {ts__mma_address(lw, &box, ts_lower_fixed(home, r)), ts__view_pointer(lw, &a, r), size};
         ts_emit(&lw->b, TS_OP_cp_async, TS_T_none, size ? 3 : 2, opnds, TS_S(0, bytes, 0), size ? TS_F_SRC : 0);
     }
 }
 
 /* The load as usual; zeros outside the array. */
-static void cp_load_regs(ts_lower *lw, cp_operand *o)
+static void async_load_regs(ts_lower *lw, async_operand *o)
 {
     view_access a;
     const ts_linear *home = lw->assign.home[o->load];
@@ -225,7 +225,7 @@ static void cp_load_regs(ts_lower *lw, cp_operand *o)
 }
 
 /* The register bit that moves the element offset by `step`; -1 = none does. */
-static int cp_reg_at(const ts_linear *home, const uint32_t *offset, uint32_t step)
+static int async_reg_at(const ts_linear *home, const uint32_t *offset, uint32_t step)
 {
     for (uint32_t i = 0; i < home->n_reg; i++)
         if (ts_is_pow2(home->reg[i]) && offset[ts_log2(home->reg[i])] == step)
@@ -233,13 +233,13 @@ static int cp_reg_at(const ts_linear *home, const uint32_t *offset, uint32_t ste
     return -1;
 }
 
-/* What cp_load_regs loaded goes to its stage, in vectors of what lies together there. */
-static void cp_store_regs(ts_lower *lw, const cp_operand *o, ts_val stage)
+/* What async_load_regs loaded goes to its stage, in vectors of what lies together there. */
+static void async_store_regs(ts_lower *lw, const async_operand *o, ts_val stage)
 {
     const ts_linear *home = lw->assign.home[o->load];
     uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, ts__lower_elem(lw, o->x)) / 8), n = 0, bit[4], vector = 0;
-    mma_box box = ts__mma_box(lw, cp_stage_pointer(lw, o, stage), home, o->offset, bytes);
-    for (int reg; bytes << n < 16 && (reg = cp_reg_at(home, o->offset, 1u << n)) >= 0;)
+    mma_box box = ts__mma_box(lw, async_stage_pointer(lw, o, stage), home, o->offset, bytes);
+    for (int reg; bytes << n < 16 && (reg = async_reg_at(home, o->offset, 1u << n)) >= 0;)
         vector |= bit[n++] = 1u << reg;
     for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
         ts_val values[16];
@@ -250,20 +250,20 @@ static void cp_store_regs(ts_lower *lw, const cp_operand *o, ts_val stage)
     }
 }
 
-static void cp_store_all(ts_lower *lw, ts_val loop, ts_val stage)
+static void async_store_all(ts_lower *lw, ts_val loop, ts_val stage)
 {
-    for (uint32_t i = 0; i < cp_of(lw)->operand.n; i++)
-        if (cp_of(lw)->operand.at[i].loop == loop && cp_of(lw)->operand.at[i].by_regs)
-            cp_store_regs(lw, &cp_of(lw)->operand.at[i], stage);
+    for (uint32_t i = 0; i < async_of(lw)->operand.n; i++)
+        if (async_of(lw)->operand.at[i].loop == loop && async_of(lw)->operand.at[i].by_regs)
+            async_store_regs(lw, &async_of(lw)->operand.at[i], stage);
 }
 
 /* What the loads by register hand out of the `if`: their values, or zeros where there is no such step. */
-static void cp_yield(ts_lower *lw, ts_val loop, bool zeros, ts_vals *types)
+static void async_yield(ts_lower *lw, ts_val loop, bool zeros, ts_vals *types)
 {
     ts_vals values = {0};
     types->v.n = 0;
-    for (uint32_t i = 0; i < cp_of(lw)->operand.n; i++) {
-        cp_operand *o = &cp_of(lw)->operand.at[i];
+    for (uint32_t i = 0; i < async_of(lw)->operand.n; i++) {
+        async_operand *o = &async_of(lw)->operand.at[i];
         ts_type elem = ts__lower_elem(lw, o->x);
         for (uint32_t k = 0; o->loop == loop && o->by_regs && k < o->regs.v.n; k++) {
             (void)TS_PUSH(lw->arena, &values.v, zeros ? ts_bits(&lw->b, elem, 0) : o->regs.v.at[k]);
@@ -274,48 +274,48 @@ static void cp_yield(ts_lower *lw, ts_val loop, bool zeros, ts_vals *types)
 }
 
 /* if (iv < upper) { all copies of the step } commit */
-static void cp_issue(ts_lower *lw, ts_val loop, ts_val iv, ts_val stage)
+static void async_issue(ts_lower *lw, ts_val loop, ts_val iv, ts_val stage)
 {
     ts_builder *b = &lw->b;
     ts_vals types = {0};
     const ts_inst *inst = ts_at(lw->tile, loop);
     ts_val upper = lw->scalar[ts_opnds(lw->tile, inst)[1]];
     ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_LT, iv, upper, inst->aux & TS_A_UNSIGNED));
-    cp_rewrite_slice(lw, loop, iv);
-    for (uint32_t i = 0; i < cp_of(lw)->operand.n; i++) {
-        cp_operand *o = &cp_of(lw)->operand.at[i];
+    async_rewrite_slice(lw, loop, iv);
+    for (uint32_t i = 0; i < async_of(lw)->operand.n; i++) {
+        async_operand *o = &async_of(lw)->operand.at[i];
         if (o->loop == loop && o->load && o->by_regs)
-            cp_load_regs(lw, o);
+            async_load_regs(lw, o);
         else if (o->loop == loop && o->load)
-            cp_copy(lw, o, stage);
+            async_copy(lw, o, stage);
     }
-    cp_yield(lw, loop, false, &types);
+    async_yield(lw, loop, false, &types);
     ts_else(b);
-    cp_yield(lw, loop, true, &types);
+    async_yield(lw, loop, true, &types);
     ts_end(b, opener, types.v.n, types.v.at);
     ts_val next = lw->fn->inst.n - types.v.n;
-    for (uint32_t i = 0; i < cp_of(lw)->operand.n; i++)
-        for (uint32_t k = 0; cp_of(lw)->operand.at[i].loop == loop && k < cp_of(lw)->operand.at[i].regs.v.n; k++)
-            cp_of(lw)->operand.at[i].regs.v.at[k] = next++;
+    for (uint32_t i = 0; i < async_of(lw)->operand.n; i++)
+        for (uint32_t k = 0; async_of(lw)->operand.at[i].loop == loop && k < async_of(lw)->operand.at[i].regs.v.n; k++)
+            async_of(lw)->operand.at[i].regs.v.at[k] = next++;
     ts_emit(b, TS_OP_cp_async_commit, TS_T_none, 0, NULL, 0, 0);
 }
 
 /* ---- the plan of a loop ----------------------------------------------------------------------------------------- */
 
-static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
+static void async_try_load(ts_lower *lw, ts_val loop, ts_val load)
 {
-    ts_val user = cp_user(lw, loop, load), x = load;
+    ts_val user = async_user(lw, loop, load), x = load;
     const ts_inst *inst = ts_at(lw->tile, load);
-    cp_operand o = {.loop = loop, .load = load};
+    async_operand o = {.loop = loop, .load = load};
     for (uint32_t i = 0; user && i < TS_COUNT(o.chain); i++) {
         ts_op op = (ts_op)ts_at(lw->tile, user)->op;
         if (op != TS_OP_permute && op != TS_OP_reshape)
             break;
         x = o.chain[i] = user;
-        user = cp_user(lw, loop, x);
+        user = async_user(lw, loop, x);
     }
-    if (!user || !cp_is_product(lw, user) || TS_M_GET_ORDER(inst->aux) != TS_WEAK || !lw->assign.home[load] ||
-        !cp_loads_only(lw, load) || !cp_view_fits(lw, loop, ts_opnd(lw->tile, load, 0))) {
+    if (!user || !async_is_product(lw, user) || TS_M_GET_ORDER(inst->aux) != TS_WEAK || !lw->assign.home[load] ||
+        !async_loads_only(lw, load) || !async_view_fits(lw, loop, ts_opnd(lw->tile, load, 0))) {
         ts__note(lw->tile, load, TS_NOTE_missed, "cp.async",
                 "the tile does not go to one product on mma.sync alone, straight from an "
                 "array that is only read");
@@ -324,7 +324,7 @@ static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
     uint32_t side = ts_opnd(lw->tile, user, 0) == x ? 0 : 1;
     const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, load, 0)));
     for (uint32_t i = 0; i < info->rank; i++)
-        if (!cp_slice(lw, loop, ts_opnd(lw->tile, load, 1 + i), 0)) {
+        if (!async_slice(lw, loop, ts_opnd(lw->tile, load, 1 + i), 0)) {
             ts__note(lw->tile, load, TS_NOTE_missed, "cp.async", "its index does not follow from the loop's counter");
             return;
         }
@@ -333,94 +333,94 @@ static void cp_try_load(ts_lower *lw, ts_val loop, ts_val load)
     if (ts_opnd(lw->tile, user, side) != x || ts_opnd(lw->tile, user, 2) == x ||
         !ts__mma_source(lw, user, side, &source))
         return;
-    cp_offsets(lw, &o, &source);
+    async_offsets(lw, &o, &source);
     o.size = source.size;
-    (void)TS_PUSH(lw->arena, &cp_of(lw)->operand, o);
+    (void)TS_PUSH(lw->arena, &async_of(lw)->operand, o);
 }
 
 /* Few enough registers to hold a tile while it travels, each element once. */
-static bool cp_fits_regs(const ts_linear *home)
+static bool async_fits_regs(const ts_linear *home)
 {
     ts_place same = ts__linear_replicas(home);
-    return home->n_reg <= CP_MAX_REGS && !same.reg && !same.lane && !same.warp;
+    return home->n_reg <= ASYNC_MAX_REGS && !same.reg && !same.lane && !same.warp;
 }
 
 /* Loads whose vectors do not fit, which only shows once the access has been described, go through registers. */
-static void cp_sift(ts_lower *lw, ts_val loop, uint32_t first)
+static void async_sift(ts_lower *lw, ts_val loop, uint32_t first)
 {
     uint32_t n = first;
-    cp_rewrite_slice(lw, loop, lw->scalar[ts_opnd(lw->tile, loop, 0)]);
-    for (uint32_t i = first; i < cp_of(lw)->operand.n; i++) {
+    async_rewrite_slice(lw, loop, lw->scalar[ts_opnd(lw->tile, loop, 0)]);
+    for (uint32_t i = first; i < async_of(lw)->operand.n; i++) {
         view_access a;
-        cp_operand o = cp_of(lw)->operand.at[i];
+        async_operand o = async_of(lw)->operand.at[i];
         ts__view_describe(lw, &a, o.load, 1, lw->assign.home[o.load]);
-        o.by_regs = !cp_vectors_fit(&a, o.offset);
-        if (!o.by_regs || cp_fits_regs(lw->assign.home[o.load]))
-            cp_of(lw)->operand.at[n++] = o;
+        o.by_regs = !async_vectors_fit(&a, o.offset);
+        if (!o.by_regs || async_fits_regs(lw->assign.home[o.load]))
+            async_of(lw)->operand.at[n++] = o;
         if (o.by_regs)
             ts__note(lw->tile, o.load, TS_NOTE_missed, "cp.async",
                     "no aligned vectors of 4 to 16 bytes that lie together in shared memory");
     }
-    cp_of(lw)->operand.n = n;
+    async_of(lw)->operand.n = n;
 }
 
-static uint32_t cp_stages(const ts_lower *lw, uint32_t bytes)
+static uint32_t async_stages(const ts_lower *lw, uint32_t bytes)
 {
-    uint32_t want = lw->env->hints && lw->env->hints->num_stages ? lw->env->hints->num_stages : CP_MAX_STAGES;
-    while (want > 1 && (uint64_t)want * bytes + lw->shared.peak + CP_KEEP_FREE > lw->shared.limit)
+    uint32_t want = lw->env->hints && lw->env->hints->num_stages ? lw->env->hints->num_stages : ASYNC_MAX_STAGES;
+    while (want > 1 && (uint64_t)want * bytes + lw->shared.peak + ASYNC_KEEP_FREE > lw->shared.limit)
         want--;
     return want;
 }
 
-static const cp_operand *cp_find(const ts_lower *lw, ts_val x)
+static const async_operand *async_find(const ts_lower *lw, ts_val x)
 {
-    for (uint32_t i = 0; i < cp_of(lw)->operand.n; i++)
-        if (cp_of(lw)->operand.at[i].x == x)
-            return &cp_of(lw)->operand.at[i];
+    for (uint32_t i = 0; i < async_of(lw)->operand.n; i++)
+        if (async_of(lw)->operand.at[i].x == x)
+            return &async_of(lw)->operand.at[i];
     return NULL;
 }
 
-static cp_loop *cp_loop_of(ts_lower *lw, ts_val loop)
+static async_loop *async_loop_of(ts_lower *lw, ts_val loop)
 {
-    for (uint32_t i = 0; i < cp_of(lw)->loop.n; i++)
-        if (cp_of(lw)->loop.at[i].loop == loop)
-            return &cp_of(lw)->loop.at[i];
+    for (uint32_t i = 0; i < async_of(lw)->loop.n; i++)
+        if (async_of(lw)->loop.at[i].loop == loop)
+            return &async_of(lw)->loop.at[i];
     return NULL;
 }
 
 /* Pointer to the operand in shared memory; 0 = it is not there. */
-static ts_val cp_place(ts_lower *lw, ts_val x)
+static ts_val async_place(ts_lower *lw, ts_val x)
 {
-    const cp_operand *o = cp_find(lw, x);
-    const cp_loop *l = o && o->load ? cp_loop_of(lw, o->loop) : NULL;
-    return o ? cp_stage_pointer(lw, o, l ? l->stage : 0) : 0;
+    const async_operand *o = async_find(lw, x);
+    const async_loop *l = o && o->load ? async_loop_of(lw, o->loop) : NULL;
+    return o ? async_stage_pointer(lw, o, l ? l->stage : 0) : 0;
 }
 
 /* Operands made before the loop: one copy in shared memory that every step reads. */
-static void cp_invariants(ts_lower *lw, ts_val loop)
+static void async_invariants(ts_lower *lw, ts_val loop)
 {
     bool any = false; /* written: a barrier stands before and after */
     for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++)
-        for (uint32_t side = 0; cp_is_product(lw, v) && side < 2; side++) {
+        for (uint32_t side = 0; async_is_product(lw, v) && side < 2; side++) {
             ts_val x = ts_opnd(lw->tile, v, side);
             mma_source s;
-            if (x > loop || cp_place(lw, x) || !ts__mma_source(lw, v, side, &s))
+            if (x > loop || async_place(lw, x) || !ts__mma_source(lw, v, side, &s))
                 continue;
-            cp_operand o = {.loop = loop, .x = x, .size = s.size};
+            async_operand o = {.loop = loop, .x = x, .size = s.size};
             uint32_t at = ts__shared_fix(lw, s.size, 128, v);
             if (!any)
                 ts__lower_barrier(lw);
             any = true;
             o.at = at;
             ts__lower_store_shared(lw, ts__lower_elem(lw, x), s.from, ts__lower_get(lw, x, s.from), s.move.offset, at);
-            (void)TS_PUSH(lw->arena, &cp_of(lw)->operand, o);
+            (void)TS_PUSH(lw->arena, &async_of(lw)->operand, o);
         }
     if (any)
         ts__lower_barrier(lw);
 }
 
 /* A `continue` of the loop stands within an `if`. */
-static bool cp_continues_early(const ts_lower *lw, ts_val loop)
+static bool async_continues_early(const ts_lower *lw, ts_val loop)
 {
     for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++) {
         ts_val of = lw->shape.parent[v];
@@ -435,7 +435,7 @@ static bool cp_continues_early(const ts_lower *lw, ts_val loop)
 }
 
 /* The product that may read a step ahead: the only one of the loop, with both operands in shared memory. */
-static ts_val cp_only_product(ts_lower *lw, ts_val loop)
+static ts_val async_only_product(ts_lower *lw, ts_val loop)
 {
     ts_val product = 0;
     for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++) {
@@ -447,81 +447,83 @@ static ts_val cp_only_product(ts_lower *lw, ts_val loop)
         product = v;
     }
     bool fits =
-        product && cp_find(lw, ts_opnd(lw->tile, product, 0)) && cp_find(lw, ts_opnd(lw->tile, product, 1));
-    return fits && !cp_continues_early(lw, loop) && ts__mma_goes_ahead(lw, product) ? product : 0;
+        product && async_find(lw, ts_opnd(lw->tile, product, 0)) && async_find(lw, ts_opnd(lw->tile, product, 1));
+    return fits && !async_continues_early(lw, loop) && ts__mma_goes_ahead(lw, product) ? product : 0;
 }
 
 /* The oldest stage in flight has arrived, for all threads. */
-static void cp_await(ts_lower *lw, uint32_t stages)
+static void async_await(ts_lower *lw, uint32_t stages)
 {
     ts_emit(&lw->b, TS_OP_cp_async_wait, TS_T_none, 0, NULL, TS_S(0, stages - 2, 0), 0);
     ts__lower_barrier(lw);
 }
 
 /* Fills all stages but one. */
-static void cp_fill(ts_lower *lw, ts_val loop, uint32_t stages)
+static void async_fill(ts_lower *lw, ts_val loop, uint32_t stages)
 {
     const uint32_t *opnds = ts_opnds(lw->tile, ts_at(lw->tile, loop));
     ts_val iv = lw->scalar[opnds[0]];
     ts__lower_barrier(lw); /* stages may still be read from an earlier run of the loop */
     for (uint32_t s = 0; s + 1 < stages; s++) {
-        cp_issue(lw, loop, iv, ts__lower_i32(lw, s));
-        cp_store_all(lw, loop, ts__lower_i32(lw, s));
+        async_issue(lw, loop, iv, ts__lower_i32(lw, s));
+        async_store_all(lw, loop, ts__lower_i32(lw, s));
         iv = ts_op2(&lw->b, TS_OP_addi, iv, lw->scalar[opnds[2]], 0);
     }
 }
 
 /* The loads of the loop that may go through the pipeline; gives the bytes of a stage. */
-static uint32_t cp_loads(ts_lower *lw, ts_val loop)
+static uint32_t async_loads(ts_lower *lw, ts_val loop)
 {
-    uint32_t first = cp_of(lw)->operand.n, bytes = 0;
+    uint32_t first = async_of(lw)->operand.n, bytes = 0;
     for (ts_val v = loop + 1; v < lw->shape.end[loop]; v++)
         if (ts_at(lw->tile, v)->op == TS_OP_load_view_tko && lw->shape.parent[v] == loop)
-            cp_try_load(lw, loop, v);
-    cp_sift(lw, loop, first);
-    for (uint32_t i = first; i < cp_of(lw)->operand.n; i++)
-        bytes += cp_of(lw)->operand.at[i].size;
+            async_try_load(lw, loop, v);
+    async_sift(lw, loop, first);
+    for (uint32_t i = first; i < async_of(lw)->operand.n; i++)
+        bytes += async_of(lw)->operand.at[i].size;
     return bytes;
 }
 
-static void cp_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
+static void async_begin(ts_lower *lw, ts_val loop, ts_vals *inits)
 {
     if (lw->assign.tma.active || lw->status != TS_OK)
         return;
-    if (!cp_of(lw)->slice)
-        cp_of(lw)->slice = TS_NEW_N(lw->arena, uint8_t, lw->tile->inst.n);
-    if (!cp_of(lw)->slice)
+    if (!async_of(lw)->slice)
+        async_of(lw)->slice = TS_NEW_N(lw->arena, uint8_t, lw->tile->inst.n);
+    if (!async_of(lw)->slice)
         return;
-    cp_invariants(lw, loop);
-    uint32_t loads = cp_of(lw)->operand.n, bytes = cp_loads(lw, loop), stages = cp_stages(lw, bytes);
-    if (loads == cp_of(lw)->operand.n || stages < 2) {
-        cp_of(lw)->operand.n = loads;
+    async_invariants(lw, loop);
+    uint32_t loads = async_of(lw)->operand.n, bytes = async_loads(lw, loop), stages = async_stages(lw, bytes);
+    if (loads == async_of(lw)->operand.n || stages < 2) {
+        async_of(lw)->operand.n = loads;
         return;
     }
     ts__note(lw->tile, loop, TS_NOTE_pipeline, "cp.async", "%u stages of %u bytes", stages, bytes);
-    for (uint32_t i = loads; i < cp_of(lw)->operand.n; i++)
-        cp_of(lw)->operand.at[i].at = ts__shared_fix(lw, stages * cp_of(lw)->operand.at[i].size, 128, cp_of(lw)->operand.at[i].load);
-    cp_fill(lw, loop, stages);
-    cp_loop l = {.loop = loop, .stages = stages, .stage = ts__lower_i32(lw, 0), .product = cp_only_product(lw, loop)};
-    (void)TS_PUSH(lw->arena, &cp_of(lw)->loop, l);
+    for (uint32_t i = loads; i < async_of(lw)->operand.n; i++)
+        async_of(lw)->operand.at[i].at = ts__shared_fix(lw, stages * async_of(lw)->operand.at[i].size, 128,
+                                                        async_of(lw)->operand.at[i].load);
+    async_fill(lw, loop, stages);
+    async_loop l = {.loop = loop, .stages = stages,
+                    .stage = ts__lower_i32(lw, 0), .product = async_only_product(lw, loop)};
+    (void)TS_PUSH(lw->arena, &async_of(lw)->loop, l);
     (void)TS_PUSH(lw->arena, &inits->v, l.stage);
     if (!l.product)
         return;
-    cp_await(lw, stages);
+    async_await(lw, stages);
     ts__mma_first(lw, l.product, inits);
 }
 
 /* stage + 1, around at the end. */
-static ts_val cp_after(ts_lower *lw, const cp_loop *l)
+static ts_val async_after(ts_lower *lw, const async_loop *l)
 {
     ts_builder *b = &lw->b;
     ts_val last = ts_cmp(b, TS_OP_cmpi, TS_EQ, l->stage, ts__lower_i32(lw, l->stages - 1), 0);
     return ts_select(b, last, ts__lower_i32(lw, 0), ts__lower_add(lw, l->stage, 1));
 }
 
-static ts_val cp_enter(ts_lower *lw, ts_val loop, ts_val stage)
+static ts_val async_enter(ts_lower *lw, ts_val loop, ts_val stage)
 {
-    cp_loop *l = cp_loop_of(lw, loop);
+    async_loop *l = async_loop_of(lw, loop);
     ts_builder *b = &lw->b;
     if (!l)
         return stage;
@@ -529,55 +531,55 @@ static ts_val cp_enter(ts_lower *lw, ts_val loop, ts_val stage)
     l->early.carried = stage + 1;
     ts_val iv = lw->scalar[loop + 1], step = lw->scalar[ts_opnd(lw->tile, loop, 2)];
     if (!l->product)
-        cp_await(lw, l->stages);
+        async_await(lw, l->stages);
     ts_val ahead = ts_op2(b, TS_OP_muli, step, ts_int(b, ts_type_of(lw->fn, step), l->stages - 1), 0);
     ts_val zero = ts_cmp(b, TS_OP_cmpi, TS_EQ, stage, ts__lower_i32(lw, 0), 0);
     l->filling = ts_select(b, zero, ts__lower_i32(lw, l->stages - 1), ts__lower_add(lw, stage, -1));
-    cp_issue(lw, loop, ts_op2(b, TS_OP_addi, iv, ahead, 0), l->filling);
+    async_issue(lw, loop, ts_op2(b, TS_OP_addi, iv, ahead, 0), l->filling);
     lw->scalar[loop + 1] = iv;
     return l->early.carried;
 }
 
-static cp_loop *cp_loop_of_product(ts_lower *lw, ts_val product)
+static async_loop *async_loop_of_product(ts_lower *lw, ts_val product)
 {
-    for (uint32_t i = 0; i < cp_of(lw)->loop.n; i++)
-        if (cp_of(lw)->loop.at[i].product == product)
-            return &cp_of(lw)->loop.at[i];
+    for (uint32_t i = 0; i < async_of(lw)->loop.n; i++)
+        if (async_of(lw)->loop.at[i].product == product)
+            return &async_of(lw)->loop.at[i];
     return NULL;
 }
 
 /* The only product of a pipelined loop carries the fragments of its first k step from one step of the loop to the
  * next: before its last k step the next stage is waited for and becomes the current one, so that no product waits for a
  * barrier or for shared memory. */
-static ts_prefetch *cp_prefetch(ts_lower *lw, ts_val product)
+static ts_prefetch *async_prefetch(ts_lower *lw, ts_val product)
 {
-    cp_loop *l = cp_loop_of_product(lw, product);
+    async_loop *l = async_loop_of_product(lw, product);
     return l ? &l->early : NULL;
 }
 
-static void cp_advance(ts_lower *lw, ts_val product)
+static void async_advance(ts_lower *lw, ts_val product)
 {
-    cp_loop *l = cp_loop_of_product(lw, product);
-    cp_store_all(lw, l->loop, l->filling);
-    cp_await(lw, l->stages);
-    l->stage = cp_after(lw, l);
+    async_loop *l = async_loop_of_product(lw, product);
+    async_store_all(lw, l->loop, l->filling);
+    async_await(lw, l->stages);
+    l->stage = async_after(lw, l);
 }
 
-static void cp_next(ts_lower *lw, ts_val loop, ts_vals *values)
+static void async_next(ts_lower *lw, ts_val loop, ts_vals *values)
 {
-    const cp_loop *l = cp_loop_of(lw, loop);
+    const async_loop *l = async_loop_of(lw, loop);
     if (!l)
         return;
     if (!l->product)
-        cp_store_all(lw, loop, l->filling);
-    (void)TS_PUSH(lw->arena, &values->v, l->product ? l->stage : cp_after(lw, l));
+        async_store_all(lw, loop, l->filling);
+    (void)TS_PUSH(lw->arena, &values->v, l->product ? l->stage : async_after(lw, l));
     for (uint32_t i = 0; i < l->early.next.v.n; i++)
         (void)TS_PUSH(lw->arena, &values->v, l->early.next.v.at[i]);
 }
 
-static void cp_types(ts_lower *lw, ts_val loop, ts_vals *types)
+static void async_types(ts_lower *lw, ts_val loop, ts_vals *types)
 {
-    const cp_loop *l = cp_loop_of(lw, loop);
+    const async_loop *l = async_loop_of(lw, loop);
     if (!l)
         return;
     (void)TS_PUSH(lw->arena, &types->v, TS_T_i32);
@@ -585,22 +587,23 @@ static void cp_types(ts_lower *lw, ts_val loop, ts_vals *types)
         (void)TS_PUSH(lw->arena, &types->v, ts_type_of(lw->fn, l->early.next.v.at[i]));
 }
 
-static void cp_leave(ts_lower *lw, ts_val loop)
+static void async_leave(ts_lower *lw, ts_val loop)
 {
-    const cp_loop *l = cp_loop_of(lw, loop);
+    const async_loop *l = async_loop_of(lw, loop);
     if (l)
         ts_emit(&lw->b, TS_OP_cp_async_wait, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
     if (l && l->product)
         ts__fma_loosen(lw, loop, l->product);
-    for (uint32_t i = 0; i < cp_of(lw)->operand.n; i++) /* invariants are forgotten: their values may be placed anew */
-        if (cp_of(lw)->operand.at[i].loop == loop && !cp_of(lw)->operand.at[i].load)
-            cp_of(lw)->operand.at[i].x = 0;
+    /* Invariants are forgotten: their values may be placed anew. */
+    for (uint32_t i = 0; i < async_of(lw)->operand.n; i++)
+        if (async_of(lw)->operand.at[i].loop == loop && !async_of(lw)->operand.at[i].load)
+            async_of(lw)->operand.at[i].x = 0;
 }
 
-static bool cp_skips(ts_lower *lw, ts_val v)
+static bool async_skips(ts_lower *lw, ts_val v)
 {
-    for (uint32_t i = 0; i < cp_of(lw)->operand.n; i++) {
-        const cp_operand *o = &cp_of(lw)->operand.at[i];
+    for (uint32_t i = 0; i < async_of(lw)->operand.n; i++) {
+        const async_operand *o = &async_of(lw)->operand.at[i];
         bool in_chain = o->load && o->load == v;
         for (uint32_t k = 0; o->load && k < TS_COUNT(o->chain); k++)
             in_chain = in_chain || o->chain[k] == v;
@@ -612,14 +615,14 @@ static bool cp_skips(ts_lower *lw, ts_val v)
 
 const ts_strategy ts__strategy_cp_async = {
     .name = "cp_async",
-    .state = sizeof(cp_state),
-    .loop_values = cp_begin,
-    .loop_enter = cp_enter,
-    .loop_next = cp_next,
-    .loop_types = cp_types,
-    .loop_end = cp_leave,
-    .skips = cp_skips,
-    .operand = cp_place,
-    .prefetch = cp_prefetch,
-    .advance = cp_advance,
+    .state = sizeof(async_state),
+    .loop_values = async_begin,
+    .loop_enter = async_enter,
+    .loop_next = async_next,
+    .loop_types = async_types,
+    .loop_end = async_leave,
+    .skips = async_skips,
+    .operand = async_place,
+    .prefetch = async_prefetch,
+    .advance = async_advance,
 };

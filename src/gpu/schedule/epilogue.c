@@ -24,7 +24,7 @@ typedef struct epilogue_value {
 
 typedef struct epilogue_state {
     uint32_t *store;       /* [tile value] the store that makes it, 0 = made where it stands; NULL = all are */
-    epilogue_value *made;  /* [tile value] */
+    epilogue_value *newest;  /* [tile value] */
     epilogue_load *loads;
 } epilogue_state;
 
@@ -67,18 +67,20 @@ static void epilogue_plan(ts_lower *lw)
     if (!lw->assign.tma.active || lw->assign.tma.split)
         return;
     state->store = TS_NEW_N(lw->arena, uint32_t, lw->tile->inst.n);
-    state->made = TS_NEW_N(lw->arena, epilogue_value, lw->tile->inst.n);
-    if (!state->store || !state->made) {
+    state->newest = TS_NEW_N(lw->arena, epilogue_value, lw->tile->inst.n);
+    if (!state->store || !state->newest) {
         lw->status = ts_fail(lw->err, TS_NOMEM, "out of memory while lowering a kernel");
         return;
     }
     for (ts_val v = lw->tile->inst.n; v-- > 1;) {
         const ts_inst *inst = ts_at(lw->tile, v);
-        bool store = inst->op == TS_OP_store_view_tko, work = !store && epilogue_of(lw)->store[v] && epilogue_of(lw)->store[v] != EPILOGUE_CONFLICT;
+        bool store = inst->op == TS_OP_store_view_tko,
+             work = !store && state->store[v] && state->store[v] != EPILOGUE_CONFLICT;
         if (!work || !epilogue_is_work(lw, v, epilogue_of(lw)->store[v]))
             epilogue_of(lw)->store[v] = 0;
         for (uint32_t i = 0; inst->op != TS_OP_token && i < inst->n_opnd; i++)
-            epilogue_read(lw, ts_opnds(lw->tile, inst)[i], store && i == 1 ? v : epilogue_of(lw)->store[v] ? epilogue_of(lw)->store[v] : EPILOGUE_CONFLICT);
+            epilogue_read(lw, ts_opnds(lw->tile, inst)[i],
+                          store && i == 1 ? v : state->store[v] ? state->store[v] : EPILOGUE_CONFLICT);
     }
 }
 
@@ -171,10 +173,10 @@ ts_val ts__epilogue_reg(ts_lower *lw, ts_val v, const ts_linear *layout, uint32_
 {
     if (!epilogue_defers(lw, v))
         return ts__lower_get(lw, v, layout)[r];
-    epilogue_value *made = &epilogue_of(lw)->made[v];
-    if (made->stamp != r + 1) /* one register after the other: the newest is enough */
-        *made = (epilogue_value){epilogue_make(lw, v, layout, r), r + 1};
-    return made->value;
+    epilogue_value *newest = &epilogue_of(lw)->newest[v];
+    if (newest->stamp != r + 1) /* one register after the other: the newest is enough */
+        *newest = (epilogue_value){epilogue_make(lw, v, layout, r), r + 1};
+    return newest->value;
 }
 
 const ts_strategy ts__strategy_epilogue = {

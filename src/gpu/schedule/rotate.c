@@ -34,7 +34,7 @@ typedef struct rotate_job {
     ts_vals fresh;  /* written anew there: values without a home, constants */
     ts_val second[TS_ROTATE_PRODUCTS];
     uint32_t n_second;
-    const ts_val *carried;                /* thread values of `cross`, then the words of each product */
+    const ts_val *carried;                /* thread values of `cross`, then the fragments of each product */
     int64_t least, most;                  /* bounds of the induction variable, where known */
     bool has_least, has_most;
 } rotate_job;
@@ -111,8 +111,8 @@ static void rotate_next(rotate_job *job, bool ran, ts_vals *out)
         ts__lower_expand(lw, job->cross.v.at[i], job->cross.v.at[i], out);
     for (uint32_t i = 0; i < job->n_second; i++) {
         uint32_t n;
-        const ts_val *words = ts__wgmma_words(lw, job->second[i], &n);
-        rotate_push(lw, out, n, words);
+        const ts_val *fragments = ts__wgmma_fragments(lw, job->second[i], &n);
+        rotate_push(lw, out, n, fragments);
     }
     ts__ring_loop_next(lw, job->loop, out);
 }

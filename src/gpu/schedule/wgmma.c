@@ -5,7 +5,7 @@
  * reads it. Products end in the order in which they were issued: to wait for one, all but those issued after it.
  *
  * Operand a is a tile that TMA brought, fragments in registers, or a transposed tile that the consumers write to shared
- * memory themselves (`made`), where all warpgroups read all of it.
+ * memory themselves (`by_consumers`), where all warpgroups read all of it.
  *
  * A descriptor names a swizzled tile: start >> 4, distance of panels (MN-major) or nothing (K-major),
  * distance of 8 rows, swizzle mode. Steps along k add to the start, since the swizzle is an XOR of absolute
@@ -99,7 +99,7 @@ static void wgmma_extents(const ts_lower *lw, ts_val v, uint32_t log[3])
 }
 
 /* Words of the fragments of all blocks and k steps, four each. */
-const ts_val *ts__wgmma_words(ts_lower *lw, ts_val v, uint32_t *n)
+const ts_val *ts__wgmma_fragments(ts_lower *lw, ts_val v, uint32_t *n)
 {
     uint32_t log[3];
     wgmma_extents(lw, v, log);
@@ -168,24 +168,24 @@ static void wgmma_release_all(ts_lower *lw, const ts_wgmma *product)
         if (group->at == TS_NO || group->within || !wgmma_covers(lw, product, group))
             continue;
         const ts_tma_loop *loop = &tma->loops.at[group->at];
-        if (group->late)
+        if (group->waits_next_step)
             wgmma_release(lw, group, ts__lower_add(lw, loop->count, -1), wgmma_moved(lw, loop));
         else
             wgmma_release(lw, group, loop->count, 0);
     }
 }
 
-static uint32_t wgmma_late_in(const ts_lower *lw, ts_val loop)
+static uint32_t wgmma_next_step_in(const ts_lower *lw, ts_val loop)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < lw->assign.tma.products.n; i++)
-        n += lw->assign.tma.products.at[i].late && lw->shape.parent[lw->assign.tma.products.at[i].mma] == loop;
+        n += lw->assign.tma.products.at[i].waits_next_step && lw->shape.parent[lw->assign.tma.products.at[i].mma] == loop;
     return n;
 }
 
 static bool wgmma_pending_in(const ts_lower *lw, ts_val loop)
 {
-    bool pending = wgmma_late_in(lw, loop) > 0;
+    bool pending = wgmma_next_step_in(lw, loop) > 0;
     for (uint32_t i = 0; i < lw->assign.tma.products.n; i++)
         pending |=
             lw->assign.tma.products.at[i].deferred && lw->shape.parent[lw->assign.tma.products.at[i].mma] == loop;
@@ -215,7 +215,7 @@ static void wgmma_finish(ts_lower *lw, ts_val loop)
     ts__wgmma_wait(lw, 0);
     for (uint32_t i = 0; i < tma->groups.n; i++) {
         const ts_tma_group *group = &tma->groups.at[i];
-        if (group->loop != loop || !group->late || !lw->shape.parent[loop])
+        if (group->loop != loop || !group->waits_next_step || !lw->shape.parent[loop])
             continue; /* nobody waits for a stage that is never filled again */
         const ts_tma_loop *counter = &tma->loops.at[group->at];
         wgmma_release(lw, group, ts__lower_add(lw, counter->count, -1), wgmma_moved(lw, counter));
@@ -235,7 +235,7 @@ typedef struct wgmma_job {
     ts_wgmma_split split;
     uint32_t log_k, step_k, n;   /* k of one instruction; columns of one instruction */
     wgmma_operand a, b;
-    const ts_val *words;         /* a in registers */
+    const ts_val *fragments;     /* a in registers */
     ts_val *acc;                 /* in, then out */
 } wgmma_job;
 
@@ -249,9 +249,9 @@ static void wgmma_one(ts_lower *lw, const wgmma_job *job, uint32_t block, uint32
         opnds[n] = acc[n];
         types[n] = ts_type_of(lw->fn, acc[n]);
     }
-    if (job->words) {
+    if (job->fragments) {
         flags |= TS_MMA_A_REGS;
-        memcpy(opnds + n, job->words + ((size_t)block << (job->log_k - 2)) + k / job->step_k * 4, 4 * sizeof *opnds);
+        memcpy(opnds + n, job->fragments + ((size_t)block << (job->log_k - 2)) + k / job->step_k * 4, 4 * sizeof *opnds);
         n += 4;
     } else {
         flags |= job->product->trans_a ? TS_MMA_TRANS_A : 0;
@@ -308,7 +308,7 @@ static bool wgmma_word_layout(const ts_linear *layout, ts_linear *words)
     return halves;
 }
 
-static void wgmma_write_made(ts_lower *lw, const ts_tma_load *load)
+static void wgmma_write_operand(ts_lower *lw, const ts_tma_load *load)
 {
     const ts_linear *home = ts__lower_home(lw, load->load);
     const ts_val *regs = ts__lower_get(lw, load->load, home);
@@ -327,10 +327,10 @@ static void wgmma_write_made(ts_lower *lw, const ts_tma_load *load)
 }
 
 /* Before the barrier every warp is through with what lay there, after it all of the tile is there for wgmma. */
-static void wgmma_make(ts_lower *lw, const ts_tma_load *load)
+static void wgmma_by_consumers(ts_lower *lw, const ts_tma_load *load)
 {
     ts__lower_barrier(lw);
-    wgmma_write_made(lw, load);
+    wgmma_write_operand(lw, load);
     ts_emit(&lw->b, TS_OP_fence, TS_T_none, 0, NULL, TS_S(TS_FENCE_PROXY_ASYNC, 0, 0), 0);
     ts__lower_barrier(lw);
 }
@@ -347,14 +347,14 @@ static void wgmma_operand_of(ts_lower *lw, ts_val v, wgmma_operand *x, uint32_t 
                              const uint32_t *extent)
 {
     *x = (wgmma_operand){.load = &lw->assign.tma.loads.at[load], .mn_major = mn_major};
-    if (x->load->made)
-        wgmma_make(lw, x->load);
+    if (x->load->by_consumers)
+        wgmma_by_consumers(lw, x->load);
     else if (!wgmma_is_here(lw, x->load, v))
         ts__ring_await(lw, x->load);
     wgmma_describe(lw, x, extent);
 }
 
-const ts_val *ts__wgmma_start(ts_lower *lw, ts_val v, const ts_val *words)
+const ts_val *ts__wgmma_start(ts_lower *lw, ts_val v, const ts_val *fragments)
 {
     static const uint8_t ks[] = {
 #define TS_MMA(name, m, n, k, a, b, c, ra, rb, rc, sm) (k),
@@ -370,16 +370,16 @@ const ts_val *ts__wgmma_start(ts_lower *lw, ts_val v, const ts_val *words)
     job.acc = ts__lower_regs(lw, &c);
     memcpy(job.acc, ts__lower_get(lw, ts_opnd(lw->tile, v, 2), &c), sizeof *job.acc << c.n_reg);
     uint32_t n = 0;
-    if (product->a == TS_NO && words)
+    if (product->a == TS_NO && fragments)
         n = 1u << (ts__wgmma_layout_a(log[0], log[1], log[2], lw->assign.n_warp).n_reg - 1);
     if (product->a == TS_NO)
-        job.words = words ? words : ts__wgmma_words(lw, v, &n);
+        job.fragments = fragments ? fragments : ts__wgmma_fragments(lw, v, &n);
     else
         wgmma_operand_of(lw, v, &job.a, product->a, product->trans_a, job.split.m);
     wgmma_operand_of(lw, v, &job.b, product->b, product->trans_b, job.split.n);
     wgmma_issue(lw, &job);
     ts__lower_set(lw, v, &c, job.acc);
-    return words ? words + n : NULL;
+    return fragments ? fragments + n : NULL;
 }
 
 /* Waits for all but the products issued after commit `commits`; those before are done, and their stages free. */
@@ -418,7 +418,7 @@ static void wgmma_region(ts_lower *lw, ts_val opener)
 
 static bool wgmma_product(ts_lower *lw, ts_val v)
 {
-    if (lw->assign.way[v] != TS_MMA_WAY_WGMMA)
+    if (lw->assign.mma_path[v] != TS_MMA_PATH_WGMMA)
         return false;
     ts_tma *tma = &lw->assign.tma;
     const ts_wgmma *product = ts__wgmma_of(tma, v);
@@ -427,7 +427,7 @@ static bool wgmma_product(ts_lower *lw, ts_val v)
         tma->products.at[product - tma->products.at].flying = tma->commits;
     if (product->deferred || product->lazy)
         return true;
-    ts__wgmma_wait(lw, product->late ? wgmma_late_in(lw, lw->shape.parent[v]) : 0);
+    ts__wgmma_wait(lw, product->waits_next_step ? wgmma_next_step_in(lw, lw->shape.parent[v]) : 0);
     wgmma_release_all(lw, product);
     return true;
 }

@@ -7,10 +7,10 @@
 
 #include "gpu/lower/lower.h"
 
-/* The product without its wait, operand a from `words` when it is in registers (NULL: from its value; returns what is
- * left of them); the words of its operand. */
-const ts_val *ts__wgmma_start(ts_lower *lw, ts_val v, const ts_val *words);
-const ts_val *ts__wgmma_words(ts_lower *lw, ts_val v, uint32_t *n);
+/* The product without its wait, operand a from `fragments` when it is in registers (NULL: from its value; returns
+ * what is left of them); the fragments of its operand, two 16-bit elements a word. */
+const ts_val *ts__wgmma_start(ts_lower *lw, ts_val v, const ts_val *fragments);
+const ts_val *ts__wgmma_fragments(ts_lower *lw, ts_val v, uint32_t *n);
 /* Waits until at most `pending` of the groups committed last still run. */
 void ts__wgmma_wait(ts_lower *lw, uint32_t pending);
 /* One arrival of every consumer warp on the empty barrier of the stage of step `count`. */
