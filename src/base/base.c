@@ -300,17 +300,33 @@ void ts__bounds_text(char *out, size_t n, const char *what, int64_t index, int64
 
 /* ---- hash ------------------------------------------------------------------------------------*/
 
-/* One multiply-xor round per 8 bytes; quality is checked by tests/base/hash.c. */
+static inline uint64_t hash_round(uint64_t h, const unsigned char *p)
+{
+    uint64_t w;
+    memcpy(&w, p, 8);
+    h = (h ^ w) * 0xFF51AFD7ED558CCDu;
+    return h ^ h >> 32;
+}
+
+/* One multiply-xor round per 8 bytes, in four chains that do not wait for each other where there is much to do; quality
+ * is checked by tests/base/base.c. */
 uint64_t ts__hash(const void *bytes, size_t n, uint64_t seed)
 {
     const unsigned char *p = bytes;
     uint64_t h = seed ^ (n * 0x9E3779B97F4A7C15u);
-    for (; n >= 8; n -= 8, p += 8) {
-        uint64_t w;
-        memcpy(&w, p, 8);
-        h = (h ^ w) * 0xFF51AFD7ED558CCDu;
-        h ^= h >> 32;
+    if (n >= 64) {
+        uint64_t lanes[3] = {~h, h * 0xC4CEB9FE1A85EC53u, h * 0xBF58476D1CE4E5B9u};
+        for (; n >= 32; n -= 32, p += 32) {
+            h = hash_round(h, p);
+            lanes[0] = hash_round(lanes[0], p + 8);
+            lanes[1] = hash_round(lanes[1], p + 16);
+            lanes[2] = hash_round(lanes[2], p + 24);
+        }
+        for (int i = 0; i < 3; i++)
+            h = hash_round(h, (const unsigned char *)&lanes[i]);
     }
+    for (; n >= 8; n -= 8, p += 8)
+        h = hash_round(h, p);
     uint64_t tail = 0;
     if (n)
         memcpy(&tail, p, n);

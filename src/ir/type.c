@@ -190,19 +190,19 @@ const ts_loc_info *ts_loc_of(const ts_fn *fn, ts_val v)
 
 /* ---- composite types ----------------------------------------------------------------------------*/
 
-static size_t type_n_dims(const ts_type_info *t)
-{
-    return t->dims ? t->rank : 0;
-}
-
 static uint64_t type_hash_info(const ts_type_info *t)
 {
-    uint64_t head[] = {t->kind, t->rank, t->space, t->padding, t->sparse_dim, t->n_params, t->n_results, t->elem};
+    uint64_t head[] = {t->kind | (uint64_t)t->rank << 8 | (uint64_t)t->space << 16 | (uint64_t)t->padding << 24 |
+                           (uint64_t)t->elem << 32,
+                       t->sparse_dim | (uint64_t)t->n_params << 8 | (uint64_t)t->n_results << 32};
     uint64_t h = ts__hash(head, sizeof head, 2);
-    h = ts__hash(t->dims, type_n_dims(t) * sizeof *t->dims, h);
-    h = ts__hash(t->strides, (t->strides ? t->rank : 0u) * sizeof *t->strides, h);
-    h = ts__hash(t->dim_map, (t->dim_map ? t->rank : 0u) * sizeof *t->dim_map, h);
-    return ts__hash(t->sub, (t->sub ? (size_t)t->n_params + t->n_results : 0) * sizeof *t->sub, h);
+    if (t->dims)
+        h = ts__hash(t->dims, t->rank * sizeof *t->dims, h);
+    if (t->strides)
+        h = ts__hash(t->strides, t->rank * sizeof *t->strides, h);
+    if (t->dim_map)
+        h = ts__hash(t->dim_map, t->rank * sizeof *t->dim_map, h);
+    return t->sub ? ts__hash(t->sub, ((size_t)t->n_params + t->n_results) * sizeof *t->sub, h) : h;
 }
 
 static bool type_same_array(const void *a, const void *b, size_t bytes)
