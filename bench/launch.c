@@ -17,11 +17,11 @@ static const char bench_ptx[] =
     ".visible .entry entry(.param .u64 p0, .param .u32 p1, .param .u32 p2, .param .u64 p3, .param .u32 p4,\n"
     "  .param .u32 p5, .param .u64 p6, .param .u32 p7, .param .u32 p8) { ret; }\n";
 
-static ts_status bench_compile(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
+static ts_status bench_compile(const ts_source *source, const ts_spec *spec, size_t n_spec,
                                const ts_hints *hints, ts_target target, const ts_alloc *alloc, ts_code *out,
                                ts_error *err)
 {
-    (void)pack, (void)n_pack, (void)spec, (void)n_spec, (void)hints;
+    (void)source, (void)spec, (void)n_spec, (void)hints;
     *out = (ts_code){.plan = {.target = target,
                               .n_params = 9,
                               .param_bytes = {8, 4, 4, 8, 4, 4, 8, 4, 4},
@@ -87,7 +87,7 @@ static double bench_time(bench *b, void (*what)(bench *))
 static void bench_prepare(bench *b)
 {
     const int64_t shape[1] = {1000};
-    ts_kernel_desc desc = {.name = "nothing", .compile = bench_compile};
+    ts_kernel_desc desc = {.name = "nothing", .source = {TS_SOURCE_CUSTOM, .compile = bench_compile}};
     ts_code code;
     ts_array *array;
     bench_check(ts_device_get(TS_DEVICE_CUDA, 0, &b->device, &b->err), &b->err);
@@ -101,7 +101,7 @@ static void bench_prepare(bench *b)
     }
     for (int i = 0; i < 9; i++)
         b->slots[i] = &b->params[i];
-    bench_check(bench_compile(NULL, 0, NULL, 0, NULL, ts_device_target(b->device), ts_alloc_default(), &code, &b->err),
+    bench_check(bench_compile(NULL, NULL, 0, NULL, ts_device_target(b->device), ts_alloc_default(), &code, &b->err),
                 &b->err);
     bench_check(ts_program_load(b->device, &code, "nothing", NULL, &b->program, &b->err), &b->err);
 }

@@ -110,8 +110,7 @@ int core_prepared_of(PyObject *tuple, core_prepared *out)
     if (!PyArg_ParseTuple(tuple, "szy*O!O!", &desc->name, &desc->file, &out->pack, &PyTuple_Type,
                           &rows, &PyTuple_Type, &hints))
         return -1;
-    desc->pack = out->pack.buf;
-    desc->n_pack = (size_t)out->pack.len;
+    desc->source = (ts_source){.bytes = out->pack.buf, .n = (size_t)out->pack.len};
     desc->params = out->params;
     desc->by_target = out->by_target;
     if (kernel_rows(rows, hints, out) == 0)

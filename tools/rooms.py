@@ -42,7 +42,7 @@ ROOMS = {
     "device/cuda": "base table device",
     "registry": "base table device device/cpu device/cuda",
     "array": "base table device registry",
-    "run": "base table compile target/llvm device registry array",
+    "run": "base table ir compile target/llvm device registry array",
 }
 
 

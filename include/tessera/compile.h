@@ -188,7 +188,44 @@ TS_API TS_CHECKED ts_status ts_compile(const void *pack, size_t n_pack, const ts
                                        const ts_hints *hints, ts_target target, const ts_alloc *alloc,
                                        ts_code *out, ts_error *err);
 
-/* The same from IR text, for tests, tools and other front ends. */
+/* ---- sources ------------------------------------------------------------------------------------- */
+
+/* What a kernel is made of. Python and IR are compiled by ts_compile_source; a custom source brings its compiler. */
+typedef enum ts_source_kind {
+    TS_SOURCE_PYTHON, /* bytes: a packed Python function, as ts_compile takes it */
+    TS_SOURCE_TEXT,   /* bytes: IR text (docs/guide/ir.md); its first function is the kernel */
+    TS_SOURCE_MODULE, /* module: IR that was built (ir.h); its first function is the kernel */
+    TS_SOURCE_CUSTOM  /* compile: makes the code from bytes and user */
+} ts_source_kind;
+
+typedef struct ts_module ts_module; /* ir.h */
+typedef struct ts_source ts_source;
+
+/* Makes code from a source of the caller's own, for the arguments and the target, in memory of `alloc`. It may be
+ * called from several threads at once. Errors: any; *out is then not looked at. */
+typedef ts_status ts_compile_fn(const ts_source *source, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
+                                ts_target target, const ts_alloc *alloc, ts_code *out, ts_error *err);
+
+/* All zero but `bytes` and `n`: a packed Python function. Borrowed during a call; a kernel keeps a copy of everything
+ * but `user`. */
+struct ts_source {
+    ts_source_kind kind;
+    const void *bytes;       /* PYTHON, TEXT, CUSTOM; CUSTOM: everything of the source that the code depends on */
+    size_t n;
+    const ts_module *module; /* MODULE: not changed */
+    ts_compile_fn *compile;  /* CUSTOM */
+    void *user;              /* CUSTOM: for `compile`; the code must not depend on it */
+    const char *compiler;    /* CUSTOM: name and version of the compiler, part of the cache's key; NULL: no cache */
+};
+
+/* Compiles a source of any kind. The parameters of an IR kernel must be those that a launch with these arguments passes
+ * (see above: "Kernel parameters"): pointer, extents and strides of each array, each number.
+ * Errors: as ts_compile; TS_PARSE and TS_VERIFY for wrong IR; TS_TYPE for parameters that do not fit the arguments. */
+TS_API TS_CHECKED ts_status ts_compile_source(const ts_source *source, const ts_spec *spec, size_t n_spec,
+                                              const ts_hints *hints, ts_target target, const ts_alloc *alloc,
+                                              ts_code *out, ts_error *err);
+
+/* The same from IR text without arguments to check against, for tests and tools. `entry` NULL: the first function. */
 TS_API TS_CHECKED ts_status ts_compile_text(const char *text, size_t n, const char *entry, ts_target target,
                                             const ts_alloc *alloc, ts_code *out, ts_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The launch path: from a packed kernel and a list of arguments to running code. A ts_kernel keeps one
+ * The launch path: from the source of a kernel and a list of arguments to running code. A ts_kernel keeps one
  * compiled specialisation for each key its arguments have had; a launch whose key is known costs no
  * lock, no allocation and no formatting. See docs/design.md section 5; array.h makes arguments of arrays.
  *
@@ -68,6 +68,8 @@ TS_API TS_CHECKED ts_status ts_layout_check(const ts_layout *layout, int32_t mos
 /* What the annotation of one parameter says. All zero: decided by the argument. */
 typedef enum ts_param_flags {
     TS_PARAM_CONSTANT = 1,  /* ct.Constant: numbers and tuples of them become constants */
+    TS_PARAM_DENSE = 2,     /* an array that is not row-major without gaps is refused: an IR kernel may then write its
+                             * last stride as 1 instead of reading the parameter */
     TS_PARAM_INDEX64 = 4,   /* array extents and strides are int64 */
     TS_PARAM_STATIC_STRIDES = 8, /* some stride is static: a stride of 1 elsewhere is not noticed */
     /* bool, int, float: the greatest category of number that is taken. A number of a lower one, and a Python number,
@@ -86,10 +88,6 @@ typedef struct ts_param {
     uint8_t dtype;          /* ts_dtype (bool_ to float64) that a number is passed as; 0 = its own */
 } ts_param;
 
-typedef ts_status ts_compile_fn(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
-                                const ts_hints *hints, ts_target target, const ts_alloc *alloc, ts_code *out,
-                                ts_error *err);
-
 /* Hints for one architecture, in place of the kernel's others. */
 typedef struct ts_target_hints {
     ts_target target;
@@ -100,19 +98,21 @@ typedef struct ts_target_hints {
 typedef struct ts_kernel_desc {
     const char *name;        /* copied; for messages */
     const char *file;        /* source file of the kernel, for messages; copied; may be NULL */
-    const void *pack;        /* copied */
-    size_t n_pack;
+    ts_source source;        /* copied; a module as its text */
     const ts_param *params;  /* one per top-level argument; NULL = no annotations, any number */
     size_t n_params;
     ts_hints hints;
     const ts_target_hints *by_target; /* copied; at most TS_LAUNCH_TARGETS */
     size_t n_by_target;
     const ts_alloc *alloc;   /* NULL = default */
-    ts_compile_fn *compile;  /* NULL = ts_compile */
 } ts_kernel_desc;
 
 /* Owns: *out, a counted reference. Compiles nothing yet. Errors: TS_NOMEM, TS_VALUE. */
 TS_API TS_CHECKED ts_status ts_kernel_create(const ts_kernel_desc *desc, ts_kernel **out, ts_error *err);
+/* The kernel of these contents: made at the first call of the process, found by the others, for clients that build IR
+ * at every call. Everything that the desc says is compared, and a module byte for byte as it was built; `alloc` and
+ * `user` are not. The library keeps the first 4096 for good. Owns: *out, a counted reference. Errors: as above. */
+TS_API TS_CHECKED ts_status ts_kernel_find(const ts_kernel_desc *desc, ts_kernel **out, ts_error *err);
 TS_API void ts_kernel_retain(ts_kernel *kernel);
 TS_API void ts_kernel_release(ts_kernel *kernel); /* NULL is fine */
 
@@ -133,6 +133,19 @@ TS_API const char *ts_kernel_param_name(const ts_kernel *kernel, size_t param);
  * Threads  safe, also on one kernel. */
 TS_API TS_CHECKED ts_status ts_launch(const ts_stream *stream, const int64_t grid[3], ts_kernel *kernel,
                                       const ts_arg *args, size_t n, uint32_t flags, ts_error *err);
+
+/* How a kernel is launched, whole: ts_launch with the usual rest. Zero members are as the code was compiled. The
+ * compiler chooses the threads of a tile kernel, its shared memory and its cluster, so other numbers are refused.
+ * Errors   as ts_launch; TS_VALUE for a block, shared memory or cluster that the code was not compiled for. */
+typedef struct ts_launch_config {
+    int64_t grid[3];       /* blocks, each axis 0 to 2^24-1 */
+    uint32_t block[3];     /* threads of a block */
+    uint32_t shared_bytes; /* dynamic shared memory of a block */
+    uint32_t cluster;      /* blocks of a cluster, along x */
+    uint32_t flags;        /* ts_launch_flags */
+} ts_launch_config;
+TS_API TS_CHECKED ts_status ts_launch_config_run(const ts_stream *stream, const ts_launch_config *config,
+                                                 ts_kernel *kernel, const ts_arg *args, size_t n, ts_error *err);
 
 /* Compiles and loads as a launch would, without running. `*plan` is borrowed from the kernel. */
 TS_API TS_CHECKED ts_status ts_kernel_prepare(const ts_stream *stream, ts_kernel *kernel, const ts_arg *args,

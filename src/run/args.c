@@ -237,6 +237,16 @@ static ts_status args_statics(args_walk *walk, const ts_arg *arg, const args_arr
     return TS_OK;
 }
 
+static ts_status args_check_dense(const args_walk *walk, const ts_arg *arg, const args_array *array)
+{
+    int64_t dense = 1;
+    for (uint32_t d = arg->rank; d-- > 0 && array->bytes; dense *= arg->shape[d])
+        if (array->strides[d] != dense)
+            return args_fail(walk, TS_VALUE, "the array must be row-major without gaps, but axis %u has stride %lld, "
+                             "not %lld; pass a copy", d, (long long)array->strides[d], (long long)dense);
+    return TS_OK;
+}
+
 static ts_status args_array_param(args_walk *walk, const ts_arg *arg)
 {
     args_array array;
@@ -246,7 +256,10 @@ static ts_status args_array_param(args_walk *walk, const ts_arg *arg)
     TS_TRY(args_read_array(walk, arg, &array));
     uint64_t ranks = ((uint64_t)1 << arg->rank) - 1;
     uint64_t shape = walk->rule->static_shape & ranks, stride = walk->rule->static_stride & ranks;
-    TS_TRY(args_word(walk, array.word | shape << WORD_STATIC_SHAPE | stride << WORD_STATIC_STRIDE));
+    if (walk->rule->flags & TS_PARAM_DENSE)
+        TS_TRY(args_check_dense(walk, arg, &array));
+    uint64_t seen = array.word & frame->kernel->array_mask;
+    TS_TRY(args_word(walk, seen | shape << WORD_STATIC_SHAPE | stride << WORD_STATIC_STRIDE));
     if (shape | stride)
         TS_TRY(args_statics(walk, arg, &array));
     uint32_t n = frame->n_params, rank = arg->rank;

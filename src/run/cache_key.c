@@ -171,17 +171,20 @@ static ts_digest key_llvm(cache_disk *disk)
 
 /* ---- the key ------------------------------------------------------------------------------------------------ */
 
-void ts__cache_key(ts_cache *cache, ts_text *key, const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
-                  const ts_hints *hints, ts_target target)
+void ts__cache_key(ts_cache *cache, ts_text *key, const ts_source *source, const ts_spec *spec, size_t n_spec,
+                   const ts_hints *hints, ts_target target)
 {
     pthread_once(&key_process.once, key_start);
     const char *stop = getenv("TS_STOP"), *bisect = getenv("TS_BISECT"); /* both leave out passes */
-    uint64_t sizes[5] = {(uint64_t)target, n_spec, n_pack, stop ? strlen(stop) : 0, bisect ? strlen(bisect) : 0};
+    const char *compiler = source->compiler;
+    uint64_t sizes[] = {(uint64_t)target, n_spec, source->n, stop ? strlen(stop) : 0, bisect ? strlen(bisect) : 0,
+                        (uint64_t)source->kind, compiler ? strlen(compiler) : 0};
     key->n = 0;
     ts__text_put(key, (const char *)&key_process.build, sizeof key_process.build);
     ts__text_put(key, (const char *)sizes, sizeof sizes);
     ts__text_put(key, stop, sizes[3]);
     ts__text_put(key, bisect, sizes[4]);
+    ts__text_put(key, compiler, sizes[6]);
     if (target == TS_TARGET_CPU) {
         ts_digest llvm = key_llvm(ts__cache_disk_of(cache));
         ts__text_put(key, (const char *)&key_process.cpu, sizeof key_process.cpu);
@@ -189,5 +192,5 @@ void ts__cache_key(ts_cache *cache, ts_text *key, const void *pack, size_t n_pac
     }
     ts__text_put(key, (const char *)hints, sizeof *hints);
     ts__text_put(key, (const char *)spec, n_spec * sizeof *spec);
-    ts__text_put(key, pack, n_pack);
+    ts__text_put(key, source->bytes, source->n);
 }

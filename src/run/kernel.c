@@ -7,6 +7,7 @@
  */
 #include "run/cache.h"
 #include "run/launch.h"
+#include "tessera/ir.h"
 
 enum { KERNEL_SLOTS = 16 };
 
@@ -39,7 +40,8 @@ static void kernel_delete(ts_kernel *kernel)
     for (size_t i = 0; kernel->params && i < kernel->n_params; i++)
         ts__string_delete(alloc, kernel->params[i].name);
     ts__delete(alloc, kernel->params, sizeof *kernel->params * (kernel->n_params + 1));
-    ts__delete(alloc, kernel->pack, kernel->n_pack + 1);
+    ts__delete(alloc, (void *)(uintptr_t)kernel->source.bytes, kernel->source.n + 1);
+    ts__string_delete(alloc, (char *)(uintptr_t)kernel->source.compiler);
     ts__string_delete(alloc, kernel->name);
     ts__string_delete(alloc, kernel->file);
     pthread_mutex_destroy(&kernel->lock);
@@ -64,13 +66,55 @@ static bool kernel_copy_params(ts_kernel *kernel, const ts_kernel_desc *desc)
     return true;
 }
 
+/* Keeps what the source is made of; a module as its text. */
+static ts_status kernel_copy_source(ts_kernel *kernel, const ts_source *from, ts_error *err)
+{
+    ts_source *to = &kernel->source;
+    char *bytes = NULL;
+    *to = *from;
+    to->bytes = NULL, to->module = NULL, to->compiler = NULL, to->n = 0;
+    kernel->array_mask = from->kind == TS_SOURCE_TEXT || from->kind == TS_SOURCE_MODULE ? WORD_OF_IR : UINT64_MAX;
+    if (from->kind == TS_SOURCE_MODULE) {
+        to->kind = TS_SOURCE_TEXT;
+        TS_TRY(ts_module_print(from->module, kernel->alloc, &bytes, &to->n, err));
+    } else {
+        bytes = ts__new(kernel->alloc, from->n + 1);
+        to->n = bytes ? from->n : 0;
+    }
+    to->bytes = bytes;
+    if (from->compiler)
+        to->compiler = ts__string(kernel->alloc, from->compiler);
+    if (!bytes || (from->compiler && !to->compiler))
+        return ts_fail(err, TS_NOMEM, "out of memory for a kernel");
+    if (from->kind != TS_SOURCE_MODULE && from->n)
+        memcpy(bytes, from->bytes, from->n);
+    return TS_OK;
+}
+
+/* Whether a desc can become a kernel. */
+static ts_status kernel_check(const ts_kernel_desc *desc, ts_error *err)
+{
+    const ts_source *source = &desc->source;
+    const char *name = desc->name ? desc->name : "?";
+    if (desc->n_params > TS_LAUNCH_ARGS)
+        return ts_fail(err, TS_VALUE, "kernel '%s' has %zu parameters; the most is %d", name, desc->n_params,
+                       TS_LAUNCH_ARGS);
+    if ((unsigned)source->kind > TS_SOURCE_CUSTOM)
+        return ts_fail(err, TS_VALUE, "kernel '%s': %d is not a kind of source; give a ts_source_kind", name,
+                       (int)source->kind);
+    if (source->kind == TS_SOURCE_MODULE && !source->module)
+        return ts_fail(err, TS_VALUE, "kernel '%s': the source is a module, but source.module is NULL", name);
+    if (source->kind == TS_SOURCE_CUSTOM && !source->compile)
+        return ts_fail(err, TS_VALUE, "kernel '%s': the source is custom, but source.compile is NULL; give a function "
+                       "that compiles it", name);
+    return TS_OK;
+}
+
 ts_status ts_kernel_create(const ts_kernel_desc *desc, ts_kernel **out, ts_error *err)
 {
     const ts_alloc *alloc = desc->alloc ? desc->alloc : ts_alloc_default();
     *out = NULL;
-    if (desc->n_params > TS_LAUNCH_ARGS)
-        return ts_fail(err, TS_VALUE, "kernel '%s' has %zu parameters; the most is %d", desc->name ? desc->name : "?",
-                       desc->n_params, TS_LAUNCH_ARGS);
+    TS_TRY(kernel_check(desc, err));
     ts_kernel *kernel = ts__new(alloc, sizeof *kernel);
     if (!kernel)
         return ts_fail(err, TS_NOMEM, "out of memory for a kernel");
@@ -85,20 +129,16 @@ ts_status ts_kernel_create(const ts_kernel_desc *desc, ts_kernel **out, ts_error
     kernel->n_by_target = TS_MIN(desc->n_by_target, (size_t)TS_LAUNCH_TARGETS);
     if (kernel->n_by_target)
         memcpy(kernel->by_target, desc->by_target, kernel->n_by_target * sizeof *desc->by_target);
-    kernel->compile = desc->compile ? desc->compile : ts_compile;
     kernel->name = ts__string(alloc, desc->name);
     kernel->file = ts__string(alloc, desc->file);
-    kernel->pack = ts__new(alloc, desc->n_pack + 1);
-    kernel->n_pack = desc->n_pack;
     atomic_store(&kernel->table, kernel_table_new(alloc, KERNEL_SLOTS, NULL));
-    bool ok = kernel_copy_params(kernel, desc) && kernel->name && kernel->file && kernel->pack &&
-              atomic_load(&kernel->table);
-    if (!ok) {
+    bool ok = kernel_copy_params(kernel, desc) && kernel->name && kernel->file && atomic_load(&kernel->table);
+    ts_status status = ok ? kernel_copy_source(kernel, &desc->source, err)
+                          : ts_fail(err, TS_NOMEM, "out of memory for a kernel");
+    if (status != TS_OK) {
         kernel_delete(kernel);
-        return ts_fail(err, TS_NOMEM, "out of memory for a kernel");
+        return status;
     }
-    if (desc->n_pack)
-        memcpy(kernel->pack, desc->pack, desc->n_pack);
     *out = kernel;
     return TS_OK;
 }
@@ -174,7 +214,7 @@ static ts_status kernel_compile(ts_kernel *kernel, const ts_spec *spec, size_t n
     const ts_hints *hints = ts__kernel_hints(kernel, target);
     kernel_interruptible p = {{kernel_resize, &p}, kernel->alloc, ts__interrupt_get(), before + KERNEL_ASK_NS, false};
     ts_status status =
-        kernel->compile(kernel->pack, kernel->n_pack, spec, n_spec, hints, target, &p.alloc, code, err);
+        ts_compile_source(&kernel->source, spec, n_spec, hints, target, &p.alloc, code, err);
     if (code->alloc == &p.alloc)
         code->alloc = kernel->alloc;
     atomic_fetch_add(&kernel->compile_ns, kernel_since(before));
@@ -199,10 +239,10 @@ static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_sp
     ts__text_init(&key, kernel->alloc);
     ts_cache_hit hit = TS_CACHE_MISS;
     ts_status status = TS_OK;
-    /* A compiler of the caller's own is not part of the key, so its code is not shared. */
-    bool usable = cache && kernel->compile == ts_compile;
+    const ts_source *source = &kernel->source;
+    bool usable = cache && (source->kind != TS_SOURCE_CUSTOM || source->compiler); /* else the key knows no compiler */
     if (usable)
-        ts__cache_key(cache, &key, kernel->pack, kernel->n_pack, spec, n_spec, hints, target);
+        ts__cache_key(cache, &key, source, spec, n_spec, hints, target);
     if (usable && !key.failed)
         hit = ts__cache_get(cache, key.at, key.n, kernel->alloc, code);
     if (hit == TS_CACHE_MEMORY)
@@ -212,7 +252,7 @@ static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_sp
     else {
         status = kernel_compile(kernel, spec, n_spec, target, code, err);
         if (status == TS_OK && usable) /* again, because now it is of the LLVM that was used, not the one expected */
-            ts__cache_key(cache, &key, kernel->pack, kernel->n_pack, spec, n_spec, hints, target);
+            ts__cache_key(cache, &key, source, spec, n_spec, hints, target);
         if (status == TS_OK && usable && !key.failed)
             ts__cache_put(cache, key.at, key.n, code);
     }
@@ -306,8 +346,6 @@ static ts_status kernel_add(ts_kernel *kernel, const launch_frame *frame, ts_dev
 ts_status ts__kernel_specialise(ts_kernel *kernel, const launch_frame *frame, ts_device *device, uint64_t hash,
                                 const kernel_entry **out, ts_error *err)
 {
-    if (!kernel->compile)
-        return ts_fail(err, TS_UNSUPPORTED, "this build has no compiler");
     pthread_mutex_lock(&kernel->lock);
     ts_status status = TS_OK;
     *out = ts__kernel_find(kernel, frame, device, hash); /* another thread may have been faster */

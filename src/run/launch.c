@@ -124,8 +124,31 @@ static ts_status launch_check_readonly(const launch_frame *frame, const ts_plan 
     return TS_OK;
 }
 
-ts_status ts_launch(const ts_stream *given, const int64_t grid[3], ts_kernel *kernel, const ts_arg *args, size_t n,
-                    uint32_t flags, ts_error *err)
+/* Numbers of a config that are not those of the code; zeros ask for nothing. */
+#if defined(__GNUC__)
+__attribute__((noinline))
+#endif
+static ts_status launch_check_config(const ts_kernel *kernel, const ts_launch_config *config, const ts_plan *plan,
+                                     ts_error *err)
+{
+    const uint32_t *block = config->block;
+    bool has_block = block[0] | block[1] | block[2];
+    if (has_block && (block[0] != plan->threads || block[1] > 1 || block[2] > 1))
+        return ts_fail(err, TS_VALUE, "kernel '%s' was compiled for blocks of %u threads in x (0: the device's own), "
+                       "not (%u, %u, %u); leave `block` zero", kernel->name, plan->threads, block[0], block[1],
+                       block[2]);
+    if (config->shared_bytes && config->shared_bytes != plan->shared_bytes)
+        return ts_fail(err, TS_VALUE, "kernel '%s' was compiled for %u bytes of dynamic shared memory, not %u; leave "
+                       "`shared_bytes` zero", kernel->name, plan->shared_bytes, config->shared_bytes);
+    if (config->cluster && config->cluster != TS_MAX(plan->cluster, 1u))
+        return ts_fail(err, TS_VALUE, "kernel '%s' was compiled for clusters of %u blocks, not %u; leave `cluster` "
+                       "zero", kernel->name, TS_MAX(plan->cluster, 1u), config->cluster);
+    return TS_OK;
+}
+
+/* `config`: block, shared memory and cluster to check; NULL: none. */
+static ts_status launch_run(const ts_stream *given, const int64_t grid[3], ts_kernel *kernel, const ts_arg *args,
+                            size_t n, uint32_t flags, const ts_launch_config *config, ts_error *err)
 {
     launch_frame frame;
     ts_stream room;
@@ -140,6 +163,8 @@ ts_status ts_launch(const ts_stream *given, const int64_t grid[3], ts_kernel *ke
     TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
     if (frame.n_readonly)
         TS_TRY(launch_check_readonly(&frame, &entry->program->plan, err));
+    if (config)
+        TS_TRY(launch_check_config(kernel, config, &entry->program->plan, err));
     uint32_t blocks[3] = {(uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2]};
     ts_device *device = stream->device;
     launch_note_streams(&frame, stream);
@@ -150,6 +175,18 @@ ts_status ts_launch(const ts_stream *given, const int64_t grid[3], ts_kernel *ke
         status = device->ops->launch(entry->program, stream, blocks, frame.params, flags, err);
     launch_lists_end(&frame, stream);
     return status;
+}
+
+ts_status ts_launch(const ts_stream *given, const int64_t grid[3], ts_kernel *kernel, const ts_arg *args, size_t n,
+                    uint32_t flags, ts_error *err)
+{
+    return launch_run(given, grid, kernel, args, n, flags, NULL, err);
+}
+
+ts_status ts_launch_config_run(const ts_stream *given, const ts_launch_config *config, ts_kernel *kernel,
+                               const ts_arg *args, size_t n, ts_error *err)
+{
+    return launch_run(given, config->grid, kernel, args, n, config->flags, config, err);
 }
 
 ts_status ts_kernel_prepare(const ts_stream *given, ts_kernel *kernel, const ts_arg *args, size_t n,

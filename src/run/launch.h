@@ -36,6 +36,8 @@ enum {
     WORD_STATIC_SHAPE = 48,
     WORD_STATIC_STRIDE = 56
 };
+/* Code from IR is what it is: it knows dtype, rank and width of an array's numbers, not their values. */
+#define WORD_OF_IR ((((uint64_t)1 << WORD_ALIGN16) - 1) | (uint64_t)1 << WORD_INDEX64)
 
 /* A list argument: its table goes to the device at each launch. */
 typedef struct launch_list {
@@ -115,14 +117,13 @@ struct ts_kernel {
     _Atomic uint32_t references;
     _Atomic(kernel_table *) table;
     char *name, *file;
-    void *pack;
-    size_t n_pack;
+    ts_source source;      /* its bytes and texts are ours; a module is its text */
+    uint64_t array_mask;   /* the bits of an array's word that this kernel's code may depend on */
     kernel_param *params;
     size_t n_params;       /* 0 with params NULL: any number */
     ts_hints hints;
     ts_target_hints by_target[TS_LAUNCH_TARGETS];
     size_t n_by_target;
-    ts_compile_fn *compile;
     pthread_mutex_t lock;  /* specialising */
     kernel_entry *entries; /* all, newest first; under lock */
     _Atomic uint64_t n_specialised, n_compiled, n_from_memory, n_from_disk, compile_ns, load_ns, n_serialised;

@@ -34,8 +34,13 @@ static ts_status report_make(const launch_frame *frame, const ts_report_request 
         return ts_fail(err, TS_NOMEM, "out of memory while making a report of kernel '%s'", kernel->name);
     for (size_t i = 0; i < kernel->n_params; i++)
         names[i] = kernel->params[i].name;
-    request.pack = kernel->pack;
-    request.n_pack = kernel->n_pack;
+    if (kernel->source.kind == TS_SOURCE_TEXT) {
+        request.text = kernel->source.bytes;
+        request.n_text = kernel->source.n;
+    } else {
+        request.pack = kernel->source.bytes;
+        request.n_pack = kernel->source.n;
+    }
     request.spec = spec;
     request.n_spec = ts__frame_spec(frame, spec);
     request.hints = ts__kernel_hints(kernel, base->target);
@@ -83,6 +88,9 @@ ts_status ts_kernel_report(const ts_stream *given, ts_kernel *kernel, const ts_a
     const ts_stream *stream;
     ts_machine machine;
     *out = NULL;
+    if (kernel->source.kind == TS_SOURCE_CUSTOM)
+        return ts_fail(err, TS_UNSUPPORTED, "kernel '%s' was compiled by a compiler of its own, of which no report is "
+                       "known; give its source as Python or IR", kernel->name);
     TS_TRY(ts__frame_fill(&frame, kernel, args, n, err));
     TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
     ts_device *device = stream->device;

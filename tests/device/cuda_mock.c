@@ -472,11 +472,11 @@ static void queries_fill_everything(void)
 
 /* ---- through the launch path, on the process's own registry ------------------------------------------------------ */
 
-static ts_status mock_compile(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
+static ts_status mock_compile(const ts_source *source, const ts_spec *spec, size_t n_spec,
                               const ts_hints *hints, ts_target target, const ts_alloc *alloc, ts_code *out,
                               ts_error *error)
 {
-    (void)pack, (void)n_pack, (void)spec, (void)n_spec, (void)hints, (void)error;
+    (void)source, (void)spec, (void)n_spec, (void)hints, (void)error;
     *out = ptx_of((ts_plan){.threads = 128, .n_params = 9, .param_bytes = {8, 4, 4, 8, 4, 4, 8, 4, 4}});
     out->alloc = alloc;
     out->bytes = alloc->resize(alloc->user, NULL, 0, 8);
@@ -493,7 +493,7 @@ static void kernels_launch_on_gpu_arrays_and_survive_a_reset(void)
     ts_array *arrays[3];
     ts_arg args[3];
     ts_kernel_stats stats;
-    ts_kernel_desc desc = {.name = "add", .compile = mock_compile};
+    ts_kernel_desc desc = {.name = "add", .source = {TS_SOURCE_CUSTOM, .compile = mock_compile}};
     CHECK_INT(ts_device_count(TS_DEVICE_CUDA), 2);
     CHECK_OK(ts_device_get(TS_DEVICE_CUDA, 1, &device, &err));
     CHECK_OK(ts_kernel_create(&desc, &kernel, &err));

@@ -43,11 +43,11 @@ static uint32_t count_params(const ts_spec *spec, size_t n)
     return count;
 }
 
-static ts_status test_compile(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
+static ts_status test_compile(const ts_source *source, const ts_spec *spec, size_t n_spec,
                               const ts_hints *hints, ts_target target, const ts_alloc *alloc, ts_code *out,
                               ts_error *error)
 {
-    (void)pack, (void)n_pack, (void)hints;
+    (void)source, (void)hints;
     atomic_fetch_add(&seen.n_compiled, 1);
     memcpy(seen.spec, spec, n_spec * sizeof *spec);
     seen.n_spec = n_spec;
@@ -71,7 +71,8 @@ static ts_status test_load(ts_device *device, const ts_code *code, const char *n
 static ts_kernel *kernel_new(const ts_param *params, size_t n)
 {
     ts_kernel *kernel = NULL;
-    ts_kernel_desc desc = {.name = "k", .file = "k.py", .params = params, .n_params = n, .compile = test_compile};
+    ts_kernel_desc desc = {.name = "k", .file = "k.py", .params = params, .n_params = n,
+                           .source = {TS_SOURCE_CUSTOM, .compile = test_compile}};
     CHECK_OK(ts_kernel_create(&desc, &kernel, &err));
     return kernel;
 }
@@ -105,6 +106,24 @@ static void an_array_is_described_and_spread(void)
     CHECK(seen.params[0] == (uintptr_t)data && seen.params[1] == 30 && seen.params[2] == 64);
     CHECK(seen.params[3] == 128 && seen.params[4] == 1);
     CHECK(seen.grid[0] == 3 && seen.grid[1] == 2 && seen.grid[2] == 1);
+    ts_kernel_release(kernel);
+}
+
+static void a_config_asks_for_what_was_compiled(void)
+{
+    ts_kernel *kernel = kernel_new(NULL, 0);
+    ts_arg arg = array_arg(1, INTS(64), NULL);
+    ts_launch_config config = {.grid = {3, 1, 1}};
+    CHECK_OK(ts_launch_config_run(NULL, &config, kernel, &arg, 1, &err));
+    CHECK_INT(seen.grid[0], 3);
+    config.block[0] = 128;
+    CHECK_INT(ts_launch_config_run(NULL, &config, kernel, &arg, 1, &err), TS_VALUE);
+    config = (ts_launch_config){.grid = {3, 1, 1}, .shared_bytes = 64};
+    CHECK_INT(ts_launch_config_run(NULL, &config, kernel, &arg, 1, &err), TS_VALUE);
+    config = (ts_launch_config){.grid = {3, 1, 1}, .cluster = 2};
+    CHECK_INT(ts_launch_config_run(NULL, &config, kernel, &arg, 1, &err), TS_VALUE);
+    config.cluster = 1;
+    CHECK_OK(ts_launch_config_run(NULL, &config, kernel, &arg, 1, &err));
     ts_kernel_release(kernel);
 }
 
@@ -451,8 +470,8 @@ static void kernels_survive_failing_allocations(void)
         counting count = {.fail_at = n};
         ts_alloc alloc = {counting_resize, &count};
         ts_kernel *kernel = NULL;
-        ts_kernel_desc desc = {.name = "k", .pack = "abc", .n_pack = 3, .params = params, .n_params = 1,
-                               .alloc = &alloc, .compile = test_compile};
+        ts_kernel_desc desc = {.name = "k", .params = params, .n_params = 1,
+                               .alloc = &alloc, .source = {TS_SOURCE_CUSTOM, .compile = test_compile}};
         status = ts_kernel_create(&desc, &kernel, &err);
         for (int64_t i = 0; i < 20 && status == TS_OK; i++)
             status = ts_launch(NULL, one_block, kernel, &(ts_arg){.kind = TS_SPEC_INT, .value.i = i}, 1, 0, &err);
@@ -472,6 +491,7 @@ int main(void)
     ops.program_load = test_load;
     device->ops = &ops;
     an_array_is_described_and_spread();
+    a_config_asks_for_what_was_compiled();
     strides_of_extent_one_do_not_matter();
     numbers_follow_their_annotation();
     static_extents_and_wide_indices_are_asked_for();
