@@ -15,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
 
@@ -121,6 +122,24 @@ def step_c(_: argparse.Namespace) -> Count:
         return Count(failed=1)
     total = tool("tools/rooms.py", "--check", "build-test")
     total.add(programs("build-test"))
+    total.add(examples("build-test"))
+    return total
+
+
+def examples(folder: str) -> Count:
+    """The programs of examples/c: alone, again with what the cache on disk kept, and with the mock GPU."""
+    total = Count()
+    mock = {"TESSERA_CUDA_DRIVER": str(ROOT / folder / "libcuda_mock.so")}
+    for path in sorted((ROOT / folder).glob("example_*")):
+        if path.is_dir() or not os.access(path, os.X_OK):
+            continue
+        with tempfile.TemporaryDirectory() as cache:
+            for words, env in (([], {}), (["cached"], {}), ([], mock)):
+                done = run([str(path), *words], timeout=100, env={"TESSERA_CACHE_DIR": cache, **env})
+                total.add(Count(int(done.returncode == 0), int(done.returncode != 0)))
+                mark = "ok  " if not done.returncode else "FAIL"
+                print(f"  {mark} {path.name} {' '.join(words)}{'with the mock GPU' if env else ''}", flush=True)
+                print("".join(f"    {line}\n" for line in done.stdout.splitlines()) + done.stderr, end="")
     return total
 
 

@@ -314,7 +314,8 @@ TS_API const int64_t *ts_type_dims(const ts_module *module, ts_type type);
 TS_API int64_t ts_type_count(const ts_module *module, ts_type type);
 /* Bits of one element in memory. */
 TS_API uint32_t ts_type_bits(const ts_module *module, ts_type type);
-/* By element: a float of any format; an integer; a float that is only loaded, stored, converted and multiplied; a pointer. */
+/* By element: a float of any format; an integer; a float that is only loaded, stored, converted and multiplied; a
+ * pointer. */
 TS_API bool ts_type_is_float(const ts_module *module, ts_type type);
 TS_API bool ts_type_is_int(const ts_module *module, ts_type type);
 TS_API bool ts_type_is_restricted(const ts_module *module, ts_type type);
@@ -348,7 +349,8 @@ TS_API TS_CHECKED ts_status ts_module_print(const ts_module *module, const ts_al
 TS_API TS_CHECKED ts_status ts_module_verify(const ts_module *module, ts_error *err);
 TS_API TS_CHECKED ts_status ts_fn_verify(const ts_fn *fn, ts_error *err); /* the same for one function */
 
-/* The number of a text in the module; equal texts, equal numbers. For TS_ATTR STR: messages of assert, formats of print. */
+/* The number of a text in the module; equal texts, equal numbers. For attributes of kind STR: messages of assert,
+ * formats of print. */
 TS_API ts_str ts_intern(ts_module *module, const char *text, size_t n);
 /* Its text, borrowed for the module's life; "" for a number that is none. */
 TS_API const char *ts_str_get(const ts_module *module, ts_str string);
@@ -380,7 +382,8 @@ TS_API TS_CHECKED ts_status ts_builder_create(ts_fn *fn, ts_builder **out, ts_er
 TS_API void ts_builder_destroy(ts_builder *b); /* NULL is fine */
 /* The same builder for another function, of any module; it forgets everything before. */
 TS_API void ts_builder_reset(ts_builder *b, ts_fn *fn);
-/* Whether everything could be built. Errors: TS_NOMEM; TS_TILEVALUE for an operation of more than TS_MAX_OPNDS values. */
+/* Whether everything could be built. Errors: TS_NOMEM; TS_TILEVALUE for an operation of more than TS_MAX_OPNDS
+ * values. */
 TS_API TS_CHECKED ts_status ts_builder_status(const ts_builder *b, ts_error *err);
 /* The place of every instruction from now on; 0 = unknown. */
 TS_API void ts_builder_at(ts_builder *b, ts_loc loc);
@@ -445,7 +448,8 @@ TS_API ts_val ts_block_id(ts_builder *b, uint32_t axis);
  * gives, extents first (n_dynamic values of i32 or i64). */
 TS_API ts_val ts_tensor_view(ts_builder *b, ts_val base, uint32_t rank, const int64_t *dims, const int64_t *strides,
                              uint32_t n_dynamic, const ts_val *dynamic);
-/* The array cut into tiles of `tile` extents (rank of the array, powers of two); `padding` is what loads give outside. */
+/* The array cut into tiles of `tile` extents (rank of the array, powers of two); `padding` is what loads give
+ * outside. */
 TS_API ts_val ts_partition_view(ts_builder *b, ts_val tensor_view, const int64_t *tile, ts_padding padding);
 /* The tile of a view at `index` (one i32 or i64 per axis of the view, all of one type; a partition view counts tiles).
  * `mem`: TS_M_ bits, 0 for the usual meaning. A store leaves out what lies outside the array. */
@@ -461,7 +465,8 @@ TS_API void ts_else(ts_builder *b);
 /* yield; else yield; end: of an `if` without `else` and results. */
 TS_API void ts_if_end(ts_builder *b, ts_val opener);
 /* Counts from lower, by step > 0, below upper: scalars of one integer type, signed unless attr has TS_A_UNSIGNED. n
- * carried values begin as `inits`. Args: the counter, then the carried ones; the body ends in `continue` with the next. */
+ * carried values begin as `inits`. Args: the counter, then the carried ones; the body ends in `continue` with the
+ * next. */
 TS_API ts_val ts_for_begin(ts_builder *b, ts_val lower, ts_val upper, ts_val step, uint32_t n,
                            const ts_val *inits, uint32_t attr);
 /* Repeats until `break`, with n carried values as args. */

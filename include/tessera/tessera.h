@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * All of Tessera's C interface. A program includes this file and links libtessera; docs/guide/c.md is its first page,
+ * examples/c/ a whole program.
+ *
+ *     base.h      statuses, errors, the allocation hook
+ *     ir.h        building kernels as IR
+ *     compile.h   from a kernel's source to code; what the compiler is told about arguments
+ *     device.h    devices, memory, streams, events, loaded programs
+ *     launch.h    kernels, their specialisations and cache, launches
+ *     graph.h     graphs of the CPU device: work recorded once and run many times
+ *     array.h     counted memory and strided views on it, DLPack
+ *     native.h    the device's own handles, for code that talks to its driver as well
+ *     report.h    what a kernel costs, counted before it runs
+ */
+#ifndef TESSERA_TESSERA_H
+#define TESSERA_TESSERA_H
+
+#include "tessera/array.h"
+#include "tessera/base.h"
+#include "tessera/compile.h"
+#include "tessera/device.h"
+#include "tessera/graph.h"
+#include "tessera/ir.h"
+#include "tessera/launch.h"
+#include "tessera/native.h"
+#include "tessera/report.h"
+
+#endif
