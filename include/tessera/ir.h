@@ -55,6 +55,19 @@
  * An `if` always has an else region. A region that ends the flow (break, continue, return) yields
  * nothing. Instructions after a TERM in the same region do not exist.
  *
+ * Functions: a module holds kernels (`entry`, started by a launch) and functions (`func`, started by
+ * `call`). A kernel returns nothing, takes numbers and pointers, may return anywhere, and is not called.
+ * A function takes and gives values of any type, and has one `return`, at its end, with one operand for
+ * each result: what leaves early yields its values through the ifs and loops around it. No function calls
+ * itself, not through others either. A function whose level is TS_LEVEL_B holds what both levels have, so
+ * that kernels of both may call it.
+ *
+ *     7  call @axpy %a, %x, %y       callee by name (attribute SYMBOL); operands = parameters
+ *     8  res 0 of %7                 one for each result
+ *
+ * Pass `inline` puts the bodies in the place of the calls before anything else happens, so no other pass
+ * and no target needs to know functions. docs/adr/0013-functions.md says why.
+ *
  * Scalars: a tile of rank 0 is the scalar type itself (f32, not tile<f32>), at both levels.
  *
  * Memory order inside a tile block is program order (stronger than Tile IR asks). Tokens are kept so
@@ -242,6 +255,7 @@ typedef enum ts_assume { TS_ASSUME_DIV_BY, TS_ASSUME_SAME, TS_ASSUME_BOUNDED } t
  * REDUCE : pool[aux..] = axis, reverse, n, then n pairs (lo, hi) of identity payloads.
  * INTS   : pool[aux..] = n, values..          ALLOCA : pool[aux..] = bytes, alignment, global flag
  * STR    : aux = ts_str (assert message, print format, global name)
+ * SYMBOL : aux = ts_str: the name of a function of the module
  * FN     : aux = what ts_math_find gives
  * CONST  : aux = 0: splat payload in opnd[0..1]; else 1 + index in the module's dense data */
 
@@ -371,6 +385,9 @@ TS_API ts_loc ts_loc_add(ts_module *module, const ts_loc_info *info);
 /* An empty kernel in the module, borrowed from it; the name is copied and becomes the symbol of the code (at most 127
  * characters). NULL when memory is out, which ts_builder_create takes and reports. */
 TS_API ts_fn *ts_fn_create(ts_module *module, const char *name, ts_level level);
+/* Makes a function, for ts_call, of what ts_fn_create gave: it returns values of these types, n may be 0. Before it is
+ * called; its body and its TS_OP_return may come before or after. */
+TS_API void ts_fn_set_results(ts_fn *fn, uint32_t n, const ts_type *types);
 /* The type of a value of the function. */
 TS_API ts_type ts_val_type(const ts_fn *fn, ts_val v);
 
@@ -401,6 +418,10 @@ TS_API uint32_t ts_pool_add(ts_builder *b, uint32_t n, const uint32_t *words);
  * Result i is the returned value + 1 + i. */
 TS_API ts_val ts_emit_multi(ts_builder *b, ts_op op, uint32_t n, const ts_val *opnds, uint32_t aux, uint32_t flags,
                             uint32_t n_results, const ts_type *types);
+
+/* Calls a function of the same module with one argument for each of its parameters. Result i is the returned value +
+ * 1 + i. */
+TS_API ts_val ts_call(ts_builder *b, const ts_fn *callee, const ts_val *args);
 
 /* Elementwise operations of one, two and three operands, at any shape that all of them share; the result's type follows
  * from the operation's row. `attr`: TS_A_ bits, 0 for the usual meaning. */

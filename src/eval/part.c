@@ -36,7 +36,8 @@ ts_status eval_run_init(eval_run *run, const ts_fn *fn, ts_eval_env *env, ts_err
     ts__arena_init(&run->arena, env->alloc);
     TS_TRY(ts_fn_verify(fn, err));
     env->steps = 0;
-    if (!ts_shape_of(fn, &run->arena, &run->shape) || !eval_globals(run))
+    TS_TRY(eval_link(run));
+    if (!ts_shape_of(run->fn, &run->arena, &run->shape) || !eval_globals(run))
         return run->arena.failed ? ts_fail(err, TS_NOMEM, "out of memory while evaluating")
                                  : ts_fail(err, TS_VERIFY, "@%s: regions do not nest",
                                            ts_str_get(fn->module, fn->name));
@@ -55,11 +56,11 @@ ts_status eval_fail(const eval_run *run, ts_val at, ts_status status, const char
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    const ts_fn *fn = run->fn;
-    uint32_t line = ts_loc_of(fn, at)->line;
+    eval_linked from = eval_origin(run, at);
+    uint32_t line = ts_loc_of(run->fn, at)->line;
     return ts_fail(run->err, status, "@%s, %%%u = %s (line %u), block (%u, %u, %u): %s",
-                   ts_str_get(run->module, fn->name), at, ts_info(ts_at(fn, at))->name, line, run->block[0],
-                   run->block[1], run->block[2], text);
+                   ts_str_get(run->module, from.fn->name), at - from.base, ts_info(ts_at(run->fn, at))->name, line,
+                   run->block[0], run->block[1], run->block[2], text);
 }
 
 ts_status eval_fault(const eval_run *run, ts_val at, ts_fault fault, const char *what)

@@ -9,8 +9,14 @@
 #include "eval/eval.h"
 #include "ir/scalar.h"
 
-typedef struct eval_run {
+/* A function in a program: its instruction i is instruction base + i. */
+typedef struct eval_linked {
     const ts_fn *fn;
+    ts_val base;
+} eval_linked;
+
+typedef struct eval_run {
+    const ts_fn *fn; /* what runs: the kernel, or the program that eval/link.c made of it */
     const ts_module *module;
     ts_eval_env *env;
     ts_error *err;
@@ -21,10 +27,27 @@ typedef struct eval_run {
     ts_shape shape;
     void **global_at; /* by index in module->globals */
     TS_VEC(ts_eval_range) own; /* globals, allocas: may be touched too */
+    TS_VEC(eval_linked) linked; /* functions of the program, the kernel first; none without calls */
 } eval_run;
 
 TS_CHECKED ts_status eval_run_init(eval_run *run, const ts_fn *fn, ts_eval_env *env, ts_error *err);
 void eval_run_deinit(eval_run *run);
+
+/* Makes run->fn a program when it calls functions: eval/link.c. */
+TS_CHECKED ts_status eval_link(eval_run *run);
+/* The function that instruction `at` of the program was written in. */
+eval_linked eval_origin(const eval_run *run, ts_val at);
+/* What the call `v` of the program calls. */
+static inline eval_linked eval_callee(const eval_run *run, ts_val v)
+{
+    ts_assert(ts_at(run->fn, v)->op == TS_OP_call && ts_at(run->fn, v)->aux < run->linked.n);
+    return run->linked.at[ts_at(run->fn, v)->aux];
+}
+/* What follows instruction v with its regions: its `res`es, if it has any. */
+static inline ts_val eval_after(const eval_run *run, ts_val v)
+{
+    return (run->shape.end[v] ? run->shape.end[v] : v) + 1;
+}
 
 /* Fails with function, instruction, line and block in front of the message. */
 ts_status eval_fail(const eval_run *run, ts_val at, ts_status status, const char *format, ...) TS_PRINTF(4, 5);

@@ -68,7 +68,7 @@ static ts_val simt_target(const simt_warp *w, const simt_moves *moves, uint32_t 
 {
     if (moves->first_arg)
         return moves->first_arg + i;
-    return eval_find_res(simt_fn_of(w), moves->opener, simt_run(w)->shape.end[moves->opener] + 1, i);
+    return eval_find_res(simt_fn_of(w), moves->opener, eval_after(simt_run(w), moves->opener), i);
 }
 
 static ts_status simt_move(simt_warp *w, const simt_moves *moves, uint32_t mask)
@@ -202,6 +202,16 @@ static ts_status simt_loop(simt_warp *w, ts_val v)
     return TS_OK;
 }
 
+/* The lanes that call run the function and meet at its return. */
+static ts_status simt_call(simt_warp *w, ts_val v)
+{
+    eval_linked callee = eval_callee(simt_run(w), v);
+    TS_TRY(simt_move(w, &(simt_moves){v, 0, v, callee.base + 1}, w->active));
+    TS_TRY(simt_push(w, (simt_frame){.opener = v, .outer = w->active}));
+    w->pc = callee.base + 1 + callee.fn->n_params;
+    return TS_OK;
+}
+
 /* The next pass through a loop's body for the lanes that continue. */
 static ts_status simt_again(simt_warp *w, simt_frame *frame)
 {
@@ -236,7 +246,7 @@ static ts_status simt_resume(simt_warp *w)
             TS_TRY(simt_again(w, top));
         } else {
             w->active = top->joined;
-            w->pc = simt_run(w)->shape.end[top->opener] + 1;
+            w->pc = eval_after(simt_run(w), top->opener);
             w->frame.n--;
         }
     }
@@ -272,10 +282,11 @@ static ts_status simt_leave_loop(simt_warp *w, ts_val v, bool is_break)
 static ts_status simt_term(simt_warp *w, ts_val v)
 {
     ts_op op = (ts_op)ts_at(simt_fn_of(w), v)->op;
-    if (op == TS_OP_return) {
+    simt_frame *top = simt_top(w);
+    bool from_call = top && ts_at(simt_fn_of(w), top->opener)->op == TS_OP_call;
+    if (op == TS_OP_return && !from_call) {
         w->exited |= w->active;
-    } else if (op == TS_OP_yield) {
-        simt_frame *top = simt_top(w);
+    } else if (op == TS_OP_yield || op == TS_OP_return) {
         if (!top)
             return eval_fail(simt_run(w), v, TS_VERIFY, "outside a region");
         TS_TRY(simt_move(w, &(simt_moves){v, 0, top->opener, 0}, w->active));
@@ -338,7 +349,7 @@ static simt_fn *simt_handler(ts_op op)
 {
     static simt_fn *const run[TS_OP_COUNT] = {
         [TS_OP_if] = simt_if, [TS_OP_for] = simt_for, [TS_OP_loop] = simt_loop, [TS_OP_cold] = simt_cold,
-        [TS_OP_ftoi] = simt_ftoi,
+        [TS_OP_call] = simt_call, [TS_OP_ftoi] = simt_ftoi,
 #define X(name) [TS_OP_##name] = simt_##name,
         SIMT_OPS(X)
 #undef X
@@ -414,7 +425,7 @@ static ts_status simt_run_warp(simt_warp *w, uint32_t slice)
             continue;
         }
         TS_TRY(simt_one(w, v));
-        if (w->wait == SIMT_RUNS && !(flags & TS_REGION))
+        if (w->wait == SIMT_RUNS && !(flags & TS_REGION) && ts_at(fn, v)->op != TS_OP_call)
             w->pc = v + 1;
     }
     return TS_OK;
@@ -567,16 +578,17 @@ static ts_status simt_check_plan(const ts_plan *plan, ts_error *err)
 ts_status ts__eval_simt(const ts_fn *fn, const ts_plan *plan, const uint64_t *params, size_t n, const uint32_t grid[3],
                        ts_eval_env *env, ts_error *err)
 {
-    simt_machine machine = {.fn = fn, .module = fn->module, .plan = plan};
+    simt_machine machine = {.module = fn->module, .plan = plan};
     TS_TRY(simt_check_plan(plan, err));
     machine.n_warps = (plan->threads + SIMT_LANES - 1) / SIMT_LANES;
     machine.n_ctas = plan->cluster ? plan->cluster : 1;
     ts__arena_init(&machine.arena, env->alloc);
     ts_status status = eval_run_init(&machine.run, fn, env, err);
+    machine.fn = machine.run.fn;
     machine.run.params = params;
     machine.run.n_params = n;
     memcpy(machine.run.grid, grid, sizeof machine.run.grid);
-    machine.scalar = TS_NEW_N(&machine.run.arena, ts_scalar *, fn->inst.n);
+    machine.scalar = TS_NEW_N(&machine.run.arena, ts_scalar *, machine.fn->inst.n);
     if (status == TS_OK && !machine.scalar)
         status = ts_fail(err, TS_NOMEM, "out of memory while evaluating");
     if (status == TS_OK)

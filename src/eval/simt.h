@@ -9,6 +9,7 @@
  *     if      lanes split: then-lanes run, wait in `joined` at their yield, then else-lanes run
  *     loop    lanes that `continue` gather in `again`, lanes that `break` in `joined`; the body is run
  *             anew for `again` until it is empty
+ *     call    lanes that call run the function's body and wait in `joined` at its return
  *     a lane that leaves a region by break, continue or return is simply absent from the joins inside
  *
  * Shared memory is an array of bytes with a shadow: a byte may be in flight (TMA or cp.async wrote it and

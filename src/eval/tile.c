@@ -58,7 +58,7 @@ static void tile_copy(eval_tile *t, ts_val to, const uint64_t *from)
 
 static ts_val tile_res(const eval_tile *t, ts_val opener, uint32_t i)
 {
-    return eval_find_res(t->fn, opener, t->run.shape.end[opener] + 1, i);
+    return eval_find_res(t->fn, opener, eval_after(&t->run, opener), i);
 }
 
 /* Gives operands skip.. of `source` as if at once to the args of an opener from `first_arg` on, or, when that
@@ -179,6 +179,23 @@ static ts_status tile_loop(eval_tile *t, ts_val v)
     while (again)
         TS_TRY(tile_body(t, v, v + 1, &again));
     return TS_OK;
+}
+
+/* Arguments to parameters, the body, what it returns to the results. */
+static ts_status tile_call(eval_tile *t, ts_val v)
+{
+    eval_linked callee = eval_callee(&t->run, v);
+    ts_val params = callee.base + 1;
+    if (t->depth >= EVAL_MAX_DEPTH)
+        return eval_fail(&t->run, v, TS_VERIFY, "calls and regions nest more than %d deep", EVAL_MAX_DEPTH);
+    TS_TRY(tile_assign(t, v, params, v, 0));
+    t->depth++;
+    TS_TRY(tile_run(t, params + callee.fn->n_params, callee.base + callee.fn->inst.n));
+    t->depth--;
+    ts_val term = t->term;
+    t->term = 0;
+    ts_assert(term && ts_at(t->fn, term)->op == TS_OP_return);
+    return tile_assign(t, v, 0, term, 0);
 }
 
 /* ---- regions on data -------------------------------------------------------------------------------- */
@@ -346,6 +363,8 @@ static ts_status tile_one(eval_tile *t, ts_val v)
     eval_tile_fn *run = eval_tile_op((ts_op)inst->op);
     if (run)
         return run(t, v);
+    if (inst->op == TS_OP_call)
+        return tile_call(t, v);
     if (ts_info(inst)->flags & TS_ELEM)
         return tile_elem(t, v);
     if (tile_is_silent((ts_op)inst->op))
@@ -399,6 +418,7 @@ ts_status ts__eval_grid(const ts_fn *fn, const uint64_t *params, size_t n, const
         return status;
     }
     status = eval_run_init(&t.run, t.fn, env, err);
+    t.fn = t.run.fn;
     t.run.params = params;
     t.run.n_params = n;
     memcpy(t.run.grid, grid, sizeof t.run.grid);

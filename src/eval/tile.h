@@ -13,7 +13,7 @@ enum { EVAL_VIEW_WORDS = 1 + 2 * TS_MAX_RANK };
 
 typedef struct eval_tile {
     eval_run run;
-    const ts_fn *fn;
+    const ts_fn *fn; /* run.fn */
     const ts_module *module;
     uint64_t **value;
     ts_scalar **scalar; /* prepared elementwise operations */

@@ -42,6 +42,27 @@ ts_fn *ts_fn_create(ts_module *module, const char *name, ts_level level)
     return fn && TS_PUSH(module->arena, &module->fns, fn) ? fn : NULL;
 }
 
+ts_fn *ts__fn_find(const ts_module *module, ts_str name)
+{
+    for (uint32_t i = 0; i < module->fns.n; i++)
+        if (module->fns.at[i]->name == name)
+            return module->fns.at[i];
+    return NULL;
+}
+
+void ts_fn_set_results(ts_fn *fn, uint32_t n, const ts_type *types)
+{
+    ts_assert(!fn->n_results && (types || !n));
+    ts_type *copy = TS_NEW_N(fn->module->arena, ts_type, n + 1);
+    fn->entry = false;
+    if (!copy)
+        return;
+    if (n)
+        memcpy(copy, types, n * sizeof *copy);
+    fn->n_results = n;
+    fn->result = copy;
+}
+
 void ts_fn_replace(ts_fn *old, ts_fn *with)
 {
     ts_assert(old->module == with->module && old->name == with->name);
@@ -443,6 +464,12 @@ ts_val ts_emit_multi(ts_builder *b, ts_op op, uint32_t n, const ts_val *opnds, u
     for (uint32_t i = 0; i < n_results; i++)
         ts_emit(b, TS_OP_res, types[i], 1, &v, i, 0);
     return v;
+}
+
+ts_val ts_call(ts_builder *b, const ts_fn *callee, const ts_val *args)
+{
+    ts_assert(callee->module == b->fn->module && !callee->entry);
+    return ts_emit_multi(b, TS_OP_call, callee->n_params, args, callee->name, 0, callee->n_results, callee->result);
 }
 
 /* Result type of an elementwise operation from its rule; the rest takes its first operand's. */

@@ -36,6 +36,7 @@ typedef enum ts_attr_kind {
     TS_ATTR_CONST,
     TS_ATTR_INTS,
     TS_ATTR_STR,
+    TS_ATTR_SYMBOL,
     TS_ATTR_REDUCE,
     TS_ATTR_ASSUME,
     TS_ATTR_ALLOCA,
@@ -117,12 +118,14 @@ static inline int64_t ts_view_start(int64_t index, int64_t step)
 struct ts_fn {
     ts_module *module;
     ts_str name;
-    bool entry;
+    bool entry; /* a kernel; else a function, for `call` */
     uint8_t level; /* ts_level: what it may contain */
     TS_VEC(ts_inst) inst;  /* inst.at[0] is `none`; `param`s come first, in order */
     TS_VEC(ts_loc) loc;    /* parallel to inst */
     TS_VEC(uint32_t) pool; /* long operand lists and attributes */
     uint32_t n_params;
+    uint32_t n_results;
+    const ts_type *result; /* types of what it returns; none for a kernel. In the module's arena */
     /* hints of the kernel, 0 = not given */
     uint8_t num_ctas, occupancy, num_warps, opt_level;
     bool checked; /* report out-of-bounds gathers and scatters */
@@ -161,6 +164,8 @@ struct ts_module {
 
 /* NULL when memory is out. Owns: nothing; the arena does. */
 ts_module *ts__module_create(ts_arena *arena);
+/* The function of that name, or NULL. */
+ts_fn *ts__fn_find(const ts_module *module, ts_str name);
 /* A fresh, empty function with name, level and hints of `like`, not yet in module->fns: what a pass
  * builds into. ts_fn_replace then puts it in the place of `old`. */
 ts_fn *ts_fn_create_like(const ts_fn *like);

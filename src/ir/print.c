@@ -401,6 +401,12 @@ static void print_str(print_ctx *p, const ts_inst *inst)
     print_string(p->out, ts_str_get(p->m, inst->aux));
 }
 
+static void print_symbol(print_ctx *p, const ts_inst *inst)
+{
+    ts__text_putc(p->out, ' ');
+    print_name(p->out, ts_str_get(p->m, inst->aux));
+}
+
 /* Only axis and direction: the identities follow the operands. */
 static void print_reduce(print_ctx *p, const ts_inst *inst)
 {
@@ -458,7 +464,8 @@ static void (*const print_attrs[])(print_ctx *, const ts_inst *) = {
     [TS_ATTR_NONE] = print_fields,    [TS_ATTR_ARITH] = print_fields,
     [TS_ATTR_AXIS] = print_fields,    [TS_ATTR_MEM] = print_fields,
     [TS_ATTR_CONST] = print_constant, [TS_ATTR_INTS] = print_ints,
-    [TS_ATTR_STR] = print_str,        [TS_ATTR_REDUCE] = print_reduce,
+    [TS_ATTR_STR] = print_str,        [TS_ATTR_SYMBOL] = print_symbol,
+    [TS_ATTR_REDUCE] = print_reduce,
     [TS_ATTR_ASSUME] = print_assume,  [TS_ATTR_ALLOCA] = print_alloca,
     [TS_ATTR_MMA] = print_fields,     [TS_ATTR_SIMT] = print_fields,
     [TS_ATTR_FN] = print_fields,
@@ -870,6 +877,10 @@ static ts_val print_header(print_ctx *p)
         print_loc(p, v);
     }
     ts__text_putc(out, ')');
+    for (uint32_t i = 0; i < fn->n_results; i++) {
+        ts__text_puts(out, i ? ", " : " : ");
+        ts__type_print(p->m, fn->result[i], out);
+    }
     print_hint(out, "num_ctas", fn->num_ctas);
     print_hint(out, "occupancy", fn->occupancy);
     print_hint(out, "num_warps", fn->num_warps);

@@ -245,6 +245,11 @@ static ts_status read_str(read_ctx *r, read_line *line)
     return ts__lex_string(&r->l, &line->aux);
 }
 
+static ts_status read_symbol(read_ctx *r, read_line *line)
+{
+    return ts__lex_symbol(&r->l, &line->aux);
+}
+
 static void read_put64(uint32_t *w, uint64_t x)
 {
     w[0] = (uint32_t)x;
@@ -402,7 +407,7 @@ static ts_status (*const read_attrs[])(read_ctx *, read_line *) = {
     [TS_ATTR_NONE] = read_fields,   [TS_ATTR_ARITH] = read_fields,  [TS_ATTR_AXIS] = read_fields,
     [TS_ATTR_MEM] = read_fields,    [TS_ATTR_INTS] = read_ints,     [TS_ATTR_STR] = read_str,
     [TS_ATTR_ASSUME] = read_assume, [TS_ATTR_ALLOCA] = read_alloca, [TS_ATTR_MMA] = read_fields,
-    [TS_ATTR_SIMT] = read_fields,   [TS_ATTR_FN] = read_fields,
+    [TS_ATTR_SIMT] = read_fields,   [TS_ATTR_FN] = read_fields,     [TS_ATTR_SYMBOL] = read_symbol,
 };
 
 static ts_status read_plain(read_ctx *r, read_line *line)
@@ -718,6 +723,10 @@ static ts_status read_fn(read_ctx *r, ts_level level, bool entry)
     ts__builder_init(&r->b, fn);
     ts__lex_forget_names(&r->l);
     TS_TRY(read_params(r));
+    read_types results = {0};
+    TS_TRY(read_result_types(r, &results));
+    fn->n_results = results.n;
+    fn->result = results.at;
     TS_TRY(read_hints(r, fn));
     TS_TRY(ts__lex_want(&r->l, "{"));
     r->depth = 0;

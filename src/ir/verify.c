@@ -16,6 +16,8 @@
 /* clang-format on */
 #include "ir/verify.h"
 
+enum { VERIFY_REDUCTION_MOST = 1 << 16 }; /* instructions of functions called in one reduction */
+
 typedef struct verify_fn {
     ts__verify c;
     ts_arena scratch;
@@ -88,6 +90,7 @@ static ts_status verify_attr_bits(const ts__verify *c)
     const ts_op_info *info = ts_info(c->inst);
     switch (info->attr) {
     case TS_ATTR_STR:
+    case TS_ATTR_SYMBOL:
         TS__WANT(c, c->inst->aux < c->m->str.n, "string %u does not exist", c->inst->aux);
         return TS_OK;
     case TS_ATTR_CONST:
@@ -111,8 +114,8 @@ static ts_status verify_bounds(verify_fn *f)
     const ts_inst *inst = c->inst;
     TS__WANT(c, inst->op > TS_OP_none && inst->op < TS_OP_COUNT, "operation %u does not exist",
              inst->op);
-    TS__WANT(c, ts__ops[inst->op].level & c->fn->level, "%s does not belong to the %s level",
-             ts__ops[inst->op].name, c->fn->level == TS_LEVEL_T ? "tile" : "thread");
+    TS__WANT(c, ts__level_fits(c->fn, ts__ops[inst->op].level), "%s does not belong to the %s",
+             ts__ops[inst->op].name, ts__level_name(c->fn));
     TS__WANT(c, c->opnd, "the operands lie outside the pool");
     TS__WANT(c, !(inst->flags & ~(uint32_t)TS__ROLES), "flags 0x%x mean nothing", inst->flags);
     TS__WANT(c, c->n != TS_NO, "the flags promise more operands than there are");
@@ -300,6 +303,23 @@ static ts_val verify_loop_of(const verify_fn *f, ts_val v)
     return opener;
 }
 
+/* A kernel may return anywhere; a function at its end, so that its values are those of one place. */
+static ts_status verify_return(const ts__verify *c, ts_val opener)
+{
+    const ts_fn *fn = c->fn;
+    if (fn->entry) {
+        TS__WANT(c, c->n == 0, "a kernel returns nothing, here are %u values; store them, or make it a func", c->n);
+        return TS_OK;
+    }
+    TS__WANT(c, !opener, "a func has one return, at its end; yield the values of this path out of %%%u, and return "
+                         "the results of that", opener);
+    TS__WANT(c, c->n == fn->n_results, "return gives %u values, the function has %u results", c->n, fn->n_results);
+    for (uint32_t i = 0; i < c->n; i++)
+        TS__WANT(c, ts__verify_opnd(c, i) == fn->result[i], "value %u has another type than result %u of the function",
+                 i, i);
+    return TS_OK;
+}
+
 static ts_status verify_term(const verify_fn *f)
 {
     const ts__verify *c = &f->c;
@@ -316,7 +336,7 @@ static ts_status verify_term(const verify_fn *f)
     TS__WANT(c, outer == TS_OP_none || outer == TS_OP_for || outer == TS_OP_loop,
              "the flow cannot leave a %s", ts__ops[outer].name);
     if (c->inst->op == TS_OP_return)
-        return TS_OK;
+        return verify_return(c, opener);
     TS__WANT(c, outer == TS_OP_loop || (outer == TS_OP_for && c->inst->op == TS_OP_continue),
              "there is no %s around this %s", c->inst->op == TS_OP_break ? "loop" : "for or loop",
              ts_info(c->inst)->name);
@@ -378,6 +398,28 @@ static ts_status verify_for(const verify_fn *f)
     return verify_carried(f, 3, 1);
 }
 
+/* What the region of a reduction may hold: pure operations on scalars, and calls of functions of such.
+ * `left` bounds the walk: a cycle is reported when the whole module is looked at. */
+static ts_status verify_reduction_inst(const ts__verify *c, const ts_fn *fn, ts_val v, uint32_t *left)
+{
+    const ts_inst *inst = ts_at(fn, v);
+    uint32_t op = inst->op;
+    if (op == TS_OP_call) {
+        const ts_fn *callee = ts__fn_find(c->m, inst->aux);
+        for (ts_val w = 1; callee && w < callee->inst.n && *left; w++, --*left)
+            TS_TRY(verify_reduction_inst(c, callee, w, left));
+        TS__WANT(c, *left, "the functions called in a reduction have too many instructions");
+        return TS_OK;
+    }
+    const char *of = fn == c->fn ? "" : " of @", *name = fn == c->fn ? "" : ts_str_get(c->m, fn->name);
+    uint16_t flags = op < TS_OP_COUNT ? ts__ops[op].flags : 0;
+    TS__WANT(c, flags & (TS_PURE | TS_TERM) && !(flags & TS_REGION),
+             "%%%u%s%s does not belong in a reduction: only pure operations do", v, of, name);
+    TS__WANT(c, !inst->type || (ts__type_known(c->m, inst->type) && ts_type_rank(c->m, inst->type) == 0),
+             "%%%u%s%s is a tile: a reduction works on scalars", v, of, name);
+    return TS_OK;
+}
+
 /* The `yield` of a reduction is the terminator before its end. */
 static ts_status verify_reduction(verify_fn *f)
 {
@@ -396,14 +438,9 @@ static ts_status verify_reduction(verify_fn *f)
         TS__WANT(c, ts_type_of(c->fn, values[i]) == elem,
                  "yielded value %u has another type than the elements", i);
     }
-    for (ts_val v = c->v + 1; v < f->end[c->v]; v++) {
-        const ts_inst *inst = ts_at(c->fn, v);
-        uint16_t flags = ts_info(inst)->flags;
-        TS__WANT(c, flags & (TS_PURE | TS_TERM) && !(flags & TS_REGION),
-                 "%%%u does not belong in a reduction: only pure operations do", v);
-        TS__WANT(c, !inst->type || ts_type_rank(c->m, inst->type) == 0,
-                 "%%%u is a tile: a reduction works on scalars", v);
-    }
+    uint32_t left = VERIFY_REDUCTION_MOST;
+    for (ts_val v = c->v + 1; v < f->end[c->v]; v++)
+        TS_TRY(verify_reduction_inst(c, c->fn, v, &left));
     return TS_OK;
 }
 
@@ -666,6 +703,8 @@ static ts_status verify_hints(const ts__verify *c)
              fn->num_warps == 0 || (ts_is_pow2(fn->num_warps) && fn->num_warps <= 32) ||
                  fn->level != TS_LEVEL_T,
              "num_warps %u is not a power of two up to 32", fn->num_warps);
+    TS__WANT(c, !fn->entry || !fn->n_results, "a kernel returns nothing, and this entry has %u results; make it a func",
+             fn->n_results);
     TS__WANT(c, fn->n_params < fn->inst.n, "n_params is %u in a function of %u instructions",
              fn->n_params, fn->inst.n);
     for (ts_val v = 1; v <= fn->n_params; v++)
@@ -674,9 +713,20 @@ static ts_status verify_hints(const ts__verify *c)
     return TS_OK;
 }
 
+static ts_status verify_results(verify_fn *f, const ts_fn *fn)
+{
+    for (uint32_t i = 0; i < fn->n_results; i++) {
+        TS_TRY(verify_seen_type(f, fn->result[i]));
+        TS__WANT(&f->c, fn->result[i] && ts_type_kind(fn->module, fn->result[i]) != TS_KIND_FUNC,
+                 "result %u of the function is no value", i);
+    }
+    return TS_OK;
+}
+
 static ts_status verify_all(verify_fn *f, const ts_fn *fn)
 {
     TS_TRY(verify_hints(&f->c));
+    TS_TRY(verify_results(f, fn));
     for (ts_val v = 1; v < fn->inst.n; v++) {
         verify_look(f, v);
         TS_TRY(verify_bounds(f));
@@ -740,5 +790,5 @@ ts_status ts_module_verify(const ts_module *m, ts_error *err)
                                ts_str_get(m, m->fns.at[i]->name));
         TS_TRY(ts_fn_verify(m->fns.at[i], err));
     }
-    return TS_OK;
+    return ts__verify_calls(m, err);
 }

@@ -60,6 +60,19 @@ static inline bool ts__is_arith_float(ts_type elem)
 {
     return elem == TS_T_f16 || elem == TS_T_bf16 || elem == TS_T_f32 || elem == TS_T_f64;
 }
+/* What a function may hold, operations and calls: a kernel those of its level; a function that is `both` those
+ * that both levels have, so that kernels of both may call it. */
+static inline bool ts__level_fits(const ts_fn *fn, uint8_t level)
+{
+    return fn->entry ? (level & fn->level) != 0 : (level & fn->level) == fn->level;
+}
+static inline const char *ts__level_name(const ts_fn *fn)
+{
+    return fn->level == TS_LEVEL_T ? "tile level" : fn->level == TS_LEVEL_S ? "thread level" : "operations of both levels";
+}
+/* The rule of `call`, and that no function of the module calls itself: verify_call.c. */
+TS_CHECKED ts_status ts__verify_call(const ts__verify *c);
+TS_CHECKED ts_status ts__verify_calls(const ts_module *m, ts_error *err);
 /* Conversions of a C format string; -1 when one of them is malformed or unsupported. */
 int ts__format_args(const char *format);
 /* Rules common to both levels. */

@@ -777,4 +777,5 @@ const ts__verify_rule ts__verify_tile[TS_OP_COUNT] = {
     [TS_OP_alloca] = {vt_alloca, 0},
     [TS_OP_local] = {vt_alloca, 0},
     [TS_OP_get_global] = {vt_get_global, 0},
+    [TS_OP_call] = {ts__verify_call, 0},
 };

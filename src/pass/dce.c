@@ -143,7 +143,7 @@ static void dce_mark_needs(dce_ctx *c, ts_val v)
         dce_mark_res(c, v);
     else if (ts_info(inst)->flags & TS_REGION)
         dce_mark_opener(c, v);
-    else if (!(ts_info(inst)->flags & TS_TERM))
+    else if (!(ts_info(inst)->flags & TS_TERM) || inst->op == TS_OP_return)
         for (uint32_t i = 0; i < inst->n_opnd; i++)
             dce_mark(c, ts_opnds(c->fn, inst)[i]);
 }

@@ -1095,6 +1095,41 @@ static void printf_prints_each_lane_and_trap_stops(void)
     ts__text_deinit(&text);
 }
 
+/* Lanes call from different branches and meet again; a barrier in the function joins the warps. */
+static void divergent_lanes_call_one_function(void)
+{
+    sk k;
+    int32_t out[64];
+    ts_builder b;
+    sk_begin(&k, 64, 64 * 4);
+    ts_fn *fn = ts_fn_create(k.m, "swap", TS_LEVEL_S);
+    ts__builder_init(&b, fn);
+    ts_val at = ts_fn_param(&b, ts_type_ptr(k.m, TS_T_i32, TS_SHARED)), x = ts_fn_param(&b, TS_T_i32);
+    ts_emit(&b, TS_OP_st, TS_T_none, 2, (ts_val[]){at, x}, TS_S(0, 1, 0), 0);
+    ts_emit(&b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
+    ts_val y = ts_emit_multi(&b, TS_OP_ld, 1, &at, TS_S(0, 1, 0), 0, 1, (ts_type[]){TS_T_i32}) + 1;
+    ts_term(&b, TS_OP_return, 1, &y);
+    ts_fn_set_results(fn, 1, (ts_type[]){TS_T_i32});
+    ts_fn *twice = ts_fn_create(k.m, "twice", TS_LEVEL_B);
+    ts__builder_init(&b, twice);
+    ts_val v = ts_fn_param(&b, TS_T_i32), w = ts_op2(&b, TS_OP_addi, v, v, 0);
+    ts_term(&b, TS_OP_return, 1, &w);
+    ts_fn_set_results(twice, 1, (ts_type[]){TS_T_i32});
+    ts_val odd = ts_op2(&k.b, TS_OP_andi, k.tid, sk_i32(&k, 1), 0);
+    ts_val o = ts_if_begin(&k.b, ts_cmp(&k.b, TS_OP_cmpi, TS_EQ, odd, sk_i32(&k, 1), 0));
+    ts_val once = ts_call(&k.b, twice, &k.tid) + 1;
+    ts_term(&k.b, TS_OP_yield, 1, &once);
+    ts_else(&k.b);
+    ts_val two = ts_call(&k.b, twice, (ts_val[]){ts_call(&k.b, twice, &k.tid) + 1}) + 1;
+    ts_term(&k.b, TS_OP_yield, 1, &two);
+    ts_end(&k.b, o, 1, (ts_type[]){TS_T_i32});
+    ts_val mine = ts_res(&k.b, o, 0), place = sk_at(&k, sk_shared(&k, TS_T_i32, 0), k.tid, 4);
+    sk_give(&k, ts_call(&k.b, fn, (ts_val[]){place, mine}) + 1, 1, 0);
+    CHECK_OK(sk_end(&k, out, NULL));
+    for (int i = 0; i < 64; i++)
+        CHECK_INT(out[i], i * (i & 1 ? 2 : 4));
+}
+
 static void every_thread_op_was_run(void)
 {
     for (int op = 1; op < TS_OP_COUNT; op++) {
@@ -1136,6 +1171,7 @@ int main(void)
     wgmma_reads_every_layout();
     wgmma_results_need_the_wait();
     printf_prints_each_lane_and_trap_stops();
+    divergent_lanes_call_one_function();
     every_thread_op_was_run();
     return check_done();
 }

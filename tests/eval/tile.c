@@ -909,6 +909,64 @@ static void scaled_mma_applies_one_scale_to_each_k_block(void)
 
 /* ---- all of them ------------------------------------------------------------------------------------------------- */
 
+/* An operator that others call: x * x + 1, and its sign. */
+static ts_fn *tk_operator(ts_module *m, const char *name, const ts_fn *inner)
+{
+    ts_builder b;
+    ts_fn *fn = ts_fn_create(m, name, TS_LEVEL_B);
+    ts__builder_init(&b, fn);
+    ts_val x = ts_fn_param(&b, TS_T_i32);
+    ts_val y = inner ? ts_call(&b, inner, &x) + 1 : ts_op2(&b, TS_OP_muli, x, x, 0);
+    ts_val z[] = {ts_op2(&b, TS_OP_addi, y, ts_int(&b, TS_T_i32, 1), 0), ts_op1(&b, TS_OP_negi, y, 0)};
+    ts_term(&b, TS_OP_return, 2, z);
+    ts_fn_set_results(fn, 2, (ts_type[]){TS_T_i32, TS_T_i32});
+    return fn;
+}
+
+/* Twice the same function, through another one, in a loop and in a reduction. */
+static void a_call_runs_the_function_and_gives_its_results(void)
+{
+    tk k;
+    int32_t out[3] = {0};
+    tk_begin(&k, TS_T_i32);
+    ts_fn *inner = tk_operator(k.m, "inner", NULL), *outer = tk_operator(k.m, "outer", inner);
+    ts_val zero = ts_int(&k.b, TS_T_i32, 0), two = ts_int(&k.b, TS_T_i32, 2), one = ts_int(&k.b, TS_T_i32, 1);
+    ts_val o = ts_for_begin(&k.b, zero, two, one, 1, &one, 0);
+    ts_val next = ts_call(&k.b, outer, (ts_val[]){ts_region_arg(k.fn, o, 1)}) + 1; /* x * x + 2 */
+    ts_term(&k.b, TS_OP_continue, 1, &next);
+    ts_end_like(&k.b, o);
+    ts_val looped = ts_res(&k.b, o, 0), line = ts_emit(&k.b, TS_OP_iota, tk_tile1(&k, TS_T_i32, 4), 0, NULL, 0, 0);
+    ts_val r = ts_reduce_begin(&k.b, TS_OP_reduce, 0, false, 1, &line, (uint64_t[]){0});
+    ts_val sum = ts_op2(&k.b, TS_OP_addi, ts_call(&k.b, inner, (ts_val[]){ts_region_arg(k.fn, r, 0)}) + 1,
+                        ts_region_arg(k.fn, r, 1), 0);
+    ts_term(&k.b, TS_OP_yield, 1, &sum);
+    ts_end_like(&k.b, r);
+    ts_val reduced = ts_res(&k.b, r, 0), sign = ts_call(&k.b, inner, &two) + 2;
+    ts_val all[] = {looped, reduced, sign};
+    for (int i = 0; i < 3; i++)
+        tk_put(&k, ts_op2(&k.b, TS_OP_offset, k.out, ts_int(&k.b, TS_T_i32, i), 0), ts_reshape(&k.b, all[i], tk_tile1(&k, TS_T_i32, 1)));
+    CHECK_OK(tk_end(&k, out));
+    CHECK_INT(out[0], 11); /* 1 -> 3 -> 11 */
+    CHECK_INT(out[1], 0 + 1 + 4 + 9 + 4);
+    CHECK_INT(out[2], -4);
+}
+
+/* A message names the function that the instruction stands in, and its own number there. */
+static void a_fault_in_a_function_names_the_function(void)
+{
+    tk k;
+    ts_builder b;
+    tk_begin(&k, TS_T_i32);
+    ts_fn *fn = ts_fn_create(k.m, "divide", TS_LEVEL_B);
+    ts__builder_init(&b, fn);
+    ts_val x = ts_fn_param(&b, TS_T_i32), y = ts_op2(&b, TS_OP_divi, x, ts_int(&b, TS_T_i32, 0), 0);
+    ts_term(&b, TS_OP_return, 1, &y);
+    ts_fn_set_results(fn, 1, (ts_type[]){TS_T_i32});
+    ts_call(&k.b, fn, (ts_val[]){ts_int(&k.b, TS_T_i32, 1)});
+    CHECK_INT(tk_end(&k, NULL), TS_LAUNCH);
+    CHECK(strstr(err.text, "@divide, %3 = divi") != NULL);
+}
+
 static void every_tile_op_was_run(void)
 {
     for (int op = 1; op < TS_OP_COUNT; op++) {
@@ -959,6 +1017,8 @@ int main(void)
     mmai_reads_signs_as_told();
     an_f16_accumulator_is_rounded_once();
     scaled_mma_applies_one_scale_to_each_k_block();
+    a_call_runs_the_function_and_gives_its_results();
+    a_fault_in_a_function_names_the_function();
     every_tile_op_was_run();
     return check_done();
 }

@@ -9,7 +9,7 @@
 static inline bool same_fn(const ts_fn *a, const ts_fn *b)
 {
     if (a->inst.n != b->inst.n || a->n_params != b->n_params || a->level != b->level ||
-        a->entry != b->entry)
+        a->entry != b->entry || a->n_results != b->n_results)
         return false;
     for (ts_val v = 1; v < a->inst.n; v++) {
         const ts_inst *x = ts_at(a, v), *y = ts_at(b, v);
@@ -22,7 +22,7 @@ static inline bool same_fn(const ts_fn *a, const ts_fn *b)
             0)
             return false;
         if (words ? memcmp(ts_pool(a, x), ts_pool(b, y), words * sizeof *x->opnd) != 0
-                  : attr != TS_ATTR_STR && !constant && x->aux != y->aux)
+                  : attr != TS_ATTR_STR && attr != TS_ATTR_SYMBOL && !constant && x->aux != y->aux)
             return false;
     }
     return true;

@@ -17,6 +17,8 @@ static ts_error err;
     "  %v = make_tensor_view %p, %n : tensor_view<?x16xf32, strides=[16, 1]>\n  %w = "             \
     "make_partition_view %v : partition_view<[8, 8], tensor_view<?x16xf32, strides=[16, 1]>>\n"
 
+#define FUNC(head) "  return\n}\nfunc @f" head " {\n" /* ends the kernel, begins @f */
+
 static const rule rules_tile[] = {
     /* structure */
     {"  return\n  %y = constant 0 : i32\n", "an instruction follows a terminator"},
@@ -64,6 +66,27 @@ static const rule rules_tile[] = {
     {"  %m = constant true : tile<8x8xi1>\n  %r = cold %m (%t) : tile<8x8xf32> {\n    %l = "
      "load_ptr_tko %p : f32\n    yield %t\n  }\n",
      "does not belong in a cold path"},
+    /* functions */
+    {"  call @g\n", "the module has no function @g"},
+    {"  call @k %p, %q, %n, %x, %c\n", "@k is a kernel, which a launch starts"},
+    {"  call @f %n\n" FUNC("(%a: i32, %b: i32)"), "@f takes 2 arguments, not 1"},
+    {"  call @f %n\n" FUNC("(%a: f32)"), "argument 0 has another type than parameter 0 of @f"},
+    {"  %y = call @f : i32\n" FUNC("()"), "@f gives 0 results, not 1"},
+    {"  %y = call @f : i32\n" FUNC("() : f32") "  %v = constant 1.0 : f32\n  return %v\n}\nfunc @g() {\n",
+     "result 0 has another type than result 0 of @f"},
+    {"  return %n\n}\nfunc @f() {\n", "a kernel returns nothing"},
+    {FUNC("() : i32"), "return gives 0 values, the function has 1 results"},
+    {FUNC("(%a: i32) : f32") "  return %a\n}\nfunc @g() {\n", "value 0 has another type than result 0"},
+    {FUNC("(%a: i1)") "  if %a {\n    return\n  } else {\n    yield\n  }\n", "a func has one return, at its end"},
+    {FUNC("()") "  call @f\n", "@f calls itself: @f -> @f"},
+    {FUNC("()") "  call @g\n  return\n}\nfunc @g() {\n  call @f\n", "@f calls itself: @f -> @g -> @f"},
+    {"  call @f\n  return\n}\nthread func @f() {\n", "@f is of the thread level, @k is of the tile level"},
+    {"  return\n}\nboth func @f() {\n  %y = iota : tile<64xi32>\n",
+     "iota does not belong to the operations of both levels"},
+    {"  return\n}\nentry @e() : i32 {\n", "a kernel returns nothing, and this entry has 1 results"},
+    {"  %r = reduce axis=0 (%i) identity(0) args(%a, %b) : i32 {\n    call @f %q, %b\n    yield %b\n  }\n" FUNC(
+         "(%q: ptr<i32>, %b: i32)") "  %s = store_ptr_tko %q, %b : token\n",
+     "%3 of @f does not belong in a reduction: only pure operations do"},
     /* types */
     {"  %y = constant 0 : tile<3xi32>\n", "extent 3 of axis 0 is not a power of two"},
     {"  %y = constant 0 : tile<8192x4096xi32>\n", "more than 16777216 elements"},
