@@ -180,11 +180,11 @@ static ts_status compile_fn(compile_run *run, ts_error *err)
                    run->fn->level == TS_LEVEL_S ? "thread" : "tile", target == TS_TARGET_CPU ? "CPU" : "GPU");
 }
 
-/* The entry of a module: the one named, or the only one. */
+/* The entry of a module: the one named, or the first; functions are compiled with the kernels that call them. */
 static ts_fn *compile_entry(ts_module *module, const char *entry)
 {
     for (uint32_t i = 0; i < module->fns.n; i++)
-        if (!entry || strcmp(ts_str_get(module, module->fns.at[i]->name), entry) == 0)
+        if (entry ? strcmp(ts_str_get(module, module->fns.at[i]->name), entry) == 0 : module->fns.at[i]->entry)
             return module->fns.at[i];
     return NULL;
 }
@@ -196,6 +196,8 @@ ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hint
     ts_fn *fn = compile_entry(module, entry);
     if (!fn)
         return ts_fail(err, TS_NOTFOUND, "the module has no entry named '%s'", entry ? entry : "(any)");
+    if (!fn->entry)
+        return ts_fail(err, TS_VALUE, "@%s is a func, which kernels call; name an entry of the module", entry);
     ts_arena scratch;
     ts__arena_init(&scratch, alloc);
     memset(out, 0, sizeof *out);

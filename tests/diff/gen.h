@@ -10,6 +10,9 @@
 
 #include "diff.h"
 
+#ifndef GEN_FUNCTIONS
+#define GEN_FUNCTIONS 0 /* functions that the kernel and later ones may call; 0 = no calls in the programs */
+#endif
 enum { GEN_POOL = 96, GEN_PLANES = 6 };
 
 typedef struct gen {
@@ -24,6 +27,9 @@ typedef struct gen {
     ts_val row, col;          /* tile coordinates of the block */
     ts_val in_f32, in_i32;    /* partition views */
     ts_val ptr_f32, ptr_i32, ptr_sum, n_elems, grid_cols;
+    ts_fn *callee[GEN_FUNCTIONS + 1]; /* functions of the module: two tiles in, two out */
+    uint32_t n_callees;
+    bool in_function;
     bool with_math;           /* sin, exp, ... too: the caller runs the math pass first */
 } gen;
 
@@ -327,6 +333,7 @@ static inline void gen_atomic(gen *g)
 static inline void gen_step(gen *g);
 
 /* Values made inside a region may not be used after it. */
+enum { GEN_STEPS_ON_TILES = 11 };
 static inline void gen_inside(gen *g, uint32_t steps)
 {
     g->depth++;
@@ -414,6 +421,14 @@ static inline void gen_if(gen *g)
     gen_add(g, res[1]);
 }
 
+static inline void gen_call(gen *g)
+{
+    const ts_fn *callee = g->callee[gen_pick(g, g->n_callees)];
+    ts_val first = ts_call(&g->b, callee, (ts_val[]){gen_any(g, TS_T_f32), gen_any(g, TS_T_i32)}) + 1;
+    gen_add(g, first);
+    gen_add(g, first + 1);
+}
+
 static inline void gen_step(gen *g)
 {
     static void (*const steps[])(gen *) = {
@@ -421,7 +436,11 @@ static inline void gen_step(gen *g)
         gen_choose,   gen_convert,  gen_narrow,     gen_shape,  gen_reduce, gen_gather,
         gen_mma,      gen_atomic,   gen_other_view, gen_for,    gen_if,     gen_loop};
     uint32_t n = g->depth < 2 ? TS_COUNT(steps) : TS_COUNT(steps) - 3;
-    if (g->with_math && gen_pick(g, 6) == 0)
+    if (g->in_function)
+        n = GEN_STEPS_ON_TILES; /* the others use what only the kernel has */
+    if (g->n_callees && gen_pick(g, 6) == 0)
+        gen_call(g);
+    else if (g->with_math && gen_pick(g, 6) == 0)
         gen_math_op(g);
     else
         steps[gen_pick(g, n)](g);
@@ -468,6 +487,34 @@ static inline void gen_outputs(gen *g, ts_val base, ts_type elem, ts_val rows, t
     }
 }
 
+/* Functions of tiles, each of which may call those before it. */
+static inline void gen_functions(gen *g)
+{
+    ts_fn *kernel = g->fn;
+    ts_builder b = g->b;
+    g->in_function = true;
+    for (uint32_t i = 0; i != GEN_FUNCTIONS; i++) {
+        char name[] = {'f', (char)('0' + i), 0};
+        ts_type types[] = {gen_tile(g, TS_T_f32), gen_tile(g, TS_T_i32)};
+        g->fn = ts_fn_create(g->m, name, TS_LEVEL_T);
+        ts__builder_init(&g->b, g->fn);
+        g->n = 0;
+        gen_add(g, ts_fn_param(&g->b, types[0]));
+        gen_add(g, ts_fn_param(&g->b, types[1]));
+        gen_inside(g, 1 + gen_pick(g, 6));
+        if (gen_pick(g, 2))
+            gen_loop(g);
+        ts_val y[2] = {gen_any(g, TS_T_f32), gen_any(g, TS_T_i32)};
+        ts_term(&g->b, TS_OP_return, 2, y);
+        ts_fn_set_results(g->fn, 2, types);
+        g->callee[g->n_callees++] = g->fn;
+    }
+    g->in_function = false;
+    g->fn = kernel;
+    g->b = b;
+    g->n = 0;
+}
+
 /* A program and its inputs. `c` borrows from `g`; end with gen_end. */
 static inline void gen_program(gen *g, uint64_t seed, bool with_math, diff_case *c)
 {
@@ -493,6 +540,7 @@ static inline void gen_program(gen *g, uint64_t seed, bool with_math, diff_case 
     g->ptr_sum = ptr[3];
     g->ptr_f32 = ptr[4];
     g->ptr_i32 = ptr[5];
+    gen_functions(g);
     g->in_f32 = gen_view(g, ptr[4], TS_T_f32, rows, cols);
     g->in_i32 = gen_view(g, ptr[5], TS_T_i32, rows, cols);
     gen_add(g, gen_load(g, true, g->row, g->col));

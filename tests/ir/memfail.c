@@ -49,7 +49,7 @@ static ts_status walk_fn(ts_fn *fn, const ts_alloc *alloc, ts_plan *plan)
     ts_pass_env env = {&scratch, TS_TARGET_CPU, &hints, plan};
     ts_status status = ts__facts_of(fn, &scratch, &facts) ? TS_OK : TS_NOMEM;
     if (status == TS_OK)
-        status = ts__run_passes(fn, fn->level == TS_LEVEL_T ? "fold fma dce licm" : "fold dce licm",
+        status = ts__run_passes(fn, fn->level == TS_LEVEL_T ? "inline fold fma dce licm" : "inline fold dce licm",
                                &env, &err);
     ts__arena_deinit(&scratch);
     return status;
@@ -99,7 +99,8 @@ int main(void)
 {
     static const char *const files[] = {
         "tests/golden/ir/every_op.tsir", "tests/golden/pass/fold/branches.tsir",
-        "tests/golden/pass/licm/nest.tsir", "tests/golden/pass/dce/regions.tsir"};
+        "tests/golden/pass/licm/nest.tsir", "tests/golden/pass/dce/regions.tsir",
+        "tests/golden/pass/inline/nested.tsir"};
     for (size_t i = 0; i < TS_COUNT(files); i++) {
         every_allocation_may_fail(files[i], false);
         every_allocation_may_fail(files[i], true);
