@@ -68,7 +68,9 @@ static inline bool ts__level_fits(const ts_fn *fn, uint8_t level)
 }
 static inline const char *ts__level_name(const ts_fn *fn)
 {
-    return fn->level == TS_LEVEL_T ? "tile level" : fn->level == TS_LEVEL_S ? "thread level" : "operations of both levels";
+    return fn->level == TS_LEVEL_T   ? "tile level"
+           : fn->level == TS_LEVEL_S ? "thread level"
+                                     : "operations of both levels";
 }
 /* The rule of `call`, and that no function of the module calls itself: verify_call.c. */
 TS_CHECKED ts_status ts__verify_call(const ts__verify *c);

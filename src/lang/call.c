@@ -384,6 +384,19 @@ static ts_status call_positionals(fr *f, uint32_t node, uint32_t n, const fr_val
     return TS_OK;
 }
 
+ts_status fr_call_root(fr *f, const fr_function *fn, uint32_t n, const fr_value *values, fr_value *out)
+{
+    const fr_scope *scope;
+    fr_frame like = {.function = fn->function, .name = fn->name};
+    call_args args;
+    TS_TRY(fr_scope_of(f, fn->root, &scope));
+    TS_TRY(fr_frame_open(f, &like, scope, &f->frame));
+    fr_at(f, fn->root);
+    TS_TRY(call_positionals(f, fn->root, n, values, &args));
+    TS_TRY(call_bind(f, fn, scope, &args, f->frame->slots));
+    return call_body(f, scope, out);
+}
+
 ts_status fr_call_op(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *values,
                      fr_value *out)
 {

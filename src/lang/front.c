@@ -2,8 +2,8 @@
 
 /* clang-format off */
 /*
- * The entry of the front end: reads the pack, turns the spec into parameters and what is known about them, lowers the
- * kernel's body. Read next: lower.h (the parts), stmt.c, expr.c.
+ * The entries of the front end: reads the pack, turns the spec into parameters and what is known about them, lowers the
+ * kernel's body; or, with types in the place of the spec, a function's. Read next: lower.h (the parts), stmt.c, expr.c.
  *
  *     k(a: float32 array, rank 1, aligned; n: int32)     ─▶    entry k(%0: ptr<f32>, %1: i32, %2: i32, %3: i32)
  *                                                                %4 = assume div_by 16 %0
@@ -292,4 +292,109 @@ ts_status ts__front(ts_arena *arena, const void *pack, size_t n_pack, const ts_s
         return fr_oom(&f);
     *out = f.module;
     return TS_OK;
+}
+
+/* ---- a function ---------------------------------------------------------------------- */
+
+static ts_status front_check_type(fr *f, const ts_front_type *t, uint32_t i)
+{
+    bool known = t->dtype && t->dtype < TS_DTYPE_COUNT && t->rank <= TS_MAX_RANK;
+    if (!known || (!t->rank && fr_dtype_bits((ts_dtype)t->dtype) < 8 && t->dtype != TS_DTYPE_bool_))
+        return ts_fail(f->err, TS_VALUE, "parameter %u: dtype %u and rank %u describe no value", i, t->dtype, t->rank);
+    for (uint32_t d = 0; d < t->rank; d++)
+        if (!ts_is_pow2(t->dims[d]) || t->dims[d] > 1 << 24)
+            return ts_fail(f->err, TS_VALUE, "parameter %u: extent %lld of axis %u is not a power of two up to 2^24", i,
+                           (long long)t->dims[d], d);
+    return TS_OK;
+}
+
+static ts_status front_function_params(fr *f, const ts_front_type *params, uint32_t n, fr_value *out)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        TS_TRY(front_check_type(f, &params[i], i));
+        fr_shape shape = {.rank = params[i].rank};
+        memcpy(shape.dims, params[i].dims, sizeof shape.dims);
+        out[i] = fr_tile((ts_dtype)params[i].dtype, ts_fn_param(&f->b, fr_type(f, (ts_dtype)params[i].dtype, &shape)));
+    }
+    return TS_OK;
+}
+
+typedef TS_VEC(ts_val) front_vals;
+typedef TS_VEC(ts_front_type) front_types;
+
+/* The tiles of a returned value, in order; a number gets its default dtype. */
+static ts_status front_results(fr *f, const fr_value *v, front_vals *vals, front_types *types)
+{
+    fr_value tile;
+    for (uint32_t i = 0; v->kind == FR_TUPLE && i < v->n; i++)
+        TS_TRY(front_results(f, &v->as.items[i], vals, types));
+    if (v->kind == FR_TUPLE)
+        return TS_OK;
+    TS_TRY(fr_as_tile(f, v, &tile));
+    fr_shape shape = fr_shape_of(f, &tile);
+    ts_front_type type = {.dtype = tile.dtype, .rank = (uint8_t)shape.rank};
+    memcpy(type.dims, shape.dims, sizeof type.dims);
+    return TS_PUSH(f->arena, vals, tile.as.v) && TS_PUSH(f->arena, types, type) ? TS_OK : fr_oom(f);
+}
+
+/* Nothing in it belongs to tiles alone: kernels of threads may call it, too. */
+static bool front_fits_threads(const ts_fn *fn)
+{
+    bool fits = true;
+    for (ts_val v = 1; v < fn->inst.n; v++)
+        fits &= ts_info(ts_at(fn, v))->level == TS_LEVEL_B &&
+                ts_type_kind(fn->module, ts_type_of(fn, v)) != TS_KIND_TILE;
+    return fits;
+}
+
+static ts_status front_function_body(fr *f, const ts_front_type *params, uint32_t n, ts_front_fn *out)
+{
+    const ts_pack_function *packed = &f->pack.functions[0];
+    fr_function fn = {.root = packed->root, .name = fr_string(f, packed->name)};
+    fr_value *args = TS_NEW_N(f->arena, fr_value, n + 1), value;
+    front_vals vals = {0};
+    front_types types = {0};
+    if (!args)
+        return fr_oom(f);
+    TS_TRY(front_function_params(f, params, n, args));
+    TS_TRY(fr_call_root(f, &fn, n, args, &value));
+    fr_at(f, packed->root);
+    if (value.kind != FR_NONE)
+        TS_TRY(front_results(f, &value, &vals, &types));
+    ts_type *result = TS_NEW_N(f->arena, ts_type, vals.n + 1);
+    for (uint32_t i = 0; result && i < vals.n; i++)
+        result[i] = ts_type_of(out->fn, vals.at[i]);
+    ts_term(&f->b, TS_OP_return, vals.n, vals.at);
+    TS_TRY(ts_builder_status(&f->b, f->err));
+    ts_fn_set_results(out->fn, vals.n, result);
+    out->fn->level = front_fits_threads(out->fn) ? TS_LEVEL_B : TS_LEVEL_T;
+    out->n_results = vals.n;
+    out->result = types.at;
+    return TS_OK;
+}
+
+ts_status ts__front_function(ts_module *module, const char *name, const void *pack, size_t n_pack,
+                             const ts_front_type *params, uint32_t n_params, ts_front_fn *out, ts_error *err)
+{
+    char bottom;
+    fr f = {.arena = module->arena, .module = module, .err = err, .stack = &bottom};
+    uint32_t n_fns = module->fns.n;
+    ts_assert(name && *name);
+    *out = (ts_front_fn){0};
+    if (ts__fn_find(module, ts_intern(module, name, strlen(name))))
+        return ts_fail(err, TS_VALUE, "the module has a function @%s already; choose another name", name);
+    TS_TRY(ts__pack_read(f.arena, pack, n_pack, &f.pack, err));
+    ts_front_fn made = {.fn = ts_fn_create(module, name, TS_LEVEL_T)};
+    if (!made.fn)
+        return fr_oom(&f);
+    made.fn->entry = false;
+    ts__builder_init(&f.b, made.fn);
+    ts_status status = front_function_body(&f, params, n_params, &made);
+    if (status == TS_OK && f.arena->failed)
+        status = fr_oom(&f);
+    if (status == TS_OK)
+        *out = made;
+    else
+        module->fns.n = n_fns;
+    return status;
 }

@@ -350,6 +350,8 @@ extern const fr_op fr_ops[];
 extern const uint32_t fr_n_ops;
 uint32_t fr_op_find(const char *name); /* fr_n_ops when there is none */
 ts_status fr_call_node(fr *f, uint32_t node, fr_value *out);
+/* A packed function called by nobody: opens its frame (f->frame), gives what it returns. */
+ts_status fr_call_root(fr *f, const fr_function *fn, uint32_t n, const fr_value *args, fr_value *out);
 /* A function, operation or builtin called with positional values; an operation by name. */
 ts_status fr_call_value(fr *f, const fr_value *callee, uint32_t node, uint32_t n, const fr_value *args, fr_value *out);
 ts_status fr_call_op(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out);

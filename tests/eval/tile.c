@@ -944,7 +944,8 @@ static void a_call_runs_the_function_and_gives_its_results(void)
     ts_val reduced = ts_res(&k.b, r, 0), sign = ts_call(&k.b, inner, &two) + 2;
     ts_val all[] = {looped, reduced, sign};
     for (int i = 0; i < 3; i++)
-        tk_put(&k, ts_op2(&k.b, TS_OP_offset, k.out, ts_int(&k.b, TS_T_i32, i), 0), ts_reshape(&k.b, all[i], tk_tile1(&k, TS_T_i32, 1)));
+        tk_put(&k, ts_op2(&k.b, TS_OP_offset, k.out, ts_int(&k.b, TS_T_i32, i), 0),
+               ts_reshape(&k.b, all[i], tk_tile1(&k, TS_T_i32, 1)));
     CHECK_OK(tk_end(&k, out));
     CHECK_INT(out[0], 11); /* 1 -> 3 -> 11 */
     CHECK_INT(out[1], 0 + 1 + 4 + 9 + 4);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes the seeds of the front end's fuzz target: packs of kernels that take (2-D array, 1-D array, int32,
-constant 16). Run it after a change of the pack format: python tests/fuzz/seeds_front.py
+constant 16), and of a function for the IR (operator). Run it after a change of the pack format:
+python tests/fuzz/seeds_front.py
 """
 
 import math
@@ -83,9 +84,15 @@ def folding(a, b, n, N):
     )
 
 
+def operator(x, y, scale=2.0):
+    if ct.sum(x, 0) > 0:
+        return x * scale + y, ct.max(x, 0)
+    return y, ct.float32(-1)
+
+
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
-    for kernel in (copy, loops, calls, shapes, memory, folding):
+    for kernel in (copy, loops, calls, shapes, memory, folding, operator):
         pack = pack_function(kernel)
         name = __file__.encode()  # a path of this machine has no place in the seeds
         (OUT / f"{kernel.__name__}.pack").write_bytes(

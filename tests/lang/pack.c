@@ -2,6 +2,7 @@
  * Packs read and lowered from C alone (src/lang): what is refused, what happens when memory runs
  * out, what IR comes out. The packs are the seeds of the fuzz target.
  */
+#include "eval/eval.h"
 #include "lang/front.h"
 #include "lang/pack.h"
 #include "check.h"
@@ -132,6 +133,103 @@ static void malformed_packs_are_refused(void)
     refuses(functions + 1, head[2], "function 0");
 }
 
+static const ts_front_type operator_types[] = {{.dtype = TS_DTYPE_float32, .rank = 1, .dims = {16}},
+                                               {.dtype = TS_DTYPE_float32, .rank = 1, .dims = {16}}};
+
+/* entry @name(%p): calls the operator with a tile of `x` and one of 1, twice over; stores both results. */
+static void add_kernel(ts_module *m, const char *name, const ts_front_fn *op, double x)
+{
+    ts_builder b;
+    ts_type f32 = TS_T_f32, tile = ts_type_tile(m, f32, 1, (int64_t[]){16});
+    ts_type line = ts_type_tile(m, TS_T_i32, 1, (int64_t[]){16});
+    ts__builder_init(&b, ts_fn_create(m, name, TS_LEVEL_T));
+    ts_val p = ts_fn_param(&b, ts_type_ptr(m, f32, TS_GLOBAL));
+    ts_val args[] = {ts_float(&b, tile, x), ts_float(&b, tile, 1)};
+    args[1] = ts_call(&b, op->fn, args) + 1;
+    ts_val y = ts_call(&b, op->fn, args) + 1;
+    ts_val at = ts_broadcast(&b, p, ts_type_tile(m, ts_type_of(b.fn, p), 1, (int64_t[]){16}));
+    at = ts_op2(&b, TS_OP_offset, at, ts_emit(&b, TS_OP_iota, line, 0, NULL, 0, 0), 0);
+    ts_emit(&b, TS_OP_store_ptr_tko, TS_T_token, 2, (ts_val[]){at, y}, 0, 0);
+    ts_emit(&b, TS_OP_store_ptr_tko, TS_T_token, 2, (ts_val[]){p, y + 1}, 0, 0);
+    ts_term(&b, TS_OP_return, 0, NULL);
+}
+
+static void run_kernel(const ts_fn *fn, float first, float rest)
+{
+    float out[16] = {0};
+    uint64_t params[] = {(uint64_t)(uintptr_t)out};
+    ts_eval_env env = {0};
+    ts_error err;
+    CHECK_OK(ts__eval_grid(fn, params, 1, (uint32_t[]){1, 1, 1}, &env, &err));
+    CHECK(out[0] == first && out[1] == rest && out[15] == rest);
+}
+
+static void a_python_operator_serves_several_kernels(void)
+{
+    static uint8_t room[1 << 16];
+    ts_error err;
+    ts_arena arena;
+    ts_front_fn op, again;
+    size_t n = pack_load("operator", room, sizeof room);
+    ts__arena_init(&arena, NULL);
+    ts_module *m = ts__module_create(&arena);
+    CHECK_OK(ts__front_function(m, "step", room, n, operator_types, 2, &op, &err));
+    CHECK_INT(ts__front_function(m, "step", room, n, operator_types, 2, &again, &err), TS_VALUE);
+    CHECK(strstr(err.text, "has a function @step already") != NULL);
+    CHECK_INT(op.n_results, 2);
+    CHECK_INT(op.result[0].rank, 1);
+    CHECK_INT(op.result[1].rank, 0);
+    CHECK_INT(op.result[1].dtype, TS_DTYPE_float32);
+    add_kernel(m, "up", &op, 3);
+    add_kernel(m, "down", &op, -3);
+    CHECK_OK(ts_module_verify(m, &err));
+    run_kernel(m->fns.at[1], 3, 13);   /* 3 * 2 + (3 * 2 + 1), max 3 */
+    run_kernel(m->fns.at[2], -1, 1);   /* the other return: y, -1 */
+    ts__arena_deinit(&arena);
+}
+
+/* What is refused leaves the module as it was. */
+static void wrong_types_of_a_function_are_refused(void)
+{
+    static uint8_t room[1 << 16];
+    static const ts_front_type odd[] = {{.dtype = TS_DTYPE_float32, .rank = 1, .dims = {3}}, {.dtype = 99}};
+    ts_error err;
+    ts_arena arena;
+    ts_front_fn op;
+    size_t n = pack_load("operator", room, sizeof room);
+    ts__arena_init(&arena, NULL);
+    ts_module *m = ts__module_create(&arena);
+    CHECK_INT(ts__front_function(m, "f", room, n, odd, 1, &op, &err), TS_VALUE);
+    CHECK(strstr(err.text, "extent 3 of axis 0 is not a power of two") != NULL);
+    CHECK_INT(ts__front_function(m, "f", room, n, odd + 1, 1, &op, &err), TS_VALUE);
+    CHECK_INT(ts__front_function(m, "f", room, n, operator_types, 1, &op, &err), TS_TILETYPE);
+    CHECK(strstr(err.text, "operator() misses its argument 'y'") != NULL);
+    CHECK(op.fn == NULL && m->fns.n == 0);
+    ts__arena_deinit(&arena);
+}
+
+static void memory_may_run_out_in_a_function(void)
+{
+    static uint8_t room[1 << 16];
+    size_t n = pack_load("operator", room, sizeof room);
+    ts_status status = TS_NOMEM;
+    ts_error err;
+    for (long fail_at = 0; status != TS_OK && fail_at < 10000; fail_at++) {
+        failing f = {fail_at, 0};
+        ts_alloc alloc = {failing_resize, &f};
+        ts_arena arena;
+        ts_front_fn op;
+        ts__arena_init(&arena, &alloc);
+        ts_module *m = ts__module_create(&arena);
+        status = m ? ts__front_function(m, "f", room, n, operator_types, 2, &op, &err) : TS_NOMEM;
+        ts__arena_deinit(&arena);
+        CHECK_INT(f.live, 0);
+        if (status != TS_OK)
+            CHECK_INT(status, TS_NOMEM);
+    }
+    CHECK_INT(status, TS_OK);
+}
+
 static void node_names_follow_the_table(void)
 {
     CHECK_STR(ts__ast_name(TS_AST_BinOp), "BinOp");
@@ -146,5 +244,8 @@ int main(void)
     every_seed_gives_ir_that_verifies();
     malformed_packs_are_refused();
     memory_may_run_out_anywhere();
+    a_python_operator_serves_several_kernels();
+    wrong_types_of_a_function_are_refused();
+    memory_may_run_out_in_a_function();
     return check_done();
 }
