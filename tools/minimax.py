@@ -139,7 +139,7 @@ def pow_tail(w):
 asin_tail = tail(mp.asin, lambda d: d, 3)
 sinpi_tail = tail(lambda d: mp.sin(mp.pi * d), lambda d: mp.pi * d, 3)
 cospi_tail = tail(lambda d: mp.cos(mp.pi * d), lambda d: 1, 2)
-erf_tail = tail(mp.erf, lambda d: 0, 1)
+erf_tail = tail(mp.erf, lambda d: d, 1)
 
 
 def erfcx_mid(k):
@@ -187,7 +187,7 @@ TABLES = {
     "cospi_f64": (cospi_tail, 8, mp.mpf(0), S4, lambda z: z, 53),
     "root_f32": (lambda d: (d + mp.mpf("1.5")) ** (-mp.mpf(1) / 3), 4, -mp.mpf("0.5"), mp.mpf("0.5"), lambda d: 1, 24),
     "root_f64": (lambda d: (d + mp.mpf("1.5")) ** (-mp.mpf(1) / 3), 6, -mp.mpf("0.5"), mp.mpf("0.5"), lambda d: 1, 53),
-    "erf_f32": (erf_tail, 8, mp.mpf(0), mp.mpf(1), lambda z: 1, 24),
+    "erf_f32": (erf_tail, 9, mp.mpf(0), mp.mpf(1), lambda z: 1, 24),
     "erf_f64": (erf_tail, 14, mp.mpf(0), mp.mpf(1), lambda z: 1, 53),
     "erfcx_f32": (erfcx_mid(2), 12, mp.mpf(-1), mp.mpf(1), lambda t: 1, 24),
     "erfcx_f64": (erfcx_mid(4), 25, mp.mpf(-1), mp.mpf(1), lambda t: 1, 53),

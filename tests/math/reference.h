@@ -17,6 +17,20 @@ static inline ts_real ref_pow(ts_real x, ts_real y)
     return isfinite(x) && isfinite(y) ? powl(x, y) : (ts_real)pow((double)x, (double)y);
 }
 
+/* sin(pi x + quarters pi / 2); the reduction is exact. */
+static inline ts_real ref_sinpi(ts_real x, int quarters)
+{
+    if (!isfinite(x))
+        return NAN;
+    ts_real r = fmodl(fabsl(x), 2);
+    int n = (int)rintl(2 * r);
+    r = 3.14159265358979323846264338327950288L * (r - (ts_real)n / 2);
+    n += quarters;
+    ts_real y = n & 1 ? cosl(r) : sinl(r);
+    y = y == 0 ? 0 : n & 2 ? -y : y;
+    return signbit(x) && !quarters ? -y : y;
+}
+
 static inline ts_real ref_nextafter(ts_type type, ts_real x, ts_real y)
 {
     if (type == TS_T_f64)

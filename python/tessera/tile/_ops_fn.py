@@ -16,6 +16,9 @@ __all__ = [
     "atanh",
     "cbrt",
     "copysign",
+    "cospi",
+    "erf",
+    "erfc",
     "exp10",
     "expm1",
     "fmod",
@@ -30,6 +33,7 @@ __all__ = [
     "remainder",
     "rint",
     "round",
+    "sinpi",
     "trunc",
 ]
 
@@ -72,6 +76,21 @@ def cbrt(x: Any, /) -> Any:
 @op
 def copysign(x: Any, y: Any, /) -> Any:
     """The magnitude of ``x`` with the sign of ``y``."""
+
+
+@op
+def cospi(x: Any, /) -> Any:
+    """``cos(pi * x)``; exact at multiples of a half."""
+
+
+@op
+def erf(x: Any, /) -> Any:
+    """Error function."""
+
+
+@op
+def erfc(x: Any, /) -> Any:
+    """``1 - erf(x)``, right to the last places where it is small."""
 
 
 @op
@@ -144,6 +163,11 @@ def round(x: Any, /) -> Any:
     """The nearest integer as a float, halves away from zero as C's (NumPy's ``round`` is
     ``rint``).
     """
+
+
+@op
+def sinpi(x: Any, /) -> Any:
+    """``sin(pi * x)``; exact at multiples of a half."""
 
 
 @op
