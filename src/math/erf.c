@@ -3,7 +3,8 @@
  * erf, erfc.
  *
  * erfcx x = exp(x^2) erfc x = g(t) / (1 + 2x), g a polynomial in t = (x - k) / (x + k) on the whole of [0, inf) (M. M.
- * Shepherd and J. G. Laframboise, Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < inf, 1981). erfc is that times
+ * Shepherd and J. G. Laframboise, Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < inf, 1981). erfc
+ * is that times
  * exp(-x^2), the square in two parts; of negative x it is 2 - erfc(-x). erf is
  * x + x P(x^2) up to 1 and 1 - erfc beyond; erfc is 1 - erf up to 1/2.
  */
@@ -19,7 +20,8 @@ typedef struct erf_table {
 /* Coefficients: tools/minimax.py, tables erf_*, erfcx_*. */
 static const erf_table erf_tables[2] = {
     {2, 12, 9, 12,
-     {0.128379166, -0.37612626, 0.112835176, -0.026844183, 0.00513747334, -0.00067010714, -9.80241748e-05, 0.000119932345, -3.23822351e-05},
+     {0.128379166, -0.37612626, 0.112835176, -0.026844183, 0.00513747334, -0.00067010714, -9.80241748e-05,
+      0.000119932345, -3.23822351e-05},
      {1.27697837, -0.0927637741, -0.16603066, 0.164049298, -0.0542147011, -0.00801711436, 0.00869594049,
       0.00121188338, -0.00140288228, -0.000351523428, 0.000163527337, 6.08152659e-05},
      {0x1.715476p+0, 0x1.4ae0cp-26}},

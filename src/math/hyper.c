@@ -6,8 +6,8 @@
  * Ck = (2^k + 2^-k) / 2 from exponent bits, S = sinh r and C = cosh r short polynomials. No division, no
  * cancellation: k = 0 gives S and C themselves. Where 2^(k-1) would overflow, k is one less and the
  * result doubled.
- * asinh, acosh, atanh: log(1 + z), with z and its rounding error from x + x^2 / (1 + sqrt(1 + x^2)), with t = x - 1 from
- * t + sqrt(t^2 + 2 t), and from 2x / (1 - x). Where x^2 would be all that counts, log x + ln 2.
+ * asinh, acosh, atanh: log(1 + z), with z and its rounding error from x + x^2 / (1 + sqrt(1 + x^2)), with t = x - 1
+ * from t + sqrt(t^2 + 2 t), and from 2x / (1 - x). Where x^2 would be all that counts, log x + ln 2.
  * tanh: e / (e + 2) with e = exp(2|x|) - 1, which is 2^k expm1(r) + (2^k - 1).
  */
 #include "math/math.h"
