@@ -119,6 +119,7 @@ static void module_put_fn(ts_text *key, const ts_fn *fn, bool has_places)
                            (uint32_t)fn->opt_level << 24};
     module_put(key, head, sizeof head);
     module_put_list(key, fn->result, fn->n_results, sizeof *fn->result);
+    module_put_list(key, fn->result, fn->n_results, sizeof *fn->result);
     module_put_list(key, fn->inst.at, fn->inst.n, sizeof *fn->inst.at);
     module_put_list(key, fn->pool.at, fn->pool.n, sizeof *fn->pool.at);
     if (has_places)

@@ -50,6 +50,9 @@ static void ir_must_take_what_the_arguments_pass(void)
     CHECK_INT(text_checked(ir_text, &array, 0), TS_TYPE);
     CHECK_INT(text_checked(ir_text, (ts_spec[]){array, {.kind = TS_SPEC_INT}}, 2), TS_TYPE);
     CHECK_INT(text_checked("module @m\n", &array, 1), TS_NOTFOUND);
+    char text[512]; /* a function before the kernel is not it */
+    snprintf(text, sizeof text, "func @f(%%x: i32) {\n  return\n}\n%s", ir_text);
+    CHECK_INT(text_checked(text, &array, 1), TS_OK);
 }
 
 static void a_source_that_is_none_is_refused(void)
