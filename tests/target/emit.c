@@ -106,13 +106,24 @@ static bool assembles(const char *text, uint32_t target)
     return good;
 }
 
+/* A signed max or min whose second operand a neg.s32 wrote, or a lop3 that reads one register twice. */
+static bool negates_second_or_reads_twice(const char *line, const char *text)
+{
+    char op[16], to[16], x[16], y[16], written[32];
+    if (sscanf(line, "%15s %15[^,], %15[^,], %15[^,;]", op, to, x, y) != 4)
+        return false;
+    snprintf(written, sizeof written, "neg.s32 %s,", y);
+    bool minmax = !strcmp(op, "max.s32") || !strcmp(op, "min.s32");
+    return minmax ? strstr(text, written) != NULL : !strcmp(op, "lop3.b32") && !strcmp(x, y);
+}
+
 /* No line is of a kind that ptxas 13.0 gets wrong; emit_alu.c says how. */
 static bool avoids_mistakes(const char *text)
 {
     for (const char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
         bool by_minus_one = end - line > 4 && !strncmp(end - 4, " -1;", 4);
         if (!strncmp(line, "abs.s", 5) || !strncmp(line, "not.b", 5) ||
-            (!strncmp(line, "xor.b32", 7) && by_minus_one)) {
+            (!strncmp(line, "xor.b32", 7) && by_minus_one) || negates_second_or_reads_twice(line, text)) {
             fprintf(stderr, "ptxas gets this wrong: %.*s\n", (int)(end - line), line);
             return false;
         }
@@ -183,6 +194,9 @@ static void every_int_op(kit *k, ts_op op)
             sink(k, one ? ts_op1(&k->b, op, x, attrs[j]) : ts_op2(&k->b, op, x, y, attrs[j]));
             sink(k, one ? x : ts_op2(&k->b, op, x, ts_int(&k->b, ints[i], 3), attrs[j]));
             sink(k, one ? y : ts_op2(&k->b, op, x, ts_int(&k->b, ints[i], -1), attrs[j]));
+            sink(k, one ? x : ts_op2(&k->b, op, x, ts_op1(&k->b, TS_OP_negi, y, 0), attrs[j]));
+            ts_val inverse = ts_op2(&k->b, TS_OP_xori, x, ts_int(&k->b, ints[i], -1), 0);
+            sink(k, one ? y : ts_op2(&k->b, op, x, inverse, attrs[j]));
         }
 }
 

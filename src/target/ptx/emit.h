@@ -124,8 +124,9 @@ ts_reg ts__ptx_in_reg(ts_ptx *e, ts_val v);
 ts_val ts__ptx_base(const ts_ptx *e, ts_val pointer, int64_t *offset);
 /* x where `v` is ~x, that is x ^ -1, in 32 bits; otherwise 0. */
 ts_val ts__ptx_not(const ts_ptx *e, ts_val v);
-/* What andi, ori or xori `user` reads for operand i: x itself where the operand is ~x (see ts__emit_logic). */
-ts_val ts__ptx_logic_opnd(const ts_ptx *e, ts_val user, uint32_t i);
+/* What `user` reads for operand i. It is x itself where the operand is ~x (see ts__emit_logic) or -x (see
+ * ts__emit_signedi) and `user` writes the NOT or the negation; then it is not the operand. */
+ts_val ts__ptx_read(const ts_ptx *e, ts_val user, uint32_t i);
 /* ".global", ".shared" (".shared::cluster" behind a mapa), ".local" */
 const char *ts__ptx_space(const ts_ptx *e, ts_val pointer);
 /* Fills alias, need, reg. */

@@ -313,6 +313,18 @@ static void alu_negate(ts_ptx *e, ts_type type, ts_reg to, ts_reg x)
     PUT(type == TS_T_i16 ? "mul.lo.$s $r, $r, -1;\n" : "neg.$s $r, $r;\n", alu_int(e, type, false), to, x);
 }
 
+/* -x for the second operand of a signed max or min. Where that max is an operand of another one, ptxas 13.0 makes the
+ * two one VIMNMX3 and loses the negation there: max(max(a, -b), c) becomes max(a, b, c), and -(b + c), -(b << 1) and
+ * 0 - b go the same way. (The first operand, unsigned ones and other widths are right.) It does not see -x in
+ * x * -2 + x, which is one instruction too. */
+static void alu_negate_second(ts_ptx *e, ts_type type, ts_reg to, ts_reg x)
+{
+    if (type == TS_T_i32)
+        PUT("mad.lo.s32 $r, $r, -2, $r;\n", to, x, x);
+    else
+        alu_negate(e, type, to, x);
+}
+
 /* |x| is max(x, -x), because ptxas 13.0 mistakes the range of abs.s32 and abs.s64: it takes -|x| >= -1, which is
  * true of 0 and 1, for false, and |x| >= 0 for true even where x is the least integer and |x| wraps to it; and it
  * does not wrap abs.s16. */
@@ -328,7 +340,7 @@ void ts__emit_uni(ts_ptx *e, ts_val v, const ts_inst *inst)
         return;
     }
     ts_reg y = ts__ptx_temp(e, ts__ptx_class(e, inst->type));
-    alu_negate(e, inst->type, y, x);
+    alu_negate_second(e, inst->type, y, x);
     PUT("max.$s $v, $r, $r;\n", alu_int(e, inst->type, false), v, x, y);
 }
 
@@ -414,9 +426,27 @@ void ts__emit_signedi(ts_ptx *e, ts_val v, const ts_inst *inst)
     else if (inst->type == TS_T_i8)
         PUT("$s.$s $v, $r, $r;\n", ts_info(inst)->ptx, is_unsigned ? "u16" : "s16", v,
             alu_clean(e, inst->opnd[0], TS_T_i8, is_unsigned), alu_clean(e, inst->opnd[1], TS_T_i8, is_unsigned));
-    else
+    else if (ts__ptx_read(e, v, 1) != ts__ptx_opnd(e, v, 1)) {
+        ts_reg y = ts__ptx_temp(e, TS_RC_R);
+        alu_negate_second(e, inst->type, y, ts__ptx_in_reg(e, ts__ptx_read(e, v, 1)));
+        PUT("$s.s32 $v, $v, $r;\n", ts_info(inst)->ptx, v, inst->opnd[0], y);
+    } else
         PUT("$s.$s $v, $v, $v;\n", ts_info(inst)->ptx, alu_int(e, inst->type, is_unsigned), v, inst->opnd[0],
             inst->opnd[1]);
+}
+
+/* andi, ori or xori of x and y of which at least one is inverted, as `table` tells. ptxas 13.0 takes a lop3 that reads
+ * x twice for one of x and 0 where another operation of bits reads it: x & (x & ~x) gave x, x ^ (x ^ ~x) gave -1. So
+ * that one is written as what it is. */
+static void alu_lop3(ts_ptx *e, ts_val v, ts_val x, ts_val y, uint32_t table)
+{
+    bool of_zeros = table & 1, of_ones = table & 0x80;
+    if (x != y)
+        PUT("lop3.b32 $v, $v, $v, 0, $x;\n", v, x, y, table);
+    else if (of_zeros == of_ones)
+        PUT("mov.b32 $v, $i;\n", v, of_zeros ? -1 : 0);
+    else
+        PUT("sub.s32 $v, -1, $v;\n", v, x); /* ~x & ~x */
 }
 
 /* ptxas 13.0 loses a NOT of 32 bits whose operand it knows from a branch: where x == 7 was the way here, ~x becomes 7
@@ -425,7 +455,7 @@ void ts__emit_signedi(ts_ptx *e, ts_val v, const ts_inst *inst)
 void ts__emit_logic(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     ts_reg_class class = ts__ptx_class(e, inst->type);
-    ts_val x = ts__ptx_logic_opnd(e, v, 0), y = ts__ptx_logic_opnd(e, v, 1);
+    ts_val x = ts__ptx_read(e, v, 0), y = ts__ptx_read(e, v, 1);
     uint32_t a = x == e->alias[inst->opnd[0]] ? 0xF0 : 0x0F, b = y == e->alias[inst->opnd[1]] ? 0xCC : 0x33;
     if (class == TS_RC_P)
         PUT("$s.pred $v, $r, $r;\n", ts_info(inst)->ptx, v, ts__ptx_in_reg(e, inst->opnd[0]),
@@ -433,8 +463,7 @@ void ts__emit_logic(ts_ptx *e, ts_val v, const ts_inst *inst)
     else if (ts__ptx_not(e, v))
         PUT("sub.s32 $v, -1, $v;\n", v, ts__ptx_not(e, v));
     else if (a == 0x0F || b == 0x33)
-        PUT("lop3.b32 $v, $v, $v, 0, $x;\n", v, x, y,
-            inst->op == TS_OP_andi ? a & b : inst->op == TS_OP_ori ? a | b : a ^ b);
+        alu_lop3(e, v, x, y, inst->op == TS_OP_andi ? a & b : inst->op == TS_OP_ori ? a | b : a ^ b);
     else
         PUT("$s.$s $v, $v, $v;\n", ts_info(inst)->ptx, ts__ptx_class_names[class].bits, v, inst->opnd[0],
             inst->opnd[1]);

@@ -127,9 +127,39 @@ ts_val ts__ptx_not(const ts_ptx *e, ts_val v)
     return 0;
 }
 
-ts_val ts__ptx_logic_opnd(const ts_ptx *e, ts_val user, uint32_t i)
+/* x where `v` is -x, that is 0 - x or x * -1 too, in 32 bits; otherwise 0. */
+static ts_val reg_negated(const ts_ptx *e, ts_val v)
 {
-    ts_val v = ts__ptx_opnd(e, user, i), x = ts__ptx_not(e, user) ? 0 : ts__ptx_not(e, v);
+    const ts_inst *inst = ts_at(e->fn, v);
+    int64_t by;
+    if (inst->type != TS_T_i32)
+        return 0;
+    if (inst->op == TS_OP_negi)
+        return ts__ptx_opnd(e, v, 0);
+    if (inst->op == TS_OP_subi && ts_const_as_int(e->fn, ts__ptx_opnd(e, v, 0), &by) && by == 0)
+        return ts__ptx_opnd(e, v, 1);
+    if (inst->op == TS_OP_muli && ts_const_as_int(e->fn, ts__ptx_opnd(e, v, 1), &by) && by == -1)
+        return ts__ptx_opnd(e, v, 0);
+    return 0;
+}
+
+ts_val ts__ptx_read(const ts_ptx *e, ts_val user, uint32_t i)
+{
+    ts_val v = ts__ptx_opnd(e, user, i), x = 0;
+    const ts_inst *inst = ts_at(e->fn, user);
+    switch ((int)inst->op) {
+    case TS_OP_andi:
+    case TS_OP_ori:
+    case TS_OP_xori:
+        x = ts__ptx_not(e, user) ? 0 : ts__ptx_not(e, v);
+        break;
+    case TS_OP_maxi:
+    case TS_OP_mini:
+        x = i == 1 && !(inst->aux & TS_A_UNSIGNED) ? reg_negated(e, v) : 0;
+        break;
+    default:
+        break;
+    }
     return x ? x : v;
 }
 
@@ -198,7 +228,7 @@ static void reg_use(reg_state *s, ts_val user, uint32_t i, uint32_t when)
     ts_ptx *e = s->e;
     const ts_inst *inst = ts_at(e->fn, user);
     const ts_ptx_row *row = &ts__ptx_rows[inst->op];
-    ts_val v = row->emit == ts__emit_logic ? ts__ptx_logic_opnd(e, user, i) : ts__ptx_opnd(e, user, i);
+    ts_val v = ts__ptx_read(e, user, i);
     uint64_t bits;
     int64_t offset;
     if (ts_const_bits(e->fn, v, &bits) && reg_imm_allowed(e, row, i, ts__ptx_type_of(e, v)))
