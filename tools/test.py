@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -26,6 +27,7 @@ SANITIZERS = {
     "tsan": "thread",
     "sanitize": "address,undefined",
 }
+LONGEST = ("test_math_ulp", "test_diff_passes", "test_gpu_wgmma")  # test programs that begin first
 
 
 @dataclass
@@ -79,34 +81,33 @@ def counts(text: str) -> Count:
     return total
 
 
+def program(path: pathlib.Path, env: dict[str, str], limit: int) -> Count:
+    """Runs a test program for at most `limit` seconds."""
+    start = time.monotonic()
+    try:
+        mock = {"TESSERA_CUDA_DRIVER": str(path.parent / "libcuda_mock.so")}
+        done = run([str(path)], timeout=limit, env={**env, **(mock if "mock" in path.name else {})})
+        found, code = counts(done.stdout), done.returncode
+        output = done.stdout + done.stderr
+    except subprocess.TimeoutExpired:
+        found, code, output = Count(), -1, f"stopped after {limit} s"
+    if code and not found.failed:
+        found.failed += 1
+    mark = "ok  " if not found.failed else "FAIL"
+    took = f"{time.monotonic() - start:.1f} s"
+    said = f"  {mark} {path.name}: {found.passed} passed, {found.skipped} skipped, {took}"
+    print(said + (f"\n{output[-4000:]}" if found.failed else ""), flush=True)
+    return found
+
+
 def programs(folder: str, env: dict[str, str] | None = None, limit: int = 400) -> Count:
-    """Runs every test program of a build folder, each for at most `limit` seconds."""
+    """Runs every test program of a build folder, as many at once as there are processors, the longest first."""
+    paths = [p for p in (ROOT / folder).glob("test_*") if os.access(p, os.X_OK) and not p.is_dir()]
+    paths.sort(key=lambda p: (p.name not in LONGEST, p.name))
     total = Count()
-    for path in sorted((ROOT / folder).glob("test_*")):
-        if not os.access(path, os.X_OK) or path.is_dir():
-            continue
-        start = time.monotonic()
-        try:
-            mock = (
-                {"TESSERA_CUDA_DRIVER": str(ROOT / folder / "libcuda_mock.so")}
-                if "mock" in path.name
-                else {}
-            )
-            done = run([str(path)], timeout=limit, env={**(env or {}), **mock})
-            found, code = counts(done.stdout), done.returncode
-            output = done.stdout + done.stderr
-        except subprocess.TimeoutExpired:
-            found, code, output = Count(), -1, f"stopped after {limit} s"
-        if code and not found.failed:
-            found.failed += 1
-        total.add(found)
-        mark = "ok  " if not found.failed else "FAIL"
-        print(
-            f"  {mark} {path.name}: {found.passed} passed, {found.skipped} skipped, {time.monotonic() - start:.1f} s",
-            flush=True,
-        )
-        if found.failed:
-            print(output[-4000:])
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for found in pool.map(lambda p: program(p, env or {}, limit), paths):
+            total.add(found)
     return total
 
 

@@ -47,7 +47,7 @@ static void each_pass_keeps_the_meaning(void)
         ways[n] = (diff_way){DIFF_TILE, TS_TARGET_SM90, text[n], 0, NULL};
         n++;
     }
-    gen_run_all(1, 120, NULL, ways, names, n);
+    gen_run_all(1, 60, NULL, ways, names, n);
     gen_run_all(2000, 30, passes_has("math") ? "math" : NULL, ways, names, n);
 }
 
