@@ -101,7 +101,8 @@ static void every_kernel_assembles_for_every_architecture(void)
 
 static void every_tile_operation_has_a_lowering(void)
 {
-    for (int op = 1; op < TS_OP_COUNT; op++) /* calls and functions are written out before: passes inline and math */
+    /* Calls and functions are written out before, by the passes inline and math. */
+    for (int op = 1; op < TS_OP_COUNT; op++)
         if (ts__ops[op].level & TS_LEVEL_T && op != TS_OP_call && op != TS_OP_fn && !ts__lower_has((ts_op)op)) {
             fprintf(stderr, "no lowering: %s\n", ts__ops[op].name);
             CHECK(false);
