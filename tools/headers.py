@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -37,16 +36,14 @@ def compiled(case: tuple[str, tuple[str, ...]]) -> str:
 
 def main() -> int:
     sets = [(h,) for h in PUBLIC] + list(itertools.permutations(PUBLIC, 2))
-    dialects = [d for d in ("C17", "C++17") if shutil.which(DIALECTS[d][0])]
-    cases = [(d, s) for d in dialects for s in sets]
+    cases = [(d, s) for d in ("C17", "C++17") for s in sets]
     cases.append(("the core", tuple(INTERNAL + PUBLIC)))
     cases.append(("the core", tuple(PUBLIC + INTERNAL[::-1])))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         wrong = [text for text in pool.map(compiled, cases) if text]
     for text in wrong[:5]:
         print(text)
-    missing = "" if "C++17" in dialects else "; no C++ compiler here"
-    print(f"  headers: {len(cases) - len(wrong)} of {len(cases)} sets of headers compile{missing}")
+    print(f"  headers: {len(cases) - len(wrong)} of {len(cases)} sets of headers compile")
     return int(bool(wrong))
 
 

@@ -6,6 +6,7 @@
 #include "tessera/report.h"
 #include "base/base.h"
 #include "check.h"
+#include "failing.h"
 #include <math.h>
 
 static ts_error err;
@@ -157,20 +158,6 @@ static void wrong_text_is_an_error(void)
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------ */
-
-typedef struct failing {
-    int count, fail_at;
-    int64_t bytes;
-} failing;
-
-static void *failing_resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
-{
-    failing *f = user;
-    if (new_bytes > old_bytes && f->count++ == f->fail_at)
-        return NULL;
-    f->bytes += (int64_t)new_bytes - (int64_t)old_bytes;
-    return ts_alloc_default()->resize(NULL, block, old_bytes, new_bytes);
-}
 
 static void memory_may_run_out_anywhere(void)
 {

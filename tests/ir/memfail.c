@@ -6,26 +6,9 @@
 #include "pass/facts.h"
 #include "pass/pass.h"
 #include "check.h"
-
-typedef struct failing {
-    int count, fail_at;
-    bool forever; /* all later ones fail, too */
-    int64_t bytes;
-} failing;
+#include "failing.h"
 
 static ts_error err;
-
-static void *failing_resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
-{
-    failing *f = user;
-    bool fails =
-        new_bytes > old_bytes && (f->forever ? f->count >= f->fail_at : f->count == f->fail_at);
-    f->count += new_bytes > old_bytes;
-    if (fails)
-        return NULL;
-    f->bytes += (int64_t)new_bytes - (int64_t)old_bytes;
-    return ts_alloc_default()->resize(NULL, block, old_bytes, new_bytes);
-}
 
 static char *walk_load(const char *path, size_t *n)
 {

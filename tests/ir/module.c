@@ -2,20 +2,7 @@
  * Modules and builders as handles (tessera/ir.h): built, verified, printed, read, emptied, and compared by contents. */
 #include "ir/ir.h"
 #include "check.h"
-
-typedef struct failing {
-    int count, fail_at;
-    int64_t bytes;
-} failing;
-
-static void *failing_resize(void *user, void *block, size_t old_bytes, size_t new_bytes)
-{
-    failing *f = user;
-    if (new_bytes > old_bytes && f->count++ == f->fail_at)
-        return NULL;
-    f->bytes += (int64_t)new_bytes - (int64_t)old_bytes;
-    return ts_alloc_default()->resize(NULL, block, old_bytes, new_bytes);
-}
+#include "failing.h"
 
 /* out[i] = x[i] * scale, tiles of 16, a sum of them to out of the block. */
 static ts_status scale_build(ts_module *m, double scale, ts_error *err)
