@@ -30,6 +30,31 @@ typedef struct core_taker {
 /* Kinds of objects that _live() counts. */
 enum { CORE_LIVE_STREAM, CORE_LIVE_EVENT, CORE_LIVE_BUFFER, CORE_LIVE_POOL, CORE_LIVE_KERNEL, CORE_LIVE_KINDS };
 
+/* Attributes and arguments that are asked for by name: CORE_NAME(member, "text") is core_state.name_<member>. */
+#define CORE_NAMES(CORE_NAME)                                \
+    CORE_NAME(array_interface, "__array_interface__")        \
+    CORE_NAME(cuda_array, "__cuda_array_interface__")        \
+    CORE_NAME(cuda_stream, "cuda_stream")                    \
+    CORE_NAME(cuda_stream_protocol, "__cuda_stream__")       \
+    CORE_NAME(deallocate, "deallocate")                      \
+    CORE_NAME(dlpack, "__dlpack__")                          \
+    CORE_NAME(dlpack_device, "__dlpack_device__")            \
+    CORE_NAME(dtype, "dtype")                                \
+    CORE_NAME(event_class, "_event_class")                   \
+    CORE_NAME(handle, "handle")                              \
+    CORE_NAME(launched, "_launched")                         \
+    CORE_NAME(name, "name")                                  \
+    CORE_NAME(prepare, "_prepare")                           \
+    CORE_NAME(ptr, "ptr")                                    \
+    CORE_NAME(stream, "stream")
+
+/* Constant tuples, as Py_BuildValue makes them: names of arguments by keyword, and the newest DLPack we read. */
+#define CORE_TUPLES(CORE_TUPLE)                                        \
+    CORE_TUPLE(dlpack_names, "(s)", "max_version")                     \
+    CORE_TUPLE(dlpack_version, "(ii)", 1, 0)                           \
+    CORE_TUPLE(stream_names, "(s)", "stream")                          \
+    CORE_TUPLE(stream_version_names, "(ss)", "stream", "max_version")
+
 /* Handles that a thread uses without the GIL: closed meanwhile, one ends when the last such thread is through. */
 typedef struct core_use {
     struct core_use *next, **link; /* of the state's list; touched with the GIL */
@@ -37,7 +62,7 @@ typedef struct core_use {
     void (*ends[2])(void *handle); /* NULL: not closed */
 } core_use;
 
-struct launch_frame;
+struct host_frame;
 struct core_state {
     PyObject *module; /* borrowed: whose state this is */
     PyObject *errors[32];  /* exception class of -status; owned */
@@ -48,22 +73,23 @@ struct core_state {
         *config_type;
     int64_t live[CORE_LIVE_KINDS];
     core_use *uses;
-    PyObject *name_prepare, *name_dlpack, *name_cuda_stream, *name_cuda_stream_protocol, *name_ptr, *name_handle,
-        *name_cuda_array, *name_array_interface, *name_dtype, *name_name, *name_event_class;
-    PyObject *dlpack_names, *dlpack_version; /* ("max_version",) and (1, 0) */
-    PyObject *name_dlpack_device, *view_names, *view_name; /* names: ("stream", "max_version") and ("stream",) */
+#define CORE_NAME(member, text) PyObject *name_##member;
+    CORE_NAMES(CORE_NAME)
+#undef CORE_NAME
+#define CORE_TUPLE(member, ...) PyObject *member;
+    CORE_TUPLES(CORE_TUPLE)
+#undef CORE_TUPLE
     struct {
         PyObject *object; /* owned: a dtype object of another library */
         ts_dtype dtype;
     } seen[CORE_SEEN];
     int n_seen;
     PyObject *builders; /* address of a stream -> weak reference of the builder that records it */
-    PyObject *name_deallocate, *name_stream, *name_launched, *stream_names; /* stream_names: ("stream",) */
     core_taker takers[CORE_TAKERS];
     int n_takers;
     struct { /* how launch() of tessera.core passes objects of a type */
         PyTypeObject *type; /* owned */
-        int (*take)(struct launch_frame *frame, PyObject *object);
+        int (*take)(struct host_frame *frame, PyObject *object);
     } launch_seen[CORE_TAKERS];
     int n_launch_seen;
 };

@@ -13,7 +13,7 @@
 
 enum { LAUNCH_PLACES = 64, LAUNCH_ROOM = 1024, LAUNCH_VIEWS = 16, LAUNCH_UNKNOWN = 0 };
 
-typedef struct launch_frame {
+typedef struct host_frame {
     core_state *state;
     core_native *kernel;
     ts_device *device;
@@ -27,9 +27,9 @@ typedef struct launch_frame {
     Py_buffer near_views[LAUNCH_VIEWS];
     _Alignas(16) char *room;    /* near_room, or allocated: 16 bytes for each argument */
     _Alignas(16) char near_room[LAUNCH_ROOM];
-} launch_frame;
+} host_frame;
 
-static int launch_fail(const launch_frame *f, PyObject *exception, const char *format, ...)
+static int launch_fail(const host_frame *f, PyObject *exception, const char *format, ...)
 {
     va_list rest;
     va_start(rest, format);
@@ -42,7 +42,7 @@ static int launch_fail(const launch_frame *f, PyObject *exception, const char *f
 }
 
 /* 16 bytes of the frame for the value of the argument in work. */
-static void *launch_room(launch_frame *f)
+static void *launch_room(host_frame *f)
 {
     void *room = f->room + f->used;
     f->used += 16;
@@ -52,12 +52,12 @@ static void *launch_room(launch_frame *f)
 }
 
 /* Bytes of the parameter; LAUNCH_UNKNOWN where the driver cannot tell. */
-static uint32_t launch_size(const launch_frame *f)
+static uint32_t launch_size(const host_frame *f)
 {
     return f->kernel->n_params < 0 ? LAUNCH_UNKNOWN : f->kernel->offsets[2 * f->at + 1];
 }
 
-static int launch_mismatch(const launch_frame *f, PyObject *arg, size_t bytes)
+static int launch_mismatch(const host_frame *f, PyObject *arg, size_t bytes)
 {
     return launch_fail(f, PyExc_TypeError, "a %.100s of %zu bytes does not fit the parameter of %u bytes",
                        Py_TYPE(arg)->tp_name, bytes, launch_size(f));
@@ -65,7 +65,7 @@ static int launch_mismatch(const launch_frame *f, PyObject *arg, size_t bytes)
 
 /* ---- values ---------------------------------------------------------------------------------------------*/
 
-static int launch_address(launch_frame *f, PyObject *arg, uint64_t address)
+static int launch_address(host_frame *f, PyObject *arg, uint64_t address)
 {
     uint32_t size = launch_size(f);
     if (size && size != 8)
@@ -75,7 +75,7 @@ static int launch_address(launch_frame *f, PyObject *arg, uint64_t address)
     return 0;
 }
 
-static int launch_buffer(launch_frame *f, PyObject *arg)
+static int launch_buffer(host_frame *f, PyObject *arg)
 {
     uint64_t address;
     if (core_buffer_address((core_buffer *)arg, &address) < 0)
@@ -90,7 +90,7 @@ static bool launch_int_fits(long long value, uint32_t size)
     return bits >= 64 || (value >= -(1LL << (bits - 1)) && value < 1LL << bits);
 }
 
-static int launch_int(launch_frame *f, PyObject *arg)
+static int launch_int(host_frame *f, PyObject *arg)
 {
     uint32_t size = launch_size(f);
     int overflow;
@@ -110,7 +110,7 @@ static int launch_int(launch_frame *f, PyObject *arg)
     return 0;
 }
 
-static int launch_bool(launch_frame *f, PyObject *arg)
+static int launch_bool(host_frame *f, PyObject *arg)
 {
     uint32_t size = launch_size(f);
     if (size > 8)
@@ -120,7 +120,7 @@ static int launch_bool(launch_frame *f, PyObject *arg)
 }
 
 /* A double, or a float where the parameter has 4 bytes. */
-static int launch_float(launch_frame *f, PyObject *arg)
+static int launch_float(host_frame *f, PyObject *arg)
 {
     uint32_t size = launch_size(f);
     double value = PyFloat_AS_DOUBLE(arg);
@@ -137,7 +137,7 @@ static int launch_float(launch_frame *f, PyObject *arg)
     return 0;
 }
 
-static int launch_complex(launch_frame *f, PyObject *arg)
+static int launch_complex(host_frame *f, PyObject *arg)
 {
     uint32_t size = launch_size(f);
     Py_complex value = PyComplex_AsCComplex(arg);
@@ -152,7 +152,7 @@ static int launch_complex(launch_frame *f, PyObject *arg)
 }
 
 /* Objects that are their bytes: NumPy scalars and records, ctypes numbers and structs, tensor maps. */
-static int launch_bytes(launch_frame *f, PyObject *arg)
+static int launch_bytes(host_frame *f, PyObject *arg)
 {
     Py_buffer *view = &f->views[f->n_views];
     if (PyObject_GetBuffer(arg, view, PyBUF_SIMPLE) < 0)
@@ -166,7 +166,7 @@ static int launch_bytes(launch_frame *f, PyObject *arg)
 }
 
 /* In place of a TypeError of the reader, whose words are for tile kernels. */
-static int launch_unsupported(launch_frame *f, PyObject *arg)
+static int launch_unsupported(host_frame *f, PyObject *arg)
 {
     if (!PyErr_ExceptionMatches(PyExc_TypeError))
         return -1;
@@ -176,7 +176,7 @@ static int launch_unsupported(launch_frame *f, PyObject *arg)
 }
 
 /* Arrays of any library, by the address of their first element (args.c reads them). */
-static int launch_array(launch_frame *f, PyObject *arg)
+static int launch_array(host_frame *f, PyObject *arg)
 {
     core_frame *frame = PyMem_Malloc(sizeof *frame);
     int got = -1;
@@ -221,10 +221,10 @@ static bool launch_is_value(PyTypeObject *type)
            PyObject_HasAttrString((PyObject *)type, "_kernel_argument_bytes");
 }
 
-typedef int launch_take(launch_frame *f, PyObject *arg);
+typedef int launch_take(host_frame *f, PyObject *arg);
 
 /* Integers that are not int: handles of the bindings, other enums. */
-static int launch_index(launch_frame *f, PyObject *arg)
+static int launch_index(host_frame *f, PyObject *arg)
 {
     PyObject *index = PyNumber_Index(arg);
     int got = index ? launch_int(f, index) : -1;
@@ -263,7 +263,7 @@ static launch_take *launch_kind(core_state *state, PyTypeObject *type)
     return take;
 }
 
-static int launch_one(launch_frame *f, PyObject *arg)
+static int launch_one(host_frame *f, PyObject *arg)
 {
     PyTypeObject *type = Py_TYPE(arg);
     if (type == &PyLong_Type)
@@ -278,7 +278,7 @@ static int launch_one(launch_frame *f, PyObject *arg)
 
 /* ---- a launch ---------------------------------------------------------------------------------------------*/
 
-static int launch_begin(launch_frame *f, Py_ssize_t n)
+static int launch_begin(host_frame *f, Py_ssize_t n)
 {
     f->used = f->n_views = 0;
     f->places = f->near;
@@ -301,7 +301,7 @@ static int launch_begin(launch_frame *f, Py_ssize_t n)
     return 0;
 }
 
-static void launch_end(launch_frame *f)
+static void launch_end(host_frame *f)
 {
     for (uint32_t i = 0; i < f->n_views; i++)
         PyBuffer_Release(&f->views[i]);
@@ -319,7 +319,7 @@ static int launch_count(const core_native *kernel, Py_ssize_t n)
     return -1;
 }
 
-static int launch_take_all(launch_frame *f, PyObject *const *args, Py_ssize_t n)
+static int launch_take_all(host_frame *f, PyObject *const *args, Py_ssize_t n)
 {
     for (f->at = 0; f->at < n; f->at++) {
         f->places[f->at] = NULL;
@@ -338,7 +338,7 @@ static int launch_cooperative(PyObject *config, PyObject *kernel)
 }
 
 /* On the stream of the frame. */
-static PyObject *launch_on(launch_frame *f, PyObject *config, PyObject *const *args, Py_ssize_t n)
+static PyObject *launch_on(host_frame *f, PyObject *config, PyObject *const *args, Py_ssize_t n)
 {
     core_native *kernel = f->kernel;
     ts_status status;
@@ -363,7 +363,7 @@ static PyObject *launch_on(launch_frame *f, PyObject *config, PyObject *const *a
 static PyObject *launch_native(core_state *state, PyObject *order, PyObject *config, PyObject *kernel,
                                PyObject *const *args, Py_ssize_t n)
 {
-    launch_frame frame;
+    host_frame frame;
     ts_stream room;
     core_use use;
     frame.state = state;

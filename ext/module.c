@@ -21,26 +21,17 @@ core_state *core_state_of_type(PyTypeObject *type)
 
 static int module_names(core_state *state)
 {
-    const struct {
-        PyObject **at;
-        const char *text;
-    } names[] = {
-        {&state->name_prepare, "_prepare"},       {&state->name_dlpack, "__dlpack__"},
-        {&state->name_cuda_stream, "cuda_stream"}, {&state->name_cuda_stream_protocol, "__cuda_stream__"},
-        {&state->name_ptr, "ptr"},                {&state->name_handle, "handle"},
-        {&state->name_cuda_array, "__cuda_array_interface__"},
-        {&state->name_array_interface, "__array_interface__"},
-        {&state->name_dtype, "dtype"},            {&state->name_name, "name"},
-        {&state->name_deallocate, "deallocate"},  {&state->name_stream, "stream"},
-        {&state->name_launched, "_launched"},     {&state->name_event_class, "_event_class"},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!(*names[i].at = PyUnicode_InternFromString(names[i].text)))
-            return -1;
-    state->dlpack_names = Py_BuildValue("(s)", "max_version");
-    state->dlpack_version = Py_BuildValue("(ii)", 1, 0);
-    state->stream_names = Py_BuildValue("(s)", "stream");
-    return state->dlpack_names && state->dlpack_version && state->stream_names ? 0 : -1;
+#define CORE_NAME(member, text) \
+    if (!(state->name_##member = PyUnicode_InternFromString(text))) \
+        return -1;
+    CORE_NAMES(CORE_NAME)
+#undef CORE_NAME
+#define CORE_TUPLE(member, ...) \
+    if (!(state->member = Py_BuildValue(__VA_ARGS__))) \
+        return -1;
+    CORE_TUPLES(CORE_TUPLE)
+#undef CORE_TUPLE
+    return 0;
 }
 
 static int module_exec(PyObject *module)
@@ -114,15 +105,12 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->pool_type);
     Py_CLEAR(state->native_type);
     Py_CLEAR(state->config_type);
-    PyObject **names[] = {&state->name_prepare, &state->name_dlpack, &state->name_cuda_stream,
-                          &state->name_cuda_stream_protocol, &state->name_ptr, &state->name_handle,
-                          &state->name_cuda_array, &state->name_array_interface, &state->name_dtype, &state->name_name,
-                          &state->name_event_class,
-                          &state->dlpack_names, &state->dlpack_version, &state->name_deallocate, &state->name_stream,
-                          &state->name_launched,
-                          &state->stream_names, &state->name_dlpack_device, &state->view_names, &state->view_name};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        Py_CLEAR(*names[i]);
+#define CORE_NAME(member, text) Py_CLEAR(state->name_##member);
+    CORE_NAMES(CORE_NAME)
+#undef CORE_NAME
+#define CORE_TUPLE(member, ...) Py_CLEAR(state->member);
+    CORE_TUPLES(CORE_TUPLE)
+#undef CORE_TUPLE
     return 0;
 }
 

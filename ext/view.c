@@ -140,10 +140,10 @@ static PyObject *view_capsule_of(core_state *state, PyObject *object, bool on_ho
         return core_dlpack(state, object);
     PyObject *one = PyObject_IsTrue(stream) ? Py_NewRef(stream) : PyLong_FromLong(1);
     PyObject *args[] = {object, one, state->dlpack_version};
-    PyObject *capsule = PyObject_VectorcallMethod(state->name_dlpack, args, 1, state->view_names);
+    PyObject *capsule = PyObject_VectorcallMethod(state->name_dlpack, args, 1, state->stream_version_names);
     if (!capsule && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear(); /* from before max_version */
-        capsule = PyObject_VectorcallMethod(state->name_dlpack, args, 1, state->view_name);
+        capsule = PyObject_VectorcallMethod(state->name_dlpack, args, 1, state->stream_names);
     }
     Py_XDECREF(one);
     return capsule;
@@ -612,12 +612,9 @@ static PyType_Spec view_spec = {"tessera._core.MemoryView", sizeof(core_view), 0
 
 int core_view_init(PyObject *module, core_state *state)
 {
-    state->name_dlpack_device = PyUnicode_InternFromString("__dlpack_device__");
-    state->view_names = Py_BuildValue("(ss)", "stream", "max_version");
-    state->view_name = Py_BuildValue("(s)", "stream");
     PyObject *type = PyType_FromModuleAndSpec(module, &view_spec, NULL);
     PyObject *table = PyCapsule_New((void *)(uintptr_t)&view_exchange, "dlpack_exchange_api", NULL);
-    int failed = !state->name_dlpack_device || !state->view_names || !state->view_name || !type || !table ||
+    int failed = !type || !table ||
                  PyModule_AddObjectRef(module, "MemoryView", type) < 0 ||
                  PyModule_AddObjectRef(module, "view_exchange", table) < 0;
     Py_XDECREF(type);

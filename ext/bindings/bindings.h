@@ -65,9 +65,17 @@ typedef enum bind_mode {
     BIND_IN_BUFFER  /* char * that is written to: memory with a length, no address */
 } bind_mode;
 
+/* Attributes that are asked for by name: BIND_NAME(member, "text") is bind_state.name_<member>. */
+#define BIND_NAMES(BIND_NAME)       \
+    BIND_NAME(type, "_type")        \
+    BIND_NAME(get_ptr, "getPtr")    \
+    BIND_NAME(value, "value")
+
 typedef struct bind_state {
     PyTypeObject *type_type, *handle_type, *record_type, *field_type, *function_type;
-    PyObject *name_type, *name_get_ptr, *name_value; /* interned */
+#define BIND_NAME(member, text) PyObject *name_##member;
+    BIND_NAMES(BIND_NAME)
+#undef BIND_NAME
     PyObject *ctypes;                                /* dict: ctypes class -> small int; or NULL */
 } bind_state;
 

@@ -130,11 +130,11 @@ static PyMethodDef module_functions[] = {
 static int module_exec(PyObject *module)
 {
     bind_state *state = PyModule_GetState(module);
-    state->name_type = PyUnicode_InternFromString("_type");
-    state->name_get_ptr = PyUnicode_InternFromString("getPtr");
-    state->name_value = PyUnicode_InternFromString("value");
-    if (!state->name_type || !state->name_get_ptr || !state->name_value)
+#define BIND_NAME(member, text) \
+    if (!(state->name_##member = PyUnicode_InternFromString(text))) \
         return -1;
+    BIND_NAMES(BIND_NAME)
+#undef BIND_NAME
     return bind_type_init(module, state) < 0 || bind_handle_init(module, state) < 0 ||
                    bind_record_init(module, state) < 0 || bind_function_init(module, state) < 0
                ? -1
@@ -162,9 +162,9 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->field_type);
     Py_CLEAR(state->function_type);
     Py_CLEAR(state->ctypes);
-    Py_CLEAR(state->name_type);
-    Py_CLEAR(state->name_get_ptr);
-    Py_CLEAR(state->name_value);
+#define BIND_NAME(member, text) Py_CLEAR(state->name_##member);
+    BIND_NAMES(BIND_NAME)
+#undef BIND_NAME
     return 0;
 }
 
