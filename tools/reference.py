@@ -37,9 +37,10 @@ def _entry(name: str, thing: object, level: str = "##") -> list[str]:
 def tile_page() -> Iterator[str]:
     """The operations, and what surrounds a kernel."""
     import tessera.tile as ct
+    from tessera.tile import _ops_fn
 
     host = ("kernel", "launch", "function", "cdiv", "ByTarget")
-    for name in ct.__all__:
+    for name in sorted(ct.__all__, key=lambda name: (name in vars(_ops_fn), name)):  # math functions are at the end
         thing = getattr(ct, name)
         if (hasattr(thing, "__tessera_op__") or name in host) and inspect.getdoc(thing):
             yield from _entry(f"ct.{name}", thing)

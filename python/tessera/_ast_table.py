@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Node kinds of the packed AST; written by tools/gen_ast.py from src/lang/ast.def."""
+"""Numbers of the packed AST, by tools/gen_language.py from src/lang/ast.def and pack.h. Do not edit."""
+
+MAGIC = 0x4B505354
+VERSION = 1
 
 # kind: (number, ((attribute, field letter), ...))
 NODES = {
@@ -69,3 +72,28 @@ OPERATORS = {
     "In": 28,
     "NotIn": 29,
 }
+# Kinds of parameters.
+POSITIONAL = 0
+EITHER = 1
+REST = 2
+KEYWORD = 3
+KEYWORDS = 4
+# Kinds of objects.
+NONE = 1
+BOOL = 2
+INT = 3
+BIGINT = 4
+FLOAT = 5
+STR = 6
+TUPLE = 7
+DTYPE = 8
+ENUM = 9
+MODULE = 10
+CLASS = 11
+OP = 12
+FUNC = 13
+BUILTIN = 14
+TYPED = 15
+OPAQUE = 16
+ELLIPSIS = 17
+DICT = 18

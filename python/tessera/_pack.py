@@ -17,21 +17,11 @@ from array import array
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from ._ast_table import NODES, OPERATORS
+from . import _ast_table as tables
 from ._source import Snapshot, source_of, walk
 
 __all__ = ["dtype_name", "pack_function"]
 
-MAGIC = 0x4B505354  # "TSPK"
-VERSION = 1
-
-(NONE, BOOL, INT, BIGINT, FLOAT, STR, TUPLE, DTYPE, ENUM, MODULE, CLASS, OP, FUNC, BUILTIN, TYPED,
- OPAQUE, ELLIPSIS, DICT) = range(1, 19)  # fmt: skip
-
-_BUILTINS = frozenset(
-    "range len min max abs print slice int float bool tuple str repr getattr divmod "
-    "isinstance sum enumerate zip reversed pow round any all".split()
-)
 _DTYPES = frozenset(
     "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
     "tfloat32 float8_e4m3fn float8_e5m2 float8_e8m0fnu float4_e2m1fn float8_e5m3fnu".split()
@@ -52,10 +42,10 @@ _operators: dict[type, int] = {}
 
 
 def _plan_tables() -> None:
-    for name, plan in NODES.items():
+    for name, plan in tables.NODES.items():
         if hasattr(_ast, name):
             _plans[getattr(_ast, name)] = plan
-    for name, number in OPERATORS.items():
+    for name, number in tables.OPERATORS.items():
         _operators[getattr(_ast, name)] = number
 
 
@@ -130,36 +120,36 @@ class _Packer:
     def make(self, obj: Any, key: Any) -> int:
         kind = type(obj)
         if obj is None:
-            return self.add(NONE)
+            return self.add(tables.NONE)
         if obj is ...:
-            return self.add(ELLIPSIS)
+            return self.add(tables.ELLIPSIS)
         if kind is bool:
-            return self.add(BOOL, int(obj))
+            return self.add(tables.BOOL, int(obj))
         if kind is int:
             if -(1 << 63) <= obj < 1 << 63:
-                return self.add(*self.number(INT, obj))
-            return self.add(BIGINT, self.text(hex(obj)))
+                return self.add(*self.number(tables.INT, obj))
+            return self.add(tables.BIGINT, self.text(hex(obj)))
         if kind is float:
             return self.add(
-                *self.number(FLOAT, int.from_bytes(array("d", [obj]).tobytes(), "little"))
+                *self.number(tables.FLOAT, int.from_bytes(array("d", [obj]).tobytes(), "little"))
             )
         if kind is str:
             if "\0" in obj:  # texts of the pack end there
-                return self.add(OPAQUE, self.text("str with a NUL character"))
-            return self.add(STR, self.text(obj))
+                return self.add(tables.OPAQUE, self.text("str with a NUL character"))
+            return self.add(tables.STR, self.text(obj))
         dtype = dtype_name(obj)
         if dtype is not None:
-            return self.add(DTYPE, self.text(dtype))
+            return self.add(tables.DTYPE, self.text(dtype))
         return self.make_other(obj, key)
 
     def make_other(self, obj: Any, key: Any) -> int:
         if isinstance(obj, tuple):
-            return self.add(TUPLE, self.list([self.object(item) for item in obj]))
+            return self.add(tables.TUPLE, self.list([self.object(item) for item in obj]))
         if isinstance(obj, ModuleType):
-            return self.with_attributes(MODULE, obj.__name__)
+            return self.with_attributes(tables.MODULE, obj.__name__)
         op = getattr(obj, "__tessera_op__", None)
         if isinstance(op, str):
-            return self.add(OP, self.text(op))
+            return self.add(tables.OP, self.text(op))
         helper = getattr(obj, "__tessera_helper__", obj)
         if isinstance(helper, FunctionType):
             return self.make_function(helper, key)
@@ -171,19 +161,19 @@ class _Packer:
 
     def make_builtin(self, obj: Any) -> int:
         module, name = getattr(obj, "__module__", ""), getattr(obj, "__name__", "")
-        if getattr(builtins, name, None) is obj and name in _BUILTINS:
-            return self.add(BUILTIN, self.text(name))
+        if getattr(builtins, name, None) is obj:
+            return self.add(tables.BUILTIN, self.text(name))
         if module == "math":
-            return self.add(BUILTIN, self.text("math." + name))
+            return self.add(tables.BUILTIN, self.text("math." + name))
         if isinstance(obj, type) and hasattr(obj, "__members__"):
-            return self.with_attributes(CLASS, obj.__name__)
+            return self.with_attributes(tables.CLASS, obj.__name__)
         return 0
 
     def make_instance(self, obj: Any) -> int:
         kind = type(obj)
         if hasattr(kind, "__members__") and hasattr(obj, "value"):
             return self.add(
-                ENUM, self.text(kind.__name__), self.text(str(obj.name)), self.object(obj.value)
+                tables.ENUM, self.text(kind.__name__), self.text(str(obj.name)), self.object(obj.value)
             )
         if (
             kind.__module__.partition(".")[0] in _FOREIGN
@@ -192,14 +182,14 @@ class _Packer:
         ):
             dtype = dtype_name(obj.dtype)
             if dtype is not None:
-                return self.add(TYPED, self.text(dtype), self.object(obj.item()))
+                return self.add(tables.TYPED, self.text(dtype), self.object(obj.item()))
         if isinstance(obj, int):
             return self.object(int(obj))
         name = getattr(obj, "__qualname__", "")
         what = f"{kind.__module__}.{kind.__qualname__}" + (
             f" '{name}'" if isinstance(name, str) and name else ""
         )
-        return self.add(OPAQUE, self.text(what.removeprefix("builtins.")))
+        return self.add(tables.OPAQUE, self.text(what.removeprefix("builtins.")))
 
     def with_attributes(self, kind: int, name: str) -> int:
         at = self.add(kind, self.text(name))
@@ -211,14 +201,14 @@ class _Packer:
     def make_function(self, fn: FunctionType, key: Any) -> int:
         from ._errors import TileSyntaxError
 
-        at = self.add(FUNC, len(self.functions))
+        at = self.add(tables.FUNC, len(self.functions))
         self.by_id[key] = at  # before its body, which may call it
         row = [0] * 8
         self.functions.append(row)
         try:
             node, shift, source = source_of(fn, self.snapshot)
         except TileSyntaxError as exc:
-            self.objects[at] = (OPAQUE, self.text(str(exc)), 1, 0)
+            self.objects[at] = (tables.OPAQUE, self.text(str(exc)), 1, 0)
             row[1] = self.text(fn.__name__)
             return at
         walker = _Walker(self, fn, shift)
@@ -251,8 +241,8 @@ class _Packer:
             offsets.append(len(blob))
             blob += _encoded(text) + b"\0"
         head = [
-            MAGIC,
-            VERSION,
+            tables.MAGIC,
+            tables.VERSION,
             len(offsets),
             self.n_nodes,
             len(self.lists),
@@ -325,7 +315,7 @@ class _Walker:
         plan = _plans.get(kind)
         if plan is None:
             what = _STATEMENTS.get(kind.__name__, kind.__name__)
-            return self.emit(NODES["Unsupported"][0], node, [self.packer.text(what)])
+            return self.emit(tables.NODES["Unsupported"][0], node, [self.packer.text(what)])
         if kind is _ast.Name:
             if node.id not in self.free:
                 known, value = self.lookup(node.id)
@@ -396,13 +386,13 @@ class _Walker:
                  *zip(args.kwonlyargs, args.kw_defaults, strict=True)]  # fmt: skip
         return {arg.arg: self.node(value) for arg, value in pairs if value is not None}
 
-    # Kinds of parameters: 0 positional only, 1 positional or keyword, 2 *args, 3 keyword only, 4 **kwargs.
     def arguments(self, args: Any, defaults: dict[str, int]) -> int:
-        rows = [(0, a) for a in args.posonlyargs] + [(1, a) for a in args.args]
-        rows += [(2, args.vararg)] if args.vararg else []
-        rows += [(3, a) for a in args.kwonlyargs]
-        rows += [(4, args.kwarg)] if args.kwarg else []
-        number = NODES["arg"][0]
+        rows = [(tables.POSITIONAL, a) for a in args.posonlyargs]
+        rows += [(tables.EITHER, a) for a in args.args]
+        rows += [(tables.REST, args.vararg)] if args.vararg else []
+        rows += [(tables.KEYWORD, a) for a in args.kwonlyargs]
+        rows += [(tables.KEYWORDS, args.kwarg)] if args.kwarg else []
+        number = tables.NODES["arg"][0]
         return self.packer.list(
             [
                 self.emit(number, a, [self.packer.text(a.arg), kind, defaults.get(a.arg, 0)])
@@ -425,7 +415,7 @@ class _Walker:
         over = self.node(node.iter)
         if first:
             self.local.append(bound)
-        return self.emit(NODES["comprehension"][0], node, [target, over, self.field("l", node.ifs)])
+        return self.emit(tables.NODES["comprehension"][0], node, [target, over, self.field("l", node.ifs)])
 
 
 def _bound_names(node: Any) -> set[str]:
@@ -486,7 +476,7 @@ def pack_function(fn: FunctionType, snapshot: Snapshot | None = None) -> bytes:
             "tuples too deeply for Python's recursion limit\n  help: divide the expression, or raise sys.setrecursionlimit"
         ) from None
     kind, text, missing, _ = packer.objects[source_of_root]
-    if kind == OPAQUE and missing:
+    if kind == tables.OPAQUE and missing:
         from ._errors import TileSyntaxError
 
         raise TileSyntaxError(list(packer.strings)[text])

@@ -57,24 +57,37 @@ ts_status fr_arg_dtype(fr *f, const fr_call *c, uint32_t i, ts_dtype *out)
     return fr_arg_error(f, c, i, "a dtype, such as ct.float32");
 }
 
-ts_status fr_arg_enum(fr *f, const fr_call *c, uint32_t i, const char *cls,
-                      const char *const *members, uint32_t *out)
+static const struct {
+    const char *cls, *member;
+    uint32_t value;
+} arg_enums[] = {
+#define TS_TILE_ENUM(cls, member, value) {#cls, #member, value},
+#include "lang/tile/tile_op.def"
+};
+
+const char *fr_enum_member(const char *cls, uint32_t value)
+{
+    uint32_t i = 0;
+    while (i < TS_COUNT(arg_enums) && (arg_enums[i].value != value || strcmp(arg_enums[i].cls, cls) != 0))
+        i++;
+    return i < TS_COUNT(arg_enums) ? arg_enums[i].member : "?";
+}
+
+ts_status fr_arg_enum(fr *f, const fr_call *c, uint32_t i, const char *cls, uint32_t *out)
 {
     *out = 0;
     if (!fr_given(c, i))
         return TS_OK;
-    if (c->arg[i].kind != FR_ENUM)
+    const ts_object *o = c->arg[i].kind == FR_ENUM ? &f->pack.objects[c->arg[i].as.object] : NULL;
+    if (!o || strcmp(fr_string(f, o->x), cls) != 0)
         return fr_arg_error(f, c, i, fr_textf(f, "a member of ct.%s", cls));
-    const ts_object *o = &f->pack.objects[c->arg[i].as.object];
-    if (strcmp(fr_string(f, o->x), cls) != 0)
-        return fr_arg_error(f, c, i, fr_textf(f, "a member of ct.%s", cls));
-    for (uint32_t m = 0; members[m]; m++)
-        if (strcmp(members[m], fr_string(f, o->y)) == 0) {
-            *out = m;
+    const char *member = fr_string(f, o->y);
+    for (uint32_t m = 0; m < TS_COUNT(arg_enums); m++)
+        if (strcmp(arg_enums[m].cls, cls) == 0 && strcmp(arg_enums[m].member, member) == 0) {
+            *out = arg_enums[m].value;
             return TS_OK;
         }
-    return fr_error(f, c->at[i], TS_TILETYPE, "%s() does not take %s.%s", fr_op_name(c), cls,
-                    fr_string(f, o->y));
+    return fr_error(f, c->at[i], TS_TILETYPE, "%s() does not take %s.%s", fr_op_name(c), cls, member);
 }
 
 ts_status fr_arg_shape(fr *f, const fr_call *c, uint32_t i, fr_shape *out)
@@ -155,18 +168,16 @@ ts_status fr_arg_array(fr *f, const fr_call *c, uint32_t i, fr_array **out)
 ts_status fr_arg_attr(fr *f, const fr_call *c, uint32_t round, uint32_t ftz, uint32_t allowed,
                       ts_dtype dtype, uint32_t *out)
 {
-    static const char *const modes[] = {"RN",   "RZ",  "RM", "RP", "APPROX",
-                                        "FULL", "RZI", "RA", NULL};
     uint32_t mode = TS_RN;
     bool flush = false;
     if (round != TS_NO)
-        TS_TRY(fr_arg_enum(f, c, round, "RoundingMode", modes, &mode));
+        TS_TRY(fr_arg_enum(f, c, round, "RoundingMode", &mode));
     if (ftz != TS_NO)
         TS_TRY(fr_arg_flag(f, c, ftz, false, &flush));
     if (round != TS_NO && fr_given(c, round)) {
         if (!(allowed >> mode & 1))
             return fr_error(f, c->at[round], TS_TILETYPE, "%s() does not take RoundingMode.%s",
-                            fr_op_name(c), modes[mode]);
+                            fr_op_name(c), fr_enum_member("RoundingMode", mode));
         if (!fr_dtype_is_float(dtype))
             return fr_error(f, c->at[round], TS_TILETYPE,
                             "%s(): rounding_mode is for floats, found %s", fr_op_name(c),
@@ -174,7 +185,7 @@ ts_status fr_arg_attr(fr *f, const fr_call *c, uint32_t round, uint32_t ftz, uin
         if ((mode == TS_APPROX || mode == TS_FULL) && dtype != TS_DTYPE_float32)
             return fr_error(f, c->at[round], TS_TILETYPE,
                             "%s(): RoundingMode.%s is for float32, found %s", fr_op_name(c),
-                            modes[mode], ts_dtype_name(dtype));
+                            fr_enum_member("RoundingMode", mode), ts_dtype_name(dtype));
     }
     if (flush && dtype != TS_DTYPE_float32)
         return fr_error(f, c->at[ftz], TS_TILETYPE, "%s(): flush_to_zero is for float32, found %s",

@@ -11,7 +11,13 @@ static const struct {
     fr_kind kind;
     const char *name, *op;
 } attr_methods[] = {
-#define TS_TILE_METHOD(kind, name, op) {FR_##kind, #name, #op},
+#define ATTR_KIND_tile FR_TILE
+#define ATTR_KIND_array FR_ARRAY
+#define ATTR_KIND_view FR_VIEW
+#define ATTR_KIND_raw FR_RAW
+#define TS_TILE_OP(...)
+#define TS_TILE_OP_OF(type, name, ...) {ATTR_KIND_##type, #name, #type "_" #name},
+#define TS_TILE_METHOD(name) {FR_TILE, #name, #name},
 #include "lang/tile/tile_op.def"
 };
 

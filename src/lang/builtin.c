@@ -315,7 +315,10 @@ ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, co
                             builtin_rows[i].least, builtin_rows[i].most, n);
         return builtin_rows[i].call(f, &c, out);
     }
-    return fr_error(f, node, TS_TILETYPE, "builtin '%s' is not part of the tile language", name);
+    const char *op = fr_op_called(name);
+    return fr_error(f, node, TS_TILETYPE, "builtin '%s' is not part of the tile language\n  help: %s", name,
+                    op ? fr_textf(f, "use ct.%s for tiles", op)
+                       : "only tile operations and plain Python functions can be called");
 }
 
 const char *fr_builtin_name(const void *unused, uint32_t i)

@@ -272,7 +272,9 @@ static ts_status call_bind_one(fr *f, const fr_function *fn, const ts_node *para
                                call_args *args, bool *used, uint32_t *next, fr_value *out)
 {
     const char *name = fr_string(f, param->f[0]);
-    bool positional = param->f[1] <= 1, by_name = param->f[1] == 1 || param->f[1] == 3;
+    ts_parameter_kind kind = (ts_parameter_kind)param->f[1];
+    bool positional = kind == TS_PARAMETER_POSITIONAL || kind == TS_PARAMETER_EITHER;
+    bool by_name = kind == TS_PARAMETER_EITHER || kind == TS_PARAMETER_KEYWORD;
     *out = (fr_value){.kind = FR_UNBOUND};
     if (positional && *next < args->n_positional) {
         used[*next] = true;
@@ -319,8 +321,8 @@ static ts_status call_bind(fr *f, const fr_function *fn, const fr_scope *scope, 
     for (uint32_t i = 0; i < scope->n_args; i++) {
         const ts_node *param = ts_pack_node(&f->pack, scope->args[i]);
         fr_value *slot = &slots[scope->slot_of[param->f[0]] - 1];
-        if (param->f[1] == 2 || param->f[1] == 4)
-            TS_TRY(call_bind_rest(f, param->f[1] == 4, args, used, slot));
+        if (param->f[1] == TS_PARAMETER_REST || param->f[1] == TS_PARAMETER_KEYWORDS)
+            TS_TRY(call_bind_rest(f, param->f[1] == TS_PARAMETER_KEYWORDS, args, used, slot));
         else
             TS_TRY(call_bind_one(f, fn, param, i, args, used, &next, slot));
     }

@@ -214,7 +214,7 @@ static ts_status front_bind(fr *f, const ts_spec *spec, size_t n)
     TS_TRY(front_params(f, spec, n));
     for (uint32_t i = 0; i < scope->n_args; i++) {
         const ts_node *param = ts_pack_node(&f->pack, scope->args[i]);
-        if (param->f[1] == 2 || param->f[1] == 4)
+        if (param->f[1] == TS_PARAMETER_REST || param->f[1] == TS_PARAMETER_KEYWORDS)
             return fr_error(f, scope->args[i], TS_SYNTAX,
                             "a kernel cannot take *args or **kwargs\n  help: pass a tuple");
         if (at >= n)

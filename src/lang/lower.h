@@ -369,7 +369,9 @@ ts_status fr_arg_error(fr *f, const fr_call *c, uint32_t i, const char *wanted);
 ts_status fr_arg_int(fr *f, const fr_call *c, uint32_t i, int64_t *out);      /* constant */
 ts_status fr_arg_flag(fr *f, const fr_call *c, uint32_t i, bool standard, bool *out);
 ts_status fr_arg_dtype(fr *f, const fr_call *c, uint32_t i, ts_dtype *out);
-ts_status fr_arg_enum(fr *f, const fr_call *c, uint32_t i, const char *cls, const char *const *members, uint32_t *out);
+/* A member of an enumeration of tile_op.def, and its name; 0 where it is not given. */
+ts_status fr_arg_enum(fr *f, const fr_call *c, uint32_t i, const char *cls, uint32_t *out);
+const char *fr_enum_member(const char *cls, uint32_t value);
 ts_status fr_arg_shape(fr *f, const fr_call *c, uint32_t i, fr_shape *out);   /* powers of two */
 ts_status fr_arg_axis(fr *f, const fr_call *c, uint32_t i, uint32_t rank, uint32_t *out);
 ts_status fr_arg_tile(fr *f, const fr_call *c, uint32_t i, fr_value *out);    /* numbers become tiles */

@@ -83,7 +83,7 @@ static bool pack_arguments(const ts_pack *p, uint32_t list, uint32_t node)
         return false;
     const uint32_t *items = ts_pack_list(p, list, &n);
     for (uint32_t i = 0; i < n; i++)
-        if (p->nodes[items[i]].kind != TS_AST_arg || p->nodes[items[i]].f[1] > 4)
+        if (p->nodes[items[i]].kind != TS_AST_arg || p->nodes[items[i]].f[1] >= TS_PARAMETER_COUNT)
             return false;
     return true;
 }

@@ -38,27 +38,17 @@ typedef enum ts_operator {
     TS_OPERATOR_COUNT
 } ts_operator;
 
-/* What a constant or a free name means; x, y, z are the words of the object. */
+typedef enum ts_parameter_kind {
+#define TS_AST_PARAMETER(name) TS_PARAMETER_##name,
+#include "lang/ast.def"
+    TS_PARAMETER_COUNT
+} ts_parameter_kind;
+
+/* What a constant or a free name means. */
 typedef enum ts_object_kind {
     TS_OBJ_ABSENT,
-    TS_OBJ_NONE,
-    TS_OBJ_BOOL,     /* x */
-    TS_OBJ_INT,      /* x low, y high word */
-    TS_OBJ_BIGINT,   /* x string: hexadecimal, beyond 64 bits */
-    TS_OBJ_FLOAT,    /* x low, y high word of a double */
-    TS_OBJ_STR,      /* x string */
-    TS_OBJ_TUPLE,    /* x list of objects, all older than this one */
-    TS_OBJ_DTYPE,    /* x string: name */
-    TS_OBJ_ENUM,     /* x class name, y member name, z object of its value */
-    TS_OBJ_MODULE,   /* x name, y list of (attribute string, object) */
-    TS_OBJ_CLASS,    /* the same for an enum class */
-    TS_OBJ_OP,       /* x string: name of a tile operation */
-    TS_OBJ_FUNC,     /* x function */
-    TS_OBJ_BUILTIN,  /* x string: "range", "math.sqrt" */
-    TS_OBJ_TYPED,    /* a scalar with a dtype: x dtype name, y object of its value */
-    TS_OBJ_OPAQUE,   /* x string: what it is; y 1: x says why its source is missing */
-    TS_OBJ_ELLIPSIS,
-    TS_OBJ_DICT,     /* x list of (key object, value object) */
+#define TS_AST_OBJECT(name) TS_OBJ_##name,
+#include "lang/ast.def"
     TS_OBJ_COUNT
 } ts_object_kind;
 

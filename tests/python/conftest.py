@@ -19,6 +19,7 @@ import ctypes
 import pathlib
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -31,6 +32,7 @@ drivers.hide()  # before anything looks for one
 from tessera.bindings import driver  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tools"))  # gen_language reads the tables of the languages
 collect_ignore_glob = [f"*/on_{kind}*" for kind in ("mock", "gpu") if kind != drivers.KIND]
 
 

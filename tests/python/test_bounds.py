@@ -9,6 +9,7 @@ import pathlib
 import random
 import re
 
+import gen_language
 import numpy as np
 import pytest
 import tessera
@@ -259,19 +260,11 @@ def test_undetermined_padding_is_zero_and_shows_in_checked_mode(dtype):
 
 
 def memory_operations():
-    """name -> signature of the operations whose sections name op_memory.c, op_element.c, op_view.c."""
-    text = (ROOT / "src/lang/tile/tile_op.def").read_text()
-    short = dict(re.findall(r'#define (ACCESS|ATOMIC|RAW_ATOMIC) "([^"]*)"', text))
-    rows, section = {}, ""
-    for line in text.splitlines():
-        section = line if line.startswith("/* -- ") else section
-        row = re.match(r'TS_TILE_OP\((\w+), ((?:"[^"]*"|[A-Z_]+)(?: [A-Z]+)?)', line)
-        if row and re.search(r"op_(memory|element|view)\.c", section):
-            name, signature = row.groups()
-            for word, meaning in short.items():
-                signature = re.sub(rf"\b{word}\b", meaning, signature)
-            rows[name] = signature.replace('"', "")
-    return rows
+    """name -> signature of the operations that op_memory.c, op_element.c and op_view.c lower."""
+    folder = ROOT / "src/lang/tile"
+    source = "".join((folder / f"op_{part}.c").read_text() for part in ("memory", "element", "view"))
+    lowered = set(re.findall(r"^ts_status fr_op_(\w+)\(", source, re.MULTILINE))
+    return {op.name: op.signature for op in gen_language.tile_ops() if op.lowering in lowered}
 
 
 NO_ACCESS = {

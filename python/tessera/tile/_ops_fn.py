@@ -1,41 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Math functions, by tools/gen_math.py from src/table/math.def. Do not edit."""
+"""Math functions, by tools/gen_language.py from src/table/math.def. Do not edit."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ._op import op
-
-__all__ = [
-    "acos",
-    "acosh",
-    "asin",
-    "asinh",
-    "atan",
-    "atanh",
-    "cbrt",
-    "copysign",
-    "cospi",
-    "erf",
-    "erfc",
-    "exp10",
-    "expm1",
-    "fmod",
-    "hypot",
-    "isfinite",
-    "isinf",
-    "ldexp",
-    "log10",
-    "log1p",
-    "nextafter",
-    "rcbrt",
-    "remainder",
-    "rint",
-    "round",
-    "sinpi",
-    "trunc",
-]
 
 
 @op

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arithmetic, mathematics, reductions and matrix products.
 
-Stubs with their documentation; the compiler knows them by name (src/lang/tile/tile_op.def).
+Stubs with their documentation; the compiler knows them by name (src/lang/tile/tile_op.def). The lists of
+``__init__.py`` are made of them: tools/gen_language.py.
 """
 
 from __future__ import annotations
@@ -9,59 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from ._op import like, op
-
-__all__ = [
-    "abs",
-    "argmax",
-    "argmin",
-    "atan2",
-    "bitwise_and",
-    "bitwise_lshift",
-    "bitwise_not",
-    "bitwise_or",
-    "bitwise_rshift",
-    "bitwise_xor",
-    "ceil",
-    "cos",
-    "cosh",
-    "cumprod",
-    "cumsum",
-    "divmod",
-    "equal",
-    "exp",
-    "exp2",
-    "floor",
-    "floordiv",
-    "greater",
-    "greater_equal",
-    "isnan",
-    "less",
-    "less_equal",
-    "log",
-    "log2",
-    "matmul",
-    "max",
-    "maximum",
-    "min",
-    "minimum",
-    "mma",
-    "mma_scaled",
-    "mod",
-    "negative",
-    "not_equal",
-    "pow",
-    "prod",
-    "reduce",
-    "rsqrt",
-    "scan",
-    "sin",
-    "sinh",
-    "sqrt",
-    "sum",
-    "tan",
-    "tanh",
-    "truediv",
-]
 
 
 @op
@@ -76,6 +24,14 @@ def floordiv(x: Any, y: Any, /) -> Any:
     Integers divided by zero give 0 (and ``x % 0`` is 0), as in NumPy: in tiles and scalars, on every device.
     With ``checked=True`` a scalar divided by zero is a ``KernelError``.
     """
+
+
+def cdiv(a: Any, b: Any, /) -> Any:
+    """``a / b`` rounded up, of ints; works on the host too, for grids."""
+    return -(-a // b)
+
+
+cdiv.__tessera_op__ = "cdiv"  # type: ignore[attr-defined]
 
 
 @op

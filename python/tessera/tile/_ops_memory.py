@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations on memory, the grid and the outside.
 
-Stubs with their documentation; the compiler knows them by name (src/lang/tile/tile_op.def).
+Stubs with their documentation; the compiler knows them by name (src/lang/tile/tile_op.def). The lists of
+``__init__.py`` are made of them: tools/gen_language.py.
 """
 
 from __future__ import annotations
@@ -11,40 +12,14 @@ from typing import Any
 from ._enum import MemoryOrder, MemoryScope, PaddingMode
 from ._op import like, op
 
-__all__ = [
-    "assert_",
-    "assume_divisible_by",
-    "atomic_add",
-    "atomic_and",
-    "atomic_cas",
-    "atomic_max",
-    "atomic_min",
-    "atomic_or",
-    "atomic_xchg",
-    "atomic_xor",
-    "bid",
-    "gather",
-    "grid_dependency_control_launch_dependents",
-    "grid_dependency_control_wait",
-    "load",
-    "load_advanced_indexing",
-    "num_blocks",
-    "num_tiles",
-    "print",
-    "printf",
-    "scatter",
-    "store",
-    "store_advanced_indexing",
-]
-
 
 @op
-def bid(axis: int, /) -> Any:
+def bid(axis: int) -> Any:
     """Index of this block along a constant ``axis`` (0, 1 or 2) of the grid: an int32 scalar."""
 
 
 @op
-def num_blocks(axis: int, /) -> Any:
+def num_blocks(axis: int) -> Any:
     """Number of blocks along a constant ``axis`` of the grid: an int32 scalar."""
 
 
@@ -190,7 +165,7 @@ def store_advanced_indexing(
 
 
 @op
-def assume_divisible_by(x: Any, d: int, /) -> Any:
+def assume_divisible_by(x: Any, d: int) -> Any:
     """Promises that an int scalar is a multiple of ``d``; gives ``x``."""
 
 
@@ -271,7 +246,7 @@ def printf(fmt: str, /, *args: Any) -> Any:
 
 
 @op
-def print(first: Any = "", /, *args: Any, sep: str = " ", end: str = "\\n") -> Any:
+def print(*args: Any, sep: str = " ", end: str = "\n") -> Any:
     """Prints values as Python's ``print`` does; f-strings with constant parts are understood."""
 
 

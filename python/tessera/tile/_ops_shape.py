@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations that make, reshape and select, and those of compile time.
 
-Stubs with their documentation; the compiler knows them by name (src/lang/tile/tile_op.def).
+Stubs with their documentation; the compiler knows them by name (src/lang/tile/tile_op.def). The lists of
+``__init__.py`` are made of them: tools/gen_language.py.
 """
 
 from __future__ import annotations
@@ -9,34 +10,6 @@ from __future__ import annotations
 from typing import Any
 
 from ._op import op
-
-__all__ = [
-    "add",
-    "arange",
-    "astile",
-    "astype",
-    "bitcast",
-    "broadcast_to",
-    "cat",
-    "ensure_constant",
-    "expand_dims",
-    "extract",
-    "full",
-    "insert",
-    "mul",
-    "ones",
-    "pack_to_bytes",
-    "permute",
-    "reshape",
-    "static_assert",
-    "static_eval",
-    "static_iter",
-    "sub",
-    "transpose",
-    "unpack_from_bytes",
-    "where",
-    "zeros",
-]
 
 
 @op
@@ -121,7 +94,7 @@ def astype(x: Any, dtype: Any, /, *, rounding_mode: Any = None) -> Any:
 
 
 @op
-def bitcast(x: Any, dtype: Any, /) -> Any:
+def bitcast(x: Any, /, dtype: Any) -> Any:
     """The same bits as another dtype of equal width."""
 
 
@@ -131,7 +104,7 @@ def pack_to_bytes(x: Any, /) -> Any:
 
 
 @op
-def unpack_from_bytes(x: Any, dtype: Any, /) -> Any:
+def unpack_from_bytes(x: Any, /, dtype: Any) -> Any:
     """The inverse of ``pack_to_bytes``."""
 
 

@@ -61,15 +61,13 @@ ts_val fr_to_storage(fr *f, const fr_value *tile)
 
 ts_status fr_arg_padding(fr *f, const fr_call *c, uint32_t i, ts_dtype dtype, uint8_t *out)
 {
-    static const char *const modes[] = {"UNDETERMINED", "ZERO",    "NEG_ZERO", "NAN",
-                                        "POS_INF",      "NEG_INF", NULL};
     uint32_t mode;
-    TS_TRY(fr_arg_enum(f, c, i, "PaddingMode", modes, &mode));
+    TS_TRY(fr_arg_enum(f, c, i, "PaddingMode", &mode));
     if (mode > TS_PAD_ZERO && fr_dtype_cat(dtype) != FR_FLOAT)
         return fr_error(
             f, c->at[i], TS_TILETYPE,
             "%s(): padding %s is for floats, found %s\n  help: PaddingMode.ZERO fits every dtype",
-            fr_op_name(c), modes[mode], ts_dtype_name(dtype));
+            fr_op_name(c), fr_enum_member("PaddingMode", mode), ts_dtype_name(dtype));
     *out = (uint8_t)mode;
     return TS_OK;
 }
@@ -77,22 +75,20 @@ ts_status fr_arg_padding(fr *f, const fr_call *c, uint32_t i, ts_dtype dtype, ui
 ts_status fr_arg_order(fr *f, const fr_call *c, uint32_t order, uint32_t scope, uint32_t allowed,
                        uint32_t *out)
 {
-    static const char *const orders[] = {"WEAK", "RELAXED", "ACQUIRE", "RELEASE", "ACQ_REL", NULL};
-    static const char *const scopes[] = {"NONE", "BLOCK", "DEVICE", "SYS", NULL};
     uint32_t o = *out & 7, s = *out >> 3 & 3;
     if (fr_given(c, order))
-        TS_TRY(fr_arg_enum(f, c, order, "MemoryOrder", orders, &o));
+        TS_TRY(fr_arg_enum(f, c, order, "MemoryOrder", &o));
     if (fr_given(c, scope))
-        TS_TRY(fr_arg_enum(f, c, scope, "MemoryScope", scopes, &s));
+        TS_TRY(fr_arg_enum(f, c, scope, "MemoryScope", &s));
     if (!(allowed >> o & 1))
         return fr_error(f, c->at[order], TS_TILETYPE, "%s() does not take MemoryOrder.%s",
-                        fr_op_name(c), orders[o]);
+                        fr_op_name(c), fr_enum_member("MemoryOrder", o));
     if ((o == TS_WEAK) != (s == TS_SCOPE_NONE))
         return fr_error(f, c->node, TS_TILETYPE,
                         "%s(): MemoryOrder.%s %s a memory_scope\n  help: orders other than WEAK "
                         "need MemoryScope.BLOCK, "
                         "DEVICE or SYS",
-                        fr_op_name(c), orders[o], o == TS_WEAK ? "must not have" : "needs");
+                        fr_op_name(c), fr_enum_member("MemoryOrder", o), o == TS_WEAK ? "must not have" : "needs");
     *out = TS_M_ORDER(o) | TS_M_SCOPE(s);
     return TS_OK;
 }

@@ -450,21 +450,19 @@ static bool shape_can_round(uint32_t mode, ts_dtype from, ts_dtype to)
 
 ts_status fr_op_astype(fr *f, const fr_call *c, fr_value *out)
 {
-    static const char *const modes[] = {"RN",   "RZ",  "RM", "RP", "APPROX",
-                                        "FULL", "RZI", "RA", NULL};
     fr_value x;
     ts_dtype dtype;
     uint32_t mode;
     TS_TRY(fr_arg_tile(f, c, 0, &x));
     TS_TRY(fr_arg_dtype(f, c, 1, &dtype));
-    TS_TRY(fr_arg_enum(f, c, 2, "RoundingMode", modes, &mode));
+    TS_TRY(fr_arg_enum(f, c, 2, "RoundingMode", &mode));
     bool floats = fr_dtype_cat((ts_dtype)x.dtype) == FR_FLOAT && fr_dtype_cat(dtype) == FR_FLOAT &&
                   x.dtype != dtype;
     if ((fr_given(c, 2) && !floats) || (floats && !shape_can_round(mode, (ts_dtype)x.dtype, dtype)))
         return fr_error(
             f, fr_given(c, 2) ? c->at[2] : c->node, TS_TILETYPE,
             "astype(): %s to %s has no rounding mode %s%s", ts_dtype_name((ts_dtype)x.dtype),
-            ts_dtype_name(dtype), modes[mode],
+            ts_dtype_name(dtype), fr_enum_member("RoundingMode", mode),
             dtype == TS_DTYPE_float8_e8m0fnu ? "\n  help: name one, RoundingMode.RZ or RP" : "");
     return fr_convert(f, c->arg[0].kind == FR_NUMBER && mode == TS_RN ? &c->arg[0] : &x, dtype, mode, out);
 }

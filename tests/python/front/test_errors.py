@@ -812,7 +812,7 @@ def helper(a, b):
     return a + b  # here
 
 
-@wrong("TILETYPE", "kernels cannot call a host object", "open")
+@wrong("TILETYPE", "builtin 'open' is not part of the tile language", "only tile operations")
 def host_function(x, y):
     open("file")  # here
 

@@ -2,11 +2,11 @@
 """The hand-over: the node table is fresh, operations and stubs agree, sources that cannot be had."""
 
 import inspect
-import re
 import subprocess
 import sys
 import textwrap
 
+import gen_language
 import pytest
 import tessera
 import tessera.tile as ct
@@ -14,63 +14,29 @@ from lower import ROOT, LowerError, array, lower, lower_pack
 from tessera._pack import pack_function
 
 
-def operations() -> dict[str, tuple[list[str], int, set[str]]]:
-    """name -> names in order, how many by position, optional ones; from tile_op.def."""
-    text = (ROOT / "src/lang/tile/tile_op.def").read_text()
-    macros = dict(re.findall(r'^#define (\w+) "([^"]*)"$', text, re.MULTILINE))
-    found = {}
-    for name, parts in re.findall(
-        r'^TS_TILE_OP\((\w+), ((?:"[^"]*"|\w+)(?: (?:"[^"]*"|\w+))*), \w+, ', text, re.MULTILINE
-    ):
-        words = " ".join(
-            p[1:-1] if p[0] == '"' else macros[p] for p in re.findall(r'"[^"]*"|\w+', parts)
-        ).split()
-        names = [w for w in words if w not in "/*"]
-        by_position = words.index("*") - ("/" in words) if "*" in words else len(names)
-        found[name] = (
-            [n.rstrip("?.") for n in names],
-            by_position,
-            {n.rstrip("?") for n in names if n.endswith("?")},
-        )
-    words = {"X": ["x"], "XB": ["x"], "XX": ["x", "y"], "XN": ["x", "n"]}
-    for name, kind in re.findall(r"^TS_MATH\((\w+), (\w+)", (ROOT / "src/table/math.def").read_text(), re.MULTILINE):
-        found[name] = (words[kind], len(words[kind]), set())
-    return found
-
-
-@pytest.mark.parametrize(
-    "name", sorted(n for n in operations() if not re.match("raw_|view_|array_|tile_|Slice$", n))
-)
-def test_stub_has_the_signature_of_the_row(name):
-    names, by_position, optional = operations()[name]
-    parameters = [
-        p
-        for p in inspect.signature(getattr(ct, name)).parameters.values()
-        if p.kind is not p.VAR_POSITIONAL
-    ]
-    if name in ("print", "printf", "cdiv", "atan2"):  # variadic, or all by position
+@pytest.mark.parametrize("op", [op for op in gen_language.tile_ops() if not op.method], ids=lambda op: op.name)
+def test_stub_has_the_signature_of_the_row(op):
+    if op.name in gen_language.CLASSES:
         return
-    assert sorted(p.name for p in parameters) == sorted(names)
-    assert {p.name for p in parameters if p.default is not p.empty} == optional
-    assert [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY] == names[:by_position]
+    stub = inspect.signature(getattr(ct, op.name)).parameters.values()
+    assert [(p.name, p.kind, p.default is not p.empty) for p in stub] == op.parameters()
 
 
 def test_every_stub_has_a_row():
     stubs = {n for n in dir(ct) if getattr(getattr(ct, n), "__tessera_op__", None) == n}
-    assert len(stubs) >= 100 and stubs <= set(operations())
+    assert stubs == {op.name for op in gen_language.tile_ops() if not op.method}
+    assert len(stubs) >= 100 and stubs <= set(ct.__all__)
 
 
-def test_node_table_is_fresh():
-    assert (
-        subprocess.run(
-            [sys.executable, str(ROOT / "tools/gen_ast.py"), "--check"], check=False
-        ).returncode
-        == 0
-    )
+def test_enumerations_have_the_members_of_the_table():
+    classes = {}
+    for name, member, _ in gen_language.rows_of(gen_language.TILE_OPS, "TS_TILE_ENUM"):
+        classes.setdefault(name, []).append(member)
+    assert classes == {name: list(getattr(ct, name).__members__) for name in classes} and len(classes) == 4
 
 
-def test_what_the_math_table_makes_is_fresh():
-    tool = [sys.executable, str(ROOT / "tools/gen_math.py"), "--check"]
+def test_what_the_tables_make_is_fresh():
+    tool = [sys.executable, str(ROOT / "tools/gen_language.py"), "--check"]
     assert subprocess.run(tool, check=False).returncode == 0
 
 

@@ -1,0 +1,239 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes what Python and the pages have from the tables of the languages; --check proves it fresh.
+
+python tools/gen_language.py [--check]
+
+    src/lang/ast.def            python/tessera/_ast_table.py: numbers of the packed AST
+    src/table/math.def          python/tessera/tile/_ops_fn.py, the table of docs/reference/math.md
+    src/lang/tile/tile_op.def   the lists of python/tessera/tile/__init__.py; where each stub is: _ops_*.py
+
+Tests read the tables by the functions of this file. The pages of docs/reference that are made of docstrings:
+reference.py.
+"""
+
+from __future__ import annotations
+
+import ast
+import pathlib
+import re
+import sys
+from collections.abc import Iterator
+from inspect import Parameter
+from typing import NamedTuple
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+AST = ROOT / "src/lang/ast.def"
+PACK = ROOT / "src/lang/pack.h"
+TILE_OPS = ROOT / "src/lang/tile/tile_op.def"
+MATH = ROOT / "src/table/math.def"
+AST_TABLE = ROOT / "python/tessera/_ast_table.py"
+TILE = ROOT / "python/tessera/tile"
+STUBS = TILE / "_ops_fn.py"
+PAGE = ROOT / "docs/reference/math.md"
+ARGUMENTS = {"X": "x", "XB": "x", "XX": "x y", "XN": "x n"}
+CLASSES = {"Slice"}  # operations that are classes, which stand with the annotations
+
+
+def rows_of(path: pathlib.Path, macro: str) -> list[list[str]]:
+    """The cells of each row ``macro(...)`` of a table, in its order. Strings side by side are one, short names of
+    strings (#define) are put in, and a comment behind the row is left out."""
+    text = path.read_text()
+    short = dict(re.findall(r'^#define (\w+) ("[^"]*")$', text, re.MULTILINE))
+    found = []
+    row = rf"^{macro}\(((?:[^\"\n]|\"[^\"]*\")*?)\)\s*(?:/\*.*\*/)?$"
+    for line in re.findall(row, text.replace('"\n', '" '), re.MULTILINE):
+        cells = re.findall(r'(?:"[^"]*"|\([^()]*\)|[^",()]+)+', line)
+        found.append([_joined(cell.strip(), short) for cell in cells])
+    return found
+
+
+def _joined(cell: str, short: dict[str, str]) -> str:
+    words = re.findall(r'"[^"]*"|\S+', cell)
+    words = [short.get(word, word) for word in words]
+    return "".join(word.strip('"') for word in words) if all(w[0] == '"' for w in words) else cell
+
+
+# ---- the packed AST --------------------------------------------------------------------------------
+
+
+def ast_table() -> Iterator[str]:
+    """Numbers of nodes, operators, parameters and objects, as python/tessera/_pack.py uses them."""
+    yield "# SPDX-License-Identifier: Apache-2.0"
+    yield '"""Numbers of the packed AST, by tools/gen_language.py from src/lang/ast.def and pack.h. Do not edit."""\n'
+    for name, number in re.findall(r"^#define TS_PACK_(MAGIC|VERSION) (\w+?)u?$", PACK.read_text(), re.MULTILINE):
+        yield f"{name} = {number}"
+    yield "\n# kind: (number, ((attribute, field letter), ...))"
+    yield "NODES = {"
+    for number, (kind, letters, names) in enumerate(rows_of(AST, "TS_AST"), 1):
+        fields = ", ".join(f'("{n}", "{c}")' for n, c in zip(names.split(), letters, strict=True))
+        yield f'    "{kind}": ({number}, ({fields}{"," if len(letters) == 1 else ""})),'
+    yield "}\nOPERATORS = {"
+    yield from (f'    "{name}": {i},' for i, (name,) in enumerate(rows_of(AST, "TS_AST_OPERATOR"), 1))
+    yield "}\n# Kinds of parameters."
+    yield from (f"{name} = {i}" for i, (name,) in enumerate(rows_of(AST, "TS_AST_PARAMETER")))
+    yield "# Kinds of objects."
+    yield from (f"{name} = {i}" for i, (name,) in enumerate(rows_of(AST, "TS_AST_OBJECT"), 1))
+    yield ""
+
+
+# ---- math functions --------------------------------------------------------------------------------
+
+
+class MathRow(NamedTuple):
+    name: str
+    kind: str
+    f32: str
+    f64: str
+    doc: str
+
+
+def math_rows() -> list[MathRow]:
+    """The functions of math.def in its order."""
+    word = r"\s*([\w.]+)\s*,"
+    found = re.findall(
+        rf'^TS_MATH\({word}{word}\s*\w+\s*,{word}{word}[^"]*((?:"[^"]*"\s*)+)\)$',
+        MATH.read_text(),
+        re.MULTILINE,
+    )
+    return [MathRow(*row[:4], "".join(re.findall('"([^"]*)"', row[4]))) for row in found]
+
+
+def math_stubs() -> Iterator[str]:
+    yield "# SPDX-License-Identifier: Apache-2.0"
+    yield '"""Math functions, by tools/gen_language.py from src/table/math.def. Do not edit."""\n'
+    yield "from __future__ import annotations\n\nfrom typing import Any\n\nfrom ._op import op\n"
+    for row in sorted(math_rows()):
+        names = "".join(f"{word}: Any, " for word in ARGUMENTS[row.kind].split())
+        lines = wrapped(row.doc)
+        text = lines[0] if len(lines) == 1 else "\n    ".join([*lines, ""])
+        yield f'\n@op\ndef {row.name}({names}/) -> Any:\n    """{text}"""\n'
+
+
+def wrapped(text: str) -> list[str]:
+    """Lines of at most 90 characters."""
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + len(word) >= 90:
+            lines.append("")
+        lines[-1] += f" {word}" if lines[-1] else word
+    return lines
+
+
+def math_table() -> Iterator[str]:
+    def bound(text: str) -> str:
+        return "exact" if float(text) == 0 else text
+
+    yield from ("| function | f32 bound | f64 bound | meaning |", "|---|---|---|---|")
+    for row in sorted(math_rows()):
+        arguments = ", ".join(ARGUMENTS[row.kind].split())
+        yield f"| `{row.name}({arguments})` | {bound(row.f32)} | {bound(row.f64)} | {row.doc.replace('``', '`')} |"
+
+
+# ---- operations of the tile language -----------------------------------------------------------------
+
+
+class TileOp(NamedTuple):
+    name: str
+    signature: str  # as in src/lang/call.c
+    lowering: str  # the C function fr_op_<lowering>
+    method: bool  # only a method: of the type that its name begins with
+
+    def parameters(self) -> list[tuple[str, object, bool]]:
+        """Name, kind as in ``inspect``, and whether it may be left out, of each parameter."""
+        words = self.signature.split()
+        found, kind = [], Parameter.POSITIONAL_ONLY if "/" in words else Parameter.POSITIONAL_OR_KEYWORD
+        for word in words:
+            if word == "/":
+                kind = Parameter.POSITIONAL_OR_KEYWORD
+            elif word == "*":
+                kind = Parameter.KEYWORD_ONLY
+            elif word.endswith("..."):
+                found.append((word[:-3], Parameter.VAR_POSITIONAL, False))
+            else:
+                found.append((word.rstrip("?"), kind, word.endswith("?")))
+        return found
+
+
+def tile_ops() -> list[TileOp]:
+    """The operations of the tile language in the order of tile_op.def; math functions are at the end."""
+    found = [TileOp(name, signature, lowering, False)
+             for name, signature, lowering, *_ in rows_of(TILE_OPS, "TS_TILE_OP")]  # fmt: skip
+    found += [TileOp(f"{type_}_{name}", signature, lowering, True)
+              for type_, name, signature, lowering, *_ in rows_of(TILE_OPS, "TS_TILE_OP_OF")]  # fmt: skip
+    return found + [TileOp(row.name, f"{ARGUMENTS[row.kind]} /", "math", False) for row in math_rows()]
+
+
+def stubs_of(path: pathlib.Path) -> set[str]:
+    """Names that a module of stubs gives operations: its functions, and names set to like(...)."""
+    found = set()
+    for node in ast.parse(path.read_text()).body:
+        if isinstance(node, ast.FunctionDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return found
+
+
+def _natural(name: str) -> tuple[object, ...]:
+    """exp2 before exp10."""
+    return tuple(int(part) if part.isdigit() else part for part in re.split(r"(\d+)", name))
+
+
+def tile_imports() -> Iterator[str]:
+    left = {op.name for op in tile_ops() if not op.method} - CLASSES
+    for path in sorted(TILE.glob("_ops_*.py")):
+        here = sorted(stubs_of(path) & left, key=_natural)
+        unknown = stubs_of(path) - left
+        if unknown:
+            sys.exit(f"{path.relative_to(ROOT)}: {min(unknown)} has a second stub, or no row in tile_op.def")
+        left -= set(here)
+        yield f"from .{path.stem} import ("
+        yield from (f"    {name}," for name in here)
+        yield ")"
+    yield ""
+    if left:
+        sys.exit(f"no file {TILE.relative_to(ROOT)}/_ops_*.py has a stub of {', '.join(sorted(left))}")
+
+
+def tile_names() -> Iterator[str]:
+    names = {op.name for op in tile_ops() if not op.method} - CLASSES
+    yield from (f'    "{name}",' for name in sorted(names, key=_natural))
+
+
+# ---- files and parts of files --------------------------------------------------------------------------
+
+FILES = {AST_TABLE: ast_table, STUBS: math_stubs}
+# What stands between a line that begins with one text and the next that begins with the other.
+BLOCKS = [
+    (PAGE, "<!-- made by tools/gen_language.py from src/table/math.def -->", "<!-- end -->", math_table),
+    (TILE / "__init__.py", "# Operations, by tools/gen_language.py: imports", "# end", tile_imports),
+    (TILE / "__init__.py", "    # Operations, by tools/gen_language.py: names", "    # end", tile_names),
+]
+
+
+def texts() -> dict[pathlib.Path, str]:
+    """The wanted text of every file that is made here, or in part."""
+    found = {path: "\n".join(lines()) for path, lines in FILES.items()}
+    for path, begin, end, lines in BLOCKS:
+        head, rest = found.get(path, path.read_text()).split(f"{begin}\n", 1)
+        space = "\n" if path == PAGE else ""
+        made = "\n".join(lines())
+        found[path] = f"{head}{begin}\n{space}{made}\n{space}{end}{rest.split(end, 1)[1]}"
+    return found
+
+
+def main() -> int:
+    stale = False
+    for path, text in texts().items():
+        if "--check" not in sys.argv:
+            path.write_text(text)
+            continue
+        fresh = path.exists() and path.read_text() == text
+        print(f"{path.relative_to(ROOT)} is " + ("fresh" if fresh else "stale: run tools/gen_language.py"))
+        stale |= not fresh
+    return stale
+
+
+if __name__ == "__main__":
+    sys.exit(main())
