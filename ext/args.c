@@ -50,52 +50,44 @@ int64_t *core_frame_dims(core_frame *frame, size_t n)
 
 /* ---- dtypes --------------------------------------------------------------------------------------*/
 
-static const struct {
-    const char *name;
-    char kind;
-    uint8_t bytes;
-} args_dtypes[TS_DTYPE_COUNT] = {
-    {"", 0, 0},
-#define X(name, ir, bytes, sign, dlpack, kind) {#name, kind, bytes},
-    TS_DTYPES(X)
-#undef X
-};
-
-static ts_dtype args_dtype_kind(char kind, Py_ssize_t bytes)
+/* The dtype whose type string is "<" or "|" and this, as "f4"; not those that NumPy knows as bytes only. */
+static ts_dtype args_dtype_typestr(const char *text)
 {
-    for (int i = 1; i < TS_DTYPE_COUNT; i++)
-        if (args_dtypes[i].kind == kind && args_dtypes[i].bytes == bytes && i != TS_DTYPE_bfloat16)
-            return (ts_dtype)i;
+    for (ts_dtype d = 1; d < TS_DTYPE_COUNT; d++)
+        if (ts_dtype_get(d)->typestr[1] != 'V' && strcmp(ts_dtype_get(d)->typestr + 1, text) == 0)
+            return d;
     return TS_DTYPE_NONE;
 }
 
 ts_dtype core_dtype_of_format(const char *format, Py_ssize_t itemsize)
 {
+    static const struct {
+        const char *letters, kind;
+    } classes[] = {{"?", 'b'}, {"bhilqn", 'i'}, {"BHILQN", 'u'}, {"efd", 'f'}};
+    char text[4];
     if (!format)
         return TS_DTYPE_uint8;
     if (*format == '<' || *format == '=' || *format == '@')
         format++;
-    if (!format[0] || format[1])
+    if (!format[0] || itemsize < 1 || itemsize > 99)
         return TS_DTYPE_NONE;
-    if (*format == '?')
-        return TS_DTYPE_bool_;
-    if (strchr("bhilqn", *format))
-        return args_dtype_kind('i', itemsize);
-    if (strchr("BHILQN", *format))
-        return args_dtype_kind('u', itemsize);
-    return strchr("efd", *format) ? args_dtype_kind('f', itemsize) : TS_DTYPE_NONE;
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (!format[1] && strchr(classes[i].letters, *format)) {
+            PyOS_snprintf(text, sizeof text, "%c%d", classes[i].kind, (int)itemsize);
+            return args_dtype_typestr(text);
+        }
+    for (ts_dtype d = 1; d < TS_DTYPE_COUNT; d++) /* complex: "Zf" */
+        if (format[1] && strcmp(ts_dtype_get(d)->format, format) == 0)
+            return d;
+    return TS_DTYPE_NONE;
 }
 
 ts_dtype core_dtype_named(const char *name)
 {
     if (strcmp(name, "bool") == 0)
         return TS_DTYPE_bool_;
-    for (int i = 1; i < TS_DTYPE_COUNT; i++)
-        if (strcmp(args_dtypes[i].name, name) == 0)
-            return (ts_dtype)i;
-    if (strlen(name) == 2 && strchr("iuf", name[0]) && strcmp(name, "f1") != 0) /* NumPy's "i8", "f4" */
-        return args_dtype_kind(name[0], name[1] - '0');
-    return TS_DTYPE_NONE;
+    ts_dtype found = ts_dtype_find(name);
+    return found ? found : args_dtype_typestr(name); /* NumPy's "i8", "f4" */
 }
 
 /* "torch.float32" and "float32" both name float32. */
@@ -141,6 +133,23 @@ int core_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
                  "float16, bfloat16, float32, float64 and narrow floats",
                  object);
     return -1;
+}
+
+/* Every dtype as (name, bits, kind, type string), in the order of their numbers: what Python's tables are made of. */
+int core_dtypes_init(PyObject *module)
+{
+    PyObject *rows = PyTuple_New(TS_DTYPE_COUNT - 1);
+    for (int d = 1; rows && d < TS_DTYPE_COUNT; d++) {
+        const ts_dtype_info *info = ts_dtype_get((ts_dtype)d);
+        PyObject *row = Py_BuildValue("(siCs)", info->name, info->bits, info->kind, info->typestr);
+        if (row)
+            PyTuple_SET_ITEM(rows, d - 1, row);
+        else
+            Py_CLEAR(rows);
+    }
+    int got = rows ? PyModule_AddObjectRef(module, "DTYPES", rows) : -1;
+    Py_XDECREF(rows);
+    return got;
 }
 
 PyObject *core_dtype_object(core_state *state, ts_dtype dtype)

@@ -461,14 +461,11 @@ static PyObject *array_from_host(PyObject *self, PyObject *host)
     return array_move(self, host, false);
 }
 
+/* Of the buffer protocol; NULL when it has none. */
 static const char *array_format(ts_dtype dtype)
 {
-    static const char *const formats[TS_DTYPE_COUNT] = {
-        [TS_DTYPE_bool_] = "?",  [TS_DTYPE_int8] = "b",    [TS_DTYPE_int16] = "h",  [TS_DTYPE_int32] = "i",
-        [TS_DTYPE_int64] = "q",  [TS_DTYPE_uint8] = "B",   [TS_DTYPE_uint16] = "H", [TS_DTYPE_uint32] = "I",
-        [TS_DTYPE_uint64] = "Q", [TS_DTYPE_float16] = "e", [TS_DTYPE_float32] = "f", [TS_DTYPE_float64] = "d",
-    };
-    return formats[dtype];
+    const char *format = ts_dtype_get(dtype)->format;
+    return *format ? format : NULL;
 }
 
 static bool array_on_host(const ts_array *array)
@@ -627,22 +624,18 @@ static PyObject *array_get_cuda_interface(PyObject *self, void *unused)
 {
     (void)unused;
     const ts_array *array = ARRAY(self);
-    const char *format = array_format(array->dtype);
-    if (array_on_host(array) || !format) {
+    if (array_on_host(array) || !array_format(array->dtype)) {
         PyErr_SetString(PyExc_AttributeError, "__cuda_array_interface__");
         return NULL;
     }
     if (array_alive(self) < 0)
         return NULL;
-    char kind = strchr("?", *format) ? 'b' : strchr("bhiq", *format) ? 'i' : strchr("BHIQ", *format) ? 'u' : 'f';
-    char type[8];
-    PyOS_snprintf(type, sizeof type, "%c%c%d", ts_dtype_bytes(array->dtype) == 1 ? '|' : '<', kind,
-                  (int)ts_dtype_bytes(array->dtype));
     PyObject *shape = array_tuple(array->shape, array->rank, 1);
     PyObject *strides = array_tuple(array->strides, array->rank, (int64_t)ts_dtype_bytes(array->dtype));
     if (!shape || !strides)
         return NULL;
-    return Py_BuildValue("{s:i,s:s,s:(KO),s:N,s:N}", "version", 3, "typestr", type, "data",
+    return Py_BuildValue("{s:i,s:s,s:(KO),s:N,s:N}", "version", 3, "typestr",
+                         ts_dtype_get(array->dtype)->typestr, "data",
                          (unsigned long long)(uintptr_t)array->data,
                          array->flags & TS_ARRAY_READONLY ? Py_True : Py_False, "shape", shape,
                          "strides", strides);

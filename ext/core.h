@@ -146,6 +146,7 @@ int core_take_vector(core_state *state, core_frame *frame, const ts_kernel *kern
 ts_dtype core_dtype_named(const char *name); /* "float32", "f4" */
 ts_dtype core_dtype_of_format(const char *format, Py_ssize_t itemsize);
 int core_dtype_of(core_state *state, PyObject *object, ts_dtype *out); /* dtype object or name */
+int core_dtypes_init(PyObject *module);
 PyObject *core_dtype_object(core_state *state, ts_dtype dtype);        /* new reference */
 
 /* cupy.c */

@@ -61,16 +61,12 @@ static int foreign_item(ts_dtype dtype, Py_ssize_t itemsize)
 /* "<f4", "|b1": byte order, kind, bytes. *bytes is 0 where it is not of that form. */
 static ts_dtype foreign_typestr(const char *text, Py_ssize_t *bytes)
 {
-    char name[3] = {0};
     *bytes = 0;
     if (!text || !strchr("<>|=", text[0]) || strlen(text) < 3 || strlen(text) > 6 ||
         strspn(text + 2, "0123456789") != strlen(text + 2))
         return TS_DTYPE_NONE;
     *bytes = strtol(text + 2, NULL, 10);
-    if (strcmp(text + 1, "b1") == 0)
-        return TS_DTYPE_bool_;
-    memcpy(name, text + 1, 2);
-    return strlen(text) == 3 && strchr("iuf", text[1]) ? core_dtype_named(name) : TS_DTYPE_NONE;
+    return core_dtype_named(text + 1);
 }
 
 /* ---- the buffer protocol ------------------------------------------------------------------------------- */

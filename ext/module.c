@@ -38,7 +38,7 @@ static int module_exec(PyObject *module)
 {
     core_state *state = PyModule_GetState(module);
     state->module = module;
-    if (module_names(state) < 0 || core_errors_init(state) < 0 ||
+    if (module_names(state) < 0 || core_errors_init(state) < 0 || core_dtypes_init(module) < 0 ||
         core_array_init(module, state) < 0 || core_stream_init(module, state) < 0 ||
         core_event_init(module, state) < 0 || core_await_init(module, state) < 0 ||
         core_graph_init(module, state) < 0 ||

@@ -121,7 +121,7 @@ typedef struct ts_dl_device {
     int32_t id;
 } ts_dl_device;
 typedef struct ts_dl_dtype {
-    uint8_t code, bits; /* codes: see TS_DTYPES */
+    uint8_t code, bits; /* codes: see dtype.def */
     uint16_t lanes;
 } ts_dl_dtype;
 typedef struct ts_dl_tensor {

@@ -15,35 +15,35 @@
 extern "C" {
 #endif
 
-/* Element types as seen by users; the order is that of ir/type.def's scalars plus signedness. */
-#define TS_DTYPES(X) /* name, ir type, bytes, signed, DLPack code, kind letter */                  \
-    X(bool_, i1, 1, 0, 6, 'b')                                                                     \
-    X(int8, i8, 1, 1, 0, 'i')                                                                      \
-    X(int16, i16, 2, 1, 0, 'i')                                                                    \
-    X(int32, i32, 4, 1, 0, 'i')                                                                    \
-    X(int64, i64, 8, 1, 0, 'i')                                                                    \
-    X(uint8, i8, 1, 0, 1, 'u')                                                                     \
-    X(uint16, i16, 2, 0, 1, 'u')                                                                   \
-    X(uint32, i32, 4, 0, 1, 'u')                                                                   \
-    X(uint64, i64, 8, 0, 1, 'u')                                                                   \
-    X(float16, f16, 2, 1, 2, 'f')                                                                  \
-    X(bfloat16, bf16, 2, 1, 4, 'f')                                                                \
-    X(float32, f32, 4, 1, 2, 'f')                                                                  \
-    X(float64, f64, 8, 1, 2, 'f')                                                                  \
-    X(tfloat32, tf32, 4, 1, 255, 'r')                                                              \
-    X(float8_e4m3fn, f8E4M3FN, 1, 1, 10, 'r')                                                      \
-    X(float8_e5m2, f8E5M2, 1, 1, 12, 'r')                                                          \
-    X(float8_e8m0fnu, f8E8M0FNU, 1, 0, 14, 'r')                                                    \
-    X(float4_e2m1fn, f4E2M1FN, 1, 1, 17, 'r')                                                      \
-    X(float8_e5m3fnu, f8E5M3FNU, 1, 0, 255, 'r')
+/* ---- dtypes ------------------------------------------------------------------------------------ */
 
+/* Element types as seen by users: TS_DTYPE_float32 ..., a row of dtype.def each. 0 is none. */
 typedef enum ts_dtype {
     TS_DTYPE_NONE,
-#define X(name, ir, bytes, sign, dlpack, kind) TS_DTYPE_##name,
-    TS_DTYPES(X)
-#undef X
+#define TS_DTYPE(name, ...) TS_DTYPE_##name,
+#include "tessera/dtype.def"
     TS_DTYPE_COUNT
 } ts_dtype;
+
+/* One row of dtype.def, which tells the members. */
+typedef struct ts_dtype_info {
+    const char *name;          /* "float32" */
+    const char *typestr;       /* "<f4" */
+    const char *format;        /* "f"; "" when the buffer protocol has none */
+    char kind;                 /* b i u f c r */
+    uint8_t bytes, bits;       /* of an element in an array; of its value */
+    uint8_t is_signed;
+    uint8_t scalar;            /* its type in the IR: TS_T_f32 of ir.h */
+    uint8_t part;              /* complex: the dtype of its two parts; else TS_DTYPE_NONE */
+    uint8_t dlpack;            /* 255: none */
+    int8_t tma;                /* -1: none */
+} ts_dtype_info;
+
+/* The facts of a dtype; for TS_DTYPE_NONE and numbers that are no dtype a row of zeros named "none". Never NULL,
+ * never freed. */
+TS_API const ts_dtype_info *ts_dtype_get(ts_dtype dtype);
+/* The dtype of this name ("float32"); TS_DTYPE_NONE when there is none. */
+TS_API ts_dtype ts_dtype_find(const char *name);
 TS_API const char *ts_dtype_name(ts_dtype dtype); /* "float32" */
 TS_API size_t ts_dtype_bytes(ts_dtype dtype);
 

@@ -18,14 +18,12 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from . import _ast_table as tables
+from ._core import DTYPES
 from ._source import Snapshot, source_of, walk
 
 __all__ = ["dtype_name", "pack_function"]
 
-_DTYPES = frozenset(
-    "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
-    "tfloat32 float8_e4m3fn float8_e5m2 float8_e8m0fnu float4_e2m1fn float8_e5m3fnu".split()
-)
+_DTYPES = frozenset(name for name, *_ in DTYPES)
 _FOREIGN = frozenset(("numpy", "torch", "ml_dtypes", "cupy"))
 _STATEMENTS = {
     "Try": "try", "TryStar": "try", "With": "with", "AsyncWith": "async with", "AsyncFor": "async for",

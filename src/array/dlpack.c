@@ -11,25 +11,19 @@ enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13, DL_MAJOR
 
 /* ---- dtypes and devices ---------------------------------------------------------------------------- */
 
-static const struct {
-    uint8_t code, bits;
-} dlpack_types[TS_DTYPE_COUNT] = {
-    {255, 0},
-#define X(name, ir, bytes, sign, dlpack, kind) {dlpack, bytes * 8},
-    TS_DTYPES(X)
-#undef X
-};
+enum { DLPACK_NO_CODE = 255 };
 
-static bool dlpack_has(uint8_t dtype)
+static bool dlpack_has(ts_dtype dtype)
 {
-    return dlpack_types[dtype].code != 255 && dtype != TS_DTYPE_float4_e2m1fn; /* two to a byte: not ours */
+    const ts_dtype_info *info = ts_dtype_get(dtype);
+    return info->dlpack != DLPACK_NO_CODE && info->bits == 8 * info->bytes; /* float4: two to a byte are not ours */
 }
 
 static ts_dtype dlpack_dtype(ts_dl_dtype type)
 {
-    for (uint8_t dtype = 1; dtype < TS_DTYPE_COUNT; dtype++)
-        if (dlpack_has(dtype) && dlpack_types[dtype].code == type.code && dlpack_types[dtype].bits == type.bits)
-            return (ts_dtype)dtype;
+    for (ts_dtype dtype = 1; dtype < TS_DTYPE_COUNT; dtype++)
+        if (dlpack_has(dtype) && ts_dtype_get(dtype)->dlpack == type.code && ts_dtype_get(dtype)->bits == type.bits)
+            return dtype;
     return TS_DTYPE_NONE;
 }
 
@@ -129,7 +123,7 @@ static ts_status dlpack_begin(ts_array *array, dlpack_export **out, ts_dl_tensor
 {
     *out = NULL;
     TS_TRY(ts_buffer_check(array->buffer, err));
-    if (!dlpack_has(array->dtype))
+    if (!dlpack_has((ts_dtype)array->dtype))
         return ts_fail(err, TS_BUFFER, "DLPack has no %s; view the array as bytes to hand it out",
                        ts_dtype_name((ts_dtype)array->dtype));
     dlpack_export *export = ts__new(array->alloc, sizeof *export);
@@ -145,11 +139,12 @@ static ts_status dlpack_begin(ts_array *array, dlpack_export **out, ts_dl_tensor
     memcpy(export->shape, array->shape, sizeof export->shape);
     memcpy(export->strides, array->strides, sizeof export->strides);
     uint16_t id = array->device->id;
+    const ts_dtype_info *info = ts_dtype_get((ts_dtype)array->dtype);
     *tensor = (ts_dl_tensor){
         .data = array->data,
         .device = {TS_DEVICE_ID_KIND(id) == TS_DEVICE_CPU ? DL_CPU : DL_CUDA, TS_DEVICE_ID_ORDINAL(id)},
         .ndim = array->rank,
-        .dtype = {dlpack_types[array->dtype].code, dlpack_types[array->dtype].bits, 1},
+        .dtype = {info->dlpack, info->bits, 1},
         .shape = export->shape,
         .strides = export->strides,
     };

@@ -6,11 +6,10 @@
 #include "compile/compile.h"
 #include <stdio.h>
 
-static const ts_type source_elem[TS_DTYPE_COUNT] = {
-#define X(name, ir, bytes, sign, dlpack, kind) [TS_DTYPE_##name] = TS_T_##ir,
-    TS_DTYPES(X)
-#undef X
-};
+static ts_type source_elem(uint8_t dtype)
+{
+    return ts_dtype_get((ts_dtype)dtype)->scalar;
+}
 
 static ts_status source_param_bad(const ts_fn *fn, ts_val v, size_t argument, const char *wanted, ts_error *err)
 {
@@ -30,7 +29,7 @@ static ts_status source_param_bad(const ts_fn *fn, ts_val v, size_t argument, co
  * bits. */
 static ts_status source_check_array(const ts_fn *fn, ts_val *v, const ts_spec *s, size_t argument, ts_error *err)
 {
-    ts_type elem = s->dtype == TS_DTYPE_bool_ ? TS_T_i8 : source_elem[s->dtype];
+    ts_type elem = s->dtype == TS_DTYPE_bool_ ? TS_T_i8 : source_elem(s->dtype);
     bool is_ptr = *v <= fn->n_params && ts_type_kind(fn->module, ts_type_of(fn, *v)) == TS_KIND_PTR;
     char wanted[96];
     snprintf(wanted, sizeof wanted, "a pointer to %s", ts_scalar_name(elem));
@@ -52,7 +51,7 @@ static ts_status source_check_params(const ts_fn *fn, const ts_spec *spec, size_
     const char *name = ts_str_get(fn->module, fn->name);
     ts_val v = 1;
     for (size_t i = 0; i < n_spec; i++) {
-        ts_type number = spec[i].dtype == TS_DTYPE_bool_ ? TS_T_i32 : source_elem[spec[i].dtype];
+        ts_type number = spec[i].dtype == TS_DTYPE_bool_ ? TS_T_i32 : source_elem(spec[i].dtype);
         if (spec[i].kind == TS_SPEC_ARRAY)
             TS_TRY(source_check_array(fn, &v, &spec[i], i, err));
         else if (spec[i].kind == TS_SPEC_SCALAR) {

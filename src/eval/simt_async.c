@@ -143,12 +143,13 @@ uint32_t simt_swizzle(uint32_t address, uint32_t mode)
     return address ^ (address >> 7 & bits) << 4;
 }
 
-/* Element types by CUtensorMapDataType. */
+/* The element type of a tensor map by its CUtensorMapDataType. */
 static ts_type async_elem(uint8_t dtype)
 {
-    static const ts_type types[] = {TS_T_i8,  TS_T_i16,  TS_T_i32, TS_T_i32, TS_T_i64,  TS_T_i64, TS_T_f16,
-                                    TS_T_f32, TS_T_f64, TS_T_bf16, TS_T_f32, TS_T_tf32, TS_T_tf32};
-    return dtype < TS_COUNT(types) ? types[dtype] : TS_T_none;
+    for (ts_dtype d = 1; d < TS_DTYPE_COUNT; d++)
+        if (ts_dtype_get(d)->tma == dtype)
+            return d == TS_DTYPE_bool_ ? TS_T_i8 : ts_dtype_get(d)->scalar;
+    return TS_T_none;
 }
 
 /* One element of a box: where it is in memory (if inside the array) and in the dense box. */

@@ -10,18 +10,13 @@
 
 __extension__ typedef unsigned __int128 float_u128;
 
-/* name        bits exp mant pad bias signed inf   nan    saturates */
 static const ts_float_format float_formats[TS_T_token] = {
-    [TS_T_f16] = {16, 5, 10, 0, 15, true, true, true, false},
-    [TS_T_bf16] = {16, 8, 7, 0, 127, true, true, true, false},
-    [TS_T_f32] = {32, 8, 23, 0, 127, true, true, true, false},
-    [TS_T_tf32] = {32, 8, 10, 13, 127, true, true, true, false},
-    [TS_T_f64] = {64, 11, 52, 0, 1023, true, true, true, false},
-    [TS_T_f8E4M3FN] = {8, 4, 3, 0, 7, true, false, true, true},
-    [TS_T_f8E5M2] = {8, 5, 2, 0, 15, true, true, true, true},
-    [TS_T_f8E8M0FNU] = {8, 8, 0, 0, 127, false, false, true, true},
-    [TS_T_f4E2M1FN] = {4, 2, 1, 0, 1, true, false, false, true},
-    [TS_T_f8E5M3FNU] = {8, 5, 3, 0, 15, false, false, true, true},
+#define TS_DTYPE(...)
+#define TS_COMPLEX(...)
+#define TS_FLOAT(name, scalar, kind, bytes, bits, sign, dlpack, typestr, format, tma, exp, mant, pad, bias, inf, nan, \
+                 saturates)                                                                                           \
+    [TS_T_##scalar] = {bits, exp, mant, pad, bias, sign, inf, nan, saturates},
+#include "tessera/dtype.def"
 };
 
 enum float_class { FLOAT_FINITE, FLOAT_INF, FLOAT_NAN };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Exact arithmetic on every float type of type.def, in software: an operation is computed exactly (with
+ * Exact arithmetic on every float format of dtype.def, in software: an operation is computed exactly (with
  * a sticky bit) and rounded once, so the answer depends on no compiler flag and no host rounding mode.
  * Values are bit patterns in the low bits of a uint64_t. scalar.c builds the elementwise operations on it.
  *

@@ -247,7 +247,6 @@ bool fr_dtype_is_int(ts_dtype dtype);         /* not bool_ */
 bool fr_dtype_is_float(ts_dtype dtype);       /* not restricted */
 bool fr_dtype_is_restricted(ts_dtype dtype);
 uint32_t fr_dtype_bits(ts_dtype dtype);
-ts_dtype fr_dtype_find(const char *name);
 fr_cat fr_dtype_cat(ts_dtype dtype);
 /* 0 when there is none. */
 ts_dtype fr_promote(ts_dtype a, ts_dtype b);

@@ -15,53 +15,34 @@
 #include "ir/float.h"
 #include <math.h>
 
-static const struct {
-    ts_type ir;
-    uint8_t bits;
-    bool is_signed;
-    char kind;
-} promote_dtypes[TS_DTYPE_COUNT] = {{TS_T_none, 0, false, '?'},
-#define X(name, ir, bytes, sign, dlpack, kind) {TS_T_##ir, (bytes)*8, sign, kind},
-                                    TS_DTYPES(X)
-#undef X
-};
-
 ts_type fr_ir(ts_dtype dtype)
 {
-    return promote_dtypes[dtype].ir;
+    return ts_dtype_get(dtype)->scalar;
 }
 
 bool fr_dtype_is_signed(ts_dtype dtype)
 {
-    return promote_dtypes[dtype].is_signed;
+    return ts_dtype_get(dtype)->is_signed;
 }
 
 bool fr_dtype_is_int(ts_dtype dtype)
 {
-    return promote_dtypes[dtype].kind == 'i' || promote_dtypes[dtype].kind == 'u';
+    return ts_dtype_get(dtype)->kind == 'i' || ts_dtype_get(dtype)->kind == 'u';
 }
 
 bool fr_dtype_is_float(ts_dtype dtype)
 {
-    return promote_dtypes[dtype].kind == 'f';
+    return ts_dtype_get(dtype)->kind == 'f';
 }
 
 bool fr_dtype_is_restricted(ts_dtype dtype)
 {
-    return promote_dtypes[dtype].kind == 'r';
+    return ts_dtype_get(dtype)->kind == 'r';
 }
 
 uint32_t fr_dtype_bits(ts_dtype dtype)
 {
-    return dtype == TS_DTYPE_float4_e2m1fn ? 4 : promote_dtypes[dtype].bits;
-}
-
-ts_dtype fr_dtype_find(const char *name)
-{
-    for (uint32_t d = 1; d < TS_DTYPE_COUNT; d++)
-        if (strcmp(ts_dtype_name((ts_dtype)d), name) == 0)
-            return (ts_dtype)d;
-    return TS_DTYPE_NONE;
+    return ts_dtype_get(dtype)->bits;
 }
 
 fr_cat fr_dtype_cat(ts_dtype dtype)

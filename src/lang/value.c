@@ -183,7 +183,7 @@ static ts_status value_function(fr *f, uint32_t function, fr_value *out)
 
 static ts_status value_typed(fr *f, const ts_object *o, fr_value *out)
 {
-    ts_dtype dtype = fr_dtype_find(fr_string(f, o->x));
+    ts_dtype dtype = ts_dtype_find(fr_string(f, o->x));
     TS_TRY(fr_object(f, o->y, out));
     if (out->kind != FR_NUMBER || !dtype)
         return ts_fail(f->err, TS_PARSE, "packed function: malformed typed constant");
@@ -217,7 +217,7 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
     case TS_OBJ_DICT:
         return value_items(f, o->x, FR_DICT, out);
     case TS_OBJ_DTYPE:
-        *out = fr_dtype_value(fr_dtype_find(fr_string(f, o->x)));
+        *out = fr_dtype_value(ts_dtype_find(fr_string(f, o->x)));
         if (!out->dtype)
             *out = (fr_value){.kind = FR_OPAQUE, .as.object = object};
         return TS_OK;

@@ -364,7 +364,7 @@ static double args_float_of_bits(uint8_t dtype, uint64_t bits)
 static int64_t args_int_of_bits(uint8_t dtype, uint64_t bits)
 {
     uint32_t unused = 64 - 8 * (uint32_t)ts_dtype_bytes((ts_dtype)dtype);
-    bool is_signed = dtype >= TS_DTYPE_int8 && dtype <= TS_DTYPE_int64;
+    bool is_signed = ts_dtype_get((ts_dtype)dtype)->is_signed;
     return is_signed ? (int64_t)(bits << unused) >> unused : (int64_t)(bits << unused >> unused);
 }
 
@@ -379,7 +379,21 @@ typedef struct args_value {
 
 static uint32_t args_category(uint8_t dtype)
 {
-    return dtype == TS_DTYPE_bool_ ? TS_PARAM_BOOL : dtype < TS_DTYPE_float16 ? TS_PARAM_INT : TS_PARAM_FLOAT;
+    switch (ts_dtype_get((ts_dtype)dtype)->kind) {
+    case 'b':
+        return TS_PARAM_BOOL;
+    case 'i':
+    case 'u':
+        return TS_PARAM_INT;
+    default:
+        return TS_PARAM_FLOAT;
+    }
+}
+
+/* Storage types are passed as they are; 0 is a Python number, or no annotation. */
+static bool args_is_converted(uint8_t dtype)
+{
+    return ts_dtype_get((ts_dtype)dtype)->kind != 'r';
 }
 
 /* A Python int beyond 64 bits, rounded to float64. */
@@ -453,7 +467,7 @@ static ts_status args_bits_of(args_walk *walk, const args_value *v, uint8_t dtyp
     float single = (float)real;
     char room[64];
     uint32_t bits = 8 * (uint32_t)ts_dtype_bytes((ts_dtype)dtype);
-    bool is_signed = dtype >= TS_DTYPE_int8 && dtype <= TS_DTYPE_int64;
+    bool is_signed = ts_dtype_get((ts_dtype)dtype)->is_signed;
     args_wide one = 1, low = is_signed ? -(one << (bits - 1)) : 0, high = (one << (bits - is_signed)) - 1;
     *out = (uint64_t)v->i;
     if (dtype == TS_DTYPE_float16 || dtype == TS_DTYPE_bfloat16)
@@ -475,7 +489,7 @@ static ts_status args_annotated(args_walk *walk, const ts_arg *arg, ts_arg *out)
     const kernel_param *rule = walk->rule;
     args_value v = args_value_of(arg);
     *out = *arg;
-    if (v.dtype > TS_DTYPE_float64 || rule->dtype > TS_DTYPE_float64)
+    if (!args_is_converted(v.dtype) || !args_is_converted(rule->dtype))
         return args_fail(walk, TS_TYPE, "is a %s number annotated %s; storage types are not converted, pass a Python "
                          "number or drop the annotation", v.dtype ? ts_dtype_name((ts_dtype)v.dtype) : "Python",
                          args_wanted_text(rule));
@@ -508,11 +522,11 @@ static ts_status args_constant(args_walk *walk, const ts_arg *arg)
         TS_TRY(args_check_category(walk, &v));
     }
     if (arg->kind == TS_SPEC_SCALAR) {
-        if (arg->dtype == TS_DTYPE_NONE || arg->dtype > TS_DTYPE_float64)
+        if (arg->dtype == TS_DTYPE_NONE || !args_is_converted(arg->dtype))
             return args_fail(walk, TS_TYPE, "a %s number cannot be a Constant; pass a Python number",
                              ts_dtype_name((ts_dtype)arg->dtype));
         dtype = arg->dtype;
-        bool is_float = arg->dtype >= TS_DTYPE_float16;
+        bool is_float = args_category(arg->dtype) == TS_PARAM_FLOAT;
         double number = is_float ? args_float_of_bits(arg->dtype, value) : 0;
         kind = is_float ? TS_SPEC_FLOAT : arg->dtype == TS_DTYPE_bool_ ? TS_SPEC_BOOL : TS_SPEC_INT;
         if (is_float)

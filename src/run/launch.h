@@ -36,6 +36,7 @@ enum {
     WORD_STATIC_SHAPE = 48,
     WORD_STATIC_STRIDE = 56
 };
+_Static_assert(TS_DTYPE_COUNT <= 1 << (WORD_RANK - WORD_DTYPE), "a dtype fits its bits");
 /* Code from IR is what it is: it knows dtype, rank and width of an array's numbers, not their values. */
 #define WORD_OF_IR ((((uint64_t)1 << WORD_ALIGN16) - 1) | (uint64_t)1 << WORD_INDEX64)
 

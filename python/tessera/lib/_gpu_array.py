@@ -9,15 +9,9 @@ from typing import Any, NamedTuple
 import tessera
 import tessera.tile as ct
 
-BYTES = {
-    "float64": 8,
-    "float32": 4,
-    "float16": 2,
-    "bfloat16": 2,
-    "int8": 1,
-    "float8_e4m3fn": 1,
-    "float8_e5m2": 1,
-}
+from .._core import DTYPES
+
+BYTES = {name: (bits + 7) // 8 for name, bits, *_ in DTYPES}
 
 
 @functools.lru_cache(maxsize=64)

@@ -22,28 +22,8 @@ from .._errors import (
     TileUnsupportedFeatureError,
     TileValueError,
 )
-from ._dtype import (
-    DType,
-    bfloat16,
-    bool_,
-    float4_e2m1fn,
-    float8_e4m3fn,
-    float8_e5m2,
-    float8_e5m3fnu,
-    float8_e8m0fnu,
-    float16,
-    float32,
-    float64,
-    int8,
-    int16,
-    int32,
-    int64,
-    tfloat32,
-    uint8,
-    uint16,
-    uint32,
-    uint64,
-)
+from . import _dtype
+from ._dtype import *
 from ._enum import (
     MemoryOrder,
     MemoryScope,
@@ -226,7 +206,6 @@ __all__ = [  # noqa: RUF022
     "ByTarget",
     "Constant",
     "ConstantAnnotation",
-    "DType",
     "IndexedWithInt64",
     "ListAnnotation",
     "MemoryOrder",
@@ -250,29 +229,10 @@ __all__ = [  # noqa: RUF022
     "TileUnsupportedFeatureError",
     "TileValueError",
     "TiledView",
-    "bfloat16",
-    "bool_",
-    "float4_e2m1fn",
-    "float8_e4m3fn",
-    "float8_e5m2",
-    "float8_e5m3fnu",
-    "float8_e8m0fnu",
-    "float16",
-    "float32",
-    "float64",
     "function",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
     "kernel",
     "launch",
-    "tfloat32",
     "tune",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
     # Operations, by tools/gen_language.py: names
     "abs",
     "acos",
@@ -402,3 +362,4 @@ __all__ = [  # noqa: RUF022
     "zeros",
     # end
 ]
+__all__ += _dtype.__all__

@@ -5,28 +5,9 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = [
-    "DType",
-    "bfloat16",
-    "bool_",
-    "float16",
-    "float32",
-    "float4_e2m1fn",
-    "float64",
-    "float8_e4m3fn",
-    "float8_e5m2",
-    "float8_e5m3fnu",
-    "float8_e8m0fnu",
-    "int16",
-    "int32",
-    "int64",
-    "int8",
-    "tfloat32",
-    "uint16",
-    "uint32",
-    "uint64",
-    "uint8",
-]
+from .._core import DTYPES
+
+__all__ = ["DType", *(name for name, *_ in DTYPES)]
 
 
 class DType:
@@ -77,22 +58,5 @@ class DType:
         return hash(self.name)
 
 
-bool_ = DType("bool_", 8)
-int8 = DType("int8", 8)
-int16 = DType("int16", 16)
-int32 = DType("int32", 32)
-int64 = DType("int64", 64)
-uint8 = DType("uint8", 8)
-uint16 = DType("uint16", 16)
-uint32 = DType("uint32", 32)
-uint64 = DType("uint64", 64)
-float16 = DType("float16", 16)
-bfloat16 = DType("bfloat16", 16)
-float32 = DType("float32", 32)
-float64 = DType("float64", 64)
-tfloat32 = DType("tfloat32", 32, restricted=True)
-float8_e4m3fn = DType("float8_e4m3fn", 8, restricted=True)
-float8_e5m2 = DType("float8_e5m2", 8, restricted=True)
-float8_e8m0fnu = DType("float8_e8m0fnu", 8, restricted=True)
-float4_e2m1fn = DType("float4_e2m1fn", 4, restricted=True)
-float8_e5m3fnu = DType("float8_e5m3fnu", 8, restricted=True)
+for _name, _bits, _kind, _ in DTYPES:  # rows of include/tessera/dtype.def
+    globals()[_name] = DType(_name, _bits, restricted=_kind == "r")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, Union
 from .. import _core
 from .._errors import TileSyntaxError
 from .._source import snapshot_of
-from ._dtype import float64, int64
+from ._dtype import DTYPES, float64, int64
 
 __all__ = [
     "Array",
@@ -353,8 +353,8 @@ def _annotations(function: Any) -> dict[str, Any]:
     return notes
 
 
-# The dtypes that numbers are passed as, in the order of TS_DTYPES.
-NUMERIC = ("bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64").split()
+# The dtypes that numbers are passed as, with their numbers in the core.
+NUMERIC = {name: number for number, (name, _, kind, _) in enumerate(DTYPES, 1) if kind in "biuf"}
 
 
 def _category(note: Any) -> int:
@@ -378,7 +378,7 @@ def _number(name: str, note: Any) -> int:
         raise TypeError(
             f"parameter '{name}' is annotated {dtype}, which is a storage type; numbers are passed as {', '.join(NUMERIC)}"
         )
-    return NUMERIC.index(dtype) + 1
+    return NUMERIC[dtype]
 
 
 def _row(name: str, note: Any) -> tuple[int, int, int, int]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import _core
 from .._arguments import array_args, flat
+from ..tile import _dtype
 
 __all__ = ["Outputs", "agree", "read", "shape_class", "written_args"]
 
@@ -63,9 +64,7 @@ def _raw_dtype(name: str) -> Any:
             return dtype
     except TypeError:
         pass
-    return numpy.dtype(
-        "uint16" if "bfloat16" in name else "uint32" if name == "tfloat32" else "uint8"
-    )
+    return numpy.dtype(f"uint{8 * getattr(_dtype, name).itemsize}")
 
 
 def _read(value: Any) -> Any:

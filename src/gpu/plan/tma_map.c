@@ -49,14 +49,15 @@ static int64_t map_stride_divisor(const ts_fn *fn, ts_val make, const ts_type_in
     return at == TS_NO ? ts_power_in(tensor->strides[dim]) : ts__lower_divisor(fn, ts_opnd(fn, make, at));
 }
 
+/* The CUtensorMapDataType of elements in memory, read as `want`: f32 read as tf32 is rounded by the copy, tf32 in
+ * memory is copied as the f32 that it is, and 16-bit integers are copied without their sign. */
 static uint8_t map_dtype(ts_type elem, ts_type want)
 {
-    enum { U8 = 0, U16 = 1, S32 = 3, F16 = 6, F32 = 7, BF16 = 9, TF32 = 11 }; /* CUtensorMapDataType */
-    if (elem == TS_T_i16 || elem == TS_T_i32)
-        return elem == TS_T_i16 ? U16 : S32;
-    if (want == TS_T_tf32 && elem == TS_T_f32)
-        return TF32;
-    return elem == TS_T_f16 ? F16 : elem == TS_T_bf16 ? BF16 : elem == TS_T_f32 || elem == TS_T_tf32 ? F32 : U8;
+    ts_type as = elem == TS_T_f32 && want == TS_T_tf32 ? TS_T_tf32 : elem == TS_T_tf32 ? TS_T_f32 : elem;
+    for (ts_dtype d = 1; d < TS_DTYPE_COUNT; d++)
+        if (ts_dtype_get(d)->scalar == as && ts_dtype_get(d)->tma >= 0)
+            return (uint8_t)ts_dtype_get(d)->tma;
+    return (uint8_t)ts_dtype_get(TS_DTYPE_uint8)->tma;
 }
 
 /* The value before it was widened. */
