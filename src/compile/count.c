@@ -150,10 +150,10 @@ static void count_reduction(count_work *w, ts_val v, double *work)
 static void count_largest(count_work *w, ts_val v, ts_type type)
 {
     double bytes = (double)ts_type_count(w->module, type) * ts_type_bits(w->module, ts_type_elem(w->module, type)) / 8;
-    if (ts_type_kind(w->module, type) != TS_KIND_TILE || bytes <= w->out->tile_bytes || !ts_loc_of(w->fn, v)->line)
+    if (ts_type_kind(w->module, type) != TS_KIND_TILE || bytes <= w->out->tile_bytes || !ts__loc_of(w->fn, v)->line)
         return;
     w->out->tile_bytes = bytes;
-    w->out->tile_line = ts_loc_of(w->fn, v)->line;
+    w->out->tile_line = ts__loc_of(w->fn, v)->line;
 }
 
 static void count_inst(count_work *w, ts_val v, uint32_t nest)
@@ -181,8 +181,8 @@ static const char *count_trips(count_work *w, ts_val loop)
 {
     const uint32_t *opnds = ts_opnds(w->fn, ts_at(w->fn, loop));
     int64_t lower, step;
-    bool plain = ts_const_as_int(w->fn, opnds[0], &lower) && lower == 0;
-    bool unit = ts_const_as_int(w->fn, opnds[2], &step) && step == 1;
+    bool plain = ts__const_as_int(w->fn, opnds[0], &lower) && lower == 0;
+    bool unit = ts__const_as_int(w->fn, opnds[2], &step) && step == 1;
     ts_text text;
     ts__text_init(&text, w->arena->alloc);
     ts__text_puts(&text, unit ? "" : "cdiv(");
@@ -203,7 +203,7 @@ static const char *count_trips(count_work *w, ts_val loop)
 
 static uint32_t count_nest(count_work *w, ts_val opener, const char *what, uint32_t parent)
 {
-    ts_nest nest = {.line = ts_loc_of(w->fn, opener)->line, .parent = parent, .what = what, .trips = ""};
+    ts_nest nest = {.line = ts__loc_of(w->fn, opener)->line, .parent = parent, .what = what, .trips = ""};
     if (ts_at(w->fn, opener)->op == TS_OP_for)
         nest.trips = count_trips(w, opener);
     (void)TS_PUSH(w->arena, &w->out->nests, nest);
@@ -368,7 +368,7 @@ static void count_scalar(count_work *w, ts_val v)
             count_set(w, v, w->request->params[inst->aux], false);
         break;
     case TS_OP_constant:
-        if (ts_const_bits(w->fn, v, &bits))
+        if (ts__const_bits(w->fn, v, &bits))
             count_set(w, v, bits, false);
         break;
     case TS_OP_assume:
@@ -640,7 +640,7 @@ static bool count_prepare(count_work *w)
     w->root = TS_NEW_N(w->arena, int32_t, n);
     w->has_region = TS_NEW_N(w->arena, uint8_t, n);
     w->value = TS_NEW_N(w->arena, count_value, n);
-    return w->nest && w->inside && w->root && w->has_region && w->value && ts_shape_of(w->fn, w->arena, &w->shape);
+    return w->nest && w->inside && w->root && w->has_region && w->value && ts__shape_of(w->fn, w->arena, &w->shape);
 }
 
 ts_status ts__count_run(const ts_fn *fn, const ts_report_request *request, ts_arena *arena, ts_count *out,

@@ -106,7 +106,7 @@ static ts_val expr_rounded_up(const ts_fn *fn, ts_val v, int64_t divisor)
 {
     int64_t add;
     const ts_inst *inst = ts_at(fn, v);
-    if (inst->op != TS_OP_addi || !ts_const_as_int(fn, inst->opnd[1], &add) || add != divisor - 1)
+    if (inst->op != TS_OP_addi || !ts__const_as_int(fn, inst->opnd[1], &add) || add != divisor - 1)
         return 0;
     return inst->opnd[0];
 }
@@ -116,7 +116,7 @@ static bool expr_quotient(const expr *e, ts_val v, uint32_t depth)
 {
     const ts_inst *inst = ts_at(e->fn, v);
     int64_t by;
-    if ((inst->op != TS_OP_shri && inst->op != TS_OP_divi) || !ts_const_as_int(e->fn, inst->opnd[1], &by) || by < 0)
+    if ((inst->op != TS_OP_shri && inst->op != TS_OP_divi) || !ts__const_as_int(e->fn, inst->opnd[1], &by) || by < 0)
         return false;
     if (inst->op == TS_OP_shri)
         by = by < 62 ? (int64_t)1 << by : 0;
@@ -189,7 +189,7 @@ void ts__count_expr(const ts_fn *fn, const ts_report_request *request, ts_val v,
     const ts_inst *inst = ts_at(fn, v);
     int64_t value;
     char label[96];
-    if (ts_const_as_int(fn, v, &value)) {
+    if (ts__const_as_int(fn, v, &value)) {
         ts__text_int(out, value);
         return;
     }

@@ -37,7 +37,7 @@ ts_status eval_run_init(eval_run *run, const ts_fn *fn, ts_eval_env *env, ts_err
     TS_TRY(ts_fn_verify(fn, err));
     env->steps = 0;
     TS_TRY(eval_link(run));
-    if (!ts_shape_of(run->fn, &run->arena, &run->shape) || !eval_globals(run))
+    if (!ts__shape_of(run->fn, &run->arena, &run->shape) || !eval_globals(run))
         return run->arena.failed ? ts_fail(err, TS_NOMEM, "out of memory while evaluating")
                                  : ts_fail(err, TS_VERIFY, "@%s: regions do not nest",
                                            ts_str_get(fn->module, fn->name));
@@ -57,7 +57,7 @@ ts_status eval_fail(const eval_run *run, ts_val at, ts_status status, const char
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     eval_linked from = eval_origin(run, at);
-    uint32_t line = ts_loc_of(run->fn, at)->line;
+    uint32_t line = ts__loc_of(run->fn, at)->line;
     return ts_fail(run->err, status, "@%s, %%%u = %s (line %u), block (%u, %u, %u): %s",
                    ts_str_get(run->module, from.fn->name), at - from.base, ts_info(ts_at(run->fn, at))->name, line,
                    run->block[0], run->block[1], run->block[2], text);
@@ -73,7 +73,7 @@ ts_status eval_fault(const eval_run *run, ts_val at, ts_fault fault, const char 
         return eval_fail(run, at, TS_LAUNCH, "%s", fault.code == TS_FAULT_BOUNDS ? bounds : what);
     if (first->code)
         return TS_OK;
-    const ts_loc_info *place = ts_loc_of(run->fn, at);
+    const ts_loc_info *place = ts__loc_of(run->fn, at);
     fault.line = place->line;
     fault.column = place->col;
     memcpy(fault.block, run->block, sizeof fault.block);

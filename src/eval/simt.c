@@ -16,7 +16,7 @@ ts_status simt_nomem(const simt_warp *w)
 
 uint32_t simt_predicated(const simt_warp *w, ts_val v)
 {
-    uint32_t position = ts_opnd_mask(ts_at(simt_fn_of(w), v)), mask = 0;
+    uint32_t position = ts__opnd_mask(ts_at(simt_fn_of(w), v)), mask = 0;
     if (position == TS_NO)
         return w->active;
     const uint64_t *predicate = simt_opnd(w, v, position);

@@ -201,7 +201,7 @@ ts_status simt_ld(simt_warp *w, ts_val v)
 {
     const ts_fn *fn = simt_fn_of(w);
     const ts_inst *inst = ts_at(fn, v);
-    uint32_t n = TS_S_NUMBER(inst->aux) ? TS_S_NUMBER(inst->aux) : 1, pad_at = ts_opnd_pad(inst);
+    uint32_t n = TS_S_NUMBER(inst->aux) ? TS_S_NUMBER(inst->aux) : 1, pad_at = ts__opnd_pad(inst);
     uint32_t yes = simt_predicated(w, v);
     ts_type elem = simt_result_type(w, v);
     simt_span span;

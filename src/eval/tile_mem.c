@@ -190,7 +190,7 @@ static const uint64_t *mem_optional(eval_tile *t, ts_val v, uint32_t position)
 ts_status eval_tile_load_ptr_tko(eval_tile *t, ts_val v)
 {
     const ts_inst *inst = ts_at(t->fn, v);
-    const uint64_t *mask = mem_optional(t, v, ts_opnd_mask(inst)), *pad = mem_optional(t, v, ts_opnd_pad(inst));
+    const uint64_t *mask = mem_optional(t, v, ts__opnd_mask(inst)), *pad = mem_optional(t, v, ts__opnd_pad(inst));
     const uint64_t *pointer = eval_tile_opnd(t, v, 0);
     for (int64_t i = 0; i < ts_type_count(t->module, inst->type); i++) {
         t->value[v][i] = pad ? pad[i] : 0;
@@ -202,7 +202,7 @@ ts_status eval_tile_load_ptr_tko(eval_tile *t, ts_val v)
 
 ts_status eval_tile_store_ptr_tko(eval_tile *t, ts_val v)
 {
-    const uint64_t *mask = mem_optional(t, v, ts_opnd_mask(ts_at(t->fn, v)));
+    const uint64_t *mask = mem_optional(t, v, ts__opnd_mask(ts_at(t->fn, v)));
     const uint64_t *pointer = eval_tile_opnd(t, v, 0), *value = eval_tile_opnd(t, v, 1);
     for (int64_t i = 0; i < ts_type_count(t->module, eval_tile_type(t, v, 0)); i++)
         if (!mask || mask[i] & 1)
@@ -215,7 +215,7 @@ ts_status eval_tile_store_ptr_tko(eval_tile *t, ts_val v)
 static ts_status mem_atomic(eval_tile *t, ts_val v, ts_rmw mode, const uint64_t *value, const uint64_t *cmp)
 {
     const ts_inst *inst = ts_at(t->fn, v);
-    const uint64_t *mask = mem_optional(t, v, ts_opnd_mask(inst)), *pointer = eval_tile_opnd(t, v, 0);
+    const uint64_t *mask = mem_optional(t, v, ts__opnd_mask(inst)), *pointer = eval_tile_opnd(t, v, 0);
     ts_type elem = mem_pointee(t, v);
     for (int64_t i = 0; i < ts_type_count(t->module, inst->type); i++) {
         uint64_t old, expected = cmp ? cmp[i] : 0;
@@ -282,7 +282,7 @@ ts_status eval_tile_assert(eval_tile *t, ts_val v)
 ts_status eval_tile_print_tko(eval_tile *t, ts_val v)
 {
     const ts_inst *inst = ts_at(t->fn, v);
-    uint32_t n = inst->n_opnd - (ts_opnd_token(inst) == TS_NO ? 0u : 1u);
+    uint32_t n = inst->n_opnd - (ts__opnd_token(inst) == TS_NO ? 0u : 1u);
     eval_arg args[32];
     if (n > TS_COUNT(args))
         return eval_fail(&t->run, v, TS_VERIFY, "%u values in one print; at most %zu", n, TS_COUNT(args));

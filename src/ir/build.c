@@ -11,11 +11,11 @@
 #include "ir/float.h"
 
 /* A mistake of the caller. After out of memory values and types are 0 and mean nothing; nobody will read them. */
-#define build_assert(b, condition) ts_assert(ts_module_failed((b)->fn->module) || (condition))
+#define build_assert(b, condition) ts_assert(ts__module_failed((b)->fn->module) || (condition))
 
 /* ---- functions ----------------------------------------------------------------------------------*/
 
-ts_fn *ts_fn_create_like(const ts_fn *like)
+ts_fn *ts__fn_create_like(const ts_fn *like)
 {
     ts_fn *fn = TS_NEW(like->module->arena, ts_fn);
     if (!fn)
@@ -38,7 +38,7 @@ ts_fn *ts_fn_create(ts_module *module, const char *name, ts_level level)
                   .name = ts_intern(module, name, strlen(name)),
                   .entry = true,
                   .level = (uint8_t)level};
-    ts_fn *fn = ts_fn_create_like(&like);
+    ts_fn *fn = ts__fn_create_like(&like);
     return fn && TS_PUSH(module->arena, &module->fns, fn) ? fn : NULL;
 }
 
@@ -63,7 +63,7 @@ void ts_fn_set_results(ts_fn *fn, uint32_t n, const ts_type *types)
     fn->result = copy;
 }
 
-void ts_fn_replace(ts_fn *old, ts_fn *with)
+void ts__fn_replace(ts_fn *old, ts_fn *with)
 {
     ts_assert(old->module == with->module && old->name == with->name);
     *old = *with;
@@ -77,17 +77,17 @@ ts_type ts_val_type(const ts_fn *fn, ts_val v)
 /* ---- operand roles ------------------------------------------------------------------------------*/
 
 /* Optional operands are the last ones, in the order mask, padding, token. */
-uint32_t ts_opnd_token(const ts_inst *inst)
+uint32_t ts__opnd_token(const ts_inst *inst)
 {
     return inst->flags & TS_F_TOKEN ? inst->n_opnd - 1u : TS_NO;
 }
 
-uint32_t ts_opnd_pad(const ts_inst *inst)
+uint32_t ts__opnd_pad(const ts_inst *inst)
 {
     return inst->flags & TS_F_PAD ? inst->n_opnd - 1u - !!(inst->flags & TS_F_TOKEN) : TS_NO;
 }
 
-uint32_t ts_opnd_mask(const ts_inst *inst)
+uint32_t ts__opnd_mask(const ts_inst *inst)
 {
     return inst->flags & TS_F_MASK
                ? inst->n_opnd - 1u - !!(inst->flags & TS_F_TOKEN) - !!(inst->flags & TS_F_PAD)
@@ -96,7 +96,7 @@ uint32_t ts_opnd_mask(const ts_inst *inst)
 
 /* ---- constants ----------------------------------------------------------------------------------*/
 
-bool ts_const_bits(const ts_fn *fn, ts_val v, uint64_t *bits)
+bool ts__const_bits(const ts_fn *fn, ts_val v, uint64_t *bits)
 {
     const ts_inst *inst = ts_at(fn, v);
     if (inst->op != TS_OP_constant || inst->aux)
@@ -105,19 +105,19 @@ bool ts_const_bits(const ts_fn *fn, ts_val v, uint64_t *bits)
     return true;
 }
 
-bool ts_const_as_int(const ts_fn *fn, ts_val v, int64_t *value)
+bool ts__const_as_int(const ts_fn *fn, ts_val v, int64_t *value)
 {
     uint64_t bits;
-    if (!ts_type_is_int(fn->module, ts_type_of(fn, v)) || !ts_const_bits(fn, v, &bits))
+    if (!ts_type_is_int(fn->module, ts_type_of(fn, v)) || !ts__const_bits(fn, v, &bits))
         return false;
     *value = (int64_t)bits;
     return true;
 }
 
-bool ts_const_as_float(const ts_fn *fn, ts_val v, double *value)
+bool ts__const_as_float(const ts_fn *fn, ts_val v, double *value)
 {
     uint64_t bits;
-    if (!ts_const_bits(fn, v, &bits))
+    if (!ts__const_bits(fn, v, &bits))
         return false;
     switch (ts_type_elem(fn->module, ts_type_of(fn, v))) {
     case TS_T_f64:
@@ -249,7 +249,7 @@ ts_status ts_builder_status(const ts_builder *b, ts_error *err)
     if (b->too_many)
         return ts_fail(err, TS_TILEVALUE, "an operation of more than %d values (a print, or what a loop or branch "
                        "changes); divide it", TS_MAX_OPNDS);
-    if (!b->fn || ts_module_failed(b->fn->module))
+    if (!b->fn || ts__module_failed(b->fn->module))
         return ts_fail(err, TS_NOMEM, "out of memory while building a function");
     return TS_OK;
 }
@@ -388,7 +388,7 @@ static ts_val build_fold2(ts_builder *b, ts_op op, ts_val x, ts_val y, uint32_t 
 {
     int64_t cx, cy, z;
     ts_type type = ts_type_of(b->fn, x);
-    bool has_x = ts_const_as_int(b->fn, x, &cx), has_y = ts_const_as_int(b->fn, y, &cy);
+    bool has_x = ts__const_as_int(b->fn, x, &cx), has_y = ts__const_as_int(b->fn, y, &cy);
     if (has_x && has_y && build_fold_pair(op, attr, cx, cy, &z))
         return ts_int(b, type, z);
     if (has_y && build_identity(op, x, y, cy))
@@ -397,7 +397,7 @@ static ts_val build_fold2(ts_builder *b, ts_op op, ts_val x, ts_val y, uint32_t 
         return build_identity(op, y, x, cx);
     /* (a + c) + d = a + (c + d): keeps address offsets in one immediate */
     if (has_y && op == TS_OP_addi && ts_at(b->fn, x)->op == TS_OP_addi &&
-        ts_const_as_int(b->fn, ts_opnd(b->fn, x, 1), &cx) && !(ts_at(b->fn, x)->aux | attr))
+        ts__const_as_int(b->fn, ts_opnd(b->fn, x, 1), &cx) && !(ts_at(b->fn, x)->aux | attr))
         return ts_op2(b, op, ts_opnd(b->fn, x, 0), ts_int(b, type, (int64_t)((uint64_t)cx + (uint64_t)cy)), attr);
     return 0;
 }
@@ -569,7 +569,7 @@ ts_val ts_broadcast(ts_builder *b, ts_val x, ts_type type)
     build_assert(b, ts_type_elem(m, from) == ts_type_elem(m, type));
     if (from == type)
         return x;
-    if (ts_const_bits(b->fn, x, &bits))
+    if (ts__const_bits(b->fn, x, &bits))
         return ts_bits(b, type, bits);
     if (ts_type_rank(m, from) == 0) {
         int64_t ones[TS_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -586,7 +586,7 @@ ts_val ts_reshape(ts_builder *b, ts_val x, ts_type type)
     build_assert(b, ts_type_count(b->fn->module, ts_type_of(b->fn, x)) == ts_type_count(b->fn->module, type));
     if (ts_type_of(b->fn, x) == type)
         return x;
-    if (ts_const_bits(b->fn, x, &bits))
+    if (ts__const_bits(b->fn, x, &bits))
         return ts_bits(b, type, bits);
     return ts_emit(b, TS_OP_reshape, type, 1, &x, 0, 0);
 }
@@ -771,7 +771,7 @@ static uint32_t build_attr_words(const ts_fn *fn, const ts_inst *inst)
     }
 }
 
-ts_val ts_copy(ts_builder *b, const ts_fn *from, ts_val v, ts_val *map)
+ts_val ts__copy(ts_builder *b, const ts_fn *from, ts_val v, ts_val *map)
 {
     ts_assert(v && v < from->inst.n);
     ts_inst inst = *ts_at(from, v);
@@ -801,7 +801,7 @@ ts_val ts_copy(ts_builder *b, const ts_fn *from, ts_val v, ts_val *map)
 
 /* ---- structure ----------------------------------------------------------------------------------*/
 
-bool ts_shape_of(const ts_fn *fn, ts_arena *scratch, ts_shape *shape)
+bool ts__shape_of(const ts_fn *fn, ts_arena *scratch, ts_shape *shape)
 {
     uint32_t n = fn->inst.n, depth = 0;
     shape->end = TS_NEW_N(scratch, uint32_t, n);

@@ -80,7 +80,7 @@ static bool commute_mirror(commute *c, ts_val x, ts_val y)
     if (p->op != q->op || p->type != q->type || p->n_opnd != q->n_opnd)
         return false;
     if (p->op == TS_OP_constant)
-        return ts_const_bits(c->fn, x, &a) && ts_const_bits(c->fn, y, &b) && a == b;
+        return ts__const_bits(c->fn, x, &a) && ts__const_bits(c->fn, y, &b) && a == b;
     if (!(ts_info(p)->flags & TS_ELEM) || p->n_opnd > 3)
         return false;
     return (p->aux == q->aux && commute_mirror_opnds(c, p, q, 0)) ||
@@ -112,7 +112,7 @@ static uint8_t commute_value(const commute *c, const commute_state *s, ts_val v)
     uint64_t bits;
     if (v > c->opener)
         return s->value[v - c->opener - 1];
-    return ts_type_of(c->fn, v) == TS_T_i1 && ts_const_bits(c->fn, v, &bits) ? commute_bool(bits & 1) : VALUE_UNKNOWN;
+    return ts_type_of(c->fn, v) == TS_T_i1 && ts__const_bits(c->fn, v, &bits) ? commute_bool(bits & 1) : VALUE_UNKNOWN;
 }
 
 static bool commute_holds(ts_pred pred, int order)
@@ -185,7 +185,7 @@ static uint8_t commute_eval_one(const commute *c, commute_state *s, ts_val v)
         x[i] = commute_value(c, s, inst->opnd[i]);
     switch (inst->op) {
     case TS_OP_constant:
-        return inst->type == TS_T_i1 && ts_const_bits(c->fn, v, &bits) ? commute_bool(bits & 1) : VALUE_UNKNOWN;
+        return inst->type == TS_T_i1 && ts__const_bits(c->fn, v, &bits) ? commute_bool(bits & 1) : VALUE_UNKNOWN;
     case TS_OP_cmpi:
     case TS_OP_cmpf: return commute_eval_compare(s, inst, x[0], x[1]);
     case TS_OP_mini:

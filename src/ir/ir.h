@@ -167,13 +167,13 @@ ts_module *ts__module_create(ts_arena *arena);
 /* The function of that name, or NULL. */
 ts_fn *ts__fn_find(const ts_module *module, ts_str name);
 /* A fresh, empty function with name, level and hints of `like`, not yet in module->fns: what a pass
- * builds into. ts_fn_replace then puts it in the place of `old`. */
-ts_fn *ts_fn_create_like(const ts_fn *like);
-void ts_fn_replace(ts_fn *old, ts_fn *with);
-bool ts_module_failed(const ts_module *module); /* memory ran out somewhere in the arena */
+ * builds into. ts__fn_replace then puts it in the place of `old`. */
+ts_fn *ts__fn_create_like(const ts_fn *like);
+void ts__fn_replace(ts_fn *old, ts_fn *with);
+bool ts__module_failed(const ts_module *module); /* memory ran out somewhere in the arena */
 
 /* The place of an instruction; all zero when it is unknown. Never NULL. */
-const ts_loc_info *ts_loc_of(const ts_fn *fn, ts_val v);
+const ts_loc_info *ts__loc_of(const ts_fn *fn, ts_val v);
 
 static inline bool ts_type_is_scalar(ts_type t)
 {
@@ -208,14 +208,14 @@ static inline const uint32_t *ts_pool(const ts_fn *fn, const ts_inst *inst) /* I
 }
 /* Operand roles of memory operations: TS_NO when absent. */
 #define TS_NO UINT32_MAX
-uint32_t ts_opnd_mask(const ts_inst *inst);  /* operand position of the mask / predicate */
-uint32_t ts_opnd_pad(const ts_inst *inst);
-uint32_t ts_opnd_token(const ts_inst *inst);
+uint32_t ts__opnd_mask(const ts_inst *inst);  /* operand position of the mask / predicate */
+uint32_t ts__opnd_pad(const ts_inst *inst);
+uint32_t ts__opnd_token(const ts_inst *inst);
 /* Payload of a splat constant. False for dense ones and other ops. Integers come sign-extended,
  * narrow floats as their bit pattern, i1 as 0 or 1. */
-bool ts_const_bits(const ts_fn *fn, ts_val v, uint64_t *bits);
-bool ts_const_as_int(const ts_fn *fn, ts_val v, int64_t *value);     /* integer element types */
-bool ts_const_as_float(const ts_fn *fn, ts_val v, double *value);    /* f16 bf16 f32 tf32 f64 */
+bool ts__const_bits(const ts_fn *fn, ts_val v, uint64_t *bits);
+bool ts__const_as_int(const ts_fn *fn, ts_val v, int64_t *value);     /* integer element types */
+bool ts__const_as_float(const ts_fn *fn, ts_val v, double *value);    /* f16 bf16 f32 tf32 f64 */
 
 /* Structure of a function, computed once per pass: for every opener the index of its `else` and
  * `end`, for every instruction its innermost opener (0 = body). In the given arena. */
@@ -225,7 +225,7 @@ typedef struct ts_shape {
     uint32_t *parent; /* instruction -> innermost opener containing it; an opener's is the outer one */
     uint32_t *uses;   /* number of operand uses of each value */
 } ts_shape;
-bool ts_shape_of(const ts_fn *fn, ts_arena *scratch, ts_shape *shape);
+bool ts__shape_of(const ts_fn *fn, ts_arena *scratch, ts_shape *shape);
 
 /* ---- building ------------------------------------------------------------------------------------ */
 
@@ -245,7 +245,7 @@ void ts__builder_init(ts_builder *b, ts_fn *fn);
  * through `map` (indexed by value, grows as results appear: map[v] is set). Openers, else, end, arg,
  * res and terminators copy like any other: walking 1..n of a function and copying each gives an
  * equal function. Attributes and pool data are copied. Returns the new value. */
-ts_val ts_copy(ts_builder *b, const ts_fn *from, ts_val v, ts_val *map);
+ts_val ts__copy(ts_builder *b, const ts_fn *from, ts_val v, ts_val *map);
 
 /* ---- text: print.c read.c module.c ------------------------------------------------------------------ */
 

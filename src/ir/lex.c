@@ -21,7 +21,7 @@ ts_status ts__lex_fail(const ts__lex *l, const char *format, ...)
         col = *p == '\n' ? 1 : col + 1;
         line += *p == '\n';
     }
-    if (ts_module_failed(l->m))
+    if (ts__module_failed(l->m))
         return ts_fail(l->err, TS_NOMEM, "out of memory while reading line %u", line);
     return ts_fail(l->err, TS_PARSE, "%u:%u: %s", line, col, message);
 }
@@ -302,7 +302,7 @@ ts_status ts__lex_string(ts__lex *l, ts_str *string)
     if (text.failed)
         l->m->arena->failed = true;
     ts__text_deinit(&text);
-    return ts_module_failed(l->m) ? ts__lex_fail(l, "out of memory") : status;
+    return ts__module_failed(l->m) ? ts__lex_fail(l, "out of memory") : status;
 }
 
 ts_status ts__lex_symbol(ts__lex *l, ts_str *string)
@@ -317,7 +317,7 @@ ts_status ts__lex_symbol(ts__lex *l, ts_str *string)
     if (l->at == start)
         return ts__lex_fail(l, "a name is wanted after '@'");
     *string = ts_intern(l->m, start, (size_t)(l->at - start));
-    return ts_module_failed(l->m) ? ts__lex_fail(l, "out of memory") : TS_OK;
+    return ts__module_failed(l->m) ? ts__lex_fail(l, "out of memory") : TS_OK;
 }
 
 ts_status ts__lex_dense(ts__lex *l, uint32_t *index)
@@ -427,7 +427,7 @@ static ts_status lex_type_at(ts__lex *l, uint32_t depth, ts_type *type);
 static ts_status lex_make(ts__lex *l, const ts_type_info *info, ts_type *type)
 {
     *type = ts_type_make(l->m, info);
-    return ts_module_failed(l->m) ? ts__lex_fail(l, "out of memory") : TS_OK;
+    return ts__module_failed(l->m) ? ts__lex_fail(l, "out of memory") : TS_OK;
 }
 
 static ts_status lex_dim(ts__lex *l, int64_t *dim)

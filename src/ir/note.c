@@ -30,7 +30,7 @@ bool ts__note(const ts_fn *fn, ts_val v, ts_note_kind kind, const char *what, co
     va_start(args, format);
     int n = vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    const ts_loc_info *place = ts_loc_of(fn, v);
+    const ts_loc_info *place = ts__loc_of(fn, v);
     ts_loc call = place->caller < module->locs.n ? place->caller : 0;
     ts_note_entry note = {.kind = (uint32_t)kind, .value = v, .count = 1, .what = what, .line = place->line,
                           .column = place->col, .call_line = module->locs.at[call].line,

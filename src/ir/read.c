@@ -104,7 +104,7 @@ static ts_status read_emit(read_ctx *r, ts_op op, ts_type type, const read_line 
     uint32_t n = line ? line->opnds.n : 0;
     ts_emit(&r->b, op, type, n, n ? line->opnds.at : NULL, line ? line->aux : 0,
             line ? line->flags : 0);
-    return ts_module_failed(r->l.m) ? read_nomem(r) : TS_OK;
+    return ts__module_failed(r->l.m) ? read_nomem(r) : TS_OK;
 }
 
 static ts_val read_last(const read_ctx *r)
@@ -119,7 +119,7 @@ static ts_status read_results(read_ctx *r, const read_line *line, ts_val owner)
         return ts__lex_fail(&r->l, "%u names for %u results", line->names.n, line->types.n);
     for (uint32_t i = 0; i < line->types.n; i++) {
         ts_emit(&r->b, TS_OP_res, line->types.at[i], 1, &owner, i, 0);
-        if (ts_module_failed(r->l.m))
+        if (ts__module_failed(r->l.m))
             return read_nomem(r);
         if (line->names.n)
             TS_TRY(ts__lex_define(&r->l, line->names.at[i], read_last(r)));
@@ -163,7 +163,7 @@ static ts_status read_loc(read_ctx *r, ts_val first)
         frames.at[--frames.n].caller = loc;
         loc = ts_loc_add(r->l.m, &frames.at[frames.n]);
     }
-    if (ts_module_failed(r->l.m))
+    if (ts__module_failed(r->l.m))
         return read_nomem(r);
     for (ts_val v = first; v < r->b.fn->loc.n; v++)
         r->b.fn->loc.at[v] = loc;
@@ -175,7 +175,7 @@ static ts_status read_loc(read_ctx *r, ts_val first)
 static ts_status read_pool(read_ctx *r, uint32_t n, const uint32_t *words, uint32_t *aux)
 {
     *aux = ts_pool_add(&r->b, n, words);
-    return ts_module_failed(r->l.m) ? read_nomem(r) : TS_OK;
+    return ts__module_failed(r->l.m) ? read_nomem(r) : TS_OK;
 }
 
 /* One word or label=number of a packed attribute; false when it is none of the operation's. */
@@ -398,7 +398,7 @@ static ts_status read_constant(read_ctx *r, read_line *line)
     r->l.at = end;
     ts_val words[3] = {(ts_val)payload, (ts_val)(payload >> 32)};
     ts_emit(&r->b, TS_OP_constant, line->types.at[0], 0, words, 0, 0);
-    if (ts_module_failed(r->l.m))
+    if (ts__module_failed(r->l.m))
         return read_nomem(r);
     return line->names.n ? ts__lex_define(&r->l, line->names.at[0], read_last(r)) : TS_OK;
 }
@@ -465,7 +465,7 @@ static ts_status read_emit_args(read_ctx *r, const read_args *args,
     for (uint32_t i = 0; i < args->names.n; i++) {
         ts_type type = args->types.at[i] ? args->types.at[i] : by_default(r, line, i);
         ts_emit(&r->b, TS_OP_arg, type, 0, NULL, i, 0);
-        if (ts_module_failed(r->l.m))
+        if (ts__module_failed(r->l.m))
             return read_nomem(r);
         TS_TRY(ts__lex_define(&r->l, args->names.at[i], read_last(r)));
     }
@@ -672,7 +672,7 @@ static ts_status read_params(read_ctx *r)
         TS_TRY(ts__lex_want(&r->l, ":"));
         TS_TRY(ts__lex_type(&r->l, &type));
         ts_fn_param(&r->b, type);
-        if (ts_module_failed(r->l.m))
+        if (ts__module_failed(r->l.m))
             return read_nomem(r);
         TS_TRY(read_loc(r, read_last(r)));
         TS_TRY(ts__lex_define(&r->l, name, read_last(r)));
@@ -779,7 +779,7 @@ ts_status ts__module_read(ts_arena *arena, const char *text, size_t n, ts_module
         return ts_fail(err, TS_NOMEM, "out of memory while reading");
     while (ts__lex_peek(&r.l))
         TS_TRY(read_item(&r));
-    if (ts_module_failed(r.l.m))
+    if (ts__module_failed(r.l.m))
         return read_nomem(&r);
     *out = r.l.m;
     return TS_OK;

@@ -59,7 +59,7 @@ void ts__print_module(const ts_module *module, uint32_t flags, ts_text *out);
 /* One instruction on one line, never failing on a broken one. */
 void ts__print_inst(const ts_fn *fn, ts_val v, ts_text *out);
 
-/* A payload (see ts_const_bits) as text: integers in decimal, floats in decimal when that reads
+/* A payload (see ts__const_bits) as text: integers in decimal, floats in decimal when that reads
  * back to the same bits, else the bits in hexadecimal. */
 void ts__print_payload(ts_type elem, uint64_t payload, ts_text *out);
 /* What the reader makes of mantissa * 10^exponent10 (|mantissa| < 2^53, |exponent10| <= 22): both

@@ -119,7 +119,7 @@ ts_module *ts__module_create(ts_arena *arena)
     return arena->failed ? NULL : module;
 }
 
-bool ts_module_failed(const ts_module *module)
+bool ts__module_failed(const ts_module *module)
 {
     return module->arena->failed;
 }
@@ -181,7 +181,7 @@ ts_loc ts_loc_add(ts_module *m, const ts_loc_info *info)
     return TS_PUSH(m->arena, &m->locs, *info) ? m->locs.n - 1 : 0;
 }
 
-const ts_loc_info *ts_loc_of(const ts_fn *fn, ts_val v)
+const ts_loc_info *ts__loc_of(const ts_fn *fn, ts_val v)
 {
     static const ts_loc_info unknown;
     ts_loc loc = v < fn->loc.n ? fn->loc.at[v] : 0;

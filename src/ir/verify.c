@@ -388,7 +388,7 @@ static ts_status verify_for(const verify_fn *f)
              "bounds, step and induction variable have one type");
     TS__WANT(c, !(c->inst->aux & ~(uint32_t)TS_A_UNSIGNED), "for only knows unsigned");
     int64_t step;
-    TS__WANT(c, !ts_const_as_int(c->fn, c->opnd[2], &step) || step > 0,
+    TS__WANT(c, !ts__const_as_int(c->fn, c->opnd[2], &step) || step > 0,
              "the step of a for is positive");
     TS__WANT(c, f->n_res[c->v] == c->n - 3, "for has %u results for %u carried values",
              f->n_res[c->v], c->n - 3);
@@ -744,7 +744,7 @@ static ts_status verify_all(verify_fn *f, const ts_fn *fn)
 ts_status ts_fn_verify(const ts_fn *fn, ts_error *err)
 {
     verify_fn f = {.c = {.fn = fn, .m = fn->module, .err = err}};
-    if (ts_module_failed(fn->module))
+    if (ts__module_failed(fn->module))
         return ts_fail(err, TS_NOMEM, "out of memory before @%s could be verified",
                        ts_str_get(fn->module, fn->name));
     if (fn->inst.n == 0 || fn->inst.at[0].op != TS_OP_none || fn->loc.n != fn->inst.n)

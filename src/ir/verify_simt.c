@@ -91,7 +91,7 @@ static ts_status vs_signature(const ts__verify *c)
 
 static ts_status vs_pred(const ts__verify *c)
 {
-    uint32_t mask = ts_opnd_mask(c->inst);
+    uint32_t mask = ts__opnd_mask(c->inst);
     TS__WANT(c, mask == TS_NO || ts__verify_opnd(c, mask) == TS_T_i1, "the predicate is no i1");
     return TS_OK;
 }
@@ -126,7 +126,7 @@ static ts_status vs_sreg(const ts__verify *c)
 
 static ts_status vs_ld(const ts__verify *c)
 {
-    uint32_t n = TS_S_NUMBER(c->inst->aux), pad = ts_opnd_pad(c->inst);
+    uint32_t n = TS_S_NUMBER(c->inst->aux), pad = ts__opnd_pad(c->inst);
     TS_TRY(vs_kind(c, TS_CACHE_RELEASE));
     TS__WANT(c, c->n == 1, "ld takes one pointer");
     TS_TRY(vs_opnd(c, 0, 'p'));
@@ -137,7 +137,7 @@ static ts_status vs_ld(const ts__verify *c)
              "ld gives numbers, at most 32 bytes");
     for (uint32_t i = 1; i < n; i++)
         TS__WANT(c, vs_res(c, i) == type, "results of ld have one type");
-    TS__WANT(c, pad == TS_NO || (ts_opnd_mask(c->inst) != TS_NO && ts__verify_opnd(c, pad) == type),
+    TS__WANT(c, pad == TS_NO || (ts__opnd_mask(c->inst) != TS_NO && ts__verify_opnd(c, pad) == type),
              "padding needs a predicate and has the results' type");
     return vs_pred(c);
 }

@@ -37,7 +37,7 @@ static bool vt_is_tile(const ts__verify *c, ts_type t, ts_type elem, uint32_t ra
 /* Optional token operand: flags say there is one, so its type must agree. */
 static ts_status vt_token(const ts__verify *c)
 {
-    uint32_t at = ts_opnd_token(c->inst);
+    uint32_t at = ts__opnd_token(c->inst);
     TS__WANT(c, at == TS_NO || ts__verify_opnd(c, at) == TS_T_token,
              "the token operand is no token");
     return TS_OK;
@@ -60,7 +60,7 @@ static ts_status vt_param(const ts__verify *c)
     return TS_OK;
 }
 
-/* Integers sign-extended, i1 0 or 1, floats without bits above their width: see ts_const_bits. */
+/* Integers sign-extended, i1 0 or 1, floats without bits above their width: see ts__const_bits. */
 static bool vt_is_canonical(const ts__verify *c, ts_type elem, uint64_t payload)
 {
     if (ts_type_is_scalar(elem))
@@ -207,7 +207,7 @@ static ts_status vt_part(const ts__verify *c, ts_type tile, ts_type part, uint32
     TS_TRY(vt_index(c, first_index, rank));
     for (uint32_t i = 0; i < rank; i++) {
         int64_t at;
-        bool known = ts_const_as_int(c->fn, c->opnd[first_index + i], &at);
+        bool known = ts__const_as_int(c->fn, c->opnd[first_index + i], &at);
         int64_t n = ts_type_dims(c->m, tile)[i] / ts_type_dims(c->m, part)[i];
         TS__WANT(c, !known || (at >= 0 && at < n),
                  "index %lld of axis %u is out of range, there are %lld parts", (long long)at, i,
@@ -542,7 +542,7 @@ static ts_status vt_ptr_access(const ts__verify *c, uint32_t n_values)
                  ts__same_shape(c->m, p, ts__verify_opnd(c, i)) &&
                      vt_elem(c, ts__verify_opnd(c, i)) == pointee,
                  "operand %u is not of the pointers' shape and pointee", i);
-    uint32_t mask = ts_opnd_mask(c->inst);
+    uint32_t mask = ts__opnd_mask(c->inst);
     if (mask != TS_NO)
         TS__WANT(c,
                  ts__same_shape(c->m, p, ts__verify_opnd(c, mask)) &&
@@ -566,9 +566,9 @@ static ts_status vt_load_ptr(const ts__verify *c)
 {
     TS_TRY(vt_ptr_access(c, 0));
     TS_TRY(vt_gives_pointee(c));
-    uint32_t pad = ts_opnd_pad(c->inst);
+    uint32_t pad = ts__opnd_pad(c->inst);
     TS__WANT(c,
-             pad == TS_NO || (ts_opnd_mask(c->inst) != TS_NO && ts__verify_opnd(c, pad) == c->type),
+             pad == TS_NO || (ts__opnd_mask(c->inst) != TS_NO && ts__verify_opnd(c, pad) == c->type),
              "padding needs a mask and has the result's type");
     TS_TRY(vt_no_mode(c));
     return ts__verify_order(c, O_WEAK | O_RELAXED | O_ACQUIRE);

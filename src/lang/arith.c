@@ -239,7 +239,7 @@ ts_val fr_int_div(fr *f, ts_op op, ts_val x, ts_val y, uint32_t attr)
     ts_builder *b = &f->b;
     ts_type type = ts_type_of(b->fn, y);
     int64_t known;
-    if (ts_const_as_int(b->fn, y, &known) && known != 0)
+    if (ts__const_as_int(b->fn, y, &known) && known != 0)
         return ts_op2(b, op, x, y, attr);
     ts_val zero = ts_int(b, type, 0), fine = ts_cmp(b, TS_OP_cmpi, TS_NE, y, zero, 0);
     if (b->fn->checked && ts_type_rank(f->module, type) == 0)
@@ -261,7 +261,7 @@ static ts_val arith_mod(fr *f, ts_val x, ts_val y, ts_dtype dtype)
         ts_val fix = ts_op2(b, TS_OP_andi, differs, ts_cmp(b, TS_OP_cmpf, TS_NE, r, zero, 0), 0);
         return ts_select(b, fix, ts_op2(b, TS_OP_addf, r, y, 0), r);
     }
-    if (ts_const_as_int(b->fn, y, &c) && ts_is_pow2(c))
+    if (ts__const_as_int(b->fn, y, &c) && ts_is_pow2(c))
         return ts_op2(b, TS_OP_andi, x, ts_int(b, ts_type_of(b->fn, x), c - 1), 0);
     ts_val r = fr_int_div(f, TS_OP_remi, x, y, sign);
     if (sign)

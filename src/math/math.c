@@ -201,14 +201,14 @@ static void math_one(math_walk *w, ts_val v)
     else if (math_is_quick(w, inst))
         w->map[v] = ts_emit(&w->b, (ts_op)inst->op, inst->type, inst->n_opnd, x, inst->aux | TS_APPROX, 0);
     else
-        ts_copy(&w->b, w->from, v, w->map);
+        ts__copy(&w->b, w->from, v, w->map);
 }
 
 /* The function with everything written; NULL when memory is out. */
 static ts_fn *math_all(math_walk *w, ts_arena *scratch)
 {
     w->map = TS_NEW_N(scratch, ts_val, w->from->inst.n);
-    ts_fn *to = w->map ? ts_fn_create_like(w->from) : NULL;
+    ts_fn *to = w->map ? ts__fn_create_like(w->from) : NULL;
     if (!to)
         return NULL;
     ts__builder_init(&w->b, to);
@@ -226,7 +226,7 @@ ts_status ts__pass_math(ts_fn *fn, ts_pass_env *env, ts_error *err)
     ts_fn *to = math_all(&w, env->scratch);
     if (!to)
         return ts_fail(err, TS_NOMEM, "out of memory while writing math functions");
-    ts_fn_replace(fn, to);
+    ts__fn_replace(fn, to);
     return TS_OK;
 }
 

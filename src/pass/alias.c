@@ -99,8 +99,8 @@ static void alias_view_of(const ts_alias *a, ts_val v, alias_view *out)
 static bool alias_same_value(const ts_fn *fn, ts_val x, ts_val y)
 {
     int64_t a, b;
-    return x == y || (ts_type_of(fn, x) == ts_type_of(fn, y) && ts_const_as_int(fn, x, &a) &&
-                      ts_const_as_int(fn, y, &b) && a == b);
+    return x == y || (ts_type_of(fn, x) == ts_type_of(fn, y) && ts__const_as_int(fn, x, &a) &&
+                      ts__const_as_int(fn, y, &b) && a == b);
 }
 
 /* The same base, extents and strides. */
@@ -135,14 +135,14 @@ static ts_val alias_index(const ts_fn *fn, ts_val v, uint64_t *plus)
     int64_t c;
     for (*plus = 0; v;) {
         const ts_inst *inst = ts_at(fn, v);
-        if (ts_const_as_int(fn, v, &c)) {
+        if (ts__const_as_int(fn, v, &c)) {
             *plus += (uint64_t)c;
             return 0;
         }
         bool add = inst->op == TS_OP_addi, sub = inst->op == TS_OP_subi;
         if (inst->op == TS_OP_assume)
             v = inst->opnd[0];
-        else if ((add || sub) && ts_const_as_int(fn, inst->opnd[1], &c)) {
+        else if ((add || sub) && ts__const_as_int(fn, inst->opnd[1], &c)) {
             *plus += add ? (uint64_t)c : 0 - (uint64_t)c;
             v = inst->opnd[0];
         } else

@@ -267,7 +267,7 @@ static bool dce_changes(ts_op op)
 static bool dce_rebuild(dce_ctx *c, ts_fn *fn)
 {
     ts_builder b;
-    ts_fn *fresh = ts_fn_create_like(fn);
+    ts_fn *fresh = ts__fn_create_like(fn);
     ts_val *map = TS_NEW_N(c->scratch, ts_val, fn->inst.n);
     uint32_t *slot =
         TS_NEW_N(c->scratch, uint32_t, fn->inst.n); /* next arg, then next res of an opener */
@@ -288,11 +288,11 @@ static bool dce_rebuild(dce_ctx *c, ts_fn *fn)
         if (dce_changes((ts_op)inst->op))
             map[v] = dce_copy(c, &b, v, map, slot);
         else
-            ts_copy(&b, fn, v, map);
-        if (ts_module_failed(fn->module) || c->scratch->failed)
+            ts__copy(&b, fn, v, map);
+        if (ts__module_failed(fn->module) || c->scratch->failed)
             return false;
     }
-    ts_fn_replace(fn, fresh);
+    ts__fn_replace(fn, fresh);
     return true;
 }
 
@@ -305,6 +305,6 @@ ts_status ts__pass_dce(ts_fn *fn, ts_pass_env *env, ts_error *err)
     c.next_term = TS_NEW_N(c.scratch, uint32_t, n);
     c.first_res = TS_NEW_N(c.scratch, uint32_t, n);
     bool good = c.live && c.first_term && c.next_term && c.first_res &&
-                ts_shape_of(fn, c.scratch, &c.shape) && dce_mark_all(&c) && dce_rebuild(&c, fn);
+                ts__shape_of(fn, c.scratch, &c.shape) && dce_mark_all(&c) && dce_rebuild(&c, fn);
     return good ? TS_OK : ts_fail(err, TS_NOMEM, "out of memory in pass dce");
 }

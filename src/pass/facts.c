@@ -86,7 +86,7 @@ static void facts_exact(const facts_ctx *c, ts_val v, ts_fact *out, int64_t valu
 static void facts_constant(const facts_ctx *c, ts_val v, ts_fact *out)
 {
     uint64_t bits;
-    if (ts_const_bits(c->fn, v, &bits))
+    if (ts__const_bits(c->fn, v, &bits))
         facts_exact(c, v, out, (int64_t)bits);
 }
 
@@ -730,7 +730,7 @@ static bool facts_allocate(facts_ctx *c, ts_arena *scratch)
     c->facts->n = n;
     c->facts->at = TS_NEW_N(scratch, ts_fact, n);
     c->seen = TS_NEW_N(scratch, uint8_t, n);
-    if (!c->facts->at || !c->seen || !ts_shape_of(c->fn, scratch, &c->shape))
+    if (!c->facts->at || !c->seen || !ts__shape_of(c->fn, scratch, &c->shape))
         return false;
     for (ts_val v = 0; v < n; v++) {
         ts_type t = ts_type_of(c->fn, v);

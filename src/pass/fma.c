@@ -44,19 +44,19 @@ ts_status ts__pass_fma(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
     ts_builder b;
     ts_shape shape;
-    ts_fn *fresh = ts_fn_create_like(fn);
+    ts_fn *fresh = ts__fn_create_like(fn);
     ts_val *map = TS_NEW_N(env->scratch, ts_val, fn->inst.n);
-    if (!fresh || !map || !ts_shape_of(fn, env->scratch, &shape))
+    if (!fresh || !map || !ts__shape_of(fn, env->scratch, &shape))
         return ts_fail(err, TS_NOMEM, "out of memory in pass fma");
     ts__builder_init(&b, fresh);
     for (ts_val v = 1; v < fn->inst.n; v++) {
         b.loc = fn->loc.at[v];
         map[v] = fma_contract(&b, fn, &shape, v, map);
         if (!map[v])
-            ts_copy(&b, fn, v, map);
-        if (ts_module_failed(fn->module))
+            ts__copy(&b, fn, v, map);
+        if (ts__module_failed(fn->module))
             return ts_fail(err, TS_NOMEM, "out of memory in pass fma");
     }
-    ts_fn_replace(fn, fresh);
+    ts__fn_replace(fn, fresh);
     return TS_OK;
 }

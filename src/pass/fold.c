@@ -38,7 +38,7 @@ ts_val ts__fold_bits(fold_ctx *c, ts_type type, uint64_t payload)
 
 static bool fold_failed(const fold_ctx *c)
 {
-    return ts_module_failed(c->b.fn->module) || c->scratch->failed || c->numbers.failed;
+    return ts__module_failed(c->b.fn->module) || c->scratch->failed || c->numbers.failed;
 }
 
 /* ---- one instruction ------------------------------------------------------------------------- */
@@ -78,7 +78,7 @@ static void fold_plain(fold_ctx *c, ts_val v)
         c->b.fn->pool.n = pool_n;
     }
     uint32_t pool_n = c->b.fn->pool.n;
-    ts_copy(&c->b, c->from, v, c->map);
+    ts__copy(&c->b, c->from, v, c->map);
     if (c->map[v] && ts__can_number(ts_at(c->b.fn, c->map[v])))
         c->map[v] = ts__number(&c->numbers, pool_n);
 }
@@ -107,7 +107,7 @@ static bool fold_if(fold_ctx *c, ts_val v, bool *dissolved)
 {
     ts_val other = c->shape.other[v], end = c->shape.end[v];
     uint64_t cond;
-    *dissolved = ts_const_bits(c->b.fn, c->map[ts_opnd(c->from, v, 0)], &cond);
+    *dissolved = ts__const_bits(c->b.fn, c->map[ts_opnd(c->from, v, 0)], &cond);
     if (!*dissolved)
         return false;
     ts_val first = cond ? v + 1 : other + 1, term = (cond ? other : end) - 1;
@@ -138,7 +138,7 @@ static int fold_trips(const fold_ctx *c, ts_val v)
 {
     int64_t bound[3], next;
     for (uint32_t i = 0; i < 3; i++)
-        if (!ts_const_as_int(c->b.fn, c->map[ts_opnd(c->from, v, i)], &bound[i]))
+        if (!ts__const_as_int(c->b.fn, c->map[ts_opnd(c->from, v, i)], &bound[i]))
             return 2;
     if (ts_at(c->from, v)->aux & TS_A_UNSIGNED && (bound[0] < 0 || bound[1] < 0))
         return 2;
@@ -176,7 +176,7 @@ static bool fold_body_writes(const fold_ctx *c, ts_val v)
 static void fold_structure(fold_ctx *c,
                            ts_val v) /* opener, arg, else, end, res, terminator: as it is */
 {
-    ts_copy(&c->b, c->from, v, c->map);
+    ts__copy(&c->b, c->from, v, c->map);
 }
 
 static void fold_keep_region(fold_ctx *c, ts_val v)
@@ -246,15 +246,15 @@ static bool fold_region(fold_ctx *c, ts_val from, ts_val to)
 ts_status ts__pass_fold(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
     fold_ctx c = {.from = fn, .scratch = env->scratch};
-    ts_fn *fresh = ts_fn_create_like(fn);
+    ts_fn *fresh = ts__fn_create_like(fn);
     c.map = TS_NEW_N(c.scratch, ts_val, fn->inst.n);
-    if (!fresh || !c.map || !ts_shape_of(fn, c.scratch, &c.shape) ||
+    if (!fresh || !c.map || !ts__shape_of(fn, c.scratch, &c.shape) ||
         !ts__numbers_init(&c.numbers, fresh, c.scratch))
         return ts_fail(err, TS_NOMEM, "out of memory in pass fold");
     ts__builder_init(&c.b, fresh);
     fold_region(&c, 1, fn->inst.n);
     if (fold_failed(&c))
         return ts_fail(err, TS_NOMEM, "out of memory in pass fold");
-    ts_fn_replace(fn, fresh);
+    ts__fn_replace(fn, fresh);
     return TS_OK;
 }

@@ -41,7 +41,7 @@ static ts_val elem_constant(fold_ctx *c, ts_op op, ts_type type, const ts_val *o
     if (!elem_is_exact(op, attr))
         return 0;
     for (uint32_t i = 0; i < n; i++)
-        if (!ts_const_bits(c->b.fn, opnds[i], &x[i]))
+        if (!ts__const_bits(c->b.fn, opnds[i], &x[i]))
             return 0;
     ts_type from = ts_type_elem(m, ts_type_of(c->b.fn, opnds[op == TS_OP_select]));
     if (!ts__scalar_eval(m, op, attr, from, ts_type_elem(m, type), x, &out))
@@ -100,7 +100,7 @@ static bool elem_matches_number(elem_match *p, ts_val v)
     elem_take_number(p, text);
     const ts_module *m = p->c->b.fn->module;
     ts_type elem = ts_type_elem(m, ts_type_of(p->c->b.fn, v));
-    return ts_const_bits(p->c->b.fn, v, &found) && elem_number(m, elem, text, &wanted) &&
+    return ts__const_bits(p->c->b.fn, v, &found) && elem_number(m, elem, text, &wanted) &&
            found == wanted;
 }
 
@@ -135,7 +135,7 @@ static bool elem_matches(elem_match *p, ts_val v)
     if (next == '-' || (next >= '0' && next <= '9'))
         return elem_matches_number(p, v);
     p->at++;
-    if ((next == 'C' || next == 'D') && !ts_const_bits(fn, v, &bits))
+    if ((next == 'C' || next == 'D') && !ts__const_bits(fn, v, &bits))
         return false;
     if (p->letter[(int)next])
         return p->letter[(int)next] == v;
@@ -244,7 +244,7 @@ static ts_val elem_divide(fold_ctx *c, ts_op op, ts_type type, const ts_val *opn
     bool is_unsigned = attr & TS_A_UNSIGNED;
     if (op != TS_OP_divi && op != TS_OP_remi)
         return 0;
-    if (!ts_const_as_int(c->b.fn, opnds[1], &by) || !ts_is_pow2(by) ||
+    if (!ts__const_as_int(c->b.fn, opnds[1], &by) || !ts_is_pow2(by) ||
         ts_type_elem(c->b.fn->module, type) == TS_T_i1)
         return 0;
     ts_round round = TS_A_ROUND(attr);
@@ -269,7 +269,7 @@ static ts_val elem_inverse(fold_ctx *c, ts_op op, ts_type type, const ts_val *op
                                             : 10,
              round = TS_A_ROUND(attr);
     uint64_t bits, one, x[2], inverse;
-    if (op != TS_OP_divf || round > TS_RP || !ts_const_bits(c->b.fn, opnds[1], &bits) ||
+    if (op != TS_OP_divf || round > TS_RP || !ts__const_bits(c->b.fn, opnds[1], &bits) ||
         !elem_number(m, elem, "1", &one))
         return 0;
     uint64_t exponent =
@@ -319,7 +319,7 @@ static ts_val elem_sink(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds
         return 0;
     for (uint32_t i = 0; i < n; i++) {
         const ts_inst *inst = ts_at(c->b.fn, opnds[i]);
-        if (ts_const_bits(c->b.fn, opnds[i], &bits))
+        if (ts__const_bits(c->b.fn, opnds[i], &bits))
             continue;
         if ((inst->op != TS_OP_broadcast && inst->op != TS_OP_reshape) ||
             (wrap != TS_OP_COUNT && wrap != inst->op))
@@ -336,7 +336,7 @@ static ts_val elem_sink(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds
         return 0;
     for (uint32_t i = 0; i < n; i++) {
         ts_type elem = ts_type_elem(m, ts_type_of(c->b.fn, opnds[i]));
-        inner[i] = ts_const_bits(c->b.fn, opnds[i], &bits)
+        inner[i] = ts__const_bits(c->b.fn, opnds[i], &bits)
                        ? ts__fold_bits(c, ts_type_with_elem(m, shape, elem), bits)
                        : ts_opnd(c->b.fn, opnds[i], 0);
     }

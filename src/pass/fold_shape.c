@@ -13,7 +13,7 @@ static ts_val shape_splat(fold_ctx *c, const ts_inst *inst, const ts_val *opnds,
 {
     uint64_t bits;
     (void)aux;
-    return ts_const_bits(c->b.fn, opnds[0], &bits) ? ts__fold_bits(c, inst->type, bits) : 0;
+    return ts__const_bits(c->b.fn, opnds[0], &bits) ? ts__fold_bits(c, inst->type, bits) : 0;
 }
 
 /* broadcast and reshape: nothing to do, or the same operation below is skipped. */
@@ -48,7 +48,7 @@ static ts_val shape_cat(fold_ctx *c, const ts_inst *inst, const ts_val *opnds, u
 {
     uint64_t a, b;
     bool same =
-        ts_const_bits(c->b.fn, opnds[0], &a) && ts_const_bits(c->b.fn, opnds[1], &b) && a == b;
+        ts__const_bits(c->b.fn, opnds[0], &a) && ts__const_bits(c->b.fn, opnds[1], &b) && a == b;
     return same ? shape_splat(c, inst, opnds, aux) : 0;
 }
 
@@ -106,13 +106,13 @@ static ts_val shape_ptr_add(fold_ctx *c, const ts_inst *inst, const ts_val *opnd
     int64_t outer, inner, sum;
     const ts_fn *fn = c->b.fn;
     (void)aux;
-    if (!ts_const_as_int(fn, opnds[1], &outer))
+    if (!ts__const_as_int(fn, opnds[1], &outer))
         return 0;
     if (outer == 0)
         return opnds[0];
     ts_val base = opnds[0];
     if (ts_at(fn, base)->op != TS_OP_ptr_add ||
-        !ts_const_as_int(fn, ts_opnd(fn, base, 1), &inner) ||
+        !ts__const_as_int(fn, ts_opnd(fn, base, 1), &inner) ||
         __builtin_add_overflow(outer, inner, &sum))
         return 0;
     ts_type type = ts_type_of(fn, opnds[1]);

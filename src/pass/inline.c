@@ -98,11 +98,11 @@ static ts_status inline_range(inline_ctx *c, const ts_fn *from, ts_val first, ts
         if (inst->op == TS_OP_call) {
             TS_TRY(inline_call(c, from, v, map));
         } else {
-            ts_val made = ts_copy(&c->b, from, v, map);
+            ts_val made = ts__copy(&c->b, from, v, map);
             if (made)
                 c->b.fn->loc.at[made] = place;
         }
-        if (ts_module_failed(from->module))
+        if (ts__module_failed(from->module))
             return inline_nomem(c);
     }
     return TS_OK;
@@ -150,12 +150,12 @@ ts_status ts__pass_inline(ts_fn *fn, ts_pass_env *env, ts_error *err)
     if (!inline_has_calls(fn))
         return TS_OK;
     inline_ctx c = {.scratch = env->scratch, .err = err};
-    ts_fn *fresh = ts_fn_create_like(fn);
+    ts_fn *fresh = ts__fn_create_like(fn);
     ts_val *map = TS_NEW_N(env->scratch, ts_val, fn->inst.n);
     if (!fresh || !map)
         return inline_nomem(&c);
     ts__builder_init(&c.b, fresh);
     TS_TRY(inline_range(&c, fn, 1, map, 0));
-    ts_fn_replace(fn, fresh);
+    ts__fn_replace(fn, fresh);
     return TS_OK;
 }

@@ -64,7 +64,7 @@ static ts_val legalize_rewrite(legalize_walk *w, ts_val v)
 ts_status ts__pass_legalize(ts_fn *fn, ts_pass_env *env, ts_error *err)
 {
     legalize_walk w = {.from = fn, .target = env->target, .map = TS_NEW_N(env->scratch, ts_val, fn->inst.n)};
-    ts_fn *to = ts_fn_create_like(fn);
+    ts_fn *to = ts__fn_create_like(fn);
     bool facts = !legalize_wants_facts(fn, env->target) || ts__facts_of(fn, env->scratch, &w.facts);
     if (!w.map || !to || !facts)
         return ts_fail(err, TS_NOMEM, "out of memory while legalizing a function");
@@ -74,9 +74,9 @@ ts_status ts__pass_legalize(ts_fn *fn, ts_pass_env *env, ts_error *err)
         w.b.loc = fn->loc.at[v];
         w.map[v] = legalize_rewrite(&w, v);
         if (!w.map[v])
-            w.map[v] = ts_copy(&w.b, fn, v, w.map);
+            w.map[v] = ts__copy(&w.b, fn, v, w.map);
     }
     TS_TRY(ts_builder_status(&w.b, err));
-    ts_fn_replace(fn, to);
+    ts__fn_replace(fn, to);
     return TS_OK;
 }

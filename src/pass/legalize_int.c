@@ -142,7 +142,7 @@ static bool int_const(const ts_legal *l, ts_val v, int64_t *value)
         v = inst->opnd[0];
         inst = ts_at(l->b->fn, v);
     }
-    return ts_const_as_int(l->b->fn, v, value);
+    return ts__const_as_int(l->b->fn, v, value);
 }
 
 /* i8 and i16 are divided as i32. */

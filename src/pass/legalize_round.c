@@ -311,10 +311,10 @@ ts_val ts__legal_extreme(const ts_legal *l)
     if (ts__legal_is_gpu(l) || !is_wide || l->attr & TS_A_FTZ)
         return 0;
     ts_val x = l->x[0], y = l->x[1];
-    if (ts_const_as_float(l->b->fn, x, &c)) {
+    if (ts__const_as_float(l->b->fn, x, &c)) {
         x = l->x[1];
         y = l->x[0];
-    } else if (!ts_const_as_float(l->b->fn, y, &c))
+    } else if (!ts__const_as_float(l->b->fn, y, &c))
         return 0;
     bool max = l->op == TS_OP_maxf;
     if (isnan(c) || (c == 0 && (nan || max == !!signbit(c)))) /* zeros: max(-0, +0) = +0 must come out */

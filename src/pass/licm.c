@@ -37,7 +37,7 @@ static bool licm_divides_safely(const licm_ctx *c, ts_val v)
     const ts_inst *inst = ts_at(c->fn, v);
     if (inst->op != TS_OP_divi && inst->op != TS_OP_remi)
         return true;
-    return ts_const_as_int(c->fn, ts_opnd(c->fn, v, 1), &by) && by != 0;
+    return ts__const_as_int(c->fn, ts_opnd(c->fn, v, 1), &by) && by != 0;
 }
 
 static bool licm_is_weak_load(const ts_inst *inst)
@@ -77,7 +77,7 @@ static void licm_find_steps(const licm_ctx *c, uint32_t *held)
             continue;
         for (uint32_t i = 0; i < inst->n_opnd; i++) {
             ts_val x = ts_opnds(c->fn, inst)[i];
-            c->step[x] = ts_at(c->fn, x)->op == TS_OP_addi && ts_const_as_int(c->fn, ts_opnd(c->fn, x, 1), &by);
+            c->step[x] = ts_at(c->fn, x)->op == TS_OP_addi && ts__const_as_int(c->fn, ts_opnd(c->fn, x, 1), &by);
         }
     }
 }
@@ -103,8 +103,8 @@ static bool licm_reads_only(const licm_ctx *c, ts_val loop)
 {
     int64_t lower, upper;
     if (ts_at(c->fn, loop)->op != TS_OP_for ||
-        !ts_const_as_int(c->fn, ts_opnd(c->fn, loop, 0), &lower) ||
-        !ts_const_as_int(c->fn, ts_opnd(c->fn, loop, 1), &upper) || lower >= upper || lower < 0)
+        !ts__const_as_int(c->fn, ts_opnd(c->fn, loop, 0), &lower) ||
+        !ts__const_as_int(c->fn, ts_opnd(c->fn, loop, 1), &upper) || lower >= upper || lower < 0)
         return false;
     for (ts_val v = loop + 1; v < c->shape.end[loop]; v++) {
         const ts_inst *inst = ts_at(c->fn, v);
@@ -174,20 +174,20 @@ static void licm_place(licm_ctx *c, ts_val v)
 static bool licm_rebuild(licm_ctx *c, ts_fn *fn, ts_arena *scratch)
 {
     ts_builder b;
-    ts_fn *fresh = ts_fn_create_like(fn);
+    ts_fn *fresh = ts__fn_create_like(fn);
     ts_val *map = TS_NEW_N(scratch, ts_val, fn->inst.n);
     if (!fresh || !map)
         return false;
     ts__builder_init(&b, fresh);
     for (ts_val v = 1; v < fn->inst.n; v++) {
         for (ts_val moved = c->first[v]; moved; moved = c->next[moved])
-            ts_copy(&b, fn, moved, map);
+            ts__copy(&b, fn, moved, map);
         if (!c->before[v])
-            ts_copy(&b, fn, v, map);
-        if (ts_module_failed(fn->module))
+            ts__copy(&b, fn, v, map);
+        if (ts__module_failed(fn->module))
             return false;
     }
-    ts_fn_replace(fn, fresh);
+    ts__fn_replace(fn, fresh);
     return true;
 }
 
@@ -201,7 +201,7 @@ ts_status ts__pass_licm(ts_fn *fn, ts_pass_env *env, ts_error *err)
     c.next = TS_NEW_N(env->scratch, ts_val, n);
     c.step = TS_NEW_N(env->scratch, uint8_t, n);
     uint32_t *held = TS_NEW_N(env->scratch, uint32_t, n);
-    if (!c.before || !c.first || !c.last || !c.next || !c.step || !held || !ts_shape_of(fn, env->scratch, &c.shape))
+    if (!c.before || !c.first || !c.last || !c.next || !c.step || !held || !ts__shape_of(fn, env->scratch, &c.shape))
         return ts_fail(err, TS_NOMEM, "out of memory in pass licm");
     licm_find_steps(&c, held);
     for (ts_val v = 1; v < n; v++)

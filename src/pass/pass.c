@@ -170,7 +170,7 @@ static ts_status pass_run(ts_fn *fn, const pass_row *pass, ts_pass_env *env, ts_
     ts__arena_rewind(env->scratch, mark);
     if (status != TS_OK)
         return status;
-    if (ts_module_failed(fn->module) || env->scratch->failed)
+    if (ts__module_failed(fn->module) || env->scratch->failed)
         return ts_fail(err, TS_NOMEM, "out of memory in pass %s", pass->name);
     env->forms = (env->forms & (pass->keeps | TS_FORM_KNOWN)) | pass->makes;
     pass_dump(fn, "after", pass->name);

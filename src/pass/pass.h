@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Passes. Each is one file and one function; it reads `*fn` and leaves the function changed in place
- * (usually by building a new one and ts_fn_replace). pass.def lists them with level, needs and keeps;
+ * (usually by building a new one and ts__fn_replace). pass.def lists them with level, needs and keeps;
  * compile/pipeline.def has their order. The runner refuses a pass whose needs are not met and, in debug
  * builds, verifies the function and the forms it claims to be in after each. From the environment:
  *

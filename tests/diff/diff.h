@@ -120,11 +120,11 @@ static inline void diff_free(diff_memory *m)
 static inline ts_fn *diff_clone(const ts_fn *fn)
 {
     ts_builder b;
-    ts_fn *to = ts_fn_create_like(fn);
+    ts_fn *to = ts__fn_create_like(fn);
     ts_val *map = TS_NEW_N(fn->module->arena, ts_val, fn->inst.n);
     ts__builder_init(&b, to);
     for (ts_val v = 1; v < fn->inst.n; v++)
-        ts_copy(&b, fn, v, map);
+        ts__copy(&b, fn, v, map);
     return to;
 }
 

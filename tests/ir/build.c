@@ -26,7 +26,7 @@ static void regions_have_args_and_results(void)
     ts_builder b;
     ts_fn *fn = sum_to(&b, false);
     ts_shape shape;
-    CHECK(ts_shape_of(fn, &arena, &shape));
+    CHECK(ts__shape_of(fn, &arena, &shape));
     CHECK_INT(ts_builder_status(&b, NULL), TS_OK);
     CHECK_INT(fn->n_params, 1);
     CHECK_INT(ts_at(fn, shape.end[4])->op, TS_OP_end);
@@ -36,11 +36,11 @@ static void regions_have_args_and_results(void)
 static void copying_each_instruction_gives_an_equal_function(void)
 {
     ts_builder b, c;
-    ts_fn *fn = sum_to(&b, false), *copy = ts_fn_create_like(fn);
+    ts_fn *fn = sum_to(&b, false), *copy = ts__fn_create_like(fn);
     ts_val *map = TS_NEW_N(&arena, ts_val, fn->inst.n);
     ts__builder_init(&c, copy);
     for (ts_val v = 1; v < fn->inst.n; v++)
-        ts_copy(&c, fn, v, map);
+        ts__copy(&c, fn, v, map);
     CHECK_INT(copy->inst.n, fn->inst.n);
     for (ts_val v = 1; v < fn->inst.n; v++) {
         CHECK_INT(ts_at(copy, v)->op, ts_at(fn, v)->op);
@@ -56,7 +56,7 @@ static void folding_builder_reuses_and_folds(void)
     ts_val a = ts_op2(&b, TS_OP_addi, x, three, 0);
     CHECK_INT(ts_op2(&b, TS_OP_addi, x, three, 0), a);
     int64_t seven = 0;
-    CHECK(ts_const_as_int(fn, ts_op2(&b, TS_OP_addi, three, four, 0), &seven) && seven == 7);
+    CHECK(ts__const_as_int(fn, ts_op2(&b, TS_OP_addi, three, four, 0), &seven) && seven == 7);
     CHECK_INT(ts_opnd(fn, ts_op2(&b, TS_OP_addi, a, four, 0), 0), x);
     CHECK_INT(ts_op2(&b, TS_OP_muli, x, ts_int(&b, TS_T_i32, 1), 0), x);
 }

@@ -289,7 +289,7 @@ static void flat_init(flat *f, const ts_fn *fn, ts_val out)
         if (inst->op == TS_OP_end)
             f->end[open[--depth]] = v;
         f->slot[v] = aligned_alloc(64, FLAT_N * 8);
-        if (ts_const_bits(fn, v, &bits))
+        if (ts__const_bits(fn, v, &bits))
             for (int i = 0; i < FLAT_N; i++)
                 flat_put(f->slot[v], inst->type, i, bits);
     }

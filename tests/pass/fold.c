@@ -131,7 +131,7 @@ static uint64_t expr_run(const ts_fn *fn, const uint64_t *params, bool *faults)
             value[v] = params[n_params++];
         else if (inst->op == TS_OP_store_ptr_tko)
             return x[1];
-        else if (!ts_const_bits(fn, v, &value[v]) &&
+        else if (!ts__const_bits(fn, v, &value[v]) &&
                  !ts__scalar_eval(fn->module, (ts_op)inst->op, inst->aux,
                                  ts_type_of(fn, ts_opnd(fn, v, inst->op == TS_OP_select)),
                                  inst->type, x, &value[v]))
@@ -200,14 +200,14 @@ static void expr_end(expr *e, ts_val v, ts_type type)
 static ts_fn *expr_ordered(const ts_fn *fn)
 {
     ts_builder b;
-    ts_fn *out = ts_fn_create_like(fn);
+    ts_fn *out = ts__fn_create_like(fn);
     ts_val *map = TS_NEW_N(&arena, ts_val, fn->inst.n);
     ts__builder_init(&b, out);
     for (int pass = 0; pass < 2; pass++)
         for (ts_val v = 1; v < fn->inst.n; v++)
             if ((ts_at(fn, v)->op == TS_OP_param) == (pass == 0)) {
                 ts_inst inst = *ts_at(fn, v);
-                map[v] = inst.op == TS_OP_param ? ts_fn_param(&b, inst.type) : ts_copy(&b, fn, v, map);
+                map[v] = inst.op == TS_OP_param ? ts_fn_param(&b, inst.type) : ts__copy(&b, fn, v, map);
             }
     return out;
 }

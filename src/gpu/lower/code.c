@@ -97,7 +97,7 @@ ts_val ts__lower_ptr(ts_lower *lw, ts_val pointer, ts_val offset, int64_t bytes)
     ts_builder *b = &lw->b;
     const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->fn, pointer));
     int64_t value;
-    if (offset && ts_const_as_int(lw->fn, offset, &value)) {
+    if (offset && ts__const_as_int(lw->fn, offset, &value)) {
         bytes += value;
         offset = 0;
     }

@@ -70,7 +70,7 @@ static ts_val elem_word(ts_lower *lw, ts_val v)
 {
     const ts_inst *inst = ts_at(lw->fn, v);
     int64_t value;
-    if (ts_const_as_int(lw->fn, v, &value))
+    if (ts__const_as_int(lw->fn, v, &value))
         return value >= 0 && value <= UINT32_MAX ? ts__lower_i32(lw, (int32_t)(uint32_t)value) : 0;
     bool extends = inst->op == TS_OP_exti && inst->aux & TS_A_UNSIGNED && ts_type_of(lw->fn, inst->opnd[0]) == TS_T_i32;
     return extends ? inst->opnd[0] : 0;
@@ -137,7 +137,7 @@ static ts_val *elem_constant(ts_lower *lw, ts_val v, const ts_linear *layout)
     uint64_t bits;
     ts_val *out = ts__lower_regs(lw, layout);
     ts_type elem = ts__lower_elem(lw, v);
-    if (ts_const_bits(lw->tile, v, &bits)) {
+    if (ts__const_bits(lw->tile, v, &bits)) {
         ts_val x = ts_bits(&lw->b, elem, bits);
         for (uint32_t r = 0; r < 1u << layout->n_reg; r++)
             out[r] = x;
@@ -255,7 +255,7 @@ void ts__lower_shape(ts_lower *lw, ts_val v)
     const ts_inst *inst = ts_at(lw->tile, v);
     if (ts_type_kind(lw->module, inst->type) != TS_KIND_TILE) {
         if (inst->op == TS_OP_constant || inst->op == TS_OP_assume)
-            ts_copy(&lw->b, lw->tile, v, lw->scalar);
+            ts__copy(&lw->b, lw->tile, v, lw->scalar);
         else /* a reshape to rank 0 */
             lw->scalar[v] = ts__lower_get(lw, inst->opnd[0], &(ts_linear){.n_warp = (uint8_t)lw->assign.n_warp})[0];
         return;

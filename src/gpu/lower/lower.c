@@ -22,7 +22,7 @@ bool ts__lower_fail(ts_lower *lw, ts_status status, ts_val v, const char *format
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    uint32_t line = ts_loc_of(lw->tile, v)->line;
+    uint32_t line = ts__loc_of(lw->tile, v)->line;
     const char *name = ts_str_get(lw->module, lw->tile->name);
     if (line)
         lw->status = ts_fail(lw->err, status, "kernel '%s', line %u: %s", name, line, text);
@@ -334,7 +334,7 @@ void ts__lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *o
             lw->scalar[v] =
                 ts_op2(&lw->b, (ts_op)inst->op, lw->scalar[inst->opnd[0]], lw->scalar[inst->opnd[1]], inst->aux);
         else
-            ts_copy(&lw->b, lw->tile, v, lw->scalar);
+            ts__copy(&lw->b, lw->tile, v, lw->scalar);
     }
 }
 
@@ -358,7 +358,7 @@ static void lower_nothing(ts_lower *lw, ts_val v)
 
 static void lower_copy(ts_lower *lw, ts_val v)
 {
-    ts_copy(&lw->b, lw->tile, v, lw->scalar);
+    ts__copy(&lw->b, lw->tile, v, lw->scalar);
 }
 
 static void lower_grid(ts_lower *lw, ts_val v)
@@ -441,9 +441,9 @@ ts_val ts__lower_inst(ts_lower *lw, ts_val v)
     lw->b.loc = lw->tile->loc.at[v];
     if (inst->op == TS_OP_cold && !lower_is_tile(lw, ts_opnd(lw->tile, v, 0))) {
         for (ts_val end = lw->shape.end[v]; v <= end; v++)
-            ts_copy(&lw->b, lw->tile, v, lw->scalar);
+            ts__copy(&lw->b, lw->tile, v, lw->scalar);
         for (; v < lw->tile->inst.n && ts_at(lw->tile, v)->op == TS_OP_res; v++)
-            ts_copy(&lw->b, lw->tile, v, lw->scalar);
+            ts__copy(&lw->b, lw->tile, v, lw->scalar);
         return v - 1;
     }
     if (ts__hook_skips(lw, v))
@@ -472,14 +472,14 @@ static bool lower_prepare(ts_lower *lw, ts_fn *fn)
 {
     lw->tile = fn;
     lw->module = fn->module;
-    lw->fn = ts_fn_create_like(fn);
+    lw->fn = ts__fn_create_like(fn);
     lw->scalar = TS_NEW_N(lw->arena, ts_val, fn->inst.n);
     lw->newest = TS_NEW_N(lw->arena, uint32_t, fn->inst.n);
     lw->tokens = TS_NEW_N(lw->arena, uint32_t, fn->inst.n);
     lw->roots = TS_NEW_N(lw->arena, uint64_t, fn->inst.n);
     lw->nowhere = TS_NEW_N(lw->arena, ts_val, 1 << TS_LAYOUT_REGS);
     if (!lw->fn || !lw->nowhere || !lw->scalar || !lw->newest || !lw->roots || !lw->tokens ||
-        !ts_shape_of(fn, lw->arena, &lw->shape) || !ts__facts_of(fn, lw->arena, &lw->facts))
+        !ts__shape_of(fn, lw->arena, &lw->shape) || !ts__facts_of(fn, lw->arena, &lw->facts))
         return false;
     lw->fn->level = TS_LEVEL_S;
     ts__builder_init(&lw->b, lw->fn);
@@ -542,6 +542,6 @@ ts_status ts__lower_with(ts_fn *fn, ts_pass_env *env, const ts_strategies *strat
     env->plan->shared_bytes = lw.shared.peak;
     if (lw.assign.tma.active && lw.assign.tma.pingpong && lw.shared.peak > lw.assign.tma.shared)
         return ts_fail(err, TS_INTERNAL, "a move through shared memory in a kernel whose teams would share it");
-    ts_fn_replace(fn, lw.fn);
+    ts__fn_replace(fn, lw.fn);
     return TS_OK;
 }

@@ -34,7 +34,7 @@ typedef struct misc_fault {
 static void misc_claim(ts_lower *lw, ts_val v, const misc_fault *fault)
 {
     ts_builder *b = &lw->b;
-    uint32_t line = ts_loc_of(lw->tile, v)->line;
+    uint32_t line = ts__loc_of(lw->tile, v)->line;
     uint32_t attr = TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_DEVICE) | TS_M_MODE(TS_RMW_CAS);
     ts_val opnds[] = {lw->fault, ts__lower_i32(lw, 0), ts__lower_i32(lw, fault->code)};
     ts_val old = ts_emit(b, TS_OP_atom, TS_T_i32, 3, opnds, attr, 0);
@@ -195,7 +195,7 @@ static misc_value misc_value_of(ts_lower *lw, ts_val x)
 /* Tiles go to shared memory; then thread 0 prints everything in order. */
 void ts__lower_print(ts_lower *lw, ts_val v)
 {
-    uint32_t n = ts_at(lw->tile, v)->n_opnd - (ts_opnd_token(ts_at(lw->tile, v)) == TS_NO ? 0u : 1u);
+    uint32_t n = ts_at(lw->tile, v)->n_opnd - (ts__opnd_token(ts_at(lw->tile, v)) == TS_NO ? 0u : 1u);
     misc_value *values = TS_NEW_N(lw->arena, misc_value, n + 1);
     if (!values)
         return; /* the arena remembers */

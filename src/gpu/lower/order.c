@@ -51,7 +51,7 @@ void ts__lower_scan_memory(ts_lower *lw)
 {
     for (ts_val v = 1; v < lw->tile->inst.n; v++) {
         const ts_inst *inst = ts_at(lw->tile, v);
-        uint32_t flags = ts_info(inst)->flags, token = ts_opnd_token(inst);
+        uint32_t flags = ts_info(inst)->flags, token = ts__opnd_token(inst);
         bool access = flags & (TS_READ | TS_WRITE);
         lw->roots[v] = order_roots_of(lw, v);
         if (inst->op == TS_OP_token)
@@ -110,8 +110,8 @@ static bool order_differs(const ts_lower *lw, ts_val v, ts_val w)
     const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)));
     for (uint32_t d = 0; d < info->rank; d++) {
         int64_t i, j;
-        if (ts_const_as_int(lw->tile, ts_opnd(lw->tile, v, 2 + d), &i) &&
-            ts_const_as_int(lw->tile, ts_opnd(lw->tile, w, 2 + d), &j) && i != j)
+        if (ts__const_as_int(lw->tile, ts_opnd(lw->tile, v, 2 + d), &i) &&
+            ts__const_as_int(lw->tile, ts_opnd(lw->tile, w, 2 + d), &j) && i != j)
             return true;
     }
     return false;

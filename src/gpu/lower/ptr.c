@@ -20,7 +20,7 @@ static void ptr_add_up(const ts_fn *fn, ts_val v, uint32_t depth, ptr_sum *sum)
 {
     const ts_inst *inst = ts_at(fn, v);
     int64_t value;
-    if (ts_const_as_int(fn, v, &value)) {
+    if (ts__const_as_int(fn, v, &value)) {
         sum->fixed += value;
     } else if (inst->op == TS_OP_addi && depth < PTR_DEPTH) {
         ptr_add_up(fn, inst->opnd[0], depth + 1, sum);
@@ -119,7 +119,7 @@ static void ptr_vectors(ts_lower *lw, ptr_access *a)
 
 static void ptr_describe(ts_lower *lw, ptr_access *a, ts_val v, const ts_linear *layout)
 {
-    uint32_t mask = ts_opnd_mask(ts_at(lw->tile, v));
+    uint32_t mask = ts__opnd_mask(ts_at(lw->tile, v));
     ts_type pointer = ts_type_elem(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)));
     *a = (ptr_access){.layout = layout, .elem = ts_type_get(lw->module, pointer)->elem};
     a->bytes = TS_MAX(1u, ts_type_bits(lw->module, a->elem) / 8);
@@ -171,7 +171,8 @@ void ts__lower_load_ptr(ts_lower *lw, ts_val v)
 {
     ptr_access a;
     const ts_linear *layout = ts__lower_home(lw, v);
-    uint32_t attr = ts_at(lw->tile, v)->aux, pad = ts_opnd_pad(ts_at(lw->tile, v)), repeats = ts__lower_repeats(layout);
+    uint32_t attr = ts_at(lw->tile, v)->aux, pad = ts__opnd_pad(ts_at(lw->tile, v));
+    uint32_t repeats = ts__lower_repeats(layout);
     ts__lower_before_load(lw, v);
     ptr_describe(lw, &a, v, layout);
     const ts_val *pads = pad == TS_NO ? NULL : ts__lower_get(lw, ts_opnd(lw->tile, v, pad), layout);

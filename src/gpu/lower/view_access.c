@@ -42,7 +42,7 @@ static ts_val view_as(ts_lower *lw, ts_val x, ts_type type)
     int64_t value;
     if (from == type)
         return x;
-    if (ts_const_as_int(lw->fn, x, &value))
+    if (ts__const_as_int(lw->fn, x, &value))
         return ts_int(&lw->b, type, value);
     return ts_cast(&lw->b, ts_type_bits(lw->module, from) < ts_type_bits(lw->module, type) ? TS_OP_exti : TS_OP_trunci,
                    x, type, 0);
@@ -62,7 +62,7 @@ static void view_numbers(ts_lower *lw, view_access *a, uint32_t axis)
         x->extent_div = ts__lower_divisor(lw->tile, ts_opnd(lw->tile, make, extent));
     }
     x->step = stride == TS_NO ? a->tensor->strides[dim] : 0;
-    if (stride != TS_NO && !ts_const_as_int(lw->tile, ts_opnd(lw->tile, make, stride), &x->step))
+    if (stride != TS_NO && !ts__const_as_int(lw->tile, ts_opnd(lw->tile, make, stride), &x->step))
         x->stride = lw->scalar[ts_opnd(lw->tile, make, stride)];
 }
 
@@ -79,7 +79,7 @@ ts_val ts__view_start(ts_lower *lw, const ts_type_info *info, uint32_t axis, ts_
 {
     int64_t step = ts_view_step(info, axis), most = type == TS_T_i32 ? ((int64_t)1 << 31) : TS_VIEW_FAR, known;
     ts_val index = lw->scalar[tile_index], x = view_as(lw, index, type);
-    if (ts_const_as_int(lw->fn, index, &known)) {
+    if (ts__const_as_int(lw->fn, index, &known)) {
         int64_t start = ts_view_start(known, step);
         return ts_int(&lw->b, type, type == TS_T_i32 ? TS_MAX(TS_MIN(start, INT32_MAX), INT32_MIN) : start);
     }
@@ -124,7 +124,7 @@ static ts_val view_scaled(ts_lower *lw, const view_access *a, uint32_t axis, ts_
     ts_builder *b = &lw->b;
     int64_t bytes = x->step * (int64_t)a->bytes, known;
     if (!x->stride) {
-        if (ts_const_as_int(lw->fn, at, &known))
+        if (ts__const_as_int(lw->fn, at, &known))
             return ts_int(b, TS_T_i64, known * bytes);
         if (a->index == TS_T_i32 && bytes == (int32_t)bytes)
             return ts_op2(b, TS_OP_mul_wide, at, ts__lower_i32(lw, bytes), 0);
@@ -306,7 +306,7 @@ static bool view_is_fixed(const ts_lower *lw, const view_access *a)
 {
     int64_t at;
     for (uint32_t axis = 0; axis < a->rank; axis++)
-        if (a->axis[axis].index || !ts_const_as_int(lw->fn, a->axis[axis].base, &at))
+        if (a->axis[axis].index || !ts__const_as_int(lw->fn, a->axis[axis].base, &at))
             return false;
     return true;
 }

@@ -390,7 +390,7 @@ ts_status ts__assign_run(const ts_fn *fn, const ts_pass_env *env, ts_arena *aren
     assign_work w = {.fn = fn, .module = fn->module, .out = out};
     *out = (ts_assign){0};
     w.depth = TS_NEW_N(arena, uint8_t, fn->inst.n);
-    if (!w.depth || !assign_tables(out, arena, fn->inst.n) || !ts_shape_of(fn, arena, &w.shape))
+    if (!w.depth || !assign_tables(out, arena, fn->inst.n) || !ts__shape_of(fn, arena, &w.shape))
         return ts_fail(err, TS_NOMEM, "out of memory while assigning layouts");
     TS_TRY(ts__tma_plan(fn, env, arena, &out->tma, err));
     ts__assign_warps(out, fn, env);

@@ -18,7 +18,7 @@ static bool pingpong_is_plain_for(const ts_fn *fn, ts_val v)
 static bool pingpong_step(const ts_fn *fn, ts_val step)
 {
     int64_t value;
-    if (ts_const_as_int(fn, step, &value))
+    if (ts__const_as_int(fn, step, &value))
         return value > 0 && value <= PINGPONG_STEP;
     return ts_at(fn, step)->op == TS_OP_get_num_tile_blocks;
 }

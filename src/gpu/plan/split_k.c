@@ -27,9 +27,9 @@ static bool split_is_plain(const ts_fn *fn, ts_val loop)
 {
     int64_t step;
     uint64_t bits;
-    if (ts_at(fn, loop)->n_opnd != 4 || !ts_const_as_int(fn, ts_opnd(fn, loop, 2), &step) || step != 1)
+    if (ts_at(fn, loop)->n_opnd != 4 || !ts__const_as_int(fn, ts_opnd(fn, loop, 2), &step) || step != 1)
         return false;
-    return ts_const_bits(fn, ts_opnd(fn, loop, 3), &bits) && bits == 0;
+    return ts__const_bits(fn, ts_opnd(fn, loop, 3), &bits) && bits == 0;
 }
 
 /* What the blocks can do with a part each. */

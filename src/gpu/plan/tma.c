@@ -142,7 +142,7 @@ ts_status ts__tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena,
     w.uses = TS_NEW_N(arena, uint32_t, fn->inst.n);
     w.edges = TS_NEW_N(arena, uint32_t, fn->inst.n);
     out->slice = TS_NEW_N(arena, uint8_t, fn->inst.n);
-    if (!w.uses || !w.edges || !out->slice || !ts_shape_of(fn, arena, &w.shape))
+    if (!w.uses || !w.edges || !out->slice || !ts__shape_of(fn, arena, &w.shape))
         return ts_fail(err, TS_NOMEM, "out of memory while planning TMA loads");
     tma_count_uses(&w);
     ts__tma_count_edges(&w);

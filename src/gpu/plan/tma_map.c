@@ -24,7 +24,7 @@ static bool map_number(const ts_fn *fn, ts_val v, ts_plan_num *out)
     int64_t value;
     ts_val root = map_through(fn, v);
     *out = (ts_plan_num){0, -1};
-    if (ts_const_as_int(fn, root, &value)) {
+    if (ts__const_as_int(fn, root, &value)) {
         out->value = value;
         return value > 0 && value <= INT32_MAX;
     }

@@ -218,7 +218,7 @@ static bool product_is_zero(const ts_tma_work *w, ts_val v)
     uint64_t bits;
     while (ts_at(w->fn, v)->op == TS_OP_broadcast || ts_at(w->fn, v)->op == TS_OP_reshape)
         v = ts_opnd(w->fn, v, 0);
-    return ts_const_bits(w->fn, v, &bits) && bits == 0;
+    return ts__const_bits(w->fn, v, &bits) && bits == 0;
 }
 
 /* log2: rows of an instruction, least columns, and most accumulators, of eight warps with 128 each a thread. */

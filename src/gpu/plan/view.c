@@ -12,7 +12,7 @@ static int64_t view_divisor(const ts_fn *fn, ts_val v, uint32_t depth)
 {
     const ts_inst *inst = ts_at(fn, v);
     int64_t value;
-    if (ts_const_as_int(fn, v, &value))
+    if (ts__const_as_int(fn, v, &value))
         return ts_power_in(value);
     if (depth > VIEW_DEPTH)
         return 1;
@@ -29,7 +29,7 @@ static int64_t view_divisor(const ts_fn *fn, ts_val v, uint32_t depth)
     case TS_OP_muli:
         return TS_MIN(x * view_divisor(fn, inst->opnd[1], depth + 1), TS_POWER_MAX);
     case TS_OP_shli:
-        if (!ts_const_as_int(fn, inst->opnd[1], &value) || value < 0 || value >= 30)
+        if (!ts__const_as_int(fn, inst->opnd[1], &value) || value < 0 || value >= 30)
             return 1;
         return TS_MIN(x << value, TS_POWER_MAX);
     case TS_OP_andi:
@@ -88,7 +88,7 @@ static int64_t view_stride(const ts_fn *fn, ts_val view, const ts_type_info *ten
     uint32_t at = ts__view_dynamic(tensor, true, dim);
     if (at == TS_NO)
         return tensor->strides[dim];
-    return make && ts_const_as_int(fn, ts_opnd(fn, make, at), &value) ? value : TS_DYNAMIC;
+    return make && ts__const_as_int(fn, ts_opnd(fn, make, at), &value) ? value : TS_DYNAMIC;
 }
 
 uint32_t ts__view_unit_axis(const ts_fn *fn, ts_val view)

@@ -198,7 +198,7 @@ static int rotate_known(const rotate_job *job, ts_val condition)
     const ts_inst *inst = ts_at(job->lw->tile, condition);
     int64_t value;
     if (inst->op != TS_OP_cmpi || inst->opnd[0] != job->loop + 1 || inst->aux & TS_A_UNSIGNED ||
-        !ts_const_as_int(job->lw->tile, inst->opnd[1], &value))
+        !ts__const_as_int(job->lw->tile, inst->opnd[1], &value))
         return -1;
     return rotate_compare(job, TS_A_GET_PRED(inst->aux), value);
 }
@@ -314,7 +314,7 @@ static void rotate_peel(rotate_job *job, const ts_val *start, ts_vals *out)
     ts_lower *lw = job->lw;
     uint32_t mark = lw->held.n;
     lw->scalar[job->loop + 1] = lw->scalar[ts_opnd(lw->tile, job->loop, 0)];
-    job->has_least = job->has_most = ts_const_as_int(lw->fn, lw->scalar[job->loop + 1], &job->least);
+    job->has_least = job->has_most = ts__const_as_int(lw->fn, lw->scalar[job->loop + 1], &job->least);
     job->most = job->least;
     rotate_bind(job, job->loop + 2, start);
     rotate_first(job, false);
@@ -383,7 +383,7 @@ static void rotate_loop(rotate_job *job, const ts_val *start)
                           ts_at(lw->tile, job->loop)->aux);
     ts__lower_open(lw);
     job->has_most = false;
-    job->has_least = job->has_least && ts_const_as_int(lw->fn, step, &by);
+    job->has_least = job->has_least && ts__const_as_int(lw->fn, step, &by);
     job->least += job->has_least ? by : 0;
     lw->scalar[job->loop + 1] = opener + 1;
     rotate_enter(job, &values, job->loop + 2, opener + 2);

@@ -358,7 +358,7 @@ static ts_status reduce_fold_body(fr *f, const fr_call *c, const reduce_fold *r,
                             "%s(): the function must be pure: no memory, branches, loops or "
                             "reductions\n  found: one of them in line %u\n  help: ct.where chooses "
                             "between values",
-                            fr_op_name(c), ts_loc_of(f->b.fn, v)->line);
+                            fr_op_name(c), ts__loc_of(f->b.fn, v)->line);
     ts_term(&f->b, TS_OP_yield, r->n, yields);
     return TS_OK;
 }

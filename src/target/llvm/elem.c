@@ -275,7 +275,7 @@ static cg_ref elem_shift(const elem_op *o, const cg_ref *x)
     uint32_t width = o->from == TS_T_i4 ? 4 : elem_width(o->reg);
     uint64_t count;
     ts_val by = ts_opnds(e->fn, o->inst)[1];
-    if (ts_const_bits(e->fn, by, &count) && count < width)
+    if (ts__const_bits(e->fn, by, &count) && count < width)
         return cg_bin(e, op, o->reg, o->bits, x[0], x[1]);
     cg_ref limit = cg_const(e, o->reg, o->bits, width - 1);
     cg_ref over = cg_cmp(e, "icmp ugt", o->reg, o->bits, x[1], limit);
@@ -314,7 +314,7 @@ static void elem_report_zero(const elem_op *o, cg_ref zero)
     uint32_t bad = cg_label(e), on = cg_label(e);
     if (o->bits || e->in_body || e->group.open)
         return;
-    const ts_loc_info *info = ts_loc_of(e->fn, o->v);
+    const ts_loc_info *info = ts__loc_of(e->fn, o->v);
     cg_line(e, "br i1 %r, label %b, label %b", zero, bad, on);
     cg_block(e, bad);
     int64_t where[] = {info->line, info->col, 0};
@@ -334,7 +334,7 @@ static cg_ref elem_divisor(const elem_op *o, const cg_ref *x, cg_ref *zero)
     cg *e = o->e;
     uint64_t c;
     *zero = 0;
-    if (ts_const_bits(e->fn, ts_opnds(e->fn, o->inst)[1], &c) && c != 0 && (int64_t)c != -1)
+    if (ts__const_bits(e->fn, ts_opnds(e->fn, o->inst)[1], &c) && c != 0 && (int64_t)c != -1)
         return x[1];
     cg_ref one = cg_const(e, o->reg, o->bits, 1);
     *zero = cg_cmp(e, "icmp eq", o->reg, o->bits, x[1], cg_const(e, o->reg, o->bits, 0));

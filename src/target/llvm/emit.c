@@ -138,7 +138,7 @@ static void emit_module(cg *e, ts_text *out)
 
 static ts_status emit_text(cg *e, ts_text *out, ts_error *err)
 {
-    if (!ts_shape_of(e->fn, e->arena, &e->shape) || !ts__alias_of(e->fn, e->arena, &e->alias) || !cg_plan_make(e))
+    if (!ts__shape_of(e->fn, e->arena, &e->shape) || !ts__alias_of(e->fn, e->arena, &e->alias) || !cg_plan_make(e))
         return ts_fail(err, TS_NOMEM, "out of memory while generating code");
     emit_entry(e);
     if (e->status != TS_OK)

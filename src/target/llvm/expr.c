@@ -398,7 +398,7 @@ static bool expr_affine_of(cg *e, ts_val v, cg_ix ix, cg_axis *out)
     }
     if (ts_type_elem(e->m, inst->type) == TS_T_i1)
         return false;
-    if (ts_const_as_int(e->fn, v, &c)) {
+    if (ts__const_as_int(e->fn, v, &c)) {
         out->base = cg_int(e, c);
         return true;
     }
@@ -523,7 +523,7 @@ static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
     const ts_inst *inst = ts_at(e->fn, v);
     const uint32_t *x = ts_opnds(e->fn, inst);
     ts_type elem = ts_type_elem(e->m, inst->type);
-    uint32_t bits = cg_index_of(e, ix)->bits, m = ts_opnd_mask(inst), d = ts_opnd_pad(inst);
+    uint32_t bits = cg_index_of(e, ix)->bits, m = ts__opnd_mask(inst), d = ts__opnd_pad(inst);
     cg_reg reg = cg_reg_of(e, elem), in_mem = reg == CG_I1 ? CG_I8 : reg;
     cg_ref first, r, mask = m == TS_NO ? 0 : expr_at(e, x[m], ix);
     cg_ref pad = d == TS_NO ? cg_const(e, in_mem, bits, 0) : expr_at(e, x[d], ix);
@@ -560,7 +560,7 @@ void cg_scatter(cg *e, ts_val v, cg_ix ix)
     const ts_inst *inst = ts_at(e->fn, v);
     const uint32_t *x = ts_opnds(e->fn, inst);
     ts_type elem = ts_type_elem(e->m, ts_type_of(e->fn, x[1]));
-    uint32_t bits = cg_index_of(e, ix)->bits, m = ts_opnd_mask(inst);
+    uint32_t bits = cg_index_of(e, ix)->bits, m = ts__opnd_mask(inst);
     int64_t align = cg_elem_bytes(e, elem);
     cg_reg reg = cg_reg_of(e, elem), in_mem = reg == CG_I1 ? CG_I8 : reg;
     cg_ref first, value = expr_at(e, x[1], ix), mask = m == TS_NO ? 0 : expr_at(e, x[m], ix);
@@ -810,7 +810,7 @@ static cg_ref expr_lazy(cg *e, ts_val v, cg_ix ix)
     uint64_t payload;
     switch ((int)inst->op) {
     case TS_OP_constant:
-        if (ts_const_bits(e->fn, v, &payload))
+        if (ts__const_bits(e->fn, v, &payload))
             return cg_const(e, cg_reg_of(e, inst->type), at->bits, payload);
         return expr_dense(e, v, ix);
     case TS_OP_iota:
@@ -876,7 +876,7 @@ cg_ref cg_scalar(cg *e, ts_val v)
         return e->body[v];
     if (val->form == CG_SCALAR)
         return val->ref;
-    if (ts_const_bits(e->fn, v, &payload))
+    if (ts__const_bits(e->fn, v, &payload))
         return cg_const(e, cg_reg_of(e, ts_type_of(e->fn, v)), 0, payload);
     return cg_gen(e, v, cg_ix_scalar(e, ts_type_rank(e->m, ts_type_of(e->fn, v))));
 }
@@ -884,7 +884,7 @@ cg_ref cg_scalar(cg *e, ts_val v)
 cg_ref cg_scalar_i64(cg *e, ts_val v)
 {
     int64_t c;
-    if (ts_const_as_int(e->fn, v, &c))
+    if (ts__const_as_int(e->fn, v, &c))
         return cg_int(e, c);
     cg_ref x = cg_scalar(e, v);
     cg_ref known = cg_known(e, CG_KEY(EXPR_WIDE, x, 0), 0);
@@ -902,7 +902,7 @@ static cg_ref expr_body_value(cg *e, ts_val v, uint32_t bits)
     uint64_t payload;
     if (e->body[v])
         return e->body[v];
-    if (ts_const_bits(e->fn, v, &payload))
+    if (ts__const_bits(e->fn, v, &payload))
         return cg_const(e, cg_reg_of(e, ts_type_of(e->fn, v)), bits, payload);
     return cg_splat(e, cg_reg_of(e, ts_type_of(e->fn, v)), bits, cg_scalar(e, v));
 }

@@ -73,7 +73,7 @@ static uint32_t walk_message(cg *e, const char *text)
 /* The record of ts__rt_fault; bounds: index and extent, or NULL. */
 static void walk_fault(cg *e, ts_val v, uint32_t message, const cg_ref *bounds)
 {
-    const ts_loc_info *info = ts_loc_of(e->fn, v);
+    const ts_loc_info *info = ts__loc_of(e->fn, v);
     cg_ref where[] = {cg_int(e, info->line), cg_int(e, info->col), cg_int(e, message), e->pid[0], e->pid[1], e->pid[2],
                       bounds ? bounds[0] : 0, bounds ? bounds[1] : 0};
     for (int64_t i = 0; i < (bounds ? 8 : 6); i++)
@@ -272,7 +272,7 @@ static void walk_atomic(cg *e, ts_val v)
     ts_type type = ts_type_of(e->fn, value);
     int64_t words[] = {ts_type_elem(e->m, type) < TS_T_token ? ts_type_elem(e->m, type) : TS_T_i64,
                        cas ? TS_RMW_CAS : (int64_t)TS_M_GET_MODE(inst->aux), ts_type_count(e->m, type)};
-    uint32_t m = ts_opnd_mask(inst);
+    uint32_t m = ts__opnd_mask(inst);
     cg_ref null = cg_text(e, "null");
     cg_mem *at = cg_dense(e, x[0]), *with = cg_dense(e, value);
     cg_mem *compare = cas ? cg_dense(e, x[1]) : NULL, *mask = m != TS_NO ? cg_dense(e, x[m]) : NULL;
@@ -761,7 +761,7 @@ static void walk_assume(cg *e, ts_val v)
 {
     const ts_inst *inst = ts_at(e->fn, v);
     e->val[v] = e->val[inst->opnd[0]];
-    if (e->val[v].form == CG_NONE || ts_const_bits(e->fn, inst->opnd[0], &(uint64_t){0}))
+    if (e->val[v].form == CG_NONE || ts__const_bits(e->fn, inst->opnd[0], &(uint64_t){0}))
         walk_scalar(e, v);
 }
 

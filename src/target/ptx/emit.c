@@ -277,7 +277,7 @@ void ts__emit_cold(ts_ptx *e, ts_val v, const ts_inst *inst)
 static bool emit_runs_once(const ts_ptx *e, const ts_val *bound, bool is_unsigned)
 {
     int64_t lower, upper;
-    if (!ts_const_as_int(e->fn, e->alias[bound[0]], &lower) || !ts_const_as_int(e->fn, e->alias[bound[1]], &upper))
+    if (!ts__const_as_int(e->fn, e->alias[bound[0]], &lower) || !ts__const_as_int(e->fn, e->alias[bound[1]], &upper))
         return false;
     return is_unsigned ? (uint64_t)lower < (uint64_t)upper : lower < upper;
 }
@@ -450,7 +450,7 @@ static void emit_module(ts_ptx *e, ts_text *out)
 /* A register for a guard that is constant and false. */
 static void emit_prepare_guard(ts_ptx *e, ts_val v)
 {
-    uint32_t mask = ts_opnd_mask(ts_at(e->fn, v));
+    uint32_t mask = ts__opnd_mask(ts_at(e->fn, v));
     ts_val pred = mask == TS_NO ? 0 : ts__ptx_opnd(e, v, mask);
     uint64_t holds;
     e->guard = pred && !e->reg[pred] && ts__ptx_const(e, pred, &holds) && !holds ? ts__ptx_in_reg(e, pred) : 0;
@@ -517,7 +517,7 @@ ts_status ts__ptx_emit(const ts_fn *fn, const ts_plan *plan, ts_text *text, ts_e
     ts__text_init(&e.text, alloc);
     ts__text_init(&e.globals, alloc);
     ts__text_init(&e.locals, alloc);
-    if (ts_shape_of(fn, &e.arena, &e.shape) && emit_openers(&e) && ts__ptx_assign(&e)) {
+    if (ts__shape_of(fn, &e.arena, &e.shape) && emit_openers(&e) && ts__ptx_assign(&e)) {
         emit_body(&e);
         if (e.status == TS_OK && !emit_failed(&e))
             emit_module(&e, text);

@@ -350,7 +350,8 @@ void ts__emit_bini(ts_ptx *e, ts_val v, const ts_inst *inst)
     if (inst->type == TS_T_i1)
         PUT("$s.pred $v, $r, $r;\n", inst->op == TS_OP_muli ? "and" : "xor", v, ts__ptx_in_reg(e, inst->opnd[0]),
             ts__ptx_in_reg(e, inst->opnd[1]));
-    else if (inst->op == TS_OP_subi && inst->type == TS_T_i16 && ts_const_as_int(e->fn, e->alias[inst->opnd[0]], &from))
+    else if (inst->op == TS_OP_subi && inst->type == TS_T_i16 &&
+             ts__const_as_int(e->fn, e->alias[inst->opnd[0]], &from))
         PUT("mad.lo.s16 $v, $v, -1, $v;\n", v, inst->opnd[1], inst->opnd[0]); /* see alu_negate */
     else
         PUT("$s.$s $v, $v, $v;\n", ts_info(inst)->ptx, alu_int(e, inst->type, false), v, inst->opnd[0], inst->opnd[1]);
@@ -492,7 +493,7 @@ void ts__emit_shift(ts_ptx *e, ts_val v, const ts_inst *inst)
     }
     const char *type = !right ? t->b : is_unsigned ? t->u : t->s;
     ts_reg x = right ? alu_clean(e, inst->opnd[0], inst->type, is_unsigned) : ts__ptx_in_reg(e, inst->opnd[0]);
-    if (ts_const_as_int(e->fn, e->alias[inst->opnd[1]], &count) && count >= 0 && count < 64)
+    if (ts__const_as_int(e->fn, e->alias[inst->opnd[1]], &count) && count >= 0 && count < 64)
         PUT("$s.$s $v, $r, $i;\n", ts_info(inst)->ptx, type, v, x, (int)count);
     else
         PUT("$s.$s $v, $r, $r;\n", ts_info(inst)->ptx, type, v, x, alu_shift_count(e, inst->opnd[1]));
@@ -613,7 +614,8 @@ static void alu_pointer(ts_ptx *e, ts_val v, const ts_inst *inst, uint32_t scale
     int64_t constant;
     bool wide = p->class == TS_RC_RD;
     ts_reg base = ts__ptx_in_reg(e, inst->opnd[0]), index;
-    if (ts_const_as_int(e->fn, e->alias[inst->opnd[1]], &constant) && constant * scale == (int32_t)(constant * scale)) {
+    if (ts__const_as_int(e->fn, e->alias[inst->opnd[1]], &constant) &&
+        constant * scale == (int32_t)(constant * scale)) {
         PUT("add.$s $v, $r, $i;\n", p->s, v, base, (int)(constant * scale));
         return;
     }

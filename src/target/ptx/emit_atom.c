@@ -186,7 +186,7 @@ static void atom_plain(ts_ptx *e, ts_val v, const ts_inst *inst, const char *spa
 void ts__emit_atom(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     const ts_val *opnds = ts_opnds(e->fn, inst);
-    uint32_t mask = ts_opnd_mask(inst);
+    uint32_t mask = ts__opnd_mask(inst);
     ts_val pred = mask == TS_NO ? 0 : opnds[mask];
     ts_rmw mode = TS_M_GET_MODE(inst->aux);
     ts_type value = ts_type_of(e->fn, opnds[1]);

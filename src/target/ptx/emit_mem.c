@@ -156,7 +156,7 @@ static void mem_set_pad(ts_ptx *e, ts_reg reg, ts_val pad, ts_type type)
 static mem_access mem_access_of(ts_ptx *e, const ts_inst *inst, ts_type type)
 {
     const ts_val *opnds = ts_opnds(e->fn, inst);
-    uint32_t mask = ts_opnd_mask(inst);
+    uint32_t mask = ts__opnd_mask(inst);
     mem_access m = {.pointer = opnds[0], .pred = mask == TS_NO ? 0 : opnds[mask], .type = type};
     m.n = TS_MAX(1u, TS_S_NUMBER(inst->aux));
     m.bits = ts__ptx_type(e, type)->bits;
@@ -190,7 +190,7 @@ void ts__emit_ld(ts_ptx *e, ts_val v, const ts_inst *inst)
     bool single = inst->type != TS_T_none;
     ts_type type = single ? inst->type : ts_type_of(e->fn, v + 1);
     mem_access m = mem_access_of(e, inst, type);
-    uint32_t pad_at = ts_opnd_pad(inst);
+    uint32_t pad_at = ts__opnd_pad(inst);
     ts_val pad = pad_at == TS_NO ? 0 : ts_opnds(e->fn, inst)[pad_at];
     mem_verb(e, inst, false, verb);
     m.verb = verb;
@@ -373,7 +373,7 @@ void ts__emit_mbar_inval(ts_ptx *e, ts_val v, const ts_inst *inst)
 
 static ts_val mem_pred(const ts_ptx *e, const ts_inst *inst)
 {
-    uint32_t at = ts_opnd_mask(inst);
+    uint32_t at = ts__opnd_mask(inst);
     return at == TS_NO ? 0 : ts_opnds(e->fn, inst)[at];
 }
 

@@ -60,7 +60,7 @@ ts_reg_class ts__ptx_class(const ts_ptx *e, ts_type type)
 
 bool ts__ptx_const(const ts_ptx *e, ts_val v, uint64_t *bits)
 {
-    if (!ts_const_bits(e->fn, v, bits))
+    if (!ts__const_bits(e->fn, v, bits))
         return false;
     uint32_t width = ts__ptx_type(e, ts__ptx_type_of(e, v))->bits;
     if (width < 64)
@@ -105,7 +105,7 @@ ts_val ts__ptx_base(const ts_ptx *e, ts_val pointer, int64_t *offset)
     for (;;) {
         const ts_inst *inst = ts_at(e->fn, pointer = e->alias[pointer]);
         int64_t add;
-        if (inst->op != TS_OP_ptr_add || !ts_const_as_int(e->fn, e->alias[inst->opnd[1]], &add))
+        if (inst->op != TS_OP_ptr_add || !ts__const_as_int(e->fn, e->alias[inst->opnd[1]], &add))
             return pointer;
         if (add + *offset < INT32_MIN || add + *offset > INT32_MAX)
             return pointer;
@@ -136,9 +136,9 @@ static ts_val reg_negated(const ts_ptx *e, ts_val v)
         return 0;
     if (inst->op == TS_OP_negi)
         return ts__ptx_opnd(e, v, 0);
-    if (inst->op == TS_OP_subi && ts_const_as_int(e->fn, ts__ptx_opnd(e, v, 0), &by) && by == 0)
+    if (inst->op == TS_OP_subi && ts__const_as_int(e->fn, ts__ptx_opnd(e, v, 0), &by) && by == 0)
         return ts__ptx_opnd(e, v, 1);
-    if (inst->op == TS_OP_muli && ts_const_as_int(e->fn, ts__ptx_opnd(e, v, 1), &by) && by == -1)
+    if (inst->op == TS_OP_muli && ts__const_as_int(e->fn, ts__ptx_opnd(e, v, 1), &by) && by == -1)
         return ts__ptx_opnd(e, v, 0);
     return 0;
 }
@@ -231,7 +231,7 @@ static void reg_use(reg_state *s, ts_val user, uint32_t i, uint32_t when)
     ts_val v = ts__ptx_read(e, user, i);
     uint64_t bits;
     int64_t offset;
-    if (ts_const_bits(e->fn, v, &bits) && reg_imm_allowed(e, row, i, ts__ptx_type_of(e, v)))
+    if (ts__const_bits(e->fn, v, &bits) && reg_imm_allowed(e, row, i, ts__ptx_type_of(e, v)))
         return;
     if (i < 32 && row->address >> i & 1) {
         v = ts__ptx_base(e, v, &offset);
