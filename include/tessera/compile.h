@@ -141,7 +141,7 @@ typedef struct ts_plan {
     char name[128];          /* symbol of the entry */
     /* GPU */
     uint32_t threads;        /* per block, in x */
-    uint32_t shared_bytes;   /* dynamic shared memory */
+    uint32_t shared_bytes;   /* shared memory that the code needs */
     uint32_t cluster;        /* CTAs that work on one tile block: the launch has grid.x * cluster CTAs; 0 or 1 = none */
     uint32_t n_tmaps;
     ts_plan_tmap tmap[TS_PLAN_TMAPS];
@@ -150,6 +150,9 @@ typedef struct ts_plan {
     uint8_t persistent;
     uint8_t error_param;
     uint8_t uses_print;
+    /* A kernel of threads: the launch says how many (of at most `threads` when that is not 0), how many bytes of
+     * dynamic shared memory follow the shared_bytes of the kernel's own, and the cluster. */
+    uint8_t thread_kernel;
     /* CPU */
     uint64_t scratch_bytes;  /* per worker */
 } ts_plan;
@@ -265,9 +268,17 @@ typedef struct ts_interpret {
     uint32_t schedule;  /* of warps: 0 in turn, 1 the last one first, others a reproducible shuffle */
     const ts_interpret_range *ranges; /* any other address is TS_INDEX; none: addresses are taken as they are */
     size_t n_ranges;
+    uint32_t block[3];     /* kernels of threads: threads of a block; all zero: as compiled */
+    uint32_t cluster[3];   /* blocks of a cluster; all zero: none, or as compiled */
+    uint32_t shared_bytes; /* kernels of threads: dynamic shared memory */
 } ts_interpret;
 TS_API TS_CHECKED ts_status ts_interpret_pack(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
                                               const ts_hints *hints, const ts_interpret *run, ts_error *err);
+/* The same for IR text, of either level; `entry` NULL: the first kernel. With target 0 it runs as it is written,
+ * functions called where they are; a kernel of threads with the checks for races, too. Errors: also TS_PARSE,
+ * TS_VERIFY. */
+TS_API TS_CHECKED ts_status ts_interpret_text(const char *text, size_t n, const char *entry, const ts_interpret *run,
+                                              ts_error *err);
 
 #ifdef __cplusplus
 }

@@ -106,7 +106,7 @@
  *     tma_store, _reduce   shared pointer, coordinates innermost first, [pred]
  *     wgmma                accumulators.., a (descriptor i64, or 4 registers TS_MMA_A_REGS), b desc i64,
  *                          scale-d i1 -> accumulators (in place: the operand dies)
- *     shfl                 value (32 bit), lane or distance i32
+ *     shfl                 value (16, 32 or 64 bits), lane or distance i32
  */
 #ifndef TESSERA_IR_H
 #define TESSERA_IR_H
@@ -145,7 +145,8 @@ TS_API ts_op ts_op_find(const char *name, size_t n);
 /* "addf"; NULL for a number that is no operation. */
 TS_API const char *ts_op_name(ts_op op);
 
-/* What a function may contain. A kernel of tiles is compiled for the CPU and for GPUs, one of threads for GPUs. */
+/* What a function may contain. A kernel of tiles is compiled for the CPU and for GPUs, one of threads for GPUs
+ * alone. */
 typedef enum ts_level { TS_LEVEL_T = 1, TS_LEVEL_S = 2, TS_LEVEL_B = 3 } ts_level;
 
 /* Flags of an instruction (ts_emit): which optional operands it has. They come last, in the order mask, padding or
@@ -215,7 +216,8 @@ typedef enum ts_sreg { /* sreg kinds; x, y, z follow each other */
     TS_SREG_SMID, TS_SREG_CLUSTER_RANK, TS_SREG_CLUSTER_ID, TS_SREG_NCLUSTER, TS_SREG_CLOCK64,
     TS_SREG_LANEMASK_LT
 } ts_sreg;
-/* shared: a pointer into dynamic shared memory; aux is the plain byte offset (not TS_S packed).
+/* shared: a pointer into dynamic shared memory; aux is the plain byte offset (not TS_S packed). shared_alloc (ALLOCA):
+ * memory of the block of its own.
  * ld, st: kind = ts_cache_use, number = elements (1, 2, 4, 8, 16); ld extra bit 0 = masked-off elements may
  * be anything (else they are the pad, or zero). */
 typedef enum ts_cache_use { TS_CACHE_NONE, TS_CACHE_NC /* read-only */, TS_CACHE_STREAM, TS_CACHE_VOLATILE,
@@ -388,6 +390,9 @@ TS_API ts_fn *ts_fn_create(ts_module *module, const char *name, ts_level level);
 /* Makes a function, for ts_call, of what ts_fn_create gave: it returns values of these types, n may be 0. Before it is
  * called; its body and its TS_OP_return may come before or after. */
 TS_API void ts_fn_set_results(ts_fn *fn, uint32_t n, const ts_type *types);
+/* Promises that a kernel of threads is launched with blocks of at most 32 * warps threads (1 to 32 warps), so that
+ * each may use more registers; a launch with more is refused. */
+TS_API void ts_fn_set_warps(ts_fn *fn, uint32_t warps);
 /* The type of a value of the function. */
 TS_API ts_type ts_val_type(const ts_fn *fn, ts_val v);
 
@@ -463,8 +468,9 @@ TS_API ts_val ts_permute(ts_builder *b, ts_val x, const uint32_t *axes);
 
 /* ---- memory of tiles --------------------------------------------------------------------------- */
 
-/* Number of this block along axis 0, 1 or 2 of the grid: i32. */
+/* Number of this block along axis 0, 1 or 2 of the grid, and of all blocks there: i32. At both levels. */
 TS_API ts_val ts_block_id(ts_builder *b, uint32_t axis);
+TS_API ts_val ts_num_blocks(ts_builder *b, uint32_t axis);
 /* An array in memory: `base` points to element 0; extents and strides in elements, TS_DYNAMIC for those that `dynamic`
  * gives, extents first (n_dynamic values of i32 or i64). */
 TS_API ts_val ts_tensor_view(ts_builder *b, ts_val base, uint32_t rank, const int64_t *dims, const int64_t *strides,
@@ -476,6 +482,58 @@ TS_API ts_val ts_partition_view(ts_builder *b, ts_val tensor_view, const int64_t
  * `mem`: TS_M_ bits, 0 for the usual meaning. A store leaves out what lies outside the array. */
 TS_API ts_val ts_load_view(ts_builder *b, ts_val view, const ts_val *index, uint32_t mem);
 TS_API void ts_store_view(ts_builder *b, ts_val view, ts_val tile, const ts_val *index, uint32_t mem);
+
+/* ---- threads ----------------------------------------------------------------------------------- */
+
+/* What follows belongs in functions of level TS_LEVEL_S. Each thread of a block of up to 1024 threads runs the
+ * function; ts_launch_config (launch.h) says how many there are, along x, y and z, counted x fastest; 32 neighbours
+ * are a warp. */
+
+/* Number of this thread along axis 0, 1 or 2 of its block, and of all threads there; its number in its warp (0 to 31),
+ * and that of its warp in the block: i32. */
+TS_API ts_val ts_thread_id(ts_builder *b, uint32_t axis);
+TS_API ts_val ts_num_threads(ts_builder *b, uint32_t axis);
+TS_API ts_val ts_lane_id(ts_builder *b);
+TS_API ts_val ts_warp_id(ts_builder *b);
+
+/* Memory that the threads of a block share: `count` elements, aligned to `align` bytes (a power of two up to 1024; 0:
+ * to one element). It holds anything at first. Each call is memory of its own; that of a function which is called
+ * twice may be one or two. A pointer to element 0. */
+TS_API ts_val ts_shared_array(ts_builder *b, ts_type elem, uint32_t count, uint32_t align);
+/* A pointer `offset` bytes into the dynamic shared memory of the launch (ts_launch_config.shared_bytes), which begins
+ * at a multiple of 16 bytes. */
+TS_API ts_val ts_shared_dynamic(ts_builder *b, ts_type elem, uint32_t offset);
+/* `count` elements for each thread alone. */
+TS_API ts_val ts_local_array(ts_builder *b, ts_type elem, uint32_t count);
+
+/* The pointer `index` elements further (an integer of any width, signed). */
+TS_API ts_val ts_element(ts_builder *b, ts_val pointer, ts_val index);
+/* The number that a pointer points to; where `cond` (i1) is not set, memory is not touched and `other` is given.
+ * `cache`: ts_cache_use, 0 for the usual access. */
+TS_API ts_val ts_load(ts_builder *b, ts_val pointer, uint32_t cache);
+TS_API ts_val ts_load_if(ts_builder *b, ts_val pointer, ts_val cond, ts_val other, uint32_t cache);
+TS_API void ts_store(ts_builder *b, ts_val pointer, ts_val value, uint32_t cache);
+TS_API void ts_store_if(ts_builder *b, ts_val pointer, ts_val value, ts_val cond, uint32_t cache);
+
+/* Changes global or shared memory in one step and gives what was there. TS_RMW_ADDF: f16, bf16, f32, f64. The others:
+ * i32 and i64; TS_RMW_XCHG f32 and f64, too. `mem`: TS_M_ORDER and TS_M_SCOPE, 0 = relaxed, among the threads of the
+ * GPU. */
+TS_API ts_val ts_atomic(ts_builder *b, ts_rmw mode, ts_val pointer, ts_val value, uint32_t mem);
+/* Writes `value` where `compare` was found; any number of 8 to 64 bits. */
+TS_API ts_val ts_atomic_cas(ts_builder *b, ts_val pointer, ts_val compare, ts_val value, uint32_t mem);
+
+/* Waits for all threads of the block; what they wrote before is seen by all of them behind it. All or none of them run
+ * it. */
+TS_API void ts_barrier(ts_builder *b);
+/* The same for the threads of a warp. */
+TS_API void ts_warp_sync(ts_builder *b);
+/* What this thread wrote before is seen by the others of the block, GPU or system before what it writes behind. */
+TS_API void ts_memory_fence(ts_builder *b, ts_fence scope);
+/* The value (a number of 16, 32 or 64 bits) of another lane of the warp: number `lane` (TS_SHFL_IDX), `lane` below or
+ * above (UP, DOWN), or number own ^ lane (BFLY); one's own where that lies outside of the warp. All lanes run it. */
+TS_API ts_val ts_warp_shuffle(ts_builder *b, ts_shfl kind, ts_val value, ts_val lane);
+/* Whether `cond` is set in any lane, in all lanes (i1); or bit i for lane i (TS_VOTE_BALLOT: i32). All lanes run it. */
+TS_API ts_val ts_warp_vote(ts_builder *b, ts_vote kind, ts_val cond);
 
 /* ---- regions ----------------------------------------------------------------------------------- */
 

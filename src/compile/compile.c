@@ -61,6 +61,8 @@ static ts_status compile_accesses(const ts_fn *fn, ts_arena *scratch, ts_plan *p
         int n = inst->op == TS_OP_param ? 0 : ts__alias_sources(inst, &first);
         if (flags & (TS_READ | TS_WRITE))
             how[ts_opnd(fn, v, 0)] |= (flags & TS_READ ? COMPILE_READ : 0) | (flags & TS_WRITE ? COMPILE_WRITTEN : 0);
+        if (inst->op == TS_OP_cp_async)
+            how[ts_opnd(fn, v, 1)] |= COMPILE_READ;
         if (!how[v])
             continue;
         if (inst->op == TS_OP_param)
@@ -165,6 +167,9 @@ static ts_status compile_fn(compile_run *run, ts_error *err)
     ts_plan *plan = run->env.plan;
     ts_target target = run->env.target;
     plan->target = target;
+    plan->thread_kernel = run->fn->level == TS_LEVEL_S;
+    if (plan->thread_kernel)
+        plan->threads = 32u * run->fn->num_warps;
     const char *name = ts_str_get(run->fn->module, run->fn->name);
     size_t n = strlen(name);
     if (n >= sizeof plan->name)
@@ -175,13 +180,11 @@ static ts_status compile_fn(compile_run *run, ts_error *err)
         if (compile_rows[i].level & run->fn->level && compile_rows[i].is_gpu == (target != TS_TARGET_CPU))
             return compile_row_run(run, compile_rows[i].groups, err);
     return ts_fail(err, TS_UNSUPPORTED,
-                   "'%s' is a function of %s level, which is not compiled for the %s yet: compile a tile function",
-                   name,
-                   run->fn->level == TS_LEVEL_S ? "thread" : "tile", target == TS_TARGET_CPU ? "CPU" : "GPU");
+                   "kernel '%s' is written for threads, which are not compiled for the %s: launch it on a GPU, or "
+                   "write a kernel of tiles", name, target == TS_TARGET_CPU ? "CPU" : "target");
 }
 
-/* The entry of a module: the one named, or the first; functions are compiled with the kernels that call them. */
-static ts_fn *compile_entry(ts_module *module, const char *entry)
+ts_fn *ts__compile_entry(ts_module *module, const char *entry)
 {
     for (uint32_t i = 0; i < module->fns.n; i++)
         if (entry ? strcmp(ts_str_get(module, module->fns.at[i]->name), entry) == 0 : module->fns.at[i]->entry)
@@ -193,7 +196,7 @@ ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hint
                             const ts_probe *probe, const ts_alloc *alloc, ts_code *out, ts_error *err)
 {
     static const ts_hints none = {0};
-    ts_fn *fn = compile_entry(module, entry);
+    ts_fn *fn = ts__compile_entry(module, entry);
     if (!fn)
         return ts_fail(err, TS_NOTFOUND, "the module has no entry named '%s'", entry ? entry : "(any)");
     if (!fn->entry)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A packed function run by the reference interpreter: what a kernel means, without any target; or, for a
+ * A packed function, or IR text, run by the reference interpreter: what a kernel means, without any target; or, for a
  * GPU target, what becomes of it: compiled, and its thread-level form run thread by thread as the launch would
  * start it. For tests and tools; slow. Read next: lang/front.h, eval/eval.h.
  */
@@ -15,18 +15,29 @@ _Static_assert(sizeof(ts_interpret_range) == sizeof(ts_eval_range) &&
                    offsetof(ts_interpret_range, bytes) == offsetof(ts_eval_range, bytes),
                "the public name of a range of memory");
 
-static ts_eval_env interpret_env(const ts_interpret *run)
+static ts_eval_env interpret_env(const ts_interpret *run, ts_level level)
 {
-    return (ts_eval_env){.print = run->print, .print_user = run->print_user, .max_steps = run->max_steps,
-                         .check_races = run->target != 0, .schedule = run->schedule,
-                         .ranges = (const ts_eval_range *)run->ranges, .n_ranges = run->n_ranges};
+    ts_eval_env env = {.print = run->print, .print_user = run->print_user, .max_steps = run->max_steps,
+                       .check_races = level == TS_LEVEL_S, .schedule = run->schedule,
+                       .ranges = (const ts_eval_range *)run->ranges, .n_ranges = run->n_ranges,
+                       .dynamic_bytes = run->shared_bytes};
+    memcpy(env.block_threads, run->block, sizeof env.block_threads);
+    memcpy(env.cluster, run->cluster, sizeof env.cluster);
+    return env;
 }
 
-static ts_status interpret_tile(const ts_module *module, const ts_interpret *run, ts_error *err)
+/* As it is written. */
+static ts_status interpret_plain(const ts_module *module, const ts_fn *fn, const ts_interpret *run, ts_error *err)
 {
-    ts_eval_env env = interpret_env(run);
     TS_TRY(ts_module_verify(module, err));
-    return ts__eval_grid(module->fns.at[0], run->params, run->n_params, run->grid, &env, err);
+    ts_eval_env env = interpret_env(run, (ts_level)fn->level);
+    if (fn->level != TS_LEVEL_S)
+        return ts__eval_grid(fn, run->params, run->n_params, run->grid, &env, err);
+    ts_plan *plan = ts__arena_get(module->arena, sizeof *plan);
+    if (!plan)
+        return ts_fail(err, TS_NOMEM, "out of memory while evaluating");
+    memset(plan, 0, sizeof *plan);
+    return ts__eval_simt(fn, plan, run->params, run->n_params, run->grid, &env, err);
 }
 
 /* The fault of checked code as an error. */
@@ -48,7 +59,7 @@ static ts_status interpret_launch(const ts_fn *fn, const ts_code *code, const ts
     uint64_t params[TS_PLAN_PARAMS + INTERPRET_ADDED];
     uint32_t grid[3], n = plan->n_params;
     ts_fault fault = {0};
-    ts_eval_env env = interpret_env(run);
+    ts_eval_env env = interpret_env(run, TS_LEVEL_S);
     if (run->n_params != n)
         return ts_fail(err, TS_VALUE, "%zu parameters given; the kernel takes %u", run->n_params, n);
     memcpy(params, run->params, n * sizeof *params);
@@ -66,13 +77,31 @@ static ts_status interpret_launch(const ts_fn *fn, const ts_code *code, const ts
     return interpret_fault(&fault, code, err);
 }
 
-static ts_status interpret_threads(ts_module *module, const ts_hints *hints, const ts_interpret *run, ts_error *err)
+static ts_status interpret_compiled(ts_module *module, ts_fn *fn, const ts_hints *hints, const ts_interpret *run,
+                                    ts_error *err)
 {
     ts_code code;
-    TS_TRY(ts__compile_module(module, NULL, hints, (ts_target)run->target, NULL, NULL, &code, err));
-    ts_status status = interpret_launch(module->fns.at[0], &code, run, err); /* lowered in place */
+    const char *entry = ts_str_get(module, fn->name);
+    TS_TRY(ts__compile_module(module, entry, hints, (ts_target)run->target, NULL, NULL, &code, err));
+    ts_status status = interpret_launch(fn, &code, run, err); /* lowered in place */
     ts_code_deinit(&code);
     return status;
+}
+
+static ts_status interpret_module(ts_module *module, const char *entry, const ts_hints *hints, const ts_interpret *run,
+                                  ts_error *err)
+{
+    ts_fn *fn = ts__compile_entry(module, entry);
+    if (!fn || !fn->entry)
+        return ts_fail(err, TS_NOTFOUND, "the module has no kernel named '%s'", entry ? entry : "(any)");
+    return run->target ? interpret_compiled(module, fn, hints, run, err) : interpret_plain(module, fn, run, err);
+}
+
+static ts_status interpret_check(const ts_interpret *run, ts_error *err)
+{
+    return run->target != TS_TARGET_CPU ? TS_OK
+                                        : ts_fail(err, TS_VALUE, "the interpreter runs a kernel as it is written "
+                                                  "(target 0) or the threads of a GPU, not CPU code");
 }
 
 ts_status ts_interpret_pack(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
@@ -80,12 +109,26 @@ ts_status ts_interpret_pack(const void *pack, size_t n_pack, const ts_spec *spec
 {
     ts_arena arena;
     ts_module *module = NULL;
-    if (run->target == TS_TARGET_CPU)
-        return ts_fail(err, TS_VALUE, "the interpreter runs tile level (target 0) or a GPU's threads, not CPU code");
+    TS_TRY(interpret_check(run, err));
     ts__arena_init(&arena, NULL);
     ts_status status = ts__front(&arena, pack, n_pack, spec, n_spec, hints, &module, err);
     if (status == TS_OK)
-        status = run->target ? interpret_threads(module, hints, run, err) : interpret_tile(module, run, err);
+        status = interpret_module(module, NULL, hints, run, err);
+    ts__arena_deinit(&arena);
+    return status;
+}
+
+ts_status ts_interpret_text(const char *text, size_t n, const char *entry, const ts_interpret *run, ts_error *err)
+{
+    ts_arena arena;
+    ts_module *module = NULL;
+    TS_TRY(interpret_check(run, err));
+    ts__arena_init(&arena, NULL);
+    ts_status status = ts__module_read(&arena, text, n, &module, err);
+    if (status == TS_OK)
+        status = ts_module_verify(module, err);
+    if (status == TS_OK)
+        status = interpret_module(module, entry, NULL, run, err);
     ts__arena_deinit(&arena);
     return status;
 }

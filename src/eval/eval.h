@@ -43,6 +43,9 @@ typedef struct ts_eval_env {
     const ts_alloc *alloc;
     bool check_races; /* thread level: shared memory written and touched by two warps without a barrier */
     uint32_t schedule; /* thread level: 0 warps in turn, 1 last warp first, others: a reproducible shuffle */
+    /* thread level: block and cluster when not all zero, else plan->threads in x and plan->cluster; bytes of dynamic
+     * shared memory behind the plan's */
+    uint32_t block_threads[3], cluster[3], dynamic_bytes;
     uint64_t steps;   /* out: how many were run */
 } ts_eval_env;
 
@@ -52,10 +55,10 @@ typedef struct ts_eval_env {
 TS_CHECKED ts_status ts__eval_grid(const ts_fn *fn, const uint64_t *params, size_t n, const uint32_t grid[3],
                                   ts_eval_env *env, ts_error *err);
 
-/* Runs every block of a thread-level function with plan->threads threads each: warps in lock-step under
- * a mask, each until it has to wait. Clusters of plan->cluster blocks run together. Besides the errors
- * above: TS_LAUNCH for a deadlock (says where each warp waits), a barrier misused, a read of data that
- * is still in flight (TMA or cp.async or wgmma without its wait). */
+/* Runs every block of a thread-level function: warps in lock-step under a mask, each until it has to wait. The blocks
+ * of a cluster run together. What shared_alloc asks for lies behind all other shared memory, and a few bytes that
+ * nobody may touch behind each. Besides the errors above: TS_LAUNCH for a deadlock (says where each warp waits), a
+ * barrier misused, a read of data that is still in flight (TMA or cp.async or wgmma without its wait). */
 TS_CHECKED ts_status ts__eval_simt(const ts_fn *fn, const ts_plan *plan, const uint64_t *params, size_t n,
                                   const uint32_t grid[3], ts_eval_env *env, ts_error *err);
 

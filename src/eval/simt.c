@@ -5,6 +5,7 @@
  */
 #include "eval/simt.h"
 #include "ir/float.h"
+#include "math/math.h"
 #include <stdio.h>
 
 /* ---- values and lanes ------------------------------------------------------------------------------ */
@@ -437,7 +438,7 @@ static ts_status simt_make_warp(simt_cta *cta, uint32_t index)
 {
     simt_machine *machine = cta->machine;
     simt_warp *w = &cta->warp[index];
-    uint32_t n = machine->fn->inst.n, left = machine->plan->threads - index * SIMT_LANES;
+    uint32_t n = machine->fn->inst.n, left = machine->n_threads - index * SIMT_LANES;
     *w = (simt_warp){.cta = cta, .index = index, .pc = 1, .mma_open = 1};
     w->lanes = w->active = left >= SIMT_LANES ? UINT32_MAX : (1u << left) - 1;
     w->reg = TS_NEW_N(&machine->arena, uint64_t, (size_t)n * SIMT_LANES);
@@ -448,10 +449,23 @@ static ts_status simt_make_warp(simt_cta *cta, uint32_t index)
     return w->reg && w->flight ? TS_OK : ts_fail(machine->run.err, TS_NOMEM, "out of memory for %u values", n);
 }
 
+/* What lies between the arrays of shared_alloc, and behind the last. */
+static void simt_mark_between(simt_cta *cta)
+{
+    const simt_machine *machine = cta->machine;
+    uint32_t end = machine->plan->shared_bytes + machine->run.env->dynamic_bytes;
+    for (ts_val v = 1; v < machine->fn->inst.n; v++)
+        if (ts_at(machine->fn, v)->op == TS_OP_shared_alloc) {
+            memset(cta->shadow + end, SIMT_BETWEEN, machine->alloc_at[v] - end);
+            end = machine->alloc_at[v] + ts_pool(machine->fn, ts_at(machine->fn, v))[0];
+        }
+    memset(cta->shadow + end, SIMT_BETWEEN, machine->shared_bytes - end);
+}
+
 static ts_status simt_make_cta(simt_machine *machine, uint32_t rank, const uint32_t block[3])
 {
     simt_cta *cta = &machine->cta[rank];
-    uint32_t bytes = machine->plan->shared_bytes;
+    uint32_t bytes = machine->shared_bytes;
     *cta = (simt_cta){.machine = machine, .rank = rank};
     memcpy(cta->block, block, sizeof cta->block);
     cta->smem = ts__arena_get(&machine->arena, bytes);
@@ -463,6 +477,7 @@ static ts_status simt_make_cta(simt_machine *machine, uint32_t rank, const uint3
     if (machine->arena.failed)
         return ts_fail(machine->run.err, TS_NOMEM, "out of memory for %u bytes of shared memory", bytes);
     memset(cta->smem, 0xCD, bytes);
+    simt_mark_between(cta);
     for (uint32_t i = 0; i < machine->n_warps; i++)
         TS_TRY(simt_make_warp(cta, i));
     return TS_OK;
@@ -539,8 +554,10 @@ static ts_status simt_cluster(simt_machine *machine, const uint32_t first[3])
     machine->cta = TS_NEW_N(&machine->arena, simt_cta, machine->n_ctas);
     if (!machine->cta)
         return ts_fail(machine->run.err, TS_NOMEM, "out of memory while evaluating");
+    const uint32_t *c = machine->cluster;
     for (uint32_t rank = 0; rank < machine->n_ctas; rank++)
-        TS_TRY(simt_make_cta(machine, rank, (uint32_t[]){first[0] + rank, first[1], first[2]}));
+        TS_TRY(simt_make_cta(machine, rank, (uint32_t[]){first[0] + rank % c[0], first[1] + rank / c[0] % c[1],
+                                                         first[2] + rank / c[0] / c[1]}));
     TS_TRY(simt_schedule(machine));
     for (uint32_t rank = 0; rank < machine->n_ctas; rank++)
         TS_TRY(simt_deliver_all(&machine->cta[rank].warp[0], 0));
@@ -550,49 +567,96 @@ static ts_status simt_cluster(simt_machine *machine, const uint32_t first[3])
 
 static ts_status simt_grid(simt_machine *machine)
 {
-    const uint32_t *grid = machine->run.grid;
+    const uint32_t *grid = machine->run.grid, *c = machine->cluster;
     uint32_t b[3];
-    if (grid[0] % machine->n_ctas)
-        return ts_fail(machine->run.err, TS_VALUE,
-                       "a grid of %u blocks does not divide into clusters of %u", grid[0],
-                       machine->n_ctas);
-    for (b[2] = 0; b[2] < grid[2]; b[2]++)
-        for (b[1] = 0; b[1] < grid[1]; b[1]++)
-            for (b[0] = 0; b[0] < grid[0]; b[0] += machine->n_ctas)
+    for (uint32_t axis = 0; axis < 3; axis++)
+        if (grid[axis] % c[axis])
+            return ts_fail(machine->run.err, TS_VALUE,
+                           "a grid of %u blocks along axis %u does not divide into clusters "
+                           "of %u", grid[axis], axis, c[axis]);
+    for (b[2] = 0; b[2] < grid[2]; b[2] += c[2])
+        for (b[1] = 0; b[1] < grid[1]; b[1] += c[1])
+            for (b[0] = 0; b[0] < grid[0]; b[0] += c[0])
                 TS_TRY(simt_cluster(machine, b));
     return TS_OK;
 }
 
-static ts_status simt_check_plan(const ts_plan *plan, ts_error *err)
+/* Block, cluster and shared memory of the plan, or of the environment where it says them. */
+static ts_status simt_check_shape(simt_machine *machine, const ts_plan *plan, const ts_eval_env *env, ts_error *err)
 {
-    if (plan->threads == 0 || plan->threads > SIMT_MAX_WARPS * SIMT_LANES)
-        return ts_fail(err, TS_VALUE, "a block of %u threads; 1 to %d are possible", plan->threads,
-                       SIMT_MAX_WARPS * SIMT_LANES);
-    if (plan->shared_bytes > 232448)
-        return ts_fail(err, TS_VALUE, "%u bytes of shared memory; at most 232448 are possible", plan->shared_bytes);
-    if (plan->cluster > SIMT_MAX_CLUSTER || plan->n_tmaps > TS_PLAN_TMAPS)
-        return ts_fail(err, TS_VALUE, "cluster of %u or %u tensor maps are too many", plan->cluster, plan->n_tmaps);
+    const uint32_t *block = env->block_threads, *cluster = env->cluster;
+    bool has_block = block[0] | block[1] | block[2], has_cluster = cluster[0] | cluster[1] | cluster[2];
+    uint64_t threads = 1, ctas = 1, bytes = (uint64_t)plan->shared_bytes + env->dynamic_bytes;
+    for (uint32_t axis = 0; axis < 3; axis++) {
+        machine->block[axis] = has_block ? block[axis] : axis ? 1 : plan->threads;
+        machine->cluster[axis] = has_cluster ? cluster[axis] : axis ? 1 : TS_MAX(plan->cluster, 1u);
+        threads *= TS_MIN(machine->block[axis], SIMT_MOST + 1);
+        ctas *= TS_MIN(machine->cluster[axis], SIMT_MOST + 1);
+    }
+    if (threads == 0 || threads > SIMT_MAX_WARPS * SIMT_LANES)
+        return ts_fail(err, TS_VALUE, "a block of (%u, %u, %u) threads; 1 to %d are possible", machine->block[0],
+                       machine->block[1], machine->block[2], SIMT_MAX_WARPS * SIMT_LANES);
+    if (bytes > SIMT_MAX_SHARED)
+        return ts_fail(err, TS_VALUE, "%llu bytes of shared memory; at most %d are possible", (unsigned long long)bytes,
+                       SIMT_MAX_SHARED);
+    if (ctas == 0 || ctas > SIMT_MAX_CLUSTER || plan->n_tmaps > TS_PLAN_TMAPS)
+        return ts_fail(err, TS_VALUE, "cluster of (%u, %u, %u) blocks or %u tensor maps are too many",
+                       machine->cluster[0], machine->cluster[1], machine->cluster[2], plan->n_tmaps);
+    machine->n_threads = (uint32_t)threads;
+    machine->n_warps = (machine->n_threads + SIMT_LANES - 1) / SIMT_LANES;
+    machine->n_ctas = (uint32_t)ctas;
+    machine->shared_bytes = (uint32_t)bytes;
     return TS_OK;
+}
+
+/* A place for each shared_alloc, with a gap behind it. */
+static ts_status simt_place_shared(simt_machine *machine)
+{
+    const ts_fn *fn = machine->fn;
+    machine->alloc_at = TS_NEW_N(&machine->run.arena, uint32_t, fn->inst.n);
+    if (!machine->alloc_at)
+        return ts_fail(machine->run.err, TS_NOMEM, "out of memory while evaluating");
+    for (ts_val v = 1; v < fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(fn, v);
+        if (inst->op != TS_OP_shared_alloc)
+            continue;
+        const uint32_t *words = ts_pool(fn, inst);
+        uint64_t at = ((uint64_t)machine->shared_bytes + words[1] - 1) / words[1] * words[1], end = at + words[0];
+        if (end > SIMT_MAX_SHARED)
+            return eval_fail(&machine->run, v, TS_VALUE, "%llu bytes of shared memory; at most %d are possible",
+                             (unsigned long long)end, SIMT_MAX_SHARED);
+        machine->alloc_at[v] = (uint32_t)at;
+        machine->shared_bytes = (uint32_t)end + SIMT_GAP;
+    }
+    return TS_OK;
+}
+
+static ts_status simt_start(simt_machine *machine)
+{
+    TS_TRY(simt_place_shared(machine));
+    machine->scalar = TS_NEW_N(&machine->run.arena, ts_scalar *, machine->fn->inst.n);
+    return machine->scalar ? simt_grid(machine)
+                           : ts_fail(machine->run.err, TS_NOMEM, "out of memory while evaluating");
 }
 
 ts_status ts__eval_simt(const ts_fn *fn, const ts_plan *plan, const uint64_t *params, size_t n, const uint32_t grid[3],
                        ts_eval_env *env, ts_error *err)
 {
     simt_machine machine = {.module = fn->module, .plan = plan};
-    TS_TRY(simt_check_plan(plan, err));
-    machine.n_warps = (plan->threads + SIMT_LANES - 1) / SIMT_LANES;
-    machine.n_ctas = plan->cluster ? plan->cluster : 1;
+    TS_TRY(simt_check_shape(&machine, plan, env, err));
     ts__arena_init(&machine.arena, env->alloc);
-    ts_status status = eval_run_init(&machine.run, fn, env, err);
+    ts_status status = ts__math_expand(fn, &machine.arena, &fn, err);
+    if (status != TS_OK) {
+        ts__arena_deinit(&machine.arena);
+        return status;
+    }
+    status = eval_run_init(&machine.run, fn, env, err);
     machine.fn = machine.run.fn;
     machine.run.params = params;
     machine.run.n_params = n;
     memcpy(machine.run.grid, grid, sizeof machine.run.grid);
-    machine.scalar = TS_NEW_N(&machine.run.arena, ts_scalar *, machine.fn->inst.n);
-    if (status == TS_OK && !machine.scalar)
-        status = ts_fail(err, TS_NOMEM, "out of memory while evaluating");
     if (status == TS_OK)
-        status = simt_grid(&machine);
+        status = simt_start(&machine);
     ts__arena_deinit(&machine.arena);
     eval_run_deinit(&machine.run);
     return status;

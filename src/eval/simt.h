@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The thread level of the interpreter, private to src/ir/eval_simt*.c.
+ * The thread level of the interpreter, private to src/eval/simt*.c.
  *
  * A warp is a state machine: a program counter, a stack of open regions and 32 lanes of every value. It
  * runs in lock-step under a mask until it has to wait (barrier, mbarrier, cluster), then the next warp
@@ -29,11 +29,14 @@ enum { SIMT_LANES = 32, SIMT_BARS = 16, SIMT_MAX_WARPS = 32, SIMT_MAX_CLUSTER = 
 /* Where dynamic shared memory begins in the 32-bit window; the CTA's rank is in bits 24 and up. */
 enum { SIMT_SHARED_BASE = 0x400, SIMT_RANK_SHIFT = 24 };
 
+/* Limits, and the bytes behind each array of shared_alloc that nobody may touch. */
+enum { SIMT_MOST = 1 << 20, SIMT_MAX_SHARED = 232448, SIMT_GAP = 16 };
+
 /* What registers hold before they are written, and what a load may leave in them. */
 #define SIMT_POISON 0xA5A5A5A5A5A5A5A5u
 
 /* Shadow of one byte of shared memory. */
-enum { SIMT_PLAIN, SIMT_TMA_FLIGHT, SIMT_CP_FLIGHT, SIMT_HOLDS_MBAR };
+enum { SIMT_PLAIN, SIMT_TMA_FLIGHT, SIMT_CP_FLIGHT, SIMT_HOLDS_MBAR, SIMT_BETWEEN };
 
 typedef enum simt_wait { SIMT_RUNS, SIMT_AT_BAR, SIMT_AT_MBAR, SIMT_AT_CLUSTER, SIMT_DONE } simt_wait;
 
@@ -128,7 +131,10 @@ typedef struct simt_machine {
     const ts_plan *plan;
     ts_scalar **scalar;      /* prepared elementwise operations */
     ts_arena arena;          /* of the cluster that runs now */
-    uint32_t n_warps, n_ctas;
+    uint32_t block[3], cluster[3]; /* threads of a block, blocks of a cluster */
+    uint32_t n_threads, n_warps, n_ctas;
+    uint32_t shared_bytes;   /* of a block, with what follows */
+    uint32_t *alloc_at;      /* [value] offset of a shared_alloc */
     simt_cta *cta;
     uint64_t cluster_phase;
     uint64_t random;
@@ -214,14 +220,13 @@ typedef enum simt_operand { SIMT_A, SIMT_B, SIMT_C } simt_operand;
 void simt_fragment(simt_operand which, uint32_t bits, uint32_t lane, uint32_t slot, uint32_t *row, uint32_t *col);
 
 #define SIMT_OPS(X)                                                                                \
-    X(param) X(constant) X(get_global) X(assume) X(sreg) X(shared) X(local) X(ptr_add) X(ld) X(st) \
-    X(atom) X(red) X(mul_wide) X(cvt_pack) X(pack2) X(unpack2) X(prmt) X(popc) X(clz) X(brev)      \
-    X(shfl) X(vote) X(redux) X(match) X(elect) X(bar_sync) X(bar_arrive) X(warp_sync)              \
-    X(cluster_arrive) X(cluster_wait) X(fence) X(cp_async) X(cp_async_commit) X(cp_async_wait)     \
-    X(mbar_init) X(mbar_inval) X(mbar_arrive) X(mbar_expect) X(mbar_wait) X(mapa) X(st_async) \
-    X(tma_load)      \
-    X(tma_store) X(tma_reduce) X(bulk_commit) X(bulk_wait) X(ldmatrix) X(stmatrix) X(mma_sync)     \
-    X(wgmma) X(wgmma_commit) X(wgmma_wait) X(trap) X(printf)
+    X(param) X(constant) X(get_global) X(assume) X(sreg) X(shared) X(shared_alloc) X(local)        \
+    X(ptr_add) X(ld) X(st) X(atom) X(red) X(mul_wide) X(cvt_pack) X(pack2) X(unpack2) X(prmt)      \
+    X(popc) X(clz) X(brev) X(shfl) X(vote) X(redux) X(match) X(elect) X(bar_sync) X(bar_arrive)    \
+    X(warp_sync) X(cluster_arrive) X(cluster_wait) X(fence) X(cp_async) X(cp_async_commit)         \
+    X(cp_async_wait) X(mbar_init) X(mbar_inval) X(mbar_arrive) X(mbar_expect) X(mbar_wait)         \
+    X(mapa) X(st_async) X(tma_load) X(tma_store) X(tma_reduce) X(bulk_commit) X(bulk_wait)         \
+    X(ldmatrix) X(stmatrix) X(mma_sync) X(wgmma) X(wgmma_commit) X(wgmma_wait) X(trap) X(printf)
 #define X(name) ts_status simt_##name(simt_warp *w, ts_val v);
 SIMT_OPS(X)
 #undef X

@@ -19,12 +19,12 @@ ts_status simt_smem_place(simt_warp *w, ts_val v, uint64_t address, uint64_t byt
 {
     simt_machine *machine = w->cta->machine;
     uint64_t rank = address >> SIMT_RANK_SHIFT, offset = (address & 0xFFFFFF) - SIMT_SHARED_BASE;
-    if (rank >= machine->n_ctas || offset > machine->plan->shared_bytes || bytes > machine->plan->shared_bytes - offset)
+    if (rank >= machine->n_ctas || offset > machine->shared_bytes || bytes > machine->shared_bytes - offset)
         return eval_fail(
             simt_run(w), v, TS_INDEX,
             "warp %u: %llu bytes at shared address 0x%llx; the block has %u bytes from 0x%x",
             w->index, (unsigned long long)bytes, (unsigned long long)address,
-            machine->plan->shared_bytes, SIMT_SHARED_BASE);
+            machine->shared_bytes, SIMT_SHARED_BASE);
     *place = (simt_place){&machine->cta[rank], (uint32_t)offset};
     return TS_OK;
 }
@@ -32,13 +32,14 @@ ts_status simt_smem_place(simt_warp *w, ts_val v, uint64_t address, uint64_t byt
 static ts_status simt_check_shadow(simt_warp *w, ts_val v, const simt_place *p, uint64_t bytes)
 {
     static const char *const why[] = {"", "a TMA load without its mbarrier wait",
-                                      "a cp.async without its wait", "an mbarrier"};
+                                      "a cp.async without its wait", "an mbarrier",
+                                      "none of the arrays that shared_alloc made"};
     for (uint64_t i = 0; i < bytes; i++) {
         uint8_t state = p->cta->shadow[p->offset + i];
         if (state)
             return eval_fail(simt_run(w), v, TS_LAUNCH,
                              "warp %u touches shared byte %llu, which belongs to %s", w->index,
-                             (unsigned long long)(p->offset + i), why[state & 3]);
+                             (unsigned long long)(p->offset + i), why[state % TS_COUNT(why)]);
     }
     return TS_OK;
 }

@@ -68,15 +68,16 @@ ts_status simt_assume(simt_warp *w, ts_val v)
 static uint64_t warp_sreg(const simt_warp *w, uint32_t kind, uint32_t lane)
 {
     const simt_machine *machine = w->cta->machine;
+    const uint32_t *block = machine->block, *cluster = machine->cluster;
     uint32_t thread = w->index * SIMT_LANES + lane, axis = kind % 3;
     if (kind <= TS_SREG_TID_Z)
-        return axis ? 0 : thread;
+        return (axis == 0 ? thread : axis == 1 ? thread / block[0] : thread / block[0] / block[1]) % block[axis];
     if (kind <= TS_SREG_CTAID_Z)
         return w->cta->block[axis];
     if (kind <= TS_SREG_NCTAID_Z)
         return machine->run.grid[axis];
     if (kind <= TS_SREG_NTID_Z)
-        return axis ? 1 : machine->plan->threads;
+        return block[axis];
     switch (kind) {
     case TS_SREG_LANEID:
         return lane;
@@ -85,9 +86,9 @@ static uint64_t warp_sreg(const simt_warp *w, uint32_t kind, uint32_t lane)
     case TS_SREG_CLUSTER_RANK:
         return w->cta->rank;
     case TS_SREG_CLUSTER_ID:
-        return w->cta->block[0] / machine->n_ctas;
+        return w->cta->block[0] / cluster[0];
     case TS_SREG_NCLUSTER:
-        return machine->run.grid[0] / machine->n_ctas;
+        return machine->run.grid[0] / cluster[0];
     case TS_SREG_CLOCK64:
         return machine->run.env->steps;
     case TS_SREG_LANEMASK_LT:
@@ -107,6 +108,13 @@ ts_status simt_shared(simt_warp *w, ts_val v)
 {
     uint64_t at = (uint64_t)SIMT_SHARED_BASE + ((uint64_t)w->cta->rank << SIMT_RANK_SHIFT) + warp_aux(w, v);
     SIMT_EACH(at + 0 * lane);
+    return TS_OK;
+}
+
+ts_status simt_shared_alloc(simt_warp *w, ts_val v)
+{
+    uint64_t at = (uint64_t)SIMT_SHARED_BASE + ((uint64_t)w->cta->rank << SIMT_RANK_SHIFT);
+    SIMT_EACH(at + w->cta->machine->alloc_at[v] + 0 * lane);
     return TS_OK;
 }
 

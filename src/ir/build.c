@@ -63,6 +63,11 @@ void ts_fn_set_results(ts_fn *fn, uint32_t n, const ts_type *types)
     fn->result = copy;
 }
 
+void ts_fn_set_warps(ts_fn *fn, uint32_t warps)
+{
+    fn->num_warps = (uint8_t)TS_MIN(warps, 255u); /* the verifier refuses more than 32 */
+}
+
 void ts__fn_replace(ts_fn *old, ts_fn *with)
 {
     ts_assert(old->module == with->module && old->name == with->name);
@@ -259,7 +264,8 @@ static bool build_numbered(const ts_inst *inst)
     const ts_op_info *info = ts_info(inst);
     if (!(info->flags & TS_PURE) || info->flags & TS_REGION || info->n_result != 1 || inst->n_opnd > 3)
         return false;
-    if (inst->op == TS_OP_param || inst->op == TS_OP_arg || inst->op == TS_OP_res)
+    if (inst->op == TS_OP_param || inst->op == TS_OP_arg || inst->op == TS_OP_res ||
+        (inst->op == TS_OP_sreg && TS_S_KIND(inst->aux) == TS_SREG_CLOCK64))
         return false;
     return info->attr != TS_ATTR_INTS && info->attr != TS_ATTR_ASSUME && info->attr != TS_ATTR_ALLOCA;
 }
@@ -756,7 +762,7 @@ static uint32_t build_attr_words(const ts_fn *fn, const ts_inst *inst)
 {
     const uint32_t *w = inst->aux < fn->pool.n ? fn->pool.at + inst->aux : NULL;
     ts_assert(w || ts_info(inst)->attr < TS_ATTR_INTS || ts_info(inst)->attr == TS_ATTR_STR ||
-              ts_info(inst)->attr >= TS_ATTR_MMA);
+              ts_info(inst)->attr == TS_ATTR_SYMBOL || ts_info(inst)->attr >= TS_ATTR_MMA);
     switch (ts_info(inst)->attr) {
     case TS_ATTR_INTS:
         return w[0] + 1;

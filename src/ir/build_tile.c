@@ -12,11 +12,6 @@ void ts_fn_param_array(ts_builder *b, ts_type elem, uint32_t rank, ts_type index
         out[i] = ts_fn_param(b, index);
 }
 
-ts_val ts_block_id(ts_builder *b, uint32_t axis)
-{
-    return ts_emit(b, TS_OP_get_tile_block_id, TS_T_i32, 0, NULL, axis, 0);
-}
-
 /* Too many operands are a failure of the builder, not of memory. */
 static ts_val tile_too_many(ts_builder *b)
 {

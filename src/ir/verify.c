@@ -703,6 +703,7 @@ static ts_status verify_hints(const ts__verify *c)
              fn->num_warps == 0 || (ts_is_pow2(fn->num_warps) && fn->num_warps <= 32) ||
                  fn->level != TS_LEVEL_T,
              "num_warps %u is not a power of two up to 32", fn->num_warps);
+    TS__WANT(c, fn->num_warps <= 32, "num_warps %u is more than the 32 of a block", fn->num_warps);
     TS__WANT(c, !fn->entry || !fn->n_results, "a kernel returns nothing, and this entry has %u results; make it a func",
              fn->n_results);
     TS__WANT(c, fn->n_params < fn->inst.n, "n_params is %u in a function of %u instructions",

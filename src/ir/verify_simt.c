@@ -25,6 +25,8 @@ static bool vs_is(const ts_module *m, ts_type t, char class)
         return t == TS_T_f32;
     case 'b': /* any 32 bits that are no pointer */
         return scalar && ts_type_bits(m, t) == 32;
+    case 'n': /* a number that registers hold, of 16 bits and more */
+        return scalar && ts_type_bits(m, t) >= 16;
     case 's':
         return ts__is_ptr_to(m, t, TS_SHARED);
     case 'g':
@@ -44,6 +46,7 @@ static const char *vs_class_name(char class)
                                            ['w'] = "an i32 or i64",
                                            ['f'] = "an f32",
                                            ['b'] = "a 32-bit number",
+                                           ['n'] = "a number of 16, 32 or 64 bits",
                                            ['s'] = "a shared pointer",
                                            ['g'] = "a global pointer",
                                            ['p'] = "a pointer"};
@@ -63,7 +66,7 @@ static const struct {
     const char *sig;
 } vs_sigs[] = {
     {TS_OP_prmt, "ii:i"},     {TS_OP_popc, "w:i"},       {TS_OP_clz, "w:i"},
-    {TS_OP_brev, "w:="},      {TS_OP_shfl, "bi:="},      {TS_OP_redux, "i:="},
+    {TS_OP_brev, "w:="},      {TS_OP_shfl, "ni:="},      {TS_OP_redux, "i:="},
     {TS_OP_match, "w:i"},     {TS_OP_elect, ":1"},       {TS_OP_ptr_add, "pw:="},
     {TS_OP_mapa, "si:="},     {TS_OP_mbar_init, "s"},    {TS_OP_mbar_inval, "s"},
     {TS_OP_mbar_arrive, "s"}, {TS_OP_mbar_expect, "si"}, {TS_OP_mbar_wait, "si"},

@@ -709,9 +709,10 @@ static ts_status vt_alloca(const ts__verify *c)
              ts_info(c->inst)->name);
     TS__WANT(c, w[0] > 0 && ts_is_pow2(w[1]) && w[2] <= 1,
              "%u bytes aligned to %u: the alignment is a power of two", w[0], w[1]);
-    bool local = c->inst->op == TS_OP_local;
-    TS__WANT(c, !local || ts_type_get(c->m, c->type)->space == TS_LOCAL,
-             "local memory has local pointers");
+    ts_space space = (ts_space)ts_type_get(c->m, c->type)->space;
+    TS__WANT(c, c->inst->op != TS_OP_local || space == TS_LOCAL, "local memory has local pointers");
+    TS__WANT(c, c->inst->op != TS_OP_shared_alloc || (space == TS_SHARED && w[1] <= 1024 && !w[2]),
+             "shared_alloc gives a shared pointer, aligned to at most 1024 bytes");
     return TS_OK;
 }
 
@@ -776,6 +777,7 @@ const ts__verify_rule ts__verify_tile[TS_OP_COUNT] = {
     [TS_OP_print_tko] = {vt_print, TS_F_TOKEN},
     [TS_OP_alloca] = {vt_alloca, 0},
     [TS_OP_local] = {vt_alloca, 0},
+    [TS_OP_shared_alloc] = {vt_alloca, 0},
     [TS_OP_get_global] = {vt_get_global, 0},
     [TS_OP_call] = {ts__verify_call, 0},
 };

@@ -14,6 +14,9 @@ int ts__alias_sources(const ts_inst *inst, uint32_t *first)
     case TS_OP_constant:
     case TS_OP_alloca:
     case TS_OP_get_global:
+    case TS_OP_shared:
+    case TS_OP_shared_alloc:
+    case TS_OP_local:
         return 0;
     case TS_OP_select:
     case TS_OP_cat:
@@ -25,6 +28,8 @@ int ts__alias_sources(const ts_inst *inst, uint32_t *first)
     case TS_OP_make_gather_scatter_view:
     case TS_OP_assume:
     case TS_OP_offset:
+    case TS_OP_ptr_add:
+    case TS_OP_mapa:
     case TS_OP_broadcast:
     case TS_OP_reshape:
     case TS_OP_permute:

@@ -562,6 +562,7 @@ static facts_fn *const facts_table[TS_OP_COUNT] = {
     [TS_OP_get_num_tile_blocks] = facts_grid,
     [TS_OP_sreg] = facts_sreg,
     [TS_OP_shared] = facts_memory,
+    [TS_OP_shared_alloc] = facts_memory,
     [TS_OP_local] = facts_memory,
     [TS_OP_alloca] = facts_memory,
     [TS_OP_get_global] = facts_get_global,

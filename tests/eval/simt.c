@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The interpreter at thread level (src/ir/eval_simt*.c). Fragment and descriptor tests place their data by
+ * The interpreter at thread level (src/eval/simt*.c). Fragment and descriptor tests place their data by
  * the formulas of the PTX ISA's pictures, written here anew, not through the interpreter's own. */
 #include "eval/eval.h"
 #include "ir/float.h"
@@ -1130,6 +1130,100 @@ static void divergent_lanes_call_one_function(void)
         CHECK_INT(out[i], i * (i & 1 ? 2 : 4));
 }
 
+/* ---- kernels of threads ------------------------------------------------------------------------------- */
+
+/* Text run with block (5, 3, 2), cluster and dynamic memory as given; parameter 0 is `out`. */
+static ts_status sk_text(const char *text, int32_t *out, const uint32_t grid[3], const ts_eval_env *with)
+{
+    ts_arena arena;
+    ts_module *m = NULL;
+    ts_plan plan = {0};
+    ts_eval_env env = *with;
+    uint64_t params[] = {(uint64_t)(uintptr_t)out};
+    ts__arena_init(&arena, NULL);
+    ts_status status = ts__module_read(&arena, text, strlen(text), &m, &err);
+    if (status == TS_OK) {
+        for (ts_val v = 1; v < m->fns.at[0]->inst.n; v++)
+            sk_seen[ts_at(m->fns.at[0], v)->op] = true;
+        status = ts__eval_simt(m->fns.at[0], &plan, params, 1, grid, &env, &err);
+    }
+    ts__arena_deinit(&arena);
+    return status;
+}
+
+static void blocks_and_clusters_have_three_dimensions(void)
+{
+    static const char text[] =
+        "thread entry @k(%out: ptr<i32>) {\n"
+        "  %x = sreg tid.x : i32\n  %y = sreg tid.y : i32\n  %z = sreg tid.z : i32\n"
+        "  %nx = sreg ntid.x : i32\n  %ny = sreg ntid.y : i32\n  %nz = sreg ntid.z : i32\n"
+        "  %bx = sreg ctaid.x : i32\n  %by = sreg ctaid.y : i32\n  %bz = sreg ctaid.z : i32\n"
+        "  %gx = sreg nctaid.x : i32\n  %gy = sreg nctaid.y : i32\n  %rank = sreg cluster_rank : i32\n"
+        "  %warp = sreg warpid : i32\n  %lane = sreg laneid : i32\n"
+        "  %a = muli %z, %ny : i32\n  %b = addi %a, %y : i32\n  %c = muli %b, %nx : i32\n  %t = addi %c, %x : i32\n"
+        "  %d = muli %bz, %gy : i32\n  %e = addi %d, %by : i32\n  %f = muli %e, %gx : i32\n  %g = addi %f, %bx : i32\n"
+        "  %n = constant 30 : i32\n  %h = muli %g, %n : i32\n  %i = addi %h, %t : i32\n"
+        "  %p = offset %out, %i : ptr<i32>\n"
+        "  %k = constant 1000 : i32\n  %u = muli %rank, %k : i32\n"
+        "  %w = constant 32 : i32\n  %v = muli %warp, %w : i32\n  %s = addi %v, %lane : i32\n"
+        "  %o = addi %u, %s : i32\n  st n=1 %p, %o\n  return\n}\n";
+    static int32_t out[4 * 2 * 2 * 30];
+    ts_eval_env env = {.block_threads = {5, 3, 2}, .cluster = {2, 1, 2}};
+    CHECK_OK(sk_text(text, out, (uint32_t[3]){4, 2, 2}, &env));
+    for (int32_t block = 0, i = 0; block < 16; block++)
+        for (int32_t t = 0; t < 30; t++, i++) {
+            int32_t rank = block % 4 % 2 + 2 * (block / 8); /* x, then z of a cluster of 2 x 1 x 2 */
+            CHECK_INT(out[i], 1000 * rank + t);
+        }
+    CHECK_INT(sk_text(text, out, (uint32_t[3]){3, 2, 2}, &env), TS_VALUE);
+    CHECK(strstr(err.text, "3 blocks along axis 0 does not divide into clusters of 2"));
+    env.block_threads[2] = 100;
+    CHECK_INT(sk_text(text, out, (uint32_t[3]){4, 2, 2}, &env), TS_VALUE);
+    CHECK(strstr(err.text, "a block of (5, 3, 100) threads"));
+}
+
+static void arrays_of_shared_memory_lie_apart(void)
+{
+    static const char text[] =
+        "thread entry @k(%out: ptr<i32>) {\n"
+        "  %a = shared_alloc bytes=20 align=4 : ptr<i32, shared>\n"
+        "  %b = shared_alloc bytes=20 align=64 : ptr<i32, shared>\n"
+        "  %c = shared offset=8 : ptr<i32, shared>\n"
+        "  %x = sreg tid.x : i32\n  %seven = constant 7 : i32\n  %y = muli %x, %seven : i32\n"
+        "  %pa = offset %a, %x : ptr<i32, shared>\n  %pb = offset %b, %x : ptr<i32, shared>\n"
+        "  %pc = offset %c, %x : ptr<i32, shared>\n"
+        "  st n=1 %pa, %x\n  st n=1 %pb, %y\n  st n=1 %pc, %seven\n"
+        "  %va = ld n=1 %pa : i32\n  %vb = ld n=1 %pb : i32\n  %vc = ld n=1 %pc : i32\n"
+        "  %s = addi %va, %vb : i32\n  %t = addi %s, %vc : i32\n"
+        "  %p = offset %out, %x : ptr<i32>\n  st n=1 %p, %t\n  return\n}\n";
+    int32_t out[6];
+    ts_eval_env env = {.block_threads = {5, 1, 1}, .dynamic_bytes = 28};
+    CHECK_OK(sk_text(text, out, (uint32_t[3]){1, 1, 1}, &env));
+    for (int32_t i = 0; i < 5; i++)
+        CHECK_INT(out[i], 8 * i + 7);
+    env.block_threads[0] = 6;
+    env.dynamic_bytes = 32;
+    CHECK_INT(sk_text(text, out, (uint32_t[3]){1, 1, 1}, &env), TS_LAUNCH);
+    CHECK(strstr(err.text, "which belongs to none of the arrays that shared_alloc made"));
+    env.dynamic_bytes = 300000;
+    CHECK_INT(sk_text(text, out, (uint32_t[3]){1, 1, 1}, &env), TS_VALUE);
+}
+
+/* `fn` is written out wherever it stands, in functions that are called, too. */
+static void math_functions_run_in_threads(void)
+{
+    static const char text[] =
+        "thread entry @k(%out: ptr<i32>) {\n"
+        "  %x = sreg tid.x : i32\n  %f = itof %x : f32\n  %g = call @root %f : f32\n"
+        "  %h = fn rint %g : f32\n  %i = ftoi %h : i32\n"
+        "  %p = offset %out, %x : ptr<i32>\n  st n=1 %p, %i\n  return\n}\n"
+        "thread func @root(%x: f32) : f32 {\n  %y = fn cbrt %x : f32\n  return %y\n}\n";
+    int32_t out[64];
+    ts_eval_env env = {.block_threads = {64, 1, 1}};
+    CHECK_OK(sk_text(text, out, (uint32_t[3]){1, 1, 1}, &env));
+    CHECK(out[0] == 0 && out[1] == 1 && out[8] == 2 && out[27] == 3 && out[42] == 3 && out[43] == 4 && out[63] == 4);
+}
+
 static void every_thread_op_was_run(void)
 {
     for (int op = 1; op < TS_OP_COUNT; op++) {
@@ -1172,6 +1266,9 @@ int main(void)
     wgmma_results_need_the_wait();
     printf_prints_each_lane_and_trap_stops();
     divergent_lanes_call_one_function();
+    blocks_and_clusters_have_three_dimensions();
+    arrays_of_shared_memory_lie_apart();
+    math_functions_run_in_threads();
     every_thread_op_was_run();
     return check_done();
 }

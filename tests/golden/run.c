@@ -5,6 +5,7 @@
  *     // RUN: pass=fold,dce            or read, or verify; then target=sm90 fastmath if it matters
  *     // RUN: ptx target=sm90          tile functions are lowered, then the text for the target is
  * the output
+ *     // RUN: compile target=sm90     the whole compilation of the first kernel; the text for the target is the output
  *     // Why: one sentence
  *     ...input...
  *     // EXPECT: what is different     and the output; without it the output of read and passes is
@@ -142,6 +143,15 @@ static ts_status golden_ptx(ts_module *m, const char *run, ts_text *out)
     return status;
 }
 
+static ts_status golden_compile(const char *text, size_t n, const char *run, ts_text *out)
+{
+    ts_code code;
+    TS_TRY(ts_compile_text(text, n, NULL, golden_target(run), NULL, &code, &err));
+    ts__text_puts(out, (const char *)code.bytes);
+    ts_code_deinit(&code);
+    return TS_OK;
+}
+
 static ts_status golden_execute(const golden *g, ts_arena *arena, ts_text *out)
 {
     ts_module *m;
@@ -151,6 +161,8 @@ static ts_status golden_execute(const golden *g, ts_arena *arena, ts_text *out)
         TS_TRY(ts_module_verify(m, &err));
     if (strncmp(g->run, "ptx", 3) == 0)
         return golden_ptx(m, g->run, out);
+    if (strncmp(g->run, "compile", 7) == 0)
+        return golden_compile(g->text, n, g->run, out);
     if (strncmp(g->run, "pass=", 5) == 0)
         TS_TRY(golden_passes(m, g->run));
     else if (strcmp(g->run, "read") != 0 && strcmp(g->run, "verify") != 0)

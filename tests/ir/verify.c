@@ -189,7 +189,7 @@ static const rule rules_thread[] = {
     {"  %a, %b = ld n=4 %p : f32, f32\n", "ld n=4 has 2 results"},
     {"  %a = ld n=1 %x : f32\n", "operand 0 is not a pointer"},
     {"  st n=2 %p, %x\n", "st n=2 takes a pointer and as many values"},
-    {"  %y = shfl idx %h, %n : f16\n", "operand 0 is not a 32-bit number"},
+    {"  %y = shfl idx %c, %n : i1\n", "operand 0 is not a number of 16, 32 or 64 bits"},
     {"  %y = vote any %c : i32\n", "this vote gives an i1"},
     {"  %y = redux addf %n : i32\n", "redux knows"},
     {"  bar_sync id=16\n", "kind 16"},

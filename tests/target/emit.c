@@ -6,6 +6,7 @@
  */
 #include "target/ptx/emit.h"
 #include "check.h"
+#include <dirent.h>
 #include <unistd.h>
 
 /* ---- a kernel under construction ---------------------------------------------------------------- */
@@ -816,11 +817,60 @@ static void constant_guards_assemble(uint32_t target)
     }
 }
 
+/* ---- whole kernels of threads ------------------------------------------------------------------------ */
+
+/* The input of a golden file, compiled whole for every architecture. */
+static void thread_kernel_assembles(const char *path)
+{
+    static char text[1 << 16];
+    ts_error err;
+    FILE *file = fopen(path, "rb");
+    size_t n = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    text[n] = 0;
+    char *expect = strstr(text, "// EXPECT");
+    CHECK(file && n < sizeof text - 1 && expect);
+    if (file)
+        fclose(file);
+#define TS_SM(number, ...) number,
+    static const uint32_t rows[] = {
+#include "table/sm.def"
+    };
+    for (size_t i = 0; i < TS_COUNT(rows) && expect; i++) {
+        ts_code code;
+        CHECK_OK(ts_compile_text(text, (size_t)(expect - text), NULL, (ts_target)rows[i], NULL, &code, &err));
+        CHECK(avoids_mistakes((char *)code.bytes));
+        if (have_ptxas())
+            CHECK(assembles((char *)code.bytes, rows[i]));
+        else
+            check_skipped++;
+        ts_code_deinit(&code);
+    }
+}
+
+static void thread_kernels_assemble(void)
+{
+    struct dirent **entry;
+    int n = scandir("tests/golden/threads", &entry, NULL, alphasort), files = 0;
+    for (int i = 0; i < n; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "tests/golden/threads/%s", entry[i]->d_name);
+        if (strstr(path, ".tsir")) {
+            thread_kernel_assembles(path);
+            files++;
+        }
+        free(entry[i]);
+    }
+    if (n >= 0)
+        free(entry);
+    CHECK(files >= 4);
+}
+
 /* The table answers for every operation that may reach it; nearly all were assembled above. */
 static void every_thread_level_op_has_a_row(void)
 {
     for (int op = 0; op < TS_OP_COUNT; op++) {
-        bool thread = ts__ops[op].level != TS_LEVEL_T && op != TS_OP_call; /* inlined long before */
+        bool taken = op == TS_OP_call || op == TS_OP_shared_alloc; /* by passes, long before */
+        bool thread = ts__ops[op].level != TS_LEVEL_T && !taken;
         if (thread && !ts__ptx_rows[op].emit)
             fprintf(stderr, "%s has no row in emit.def\n", ts__ops[op].name);
         CHECK(!thread || ts__ptx_rows[op].emit);
@@ -861,6 +911,7 @@ int main(void)
     missing_feature_is_named();
     globals_are_declared();
     memory_may_run_out_anywhere();
+    thread_kernels_assemble();
     every_thread_level_op_has_a_row();
     return check_done();
 }

@@ -413,9 +413,11 @@ static void emit_directives(ts_ptx *e, ts_text *out)
 {
     if (e->plan->cluster > 1)
         ts__text_printf(out, ".explicitcluster\n.reqnctapercluster %u, 1, 1\n", e->plan->cluster);
-    if (e->plan->threads)
-        ts__text_printf(out, ".reqntid %u, 1, 1\n", e->plan->threads);
-    if (e->fn->occupancy || e->uses_setmaxnreg)
+    bool bounded = e->fn->occupancy || e->uses_setmaxnreg; /* .minnctapersm needs a number of threads beside it */
+    uint32_t threads = e->plan->thread_kernel && !e->plan->threads && bounded ? 1024 : e->plan->threads;
+    if (threads)
+        ts__text_printf(out, e->plan->thread_kernel ? ".maxntid %u, 1, 1\n" : ".reqntid %u, 1, 1\n", threads);
+    if (bounded)
         ts__text_printf(out, ".minnctapersm %u\n", e->fn->occupancy ? e->fn->occupancy : 1u);
 }
 
@@ -497,8 +499,8 @@ static ts_status emit_check(const ts_fn *fn, const ts_plan *plan, const ts_sm *s
             return ts_fail(err, TS_UNSUPPORTED, "PTX: %s (%%%u) still has a tile type; lower it to threads first",
                            ts_info(ts_at(fn, v))->name, v);
     if (plan->shared_bytes > sm->dynamic_shared)
-        return ts_fail(err, TS_UNSUPPORTED, "the kernel needs %u bytes of shared memory, %s has %u; use smaller tiles",
-                       plan->shared_bytes, sm->name, sm->dynamic_shared);
+        return ts_fail(err, TS_UNSUPPORTED, "the kernel needs %u bytes of shared memory, %s has %u; use smaller %s",
+                       plan->shared_bytes, sm->name, sm->dynamic_shared, plan->thread_kernel ? "arrays" : "tiles");
     return TS_OK;
 }
 

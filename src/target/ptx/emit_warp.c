@@ -18,6 +18,17 @@ static const char *const warp_sregs[] = {
     [TS_SREG_NCLUSTER] = "nclusterid.x", [TS_SREG_CLOCK64] = "clock64", [TS_SREG_LANEMASK_LT] = "lanemask_lt",
 };
 
+/* Of a block whose shape the launch decides; threads are counted x fastest. Without the broadcast below: the lanes of a
+ * kernel of threads may be on different ways. */
+static void warp_number(ts_ptx *e, ts_val v)
+{
+    ts_reg thread = ts__ptx_temp(e, TS_RC_R), axis = ts__ptx_temp(e, TS_RC_R), n = ts__ptx_temp(e, TS_RC_R);
+    PUT("mov.u32 $r, %tid.z;\nmov.u32 $r, %ntid.y;\nmov.u32 $r, %tid.y;\n", thread, n, axis);
+    PUT("mad.lo.u32 $r, $r, $r, $r;\n", thread, thread, n, axis);
+    PUT("mov.u32 $r, %ntid.x;\nmov.u32 $r, %tid.x;\n", n, axis);
+    PUT("mad.lo.u32 $r, $r, $r, $r;\nshr.u32 $v, $r, 5;\n", thread, thread, n, axis, v, thread);
+}
+
 void ts__emit_sreg(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     uint32_t kind = TS_S_KIND(inst->aux);
@@ -29,7 +40,9 @@ void ts__emit_sreg(ts_ptx *e, ts_val v, const ts_inst *inst)
     if (cluster && !ts__ptx_need_sm(e, 90, "a cluster register"))
         return;
     ts__ptx_need(e, cluster ? 78 : 0);
-    if (kind == TS_SREG_WARPID) { /* the broadcast tells ptxas that it is the same in the whole warp */
+    if (kind == TS_SREG_WARPID && e->plan->thread_kernel)
+        warp_number(e, v);
+    else if (kind == TS_SREG_WARPID) { /* the broadcast tells ptxas that it is the same in the whole warp */
         ts_reg tid = ts__ptx_temp(e, TS_RC_R), warp = ts__ptx_temp(e, TS_RC_R);
         PUT("mov.u32 $r, %tid.x;\nshr.u32 $r, $r, 5;\n", tid, warp, tid);
         PUT("shfl.sync.idx.b32 $v, $r, 0, 0x1f, 0xffffffff;\n", v, warp);

@@ -104,7 +104,8 @@ class Interpret(ctypes.Structure):
     _fields_ = [("params", ctypes.POINTER(ctypes.c_uint64)), ("n_params", ctypes.c_size_t), ("grid", ctypes.c_uint32 * 3),
                 ("print", ctypes.c_void_p), ("print_user", ctypes.c_void_p), ("max_steps", ctypes.c_uint64),
                 ("target", ctypes.c_uint32), ("schedule", ctypes.c_uint32),
-                ("ranges", ctypes.c_void_p), ("n_ranges", ctypes.c_size_t)]  # fmt: skip
+                ("ranges", ctypes.c_void_p), ("n_ranges", ctypes.c_size_t), ("block", ctypes.c_uint32 * 3),
+                ("cluster", ctypes.c_uint32 * 3), ("shared_bytes", ctypes.c_uint32)]  # fmt: skip
 
 
 PRINT = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_char), ctypes.c_size_t)
