@@ -120,7 +120,7 @@ TS_API void ts_kernel_release(ts_kernel *kernel); /* NULL is fine */
 TS_API const char *ts_kernel_name(const ts_kernel *kernel);
 TS_API const char *ts_kernel_param_name(const ts_kernel *kernel, size_t param);
 
-/* Runs the kernel over `grid` blocks; arguments are borrowed and may be freed or changed when their
+/* Runs a kernel of tiles over `grid` blocks; arguments are borrowed and may be freed or changed when their
  * stream order allows. Nothing is enqueued unless everything is right.
  * Stream   NULL, or device NULL: the device of the arguments (the CPU when there is no array);
  *          NULL uses its default stream.
@@ -134,14 +134,20 @@ TS_API const char *ts_kernel_param_name(const ts_kernel *kernel, size_t param);
 TS_API TS_CHECKED ts_status ts_launch(const ts_stream *stream, const int64_t grid[3], ts_kernel *kernel,
                                       const ts_arg *args, size_t n, uint32_t flags, ts_error *err);
 
-/* How a kernel is launched, whole: ts_launch with the usual rest. Zero members are as the code was compiled. The
- * compiler chooses the threads of a tile kernel, its shared memory and its cluster, so other numbers are refused.
- * Errors   as ts_launch; TS_VALUE for a block, shared memory or cluster that the code was not compiled for. */
+/* How a kernel is launched, whole. Zero members are as the code was compiled.
+ * Tiles    The compiler chooses the threads of a tile kernel, its shared memory and its cluster (along x); other
+ *          numbers are refused. `grid` counts tile blocks. ts_launch says all there is to say.
+ * Threads  A kernel of threads (TS_LEVEL_S of ir.h) needs `block`; ts_launch cannot launch it. `grid` counts blocks,
+ *          those of clusters, too.
+ * Errors   as ts_launch; TS_VALUE for a block, shared memory or cluster that the code was not compiled for, or that
+ *          the GPU does not have: more than 1024 threads in a block (64 along z), more than the kernel promised
+ *          (ts_fn_set_warps) or its registers allow, more shared memory than a block has, a cluster of more than 16
+ *          blocks or one that does not divide the grid. */
 typedef struct ts_launch_config {
     int64_t grid[3];       /* blocks, each axis 0 to 2^24-1 */
-    uint32_t block[3];     /* threads of a block */
-    uint32_t shared_bytes; /* dynamic shared memory of a block */
-    uint32_t cluster;      /* blocks of a cluster, along x */
+    uint32_t block[3];     /* threads of a block along x, y, z */
+    uint32_t shared_bytes; /* dynamic shared memory of a block, beside what the kernel has of its own */
+    uint32_t cluster[3];   /* blocks of a cluster along x, y, z; from sm_90 on */
     uint32_t flags;        /* ts_launch_flags */
 } ts_launch_config;
 TS_API TS_CHECKED ts_status ts_launch_config_run(const ts_stream *stream, const ts_launch_config *config,

@@ -290,7 +290,11 @@ ts_status ts_program_launch(ts_program *program, const ts_stream *stream, const 
     for (int axis = 0; axis < 3; axis++)
         if (grid[axis] < 1 || grid[axis] >= 1u << 24)
             return ts_fail(err, TS_VALUE, "grid axis %d is %u; it must be 1 to 16777215", axis, grid[axis]);
-    return device->ops->launch(program, stream, grid, params, flags, err);
+    if (program->plan.thread_kernel)
+        return ts_fail(err, TS_VALUE, "kernel '%s' is written for threads; ts_launch_config_run says how many of them "
+                       "to launch", program->name);
+    ts_launch_shape shape = {.grid = {grid[0], grid[1], grid[2]}};
+    return device->ops->launch(program, stream, &shape, params, flags, err);
 }
 
 ts_status ts__program_init(ts_program *program, ts_device *device, const ts_code *code, const char *name,

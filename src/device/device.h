@@ -20,6 +20,14 @@
 
 enum { TS_DEVICE_VERSION = 1 };
 
+/* What a launch starts: blocks, each axis at least 1. The rest is for kernels of threads (plan.thread_kernel) alone,
+ * was checked against what every GPU has, and is zero for others. */
+typedef struct ts_launch_shape {
+    uint32_t grid[3], block[3];
+    uint32_t cluster[3];   /* all zero or all 1 and more */
+    uint32_t shared_bytes; /* dynamic, behind the plan's */
+} ts_launch_shape;
+
 typedef struct ts_device_ops {
     uint32_t version; /* TS_DEVICE_VERSION */
 
@@ -83,8 +91,8 @@ typedef struct ts_device_ops {
     void (*program_destroy)(ts_program *program);
     /* Optional (NULL: nothing is known): registers and local memory, for when the log does not say. */
     void (*program_resources)(const ts_program *program, ts_resources *out);
-    /* The hit path: no allocation, no lock, no formatting unless something fails. grid axes >= 1. */
-    ts_status (*launch)(ts_program *program, const ts_stream *stream, const uint32_t grid[3],
+    /* The hit path: no allocation, no lock, no formatting unless something fails. */
+    ts_status (*launch)(ts_program *program, const ts_stream *stream, const ts_launch_shape *shape,
                         const uint64_t *params, uint32_t flags, ts_error *err);
 
     /* ---- the driver's own objects; all optional together: NULL where there is no driver ---- */

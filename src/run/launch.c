@@ -7,6 +7,9 @@
 #include "tessera/array.h"
 #include <stdio.h>
 
+/* What the blocks and clusters of every GPU have at most. */
+enum { LAUNCH_THREADS = 1024, LAUNCH_THREADS_Z = 64, LAUNCH_CLUSTER = 16 };
+
 static ts_status launch_bad_grid(const ts_kernel *kernel, const int64_t grid[3], ts_error *err)
 {
     return ts_fail(err, TS_VALUE, "kernel '%s': grid (%lld, %lld, %lld) is out of range; each axis must be 0 to "
@@ -124,15 +127,12 @@ static ts_status launch_check_readonly(const launch_frame *frame, const ts_plan 
     return TS_OK;
 }
 
-/* Numbers of a config that are not those of the code; zeros ask for nothing. */
-#if defined(__GNUC__)
-__attribute__((noinline))
-#endif
-static ts_status launch_check_config(const ts_kernel *kernel, const ts_launch_config *config, const ts_plan *plan,
-                                     ts_error *err)
+/* Numbers of a config that are not those of the code of a tile kernel; zeros ask for nothing. */
+static ts_status launch_check_tiles(const ts_kernel *kernel, const ts_launch_config *config, const ts_plan *plan,
+                                    ts_error *err)
 {
-    const uint32_t *block = config->block;
-    bool has_block = block[0] | block[1] | block[2];
+    const uint32_t *block = config->block, *cluster = config->cluster;
+    bool has_block = block[0] | block[1] | block[2], has_cluster = cluster[0] | cluster[1] | cluster[2];
     if (has_block && (block[0] != plan->threads || block[1] > 1 || block[2] > 1))
         return ts_fail(err, TS_VALUE, "kernel '%s' was compiled for blocks of %u threads in x (0: the device's own), "
                        "not (%u, %u, %u); leave `block` zero", kernel->name, plan->threads, block[0], block[1],
@@ -140,13 +140,72 @@ static ts_status launch_check_config(const ts_kernel *kernel, const ts_launch_co
     if (config->shared_bytes && config->shared_bytes != plan->shared_bytes)
         return ts_fail(err, TS_VALUE, "kernel '%s' was compiled for %u bytes of dynamic shared memory, not %u; leave "
                        "`shared_bytes` zero", kernel->name, plan->shared_bytes, config->shared_bytes);
-    if (config->cluster && config->cluster != TS_MAX(plan->cluster, 1u))
-        return ts_fail(err, TS_VALUE, "kernel '%s' was compiled for clusters of %u blocks, not %u; leave `cluster` "
-                       "zero", kernel->name, TS_MAX(plan->cluster, 1u), config->cluster);
+    if (has_cluster && (cluster[0] != TS_MAX(plan->cluster, 1u) || cluster[1] > 1 || cluster[2] > 1))
+        return ts_fail(err, TS_VALUE, "kernel '%s' was compiled for clusters of %u blocks, not (%u, %u, %u); leave "
+                       "`cluster` zero", kernel->name, TS_MAX(plan->cluster, 1u), cluster[0], cluster[1], cluster[2]);
     return TS_OK;
 }
 
-/* `config`: block, shared memory and cluster to check; NULL: none. */
+/* Threads of the block of a kernel of threads: what every GPU takes, and what the kernel promised. */
+static ts_status launch_check_block(const ts_kernel *kernel, const uint32_t *block, const ts_plan *plan, ts_error *err)
+{
+    if (!block[0] || !block[1] || !block[2])
+        return ts_fail(err, TS_VALUE, "kernel '%s' is written for threads, and a block of (%u, %u, %u) has none; give "
+                       "`block` of ts_launch_config_run, each axis at least 1", kernel->name, block[0], block[1],
+                       block[2]);
+    if (block[0] > LAUNCH_THREADS || block[1] > LAUNCH_THREADS || block[2] > LAUNCH_THREADS_Z ||
+        block[0] * block[1] * block[2] > LAUNCH_THREADS)
+        return ts_fail(err, TS_VALUE, "kernel '%s': a block of (%u, %u, %u) threads; a GPU takes at most %d in all and "
+                       "%d along z", kernel->name, block[0], block[1], block[2], LAUNCH_THREADS, LAUNCH_THREADS_Z);
+    if (plan->threads && block[0] * block[1] * block[2] > plan->threads)
+        return ts_fail(err, TS_VALUE, "kernel '%s' promises blocks of at most %u threads (num_warps=%u), but (%u, %u, "
+                       "%u) are %u; launch smaller blocks, or promise more", kernel->name, plan->threads,
+                       plan->threads / 32, block[0], block[1], block[2], block[0] * block[1] * block[2]);
+    return TS_OK;
+}
+
+static ts_status launch_check_cluster(const ts_kernel *kernel, const ts_launch_config *config, const ts_plan *plan,
+                                      ts_error *err)
+{
+    const uint32_t *c = config->cluster;
+    const int64_t *grid = config->grid;
+    if (!(c[0] | c[1] | c[2]) || (c[0] == 1 && c[1] == 1 && c[2] == 1))
+        return TS_OK;
+    if (!c[0] || !c[1] || !c[2] || c[0] > LAUNCH_CLUSTER || c[1] > LAUNCH_CLUSTER || c[2] > LAUNCH_CLUSTER ||
+        c[0] * c[1] * c[2] > LAUNCH_CLUSTER)
+        return ts_fail(err, TS_VALUE, "kernel '%s': a cluster of (%u, %u, %u) blocks; it has 1 to %d, each axis at "
+                       "least 1, or all zero for none", kernel->name, c[0], c[1], c[2], LAUNCH_CLUSTER);
+    if (plan->target < TS_TARGET_SM90)
+        return ts_fail(err, TS_VALUE, "kernel '%s': clusters of blocks exist from sm_90 on, this GPU runs code for "
+                       "sm_%u; leave `cluster` zero", kernel->name, plan->target);
+    for (uint32_t axis = 0; axis < 3; axis++)
+        if (grid[axis] % c[axis])
+            return ts_fail(err, TS_VALUE, "kernel '%s': clusters of (%u, %u, %u) blocks do not divide the grid (%lld, "
+                           "%lld, %lld); make each axis of the grid a multiple", kernel->name, c[0], c[1], c[2],
+                           (long long)grid[0], (long long)grid[1], (long long)grid[2]);
+    return TS_OK;
+}
+
+/* What a launch asks for beside the grid. `config` NULL: nothing. */
+#if defined(__GNUC__)
+__attribute__((noinline))
+#endif
+static ts_status launch_check_config(const ts_kernel *kernel, const ts_launch_config *config, const ts_plan *plan,
+                                     ts_launch_shape *shape, ts_error *err)
+{
+    static const ts_launch_config none;
+    if (!plan->thread_kernel)
+        return launch_check_tiles(kernel, config, plan, err);
+    config = config ? config : &none;
+    TS_TRY(launch_check_block(kernel, config->block, plan, err));
+    TS_TRY(launch_check_cluster(kernel, config, plan, err));
+    memcpy(shape->block, config->block, sizeof shape->block);
+    memcpy(shape->cluster, config->cluster, sizeof shape->cluster);
+    shape->shared_bytes = config->shared_bytes;
+    return TS_OK;
+}
+
+/* `config`: block, shared memory and cluster; NULL: as compiled. */
 static ts_status launch_run(const ts_stream *given, const int64_t grid[3], ts_kernel *kernel, const ts_arg *args,
                             size_t n, uint32_t flags, const ts_launch_config *config, ts_error *err)
 {
@@ -163,16 +222,16 @@ static ts_status launch_run(const ts_stream *given, const int64_t grid[3], ts_ke
     TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
     if (frame.n_readonly)
         TS_TRY(launch_check_readonly(&frame, &entry->program->plan, err));
-    if (config)
-        TS_TRY(launch_check_config(kernel, config, &entry->program->plan, err));
-    uint32_t blocks[3] = {(uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2]};
+    ts_launch_shape shape = {.grid = {(uint32_t)grid[0], (uint32_t)grid[1], (uint32_t)grid[2]}};
+    if (config || entry->program->plan.thread_kernel)
+        TS_TRY(launch_check_config(kernel, config, &entry->program->plan, &shape, err));
     ts_device *device = stream->device;
     launch_note_streams(&frame, stream);
     if (!frame.n_lists)
-        return device->ops->launch(entry->program, stream, blocks, frame.params, flags, err);
+        return device->ops->launch(entry->program, stream, &shape, frame.params, flags, err);
     ts_status status = launch_lists_begin(&frame, stream, err);
     if (status == TS_OK)
-        status = device->ops->launch(entry->program, stream, blocks, frame.params, flags, err);
+        status = device->ops->launch(entry->program, stream, &shape, frame.params, flags, err);
     launch_lists_end(&frame, stream);
     return status;
 }

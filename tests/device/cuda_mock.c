@@ -517,6 +517,108 @@ static void kernels_launch_on_gpu_arrays_and_survive_a_reset(void)
     ts_kernel_release(kernel);
 }
 
+/* ---- kernels of threads ----------------------------------------------------------------------------------------- */
+
+static const char thread_text[] = "thread entry @k(%n: i32) num_warps=8 {\n"
+                                  "  %s = shared_alloc bytes=1000 align=4 : ptr<i32, shared>\n"
+                                  "  st n=1 %s, %n\n"
+                                  "  return\n"
+                                  "}\n";
+
+/* The kernel of `text` on a fresh mock with 200 KiB of shared memory in a block. */
+static ts_kernel *thread_kernel(const char *text, ts_device **device)
+{
+    ts_kernel *kernel = NULL;
+    ts_kernel_desc desc = {.name = "k", .source = {TS_SOURCE_TEXT, .bytes = text, .n = strlen(text)}};
+    begin();
+    mock->block_shared = 200 << 10;
+    CHECK_OK(ts_device_get(TS_DEVICE_CUDA, 0, device, &err));
+    CHECK_OK(ts_kernel_create(&desc, &kernel, &err));
+    return kernel;
+}
+
+static ts_status thread_launch(ts_kernel *kernel, ts_device *device, const ts_launch_config *config)
+{
+    ts_arg n = {.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_int32, .value.bits = 7};
+    return ts_launch_config_run(ts_device_default_stream(device), config, kernel, &n, 1, &err);
+}
+
+static void a_kernel_of_threads_gets_block_shared_memory_and_cluster(void)
+{
+    ts_device *device;
+    ts_kernel *kernel = thread_kernel(thread_text, &device);
+    mock->n_values = 1;
+    ts_launch_config config = {.grid = {6, 4, 2}, .block = {16, 4, 2}, .shared_bytes = 100000, .cluster = {2, 2, 1}};
+    CHECK_OK(thread_launch(kernel, device, &config));
+    CHECK(strstr(mock->code, ".maxntid") || strstr(mock->code, ".entry k"));
+    CHECK_INT(mock->attr[CUDA_FUNC_MAX_DYNAMIC_SHARED], 200 << 10);
+    CHECK(mock->grid[0] == 6 && mock->grid[1] == 4 && mock->grid[2] == 2);
+    CHECK(mock->block[0] == 16 && mock->block[1] == 4 && mock->block[2] == 2);
+    CHECK_INT(mock->shared_bytes, 1008 + 100000); /* its own, rounded to 16, and the dynamic */
+    CHECK(mock->cluster_dims[0] == 2 && mock->cluster_dims[1] == 2 && mock->cluster_dims[2] == 1);
+    CHECK(mock->values[0] == 7 && mock->pdl == 0);
+    config = (ts_launch_config){.grid = {32, 1, 1}, .block = {32, 1, 1}, .cluster = {16, 1, 1}, .flags = TS_LAUNCH_PDL};
+    mock->attr[CUDA_FUNC_NON_PORTABLE_CLUSTER] = 0;
+    CHECK_OK(thread_launch(kernel, device, &config));
+    CHECK(mock->cluster_dims[0] == 16 && mock->attr[CUDA_FUNC_NON_PORTABLE_CLUSTER] == 1 && mock->shared_bytes == 1008);
+    config = (ts_launch_config){.grid = {3, 1, 1}, .block = {256, 1, 1}};
+    CHECK_OK(thread_launch(kernel, device, &config));
+    CHECK(mock->cluster == 0 && mock->block[0] == 256 && mock->n_launches == 3);
+    ts_kernel_release(kernel);
+}
+
+static void impossible_launches_of_threads_are_refused(void)
+{
+    static const struct {
+        ts_launch_config config;
+        const char *words;
+    } cases[] = {
+        {{.grid = {1, 1, 1}}, "a block of (0, 0, 0) has none"},
+        {{.grid = {1, 1, 1}, .block = {32, 0, 1}}, "a block of (32, 0, 1) has none"},
+        {{.grid = {1, 1, 1}, .block = {1025, 1, 1}}, "a GPU takes at most 1024 in all and 64 along z"},
+        {{.grid = {1, 1, 1}, .block = {64, 32, 1}}, "a block of (64, 32, 1) threads"},
+        {{.grid = {1, 1, 1}, .block = {1, 1, 65}}, "64 along z"},
+        {{.grid = {1, 1, 1}, .block = {65536, 65536, 1}}, "at most 1024"},
+        {{.grid = {1, 1, 1}, .block = {257, 1, 1}}, "promises blocks of at most 256 threads (num_warps=8)"},
+        {{.grid = {1, 1, 1}, .block = {129, 1, 1}}, "so many registers that a block has at most 128 threads"},
+        {{.grid = {1, 1, 1}, .block = {32, 1, 1}, .shared_bytes = 203793},
+         "needs 204801 bytes of shared memory (1008 of its own and 203793 dynamic), a block of this GPU has 204800"},
+        {{.grid = {1, 1, 1}, .block = {32, 1, 1}, .shared_bytes = UINT32_MAX}, "a block of this GPU has 204800"},
+        {{.grid = {3, 2, 1}, .block = {32, 1, 1}, .cluster = {2, 1, 1}},
+         "(2, 1, 1) blocks do not divide the grid (3, 2, 1)"},
+        {{.grid = {34, 1, 1}, .block = {32, 1, 1}, .cluster = {17, 1, 1}},
+         "a cluster of (17, 1, 1) blocks; it has 1 to 16"},
+        {{.grid = {8, 8, 1}, .block = {32, 1, 1}, .cluster = {2, 0, 1}}, "each axis at least 1"},
+        {{.grid = {-1, 1, 1}, .block = {32, 1, 1}}, "grid (-1, 1, 1) is out of range"},
+        {{.grid = {1, 65536, 1}, .block = {32, 1, 1}}, "y and z are at most 65535"},
+    };
+    ts_device *device;
+    ts_kernel *kernel = thread_kernel(thread_text, &device);
+    mock->block_threads = 128; /* what the registers allow */
+    for (size_t i = 0; i < TS_COUNT(cases); i++) {
+        CHECK_INT(thread_launch(kernel, device, &cases[i].config), TS_VALUE);
+        CHECK(strstr(err.text, cases[i].words) != NULL);
+        if (!strstr(err.text, cases[i].words))
+            fprintf(stderr, "%s\nlacks %s\n", err.text, cases[i].words);
+    }
+    ts_arg n = {.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_int32, .value.bits = 7};
+    CHECK_INT(ts_launch(ts_device_default_stream(device), INTS(1, 1, 1), kernel, &n, 1, 0, &err), TS_VALUE);
+    CHECK(strstr(err.text, "give `block` of ts_launch_config_run"));
+    CHECK_INT(mock->n_launches, 0);
+    ts_kernel_release(kernel);
+}
+
+static void the_cpu_refuses_a_kernel_of_threads(void)
+{
+    ts_device *device;
+    ts_kernel *kernel = thread_kernel(thread_text, &device);
+    ts_launch_config config = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    CHECK_OK(ts_device_get(TS_DEVICE_CPU, 0, &device, &err));
+    CHECK_INT(thread_launch(kernel, device, &config), TS_UNSUPPORTED);
+    CHECK(strstr(err.text, "kernel 'k' is written for threads, which are not compiled for the CPU"));
+    ts_kernel_release(kernel);
+}
+
 static void failing_allocations_leak_nothing(void)
 {
     int64_t n = 1;
@@ -707,6 +809,9 @@ int main(void)
     children_of_fork_are_told();
     queries_fill_everything();
     kernels_launch_on_gpu_arrays_and_survive_a_reset();
+    a_kernel_of_threads_gets_block_shared_memory_and_cluster();
+    impossible_launches_of_threads_are_refused();
+    the_cpu_refuses_a_kernel_of_threads();
     failing_allocations_leak_nothing();
     notices_come_when_the_driver_calls();
     notices_of_events_use_a_stream_each_and_only_so_many();

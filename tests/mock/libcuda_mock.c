@@ -133,7 +133,8 @@ static cuda_result mock_DeviceGetAttribute(int *value, int attribute, cuda_ordin
 {
     (void)device;
     *value = attribute == CUDA_CC_MAJOR ? M->cc_major : attribute == CUDA_CC_MINOR ? M->cc_minor
-             : attribute == CUDA_SM_COUNT ? 10 : attribute == CUDA_POOLS_SUPPORTED ? M->pools : attribute;
+             : attribute == CUDA_SM_COUNT ? 10 : attribute == CUDA_POOLS_SUPPORTED ? M->pools
+             : attribute == CUDA_SHARED_OPTIN && M->block_shared ? M->block_shared : attribute;
     return CUDA_OK;
 }
 static cuda_result mock_DeviceTotalMem(size_t *bytes, cuda_ordinal device)
@@ -475,7 +476,7 @@ static cuda_result mock_ModuleGetFunction(cuda_function *function, cuda_module m
 }
 static cuda_result mock_FuncGetAttribute(int *value, int attribute, cuda_function function)
 {
-    *value = attribute == 4 ? 168 : attribute == 3 ? 16 : 0;
+    *value = attribute == 4 ? 168 : attribute == 3 ? 16 : attribute == 0 ? M->block_threads : 0;
     return function == M ? CUDA_OK : BAD_HANDLE;
 }
 static cuda_result mock_FuncSetAttribute(cuda_function function, int attribute, int value)
@@ -505,11 +506,14 @@ static cuda_result mock_LaunchKernelEx(const cuda_launch *config, cuda_function 
     M->stream = config->stream;
     M->pdl = 0;
     M->cluster = 0;
+    memset(M->cluster_dims, 0, sizeof M->cluster_dims);
     for (unsigned i = 0; i < config->n_attrs; i++)
         if (config->attrs[i].id == CUDA_LAUNCH_PDL)
             M->pdl = config->attrs[i].value.pdl;
-        else if (config->attrs[i].id == CUDA_LAUNCH_CLUSTER)
-            M->cluster = config->attrs[i].value.cluster[0];
+        else if (config->attrs[i].id == CUDA_LAUNCH_CLUSTER) {
+            memcpy(M->cluster_dims, config->attrs[i].value.cluster, sizeof M->cluster_dims);
+            M->cluster = M->cluster_dims[0];
+        }
     for (uint64_t i = 0; i < M->n_values; i++)
         memcpy(&M->values[i], params[i], 8);
     if (M->kernel)

@@ -120,9 +120,9 @@ static void a_config_asks_for_what_was_compiled(void)
     CHECK_INT(ts_launch_config_run(NULL, &config, kernel, &arg, 1, &err), TS_VALUE);
     config = (ts_launch_config){.grid = {3, 1, 1}, .shared_bytes = 64};
     CHECK_INT(ts_launch_config_run(NULL, &config, kernel, &arg, 1, &err), TS_VALUE);
-    config = (ts_launch_config){.grid = {3, 1, 1}, .cluster = 2};
+    config = (ts_launch_config){.grid = {3, 1, 1}, .cluster = {2, 1, 1}};
     CHECK_INT(ts_launch_config_run(NULL, &config, kernel, &arg, 1, &err), TS_VALUE);
-    config.cluster = 1;
+    config.cluster[0] = 1;
     CHECK_OK(ts_launch_config_run(NULL, &config, kernel, &arg, 1, &err));
     ts_kernel_release(kernel);
 }

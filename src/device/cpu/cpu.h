@@ -196,7 +196,7 @@ ts_status cpu_stream_submit(const ts_stream *stream, cpu_task *task, ts_error *e
 ts_status cpu_program_load(ts_device *device, const ts_code *code, const char *name, const char *file,
                            ts_program **out, ts_error *err);
 void cpu_program_destroy(ts_program *program);
-ts_status cpu_program_launch(ts_program *program, const ts_stream *stream, const uint32_t grid[3],
+ts_status cpu_program_launch(ts_program *program, const ts_stream *stream, const ts_launch_shape *shape,
                              const uint64_t *params, uint32_t flags, ts_error *err);
 
 #endif

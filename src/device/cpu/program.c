@@ -342,10 +342,11 @@ static void program_end_task(cpu_task *task)
     program_release(((launch_task *)task)->program);
 }
 
-ts_status cpu_program_launch(ts_program *handle, const ts_stream *stream, const uint32_t grid[3],
+ts_status cpu_program_launch(ts_program *handle, const ts_stream *stream, const ts_launch_shape *shape,
                              const uint64_t *params, uint32_t flags, ts_error *err)
 {
     (void)flags;
+    const uint32_t *grid = shape->grid;
     cpu_program *program = (cpu_program *)handle;
     if ((double)grid[0] * grid[1] * grid[2] > 0x1p62)
         return ts_fail(err, TS_VALUE, "a grid of %u x %u x %u blocks is more than can be counted; use fewer",
@@ -358,7 +359,7 @@ ts_status cpu_program_launch(ts_program *handle, const ts_stream *stream, const 
         return ts_fail(err, TS_NOMEM, "out of memory for a launch of kernel '%s'", handle->name);
     task->program = program;
     task->base.end = program_end_task;
-    memcpy(task->grid, grid, sizeof task->grid);
+    memcpy(task->grid, grid, sizeof shape->grid);
     memcpy(task->params, params, bytes);
     atomic_fetch_add(&program->references, 1);
     ts_status status = cpu_stream_submit(stream, &task->base, err);

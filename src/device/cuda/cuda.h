@@ -62,6 +62,7 @@ typedef struct cuda_program {
     cuda_module module;
     cuda_function function;
     uint32_t n_attrs, resident; /* resident: blocks per SM of a persistent kernel */
+    uint32_t most_threads, most_shared; /* of a block of a kernel of threads; shared memory in bytes */
     cuda_launch_attr attrs[2];
     atomic_flag keeps;         /* somebody reads or writes `kept`; others encode for themselves */
     cuda_tmap_kept *kept;      /* plan.n_tmaps of them */
@@ -202,7 +203,7 @@ ts_status cuda_program_load(ts_device *device, const ts_code *code, const char *
                             ts_program **out, ts_error *err);
 void cuda_program_destroy(ts_program *program);
 void cuda_program_resources(const ts_program *program, ts_resources *out);
-ts_status cuda_program_launch(ts_program *program, const ts_stream *stream, const uint32_t grid[3],
+ts_status cuda_program_launch(ts_program *program, const ts_stream *stream, const ts_launch_shape *shape,
                               const uint64_t *params, uint32_t flags, ts_error *err);
 /* A record for one launch; waits for the device when all are in use. */
 ts_status cuda_fault_take(cuda_program *program, uintptr_t stream, ts_fault **out, ts_error *err);

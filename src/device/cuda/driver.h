@@ -35,6 +35,7 @@ enum { /* CUdevice_attribute */
     CUDA_POOLS_SUPPORTED = 115
 };
 enum { /* CUfunction_attribute, CUmemPool_attribute, CUjit_option, CUlaunchAttributeID */
+    CUDA_FUNC_MAX_THREADS = 0,
     CUDA_FUNC_LOCAL_BYTES = 3,
     CUDA_FUNC_REGISTERS = 4,
     CUDA_FUNC_MAX_DYNAMIC_SHARED = 8,

@@ -9,7 +9,7 @@
 #include "device/cuda/cuda.h"
 #include <stdio.h>
 
-enum { PROGRAM_LOG = 16384, PROGRAM_STATIC_SHARED = 48 << 10, PROGRAM_PORTABLE_CLUSTER = 8,
+enum { PROGRAM_LOG = 16384, PROGRAM_STATIC_SHARED = 48 << 10, PROGRAM_PORTABLE_CLUSTER = 8, PROGRAM_THREADS = 1024,
        PROGRAM_SLOTS = TS_PLAN_TMAPS + TS_PLAN_PARAMS + 4 };
 
 /* ---- loading --------------------------------------------------------------------------------------- */
@@ -39,6 +39,24 @@ static cuda_result program_assemble(cuda_program *program, const ts_code *code, 
     return result == CUDA_OK ? fn->KernelGetFunction(&program->function, kernel) : result;
 }
 
+/* A kernel of threads may be launched with all the shared memory that a block can have, and as many threads as its
+ * registers allow. */
+static cuda_result program_prepare_threads(cuda_program *program)
+{
+    cuda_device *device = cuda_of(program->base.device);
+    const cuda_driver *fn = &device->cuda->fn;
+    int threads = 0, shared = 0;
+    if (fn->FuncGetAttribute && fn->FuncGetAttribute(&threads, CUDA_FUNC_MAX_THREADS, program->function) != CUDA_OK)
+        threads = 0;
+    cuda_result result = fn->DeviceGetAttribute(&shared, CUDA_SHARED_OPTIN, device->handle);
+    shared = TS_MAX(shared, PROGRAM_STATIC_SHARED);
+    if (result == CUDA_OK && shared > PROGRAM_STATIC_SHARED)
+        result = fn->FuncSetAttribute(program->function, CUDA_FUNC_MAX_DYNAMIC_SHARED, shared);
+    program->most_threads = threads > 0 ? (uint32_t)threads : PROGRAM_THREADS;
+    program->most_shared = (uint32_t)shared;
+    return result;
+}
+
 /* What the plan asks of the function: shared memory beyond 48 KiB, large clusters, blocks per SM. */
 static cuda_result program_prepare(cuda_program *program)
 {
@@ -46,6 +64,8 @@ static cuda_result program_prepare(cuda_program *program)
     const ts_plan *plan = &program->base.plan;
     cuda_result result = CUDA_OK;
     int resident = 1;
+    if (plan->thread_kernel)
+        return program_prepare_threads(program);
     if (plan->shared_bytes > PROGRAM_STATIC_SHARED)
         result = fn->FuncSetAttribute(program->function, CUDA_FUNC_MAX_DYNAMIC_SHARED, (int)plan->shared_bytes);
     if (result == CUDA_OK && plan->cluster > PROGRAM_PORTABLE_CLUSTER)
@@ -350,6 +370,43 @@ static ts_status program_slots(cuda_program *program, const uint64_t *params, ui
     return TS_OK;
 }
 
+/* Block, shared memory and cluster of a kernel of threads, against what this GPU and these registers allow. */
+static ts_status program_threads(const cuda_program *program, const ts_launch_shape *shape, cuda_launch *launch,
+                                 cuda_launch_attr *cluster, ts_error *err)
+{
+    const ts_plan *plan = &program->base.plan;
+    cuda_device *device = cuda_of(program->base.device);
+    const uint32_t *block = shape->block, *c = shape->cluster;
+    uint64_t shared = (uint64_t)plan->shared_bytes + shape->shared_bytes;
+    uint32_t threads = block[0] * block[1] * block[2], blocks = c[0] * c[1] * c[2];
+    ts_assert(threads && threads <= PROGRAM_THREADS);
+    if (threads > program->most_threads)
+        return ts_fail(err, TS_VALUE, "kernel '%s' uses so many registers that a block has at most %u threads on this "
+                       "GPU, not %u; launch smaller blocks, or promise num_warps=%u so that it uses fewer registers",
+                       program->base.name, program->most_threads, threads, (threads + 31) / 32);
+    if (shared > program->most_shared)
+        return ts_fail(err, TS_VALUE, "kernel '%s' needs %llu bytes of shared memory (%u of its own and %u dynamic), a "
+                       "block of this GPU has %u; use less", program->base.name, (unsigned long long)shared,
+                       plan->shared_bytes, shape->shared_bytes, program->most_shared);
+    memcpy(launch->block, block, sizeof launch->block);
+    launch->shared_bytes = (uint32_t)shared;
+    if (blocks <= 1)
+        return TS_OK;
+    if (!device->cuda->fn.LaunchKernelEx)
+        return ts_fail(err, TS_DEVICE, "the NVIDIA driver is too old for clusters; install 525 or newer");
+    *cluster = (cuda_launch_attr){.id = CUDA_LAUNCH_CLUSTER, .value.cluster = {c[0], c[1], c[2]}};
+    launch->attrs = cluster;
+    launch->n_attrs = 1;
+    if (blocks > PROGRAM_PORTABLE_CLUSTER) {
+        const cuda_driver *fn = &device->cuda->fn;
+        cuda_result code = fn->FuncSetAttribute(program->function, CUDA_FUNC_NON_PORTABLE_CLUSTER, 1);
+        if (code != CUDA_OK)
+            return cuda_fail(device, code, err, "asking for clusters of %u blocks for kernel '%s'", blocks,
+                             program->base.name);
+    }
+    return TS_OK;
+}
+
 /* Earlier GPUs run kernels one after the other anyway; earlier drivers do not capture such launches. */
 static bool program_may_start_early(const cuda_program *program)
 {
@@ -363,20 +420,18 @@ static cuda_result program_enqueue(cuda_program *program, const cuda_launch *pla
     cuda_launch launch = *plain;
     cuda_launch_attr attrs[2];
     if (!fn->LaunchKernelEx)
-        return fn->LaunchKernel(program->function, launch.grid[0], launch.grid[1], launch.grid[2],
-                                launch.block[0], 1, 1, launch.shared_bytes, launch.stream, slots,
-                                NULL);
-    launch.attrs = program->attrs;
-    launch.n_attrs = program->n_attrs;
+        return fn->LaunchKernel(program->function, launch.grid[0], launch.grid[1], launch.grid[2], launch.block[0],
+                                launch.block[1], launch.block[2], launch.shared_bytes, launch.stream, slots, NULL);
     if (flags & TS_LAUNCH_PDL && program_may_start_early(program)) {
-        memcpy(attrs, program->attrs, sizeof attrs);
+        if (launch.n_attrs)
+            attrs[0] = launch.attrs[0]; /* the cluster */
         attrs[launch.n_attrs++] = (cuda_launch_attr){.id = CUDA_LAUNCH_PDL, .value.pdl = 1};
         launch.attrs = attrs;
     }
     return fn->LaunchKernelEx(&launch, program->function, slots, NULL);
 }
 
-ts_status cuda_program_launch(ts_program *handle, const ts_stream *stream, const uint32_t grid[3],
+ts_status cuda_program_launch(ts_program *handle, const ts_stream *stream, const ts_launch_shape *shape,
                               const uint64_t *params, uint32_t flags, ts_error *err)
 {
     cuda_program *program = (cuda_program *)handle;
@@ -384,8 +439,13 @@ ts_status cuda_program_launch(ts_program *handle, const ts_stream *stream, const
     const ts_plan *plan = &handle->plan;
     program_call call;
     cuda_context before;
-    cuda_launch launch = {.block = {plan->threads, 1, 1}, .shared_bytes = plan->shared_bytes};
+    const uint32_t *grid = shape->grid;
+    cuda_launch_attr cluster;
+    cuda_launch launch = {.block = {plan->threads, 1, 1}, .shared_bytes = plan->shared_bytes, .attrs = program->attrs,
+                          .n_attrs = program->n_attrs};
     TS_TRY(program_grid(program, grid, &launch, err));
+    if (plan->thread_kernel)
+        TS_TRY(program_threads(program, shape, &launch, &cluster, err));
     TS_TRY(cuda_stream_of(stream, &launch.stream, err));
     TS_TRY(cuda_enter(device, &before, err));
     memcpy(call.grid, grid, sizeof call.grid);
@@ -398,7 +458,8 @@ ts_status cuda_program_launch(ts_program *handle, const ts_stream *stream, const
                 device, code, err,
                 "launching kernel '%s' with grid (%u, %u, %u), %u threads and %u bytes "
                 "of shared memory",
-                handle->name, grid[0], grid[1], grid[2], plan->threads, plan->shared_bytes);
+                handle->name, grid[0], grid[1], grid[2], launch.block[0] * launch.block[1] * launch.block[2],
+                launch.shared_bytes);
     }
     cuda_leave(device, before);
     return status;
