@@ -9,6 +9,7 @@
 #define TS_TESTS_DIFF_GEN_H
 
 #include "diff.h"
+#include "op_list.h"
 
 #ifndef GEN_FUNCTIONS
 #define GEN_FUNCTIONS 0 /* functions that the kernel and later ones may call; 0 = no calls in the programs */
@@ -95,10 +96,9 @@ static inline ts_val gen_any(gen *g, ts_type elem)
 
 static inline void gen_float_op(gen *g)
 {
-    static const ts_op ops[] = {TS_OP_addf, TS_OP_subf, TS_OP_mulf, TS_OP_divf, TS_OP_maxf, TS_OP_minf, TS_OP_fma,
-                                TS_OP_absf, TS_OP_negf, TS_OP_sqrt, TS_OP_floor, TS_OP_ceil};
+    op_list ops = op_list_of(OP_FLOATS, false);
     ts_type elem = gen_floats[gen_pick(g, TS_COUNT(gen_floats))];
-    ts_op op = ops[gen_pick(g, TS_COUNT(ops))];
+    ts_op op = ops.at[gen_pick(g, ops.n)];
     uint32_t attr = 0;
     bool rounds = op == TS_OP_addf || op == TS_OP_subf || op == TS_OP_mulf || op == TS_OP_divf ||
                   op == TS_OP_fma || op == TS_OP_sqrt;
@@ -114,9 +114,8 @@ static inline void gen_float_op(gen *g)
 
 static inline void gen_math_op(gen *g)
 {
-    static const ts_op ops[] = {TS_OP_sin,  TS_OP_cos,  TS_OP_exp,   TS_OP_exp2, TS_OP_log,
-                                TS_OP_log2, TS_OP_tanh, TS_OP_rsqrt, TS_OP_pow};
-    ts_op op = ops[gen_pick(g, TS_COUNT(ops))];
+    op_list ops = op_list_of(OP_FLOATS, true);
+    ts_op op = ops.at[gen_pick(g, ops.n)];
     ts_type elem = gen_pick(g, 3) ? TS_T_f32 : TS_T_f16;
     ts_val x[2] = {gen_any(g, elem), gen_any(g, elem)};
     gen_add(g, ts_emit(&g->b, op, ts_type_of(g->fn, x[0]), (uint32_t)ts__ops[op].n_opnd, x, 0, 0));
@@ -124,11 +123,9 @@ static inline void gen_math_op(gen *g)
 
 static inline void gen_int_op(gen *g)
 {
-    static const ts_op ops[] = {TS_OP_addi, TS_OP_subi, TS_OP_muli, TS_OP_mulhii, TS_OP_divi,
-                                TS_OP_remi, TS_OP_maxi, TS_OP_mini, TS_OP_andi,   TS_OP_ori,
-                                TS_OP_xori, TS_OP_shli, TS_OP_shri, TS_OP_absi,   TS_OP_negi};
+    op_list ops = op_list_of(OP_INTS, false);
     ts_type elem = gen_ints[gen_pick(g, TS_COUNT(gen_ints))];
-    ts_op op = ops[gen_pick(g, TS_COUNT(ops))];
+    ts_op op = ops.at[gen_pick(g, ops.n)];
     bool signs = op == TS_OP_divi || op == TS_OP_remi || op == TS_OP_maxi || op == TS_OP_mini || op == TS_OP_shri;
     uint32_t attr = signs && gen_pick(g, 2) ? TS_A_UNSIGNED : 0;
     ts_val x[2] = {gen_any(g, elem), gen_any(g, elem)};

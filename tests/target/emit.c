@@ -883,8 +883,15 @@ static void every_thread_level_op_has_a_row(void)
 
 int main(void)
 {
-    static const uint32_t targets[] = {80, 86, 89, 90, 100, 120};
+    static const uint32_t targets[] = {
+#define X(name, number, text) number,
+        TS_TARGETS(X)
+#undef X
+    };
     for (size_t i = 0; i < TS_COUNT(targets); i++) {
+        if (targets[i] == TS_TARGET_CPU)
+            continue;
+        CHECK(ts__sm_find(targets[i]));
         arithmetic_assembles(targets[i]);
         approximate_math_assembles(targets[i]);
         conversions_assemble(targets[i]);
