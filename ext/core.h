@@ -203,6 +203,7 @@ int core_stream_init(PyObject *module, core_state *state);
 int core_kernel_init(PyObject *module, core_state *state);
 int core_tools_init(PyObject *module, core_state *state);
 int core_report_init(PyObject *module, core_state *state);
+int core_numbers_init(PyObject *module, core_state *state); /* numbers.c */
 int core_view_init(PyObject *module, core_state *state);
 /* What _prepare() of a Python kernel gives, in C form; borrows from that tuple. Ended by PyBuffer_Release(&pack). */
 typedef struct core_prepared {

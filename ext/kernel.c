@@ -2,8 +2,8 @@
  *
  * Kernels and launch(). Kernel is the base of tessera.tile.kernel: it holds a ts_kernel, made on first
  * use from what the Python side's _prepare() gives: (name, file, pack bytes, ((parameter name, flags,
- * static shape bits, static stride bits, dtype), ...), ((target or 0, (eight hints)), ...)). launch() is one pass over
- * the arguments into C form (args.c), then ts_launch.
+ * static shape bits, static stride bits, dtype), ...), ((target or 0, (a number for each of TS_HINTS)), ...)). launch()
+ * is one pass over the arguments into C form (args.c), then ts_launch.
  */
 #include "host.h"
 #include "tessera/graph.h"
@@ -54,7 +54,7 @@ static int kernel_param(PyObject *row, ts_param *out)
     return 0;
 }
 
-/* One row: (target, (eight small integers)); target 0 holds everywhere else. */
+/* One row: (target, (small integers in the order of TS_HINTS)); target 0 holds everywhere else. */
 static int kernel_hint_row(PyObject *row, ts_kernel_desc *desc, ts_target_hints *room)
 {
     int target;

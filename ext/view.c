@@ -612,6 +612,7 @@ static PyType_Spec view_spec = {"tessera._core.MemoryView", sizeof(core_view), 0
 
 int core_view_init(PyObject *module, core_state *state)
 {
+    (void)state;
     PyObject *type = PyType_FromModuleAndSpec(module, &view_spec, NULL);
     PyObject *table = PyCapsule_New((void *)(uintptr_t)&view_exchange, "dlpack_exchange_api", NULL);
     int failed = !type || !table ||

@@ -122,14 +122,21 @@ typedef struct ts_plan_tmap {
 #define TS_SLICE_EXTENT 0x7fff0000 /* of the two more dimensions */
 #define TS_SLICE_BYTES ((int64_t)1 << 34)
 
+/* What is compiled for. A GPU's number is that of the oldest generation that runs the code, as its compute capability
+ * without the dot; older ones come first. */
+#define TS_TARGETS(X) /* name, number, as users write it */ \
+    X(CPU, 1, "cpu")                                        \
+    X(SM80, 80, "sm_80")                                    \
+    X(SM86, 86, "sm_86")                                    \
+    X(SM89, 89, "sm_89")                                    \
+    X(SM90, 90, "sm_90")                                    \
+    X(SM100, 100, "sm_100")                                 \
+    X(SM120, 120, "sm_120")
+
 typedef enum ts_target {
-    TS_TARGET_CPU = 1,
-    TS_TARGET_SM80 = 80,
-    TS_TARGET_SM86 = 86,
-    TS_TARGET_SM89 = 89,
-    TS_TARGET_SM90 = 90,
-    TS_TARGET_SM100 = 100,
-    TS_TARGET_SM120 = 120
+#define X(name, number, text) TS_TARGET_##name = number,
+    TS_TARGETS(X)
+#undef X
 } ts_target;
 
 typedef struct ts_plan {
@@ -180,8 +187,19 @@ typedef struct ts_code {
 TS_API void ts_code_deinit(ts_code *code);
 
 /* Hints given with @kernel, 0 = not given. */
+#define TS_HINTS(X) \
+    X(num_ctas)         /* thread blocks of a GPU that work on one tile block: 1, 2, 4, 8 or 16 */ \
+    X(occupancy)        /* tile blocks to keep on one multiprocessor, 1 to 32 */                    \
+    X(opt_level)        /* 0 to 3 */                                                                \
+    X(num_worker_warps) /* 4, 8, 16 or 32 */                                                        \
+    X(checked)          /* 1: indices out of bounds are reported */                                 \
+    X(fastmath)         /* 1: approximate instructions are allowed */                               \
+    X(num_stages)       /* depth of load pipelines, 1 to 8 */                                       \
+    X(reserved)         /* 0 */
 typedef struct ts_hints {
-    uint8_t num_ctas, occupancy, opt_level, num_worker_warps, checked, fastmath, num_stages, reserved;
+#define X(name) uint8_t name;
+    TS_HINTS(X)
+#undef X
 } ts_hints;
 
 /* Compiles the packed function for the arguments and target. The one way from Python to code.

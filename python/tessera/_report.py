@@ -19,10 +19,6 @@ from . import _core
 
 __all__ = ["Report", "cost_report", "main", "target_number"]
 
-TARGETS = {
-    "cpu": 1, "sm_80": 80, "sm_86": 86, "sm_89": 89, "sm_90": 90, "sm_100": 100, "sm_120": 120,
-}  # fmt: skip
-
 
 def target_number(target: str | int | None) -> int:
     """The number of a target such as ``"sm_90"`` or ``"sm_90a"``; 0 for None."""
@@ -30,9 +26,9 @@ def target_number(target: str | int | None) -> int:
         return 0
     if isinstance(target, int):
         return target
-    number = TARGETS.get(target.removesuffix("a"))
+    number = _core.TARGETS.get(target.removesuffix("a"))
     if number is None:
-        raise ValueError(f"{target!r} is not a target; use one of {', '.join(TARGETS)}")
+        raise ValueError(f"{target!r} is not a target; use one of {', '.join(_core.TARGETS)}")
     return number
 
 

@@ -16,6 +16,7 @@ import pytest
 import tessera
 import tessera.tile as ct
 from tessera import tune
+from tessera.tile._kernel import _HINTS
 from tessera.tune import _arrays, _store, _time
 
 FAST = {"rounds": 5, "seconds": 0.2, "quiet": True}
@@ -588,3 +589,7 @@ def test_a_kernel_that_does_not_end_on_a_gpu_ends_the_search():
         _time.Stuck, match=r"within 0.05 s, and a kernel on a GPU cannot be stopped"
     ):
         clock._wait_for_end()
+
+
+def test_every_hint_of_a_kernel_is_one_of_the_compiler():
+    assert set(_HINTS) < set(tessera._core.HINTS)

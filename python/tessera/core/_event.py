@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .. import _core
 from .. import Event as _Event
 from ._errors import no_constructor
 from ._options import options_of
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Event", "EventOptions", "IPCEventDescriptor"]
 
-_BLOCKING, _UNTIMED, _SHARED = 1, 2, 4  # ts_event_flags of tessera/native.h
 
 
 @dataclass
@@ -83,12 +83,12 @@ class Event(_Event):
     def _flags_of(options: Any) -> int:
         """EventOptions, dictionary or None as the flags of the core."""
         if options is None:
-            return _UNTIMED
+            return _core.EVENT_UNTIMED
         o = options_of(EventOptions, options)
         if o.ipc_enabled and o.timing_enabled:
             raise TypeError("IPC-enabled events cannot use timing.")
-        flags = 0 if o.timing_enabled else _UNTIMED
-        return flags | bool(o.blocking_sync) * _BLOCKING | bool(o.ipc_enabled) * _SHARED
+        flags = 0 if o.timing_enabled else _core.EVENT_UNTIMED
+        return flags | bool(o.blocking_sync) * _core.EVENT_BLOCKING | bool(o.ipc_enabled) * _core.EVENT_SHARED
 
     @classmethod
     def from_ipc_descriptor(cls, ipc_descriptor: IPCEventDescriptor) -> Event:
@@ -100,7 +100,7 @@ class Event(_Event):
     @property
     def ipc_descriptor(self) -> IPCEventDescriptor:
         """What another process opens the event with (RuntimeError unless ``ipc_enabled``)."""
-        if not self._flags & _SHARED:
+        if not self._flags & _core.EVENT_SHARED:
             raise RuntimeError(
                 "Event is not IPC-enabled; make it with EventOptions(ipc_enabled=True)"
             )
@@ -124,17 +124,17 @@ class Event(_Event):
     @property
     def is_timing_enabled(self) -> bool:
         """Whether the event has a time."""
-        return not self._flags & _UNTIMED
+        return not self._flags & _core.EVENT_UNTIMED
 
     @property
     def is_blocking_sync(self) -> bool:
         """Whether a waiting thread sleeps."""
-        return bool(self._flags & _BLOCKING)
+        return bool(self._flags & _core.EVENT_BLOCKING)
 
     @property
     def is_ipc_enabled(self) -> bool:
         """Whether other processes may open it."""
-        return bool(self._flags & _SHARED)
+        return bool(self._flags & _core.EVENT_SHARED)
 
     @property
     def device(self) -> Device | None:
@@ -153,7 +153,7 @@ class Event(_Event):
     def _is_foreign(self) -> bool:
         from ._memory._ipc import is_of_another_process
 
-        return bool(self._flags & _SHARED) and is_of_another_process(self)
+        return bool(self._flags & _core.EVENT_SHARED) and is_of_another_process(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, _Event):

@@ -6,12 +6,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
+from .. import _core
 from ..bindings import driver
 
 __all__ = ["CPU", "CUDA", "context_of", "in_context", "primary_context"]
 
-CPU = 1 << 8
-CUDA = 2 << 8
+CPU, CUDA = _core.DEVICE_CPU, _core.DEVICE_CUDA  # ids of device 0 of each kind
 _primary: dict[int, driver.CUcontext] = {}
 
 

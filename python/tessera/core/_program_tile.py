@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from .. import _core
 from ._flags import current_arch
 from ._linker import Linker
 from ._object_code import ObjectCode
@@ -20,13 +21,12 @@ from .typing import CompilerBackendType
 
 __all__ = ["Tile", "TileIR"]
 
-_TARGETS = (80, 86, 89, 90, 100, 120)
-
 
 def _target(arch: str) -> int:
     """The newest target that an architecture runs: 89 for sm_89, 90 for sm_90a."""
     found = re.fullmatch(r"(?:sm_|compute_)?(\d+)[a-z]?", arch)
-    fitting = [target for target in _TARGETS if found and target <= int(found.group(1))]
+    gpus = [number for name, number in _core.TARGETS.items() if name.startswith("sm_")]
+    fitting = [target for target in gpus if found and target <= int(found.group(1))]
     if not fitting:
         raise ValueError(f"arch={arch!r} is not supported; Tessera compiles for sm_80 and newer")
     return fitting[-1]
@@ -81,8 +81,6 @@ class TileIR(_Own):
         self.code = code
 
     def ptx(self, target: int) -> bytes:
-        from .. import _core
-
         return _core.compile_text(self.code, target)  # type: ignore[no-any-return]
 
 
@@ -103,7 +101,5 @@ class Tile(_Own):
         self.code = code
 
     def ptx(self, target: int) -> bytes:
-        from .. import _core
-
         arguments = tuple(self.options.arguments or ())
         return _core.compile(self.code._prepare(), arguments, target)  # type: ignore[no-any-return]

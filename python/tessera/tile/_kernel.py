@@ -32,9 +32,7 @@ __all__ = [
 
 launch = _core.launch
 
-CONSTANT, INDEX64, STATIC_STRIDES = 1, 4, 8
-BOOL = 16
-NUMBERS = {int: 32, float: 64}  # `bool` is taken as no annotation: ints stand for bools too
+NUMBERS = {int: _core.PARAM_INT, float: _core.PARAM_FLOAT}  # `bool` is taken as no annotation: ints stand for bools too
 CO_VARARGS, CO_VARKEYWORDS = 4, 8  # of inspect, which is slow to import
 T = TypeVar("T")
 
@@ -322,15 +320,12 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         return self.__name__, code.co_filename, self._pack, rows, self._hint_rows(checked)
 
     def _hint_rows(self, checked: bool) -> tuple[Any, ...]:
-        """``(target, eight numbers in the order of ts_hints)``: 0 first, then each target that some hint
-        names."""
+        """``(target, numbers in the order of _core.HINTS)``: 0 first, then each target that some hint names."""
         named = {n for v in self._hints.values() if isinstance(v, ByTarget) for n in v.by_name}
+        given = {**self._hints, "checked": int(checked), "fastmath": int(self._fastmath)}
         rows = []
         for target in (0, *sorted(int(n[3:]) for n in named)):
-            on = {n: _hint_on(v, target) for n, v in self._hints.items()}
-            plain = (on.get(n, 0) for n in ("num_ctas", "occupancy", "opt_level", "num_worker_warps"))
-            flags = (int(checked), int(self._fastmath), on.get("num_stages", 0), 0)
-            rows.append((target, (*plain, *flags)))
+            rows.append((target, tuple(_hint_on(given.get(name), target) for name in _core.HINTS)))
         return tuple(rows)
 
 
@@ -384,16 +379,16 @@ def _number(name: str, note: Any) -> int:
 def _row(name: str, note: Any) -> tuple[int, int, int, int]:
     """Flags, static shape bits, static stride bits and dtype of one annotation."""
     if note is Constant or isinstance(note, ConstantAnnotation):
-        return CONSTANT, 0, 0, 0
+        return _core.PARAM_CONSTANT, 0, 0, 0
     if isinstance(note, _ConstantOf):
         if note.item is str:
             raise TypeError(
                 f"parameter '{name}' is annotated Constant[str], but no string can be passed to a kernel; "
                 "pass a number, or name the string by a global of the kernel"
             )
-        return CONSTANT | (BOOL if note.item is bool else _category(note.item)), 0, 0, 0
+        return _core.PARAM_CONSTANT | (_core.PARAM_BOOL if note.item is bool else _category(note.item)), 0, 0, 0
     if note is IndexedWithInt64:
-        return INDEX64, 0, 0, 0
+        return _core.PARAM_INDEX64, 0, 0, 0
     if _category(note):
         return _category(note), 0, 0, 0
     dtype = _number(name, note)
@@ -402,11 +397,11 @@ def _row(name: str, note: Any) -> tuple[int, int, int, int]:
     flags = shape = stride = 0
     for extra in getattr(note, "__metadata__", ()):
         if isinstance(extra, ConstantAnnotation) or extra is ConstantAnnotation:
-            flags |= CONSTANT
+            flags |= _core.PARAM_CONSTANT
         if isinstance(extra, ArrayAnnotation):
             shape, stride = _bits(extra.static_shape_dims), _bits(extra.static_stride_dims)
-            flags |= INDEX64 if getattr(extra.index_dtype, "bitwidth", 32) == 64 else 0
-            flags |= STATIC_STRIDES if stride else 0
+            flags |= _core.PARAM_INDEX64 if getattr(extra.index_dtype, "bitwidth", 32) == 64 else 0
+            flags |= _core.PARAM_STATIC_STRIDES if stride else 0
     return flags, shape, stride, 0
 
 

@@ -9,7 +9,8 @@ import itertools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..tile._kernel import _HINTS, CONSTANT
+from .. import _core
+from ..tile._kernel import _HINTS
 from ..tile._kernel import kernel as Kernel
 
 __all__ = ["Config", "arguments", "expand", "hints_of", "variant"]
@@ -74,7 +75,7 @@ def variant(kernel: Any, config: Any, hints: Mapping[str, Any] | None) -> Any:
 
 def _misspelt(items: Mapping[str, Any], rows: Any) -> str:
     """What to say of names in a configuration that are neither parameter nor hint."""
-    known = [*(r[0] for r in rows if r[1] & CONSTANT), *_HINTS]
+    known = [*(r[0] for r in rows if r[1] & _core.PARAM_CONSTANT), *_HINTS]
     strange = [name for name in items if name not in known]
     if not strange:
         return ""
@@ -88,7 +89,7 @@ def arguments(kernel: Any, config: Any, n: int) -> list[tuple[bool, Any]]:
     that the configuration names, ``(False, i)`` for the i-th of the ``n`` arguments that are given."""
     rows = kernel._prepare()[3]
     items = config if isinstance(config, Mapping) else {}
-    named = {r[0] for r in rows if r[0] in items and r[1] & CONSTANT}
+    named = {r[0] for r in rows if r[0] in items and r[1] & _core.PARAM_CONSTANT}
     if len(rows) - len(named) != n:
         wanted = ", ".join(r[0] for r in rows if r[0] not in named)
         raise TypeError(

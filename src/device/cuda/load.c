@@ -67,15 +67,13 @@ static ts_status load_functions(ts_cuda *cuda, ts_error *err)
 
 static ts_target load_target(int major, int minor)
 {
-    static const struct {
-        int cc;
-        ts_target target;
-    } best[] = {{120, TS_TARGET_SM120}, {100, TS_TARGET_SM100}, {90, TS_TARGET_SM90},
-                {89, TS_TARGET_SM89},   {86, TS_TARGET_SM86},   {80, TS_TARGET_SM80}};
-    for (size_t i = 0; i < TS_COUNT(best); i++)
-        if (major * 10 + minor >= best[i].cc)
-            return best[i].target;
-    return TS_TARGET_SM80; /* older than anything we compile for: said when it is used */
+    ts_target best = TS_TARGET_SM80; /* older than anything we compile for: said when it is used */
+#define X(name, number, text)                                                \
+    if (number >= TS_TARGET_SM80 && number <= major * 10 + minor)            \
+        best = TS_TARGET_##name;
+    TS_TARGETS(X)
+#undef X
+    return best;
 }
 
 static ts_status load_device(ts_cuda *cuda, int ordinal, ts_error *err)

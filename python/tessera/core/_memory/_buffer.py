@@ -8,6 +8,7 @@ import math
 import operator
 from typing import TYPE_CHECKING, Any
 
+from ... import _core
 from ..._core import Buffer as _Buffer
 from .._errors import no_constructor, shown
 from .._place import CPU, CUDA
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Buffer", "MemoryResource"]
 
-DEVICE_ACCESS, HOST_ACCESS, MANAGED, MAPPED = 1, 2, 4, 8  # core_access of ext/host.h
 
 
 class MemoryResource:
@@ -153,7 +153,7 @@ class Buffer(Transfers, _Buffer):
             from ._classify import is_managed
 
             managed = is_managed(self.handle)
-        access = DEVICE_ACCESS * bool(device) | HOST_ACCESS * bool(host) | MANAGED * bool(managed)
+        access = _core.DEVICE_ACCESS * bool(device) | _core.HOST_ACCESS * bool(host) | _core.MANAGED * bool(managed)
         self._set_place(CUDA | number if number >= 0 and device else None, number, access)
 
     def _default_stream(self) -> Stream:

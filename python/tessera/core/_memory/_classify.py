@@ -8,14 +8,12 @@ from .._place import CPU, CUDA
 
 __all__ = ["is_managed", "place_of"]
 
-_DEVICE_ACCESS, _HOST_ACCESS, _MANAGED = 1, 2, 4
-
 
 def place_of(address: int) -> tuple[int | None, int, int]:
     """(number of the device or None, device_id, access) of an address; memory unknown to the driver
     is the host's."""
     if _core.device_count("cuda") == 0:
-        return CPU, -1, _HOST_ACCESS
+        return CPU, -1, _core.HOST_ACCESS
     from ...bindings import driver
 
     kinds = driver.CUpointer_attribute
@@ -25,15 +23,15 @@ def place_of(address: int) -> tuple[int | None, int, int]:
     try:
         values = driver.checked.cuPointerGetAttributes(len(wanted), wanted, address)
     except ValueError:  # memory type 0, of no enum: nothing that the driver knows
-        return None, -1, _HOST_ACCESS
+        return None, -1, _core.HOST_ACCESS
     memory_type, ordinal, managed = (int(value) for value in values)
     if managed:
-        return CUDA | ordinal, ordinal, _DEVICE_ACCESS | _HOST_ACCESS | _MANAGED
+        return CUDA | ordinal, ordinal, _core.DEVICE_ACCESS | _core.HOST_ACCESS | _core.MANAGED
     if memory_type == int(driver.CUmemorytype.CU_MEMORYTYPE_HOST):
-        return CUDA | ordinal, ordinal, _DEVICE_ACCESS | _HOST_ACCESS
+        return CUDA | ordinal, ordinal, _core.DEVICE_ACCESS | _core.HOST_ACCESS
     if memory_type == int(driver.CUmemorytype.CU_MEMORYTYPE_DEVICE):
-        return CUDA | ordinal, ordinal, _DEVICE_ACCESS
-    return None, -1, _HOST_ACCESS
+        return CUDA | ordinal, ordinal, _core.DEVICE_ACCESS
+    return None, -1, _core.HOST_ACCESS
 
 
 def is_managed(address: int) -> bool:

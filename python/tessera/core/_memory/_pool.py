@@ -10,11 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ... import _core
 from ..._core import Pool as _Pool
 from .._errors import cpu_cannot
 from .._options import options_of
 from .._place import CPU
-from ._buffer import DEVICE_ACCESS, HOST_ACCESS, MANAGED, MAPPED, Buffer, MemoryResource
+from ._buffer import Buffer, MemoryResource
 
 if TYPE_CHECKING:
     from ...bindings import driver
@@ -99,17 +100,17 @@ class PoolResource(_Pool, MemoryResource):
     @property
     def is_device_accessible(self) -> bool:
         """Whether kernels can use its memory."""
-        return bool(self._access & DEVICE_ACCESS)
+        return bool(self._access & _core.DEVICE_ACCESS)
 
     @property
     def is_host_accessible(self) -> bool:
         """Whether Python can read its memory."""
-        return bool(self._access & HOST_ACCESS)
+        return bool(self._access & _core.HOST_ACCESS)
 
     @property
     def is_managed(self) -> bool:
         """Whether its memory migrates by itself."""
-        return bool(self._access & MANAGED)
+        return bool(self._access & _core.MANAGED)
 
     @property
     def attributes(self) -> PoolAttributes:
@@ -130,7 +131,7 @@ class PoolResource(_Pool, MemoryResource):
     @property
     def is_mapped(self) -> bool:
         """Whether the pool is another process's."""
-        return bool(self._access & MAPPED)
+        return bool(self._access & _core.MAPPED)
 
     @property
     def uuid(self) -> uuid.UUID | None:
@@ -203,14 +204,14 @@ class DeviceMemoryResource(PoolResource):
         if device._is_cpu:
             if chosen is not None and chosen != DeviceMemoryResourceOptions():
                 raise cpu_cannot(f"pools of their own, which {chosen} is for")
-            self._open_pool(device._id, 0, False, -1, DEVICE_ACCESS | HOST_ACCESS)
+            self._open_pool(device._id, 0, False, -1, _core.DEVICE_ACCESS | _core.HOST_ACCESS)
             return
         from ._pool_native import current_pool, new_device_pool
 
         number = device.device_id
         pool = current_pool(number) if chosen is None else new_device_pool(number, chosen)
         ipc = chosen is not None and bool(chosen.ipc_enabled)
-        self._open_pool(device._id, pool, chosen is not None, number, DEVICE_ACCESS, ipc)
+        self._open_pool(device._id, pool, chosen is not None, number, _core.DEVICE_ACCESS, ipc)
 
     @classmethod
     def from_allocation_handle(
@@ -224,7 +225,7 @@ class DeviceMemoryResource(PoolResource):
 
         def make(pool: int) -> DeviceMemoryResource:
             self = cls.__new__(cls)
-            self._open_pool(device._id, pool, True, device.device_id, DEVICE_ACCESS | MAPPED, True)
+            self._open_pool(device._id, pool, True, device.device_id, _core.DEVICE_ACCESS | _core.MAPPED, True)
             return self
 
         return import_pool(cls, alloc_handle, make)  # type: ignore[no-any-return]

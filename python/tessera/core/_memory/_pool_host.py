@@ -6,12 +6,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from ... import _core
 from .. import _device as _devices
 from .._errors import cpu_cannot
 from .._options import options_of
 from .._place import CUDA, primary_context
 from ..typing import ManagedMemoryLocationType
-from ._buffer import DEVICE_ACCESS, HOST_ACCESS, MANAGED, MAPPED
 from ._managed import ManagedBuffer
 from ._pool import PoolResource
 
@@ -108,7 +108,7 @@ class PinnedMemoryResource(PoolResource):
         kind = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
         own = options is not None
         pool = new_pool(place, kind, ipc, chosen.max_size) if own else default_pool(place, kind)
-        self._open_pool(CUDA | gpu, pool, own, -1, DEVICE_ACCESS | HOST_ACCESS, ipc)
+        self._open_pool(CUDA | gpu, pool, own, -1, _core.DEVICE_ACCESS | _core.HOST_ACCESS, ipc)
 
     @classmethod
     def from_allocation_handle(cls, alloc_handle: Any) -> PinnedMemoryResource:
@@ -118,7 +118,7 @@ class PinnedMemoryResource(PoolResource):
         def make(pool: int) -> PinnedMemoryResource:
             self = cls.__new__(cls)
             gpu, self._numa_id = _current_gpu("page-locked memory pools"), -1
-            self._open_pool(CUDA | gpu, pool, True, -1, DEVICE_ACCESS | HOST_ACCESS | MAPPED, True)
+            self._open_pool(CUDA | gpu, pool, True, -1, _core.DEVICE_ACCESS | _core.HOST_ACCESS | _core.MAPPED, True)
             return self
 
         return import_pool(cls, alloc_handle, make)  # type: ignore[no-any-return]
@@ -187,7 +187,7 @@ class ManagedMemoryResource(PoolResource):
         kind = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_MANAGED
         pool = new_pool(place, kind, False, chosen.max_size) if own else default_pool(place, kind)
         device_id = self._preferred[1] if self._preferred and self._preferred[0] == "device" else -1
-        access = DEVICE_ACCESS | HOST_ACCESS | MANAGED
+        access = _core.DEVICE_ACCESS | _core.HOST_ACCESS | _core.MANAGED
         self._open_pool(CUDA | gpu, pool, own, device_id, access, False, ManagedBuffer)
 
     @property

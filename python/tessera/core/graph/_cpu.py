@@ -17,7 +17,10 @@ from ._script import Writer
 __all__ = ["Cpu"]
 
 _execs: dict[int, Exec] = {}
-_PIECES = {1: "KERNEL", 2: "MEMCPY", 3: "MEMSET", 4: "HOST", 5: "EVENT_RECORD", 6: "WAIT_EVENT"}
+_PIECES = {
+    _core.PIECE_KERNEL: "KERNEL", _core.PIECE_COPY: "MEMCPY", _core.PIECE_FILL: "MEMSET",
+    _core.PIECE_HOST: "HOST", _core.PIECE_RECORD: "EVENT_RECORD", _core.PIECE_WAIT: "WAIT_EVENT",
+}  # fmt: skip
 
 
 class Recording:

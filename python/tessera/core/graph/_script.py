@@ -6,12 +6,12 @@ from __future__ import annotations
 import ctypes
 from typing import Any
 
+from ... import _core
 from ...bindings.driver import CUresult
 from .._errors import CUDAError
 
 __all__ = ["Writer", "order_of"]
 
-RUN, SET, JUMP, JUMP_IF, JUMP_UNLESS = range(5)  # ts_step_op
 
 
 def order_of(nodes: dict[int, Any]) -> list[int]:
@@ -64,7 +64,7 @@ class Writer:
             self.keep.append(self.values[condition])
             if value is not None:
                 at = ctypes.addressof(self.values[condition])
-                self.sets.append((SET, 0, value, at, None))
+                self.sets.append((_core.STEP_SET, 0, value, at, None))
         order = order_of(graph.nodes)
         place = {node: i for i, node in enumerate(order)}
         edges = [sorted(place[p] for p in graph.nodes[node].pred) for node in order]
@@ -84,9 +84,9 @@ class Writer:
 
     def write_if(self, condition: int, graphs: list[int]) -> None:
         other, end = self.later(), self.later()
-        self.jump(JUMP_IF, other, condition, 0)
+        self.jump(_core.STEP_JUMP_IF, other, condition, 0)
         self.graph(graphs[0])
-        self.jump(JUMP, end)
+        self.jump(_core.STEP_JUMP, end)
         self.here(other)
         if len(graphs) > 1:
             self.graph(graphs[1])
@@ -94,18 +94,18 @@ class Writer:
 
     def write_while(self, condition: int, graphs: list[int]) -> None:
         end, again = self.later(), self.label()
-        self.jump(JUMP_IF, end, condition, 0)
+        self.jump(_core.STEP_JUMP_IF, end, condition, 0)
         self.graph(graphs[0])
-        self.jump(JUMP, again)
+        self.jump(_core.STEP_JUMP, again)
         self.here(end)
 
     def write_switch(self, condition: int, graphs: list[int]) -> None:
         end = self.later()
         for i, graph in enumerate(graphs):
             other = self.later()
-            self.jump(JUMP_UNLESS, other, condition, i)
+            self.jump(_core.STEP_JUMP_UNLESS, other, condition, i)
             self.graph(graph)
-            self.jump(JUMP, end)
+            self.jump(_core.STEP_JUMP, end)
             self.here(other)
         self.here(end)
 
@@ -124,9 +124,9 @@ class Writer:
                 steps.append(row)
             elif row not in disabled:
                 found = (pieces or {}).get(row, self.nodes[row])
-                steps += [(RUN, 0, 0, 0, piece) for piece in found]
+                steps += [(_core.STEP_RUN, 0, 0, 0, piece) for piece in found]
         starts.append(len(steps))
-        jumps = (JUMP, JUMP_IF, JUMP_UNLESS)
+        jumps = (_core.STEP_JUMP, _core.STEP_JUMP_IF, _core.STEP_JUMP_UNLESS)
         return [
             (op, starts[self.labels[target]] if op in jumps else 0, *rest)
             for op, target, *rest in steps
