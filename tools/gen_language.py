@@ -5,7 +5,8 @@
 python tools/gen_language.py [--check]
 
     src/lang/ast.def            python/tessera/_ast_table.py: numbers of the packed AST
-    src/table/math.def          python/tessera/tile/_ops_fn.py, the table of docs/reference/math.md
+    src/table/math.def          python/tessera/tile/_ops_fn.py, the table of docs/reference/math.md; its numbers
+                                are tests/math/measured.txt, the output of build/test_math_ulp
     src/lang/tile/tile_op.def   the lists of python/tessera/tile/__init__.py; where each stub is: _ops_*.py
 
 Tests read the tables by the functions of this file. The pages of docs/reference that are made of docstrings:
@@ -27,11 +28,13 @@ AST = ROOT / "src/lang/ast.def"
 PACK = ROOT / "src/lang/pack.h"
 TILE_OPS = ROOT / "src/lang/tile/tile_op.def"
 MATH = ROOT / "src/table/math.def"
+MEASURED = ROOT / "tests/math/measured.txt"
 AST_TABLE = ROOT / "python/tessera/_ast_table.py"
 TILE = ROOT / "python/tessera/tile"
 STUBS = TILE / "_ops_fn.py"
 PAGE = ROOT / "docs/reference/math.md"
 ARGUMENTS = {"X": "x", "XB": "x", "XX": "x y", "XN": "x n"}
+DEFAULTS = {"flush_to_zero": "bool = False"}  # annotation and default of options; Any = None otherwise
 CLASSES = {"Slice"}  # operations that are classes, which stand with the annotations
 
 
@@ -88,26 +91,41 @@ class MathRow(NamedTuple):
     doc: str
 
 
-def math_rows() -> list[MathRow]:
-    """The functions of math.def in its order."""
+def math_rows(macro: str = "TS_MATH") -> list[MathRow]:
+    """The functions of math.def in its order: TS_MATH or, where they are operations of their own, TS_MATH_OP."""
     word = r"\s*([\w.]+)\s*,"
     found = re.findall(
-        rf'^TS_MATH\({word}{word}\s*\w+\s*,{word}{word}[^"]*((?:"[^"]*"\s*)+)\)$',
+        rf'^{macro}\({word}{word}\s*\w+\s*,{word}{word}[^"]*((?:"[^"]*"\s*)+)\)$',
         MATH.read_text(),
         re.MULTILINE,
     )
     return [MathRow(*row[:4], "".join(re.findall('"([^"]*)"', row[4]))) for row in found]
 
 
+def math_pairs() -> list[tuple[str, str, str, str]]:
+    """Name, the two functions it is made of and documentation of each function with two results."""
+    return [(name, first, second, doc) for name, _, first, _, second, doc in rows_of(MATH, "TS_MATH_PAIR")]
+
+
 def math_stubs() -> Iterator[str]:
     yield "# SPDX-License-Identifier: Apache-2.0"
     yield '"""Math functions, by tools/gen_language.py from src/table/math.def. Do not edit."""\n'
     yield "from __future__ import annotations\n\nfrom typing import Any\n\nfrom ._op import op\n"
-    for row in sorted(math_rows()):
-        names = "".join(f"{word}: Any, " for word in ARGUMENTS[row.kind].split())
-        lines = wrapped(row.doc)
+    docs = {row.name: row.doc for macro in ("TS_MATH", "TS_MATH_OP") for row in math_rows(macro)}
+    docs |= {name: doc for name, _, _, doc in math_pairs()}
+    for tile_op in sorted(tile_ops()):
+        if tile_op.name not in docs or tile_op.method:
+            continue
+        words = []
+        for name, kind, optional in tile_op.parameters():
+            if kind == Parameter.KEYWORD_ONLY and "*" not in words:
+                words.append("*")
+            words.append(f"{name}: {DEFAULTS.get(name, 'Any = None') if optional else 'Any'}")
+            if kind == Parameter.POSITIONAL_ONLY:
+                words = [word for word in words if word != "/"] + ["/"]
+        lines = wrapped(docs[tile_op.name])
         text = lines[0] if len(lines) == 1 else "\n    ".join([*lines, ""])
-        yield f'\n@op\ndef {row.name}({names}/) -> Any:\n    """{text}"""\n'
+        yield f'\n@op\ndef {tile_op.name}({", ".join(words)}) -> Any:\n    """{text}"""\n'
 
 
 def wrapped(text: str) -> list[str]:
@@ -120,14 +138,50 @@ def wrapped(text: str) -> list[str]:
     return lines
 
 
-def math_table() -> Iterator[str]:
-    def bound(text: str) -> str:
-        return "exact" if float(text) == 0 else text
+class Measured(NamedTuple):
+    ulp: float
+    at: str
+    values: int
+    instructions: str
 
-    yield from ("| function | f32 bound | f64 bound | meaning |", "|---|---|---|---|")
-    for row in sorted(math_rows()):
-        arguments = ", ".join(ARGUMENTS[row.kind].split())
-        yield f"| `{row.name}({arguments})` | {bound(row.f32)} | {bound(row.f64)} | {row.doc.replace('``', '`')} |"
+
+def measured() -> dict[tuple[str, str], Measured]:
+    """The greatest error by function and type as build/test_math_ulp prints it; of two lines the worse, and all values."""
+    line = r"^(\w+) +(\w+) +bound +[\d.]+ +measured +([\d.]+) at (.*?) +\((\d+) values, (\d+) instructions\)"
+    found: dict[tuple[str, str], Measured] = {}
+    for name, type_, ulp, at, values, price in re.findall(line, MEASURED.read_text(), re.MULTILINE):
+        old, new = found.get((name, type_)), Measured(float(ulp), at, int(values), price)
+        worst = max(old, new, key=lambda one: one.ulp) if old else new
+        found[name, type_] = worst._replace(values=max(old.values, new.values) if old else new.values)
+    return found
+
+
+def math_table() -> Iterator[str]:
+    """A line for each function; ends where one was not measured or is above its bound."""
+    known = measured()
+
+    def cells(name: str, type_: str, bound: str) -> str:
+        found = known.get((name, type_))
+        if not found or found.ulp > float(bound):
+            what = f"{found.ulp} ulp, above its bound {bound}" if found else "missing"
+            sys.exit(f"{MEASURED.relative_to(ROOT)}: {name} of {type_} is {what}: run build/test_math_ulp {name}")
+        values = "all" if found.values == 1 << 32 else f"{found.values / 1e6:.1f}M"
+        return f"{bound} | {found.ulp:.3f} | {found.at} | {values}" if float(bound) else f"exact | 0 | | {values}"
+
+    columns = "bound | measured | at | values"
+    yield f"| function | f32 {columns} | f64 {columns} | instructions | meaning |"
+    yield "|---" * 11 + "|"
+    for row in sorted(math_rows() + math_rows("TS_MATH_OP")):
+        arguments = "y, x" if row.name == "atan2" else ", ".join(ARGUMENTS[row.kind].split())
+        price = " ".join(known[row.name, type_].instructions for type_ in ("f32", "f64") if (row.name, type_) in known)
+        yield (
+            f"| `{row.name}({arguments})` | {cells(row.name, 'f32', row.f32)} | {cells(row.name, 'f64', row.f64)} "
+            f"| {price} | {row.doc.replace('``', '`')} |"
+        )
+    for name, first, second, doc in math_pairs():
+        exact = all(known[part, type_].ulp == 0 for part in (first, second) for type_ in ("f32", "f64"))
+        bound = "exact" if exact else f"as `{first}`, `{second}`"
+        yield f"| `{name}(x)` | {bound} | | | | {bound} | | | | | {doc.replace('``', '`')} |"
 
 
 # ---- operations of the tile language -----------------------------------------------------------------
@@ -161,13 +215,15 @@ def tile_ops() -> list[TileOp]:
              for name, signature, lowering, *_ in rows_of(TILE_OPS, "TS_TILE_OP")]  # fmt: skip
     found += [TileOp(f"{type_}_{name}", signature, lowering, True)
               for type_, name, signature, lowering, *_ in rows_of(TILE_OPS, "TS_TILE_OP_OF")]  # fmt: skip
-    return found + [TileOp(row.name, f"{ARGUMENTS[row.kind]} /", "math", False) for row in math_rows()]
+    found += [TileOp(row.name, f"{ARGUMENTS[row.kind]} /", "math", False) for row in math_rows()]
+    return found + [TileOp(name, "x /", "math_pair", False) for name, *_ in math_pairs()]
 
 
 def stubs_of(path: pathlib.Path) -> set[str]:
     """Names that a module of stubs gives operations: its functions, and names set to like(...)."""
     found = set()
-    for node in ast.parse(path.read_text()).body:
+    text = "\n".join(math_stubs()) if path == STUBS else path.read_text()
+    for node in ast.parse(text).body:
         if isinstance(node, ast.FunctionDef):
             found.add(node.name)
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):

@@ -9,6 +9,7 @@ rounding to the target format with a refit of the rest. Prints each table as C a
 Needs mpmath. Run it when a table in src/math changes; the printed text is what the table holds.
 """
 
+import functools
 import sys
 
 import mpmath as mp
@@ -156,7 +157,56 @@ def erfcx_mid(k):
     return g
 
 
+@functools.cache
+def erfinv_of(w):
+    """erfinv y where 1 - y^2 = exp(-w)"""
+    y = mp.sqrt(-mp.expm1(-w))
+    if w < 30:
+        return mp.erfinv(y)
+    goal, x = -w - mp.log1p(y), mp.sqrt(w - mp.log(mp.pi * w) / 2)
+    for _ in range(8):  # Newton on log erfc
+        e = mp.erfc(x)
+        x += (mp.log(e) - goal) * e * mp.exp(x * x) * mp.sqrt(mp.pi) / 2
+    return x
+
+
+def erfinv_near(w):
+    """erfinv(y) / y"""
+    w = max(w, mp.mpf(10) ** -18)
+    return erfinv_of(w) / mp.sqrt(-mp.expm1(-w))
+
+
+def mapped(f, k):
+    """f of t = (x - k) / (x + k); f at infinity must be given by a great x"""
+    return lambda t: f(k * (1 + t) / max(1 - t, mp.mpf(10) ** -16))
+
+
+def towards(x, k):
+    return (mp.mpf(x) - k) / (mp.mpf(x) + k)
+
+
+def erfinv_far(u):
+    """erfinv(y) / u of u^2 = w"""
+    return erfinv_of(u * u) / u
+
+
+@functools.cache
+def stirling_rest(a):
+    """a times what log gamma a has beyond (a - 1/2) log a - a + log(2 pi) / 2"""
+    if a > 1000:
+        return mp.mpf(1) / 12 - 1 / (360 * a**2) + 1 / (1260 * a**4)
+    return a * (mp.loggamma(a) - (a - mp.mpf(0.5)) * mp.log(a) + a - mp.log(2 * mp.pi) / 2)
+
+
+@functools.cache
+def gamma_middle(y):
+    """log gamma y / ((y - 1) (y - 2))"""
+    y += mp.mpf(10) ** -20 if abs((y - 1) * (y - 2)) < mp.mpf(10) ** -20 else 0
+    return mp.loggamma(y) / ((y - 1) * (y - 2))
+
+
 Q, S4 = mp.mpf("0.2505"), mp.mpf("0.251") ** 2
+MID, K_GAMMA = (mp.mpf("4.75"), mp.mpf("3.75")), mp.mpf("1.375")
 
 # name: (function, terms, lo, hi, weight of the error, bits of the coefficients)
 TABLES = {
@@ -191,6 +241,19 @@ TABLES = {
     "erf_f64": (erf_tail, 14, mp.mpf(0), mp.mpf(1), lambda z: 1, 53),
     "erfcx_f32": (erfcx_mid(2), 12, mp.mpf(-1), mp.mpf(1), lambda t: 1, 24),
     "erfcx_f64": (erfcx_mid(4), 25, mp.mpf(-1), mp.mpf(1), lambda t: 1, 53),
+    "erfinv_f32": (erfinv_near, 11, mp.mpf(0), mp.mpf("5.01"), lambda w: 1, 24),
+    "erfinv_f64": (erfinv_near, 22, mp.mpf(0), mp.mpf("5.01"), lambda w: 1, 53),
+    "erfinv_mid_f32": (
+        mapped(erfinv_far, MID[0]), 14, towards(2.23, MID[0]), towards(10.2, MID[0]), lambda t: 1, 24),
+    "erfinv_mid_f64": (
+        mapped(erfinv_far, MID[1]), 26, towards(2.23, MID[1]), towards(6.21, MID[1]), lambda t: 1, 53),
+    "erfinv_far_f64": (mapped(erfinv_far, 13), 22, towards(6.19, 13), towards(27.4, 13), lambda t: 1, 53),
+    "gamma_f32": (mapped(stirling_rest, 1), 9, mp.mpf(0), mp.mpf(1), lambda t: 12, 24),
+    "gamma_f64": (mapped(stirling_rest, 1), 20, mp.mpf(0), mp.mpf(1), lambda t: 12, 53),
+    "lgamma_f32": (
+        mapped(gamma_middle, K_GAMMA), 10, towards(0.74, K_GAMMA), towards(2.51, K_GAMMA), lambda t: 2, 24),
+    "lgamma_f64": (
+        mapped(gamma_middle, K_GAMMA), 20, towards(0.74, K_GAMMA), towards(2.51, K_GAMMA), lambda t: 2, 53),
 }
 
 

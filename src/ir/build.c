@@ -536,8 +536,8 @@ ts_val ts_math_call(ts_builder *b, uint32_t fn, ts_val x, ts_val y)
     ts_type type = ts_type_of(b->fn, x);
     if (fn >= TS_MATH_COUNT)
         return ts_emit(b, TS_OP_fn, type, 0, NULL, fn, 0); /* the verifier objects */
-    if (ts__math_fns[fn].kind == TS_MATH_XB)
-        type = ts_type_with_elem(b->fn->module, type, TS_T_i1);
+    ts_type elem = ts__math_result(fn, ts_type_elem(b->fn->module, type));
+    type = ts_type_with_elem(b->fn->module, type, elem);
     return ts_emit(b, TS_OP_fn, type, ts__math_fns[fn].n_opnd, (ts_val[]){x, y}, fn, 0);
 }
 

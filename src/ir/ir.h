@@ -74,14 +74,16 @@ typedef enum ts_math_fn {
     TS_MATH_COUNT
 } ts_math_fn;
 /* What a function takes and gives, shapes being equal: X float -> float, XX two floats -> float, XN float and
- * integer -> float, XB float -> i1. */
-typedef enum ts_math_kind { TS_MATH_X, TS_MATH_XX, TS_MATH_XN, TS_MATH_XB } ts_math_kind;
+ * integer -> float, XB float -> i1, XI float -> i32. */
+typedef enum ts_math_kind { TS_MATH_X, TS_MATH_XX, TS_MATH_XN, TS_MATH_XB, TS_MATH_XI } ts_math_kind;
 typedef struct ts_math_info {
     const char *name;
     uint8_t kind, n_opnd;
     bool own; /* computed in the type itself; else f16 and bf16 in f32 */
 } ts_math_info;
 extern const ts_math_info ts__math_fns[TS_MATH_COUNT];
+/* Element type of the result of a function of elements of type `elem`. */
+ts_type ts__math_result(uint32_t fn, ts_type elem);
 
 /* One instruction. Up to three operands are inline; more: opnd[0] is the pool index of all of them.
  * A splat `constant` keeps its 64-bit payload in opnd[0] (low) and opnd[1] (high). */

@@ -44,6 +44,7 @@ const ts_math_info ts__math_fns[TS_MATH_COUNT] = {
 #define OPNDS_XX 2
 #define OPNDS_XN 2
 #define OPNDS_XB 1
+#define OPNDS_XI 1
 #define IN_F32 false
 #define IN_ITSELF true
 #define TS_MATH(name, kind, narrow, ...) {#name, TS_MATH_##kind, OPNDS_##kind, narrow},
@@ -52,9 +53,22 @@ const ts_math_info ts__math_fns[TS_MATH_COUNT] = {
 #undef OPNDS_XX
 #undef OPNDS_XN
 #undef OPNDS_XB
+#undef OPNDS_XI
 #undef IN_F32
 #undef IN_ITSELF
 };
+
+ts_type ts__math_result(uint32_t fn, ts_type elem)
+{
+    switch (ts__math_fns[fn].kind) {
+    case TS_MATH_XB:
+        return TS_T_i1;
+    case TS_MATH_XI:
+        return TS_T_i32;
+    default:
+        return elem;
+    }
+}
 
 ts_op ts_op_find(const char *name, size_t n)
 {

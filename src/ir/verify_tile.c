@@ -114,11 +114,9 @@ static ts_status vt_fn(const ts__verify *c)
     TS__WANT(c, fn->kind != TS_MATH_XX || x == y, "the operands of %s have different types", fn->name);
     TS__WANT(c, fn->kind != TS_MATH_XN || (ts__same_shape(c->m, x, y) && vt_elem(c, y) == TS_T_i32),
              "the second operand of %s is an i32 of the same shape", fn->name);
-    if (fn->kind == TS_MATH_XB)
-        TS__WANT(c, ts__same_shape(c->m, x, c->type) && vt_elem(c, c->type) == TS_T_i1,
-                 "%s gives i1 of the operand's shape", fn->name);
-    else
-        TS__WANT(c, c->type == x, "%s keeps the type of its operand", fn->name);
+    ts_type elem = ts__math_result(c->inst->aux, vt_elem(c, x));
+    TS__WANT(c, ts__same_shape(c->m, x, c->type) && vt_elem(c, c->type) == elem, "%s gives %s of the operand's shape",
+             fn->name, ts_scalar_name(elem));
     return TS_OK;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Functions of the bits of a number, all exact: isfinite, isinf, copysign, trunc, rint, round, nextafter, ldexp.
+ * Functions of the bits of a number, all exact: isfinite, isinf, copysign, trunc, rint, round, nextafter, ldexp, frexp,
+ * modf.
  *
  * rint adds and subtracts 2^mant, which leaves no room for a fraction. nextafter counts the bits up or down: those of a
  * magnitude are in the order of the numbers. ldexp takes the significand from [1, 2) to its place in two factors of
@@ -60,6 +61,32 @@ ts_val ts__math_nextafter(ts_math *m, ts_val x, ts_val y)
     return m_sel(m, odd, m_c(m, NAN), z);
 }
 
+/* x is neither 0 nor infinite nor NaN. */
+static ts_val bits_plain(ts_math *m, ts_val x)
+{
+    return m_ult(m, m_isub(m, bits_magnitude(m, x), m_i(m, 1)), m_i(m, m->fmt->inf - 1));
+}
+
+ts_val ts__math_frexp_part(ts_math *m, ts_val x)
+{
+    ts_val e, s = ts__math_significand(m, m_abs(m, x), &e);
+    return m_sel(m, bits_plain(m, x), m_with_sign(m, m_mul(m, s, m_c(m, 0.5)), x), x);
+}
+
+ts_val ts__math_frexp_exponent(ts_math *m, ts_val x)
+{
+    ts_val e;
+    ts__math_significand(m, m_abs(m, x), &e);
+    e = m_sel(m, bits_plain(m, x), m_iadd(m, e, m_i(m, 1)), m_i(m, 0));
+    return m->wide ? ts_cast(m->b, TS_OP_trunci, e, TS_T_i32, 0) : e;
+}
+
+ts_val ts__math_modf_part(ts_math *m, ts_val x)
+{
+    ts_val a = m_abs(m, x), part = m_sub(m, a, ts_op1(m->b, TS_OP_floor, a, 0));
+    return m_with_sign(m, m_sel(m, m_cmp(m, TS_EQ, a, m_c(m, INFINITY)), m_c(m, 0), part), x);
+}
+
 static ts_val bits_clamp(ts_math *m, ts_val i, int64_t least, int64_t most)
 {
     ts_type type = ts_type_of(m->b->fn, i);
@@ -76,7 +103,5 @@ ts_val ts__math_ldexp(ts_math *m, ts_val x, ts_val n)
         n = ts_cast(m->b, TS_OP_exti, n, TS_T_i64, 0);
     e = bits_clamp(m, m_iadd(m, e, n), -bias - m->fmt->mant - 2, bias + 1);
     ts_val y = ts__math_scale(m, s, m_iadd(m, e, m_i(m, 2 * bias)));
-    ts_val bits = bits_magnitude(m, x); /* 0, infinities and NaN stay */
-    ts_val plain = m_ult(m, m_isub(m, bits, m_i(m, 1)), m_i(m, m->fmt->inf - 1));
-    return m_sel(m, plain, m_with_sign(m, y, x), x);
+    return m_sel(m, bits_plain(m, x), m_with_sign(m, y, x), x); /* 0, infinities and NaN stay */
 }

@@ -86,6 +86,17 @@ static ts_val exp2_reduced(ts_math *m, ts_val x, double bias, ts_val *k)
     return m_fma(m, ts__math_poly(m, r, t->exp2, t->n_exp2), r, m_c(m, 1));
 }
 
+ts_val ts__math_exp2_less1(ts_math *m, ts_val head, ts_val tail, ts_val *k)
+{
+    const explog_table *t = explog_of(m);
+    ts_val magic = m_c(m, m->fmt->magic + 2 * m->fmt->bias), u = m_add(m, head, magic);
+    ts_val first = m_sub(m, head, m_sub(m, u, magic)), r = m_add(m, first, tail);
+    ts_val lost = m_add(m, m_sub(m, first, r), tail), ln2 = m_c(m, t->exp2[0]);
+    *k = m_bits(m, u);
+    ts_val more = m_fma(m, m_mul(m, r, r), ts__math_poly(m, r, t->exp2 + 1, t->n_exp2 - 1), m_mul(m, lost, ln2));
+    return m_fma(m, r, ln2, more);
+}
+
 typedef ts_val explog_reduced(ts_math *m, ts_val x, double bias, ts_val *k);
 
 ts_val ts__math_scale(ts_math *m, ts_val y, ts_val k)

@@ -30,6 +30,7 @@ typedef struct math_row {
 #define MATH_WRITTEN(op) math_approx_##op
 #define MATH_X(name, fast) false, ts__math_##name, fast, NULL, NULL
 #define MATH_XB(name, fast) false, ts__math_##name, fast, NULL, NULL
+#define MATH_XI(name, fast) false, ts__math_##name, fast, NULL, NULL
 #define MATH_XX(name, fast) false, NULL, NULL, ts__math_##name, fast
 #define MATH_XN(name, fast) true, NULL, NULL, ts__math_##name, fast
 #define MATH_IS_NONE false
@@ -146,7 +147,7 @@ static ts_val math_rewrite(math_walk *w, const math_row *row, const ts_inst *ins
     ts_type elem = ts_type_elem(b->fn->module, ts_type_of(b->fn, x));
     uint32_t attr = ts__ops[inst->op].attr == TS_ATTR_ARITH ? inst->aux : 0;
     bool narrow = (elem == TS_T_f16 || elem == TS_T_bf16) && !row->own, flush = math_flushes(w, row, attr, elem);
-    bool pair = y && !row->integer, truth = ts_type_elem(b->fn->module, inst->type) == TS_T_i1;
+    bool pair = y && !row->integer, keeps = ts_type_elem(b->fn->module, inst->type) == elem;
     if (narrow) {
         x = ts_cast(b, TS_OP_ftof, x, TS_T_f32, 0);
         y = pair ? ts_cast(b, TS_OP_ftof, y, TS_T_f32, 0) : y;
@@ -158,7 +159,7 @@ static ts_val math_rewrite(math_walk *w, const math_row *row, const ts_inst *ins
     ts_val z = math_apply(w, row, x, y, attr);
     if (flush)
         z = math_flush(b, z);
-    return narrow && !truth ? ts_cast(b, TS_OP_ftof, z, elem, 0) : z;
+    return narrow && keeps ? ts_cast(b, TS_OP_ftof, z, elem, 0) : z;
 }
 
 /* Division and square root of f32 are IEEE; fastmath takes the machine's quick ones. */

@@ -41,6 +41,19 @@ ts_val ts__math_poly(ts_math *m, ts_val x, const double *c, int n);
 /* Sum of x and y as head and tail: exact for any order of magnitudes (6 operations). */
 void ts__math_two_sum(ts_math *m, ts_val x, ts_val y, ts_val *head, ts_val *tail);
 
+/* A number as the unevaluated sum of two: what an operation rounds away is kept in the tail. */
+typedef struct ts_math_pair {
+    ts_val head, tail;
+} ts_math_pair;
+/* x y, exact. */
+ts_math_pair ts__math_product(ts_math *m, ts_val x, ts_val y);
+/* x + y, exact, where |x| >= |y| or x = 0 (3 operations). */
+ts_math_pair ts__math_fast_sum(ts_math *m, ts_val x, ts_val y);
+/* x y without the product of the tails. */
+ts_math_pair ts__math_times(ts_math *m, ts_math_pair x, ts_math_pair y);
+/* log2 of x, x positive and finite (subnormals too). */
+ts_math_pair ts__math_log2_pair(ts_math *m, ts_val x);
+
 /* Pieces of exp: r = x - k ln 2 with k + bias in the low bits of *k; exp(r) - 1 for such an r. */
 ts_val ts__math_exp_rest(ts_math *m, ts_val x, double bias, ts_val *k);
 ts_val ts__math_expm1_rest(ts_math *m, ts_val r);
@@ -48,6 +61,8 @@ ts_val ts__math_expm1_rest(ts_math *m, ts_val r);
 ts_val ts__math_scale(ts_math *m, ts_val y, ts_val k);
 /* 2^(head + tail); tail must be finite and small. */
 ts_val ts__math_exp2_both(ts_math *m, ts_val head, ts_val tail);
+/* p in [-0.3, 0.42] with 2^(head + tail) = (1 + p) 2^n and n + 2 bias in the low bits of *k; |head| < 1.5 bias. */
+ts_val ts__math_exp2_less1(ts_math *m, ts_val head, ts_val tail, ts_val *k);
 /* x = 2^e (1 + f), x normal and positive; f in [-1/3, 1/3]. *e holds e as a float, times 2^23 in f32. */
 void ts__math_split(ts_math *m, ts_val x, ts_val *e, ts_val *f);
 
@@ -63,6 +78,7 @@ typedef ts_val ts__math_x(ts_math *m, ts_val x);
 typedef ts_val ts__math_xx(ts_math *m, ts_val x, ts_val y);
 #define TS_MATH_TYPE_X ts__math_x
 #define TS_MATH_TYPE_XB ts__math_x
+#define TS_MATH_TYPE_XI ts__math_x /* gives i32 */
 #define TS_MATH_TYPE_XX ts__math_xx
 #define TS_MATH_TYPE_XN ts__math_xx /* the second is i32; that of fpowi i8 to i64 */
 #define TS_MATH(name, kind, ...) TS_MATH_TYPE_##kind ts__math_##name;

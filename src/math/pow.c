@@ -25,68 +25,42 @@ static const pow_table pow_tables[2] = {
       0x1.110efff7c8602p-4, 0x1.e262768793d2dp-5, 0x1.a5dd1ed1cd056p-5, 0x1.e2a5d48adfd02p-5}},
 };
 
-/* A number as the unevaluated sum of two. */
-typedef struct pow_pair {
-    ts_val head, tail;
-} pow_pair;
-
-static pow_pair pow_product(ts_math *m, ts_val x, ts_val y)
-{
-    ts_val p = m_mul(m, x, y);
-    return (pow_pair){p, m_fma(m, x, y, m_neg(m, p))};
-}
-
-/* x + y where |x| >= |y| or x = 0. */
-static pow_pair pow_sum(ts_math *m, ts_val x, ts_val y)
-{
-    ts_val s = m_add(m, x, y);
-    return (pow_pair){s, m_add(m, m_sub(m, x, s), y)};
-}
-
-/* (x.head + x.tail)(y.head + y.tail) without the product of the tails. */
-static pow_pair pow_times(ts_math *m, pow_pair x, pow_pair y)
-{
-    pow_pair p = pow_product(m, x.head, y.head);
-    return (pow_pair){p.head, m_add(m, p.tail, m_fma(m, x.head, y.tail, m_mul(m, x.tail, y.head)))};
-}
-
 /* f / (2 + f) */
-static pow_pair pow_quotient(ts_math *m, ts_val f)
+static ts_math_pair pow_quotient(ts_math *m, ts_val f)
 {
-    pow_pair g = pow_sum(m, m_c(m, 2), f);
+    ts_math_pair g = ts__math_fast_sum(m, m_c(m, 2), f);
     ts_val inverse = m_div(m, m_c(m, 1), g.head), q = m_mul(m, f, inverse), minus = m_neg(m, q);
     ts_val rest = m_fma(m, minus, g.tail, m_fma(m, minus, g.head, f));
-    return (pow_pair){q, m_mul(m, rest, inverse)};
+    return (ts_math_pair){q, m_mul(m, rest, inverse)};
 }
 
-/* log2 of x, x positive and finite (subnormals too). */
-static pow_pair pow_log2(ts_math *m, ts_val x)
+ts_math_pair ts__math_log2_pair(ts_math *m, ts_val x)
 {
     const pow_table *t = &pow_tables[m->wide];
     double up = m->wide ? 0x1p54 : 0x1p25, unit = m->wide ? 1 : 0x1p-23;
     ts_val small = m_icmp(m, TS_LT, m_bits(m, x), m_i(m, m->fmt->min_normal)), e, f;
     ts__math_split(m, m_sel(m, small, m_mul(m, x, m_c(m, up)), x), &e, &f);
     e = m_fma(m, e, m_c(m, unit), m_sel(m, small, m_c(m, -(m->fmt->mant + 2)), m_c(m, 0)));
-    pow_pair q = pow_quotient(m, f), z = pow_product(m, q.head, q.head);
+    ts_math_pair q = pow_quotient(m, f), z = ts__math_product(m, q.head, q.head);
     z.tail = m_fma(m, m_add(m, q.head, q.head), q.tail, z.tail);
     ts_val small_part = m_mul(m, z.head, ts__math_poly(m, z.head, t->c, t->n));
-    pow_pair p = pow_sum(m, m_c(m, t->third_hi), small_part);
+    ts_math_pair p = ts__math_fast_sum(m, m_c(m, t->third_hi), small_part);
     p.tail = m_add(m, p.tail, m_c(m, t->third_lo));
-    pow_pair tail = pow_times(m, q, pow_times(m, z, p)), l = pow_sum(m, q.head, tail.head);
+    ts_math_pair tail = ts__math_times(m, q, ts__math_times(m, z, p)), l = ts__math_fast_sum(m, q.head, tail.head);
     l.tail = m_add(m, l.tail, m_add(m, tail.tail, q.tail));
-    l = pow_times(m, l, (pow_pair){m_c(m, t->scale_hi), m_c(m, t->scale_lo)});
-    pow_pair sum = pow_sum(m, e, l.head);
-    return (pow_pair){sum.head, m_add(m, sum.tail, l.tail)};
+    l = ts__math_times(m, l, (ts_math_pair){m_c(m, t->scale_hi), m_c(m, t->scale_lo)});
+    ts_math_pair sum = ts__math_fast_sum(m, e, l.head);
+    return (ts_math_pair){sum.head, m_add(m, sum.tail, l.tail)};
 }
 
 /* |x|^y for x = |x|; NaN when either is NaN, except that 1^y is 1. */
-static ts_val pow_magnitude(ts_math *m, ts_val x, pow_pair y)
+static ts_val pow_magnitude(ts_math *m, ts_val x, ts_math_pair y)
 {
     ts_val zero = m_c(m, 0), inf = m_c(m, INFINITY), one = m_c(m, 1);
-    pow_pair l = pow_log2(m, x);
+    ts_math_pair l = ts__math_log2_pair(m, x);
     l.head = m_sel(m, m_cmp(m, TS_EQ, x, zero), m_c(m, -INFINITY), l.head);
     l.head = m_sel(m, m_cmp(m, TS_LT, x, inf), l.head, x); /* inf, NaN */
-    pow_pair p = pow_product(m, y.head, l.head);
+    ts_math_pair p = ts__math_product(m, y.head, l.head);
     ts_val tail = m_fma(m, y.head, l.tail, p.tail);
     if (y.tail)
         tail = m_fma(m, y.tail, l.head, tail);
@@ -108,7 +82,7 @@ ts_val ts__math_pow(ts_math *m, ts_val x, ts_val y)
     ts_val half = m_mul(m, y, m_c(m, 0.5)), integer = m_cmp(m, TS_EQ, whole, y);
     ts_val uneven = m_cmp(m, TS_NE, ts_op1(m->b, TS_OP_floor, half, 0), half);
     ts_val odd = ts_op2(m->b, TS_OP_andi, integer, uneven, 0);
-    ts_val r = pow_signed(m, pow_magnitude(m, m_abs(m, x), (pow_pair){y, 0}), x, odd);
+    ts_val r = pow_signed(m, pow_magnitude(m, m_abs(m, x), (ts_math_pair){y, 0}), x, odd);
     ts_val negative = ts_op2(m->b, TS_OP_andi, m_cmp(m, TS_LT, x, zero), m_cmp(m, TS_GT, x, m_c(m, -INFINITY)), 0);
     ts_val broken = ts_op2(m->b, TS_OP_andi, negative, m_cmp(m, TS_NE, whole, y), 0);
     r = m_sel(m, broken, m_c(m, NAN), r);
@@ -118,7 +92,7 @@ ts_val ts__math_pow(ts_math *m, ts_val x, ts_val y)
 }
 
 /* n as a pair of floats; integers of 64 bits keep what matters (f32: beyond 2^40 all overflow). */
-static pow_pair powi_pair(ts_math *m, ts_val n, ts_type elem)
+static ts_math_pair powi_pair(ts_math *m, ts_val n, ts_type elem)
 {
     ts_builder *b = m->b;
     ts_type type = ts_type_of(b->fn, n);
@@ -129,11 +103,12 @@ static pow_pair powi_pair(ts_math *m, ts_val n, ts_type elem)
         n = ts_op2(b, TS_OP_maxi, ts_op2(b, TS_OP_mini, n, most, 0), least, 0);
     }
     if (m->wide && !wide)
-        return (pow_pair){ts_cast(b, TS_OP_itof, n, TS_T_f64, 0), 0};
+        return (ts_math_pair){ts_cast(b, TS_OP_itof, n, TS_T_f64, 0), 0};
     int64_t mask = ((int64_t)1 << low_bits) - 1;
     ts_val low = ts_op2(b, TS_OP_andi, n, ts_int(b, type, mask), 0);
     ts_val high = ts_op2(b, TS_OP_subi, n, low, 0);
-    return pow_sum(m, ts_cast(b, TS_OP_itof, high, m->fmt->elem, 0), ts_cast(b, TS_OP_itof, low, m->fmt->elem, 0));
+    return ts__math_fast_sum(m, ts_cast(b, TS_OP_itof, high, m->fmt->elem, 0),
+                             ts_cast(b, TS_OP_itof, low, m->fmt->elem, 0));
 }
 
 ts_val ts__math_fpowi(ts_math *m, ts_val x, ts_val n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the functions of this folder share: the two formats, Horner, error-free sums.
+ * What the functions of this folder share: the two formats, Horner, sums and products without error.
  */
 #include "math/math.h"
 
@@ -36,4 +36,22 @@ void ts__math_two_sum(ts_math *m, ts_val x, ts_val y, ts_val *head, ts_val *tail
     ts_val s = m_add(m, x, y), part = m_sub(m, s, x);
     *tail = m_add(m, m_sub(m, x, m_sub(m, s, part)), m_sub(m, y, part));
     *head = s;
+}
+
+ts_math_pair ts__math_product(ts_math *m, ts_val x, ts_val y)
+{
+    ts_val p = m_mul(m, x, y);
+    return (ts_math_pair){p, m_fma(m, x, y, m_neg(m, p))};
+}
+
+ts_math_pair ts__math_fast_sum(ts_math *m, ts_val x, ts_val y)
+{
+    ts_val s = m_add(m, x, y);
+    return (ts_math_pair){s, m_add(m, m_sub(m, x, s), y)};
+}
+
+ts_math_pair ts__math_times(ts_math *m, ts_math_pair x, ts_math_pair y)
+{
+    ts_math_pair p = ts__math_product(m, x.head, y.head);
+    return (ts_math_pair){p.head, m_add(m, p.tail, m_fma(m, x.head, y.tail, m_mul(m, x.tail, y.head)))};
 }

@@ -4,6 +4,9 @@
  *
  *     test_math_ulp                      all f16 and bf16 values, a seeded sample of f32 and f64
  *     test_math_ulp --every [name] ...   every f32 value of the one-argument functions (minutes each)
+ *     test_math_ulp --every=61 [name] .. every 61st
+ *
+ * tests/math/measured.txt is what it printed, of which tools/gen_language.py makes the page.
  *
  * The rows, their references in long double (64-bit significand) and bounds are those of table/math.def. Where long
  * double is no wider than double the f64 rows are skipped and counted.
@@ -85,8 +88,9 @@ static ulp_format ulp_format_of(ts_type type)
     }
 }
 
-/* Distance of `got` from `want` in units of the last place of `want`; huge when they differ in kind. */
-static double ulp_distance(ulp_format f, ts_real got, ts_real want)
+/* Distance of `got` from `want` in units of the last place of `want`, or of `least` where `want` is smaller; huge when
+ * they differ in kind. */
+static double ulp_distance(ulp_format f, ts_real got, ts_real want, ts_real least)
 {
     if (isnan(want) || isnan(got))
         return isnan(want) && isnan(got) ? 0 : INFINITY;
@@ -98,7 +102,7 @@ static double ulp_distance(ulp_format f, ts_real got, ts_real want)
     got = isinf(got) ? copysignl(top, got) : got;
     want = fabsl(want) > top ? copysignl(top, want) : want;
     int e;
-    frexpl(want, &e);
+    frexpl(fmaxl(fabsl(want), least), &e);
     e = TS_MAX(TS_MIN(e, f.max_exp) - f.mant, f.min_exp);
     return (double)(fabsl(got - want) / ldexpl(1, e));
 }
@@ -119,7 +123,7 @@ static ts_real ulp_operand(ts_type type, uint64_t bits)
 static double ulp_one(const ulp_job *job, ulp_format f, uint64_t xb, uint64_t yb, uint64_t zb)
 {
     ts_real x = ulp_value(job->type, xb), y = ulp_operand(math_second(job->row, job->type), yb);
-    return ulp_distance(f, ulp_value(job->type, zb), job->row->want(job->type, x, y));
+    return ulp_distance(f, ulp_value(job->type, zb), job->row->want(job->type, x, y), job->row->least(x));
 }
 
 /* Runs one block of n inputs (given as bits) and folds the errors into *worst. */
@@ -185,14 +189,14 @@ static void ulp_sample(ulp_job *job, uint64_t n, ulp_worst *worst)
     }
 }
 
-/* Every bit pattern from `from` to below `to`. */
-static void ulp_every(ulp_job *job, uint64_t from, uint64_t to, ulp_worst *worst)
+/* Every step-th bit pattern from `from` to below `to`. */
+static void ulp_every(ulp_job *job, uint64_t from, uint64_t to, uint64_t step, ulp_worst *worst)
 {
     uint64_t x[FLAT_N];
-    for (uint64_t at = from; at < to; at += FLAT_N) {
-        int n = (int)TS_MIN((uint64_t)FLAT_N, to - at);
-        for (int i = 0; i < n; i++)
-            x[i] = at + (uint64_t)i;
+    while (from < to) {
+        int n = 0;
+        for (; n < FLAT_N && from < to; from += step)
+            x[n++] = from;
         ulp_block(job, x, x, n, worst);
     }
 }
@@ -239,9 +243,9 @@ static void ulp_test(const math_case *row, ts_type type)
     if (narrow && math_operands(row) == 2)
         ulp_narrow_pairs(&job, &worst);
     else if (narrow)
-        ulp_every(&job, 0, 65536, &worst);
+        ulp_every(&job, 0, 65536, 1, &worst);
     else
-        ulp_sample(&job, check_few(type == TS_T_f32 ? 1 << 22 : 1 << 19), &worst);
+        ulp_sample(&job, check_few(type == TS_T_f32 ? 1 << 21 : 1 << 19), &worst);
     ulp_print(&job, &worst, bound);
     CHECK(worst.ulp <= bound);
     ulp_release(&job);
@@ -253,23 +257,23 @@ enum { ULP_THREADS = 16 };
 typedef struct ulp_part {
     ulp_job job;
     ulp_worst worst;
-    uint64_t from, to;
+    uint64_t from, to, step;
 } ulp_part;
 
 static void *ulp_thread(void *user)
 {
     ulp_part *part = user;
-    ulp_every(&part->job, part->from, part->to, &part->worst);
+    ulp_every(&part->job, part->from, part->to, part->step, &part->worst);
     return NULL;
 }
 
-static void ulp_exhaust(const math_case *row)
+static void ulp_exhaust(const math_case *row, uint64_t step)
 {
     static ulp_part part[ULP_THREADS];
     pthread_t thread[ULP_THREADS];
     ulp_worst worst = {0};
     for (int i = 0; i < ULP_THREADS; i++) {
-        part[i] = (ulp_part){.from = ((uint64_t)1 << 28) * (uint64_t)i, .to = ((uint64_t)1 << 28) * (uint64_t)(i + 1)};
+        part[i] = (ulp_part){.from = ((uint64_t)i << 28), .to = ((uint64_t)(i + 1) << 28), .step = step};
         CHECK(ulp_prepare(&part[i].job, row, TS_T_f32));
         pthread_create(&thread[i], NULL, ulp_thread, &part[i]);
     }
@@ -296,12 +300,13 @@ static bool ulp_chosen(const math_case *row, int argc, char **argv, int first)
 int main(int argc, char **argv)
 {
     static const ts_type types[] = {TS_T_f16, TS_T_bf16, TS_T_f32, TS_T_f64};
-    bool every = argc > 1 && strcmp(argv[1], "--every") == 0;
+    bool every = argc > 1 && strncmp(argv[1], "--every", 7) == 0;
+    uint64_t step = every && argv[1][7] == '=' ? strtoull(argv[1] + 8, NULL, 10) : 1;
     for (size_t i = 0; i < TS_COUNT(math_cases); i++) {
         if (!ulp_chosen(&math_cases[i], argc, argv, every ? 2 : 1))
             continue;
         if (every && math_operands(&math_cases[i]) == 1)
-            ulp_exhaust(&math_cases[i]);
+            ulp_exhaust(&math_cases[i], TS_MAX(step, 1));
         for (size_t t = 0; !every && t < TS_COUNT(types); t++)
             ulp_test(&math_cases[i], types[t]);
     }

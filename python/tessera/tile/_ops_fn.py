@@ -34,6 +34,11 @@ def atan(x: Any, /) -> Any:
 
 
 @op
+def atan2(y: Any, x: Any, /) -> Any:
+    """Angle of the point (x, y) in radians, -pi to pi."""
+
+
+@op
 def atanh(x: Any, /) -> Any:
     """Inverse hyperbolic tangent; NaN beyond -1 and 1."""
 
@@ -46,6 +51,16 @@ def cbrt(x: Any, /) -> Any:
 @op
 def copysign(x: Any, y: Any, /) -> Any:
     """The magnitude of ``x`` with the sign of ``y``."""
+
+
+@op
+def cos(x: Any, /) -> Any:
+    """Cosine of radians, any argument."""
+
+
+@op
+def cosh(x: Any, /) -> Any:
+    """Hyperbolic cosine."""
 
 
 @op
@@ -64,8 +79,33 @@ def erfc(x: Any, /) -> Any:
 
 
 @op
+def erfcinv(x: Any, /) -> Any:
+    """Where ``erfc`` is ``x``; infinite at 0 and 2, NaN beyond."""
+
+
+@op
+def erfcx(x: Any, /) -> Any:
+    """``exp(x*x) * erfc(x)``, which stays far from 0 where ``erfc`` does not."""
+
+
+@op
+def erfinv(x: Any, /) -> Any:
+    """Where ``erf`` is ``x``; infinite at -1 and 1, NaN beyond."""
+
+
+@op
+def exp(x: Any, /, *, rounding_mode: Any = None) -> Any:
+    """e to the x."""
+
+
+@op
 def exp10(x: Any, /) -> Any:
     """10 to the x."""
+
+
+@op
+def exp2(x: Any, /, *, flush_to_zero: bool = False, rounding_mode: Any = None) -> Any:
+    """2 to the x."""
 
 
 @op
@@ -76,6 +116,13 @@ def expm1(x: Any, /) -> Any:
 @op
 def fmod(x: Any, y: Any, /) -> Any:
     """Remainder of ``x / y`` rounded towards zero, as C's."""
+
+
+@op
+def frexp(x: Any, /) -> Any:
+    """A part of magnitude 1/2 to 1 and an ``int32`` exponent with ``x == part * 2**exponent``;
+    0, infinities and NaN with exponent 0.
+    """
 
 
 @op
@@ -99,6 +146,18 @@ def ldexp(x: Any, n: Any, /) -> Any:
 
 
 @op
+def lgamma(x: Any, /) -> Any:
+    """Logarithm of the magnitude of the gamma function. Between its zeros below -2 the error is
+    absolute.
+    """
+
+
+@op
+def log(x: Any, /) -> Any:
+    """Natural logarithm."""
+
+
+@op
 def log10(x: Any, /) -> Any:
     """Logarithm to base 10."""
 
@@ -109,8 +168,35 @@ def log1p(x: Any, /) -> Any:
 
 
 @op
+def log2(x: Any, /) -> Any:
+    """Logarithm to base 2."""
+
+
+@op
+def modf(x: Any, /) -> Any:
+    """What is left of ``trunc(x)``, with the sign of ``x``, and ``trunc(x)``."""
+
+
+@op
 def nextafter(x: Any, y: Any, /) -> Any:
     """The next number after ``x`` in its dtype towards ``y``."""
+
+
+@op
+def normcdf(x: Any, /) -> Any:
+    """Probability that a standard normal number is below ``x``."""
+
+
+@op
+def normcdfinv(x: Any, /) -> Any:
+    """Where ``normcdf`` is ``x``, the quantile of the normal distribution; infinite at 0 and 1,
+    NaN beyond.
+    """
+
+
+@op
+def pow(x: Any, y: Any, /) -> Any:
+    """``x ** y`` of floats; an int exponent is allowed."""
 
 
 @op
@@ -136,8 +222,43 @@ def round(x: Any, /) -> Any:
 
 
 @op
+def rsqrt(x: Any, /, *, flush_to_zero: bool = False) -> Any:
+    """1 / sqrt(x)."""
+
+
+@op
+def sin(x: Any, /) -> Any:
+    """Sine of radians, any argument."""
+
+
+@op
+def sincos(x: Any, /) -> Any:
+    """``sin(x)`` and ``cos(x)``."""
+
+
+@op
+def sinh(x: Any, /) -> Any:
+    """Hyperbolic sine."""
+
+
+@op
 def sinpi(x: Any, /) -> Any:
     """``sin(pi * x)``; exact at multiples of a half."""
+
+
+@op
+def tan(x: Any, /) -> Any:
+    """Tangent of radians."""
+
+
+@op
+def tanh(x: Any, /, *, rounding_mode: Any = None) -> Any:
+    """Hyperbolic tangent."""
+
+
+@op
+def tgamma(x: Any, /) -> Any:
+    """Gamma function; infinite at 0, NaN at the negative integers."""
 
 
 @op

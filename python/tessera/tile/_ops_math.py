@@ -45,16 +45,6 @@ def divmod(x: Any, y: Any, /) -> Any:
 
 
 @op
-def pow(x: Any, y: Any, /) -> Any:
-    """``x ** y`` of floats; an int exponent is allowed."""
-
-
-@op
-def atan2(y: Any, x: Any, /) -> Any:
-    """Angle of the point (x, y) in radians, -pi to pi."""
-
-
-@op
 def minimum(x: Any, y: Any, /, *, flush_to_zero: bool = False, propagate_nan: bool = False) -> Any:
     """The smaller of two; NaN loses unless ``propagate_nan``."""
 
@@ -80,63 +70,8 @@ def isnan(x: Any, /) -> Any:
 
 
 @op
-def exp(x: Any, /, *, rounding_mode: Any = None) -> Any:
-    """e to the x."""
-
-
-@op
-def exp2(x: Any, /, *, flush_to_zero: bool = False, rounding_mode: Any = None) -> Any:
-    """2 to the x."""
-
-
-@op
-def log(x: Any, /) -> Any:
-    """Natural logarithm."""
-
-
-@op
-def log2(x: Any, /) -> Any:
-    """Logarithm to base 2."""
-
-
-@op
 def sqrt(x: Any, /, *, rounding_mode: Any = None, flush_to_zero: bool = False) -> Any:
     """Square root, correctly rounded unless APPROX is asked for."""
-
-
-@op
-def rsqrt(x: Any, /, *, flush_to_zero: bool = False) -> Any:
-    """1 / sqrt(x)."""
-
-
-@op
-def sin(x: Any, /) -> Any:
-    """Sine of radians, any argument."""
-
-
-@op
-def cos(x: Any, /) -> Any:
-    """Cosine of radians, any argument."""
-
-
-@op
-def tan(x: Any, /) -> Any:
-    """Tangent of radians."""
-
-
-@op
-def sinh(x: Any, /) -> Any:
-    """Hyperbolic sine."""
-
-
-@op
-def cosh(x: Any, /) -> Any:
-    """Hyperbolic cosine."""
-
-
-@op
-def tanh(x: Any, /, *, rounding_mode: Any = None) -> Any:
-    """Hyperbolic tangent."""
 
 
 @op

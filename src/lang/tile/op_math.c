@@ -120,6 +120,29 @@ ts_status fr_op_atan2(fr *f, const fr_call *c, fr_value *out)
     return TS_OK;
 }
 
+static fr_value math_call(fr *f, ts_math_fn fn, const fr_value *x, ts_val y)
+{
+    uint8_t kind = ts__math_fns[fn].kind;
+    ts_dtype dtype = kind == TS_MATH_XB ? TS_DTYPE_bool_ : kind == TS_MATH_XI ? TS_DTYPE_int32 : (ts_dtype)x->dtype;
+    return fr_tile(dtype, ts_math_call(&f->b, fn, x->as.v, y));
+}
+
+/* A tile of integers of any width as int32; what does not fit is far beyond the exponents of any float. */
+static ts_status math_exponent(fr *f, const fr_call *c, fr_value *v)
+{
+    ts_dtype dtype = (ts_dtype)v->dtype;
+    if (!fr_dtype_is_int(dtype))
+        return fr_arg_error(f, c, 1, "an integer or a tile of integers");
+    if (fr_dtype_bits(dtype) >= 32 && dtype != TS_DTYPE_int32) {
+        ts_type type = ts_type_of(f->b.fn, v->as.v);
+        uint32_t sign = fr_dtype_is_signed(dtype) ? 0 : TS_A_UNSIGNED;
+        v->as.v = ts_op2(&f->b, TS_OP_mini, v->as.v, ts_int(&f->b, type, 1 << 20), sign);
+        if (!sign)
+            v->as.v = ts_op2(&f->b, TS_OP_maxi, v->as.v, ts_int(&f->b, type, -(1 << 20)), sign);
+    }
+    return fr_convert(f, v, TS_DTYPE_int32, TS_RN, v);
+}
+
 /* x is the row of table/math.def. */
 ts_status fr_op_math(fr *f, const fr_call *c, fr_value *out)
 {
@@ -133,18 +156,29 @@ ts_status fr_op_math(fr *f, const fr_call *c, fr_value *out)
         TS_TRY(fr_unify(f, info->name, &x, &y));
     } else if (info->kind == TS_MATH_XN) {
         TS_TRY(fr_arg_tile(f, c, 1, &y));
-        if (!fr_dtype_is_int((ts_dtype)y.dtype))
-            return fr_arg_error(f, c, 1, "an integer or a tile of integers");
-        TS_TRY(fr_convert(f, &y, TS_DTYPE_int32, TS_RN, &y));
+        TS_TRY(math_exponent(f, c, &y));
         a = fr_shape_of(f, &x);
         b = fr_shape_of(f, &y);
         TS_TRY(fr_broadcast_shapes(f, &a, &b, &shape));
         TS_TRY(fr_splat(f, &x, &shape, &x));
         TS_TRY(fr_splat(f, &y, &shape, &y));
     }
-    *out = fr_tile(info->kind == TS_MATH_XB ? TS_DTYPE_bool_ : (ts_dtype)x.dtype,
-                   ts_math_call(&f->b, fn, x.as.v, y.as.v));
+    *out = math_call(f, fn, &x, y.as.v);
     return TS_OK;
+}
+
+/* x and y are an operation or, from TS_OP_COUNT on, a row of table/math.def each: the two results. */
+ts_status fr_op_math_pair(fr *f, const fr_call *c, fr_value *out)
+{
+    fr_value x, pair[2];
+    const uint32_t parts[] = {c->op->x, c->op->y};
+    TS_TRY(fr_arg_float(f, c, 0, &x));
+    for (int i = 0; i < 2; i++)
+        if (parts[i] < TS_OP_COUNT)
+            pair[i] = fr_tile((ts_dtype)x.dtype, ts_op1(&f->b, (ts_op)parts[i], x.as.v, 0));
+        else
+            pair[i] = math_call(f, (ts_math_fn)(parts[i] - TS_OP_COUNT), &x, 0);
+    return fr_tuple(f, 2, pair, out);
 }
 
 /* ---- one operand --------------------------------------------------------------------- */
