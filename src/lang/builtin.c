@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Python's builtins in kernels: range, len, min, max, abs, int, float, bool, tuple, divmod and
- * friends, and functions of `math` on constants. Part of the front end (lower.h).
+ * friends, and functions of `math`. Part of the front end (lower.h).
  */
 #include "lang/lower.h"
 #include <math.h>
@@ -267,38 +267,94 @@ static const struct {
 
 /* ---- math ---------------------------------------------------------------------------- */
 
+/* Functions of Python's module math on constants: with libm, as Python itself (but for gamma and lgamma, where the last
+ * bit may differ). Of tiles they are the operation of the tile language of the same name (table/math.def), where it has
+ * the same meaning. */
 static const struct {
-    const char *name, *op; /* op: the tile operation for values of run time */
-    double (*call)(double);
-    bool whole; /* gives an integer */
+    const char *name;
+    double (*one)(double);
+    double (*two)(double, double);
 } builtin_math[] = {
-    {"sqrt", "sqrt", sqrt, false}, {"exp", "exp", exp, false},    {"exp2", "exp2", exp2, false},
-    {"log", "log", log, false},    {"log2", "log2", log2, false}, {"sin", "sin", sin, false},
-    {"cos", "cos", cos, false},    {"tan", "tan", tan, false},    {"sinh", "sinh", sinh, false},
-    {"cosh", "cosh", cosh, false}, {"tanh", "tanh", tanh, false}, {"fabs", "abs", fabs, false},
-    {"log10", NULL, log10, false}, {"ceil", NULL, ceil, true},    {"floor", NULL, floor, true},
-    {"trunc", NULL, trunc, true},
+#define ONE(name) {#name, name, NULL}
+#define TWO(name) {#name, NULL, name}
+    ONE(acos),  ONE(acosh),  ONE(asin),     ONE(asinh), ONE(atan),      ONE(atanh), ONE(cbrt), ONE(ceil), ONE(cos),
+    ONE(cosh),  ONE(erf),    ONE(erfc),     ONE(exp),   ONE(exp2),      ONE(expm1), ONE(fabs), ONE(floor),
+    ONE(log),   ONE(log10),  ONE(log1p),    ONE(log2),  ONE(sin),       ONE(sinh),  ONE(sqrt), ONE(tan),  ONE(tanh),
+    ONE(trunc), TWO(atan2),  TWO(copysign), TWO(fmod),  TWO(hypot),     TWO(pow),   TWO(remainder),
+    {"gamma", tgamma, NULL}, {"lgamma", lgamma, NULL},  TWO(nextafter),
+#undef ONE
+#undef TWO
 };
+
+/* Names of math whose operation has another name here (op), or which mean something else of tiles (help). */
+static const struct {
+    const char *name, *op, *help;
+} builtin_math_names[] = {
+    {"fabs", "abs", NULL},
+    {"gamma", "tgamma", NULL},
+    {"ceil", NULL, "math.ceil() gives an integer; use ct.ceil(x), a float, and ct.astype for an integer"},
+    {"floor", NULL, "math.floor() gives an integer; use ct.floor(x), a float, and ct.astype for an integer"},
+    {"trunc", NULL, "math.trunc() gives an integer; use ct.trunc(x), a float, or ct.astype for an integer"},
+    {"pow", NULL, "math.pow() gives a float even of integers; use x ** y or ct.pow(x, y)"},
+    {"prod", NULL, "math.prod() takes a sequence of numbers; use ct.prod(x, axis)"},
+    {"degrees", NULL, "write x * (180 / math.pi)"},
+    {"radians", NULL, "write x * (math.pi / 180)"},
+};
+
+/* The operation for tiles; NULL and a sentence that helps, or "", where there is none. */
+static const char *builtin_math_op(const char *name, const char **help)
+{
+    *help = "";
+    for (size_t i = 0; i < TS_COUNT(builtin_math_names); i++)
+        if (strcmp(builtin_math_names[i].name, name) == 0) {
+            *help = builtin_math_names[i].help;
+            return builtin_math_names[i].op;
+        }
+    return fr_op_called(name);
+}
+
+static ts_status builtin_math_constant(fr *f, const builtin_call *c, const char *name, fr_value *out)
+{
+    bool whole = strcmp(name, "ceil") == 0 || strcmp(name, "floor") == 0 || strcmp(name, "trunc") == 0;
+    uint32_t i = 0;
+    while (strcmp(builtin_math[i].name, name) != 0)
+        i++;
+    double x = fr_as_double(&c->args[0]);
+    x = builtin_math[i].one ? builtin_math[i].one(x) : builtin_math[i].two(x, fr_as_double(&c->args[1]));
+    if (isnan(x) || (whole && !(fabs(x) < 1e37)))
+        return fr_error(f, c->node, TS_TILEVALUE, "math.%s() is not defined for %s", name, fr_say(f, &c->args[0]));
+    *out = whole ? fr_number((fr_int)x) : fr_real(x);
+    return TS_OK;
+}
+
+/* How many constants math.<name> is computed of here, 0: none. */
+static uint32_t builtin_math_takes(const char *name)
+{
+    for (size_t i = 0; i < TS_COUNT(builtin_math); i++)
+        if (strcmp(builtin_math[i].name, name) == 0)
+            return builtin_math[i].one ? 1 : 2;
+    return 0;
+}
 
 static ts_status builtin_call_math(fr *f, const builtin_call *c, const char *name, fr_value *out)
 {
-    uint32_t i = 0;
-    while (i < TS_COUNT(builtin_math) && strcmp(builtin_math[i].name, name) != 0)
-        i++;
-    if (i == TS_COUNT(builtin_math) || c->n != 1)
-        return fr_error(f, c->node, TS_TILETYPE, "math.%s() is not part of the tile language",
-                        name);
-    if (c->args[0].kind != FR_NUMBER && builtin_math[i].op)
-        return fr_call_op(f, c->node, builtin_math[i].op, 1, c->args, out);
-    if (c->args[0].kind != FR_NUMBER)
-        return fr_error(f, c->node, TS_TILETYPE, "math.%s() takes constants here, found %s", name,
-                        fr_say(f, &c->args[0]));
-    double x = builtin_math[i].call(fr_as_double(&c->args[0]));
-    if (isnan(x) || (builtin_math[i].whole && !(fabs(x) < 1e37)))
-        return fr_error(f, c->node, TS_TILEVALUE, "math.%s() is not defined for %s", name,
-                        fr_say(f, &c->args[0]));
-    *out = builtin_math[i].whole ? fr_number((fr_int)x) : fr_real(x);
-    return TS_OK;
+    const char *help, *op = builtin_math_op(name, &help);
+    uint32_t takes = builtin_math_takes(name);
+    bool constant = takes > 0;
+    for (uint32_t i = 0; i < c->n; i++)
+        constant &= c->args[i].kind == FR_NUMBER;
+    if (constant && c->n != takes)
+        return fr_error(f, c->node, TS_TILETYPE, "math.%s() takes %u argument%s here, got %u", name, takes,
+                        takes > 1 ? "s" : "", c->n);
+    if (constant)
+        return builtin_math_constant(f, c, name, out);
+    if (op)
+        return fr_call_op(f, c->node, op, c->n, c->args, out);
+    if (takes && c->n)
+        return fr_error(f, c->node, TS_TILETYPE, "math.%s() takes constants here, found %s%s%s", name,
+                        fr_say(f, &c->args[0]), *help ? "\n  help: " : "", help);
+    return fr_error(f, c->node, TS_TILETYPE, "math.%s() is not part of the tile language%s%s", name,
+                    *help ? "\n  help: " : "", help);
 }
 
 ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args,
