@@ -28,10 +28,15 @@ static PyObject *array_result(core_state *state, ts_status status, ts_array *con
     return status == TS_OK ? core_array_wrap(state, *array) : core_raise(state, err);
 }
 
+static bool array_on_host(const ts_array *array)
+{
+    return ts_device_caps_of(array->device) & TS_DEVICE_HOST_MEMORY;
+}
+
 /* A GPU's memory goes back through its driver, which may wait. */
 static void array_release(ts_array *array)
 {
-    if (!array || ts_device_target(array->device) == TS_TARGET_CPU) {
+    if (!array || array_on_host(array)) {
         ts_array_release(array);
         return;
     }
@@ -466,11 +471,6 @@ static const char *array_format(ts_dtype dtype)
 {
     const char *format = ts_dtype_get(dtype)->format;
     return *format ? format : NULL;
-}
-
-static bool array_on_host(const ts_array *array)
-{
-    return TS_DEVICE_ID_KIND(ts_device_id(array->device)) == TS_DEVICE_CPU;
 }
 
 /* Whether the elements lie as the consumer asks; without strides it takes them to be row-major. */

@@ -366,7 +366,7 @@ static int buffer_copy(core_buffer *to, core_buffer *from, PyObject *order)
     ts_error err;
     if (buffer_ready(to, &target) < 0 || buffer_ready(from, &source) < 0)
         return -1;
-    core_buffer *leader = to->device && ts_device_target(to->device) != TS_TARGET_CPU ? to : from;
+    core_buffer *leader = to->device && !(ts_device_caps_of(to->device) & TS_DEVICE_HOST_MEMORY) ? to : from;
     if (to->bytes != from->bytes) {
         PyErr_Format(PyExc_ValueError, "buffer sizes mismatch: the source has %llu bytes, the destination %llu",
                      (unsigned long long)from->bytes, (unsigned long long)to->bytes);
@@ -544,7 +544,8 @@ static PyObject *buffer_cuda_array(PyObject *object, void *unused)
     uint64_t address;
     if (buffer_ready(self, &address) < 0)
         return NULL;
-    if (!(self->access & CORE_DEVICE_ACCESS) || !self->device || ts_device_target(self->device) == TS_TARGET_CPU) {
+    if (!(self->access & CORE_DEVICE_ACCESS) || !self->device ||
+        ts_device_caps_of(self->device) & TS_DEVICE_HOST_MEMORY) {
         PyErr_SetString(PyExc_AttributeError, "the buffer is not memory of a GPU: it has no __cuda_array_interface__");
         return NULL;
     }

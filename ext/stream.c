@@ -439,7 +439,7 @@ int core_stream_for(core_state *state, PyObject *object, ts_device **device, ts_
     }
     if (!*device && core_current_device(state, device) < 0)
         return -1;
-    if (ts_device_target(*device) == TS_TARGET_CPU)
+    if (!(ts_device_caps_of(*device) & TS_DEVICE_NATIVE))
         return stream_of_cpu(*device, *out, out);
     if (*out)
         room->device = *device;
@@ -553,7 +553,7 @@ static void stream_drain(core_stream *self, const ts_stream *stream)
     ts_device *device = stream->device;
     ts_event *event;
     PyObject *type, *value, *traceback;
-    if (ts_device_target(device) != TS_TARGET_CPU || ts_record_active(stream) ||
+    if (ts_device_caps_of(device) & TS_DEVICE_NATIVE || ts_record_active(stream) ||
         ts_event_create(device, &event, NULL) != TS_OK)
         return;
     PyErr_Fetch(&type, &value, &traceback);

@@ -26,7 +26,23 @@
 extern "C" {
 #endif
 
-typedef enum ts_device_kind { TS_DEVICE_CPU = 1, TS_DEVICE_CUDA = 2, TS_DEVICE_KINDS = 3 } ts_device_kind;
+#define TS_DEVICES(X) /* name, number, as users write it, in messages */ \
+    X(CPU, 1, "cpu", "the CPU")                                           \
+    X(CUDA, 2, "cuda", "CUDA device")
+
+typedef enum ts_device_kind {
+#define X(name, number, text, words) TS_DEVICE_##name = number,
+    TS_DEVICES(X)
+#undef X
+    TS_DEVICE_KINDS /* one more than the last */
+} ts_device_kind;
+
+/* What a device is like, where callers must know. */
+typedef enum ts_device_caps {
+    TS_DEVICE_HOST_MEMORY = 1, /* its memory is the host's: read in place, copied and given back without a wait, kept
+                                * by a reset */
+    TS_DEVICE_NATIVE = 2       /* streams, events, pools and kernels are those of a driver: native.h */
+} ts_device_caps;
 
 typedef struct ts_device ts_device;
 typedef struct ts_event ts_event;
@@ -70,6 +86,7 @@ TS_API TS_CHECKED ts_status ts_device_get(ts_device_kind kind, int ordinal, ts_d
 TS_API uint16_t ts_device_id(const ts_device *device);       /* TS_DEVICE_ID of it */
 TS_API TS_CHECKED ts_status ts_device_by_id(uint16_t id, ts_device **out, ts_error *err);
 TS_API ts_target ts_device_target(const ts_device *device);
+TS_API uint32_t ts_device_caps_of(const ts_device *device);  /* ts_device_caps */
 TS_API TS_CHECKED ts_status ts_device_query(ts_device *device, ts_device_info *out, ts_error *err);
 
 /* Waits for everything given to the device by this process. Reports faults of kernels (TS_LAUNCH). */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Graphs of the CPU device: what a stream is given can be recorded instead of run, and a script of recorded work
- * launched again and again. (Graphs of a GPU are the driver's.) Read device.h first.
+ * Graphs: what a stream is given can be recorded instead of run, and a script of recorded work launched again and
+ * again, on devices whose driver has no graphs of its own: the CPU. Read device.h first.
  *
  * A script is a list of steps, run from the first to the last in the order of a stream:
  *     RUN work              SET condition = value        JUMP to a step
@@ -50,7 +50,7 @@ typedef struct ts_step {
     ts_piece *work;
 } ts_step;
 
-/* Retains the works. `end(user)` is called once, in whatever thread drops the script last. */
+/* Errors: TS_UNSUPPORTED for a GPU. Retains the works. `end(user)` is called once, in whatever thread drops the script last. */
 TS_API TS_CHECKED ts_status ts_script_create(ts_device *device, const ts_step *steps, size_t n, void (*end)(void *user),
                                              void *user, ts_script **out, ts_error *err);
 TS_API void ts_script_release(ts_script *script); /* NULL is fine; launches that run keep it */

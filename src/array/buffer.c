@@ -57,7 +57,7 @@ void ts_buffer_retain(ts_buffer *buffer)
 static void buffer_give_back(ts_buffer *buffer)
 {
     ts_device *device = buffer->device;
-    bool is_there = buffer->epoch == ts_device_epoch(device) || device->target == TS_TARGET_CPU;
+    bool is_there = buffer->epoch == ts_device_epoch(device) || device->ops->caps & TS_DEVICE_HOST_MEMORY;
     if (buffer->release)
         buffer->release(buffer->user);
     else if (buffer->stream.device && buffer->data && is_there) {

@@ -135,7 +135,7 @@ static ts_status copy_move(const copy_job *job, char *host, char *device, uint64
         TS_TRY(ts_mem_copy(job->stream, host, TS_MEM_HOST, device, TS_MEM_DEVICE, bytes, err));
     else
         TS_TRY(ts_mem_copy(job->stream, device, TS_MEM_DEVICE, host, TS_MEM_HOST, bytes, err));
-    if (job->array->device->target == TS_TARGET_CPU)
+    if (job->array->device->ops->caps & TS_DEVICE_HOST_MEMORY)
         return TS_OK; /* its copies of host memory are done on return */
     return ts_stream_sync(job->stream, TS_FOREVER, err);
 }
@@ -209,7 +209,7 @@ static ts_status copy_host(copy_job job, ts_error *err)
     ts_buffer_note_stream(job.array->buffer, job.stream);
     if (ts_array_is_contiguous(job.array) && copy_is_dense(job.array, job.host_strides))
         return copy_whole(&job, err);
-    return job.array->device->target == TS_TARGET_CPU ? copy_on_cpu(&job, err) : copy_off_cpu(&job, err);
+    return job.array->device->ops->caps & TS_DEVICE_HOST_MEMORY ? copy_on_cpu(&job, err) : copy_off_cpu(&job, err);
 }
 
 ts_status ts_array_from_host(ts_array *array, const ts_stream *stream, const void *host, const int64_t *host_strides,
@@ -236,11 +236,11 @@ static ts_status copy_across(const ts_array *from, ts_array *to, const ts_stream
     const ts_stream *to_stream = to->device == from->device ? stream : NULL;
     uint64_t bytes = (uint64_t)ts_array_count(from) * ts_dtype_bytes((ts_dtype)from->dtype);
     copy_strides(from, strides);
-    if (from->device->target == TS_TARGET_CPU) {
+    if (from->device->ops->caps & TS_DEVICE_HOST_MEMORY) {
         TS_TRY(ts_stream_sync(stream, TS_FOREVER, err));
         return ts_array_from_host(to, to_stream, from->data, strides, err);
     }
-    if (to->device->target == TS_TARGET_CPU)
+    if (to->device->ops->caps & TS_DEVICE_HOST_MEMORY)
         return ts_array_to_host(from, stream, to->data, NULL, err);
     void *room = alloc->resize(alloc->user, NULL, 0, bytes);
     if (!room)

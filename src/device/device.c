@@ -27,6 +27,27 @@ uint16_t ts_device_id(const ts_device *device)
     return device->id;
 }
 
+uint32_t ts_device_caps_of(const ts_device *device)
+{
+    return device->ops->caps;
+}
+
+const char *ts__device_text(uint16_t id, char *room, size_t n)
+{
+    static const char *const words[TS_DEVICE_KINDS] = {
+#define X(name, number, text, words) [number] = words,
+        TS_DEVICES(X)
+#undef X
+    };
+    ts_device_kind kind = TS_DEVICE_ID_KIND(id);
+    const char *what = kind < TS_DEVICE_KINDS && words[kind] ? words[kind] : "device";
+    if (kind == TS_DEVICE_CPU) /* there is one */
+        snprintf(room, n, "%s", what);
+    else
+        snprintf(room, n, "%s %d", what, TS_DEVICE_ID_ORDINAL(id));
+    return room;
+}
+
 ts_target ts_device_target(const ts_device *device)
 {
     return device->target;

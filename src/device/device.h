@@ -13,6 +13,7 @@
 
 #include "base/base.h"
 #include "tessera/device.h"
+#include "tessera/graph.h"
 #include "tessera/native.h"
 #include "tessera/report.h"
 #include <pthread.h>
@@ -30,6 +31,7 @@ typedef struct ts_launch_shape {
 
 typedef struct ts_device_ops {
     uint32_t version; /* TS_DEVICE_VERSION */
+    uint32_t caps;    /* ts_device_caps */
 
     /* ---- queries ---- */
     /* Fills everything; may ask the driver. */
@@ -95,6 +97,15 @@ typedef struct ts_device_ops {
     ts_status (*launch)(ts_program *program, const ts_stream *stream, const ts_launch_shape *shape,
                         const uint64_t *params, uint32_t flags, ts_error *err);
 
+    /* ---- graphs (tessera/graph.h); all optional together: NULL where the driver has its own ---- */
+    ts_status (*record_begin)(const ts_stream *stream, ts_error *err);
+    /* *out: the first of a list, with one reference of each. */
+    ts_status (*record_end)(const ts_stream *stream, ts_piece **out, ts_error *err);
+    bool (*record_active)(const ts_stream *stream);
+    void (*piece_destroy)(ts_piece *piece); /* the last reference is gone */
+    /* The stream is of the script's device. The script is borrowed: retain it for work that runs later. */
+    ts_status (*script_launch)(ts_script *script, const ts_stream *stream, ts_error *err);
+
     /* ---- the driver's own objects; all optional together: NULL where there is no driver ---- */
     ts_status (*stream_adopt)(ts_device *device, uintptr_t native, ts_stream **out, ts_error *err);
     ts_status (*event_adopt)(ts_device *device, uintptr_t native, uint32_t flags, ts_event **out, ts_error *err);
@@ -117,6 +128,27 @@ struct ts_device {
     _Atomic uint32_t epoch;     /* starts at 1 */
     ts_stream *default_stream;
 };
+
+/* Head of a piece of recorded work; a device's own begins with it. */
+struct ts_piece {
+    ts_device *device;
+    ts_piece *next;
+    ts_piece_kind kind;
+    _Atomic uint32_t references;
+};
+
+struct ts_script {
+    ts_device *device;
+    _Atomic uint32_t references;
+    void (*end)(void *user);
+    void *user;
+    size_t n;
+    ts_step steps[]; /* each holds a reference of its work */
+};
+void ts__script_retain(ts_script *script);
+
+/* A device as messages name it, "CUDA device 1"; made in `room`. */
+const char *ts__device_text(uint16_t id, char *room, size_t n);
 
 struct ts_event {
     ts_device *device;

@@ -84,12 +84,29 @@ static ts_status registry_cuda(int ordinal, ts_device **out, ts_error *err)
     return TS_OK;
 }
 
+static int registry_cpu_count(void)
+{
+    return 1;
+}
+
+static int registry_cuda_count(void)
+{
+    return ts__cuda_count(registry.cuda);
+}
+
+/* Each kind of device: lends one, and counts them once the first was lent. */
+static const struct registry_row {
+    ts_status (*get)(int ordinal, ts_device **out, ts_error *err);
+    int (*count)(void);
+} registry_rows[TS_DEVICE_KINDS] = {
+    [TS_DEVICE_CPU] = {registry_cpu, registry_cpu_count},
+    [TS_DEVICE_CUDA] = {registry_cuda, registry_cuda_count},
+};
+
 int ts_device_count(ts_device_kind kind)
 {
     ts_device *first;
-    if (ts_device_get(kind, 0, &first, NULL) != TS_OK)
-        return 0;
-    return kind == TS_DEVICE_CUDA ? ts__cuda_count(registry.cuda) : 1;
+    return ts_device_get(kind, 0, &first, NULL) == TS_OK ? registry_rows[kind].count() : 0;
 }
 
 int ts_native_current(void)
@@ -101,11 +118,11 @@ int ts_native_current(void)
 ts_status ts_device_get(ts_device_kind kind, int ordinal, ts_device **out, ts_error *err)
 {
     *out = NULL;
-    if (kind == TS_DEVICE_CPU)
-        return registry_cpu(ordinal, out, err);
-    if (kind == TS_DEVICE_CUDA)
-        return registry_cuda(ordinal, out, err);
-    return ts_fail(err, TS_VALUE, "device kind %d is unknown; it is 1 (cpu) or 2 (cuda)", (int)kind);
+    if ((int)kind > 0 && kind < TS_DEVICE_KINDS && registry_rows[kind].get)
+        return registry_rows[kind].get(ordinal, out, err);
+#define X(name, number, text, words) " " #number " (" text ")"
+    return ts_fail(err, TS_VALUE, "device kind %d is unknown; there are" TS_DEVICES(X), (int)kind);
+#undef X
 }
 
 ts_status ts_device_by_id(uint16_t id, ts_device **out, ts_error *err)

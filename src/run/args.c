@@ -186,13 +186,6 @@ static ts_status args_read_array(args_walk *walk, const ts_arg *arg, args_array 
     return TS_OK;
 }
 
-static const char *args_device_text(uint16_t id, char *room, size_t n)
-{
-    bool cpu = TS_DEVICE_ID_KIND(id) == TS_DEVICE_CPU;
-    snprintf(room, n, cpu ? "the CPU" : "CUDA device %d", TS_DEVICE_ID_ORDINAL(id));
-    return room;
-}
-
 static ts_status args_check_array(args_walk *walk, const ts_arg *arg)
 {
     launch_frame *frame = walk->frame;
@@ -219,9 +212,9 @@ static ts_status args_check_array(args_walk *walk, const ts_arg *arg)
         frame->device_arg = (uint32_t)walk->param;
     } else if (frame->device != arg->device)
         return args_fail(walk, TS_VALUE, "the array is on %s, but %s is on %s; copy one of them",
-                         args_device_text(arg->device, one, sizeof one),
+                         ts__device_text(arg->device, one, sizeof one),
                          ts__param_label(frame->kernel, frame->device_arg, other, sizeof other),
-                         args_device_text(frame->device, two, sizeof two));
+                         ts__device_text(frame->device, two, sizeof two));
     return TS_OK;
 }
 

@@ -17,22 +17,16 @@ static ts_status launch_bad_grid(const ts_kernel *kernel, const int64_t grid[3],
                    (long long)grid[1], (long long)grid[2], (long long)TS_GRID_MAX);
 }
 
-static const char *launch_device_text(uint16_t id)
-{
-    return TS_DEVICE_ID_KIND(id) == TS_DEVICE_CPU ? "the CPU" : "a CUDA device";
-}
-
 ts_status ts__launch_device(const launch_frame *frame, const ts_stream *given, ts_stream *room,
                             const ts_stream **stream, ts_error *err)
 {
     ts_device *device = given ? given->device : NULL;
     if (device && frame->has_device && device->id != frame->device) {
-        char label[128];
-        return ts_fail(err, TS_VALUE, "kernel '%s': %s is on %s number %d, but the stream belongs to %s number %d; use "
-                                      "a stream of the arrays' device", frame->kernel->name,
+        char label[128], one[64], two[64];
+        return ts_fail(err, TS_VALUE, "kernel '%s': %s is on %s, but the stream belongs to %s; use a stream of the "
+                                      "arrays' device", frame->kernel->name,
                        ts__param_label(frame->kernel, frame->device_arg, label, sizeof label),
-                       launch_device_text(frame->device), TS_DEVICE_ID_ORDINAL(frame->device),
-                       launch_device_text(device->id), TS_DEVICE_ID_ORDINAL(device->id));
+                       ts__device_text(frame->device, one, sizeof one), ts__device_text(device->id, two, sizeof two));
     }
     if (!device) {
         uint16_t id = frame->has_device ? frame->device : (uint16_t)TS_DEVICE_ID(TS_DEVICE_CPU, 0);

@@ -99,7 +99,7 @@ ts_status ts_kernel_report(const ts_stream *given, ts_kernel *kernel, const ts_a
     if (here && report_machine(device, &machine))
         request.machine = &machine;
     TS_TRY(report_of_launch(&frame, &request, out, err));
-    if (!target && device->target != TS_TARGET_CPU) {
+    if (!target && device->ops->program_resources) {
         ts_status status = report_assemble(&frame, kernel, device, *out, err);
         if (status != TS_OK) {
             ts_report_destroy(*out);

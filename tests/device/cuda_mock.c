@@ -778,6 +778,22 @@ static void a_notice_tells_faults_of_before_and_leaves_those_of_after(void)
     ts__cuda_close(cuda);
 }
 
+static void graphs_are_those_of_the_driver(void)
+{
+    begin();
+    ts_cuda *cuda = open_driver(NULL);
+    ts_device *device = ts__cuda_device(cuda, 0);
+    ts_stream *stream = ts_device_default_stream(device);
+    ts_piece *first;
+    ts_script *script;
+    CHECK_INT(ts_record_begin(stream, NULL), TS_UNSUPPORTED);
+    CHECK_INT(ts_record_end(stream, &first, NULL), TS_UNSUPPORTED);
+    CHECK(!ts_record_active(stream) && !first);
+    CHECK_INT(ts_script_create(device, NULL, 0, NULL, NULL, &script, NULL), TS_UNSUPPORTED);
+    CHECK(!script && ts_device_caps_of(device) == TS_DEVICE_NATIVE);
+    ts__cuda_close(cuda);
+}
+
 int main(void)
 {
     const char *path = getenv("TESSERA_CUDA_DRIVER");
@@ -808,6 +824,7 @@ int main(void)
     missing_drivers_and_gpus_are_explained();
     children_of_fork_are_told();
     queries_fill_everything();
+    graphs_are_those_of_the_driver();
     kernels_launch_on_gpu_arrays_and_survive_a_reset();
     a_kernel_of_threads_gets_block_shared_memory_and_cluster();
     impossible_launches_of_threads_are_refused();

@@ -88,7 +88,7 @@ static ts_status cpu_run_free(cpu_task *task, ts_error *err)
 
 static void cpu_end_free(cpu_task *task)
 {
-    cpu_memory_put(&task->cpu->memory, ((free_task *)task)->memory);
+    cpu_memory_put(&cpu_of(task->piece.device)->memory, ((free_task *)task)->memory);
 }
 
 static void cpu_free(ts_device *device, const ts_stream *stream, void *memory, uint64_t bytes)
@@ -153,7 +153,7 @@ static ts_status cpu_run_move(cpu_task *task, ts_error *err)
     bool apart = !from || to + move->bytes <= from || from + move->bytes <= to;
     int64_t n = (int64_t)((move->bytes + (uint64_t)CPU_COPY_CHUNK - 1) / (uint64_t)CPU_COPY_CHUNK);
     if (n >= 4 && apart)
-        cpu_pool_run(&task->cpu->pool, cpu_move_work, move, n, 0);
+        cpu_pool_run(&cpu_of(task->piece.device)->pool, cpu_move_work, move, n, 0);
     else if (from && !apart)
         memmove(move->to, move->from, move->bytes);
     else
@@ -166,7 +166,7 @@ static ts_status cpu_move(const ts_stream *stream, const move_task *move, ts_err
     ts_cpu *cpu = cpu_of(stream->device);
     if (cpu_stream_is_inline(stream)) {
         move_task now = *move;
-        now.base.cpu = cpu;
+        now.base.piece.device = &cpu->base;
         return cpu_run_move(&now.base, err);
     }
     move_task *task = cpu_task_new(cpu, sizeof *task, cpu_run_move, TS_PIECE_OTHER);
@@ -175,7 +175,7 @@ static ts_status cpu_move(const ts_stream *stream, const move_task *move, ts_err
     cpu_task base = task->base;
     *task = *move;
     task->base = base;
-    task->base.kind = move->from ? TS_PIECE_COPY : TS_PIECE_FILL;
+    task->base.piece.kind = move->from ? TS_PIECE_COPY : TS_PIECE_FILL;
     return cpu_stream_submit(stream, &task->base, err);
 }
 
@@ -224,6 +224,7 @@ static void cpu_cancel(ts_device *device, const ts_stream *stream)
 
 static const ts_device_ops cpu_ops = {
     .version = TS_DEVICE_VERSION,
+    .caps = TS_DEVICE_HOST_MEMORY,
     .query = cpu_query,
     .sync = cpu_sync,
     .reset = cpu_reset,
@@ -256,6 +257,11 @@ static const ts_device_ops cpu_ops = {
     .program_load = cpu_program_load,
     .program_destroy = cpu_program_destroy,
     .launch = cpu_program_launch,
+    .record_begin = cpu_record_begin,
+    .record_end = cpu_record_end,
+    .record_active = cpu_record_active,
+    .piece_destroy = cpu_piece_destroy,
+    .script_launch = cpu_script_launch,
 };
 
 /* The device keeps threads apart by cache lines, so it is aligned by hand inside what the hook gives. */

@@ -163,15 +163,12 @@ void cpu_streams_end(ts_cpu *cpu);  /* drains and ends all, the default one too 
 
 /* One piece of queued work. `run` may fail; the first failure of a stream is kept until the next wait. It can be
  * repeated, for graphs (graph.c); what the task holds is given back by `end`. The executor frees the task. */
-typedef struct ts_piece cpu_task;
+typedef struct cpu_task cpu_task;
 typedef ts_status cpu_task_fn(cpu_task *task, ts_error *err);
-struct ts_piece {
-    cpu_task *next;
+struct cpu_task {
+    ts_piece piece; /* first: a recorded task is the piece; its references are those of graphs */
     cpu_task_fn *run;
     void (*end)(cpu_task *task); /* NULL: it holds nothing */
-    ts_piece_kind kind;
-    _Atomic uint32_t references; /* of graphs */
-    ts_cpu *cpu;
     _Atomic uint32_t *stop;    /* not 0: the work is cancelled; of the stream that runs it */
     ts_notice *notice; /* NULL, or called once the task is counted as done */
 };
@@ -180,6 +177,10 @@ bool cpu_stream_is_inline(const ts_stream *stream);
 /* From here on what is submitted is recorded; until the end, which gives it in order. */
 ts_status cpu_record_begin(const ts_stream *stream, ts_error *err);
 ts_status cpu_record_end(const ts_stream *stream, ts_piece **out, ts_error *err);
+/* graph.c */
+bool cpu_record_active(const ts_stream *stream);
+void cpu_piece_destroy(ts_piece *piece);
+ts_status cpu_script_launch(ts_script *script, const ts_stream *stream, ts_error *err);
 /* The stream's number while it records, else 0; and whether the stream of a number does. */
 uint64_t cpu_stream_recorder(const ts_stream *stream);
 bool cpu_is_recorder(ts_cpu *cpu, uint64_t number);

@@ -146,12 +146,12 @@ static ts_status event_run_record(cpu_task *task, ts_error *err)
 
 static ts_status event_run_wait(cpu_task *task, ts_error *err)
 {
-    return ticket_wait(task->cpu, ((ticket_task *)task)->ticket, TS_FOREVER, err);
+    return ticket_wait(cpu_of(task->piece.device), ((ticket_task *)task)->ticket, TS_FOREVER, err);
 }
 
 static void event_end_ticket(cpu_task *task)
 {
-    ticket_release(task->cpu, ((ticket_task *)task)->ticket);
+    ticket_release(cpu_of(task->piece.device), ((ticket_task *)task)->ticket);
 }
 
 static ticket_task *event_ticket_task(ts_cpu *cpu, cpu_ticket *ticket, cpu_task_fn *run, ts_piece_kind kind)
@@ -166,12 +166,12 @@ static ticket_task *event_ticket_task(ts_cpu *cpu, cpu_ticket *ticket, cpu_task_
 
 static ts_status event_replay_record(cpu_task *task, ts_error *err)
 {
-    return cpu_event_record(((event_task *)task)->event, task->cpu->base.default_stream, err);
+    return cpu_event_record(((event_task *)task)->event, task->piece.device->default_stream, err);
 }
 
 static ts_status event_replay_wait(cpu_task *task, ts_error *err)
 {
-    return cpu_stream_wait_event(task->cpu->base.default_stream, ((event_task *)task)->event, err);
+    return cpu_stream_wait_event(task->piece.device->default_stream, ((event_task *)task)->event, err);
 }
 
 static void event_end_replay(cpu_task *task)

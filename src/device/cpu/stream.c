@@ -28,8 +28,8 @@ struct cpu_stream {
     uint64_t number;           /* of all streams that the device has had, from 1 */
     _Atomic bool is_inline;    /* the default stream, and a destroyed one that is still held */
     pthread_mutex_t lock;      /* queue, thread, fault */
-    cpu_task *head, **tail;
-    cpu_task *recorded, **recorded_tail; /* recorded_tail NULL: work is run */
+    ts_piece *head, **tail;
+    ts_piece *recorded, **recorded_tail; /* recorded_tail NULL: work is run */
     uint64_t n_submitted, n_taken, n_cancelled; /* tasks up to number n_cancelled are cancelled */
     bool has_thread, stop;
     pthread_t thread;
@@ -69,9 +69,9 @@ void *cpu_task_new(ts_cpu *cpu, size_t bytes, cpu_task_fn *run, ts_piece_kind ki
     if (task) {
         memset(task, 0, bytes);
         task->run = run;
-        task->kind = kind;
-        task->cpu = cpu;
-        atomic_store_explicit(&task->references, 1, memory_order_relaxed);
+        task->piece.kind = kind;
+        task->piece.device = &cpu->base;
+        atomic_store_explicit(&task->piece.references, 1, memory_order_relaxed);
     }
     return task;
 }
@@ -80,15 +80,15 @@ void cpu_task_end(cpu_task *task)
 {
     if (task->end)
         task->end(task);
-    cpu_memory_put(&task->cpu->memory, task);
+    cpu_memory_put(&cpu_of(task->piece.device)->memory, task);
 }
 
 static cpu_task *stream_pop(cpu_stream *stream, bool *stop)
 {
     pthread_mutex_lock(&stream->lock);
-    cpu_task *task = stream->head;
+    cpu_task *task = (cpu_task *)stream->head;
     if (task) {
-        stream->head = task->next;
+        stream->head = task->piece.next;
         if (!stream->head)
             stream->tail = &stream->head;
         atomic_store(&stream->cancelled, ++stream->n_taken <= stream->n_cancelled);
@@ -134,7 +134,7 @@ static void stream_run(cpu_stream *stream, cpu_task *task)
     error.text[0] = 0;
     task->stop = &stream->cancelled;
     if (task->run(task, &error) != TS_OK)
-        stream_note_fault(stream, task->cpu, &error);
+        stream_note_fault(stream, cpu_of(task->piece.device), &error);
     if (notice)
         stream->n_noticed = stream->n_taken;
     cpu_task_end(task);
@@ -178,11 +178,11 @@ ts_status cpu_stream_submit(const ts_stream *handle, cpu_task *task, ts_error *e
     if (status == TS_OK) {
         pthread_mutex_lock(&stream->lock);
         if (stream->recorded_tail) {
-            *stream->recorded_tail = task;
-            stream->recorded_tail = &task->next;
+            *stream->recorded_tail = &task->piece;
+            stream->recorded_tail = &task->piece.next;
         } else if (stream->has_thread || stream_start(stream)) {
-            *stream->tail = task;
-            stream->tail = &task->next;
+            *stream->tail = &task->piece;
+            stream->tail = &task->piece.next;
             stream->n_submitted++;
             if (task->notice)
                 task->notice->mark = stream->n_submitted;

@@ -277,6 +277,7 @@ static ts_status cuda_reset(ts_device *handle, ts_error *err)
 
 static const ts_device_ops cuda_ops = {
     .version = TS_DEVICE_VERSION,
+    .caps = TS_DEVICE_NATIVE,
     .query = cuda_query,
     .sync = cuda_sync,
     .reset = cuda_reset,
