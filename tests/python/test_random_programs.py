@@ -102,6 +102,22 @@ def changed(result):
     return result
 
 
+def test_a_wrong_element_of_a_thread_kernel_is_found(monkeypatch):
+    made = generators.GENERATORS["threads"](3)
+    assert made.run("ptx90").kind == made.run("eval90").kind == "passed"
+    read = type(made).read
+
+    def changed_read(self, target):
+        arrays = read(self, target)
+        arrays[-1][5] += 1
+        return arrays
+
+    monkeypatch.setattr(type(made), "read", changed_read)
+    outcome = made.run("ptx90")
+    assert outcome.kind == "wrong" and "[5]: got " in outcome.text
+    assert made.run("cpu").kind == "skipped"
+
+
 def test_refusals_are_stated_or_failures():
     assert refusals.stated("axis 0 has a negative stride (shape (4,), ...)") == "negative stride"
     assert refusals.stated("something unheard of") is None

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from . import corpus, irtext, kernels, networks, order
+from . import corpus, irtext, kernels, networks, order, threads
 from .program import Outcome
 
 
@@ -23,5 +23,6 @@ GENERATORS: dict[str, Callable[[int], Case]] = {
     "order": order.generate,
     "networks": networks.generate,
     "irtext": irtext.generate,
+    "threads": threads.generate,
 }
 MIXED = ["kernels", "order"] * 9 + ["networks", "order"]

@@ -42,6 +42,7 @@ class Launch:
     params: dict[str, int]
     shared: int  # bytes of shared memory
     schedule: int = 0
+    block: tuple[int, int, int] = (0, 0, 0)  # threads; (0, 0, 0): what the text says, along x
 
 
 class Machine:
@@ -61,11 +62,11 @@ class Machine:
         tid, place = lane % threads, blocks.astype(np.uint32)[self.block]
         self.names: dict[str, tuple[int, str]] = {}  # operand as written, or constant: slot, type
         self.slots: list[Any] = []
-        special = {"tid.x": tid, "laneid": tid % 32, "lanemask_lt": (1 << tid % 32) - 1}
-        special["ntid.x"] = np.full(self.n, threads)
-        zero = np.zeros(self.n)
-        special |= {"tid.y": zero, "tid.z": zero, "ntid.y": zero + 1, "ntid.z": zero + 1}
+        special = {"laneid": tid % 32, "lanemask_lt": (1 << tid % 32) - 1}
+        block = self.launch.block if any(self.launch.block) else (threads, 1, 1)
         for k, axis in enumerate("xyz"):
+            special[f"tid.{axis}"] = tid // np.uint32(np.prod(block[:k])) % np.uint32(block[k])
+            special[f"ntid.{axis}"] = np.full(self.n, block[k])
             special[f"ctaid.{axis}"] = place // np.uint32(np.prod(grid[:k])) % np.uint32(grid[k])
             special[f"nctaid.{axis}"] = np.full(self.n, grid[k])
         for name, value in special.items():
@@ -447,6 +448,8 @@ class Running:
 def run(entry: Entry, launch: Launch, memory: Memory) -> None:
     """Runs all blocks of a grid, some at a time."""
     blocks = np.arange(int(np.prod(launch.grid)))
+    if any(launch.block):
+        entry.threads = int(np.prod(launch.block))
     for name, data in entry.globals.items():
         memory.symbols[name] = memory.place(np.frombuffer(data, np.uint8)).ctypes.data
     machine = Machine(entry, launch, memory)

@@ -44,7 +44,8 @@ GLOBAL = re.compile(r"\.global \.align \d+ \.b8 (\w+)\[(\d+)\](?: = \{([\d,]*)\}
 LABEL = re.compile(r"(\w+):")
 INST = re.compile(r"(?:@(!?)(%\w+) )?([a-z][\w.:]*)(?: (.*))?;")
 ARG = re.compile(r"\{[^}]*\}|\[[^\]]*\]|[^,\s]+")
-IGNORED = (".version", ".target", ".address_size", ".extern .shared", ".pragma", ".minnctapersm")
+IGNORED = (".version", ".target", ".address_size", ".extern .shared", ".pragma", ".minnctapersm",
+           ".maxntid")
 
 
 def declared(entry: Entry, line: str) -> bool:
