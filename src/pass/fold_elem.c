@@ -236,6 +236,26 @@ static ts_val elem_same_compare(fold_ctx *c, ts_op op, ts_type type, const ts_va
     return ts__fold_bits(c, type, pred == TS_EQ || pred == TS_LE || pred == TS_GE);
 }
 
+/* A comparison with D of max(x, C) where D < C, or of min(x, C) where D > C: max(n, 1) != 0. Kernels write so that a
+ * divisor is not 0, and the question of the language whether it is goes away. */
+static ts_val elem_bounded_compare(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds, uint32_t attr)
+{
+    const ts_fn *fn = c->b.fn;
+    const ts_inst *inner = ts_at(fn, opnds[0]);
+    ts_type elem = ts_type_elem(fn->module, ts_type_of(fn, opnds[0]));
+    bool is_max = inner->op == TS_OP_maxi, is_unsigned = attr & TS_A_UNSIGNED;
+    uint64_t bound[2], beyond;
+    if (op != TS_OP_cmpi || (!is_max && inner->op != TS_OP_mini) || is_unsigned != !!(inner->aux & TS_A_UNSIGNED) ||
+        !ts__const_bits(fn, inner->opnd[1], &bound[!is_max]) || !ts__const_bits(fn, opnds[1], &bound[is_max]))
+        return 0;
+    uint32_t greater = TS_A_PRED(TS_GT) | (is_unsigned ? TS_A_UNSIGNED : 0);
+    if (!ts__scalar_eval(fn->module, TS_OP_cmpi, greater, elem, TS_T_i1, bound, &beyond) || !beyond)
+        return 0;
+    ts_pred pred = TS_A_GET_PRED(attr);
+    bool upwards = pred == TS_GT || pred == TS_GE, downwards = pred == TS_LT || pred == TS_LE;
+    return ts__fold_bits(c, type, pred == TS_NE || (is_max ? upwards : downwards));
+}
+
 /* Division and remainder by a power of two: a shift and a mask where rounding is downwards or the
  * operand is unsigned; signed truncation needs the sign and is left to the target. */
 static ts_val elem_divide(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds, uint32_t attr)
@@ -348,7 +368,7 @@ static ts_val elem_sink(fold_ctx *c, ts_op op, ts_type type, const ts_val *opnds
 ts_val ts__fold_elem(fold_ctx *c, ts_op op, ts_type type, const ts_val *given, uint32_t attr)
 {
     static ts_val (*const steps[])(fold_ctx *, ts_op, ts_type, const ts_val *, uint32_t) = {
-        elem_constant, elem_rules, elem_same_compare, elem_divide, elem_inverse, elem_sink};
+        elem_constant, elem_rules, elem_same_compare, elem_bounded_compare, elem_divide, elem_inverse, elem_sink};
     ts_val opnds[3] = {0};
     uint32_t n = elem_operands(op, attr);
     memcpy(opnds, given, n * sizeof *opnds);

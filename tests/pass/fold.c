@@ -264,6 +264,36 @@ static void every_row_is_exact_and_fires(void)
     }
 }
 
+/* max(x, C) and min(x, C) compared with C - 1, C and C + 1: what the bound decides and what it does not. */
+static void bound_decides_a_comparison(ts_op op, uint32_t attr, ts_pred pred, int64_t bound, int64_t with)
+{
+    ts_arena_mark mark = ts__arena_at(&arena);
+    expr e = {.type = TS_T_i8};
+    ts_fn *fn = expr_begin(&e);
+    ts_val x = ts_fn_param(&e.b, TS_T_i8), most = ts_op2(&e.b, op, x, ts_int(&e.b, TS_T_i8, bound), attr);
+    ts_val is = ts_cmp(&e.b, TS_OP_cmpi, pred, most, ts_int(&e.b, TS_T_i8, with), attr);
+    expr_end(&e, ts_select(&e.b, is, x, ts_bits(&e.b, TS_T_i8, 77)), TS_T_i8);
+    fn = expr_ordered(fn);
+    ts_fn *folded = expr_fold(fn);
+    bool same = true;
+    for (int i = 0; i < 40 && same; i++)
+        same = expr_agrees(fn, folded, TS_T_i8);
+    CHECK(same);
+    if (!same)
+        expr_show("bound", fn, folded);
+    ts__arena_rewind(&arena, mark);
+}
+
+static void every_bound_keeps_its_comparisons(void)
+{
+    static const int64_t bounds[] = {-127, -1, 0, 1, 126};
+    for (uint32_t i = 0; i < TS_COUNT(bounds) * 6 * 4 * 3; i++) {
+        uint32_t of = i % 4, pred = i / 4 % 6, near = i / 24 % 3;
+        bound_decides_a_comparison(of & 1 ? TS_OP_maxi : TS_OP_mini, of & 2 ? TS_A_UNSIGNED : 0, (ts_pred)pred,
+                                   bounds[i / 72], bounds[i / 72] + near - 1);
+    }
+}
+
 /* ---- random expressions ---------------------------------------------------------------------- */
 
 static void random_expression_keeps_its_value(void)
@@ -285,6 +315,8 @@ static void random_expression_keeps_its_value(void)
                {TS_OP_shli, 0},
                {TS_OP_shri, 0},
                {TS_OP_maxi, 0},
+               {TS_OP_maxi, TS_A_UNSIGNED},
+               {TS_OP_mini, 0},
                {TS_OP_mini, TS_A_UNSIGNED},
                {TS_OP_absi, 0},
                {TS_OP_negi, 0},
@@ -326,6 +358,7 @@ int main(void)
 {
     ts__arena_init(&arena, NULL);
     every_row_is_exact_and_fires();
+    every_bound_keeps_its_comparisons();
     for (int i = 0; i < 1500 && !check_failed; i++)
         random_expression_keeps_its_value();
     ts__arena_deinit(&arena);

@@ -70,16 +70,20 @@ def _attend(
     TM: ct.Constant[int], TN: ct.Constant[int], D: ct.Constant[int], GROUP: ct.Constant[int],
     FAST: ct.Constant[bool], LSE: ct.Constant[bool],
 ):  # fmt: skip
-    """Tile ``t`` of all: heads in groups whose keys and values stay in L2, long rows first."""
+    """Tile ``t`` of all: heads in groups whose keys and values stay in L2, long rows first.
+
+    Divisors are said to be at least 1, which they are where there is a tile: a division that may be by 0 takes longer.
+    """
     length, keys = q.shape[-2], k.shape[-2]
-    heads, tiles = _heads(q), ct.cdiv(length, TM)
+    heads, tiles = _heads(q), max(ct.cdiv(length, TM), 1)
     first = t // (GROUP * tiles) * GROUP
-    width = min(heads - first, GROUP)
+    width = max(min(heads - first, GROUP), 1)
     rest = t - first * tiles
     m, head, batch = tiles - 1 - rest // width, first + rest % width, 0
     if q.ndim == 4:
-        batch, head = head // q.shape[1], head % q.shape[1]
-    kv = head // (q.shape[-3] // k.shape[-3])
+        per_batch = max(q.shape[1], 1)
+        batch, head = head // per_batch, head % per_batch
+    kv = head // max(q.shape[-3] // max(k.shape[-3], 1), 1)
     shift = keys - length  # causal masks are aligned at the last key
     qt = _rows(q, batch, head, m, TM, D)
     rows = ct.expand_dims(m * TM + ct.arange(TM, dtype=ct.int32), 1) + shift

@@ -78,6 +78,13 @@ def f_sum_bound(dt: str, total: Any, n: int, low: Any, e: Any) -> Any:
     return np.where(total > biggest(dt) / 2, np.inf, e + bound)
 
 
+def f_wild(x: Tile, e: Any, add: Callable[..., Any], *axis: Any) -> Any:
+    """The bound of a sum with an infinity or NaN in it: none, unless an element is doubtful or the finite ones may
+    overflow on their way, which makes an infinity of their own."""
+    finite = add(np.where(np.isfinite(x.v), np.abs(x.v), 0.0), axis[0], None, None, *axis[1:])
+    return np.where((e > 0) | (finite > biggest(x.dt) / 2), np.inf, 0.0)
+
+
 def add_up(x: Tile, axis: Any = None, *, keepdims: bool = False) -> Tile:
     if x.dt == "bool_":
         x = astype(x, "int32")
@@ -96,8 +103,7 @@ def add_up(x: Tile, axis: Any = None, *, keepdims: bool = False) -> Tile:
     )
     low = np.minimum.reduce(lowbit(x.v), ax, keepdims=keepdims)
     bound = f_sum_bound(x.dt, total, n, low, e)
-    wild = ~np.isfinite(total)
-    return Tile(rounded(x.dt, r), x.dt, np.where(wild, np.where(e > 0, np.inf, 0.0), bound))
+    return Tile(rounded(x.dt, r), x.dt, np.where(np.isfinite(total), bound, f_wild(x, e, np.add.reduce, ax, keepdims)))
 
 
 def prod(x: Tile, axis: Any = None, *, keepdims: bool = False) -> Tile:
@@ -169,9 +175,8 @@ def running(x: Tile, axis: int = 0, *, reverse: bool = False, times: bool = Fals
     total = flip(np.add.accumulate(flip(np.abs(x.v)), axis))
     low = flip(np.minimum.accumulate(flip(lowbit(x.v)), axis))
     bound = f_sum_bound(x.dt, total, x.shape[axis], low, e)
-    return Tile(
-        rounded(x.dt, v), x.dt, np.where(np.isfinite(total), bound, np.where(e > 0, np.inf, 0.0))
-    )
+    wild = flip(f_wild(Tile(flip(x.v), x.dt), flip(e), np.add.accumulate, axis))
+    return Tile(rounded(x.dt, v), x.dt, np.where(np.isfinite(total), bound, wild))
 
 
 def fold(
