@@ -36,7 +36,7 @@ def attention_delta_kernel(
 ):  # fmt: skip
     i, head, batch = ct.bid(0), ct.bid(1), 0
     if out.ndim == 4:
-        batch, head = head // out.shape[1], head % out.shape[1]
+        batch, head = head // max(out.shape[1], 1), head % max(out.shape[1], 1)
     x = ct.astype(_rows(out, batch, head, i, ROWS, D), ct.float32)
     y = ct.astype(_rows(dout, batch, head, i, ROWS, D), ct.float32)
     _put_column(delta, batch, head, i, ct.sum(x * y, axis=1, keepdims=True), ROWS)
@@ -50,8 +50,8 @@ def attention_dq_kernel(
 ):  # fmt: skip
     m, head, batch = ct.num_blocks(0) - 1 - ct.bid(0), ct.bid(1), 0
     if q.ndim == 4:
-        batch, head = head // q.shape[1], head % q.shape[1]
-    kv = head // (q.shape[-3] // k.shape[-3])
+        batch, head = head // max(q.shape[1], 1), head % max(q.shape[1], 1)
+    kv = head // max(q.shape[-3] // max(k.shape[-3], 1), 1)
     keys = k.shape[-2]
     shift = keys - q.shape[-2]
     qt, dot = _rows(q, batch, head, m, TM, D), _rows(dout, batch, head, m, TM, D)
@@ -120,7 +120,7 @@ def attention_dkv_kernel(
     # transposed: rows are keys, so that p^T and ds^T are left operands in registers
     n, kv, batch = ct.bid(0), ct.bid(1), 0
     if k.ndim == 4:
-        batch, kv = kv // k.shape[1], kv % k.shape[1]
+        batch, kv = kv // max(k.shape[1], 1), kv % max(k.shape[1], 1)
     length = q.shape[-2]
     shift = k.shape[-2] - length
     kt, vt = _rows(k, batch, kv, n, TN, D), _rows(v, batch, kv, n, TN, D)

@@ -47,10 +47,10 @@ def begin():
 
 @ct.function
 def place(tile, rows, cols, GROUP):
-    """Row and column of a tile: GROUP rows at a time, column by column."""
-    group = tile // (GROUP * cols)
+    """Row and column of a tile: GROUP rows at a time, column by column. There is a tile, so no divisor is below 1."""
+    group = tile // max(GROUP * cols, 1)
     first = group * GROUP
-    height = min(rows - first, GROUP)
+    height = max(min(rows - first, GROUP), 1)
     rest = tile - group * GROUP * cols
     return first + rest % height, rest // height
 
@@ -211,13 +211,13 @@ def batched_gemm_kernel(
     whole = whole_waves(tiles, PARTS)
     parts = (tiles - whole) * PARTS
     for tile in range(ct.bid(0), whole, ct.num_blocks(0)):
-        i = tile // (rows * cols)
+        i = tile // max(rows * cols, 1)
         m, n = place(tile - i * rows * cols, rows, cols, GROUP)
         batched_tile(a, b, c, i, m, n, TM, TN, TK, TF32, FAST)
     if PARTS > 1:
         for part in range(ct.bid(0), parts, ct.num_blocks(0)):
             tile = whole + part // PARTS
-            i = tile // (rows * cols)
+            i = tile // max(rows * cols, 1)
             m, n = place(tile - i * rows * cols, rows, cols, GROUP)
             batched_tile(a, b, c, i, m, n * PARTS + part % PARTS, TM, TN // PARTS, TK, TF32, FAST)
 
