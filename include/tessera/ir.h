@@ -83,6 +83,7 @@
  *     store_ptr_tko        pointers, values, [mask]                         [token]
  *     atomic_cas_tko       pointers, compare, value, [mask]                 [token]
  *     atomic_rmw_tko       pointers, value, [mask]                          [token]   MEM mode
+ *     make_complex         real part, imaginary part           real, imag   complex number (or tile of them)
  *     assert               condition, [index of its shape, extent i32/i64: the condition is their bounds check]
  *     extract              tile, slice index per dimension        insert    tile, part, index per dim
  *     mmaf, mmai           a [B,]M,K   b [B,]K,N   c [B,]M,N      mmaf_scaled  a b c scale_a scale_b
@@ -331,11 +332,14 @@ TS_API int64_t ts_type_count(const ts_module *module, ts_type type);
 /* Bits of one element in memory. */
 TS_API uint32_t ts_type_bits(const ts_module *module, ts_type type);
 /* By element: a float of any format; an integer; a float that is only loaded, stored, converted and multiplied; a
- * pointer. */
+ * complex number; a pointer. */
 TS_API bool ts_type_is_float(const ts_module *module, ts_type type);
 TS_API bool ts_type_is_int(const ts_module *module, ts_type type);
 TS_API bool ts_type_is_restricted(const ts_module *module, ts_type type);
+TS_API bool ts_type_is_complex(const ts_module *module, ts_type type);
 TS_API bool ts_type_is_ptr(const ts_module *module, ts_type type);
+/* The type of the two parts of a complex scalar: c64 f32, c128 f64; TS_T_none for others. */
+TS_API ts_type ts_type_part(ts_type scalar);
 /* "f32"; "?" for a type that is no scalar. */
 TS_API const char *ts_scalar_name(ts_type scalar);
 /* The scalar type of this name ("bf16", n = 4); 0 when there is none. */

@@ -86,7 +86,8 @@ ts_status eval_link(eval_run *run)
     }
     for (uint32_t i = 0; i < run->linked.n && !run->arena.failed; i++) {
         const ts_fn *part = run->linked.at[i].fn;
-        TS_TRY(ts__math_expand(part, &run->arena, &part, run->err)); /* as was done with the kernel */
+        TS_TRY(ts__complex_expand(part, &run->arena, &part, run->err)); /* as was done with the kernel */
+        TS_TRY(ts__math_expand(part, &run->arena, &part, run->err));
         run->linked.at[i] = (eval_linked){part, program->inst.n - 1};
         (void)link_append(run, program, part, run->linked.at[i].base);
     }

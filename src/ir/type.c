@@ -93,7 +93,7 @@ uint32_t ts_math_find(const char *name, size_t n)
 
 /* ---- scalars -----------------------------------------------------------------------------------*/
 
-enum { CLASS_I, CLASS_F, CLASS_R };
+enum { CLASS_I, CLASS_F, CLASS_R, CLASS_C };
 static const struct {
     const char *name;
     uint8_t bits, class;
@@ -357,6 +357,16 @@ bool ts_type_is_int(const ts_module *m, ts_type type)
 bool ts_type_is_restricted(const ts_module *m, ts_type type)
 {
     return type_has_class(m, type, CLASS_R);
+}
+
+bool ts_type_is_complex(const ts_module *m, ts_type type)
+{
+    return type_has_class(m, type, CLASS_C);
+}
+
+ts_type ts_type_part(ts_type scalar)
+{
+    return scalar == TS_T_c64 ? TS_T_f32 : scalar == TS_T_c128 ? TS_T_f64 : TS_T_none;
 }
 
 bool ts_type_is_ptr(const ts_module *m, ts_type type)

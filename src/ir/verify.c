@@ -654,11 +654,46 @@ static ts_status verify_counts(const ts__verify *c)
     return TS_OK;
 }
 
+/* Complex numbers are moved and taken apart, at tile level; what computes works on their parts. */
+static bool verify_moves(ts_op op)
+{
+    static const bool moves[TS_OP_COUNT] = {
+        [TS_OP_param] = true,         [TS_OP_arg] = true,           [TS_OP_res] = true,
+        [TS_OP_for] = true,           [TS_OP_loop] = true,          [TS_OP_yield] = true,
+        [TS_OP_continue] = true,      [TS_OP_break] = true,         [TS_OP_return] = true,
+        [TS_OP_call] = true,          [TS_OP_select] = true,        [TS_OP_broadcast] = true,
+        [TS_OP_reshape] = true,       [TS_OP_permute] = true,       [TS_OP_cat] = true,
+        [TS_OP_extract] = true,       [TS_OP_insert] = true,        [TS_OP_token] = true,
+        [TS_OP_load_view_tko] = true, [TS_OP_store_view_tko] = true, [TS_OP_load_ptr_tko] = true,
+        [TS_OP_store_ptr_tko] = true, [TS_OP_make_complex] = true,  [TS_OP_real] = true,
+        [TS_OP_imag] = true,
+    };
+    return moves[op];
+}
+
+static ts_status verify_complex(const ts__verify *c)
+{
+    bool found = ts_type_is_complex(c->m, c->type);
+    for (uint32_t i = 0; i < c->inst->n_opnd && c->inst->op != TS_OP_res; i++)
+        found |= ts_type_is_complex(c->m, ts_type_of(c->fn, c->opnd[i]));
+    bool memory = c->inst->op == TS_OP_alloca || c->inst->op == TS_OP_get_global || c->inst->op == TS_OP_local ||
+                  c->inst->op == TS_OP_shared;
+    if (memory && ts_type_kind(c->m, c->type) == TS_KIND_PTR)
+        found |= ts_type_is_complex(c->m, ts_type_get(c->m, c->type)->elem);
+    TS__WANT(c, !found || (verify_moves((ts_op)c->inst->op) && c->fn->level == TS_LEVEL_T),
+             "%s does not take complex numbers%s: it works on their parts (real, imag, make_complex)",
+             ts_info(c->inst)->name, c->fn->level == TS_LEVEL_T ? "" : " outside of the tile level");
+    TS__WANT(c, !found || c->inst->op != TS_OP_param || !c->fn->entry,
+             "a complex number is no parameter of an entry; pass its two parts");
+    return TS_OK;
+}
+
 static ts_status verify_inst(verify_fn *f)
 {
     const ts__verify *c = &f->c;
     const ts_op_info *info = ts_info(c->inst);
     TS_TRY(verify_counts(c));
+    TS_TRY(verify_complex(c));
     if (info->flags & TS_REGION)
         return verify_opener(f);
     if (info->flags & TS_TERM)
@@ -768,8 +803,8 @@ static ts_status verify_global(const ts_module *m, const ts_global *g, ts_error 
     ts__verify c = {.fn = &none, .m = m, .err = err};
     TS_TRY(ts__verify_type(&c, g->type));
     if (ts_type_kind(m, g->type) != TS_KIND_TILE || ts_type_rank(m, g->type) != 1 ||
-        !ts_type_is_scalar(ts_type_elem(m, g->type)))
-        return ts_fail(err, TS_VERIFY, "global @%s is not a 1-D tile of numbers", name);
+        !ts_type_is_scalar(ts_type_elem(m, g->type)) || ts_type_is_complex(m, g->type))
+        return ts_fail(err, TS_VERIFY, "global @%s is not a 1-D tile of integers or floats", name);
     if (g->align && !ts_is_pow2(g->align))
         return ts_fail(err, TS_VERIFY, "alignment %u of global @%s is not a power of two", g->align,
                        name);

@@ -130,6 +130,19 @@ static ts_status vt_offset(const ts__verify *c)
     return TS_OK;
 }
 
+/* make_complex from two parts; real and imag to one. */
+static ts_status vt_complex(const ts__verify *c)
+{
+    ts_type x = ts__verify_opnd(c, 0);
+    bool makes = c->inst->op == TS_OP_make_complex;
+    ts_type whole = makes ? c->type : x, part = makes ? x : c->type;
+    TS__WANT(c, ts_type_is_complex(c->m, whole), "%s is for c64 and c128", ts_info(c->inst)->name);
+    TS__WANT(c, ts__same_shape(c->m, whole, part) && vt_elem(c, part) == ts_type_part(vt_elem(c, whole)),
+             "the parts of c64 are f32, those of c128 f64, of the same shape");
+    TS__WANT(c, !makes || ts__verify_opnd(c, 1) == x, "the two parts have different types");
+    return TS_OK;
+}
+
 static ts_status vt_broadcast(const ts__verify *c)
 {
     ts_type x = ts__verify_opnd(c, 0);
@@ -736,6 +749,9 @@ const ts__verify_rule ts__verify_tile[TS_OP_COUNT] = {
     [TS_OP_fpowi] = {vt_fpowi, 0},
     [TS_OP_fn] = {vt_fn, 0},
     [TS_OP_offset] = {vt_offset, 0},
+    [TS_OP_make_complex] = {vt_complex, 0},
+    [TS_OP_real] = {vt_complex, 0},
+    [TS_OP_imag] = {vt_complex, 0},
     [TS_OP_broadcast] = {vt_broadcast, 0},
     [TS_OP_reshape] = {vt_reshape, 0},
     [TS_OP_permute] = {vt_permute, 0},

@@ -212,4 +212,9 @@ TS_CHECKED ts_status ts__pass_math(ts_fn *fn, ts_pass_env *env, ts_error *err);
  * none. For the evaluator. Owns: nothing; *out lives in the module. */
 TS_CHECKED ts_status ts__math_expand(const ts_fn *fn, ts_arena *scratch, const ts_fn **out, ts_error *err);
 
+/* The pass `complex`: complex numbers become pairs of real ones (complex.c). */
+TS_CHECKED ts_status ts__pass_complex(ts_fn *fn, ts_pass_env *env, ts_error *err);
+/* The same for the evaluator: *out is fn itself where it has none, else a function that lives in the module. */
+TS_CHECKED ts_status ts__complex_expand(const ts_fn *fn, ts_arena *scratch, const ts_fn **out, ts_error *err);
+
 #endif

@@ -144,6 +144,36 @@ static void functions_are_written_out(void)
     CHECK(memcmp(out, wanted, sizeof wanted) == 0);
 }
 
+/* Both widths: a number is made of its parts, moved, and taken apart again. */
+static void complex_numbers_are_pairs(void)
+{
+    static const float floats[] = {1, 2, 3, 4};
+    for (int wide = 0; wide < 2; wide++) {
+        tk k;
+        uint8_t out[64];
+        ts_type part = wide ? TS_T_f64 : TS_T_f32, whole = wide ? TS_T_c128 : TS_T_c64;
+        tk_begin(&k, part);
+        ts_builder *b = &k.b;
+        ts_type four = tk_tile1(&k, TS_T_f32, 4), square = tk_tile2(&k, whole, 2, 2);
+        ts_val x = tk_dense(&k, four, floats, 16), y = ts_op1(b, TS_OP_negf, x, 0);
+        x = wide ? ts_cast(b, TS_OP_ftof, x, part, 0) : x;
+        y = wide ? ts_cast(b, TS_OP_ftof, y, part, 0) : y;
+        ts_val z = ts_emit(b, TS_OP_make_complex, tk_tile1(&k, whole, 4), 2, (ts_val[]){x, y}, 0, 0);
+        z = ts_permute(b, ts_reshape(b, z, square), (uint32_t[]){1, 0});
+        ts_val re = ts_emit(b, TS_OP_real, tk_tile2(&k, part, 2, 2), 1, &z, 0, 0);
+        ts_val im = ts_emit(b, TS_OP_imag, tk_tile2(&k, part, 2, 2), 1, &z, 0, 0);
+        ts_val sum = ts_op2(b, TS_OP_addf, re, ts_op2(b, TS_OP_mulf, im, im, 0), 0);
+        tk_put(&k, k.out, ts_reshape(b, sum, tk_tile1(&k, part, 4)));
+        CHECK_OK(tk_end(&k, out));
+        for (int i = 0; i < 4; i++) {
+            double from = (const double[]){1, 3, 2, 4}[i], got = 0;
+            float single;
+            memcpy(wide ? (void *)&got : (void *)&single, out + i * (wide ? 8 : 4), wide ? 8 : 4);
+            CHECK((wide ? got : (double)single) == from + from * from);
+        }
+    }
+}
+
 static void pointers_convert_and_select_picks(void)
 {
     tk k;
@@ -982,6 +1012,7 @@ int main(void)
 {
     elementwise_ops_act_on_each_element();
     functions_are_written_out();
+    complex_numbers_are_pairs();
     pointers_convert_and_select_picks();
     permute_moves_axes();
     broadcast_stretches_ones();

@@ -132,6 +132,8 @@ static ts_status golden_ptx(ts_module *m, const char *run, ts_text *out)
     plan->threads = 128;
     ts_status status = TS_OK;
     if (fn->level != TS_LEVEL_S)
+        status = ts__run_passes(fn, "complex", &env, &err);
+    if (status == TS_OK && fn->level != TS_LEVEL_S)
         status = ts__lower_run(fn, &env, &messages, &err);
     if (status == TS_OK)
         status = ts__run_passes(fn, "dce", &env, &err);

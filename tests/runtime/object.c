@@ -77,11 +77,13 @@ static void names_not_in_the_object_are_reported(void)
     run_end(&r);
 }
 
-/* Code for each tile-level operation: walked, made at its uses, or rewritten before by a pass (inline, math). */
+/* Code for each tile-level operation: walked, made at its uses, or rewritten before by a pass (inline, math, complex).
+ */
 static void every_tile_operation_has_a_place(void)
 {
     for (int op = 1; op < TS_OP_COUNT; op++) {
-        bool rewritten = op == TS_OP_call || ts__ops[op].flags & TS_WRITTEN;
+        bool rewritten = op == TS_OP_call || ts__ops[op].flags & TS_WRITTEN ||
+                         (op >= TS_OP_make_complex && op <= TS_OP_imag);
         if (!(ts__ops[op].level & TS_LEVEL_T) || rewritten)
             continue;
         if (!ts__llvm_has_op((ts_op)op))
