@@ -110,6 +110,8 @@ int core_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
         *out = TS_DTYPE_int64;
     else if (object == (PyObject *)&PyBool_Type)
         *out = TS_DTYPE_bool_;
+    else if (object == (PyObject *)&PyComplex_Type)
+        *out = TS_DTYPE_complex128;
     else if (PyUnicode_Check(object))
         *out = args_dtype_text(object);
     else if ((text = PyObject_GetAttr(object, state->name_name)) && PyUnicode_Check(text))
@@ -130,7 +132,7 @@ int core_dtype_of(core_state *state, PyObject *object, ts_dtype *out)
         return 0;
     PyErr_Format(PyExc_TypeError,
                  "%R is not a dtype of Tessera; it has bool_, int8 to int64, uint8 to uint64, "
-                 "float16, bfloat16, float32, float64 and narrow floats",
+                 "float16, bfloat16, float32, float64, complex64, complex128 and narrow floats",
                  object);
     return -1;
 }
@@ -371,13 +373,28 @@ static int args_take_none(core_state *state, core_frame *frame, PyObject *object
     return 0;
 }
 
+/* A slot of a launch has 8 bytes, and code takes complex numbers apart anyway. */
+static int args_refuse_complex(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)state, (void)frame, (void)extra;
+    PyErr_Format(PyExc_TypeError,
+                 "%R is a complex number, which is not passed to kernels: pass its real and imaginary part and join "
+                 "them by ct.complex(re, im), or an array that holds it",
+                 object);
+    return -1;
+}
+
 /* NumPy scalars: their bytes are the element. */
 static int args_take_scalar(core_state *state, core_frame *frame, PyObject *object, const void *extra)
 {
     (void)extra;
     ts_dtype dtype;
     Py_buffer view;
-    if (core_own_dtype(state, object, &dtype) < 0 || PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) < 0)
+    if (core_own_dtype(state, object, &dtype) < 0)
+        return -1;
+    if (ts_dtype_get(dtype)->kind == 'c')
+        return args_refuse_complex(state, frame, object, extra);
+    if (PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) < 0)
         return -1;
     ts_arg *arg = core_frame_next(frame);
     if (arg && view.len <= 8) {
@@ -486,6 +503,8 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
         return (core_taker){type, args_take_scalar, NULL};
     if (PyType_IsSubtype(type, &PyLong_Type))
         return (core_taker){type, args_take_int, NULL};
+    if (PyType_IsSubtype(type, &PyComplex_Type))
+        return (core_taker){type, args_refuse_complex, NULL};
     if (PyType_IsSubtype(type, &PyFloat_Type))
         return (core_taker){type, args_take_float, NULL};
     if (type == Py_TYPE(Py_None))

@@ -64,7 +64,7 @@ TS_API TS_CHECKED ts_status ts_array_empty(ts_device *device, const ts_stream *s
                                            uint32_t rank, const int64_t *shape, ts_array **out, ts_error *err);
 TS_API TS_CHECKED ts_status ts_array_zeros(ts_device *device, const ts_stream *stream, ts_dtype dtype,
                                            uint32_t rank, const int64_t *shape, ts_array **out, ts_error *err);
-/* `bits`: the element's bit pattern in the low bytes. */
+/* `bits`: the element's bit pattern in the low bytes; of complex128 that of each part. */
 TS_API TS_CHECKED ts_status ts_array_full(ts_device *device, const ts_stream *stream, ts_dtype dtype, uint64_t bits,
                                           uint32_t rank, const int64_t *shape, ts_array **out, ts_error *err);
 /* A view of a buffer, checked to lie inside it; takes its own reference to the buffer. strides NULL =

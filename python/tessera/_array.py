@@ -28,7 +28,7 @@ def array(obj: Any, dtype: Any = None, device: str | None = None) -> _core.Array
     Array
         Row-major, on ``device``.
     """
-    if isinstance(obj, (int, float, bool, list, tuple)) or dtype is not None:
+    if isinstance(obj, (int, float, complex, bool, list, tuple)) or dtype is not None:
         import numpy
 
         if isinstance(obj, _core.Array):
@@ -81,7 +81,7 @@ def to_numpy(source: _core.Array) -> Any:
 
     dtype = numpy_dtype(source.dtype)
     result = numpy.empty(source.shape, dtype)
-    plain = dtype.kind in "biuf"
+    plain = dtype.kind in "biufc"
     source._to_host(result if plain else result.view(f"u{dtype.itemsize}"))
     return result
 
@@ -90,7 +90,7 @@ def as_numpy(source: _core.Array, dtype: Any = None, copy: bool | None = None) -
     """NumPy's ``__array__``: shares host memory, copies GPU memory."""
     import numpy
 
-    shared = source.device == "cpu" and not copy and numpy_dtype(source.dtype).kind in "biuf"
+    shared = source.device == "cpu" and not copy and numpy_dtype(source.dtype).kind in "biufc"
     result = numpy.asarray(memoryview(source)) if shared else to_numpy(source)
     return result if dtype is None else result.astype(dtype, copy=False)
 

@@ -74,8 +74,9 @@ ts_status ts_array_full(ts_device *device, const ts_stream *stream, ts_dtype dty
     TS_TRY(ts_array_empty(device, stream, dtype, rank, shape, out, err));
     if (!stream)
         stream = ts_device_default_stream(device);
-    ts_status status = ts_mem_fill(stream, (*out)->data, bits, (uint32_t)ts_dtype_bytes(dtype),
-                                   (uint64_t)ts_array_count(*out), err);
+    uint32_t bytes = (uint32_t)ts_dtype_bytes(dtype), word = TS_MIN(bytes, (uint32_t)sizeof bits);
+    uint64_t words = (uint64_t)ts_array_count(*out) * (bytes / word);
+    ts_status status = ts_mem_fill(stream, (*out)->data, bits, word, words, err);
     if (status != TS_OK) {
         ts_array_release(*out);
         *out = NULL;

@@ -29,6 +29,10 @@ static void walk_simplify(array_walk *walk)
     walk->rank = n;
 }
 
+typedef struct walk_pair { /* complex128 */
+    uint64_t word[2];
+} walk_pair;
+
 #define WALK_ROW(T)                                                                                \
     for (int64_t i = 0; i < n; i++, to += to_step, from += from_step)                              \
     memcpy(to, from, sizeof(T))
@@ -43,8 +47,10 @@ static void walk_row(char *to, int64_t to_step, const char *from, int64_t from_s
         WALK_ROW(uint16_t);
     else if (bytes == 4)
         WALK_ROW(uint32_t);
-    else
+    else if (bytes == 8)
         WALK_ROW(uint64_t);
+    else
+        WALK_ROW(walk_pair);
 }
 
 static void walk_axis(const array_walk *walk, uint32_t axis, char *to, const char *from)

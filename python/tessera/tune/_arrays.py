@@ -60,7 +60,7 @@ def _raw_dtype(name: str) -> Any:
 
     try:
         dtype = numpy.dtype("bool" if name == "bool_" else name)
-        if dtype.kind in "biuf":
+        if dtype.kind in "biufc":
             return dtype
     except TypeError:
         pass
