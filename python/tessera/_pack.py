@@ -103,7 +103,7 @@ class _Packer:
 
     # A plain value is looked up by (type, value), everything else by identity.
     def object(self, obj: Any) -> int:
-        plain = type(obj) in (bool, int, float, str)
+        plain = type(obj) in (bool, int, float, complex, str)
         key = (type(obj), repr(obj)) if plain else id(obj)
         at = self.by_id.get(key)
         if at is None:
@@ -131,6 +131,9 @@ class _Packer:
             return self.add(
                 *self.number(tables.FLOAT, int.from_bytes(array("d", [obj]).tobytes(), "little"))
             )
+        if kind is complex:
+            real, imag = self.object(obj.real), self.object(obj.imag)
+            return self.add(tables.COMPLEX, real, imag)
         if kind is str:
             if "\0" in obj:  # texts of the pack end there
                 return self.add(tables.OPAQUE, self.text("str with a NUL character"))

@@ -50,6 +50,7 @@ ts_status fr_arg_dtype(fr *f, const fr_call *c, uint32_t i, ts_dtype *out)
         *out = strcmp(v->as.text, "int") == 0     ? TS_DTYPE_int32
                : strcmp(v->as.text, "float") == 0 ? TS_DTYPE_float32
                : strcmp(v->as.text, "bool") == 0  ? TS_DTYPE_bool_
+               : strcmp(v->as.text, "complex") == 0 ? TS_DTYPE_complex64
                                                   : TS_DTYPE_NONE;
         if (*out)
             return TS_OK;

@@ -301,7 +301,7 @@ static ts_status arith_bits(fr *f, ts_operator op, fr_value x, fr_value y, fr_va
     if (x.dtype && y.dtype && x.dtype != y.dtype)
         return arith_bad(f, op, &x, &y,
                          "both sides must have the same dtype; convert one with ct.astype");
-    if (fr_dtype_cat(dtype) == FR_FLOAT || (x.kind == FR_NUMBER && x.cat > fr_dtype_cat(dtype)) ||
+    if (fr_dtype_cat(dtype) >= FR_FLOAT || (x.kind == FR_NUMBER && x.cat > fr_dtype_cat(dtype)) ||
         (y.kind == FR_NUMBER && y.cat > fr_dtype_cat(dtype)))
         return arith_bad(f, op, &x, &y, "bit operations take integers or bools of one dtype");
     TS_TRY(fr_unify(f, arith_rows[op].sign, &x, &y));
@@ -334,6 +334,13 @@ static ts_status arith_small_power(fr *f, const fr_value *x, int64_t n, uint32_t
     }
     *out = result;
     return TS_OK;
+}
+
+/* A tile to a constant power that is written in products, whatever the dtype. */
+static bool arith_is_small_power(const fr_value *x, const fr_value *y)
+{
+    int64_t n;
+    return x->kind == FR_TILE && fr_is_int(y, &n) && !y->dtype && n >= 0 && n <= 4;
 }
 
 static ts_status arith_pow(fr *f, fr_value x, fr_value y, fr_options options, fr_value *out)
@@ -374,8 +381,14 @@ static ts_status arith_tiles(fr *f, ts_operator op, fr_value x, fr_value y, fr_o
         return arith_restricted(f, op, x.dtype == dtype ? &x : &y);
     if (dtype == TS_DTYPE_bool_ && op != TS_OPERATOR_Div)
         return arith_bad(f, op, &x, &y, "convert the bools to int32 with ct.astype, or use & | ^");
-    if (op == TS_OPERATOR_Pow)
+    bool is_complex = fr_dtype_cat(dtype) == FR_COMPLEX;
+    if (is_complex && (options.attr || options.has_round))
+        return fr_error(f, 0, TS_TILETYPE, "rounding_mode and flush_to_zero are for floats, found %s",
+                        ts_dtype_name(dtype));
+    if (op == TS_OPERATOR_Pow && (!is_complex || arith_is_small_power(&x, &y)))
         return arith_pow(f, x, y, options, out);
+    if (is_complex)
+        return fr_complex_binary(f, op, &x, &y, out);
     if (arith_is_bitwise(op) && fr_dtype_cat(dtype) != FR_INT)
         return arith_bad(f, op, &x, &y, "shifts take integers");
     TS_TRY(fr_unify(f, arith_rows[op].sign, &x, &y));
@@ -424,7 +437,8 @@ ts_status fr_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
     if (op == TS_OPERATOR_MatMult)
         return fr_matmul(f, x, y, out);
     if (x->kind == FR_NUMBER && y->kind == FR_NUMBER)
-        return fr_fold_binary(f, op, x, y, out);
+        return fr_is_complex(x) || fr_is_complex(y) ? fr_complex_binary(f, op, x, y, out)
+                                                    : fr_fold_binary(f, op, x, y, out);
     return arith_tiles(f, op, *x, *y, options, out);
 }
 
@@ -498,6 +512,12 @@ ts_status fr_unary(fr *f, ts_operator op, const fr_value *x, fr_value *out)
 {
     if (op == TS_OPERATOR_Not)
         return arith_not(f, x, out);
+    if (fr_is_complex(x) && op == TS_OPERATOR_Invert)
+        return arith_bad(f, op, x, NULL, "only integers and bools have bits");
+    if (fr_is_complex(x)) {
+        *out = *x;
+        return op == TS_OPERATOR_USub ? fr_complex_negate(f, x, out) : TS_OK;
+    }
     if (x->kind == FR_NUMBER)
         return arith_unary_number(f, op, x, out);
     if (x->kind == FR_TILE)
@@ -562,6 +582,8 @@ static bool arith_same_dtype_text(const fr_value *x, const fr_value *y)
 static ts_status arith_compare_numeric(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
                                        fr_value *out)
 {
+    if (fr_is_complex(x) || fr_is_complex(y))
+        return fr_complex_compare(f, op, x, y, out);
     if (x->kind != FR_NUMBER || y->kind != FR_NUMBER)
         return arith_compare_tiles(f, op, *x, *y, out);
     for (int side = 0; side < 2; side++)
@@ -688,6 +710,8 @@ ts_status fr_minmax(fr *f, bool is_max, const fr_value *px, const fr_value *py, 
 {
     fr_value x = *px, y = *py;
     const char *what = is_max ? "maximum" : "minimum";
+    TS_TRY(fr_complex_check(f, 0, what, 1, px));
+    TS_TRY(fr_complex_check(f, 0, what, 1, py));
     if (x.kind == FR_NUMBER && y.kind == FR_NUMBER && x.dtype == y.dtype) {
         *out = (arith_order(&y, &x) == (is_max ? 1 : -1)) ? y : x;
         return TS_OK;

@@ -252,6 +252,7 @@ static const struct {
     {"int", 1, 1, builtin_cast},
     {"float", 1, 1, builtin_cast},
     {"bool", 1, 1, builtin_cast},
+    {"complex", 2, 2, builtin_op},
     {"tuple", 0, 1, builtin_tuple},
     {"str", 1, 1, builtin_str},
     {"repr", 1, 1, builtin_str},
@@ -361,6 +362,7 @@ ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, co
                           fr_value *out)
 {
     builtin_call c = {node, n, name, args};
+    TS_TRY(fr_complex_check(f, node, name, n, args));
     if (strncmp(name, "math.", 5) == 0)
         return builtin_call_math(f, &c, name + 5, out);
     for (uint32_t i = 0; i < TS_COUNT(builtin_rows); i++) {

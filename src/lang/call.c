@@ -249,6 +249,8 @@ static ts_status call_op(fr *f, uint32_t node, uint32_t row, const call_args *ar
 {
     fr_call c = {.op = &fr_ops[row], .node = node};
     TS_TRY(call_bind_op(f, &c, args));
+    TS_TRY(fr_complex_check(f, node, c.op->name, FR_MAX_ARGS, c.arg));
+    TS_TRY(fr_complex_check(f, node, c.op->name, c.n_rest, c.rest));
     fr_at(f, node);
     *out = fr_none();
     return c.op->lower(f, &c, out);

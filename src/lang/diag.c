@@ -185,6 +185,8 @@ const char *fr_say_shape(fr *f, const fr_shape *shape)
 static const char *diag_say_number(fr *f, const fr_value *v)
 {
     const char *type = v->dtype ? ts_dtype_name((ts_dtype)v->dtype) : "";
+    if (v->cat == FR_COMPLEX)
+        return fr_textf(f, "constant %s%s", type, fr_plain_text(f, v));
     if (v->cat == FR_FLOAT)
         return fr_textf(f, "constant %s%s%s%s", type, *type ? "(" : "", fr_real_text(f, v->as.f),
                         *type ? ")" : "");

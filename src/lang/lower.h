@@ -9,6 +9,7 @@
  *     control.c if, loops, early return               arith.c    operators
  *     call.c    arguments, inlining                   tile_op.def, tile/op_*.c  the operations of the language
  *     attr.c    attributes, methods, subscripts       diag.c     messages
+ *     complex.c arithmetic of complex numbers
  *
  * A name's value is a fr_value: a number known at compile time, a tile (an IR value with a dtype), or
  * something that exists only at compile time (tuples, arrays, functions, dtypes, ...). Whatever a
@@ -30,7 +31,7 @@ typedef enum fr_kind {
     FR_CONFLICT,  /* different types on different paths; as.text says which */
     FR_NONE,
     FR_ELLIPSIS,
-    FR_NUMBER,    /* constant: cat, dtype (0 = loose), as.i or as.f */
+    FR_NUMBER,    /* constant: cat, dtype (0 = loose), as.i, as.f or as.c */
     FR_STR,       /* as.text */
     FR_TUPLE,     /* n items */
     FR_TILE,      /* as.v of dtype; scalars are tiles of rank 0 */
@@ -53,7 +54,7 @@ typedef enum fr_kind {
     FR_OPAQUE     /* as.object: something of the host that kernels cannot use */
 } fr_kind;
 
-typedef enum fr_cat { FR_BOOL, FR_INT, FR_FLOAT } fr_cat;
+typedef enum fr_cat { FR_BOOL, FR_INT, FR_FLOAT, FR_COMPLEX } fr_cat;
 
 typedef struct fr_value {
     uint8_t kind, dtype, cat;
@@ -63,6 +64,7 @@ typedef struct fr_value {
     union {
         fr_int i;
         double f;
+        double c[2]; /* FR_COMPLEX: real and imaginary part */
         ts_val v;
         uint32_t object;
         const char *text;
@@ -319,6 +321,21 @@ ts_status fr_minmax(fr *f, bool is_max, const fr_value *x, const fr_value *y, ui
 /* `op` is divi or remi. */
 ts_val fr_int_div(fr *f, ts_op op, ts_val x, ts_val y, uint32_t attr);
 const char *fr_operator_sign(ts_operator op);
+
+/* complex.c: complex numbers and tiles of them, by their parts. A number is real where it is not complex. */
+bool fr_is_complex(const fr_value *v); /* a number or a tile */
+/* Real and imaginary part: numbers of a number, tiles of a tile. Of what is real: itself, and zero. */
+ts_status fr_complex_parts(fr *f, const fr_value *v, fr_value *re, fr_value *im);
+/* A tile of two tiles of the part of `dtype`. */
+fr_value fr_complex_join(fr *f, ts_dtype dtype, ts_val re, ts_val im);
+ts_status fr_complex_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out);
+ts_status fr_complex_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out);
+ts_status fr_complex_negate(fr *f, const fr_value *x, fr_value *out);
+ts_status fr_complex_abs(fr *f, const fr_value *x, fr_value *out);
+/* Explicit conversion from or to a complex dtype. */
+ts_status fr_complex_convert(fr *f, const fr_value *v, ts_dtype to, uint32_t round, fr_value *out);
+/* An error where an operation that has no meaning for complex numbers is given one. */
+ts_status fr_complex_check(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args);
 
 /* attr.c */
 ts_status fr_attribute(fr *f, uint32_t node, fr_value *out);

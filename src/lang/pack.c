@@ -235,6 +235,8 @@ static bool pack_object(const ts_pack *p, uint32_t at)
         return o->x < p->n_strings && pack_pairs_below(p, o->y, p->n_strings, p->n_objects);
     case TS_OBJ_FUNC:
         return o->x < p->n_functions;
+    case TS_OBJ_COMPLEX:
+        return o->x < at && o->y < at;
     case TS_OBJ_TYPED:
         return o->x < p->n_strings && o->y < at;
     case TS_OBJ_DICT:

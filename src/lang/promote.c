@@ -7,9 +7,10 @@
  *   int            -      the wider       error            f16    bf16   f32  f64  error
  *   f16, bf16      -                                       same kind, else error; f32, f64 win
  *   restricted                                                                     only with itself
+ *   complex64      complex64 with all of these, but for f64 and complex128: complex128 (not restricted)
  *
  * A loose constant (a literal) takes the dtype of the tile it meets, unless its category (bool <
- * int < float) is higher: then it counts as int32 or float32. Part of the front end (lower.h).
+ * int < float < complex) is higher: then it counts as int32, float32 or complex64. Part of the front end (lower.h).
  */
 #include "lang/lower.h"
 #include "ir/float.h"
@@ -47,7 +48,17 @@ uint32_t fr_dtype_bits(ts_dtype dtype)
 
 fr_cat fr_dtype_cat(ts_dtype dtype)
 {
-    return dtype == TS_DTYPE_bool_ ? FR_BOOL : fr_dtype_is_int(dtype) ? FR_INT : FR_FLOAT;
+    return dtype == TS_DTYPE_bool_                 ? FR_BOOL
+           : fr_dtype_is_int(dtype)                ? FR_INT
+           : ts_dtype_get(dtype)->kind == 'c' ? FR_COMPLEX
+                                                   : FR_FLOAT;
+}
+
+/* At least one is complex: the complex dtype whose parts hold both. */
+static ts_dtype promote_complex(ts_dtype a, ts_dtype b)
+{
+    bool wide = a == TS_DTYPE_complex128 || b == TS_DTYPE_complex128 || a == TS_DTYPE_float64 || b == TS_DTYPE_float64;
+    return wide ? TS_DTYPE_complex128 : TS_DTYPE_complex64;
 }
 
 ts_dtype fr_promote(ts_dtype a, ts_dtype b)
@@ -56,6 +67,8 @@ ts_dtype fr_promote(ts_dtype a, ts_dtype b)
         return a;
     if (fr_dtype_is_restricted(a) || fr_dtype_is_restricted(b))
         return TS_DTYPE_NONE;
+    if (fr_dtype_cat(a) == FR_COMPLEX || fr_dtype_cat(b) == FR_COMPLEX)
+        return promote_complex(a, b);
     if (a == TS_DTYPE_bool_ || b == TS_DTYPE_bool_)
         return a == TS_DTYPE_bool_ ? b : a;
     bool float_a = fr_dtype_is_float(a), float_b = fr_dtype_is_float(b);
@@ -84,7 +97,7 @@ bool fr_fits(const fr_value *v, ts_dtype dtype)
 {
     if (v->cat > fr_dtype_cat(dtype))
         return false;
-    return fr_dtype_cat(dtype) == FR_FLOAT || v->cat == FR_BOOL || promote_in_range(v->as.i, dtype);
+    return fr_dtype_cat(dtype) >= FR_FLOAT || v->cat == FR_BOOL || promote_in_range(v->as.i, dtype);
 }
 
 bool fr_joins(const fr_value *v, ts_dtype dtype)
@@ -101,7 +114,7 @@ ts_status fr_default_dtype(fr *f, const fr_value *v, ts_dtype *out)
     if (*out)
         return TS_OK;
     if (v->cat != FR_INT) {
-        *out = v->cat == FR_BOOL ? TS_DTYPE_bool_ : TS_DTYPE_float32;
+        *out = v->cat == FR_BOOL ? TS_DTYPE_bool_ : v->cat == FR_FLOAT ? TS_DTYPE_float32 : TS_DTYPE_complex64;
         return TS_OK;
     }
     for (uint32_t i = 0; i < TS_COUNT(ints); i++)
@@ -124,6 +137,8 @@ static const char *promote_unheld(double x, ts_dtype dtype)
 
 ts_status fr_round(fr *f, const fr_value *v, ts_dtype to, fr_value *out)
 {
+    if (v->cat == FR_COMPLEX || fr_dtype_cat(to) == FR_COMPLEX)
+        return fr_complex_convert(f, v, to, TS_RN, out);
     double x = fr_as_double(v);
     if (fr_dtype_cat(to) == FR_FLOAT) {
         const char *unheld = promote_unheld(x, to);
@@ -148,6 +163,12 @@ ts_status fr_round(fr *f, const fr_value *v, ts_dtype to, fr_value *out)
 ts_val fr_constant(fr *f, const fr_value *v, ts_dtype dtype, const fr_shape *shape)
 {
     ts_type type = fr_type(f, dtype, shape);
+    if (fr_dtype_cat(dtype) == FR_COMPLEX) {
+        ts_type part = ts_type_with_elem(f->module, type, ts_type_part(fr_ir(dtype)));
+        bool whole = v->cat == FR_COMPLEX;
+        ts_val re = ts_float(&f->b, part, whole ? v->as.c[0] : fr_as_double(v));
+        return fr_complex_join(f, dtype, re, ts_float(&f->b, part, whole ? v->as.c[1] : 0)).as.v;
+    }
     if (fr_dtype_cat(dtype) == FR_FLOAT)
         return ts_float(&f->b, type, fr_as_double(v));
     fr_int i = v->cat == FR_FLOAT ? (fr_int)v->as.f : v->as.i;
@@ -263,6 +284,8 @@ ts_status fr_convert(fr *f, const fr_value *v, ts_dtype to, uint32_t round, fr_v
                         fr_say(f, v), ts_dtype_name(to));
     ts_dtype from = (ts_dtype)v->dtype;
     ts_val x = v->as.v;
+    if (from != to && (fr_dtype_cat(from) == FR_COMPLEX || fr_dtype_cat(to) == FR_COMPLEX))
+        return fr_complex_convert(f, v, to, round, out);
     if (from != to) {
         if (to == TS_DTYPE_bool_)
             x = promote_to_bool(f, x, from);

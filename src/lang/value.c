@@ -91,12 +91,12 @@ ts_status fr_container(fr *f, fr_kind kind, uint32_t n, fr_value *items, fr_valu
 
 double fr_as_double(const fr_value *v)
 {
-    return v->cat == FR_FLOAT ? v->as.f : (double)v->as.i;
+    return v->cat >= FR_FLOAT ? v->as.f : (double)v->as.i;
 }
 
 bool fr_is_int(const fr_value *v, int64_t *out)
 {
-    if (v->kind != FR_NUMBER || v->cat == FR_FLOAT || v->as.i < INT64_MIN || v->as.i > INT64_MAX)
+    if (v->kind != FR_NUMBER || v->cat >= FR_FLOAT || v->as.i < INT64_MIN || v->as.i > INT64_MAX)
         return false;
     *out = (int64_t)v->as.i;
     return true;
@@ -106,7 +106,8 @@ bool fr_truth(const fr_value *v, bool *out)
 {
     switch (v->kind) {
     case FR_NUMBER:
-        *out = v->cat == FR_FLOAT ? v->as.f != 0 : v->as.i != 0;
+        *out = v->cat == FR_FLOAT ? v->as.f != 0 : v->cat == FR_COMPLEX ? v->as.c[0] != 0 || v->as.c[1] != 0
+                                                                        : v->as.i != 0;
         return true;
     case FR_STR:
         *out = v->as.text[0] != 0;
@@ -190,6 +191,20 @@ static ts_status value_typed(fr *f, const ts_object *o, fr_value *out)
     return fr_round(f, out, dtype, out);
 }
 
+/* Two older objects, which are floats. */
+static ts_status value_complex(fr *f, const ts_object *o, fr_value *out)
+{
+    fr_value part[2];
+    for (int i = 0; i < 2; i++) {
+        const ts_object *of = &f->pack.objects[i ? o->y : o->x];
+        if (of->kind != TS_OBJ_FLOAT)
+            return ts_fail(f->err, TS_PARSE, "packed function: malformed complex number");
+        TS_TRY(fr_object(f, i ? o->y : o->x, &part[i]));
+    }
+    *out = (fr_value){.kind = FR_NUMBER, .cat = FR_COMPLEX, .as.c = {part[0].as.f, part[1].as.f}};
+    return TS_OK;
+}
+
 ts_status fr_object(fr *f, uint32_t object, fr_value *out)
 {
     const ts_object *o = &f->pack.objects[object];
@@ -209,6 +224,8 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
     case TS_OBJ_FLOAT:
         *out = fr_real(real);
         return TS_OK;
+    case TS_OBJ_COMPLEX:
+        return value_complex(f, o, out);
     case TS_OBJ_STR:
         *out = fr_text(fr_string(f, o->x));
         return TS_OK;
@@ -329,6 +346,8 @@ bool fr_same(const fr *f, const fr_value *a, const fr_value *b)
     case FR_NUMBER:
         if (a->cat != b->cat || a->dtype != b->dtype)
             return false;
+        if (a->cat == FR_COMPLEX)
+            return memcmp(a->as.c, b->as.c, sizeof a->as.c) == 0;
         return a->cat == FR_FLOAT ? memcmp(&a->as.f, &b->as.f, sizeof a->as.f) == 0
                                   : a->as.i == b->as.i;
     case FR_TILE:

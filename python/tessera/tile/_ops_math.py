@@ -65,6 +65,26 @@ def abs(x: Any, /) -> Any:
 
 
 @op
+def complex(real: Any, imag: Any, /) -> Any:
+    """A complex number or tile of two real ones that broadcast: complex128 of float64, else complex64."""
+
+
+@op
+def real(x: Any, /) -> Any:
+    """The real part: float32 of complex64, float64 of complex128. Real numbers are their own."""
+
+
+@op
+def imag(x: Any, /) -> Any:
+    """The imaginary part; zeros where ``x`` is real."""
+
+
+@op
+def conj(x: Any, /) -> Any:
+    """The complex conjugate; ``x`` itself where it is real."""
+
+
+@op
 def isnan(x: Any, /) -> Any:
     """Where a float is NaN."""
 

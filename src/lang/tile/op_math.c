@@ -47,7 +47,7 @@ ts_status fr_op_binary(fr *f, const fr_call *c, fr_value *out)
     if (c->op->y) {
         ts_dtype dtype;
         TS_TRY(fr_common_dtype(f, fr_operator_sign(op), &c->arg[0], &c->arg[1], &dtype));
-        if (op == TS_OPERATOR_Div && fr_dtype_cat(dtype) != FR_FLOAT)
+        if (op == TS_OPERATOR_Div && fr_dtype_cat(dtype) < FR_FLOAT)
             dtype = TS_DTYPE_float32;
         TS_TRY(fr_arg_attr(f, c, 2, 3, c->op->y, dtype, &options.attr));
         options.has_round = fr_given(c, 2);
@@ -248,6 +248,8 @@ ts_status fr_op_abs(fr *f, const fr_call *c, fr_value *out)
 {
     fr_value x = c->arg[0];
     TS_TRY(math_number(f, c, 0));
+    if (fr_is_complex(&x))
+        return fr_complex_abs(f, &x, out);
     if (x.kind == FR_NUMBER) {
         bool negative =
             x.cat == FR_FLOAT ? x.as.f < 0 || (x.as.f == 0 && 1 / x.as.f < 0) : x.as.i < 0;
@@ -260,6 +262,56 @@ ts_status fr_op_abs(fr *f, const fr_call *c, fr_value *out)
         out->as.v = ts_op1(&f->b, TS_OP_absf, x.as.v, 0);
     else if (fr_dtype_is_int((ts_dtype)x.dtype) && fr_dtype_is_signed((ts_dtype)x.dtype))
         out->as.v = ts_op1(&f->b, TS_OP_absi, x.as.v, 0);
+    return TS_OK;
+}
+
+/* real and imag (x: which part) of real numbers too; conj. */
+ts_status fr_op_part(fr *f, const fr_call *c, fr_value *out)
+{
+    fr_value part[2];
+    TS_TRY(math_number(f, c, 0));
+    TS_TRY(math_restricted(f, c, 0, &c->arg[0]));
+    TS_TRY(fr_complex_parts(f, &c->arg[0], &part[0], &part[1]));
+    *out = part[c->op->x];
+    return TS_OK;
+}
+
+ts_status fr_op_conj(fr *f, const fr_call *c, fr_value *out)
+{
+    fr_value re, im;
+    *out = c->arg[0];
+    TS_TRY(math_number(f, c, 0));
+    TS_TRY(math_restricted(f, c, 0, out));
+    if (!fr_is_complex(out))
+        return TS_OK;
+    if (out->kind == FR_NUMBER) {
+        out->as.c[1] = -out->as.c[1];
+        return TS_OK;
+    }
+    TS_TRY(fr_complex_parts(f, out, &re, &im));
+    *out = fr_complex_join(f, (ts_dtype)out->dtype, re.as.v, ts_op1(&f->b, TS_OP_negf, im.as.v, 0));
+    return TS_OK;
+}
+
+/* A number of two real ones. What is narrower than float32 becomes float32. */
+ts_status fr_op_complex(fr *f, const fr_call *c, fr_value *out)
+{
+    fr_value re = c->arg[0], im = c->arg[1];
+    for (uint32_t i = 0; i < 2; i++) {
+        TS_TRY(math_number(f, c, i));
+        TS_TRY(math_restricted(f, c, i, &c->arg[i]));
+        if (fr_is_complex(&c->arg[i]))
+            return fr_arg_error(f, c, i, "real");
+    }
+    if (re.kind == FR_NUMBER && im.kind == FR_NUMBER && !re.dtype && !im.dtype) {
+        *out = (fr_value){.kind = FR_NUMBER, .cat = FR_COMPLEX, .as.c = {fr_as_double(&re), fr_as_double(&im)}};
+        return TS_OK;
+    }
+    TS_TRY(fr_unify(f, "complex", &re, &im));
+    ts_dtype part = re.dtype == TS_DTYPE_float64 ? TS_DTYPE_float64 : TS_DTYPE_float32;
+    TS_TRY(fr_convert(f, &re, part, TS_RN, &re));
+    TS_TRY(fr_convert(f, &im, part, TS_RN, &im));
+    *out = fr_complex_join(f, part == TS_DTYPE_float64 ? TS_DTYPE_complex128 : TS_DTYPE_complex64, re.as.v, im.as.v);
     return TS_OK;
 }
 

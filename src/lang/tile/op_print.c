@@ -43,6 +43,10 @@ const char *fr_plain_text(fr *f, const fr_value *v)
             return v->as.i ? "True" : "False";
         if (v->cat == FR_INT)
             return fr_is_int(v, &i) ? fr_textf(f, "%lld", (long long)i) : NULL;
+        if (v->cat == FR_COMPLEX) {
+            const char *im = fr_real_text(f, v->as.c[1]);
+            return fr_textf(f, "(%s%s%sj)", fr_real_text(f, v->as.c[0]), *im == '-' ? "" : "+", im);
+        }
         return fr_real_text(f, v->as.f);
     default:
         return NULL;
@@ -107,6 +111,21 @@ static ts_status print_spec(fr *f, print_out *p, const fr_value *v, const char *
     return TS_OK;
 }
 
+static ts_status print_item(fr *f, print_out *p, const fr_value *v, const char *spec);
+
+/* "(1.0 + 2.0j)"; of a tile "([1.0, 2.0] + [3.0, 4.0]j)". */
+static ts_status print_complex(fr *f, print_out *p, const fr_value *v, const char *spec)
+{
+    fr_value re, im;
+    TS_TRY(fr_complex_parts(f, v, &re, &im));
+    print_literal(p, "(");
+    TS_TRY(print_item(f, p, &re, spec));
+    print_literal(p, " + ");
+    TS_TRY(print_item(f, p, &im, spec));
+    print_literal(p, "j)");
+    return TS_OK;
+}
+
 static ts_status print_item(fr *f, print_out *p, const fr_value *v, const char *spec)
 {
     const char *text = fr_plain_text(f, v);
@@ -133,6 +152,8 @@ static ts_status print_item(fr *f, print_out *p, const fr_value *v, const char *
     }
     fr_value tile;
     TS_TRY(fr_as_tile(f, v, &tile));
+    if (fr_is_complex(&tile))
+        return print_complex(f, p, &tile, spec);
     TS_TRY(print_widen(f, &tile));
     TS_TRY(print_spec(f, p, &tile, spec));
     return print_value(f, p, &tile);

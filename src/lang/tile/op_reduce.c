@@ -139,12 +139,29 @@ static ts_status reduce_sum_of(fr *f, const fr_call *c, ts_dtype dtype, reduce_s
     return TS_OK;
 }
 
+/* The sums of both parts. */
+static ts_status reduce_complex(fr *f, const fr_call *c, fr_value *v)
+{
+    fr_call of = *c;
+    fr_value part[2];
+    ts_dtype dtype = (ts_dtype)v->dtype;
+    TS_TRY(fr_complex_parts(f, v, &part[0], &part[1]));
+    for (int i = 0; i < 2; i++) {
+        of.arg[0] = part[i];
+        TS_TRY(fr_op_sum(f, &of, &part[i]));
+    }
+    *v = fr_complex_join(f, dtype, part[0].as.v, part[1].as.v);
+    return TS_OK;
+}
+
 ts_status fr_op_sum(fr *f, const fr_call *c, fr_value *out)
 {
     reduce_simple r = {.region = TS_OP_reduce};
     uint32_t mask;
     bool keep;
     TS_TRY(reduce_input(f, c, out));
+    if (fr_is_complex(out))
+        return reduce_complex(f, c, out);
     if (out->dtype == TS_DTYPE_bool_)
         TS_TRY(fr_convert(f, out, TS_DTYPE_int32, TS_RN, out));
     TS_TRY(reduce_axes(f, c, 1, fr_shape_of(f, out).rank, &mask));

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives the front end through libtessera.so alone: a function and its arguments give IR text or the
-message of an error. No extension module is needed.
+message of an error.
 """
 
 from __future__ import annotations
@@ -10,13 +10,10 @@ import os
 import pathlib
 import struct
 
-from tessera import _pack
+from tessera import _core, _pack
 
 ROOT = pathlib.Path(__file__).parents[3]
-DTYPES = (
-    "bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 bfloat16 float32 float64 "
-    "tfloat32 float8_e4m3fn float8_e5m2 float8_e8m0fnu float4_e2m1fn float8_e5m3fnu"
-).split()
+DTYPES = [row[0] for row in _core.DTYPES]
 STATUS = {
     -7: "SYNTAX",
     -8: "TILETYPE",
