@@ -43,6 +43,7 @@ ROOMS = {
     "registry": "base table device device/cpu device/cuda",
     "array": "base table device registry",
     "run": "base table ir compile target/llvm device registry array",
+    "lib": "base table device registry array run",
 }
 
 

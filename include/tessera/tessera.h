@@ -11,6 +11,7 @@
  *     graph.h     graphs of the CPU device: work recorded once and run many times
  *     array.h     counted memory and strided views on it, DLPack
  *     native.h    the device's own handles, for code that talks to its driver as well
+ *     lib.h       kernels that come with the library: matrix products by shape and dtype
  *     report.h    what a kernel costs, counted before it runs
  */
 #ifndef TESSERA_TESSERA_H
@@ -23,6 +24,7 @@
 #include "tessera/graph.h"
 #include "tessera/ir.h"
 #include "tessera/launch.h"
+#include "tessera/lib.h"
 #include "tessera/native.h"
 #include "tessera/report.h"
 

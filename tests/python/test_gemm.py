@@ -8,12 +8,29 @@ import numpy as np
 import pytest
 import tessera
 import tessera.tile as ct
-from tessera.lib import _gemm_deep, gemm
-from tessera.lib import _gemm_gpu as gpu
 from tessera.lib import _gemm_plan as planning
 from tessera.lib import _gpu_array as arrays
+from tessera.lib import gemm
 
 SHAPES = [(1, 1, 1), (1, 100, 300), (17, 33, 65), (300, 10, 70), (257, 129, 40), (64, 500, 33)]
+
+
+def matrix(rows: int, cols: int, dtype: str) -> np.ndarray:
+    """Of any extents, without memory: to plan for, not to read."""
+    x = np.zeros(1, dtype)
+    return np.lib.stride_tricks.as_strided(x, (rows, cols), (cols * x.itemsize, x.itemsize))
+
+
+def planned(
+    m: int, n: int, k: int, dtype: str = "float16", flags: int = 0, machine: tuple[int, int] = (90, 132)
+) -> planning.Plan:  # fmt: skip
+    """The plan of a product on an H200, or another machine."""
+    arrays = matrix(m, k, dtype), matrix(k, n, dtype), matrix(m, n, "float32")
+    return planning.make_plan(gemm.KERNELS, *arrays, flags, machine=machine)
+
+
+def kernel_of(plan: planning.Plan) -> str:
+    return str(plan.kernel.__name__).removesuffix("_kernel")
 
 
 def random(rows: int, cols: int) -> np.ndarray:
@@ -38,13 +55,14 @@ def test_tiles_give_the_same_bits() -> None:
 
 def test_picked_tile_pads_little() -> None:
     for m, n, k in [(300, 300, 300), (16, 1024, 1024), (1024, 100, 1024), (777, 1333, 555)]:
-        tile = gemm.cpu_tile(m, n, k)
+        tile = planned(m, n, k, "float32", machine=(1, 2)).constants[:3]
         padded = np.prod([-(-extent // t) * t for extent, t in zip((m, n, k), tile, strict=True)])
         assert padded <= 1.4 * m * n * k, (m, n, k, tile)
 
 
 def test_large_products_get_the_large_tile() -> None:
-    assert gemm.cpu_tile(1 << 16, 1 << 16, 1 << 16) == (256, 256, 256)
+    plan = planned(1 << 16, 1 << 16, 1 << 16, "float32", machine=(1, 2))
+    assert plan.constants[:3] == (256, 256, 256) and plan.grid == (1 << 16, 1, 1)
 
 
 @pytest.mark.parametrize("pieces", [1, 2, 4])
@@ -77,70 +95,84 @@ def test_float64_is_summed_in_float64() -> None:
 
 
 def test_tiles_without_wgmma_leave_no_multiprocessor_idle() -> None:
-    assert planning.plan(8192, 8192, 8192, "float32", 132, False).tile == (128, 128, 16)
-    assert planning.plan(1024, 1024, 1024, "float32", 132, False).tile == (64, 128, 16)
-    assert planning.plan(4096, 4096, 4096, "float64", 132, False).tile == (128, 64, 16)
-    assert planning.plan(4096, 4096, 4096, "float8_e4m3fn", 132, False).tile[2] == 128
+    assert planned(8192, 8192, 8192, "float32").constants[:3] == (128, 128, 16)
+    assert planned(4096, 4096, 4096, "float64").constants[:3] == (128, 64, 16)
+    small = planned(1024, 1024, 1024, "float32")
+    assert small.constants[:3] == (64, 128, 16) and small.grid == (128, 1, 1)
 
 
 def test_plans_fill_the_chip_where_they_can() -> None:
-    plan = functools.partial(planning.plan, dtype="bfloat16", sms=132)
-    large = plan(8192, 8192, 8192)
-    assert large.tile[0] * large.tile[1] >= 1 << 14 and not large.swapped
-    assert plan(3072, 3072, 3072).tail > 1  # 2.2 or 4.4 waves
-    short = plan(1536, 1536, 1536)  # 1.1 waves of 128 x 128, 0.9 of 128 x 160
-    assert short.tile == (128, 128, 64) and short.more == 32
-    assert planning.plan(8192, 8192, 8192, "int8", 132).tile[2] == 128
-    few = plan(16, 4096, 16384)
-    assert few.swapped and few.tile[1] == 16
-    deep = planning.plan(512, 512, 16384, "float16", 132)
-    tiles = ct.cdiv(512, deep.tile[0]) * ct.cdiv(512, deep.tile[1])
-    assert tiles * deep.pieces * max(1, deep.ctas) >= 64
+    large = planned(8192, 8192, 8192)
+    assert large.constants[0] * large.constants[1] >= 1 << 14 and not large.swapped
+    assert planned(3072, 3072, 3072).constants[-1] > 1  # 2.2 or 4.4 waves
+    short = planned(1536, 1536, 1536)  # 1.1 waves of 128 x 128, 0.9 of 128 x 160
+    assert kernel_of(short) == "wide_gemm" and short.constants[:4] == (128, 128, 32, 64)
+    assert planned(8192, 8192, 8192, "int8").constants[2] == 128
+    few = planned(16, 4096, 16384)
+    assert few.swapped and few.constants[1] == 16
+    assert planned(512, 512, 16384).grid[0] * planned(512, 512, 16384).grid[1] >= 64
 
 
 def test_plans_without_clusters_are_those_of_kernels_without_them() -> None:
     for m, n in ((16, 4096), (128, 11008), (3072, 3072), (8192, 200)):
-        plan = planning.plan(m, n, 4096, "float16", 108, clusters=False)
-        assert plan.ctas == plan.more == 0 and not plan.shared
-        for asked in ({"batch": 4}, {"after": 4}):
-            one = planning.plan(m, n, 512, "float16", 132, **asked)
-            assert one.ctas == one.more == 0 and one.pieces == 1
-            assert not one.shared and not one.swapped
+        assert kernel_of(planned(m, n, 4096, machine=(80, 108))) in ("gemm", "split_gemm")
+        one = planned(m, n, 512, flags=planning.GELU)
+        assert kernel_of(one) == "gelu_gemm" and one.plain
 
 
 def test_kernels_start_early_where_their_blocks_find_room_or_data_stays_in_l2() -> None:
-    plan = functools.partial(planning.plan, dtype="bfloat16", sms=132)
-    assert plan(1408, 1408, 1408).early and plan(8192, 8192, 8192).early
-    assert not plan(128, 11008, 4096).early
-
-
-def blocks(m: int, n: int, found: _gemm_deep.Deep) -> int:
-    rows, cols, _ = found.tile
-    return ct.cdiv(m, rows) * ct.cdiv(n, cols) * found.pieces * max(1, found.ctas)
+    assert planned(1408, 1408, 1408).launch and planned(8192, 8192, 8192).launch
+    assert not planned(128, 11008, 4096).launch
 
 
 @pytest.mark.parametrize("shape", [(512, 512, 16384), (256, 256, 16384), (512, 1024, 8192)])
 def test_deep_products_are_cut_until_the_chip_is_busy(shape: tuple[int, int, int]) -> None:
-    found = _gemm_deep.deep(*shape, 2, 132)
-    assert found and 100 <= blocks(*shape[:2], found) <= 132
-    assert shape[2] // (found.pieces * found.ctas) >= 8 * found.tile[2]
-    for dtype, least in (("float32", 200), ("float64", 100)):
-        cut = _gemm_deep.other(*shape, dtype, 132)
-        assert cut and least <= blocks(*shape[:2], cut) <= 1056
+    for dtype, least, most in (
+        ("float16", 100, 132),
+        ("float32", 200, 1056),
+        ("float64", 100, 1056),
+    ):
+        found = planned(*shape, dtype)
+        assert found.parts and found.parts[0] == found.grid[1]
+        assert least <= found.grid[0] * found.grid[1] <= most
+        assert shape[2] // found.grid[1] >= 8 * found.constants[2]
 
 
 def test_tall_operands_beside_a_hundred_rows_are_rows_of_the_transposed_product() -> None:
-    assert gpu._is_tall(128, 4096, 16384, "bfloat16", 132)
-    assert not gpu._is_tall(64, 4096, 16384, "bfloat16", 132)
-    assert not gpu._is_tall(128, 11008, 16384, "bfloat16", 132)
-    assert not gpu._is_tall(128, 4096, 16384, "int8", 132)
+    tall = planned(128, 4096, 16384)
+    assert tall.swapped and tall.constants[:3] == (64, 128, 64)
+    assert tall.kernel._hints["num_ctas"] == 2 and tall.kernel._hints["num_stages"] == 6
 
 
 def test_products_with_enough_tiles_stay_whole() -> None:
-    assert _gemm_deep.deep(4096, 4096, 16384, 2, 132) is None
-    assert _gemm_deep.deep(512, 512, 512, 2, 132) is None
-    assert _gemm_deep.other(4096, 4096, 16384, "float32", 132) is None
-    assert _gemm_deep.other(100, 100, 100, "float64", 132) is None
+    for dtype in ("float16", "float32", "float64"):
+        assert planned(4096, 4096, 16384, dtype).parts is None
+    assert planned(100, 100, 100, "float64").parts is None
+
+
+def test_operands_that_tma_cannot_read_are_copied() -> None:
+    a, b = np.zeros((3000, 4001), np.float16), np.zeros((4001, 3000), np.float16)
+    c = np.zeros((3000, 3000), np.float16)
+    plan = planning.make_plan(gemm.KERNELS, a, b, c, machine=(90, 132))
+    assert plan.copies == ((1, (3000, 4008)), None) and not plan.plain
+    plan = planning.make_plan(gemm.KERNELS, b.T, a.T, c, machine=(90, 132))
+    assert plan.copies == (None, (0, (3000, 4008)))
+    shifted = np.zeros(4001 * 3000 + 1, np.float16)[1:].reshape(4001, 3000)
+    plan = planning.make_plan(gemm.KERNELS, a, shifted, c, machine=(90, 132))
+    assert plan.copies[1] == (1, (4001, 3000))
+
+
+def test_planning_refuses_what_is_not_a_product() -> None:
+    a, b, c = random(4, 6), random(6, 7), random(4, 7)
+    plan = functools.partial(planning.make_plan, gemm.KERNELS)
+    with pytest.raises(ValueError, match=r"b has shape \(5, 7\), wanted \(6, 7\)"):
+        plan(a, b[:5], c)
+    with pytest.raises(TypeError, match="a is of int16"):
+        plan(a.astype(np.int16), b.astype(np.int16), c)
+    with pytest.raises(TypeError, match="a, b and c must be arrays|b is not an array"):
+        plan(a, 3, c)
+    with pytest.raises(ValueError, match="units are 0"):
+        plan(a, b, c, machine=(90, 0))
 
 
 def test_copies_pad_with_zeros() -> None:
@@ -166,8 +198,11 @@ def test_gelu_of_product_bias_and_residual() -> None:
 
 
 def test_small_plans_spare_copies() -> None:
-    assert planning.small_plan(5, 3333, 4097, 132).tile[0] == 16
-    assert planning.small_plan(4096, 4096, 4096, 132) is None
+    assert planned(5, 3333, 4097).constants[0] == 16 and planned(5, 3333, 4097).copies == (
+        None,
+        None,
+    )
+    assert planned(4096, 4096, 4097).copies[0] is not None
 
 
 def test_results_with_columns_side_by_side_compile_for_hopper() -> None:
@@ -260,8 +295,9 @@ def test_shapes_are_refused_however_often_they_come() -> None:
 
 def test_slender_products_read_the_large_operand_once() -> None:
     for m, n, k in ((17, 4096, 11008), (100, 8192, 8192), (8192, 64, 8192), (128, 11008, 4096)):
-        plan = planning.plan(m, n, k, "bfloat16", 132)
-        few = plan.tile[0] if (m < n) != plan.swapped else plan.tile[1] + plan.more
+        plan = planned(m, n, k)
+        rows, cols, more = plan.constants[:3]
+        few = rows if (m < n) != plan.swapped else cols + more * (kernel_of(plan) == "wide_gemm")
         assert few >= min(m, n), (m, n, k, plan)
 
 
@@ -283,13 +319,15 @@ def test_tiles_of_other_widths_are_two_products_of_one_loop() -> None:
 def test_slender_products_are_those_of_float64(m: int) -> None:
     a, b, c = random(m, 200), random(200, 90), np.full((m, 90), np.nan, np.float32)
     args = (a, b, c, 64, 32, 32, 8, False, False)
-    ct.launch(None, (ct.cdiv(m, 64) * 3, 1, 1), gemm.slender(2), args)
+    kernel = gemm.slender_gemm_kernel.replace_hints(num_ctas=2)
+    ct.launch(None, (ct.cdiv(m, 64) * 3, 1, 1), kernel, args)
     assert np.abs(c - a.astype(np.float64) @ b).max() < 1e-4
 
 
 def test_one_row_travels_by_tma_and_a_cluster_shares_the_steps() -> None:
     a, b, c = np.zeros((1, 512), np.float16), np.zeros((512, 64), np.float16), np.zeros((1, 64))
     c = c.astype(np.float16)
-    code = hopper(gemm.slender(2), b.T, a.T, c.T, 64, 16, 64, 8, False, False)
+    kernel = gemm.slender_gemm_kernel.replace_hints(num_ctas=2)
+    code = hopper(kernel, b.T, a.T, c.T, 64, 16, 64, 8, False, False)
     assert b"wgmma" in code and b".reqnctapercluster 2, 1, 1" in code
     assert b"ld.shared::cluster" in code and code.count(b"cp.async.bulk.tensor.2d.shared") == 2

@@ -4,7 +4,8 @@ would be given."""
 
 import numpy as np
 import pytest
-from tessera.lib.grouped_gemm import gpu_tile, grouped_gemm
+from tessera.lib._gemm_plan import make_plan
+from tessera.lib.grouped_gemm import KERNELS, grouped_gemm
 
 GROUPS = [
     ((5, 70, 50, 100), (3, 40, 40, 77, 100)),
@@ -74,7 +75,15 @@ def test_what_does_not_fit_is_refused() -> None:
         grouped_gemm(a, b, ends.astype(np.int64), c)
 
 
+def tile_of(rows: int, n: int, dtype: str) -> tuple[int, ...]:
+    """What an H200 takes for a group of so many rows."""
+    a, b, c = (np.zeros(s, dtype) for s in ((rows, 16), (1, 16, n), (rows, n)))
+    plan = make_plan(KERNELS, a, b, c, machine=(90, 132))
+    assert plan.grid == (264 if dtype == "float64" else 132, 1, 1)
+    return plan.constants[:3]
+
+
 def test_small_groups_get_low_tiles() -> None:
-    assert gpu_tile(512, 14336, "bfloat16", True) == (128, 256, 64)
-    assert gpu_tile(16, 4096, "bfloat16", True)[0] == 64
-    assert gpu_tile(512, 4096, "float64", False) == (128, 64, 16)
+    assert tile_of(512, 14336, "float16") == (128, 256, 64)
+    assert tile_of(16, 4096, "float16")[0] == 64
+    assert tile_of(512, 4096, "float64") == (128, 64, 16)

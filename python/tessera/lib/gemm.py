@@ -1,28 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matrix product. Blocks walk the output in groups of rows, so that a group's operands stay in L2. How a GPU runs
-which product: _gemm_gpu.py."""
+"""Matrix product. Blocks walk the output in groups of rows, so that a group's operands stay in L2. Which kernel takes
+which product: _gemm_plan.py."""
 
 from __future__ import annotations
 
-import functools
-import itertools
 from typing import Any
 
-import tessera
 import tessera.tile as ct
 from tessera import _core
 
 from . import _check as check
-from . import _gemm_gpu as gpu
 from . import _gpu_array as arrays
-from . import on_gpu
-from ._gemm_plan import Plan, stages
-from ._gemm_plan import plan as plan_of
+from ._gemm_plan import EARLY, GELU, PRECISE, TF32, Plan, known_plan, make_plan, remember
 from ._rules import RULES, accept
 
-ADDED = 16, 128  # tile of the kernel that adds pieces
 look, launch = _core.look, _core.launch
-GEMM, BATCHED, GELU = (RULES[name].pairs for name in ("gemm", "batched_gemm", "gelu_gemm"))
+GEMM_RULE, BATCHED_RULE, GELU_RULE = (
+    RULES[name].pairs for name in ("gemm", "batched_gemm", "gelu_gemm")
+)
 
 
 @ct.function
@@ -111,14 +106,6 @@ def slender_gemm_kernel(
         y = ct.load(b, index=(k, n), shape=(TK, TN), padding_mode=ct.PaddingMode.ZERO)
         acc = multiply(x, y, acc, TF32, FAST)
     ct.store(c, index=(m, n), tile=ct.astype(acc, c.dtype))
-
-
-@functools.lru_cache(maxsize=64)
-def slender(ctas: int, count: int = 0, shared: bool = False) -> Any:
-    """The kernel on clusters of ``ctas`` with ``count`` stages (0: as many as fit); ``shared``: two blocks on a
-    multiprocessor."""
-    hints = ({"num_stages": count} if count else {}) | ({"occupancy": 2} if shared else {})
-    return slender_gemm_kernel.replace_hints(num_ctas=ctas, **hints)
 
 
 @ct.kernel
@@ -254,26 +241,14 @@ def gelu_gemm_kernel(
             gelu_tile(a, b, bias, residual, c, m, n * PARTS + part % PARTS, TM, TN // PARTS, TK)
 
 
-# A tile that takes long to finish, behind few products, waits for its way out: room for all of it, in place of stages.
-SHALLOW_GELU = gelu_gemm_kernel.replace_hints(num_stages=4)
-SHALLOW = 2048
-
-
-def _cpu_cost(m: int, n: int, k: int, tile: tuple[int, int, int], threads: int) -> int:
-    """Time on the CPU in multiply-adds: padding, packing (4 an element), accumulators, idle threads."""
-    tm, tn, tk = tile
-    step = tm * (tn + 6) * (tk + 4) + 4 * tk * (tm + tn)
-    block = ct.cdiv(k, tk) * step + 4 * tm * tn
-    return ct.cdiv(ct.cdiv(m, tm) * ct.cdiv(n, tn), threads) * block
-
-
-@functools.lru_cache(maxsize=1024)
-def cpu_tile(m: int, n: int, k: int) -> tuple[int, int, int]:
-    """The cheapest tile for a product of these extents; large ones get 256 x 256 x 256."""
-    threads = tessera.device_info("cpu")["units"]
-    rows, cols, depths = range(9), range(4, 9), range(5, 9)
-    tiles = ((1 << x, 1 << y, 1 << z) for x, y, z in itertools.product(rows, cols, depths))
-    return min(tiles, key=lambda t: _cpu_cost(m, n, k, t, threads))
+KERNELS = {
+    "gemm": gemm_kernel,
+    "slender_gemm": slender_gemm_kernel,
+    "wide_gemm": wide_gemm_kernel,
+    "split_gemm": split_gemm_kernel,
+    "batched_gemm": batched_gemm_kernel,
+    "gelu_gemm": gelu_gemm_kernel,
+}
 
 
 def gemm(
@@ -312,71 +287,36 @@ def gemm(
     """
     if type(tile) is list:
         tile = tuple(tile)
-    key = look(GEMM, a, b, c), tile, group, tf32, fast
-    way = gpu.way_of(key)
-    if way is None:  # arrays that look like those of an earlier call have been checked
+    key = look(GEMM_RULE, a, b, c), tile, group, tf32, fast
+    plan = known_plan(key)
+    if plan is None:  # arrays that look like those of an earlier call have been checked
         check.product("gemm", 2, a, b, c)
         tile = None if tile is None else check.tile("gemm", "tile", tile, 3)
         check.integer("gemm", "group", group, 1, 1 << 20)
         accept("gemm", a, b, c)
-        way = _first_way(a, b, c, tile, group, (tf32, fast))
-        gpu.remember(key, way)
-    if way.plain:
-        launch(stream, way.grid, way.kernel, (a, b, c, *way.constants), **way.launch)
+        flags = TF32 * bool(tf32) | PRECISE * (not fast)
+        plan = make_plan(KERNELS, a, b, c, flags, tile, group)
+        remember(key, plan)
+    if plan.plain:
+        launch(stream, plan.grid, plan.kernel, (a, b, c, *plan.constants), **plan.launch)
     else:
-        _run(way, a, b, c, stream)
+        _run(plan, a, b, c, stream)
 
 
-def _first_way(
-    a: Any, b: Any, c: Any, tile: tuple[int, int, int] | None, group: int, asked: tuple[bool, bool]
-) -> gpu.Way:
-    """``asked``: for float32 as tf32, for float8 with fast accumulation."""
-    flags, gpus = gpu.options(a, *asked), on_gpu(c)
-    if gpus and tile is None and c.shape[0] and c.shape[1]:
-        way = gpu.find_way(a, b, c, flags)
-        return way._replace(kernel=_kernel(way.plan))
-    tile = tile or cpu_tile(*c.shape, a.shape[1])
-    blocks = ct.cdiv(c.shape[0], tile[0]) * ct.cdiv(c.shape[1], tile[1])
-    if gpus and gpu.on_tensor_cores(arrays.dtype_name(a), flags):
-        blocks = min(blocks, gpu.units(arrays.device_of(c)))  # others share multiprocessors
-    plan = Plan(tile, group, 1, False)
-    return gpu.Way(plan, (blocks, 1, 1), (*tile, group, *flags, 1), kernel=gemm_kernel)
-
-
-def _kernel(plan: Plan) -> Any:
-    if plan.pieces > 1:
-        return split_gemm_kernel
-    if plan.ctas:
-        return slender(plan.ctas, stages(plan) if plan.shared else plan.stages, plan.shared)
-    return wide_gemm_kernel if plan.more else gemm_kernel
-
-
-def _run(way: gpu.Way, a: Any, b: Any, c: Any, stream: Any) -> None:
-    if any(way.copies):
-        a, b = arrays.copied([a, b], way.copies, stream)
-    if way.plan.swapped:
+def _run(plan: Plan, a: Any, b: Any, c: Any, stream: Any) -> None:
+    if any(plan.copies):
+        a, b = arrays.copied([a, b], plan.copies, stream)
+    if plan.swapped:
         a, b, c = b.T, a.T, c.T
-    if way.parts is None:
-        launch(stream, way.grid, way.kernel, (a, b, c, *way.constants), **way.launch)
+    if plan.parts is None:
+        launch(stream, plan.grid, plan.kernel, (a, b, c, *plan.constants), **plan.launch)
         return
-    parts = arrays.room(way.parts, way.sums, way.device, stream)
-    launch(stream, way.grid, way.kernel, (a, b, parts, *way.constants), **way.launch)
-    blocks = ct.cdiv(c.shape[0], ADDED[0]) * ct.cdiv(c.shape[1], ADDED[1])
-    args = parts, c, way.parts[0], *ADDED
-    launch(stream, (blocks, 1, 1), add_pieces_kernel, args, **gpu.EARLY)
-
-
-def _tile_of(c: Any, k: int, name: str, batch: int = 0, after: int = 1) -> tuple[Plan, int]:
-    """The plan for the last two axes of ``c``, and blocks."""
-    m, n = c.shape[-2:]
-    tiles = lambda t: max(1, batch) * ct.cdiv(m, t[0]) * ct.cdiv(n, t[1])
-    if not on_gpu(c):
-        tile = cpu_tile(m, n, k)
-        return Plan(tile, 8, 1, False), tiles(tile)
-    sms = gpu.units(arrays.device_of(c))
-    tensor = name not in ("float32", "float64")
-    way = plan_of(int(m), int(n), int(k), name, sms, tensor, max(1, batch), after)
-    return way, min(sms, tiles(way.tile)) if tensor else tiles(way.tile)
+    parts = arrays.room(plan.parts, plan.sums, arrays.device_of(c), stream)
+    launch(stream, plan.grid, plan.kernel, (a, b, parts, *plan.constants), **plan.launch)
+    rows, cols = _core.ADD_TILE
+    blocks = ct.cdiv(c.shape[0], rows) * ct.cdiv(c.shape[1], cols)
+    args = parts, c, plan.parts[0], rows, cols
+    launch(stream, (blocks, 1, 1), add_pieces_kernel, args, **EARLY)
 
 
 def batched_gemm(a: Any, b: Any, c: Any, stream: Any = None, *, fast: bool = True) -> None:
@@ -395,16 +335,14 @@ def batched_gemm(a: Any, b: Any, c: Any, stream: Any = None, *, fast: bool = Tru
     ValueError, TypeError
         As ``gemm`` does.
     """
-    key = look(BATCHED, a, b, c), fast
-    way = gpu.way_of(key)
-    if way is None:
+    key = look(BATCHED_RULE, a, b, c), fast
+    plan = known_plan(key)
+    if plan is None:
         check.product("batched_gemm", 3, a, b, c)
         accept("batched_gemm", a, b, c)
-        plan, blocks = _tile_of(c, a.shape[2], arrays.dtype_name(a), c.shape[0])
-        constants = (*plan.tile, plan.group, *gpu.options(a, False, fast), plan.tail)
-        way = gpu.Way(plan, (blocks, 1, 1), constants)
-        gpu.remember(key, way)
-    launch(stream, way.grid, batched_gemm_kernel, (a, b, c, *way.constants), **way.launch)
+        plan = make_plan(KERNELS, a, b, c, PRECISE * (not fast))
+        remember(key, plan)
+    launch(stream, plan.grid, plan.kernel, (a, b, c, *plan.constants), **plan.launch)
 
 
 def gelu_gemm(a: Any, b: Any, bias: Any, residual: Any, c: Any, stream: Any = None) -> None:
@@ -431,17 +369,14 @@ def gelu_gemm(a: Any, b: Any, bias: Any, residual: Any, c: Any, stream: Any = No
     GELU by its tanh form (Hendrycks & Gimpel, 2016), whose tanh is the GPU's approximation
     (absolute error about 5e-4, less than half a unit of bfloat16 near 1); sums in float32.
     """
-    key = look(GELU, a, b, bias, residual, c)
-    way = gpu.way_of(key)
-    if way is None:
+    key = look(GELU_RULE, a, b, bias, residual, c)
+    plan = known_plan(key)
+    if plan is None:
         check.product("gelu_gemm", 2, a, b, c)
         check.shape("gelu_gemm", "bias", bias, tuple(c.shape[1:]))
         check.same_shape("gelu_gemm", c=c, residual=residual)
         accept("gelu_gemm", a, b, bias, residual, c)
-        plan, blocks = _tile_of(c, a.shape[1], arrays.dtype_name(a), after=4)
-        kernel = SHALLOW_GELU if a.shape[1] <= SHALLOW else gelu_gemm_kernel
-        constants = (*plan.tile, plan.group, plan.tail)
-        way = gpu.Way(plan, (blocks, 1, 1), constants, kernel=kernel)
-        gpu.remember(key, way)
-    args = a, b, bias, residual, c, *way.constants
-    launch(stream, way.grid, way.kernel, args, **way.launch)
+        plan = make_plan(KERNELS, a, b, c, GELU)
+        remember(key, plan)
+    args = a, b, bias, residual, c, *plan.constants
+    launch(stream, plan.grid, plan.kernel, args, **plan.launch)

@@ -4,22 +4,16 @@ sorted by expert. How many rows a group has is known on the device alone."""
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
-import tessera
 import tessera.tile as ct
 
 from . import _check as check
-from . import _gemm_gpu as gpu
-from . import _gemm_plan as planning
-from . import _gpu_array as arrays
-from . import on_gpu
+from ._gemm_plan import PRECISE, TF32, known_plan, make_plan, remember
 from ._rules import RULES, accept
-from .gemm import accumulator, begin, cpu_tile, launch, look, multiply, place
+from .gemm import accumulator, begin, launch, look, multiply, place
 
 PAIRS = RULES["grouped_gemm"].pairs
-TILES = ((128, 256), (128, 128), (64, 256), (64, 128))
 
 
 @ct.kernel
@@ -51,13 +45,7 @@ def grouped_gemm_kernel(
         start = end
 
 
-@functools.lru_cache(maxsize=1024)
-def gpu_tile(rows: int, n: int, dtype: str, tensor: bool) -> tuple[int, int, int]:
-    """The tile with which ``rows`` rows, a group in the mean, take the least time: its last tile is half full."""
-    if not tensor:
-        return planning.OTHERS[dtype.partition("_")[0]][0][:3]
-    cost = lambda t: (rows + t[0] / 2) / t[0] * ct.cdiv(n, t[1]) * planning.step(*t)
-    return (*min(TILES, key=cost), 128 // arrays.BYTES[dtype])
+KERNELS = {"grouped_gemm": grouped_gemm_kernel}
 
 
 def _check_groups(a: Any, b: Any, offsets: Any, c: Any) -> None:
@@ -103,23 +91,10 @@ def grouped_gemm(
     16 bytes. An offset beyond M counts as M, one that falls as the one before it.
     """
     key = look(PAIRS, a, b, offsets, c), tf32, fast
-    way = gpu.way_of(key)
-    if way is None:  # arrays that look like those of an earlier call have been checked
+    plan = known_plan(key)
+    if plan is None:  # arrays that look like those of an earlier call have been checked
         _check_groups(a, b, offsets, c)
-        way = _first_way(a, b, c, gpu.options(a, tf32, fast))
-        gpu.remember(key, way)
-    if c.shape[0] and c.shape[1]:
-        args = a, b, offsets, c, *way.constants
-        launch(stream, way.grid, grouped_gemm_kernel, args, **way.launch)
-
-
-def _first_way(a: Any, b: Any, c: Any, flags: tuple[bool, bool]) -> gpu.Way:
-    n, name, rows = int(c.shape[1]), arrays.dtype_name(a), ct.cdiv(a.shape[0], max(1, b.shape[0]))
-    if on_gpu(c):
-        tensor = gpu.on_tensor_cores(name, flags)
-        tile = gpu_tile(int(rows), n, name, tensor)
-        blocks = gpu.units(arrays.device_of(c)) * (1 if tensor else 2)
-    else:
-        tile = cpu_tile(max(1, rows), n, a.shape[1])
-        blocks = tessera.device_info("cpu")["units"]
-    return gpu.Way(planning.Plan(tile, 8, 1, False), (blocks, 1, 1), (*tile, 8, *flags))
+        plan = make_plan(KERNELS, a, b, c, TF32 * bool(tf32) | PRECISE * (not fast))
+        remember(key, plan)
+    args = a, b, offsets, c, *plan.constants
+    launch(stream, plan.grid, plan.kernel, args, **plan.launch)

@@ -40,6 +40,11 @@ def test_what_the_tables_make_is_fresh():
     assert subprocess.run(tool, check=False).returncode == 0
 
 
+def test_packs_of_the_library_are_fresh():
+    tool = [sys.executable, str(ROOT / "tools/gen_lib.py"), "--check"]
+    assert subprocess.run(tool, check=False).returncode == 0
+
+
 def test_packing_imports_nothing_heavy(tmp_path):
     (tmp_path / "kernels.py").write_text(
         "import tessera.tile as ct\ndef k(x):\n    ct.store(x, 0, 1.0)\n"

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the plans of matrix products. A way to run one is a gemm_option; the parts that know a kind of product each
+ * return the cheapest of theirs:
+ *
+ *     gemm_cost.c   products on wgmma, by the estimated time of every option; tiles of the others, of grouped products
+ *                   and of the CPU
+ *     gemm_deep.c   products that are deep but small: pieces of K
+ *     gemm_plan.c   arrays as they lie: which of these to ask, copies, grid and constants of the kernel
+ *     gemm.c        the launch
+ */
+#ifndef TS_LIB_GEMM_H
+#define TS_LIB_GEMM_H
+
+#include "base/base.h"
+#include "tessera/lib.h"
+
+enum {
+#define GEMM_COUNT(name, value) GEMM_##name = value,
+#include "lib/gemm.def"
+};
+
+typedef enum gemm_kind { /* of operands, where there is no wgmma */
+    GEMM_FLOAT32,
+    GEMM_FLOAT64,
+    GEMM_FLOAT8,
+    GEMM_KINDS
+} gemm_kind;
+
+/* m x k times k x n on a GPU. `batch` 0: of two axes. `after`: what is done with a sum, by the cost of rounding and
+ * storing it. */
+typedef struct gemm_shape {
+    int64_t m, n, k, batch;
+    int64_t item_bytes; /* of an operand's element */
+    int64_t sms;        /* multiprocessors */
+    int32_t after;
+    bool clusters;      /* the GPU's blocks can share a product's loop over K: with wgmma */
+} gemm_shape;
+
+typedef struct gemm_option {
+    int32_t rows, cols, depth; /* of a tile */
+    int32_t more;    /* further columns of a tile */
+    int32_t group;   /* rows of tiles whose operands shall stay in L2 */
+    int32_t pieces;  /* of K */
+    int32_t tail;    /* parts of the tiles that are left over behind the last whole wave */
+    int32_t ctas;    /* blocks of a cluster that share a tile's steps along K; 0: no clusters, a block makes many tiles */
+    int32_t stages;  /* of the pipeline; 0: as many as fit */
+    bool swapped;    /* c is made transposed */
+    bool shared;     /* two blocks share a multiprocessor */
+    bool early;      /* the kernel starts before the one before it ends */
+} gemm_option;
+
+static inline int64_t gemm_cdiv(int64_t x, int64_t y)
+{
+    return x / y + (x % y > 0);
+}
+
+/* A plain option of a tile. */
+static inline gemm_option gemm_option_of(int32_t rows, int32_t cols, int32_t depth)
+{
+    return (gemm_option){.rows = rows, .cols = cols, .depth = depth, .group = 8, .pieces = 1, .tail = 1, .early = true};
+}
+
+/* The cheapest option on wgmma. */
+gemm_option ts__gemm_cheapest(const gemm_shape *shape);
+/* How many stages a block's pipeline gets. */
+int32_t ts__gemm_stages(const gemm_option *option);
+/* The tile without wgmma that leaves the busiest multiprocessor the least to do. */
+gemm_option ts__gemm_without_wgmma(const gemm_shape *shape, gemm_kind kind);
+/* The tile with which `m` rows, a group in the mean, take the least time. */
+gemm_option ts__gemm_grouped(const gemm_shape *shape, bool wgmma, gemm_kind kind);
+/* The cheapest tile of a CPU with `threads`; large products get 256 x 256 x 256. */
+gemm_option ts__gemm_on_cpu(int64_t m, int64_t n, int64_t k, int64_t threads);
+
+/* Deep products; false: whole tiles keep the chip busy, or the products are not what takes time. */
+bool ts__gemm_deep(const gemm_shape *shape, gemm_option *out);
+bool ts__gemm_deep_other(const gemm_shape *shape, gemm_kind kind, gemm_option *out);
+
+#endif
