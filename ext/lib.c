@@ -37,8 +37,8 @@ static PyObject *lib_plan_tuple(const ts_gemm_plan *plan)
     return Py_BuildValue("s(iii)O(LLL)NO(NN)Ns", ts_lib_kernel_name(plan->kernel), h->num_ctas, h->occupancy,
                          h->num_stages, plan->flags & TS_LAUNCH_PDL ? Py_True : Py_False, (long long)plan->grid[0],
                          (long long)plan->grid[1], (long long)plan->grid[2], lib_constants(plan),
-                         plan->swapped ? Py_True : Py_False, lib_copy(&plan->copies[0]), lib_copy(&plan->copies[1]), sums,
-                         ts_dtype_name((ts_dtype)plan->sums));
+                         plan->swapped ? Py_True : Py_False, lib_copy(&plan->copies[0]), lib_copy(&plan->copies[1]),
+                         sums, ts_dtype_name((ts_dtype)plan->sums));
 }
 
 /* gemm_plan(a, b, c, flags, tile, group, machine). */
@@ -51,7 +51,8 @@ static PyObject *lib_gemm_plan(PyObject *module, PyObject *args)
     long long t[3] = {0}, group, units = 0;
     int target = 0;
     unsigned flags;
-    if (!PyArg_ParseTuple(args, "OOOIOLO:gemm_plan", &arrays[0], &arrays[1], &arrays[2], &flags, &tile, &group, &machine) ||
+    if (!PyArg_ParseTuple(args, "OOOIOLO:gemm_plan", &arrays[0], &arrays[1], &arrays[2], &flags, &tile, &group,
+                          &machine) ||
         (tile != Py_None && !PyArg_ParseTuple(tile, "LLL:tile", &t[0], &t[1], &t[2])) ||
         (machine != Py_None && !PyArg_ParseTuple(machine, "iL:machine", &target, &units)))
         return NULL;

@@ -19,10 +19,7 @@ typedef struct gemm_look {
 
 typedef struct gemm_entry {
     gemm_look look;
-    ts_gemm_plan plan;
-    ts_kernel *kernel; /* borrowed for good, as all of the library */
-    size_t n_constants;
-    ts_arg constants[TS_GEMM_CONSTANTS];
+    gemm_ready ready;
 } gemm_entry;
 
 static struct {
@@ -44,7 +41,7 @@ typedef struct gemm_room { /* memory for one call */
 typedef struct gemm_call {
     const ts_stream *stream; /* with its device */
     ts_stream own;
-    const gemm_entry *entry;
+    const gemm_ready *ready;
     ts_arg args[3];          /* a, b, c */
     gemm_matrix copies[2];   /* of a and b, where their axes are exchanged */
     gemm_room rooms[3];
@@ -57,7 +54,8 @@ static void look_add(gemm_look *look, const ts_arg *array)
 {
     uint32_t rank = array->rank;
     look->words[look->n++] = (uint64_t)array->dtype | (uint64_t)rank << 8 |
-                             ((uintptr_t)array->value.data & 15) << 16 | (uint64_t)(array->strides != NULL) << 24;
+                             ((uintptr_t)array->value.data & 15) << 16 | (uint64_t)(array->strides != NULL) << 24 |
+                             (uint64_t)array->device << 32;
     for (uint32_t d = 0; d < rank; d++)
         look->words[look->n++] = (uint64_t)array->shape[d];
     for (uint32_t d = 0; d < rank && array->strides; d++)
@@ -75,18 +73,17 @@ static bool look_of(gemm_look *look, const ts_gemm_desc *desc)
             return false;
         look_add(look, array);
     }
-    look->words[look->n++] = (uint64_t)desc->flags | (uint64_t)desc->c->device << 32;
+    look->words[look->n++] = desc->flags;
     ts_assert(look->n <= GEMM_LOOK);
     look->hash = ts__hash(look->words, look->n * sizeof *look->words, 11);
     return true;
 }
 
-/* The entry of a look, or NULL; `*slot` is where it is or would be. */
-static gemm_entry *gemm_find(const gemm_look *look, uint32_t *slot)
+/* The entry of a look, or NULL. */
+static gemm_entry *gemm_find(const gemm_look *look)
 {
     for (uint32_t i = (uint32_t)look->hash;; i++) { /* never more than half full */
-        *slot = i % GEMM_SLOTS;
-        gemm_entry *entry = atomic_load_explicit(&gemm_known.slots[*slot], memory_order_acquire);
+        gemm_entry *entry = atomic_load_explicit(&gemm_known.slots[i % GEMM_SLOTS], memory_order_acquire);
         if (!entry || (entry->look.hash == look->hash && entry->look.n == look->n &&
                        memcmp(entry->look.words, look->words, look->n * sizeof *look->words) == 0))
             return entry;
@@ -114,7 +111,7 @@ static void gemm_keep(const gemm_entry *entry)
     }
 }
 
-static ts_status gemm_make(const ts_gemm_desc *desc, gemm_entry *out, ts_error *err)
+ts_status ts__gemm_make_ready(const ts_gemm_desc *desc, gemm_ready *out, ts_error *err)
 {
     TS_TRY(ts_gemm_plan_make(desc, &out->plan, err));
     TS_TRY(ts_lib_kernel_get(out->plan.kernel, &out->plan.hints, &out->kernel, err));
@@ -129,8 +126,8 @@ static ts_status gemm_check(const ts_gemm_desc *desc, ts_error *err)
     const ts_arg *c = desc->c;
     const ts_arg *const inputs[] = {desc->a, desc->b};
     if (desc->flags & TS_GEMM_GELU)
-        return ts_fail(err, TS_VALUE, "gemm: GELU takes a bias and a residual; plan it with ts_gemm_plan_make and launch "
-                                      "its kernel");
+        return ts_fail(err, TS_VALUE, "gemm: GELU takes a bias and a residual; plan it with ts_gemm_plan_make and "
+                                      "launch its kernel");
     if (desc->a->rank != desc->b->rank)
         return ts_fail(err, TS_SHAPE, "gemm: groups of rows take their offsets; plan them with ts_gemm_plan_make and "
                                       "launch grouped_gemm");
@@ -196,7 +193,7 @@ static int64_t gemm_tiles(const int64_t *shape, int64_t rows, int64_t cols)
 /* Takes operand `i` from a copy; the launch's arguments get source and copy. */
 static ts_status gemm_copy_operand(gemm_call *call, int i, ts_arg *args, gemm_matrix room[2], ts_error *err)
 {
-    const ts_gemm_copy *wanted = &call->entry->plan.copies[i];
+    const ts_gemm_copy *wanted = &call->ready->plan.copies[i];
     ts_arg *array = &call->args[i];
     uint64_t bytes = ts_dtype_bytes((ts_dtype)array->dtype);
     gemm_matrix *copy = &call->copies[i];
@@ -223,7 +220,7 @@ static ts_status gemm_copy(gemm_call *call, ts_error *err)
     size_t n = 0;
     int64_t blocks = 0;
     for (int i = 0; i < 2; i++) {
-        const ts_gemm_copy *wanted = &call->entry->plan.copies[i];
+        const ts_gemm_copy *wanted = &call->ready->plan.copies[i];
         if (wanted->unit < 0)
             continue;
         TS_TRY(gemm_copy_operand(call, i, args + n, &room[i], err));
@@ -243,16 +240,17 @@ static ts_status gemm_copy(gemm_call *call, ts_error *err)
 /* The plan's kernel on its arrays. */
 static ts_status gemm_multiply(const gemm_call *call, const ts_arg *result, ts_error *err)
 {
-    const gemm_entry *entry = call->entry;
+    const gemm_ready *ready = call->ready;
+    const ts_gemm_plan *plan = &ready->plan;
     ts_arg args[3 + TS_GEMM_CONSTANTS] = {call->args[0], call->args[1], *result};
-    memcpy(args + 3, entry->constants, entry->n_constants * sizeof *args);
-    return ts_launch(call->stream, entry->plan.grid, entry->kernel, args, 3 + entry->n_constants, entry->plan.flags, err);
+    memcpy(args + 3, ready->constants, ready->n_constants * sizeof *args);
+    return ts_launch(call->stream, plan->grid, ready->kernel, args, 3 + ready->n_constants, plan->flags, err);
 }
 
 /* Sums of pieces, and their sum. */
 static ts_status gemm_multiply_pieces(gemm_call *call, ts_error *err)
 {
-    const ts_gemm_plan *plan = &call->entry->plan;
+    const ts_gemm_plan *plan = &call->ready->plan;
     const int64_t *shape = plan->parts;
     uint64_t bytes = (uint64_t)(shape[0] * shape[1] * shape[2]) * ts_dtype_bytes((ts_dtype)plan->sums);
     ts_kernel *add;
@@ -262,21 +260,22 @@ static ts_status gemm_multiply_pieces(gemm_call *call, ts_error *err)
     ts_arg parts = {.kind = TS_SPEC_ARRAY, .dtype = plan->sums, .rank = 3, .device = call->args[2].device,
                     .value.data = memory, .shape = shape};
     TS_TRY(gemm_multiply(call, &parts, err));
-    ts_arg args[] = {parts, call->args[2], gemm_int(shape[0]), gemm_int(TS_GEMM_ADD_ROWS), gemm_int(TS_GEMM_ADD_COLUMNS)};
+    ts_arg args[] = {parts, call->args[2], gemm_int(shape[0]), gemm_int(TS_GEMM_ADD_ROWS),
+                     gemm_int(TS_GEMM_ADD_COLUMNS)};
     int64_t grid[3] = {gemm_tiles(call->args[2].shape, TS_GEMM_ADD_ROWS, TS_GEMM_ADD_COLUMNS), 1, 1};
     return ts_launch(call->stream, grid, add, args, TS_COUNT(args), TS_LAUNCH_PDL, err);
 }
 
 /* With copies, transposed, or in pieces. */
-static ts_status gemm_run(gemm_call *call, ts_error *err)
+static ts_status gemm_run_whole(gemm_call *call, ts_error *err)
 {
     TS_TRY(gemm_copy(call, err));
     gemm_matrix turned[3];
-    for (int i = 0; i < 3 && call->entry->plan.swapped; i++)
+    for (int i = 0; i < 3 && call->ready->plan.swapped; i++)
         matrix_turn(&call->args[i == 2 ? 2 : 1 - i], &turned[i]); /* b.T, a.T, c.T */
-    for (int i = 0; i < 3 && call->entry->plan.swapped; i++)
+    for (int i = 0; i < 3 && call->ready->plan.swapped; i++)
         call->args[i] = turned[i].arg;
-    return call->entry->plan.parts[0] ? gemm_multiply_pieces(call, err) : gemm_multiply(call, &call->args[2], err);
+    return call->ready->plan.parts[0] ? gemm_multiply_pieces(call, err) : gemm_multiply(call, &call->args[2], err);
 }
 
 /* The stream with its device; ts_launch checks that it is that of the arrays. */
@@ -292,32 +291,34 @@ static ts_status gemm_stream(gemm_call *call, const ts_stream *given, ts_error *
     return TS_OK;
 }
 
+ts_status ts__gemm_run(const ts_stream *stream, const gemm_ready *ready, const ts_arg arrays[3], ts_error *err)
+{
+    const ts_gemm_plan *plan = &ready->plan;
+    gemm_call call;
+    call.stream = stream, call.ready = ready, call.n_rooms = 0;
+    memcpy(call.args, arrays, sizeof call.args);
+    bool is_plain = plan->copies[0].unit < 0 && plan->copies[1].unit < 0 && !plan->swapped && !plan->parts[0];
+    if (is_plain || !plan->grid[0])
+        return gemm_multiply(&call, &arrays[2], err);
+    TS_TRY(gemm_stream(&call, stream, err));
+    ts_status status = gemm_run_whole(&call, err);
+    rooms_end(&call);
+    return status;
+}
+
 ts_status ts_gemm(const ts_stream *stream, const ts_arg *a, const ts_arg *b, const ts_arg *c, uint32_t flags,
                   ts_error *err)
 {
     ts_gemm_desc desc = {.a = a, .b = b, .c = c, .flags = flags};
     gemm_entry made;
-    uint32_t slot;
-    made.look.n = 0;
-    const gemm_entry *entry = look_of(&made.look, &desc) ? gemm_find(&made.look, &slot) : NULL;
+    const gemm_entry *entry = look_of(&made.look, &desc) ? gemm_find(&made.look) : NULL;
     if (!entry) {
-        TS_TRY(gemm_make(&desc, &made, err));
+        TS_TRY(ts__gemm_make_ready(&desc, &made.ready, err));
         TS_TRY(gemm_check(&desc, err));
         gemm_keep(&made);
         entry = &made;
-    } else
-        TS_TRY(gemm_check(&desc, err));
-    TS_TRY(gemm_check_memory(&desc, err));
-    gemm_call call;
-    call.entry = entry, call.n_rooms = 0;
-    call.args[0] = *a, call.args[1] = *b, call.args[2] = *c;
-    const ts_gemm_plan *plan = &entry->plan;
-    if (plan->copies[0].unit < 0 && plan->copies[1].unit < 0 && !plan->swapped && !plan->parts[0]) {
-        call.stream = stream;
-        return gemm_multiply(&call, c, err);
     }
-    TS_TRY(gemm_stream(&call, stream, err));
-    ts_status status = gemm_run(&call, err);
-    rooms_end(&call);
-    return status;
+    TS_TRY(gemm_check_memory(&desc, err));
+    const ts_arg arrays[] = {*a, *b, *c};
+    return ts__gemm_run(stream, &entry->ready, arrays, err);
 }

@@ -43,7 +43,7 @@ typedef struct gemm_option {
     int32_t group;   /* rows of tiles whose operands shall stay in L2 */
     int32_t pieces;  /* of K */
     int32_t tail;    /* parts of the tiles that are left over behind the last whole wave */
-    int32_t ctas;    /* blocks of a cluster that share a tile's steps along K; 0: no clusters, a block makes many tiles */
+    int32_t ctas;    /* blocks of a cluster that share a tile's steps along K; 0: none, a block makes many tiles */
     int32_t stages;  /* of the pipeline; 0: as many as fit */
     bool swapped;    /* c is made transposed */
     bool shared;     /* two blocks share a multiprocessor */
@@ -75,5 +75,18 @@ gemm_option ts__gemm_on_cpu(int64_t m, int64_t n, int64_t k, int64_t threads);
 /* Deep products; false: whole tiles keep the chip busy, or the products are not what takes time. */
 bool ts__gemm_deep(const gemm_shape *shape, gemm_option *out);
 bool ts__gemm_deep_other(const gemm_shape *shape, gemm_kind kind, gemm_option *out);
+
+/* A plan with what its launch needs. */
+typedef struct gemm_ready {
+    ts_gemm_plan plan;
+    ts_kernel *kernel; /* borrowed for good, as all of the library */
+    size_t n_constants;
+    ts_arg constants[TS_GEMM_CONSTANTS];
+} gemm_ready;
+
+TS_CHECKED ts_status ts__gemm_make_ready(const ts_gemm_desc *desc, gemm_ready *out, ts_error *err);
+/* Runs a plan of arrays that look as these do and may be multiplied; the plan may be another machine's. */
+TS_CHECKED ts_status ts__gemm_run(const ts_stream *stream, const gemm_ready *ready, const ts_arg arrays[3],
+                                  ts_error *err);
 
 #endif

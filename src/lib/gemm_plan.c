@@ -118,9 +118,10 @@ static ts_status plan_check_tile(const ts_gemm_desc *desc, ts_error *err)
             return ts_fail(err, TS_VALUE, "gemm: tile is (%lld, %lld, %lld), wanted 3 powers of two",
                            (long long)tile[0], (long long)tile[1], (long long)tile[2]);
     if (desc->a->rank != 2 || desc->b->rank != 2 || desc->flags & TS_GEMM_GELU)
-        return ts_fail(err, TS_VALUE, "gemm: a tile can be given for one product without GELU alone; leave `tile` zero");
+        return ts_fail(err, TS_VALUE, "gemm: a tile can be given for one product without GELU; leave it zero");
     if (desc->group < 0 || desc->group > 1 << 20)
-        return ts_fail(err, TS_VALUE, "gemm: group is %lld, wanted 1 to %d, or 0 for 8", (long long)desc->group, 1 << 20);
+        return ts_fail(err, TS_VALUE, "gemm: group is %lld, wanted 1 to %d, or 0 for 8", (long long)desc->group,
+                       1 << 20);
     return TS_OK;
 }
 
