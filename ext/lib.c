@@ -85,11 +85,5 @@ static PyMethodDef lib_functions[] = {
 int core_lib_init(PyObject *module, core_state *state)
 {
     (void)state;
-    PyObject *copy = Py_BuildValue("(ii)", TS_GEMM_COPY_ROWS, TS_GEMM_COPY_COLUMNS);
-    PyObject *add = Py_BuildValue("(ii)", TS_GEMM_ADD_ROWS, TS_GEMM_ADD_COLUMNS);
-    int failed = !copy || !add || PyModule_AddObjectRef(module, "COPY_TILE", copy) < 0 ||
-                 PyModule_AddObjectRef(module, "ADD_TILE", add) < 0;
-    Py_XDECREF(copy);
-    Py_XDECREF(add);
-    return failed ? -1 : PyModule_AddFunctions(module, lib_functions);
+    return PyModule_AddFunctions(module, lib_functions);
 }

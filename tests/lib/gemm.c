@@ -253,7 +253,7 @@ static void dtypes_that_lose_something_are_refused(void)
     begin(&p), p.a.arg.dtype = TS_DTYPE_NONE, refused(&p, TS_TYPE, "the dtype of a is 0");
     begin(&p), p.a.arg.dtype = 200, refused(&p, TS_TYPE, "the dtype of a is 200");
     begin(&p), p.a.arg.dtype = p.b.arg.dtype = TS_DTYPE_int32, refused(&p, TS_TYPE, "a is of int32, wanted int8");
-    begin(&p), p.b.arg.dtype = TS_DTYPE_float16, refused(&p, TS_TYPE, "b is of float16, wanted float32, the dtype of a");
+    begin(&p), p.b.arg.dtype = TS_DTYPE_float16, refused(&p, TS_TYPE, "b is of float16, wanted float32, the dtype");
     begin(&p), p.c.arg.dtype = TS_DTYPE_int32, refused(&p, TS_TYPE, "does not hold sums of float32; wanted a float");
     begin(&p), p.a.arg.dtype = p.b.arg.dtype = TS_DTYPE_int8, p.c.arg.dtype = TS_DTYPE_int8;
     refused(&p, TS_TYPE, "wanted a float, int32 or int64");

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from tessera import _core
 
 EARLY = {"programmatic_dependent_launch": True}  # for kernels that call begin() first
-TF32, PRECISE, GELU = 1, 2, 4  # ts_gemm_flags
+TF32, PRECISE, GELU = _core.GEMM_TF32, _core.GEMM_PRECISE, _core.GEMM_GELU
 
 Copy = tuple[int, tuple[int, int]]  # axis of unit stride; extents of the other axis and of it
 

@@ -50,6 +50,8 @@ def room(shape: tuple[int, ...], dtype: str, device: str, stream: Any) -> Any:
 
 # ---- copies -----------------------------------------------------------------------------------------------
 
+COPY_TILE = _core.GEMM_COPY_ROWS, _core.GEMM_COPY_COLUMNS
+
 
 @ct.function
 def copy_tile(x, y, block, TM, TN):
@@ -85,10 +87,10 @@ def copied(arrays: list[Any], copies: Sequence[Copy | None], stream: Any) -> lis
         unit, shape = wanted
         source = array if unit == 1 else array.T
         copy = room(shape, dtype_name(array), device_of(array), stream)
-        blocks += ct.cdiv(shape[0], _core.COPY_TILE[0]) * ct.cdiv(shape[1], _core.COPY_TILE[1])
+        blocks += ct.cdiv(shape[0], COPY_TILE[0]) * ct.cdiv(shape[1], COPY_TILE[1])
         pairs += [source, copy]
         found[i] = copy if unit == 1 else copy.T
     if pairs:
         kernel = copy_kernel if len(pairs) == 2 else copy_both_kernel
-        ct.launch(stream, (blocks, 1, 1), kernel, (*pairs, *_core.COPY_TILE))
+        ct.launch(stream, (blocks, 1, 1), kernel, (*pairs, *COPY_TILE))
     return found

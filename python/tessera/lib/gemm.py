@@ -14,6 +14,7 @@ from . import _gpu_array as arrays
 from ._gemm_plan import EARLY, GELU, PRECISE, TF32, Plan, known_plan, make_plan, remember
 from ._rules import RULES, accept
 
+ADDED = _core.GEMM_ADD_ROWS, _core.GEMM_ADD_COLUMNS  # tile of the kernel that adds pieces
 look, launch = _core.look, _core.launch
 GEMM_RULE, BATCHED_RULE, GELU_RULE = (
     RULES[name].pairs for name in ("gemm", "batched_gemm", "gelu_gemm")
@@ -313,9 +314,8 @@ def _run(plan: Plan, a: Any, b: Any, c: Any, stream: Any) -> None:
         return
     parts = arrays.room(plan.parts, plan.sums, arrays.device_of(c), stream)
     launch(stream, plan.grid, plan.kernel, (a, b, parts, *plan.constants), **plan.launch)
-    rows, cols = _core.ADD_TILE
-    blocks = ct.cdiv(c.shape[0], rows) * ct.cdiv(c.shape[1], cols)
-    args = parts, c, plan.parts[0], rows, cols
+    blocks = ct.cdiv(c.shape[0], ADDED[0]) * ct.cdiv(c.shape[1], ADDED[1])
+    args = parts, c, plan.parts[0], *ADDED
     launch(stream, (blocks, 1, 1), add_pieces_kernel, args, **EARLY)
 
 
