@@ -24,8 +24,8 @@ extern "C" {
 
 /* ---- kernels --------------------------------------------------------------------------------------- */
 
-/* X(name, module, arrays): `name`_kernel of python/tessera/lib/`module`.py and the arrays that it takes first, in order.
- * The documentation of each stands there. tools/gen_lib.py packs what is listed here. */
+/* X(name, module, arrays): `name`_kernel of python/tessera/lib/`module`.py, where its documentation stands, and the
+ * arrays that it takes first, in order. tools/gen_lib.py packs what is listed here. */
 #define TS_LIB_KERNELS(X)                                    \
     X(gemm, gemm, "a b c")                                   \
     X(slender_gemm, gemm, "a b c")                           \
@@ -68,16 +68,17 @@ typedef enum ts_gemm_flags {
 
 /* c = a @ b: sums over k of a[.., m, k] * b[.., k, n].
  * Shapes   a (M, K), b (K, N), c (M, N), or with a batch before all three. Any extent may be 0: without K c becomes 0.
- * Strides  any that are not negative: a transposed operand costs nothing. Rows aligned to 16 bytes are fastest; on a GPU
- *          others are copied first, into memory of the stream's order. For 8-bit operands and tf32, K of unit stride.
- * Types    a and b of one dtype: int8, float8_e4m3fn, float8_e5m2, float16, bfloat16, float32, float64. Sums are float32
- *          (float64 of float64, int32 of int8); c holds them: any of the floats, or int32 and int64 for int8.
+ * Strides  any that are not negative: a transposed operand costs nothing. Rows aligned to 16 bytes are fastest; on a
+ *          GPU others are copied first, into memory of the stream's order. For 8-bit operands and tf32, K of unit
+ *          stride.
+ * Types    a and b of one dtype: int8, float8_e4m3fn, float8_e5m2, float16, bfloat16, float32, float64. Sums are
+ *          float32 (float64 of float64, int32 of int8); c holds them: any of the floats, or int32 and int64 for int8.
  * Stream   as ts_launch; up to three launches, in order. Nothing is enqueued unless everything is right, but for what
  *          only a kernel's compilation finds.
  * Result   the same bits in every run on one device; one plan for all arrays that look alike.
  * Threads  safe. The plans of 4096 looks are kept for good; further ones are made anew at each call.
- * Errors   TS_SHAPE for shapes that do not fit or more than 2^56 elements; TS_TYPE for dtypes and for arguments that are
- *          not arrays; TS_VALUE for NULL, flags, arrays of different devices, a c that is read-only or shares memory
+ * Errors   TS_SHAPE for shapes that do not fit or more than 2^56 elements; TS_TYPE for dtypes and for arguments that
+ *          are not arrays; TS_VALUE for NULL, flags, arrays of different devices, a c that is read-only or shares memory
  *          with a or b; as ts_launch. */
 TS_API TS_CHECKED ts_status ts_gemm(const ts_stream *stream, const ts_arg *a, const ts_arg *b, const ts_arg *c,
                                     uint32_t flags, ts_error *err);
@@ -97,7 +98,7 @@ typedef struct ts_gemm_desc {
 /* A copy of an operand that the tensor memory accelerator (TMA) could not read where it is. */
 typedef struct ts_gemm_copy {
     int32_t unit;      /* axis of unit stride; -1: the operand is read as it is */
-    int64_t shape[2];  /* extents of the other axis and of that one, which ends in zeros up to units of 16 bytes */
+    int64_t shape[2];  /* extents of the other axis and of that one, which ends in zeros to units of 16 bytes */
 } ts_gemm_copy;
 
 /* Tiles of the kernels copy and copy_both, and of add_pieces: their constants, behind the number of pieces. */
