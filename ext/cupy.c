@@ -113,7 +113,7 @@ static ts_dtype cupy_dtype(core_state *state, const cupy_type *type, PyObject *o
     return found;
 }
 
-static void cupy_pointer(cupy_type *type, PyObject *object, ts_arg *arg)
+static void cupy_pointer(cupy_type *type, PyObject *object, core_foreign *out)
 {
     PyObject *memory = cupy_get(&type->data, object);
     if (memory && Py_TYPE(memory) != type->memory) {
@@ -127,41 +127,31 @@ static void cupy_pointer(cupy_type *type, PyObject *object, ts_arg *arg)
     PyObject *number = memory ? cupy_get(&type->ptr, memory) : NULL;
     PyObject *id = number && !type->one_gpu ? cupy_get(&type->device, memory) : NULL;
     if (number)
-        arg->value.data = PyLong_AsVoidPtr(number);
+        out->layout.data = PyLong_AsVoidPtr(number);
     long ordinal = id ? PyLong_AsLong(id) : 0;
     if (ordinal < 0 || ordinal > 255) {
         if (!PyErr_Occurred())
             PyErr_Format(PyExc_ValueError, "the array's device_id %ld is not the number of a GPU (0 to 255)", ordinal);
     } else
-        arg->device = (uint16_t)TS_DEVICE_ID(TS_DEVICE_CUDA, ordinal);
+        out->device = (uint16_t)TS_DEVICE_ID(TS_DEVICE_CUDA, ordinal);
     Py_XDECREF(id);
     Py_XDECREF(number);
     Py_XDECREF(memory);
 }
 
-/* In elements; *out NULL: row-major. */
-static int cupy_strides(const cupy_type *type, PyObject *object, const ts_arg *arg, int64_t *room, const int64_t **out)
+/* In bytes; *out NULL: row-major. */
+static int cupy_strides(const cupy_type *type, PyObject *object, int rank, int64_t *room, const int64_t **out)
 {
     PyObject *dense = type->has_dense ? cupy_get(&type->dense, object) : NULL;
     Py_XDECREF(dense);
     *out = dense == Py_True ? NULL : room;
     if (!*out)
         return 0;
-    int64_t item = (int64_t)ts_dtype_bytes((ts_dtype)arg->dtype);
-    if (PyErr_Occurred() || cupy_numbers(&type->strides, object, room) != arg->rank) {
-        if (!PyErr_Occurred())
-            PyErr_Format(PyExc_ValueError, "the array has %d dimensions, but its strides do not", arg->rank);
-        return -1;
-    }
-    for (int d = 0; d < arg->rank; d++) {
-        if (room[d] % item) {
-            PyErr_Format(PyExc_ValueError, "stride %lld of axis %d is not a multiple of the item size %lld: copy the "
-                                           "array first", (long long)room[d], d, (long long)item);
-            return -1;
-        }
-        room[d] /= item;
-    }
-    return 0;
+    if (!PyErr_Occurred() && cupy_numbers(&type->strides, object, room) == rank)
+        return 0;
+    if (!PyErr_Occurred())
+        PyErr_Format(PyExc_ValueError, "the array has %d dimensions, but its strides do not", rank);
+    return -1;
 }
 
 int core_take_cupy(core_state *state, core_frame *frame, PyObject *object, const void *extra)
@@ -169,19 +159,20 @@ int core_take_cupy(core_state *state, core_frame *frame, PyObject *object, const
     cupy_type *type = (cupy_type *)(uintptr_t)extra; /* its memory type is filled in here */
     int64_t *dims = core_frame_dims(frame, 2 * TS_ARRAY_RANK);
     ts_arg *arg = dims ? core_frame_next(frame) : NULL;
+    core_foreign foreign = {.device = TS_DEVICE_ID(TS_DEVICE_CUDA, 0)};
     if (!arg)
         return -1;
-    arg->kind = TS_SPEC_ARRAY;
-    arg->device = TS_DEVICE_ID(TS_DEVICE_CUDA, 0);
-    arg->dtype = (uint8_t)cupy_dtype(state, type, object);
-    if (arg->dtype)
-        cupy_pointer(type, object, arg);
+    foreign.dtype = cupy_dtype(state, type, object);
+    if (foreign.dtype)
+        cupy_pointer(type, object, &foreign);
     int rank = PyErr_Occurred() ? -1 : cupy_numbers(&type->shape, object, dims);
-    arg->shape = dims;
-    arg->rank = rank > 0 ? (uint8_t)rank : 0;
-    if (rank >= 0)
-        return cupy_strides(type, object, arg, dims + TS_ARRAY_RANK, &arg->strides);
-    if (!PyErr_Occurred())
-        PyErr_Format(PyExc_ValueError, "the array has more than %d dimensions", TS_ARRAY_RANK);
-    return -1;
+    if (rank < 0) {
+        if (!PyErr_Occurred())
+            PyErr_Format(PyExc_ValueError, "the array has more than %d dimensions", TS_ARRAY_RANK);
+        return -1;
+    }
+    ts_layout *layout = &foreign.layout;
+    *layout = (ts_layout){layout->data, rank, (uint32_t)ts_dtype_bytes(foreign.dtype), 1, dims, NULL};
+    return cupy_strides(type, object, rank, dims + rank, &layout->strides) < 0 ? -1
+                                                                              : core_foreign_arg(&foreign, dims, arg);
 }

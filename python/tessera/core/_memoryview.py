@@ -43,7 +43,7 @@ def _numpy_dtype(code: int, bits: int, lanes: int) -> np.dtype[Any]:
 
 
 @functools.cache
-def _dlpack_dtype(dtype: np.dtype[Any]) -> tuple[int, int, int]:
+def dlpack_dtype(dtype: np.dtype[Any]) -> tuple[int, int, int]:
     """(code, bits, lanes); bits of 0 where DLPack has no such type."""
     if bfloat16 is not None and dtype == bfloat16:
         return _BFLOAT, 16, 1
@@ -231,7 +231,7 @@ class StridedMemoryView(_core.MemoryView, metaclass=_Views):  # type: ignore[mis
         cls, address: int, layout: _StridedLayout, dtype: Any, device: Any, readonly: bool, obj: Any,
         keep: Any = None,
     ) -> StridedMemoryView:  # fmt: skip
-        told = (0, 0, 1) if dtype is None else _dlpack_dtype(dtype)
+        told = (0, 0, 1) if dtype is None else dlpack_dtype(dtype)
         steps = layout._strides
         view = cls._make(address, layout.shape, steps, told, device, readonly, obj, keep, dtype)
         view._layout_ = layout
@@ -282,7 +282,7 @@ class StridedMemoryView(_core.MemoryView, metaclass=_Views):  # type: ignore[mis
         device = (
             self.__dlpack_device__() if self.is_device_accessible else (CPU, self.device_id + 1)
         )
-        told = (0, 0, 1) if kind is None else _dlpack_dtype(kind)
+        told = (0, 0, 1) if kind is None else dlpack_dtype(kind)
         view = self._make(
             address,
             made.shape,

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import gc
+import sys
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -338,19 +340,23 @@ def test_sizes_that_do_not_fit(context: Any) -> None:
 
 
 def test_dlpack_keeps_what_it_lends(context: Any) -> None:
-    from tessera.pycuda import _dlpack
-
     array = gpuarray.to_gpu(np.arange(24, dtype=np.float32).reshape(4, 6))
     assert array.__dlpack_device__() == (2, 0)
-    shared = gpuarray.from_dlpack(array[1:, ::2])
-    assert (shared.ptr, shared.strides) == (array[1:, ::2].ptr, (24, 8))
-    assert len(_dlpack._exported) == 1
+    part = array[1:, ::2]
+    address, lent = part.ptr, weakref.ref(part)
+    shared = gpuarray.from_dlpack(part)
+    del part
+    gc.collect()
+    assert (shared.ptr, shared.strides, shared.dtype) == (address, (24, 8), np.float32) and lent() is not None
     del shared
     gc.collect()
-    assert not _dlpack._exported
-    array.__dlpack__()  # nobody takes it
+    assert lent() is None
+    owners = sys.getrefcount(array)
+    capsule = array.__dlpack__(max_version=(1, 0))
+    assert "dltensor_versioned" in repr(capsule) and sys.getrefcount(array) > owners
+    del capsule  # nobody takes it
     gc.collect()
-    assert not _dlpack._exported
+    assert sys.getrefcount(array) == owners
     with pytest.raises(BufferError, match="no elements"):
         gpuarray.GPUArray(3, gpuarray.vec.float2).__dlpack__()
     with pytest.raises(BufferError, match="no GPU"):
