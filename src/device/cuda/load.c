@@ -4,17 +4,13 @@
  * Nothing is linked, so that the library runs where there is no driver. Read next: cuda.c.
  */
 #include "device/cuda/cuda.h"
-#include <dlfcn.h>
+#include "base/library.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef cuda_result load_proc_fn(const char *symbol, void **out, int version, uint64_t flags, int *status);
 
-static const struct load_row {
-    const char *symbol;
-    size_t offset;
-    int version, need;
-} load_rows[] = {
+static const ts_library_row load_rows[] = {
 #define CU(name, symbol, version, need, params) {symbol, offsetof(cuda_driver, name), version, need},
 #include "device/cuda/driver.def"
 };
@@ -27,13 +23,14 @@ static void *load_library(const char *path, ts_error *err)
                                         "/run/opengl-driver/lib/libcuda.so.1"};
     const char *given = path ? path : getenv("TESSERA_CUDA_DRIVER");
     if (given && *given) {
-        void *library = dlopen(given, RTLD_NOW | RTLD_LOCAL);
+        void *library = ts__library_open(given);
         if (!library)
-            ts_fail(err, TS_NODEVICE, "the CUDA driver named by TESSERA_CUDA_DRIVER cannot be loaded: %s", dlerror());
+            ts_fail(err, TS_NODEVICE, "the CUDA driver named by TESSERA_CUDA_DRIVER cannot be loaded: %s",
+                    ts__library_problem());
         return library;
     }
     for (size_t i = 0; i < TS_COUNT(usual); i++) {
-        void *library = dlopen(usual[i], RTLD_NOW | RTLD_LOCAL);
+        void *library = ts__library_open(usual[i]);
         if (library)
             return library;
     }
@@ -43,24 +40,24 @@ static void *load_library(const char *path, ts_error *err)
     return NULL;
 }
 
+/* A function in the form that CUDA had in a version. */
+static void *load_find(const void *user, const ts_library_row *row)
+{
+    load_proc_fn *const *ask = user;
+    void *found = NULL;
+    int status = 0;
+    return (*ask)(row->symbol, &found, row->version, 0, &status) == CUDA_OK ? found : NULL;
+}
+
 static ts_status load_functions(ts_cuda *cuda, ts_error *err)
 {
-    load_proc_fn *find = NULL;
-    void *symbol = dlsym(cuda->library, "cuGetProcAddress_v2");
-    if (!symbol)
+    load_proc_fn *ask = NULL;
+    ts__library_symbol(cuda->library, "cuGetProcAddress_v2", &ask);
+    if (!ask)
         return ts_fail(err, TS_NODEVICE, "the NVIDIA driver is older than CUDA 12.0; install driver 525 or newer");
-    memcpy(&find, &symbol, sizeof find);
-    for (size_t i = 0; i < TS_COUNT(load_rows); i++) {
-        const struct load_row *row = &load_rows[i];
-        void *found = NULL;
-        int status = 0;
-        if (find(row->symbol, &found, row->version, 0, &status) != CUDA_OK)
-            found = NULL;
-        if (!found && row->need)
-            return ts_fail(err, TS_NODEVICE, "the NVIDIA driver lacks %s; install driver 525 or newer", row->symbol);
-        memcpy((char *)&cuda->fn + row->offset, &found, sizeof found);
-    }
-    return TS_OK;
+    const char *missing = ts__library_fill(cuda->library, load_rows, TS_COUNT(load_rows), load_find, &ask, &cuda->fn);
+    return missing ? ts_fail(err, TS_NODEVICE, "the NVIDIA driver lacks %s; install driver 525 or newer", missing)
+                   : TS_OK;
 }
 
 /* ---- the devices ------------------------------------------------------------------------------------- */
@@ -144,8 +141,7 @@ void ts__cuda_close(ts_cuda *cuda)
     for (int i = 0; cuda->devices && i < cuda->n_devices; i++)
         ts__cuda_device_deinit(&cuda->devices[i]);
     ts__delete(cuda->alloc, cuda->devices, sizeof *cuda->devices * (size_t)cuda->n_room);
-    if (cuda->library)
-        dlclose(cuda->library);
+    ts__library_close(cuda->library);
     ts__delete(cuda->alloc, cuda, sizeof *cuda);
 }
 

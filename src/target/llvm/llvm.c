@@ -9,8 +9,8 @@
  * Read next: emit.c, which makes the text.
  */
 #include "target/llvm/llvm.h"
+#include "base/library.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdatomic.h>
@@ -30,15 +30,8 @@ typedef struct llvm_api {
 #include "target/llvm/llvm.def"
 } llvm_api;
 
-/* One function of the table: where it goes and what it is called. */
-typedef struct llvm_row {
-    const char *name;
-    size_t offset;
-    bool need;
-} llvm_row;
-
-static const llvm_row llvm_rows[] = {
-#define TS_LLVM(result, name, parameters, need) {"LLVM" #name, offsetof(llvm_api, name), need},
+static const ts_library_row llvm_rows[] = {
+#define TS_LLVM(result, name, parameters, need) {"LLVM" #name, offsetof(llvm_api, name), 0, need},
 #include "target/llvm/llvm.def"
 };
 
@@ -46,7 +39,7 @@ static const llvm_row llvm_rows[] = {
 static struct {
     llvm_api api;
     ts_llvm_info info;
-    void *handle; /* of dlopen */
+    void *handle; /* of ts__library_open */
     ts_llvm_build build;
     _Atomic bool is_loaded; /* for those who do not wait for llvm_once */
     ts_error error;
@@ -55,30 +48,17 @@ static pthread_once_t llvm_once = PTHREAD_ONCE_INIT;
 
 /* ---- finding it ---------------------------------------------------------------------------------*/
 
-static bool llvm_resolve(void *library, llvm_api *api, const char **missing)
-{
-    for (size_t i = 0; i < TS_COUNT(llvm_rows); i++) {
-        void *symbol = dlsym(library, llvm_rows[i].name);
-        memcpy((char *)api + llvm_rows[i].offset, &symbol, sizeof symbol);
-        if (!symbol && llvm_rows[i].need) {
-            *missing = llvm_rows[i].name;
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Opens one candidate. On failure the reason is kept for the message if the file exists. */
 static bool llvm_open(const char *path, uint32_t major)
 {
-    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    const char *missing = NULL;
+    void *library = ts__library_open(path);
     if (!library)
         return false;
-    if (!llvm_resolve(library, &llvm_library.api, &missing)) {
+    const char *missing = ts__library_fill(library, llvm_rows, TS_COUNT(llvm_rows), NULL, NULL, &llvm_library.api);
+    if (missing) {
         (void)ts_fail(&llvm_library.error, TS_NODEVICE, "'%s' lacks %s: LLVM %d to %d is needed", path, missing,
                       LLVM_OLDEST, LLVM_NEWEST);
-        dlclose(library);
+        ts__library_close(library);
         return false;
     }
     unsigned found = major, minor = 0, patch = 0;
@@ -172,14 +152,11 @@ static void llvm_watch_memory(void *library)
 {
     void (*(*set_new)(void (*)(void)))(void);
     void (*set_alloc)(void (*)(void *, const char *, bool), void *);
-    void *symbol = dlsym(library, "_ZSt17__throw_bad_allocv");
-    memcpy(&llvm_cxx.throw_bad_alloc, &symbol, sizeof symbol);
-    symbol = dlsym(library, "_ZSt15set_new_handlerPFvvE");
-    memcpy(&set_new, &symbol, sizeof symbol);
+    ts__library_symbol(library, "_ZSt17__throw_bad_allocv", &llvm_cxx.throw_bad_alloc);
+    ts__library_symbol(library, "_ZSt15set_new_handlerPFvvE", &set_new);
     if (set_new && llvm_cxx.throw_bad_alloc)
         llvm_cxx.previous = set_new(llvm_new_failed);
-    symbol = dlsym(library, "_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_");
-    memcpy(&set_alloc, &symbol, sizeof symbol);
+    ts__library_symbol(library, "_ZN4llvm31install_bad_alloc_error_handlerEPFvPvPKcbES0_", &set_alloc);
     if (set_alloc)
         set_alloc(llvm_alloc_failed, NULL);
 }
@@ -212,11 +189,8 @@ static void llvm_start(void)
 static void llvm_identify(void)
 {
     void *inside;
-    Dl_info info;
     memcpy(&inside, &llvm_library.api.ContextCreate, sizeof inside);
-    llvm_library.build = (ts_llvm_build){ts__loaded_id(inside), ""};
-    if (dladdr(inside, &info) && info.dli_fname)
-        llvm_library.build.file = info.dli_fname;
+    llvm_library.build = (ts_llvm_build){ts__loaded_id(inside), ts__library_file(inside)};
     atomic_store(&llvm_library.is_loaded, true);
 }
 
