@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from .functions import PAIRS, ROWS
 from .values import BITS, promote
 
 INT = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
@@ -42,7 +43,7 @@ HELPERS = [
 CHOICES = (
     "binary binary binary binary binary binary compare compare unary unary unary astype astype where where "
     "reduce reduce reduce fold fold running reshape permute expand broadcast cat part part bits "
-    "make mma helper isnan"
+    "make mma helper isnan function function"
 ).split()
 Shape = tuple[int, ...]
 Expression = tuple[str, str, Any] | None
@@ -181,6 +182,23 @@ class Expressions:
         texts = ["~{}"] if x.dtype == "bool_" else FLOAT_UNARY if x.dtype in FLOAT else INT_UNARY
         text = self.r.choice(texts[2:] if x.dtype[0] == "u" else texts)
         return text.format(x.name), x.dtype, x.shape
+
+    def op_function(self, x: Variable) -> Expression:
+        """A row of src/table/math.def, or one of two results."""
+        r = self.r
+        if x.dtype not in FLOAT:
+            return None
+        name = r.choice([*ROWS, *PAIRS])
+        if name in PAIRS:
+            part = r.randrange(2)
+            return f"ct.{name}({x.name})[{part}]", "int32" if name == "frexp" and part else x.dtype, x.shape
+        kind = ROWS[name].kind
+        if kind == "XX":
+            y, out = self.beside(x)
+            return f"ct.{name}({x.name}, {self.fit(y, x.dtype)})", x.dtype, out
+        if kind == "XN":
+            return f"ct.{name}({x.name}, {r.choice(['3', '-2', '100', '-20'])})", x.dtype, x.shape
+        return f"ct.{name}({x.name})", "bool_" if kind == "XB" else x.dtype, x.shape
 
     def op_isnan(self, x: Variable) -> Expression:
         return (f"ct.isnan({x.name})", "bool_", x.shape) if x.dtype in FLOAT else self.op_unary(x)

@@ -20,9 +20,10 @@ class Case(Protocol):
 GENERATORS: dict[str, Callable[[int], Case]] = {
     "corpus": corpus.generate,
     "kernels": kernels.generate,
+    "functions": kernels.generate_functions,
     "order": order.generate,
     "networks": networks.generate,
     "irtext": irtext.generate,
     "threads": threads.generate,
 }
-MIXED = ["kernels", "order"] * 9 + ["networks", "order"]
+MIXED = ["kernels", "order"] * 9 + ["networks", "order", "functions"]

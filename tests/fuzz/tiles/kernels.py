@@ -347,5 +347,24 @@ class Kernel(Expressions):
         self.block(1, targets)
 
 
+class FunctionKernel(Kernel):
+    """A kernel of math functions of loaded tiles, where the second reading knows most values."""
+
+    def fill(self, budget: int) -> None:
+        self.dtypes = [self.r.choice(FLOAT)]
+        self.line("p0, p1 = ct.bid(0), ct.bid(1)")
+        self.line("b0 = ct.bid(0)")
+        self.line("b1 = ct.bid(1)")
+        self.vars += [Variable("b0", "int32", ()), Variable("b1", "int32", ())]
+        for _ in range(self.r.choice([2, 4, 6])):
+            got = self.op_function(self.load(self.dtypes[0]))
+            if got:
+                self.store(self.add(*got))
+
+
 def generate(seed: int) -> Program:
     return Kernel(seed).program
+
+
+def generate_functions(seed: int) -> Program:
+    return FunctionKernel(seed).program

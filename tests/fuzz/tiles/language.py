@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from . import memory, shapes, values
+from .functions import FUNCTIONS
 from .shapes import shape_of
 from .values import BITS, INTS, Tile, astype, is_float, smooth
 
@@ -139,6 +140,7 @@ MEMORY: dict[str, Any] = {
 }
 NAMES: dict[str, Any] = {
     **{name: name for name in (*BITS, *INTS)},
+    **FUNCTIONS,
     **MATH,
     **SHAPES,
     **REDUCTIONS,
