@@ -4,6 +4,8 @@ from typing import Any, SupportsIndex
 
 from typing_extensions import Self
 
+DTYPES: tuple[tuple[str, int, str, str], ...]  # name, bits, kind, type string of each row of dtype.def
+
 class Array:
     T: Array
     device: str

@@ -8,7 +8,8 @@
  *    10 .. 11   params of @f           copied from the operands of the call
  *    12 .. 20   body of @f            20  return %15           copied to the `res`es of the call
  *
- * A kernel without calls is its own program. Part of the interpreter, see eval/part.h.
+ * A kernel without calls is its own program.
+ * Complex numbers are split into their parts on the way. Part of the interpreter, see eval/part.h.
  */
 #include "eval/part.h"
 #include "math/math.h"
@@ -68,11 +69,18 @@ static bool link_append(eval_run *run, ts_fn *program, const ts_fn *fn, ts_val b
     return true;
 }
 
+/* Complex numbers, which tiles have, as their parts: in the kernel and in all functions, so that calls still fit. */
+static ts_status link_split(eval_run *run, const ts_fn *fn, const ts_fn **out)
+{
+    *out = fn;
+    return fn->level == TS_LEVEL_T ? ts__complex_expand(fn, &run->arena, out, run->err) : TS_OK;
+}
+
 ts_status eval_link(eval_run *run)
 {
     const ts_fn *fn = run->fn;
     if (!link_has_calls(fn))
-        return TS_OK;
+        return link_split(run, fn, &run->fn);
     TS_TRY(ts_module_verify(run->module, run->err));
     ts_fn *program = TS_NEW(&run->arena, ts_fn);
     if (program) {
@@ -86,8 +94,8 @@ ts_status eval_link(eval_run *run)
     }
     for (uint32_t i = 0; i < run->linked.n && !run->arena.failed; i++) {
         const ts_fn *part = run->linked.at[i].fn;
-        TS_TRY(ts__complex_expand(part, &run->arena, &part, run->err)); /* as was done with the kernel */
-        TS_TRY(ts__math_expand(part, &run->arena, &part, run->err));
+        TS_TRY(ts__math_expand(part, &run->arena, &part, run->err)); /* as was done with the kernel */
+        TS_TRY(link_split(run, part, &part));
         run->linked.at[i] = (eval_linked){part, program->inst.n - 1};
         (void)link_append(run, program, part, run->linked.at[i].base);
     }

@@ -412,9 +412,7 @@ ts_status ts__eval_grid(const ts_fn *fn, const uint64_t *params, size_t n, const
 {
     eval_tile t = {.module = fn->module};
     ts__arena_init(&t.scratch, env->alloc);
-    ts_status status = ts__complex_expand(fn, &t.scratch, &t.fn, err);
-    if (status == TS_OK)
-        status = ts__math_expand(t.fn, &t.scratch, &t.fn, err);
+    ts_status status = ts__math_expand(fn, &t.scratch, &t.fn, err);
     if (status != TS_OK) {
         ts__arena_deinit(&t.scratch);
         return status;
