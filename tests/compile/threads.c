@@ -18,7 +18,7 @@ static ts_status compile(const char *text, ts_target target, const ts_alloc *all
     return ts_compile_text(text, strlen(text), NULL, target, alloc, code, &err);
 }
 
-static const char moving[] = "thread entry @k(%from: ptr<f32>, %to: ptr<f32>, %other: ptr<f32>, %n: i32) num_warps=4 {\n"
+static const char moving[] = "thread entry @k(%from: ptr<f32>, %to: ptr<f32>, %no: ptr<f32>, %n: i32) num_warps=4 {\n"
                              "  %own = shared_alloc bytes=520 align=16 : ptr<f32, shared>\n"
                              "  %unused = shared_alloc bytes=4096 align=16 : ptr<f32, shared>\n"
                              "  %dynamic = shared offset=32 : ptr<f32, shared>\n"
@@ -62,17 +62,18 @@ static void what_cannot_be_compiled_is_named(void)
         ts_status status;
         const char *words;
     } cases[] = {
-        {moving, TS_TARGET_CPU, TS_UNSUPPORTED, "kernel 'k' is written for threads, which are not compiled for the CPU"},
+        {moving, TS_TARGET_CPU, TS_UNSUPPORTED,
+         "kernel 'k' is written for threads, which are not compiled for the CPU"},
         {"thread entry @k(%p: ptr<f32>) {\n  %s = shared_alloc bytes=200000 align=4 : ptr<f32, shared>\n"
          "  %x = ld n=1 %s : f32\n  st n=1 %p, %x\n  return\n}\n",
          TS_TARGET_SM80, TS_UNSUPPORTED, "needs 200000 bytes of shared memory, sm_80 has 166912; use smaller arrays"},
         {"thread entry @k(%p: ptr<f32>) {\n  %s = shared_alloc bytes=4000000000 align=4 : ptr<f32, shared>\n"
          "  %x = ld n=1 %s : f32\n  st n=1 %p, %x\n  return\n}\n",
-         TS_TARGET_SM90, TS_UNSUPPORTED, "asks for more than 16777216 bytes of static shared memory (4000000000 of them"},
+         TS_TARGET_SM90, TS_UNSUPPORTED, "asks for more than 16777216 bytes of static shared memory (4000000000 of"},
         {"thread entry @k() {\n  %s = shared_alloc bytes=64 align=2048 : ptr<f32, shared>\n  return\n}\n",
          TS_TARGET_SM90, TS_VERIFY, "aligned to at most 1024 bytes"},
-        {"thread entry @k() {\n  %s = shared_alloc bytes=64 align=4 : ptr<f32>\n  return\n}\n", TS_TARGET_SM90, TS_VERIFY,
-         "shared_alloc gives a shared pointer"},
+        {"thread entry @k() {\n  %s = shared_alloc bytes=64 align=4 : ptr<f32>\n  return\n}\n",
+         TS_TARGET_SM90, TS_VERIFY, "shared_alloc gives a shared pointer"},
         {"thread entry @k() num_warps=33 {\n  return\n}\n", TS_TARGET_SM90, TS_VERIFY, "more than the 32 of a block"},
         {"thread entry @k() {\n  cluster_wait\n  return\n}\n", TS_TARGET_SM80, TS_UNSUPPORTED, "needs sm_90"},
         {"thread entry @k() {\n  tma_prefetch map=0\n  return\n}\n", TS_TARGET_SM90, TS_VERIFY, ""},
