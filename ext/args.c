@@ -59,26 +59,41 @@ static ts_dtype args_dtype_typestr(const char *text)
     return TS_DTYPE_NONE;
 }
 
+/* What a letter of a format means: b, i, u, f as in dtype.def; 0: another. Its size is told beside it. */
+static char args_letter_kind(char letter)
+{
+    if (letter == '?')
+        return 'b';
+    if (strchr("bhilqn", letter))
+        return 'i';
+    if (strchr("BHILQN", letter))
+        return 'u';
+    return strchr("efd", letter) ? 'f' : 0;
+}
+
+/* Part of every launch with an array of NumPy: it compares numbers, and makes no text. */
 ts_dtype core_dtype_of_format(const char *format, Py_ssize_t itemsize)
 {
     static const struct {
-        const char *letters, kind;
-    } classes[] = {{"?", 'b'}, {"bhilqn", 'i'}, {"BHILQN", 'u'}, {"efd", 'f'}};
-    char text[4];
+        const char *format;
+        char kind;
+        uint8_t bytes;
+    } rows[TS_DTYPE_COUNT] = {
+#define TS_DTYPE(name, scalar, kind, bytes, bits, sign, dlpack, typestr, format, tma) \
+    [TS_DTYPE_##name] = {format, kind, bytes},
+#include "tessera/dtype.def"
+    };
     if (!format)
         return TS_DTYPE_uint8;
     if (*format == '<' || *format == '=' || *format == '@')
         format++;
-    if (!format[0] || itemsize < 1 || itemsize > 99)
-        return TS_DTYPE_NONE;
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (!format[1] && strchr(classes[i].letters, *format)) {
-            PyOS_snprintf(text, sizeof text, "%c%d", classes[i].kind, (int)itemsize);
-            return args_dtype_typestr(text);
-        }
-    for (ts_dtype d = 1; d < TS_DTYPE_COUNT; d++) /* complex: "Zf" */
-        if (format[1] && strcmp(ts_dtype_get(d)->format, format) == 0)
+    char kind = format[0] && !format[1] ? args_letter_kind(format[0]) : 0;
+    for (ts_dtype d = 1; d < TS_DTYPE_COUNT; d++) {
+        bool fits = kind ? rows[d].kind == kind && rows[d].bytes == itemsize
+                         : strcmp(rows[d].format, format) == 0; /* complex: "Zf" */
+        if (fits && rows[d].format[0]) /* bfloat16 has none */
             return d;
+    }
     return TS_DTYPE_NONE;
 }
 
