@@ -8,20 +8,21 @@
 static struct {
     _Atomic(ts_print_fn *) before_print;
     _Atomic(ts_interrupt_fn *) asked;
-    pthread_t asked_thread; /* written before `asked` */
+    _Atomic pthread_t asked_thread; /* written before `asked` */
 } hooks;
 
 void ts_interrupt_set(ts_interrupt_fn *asked)
 {
     atomic_store(&hooks.asked, NULL);
-    hooks.asked_thread = pthread_self();
+    atomic_store(&hooks.asked_thread, pthread_self());
     atomic_store(&hooks.asked, asked);
 }
 
 ts_interrupt_fn *ts__interrupt_get(void)
 {
     ts_interrupt_fn *asked = atomic_load_explicit(&hooks.asked, memory_order_acquire);
-    return asked && pthread_equal(hooks.asked_thread, pthread_self()) ? asked : NULL;
+    pthread_t thread = atomic_load_explicit(&hooks.asked_thread, memory_order_relaxed);
+    return asked && pthread_equal(thread, pthread_self()) ? asked : NULL;
 }
 
 void ts_print_set(ts_print_fn *before)

@@ -270,6 +270,23 @@ static struct {
     ts_error error;
 } cache_own = {.once = PTHREAD_ONCE_INIT};
 
+/* A fork waits for the locks, which are held for as long as a copy takes. */
+static void cache_take(void)
+{
+    if (cache_own.cache) {
+        pthread_mutex_lock(&cache_own.cache->lock);
+        pthread_mutex_lock(&cache_own.cache->disk.lock);
+    }
+}
+
+static void cache_give(void)
+{
+    if (cache_own.cache) {
+        pthread_mutex_unlock(&cache_own.cache->disk.lock);
+        pthread_mutex_unlock(&cache_own.cache->lock);
+    }
+}
+
 static void cache_start_own(void)
 {
     char dir[CACHE_PATH];
@@ -277,6 +294,8 @@ static void cache_start_own(void)
     cache_default_dir(dir, sizeof dir);
     if (cache_default_limit(&limit, &cache_own.error) == TS_OK)
         cache_own.cache = ts__cache_create(&(ts_cache_options){dir, limit, NULL});
+    if (cache_own.cache)
+        pthread_atfork(cache_take, cache_give, cache_give);
 }
 
 ts_status ts__cache_shared(ts_cache **out, ts_error *err)

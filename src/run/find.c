@@ -19,10 +19,26 @@ typedef struct find_entry {
 } find_entry;
 
 static struct {
-    pthread_mutex_t lock;
+    pthread_once_t once;
+    pthread_mutex_t lock; /* n, buckets; a fork waits for it */
     uint32_t n;
     find_entry *buckets[FIND_BUCKETS];
-} find_all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} find_all = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void find_take(void)
+{
+    pthread_mutex_lock(&find_all.lock);
+}
+
+static void find_give(void)
+{
+    pthread_mutex_unlock(&find_all.lock);
+}
+
+static void find_follow_forks(void)
+{
+    pthread_atfork(find_take, find_give, find_give);
+}
 
 /* A text with its end; NULL and "" differ. */
 static void find_put_text(ts_text *key, const char *text)
@@ -94,12 +110,13 @@ ts_status ts_kernel_find(const ts_kernel_desc *desc, ts_kernel **out, ts_error *
         return ts_fail(err, TS_NOMEM, "out of memory for a kernel");
     }
     uint64_t hash = ts__hash(key.at, key.n, 7);
-    pthread_mutex_lock(&find_all.lock);
+    pthread_once(&find_all.once, find_follow_forks);
+    find_take();
     *out = find_known(&key, hash);
     ts_status status = *out ? TS_OK : ts_kernel_create(desc, out, err);
     if (status == TS_OK && atomic_load(&(*out)->references) == 1)
         find_keep(&key, hash, *out);
-    pthread_mutex_unlock(&find_all.lock);
+    find_give();
     ts__text_deinit(&key);
     return status;
 }

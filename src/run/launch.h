@@ -126,6 +126,7 @@ struct ts_kernel {
     ts_target_hints by_target[TS_LAUNCH_TARGETS];
     size_t n_by_target;
     pthread_mutex_t lock;  /* specialising */
+    _Atomic uint32_t forks; /* how deep in forks the process was that made the lock */
     kernel_entry *entries; /* all, newest first; under lock */
     _Atomic uint64_t n_specialised, n_compiled, n_from_memory, n_from_disk, compile_ns, load_ns, n_serialised;
 };

@@ -210,9 +210,11 @@ static cuda_result mock_MemAlloc(cuda_ptr *memory, size_t bytes)
 }
 static cuda_result mock_MemFree(cuda_ptr memory)
 {
+    things_take();
     thing *t = things;
     while (t && (cuda_ptr)(uintptr_t)t->data != memory)
         t = t->next;
+    atomic_flag_clear(&things_lock);
     if (!t)
         return BAD_VALUE;
     M->n_free++;

@@ -6,6 +6,7 @@
 #include "device/setup.h"
 #include "tessera/array.h"
 #include <pthread.h>
+#include <sys/wait.h>
 
 /* ---- a compiler that records ------------------------------------------------------------------------ */
 
@@ -433,6 +434,81 @@ static void threads_share_specialisations(void)
     ts_kernel_release(kernel);
 }
 
+/* ---- forks ------------------------------------------------------------------------------------------- */
+
+static _Atomic int slow_begun, slow_may_end;
+
+/* A compilation that holds its kernel's lock until it is told to end. */
+static ts_status slow_compile(const ts_source *source, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
+                              ts_target target, const ts_alloc *alloc, ts_code *out, ts_error *error)
+{
+    atomic_store(&slow_begun, 1);
+    while (!atomic_load(&slow_may_end))
+        usleep(1000);
+    return test_compile(source, spec, n_spec, hints, target, alloc, out, error);
+}
+
+static void *launch_slowly(void *user)
+{
+    return ts_launch(NULL, one_block, user, NULL, 0, 0, NULL) == TS_OK ? NULL : user;
+}
+
+static void *find_until(void *user)
+{
+    ts_kernel_desc desc = {.name = "found", .source = {TS_SOURCE_CUSTOM, .compile = test_compile}};
+    do {
+        ts_kernel *kernel;
+        if (ts_kernel_find(&desc, &kernel, NULL) != TS_OK)
+            return user;
+        ts_kernel_release(kernel);
+    } while (!atomic_load((_Atomic int *)user));
+    return NULL;
+}
+
+/* Whether a child of fork() does `work` and ends well; one that hangs is ended by its alarm. */
+static bool child_can(void *(*work)(void *user), void *user, _Atomic int *flag)
+{
+    int status = -1;
+    pid_t child = fork();
+    if (child == 0) {
+        alarm(60);
+        atomic_store(flag, 1);
+        _exit(work(user) != NULL);
+    }
+    return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void a_child_compiles_what_a_thread_of_the_parent_was_compiling(void)
+{
+    ts_kernel *kernel = NULL;
+    ts_kernel_desc desc = {.name = "slow", .source = {TS_SOURCE_CUSTOM, .compile = slow_compile}};
+    pthread_t thread;
+    void *failed;
+    CHECK_OK(ts_kernel_create(&desc, &kernel, &err));
+    CHECK(pthread_create(&thread, NULL, launch_slowly, kernel) == 0);
+    while (!atomic_load(&slow_begun))
+        usleep(1000);
+    CHECK(child_can(launch_slowly, kernel, &slow_may_end));
+    atomic_store(&slow_may_end, 1);
+    pthread_join(thread, &failed);
+    CHECK(!failed);
+    CHECK(!launch_slowly(kernel));
+    ts_kernel_release(kernel);
+}
+
+static void a_child_finds_kernels_while_threads_of_the_parent_do(void)
+{
+    _Atomic int end = 0;
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++)
+        CHECK(pthread_create(&threads[i], NULL, find_until, &end) == 0);
+    for (int i = 0; i < 20; i++)
+        CHECK(child_can(find_until, &end, &end));
+    atomic_store(&end, 1);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+}
+
 static void failed_compilations_are_tried_again(void)
 {
     ts_kernel *kernel = kernel_new(NULL, 0);
@@ -508,6 +584,8 @@ int main(void)
     freed_buffers_are_refused();
     many_specialisations_are_each_compiled_once();
     threads_share_specialisations();
+    a_child_compiles_what_a_thread_of_the_parent_was_compiling();
+    a_child_finds_kernels_while_threads_of_the_parent_do();
     failed_compilations_are_tried_again();
     a_reset_device_gets_its_kernels_again();
     kernels_survive_failing_allocations();

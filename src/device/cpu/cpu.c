@@ -80,9 +80,9 @@ typedef struct free_task {
     void *memory;
 } free_task;
 
-static ts_status cpu_run_free(cpu_task *task, ts_error *err)
+static ts_status cpu_run_free(cpu_task *task, _Atomic uint32_t *stop, ts_error *err)
 {
-    (void)task, (void)err; /* in a graph the memory is used again by the next launch */
+    (void)task, (void)stop, (void)err; /* in a graph the memory is used again by the next launch */
     return TS_OK;
 }
 
@@ -145,9 +145,9 @@ static void cpu_move_work(void *user, const cpu_piece *piece)
         memmove(move->to + at, move->from + at, stop - at);
 }
 
-static ts_status cpu_run_move(cpu_task *task, ts_error *err)
+static ts_status cpu_run_move(cpu_task *task, _Atomic uint32_t *stop, ts_error *err)
 {
-    (void)err;
+    (void)stop, (void)err;
     move_task *move = (move_task *)task;
     uintptr_t to = (uintptr_t)move->to, from = (uintptr_t)move->from;
     bool apart = !from || to + move->bytes <= from || from + move->bytes <= to;
@@ -167,7 +167,7 @@ static ts_status cpu_move(const ts_stream *stream, const move_task *move, ts_err
     if (cpu_stream_is_inline(stream)) {
         move_task now = *move;
         now.base.piece.device = &cpu->base;
-        return cpu_run_move(&now.base, err);
+        return cpu_run_move(&now.base, NULL, err);
     }
     move_task *task = cpu_task_new(cpu, sizeof *task, cpu_run_move, TS_PIECE_OTHER);
     if (!task)

@@ -162,14 +162,14 @@ void cpu_streams_cancel(ts_cpu *cpu, const void *only); /* the cpu_stream, NULL:
 void cpu_streams_end(ts_cpu *cpu);  /* drains and ends all, the default one too */
 
 /* One piece of queued work. `run` may fail; the first failure of a stream is kept until the next wait. It can be
- * repeated, for graphs (graph.c); what the task holds is given back by `end`. The executor frees the task. */
+ * repeated, for graphs (graph.c), and then in several threads at once: it changes nothing of the task. `stop`, of who
+ * runs it: not 0 once the work is cancelled. What the task holds is given back by `end`. The executor frees the task. */
 typedef struct cpu_task cpu_task;
-typedef ts_status cpu_task_fn(cpu_task *task, ts_error *err);
+typedef ts_status cpu_task_fn(cpu_task *task, _Atomic uint32_t *stop, ts_error *err);
 struct cpu_task {
     ts_piece piece; /* first: a recorded task is the piece; its references are those of graphs */
     cpu_task_fn *run;
     void (*end)(cpu_task *task); /* NULL: it holds nothing */
-    _Atomic uint32_t *stop;    /* not 0: the work is cancelled; of the stream that runs it */
     ts_notice *notice; /* NULL, or called once the task is counted as done */
 };
 /* True: the stream runs in its caller, who does the work himself at once. */

@@ -137,15 +137,16 @@ void cpu_event_destroy(ts_event *handle)
     ts__delete(handle->device->alloc, event, sizeof *event);
 }
 
-static ts_status event_run_record(cpu_task *task, ts_error *err)
+static ts_status event_run_record(cpu_task *task, _Atomic uint32_t *stop, ts_error *err)
 {
-    (void)err;
+    (void)stop, (void)err;
     ticket_punch(((ticket_task *)task)->ticket);
     return TS_OK;
 }
 
-static ts_status event_run_wait(cpu_task *task, ts_error *err)
+static ts_status event_run_wait(cpu_task *task, _Atomic uint32_t *stop, ts_error *err)
 {
+    (void)stop;
     return ticket_wait(cpu_of(task->piece.device), ((ticket_task *)task)->ticket, TS_FOREVER, err);
 }
 
@@ -164,13 +165,15 @@ static ticket_task *event_ticket_task(ts_cpu *cpu, cpu_ticket *ticket, cpu_task_
     return task;
 }
 
-static ts_status event_replay_record(cpu_task *task, ts_error *err)
+static ts_status event_replay_record(cpu_task *task, _Atomic uint32_t *stop, ts_error *err)
 {
+    (void)stop;
     return cpu_event_record(((event_task *)task)->event, task->piece.device->default_stream, err);
 }
 
-static ts_status event_replay_wait(cpu_task *task, ts_error *err)
+static ts_status event_replay_wait(cpu_task *task, _Atomic uint32_t *stop, ts_error *err)
 {
+    (void)stop;
     return cpu_stream_wait_event(task->piece.device->default_stream, ((event_task *)task)->event, err);
 }
 

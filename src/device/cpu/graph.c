@@ -34,21 +34,20 @@ static ts_status script_run(const ts_script *script, _Atomic uint32_t *stop, ts_
         const ts_step *step = &script->steps[at++];
         if (step->op == TS_STEP_RUN) {
             cpu_task *task = (cpu_task *)step->work;
-            task->stop = stop;
-            TS_TRY(task->run(task, err));
+            TS_TRY(task->run(task, stop, err));
         } else if (step->op == TS_STEP_SET)
             __atomic_store_n(step->condition, step->value, __ATOMIC_RELEASE);
         else if (script_jumps(step))
             at = step->target;
-        if (stop && atomic_load_explicit(stop, memory_order_relaxed))
+        if (atomic_load_explicit(stop, memory_order_relaxed))
             return ts_fail(err, TS_LAUNCH, "the graph was cancelled");
     }
     return TS_OK;
 }
 
-static ts_status script_run_task(cpu_task *task, ts_error *err)
+static ts_status script_run_task(cpu_task *task, _Atomic uint32_t *stop, ts_error *err)
 {
-    return script_run(((script_task *)task)->script, task->stop, err);
+    return script_run(((script_task *)task)->script, stop, err);
 }
 
 static void script_end_task(cpu_task *task)
@@ -58,8 +57,10 @@ static void script_end_task(cpu_task *task)
 
 ts_status cpu_script_launch(ts_script *script, const ts_stream *stream, ts_error *err)
 {
-    if (cpu_stream_is_inline(stream))
-        return script_run(script, NULL, err);
+    if (cpu_stream_is_inline(stream)) {
+        _Atomic uint32_t never = 0;
+        return script_run(script, &never, err);
+    }
     script_task *task = cpu_task_new(cpu_of(script->device), sizeof *task, script_run_task, TS_PIECE_OTHER);
     if (!task)
         return ts_fail(err, TS_NOMEM, "out of memory for the launch of a graph");

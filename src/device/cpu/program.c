@@ -329,10 +329,10 @@ typedef struct launch_task {
     uint64_t params[];
 } launch_task;
 
-static ts_status program_run_task(cpu_task *task, ts_error *err)
+static ts_status program_run_task(cpu_task *task, _Atomic uint32_t *stop, ts_error *err)
 {
     launch_task *launch = (launch_task *)task;
-    cpu_run run = {.program = launch->program, .stop = task->stop, .params = launch->params, .grid = launch->grid,
+    cpu_run run = {.program = launch->program, .stop = stop, .params = launch->params, .grid = launch->grid,
                    .pool = &cpu_of(launch->program->base.device)->pool};
     return program_run(&run, err);
 }

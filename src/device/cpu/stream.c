@@ -132,8 +132,7 @@ static void stream_run(cpu_stream *stream, cpu_task *task)
     ts_notice *notice = task->notice;
     ts_error error;
     error.text[0] = 0;
-    task->stop = &stream->cancelled;
-    if (task->run(task, &error) != TS_OK)
+    if (task->run(task, &stream->cancelled, &error) != TS_OK)
         stream_note_fault(stream, cpu_of(task->piece.device), &error);
     if (notice)
         stream->n_noticed = stream->n_taken;
@@ -170,6 +169,20 @@ static bool stream_start(cpu_stream *stream)
     return stream->has_thread;
 }
 
+/* Under stream->lock. */
+static ts_status stream_queue(cpu_stream *stream, cpu_task *task, ts_error *err)
+{
+    if (!stream->has_thread && !stream_start(stream))
+        return ts_fail(err, TS_RUNTIME, "the system refused a thread for the stream; end other threads or use the "
+                                        "default stream");
+    *stream->tail = &task->piece;
+    stream->tail = &task->piece.next;
+    stream->n_submitted++;
+    if (task->notice)
+        task->notice->mark = stream->n_submitted;
+    return TS_OK;
+}
+
 ts_status cpu_stream_submit(const ts_stream *handle, cpu_task *task, ts_error *err)
 {
     cpu_stream *stream;
@@ -180,15 +193,8 @@ ts_status cpu_stream_submit(const ts_stream *handle, cpu_task *task, ts_error *e
         if (stream->recorded_tail) {
             *stream->recorded_tail = &task->piece;
             stream->recorded_tail = &task->piece.next;
-        } else if (stream->has_thread || stream_start(stream)) {
-            *stream->tail = &task->piece;
-            stream->tail = &task->piece.next;
-            stream->n_submitted++;
-            if (task->notice)
-                task->notice->mark = stream->n_submitted;
         } else
-            status = ts_fail(err, TS_RUNTIME, "the system refused a thread for the stream; end other threads or "
-                                              "use the default stream");
+            status = stream_queue(stream, task, err);
         pthread_mutex_unlock(&stream->lock);
     }
     if (status == TS_OK)
@@ -528,20 +534,29 @@ static void stream_shared_done(shared_memory *shared)
     cpu_memory_put(memory, shared);
 }
 
-static ts_status stream_run_shared(cpu_task *task, ts_error *err)
+static ts_status stream_run_shared(cpu_task *task, _Atomic uint32_t *stop, ts_error *err)
 {
-    (void)err;
+    (void)stop, (void)err;
     stream_shared_done(((shared_task *)task)->shared);
     return TS_OK;
 }
 
-/* Under cpu->lock. */
-static bool stream_busy(cpu_stream *stream)
+/* Under cpu->lock. A task behind the work that the stream has now, not in the graph that it may record; false: no memory
+ * for it. */
+static bool stream_share(cpu_stream *stream, shared_memory *shared)
 {
+    shared_task *task = NULL;
     pthread_mutex_lock(&stream->lock);
     bool busy = atomic_load(&stream->n_completed) != stream->n_submitted;
+    if (busy && (task = cpu_task_new(shared->cpu, sizeof *task, stream_run_shared, TS_PIECE_OTHER))) {
+        task->shared = shared;
+        atomic_fetch_add(&shared->left, 1);
+        (void)stream_queue(stream, &task->base, NULL); /* cannot fail: a stream with work has its thread */
+    }
     pthread_mutex_unlock(&stream->lock);
-    return busy;
+    if (task)
+        ts__signal_raise(&stream->submitted);
+    return task || !busy;
 }
 
 bool cpu_streams_free(ts_cpu *cpu, void *memory)
@@ -552,18 +567,8 @@ bool cpu_streams_free(ts_cpu *cpu, void *memory)
     bool ok = true;
     *shared = (shared_memory){1, cpu, memory};
     pthread_mutex_lock(&cpu->lock);
-    for (cpu_stream *stream = cpu->streams; stream && ok; stream = stream->next) {
-        shared_task *task = stream_busy(stream) ? cpu_task_new(cpu, sizeof *task, stream_run_shared, TS_PIECE_OTHER)
-                                                : NULL;
-        if (!task) {
-            ok = !stream_busy(stream);
-            continue;
-        }
-        task->shared = shared;
-        atomic_fetch_add(&shared->left, 1);
-        if (cpu_stream_submit(&stream->base, &task->base, NULL) != TS_OK)
-            atomic_fetch_sub(&shared->left, 1);
-    }
+    for (cpu_stream *stream = cpu->streams; stream && ok; stream = stream->next)
+        ok = stream_share(stream, shared);
     pthread_mutex_unlock(&cpu->lock);
     if (!ok)
         cpu_streams_idle(cpu);
@@ -579,9 +584,9 @@ typedef struct call_task {
     void *user;
 } call_task;
 
-static ts_status stream_run_call(cpu_task *task, ts_error *err)
+static ts_status stream_run_call(cpu_task *task, _Atomic uint32_t *stop, ts_error *err)
 {
-    (void)err;
+    (void)stop, (void)err;
     call_task *call = (call_task *)task;
     call->function(call->user);
     return TS_OK;
@@ -603,9 +608,9 @@ ts_status cpu_stream_call(const ts_stream *handle, void (*function)(void *), voi
     return cpu_stream_submit(handle, &task->base, err);
 }
 
-static ts_status stream_run_nothing(cpu_task *task, ts_error *err)
+static ts_status stream_run_nothing(cpu_task *task, _Atomic uint32_t *stop, ts_error *err)
 {
-    (void)task, (void)err;
+    (void)task, (void)stop, (void)err;
     return TS_OK;
 }
 

@@ -38,7 +38,7 @@ typedef struct cuda_stream {
     struct cuda_stream *next, **link; /* of the device; under its lock */
     uint32_t references;       /* under the device's lock */
     uint32_t epoch;
-    bool closed;               /* destroyed but held */
+    _Atomic bool closed;       /* destroyed but held */
     bool adopted;              /* made elsewhere, maybe in another context than the primary one */
     uint32_t n_kept;           /* in all of `kept`; both under the device's lock */
     cuda_kept **kept;          /* CUDA_CLASSES lists, made with the first block that is kept; or NULL */
@@ -95,7 +95,7 @@ struct cuda_device {
     cuda_stream *streams;
     cuda_stream *default_stream;
     uint64_t used_bytes, kept_bytes, keep_limit;
-    void *empty;               /* zeroed memory that stands for arrays without elements */
+    _Atomic(void *) empty;     /* zeroed memory that stands for arrays without elements; NULL until needed */
     /* faults */
     _Atomic bool lost;         /* a sticky fault happened and was reported */
     char lost_text[1152];

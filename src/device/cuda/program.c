@@ -211,14 +211,18 @@ static uint64_t program_number(const ts_plan_num *number, const ts_plan *plan, c
 static ts_status program_empty(cuda_device *device, void **out, ts_error *err)
 {
     enum { EMPTY_BYTES = 4096 };
-    if (!device->empty) {
-        const ts_stream *stream = device->base.default_stream;
-        void *memory;
-        TS_TRY(cuda_alloc(&device->base, stream, EMPTY_BYTES, &memory, err));
-        TS_TRY(cuda_fill(stream, memory, 0, 4, EMPTY_BYTES / 4, err));
-        device->empty = memory;
-    }
-    *out = device->empty;
+    *out = atomic_load_explicit(&device->empty, memory_order_acquire);
+    if (*out)
+        return TS_OK;
+    const ts_stream *stream = device->base.default_stream;
+    void *memory, *none = NULL;
+    TS_TRY(cuda_alloc(&device->base, stream, EMPTY_BYTES, &memory, err));
+    TS_TRY(cuda_fill(stream, memory, 0, 4, EMPTY_BYTES / 4, err));
+    if (atomic_compare_exchange_strong(&device->empty, &none, memory))
+        none = memory;
+    else /* another thread was faster */
+        ts_mem_free(&device->base, stream, memory, EMPTY_BYTES);
+    *out = none;
     return TS_OK;
 }
 

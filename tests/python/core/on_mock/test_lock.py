@@ -91,12 +91,19 @@ def test_other_threads_run_while_the_driver_waits(
         ctypes.c_int.in_dll(library, f"mock_{n}") for n in ("gate", "waited", "expired")
     )
     things = Things(device, make_kernel)
+    returned = threading.Event()
+
+    def open_gate() -> None:
+        while not waited.value and not returned.wait(0.001):
+            pass
+        gate.value = 0
+
+    opener = threading.Thread(target=open_gate)
     waited.value = expired.value = 0
-    opener = threading.Timer(0.02, lambda: setattr(gate, "value", 0))
-    opener.start()
     gate.value = 1
+    opener.start()
     CALLS[name](things)
+    returned.set()
     opener.join()
-    gate.value = 0
     gc.collect()
     assert waited.value and not expired.value
