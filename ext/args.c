@@ -171,16 +171,19 @@ int core_dtypes_init(PyObject *module)
 
 PyObject *core_dtype_object(core_state *state, ts_dtype dtype)
 {
-    if (!state->dtypes[dtype]) {
-        PyObject *module = PyImport_ImportModule("tessera.tile._dtype");
-        if (!module)
-            return NULL;
-        state->dtypes[dtype] = PyObject_GetAttrString(module, ts_dtype_name(dtype));
-        Py_DECREF(module);
-        if (!state->dtypes[dtype])
-            return NULL;
-    }
-    return Py_NewRef(state->dtypes[dtype]);
+    PyObject *known = CORE_GET(state->dtypes[dtype]);
+    if (known)
+        return Py_NewRef(known);
+    PyObject *module = PyImport_ImportModule("tessera.tile._dtype");
+    PyObject *found = module ? PyObject_GetAttrString(module, ts_dtype_name(dtype)) : NULL;
+    Py_XDECREF(module);
+    if (!found)
+        return NULL;
+    CORE_LOCK(&state->lock);
+    if (!state->dtypes[dtype])
+        CORE_SET(state->dtypes[dtype], Py_NewRef(found));
+    CORE_UNLOCK(&state->lock);
+    return found;
 }
 
 /* ---- takers --------------------------------------------------------------------------------------*/
@@ -484,8 +487,13 @@ static const void *args_exchange_of(PyTypeObject *type)
     return NULL;
 }
 
+/* Where Python has no lock, what cupy.c remembers of the class would need one: such arrays are read as others are. */
 static bool args_is_cupy(PyTypeObject *type)
 {
+#ifdef Py_GIL_DISABLED
+    (void)type;
+    return false;
+#else
     PyObject *module = PyObject_GetAttrString((PyObject *)type, "__module__");
     const char *name = module && PyUnicode_Check(module) ? PyUnicode_AsUTF8(module) : NULL;
     const char *dot = strrchr(type->tp_name, '.');
@@ -494,6 +502,7 @@ static bool args_is_cupy(PyTypeObject *type)
     Py_XDECREF(module);
     PyErr_Clear();
     return is;
+#endif
 }
 
 static bool args_is_numpy_scalar(PyTypeObject *type)
@@ -560,17 +569,26 @@ static int args_take_instance(core_state *state, core_frame *frame, PyObject *ob
 /* How objects of a type are read, remembered; NULL where they are no arguments or there is no room. */
 static const core_taker *args_taker(core_state *state, PyTypeObject *type)
 {
-    for (int i = 0; i < state->n_takers; i++)
+    for (int i = 0, n = CORE_GET(state->n_takers); i < n; i++)
         if (state->takers[i].type == type)
             return &state->takers[i];
-    if (state->n_takers == CORE_TAKERS)
+    if (CORE_GET(state->n_takers) == CORE_TAKERS)
         return NULL;
-    core_taker taker = args_find(state, type);
+    core_taker taker = args_find(state, type), *place = NULL;
     if (!taker.take)
         return NULL;
-    Py_INCREF(type);
-    state->takers[state->n_takers] = taker;
-    return &state->takers[state->n_takers++];
+    CORE_LOCK(&state->lock);
+    int n = state->n_takers;
+    if (n < CORE_TAKERS) { /* two threads may enter the same type: the second entry serves its finder only */
+        Py_INCREF(type);
+        place = &state->takers[n];
+        *place = taker;
+        CORE_SET(state->n_takers, n + 1);
+    }
+    CORE_UNLOCK(&state->lock);
+    if (!place)
+        core_taker_drop(&taker);
+    return place;
 }
 
 int core_borrow(core_state *state, PyObject *object, ts_dl_tensor *out)

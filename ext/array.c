@@ -64,6 +64,15 @@ static int array_alive(PyObject *self)
 
 /* ---- shapes -----------------------------------------------------------------------------------------*/
 
+/* A tuple of a shape, which other threads do not change. */
+static PyObject *array_items(PyObject *object)
+{
+    PyObject *items = PySequence_Tuple(object);
+    if (!items && PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_SetString(PyExc_TypeError, "a shape is an int or a sequence of ints");
+    return items;
+}
+
 static int array_shape(PyObject *object, uint32_t *rank, int64_t *shape)
 {
     if (PyLong_Check(object)) {
@@ -71,10 +80,10 @@ static int array_shape(PyObject *object, uint32_t *rank, int64_t *shape)
         shape[0] = PyLong_AsLongLong(object);
         return PyErr_Occurred() ? -1 : 0;
     }
-    PyObject *items = PySequence_Fast(object, "a shape is an int or a sequence of ints");
+    PyObject *items = array_items(object);
     if (!items)
         return -1;
-    Py_ssize_t n = PySequence_Fast_GET_SIZE(items);
+    Py_ssize_t n = PyTuple_GET_SIZE(items);
     if (n > TS_ARRAY_RANK) {
         Py_DECREF(items);
         PyErr_Format(PyExc_ValueError, "a shape of %zd dimensions; the limit is %d", n, TS_ARRAY_RANK);
@@ -82,7 +91,7 @@ static int array_shape(PyObject *object, uint32_t *rank, int64_t *shape)
     }
     *rank = (uint32_t)n;
     for (Py_ssize_t d = 0; d < n && !PyErr_Occurred(); d++)
-        shape[d] = PyLong_AsLongLong(PySequence_Fast_GET_ITEM(items, d));
+        shape[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(items, d));
     Py_DECREF(items);
     return PyErr_Occurred() ? -1 : 0;
 }

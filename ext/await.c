@@ -37,6 +37,7 @@ typedef struct inbox_object {
     core_state *state;
     await_box *box;
     await_wait *live;
+    core_mutex lock; /* live */
 } inbox_object;
 
 /* ---- threads of the library -------------------------------------------------------------------------*/
@@ -68,16 +69,20 @@ static void await_called(ts_notice *notice)
 
 static void await_link(inbox_object *self, await_wait *wait)
 {
+    CORE_LOCK(&self->lock);
     wait->next = self->live;
     wait->link = &self->live;
     if (wait->next)
         wait->next->link = &wait->next;
     self->live = wait;
+    CORE_UNLOCK(&self->lock);
 }
 
 /* The references go to the caller's variables, so that what their end runs finds a whole list. */
-static void await_unlink(await_wait *wait, PyObject *held[3])
+static void await_unlink(inbox_object *self, await_wait *wait, PyObject *held[3])
 {
+    (void)self;
+    CORE_LOCK(&self->lock);
     *wait->link = wait->next;
     if (wait->next)
         wait->next->link = wait->link;
@@ -85,6 +90,7 @@ static void await_unlink(await_wait *wait, PyObject *held[3])
     held[1] = wait->owner;
     held[2] = wait->keep;
     wait->future = wait->owner = wait->keep = NULL;
+    CORE_UNLOCK(&self->lock);
 }
 
 static void await_drop(PyObject *held[3])
@@ -214,10 +220,10 @@ static await_wait *inbox_take(await_box *box)
     return oldest;
 }
 
-static void inbox_forget(await_wait *wait, bool is_done)
+static void inbox_forget(inbox_object *self, await_wait *wait, bool is_done)
 {
     PyObject *held[3];
-    await_unlink(wait, held);
+    await_unlink(self, wait, held);
     if (!is_done)
         held[2] = NULL;
     await_drop(held);
@@ -233,10 +239,10 @@ static int inbox_clear(PyObject *object)
         return 0;
     await_wait *done = inbox_take(self->box);
     for (await_wait *at = done; at; at = at->next_done)
-        inbox_forget(at, true);
+        inbox_forget(self, at, true);
     inbox_free_list(done);
     while (self->live)
-        inbox_forget(self->live, false);
+        inbox_forget(self, self->live, false);
     inbox_free_list(atomic_exchange(&self->box->done, AWAIT_CLOSED));
     return 0;
 }
@@ -295,7 +301,7 @@ static PyObject *inbox_add(PyObject *object, PyObject *const *args, Py_ssize_t n
     if (status == TS_OK && taken)
         Py_RETURN_TRUE;
     await_release(self->box);
-    await_unlink(wait, held);
+    await_unlink(self, wait, held);
     await_drop(held);
     free(wait);
     if (status == TS_OK)
@@ -336,7 +342,7 @@ static PyObject *inbox_drain(PyObject *object, PyObject *unused)
         PyObject *held[3];
         uint64_t mark = first->notice.mark;
         next = first->next_done;
-        await_unlink(first, held);
+        await_unlink(self, first, held);
         free(first);
         inbox_settle(self, held[0], held[1], mark);
         await_drop(held);
@@ -347,9 +353,12 @@ static PyObject *inbox_drain(PyObject *object, PyObject *unused)
 static PyObject *inbox_in_flight(PyObject *object, void *unused)
 {
     (void)unused;
+    inbox_object *self = (inbox_object *)object;
     long n = 0;
-    for (await_wait *wait = ((inbox_object *)object)->live; wait; wait = wait->next)
+    CORE_LOCK(&self->lock);
+    for (await_wait *wait = self->live; wait; wait = wait->next)
         n++;
+    CORE_UNLOCK(&self->lock);
     return PyLong_FromLong(n);
 }
 

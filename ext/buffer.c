@@ -15,15 +15,20 @@ core_buffer *core_buffer_new(core_state *state, PyTypeObject *type)
     core_buffer *self = (core_buffer *)type->tp_alloc(type, 0);
     if (self) {
         self->state = core_hold(state);
-        state->live[CORE_LIVE_BUFFER]++;
+        core_live(state, CORE_LIVE_BUFFER, 1);
     }
     return self;
 }
 
+static bool buffer_is_closed(const core_buffer *buffer)
+{
+    return CORE_GET(buffer->lent) & CORE_BUFFER_CLOSED;
+}
+
 int core_buffer_address(const core_buffer *buffer, uint64_t *out)
 {
-    *out = buffer->address;
-    if (buffer->closed)
+    *out = CORE_GET(buffer->address);
+    if (buffer_is_closed(buffer))
         PyErr_SetString(PyExc_RuntimeError, "the buffer is closed: its memory was given back");
     else if (buffer->device && buffer->release != CORE_RELEASE_NOTHING &&
              buffer->epoch != ts_device_epoch(buffer->device))
@@ -61,7 +66,8 @@ static void buffer_release_native(core_buffer *self)
     ts_error err;
     ts_status status = TS_OK;
     bool ending = !self->state->stream_type; /* the interpreter has taken the module down */
-    if (!ending && core_stream_for(self->state, self->stream ? self->stream : Py_None, &device, &room, &stream) < 0) {
+    PyObject *order = core_part((PyObject *)self, &self->stream);
+    if (!ending && core_stream_for(self->state, order ? order : Py_None, &device, &room, &stream) < 0) {
         PyErr_Clear(); /* closed in the meantime: after all that it was given, by the default stream */
         stream = NULL;
     }
@@ -73,6 +79,7 @@ static void buffer_release_native(core_buffer *self)
         status = ts_pool_free(self->device, stream, memory, &err);
         CORE_END_USE(self->state);
     }
+    Py_XDECREF(order);
     if (status != TS_OK) {
         core_raise(self->state, &err);
         buffer_warn(self);
@@ -84,22 +91,23 @@ static void buffer_release_python(core_buffer *self)
 {
     if (!self->state->name_deallocate)
         return; /* the interpreter has taken the module down */
-    PyObject *args[4] = {self->resource, PyLong_FromUnsignedLongLong(self->address),
+    PyObject *args[4] = {core_part((PyObject *)self, &self->resource), PyLong_FromUnsignedLongLong(self->address),
                          PyLong_FromUnsignedLongLong(self->bytes), NULL};
-    PyObject *stream = self->stream ? Py_NewRef(self->stream)
-                                    : PyObject_CallMethod((PyObject *)self, "_default_stream", NULL);
+    PyObject *stream = core_part((PyObject *)self, &self->stream);
+    if (!stream)
+        stream = PyObject_CallMethod((PyObject *)self, "_default_stream", NULL);
     args[3] = stream;
-    PyObject *done = args[1] && args[2] && stream ? PyObject_VectorcallMethod(self->state->name_deallocate, args, 3,
+    PyObject *done = args[0] && args[1] && args[2] && stream ? PyObject_VectorcallMethod(self->state->name_deallocate, args, 3,
                                                                               self->state->stream_names) : NULL;
     if (!done)
         buffer_warn(self);
     Py_XDECREF(done);
-    Py_XDECREF(args[1]);
-    Py_XDECREF(args[2]);
-    Py_XDECREF(stream);
+    for (int i = 0; i < 4; i++)
+        Py_XDECREF(args[i]);
 }
 
-/* Gives the memory back; the object stays closed. An exception that is set on entry is kept. */
+/* Gives the memory back; the object stays closed. An exception that is set on entry is kept. Called once: by who closes
+ * a buffer that is not lent, or by the last lender of a closed one. */
 static void buffer_release(core_buffer *self)
 {
     PyObject *type, *value, *trace;
@@ -111,16 +119,34 @@ static void buffer_release(core_buffer *self)
     else if (how != CORE_RELEASE_NOTHING && !lost)
         buffer_release_native(self);
     self->release = CORE_RELEASE_NOTHING;
-    self->address = 0;
-    Py_CLEAR(self->resource);
-    Py_CLEAR(self->owner);
-    Py_CLEAR(self->stream);
+    CORE_SET(self->address, 0);
+    core_part_set((PyObject *)self, &self->resource, NULL);
+    core_part_set((PyObject *)self, &self->owner, NULL);
+    core_part_set((PyObject *)self, &self->stream, NULL);
     PyErr_Restore(type, value, trace);
+}
+
+/* The memory stays until buffer_unlend; 0, or -1 with exception: it was given back, or was lost. */
+static int buffer_lend(core_buffer *self)
+{
+    uint64_t address;
+    uint32_t lent = CORE_GET(self->lent);
+    do
+        if (core_buffer_address(self, &address) < 0)
+            return -1;
+    while (!__atomic_compare_exchange_n(&self->lent, &lent, lent + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+    return 0;
 }
 
 static void buffer_unlend(core_buffer *self)
 {
-    if (--self->exports == 0 && self->closed)
+    if (__atomic_sub_fetch(&self->lent, 1, __ATOMIC_ACQ_REL) == CORE_BUFFER_CLOSED)
+        buffer_release(self);
+}
+
+static void buffer_shut(core_buffer *self)
+{
+    if (__atomic_fetch_or(&self->lent, CORE_BUFFER_CLOSED, __ATOMIC_ACQ_REL) == 0)
         buffer_release(self);
 }
 
@@ -128,10 +154,8 @@ static void buffer_unlend(core_buffer *self)
 static void buffer_finalize(PyObject *self)
 {
     core_buffer *buffer = (core_buffer *)self;
-    if (buffer->release == CORE_RELEASE_PYTHON && !buffer->closed) {
-        buffer->closed = true;
-        buffer_release(buffer);
-    }
+    if (buffer->release == CORE_RELEASE_PYTHON && !buffer_is_closed(buffer))
+        buffer_shut(buffer);
 }
 
 static int buffer_traverse(PyObject *self, visitproc visit, void *arg)
@@ -147,10 +171,7 @@ static int buffer_traverse(PyObject *self, visitproc visit, void *arg)
 
 static int buffer_clear(PyObject *self)
 {
-    core_buffer *buffer = (core_buffer *)self;
-    buffer->closed = true;
-    if (!buffer->exports)
-        buffer_release(buffer);
+    buffer_shut((core_buffer *)self);
     return 0;
 }
 
@@ -163,7 +184,7 @@ static void buffer_dealloc(PyObject *self)
     if (buffer->weakrefs)
         PyObject_ClearWeakRefs(self);
     buffer_release(buffer);
-    buffer->state->live[CORE_LIVE_BUFFER]--;
+    core_live(buffer->state, CORE_LIVE_BUFFER, -1);
     core_free(self, buffer->state->module);
 }
 
@@ -201,13 +222,17 @@ static PyObject *buffer_wrap(PyObject *type, PyObject *const *args, Py_ssize_t n
 static PyObject *buffer_set_place(PyObject *self, PyObject *args)
 {
     core_buffer *buffer = (core_buffer *)self;
-    PyObject *device;
-    if (!PyArg_ParseTuple(args, "OiI", &device, &buffer->device_id, &buffer->access))
+    PyObject *object;
+    ts_device *device = NULL;
+    int id;
+    unsigned access;
+    if (!PyArg_ParseTuple(args, "OiI", &object, &id, &access) ||
+        (object != Py_None && core_device_from(buffer->state, object, &device) < 0))
         return NULL;
-    buffer->access |= CORE_ACCESS_KNOWN;
-    if (device != Py_None && core_device_from(buffer->state, device, &buffer->device) < 0)
-        return NULL;
-    buffer->epoch = buffer->device ? ts_device_epoch(buffer->device) : 0;
+    CORE_SET(buffer->epoch, device ? ts_device_epoch(device) : 0);
+    CORE_SET(buffer->device, device);
+    CORE_SET(buffer->device_id, id);
+    CORE_SET(buffer->access, access | CORE_ACCESS_KNOWN); /* last: the others are there */
     Py_RETURN_NONE;
 }
 
@@ -215,7 +240,7 @@ static PyObject *buffer_set_place(PyObject *self, PyObject *args)
 static PyObject *buffer_set_order(PyObject *self, PyObject *stream)
 {
     core_buffer *buffer = (core_buffer *)self;
-    Py_XSETREF(buffer->stream, stream == Py_None ? NULL : Py_NewRef(stream));
+    core_part_set(self, &buffer->stream, stream == Py_None ? NULL : Py_NewRef(stream));
     Py_RETURN_NONE;
 }
 
@@ -227,12 +252,12 @@ static PyObject *buffer_set_memory(PyObject *self, PyObject *args)
     uint64_t now;
     if (!PyArg_ParseTuple(args, "KK", &address, &bytes) || core_buffer_address(buffer, &now) < 0)
         return NULL;
-    if (buffer->exports) {
+    if (CORE_GET(buffer->lent)) {
         PyErr_SetString(PyExc_BufferError, "the buffer is lent (memoryview or DLPack) and cannot move");
         return NULL;
     }
-    buffer->address = address;
-    buffer->bytes = bytes;
+    CORE_SET(buffer->address, address);
+    CORE_SET(buffer->bytes, bytes);
     Py_RETURN_NONE;
 }
 
@@ -246,7 +271,7 @@ static PyObject *buffer_close(PyObject *self, PyObject *const *args, Py_ssize_t 
     const ts_stream *order;
     if (core_named_args("close", known, 1, args, n, names, &stream) < 0)
         return NULL;
-    if (buffer->closed)
+    if (buffer_is_closed(buffer))
         Py_RETURN_NONE;
     if (stream && stream != Py_None) {
         if (core_stream_for(buffer->state, stream, &device, &room, &order) < 0)
@@ -254,11 +279,9 @@ static PyObject *buffer_close(PyObject *self, PyObject *const *args, Py_ssize_t 
         PyObject *order_of = core_order_of(buffer->state, stream);
         if (!order_of)
             return NULL;
-        Py_XSETREF(buffer->stream, order_of);
+        core_part_set(self, &buffer->stream, order_of);
     }
-    buffer->closed = true;
-    if (!buffer->exports)
-        buffer_release(buffer);
+    buffer_shut(buffer); /* nothing where another thread was faster: the stream may have run Python */
     Py_RETURN_NONE;
 }
 
@@ -273,7 +296,7 @@ static PyObject *buffer_exit(PyObject *self, PyObject *unused)
 /* Asks _classify() once for memory whose access is not known. */
 static int buffer_place(core_buffer *self)
 {
-    if (self->access & CORE_ACCESS_KNOWN)
+    if (CORE_GET(self->access) & CORE_ACCESS_KNOWN)
         return 0;
     PyObject *done = PyObject_CallMethod((PyObject *)self, "_classify", NULL);
     Py_XDECREF(done);
@@ -306,7 +329,7 @@ static PyObject *buffer_get_handle(PyObject *self, void *unused)
 {
     (void)unused;
     core_buffer *buffer = (core_buffer *)self;
-    return PyLong_FromUnsignedLongLong(buffer->closed ? 0 : buffer->address);
+    return PyLong_FromUnsignedLongLong(buffer_is_closed(buffer) ? 0 : CORE_GET(buffer->address));
 }
 
 static PyObject *buffer_get_size(PyObject *self, void *unused)
@@ -318,14 +341,16 @@ static PyObject *buffer_get_size(PyObject *self, void *unused)
 static PyObject *buffer_get_object(PyObject *self, void *offset)
 {
     core_buffer *buffer = (core_buffer *)self;
-    PyObject *object = *(PyObject **)((char *)self + (uintptr_t)offset);
-    return Py_NewRef(object && !buffer->closed ? object : Py_None);
+    PyObject *object = core_part(self, (PyObject **)((char *)self + (uintptr_t)offset));
+    if (object && buffer_is_closed(buffer))
+        Py_CLEAR(object);
+    return object ? object : Py_NewRef(Py_None);
 }
 
 static PyObject *buffer_get_closed(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyBool_FromLong(((core_buffer *)self)->closed);
+    return PyBool_FromLong(buffer_is_closed((core_buffer *)self));
 }
 
 static Py_ssize_t buffer_length(PyObject *self)
@@ -376,7 +401,12 @@ static int buffer_copy(core_buffer *to, core_buffer *from, PyObject *order)
         core_buffer_address(from, &source) < 0) /* again: a stream of another library runs Python too */
         return -1;
     uintptr_t native = stream->native;
-    to->exports++, from->exports++; /* close() of another thread then gives the memory back behind this */
+    if (buffer_lend(to) < 0) /* close() of another thread then gives the memory back behind this */
+        return -1;
+    if (buffer_lend(from) < 0) {
+        buffer_unlend(to);
+        return -1;
+    }
     CORE_BEGIN_USE(to->state, stream, NULL); /* one address space: the driver knows which side is the host */
     status = ts_mem_copy(stream, (void *)(uintptr_t)target, TS_MEM_DEVICE, (void *)(uintptr_t)source, TS_MEM_DEVICE,
                          from->bytes, &err);
@@ -403,12 +433,14 @@ static PyObject *buffer_twin(core_buffer *self, PyObject *stream)
     uint64_t address;
     if (core_buffer_address(self, &address) < 0)
         return NULL;
-    if (!self->resource) {
+    PyObject *resource = core_part((PyObject *)self, &self->resource);
+    if (!resource) {
         PyErr_SetString(PyExc_ValueError,
                         "copy_to() needs a destination: this buffer has no memory resource of its own");
         return NULL;
     }
-    PyObject *method = PyObject_GetAttrString(self->resource, "allocate");
+    PyObject *method = PyObject_GetAttrString(resource, "allocate");
+    Py_DECREF(resource);
     PyObject *size = PyLong_FromUnsignedLongLong(self->bytes), *made = NULL;
     PyObject *args[2] = {size, stream ? stream : Py_None};
     if (method && size)
@@ -501,7 +533,8 @@ static PyObject *buffer_fill(PyObject *object, PyObject *const *args, Py_ssize_t
         return NULL;
     }
     uintptr_t native = stream->native;
-    self->exports++;
+    if (buffer_lend(self) < 0)
+        return NULL;
     CORE_BEGIN_USE(self->state, stream, NULL);
     status = ts_mem_fill(stream, (void *)(uintptr_t)address, pattern, width, self->bytes / width, &err);
     CORE_END_USE(self->state);
@@ -525,10 +558,12 @@ static int buffer_get_view(PyObject *object, Py_buffer *view, int flags)
                                            "host-accessible buffer first");
         return -1;
     }
-    if (PyBuffer_FillInfo(view, object, (void *)(uintptr_t)address, (Py_ssize_t)self->bytes, 0, flags) < 0)
+    if (buffer_lend(self) < 0)
         return -1;
-    self->exports++;
-    return 0;
+    if (PyBuffer_FillInfo(view, object, (void *)(uintptr_t)address, (Py_ssize_t)self->bytes, 0, flags) == 0)
+        return 0;
+    buffer_unlend(self);
+    return -1;
 }
 
 static void buffer_end_view(PyObject *object, Py_buffer *view)
@@ -600,11 +635,14 @@ static PyObject *buffer_dlpack(PyObject *object, PyObject *args)
     core_buffer *self = (core_buffer *)object;
     int type, id, versioned;
     uint64_t address;
-    if (!PyArg_ParseTuple(args, "iip", &type, &id, &versioned) || core_buffer_address(self, &address) < 0)
+    if (!PyArg_ParseTuple(args, "iip", &type, &id, &versioned) || core_buffer_address(self, &address) < 0 ||
+        buffer_lend(self) < 0)
         return NULL;
     buffer_loan *loan = calloc(1, sizeof *loan);
-    if (!loan)
+    if (!loan) {
+        buffer_unlend(self);
         return PyErr_NoMemory();
+    }
     *loan = (buffer_loan){.shape = (int64_t)self->bytes, .stride = 1, .buffer = self};
     ts_dl_tensor *tensor = versioned ? &loan->tensor.versioned.tensor : &loan->tensor.plain.tensor;
     *tensor = (ts_dl_tensor){.data = (void *)(uintptr_t)address, .device = {type, id}, .ndim = 1,
@@ -620,10 +658,10 @@ static PyObject *buffer_dlpack(PyObject *object, PyObject *args)
     PyObject *capsule = PyCapsule_New(&loan->tensor, versioned ? "dltensor_versioned" : "dltensor", buffer_end_capsule);
     if (!capsule) {
         free(loan);
+        buffer_unlend(self);
         return NULL;
     }
     Py_INCREF(self);
-    self->exports++;
     return capsule;
 }
 

@@ -8,6 +8,7 @@
 
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include "lock.h"
 #include "tessera/array.h"
 #include "tessera/compile.h"
 #include "tessera/device.h"
@@ -55,7 +56,8 @@ enum { CORE_LIVE_STREAM, CORE_LIVE_EVENT, CORE_LIVE_BUFFER, CORE_LIVE_POOL, CORE
     CORE_TUPLE(stream_names, "(s)", "stream")                          \
     CORE_TUPLE(stream_version_names, "(ss)", "stream", "max_version")
 
-/* Handles that a thread uses without the GIL: closed meanwhile, one ends when the last such thread is through. */
+/* Handles that a thread uses without the GIL: closed meanwhile, one ends when the last such thread is through. Where
+ * there is no GIL, a closed one ends with its object instead (core_end). */
 typedef struct core_use {
     struct core_use *next, **link; /* of the state's list; touched with the GIL */
     const void *handles[2]; /* NULL: none */
@@ -71,7 +73,8 @@ struct core_state {
     PyTypeObject *array_type, *stream_type, *event_type, *kernel_type, *piece_type, *buffer_type, *pool_type,
         *native_type,
         *config_type;
-    int64_t live[CORE_LIVE_KINDS];
+    core_mutex lock;       /* lists of this state that grow */
+    int64_t live[CORE_LIVE_KINDS]; /* core_live */
     core_use *uses;
 #define CORE_NAME(member, text) PyObject *name_##member;
     CORE_NAMES(CORE_NAME)
@@ -110,7 +113,18 @@ struct core_frame {
 /* use.c. Py_BEGIN_ALLOW_THREADS for work on streams and events, of this module or any other. */
 void core_use_begin(core_state *state, core_use *use, const void *one, const void *other);
 void core_use_end(core_state *state, core_use *use);
-void core_end(core_state *state, void *handle, void (*end)(void *handle)); /* now, or when it is not used any more */
+/* Ends a handle that close() has taken from its object: now, or when it is not used any more, or (no GIL) when
+ * core_end_kept is called with the same *kept by the end of the object. */
+void core_end(core_state *state, void *handle, void (*end)(void *handle), void **kept);
+void core_end_kept(void *kept, void (*end)(void *handle)); /* NULL: nothing */
+static inline void core_live(core_state *state, int kind, int by)
+{
+#ifdef Py_GIL_DISABLED
+    __atomic_fetch_add(&state->live[kind], by, __ATOMIC_RELAXED);
+#else
+    state->live[kind] += by;
+#endif
+}
 #define CORE_BEGIN_USE(state, one, other) \
     { \
         core_use used; \

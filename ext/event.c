@@ -17,10 +17,10 @@ int core_event_wait(core_state *state, ts_device *device, ts_event *event)
 
 ts_event *core_event_get(PyObject *object)
 {
-    core_event *self = (core_event *)object;
-    if (!self->event)
+    ts_event *event = CORE_GET(((core_event *)object)->event);
+    if (!event)
         PyErr_SetString(PyExc_RuntimeError, "the event is closed; make a new one");
-    return self->event;
+    return event;
 }
 
 /* ---- life -------------------------------------------------------------------------------------------*/
@@ -31,7 +31,7 @@ static core_event *event_alloc(core_state *state, PyTypeObject *type, ts_device 
     if (self) {
         self->state = core_hold(state);
         self->device = device;
-        state->live[CORE_LIVE_EVENT]++;
+        core_live(state, CORE_LIVE_EVENT, 1);
     }
     return self;
 }
@@ -110,10 +110,9 @@ static void event_destroy(void *event)
 
 static void event_end(core_event *event)
 {
-    ts_event *raw = event->event;
-    event->event = NULL;
+    ts_event *raw = CORE_TAKE(event->event, NULL);
     if (raw)
-        core_end(event->state, raw, event_destroy);
+        core_end(event->state, raw, event_destroy, &event->ended);
 }
 
 static int event_traverse(PyObject *self, visitproc visit, void *arg)
@@ -131,8 +130,9 @@ static void event_dealloc(PyObject *self)
     if (event->weakrefs)
         PyObject_ClearWeakRefs(self);
     event_end(event);
+    core_end_kept(event->ended, event_destroy);
     Py_XDECREF(event->owner);
-    event->state->live[CORE_LIVE_EVENT]--;
+    core_live(event->state, CORE_LIVE_EVENT, -1);
     core_free(self, event->state->module);
 }
 
@@ -235,7 +235,7 @@ static PyObject *event_get_done(PyObject *self, void *unused)
 static PyObject *event_get_handle(PyObject *self, void *unused)
 {
     (void)unused;
-    const ts_event *event = ((core_event *)self)->event;
+    const ts_event *event = CORE_GET(((core_event *)self)->event);
     return PyLong_FromUnsignedLongLong(event ? ts_event_native(event) : 0);
 }
 

@@ -133,8 +133,12 @@ typedef struct foreign_parts {
 
 static PyObject *foreign_part(PyObject *dict, const char *name)
 {
-    PyObject *found = PyDict_GetItemString(dict, name);
-    return found && found != Py_None ? Py_NewRef(found) : NULL;
+    PyObject *key = PyUnicode_FromString(name), *found = key ? core_dict_get(dict, key) : NULL;
+    Py_XDECREF(key);
+    if (found == Py_None)
+        Py_CLEAR(found);
+    PyErr_Clear();
+    return found;
 }
 
 static void foreign_parts_end(foreign_parts *parts)
@@ -146,12 +150,14 @@ static void foreign_parts_end(foreign_parts *parts)
 
 static int foreign_interface_dtype(core_state *state, PyObject *object, PyObject *dict, ts_dtype *dtype)
 {
-    PyObject *type = PyDict_GetItemString(dict, "typestr");
+    PyObject *type = foreign_part(dict, "typestr");
     const char *text = type && PyUnicode_Check(type) ? PyUnicode_AsUTF8(type) : NULL;
     Py_ssize_t bytes;
     PyErr_Clear();
     *dtype = foreign_typestr(text, &bytes);
-    if (foreign_byte_order(text, bytes) < 0)
+    int order = foreign_byte_order(text, bytes);
+    Py_XDECREF(type);
+    if (order < 0)
         return -1;
     if (*dtype != TS_DTYPE_NONE)
         return 0;
@@ -212,8 +218,9 @@ int core_foreign_of_interface(core_state *state, PyObject *object, PyObject *dic
         PyErr_SetString(PyExc_TypeError, "malformed array interface: not a dictionary");
         return -1;
     }
-    PyObject *mask = PyDict_GetItemString(dict, "mask");
-    if (mask && mask != Py_None) {
+    PyObject *mask = foreign_part(dict, "mask");
+    Py_XDECREF(mask);
+    if (mask) {
         PyErr_SetString(PyExc_TypeError, "an array with a mask cannot be passed; pass its data and its mask");
         return -1;
     }

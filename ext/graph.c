@@ -128,9 +128,10 @@ PyObject *core_recorder_of(core_state *state, uintptr_t native)
     if (!native || !state->builders || PyDict_GET_SIZE(state->builders) == 0)
         return NULL;
     PyObject *key = PyLong_FromUnsignedLongLong(native);
-    PyObject *weak = key ? PyDict_GetItemWithError(state->builders, key) : NULL; /* borrowed */
+    PyObject *weak = key ? core_dict_get(state->builders, key) : NULL;
     Py_XDECREF(key);
     PyObject *builder = weak ? PyObject_CallNoArgs(weak) : NULL;
+    Py_XDECREF(weak);
     if (builder == Py_None)
         Py_CLEAR(builder);
     return builder;
@@ -290,12 +291,12 @@ static int script_step(core_state *state, PyObject *row, ts_step *out)
 
 static ts_step *script_steps(core_state *state, PyObject *rows)
 {
-    Py_ssize_t n = PyList_GET_SIZE(rows);
+    Py_ssize_t n = PyTuple_GET_SIZE(rows);
     ts_step *steps = PyMem_Calloc((size_t)n + 1, sizeof *steps);
     if (!steps)
         PyErr_NoMemory();
     for (Py_ssize_t i = 0; steps && i < n; i++)
-        if (script_step(state, PyList_GET_ITEM(rows, i), &steps[i]) < 0) {
+        if (script_step(state, PyTuple_GET_ITEM(rows, i), &steps[i]) < 0) {
             PyMem_Free(steps);
             return NULL;
         }
@@ -312,12 +313,13 @@ static PyObject *script_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     if (!PyArg_ParseTuple(args, "O!O:Script", &PyList_Type, &rows, &keep) || (kwargs && PyDict_GET_SIZE(kwargs)) ||
         core_device_of(state, NULL, &device) < 0)
         return NULL;
-    ts_step *steps = script_steps(state, rows);
+    rows = PyList_AsTuple(rows);
+    ts_step *steps = rows ? script_steps(state, rows) : NULL;
     script_object *self = steps ? (script_object *)type->tp_alloc(type, 0) : NULL;
     graph_payload *payload = self ? graph_payload_of(keep) : NULL;
     if (payload) {
         self->state = state;
-        if (ts_script_create(device, steps, (size_t)PyList_GET_SIZE(rows), graph_end, payload, &self->script,
+        if (ts_script_create(device, steps, (size_t)PyTuple_GET_SIZE(rows), graph_end, payload, &self->script,
                              &err) != TS_OK) {
             graph_end(payload);
             core_raise(state, &err);
@@ -326,6 +328,7 @@ static PyObject *script_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     } else
         Py_CLEAR(self);
     PyMem_Free(steps);
+    Py_XDECREF(rows);
     return (PyObject *)self;
 }
 

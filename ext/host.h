@@ -16,6 +16,7 @@ typedef struct core_stream {
     ts_stream *stream;  /* NULL: closed */
     bool owned;         /* destroyed with the object; else `borrowed` is it */
     ts_stream borrowed; /* device NULL: the default stream of whatever device is current */
+    void *ended;        /* a closed stream that ends with the object; see core_end */
     PyObject *owner;    /* what keeps a borrowed handle alive, or NULL */
     PyObject *weakrefs;
 } core_stream;
@@ -25,6 +26,7 @@ typedef struct core_event {
     core_state *state;
     ts_device *device;
     ts_event *event;    /* NULL: closed */
+    void *ended;        /* a closed event that ends with the object; see core_end */
     PyObject *owner;    /* the context object of the stream that it was made for, or NULL */
     PyObject *weakrefs;
 } core_event;
@@ -56,6 +58,7 @@ typedef enum core_release {
     CORE_RELEASE_PYTHON   /* resource.deallocate(address, size, stream=stream) */
 } core_release;
 
+#define CORE_BUFFER_CLOSED 0x80000000u
 typedef struct core_buffer {
     PyObject_HEAD
     core_state *state;
@@ -64,9 +67,9 @@ typedef struct core_buffer {
     int32_t device_id;
     uint32_t access, epoch;
     uint8_t release;       /* core_release */
-    bool closed;
-    uint32_t exports;      /* lent through __buffer__ and __dlpack__; the memory outlives close() until they end */
-    PyObject *resource, *owner, *stream; /* each may be NULL; stream: whose order freeing follows */
+    uint32_t lent;         /* how often, through __buffer__ and __dlpack__; with CORE_BUFFER_CLOSED once closed. The
+                            * memory outlives close() until the last lender ends */
+    PyObject *resource, *owner, *stream; /* each may be NULL; stream: whose order freeing follows. core_part */
     PyObject *weakrefs;
 } core_buffer;
 
@@ -143,6 +146,8 @@ int core_buffer_init(PyObject *module, core_state *state);
 int core_pool_init(PyObject *module, core_state *state);
 int core_native_params(core_native *kernel, ts_device *device); /* reads the table once; 0, or -1 with exception */
 int core_native_device(core_native *kernel, ts_device **out); /* its own, or the current one */
+/* The config as it is now, and a new reference of what its attributes lie in, or NULL. */
+PyObject *core_config_get(core_config *config, ts_native_config *out, bool *cooperative);
 int core_native_init(PyObject *module, core_state *state);
 int core_host_launch_init(PyObject *module, core_state *state);
 

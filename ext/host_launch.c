@@ -252,14 +252,18 @@ static launch_take *launch_find(core_state *state, PyTypeObject *type)
 
 static launch_take *launch_kind(core_state *state, PyTypeObject *type)
 {
-    for (int i = 0; i < state->n_launch_seen; i++)
+    for (int i = 0, n = CORE_GET(state->n_launch_seen); i < n; i++)
         if (state->launch_seen[i].type == type)
             return state->launch_seen[i].take;
     launch_take *take = launch_find(state, type);
-    if (state->n_launch_seen < CORE_TAKERS) {
-        state->launch_seen[state->n_launch_seen].type = (PyTypeObject *)Py_NewRef(type);
-        state->launch_seen[state->n_launch_seen++].take = take;
+    CORE_LOCK(&state->lock);
+    int n = state->n_launch_seen;
+    if (n < CORE_TAKERS) { /* two threads may enter the same type: the second entry is never looked at */
+        state->launch_seen[n].type = (PyTypeObject *)Py_NewRef(type);
+        state->launch_seen[n].take = take;
+        CORE_SET(state->n_launch_seen, n + 1);
     }
+    CORE_UNLOCK(&state->lock);
     return take;
 }
 
@@ -338,13 +342,14 @@ static int launch_cooperative(PyObject *config, PyObject *kernel)
 }
 
 /* On the stream of the frame. */
-static PyObject *launch_on(host_frame *f, PyObject *config, PyObject *const *args, Py_ssize_t n)
+static PyObject *launch_with(host_frame *f, PyObject *config, const ts_native_config *native, bool cooperative,
+                             PyObject *const *args, Py_ssize_t n)
 {
     core_native *kernel = f->kernel;
     ts_status status;
     ts_error err;
     if (core_native_params(kernel, f->device) < 0 || launch_count(kernel, n) < 0 ||
-        (((core_config *)config)->cooperative && launch_cooperative(config, (PyObject *)kernel) < 0) ||
+        (cooperative && launch_cooperative(config, (PyObject *)kernel) < 0) ||
         launch_begin(f, n) < 0)
         return NULL;
     PyObject *result = NULL;
@@ -352,11 +357,21 @@ static PyObject *launch_on(host_frame *f, PyObject *config, PyObject *const *arg
         ts_native_kernel code = {kernel->code.handle, kernel->code_device == f->device ? kernel->code.function : 0,
                                  kernel->code.name};
         Py_BEGIN_ALLOW_THREADS; /* the driver waits while the stream's queue is full */
-        status = ts_native_launch(f->device, f->stream, &((core_config *)config)->native, &code, f->places, &err);
+        status = ts_native_launch(f->device, f->stream, native, &code, f->places, &err);
         Py_END_ALLOW_THREADS;
         result = status == TS_OK ? Py_NewRef(Py_None) : core_raise(f->state, &err);
     }
     launch_end(f);
+    return result;
+}
+
+static PyObject *launch_on(host_frame *f, PyObject *config, PyObject *const *args, Py_ssize_t n)
+{
+    ts_native_config native;
+    bool cooperative;
+    PyObject *attrs = core_config_get((core_config *)config, &native, &cooperative);
+    PyObject *result = launch_with(f, config, &native, cooperative, args, n);
+    Py_XDECREF(attrs);
     return result;
 }
 
@@ -378,11 +393,13 @@ static PyObject *launch_native(core_state *state, PyObject *order, PyObject *con
     return result;
 }
 
-static PyObject *launch_tile(core_state *state, PyObject *order, const core_config *config, PyObject *kernel,
+static PyObject *launch_tile(core_state *state, PyObject *order, core_config *config, PyObject *kernel,
                              PyObject *const *args, Py_ssize_t n)
 {
-    const uint32_t *grid = config->native.grid;
-    int64_t blocks[3] = {grid[0], grid[1], grid[2]};
+    ts_native_config native;
+    bool cooperative;
+    Py_XDECREF(core_config_get(config, &native, &cooperative));
+    int64_t blocks[3] = {native.grid[0], native.grid[1], native.grid[2]};
     return core_launch_tile(state, order, blocks, kernel, args, n);
 }
 
@@ -393,7 +410,7 @@ static PyObject *launch_builder(core_state *state, PyObject *order)
         return NULL;
     if (!core_is(order, state->stream_type))
         return PyObject_HasAttr((PyObject *)Py_TYPE(order), state->name_launched) ? Py_NewRef(order) : NULL;
-    const ts_stream *stream = ((core_stream *)order)->stream;
+    const ts_stream *stream = CORE_GET(((core_stream *)order)->stream);
     return stream ? core_recorder_of(state, stream->native) : NULL;
 }
 

@@ -122,9 +122,8 @@ int core_prepared_of(PyObject *tuple, core_prepared *out)
 /* Warns once where the directory of compiled code is not safe to use. */
 static int kernel_see_cache(core_state *state)
 {
-    if (state->has_seen_cache)
+    if (CORE_TAKE(state->has_seen_cache, true))
         return 0;
-    state->has_seen_cache = true;
     const char *problem = ts_cache_problem();
     return problem ? PyErr_WarnEx(PyExc_RuntimeWarning, problem, 1) : 0;
 }
@@ -135,8 +134,12 @@ static int kernel_create(kernel_object *self, PyObject *tuple)
     ts_error err;
     if (kernel_see_cache(self->state) < 0 || core_prepared_of(tuple, &prepared) < 0)
         return -1;
-    ts_status status = ts_kernel_create(&prepared.desc, &self->kernel, &err);
+    ts_kernel *made, *none = NULL;
+    ts_status status = ts_kernel_create(&prepared.desc, &made, &err);
     PyBuffer_Release(&prepared.pack);
+    if (status == TS_OK &&
+        !__atomic_compare_exchange_n(&self->kernel, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+        ts_kernel_release(made); /* another thread was faster */
     if (status == TS_OK)
         return 0;
     core_raise(self->state, &err);
@@ -154,15 +157,16 @@ ts_kernel *core_kernel_of(core_state *state, PyObject *object)
         return NULL;
     }
     kernel_object *self = (kernel_object *)object;
-    if (self->kernel)
-        return self->kernel;
+    ts_kernel *kernel = CORE_GET(self->kernel);
+    if (kernel)
+        return kernel;
     PyObject *prepared = PyObject_CallMethodNoArgs(object, state->name_prepare);
     if (!prepared)
         return NULL;
-    if (!self->kernel) /* another thread may have been faster */
+    if (!CORE_GET(self->kernel)) /* another thread may have been faster */
         kernel_create(self, prepared);
     Py_DECREF(prepared);
-    return self->kernel;
+    return CORE_GET(self->kernel);
 }
 
 static int kernel_axis(const ts_kernel *kernel, PyObject *item, Py_ssize_t axis, int64_t *out)
@@ -196,15 +200,17 @@ int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3])
                      ts_kernel_name(kernel), Py_TYPE(object)->tp_name);
         return -1;
     }
-    Py_ssize_t n = PySequence_Fast_GET_SIZE(object);
-    if (n < 1 || n > 3) {
+    PyObject *axes = PySequence_Tuple(object); /* the same where it is one; of a list that others may change, a copy */
+    Py_ssize_t n = axes ? PyTuple_GET_SIZE(axes) : 0;
+    int result = axes ? 0 : -1;
+    if (axes && (n < 1 || n > 3)) {
         PyErr_Format(PyExc_ValueError, "kernel '%s': the grid has 1 to 3 axes, not %zd", ts_kernel_name(kernel), n);
-        return -1;
+        result = -1;
     }
-    for (Py_ssize_t i = 0; i < n && i < PySequence_Fast_GET_SIZE(object); i++)
-        if (kernel_axis(kernel, PySequence_Fast_GET_ITEM(object, i), i, &grid[i]) < 0)
-            return -1;
-    return 0;
+    for (Py_ssize_t i = 0; i < n && result == 0; i++)
+        result = kernel_axis(kernel, PyTuple_GET_ITEM(axes, i), i, &grid[i]);
+    Py_XDECREF(axes);
+    return result;
 }
 
 /* Compiling and the grids of a CPU take long. A GPU's driver waits while its queue is full, perhaps for a host
@@ -486,8 +492,9 @@ static PyObject *kernel_stats(PyObject *self, PyObject *unused)
 {
     (void)unused;
     ts_kernel_stats stats = {0};
-    if (((kernel_object *)self)->kernel)
-        ts_kernel_get_stats(((kernel_object *)self)->kernel, &stats);
+    const ts_kernel *kernel = CORE_GET(((kernel_object *)self)->kernel);
+    if (kernel)
+        ts_kernel_get_stats(kernel, &stats);
     return Py_BuildValue(
         "{s:K,s:K,s:K,s:K,s:K,s:K}", "specialised", (unsigned long long)stats.n_specialised,
         "compiled", (unsigned long long)stats.n_compiled, "from_memory",

@@ -115,4 +115,5 @@ static int module_clear(PyObject *module)
     return 0;
 }
 
-PY_MODULE(core_module, _core, "The C library of Tessera, for Python.", core_state, NULL)
+PY_MODULE(core_module, _core, "The C library of Tessera, for Python.", core_state, NULL,
+          Py_MOD_GIL_NOT_USED) /* lock.h */

@@ -50,7 +50,7 @@ int core_native_params(core_native *self, ts_device *device)
     ts_error err;
     ts_status status;
     uint32_t *rows = NULL;
-    if (self->n_params != NATIVE_UNKNOWN)
+    if (CORE_GET(self->n_params) != NATIVE_UNKNOWN)
         return 0;
     while ((status = native_ask(self, device, n, &offset, &bytes, &err)) == TS_OK) {
         if (n % 16 == 0 && native_grow(&rows, n + 16) < 0)
@@ -65,14 +65,17 @@ int core_native_params(core_native *self, ts_device *device)
         return -1;
     }
     uintptr_t function = native_find_function(self, device);
-    if (self->n_params != NATIVE_UNKNOWN) { /* another thread was faster */
-        PyMem_Free(rows);
-        return 0;
+    CORE_LOCK(&self->state->lock);
+    bool is_first = CORE_GET(self->n_params) == NATIVE_UNKNOWN; /* else another thread was faster */
+    if (is_first) {
+        self->offsets = rows;
+        self->code.function = function;
+        self->code_device = device;
+        CORE_SET(self->n_params, status == TS_UNSUPPORTED ? NATIVE_UNTOLD : (int32_t)n); /* last: the others are there */
     }
-    self->offsets = rows;
-    self->code.function = function;
-    self->code_device = device;
-    self->n_params = status == TS_UNSUPPORTED ? NATIVE_UNTOLD : (int32_t)n;
+    CORE_UNLOCK(&self->state->lock);
+    if (!is_first)
+        PyMem_Free(rows);
     return 0;
 }
 
@@ -112,7 +115,7 @@ static PyObject *native_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     core_native *self = (core_native *)type->tp_alloc(type, 0);
     if (self) {
         self->state = core_hold(core_state_of_type(type));
-        self->state->live[CORE_LIVE_KERNEL]++;
+        core_live(self->state, CORE_LIVE_KERNEL, 1);
         self->n_params = NATIVE_UNKNOWN;
         self->code.name = "?";
         self->name = PyUnicode_FromString(self->code.name);
@@ -165,7 +168,7 @@ static void native_dealloc(PyObject *self)
     PyMem_Free(native->offsets);
     Py_XDECREF(native->owner);
     Py_XDECREF(native->name);
-    native->state->live[CORE_LIVE_KERNEL]--;
+    core_live(native->state, CORE_LIVE_KERNEL, -1);
     core_free(self, native->state->module);
 }
 
@@ -219,17 +222,33 @@ static PyType_Spec native_spec = {"tessera._core.NativeKernel", sizeof(core_nati
 static PyObject *config_pack(PyObject *object, PyObject *args)
 {
     core_config *self = (core_config *)object;
-    ts_native_config *c = &self->native;
-    PyObject *attrs;
+    ts_native_config made = {0};
+    PyObject *attrs, *before;
     int cooperative;
-    if (!PyArg_ParseTuple(args, "(III)(III)IO!p", &c->grid[0], &c->grid[1], &c->grid[2], &c->block[0], &c->block[1],
-                          &c->block[2], &c->shared_bytes, &PyBytes_Type, &attrs, &cooperative))
+    if (!PyArg_ParseTuple(args, "(III)(III)IO!p", &made.grid[0], &made.grid[1], &made.grid[2], &made.block[0],
+                          &made.block[1], &made.block[2], &made.shared_bytes, &PyBytes_Type, &attrs, &cooperative))
         return NULL;
-    Py_XSETREF(self->attrs, Py_NewRef(attrs));
-    c->n_attrs = (uint32_t)(PyBytes_GET_SIZE(attrs) / CORE_ATTR_BYTES);
-    c->attrs = c->n_attrs ? PyBytes_AS_STRING(attrs) : NULL;
+    made.n_attrs = (uint32_t)(PyBytes_GET_SIZE(attrs) / CORE_ATTR_BYTES);
+    made.attrs = made.n_attrs ? PyBytes_AS_STRING(attrs) : NULL;
+    CORE_ALONE(object); /* a launch of another thread takes all of the old or all of the new one */
+    before = self->attrs;
+    self->attrs = Py_NewRef(attrs);
+    self->native = made;
     self->cooperative = cooperative;
+    CORE_NOT_ALONE();
+    Py_XDECREF(before);
     Py_RETURN_NONE;
+}
+
+PyObject *core_config_get(core_config *config, ts_native_config *out, bool *cooperative)
+{
+    PyObject *attrs;
+    CORE_ALONE(config);
+    *out = config->native;
+    *cooperative = config->cooperative;
+    attrs = Py_XNewRef(config->attrs);
+    CORE_NOT_ALONE();
+    return attrs;
 }
 
 static void config_dealloc(PyObject *self)

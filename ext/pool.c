@@ -20,20 +20,21 @@ static PyObject *pool_open(PyObject *self, PyObject *args)
         PyErr_SetString(PyExc_TypeError, "the class of a pool's buffers must derive from Buffer");
         return NULL;
     }
-    if (core_device_from(pool->state, device, &pool->device) < 0)
+    ts_device *on;
+    if (core_device_from(pool->state, device, &on) < 0)
         return NULL;
     pool->pool = (uintptr_t)handle;
     pool->device_id = id;
     pool->access = access | CORE_ACCESS_KNOWN;
-    Py_XSETREF(pool->buffers, (PyTypeObject *)Py_NewRef(buffers));
+    core_part_set(self, (PyObject **)&pool->buffers, Py_NewRef(buffers));
+    CORE_SET(pool->device, on); /* last: the others are there */
     Py_RETURN_NONE;
 }
 
 static PyObject *pool_shut(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    ((core_pool *)self)->device = NULL;
-    ((core_pool *)self)->pool = 0;
+    CORE_SET(((core_pool *)self)->device, NULL); /* the handle stays, for who has looked at the device before */
     Py_RETURN_NONE;
 }
 
@@ -43,7 +44,7 @@ static PyObject *pool_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     core_pool *self = (core_pool *)type->tp_alloc(type, 0);
     if (self) {
         self->state = core_hold(core_state_of_type(type));
-        self->state->live[CORE_LIVE_POOL]++;
+        core_live(self->state, CORE_LIVE_POOL, 1);
     }
     return (PyObject *)self;
 }
@@ -63,13 +64,13 @@ static void pool_dealloc(PyObject *self)
     if (pool->weakrefs)
         PyObject_ClearWeakRefs(self);
     Py_XDECREF(pool->buffers);
-    pool->state->live[CORE_LIVE_POOL]--;
+    core_live(pool->state, CORE_LIVE_POOL, -1);
     core_free(self, pool->state->module);
 }
 
-static int pool_check(const core_pool *pool)
+static int pool_check(const ts_device *device)
 {
-    if (pool->device)
+    if (device)
         return 0;
     PyErr_SetString(PyExc_RuntimeError, "the memory resource is closed; make a new one");
     return -1;
@@ -101,12 +102,11 @@ static int pool_size(const char *method, PyObject *object, uint64_t *out)
 }
 
 /* The pool may be closed while the GIL is dropped: what is needed afterwards is read before. */
-static int pool_fill(core_pool *pool, core_buffer *buffer, const ts_stream *stream, uint64_t bytes)
+static int pool_fill(core_pool *pool, ts_device *device, core_buffer *buffer, const ts_stream *stream, uint64_t bytes)
 {
     void *memory = NULL;
     ts_error err;
     ts_status status = TS_OK;
-    ts_device *device = pool->device;
     uintptr_t handle = pool->pool;
     if (bytes) {
         CORE_BEGIN_USE(pool->state, stream, NULL); /* growing a pool maps memory, which takes long */
@@ -128,28 +128,37 @@ static int pool_fill(core_pool *pool, core_buffer *buffer, const ts_stream *stre
     return 0;
 }
 
+/* An empty buffer of the pool's class. */
+static core_buffer *pool_buffer(core_pool *pool)
+{
+    PyObject *class = core_part((PyObject *)pool, (PyObject **)&pool->buffers);
+    core_buffer *buffer = core_buffer_new(pool->state, (PyTypeObject *)class);
+    Py_XDECREF(class);
+    return buffer;
+}
+
 static PyObject *pool_allocate(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     static const char *const known[] = {"size", "stream"};
     core_pool *pool = (core_pool *)self;
     PyObject *given[2] = {NULL, NULL};
     uint64_t bytes;
-    ts_device *device = pool->device;
+    ts_device *device = CORE_GET(pool->device), *own = device;
     ts_stream room;
     const ts_stream *stream;
-    if (core_named_args("allocate", known, 2, args, n, names, given) < 0 || pool_check(pool) < 0 ||
+    if (core_named_args("allocate", known, 2, args, n, names, given) < 0 || pool_check(own) < 0 ||
         pool_size("allocate", given[0], &bytes) < 0 ||
         core_stream_for(pool->state, given[1] ? given[1] : Py_None, &device, &room, &stream) < 0 ||
-        pool_check(pool) < 0) /* again: size and stream may have run Python */
+        pool_check(CORE_GET(pool->device)) < 0) /* again: size and stream may have run Python */
         return NULL;
     if (pool->access & CORE_MAPPED) {
         PyErr_SetString(PyExc_TypeError, "Cannot allocate from a mapped IPC-enabled memory resource");
         return NULL;
     }
-    core_buffer *buffer = core_buffer_new(pool->state, pool->buffers);
+    core_buffer *buffer = pool_buffer(pool);
     if (!buffer)
         return NULL;
-    if (pool_fill(pool, buffer, stream, bytes) < 0) {
+    if (pool_fill(pool, own, buffer, stream, bytes) < 0) {
         Py_DECREF(buffer);
         return NULL;
     }
@@ -167,17 +176,18 @@ static PyObject *pool_adopt(PyObject *self, PyObject *args)
     core_pool *pool = (core_pool *)self;
     unsigned long long address, bytes;
     PyObject *owner;
-    if (!PyArg_ParseTuple(args, "KKO", &address, &bytes, &owner) || pool_check(pool) < 0)
+    ts_device *device = CORE_GET(pool->device);
+    if (!PyArg_ParseTuple(args, "KKO", &address, &bytes, &owner) || pool_check(device) < 0)
         return NULL;
-    core_buffer *buffer = core_buffer_new(pool->state, pool->buffers);
+    core_buffer *buffer = pool_buffer(pool);
     if (!buffer)
         return NULL;
-    buffer->device = pool->device;
+    buffer->device = device;
     buffer->address = address;
     buffer->bytes = bytes;
     buffer->device_id = pool->device_id;
     buffer->access = pool->access | CORE_MAPPED;
-    buffer->epoch = ts_device_epoch(pool->device);
+    buffer->epoch = ts_device_epoch(device);
     buffer->release = owner == Py_None ? CORE_RELEASE_POOL : CORE_RELEASE_NOTHING;
     buffer->owner = owner == Py_None ? NULL : Py_NewRef(owner);
     buffer->resource = Py_NewRef(self);
@@ -191,11 +201,11 @@ static PyObject *pool_deallocate(PyObject *self, PyObject *const *args, Py_ssize
     core_pool *pool = (core_pool *)self;
     PyObject *given[3] = {NULL, NULL, NULL};
     uint64_t bytes;
-    ts_device *device = pool->device;
+    ts_device *device = CORE_GET(pool->device);
     ts_stream room;
     const ts_stream *stream;
     ts_error err;
-    if (core_named_args("deallocate", known, 3, args, n, names, given) < 0 || pool_check(pool) < 0 ||
+    if (core_named_args("deallocate", known, 3, args, n, names, given) < 0 || pool_check(device) < 0 ||
         pool_size("deallocate", given[1], &bytes) < 0)
         return NULL;
     if (!given[0])
@@ -218,14 +228,16 @@ static PyObject *pool_deallocate(PyObject *self, PyObject *const *args, Py_ssize
 static PyObject *pool_get_handle(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyLong_FromUnsignedLongLong(((core_pool *)self)->pool);
+    const core_pool *pool = (core_pool *)self;
+    return PyLong_FromUnsignedLongLong(CORE_GET(pool->device) ? pool->pool : 0);
 }
 
 static PyObject *pool_get_device(PyObject *self, void *unused)
 {
     (void)unused;
     core_pool *pool = (core_pool *)self;
-    return pool->device ? core_device_number(pool->device) : Py_NewRef(Py_None);
+    const ts_device *device = CORE_GET(pool->device);
+    return device ? core_device_number(device) : Py_NewRef(Py_None);
 }
 
 static PyMethodDef pool_methods[] = {

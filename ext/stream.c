@@ -32,9 +32,11 @@ static void stream_flush(void)
         return;
     PyGILState_STATE gil = PyGILState_Ensure();
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *out = PySys_GetObject("stdout"), *done = NULL; /* borrowed */
+    PyObject *sys = PyImport_ImportModule("sys"), *out = sys ? PyObject_GetAttrString(sys, "stdout") : NULL, *done = NULL;
     if (out && out != Py_None)
         done = PyObject_CallMethod(out, "flush", NULL);
+    Py_XDECREF(sys);
+    Py_XDECREF(out);
     Py_XDECREF(done);
     PyErr_Clear(); /* what cannot be written is told to who writes next */
     PyErr_Restore(type, value, traceback);
@@ -229,9 +231,10 @@ static PyObject *stream_reset(PyObject *module, PyObject *name)
 /* What the object is; NULL with exception where it is closed. */
 static const ts_stream *stream_get(const core_stream *self)
 {
-    if (!self->stream)
+    const ts_stream *stream = CORE_GET(self->stream);
+    if (!stream)
         PyErr_SetString(PyExc_RuntimeError, "the stream is closed; make a new one");
-    return self->stream;
+    return stream;
 }
 
 /* ---- streams of any library -------------------------------------------------------------------------*/
@@ -452,7 +455,7 @@ int core_stream_for(core_state *state, PyObject *object, ts_device **device, ts_
 static const ts_stream *stream_ready(core_stream *self, ts_stream *room)
 {
     ts_device *device = NULL;
-    const ts_stream *out = self->stream;
+    const ts_stream *out = CORE_GET(self->stream);
     if (out && out->device)
         return out;
     return core_stream_for(self->state, (PyObject *)self, &device, room, &out) < 0 ? NULL : out;
@@ -465,7 +468,7 @@ static core_stream *stream_alloc(PyTypeObject *type)
     core_stream *self = (core_stream *)type->tp_alloc(type, 0);
     if (self) {
         self->state = core_hold(core_state_of_type(type));
-        self->state->live[CORE_LIVE_STREAM]++;
+        core_live(self->state, CORE_LIVE_STREAM, 1);
     }
     return self;
 }
@@ -575,13 +578,12 @@ static void stream_destroy(void *stream)
 
 static void stream_end(core_stream *self)
 {
-    ts_stream *stream = self->stream;
-    self->stream = NULL;
+    ts_stream *stream = CORE_TAKE(self->stream, NULL);
     if (self->owned && stream) {
         stream_drain(self, stream);
-        core_end(self->state, stream, stream_destroy);
+        core_end(self->state, stream, stream_destroy, &self->ended);
     }
-    Py_CLEAR(self->owner);
+    core_part_set((PyObject *)self, &self->owner, NULL);
 }
 
 static int stream_traverse(PyObject *self, visitproc visit, void *arg)
@@ -605,7 +607,8 @@ static void stream_dealloc(PyObject *self)
     if (stream->weakrefs)
         PyObject_ClearWeakRefs(self);
     stream_end(stream);
-    stream->state->live[CORE_LIVE_STREAM]--;
+    core_end_kept(stream->ended, stream_destroy);
+    core_live(stream->state, CORE_LIVE_STREAM, -1);
     core_free(self, stream->state->module);
 }
 
@@ -648,7 +651,7 @@ static PyObject *stream_exit(PyObject *self, PyObject *args)
     PyObject *type, *value, *trace;
     if (!PyArg_ParseTuple(args, "OOO:__exit__", &type, &value, &trace))
         return NULL;
-    if (!((core_stream *)self)->stream) /* closed in the body */
+    if (!CORE_GET(((core_stream *)self)->stream)) /* closed in the body */
         Py_RETURN_FALSE;
     PyObject *done = stream_sync(self, NULL);
     if (!done && (type == Py_None || PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)))
@@ -807,7 +810,7 @@ static PyObject *stream_record(PyObject *object, PyObject *const *args, Py_ssize
 static PyObject *stream_get_handle(PyObject *self, void *unused)
 {
     (void)unused;
-    const ts_stream *stream = ((core_stream *)self)->stream;
+    const ts_stream *stream = CORE_GET(((core_stream *)self)->stream);
     return PyLong_FromUnsignedLongLong(stream ? stream->native : 0);
 }
 
@@ -844,14 +847,14 @@ static PyObject *stream_get_device(PyObject *self, void *unused)
 static PyObject *stream_get_closed(PyObject *self, void *unused)
 {
     (void)unused;
-    return PyBool_FromLong(!((core_stream *)self)->stream);
+    return PyBool_FromLong(!CORE_GET(((core_stream *)self)->stream));
 }
 
 static PyObject *stream_get_owner(PyObject *self, void *unused)
 {
     (void)unused;
-    PyObject *owner = ((core_stream *)self)->owner;
-    return Py_NewRef(owner ? owner : Py_None);
+    PyObject *owner = core_part(self, &((core_stream *)self)->owner);
+    return owner ? owner : Py_NewRef(Py_None);
 }
 
 static PyMethodDef stream_methods[] = {

@@ -553,13 +553,12 @@ static PyObject *view_get_dl_dtype(PyObject *self, void *unused)
 /* An owned object by the offset of its member. */
 static PyObject *view_get_object(PyObject *self, void *offset)
 {
-    PyObject *object = *(PyObject **)((char *)self + (uintptr_t)offset);
-    return Py_NewRef(object ? object : Py_None);
+    PyObject *object = core_part(self, (PyObject **)((char *)self + (uintptr_t)offset));
+    return object ? object : Py_NewRef(Py_None);
 }
 static int view_set_object(PyObject *self, PyObject *value, void *offset)
 {
-    PyObject **at = (PyObject **)((char *)self + (uintptr_t)offset);
-    Py_XSETREF(*at, Py_XNewRef(value));
+    core_part_set(self, (PyObject **)((char *)self + (uintptr_t)offset), Py_XNewRef(value));
     return 0;
 }
 #define OBJECT(member) (void *)offsetof(core_view, member)

@@ -169,4 +169,4 @@ static int module_clear(PyObject *module)
 }
 
 PY_MODULE(bind_module, _bindings, "The interpreter of the binding tables; used by tessera.bindings.", bind_state,
-          module_functions)
+          module_functions, Py_MOD_GIL_USED) /* records are plain memory that threads share */

@@ -32,6 +32,7 @@ class GraphBuilder:
     __slots__ = (
         "__weakref__",
         "_backend",
+        "_ended",
         "_key",
         "_kind",
         "_owned",
@@ -326,6 +327,7 @@ class GraphBuilder:
             leave(self._stream)
         stream, self._stream = self._stream, None
         self._state = self._root = None
+        self._ended = stream  # a thread that has just read it may be about to use it
         if self._owned:
             stream.close()
         _core.graph_sweep()
