@@ -215,13 +215,13 @@ int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3])
 
 /* Compiling and the grids of a CPU take long. A GPU's driver waits while its queue is full, perhaps for a host
  * function in Python, which needs the GIL. */
-static ts_status kernel_run(core_state *state, const ts_stream *stream, const int64_t grid[3], ts_kernel *kernel,
-                            core_frame *frame, uint32_t flags, ts_error *err)
+static ts_status kernel_run(const ts_stream *stream, const int64_t grid[3], ts_kernel *kernel, core_frame *frame,
+                            uint32_t flags, ts_error *err)
 {
     ts_status status;
-    CORE_BEGIN_USE(state, stream, NULL);
+    Py_BEGIN_ALLOW_THREADS;
     status = ts_launch(stream, grid, kernel, frame->args, frame->n, flags, err);
-    CORE_END_USE(state);
+    Py_END_ALLOW_THREADS;
     return status;
 }
 
@@ -230,11 +230,16 @@ static PyObject *kernel_launch_frame(core_state *state, const ts_stream *stream,
                                      ts_kernel *kernel, core_frame *frame, uint32_t flags)
 {
     ts_error err;
+    core_use use; /* over the launch and the wait: another thread may close the stream */
     bool lent = frame->has_host_views && stream && stream->impl && /* for this call only */
                 !(flags & CORE_LAUNCH_KEPT) && !ts_record_active(stream);
-    if (kernel_run(state, stream, grid, kernel, frame, flags & ~(uint32_t)CORE_LAUNCH_KEPT, &err) != TS_OK)
+    core_use_begin(state, &use, stream, NULL);
+    ts_status status = kernel_run(stream, grid, kernel, frame, flags & ~(uint32_t)CORE_LAUNCH_KEPT, &err);
+    bool waited = status != TS_OK || !lent || core_finish_stream(state, stream) == 0;
+    core_use_end(state, &use);
+    if (status != TS_OK)
         return core_raise(state, &err);
-    return !lent || core_finish_stream(state, stream) == 0 ? Py_NewRef(Py_None) : NULL;
+    return waited ? Py_NewRef(Py_None) : NULL;
 }
 
 PyObject *core_launch_tile(core_state *state, PyObject *order, const int64_t grid[3], PyObject *object,

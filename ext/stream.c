@@ -108,14 +108,18 @@ int core_wait_stream(core_state *state, const ts_stream *stream)
 int core_finish_stream(core_state *state, const ts_stream *stream)
 {
     ts_error err;
-    if (core_wait_stream(state, stream) == 0)
-        return 0;
-    ts_stream_cancel(stream);
-    CORE_BEGIN_USE(state, stream, NULL);
-    while (ts_stream_sync(stream, TS_FOREVER, &err) == TS_INTERRUPTED)
-        ;
-    CORE_END_USE(state);
-    return -1;
+    core_use use;
+    core_use_begin(state, &use, stream, NULL);
+    int result = core_wait_stream(state, stream);
+    if (result < 0) {
+        ts_stream_cancel(stream);
+        Py_BEGIN_ALLOW_THREADS;
+        while (ts_stream_sync(stream, TS_FOREVER, &err) == TS_INTERRUPTED)
+            ;
+        Py_END_ALLOW_THREADS;
+    }
+    core_use_end(state, &use);
+    return result;
 }
 
 int core_wait_device(core_state *state, ts_device *device)

@@ -35,16 +35,12 @@ _STATEMENTS = {
     "YieldFrom": "yield from", "TypeAlias": "type",
 }  # fmt: skip
 
-_plans: dict[type, tuple[int, tuple[tuple[str, str], ...]]] = {}
-_operators: dict[type, int] = {}
-
-
-def _plan_tables() -> None:
-    for name, plan in tables.NODES.items():
-        if hasattr(_ast, name):
-            _plans[getattr(_ast, name)] = plan
-    for name, number in tables.OPERATORS.items():
-        _operators[getattr(_ast, name)] = number
+_plans: dict[type, tuple[int, tuple[tuple[str, str], ...]]] = {
+    getattr(_ast, name): plan for name, plan in tables.NODES.items() if hasattr(_ast, name)
+}
+_operators: dict[type, int] = {
+    getattr(_ast, name): number for name, number in tables.OPERATORS.items()
+}
 
 
 # ---- objects -----------------------------------------------------------------------------------
@@ -462,8 +458,6 @@ def pack_function(fn: FunctionType, snapshot: Snapshot | None = None) -> bytes:
     TileSyntaxError
         When the source of ``fn`` is not available.
     """
-    if not _plans:
-        _plan_tables()
     if isinstance(fn, MethodType):
         fn = fn.__func__  # type: ignore[assignment]
     packer = _Packer(snapshot)

@@ -279,7 +279,7 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         """A copy of the kernel with other hints."""
         kept = {**self._hints, "checked": self._checked, "fastmath": self._fastmath}
         other = kernel(self._function, **{**kept, **hints})
-        other._pack, other._snapshot = self._pack, self._snapshot  # hints are no part of them
+        other._snapshot, other._pack = self._snapshot, self._pack  # hints are no part of them; order as _prepare
         return other
 
     def report(
@@ -297,8 +297,9 @@ class kernel(_core.Kernel):  # type: ignore[misc]
 
         from .._pack import pack_function
 
+        snapshot = self._snapshot  # read first: another thread takes it away once there is a pack
         if self._pack is None:
-            self._pack = pack_function(self._function, self._snapshot)
+            self._pack = pack_function(self._function, snapshot)
             self._snapshot = None
         code = self._function.__code__
         if code.co_flags & (CO_VARARGS | CO_VARKEYWORDS):
