@@ -17,6 +17,8 @@ import gc, random, sys, threading
 import numpy as np, tessera, tessera.tile as ct
 from tessera import core
 
+if "t" in sys.abiflags:  # a Python that can do without its lock: importing tessera must not turn it on
+    assert not sys._is_gil_enabled()
 sys.setswitchinterval(1e-5)
 THREADS, bad = 8, []
 
