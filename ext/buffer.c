@@ -97,8 +97,9 @@ static void buffer_release_python(core_buffer *self)
     if (!stream)
         stream = PyObject_CallMethod((PyObject *)self, "_default_stream", NULL);
     args[3] = stream;
-    PyObject *done = args[0] && args[1] && args[2] && stream ? PyObject_VectorcallMethod(self->state->name_deallocate, args, 3,
-                                                                              self->state->stream_names) : NULL;
+    PyObject *done = NULL;
+    if (args[0] && args[1] && args[2] && stream)
+        done = PyObject_VectorcallMethod(self->state->name_deallocate, args, 3, self->state->stream_names);
     if (!done)
         buffer_warn(self);
     Py_XDECREF(done);

@@ -6,8 +6,8 @@
  *   lists of the module   filled under its mutex and only ever longer: a reader takes the length first, and no lock
  *   single words          CORE_GET, CORE_SET, CORE_TAKE
  *   objects in a field    read and exchanged under the object's critical section (core_part, core_part_set)
- *   streams and events    close() takes the handle from its object at once; the library's half ends with the object, for
- *                         a thread may be between reading the handle and using it (core_end)
+ *   streams and events    close() takes the handle from its object at once; the library's half ends with the object,
+ *                         for a thread may be between reading the handle and using it (core_end)
  *
  * No code of Python runs under the mutex or in a critical section, so neither waits for more than a few instructions.
  */

@@ -71,7 +71,7 @@ int core_native_params(core_native *self, ts_device *device)
         self->offsets = rows;
         self->code.function = function;
         self->code_device = device;
-        CORE_SET(self->n_params, status == TS_UNSUPPORTED ? NATIVE_UNTOLD : (int32_t)n); /* last: the others are there */
+        CORE_SET(self->n_params, status == TS_UNSUPPORTED ? NATIVE_UNTOLD : (int32_t)n); /* the others are there */
     }
     CORE_UNLOCK(&self->state->lock);
     if (!is_first)

@@ -32,7 +32,8 @@ static void stream_flush(void)
         return;
     PyGILState_STATE gil = PyGILState_Ensure();
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *sys = PyImport_ImportModule("sys"), *out = sys ? PyObject_GetAttrString(sys, "stdout") : NULL, *done = NULL;
+    PyObject *sys = PyImport_ImportModule("sys"), *done = NULL;
+    PyObject *out = sys ? PyObject_GetAttrString(sys, "stdout") : NULL;
     if (out && out != Py_None)
         done = PyObject_CallMethod(out, "flush", NULL);
     Py_XDECREF(sys);

@@ -163,7 +163,7 @@ void cpu_streams_end(ts_cpu *cpu);  /* drains and ends all, the default one too 
 
 /* One piece of queued work. `run` may fail; the first failure of a stream is kept until the next wait. It can be
  * repeated, for graphs (graph.c), and then in several threads at once: it changes nothing of the task. `stop`, of who
- * runs it: not 0 once the work is cancelled. What the task holds is given back by `end`. The executor frees the task. */
+ * runs it: not 0 once the work is cancelled. What the task holds is given back by `end`. The executor frees it. */
 typedef struct cpu_task cpu_task;
 typedef ts_status cpu_task_fn(cpu_task *task, _Atomic uint32_t *stop, ts_error *err);
 struct cpu_task {

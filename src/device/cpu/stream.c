@@ -541,8 +541,8 @@ static ts_status stream_run_shared(cpu_task *task, _Atomic uint32_t *stop, ts_er
     return TS_OK;
 }
 
-/* Under cpu->lock. A task behind the work that the stream has now, not in the graph that it may record; false: no memory
- * for it. */
+/* Under cpu->lock. A task behind the work that the stream has now, not in the graph that it may record; false: no
+ * memory for it. */
 static bool stream_share(cpu_stream *stream, shared_memory *shared)
 {
     shared_task *task = NULL;
