@@ -13,6 +13,7 @@
  * The turn is a word of shared memory that the first thread of a block counts up between its barrier and its arrival.
  */
 #include "gpu/lower/cluster.h"
+#include "gpu/lower/code.h"
 
 enum { CLUSTER_BAR = 8, CLUSTER_TURN = 2 * CLUSTER_BAR, CLUSTER_SITE = CLUSTER_TURN + 8 };
 

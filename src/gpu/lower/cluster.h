@@ -5,7 +5,17 @@
 #ifndef TS_GPU_LOWER_CLUSTER_H
 #define TS_GPU_LOWER_CLUSTER_H
 
-#include "gpu/lower/lower.h"
+#include "gpu/layout/layout.h"
+#include "ir/ir.h"
+
+typedef struct ts_lower ts_lower;
+
+/* What of it concerns the whole function. */
+typedef struct ts_cluster {
+    uint32_t bars; /* mbarriers of exchanges, in shared memory */
+    bool apart;    /* at the cluster's barrier: arrived, not waited yet (all have started, or all have read a sum) */
+    bool shares;   /* shared memory of other blocks is used between barriers of the cluster */
+} ts_cluster;
 
 /* The first code of a kernel whose tile block is a cluster; all blocks have started after _meet. */
 void ts__cluster_begin(ts_lower *lw);

@@ -4,6 +4,7 @@
  * stores, barriers (lower.h). Index arithmetic is 32 bit and linear over GF(2): a run of bits that keep
  * their distance costs one mask and one shift.
  */
+#include "gpu/lower/code.h"
 #include "gpu/lower/strategy.h"
 
 ts_val ts__lower_i32(ts_lower *lw, int64_t value)
@@ -158,5 +159,5 @@ void ts__lower_barrier(ts_lower *lw)
     if (!ts__hook_barrier(lw))
         ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, threads, 0), 0);
     ts__shared_cleared(lw);
-    lw->hazards.loaded = lw->hazards.stored = 0;
+    lw->order.loaded = lw->order.stored = 0;
 }

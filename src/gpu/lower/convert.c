@@ -4,7 +4,9 @@
  * indices: extract, insert, pack, unpack. What goes through shared memory is written once, one barrier,
  * and read with the widest access the layouts allow.
  */
-#include "gpu/lower/lower.h"
+#include "gpu/lower/code.h"
+#include "gpu/lower/convert.h"
+#include "gpu/lower/op.h"
 
 /* ---- through shared memory: a tile at the offsets of a linear map ----------------------------------------- */
 
@@ -378,7 +380,7 @@ static ts_val convert_slice(ts_lower *lw, ts_val v, uint32_t first, ts_type part
         ts_axis_bits small = {0, 0}, of = ts__axis_of(lw->module, whole, axis);
         if (ts_type_rank(lw->module, part)) /* else one element */
             small = ts__axis_of(lw->module, part, axis);
-        ts_val index = lw->scalar[ts_opnd(lw->tile, v, first + axis)];
+        ts_val index = lw->values.scalar[ts_opnd(lw->tile, v, first + axis)];
         if (ts_type_of(lw->fn, index) == TS_T_i64)
             index = ts_cast(&lw->b, TS_OP_trunci, index, TS_T_i32, 0);
         else if (ts_type_of(lw->fn, index) != TS_T_i32)

@@ -4,6 +4,8 @@
  * permute, cat), on registers (lower.h). A free value is written here in the layout its user wants; a
  * placed one in its home. Registers that repeat others are computed once.
  */
+#include "gpu/lower/code.h"
+#include "gpu/lower/op.h"
 #include "gpu/lower/strategy.h"
 
 enum { ELEM_COLD_VALUES = 8 }; /* as many as ts_cold_begin takes */
@@ -121,8 +123,8 @@ void ts__lower_elementwise(ts_lower *lw, ts_val v)
         ts_inst inst = *ts_at(lw->tile, v);
         ts_val opnds[3] = {0};
         for (uint32_t i = 0; i < inst.n_opnd && i < 3; i++)
-            opnds[i] = lw->scalar[inst.opnd[i]];
-        lw->scalar[v] = elem_one(lw, &inst, inst.type, opnds);
+            opnds[i] = lw->values.scalar[inst.opnd[i]];
+        lw->values.scalar[v] = elem_one(lw, &inst, inst.type, opnds);
         return;
     }
     const ts_linear *home = lw->assign.home[v];
@@ -255,9 +257,11 @@ void ts__lower_shape(ts_lower *lw, ts_val v)
     const ts_inst *inst = ts_at(lw->tile, v);
     if (ts_type_kind(lw->module, inst->type) != TS_KIND_TILE) {
         if (inst->op == TS_OP_constant || inst->op == TS_OP_assume)
-            ts__copy(&lw->b, lw->tile, v, lw->scalar);
-        else /* a reshape to rank 0 */
-            lw->scalar[v] = ts__lower_get(lw, inst->opnd[0], &(ts_linear){.n_warp = (uint8_t)lw->assign.n_warp})[0];
+            ts__copy(&lw->b, lw->tile, v, lw->values.scalar);
+        else { /* a reshape to rank 0 */
+            ts_linear same = ts__linear_all_same(lw->assign.n_warp);
+            lw->values.scalar[v] = ts__lower_get(lw, inst->opnd[0], &same)[0];
+        }
         return;
     }
     const ts_linear *home = lw->assign.home[v];
@@ -340,9 +344,9 @@ void ts__lower_cold(ts_lower *lw, ts_val v)
     }
     elem_fetch_outside(lw, v, layout);
     ts_val opener = ts_emit(&lw->b, TS_OP_cold, TS_T_none, opnds.v.n, opnds.v.at, 0, 0);
-    (void)TS_PUSH(lw->arena, &lw->scope, lw->held.n);
+    (void)TS_PUSH(lw->arena, &lw->values.scope, lw->values.held.n);
     elem_cold_body(lw, v, layout, cond, old, n);
-    ts__lower_drop(lw, lw->scope.n ? lw->scope.at[--lw->scope.n] : 0);
+    ts__lower_drop(lw, lw->values.scope.n ? lw->values.scope.at[--lw->values.scope.n] : 0);
     ts_end_like(&lw->b, opener);
     ts_val next = lw->fn->inst.n - (opnds.v.n - 1);
     for (uint32_t k = 0; k < n; k++) {

@@ -12,6 +12,7 @@
  *
  * Every accumulator adds its products in ascending k, as the interpreter does.
  */
+#include "gpu/lower/code.h"
 #include "gpu/lower/mma.h"
 #include "gpu/lower/strategy.h"
 

@@ -7,6 +7,9 @@
  *     %s = reduce %x ..          ─▶   adds, shuffles, st.shared, bar.sync, ld.shared, adds
  *     %f = for .. %acc : tile    ─▶   for .. with 2^n_reg carried thread values
  */
+#include "gpu/lower/code.h"
+#include "gpu/lower/convert.h"
+#include "gpu/lower/op.h"
 #include "gpu/lower/strategy.h"
 #include "table/sm.h"
 #include <stdio.h>
@@ -36,7 +39,7 @@ ts_val *ts__lower_regs(ts_lower *lw, const ts_linear *layout)
     ts_val *regs = TS_NEW_N(lw->arena, ts_val, (size_t)1 << layout->n_reg);
     if (!regs && lw->status == TS_OK)
         lw->status = ts_fail(lw->err, TS_NOMEM, "out of memory while lowering a kernel");
-    return regs ? regs : lw->nowhere;
+    return regs ? regs : lw->values.nowhere;
 }
 
 uint32_t ts__lower_repeats(const ts_linear *layout)
@@ -64,18 +67,18 @@ ts_type ts__lower_elem(const ts_lower *lw, ts_val v)
 
 ts_val ts__lower_scalar(ts_lower *lw, ts_val v)
 {
-    return lw->scalar[v];
+    return lw->values.scalar[v];
 }
 
 void ts__lower_set(ts_lower *lw, ts_val v, const ts_linear *layout, const ts_val *reg)
 {
     if (!lower_is_tile(lw, v)) {
-        lw->scalar[v] = reg[0];
+        lw->values.scalar[v] = reg[0];
         return;
     }
     layout = ts__assign_intern(&lw->assign, layout);
-    if (TS_PUSH(lw->arena, &lw->held, ((ts_held){v, layout, reg, lw->newest[v]})))
-        lw->newest[v] = lw->held.n;
+    if (TS_PUSH(lw->arena, &lw->values.held, ((ts_held){v, layout, reg, lw->values.newest[v]})))
+        lw->values.newest[v] = lw->values.held.n;
 }
 
 const ts_linear *ts__lower_home(ts_lower *lw, ts_val v)
@@ -104,12 +107,12 @@ static const ts_val *lower_spread(ts_lower *lw, ts_val scalar, const ts_linear *
 const ts_val *ts__lower_get(ts_lower *lw, ts_val v, const ts_linear *layout)
 {
     if (!lower_is_tile(lw, v))
-        return lower_spread(lw, lw->scalar[v], layout);
+        return lower_spread(lw, lw->values.scalar[v], layout);
     ts__hook_read(lw, v);
     layout = ts__assign_intern(&lw->assign, layout);
     const ts_held *first = NULL;
-    for (uint32_t i = lw->newest[v]; i; i = lw->held.at[i - 1].next) {
-        first = &lw->held.at[i - 1];
+    for (uint32_t i = lw->values.newest[v]; i; i = lw->values.held.at[i - 1].next) {
+        first = &lw->values.held.at[i - 1];
         if (first->layout == layout)
             return first->reg;
     }
@@ -124,26 +127,26 @@ const ts_val *ts__lower_get(ts_lower *lw, ts_val v, const ts_linear *layout)
 
 void ts__lower_open(ts_lower *lw)
 {
-    (void)TS_PUSH(lw->arena, &lw->scope, lw->held.n);
+    (void)TS_PUSH(lw->arena, &lw->values.scope, lw->values.held.n);
     ts__shared_forget(lw);
-    lw->hazards.loaded = lw->hazards.ever_loaded;
-    lw->hazards.stored = lw->hazards.ever_stored;
+    lw->order.loaded = lw->order.ever_loaded;
+    lw->order.stored = lw->order.ever_stored;
 }
 
 void ts__lower_drop(ts_lower *lw, uint32_t keep)
 {
-    while (lw->held.n > keep) {
-        const ts_held *held = &lw->held.at[--lw->held.n];
-        lw->newest[held->value] = held->next;
+    while (lw->values.held.n > keep) {
+        const ts_held *held = &lw->values.held.at[--lw->values.held.n];
+        lw->values.newest[held->value] = held->next;
     }
 }
 
 void ts__lower_close(ts_lower *lw)
 {
-    ts__lower_drop(lw, lw->scope.n ? lw->scope.at[--lw->scope.n] : 0);
+    ts__lower_drop(lw, lw->values.scope.n ? lw->values.scope.at[--lw->values.scope.n] : 0);
     ts__shared_forget(lw);
-    lw->hazards.loaded = lw->hazards.ever_loaded;
-    lw->hazards.stored = lw->hazards.ever_stored;
+    lw->order.loaded = lw->order.ever_loaded;
+    lw->order.stored = lw->order.ever_stored;
 }
 
 /* ---- structure ------------------------------------------------------------------------------------------- */
@@ -153,7 +156,7 @@ void ts__lower_expand(ts_lower *lw, ts_val v, ts_val as, ts_vals *out)
     if (lower_is_token(lw, v))
         return;
     if (!lower_is_tile(lw, v)) {
-        (void)TS_PUSH(lw->arena, &out->v, lw->scalar[v]);
+        (void)TS_PUSH(lw->arena, &out->v, lw->values.scalar[v]);
         return;
     }
     const ts_linear *home = ts__lower_home(lw, as);
@@ -168,7 +171,7 @@ const ts_val *ts__lower_bind(ts_lower *lw, ts_val v, const ts_val *from)
     if (lower_is_token(lw, v))
         return from;
     if (!lower_is_tile(lw, v)) {
-        lw->scalar[v] = *from;
+        lw->values.scalar[v] = *from;
         return from + 1;
     }
     const ts_linear *home = ts__lower_home(lw, v);
@@ -215,7 +218,7 @@ static void lower_begin(ts_lower *lw, ts_val tile, ts_val opener)
 
 static void lower_if(ts_lower *lw, ts_val v)
 {
-    lower_begin(lw, v, ts_if_begin(&lw->b, lw->scalar[ts_opnd(lw->tile, v, 0)]));
+    lower_begin(lw, v, ts_if_begin(&lw->b, lw->values.scalar[ts_opnd(lw->tile, v, 0)]));
 }
 
 static void lower_else(ts_lower *lw, ts_val v)
@@ -234,7 +237,7 @@ static void lower_for(ts_lower *lw, ts_val v)
     for (uint32_t i = 3; i < inst.n_opnd; i++)
         ts__lower_expand(lw, opnds[i], v + 2 + i - 3, &inits);
     ts__hook_loop_values(lw, v, &inits);
-    ts_val range[] = {lw->scalar[opnds[0]], lw->scalar[opnds[1]], lw->scalar[opnds[2]]};
+    ts_val range[] = {lw->values.scalar[opnds[0]], lw->values.scalar[opnds[1]], lw->values.scalar[opnds[2]]};
     ts__hook_loop_range(lw, v, range);
     ts__hook_loop_open(lw, v);
     ts_val opener = ts_for_begin(&lw->b, range[0], range[1], range[2], inits.v.n, inits.v.at, inst.aux);
@@ -320,21 +323,20 @@ static void lower_end(ts_lower *lw, ts_val v)
 
 void ts__lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *out)
 {
-    ts_val v = opener + 1, end = lw->shape.end[opener];
+    ts_val v = opener + 1, end = lw->shape.end[opener], *scalar = lw->values.scalar;
     for (; v < end && ts_at(lw->tile, v)->op == TS_OP_arg; v++)
-        lw->scalar[v] = args[ts_at(lw->tile, v)->aux];
+        scalar[v] = args[ts_at(lw->tile, v)->aux];
     for (; v < end; v++) {
         const ts_inst *inst = ts_at(lw->tile, v);
         if (inst->op == TS_OP_yield && lw->shape.parent[v] == opener) {
             for (uint32_t i = 0; i < inst->n_opnd; i++)
-                out[i] = lw->scalar[ts_opnds(lw->tile, inst)[i]];
+                out[i] = scalar[ts_opnds(lw->tile, inst)[i]];
             return;
         }
         if (inst->n_opnd == 2 && ts__ops[inst->op].rule == TS_RULE_BINI)
-            lw->scalar[v] =
-                ts_op2(&lw->b, (ts_op)inst->op, lw->scalar[inst->opnd[0]], lw->scalar[inst->opnd[1]], inst->aux);
+            scalar[v] = ts_op2(&lw->b, (ts_op)inst->op, scalar[inst->opnd[0]], scalar[inst->opnd[1]], inst->aux);
         else
-            ts__copy(&lw->b, lw->tile, v, lw->scalar);
+            ts__copy(&lw->b, lw->tile, v, scalar);
     }
 }
 
@@ -358,7 +360,7 @@ static void lower_nothing(ts_lower *lw, ts_val v)
 
 static void lower_copy(ts_lower *lw, ts_val v)
 {
-    ts__copy(&lw->b, lw->tile, v, lw->scalar);
+    ts__copy(&lw->b, lw->tile, v, lw->values.scalar);
 }
 
 static void lower_grid(ts_lower *lw, ts_val v)
@@ -368,7 +370,7 @@ static void lower_grid(ts_lower *lw, ts_val v)
     uint32_t sreg = (id ? TS_SREG_CTAID : TS_SREG_NCTAID) + inst->aux;
     if ((lw->assign.n_cta || lw->assign.tma.split) && inst->aux == 0)
         sreg = id ? TS_SREG_CLUSTER_ID : TS_SREG_NCLUSTER;
-    lw->scalar[v] = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(sreg, 0, 0), 0);
+    lw->values.scalar[v] = ts_emit(&lw->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(sreg, 0, 0), 0);
 }
 
 /* ---- the table --------------------------------------------------------------------------------------------- */
@@ -441,9 +443,9 @@ ts_val ts__lower_inst(ts_lower *lw, ts_val v)
     lw->b.loc = lw->tile->loc.at[v];
     if (inst->op == TS_OP_cold && !lower_is_tile(lw, ts_opnd(lw->tile, v, 0))) {
         for (ts_val end = lw->shape.end[v]; v <= end; v++)
-            ts__copy(&lw->b, lw->tile, v, lw->scalar);
+            ts__copy(&lw->b, lw->tile, v, lw->values.scalar);
         for (; v < lw->tile->inst.n && ts_at(lw->tile, v)->op == TS_OP_res; v++)
-            ts__copy(&lw->b, lw->tile, v, lw->scalar);
+            ts__copy(&lw->b, lw->tile, v, lw->values.scalar);
         return v - 1;
     }
     if (ts__hook_skips(lw, v))
@@ -473,12 +475,10 @@ static bool lower_prepare(ts_lower *lw, ts_fn *fn)
     lw->tile = fn;
     lw->module = fn->module;
     lw->fn = ts__fn_create_like(fn);
-    lw->scalar = TS_NEW_N(lw->arena, ts_val, fn->inst.n);
-    lw->newest = TS_NEW_N(lw->arena, uint32_t, fn->inst.n);
-    lw->tokens = TS_NEW_N(lw->arena, uint32_t, fn->inst.n);
-    lw->roots = TS_NEW_N(lw->arena, uint64_t, fn->inst.n);
-    lw->nowhere = TS_NEW_N(lw->arena, ts_val, 1 << TS_LAYOUT_REGS);
-    if (!lw->fn || !lw->nowhere || !lw->scalar || !lw->newest || !lw->roots || !lw->tokens ||
+    lw->values.scalar = TS_NEW_N(lw->arena, ts_val, fn->inst.n);
+    lw->values.newest = TS_NEW_N(lw->arena, uint32_t, fn->inst.n);
+    lw->values.nowhere = TS_NEW_N(lw->arena, ts_val, 1 << TS_LAYOUT_REGS);
+    if (!lw->fn || !lw->values.nowhere || !lw->values.scalar || !lw->values.newest || !ts__order_init(lw) ||
         !ts__shape_of(fn, lw->arena, &lw->shape) || !ts__facts_of(fn, lw->arena, &lw->facts))
         return false;
     lw->fn->level = TS_LEVEL_S;
@@ -510,7 +510,7 @@ static ts_val lower_entry(ts_lower *lw)
     for (ts_val i = v; i < lw->tile->inst.n; i++)
         faults = faults || ts_at(lw->tile, i)->op == TS_OP_assert;
     if (faults || lw->tile->checked) {
-        lw->fault = ts_fn_param(&lw->b, ts_type_ptr(lw->module, TS_T_i32, TS_GLOBAL));
+        lw->faults.record = ts_fn_param(&lw->b, ts_type_ptr(lw->module, TS_T_i32, TS_GLOBAL));
         lw->env->plan->error_param = 1;
     }
     lw->tid = lower_thread(lw);
@@ -523,14 +523,13 @@ ts_status ts__lower_with(ts_fn *fn, ts_pass_env *env, const ts_strategies *strat
     TS_TRY(ts__assign_run(fn, env, env->scratch, &lw.assign, err));
     if (!lower_prepare(&lw, fn) || !ts__strategies_open(&lw, strategies))
         return ts_fail(err, TS_NOMEM, "out of memory while lowering a kernel");
-    lw.messages = *messages;
-    ts__lower_scan_memory(&lw);
+    lw.faults.messages = *messages;
     ts__hook_plan(&lw);
     ts_val first = lower_entry(&lw);
     ts__hook_begin(&lw);
     for (ts_val v = first; v < fn->inst.n && lw.status == TS_OK; v++)
         v = ts__lower_inst(&lw, v);
-    *messages = lw.messages;
+    *messages = lw.faults.messages;
     if (lw.status != TS_OK)
         return lw.status;
     if (env->scratch->failed)

@@ -3,7 +3,9 @@
  * The operations that talk to the outside (assert, print), those that order the grid (gdc, fences), and memory that a
  * kernel brings with it (alloca, dense constants). Read lower.h first.
  */
-#include "gpu/lower/lower.h"
+#include "gpu/lower/code.h"
+#include "gpu/lower/convert.h"
+#include "gpu/lower/op.h"
 #include <stdio.h>
 
 /* ---- faults ------------------------------------------------------------------------------------------------- */
@@ -12,17 +14,17 @@
 static uint32_t misc_message(ts_lower *lw, const char *text)
 {
     uint32_t n = 0;
-    if (!lw->messages.n)
-        ts__text_put(&lw->messages, "", 1);
-    for (size_t i = 0; i < lw->messages.n; i++)
-        n += lw->messages.at[i] == 0;
-    ts__text_put(&lw->messages, text, strlen(text) + 1);
+    if (!lw->faults.messages.n)
+        ts__text_put(&lw->faults.messages, "", 1);
+    for (size_t i = 0; i < lw->faults.messages.n; i++)
+        n += lw->faults.messages.at[i] == 0;
+    ts__text_put(&lw->faults.messages, text, strlen(text) + 1);
     return n;
 }
 
 static void misc_store_field(ts_lower *lw, size_t offset, ts_val value)
 {
-    ts__lower_st(lw, ts__lower_ptr(lw, lw->fault, 0, (int64_t)offset), 1, &value, TS_CACHE_NONE, 0);
+    ts__lower_st(lw, ts__lower_ptr(lw, lw->faults.record, 0, (int64_t)offset), 1, &value, TS_CACHE_NONE, 0);
 }
 
 typedef struct misc_fault {
@@ -36,7 +38,7 @@ static void misc_claim(ts_lower *lw, ts_val v, const misc_fault *fault)
     ts_builder *b = &lw->b;
     uint32_t line = ts__loc_of(lw->tile, v)->line;
     uint32_t attr = TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_DEVICE) | TS_M_MODE(TS_RMW_CAS);
-    ts_val opnds[] = {lw->fault, ts__lower_i32(lw, 0), ts__lower_i32(lw, fault->code)};
+    ts_val opnds[] = {lw->faults.record, ts__lower_i32(lw, 0), ts__lower_i32(lw, fault->code)};
     ts_val old = ts_emit(b, TS_OP_atom, TS_T_i32, 3, opnds, attr, 0);
     ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_EQ, old, ts__lower_i32(lw, 0), 0));
     misc_store_field(lw, offsetof(ts_fault, line), ts__lower_i32(lw, line));
@@ -182,7 +184,7 @@ static misc_value misc_value_of(ts_lower *lw, ts_val x)
     uint32_t flat[TS_LAYOUT_BITS];
     ts_type type = ts_type_of(lw->tile, x), elem = ts_type_elem(lw->module, type);
     if (ts_type_kind(lw->module, type) != TS_KIND_TILE)
-        return (misc_value){.base = lw->scalar[x]};
+        return (misc_value){.base = lw->values.scalar[x]};
     const ts_linear *home = ts__lower_home(lw, x);
     ts_type memory = ts__lower_memory_type(lw, elem);
     misc_value value = {.type = type, .elem = elem, .bytes = ts_type_bits(lw->module, memory) / 8};
@@ -221,7 +223,7 @@ void ts__lower_gdc(ts_lower *lw, ts_val v)
         ts__lower_barrier(lw);
         return;
     }
-    if (op == TS_OP_gdc_launch_dependents_tko && (lw->hazards.stored | lw->hazards.loaded))
+    if (op == TS_OP_gdc_launch_dependents_tko && (lw->order.stored | lw->order.loaded))
         ts__lower_barrier(lw);
     if (lw->env->target >= TS_TARGET_SM90) /* earlier GPUs run kernels one after the other anyway */
         ts_emit(&lw->b, op == TS_OP_gdc_wait_tko ? TS_OP_gdc_wait : TS_OP_gdc_launch_dependents, TS_T_none, 0, NULL, 0,
@@ -235,7 +237,7 @@ void ts__lower_alloca(ts_lower *lw, ts_val v)
 {
     const uint32_t *attributes = ts_pool(lw->tile, ts_at(lw->tile, v));
     uint32_t at = ts__shared_fix(lw, attributes[0], TS_MAX(attributes[1], 16u), v);
-    lw->scalar[v] = ts__shared_pointer(lw, ts_type_get(lw->module, ts_type_of(lw->tile, v))->elem, at);
+    lw->values.scalar[v] = ts__shared_pointer(lw, ts_type_get(lw->module, ts_type_of(lw->tile, v))->elem, at);
 }
 
 /* A table in global memory that the emitter writes out. */

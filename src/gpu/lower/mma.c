@@ -5,7 +5,10 @@
  * through swizzled shared memory: by ldmatrix where 16-byte pieces of it lie along k (16-bit: along either
  * axis), else by 32-bit and 64-bit loads. Types and shapes that no instruction has: lower/fma.c.
  */
+#include "gpu/lower/code.h"
+#include "gpu/lower/convert.h"
 #include "gpu/lower/mma.h"
+#include "gpu/lower/op.h"
 #include "gpu/lower/strategy.h"
 
 ts_mma_shape ts__mma_shape(const ts_lower *lw, ts_val v)

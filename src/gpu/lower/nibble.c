@@ -5,6 +5,9 @@
  * pack and unpack go through shared memory with a byte for each element.
  */
 #include "ir/float.h"
+#include "gpu/lower/code.h"
+#include "gpu/lower/convert.h"
+#include "gpu/lower/op.h"
 #include "gpu/lower/view_access.h"
 
 static ts_val nibble_byte(ts_lower *lw, ts_val x)

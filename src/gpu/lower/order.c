@@ -3,8 +3,8 @@
  * Program order within a tile block (lower.h). Threads run on their own, so two accesses that may touch the same
  * memory, one of them a store, need a barrier between them unless each byte belongs to the same thread in both.
  *
- *     %1 = load_view_tko %a ..      roots {a}: loaded
- *     %2 = store_view_tko %b ..     roots {b}: nothing of b was touched
+ *     %1 = load_view_tko %a ..      alias set {a}: loaded
+ *     %2 = store_view_tko %b ..     alias set {b}: nothing of b was touched
  *     %3 = store_ptr_tko %p ..      %p from %a: a was loaded, barrier
  *
  * Pointer parameters count as different arrays, unless the launch says that arguments overlap (ts_fn.overlap). What was
@@ -13,62 +13,53 @@
  * store tile after tile need no barrier. The operands of an access may need barriers of their own (changes of layout
  * go through shared memory), so what it touches is noted behind those.
  */
+#include "gpu/lower/code.h"
 #include "gpu/lower/view_access.h"
 
 /* ---- which arrays ------------------------------------------------------------------------------------------- */
 
-uint64_t ts__lower_roots(ts_lower *lw, ts_val v)
+uint64_t ts__lower_alias_set(const ts_lower *lw, ts_val v)
 {
-    return lw->roots[v] ? lw->roots[v] : 1ull << TS_ROOT_UNKNOWN;
+    const ts_alias *alias = &lw->order.alias;
+    uint32_t root = alias->root[v];
+    ts_assert(root == TS_ALIAS_UNKNOWN || root < lw->tile->inst.n);
+    const ts_inst *inst = root == TS_ALIAS_UNKNOWN ? NULL : ts_at(lw->tile, root);
+    if (!inst || inst->op != TS_OP_param || lw->tile->overlap)
+        return 1ull << TS_ALIAS_SET_UNKNOWN;
+    return 1ull << TS_MIN(inst->aux, (uint32_t)TS_ALIAS_SET_LAST);
 }
 
-static uint64_t order_roots_of(const ts_lower *lw, ts_val v)
-{
-    const ts_inst *inst = ts_at(lw->tile, v);
-    bool pointer = ts_type_is_ptr(lw->module, inst->type);
-    uint64_t roots = 0;
-    if (ts_info(inst)->flags & (TS_READ | TS_WRITE))
-        return pointer ? 1ull << TS_ROOT_UNKNOWN : 0;
-    switch ((int)inst->op) {
-    case TS_OP_param:
-        if (pointer && lw->tile->overlap)
-            return 1ull << TS_ROOT_UNKNOWN;
-        return pointer ? 1ull << TS_MIN(inst->aux, (uint32_t)TS_ROOT_LAST) : 0;
-    case TS_OP_int_to_ptr:
-    case TS_OP_arg:
-    case TS_OP_res:
-    case TS_OP_alloca:
-    case TS_OP_get_global:
-        return pointer ? 1ull << TS_ROOT_UNKNOWN : 0;
-    default:
-        for (uint32_t i = 0; i < inst->n_opnd; i++)
-            roots |= lw->roots[ts_opnds(lw->tile, inst)[i]];
-        return roots;
-    }
-}
-
-void ts__lower_scan_memory(ts_lower *lw)
+/* Counts the uses as tokens, and collects what the function ever loads and stores. */
+static void order_scan(ts_lower *lw)
 {
     for (ts_val v = 1; v < lw->tile->inst.n; v++) {
         const ts_inst *inst = ts_at(lw->tile, v);
         uint32_t flags = ts_info(inst)->flags, token = ts__opnd_token(inst);
         bool access = flags & (TS_READ | TS_WRITE);
-        lw->roots[v] = order_roots_of(lw, v);
         if (inst->op == TS_OP_token)
-            lw->tokens[inst->opnd[0]]++;
+            lw->order.tokens[inst->opnd[0]]++;
         else if (access && token != TS_NO)
-            lw->tokens[ts_opnds(lw->tile, inst)[token]]++;
+            lw->order.tokens[ts_opnds(lw->tile, inst)[token]]++;
         if (!access)
             continue;
-        uint64_t roots = ts__lower_roots(lw, ts_opnd(lw->tile, v, 0));
-        lw->hazards.ever_loaded |= flags & TS_READ ? roots : 0;
-        lw->hazards.ever_stored |= flags & TS_WRITE ? roots : 0;
+        uint64_t set = ts__lower_alias_set(lw, ts_opnd(lw->tile, v, 0));
+        lw->order.ever_loaded |= flags & TS_READ ? set : 0;
+        lw->order.ever_stored |= flags & TS_WRITE ? set : 0;
     }
+}
+
+bool ts__order_init(ts_lower *lw)
+{
+    lw->order.tokens = TS_NEW_N(lw->arena, uint32_t, lw->tile->inst.n);
+    if (!lw->order.tokens || !ts__alias_of(lw->tile, lw->arena, &lw->order.alias))
+        return false;
+    order_scan(lw);
+    return true;
 }
 
 bool ts__lower_meets(uint64_t a, uint64_t b)
 {
-    uint64_t unknown = 1ull << TS_ROOT_UNKNOWN;
+    uint64_t unknown = 1ull << TS_ALIAS_SET_UNKNOWN;
     return (a & b) || (a && b && ((a | b) & unknown));
 }
 
@@ -140,11 +131,11 @@ static bool order_is_apart(ts_lower *lw, ts_val v, ts_val w, ts_val loop)
 /* May store v write what an earlier store of the same array has written by another thread? */
 static bool order_overwrites(ts_lower *lw, ts_val v)
 {
-    uint64_t roots = ts__lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    uint64_t set = ts__lower_alias_set(lw, ts_opnd(lw->tile, v, 0));
     for (ts_val w = 1; w < lw->tile->inst.n; w++) {
         const ts_inst *inst = ts_at(lw->tile, w);
         if (!(ts_info(inst)->flags & TS_WRITE) || !inst->n_opnd ||
-            !ts__lower_meets(roots, ts__lower_roots(lw, ts_opnds(lw->tile, inst)[0])))
+            !ts__lower_meets(set, ts__lower_alias_set(lw, ts_opnds(lw->tile, inst)[0])))
             continue;
         ts_val loop = order_loop(lw, v, w);
         if ((w < v || loop) && !order_is_apart(lw, v, w, loop))
@@ -157,24 +148,24 @@ static bool order_overwrites(ts_lower *lw, ts_val v)
 
 void ts__lower_before_load(ts_lower *lw, ts_val v)
 {
-    uint64_t roots = ts__lower_roots(lw, ts_opnd(lw->tile, v, 0));
-    if (ts__lower_meets(roots, lw->hazards.stored))
+    uint64_t set = ts__lower_alias_set(lw, ts_opnd(lw->tile, v, 0));
+    if (ts__lower_meets(set, lw->order.stored))
         ts__lower_barrier(lw);
 }
 
 void ts__lower_before_store(ts_lower *lw, ts_val v)
 {
-    uint64_t roots = ts__lower_roots(lw, ts_opnd(lw->tile, v, 0));
-    if (ts__lower_meets(roots, lw->hazards.loaded) ||
-        (ts__lower_meets(roots, lw->hazards.stored) &&
-         (ts__lower_meets(roots, lw->hazards.ever_loaded) || order_overwrites(lw, v))))
+    uint64_t set = ts__lower_alias_set(lw, ts_opnd(lw->tile, v, 0));
+    if (ts__lower_meets(set, lw->order.loaded) ||
+        (ts__lower_meets(set, lw->order.stored) &&
+         (ts__lower_meets(set, lw->order.ever_loaded) || order_overwrites(lw, v))))
         ts__lower_barrier(lw);
 }
 
 void ts__lower_accesses(ts_lower *lw, ts_val v)
 {
-    uint64_t roots = ts__lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    uint64_t set = ts__lower_alias_set(lw, ts_opnd(lw->tile, v, 0));
     uint32_t flags = ts_info(ts_at(lw->tile, v))->flags;
-    lw->hazards.stored |= flags & TS_WRITE ? roots : 0;
-    lw->hazards.loaded |= flags & TS_WRITE ? 0 : roots;
+    lw->order.stored |= flags & TS_WRITE ? set : 0;
+    lw->order.loaded |= flags & TS_WRITE ? 0 : set;
 }

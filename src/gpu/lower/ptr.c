@@ -3,7 +3,9 @@
  * Loads, stores and atomics through tiles of pointers (lower.h). Neighbouring registers whose pointers are the same base plus 0, 1, 2, .. elements move as
  * one vector; that is read off the thread code just written (base, sums of terms, constants).
  */
-#include "gpu/lower/lower.h"
+#include "gpu/lower/code.h"
+#include "gpu/lower/convert.h"
+#include "gpu/lower/op.h"
 
 /* Additions behind an offset that are looked at; what is taken to divide an offset without terms. */
 enum { PTR_DEPTH = 12, PTR_ALIGN = 1 << 20 };
@@ -274,7 +276,7 @@ static void ptr_masked_results(ts_lower *lw, const ptr_access *a, const ts_val *
 void ts__lower_atomic(ts_lower *lw, ts_val v)
 {
     ptr_access a;
-    bool cas = ts_at(lw->tile, v)->op == TS_OP_atomic_cas_tko, used = lw->shape.uses[v] > lw->tokens[v];
+    bool cas = ts_at(lw->tile, v)->op == TS_OP_atomic_cas_tko, used = lw->shape.uses[v] > lw->order.tokens[v];
     const ts_linear *layout = used ? ts__lower_home(lw, v) : ptr_store_layout(lw, v);
     uint32_t attr = ts_at(lw->tile, v)->aux;
     ts_place same = ts__linear_replicas(layout);

@@ -16,6 +16,9 @@
  */
 #include "ir/commute.h"
 #include "gpu/lower/cluster.h"
+#include "gpu/lower/code.h"
+#include "gpu/lower/convert.h"
+#include "gpu/lower/op.h"
 
 typedef struct reduce_state {
     ts_val v;

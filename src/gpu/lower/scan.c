@@ -5,7 +5,9 @@
  * follow one another with a carry, and warps exchange one total each through shared memory. `reverse` walks
  * everything from the other end. Blelloch's and Kogge-Stone's schemes; order fixed by the layout.
  */
-#include "gpu/lower/lower.h"
+#include "gpu/lower/code.h"
+#include "gpu/lower/convert.h"
+#include "gpu/lower/op.h"
 
 typedef struct scan_state {
     ts_val v;

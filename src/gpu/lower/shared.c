@@ -6,7 +6,7 @@
  * that most need no barrier before their writes: only one that would overwrite bytes read since the last
  * barrier does. Large buffers start over at the bottom rather than make the block larger.
  */
-#include "gpu/lower/lower.h"
+#include "gpu/lower/code.h"
 
 /* Bytes: of all banks once; what scratch may spread over before it starts over at the bottom. */
 enum { SHARED_ALIGN = 128, SHARED_WINDOW = 49152 };
@@ -90,7 +90,7 @@ void ts__shared_cleared(ts_lower *lw)
 
 void ts__shared_forget(ts_lower *lw)
 {
-    lw->shared.unknown = lw->shared.unknown || lw->shared.peak > 0 || lw->scope.n > 0;
+    lw->shared.unknown = lw->shared.unknown || lw->shared.peak > 0 || lw->values.scope.n > 0;
 }
 
 ts_val ts__shared_of_cta(ts_lower *lw, ts_type elem, uint32_t offset, uint32_t cta)

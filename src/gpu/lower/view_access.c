@@ -11,8 +11,11 @@
  * Where the extent is no multiple of a vector, the thread whose vector the end cuts goes element by element.
  */
 #include "ir/float.h"
-#include "gpu/lower/view_access.h"
+#include "gpu/lower/code.h"
+#include "gpu/lower/convert.h"
+#include "gpu/lower/op.h"
 #include "gpu/lower/strategy.h"
+#include "gpu/lower/view_access.h"
 
 /* ---- describing an access -------------------------------------------------------------------------------------- */
 
@@ -58,12 +61,12 @@ static void view_numbers(ts_lower *lw, view_access *a, uint32_t axis)
         x->extent = ts_int(&lw->b, a->index, a->tensor->dims[dim]);
         x->extent_div = a->tensor->dims[dim] & -a->tensor->dims[dim];
     } else {
-        x->extent = view_as(lw, lw->scalar[ts_opnd(lw->tile, make, extent)], a->index);
+        x->extent = view_as(lw, lw->values.scalar[ts_opnd(lw->tile, make, extent)], a->index);
         x->extent_div = ts__lower_divisor(lw->tile, ts_opnd(lw->tile, make, extent));
     }
     x->step = stride == TS_NO ? a->tensor->strides[dim] : 0;
     if (stride != TS_NO && !ts__const_as_int(lw->tile, ts_opnd(lw->tile, make, stride), &x->step))
-        x->stride = lw->scalar[ts_opnd(lw->tile, make, stride)];
+        x->stride = lw->values.scalar[ts_opnd(lw->tile, make, stride)];
 }
 
 /* Known divisor of this axis' stride. */
@@ -78,7 +81,7 @@ static int64_t view_stride_divisor(const ts_lower *lw, const view_access *a, uin
 ts_val ts__view_start(ts_lower *lw, const ts_type_info *info, uint32_t axis, ts_val tile_index, ts_type type)
 {
     int64_t step = ts_view_step(info, axis), most = type == TS_T_i32 ? ((int64_t)1 << 31) : TS_VIEW_FAR, known;
-    ts_val index = lw->scalar[tile_index], x = view_as(lw, index, type);
+    ts_val index = lw->values.scalar[tile_index], x = view_as(lw, index, type);
     if (ts__const_as_int(lw->fn, index, &known)) {
         int64_t start = ts_view_start(known, step);
         return ts_int(&lw->b, type, type == TS_T_i32 ? TS_MAX(TS_MIN(start, INT32_MAX), INT32_MIN) : start);
@@ -216,7 +219,7 @@ void ts__view_describe(ts_lower *lw, view_access *a, ts_val v, uint32_t first, c
         ts_val part = view_scaled(lw, a, axis, x->local);
         offset = offset ? ts_op2(&lw->b, TS_OP_addi, offset, part, 0) : part;
     }
-    a->base = lw->scalar[ts_opnd(lw->tile, ts__view_make(lw->tile, a->view), 0)];
+    a->base = lw->values.scalar[ts_opnd(lw->tile, ts__view_make(lw->tile, a->view), 0)];
     a->offset = offset ? offset : ts_int(&lw->b, TS_T_i64, 0);
     a->corner = ts_type_bits(lw->module, a->elem) < 8 ? a->base : ts__lower_ptr(lw, a->base, offset, 0);
     view_vectors(lw, a, v);
@@ -605,7 +608,7 @@ void ts__lower_view_query(ts_lower *lw, ts_val v)
     uint32_t dim = space ? ts_view_array_axis(info, inst.aux) : inst.aux, at = ts__view_dynamic(tensor, false, dim);
     ts_val make = ts__view_make(lw->tile, inst.opnd[0]);
     ts_val extent = at == TS_NO ? ts_int(&lw->b, inst.type, tensor->dims[dim])
-                                : view_as(lw, lw->scalar[ts_opnd(lw->tile, make, at)], inst.type);
+                                : view_as(lw, lw->values.scalar[ts_opnd(lw->tile, make, at)], inst.type);
     int64_t step = space ? ts_view_step(info, inst.aux) : 1;
     if (step > 1) {
         extent = ts__lower_add(lw, extent, step - 1);
@@ -613,5 +616,5 @@ void ts__lower_view_query(ts_lower *lw, ts_val v)
                                            ts_int(&lw->b, inst.type, ts_log2((uint64_t)step)), TS_A_UNSIGNED)
                                   : ts_op2(&lw->b, TS_OP_divi, extent, ts_int(&lw->b, inst.type, step), TS_A_UNSIGNED);
     }
-    lw->scalar[v] = extent;
+    lw->values.scalar[v] = extent;
 }

@@ -6,6 +6,7 @@
  *   - nobody writes the other rows of the stages: the consumers fill them with zeros, once.
  */
 #include "gpu/schedule/schedule.h"
+#include "gpu/lower/code.h"
 
 enum { CLIP_STORE = 16 }; /* bytes that a thread fills at once */
 
@@ -16,7 +17,7 @@ static ts_val clip_rows(ts_lower *lw, const ts_tma_load *load)
     const ts_plan_num *rows = &map->dim[map->clip];
     if (rows->param < 0)
         return ts__lower_i32(lw, TS_MIN(rows->value, (int64_t)load->rows));
-    ts_val extent = lw->scalar[rows->param + 1];
+    ts_val extent = lw->values.scalar[rows->param + 1];
     return ts__lower_op(lw, TS_OP_maxi, ts__lower_op(lw, TS_OP_mini, extent, load->rows, 0), 1, 0);
 }
 

@@ -20,7 +20,10 @@
  * The TMA way of sm_90 is schedule/producer.c.
  */
 #include "gpu/schedule/schedule.h"
+#include "gpu/lower/code.h"
+#include "gpu/lower/convert.h"
 #include "gpu/lower/mma.h"
+#include "gpu/lower/op.h"
 #include "gpu/lower/view_access.h"
 
 /* Stages unless the kernel asks for a number; bytes left for moves between layouts; operations from the induction
@@ -78,7 +81,7 @@ static bool async_slice(ts_lower *lw, ts_val loop, ts_val v, uint32_t depth)
 /* The only user of `v` in the loop body; 0 when there are more or it lies elsewhere. */
 static ts_val async_user(const ts_lower *lw, ts_val loop, ts_val v)
 {
-    if (lw->shape.uses[v] - lw->tokens[v] != 1)
+    if (lw->shape.uses[v] - lw->order.tokens[v] != 1)
         return 0;
     for (ts_val i = v + 1; i < lw->shape.end[loop]; i++) {
         const ts_inst *inst = ts_at(lw->tile, i);
@@ -98,7 +101,7 @@ static bool async_is_product(const ts_lower *lw, ts_val v)
 
 static bool async_loads_only(ts_lower *lw, ts_val load)
 {
-    return !ts__lower_meets(ts__lower_roots(lw, ts_opnd(lw->tile, load, 0)), lw->hazards.ever_stored);
+    return !ts__lower_meets(ts__lower_alias_set(lw, ts_opnd(lw->tile, load, 0)), lw->order.ever_stored);
 }
 
 /* The tensor view was made before the loop; padding is zero. */
@@ -150,7 +153,7 @@ static bool async_vectors_fit(const view_access *a, const uint32_t *offset)
 
 static void async_rewrite_slice(ts_lower *lw, ts_val loop, ts_val iv)
 {
-    lw->scalar[loop + 1] = iv;
+    lw->values.scalar[loop + 1] = iv;
     for (ts_val v = loop + 2; v < lw->shape.end[loop]; v++)
         if (async_of(lw)->slice[v] && ts_at(lw->tile, v)->op == TS_OP_constant)
             ts__lower_shape(lw, v);
@@ -279,7 +282,7 @@ static void async_issue(ts_lower *lw, ts_val loop, ts_val iv, ts_val stage)
     ts_builder *b = &lw->b;
     ts_vals types = {0};
     const ts_inst *inst = ts_at(lw->tile, loop);
-    ts_val upper = lw->scalar[ts_opnds(lw->tile, inst)[1]];
+    ts_val upper = lw->values.scalar[ts_opnds(lw->tile, inst)[1]];
     ts_val opener = ts_if_begin(b, ts_cmp(b, TS_OP_cmpi, TS_LT, iv, upper, inst->aux & TS_A_UNSIGNED));
     async_rewrite_slice(lw, loop, iv);
     for (uint32_t i = 0; i < async_of(lw)->operand.n; i++) {
@@ -349,7 +352,7 @@ static bool async_fits_regs(const ts_linear *home)
 static void async_sift(ts_lower *lw, ts_val loop, uint32_t first)
 {
     uint32_t n = first;
-    async_rewrite_slice(lw, loop, lw->scalar[ts_opnd(lw->tile, loop, 0)]);
+    async_rewrite_slice(lw, loop, lw->values.scalar[ts_opnd(lw->tile, loop, 0)]);
     for (uint32_t i = first; i < async_of(lw)->operand.n; i++) {
         view_access a;
         async_operand o = async_of(lw)->operand.at[i];
@@ -462,12 +465,12 @@ static void async_await(ts_lower *lw, uint32_t stages)
 static void async_fill(ts_lower *lw, ts_val loop, uint32_t stages)
 {
     const uint32_t *opnds = ts_opnds(lw->tile, ts_at(lw->tile, loop));
-    ts_val iv = lw->scalar[opnds[0]];
+    ts_val iv = lw->values.scalar[opnds[0]];
     ts__lower_barrier(lw); /* stages may still be read from an earlier run of the loop */
     for (uint32_t s = 0; s + 1 < stages; s++) {
         async_issue(lw, loop, iv, ts__lower_i32(lw, s));
         async_store_all(lw, loop, ts__lower_i32(lw, s));
-        iv = ts_op2(&lw->b, TS_OP_addi, iv, lw->scalar[opnds[2]], 0);
+        iv = ts_op2(&lw->b, TS_OP_addi, iv, lw->values.scalar[opnds[2]], 0);
     }
 }
 
@@ -529,14 +532,14 @@ static ts_val async_enter(ts_lower *lw, ts_val loop, ts_val stage)
         return stage;
     l->stage = stage;
     l->early.carried = stage + 1;
-    ts_val iv = lw->scalar[loop + 1], step = lw->scalar[ts_opnd(lw->tile, loop, 2)];
+    ts_val iv = lw->values.scalar[loop + 1], step = lw->values.scalar[ts_opnd(lw->tile, loop, 2)];
     if (!l->product)
         async_await(lw, l->stages);
     ts_val ahead = ts_op2(b, TS_OP_muli, step, ts_int(b, ts_type_of(lw->fn, step), l->stages - 1), 0);
     ts_val zero = ts_cmp(b, TS_OP_cmpi, TS_EQ, stage, ts__lower_i32(lw, 0), 0);
     l->filling = ts_select(b, zero, ts__lower_i32(lw, l->stages - 1), ts__lower_add(lw, stage, -1));
     async_issue(lw, loop, ts_op2(b, TS_OP_addi, iv, ahead, 0), l->filling);
-    lw->scalar[loop + 1] = iv;
+    lw->values.scalar[loop + 1] = iv;
     return l->early.carried;
 }
 

@@ -12,6 +12,10 @@
  * store is at work on one: all of it would take as many registers as the accumulator. Cost: linear.
  */
 #include "gpu/schedule/tma_store.h"
+#include "gpu/lower/code.h"
+#include "gpu/lower/op.h"
+#include "gpu/lower/strategy.h"
+#include "gpu/lower/view_access.h"
 
 enum { EPILOGUE_CONFLICT = UINT32_MAX };
 
@@ -41,10 +45,10 @@ static bool epilogue_is_result(const ts_lower *lw, ts_val v)
 /* From an array that this kernel never writes, so that it does not matter when. */
 static bool epilogue_is_load(ts_lower *lw, ts_val v)
 {
-    uint64_t roots = ts__lower_roots(lw, ts_opnd(lw->tile, v, 0));
+    uint64_t set = ts__lower_alias_set(lw, ts_opnd(lw->tile, v, 0));
     return !ts__tma_load_of(&lw->assign.tma, v) && ts_type_bits(lw->module, ts__lower_elem(lw, v)) >= 8 &&
            TS_M_GET_ORDER(ts_at(lw->tile, v)->aux) == TS_WEAK &&
-           !(roots & (lw->hazards.ever_stored | (uint64_t)1 << TS_ROOT_UNKNOWN));
+           !(set & (lw->order.ever_stored | (uint64_t)1 << TS_ALIAS_SET_UNKNOWN));
 }
 
 static bool epilogue_is_work(ts_lower *lw, ts_val v, ts_val store)

@@ -20,6 +20,7 @@
  */
 #include "gpu/schedule/schedule.h"
 #include "gpu/schedule/turn.h"
+#include "gpu/lower/code.h"
 
 typedef struct pingpong_state {
     ts_val team; /* index of the thread's team, 0 = no teams, or not yet */
@@ -38,7 +39,7 @@ static ts_val pingpong_inner(const ts_tma *tma, uint32_t i)
 
 static ts_val pingpong_bound(const ts_lower *lw, ts_val loop, uint32_t i)
 {
-    return lw->scalar[ts_opnd(lw->tile, loop, i)];
+    return lw->values.scalar[ts_opnd(lw->tile, loop, i)];
 }
 
 static void pingpong_consumers(ts_lower *lw)
@@ -133,7 +134,7 @@ static void pingpong_await(ts_lower *lw, ts_val loop)
     if (i == TS_NO)
         return;
     ts_val outer = pingpong_outer(lw, i), before = pingpong_tiles(lw, 0, i);
-    ts_val later = ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, lw->scalar[outer + 1], pingpong_bound(lw, outer, 0), 0);
+    ts_val later = ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, lw->values.scalar[outer + 1], pingpong_bound(lw, outer, 0), 0);
     later = ts_lower_op2(lw, TS_OP_ori, later, ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, before, ts__lower_i32(lw, 0), 0));
     pingpong_turn(lw, TS_OP_bar_sync, later, ts_turn_of(lw, pingpong_of(lw)->team));
 }
@@ -144,7 +145,7 @@ static void pingpong_pass(ts_lower *lw, ts_val loop)
     if (i == TS_NO)
         return;
     ts_val outer = pingpong_outer(lw, i), behind = pingpong_tiles(lw, i + 1, lw->assign.tma.groups.n);
-    ts_val next = ts_lower_op2(lw, TS_OP_addi, lw->scalar[outer + 1], pingpong_bound(lw, outer, 2));
+    ts_val next = ts_lower_op2(lw, TS_OP_addi, lw->values.scalar[outer + 1], pingpong_bound(lw, outer, 2));
     ts_val more = ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, next, pingpong_bound(lw, outer, 1), 0);
     more = ts_lower_op2(lw, TS_OP_ori, more, ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, behind, ts__lower_i32(lw, 0), 0));
     pingpong_turn(lw, TS_OP_bar_arrive, more, ts_turn_of_other(lw, pingpong_of(lw)->team));

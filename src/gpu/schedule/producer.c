@@ -12,6 +12,9 @@
  */
 #include "gpu/schedule/schedule.h"
 #include "gpu/schedule/ring.h"
+#include "gpu/lower/code.h"
+#include "gpu/lower/convert.h"
+#include "gpu/lower/op.h"
 
 enum { PIPE_PRODUCER_REGS = 24, PIPE_SM_REGS = 65536 };
 
@@ -189,7 +192,7 @@ uint32_t ts__ring_loop_n(ts_lower *lw, ts_val opener)
 /* Row `x` of a slice as the tensor map counts (ts_plan_tmap); beyond the end for one before the slice, too. */
 static ts_val pipe_slice_row(ts_lower *lw, const ts_tma_load *load, ts_val x)
 {
-    ts_val extent = lw->scalar[load->extent];
+    ts_val extent = lw->values.scalar[load->extent];
     x = ts_op2(&lw->b, TS_OP_mini, x, extent, TS_A_UNSIGNED);
     return ts_op2(&lw->b, TS_OP_addi, x, ts_op2(&lw->b, TS_OP_subi, ts__lower_i32(lw, TS_SLICE_ROWS), extent, 0), 0);
 }
@@ -213,7 +216,7 @@ uint32_t ts__tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts
         if (axis != unit)
             out[n++] = at[axis];
     if (load->start) {
-        out[n++] = ts_op2(&lw->b, TS_OP_addi, lw->scalar[load->start], lw->scalar[load->extent], 0);
+        out[n++] = ts_op2(&lw->b, TS_OP_addi, lw->values.scalar[load->start], lw->values.scalar[load->extent], 0);
         out[n++] = ts__lower_i32(lw, TS_SLICE_ROWS);
     }
     return n;
@@ -262,22 +265,22 @@ static void pipe_slice_for(ts_lower *lw, ts_val v)
     ts_vals values = {0};
     for (uint32_t i = 3; i < inst->n_opnd; i++)
         if (slice[v + i - 1])
-            (void)TS_PUSH(lw->arena, &values.v, lw->scalar[opnds[i]]);
+            (void)TS_PUSH(lw->arena, &values.v, lw->values.scalar[opnds[i]]);
     ts__ring_loop_values(lw, v, &values);
-    ts_val range[] = {lw->scalar[opnds[0]], lw->scalar[opnds[1]], lw->scalar[opnds[2]]};
+    ts_val range[] = {lw->values.scalar[opnds[0]], lw->values.scalar[opnds[1]], lw->values.scalar[opnds[2]]};
     ts__hook_loop_range(lw, v, range);
     ts_val opener = ts_for_begin(&lw->b, range[0], range[1], range[2], values.v.n, values.v.at, inst->aux);
     ts_val next = opener + 1;
-    lw->scalar[v + 1] = next++;
+    lw->values.scalar[v + 1] = next++;
     for (uint32_t i = 3; i < inst->n_opnd; i++)
         if (slice[v + i - 1])
-            lw->scalar[v + i - 1] = next++;
+            lw->values.scalar[v + i - 1] = next++;
     ts__ring_loop_take(lw, v, next);
     pipe_slice(lw, v + 1, lw->shape.end[v]);
     values.v.n = 0;
     for (uint32_t i = 3; i < inst->n_opnd; i++)
         if (slice[v + i - 1])
-            (void)TS_PUSH(lw->arena, &values.v, lw->scalar[ts_opnd(lw->tile, last, i - 3)]);
+            (void)TS_PUSH(lw->arena, &values.v, lw->values.scalar[ts_opnd(lw->tile, last, i - 3)]);
     ts__ring_loop_next(lw, v, &values);
     ts_term(&lw->b, TS_OP_continue, values.v.n, values.v.at);
     ts_end_like(&lw->b, opener);
@@ -307,20 +310,20 @@ static void pipe_slice(ts_lower *lw, ts_val from, ts_val to)
 /* The slice has scalars of its own: those of the consumers are made later, outside this region. */
 static void pipe_producer(ts_lower *lw)
 {
-    ts_val *scalar = lw->scalar;
+    ts_val *scalar = lw->values.scalar;
     ts_tma *tma = pipe_tma(lw);
     uint32_t n = lw->tile->inst.n;
-    lw->scalar = TS_NEW_N(lw->arena, ts_val, n);
-    if (!lw->scalar) {
-        lw->scalar = scalar;
+    lw->values.scalar = TS_NEW_N(lw->arena, ts_val, n);
+    if (!lw->values.scalar) {
+        lw->values.scalar = scalar;
         lw->status = ts_fail(lw->err, TS_NOMEM, "out of memory while lowering a kernel");
         return;
     }
-    memcpy(lw->scalar, scalar, n * sizeof *scalar);
+    memcpy(lw->values.scalar, scalar, n * sizeof *scalar);
     for (uint32_t i = 0; i < lw->env->plan->n_tmaps; i++)
         ts_emit(&lw->b, TS_OP_tma_prefetch, TS_T_none, 0, NULL, TS_S(i, 0, 0), 0);
     pipe_slice(lw, 1, n);
-    lw->scalar = scalar;
+    lw->values.scalar = scalar;
     for (uint32_t i = 0; i < tma->loops.n; i++)
         tma->loops.at[i].count = tma->loops.at[i].start = 0;
 }

@@ -26,6 +26,7 @@
 #include "gpu/schedule/turn.h"
 #include "gpu/schedule/wgmma.h"
 #include "gpu/plan/rotate.h"
+#include "gpu/lower/code.h"
 
 typedef struct rotate_job {
     ts_lower *lw;
@@ -235,10 +236,10 @@ static void rotate_middle(rotate_job *job, ts_val from, ts_val to)
 static void rotate_swap(rotate_job *job, const ts_vals *list, uint32_t *newest, ts_val *scalar)
 {
     for (uint32_t i = 0; i < list->v.n; i++) {
-        ts_val v = list->v.at[i], x = job->lw->scalar[v];
-        uint32_t y = job->lw->newest[v];
-        job->lw->newest[v] = newest[i];
-        job->lw->scalar[v] = scalar[i];
+        ts_val v = list->v.at[i], x = job->lw->values.scalar[v];
+        uint32_t y = job->lw->values.newest[v];
+        job->lw->values.newest[v] = newest[i];
+        job->lw->values.scalar[v] = scalar[i];
         newest[i] = y;
         scalar[i] = x;
     }
@@ -267,7 +268,7 @@ static void rotate_second(rotate_job *job)
 {
     ts_lower *lw = job->lw;
     ts_tma_loop *counter = rotate_counter(job);
-    uint32_t n_cross = job->cross.v.n, n_fresh = job->fresh.v.n, mark = lw->held.n;
+    uint32_t n_cross = job->cross.v.n, n_fresh = job->fresh.v.n, mark = lw->values.held.n;
     uint32_t *newest = TS_NEW_N(lw->arena, uint32_t, n_cross + n_fresh + 1);
     ts_val *scalar = TS_NEW_N(lw->arena, ts_val, n_cross + n_fresh + 1), count = counter->count;
     const ts_val *result[TS_ROTATE_PRODUCTS];
@@ -312,9 +313,9 @@ static void rotate_consumers(ts_lower *lw)
 static void rotate_peel(rotate_job *job, const ts_val *start, ts_vals *out)
 {
     ts_lower *lw = job->lw;
-    uint32_t mark = lw->held.n;
-    lw->scalar[job->loop + 1] = lw->scalar[ts_opnd(lw->tile, job->loop, 0)];
-    job->has_least = job->has_most = ts__const_as_int(lw->fn, lw->scalar[job->loop + 1], &job->least);
+    uint32_t mark = lw->values.held.n;
+    lw->values.scalar[job->loop + 1] = lw->values.scalar[ts_opnd(lw->tile, job->loop, 0)];
+    job->has_least = job->has_most = ts__const_as_int(lw->fn, lw->values.scalar[job->loop + 1], &job->least);
     job->most = job->least;
     rotate_bind(job, job->loop + 2, start);
     rotate_first(job, false);
@@ -374,18 +375,18 @@ static void rotate_loop(rotate_job *job, const ts_val *start)
 {
     ts_lower *lw = job->lw;
     const uint32_t *bound = ts_opnds(lw->tile, ts_at(lw->tile, job->loop));
-    ts_val step = lw->scalar[bound[2]], second, opener;
+    ts_val step = lw->values.scalar[bound[2]], second, opener;
     ts_vals values = {0};
     int64_t by;
     rotate_peel(job, start, &values);
-    second = ts_op2(&lw->b, TS_OP_addi, lw->scalar[bound[0]], step, 0);
-    opener = ts_for_begin(&lw->b, second, lw->scalar[bound[1]], step, values.v.n, values.v.at,
+    second = ts_op2(&lw->b, TS_OP_addi, lw->values.scalar[bound[0]], step, 0);
+    opener = ts_for_begin(&lw->b, second, lw->values.scalar[bound[1]], step, values.v.n, values.v.at,
                           ts_at(lw->tile, job->loop)->aux);
     ts__lower_open(lw);
     job->has_most = false;
     job->has_least = job->has_least && ts__const_as_int(lw->fn, step, &by);
     job->least += job->has_least ? by : 0;
-    lw->scalar[job->loop + 1] = opener + 1;
+    lw->values.scalar[job->loop + 1] = opener + 1;
     rotate_enter(job, &values, job->loop + 2, opener + 2);
     values.v.n = 0;
     rotate_body(job, &values);
@@ -435,7 +436,7 @@ static ts_val rotate_for(ts_lower *lw, ts_val v)
     for (uint32_t i = 0; i < rotate_n_args(&job); i++)
         ts__lower_expand(lw, bound[3 + i], v + 2 + i, &start);
     rotate_counts(&job, &before);
-    ts_val runs = ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, lw->scalar[bound[0]], lw->scalar[bound[1]],
+    ts_val runs = ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, lw->values.scalar[bound[0]], lw->values.scalar[bound[1]],
                          ts_at(lw->tile, v)->aux & TS_A_UNSIGNED);
     ts_val opener = ts_if_begin(&lw->b, runs);
     ts__lower_open(lw);

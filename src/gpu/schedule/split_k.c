@@ -16,6 +16,8 @@
  */
 #include "gpu/schedule/schedule.h"
 #include "gpu/lower/cluster.h"
+#include "gpu/lower/code.h"
+#include "gpu/lower/convert.h"
 
 /* ---- the trips of this block ------------------------------------------------------------------------------- */
 

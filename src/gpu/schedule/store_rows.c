@@ -8,6 +8,9 @@
  *     registers of the tile      those, then units side by side, then blocks of 64 rows
  */
 #include "gpu/schedule/tma_store.h"
+#include "gpu/lower/code.h"
+#include "gpu/lower/convert.h"
+#include "gpu/lower/view_access.h"
 
 static uint32_t rows_log(uint32_t x)
 {

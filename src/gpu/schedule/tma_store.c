@@ -24,6 +24,7 @@
 #include "gpu/schedule/tma_store.h"
 #include "gpu/schedule/ring.h"
 #include "gpu/schedule/wgmma.h"
+#include "gpu/lower/code.h"
 
 /* The accumulator layout: extents, and how the second warpgroup's part lies to the first. */
 static bool store_layout(const ts_lower *lw, ts_val x, store_job *job)
@@ -81,14 +82,14 @@ static bool store_is_apart(const ts_lower *lw, ts_val v, ts_val other)
 static bool store_is_alone(ts_lower *lw, ts_val v)
 {
     static const char why[] = "another access meets the array, or the kernel has atomics or fences";
-    uint64_t roots = ts__lower_roots(lw, ts_opnd(lw->tile, v, 0));
-    if (roots & (uint64_t)1 << TS_ROOT_UNKNOWN)
+    uint64_t set = ts__lower_alias_set(lw, ts_opnd(lw->tile, v, 0));
+    if (set & (uint64_t)1 << TS_ALIAS_SET_UNKNOWN)
         return ts__note(lw->tile, v, TS_NOTE_missed, "tma", why);
     for (ts_val other = 1; other < lw->tile->inst.n; other++) {
         const ts_inst *inst = ts_at(lw->tile, other);
         bool meets = other != v && ts_info(inst)->flags & (TS_READ | TS_WRITE) && inst->n_opnd &&
                      !store_is_apart(lw, v, other);
-        if (meets && ts__lower_meets(ts__lower_roots(lw, ts_opnds(lw->tile, inst)[0]), roots))
+        if (meets && ts__lower_meets(ts__lower_alias_set(lw, ts_opnds(lw->tile, inst)[0]), set))
             return ts__note(lw->tile, v, TS_NOTE_missed, "tma", why);
         if (inst->op == TS_OP_atomic_rmw_tko || inst->op == TS_OP_atomic_cas_tko ||
             inst->op == TS_OP_memory_fence_alias_tko)

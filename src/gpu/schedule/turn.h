@@ -5,7 +5,7 @@
 #ifndef TS_GPU_SCHEDULE_TURN_H
 #define TS_GPU_SCHEDULE_TURN_H
 
-#include "gpu/lower/lower.h"
+#include "gpu/lower/code.h"
 
 /* The barrier at which warpgroup `group` waits for its turn, and that of the other one. */
 static inline ts_val ts_turn_of(ts_lower *lw, ts_val group)

@@ -15,6 +15,8 @@
 #include "gpu/schedule/ring.h"
 #include "gpu/schedule/wgmma.h"
 #include "gpu/plan/rotate.h"
+#include "gpu/lower/code.h"
+#include "gpu/lower/convert.h"
 
 /* ---- descriptors ----------------------------------------------------------------------------------- */
 
