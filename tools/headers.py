@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every public header compiles alone and beside every other, as C17 and as C++17; all headers of the core, public and
-internal, compile together. Exits with 1 and shows the compiler's words where that is not so.
+"""Every public header compiles alone and beside every other, as C17 and as C++17; every internal header compiles alone,
+and all headers of the core, public and internal, together. Exits with 1 and shows the compiler's words where that is
+not so.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ def compiled(case: tuple[str, tuple[str, ...]]) -> str:
 def main() -> int:
     sets = [(h,) for h in PUBLIC] + list(itertools.permutations(PUBLIC, 2))
     cases = [(d, s) for d in ("C17", "C++17") for s in sets]
+    cases += [("the core", (h,)) for h in INTERNAL]
     cases.append(("the core", tuple(INTERNAL + PUBLIC)))
     cases.append(("the core", tuple(PUBLIC + INTERNAL[::-1])))
     with ThreadPoolExecutor(os.cpu_count()) as pool:

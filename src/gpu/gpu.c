@@ -4,7 +4,7 @@
  * compile/pipeline.def: passes at thread level, then text (target/ptx).
  *
  *     layout/     who holds which element of a tile
- *     plan/       what is decided before code is written: a layout for every tile, the tensor-core way, tensor maps,
+ *     plan/       what is decided before code is written: a layout for every tile, the tensor-core path, tensor maps,
  *                 rings, waits
  *     lower/      the walk that writes thread code
  *     schedule/   what runs beside what: pipelines, the producer warp, rotated loops, ping-pong, clusters; each is

@@ -439,7 +439,7 @@ static void stores_inside_loops_leave_by_tma(void)
         shape s;
         const char *out;
         int maps;
-        bool teams; /* two of them take the tiles in turn */
+        bool pingpong; /* two warpgroups take the tiles in turn */
     } cases[] = {
         {{.bm = 128, .bn = 256, .bk = 64, .m = 264, .n = 520, .k = 136},
          "bf16",
@@ -450,8 +450,8 @@ static void stores_inside_loops_leave_by_tma(void)
         {{.bm = 64, .bn = 128, .bk = 64, .m = 136, .n = 264, .k = 64},
          "bf16",
          4,
-         true}, /* one warpgroup a team */
-        {{.bm = 128, .bn = 64, .bk = 64, .m = 136, .n = 264, .k = 64}, "bf16", 4, true}, /* two units a team */
+         true}, /* a tile for each warpgroup */
+        {{.bm = 128, .bn = 64, .bk = 64, .m = 136, .n = 264, .k = 64}, "bf16", 4, true}, /* two units a tile */
         {{.bm = 128, .bn = 32, .bk = 64, .m = 136, .n = 72, .k = 128},
          "bf16",
          4}, /* rows of 64 bytes */
@@ -480,7 +480,7 @@ static void stores_inside_loops_leave_by_tma(void)
         kit_lower(&lowered);
         assemble(&lowered);
         CHECK_INT(lowered.plan.n_tmaps, cases[i].maps);
-        CHECK_INT(strstr(ts__text_get(&lowered.text), "\nbar.arrive") != NULL, cases[i].teams);
+        CHECK_INT(strstr(ts__text_get(&lowered.text), "\nbar.arrive") != NULL, cases[i].pingpong);
         prepare("bf16", WORDS, WORDS);
         uint64_t numbers[] = {(uint64_t)s->m, (uint64_t)s->n, (uint64_t)s->k};
         run_with(&k, &lowered, numbers, 3, (const uint32_t[]){2, 1, 1}, sizeof tile_side.c / 2);

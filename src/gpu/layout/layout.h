@@ -112,7 +112,7 @@ typedef struct ts_move {
 
 /* Both layouts cover tiles of the same size with the same warps. `bytes`: 1, 2, 4, 8 an element. */
 void ts__move_plan(const ts_linear *from, const ts_linear *to, uint32_t bytes, ts_move *move);
-/* Only the shared-memory way. A whole side keeps each of its vectors (16 bytes at most) in one piece, as ldmatrix
+/* Only through shared memory. A whole side keeps each of its vectors (16 bytes at most) in one piece, as ldmatrix
  * needs of the loads and cp.async of the stores, whatever that does to the other side. */
 typedef enum ts_whole { TS_WHOLE_NONE, TS_WHOLE_LOAD, TS_WHOLE_STORE } ts_whole;
 void ts__move_plan_shared(const ts_linear *from, const ts_linear *to, uint32_t bytes, ts_whole whole, ts_move *move);

@@ -60,7 +60,7 @@ static bool move_solve(const move_basis *basis, uint32_t n, const uint32_t *colu
     return true;
 }
 
-/* Beyond so many instructions shared memory is the shorter way. */
+/* Beyond so many instructions shared memory takes fewer. */
 enum { MOVE_MAX_SELECTS = 64, MOVE_MAX_SHUFFLES = 16 };
 /* Shared memory: banks of 4 bytes; bytes that it gives a warp at once. */
 enum { MOVE_BANKS = 32, MOVE_PHASE = 128 };
@@ -158,7 +158,7 @@ static void move_offsets(const ts_linear *from, const ts_linear *to, uint32_t ba
                          uint32_t *offset)
 {
     uint32_t at = 0;
-    move_bits store = move_lane_bits(from, vec, bank_bits), load = move_lane_bits(to, vec, bank_bits), late = {.n = 0};
+    move_bits store = move_lane_bits(from, vec, bank_bits), load = move_lane_bits(to, vec, bank_bits), rest = {.n = 0};
     for (uint32_t i = 0; i < vec->n; i++)
         offset[vec->at[i]] = 1u << at++;
     move_bits only_store = {.n = 0}, only_load = {.n = 0};
@@ -176,13 +176,13 @@ static void move_offsets(const ts_linear *from, const ts_linear *to, uint32_t ba
         if (i < only_load.n)
             offset[only_load.at[i]] = 1u << at;
         if (i < only_store.n && i < only_load.n)
-            move_push(&late, only_load.at[i]);
+            move_push(&rest, only_load.at[i]);
     }
     for (uint32_t bit = 0; bit < from->bits; bit++)
         if (!offset[bit])
-            move_push(&late, bit);
-    for (uint32_t i = 0; i < late.n; i++)
-        offset[late.at[i]] |= 1u << at++;
+            move_push(&rest, bit);
+    for (uint32_t i = 0; i < rest.n; i++)
+        offset[rest.at[i]] |= 1u << at++;
 }
 
 static uint32_t move_count(const uint32_t *column, uint32_t n, uint32_t bit)

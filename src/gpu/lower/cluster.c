@@ -33,6 +33,7 @@ static uint32_t cluster_sites(const ts_fn *fn, ts_val v)
 
 static ts_val cluster_word(ts_lower *lw, ts_type elem, uint32_t site, uint32_t offset)
 {
+    ts_assert(offset < CLUSTER_SITE && offset % (ts_type_bits(lw->module, elem) / 8) == 0);
     return ts__shared_of_cta(lw, elem, lw->cluster.bars + site * CLUSTER_SITE + offset, TS_NO);
 }
 
@@ -91,6 +92,7 @@ bool ts__cluster_barrier(ts_lower *lw)
 
 void ts__cluster_arrive(ts_lower *lw)
 {
+    ts_assert(!lw->cluster.apart); /* two arrivals of a thread in one phase are undefined (PTX ISA, barrier.cluster) */
     ts_emit(&lw->b, TS_OP_cluster_arrive, TS_T_none, 0, NULL, 0, 0);
     lw->cluster.apart = true;
 }
@@ -105,6 +107,7 @@ static bool cluster_repeats(const ts_lower *lw, ts_val v)
 
 ts_exchange ts__exchange_begin(ts_lower *lw, ts_val v, uint32_t bytes)
 {
+    ts_assert(lw->assign.n_cta && ts_at(lw->tile, v)->op == TS_OP_reduce); /* the sites that cluster_sites counts */
     ts_exchange x = {.site = cluster_sites(lw->tile, v)};
     bool repeats = cluster_repeats(lw, v);
     bytes = ts_round_up(bytes, 16);
@@ -160,6 +163,8 @@ static void cluster_send(ts_lower *lw, const ts_exchange *x, ts_val at, ts_val v
 
 void ts__exchange_send(ts_lower *lw, const ts_exchange *x, ts_val at, ts_val value, ts_place same)
 {
+    ts_assert(ts_type_bits(lw->module, ts_type_of(lw->fn, value)) == 32 ||
+              ts_type_bits(lw->module, ts_type_of(lw->fn, value)) == 64); /* what st.async takes */
     uint32_t spread = cluster_lanes(lw, same.lane);
     ts_val pred = ts__lower_is_first(lw, (ts_place){.lane = same.lane & ~spread, .warp = same.warp});
     if (spread) {

@@ -97,6 +97,7 @@ ts_val ts__lower_ptr(ts_lower *lw, ts_val pointer, ts_val offset, int64_t bytes)
 {
     ts_builder *b = &lw->b;
     const ts_type_info *info = ts_type_get(lw->module, ts_type_of(lw->fn, pointer));
+    ts_assert(info && info->kind == TS_KIND_PTR);
     int64_t value;
     if (offset && ts__const_as_int(lw->fn, offset, &value)) {
         bytes += value;
@@ -111,6 +112,7 @@ ts_val ts__lower_ptr(ts_lower *lw, ts_val pointer, ts_val offset, int64_t bytes)
 void ts__lower_ld(ts_lower *lw, ts_type elem, ts_val pointer, uint32_t n, ts_cache_use cache, ts_val pred, ts_val pad,
                  ts_val *out)
 {
+    ts_assert(ts_is_pow2(n) && ts_type_bits(lw->module, elem) * n <= 128); /* a vector of PTX has 16 bytes at most */
     ts_val opnds[3] = {pointer};
     ts_type types[16] = {0};
     uint32_t n_opnd = 1, flags = 0;
@@ -132,6 +134,8 @@ void ts__lower_ld(ts_lower *lw, ts_type elem, ts_val pointer, uint32_t n, ts_cac
 
 void ts__lower_st(ts_lower *lw, ts_val pointer, uint32_t n, const ts_val *values, ts_cache_use cache, ts_val pred)
 {
+    ts_assert(ts_is_pow2(n) && n * ts_type_bits(lw->module, ts_type_of(lw->fn, *values)) <= 128);
+    ts_assert(!pred || ts_type_of(lw->fn, pred) == TS_T_i1);
     ts_val opnds[18] = {pointer};
     memcpy(opnds + 1, values, n * sizeof *values);
     if (pred)

@@ -90,6 +90,7 @@ static uint32_t convert_width(const convert_box *box, const ts_linear *layout)
 static void convert_store(ts_lower *lw, const convert_box *box, const ts_linear *layout, const ts_val *reg, ts_val pred)
 {
     uint32_t member[16], taken, width = convert_width(box, layout);
+    ts_assert(box->bits == layout->bits && box->bytes << width <= 16);
     uint32_t vector = convert_vector(box, layout, width, member), repeats = ts__linear_replicas(layout).reg;
     ts_val thread = convert_thread(lw, box, layout, &taken);
     if (!pred) /* warps that hold the same write once; lanes that do are one access anyway */
@@ -108,6 +109,7 @@ static void convert_store(ts_lower *lw, const convert_box *box, const ts_linear 
 static void convert_load(ts_lower *lw, const convert_box *box, const ts_linear *layout, ts_val extra, ts_val *reg)
 {
     uint32_t member[16], taken, width = convert_width(box, layout), repeats = ts__lower_repeats(layout);
+    ts_assert(box->bits == layout->bits && box->bytes << width <= 16);
     uint32_t vector = convert_vector(box, layout, width, member);
     ts_val thread = convert_thread(lw, box, layout, &taken);
     for (uint32_t r = 0; r < 1u << layout->n_reg; r++) {
@@ -175,6 +177,7 @@ static convert_box convert_box_of(ts_lower *lw, ts_type elem, uint32_t bits, con
 {
     ts_type memory = ts__lower_memory_type(lw, elem);
     uint32_t bytes = TS_MAX(1u, ts_type_bits(lw->module, memory) / 8);
+    ts_assert(ts_is_pow2(bytes) && bytes <= 8);
     return (convert_box){ts__shared_pointer(lw, memory, at), memory, bytes, bits, offset, at};
 }
 
@@ -183,7 +186,7 @@ static uint32_t convert_bytes(ts_lower *lw, ts_type elem, uint32_t bits)
     return TS_MAX(1u, ts_type_bits(lw->module, ts__lower_memory_type(lw, elem)) / 8) << bits;
 }
 
-/* Every other way through shared memory. */
+/* Notes a tile that passes through shared memory for another reason than a change of layout. */
 static void convert_note(const ts_lower *lw, ts_val v, uint32_t bytes)
 {
     ts__note(lw->tile, v, TS_NOTE_move, "shared", "%u bytes", bytes);
@@ -284,6 +287,7 @@ static ts_val *convert_regs(ts_lower *lw, const ts_val *reg, const ts_linear *to
 static ts_val convert_shuffle_word(ts_lower *lw, ts_val x, ts_val lane, ts_shfl kind)
 {
     ts_val opnds[] = {x, lane};
+    ts_assert(ts_type_of(lw->fn, x) == TS_T_i32 && ts_type_of(lw->fn, lane) == TS_T_i32);
     return ts_emit(&lw->b, TS_OP_shfl, TS_T_i32, 2, opnds, TS_S(kind, kind == TS_SHFL_UP ? 0 : 31, 0), 0);
 }
 
@@ -338,6 +342,7 @@ ts_val *ts__lower_convert(ts_lower *lw, ts_val why, ts_type elem, const ts_linea
                          const ts_linear *to)
 {
     ts_move move;
+    ts_assert(from->bits == to->bits && from->n_warp == to->n_warp); /* the same tile, the same threads */
     ts__move_plan(from, to, TS_MIN(8u, TS_MAX(1u, ts_type_bits(lw->module, elem) / 8)), &move);
     switch (move.kind) {
     case TS_MOVE_NONE: {
@@ -366,6 +371,7 @@ static void convert_embed(const ts_module *module, ts_type type, ts_type whole, 
 {
     for (uint32_t axis = 0; axis < ts_type_rank(module, type); axis++) {
         ts_axis_bits part = ts__axis_of(module, type, axis), of = ts__axis_of(module, whole, axis);
+        ts_assert(part.n <= of.n);
         for (uint32_t i = 0; i < part.n; i++)
             offset[part.first + i] = 1u << (of.first + i);
     }

@@ -76,6 +76,8 @@ void ts__lower_set(ts_lower *lw, ts_val v, const ts_linear *layout, const ts_val
         lw->values.scalar[v] = reg[0];
         return;
     }
+    ts_assert(layout->n_warp == lw->assign.n_warp);
+    ts_assert(ts_type_count(lw->module, ts_type_of(lw->tile, v)) == (int64_t)1 << layout->bits);
     layout = ts__assign_intern(&lw->assign, layout);
     if (TS_PUSH(lw->arena, &lw->values.held, ((ts_held){v, layout, reg, lw->values.newest[v]})))
         lw->values.newest[v] = lw->values.held.n;
@@ -108,6 +110,8 @@ const ts_val *ts__lower_get(ts_lower *lw, ts_val v, const ts_linear *layout)
 {
     if (!lower_is_tile(lw, v))
         return lower_spread(lw, lw->values.scalar[v], layout);
+    ts_assert(ts_linear_is_sound(layout));
+    ts_assert(ts_type_count(lw->module, ts_type_of(lw->tile, v)) == (int64_t)1 << layout->bits);
     ts__hook_read(lw, v);
     layout = ts__assign_intern(&lw->assign, layout);
     const ts_held *first = NULL;
@@ -135,6 +139,7 @@ void ts__lower_open(ts_lower *lw)
 
 void ts__lower_drop(ts_lower *lw, uint32_t keep)
 {
+    ts_assert(keep <= lw->values.held.n || lw->arena->failed);
     while (lw->values.held.n > keep) {
         const ts_held *held = &lw->values.held.at[--lw->values.held.n];
         lw->values.newest[held->value] = held->next;
@@ -143,6 +148,7 @@ void ts__lower_drop(ts_lower *lw, uint32_t keep)
 
 void ts__lower_close(ts_lower *lw)
 {
+    ts_assert(lw->values.scope.n || lw->arena->failed); /* each ts__lower_open has one ts__lower_close */
     ts__lower_drop(lw, lw->values.scope.n ? lw->values.scope.at[--lw->values.scope.n] : 0);
     ts__shared_forget(lw);
     lw->order.loaded = lw->order.ever_loaded;
@@ -343,6 +349,7 @@ void ts__lower_inline(ts_lower *lw, ts_val opener, const ts_val *args, ts_val *o
 void ts__lower_combine(ts_lower *lw, ts_val v, const ts_val *acc, const ts_val *x, ts_val *out)
 {
     ts_val args[2 * TS_COMBINE_INPUTS];
+    ts_assert(ts_at(lw->tile, v)->n_opnd <= TS_COMBINE_INPUTS);
     for (uint32_t i = 0; i < ts_at(lw->tile, v)->n_opnd; i++) {
         args[2 * i] = x[i];
         args[2 * i + 1] = acc[i];
@@ -535,12 +542,13 @@ ts_status ts__lower_with(ts_fn *fn, ts_pass_env *env, const ts_strategies *strat
     if (env->scratch->failed)
         return ts_fail(err, TS_NOMEM, "out of memory while lowering a kernel");
     TS_TRY(ts_builder_status(&lw.b, err));
+    ts_assert(!lw.open.n && !lw.values.scope.n); /* every region was closed */
     env->plan->threads = ts__lower_threads(&lw);
     if (lw.assign.n_cta || lw.assign.tma.log_split)
         env->plan->cluster = 1u << TS_MAX(lw.assign.n_cta, lw.assign.tma.log_split);
     env->plan->shared_bytes = lw.shared.peak;
     if (lw.assign.tma.active && lw.assign.tma.pingpong && lw.shared.peak > lw.assign.tma.shared)
-        return ts_fail(err, TS_INTERNAL, "a move through shared memory in a kernel whose teams would share it");
+        return ts_fail(err, TS_INTERNAL, "a move through shared memory in a kernel whose warpgroups would share it");
     ts__fn_replace(fn, lw.fn);
     return TS_OK;
 }

@@ -66,6 +66,7 @@ static ts_val mma_pack(ts_lower *lw, const ts_val *x, uint32_t log_pack)
 static bool mma_matrix_layout(const ts_linear *fragment, uint32_t log_pack, bool trans, ts_linear *out)
 {
     const uint32_t *row = fragment->lane + 2, *k = fragment->lane, *more = fragment->reg + log_pack;
+    ts_assert(log_pack <= 2 && log_pack <= fragment->n_reg);
     *out = (ts_linear){.bits = fragment->bits, .n_warp = fragment->n_warp, .n_reg = (uint8_t)(log_pack + 2)};
     memcpy(out->reg, fragment->reg, log_pack * sizeof *out->reg);
     memcpy(out->reg + log_pack, k, 2 * sizeof *k);
@@ -98,6 +99,7 @@ static bool mma_prefers_trans(const ts_linear *from, const ts_linear *fragment)
 
 ts_val ts__mma_address(ts_lower *lw, const mma_box *box, uint32_t flat)
 {
+    ts_assert(flat >> box->bits == 0);
     uint32_t fixed = ts_xor_of(box->offset, box->bits, flat) * box->bytes;
     ts_val at = box->thread;
     if (fixed & box->taken)

@@ -24,6 +24,7 @@ void ts__lower_nibbles(ts_lower *lw, ts_val v)
     ts_type to = ts__lower_elem(lw, v);
     bool packs = ts_type_bits(lw->module, to) >= 8;
     const ts_linear *from = ts__lower_home(lw, x), *home = ts__lower_home(lw, v);
+    ts_assert(from->bits == home->bits + 1 - 2 * !packs && from->n_warp == home->n_warp); /* two elements a byte */
     const ts_val *in = ts__lower_get(lw, x, from);
     ts_val *bytes = ts__lower_regs(lw, from), *out = ts__lower_regs(lw, home);
     uint32_t flat[TS_LAYOUT_BITS], lane[TS_LAYOUT_LANES], warp[TS_LAYOUT_WARPS] = {0};

@@ -164,6 +164,7 @@ void ts__lower_before_store(ts_lower *lw, ts_val v)
 
 void ts__lower_accesses(ts_lower *lw, ts_val v)
 {
+    ts_assert(ts_info(ts_at(lw->tile, v))->flags & (TS_READ | TS_WRITE));
     uint64_t set = ts__lower_alias_set(lw, ts_opnd(lw->tile, v, 0));
     uint32_t flags = ts_info(ts_at(lw->tile, v))->flags;
     lw->order.stored |= flags & TS_WRITE ? set : 0;

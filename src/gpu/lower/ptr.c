@@ -125,6 +125,7 @@ static void ptr_describe(ts_lower *lw, ptr_access *a, ts_val v, const ts_linear 
     ts_type pointer = ts_type_elem(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)));
     *a = (ptr_access){.layout = layout, .elem = ts_type_get(lw->module, pointer)->elem};
     a->bytes = TS_MAX(1u, ts_type_bits(lw->module, a->elem) / 8);
+    ts_assert(ts_is_pow2(a->bytes) && a->bytes <= 8);
     a->pointer = ts__lower_get(lw, ts_opnd(lw->tile, v, 0), layout);
     a->mask = mask == TS_NO ? NULL : ts__lower_get(lw, ts_opnd(lw->tile, v, mask), layout);
 }

@@ -76,6 +76,7 @@ static uint32_t reduce_kept(const reduce_state *s, uint32_t k)
 static void reduce_thread(ts_lower *lw, const reduce_state *s, const ts_val *const *in, uint32_t first, ts_val *acc)
 {
     uint32_t regs = reduce_axis_regs(s), bits[TS_LAYOUT_REGS], n = 0;
+    ts_assert(s->n <= TS_COMBINE_INPUTS && first >> s->from->n_reg == 0);
     for (uint32_t i = 0; i < s->from->n_reg; i++)
         if (regs >> i & 1)
             bits[n++] = 1u << i;

@@ -32,6 +32,7 @@ static uint32_t shared_clear(const ts_shared *shared, uint32_t from, uint32_t by
 
 static void shared_grow(ts_lower *lw, uint32_t end, uint32_t bytes, ts_val why)
 {
+    ts_assert(end >= bytes); /* 32 bits have not come round */
     lw->shared.peak = TS_MAX(lw->shared.peak, end);
     if (end > lw->shared.limit)
         ts__lower_fail(lw, TS_TILEVALUE, why,
@@ -96,6 +97,7 @@ void ts__shared_forget(ts_lower *lw)
 ts_val ts__shared_of_cta(ts_lower *lw, ts_type elem, uint32_t offset, uint32_t cta)
 {
     ts_type type = ts_type_ptr(lw->module, elem, TS_SHARED);
+    ts_assert(offset * 8ull % ts_type_bits(lw->module, elem) == 0 && (cta == TS_NO || cta >> lw->assign.n_cta == 0));
     ts_val own = ts_emit(&lw->b, TS_OP_shared, type, 0, NULL, offset, 0);
     if (cta == TS_NO || !lw->assign.n_cta)
         return own;

@@ -54,7 +54,7 @@ typedef struct ts_strategy {
     /* Instructions. */
     bool (*skips)(ts_lower *lw, ts_val v);   /* no code stands in its place: the strategy makes it elsewhere */
     bool (*defers)(ts_lower *lw, ts_val v);  /* the same, register by register, where it is read */
-    void (*recalls)(ts_lower *lw, ts_val v); /* it is read in another way: made in one piece after all */
+    void (*recalls)(ts_lower *lw, ts_val v); /* it is read in another way after all: computed as a whole */
     void (*region)(ts_lower *lw, ts_val opener); /* before a region opens */
     bool (*load)(ts_lower *lw, ts_val v);
     bool (*product)(ts_lower *lw, ts_val v);

@@ -157,7 +157,7 @@ static void view_note_vectors(const ts_lower *lw, const view_access *a, ts_val v
         ts__note(lw->tile, v, TS_NOTE_missed, "vector", "a thread holds %u bytes side by side in this layout", bytes);
 }
 
-/* The way a load or store through a view takes. */
+/* Notes how a load or store through a view is done. */
 static void view_note(const ts_lower *lw, const view_access *a, ts_val v, ts_note_kind kind)
 {
     const char *what = a->info->kind == TS_KIND_GATHER_SCATTER_VIEW ? "gather" : a->log_vec ? "vector" : "scalar";
@@ -190,6 +190,7 @@ static void view_vectors(ts_lower *lw, view_access *a, ts_val v)
         a->vector |= bit[i];
     for (uint32_t k = 0; k < 1u << a->log_vec; k++)
         a->member[k] = ts_xor_of(bit, a->log_vec, k);
+    ts_assert(a->bytes << a->log_vec <= TS_MAX(16u, a->bytes));
     view_note_vectors(lw, a, v, align);
 }
 

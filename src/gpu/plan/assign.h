@@ -12,7 +12,7 @@
  *     assign_warps.c    warps, thread blocks, vectors of a thread
  *     assign_layout.c   the usual layouts, of tiles and of views
  *     assign_load.c     homes of loads, from who reads them; assign_vector.c: of rows and columns beside products
- *     assign_mma.c      ways and fragments of products; assign_fma.c: of those without tensor cores
+ *     assign_mma.c      paths and fragments of products; assign_fma.c: of those without tensor cores
  */
 #ifndef TS_GPU_PLAN_ASSIGN_H
 #define TS_GPU_PLAN_ASSIGN_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Products of tiles (assign.h): which of the three ways each one goes, and the fragments of mma.sync (PTX ISA 9.0,
+ * Products of tiles (assign.h): which of the three paths each one takes, and the fragments of mma.sync (PTX ISA 9.0,
  * matrix fragments for mma) for each shape of mma.def. assign_fma.c has those of plain fma, wgmma.c those of wgmma.
  */
 #include "gpu/plan/assign.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether two teams of consumer warps can take the tiles of a persistent loop in turn (schedule/pingpong.c): for loops
- * of which a team can make every operation by itself: a product, elementwise work, stores of its result. Cost: linear.
+ * Whether two consumer warpgroups can take the tiles of a persistent loop in turn (schedule/pingpong.c): for loops
+ * of which one warpgroup can make every operation by itself: a product, elementwise work, stores of its result.
+ * Cost: linear.
  */
 #include "gpu/plan/tma.h"
 
-/* log2 of a tile's elements: a team of four warps keeps 128 or 64 accumulators a thread. */
+/* log2 of a tile's elements: a warpgroup keeps 128 or 64 accumulators a thread. */
 enum { PINGPONG_LEAST = 13, PINGPONG_MOST = 14 };
 /* Steps of the loop, which are doubled, end far from the limit of i32. */
 enum { PINGPONG_STEP = 1 << 24 };
@@ -56,7 +57,7 @@ static bool pingpong_products(const ts_fn *fn, const ts_tma *tma)
     return true;
 }
 
-/* A store that goes through the team's staging. */
+/* A store that goes through the warpgroup's staging. */
 static bool pingpong_store(const ts_fn *fn, const ts_tma *tma, ts_val v)
 {
     ts_tma_load access;

@@ -193,7 +193,7 @@ static void rotate_mark_early(const rotate_plan *r, ts_val v)
         rotate_mark_early(r, ts_opnds(r->fn, inst)[i]);
 }
 
-/* Plain loads of a body that writes nothing start with the products, so that their way is hidden too. */
+/* Plain loads of a body that writes nothing start with the products, so that their latency is hidden too. */
 static void rotate_start_loads(const rotate_plan *r)
 {
     for (ts_val v = r->loop + 1; v < r->last; v++)

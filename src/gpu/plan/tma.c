@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Decides whether a function goes the tensor-core way of sm_90a (tma.h), step by step as tma_plan.h lists them. A
+ * Decides whether a function takes the tensor-core path of sm_90a (tma.h), step by step as tma_plan.h lists them. A
  * product qualifies when
  *   - its types have a wgmma form, m is a multiple of 64, n and k fit, the accumulator fits registers;
  *   - operand b, and a unless it is computed, is a tile loaded through a partition view for products alone;
  *   - those views obey TMA's rules (tma_map.c);
  *   - nothing stored by this function may be what is loaded, since the loads run ahead;
  *   - what the producer must know (bounds, indices) is scalar arithmetic.
- * Products that do not qualify keep the general way (lower/mma.c). Cost: linear, a few passes.
+ * Products that do not qualify keep the general path (lower/mma.c). Cost: linear, a few passes.
  */
 #include "gpu/plan/tma_plan.h"
 #include "ir/note.h"
@@ -84,7 +84,7 @@ bool ts__tma_is_stored(const ts_tma_work *w, int32_t base)
 
 /* ---- all together --------------------------------------------------------------------------------------------- */
 
-/* All products go back to the general way. */
+/* All products go back to the general path. */
 static bool tma_refuse(const ts_tma_work *w, const char *why)
 {
     for (uint32_t i = 0; i < w->out->products.n; i++)

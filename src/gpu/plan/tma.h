@@ -3,12 +3,12 @@
  * The tensor-core path of sm_90a: matrix products by wgmma, their operands brought into swizzled shared
  * memory by TMA, loads running ahead of the products.
  *
- *     tma.c            before layout assignment: which products and loads go this way, by the steps of tma_plan.h
+ *     tma.c            before layout assignment: which products and loads take this path, by the steps of tma_plan.h
  *     tma_map.c        tensor maps
  *     schedule/producer.c   rings of stages, barriers, the producer warp, the carried step counters
  *     schedule/clip.c       tiles with more rows than their array
  *     rotate_plan.c    loops of two chained products whose steps overlap; rotate.c lowers them
- *     pingpong.c          persistent loops whose tiles two teams of consumers take in turn
+ *     pingpong.c          persistent loops whose tiles two consumer warpgroups take in turn
  *     wgmma.c          descriptors, the product itself, waiting and releasing
  *     schedule/split_k.c      a loop over k shared by the blocks of a cluster
  *     tma_store.c      the finished tile back to memory
@@ -31,7 +31,7 @@
  * and arrives at `empty` only after the wait for the last product that reads it.
  *
  * Named barriers: 0 all threads, or all consumers; TS_BAR_WARPGROUP + i warpgroup i of the consumers; TS_BAR_TURN + i
- * it is the turn of warpgroup i to issue its products (rotated loops, teams).
+ * it is the turn of warpgroup i to issue its products (rotated loops, ping-pong).
  */
 #ifndef TS_GPU_PLAN_TMA_H
 #define TS_GPU_PLAN_TMA_H
@@ -109,7 +109,7 @@ typedef struct ts_tma {
     uint8_t *slice;   /* [value] the producer needs it */
     uint32_t n_warp;  /* log2 of consumer warps that work on a tile */
     bool one_ring;    /* all groups, of loops one after the other, use the stages and barriers of the first */
-    bool pingpong;    /* two teams of as many warps take tiles in turn (pingpong.c) */
+    bool pingpong;    /* two groups of as many warps take tiles in turn (pingpong.c) */
     uint32_t commits; /* groups of products that were issued so far in the order of the code */
     uint32_t shared;  /* bytes of all stages, the staging and barriers */
     uint32_t staging, staging_bytes; /* behind the stages: for stores inside loops */
@@ -130,7 +130,7 @@ static inline uint32_t ts_tma_consumers(const ts_tma *tma)
 {
     return tma->n_warp + tma->pingpong;
 }
-/* Whether two teams can take the tiles in turn. */
+/* Whether two warpgroups can take the tiles in turn. */
 bool ts__pingpong_plan(const ts_fn *fn, const ts_shape *shape, const ts_tma *tma);
 /* Finds the loop whose trips the blocks of a cluster can share, in a function that asks for it (schedule/split_k.c). */
 void ts__split_plan(const ts_fn *fn, const ts_shape *shape, ts_tma *tma);

@@ -9,7 +9,7 @@
  *     tma_slice.c     what the producer warp computes
  *     tma_stages.c    depth and place of the rings in shared memory
  *
- * Functions that return bool give false when the function cannot go this way; tma.c says why and gives it up.
+ * Functions that return bool give false when the function cannot take this path; tma.c says why and gives it up.
  */
 #ifndef TS_GPU_PLAN_TMA_PLAN_H
 #define TS_GPU_PLAN_TMA_PLAN_H
@@ -29,7 +29,7 @@ typedef struct ts_tma_work {
 
 /* ---- tma.c ---- */
 
-/* As ts__tma_load_of, while it is open whether the function goes this way. */
+/* As ts__tma_load_of, while it is open whether the function takes this path. */
 const ts_tma_load *ts__tma_load_at(const ts_tma *tma, ts_val v);
 /* Parameter index of the array behind a view or pointer; -1 when unknown. */
 int32_t ts__tma_root(const ts_fn *fn, ts_val v);
@@ -73,7 +73,7 @@ bool ts__tma_slice(ts_tma_work *w);
 
 /* ---- tma_stages.c ---- */
 
-/* A tile for each team of four warps, where teams can take turns and the number of warps is not asked for. */
+/* A tile for each consumer warpgroup, where warpgroups can take turns and the number of warps is not asked for. */
 void ts__tma_pingpong(ts_tma_work *w);
 /* Depth of the rings, within `limit` bytes of shared memory. */
 bool ts__tma_stages(ts_tma_work *w, uint32_t limit);

@@ -93,7 +93,7 @@ void ts__tma_count_edges(ts_tma_work *w)
     }
 }
 
-/* Operands of products that come down to `load`, by whatever way. */
+/* Operands of products that come down to `load`, by whatever path. */
 static uint32_t product_reached(const ts_tma_work *w, ts_val load)
 {
     uint32_t n = 0;

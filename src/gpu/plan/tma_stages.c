@@ -10,7 +10,7 @@
 #include "gpu/plan/tma_plan.h"
 #include "ir/note.h"
 
-/* With one stage the next step's data comes only after this step's product, so nothing may be late. */
+/* With one stage the next step's data comes only after this step's product, so no wait may come a step later. */
 static void stages_at_once(ts_tma_work *w)
 {
     for (uint32_t i = 0; i < w->out->products.n; i++)
@@ -130,7 +130,7 @@ void ts__tma_place(ts_tma_work *w)
             g->base = first->base, g->full = first->full, g->empty = first->empty;
         if (ts__tma_is_filled(w, i))
             ts__note(w->fn, g->first, TS_NOTE_pipeline, "tma", "%u stages of %u bytes, a producer warp%s",
-                    g->stages, g->bytes, w->out->pingpong ? ", two teams that take tiles in turn" : "");
+                    g->stages, g->bytes, w->out->pingpong ? ", two warpgroups that take tiles in turn" : "");
         else
             ts__note(w->fn, g->first, TS_NOTE_move, "shared", "%u bytes, operand a", g->bytes);
     }

@@ -43,7 +43,7 @@ static void clip_begin(ts_lower *lw)
     }
 }
 
-/* All consumers: before they part into teams. */
+/* All consumers: before they part into warpgroups. */
 static uint32_t clip_threads(const ts_lower *lw)
 {
     return 32u << ts_tma_consumers(&lw->assign.tma);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Software pipelines of the sm_80 way: in a `for` whose loads feed mma.sync, tiles travel from global to shared
+ * Software pipelines of sm_80: in a `for` whose loads feed mma.sync, tiles travel from global to shared
  * memory by cp.async several steps ahead, and the products read them there.
  *
  *     before                           after (S stages)
@@ -17,7 +17,7 @@
  * A load qualifies when its tile goes to one product only (through permutes and reshapes), its index follows from the
  * induction variable and nothing stores to its array; what of a vector lies outside the array is filled with zeros.
  * Operands that the loop does not change are written to shared memory once, before it.
- * The TMA way of sm_90 is schedule/producer.c.
+ * The pipeline of sm_90, by TMA, is schedule/producer.c.
  */
 #include "gpu/schedule/schedule.h"
 #include "gpu/lower/code.h"
@@ -194,6 +194,7 @@ static void async_copy(ts_lower *lw, const async_operand *o, ts_val stage)
     ts__note(lw->tile, o->load, TS_NOTE_load, "cp.async", "%u bytes a copy", a.bytes << a.log_vec);
     mma_box box = ts__mma_box(lw, async_stage_pointer(lw, o, stage), home, o->offset, a.bytes);
     uint32_t bytes = a.bytes << a.log_vec, repeats = ts__linear_replicas(home).reg;
+    ts_assert(bytes == 4 || bytes == 8 || bytes == 16); /* PTX ISA, cp.async */
     for (uint32_t r = 0; r < 1u << home->n_reg; r++) {
         if (r & (a.vector | repeats))
             continue;
@@ -457,6 +458,7 @@ static ts_val async_only_product(ts_lower *lw, ts_val loop)
 /* The oldest stage in flight has arrived, for all threads. */
 static void async_await(ts_lower *lw, uint32_t stages)
 {
+    ts_assert(stages >= 2); /* one is read, the others are on their way */
     ts_emit(&lw->b, TS_OP_cp_async_wait, TS_T_none, 0, NULL, TS_S(0, stages - 2, 0), 0);
     ts__lower_barrier(lw);
 }

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Teams (tma.h): two teams of four consumer warps take the trips of a persistent loop in turn, each with a whole tile,
- * so that one team's products run while the other stores. Both read one ring of stages, which the producer fills as for
- * one team.
+ * Ping-pong (tma.h): two consumer warpgroups take the trips of a persistent loop in turn, each with a whole tile, so
+ * that one's products run while the other stores. Both read one ring of stages, which the producer fills as for one.
  *
- *     for tile in (from, to, step)            for tile in (from + team * step, to, 2 * step)    count = team * trips
- *         for k in ..                             unless it is the first tile: await my turn
- *             products                            for k in ..: products
+ *     for tile in (from, to, step)            for tile in (from + w * step, to, 2 * step)    w: warpgroup, 0 or 1
+ *         for k in ..                             unless it is the first tile: await the turn
+ *             products                            for k in ..: products               count = w * trips at first
  *         store                                   pass the turn, if there is a tile behind this one
  *                                                 store;  count += trips
  *
  * `trips` is how often the loop of products runs, the same for every tile; count numbers the ring's steps. A
  * further loop over tiles, perhaps smaller ones, goes on with the turns and the count of the one before. The turn
- * keeps products apart, and it keeps a team from taking the parity of a phase for that of two phases before: when its
- * turn comes, every step up to its own has been waited for.
+ * keeps products apart, and it keeps a warpgroup from taking the parity of a phase for that of two phases before: when
+ * its turn comes, every step up to its own has been waited for.
  *
  * plan/pingpong.c tells which loops. Source of the schedule: CUTLASS's description of its "ping-pong" kernels for
  * Hopper. Cost: linear.
@@ -23,7 +22,7 @@
 #include "gpu/lower/code.h"
 
 typedef struct pingpong_state {
-    ts_val team; /* index of the thread's team, 0 = no teams, or not yet */
+    ts_val warpgroup; /* index of the thread's warpgroup, 0 = no warpgroups, or not yet */
 } pingpong_state;
 
 static pingpong_state *pingpong_of(const ts_lower *lw)
@@ -46,7 +45,7 @@ static void pingpong_consumers(ts_lower *lw)
 {
     if (!lw->assign.tma.active || !lw->assign.tma.pingpong)
         return;
-    pingpong_of(lw)->team = ts__lower_warpgroup(lw);
+    pingpong_of(lw)->warpgroup = ts__lower_warpgroup(lw);
     lw->tid = ts_lower_op2(lw, TS_OP_andi, lw->tid, ts__lower_i32(lw, TS_WARPGROUP - 1));
 }
 
@@ -54,7 +53,7 @@ static void pingpong_consumers(ts_lower *lw)
 static uint32_t pingpong_find(const ts_lower *lw, ts_val loop, bool inner)
 {
     const ts_tma *tma = &lw->assign.tma;
-    for (uint32_t i = 0; pingpong_of(lw)->team && i < tma->groups.n; i++)
+    for (uint32_t i = 0; pingpong_of(lw)->warpgroup && i < tma->groups.n; i++)
         if (loop == (inner ? pingpong_inner(tma, i) : lw->shape.parent[pingpong_inner(tma, i)]))
             return i;
     return TS_NO;
@@ -84,10 +83,10 @@ static ts_val pingpong_tiles(ts_lower *lw, uint32_t from, uint32_t to)
     return sum;
 }
 
-/* 1 when the other team takes the first tile of loop i. */
+/* 1 when the other warpgroup takes the first tile of loop i. */
 static ts_val pingpong_offset(ts_lower *lw, uint32_t i)
 {
-    ts_val turn = ts_lower_op2(lw, TS_OP_xori, pingpong_of(lw)->team, pingpong_tiles(lw, 0, i));
+    ts_val turn = ts_lower_op2(lw, TS_OP_xori, pingpong_of(lw)->warpgroup, pingpong_tiles(lw, 0, i));
     return ts_lower_op2(lw, TS_OP_andi, turn, ts__lower_i32(lw, 1));
 }
 
@@ -136,7 +135,7 @@ static void pingpong_await(ts_lower *lw, ts_val loop)
     ts_val outer = pingpong_outer(lw, i), before = pingpong_tiles(lw, 0, i);
     ts_val later = ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, lw->values.scalar[outer + 1], pingpong_bound(lw, outer, 0), 0);
     later = ts_lower_op2(lw, TS_OP_ori, later, ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, before, ts__lower_i32(lw, 0), 0));
-    pingpong_turn(lw, TS_OP_bar_sync, later, ts_turn_of(lw, pingpong_of(lw)->team));
+    pingpong_turn(lw, TS_OP_bar_sync, later, ts_turn_of(lw, pingpong_of(lw)->warpgroup));
 }
 
 static void pingpong_pass(ts_lower *lw, ts_val loop)
@@ -148,16 +147,16 @@ static void pingpong_pass(ts_lower *lw, ts_val loop)
     ts_val next = ts_lower_op2(lw, TS_OP_addi, lw->values.scalar[outer + 1], pingpong_bound(lw, outer, 2));
     ts_val more = ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, next, pingpong_bound(lw, outer, 1), 0);
     more = ts_lower_op2(lw, TS_OP_ori, more, ts_cmp(&lw->b, TS_OP_cmpi, TS_NE, behind, ts__lower_i32(lw, 0), 0));
-    pingpong_turn(lw, TS_OP_bar_arrive, more, ts_turn_of_other(lw, pingpong_of(lw)->team));
+    pingpong_turn(lw, TS_OP_bar_arrive, more, ts_turn_of_other(lw, pingpong_of(lw)->warpgroup));
 }
 
-/* Threads of a team only. */
+/* Threads of a warpgroup only. */
 static bool pingpong_barrier(ts_lower *lw)
 {
-    ts_val team = pingpong_of(lw)->team;
-    if (!team)
+    ts_val warpgroup = pingpong_of(lw)->warpgroup;
+    if (!warpgroup)
         return false;
-    ts_val id = ts__lower_add(lw, team, TS_BAR_WARPGROUP);
+    ts_val id = ts__lower_add(lw, warpgroup, TS_BAR_WARPGROUP);
     ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 1, &id, TS_S(0, 32u << lw->assign.n_warp, 0), 0);
     return true;
 }

@@ -38,6 +38,7 @@ static ts_val pipe_mask(ts_lower *lw, ts_val x, int64_t mask)
 /* Which stage step `count` fills. Rings of a power of two are a mask and a shift. */
 static ts_val pipe_stage(ts_lower *lw, const ts_tma_group *group, ts_val count)
 {
+    ts_assert(group->stages > 1 && ts_type_of(lw->fn, count) == TS_T_i32);
     if (ts_is_pow2(group->stages))
         return pipe_mask(lw, count, group->stages - 1);
     return ts_op2(&lw->b, TS_OP_remi, count, ts__lower_i32(lw, group->stages), TS_A_UNSIGNED);
@@ -51,6 +52,7 @@ ts_val ts__ring_stage(ts_lower *lw, const ts_tma_group *group)
 
 ts_val ts__ring_barrier(ts_lower *lw, const ts_tma_group *group, uint32_t offset, ts_val count)
 {
+    ts_assert(group->stages && (offset == group->full || offset == group->empty));
     ts_val bar = ts__shared_pointer(lw, TS_T_i64, offset);
     if (!count || group->stages == 1)
         return bar;
@@ -215,6 +217,7 @@ uint32_t ts__tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts
     for (uint32_t axis = view->rank; axis-- > 0;)
         if (axis != unit)
             out[n++] = at[axis];
+    ts_assert(n == view->rank && (!load->start || n + 2 <= TS_MAX_RANK));
     if (load->start) {
         out[n++] = ts_op2(&lw->b, TS_OP_addi, lw->values.scalar[load->start], lw->values.scalar[load->extent], 0);
         out[n++] = ts__lower_i32(lw, TS_SLICE_ROWS);
@@ -225,6 +228,7 @@ uint32_t ts__tma_coordinates(ts_lower *lw, ts_val v, const ts_tma_load *load, ts
 static void pipe_copy(ts_lower *lw, const ts_tma_load *load, ts_val stage_at, ts_val bar)
 {
     uint32_t panel = load->span / load->elem_bytes, step = TS_MIN(load->rows, (uint32_t)TS_TMA_BOX);
+    ts_assert(load->inner % panel == 0 && load->rows % step == 0 && load->tmap < lw->env->plan->n_tmaps);
     for (uint32_t inner = 0; inner < load->inner; inner += panel)
         for (uint32_t row = 0; row < load->rows; row += step) {
             uint32_t offset = load->offset + inner / panel * load->rows * load->span + row * load->span;
@@ -366,6 +370,7 @@ static void pipe_setmaxnreg(ts_lower *lw, bool producer)
     if (ts_tma_consumers(pipe_tma(lw)) <= 2 || pipe_launch_regs(lw) <= PIPE_PRODUCER_REGS)
         return;
     uint32_t registers = producer ? PIPE_PRODUCER_REGS : pipe_consumer_regs(lw);
+    ts_assert(registers % 8 == 0 && registers >= 24 && registers <= 256); /* PTX ISA, setmaxnreg */
     ts_emit(&lw->b, TS_OP_setmaxnreg, TS_T_none, 0, NULL, TS_S(0, registers, !producer), 0);
 }
 

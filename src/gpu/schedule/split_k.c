@@ -76,6 +76,7 @@ static ts_val *split_sum(ts_lower *lw, ts_type elem, const ts_move *move)
     const ts_linear *share = lw->assign.tma.share;
     uint32_t n = 1u << share->n_reg, blocks = 1u << lw->assign.tma.log_split;
     uint32_t batch = TS_MIN(blocks, TS_MAX(1u, SPLIT_BATCH / n));
+    ts_assert(blocks % batch == 0 && (elem == TS_T_f32 || elem == TS_T_i32));
     ts_op add = elem == TS_T_f32 ? TS_OP_addf : TS_OP_addi;
     ts_val *sum = ts__lower_regs(lw, share), *parts = TS_NEW_N(lw->arena, ts_val, batch * n);
     for (uint32_t from = 0; parts && from < blocks; from += batch) {
@@ -93,6 +94,7 @@ static void split_join(ts_lower *lw, ts_val loop)
         return;
     ts_type elem = ts__lower_elem(lw, tma->sum);
     const ts_linear *whole = lw->assign.home[tma->sum];
+    ts_assert(whole->bits == tma->share->bits);
     ts_move move;
     ts__move_plan_shared(tma->share, whole, ts_type_bits(lw->module, elem) / 8, TS_WHOLE_STORE, &move);
     const ts_val *regs = ts__lower_get(lw, tma->sum, whole);

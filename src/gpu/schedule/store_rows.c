@@ -92,6 +92,7 @@ bool ts__store_rows_plan(ts_lower *lw, const store_job *job, store_rows *rows)
 void ts__store_rows_send(ts_lower *lw, const store_job *job, const store_rows *rows, uint32_t i, uint32_t slot)
 {
     const view_access *a = &rows->access;
+    ts_assert(i < job->units && slot < job->slots && i + 1ull <= 1ull << rows->whole.n_reg >> rows->unit.n_reg);
     ts_val *regs = ts__lower_regs(lw, &rows->unit);
     ts_val group = ts__store_apart(lw, job, job->stride);
     ts_val base = ts__shared_pointer(lw, a->elem, job->at + slot * ts__store_unit_bytes(job));

@@ -112,6 +112,7 @@ static bool store_place(ts_lower *lw, store_job *job)
     job->at = tma->staging;
     job->stride = tma->staging_bytes / groups; /* the same for all stores: warpgroups do not wait for each other */
     job->slots = TS_MIN(job->units, job->stride / ts__store_unit_bytes(job));
+    ts_assert(job->at % 128 == 0 && job->stride % 128 == 0); /* PTX ISA: TMA's side in shared memory */
     return job->slots > 0;
 }
 
@@ -187,6 +188,7 @@ static ts_val store_row(ts_lower *lw, ts_val lane_row)
 static ts_val store_thread(ts_lower *lw, const store_job *job, ts_val row, ts_val chunk, ts_val more)
 {
     uint32_t log_span = (uint32_t)ts_log2(job->tile.span);
+    ts_assert(ts_is_pow2(job->tile.span) && log_span <= 7);
     ts_val turn =
         ts__lower_op(lw, TS_OP_andi, ts__lower_op(lw, TS_OP_shri, row, 7 - log_span, TS_A_UNSIGNED),
                  (job->tile.span >> 4) - 1, 0);
@@ -205,6 +207,7 @@ typedef struct store_unit {
 
 static ts_val store_pointer(ts_lower *lw, const store_job *job, const store_unit *unit, uint32_t row, uint32_t column)
 {
+    ts_assert(unit->slot < job->slots && row < STORE_ROWS && column < job->columns);
     uint32_t chunk = column * job->tile.elem_bytes / 16;
     ts_val at = chunk ? ts__lower_op(lw, TS_OP_xori, unit->thread, (int64_t)chunk << 4, 0) : unit->thread;
     return ts__lower_ptr(lw, ts__shared_pointer(lw, TS_T_i8, job->at), at,
@@ -260,6 +263,7 @@ static void store_pairs(ts_lower *lw, const store_job *job, const store_unit *un
 static store_unit store_unit_of(const store_job *job, uint32_t i, ts_val thread)
 {
     uint32_t across = (1u << job->log_n) / job->columns;
+    ts_assert(job->slots && across && i <= job->units);
     return (store_unit){.block = i / across,
                         .column = i % across * job->columns,
                         .slot = i % job->slots,

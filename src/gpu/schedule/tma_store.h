@@ -31,7 +31,7 @@ static inline uint32_t ts__store_unit_bytes(const store_job *job)
 /* What the warpgroup adds: its index times `apart`; 0 = nothing. */
 ts_val ts__store_apart(ts_lower *lw, const store_job *job, uint32_t apart);
 
-/* The way without TMA, for arrays that it cannot describe or that others touch too. */
+/* The path without TMA, for arrays that it cannot describe or that others touch too. */
 typedef struct store_rows {
     ts_linear whole, unit;           /* of the tile and of a unit: vectors, then lanes along a row */
     uint32_t offset[TS_LAYOUT_BITS]; /* of a unit's flat bits in shared memory, in elements */

@@ -21,6 +21,7 @@ static inline ts_val ts_turn_of_other(ts_lower *lw, ts_val group)
 /* bar_sync or bar_arrive of both there. */
 static inline void ts_turn(ts_lower *lw, ts_op op, ts_val barrier)
 {
+    ts_assert(op == TS_OP_bar_sync || op == TS_OP_bar_arrive);
     ts_emit(&lw->b, op, TS_T_none, 1, &barrier, TS_S(0, 2 * TS_WARPGROUP, 0), 0);
 }
 

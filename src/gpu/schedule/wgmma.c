@@ -25,6 +25,7 @@ enum { WGMMA_ADDRESS = (1 << 18) - 1 }; /* bits of an address in a descriptor */
 /* Bytes from the start of the tile to element (mn, k). */
 static uint32_t wgmma_at(const ts_tma_load *load, bool mn_major, uint32_t mn, uint32_t k)
 {
+    ts_assert(load->span == 32 || load->span == 64 || load->span == 128); /* the swizzles of wgmma and TMA */
     uint32_t along = (mn_major ? mn : k) * load->elem_bytes, across = mn_major ? k : mn;
     return along / load->span * (load->rows * load->span) + across * load->span + along % load->span;
 }
@@ -56,6 +57,9 @@ static void wgmma_describe(ts_lower *lw, wgmma_operand *x, const uint32_t *exten
     const ts_tma_load *load = x->load;
     const ts_tma_group *group = &lw->assign.tma.groups.at[load->group];
     ts_builder *b = &lw->b;
+    /* The swizzle is a function of the address: panels begin where its pattern does. */
+    ts_assert((group->base + load->offset) % (TS_TMA_ROWS_LEAST * load->span) == 0);
+    ts_assert(group->bytes % (TS_TMA_ROWS_LEAST * load->span) == 0 || group->stages == 1);
     ts_val at = ts__shared_pointer(lw, TS_T_i8, group->base + load->offset);
     at = ts_cast(b, TS_OP_ptr_to_int, at, TS_T_i32, 0);
     at = ts__lower_op(lw, TS_OP_shri, ts__lower_op(lw, TS_OP_andi, at, WGMMA_ADDRESS, 0), 4, TS_A_UNSIGNED);
@@ -75,6 +79,7 @@ static void wgmma_describe(ts_lower *lw, wgmma_operand *x, const uint32_t *exten
 static ts_val wgmma_step(ts_lower *lw, const wgmma_operand *x, uint32_t mn, uint32_t k)
 {
     uint32_t bytes = wgmma_at(x->load, x->mn_major, mn, k);
+    ts_assert(bytes % 16 == 0); /* descriptors count in 16 bytes */
     return ts_op2(&lw->b, TS_OP_addi, x->descriptor, ts_int(&lw->b, TS_T_i64, bytes >> 4), 0);
 }
 
@@ -83,6 +88,7 @@ static ts_val wgmma_step(ts_lower *lw, const wgmma_operand *x, uint32_t mn, uint
 ts_val ts__wgmma_pair(ts_lower *lw, ts_val x, ts_val y)
 {
     const ts_inst *p = ts_at(lw->fn, x), *q = ts_at(lw->fn, y);
+    ts_assert(p->type == q->type && ts_type_bits(lw->module, p->type) == 16);
     bool fresh = p->op == TS_OP_ftof && q->op == TS_OP_ftof && TS_A_ROUND(p->aux) == TS_RN &&
                  TS_A_ROUND(q->aux) == TS_RN && ts_type_of(lw->fn, p->opnd[0]) == TS_T_f32 &&
                  ts_type_of(lw->fn, q->opnd[0]) == TS_T_f32;
@@ -196,6 +202,7 @@ static bool wgmma_pending_in(const ts_lower *lw, ts_val loop)
 
 void ts__wgmma_wait(ts_lower *lw, uint32_t pending)
 {
+    ts_assert(pending <= 7); /* PTX ISA, wgmma.wait_group */
     ts_emit(&lw->b, TS_OP_wgmma_wait, TS_T_none, 0, NULL, TS_S(0, pending, 0), 0);
 }
 
@@ -208,7 +215,7 @@ static void wgmma_leave(ts_lower *lw, ts_val loop)
             ts__wgmma_release(lw, &tma->groups.at[i], tma->loops.at[tma->groups.at[i].at].count);
 }
 
-/* The last late products of a loop end here, and their stages are free. */
+/* The products of a loop that wait a step later end here, and their stages are free. */
 static void wgmma_finish(ts_lower *lw, ts_val loop)
 {
     ts_tma *tma = &lw->assign.tma;
@@ -246,6 +253,7 @@ static void wgmma_one(ts_lower *lw, const wgmma_job *job, uint32_t block, uint32
     ts_val opnds[128 + 6];
     ts_type types[128];
     uint32_t n_acc = job->n / 2, n = 0, flags = job->product->trans_b ? TS_MMA_TRANS_B : 0;
+    ts_assert(n_acc <= TS_COUNT(types) && job->n % 8 == 0);
     ts_val *acc = job->acc + ((size_t)block << (job->split.log_n - 1)) + columns / 2;
     for (; n < n_acc; n++) {
         opnds[n] = acc[n];
