@@ -200,7 +200,8 @@ def machine(device: str) -> str:
 
     info = tessera.device_info(device)
     date = datetime.date.today().isoformat()
-    return f"{info['name']}, {info['units']} {'threads' if device == 'cpu' else 'SMs'}, Python {platform.python_version()}, {date}"
+    units = f"{info['units']} {'threads' if device == 'cpu' else 'SMs'}"
+    return f"{info['name']}, {units}, Python {platform.python_version()}, {date}"
 
 
 def emit(

@@ -62,7 +62,10 @@ def _gpu_peers() -> dict[str, Callable[[], Any]]:
 
         arrays = [cupy.from_dlpack(t) for t in tensors]
         peers["tessera (CuPy)"] = _tessera(arrays)
-        code = 'extern "C" __global__ void k(const float *a, const float *b, float *c) { int i = blockIdx.x * 128 + threadIdx.x; c[i] = a[i] + b[i]; }'
+        code = (
+            'extern "C" __global__ void k(const float *a, const float *b, float *c) '
+            "{ int i = blockIdx.x * 128 + threadIdx.x; c[i] = a[i] + b[i]; }"
+        )
         raw = cupy.RawKernel(code, "k")
         peers["cupy RawKernel"] = lambda: raw((8,), (128,), tuple(arrays))
     if have("triton"):

@@ -64,7 +64,10 @@ def _sample(text: str, cache: str) -> float:
 def _first(
     device: str, cache: str, rounds: int, shown: str = "time.perf_counter() - start"
 ) -> list[float]:
-    arrays = f"import tessera\na, b, out = (tessera.zeros(1024, 'float32', '{device}') for _ in range(3)); tessera.synchronize()"
+    arrays = (
+        "import tessera\n"
+        f"a, b, out = (tessera.zeros(1024, 'float32', '{device}') for _ in range(3)); tessera.synchronize()"
+    )
     call = "ct.launch(None, (64, 1, 1), add, (a, b, out)); tessera.synchronize()"
     times = []
     for _ in range(rounds):

@@ -267,7 +267,11 @@ class _Parser:
                 table[new + key[len(old) :]] = table.pop(key)  # type: ignore[index,assignment]
         for record in self.header.records.values():
             record.members = [
-                Member(m.name, Type(new + m.type.name[len(old) :], m.type.pointers, m.type.const, m.type.counts), m.offset)
+                Member(
+                    m.name,
+                    Type(new + m.type.name[len(old) :], m.type.pointers, m.type.const, m.type.counts),
+                    m.offset,
+                )
                 if m.type.name.startswith(old) else m
                 for m in record.members
             ]  # fmt: skip

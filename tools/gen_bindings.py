@@ -328,7 +328,8 @@ class Emitter:
         """Whether a function of NVML takes memory for many, and this parameter is that or its
         count."""
         names = [p.name for p in self.parameters]
-        counts = [n for n in names if NVML_COUNTS.fullmatch(n) or n in ("cpuSetSize", "nodeSetSize", "valuesCount", "size")]
+        others = ("cpuSetSize", "nodeSetSize", "valuesCount", "size")
+        counts = [n for n in names if NVML_COUNTS.fullmatch(n) or n in others]
         lists = [n for n in names if NVML_LISTS.fullmatch(n)]
         return bool(counts and lists) and name in [*counts, *lists]
 

@@ -354,7 +354,8 @@ class _Walker:
     def emit(self, number: int, node: Any, fields: list[int]) -> int:
         packer = self.packer
         line = getattr(node, "lineno", 1) + self.shift
-        packer.nodes += (number, line, getattr(node, "col_offset", 0), (getattr(node, "end_lineno", None) or 1) + self.shift,
+        packer.nodes += (number, line, getattr(node, "col_offset", 0),
+            (getattr(node, "end_lineno", None) or 1) + self.shift,
                          getattr(node, "end_col_offset", None) or 0, *fields, *(0,) * (4 - len(fields)))  # fmt: skip
         packer.n_nodes += 1
         return packer.n_nodes - 1
@@ -467,8 +468,9 @@ def pack_function(fn: FunctionType, snapshot: Snapshot | None = None) -> bytes:
         from ._errors import TileRecursionError
 
         raise TileRecursionError(
-            f"'{fn.__qualname__}' ({fn.__code__.co_filename}:{fn.__code__.co_firstlineno}) nests expressions, functions or "
-            "tuples too deeply for Python's recursion limit\n  help: divide the expression, or raise sys.setrecursionlimit"
+            f"'{fn.__qualname__}' ({fn.__code__.co_filename}:{fn.__code__.co_firstlineno}) nests "
+            "expressions, functions or tuples too deeply for Python's recursion limit\n"
+            "  help: divide the expression, or raise sys.setrecursionlimit"
         ) from None
     kind, text, missing, _ = packer.objects[source_of_root]
     if kind == tables.OPAQUE and missing:

@@ -111,8 +111,8 @@ _NO_SOURCE = (
     "put the function in a file (code given by python -c, exec or a plain prompt has no source)"
 )
 _CHANGED = (
-    "restart the program or reload the module, or undo the change: a function's text is compiled, and it must be that of "
-    "the code that was imported"
+    "restart the program or reload the module, or undo the change: a function's text is compiled, and it must "
+    "be that of the code that was imported"
 )
 
 
@@ -155,7 +155,8 @@ def source_of(fn: FunctionType, snapshot: Snapshot | None = None) -> tuple[Any, 
     if _is_rebuilt(fn) and not _is_code_of(node, fn) and not _is_in_file(lines, code):
         raise _not_available(
             fn,
-            f"'{code.co_filename}' changed since it was imported: '{node.name}' in line {code.co_firstlineno} is another now",
+            f"'{code.co_filename}' changed since it was imported: '{node.name}' in line "
+            f"{code.co_firstlineno} is another now",
         )
     return node, shift, "".join(lines[first : (node.end_lineno or 1) + shift])
 
@@ -230,7 +231,8 @@ def _place(made: Any, node: Any) -> Any:
 def _key(code: CodeType) -> Any:
     """What of a code object makes the program: not its lines, nor where it is defined."""
     return (code.co_code, tuple(map(_constant_key, code.co_consts)), code.co_names, code.co_varnames,
-            code.co_freevars, code.co_cellvars, code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount)  # fmt: skip
+            code.co_freevars, code.co_cellvars, code.co_argcount, code.co_posonlyargcount,
+            code.co_kwonlyargcount)  # fmt: skip
 
 
 def _constant_key(value: Any) -> Any:
@@ -256,7 +258,8 @@ def _lambda_of(fn: FunctionType, lines: list[str]) -> tuple[Any, int, str]:
         raise _not_available(
             fn,
             f"{len(found)} lambdas fit line {fn.__code__.co_firstlineno}",
-            "give the lambda a name with def, or a line of its own; if the file changed, restart the program or reload the module",
+            "give the lambda a name with def, or a line of its own; if the file changed, restart the program "
+            "or reload the module",
         )
     first = fn.__code__.co_firstlineno - 1
     return found[0], 0, "".join(lines[first : found[0].end_lineno])

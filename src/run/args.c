@@ -548,7 +548,8 @@ static ts_status args_number(args_walk *walk, const ts_arg *arg)
 {
     ts_arg made;
     if (args_is_wide(arg) && args_wanted(walk->rule) != TS_PARAM_FLOAT)
-        return args_fail(walk, TS_OVERFLOW, "the int %.6g does not fit 64 bits; pass a float, or annotate the parameter "
+        return args_fail(walk, TS_OVERFLOW,
+                         "the int %.6g does not fit 64 bits; pass a float, or annotate the parameter "
                                             "float", arg->value.f);
     if (walk->rule->flags & TS_PARAM_CONSTANT)
         return args_constant(walk, arg);

@@ -116,7 +116,8 @@ static void disk_refuse(cache_disk *disk, const char *format, ...)
     pthread_mutex_lock(&disk->lock);
     if (disk->problem.status == TS_OK)
         (void)ts_fail(&disk->problem, TS_VALUE,
-                      "compiled code is not kept on disk, because %s; set TESSERA_CACHE_DIR to a directory of your own, "
+                      "compiled code is not kept on disk, because %s; set TESSERA_CACHE_DIR to a directory of your "
+                      "own, "
                       "or to off", text);
     atomic_store(&disk->state, CACHE_DISK_REFUSED);
     pthread_mutex_unlock(&disk->lock);
@@ -131,11 +132,13 @@ static bool disk_check(cache_disk *disk, int fd, const char *below, bool may_sha
     bool is_ours = st.st_uid == geteuid() || (may_share && st.st_uid == 0);
     bool is_safe = !(st.st_mode & (S_IWGRP | S_IWOTH)) || (may_share && st.st_mode & S_ISVTX);
     if (!is_ours)
-        disk_refuse(disk, "the directory '%.300s%s' belongs to user %u, not to this one (%u), and what is read from there is "
+        disk_refuse(disk, "the directory '%.300s%s' belongs to user %u, not to this one (%u), and what is read from "
+                          "there is "
                     "run", disk->given, below,
                     (unsigned)st.st_uid, (unsigned)geteuid());
     else if (!is_safe)
-        disk_refuse(disk, "others can write to the directory '%.300s%s' (mode %03o; chmod go-w mends it), and what is read from "
+        disk_refuse(disk, "others can write to the directory '%.300s%s' (mode %03o; chmod go-w mends it), and what is "
+                          "read from "
                     "there is run", disk->given, below, (unsigned)st.st_mode & 0777);
     return is_ours && is_safe;
 }
@@ -173,7 +176,8 @@ static cache_disk_state disk_look(cache_disk *disk)
     return (cache_disk_state)atomic_load(&disk->state);
 }
 
-/* Makes the directories before each '/' of a path; 0700, because what is in them is run. 0, or the errno of the last. */
+/* Makes the directories before each '/' of a path; 0700, because what is in them is run. Gives 0, or the errno of the
+ * last. */
 static int disk_make_parents(char *path)
 {
     int problem = 0;
@@ -401,7 +405,8 @@ bool ts__cache_disk_init(cache_disk *disk, const char *dir, uint64_t limit_bytes
     pthread_mutex_init(&disk->lock, NULL);
     disk->given = ts__string(alloc, dir);
     if (disk->given && disk->given[0] == '~')
-        disk_refuse(disk, "'%.300s' begins with ~, which is the home directory only as ~ or ~/... with a HOME", disk->given);
+        disk_refuse(disk, "'%.300s' begins with ~, which is the home directory only as ~ or ~/... with a HOME",
+                    disk->given);
     return disk->given != NULL;
 }
 

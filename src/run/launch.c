@@ -114,7 +114,8 @@ static ts_status launch_check_readonly(const launch_frame *frame, const ts_plan 
             snprintf(label, sizeof label, " ('%.80s')", name);
         return ts_fail(err, TS_VALUE, "argument %u%s of kernel '%s' %s", param, label, kernel->name,
                        frame->readonly[i].overlaps
-                           ? "has elements that overlap in memory (as numpy.broadcast_to and torch.expand make them), and "
+                           ? "has elements that overlap in memory (as numpy.broadcast_to and torch.expand make them), "
+                             "and "
                              "the kernel writes to it; pass an array with memory for each element"
                            : "is read-only and the kernel writes to it; pass a writable array");
     }

@@ -977,7 +977,8 @@ static ts_status sk_wgmma_run(const sk_wgmma *c, uint32_t flags, void *out)
         acc[i] = zero;
         types[i] = reg_type;
     }
-    uint32_t attr = TS_MMA_ATTR(c->row, c->n, (c->a_regs ? TS_MMA_A_REGS : 0) | (c->a.mn ? TS_MMA_TRANS_A : 0) | (c->b.mn ? TS_MMA_TRANS_B : 0));
+    uint32_t from_regs = c->a_regs ? TS_MMA_A_REGS : 0, a_trans = c->a.mn ? TS_MMA_TRANS_A : 0;
+    uint32_t attr = TS_MMA_ATTR(c->row, c->n, from_regs | a_trans | (c->b.mn ? TS_MMA_TRANS_B : 0));
     sk_do(&k, TS_OP_wgmma_fence, 0, NULL, 0);
     for (uint32_t s = 0; s < 2 * c->depth * elem / 32; s++) {
         uint32_t step = s % (c->depth * elem / 32), n = regs;
@@ -988,7 +989,9 @@ static ts_status sk_wgmma_run(const sk_wgmma *c, uint32_t flags, void *out)
                 warp = ts_op2(&k.b, TS_OP_shri, k.tid, sk_i32(&k, 5), 0);
             ts_val half = ts_op2(&k.b, TS_OP_andi, ts_op2(&k.b, TS_OP_shri, k.tid, sk_i32(&k, 4), 0), sk_i32(&k, 1), 0);
             ts_val line = ts_op2(&k.b, TS_OP_addi, row, ts_op2(&k.b, TS_OP_muli, warp, sk_i32(&k, 16), 0), 0);
-            ts_val at = sk_at(&k, sk_at(&k, sk_shared(&k, TS_T_i16, 0), ts_op2(&k.b, TS_OP_shri, line, sk_i32(&k, 3), 0), 128), ts_op2(&k.b, TS_OP_andi, line, sk_i32(&k, 7), 0), 16);
+            ts_val row = ts_op2(&k.b, TS_OP_shri, line, sk_i32(&k, 3), 0);
+            ts_val chunk = ts_op2(&k.b, TS_OP_andi, line, sk_i32(&k, 7), 0);
+            ts_val at = sk_at(&k, sk_at(&k, sk_shared(&k, TS_T_i16, 0), row, 128), chunk, 16);
             at = sk_at(&k, at, half, 1024);
             at = sk_at(&k, at, sk_i32(&k, step), 2048);
             ts_type four[] = {TS_T_i32, TS_T_i32, TS_T_i32, TS_T_i32};

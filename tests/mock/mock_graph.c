@@ -377,7 +377,7 @@ void graph_set_kernel(graph_node *node, const kernel_params *params)
     }
 }
 
-#define GET_AND_SET(word, kind, params_type, field)                                                                           \
+#define GET_AND_SET(word, kind, params_type, field)                                                                    \
     static cuda_result graph_Graph##word##NodeGetParams(const graph_node *node, params_type *out)                      \
     {                                                                                                                  \
         *out = node->as.field;                                                                                         \

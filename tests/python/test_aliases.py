@@ -42,8 +42,10 @@ print("same")
 @pytest.mark.parametrize("way", ["subprocess", "spawn"])
 def test_children_answer_too(tmp_path: pathlib.Path, way: str) -> None:
     body = {
-        "subprocess": "subprocess.run([sys.executable, '-c', 'import cuda.bindings.driver as d; print(d.__name__)'], check=True)",
-        "spawn": "p = multiprocessing.get_context('spawn').Process(target=child); p.start(); p.join(); sys.exit(p.exitcode)",
+        "subprocess": "program = 'import cuda.bindings.driver as d; print(d.__name__)'; "
+        "subprocess.run([sys.executable, '-c', program], check=True)",
+        "spawn": "p = multiprocessing.get_context('spawn').Process(target=child); "
+        "p.start(); p.join(); sys.exit(p.exitcode)",
     }[way]
     code = f"""
 import multiprocessing, subprocess, sys
@@ -97,7 +99,10 @@ def test_strict_holds_in_children(tmp_path: pathlib.Path) -> None:
 
 
 def test_a_module_that_is_not_there(tmp_path: pathlib.Path) -> None:
-    code = "import importlib.util\nprint(importlib.util.find_spec('cuda.bindings.nothing'))\nimport cuda.bindings.nothing\n"
+    code = (
+        "import importlib.util\nprint(importlib.util.find_spec('cuda.bindings.nothing'))\n"
+        "import cuda.bindings.nothing\n"
+    )
     done = run(tmp_path, code)
     assert done.stdout == "None\n" and "No module named 'cuda.bindings.nothing'" in done.stderr
 
@@ -110,7 +115,10 @@ def test_modules_are_run_by_name(tmp_path: pathlib.Path) -> None:
 
 
 def test_without_the_runner_nothing_is_shadowed() -> None:
-    code = "import tessera, sys, tessera.bindings.driver; assert not any(n == 'cuda' or n.startswith('cuda.') for n in sys.modules)"
+    code = (
+        "import tessera, sys, tessera.bindings.driver; "
+        "assert not any(n == 'cuda' or n.startswith('cuda.') for n in sys.modules)"
+    )
     env = {**os.environ, "PYTHONPATH": PACKAGE}
     env.pop("TESSERA_ALIASES", None)
     assert subprocess.run([sys.executable, "-c", code], env=env, check=False).returncode == 0

@@ -405,7 +405,8 @@ def insert_alone(x, y, i):
 def test_an_insert_outside_is_reported():
     x, y = np.arange(16, dtype=np.int32), np.zeros(16, np.int32)
     for i in (-1, 16, 1000):
-        with pytest.raises(tessera.KernelError, match=re.escape(f"insert(), axis 0: index {i} is out of bounds for size 16")):
+        with pytest.raises(tessera.KernelError,
+            match=re.escape(f"insert(), axis 0: index {i} is out of bounds for size 16")):
             ct.launch(None, (1,), ct.kernel(insert_alone, checked=True), (x, y, i))
         ct.launch(None, (1,), ct.kernel(insert_alone), (x, y, i))  # unchecked it wraps
         wanted = np.arange(16)

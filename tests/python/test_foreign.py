@@ -191,7 +191,8 @@ def test_ctypes_structures_are_not_arrays():
         ({"typestr": 4}, "dtype"), ({"data": (BASE,)}, "data"), ({"data": BASE}, "data"), ({"data": None}, "data"),
         ({"data": (None, False)}, "address 0"), ({"data": (0, True)}, "address 0"), ({"data": (2**70, True)}, "too"),
         ({"strides": (2**63,)}, "int too"), ({"strides": (4, 4)}, "strides"), ({"strides": "x"}, "strides"),
-        ({"strides": (2**60,)}, "address space"), ({"strides": (1,)}, "multiple of the item size"), ({"mask": 5}, "mask"),
+        ({"strides": (2**60,)}, "address space"), ({"strides": (1,)}, "multiple of the item size"),
+        ({"mask": 5}, "mask"),
     ],
 )  # fmt: skip
 def test_an_interface_that_lies_is_refused(entries, says):
@@ -214,7 +215,8 @@ def test_repeated_elements_are_read_and_not_written():
     x = np.lib.stride_tricks.as_strided(np.arange(8, dtype=np.float32), (4, 4), (4, 4))
     ct.launch(None, (1,), copy, (x, out))
     assert out[0] == x.sum()
-    with pytest.raises(ValueError, match=r"argument 1 \('b'\) .* elements that overlap in memory.*memory for each element"):
+    overlaps = r"argument 1 \('b'\) .* elements that overlap in memory.*memory for each element"
+    with pytest.raises(ValueError, match=overlaps):
         ct.launch(None, (1,), copy, (out, np.lib.stride_tricks.as_strided(out, (4,), (0,))))
 
 
@@ -243,7 +245,8 @@ def random_tensor(r):
 def random_interface(r):
     odd = {
         "shape": [(), (-1,), (2**62, 2**62), None, (4,) * 40], "typestr": [">f4", "|O", "<f400", "", "|b1"],
-        "data": [(None, False), (BASE,), (-1, False), ("x", 0), (0, True)], "strides": [(0,), (-4,), (2**63,), "x", (1,)],
+        "data": [(None, False), (BASE,), (-1, False), ("x", 0), (0, True)],
+        "strides": [(0,), (-4,), (2**63,), "x", (1,)],
     }  # fmt: skip
     return Interface(**{name: r.choice(values) for name, values in odd.items() if r.random() < 0.2})
 
@@ -252,10 +255,12 @@ def random_buffer(r):
     big = np.arange(64, dtype=np.float32)
     return r.choice([
         lambda: memoryview(bytearray(32)).cast("f")[::-1], lambda: (ctypes.c_int * 4)(), lambda: (Tensor * 2)(),
-        lambda: memoryview(b"abcd" * 8).cast("i", (2, 4)), lambda: np.zeros(8, ">f4"), lambda: np.zeros((1,) * 20, np.float32),
+        lambda: memoryview(b"abcd" * 8).cast("i", (2, 4)), lambda: np.zeros(8, ">f4"),
+        lambda: np.zeros((1,) * 20, np.float32),
         lambda: np.zeros(4, [("a", "f4"), ("b", "i8")])["a"], lambda: np.broadcast_to(np.float32(1), (8, 8)),
         lambda: np.frombuffer(bytearray(65), np.uint8)[1:].view(np.float32), lambda: np.zeros((2**40, 0), np.float32),
-        lambda: np.lib.stride_tricks.as_strided(big, (5, 5), (4, 8)), lambda: np.zeros((), np.float32), lambda: big[::3],
+        lambda: np.lib.stride_tricks.as_strided(big, (5, 5), (4, 8)), lambda: np.zeros((), np.float32),
+        lambda: big[::3],
     ])()  # fmt: skip
 
 
@@ -301,10 +306,13 @@ def in_mmap():
 
 
 HOST_KINDS = {  # those of the table in docs/guide/arrays.md
-    "ctypes": lambda: (ctypes.c_float * 4)(1, 2, 3, 4), "ctypes of rank 2": lambda: ((ctypes.c_int * 2) * 2)((1, 2), (3, 4)),
-    "array.array": lambda: array.array("d", [1, 2, 3, 4]), "memoryview": lambda: memoryview(np.arange(1, 5, dtype=np.int16)),
+    "ctypes": lambda: (ctypes.c_float * 4)(1, 2, 3, 4),
+    "ctypes of rank 2": lambda: ((ctypes.c_int * 2) * 2)((1, 2), (3, 4)),
+    "array.array": lambda: array.array("d", [1, 2, 3, 4]),
+    "memoryview": lambda: memoryview(np.arange(1, 5, dtype=np.int16)),
     "cast": lambda: memoryview(bytearray(np.arange(1, 5, dtype=np.float32))).cast("f"),
-    "bytearray": lambda: bytearray([1, 2, 3, 4]), "mmap": in_mmap, "ml_dtypes": lambda: np.arange(1, 5).astype("bfloat16"),
+    "bytearray": lambda: bytearray([1, 2, 3, 4]), "mmap": in_mmap,
+    "ml_dtypes": lambda: np.arange(1, 5).astype("bfloat16"),
     "masked": lambda: np.ma.array([1.0, 2.0, 3.0, 4.0], mask=[0, 1, 0, 0]), "bool": lambda: np.ones(10, bool)[::1],
 }  # fmt: skip
 

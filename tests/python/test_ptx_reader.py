@@ -59,7 +59,8 @@ st.global.b32 [%rd1+0], %r4;"""
 
 
 def test_lop3_reads_its_table_by_the_bits_of_three_operands():
-    tables = {"0xF0": lambda a, b: a, "0x0C": lambda a, b: ~a & b, "0x3F": lambda a, b: ~(a & b), "0xC3": lambda a, b: ~(a ^ b)}
+    tables = {"0xF0": lambda a, b: a, "0x0C": lambda a, b: ~a & b, "0x3F": lambda a, b: ~(a & b), "0xC3": lambda a,
+        b: ~(a ^ b)}
     a = np.arange(64, dtype=np.int32)
     for table, wanted in tables.items():
         got = ran(f"lop3.b32 %r2, %r1, 21, 0, {table};\nst.global.b32 [%rd1+0], %r2;")

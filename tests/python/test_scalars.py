@@ -45,29 +45,29 @@ T, O = TypeError, OverflowError
 # value: dtype in the kernel, or the exception, for each parameter in order
 TABLE = [
     # value               plain      int        float      int64    float64    float16    uint64    int8      constant
-    (True,               ["bool_",   "int32",   "float32", "int64", "float64", "float16", "uint64", "int8",   "bool_"]),
-    (5,                  ["int32",   "int32",   "float32",  "int64", "float64", "float16", "uint64", "int8",   "int32"]),
-    (-5,                 ["int32",   "int32",   "float32",  "int64", "float64", "float16", O,        "int8",   "int32"]),
-    (300,                ["int32",   "int32",   "float32",  "int64", "float64", "float16", "uint64", O,        "int32"]),
-    (2**40,              [O,  O,         "float32",       "int64", "float64", "float16", "uint64", O,        "int64"]),
-    (BIG,                [O,  O,         "float32",       O,       "float64", "float16", "uint64", O,        "uint64"]),
-    (2**64,              [O,  O,         "float32",       O,       "float64", "float16", O,        O,        O]),
-    (-(2**63) - 1,       [O,  O,         "float32",       O,       "float64", "float16", O,        O,        O]),
-    (2**1024,            [O] * 9),
-    (2.5,                ["float32", T,  "float32",       T,       "float64", "float16", T,        T,        T]),
-    (np.bool_(True),     ["bool_",   "int32",   "float32", "int64", "float64", "float16", "uint64", "int8",   "bool_"]),
-    (np.int8(-5),        ["int8",    "int8",    "float32",  "int64", "float64", "float16", O,        "int8",   "int8"]),
-    (np.int16(5),        ["int16",   "int16",   "float32",  "int64", "float64", "float16", "uint64", "int8",   "int16"]),
-    (np.int32(300),      ["int32",   "int32",   "float32",  "int64", "float64", "float16", "uint64", O,        "int32"]),
-    (np.int64(2**40),    ["int64",   "int64",   "float32",  "int64", "float64", "float16", "uint64", O,        "int64"]),
-    (np.uint8(200),      ["uint8",   "uint8",   "float32",  "int64", "float64", "float16", "uint64", O,        "uint8"]),
-    (np.uint16(5),       ["uint16",  "uint16",  "float32",  "int64", "float64", "float16", "uint64", "int8",   "uint16"]),
-    (np.uint32(5),       ["uint32",  "uint32",  "float32",  "int64", "float64", "float16", "uint64", "int8",   "uint32"]),
-    (np.uint64(BIG),     ["uint64",  "uint64",  "float32",  O,       "float64", "float16", "uint64", O,        "uint64"]),
-    (np.float16(2.5),    ["float16", T,  "float16",       T,       "float64", "float16", T,        T,        T]),
-    (np.float32(0.1),    ["float32", T,  "float32",       T,       "float64", "float16", T,        T,        T]),
-    (np.float64(0.1),    ["float64", T,  "float64",       T,       "float64", "float16", T,        T,        T]),
-    (BF16(2.5),          ["bfloat16", T,  "bfloat16",      T,       "float64", "float16", T,        T,        T]),
+    (True,             ["bool_",   "int32",   "float32", "int64", "float64", "float16", "uint64", "int8",   "bool_"]),
+    (5,                ["int32",   "int32",   "float32",  "int64", "float64", "float16", "uint64", "int8",   "int32"]),
+    (-5,               ["int32",   "int32",   "float32",  "int64", "float64", "float16", O,        "int8",   "int32"]),
+    (300,              ["int32",   "int32",   "float32",  "int64", "float64", "float16", "uint64", O,        "int32"]),
+    (2**40,            [O,  O,         "float32",       "int64", "float64", "float16", "uint64", O,        "int64"]),
+    (BIG,              [O,  O,         "float32",       O,       "float64", "float16", "uint64", O,        "uint64"]),
+    (2**64,            [O,  O,         "float32",       O,       "float64", "float16", O,        O,        O]),
+    (-(2**63) - 1,     [O,  O,         "float32",       O,       "float64", "float16", O,        O,        O]),
+    (2**1024,          [O] * 9),
+    (2.5,              ["float32", T,  "float32",       T,       "float64", "float16", T,        T,        T]),
+    (np.bool_(True),   ["bool_",   "int32",   "float32", "int64", "float64", "float16", "uint64", "int8",   "bool_"]),
+    (np.int8(-5),      ["int8",    "int8",    "float32",  "int64", "float64", "float16", O,        "int8",   "int8"]),
+    (np.int16(5),      ["int16",   "int16",   "float32",  "int64", "float64", "float16", "uint64", "int8",   "int16"]),
+    (np.int32(300),    ["int32",   "int32",   "float32",  "int64", "float64", "float16", "uint64", O,        "int32"]),
+    (np.int64(2**40),  ["int64",   "int64",   "float32",  "int64", "float64", "float16", "uint64", O,        "int64"]),
+    (np.uint8(200),    ["uint8",   "uint8",   "float32",  "int64", "float64", "float16", "uint64", O,        "uint8"]),
+    (np.uint16(5),     ["uint16",  "uint16",  "float32",  "int64", "float64", "float16", "uint64", "int8",   "uint16"]),
+    (np.uint32(5),     ["uint32",  "uint32",  "float32",  "int64", "float64", "float16", "uint64", "int8",   "uint32"]),
+    (np.uint64(BIG),   ["uint64",  "uint64",  "float32",  O,       "float64", "float16", "uint64", O,        "uint64"]),
+    (np.float16(2.5),  ["float16", T,  "float16",       T,       "float64", "float16", T,        T,        T]),
+    (np.float32(0.1),  ["float32", T,  "float32",       T,       "float64", "float16", T,        T,        T]),
+    (np.float64(0.1),  ["float64", T,  "float64",       T,       "float64", "float16", T,        T,        T]),
+    (BF16(2.5),        ["bfloat16", T,  "bfloat16",      T,       "float64", "float16", T,        T,        T]),
 ]  # fmt: skip
 
 CASES = [
@@ -127,7 +127,8 @@ def test_a_bool_constant_may_be_an_int(value):
     assert out[0] == (1 if value else 2)
 
 
-WRONG_BOOLS = [(2.0, "the float 2.0"), (np.float32(0.5), "the float 0.5"), (None, "None"), ((1, 2), "a tuple"), ([], "a list")]
+WRONG_BOOLS = [(2.0, "the float 2.0"), (np.float32(0.5), "the float 0.5"), (None, "None"), ((1, 2), "a tuple"),
+               ([], "a list")]
 
 
 @pytest.mark.parametrize("value, found", WRONG_BOOLS)

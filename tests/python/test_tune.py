@@ -156,7 +156,8 @@ def test_when_most_disagree_with_the_first_the_search_says_so():
 def test_a_reference_decides():
     x = np.arange(1024, dtype=np.float32)
     out = np.empty_like(x)
-    result = tune.search(scale_kernel, lambda c: (1024 // c[0],), lambda c: (x, out, *c), [(256, 3), (512, 3), (1024, 2)],
+    result = tune.search(scale_kernel, lambda c: (1024 // c[0],), lambda c: (x, out, *c),
+        [(256, 3), (512, 3), (1024, 2)],
                          reference=lambda: np.multiply(x, 2, out=out), **FAST)  # fmt: skip
     assert result.best.config == (1024, 2) and len(result.failures) == 2
 

@@ -26,61 +26,84 @@ typedef struct kernel_case {
 #define PART1(v, t, size) \
     "  " v " = make_partition_view " t " : partition_view<[" size "], tensor_view<?xf32, strides=[1]>, padding=zero>\n"
 
-/* C (M, N) = A B in a pipelined loop over K. An operand lies by rows (R) or is the transpose of what lies by rows (T). */
+/* C (M, N) = A B in a pipelined loop over K. An operand lies by rows (R) or is the transpose of what lies by rows
+ * (T). */
 #define GEMM_ROWS(view, at, in, rows, columns, extents) \
     "  " at " = make_tensor_view " extents " : tensor_view<?x?x" in ", strides=[?, 1]>\n" \
-    "  " view " = make_partition_view " at " : partition_view<[" rows ", " columns "], tensor_view<?x?x" in ", strides=[?, 1]>, padding=zero>\n"
+    "  " view " = make_partition_view " at " : partition_view<[" rows ", " columns "], " \
+    "tensor_view<?x?x" in ", strides=[?, 1]>, padding=zero>\n"
 #define GEMM_A_R(in, m, n, k) GEMM_ROWS("%17", "%14", in, m, k, "%8, %10, %12, %12")
 #define GEMM_A_T(in, m, n, k) GEMM_ROWS("%17", "%14", in, k, m, "%8, %12, %10, %10")
 #define GEMM_B_R(in, m, n, k) GEMM_ROWS("%18", "%15", in, k, n, "%9, %12, %11, %11")
 #define GEMM_B_T(in, m, n, k) GEMM_ROWS("%18", "%15", in, n, k, "%9, %11, %12, %12")
 #define GEMM_LOAD_A_R(in, m, n, k) "    %33 = load_view_tko %17, %19, %30 : tile<" m "x" k "x" in ">\n"
 #define GEMM_LOAD_A_T(in, m, n, k) \
-    "    %32 = load_view_tko %17, %30, %19 : tile<" k "x" m "x" in ">\n    %33 = permute [1, 0] %32 : tile<" m "x" k "x" in ">\n"
+    "    %32 = load_view_tko %17, %30, %19 : tile<" k "x" m "x" in ">\n" \
+    "    %33 = permute [1, 0] %32 : tile<" m "x" k "x" in ">\n"
 #define GEMM_LOAD_B_R(in, m, n, k) "    %35 = load_view_tko %18, %30, %20 : tile<" k "x" n "x" in ">\n"
 #define GEMM_LOAD_B_T(in, m, n, k) \
-    "    %34 = load_view_tko %18, %20, %30 : tile<" n "x" k "x" in ">\n    %35 = permute [1, 0] %34 : tile<" k "x" n "x" in ">\n"
+    "    %34 = load_view_tko %18, %20, %30 : tile<" n "x" k "x" in ">\n" \
+    "    %35 = permute [1, 0] %34 : tile<" k "x" n "x" in ">\n"
 #define GEMM(a, b, in, out, mma, zero, m, n, k) GEMM_AND(a, b, in, out, mma, zero, m, n, k, "    continue %36")
 #define GEMM_AND(a, b, in, out, mma, zero, m, n, k, more) \
     "entry @gemm(%1: ptr<" out ">, %2: ptr<" in ">, %3: ptr<" in ">, %4: i32, %5: i32, %6: i32) {\n" \
-    "  %7 = assume div_by(16) %1 : ptr<" out ">\n  %8 = assume div_by(16) %2 : ptr<" in ">\n  %9 = assume div_by(16) %3 : ptr<" in ">\n" \
+    "  %7 = assume div_by(16) %1 : ptr<" out ">\n  %8 = assume div_by(16) %2 : ptr<" in ">\n" \
+    "  %9 = assume div_by(16) %3 : ptr<" in ">\n" \
     "  %10 = assume div_by(16) %4 : i32\n  %11 = assume div_by(16) %5 : i32\n  %12 = assume div_by(16) %6 : i32\n" \
     "  %13 = make_tensor_view %7, %10, %11, %11 : tensor_view<?x?x" out ", strides=[?, 1]>\n" \
     "  %16 = make_partition_view %13 : partition_view<[" m ", " n "], tensor_view<?x?x" out ", strides=[?, 1]>>\n" \
     GEMM_A_##a(in, m, n, k) GEMM_B_##b(in, m, n, k) \
     "  %19 = get_tile_block_id axis=0 : i32\n  %20 = get_tile_block_id axis=1 : i32\n" \
     "  %21 = constant 0 : i32\n  %22 = constant 1 : i32\n  %23 = constant " zero " : tile<" m "x" n "x" out ">\n" \
-    "  %24 = constant " k " : i32\n  %25 = addi %12, %24 : i32\n  %26 = subi %25, %22 : i32\n  %27 = divi %26, %24 : i32\n" \
+    "  %24 = constant " k " : i32\n  %25 = addi %12, %24 : i32\n  %26 = subi %25, %22 : i32\n" \
+    "  %27 = divi %26, %24 : i32\n" \
     "  %40 = for %30 in (%21, %27, %22) iter(%31 = %23) : tile<" m "x" n "x" out "> {\n" \
     GEMM_LOAD_A_##a(in, m, n, k) GEMM_LOAD_B_##b(in, m, n, k) \
     "    %36 = " mma " %33, %35, %31 : tile<" m "x" n "x" out ">\n" more "\n  }\n" \
     "  %41 = store_view_tko %16, %40, %19, %20 : token\n  return\n}\n"
 
 static const kernel_case kernel_cases[] = {
-    {"gemm_f32", GEMM(R, R, "f32", "f32", "mmaf", "0.0", "32", "64", "16"), 3, 16384, "zff", 3, {48, 80, 112}, {2, 2, 1}, 0, 'f'},
-    {"gemm_f32_tt", GEMM(T, T, "f32", "f32", "mmaf", "0.0", "64", "32", "8"), 3, 16384, "zff", 3, {80, 48, 48}, {2, 2, 1}, 0, 'f'},
-    {"gemm_f32_nt", GEMM(R, T, "f32", "f32", "mmaf", "0.0", "128", "128", "16"), 3, 16384, "zff", 3, {112, 128, 112}, {1, 1, 1}, 0, 'f'},
-    {"gemm_f32_chunks", GEMM(R, T, "f32", "f32", "mmaf", "0.0", "16", "32", "128"), 3, 16384, "zff", 3, {16, 32, 160}, {1, 1, 1}, 0, 'f'},
-    {"gemm_f32_large", GEMM(R, R, "f32", "f32", "mmaf", "0.0", "128", "128", "16"), 3, 16384, "zff", 3, {112, 128, 48}, {1, 1, 1}, 0, 'f'},
+    {"gemm_f32", GEMM(R, R, "f32", "f32", "mmaf", "0.0", "32", "64", "16"), 3, 16384, "zff", 3, {48, 80, 112},
+     {2, 2, 1}, 0, 'f'},
+    {"gemm_f32_tt", GEMM(T, T, "f32", "f32", "mmaf", "0.0", "64", "32", "8"), 3, 16384, "zff", 3, {80, 48, 48},
+     {2, 2, 1}, 0, 'f'},
+    {"gemm_f32_nt", GEMM(R, T, "f32", "f32", "mmaf", "0.0", "128", "128", "16"), 3, 16384, "zff", 3, {112, 128, 112},
+     {1, 1, 1}, 0, 'f'},
+    {"gemm_f32_chunks", GEMM(R, T, "f32", "f32", "mmaf", "0.0", "16", "32", "128"), 3, 16384, "zff", 3, {16, 32, 160},
+     {1, 1, 1}, 0, 'f'},
+    {"gemm_f32_large", GEMM(R, R, "f32", "f32", "mmaf", "0.0", "128", "128", "16"), 3, 16384, "zff", 3,
+     {112, 128, 48}, {1, 1, 1}, 0, 'f'},
     {"gemm_f32_two", GEMM_AND(R, R, "f32", "f32", "mmaf", "0.0", "32", "32", "16",
-     "    %37 = load_view_tko %17, %20, %30 : tile<32x16xf32>\n    %38 = load_view_tko %18, %30, %19 : tile<16x32xf32>\n"
+     "    %37 = load_view_tko %17, %20, %30 : tile<32x16xf32>\n"
+     "    %38 = load_view_tko %18, %30, %19 : tile<16x32xf32>\n"
      "    %39 = mmaf %37, %38, %36 : tile<32x32xf32>\n    continue %39"),
      3, 16384, "zff", 3, {80, 80, 48}, {3, 3, 1}, 0, 'f'},
     {"gemm_f32_early", GEMM_AND(R, R, "f32", "f32", "mmaf", "0.0", "32", "32", "16",
-     "    %37 = cmpi eq %30, %22 : i1\n    if %37 {\n      continue %31\n    } else {\n      yield\n    }\n    continue %36"),
+     "    %37 = cmpi eq %30, %22 : i1\n    if %37 {\n      continue %31\n    } else {\n      yield\n    }\n"
+     "    continue %36"),
      3, 16384, "zff", 3, {48, 48, 48}, {2, 2, 1}, 0, 'f'},
-    {"gemm_f64", GEMM(R, R, "f64", "f64", "mmaf", "0.0", "32", "64", "16"), 3, 32768, "zdd", 3, {48, 80, 112}, {2, 2, 1}, 0, 'd'},
-    {"gemm_f64_tt", GEMM(T, T, "f64", "f64", "mmaf", "0.0", "32", "32", "8"), 3, 16384, "zdd", 3, {48, 48, 48}, {2, 2, 1}, 0, 'd'},
-    {"gemm_f64_large", GEMM(R, T, "f64", "f64", "mmaf", "0.0", "64", "128", "16"), 3, 32768, "zdd", 3, {64, 112, 32}, {1, 1, 1}, 0, 'd'},
-    {"gemm_tf32", GEMM(R, R, "tf32", "f32", "mmaf", "0.0", "64", "64", "16"), 3, 16384, "zff", 3, {80, 96, 48}, {2, 2, 1}, 0, 'f'},
-    {"gemm_tf32_tt", GEMM(T, T, "tf32", "f32", "mmaf", "0.0", "32", "64", "16"), 3, 16384, "zff", 3, {48, 80, 48}, {2, 2, 1}, 0, 'f'},
-    {"gemm_s8", GEMM(R, T, "i8", "i32", "mmai", "0", "64", "64", "64"), 3, 16384, "zcc", 3, {80, 96, 112}, {2, 2, 1}, 0, 'i'},
-    {"gemm_s8_rows", GEMM(R, R, "i8", "i32", "mmai", "0", "32", "64", "32"), 3, 16384, "zcc", 3, {48, 80, 112}, {2, 2, 1}, 0, 'i'},
-    {"gemm_i32", GEMM(R, R, "i8", "i32", "mmai", "0", "32", "64", "16"), 3, 16384, "zcc", 3, {48, 80, 48}, {2, 2, 1}, 0, 'i'},
-    {"gemm_f16_tn", GEMM(T, R, "f16", "f32", "mmaf", "0.0", "64", "64", "32"), 3, 16384, "zhh", 3, {80, 96, 112}, {2, 2, 1}, 1e-5, 'f'}, /* blocks of a cluster share the sums */
+    {"gemm_f64", GEMM(R, R, "f64", "f64", "mmaf", "0.0", "32", "64", "16"), 3, 32768, "zdd", 3, {48, 80, 112},
+     {2, 2, 1}, 0, 'd'},
+    {"gemm_f64_tt", GEMM(T, T, "f64", "f64", "mmaf", "0.0", "32", "32", "8"), 3, 16384, "zdd", 3, {48, 48, 48},
+     {2, 2, 1}, 0, 'd'},
+    {"gemm_f64_large", GEMM(R, T, "f64", "f64", "mmaf", "0.0", "64", "128", "16"), 3, 32768, "zdd", 3, {64, 112, 32},
+     {1, 1, 1}, 0, 'd'},
+    {"gemm_tf32", GEMM(R, R, "tf32", "f32", "mmaf", "0.0", "64", "64", "16"), 3, 16384, "zff", 3, {80, 96, 48},
+     {2, 2, 1}, 0, 'f'},
+    {"gemm_tf32_tt", GEMM(T, T, "tf32", "f32", "mmaf", "0.0", "32", "64", "16"), 3, 16384, "zff", 3, {48, 80, 48},
+     {2, 2, 1}, 0, 'f'},
+    {"gemm_s8", GEMM(R, T, "i8", "i32", "mmai", "0", "64", "64", "64"), 3, 16384, "zcc", 3, {80, 96, 112}, {2, 2, 1},
+     0, 'i'},
+    {"gemm_s8_rows", GEMM(R, R, "i8", "i32", "mmai", "0", "32", "64", "32"), 3, 16384, "zcc", 3, {48, 80, 112},
+     {2, 2, 1}, 0, 'i'},
+    {"gemm_i32", GEMM(R, R, "i8", "i32", "mmai", "0", "32", "64", "16"), 3, 16384, "zcc", 3, {48, 80, 48}, {2, 2, 1},
+     0, 'i'},
+    {"gemm_f16_tn", GEMM(T, R, "f16", "f32", "mmaf", "0.0", "64", "64", "32"), 3, 16384, "zhh", 3, {80, 96, 112},
+     {2, 2, 1}, 1e-5, 'f'}, /* blocks of a cluster share the sums */
     {"vector_add",
      "entry @vector_add(%1: ptr<f32>, %2: ptr<f32>, %3: ptr<f32>, %4: i32) {\n"
-     "  %10 = assume div_by(16) %1 : ptr<f32>\n  %11 = assume div_by(16) %2 : ptr<f32>\n  %12 = assume div_by(16) %3 : ptr<f32>\n"
+     "  %10 = assume div_by(16) %1 : ptr<f32>\n  %11 = assume div_by(16) %2 : ptr<f32>\n"
+     "  %12 = assume div_by(16) %3 : ptr<f32>\n"
      VIEW1("%13", "%10", "%4") VIEW1("%14", "%11", "%4") VIEW1("%15", "%12", "%4")
      PART1("%16", "%13", "1024") PART1("%17", "%14", "1024") PART1("%18", "%15", "1024")
      "  %19 = get_tile_block_id axis=0 : i32\n"
@@ -92,11 +115,13 @@ static const kernel_case kernel_cases[] = {
      3, 4096, "zff", 1, {3001}, {3, 1, 1}, 0, 'f'},
     {"softmax",
      "entry @softmax(%1: ptr<f32>, %2: ptr<f32>, %3: i32, %4: i32) {\n"
-     "  %10 = assume div_by(16) %1 : ptr<f32>\n  %11 = assume div_by(16) %2 : ptr<f32>\n  %12 = assume div_by(16) %4 : i32\n"
+     "  %10 = assume div_by(16) %1 : ptr<f32>\n  %11 = assume div_by(16) %2 : ptr<f32>\n"
+     "  %12 = assume div_by(16) %4 : i32\n"
      "  %13 = make_tensor_view %10, %3, %12, %12 : tensor_view<?x?xf32, strides=[?, 1]>\n"
      "  %14 = make_tensor_view %11, %3, %12, %12 : tensor_view<?x?xf32, strides=[?, 1]>\n"
      "  %15 = make_partition_view %13 : partition_view<[1, 1024], tensor_view<?x?xf32, strides=[?, 1]>>\n"
-     "  %16 = make_partition_view %14 : partition_view<[1, 1024], tensor_view<?x?xf32, strides=[?, 1]>, padding=neg_inf>\n"
+     "  %16 = make_partition_view %14 : partition_view<[1, 1024], tensor_view<?x?xf32, strides=[?, 1]>, "
+     "padding=neg_inf>\n"
      "  %17 = get_tile_block_id axis=0 : i32\n  %18 = constant 0 : i32\n"
      "  %19 = load_view_tko %16, %17, %18 : tile<1x1024xf32>\n"
      "  %29 = reduce axis=1 (%19) identity(-inf) args(%20, %21) : tile<1xf32> {\n"
@@ -130,28 +155,35 @@ static const kernel_case kernel_cases[] = {
      "  %13 = muli %11, %12 : i32\n  %14 = reshape %13 : tile<1xi32>\n  %15 = broadcast %14 : tile<256xi32>\n"
      "  %16 = addi %15, %10 : tile<256xi32>\n  %17 = reshape %4 : tile<1xi32>\n  %18 = broadcast %17 : tile<256xi32>\n"
      "  %19 = cmpi lt %16, %18 : tile<256xi1>\n"
-     "  %20 = reshape %3 : tile<1xptr<i32>>\n  %21 = broadcast %20 : tile<256xptr<i32>>\n  %22 = offset %21, %16 : tile<256xptr<i32>>\n"
+     "  %20 = reshape %3 : tile<1xptr<i32>>\n  %21 = broadcast %20 : tile<256xptr<i32>>\n"
+     "  %22 = offset %21, %16 : tile<256xptr<i32>>\n"
      "  %23 = load_ptr_tko %22 mask=%19 : tile<256xi32>\n"
-     "  %24 = reshape %2 : tile<1xptr<f32>>\n  %25 = broadcast %24 : tile<256xptr<f32>>\n  %26 = offset %25, %23 : tile<256xptr<f32>>\n"
+     "  %24 = reshape %2 : tile<1xptr<f32>>\n  %25 = broadcast %24 : tile<256xptr<f32>>\n"
+     "  %26 = offset %25, %23 : tile<256xptr<f32>>\n"
      "  %27 = constant 7.5 : tile<256xf32>\n"
      "  %28 = load_ptr_tko %26 mask=%19 pad=%27 : tile<256xf32>\n"
-     "  %29 = reshape %1 : tile<1xptr<f32>>\n  %30 = broadcast %29 : tile<256xptr<f32>>\n  %31 = offset %30, %16 : tile<256xptr<f32>>\n"
+     "  %29 = reshape %1 : tile<1xptr<f32>>\n  %30 = broadcast %29 : tile<256xptr<f32>>\n"
+     "  %31 = offset %30, %16 : tile<256xptr<f32>>\n"
      "  %32 = store_ptr_tko %31, %28 : token\n"
      "  return\n}\n",
      3, 1024, "zfi", 1, {700}, {3, 1, 1}, 0, 'f'},
     {"histogram",
      "entry @histogram(%1: ptr<i32>, %2: ptr<i32>, %4: i32) {\n"
      "  %10 = iota : tile<128xi32>\n"
-     "  %20 = reshape %2 : tile<1xptr<i32>>\n  %21 = broadcast %20 : tile<128xptr<i32>>\n  %22 = offset %21, %10 : tile<128xptr<i32>>\n"
-     "  %23 = load_ptr_tko %22 : tile<128xi32>\n  %24 = constant 15 : tile<128xi32>\n  %25 = andi %23, %24 : tile<128xi32>\n"
-     "  %26 = reshape %1 : tile<1xptr<i32>>\n  %27 = broadcast %26 : tile<128xptr<i32>>\n  %28 = offset %27, %25 : tile<128xptr<i32>>\n"
+     "  %20 = reshape %2 : tile<1xptr<i32>>\n  %21 = broadcast %20 : tile<128xptr<i32>>\n"
+     "  %22 = offset %21, %10 : tile<128xptr<i32>>\n"
+     "  %23 = load_ptr_tko %22 : tile<128xi32>\n  %24 = constant 15 : tile<128xi32>\n"
+     "  %25 = andi %23, %24 : tile<128xi32>\n"
+     "  %26 = reshape %1 : tile<1xptr<i32>>\n  %27 = broadcast %26 : tile<128xptr<i32>>\n"
+     "  %28 = offset %27, %25 : tile<128xptr<i32>>\n"
      "  %29 = constant 1 : tile<128xi32>\n"
      "  %30 = atomic_rmw_tko add relaxed device %28, %29 : tile<128xi32>\n"
      "  return\n}\n",
      2, 1024, "zi", 1, {0}, {2, 1, 1}, 0, 'i'},
     {"gemm_f16",
      "entry @gemm_f16(%1: ptr<f32>, %2: ptr<f16>, %3: ptr<f16>, %4: i32, %5: i32, %6: i32) {\n"
-     "  %7 = assume div_by(16) %1 : ptr<f32>\n  %8 = assume div_by(16) %2 : ptr<f16>\n  %9 = assume div_by(16) %3 : ptr<f16>\n"
+     "  %7 = assume div_by(16) %1 : ptr<f32>\n  %8 = assume div_by(16) %2 : ptr<f16>\n"
+     "  %9 = assume div_by(16) %3 : ptr<f16>\n"
      "  %10 = assume div_by(16) %4 : i32\n  %11 = assume div_by(16) %5 : i32\n  %12 = assume div_by(16) %6 : i32\n"
      "  %13 = make_tensor_view %7, %10, %11, %11 : tensor_view<?x?xf32, strides=[?, 1]>\n"
      "  %14 = make_tensor_view %8, %10, %12, %12 : tensor_view<?x?xf16, strides=[?, 1]>\n"
@@ -321,7 +353,8 @@ static const kernel_case kernel_cases[] = {
      3, 512, "fhh", 0, {0}, {1, 1, 1}, 0.0001, 'f'},
     {"attention",
      "entry @attention(%1: ptr<f32>, %2: ptr<f16>, %3: ptr<f16>, %4: ptr<f16>) {\n"
-     "  %6 = assume div_by(16) %2 : ptr<f16>\n  %7 = assume div_by(16) %3 : ptr<f16>\n  %8 = assume div_by(16) %4 : ptr<f16>\n"
+     "  %6 = assume div_by(16) %2 : ptr<f16>\n  %7 = assume div_by(16) %3 : ptr<f16>\n"
+     "  %8 = assume div_by(16) %4 : ptr<f16>\n"
      "  %10 = make_tensor_view %1 : tensor_view<64x64xf32, strides=[64, 1]>\n"
      "  %11 = make_tensor_view %6 : tensor_view<64x64xf16, strides=[64, 1]>\n"
      "  %12 = make_tensor_view %7 : tensor_view<128x64xf16, strides=[64, 1]>\n"
@@ -334,7 +367,8 @@ static const kernel_case kernel_cases[] = {
      "  %23 = load_view_tko %15, %20, %20 : tile<64x64xf16>\n  %24 = constant -inf : tile<64x1xf32>\n"
      "  %25 = constant 0.0 : tile<64x1xf32>\n  %26 = constant 0.0 : tile<64x64xf32>\n"
      "  %27 = constant 0.0 : tile<64x32xf32>\n"
-     "  %80, %81, %82 = for %30 in (%20, %21, %22) iter(%31 = %24, %32 = %25, %33 = %26) : tile<64x1xf32>, tile<64x1xf32>, tile<64x64xf32> {\n"
+     "  %80, %81, %82 = for %30 in (%20, %21, %22) iter(%31 = %24, %32 = %25, %33 = %26) : tile<64x1xf32>, "
+     "tile<64x1xf32>, tile<64x64xf32> {\n"
      "    %34 = load_view_tko %16, %30, %20 : tile<32x64xf16>\n"
      "    %35 = permute [1, 0] %34 : tile<64x32xf16>\n    %36 = mmaf %23, %35, %27 : tile<64x32xf32>\n"
      "    %45 = reduce axis=1 (%36) identity(-inf) args(%40, %41) : tile<64xf32> {\n"
@@ -422,9 +456,12 @@ static const kernel_case kernel_cases[] = {
      "entry @views(%1: ptr<f32>, %2: ptr<f32>, %3: ptr<i32>) {\n"
      "  %10 = make_tensor_view %2 : tensor_view<32x32xf32, strides=[32, 1]>\n"
      "  %11 = make_tensor_view %1 : tensor_view<64x32xf32, strides=[32, 1]>\n"
-     "  %12 = make_strided_view %10 : strided_view<[8, 16], tensor_view<32x32xf32, strides=[32, 1]>, steps=[4, 8], padding=nan>\n"
-     "  %13 = make_gather_scatter_view %10 : gather_scatter_view<[8, 16], tensor_view<32x32xf32, strides=[32, 1]>, sparse_dim=0, padding=zero>\n"
-     "  %14 = make_gather_scatter_view %11 : gather_scatter_view<[8, 16], tensor_view<64x32xf32, strides=[32, 1]>, sparse_dim=0>\n"
+     "  %12 = make_strided_view %10 : strided_view<[8, 16], tensor_view<32x32xf32, strides=[32, 1]>, steps=[4, 8], "
+     "padding=nan>\n"
+     "  %13 = make_gather_scatter_view %10 : gather_scatter_view<[8, 16], tensor_view<32x32xf32, strides=[32, 1]>, "
+     "sparse_dim=0, padding=zero>\n"
+     "  %14 = make_gather_scatter_view %11 : gather_scatter_view<[8, 16], tensor_view<64x32xf32, strides=[32, 1]>, "
+     "sparse_dim=0>\n"
      "  %15 = make_partition_view %11 : partition_view<[8, 16], tensor_view<64x32xf32, strides=[32, 1]>>\n"
      "  %20 = constant 7 : i32\n  %21 = constant 1 : i32\n  %22 = constant 2 : i32\n"
      "  %23 = load_view_tko %12, %20, %22 : tile<8x16xf32>\n"
@@ -518,7 +555,8 @@ static const kernel_case kernel_cases[] = {
      "  %18 = make_partition_view %15 : partition_view<[1], tensor_view<4xi32, strides=[1]>>\n"
      "  %19 = make_partition_view %15 : partition_view<[4], tensor_view<4xi32, strides=[1]>>\n"
      "  %20 = get_tile_block_id axis=0 : i32\n  %21 = load_view_tko %17, %20 : tile<256xi32>\n"
-     "  %28 = reduce axis=0 (%21) identity(0) args(%22, %23) : i32 {\n    %24 = addi %23, %22 : i32\n    yield %24\n  }\n"
+     "  %28 = reduce axis=0 (%21) identity(0) args(%22, %23) : i32 {\n    %24 = addi %23, %22 : i32\n    yield %24\n"
+     "  }\n"
      "  %30 = constant 1 : i32\n  %31 = addi %28, %30 : i32\n  %32 = reshape %31 : tile<1xi32>\n"
      "  %33 = store_view_tko relaxed device %18, %32, %20 : token\n"
      "  %34 = iota : tile<4xi32>\n  %35 = reshape %20 : tile<1xi32>\n  %36 = broadcast %35 : tile<4xi32>\n"
@@ -526,10 +564,13 @@ static const kernel_case kernel_cases[] = {
      "  %70 = loop iter(%41 = %38) : tile<4xi32> {\n"
      "    %42 = load_view_tko acquire device %19, %39 : tile<4xi32>\n    %43 = cmpi eq %42, %38 : tile<4xi1>\n"
      "    %44 = andi %37, %43 : tile<4xi1>\n    %45 = exti unsigned %44 : tile<4xi32>\n"
-     "    %55 = reduce axis=0 (%45) identity(0) args(%50, %51) : i32 {\n      %52 = ori %51, %50 : i32\n      yield %52\n    }\n"
-     "    %56 = cmpi eq %55, %39 : i1\n    if %56 {\n      break %42\n    } else {\n      yield\n    }\n    continue %42\n  }\n"
+     "    %55 = reduce axis=0 (%45) identity(0) args(%50, %51) : i32 {\n      %52 = ori %51, %50 : i32\n"
+     "      yield %52\n    }\n"
+     "    %56 = cmpi eq %55, %39 : i1\n    if %56 {\n      break %42\n    } else {\n      yield\n    }\n"
+     "    continue %42\n  }\n"
      "  %71 = select %37, %70, %38 : tile<4xi32>\n"
-     "  %85 = reduce axis=0 (%71) identity(0) args(%80, %81) : i32 {\n    %82 = addi %81, %80 : i32\n    yield %82\n  }\n"
+     "  %85 = reduce axis=0 (%71) identity(0) args(%80, %81) : i32 {\n    %82 = addi %81, %80 : i32\n    yield %82\n"
+     "  }\n"
      "  %86 = reshape %85 : tile<1xi32>\n  %87 = broadcast %86 : tile<256xi32>\n  %88 = addi %21, %87 : tile<256xi32>\n"
      "  %89 = store_view_tko release device %16, %88, %20 : token\n  return\n}\n",
      3, 1024, "ziz", 0, {0}, {4, 1, 1}, 0, 'i'},
@@ -552,11 +593,15 @@ static const kernel_case kernel_cases[] = {
     {"alloca",
      "entry @alloca(%1: ptr<i32>, %2: ptr<i32>) {\n"
      "  %3 = alloca bytes=512 align=16 : ptr<i32>\n  %10 = iota : tile<128xi32>\n  %11 = constant 127 : tile<128xi32>\n"
-     "  %12 = reshape %3 : tile<1xptr<i32>>\n  %13 = broadcast %12 : tile<128xptr<i32>>\n  %14 = offset %13, %10 : tile<128xptr<i32>>\n"
-     "  %15 = reshape %2 : tile<1xptr<i32>>\n  %16 = broadcast %15 : tile<128xptr<i32>>\n  %17 = offset %16, %10 : tile<128xptr<i32>>\n"
+     "  %12 = reshape %3 : tile<1xptr<i32>>\n  %13 = broadcast %12 : tile<128xptr<i32>>\n"
+     "  %14 = offset %13, %10 : tile<128xptr<i32>>\n"
+     "  %15 = reshape %2 : tile<1xptr<i32>>\n  %16 = broadcast %15 : tile<128xptr<i32>>\n"
+     "  %17 = offset %16, %10 : tile<128xptr<i32>>\n"
      "  %18 = load_ptr_tko %17 : tile<128xi32>\n  %19 = store_ptr_tko %14, %18 : token\n"
-     "  %20 = xori %10, %11 : tile<128xi32>\n  %21 = offset %13, %20 : tile<128xptr<i32>>\n  %22 = load_ptr_tko %21 : tile<128xi32>\n"
-     "  %23 = reshape %1 : tile<1xptr<i32>>\n  %24 = broadcast %23 : tile<128xptr<i32>>\n  %25 = offset %24, %10 : tile<128xptr<i32>>\n"
+     "  %20 = xori %10, %11 : tile<128xi32>\n  %21 = offset %13, %20 : tile<128xptr<i32>>\n"
+     "  %22 = load_ptr_tko %21 : tile<128xi32>\n"
+     "  %23 = reshape %1 : tile<1xptr<i32>>\n  %24 = broadcast %23 : tile<128xptr<i32>>\n"
+     "  %25 = offset %24, %10 : tile<128xptr<i32>>\n"
      "  %26 = store_ptr_tko %25, %22 : token\n  return\n}\n",
      2, 128, "zi", 0, {0}, {1, 1, 1}, 0, 'i'},
     {"roots", /* of all kinds of floats: several registers are tested at once for what is rare */
@@ -685,13 +730,16 @@ static const kernel_case kernel_cases[] = {
      2, 2048, "zb", 0, {0}, {4, 1, 1}, 1e-05, 'f', true},
     {"gemm_ragged",
      "entry @gemm_ragged(%1: ptr<f32>, %2: ptr<bf16>, %3: ptr<bf16>, %4: i32, %5: i32, %6: i32) {\n"
-     "  %7 = assume div_by(16) %1 : ptr<f32>\n  %8 = assume div_by(16) %2 : ptr<bf16>\n  %9 = assume div_by(16) %3 : ptr<bf16>\n"
+     "  %7 = assume div_by(16) %1 : ptr<f32>\n  %8 = assume div_by(16) %2 : ptr<bf16>\n"
+     "  %9 = assume div_by(16) %3 : ptr<bf16>\n"
      "  %13 = make_tensor_view %7, %4, %5 : tensor_view<?x?xf32, strides=[128, 1]>\n"
      "  %14 = make_tensor_view %8, %4, %6 : tensor_view<?x?xbf16, strides=[64, 1]>\n"
      "  %15 = make_tensor_view %9, %5, %6 : tensor_view<?x?xbf16, strides=[64, 1]>\n"
      "  %16 = make_partition_view %13 : partition_view<[32, 64], tensor_view<?x?xf32, strides=[128, 1]>>\n"
-     "  %17 = make_partition_view %14 : partition_view<[32, 16], tensor_view<?x?xbf16, strides=[64, 1]>, padding=zero>\n"
-     "  %18 = make_partition_view %15 : partition_view<[64, 16], tensor_view<?x?xbf16, strides=[64, 1]>, padding=zero>\n"
+     "  %17 = make_partition_view %14 : partition_view<[32, 16], tensor_view<?x?xbf16, strides=[64, 1]>, "
+     "padding=zero>\n"
+     "  %18 = make_partition_view %15 : partition_view<[64, 16], tensor_view<?x?xbf16, strides=[64, 1]>, "
+     "padding=zero>\n"
      "  %19 = get_tile_block_id axis=0 : i32\n  %20 = get_tile_block_id axis=1 : i32\n"
      "  %21 = constant 0 : i32\n  %22 = constant 1 : i32\n  %23 = constant 0.0 : tile<32x64xf32>\n"
      "  %24 = get_index_space_shape axis=1 %17 : i32\n"

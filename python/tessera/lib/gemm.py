@@ -74,8 +74,8 @@ def gemm_kernel(
     TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], GROUP: ct.Constant[int],
     TF32: ct.Constant[bool], FAST: ct.Constant[bool], PARTS: ct.Constant[int],
 ):  # fmt: skip
-    """Each block makes every num_blocks-th tile, so that one tile's store runs beside the next one's loads; then what is
-    left over, in parts of TN / PARTS columns."""
+    """Each block makes every num_blocks-th tile, so that one tile's store runs beside the next one's loads; then what
+    is left over, in parts of TN / PARTS columns."""
     begin()
     rows, cols = ct.cdiv(c.shape[0], TM), ct.cdiv(c.shape[1], TN)
     whole = whole_waves(rows * cols, PARTS)
@@ -140,8 +140,8 @@ def split_gemm_kernel(
     TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], PIECES: ct.Constant[int],
     TF32: ct.Constant[bool], FAST: ct.Constant[bool],
 ):  # fmt: skip
-    """Each block makes a tile of the sums over one piece of K. Blocks side by side make squares of tiles: what they read
-    at a time comes from L2 once for all of them."""
+    """Each block makes a tile of the sums over one piece of K. Blocks side by side make squares of tiles: what they
+    read at a time comes from L2 once for all of them."""
     begin()
     m, n = place(ct.bid(0), ct.cdiv(a.shape[0], TM), ct.cdiv(b.shape[1], TN), 4)
     piece = ct.bid(1)
@@ -263,7 +263,8 @@ def gemm(
     ----------
     a, b, c : array
         ``a`` and ``b`` of one dtype: int8, float8 or a wider float. Sums are float32 (float64 of float64, int32 of
-        int8); ``c`` holds them, rounded if it is of floats. On a GPU 8-bit operands and tf32 run fastest when K has unit stride in both.
+        int8); ``c`` holds them, rounded if it is of floats. On a GPU 8-bit operands and tf32 run fastest when K has
+        unit stride in both.
     stream : stream, optional
     tile : (int, int, int), optional
         Rows, columns and depth of a tile; picked by shape when not given.

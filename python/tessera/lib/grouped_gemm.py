@@ -87,8 +87,8 @@ def grouped_gemm(
 
     Notes
     -----
-    One launch, whatever the groups are; sums as for ``gemm``. On a GPU rows of ``a``, ``b`` and ``c`` should be aligned to
-    16 bytes. An offset beyond M counts as M, one that falls as the one before it.
+    One launch, whatever the groups are; sums as for ``gemm``. On a GPU rows of ``a``, ``b`` and ``c`` should be
+    aligned to 16 bytes. An offset beyond M counts as M, one that falls as the one before it.
     """
     key = look(PAIRS, a, b, offsets, c), tf32, fast
     plan = known_plan(key)

@@ -19,7 +19,8 @@ from ._dtypes import Argument, PointerArg
 from ._module import Function
 from .compiler import SourceModule
 
-__all__ = ["Layout", "cached", "compiled", "convert", "declare_strides", "find_indices", "grid_of", "layout_of", "module_function",
+__all__ = ["Layout", "cached", "compiled", "convert", "declare_strides", "find_indices", "grid_of", "layout_of",
+           "module_function",
            "substitute", "takes_strides"]  # fmt: skip
 
 BLOCK = 256

@@ -372,7 +372,8 @@ def _number(name: str, note: Any) -> int:
         return 0
     if dtype not in NUMERIC:
         raise TypeError(
-            f"parameter '{name}' is annotated {dtype}, which is a storage type; numbers are passed as {', '.join(NUMERIC)}"
+            f"parameter '{name}' is annotated {dtype}, which is a storage type; numbers are passed as "
+            f"{', '.join(NUMERIC)}"
         )
     return NUMERIC[dtype]
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Thread blocks that share a tile block (lower.h): how they begin, meet and part, and exchanges by st.async.
+ * Thread blocks that share a tile block (cluster.h): how they begin, meet and part, and exchanges by st.async.
  *
  * An exchange sends every partial result to all blocks, each with its bytes counted by an mbarrier of the block it
  * goes to. So nobody waits for stores or loads of global memory, as a barrier of the cluster would (its release is a

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Small pieces of thread code that every lowering writes: indices from lane and warp bits, pointers, loads and
- * stores, barriers (lower.h). Index arithmetic is 32 bit and linear over GF(2): a run of bits that keep
+ * stores, barriers (code.h). Index arithmetic is 32 bit and linear over GF(2): a run of bits that keep
  * their distance costs one mask and one shift.
  */
 #include "gpu/lower/code.h"

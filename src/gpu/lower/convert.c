@@ -226,8 +226,8 @@ uint32_t ts__lower_to_shared(ts_lower *lw, ts_val why, ts_type elem, const ts_li
     return convert_put(lw, why, elem, from, reg, offset, 0).at;
 }
 
-void ts__lower_store_shared(ts_lower *lw, ts_type elem, const ts_linear *from, const ts_val *reg, const uint32_t *offset,
-                           uint32_t at)
+void ts__lower_store_shared(ts_lower *lw, ts_type elem, const ts_linear *from, const ts_val *reg,
+                            const uint32_t *offset, uint32_t at)
 {
     convert_box box = convert_box_of(lw, elem, from->bits, offset, at);
     convert_store(lw, &box, from, convert_to_memory(lw, from, reg), 0);

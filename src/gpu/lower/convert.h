@@ -27,6 +27,7 @@ void ts__lower_store_shared(ts_lower *lw, ts_type elem, const ts_linear *from, c
 void ts__lower_load_shared(ts_lower *lw, ts_type elem, const ts_linear *layout, const uint32_t *offset, ts_val base,
                           ts_val *reg);
 /* What the threads of `only` hold, given to their replicas too (through shared memory). */
-ts_val *ts__lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_linear *layout, const ts_val *reg, ts_val only);
+ts_val *ts__lower_share(ts_lower *lw, ts_val why, ts_type elem, const ts_linear *layout, const ts_val *reg,
+                        ts_val only);
 
 #endif

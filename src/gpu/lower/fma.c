@@ -221,7 +221,8 @@ static void fma_ahead(ts_lower *lw, ts_val v, fma_job *job, ts_prefetch *early)
 {
     ts_val next = early->carried;
     for (uint32_t i = 0; i < 2; i++) {
-        uint32_t *regs = ts__lower_regs(lw, &job->side[i].source.fragment), n = fma_first_regs(job, &job->side[i], regs);
+        uint32_t *regs = ts__lower_regs(lw, &job->side[i].source.fragment);
+        uint32_t n = fma_first_regs(job, &job->side[i], regs);
         for (uint32_t at = 0; at < n; at++)
             job->side[i].reg[regs[at]] = next++;
     }

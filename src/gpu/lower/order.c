@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Program order within a tile block (lower.h). Threads run on their own, so two accesses that may touch the same
+ * Program order within a tile block (order.h). Threads run on their own, so two accesses that may touch the same
  * memory, one of them a store, need a barrier between them unless each byte belongs to the same thread in both.
  *
  *     %1 = load_view_tko %a ..      alias set {a}: loaded

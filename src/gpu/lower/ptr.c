@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loads, stores and atomics through tiles of pointers (lower.h). Neighbouring registers whose pointers are the same base plus 0, 1, 2, .. elements move as
- * one vector; that is read off the thread code just written (base, sums of terms, constants).
+ * Loads, stores and atomics through tiles of pointers (lower.h). Neighbouring registers whose pointers are the same
+ * base plus 0, 1, 2, .. elements move as one vector; that is read off the thread code just written (base, sums of
+ * terms, constants).
  */
 #include "gpu/lower/code.h"
 #include "gpu/lower/convert.h"

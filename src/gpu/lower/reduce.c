@@ -423,7 +423,8 @@ void ts__lower_reduce(ts_lower *lw, ts_val v)
         return;
     }
     s.axis =
-        ts_axis_mask(ts__axis_of(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)), ts_pool(lw->tile, inst)[0]));
+        ts_axis_mask(ts__axis_of(lw->module, ts_type_of(lw->tile, ts_opnd(lw->tile, v, 0)),
+                                 ts_pool(lw->tile, inst)[0]));
     ts_linear slice = ts__linear_slice(s.from, s.axis);
     s.to = &slice;
     s.symmetric = reduce_symmetric(lw, v);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared memory while lowering (lower.h): scratch buffers for moves and reductions, and buffers that stay.
+ * Shared memory while lowering (shared.h): scratch buffers for moves and reductions, and buffers that stay.
  *
  * A scratch buffer lives for one "write, barrier, read". The next buffer is placed behind the last one, so
  * that most need no barrier before their writes: only one that would overwrite bytes read since the last

@@ -269,7 +269,8 @@ ts_val ts__view_inside(ts_lower *lw, const view_access *a, uint32_t r)
         if (!x->check)
             continue;
         ts_val at =
-            x->index ? view_as(lw, x->index[r], a->index) : ts__lower_add(lw, x->local, view_reg_coordinate(a, axis, r));
+            x->index ? view_as(lw, x->index[r], a->index) 
+                     : ts__lower_add(lw, x->local, view_reg_coordinate(a, axis, r));
         all = ts__lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_LT, at, x->extent, TS_A_UNSIGNED));
     }
     return all;
@@ -288,7 +289,8 @@ static ts_val view_all_inside(ts_lower *lw, const view_access *a, bool *known)
         *known = *known && !x->index;
         if (x->index)
             continue;
-        /* A corner is at most 2^31 (2^63), so its sum with the tile wraps as a signed number and not as an unsigned one. */
+        /* A corner is at most 2^31 (2^63), so its sum with the tile wraps as a signed number and not as an unsigned
+         * one. */
         ts_val end = ts__lower_add(lw, x->base, a->info->dims[axis]);
         all = ts__lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_LE, end, x->extent, TS_A_UNSIGNED));
         all = ts__lower_and(lw, all, ts_cmp(&lw->b, TS_OP_cmpi, TS_GE, x->base, ts_int(&lw->b, a->index, 0), 0));

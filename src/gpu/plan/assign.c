@@ -229,7 +229,8 @@ static void assign_reduce(assign_work *w, ts_val v)
     assign_results(w, v, ts__assign_intern(w->out, &slice));
 }
 
-/* Reductions in order and scans work on the axis in the order registers, lanes, registers, warps: the usual layout with it first. */
+/* Reductions in order and scans work on the axis in the order registers, lanes, registers, warps: the usual layout with
+ * it first. */
 static void assign_scan(assign_work *w, ts_val v)
 {
     const ts_inst *inst = ts_at(w->fn, v);

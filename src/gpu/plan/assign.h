@@ -29,7 +29,8 @@ typedef struct ts_assign {
     uint32_t n_warp;           /* log2 of the warps of a tile block */
     uint32_t n_cta;            /* log2 of the thread blocks that share it; their number is the upper warp bits */
     uint32_t vec;              /* log2 of the elements a thread holds side by side */
-    bool scans;                /* the function has scans, or reductions in order: warps get the uppermost bits of tiles */
+    /* the function has scans, or reductions in order: warps get the uppermost bits of tiles */
+    bool scans;
     bool reduces;              /* it has reductions: warps get whole rows of products */
     const ts_linear **home;    /* [value]; NULL = free, scalar, view or token */
     const ts_linear **want;    /* [load] the home that its readers want (assign_vector.c); NULL = the usual one */
@@ -48,8 +49,9 @@ TS_CHECKED ts_status ts__assign_run(const ts_fn *fn, const ts_pass_env *env, ts_
 /* The steps of ts__assign_run. First: n_warp, n_cta, vec, scans and reduces, then `mma_path`, `row` of products. */
 void ts__assign_warps(ts_assign *out, const ts_fn *fn, const ts_pass_env *env);
 void ts__assign_mma_paths(ts_assign *out, const ts_fn *fn, ts_target target);
-/* The blocks of a cluster, which work on their own up to the end of the loop over k that they share (schedule/split_k.c), and
- * then on parts of its sum: `apart` before the loop, `share` behind it, which gives the home of the parts. */
+/* The blocks of a cluster, which work on their own up to the end of the loop over k that they share
+ * (schedule/split_k.c), and then on parts of its sum: `apart` before the loop, `share` behind it, which gives the
+ * home of the parts. */
 void ts__split_apart(ts_assign *assign);
 const ts_linear *ts__split_share(ts_assign *assign, const ts_fn *fn);
 void ts__split_together(ts_assign *assign); /* behind the loop the blocks are one */

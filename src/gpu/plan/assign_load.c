@@ -50,7 +50,8 @@ static bool load_is_turned(const load_work *w, ts_val product, uint32_t side)
         permuted = permuted || ts_at(w->fn, x)->op == TS_OP_permute;
     if (w->out->mma_path[product] != TS_MMA_PATH_FMA || ts_at(w->fn, x)->op != TS_OP_load_view_tko)
         return false;
-    bool last = ts__view_unit_axis(w->fn, ts_opnd(w->fn, x, 0)) + 1 == ts_type_rank(w->fn->module, ts_type_of(w->fn, x));
+    bool last = ts__view_unit_axis(w->fn, ts_opnd(w->fn, x, 0)) + 1 ==
+                ts_type_rank(w->fn->module, ts_type_of(w->fn, x));
     return last == ((side == 0) != permuted) &&
            ts_type_bits(w->fn->module, ts_type_elem(w->fn->module, ts_type_of(w->fn, x))) >= 32;
 }
@@ -105,7 +106,8 @@ static ts_val load_spread(const load_work *w, ts_val v)
 static const ts_linear *load_to_result(const load_work *w, ts_val v)
 {
     ts_type type = ts_type_of(w->fn, v);
-    if (!w->out->tma.active || w->out->n_cta) /* or the blocks of a cluster have parts of results (schedule/split_k.c) */
+    /* or the blocks of a cluster have parts of results (schedule/split_k.c) */
+    if (!w->out->tma.active || w->out->n_cta)
         return NULL;
     ts_val spread = 0, mma = ts__tma_result_of(w->fn, &w->out->tma, type);
     if (!mma)

@@ -97,7 +97,8 @@ void ts__store_rows_send(ts_lower *lw, const store_job *job, const store_rows *r
     ts_val group = ts__store_apart(lw, job, job->stride);
     ts_val base = ts__shared_pointer(lw, a->elem, job->at + slot * ts__store_unit_bytes(job));
     ts_emit(&lw->b, TS_OP_warp_sync, TS_T_none, 0, NULL, 0, 0);
-    ts__lower_load_shared(lw, a->elem, &rows->unit, rows->offset, group ? ts__lower_ptr(lw, base, group, 0) : base, regs);
+    ts__lower_load_shared(lw, a->elem, &rows->unit, rows->offset, group ? ts__lower_ptr(lw, base, group, 0) : base,
+                          regs);
     for (uint32_t r = 0; r < 1u << rows->unit.n_reg; r++) {
         uint32_t whole = i << rows->unit.n_reg | r;
         ts_val values[16];

@@ -41,8 +41,8 @@ bool ts__store_rows_plan(ts_lower *lw, const store_job *job, store_rows *rows);
 /* Each warp sends the 16 rows of unit `i` that it wrote to `slot`. */
 void ts__store_rows_send(ts_lower *lw, const store_job *job, const store_rows *rows, uint32_t i, uint32_t slot);
 
-/* Work that is deferred to a store (epilogue.c). Register r of any value; sends for registers `first` .. of the tiles that
- * are loaded for this store. */
+/* Work that is deferred to a store (epilogue.c). Register r of any value; sends for registers `first` .. of the tiles
+ * that are loaded for this store. */
 ts_val ts__epilogue_reg(ts_lower *lw, ts_val v, const ts_linear *layout, uint32_t r);
 void ts__epilogue_fetch(ts_lower *lw, ts_val store, const ts_linear *layout, uint32_t first, uint32_t n);
 /* The store itself, false when it must go another way; behind a loop, where what comes next may store to the same

@@ -187,7 +187,8 @@ static uint32_t wgmma_next_step_in(const ts_lower *lw, ts_val loop)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < lw->assign.tma.products.n; i++)
-        n += lw->assign.tma.products.at[i].waits_next_step && lw->shape.parent[lw->assign.tma.products.at[i].mma] == loop;
+        n += lw->assign.tma.products.at[i].waits_next_step &&
+            lw->shape.parent[lw->assign.tma.products.at[i].mma] == loop;
     return n;
 }
 
@@ -261,7 +262,8 @@ static void wgmma_one(ts_lower *lw, const wgmma_job *job, uint32_t block, uint32
     }
     if (job->fragments) {
         flags |= TS_MMA_A_REGS;
-        memcpy(opnds + n, job->fragments + ((size_t)block << (job->log_k - 2)) + k / job->step_k * 4, 4 * sizeof *opnds);
+        memcpy(opnds + n, job->fragments + ((size_t)block << (job->log_k - 2)) + k / job->step_k * 4,
+               4 * sizeof *opnds);
         n += 4;
     } else {
         flags |= job->product->trans_a ? TS_MMA_TRANS_A : 0;

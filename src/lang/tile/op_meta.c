@@ -67,7 +67,8 @@ ts_status fr_items(fr *f, const fr_value *v, const char *what, fr_value *out)
 ts_status fr_op_static_iter(fr *f, const fr_call *c, fr_value *out)
 {
     if (c->node != f->iterable)
-        return fr_error(f, c->node, TS_SYNTAX, "static_iter() stands only behind `in` of a `for` or comprehension\n  help: "
+        return fr_error(f, c->node, TS_SYNTAX,
+                        "static_iter() stands only behind `in` of a `for` or comprehension\n  help: "
                         "tuple(x for x in ct.static_iter(...)) makes a tuple");
     f->node = c->at[0];
     TS_TRY(fr_items(f, &c->arg[0], "static_iter()", out));

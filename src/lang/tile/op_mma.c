@@ -115,7 +115,9 @@ ts_status fr_op_mma(fr *f, const fr_call *c, fr_value *out)
                         "mma(): the accumulator has shape %s, the product %s\n  help: begin with ct.zeros(%s, dtype)",
                         fr_say_shape(f, &have), fr_say_shape(f, &shape), fr_say_shape(f, &shape));
     if (fast && x.dtype != TS_DTYPE_float8_e4m3fn && x.dtype != TS_DTYPE_float8_e5m2)
-        return fr_error(f, c->at[3], TS_TILETYPE, "mma(): use_fast_acc is for float8 inputs\n  help: leave it out for %s", ts_dtype_name((ts_dtype)x.dtype));
+        return fr_error(f, c->at[3], TS_TILETYPE,
+                        "mma(): use_fast_acc is for float8 inputs\n  help: leave it out for %s",
+                        ts_dtype_name((ts_dtype)x.dtype));
     return mma_emit(f, x, y, &acc, fast ? TS_A_FAST_ACC : 0, &shape, out);
 }
 
@@ -182,7 +184,8 @@ ts_status fr_op_mma_scaled(fr *f, const fr_call *c, fr_value *out)
          f4 = v[0].dtype == TS_DTYPE_float4_e2m1fn;
     if ((!f8 && !f4) || v[0].dtype != v[2].dtype)
         return fr_error(f, c->node, TS_TILETYPE,
-                        "mma_scaled() takes two tiles of one of float8_e4m3fn, float8_e5m2 and float4_e2m1fn, found %s and %s",
+                        "mma_scaled() takes two tiles of one of float8_e4m3fn, float8_e5m2 and float4_e2m1fn, found "
+                        "%s and %s",
                         fr_say(f, &v[0]), fr_say(f, &v[2]));
     if (v[4].dtype != TS_DTYPE_float32)
         return fr_arg_error(f, c, 4, "a float32 tile");

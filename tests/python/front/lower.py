@@ -26,8 +26,10 @@ STATUS = {
 
 class Spec(ctypes.Structure):
     _fields_ = [(n, ctypes.c_uint8) for n in
-                ("kind dtype rank index_bits align16 unit_stride stride_div16 shape_div16 shape_one static_shape static_stride loose").split()
-                ] + [("overlap", ctypes.c_uint8), ("reserved", ctypes.c_uint8), ("same_as", ctypes.c_uint16), ("value", ctypes.c_int64), ("dims", ctypes.c_int64 * 8), ("strides", ctypes.c_int64 * 8)]  # fmt: skip
+                ("kind dtype rank index_bits align16 unit_stride stride_div16 shape_div16 shape_one static_shape "
+                 "static_stride loose").split()
+                ] + [("overlap", ctypes.c_uint8), ("reserved", ctypes.c_uint8), ("same_as", ctypes.c_uint16),
+                ("value", ctypes.c_int64), ("dims", ctypes.c_int64 * 8), ("strides", ctypes.c_int64 * 8)]  # fmt: skip
 
 
 class Error(ctypes.Structure):
@@ -98,7 +100,8 @@ def spec_of(args: tuple) -> ctypes.Array:
 
 
 class Interpret(ctypes.Structure):
-    _fields_ = [("params", ctypes.POINTER(ctypes.c_uint64)), ("n_params", ctypes.c_size_t), ("grid", ctypes.c_uint32 * 3),
+    _fields_ = [("params", ctypes.POINTER(ctypes.c_uint64)), ("n_params", ctypes.c_size_t),
+        ("grid", ctypes.c_uint32 * 3),
                 ("print", ctypes.c_void_p), ("print_user", ctypes.c_void_p), ("max_steps", ctypes.c_uint64),
                 ("target", ctypes.c_uint32), ("schedule", ctypes.c_uint32),
                 ("ranges", ctypes.c_void_p), ("n_ranges", ctypes.c_size_t), ("block", ctypes.c_uint32 * 3),

@@ -71,26 +71,35 @@ def dict_of(**items):
 '''  # fmt: skip
 DEEP = [
     lambda n: "ct.store(o, 0, " + "(" * n + "1" + ")" * n + ")", lambda n: "x = " + "-" * n + "n",
-    lambda n: "x = " + "n+" * n + "n", lambda n: "x = " + "(" * n + "n" + ",)" * n, lambda n: "x = " + "[" * n + "]" * n,
+    lambda n: "x = " + "n+" * n + "n", lambda n: "x = " + "(" * n + "n" + ",)" * n,
+    lambda n: "x = " + "[" * n + "]" * n,
     lambda n: "x = " + " and ".join(["n > 1"] * n), lambda n: "x = " + "(lambda: " * n + "n" + ")()" * n,
     lambda n: "x = " + "n if n > 1 else " * n + "n", lambda n: "x = " + " < ".join(["n"] * n),
-    lambda n: "x = (" + "n," * n + ")\n    y = x == x", lambda n: "x = 1" + "0" * n, lambda n: f"x = 2 ** {n}\n    y = x + n",
-    lambda n: f"x = 1 << {n}", lambda n: f"x = 'a' * {n}", lambda n: f"x = (1, 2) * {n}", lambda n: "x = n" + ".shape" * n,
+    lambda n: "x = (" + "n," * n + ")\n    y = x == x", lambda n: "x = 1" + "0" * n,
+    lambda n: f"x = 2 ** {n}\n    y = x + n",
+    lambda n: f"x = 1 << {n}", lambda n: f"x = 'a' * {n}", lambda n: f"x = (1, 2) * {n}",
+    lambda n: "x = n" + ".shape" * n,
     lambda n: "x = a" + "[0]" * n, lambda n: "\n    ".join(f"v{i} = n + {i}" for i in range(n)),
-    lambda n: f"for i in ct.static_iter(range({n})):\n        n = n + i", lambda n: "x = " + "helper(" * n + "n" + ")" * n,
+    lambda n: f"for i in ct.static_iter(range({n})):\n        n = n + i",
+    lambda n: "x = " + "helper(" * n + "n" + ")" * n,
     lambda n: "x = " + "not " * n + "n", lambda n: "t = ct.zeros((" + "1," * n + "), ct.int32)",
     lambda n: f"t = ct.zeros(({n * n},), ct.int8)", lambda n: f"t = ct.zeros((2**{n % 64}, 2**{n % 40}), ct.int8)",
     lambda n: "x = '" + "é\U0001F600" * n + "'\n    ct.print(x)", lambda n: "v" + "é" * n + " = n",
     lambda n: "x = f'" + "{n}" * n + "'\n    ct.print(x)", lambda n: "ct.printf('" + "%d" * n + "'," + "n," * n + ")",
-    lambda n: "x = helper(*(" + "1," * n + "))", lambda n: "x = -(2**127) // -1\n    y = abs(-(2**127))\n    w = -(-(2**127))",
-    lambda n: "ct.static_eval(" + "(" * n + "1" + ")" * n + ")", lambda n: f"x = 1.5e{n}\n    y = int(x)\n    z = n + x",
-    lambda n: f"x = 3 ** {n}\n    y = 0.0 ** -{n}", lambda n: f"x = tuple(lambda: i for i in ct.static_iter(range({n})))\n    y = x[0]()",
+    lambda n: "x = helper(*(" + "1," * n + "))",
+    lambda n: "x = -(2**127) // -1\n    y = abs(-(2**127))\n    w = -(-(2**127))",
+    lambda n: "ct.static_eval(" + "(" * n + "1" + ")" * n + ")",
+    lambda n: f"x = 1.5e{n}\n    y = int(x)\n    z = n + x",
+    lambda n: f"x = 3 ** {n}\n    y = 0.0 ** -{n}",
+    lambda n: f"x = tuple(lambda: i for i in ct.static_iter(range({n})))\n    y = x[0]()",
     lambda n: "x = tuple(0 " + "for i in ct.static_iter((1,)) " * n + ")", lambda n: f"x = ct.float8_e4m3fn({n}) == n",
 ]  # fmt: skip
-ODD = (0, -1, 1, 2**31, 2**63, 2**64, 2**127, -(2**127), 10**50, 1e308, float("inf"), float("nan"), "", "\0", "\ud800", b"x", None,
+ODD = (0, -1, 1, 2**31, 2**63, 2**64, 2**127, -(2**127), 10**50, 1e308, float("inf"), float("nan"), "", "\0",
+    "\ud800", b"x", None,
        True, ..., 1j, (1, 2), 3, 16, 1000000)  # fmt: skip
 NAMES = "a o n C t ct f helper kernel s q zz range cycle odd big fns pair d view".split()
-OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.LShift, ast.RShift, ast.BitAnd, ast.MatMult)
+OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.LShift, ast.RShift, ast.BitAnd,
+    ast.MatMult)
 COMPARISONS = (ast.Eq, ast.NotEq, ast.Lt, ast.GtE, ast.In, ast.NotIn, ast.Is, ast.IsNot)
 INTERNAL = ("VERIFY", "PARSE", "INTERNAL", "NOMEM", "VALUE")  # no mistakes of a kernel's author
 
@@ -136,7 +145,8 @@ def program(r: random.Random) -> str:
     if r.random() < 0.3:
         n = r.choice([10, 100, 300, 1000, 3000])
         body = r.choice(DEEP)(n)
-        return BASE[0].split("def kernel")[0] + f"def kernel(a, o, n, C):\n    {body}\n    ct.store(o, 0, ct.load(a, 0, 16))\n"
+        head = BASE[0].split("def kernel")[0] + "def kernel(a, o, n, C):\n"
+        return f"{head}    {body}\n    ct.store(o, 0, ct.load(a, 0, 16))\n"
     tree: ast.AST = ast.parse(r.choice(BASE))
     pool = list(ast.walk(tree))
     for _ in range(r.choice([1, 1, 2, 3])):
@@ -178,7 +188,8 @@ def attempt(seed: int, show: bool = False) -> str | None:
         inside = error.__traceback__
         while inside is not None and inside.tb_next is not None:
             inside = inside.tb_next
-        if inside is not None and "tessera" in inside.tb_frame.f_code.co_filename and not isinstance(error, (RuntimeError, RecursionError)):
+        ours = inside is not None and "tessera" in inside.tb_frame.f_code.co_filename
+        if ours and not isinstance(error, (RuntimeError, RecursionError)):
             return f"{type(error).__name__}: {error}"
     finally:
         linecache.cache.pop(name, None)

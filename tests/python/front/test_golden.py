@@ -271,15 +271,18 @@ CASES = [
     (loop_carried, A, A, I32), (loop_break, A, A, I32), (loop_while, A, A, I32), (branches, A, A, I32),
     (early_return, A, A, I32), (conditional, A, A, I32), (helper_returns, A, A, I32), (return_in_loop, A, A, I32),
     (static_loop, A, A), (printing, A, A, I32), (hints, A, A, I32),
-    (elementwise.chain_kernel, A, A, A, A, 1024), (softmax.softmax_kernel, array("bfloat16", 2), array("bfloat16", 2), 1, 64, True),
-    (norm.layer_norm_kernel, A2, A, A, A2, scalar("float32"), 1, 64, False), (norm.rms_norm_kernel, A2, A, A2, scalar("float32"), 4, 64),
+    (elementwise.chain_kernel, A, A, A, A, 1024),
+    (softmax.softmax_kernel, array("bfloat16", 2), array("bfloat16", 2), 1, 64, True),
+    (norm.layer_norm_kernel, A2, A, A, A2, scalar("float32"), 1, 64, False),
+    (norm.rms_norm_kernel, A2, A, A2, scalar("float32"), 4, 64),
     (transpose.permute_kernel, array(rank=3), array(rank=3), (2, 0, 1), (1, 2, 0), (32, 1, 64), (2, 1, 0), (2, 1, 0)),
     (reduce.reduce_kernel, array(rank=3), array(rank=3), reduce.MAX, -math.inf, False, 1, 64, 1),
     (reduce.arg_kernel, array(rank=3), array(rank=3), array("int32", 3), True, -math.inf, False, 1, 64, 1),
     (scan.scan_kernel, A, A, array("uint64", 2), scan.SUM, 0, 0, 0, 256, True),
     (random.uniform_kernel, A, *[scalar("int32")] * 4, True),
     (gemm.gemm_kernel, A2, A2, A2, 32, 64, 16, 8, False, False, 1), (image.blur_kernel, A2, A, A2, 2, 1, 8, 32),
-    (attention.attention_kernel, *[array("float16", 3)] * 4, A2, scalar("float32"), True, 1, 16, 16, 32, 4, True, True, False),
+    (attention.attention_kernel, *[array("float16", 3)] * 4, A2, scalar("float32"), True, 1, 16, 16, 32, 4, True,
+        True, False),
 ]  # fmt: skip
 
 

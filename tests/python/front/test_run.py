@@ -68,15 +68,19 @@ UNARY = [
     ("chain", lambda x: ct.where((x > -1) & (x < 1), 1.0, 0.0), lambda x: ((x > -1) & (x < 1)).astype(np.float32)),
     ("math_on_tile", lambda x: math.sin(x) + math.pi, lambda x: np.sin(x) + np.float32(math.pi)),
     ("reshape", lambda x: ct.reshape(ct.reshape(x, (4, 4)), (-1,)), lambda x: x),
-    ("transpose", lambda x: ct.reshape(ct.transpose(ct.reshape(x, (2, 8))), (16,)), lambda x: x.reshape(2, 8).T.ravel()),
-    ("permute", lambda x: x.reshape((2, 2, 4)).permute((2, 0, 1)).reshape(16), lambda x: x.reshape(2, 2, 4).transpose(2, 0, 1).ravel()),
+    ("transpose", lambda x: ct.reshape(ct.transpose(ct.reshape(x, (2, 8))), (16,)),
+        lambda x: x.reshape(2, 8).T.ravel()),
+    ("permute", lambda x: x.reshape((2, 2, 4)).permute((2, 0, 1)).reshape(16),
+        lambda x: x.reshape(2, 2, 4).transpose(2, 0, 1).ravel()),
     ("none_index", lambda x: ct.reshape(x[None, :] + x[:, None], (256,)).extract(0, 16), lambda x: x + x[0]),
-    ("softmax", lambda x: ct.exp(x - ct.max(x)) / ct.sum(ct.exp(x - ct.max(x))), lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum()),
+    ("softmax", lambda x: ct.exp(x - ct.max(x)) / ct.sum(ct.exp(x - ct.max(x))),
+        lambda x: np.exp(x - x.max()) / np.exp(x - x.max()).sum()),
     ("cumsum", lambda x: ct.cumsum(x), np.cumsum),
     ("cumsum_reverse", lambda x: ct.cumsum(x, 0, reverse=True), lambda x: np.cumsum(x[::-1])[::-1]),
     ("cumprod", lambda x: ct.cumprod(x), np.cumprod),
     ("prod", lambda x: x * 0 + ct.prod(x), lambda x: np.full_like(x, x.prod())),
-    ("f16", lambda x: ct.astype(ct.astype(x, ct.float16), ct.float32), lambda x: x.astype(np.float16).astype(np.float32)),
+    ("f16", lambda x: ct.astype(ct.astype(x, ct.float16), ct.float32),
+        lambda x: x.astype(np.float16).astype(np.float32)),
     ("trunc", lambda x: ct.astype(ct.astype(x * 5, ct.int32), ct.float32), lambda x: np.trunc(x * 5)),
     ("bits", lambda x: ct.bitcast(ct.bitcast(x, ct.int32) & 0x7FFFFFFF, ct.float32), np.abs),
     ("bytes", lambda x: ct.unpack_from_bytes(ct.pack_to_bytes(x), ct.float32), lambda x: x),
@@ -113,7 +117,8 @@ INTEGER = [
     ("bool_sum", lambda x: x * 0 + ct.sum(x > 0), lambda x: np.full_like(x, (x > 0).sum())),
     ("arange", lambda x: x + ct.arange(16, dtype=ct.int32, start=5, step=2), lambda x: x + 5 + 2 * np.arange(16)),
     ("astile", lambda x: x + ct.reshape(ct.astile(((1, 2), (3, 4))), (4, 1)).reshape(4).extract(2, 1), lambda x: x + 3),
-    ("narrow", lambda x: ct.astype(ct.astype(x * 100, ct.int8), ct.int32), lambda x: (x * 100).astype(np.int8).astype(np.int32)),
+    ("narrow", lambda x: ct.astype(ct.astype(x * 100, ct.int8), ct.int32),
+        lambda x: (x * 100).astype(np.int8).astype(np.int32)),
     ("unsigned", lambda x: ct.astype(ct.astype(x, ct.uint8), ct.int32), lambda x: x.astype(np.uint8).astype(np.int32)),
 ]  # fmt: skip
 
@@ -134,7 +139,8 @@ REDUCTIONS = [
     ("argmin_negative_axis", lambda x: ct.argmin(x, -1), lambda x: x.argmin(1)),
     ("argmax_flat", lambda x: ct.argmax(x), lambda x: x.argmax()),
     ("reduce", lambda x: ct.reduce(x, 1, lambda a, b: a + b, 0), lambda x: x.sum(1)),
-    ("reduce_pair", lambda x: ct.reduce((x, -x), 1, lambda a, b, c, d: (max(a, c), min(b, d)), (-1e30, 1e30))[1], lambda x: -x.max(1)),
+    ("reduce_pair", lambda x: ct.reduce((x, -x), 1, lambda a, b, c, d: (max(a, c), min(b, d)), (-1e30, 1e30))[1],
+        lambda x: -x.max(1)),
     ("reduce_op", lambda x: ct.reduce(x, 1, ct.maximum, -1e30), lambda x: x.max(1)),
     ("scan", lambda x: ct.sum(ct.scan(x, 1, lambda a, b: a + b, 0.0), 1), lambda x: np.cumsum(x, 1).sum(1)),
 ]  # fmt: skip
@@ -353,7 +359,8 @@ def test_scatter_drops_what_is_outside():
 
 @pytest.mark.parametrize("op,want", [
     ("atomic_add", lambda a, u: a + u), ("atomic_max", np.maximum), ("atomic_min", np.minimum),
-    ("atomic_and", np.bitwise_and), ("atomic_or", np.bitwise_or), ("atomic_xor", np.bitwise_xor), ("atomic_xchg", lambda a, u: u),
+    ("atomic_and", np.bitwise_and), ("atomic_or", np.bitwise_or), ("atomic_xor", np.bitwise_xor),
+    ("atomic_xchg", lambda a, u: u),
 ])  # fmt: skip
 @pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
 def test_atomics_on_integers(op, want, dtype):

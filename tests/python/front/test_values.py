@@ -116,8 +116,10 @@ def test_tiles_and_arrays_in_compared_tuples_are_refused(function, text):
 # ---- constants have the precision of their dtype ------------------------------------------------------
 
 FLOATS = {
-    "float16": np.float16, "float32": np.float32, "bfloat16": ml_dtypes.bfloat16, "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
-    "float8_e5m2": ml_dtypes.float8_e5m2, "float8_e8m0fnu": ml_dtypes.float8_e8m0fnu, "float4_e2m1fn": ml_dtypes.float4_e2m1fn,
+    "float16": np.float16, "float32": np.float32, "bfloat16": ml_dtypes.bfloat16,
+    "float8_e4m3fn": ml_dtypes.float8_e4m3fn,
+    "float8_e5m2": ml_dtypes.float8_e5m2, "float8_e8m0fnu": ml_dtypes.float8_e8m0fnu,
+    "float4_e2m1fn": ml_dtypes.float4_e2m1fn,
 }  # fmt: skip
 VALUES = (0.1, 0.2, 0.3, 1.0, 3.3, 5.75, 1e-9)
 
@@ -287,6 +289,7 @@ def test_division_by_zero_gives_zero_in_tiles_and_scalars_everywhere(dtype, kern
     run(kernel._function, x, y, seen, grid=(blocks, 1, 1))
     ct.launch(None, (blocks,), kernel, (x, y, ran))
     with np.errstate(all="ignore"):
-        wanted = np.stack([x // y, x % y, np.where(y == 0, 0, -(-x.astype(object) // np.where(y == 0, 1, y))).astype(dtype)])
+        wanted = np.stack([x // y, x % y,
+            np.where(y == 0, 0, -(-x.astype(object) // np.where(y == 0, 1, y))).astype(dtype)])
     np.testing.assert_array_equal(seen, wanted)
     np.testing.assert_array_equal(ran, wanted)

@@ -240,7 +240,8 @@ def open_buffer(
         raise RuntimeError("Memory resource is not IPC-enabled; make it with ipc_enabled=True")
     if not isinstance(descriptor, IPCBufferDescriptor):
         raise TypeError(
-            f"Argument 'ipc_descriptor' has incorrect type: an IPCBufferDescriptor is needed, not a {type(descriptor).__name__}"
+            "Argument 'ipc_descriptor' has incorrect type: an IPCBufferDescriptor is needed, "
+            f"not a {type(descriptor).__name__}"
         )
     payload = descriptor._payload
     if len(payload) < _BYTES:

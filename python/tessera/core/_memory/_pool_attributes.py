@@ -20,7 +20,10 @@ class _Attributes:
     _keep: Any
 
     def __init__(self, *args: object, **kwargs: object) -> None:
-        raise RuntimeError(f"{type(self).__name__} cannot be instantiated directly. Please use the attributes of a memory resource.")  # fmt: skip
+        raise RuntimeError(
+            f"{type(self).__name__} cannot be instantiated directly. "
+            "Please use the attributes of a memory resource."
+        )
 
     @classmethod
     def _of(cls, object_: int, keep: Any = None) -> Any:
