@@ -2,6 +2,25 @@
  *
  * Tessera's ground: status codes, errors, the allocation hook, export markers.
  * Every other public header includes this one. Needs neither Python nor CUDA.
+ *
+ *     ts_error err;
+ *     ts_array *x;
+ *     ts_status status = ts_array_zeros(device, NULL, TS_DTYPE_float32, 2, (int64_t[]){4, 5}, &x, &err);
+ *     if (status != TS_OK)
+ *         fprintf(stderr, "%s: %s\n", ts_status_name(status), err.text);
+ *
+ * What holds for every function of every header, unless its own comment says otherwise:
+ *
+ * Errors    A function that can fail returns a ts_status, 0 for success, and is marked TS_CHECKED: an unused result
+ *           is a warning. Its last parameter is a ts_error of the caller, or NULL. The library keeps no "last error"
+ *           and never ends the process. On failure out-parameters are NULL or zero and inputs are as they were.
+ * Owns      Arguments are borrowed for the time of the call. What a comment calls "a new reference" is the caller's to
+ *           end, by the function named there; functions named create go with destroy, retain with release.
+ * Threads   A function may be called from any thread. Two threads may use one object at once where its header says so;
+ *           else one at a time.
+ * Units     The name says them: _bytes, _ns, n_ for counts. Times are nanoseconds and sizes bytes where nothing is
+ *           said; strides of arrays count elements.
+ * Structs   A structure that the caller fills begins as zeros (`= {0}`): members he does not use must be zero.
  */
 #ifndef TESSERA_BASE_H
 #define TESSERA_BASE_H
@@ -14,6 +33,8 @@
 extern "C" {
 #endif
 
+/* TS_API: part of the library's interface. TS_CHECKED: the caller must look at the result. TS_PRINTF(f, a): parameter
+ * f is a format as printf's, the values begin at parameter a. */
 #if defined(__GNUC__)
 #define TS_API __attribute__((visibility("default")))
 #define TS_CHECKED __attribute__((warn_unused_result))
@@ -26,7 +47,17 @@ extern "C" {
 
 /* Status codes: X(NAME, value, Python exception, sentence). The enum, ts_status_name, the
  * documentation table and the extension's status-to-exception function all come from these rows.
- * A name with a dot is an exception class of the tessera package. */
+ * A name with a dot is an exception class of the tessera package. Values are part of the ABI: they are never used again
+ * for another meaning. Which of them mean what to a caller:
+ *
+ *     NOMEM, IO, NODEVICE, DEVICE, INTERRUPTED       the machine: freeing memory, waiting or trying again may help
+ *     TYPE, VALUE, SHAPE, INDEX, OVERFLOW, BUFFER    an argument of this call is wrong; the text says which and why
+ *     SYNTAX, TILETYPE, TILEVALUE, RECURSION, UNSUPPORTED, STATICEVAL, STATICASSERT
+ *                                                    the kernel is wrong; the text shows its file, line and column
+ *     PARSE, VERIFY                                  IR text or IR that was built breaks a rule; the text shows where
+ *     LAUNCH                                         a kernel that was launched earlier has failed meanwhile
+ *     RUNTIME, NOTFOUND                              the call does not fit the state of the object
+ *     INTERNAL                                       a mistake of this library; please report it */
 #define TS_STATUSES(X)                                                                             \
     X(OK, 0, "", "success")                                                                        \
     X(NOMEM, -1, "MemoryError", "out of host memory")                                              \
@@ -54,45 +85,65 @@ extern "C" {
     X(INTERRUPTED, -23, "KeyboardInterrupt", "interrupted")                                        \
     X(RUNTIME, -24, "RuntimeError", "the operation is not possible in this state")
 
+/* TS_OK, TS_NOMEM, ...: one for each row. Compare with TS_OK; test for others only to handle them in another way. */
 typedef enum ts_status {
 #define X(name, value, exception, sentence) TS_##name = value,
     TS_STATUSES(X)
 #undef X
 } ts_status;
 
-/* A place in a source file. Lines count from 1, columns from 0; line 0 means unknown. */
+/* A place in a source file, as diagnostics of kernels show it. Lines count from 1, columns from 0; line 0 means
+ * unknown. The end is exclusive. */
 typedef struct ts_span {
     const char *file; /* borrowed; lives as long as the module or error it sits in */
     uint32_t line, col, end_line, end_col;
 } ts_span;
 
-/* Where a failing call leaves its story. The caller owns it and may pass NULL instead. `text` is
- * always terminated; a message that would not fit ends in "[...]" and is never cut silently. */
-#define TS_ERROR_TEXT 6000
+/* What a failing call reports. The caller owns it, usually on the stack, and may pass NULL instead. It is written only
+ * on failure, so it needs no initialisation, and must not be read after success.
+ *
+ *     status       what the call returned
+ *     driver_code  the number of the CUDA driver's or the system's own error, 0 if there was none
+ *     text         what was found, what was wanted, what to do; UTF-8, may have several lines, always terminated. A
+ *                  message that would not fit ends in "[...]" and is never cut silently */
+#define TS_ERROR_TEXT 6000 /* bytes, the NUL included */
 typedef struct ts_error {
     ts_status status;
     int driver_code; /* native code of the driver, 0 if none */
     char text[TS_ERROR_TEXT];
 } ts_error;
 
-/* Sets *err (if not NULL) and returns `status`, so that `return ts_fail(...)` reads as one step. */
+/* Sets *err (if not NULL) and returns `status`, so that `return ts_fail(...)` reads as one step. For clients that hand
+ * errors of their own on in the same form, such as compilers of custom sources (compile.h). Allocates nothing. */
 TS_API ts_status ts_fail(ts_error *err, ts_status status, const char *format, ...) TS_PRINTF(3, 4);
 
-/* "TS_SHAPE" and its sentence, for any value; unknown values give "TS_?" . */
+/* The row of a status: its name ("TS_SHAPE"), its sentence ("shapes do not fit") and the Python exception that it
+ * becomes ("ValueError"; "" for success). For any number: an unknown one is named "TS_?". Strings are constants of the
+ * library, never NULL, never freed. Threads: safe. */
 TS_API const char *ts_status_name(ts_status status);
 TS_API const char *ts_status_sentence(ts_status status);
 TS_API const char *ts_status_exception(ts_status status);
 
-/* The one door to host memory. resize(user, block, old, new): new == 0 frees, block == NULL
- * allocates, otherwise as realloc; NULL means failure and leaves `block` as it was. */
+/* The one door to host memory: a function of the caller's for everything that the library allocates on his behalf.
+ *
+ *     resize(user, NULL, 0, n)        allocates n bytes, aligned as malloc's; NULL: out of memory
+ *     resize(user, block, old, n)     as realloc; NULL leaves `block` as it was
+ *     resize(user, block, old, 0)     frees; returns NULL
+ *
+ * `old_bytes` is always what the block was last given, so that a simple allocator needs no headers. The structure must
+ * live as long as anything made with it. Threads: called from whatever thread calls the library, and for objects that
+ * are shared also from the library's own threads. Where a function takes a `const ts_alloc *`, NULL means
+ * ts_alloc_default(). Every call reports TS_NOMEM when it returns NULL, and leaks nothing. */
 typedef struct ts_alloc {
     void *(*resize)(void *user, void *block, size_t old_bytes, size_t new_bytes);
     void *user;
 } ts_alloc;
 
-/* malloc and free. Threads: safe. */
+/* realloc and free of the C library. Threads: safe. Never NULL; lives for good. */
 TS_API const ts_alloc *ts_alloc_default(void);
 
+/* Returns from the function that it stands in when `expression`, a ts_status, is not TS_OK. For functions with nothing
+ * to undo; the error has been written by whoever failed. */
 #define TS_TRY(expression)                                                                         \
     do {                                                                                           \
         ts_status ts_try_ = (expression);                                                          \

@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From a packed Python function to code: what the compiler is told about the arguments of a launch
- * (ts_spec), and what it gives back (ts_code with its launch plan).
+ * From the source of a kernel (packed Python, IR) to code: what the compiler is told about the arguments of a launch
+ * (ts_spec), and what it gives back (ts_code with its launch plan). Most programs need launch.h instead, which calls
+ * this by itself and keeps what it compiled; this header is for those who want the code.
  *
- * Both are plain memory without pointers to themselves, so they can be hashed, cached on disk and
- * compared with memcmp. Unused members must be zero.
+ *     ts_code code;
+ *     ts_compile_text(ir, strlen(ir), NULL, TS_TARGET_SM90, NULL, &code, &err);
+ *     fwrite(code.bytes, 1, code.n_bytes, file);                      PTX text
+ *     printf("%u threads, %u bytes\n", code.plan.threads, code.plan.shared_bytes);
+ *     ts_code_deinit(&code);
+ *
+ * ts_spec and ts_plan are plain memory without pointers, so they can be hashed, cached on disk and compared with
+ * memcmp. Unused members must be zero.
+ *
+ * Threads   Every function here may be called from several threads at once; nothing is shared between calls.
+ * Streams   None: compiling touches no device.
+ * Owns      What is given is borrowed during the call. ts_code owns its bytes; ts_code_deinit frees them.
+ * Errors    Mistakes in a kernel are TS_SYNTAX, TS_TILETYPE, TS_TILEVALUE, TS_RECURSION, TS_UNSUPPORTED, TS_STATICEVAL,
+ *           TS_STATICASSERT, with file, line and caret in err->text; mistakes in IR TS_PARSE and TS_VERIFY;
+ *           TS_NOMEM; TS_NODEVICE when LLVM is missing for the CPU target. On failure *out is empty.
  */
 #ifndef TESSERA_COMPILE_H
 #define TESSERA_COMPILE_H
@@ -25,7 +39,8 @@ typedef enum ts_dtype {
     TS_DTYPE_COUNT
 } ts_dtype;
 
-/* One row of dtype.def, which tells the members. */
+/* One row of dtype.def, where the columns are explained: names for Python's and NumPy's protocols, sizes, the type that
+ * an element has in the IR, and the numbers by which DLPack and TMA know it. */
 typedef struct ts_dtype_info {
     const char *name;          /* "float32" */
     const char *typestr;       /* "<f4" */
@@ -39,18 +54,22 @@ typedef struct ts_dtype_info {
     int8_t tma;                /* -1: none */
 } ts_dtype_info;
 
-/* The facts of a dtype; for TS_DTYPE_NONE and numbers that are no dtype a row of zeros named "none". Never NULL,
+/* The facts of a dtype: one lookup in a table of constants; for TS_DTYPE_NONE and numbers that are no dtype a row of
+ * zeros named "none". Never NULL,
  * never freed. */
 TS_API const ts_dtype_info *ts_dtype_get(ts_dtype dtype);
 /* The dtype of this name ("float32"); TS_DTYPE_NONE when there is none. */
 TS_API ts_dtype ts_dtype_find(const char *name);
-TS_API const char *ts_dtype_name(ts_dtype dtype); /* "float32" */
+/* The name ("float32", "none") and the bytes of an element in an array (0 for no dtype). */
+TS_API const char *ts_dtype_name(ts_dtype dtype);
 TS_API size_t ts_dtype_bytes(ts_dtype dtype);
 
-#define TS_ARRAY_RANK 8 /* greatest rank of an array argument */
+/* The greatest rank of an array argument. */
+#define TS_ARRAY_RANK 8
 
 /* ---- arguments of a specialisation ------------------------------------------------------------- */
 
+/* What an argument is. Constants are part of the specialisation: each value is compiled for itself. */
 typedef enum ts_spec_kind {
     TS_SPEC_ARRAY = 1,
     TS_SPEC_SCALAR,   /* passed at run time as its dtype */
@@ -62,7 +81,15 @@ typedef enum ts_spec_kind {
     TS_SPEC_NONE      /* Python None */
 } ts_spec_kind;
 
-/* One argument. For arrays every bit mask has bit d for dimension d. */
+/* One argument. For arrays every bit mask has bit d for dimension d. What is promised here (alignment, divisibility,
+ * extents of 1) is compiled into the code and not checked by it: the launch makes the specs from the arguments
+ * themselves, and a client that writes them by hand must keep to them.
+ *
+ *     float32, shape (n, 64), row-major, at an address that is a multiple of 16 bytes:
+ *         {.kind = TS_SPEC_ARRAY, .dtype = TS_DTYPE_float32, .rank = 2, .index_bits = 32, .align16 = 1,
+ *          .unit_stride = 2, .stride_div16 = 1, .shape_div16 = 2}
+ *     an int32 passed at run time:   {.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_int32}
+ *     the constant 128:              {.kind = TS_SPEC_INT, .value = 128} */
 typedef struct ts_spec {
     uint8_t kind, dtype, rank;
     uint8_t index_bits;     /* 32 or 64: type of shape and stride parameters */
@@ -89,31 +116,34 @@ typedef struct ts_spec {
 
 /* ---- what comes out ------------------------------------------------------------------------------ */
 
+/* The most kernel parameters, and tensor maps, that a plan describes. */
 #define TS_PLAN_PARAMS 248
 #define TS_PLAN_TMAPS 12
 
-/* One number of a tensor map: a constant, or a kernel parameter. */
+/* One number of a tensor map: kernel parameter `param`, or where that is -1 the constant `value`. */
 typedef struct ts_plan_num {
-    int64_t value;   /* the constant; ignored when param >= 0 */
-    int32_t param;   /* parameter index, or -1 */
+    int64_t value;
+    int32_t param;
 } ts_plan_num;
 
-/* A TMA tensor map that the launch encodes from the parameters. Dimension 0 is the contiguous one. */
+/* A TMA tensor map that the launch encodes from the parameters: what cuTensorMapEncodeTiled is given. Dimension 0 is
+ * the contiguous one. It is encoded anew at every launch (0.05 us each), so no map outlives the array that it
+ * describes. */
 typedef struct ts_plan_tmap {
     int32_t base;             /* parameter index of the base pointer */
     uint8_t dtype;            /* CUtensorMapDataType value */
     uint8_t rank, swizzle;    /* swizzle: 0 none, 1 32B, 2 64B, 3 128B */
     uint8_t nan_fill;         /* out of bounds reads give NaN instead of 0 */
     uint8_t clip;             /* dimension whose box is cut to the array's extent, at least 1; 0 = none */
-    uint8_t slice;            /* dimension along which the kernel reads slices (below); 0 = none; rank is at most 3 then */
+    uint8_t slice;            /* dimension along which the kernel reads slices (below), rank at most 3; 0 = none */
     uint32_t elem_bytes;
     uint32_t box[5], step[5]; /* elements per copy; traversal step, 1 = dense */
     ts_plan_num dim[5];       /* extents in elements */
     ts_plan_num stride[5];    /* in elements; [0] is 1 */
 } ts_plan_tmap;
 /* A copy is clipped where a dimension ends, so a slice of n rows from row `first` must end where one does, whatever n
- * is. Its dimension has TS_SLICE_ROWS rows, of which the slice is the last n: its row i is row TS_SLICE_ROWS - n + i. Two
- * more dimensions lead back to where it lies, modulo 2^64:
+ * is. Its dimension has TS_SLICE_ROWS rows, of which the slice is the last n: its row i is row TS_SLICE_ROWS - n + i.
+ * Two more dimensions lead back to where it lies, modulo 2^64:
  *     dimension  stride in bytes     coordinate       adds
  *     slice      row                 2^30 - n + i     (2^30 - n + i) row
  *     rank       row                 first + n        (first + n) row
@@ -139,6 +169,11 @@ typedef enum ts_target {
 #undef X
 } ts_target;
 
+/* How compiled code is launched: what the code expects, decided by the compiler. The launch reads it and nothing else.
+ *
+ *     GPU   parameters in this order: n_tmaps tensor maps of 128 bytes, the n_params parameters, the grid if
+ *           persistent, the fault record if error_param
+ *     CPU   parameters in slots of 8 bytes */
 typedef struct ts_plan {
     uint32_t target;
     uint32_t n_params;
@@ -146,10 +181,11 @@ typedef struct ts_plan {
     uint8_t writes[(TS_PLAN_PARAMS + 7) / 8]; /* bit p: memory reached through parameter p may be written */
     uint8_t reads[(TS_PLAN_PARAMS + 7) / 8];  /* bit p: it may be read */
     char name[128];          /* symbol of the entry */
-    /* GPU */
-    uint32_t threads;        /* per block, in x */
-    uint32_t shared_bytes;   /* shared memory that the code needs */
-    uint32_t cluster;        /* CTAs that work on one tile block: the launch has grid.x * cluster CTAs; 0 or 1 = none */
+    /* GPU. Threads of a block, in x; bytes of shared memory that the code needs. */
+    uint32_t threads;
+    uint32_t shared_bytes;
+    /* Thread blocks that work on one tile block: the launch has grid.x * cluster of them; 0 or 1 = none. */
+    uint32_t cluster;
     uint32_t n_tmaps;
     ts_plan_tmap tmap[TS_PLAN_TMAPS];
     /* After the tensor maps and the n_params parameters the launch adds: if persistent, the grid as three i32 (it then
@@ -164,7 +200,9 @@ typedef struct ts_plan {
     uint64_t scratch_bytes;  /* per worker */
 } ts_plan;
 
-/* What a kernel in checked mode, or an assert, leaves for the host. */
+/* What a kernel in checked mode, or an assert, leaves for the host: the first fault of a launch. ts_stream_sync and the
+ * other waits (device.h) turn it into an error that names kernel, line and block. */
+/* What went wrong: an index outside its array, a failed assert, an integer division by zero. */
 typedef enum ts_fault_code { TS_FAULT_NONE, TS_FAULT_BOUNDS, TS_FAULT_ASSERT, TS_FAULT_DIV_ZERO } ts_fault_code;
 typedef struct ts_fault {
     uint32_t code;           /* ts_fault_code */
@@ -175,7 +213,8 @@ typedef struct ts_fault {
     uint32_t reserved, column;
 } ts_fault;
 
-/* Code for one target. Owns: bytes (ts_code_deinit frees). */
+/* Code for one target. Owns: bytes and messages, of `alloc`; ts_code_deinit frees them and leaves zeros. It may be
+ * moved by assignment, and not copied. */
 typedef struct ts_code {
     ts_plan plan;
     const ts_alloc *alloc;
@@ -186,7 +225,7 @@ typedef struct ts_code {
 } ts_code;
 TS_API void ts_code_deinit(ts_code *code);
 
-/* Hints given with @kernel, 0 = not given. */
+/* Hints given with @kernel, 0 = not given: name, what it asks for. */
 #define TS_HINTS(X) \
     X(num_ctas)         /* thread blocks of a GPU that work on one tile block: 1, 2, 4, 8 or 16 */ \
     X(occupancy)        /* tile blocks to keep on one multiprocessor, 1 to 32 */                    \
@@ -202,16 +241,16 @@ typedef struct ts_hints {
 #undef X
 } ts_hints;
 
-/* Compiles the packed function for the arguments and target. The one way from Python to code.
- * Threads: safe, nothing is shared. Errors: TS_SYNTAX, TS_TILETYPE, TS_TILEVALUE, ... with file, line
- * and caret in err->text; TS_NOMEM; TS_NODEVICE when LLVM is missing for the CPU target. */
+/* Compiles the packed function for the arguments and target: the only path from Python to code. `hints` and `alloc` may
+ * be NULL. Takes milliseconds: a small kernel 1 to 10, a large one 100. Errors: see the head of this file. */
 TS_API TS_CHECKED ts_status ts_compile(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
                                        const ts_hints *hints, ts_target target, const ts_alloc *alloc,
                                        ts_code *out, ts_error *err);
 
 /* ---- sources ------------------------------------------------------------------------------------- */
 
-/* What a kernel is made of. Python and IR are compiled by ts_compile_source; a custom source brings its compiler. */
+/* What a kernel is made of. Python and IR are compiled by ts_compile_source; a custom source brings its compiler, whose
+ * code is then cached, loaded and launched like any other. */
 typedef enum ts_source_kind {
     TS_SOURCE_PYTHON, /* bytes: a packed Python function, as ts_compile takes it */
     TS_SOURCE_TEXT,   /* bytes: IR text (docs/guide/ir.md); its first function is the kernel */
@@ -222,12 +261,18 @@ typedef enum ts_source_kind {
 typedef struct ts_module ts_module; /* ir.h */
 typedef struct ts_source ts_source;
 
-/* Makes code from a source of the caller's own, for the arguments and the target, in memory of `alloc`. It may be
+/* A compiler of the caller's. Makes code from a source of the caller's own, for the arguments and the target, in
+ * memory of `alloc`. It may be
  * called from several threads at once. Errors: any; *out is then not looked at. */
 typedef ts_status ts_compile_fn(const ts_source *source, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
                                 ts_target target, const ts_alloc *alloc, ts_code *out, ts_error *err);
 
-/* All zero but `bytes` and `n`: a packed Python function. Borrowed during a call; a kernel keeps a copy of everything
+/* A source; which members count depends on `kind`:
+ *
+ *     {.kind = TS_SOURCE_TEXT, .bytes = ir, .n = strlen(ir)}        {.kind = TS_SOURCE_MODULE, .module = module}
+ *     {.kind = TS_SOURCE_CUSTOM, .bytes = key, .n = n_key, .compile = compile, .user = self, .compiler = "mine 1.2"}
+ *
+ * All zero but `bytes` and `n`: a packed Python function. Borrowed during a call; a kernel keeps a copy of everything
  * but `user`. */
 struct ts_source {
     ts_source_kind kind;
@@ -246,35 +291,39 @@ TS_API TS_CHECKED ts_status ts_compile_source(const ts_source *source, const ts_
                                               const ts_hints *hints, ts_target target, const ts_alloc *alloc,
                                               ts_code *out, ts_error *err);
 
-/* The same from IR text without arguments to check against, for tests and tools. `entry` NULL: the first function. */
+/* The same from IR text without arguments to check against, for tests and tools. A module may hold several kernels and
+ * functions; `entry` names the kernel to compile, without "@" and NUL-terminated, and NULL means the first kernel.
+ * Other kernels of the module are left out of the code; functions that the kernel calls are inlined.
+ * Errors: as ts_compile_source; TS_NOTFOUND for an entry that the module does not have, TS_VALUE for a function. */
 TS_API TS_CHECKED ts_status ts_compile_text(const char *text, size_t n, const char *entry, ts_target target,
                                             const ts_alloc *alloc, ts_code *out, ts_error *err);
 
-/* The LLVM that the CPU target would use; `path` is the name that dlopen took. */
+/* The LLVM that the CPU target would use: its version, and the name that dlopen took. */
 typedef struct ts_llvm_info {
     uint32_t major, minor;
     char path[256];
 } ts_llvm_info;
 
-/* Loads LLVM at the first call (10-30 ms) and says what it is. The environment variable TESSERA_LLVM
+/* For diagnostics. Loads LLVM at the first call (10-30 ms) and says what it is; nothing
+ * else of the library needs it until a kernel is
+ * compiled for the CPU. The environment variable TESSERA_LLVM
  * names a library file to use instead of the search. Threads: safe. Errors: TS_NODEVICE, TS_NOMEM. */
 TS_API TS_CHECKED ts_status ts_llvm_find(ts_llvm_info *info, ts_error *err);
 
-/* The tile IR of a packed function as text (for tools and tests). `*out` is freed by
- * alloc->resize(user, *out, *n + 1, 0). */
+/* The tile IR of a packed function as text (for tools and tests), before any pass; ts_compile_text takes it. Owns:
+ * *out, *n bytes and a final NUL, freed by alloc->resize(user, *out, *n + 1, 0). Errors: as ts_compile. */
 TS_API TS_CHECKED ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
                                           const ts_hints *hints, const ts_alloc *alloc, char **out, size_t *n,
                                           ts_error *err);
 
-/* Runs a packed function by the reference interpreter, block after block: what it means, slowly, on
- * host memory. With a GPU target, what becomes of it there: compiled, and its threads run one by one, with
- * races on shared memory and missing waits reported. Parameters are 8-byte slots in ABI order. Errors as
- * ts_lower_text, and those of the run: TS_LAUNCH for a failed assert, broken promise or race, TS_INDEX. */
-typedef struct ts_interpret_range { /* memory that the kernel may touch */
+/* Memory that an interpreted kernel may touch. */
+typedef struct ts_interpret_range {
     const void *at;
     size_t bytes;
 } ts_interpret_range;
 
+/* How the reference interpreter runs a kernel. Parameters are 8-byte slots in ABI order (above), addresses are of host
+ * memory. All of it is borrowed during the call. */
 typedef struct ts_interpret {
     const uint64_t *params;
     size_t n_params;
@@ -290,6 +339,10 @@ typedef struct ts_interpret {
     uint32_t cluster[3];   /* blocks of a cluster; all zero: none, or as compiled */
     uint32_t shared_bytes; /* kernels of threads: dynamic shared memory */
 } ts_interpret;
+/* Runs a packed function by the reference interpreter, block after block: what it means, slowly, on host memory. With a
+ * GPU target, what becomes of it there: compiled, and its threads run one by one, with races on shared memory and
+ * missing waits reported. Returns when all blocks are done. Errors: as ts_lower_text, and those of the run: TS_LAUNCH
+ * for a failed assert, broken promise, race or too many steps, TS_INDEX for an address outside the ranges. */
 TS_API TS_CHECKED ts_status ts_interpret_pack(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
                                               const ts_hints *hints, const ts_interpret *run, ts_error *err);
 /* The same for IR text, of either level; `entry` NULL: the first kernel. With target 0 it runs as it is written,

@@ -6,6 +6,14 @@
  * A device lives as long as the process; `ts_device_get` lends it. Everything here may be called from
  * any thread at once, except that one object is not destroyed while another call uses it.
  *
+ *     ts_device *device;
+ *     void *memory;
+ *     ts_device_get(TS_DEVICE_CUDA, 0, &device, &err);
+ *     ts_stream *stream = ts_device_default_stream(device);
+ *     ts_mem_alloc(device, stream, n * sizeof *host, &memory, &err);
+ *     ts_mem_copy(stream, memory, TS_MEM_DEVICE, host, TS_MEM_HOST, n * sizeof *host, &err);
+ *     ts_stream_sync(stream, TS_FOREVER, &err);
+ *
  * Order: work given to one stream runs in the order given; streams are independent unless an event ties
  * them. The default stream of the CPU is the calling thread itself: its work is done when the call
  * returns. Other CPU streams run in a thread of their own. On a GPU the default stream is the driver's
@@ -83,10 +91,16 @@ TS_API int ts_device_count(ts_device_kind kind);
 /* Lends device number `ordinal`. The first call for a GPU loads the driver (0.1 to 0.3 s).
  * Errors: TS_NODEVICE with what is missing and what to do, TS_VALUE for an unknown kind. */
 TS_API TS_CHECKED ts_status ts_device_get(ts_device_kind kind, int ordinal, ts_device **out, ts_error *err);
-TS_API uint16_t ts_device_id(const ts_device *device);       /* TS_DEVICE_ID of it */
+/* The device as a number of 16 bits, and back: kind and ordinal, as arguments of launches carry it (ts_arg.device).
+ * ts_device_by_id lends the device and fails as ts_device_get does. */
+TS_API uint16_t ts_device_id(const ts_device *device);
 TS_API TS_CHECKED ts_status ts_device_by_id(uint16_t id, ts_device **out, ts_error *err);
+/* What ts_compile must be asked for so that the device can run the code. Never fails, costs nothing. */
 TS_API ts_target ts_device_target(const ts_device *device);
-TS_API uint32_t ts_device_caps_of(const ts_device *device);  /* ts_device_caps */
+/* What the device can do, as bits of ts_device_caps. Costs nothing. */
+TS_API uint32_t ts_device_caps_of(const ts_device *device);
+/* Fills *out with what the device is and how its memory stands at this moment. On a GPU this asks the driver (some
+ * microseconds), and does not wait for work. Errors: TS_DEVICE, TS_RUNTIME after fork. */
 TS_API TS_CHECKED ts_status ts_device_query(ts_device *device, ts_device_info *out, ts_error *err);
 
 /* Waits for everything given to the device by this process. Reports faults of kernels (TS_LAUNCH). */
@@ -94,8 +108,8 @@ TS_API TS_CHECKED ts_status ts_device_sync(ts_device *device, int64_t limit_ns, 
 
 /* Ends every stream, event, program and allocation of the device and begins afresh; the way out of a
  * sticky GPU fault where the driver allows it (580 does not: then TS_DEVICE, and only a new process can use the
- * GPU again; faults that checked kernels record are never sticky). Kernels are loaded again by themselves at their next launch; arrays on the device
- * are lost and say so when they are used. Other devices are untouched. */
+ * GPU again; faults that checked kernels record are never sticky). Kernels are loaded again by themselves at their next
+ * launch; arrays on the device are lost and say so when they are used. Other devices are untouched. */
 TS_API TS_CHECKED ts_status ts_device_reset(ts_device *device, ts_error *err);
 /* Ends kernels that run on the device's streams or wait there, without waiting for it: a kernel looks up between
  * blocks and in every round of a loop. What it wrote so far stays; the stream's next wait
@@ -103,9 +117,10 @@ TS_API TS_CHECKED ts_status ts_device_reset(ts_device *device, ts_error *err);
 TS_API bool ts_device_cancel(ts_device *device);
 /* The same for one stream; false for the default one, too. */
 TS_API bool ts_stream_cancel(const ts_stream *stream);
-/* `asked` is called in the calling thread of now while a launch of that thread, on the CPU's default stream, holds
- * it up, every 50 ms or so, also while it waits for the launches of others, and while that thread compiles a kernel (not within
- * LLVM or another assembler, which end first). True ends the launch as above, with TS_INTERRUPTED. It may launch kernels itself. One function for the process; NULL takes it away. */
+/* Asks the caller whether to go on, so that Ctrl-C can end a launch. `asked` is called every 50 ms or so, in the thread
+ * that called ts_interrupt_set, while that thread waits for a launch on the CPU's default stream (its own, or others'
+ * before it) or compiles a kernel (not within LLVM or another assembler, which end first). True ends the launch as
+ * above, with TS_INTERRUPTED. It may launch kernels itself. One function for the process; NULL takes it away. */
 typedef bool ts_interrupt_fn(void);
 TS_API void ts_interrupt_set(ts_interrupt_fn *asked);
 /* `before` is called before a launch on the CPU's default stream writes what its kernel printed, in its caller's
@@ -135,13 +150,18 @@ TS_API TS_CHECKED ts_status ts_mem_copy(const ts_stream *stream, void *to, ts_me
 /* Fills `count` elements of 1, 2, 4 or 8 bytes with the low bytes of `pattern`, in stream order. */
 TS_API TS_CHECKED ts_status ts_mem_fill(const ts_stream *stream, void *to, uint64_t pattern, uint32_t elem_bytes,
                                         uint64_t count, ts_error *err);
-/* Page-locked host memory for fast copies (on the CPU device: ordinary pooled memory). */
+/* Page-locked host memory for fast copies (on the CPU device: ordinary pooled memory). Owns: *out, ended by
+ * ts_host_free with the same device and size. Errors: TS_NOMEM, TS_DEVICE. */
 TS_API TS_CHECKED ts_status ts_host_alloc(ts_device *device, uint64_t bytes, void **out, ts_error *err);
 TS_API void ts_host_free(ts_device *device, void *memory, uint64_t bytes);
 
 /* ---- streams --------------------------------------------------------------------------------------- */
 
-TS_API ts_stream *ts_device_default_stream(ts_device *device); /* borrowed, never NULL */
+/* The device's default stream: the calling thread itself on the CPU, the driver's legacy stream on a GPU. Borrowed,
+ * lives as long as the process, never NULL. */
+TS_API ts_stream *ts_device_default_stream(ts_device *device);
+/* A stream of its own, independent of the default one: a thread of the library on the CPU, a non-blocking CUstream on a
+ * GPU. Owns: *out, ended by ts_stream_destroy. Errors: TS_NOMEM, TS_DEVICE, TS_RUNTIME after fork. */
 TS_API TS_CHECKED ts_status ts_stream_create(ts_device *device, ts_stream **out, ts_error *err);
 /* Waits for nothing on a GPU; on the CPU drains the stream first. NULL is fine. */
 TS_API void ts_stream_destroy(ts_stream *stream);
@@ -173,10 +193,15 @@ TS_API TS_CHECKED ts_status ts_stream_fault(const ts_stream *stream, uint64_t ma
 
 /* ---- events ---------------------------------------------------------------------------------------- */
 
+/* A mark in the order of a stream, for waiting and for measuring: "record" puts it behind the work given so far, and
+ * may be called again, which moves it. Owns: *out, ended by ts_event_destroy. Errors: TS_NOMEM, TS_DEVICE. */
 TS_API TS_CHECKED ts_status ts_event_create(ts_device *device, ts_event **out, ts_error *err);
 TS_API void ts_event_destroy(ts_event *event); /* NULL is fine; pending records still happen */
+/* Enqueued on `stream`, of the event's device; returns at once. */
 TS_API TS_CHECKED ts_status ts_event_record(ts_event *event, const ts_stream *stream, ts_error *err);
+/* Waits until the last record has happened, at most limit_ns; at once if there is none. Errors: as ts_stream_sync. */
 TS_API TS_CHECKED ts_status ts_event_sync(ts_event *event, int64_t limit_ns, ts_error *err);
+/* *done: the last record has happened, or there is none; never waits. */
 TS_API TS_CHECKED ts_status ts_event_done(ts_event *event, bool *done, ts_error *err);
 /* Requests a call when the event's last record has happened. *taken is false, and nothing requested, while too
  * many notices of events are in flight on a GPU (more than 32): ask ts_event_done from time to time instead. */
@@ -192,6 +217,7 @@ TS_API TS_CHECKED ts_status ts_program_load(ts_device *device, const ts_code *co
                                             const char *file, ts_program **out, ts_error *err);
 /* The program must not be running. NULL is fine. */
 TS_API void ts_program_destroy(ts_program *program);
+/* What the compiler decided for the code: parameters, threads, shared memory, tensor maps. Borrowed. */
 TS_API const ts_plan *ts_program_plan(const ts_program *program);
 /* What the driver's assembler had to say (registers, spills, warnings); "" on the CPU and when the driver answered
  * from its own cache. A warning C75xx means that tensor-core work was serialised: a mistake of our compiler. */

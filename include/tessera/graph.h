@@ -6,6 +6,19 @@
  * A script is a list of steps, run from the first to the last in the order of a stream:
  *     RUN work              SET condition = value        JUMP to a step
  *     JUMP_IF / JUMP_UNLESS condition == value
+ *
+ *     ts_piece *work;
+ *     ts_script *script;
+ *     ts_record_begin(stream, &err);
+ *     ts_launch(stream, grid, kernel, args, n, 0, &err);              recorded, not run
+ *     ts_record_end(stream, &work, &err);
+ *     ts_step step = {.op = TS_STEP_RUN, .work = work};
+ *     ts_script_create(device, &step, 1, NULL, NULL, &script, &err);
+ *     for (int i = 0; i < 1000; i++)
+ *         ts_script_launch(script, stream, &err);
+ *
+ * Threads: a stream is recorded by one thread at a time; pieces and scripts may be retained, launched and released from
+ * any thread. Errors name the stream or step that is wrong; nothing has been enqueued then.
  */
 #ifndef TESSERA_GRAPH_H
 #define TESSERA_GRAPH_H
@@ -19,6 +32,7 @@ extern "C" {
 typedef struct ts_piece ts_piece;     /* one recorded piece: a launch, a copy, ...; counted */
 typedef struct ts_script ts_script; /* counted */
 
+/* What a piece does, for those who show or change graphs. */
 typedef enum ts_piece_kind {
     TS_PIECE_OTHER,
     TS_PIECE_KERNEL,
@@ -36,11 +50,16 @@ typedef enum ts_piece_kind {
 TS_API TS_CHECKED ts_status ts_record_begin(const ts_stream *stream, ts_error *err);
 /* Owns: *out, the first of a list (NULL: nothing was recorded), one reference of each. */
 TS_API TS_CHECKED ts_status ts_record_end(const ts_stream *stream, ts_piece **out, ts_error *err);
-TS_API bool ts_record_active(const ts_stream *stream); /* false for a GPU's stream */
+/* Whether the stream is being recorded now; false for a GPU's stream. */
+TS_API bool ts_record_active(const ts_stream *stream);
+/* The piece recorded after this one, NULL for the last: borrowed, from the list that ts_record_end gave. */
 TS_API ts_piece *ts_piece_next(const ts_piece *work);
 TS_API ts_piece_kind ts_piece_kind_of(const ts_piece *work);
-TS_API void ts_piece_release(ts_piece *work); /* NULL is fine */
+/* Ends one reference; the piece and what it keeps of its arguments go with the last. NULL is fine. */
+TS_API void ts_piece_release(ts_piece *work);
 
+/* One step. RUN needs `work`; SET, JUMP_IF and JUMP_UNLESS need `condition` and `value`; jumps need `target`, a step's
+ * index or the number of steps. Other members are not looked at. */
 typedef enum ts_step_op { TS_STEP_RUN, TS_STEP_SET, TS_STEP_JUMP, TS_STEP_JUMP_IF, TS_STEP_JUMP_UNLESS } ts_step_op;
 typedef struct ts_step {
     ts_step_op op;
@@ -50,11 +69,15 @@ typedef struct ts_step {
     ts_piece *work;
 } ts_step;
 
-/* Errors: TS_UNSUPPORTED for a GPU. Retains the works. `end(user)` is called once, in whatever thread drops the script last. */
+/* A script of n steps, which are copied; their works are retained. `end(user)` is called once, in whatever thread drops
+ * the script last; it may be NULL. Owns: *out, one reference, ended by ts_script_release. Errors: TS_NOMEM; TS_VALUE
+ * for a step without what it needs and for a jump beyond the end; TS_UNSUPPORTED for a GPU. */
 TS_API TS_CHECKED ts_status ts_script_create(ts_device *device, const ts_step *steps, size_t n, void (*end)(void *user),
                                              void *user, ts_script **out, ts_error *err);
-TS_API void ts_script_release(ts_script *script); /* NULL is fine; launches that run keep it */
-/* A fault ends this run of the script and is told at the stream's next wait. */
+/* NULL is fine; launches that still run keep the script until they end. */
+TS_API void ts_script_release(ts_script *script);
+/* Enqueued on `stream` as one piece of work; returns before it is done unless the stream is the default one. A fault
+ * ends this run of the script and is reported by the stream's next wait. */
 TS_API TS_CHECKED ts_status ts_script_launch(ts_script *script, const ts_stream *stream, ts_error *err);
 
 #ifdef __cplusplus

@@ -102,7 +102,8 @@
  *     mul_wide             i32 x i32 -> i64; signed unless TS_A_UNSIGNED
  *     mbar_init ptr (count in attr)  mbar_expect ptr, bytes i32, [pred]  mbar_arrive ptr, [pred]
  *     mbar_wait            ptr, parity i32: returns when the phase of that parity has completed
- *     st_async             shared pointer, value (32 or 64 bits), barrier pointer in the same block of the cluster, [pred]
+ *     st_async             shared pointer, value (32 or 64 bits), barrier pointer in the same block of the cluster,
+ *                          [pred]
  *     tma_load             shared pointer, barrier pointer, coordinates innermost first, [pred]
  *     tma_store, _reduce   shared pointer, coordinates innermost first, [pred]
  *     wgmma                accumulators.., a (descriptor i64, or 4 registers TS_MMA_A_REGS), b desc i64,

@@ -4,6 +4,17 @@
  * compiled specialisation for each key its arguments have had; a launch whose key is known costs no
  * lock, no allocation and no formatting. See docs/design.md section 5; array.h makes arguments of arrays.
  *
+ *     ts_kernel *kernel;
+ *     ts_kernel_desc desc = {.name = "scale", .source = {.kind = TS_SOURCE_TEXT, .bytes = ir, .n = strlen(ir)}};
+ *     ts_kernel_create(&desc, &kernel, &err);
+ *     ts_arg args[2];
+ *     ts_arg_of_array(x, &args[0]);
+ *     args[1] = (ts_arg){.kind = TS_SPEC_FLOAT, .value.f = 2.0};
+ *     ts_launch(NULL, (int64_t[]){n / 1024, 1, 1}, kernel, args, 2, 0, &err);
+ *
+ * Threads: a kernel may be launched from several threads at once. Streams: a launch is enqueued and returns before the
+ * device is done, except on the CPU's default stream.
+ *
  * An argument list is flat. A tuple is a TS_SPEC_TUPLE whose value is the number of its items, then the
  * items (which may be tuples again); a list of arrays is a TS_SPEC_LIST whose value is its length, then
  * the arrays.
@@ -21,8 +32,9 @@ extern "C" {
 typedef struct ts_buffer ts_buffer; /* array.h */
 typedef struct ts_kernel ts_kernel;
 
+/* The greatest extent of a grid along each axis; the most arguments of a launch, items of tuples and lists counted. */
 #define TS_GRID_MAX ((int64_t)(1 << 24) - 1)
-#define TS_LAUNCH_ARGS 128 /* greatest number of arguments, items of tuples and lists counted */
+#define TS_LAUNCH_ARGS 128
 
 /* One argument as the caller has it. How it is passed follows from `kind` and the kernel's ts_param:
  *     ARRAY    data, dtype, rank, shape, strides, device, readonly
@@ -80,6 +92,7 @@ typedef enum ts_param_flags {
     TS_PARAM_NUMBER = TS_PARAM_BOOL | TS_PARAM_INT | TS_PARAM_FLOAT
 } ts_param_flags;
 
+/* One top-level parameter. All zero: no name, and decided by the argument. */
 typedef struct ts_param {
     const char *name;       /* for messages; copied; NULL = "argument N" */
     uint8_t flags;          /* ts_param_flags */
@@ -95,6 +108,7 @@ typedef struct ts_target_hints {
 } ts_target_hints;
 #define TS_LAUNCH_TARGETS 8
 
+/* What a kernel is made of. Zero members are defaults; only `source` is needed. */
 typedef struct ts_kernel_desc {
     const char *name;        /* copied; for messages */
     const char *file;        /* source file of the kernel, for messages; copied; may be NULL */
@@ -113,8 +127,9 @@ TS_API TS_CHECKED ts_status ts_kernel_create(const ts_kernel_desc *desc, ts_kern
  * at every call. Everything that the desc says is compared, and a module byte for byte as it was built; `alloc` and
  * `user` are not. The library keeps the first 4096 for good. Owns: *out, a counted reference. Errors: as above. */
 TS_API TS_CHECKED ts_status ts_kernel_find(const ts_kernel_desc *desc, ts_kernel **out, ts_error *err);
+/* One more reference, one less; the kernel ends with the last. NULL is fine for release. Threads: safe. */
 TS_API void ts_kernel_retain(ts_kernel *kernel);
-TS_API void ts_kernel_release(ts_kernel *kernel); /* NULL is fine */
+TS_API void ts_kernel_release(ts_kernel *kernel);
 
 /* For messages; borrowed. The name of a top-level parameter is NULL where none was given. */
 TS_API const char *ts_kernel_name(const ts_kernel *kernel);
@@ -153,19 +168,23 @@ typedef struct ts_launch_config {
 TS_API TS_CHECKED ts_status ts_launch_config_run(const ts_stream *stream, const ts_launch_config *config,
                                                  ts_kernel *kernel, const ts_arg *args, size_t n, ts_error *err);
 
-/* Compiles and loads as a launch would, without running. `*plan` is borrowed from the kernel. */
+/* Compiles and loads as a launch would, without running, so that a later launch finds the code. Waits for the compiler
+ * and the driver, not for the device. `*plan` is borrowed from the kernel. Errors: as ts_launch, but for the grid. */
 TS_API TS_CHECKED ts_status ts_kernel_prepare(const ts_stream *stream, ts_kernel *kernel, const ts_arg *args,
                                               size_t n, const ts_plan **plan, ts_error *err);
 
-/* What ts_compile would be told for these arguments (at most TS_LAUNCH_ARGS items), for tools. */
+/* The specialisation of these arguments as ts_compile takes it, for tools: *n_spec entries of `spec`, which has room
+ * for TS_LAUNCH_ARGS. Compiles nothing. Errors: as ts_launch, but for the grid. */
 TS_API TS_CHECKED ts_status ts_kernel_spec(const ts_kernel *kernel, const ts_arg *args, size_t n, ts_spec *spec,
                                            size_t *n_spec, ts_error *err);
 
 /* The cost report of a launch that is not run. `target` 0: of the device, which then assembles the code too, so
- * that registers are known; another target needs no device. Owns: *out, ended by ts_report_destroy. */
+ * that registers are known; another target needs no device. Owns: *out, ended by ts_report_destroy. Errors: as
+ * ts_kernel_prepare; TS_UNSUPPORTED for a custom source. */
 TS_API TS_CHECKED ts_status ts_kernel_report(const ts_stream *stream, ts_kernel *kernel, const ts_arg *args, size_t n,
                                              const int64_t grid[3], ts_target target, ts_report **out, ts_error *err);
 
+/* Counts since the kernel was made, over all devices; read without a lock, so they may be a launch apart. */
 typedef struct ts_kernel_stats {
     uint64_t n_specialised;             /* specialisations loaded */
     uint64_t n_compiled, n_from_memory, n_from_disk; /* where their code came from */

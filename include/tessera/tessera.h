@@ -3,6 +3,11 @@
  * All of Tessera's C interface. A program includes this file and links libtessera; docs/guide/c.md is its first page,
  * examples/c/ a whole program.
  *
+ *     #include <tessera/tessera.h>                      cc program.c $(pkg-config --cflags --libs tessera)
+ *     ts_device_get(TS_DEVICE_CPU, 0, &device, &err);
+ *     ts_kernel_create(&desc, &kernel, &err);           desc.source: IR that was built, IR as text, packed Python
+ *     ts_launch(ts_device_default_stream(device), grid, kernel, args, n_args, 0, &err);
+ *
  *     base.h      statuses, errors, the allocation hook
  *     ir.h        building kernels as IR
  *     compile.h   from a kernel's source to code; what the compiler is told about arguments

@@ -49,12 +49,31 @@ void ts_piece_release(ts_piece *work)
 
 /* ---- scripts --------------------------------------------------------------------------------------------- */
 
+/* A step has what its kind needs. */
+static ts_status graph_check(const ts_step *steps, size_t n, ts_error *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        const ts_step *step = &steps[i];
+        bool jumps = step->op != TS_STEP_RUN && step->op != TS_STEP_SET;
+        if (step->op < TS_STEP_RUN || step->op > TS_STEP_JUMP_UNLESS)
+            return ts_fail(err, TS_VALUE, "step %zu of the graph has the unknown kind %d", i, (int)step->op);
+        if (step->op == TS_STEP_RUN && !step->work)
+            return ts_fail(err, TS_VALUE, "step %zu of the graph runs nothing; give it recorded work", i);
+        if (step->op != TS_STEP_RUN && step->op != TS_STEP_JUMP && !step->condition)
+            return ts_fail(err, TS_VALUE, "step %zu of the graph needs the address of a condition", i);
+        if (jumps && step->target > n)
+            return ts_fail(err, TS_VALUE, "step %zu of the graph jumps to step %u of %zu", i, step->target, n);
+    }
+    return TS_OK;
+}
+
 ts_status ts_script_create(ts_device *device, const ts_step *steps, size_t n, void (*end)(void *user), void *user,
                            ts_script **out, ts_error *err)
 {
     *out = NULL;
     if (!device->ops->script_launch)
         return graph_missing(err);
+    TS_TRY(graph_check(steps, n, err));
     ts_script *script = ts__new(device->alloc, sizeof *script + n * sizeof *steps);
     if (!script)
         return ts_fail(err, TS_NOMEM, "out of memory for a graph of %zu steps", n);

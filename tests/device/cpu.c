@@ -4,6 +4,7 @@
  * survived, memory is reused and failing allocations are reported.
  */
 #include "setup.h"
+#include "tessera/graph.h"
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -797,6 +798,35 @@ static void wrong_use_is_answered(void)
     ts__cpu_destroy(other);
 }
 
+static void graphs_of_impossible_steps_are_refused(void)
+{
+    ts_device *device = device_new(2, NULL);
+    uint32_t condition = 0;
+    const struct {
+        ts_step step;
+        const char *says;
+    } cases[] = {
+        {{.op = TS_STEP_RUN}, "step 0 of the graph runs nothing"},
+        {{.op = TS_STEP_SET}, "step 0 of the graph needs the address of a condition"},
+        {{.op = TS_STEP_JUMP_IF, .target = 1}, "step 0 of the graph needs the address of a condition"},
+        {{.op = TS_STEP_JUMP_UNLESS, .target = 2, .condition = &condition}, "step 0 of the graph jumps to step 2 of 1"},
+        {{.op = TS_STEP_JUMP, .target = UINT32_MAX}, "step 0 of the graph jumps to step 4294967295 of 1"},
+        {{.op = (ts_step_op)7}, "step 0 of the graph has the unknown kind 7"},
+    };
+    for (size_t i = 0; i < TS_COUNT(cases); i++) {
+        ts_script *script = (ts_script *)&condition;
+        CHECK_INT(ts_script_create(device, &cases[i].step, 1, NULL, NULL, &script, &err), TS_VALUE);
+        CHECK(!script && strstr(err.text, cases[i].says));
+    }
+    ts_script *script;
+    const ts_step set = {.op = TS_STEP_SET, .condition = &condition, .value = 5};
+    CHECK_OK(ts_script_create(device, &set, 1, NULL, NULL, &script, &err));
+    CHECK_OK(ts_script_launch(script, ts_device_default_stream(device), &err));
+    CHECK_INT(condition, 5);
+    ts_script_release(script);
+    ts__cpu_destroy(device);
+}
+
 int main(void)
 {
     every_block_runs_once();
@@ -822,5 +852,6 @@ int main(void)
     a_forked_child_computes_again();
     every_failing_allocation_is_reported_and_nothing_leaks();
     wrong_use_is_answered();
+    graphs_of_impossible_steps_are_refused();
     return check_done();
 }
