@@ -85,32 +85,32 @@ static void mma_index(const mma *s, cg_index *at, cg_ref row, cg_ref col, uint32
         at->axis[s->rank - 1].lane[b] = (int64_t)1 << b;
 }
 
-static void mma_put(mma *s, const cg_mem *to, cg_ref offset, uint32_t bits, cg_ref x)
+/* 2^bits elements side by side from `offset` on: sets the memory to one dimension, gives the index. */
+static cg_ix mma_line(mma *s, cg_mem *line, cg_ref offset, uint32_t bits)
 {
-    cg_mem line = *to;
     cg_index at;
     memset(&at, 0, sizeof at);
-    line.rank = at.rank = 1;
-    line.stride[0] = cg_int(s->e, 1);
+    line->rank = at.rank = 1;
+    line->stride[0] = cg_int(s->e, 1);
     at.bits = bits;
     at.axis[0].base = offset;
     for (uint32_t b = 0; b < bits; b++)
         at.axis[0].lane[b] = (int64_t)1 << b;
-    cg_store(s->e, &line, cg_intern(s->e, &at), x);
+    return cg_intern(s->e, &at);
+}
+
+static void mma_put(mma *s, const cg_mem *to, cg_ref offset, uint32_t bits, cg_ref x)
+{
+    cg_mem line = *to;
+    cg_ix at = mma_line(s, &line, offset, bits);
+    cg_store(s->e, &line, at, x);
 }
 
 static cg_ref mma_get(mma *s, const cg_mem *from, cg_ref offset, uint32_t bits)
 {
     cg_mem line = *from;
-    cg_index at;
-    memset(&at, 0, sizeof at);
-    line.rank = at.rank = 1;
-    line.stride[0] = cg_int(s->e, 1);
-    at.bits = bits;
-    at.axis[0].base = offset;
-    for (uint32_t b = 0; b < bits; b++)
-        at.axis[0].lane[b] = (int64_t)1 << b;
-    return cg_load(s->e, &line, cg_intern(s->e, &at));
+    cg_ix at = mma_line(s, &line, offset, bits);
+    return cg_load(s->e, &line, at);
 }
 
 static void mma_pack_a(mma *s)

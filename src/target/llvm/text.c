@@ -187,24 +187,26 @@ static void text_put(cg *e, cg_map *map, uint64_t a, uint64_t b, cg_ref value)
 
 /* ---- types and literals -------------------------------------------------------------------------*/
 
-const char *cg_type(cg *e, cg_reg reg, uint32_t bits)
+/* The name of one element; of 2^bits of them by the format, which takes their number and that name. */
+TS_PRINTF(2, 0)
+static const char *text_vector(cg *e, const char *format, uint32_t bits, const char *one)
 {
-    if (!bits)
-        return text_regs[reg];
     char text[32];
-    int n = snprintf(text, sizeof text, "<%u x %s>", 1u << bits, text_regs[reg]);
+    if (!bits)
+        return one;
+    int n = snprintf(text, sizeof text, format, 1u << bits, one);
     const char *copy = ts__arena_text(e->arena, text, (size_t)n);
     return copy ? copy : "";
 }
 
+const char *cg_type(cg *e, cg_reg reg, uint32_t bits)
+{
+    return text_vector(e, "<%u x %s>", bits, text_regs[reg]);
+}
+
 const char *cg_suffix(cg *e, cg_reg reg, uint32_t bits)
 {
-    if (!bits)
-        return text_short[reg];
-    char text[32];
-    int n = snprintf(text, sizeof text, "v%u%s", 1u << bits, text_short[reg]);
-    const char *copy = ts__arena_text(e->arena, text, (size_t)n);
-    return copy ? copy : "";
+    return text_vector(e, "v%u%s", bits, text_short[reg]);
 }
 
 cg_reg cg_reg_of(const cg *e, ts_type type)
