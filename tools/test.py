@@ -2,8 +2,8 @@
 """Everything `make test` runs, with one closing line: N passed, N failed, N skipped.
 
 Steps: C tests in a debug build, the same under AddressSanitizer and UBSan, bounded fuzzing, Python
-tests, random tile programs, and checks of the tree (include graph, sizes). `--only STEP` runs one; `asan`, `ubsan`, `tsan`,
-`golden` and `long` run only when named.
+tests, random tile programs, and checks of the tree (include graph, sizes). `--only STEP` runs one; `asan`, `ubsan`,
+`tsan`, `golden` and `long` run only when named.
 """
 
 from __future__ import annotations
@@ -124,6 +124,7 @@ def step_c(_: argparse.Namespace) -> Count:
     total = tool("tools/rooms.py", "--check", "build-test")
     total.add(programs("build-test"))
     total.add(examples("build-test"))
+    total.add(installed("build-test"))
     return total
 
 
@@ -141,6 +142,36 @@ def examples(folder: str) -> Count:
                 mark = "ok  " if not done.returncode else "FAIL"
                 print(f"  {mark} {path.name} {' '.join(words)}{'with the mock GPU' if env else ''}", flush=True)
                 print("".join(f"    {line}\n" for line in done.stdout.splitlines()) + done.stderr, end="")
+    return total
+
+
+def installed(folder: str) -> Count:
+    """Installs headers, library and pkg-config file below a folder of their own: the example must compile against them
+    as C17 and as C++17, and run.
+    """
+    total = Count()
+    with tempfile.TemporaryDirectory() as place:
+        options = ["--no-rebuild", "--quiet", "--tags", "runtime,devel", "--destdir", place]
+        done = run(["meson", "install", "-C", folder, *options])
+        found = sorted(pathlib.Path(place).rglob("tessera.pc"))
+        prefix = found[0].parents[3 if found[0].parents[2].name == "lib" else 2] if found else pathlib.Path(place)
+        env = {"PKG_CONFIG_PATH": str(found[0].parent)} if found else {}
+        flags = ["--define-variable", f"prefix={prefix}", "--cflags", "--libs", "tessera"]
+        words = run(["pkg-config", *flags], env=env).stdout.split()
+        program, source = f"{place}/fused", "examples/c/fused.c"
+        strict = ["-D_GNU_SOURCE", "-Wall", "-Werror", source, "-o", program, *words, "-lm"]
+        library = {"LD_LIBRARY_PATH": next((w[2:] for w in words if w.startswith("-L")), "")}
+        library |= {"TESSERA_CACHE_DIR": f"{place}/cache"}
+        for name, command, variables in (
+            ("C++17", ["c++", "-x", "c++", "-std=c++17", *strict], {}),
+            ("C17", ["cc", "-std=c17", *strict], {}),
+            ("runs", [program], library),
+        ):
+            if not done.returncode:
+                done = run(command, timeout=100, env=variables)
+            total.add(Count(int(done.returncode == 0), int(done.returncode != 0)))
+            print(f"  {'ok  ' if not done.returncode else 'FAIL'} installed library: {name}", flush=True)
+        print(done.stderr, end="")
     return total
 
 

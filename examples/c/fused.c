@@ -8,7 +8,7 @@
  * Then the price of a client that builds its kernel at every call, as lazy arrays do: build, find, launch, on the CPU
  * device, with arrays of one tile.
  *
- *     cc examples/c/fused.c -Iinclude -Lbuild-test -ltessera && ./a.out [cached]
+ *     cc examples/c/fused.c $(pkg-config --cflags --libs tessera) -lm && ./a.out [cached]
  *
  * `cached`: fails unless all code came from the cache on disk, which a run before has filled. Where there is a GPU the
  * kernels run there, too; under the mock driver (TESSERA_CUDA_DRIVER) they are launched but compute nothing.
@@ -102,8 +102,10 @@ static ts_kernel *kernel_of(const ts_module *module, const char *name, size_t n_
 
 static ts_arg array_of(ts_device *device, void *data, const int64_t *shape)
 {
-    return (ts_arg){.kind = TS_SPEC_ARRAY, .dtype = TS_DTYPE_float32, .rank = 1, .device = ts_device_id(device),
-                    .value.data = data, .shape = shape};
+    ts_arg arg = {.kind = TS_SPEC_ARRAY, .dtype = TS_DTYPE_float32, .rank = 1, .device = ts_device_id(device)};
+    arg.value.data = data;
+    arg.shape = shape;
+    return arg;
 }
 
 static ts_arg float_of(float value)
