@@ -146,7 +146,8 @@ class Measured(NamedTuple):
 
 
 def measured() -> dict[tuple[str, str], Measured]:
-    """The greatest error by function and type as build/test_math_ulp prints it; of two lines the worse, and all values."""
+    """The greatest error by function and type as build/test_math_ulp prints it: of two lines the worse, and all
+    values."""
     line = r"^(\w+) +(\w+) +bound +[\d.]+ +measured +([\d.]+) at (.*?) +\((\d+) values, (\d+) instructions\)"
     found: dict[tuple[str, str], Measured] = {}
     for name, type_, ulp, at, values, price in re.findall(line, MEASURED.read_text(), re.MULTILINE):

@@ -10,7 +10,7 @@
  * What a scalar's value depends on is known unless it comes out of memory or a tile; an `if` on such a value counts
  * both sides and a loop on such a value counts one trip, and the count is no longer exact. As long as no
  * loop or condition depends on the block's number, one block stands for all; else at most COUNT_BLOCKS
- * of them, evenly spread, are run. A loop without regions inside whose results nobody reads is not run but multiplied.
+ * of them, evenly spread, are run. A loop without regions inside whose results are not read is not run but multiplied.
  */
 #include "compile/count.h"
 #include "ir/scalar.h"

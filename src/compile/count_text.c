@@ -101,7 +101,7 @@ static void expr_put(const expr *e, ts_val v, uint32_t depth)
     ts__count_expr(e->fn, e->request, v, depth, e->out);
 }
 
-/* x of (x + d - 1) / d, with d in *divisor; 0 when `v` is no such sum. */
+/* x of (x + d - 1) / d, with d in *divisor; 0 when `v` has another form. */
 static ts_val expr_rounded_up(const ts_fn *fn, ts_val v, int64_t divisor)
 {
     int64_t add;

@@ -22,7 +22,7 @@ ts_cache *ts__cache_create(const ts_cache_options *options);
 void ts__cache_destroy(ts_cache *cache);
 /* The process's own, set up from TESSERA_CACHE_DIR (0, off or none: no directory), TESSERA_CACHE_SIZE (bytes, with
  * K, M or G), else XDG_CACHE_HOME or HOME. *out is NULL when memory is out. Errors: TS_VALUE for a TESSERA_CACHE_SIZE
- * that is no size. */
+ * that does not parse. */
 TS_CHECKED ts_status ts__cache_shared(ts_cache **out, ts_error *err);
 
 typedef enum ts_cache_hit { TS_CACHE_MISS, TS_CACHE_MEMORY, TS_CACHE_DISK } ts_cache_hit;

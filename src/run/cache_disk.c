@@ -277,7 +277,7 @@ typedef struct disk_list {
     uint64_t total;
 } disk_list;
 
-/* Puts our files of one folder on the list; temporary ones that nobody finished within an hour go at once. */
+/* Puts our files of one folder on the list; temporary ones older than an hour go at once. */
 static void disk_list_folder(disk_list *list, int at, const char *prefix, bool (*is_listed)(const char *name))
 {
     DIR *folder = fdopendir(at);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Files of the cache of compiled code. What is in them is run, so they are kept in a directory of our own, inside
- * the one that was given, and only what nobody else can have written is read:
+ * the one that was given, and only what no other user can have written is read:
  *
  *     <given>/                           of this user or root; others cannot write to it, or it is sticky
  *         tessera-code/                  ours, 0700

@@ -81,7 +81,7 @@ static ts_kernel *find_known(const ts_text *key, uint64_t hash)
     return NULL;
 }
 
-/* Under lock. Where there is no room, the kernel is its caller's alone. */
+/* Under lock. Where the list is full the kernel is not kept: its caller has the only reference. */
 static void find_keep(const ts_text *key, uint64_t hash, ts_kernel *kernel)
 {
     const ts_alloc *alloc = ts_alloc_default();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernel objects: the packed function with its annotations and hints, and the table of specialisations.
- * Readers go through the table without a lock; whoever misses takes the kernel's lock, compiles (through
+ * Readers go through the table without a lock; a thread that misses takes the kernel's lock, compiles (through
  * the cache), loads, and publishes. Tables and entries that were replaced live until the kernel ends,
  * because a reader may still be in them; they are few, each came with a compilation or a device reset.
  */

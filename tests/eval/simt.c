@@ -989,9 +989,9 @@ static ts_status sk_wgmma_run(const sk_wgmma *c, uint32_t flags, void *out)
                 warp = ts_op2(&k.b, TS_OP_shri, k.tid, sk_i32(&k, 5), 0);
             ts_val half = ts_op2(&k.b, TS_OP_andi, ts_op2(&k.b, TS_OP_shri, k.tid, sk_i32(&k, 4), 0), sk_i32(&k, 1), 0);
             ts_val line = ts_op2(&k.b, TS_OP_addi, row, ts_op2(&k.b, TS_OP_muli, warp, sk_i32(&k, 16), 0), 0);
-            ts_val row = ts_op2(&k.b, TS_OP_shri, line, sk_i32(&k, 3), 0);
+            ts_val panel_row = ts_op2(&k.b, TS_OP_shri, line, sk_i32(&k, 3), 0);
             ts_val chunk = ts_op2(&k.b, TS_OP_andi, line, sk_i32(&k, 7), 0);
-            ts_val at = sk_at(&k, sk_at(&k, sk_shared(&k, TS_T_i16, 0), row, 128), chunk, 16);
+            ts_val at = sk_at(&k, sk_at(&k, sk_shared(&k, TS_T_i16, 0), panel_row, 128), chunk, 16);
             at = sk_at(&k, at, half, 1024);
             at = sk_at(&k, at, sk_i32(&k, step), 2048);
             ts_type four[] = {TS_T_i32, TS_T_i32, TS_T_i32, TS_T_i32};

@@ -3,7 +3,7 @@
  * Thread blocks that share a tile block (cluster.h): how they begin, meet and part, and exchanges by st.async.
  *
  * An exchange sends every partial result to all blocks, each with its bytes counted by an mbarrier of the block it
- * goes to. So nobody waits for stores or loads of global memory, as a barrier of the cluster would (its release is a
+ * goes to. So no block waits for stores or loads of global memory, as a barrier of the cluster would (its release is a
  * fence of the whole GPU). Inside loops memory and mbarriers are double:
  *
  *     turn   buffer  mbarrier  parity       a block sends turn e + 2 when it has all of turn e + 1, thus after every

@@ -23,7 +23,7 @@ void ts__cluster_meet(ts_lower *lw);
 void ts__cluster_leave(ts_lower *lw);
 /* A barrier of the whole cluster; false where the tile block is one thread block. */
 bool ts__cluster_barrier(ts_lower *lw);
-/* Arrives at the cluster's barrier; whoever meets next waits for it. */
+/* Arrives at the cluster's barrier; the next _meet waits for it. */
 void ts__cluster_arrive(ts_lower *lw);
 
 /* An exchange of `bytes` for instruction `v`: begin; write to and read from _memory within the thread block; _expect,

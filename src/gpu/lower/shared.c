@@ -44,7 +44,7 @@ uint32_t ts__shared_fix(ts_lower *lw, uint32_t bytes, uint32_t align, ts_val why
 {
     ts_assert(ts_is_pow2(align));
     uint32_t begin = ts_round_up(lw->shared.peak, align);
-    ts_assert(shared_clear(&lw->shared, begin, bytes) == begin); /* nobody else's */
+    ts_assert(shared_clear(&lw->shared, begin, bytes) == begin); /* free */
     (void)TS_PUSH(lw->arena, &lw->shared.fixed, ((ts_shared_use){begin, begin + bytes}));
     shared_grow(lw, begin + bytes, bytes, why);
     return begin;

@@ -97,8 +97,8 @@ ts_val ts__hook_loop_results(ts_lower *lw, ts_val loop, ts_val next);
 void ts__hook_loop_next(ts_lower *lw, ts_val loop, ts_vals *values);
 void ts__hook_loop_types(ts_lower *lw, ts_val loop, ts_vals *types);
 void ts__hook_loop_end(ts_lower *lw, ts_val loop);
-ts_val ts__hook_first_step(ts_lower *lw, ts_val loop);               /* 0 = nobody knows */
-ts_val ts__hook_skip_steps(ts_lower *lw, ts_val loop, ts_val count); /* `count` itself when nobody skips */
+ts_val ts__hook_first_step(ts_lower *lw, ts_val loop);               /* 0 = no strategy knows */
+ts_val ts__hook_skip_steps(ts_lower *lw, ts_val loop, ts_val count); /* `count` itself when none skips */
 bool ts__hook_skips(ts_lower *lw, ts_val v);
 bool ts__hook_defers(ts_lower *lw, ts_val v);
 void ts__hook_recalls(ts_lower *lw, ts_val v);

@@ -8,7 +8,8 @@
  *     one vector, or the same in all blocks  vectors, each with its predicate
  *     otherwise                              if (block-uniform: tile inside) vectors else vectors with predicates
  *
- * Where the extent is no multiple of a vector, the thread whose vector the end cuts goes element by element.
+ * Where the extent is not a multiple of a vector, the thread whose vector reaches over the end goes element by
+ * element.
  */
 #include "ir/float.h"
 #include "gpu/lower/code.h"

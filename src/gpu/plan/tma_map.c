@@ -108,7 +108,7 @@ static bool map_dims(const ts_fn *fn, ts_val make, const ts_type_info *tensor, u
     uint32_t n = 1;
     for (uint32_t i = 0; i < tensor->rank; i++) {
         bool slice = load->start && i == load->slice_axis;
-        bool steps = i != unit && tensor->dims[i] != 1; /* nobody takes a step along one element */
+        bool steps = i != unit && tensor->dims[i] != 1; /* no index moves along one element */
         if (slice)
             dim[i] = (ts_plan_num){TS_SLICE_ROWS, -1};
         else if (!map_dim(fn, make, tensor, false, i, &dim[i]))

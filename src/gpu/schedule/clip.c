@@ -3,7 +3,7 @@
  * Tiles with more rows than their array (tma.h): a copy whose box reaches far beyond the array is slow (M = 16 under a
  * box of 64 rows: a third slower on an H200), so the launch cuts the box to the array's rows (ts_plan_tmap.clip). Then
  *   - fewer bytes arrive on a stage's barrier: counted here, once, from the array's extent;
- *   - nobody writes the other rows of the stages: the consumers fill them with zeros, once.
+ *   - TMA does not write the other rows of the stages: the consumers fill them with zeros, once.
  */
 #include "gpu/schedule/schedule.h"
 #include "gpu/lower/code.h"

@@ -261,7 +261,7 @@ static void async_store_all(ts_lower *lw, ts_val loop, ts_val stage)
             async_store_regs(lw, &async_of(lw)->operand.at[i], stage);
 }
 
-/* What the loads by register hand out of the `if`: their values, or zeros where there is no such step. */
+/* The results of the `if` around loads by register: their values, or zeros behind the last step. */
 static void async_yield(ts_lower *lw, ts_val loop, bool zeros, ts_vals *types)
 {
     ts_vals values = {0};

@@ -367,7 +367,7 @@ static void rotate_rest(rotate_job *job)
     rotate_second(job);
     ts__wgmma_wait(lw, 0);
     rotate_leave(job, TS_PHASE_SECOND);
-    if (lw->shape.parent[job->loop]) /* else nobody waits for the stage */
+    if (lw->shape.parent[job->loop]) /* else the stage is never filled again */
         rotate_release(job, TS_PHASE_SECOND, ts__lower_add(lw, rotate_counter(job)->count, -1));
 }
 

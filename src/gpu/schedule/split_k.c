@@ -7,12 +7,12 @@
  *       acc += ..                    acc += ..
  *     store f(acc)                 write acc to own stages;   cluster barrier
  *                                  part = own + that of rank ^ 1 + that of rank ^ 2 ..;   arrive
- *                                  store f(part);   wait until nobody reads this block's memory any more
+ *                                  store f(part);   wait until no other block reads this block's memory
  *
  * Behind the loop the cluster is one large block whose upper warp bits number the blocks, as in kernels without
  * products (cluster.c): layouts deal tiles out to all of them, and every operation finds its elements there. A part is
- * laid out as the store wants it. Each element's sum has one order, whoever comes first, so results are the same bits
- * each time; no memory outside the kernel is used. plan/split_k.c tells which loops.
+ * laid out as the store wants it. Each element's sum has one order, whichever block comes first, so results are the
+ * same bits each time; no memory outside the kernel is used. plan/split_k.c finds the loops.
  */
 #include "gpu/schedule/schedule.h"
 #include "gpu/lower/cluster.h"

@@ -10,11 +10,11 @@
  * Neither has bank conflicts: the 16-byte chunk of a row is XORed with the row. A sum (atomic_red_view_tko) takes the
  * same way: the copy adds. Where a unit waits:
  *
- *     in the stages       behind the last product of the function nobody needs them: all units at once
+ *     in the stages       free behind the last product of the function: all units at once
  *     in the staging      inside loops: two units a warpgroup, the second is written while the first leaves; or all
  *                         units, which leave together (the wait then is the next tile's)
  *
- *     bar.sync            whoever sends has seen that the unit's place is free
+ *     bar.sync            the thread that sends has seen that the unit's place is free
  *     write, fence
  *     bar.sync
  *     one thread          send; commit; wait until all but the newest have been read

@@ -226,7 +226,7 @@ static void wgmma_finish(ts_lower *lw, ts_val loop)
     for (uint32_t i = 0; i < tma->groups.n; i++) {
         const ts_tma_group *group = &tma->groups.at[i];
         if (group->loop != loop || !group->waits_next_step || !lw->shape.parent[loop])
-            continue; /* nobody waits for a stage that is never filled again */
+            continue; /* the producer does not wait for a stage that it never fills again */
         const ts_tma_loop *counter = &tma->loops.at[group->at];
         wgmma_release(lw, group, ts__lower_add(lw, counter->count, -1), wgmma_moved(lw, counter));
     }
