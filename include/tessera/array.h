@@ -86,7 +86,8 @@ typedef struct ts_array {
 
 /* New arrays, row-major, of memory in stream order: contents undefined, zeros, or all elements of one bit pattern (in
  * the low bytes of `bits`; of complex128 that of each part). Owns: *out is a new reference, end it with
- * ts_array_release. Errors: TS_SHAPE (rank above 8, negative extent, more than 2^62 bytes), TS_TYPE, TS_NOMEM, TS_DEVICE. */
+ * ts_array_release. Errors: TS_SHAPE (rank above 8, negative extent, more than 2^62 bytes), TS_TYPE, TS_NOMEM,
+ * TS_DEVICE. */
 TS_API TS_CHECKED ts_status ts_array_empty(ts_device *device, const ts_stream *stream, ts_dtype dtype,
                                            uint32_t rank, const int64_t *shape, ts_array **out, ts_error *err);
 TS_API TS_CHECKED ts_status ts_array_zeros(ts_device *device, const ts_stream *stream, ts_dtype dtype,

@@ -78,8 +78,8 @@ typedef enum ts_gemm_flags {
  * Result   the same bits in every run on one device; one plan for all arrays that look alike.
  * Threads  safe. The plans of 4096 looks are kept for good; further ones are made anew at each call.
  * Errors   TS_SHAPE for shapes that do not fit or more than 2^56 elements; TS_TYPE for dtypes and for arguments that
- *          are not arrays; TS_VALUE for NULL, flags, arrays of different devices, a c that is read-only or shares memory
- *          with a or b; as ts_launch. */
+ *          are not arrays; TS_VALUE for NULL, flags, arrays of different devices, a c that is read-only or shares
+ *          memory with a or b; as ts_launch. */
 TS_API TS_CHECKED ts_status ts_gemm(const ts_stream *stream, const ts_arg *a, const ts_arg *b, const ts_arg *c,
                                     uint32_t flags, ts_error *err);
 
@@ -115,7 +115,8 @@ typedef struct ts_gemm_plan {
     int64_t constants[TS_GEMM_CONSTANTS]; /* in the order of the kernel's parameters behind the arrays */
     bool swapped;            /* the kernel makes c.T = b.T @ a.T: pass the arrays as (b.T, a.T, c.T) */
     ts_gemm_copy copies[2];  /* of a and b, made before */
-    int64_t parts[3];        /* split_gemm: the shape of its third array, which add_pieces then adds up into c; else 0 */
+    /* split_gemm: the shape of its third array, which add_pieces then adds up into c; else 0. */
+    int64_t parts[3];
     uint8_t sums;            /* ts_dtype of that array, and of all sums */
 } ts_gemm_plan;
 
