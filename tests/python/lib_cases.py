@@ -171,3 +171,18 @@ def oracle(name: str, arrays: Arrays) -> Arrays:
     """What the outputs should hold, of the inputs' values now."""
     writes = outputs(name)
     return CASES[name].wanted(**{k: np.asarray(v, np.float64) for k, v in arrays.items() if k not in writes})
+
+
+# ---- dtypes
+
+INTS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+FLOATS = ["float16", "bfloat16", "float32", "float64"]
+NARROW = ["float8_e4m3fn", "float8_e5m2"]
+ALL = ["bool", *INTS, *FLOATS, *NARROW]
+TAKES = {  # dtypes of inputs
+    "vector_add": INTS + FLOATS, "chain": FLOATS, "reduce": INTS + FLOATS, "arg_reduce": INTS + FLOATS,
+    "scan": INTS + FLOATS, "softmax": FLOATS, "layer_norm": FLOATS, "rms_norm": FLOATS,
+    "gemm": ["int8", *FLOATS, *NARROW], "batched_gemm": ["int8", *FLOATS, *NARROW], "gelu_gemm": FLOATS[:3],
+    "grouped_gemm": ["int8", *FLOATS, *NARROW], "attention": FLOATS[:3], "attention_backward": FLOATS[:3],
+    "permute": ALL, "transpose": ALL, "blur": ["float32"], "sobel": ["float32"],
+}  # fmt: skip

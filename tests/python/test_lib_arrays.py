@@ -10,7 +10,7 @@ import re
 import ml_dtypes
 import numpy as np
 import pytest
-from lib_cases import CASES, FUNCTIONS, N, call, oracle, outputs, values
+from lib_cases import ALL, CASES, FLOATS, FUNCTIONS, INTS, NARROW, TAKES, N, call, oracle, outputs, values
 from tessera.lib import _rules
 
 
@@ -109,18 +109,7 @@ def test_outputs_in_the_memory_of_other_arrays(name, output, other, way):
 
 # ---- dtypes ----------------------------------------------------------------------------------------------
 
-INTS = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
-FLOATS = ["float16", "bfloat16", "float32", "float64"]
-NARROW = ["float8_e4m3fn", "float8_e5m2"]
-ALL = ["bool", *INTS, *FLOATS, *NARROW]
 FEW = ("float32", "int8", "uint16")  # inputs that are tried with outputs of every dtype
-TAKES = {  # dtypes of inputs
-    "vector_add": INTS + FLOATS, "chain": FLOATS, "reduce": INTS + FLOATS, "arg_reduce": INTS + FLOATS,
-    "scan": INTS + FLOATS, "softmax": FLOATS, "layer_norm": FLOATS, "rms_norm": FLOATS,
-    "gemm": ["int8", *FLOATS, *NARROW], "batched_gemm": ["int8", *FLOATS, *NARROW], "gelu_gemm": FLOATS[:3],
-    "grouped_gemm": ["int8", *FLOATS, *NARROW], "attention": FLOATS[:3], "attention_backward": FLOATS[:3],
-    "permute": ALL, "transpose": ALL, "blur": ["float32"], "sobel": ["float32"],
-}  # fmt: skip
 GIVES = {  # dtypes of outputs, where the inputs do not decide
     "arg_reduce": ["int32", "int64", "uint32", "uint64"], "bits": ["int32", "uint32"], "uniform": ["float32"],
     "normal": ["float32"], "blur": ["float32"], "sobel": ["float32"],
