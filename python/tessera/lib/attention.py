@@ -59,6 +59,21 @@ def _heads(q):
     return q.shape[0] * q.shape[1] if q.ndim == 4 else q.shape[0]
 
 
+def _split_head(x, head):
+    """Batch and head of a head counted through all batches of ``x``, which is (batch, heads, length, D).
+
+    Divisors here and below are at least 1 wherever a block runs; saying so with ``max`` spares the question whether
+    they are 0, which a division has to ask otherwise.
+    """
+    heads = max(x.shape[1], 1)
+    return head // heads, head % heads
+
+
+def _kv_head(head, q, k):
+    """The head of the keys and values that head ``head`` of the queries sees."""
+    return head // max(q.shape[-3] // max(k.shape[-3], 1), 1)
+
+
 def _exp2(x, FAST: ct.Constant[bool]):
     if FAST:
         return ct.exp2(x, flush_to_zero=True, rounding_mode=ct.RoundingMode.APPROX)
@@ -70,10 +85,7 @@ def _attend(
     TM: ct.Constant[int], TN: ct.Constant[int], D: ct.Constant[int], GROUP: ct.Constant[int],
     FAST: ct.Constant[bool], LSE: ct.Constant[bool],
 ):  # fmt: skip
-    """Tile ``t`` of all: heads in groups whose keys and values stay in L2, long rows first.
-
-    Divisors are said to be at least 1, which they are where there is a tile: a division that may be by 0 takes longer.
-    """
+    """Tile ``t`` of all: heads in groups whose keys and values stay in L2, long rows first."""
     length, keys = q.shape[-2], k.shape[-2]
     heads, tiles = _heads(q), max(ct.cdiv(length, TM), 1)
     first = t // (GROUP * tiles) * GROUP
@@ -81,9 +93,8 @@ def _attend(
     rest = t - first * tiles
     m, head, batch = tiles - 1 - rest // width, first + rest % width, 0
     if q.ndim == 4:
-        per_batch = max(q.shape[1], 1)
-        batch, head = head // per_batch, head % per_batch
-    kv = head // max(q.shape[-3] // max(k.shape[-3], 1), 1)
+        batch, head = _split_head(q, head)
+    kv = _kv_head(head, q, k)
     shift = keys - length  # causal masks are aligned at the last key
     qt = _rows(q, batch, head, m, TM, D)
     rows = ct.expand_dims(m * TM + ct.arange(TM, dtype=ct.int32), 1) + shift

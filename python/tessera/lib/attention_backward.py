@@ -17,7 +17,9 @@ import tessera.tile as ct
 from . import _check as check
 from . import next_power_of_two, on_gpu
 from ._rules import accept, is_accepted
-from .attention import LOG2_E, _blocks_cut, _check, _exp2, _put, _put_column, _rows, _scale
+from .attention import (
+    LOG2_E, _blocks_cut, _check, _exp2, _kv_head, _put, _put_column, _rows, _scale, _split_head,
+)  # fmt: skip
 
 
 def _column(x, batch, head, i, ROWS: ct.Constant[int]):
@@ -36,7 +38,7 @@ def attention_delta_kernel(
 ):  # fmt: skip
     i, head, batch = ct.bid(0), ct.bid(1), 0
     if out.ndim == 4:
-        batch, head = head // max(out.shape[1], 1), head % max(out.shape[1], 1)
+        batch, head = _split_head(out, head)
     x = ct.astype(_rows(out, batch, head, i, ROWS, D), ct.float32)
     y = ct.astype(_rows(dout, batch, head, i, ROWS, D), ct.float32)
     _put_column(delta, batch, head, i, ct.sum(x * y, axis=1, keepdims=True), ROWS)
@@ -50,8 +52,8 @@ def attention_dq_kernel(
 ):  # fmt: skip
     m, head, batch = ct.num_blocks(0) - 1 - ct.bid(0), ct.bid(1), 0
     if q.ndim == 4:
-        batch, head = head // max(q.shape[1], 1), head % max(q.shape[1], 1)
-    kv = head // max(q.shape[-3] // max(k.shape[-3], 1), 1)
+        batch, head = _split_head(q, head)
+    kv = _kv_head(head, q, k)
     keys = k.shape[-2]
     shift = keys - q.shape[-2]
     qt, dot = _rows(q, batch, head, m, TM, D), _rows(dout, batch, head, m, TM, D)
@@ -120,7 +122,7 @@ def attention_dkv_kernel(
     # transposed: rows are keys, so that p^T and ds^T are left operands in registers
     n, kv, batch = ct.bid(0), ct.bid(1), 0
     if k.ndim == 4:
-        batch, kv = kv // max(k.shape[1], 1), kv % max(k.shape[1], 1)
+        batch, kv = _split_head(k, kv)
     length = q.shape[-2]
     shift = k.shape[-2] - length
     kt, vt = _rows(k, batch, kv, n, TN, D), _rows(v, batch, kv, n, TN, D)
