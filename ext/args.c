@@ -566,12 +566,12 @@ static int args_take_instance(core_state *state, core_frame *frame, PyObject *ob
     return -1;
 }
 
-/* How objects of a type are read, remembered; NULL where they are no arguments or there is no room. */
-static const core_taker *args_taker(core_state *state, PyTypeObject *type)
+/* Looks at a type for the first time. */
+#if defined(__GNUC__)
+__attribute__((noinline))
+#endif
+static const core_taker *args_taker_new(core_state *state, PyTypeObject *type)
 {
-    for (int i = 0, n = CORE_GET(state->n_takers); i < n; i++)
-        if (state->takers[i].type == type)
-            return &state->takers[i];
     if (CORE_GET(state->n_takers) == CORE_TAKERS)
         return NULL;
     core_taker taker = args_find(state, type), *place = NULL;
@@ -589,6 +589,15 @@ static const core_taker *args_taker(core_state *state, PyTypeObject *type)
     if (!place)
         core_taker_drop(&taker);
     return place;
+}
+
+/* How objects of a type are read, remembered; NULL where they are no arguments or there is no room. */
+static inline const core_taker *args_taker(core_state *state, PyTypeObject *type)
+{
+    for (int i = 0, n = CORE_GET(state->n_takers); i < n; i++)
+        if (state->takers[i].type == type)
+            return &state->takers[i];
+    return args_taker_new(state, type);
 }
 
 int core_borrow(core_state *state, PyObject *object, ts_dl_tensor *out)

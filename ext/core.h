@@ -73,7 +73,6 @@ struct core_state {
     PyTypeObject *array_type, *stream_type, *event_type, *kernel_type, *piece_type, *buffer_type, *pool_type,
         *native_type,
         *config_type;
-    core_mutex lock;       /* lists of this state that grow */
     int64_t live[CORE_LIVE_KINDS]; /* core_live */
     core_use *uses;
 #define CORE_NAME(member, text) PyObject *name_##member;
@@ -95,6 +94,7 @@ struct core_state {
         int (*take)(struct host_frame *frame, PyObject *object);
     } launch_seen[CORE_TAKERS];
     int n_launch_seen;
+    core_mutex lock; /* lists of this state that grow */
 };
 
 /* Everything one launch borrows while it runs: arguments in C form and what must be given back. */

@@ -200,16 +200,17 @@ int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3])
                      ts_kernel_name(kernel), Py_TYPE(object)->tp_name);
         return -1;
     }
-    PyObject *axes = PySequence_Tuple(object); /* the same where it is one; of a list that others may change, a copy */
-    Py_ssize_t n = axes ? PyTuple_GET_SIZE(axes) : 0;
-    int result = axes ? 0 : -1;
-    if (axes && (n < 1 || n > 3)) {
+    PyObject *copy = PyTuple_Check(object) ? NULL : PyList_AsTuple(object); /* other threads may change a list */
+    PyObject *axes = copy ? copy : object;
+    if (!PyTuple_Check(axes))
+        return -1;
+    Py_ssize_t n = PyTuple_GET_SIZE(axes);
+    int result = n < 1 || n > 3 ? -1 : 0;
+    if (result < 0)
         PyErr_Format(PyExc_ValueError, "kernel '%s': the grid has 1 to 3 axes, not %zd", ts_kernel_name(kernel), n);
-        result = -1;
-    }
     for (Py_ssize_t i = 0; i < n && result == 0; i++)
         result = kernel_axis(kernel, PyTuple_GET_ITEM(axes, i), i, &grid[i]);
-    Py_XDECREF(axes);
+    Py_XDECREF(copy);
     return result;
 }
 
