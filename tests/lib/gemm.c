@@ -6,6 +6,7 @@
 #include "../check.h"
 #include "lib/gemm.h"
 #include "tessera/array.h"
+#include <pthread.h>
 
 static ts_error err;
 
@@ -165,6 +166,35 @@ static void plans_of_a_gpu_compute_the_product(void)
     }
 }
 
+/* Products of some shapes, all threads at once, so that plans are found while others are kept. */
+static void *multiply_some(void *out)
+{
+    int64_t *n_wrong = out;
+    for (int64_t i = 0; i < 24; i++) {
+        matrix a, b, c;
+        ts_error mine;
+        lay(&a, TS_DTYPE_float32, 0, 1 + i % 12, 9, ROWS, 0);
+        lay(&b, TS_DTYPE_float32, 0, 9, 8, ROWS, 0);
+        lay(&c, TS_DTYPE_float32, 0, 1 + i % 12, 8, ROWS, 0);
+        *n_wrong += ts_gemm(NULL, &a.arg, &b.arg, &c.arg, 0, &mine) != TS_OK;
+        *n_wrong += wrong(&a, &b, &c);
+        end(&a, &b, &c);
+    }
+    return NULL;
+}
+
+static void threads_share_plans(void)
+{
+    pthread_t threads[4];
+    int64_t n_wrong[4] = {0};
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(pthread_create(&threads[i], NULL, multiply_some, &n_wrong[i]), 0);
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(pthread_join(threads[i], NULL), 0);
+        CHECK_INT(n_wrong[i], 0);
+    }
+}
+
 /* Every kernel can be compiled from its pack, for arrays of the ranks that it takes. */
 static void every_kernel_of_the_library_is_packed(void)
 {
@@ -311,6 +341,7 @@ int main(void)
 {
     products_are_those_of_a_double_loop();
     plans_of_a_gpu_compute_the_product();
+    threads_share_plans();
     every_kernel_of_the_library_is_packed();
     arrays_that_do_not_fit_are_refused();
     dtypes_that_lose_something_are_refused();
