@@ -31,9 +31,26 @@ typedef struct lib_variant {
 } lib_variant;
 
 static struct {
+    pthread_once_t once;
     pthread_mutex_t lock; /* adding */
     _Atomic(lib_variant *) first[TS_LIB_COUNT];
-} lib_kernels = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} lib_kernels = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A fork waits until no thread adds a kernel: the child's lock is free. */
+static void lib_take(void)
+{
+    pthread_mutex_lock(&lib_kernels.lock);
+}
+
+static void lib_give(void)
+{
+    pthread_mutex_unlock(&lib_kernels.lock);
+}
+
+static void lib_start(void)
+{
+    pthread_atfork(lib_take, lib_give, lib_give);
+}
 
 static ts_status lib_check(ts_lib_kernel kernel, ts_error *err)
 {
@@ -97,6 +114,7 @@ ts_status ts_lib_kernel_get(ts_lib_kernel kernel, const ts_hints *hints, ts_kern
     *out = lib_find(kernel, hints);
     if (*out)
         return TS_OK;
+    pthread_once(&lib_kernels.once, lib_start);
     pthread_mutex_lock(&lib_kernels.lock);
     *out = lib_find(kernel, hints); /* another thread may have been faster */
     ts_status status = *out ? TS_OK : lib_add(kernel, hints, out, err);
