@@ -550,7 +550,7 @@ static void a_kernel_of_threads_gets_block_shared_memory_and_cluster(void)
     mock->n_values = 1;
     ts_launch_config config = {.grid = {6, 4, 2}, .block = {16, 4, 2}, .shared_bytes = 100000, .cluster = {2, 2, 1}};
     CHECK_OK(thread_launch(kernel, device, &config));
-    CHECK(strstr(mock->code, ".maxntid") || strstr(mock->code, ".entry k"));
+    CHECK(strstr(mock->code, ".maxntid 256, 1, 1\n"));
     CHECK_INT(mock->attr[CUDA_FUNC_MAX_DYNAMIC_SHARED], 200 << 10);
     CHECK(mock->grid[0] == 6 && mock->grid[1] == 4 && mock->grid[2] == 2);
     CHECK(mock->block[0] == 16 && mock->block[1] == 4 && mock->block[2] == 2);
@@ -558,9 +558,10 @@ static void a_kernel_of_threads_gets_block_shared_memory_and_cluster(void)
     CHECK(mock->cluster_dims[0] == 2 && mock->cluster_dims[1] == 2 && mock->cluster_dims[2] == 1);
     CHECK(mock->values[0] == 7 && mock->pdl == 0);
     config = (ts_launch_config){.grid = {32, 1, 1}, .block = {32, 1, 1}, .cluster = {16, 1, 1}, .flags = TS_LAUNCH_PDL};
-    mock->attr[CUDA_FUNC_NON_PORTABLE_CLUSTER] = 0;
+    uint64_t n_attr = mock->n_attr; /* asked for once, when the program is loaded */
+    CHECK_INT(mock->attr[CUDA_FUNC_NON_PORTABLE_CLUSTER], 1);
     CHECK_OK(thread_launch(kernel, device, &config));
-    CHECK(mock->cluster_dims[0] == 16 && mock->attr[CUDA_FUNC_NON_PORTABLE_CLUSTER] == 1 && mock->shared_bytes == 1008);
+    CHECK(mock->cluster_dims[0] == 16 && mock->n_attr == n_attr && mock->shared_bytes == 1008);
     config = (ts_launch_config){.grid = {3, 1, 1}, .block = {256, 1, 1}};
     CHECK_OK(thread_launch(kernel, device, &config));
     CHECK(mock->cluster == 0 && mock->block[0] == 256 && mock->n_launches == 3);

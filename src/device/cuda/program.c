@@ -52,6 +52,8 @@ static cuda_result program_prepare_threads(cuda_program *program)
     shared = TS_MAX(shared, PROGRAM_STATIC_SHARED);
     if (result == CUDA_OK && shared > PROGRAM_STATIC_SHARED)
         result = fn->FuncSetAttribute(program->function, CUDA_FUNC_MAX_DYNAMIC_SHARED, shared);
+    if (result == CUDA_OK && device->cc_major >= 9) /* earlier GPUs have no clusters */
+        result = fn->FuncSetAttribute(program->function, CUDA_FUNC_NON_PORTABLE_CLUSTER, 1);
     program->most_threads = threads > 0 ? (uint32_t)threads : PROGRAM_THREADS;
     program->most_shared = (uint32_t)shared;
     return result;
@@ -401,13 +403,6 @@ static ts_status program_threads(const cuda_program *program, const ts_launch_sh
     *cluster = (cuda_launch_attr){.id = CUDA_LAUNCH_CLUSTER, .value.cluster = {c[0], c[1], c[2]}};
     launch->attrs = cluster;
     launch->n_attrs = 1;
-    if (blocks > PROGRAM_PORTABLE_CLUSTER) {
-        const cuda_driver *fn = &device->cuda->fn;
-        cuda_result code = fn->FuncSetAttribute(program->function, CUDA_FUNC_NON_PORTABLE_CLUSTER, 1);
-        if (code != CUDA_OK)
-            return cuda_fail(device, code, err, "asking for clusters of %u blocks for kernel '%s'", blocks,
-                             program->base.name);
-    }
     return TS_OK;
 }
 
