@@ -676,8 +676,8 @@ static ts_status verify_complex(const ts__verify *c)
     bool found = ts_type_is_complex(c->m, c->type);
     for (uint32_t i = 0; i < c->inst->n_opnd && c->inst->op != TS_OP_res; i++)
         found |= ts_type_is_complex(c->m, ts_type_of(c->fn, c->opnd[i]));
-    bool memory = c->inst->op == TS_OP_alloca || c->inst->op == TS_OP_get_global || c->inst->op == TS_OP_local ||
-                  c->inst->op == TS_OP_shared;
+    bool memory = ts_info(c->inst)->attr == TS_ATTR_ALLOCA || c->inst->op == TS_OP_shared ||
+                  c->inst->op == TS_OP_get_global;
     if (memory && ts_type_kind(c->m, c->type) == TS_KIND_PTR)
         found |= ts_type_is_complex(c->m, ts_type_get(c->m, c->type)->elem);
     TS__WANT(c, !found || (verify_moves((ts_op)c->inst->op) && c->fn->level == TS_LEVEL_T),

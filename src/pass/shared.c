@@ -23,12 +23,15 @@ static uint32_t shared_round(uint32_t at, uint32_t align)
     return (at + align - 1) & ~(align - 1);
 }
 
-/* Offset of each shared_alloc in `at`; *total is where dynamic memory begins. */
+/* Offset of each shared_alloc in `at`; *total is where dynamic memory begins. Refuses offsets in it that no block has. */
 static ts_status shared_place(const ts_fn *fn, uint32_t *at, uint32_t *total, ts_error *err)
 {
     uint32_t end = 0;
     for (ts_val v = 1; v < fn->inst.n; v++) {
         const ts_inst *inst = ts_at(fn, v);
+        if (inst->op == TS_OP_shared && inst->aux > SHARED_MOST)
+            return ts_fail(err, TS_UNSUPPORTED, "kernel '%s': offset %u in dynamic shared memory is more than a block "
+                           "can have", ts_str_get(fn->module, fn->name), inst->aux);
         if (inst->op != TS_OP_shared_alloc)
             continue;
         const uint32_t *words = ts_pool(fn, inst);
@@ -63,9 +66,6 @@ ts_status ts__pass_shared(ts_fn *fn, ts_pass_env *env, ts_error *err)
         b.loc = fn->loc.at[v];
         if (inst->op == TS_OP_shared_alloc)
             map[v] = ts_emit(&b, TS_OP_shared, inst->type, 0, NULL, at[v], 0);
-        else if (inst->op == TS_OP_shared && inst->aux > SHARED_MOST)
-            return ts_fail(err, TS_UNSUPPORTED, "kernel '%s': offset %u in dynamic shared memory is more than a block "
-                           "can have", ts_str_get(fn->module, fn->name), inst->aux);
         else if (inst->op == TS_OP_shared)
             map[v] = ts_emit(&b, TS_OP_shared, inst->type, 0, NULL, inst->aux + total, 0);
         else

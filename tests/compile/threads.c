@@ -70,6 +70,9 @@ static void what_cannot_be_compiled_is_named(void)
         {"thread entry @k(%p: ptr<f32>) {\n  %s = shared_alloc bytes=4000000000 align=4 : ptr<f32, shared>\n"
          "  %x = ld n=1 %s : f32\n  st n=1 %p, %x\n  return\n}\n",
          TS_TARGET_SM90, TS_UNSUPPORTED, "asks for more than 16777216 bytes of static shared memory (4000000000 of"},
+        {"thread entry @k(%p: ptr<f32>) {\n  %s = shared offset=16777217 : ptr<f32, shared>\n"
+         "  %x = ld n=1 %s : f32\n  st n=1 %p, %x\n  return\n}\n", /* and no static memory */
+         TS_TARGET_SM90, TS_UNSUPPORTED, "offset 16777217 in dynamic shared memory is more than a block can have"},
         {"thread entry @k() {\n  %s = shared_alloc bytes=64 align=2048 : ptr<f32, shared>\n  return\n}\n",
          TS_TARGET_SM90, TS_VERIFY, "aligned to at most 1024 bytes"},
         {"thread entry @k() {\n  %s = shared_alloc bytes=64 align=4 : ptr<f32>\n  return\n}\n",
@@ -239,6 +242,34 @@ static void short_builders_make_what_they_say(void)
     ts_module_destroy(m);
 }
 
+/* An axis beyond z, and memory of complex numbers: nothing else is made of them, the verifier names them. */
+static void what_builders_cannot_make_is_refused(void)
+{
+    static const char *const words[] = {"kind 255 of sreg does not exist", "kind 255 of sreg does not exist",
+                                        "kind 255 of sreg does not exist", "kind 255 of sreg does not exist",
+                                        "shared_alloc does not take complex numbers", "local does not take complex",
+                                        "shared does not take complex numbers"};
+    for (size_t i = 0; i < TS_COUNT(words); i++) {
+        ts_module *m;
+        ts_builder *b;
+        CHECK_OK(ts_module_create(NULL, &m, &err));
+        CHECK_OK(ts_builder_create(ts_fn_create(m, "k", TS_LEVEL_S), &b, &err));
+        ts_val made = i == 0   ? ts_thread_id(b, 3)
+                      : i == 1 ? ts_num_threads(b, 3)
+                      : i == 2 ? ts_block_id(b, UINT32_MAX)
+                      : i == 3 ? ts_num_blocks(b, 3)
+                      : i == 4 ? ts_shared_array(b, TS_T_c64, 8, 0)
+                      : i == 5 ? ts_local_array(b, TS_T_c64, 8)
+                               : ts_shared_dynamic(b, TS_T_c64, 0);
+        CHECK(made != 0);
+        ts_term(b, TS_OP_return, 0, NULL);
+        CHECK_INT(ts_module_verify(m, &err), TS_VERIFY);
+        CHECK(strstr(err.text, words[i]) != NULL);
+        ts_builder_destroy(b);
+        ts_module_destroy(m);
+    }
+}
+
 int main(void)
 {
     the_plan_says_what_a_launch_must_know();
@@ -248,5 +279,6 @@ int main(void)
     memory_may_run_out_anywhere();
     blocks_are_asked_for_at_both_levels();
     short_builders_make_what_they_say();
+    what_builders_cannot_make_is_refused();
     return check_done();
 }
