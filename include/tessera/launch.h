@@ -180,7 +180,7 @@ TS_API TS_CHECKED ts_status ts_kernel_spec(const ts_kernel *kernel, const ts_arg
 
 /* The cost report of a launch that is not run. `target` 0: of the device, which then assembles the code too, so
  * that registers are known; another target needs no device. Owns: *out, ended by ts_report_destroy. Errors: as
- * ts_kernel_prepare; TS_UNSUPPORTED for a custom source. */
+ * ts_kernel_prepare; TS_UNSUPPORTED for a custom source and for a kernel of threads. */
 TS_API TS_CHECKED ts_status ts_kernel_report(const ts_stream *stream, ts_kernel *kernel, const ts_arg *args, size_t n,
                                              const int64_t grid[3], ts_target target, ts_report **out, ts_error *err);
 

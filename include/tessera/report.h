@@ -244,8 +244,9 @@ typedef struct ts_report {
 } ts_report;
 
 /* Compiles what the request names and counts its work; ts_kernel_report (launch.h) does so for a launch. Costs what a
- * compilation costs, and a walk over the grid where
- * blocks differ. Owns: *out, ended by ts_report_destroy. Errors: those of ts_compile. Threads: safe. */
+ * compilation costs, and a walk over the grid where blocks differ. Owns: *out, ended by ts_report_destroy. Errors:
+ * those of ts_compile; TS_UNSUPPORTED for a kernel of threads, whose work depends on the block of each launch.
+ * Threads: safe. */
 TS_API TS_CHECKED ts_status ts_report_make(const ts_report_request *request, ts_report **out, ts_error *err);
 /* NULL is fine. */
 TS_API void ts_report_destroy(ts_report *report);

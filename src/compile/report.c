@@ -285,6 +285,10 @@ static ts_status report_fill(report_impl *impl, ts_error *err)
     TS_TRY(report_module(impl, &module, err));
     module->noting = true;
     TS_TRY(ts__compile_module(module, NULL, q->hints, q->target, &probe, impl->alloc, &impl->report.code, err));
+    const ts_plan *plan = &impl->report.code.plan;
+    if (plan->thread_kernel) /* its work and how many blocks an SM holds depend on the block of each launch */
+        return ts_fail(err, TS_UNSUPPORTED, "kernel '%s' is written for threads; cost reports are made of kernels of "
+                       "tiles only, profile its launches instead", plan->name);
     memcpy(impl->report.grid, q->grid, sizeof q->grid);
     report_take_counts(impl);
     report_take_notes(impl, module);

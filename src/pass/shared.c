@@ -23,7 +23,7 @@ static uint32_t shared_round(uint32_t at, uint32_t align)
     return (at + align - 1) & ~(align - 1);
 }
 
-/* Offset of each shared_alloc in `at`; *total is where dynamic memory begins. Refuses offsets in it that no block has. */
+/* Offset of each shared_alloc in `at`; *total is where dynamic memory begins. Refuses offsets that no block has. */
 static ts_status shared_place(const ts_fn *fn, uint32_t *at, uint32_t *total, ts_error *err)
 {
     uint32_t end = 0;

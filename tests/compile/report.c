@@ -159,6 +159,14 @@ static void wrong_text_is_an_error(void)
 
 /* ---- memory ------------------------------------------------------------------------------------------ */
 
+static void kernels_of_threads_have_no_report(void)
+{
+    ts_report *r;
+    ts_report_request request = copy_request(TS_TARGET_SM90, "thread entry @k() {\n  return\n}\n", NULL);
+    CHECK_INT(ts_report_make(&request, &r, &err), TS_UNSUPPORTED);
+    CHECK(r == NULL && strstr(err.text, "kernel 'k' is written for threads; cost reports are made of kernels"));
+}
+
 static void memory_may_run_out_anywhere(void)
 {
     bool done = false;
@@ -192,6 +200,7 @@ int main(void)
     the_text_names_what_matters();
     every_target_has_its_machine();
     wrong_text_is_an_error();
+    kernels_of_threads_have_no_report();
     memory_may_run_out_anywhere();
     return check_done();
 }
