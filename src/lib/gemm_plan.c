@@ -148,12 +148,34 @@ static ts_status plan_check(const ts_gemm_desc *desc, ts_error *err)
 
 /* ---- the machine ----------------------------------------------------------------------------------- */
 
+static ts_status plan_check_target(uint32_t target, ts_error *err)
+{
+    static const struct {
+        uint32_t number;
+        const char *text;
+    } rows[] = {
+#define X(name, number, text) {number, #number " (" text ")"},
+        TS_TARGETS(X)
+#undef X
+    };
+    char choices[160];
+    int n = 0;
+    for (size_t i = 0; i < TS_COUNT(rows); i++) {
+        if (rows[i].number == target)
+            return TS_OK;
+        n += snprintf(choices + n, sizeof choices - (size_t)n, "%s%s", i ? ", " : "", rows[i].text);
+        ts_assert(n < (int)sizeof choices);
+    }
+    return ts_fail(err, TS_VALUE, "gemm: target is %u, wanted 0 for that of c's device, or one of %s", target, choices);
+}
+
 static ts_status plan_machine(plan_job *job, ts_error *err)
 {
     const ts_gemm_desc *desc = job->desc;
     ts_device *device;
     ts_device_info info;
     if (desc->target) {
+        TS_TRY(plan_check_target((uint32_t)desc->target, err));
         if (desc->units < 1 || desc->units > GEMM_UNITS)
             return ts_fail(err, TS_VALUE, "gemm: units are %lld, wanted 1 to %lld with a target",
                            (long long)desc->units, (long long)GEMM_UNITS);

@@ -331,6 +331,10 @@ static void bad_requests_of_plans_and_kernels_are_refused(void)
     CHECK(plan.constants[1] == 32 && plan.constants[3] == 4 && plan.grid[0] == 1);
     asked.flags = TS_GEMM_GELU;
     CHECK_INT(ts_gemm_plan_make(&asked, &plan, &err), TS_VALUE);
+    asked.flags = 0, asked.target = (ts_target)7;
+    CHECK_INT(ts_gemm_plan_make(&asked, &plan, &err), TS_VALUE);
+    CHECK(strstr(err.text, "target is 7, wanted 0 for that of c's device, or one of 1 (cpu), 80 (sm_80)") != NULL);
+    CHECK(strstr(err.text, ", 120 (sm_120)") != NULL);
     CHECK_INT(ts_lib_kernel_get((ts_lib_kernel)TS_LIB_COUNT, NULL, &kernel, &err), TS_VALUE);
     CHECK_INT(ts_lib_kernel_desc((ts_lib_kernel)-1, &desc, &err), TS_VALUE);
     CHECK(kernel == NULL && ts_lib_kernel_name((ts_lib_kernel)99) == NULL);
