@@ -323,7 +323,8 @@ static ts_status builtin_math_constant(fr *f, const builtin_call *c, const char 
     double x = fr_as_double(&c->args[0]);
     x = builtin_math[i].one ? builtin_math[i].one(x) : builtin_math[i].two(x, fr_as_double(&c->args[1]));
     if (isnan(x) || (whole && !(fabs(x) < 1e37)))
-        return fr_error(f, c->node, TS_TILEVALUE, "math.%s() is not defined for %s", name, fr_say(f, &c->args[0]));
+        return fr_error(f, c->node, TS_TILEVALUE, "math.%s() is not defined for %s%s%s", name, fr_say(f, &c->args[0]),
+                        builtin_math[i].one ? "" : " and ", builtin_math[i].one ? "" : fr_say(f, &c->args[1]));
     *out = whole ? fr_number((fr_int)x) : fr_real(x);
     return TS_OK;
 }

@@ -4,6 +4,7 @@ found and the way out.
 """
 
 import inspect
+import math
 import re
 
 import numpy as np
@@ -259,6 +260,11 @@ def restricted_arithmetic(x, y):
 @wrong("TILETYPE", "help: make a tile, ct.full((n,), value, ct.float4_e2m1fn)")
 def constant_below_a_byte(x, y):
     ct.float4_e2m1fn(2.0)  # here
+
+
+@wrong("TILEVALUE", "math.fmod() is not defined for constant 5.0 and constant 0.0")
+def constants_without_a_remainder(x, y):
+    ct.store(y, 0, math.fmod(5.0, 0.0))  # here
 
 
 @wrong("TILETYPE", "sum() is not defined for float8_e5m2", args=(array("float8_e5m2"), A))
