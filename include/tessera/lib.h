@@ -48,8 +48,8 @@ typedef enum ts_lib_kernel {
 /* "gemm"; NULL for a number that is not a kernel's. */
 TS_API const char *ts_lib_kernel_name(ts_lib_kernel kernel);
 
-/* What ts_kernel_create takes: name, file, source and parameters of the kernel, without hints. All of it is borrowed
- * for good. Errors: TS_VALUE for a number that is not a kernel's. */
+/* What ts_kernel_create takes: name, file, source and parameters of the kernel, with the default hints. All of it is
+ * borrowed for good. Errors: TS_VALUE for a number that is not a kernel's. */
 TS_API TS_CHECKED ts_status ts_lib_kernel_desc(ts_lib_kernel kernel, ts_kernel_desc *out, ts_error *err);
 
 /* The kernel with these hints (NULL: its own): made at the first call of the process, found by the others.
@@ -110,7 +110,7 @@ typedef struct ts_gemm_plan {
     ts_lib_kernel kernel;
     ts_hints hints;
     uint32_t flags;          /* ts_launch_flags */
-    int64_t grid[3];         /* all zero extents: nothing to do */
+    int64_t grid[3];         /* grid[0] == 0: nothing to do */
     uint32_t n_constants;
     int64_t constants[TS_GEMM_CONSTANTS]; /* in the order of the kernel's parameters behind the arrays */
     bool swapped;            /* the kernel makes c.T = b.T @ a.T: pass the arrays as (b.T, a.T, c.T) */

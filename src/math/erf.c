@@ -2,14 +2,16 @@
  *
  * erf, erfc, erfcx, normcdf.
  *
- * From 1 on, erfcx x = exp(x^2) erfc x = g(t) / (1 + 2x), g a polynomial in t = (x - k) / (x + k) (M. M. Shepherd and
- * J. G. Laframboise, Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < inf, 1981); erfc is that times
- * exp(-x^2), the square in two parts. Below 1, erf x = x + x P(x^2) and erfc x = (1 - x) - x P(x^2). Of negative x
- * below -1, erfc x = 2 - erfc(-x) and erfcx x = 2 exp(x^2) - erfcx(-x).
+ * From ERF_NEAR on, erfcx x = exp(x^2) erfc x = g(t) / (1 + 2x), g a polynomial in t = (x - k) / (x + k)
+ * (M. M. Shepherd and J. G. Laframboise, Chebyshev approximation of (1 + 2x) exp(x^2) erfc x in 0 <= x < inf, 1981);
+ * erfc is that times exp(-x^2), the square in two parts. Below it erfc x = (1 - x) - x P(x^2), where P is what
+ * erf x = x + x P(x^2) takes up to 1. Of negative x beyond, erfc x = 2 - erfc(-x) and erfcx x = 2 exp(x^2) - erfcx(-x).
  * normcdf x = erfc(-x / sqrt 2) / 2: the same with k and 2 times sqrt 2 and 1 / sqrt 2 in two parts and half the
- * exponent; below sqrt 2 what x / sqrt 2 lacks is added by the derivative.
+ * exponent; where |x / sqrt 2| is below ERF_NEAR, what x / sqrt 2 lacks is added by the derivative.
  */
 #include "math/math.h"
+
+#define ERF_NEAR 0.75 /* below, 1 - erf x cancels little */
 
 typedef struct erf_table {
     double k, most; /* erfc, 1 / erfcx(-x) and normcdf(-sqrt(2) x) are 0 beyond */
@@ -95,10 +97,9 @@ static ts_val erf_rest(ts_math *m, ts_val x)
     return m_fma(m, m_neg(m, x), erf_small(m, x), m_sub(m, m_c(m, 1), x));
 }
 
-/* Where 1 - erf cancels little */
 static ts_val erf_is_near(ts_math *m, ts_val a)
 {
-    return m_cmp(m, TS_LT, a, m_c(m, 0.75));
+    return m_cmp(m, TS_LT, a, m_c(m, ERF_NEAR));
 }
 
 ts_val ts__math_erfc(ts_math *m, ts_val x)
@@ -122,7 +123,7 @@ ts_val ts__math_erfcx(ts_math *m, ts_val x)
     ts_math_pair far = erf_scaled(m, m_min(m, a, t->large), false);
     ts_val y = m_add(m, far.head, far.tail), zero = m_c(m, 0);
     y = m_sel(m, large, m_div(m, m_c(m, 0.56418958354775628695), a), y);
-    /* times exp(x^2): 1 - erf x below 1, 2 of negative x */
+    /* times exp(x^2): 1 - erf x near 0, 2 of negative x */
     ts_val z = erf_times_exp(m, (ts_math_pair){m_sel(m, near, erf_rest(m, x), m_c(m, 2)), zero},
                              erf_magnitude(m, x, false), false, 1);
     y = m_sel(m, m_icmp(m, TS_LT, m_bits(m, x), m_i(m, 0)), m_sub(m, z, y), y);
@@ -136,7 +137,7 @@ ts_val ts__math_normcdf(ts_math *m, ts_val x)
     ts_val s = m_mul(m, a, unit), lost = m_fma(m, a, m_c(m, t->root[1] / 2), m_fma(m, a, unit, m_neg(m, s)));
     ts_val near = erf_is_near(m, s);
     ts_math_pair y = erf_scaled(m, a, true);
-    y.head = m_sel(m, near, one, m_mul(m, half, y.head)); /* below sqrt 2: exp(-x^2 / 2) alone, for the derivative */
+    y.head = m_sel(m, near, one, m_mul(m, half, y.head)); /* near 0: exp(-x^2 / 2) alone, for the derivative */
     y.tail = m_sel(m, near, m_c(m, 0), m_mul(m, half, y.tail));
     ts_val z = erf_times_exp(m, y, a, true, -1);
     ts_val slope = m_mul(m, z, m_mul(m, lost, m_c(m, -1.12837916709551257390)));

@@ -80,7 +80,7 @@ def erfc(x: Any, /) -> Any:
 
 @op
 def erfcinv(x: Any, /) -> Any:
-    """Where ``erfc`` is ``x``; infinite at 0 and 2, NaN beyond."""
+    """The y with ``erfc(y) == x``; infinite at 0 and 2, NaN beyond."""
 
 
 @op
@@ -90,7 +90,7 @@ def erfcx(x: Any, /) -> Any:
 
 @op
 def erfinv(x: Any, /) -> Any:
-    """Where ``erf`` is ``x``; infinite at -1 and 1, NaN beyond."""
+    """The y with ``erf(y) == x``; infinite at -1 and 1, NaN beyond."""
 
 
 @op
@@ -174,7 +174,7 @@ def log2(x: Any, /) -> Any:
 
 @op
 def modf(x: Any, /) -> Any:
-    """What is left of ``trunc(x)``, with the sign of ``x``, and ``trunc(x)``."""
+    """The fraction ``x - trunc(x)`` with the sign of ``x``, and ``trunc(x)``."""
 
 
 @op
@@ -189,8 +189,8 @@ def normcdf(x: Any, /) -> Any:
 
 @op
 def normcdfinv(x: Any, /) -> Any:
-    """Where ``normcdf`` is ``x``, the quantile of the normal distribution; infinite at 0 and 1,
-    NaN beyond.
+    """The y with ``normcdf(y) == x``, the quantile of the normal distribution; infinite at 0 and
+    1, NaN beyond.
     """
 
 
