@@ -264,8 +264,7 @@ static bool build_numbered(const ts_inst *inst)
     const ts_op_info *info = ts_info(inst);
     if (!(info->flags & TS_PURE) || info->flags & TS_REGION || info->n_result != 1 || inst->n_opnd > 3)
         return false;
-    if (inst->op == TS_OP_param || inst->op == TS_OP_arg || inst->op == TS_OP_res ||
-        (inst->op == TS_OP_sreg && TS_S_KIND(inst->aux) == TS_SREG_CLOCK64))
+    if (inst->op == TS_OP_param || inst->op == TS_OP_arg || inst->op == TS_OP_res || ts__is_clock(inst))
         return false;
     return info->attr != TS_ATTR_INTS && info->attr != TS_ATTR_ASSUME && info->attr != TS_ATTR_ALLOCA;
 }

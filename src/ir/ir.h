@@ -204,6 +204,11 @@ static inline const ts_op_info *ts_info(const ts_inst *inst)
 {
     return &ts__ops[inst->op];
 }
+/* Reads a clock: each time another number, though nothing but time changed. */
+static inline bool ts__is_clock(const ts_inst *inst)
+{
+    return inst->op == TS_OP_sreg && TS_S_KIND(inst->aux) == TS_SREG_CLOCK64;
+}
 static inline const uint32_t *ts_pool(const ts_fn *fn, const ts_inst *inst) /* INTS, REDUCE, ... */
 {
     return fn->pool.at + inst->aux;

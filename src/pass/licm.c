@@ -93,8 +93,7 @@ static bool licm_can_move(const licm_ctx *c, ts_val v)
     if (!(info->flags & TS_PURE) || info->flags & TS_REGION || info->n_result != 1)
         return false;
     if (inst->op == TS_OP_param || inst->op == TS_OP_arg || inst->op == TS_OP_res ||
-        inst->op == TS_OP_token || inst->op == TS_OP_assume ||
-        (inst->op == TS_OP_sreg && TS_S_KIND(inst->aux) == TS_SREG_CLOCK64)) /* a time, not a value */
+        inst->op == TS_OP_token || inst->op == TS_OP_assume || ts__is_clock(inst))
         return false;
     return licm_divides_safely(c, v);
 }

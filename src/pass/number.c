@@ -49,11 +49,10 @@ void ts__numbers_close(ts__numbers *n)
     }
 }
 
-/* Two of them are two pieces of memory, or two times. */
-static bool number_is_one_of_a_kind(const ts_inst *inst)
+/* Each local array, shared array and clock reading is distinct; never merge two. */
+static bool number_is_distinct(const ts_inst *inst)
 {
-    return inst->op == TS_OP_local || inst->op == TS_OP_shared_alloc ||
-           (inst->op == TS_OP_sreg && TS_S_KIND(inst->aux) == TS_SREG_CLOCK64);
+    return inst->op == TS_OP_local || inst->op == TS_OP_shared_alloc || ts__is_clock(inst);
 }
 
 bool ts__can_number(const ts_inst *inst)
@@ -64,7 +63,7 @@ bool ts__can_number(const ts_inst *inst)
     if (inst->op == TS_OP_load_view_tko || inst->op == TS_OP_load_ptr_tko)
         return TS_M_GET_ORDER(inst->aux) == TS_WEAK;
     return info->flags & TS_PURE && inst->op != TS_OP_param && inst->op != TS_OP_arg &&
-           inst->op != TS_OP_res && inst->op != TS_OP_token && !number_is_one_of_a_kind(inst);
+           inst->op != TS_OP_res && inst->op != TS_OP_token && !number_is_distinct(inst);
 }
 
 /* Everything of the instruction but where its words lie. */
