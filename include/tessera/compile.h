@@ -152,8 +152,12 @@ typedef struct ts_plan_tmap {
 #define TS_SLICE_EXTENT 0x7fff0000 /* of the two more dimensions */
 #define TS_SLICE_BYTES ((int64_t)1 << 34)
 
+/* Limits of every GPU (CUDA programming guide, technical specifications): threads of a block in all (and along x or y),
+ * and along z; blocks of a cluster. */
+enum { TS_BLOCK_THREADS = 1024, TS_BLOCK_THREADS_Z = 64, TS_CLUSTER_BLOCKS = 16 };
+
 /* What is compiled for. A GPU's number is that of the oldest generation that runs the code, as its compute capability
- * without the dot; older ones come first. */
+ * without the dot; numbers ascend (load.c of the CUDA device asserts it). */
 #define TS_TARGETS(X) /* name, number, as users write it */ \
     X(CPU, 1, "cpu")                                        \
     X(SM80, 80, "sm_80")                                    \
@@ -240,6 +244,7 @@ typedef struct ts_hints {
     TS_HINTS(X)
 #undef X
 } ts_hints;
+enum { TS_OPT_LEVEL = 3 }; /* opt_level of a kernel that does not say */
 
 /* Compiles the packed function for the arguments and target: the only path from Python to code. `hints` and `alloc` may
  * be NULL. Takes milliseconds: a small kernel 1 to 10, a large one 100. Errors: see the head of this file. */

@@ -6,6 +6,7 @@
 #include "eval/simt.h"
 #include "ir/float.h"
 #include "math/math.h"
+#include "table/sm.h"
 #include <stdio.h>
 
 /* ---- values and lanes ------------------------------------------------------------------------------ */
@@ -456,10 +457,10 @@ static void simt_mark_between(simt_cta *cta)
     uint32_t end = machine->plan->shared_bytes + machine->run.env->dynamic_bytes;
     for (ts_val v = 1; v < machine->fn->inst.n; v++)
         if (ts_at(machine->fn, v)->op == TS_OP_shared_alloc) {
-            memset(cta->shadow + end, SIMT_BETWEEN, machine->alloc_at[v] - end);
+            memset(cta->shadow + end, SIMT_GUARD, machine->alloc_at[v] - end);
             end = machine->alloc_at[v] + ts_pool(machine->fn, ts_at(machine->fn, v))[0];
         }
-    memset(cta->shadow + end, SIMT_BETWEEN, machine->shared_bytes - end);
+    memset(cta->shadow + end, SIMT_GUARD, machine->shared_bytes - end);
 }
 
 static ts_status simt_make_cta(simt_machine *machine, uint32_t rank, const uint32_t block[3])
@@ -590,16 +591,16 @@ static ts_status simt_check_shape(simt_machine *machine, const ts_plan *plan, co
     for (uint32_t axis = 0; axis < 3; axis++) {
         machine->block[axis] = has_block ? block[axis] : axis ? 1 : plan->threads;
         machine->cluster[axis] = has_cluster ? cluster[axis] : axis ? 1 : TS_MAX(plan->cluster, 1u);
-        threads *= TS_MIN(machine->block[axis], SIMT_MOST + 1);
-        ctas *= TS_MIN(machine->cluster[axis], SIMT_MOST + 1);
+        threads *= TS_MIN(machine->block[axis], SIMT_AXIS_MAX + 1);
+        ctas *= TS_MIN(machine->cluster[axis], SIMT_AXIS_MAX + 1);
     }
-    if (threads == 0 || threads > SIMT_MAX_WARPS * SIMT_LANES)
+    if (threads == 0 || threads > TS_BLOCK_THREADS)
         return ts_fail(err, TS_VALUE, "a block of (%u, %u, %u) threads; 1 to %d are possible", machine->block[0],
-                       machine->block[1], machine->block[2], SIMT_MAX_WARPS * SIMT_LANES);
-    if (bytes > SIMT_MAX_SHARED)
-        return ts_fail(err, TS_VALUE, "%llu bytes of shared memory; at most %d are possible", (unsigned long long)bytes,
-                       SIMT_MAX_SHARED);
-    if (ctas == 0 || ctas > SIMT_MAX_CLUSTER || plan->n_tmaps > TS_PLAN_TMAPS)
+                       machine->block[1], machine->block[2], TS_BLOCK_THREADS);
+    if (bytes > ts__sm_most_shared())
+        return ts_fail(err, TS_VALUE, "%llu bytes of shared memory; at most %u are possible", (unsigned long long)bytes,
+                       ts__sm_most_shared());
+    if (ctas == 0 || ctas > TS_CLUSTER_BLOCKS || plan->n_tmaps > TS_PLAN_TMAPS)
         return ts_fail(err, TS_VALUE, "cluster of (%u, %u, %u) blocks or %u tensor maps are too many",
                        machine->cluster[0], machine->cluster[1], machine->cluster[2], plan->n_tmaps);
     machine->n_threads = (uint32_t)threads;
@@ -622,9 +623,9 @@ static ts_status simt_place_shared(simt_machine *machine)
             continue;
         const uint32_t *words = ts_pool(fn, inst);
         uint64_t at = ((uint64_t)machine->shared_bytes + words[1] - 1) / words[1] * words[1], end = at + words[0];
-        if (end > SIMT_MAX_SHARED)
-            return eval_fail(&machine->run, v, TS_VALUE, "%llu bytes of shared memory; at most %d are possible",
-                             (unsigned long long)end, SIMT_MAX_SHARED);
+        if (end > ts__sm_most_shared())
+            return eval_fail(&machine->run, v, TS_VALUE, "%llu bytes of shared memory; at most %u are possible",
+                             (unsigned long long)end, ts__sm_most_shared());
         machine->alloc_at[v] = (uint32_t)at;
         machine->shared_bytes = (uint32_t)end + SIMT_GAP;
     }

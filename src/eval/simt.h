@@ -25,18 +25,19 @@
 
 #include "eval/part.h"
 
-enum { SIMT_LANES = 32, SIMT_BARS = 16, SIMT_MAX_WARPS = 32, SIMT_MAX_CLUSTER = 16 };
+enum { SIMT_LANES = 32, SIMT_BARS = 16, SIMT_MAX_WARPS = TS_BLOCK_THREADS / SIMT_LANES };
 /* Where dynamic shared memory begins in the 32-bit window; the CTA's rank is in bits 24 and up. */
 enum { SIMT_SHARED_BASE = 0x400, SIMT_RANK_SHIFT = 24 };
 
-/* Limits, and the bytes behind each array of shared_alloc that nobody may touch. */
-enum { SIMT_MOST = 1 << 20, SIMT_MAX_SHARED = 232448, SIMT_GAP = 16 };
+/* What an axis counts at most, so that products of three do not overflow; the bytes behind each array of shared_alloc
+ * that nobody may touch. */
+enum { SIMT_AXIS_MAX = 1 << 20, SIMT_GAP = 16 };
 
 /* What registers hold before they are written, and what a load may leave in them. */
 #define SIMT_POISON 0xA5A5A5A5A5A5A5A5u
 
 /* Shadow of one byte of shared memory. */
-enum { SIMT_PLAIN, SIMT_TMA_FLIGHT, SIMT_CP_FLIGHT, SIMT_HOLDS_MBAR, SIMT_BETWEEN };
+enum { SIMT_PLAIN, SIMT_TMA_FLIGHT, SIMT_CP_FLIGHT, SIMT_HOLDS_MBAR, SIMT_GUARD };
 
 typedef enum simt_wait { SIMT_RUNS, SIMT_AT_BAR, SIMT_AT_MBAR, SIMT_AT_CLUSTER, SIMT_DONE } simt_wait;
 

@@ -8,6 +8,7 @@
  * facts_axis.c.
  */
 #include "pass/facts_axis.h"
+#include "tessera/compile.h"
 
 enum { FACTS_PATIENCE = 3, FACTS_SWEEPS = 64 };
 
@@ -107,22 +108,22 @@ static void facts_grid(const facts_ctx *c, ts_val v, ts_fact *out)
 static void facts_sreg(const facts_ctx *c, ts_val v, ts_fact *out)
 {
     static const int64_t most[][2] = {
-        [TS_SREG_TID] = {0, 1023},
-        [TS_SREG_TID_Y] = {0, 1023},
-        [TS_SREG_TID_Z] = {0, 63},
+        [TS_SREG_TID] = {0, TS_BLOCK_THREADS - 1},
+        [TS_SREG_TID_Y] = {0, TS_BLOCK_THREADS - 1},
+        [TS_SREG_TID_Z] = {0, TS_BLOCK_THREADS_Z - 1},
         [TS_SREG_CTAID] = {0, INT32_MAX},
         [TS_SREG_CTAID_Y] = {0, 65535},
         [TS_SREG_CTAID_Z] = {0, 65535},
         [TS_SREG_NCTAID] = {1, INT32_MAX},
         [TS_SREG_NCTAID_Y] = {1, 65535},
         [TS_SREG_NCTAID_Z] = {1, 65535},
-        [TS_SREG_NTID] = {1, 1024},
-        [TS_SREG_NTID_Y] = {1, 1024},
-        [TS_SREG_NTID_Z] = {1, 64},
+        [TS_SREG_NTID] = {1, TS_BLOCK_THREADS},
+        [TS_SREG_NTID_Y] = {1, TS_BLOCK_THREADS},
+        [TS_SREG_NTID_Z] = {1, TS_BLOCK_THREADS_Z},
         [TS_SREG_LANEID] = {0, 31},
-        [TS_SREG_WARPID] = {0, 31},
+        [TS_SREG_WARPID] = {0, TS_BLOCK_THREADS / 32 - 1},
         [TS_SREG_SMID] = {0, INT32_MAX},
-        [TS_SREG_CLUSTER_RANK] = {0, 15},
+        [TS_SREG_CLUSTER_RANK] = {0, TS_CLUSTER_BLOCKS - 1},
         [TS_SREG_CLUSTER_ID] = {0, INT32_MAX},
         [TS_SREG_NCLUSTER] = {1, INT32_MAX},
     };

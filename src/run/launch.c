@@ -7,9 +7,6 @@
 #include "tessera/array.h"
 #include <stdio.h>
 
-/* What the blocks and clusters of every GPU have at most. */
-enum { LAUNCH_THREADS = 1024, LAUNCH_THREADS_Z = 64, LAUNCH_CLUSTER = 16 };
-
 static ts_status launch_bad_grid(const ts_kernel *kernel, const int64_t grid[3], ts_error *err)
 {
     return ts_fail(err, TS_VALUE, "kernel '%s': grid (%lld, %lld, %lld) is out of range; each axis must be 0 to "
@@ -148,10 +145,11 @@ static ts_status launch_check_block(const ts_kernel *kernel, const uint32_t *blo
         return ts_fail(err, TS_VALUE, "kernel '%s' is written for threads, and a block of (%u, %u, %u) has none; give "
                        "`block` of ts_launch_config_run, each axis at least 1", kernel->name, block[0], block[1],
                        block[2]);
-    if (block[0] > LAUNCH_THREADS || block[1] > LAUNCH_THREADS || block[2] > LAUNCH_THREADS_Z ||
-        block[0] * block[1] * block[2] > LAUNCH_THREADS)
+    if (block[0] > TS_BLOCK_THREADS || block[1] > TS_BLOCK_THREADS || block[2] > TS_BLOCK_THREADS_Z ||
+        block[0] * block[1] * block[2] > TS_BLOCK_THREADS)
         return ts_fail(err, TS_VALUE, "kernel '%s': a block of (%u, %u, %u) threads; a GPU takes at most %d in all and "
-                       "%d along z", kernel->name, block[0], block[1], block[2], LAUNCH_THREADS, LAUNCH_THREADS_Z);
+                       "%d along z", kernel->name, block[0], block[1], block[2], TS_BLOCK_THREADS,
+                       TS_BLOCK_THREADS_Z);
     if (plan->threads && block[0] * block[1] * block[2] > plan->threads)
         return ts_fail(err, TS_VALUE, "kernel '%s' promises blocks of at most %u threads (num_warps=%u), but (%u, %u, "
                        "%u) are %u; launch smaller blocks, or promise more", kernel->name, plan->threads,
@@ -166,10 +164,10 @@ static ts_status launch_check_cluster(const ts_kernel *kernel, const ts_launch_c
     const int64_t *grid = config->grid;
     if (!(c[0] | c[1] | c[2]) || (c[0] == 1 && c[1] == 1 && c[2] == 1))
         return TS_OK;
-    if (!c[0] || !c[1] || !c[2] || c[0] > LAUNCH_CLUSTER || c[1] > LAUNCH_CLUSTER || c[2] > LAUNCH_CLUSTER ||
-        c[0] * c[1] * c[2] > LAUNCH_CLUSTER)
+    if (!c[0] || !c[1] || !c[2] || c[0] > TS_CLUSTER_BLOCKS || c[1] > TS_CLUSTER_BLOCKS || c[2] > TS_CLUSTER_BLOCKS ||
+        c[0] * c[1] * c[2] > TS_CLUSTER_BLOCKS)
         return ts_fail(err, TS_VALUE, "kernel '%s': a cluster of (%u, %u, %u) blocks; it has 1 to %d, each axis at "
-                       "least 1, or all zero for none", kernel->name, c[0], c[1], c[2], LAUNCH_CLUSTER);
+                       "least 1, or all zero for none", kernel->name, c[0], c[1], c[2], TS_CLUSTER_BLOCKS);
     if (plan->target < TS_TARGET_SM90)
         return ts_fail(err, TS_VALUE, "kernel '%s': clusters of blocks exist from sm_90 on, this GPU runs code for "
                        "sm_%u; leave `cluster` zero", kernel->name, plan->target);

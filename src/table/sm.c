@@ -17,3 +17,11 @@ const ts_sm *ts__sm_find(uint32_t target)
             return &sm_rows[i];
     return NULL;
 }
+
+uint32_t ts__sm_most_shared(void)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < TS_COUNT(sm_rows); i++)
+        most = TS_MAX(most, sm_rows[i].dynamic_shared);
+    return most;
+}

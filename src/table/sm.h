@@ -16,5 +16,7 @@ typedef struct ts_sm {
 } ts_sm;
 /* NULL for targets that are no GPU. */
 const ts_sm *ts__sm_find(uint32_t target);
+/* The most bytes of shared memory that a block of any generation has. */
+uint32_t ts__sm_most_shared(void);
 
 #endif

@@ -9,7 +9,7 @@
 #include "device/cuda/cuda.h"
 #include <stdio.h>
 
-enum { PROGRAM_LOG = 16384, PROGRAM_STATIC_SHARED = 48 << 10, PROGRAM_PORTABLE_CLUSTER = 8, PROGRAM_THREADS = 1024,
+enum { PROGRAM_LOG = 16384, PROGRAM_STATIC_SHARED = 48 << 10, PROGRAM_PORTABLE_CLUSTER = 8,
        PROGRAM_SLOTS = TS_PLAN_TMAPS + TS_PLAN_PARAMS + 4 };
 
 /* ---- loading --------------------------------------------------------------------------------------- */
@@ -54,7 +54,7 @@ static cuda_result program_prepare_threads(cuda_program *program)
         result = fn->FuncSetAttribute(program->function, CUDA_FUNC_MAX_DYNAMIC_SHARED, shared);
     if (result == CUDA_OK && device->cc_major >= 9) /* earlier GPUs have no clusters */
         result = fn->FuncSetAttribute(program->function, CUDA_FUNC_NON_PORTABLE_CLUSTER, 1);
-    program->most_threads = threads > 0 ? (uint32_t)threads : PROGRAM_THREADS;
+    program->most_threads = threads > 0 ? (uint32_t)threads : TS_BLOCK_THREADS;
     program->most_shared = (uint32_t)shared;
     return result;
 }
@@ -385,7 +385,7 @@ static ts_status program_threads(const cuda_program *program, const ts_launch_sh
     const uint32_t *block = shape->block, *c = shape->cluster;
     uint64_t shared = (uint64_t)plan->shared_bytes + shape->shared_bytes;
     uint32_t threads = block[0] * block[1] * block[2], blocks = c[0] * c[1] * c[2];
-    ts_assert(threads && threads <= PROGRAM_THREADS);
+    ts_assert(threads && threads <= TS_BLOCK_THREADS);
     if (threads > program->most_threads)
         return ts_fail(err, TS_VALUE, "kernel '%s' uses so many registers that a block has at most %u threads on this "
                        "GPU, not %u; launch smaller blocks, or promise num_warps=%u so that it uses fewer registers",

@@ -414,7 +414,7 @@ static void emit_directives(ts_ptx *e, ts_text *out)
     if (e->plan->cluster > 1)
         ts__text_printf(out, ".explicitcluster\n.reqnctapercluster %u, 1, 1\n", e->plan->cluster);
     bool bounded = e->fn->occupancy || e->uses_setmaxnreg; /* .minnctapersm needs a number of threads beside it */
-    uint32_t threads = e->plan->thread_kernel && !e->plan->threads && bounded ? 1024 : e->plan->threads;
+    uint32_t threads = e->plan->thread_kernel && !e->plan->threads && bounded ? TS_BLOCK_THREADS : e->plan->threads;
     if (threads)
         ts__text_printf(out, e->plan->thread_kernel ? ".maxntid %u, 1, 1\n" : ".reqntid %u, 1, 1\n", threads);
     if (bounded)
