@@ -64,6 +64,12 @@ static ts_status load_functions(ts_cuda *cuda, ts_error *err)
 
 static ts_target load_target(int major, int minor)
 {
+    /* The last row that the GPU runs is the newest, as numbers ascend: ((0 < 1 ? 1 : MAX) < 80 ? 80 : MAX) < ... */
+#define LOAD_OPEN(name, number, text) (
+#define LOAD_NEXT(name, number, text) < (number) ? (number) : INT32_MAX)
+    static_assert((TS_TARGETS(LOAD_OPEN) 0 TS_TARGETS(LOAD_NEXT)) < INT32_MAX, "numbers of TS_TARGETS ascend");
+#undef LOAD_OPEN
+#undef LOAD_NEXT
     ts_target best = TS_TARGET_SM80; /* older than anything we compile for: said when it is used */
 #define X(name, number, text)                                                \
     if (number >= TS_TARGET_SM80 && number <= major * 10 + minor)            \
