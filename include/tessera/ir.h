@@ -229,8 +229,8 @@ typedef enum ts_shfl { TS_SHFL_IDX, TS_SHFL_UP, TS_SHFL_DOWN, TS_SHFL_BFLY } ts_
 /* vote: i1 -> i1 (any, all) or i32 (ballot).  redux kinds: ts_rmw. */
 typedef enum ts_vote { TS_VOTE_ANY, TS_VOTE_ALL, TS_VOTE_BALLOT } ts_vote;
 /* cluster_arrive: bit 0 = relaxed: orders no memory.
- * bar_sync, bar_arrive: kind = barrier id, number = threads (0 = all). An operand, the same in a warp, is
- * the id instead. */
+ * bar_sync, bar_arrive: kind = barrier id, number = threads (bar_sync: 0 = all). An operand, the same in a warp,
+ * is the id instead. */
 typedef enum ts_fence { TS_FENCE_CTA, TS_FENCE_GPU, TS_FENCE_SYS, TS_FENCE_PROXY_ASYNC, TS_FENCE_MBAR_INIT } ts_fence;
 /* cp_async: number = bytes (4, 8, 16).  cp_async_wait, wgmma_wait: number = pending groups allowed.
  * mbar_init: number = arrivals.  mbar_expect: arrives once and expects the bytes of its operand.

@@ -131,8 +131,6 @@ void ts__emit_bar(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     int threads = (int)TS_S_NUMBER(inst->aux);
     (void)v;
-    if (!threads && inst->op == TS_OP_bar_arrive)
-        threads = (int)e->plan->threads;
     if (inst->n_opnd)
         PUT("$s $v", ts_info(inst)->ptx, inst->opnd[0]);
     else
