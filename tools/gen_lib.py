@@ -20,7 +20,8 @@ HEADER = ROOT / "include/tessera/lib.h"
 OUT = ROOT / "src/lib/packs.def"
 sys.path.insert(0, str(PYTHON))
 
-from tessera import _pack
+from tessera import _core, _pack
+from tessera.tile._kernel import _DEFAULTS
 
 TEXT = 4000  # bytes of a C string; compilers need not take more than 4095
 
@@ -67,7 +68,7 @@ def packed(name: str, module: str, arrays: str) -> Iterator[str]:
     """The lines of one kernel."""
     kernel = getattr(importlib.import_module(f"tessera.lib.{module}"), f"{name}_kernel")
     _, _, _, params, hints = kernel._prepare()
-    if hints != ((0, (0, 0, 3, 0, 0, 0, 0, 0)),):
+    if hints != ((0, tuple(_DEFAULTS.get(hint, 0) for hint in _core.HINTS)),):
         raise SystemExit(
             f"{name}_kernel has hints of its own, which kernel.c does not know: {hints}"
         )

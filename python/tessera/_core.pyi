@@ -101,6 +101,7 @@ class NativeKernel:
 
 # ext/numbers.c: names of hints in their order, numbers of targets; PARAM_CONSTANT and others by __getattr__
 HINTS: tuple[str, ...]
+OPT_LEVEL: int
 TARGETS: dict[str, int]
 
 def device_count(kind: str) -> int: ...

@@ -89,7 +89,7 @@ static bool plan_is_float8(uint8_t dtype)
 
 static bool plan_is_float(uint8_t dtype)
 {
-    return dtype >= TS_DTYPE_float16 && dtype <= TS_DTYPE_float64;
+    return ts_dtype_get((ts_dtype)dtype)->kind == 'f';
 }
 
 static ts_status plan_check_dtypes(const ts_arg *a, const ts_arg *b, const ts_arg *c, ts_error *err)
@@ -407,7 +407,7 @@ static void plan_grouped(plan_job *job, ts_gemm_plan *out)
 
 ts_status ts_gemm_plan_make(const ts_gemm_desc *desc, ts_gemm_plan *out, ts_error *err)
 {
-    *out = (ts_gemm_plan){.hints.opt_level = 3, .copies = {{.unit = -1}, {.unit = -1}}};
+    *out = (ts_gemm_plan){.hints.opt_level = TS_OPT_LEVEL, .copies = {{.unit = -1}, {.unit = -1}}};
     TS_TRY(plan_check(desc, err));
     const ts_arg *a = desc->a, *b = desc->b;
     plan_job job = {.desc = desc, .grouped = a->rank == 2 && b->rank == 3};

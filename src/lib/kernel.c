@@ -73,7 +73,7 @@ ts_status ts_lib_kernel_desc(ts_lib_kernel kernel, ts_kernel_desc *out, ts_error
     out->source = lib_rows[kernel].source;
     out->params = lib_rows[kernel].params;
     out->n_params = lib_rows[kernel].n_params;
-    out->hints.opt_level = 3;
+    out->hints.opt_level = TS_OPT_LEVEL;
     return TS_OK;
 }
 
@@ -107,7 +107,7 @@ static ts_status lib_add(ts_lib_kernel kernel, const ts_hints *hints, ts_kernel 
 
 ts_status ts_lib_kernel_get(ts_lib_kernel kernel, const ts_hints *hints, ts_kernel **out, ts_error *err)
 {
-    static const ts_hints own = {.opt_level = 3};
+    static const ts_hints own = {.opt_level = TS_OPT_LEVEL};
     *out = NULL;
     TS_TRY(lib_check(kernel, err));
     hints = hints ? hints : &own;

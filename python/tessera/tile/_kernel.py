@@ -147,7 +147,7 @@ _HINTS: dict[str, tuple[Callable[[int], bool], str]] = {
     "num_worker_warps": (lambda v: v in (4, 8, 16, 32), "4, 8, 16 or 32"),
     "num_stages": (lambda v: 1 <= v <= 8, "1 to 8"),
 }
-_DEFAULTS = {"opt_level": 3}
+_DEFAULTS = {"opt_level": _core.OPT_LEVEL}
 
 
 def _check_hint(name: str, value: Any) -> Any:
