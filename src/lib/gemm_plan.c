@@ -42,8 +42,10 @@ static ts_status plan_check_array(const ts_arg *array, const char *name, ts_erro
                        array ? "not an array" : "NULL");
     if (array->dtype == TS_DTYPE_NONE || array->dtype >= TS_DTYPE_COUNT)
         return ts_fail(err, TS_TYPE, "gemm: the dtype of %s is %u; pass a ts_dtype", name, array->dtype);
-    if (array->rank < 2 || array->rank > 3 || !array->shape)
+    if (array->rank < 2 || array->rank > 3)
         return ts_fail(err, TS_SHAPE, "gemm: %s has %u axes, wanted 2, or 3 with a batch", name, array->rank);
+    if (!array->shape)
+        return ts_fail(err, TS_VALUE, "gemm: the shape of %s is NULL; pass %u extents", name, array->rank);
     int64_t count = 1;
     for (uint32_t d = 0; d < array->rank; d++) {
         int64_t extent = array->shape[d], stride = array->strides ? array->strides[d] : 1;

@@ -264,7 +264,7 @@ static void arrays_that_do_not_fit_are_refused(void)
     for (int i = 0; i < 3; i++) {
         begin(&p), p.args[i] = NULL, refused(&p, TS_VALUE, "is NULL; pass an array");
         begin(&p), (i ? i > 1 ? &p.c : &p.b : &p.a)->arg.kind = TS_SPEC_INT, refused(&p, TS_TYPE, "is not an array");
-        begin(&p), (i ? i > 1 ? &p.c : &p.b : &p.a)->arg.shape = NULL, refused(&p, TS_SHAPE, "axes");
+        begin(&p), (i ? i > 1 ? &p.c : &p.b : &p.a)->arg.shape = NULL, refused(&p, TS_VALUE, "is NULL; pass 2 extents");
         begin(&p), (i ? i > 1 ? &p.c : &p.b : &p.a)->arg.rank = 1, refused(&p, TS_SHAPE, "has 1 axes, wanted 2");
     }
     begin(&p), p.b.shape[0] = 5, refused(&p, TS_SHAPE, "b has shape (5, 8), wanted (6, 8)");
