@@ -18,10 +18,13 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PYTHON = ROOT / "python"
 HEADER = ROOT / "include/tessera/lib.h"
 OUT = ROOT / "src/lib/packs.def"
-sys.path.insert(0, str(PYTHON))
+if any((PYTHON / "tessera").glob("_core*.so")):  # else the installed package, of the same sources
+    sys.path.insert(0, str(PYTHON))
 
 from tessera import _core, _pack
 from tessera.tile._kernel import _DEFAULTS
+
+PACKAGES = pathlib.Path(_pack.__file__).parent.parent  # where the sources lie that are packed
 
 TEXT = 4000  # bytes of a C string; compilers need not take more than 4095
 
@@ -30,7 +33,7 @@ class Portable(_pack._Packer):
     """A packer whose files are named from python/ on: a pack is the same on every machine."""
 
     def text(self, value: str) -> int:
-        return super().text(value.removeprefix(f"{PYTHON}/"))
+        return super().text(value.removeprefix(f"{PACKAGES}/"))
 
 
 def rows() -> list[tuple[str, str, str]]:
