@@ -36,6 +36,7 @@ missing() {
 sys.exit(not os.path.exists(os.path.join(sysconfig.get_path("include"), "Python.h")))' 2>/dev/null || echo python3-dev
     [ -e /usr/include/stdio.h ] || echo libc6-dev
     [ "$extra" != test ] || command -v c++ >/dev/null 2>&1 || echo g++
+    [ "$extra" != test ] || command -v pkg-config >/dev/null 2>&1 || echo pkg-config
     have_llvm || llvm_package
 }
 
