@@ -4,6 +4,7 @@
  * fault records, assembler messages, and recovery from a sticky fault. Skips, and says so, without a GPU.
  */
 #include "setup.h"
+#include "tessera/launch.h"
 #include "tessera/array.h"
 
 #define INTS(...) ((const int64_t[]){__VA_ARGS__})
@@ -234,12 +235,56 @@ static void a_sticky_fault_is_told_once_and_never_crashes(void)
     ts_array_release(array);
 }
 
+/* Blocks of 256 threads turn their elements around in 200 KiB of dynamic shared memory, in clusters of two that wait
+ * for each other. */
+static void threads_have_clusters_and_much_shared_memory(void)
+{
+    static const char text[] =
+        "thread entry @turn(%x: ptr<i32>, %n: i32, %s: i32) num_warps=8 {\n"
+        "  %own = shared offset=0 : ptr<i32, shared>\n  %t = sreg tid.x : i32\n  %block = sreg ctaid.x : i32\n"
+        "  %threads = sreg ntid.x : i32\n  %first = muli %block, %threads : i32\n  %i = addi %first, %t : i32\n"
+        "  %place = offset %x, %i : ptr<i32>\n  %v = ld n=1 %place : i32\n  %far = constant 200 : i32\n"
+        "  %a = muli %t, %far : i32\n  %mine = offset %own, %a : ptr<i32, shared>\n  st n=1 %mine, %v\n"
+        "  cluster_arrive\n  cluster_wait\n  %last = constant 255 : i32\n  %u = subi %last, %t : i32\n"
+        "  %b = muli %u, %far : i32\n  %theirs = offset %own, %b : ptr<i32, shared>\n  %w = ld n=1 %theirs : i32\n"
+        "  st n=1 %place, %w\n  return\n}\n";
+    enum { BLOCKS = 4, THREADS = 256, N = BLOCKS * THREADS };
+    ts_kernel_desc desc = {.name = "turn", .source = {TS_SOURCE_TEXT, .bytes = text, .n = sizeof text - 1}};
+    ts_launch_config config = {.grid = {BLOCKS, 1, 1}, .block = {THREADS, 1, 1}, .cluster = {2, 1, 1},
+                               .shared_bytes = THREADS * 200 * 4};
+    ts_kernel *kernel;
+    ts_array *array;
+    ts_arg arg;
+    int host[N], bad = 0;
+    if (target < TS_TARGET_SM90) {
+        check_skipped++;
+        return;
+    }
+    for (int i = 0; i < N; i++)
+        host[i] = i;
+    CHECK_OK(ts_array_empty(gpu, NULL, TS_DTYPE_int32, 1, INTS(N), &array, &err));
+    CHECK_OK(ts_array_from_host(array, NULL, host, NULL, &err));
+    CHECK_OK(ts_kernel_create(&desc, &kernel, &err));
+    ts_arg_of_array(array, &arg);
+    CHECK_OK(ts_launch_config_run(NULL, &config, kernel, &arg, 1, &err));
+    CHECK_OK(ts_array_to_host(array, NULL, host, NULL, &err));
+    for (int i = 0; i < N; i++)
+        bad += host[i] != i / THREADS * THREADS + THREADS - 1 - i % THREADS;
+    CHECK_INT(bad, 0);
+    config.shared_bytes = 300000;
+    CHECK_INT(ts_launch_config_run(NULL, &config, kernel, &arg, 1, &err), TS_VALUE);
+    config.shared_bytes = THREADS * 200 * 4, config.cluster[0] = 3;
+    CHECK_INT(ts_launch_config_run(NULL, &config, kernel, &arg, 1, &err), TS_VALUE);
+    ts_kernel_release(kernel);
+    ts_array_release(array);
+}
+
 int main(void)
 {
     ts_device_info info;
     if (ts_device_get(TS_DEVICE_CUDA, 0, &gpu, &err) != TS_OK) {
         printf("skipped: %s\n", err.text);
-        check_skipped = 9;
+        check_skipped = 10;
         return check_done();
     }
     target = ts_device_target(gpu);
@@ -250,6 +295,7 @@ int main(void)
     tensor_maps_load_tiles_and_zeros_outside();
     streams_events_and_bounded_waits();
     faults_are_recorded_without_losing_the_device();
+    threads_have_clusters_and_much_shared_memory();
     bad_text_gives_the_assemblers_message();
     memory_is_reused_and_runs_out_politely();
     a_reset_begins_afresh();

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random kernels of threads, as IR text: the interpreter of the text as it is written is compared with the
-interpreter of what the passes made of it, and with the reader of the PTX that came out.
+interpreter of what the passes made of it, with the reader of the PTX that came out, and with a GPU.
 
 The reader shares no code with the compiler; both runs must give the same bits. So the programs hold only what
 has one answer: atomics on common places commute and their results are not read, what threads exchange
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from . import ptx
+from . import gpu, ptx
 from .program import FRONT, Outcome
 
 MATH = pathlib.Path(__file__).resolve().parents[3] / "src" / "table" / "math.def"
@@ -523,6 +523,14 @@ class Threads(Writer):
         ptx.run(entry, ptx.Launch(self.grid, words, shared, self.schedule % 3, self.block), memory)
         return arrays
 
+    def launched(self) -> list[Any]:
+        """The arrays after the GPU of this machine."""
+        from tessera import _core
+
+        target = gpu.target()
+        code = _core.compile_text(self.text, target)
+        return gpu.launched(code, self.grid, self.block, self.dynamic_bytes(), self.start())
+
     def assembled(self, target: int) -> Outcome:
         from tessera import _core
 
@@ -535,14 +543,15 @@ class Threads(Writer):
 
     def run(self, device: str) -> Outcome:
         kind, target = device.rstrip("0123456789"), int(device.lstrip("abcdefghijklmnopqrstuvwxyz_") or 0)
-        if kind not in ("eval", "ptx", "sm_") or not target:
-            return Outcome("skipped", "kernels of threads are run for a GPU: eval90, ptx90, sm_90")
+        if device != "cuda" and (kind not in ("eval", "ptx", "sm_") or not target):
+            return Outcome("skipped", "kernels of threads are run for a GPU: cuda, eval90, ptx90, sm_90")
         if kind == "sm_":
             return self.assembled(target)
         begin = time.process_time()
         try:
             want = self.interpreted(0)
-            got = self.interpreted(target) if kind == "eval" else self.read(target)
+            runs = {"eval": lambda: self.interpreted(target), "ptx": lambda: self.read(target)}
+            got = runs.get(kind, self.launched)()
         except ptx.Unread as e:
             return Outcome("skipped", f"the reader of PTX does not know {e}")
         except ptx.Fault as e:
