@@ -25,7 +25,8 @@ enum { /* flags of an operation */
     TS_REGION = 64,
     TS_ELEM = 128,
     TS_SLOW = 256,
-    TS_WRITTEN = 512
+    TS_WRITTEN = 512,
+    TS_MOVES = 1024
 };
 enum { TS_N = -1 }; /* any number of operands or results */
 typedef enum ts_attr_kind {

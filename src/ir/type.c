@@ -20,6 +20,7 @@ const ts_op_info ts__ops[TS_OP_COUNT] = {
 #define ELEM TS_ELEM
 #define SLOW TS_SLOW
 #define WRITTEN TS_WRITTEN
+#define MOVES TS_MOVES
 #define TS_OP(name, level, operands, results, rule, attr, flags, ptx)                              \
     {#name, operands, results, level, TS_RULE_##rule, TS_ATTR_##attr, flags, ptx},
 #include "tessera/op.def"
@@ -30,6 +31,7 @@ const ts_op_info ts__ops[TS_OP_COUNT] = {
 #undef PURE
 #undef SLOW
 #undef WRITTEN
+#undef MOVES
 #undef COMM
 #undef READ
 #undef WRITE

@@ -654,23 +654,7 @@ static ts_status verify_counts(const ts__verify *c)
     return TS_OK;
 }
 
-/* Complex numbers are moved and taken apart, at tile level; what computes works on their parts. */
-static bool verify_moves(ts_op op)
-{
-    static const bool moves[TS_OP_COUNT] = {
-        [TS_OP_param] = true,         [TS_OP_arg] = true,           [TS_OP_res] = true,
-        [TS_OP_for] = true,           [TS_OP_loop] = true,          [TS_OP_yield] = true,
-        [TS_OP_continue] = true,      [TS_OP_break] = true,         [TS_OP_return] = true,
-        [TS_OP_call] = true,          [TS_OP_select] = true,        [TS_OP_broadcast] = true,
-        [TS_OP_reshape] = true,       [TS_OP_permute] = true,       [TS_OP_cat] = true,
-        [TS_OP_extract] = true,       [TS_OP_insert] = true,        [TS_OP_token] = true,
-        [TS_OP_load_view_tko] = true, [TS_OP_store_view_tko] = true, [TS_OP_load_ptr_tko] = true,
-        [TS_OP_store_ptr_tko] = true, [TS_OP_make_complex] = true,  [TS_OP_real] = true,
-        [TS_OP_imag] = true,
-    };
-    return moves[op];
-}
-
+/* Complex numbers are moved and taken apart, at tile level (flag MOVES); what computes works on their parts. */
 static ts_status verify_complex(const ts__verify *c)
 {
     bool found = ts_type_is_complex(c->m, c->type);
@@ -680,7 +664,7 @@ static ts_status verify_complex(const ts__verify *c)
                   c->inst->op == TS_OP_get_global;
     if (memory && ts_type_kind(c->m, c->type) == TS_KIND_PTR)
         found |= ts_type_is_complex(c->m, ts_type_get(c->m, c->type)->elem);
-    TS__WANT(c, !found || (verify_moves((ts_op)c->inst->op) && c->fn->level == TS_LEVEL_T),
+    TS__WANT(c, !found || ((ts_info(c->inst)->flags & TS_MOVES) && c->fn->level == TS_LEVEL_T),
              "%s does not take complex numbers%s: it works on their parts (real, imag, make_complex)",
              ts_info(c->inst)->name, c->fn->level == TS_LEVEL_T ? "" : " outside of the tile level");
     TS__WANT(c, !found || c->inst->op != TS_OP_param || !c->fn->entry,

@@ -710,8 +710,8 @@ ts_status fr_minmax(fr *f, bool is_max, const fr_value *px, const fr_value *py, 
 {
     fr_value x = *px, y = *py;
     const char *what = is_max ? "maximum" : "minimum";
-    TS_TRY(fr_complex_check(f, 0, what, 1, px));
-    TS_TRY(fr_complex_check(f, 0, what, 1, py));
+    TS_TRY(fr_only_real(f, 0, what, 1, px));
+    TS_TRY(fr_only_real(f, 0, what, 1, py));
     if (x.kind == FR_NUMBER && y.kind == FR_NUMBER && x.dtype == y.dtype) {
         *out = (arith_order(&y, &x) == (is_max ? 1 : -1)) ? y : x;
         return TS_OK;

@@ -241,107 +241,96 @@ static const struct {
     const char *name;
     uint32_t least, most;
     builtin_fn *call;
+    bool is_complex; /* takes complex numbers; what is called for it may still refuse them */
 } builtin_rows[] = {
-    {"range", 1, 3, builtin_range},
-    {"len", 1, 1, builtin_len},
-    {"min", 1, 64, builtin_minmax},
-    {"max", 1, 64, builtin_minmax},
-    {"abs", 1, 1, builtin_op},
-    {"divmod", 2, 2, builtin_op},
-    {"pow", 2, 2, builtin_op},
-    {"int", 1, 1, builtin_cast},
-    {"float", 1, 1, builtin_cast},
-    {"bool", 1, 1, builtin_cast},
-    {"complex", 2, 2, builtin_op},
-    {"tuple", 0, 1, builtin_tuple},
-    {"str", 1, 1, builtin_str},
-    {"repr", 1, 1, builtin_str},
-    {"getattr", 2, 3, builtin_getattr},
-    {"slice", 1, 3, builtin_slice},
-    {"sum", 1, 2, builtin_sum},
-    {"enumerate", 1, 1, builtin_enumerate},
-    {"zip", 0, 64, builtin_zip},
-    {"reversed", 1, 1, builtin_reversed},
-    {"any", 1, 1, builtin_any},
-    {"all", 1, 1, builtin_any},
+    {"range", 1, 3, builtin_range, false},
+    {"len", 1, 1, builtin_len, true},
+    {"min", 1, 64, builtin_minmax, false},
+    {"max", 1, 64, builtin_minmax, false},
+    {"abs", 1, 1, builtin_op, true},
+    {"divmod", 2, 2, builtin_op, false},
+    {"pow", 2, 2, builtin_op, true},
+    {"int", 1, 1, builtin_cast, false},
+    {"float", 1, 1, builtin_cast, false},
+    {"bool", 1, 1, builtin_cast, false},
+    {"complex", 2, 2, builtin_op, true},
+    {"tuple", 0, 1, builtin_tuple, true},
+    {"str", 1, 1, builtin_str, true},
+    {"repr", 1, 1, builtin_str, true},
+    {"getattr", 2, 3, builtin_getattr, true},
+    {"slice", 1, 3, builtin_slice, true},
+    {"sum", 1, 2, builtin_sum, true},
+    {"enumerate", 1, 1, builtin_enumerate, true},
+    {"zip", 0, 64, builtin_zip, true},
+    {"reversed", 1, 1, builtin_reversed, true},
+    {"any", 1, 1, builtin_any, false},
+    {"all", 1, 1, builtin_any, false},
 };
 
 /* ---- math ---------------------------------------------------------------------------- */
 
-/* Functions of Python's module math on constants: with libm, as Python itself (but for gamma and lgamma, where the last
- * bit may differ). Of tiles they are the operation of the tile language of the same name (table/math.def), where it has
- * the same meaning. */
-static const struct {
+/* Functions of Python's module math. Of constants they are computed here with libm, as Python itself does (but for gamma
+ * and lgamma, where the last bit may differ); of tiles they are an operation of the tile language. */
+typedef struct builtin_math {
     const char *name;
     double (*one)(double);
-    double (*two)(double, double);
-} builtin_math[] = {
-#define ONE(name) {#name, name, NULL}
-#define TWO(name) {#name, NULL, name}
-    ONE(acos),  ONE(acosh),  ONE(asin),     ONE(asinh), ONE(atan),      ONE(atanh), ONE(cbrt), ONE(ceil), ONE(cos),
-    ONE(cosh),  ONE(erf),    ONE(erfc),     ONE(exp),   ONE(exp2),      ONE(expm1), ONE(fabs), ONE(floor),
-    ONE(log),   ONE(log10),  ONE(log1p),    ONE(log2),  ONE(sin),       ONE(sinh),  ONE(sqrt), ONE(tan),  ONE(tanh),
-    ONE(trunc), TWO(atan2),  TWO(copysign), TWO(fmod),  TWO(hypot),     TWO(pow),   TWO(remainder),
-    {"gamma", tgamma, NULL}, {"lgamma", lgamma, NULL},  TWO(nextafter),
+    double (*two)(double, double); /* neither: not of constants */
+    const char *op;                /* for tiles; NULL: the operation of the same name, unless there is help */
+    const char *help;              /* why there is no operation for tiles */
+    bool is_whole;                 /* the result is an integer */
+} builtin_math;
+
+static const builtin_math builtin_maths[] = {
+#define ONE(name) {#name, name, NULL, NULL, NULL, false}
+#define TWO(name) {#name, NULL, name, NULL, NULL, false}
+#define WHOLE(name)                                                                                                    \
+    {#name, name, NULL, NULL,                                                                                          \
+     "math." #name "() gives an integer; use ct." #name "(x), a float, and ct.astype for an integer", true}
+#define HELP(name, help) {#name, NULL, NULL, NULL, help, false}
+    ONE(acos),       ONE(acosh),    ONE(asin),      ONE(asinh),  ONE(atan),     ONE(atanh),     ONE(cbrt),
+    ONE(cos),        ONE(cosh),     ONE(erf),       ONE(erfc),   ONE(exp),      ONE(exp2),      ONE(expm1),
+    ONE(log),        ONE(log10),    ONE(log1p),     ONE(log2),   ONE(sin),      ONE(sinh),      ONE(sqrt),
+    ONE(tan),        ONE(tanh),     TWO(atan2),     TWO(fmod),   TWO(hypot),    TWO(copysign),  TWO(nextafter),
+    TWO(remainder),  WHOLE(ceil),   WHOLE(floor),   WHOLE(trunc),
+    {"fabs", fabs, NULL, "abs", NULL, false},
+    {"gamma", tgamma, NULL, "tgamma", NULL, false},
+    {"lgamma", lgamma, NULL, NULL, NULL, false},
+    {"pow", NULL, pow, NULL, "math.pow() gives a float even of integers; use x ** y or ct.pow(x, y)", false},
+    HELP(prod, "math.prod() takes a sequence of numbers; use ct.prod(x, axis)"),
+    HELP(degrees, "write x * (180 / math.pi)"),
+    HELP(radians, "write x * (math.pi / 180)"),
 #undef ONE
 #undef TWO
+#undef WHOLE
+#undef HELP
 };
 
-/* Names of math whose operation has another name here (op), or which mean something else of tiles (help). */
-static const struct {
-    const char *name, *op, *help;
-} builtin_math_names[] = {
-    {"fabs", "abs", NULL},
-    {"gamma", "tgamma", NULL},
-    {"ceil", NULL, "math.ceil() gives an integer; use ct.ceil(x), a float, and ct.astype for an integer"},
-    {"floor", NULL, "math.floor() gives an integer; use ct.floor(x), a float, and ct.astype for an integer"},
-    {"trunc", NULL, "math.trunc() gives an integer; use ct.trunc(x), a float, or ct.astype for an integer"},
-    {"pow", NULL, "math.pow() gives a float even of integers; use x ** y or ct.pow(x, y)"},
-    {"prod", NULL, "math.prod() takes a sequence of numbers; use ct.prod(x, axis)"},
-    {"degrees", NULL, "write x * (180 / math.pi)"},
-    {"radians", NULL, "write x * (math.pi / 180)"},
-};
-
-/* The operation for tiles; NULL and a sentence that helps, or "", where there is none. */
-static const char *builtin_math_op(const char *name, const char **help)
+/* The row of math.<name>; one without functions for names that are not in the table. */
+static builtin_math builtin_math_find(const char *name)
 {
-    *help = "";
-    for (size_t i = 0; i < TS_COUNT(builtin_math_names); i++)
-        if (strcmp(builtin_math_names[i].name, name) == 0) {
-            *help = builtin_math_names[i].help;
-            return builtin_math_names[i].op;
-        }
-    return fr_op_called(name);
+    for (size_t i = 0; i < TS_COUNT(builtin_maths); i++)
+        if (strcmp(builtin_maths[i].name, name) == 0)
+            return builtin_maths[i];
+    return (builtin_math){.name = name};
 }
 
-static ts_status builtin_math_constant(fr *f, const builtin_call *c, const char *name, fr_value *out)
+static ts_status builtin_math_constant(fr *f, const builtin_call *c, const builtin_math *row, fr_value *out)
 {
-    bool whole = strcmp(name, "ceil") == 0 || strcmp(name, "floor") == 0 || strcmp(name, "trunc") == 0;
-    uint32_t i = 0;
-    while (strcmp(builtin_math[i].name, name) != 0)
-        i++;
     double x = fr_as_double(&c->args[0]);
-    x = builtin_math[i].one ? builtin_math[i].one(x) : builtin_math[i].two(x, fr_as_double(&c->args[1]));
-    if (isnan(x) || (whole && !(fabs(x) < 1e37)))
-        return fr_error(f, c->node, TS_TILEVALUE, "math.%s() is not defined for %s%s%s", name, fr_say(f, &c->args[0]),
-                        builtin_math[i].one ? "" : " and ", builtin_math[i].one ? "" : fr_say(f, &c->args[1]));
-    *out = whole ? fr_number((fr_int)x) : fr_real(x);
+    x = row->one ? row->one(x) : row->two(x, fr_as_double(&c->args[1]));
+    if (isnan(x) || (row->is_whole && !(fabs(x) < 1e37)))
+        return fr_error(f, c->node, TS_TILEVALUE, "math.%s() is not defined for %s%s%s", row->name,
+                        fr_say(f, &c->args[0]), row->one ? "" : " and ", row->one ? "" : fr_say(f, &c->args[1]));
+    *out = row->is_whole ? fr_number((fr_int)x) : fr_real(x);
     return TS_OK;
-}
-
-/* How many constants math.<name> is computed of here, 0: none. */
-static uint32_t builtin_math_takes(const char *name)
-{
-    for (size_t i = 0; i < TS_COUNT(builtin_math); i++)
-        if (strcmp(builtin_math[i].name, name) == 0)
-            return builtin_math[i].one ? 1 : 2;
-    return 0;
 }
 
 static ts_status builtin_call_math(fr *f, const builtin_call *c, const char *name, fr_value *out)
 {
-    const char *help, *op = builtin_math_op(name, &help);
-    uint32_t takes = builtin_math_takes(name);
+    const builtin_math row = builtin_math_find(name);
+    const char *help = row.help ? row.help : "", *lead = row.help ? "\n  help: " : "";
+    const char *op = row.op ? row.op : row.help ? NULL : fr_op_called(name);
+    uint32_t takes = row.one ? 1 : row.two ? 2 : 0; /* how many constants it is computed of here */
     bool constant = takes > 0;
     for (uint32_t i = 0; i < c->n; i++)
         constant &= c->args[i].kind == FR_NUMBER;
@@ -349,26 +338,28 @@ static ts_status builtin_call_math(fr *f, const builtin_call *c, const char *nam
         return fr_error(f, c->node, TS_TILETYPE, "math.%s() takes %u argument%s here, got %u", name, takes,
                         takes > 1 ? "s" : "", c->n);
     if (constant)
-        return builtin_math_constant(f, c, name, out);
+        return builtin_math_constant(f, c, &row, out);
     if (op)
         return fr_call_op(f, c->node, op, c->n, c->args, out);
     if (takes && c->n)
         return fr_error(f, c->node, TS_TILETYPE, "math.%s() takes constants here, found %s%s%s", name,
-                        fr_say(f, &c->args[0]), *help ? "\n  help: " : "", help);
-    return fr_error(f, c->node, TS_TILETYPE, "math.%s() is not part of the tile language%s%s", name,
-                    *help ? "\n  help: " : "", help);
+                        fr_say(f, &c->args[0]), lead, help);
+    return fr_error(f, c->node, TS_TILETYPE, "math.%s() is not part of the tile language%s%s", name, lead, help);
 }
 
 ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args,
                           fr_value *out)
 {
     builtin_call c = {node, n, name, args};
-    TS_TRY(fr_complex_check(f, node, name, n, args));
-    if (strncmp(name, "math.", 5) == 0)
+    if (strncmp(name, "math.", 5) == 0) {
+        TS_TRY(fr_only_real(f, node, name, n, args));
         return builtin_call_math(f, &c, name + 5, out);
+    }
     for (uint32_t i = 0; i < TS_COUNT(builtin_rows); i++) {
         if (strcmp(builtin_rows[i].name, name) != 0)
             continue;
+        if (!builtin_rows[i].is_complex)
+            TS_TRY(fr_only_real(f, node, name, n, args));
         if (n < builtin_rows[i].least || n > builtin_rows[i].most)
             return fr_error(f, node, TS_TILETYPE, "%s() takes %u to %u arguments, got %u", name,
                             builtin_rows[i].least, builtin_rows[i].most, n);

@@ -16,8 +16,12 @@
 #include "lang/tile/op.h"
 
 const fr_op fr_ops[] = {
-#define TS_TILE_OP(name, signature, function, x, y) {#name, signature, fr_op_##function, x, y},
+#define REAL false
+#define COMPLEX true
+#define TS_TILE_OP(name, signature, function, x, y, numbers) {#name, signature, fr_op_##function, x, y, numbers},
 #include "lang/tile/tile_op.def"
+#undef REAL
+#undef COMPLEX
 };
 const uint32_t fr_n_ops = TS_COUNT(fr_ops);
 
@@ -249,8 +253,10 @@ static ts_status call_op(fr *f, uint32_t node, uint32_t row, const call_args *ar
 {
     fr_call c = {.op = &fr_ops[row], .node = node};
     TS_TRY(call_bind_op(f, &c, args));
-    TS_TRY(fr_complex_check(f, node, c.op->name, FR_MAX_ARGS, c.arg));
-    TS_TRY(fr_complex_check(f, node, c.op->name, c.n_rest, c.rest));
+    if (!c.op->is_complex) {
+        TS_TRY(fr_only_real(f, node, c.op->name, FR_MAX_ARGS, c.arg));
+        TS_TRY(fr_only_real(f, node, c.op->name, c.n_rest, c.rest));
+    }
     fr_at(f, node);
     *out = fr_none();
     return c.op->lower(f, &c, out);

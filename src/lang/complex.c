@@ -270,24 +270,6 @@ ts_status fr_complex_abs(fr *f, const fr_value *x, fr_value *out)
 
 /* ---- what is not defined -------------------------------------------------------------------------------- */
 
-/* Operations and builtins that take complex numbers, arrays of them or their dtypes. */
-static bool complex_takes(const char *name)
-{
-    static const char *const names[] = {
-        "abs", "add", "array_get_raw_memory", "array_slice", "array_tiled_view", "astile", "astype", "broadcast_to",
-        "cat", "complex", "conj", "ensure_constant", "enumerate", "equal", "expand_dims", "extract", "full", "gather",
-        "getattr", "imag", "insert", "isinstance", "len", "load", "load_advanced_indexing", "mul", "negative",
-        "not_equal", "num_tiles", "ones", "permute", "pow", "print", "raw_load_offset", "raw_store_offset", "real",
-        "repr", "reshape", "scatter", "slice", "static_assert", "static_eval", "static_iter", "store",
-        "store_advanced_indexing", "str", "sub", "sum", "tile_astype", "tile_item", "transpose", "truediv", "tuple",
-        "view_load", "view_num_tiles", "view_store", "where", "zeros", "zip",
-    };
-    for (size_t i = 0; i < TS_COUNT(names); i++)
-        if (strcmp(names[i], name) == 0)
-            return true;
-    return false;
-}
-
 static bool complex_is_inside(const fr_value *v)
 {
     ts_dtype dtype = TS_DTYPE_NONE;
@@ -305,10 +287,10 @@ static bool complex_is_inside(const fr_value *v)
     return ts_dtype_get(dtype)->kind == 'c';
 }
 
-ts_status fr_complex_check(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args)
+ts_status fr_only_real(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (complex_is_inside(&args[i]) && !complex_takes(name))
+        if (complex_is_inside(&args[i]))
             return fr_error(f, node, TS_TILETYPE,
                             "%s() is not defined for complex numbers\n  found: %s\n"
                             "  help: it takes real ones: ct.real(x), ct.imag(x) or ct.abs(x)",

@@ -334,8 +334,8 @@ ts_status fr_complex_negate(fr *f, const fr_value *x, fr_value *out);
 ts_status fr_complex_abs(fr *f, const fr_value *x, fr_value *out);
 /* Explicit conversion from or to a complex dtype. */
 ts_status fr_complex_convert(fr *f, const fr_value *v, ts_dtype to, uint32_t round, fr_value *out);
-/* An error where an operation that has no meaning for complex numbers is given one. */
-ts_status fr_complex_check(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args);
+/* For what is not defined for complex numbers: an error where an argument is one, an array of them or their dtype. */
+ts_status fr_only_real(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args);
 
 /* attr.c */
 ts_status fr_attribute(fr *f, uint32_t node, fr_value *out);
@@ -361,6 +361,7 @@ typedef struct fr_op {
     const char *name, *signature;
     fr_op_fn *lower;
     uint32_t x, y;                   /* meaning is the function's */
+    bool is_complex;                 /* takes complex numbers too */
 } fr_op;
 extern const fr_op fr_ops[];
 extern const uint32_t fr_n_ops;

@@ -8,7 +8,8 @@
 
 #include "lang/lower.h"
 
-#define TS_TILE_OP(name, signature, function, x, y) ts_status fr_op_##function(fr *f, const fr_call *c, fr_value *out);
+#define TS_TILE_OP(name, signature, function, x, y, numbers)                                                          \
+    ts_status fr_op_##function(fr *f, const fr_call *c, fr_value *out);
 #include "lang/tile/tile_op.def"
 
 /* Element type in memory (bools are bytes), and tiles to and from it. */
