@@ -5,6 +5,7 @@
  * class); the rest have a function. Called by verify.c with operands that are known to be values.
  */
 #include "ir/verify.h"
+#include "tessera/compile.h"
 
 /* ---- classes --------------------------------------------------------------------------------- */
 
@@ -261,8 +262,9 @@ static ts_status vs_bar(const ts__verify *c)
     TS__WANT(c, c->n <= 1 && (!c->n || ts__verify_opnd(c, 0) == TS_T_i32), "%s takes one i32, the barrier, or nothing",
              ts_info(c->inst)->name);
     TS__WANT(c, !c->n || !TS_S_KIND(c->inst->aux), "the barrier is given twice");
-    TS__WANT(c, threads % 32 == 0 && threads <= 1024, "%u threads are not whole warps up to 1024",
-             threads);
+    TS__WANT(c, threads % 32 == 0 && threads <= TS_BLOCK_THREADS,
+             "%s of %u threads: the number must be a multiple of 32, at most %d", ts_info(c->inst)->name, threads,
+             TS_BLOCK_THREADS);
     TS__WANT(c, threads || c->inst->op == TS_OP_bar_sync, "bar_arrive needs a number of threads");
     return TS_OK;
 }

@@ -193,7 +193,7 @@ static const rule rules_thread[] = {
     {"  %y = vote any %c : i32\n", "this vote gives an i1"},
     {"  %y = redux addf %n : i32\n", "redux knows"},
     {"  bar_sync id=16\n", "kind 16"},
-    {"  bar_sync id=1 threads=33\n", "not whole warps"},
+    {"  bar_sync id=1 threads=33\n", "must be a multiple of 32, at most 1024"},
     {"  bar_sync id=1 threads=64 %n\n", "given twice"},
     {"  bar_arrive id=1\n", "needs a number of threads"},
     {"  cp_async bytes=3 %s, %p\n", "4, 8 or 16"},
