@@ -269,8 +269,8 @@ static const struct {
 
 /* ---- math ---------------------------------------------------------------------------- */
 
-/* Functions of Python's module math. Of constants they are computed here with libm, as Python itself does (but for gamma
- * and lgamma, where the last bit may differ); of tiles they are an operation of the tile language. */
+/* Functions of Python's module math. Of constants they are computed here with libm, as Python itself does (but for
+ * gamma and lgamma, where the last bit may differ); of tiles they are an operation of the tile language. */
 typedef struct builtin_math {
     const char *name;
     double (*one)(double);
