@@ -3,9 +3,8 @@
  * The kernels of the library as sources: packed Python functions, which tools/gen_lib.py writes to packs.def from
  * python/tessera/lib/, and one ts_kernel for each with each set of hints that it was asked for.
  */
-#include "base/base.h"
+#include "base/lock.h"
 #include "tessera/lib.h"
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "lib/packs.def"
@@ -31,26 +30,9 @@ typedef struct lib_variant {
 } lib_variant;
 
 static struct {
-    pthread_once_t once;
-    pthread_mutex_t lock; /* adding */
+    ts_lock lock; /* adding */
     _Atomic(lib_variant *) first[TS_LIB_COUNT];
-} lib_kernels = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* A fork waits until no thread adds a kernel: the child's lock is free. */
-static void lib_take(void)
-{
-    pthread_mutex_lock(&lib_kernels.lock);
-}
-
-static void lib_give(void)
-{
-    pthread_mutex_unlock(&lib_kernels.lock);
-}
-
-static void lib_start(void)
-{
-    pthread_atfork(lib_take, lib_give, lib_give);
-}
+} lib_kernels = {.lock = TS_LOCK_INIT};
 
 static ts_status lib_check(ts_lib_kernel kernel, ts_error *err)
 {
@@ -114,10 +96,9 @@ ts_status ts_lib_kernel_get(ts_lib_kernel kernel, const ts_hints *hints, ts_kern
     *out = lib_find(kernel, hints);
     if (*out)
         return TS_OK;
-    pthread_once(&lib_kernels.once, lib_start);
-    pthread_mutex_lock(&lib_kernels.lock);
+    ts__lock_take(&lib_kernels.lock);
     *out = lib_find(kernel, hints); /* another thread may have been faster */
     ts_status status = *out ? TS_OK : lib_add(kernel, hints, out, err);
-    pthread_mutex_unlock(&lib_kernels.lock);
+    ts__lock_give(&lib_kernels.lock);
     return status;
 }

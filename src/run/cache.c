@@ -25,16 +25,21 @@ typedef struct cache_head {
     uint32_t head_bytes, plan_bytes;
 } cache_head;
 
-typedef struct cache_slot {
-    char *file;       /* a whole entry as it is on disk; NULL: unused */
+/* A whole entry as it is on disk. */
+typedef struct cache_file {
     size_t n;
-    uint64_t used;    /* clock of the last use */
+    char bytes[];
+} cache_file;
+
+typedef struct cache_slot {
+    _Atomic(cache_file *) file; /* NULL: unused. Atomic for a child of fork: a whole entry, or none */
+    uint64_t used;              /* clock of the last use */
 } cache_slot;
 
 struct ts_cache {
     const ts_alloc *alloc;
     cache_disk disk;
-    pthread_mutex_t lock;           /* memory level */
+    ts_lock lock;                   /* memory level */
     uint64_t clock;
     cache_slot slots[CACHE_MEMORY];
 };
@@ -106,39 +111,48 @@ static void cache_pack(ts_text *file, const void *key, size_t n_key, const ts_co
 static bool cache_memory_get(ts_cache *cache, const void *key, size_t n_key, const ts_alloc *alloc, ts_code *out)
 {
     bool found = false;
-    pthread_mutex_lock(&cache->lock);
+    ts__lock_take(&cache->lock);
     for (int i = 0; i < CACHE_MEMORY && !found; i++) {
         cache_slot *slot = &cache->slots[i];
+        const cache_file *file = atomic_load(&slot->file);
         cache_head head;
-        if (!slot->file)
+        if (!file)
             continue;
-        memcpy(&head, slot->file, sizeof head);
-        if (head.n_key != n_key || memcmp(slot->file + sizeof head, key, n_key) != 0)
+        memcpy(&head, file->bytes, sizeof head);
+        if (head.n_key != n_key || memcmp(file->bytes + sizeof head, key, n_key) != 0)
             continue;
-        found = cache_unpack(slot->file, alloc, out);
+        found = cache_unpack(file->bytes, alloc, out);
         slot->used = ++cache->clock;
         break;
     }
-    pthread_mutex_unlock(&cache->lock);
+    ts__lock_give(&cache->lock);
     return found;
+}
+
+static void cache_file_delete(const ts_cache *cache, cache_file *file)
+{
+    if (file)
+        ts__delete(cache->alloc, file, sizeof *file + file->n);
 }
 
 static void cache_memory_put(ts_cache *cache, const char *file, size_t n)
 {
     if (n > ((size_t)4 << 20))
         return;
-    char *copy = cache->alloc->resize(cache->alloc->user, NULL, 0, n);
+    cache_file *copy = cache->alloc->resize(cache->alloc->user, NULL, 0, sizeof *copy + n);
     if (!copy)
         return;
-    memcpy(copy, file, n);
-    pthread_mutex_lock(&cache->lock);
+    copy->n = n;
+    memcpy(copy->bytes, file, n);
+    ts__lock_take(&cache->lock);
     cache_slot *oldest = &cache->slots[0];
     for (int i = 1; i < CACHE_MEMORY; i++)
         if (cache->slots[i].used < oldest->used)
             oldest = &cache->slots[i];
-    ts__delete(cache->alloc, oldest->file, oldest->n);
-    *oldest = (cache_slot){copy, n, ++cache->clock};
-    pthread_mutex_unlock(&cache->lock);
+    copy = atomic_exchange(&oldest->file, copy);
+    oldest->used = ++cache->clock;
+    ts__lock_give(&cache->lock);
+    cache_file_delete(cache, copy);
 }
 
 /* ---- files ------------------------------------------------------------------------------------------ */
@@ -194,7 +208,7 @@ ts_cache *ts__cache_create(const ts_cache_options *options)
     if (!cache)
         return NULL;
     cache->alloc = alloc;
-    pthread_mutex_init(&cache->lock, NULL);
+    ts__lock_init(&cache->lock, false);
     uint64_t limit = options->limit_bytes ? options->limit_bytes : CACHE_LIMIT;
     if (ts__cache_disk_init(&cache->disk, options->dir, limit, alloc))
         return cache;
@@ -207,9 +221,9 @@ void ts__cache_destroy(ts_cache *cache)
     if (!cache)
         return;
     for (int i = 0; i < CACHE_MEMORY; i++)
-        ts__delete(cache->alloc, cache->slots[i].file, cache->slots[i].n);
+        cache_file_delete(cache, atomic_load(&cache->slots[i].file));
     ts__cache_disk_deinit(&cache->disk);
-    pthread_mutex_destroy(&cache->lock);
+    ts__lock_deinit(&cache->lock);
     ts__delete(cache->alloc, cache, sizeof *cache);
 }
 
@@ -270,23 +284,6 @@ static struct {
     ts_error error;
 } cache_own = {.once = PTHREAD_ONCE_INIT};
 
-/* A fork waits for the locks, which are held for as long as a copy takes. */
-static void cache_take(void)
-{
-    if (cache_own.cache) {
-        pthread_mutex_lock(&cache_own.cache->lock);
-        pthread_mutex_lock(&cache_own.cache->disk.lock);
-    }
-}
-
-static void cache_give(void)
-{
-    if (cache_own.cache) {
-        pthread_mutex_unlock(&cache_own.cache->disk.lock);
-        pthread_mutex_unlock(&cache_own.cache->lock);
-    }
-}
-
 static void cache_start_own(void)
 {
     char dir[CACHE_PATH];
@@ -294,8 +291,6 @@ static void cache_start_own(void)
     cache_default_dir(dir, sizeof dir);
     if (cache_default_limit(&limit, &cache_own.error) == TS_OK)
         cache_own.cache = ts__cache_create(&(ts_cache_options){dir, limit, NULL});
-    if (cache_own.cache)
-        pthread_atfork(cache_take, cache_give, cache_give);
 }
 
 ts_status ts__cache_shared(ts_cache **out, ts_error *err)

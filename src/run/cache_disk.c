@@ -113,14 +113,14 @@ static void disk_refuse(cache_disk *disk, const char *format, ...)
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
-    pthread_mutex_lock(&disk->lock);
-    if (disk->problem.status == TS_OK)
+    ts__lock_take(&disk->lock);
+    if (atomic_load(&disk->state) != CACHE_DISK_REFUSED)
         (void)ts_fail(&disk->problem, TS_VALUE,
                       "compiled code is not kept on disk, because %s; set TESSERA_CACHE_DIR to a directory of your "
                       "own, "
                       "or to off", text);
     atomic_store(&disk->state, CACHE_DISK_REFUSED);
-    pthread_mutex_unlock(&disk->lock);
+    ts__lock_give(&disk->lock);
 }
 
 /* Whether what `fd` is open on may hold code for us; `may_share`: a directory that others use too. */
@@ -402,7 +402,7 @@ bool ts__cache_disk_init(cache_disk *disk, const char *dir, uint64_t limit_bytes
 {
     disk->alloc = alloc;
     disk->limit_bytes = limit_bytes;
-    pthread_mutex_init(&disk->lock, NULL);
+    ts__lock_init(&disk->lock, false);
     disk->given = ts__string(alloc, dir);
     if (disk->given && disk->given[0] == '~')
         disk_refuse(disk, "'%.300s' begins with ~, which is the home directory only as ~ or ~/... with a HOME",
@@ -413,5 +413,5 @@ bool ts__cache_disk_init(cache_disk *disk, const char *dir, uint64_t limit_bytes
 void ts__cache_disk_deinit(cache_disk *disk)
 {
     ts__string_delete(disk->alloc, disk->given);
-    pthread_mutex_destroy(&disk->lock);
+    ts__lock_deinit(&disk->lock);
 }

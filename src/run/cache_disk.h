@@ -15,8 +15,7 @@
 #ifndef TS_RUN_CACHE_DISK_H
 #define TS_RUN_CACHE_DISK_H
 
-#include "base/base.h"
-#include <pthread.h>
+#include "base/lock.h"
 #include <stdatomic.h>
 
 #define CACHE_FOLDER "tessera-code"
@@ -36,7 +35,7 @@ typedef struct cache_disk {
     _Atomic int state;       /* cache_disk_state */
     _Atomic bool is_readonly; /* a write was not permitted: do not try each time */
     _Atomic uint32_t n_writes;
-    pthread_mutex_t lock;    /* `problem` until `state` is REFUSED, `llvm` until it is known */
+    ts_lock lock;            /* `problem` until `state` is REFUSED, `llvm` until it is known */
     ts_error problem;
     _Atomic bool knows_llvm, has_noted; /* of cache_key.c */
     ts_digest llvm;          /* what a note says */

@@ -133,11 +133,11 @@ static bool key_note_read(cache_disk *disk)
         !memchr(note.path, 0, sizeof note.path) || !key_look(note.path, &now) ||
         memcmp(&now, &note.file, sizeof now) != 0)
         return false;
-    pthread_mutex_lock(&disk->lock);
+    ts__lock_take(&disk->lock);
     if (!atomic_load(&disk->knows_llvm))
         disk->llvm = note.llvm;
     atomic_store(&disk->knows_llvm, true);
-    pthread_mutex_unlock(&disk->lock);
+    ts__lock_give(&disk->lock);
     return true;
 }
 

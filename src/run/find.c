@@ -5,6 +5,7 @@
  * stay, because nothing here knows when the last launch of one is over; past FIND_KERNELS new ones are
  * their callers' alone.
  */
+#include "base/lock.h"
 #include "run/launch.h"
 #include "ir/ir.h"
 
@@ -19,26 +20,10 @@ typedef struct find_entry {
 } find_entry;
 
 static struct {
-    pthread_once_t once;
-    pthread_mutex_t lock; /* n, buckets; a fork waits for it */
+    ts_lock lock; /* n, buckets */
     uint32_t n;
-    find_entry *buckets[FIND_BUCKETS];
-} find_all = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void find_take(void)
-{
-    pthread_mutex_lock(&find_all.lock);
-}
-
-static void find_give(void)
-{
-    pthread_mutex_unlock(&find_all.lock);
-}
-
-static void find_follow_forks(void)
-{
-    pthread_atfork(find_take, find_give, find_give);
-}
+    _Atomic(find_entry *) buckets[FIND_BUCKETS]; /* atomic for a child of fork: whole entries */
+} find_all = {.lock = TS_LOCK_INIT};
 
 /* A text with its end; NULL and "" differ. */
 static void find_put_text(ts_text *key, const char *text)
@@ -73,7 +58,7 @@ static void find_key(ts_text *key, const ts_kernel_desc *desc)
 /* Under lock. A new reference, or NULL. */
 static ts_kernel *find_known(const ts_text *key, uint64_t hash)
 {
-    for (find_entry *entry = find_all.buckets[hash % FIND_BUCKETS]; entry; entry = entry->next)
+    for (find_entry *entry = atomic_load(&find_all.buckets[hash % FIND_BUCKETS]); entry; entry = entry->next)
         if (entry->hash == hash && entry->n == key->n && memcmp(entry->key, key->at, key->n) == 0) {
             ts_kernel_retain(entry->kernel);
             return entry->kernel;
@@ -90,10 +75,10 @@ static void find_keep(const ts_text *key, uint64_t hash, ts_kernel *kernel)
     find_entry *entry = alloc->resize(alloc->user, NULL, 0, sizeof *entry + key->n);
     if (!entry)
         return;
-    *entry = (find_entry){find_all.buckets[hash % FIND_BUCKETS], kernel, hash, key->n};
+    *entry = (find_entry){atomic_load(&find_all.buckets[hash % FIND_BUCKETS]), kernel, hash, key->n};
     memcpy(entry->key, key->at, key->n);
     ts_kernel_retain(kernel);
-    find_all.buckets[hash % FIND_BUCKETS] = entry;
+    atomic_store(&find_all.buckets[hash % FIND_BUCKETS], entry);
     find_all.n++;
 }
 
@@ -110,13 +95,12 @@ ts_status ts_kernel_find(const ts_kernel_desc *desc, ts_kernel **out, ts_error *
         return ts_fail(err, TS_NOMEM, "out of memory for a kernel");
     }
     uint64_t hash = ts__hash(key.at, key.n, 7);
-    pthread_once(&find_all.once, find_follow_forks);
-    find_take();
+    ts__lock_take(&find_all.lock);
     *out = find_known(&key, hash);
     ts_status status = *out ? TS_OK : ts_kernel_create(desc, out, err);
     if (status == TS_OK && atomic_load(&(*out)->references) == 1)
         find_keep(&key, hash, *out);
-    find_give();
+    ts__lock_give(&find_all.lock);
     ts__text_deinit(&key);
     return status;
 }

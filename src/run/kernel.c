@@ -11,61 +11,6 @@
 
 enum { KERNEL_SLOTS = 16 };
 
-/* ---- the lock ---------------------------------------------------------------------------------------- */
-
-/* fork() does not wait for the locks of kernels: one is held as long as a compilation takes. In the child each is made
- * anew before it is taken first, since its holder may be a thread of the parent. What that thread was adding is not in
- * the table yet, and its memory is lost to the child. */
-static struct {
-    pthread_once_t once;
-    pthread_mutex_t lock; /* making locks anew */
-    _Atomic uint32_t n;   /* how deep in forks this process is */
-} kernel_forks = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void kernel_before_fork(void)
-{
-    pthread_mutex_lock(&kernel_forks.lock);
-}
-
-static void kernel_in_parent(void)
-{
-    pthread_mutex_unlock(&kernel_forks.lock);
-}
-
-static void kernel_in_child(void)
-{
-    atomic_fetch_add(&kernel_forks.n, 1);
-    pthread_mutex_unlock(&kernel_forks.lock);
-}
-
-static void kernel_follow_forks(void)
-{
-    pthread_atfork(kernel_before_fork, kernel_in_parent, kernel_in_child);
-}
-
-/* A signal handler that runs while this thread compiles may launch the kernel, too. */
-static void kernel_lock_init(pthread_mutex_t *lock)
-{
-    pthread_mutexattr_t again;
-    pthread_mutexattr_init(&again);
-    pthread_mutexattr_settype(&again, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(lock, &again);
-    pthread_mutexattr_destroy(&again);
-}
-
-static void kernel_lock(ts_kernel *kernel)
-{
-    uint32_t forks = atomic_load_explicit(&kernel_forks.n, memory_order_relaxed);
-    if (atomic_load_explicit(&kernel->forks, memory_order_acquire) != forks) {
-        pthread_mutex_lock(&kernel_forks.lock);
-        if (atomic_load(&kernel->forks) != forks)
-            kernel_lock_init(&kernel->lock);
-        atomic_store_explicit(&kernel->forks, forks, memory_order_release);
-        pthread_mutex_unlock(&kernel_forks.lock);
-    }
-    pthread_mutex_lock(&kernel->lock);
-}
-
 /* ---- life ------------------------------------------------------------------------------------------ */
 
 static kernel_table *kernel_table_new(const ts_alloc *alloc, uint32_t slots, kernel_table *older)
@@ -99,7 +44,7 @@ static void kernel_delete(ts_kernel *kernel)
     ts__string_delete(alloc, (char *)(uintptr_t)kernel->source.compiler);
     ts__string_delete(alloc, kernel->name);
     ts__string_delete(alloc, kernel->file);
-    pthread_mutex_destroy(&kernel->lock);
+    ts__lock_deinit(&kernel->lock);
     ts__delete(alloc, kernel, sizeof *kernel);
 }
 
@@ -175,9 +120,7 @@ ts_status ts_kernel_create(const ts_kernel_desc *desc, ts_kernel **out, ts_error
         return ts_fail(err, TS_NOMEM, "out of memory for a kernel");
     kernel->alloc = alloc;
     atomic_store(&kernel->references, 1);
-    pthread_once(&kernel_forks.once, kernel_follow_forks);
-    kernel_lock_init(&kernel->lock);
-    atomic_store(&kernel->forks, atomic_load(&kernel_forks.n));
+    ts__lock_init(&kernel->lock, true); /* a signal handler may launch the kernel that its thread compiles */
     kernel->hints = desc->hints;
     kernel->n_by_target = TS_MIN(desc->n_by_target, (size_t)TS_LAUNCH_TARGETS);
     if (kernel->n_by_target)
@@ -399,11 +342,11 @@ static ts_status kernel_add(ts_kernel *kernel, const launch_frame *frame, ts_dev
 ts_status ts__kernel_specialise(ts_kernel *kernel, const launch_frame *frame, ts_device *device, uint64_t hash,
                                 const kernel_entry **out, ts_error *err)
 {
-    kernel_lock(kernel);
+    ts__lock_take(&kernel->lock);
     ts_status status = TS_OK;
     *out = ts__kernel_find(kernel, frame, device, hash); /* another thread may have been faster */
     if (!*out)
         status = kernel_add(kernel, frame, device, hash, out, err);
-    pthread_mutex_unlock(&kernel->lock);
+    ts__lock_give(&kernel->lock);
     return status;
 }

@@ -18,6 +18,7 @@
 #ifndef TS_RUN_LAUNCH_H
 #define TS_RUN_LAUNCH_H
 
+#include "base/lock.h"
 #include "device/device.h"
 #include "tessera/launch.h"
 
@@ -125,8 +126,7 @@ struct ts_kernel {
     ts_hints hints;
     ts_target_hints by_target[TS_LAUNCH_TARGETS];
     size_t n_by_target;
-    pthread_mutex_t lock;  /* specialising */
-    _Atomic uint32_t forks; /* how deep in forks the process was that made the lock */
+    ts_lock lock;          /* specialising */
     kernel_entry *entries; /* all, newest first; under lock */
     _Atomic uint64_t n_specialised, n_compiled, n_from_memory, n_from_disk, compile_ns, load_ns, n_serialised;
 };
