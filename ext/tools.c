@@ -32,6 +32,22 @@ typedef struct tools_request {
     size_t n_spec;
 } tools_request;
 
+_Static_assert(sizeof(ts_spec) == 152, "SPEC of python/tessera/tile/compilation/_signature.py has its layout");
+
+static int tools_specs(PyObject *bytes, tools_request *out)
+{
+    size_t n = (size_t)PyBytes_GET_SIZE(bytes);
+    out->n_spec = n / sizeof(ts_spec);
+    if (n % sizeof(ts_spec) || out->n_spec > TS_LAUNCH_ARGS) {
+        PyErr_Format(PyExc_ValueError, "%zu bytes are not an array of at most %d specs of %zu bytes", n,
+                     TS_LAUNCH_ARGS, sizeof(ts_spec));
+        return -1;
+    }
+    memcpy(out->spec, PyBytes_AS_STRING(bytes), n);
+    return 0;
+}
+
+/* `args`: a tuple of arguments as launch() takes it, or bytes: an array of ts_spec made in Python. */
 static int tools_request_of(core_state *state, PyObject *tuple, PyObject *args, tools_request *out)
 {
     ts_kernel *kernel = NULL;
@@ -40,6 +56,12 @@ static int tools_request_of(core_state *state, PyObject *tuple, PyObject *args, 
     int result = -1;
     if (core_prepared_of(tuple, &out->prepared) < 0)
         return -1;
+    if (PyBytes_Check(args) && tools_specs(args, out) == 0)
+        return 0;
+    if (PyErr_Occurred()) {
+        PyBuffer_Release(&out->prepared.pack);
+        return -1;
+    }
     core_frame_init(&frame);
     out->n_spec = TS_LAUNCH_ARGS;
     if (ts_kernel_create(&out->prepared.desc, &kernel, &err) != TS_OK)
@@ -89,29 +111,61 @@ static PyObject *tools_lower_text(PyObject *module, PyObject *args)
     return result;
 }
 
-/* compile(prepared, args, target): code bytes for another target than the device at hand. */
-static PyObject *tools_compile(PyObject *module, PyObject *args)
+/* Code for another target than the device at hand. */
+static int tools_code(core_state *state, PyObject *args, ts_code *code)
 {
-    core_state *state = PyModule_GetState(module);
     PyObject *prepared, *values;
     int target;
     tools_request request = {0};
     ts_error err;
-    ts_code code;
     ts_status status;
     if (!PyArg_ParseTuple(args, "OOi:compile", &prepared, &values, &target) ||
         tools_request_of(state, prepared, values, &request) < 0)
-        return NULL;
+        return -1;
     Py_BEGIN_ALLOW_THREADS;
     status = ts_compile(request.prepared.pack.buf, (size_t)request.prepared.pack.len, request.spec, request.n_spec,
-                        tools_hints(&request, target), (ts_target)target, NULL, &code, &err);
+                        tools_hints(&request, target), (ts_target)target, NULL, code, &err);
     Py_END_ALLOW_THREADS;
     PyBuffer_Release(&request.prepared.pack);
     if (status != TS_OK)
-        return core_raise(state, &err);
+        core_raise(state, &err);
+    return status == TS_OK ? 0 : -1;
+}
+
+static PyObject *tools_compile(PyObject *module, PyObject *args)
+{
+    ts_code code;
+    if (tools_code(PyModule_GetState(module), args, &code) < 0)
+        return NULL;
     PyObject *bytes = PyBytes_FromStringAndSize((const char *)code.bytes, (Py_ssize_t)code.n_bytes);
     ts_code_deinit(&code);
     return bytes;
+}
+
+static PyObject *tools_compile_plan(PyObject *module, PyObject *args)
+{
+    ts_code code;
+    if (tools_code(PyModule_GetState(module), args, &code) < 0)
+        return NULL;
+    const ts_plan *plan = &code.plan;
+    PyObject *result = Py_BuildValue(
+        "y#{s:s,s:I,s:I,s:I,s:I,s:i,s:i}", (const char *)code.bytes, (Py_ssize_t)code.n_bytes, "name", plan->name,
+        "threads", plan->threads, "shared_bytes", plan->shared_bytes, "cluster", plan->cluster, "n_tmaps",
+        plan->n_tmaps, "persistent", plan->persistent, "error_param", plan->error_param);
+    ts_code_deinit(&code);
+    return result;
+}
+
+/* specs_of(prepared, args): what a launch with these arguments is compiled for, an array of ts_spec. */
+static PyObject *tools_specs_of(PyObject *module, PyObject *args)
+{
+    PyObject *prepared, *values;
+    tools_request request = {0};
+    if (!PyArg_ParseTuple(args, "OO!:specs_of", &prepared, &PyTuple_Type, &values) ||
+        tools_request_of(PyModule_GetState(module), prepared, values, &request) < 0)
+        return NULL;
+    PyBuffer_Release(&request.prepared.pack);
+    return PyBytes_FromStringAndSize((const char *)request.spec, (Py_ssize_t)(request.n_spec * sizeof(ts_spec)));
 }
 
 /* llvm_info(): version and path, or the error that says what is missing. */
@@ -149,6 +203,11 @@ static PyMethodDef tools_functions[] = {
      "text."},
     {"compile", tools_compile, METH_VARARGS,
      "compile(prepared, args, target, /)\n--\n\nCode of a prepared kernel for a target number."},
+    {"compile_plan", tools_compile_plan, METH_VARARGS,
+     "compile_plan(prepared, args, target, /)\n--\n\nThe same with what a launch must know, as a dictionary."},
+    {"specs_of", tools_specs_of, METH_VARARGS,
+     "specs_of(prepared, args, /)\n--\n\nWhat a launch with these arguments is compiled for, as bytes that the "
+     "others here take for arguments."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -91,13 +91,19 @@ def core_page() -> Iterator[str]:
         yield from _public(f"core.{name}", "###")
 
 
-def tune_page() -> Iterator[str]:
-    """tessera.tune: what the module says of itself, then its classes and functions."""
-    yield from ("```text", inspect.getdoc(importlib.import_module("tessera.tune")) or "", "```", "")
-    yield from _public("tune", "##")
+def module_page(name: str) -> Iterator[str]:
+    """A module such as tessera.tune: what it says of itself, then its classes and functions."""
+    yield from ("```text", inspect.getdoc(importlib.import_module(f"tessera.{name}")) or "", "```", "")
+    yield from _public(name, "##")
 
 
-PAGES = {"tile": tile_page, "lib": lib_page, "core": core_page, "tune": tune_page}
+PAGES = {
+    "tile": tile_page,
+    "lib": lib_page,
+    "core": core_page,
+    "tune": lambda: module_page("tune"),
+    "tile.compilation": lambda: module_page("tile.compilation"),
+}
 
 
 def page(name: str) -> str:

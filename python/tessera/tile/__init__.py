@@ -203,10 +203,10 @@ from ._ops_shape import (
 
 
 def __getattr__(name: str) -> Any:
-    if name == "tune":  # loaded when it is asked for: tuning needs more than kernels do
+    if name in ("compilation", "tune"):  # loaded when asked for: they need more than kernels do
         import importlib
 
-        return importlib.import_module("tessera.tile.tune")
+        return importlib.import_module(f"tessera.tile.{name}")
     import difflib
 
     close = difflib.get_close_matches(name, __all__, 1)
@@ -243,6 +243,7 @@ __all__ = [  # noqa: RUF022
     "TileUnsupportedFeatureError",
     "TileValueError",
     "TiledView",
+    "compilation",
     "function",
     "kernel",
     "launch",

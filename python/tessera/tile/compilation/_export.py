@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compiled kernels as files."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ... import _core
+from ..._errors import TileCompilerExecutionError, TileUnsupportedFeatureError, did_you_mean
+from ._signature import ConstantConstraint, KernelSignature, TupleConstraint, specs_of
+
+FORMATS = ("cubin", "ptx", "tileir_bytecode")
+PORTABLE = 80  # code for it takes plain parameters: no tensor maps, which a launch would have to encode
+
+
+class ExportedKernel(NamedTuple):
+    """One function of an exported file, and how the driver launches it.
+
+    Attributes
+    ----------
+    symbol : str
+    threads : int
+        Threads of a block, along x.
+    shared_bytes : int
+        Dynamic shared memory of a block; from 48 KiB on the function's attribute must allow it.
+    cluster : int
+        Blocks of a cluster; the grid has so many times more blocks along x.
+    """
+
+    symbol: str
+    threads: int
+    shared_bytes: int
+    cluster: int
+
+
+def _is_constant(constraint: Any) -> bool:
+    if isinstance(constraint, TupleConstraint):
+        return all(_is_constant(x) for x in constraint.items)
+    return isinstance(constraint, ConstantConstraint)
+
+
+def _check(kernel: Any, rows: tuple[Any, ...], signature: KernelSignature) -> None:
+    if len(rows) != len(signature.parameters):
+        raise TypeError(f"kernel '{kernel.__name__}' has {len(rows)} parameters, "
+                        f"the signature {len(signature.parameters)}")  # fmt: skip
+    for (name, flags, *_), constraint in zip(rows, signature.parameters):
+        if flags & _core.PARAM_CONSTANT and not _is_constant(constraint):
+            raise TypeError(f"kernel '{kernel.__name__}', parameter '{name}': it is annotated Constant, "
+                            f"so the signature must give its value, not a {type(constraint).__name__}")  # fmt: skip
+
+
+def _number(gpu_code: str) -> tuple[int, str]:
+    """The target that code for this GPU is made by, and ptxas's name of the GPU."""
+    found = re.fullmatch(r"sm_(\d+)[af]?", gpu_code) if isinstance(gpu_code, str) else None
+    numbers = sorted(n for n in _core.TARGETS.values() if n >= PORTABLE)
+    if not found or int(found[1]) < numbers[0]:
+        hint = did_you_mean(str(gpu_code), _core.TARGETS)
+        raise ValueError(f"gpu_code {gpu_code!r} is not a GPU that kernels are made for, such as 'sm_90'{hint}")
+    target = max(n for n in numbers if n <= int(found[1]))
+    exact = target == int(found[1])
+    return (target if exact else PORTABLE), f"sm_{found[1]}{'a' if exact and target >= 90 else ''}"
+
+
+def _code(kernel: Any, prepared: Any, specs: bytes, target: int) -> tuple[str, dict[str, Any]]:
+    """PTX with plain parameters, and its launch plan."""
+    for number in dict.fromkeys((target, PORTABLE)):
+        text, plan = _core.compile_plan(prepared, specs, number)
+        if not plan["n_tmaps"] and not plan["persistent"] and not plan["error_param"]:
+            return text.rstrip(b"\0 \n").decode(), plan
+    raise TileUnsupportedFeatureError(
+        f"kernel '{kernel.__name__}' cannot be exported: its asserts or checks report to the host through a parameter "
+        "that only ct.launch passes; leave out ct.assert_ and checked=True"
+    )
+
+
+def _renamed(text: str, name: str, symbol: str, number: int) -> str:
+    """The kernel under its symbol; names of its strings must differ from those of other kernels of the file."""
+    text = re.sub(rf"(\.entry ){re.escape(name)}\(", lambda m: f"{m[1]}{symbol}(", text)
+    return re.sub(r"\bts(\d+)\b", rf"ts{number}_\1", text) if number else text
+
+
+def _joined(parts: list[str]) -> str:
+    """One PTX file of several: one head of the newest version, one declaration of each shared name."""
+    head: dict[str, str] = {}
+    body: list[str] = []
+    for part in parts:
+        for line in part.splitlines():
+            directive = line.split(" ")[0]
+            if directive in (".version", ".target", ".address_size"):
+                head[directive] = max(
+                    head.get(directive, ""), line, key=lambda s: [int(n) for n in re.findall(r"\d+", s)]
+                )
+            elif not line.startswith(".extern") or line not in body:
+                body.append(line)
+    return "\n".join([*head.values(), *body]) + "\n"
+
+
+def _find_ptxas() -> str | None:
+    import shutil
+
+    from ...pathfinder import find_nvidia_binary_utility
+
+    return find_nvidia_binary_utility("ptxas") or shutil.which("ptxas")
+
+
+def _assembled(ptx: str, arch: str) -> bytes:
+    """A cubin by ptxas, or by the driver's linker."""
+    tool = _find_ptxas()
+    if tool is None:
+        return _linked(ptx, arch)
+    with tempfile.TemporaryDirectory() as folder:
+        source, out = os.path.join(folder, "kernel.ptx"), os.path.join(folder, "kernel.cubin")
+        with open(source, "w") as file:
+            file.write(ptx)
+        done = subprocess.run([tool, f"-arch={arch}", "-o", out, source], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise TileCompilerExecutionError(f"{tool} -arch={arch} failed:\n{done.stdout}{done.stderr}")
+        with open(out, "rb") as result:
+            return result.read()
+
+
+def _linked(ptx: str, arch: str) -> bytes:
+    from ...core import Linker, LinkerOptions, ObjectCode
+
+    try:
+        code: Any = Linker(ObjectCode.from_ptx(ptx.encode()), options=LinkerOptions(arch=arch)).link("cubin").code
+    except Exception as error:
+        raise TileCompilerExecutionError(
+            f"no ptxas was found and the driver's linker cannot make a cubin for {arch}: {error}; install the package "
+            "nvidia-cuda-nvcc, or export with output_format='ptx'"
+        ) from error
+    return bytes(code)
+
+
+def _export_code(kernel: Any, signatures: Sequence[KernelSignature], gpu_code: str) -> tuple[str, str, list[Any]]:
+    target, arch = _number(gpu_code)
+    prepared = kernel._prepare()
+    parts, made = [], []
+    for i, signature in enumerate(signatures):
+        _check(kernel, prepared[3], signature)
+        text, plan = _code(kernel, prepared, specs_of(signature.parameters), target)
+        symbol = signature.symbol or signature.with_mangled_symbol(kernel.__name__).symbol
+        parts.append(_renamed(text, plan["name"], symbol or "", i))
+        made.append(ExportedKernel(symbol or "", plan["threads"], plan["shared_bytes"], max(1, plan["cluster"])))
+    return _joined(parts), arch, made
+
+
+def _write(output_file: Any, content: bytes) -> None:
+    if hasattr(output_file, "write"):
+        output_file.write(content)
+        return
+    with open(output_file, "wb") as file:
+        file.write(content)
+
+
+def export_kernel(
+    kernel: Any,
+    signatures: Sequence[KernelSignature],
+    output_file: Any,
+    *,
+    gpu_code: str | None = None,
+    output_format: str,
+    bytecode_version: str | None = None,
+) -> list[ExportedKernel]:
+    """Compiles a kernel for the given signatures and writes the code.
+
+    Parameters
+    ----------
+    kernel : kernel
+    signatures : sequence of KernelSignature
+        A function of the file for each.
+    output_file : str, path or binary file
+    gpu_code : str, optional
+        The GPU, as ``"sm_90"``.
+    output_format : str
+        ``"cubin"`` (needs ptxas or a driver), ``"ptx"``, or ``"tileir_bytecode"``.
+    bytecode_version : str, optional
+        ``"13.1"`` to ``"13.4"``, of Tile IR bytecode.
+
+    Returns
+    -------
+    list of ExportedKernel
+        How the driver launches each function. Its parameters are those of the calling convention.
+
+    Raises
+    ------
+    ValueError
+        An unknown format, version or GPU, or no ``gpu_code`` where one is needed.
+    TypeError
+        The signature does not fit the parameters of the kernel.
+    TileError
+        The kernel does not compile for the signature.
+    """
+    if output_format not in FORMATS:
+        raise ValueError(f"Unknown output format {output_format!r}; it is one of {', '.join(FORMATS)}")
+    if gpu_code is None and output_format != "tileir_bytecode":
+        raise ValueError(f"gpu_code is required when output_format is {output_format!r}.")
+    signatures = list(signatures)
+    if not signatures:
+        raise ValueError("export_kernel() needs at least one signature")
+    if output_format == "tileir_bytecode":
+        raise TileUnsupportedFeatureError("output_format='tileir_bytecode' is not supported yet; export PTX or a cubin")
+    ptx, arch, made = _export_code(kernel, signatures, gpu_code or "")
+    _write(output_file, _assembled(ptx, arch) if output_format == "cubin" else ptx.encode())
+    return made
