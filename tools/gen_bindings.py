@@ -25,10 +25,11 @@ import sys
 import textwrap
 from dataclasses import dataclass
 
+import generated
 from cheader import SIZES, Function, Header, Member, Type, read_headers
 from gen_stubs import stub_text
+from generated import ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 OUT = ROOT / "python" / "tessera" / "bindings"
 VERSION = 13000
 
@@ -557,7 +558,7 @@ def main() -> int:
         if options.only_these
         else folders(options.include)
     )
-    stale = 0
+    texts = {}
     for module in MODULES:
         folder = next(
             (f for f in places if all((f / h).exists() for h in module.headers)),
@@ -571,14 +572,8 @@ def main() -> int:
             (f"{module.name}.api", text),
             (f"{module.name}.pyi", stub_text(module, text)),
         ):
-            file = OUT / target
-            if file.exists() and file.read_text() == content:
-                continue
-            stale += 1
-            print(f"{file.relative_to(ROOT)}: {'would change' if options.check else 'written'}")
-            if not options.check:
-                file.write_text(content)
-    return 1 if stale and options.check else 0
+            texts[OUT / target] = content
+    return generated.settle(texts)
 
 
 if __name__ == "__main__":

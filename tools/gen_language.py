@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes what Python and the pages have from the tables of the languages; --check proves it fresh.
 
-python tools/gen_language.py [--check]
+python tools/gen_language.py [--check | --measured < what build/test_math_ulp printed]
 
     src/lang/ast.def            python/tessera/_ast_table.py: numbers of the packed AST
     src/table/math.def          python/tessera/tile/_ops_fn.py, the table of docs/reference/math.md; its numbers
-                                are tests/math/measured.txt, the output of build/test_math_ulp
+                                are tests/math/measured.txt, the output of build/test_math_ulp; --measured puts
+                                new lines there in place of those of the same functions
     src/lang/tile/tile_op.def   the lists of python/tessera/tile/__init__.py; where each stub is: _ops_*.py
 
 Tests read the tables by the functions of this file. The pages of docs/reference that are made of docstrings:
@@ -23,7 +24,9 @@ from collections.abc import Iterator
 from inspect import Parameter
 from typing import NamedTuple
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import generated
+from generated import ROOT
+
 AST = ROOT / "src/lang/ast.def"
 PACK = ROOT / "src/lang/pack.h"
 TILE_OPS = ROOT / "src/lang/tile/tile_op.def"
@@ -145,12 +148,26 @@ class Measured(NamedTuple):
     instructions: str
 
 
+# A line of build/test_math_ulp.
+MEASURED_LINE = r"^(\w+) +(\w+) +bound +[\d.]+ +measured +([\d.]+) at (.*?) +\((\d+) values, (\d+) instructions\)"
+
+
+def measured_again(old: str, new: str) -> str:
+    """The lines of measured.txt after another measurement: all lines of a function and type that `new` has are replaced
+    by its own, so that a function that got better loses its old error."""
+    lines = [(m.group(1, 2), m.group()) for m in re.finditer(MEASURED_LINE, new, re.MULTILINE)]
+    if not lines:
+        sys.exit("tools/gen_language.py --measured reads what build/test_math_ulp prints; this has no line of it")
+    again = {name for name, _ in lines}
+    kept = [m.group() for m in re.finditer(MEASURED_LINE, old, re.MULTILINE) if m.group(1, 2) not in again]
+    return "\n".join([*kept, *(line for _, line in lines), ""])
+
+
 def measured() -> dict[tuple[str, str], Measured]:
-    """The greatest error by function and type as build/test_math_ulp prints it: of two lines the worse, and all
-    values."""
-    line = r"^(\w+) +(\w+) +bound +[\d.]+ +measured +([\d.]+) at (.*?) +\((\d+) values, (\d+) instructions\)"
+    """The greatest error by function and type: of a sample and an exhaustive run the worse, and the number of values of
+    the larger."""
     found: dict[tuple[str, str], Measured] = {}
-    for name, type_, ulp, at, values, price in re.findall(line, MEASURED.read_text(), re.MULTILINE):
+    for name, type_, ulp, at, values, price in re.findall(MEASURED_LINE, MEASURED.read_text(), re.MULTILINE):
         old, new = found.get((name, type_)), Measured(float(ulp), at, int(values), price)
         worst = max(old, new, key=lambda one: one.ulp) if old else new
         found[name, type_] = worst._replace(values=max(old.values, new.values) if old else new.values)
@@ -165,7 +182,8 @@ def math_table() -> Iterator[str]:
         found = known.get((name, type_))
         if not found or found.ulp > float(bound):
             what = f"{found.ulp} ulp, above its bound {bound}" if found else "missing"
-            sys.exit(f"{MEASURED.relative_to(ROOT)}: {name} of {type_} is {what}: run build/test_math_ulp {name}")
+            sys.exit(f"{MEASURED.relative_to(ROOT)}: {name} of {type_} is {what}: run build/test_math_ulp {name} | "
+                "python tools/gen_language.py --measured")
         values = "all" if found.values == 1 << 32 else f"{found.values / 1e6:.1f}M"
         return f"{bound} | {found.ulp:.3f} | {found.at} | {values}" if float(bound) else f"exact | 0 | | {values}"
 
@@ -281,15 +299,9 @@ def texts() -> dict[pathlib.Path, str]:
 
 
 def main() -> int:
-    stale = False
-    for path, text in texts().items():
-        if "--check" not in sys.argv:
-            path.write_text(text)
-            continue
-        fresh = path.exists() and path.read_text() == text
-        print(f"{path.relative_to(ROOT)} is " + ("fresh" if fresh else "stale: run tools/gen_language.py"))
-        stale |= not fresh
-    return stale
+    if "--measured" in sys.argv:
+        MEASURED.write_text(measured_again(MEASURED.read_text(), sys.stdin.read()))
+    return generated.settle(texts())
 
 
 if __name__ == "__main__":

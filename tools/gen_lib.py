@@ -14,7 +14,9 @@ import struct
 import sys
 from collections.abc import Iterator
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import generated
+from generated import ROOT
+
 PYTHON = ROOT / "python"
 HEADER = ROOT / "include/tessera/lib.h"
 OUT = ROOT / "src/lib/packs.def"
@@ -110,14 +112,5 @@ def table() -> str:
     return "\n".join([*lines, ""])
 
 
-def main() -> int:
-    if "--check" not in sys.argv:
-        OUT.write_text(table())
-        return 0
-    is_fresh = OUT.exists() and OUT.read_text() == table()
-    print(f"{OUT.relative_to(ROOT)} is " + ("fresh" if is_fresh else "stale: run tools/gen_lib.py"))
-    return int(not is_fresh)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.settle({OUT: table()}))

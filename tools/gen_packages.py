@@ -8,12 +8,13 @@ checkers and editors, from the package's own table of names.
 from __future__ import annotations
 
 import importlib
-import pathlib
 import sys
 import types
 from collections.abc import Iterator
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent / "python"
+import generated
+
+ROOT = generated.ROOT / "python"
 PACKAGES = ["tessera.core", "tessera.core.utils", "tessera.core.system"]
 HEAD = "# The names of this package, by tools/gen_packages.py. Do not edit.\n"
 
@@ -42,17 +43,9 @@ def stub(package: str) -> str:
 def main() -> int:
     """Writes the stubs, or with --check tells which are stale."""
     sys.path.append(str(ROOT))  # an installed package goes first: it has its extension
-    stale = 0
-    for package in PACKAGES:
-        file = ROOT / package.replace(".", "/") / "__init__.pyi"
-        text = stub(package)
-        if file.exists() and file.read_text(encoding="utf-8") == text:
-            continue
-        stale += 1
-        print(f"{file.relative_to(ROOT)} is stale: run tools/gen_packages.py")
-        if "--check" not in sys.argv:
-            file.write_text(text, encoding="utf-8")
-    return stale if "--check" in sys.argv else 0
+    return generated.settle(
+        {ROOT / package.replace(".", "/") / "__init__.pyi": stub(package) for package in PACKAGES}
+    )
 
 
 if __name__ == "__main__":

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import pathlib
 import sys
 from collections.abc import Iterator
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / "docs" / "reference"
+import generated
+
+FOLDER = generated.ROOT / "docs/reference"
 # Modules of tessera.lib, in the order of the page.
 LIBRARY = ("elementwise", "reduce", "scan", "softmax", "norm", "gemm", "grouped_gemm", "attention",
            "attention_backward", "transpose", "random", "image")  # fmt: skip
@@ -112,18 +113,5 @@ def page(name: str) -> str:
     return "\n".join([*head, *PAGES[name]()])
 
 
-def main() -> int:
-    stale = False
-    for name in PAGES:
-        target, text = FOLDER / f"{name}.md", page(name)
-        if "--check" not in sys.argv:
-            target.write_text(text)
-            continue
-        fresh = target.exists() and target.read_text() == text
-        print(f"docs/reference/{name}.md is " + ("fresh" if fresh else "stale: run tools/reference.py"))
-        stale |= not fresh
-    return stale
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated.settle({FOLDER / f"{name}.md": page(name) for name in PAGES}))

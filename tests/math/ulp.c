@@ -7,7 +7,8 @@
  *     test_math_ulp --every [name] ...   every f32 value of the one-argument functions (minutes each)
  *     test_math_ulp --every=61 [name] .. every 61st
  *
- * tests/math/measured.txt is what it printed, of which tools/gen_language.py makes the page.
+ * tests/math/measured.txt is what it printed, of which tools/gen_language.py makes the page; `| python
+ * tools/gen_language.py --measured` puts new lines there in place of the old ones.
  *
  * The rows, their references in long double (64-bit significand) and bounds are those of table/math.def. Where long
  * double is no wider than double the f64 rows are skipped and counted.

@@ -196,3 +196,13 @@ def test_integers_become_float32_and_exponents_must_be_integers():
 
     with pytest.raises(Exception, match="an integer or a tile of integers"):
         run(wrong, out, out)
+
+
+def test_measuring_again_replaces_the_lines_of_a_function():
+    line = "{:<11} {:<5} bound {:.3f}  measured  {:.3f} at 1  (4 values, 20 instructions)".format
+    old = "\n".join([line("sin", "f32", 2, 1.9), line("sin", "f64", 2, 1.5), line("cos", "f32", 2, 1.6), ""])
+    new = "\n".join([line("sin", "f32", 2, 1.2), line("sin", "f32", 2, 1.3), "2 passed, 0 failed", ""])
+    found = gen_language.measured_again(old, new)
+    assert found.splitlines() == [old.splitlines()[1], old.splitlines()[2], *new.splitlines()[:2]]
+    with pytest.raises(SystemExit, match="no line of it"):
+        gen_language.measured_again(old, "0 passed, 1 failed\n")
