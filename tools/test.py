@@ -140,7 +140,7 @@ def examples(folder: str) -> Count:
                 done = run([str(path), *words], timeout=100, env={"TESSERA_CACHE_DIR": cache, **env})
                 total.add(Count(int(done.returncode == 0), int(done.returncode != 0)))
                 mark = "ok  " if not done.returncode else "FAIL"
-                print(f"  {mark} {path.name} {' '.join(words)}{'with the mock GPU' if env else ''}", flush=True)
+                print(f"  {mark} {' '.join([path.name, *words, *(['with the mock GPU'] if env else [])])}", flush=True)
                 print("".join(f"    {line}\n" for line in done.stdout.splitlines()) + done.stderr, end="")
     return total
 

@@ -13,32 +13,10 @@
  * `cached`: fails unless all code came from the cache on disk, which a run before has filled. Where there is a GPU the
  * kernels run there, too; under the mock driver (TESSERA_CUDA_DRIVER) they are launched but compute nothing.
  */
+#include "example.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include "tessera/tessera.h"
 
 enum { TILE = 1024, N = 10000, BLOCKS = (N + TILE - 1) / TILE };
-
-static ts_error err;
-
-/* Every call that can fail says so in its status; err.text has the story. */
-static void check(ts_status status, const char *what)
-{
-    if (status == TS_OK)
-        return;
-    fprintf(stderr, "%s: %s: %s\n", what, ts_status_name(status), err.text);
-    exit(1);
-}
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 /* ---- building ------------------------------------------------------------------------------------- */
 
@@ -100,12 +78,9 @@ static ts_kernel *kernel_of(const ts_module *module, const char *name, size_t n_
     return kernel;
 }
 
-static ts_arg array_of(ts_device *device, void *data, const int64_t *shape)
+static ts_arg vector_of(ts_device *device, void *data, const int64_t *shape)
 {
-    ts_arg arg = {.kind = TS_SPEC_ARRAY, .dtype = TS_DTYPE_float32, .rank = 1, .device = ts_device_id(device)};
-    arg.value.data = data;
-    arg.shape = shape;
-    return arg;
+    return array_of(device, TS_DTYPE_float32, 1, data, shape, NULL);
 }
 
 static ts_arg float_of(float value)
@@ -113,16 +88,6 @@ static ts_arg float_of(float value)
     ts_arg arg = {.kind = TS_SPEC_SCALAR, .dtype = TS_DTYPE_float32};
     memcpy(&arg.value.bits, &value, sizeof value);
     return arg;
-}
-
-/* `host` elements on the device, in memory of its own. */
-static void *upload(ts_device *device, const float *host, size_t n)
-{
-    void *memory;
-    const ts_stream *stream = ts_device_default_stream(device);
-    check(ts_mem_alloc(device, NULL, n * sizeof *host, &memory, &err), "memory");
-    check(ts_mem_copy(stream, memory, TS_MEM_DEVICE, host, TS_MEM_HOST, n * sizeof *host, &err), "copy");
-    return memory;
 }
 
 /* One launch; says where its code came from, and counts what came from the disk. */
@@ -154,8 +119,8 @@ static int run_on(ts_device *device, bool computes, uint64_t *n_from_disk)
     int wrong = 0;
     for (int i = 0; i < N; i++)
         x[i] = (float)(i % 17), y[i] = (float)(i % 5) - 20;
-    void *dx = upload(device, x, N), *dy = upload(device, y, N), *dout = upload(device, out, N);
-    void *dsums = upload(device, sums, BLOCKS);
+    void *dx = upload(device, x, sizeof x), *dy = upload(device, y, sizeof y), *dout = upload(device, out, sizeof out);
+    void *dsums = upload(device, sums, sizeof sums);
 
     check(ts_module_create(NULL, &module, &err), "module");
     check(ts_builder_create(ts_fn_create(module, "none", TS_LEVEL_T), &b, &err), "builder");
@@ -164,7 +129,7 @@ static int run_on(ts_device *device, bool computes, uint64_t *n_from_disk)
     check(ts_builder_status(b, &err), "build");
     check(ts_module_verify(module, &err), "verify");
     ts_kernel *fused = kernel_of(module, "fused", 3, true);
-    ts_arg args[4] = {array_of(device, dx, &n), array_of(device, dy, &n), array_of(device, dout, &n), float_of(2)};
+    ts_arg args[4] = {vector_of(device, dx, &n), vector_of(device, dy, &n), vector_of(device, dout, &n), float_of(2)};
     launch(stream, "fused", fused, args, 4, n_from_disk);
 
     check(ts_module_clear(module, &err), "clear");
@@ -172,7 +137,7 @@ static int run_on(ts_device *device, bool computes, uint64_t *n_from_disk)
     check(ts_builder_status(b, &err), "build");
     check(ts_module_verify(module, &err), "verify");
     ts_kernel *total = kernel_of(module, "total", 2, false);
-    ts_arg two[2] = {array_of(device, dout, &n), array_of(device, dsums, &n_sums)};
+    ts_arg two[2] = {vector_of(device, dout, &n), vector_of(device, dsums, &n_sums)};
     launch(stream, "total", total, two, 2, n_from_disk);
 
     check(ts_mem_copy(stream, out, TS_MEM_HOST, dout, TS_MEM_DEVICE, sizeof out, &err), "copy");
@@ -198,12 +163,6 @@ static int run_on(ts_device *device, bool computes, uint64_t *n_from_disk)
 
 enum { ROUNDS = 31, CALLS = 200 };
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Medians of ROUNDS rounds of CALLS calls each, in nanoseconds: build; build and find; build, find and launch. */
 static void price(ts_device *device)
 {
@@ -214,7 +173,7 @@ static void price(ts_device *device)
     ts_builder *b;
     check(ts_module_create(NULL, &module, &err), "module");
     check(ts_builder_create(ts_fn_create(module, "none", TS_LEVEL_T), &b, &err), "builder");
-    ts_arg args[4] = {array_of(device, data[0], &n), array_of(device, data[1], &n), array_of(device, data[2], &n),
+    ts_arg args[4] = {vector_of(device, data[0], &n), vector_of(device, data[1], &n), vector_of(device, data[2], &n),
                       float_of(2)};
     for (int round = -1; round < ROUNDS; round++) /* round -1 warms up */
         for (int what = 0; what < 3; what++) {
@@ -232,9 +191,7 @@ static void price(ts_device *device)
             if (round >= 0)
                 ns[what][round] = (now_ns() - begin) / CALLS;
         }
-    for (int what = 0; what < 3; what++)
-        qsort(ns[what], ROUNDS, sizeof **ns, compare);
-    double build = ns[0][ROUNDS / 2], find = ns[1][ROUNDS / 2], all = ns[2][ROUNDS / 2];
+    double build = median(ns[0], ROUNDS), find = median(ns[1], ROUNDS), all = median(ns[2], ROUNDS);
     printf("  build, 12 operations, 10 parameters  %6.0f ns\n  key and hit                          %6.0f ns\n"
            "  launch, one tile, with its work      %6.0f ns\n  together                             %6.0f ns\n",
            build, find - build, all - find, all);
@@ -244,22 +201,8 @@ static void price(ts_device *device)
 
 int main(int argc, char **argv)
 {
-    uint64_t n_from_disk = 0;
-    ts_device *device;
-    bool is_mock = getenv("TESSERA_CUDA_DRIVER") != NULL;
-    check(ts_device_get(TS_DEVICE_CPU, 0, &device, &err), "CPU");
-    printf("CPU\n");
-    int wrong = run_on(device, true, &n_from_disk), n_kernels = 2;
-    price(device);
-    if (ts_device_count(TS_DEVICE_CUDA) > 0) {
-        check(ts_device_get(TS_DEVICE_CUDA, 0, &device, &err), "GPU");
-        printf(is_mock ? "GPU (mock)\n" : "GPU\n");
-        wrong += run_on(device, !is_mock, &n_from_disk);
-        n_kernels += 2;
-    }
-    if (wrong)
-        fprintf(stderr, "%d elements are wrong\n", wrong);
-    if (argc > 1 && strcmp(argv[1], "cached") == 0 && n_from_disk != (uint64_t)n_kernels)
-        return fprintf(stderr, "%d of %d kernels came from the cache on disk\n", (int)n_from_disk, n_kernels), 1;
-    return wrong != 0;
+    example e = {0};
+    price(example_on(&e, TS_DEVICE_CPU, 2, run_on));
+    example_on(&e, TS_DEVICE_CUDA, 2, run_on);
+    return example_end(&e, argc, argv);
 }

@@ -11,48 +11,19 @@
  * `cached`: fails unless all code came from the cache on disk, which a run before has filled. Where there is a GPU the
  * products run there, too; under the mock driver (TESSERA_CUDA_DRIVER) they are launched but compute nothing.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include "tessera/tessera.h"
+#include "example.h"
 
 enum { M = 300, N = 260, K = 200, BATCH = 4 };
 
-static ts_error err;
 static float a[BATCH * M * K], b[BATCH * K * N], c[BATCH * M * N];
-
-static void check(ts_status status, const char *what)
-{
-    if (status == TS_OK)
-        return;
-    fprintf(stderr, "%s: %s: %s\n", what, ts_status_name(status), err.text);
-    exit(1);
-}
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
 
 /* Matrices of one batch; the last two of the axes of a are exchanged, which costs nothing. */
 static const int64_t shape_a[] = {BATCH, M, K}, shape_b[] = {BATCH, K, N}, shape_c[] = {BATCH, M, N};
 static const int64_t strides_a[] = {M * K, 1, M};
 
-static ts_arg array_of(ts_device *device, uint8_t rank, void *data, const int64_t *shape, const int64_t *strides)
+static ts_arg matrix_of(ts_device *device, uint8_t rank, void *data, const int64_t *shape, const int64_t *strides)
 {
-    return (ts_arg){.kind = TS_SPEC_ARRAY, .dtype = TS_DTYPE_float32, .rank = rank, .device = ts_device_id(device),
-                    .value.data = data, .shape = shape, .strides = strides};
-}
-
-static void *upload(ts_device *device, const float *host, size_t bytes)
-{
-    void *memory;
-    check(ts_mem_alloc(device, NULL, bytes, &memory, &err), "memory");
-    check(ts_mem_copy(ts_device_default_stream(device), memory, TS_MEM_DEVICE, host, TS_MEM_HOST, bytes, &err), "copy");
-    return memory;
+    return array_of(device, TS_DTYPE_float32, rank, data, shape, strides);
 }
 
 /* Elements of c that are not those of a double loop; inputs are small whole numbers, so sums are exact. */
@@ -75,9 +46,9 @@ static int multiply(ts_device *device, uint8_t rank, void *const memory[3], bool
 {
     int skip = 3 - rank;
     const ts_stream *stream = ts_device_default_stream(device);
-    ts_arg x = array_of(device, rank, memory[0], shape_a + skip, strides_a + skip);
-    ts_arg y = array_of(device, rank, memory[1], shape_b + skip, NULL);
-    ts_arg z = array_of(device, rank, memory[2], shape_c + skip, NULL);
+    ts_arg x = matrix_of(device, rank, memory[0], shape_a + skip, strides_a + skip);
+    ts_arg y = matrix_of(device, rank, memory[1], shape_b + skip, NULL);
+    ts_arg z = matrix_of(device, rank, memory[2], shape_c + skip, NULL);
 
     ts_gemm_desc desc = {.a = &x, .b = &y, .c = &z}; /* only to show what will run */
     ts_gemm_plan plan;
@@ -117,18 +88,13 @@ static int run_on(ts_device *device, bool computes, uint64_t *n_from_disk)
 
 enum { ROUNDS = 21, CALLS = 200, STEPS = 4 };
 
-static int compare(const void *x, const void *y)
-{
-    return (*(const double *)x > *(const double *)y) - (*(const double *)x < *(const double *)y);
-}
-
 /* Step `what` once. The product of the last one is tiny: 8 x 16 x 8. */
 static void step(int what, ts_device *device)
 {
     static const int64_t large[] = {4096, 4096}, of_x[] = {8, 8}, of_y[] = {8, 16}, of_z[] = {8, 16};
     ts_arg big = {.kind = TS_SPEC_ARRAY, .dtype = TS_DTYPE_float16, .rank = 2, .shape = large};
-    ts_arg x = array_of(device, 2, a, of_x, NULL), y = array_of(device, 2, b, of_y, NULL);
-    ts_arg z = array_of(device, 2, c, of_z, NULL);
+    ts_arg x = matrix_of(device, 2, a, of_x, NULL), y = matrix_of(device, 2, b, of_y, NULL);
+    ts_arg z = matrix_of(device, 2, c, of_z, NULL);
     ts_gemm_desc desc = {.a = &big, .b = &big, .c = &big, .target = what ? TS_TARGET_CPU : TS_TARGET_SM90,
                          .units = what ? 8 : 132};
     ts_gemm_plan plan;
@@ -154,33 +120,18 @@ static void price(ts_device *device)
             if (round >= 0)
                 ns[round] = (now_ns() - begin) / CALLS;
         }
-        qsort(ns, ROUNDS, sizeof *ns, compare);
-        printf("  %-40s %8.0f ns\n", names[what], ns[ROUNDS / 2]);
+        printf("  %-40s %8.0f ns\n", names[what], median(ns, ROUNDS));
     }
 }
 
 int main(int argc, char **argv)
 {
-    uint64_t n_from_disk = 0;
-    ts_device *device;
-    bool is_mock = getenv("TESSERA_CUDA_DRIVER") != NULL;
+    example e = {0};
     for (int i = 0; i < BATCH * M * K; i++)
         a[i] = (float)(i % 7 - 3);
     for (int i = 0; i < BATCH * K * N; i++)
         b[i] = (float)(i % 5 - 2);
-    check(ts_device_get(TS_DEVICE_CPU, 0, &device, &err), "CPU");
-    printf("CPU\n");
-    int wrong = run_on(device, true, &n_from_disk), n_kernels = 2;
-    price(device);
-    if (ts_device_count(TS_DEVICE_CUDA) > 0) {
-        check(ts_device_get(TS_DEVICE_CUDA, 0, &device, &err), "GPU");
-        printf(is_mock ? "GPU (mock)\n" : "GPU\n");
-        wrong += run_on(device, !is_mock, &n_from_disk);
-        n_kernels += 2;
-    }
-    if (wrong)
-        fprintf(stderr, "%d elements are wrong\n", wrong);
-    if (argc > 1 && strcmp(argv[1], "cached") == 0 && n_from_disk != (uint64_t)n_kernels)
-        return fprintf(stderr, "%d of %d kernels came from the cache on disk\n", (int)n_from_disk, n_kernels), 1;
-    return wrong != 0;
+    price(example_on(&e, TS_DEVICE_CPU, 2, run_on));
+    example_on(&e, TS_DEVICE_CUDA, 2, run_on);
+    return example_end(&e, argc, argv);
 }

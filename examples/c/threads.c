@@ -13,29 +13,17 @@
  *
  * `cached`: fails unless the code for the GPU came from the cache on disk, which a run before has filled.
  */
+#include "example.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include "tessera/tessera.h"
 
 enum { N = 5000, BINS = 64, BLOCKS = 3, THREADS = 128, WARPS = THREADS / 32 };
 
-static ts_error err;
-
-/* Every call that can fail says so in its status; err.text has the story. */
-static void check(ts_status status, const char *what)
-{
-    if (status == TS_OK)
-        return;
-    fprintf(stderr, "%s: %s: %s\n", what, ts_status_name(status), err.text);
-    exit(1);
-}
+static ts_module *module;
 
 /* ---- building ------------------------------------------------------------------------------------- */
 
 /* A device function: the sum of a number over the 32 lanes of a warp, in each of them. */
-static ts_fn *build_warp_sum(ts_module *module, ts_builder *b)
+static ts_fn *build_warp_sum(ts_builder *b)
 {
     static const ts_type f32 = TS_T_f32;
     ts_fn *fn = ts_fn_create(module, "warp_sum", TS_LEVEL_S);
@@ -86,9 +74,9 @@ static void build_sum(ts_builder *b, ts_fn *warp_sum, ts_val thread, ts_val own,
     ts_if_end(b, branch);
 }
 
-static void build_histogram(ts_module *module, ts_builder *b)
+static void build_histogram(ts_builder *b)
 {
-    ts_fn *warp_sum = build_warp_sum(module, b), *fn = ts_fn_create(module, "histogram", TS_LEVEL_S);
+    ts_fn *warp_sum = build_warp_sum(b), *fn = ts_fn_create(module, "histogram", TS_LEVEL_S);
     ts_builder_reset(b, fn);
     ts_fn_set_warps(fn, WARPS); /* blocks have at most 128 threads, which may use more registers then */
     ts_val x[3], counts[3], roots[3];
@@ -143,7 +131,7 @@ static int compare(const char *where)
 /* ---- running ---------------------------------------------------------------------------------------- */
 
 /* By the reference interpreter, on any machine. `target` 0: as it is written; else after all passes for that GPU. */
-static int interpret(const ts_module *module, const char *where, ts_target target)
+static int interpret(const char *where, ts_target target)
 {
     char *text;
     size_t n;
@@ -158,7 +146,7 @@ static int interpret(const ts_module *module, const char *where, ts_target targe
     return compare(where);
 }
 
-static void print_ptx(const ts_module *module)
+static void print_ptx(void)
 {
     ts_spec spec[3] = {{.kind = TS_SPEC_ARRAY, .dtype = TS_DTYPE_int32, .rank = 1, .index_bits = 32},
                        {.kind = TS_SPEC_ARRAY, .dtype = TS_DTYPE_int32, .rank = 1, .index_bits = 32},
@@ -170,19 +158,8 @@ static void print_ptx(const ts_module *module)
     ts_code_deinit(&code);
 }
 
-static ts_arg upload(ts_device *device, const void *host, ts_dtype dtype, const int64_t *shape)
-{
-    size_t bytes = (size_t)shape[0] * 4;
-    ts_arg arg = {.kind = TS_SPEC_ARRAY, .dtype = (uint8_t)dtype, .rank = 1, .device = ts_device_id(device),
-                  .shape = shape};
-    check(ts_mem_alloc(device, NULL, bytes, &arg.value.data, &err), "memory");
-    check(ts_mem_copy(ts_device_default_stream(device), arg.value.data, TS_MEM_DEVICE, host, TS_MEM_HOST, bytes, &err),
-          "copy");
-    return arg;
-}
-
 /* Grid, block and the rest in one structure; here blocks of 32 x 4 threads. Adds what the cache on disk gave. */
-static void launch(ts_device *device, const ts_module *module, ts_arg *args, uint64_t *n_from_disk)
+static void launch(ts_device *device, ts_arg *args, uint64_t *n_from_disk)
 {
     const ts_launch_config config = {.grid = {BLOCKS, 1, 1}, .block = {32, WARPS, 1}};
     ts_kernel_desc desc = {.name = "histogram", .source = {.kind = TS_SOURCE_MODULE, .module = module}};
@@ -195,14 +172,15 @@ static void launch(ts_device *device, const ts_module *module, ts_arg *args, uin
     ts_kernel_release(kernel);
 }
 
-static int run_on(ts_device *device, const ts_module *module, int computes, uint64_t *n_from_disk)
+static int run_on(ts_device *device, bool computes, uint64_t *n_from_disk)
 {
     static const int64_t n = N, n_counts = BINS, one = 1;
     const ts_stream *stream = ts_device_default_stream(device);
     fill();
-    ts_arg args[3] = {upload(device, x, TS_DTYPE_int32, &n), upload(device, counts, TS_DTYPE_int32, &n_counts),
-                      upload(device, roots, TS_DTYPE_float32, &one)};
-    launch(device, module, args, n_from_disk);
+    ts_arg args[3] = {array_of(device, TS_DTYPE_int32, 1, upload(device, x, sizeof x), &n, NULL),
+                      array_of(device, TS_DTYPE_int32, 1, upload(device, counts, sizeof counts), &n_counts, NULL),
+                      array_of(device, TS_DTYPE_float32, 1, upload(device, roots, sizeof roots), &one, NULL)};
+    launch(device, args, n_from_disk);
     check(ts_mem_copy(stream, counts, TS_MEM_HOST, args[1].value.data, TS_MEM_DEVICE, sizeof counts, &err), "copy");
     check(ts_mem_copy(stream, roots, TS_MEM_HOST, args[2].value.data, TS_MEM_DEVICE, sizeof roots, &err), "copy");
     check(ts_stream_sync(stream, TS_FOREVER, &err), "wait");
@@ -215,30 +193,21 @@ static int run_on(ts_device *device, const ts_module *module, int computes, uint
 
 int main(int argc, char **argv)
 {
-    uint64_t n_from_disk = 0;
-    int is_mock = getenv("TESSERA_CUDA_DRIVER") != NULL, has_gpu = ts_device_count(TS_DEVICE_CUDA) > 0;
-    const char *word = argc > 1 ? argv[1] : "";
-    ts_module *module;
+    example e = {0};
     ts_builder *b;
     check(ts_module_create(NULL, &module, &err), "module");
     check(ts_builder_create(ts_fn_create(module, "none", TS_LEVEL_S), &b, &err), "builder");
     check(ts_module_clear(module, &err), "clear");
-    build_histogram(module, b);
+    build_histogram(b);
     check(ts_builder_status(b, &err), "build");
     check(ts_module_verify(module, &err), "verify");
 
-    if (strcmp(word, "ptx") == 0)
-        print_ptx(module);
-    int wrong = interpret(module, "interpreter, as written", (ts_target)0);
-    wrong += interpret(module, "interpreter, compiled for sm_90", TS_TARGET_SM90);
-    if (has_gpu) {
-        ts_device *device;
-        check(ts_device_get(TS_DEVICE_CUDA, 0, &device, &err), "GPU");
-        wrong += run_on(device, module, !is_mock, &n_from_disk);
-    }
+    if (argc > 1 && strcmp(argv[1], "ptx") == 0)
+        print_ptx();
+    e.wrong = interpret("interpreter, as written", (ts_target)0);
+    e.wrong += interpret("interpreter, compiled for sm_90", TS_TARGET_SM90);
+    example_on(&e, TS_DEVICE_CUDA, 1, run_on);
     ts_builder_destroy(b);
     ts_module_destroy(module);
-    if (strcmp(word, "cached") == 0 && has_gpu && n_from_disk != 1)
-        return fprintf(stderr, "the kernel did not come from the cache on disk\n"), 1;
-    return wrong != 0;
+    return example_end(&e, argc, argv);
 }
