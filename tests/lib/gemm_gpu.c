@@ -45,8 +45,34 @@ static int64_t pick(uint64_t *state, int64_t n)
     return (int64_t)((*state >> 33) % (uint64_t)n);
 }
 
-/* Extents from 1 to 300, deep ones to 6000 in few rows; `kinds`: which were taken, so that none stays untried. */
-static void random_case(uint64_t *state, uint32_t *kernels, int *n_swapped, int *n_copied)
+/* Which plans were run, so that none stays untried. */
+typedef struct tried {
+    uint32_t kernels;
+    int swapped, copied;
+} tried;
+
+/* The product of these as they lie on the GPU. */
+static void product(matrix *a, matrix *b, matrix *c, tried *seen)
+{
+    char what[160];
+    uint32_t r = a->arg.rank;
+    snprintf(what, sizeof what, "%s, rank %u, %lld x %lld x %lld, strides of a %lld %lld, of b %lld %lld",
+             ts_dtype_name((ts_dtype)a->arg.dtype), r, (long long)c->shape[r - 2], (long long)c->shape[r - 1],
+             (long long)a->shape[r - 1], (long long)a->strides[r - 2], (long long)a->strides[r - 1],
+             (long long)b->strides[r - 2], (long long)b->strides[r - 1]);
+    ts_arg there = c->arg;
+    there.device = ts_device_id(gpu);
+    ts_gemm_desc desc = {.a = &a->arg, .b = &b->arg, .c = &there};
+    ts_gemm_plan plan;
+    CHECK_OK(ts_gemm_plan_make(&desc, &plan, &err));
+    seen->kernels |= 1u << plan.kernel, seen->swapped += plan.swapped;
+    seen->copied += plan.copies[0].unit >= 0 || plan.copies[1].unit >= 0;
+    multiply(a, b, c, what);
+    free(a->memory), free(b->memory), free(c->memory);
+}
+
+/* Extents from 1 to 300, deep ones to 6000 in few rows. */
+static void random_case(uint64_t *state, tried *seen)
 {
     static const ts_dtype dtypes[KINDS][2] = {{TS_DTYPE_float32, TS_DTYPE_float32},
                                               {TS_DTYPE_float64, TS_DTYPE_float64},
@@ -61,22 +87,20 @@ static void random_case(uint64_t *state, uint32_t *kernels, int *n_swapped, int 
     side of_a = pick(state, 2) ? ROWS : COLUMNS, of_b = pick(state, 2) ? ROWS : COLUMNS;
     int64_t gap = step * pick(state, 3);
     matrix a, b, c;
-    char what[160];
     lay(&a, dtype[0], batch, m, k, of_a, gap);
     lay(&b, dtype[0], batch, k, n, of_b, gap);
     lay(&c, dtype[1], batch, m, n, ROWS, pick(state, 2));
-    snprintf(what, sizeof what, "%s, batch %lld, %lld x %lld x %lld, a by %s, b by %s, gap %lld",
-             ts_dtype_name(dtype[0]), (long long)batch, (long long)m, (long long)n, (long long)k,
-             of_a == ROWS ? "rows" : "columns", of_b == ROWS ? "rows" : "columns", (long long)gap);
-    ts_arg c_there = c.arg;
-    c_there.device = ts_device_id(gpu);
-    ts_gemm_desc desc = {.a = &a.arg, .b = &b.arg, .c = &c_there};
-    ts_gemm_plan plan;
-    CHECK_OK(ts_gemm_plan_make(&desc, &plan, &err));
-    *kernels |= 1u << plan.kernel, *n_swapped += plan.swapped;
-    *n_copied += plan.copies[0].unit >= 0 || plan.copies[1].unit >= 0;
-    multiply(&a, &b, &c, what);
-    free(a.memory), free(b.memory), free(c.memory);
+    product(&a, &b, &c, seen);
+}
+
+/* Few rows beside many columns: made as the transposed product. */
+static void low_case(int64_t m, int64_t n, int64_t k, tried *seen)
+{
+    matrix a, b, c;
+    lay(&a, TS_DTYPE_float16, 0, m, k, ROWS, 0);
+    lay(&b, TS_DTYPE_float16, 0, k, n, ROWS, 0);
+    lay(&c, TS_DTYPE_float32, 0, m, n, ROWS, 0);
+    product(&a, &b, &c, seen);
 }
 
 int main(void)
@@ -87,15 +111,17 @@ int main(void)
         return check_done();
     }
     uint64_t state = 20261123;
-    uint32_t kernels = 0;
-    int n_swapped = 0, n_copied = 0;
+    tried seen = {0};
     for (int i = 0; i < CASES; i++)
-        random_case(&state, &kernels, &n_swapped, &n_copied);
-    printf("%d swapped, %d with copies; kernels:", n_swapped, n_copied);
+        random_case(&state, &seen);
+    low_case(16, 4096, 512, &seen);
+    low_case(136, 16, 14944, &seen);
+    low_case(16, 2048, 4096, &seen);
+    printf("%d swapped, %d with copies; kernels:", seen.swapped, seen.copied);
     for (int i = 0; i < TS_LIB_COUNT; i++)
-        if (kernels & 1u << i)
+        if (seen.kernels & 1u << i)
             printf(" %s", ts_lib_kernel_name((ts_lib_kernel)i));
     printf("\n");
-    CHECK(n_swapped && n_copied && kernels & 1u << TS_LIB_split_gemm && kernels & 1u << TS_LIB_batched_gemm);
+    CHECK(seen.swapped && seen.copied && seen.kernels & 1u << TS_LIB_split_gemm && seen.kernels & 1u << TS_LIB_batched_gemm);
     return check_done();
 }

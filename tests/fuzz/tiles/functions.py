@@ -147,6 +147,8 @@ def called(name: str, *given: Any) -> Tile:
     else:
         for tile in (x, *others):
             e = unknown(tile, r, e)
+    if name == "copysign":  # the sign of NaN is left open
+        e = np.where(np.isnan(others[0].v), np.inf, e)
     k = units(name, x.dt, x.v)
     if name == "lgamma":  # in units of 1: below -2, and the oracle itself
         e = e + np.where((x.v < -2) | (x.dt == "float64"), (k + 1) * quantum(x.dt, np.ones(shape)), 0.0)

@@ -529,7 +529,7 @@ class Threads(Writer):
 
         target = gpu.target()
         code = _core.compile_text(self.text, target)
-        return gpu.launched(code, self.grid, self.block, self.dynamic_bytes(), self.start())
+        return gpu.launched(code, self.grid, self.block, self.static + 16 + self.dynamic_bytes(), self.start())
 
     def assembled(self, target: int) -> Outcome:
         from tessera import _core
