@@ -220,11 +220,13 @@ int core_lib_init(PyObject *module, core_state *state); /* lib.c */
 int core_report_init(PyObject *module, core_state *state);
 int core_numbers_init(PyObject *module, core_state *state); /* numbers.c */
 int core_view_init(PyObject *module, core_state *state);
+enum { CORE_PARAMS = 2 * TS_LAUNCH_ARGS };
 /* What _prepare() of a Python kernel gives, in C form; borrows from that tuple. Ended by PyBuffer_Release(&pack). */
 typedef struct core_prepared {
     ts_kernel_desc desc;
     Py_buffer pack;
-    ts_param params[TS_LAUNCH_ARGS];
+    ts_param params[CORE_PARAMS]; /* the kernel's, then items of annotated tuples and lists */
+    size_t n_params;
     ts_target_hints by_target[TS_LAUNCH_TARGETS];
 } core_prepared;
 int core_prepared_of(PyObject *tuple, core_prepared *out); /* 0, or -1 with exception */

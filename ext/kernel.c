@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernels and launch(). Kernel is the base of tessera.tile.kernel: it holds a ts_kernel, made on first
- * use from what the Python side's _prepare() gives: (name, file, pack bytes, ((parameter name, flags,
- * static shape bits, static stride bits, dtype), ...), ((target or 0, (a number for each of TS_HINTS)), ...)). launch()
- * is one pass over the arguments into C form (args.c), then ts_launch.
+ * use from what the Python side's _prepare() gives: (name, file, pack bytes, (parameter, ...), ((target or 0, (a number
+ * for each of TS_HINTS)), ...)). A parameter is a row in the order of ts_param: (name or None, flags, static_shape,
+ * static_stride, dtype, static_shape_end, static_stride_end, form, (a row for each item, ...)).
+ * launch() is one pass over the arguments into C form (args.c), then ts_launch.
  */
 #include "host.h"
 #include "tessera/graph.h"
@@ -42,15 +43,43 @@ static void kernel_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-static int kernel_param(PyObject *row, ts_param *out)
+static int kernel_params(PyObject *rows, core_prepared *out, const ts_param **first);
+
+static int kernel_param(PyObject *row, core_prepared *out, ts_param *to)
 {
-    int flags, shape, stride, dtype;
-    if (!PyArg_ParseTuple(row, "ziiii", &out->name, &flags, &shape, &stride, &dtype))
+    int flags, shape, stride, dtype, shape_end, stride_end, form;
+    PyObject *items;
+    if (!PyArg_ParseTuple(row, "ziiiiiiiO!", &to->name, &flags, &shape, &stride, &dtype, &shape_end, &stride_end,
+                          &form, &PyTuple_Type, &items) ||
+        kernel_params(items, out, &to->items) < 0)
         return -1;
-    out->flags = (uint8_t)flags;
-    out->static_shape = (uint8_t)shape;
-    out->static_stride = (uint8_t)stride;
-    out->dtype = (uint8_t)dtype;
+    to->flags = (uint8_t)flags;
+    to->static_shape = (uint8_t)shape;
+    to->static_stride = (uint8_t)stride;
+    to->dtype = (uint8_t)dtype;
+    to->static_shape_end = (uint8_t)shape_end;
+    to->static_stride_end = (uint8_t)stride_end;
+    to->form = (uint8_t)form;
+    to->n_items = (uint8_t)PyTuple_GET_SIZE(items);
+    return 0;
+}
+
+/* Rows that stand side by side: parameters, or the items of one. */
+static int kernel_params(PyObject *rows, core_prepared *out, const ts_param **first)
+{
+    size_t n = (size_t)PyTuple_GET_SIZE(rows);
+    ts_param *to = out->params + out->n_params;
+    if (n > TS_LAUNCH_ARGS || n > CORE_PARAMS - out->n_params) {
+        PyErr_Format(PyExc_TypeError,
+                     "kernel %s has more than %d parameters, or its annotations name more than %d items",
+                     out->desc.name, TS_LAUNCH_ARGS, CORE_PARAMS);
+        return -1;
+    }
+    out->n_params += n;
+    *first = to;
+    for (size_t i = 0; i < n; i++)
+        if (kernel_param(PyTuple_GET_ITEM(rows, (Py_ssize_t)i), out, &to[i]) < 0)
+            return -1;
     return 0;
 }
 
@@ -88,14 +117,8 @@ static int kernel_rows(PyObject *rows, PyObject *hints, core_prepared *out)
 {
     ts_kernel_desc *desc = &out->desc;
     desc->n_params = (size_t)PyTuple_GET_SIZE(rows);
-    if (desc->n_params > TS_LAUNCH_ARGS) {
-        PyErr_Format(PyExc_TypeError, "kernel %s has %zu parameters; the limit is %d", desc->name,
-                     desc->n_params, TS_LAUNCH_ARGS);
+    if (kernel_params(rows, out, &desc->params) < 0)
         return -1;
-    }
-    for (size_t i = 0; i < desc->n_params; i++)
-        if (kernel_param(PyTuple_GET_ITEM(rows, (Py_ssize_t)i), &out->params[i]) < 0)
-            return -1;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(hints); i++)
         if (kernel_hint_row(PyTuple_GET_ITEM(hints, i), desc, out->by_target) < 0)
             return -1;
@@ -111,7 +134,6 @@ int core_prepared_of(PyObject *tuple, core_prepared *out)
                           &rows, &PyTuple_Type, &hints))
         return -1;
     desc->source = (ts_source){.bytes = out->pack.buf, .n = (size_t)out->pack.len};
-    desc->params = out->params;
     desc->by_target = out->by_target;
     if (kernel_rows(rows, hints, out) == 0)
         return 0;

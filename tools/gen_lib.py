@@ -77,7 +77,9 @@ def packed(name: str, module: str, arrays: str) -> Iterator[str]:
         raise SystemExit(
             f"{name}_kernel has hints of its own, which kernel.c does not know: {hints}"
         )
-    if [p[0] for p in params][: len(arrays.split())] != arrays.split():
+    if any(any(p[5:]) for p in params):
+        raise SystemExit(f"{name}_kernel has annotations that the rows below do not carry: {params}")
+    if [p.name for p in params][: len(arrays.split())] != arrays.split():
         raise SystemExit(
             f"{name}_kernel takes {params}, but lib.h says that its arrays are {arrays}"
         )
@@ -88,7 +90,7 @@ def packed(name: str, module: str, arrays: str) -> Iterator[str]:
     words = struct.unpack_from(f"<{(len(pack) - n_bytes) // 4}I", pack)
     texts = [*parts(pack[-n_bytes:])]
     yield f"\n#define LIB_BYTES_{name} {len(pack)}\nstatic const ts_param lib_params_{name}[] = {{"
-    yield from (f'    {{"{p[0]}", {", ".join(map(str, p[1:]))}}},' for p in params)
+    yield from (f'    {{"{p.name}", {", ".join(map(str, p[1:5]))}}},' for p in params)
     yield f"}};\nstatic const struct {{\n    uint32_t words[{len(words)}];"
     yield from (f"    char text{i}[{len(text)}];" for i, text in enumerate(texts))
     yield f"}} lib_pack_{name} = {{\n{{"

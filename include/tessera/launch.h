@@ -92,14 +92,28 @@ typedef enum ts_param_flags {
     TS_PARAM_NUMBER = TS_PARAM_BOOL | TS_PARAM_INT | TS_PARAM_FLOAT
 } ts_param_flags;
 
-/* One top-level parameter. All zero: no name, and decided by the argument. */
+/* What an annotation says of the items of a tuple or list. */
+typedef enum ts_param_form {
+    TS_PARAM_ANY,      /* nothing: what holds for the parameter holds for each item */
+    TS_PARAM_TUPLE,    /* the argument is a tuple of n_items items, which follow items[0], items[1], ... */
+    TS_PARAM_TUPLE_OF, /* the argument is a tuple of any length; each item follows items[0] */
+    TS_PARAM_LIST_OF   /* the argument is a list; each array follows items[0] */
+} ts_param_form;
+
+/* One top-level parameter, or an item of one. All zero: no name, and decided by the argument. */
 typedef struct ts_param {
-    const char *name;       /* for messages; copied; NULL = "argument N" */
-    uint8_t flags;          /* ts_param_flags */
-    uint8_t static_shape;   /* bit d: extent d is part of the specialisation */
-    uint8_t static_stride;  /* the same for strides */
-    uint8_t dtype;          /* ts_dtype (bool_ to float64) that a number is passed as; 0 = its own */
+    const char *name;           /* for messages; copied; NULL = "argument N"; of an item: not used */
+    uint8_t flags;              /* ts_param_flags */
+    uint8_t static_shape;       /* bit d: extent d is part of the specialisation */
+    uint8_t static_stride;      /* the same for strides */
+    uint8_t dtype;              /* ts_dtype (bool_ to float64) that a number is passed as; 0 = its own */
+    uint8_t static_shape_end;   /* as static_shape, counted from the last axis: bit 0 is axis -1 */
+    uint8_t static_stride_end;
+    uint8_t form;               /* ts_param_form */
+    uint8_t n_items;            /* 1 for TUPLE_OF and LIST_OF */
+    const struct ts_param *items; /* copied; at most TS_PARAM_DEPTH deep */
 } ts_param;
+#define TS_PARAM_DEPTH 64
 
 /* Hints for one architecture, in place of the kernel's others. */
 typedef struct ts_target_hints {
@@ -142,7 +156,7 @@ TS_API const char *ts_kernel_param_name(const ts_kernel *kernel, size_t param);
  * Grid     each axis 0 to 2^24-1; a zero axis launches nothing (arguments are still checked).
  * Errors   TS_VALUE: grid, negative strides, arrays of different devices, a constant that is not, an array that is
  *          read-only or overlaps itself (a stride of 0) and that the kernel writes to; as ts_layout_check;
- *          TS_TYPE: wrong kind or number of arguments;
+ *          TS_TYPE: wrong kind or number of arguments, or of items of an annotated tuple;
  *          TS_OVERFLOW: an int that does not fit;
  *          TS_BUFFER: freed or lost memory; compile errors; TS_LAUNCH, TS_DEVICE.
  * Threads  safe, also on one kernel. */

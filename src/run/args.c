@@ -15,13 +15,16 @@
 
 __extension__ typedef __int128 args_wide; /* int64 and uint64 */
 
+enum { ARGS_NAMED = 8 }; /* nested tuples whose items messages name */
+
 typedef struct args_walk {
     launch_frame *frame;
     ts_error *err;
     size_t next;                /* argument to read */
     size_t param;               /* top-level parameter it belongs to */
     const kernel_param *rule;
-    kernel_param no_rule;
+    uint32_t depth;             /* of tuples around that argument, and which item of each it is in */
+    uint8_t item[ARGS_NAMED];
 } args_walk;
 
 /* ---- messages ------------------------------------------------------------------------------------ */
@@ -36,19 +39,33 @@ const char *ts__param_label(const ts_kernel *kernel, size_t param, char *room, s
     return room;
 }
 
+/* "argument 'pair[1]'": the argument being read. */
+static const char *args_label(const args_walk *walk, char *room, size_t n)
+{
+    char path[ARGS_NAMED * 6] = "";
+    const char *name = ts_kernel_param_name(walk->frame->kernel, walk->param);
+    for (uint32_t d = 0, at = 0; d < walk->depth && d < ARGS_NAMED; d++)
+        at += (uint32_t)snprintf(path + at, sizeof path - at, "[%u]", walk->item[d]);
+    if (name)
+        snprintf(room, n, "argument '%.80s%s'", name, path);
+    else
+        snprintf(room, n, "argument %zu%s", walk->param, path);
+    return room;
+}
+
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4), cold))
 #endif
 static ts_status args_fail(const args_walk *walk, ts_status status, const char *format, ...)
 {
-    char label[128], text[1024];
+    char label[160], text[1024];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     const ts_kernel *kernel = walk->frame->kernel;
     return ts_fail(walk->err, status, "kernel '%s', %s: %s", kernel->name,
-                   ts__param_label(kernel, walk->param, label, sizeof label), text);
+                   args_label(walk, label, sizeof label), text);
 }
 
 /* What the annotation of a number says. */
@@ -218,14 +235,46 @@ static ts_status args_check_array(args_walk *walk, const ts_arg *arg)
     return TS_OK;
 }
 
-static ts_status args_statics(args_walk *walk, const ts_arg *arg, const args_array *array)
+/* Axes of an array of this rank that an annotation names, from the front and from the end; each once. */
+static ts_status args_axes(const args_walk *walk, const char *what, uint32_t front, uint32_t end, uint32_t rank,
+                           uint32_t *out)
+{
+    *out = front;
+    if ((front | end) >> rank) {
+        uint32_t bad = front >> rank ? front >> rank << rank : end >> rank << rank, axis = 0;
+        while (!(bad >> axis & 1))
+            axis++;
+        return args_fail(walk, TS_VALUE, "is annotated with %s=(%d,), but the array has %u axes", what,
+                         front >> rank ? (int)axis : -1 - (int)axis, rank);
+    }
+    for (uint32_t d = 0; d < rank; d++)
+        if (end >> d & 1 && *out >> (rank - 1 - d) & 1)
+            return args_fail(walk, TS_VALUE, "is annotated with axis %u twice in %s (as %d too); the array has %u axes",
+                             rank - 1 - d, what, -1 - (int)d, rank);
+        else
+            *out |= (end >> d & 1) << (rank - 1 - d);
+    return TS_OK;
+}
+
+/* The extents and strides that the annotation of an array makes constants. */
+typedef struct args_static {
+    uint32_t shape, stride;
+} args_static;
+
+static ts_status args_find_statics(const args_walk *walk, uint32_t rank, args_static *out)
 {
     const kernel_param *rule = walk->rule;
+    TS_TRY(args_axes(walk, "static_shape_dims", rule->static_shape, rule->static_shape_end, rank, &out->shape));
+    return args_axes(walk, "static_stride_dims", rule->static_stride, rule->static_stride_end, rank, &out->stride);
+}
+
+static ts_status args_static_words(args_walk *walk, const ts_arg *arg, const args_array *array, args_static named)
+{
     for (uint32_t d = 0; d < arg->rank; d++)
-        if (rule->static_shape >> d & 1)
+        if (named.shape >> d & 1)
             TS_TRY(args_word(walk, (uint64_t)arg->shape[d]));
     for (uint32_t d = 0; d < arg->rank; d++)
-        if (rule->static_stride >> d & 1)
+        if (named.stride >> d & 1)
             TS_TRY(args_word(walk, (uint64_t)array->strides[d]));
     return TS_OK;
 }
@@ -247,14 +296,16 @@ static ts_status args_array_param(args_walk *walk, const ts_arg *arg)
     uint32_t first_word = frame->n_words;
     TS_TRY(args_check_array(walk, arg));
     TS_TRY(args_read_array(walk, arg, &array));
-    uint64_t ranks = ((uint64_t)1 << arg->rank) - 1;
-    uint64_t shape = walk->rule->static_shape & ranks, stride = walk->rule->static_stride & ranks;
+    args_static named = {0, 0};
+    if (walk->rule->asks & PARAM_ASKS_STATICS)
+        TS_TRY(args_find_statics(walk, arg->rank, &named));
     if (walk->rule->flags & TS_PARAM_DENSE)
         TS_TRY(args_check_dense(walk, arg, &array));
     uint64_t seen = array.word & frame->kernel->array_mask;
-    TS_TRY(args_word(walk, seen | shape << WORD_STATIC_SHAPE | stride << WORD_STATIC_STRIDE));
-    if (shape | stride)
-        TS_TRY(args_statics(walk, arg, &array));
+    TS_TRY(args_word(walk, seen | (uint64_t)named.shape << WORD_STATIC_SHAPE |
+                               (uint64_t)named.stride << WORD_STATIC_STRIDE));
+    if (named.shape | named.stride)
+        TS_TRY(args_static_words(walk, arg, &array, named));
     uint32_t n = frame->n_params, rank = arg->rank;
     if (n + 1 + 2 * rank > TS_PLAN_PARAMS)
         return args_too_many(walk);
@@ -575,9 +626,29 @@ static ts_status args_number(args_walk *walk, const ts_arg *arg)
 
 /* ---- lists and tuples --------------------------------------------------------------------------------- */
 
-/* The one word that all arrays of the list agree on: what holds for each. */
-static ts_status args_list_word(args_walk *walk, const ts_arg *items, uint32_t n, uint64_t *word)
+/* Arrays of a list share one description: what is constant in one is the same in all. */
+static ts_status args_check_statics(const args_walk *walk, const ts_arg *items, uint32_t i, const args_array *first,
+                                    const args_array *array, args_static named)
 {
+    for (uint32_t d = 0; d < items->rank; d++) {
+        if (named.shape >> d & 1 && items[i].shape[d] != items[0].shape[d])
+            return args_fail(walk, TS_VALUE, "arrays of the list vary in static shape at axis %u: item 0 has extent "
+                             "%lld, item %u %lld; make them equal, or drop the axis from static_shape_dims", d,
+                             (long long)items[0].shape[d], i, (long long)items[i].shape[d]);
+        if (named.stride >> d & 1 && array->strides[d] != first->strides[d])
+            return args_fail(walk, TS_VALUE, "arrays of the list vary in static stride at axis %u: item 0 has stride "
+                             "%lld, item %u %lld; make them equal, or drop the axis from static_stride_dims", d,
+                             (long long)first->strides[d], i, (long long)array->strides[d]);
+    }
+    return TS_OK;
+}
+
+/* The word that all arrays of the list agree on, which is what holds for each, and what follows it. */
+static ts_status args_list_words(args_walk *walk, const ts_arg *items, uint32_t n)
+{
+    uint64_t word = 0;
+    args_array first;
+    args_static named = {0, 0};
     const uint64_t all = ~(uint64_t)0 << WORD_UNIT | (uint64_t)1 << WORD_ALIGN16, wide = (uint64_t)1 << WORD_INDEX64;
     for (uint32_t i = 0; i < n; i++) {
         args_array array;
@@ -585,15 +656,21 @@ static ts_status args_list_word(args_walk *walk, const ts_arg *items, uint32_t n
             return args_fail(walk, TS_TYPE, "item %u of the list is not an array; lists hold arrays only", i);
         TS_TRY(args_check_array(walk, &items[i]));
         TS_TRY(args_read_array(walk, &items[i], &array));
-        if (i == 0)
-            *word = array.word;
+        if (i == 0) {
+            word = array.word;
+            first = array;
+            TS_TRY(args_find_statics(walk, items->rank, &named));
+        }
         if (items[i].dtype != items[0].dtype || items[i].rank != items[0].rank)
             return args_fail(walk, TS_TYPE, "item %u of the list is %s of %u axes, item 0 is %s of %u axes; they must "
                                             "be alike", i, ts_dtype_name((ts_dtype)items[i].dtype), items[i].rank,
                              ts_dtype_name((ts_dtype)items[0].dtype), items[0].rank);
-        *word = (*word & ~all) | (*word & array.word & all) | (array.word & wide);
+        word = (word & ~all) | (word & array.word & all) | (array.word & wide);
+        TS_TRY(args_check_statics(walk, items, i, &first, &array, named));
     }
-    return TS_OK;
+    TS_TRY(args_word(walk, word | (uint64_t)named.shape << WORD_STATIC_SHAPE |
+                               (uint64_t)named.stride << WORD_STATIC_STRIDE));
+    return args_static_words(walk, items, &first, named);
 }
 
 void ts__frame_list_item(const ts_arg *array, uint64_t *words)
@@ -611,7 +688,7 @@ static ts_status args_list(args_walk *walk, const ts_arg *arg)
 {
     launch_frame *frame = walk->frame;
     int64_t n = arg->value.i;
-    uint64_t word = 0;
+    const kernel_param *rule = walk->rule;
     if (n < 1 || n > (int64_t)(frame->n_args - walk->next))
         return args_fail(walk, TS_VALUE,
                          "a list of %lld arrays cannot be passed; it must hold 1 or more",
@@ -619,9 +696,10 @@ static ts_status args_list(args_walk *walk, const ts_arg *arg)
     if (frame->n_lists >= LAUNCH_LISTS)
         return args_fail(walk, TS_VALUE, "more than %d lists in one launch; pass fewer", LAUNCH_LISTS);
     const ts_arg *items = frame->args + walk->next;
-    TS_TRY(args_list_word(walk, items, (uint32_t)n, &word));
     TS_TRY(args_word(walk, TS_SPEC_LIST));
-    TS_TRY(args_word(walk, word));
+    walk->rule = rule->form == TS_PARAM_LIST_OF ? rule->items : rule;
+    TS_TRY(args_list_words(walk, items, (uint32_t)n));
+    walk->rule = rule;
     frame->lists[frame->n_lists++] = (launch_list){frame->n_params, (uint32_t)walk->next, (uint32_t)n, items->rank};
     walk->next += (size_t)n;
     TS_TRY(args_slot(walk, 0));
@@ -633,14 +711,48 @@ static ts_status args_one(args_walk *walk, uint32_t depth);
 static ts_status args_tuple(args_walk *walk, const ts_arg *arg, uint32_t depth)
 {
     int64_t n = arg->value.i;
+    const kernel_param *rule = walk->rule;
     if (n < 0 || n > (int64_t)(walk->frame->n_args - walk->next))
         return args_fail(walk, TS_VALUE, "the tuple says it has %lld items, more than were given", (long long)n);
-    if (depth >= 64)
-        return args_fail(walk, TS_VALUE, "tuples are nested more than 64 deep");
+    if (depth >= TS_PARAM_DEPTH)
+        return args_fail(walk, TS_VALUE, "tuples are nested more than %d deep", TS_PARAM_DEPTH);
+    if (rule->form == TS_PARAM_TUPLE && n != rule->n_items)
+        return args_fail(walk, TS_TYPE, "is a tuple of length %lld, but is annotated as a tuple of length %u",
+                         (long long)n, rule->n_items);
     TS_TRY(args_word(walk, TS_SPEC_TUPLE));
     TS_TRY(args_word(walk, (uint64_t)n));
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n; i++) {
+        walk->rule = rule->form == TS_PARAM_ANY ? rule : &rule->items[rule->form == TS_PARAM_TUPLE ? i : 0];
+        walk->depth = depth + 1;
+        if (depth < ARGS_NAMED)
+            walk->item[depth] = (uint8_t)i;
         TS_TRY(args_one(walk, depth + 1));
+    }
+    walk->rule = rule;
+    walk->depth = depth;
+    return TS_OK;
+}
+
+/* What is annotated as a bool, a tuple or a list is one. */
+static ts_status args_check_kind(const args_walk *walk, const ts_arg *arg)
+{
+    const kernel_param *rule = walk->rule;
+    bool tuple = rule->form == TS_PARAM_TUPLE || rule->form == TS_PARAM_TUPLE_OF, list = rule->form == TS_PARAM_LIST_OF;
+    const char *is = arg->kind == TS_SPEC_NONE    ? "None"
+                     : arg->kind == TS_SPEC_TUPLE ? "a tuple"
+                     : arg->kind == TS_SPEC_LIST  ? "a list"
+                     : arg->kind == TS_SPEC_ARRAY ? "an array"
+                                                  : "a number";
+    if (tuple && arg->kind != TS_SPEC_TUPLE)
+        return args_fail(walk, TS_TYPE, "is annotated as a tuple but is %s; pass a tuple, or change the annotation",
+                         is);
+    if (list && arg->kind != TS_SPEC_LIST)
+        return args_fail(walk, TS_TYPE,
+                         "is annotated as a list but is %s; pass a list of arrays, or change the annotation", is);
+    if (rule->flags & TS_PARAM_BOOL &&
+        (arg->kind == TS_SPEC_NONE || arg->kind == TS_SPEC_TUPLE || arg->kind == TS_SPEC_LIST))
+        return args_fail(walk, TS_TYPE, "is annotated bool but is %s; pass True or False, or change the annotation",
+                         is);
     return TS_OK;
 }
 
@@ -649,10 +761,8 @@ static ts_status args_one(args_walk *walk, uint32_t depth)
     if (walk->next >= walk->frame->n_args)
         return args_fail(walk, TS_VALUE, "a tuple says it has more items than were given");
     const ts_arg *arg = &walk->frame->args[walk->next++];
-    bool number = arg->kind != TS_SPEC_NONE && arg->kind != TS_SPEC_TUPLE && arg->kind != TS_SPEC_LIST;
-    if (walk->rule->flags & TS_PARAM_BOOL && !number)
-        return args_fail(walk, TS_TYPE, "is annotated bool but is %s; pass True or False, or change the annotation",
-                         arg->kind == TS_SPEC_NONE ? "None" : arg->kind == TS_SPEC_TUPLE ? "a tuple" : "a list");
+    if (walk->rule->asks & PARAM_ASKS_KIND)
+        TS_TRY(args_check_kind(walk, arg));
     switch ((ts_spec_kind)arg->kind) {
     case TS_SPEC_ARRAY:
         return args_array_param(walk, arg);
@@ -705,6 +815,7 @@ ts_status ts__frame_fill(launch_frame *frame, const ts_kernel *kernel, const ts_
     frame->n_args = n;
     frame->n_words = frame->n_params = frame->n_lists = frame->n_readonly = frame->n_spans = 0;
     frame->has_device = false;
+    static const kernel_param no_rule;
     args_walk walk = {.frame = frame, .err = err};
     if (n > TS_LAUNCH_ARGS)
         return ts_fail(err, TS_VALUE, "kernel '%s' was given %zu arguments (items of tuples and lists counted); the "
@@ -712,7 +823,7 @@ ts_status ts__frame_fill(launch_frame *frame, const ts_kernel *kernel, const ts_
     for (; walk.next < n; walk.param++) {
         if (kernel->params && walk.param >= kernel->n_params)
             return args_wrong_count(kernel, args, n, err);
-        walk.rule = kernel->params ? &kernel->params[walk.param] : &walk.no_rule;
+        walk.rule = kernel->params ? &kernel->params[walk.param] : &no_rule;
         TS_TRY(args_one(&walk, 0));
     }
     return kernel->params && walk.param != kernel->n_params ? args_wrong_count(kernel, args, n, err) : TS_OK;

@@ -32,6 +32,18 @@ static void find_put_text(ts_text *key, const char *text)
     ts__text_put(key, text ? text : "", text ? strlen(text) + 1 : 0);
 }
 
+static void find_put_params(ts_text *key, const ts_param *params, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const ts_param *p = &params[i];
+        const uint8_t bytes[] = {p->flags, p->static_shape, p->static_stride, p->dtype, p->static_shape_end,
+                                 p->static_stride_end, p->form, p->n_items};
+        ts__text_put(key, (const char *)bytes, sizeof bytes);
+        find_put_text(key, p->name);
+        find_put_params(key, p->items, p->form != TS_PARAM_ANY && p->items ? p->n_items : 0);
+    }
+}
+
 static void find_key(ts_text *key, const ts_kernel_desc *desc)
 {
     const ts_source *source = &desc->source;
@@ -43,12 +55,7 @@ static void find_key(ts_text *key, const ts_kernel_desc *desc)
     find_put_text(key, desc->name);
     find_put_text(key, desc->file);
     find_put_text(key, source->compiler);
-    for (size_t i = 0; desc->params && i < desc->n_params; i++) {
-        const ts_param *p = &desc->params[i];
-        const char flags[] = {(char)p->flags, (char)p->static_shape, (char)p->static_stride, (char)p->dtype};
-        ts__text_put(key, flags, sizeof flags);
-        find_put_text(key, p->name);
-    }
+    find_put_params(key, desc->params, desc->params ? desc->n_params : 0);
     if (source->kind == TS_SOURCE_MODULE)
         ts__module_key(source->module, key);
     else

@@ -23,6 +23,15 @@ static kernel_table *kernel_table_new(const ts_alloc *alloc, uint32_t slots, ker
     return table;
 }
 
+static void kernel_delete_params(const ts_alloc *alloc, kernel_param *params, size_t n)
+{
+    for (size_t i = 0; params && i < n; i++) {
+        kernel_delete_params(alloc, params[i].items, params[i].n_items);
+        ts__string_delete(alloc, params[i].name);
+    }
+    ts__delete(alloc, params, sizeof *params * (n + 1));
+}
+
 static void kernel_delete(ts_kernel *kernel)
 {
     const ts_alloc *alloc = kernel->alloc;
@@ -37,9 +46,7 @@ static void kernel_delete(ts_kernel *kernel)
         ts__delete(alloc, table, sizeof *table + sizeof table->slots[0] * ((size_t)table->mask + 1));
         table = older;
     }
-    for (size_t i = 0; kernel->params && i < kernel->n_params; i++)
-        ts__string_delete(alloc, kernel->params[i].name);
-    ts__delete(alloc, kernel->params, sizeof *kernel->params * (kernel->n_params + 1));
+    kernel_delete_params(alloc, kernel->params, kernel->n_params);
     ts__delete(alloc, (void *)(uintptr_t)kernel->source.bytes, kernel->source.n + 1);
     ts__string_delete(alloc, (char *)(uintptr_t)kernel->source.compiler);
     ts__string_delete(alloc, kernel->name);
@@ -48,19 +55,32 @@ static void kernel_delete(ts_kernel *kernel)
     ts__delete(alloc, kernel, sizeof *kernel);
 }
 
-static bool kernel_copy_params(ts_kernel *kernel, const ts_kernel_desc *desc)
+static uint8_t kernel_param_asks(const ts_param *p)
 {
-    if (!desc->params)
+    bool statics = p->static_shape | p->static_stride | p->static_shape_end | p->static_stride_end;
+    return (p->flags & TS_PARAM_BOOL || p->form != TS_PARAM_ANY ? PARAM_ASKS_KIND : 0) |
+           (statics ? PARAM_ASKS_STATICS : 0);
+}
+
+/* *to is whole, with fewer items, also where memory ran out. */
+static bool kernel_copy_params(const ts_alloc *alloc, const ts_param *from, size_t n, kernel_param **to, size_t *n_to)
+{
+    if (!from)
         return true;
-    kernel->params = ts__new(kernel->alloc, sizeof *kernel->params * (desc->n_params + 1));
-    if (!kernel->params)
+    *to = ts__new(alloc, sizeof **to * (n + 1));
+    if (!*to)
         return false;
-    kernel->n_params = desc->n_params;
-    for (size_t i = 0; i < desc->n_params; i++) {
-        const ts_param *from = &desc->params[i];
-        kernel_param *to = &kernel->params[i];
-        *to = (kernel_param){NULL, from->flags, from->static_shape, from->static_stride, from->dtype};
-        if (from->name && !(to->name = ts__string(kernel->alloc, from->name)))
+    *n_to = n;
+    for (size_t i = 0; i < n; i++) {
+        const ts_param *p = &from[i];
+        kernel_param *copy = &(*to)[i];
+        size_t n_items = 0;
+        *copy = (kernel_param){.flags = p->flags, .static_shape = p->static_shape, .static_stride = p->static_stride,
+                               .dtype = p->dtype, .asks = kernel_param_asks(p), .static_shape_end = p->static_shape_end,
+                               .static_stride_end = p->static_stride_end, .form = p->form};
+        bool ok = p->form == TS_PARAM_ANY || kernel_copy_params(alloc, p->items, p->n_items, &copy->items, &n_items);
+        copy->n_items = (uint8_t)n_items;
+        if (!ok || (p->name && !(copy->name = ts__string(alloc, p->name))))
             return false;
     }
     return true;
@@ -91,6 +111,18 @@ static ts_status kernel_copy_source(ts_kernel *kernel, const ts_source *from, ts
     return TS_OK;
 }
 
+static ts_status kernel_check_param(const char *kernel, const ts_param *param, uint32_t depth, ts_error *err)
+{
+    bool one = param->form == TS_PARAM_TUPLE_OF || param->form == TS_PARAM_LIST_OF;
+    if (param->form > TS_PARAM_LIST_OF || (one && param->n_items != 1) ||
+        (param->form != TS_PARAM_ANY && param->n_items && !param->items) || depth > TS_PARAM_DEPTH)
+        return ts_fail(err, TS_VALUE, "kernel '%s': a parameter of form %u with %u items, %u deep; see ts_param_form",
+                       kernel, param->form, param->n_items, depth);
+    for (uint32_t i = 0; param->form != TS_PARAM_ANY && i < param->n_items; i++)
+        TS_TRY(kernel_check_param(kernel, &param->items[i], depth + 1, err));
+    return TS_OK;
+}
+
 /* Whether a desc can become a kernel. */
 static ts_status kernel_check(const ts_kernel_desc *desc, ts_error *err)
 {
@@ -107,6 +139,8 @@ static ts_status kernel_check(const ts_kernel_desc *desc, ts_error *err)
     if (source->kind == TS_SOURCE_CUSTOM && !source->compile)
         return ts_fail(err, TS_VALUE, "kernel '%s': the source is custom, but source.compile is NULL; give a function "
                        "that compiles it", name);
+    for (size_t i = 0; desc->params && i < desc->n_params; i++)
+        TS_TRY(kernel_check_param(name, &desc->params[i], 0, err));
     return TS_OK;
 }
 
@@ -128,7 +162,8 @@ ts_status ts_kernel_create(const ts_kernel_desc *desc, ts_kernel **out, ts_error
     kernel->name = ts__string(alloc, desc->name);
     kernel->file = ts__string(alloc, desc->file);
     atomic_store(&kernel->table, kernel_table_new(alloc, KERNEL_SLOTS, NULL));
-    bool ok = kernel_copy_params(kernel, desc) && kernel->name && kernel->file && atomic_load(&kernel->table);
+    bool ok = kernel_copy_params(alloc, desc->params, desc->n_params, &kernel->params, &kernel->n_params) &&
+              kernel->name && kernel->file && atomic_load(&kernel->table);
     ts_status status = ok ? kernel_copy_source(kernel, &desc->source, err)
                           : ts_fail(err, TS_NOMEM, "out of memory for a kernel");
     if (status != TS_OK) {

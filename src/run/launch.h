@@ -109,10 +109,17 @@ typedef struct kernel_table {
     _Atomic(kernel_entry *) slots[];
 } kernel_table;
 
-typedef struct kernel_param {
+typedef struct kernel_param { /* a ts_param of ours */
     char *name; /* NULL: none */
     uint8_t flags, static_shape, static_stride, dtype;
+    uint8_t asks; /* PARAM_ASKS_..., so that a launch looks at one byte where there is nothing to do */
+    uint8_t static_shape_end, static_stride_end, form, n_items;
+    struct kernel_param *items;
 } kernel_param;
+enum {
+    PARAM_ASKS_KIND = 1,   /* that the argument is a tuple, a list or no container */
+    PARAM_ASKS_STATICS = 2 /* that extents or strides of an array are constants */
+};
 
 struct ts_kernel {
     const ts_alloc *alloc;

@@ -174,6 +174,6 @@ def test_a_storage_type_as_annotation_is_refused():
 
 
 def test_the_order_of_dtypes_is_that_of_the_launch():
-    from tessera.tile._kernel import NUMERIC
+    from tessera.tile._annotation import NUMERIC
 
     assert list(NUMERIC) == NAMES

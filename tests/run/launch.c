@@ -252,6 +252,35 @@ static void tuples_are_their_items(void)
     ts_kernel_release(kernel);
 }
 
+static void items_follow_their_own_annotation(void)
+{
+    static const ts_param pair[] = {{.flags = TS_PARAM_CONSTANT}, {.dtype = TS_DTYPE_int64}};
+    static const ts_param each[] = {{.form = TS_PARAM_TUPLE, .n_items = 2, .items = pair}};
+    const ts_param params[] = {{.name = "t", .form = TS_PARAM_TUPLE_OF, .n_items = 1, .items = each}};
+    ts_kernel *kernel = kernel_new(params, 1), *found[3];
+    const ts_arg args[] = {{.kind = TS_SPEC_TUPLE, .value.i = 1}, {.kind = TS_SPEC_TUPLE, .value.i = 2},
+                           {.kind = TS_SPEC_INT, .value.i = 3}, {.kind = TS_SPEC_INT, .value.i = 4}};
+    CHECK_OK(ts_launch(NULL, one_block, kernel, args, 4, 0, &err));
+    CHECK(seen.n_spec == 4 && seen.spec[2].kind == TS_SPEC_INT && seen.spec[2].value == 3);
+    CHECK(seen.spec[3].kind == TS_SPEC_SCALAR && seen.spec[3].dtype == TS_DTYPE_int64);
+    ts_kernel_release(kernel);
+    const ts_param bad[] = {{.form = TS_PARAM_TUPLE, .n_items = 1}, {.form = TS_PARAM_LIST_OF}, {.form = 9}};
+    for (size_t i = 0; i < TS_COUNT(bad); i++) {
+        ts_kernel_desc desc = {.params = &bad[i], .n_params = 1, .source = {TS_SOURCE_CUSTOM, .compile = test_compile}};
+        CHECK_INT(ts_kernel_create(&desc, &kernel, &err), TS_VALUE);
+    }
+    static const ts_param other[] = {{.form = TS_PARAM_TUPLE, .n_items = 1, .items = pair}};
+    const ts_param *kinds[] = {each, each, other};
+    for (size_t i = 0; i < 3; i++) {
+        ts_kernel_desc desc = {.name = "items", .params = kinds[i], .n_params = 1,
+                               .source = {TS_SOURCE_CUSTOM, .compile = test_compile}};
+        CHECK_OK(ts_kernel_find(&desc, &found[i], &err));
+    }
+    CHECK(found[0] == found[1] && found[0] != found[2]);
+    for (size_t i = 0; i < 3; i++)
+        ts_kernel_release(found[i]);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------------------- */
 
 typedef struct refusal {
@@ -539,18 +568,24 @@ static void a_reset_device_gets_its_kernels_again(void)
 
 static void kernels_survive_failing_allocations(void)
 {
-    const ts_param params[] = {{"n", TS_PARAM_CONSTANT, 0, 0, 0}};
+    static const ts_param items[] = {{.name = "item"}};
+    const ts_param params[] = {{"n", TS_PARAM_CONSTANT, 0, 0, 0},
+                               {.name = "t", .form = TS_PARAM_TUPLE, .n_items = 1, .items = items}};
+    const ts_arg args[] = {{.kind = TS_SPEC_INT}, {.kind = TS_SPEC_TUPLE, .value.i = 1}, {.kind = TS_SPEC_NONE}};
     ts_status status = TS_NOMEM;
     int64_t n = 1;
     for (; n < 100 && status != TS_OK; n++) {
         counting count = {.fail_at = n};
         ts_alloc alloc = {counting_resize, &count};
         ts_kernel *kernel = NULL;
-        ts_kernel_desc desc = {.name = "k", .params = params, .n_params = 1,
+        ts_kernel_desc desc = {.name = "k", .params = params, .n_params = 2,
                                .alloc = &alloc, .source = {TS_SOURCE_CUSTOM, .compile = test_compile}};
         status = ts_kernel_create(&desc, &kernel, &err);
-        for (int64_t i = 0; i < 20 && status == TS_OK; i++)
-            status = ts_launch(NULL, one_block, kernel, &(ts_arg){.kind = TS_SPEC_INT, .value.i = i}, 1, 0, &err);
+        for (int64_t i = 0; i < 20 && status == TS_OK; i++) {
+            ts_arg given[3] = {args[0], args[1], args[2]};
+            given[0].value.i = i;
+            status = ts_launch(NULL, one_block, kernel, given, 3, 0, &err);
+        }
         ts_kernel_release(kernel);
         CHECK(status == TS_OK || status == TS_NOMEM);
         CHECK_INT(count.bytes_out, 0);
@@ -575,6 +610,7 @@ int main(void)
     lists_become_a_table_of_words();
     arrays_that_share_memory_are_described();
     tuples_are_their_items();
+    items_follow_their_own_annotation();
     bad_layouts_are_refused_before_anything_runs();
     elements_that_overlap_are_read_and_not_written();
     an_array_without_address_or_shape_is_refused();

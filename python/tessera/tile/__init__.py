@@ -23,6 +23,15 @@ from .._errors import (
     TileValueError,
 )
 from . import _dtype
+from ._annotation import (
+    ArrayAnnotation,
+    Constant,
+    ConstantAnnotation,
+    IndexedWithInt64,
+    ListAnnotation,
+    ScalarFloat64,
+    ScalarInt64,
+)
 from ._dtype import *
 from ._enum import (
     MemoryOrder,
@@ -32,15 +41,8 @@ from ._enum import (
 )
 from ._kernel import (
     Array,
-    ArrayAnnotation,
     ByTarget,
-    Constant,
-    ConstantAnnotation,
-    IndexedWithInt64,
-    ListAnnotation,
     Scalar,
-    ScalarFloat64,
-    ScalarInt64,
     Slice,
     Tile,
     TiledView,

@@ -1,27 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ``kernel`` decorator, annotations of kernel parameters, and helpers of the host side."""
+"""The ``kernel`` decorator, types inside kernels, and helpers of the host side."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any, Generic, TypeVar, Union
+from typing import Any, Generic, TypeVar, Union
 
 from .. import _core
 from .._errors import TileSyntaxError
 from .._source import snapshot_of
-from ._dtype import DTYPES, float64, int64
+from ._annotation import annotations_of, parameter
 
 __all__ = [
     "Array",
-    "ArrayAnnotation",
     "ByTarget",
-    "Constant",
-    "ConstantAnnotation",
-    "IndexedWithInt64",
-    "ListAnnotation",
     "Scalar",
-    "ScalarFloat64",
-    "ScalarInt64",
     "Slice",
     "Tile",
     "TiledView",
@@ -32,76 +25,11 @@ __all__ = [
 
 launch = _core.launch
 
-NUMBERS = {int: _core.PARAM_INT, float: _core.PARAM_FLOAT}  # `bool` is taken as no annotation: ints stand for bools too
 CO_VARARGS, CO_VARKEYWORDS = 4, 8  # of inspect, which is slow to import
 T = TypeVar("T")
 
 
-# ---- annotations -----------------------------------------------------------------------------------
-
-
-class ConstantAnnotation:
-    """Marks a parameter whose value is compiled in."""
-
-
-class _ConstantMeta(type):
-    def __getitem__(cls, item: Any) -> Any:
-        return _ConstantOf(item)
-
-
-if TYPE_CHECKING:
-    Constant = Annotated[T, "a compile-time constant"]
-else:
-
-    class Constant(metaclass=_ConstantMeta):
-        """``ct.Constant`` or ``ct.Constant[int]``: the argument is a compile-time constant; each
-        value makes its own version of the kernel."""
-
-
-class _ConstantOf:
-    def __init__(self, item: Any) -> None:
-        self.item = item
-
-    def __repr__(self) -> str:
-        return f"Constant[{getattr(self.item, '__name__', self.item)}]"
-
-
-class ScalarInt64:
-    """Annotation: an int is passed as int64 (a Python int as int32 otherwise)."""
-
-
-class ScalarFloat64:
-    """Annotation: a number is passed as float64 (a Python float as float32 otherwise)."""
-
-
-class IndexedWithInt64:
-    """Annotation: extents and strides of the array are int64."""
-
-
-class ArrayAnnotation:
-    """Details of an array parameter, for ``Annotated[ct.Array, ct.ArrayAnnotation(...)]``.
-
-    Parameters
-    ----------
-    index_dtype : dtype, optional
-        ``ct.int32`` or ``ct.int64``: type of extents and strides.
-    static_shape_dims, static_stride_dims : tuple of int
-        Axes whose extent or stride is compiled in.
-    """
-
-    def __init__(
-        self, *, index_dtype: Any = None, static_shape_dims: Any = (), static_stride_dims: Any = ()
-    ) -> None:
-        self.index_dtype = index_dtype
-        self.static_shape_dims = tuple(static_shape_dims)
-        self.static_stride_dims = tuple(static_stride_dims)
-
-
-class ListAnnotation:
-    """Details of a list-of-arrays parameter."""
-
-    def __init__(self, *, element: Any = None) -> None:
-        self.element = element
+# ---- types inside kernels ---------------------------------------------------------------------------
 
 
 class Array:
@@ -312,8 +240,8 @@ class kernel(_core.Kernel):  # type: ignore[misc]
                 )
             )
         names = code.co_varnames[: code.co_argcount]
-        notes = _annotations(self._function)
-        rows = tuple((name, *_row(name, notes.get(name))) for name in names)
+        notes = annotations_of(self._function)
+        rows = tuple(parameter(name, notes.get(name)) for name in names)
         wish = os.environ.get("TESSERA_CHECKED", "0")
         if wish not in ("", "0", "1"):
             raise ValueError(f"TESSERA_CHECKED={wish}: it takes 1 (every kernel) or 0")
@@ -328,83 +256,6 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         for target in (0, *sorted(int(n[3:]) for n in named)):
             rows.append((target, tuple(_hint_on(given.get(name), target) for name in _core.HINTS)))
         return tuple(rows)
-
-
-def _annotations(function: Any) -> dict[str, Any]:
-    """The function's annotations with those written as text evaluated where that is possible."""
-    notes = dict(getattr(function, "__annotations__", {}))
-    for name, note in notes.items():
-        if not isinstance(note, str):
-            continue
-        space = dict(
-            zip(
-                function.__code__.co_freevars, (c.cell_contents for c in function.__closure__ or ())
-            )
-        )
-        try:
-            notes[name] = eval(note, function.__globals__, space)
-        except Exception:
-            if "Constant" in note:  # a name that only type checkers see; what it says is plain
-                notes[name] = Constant
-    return notes
-
-
-# The dtypes that numbers are passed as, with their numbers in the core.
-NUMERIC = {name: number for number, (name, _, kind, _) in enumerate(DTYPES, 1) if kind in "biuf"}
-
-
-def _category(note: Any) -> int:
-    return next((bit for kind, bit in NUMBERS.items() if note is kind), 0)
-
-
-def _bits(dims: tuple[int, ...]) -> int:
-    return sum(1 << d for d in dims)
-
-
-def _number(name: str, note: Any) -> int:
-    """The number of the dtype that an annotation names, or 0."""
-    from .. import _pack
-
-    if note is ScalarInt64 or note is ScalarFloat64:
-        note = int64 if note is ScalarInt64 else float64
-    dtype = None if isinstance(note, str) else _pack.dtype_name(note)
-    if dtype is None:
-        return 0
-    if dtype not in NUMERIC:
-        raise TypeError(
-            f"parameter '{name}' is annotated {dtype}, which is a storage type; numbers are passed as "
-            f"{', '.join(NUMERIC)}"
-        )
-    return NUMERIC[dtype]
-
-
-def _row(name: str, note: Any) -> tuple[int, int, int, int]:
-    """Flags, static shape bits, static stride bits and dtype of one annotation."""
-    if note is Constant or isinstance(note, ConstantAnnotation):
-        return _core.PARAM_CONSTANT, 0, 0, 0
-    if isinstance(note, _ConstantOf):
-        if note.item is str:
-            raise TypeError(
-                f"parameter '{name}' is annotated Constant[str], but no string can be passed to a kernel; "
-                "pass a number, or name the string by a global of the kernel"
-            )
-        return _core.PARAM_CONSTANT | (_core.PARAM_BOOL if note.item is bool else _category(note.item)), 0, 0, 0
-    if note is IndexedWithInt64:
-        return _core.PARAM_INDEX64, 0, 0, 0
-    if _category(note):
-        return _category(note), 0, 0, 0
-    dtype = _number(name, note)
-    if dtype:
-        return 0, 0, 0, dtype
-    flags = shape = stride = 0
-    for extra in getattr(note, "__metadata__", ()):
-        if isinstance(extra, ConstantAnnotation) or extra is ConstantAnnotation:
-            flags |= _core.PARAM_CONSTANT
-        if isinstance(extra, ArrayAnnotation):
-            shape, stride = _bits(extra.static_shape_dims), _bits(extra.static_stride_dims)
-            flags |= _core.PARAM_INDEX64 if getattr(extra.index_dtype, "bitwidth", 32) == 64 else 0
-            flags |= _core.PARAM_STATIC_STRIDES if stride else 0
-    return flags, shape, stride, 0
 
 
 F = TypeVar("F", bound=Callable[..., Any])

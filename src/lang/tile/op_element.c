@@ -456,6 +456,19 @@ static ts_status element_list_bounds(fr *f, const fr_list *list, fr_value *index
     return TS_OK;
 }
 
+/* What is constant in all arrays of the list. */
+static void element_known(const ts_spec *s, ts_dtype index, fr_array *a)
+{
+    for (uint32_t d = 0; d < s->rank; d++) {
+        if (s->static_shape >> d & 1)
+            a->shape[d] = fr_strict(index, s->dims[d]);
+        if (s->static_stride >> d & 1)
+            a->stride[d] = fr_strict(index, s->strides[d]);
+        else if (s->unit_stride >> d & 1)
+            a->stride[d] = fr_strict(index, 1);
+    }
+}
+
 ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_value *out)
 {
     const ts_spec *s = &list->element;
@@ -486,9 +499,8 @@ ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_val
         fr_value word = fr_tile(TS_DTYPE_int64, element_word(f, row, 1 + d));
         TS_TRY(fr_convert(f, &word, dtype, TS_RN, &word));
         *(d < s->rank ? &a->shape[d] : &a->stride[d - s->rank]) = word;
-        if (d >= s->rank && s->unit_stride >> (d - s->rank) & 1)
-            a->stride[d - s->rank] = fr_strict(dtype, 1);
     }
+    element_known(s, dtype, a);
     memcpy(a->extent, a->shape, sizeof a->extent);
     *out = (fr_value){.kind = FR_ARRAY, .as.array = a};
     return fr_tensor_view(f, a);
