@@ -12,7 +12,7 @@ from .common import emit, machine
 
 QUESTIONS = (
     "memory", "vector", "gemm", "attention", "launch", "bindings", "host", "process", "soak",
-    "overlap",
+    "overlap", "cpu",
 )  # fmt: skip
 
 

@@ -61,6 +61,15 @@ def _sample(text: str, cache: str) -> float:
     return float(done.stdout.split()[-1])
 
 
+def fresh(text: str, rounds: int) -> list[float]:
+    """What so many processes printed, each with an empty cache."""
+    times = []
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            times.append(_sample(text, f"{folder}/cache"))
+    return times
+
+
 def _first(
     device: str, cache: str, rounds: int, shown: str = "time.perf_counter() - start"
 ) -> list[float]:

@@ -198,12 +198,17 @@ bool ts__alias_orders(const ts_fn *fn, ts_val v)
     }
 }
 
+bool ts__alias_apart(const ts_alias *a, ts_val x, ts_val y)
+{
+    return alias_roots_apart(a, a->root[ts_opnd(a->fn, x, 0)], a->root[ts_opnd(a->fn, y, 0)]);
+}
+
 bool ts__alias_meet(const ts_alias *a, ts_val x, ts_val y)
 {
     alias_view p, q;
     if (ts__alias_orders(a->fn, x) || ts__alias_orders(a->fn, y))
         return true;
-    if (alias_roots_apart(a, a->root[ts_opnd(a->fn, x, 0)], a->root[ts_opnd(a->fn, y, 0)]))
+    if (ts__alias_apart(a, x, y))
         return false;
     alias_view_of(a, x, &p);
     alias_view_of(a, y, &q);

@@ -31,6 +31,8 @@ typedef struct ts_alias {
 bool ts__alias_of(const ts_fn *fn, ts_arena *scratch, ts_alias *alias);
 /* May two memory instructions of the tile level touch one byte, or must they keep their order for another reason? */
 bool ts__alias_meet(const ts_alias *alias, ts_val a, ts_val b);
+/* Do two memory instructions surely touch memory of different roots, whatever their orders? */
+bool ts__alias_apart(const ts_alias *alias, ts_val a, ts_val b);
 /* Is element k of one access's tile at the very address of element k of the other's, for all k, no two elements at one
  * address, and neither access one that orders others? */
 bool ts__alias_same_place(const ts_alias *alias, ts_val a, ts_val b);

@@ -384,6 +384,22 @@ void ts__rt_atomic(const int64_t *what, void *const *at, const void *with, const
     }
 }
 
+void ts__rt_tally_begin(void *table, int64_t bytes)
+{
+    memset(table, 0, (size_t)bytes);
+}
+
+void ts__rt_tally_end(int64_t address, const void *table, int64_t n, int64_t each)
+{
+    const uint32_t *narrow = table;
+    const uint64_t *wide = table;
+    for (int64_t i = 0; i < n; i++)
+        if (each == 4 && narrow[i])
+            __atomic_fetch_add((uint32_t *)(uintptr_t)address + i, narrow[i], __ATOMIC_SEQ_CST);
+        else if (each == 8 && wide[i])
+            __atomic_fetch_add((uint64_t *)(uintptr_t)address + i, wide[i], __ATOMIC_SEQ_CST);
+}
+
 static void rt_row_red(const rt_view *v, int64_t at, bool inside, char *array, char *tile)
 {
     uint32_t k = v->rank - 1;

@@ -15,6 +15,8 @@
     TS_RUNTIME(view_out)                                                                           \
     TS_RUNTIME(view_red)                                                                           \
     TS_RUNTIME(atomic)                                                                             \
+    TS_RUNTIME(tally_begin)                                                                        \
+    TS_RUNTIME(tally_end)                                                                          \
     TS_RUNTIME(print)                                                                              \
     TS_RUNTIME(fault)                                                                              \
     TS_RUNTIME(look)
@@ -41,6 +43,10 @@ void ts__rt_view_red(const int64_t *what, const int64_t *where, void *array, con
  * `old` are dense tiles; compare, mask and old may be NULL. Sequentially consistent, in element order. */
 void ts__rt_atomic(const int64_t *what, void *const *at, const void *with, const void *compare, const uint8_t *mask,
                    void *old);
+
+/* A worker's table of additions, of 4- or 8-byte integers: empties it; adds it atomically to the array at `address`. */
+void ts__rt_tally_begin(void *table, int64_t bytes);
+void ts__rt_tally_end(int64_t address, const void *table, int64_t n, int64_t each);
 
 /* One value to print: its type (scalar or TS_RT_POINTER), rank, extents, then the address of the dense tile. */
 void ts__rt_print(const ts_cpu_env *env, const char *format, const int64_t *types, const void *const *tiles);

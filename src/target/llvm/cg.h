@@ -10,7 +10,7 @@
  *     expr.c   the value of a tile at given coordinates, made where it is used
  *     elem.c   elementwise operations on vectors       narrow.c  16-, 8- and 4-bit floats
  *     view.c   array views: bounds, staging            mma.c     matrix products
- *     swap.c   transposition in blocks of registers
+ *     swap.c   transposition in blocks of registers       tally.c  counts, added up by each worker for itself
  *     text.c   SSA names, literals, memo, index arithmetic
  *
  * Design. A tile is not stored unless it must be: it is an expression that is computed again at every
@@ -181,6 +181,12 @@ typedef struct cg_map { /* from two words to one; the newest of equal keys count
     uint32_t *bucket, n_buckets;
 } cg_map;
 
+typedef struct cg_tally { /* additions to one array, see tally.c; root 0: there are none */
+    ts_val root;
+    ts_type elem;
+    cg_ref table, slot, value, address, mask;
+} cg_tally;
+
 typedef struct cg {
     const ts_fn *fn;
     ts_module *m;
@@ -222,6 +228,7 @@ typedef struct cg {
     } ahead[4];
     uint32_t n_ahead;
     cg_ref n_blocks;
+    cg_tally tally;
     bool streams;   /* something is written around the caches */
     bool prints;    /* the launch must gather text */
     uint32_t latch; /* block that goes to the next tile block */
@@ -347,7 +354,7 @@ void cg_order_load(cg *e, ts_val v); /* v is read where it is used */
 /* Puts lazy tile v in memory, as a root of the open group or a new one. */
 void cg_keep(cg *e, ts_val v);
 
-/* ---- view.c, walk.c, mma.c ----------------------------------------------------------------------*/
+/* ---- view.c, walk.c, mma.c, tally.c ----------------------------------------------------------------------*/
 
 void cg_make_view(cg *e, ts_val v);
 void cg_load_view(cg *e, ts_val v);
@@ -359,6 +366,11 @@ void cg_walk(cg *e, uint32_t from, uint32_t to);
 void cg_look(cg *e); /* ends the kernel here if its caller wants that */
 bool cg_walk_has(ts_op op);
 void cg_mma(cg *e, ts_val v);
+cg_ref cg_words(cg *e, const int64_t *word, uint32_t n); /* constant data */
+/* Does the worker's table take atomic v? add: the code where it stands; end: behind the last block. */
+bool cg_tally_takes(cg *e, ts_val v);
+void cg_tally_add(cg *e, ts_val v);
+void cg_tally_end(cg *e);
 void cg_swap(cg *e, ts_val v, const cg_mem *to); /* permute v, see cg_swaps, to memory */
 uint32_t cg_vector_bits(const cg *e, uint32_t elem_bytes); /* log2 of the lanes of a native vector */
 

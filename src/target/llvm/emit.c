@@ -40,6 +40,7 @@ static void emit_blocks(cg *e, uint32_t head)
     cg_define(e, next, "add nsw i64 %r, 1", id);
     cg_br(e, head);
     cg_block(e, e->leave);
+    cg_tally_end(e);
     if (e->streams) { /* stores around the caches are seen by others only after a fence */
         cg_declare(e, "declare void @llvm.x86.sse.sfence()");
         cg_line(e, "call void @llvm.x86.sse.sfence()");

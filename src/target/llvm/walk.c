@@ -164,7 +164,7 @@ static cg_ref walk_string(cg *e, const char *text)
     return cg_text(e, name);
 }
 
-static cg_ref walk_words(cg *e, const int64_t *word, uint32_t n)
+cg_ref cg_words(cg *e, const int64_t *word, uint32_t n)
 {
     char name[32];
     snprintf(name, sizeof name, "@t%u", ++e->n_data);
@@ -201,7 +201,7 @@ static void walk_print(cg *e, ts_val v)
     e->prints = true;
     cg_declare(e, "declare void @ts__rt_print(ptr, ptr, ptr, ptr)");
     cg_line(e, "call void @ts__rt_print(ptr %r, ptr %r, ptr %r, ptr %r)", e->env, format,
-            walk_words(e, words, at + 1), e->where);
+            cg_words(e, words, at + 1), e->where);
 }
 
 static void walk_alloca(cg *e, ts_val v)
@@ -274,6 +274,10 @@ static void walk_atomic(cg *e, ts_val v)
                        cas ? TS_RMW_CAS : (int64_t)TS_M_GET_MODE(inst->aux), ts_type_count(e->m, type)};
     uint32_t m = ts__opnd_mask(inst);
     cg_ref null = cg_text(e, "null");
+    if (!cas && cg_is_tile(e, value) && cg_tally_takes(e, v)) {
+        cg_tally_add(e, v);
+        return;
+    }
     cg_mem *at = cg_dense(e, x[0]), *with = cg_dense(e, value);
     cg_mem *compare = cas ? cg_dense(e, x[1]) : NULL, *mask = m != TS_NO ? cg_dense(e, x[m]) : NULL;
     cg_order(e, v, false);
@@ -282,7 +286,7 @@ static void walk_atomic(cg *e, ts_val v)
         return;
     cg_declare(e, "declare void @ts__rt_atomic(ptr, ptr, ptr, ptr, ptr, ptr)");
     cg_line(e, "call void @ts__rt_atomic(ptr %r, ptr %r, ptr %r, ptr %r, ptr %r, ptr %r)",
-            walk_words(e, words, 3), at->ptr, with->ptr, compare ? compare->ptr : null,
+            cg_words(e, words, 3), at->ptr, with->ptr, compare ? compare->ptr : null,
             mask ? mask->ptr : null, old ? old->ptr : null);
     if (old && cg_is_tile(e, v)) {
         e->val[v].form = CG_BUF;
