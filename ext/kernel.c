@@ -218,7 +218,7 @@ int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3])
         return kernel_axis(kernel, object, 0, &grid[0]);
     if (!PyTuple_Check(object) && !PyList_Check(object)) {
         PyErr_Format(PyExc_TypeError,
-                     "kernel '%s': the grid is an int or a tuple of 1 to 3, as grid=(8,), not a %.200s",
+                     "kernel '%s': the grid is an int or a tuple of up to 3, as grid=(8,), not a %.200s",
                      ts_kernel_name(kernel), Py_TYPE(object)->tp_name);
         return -1;
     }
@@ -227,9 +227,9 @@ int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3])
     if (!PyTuple_Check(axes))
         return -1;
     Py_ssize_t n = PyTuple_GET_SIZE(axes);
-    int result = n < 1 || n > 3 ? -1 : 0;
+    int result = n > 3 ? -1 : 0; /* of no axes: one block */
     if (result < 0)
-        PyErr_Format(PyExc_ValueError, "kernel '%s': the grid has 1 to 3 axes, not %zd", ts_kernel_name(kernel), n);
+        PyErr_Format(PyExc_ValueError, "kernel '%s': the grid has at most 3 axes, not %zd", ts_kernel_name(kernel), n);
     for (Py_ssize_t i = 0; i < n && result == 0; i++)
         result = kernel_axis(kernel, PyTuple_GET_ITEM(axes, i), i, &grid[i]);
     Py_XDECREF(copy);
@@ -556,8 +556,8 @@ static PyMethodDef kernel_functions[] = {
      "Parameters\n----------\n"
      "stream : None, Stream, torch or CuPy stream, or int\n"
      "    None is the default stream of the arguments' device.\n"
-     "grid : tuple of 1 to 3 ints\n"
-     "    Blocks along each axis, 0 to 2**24-1; 0 runs nothing.\n"
+     "grid : tuple of up to 3 ints\n"
+     "    Blocks along each axis, 0 to 2**24-1; 0 runs nothing, () one block.\n"
      "kernel : kernel\n"
      "args : tuple\n"
      "    The kernel's arguments: arrays of one device, numbers, tuples, lists of arrays.\n\n"

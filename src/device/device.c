@@ -350,6 +350,22 @@ void ts__program_deinit(ts_program *program)
     ts__delete(alloc, program->messages, (size_t)program->n_messages + 1);
 }
 
+/* ---- text of kernels ------------------------------------------------------------------------------ */
+
+/* Writes everything or gives up at the first error that is not an interruption. */
+void ts__stdout_write(const char *text, size_t n)
+{
+    while (n) {
+        ssize_t written = write(STDOUT_FILENO, text, n);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return;
+        text += written;
+        n -= (size_t)written;
+    }
+}
+
 /* Entry `index` of the NUL-separated messages; "" when there is none. */
 static const char *device_message(const ts_program *program, uint32_t index)
 {
@@ -375,8 +391,12 @@ ts_status ts__fault_report(const ts_program *program, const ts_fault *fault, ts_
         snprintf(what, sizeof what, "integer division by zero");
     else
         snprintf(what, sizeof what, "fault %u", fault->code);
-    return ts_fail(err, TS_LAUNCH, "kernel '%s'%s, block (%u, %u, %u): %s", program->name, place, fault->block[0],
-                   fault->block[1], fault->block[2], what);
+    char text[2800];
+    int n = snprintf(text, sizeof text, "kernel '%s'%s, block (%u, %u, %u): %s\n", program->name, place,
+                     fault->block[0], fault->block[1], fault->block[2], what);
+    if (fault->code == TS_FAULT_ASSERT && *message)
+        ts__stdout_write(text, TS_MIN((size_t)n, sizeof text - 1));
+    return ts_fail(err, TS_LAUNCH, "%.*s", n - 1, text);
 }
 
 /* ---- memory of the host -------------------------------------------------------------------------------- */

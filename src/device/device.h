@@ -178,8 +178,11 @@ TS_CHECKED ts_status ts__program_init(ts_program *program, ts_device *device, co
                                       const char *file, ts_error *err);
 void ts__program_deinit(ts_program *program);
 
-/* The sentence for a fault record: kernel, file and line, block, what happened. Returns TS_LAUNCH. */
+/* The sentence for a fault record: kernel, file and line, block, what happened. Returns TS_LAUNCH. That of an assert
+ * with a message is written to stdout, too, where the text of other prints is. */
 ts_status ts__fault_report(const ts_program *program, const ts_fault *fault, ts_error *err);
+/* Writes everything or gives up at the first error that is not an interruption. */
+void ts__stdout_write(const char *text, size_t n);
 
 /* ---- time and waiting ------------------------------------------------------------------------------ */
 

@@ -146,7 +146,7 @@ static ts_status attr_view(fr *f, const fr_view *view, const char *name, fr_valu
     if (strcmp(name, "dtype") == 0)
         *out = fr_dtype_value((ts_dtype)view->array->dtype);
     else if (strcmp(name, "tile_shape") == 0)
-        return attr_shape_tuple(f, &view->tile, out);
+        return attr_shape_tuple(f, &view->shape, out);
     else if (strcmp(name, "traversal_steps") == 0)
         return attr_shape_tuple(f, &steps, out);
     else
@@ -161,6 +161,8 @@ static ts_status attr_small(fr *f, const fr_value *v, const char *name, fr_value
         *out = fr_text(ts_dtype_name((ts_dtype)v->dtype));
     else if (v->kind == FR_DTYPE && strcmp(name, "bitwidth") == 0)
         *out = fr_number(fr_dtype_bits((ts_dtype)v->dtype));
+    else if (v->kind == FR_RAW && strcmp(name, "dtype") == 0)
+        *out = fr_dtype_value((ts_dtype)v->as.array->dtype);
     else if (v->kind == FR_ENUM && strcmp(name, "name") == 0)
         *out = fr_text(fr_string(f, f->pack.objects[v->as.object].y));
     else if (v->kind == FR_ENUM && strcmp(name, "value") == 0)

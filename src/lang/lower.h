@@ -97,7 +97,8 @@ typedef struct fr_list {
 
 typedef struct fr_view {
     fr_array *array;
-    fr_shape tile;
+    fr_shape tile;                    /* in memory, of the array's rank */
+    fr_shape shape;                   /* of what is loaded and stored: tile, or () for a tile of ones */
     int64_t step[TS_MAX_RANK];
     uint8_t padding;
     ts_val view;
@@ -398,6 +399,7 @@ ts_status fr_arg_attr(fr *f, const fr_call *c, uint32_t round, uint32_t ftz, uin
 
 /* Pieces that several operations share. */
 ts_status fr_tensor_view(fr *f, fr_array *array);
+ts_status fr_tile_view(fr *f, fr_view *view); /* makes view->view from the other members */
 ts_status fr_matmul(fr *f, const fr_value *x, const fr_value *y, fr_value *out);
 ts_status fr_reshape_to(fr *f, const fr_value *tile, const fr_shape *shape, fr_value *out);
 /* A number, string, dtype or enum member as Python prints it; NULL for anything else. */

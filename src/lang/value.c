@@ -365,6 +365,23 @@ bool fr_same(const fr *f, const fr_value *a, const fr_value *b)
 
 /* ---- leaves -------------------------------------------------------------------------- */
 
+/* The array behind a value whose leaves are an array's; NULL: the value has others. */
+static fr_array *value_array(const fr_value *v)
+{
+    return v->kind == FR_ARRAY || v->kind == FR_RAW ? v->as.array : v->kind == FR_VIEW ? v->as.view->array : NULL;
+}
+
+static bool value_alike_arrays(const fr_array *a, const fr_array *b)
+{
+    return a->dtype == b->dtype && a->rank == b->rank && a->index_dtype == b->index_dtype;
+}
+
+static bool value_alike_views(const fr_view *a, const fr_view *b)
+{
+    return a->padding == b->padding && fr_same_shape(&a->shape, &b->shape) && fr_same_shape(&a->tile, &b->tile) &&
+           memcmp(a->step, b->step, a->tile.rank * sizeof *a->step) == 0;
+}
+
 static uint32_t value_flatten_array(const fr_array *a, fr_value *leaves)
 {
     uint32_t n = 0;
@@ -388,8 +405,8 @@ uint32_t fr_flatten(const fr_value *v, fr_value *leaves)
             leaves[0] = *v;
         return 1;
     }
-    if (v->kind == FR_ARRAY || v->kind == FR_RAW)
-        return value_flatten_array(v->as.array, leaves);
+    if (value_array(v))
+        return value_flatten_array(value_array(v), leaves);
     for (uint32_t i = 0; i < value_n_items(v); i++)
         n += fr_flatten(&v->as.items[i], leaves ? leaves + n : NULL);
     return n;
@@ -401,16 +418,15 @@ bool fr_same_skeleton(const fr *f, const fr_value *a, const fr_value *b)
          leaf_b = b->kind == FR_NUMBER || b->kind == FR_TILE;
     if (leaf_a && leaf_b)
         return true;
-    if ((a->kind == FR_ARRAY || a->kind == FR_RAW) && a->kind == b->kind)
-        return a->as.array->dtype == b->as.array->dtype && a->as.array->rank == b->as.array->rank &&
-               a->as.array->index_dtype == b->as.array->index_dtype;
+    if (value_array(a) && a->kind == b->kind)
+        return value_alike_arrays(value_array(a), value_array(b)) &&
+               (a->kind != FR_VIEW || value_alike_views(a->as.view, b->as.view));
     return value_alike(f, a, b, fr_same_skeleton);
 }
 
-static ts_status value_rebuild_array(fr *f, const fr_value *skeleton, const fr_value **leaves,
-                                     fr_value *out)
+/* *out is `old` where the leaves are its own. */
+static ts_status value_rebuild_array(fr *f, fr_array *old, const fr_value **leaves, fr_array **out)
 {
-    const fr_array *old = skeleton->as.array;
     fr_array same = *old, *a;
     same.base = (*leaves)++->as.v;
     for (uint32_t d = 0; d < old->rank; d++) {
@@ -418,14 +434,30 @@ static ts_status value_rebuild_array(fr *f, const fr_value *skeleton, const fr_v
         same.stride[d] = *(*leaves)++;
         same.extent[d] = *(*leaves)++;
     }
-    *out = *skeleton;
+    *out = old;
     if (memcmp(&same, old, sizeof same) == 0)
         return TS_OK;
     if (!(a = TS_NEW(f->arena, fr_array)))
         return fr_oom(f);
     *a = same;
-    out->as.array = a;
+    *out = a;
     return fr_tensor_view(f, a);
+}
+
+static ts_status value_rebuild_view(fr *f, fr_view *old, const fr_value **leaves, fr_view **out)
+{
+    fr_array *array;
+    *out = old;
+    TS_TRY(value_rebuild_array(f, old->array, leaves, &array));
+    if (array == old->array)
+        return TS_OK;
+    fr_view *view = TS_NEW(f->arena, fr_view);
+    if (!view)
+        return fr_oom(f);
+    *view = *old;
+    view->array = array;
+    *out = view;
+    return fr_tile_view(f, view);
 }
 
 ts_status fr_rebuild(fr *f, const fr_value *skeleton, const fr_value **leaves, fr_value *out)
@@ -434,8 +466,11 @@ ts_status fr_rebuild(fr *f, const fr_value *skeleton, const fr_value **leaves, f
         *out = *(*leaves)++;
         return TS_OK;
     }
-    if (skeleton->kind == FR_ARRAY || skeleton->kind == FR_RAW)
-        return value_rebuild_array(f, skeleton, leaves, out);
+    if (value_array(skeleton)) {
+        *out = *skeleton;
+        return skeleton->kind == FR_VIEW ? value_rebuild_view(f, skeleton->as.view, leaves, &out->as.view)
+                                         : value_rebuild_array(f, skeleton->as.array, leaves, &out->as.array);
+    }
     uint32_t n = value_n_items(skeleton);
     *out = *skeleton;
     if (!n)

@@ -155,11 +155,17 @@ def test_a_grid_out_of_range_is_refused(grid):
         ct.launch(None, grid, fill_kernel, (np.zeros(16, np.int32), 1))
 
 
+@pytest.mark.parametrize("grid", [(), [], 1, (1,), (1, 1), (1, 1, 1)])
+def test_axes_left_out_have_one_block(grid):
+    out = np.zeros(16, np.int32)
+    ct.launch(None, grid, fill_kernel, (out, 3))
+    assert out.any()
+
+
 @pytest.mark.parametrize(
     "grid, error, text",
     [
-        ((), ValueError, "1 to 3 axes, not 0"),
-        ((1, 1, 1, 1), ValueError, "1 to 3 axes, not 4"),
+        ((1, 1, 1, 1), ValueError, "at most 3 axes, not 4"),
         ("8", TypeError, "not a str"),
         ((1, "a"), TypeError, "axis 1 of the grid is 'a'"),
         ((1.5,), TypeError, "axis 0 of the grid is 1.5, not an integer"),

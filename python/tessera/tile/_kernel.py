@@ -186,7 +186,7 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         args
             The kernel's arguments. They, and the host memory among them, live until the kernel has
             ended, also when the waiting task is cancelled; do not change them before.
-        grid : int or tuple of 1 to 3 ints
+        grid : int or tuple of up to 3 ints
             Blocks along each axis.
         stream : Stream, optional
             None: the default stream of the arguments' device; on the CPU one of the event loop's own.

@@ -192,20 +192,6 @@ static bool program_inline(ts_cpu *cpu, cpu_run *run, int64_t n_blocks)
     return true;
 }
 
-/* Writes everything or gives up at the first error that is not an interruption. */
-static void program_write(const char *text, size_t n)
-{
-    while (n) {
-        ssize_t written = write(STDOUT_FILENO, text, n);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return;
-        text += written;
-        n -= (size_t)written;
-    }
-}
-
 static bool program_prints_begin(ts_cpu *cpu, cpu_run *run)
 {
     if (!run->program->base.plan.uses_print)
@@ -233,7 +219,7 @@ static bool program_prints_end(ts_cpu *cpu, cpu_run *run)
     bool ok = true;
     program_prints_announce(run, cpu->pool.n_threads);
     for (uint32_t i = 0; run->prints && i < cpu->pool.n_threads; i++) {
-        program_write(ts__text_get(&run->prints[i]), run->prints[i].n);
+        ts__stdout_write(ts__text_get(&run->prints[i]), run->prints[i].n);
         ok &= !run->prints[i].failed;
         ts__text_deinit(&run->prints[i]);
     }
@@ -291,6 +277,8 @@ static ts_status program_run(cpu_run *run, ts_error *err)
     int64_t n_blocks = (int64_t)run->grid[0] * run->grid[1] * run->grid[2];
     bool ran = program_prints_begin(cpu, run) && program_spread(cpu, run, n_blocks);
     bool printed = program_prints_end(cpu, run);
+    if (run->fault.code && run->here && ts__print_get())
+        ts__print_get()(); /* what an assert says follows what the caller wrote */
     if (run->fault.code)
         return ts__fault_report(&program->base, &run->fault, err);
     if (!ran || program_stopped(run))

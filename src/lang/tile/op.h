@@ -17,6 +17,9 @@ ts_type fr_storage(ts_dtype dtype);
 fr_value fr_from_storage(fr *f, ts_dtype dtype, ts_val v);
 ts_val fr_to_storage(fr *f, const fr_value *tile);
 
+/* The tile of an array's rank that a given shape means: () stands for ones. */
+ts_status fr_tile_of_array(fr *f, const fr_call *c, uint32_t i, const fr_array *a, const fr_shape *given,
+                           fr_shape *out);
 ts_status fr_arg_padding(fr *f, const fr_call *c, uint32_t i, ts_dtype dtype, uint8_t *out);
 /* *out holds the defaults (TS_M_ORDER | TS_M_SCOPE) and gets the result. */
 ts_status fr_arg_order(fr *f, const fr_call *c, uint32_t order, uint32_t scope, uint32_t allowed, uint32_t *out);

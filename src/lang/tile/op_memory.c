@@ -227,9 +227,8 @@ static ts_val memory_partition(fr *f, const fr_array *a, const fr_shape *tile, c
                    0);
 }
 
-/* A shape of rank 0 stands for ones. */
-static ts_status memory_tile(fr *f, const fr_call *c, uint32_t i, const fr_array *a,
-                             const fr_shape *given, fr_shape *out)
+ts_status fr_tile_of_array(fr *f, const fr_call *c, uint32_t i, const fr_array *a, const fr_shape *given,
+                           fr_shape *out)
 {
     *out = *given;
     if (given->rank == 0) {
@@ -308,7 +307,7 @@ ts_status fr_op_load(fr *f, const fr_call *c, fr_value *out)
     ts_val operands[1 + TS_MAX_RANK];
     TS_TRY(fr_arg_array(f, c, 0, &a));
     TS_TRY(fr_arg_shape(f, c, 2, &shape));
-    TS_TRY(memory_tile(f, c, 2, a, &shape, &tile));
+    TS_TRY(fr_tile_of_array(f, c, 2, a, &shape, &tile));
     TS_TRY(memory_axes(f, c, 3, a->rank, axes));
     TS_TRY(fr_arg_padding(f, c, 4, (ts_dtype)a->dtype, &padding));
     TS_TRY(memory_options(f, c, 5, a->rank, 1u << TS_WEAK | 1u << TS_RELAXED | 1u << TS_ACQUIRE,
@@ -339,7 +338,7 @@ ts_status fr_op_store(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(fr_implicit(f, &c->arg[2], (ts_dtype)a->dtype, "store()", &v));
     f->node = c->node;
     shape = fr_shape_of(f, &v);
-    TS_TRY(memory_tile(f, c, 2, a, &shape, &tile));
+    TS_TRY(fr_tile_of_array(f, c, 2, a, &shape, &tile));
     TS_TRY(memory_axes(f, c, 3, a->rank, axes));
     TS_TRY(memory_options(f, c, 4, a->rank, 1u << TS_WEAK | 1u << TS_RELAXED | 1u << TS_RELEASE,
                           &mem));
@@ -381,7 +380,7 @@ ts_status fr_op_num_tiles(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(fr_arg_array(f, c, 0, &a));
     TS_TRY(fr_arg_axis(f, c, 1, a->rank, &axis));
     TS_TRY(fr_arg_shape(f, c, 2, &shape));
-    TS_TRY(memory_tile(f, c, 2, a, &shape, &tile));
+    TS_TRY(fr_tile_of_array(f, c, 2, a, &shape, &tile));
     TS_TRY(memory_axes(f, c, 3, a->rank, axes));
     return fr_tile_count(f, &a->shape[axes[axis]], tile.dims[axis], (ts_dtype)a->index_dtype, out);
 }

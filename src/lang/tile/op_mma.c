@@ -195,17 +195,17 @@ ts_status fr_op_mma_scaled(fr *f, const fr_call *c, fr_value *out)
     x_scale = fr_shape_of(f, &v[1]);
     y_scale = fr_shape_of(f, &v[3]);
     acc = fr_shape_of(f, &v[4]);
-    if (x.rank != shape.rank || y.rank != shape.rank || x_scale.rank != x.rank ||
-        y_scale.rank != y.rank || !fr_same_shape(&acc, &shape))
+    if (x_scale.rank < 2 || x_scale.rank > shape.rank || y_scale.rank < 2 || y_scale.rank > shape.rank ||
+        !fr_same_shape(&acc, &shape))
         return fr_error(f, c->node, TS_TILETYPE,
-                        "mma_scaled(): operands, scales and accumulator must have one rank, the "
-                        "accumulator shape %s",
-                        fr_say_shape(f, &shape));
-    int64_t k = x.dims[x.rank - 1], blocks = x_scale.dims[x.rank - 1];
-    bool fits = blocks > 0 && y_scale.dims[y.rank - 2] == blocks &&
+                        "mma_scaled(): the accumulator must have shape %s, found %s; the scales 2 to %u dimensions, "
+                        "found %u and %u", fr_say_shape(f, &shape), fr_say_shape(f, &acc), shape.rank, x_scale.rank,
+                        y_scale.rank);
+    int64_t k = x.dims[x.rank - 1], blocks = x_scale.dims[x_scale.rank - 1];
+    bool fits = blocks > 0 && y_scale.dims[y_scale.rank - 2] == blocks &&
                 (k / blocks == 32 || (f4 && k / blocks == 16)) && k % blocks == 0 &&
-                x_scale.dims[x.rank - 2] == x.dims[x.rank - 2] &&
-                y_scale.dims[y.rank - 1] == y.dims[y.rank - 1];
+                x_scale.dims[x_scale.rank - 2] == x.dims[x.rank - 2] &&
+                y_scale.dims[y_scale.rank - 1] == y.dims[y.rank - 1];
     bool dtypes = v[1].dtype == v[3].dtype &&
                   (v[1].dtype == TS_DTYPE_float8_e8m0fnu ||
                    (f4 && k / TS_MAX(blocks, 1) == 16 && v[1].dtype == TS_DTYPE_float8_e4m3fn) ||
@@ -216,6 +216,8 @@ ts_status fr_op_mma_scaled(fr *f, const fr_call *c, fr_value *out)
                         "float8_e8m0fnu for 32 elements along K; "
                         "float4 one for 16 or 32, or one float8_e4m3fn for 16",
                         fr_say(f, &v[1]), fr_say(f, &v[3]));
+    for (uint32_t i = 0; i < 4; i++)
+        TS_TRY(mma_batch(f, &shape, &v[i]));
     ts_val operands[] = {v[0].as.v, v[2].as.v, v[4].as.v, v[1].as.v, v[3].as.v};
     *out = fr_tile(TS_DTYPE_float32, ts_emit(&f->b, TS_OP_mmaf_scaled,
                                              ts_type_of(f->b.fn, v[4].as.v), 5, operands, 0, 0));

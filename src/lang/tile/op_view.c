@@ -149,10 +149,9 @@ ts_status fr_op_raw_memory(fr *f, const fr_call *c, fr_value *out)
 
 /* ---- tiled views --------------------------------------------------------------------- */
 
-static ts_status view_steps(fr *f, const fr_call *c, fr_view *view, bool *dense)
+static ts_status view_steps(fr *f, const fr_call *c, fr_view *view)
 {
     const fr_value *v = &c->arg[3], *items = v->kind == FR_TUPLE ? v->as.items : v;
-    *dense = true;
     memcpy(view->step, view->tile.dims, sizeof view->step);
     if (!fr_given(c, 3))
         return TS_OK;
@@ -164,26 +163,14 @@ static ts_status view_steps(fr *f, const fr_call *c, fr_view *view, bool *dense)
             view->step[d] > INT32_MAX)
             return fr_arg_error(f, c, 3,
                                 fr_textf(f, "a tuple of %u positive integers", view->tile.rank));
-        *dense &= view->step[d] == view->tile.dims[d];
     }
     return TS_OK;
 }
 
-ts_status fr_op_tiled_view(fr *f, const fr_call *c, fr_value *out)
+ts_status fr_tile_view(fr *f, fr_view *view)
 {
-    fr_view *view = TS_NEW(f->arena, fr_view);
-    bool dense;
     int32_t axes[TS_MAX_RANK] = {0, 1, 2, 3, 4, 5, 6, 7};
-    if (!view)
-        return fr_oom(f);
-    TS_TRY(fr_arg_array(f, c, 0, &view->array));
-    TS_TRY(fr_arg_shape(f, c, 1, &view->tile));
-    TS_TRY(fr_arg_padding(f, c, 2, (ts_dtype)view->array->dtype, &view->padding));
-    if (view->tile.rank != view->array->rank || !view->tile.rank)
-        return fr_error(f, c->at[1], TS_TILETYPE,
-                        "tiled_view(): the tile has shape %s, the array rank %u",
-                        fr_say_shape(f, &view->tile), view->array->rank);
-    TS_TRY(view_steps(f, c, view, &dense));
+    bool dense = memcmp(view->step, view->tile.dims, view->tile.rank * sizeof *view->step) == 0;
     ts_type_info info = {.kind = dense ? TS_KIND_PARTITION_VIEW : TS_KIND_STRIDED_VIEW,
                          .rank = (uint8_t)view->tile.rank,
                          .padding = view->padding,
@@ -193,8 +180,25 @@ ts_status fr_op_tiled_view(fr *f, const fr_call *c, fr_value *out)
                          .dim_map = axes};
     view->view = ts_emit(&f->b, dense ? TS_OP_make_partition_view : TS_OP_make_strided_view,
                          ts_type_make(f->module, &info), 1, &view->array->view, 0, 0);
-    *out = (fr_value){.kind = FR_VIEW, .as.view = view};
     return TS_OK;
+}
+
+ts_status fr_op_tiled_view(fr *f, const fr_call *c, fr_value *out)
+{
+    fr_view *view = TS_NEW(f->arena, fr_view);
+    if (!view)
+        return fr_oom(f);
+    TS_TRY(fr_arg_array(f, c, 0, &view->array));
+    TS_TRY(fr_arg_shape(f, c, 1, &view->shape));
+    TS_TRY(fr_arg_padding(f, c, 2, (ts_dtype)view->array->dtype, &view->padding));
+    if (!view->array->rank)
+        return fr_error(f, c->at[0], TS_TILETYPE, "%s(): the array has no dimensions to divide into tiles\n"
+                        "  help: ct.load(x, (), ()) reads its one element, ct.store(x, (), value) writes it",
+                        fr_op_name(c));
+    TS_TRY(fr_tile_of_array(f, c, 1, view->array, &view->shape, &view->tile));
+    TS_TRY(view_steps(f, c, view));
+    *out = (fr_value){.kind = FR_VIEW, .as.view = view};
+    return fr_tile_view(f, view);
 }
 
 ts_status fr_op_view_load(fr *f, const fr_call *c, fr_value *out)
@@ -211,7 +215,7 @@ ts_status fr_op_view_load(fr *f, const fr_call *c, fr_value *out)
     ts_type type = ts_type_tile(f->module, fr_storage(dtype), view->tile.rank, view->tile.dims);
     *out = fr_from_storage(
         f, dtype, ts_emit(&f->b, TS_OP_load_view_tko, type, 1 + view->tile.rank, operands, mem, 0));
-    return TS_OK;
+    return view->shape.rank ? TS_OK : fr_reshape_to(f, out, &view->shape, out);
 }
 
 /* The tile argument `i` as the view stores it. */
@@ -222,11 +226,11 @@ static ts_status view_value(fr *f, const fr_call *c, uint32_t i, const fr_view *
     TS_TRY(fr_implicit(f, &c->arg[i], (ts_dtype)view->array->dtype,
                        fr_textf(f, "%s()", fr_op_name(c)), &v));
     fr_shape shape = fr_shape_of(f, &v), both;
-    TS_TRY(fr_broadcast_shapes(f, &shape, &view->tile, &both));
-    if (!fr_same_shape(&both, &view->tile))
+    TS_TRY(fr_broadcast_shapes(f, &shape, &view->shape, &both));
+    if (!fr_same_shape(&both, &view->shape))
         return fr_error(f, c->at[i], TS_TILETYPE,
                         "%s(): a tile of shape %s does not fit the view's %s", fr_op_name(c),
-                        fr_say_shape(f, &shape), fr_say_shape(f, &view->tile));
+                        fr_say_shape(f, &shape), fr_say_shape(f, &view->shape));
     TS_TRY(fr_splat(f, &v, &view->tile, &v));
     f->node = c->node;
     *out = fr_to_storage(f, &v);
@@ -370,7 +374,7 @@ ts_status fr_op_store_advanced(fr *f, const fr_call *c, fr_value *out)
     TS_TRY(fr_arg_array(f, c, 0, &a));
     TS_TRY(fr_arg_hints(f, c, 3, &mem));
     TS_TRY(view_advanced(f, c, a, TS_PAD_UNDEF, view, &tile));
-    fr_view fits = {.array = a, .tile = tile};
+    fr_view fits = {.array = a, .tile = tile, .shape = tile};
     TS_TRY(view_value(f, c, 2, &fits, &operands[1]));
     operands[0] = view[0];
     memcpy(operands + 2, view + 1, a->rank * sizeof *view);
