@@ -2,7 +2,7 @@
 """Numbers of the packed AST, by tools/gen_language.py from src/lang/ast.def and pack.h. Do not edit."""
 
 MAGIC = 0x4B505354
-VERSION = 2
+VERSION = 3
 
 # kind: (number, ((attribute, field letter), ...))
 NODES = {
@@ -27,19 +27,33 @@ NODES = {
     "FormattedValue": (19, (("value", "n"), ("conversion", "i"), ("format_spec", "n"))),
     "GeneratorExp": (20, (("elt", "n"), ("generators", "l"))),
     "comprehension": (21, (("target", "n"), ("iter", "n"), ("ifs", "l"))),
-    "Expr": (22, (("value", "n"),)),
-    "Assign": (23, (("targets", "l"), ("value", "n"))),
-    "AugAssign": (24, (("target", "n"), ("op", "e"), ("value", "n"))),
-    "AnnAssign": (25, (("target", "n"), ("value", "n"))),
-    "For": (26, (("target", "n"), ("iter", "n"), ("body", "l"), ("orelse", "l"))),
-    "While": (27, (("test", "n"), ("body", "l"), ("orelse", "l"))),
-    "If": (28, (("test", "n"), ("body", "l"), ("orelse", "l"))),
-    "Return": (29, (("value", "n"),)),
-    "Break": (30, ()),
-    "Continue": (31, ()),
-    "Pass": (32, ()),
-    "FunctionDef": (33, (("name", "s"), ("args", "g"), ("body", "l"), ("decorator_list", "l"))),
-    "Unsupported": (34, (("what", "s"),)),
+    "NamedExpr": (22, (("target", "n"), ("value", "n"))),
+    "Yield": (23, (("value", "n"),)),
+    "Expr": (24, (("value", "n"),)),
+    "Assign": (25, (("targets", "l"), ("value", "n"))),
+    "AugAssign": (26, (("target", "n"), ("op", "e"), ("value", "n"))),
+    "AnnAssign": (27, (("target", "n"), ("value", "n"))),
+    "For": (28, (("target", "n"), ("iter", "n"), ("body", "l"), ("orelse", "l"))),
+    "While": (29, (("test", "n"), ("body", "l"), ("orelse", "l"))),
+    "If": (30, (("test", "n"), ("body", "l"), ("orelse", "l"))),
+    "Return": (31, (("value", "n"),)),
+    "Break": (32, ()),
+    "Continue": (33, ()),
+    "Pass": (34, ()),
+    "FunctionDef": (35, (("name", "s"), ("args", "g"), ("body", "l"), ("decorator_list", "l"))),
+    "Assert": (36, (("test", "n"), ("msg", "n"))),
+    "With": (37, (("items", "l"), ("body", "l"))),
+    "withitem": (38, (("context_expr", "n"), ("optional_vars", "n"))),
+    "Match": (39, (("subject", "n"), ("cases", "l"))),
+    "match_case": (40, (("pattern", "n"), ("guard", "n"), ("body", "l"))),
+    "MatchValue": (41, (("value", "n"),)),
+    "MatchSingleton": (42, (("value", "o"),)),
+    "MatchSequence": (43, (("patterns", "l"),)),
+    "MatchStar": (44, (("name", "s"),)),
+    "MatchAs": (45, (("pattern", "n"), ("name", "s"))),
+    "MatchOr": (46, (("patterns", "l"),)),
+    "MatchClass": (47, (("cls", "n"), ("patterns", "l"), ("kwd_attrs", "t"), ("kwd_patterns", "l"))),
+    "Unsupported": (48, (("what", "s"),)),
 }
 OPERATORS = {
     "Add": 1,
@@ -98,3 +112,6 @@ OPAQUE = 16
 ELLIPSIS = 17
 DICT = 18
 COMPLEX = 19
+RECORD = 20
+INSTANCE = 21
+METHOD = 22

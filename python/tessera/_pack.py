@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import _ast
 import builtins
+import sys
 from array import array
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from . import _ast_table as tables
+from . import _records as records
 from ._core import DTYPES
 from ._source import Snapshot, source_of, walk
 
@@ -26,13 +28,12 @@ __all__ = ["dtype_name", "pack_function"]
 _DTYPES = frozenset(name for name, *_ in DTYPES)
 _FOREIGN = frozenset(("numpy", "torch", "ml_dtypes", "cupy"))
 _STATEMENTS = {
-    "Try": "try", "TryStar": "try", "With": "with", "AsyncWith": "async with", "AsyncFor": "async for",
+    "Try": "try", "TryStar": "try", "AsyncWith": "async with", "AsyncFor": "async for",
     "AsyncFunctionDef": "async def", "ClassDef": "class", "Import": "import", "ImportFrom": "import",
-    "Global": "global", "Nonlocal": "nonlocal", "Delete": "del", "Raise": "raise", "Assert": "assert",
-    "Match": "match", "ListComp": "a list comprehension", "SetComp": "a set comprehension",
+    "Global": "global", "Nonlocal": "nonlocal", "Delete": "del", "Raise": "raise",
+    "MatchMapping": "a mapping pattern", "ListComp": "a list comprehension", "SetComp": "a set comprehension",
     "DictComp": "a dict comprehension", "Dict": "a dict display", "Set": "a set display",
-    "NamedExpr": "an assignment expression (:=)", "Await": "await", "Yield": "yield",
-    "YieldFrom": "yield from", "TypeAlias": "type",
+    "Await": "await", "YieldFrom": "yield from", "TypeAlias": "type",
 }  # fmt: skip
 
 _plans: dict[type, tuple[int, tuple[tuple[str, str], ...]]] = {
@@ -82,6 +83,8 @@ class _Packer:
         self.keep: list[Any] = []  # what ids in by_id belong to
         self.attributes: dict[int, dict[str, int]] = {}
         self.functions: list[list[int]] = []
+        self.records: dict[int, type] = {}  # objects that are classes of dataclasses and named tuples
+        self.names = set(records.SPECIAL)  # attributes that are used anywhere
 
     def text(self, value: str) -> int:
         return self.strings.setdefault(value, len(self.strings))
@@ -140,6 +143,10 @@ class _Packer:
         return self.make_other(obj, key)
 
     def make_other(self, obj: Any, key: Any) -> int:
+        if records.is_record(type(obj)):
+            return self.make_instance_of(type(obj), obj)
+        if records.is_record(obj):
+            return self.make_record(obj)
         if isinstance(obj, tuple):
             return self.add(tables.TUPLE, self.list([self.object(item) for item in obj]))
         if isinstance(obj, ModuleType):
@@ -149,7 +156,7 @@ class _Packer:
             return self.add(tables.OP, self.text(op))
         helper = getattr(obj, "__tessera_helper__", obj)
         if isinstance(helper, FunctionType):
-            return self.make_function(helper, key)
+            return self.make_callable(helper, key)
         if isinstance(obj, BuiltinFunctionType) or isinstance(obj, type):
             made = self.make_builtin(obj)
             if made:
@@ -188,6 +195,49 @@ class _Packer:
         )
         return self.add(tables.OPAQUE, self.text(what.removeprefix("builtins.")))
 
+    # ---- dataclasses, named tuples -------------------------------------------------------------
+
+    def make_record(self, cls: type) -> int:
+        at = self.with_attributes(tables.RECORD, cls.__name__)
+        self.by_id[id(cls)] = at  # before its fields, whose defaults may be of it
+        self.records[at] = cls
+        record = records.record_of(cls)
+        words = [record.flags, self.text(record.problem)]
+        for name, has, default, flags in record.fields:
+            words += [self.text(name), self.object(default) if has else 0, flags]
+        self.objects[at] = (tables.RECORD, self.text(cls.__name__), 0, self.list(words))
+        return at
+
+    def make_instance_of(self, cls: type, obj: Any) -> int:
+        record = records.record_of(cls)
+        if not record.flags & records.TUPLE and not cls.__dataclass_params__.frozen:  # type: ignore[attr-defined]
+            return self.add(tables.OPAQUE, self.text(f"{cls.__name__}, a dataclass that is not frozen"))
+        of = self.object(cls)
+        items = obj if isinstance(obj, tuple) else [getattr(obj, name, None) for name, *_ in record.fields]
+        return self.add(tables.INSTANCE, of, self.list([self.object(item) for item in items]))
+
+    def make_member(self, found: Any) -> int:
+        if isinstance(found, FunctionType):
+            return self.add(tables.METHOD, self.object(found), 0)
+        if isinstance(found, property):
+            return self.add(tables.METHOD, self.object(found.fget), 1)
+        if isinstance(found, (staticmethod, classmethod)):
+            return self.add(tables.METHOD, self.object(found.__func__), 2 + isinstance(found, classmethod))
+        return self.object(found)
+
+    def complete(self) -> None:
+        """Adds the attributes of classes that some function names: which have them is seen only in the compiler."""
+        looked: set[tuple[int, str]] = set()
+        while True:
+            todo = [(at, name) for at in self.records for name in sorted(self.names) if (at, name) not in looked]
+            if not todo:
+                return
+            looked.update(todo)
+            for at, name in todo:
+                has, found = records.member_of(self.records[at], name)
+                if has:
+                    self.attributes[at][name] = self.make_member(found)
+
     def with_attributes(self, kind: int, name: str) -> int:
         at = self.add(kind, self.text(name))
         self.attributes[at] = {}
@@ -195,10 +245,16 @@ class _Packer:
 
     # ---- functions -----------------------------------------------------------------------------
 
-    def make_function(self, fn: FunctionType, key: Any) -> int:
+    def make_callable(self, fn: FunctionType, key: Any) -> int:
+        if fn is getattr(sys.modules.get("dataclasses"), "replace", None):
+            return self.add(tables.BUILTIN, self.text("dataclasses.replace"))
+        wrapped = records.context_manager(fn)
+        return self.make_function(fn, key) if wrapped is None else self.make_function(wrapped, key, context=1)
+
+    def make_function(self, fn: FunctionType, key: Any, context: int = 0) -> int:
         from ._errors import TileSyntaxError
 
-        at = self.add(tables.FUNC, len(self.functions))
+        at = self.add(tables.FUNC, len(self.functions), context)
         self.by_id[key] = at  # before its body, which may call it
         row = [0] * 8
         self.functions.append(row)
@@ -230,9 +286,9 @@ class _Packer:
 
     def bytes(self) -> bytes:
         for at, table in self.attributes.items():
-            kind, name, _, _ = self.objects[at]
+            kind, name, _, more = self.objects[at]
             words = [word for attr, obj in table.items() for word in (self.text(attr), obj)]
-            self.objects[at] = (kind, name, self.list(words), 0)
+            self.objects[at] = (kind, name, self.list(words), more)
         offsets, blob = [], bytearray()
         for text in self.strings:
             offsets.append(len(blob))
@@ -300,8 +356,9 @@ class _Walker:
         return meant
 
     def resolve_attribute(self, node: Any, name: str) -> None:
+        self.packer.names.add(name)
         known, value = self.host(node)
-        if not known:
+        if not known or records.is_record(value):
             return
         table = self.packer.attributes.get(self.packer.object(value))
         if table is not None and name not in table and hasattr(value, name):
@@ -343,6 +400,9 @@ class _Walker:
             return self.packer.list([self.node(item) for item in value]) if value else 0
         if letter == "s":
             return self.packer.text(value) if value is not None else 0
+        if letter == "t":
+            self.packer.names.update(value)
+            return self.packer.list([self.packer.text(item) for item in value])
         if letter == "o":
             return self.packer.object(value)
         if letter == "e":
@@ -435,6 +495,10 @@ def _bound_names(node: Any) -> set[str]:
         if kind is _ast.FunctionDef or kind is _ast.ClassDef:
             names.add(item.name)
             continue
+        if kind is _ast.MatchAs or kind is _ast.MatchStar:
+            names.update([item.name] if item.name else [])
+        if kind is _ast.GeneratorExp:
+            names.update(n.target.id for n in walk(item) if isinstance(n, _ast.NamedExpr))
         if kind is _ast.Lambda or kind is _ast.GeneratorExp or kind is _ast.Constant:
             continue
         for field in item._fields:
@@ -464,6 +528,7 @@ def pack_function(fn: FunctionType, snapshot: Snapshot | None = None) -> bytes:
     packer = _Packer(snapshot)
     try:
         source_of_root = packer.object(fn)
+        packer.complete()
     except RecursionError:
         from ._errors import TileRecursionError
 

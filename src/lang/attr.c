@@ -29,11 +29,15 @@ typedef struct attr_names {
 static const char *attr_name(const void *user, uint32_t i)
 {
     const attr_names *names = user;
-    if (names->v->kind == FR_MODULE) {
-        uint32_t n;
-        const uint32_t *pairs =
-            ts_pack_list(&names->f->pack, names->f->pack.objects[names->v->as.object].y, &n);
-        return 2 * i < n ? ts_pack_string(&names->f->pack, pairs[2 * i]) : NULL;
+    if (names->v->kind == FR_MODULE || names->v->cls) {
+        uint32_t n, n_fields = 0, object = names->v->cls ? names->v->cls : names->v->as.object;
+        const ts_pack *pack = &names->f->pack;
+        const uint32_t *fields = names->v->cls ? ts_pack_fields(pack, object, &n_fields) : NULL,
+                       *pairs = ts_pack_list(pack, pack->objects[object].y, &n);
+        if (i < n_fields)
+            return ts_pack_string(pack, fields[TS_RECORD_FIELD * i]);
+        i -= n_fields;
+        return 2 * i < n ? ts_pack_string(pack, pairs[2 * i]) : NULL;
     }
     static const char *const common[] = {"shape", "dtype", "ndim", "strides"};
     if (i < TS_COUNT(common))
@@ -88,8 +92,8 @@ static ts_status attr_module(fr *f, uint32_t node, const fr_value *v, const char
     const uint32_t *pairs = ts_pack_list(&f->pack, o->y, &n);
     for (uint32_t i = 0; i < n; i += 2)
         if (strcmp(fr_string(f, pairs[i]), name) == 0)
-            return fr_object(f, pairs[i + 1], out);
-    if (o->kind == TS_OBJ_CLASS && strcmp(name, "__name__") == 0) {
+            return fr_record_of_class(f, v, pairs[i + 1], out);
+    if (o->kind != TS_OBJ_MODULE && strcmp(name, "__name__") == 0) {
         *out = fr_text(fr_string(f, o->x));
         return TS_OK;
     }
@@ -206,7 +210,9 @@ ts_status fr_attribute_of(fr *f, uint32_t node, const fr_value *v, const char *n
     bool found = false;
     if (v->kind == FR_MODULE)
         return attr_module(f, node, v, name, out);
-    if (v->kind == FR_TILE)
+    if (v->cls)
+        TS_TRY(fr_record_attribute(f, node, v, name, out, &found));
+    else if (v->kind == FR_TILE)
         TS_TRY(attr_tile(f, v, name, out, &found));
     else if (v->kind == FR_ARRAY)
         TS_TRY(attr_array(f, v->as.array, name, out, &found));
@@ -327,6 +333,17 @@ static ts_status attr_index_dict(fr *f, const fr_value *dict, const fr_value *ke
     return fr_error(f, 0, TS_TILETYPE, "the dict has no key %s", fr_say(f, key));
 }
 
+static ts_status attr_index_record(fr *f, uint32_t node, const fr_value *v, const fr_value *index, fr_value *out)
+{
+    bool found;
+    fr_value method;
+    TS_TRY(fr_record_method(f, v, "__getitem__", &method, &found));
+    if (!found)
+        return fr_error(f, node, TS_TILETYPE, "%s has no items\n  help: give its class a method __getitem__",
+                        fr_say(f, v));
+    return fr_call_value(f, &method, node, 1, index, out);
+}
+
 ts_status fr_subscript(fr *f, uint32_t node, fr_value *out)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
@@ -335,6 +352,8 @@ ts_status fr_subscript(fr *f, uint32_t node, fr_value *out)
     TS_TRY(fr_expr(f, n->f[1], &index));
     fr_at(f, node);
     switch (v.kind) {
+    case FR_RECORD:
+        return attr_index_record(f, node, &v, &index, out);
     case FR_TUPLE:
     case FR_ITER:
         return fr_index_tuple(f, &v, &index, out);

@@ -35,25 +35,13 @@ uint32_t fr_op_find(const char *name)
 
 /* ---- evaluating arguments ------------------------------------------------------------ */
 
-typedef struct call_arg {
-    const char *name; /* NULL: positional */
-    uint32_t node;
-    fr_value value;
-} call_arg;
-
-typedef struct call_args {
-    TS_VEC(call_arg) at; /* positional ones first */
-    uint32_t n_positional;
-    uint32_t n_self; /* 1 where the first is what stands before the dot */
-} call_args;
-
-static ts_status call_push(fr *f, call_args *args, const char *name, uint32_t node,
+static ts_status call_push(fr *f, fr_arguments *args, const char *name, uint32_t node,
                            const fr_value *v)
 {
-    return TS_PUSH(f->arena, &args->at, ((call_arg){name, node, *v})) ? TS_OK : fr_oom(f);
+    return TS_PUSH(f->arena, &args->at, ((fr_argument){name, node, *v})) ? TS_OK : fr_oom(f);
 }
 
-static ts_status call_positional(fr *f, call_args *args, uint32_t node)
+static ts_status call_positional(fr *f, fr_arguments *args, uint32_t node)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
     fr_value v;
@@ -70,7 +58,7 @@ static ts_status call_positional(fr *f, call_args *args, uint32_t node)
     return TS_OK;
 }
 
-static ts_status call_keyword(fr *f, call_args *args, uint32_t node)
+static ts_status call_keyword(fr *f, fr_arguments *args, uint32_t node)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
     fr_value v;
@@ -88,7 +76,7 @@ static ts_status call_keyword(fr *f, call_args *args, uint32_t node)
     return TS_OK;
 }
 
-static ts_status call_evaluate(fr *f, const ts_node *call, const fr_value *self, call_args *args)
+static ts_status call_evaluate(fr *f, const ts_node *call, const fr_value *self, fr_arguments *args)
 {
     uint32_t n;
     const uint32_t *nodes = ts_pack_list(&f->pack, call->f[1], &n);
@@ -164,7 +152,7 @@ static const char *call_takes(fr *f, const fr_call *c, uint32_t n_self)
     return text;
 }
 
-static ts_status call_unknown_keyword(fr *f, const fr_call *c, const call_arg *arg, uint32_t n, uint32_t n_self)
+static ts_status call_unknown_keyword(fr *f, const fr_call *c, const fr_argument *arg, uint32_t n, uint32_t n_self)
 {
     call_names names = {{NULL}};
     for (uint32_t i = 0; i < n; i++)
@@ -174,7 +162,7 @@ static ts_status call_unknown_keyword(fr *f, const fr_call *c, const call_arg *a
                     arg->name, near ? fr_did_you_mean(f, near) : call_takes(f, c, n_self));
 }
 
-static ts_status call_bind_keyword(fr *f, fr_call *c, const call_arg *arg, const call_param *params,
+static ts_status call_bind_keyword(fr *f, fr_call *c, const fr_argument *arg, const call_param *params,
                                    uint32_t n, uint32_t n_self)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -194,7 +182,7 @@ static ts_status call_bind_keyword(fr *f, fr_call *c, const call_arg *arg, const
     return call_unknown_keyword(f, c, arg, n, n_self);
 }
 
-static ts_status call_bind_op(fr *f, fr_call *c, const call_args *args)
+static ts_status call_bind_op(fr *f, fr_call *c, const fr_arguments *args)
 {
     call_param params[FR_MAX_ARGS] = {0};
     uint32_t n = call_signature(c->op->signature, params), most = 0;
@@ -249,7 +237,7 @@ static ts_status call_check_direct(fr *f, uint32_t node, uint32_t row)
                     fr_ops[row].name, fr_ops[row].name);
 }
 
-static ts_status call_op(fr *f, uint32_t node, uint32_t row, const call_args *args, fr_value *out)
+static ts_status call_op(fr *f, uint32_t node, uint32_t row, const fr_arguments *args, fr_value *out)
 {
     fr_call c = {.op = &fr_ops[row], .node = node};
     TS_TRY(call_bind_op(f, &c, args));
@@ -277,7 +265,7 @@ static ts_status call_default(fr *f, const fr_function *fn, uint32_t i, fr_value
 }
 
 static ts_status call_bind_one(fr *f, const fr_function *fn, const ts_node *param, uint32_t i,
-                               call_args *args, bool *used, uint32_t *next, fr_value *out)
+                               fr_arguments *args, bool *used, uint32_t *next, fr_value *out)
 {
     const char *name = fr_string(f, param->f[0]);
     ts_parameter_kind kind = (ts_parameter_kind)param->f[1];
@@ -304,7 +292,7 @@ static ts_status call_bind_one(fr *f, const fr_function *fn, const ts_node *para
     return TS_OK;
 }
 
-static ts_status call_bind_rest(fr *f, bool keywords, call_args *args, bool *used, fr_value *out)
+static ts_status call_bind_rest(fr *f, bool keywords, fr_arguments *args, bool *used, fr_value *out)
 {
     TS_VEC(fr_value) items = {0};
     for (uint32_t k = 0; k < args->at.n; k++) {
@@ -319,7 +307,7 @@ static ts_status call_bind_rest(fr *f, bool keywords, call_args *args, bool *use
     return fr_container(f, keywords ? FR_DICT : FR_TUPLE, items.n, items.at, out);
 }
 
-static ts_status call_bind(fr *f, const fr_function *fn, const fr_scope *scope, call_args *args,
+static ts_status call_bind(fr *f, const fr_function *fn, const fr_scope *scope, fr_arguments *args,
                            fr_value *slots)
 {
     bool *used = TS_NEW_N(f->arena, bool, args->at.n + 1);
@@ -363,7 +351,7 @@ static ts_status call_body(fr *f, const fr_scope *scope, fr_value *out)
     return TS_OK;
 }
 
-static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, call_args *args,
+static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, fr_arguments *args,
                              fr_value *out)
 {
     const fr_scope *scope;
@@ -377,6 +365,8 @@ static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, call_a
     fr_at(f, node);
     TS_TRY(call_bind(f, fn, scope, args, frame->slots));
     frame->call_loc = f->b.loc;
+    if (fn->is_context)
+        return fr_context_make(f, fn, frame, out);
     f->frame = frame;
     TS_TRY(call_body(f, scope, out));
     f->frame = frame->caller;
@@ -385,9 +375,9 @@ static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, call_a
 }
 
 static ts_status call_positionals(fr *f, uint32_t node, uint32_t n, const fr_value *values,
-                                  call_args *args)
+                                  fr_arguments *args)
 {
-    *args = (call_args){0};
+    *args = (fr_arguments){0};
     for (uint32_t i = 0; i < n; i++)
         TS_TRY(call_push(f, args, NULL, node, &values[i]));
     args->n_positional = n;
@@ -398,7 +388,7 @@ ts_status fr_call_root(fr *f, const fr_function *fn, uint32_t n, const fr_value 
 {
     const fr_scope *scope;
     fr_frame like = {.function = fn->function, .name = fn->name};
-    call_args args;
+    fr_arguments args;
     TS_TRY(fr_scope_of(f, fn->root, &scope));
     TS_TRY(fr_frame_open(f, &like, scope, &f->frame));
     fr_at(f, fn->root);
@@ -410,30 +400,14 @@ ts_status fr_call_root(fr *f, const fr_function *fn, uint32_t n, const fr_value 
 ts_status fr_call_op(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *values,
                      fr_value *out)
 {
-    call_args args;
+    fr_arguments args;
     TS_TRY(call_positionals(f, node, n, values, &args));
     return call_op(f, node, fr_op_find(name), &args, out);
 }
 
-ts_status fr_call_value(fr *f, const fr_value *callee, uint32_t node, uint32_t n,
-                        const fr_value *values, fr_value *out)
-{
-    call_args args;
-    TS_TRY(call_positionals(f, node, n, values, &args));
-    if (callee->kind == FR_FUNC)
-        return call_inline(f, callee->as.function, node, &args, out);
-    if (callee->kind == FR_OP)
-        return call_op(f, node, callee->n, &args, out);
-    if (callee->kind == FR_BUILTIN)
-        return fr_call_builtin(f, node, callee->as.text, n, values, out);
-    return fr_error(f, node, TS_TILETYPE,
-                    "wanted a function, found %s\n  help: pass a plain Python function, a lambda, or an "
-                    "operation such as ct.add", fr_say(f, callee));
-}
-
 /* ---- everything that can be called --------------------------------------------------- */
 
-static ts_status call_dtype(fr *f, uint32_t node, ts_dtype dtype, const call_args *args,
+static ts_status call_dtype(fr *f, uint32_t node, ts_dtype dtype, const fr_arguments *args,
                             fr_value *out)
 {
     if (args->at.n != 1 || args->n_positional != 1)
@@ -448,12 +422,14 @@ static ts_status call_dtype(fr *f, uint32_t node, ts_dtype dtype, const call_arg
 }
 
 /* Enum class called with a value: PaddingMode(0). Only members that the kernel names are known. */
-static ts_status call_class(fr *f, uint32_t node, uint32_t object, const call_args *args,
+static ts_status call_class(fr *f, uint32_t node, uint32_t object, const fr_arguments *args,
                             fr_value *out)
 {
     const ts_object *o = &f->pack.objects[object];
     uint32_t n;
     const uint32_t *pairs = ts_pack_list(&f->pack, o->y, &n);
+    if (o->kind == TS_OBJ_RECORD)
+        return fr_record_make(f, node, object, args, out);
     for (uint32_t i = 0; o->kind == TS_OBJ_CLASS && args->at.n == 1 && i < n; i += 2) {
         fr_value member, value;
         TS_TRY(fr_object(f, pairs[i + 1], &member));
@@ -469,7 +445,7 @@ static ts_status call_class(fr *f, uint32_t node, uint32_t object, const call_ar
                     o->kind == TS_OBJ_CLASS ? "class" : "module", fr_string(f, o->x));
 }
 
-static ts_status call_builtin(fr *f, uint32_t node, const char *name, const call_args *args,
+static ts_status call_builtin(fr *f, uint32_t node, const char *name, const fr_arguments *args,
                               fr_value *out)
 {
     fr_value *values = TS_NEW_N(f->arena, fr_value, args->at.n + 1);
@@ -480,6 +456,8 @@ static ts_status call_builtin(fr *f, uint32_t node, const char *name, const call
     fr_at(f, node);
     if (strcmp(name, "print") == 0)
         return call_op(f, node, fr_op_find("print"), args, out);
+    if (strcmp(name, "dataclasses.replace") == 0)
+        return fr_record_replace(f, node, args, out);
     if (args->at.n != args->n_positional)
         return fr_error(f, args->at.at[args->n_positional].node, TS_TILETYPE,
                         "builtin %s() takes no keyword arguments in a kernel", name);
@@ -500,30 +478,74 @@ static ts_status call_opaque(fr *f, uint32_t node, const fr_value *callee)
                        : "only tile operations and plain Python functions can be called");
 }
 
+static ts_status call_any(fr *f, uint32_t node, const fr_value *callee, fr_arguments *args, fr_value *out)
+{
+    switch (callee->kind) {
+    case FR_OP:
+    case FR_METHOD:
+        return call_op(f, node, callee->n, args, out);
+    case FR_FUNC:
+        return call_inline(f, callee->as.function, node, args, out);
+    case FR_BOUND:
+        return call_any(f, node, callee->as.items, args, out);
+    case FR_DTYPE:
+        return call_dtype(f, node, (ts_dtype)callee->dtype, args, out);
+    case FR_BUILTIN:
+        return call_builtin(f, node, callee->as.text, args, out);
+    case FR_MODULE:
+        return call_class(f, node, callee->as.object, args, out);
+    case FR_OPAQUE:
+        return call_opaque(f, node, callee);
+    default:
+        return fr_error(f, node, TS_TILETYPE, "%s cannot be called%s", fr_say(f, callee),
+                        callee->kind == FR_RECORD ? "\n  help: give its class a method __call__" : "");
+    }
+}
+
+/* What the call is of: of an instance its __call__. */
+static ts_status call_callee(fr *f, fr_value *callee)
+{
+    bool found;
+    fr_value method;
+    TS_TRY(fr_record_method(f, callee, "__call__", &method, &found));
+    if (found)
+        *callee = method;
+    return TS_OK;
+}
+
+/* What stands before the dot, as the first argument; NULL where there is nothing. */
+static const fr_value *call_self(const fr_value *callee)
+{
+    return callee->kind == FR_METHOD ? callee->as.items : callee->kind == FR_BOUND ? &callee->as.items[1] : NULL;
+}
+
 ts_status fr_call_node(fr *f, uint32_t node, fr_value *out)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
-    call_args args = {0};
+    fr_arguments args = {0};
     fr_value callee;
     TS_TRY(fr_expr(f, n->f[0], &callee));
-    TS_TRY(call_evaluate(f, n, callee.kind == FR_METHOD ? callee.as.items : NULL, &args));
-    switch (callee.kind) {
-    case FR_OP:
+    TS_TRY(call_callee(f, &callee));
+    TS_TRY(call_evaluate(f, n, call_self(&callee), &args));
+    if (callee.kind == FR_OP)
         TS_TRY(call_check_direct(f, node, callee.n));
-        return call_op(f, node, callee.n, &args, out);
-    case FR_METHOD:
-        return call_op(f, node, callee.n, &args, out);
-    case FR_FUNC:
-        return call_inline(f, callee.as.function, node, &args, out);
-    case FR_DTYPE:
-        return call_dtype(f, node, (ts_dtype)callee.dtype, &args, out);
-    case FR_BUILTIN:
-        return call_builtin(f, node, callee.as.text, &args, out);
-    case FR_MODULE:
-        return call_class(f, node, callee.as.object, &args, out);
-    case FR_OPAQUE:
-        return call_opaque(f, node, &callee);
-    default:
-        return fr_error(f, node, TS_TILETYPE, "%s cannot be called", fr_say(f, &callee));
-    }
+    return call_any(f, node, &callee, &args, out);
+}
+
+ts_status fr_call_value(fr *f, const fr_value *callee, uint32_t node, uint32_t n, const fr_value *values, fr_value *out)
+{
+    fr_arguments args = {0};
+    fr_value called = *callee;
+    TS_TRY(call_callee(f, &called));
+    const fr_value *self = call_self(&called);
+    if (self)
+        TS_TRY(call_push(f, &args, NULL, node, self));
+    for (uint32_t i = 0; i < n; i++)
+        TS_TRY(call_push(f, &args, NULL, node, &values[i]));
+    args.n_positional = args.at.n;
+    if (!self && called.kind != FR_FUNC && called.kind != FR_OP && called.kind != FR_BUILTIN)
+        return fr_error(f, node, TS_TILETYPE,
+                        "wanted a function, found %s\n  help: pass a plain Python function, a lambda, or an "
+                        "operation such as ct.add", fr_say(f, &called));
+    return call_any(f, node, &called, &args, out);
 }

@@ -310,11 +310,15 @@ static ts_status control_branch(control_if *c, ts_val cond, fr_body *body, void 
     fr_frame *frame = f->frame;
     c->n_all = frame->scope->n_slots + FR_HIDDEN;
     fr_value *before = control_copy(f, frame->slots, c->n_all);
+    fr_context_states states = {0};
     if (!before)
         return fr_oom(f);
+    TS_TRY(fr_context_save(f, frame, &states));
     c->opener = ts_if_begin(&f->b, cond);
+    f->regions++;
     for (uint32_t side = 0; side < 2; side++) {
         memcpy(frame->slots, before, c->n_all * sizeof *before);
+        fr_context_restore(&states);
         TS_TRY(body(f, user[side], &c->side[side].flow));
         fr_at(f, c->node);
         if (!(c->side[side].slots = control_copy(f, frame->slots, c->n_all)))
@@ -324,6 +328,9 @@ static ts_status control_branch(control_if *c, ts_val cond, fr_body *body, void 
         if (side == 0)
             ts_else(&f->b);
     }
+    f->regions--;
+    if (c->side[0].flow == FR_FALLS || c->side[1].flow == FR_FALLS)
+        fr_context_restore(&states); /* only a side that left has ended any */
     return control_close(c, flow);
 }
 
@@ -345,31 +352,19 @@ static ts_status control_stmts_body(fr *f, void *user, fr_flow *flow)
     return TS_OK;
 }
 
-/* What an `if` may change: live variables that a branch assigns; the others have no value after it.
- */
+/* What a statement may change: live variables that it assigns; the others have no value after it. */
 static ts_status control_candidates(fr *f, uint32_t node, control_if *c)
 {
-    const ts_node *n = ts_pack_node(&f->pack, node);
-    uint32_t count[2], *assigned[2], total = 0;
-    for (uint32_t side = 0; side < 2; side++) {
-        uint32_t n_body;
-        const uint32_t *body = ts_pack_list(&f->pack, n->f[1 + side], &n_body);
-        TS_TRY(fr_assigned(f, body, n_body, &assigned[side], &count[side]));
-    }
-    uint32_t *slots = TS_NEW_N(f->arena, uint32_t, count[0] + count[1] + FR_HIDDEN);
-    bool *seen = TS_NEW_N(f->arena, bool, f->frame->scope->n_slots + 1);
-    if (!slots || !seen)
+    uint32_t count, *assigned, base = f->frame->scope->n_slots;
+    TS_TRY(fr_assigned(f, &node, 1, &assigned, &count));
+    uint32_t *slots = TS_NEW_N(f->arena, uint32_t, count + FR_HIDDEN);
+    if (!slots)
         return fr_oom(f);
-    for (uint32_t side = 0; side < 2; side++)
-        for (uint32_t i = 0; i < count[side]; i++)
-            if (!seen[assigned[side][i]]) {
-                seen[assigned[side][i]] = true;
-                slots[total++] = assigned[side][i];
-            }
-    slots[total++] = f->frame->scope->n_slots + FR_SLOT_RETURNED;
-    slots[total++] = f->frame->scope->n_slots + FR_SLOT_RESULT;
+    memcpy(slots, assigned, count * sizeof *slots);
+    slots[count++] = base + FR_SLOT_RETURNED;
+    slots[count++] = base + FR_SLOT_RESULT;
     c->slots = slots;
-    c->n_slots = total;
+    c->n_slots = count;
     return TS_OK;
 }
 
@@ -386,19 +381,14 @@ static void control_drop_dead(fr *f, uint32_t node, control_if *c, uint32_t *dea
     c->n_slots = keep;
 }
 
-ts_status fr_if_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow)
+ts_status fr_branch(fr *f, uint32_t node, const fr_value *v, const fr_block arm[2], const fr_block *rest, fr_flow *flow)
 {
-    const ts_node *n = ts_pack_node(&f->pack, node);
-    control_stmts stmts[2] = {{.block.next = rest, .whole = rest},
-                              {.block.next = rest, .whole = rest}};
+    control_stmts stmts[2] = {{arm[0], rest}, {arm[1], rest}};
     control_if c = {.f = f, .node = node};
-    fr_value v;
     bool known, truth;
     ts_val cond;
-    TS_TRY(fr_expr(f, n->f[0], &v));
-    TS_TRY(fr_condition(f, n->f[0], &v, &known, &truth, &cond));
-    for (uint32_t side = 0; side < 2; side++)
-        stmts[side].block.at = ts_pack_list(&f->pack, n->f[1 + side], &stmts[side].block.n);
+    TS_TRY(fr_condition(f, f->node, v, &known, &truth, &cond));
+    stmts[0].block.next = stmts[1].block.next = rest;
     if (known)
         return control_stmts_body(f, &stmts[truth ? 0 : 1], flow);
     TS_TRY(control_candidates(f, node, &c));
@@ -415,6 +405,20 @@ ts_status fr_if_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow)
     TS_TRY(control_branch(&c, cond, control_stmts_body, (void *[]){&stmts[0], &stmts[1]}, flow));
     for (uint32_t i = 0; i < n_dead; i++)
         f->frame->slots[dead[i]] = (fr_value){.kind = FR_UNBOUND};
+    return TS_OK;
+}
+
+ts_status fr_if_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    fr_block arm[2] = {0};
+    fr_value v;
+    for (uint32_t side = 0; side < 2; side++)
+        arm[side].at = ts_pack_list(&f->pack, n->f[1 + side], &arm[side].n);
+    TS_TRY(fr_expr(f, n->f[0], &v));
+    f->node = n->f[0];
+    TS_TRY(fr_branch(f, node, &v, arm, rest, flow));
+    f->node = node;
     return TS_OK;
 }
 
@@ -494,6 +498,23 @@ ts_status fr_after_loop(fr *f, uint32_t node, const fr_block *rest, fr_flow *flo
     return TS_OK;
 }
 
+ts_status fr_loop_else(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow, bool *done)
+{
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    fr_value *hidden = f->frame->slots + f->frame->scope->n_slots, broke = fr_bool(false);
+    fr_block arm[2] = {0};
+    arm[1].at = ts_pack_list(&f->pack, n->f[n->kind == TS_AST_For ? 3 : 2], &arm[1].n);
+    *flow = FR_FALLS;
+    *done = false;
+    if (!arm[1].n)
+        return TS_OK;
+    if (hidden[FR_SLOT_BROKE].kind != FR_UNBOUND)
+        broke = hidden[FR_SLOT_BROKE];
+    hidden[FR_SLOT_BROKE] = fr_bool(false); /* of the loop around */
+    *done = fr_contains(f, arm[1].at, arm[1].n, TS_AST_Return) && !f->frame->loop;
+    return fr_branch(f, node, &broke, arm, *done ? rest : NULL, flow);
+}
+
 /* ---- expressions with branches ------------------------------------------------------- */
 
 /* Nothing since instruction `from` touches memory, branches or can trap. */
@@ -558,38 +579,59 @@ static bool control_is_scalar(const fr *f, const fr_value *v)
     return v->kind == FR_NUMBER || (v->kind == FR_TILE && v->dtype && fr_shape_of(f, v).rank == 0);
 }
 
-/* cond ? then : else. Scalars that cost little become a select, the rest an `if`. */
-static ts_status control_choose(fr *f, uint32_t node, ts_val cond, control_expr *then,
-                                control_expr *other, fr_value *out)
+/* Scalars that cost little become a select; false where the two need an `if`. */
+static ts_status control_select(fr *f, ts_val cond, const control_expr *then, const control_expr *other, fr_value *out,
+                                bool *done)
 {
     control_mark mark = control_here(f);
     fr_value a, b;
+    ts_dtype dtype;
+    ts_type type;
     TS_TRY(control_expr_value(f, then, &a));
     TS_TRY(control_expr_value(f, other, &b));
-    if (fr_same(f, &a, &b) && control_is_pure(f, mark.inst)) {
+    *done = control_is_pure(f, mark.inst);
+    if (*done && fr_same(f, &a, &b)) {
         *out = a;
         return TS_OK;
     }
-    ts_dtype dtype;
-    ts_type type;
-    if (control_is_scalar(f, &a) && control_is_scalar(f, &b) && control_is_pure(f, mark.inst) &&
-        control_pair(f, &a, &b, &dtype, &type)) {
-        TS_TRY(fr_to_tile(f, &a, dtype, &a));
-        TS_TRY(fr_to_tile(f, &b, dtype, &b));
-        *out = fr_tile(dtype, ts_select(&f->b, cond, a.as.v, b.as.v));
+    *done = *done && control_is_scalar(f, &a) && control_is_scalar(f, &b) && control_pair(f, &a, &b, &dtype, &type);
+    if (!*done) {
+        control_back(f, mark);
         return TS_OK;
     }
-    control_back(f, mark);
-    uint32_t slot = f->frame->scope->n_slots + FR_SLOT_EXPR;
-    control_if c = {.f = f, .node = node, .slots = &slot, .n_slots = 1};
+    TS_TRY(fr_to_tile(f, &a, dtype, &a));
+    TS_TRY(fr_to_tile(f, &b, dtype, &b));
+    *out = fr_tile(dtype, ts_select(&f->b, cond, a.as.v, b.as.v));
+    return TS_OK;
+}
+
+/* cond ? then : else. */
+static ts_status control_choose(fr *f, uint32_t node, ts_val cond, control_expr *then, control_expr *other,
+                                fr_value *out)
+{
+    uint32_t parts[2], n_parts = 0, n, *assigned, slot = f->frame->scope->n_slots + FR_SLOT_EXPR;
+    bool done = false;
     fr_flow flow;
+    for (uint32_t i = 0; i < 2; i++)
+        if ((i ? other : then)->node)
+            parts[n_parts++] = (i ? other : then)->node;
+    TS_TRY(fr_assigned(f, parts, n_parts, &assigned, &n)); /* by := */
+    if (!n)
+        TS_TRY(control_select(f, cond, then, other, out, &done));
+    if (done)
+        return TS_OK;
+    uint32_t *slots = TS_NEW_N(f->arena, uint32_t, n + 1);
+    if (!slots)
+        return fr_oom(f);
+    memcpy(slots, assigned, n * sizeof *slots);
+    slots[n] = slot;
+    control_if c = {.f = f, .node = node, .slots = slots, .n_slots = n + 1};
     TS_TRY(control_branch(&c, cond, control_expr_body, (void *[]){then, other}, &flow));
     *out = f->frame->slots[slot];
     if (out->kind == FR_CONFLICT || out->kind == FR_UNBOUND)
-        return fr_error(
-            f, node, TS_TILETYPE,
-            "the two values of a conditional expression differ in type\n  found: %s and %s",
-            fr_say(f, &a), fr_say(f, &b));
+        return fr_error(f, node, TS_TILETYPE,
+                        "the two values of a conditional expression differ in type\n  found: %s and %s",
+                        fr_say(f, &c.side[0].slots[slot]), fr_say(f, &c.side[1].slots[slot]));
     return TS_OK;
 }
 

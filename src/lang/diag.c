@@ -226,6 +226,7 @@ const char *fr_say(fr *f, const fr_value *v)
                                         [FR_LIST] = "list of arrays",
                                         [FR_VIEW] = "tiled view",
                                         [FR_RAW] = "raw memory",
+                                        [FR_CONTEXT] = "a context manager",
                                         [FR_SLICE] = "a slice",
                                         [FR_RANGE] = "a range",
                                         [FR_ITER] = "a static_iter",
@@ -239,6 +240,10 @@ const char *fr_say(fr *f, const fr_value *v)
         return fr_textf(f, "string \"%.60s\"", v->as.text);
     case FR_TUPLE:
         return diag_say_tuple(f, v);
+    case FR_RECORD:
+        return fr_textf(f, "instance of '%s'", fr_string(f, f->pack.objects[v->cls].x));
+    case FR_BOUND:
+        return fr_textf(f, "method of %s", fr_say(f, &v->as.items[1]));
     case FR_TILE:
         return diag_say_tile(f, v);
     case FR_ARRAY:

@@ -286,14 +286,24 @@ static ts_status expr_lambda(fr *f, uint32_t node, const ts_node *n, fr_value *o
     return TS_OK;
 }
 
+/* (name := value); in a comprehension the name is of the function around it. */
+static ts_status expr_named(fr *f, uint32_t node, const ts_node *n, fr_value *out)
+{
+    fr_frame *frame = f->frame;
+    (void)node;
+    TS_TRY(fr_expr(f, n->f[1], out));
+    while (ts_pack_node(&f->pack, f->frame->scope->root)->kind == TS_AST_GeneratorExp && f->frame->lexical)
+        f->frame = f->frame->lexical;
+    ts_status status = fr_assign(f, n->f[0], out);
+    f->frame = frame;
+    return status;
+}
+
 static ts_status expr_unsupported(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
     const char *what = fr_string(f, n->f[0]), *help = "";
     (void)out;
-    if (strcmp(what, "assert") == 0)
-        help =
-            "\n  help: ct.static_assert checks at compile time, ct.assert_ while the kernel runs";
-    else if (strcmp(what, "a list comprehension") == 0)
+    if (strcmp(what, "a list comprehension") == 0)
         help = "\n  help: use tuple(... for x in ct.static_iter(...))";
     else if (strcmp(what, "global") == 0 || strcmp(what, "nonlocal") == 0)
         help =
@@ -301,6 +311,14 @@ static ts_status expr_unsupported(fr *f, uint32_t node, const ts_node *n, fr_val
     else if (strcmp(what, "raise") == 0 || strcmp(what, "try") == 0)
         help = "\n  help: kernels have no exceptions; use ct.assert_ or a mask";
     return fr_error(f, node, TS_SYNTAX, "'%s' is not part of the tile language%s", what, help);
+}
+
+static ts_status expr_yield(fr *f, uint32_t node, const ts_node *n, fr_value *out)
+{
+    (void)n;
+    (void)out;
+    return fr_error(f, node, TS_SYNTAX, "a 'yield' is a statement of its own, in a context manager\n"
+                    "  help: the value that it gives in Python is None");
 }
 
 /* Some kinds are lowered by other files, which look at the node themselves. */
@@ -326,6 +344,8 @@ static const struct {
     [TS_AST_FunctionDef] = {expr_lambda},
     [TS_AST_JoinedStr] = {.there = fr_fstring},
     [TS_AST_GeneratorExp] = {expr_generator},
+    [TS_AST_NamedExpr] = {expr_named},
+    [TS_AST_Yield] = {expr_yield},
     [TS_AST_Unsupported] = {expr_unsupported},
 };
 

@@ -29,7 +29,8 @@ typedef struct loop_slot {
     loop_leaf *leaves;
     loop_leaf *adopted;   /* types to start with, learned by an attempt before */
     const char *conflict; /* learned: not carried */
-    bool has_zero;        /* no value before; starts as zeros of `zero`'s types (hidden result) */
+    bool has_zero;        /* no value before; starts as zeros of `zero`'s types, which nothing reads */
+    bool bound, unbound;  /* at a break seen so far: it had a value, it had none */
     fr_value zero;
 } loop_slot;
 
@@ -140,6 +141,8 @@ static ts_status loop_bind(fr *f, fr_carry *c, ts_val first, bool after)
             leaves[j] = fr_tile(s->leaves[j].dtype, v++);
         const fr_value *next = leaves;
         TS_TRY(fr_rebuild(f, &s->skeleton, &next, slot));
+        if (s->has_zero && !after && s->slot < f->frame->scope->n_slots)
+            *slot = (fr_value){.kind = FR_UNBOUND};
     }
     return TS_OK;
 }
@@ -236,6 +239,25 @@ static ts_status loop_pass(fr *f, fr_carry *c, loop_slot *s, ts_val args, ts_val
     return TS_OK;
 }
 
+/* A variable without a value before the loop has one after it if it has one at every break. */
+static void loop_note_bound(fr *f, fr_carry *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        loop_slot *s = &c->slots[i];
+        const fr_value *v = &f->frame->slots[s->slot];
+        if (s->slot >= f->frame->scope->n_slots || (s->skeleton.kind != FR_UNBOUND && !s->has_zero))
+            continue;
+        if (v->kind == FR_UNBOUND || v->kind == FR_CONFLICT) {
+            s->unbound = true;
+            c->retry |= s->has_zero;
+            s->has_zero = false;
+        } else if (!s->bound) {
+            s->bound = true;
+            s->zero = *v;
+        }
+    }
+}
+
 /* break or continue with the values of now. */
 static ts_status loop_term(fr *f, fr_carry *c, ts_op op)
 {
@@ -246,6 +268,8 @@ static ts_status loop_term(fr *f, fr_carry *c, ts_op op)
     if (c->counts)
         values[0] =
             op == TS_OP_continue ? ts_op2(&f->b, TS_OP_addi, c->counter, c->step, 0) : c->counter;
+    if (op == TS_OP_break)
+        loop_note_bound(f, c);
     for (uint32_t i = 0; i < c->n; i++) {
         TS_TRY(loop_pass(f, c, &c->slots[i], c->opener + 1 + skip + n, values + n));
         n += c->slots[i].n_leaves;
@@ -267,6 +291,14 @@ ts_status fr_unreachable(fr *f)
     return TS_OK;
 }
 
+static uint32_t loop_n_else(const fr *f, uint32_t node)
+{
+    uint32_t n;
+    const ts_node *loop = ts_pack_node(&f->pack, node);
+    ts_pack_list(&f->pack, loop->f[loop->kind == TS_AST_For ? 3 : 2], &n);
+    return n;
+}
+
 ts_status fr_jump(fr *f, uint32_t node, bool is_break, fr_flow *flow)
 {
     fr_loop *loop = f->frame->loop;
@@ -279,32 +311,62 @@ ts_status fr_jump(fr *f, uint32_t node, bool is_break, fr_flow *flow)
                         "unrolled at compile time; "
                         "filter the items instead, or loop over range(...)",
                         what);
+    TS_TRY(fr_context_unwind(f));
     *flow = FR_ENDS;
+    if (is_break && loop_n_else(f, loop->node))
+        f->frame->slots[f->frame->scope->n_slots + FR_SLOT_BROKE] = fr_bool(true);
     return loop_term(f, loop->carry, is_break ? TS_OP_break : TS_OP_continue);
 }
 
-/* The hidden result had no value before the loop: from the next attempt on it starts as zeros. */
+/* From the next attempt on a variable without a value before the loop starts as zeros of the value's types. */
+static ts_status loop_learn_zero(fr *f, fr_carry *c, loop_slot *s, const fr_value *value)
+{
+    uint32_t n = fr_flatten(value, NULL);
+    fr_value *leaves = TS_NEW_N(f->arena, fr_value, n + 1);
+    s->adopted = TS_NEW_N(f->arena, loop_leaf, n + 1);
+    if (!leaves || !s->adopted)
+        return fr_oom(f);
+    fr_flatten(value, leaves);
+    for (uint32_t j = 0; j < n; j++) {
+        fr_value v;
+        TS_TRY(fr_as_tile(f, &leaves[j], &v));
+        s->adopted[j] = (loop_leaf){(ts_dtype)v.dtype, ts_type_of(f->b.fn, v.as.v),
+                                    leaves[j].kind == FR_NUMBER && !leaves[j].dtype};
+    }
+    s->zero = *value;
+    s->has_zero = c->retry = true;
+    return TS_OK;
+}
+
 static ts_status loop_learn_result(fr *f, fr_carry *c, const fr_value *value)
 {
     uint32_t slot = f->frame->scope->n_slots + FR_SLOT_RESULT;
+    for (uint32_t i = 0; i < c->n; i++)
+        if (c->slots[i].slot == slot && c->slots[i].skeleton.kind == FR_UNBOUND)
+            TS_TRY(loop_learn_zero(f, c, &c->slots[i], value));
+    return TS_OK;
+}
+
+/* No array is among the leaves: those have no zero. */
+static bool loop_has_zeros(fr *f, const fr_value *value)
+{
+    uint32_t n = fr_flatten(value, NULL);
+    fr_value *leaves = TS_NEW_N(f->arena, fr_value, n + 1);
+    bool fine = leaves != NULL;
+    if (leaves)
+        fr_flatten(value, leaves);
+    for (uint32_t i = 0; i < n && fine; i++)
+        fine = leaves[i].kind == FR_NUMBER || leaves[i].dtype;
+    return fine;
+}
+
+static ts_status loop_learn_bound(fr *f, fr_carry *c)
+{
     for (uint32_t i = 0; i < c->n; i++) {
         loop_slot *s = &c->slots[i];
-        if (s->slot != slot || s->skeleton.kind != FR_UNBOUND)
-            continue;
-        uint32_t n = fr_flatten(value, NULL);
-        fr_value *leaves = TS_NEW_N(f->arena, fr_value, n + 1);
-        s->adopted = TS_NEW_N(f->arena, loop_leaf, n + 1);
-        if (!leaves || !s->adopted)
-            return fr_oom(f);
-        fr_flatten(value, leaves);
-        for (uint32_t j = 0; j < n; j++) {
-            fr_value v;
-            TS_TRY(fr_as_tile(f, &leaves[j], &v));
-            s->adopted[j] = (loop_leaf){(ts_dtype)v.dtype, ts_type_of(f->b.fn, v.as.v),
-                                        leaves[j].kind == FR_NUMBER && !leaves[j].dtype};
-        }
-        s->zero = *value;
-        s->has_zero = c->retry = true;
+        if (s->bound && !s->unbound && !s->has_zero && !s->conflict && s->skeleton.kind == FR_UNBOUND &&
+            loop_has_zeros(f, &s->zero))
+            TS_TRY(loop_learn_zero(f, c, s, &s->zero));
     }
     return TS_OK;
 }
@@ -313,8 +375,9 @@ ts_status fr_return(fr *f, uint32_t node, const fr_value *value, fr_flow *flow)
 {
     fr_value *hidden = f->frame->slots + f->frame->scope->n_slots;
     fr_loop *loop = f->frame->loop;
-    hidden[FR_SLOT_RESULT] = *value;
     *flow = FR_RETURNS;
+    TS_TRY(fr_context_unwind(f));
+    hidden[FR_SLOT_RESULT] = *value;
     if (!loop)
         return TS_OK;
     if (!loop->carry)
@@ -403,7 +466,10 @@ static ts_status loop_attempt(fr *f, const loop_kind *k, fr_carry *c)
         c->opener = ts_loop_begin(&f->b, c->n_leaves, inits);
     c->counter = ts_region_arg(f->b.fn, c->opener, 0);
     TS_TRY(loop_bind(f, c, ts_region_arg(f->b.fn, c->opener, counted), false));
+    f->regions++;
     TS_TRY(loop_region(f, k, c));
+    f->regions--;
+    TS_TRY(loop_learn_bound(f, c));
     if (c->retry)
         return TS_OK;
     ts_end_like(&f->b, c->opener);
@@ -417,7 +483,7 @@ static ts_status loop_slots(fr *f, const loop_kind *k, fr_carry *c)
     uint32_t n, *assigned, base = f->frame->scope->n_slots;
     uint32_t nodes[] = {k->node};
     TS_TRY(fr_assigned(f, nodes, 1, &assigned, &n));
-    c->slots = TS_NEW_N(f->arena, loop_slot, n + 2);
+    c->slots = TS_NEW_N(f->arena, loop_slot, n + 3);
     if (!c->slots)
         return fr_oom(f);
     for (uint32_t i = 0; i < n; i++) {
@@ -425,6 +491,10 @@ static ts_status loop_slots(fr *f, const loop_kind *k, fr_carry *c)
             c->slots[c->n++].slot = assigned[i];
         else
             f->frame->slots[assigned[i]] = (fr_value){.kind = FR_UNBOUND};
+    }
+    if (loop_n_else(f, k->node) && fr_contains(f, k->body, k->n_body, TS_AST_Break)) {
+        f->frame->slots[base + FR_SLOT_BROKE] = fr_bool(false);
+        c->slots[c->n++].slot = base + FR_SLOT_BROKE;
     }
     if (fr_contains(f, k->body, k->n_body, TS_AST_Return)) {
         f->frame->slots[base + FR_SLOT_RETURNED] = fr_bool(false);
@@ -545,14 +615,9 @@ static ts_status loop_for(fr *f, const ts_node *n, loop_kind *k)
 ts_status fr_loop_stmt(fr *f, uint32_t node, fr_flow *flow)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
-    uint32_t is_for = n->kind == TS_AST_For, n_else;
+    uint32_t is_for = n->kind == TS_AST_For;
     loop_kind k = {.node = node, .test = is_for ? 0 : n->f[0]};
-    const uint32_t *other = ts_pack_list(&f->pack, n->f[2 + is_for], &n_else);
     *flow = FR_FALLS;
-    if (n_else)
-        return fr_error(
-            f, other[0], TS_SYNTAX,
-            "'else' of a loop is not part of the tile language\n  help: set a flag before break");
     k.body = ts_pack_list(&f->pack, n->f[1 + is_for], &k.n_body);
     k.leaves_early = fr_contains(f, k.body, k.n_body, TS_AST_Break) ||
                      fr_contains(f, k.body, k.n_body, TS_AST_Return);

@@ -7,9 +7,10 @@
  *     front.c   the entry: parameters, kernel body    value.c    compile-time values
  *     stmt.c    statements        expr.c  expressions promote.c  dtypes, casts, constants
  *     control.c if, loops, early return               arith.c    operators
+ *     context.c with, generators as context managers  match.c     match
  *     call.c    arguments, inlining                   tile_op.def, tile/op_*.c  the operations of the language
  *     attr.c    attributes, methods, subscripts       diag.c     messages
- *     complex.c arithmetic of complex numbers
+ *     complex.c arithmetic of complex numbers         record.c   dataclasses and named tuples
  *
  * A name's value is a fr_value: a number known at compile time, a tile (an IR value with a dtype), or
  * something that exists only at compile time (tuples, arrays, functions, dtypes, ...). Whatever a
@@ -33,7 +34,8 @@ typedef enum fr_kind {
     FR_ELLIPSIS,
     FR_NUMBER,    /* constant: cat, dtype (0 = loose), as.i, as.f or as.c */
     FR_STR,       /* as.text */
-    FR_TUPLE,     /* n items */
+    FR_TUPLE,     /* n items; cls: the RECORD of a named tuple, 0 of others */
+    FR_RECORD,    /* instance of a dataclass: an item for each field; cls: its RECORD */
     FR_TILE,      /* as.v of dtype; scalars are tiles of rank 0 */
     FR_ARRAY,
     FR_LIST,      /* list of arrays, an argument */
@@ -46,6 +48,8 @@ typedef enum fr_kind {
     FR_BUILTIN,   /* as.text */
     FR_FUNC,      /* as.function */
     FR_METHOD,    /* n = row of tile_op.def, as.items[0] = self */
+    FR_BOUND,     /* as.items: function and what stands before the dot */
+    FR_CONTEXT,   /* as.manager: a context manager, for `with` */
     FR_SLICE,     /* as.items: start, stop, step */
     FR_RANGE,     /* as.items: start, stop, step */
     FR_ITER,      /* ct.static_iter: n items */
@@ -61,6 +65,7 @@ typedef struct fr_value {
     uint8_t depth;   /* containers: how deep they nest */
     uint32_t n;
     uint32_t weight; /* containers: values in them, all levels together */
+    uint32_t cls;    /* object of the class of FR_RECORD and of named tuples */
     union {
         fr_int i;
         double f;
@@ -73,6 +78,7 @@ typedef struct fr_value {
         struct fr_list *list;
         struct fr_view *view;
         struct fr_function *function;
+        struct fr_manager *manager;
     } as;
 } fr_value;
 
@@ -111,6 +117,7 @@ typedef struct fr_function {
     struct fr_frame *lexical;  /* frame of the enclosing function */
     fr_value *defaults;        /* of a nested one: for each parameter, FR_UNBOUND = none */
     const char *name;
+    bool is_context;           /* calls of it make context managers */
 } fr_function;
 
 /* ---- scopes and frames (scope.c) ------------------------------------------------------------------*/
@@ -129,7 +136,7 @@ typedef struct fr_scope {
 } fr_scope;
 
 /* Hidden slots after the named ones. */
-enum { FR_SLOT_RETURNED, FR_SLOT_RESULT, FR_SLOT_EXPR, FR_HIDDEN };
+enum { FR_SLOT_RETURNED, FR_SLOT_RESULT, FR_SLOT_EXPR, FR_SLOT_BROKE /* the loop with `else` */, FR_HIDDEN };
 
 /* A loop of the frame whose body is being lowered; control.c owns the rest. */
 typedef struct fr_loop {
@@ -150,6 +157,8 @@ typedef struct fr_frame {
     fr_value *slots;
     fr_loop *loop;             /* innermost of this frame */
     bool is_kernel;
+    const struct fr_entry *entry;   /* of a generator: the `with` that it runs for (context.c) */
+    struct fr_context *context;     /* the innermost `with` that this frame is inside of */
 } fr_frame;
 
 typedef struct fr {
@@ -164,6 +173,7 @@ typedef struct fr {
     uint32_t node;             /* being lowered, for messages and locations */
     uint32_t iterable;         /* what the `for` being lowered runs over: static_iter stands only there */
     uint32_t n_args_of_kernel;
+    uint32_t regions;          /* branches and loops of run time around what is being lowered */
     TS_VEC(struct fr_array *) arrays; /* arguments, those in lists left out */
     const char *stack;         /* address near the bottom of the C stack */
     uint32_t steps;            /* expressions evaluated; bounds compile time */
@@ -176,11 +186,14 @@ typedef enum fr_flow {
     FR_ENDS      /* the region has got its terminator (break, continue) */
 } fr_flow;
 
-/* Statements to lower, and what follows them when control may leave early in between. */
+/* Statements to lower, and what follows them when control may leave early in between. With `step` there are no
+ * statements: it is called in their place; `done` says that it lowered `rest` too. */
 typedef struct fr_block {
     const uint32_t *at;
     uint32_t n;
     const struct fr_block *next;
+    ts_status (*step)(fr *f, const struct fr_block *block, fr_flow *flow, bool *done);
+    const void *user;
 } fr_block;
 
 ts_status fr_scope_of(fr *f, uint32_t root, const fr_scope **out);
@@ -298,9 +311,15 @@ ts_status fr_assign(fr *f, uint32_t target, const fr_value *value);
 /* control.c */
 typedef ts_status fr_body(fr *f, void *user, fr_flow *flow);
 ts_status fr_if_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow);
+/* One of two blocks, by a condition that may be known; `rest` is lowered inside of them where it is not NULL. `node`
+ * is the statement: what it assigns may differ afterwards. */
+ts_status fr_branch(fr *f, uint32_t node, const fr_value *cond, const fr_block arm[2], const fr_block *rest,
+                    fr_flow *flow);
 ts_status fr_if_expr(fr *f, uint32_t node, fr_value *out);
 ts_status fr_bool_op(fr *f, uint32_t node, fr_value *out);
 ts_status fr_loop_stmt(fr *f, uint32_t node, fr_flow *flow);
+/* The `else` of a loop that ended, where it has one; `rest` as in fr_branch. */
+ts_status fr_loop_else(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow, bool *done);
 ts_status fr_after_loop(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow, bool *done);
 ts_status fr_jump(fr *f, uint32_t node, bool is_break, fr_flow *flow);
 ts_status fr_return(fr *f, uint32_t node, const fr_value *value, fr_flow *flow);
@@ -344,8 +363,54 @@ ts_status fr_attribute_of(fr *f, uint32_t node, const fr_value *v, const char *n
 ts_status fr_subscript(fr *f, uint32_t node, fr_value *out);
 ts_status fr_index_tuple(fr *f, const fr_value *tuple, const fr_value *index, fr_value *out);
 
+/* context.c */
+/* What a call of a context manager's function gives: the frame with its arguments. */
+ts_status fr_context_make(fr *f, const fr_function *fn, fr_frame *frame, fr_value *out);
+ts_status fr_with_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow);
+ts_status fr_yield_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow);
+/* Runs the ends of every `with` that a break, continue or return leaves. */
+ts_status fr_context_unwind(fr *f);
+/* Generators' variables change where a `with` ends, which may be in one branch of two. */
+typedef struct fr_context_state {
+    fr_frame *frame;
+    fr_value *slots; /* NULL: only the context */
+    struct fr_context *context;
+} fr_context_state;
+typedef TS_VEC(fr_context_state) fr_context_states;
+ts_status fr_context_save(fr *f, fr_frame *frame, fr_context_states *states);
+void fr_context_restore(const fr_context_states *states);
+
+/* match.c */
+ts_status fr_match_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow);
+
+/* record.c */
+/* The object that the class has under the name, or 0. */
+uint32_t fr_record_find(const fr *f, uint32_t cls, const char *name);
+/* Fields, methods, properties and constants of an instance. */
+ts_status fr_record_attribute(fr *f, uint32_t node, const fr_value *v, const char *name, fr_value *out, bool *found);
+/* What `object`, an attribute of a module or class, is without an instance: methods of the class are bound to it. */
+ts_status fr_record_of_class(fr *f, const fr_value *cls, uint32_t object, fr_value *out);
+/* A method that its user wrote, bound to the instance; false where there is none. */
+ts_status fr_record_method(fr *f, const fr_value *v, const char *name, fr_value *out, bool *found);
+struct fr_arguments;
+ts_status fr_record_make(fr *f, uint32_t node, uint32_t cls, const struct fr_arguments *args, fr_value *out);
+/* dataclasses.replace(record, field=...), and _replace of named tuples. */
+ts_status fr_record_replace(fr *f, uint32_t node, const struct fr_arguments *args, fr_value *out);
+
 /* call.c */
 #define FR_MAX_ARGS 12
+typedef struct fr_argument {
+    const char *name; /* NULL: positional */
+    uint32_t node;
+    fr_value value;
+} fr_argument;
+
+typedef struct fr_arguments {
+    TS_VEC(fr_argument) at; /* positional ones first */
+    uint32_t n_positional;
+    uint32_t n_self; /* 1 where the first is what stands before the dot */
+} fr_arguments;
+
 typedef struct fr_call {
     const struct fr_op *op;
     uint32_t node;

@@ -105,6 +105,8 @@ static bool pack_field(const ts_pack *p, char letter, uint32_t value, uint32_t n
         return value < TS_OPERATOR_COUNT;
     case 'g':
         return pack_arguments(p, value, node);
+    case 't':
+        return pack_items_below(p, value, p->n_strings);
     default:
         return true;
     }
@@ -149,6 +151,12 @@ static bool pack_lists_hold(const ts_pack *p, const ts_node *node)
     } else if (node->kind == TS_AST_GeneratorExp) {
         list = node->f[1];
         kind = TS_AST_comprehension;
+    } else if (node->kind == TS_AST_With) {
+        list = node->f[0];
+        kind = TS_AST_withitem;
+    } else if (node->kind == TS_AST_Match) {
+        list = node->f[1];
+        kind = TS_AST_match_case;
     }
     const uint32_t *items = ts_pack_list(p, list, &n);
     for (uint32_t i = 0; i < n; i++)
@@ -156,6 +164,8 @@ static bool pack_lists_hold(const ts_pack *p, const ts_node *node)
             return false;
     if (node->kind == TS_AST_Compare)
         return p->lists[node->f[1]] == p->lists[node->f[2]];
+    if (node->kind == TS_AST_MatchClass)
+        return p->lists[node->f[2]] == p->lists[node->f[3]];
     return true;
 }
 
@@ -215,6 +225,30 @@ static ts_status pack_check_nodes(ts_arena *arena, const ts_pack *p, ts_error *e
 
 /* ---- objects and functions ----------------------------------------------------------- */
 
+static bool pack_record(const ts_pack *p, uint32_t list)
+{
+    uint32_t n;
+    if (!pack_is_list(p, list))
+        return false;
+    const uint32_t *words = ts_pack_list(p, list, &n);
+    if (n < TS_RECORD_HEAD || (n - TS_RECORD_HEAD) % TS_RECORD_FIELD || words[1] >= p->n_strings)
+        return false;
+    for (uint32_t i = TS_RECORD_HEAD; i < n; i += TS_RECORD_FIELD)
+        if (words[i] >= p->n_strings || words[i + 1] >= p->n_objects)
+            return false;
+    return true;
+}
+
+static bool pack_instance(const ts_pack *p, uint32_t at)
+{
+    const ts_object *o = &p->objects[at];
+    uint32_t n_fields;
+    if (o->x >= at || p->objects[o->x].kind != TS_OBJ_RECORD || !pack_items_below(p, o->y, at))
+        return false;
+    ts_pack_fields(p, o->x, &n_fields);
+    return p->lists[o->y] == n_fields;
+}
+
 static bool pack_object(const ts_pack *p, uint32_t at)
 {
     const ts_object *o = &p->objects[at];
@@ -241,6 +275,12 @@ static bool pack_object(const ts_pack *p, uint32_t at)
         return o->x < p->n_strings && o->y < at;
     case TS_OBJ_DICT:
         return pack_pairs_below(p, o->x, at, at);
+    case TS_OBJ_RECORD:
+        return o->x < p->n_strings && pack_pairs_below(p, o->y, p->n_strings, p->n_objects) && pack_record(p, o->z);
+    case TS_OBJ_INSTANCE:
+        return pack_instance(p, at);
+    case TS_OBJ_METHOD:
+        return o->x < p->n_objects && p->objects[o->x].kind != TS_OBJ_METHOD && o->y < TS_METHOD_COUNT;
     default:
         return o->kind < TS_OBJ_COUNT;
     }

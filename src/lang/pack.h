@@ -21,7 +21,7 @@
 #include "base/base.h"
 
 #define TS_PACK_MAGIC 0x4B505354u
-#define TS_PACK_VERSION 2
+#define TS_PACK_VERSION 3
 #define TS_PACK_MAX_DEPTH 1000 /* of nested expressions and statements */
 
 typedef enum ts_ast_kind {
@@ -51,6 +51,25 @@ typedef enum ts_object_kind {
 #include "lang/ast.def"
     TS_OBJ_COUNT
 } ts_object_kind;
+
+/* The list of a RECORD: TS_RECORD_* flags, a string that says why kernels make none (or 0), then for each field its
+ * name, its default (an object, or 0) and TS_FIELD_* flags. */
+enum { TS_RECORD_HEAD = 2, TS_RECORD_FIELD = 3 };
+enum {
+    TS_RECORD_TUPLE = 1, /* a named tuple */
+    TS_RECORD_REPR = 2,
+    TS_RECORD_EQ = 4
+};
+enum { TS_FIELD_REPR = 1, TS_FIELD_KEYWORD = 2, TS_FIELD_COMPARE = 4 };
+
+/* How an attribute of a RECORD becomes a value of its instances. */
+typedef enum ts_method_kind {
+    TS_METHOD_PLAIN,
+    TS_METHOD_PROPERTY,
+    TS_METHOD_STATIC,
+    TS_METHOD_CLASS,
+    TS_METHOD_COUNT
+} ts_method_kind;
 
 typedef struct ts_node {
     uint32_t kind, line, col, end_line, end_col, f[4];
@@ -96,6 +115,14 @@ static inline const uint32_t *ts_pack_list(const ts_pack *pack, uint32_t list, u
 {
     *n = pack->lists[list];
     return pack->lists + list + 1;
+}
+/* Words of each field of a RECORD (name, default, flags); *n is how many fields there are. */
+static inline const uint32_t *ts_pack_fields(const ts_pack *pack, uint32_t record, uint32_t *n)
+{
+    uint32_t words;
+    const uint32_t *list = ts_pack_list(pack, pack->objects[record].z, &words);
+    *n = (words - TS_RECORD_HEAD) / TS_RECORD_FIELD;
+    return list + TS_RECORD_HEAD;
 }
 /* "nen" for BinOp: field letters of ast.def. */
 const char *ts__ast_fields(uint32_t kind);

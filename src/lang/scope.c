@@ -72,18 +72,30 @@ static ts_status scope_bind_node(scope_walk *w, uint32_t node)
         items = ts_pack_list(&w->f->pack, n->f[0], &count);
         for (uint32_t i = 0; i < count; i++)
             TS_TRY(scope_bind_target(w, items[i]));
-        return TS_OK;
+        return scope_bind_node(w, n->f[1]);
     case TS_AST_AugAssign:
+        TS_TRY(scope_bind_target(w, n->f[0]));
+        return scope_bind_node(w, n->f[2]);
     case TS_AST_AnnAssign:
-        return scope_bind_target(w, n->f[0]);
+        TS_TRY(scope_bind_target(w, n->f[0]));
+        return n->f[1] ? scope_bind_node(w, n->f[1]) : TS_OK;
     case TS_AST_For:
         TS_TRY(scope_bind_target(w, n->f[0]));
         break;
     case TS_AST_FunctionDef:
         return scope_bind(w, n->f[0]);
     case TS_AST_Lambda:
-    case TS_AST_GeneratorExp:
         return TS_OK;
+    case TS_AST_NamedExpr:
+        TS_TRY(scope_bind_target(w, n->f[0]));
+        break;
+    case TS_AST_withitem:
+        TS_TRY(n->f[1] ? scope_bind_target(w, n->f[1]) : TS_OK);
+        break;
+    case TS_AST_MatchAs:
+    case TS_AST_MatchStar:
+        TS_TRY(n->f[n->kind == TS_AST_MatchAs] ? scope_bind(w, n->f[n->kind == TS_AST_MatchAs]) : TS_OK);
+        break;
     default:
         break;
     }
@@ -138,10 +150,17 @@ static ts_status scope_read_node(scope_walk *w, uint32_t node)
     case TS_AST_For:
         TS_TRY(scope_read_target(w, n->f[0]));
         TS_TRY(scope_read_node(w, n->f[1]));
-        items = ts_pack_list(&w->f->pack, n->f[2], &count);
-        for (uint32_t i = 0; i < count; i++)
-            TS_TRY(scope_read_node(w, items[i]));
+        for (uint32_t field = 2; field < 4; field++) {
+            items = ts_pack_list(&w->f->pack, n->f[field], &count);
+            for (uint32_t i = 0; i < count; i++)
+                TS_TRY(scope_read_node(w, items[i]));
+        }
         return TS_OK;
+    case TS_AST_NamedExpr:
+        return scope_read_node(w, n->f[1]);
+    case TS_AST_withitem:
+        TS_TRY(scope_read_node(w, n->f[0]));
+        return n->f[1] ? scope_read_target(w, n->f[1]) : TS_OK;
     case TS_AST_FunctionDef:
     case TS_AST_Lambda:
     case TS_AST_GeneratorExp:
@@ -214,19 +233,28 @@ ts_status fr_scope_of(fr *f, uint32_t root, const fr_scope **out)
     return TS_OK;
 }
 
+/* Where statements stand in a statement; `inside`: in the body of a loop, which breaks and continues are of. */
+static const struct {
+    uint32_t kind, field;
+    bool inside;
+} scope_bodies[] = {
+    {TS_AST_If, 1, false},  {TS_AST_If, 2, false},   {TS_AST_For, 2, true},    {TS_AST_For, 3, false},
+    {TS_AST_While, 1, true}, {TS_AST_While, 2, false}, {TS_AST_With, 1, false}, {TS_AST_Match, 1, false},
+    {TS_AST_match_case, 2, false},
+};
+
 bool fr_contains(const fr *f, const uint32_t *body, uint32_t n_body, uint32_t kind)
 {
+    bool jumps = kind == TS_AST_Break || kind == TS_AST_Continue;
     for (uint32_t i = 0; i < n_body; i++) {
         const ts_node *n = ts_pack_node(&f->pack, body[i]);
-        uint32_t loops = kind == TS_AST_Break || kind == TS_AST_Continue;
         if (n->kind == kind)
             return true;
-        uint32_t first = n->kind == TS_AST_For ? 2 : 1, last = n->kind == TS_AST_For ? 3 : 2;
-        if (n->kind != TS_AST_If && ((n->kind != TS_AST_For && n->kind != TS_AST_While) || loops))
-            continue;
-        for (uint32_t field = first; field <= last; field++) {
+        for (uint32_t row = 0; row < TS_COUNT(scope_bodies); row++) {
             uint32_t count;
-            const uint32_t *items = ts_pack_list(&f->pack, n->f[field], &count);
+            if (scope_bodies[row].kind != n->kind || (jumps && scope_bodies[row].inside))
+                continue;
+            const uint32_t *items = ts_pack_list(&f->pack, n->f[scope_bodies[row].field], &count);
             if (fr_contains(f, items, count, kind))
                 return true;
         }
@@ -340,9 +368,19 @@ bool fr_live_after(const fr *f, uint32_t slot, uint32_t at)
     return false;
 }
 
+/* Is it read in the `else` of the loop? */
+static bool scope_in_else(const fr *f, uint32_t slot, uint32_t loop)
+{
+    uint32_t n;
+    const ts_node *node = ts_pack_node(&f->pack, loop);
+    const uint32_t *other = ts_pack_list(&f->pack, node->f[node->kind == TS_AST_For ? 3 : 2], &n);
+    return slot < f->frame->scope->n_slots && n &&
+           scope_read_between(f->frame->scope, slot, scope_first(f, other[0]), other[n - 1]);
+}
+
 bool fr_live_in_loop(const fr *f, uint32_t slot, uint32_t loop, const uint32_t *body, uint32_t n)
 {
-    return fr_live_after(f, slot, loop) || scope_around(f, slot, loop, body, n);
+    return scope_in_else(f, slot, loop) || fr_live_after(f, slot, loop) || scope_around(f, slot, loop, body, n);
 }
 
 /* ---- frames -------------------------------------------------------------------------- */

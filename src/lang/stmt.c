@@ -38,6 +38,22 @@ static ts_status stmt_unpack(fr *f, uint32_t target, const fr_value *value)
     return TS_OK;
 }
 
+/* record[index] = value calls its __setitem__. */
+static ts_status stmt_set_item(fr *f, uint32_t target, const ts_node *t, const fr_value *value)
+{
+    fr_value v, method, ignored, args[2] = {{.kind = FR_NONE}, *value};
+    bool found;
+    TS_TRY(fr_expr(f, t->f[0], &v));
+    TS_TRY(fr_record_method(f, &v, "__setitem__", &method, &found));
+    if (!found)
+        return fr_error(f, target, TS_TILETYPE,
+                        "tiles and arrays have no item assignment\n  help: tiles are values, "
+                        "ct.where makes changed ones; "
+                        "ct.store and ct.scatter write to arrays");
+    TS_TRY(fr_expr(f, t->f[1], &args[0]));
+    return fr_call_value(f, &method, target, 2, args, &ignored);
+}
+
 ts_status fr_assign(fr *f, uint32_t target, const fr_value *value)
 {
     const ts_node *t = ts_pack_node(&f->pack, target);
@@ -52,10 +68,7 @@ ts_status fr_assign(fr *f, uint32_t target, const fr_value *value)
     case TS_AST_List:
         return stmt_unpack(f, target, value);
     case TS_AST_Subscript:
-        return fr_error(f, target, TS_TILETYPE,
-                        "tiles and arrays have no item assignment\n  help: tiles are values, "
-                        "ct.where makes changed ones; "
-                        "ct.store and ct.scatter write to arrays");
+        return stmt_set_item(f, target, t, value);
     default:
         return fr_error(f, target, TS_SYNTAX,
                         "this cannot be assigned to\n  help: assign to a name or a tuple of names");
@@ -158,10 +171,21 @@ static ts_status stmt_unsupported(fr *f, uint32_t node, const ts_node *n, fr_flo
     return fr_expr(f, node, &v);
 }
 
-static ts_status stmt_loop(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
+/* An assertion that is known to fail is an error, but where a branch or loop of run time may not reach it. */
+static ts_status stmt_assert(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
 {
-    (void)n;
-    return fr_loop_stmt(f, node, flow);
+    fr_value args[2] = {{.kind = FR_NONE}, {.kind = FR_NONE}}, ignored;
+    bool known, truth;
+    ts_val cond;
+    (void)flow;
+    TS_TRY(fr_expr(f, n->f[0], &args[0]));
+    if (n->f[1])
+        TS_TRY(fr_expr(f, n->f[1], &args[1]));
+    TS_TRY(fr_condition(f, n->f[0], &args[0], &known, &truth, &cond));
+    if (known && truth)
+        return TS_OK;
+    args[0] = known ? fr_bool(false) : fr_tile(TS_DTYPE_bool_, cond);
+    return fr_call_op(f, node, known && !f->regions ? "static_assert" : "assert_", 2, args, &ignored);
 }
 
 static stmt_fn *const stmt_table[TS_AST_COUNT] = {
@@ -169,8 +193,7 @@ static stmt_fn *const stmt_table[TS_AST_COUNT] = {
     [TS_AST_Assign] = stmt_assign,
     [TS_AST_AugAssign] = stmt_aug_assign,
     [TS_AST_AnnAssign] = stmt_ann_assign,
-    [TS_AST_For] = stmt_loop,
-    [TS_AST_While] = stmt_loop,
+    [TS_AST_Assert] = stmt_assert,
     [TS_AST_Return] = stmt_return,
     [TS_AST_Break] = stmt_jump,
     [TS_AST_Continue] = stmt_jump,
@@ -180,6 +203,30 @@ static stmt_fn *const stmt_table[TS_AST_COUNT] = {
 };
 
 /* ---- blocks -------------------------------------------------------------------------- */
+
+/* Statements that lower what follows them, too. In a loop's body that is up to its end. */
+static ts_status stmt_with_rest(fr *f, uint32_t node, const ts_node *n, const fr_block *rest, fr_flow *flow, bool *done)
+{
+    *done = n->kind != TS_AST_Match || (fr_contains(f, &node, 1, TS_AST_Return) && !f->frame->loop);
+    return n->kind == TS_AST_With   ? fr_with_stmt(f, node, rest, flow)
+           : n->kind == TS_AST_Match ? fr_match_stmt(f, node, *done ? rest : NULL, flow)
+                                     : fr_yield_stmt(f, node, rest, flow);
+}
+
+static ts_status stmt_else(fr *f, const fr_block *block, fr_flow *flow, bool *done)
+{
+    return fr_loop_else(f, *(const uint32_t *)block->user, block->next, flow, done);
+}
+
+static ts_status stmt_loop(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow, bool *done)
+{
+    fr_block other = {.next = rest, .step = stmt_else, .user = &node};
+    TS_TRY(fr_loop_stmt(f, node, flow));
+    if (*flow != FR_FALLS)
+        return TS_OK;
+    TS_TRY(fr_after_loop(f, node, &other, flow, done));
+    return *flow == FR_FALLS && !*done ? stmt_else(f, &other, flow, done) : TS_OK;
+}
 
 static ts_status stmt_lower(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow, bool *done)
 {
@@ -191,25 +238,34 @@ static ts_status stmt_lower(fr *f, uint32_t node, const fr_block *rest, fr_flow 
         *done = early;
         return fr_if_stmt(f, node, early ? rest : NULL, flow);
     }
+    if (n->kind == TS_AST_With || n->kind == TS_AST_Match ||
+        (n->kind == TS_AST_Expr && ts_pack_node(&f->pack, n->f[0])->kind == TS_AST_Yield))
+        return stmt_with_rest(f, node, n, rest, flow, done);
+    if (n->kind == TS_AST_For || n->kind == TS_AST_While)
+        return stmt_loop(f, node, rest, flow, done);
     if (!stmt_table[n->kind])
         return fr_error(f, node, TS_SYNTAX, "'%s' is not a statement of the tile language",
                         ts__ast_name(n->kind));
     TS_TRY(stmt_table[n->kind](f, node, n, flow));
-    if ((n->kind == TS_AST_For || n->kind == TS_AST_While) && *flow == FR_FALLS)
-        return fr_after_loop(f, node, rest, flow, done);
     return TS_OK;
 }
 
 ts_status fr_block_lower(fr *f, const fr_block *block, fr_flow *flow)
 {
     *flow = FR_FALLS;
-    for (; block; block = block->next)
+    for (; block; block = block->next) {
+        bool over = false;
+        if (block->step)
+            TS_TRY(block->step(f, block, flow, &over));
+        if (*flow != FR_FALLS || over)
+            return TS_OK;
         for (uint32_t i = 0; i < block->n; i++) {
-            fr_block rest = {block->at + i + 1, block->n - i - 1, block->next};
+            fr_block rest = {.at = block->at + i + 1, .n = block->n - i - 1, .next = block->next};
             bool done = false;
             TS_TRY(stmt_lower(f, block->at[i], &rest, flow, &done));
             if (*flow != FR_FALLS || done)
                 return TS_OK;
         }
+    }
     return TS_OK;
 }

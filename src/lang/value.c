@@ -116,6 +116,10 @@ bool fr_truth(const fr_value *v, bool *out)
     case FR_DICT:
         *out = v->n != 0;
         return true;
+    case FR_RECORD:
+    case FR_BOUND:
+        *out = true;
+        return true;
     case FR_NONE:
         *out = false;
         return true;
@@ -166,7 +170,7 @@ static ts_status value_items(fr *f, uint32_t list, uint8_t kind, fr_value *out)
     return fr_container(f, (fr_kind)kind, n, copy, out);
 }
 
-static ts_status value_function(fr *f, uint32_t function, fr_value *out)
+static ts_status value_function(fr *f, uint32_t function, bool is_context, fr_value *out)
 {
     const ts_pack_function *row = &f->pack.functions[function];
     if (!row->root)
@@ -177,6 +181,7 @@ static ts_status value_function(fr *f, uint32_t function, fr_value *out)
         return fr_oom(f);
     fn->function = function;
     fn->root = row->root;
+    fn->is_context = is_context;
     fn->name = fr_string(f, row->name);
     *out = (fr_value){.kind = FR_FUNC, .as.function = fn};
     return TS_OK;
@@ -203,6 +208,12 @@ static ts_status value_complex(fr *f, const ts_object *o, fr_value *out)
     }
     *out = (fr_value){.kind = FR_NUMBER, .cat = FR_COMPLEX, .as.c = {part[0].as.f, part[1].as.f}};
     return TS_OK;
+}
+
+static bool value_is_tuple(const fr *f, uint32_t record)
+{
+    uint32_t n;
+    return ts_pack_list(&f->pack, f->pack.objects[record].z, &n)[0] & TS_RECORD_TUPLE;
 }
 
 ts_status fr_object(fr *f, uint32_t object, fr_value *out)
@@ -239,7 +250,7 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
             *out = (fr_value){.kind = FR_OPAQUE, .as.object = object};
         return TS_OK;
     case TS_OBJ_FUNC:
-        return value_function(f, o->x, out);
+        return value_function(f, o->x, o->y != 0, out);
     case TS_OBJ_TYPED:
         return value_typed(f, o, out);
     case TS_OBJ_BUILTIN:
@@ -253,7 +264,14 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
     case TS_OBJ_ELLIPSIS:
         out->kind = FR_ELLIPSIS;
         return TS_OK;
+    case TS_OBJ_INSTANCE:
+        TS_TRY(value_items(f, o->y, value_is_tuple(f, o->x) ? FR_TUPLE : FR_RECORD, out));
+        out->cls = o->x;
+        return TS_OK;
+    case TS_OBJ_METHOD: /* of a class, without an instance */
+        return fr_object(f, o->x, out);
     case TS_OBJ_ENUM:
+    case TS_OBJ_RECORD:
     case TS_OBJ_MODULE:
     case TS_OBJ_CLASS:
     case TS_OBJ_OPAQUE:
@@ -282,6 +300,8 @@ static uint32_t value_n_items(const fr_value *v)
 {
     switch (v->kind) {
     case FR_TUPLE:
+    case FR_RECORD:
+    case FR_BOUND:
     case FR_ITER:
         return v->n;
     case FR_DICT:
@@ -308,12 +328,14 @@ static bool value_alike(const fr *f, const fr_value *a, const fr_value *b,
     case FR_BUILTIN:
         return strcmp(a->as.text, b->as.text) == 0;
     case FR_TUPLE:
+    case FR_RECORD:
+    case FR_BOUND:
     case FR_ITER:
     case FR_DICT:
     case FR_FSTRING:
     case FR_SLICE:
     case FR_RANGE:
-        return value_n_items(a) == value_n_items(b) &&
+        return value_n_items(a) == value_n_items(b) && a->cls == b->cls &&
                value_same_items(f, a->as.items, b->as.items, value_n_items(a), same);
     case FR_METHOD:
         return a->n == b->n && same(f, a->as.items, b->as.items);
@@ -333,6 +355,8 @@ static bool value_alike(const fr *f, const fr_value *a, const fr_value *b,
         return a->as.list == b->as.list;
     case FR_VIEW:
         return a->as.view == b->as.view;
+    case FR_CONTEXT:
+        return a->as.manager == b->as.manager;
     default:
         return true;
     }

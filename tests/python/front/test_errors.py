@@ -109,7 +109,7 @@ def try_statement(x, y):
         pass
 
 
-@wrong("SYNTAX", "'with' is not part")
+@wrong("TILETYPE", "'with' takes a call of a function made by contextlib.contextmanager", "float32 array of rank 1")
 def with_statement(x, y):
     with x:  # here
         pass
@@ -133,9 +133,9 @@ def dict_display(x, y):
     ct.store(y, 0, z["a"])
 
 
-@wrong("SYNTAX", "'assert' is not part", "ct.static_assert")
+@wrong("STATICASSERT", "static assertion failed: two axes")
 def assert_statement(x, y):
-    assert x.ndim == 1  # here
+    assert x.ndim == 2, "two axes"  # here
 
 
 @wrong("SYNTAX", "'raise' is not part", "no exceptions")
@@ -160,9 +160,10 @@ def class_statement(x, y):
         pass
 
 
-@wrong("SYNTAX", "'an assignment expression (:=)'")
-def walrus(x, y):
-    ct.store(y, 0, (t := ct.load(x, 0, 16)) + t)  # here
+@wrong("TILETYPE", "variable 't' has no value here", "only one branch")
+def walrus_in_a_branch(x, y):
+    n = 1.0 if ct.bid(0) > 1 and (t := ct.bid(1)) > 2 else 2.0
+    ct.store(y, 0, t + n)  # here
 
 
 @wrong("SYNTAX", "decorators on nested functions")
@@ -180,14 +181,6 @@ def break_static(x, y):
         if i == 1:
             break  # here
     ct.store(y, 0, 1.0)
-
-
-@wrong("SYNTAX", "'else' of a loop")
-def for_else(x, y):
-    for i in range(3):
-        ct.store(y, i, 1.0)
-    else:
-        ct.store(y, 0, 2.0)  # here
 
 
 @wrong(
