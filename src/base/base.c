@@ -402,3 +402,40 @@ double ts__bf16_to_f64(uint16_t bits)
 {
     return narrow_to(bits, 7, 127, 255);
 }
+
+/* ---- nearest name -------------------------------------------------------------------- */
+
+/* Edit distance, cut off at 3. */
+static uint32_t base_distance(const char *a, const char *b)
+{
+    size_t n = strlen(a), m = strlen(b);
+    uint32_t row[40];
+    if (n > 38 || m > 38 || (n > m ? n - m : m - n) > 2)
+        return 3;
+    for (uint32_t j = 0; j <= m; j++)
+        row[j] = j;
+    for (uint32_t i = 1; i <= n; i++) {
+        uint32_t diagonal = row[0];
+        row[0] = i;
+        for (uint32_t j = 1; j <= m; j++) {
+            uint32_t best = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = TS_MIN(best, TS_MIN(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[m];
+}
+
+const char *ts__nearest(const char *name, const char *(*names)(const void *user, uint32_t i), const void *user)
+{
+    const char *best = NULL, *other;
+    uint32_t nearest = strlen(name) > 3 ? 3 : 2;
+    for (uint32_t i = 0; (other = names(user, i)) != NULL; i++) {
+        uint32_t d = base_distance(name, other);
+        if (d && d < nearest) {
+            nearest = d;
+            best = other;
+        }
+    }
+    return best;
+}

@@ -184,23 +184,52 @@ static ts_status compile_fn(compile_run *run, ts_error *err)
                    "write a kernel of tiles", name, target == TS_TARGET_CPU ? "CPU" : "target");
 }
 
-ts_fn *ts__compile_entry(ts_module *module, const char *entry)
+/* "; its entries are @a, @b". */
+static ts_status compile_no_entry(const ts_module *module, const char *entry, bool is_func, ts_error *err)
 {
-    for (uint32_t i = 0; i < module->fns.n; i++)
-        if (entry ? strcmp(ts_str_get(module, module->fns.at[i]->name), entry) == 0 : module->fns.at[i]->entry)
-            return module->fns.at[i];
-    return NULL;
+    ts_text names;
+    ts__text_init(&names, NULL);
+    for (uint32_t i = 0; i < module->fns.n && names.n < 300; i++)
+        if (module->fns.at[i]->entry)
+            ts__text_printf(&names, "%s@%s", names.n ? ", " : "", ts_str_get(module, module->fns.at[i]->name));
+    const char *among = names.n >= 300 ? ", among others" : "";
+    ts_status status;
+    if (!names.n)
+        status = ts_fail(err, TS_NOTFOUND, "the module has no entry%s%.200s%s: none of its %u functions is a kernel; "
+                         "begin "
+                         "one with 'entry @name(...)' in place of 'func'", entry ? " named '" : "", entry ? entry : "",
+                         entry ? "'" : "", module->fns.n);
+    else if (is_func)
+        status = ts_fail(err, TS_VALUE, "@%.200s is a func, which kernels call; the entries of the module are %s%s",
+                         entry,
+                         ts__text_get(&names), among);
+    else
+        status = ts_fail(err, TS_NOTFOUND, "the module has no entry named '%.200s'; its entries are %s%s", entry,
+                         ts__text_get(&names), among);
+    ts__text_deinit(&names);
+    return status;
+}
+
+ts_status ts__compile_entry(ts_module *module, const char *entry, ts_fn **out, ts_error *err)
+{
+    bool is_func = false;
+    *out = NULL;
+    for (uint32_t i = 0; i < module->fns.n && !*out; i++) {
+        ts_fn *fn = module->fns.at[i];
+        bool is_named = !entry || strcmp(ts_str_get(module, fn->name), entry) == 0;
+        if (is_named && fn->entry)
+            *out = fn;
+        is_func |= entry && is_named && !fn->entry;
+    }
+    return *out ? TS_OK : compile_no_entry(module, entry, is_func, err);
 }
 
 ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
                             const ts_probe *probe, const ts_alloc *alloc, ts_code *out, ts_error *err)
 {
     static const ts_hints none = {0};
-    ts_fn *fn = ts__compile_entry(module, entry);
-    if (!fn)
-        return ts_fail(err, TS_NOTFOUND, "the module has no entry named '%s'", entry ? entry : "(any)");
-    if (!fn->entry)
-        return ts_fail(err, TS_VALUE, "@%s is a func, which kernels call; name an entry of the module", entry);
+    ts_fn *fn;
+    TS_TRY(ts__compile_entry(module, entry, &fn, err));
     ts_arena scratch;
     ts__arena_init(&scratch, alloc);
     memset(out, 0, sizeof *out);

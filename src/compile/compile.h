@@ -14,9 +14,9 @@ typedef struct ts_probe {
     void *user;
 } ts_probe;
 
-/* The entry of a module: the one named, or the first; functions are compiled with the kernels that call them. NULL:
- * there is none. */
-ts_fn *ts__compile_entry(ts_module *module, const char *entry);
+/* The entry of a module: the one named, or the first (NULL); functions are compiled with the kernels that call them.
+ * Errors: TS_NOTFOUND, TS_VALUE where the name is a func's; both say what entries there are. */
+TS_CHECKED ts_status ts__compile_entry(ts_module *module, const char *entry, ts_fn **out, ts_error *err);
 /* From a module to code; `entry` NULL = the only one; `probe` may be NULL. */
 TS_CHECKED ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
                                        const ts_probe *probe, const ts_alloc *alloc, ts_code *out, ts_error *err);

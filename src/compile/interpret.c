@@ -91,9 +91,8 @@ static ts_status interpret_compiled(ts_module *module, ts_fn *fn, const ts_hints
 static ts_status interpret_module(ts_module *module, const char *entry, const ts_hints *hints, const ts_interpret *run,
                                   ts_error *err)
 {
-    ts_fn *fn = ts__compile_entry(module, entry);
-    if (!fn || !fn->entry)
-        return ts_fail(err, TS_NOTFOUND, "the module has no kernel named '%s'", entry ? entry : "(any)");
+    ts_fn *fn;
+    TS_TRY(ts__compile_entry(module, entry, &fn, err));
     return run->target ? interpret_compiled(module, fn, hints, run, err) : interpret_plain(module, fn, run, err);
 }
 

@@ -73,12 +73,8 @@ static ts_status source_ir(const ts_source *source, const ts_spec *spec, size_t 
 {
     TS_TRY(ts__module_read(arena, source->bytes, source->n, module, err));
     TS_TRY(ts_module_verify(*module, err));
-    uint32_t k = 0; /* the kernel: the first entry, as the compiler takes it */
-    while (k < (*module)->fns.n && !(*module)->fns.at[k]->entry)
-        k++;
-    if (k == (*module)->fns.n)
-        return ts_fail(err, TS_NOTFOUND, "the module has no entry; a kernel is a function that is one");
-    ts_fn *fn = (*module)->fns.at[k];
+    ts_fn *fn; /* the first entry, as the compiler takes it */
+    TS_TRY(ts__compile_entry(*module, NULL, &fn, err));
     TS_TRY(source_check_params(fn, spec, n_spec, err));
     for (size_t i = 0; i < n_spec; i++)
         if (spec[i].overlap || spec[i].same_as)

@@ -133,6 +133,7 @@ struct ts_fn {
     uint8_t num_ctas, occupancy, num_warps, opt_level;
     bool checked; /* report out-of-bounds gathers and scatters */
     bool overlap; /* the memory of different parameters may be the same */
+    uint32_t line; /* of the text it was read from; 0: it was built. For messages */
 };
 
 typedef struct ts_global { /* module-level constant or variable */

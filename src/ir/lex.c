@@ -82,7 +82,10 @@ ts_status ts__lex_want(ts__lex *l, const char *punctuation)
         return TS_OK;
     if (l->at == l->end)
         return ts__lex_fail(l, "the text ends where '%s' is wanted", punctuation);
-    return ts__lex_fail(l, "'%s' is wanted here", punctuation);
+    const char *end = l->at;
+    while (end < l->end && end - l->at < 20 && *end != ' ' && *end != '\n')
+        end++;
+    return ts__lex_fail(l, "'%s' is wanted here, found '%.*s'", punctuation, (int)(end - l->at), l->at);
 }
 
 ts__piece ts__lex_word(ts__lex *l)
@@ -562,6 +565,12 @@ static ts_status lex_view(ts__lex *l, ts_kind kind, uint32_t depth, ts_type *typ
     return lex_make(l, &info, type);
 }
 
+static ts_status lex_no_type(ts__lex *l, ts__piece word)
+{
+    return ts__lex_fail(l, "there is no type '%.*s'; types are numbers as i32 and f32, token, tile<4x8xf32>, ptr<f32>, "
+                        "tensor_view<..> and its views", (int)TS_MIN(word.n, 60u), word.at);
+}
+
 static ts_status lex_types(ts__lex *l, uint32_t depth, ts_type *sub, uint32_t *n)
 {
     TS_TRY(ts__lex_want(l, "("));
@@ -605,7 +614,7 @@ static ts_status lex_composite(ts__lex *l, ts__piece word, uint32_t depth, ts_ty
         if (ts__piece_is(word, views[i]))
             return lex_view(l, (ts_kind)(TS_KIND_PARTITION_VIEW + i), depth, type);
     l->at = word.at;
-    return ts__lex_fail(l, "'%.*s' is no type", (int)word.n, word.at);
+    return lex_no_type(l, word);
 }
 
 static ts_status lex_type_at(ts__lex *l, uint32_t depth, ts_type *type)
@@ -622,7 +631,7 @@ static ts_status lex_type_at(ts__lex *l, uint32_t depth, ts_type *type)
         }
     if (ts__lex_peek(l) != '<') {
         l->at = word.at;
-        return ts__lex_fail(l, "'%.*s' is no type", (int)word.n, word.at);
+        return lex_no_type(l, word);
     }
     return lex_composite(l, word, depth, type);
 }

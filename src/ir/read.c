@@ -16,6 +16,8 @@ typedef struct read_ctx {
     ts_builder b;
     ts_arena *arena;
     uint32_t depth;
+    const char *counted; /* lines up to here are in n_lines */
+    uint32_t n_lines;
 } read_ctx;
 
 typedef TS_VEC(ts__piece) read_pieces;
@@ -638,18 +640,34 @@ static bool read_is_structural(ts_op op)
            op == TS_OP_else || op == TS_OP_end;
 }
 
+static const char *read_op_name(const void *unused, uint32_t i)
+{
+    (void)unused;
+    return i >= TS_OP_COUNT ? NULL : read_is_structural((ts_op)i) ? "" : ts__ops[i].name;
+}
+
+static ts_status read_no_operation(read_ctx *r, ts__piece word)
+{
+    char name[64] = "";
+    memcpy(name, word.at, TS_MIN(word.n, sizeof name - 1));
+    const char *near = ts__nearest(name, read_op_name, NULL);
+    return ts__lex_fail(&r->l, "there is no operation '%s'; %s%s%s", name, near ? "did you mean '" : "",
+                        near ? near : "docs/reference/ir.md lists them", near ? "'?" : "");
+}
+
 static ts_status read_statement(read_ctx *r)
 {
     read_line line = {0};
     ts_fn *fn = r->b.fn;
     if (!ts__lex_peek(&r->l))
-        return ts__lex_fail(&r->l, "the text ends inside a function");
+        return ts__lex_fail(&r->l, "the text ends inside @%s, which begins in line %u: a '}' is missing",
+                            ts_str_get(r->l.m, fn->name), fn->line);
     TS_TRY(read_result_names(r, &line.names));
     ts__piece word = ts__lex_word(&r->l);
     line.op = ts_op_find(word.at, word.n);
     if (line.op == TS_OP_COUNT || read_is_structural(line.op)) {
         r->l.at = word.at;
-        return ts__lex_fail(&r->l, "'%.*s' is no operation", (int)TS_MIN(word.n, 60u), word.at);
+        return read_no_operation(r, word);
     }
     ts_val first = fn->inst.n;
     if (!(ts__ops[line.op].flags & TS_REGION)) {
@@ -702,7 +720,8 @@ static ts_status read_hints(read_ctx *r, ts_fn *fn)
             i++;
         if (i == TS_COUNT(hints))
             return ts__lex_fail(&r->l,
-                                "a hint is num_ctas, occupancy, num_warps, opt_level, checked or overlap");
+                                "there is no hint '%.*s'; hints are num_ctas, occupancy, num_warps, opt_level, checked "
+                                "and overlap", (int)TS_MIN(word.n, 60u), word.at);
         TS_TRY(ts__lex_want(&r->l, "="));
         TS_TRY(ts__lex_u32(&r->l, &value));
         if (value > 255)
@@ -710,6 +729,14 @@ static ts_status read_hints(read_ctx *r, ts_fn *fn)
         *hints[i].at = (uint8_t)value;
     }
     return TS_OK;
+}
+
+/* Lines are counted from the function before on. */
+static uint32_t read_line_here(read_ctx *r)
+{
+    for (; r->counted < r->l.at; r->counted++)
+        r->n_lines += *r->counted == '\n';
+    return 1 + r->n_lines;
 }
 
 static ts_status read_fn(read_ctx *r, ts_level level, bool entry)
@@ -720,6 +747,7 @@ static ts_status read_fn(read_ctx *r, ts_level level, bool entry)
     if (!fn)
         return read_nomem(r);
     fn->entry = entry;
+    fn->line = read_line_here(r);
     ts__builder_init(&r->b, fn);
     ts__lex_forget_names(&r->l);
     TS_TRY(read_params(r));
@@ -766,13 +794,14 @@ static ts_status read_item(read_ctx *r)
         return read_fn(r, level, word.at[0] == 'e');
     r->l.at = word.at;
     return ts__lex_fail(&r->l,
-                        "a module holds functions (entry, func) and globals (global, constant)");
+                        "a module holds functions (entry, func) and globals (global, constant), found '%.*s'",
+                        (int)TS_MIN(word.n, 60u), word.at);
 }
 
 ts_status ts__module_read(ts_arena *arena, const char *text, size_t n, ts_module **out,
                          ts_error *err)
 {
-    read_ctx r = {.l = {.text = text, .at = text, .end = text + n, .err = err}, .arena = arena};
+    read_ctx r = {.l = {.text = text, .at = text, .end = text + n, .err = err}, .arena = arena, .counted = text};
     *out = NULL;
     r.l.m = ts__module_create(arena);
     if (!r.l.m)

@@ -15,6 +15,7 @@
  */
 /* clang-format on */
 #include "ir/verify.h"
+#include <stdio.h>
 
 enum { VERIFY_REDUCTION_MOST = 1 << 16 }; /* instructions of functions called in one reduction */
 
@@ -40,9 +41,37 @@ static void verify_place(const ts__verify *c, ts_text *out)
         ts__text_printf(out, "\n  %s %s:%u:%u", n ? "called from" : "at", ts_str_get(c->m, l->file),
                        l->line, l->col);
     }
+    if (c->fn->line && !(c->v < c->fn->loc.n && c->fn->loc.at[c->v]))
+        ts__text_printf(out, "\n  in @%s, which begins in line %u of the text", ts_str_get(c->m, c->fn->name),
+                        c->fn->line);
+}
+
+static ts_status verify_say(const ts__verify *c, const char *rule)
+{
+    ts_text text;
+    ts__text_init(&text, c->m->arena->alloc);
+    if (c->v) {
+        ts__text_puts(&text, "\n  ");
+        ts__print_inst(c->fn, c->v, &text);
+    }
+    verify_place(c, &text);
+    ts_fail(c->err, TS_VERIFY, "@%s, %%%u: %.2000s%s", ts_str_get(c->m, c->fn->name), c->v,
+            rule, ts__text_get(&text));
+    ts__text_deinit(&text);
+    return TS_VERIFY;
 }
 
 ts_status ts__verify_fail(const ts__verify *c, const char *format, ...)
+{
+    ts_error rule;
+    va_list args;
+    va_start(args, format);
+    ts__vfail(&rule, TS_VERIFY, format, args);
+    va_end(args);
+    return verify_say(c, rule.text);
+}
+
+ts_status ts__verify_fail_type(const ts__verify *c, ts_type found, ts_type wanted, const char *format, ...)
 {
     ts_error rule;
     ts_text text;
@@ -51,15 +80,15 @@ ts_status ts__verify_fail(const ts__verify *c, const char *format, ...)
     ts__vfail(&rule, TS_VERIFY, format, args);
     va_end(args);
     ts__text_init(&text, c->m->arena->alloc);
-    if (c->v) {
-        ts__text_puts(&text, "\n  ");
-        ts__print_inst(c->fn, c->v, &text);
+    ts__text_printf(&text, "%s: found ", rule.text);
+    ts__type_print(c->m, found, &text);
+    if (wanted) {
+        ts__text_puts(&text, ", wanted ");
+        ts__type_print(c->m, wanted, &text);
     }
-    verify_place(c, &text);
-    ts_fail(c->err, TS_VERIFY, "@%s, %%%u: %.2000s%s", ts_str_get(c->m, c->fn->name), c->v,
-            rule.text, ts__text_get(&text));
+    ts_status status = verify_say(c, ts__text_get(&text));
     ts__text_deinit(&text);
-    return TS_VERIFY;
+    return status;
 }
 
 static void verify_look(verify_fn *f, ts_val v)
@@ -176,7 +205,8 @@ static void verify_count_res(verify_fn *f, ts_val owner, ts_val first)
 static ts_status verify_close(verify_fn *f, ts_val opener, ts_val v)
 {
     const ts__verify *c = &f->c;
-    TS__WANT(c, opener, "there is no open region here");
+    TS__WANT(c, opener, "this %s has no opener: no region (if, for, loop, reduce ..) is open here",
+             ts_info(c->inst)->name);
     f->closes[v] = opener;
     const ts_op_info *info = ts_info(ts_at(c->fn, opener));
     TS__WANT(c, verify_is_term(c->fn, v - 1),
@@ -247,7 +277,9 @@ static ts_status verify_structure(verify_fn *f)
     }
     verify_look(f, opener ? opener : fn->inst.n - 1);
     TS__WANT(&f->c, !opener, "the region is never closed");
-    TS__WANT(&f->c, f->c.v && f->c.inst->op == TS_OP_return, "a function ends with return");
+    TS__WANT(&f->c, f->c.v && f->c.inst->op == TS_OP_return, "the function @%s does not end with return; add "
+             "'return'%s "
+             "behind its last instruction", ts_str_get(fn->module, fn->name), fn->n_results ? " and its values" : "");
     return TS_OK;
 }
 
@@ -289,8 +321,8 @@ static ts_status verify_flow(const ts__verify *c, uint32_t n, ts_val first, cons
 {
     TS__WANT(c, c->n == n, "%s gives %u values, %s has %u", ts_info(c->inst)->name, c->n, what, n);
     for (uint32_t i = 0; i < n; i++)
-        TS__WANT(c, ts__verify_opnd(c, i) == ts_type_of(c->fn, first + i),
-                 "value %u has another type than %s", i, what);
+        TS__SAME_TYPE(c, ts__verify_opnd(c, i), ts_type_of(c->fn, first + i), "value %u has another type than %s", i,
+                      what);
     return TS_OK;
 }
 
@@ -315,8 +347,9 @@ static ts_status verify_return(const ts__verify *c, ts_val opener)
                          "the results of that", opener);
     TS__WANT(c, c->n == fn->n_results, "return gives %u values, the function has %u results", c->n, fn->n_results);
     for (uint32_t i = 0; i < c->n; i++)
-        TS__WANT(c, ts__verify_opnd(c, i) == fn->result[i], "value %u has another type than result %u of the function",
-                 i, i);
+        TS__SAME_TYPE(c, ts__verify_opnd(c, i), fn->result[i], "value %u has another type than result %u of the "
+                      "function",
+                      i, i);
     return TS_OK;
 }
 
@@ -334,7 +367,8 @@ static ts_status verify_term(const verify_fn *f)
         return TS_OK; /* compared with the inputs by the reduction's rule */
     }
     TS__WANT(c, outer == TS_OP_none || outer == TS_OP_for || outer == TS_OP_loop,
-             "the flow cannot leave a %s", ts__ops[outer].name);
+             "%s cannot leave the region of %s; end that region with yield", ts_info(c->inst)->name,
+             ts__ops[outer].name);
     if (c->inst->op == TS_OP_return)
         return verify_return(c, opener);
     TS__WANT(c, outer == TS_OP_loop || (outer == TS_OP_for && c->inst->op == TS_OP_continue),
@@ -368,10 +402,10 @@ static ts_status verify_carried(const verify_fn *f, uint32_t first_opnd, uint32_
     const ts__verify *c = &f->c;
     for (uint32_t i = first_opnd; i < c->n; i++) {
         ts_type type = ts__verify_opnd(c, i);
-        TS__WANT(c, verify_can_flow(c->m, type),
-                 "carried value %u is neither tile, pointer nor token", i - first_opnd);
-        TS__WANT(c, ts_type_of(c->fn, c->v + 1 + first_arg + i - first_opnd) == type,
-                 "argument %u has another type than its first value", first_arg + i - first_opnd);
+        TS__WANT_TYPE(c, verify_can_flow(c->m, type), type,
+                      "carried value %u is neither tile, pointer nor token", i - first_opnd);
+        TS__SAME_TYPE(c, ts_type_of(c->fn, c->v + 1 + first_arg + i - first_opnd), type,
+                      "argument %u has another type than its first value", first_arg + i - first_opnd);
     }
     return TS_OK;
 }
@@ -381,7 +415,7 @@ static ts_status verify_for(const verify_fn *f)
     const ts__verify *c = &f->c;
     TS__WANT(c, c->n >= 3, "for needs lower bound, upper bound and step");
     ts_type t = ts__verify_opnd(c, 0);
-    TS__WANT(c, ts__is_scalar_int(t) && t != TS_T_i1, "the bounds of a for are integers");
+    TS__WANT_TYPE(c, ts__is_scalar_int(t) && t != TS_T_i1, t, "the bounds of a for are integers");
     TS__WANT(c,
              t == ts__verify_opnd(c, 1) && t == ts__verify_opnd(c, 2) &&
                  t == ts_type_of(c->fn, c->v + 1),
@@ -393,8 +427,8 @@ static ts_status verify_for(const verify_fn *f)
     TS__WANT(c, f->n_res[c->v] == c->n - 3, "for has %u results for %u carried values",
              f->n_res[c->v], c->n - 3);
     for (uint32_t i = 0; i < f->n_res[c->v]; i++)
-        TS__WANT(c, ts_type_of(c->fn, f->first_res[c->v] + i) == ts__verify_opnd(c, 3 + i),
-                 "result %u has another type than its first value", i);
+        TS__SAME_TYPE(c, ts_type_of(c->fn, f->first_res[c->v] + i), ts__verify_opnd(c, 3 + i),
+                      "result %u has another type than its first value", i);
     return verify_carried(f, 3, 1);
 }
 
@@ -487,7 +521,7 @@ static ts_status verify_opener(verify_fn *f)
     TS__WANT(c, !c->type, "the results of a region are res instructions");
     switch (c->inst->op) {
     case TS_OP_if:
-        TS__WANT(c, ts__verify_opnd(c, 0) == TS_T_i1, "the condition of an if is an i1");
+        TS__SAME_TYPE(c, ts__verify_opnd(c, 0), TS_T_i1, "the condition of an if is an i1");
         return verify_results_flow(f);
     case TS_OP_for:
         return verify_for(f);
@@ -537,9 +571,22 @@ static const struct {
 _Static_assert(TS_OP_COUNT <= 256, "op ids fit the byte of these tables");
 static const uint16_t verify_math_rounds = R_ | R_FULL | R_APPROX;
 
+/* "rn, rz": the words of a set of roundings. */
+static const char *verify_round_names(uint32_t rounds, char names[64])
+{
+    static const char *const words[] = {[TS_RN] = "rn", [TS_RZ] = "rz", [TS_RM] = "rm", [TS_RP] = "rp",
+                                        [TS_APPROX] = "approx", [TS_FULL] = "full", [TS_RZI] = "rzi", [TS_RA] = "ra"};
+    size_t n = 0;
+    for (size_t i = 0; i < TS_COUNT(words); i++)
+        if (rounds >> i & 1)
+            n += (size_t)snprintf(names + n, 64 - n, "%s%s", n ? ", " : "", words[i]);
+    return names;
+}
+
 static ts_status verify_arith_bits(const ts__verify *c)
 {
     uint32_t rounds = verify_math_rounds, bits = TS_A_FTZ, aux = c->inst->aux;
+    char names[64];
     if (ts_info(c->inst)->attr != TS_ATTR_ARITH)
         return TS_OK;
     for (size_t i = 0; i < TS_COUNT(verify_arith); i++)
@@ -547,8 +594,8 @@ static ts_status verify_arith_bits(const ts__verify *c)
             rounds = verify_arith[i].rounds;
             bits = verify_arith[i].bits;
         }
-    TS__WANT(c, rounds >> TS_A_ROUND(aux) & 1, "%s does not know this rounding",
-             ts_info(c->inst)->name);
+    TS__WANT(c, rounds >> TS_A_ROUND(aux) & 1, "%s does not take this rounding; it takes %s", ts_info(c->inst)->name,
+             verify_round_names(rounds, names));
     TS__WANT(c, !(aux & ~(bits | TS_A_ROUND_MASK)), "%s does not know attribute bits 0x%x",
              ts_info(c->inst)->name, aux & ~(bits | TS_A_ROUND_MASK));
     TS__WANT(c, TS_A_GET_PRED(aux) <= TS_GE, "predicate %u does not exist", TS_A_GET_PRED(aux));
@@ -591,18 +638,20 @@ static ts_status verify_cast(const ts__verify *c)
 {
     ts_type from = ts__verify_opnd(c, 0);
     TS__WANT(c, ts__same_shape(c->m, from, c->type), "a conversion keeps the shape");
-    TS__WANT(c,
-             verify_cast_fits(c->m, (ts_op)c->inst->op, ts_type_elem(c->m, from),
-                              ts_type_elem(c->m, c->type)),
-             "%s does not convert these element types", ts_info(c->inst)->name);
+    ts_type elem = ts_type_elem(c->m, from), to = ts_type_elem(c->m, c->type);
+    if (!verify_cast_fits(c->m, (ts_op)c->inst->op, elem, to))
+        return ts__verify_fail_type(c, elem, to, "%s does not convert these element types (docs/reference/ir.md says "
+                                    "which)",
+                                    ts_info(c->inst)->name);
     return TS_OK;
 }
 
 static ts_status verify_same(const ts__verify *c, uint32_t first)
 {
     for (uint32_t i = first; i < c->n; i++)
-        TS__WANT(c, ts__verify_opnd(c, i) == ts__verify_opnd(c, first),
-                 "operand %u has another type than operand %u", i, first);
+        TS__SAME_TYPE(c, ts__verify_opnd(c, i), ts__verify_opnd(c, first), "operand %u has another type than operand "
+                      "%u",
+                      i, first);
     return TS_OK;
 }
 
@@ -613,25 +662,23 @@ static ts_status verify_elementwise(const ts__verify *c)
     bool cmp = rule == TS_RULE_CMPF || rule == TS_RULE_CMPI;
     bool floats =
         rule == TS_RULE_UNF || rule == TS_RULE_BINF || rule == TS_RULE_TERF || rule == TS_RULE_CMPF;
-    TS__WANT(c, ts__is_tile_like(c->m, x), "operand 0 is neither tile nor scalar");
+    TS__WANT_TYPE(c, ts__is_tile_like(c->m, x), x, "operand 0 is neither tile nor scalar");
     if (rule == TS_RULE_CASTA || rule == TS_RULE_CASTI)
         return verify_cast(c);
     TS_TRY(verify_same(c, rule == TS_RULE_SELECT));
     if (rule == TS_RULE_SELECT) {
-        TS__WANT(c, elem == TS_T_i1 && ts__same_shape(c->m, x, c->type),
-                 "select takes an i1 of the result's shape");
-        TS__WANT(c, ts__verify_opnd(c, 1) == c->type,
-                 "the result has another type than the choices");
+        TS__WANT_TYPE(c, elem == TS_T_i1 && ts__same_shape(c->m, x, c->type), x,
+                      "select takes an i1 of the result's shape");
+        TS__SAME_TYPE(c, c->type, ts__verify_opnd(c, 1), "the result has another type than the choices");
         return TS_OK;
     }
-    TS__WANT(c, floats ? ts__is_arith_float(elem) : elem >= TS_T_i1 && elem <= TS_T_i64,
-             "%s works on %s", ts_info(c->inst)->name,
-             floats ? "f16, bf16, f32 and f64" : "i1 to i64");
+    TS__WANT_TYPE(c, floats ? ts__is_arith_float(elem) : elem >= TS_T_i1 && elem <= TS_T_i64, x, "%s works on %s",
+                  ts_info(c->inst)->name, floats ? "f16, bf16, f32 and f64" : "i1 to i64");
     if (cmp)
-        TS__WANT(c, ts__same_shape(c->m, x, c->type) && ts_type_elem(c->m, c->type) == TS_T_i1,
-                 "a comparison gives i1 of the operands' shape");
+        TS__WANT_TYPE(c, ts__same_shape(c->m, x, c->type) && ts_type_elem(c->m, c->type) == TS_T_i1, c->type,
+                      "a comparison gives i1 of the operands' shape");
     else
-        TS__WANT(c, c->type == x, "the result has another type than the operands");
+        TS__SAME_TYPE(c, c->type, x, "the result has another type than the operands");
     return TS_OK;
 }
 
@@ -646,7 +693,10 @@ static ts_status verify_counts(const ts__verify *c)
 {
     const ts_op_info *info = ts_info(c->inst);
     uint32_t extra = c->inst->flags & ~(uint32_t)verify_rule_of(c->inst->op)->roles;
-    TS__WANT(c, !extra, "%s takes no such optional operand (flags 0x%x)", info->name, extra);
+    for (int i = 0; i < TS__N_ROLES; i++)
+        TS__WANT(c, !(extra & ts__roles[i].flag), "%s does not take the optional operand '%s'; leave it out",
+                 info->name,
+                 ts__roles[i].name);
     TS__WANT(c, info->n_opnd == TS_N || c->n == (uint32_t)info->n_opnd,
              "%s takes %d operands, not %u", info->name, info->n_opnd, c->n);
     TS__WANT(c, (info->n_result == 1) == (c->type != TS_T_none), "%s %s", info->name,
@@ -668,7 +718,7 @@ static ts_status verify_complex(const ts__verify *c)
              "%s does not take complex numbers%s: it works on their parts (real, imag, make_complex)",
              ts_info(c->inst)->name, c->fn->level == TS_LEVEL_T ? "" : " outside of the tile level");
     TS__WANT(c, !found || c->inst->op != TS_OP_param || !c->fn->entry,
-             "a complex number is no parameter of an entry; pass its two parts");
+             "a kernel does not take complex numbers as parameters; pass the two parts of %%%u", c->v);
     return TS_OK;
 }
 
@@ -738,7 +788,7 @@ static ts_status verify_results(verify_fn *f, const ts_fn *fn)
     for (uint32_t i = 0; i < fn->n_results; i++) {
         TS_TRY(verify_seen_type(f, fn->result[i]));
         TS__WANT(&f->c, fn->result[i] && ts_type_kind(fn->module, fn->result[i]) != TS_KIND_FUNC,
-                 "result %u of the function is no value", i);
+                 "result %u of the function has a type without values; use tiles, numbers, pointers or tokens", i);
     }
     return TS_OK;
 }

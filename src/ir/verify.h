@@ -25,10 +25,27 @@ typedef struct ts__verify {
 
 /* Sets the message "@fn %v: text", the instruction and its place, and gives TS_VERIFY. */
 TS_CHECKED ts_status ts__verify_fail(const ts__verify *c, const char *format, ...) TS_PRINTF(2, 3);
+/* The same, and says the types that disagree behind it: "text: found i32, wanted f32". wanted TS_T_none: only what was
+ * found. */
+TS_CHECKED ts_status ts__verify_fail_type(const ts__verify *c, ts_type found, ts_type wanted, const char *format, ...)
+    TS_PRINTF(4, 5);
 #define TS__WANT(c, condition, ...)                                                                \
     do {                                                                                           \
         if (!(condition))                                                                          \
             return ts__verify_fail((c), __VA_ARGS__);                                              \
+    } while (0)
+
+/* One type must be another; a condition on one type. */
+#define TS__SAME_TYPE(c, found, wanted, ...)                                                                           \
+    do {                                                                                                               \
+        ts_type found_ = (found), wanted_ = (wanted);                                                                  \
+        if (found_ != wanted_)                                                                                         \
+            return ts__verify_fail_type((c), found_, wanted_, __VA_ARGS__);                                            \
+    } while (0)
+#define TS__WANT_TYPE(c, condition, found, ...)                                                                        \
+    do {                                                                                                               \
+        if (!(condition))                                                                                              \
+            return ts__verify_fail_type((c), (found), TS_T_none, __VA_ARGS__);                                         \
     } while (0)
 
 typedef ts_status ts__verify_fn(const ts__verify *c);

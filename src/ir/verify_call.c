@@ -27,12 +27,12 @@ ts_status ts__verify_call(const ts__verify *c)
     TS__WANT(c, c->n == callee->n_params, "@%s takes %u arguments, not %u", call_name(c->m, callee),
              callee->n_params, c->n);
     for (uint32_t i = 0; i < c->n; i++)
-        TS__WANT(c, i + 1 < callee->inst.n && ts__verify_opnd(c, i) == ts_type_of(callee, i + 1),
-                 "argument %u has another type than parameter %u of @%s", i, i, call_name(c->m, callee));
+        TS__SAME_TYPE(c, ts__verify_opnd(c, i), i + 1 < callee->inst.n ? ts_type_of(callee, i + 1) : TS_T_none,
+                      "argument %u has another type than parameter %u of @%s", i, i, call_name(c->m, callee));
     TS__WANT(c, n == callee->n_results, "@%s gives %u results, not %u", call_name(c->m, callee), callee->n_results, n);
     for (uint32_t i = 0; i < n; i++)
-        TS__WANT(c, ts_type_of(c->fn, first + i) == callee->result[i],
-                 "result %u has another type than result %u of @%s", i, i, call_name(c->m, callee));
+        TS__SAME_TYPE(c, ts_type_of(c->fn, first + i), callee->result[i],
+                      "result %u has another type than result %u of @%s", i, i, call_name(c->m, callee));
     return TS_OK;
 }
 

@@ -56,8 +56,8 @@ static const char *vs_class_name(char class)
 
 static ts_status vs_opnd(const ts__verify *c, uint32_t i, char class)
 {
-    TS__WANT(c, vs_is(c->m, ts__verify_opnd(c, i), class), "operand %u is not %s", i,
-             vs_class_name(class));
+    TS__WANT_TYPE(c, vs_is(c->m, ts__verify_opnd(c, i), class), ts__verify_opnd(c, i), "operand %u is not %s", i,
+                  vs_class_name(class));
     return TS_OK;
 }
 
@@ -85,9 +85,9 @@ static ts_status vs_signature(const ts__verify *c)
     for (; *sig && *sig != ':'; sig++)
         TS_TRY(vs_opnd(c, i++, *sig));
     if (*sig == ':' && sig[1] == '=')
-        TS__WANT(c, c->type == ts__verify_opnd(c, 0), "the result has another type than operand 0");
+        TS__SAME_TYPE(c, c->type, ts__verify_opnd(c, 0), "the result has another type than operand 0");
     else if (*sig == ':')
-        TS__WANT(c, vs_is(c->m, c->type, sig[1]), "the result is not %s", vs_class_name(sig[1]));
+        TS__WANT_TYPE(c, vs_is(c->m, c->type, sig[1]), c->type, "the result is not %s", vs_class_name(sig[1]));
     return TS_OK;
 }
 
@@ -96,7 +96,8 @@ static ts_status vs_signature(const ts__verify *c)
 static ts_status vs_pred(const ts__verify *c)
 {
     uint32_t mask = ts__opnd_mask(c->inst);
-    TS__WANT(c, mask == TS_NO || ts__verify_opnd(c, mask) == TS_T_i1, "the predicate is no i1");
+    if (mask != TS_NO)
+        TS__SAME_TYPE(c, ts__verify_opnd(c, mask), TS_T_i1, "the predicate must be one i1");
     return TS_OK;
 }
 
@@ -123,8 +124,7 @@ static ts_status vs_sreg(const ts__verify *c)
 {
     TS_TRY(vs_kind(c, TS_SREG_LANEMASK_LT + 1));
     bool wide = TS_S_KIND(c->inst->aux) == TS_SREG_CLOCK64;
-    TS__WANT(c, c->type == (wide ? TS_T_i64 : TS_T_i32), "this register is an %s",
-             wide ? "i64" : "i32");
+    TS__SAME_TYPE(c, c->type, wide ? TS_T_i64 : TS_T_i32, "the result has another type than this register");
     return TS_OK;
 }
 
@@ -140,7 +140,7 @@ static ts_status vs_ld(const ts__verify *c)
     TS__WANT(c, ts_type_is_scalar(type) && n * ts_type_bits(c->m, type) <= 256,
              "ld gives numbers, at most 32 bytes");
     for (uint32_t i = 1; i < n; i++)
-        TS__WANT(c, vs_res(c, i) == type, "results of ld have one type");
+        TS__SAME_TYPE(c, vs_res(c, i), type, "results of ld have one type");
     TS__WANT(c, pad == TS_NO || (ts__opnd_mask(c->inst) != TS_NO && ts__verify_opnd(c, pad) == type),
              "padding needs a predicate and has the results' type");
     return vs_pred(c);
@@ -157,7 +157,7 @@ static ts_status vs_st(const ts__verify *c)
     TS__WANT(c, ts_type_is_scalar(type) && n * ts_type_bits(c->m, type) <= 256,
              "st takes numbers, at most 32 bytes");
     for (uint32_t i = 2; i < c->n; i++)
-        TS__WANT(c, ts__verify_opnd(c, i) == type, "values of st have one type");
+        TS__SAME_TYPE(c, ts__verify_opnd(c, i), type, "values of st have one type");
     return vs_pred(c);
 }
 
@@ -167,7 +167,8 @@ static ts_status vs_atom(const ts__verify *c)
     bool cas = TS_M_GET_MODE(c->inst->aux) == TS_RMW_CAS;
     TS__WANT(c, c->n == 2u + cas, "%s takes %d operands, not %u", ts_info(c->inst)->name, 2 + cas,
              c->n);
-    TS__WANT(c, !cas || c->inst->op == TS_OP_atom, "red has no cas");
+    TS__WANT(c, !cas || c->inst->op == TS_OP_atom, "red does not compare and swap: it gives no result to compare "
+             "with; use atom cas");
     TS_TRY(vs_opnd(c, 0, 'p'));
     ts_type value = ts__verify_opnd(c, 1);
     TS__WANT(c, ts_type_is_scalar(value) && (!cas || ts__verify_opnd(c, 2) == value),
@@ -242,8 +243,7 @@ static ts_status vs_vote(const ts__verify *c)
     TS_TRY(vs_kind(c, TS_VOTE_BALLOT + 1));
     TS_TRY(vs_opnd(c, 0, '1'));
     bool ballot = TS_S_KIND(c->inst->aux) == TS_VOTE_BALLOT;
-    TS__WANT(c, c->type == (ballot ? TS_T_i32 : TS_T_i1), "this vote gives an %s",
-             ballot ? "i32" : "i1");
+    TS__SAME_TYPE(c, c->type, ballot ? TS_T_i32 : TS_T_i1, "this vote gives another type");
     return TS_OK;
 }
 
@@ -258,10 +258,13 @@ static ts_status vs_redux(const ts__verify *c)
 static ts_status vs_bar(const ts__verify *c)
 {
     uint32_t threads = TS_S_NUMBER(c->inst->aux);
-    TS_TRY(vs_kind(c, 16));
+    TS__WANT(c, TS_S_KIND(c->inst->aux) < 16, "%s id=%u: a block has 16 barriers, 0 to 15", ts_info(c->inst)->name,
+             TS_S_KIND(c->inst->aux));
     TS__WANT(c, c->n <= 1 && (!c->n || ts__verify_opnd(c, 0) == TS_T_i32), "%s takes one i32, the barrier, or nothing",
              ts_info(c->inst)->name);
-    TS__WANT(c, !c->n || !TS_S_KIND(c->inst->aux), "the barrier is given twice");
+    TS__WANT(c, !c->n || !TS_S_KIND(c->inst->aux), "%s: the barrier is given twice, as id=%u and as an operand; "
+             "leave one out",
+             ts_info(c->inst)->name, TS_S_KIND(c->inst->aux));
     TS__WANT(c, threads % 32 == 0 && threads <= TS_BLOCK_THREADS,
              "%s of %u threads: the number must be a multiple of 32, at most %d", ts_info(c->inst)->name, threads,
              TS_BLOCK_THREADS);
@@ -317,7 +320,8 @@ static ts_status vs_tma(const ts__verify *c)
     for (uint32_t i = 0; i < c->n; i++)
         TS_TRY(vs_opnd(c, i, i < first ? 's' : 'i'));
     TS__WANT(c, c->inst->op != TS_OP_tma_reduce || TS_S_EXTRA(c->inst->aux) <= TS_RMW_UMIN,
-             "this tma_reduce does not exist");
+             "tma_reduce: %u is not a reduction; give one of add, and, or, xor, min, max, umin and umax",
+             TS_S_EXTRA(c->inst->aux));
     return vs_pred(c);
 }
 
@@ -329,8 +333,8 @@ static ts_status vs_matrix(const ts__verify *c)
     TS__WANT(c, vs_is_vector(n, 4) && n == (load ? c->n_res[c->v] : c->n - 1),
              "%s n=%u moves 1, 2 or 4 registers", ts_info(c->inst)->name, n);
     for (uint32_t i = 0; i < n; i++)
-        TS__WANT(c, (load ? vs_res(c, i) : ts__verify_opnd(c, i + 1)) == TS_T_i32,
-                 "register %u is no i32", i);
+        TS__SAME_TYPE(c, load ? vs_res(c, i) : ts__verify_opnd(c, i + 1), TS_T_i32,
+                      "register %u has another type than those of %s", i, ts_info(c->inst)->name);
     return TS_OK;
 }
 
@@ -358,42 +362,43 @@ static bool vs_is_register(ts_type elem, ts_type found)
 static ts_status vs_registers(const ts__verify *c, uint32_t first, uint32_t n, ts_type elem)
 {
     for (uint32_t i = first; i < first + n; i++)
-        TS__WANT(c, vs_is_register(elem, ts__verify_opnd(c, i)), "operand %u is no register of %s",
-                 i, ts_scalar_name(elem));
+        TS__WANT_TYPE(c, vs_is_register(elem, ts__verify_opnd(c, i)), ts__verify_opnd(c, i),
+                      "operand %u is not a register of %s", i, ts_scalar_name(elem));
     return TS_OK;
 }
 
 static ts_status vs_mma_sync(const ts__verify *c)
 {
     TS__WANT(c, TS_MMA_ROW(c->inst->aux) < TS_MMA_COUNT && vs_mmas[TS_MMA_ROW(c->inst->aux)].n,
-             "mma_sync has no such shape");
+             "mma_sync does not have this shape; those with n are its shapes (tessera/mma.def), as m16n8k16_f16");
     const vs_mma_row *r = &vs_mmas[TS_MMA_ROW(c->inst->aux)];
     TS__WANT(c, c->n == (uint32_t)r->ra + r->rb + r->rc && c->n_res[c->v] == r->rc,
-             "this mma takes %d + %d + %d registers and gives %d", r->ra, r->rb, r->rc, r->rc);
+             "this mma takes %d + %d + %d registers (a, b, c) and gives %d; found %u and %u", r->ra, r->rb, r->rc,
+             r->rc,
+             c->n, c->n_res[c->v]);
     TS_TRY(vs_registers(c, 0, r->ra, r->a));
     TS_TRY(vs_registers(c, r->ra, r->rb, r->b));
     TS_TRY(vs_registers(c, (uint32_t)r->ra + r->rb, r->rc, r->c));
     for (uint32_t i = 0; i < r->rc; i++)
-        TS__WANT(c, vs_res(c, i) == ts__verify_opnd(c, (uint32_t)r->ra + r->rb + i),
-                 "result %u has another type than its accumulator", i);
+        TS__SAME_TYPE(c, vs_res(c, i), ts__verify_opnd(c, (uint32_t)r->ra + r->rb + i),
+                      "result %u has another type than its accumulator", i);
     return TS_OK;
 }
 
 static ts_status vs_wgmma(const ts__verify *c)
 {
     TS__WANT(c, TS_MMA_ROW(c->inst->aux) < TS_MMA_COUNT && !vs_mmas[TS_MMA_ROW(c->inst->aux)].n,
-             "wgmma has no such shape");
+             "wgmma does not have this shape; those without n are its shapes (tessera/mma.def), as m64k16_f16");
     const vs_mma_row *r = &vs_mmas[TS_MMA_ROW(c->inst->aux)];
     uint32_t n = TS_MMA_N(c->inst->aux), regs = r->c == TS_T_f16 ? n / 4 : n / 2;
     uint32_t a = TS_MMA_FLAGS(c->inst->aux) & TS_MMA_A_REGS ? r->ra : 1;
     TS__WANT(c, n >= 8 && n <= 256 && n % 8 == 0, "n=%u is not a multiple of 8 up to 256", n);
     TS__WANT(c, c->n == regs + a + 2 && c->n_res[c->v] == regs,
-             "this wgmma takes %u accumulators, %u for a, b and scale-d, and gives %u", regs, a,
-             regs);
+             "this wgmma takes %u accumulators, %u for a, b and scale-d, and gives %u; found %u and %u", regs, a, regs,
+             c->n, c->n_res[c->v]);
     TS_TRY(vs_registers(c, 0, regs, r->c));
     for (uint32_t i = 0; i < regs; i++)
-        TS__WANT(c, vs_res(c, i) == ts__verify_opnd(c, i),
-                 "result %u has another type than its accumulator", i);
+        TS__SAME_TYPE(c, vs_res(c, i), ts__verify_opnd(c, i), "result %u has another type than its accumulator", i);
     if (TS_MMA_FLAGS(c->inst->aux) & TS_MMA_A_REGS)
         TS_TRY(vs_registers(c, regs, a, r->a));
     else

@@ -38,16 +38,17 @@ static bool vt_is_tile(const ts__verify *c, ts_type t, ts_type elem, uint32_t ra
 static ts_status vt_token(const ts__verify *c)
 {
     uint32_t at = ts__opnd_token(c->inst);
-    TS__WANT(c, at == TS_NO || ts__verify_opnd(c, at) == TS_T_token,
-             "the token operand is no token");
+    if (at != TS_NO)
+        TS__SAME_TYPE(c, ts__verify_opnd(c, at), TS_T_token, "the operand behind token= must be a token");
     return TS_OK;
 }
 
 static ts_status vt_index(const ts__verify *c, uint32_t from, uint32_t n)
 {
-    TS__WANT(c, c->n == from + n, "%u operands found, %u wanted", c->n, from + n);
+    TS__WANT(c, c->n == from + n, "%s takes %u operands here, not %u", ts_info(c->inst)->name, from + n, c->n);
     for (uint32_t i = from; i < c->n; i++)
-        TS__WANT(c, ts__is_scalar_int(ts__verify_opnd(c, i)), "operand %u is no integer scalar", i);
+        TS__WANT_TYPE(c, ts__is_scalar_int(ts__verify_opnd(c, i)), ts__verify_opnd(c, i),
+                      "operand %u must be one integer", i);
     return TS_OK;
 }
 
@@ -56,7 +57,8 @@ static ts_status vt_index(const ts__verify *c, uint32_t from, uint32_t n)
 static ts_status vt_param(const ts__verify *c)
 {
     bool scalar = ts_type_is_scalar(c->type) || ts_type_kind(c->m, c->type) == TS_KIND_PTR;
-    TS__WANT(c, scalar || !c->fn->entry, "parameters of an entry are numbers and pointers");
+    TS__WANT(c, scalar || !c->fn->entry, "a kernel takes numbers and pointers; pass an array as pointer, extents and "
+             "strides");
     return TS_OK;
 }
 
@@ -275,7 +277,8 @@ static ts_status vt_reduction(const ts__verify *c)
 {
     const uint32_t *w = ts_pool(c->fn, c->inst);
     TS__WANT(c, c->n >= 1 && w[2] == c->n, "%u inputs need as many identities, not %u", c->n, w[2]);
-    TS__WANT(c, w[1] <= 1 && (!w[1] || c->inst->op == TS_OP_scan), "only a scan can be reverse");
+    TS__WANT(c, w[1] <= 1 && (!w[1] || c->inst->op == TS_OP_scan), "%s cannot be reverse: only a scan can",
+             ts_info(c->inst)->name);
     for (uint32_t i = 0; i < c->n; i++) {
         ts_type in = ts__verify_opnd(c, i), elem = vt_elem(c, in);
         TS__WANT(c, w[0] < vt_rank(c, in), "axis %u is out of range for rank %u", w[0],
@@ -406,7 +409,7 @@ static ts_status vt_make_tensor_view(const ts__verify *c)
     const ts_type_info *t = ts_type_get(c->m, c->type);
     ts_type base = ts__verify_opnd(c, 0);
     TS__WANT(c, ts__is_ptr_to(c->m, base, TS_GLOBAL) && ts_type_get(c->m, base)->elem == t->elem,
-             "the base is no global pointer to the view's elements");
+             "operand 0, the base, must be a global pointer to %s, the view's elements", ts_scalar_name(t->elem));
     uint32_t dynamic = 0;
     for (uint32_t i = 0; i < t->rank; i++)
         dynamic += (uint32_t)(t->dims[i] == TS_DYNAMIC) + (uint32_t)(t->strides[i] == TS_DYNAMIC);
@@ -420,10 +423,10 @@ static ts_status vt_make_view(const ts__verify *c)
     uint32_t which = c->inst->op == TS_OP_make_partition_view ? 0
                      : c->inst->op == TS_OP_make_strided_view ? 1
                                                               : 2;
-    TS__WANT(c, (uint8_t)ts_type_kind(c->m, c->type) == kinds[which],
-             "%s makes another kind of view", ts_info(c->inst)->name);
-    TS__WANT(c, ts_type_get(c->m, c->type)->elem == ts__verify_opnd(c, 0),
-             "the view's type names another tensor view than the operand's");
+    TS__WANT_TYPE(c, (uint8_t)ts_type_kind(c->m, c->type) == kinds[which], c->type, "%s makes another kind of view",
+                  ts_info(c->inst)->name);
+    TS__SAME_TYPE(c, ts_type_get(c->m, c->type)->elem, ts__verify_opnd(c, 0),
+                  "the view's type names another tensor view than the operand's");
     return TS_OK;
 }
 
@@ -431,8 +434,9 @@ static ts_status vt_shape(const ts__verify *c)
 {
     ts_type view = ts__verify_opnd(c, 0);
     bool tensor = c->inst->op == TS_OP_get_tensor_shape;
-    TS__WANT(c, tensor ? ts_type_kind(c->m, view) == TS_KIND_TENSOR_VIEW : vt_is_view(c->m, view),
-             "%s asks a %s view", ts_info(c->inst)->name, tensor ? "tensor" : "tile");
+    TS__WANT_TYPE(c, tensor ? ts_type_kind(c->m, view) == TS_KIND_TENSOR_VIEW : vt_is_view(c->m, view), view,
+                  "%s takes a %s", ts_info(c->inst)->name,
+                  tensor ? "tensor view" : "partition, strided or gather_scatter view");
     TS__WANT(c, c->inst->aux < ts_type_get(c->m, view)->rank, "axis %u is out of range for rank %u",
              c->inst->aux, ts_type_get(c->m, view)->rank);
     TS__WANT(c, c->type == TS_T_i32 || c->type == TS_T_i64, "an extent is i32 or i64");
@@ -456,7 +460,8 @@ ts_status ts__verify_order(const ts__verify *c, uint32_t allowed)
              (int)order);
     bool scoped = TS_M_GET_SCOPE(c->inst->aux) != TS_SCOPE_NONE;
     TS__WANT(c, scoped == (order != TS_WEAK), "%s",
-             scoped ? "a weak access has no scope" : "an ordered access needs a scope");
+             scoped ? "a weak access has no scope; leave it out, or give an order such as relaxed"
+                    : "an ordered access needs a scope: block, device or sys");
     TS__WANT(c, TS_M_GET_LATENCY(c->inst->aux) <= 10, "latency %u is more than 10",
              TS_M_GET_LATENCY(c->inst->aux));
     TS__WANT(c, TS_M_GET_TMA(c->inst->aux) <= TS_TMA_FORBIDDEN, "tma hint %u does not exist",
@@ -489,20 +494,20 @@ static ts_status vt_no_mode(const ts__verify *c)
 static ts_status vt_view_access(const ts__verify *c, ts_type tile, uint32_t first)
 {
     ts_type view = ts__verify_opnd(c, 0);
-    TS__WANT(c, vt_is_view(c->m, view),
-             "operand 0 is no partition, strided or gather_scatter view");
+    TS__WANT_TYPE(c, vt_is_view(c->m, view), view, "operand 0 must be a partition, strided or gather_scatter view");
     const ts_type_info *t = ts_type_get(c->m, view);
-    TS__WANT(c, vt_is_tile(c, tile, ts_type_get(c->m, t->elem)->elem, t->rank, t->dims),
-             "the tile's type is not the view's");
+    TS__WANT_TYPE(c, vt_is_tile(c, tile, ts_type_get(c->m, t->elem)->elem, t->rank, t->dims), tile,
+                  "the tile's type is not the view's");
     TS__WANT(c, c->n == first + t->rank, "the view wants %u indices, found %u", t->rank,
              c->n - first);
     for (uint32_t i = 0; i < t->rank; i++) {
         ts_type index = ts__verify_opnd(c, first + i);
         bool sparse = t->kind == TS_KIND_GATHER_SCATTER_VIEW && i == t->sparse_dim;
-        TS__WANT(c,
-                 ts__is_scalar_int(vt_elem(c, index)) && vt_rank(c, index) == sparse &&
-                     (!sparse || ts_type_dims(c->m, index)[0] == t->dims[i]),
-                 "index %u is no integer %s", i, sparse ? "tile of the view's extent" : "scalar");
+        TS__WANT_TYPE(c,
+                      ts__is_scalar_int(vt_elem(c, index)) && vt_rank(c, index) == sparse &&
+                          (!sparse || ts_type_dims(c->m, index)[0] == t->dims[i]),
+                      index, "index %u must be %s", i, sparse ? "a tile of integers of the view's extent" : "one "
+                      "integer");
     }
     TS__WANT(c, TS_M_GET_INBOUNDS(c->inst->aux) >> t->rank == 0,
              "inbounds names axes beyond rank %u", t->rank);
@@ -546,19 +551,18 @@ static ts_status vt_ptr_access(const ts__verify *c, uint32_t n_values)
     TS__WANT(c, c->n == 1 + n_values, "%s takes %u operands, not %u", ts_info(c->inst)->name,
              1 + n_values, c->n);
     ts_type p = ts__verify_opnd(c, 0), elem = vt_elem(c, p);
-    TS__WANT(c, ts_type_is_ptr(c->m, p), "operand 0 is no pointer");
+    TS__WANT_TYPE(c, ts_type_is_ptr(c->m, p), p, "operand 0 must be a pointer or a tile of pointers");
     ts_type pointee = ts_type_get(c->m, elem)->elem;
     for (uint32_t i = 1; i < c->n; i++)
-        TS__WANT(c,
-                 ts__same_shape(c->m, p, ts__verify_opnd(c, i)) &&
-                     vt_elem(c, ts__verify_opnd(c, i)) == pointee,
-                 "operand %u is not of the pointers' shape and pointee", i);
+        TS__WANT_TYPE(c,
+                      ts__same_shape(c->m, p, ts__verify_opnd(c, i)) && vt_elem(c, ts__verify_opnd(c, i)) == pointee,
+                      ts__verify_opnd(c, i), "operand %u is not of the pointers' shape and pointee", i);
     uint32_t mask = ts__opnd_mask(c->inst);
     if (mask != TS_NO)
-        TS__WANT(c,
-                 ts__same_shape(c->m, p, ts__verify_opnd(c, mask)) &&
-                     vt_elem(c, ts__verify_opnd(c, mask)) == TS_T_i1,
-                 "the mask is no i1 of the pointers' shape");
+        TS__WANT_TYPE(c,
+                      ts__same_shape(c->m, p, ts__verify_opnd(c, mask)) &&
+                          vt_elem(c, ts__verify_opnd(c, mask)) == TS_T_i1,
+                      ts__verify_opnd(c, mask), "the mask must be i1 of the pointers' shape");
     TS__WANT(c, TS_M_GET_INBOUNDS(c->inst->aux) == 0, "inbounds belongs to views");
     return vt_token(c);
 }
@@ -566,10 +570,9 @@ static ts_status vt_ptr_access(const ts__verify *c, uint32_t n_values)
 static ts_status vt_gives_pointee(const ts__verify *c)
 {
     ts_type p = ts__verify_opnd(c, 0);
-    TS__WANT(c,
-             ts__same_shape(c->m, p, c->type) &&
-                 vt_elem(c, c->type) == ts_type_get(c->m, vt_elem(c, p))->elem,
-             "the result is not of the pointers' shape and pointee");
+    TS__WANT_TYPE(c,
+                  ts__same_shape(c->m, p, c->type) && vt_elem(c, c->type) == ts_type_get(c->m, vt_elem(c, p))->elem,
+                  c->type, "the result is not of the pointers' shape and pointee");
     return TS_OK;
 }
 
@@ -630,7 +633,7 @@ static ts_status vt_tokens(const ts__verify *c)
 {
     TS__WANT(c, c->type == TS_T_token, "%s gives a token", ts_info(c->inst)->name);
     for (uint32_t i = 0; i < c->inst->n_opnd; i++)
-        TS__WANT(c, ts__verify_opnd(c, i) == TS_T_token, "operand %u is no token", i);
+        TS__SAME_TYPE(c, ts__verify_opnd(c, i), TS_T_token, "operand %u must be a token", i);
     TS__WANT(c, c->inst->op != TS_OP_join_tokens || c->n, "join_tokens joins at least one");
     bool gdc = c->inst->op == TS_OP_gdc_wait_tko || c->inst->op == TS_OP_gdc_launch_dependents_tko;
     TS__WANT(c, !gdc || c->n == 0, "the only operand of %s is a token", ts_info(c->inst)->name);
@@ -736,10 +739,12 @@ static ts_status vt_get_global(const ts__verify *c)
         TS__WANT(c,
                  ts__type_known(c->m, g->type) && ts__is_ptr_to(c->m, c->type, TS_GLOBAL) &&
                      ts_type_get(c->m, c->type)->elem == vt_elem(c, g->type),
-                 "the result is no pointer to the global's elements");
+                 "the result must be a global pointer to %s, the elements of @%s", ts_scalar_name(vt_elem(c, g->type)),
+                 ts_str_get(c->m, g->name));
         return TS_OK;
     }
-    return ts__verify_fail(c, "there is no global of that name");
+    return ts__verify_fail(c, "the module has no global @%s; declare it: global @%s : tile<..> = dense \"..\"",
+                           ts_str_get(c->m, c->inst->aux), ts_str_get(c->m, c->inst->aux));
 }
 
 const ts__verify_rule ts__verify_tile[TS_OP_COUNT] = {

@@ -73,7 +73,7 @@ static const char *attr_help(fr *f, const char *name, const char *near)
 static ts_status attr_unknown(fr *f, uint32_t node, const fr_value *v, const char *name)
 {
     attr_names names = {f, v};
-    const char *near = fr_nearest(name, attr_name, &names), *op = fr_op_called(name);
+    const char *near = ts__nearest(name, attr_name, &names), *op = fr_op_called(name);
     if (!near && v->kind == FR_MODULE)
         near = fr_op_nearest(name);
     if (!near && v->kind == FR_TILE && op)

@@ -157,7 +157,7 @@ static ts_status call_unknown_keyword(fr *f, const fr_call *c, const fr_argument
     call_names names = {{NULL}};
     for (uint32_t i = 0; i < n; i++)
         names.name[i] = fr_arg_name(f, c, i);
-    const char *near = fr_nearest(arg->name, call_param_name, &names);
+    const char *near = ts__nearest(arg->name, call_param_name, &names);
     return fr_error(f, arg->node, TS_TILETYPE, "%s() has no argument named '%s'%s", fr_op_name(c),
                     arg->name, near ? fr_did_you_mean(f, near) : call_takes(f, c, n_self));
 }

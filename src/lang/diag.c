@@ -271,43 +271,7 @@ const char *fr_say(fr *f, const fr_value *v)
     }
 }
 
-/* ---- nearest name -------------------------------------------------------------------- */
-
-/* Edit distance, cut off at 3. */
-static uint32_t diag_distance(const char *a, const char *b)
-{
-    size_t n = strlen(a), m = strlen(b);
-    uint32_t row[40];
-    if (n > 38 || m > 38 || (n > m ? n - m : m - n) > 2)
-        return 3;
-    for (uint32_t j = 0; j <= m; j++)
-        row[j] = j;
-    for (uint32_t i = 1; i <= n; i++) {
-        uint32_t diagonal = row[0];
-        row[0] = i;
-        for (uint32_t j = 1; j <= m; j++) {
-            uint32_t best = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = TS_MIN(best, TS_MIN(row[j], row[j - 1]) + 1);
-        }
-    }
-    return row[m];
-}
-
-const char *fr_nearest(const char *name, const char *(*names)(const void *, uint32_t),
-                       const void *user)
-{
-    const char *best = NULL, *other;
-    uint32_t nearest = strlen(name) > 3 ? 3 : 2;
-    for (uint32_t i = 0; (other = names(user, i)) != NULL; i++) {
-        uint32_t d = diag_distance(name, other);
-        if (d && d < nearest) {
-            nearest = d;
-            best = other;
-        }
-    }
-    return best;
-}
+/* ---- names near a name ------------------------------------------------------------------ */
 
 const char *fr_did_you_mean(fr *f, const char *near)
 {
@@ -336,5 +300,5 @@ static const char *diag_op_name(const void *user, uint32_t i)
 
 const char *fr_op_nearest(const char *name)
 {
-    return fr_nearest(name, diag_op_name, NULL);
+    return ts__nearest(name, diag_op_name, NULL);
 }

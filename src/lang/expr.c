@@ -22,11 +22,11 @@ static const char *expr_known_name(const void *user, uint32_t i)
 
 static ts_status expr_undefined(fr *f, uint32_t node, const char *name)
 {
-    const char *near = fr_nearest(name, expr_known_name, f), *op = fr_op_called(name);
+    const char *near = ts__nearest(name, expr_known_name, f), *op = fr_op_called(name);
     if (!near && op)
         near = fr_textf(f, "ct.%s", op);
     return fr_error(f, node, TS_SYNTAX, "name '%s' is not defined%s", name,
-                    fr_did_you_mean(f, near ? near : fr_nearest(name, fr_builtin_name, NULL)));
+                    fr_did_you_mean(f, near ? near : ts__nearest(name, fr_builtin_name, NULL)));
 }
 
 static ts_status expr_slot(fr *f, uint32_t node, const fr_value *v, const char *name, fr_value *out)

@@ -220,13 +220,11 @@ const char *fr_say(fr *f, const fr_value *v);
 const char *fr_say_shape(fr *f, const fr_shape *shape);
 const char *fr_textf(fr *f, const char *format, ...) TS_PRINTF(2, 3);
 const char *fr_string(const fr *f, uint32_t string);
-/* The nearest of `names` to a mistyped one, or NULL. */
-const char *fr_nearest(const char *name, const char *(*names)(const void *, uint32_t), const void *user);
 const char *fr_did_you_mean(fr *f, const char *near); /* a help line; "" for NULL */
 /* The operation (a function of the module) with this name here or in NumPy, or with the nearest; or NULL. */
 const char *fr_op_called(const char *name);
 const char *fr_op_nearest(const char *name);
-const char *fr_builtin_name(const void *unused, uint32_t i); /* for fr_nearest */
+const char *fr_builtin_name(const void *unused, uint32_t i); /* for ts__nearest */
 /* Makes `node` the place of what is emitted from here on; gives the place before. */
 ts_loc fr_at(fr *f, uint32_t node);
 

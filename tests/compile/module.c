@@ -59,11 +59,18 @@ static void other_names_are_refused(void)
 {
     ts_code code;
     CHECK_INT(code_of(all, "square", &code), TS_VALUE);
-    CHECK(strstr(err.text, "@square is a func") && !code.bytes);
-    CHECK_INT(code_of(all, "cube", &code), TS_NOTFOUND);
-    CHECK(strstr(err.text, "'cube'") && !code.bytes);
-    CHECK_INT(code_of(HELPER, NULL, &code), TS_NOTFOUND);
+    CHECK_STR(err.text, "@square is a func, which kernels call; the entries of the module are @double, @fourth");
     CHECK(!code.bytes);
+    CHECK_INT(code_of(all, "cube", &code), TS_NOTFOUND);
+    CHECK_STR(err.text, "the module has no entry named 'cube'; its entries are @double, @fourth");
+    CHECK(!code.bytes);
+    CHECK_INT(code_of(HELPER, NULL, &code), TS_NOTFOUND);
+    CHECK_STR(err.text, "the module has no entry: none of its 1 functions is a kernel; begin one with "
+                        "'entry @name(...)' in place of 'func'");
+    CHECK(!code.bytes);
+    ts_interpret run = {.grid = {1, 1, 1}};
+    CHECK_INT(ts_interpret_text(all, strlen(all), "cube", &run, &err), TS_NOTFOUND);
+    CHECK_STR(err.text, "the module has no entry named 'cube'; its entries are @double, @fourth");
 }
 
 int main(void)

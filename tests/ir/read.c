@@ -75,12 +75,14 @@ static void error_is(const char *source, const char *part)
 static void errors_name_line_and_column(void)
 {
     error_is("entry @k() {\n  %1 = addf %2, %2 : f32\n", "2:13: %2 is not defined before its use");
-    error_is("entry @k() {\n  frob\n}", "2:3: 'frob' is no operation");
-    error_is("entry @k() {\n", "2:1: the text ends inside a function");
+    error_is("entry @k() {\n  frob\n}", "2:3: there is no operation 'frob'; did you mean 'for'?");
+    error_is("entry @k() {\n", "2:1: the text ends inside @k, which begins in line 1: a '}' is missing");
     error_is("entry @k() {\n  %1 = constant 256 : i8\n}", "2:20: the number does not fit i8");
-    error_is("entry @k(%1: tile<4xnone2>) {}", "1:21: 'none2' is no type");
+    error_is("entry @k(%1: tile<4xnone2>) {}", "1:21: there is no type 'none2'; types are numbers as i32 and f32, "
+             "token, tile<4x8xf32>, ptr<f32>, "
+             "tensor_view<..> and its views");
     error_is("func @k(%1: i32, %1: i32) {}", "1:25: %1 is defined twice");
-    error_is("what", "1:1: a module holds functions (entry, func) and globals (global, constant)");
+    error_is("what", "1:1: a module holds functions (entry, func) and globals (global, constant), found 'what'");
 }
 
 int main(void)

@@ -59,7 +59,7 @@ static const rule rules_tile[] = {
     {"  %r = reduce axis=0 (%t) identity(0.0) args(%a, %b) : f32 {\n    yield %b\n  }\n",
      "result 0 is missing or has the wrong type"},
     {"  %r = reduce axis=0 reverse (%i) identity(0) args(%a, %b) : i32 {\n    yield %b\n  }\n",
-     "only a scan can be reverse"},
+     "reduce cannot be reverse: only a scan can"},
     {"  %m = constant true : tile<8x8xi1>\n  %r = cold %m (%t) : tile<8x8xf32> {\n    %s = addi "
      "%i, %i : tile<64xi32>\n    yield %t\n  }\n",
      "another shape than the condition"},
@@ -70,7 +70,7 @@ static const rule rules_tile[] = {
     {"  call @g\n", "the module has no function @g"},
     {"  call @k %p, %q, %n, %x, %c\n", "@k is a kernel, which a launch starts"},
     {"  call @f %n\n" FUNC("(%a: i32, %b: i32)"), "@f takes 2 arguments, not 1"},
-    {"  call @f %n\n" FUNC("(%a: f32)"), "argument 0 has another type than parameter 0 of @f"},
+    {"  call @f %n\n" FUNC("(%a: f32)"), "argument 0 has another type than parameter 0 of @f: found i32, wanted f32"},
     {"  %y = call @f : i32\n" FUNC("()"), "@f gives 0 results, not 1"},
     {"  %y = call @f : i32\n" FUNC("() : f32") "  %v = constant 1.0 : f32\n  return %v\n}\nfunc @g() {\n",
      "result 0 has another type than result 0 of @f"},
@@ -107,16 +107,17 @@ static const rule rules_tile[] = {
      ": partition_view<[8], tensor_view<8xi32, strides=[1]>, padding=nan>\n",
      "integers can only be padded with zero"},
     /* elementwise */
-    {"  %y = addf %x, %n : f32\n", "operand 1 has another type than operand 0"},
-    {"  %y = addi %x, %x : f32\n", "addi works on i1 to i64"},
+    {"  %y = addf %x, %n : f32\n", "operand 1 has another type than operand 0: found i32, wanted f32"},
+    {"  %y = addi %x, %x : f32\n", "addi works on i1 to i64: found f32"},
     {"  %y = addf %n, %n : i32\n", "addf works on f16"},
     {"  %y = addf %x, %x : f64\n", "the result has another type"},
-    {"  %y = addf approx %x, %x : f32\n", "addf does not know this rounding"},
+    {"  %y = addf approx %x, %x : f32\n", "addf does not take this rounding; it takes rn, rz, rm, rp"},
     {"  %y = addf nsw %x, %x : f32\n", "addf does not know attribute bits"},
     {"  %d = ftof %x : f64\n  %y = addf ftz %d, %d : f64\n", "only f32 can be flushed"},
     {"  %y = cmpi lt %n, %n : i32\n", "a comparison gives i1"},
     {"  %y = select %n, %x, %x : f32\n", "select takes an i1"},
-    {"  %y = bitcast %x : i64\n", "does not convert"},
+    {"  %y = bitcast %x : i64\n", "bitcast does not convert these element types (docs/reference/ir.md says which): "
+     "found f32, wanted i64"},
     {"  %y = exti %n : i16\n", "does not convert"},
     {"  %y = itof %i : f32\n", "a conversion keeps the shape"},
     {"  %y = offset %p, %x : ptr<f32>\n", "the offset is an integer"},
@@ -130,7 +131,7 @@ static const rule rules_tile[] = {
     {"  %y = cat axis=2 %t, %t : tile<8x16xf32>\n", "axis 2 is out of range"},
     {"  %y = cat axis=0 %t, %t : tile<8x16xf32>\n", "extents of axis 0 do not fit"},
     {"  %y = extract %t, %z, %n : tile<16x8xf32>\n", "does not divide"},
-    {"  %y = extract %t, %z : tile<8x8xf32>\n", "operands found"},
+    {"  %y = extract %t, %z : tile<8x8xf32>\n", "extract takes 3 operands here, not 2"},
     {"  %y = extract %t, %z, %o : tile<8x8xf32>\n", "is out of range, there are 1 parts"},
     {"  %y = pack %t : tile<64xi8>\n", "more or fewer"},
     {"  %y = mmaf %t, %t, %i : tile<8x8xf32>\n", "three tiles of rank 2"},
@@ -142,13 +143,13 @@ static const rule rules_tile[] = {
     /* grid, views, memory */
     {"  %y = get_tile_block_id axis=3 : i32\n", "axes 0 to 2"},
     {"  %y = make_tensor_view %q, %n : tensor_view<?xf32, strides=[1]>\n",
-     "no global pointer to the view's elements"},
-    {"  %y = make_tensor_view %p : tensor_view<?xf32, strides=[1]>\n", "operands found"},
+     "operand 0, the base, must be a global pointer to f32"},
+    {"  %y = make_tensor_view %p : tensor_view<?xf32, strides=[1]>\n", "make_tensor_view takes 2 operands here, not 1"},
     {VIEW "  %y = get_tensor_shape axis=2 %v : i32\n", "out of range for rank 2"},
     {VIEW "  %y = load_view_tko %w, %z : tile<8x8xf32>\n", "wants 2 indices"},
     {VIEW "  %y = load_view_tko %w, %z, %z : tile<8x16xf32>\n",
      "the tile's type is not the view's"},
-    {VIEW "  %y = load_view_tko %w, %z, %x : tile<8x8xf32>\n", "index 1 is no integer scalar"},
+    {VIEW "  %y = load_view_tko %w, %z, %x : tile<8x8xf32>\n", "index 1 must be one integer: found f32"},
     {VIEW "  %y = load_view_tko release device %w, %z, %z : tile<8x8xf32>\n",
      "does not know memory order"},
     {VIEW "  %y = load_view_tko relaxed %w, %z, %z : tile<8x8xf32>\n", "needs a scope"},
@@ -156,8 +157,8 @@ static const rule rules_tile[] = {
     {VIEW "  %y = load_view_tko latency=11 %w, %z, %z : tile<8x8xf32>\n", "latency 11"},
     {VIEW "  %y = load_view_tko inbounds=4 %w, %z, %z : tile<8x8xf32>\n", "beyond rank 2"},
     {VIEW "  %y = load_view_tko %w, %z, %z mask=%c : tile<8x8xf32>\n",
-     "takes no such optional operand"},
-    {"  %y = load_ptr_tko %p mask=%n : f32\n", "the mask is no i1"},
+     "does not take the optional operand 'mask'; leave it out"},
+    {"  %y = load_ptr_tko %p mask=%n : f32\n", "the mask must be i1 of the pointers' shape: found i32"},
     {"  %y = load_ptr_tko %p pad=%x : f32\n", "padding needs a mask"},
     {"  %y = load_ptr_tko %p : i32\n", "pointee"},
     {"  %y = store_ptr_tko %p, %n : token\n", "operand 1 is not of the pointers'"},
@@ -179,20 +180,20 @@ static const rule rules_tile[] = {
     {"  %y = print_tko \"%08d%12345678901234567890.1234567890d\" %n, %n : token\n", "malformed or not supported"},
     {"  %y = print_tko \"%q\" %n : token\n", "malformed"},
     {"  %y = alloca bytes=4 align=3 : ptr<f32>\n", "the alignment is a power of two"},
-    {"  %y = get_global \"nothing\" : ptr<f32>\n", "there is no global of that name"},
+    {"  %y = get_global \"nothing\" : ptr<f32>\n", "the module has no global @nothing; declare it"},
     {"  bar_sync\n", "does not belong to the tile level"},
 };
 
 static const rule rules_thread[] = {
     {"  %y = iota : tile<8xi32>\n", "does not belong to the thread level"},
-    {"  %y = sreg clock64 : i32\n", "this register is an i64"},
+    {"  %y = sreg clock64 : i32\n", "another type than this register: found i32, wanted i64"},
     {"  %a, %b = ld n=4 %p : f32, f32\n", "ld n=4 has 2 results"},
     {"  %a = ld n=1 %x : f32\n", "operand 0 is not a pointer"},
     {"  st n=2 %p, %x\n", "st n=2 takes a pointer and as many values"},
     {"  %y = shfl idx %c, %n : i1\n", "operand 0 is not a number of 16, 32 or 64 bits"},
-    {"  %y = vote any %c : i32\n", "this vote gives an i1"},
+    {"  %y = vote any %c : i32\n", "this vote gives another type: found i32, wanted i1"},
     {"  %y = redux addf %n : i32\n", "redux knows"},
-    {"  bar_sync id=16\n", "kind 16"},
+    {"  bar_sync id=16\n", "bar_sync id=16: a block has 16 barriers, 0 to 15"},
     {"  bar_sync id=1 threads=33\n", "must be a multiple of 32, at most 1024"},
     {"  bar_sync id=1 threads=64 %n\n", "given twice"},
     {"  bar_arrive id=1\n", "needs a number of threads"},
@@ -204,7 +205,7 @@ static const rule rules_thread[] = {
     {"  mbar_expect %s\n", "takes 2 operands"},
     {"  %a = ldmatrix n=3 %s : i32\n", "1, 2 or 4 registers"},
     {"  %a = mma_sync m16n8k16_f16 %n : i32\n", "takes 4 + 2 + 4 registers"},
-    {"  %a = mma_sync m64k16_f16 %n : i32\n", "has no such shape"},
+    {"  %a = mma_sync m64k16_f16 %n : i32\n", "mma_sync does not have this shape"},
     {"  %a = wgmma m64k16_f16 n=12 %x : f32\n", "not a multiple of 8"},
     {"  setmaxnreg regs=20\n", "from 24 to 256"},
     {"  %y = mul_wide %n, %n : i32\n", "mul_wide multiplies"},
@@ -233,6 +234,23 @@ static void rule_is_enforced(const rule *r, const char *head)
         fprintf(stderr, "%swanted '%s', got %s: %s\n", r->body, r->part, ts_status_name(status),
                 status ? err.text : "");
     ts__text_deinit(&source);
+    ts__arena_deinit(&arena);
+}
+
+static void a_function_without_return_is_named_with_its_line(void)
+{
+    static const char *const wanted[] = {
+        "the function @open does not end with return; add 'return' behind its last instruction",
+        "in @open, which begins in line 5 of the text"};
+    static const char source[] = "entry @whole() {\n  return\n}\n\nentry @open(%n: i32) {\n  %y = addi %n, %n : "
+    "i32\n}\n";
+    ts_arena arena;
+    ts_module *m;
+    ts__arena_init(&arena, NULL);
+    CHECK_OK(ts__module_read(&arena, source, sizeof source - 1, &m, &err));
+    CHECK_INT(ts_module_verify(m, &err), TS_VERIFY);
+    for (size_t i = 0; i < TS_COUNT(wanted); i++)
+        CHECK(strstr(err.text, wanted[i]) != NULL);
     ts__arena_deinit(&arena);
 }
 
@@ -318,6 +336,7 @@ int main(void)
         rule_is_enforced(&rules_thread[i],
                          "thread entry @k(%p: ptr<f32>, %n: i32, %x: f32, %h: f16, %c: i1) {\n  %s "
                          "= shared offset=0 : ptr<f32, shared>\n");
+    a_function_without_return_is_named_with_its_line();
     damaged_functions_are_reported_or_harmless();
     return check_done();
 }
