@@ -62,10 +62,16 @@ static int check_passed, check_failed, check_skipped;
     } while (0)
 
 /* How many of `n` random cases to run: all, or a sixteenth where every one is slow and another would tell
- * nothing new (TESSERA_QUICK=1, set under ThreadSanitizer, which looks for races and not for wrong results). */
+ * nothing new (TESSERA_QUICK=1, set under sanitizers: `make test` looks for wrong results without them). */
 static inline uint64_t check_few(uint64_t n)
 {
     return getenv("TESSERA_QUICK") ? (n + 15) / 16 : n;
+}
+
+/* The step through a list of cases that are alike: 1, or `few` with TESSERA_QUICK. */
+static inline size_t check_step(size_t few)
+{
+    return getenv("TESSERA_QUICK") ? few : 1;
 }
 
 static inline int check_done(void)

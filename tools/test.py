@@ -9,6 +9,7 @@ tests, random tile programs, and checks of the tree (include graph, sizes). `--o
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import pathlib
 import re
@@ -27,7 +28,8 @@ SANITIZERS = {
     "tsan": "thread",
     "sanitize": "address,undefined",
 }
-LONGEST = ("test_math_ulp", "test_diff_passes", "test_gpu_wgmma")  # test programs that begin first
+# Test programs that begin first.
+LONGEST = ("test_gpu_wgmma", "test_diff_passes", "test_math_ulp", "test_math_cpu", "test_diff_gpu", "test_gpu_lower")
 
 
 @dataclass
@@ -175,7 +177,10 @@ def installed(folder: str) -> Count:
     return total
 
 
-def sanitized(name: str) -> Count:
+def sanitized(name: str, whole: bool = False) -> Count:
+    """The C tests under a sanitizer: a sixteenth of the random cases and half of the large GPU kernels, which the build
+    without it has all of; or the `whole` of them.
+    """
     folder = f"build-{name}"
     if not build(folder, f"-Db_sanitize={SANITIZERS[name]}", "-Db_lundef=false"):
         return Count(failed=1)
@@ -183,35 +188,35 @@ def sanitized(name: str) -> Count:
         "ASAN_OPTIONS": "detect_leaks=1:allocator_may_return_null=1",
         "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
         "TSAN_OPTIONS": "halt_on_error=1",
-        "TESSERA_QUICK": "1",  # fewer samples of math functions: what sanitizers find does not hang on their values
     }
-    return programs(folder, env)
+    return programs(folder, env, limit=3000) if whole else programs(folder, {**env, "TESSERA_QUICK": "1"})
+
+
+def fuzz(source: pathlib.Path, seconds: int) -> Count:
+    """One fuzz target's own bounded loop."""
+    program = ROOT / "build-sanitize" / f"fuzz_{source.stem}"
+    program.parent.mkdir(exist_ok=True)
+    command = [
+        "cc", "-std=gnu17", "-g", "-O1", "-D_GNU_SOURCE", "-fsanitize=address,undefined", "-ffp-contract=off",
+        "-Iinclude", "-Isrc", "-Itests", str(source), "build-sanitize/libtessera_core.a", "-lm", "-ldl",
+        "-lpthread", "-o", str(program),
+    ]  # fmt: skip
+    done = run(command)
+    if done.returncode == 0:
+        done = run([str(program), str(seconds)], timeout=seconds + 120)
+    found = counts(done.stdout)
+    is_bad = bool(done.returncode or found.failed)
+    said = f"  {'FAIL' if is_bad else 'ok  '} fuzz {source.stem}: {found.passed} inputs"
+    print(said + (f"\n{(done.stdout + done.stderr)[-4000:]}" if is_bad else ""), flush=True)
+    return Count(passed=int(not is_bad), failed=int(is_bad))
 
 
 def step_fuzz(options: argparse.Namespace) -> Count:
-    """Every fuzz target's own bounded loop, under the sanitizers."""
+    """Every fuzz target under the sanitizers, as many at once as there are processors."""
     total = Count()
-    for source in sorted((ROOT / "tests/fuzz").glob("*.c")):
-        program = ROOT / "build-sanitize" / f"fuzz_{source.stem}"
-        program.parent.mkdir(exist_ok=True)
-        command = [
-            "cc", "-std=gnu17", "-g", "-O1", "-D_GNU_SOURCE", "-fsanitize=address,undefined", "-ffp-contract=off",
-            "-Iinclude", "-Isrc", "-Itests", str(source), "build-sanitize/libtessera_core.a", "-lm", "-ldl",
-            "-lpthread", "-o", str(program),
-        ]  # fmt: skip
-        done = run(command)
-        if done.returncode == 0:
-            done = run([str(program), str(options.seconds)], timeout=options.seconds + 120)
-        found = counts(done.stdout)
-        if done.returncode and not found.failed:
-            found.failed += 1
-        print(
-            f"  {'ok  ' if not found.failed else 'FAIL'} fuzz {source.stem}: {found.passed} inputs",
-            flush=True,
-        )
-        if found.failed:
-            print((done.stdout + done.stderr)[-4000:])
-        total.add(Count(passed=1 - min(found.failed, 1), failed=min(found.failed, 1)))
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for found in pool.map(lambda p: fuzz(p, options.seconds), sorted((ROOT / "tests/fuzz").glob("*.c"))):
+            total.add(found)
     return total
 
 
@@ -273,7 +278,9 @@ def sanitized_tree(folder: str) -> dict[str, str]:
 
 
 def step_long(options: argparse.Namespace) -> Count:
-    """The long form: 200,000 tile programs, both sorts of input under the sanitizers, fuzz targets."""
+    """The long form: 200,000 tile programs, both sorts of input and all of the C tests' cases under the sanitizers,
+    fuzz targets.
+    """
     total = tiles("all", "--count", "200000")
     if not build("build-test"):
         return Count(failed=1)
@@ -285,8 +292,7 @@ def step_long(options: argparse.Namespace) -> Count:
         total.add(tiles("threads", "--device", device, "--seed", "50000", "--count", "1000", env=env))
     for device in ("ptx80", "ptx89", "ptx100", "ptx120"):
         total.add(tiles("all", "--device", device, "--seed", "2000000", "--count", "3000"))
-    if not build("build-sanitize", "-Db_sanitize=address,undefined", "-Db_lundef=false"):
-        return Count(failed=1)
+    total.add(sanitized("sanitize", whole=True))
     env = sanitized_tree("build-sanitize")
     total.add(tiles("irtext", "--count", "300000", env=env))
     total.add(tiles("all", "--seed", "1000000", "--count", "5000", env=env))
@@ -297,6 +303,8 @@ def step_long(options: argparse.Namespace) -> Count:
 def step_python(_: argparse.Namespace) -> Count:
     """The Python tests, against the installed package."""
     command = [sys.executable, "-m", "pytest", "-rs", "tests/python"]
+    if importlib.util.find_spec("xdist"):  # side by side; a GPU of the machine is shared by at most four processes
+        command += ["-n", str(min(len(os.sched_getaffinity(0)), 4))]
     env = dict(
         os.environ,
         TESSERA_CACHE_DIR="off",
