@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reductions of whole arrays and along an axis.
 
-An array is seen as (outer, n, inner) around the axis. A block keeps one running result for every
-place of a tile and folds the tile at the end; where there are few results, several blocks share the
-axis and a second pass over their parts ends the work. Which elements meet, and in which order,
-depends on shapes and tile sizes alone: results are bitwise reproducible.
+An array is seen as (outer, n, inner) around the axis. On a GPU a block keeps one running result for
+every place of a tile and folds the tile at the end; on the CPU, which reads a tile element by
+element, it folds each tile as it is read. Where there are few results, several blocks share the axis
+and a second pass over their parts ends the work. Which elements meet, and in which order, depends on
+shapes and tile sizes alone: results are bitwise reproducible.
 """
 
 from __future__ import annotations
@@ -93,6 +94,45 @@ def reduce_kernel(
     ct.store(out, index=(outer, part, inner), tile=ct.astype(result, out.dtype))
 
 
+@ct.function
+def tile_of(x, i, NEUTRAL, HALF, dtype, B, N, C):
+    """Tile i along the axis, neutral behind its end."""
+    n = x.shape[1]
+    t = ct.load(
+        x, index=(ct.bid(0), i, ct.bid(2)), shape=(B, N, C), padding_mode=ct.PaddingMode.ZERO
+    )
+    t = ct.astype(t, dtype)
+    inside = ct.reshape(ct.arange(N, dtype=ct.int32), (1, N, 1)) < n - i * N
+    return ct.where(inside, t, filled((B, N, C), NEUTRAL, dtype))
+
+
+@ct.function
+def part_of_axis(whole):
+    """Of the whole tiles along the axis the first of this block, and the first of the next."""
+    each = ct.cdiv(whole, ct.num_blocks(1))
+    return min(whole, ct.bid(1) * each), min(whole, (ct.bid(1) + 1) * each)
+
+
+@ct.kernel
+def fold_kernel(
+    x, out, OP: ct.Constant[int], NEUTRAL: ct.Constant, HALF: ct.Constant[bool],
+    B: ct.Constant[int], N: ct.Constant[int], C: ct.Constant[int],
+):  # fmt: skip
+    """reduce_kernel for the CPU."""
+    outer, part, inner, n = ct.bid(0), ct.bid(1), ct.bid(2), x.shape[1]
+    dtype = ct.float32 if HALF else out.dtype
+    whole = n // N
+    first, last = part_of_axis(whole)
+    acc = filled((B, 1, C), NEUTRAL, dtype)
+    for i in range(first, last):
+        t = ct.astype(ct.load(x, index=(outer, i, inner), shape=(B, N, C)), dtype)
+        acc = both(OP, acc, ct.reshape(fold(OP, t, 1), (B, 1, C)))
+    if part == ct.num_blocks(1) - 1 and whole * N < n:
+        t = tile_of(x, whole, NEUTRAL, HALF, dtype, B, N, C)
+        acc = both(OP, acc, ct.reshape(fold(OP, t, 1), (B, 1, C)))
+    ct.store(out, index=(outer, part, inner), tile=ct.astype(acc, out.dtype))
+
+
 def _better(MAX_: Any, a: Any, b: Any) -> Any:
     """Whether ``a`` replaces ``b``, which comes first: it is further out, or the first NaN."""
     return ((a > b if MAX_ else a < b) | (a != a)) & (b == b)
@@ -145,6 +185,39 @@ def _place(best: Any, place: Any, LARGEST: Any, B: Any, C: Any) -> Any:
 
 
 @ct.kernel
+def arg_fold_kernel(
+    x, values, places, LARGEST: ct.Constant[bool], NEUTRAL: ct.Constant, HALF: ct.Constant[bool],
+    B: ct.Constant[int], N: ct.Constant[int], C: ct.Constant[int],
+):  # fmt: skip
+    """arg_kernel for the CPU: finds the first tile that holds the winner, then its place there."""
+    outer, part, inner, n = ct.bid(0), ct.bid(1), ct.bid(2), x.shape[1]
+    dtype = ct.float32 if HALF else x.dtype
+    whole = n // N
+    first, last = part_of_axis(whole)
+    best = filled((B, 1, C), NEUTRAL, dtype)
+    chunk = ct.full((B, 1, C), first, dtype=ct.int32)
+    for i in range(first, last):
+        t = ct.astype(ct.load(x, index=(outer, i, inner), shape=(B, N, C)), dtype)
+        top = _winner(t, LARGEST, B, C)
+        better = _better(LARGEST, top, best)
+        best = ct.where(better, top, best)
+        chunk = ct.where(better, i, chunk)
+    if part == ct.num_blocks(1) - 1 and whole * N < n:
+        top = _winner(tile_of(x, whole, NEUTRAL, HALF, dtype, B, N, C), LARGEST, B, C)
+        better = _better(LARGEST, top, best)
+        best = ct.where(better, top, best)
+        chunk = ct.where(better, whole, chunk)
+    along = ct.reshape(ct.arange(N, dtype=ct.int32), (1, N, 1))
+    row = outer * B + ct.reshape(ct.arange(B, dtype=ct.int32), (B, 1, 1))
+    col = inner * C + ct.reshape(ct.arange(C, dtype=ct.int32), (1, 1, C))
+    t = ct.astype(ct.gather(x, (row, chunk * N + along, col)), dtype)
+    same = ((t == best) | ((t != t) & (best != best))) & (along < n - chunk * N)
+    place = ct.min(ct.where(same, chunk * N + along, 2**31 - 1), axis=1)
+    ct.store(values, index=(outer, part, inner), tile=best)
+    ct.store(places, index=(outer, part, inner), tile=ct.reshape(place, (B, 1, C)))
+
+
+@ct.kernel
 def arg_merge_kernel(
     values, places, out, LARGEST: ct.Constant[bool], NEUTRAL: ct.Constant,
     B: ct.Constant[int], PARTS: ct.Constant[int], C: ct.Constant[int],
@@ -164,18 +237,39 @@ def arg_merge_kernel(
     )
 
 
+def _split_for_cpu(
+    outer: int, n: int, inner: int, is_place: bool
+) -> tuple[tuple[int, int, int], int]:
+    """Long stretches of memory: rows of 4,096 columns at most, eight at a time, whose running results
+    stay in the first cache; without columns behind the axis as much of it, a quarter where it is
+    read again for a place."""
+
+    def below(n: int, most: int) -> int:
+        return 1 << (max(1, min(n, most)).bit_length() - 1)
+
+    c = next_power_of_two(inner) if inner < 64 else below(inner, 4096)
+    size = 1024 if is_place and c == 1 else 4096
+    along = below(n, max(8, size // c))
+    b = min(next_power_of_two(outer), max(1, size // (c * along)))
+    blocks = -(-outer // b) * -(-inner // c)
+    parts = min(64 // max(1, blocks), max(1, n // (along * 8)))
+    return (b, along, c), max(1, parts)
+
+
 def _split(
-    shape: tuple[int, int, int], gpu: bool, itemsize: int
+    shape: tuple[int, int, int], gpu: bool, itemsize: int, is_place: bool
 ) -> tuple[tuple[int, int, int], int]:
     """The tile (outer, n, inner) of a block and how many blocks share the axis."""
+    if not gpu:
+        return _split_for_cpu(*shape, is_place)
     outer, n, inner = shape
-    size = (16384 if itemsize <= 2 else 8192) if gpu else 4096
+    size = 16384 if itemsize <= 2 else 8192
     c = min(next_power_of_two(inner), 128)
     along = min(next_power_of_two(n), max(1, size // c))
     b = min(next_power_of_two(outer), max(1, size // (c * along)))
     blocks = -(-outer // b) * -(-inner // c)
     # on a GPU eight for each that runs at once (1 % faster than one on an H200)
-    wanted = (4224 if gpu else 64) // max(1, blocks)
+    wanted = 4224 // max(1, blocks)
     parts = min(wanted, (1 << 16) // (b * c), -(-n // (along * 4)))
     return (b, along, c), max(1, parts)
 
@@ -227,17 +321,18 @@ def reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = Non
         raise ValueError(f"reduce: {op} of no elements; sum and prod have a value there")
     if 0 in (shape[0], shape[2]):
         return
-    tile, parts = _split(shape, on_gpu(x), x.dtype.itemsize)
+    tile, parts = _split(shape, on_gpu(x), x.dtype.itemsize, False)
     result = view("reduce", "out", out, (shape[0], 1, shape[2]))
     half = wide_dtype(out) != dtype_name(out)
     target = result if parts == 1 else scratch(x, (shape[0], parts, shape[2]), wide_dtype(out))
     grid = (ct.cdiv(shape[0], tile[0]), parts, ct.cdiv(shape[2], tile[2]))
+    kernel = reduce_kernel if on_gpu(x) else fold_kernel
     first = (view("reduce", "x", x, shape), target, code, neutral(code, out), half, *tile)
-    ct.launch(stream, grid, reduce_kernel, first)
+    ct.launch(stream, grid, kernel, first)
     if parts > 1:
         last = (tile[0], next_power_of_two(parts), tile[2])
         again = (target, result, code, neutral(code, out), half, *last)
-        ct.launch(stream, (grid[0], 1, grid[2]), reduce_kernel, again)
+        ct.launch(stream, (grid[0], 1, grid[2]), kernel, again)
 
 
 def arg_reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any = None) -> None:
@@ -265,7 +360,7 @@ def arg_reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any =
         raise ValueError(f"arg_reduce: {op} of no elements")
     if 0 in shape:
         return
-    tile, parts = _split(shape, on_gpu(x), x.dtype.itemsize)
+    tile, parts = _split(shape, on_gpu(x), x.dtype.itemsize, True)
     values = scratch(x, (shape[0], parts, shape[2]), wide_dtype(x))
     places = scratch(x, (shape[0], parts, shape[2]), "int32")
     grid = (ct.cdiv(shape[0], tile[0]), parts, ct.cdiv(shape[2], tile[2]))
@@ -274,7 +369,7 @@ def arg_reduce(op: str, x: Any, out: Any, axis: int | None = None, stream: Any =
     ct.launch(
         stream,
         grid,
-        arg_kernel,
+        arg_kernel if on_gpu(x) else arg_fold_kernel,
         (view("arg_reduce", "x", x, shape), values, places, largest, worst, half, *tile),
     )
     merge = (tile[0], next_power_of_two(parts), tile[2])

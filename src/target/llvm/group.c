@@ -17,7 +17,7 @@
  */
 #include "target/llvm/cg.h"
 
-enum { GROUP_COPIES = 4, GROUP_INPUTS = 8 };
+enum { GROUP_INPUTS = 8 };
 /* Straight code of hundreds of nests would be one basic block, on which LLVM takes quadratic time; a look at whether
  * the kernel shall end cuts it. */
 enum { GROUP_NESTS_A_LOOK = 32 };
@@ -303,6 +303,21 @@ static void group_lanes(group_nest *n)
     }
 }
 
+/* How many vectors one round of the innermost loop takes: as many as hide latencies and as registers hold. A reduction
+ * of columns takes long runs of a row at a time, which is the order in which memory is fetched. */
+static uint32_t group_copies(const group_nest *n, uint32_t cost)
+{
+    const cg_group *g = n->g;
+    uint32_t n_acc = 0;
+    if (n->axis == TS_MAX_RANK)
+        return cost <= 4 ? 4 : cost <= 12 ? 2 : 1;
+    for (uint32_t i = 0; i < g->root.n; i++)
+        n_acc += g->root.at[i].n;
+    if (n->copy_axis == g->rank - 1 && !n->across && cost <= 6 && n_acc == 1)
+        return n->e->host->vector_regs / 2;
+    return cost <= 14 ? 4 : cost <= 30 ? 2 : 1;
+}
+
 static void group_order(group_nest *n)
 {
     const cg_group *g = n->g;
@@ -313,7 +328,7 @@ static void group_order(group_nest *n)
     if (g->rank)
         n->order[at] = inner;
     n->copy_axis = n->across || n->axis == TS_MAX_RANK ? inner : n->axis == g->rank - 1 ? g->rank - 2 : g->rank - 1;
-    uint32_t want = n->axis == TS_MAX_RANK ? (cost <= 4 ? 4 : cost <= 12 ? 2 : 1) : cost <= 14 ? 4 : cost <= 30 ? 2 : 1;
+    uint32_t want = group_copies(n, cost);
     n->n_copies = 1;
     if (g->rank && n->copy_axis < g->rank && !g->scan) {
         int64_t steps = g->dims[n->copy_axis] >> n->lane_bits[n->copy_axis];
