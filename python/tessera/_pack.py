@@ -151,6 +151,8 @@ class _Packer:
             return self.add(tables.TUPLE, self.list([self.object(item) for item in obj]))
         if isinstance(obj, ModuleType):
             return self.with_attributes(tables.MODULE, obj.__name__)
+        if "__tessera_names__" in getattr(obj, "__dict__", ()):  # a class of the tile language, with its methods
+            return self.with_attributes(tables.MODULE, f"ct.{obj.__name__}")
         op = getattr(obj, "__tessera_op__", None)
         if isinstance(op, str):
             return self.add(tables.OP, self.text(op))

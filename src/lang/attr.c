@@ -137,6 +137,8 @@ static ts_status attr_array(fr *f, const fr_array *a, const char *name, fr_value
         return fr_tuple(f, a->rank, a->shape, out);
     else if (strcmp(name, "strides") == 0)
         return fr_tuple(f, a->rank, a->stride, out);
+    else if (strcmp(name, "foreign_pointer") == 0)
+        *out = (fr_value){.kind = FR_RAW, .as.array = (fr_array *)(uintptr_t)a};
     else
         *found = false;
     return TS_OK;

@@ -103,7 +103,7 @@ def test_softmax_over_rows_a_block():
     out = np.full_like(x, np.nan)
     result = tune.search(softmax_kernel, lambda c: (64 // c.ROWS,), lambda c: (x, out, c.ROWS, 128),
                          {"ROWS": [1, 2, 4, 8]}, **FAST)  # fmt: skip
-    assert len(result.successes) == 4 and "4 timed" in result.summary()
+    assert len(result.successes) == 4 and "4 succeeded" in result.summary()
     (best,) = re.findall(r"^\*.* (Config.*)$", result.summary(), re.MULTILINE)
     assert best == repr(result.best.config)
     e = np.exp(x - x.max(1, keepdims=True))
@@ -123,7 +123,7 @@ def test_hints_are_items_of_a_configuration():
     )
     assert len(result.successes) == 2 and seen[0].num_stages == 2
     bad = tune.search(scale_kernel, lambda c: (1,), args, {"num_stages": [2, 99]}, **FAST)
-    assert [f[1] for f in bad.failures] == ["ValueError"] and "num_stages" in bad.failures[0][2]
+    assert [f[1] for f in bad.failures] == [ValueError] and "num_stages" in bad.failures[0][2]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -229,8 +229,8 @@ def test_what_fails_is_listed_and_the_rest_goes_on():
     result, _ = scale_search([(100, 2), (256, 2)])
     assert result.best.config == (256, 2)
     ((config, kind, text),) = result.failures
-    assert config == (100, 2) and kind == "TileTypeError" and "power of two" in text
-    assert "1 timed, 0 pruned, 1 failed" in result.summary()
+    assert config == (100, 2) and kind is ct.TileTypeError and "power of two" in text
+    assert "1 succeeded, 1 failed" in result.summary()
 
 
 def test_a_run_that_takes_too_long_has_failed():
@@ -447,8 +447,26 @@ def test_exhaustive_search_has_the_peers_form():
     )  # fmt: skip
     assert result.best.config in (64, 256) and [m.config for m in result.successes] == [64, 256]
     assert result.best.num_samples >= 5 and result.best.error_margin_us >= 0
-    assert result.failures[0][:2] == (100, "TileTypeError")
+    assert result.failures[0][:2] == (100, ct.TileTypeError)
     assert result.best.mean_us <= 5 * max(m.mean_us for m in result.successes)
+
+
+def test_exhaustive_search_gives_the_very_objects_and_prints(capsys):
+    x = np.arange(1024, dtype=np.float32)
+    space = [{"tile": 64, "num_stages": 3}, {"tile": 64, "num_stages": 3}]
+    out = np.empty_like(x)
+    result = ct.tune.exhaustive_search(
+        space, None, lambda c: (1024 // c["tile"],), scale_kernel, lambda c: (x, out, c["tile"], 2), flush_l2=False
+    )
+    assert len(result.successes) == 2 and any(result.best.config is c for c in space)
+    assert capsys.readouterr().out.startswith("2 succeeded, 0 failed\n") and str(result) == result.summary()
+
+
+def test_exhaustive_search_without_a_configuration_that_runs():
+    x = np.arange(1024, dtype=np.float32)
+    for space, text in (([], "empty"), ([100], "none of the 1 configurations")):
+        with pytest.raises(ValueError, match=text):
+            ct.tune.exhaustive_search(space, None, lambda c: (1,), scale_kernel, lambda c: (x, x, c, 2))
 
 
 def test_the_peers_module_name_works(tmp_path):
@@ -520,7 +538,7 @@ def test_a_configuration_that_does_not_end_is_stopped(kernel, check, in_main_thr
             result = pool.submit(limited, kernel, check).result()
     assert time.perf_counter() - start < 5
     assert result.best.config == 0
-    assert result.failures == [(2**31 - 1, "TimeoutError", "one run did not end within 0.3 s")]
+    assert result.failures == [(2**31 - 1, TimeoutError, "one run did not end within 0.3 s")]
     assert not stream.done
     np.asarray(flag)[0] = 0
     stream.synchronize()
@@ -539,7 +557,7 @@ def test_seconds_bound_a_variant_that_does_not_end(kernel, check, stream):
     assert time.perf_counter() - start < 5
     assert result.best.config == 0
     ((config, kind, text),) = result.failures
-    assert (config, kind) == (2**31 - 1, "TimeoutError")
+    assert (config, kind) == (2**31 - 1, TimeoutError)
     assert text == "one run did not end within 1 s; `seconds` or `limit_s` gives it more"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tile language: ``import tessera.tile as ct``. Names and meanings are those of cuTile Python 1.6.
+"""The tile language: ``import tessera.tile as ct``. Names and meanings are those of cuTile Python 1.7.
 
 Operations work inside functions decorated with ``@ct.kernel`` and in helpers they call; ``launch``,
 ``kernel``, ``cdiv`` and the annotations are for the host. See docs/guide/tiles.md.
@@ -40,12 +40,8 @@ from ._enum import (
     RoundingMode,
 )
 from ._kernel import (
-    Array,
     ByTarget,
-    Scalar,
     Slice,
-    Tile,
-    TiledView,
     function,
     kernel,
     launch,
@@ -202,6 +198,9 @@ from ._ops_shape import (
 )
 
 # end
+from ._types import Array, RawArrayMemory, Scalar, Tile, TiledView
+
+__version__ = "1.7.0"  # of cuTile Python, whose names and meaning these are; tessera.__version__ is the library's
 
 
 def __getattr__(name: str) -> Any:
@@ -227,6 +226,7 @@ __all__ = [  # noqa: RUF022
     "MemoryOrder",
     "MemoryScope",
     "PaddingMode",
+    "RawArrayMemory",
     "RoundingMode",
     "Scalar",
     "ScalarFloat64",

@@ -7,7 +7,7 @@ from typing import Any
 
 from .._core import DTYPES
 
-__all__ = ["DType", *(name for name, *_ in DTYPES)]
+__all__ = ["DType", "foreign_pointer_dtype", *(name for name, *_ in DTYPES)]
 
 
 class DType:
@@ -41,8 +41,16 @@ class DType:
             f"ct.{self.name}(...) makes a typed constant inside a kernel; on the host use numpy.{self.name}"
         )
 
+    @property
+    def __name__(self) -> str:
+        """The same as ``name``."""
+        return self.name
+
     def __repr__(self) -> str:
         return f"tessera.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
 
     def __reduce__(self) -> str:
         return self.name
@@ -56,6 +64,25 @@ class DType:
 
     def __hash__(self) -> int:
         return hash(self.name)
+
+
+_foreign: dict[str, DType] = {}
+
+
+def foreign_pointer_dtype(pointee_dtype: DType) -> DType:
+    """The dtype of pointers to elements of a dtype, as ``array.foreign_pointer`` gives them.
+
+    Raises
+    ------
+    TypeError
+        For what is not a dtype, or is a pointer's dtype itself.
+    """
+    if not isinstance(pointee_dtype, DType):
+        raise TypeError(f"pointee_dtype must be a dtype such as ct.float32, not {pointee_dtype!r}")
+    if pointee_dtype in _foreign.values():
+        raise TypeError(f"{pointee_dtype} is a pointer's dtype already; pointers to pointers do not exist")
+    name = f"foreign_pointer[{pointee_dtype.name}]"
+    return _foreign.setdefault(name, DType(name, 64, restricted=True))
 
 
 for _name, _bits, _kind, _ in DTYPES:  # rows of include/tessera/dtype.def

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The ``kernel`` decorator, types inside kernels, and helpers of the host side."""
+"""The ``kernel`` decorator, its hints, and helpers of the host side."""
 
 from __future__ import annotations
 
@@ -12,12 +12,8 @@ from .._source import snapshot_of
 from ._annotation import annotations_of, parameter
 
 __all__ = [
-    "Array",
     "ByTarget",
-    "Scalar",
     "Slice",
-    "Tile",
-    "TiledView",
     "function",
     "kernel",
     "launch",
@@ -29,23 +25,7 @@ CO_VARARGS, CO_VARKEYWORDS = 4, 8  # of inspect, which is slow to import
 T = TypeVar("T")
 
 
-# ---- types inside kernels ---------------------------------------------------------------------------
-
-
-class Array:
-    """Type of an array inside a kernel, for annotations."""
-
-
-class Tile:
-    """Type of a tile inside a kernel, for annotations."""
-
-
-class Scalar:
-    """Type of a scalar inside a kernel, for annotations."""
-
-
-class TiledView:
-    """Type of what ``array.tiled_view(...)`` gives, for annotations."""
+# ---- indices -------------------------------------------------------------------------------------------
 
 
 class Slice(Generic[T]):
@@ -57,8 +37,21 @@ class Slice(Generic[T]):
 # ---- hints -------------------------------------------------------------------------------------------
 
 
-class ByTarget:
-    """A hint that differs between architectures: ``ByTarget(default=1, sm_90=2)``."""
+class ByTarget(Generic[T]):
+    """A hint that differs between architectures: ``ByTarget(default=1, sm_90=2)``.
+
+    Parameters
+    ----------
+    default
+        The hint where no other is named; None: as if it were not given.
+    sm_80, sm_86, sm_89, sm_90, sm_100, sm_120, ...
+        The hint on that architecture.
+
+    Raises
+    ------
+    ValueError
+        For a name that is not an architecture's.
+    """
 
     def __init__(self, *, default: Any = None, **by_name: Any) -> None:
         unknown = [name for name in by_name if not (name.startswith("sm_") and name[3:].isdigit())]
@@ -66,6 +59,10 @@ class ByTarget:
             raise ValueError(f"{unknown[0]!r} is not an architecture; use names such as sm_90")
         self.default = default
         self.by_name = by_name
+
+    def __repr__(self) -> str:
+        by_name = [f"{name}={value!r}" for name, value in self.by_name.items()]
+        return f"ByTarget({', '.join([f'default={self.default!r}', *by_name])})"
 
 
 _HINTS: dict[str, tuple[Callable[[int], bool], str]] = {

@@ -165,8 +165,8 @@ def store_advanced_indexing(
 
 
 @op
-def assume_divisible_by(x: Any, d: int) -> Any:
-    """Promises that an int scalar is a multiple of ``d``; gives ``x``."""
+def assume_divisible_by(x: Any, divisor: int) -> Any:
+    """Promises that an int scalar is a multiple of ``divisor``, a constant; gives ``x``."""
 
 
 @op
@@ -241,7 +241,7 @@ def grid_dependency_control_launch_dependents() -> Any:
 
 
 @op
-def printf(fmt: str, /, *args: Any) -> Any:
+def printf(format: str, *args: Any) -> Any:
     """Prints scalars or whole tiles with a C format; slow, for debugging."""
 
 

@@ -4,46 +4,57 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
-from . import _numbers
+from . import _numbers, _space
 from ._result import TuningResult
 from ._search import search
 
 __all__ = ["exhaustive_search"]
 
+T = TypeVar("T")
+
 
 def exhaustive_search(
-    search_space: Iterable[Any],
+    search_space: Iterable[T],
     stream: Any,
-    grid_fn: Callable[[Any], Any],
+    grid_fn: Callable[[T], Any],
     kernel: Any,
-    args_fn: Callable[[Any], Any],
-    hints_fn: Callable[[Any], Any] | None = None,
+    args_fn: Callable[[T], Any],
+    hints_fn: Callable[[T], Any] | None = None,
     *,
     quiet: bool = False,
     single_run_timeout_sec: float | None = None,
-) -> TuningResult:
+    flush_l2: bool = True,
+) -> TuningResult[T]:
     """Times every configuration of a space and gives the fastest.
 
     Parameters
     ----------
     search_space : iterable
-        Configurations, any objects.
+        Configurations, any objects; ``result.best.config`` is one of these objects.
     stream
         As for ``ct.launch``.
     grid_fn, args_fn, hints_fn : functions of a configuration
         Grid, arguments and hints (a dictionary, for ``kernel.replace_hints``) of the launch.
     kernel : kernel, or function from a configuration to one
     quiet : bool
-        No progress bar.
+        No progress bar, and the result is not printed.
     single_run_timeout_sec : float, optional
         A configuration whose single run takes longer has failed. The CPU stops it. A kernel on a
         GPU cannot be stopped: one that does not end is a RuntimeError that names it.
 
+    flush_l2 : bool
+        Sweep the L2 cache of a GPU before each sample.
+
     Returns
     -------
     TuningResult
+
+    Raises
+    ------
+    ValueError
+        The space is empty, or none of its configurations could be run (a RuntimeError, too).
 
     Notes
     -----
@@ -54,7 +65,10 @@ def exhaustive_search(
     if single_run_timeout_sec is not None:
         name = "single_run_timeout_sec"
         limit = _numbers.seconds(name, single_run_timeout_sec, endless=True)
-    return search(
-        kernel, grid_fn, args_fn, search_space, hints_fn=hints_fn or (lambda config: {}),
-        stream=stream, check=False, prune=None, limit_s=limit, keep=False, quiet=quiet,
+    result = search(
+        kernel, grid_fn, args_fn, _space.AsGiven(search_space), hints_fn=hints_fn or (lambda config: {}),
+        stream=stream, check=False, prune=None, limit_s=limit, keep=False, quiet=quiet, sweep=flush_l2,
     )  # fmt: skip
+    if not quiet:
+        print(result)
+    return result

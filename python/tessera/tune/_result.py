@@ -5,16 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 __all__ = ["Measurement", "TuningResult"]
 
 
+T = TypeVar("T")
+
+
 @dataclass(frozen=True)
-class Measurement:
+class Measurement(Generic[T]):
     """Times of one configuration, in microseconds."""
 
-    config: Any
+    config: T
     mean_us: float
     num_samples: int
     error_margin_us: float
@@ -22,7 +25,7 @@ class Measurement:
 
 
 @dataclass(frozen=True)
-class TuningResult:
+class TuningResult(Generic[T]):
     """The outcome of a search.
 
     Attributes
@@ -31,7 +34,7 @@ class TuningResult:
         The configuration of the least median.
     successes : sequence of Measurement
         All that were timed, in the order of the space.
-    failures : sequence of (config, exception type, message)
+    failures : sequence of (config, class of the exception, message)
         Those that did not compile or run, or gave a wrong result.
     pruned : sequence of (config, reason)
         Those the cost model put far behind; they were not run.
@@ -41,10 +44,10 @@ class TuningResult:
         Every success gave the same outputs.
     """
 
-    best: Measurement
-    successes: Sequence[Measurement]
-    failures: Sequence[tuple[Any, str, str]]
-    pruned: Sequence[tuple[Any, str]] = field(default=())
+    best: Measurement[T]
+    successes: Sequence[Measurement[T]]
+    failures: Sequence[tuple[T, type[BaseException], str]]
+    pruned: Sequence[tuple[T, str]] = field(default=())
     interrupted: bool = False
     checked: bool = False
 
@@ -62,7 +65,11 @@ class TuningResult:
             times = f"{m.median_us:10.2f} us, mean {m.mean_us:.2f} +- {m.error_margin_us:.2f}"
             lines.append(f"{mark} {times}  x{m.num_samples:<4d} {m.config!r}")
         lines += [f"  pruned: {config!r}: {why}" for config, why in self.pruned[:top_k]]
-        lines += [f"  failed: {config!r}: {kind}: {text.splitlines()[0] if text else ''}"
+        lines += [f"  failed: {config!r}: {kind.__name__}: {text.splitlines()[0] if text else ''}"
                   for config, kind, text in self.failures[:top_k]]  # fmt: skip
-        head = f"{len(ranked)} timed, {len(self.pruned)} pruned, {len(self.failures)} failed"
+        head = f"{len(ranked)} succeeded, {len(self.failures)} failed"
+        head += f", {len(self.pruned)} pruned" if self.pruned else ""
         return "\n".join([head + (", interrupted" if self.interrupted else ""), *lines])
+
+    def __str__(self) -> str:
+        return self.summary()

@@ -27,6 +27,10 @@ from ._time import Candidate, Clock, Stuck, race
 __all__ = ["search"]
 
 
+class NothingRuns(RuntimeError, ValueError):
+    """No configuration of a space could be run. (The peer's tuner raises ValueError.)"""
+
+
 @dataclass
 class _Work:
     """One search on its way."""
@@ -37,12 +41,12 @@ class _Work:
     hints_fn: Callable[[Any], Any] | None
     stream: Any
     configs: list[Any]
-    failures: list[tuple[Any, str, str]] = field(default_factory=list)
+    failures: list[tuple[Any, type[BaseException], str]] = field(default_factory=list)
     pruned: list[tuple[Any, str]] = field(default_factory=list)
     interrupted: bool = False
 
     def fail(self, config: Any, error: BaseException) -> None:
-        self.failures.append((config, type(error).__name__, str(error)))
+        self.failures.append((config, type(error), str(error)))
 
 
 @dataclass
@@ -149,18 +153,18 @@ def _admit(
     return admitted
 
 
-def _measurement(c: Candidate) -> Measurement:
+def _measurement(c: Candidate) -> Measurement[Any]:
     return Measurement(c.config, sum(c.times) / len(c.times), len(c.times), c.error, c.median)
 
 
-def _result(work: _Work, candidates: list[Candidate], checked: bool) -> TuningResult:
+def _result(work: _Work, candidates: list[Candidate], checked: bool) -> TuningResult[Any]:
     timed = [_measurement(c) for c in candidates if c.times]
     if not timed and work.interrupted:
         raise KeyboardInterrupt
     if not timed:
-        reasons = list(dict.fromkeys(f"{kind}: {text}" for _, kind, text in work.failures))
+        reasons = list(dict.fromkeys(f"{kind.__name__}: {text}" for _, kind, text in work.failures))
         head = f"none of the {len(work.configs)} configurations could be run:"
-        raise RuntimeError("\n".join([head, *reasons[:3]]))
+        raise NothingRuns("\n".join([head, *reasons[:3]]))
     best = _measurement(
         min((c for c in candidates if c.times and c.finalist), key=lambda c: c.median)
     )
@@ -194,7 +198,8 @@ def search(
     threads: int | None = None,
     keep: bool = True,
     quiet: bool = False,
-) -> TuningResult:
+    sweep: bool = True,
+) -> TuningResult[Any]:
     """Finds the fastest configuration of a kernel by timing them against each other.
 
     Parameters
@@ -230,6 +235,8 @@ def search(
         Keep the best on disk, for ``Tuned`` kernels and ``best``.
     quiet : bool
         No progress bar.
+    sweep : bool
+        Sweep the L2 cache of a GPU before each sample; without, samples find there what the one before left.
 
     Returns
     -------
@@ -245,7 +252,7 @@ def search(
 
     Notes
     -----
-    Samples are interleaved; on a GPU they are device times with the L2 cache swept before each.
+    Samples are interleaved; on a GPU they are device times.
     Ctrl-C ends the search with what is known so far. The arrays that the kernel writes hold the
     best variant's results afterwards.
     """
@@ -265,7 +272,7 @@ def search(
     device = device_of(args)
     with _progress.bar(len(work.configs), quiet) as progress:
         variants = _compiled(work, variants, device, prune, threads, progress)
-        clock = Clock(device, stream, inf if limit_s is None else limit_s, first_s)
+        clock = Clock(device, stream, inf if limit_s is None else limit_s, first_s, swept=sweep)
         checks = _check_of(variants, check, tolerance, reference, clock)
         progress.stage("checking", len(variants))
         candidates = _admit(work, variants, checks, clock, progress.step)
@@ -315,7 +322,7 @@ def _race(
 
 
 def _finish(
-    work: _Work, candidates: list[Candidate], checks: Check | None, result: TuningResult, device:
+    work: _Work, candidates: list[Candidate], checks: Check | None, result: TuningResult[Any], device:
     str, args: Any, keep: bool,
 ) -> None:  # fmt: skip
     """Leaves the best variant's results in the outputs, and its configuration on disk."""

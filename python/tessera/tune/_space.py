@@ -30,12 +30,18 @@ class Config(dict[str, Any]):
         return f"Config({', '.join(f'{k}={v!r}' for k, v in self.items())})"
 
 
+class AsGiven(list[Any]):
+    """Configurations that are used as they are: the very objects, repetitions among them."""
+
+
 def expand(space: Any) -> list[Any]:
     """The configurations of a space, in order and without repetitions.
 
     A mapping ``{"TM": [64, 128], "num_stages": [3, 4]}`` gives all combinations as ``Config``;
     any other iterable gives its items, mappings among them as ``Config``.
     """
+    if isinstance(space, AsGiven) and space:
+        return [*space]
     if isinstance(space, Mapping):
         values = [v if isinstance(v, (list, tuple, range)) else [v] for v in space.values()]
         for name, choices in zip(space, values):

@@ -147,6 +147,49 @@ ts_status fr_op_raw_memory(fr *f, const fr_call *c, fr_value *out)
     return TS_OK;
 }
 
+/* Extents or strides of an array that is made: a tuple of signed integer scalars; *index becomes a dtype for all. */
+static ts_status view_numbers(fr *f, const fr_call *c, uint32_t i, fr_value *out, uint32_t *n, ts_dtype *index)
+{
+    const fr_value *v = &c->arg[i];
+    if (v->kind != FR_TUPLE || v->n > TS_ARRAY_RANK)
+        return fr_arg_error(f, c, i, fr_textf(f, "a tuple of at most %d integer scalars", TS_ARRAY_RANK));
+    *n = v->n;
+    for (uint32_t d = 0; d < v->n; d++) {
+        fr_call one = *c;
+        one.arg[i] = v->as.items[d];
+        TS_TRY(view_bound(f, &one, i, &out[d]));
+        if (fr_index_dtype(&out[d]) == TS_DTYPE_int64)
+            *index = TS_DTYPE_int64;
+    }
+    return TS_OK;
+}
+
+ts_status fr_op_from_foreign(fr *f, const fr_call *c, fr_value *out)
+{
+    fr_value extents[TS_ARRAY_RANK], strides[TS_ARRAY_RANK];
+    uint32_t rank, n;
+    ts_dtype index = TS_DTYPE_int32;
+    fr_array *a = TS_NEW(f->arena, fr_array);
+    if (!a)
+        return fr_oom(f);
+    if (c->arg[0].kind != FR_RAW)
+        return fr_arg_error(f, c, 0, "the foreign_pointer of an array");
+    TS_TRY(view_numbers(f, c, 1, extents, &rank, &index));
+    TS_TRY(view_numbers(f, c, 2, strides, &n, &index));
+    if (rank != n)
+        return fr_error(f, c->at[2], TS_TILETYPE, "%s(): %u extents and %u strides; give one stride for each axis",
+                        fr_op_name(c), rank, n);
+    const fr_array *from = c->arg[0].as.array;
+    *a = (fr_array){.dtype = from->dtype, .rank = (uint8_t)rank, .index_dtype = (uint8_t)index, .base = from->base};
+    for (uint32_t d = 0; d < rank; d++) {
+        TS_TRY(view_in(f, &extents[d], index, &a->shape[d]));
+        a->extent[d] = a->shape[d];
+        TS_TRY(view_in(f, &strides[d], index, &a->stride[d]));
+    }
+    *out = (fr_value){.kind = FR_ARRAY, .as.array = a};
+    return fr_tensor_view(f, a);
+}
+
 /* ---- tiled views --------------------------------------------------------------------- */
 
 static ts_status view_steps(fr *f, const fr_call *c, fr_view *view)
