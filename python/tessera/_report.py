@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _core
+from ._errors import did_you_mean
 
 __all__ = ["Report", "cost_report", "main", "target_number"]
 
@@ -145,7 +146,11 @@ def main(arguments: list[str]) -> int:
     target = None
     if arguments[:1] == ["--target"] and len(arguments) > 1:
         target, arguments = arguments[1], arguments[2:]
-        target_number(target)
+        try:
+            target_number(target)
+        except ValueError as error:
+            print(f"tessera report: {error}{did_you_mean(target, _core.TARGETS)}", file=sys.stderr)
+            return 2
     if not arguments or not Path(arguments[0]).is_file():
         found = f"there is no file {arguments[0]!r}" if arguments else "no script was given"
         print(f"tessera report: {found}\nusage: python -m tessera report [--target T] SCRIPT",

@@ -37,6 +37,14 @@ def test_the_tour_is_right_and_writes_its_report(tmp_path):
     }
 
 
+def test_report_refuses_an_unknown_target(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("print('ran')\n")
+    done = tessera("report", "--target", "sm_9", str(script))
+    assert done.returncode == 2 and not done.stdout and "Traceback" not in done.stderr
+    assert "'sm_9' is not a target" in done.stderr and "did you mean 'sm_90'" in done.stderr
+
+
 def test_an_unknown_command_shows_the_usage():
     done = tessera("nonsense")
     assert done.returncode == 2 and "usage" in done.stderr

@@ -226,6 +226,10 @@ OPTIONS = [
     ("gemm", {"tile": (16, 16)}, r"tile is \(16, 16\), wanted 3 powers of two"),
     ("gemm", {"tile": [3, 5, 7]}, r"tile is .3, 5, 7., wanted 3 powers of two"),
     ("gemm", {"tile": 16}, "tile is 16, wanted 3 powers of two"),
+    ("gemm", {"tile": {"M": 16}}, "wanted 3 powers of two"),
+    ("gemm", {"tile": (True, 16, 16)}, "wanted 3 powers of two"),
+    ("gemm", {"tile": ([16], 16, 16)}, "wanted 3 powers of two"),
+    ("gemm", {"tile": (1 << 20, 64, 16)}, "tiles of 67108864 elements; the limit is 16777216"),
     ("gemm", {"tile": (16, 16, 16), "group": 0}, "group is 0, wanted 1 to"),
     ("gemm", {"group": 1.5}, "group is 1.5, wanted an int"),
     ("attention", {"tile": (0, 0)}, "wanted 2 powers of two"),
@@ -257,6 +261,22 @@ def test_options_that_mean_nothing_are_refused(name, options, message):
     with pytest.raises((ValueError, TypeError), match=message):
         FUNCTIONS[name](**arrays, **(case.options | options))
     assert all((arrays[a] == 1).all() for a in outputs(name))
+
+
+def test_extents_of_tiles_may_be_numpy_integers():
+    a, c = np.ones((16, 16), np.float32), np.zeros((16, 16), np.float32)
+    FUNCTIONS["gemm"](a, a, c, tile=(np.int64(16), 16, np.uint8(16)))
+    assert (c == 16).all()
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if any(not s for s in CASES[n].shapes.values())] or ["reduce"])
+def test_a_number_in_place_of_an_array_is_refused(name):
+    case = CASES[name]
+    arrays = {a: np.ones(s, case.dtypes.get(a, "float32")) for a, s in case.shapes.items()}
+    arrays[outputs(name)[0]] = np.float32(0)
+    options = case.options | ({"axis": None} if name == "reduce" else {})
+    with pytest.raises(TypeError, match=r"is a numpy.float32, a number; pass an array, such as numpy.zeros\(\(\)"):
+        FUNCTIONS[name](**arrays, **options)
 
 
 class Lent:

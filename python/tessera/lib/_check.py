@@ -6,6 +6,7 @@ launches are short. Every check raises an error that names the function and the 
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -87,13 +88,27 @@ def real(function: str, name: str, value: Any) -> float:
     return float(value)
 
 
+TILE_ELEMENTS = 1 << 24  # of one tile, the limit of the tile language
+
+
+def _extent(value: Any) -> int:
+    """A power of two as an int; 0 for anything else."""
+    found = operator.index(value) if hasattr(value, "__index__") and not isinstance(value, bool) else 0
+    return found if found > 0 and not found & (found - 1) else 0
+
+
 def tile(function: str, name: str, given: Any, n: int) -> tuple[int, ...]:
-    """The extents of a tile along ``n`` axes; for one axis an int."""
-    found = tuple(given) if isinstance(given, (tuple, list)) else (given,) * (n == 1)
-    whole = all(isinstance(extent, int) and extent > 0 for extent in found)
-    if len(found) != n or not whole or any(extent & (extent - 1) for extent in found):
+    """The extents of a tile along ``n`` axes; for one axis an int. Any two of them make a tile within the limit."""
+    items = tuple(given) if isinstance(given, (tuple, list)) else (given,) * (n == 1)
+    found = tuple(map(_extent, items))
+    if len(found) != n or not all(found):
         wanted = "a power of two" if n == 1 else f"{n} powers of two"
         raise ValueError(f"{function}: {name} is {given!r}, wanted {wanted}")
+    elements = math.prod(sorted(found)[-2:])
+    if elements > TILE_ELEMENTS:
+        raise ValueError(
+            f"{function}: {name} is {given!r}, which makes tiles of {elements} elements; the limit is {TILE_ELEMENTS}"
+        )
     return found
 
 

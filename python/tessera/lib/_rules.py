@@ -152,7 +152,14 @@ def _raise_overlap(function: str, written: str, other: str, may_be: bool) -> Non
 
 
 def _check_array(function: str, name: str, array: Any) -> None:
-    """Raises what a launch says of arrays that no kernel takes, such as those with negative strides."""
+    """Raises for a number in place of an array, and what a launch says of arrays that no kernel takes, such as those
+    with negative strides."""
+    kind = type(array)
+    if kind.__module__ == "numpy" and not hasattr(kind, "__setitem__"):
+        raise TypeError(
+            f"{function}: {name} is a numpy.{kind.__name__}, a number; pass an array, such as "
+            f"numpy.zeros((), numpy.{kind.__name__}) for one element"
+        )
     try:
         ct.launch(None, (0,), _look_kernel, (array,))
     except (TypeError, ValueError) as error:

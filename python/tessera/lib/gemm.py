@@ -287,13 +287,12 @@ def gemm(
     On a GPU operands whose rows are not aligned to 16 bytes are copied first, and a product with few tiles is cut
     along K. The result does not depend on the order in which blocks run.
     """
-    if type(tile) is list:
-        tile = tuple(tile)
+    if tile is not None:
+        tile = check.tile("gemm", "tile", tile, 3)
     key = look(GEMM_RULE, a, b, c), tile, group, tf32, fast
     plan = known_plan(key)
     if plan is None:  # arrays that look like those of an earlier call have been checked
         check.product("gemm", 2, a, b, c)
-        tile = None if tile is None else check.tile("gemm", "tile", tile, 3)
         check.integer("gemm", "group", group, 1, 1 << 20)
         accept("gemm", a, b, c)
         flags = TF32 * bool(tf32) | PRECISE * (not fast)
