@@ -72,7 +72,7 @@ struct core_state {
     bool has_seen_cache; /* ts_cache_problem was asked for, and warned of */
     PyTypeObject *array_type, *stream_type, *event_type, *kernel_type, *piece_type, *buffer_type, *pool_type,
         *native_type,
-        *config_type;
+        *config_type, *evaluation_type;
     int64_t live[CORE_LIVE_KINDS]; /* core_live */
     core_use *uses;
 #define CORE_NAME(member, text) PyObject *name_##member;
@@ -221,15 +221,24 @@ int core_report_init(PyObject *module, core_state *state);
 int core_numbers_init(PyObject *module, core_state *state); /* numbers.c */
 int core_view_init(PyObject *module, core_state *state);
 enum { CORE_PARAMS = 2 * TS_LAUNCH_ARGS };
+/* evaluate.c: a tessera._host.Host as the host of compilations. NULL or None: the kernel needs none. */
+typedef struct core_evaluator {
+    core_state *state;
+    PyObject *host;
+} core_evaluator;
+ts_host core_host_of(core_evaluator *evaluator); /* borrows */
+int core_evaluate_init(PyObject *module, core_state *state);
+
 /* What _prepare() of a Python kernel gives, in C form; borrows from that tuple. Ended by PyBuffer_Release(&pack). */
 typedef struct core_prepared {
     ts_kernel_desc desc;
+    core_evaluator evaluator;
     Py_buffer pack;
     ts_param params[CORE_PARAMS]; /* the kernel's, then items of annotated tuples and lists */
     size_t n_params;
     ts_target_hints by_target[TS_LAUNCH_TARGETS];
 } core_prepared;
-int core_prepared_of(PyObject *tuple, core_prepared *out); /* 0, or -1 with exception */
+int core_prepared_of(core_state *state, PyObject *tuple, core_prepared *out); /* 0, or -1 with exception */
 ts_kernel *core_kernel_of(core_state *state, PyObject *object); /* prepared on first use; NULL with exception */
 /* 0, or -1 with exception; `kernel` is named by messages. */
 int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3]);

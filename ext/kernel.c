@@ -2,9 +2,9 @@
  *
  * Kernels and launch(). Kernel is the base of tessera.tile.kernel: it holds a ts_kernel, made on first
  * use from what the Python side's _prepare() gives: (name, file, pack bytes, (parameter, ...), ((target or 0, (a number
- * for each of TS_HINTS)), ...)). A parameter is a row in the order of ts_param: (name or None, flags, static_shape,
- * static_stride, dtype, static_shape_end, static_stride_end, form, (a row for each item, ...)).
- * launch() is one pass over the arguments into C form (args.c), then ts_launch.
+ * for each of TS_HINTS)), ...), who evaluates its expressions of Python (_host.Host) or None). A parameter is a row in
+ * the order of ts_param: (name or None, flags, static_shape, static_stride, dtype, static_shape_end, static_stride_end,
+ * form, (a row for each item, ...)). launch() is one pass over the arguments into C form (args.c), then ts_launch.
  */
 #include "host.h"
 #include "tessera/graph.h"
@@ -14,6 +14,7 @@ typedef struct kernel_object {
     PyObject_HEAD
     core_state *state;
     ts_kernel *kernel;
+    core_evaluator evaluator; /* filled before `kernel` is, by the thread that makes it */
 } kernel_object;
 
 static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -29,6 +30,13 @@ static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 static int kernel_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((kernel_object *)self)->evaluator.host);
+    return 0;
+}
+
+static int kernel_clear(PyObject *self)
+{
+    Py_CLEAR(((kernel_object *)self)->evaluator.host);
     return 0;
 }
 
@@ -39,6 +47,7 @@ static void kernel_dealloc(PyObject *self)
     Py_BEGIN_ALLOW_THREADS; /* unloading waits for the device */
     ts_kernel_release(((kernel_object *)self)->kernel);
     Py_END_ALLOW_THREADS;
+    kernel_clear(self);
     type->tp_free(self);
     Py_DECREF(type);
 }
@@ -125,15 +134,17 @@ static int kernel_rows(PyObject *rows, PyObject *hints, core_prepared *out)
     return 0;
 }
 
-int core_prepared_of(PyObject *tuple, core_prepared *out)
+int core_prepared_of(core_state *state, PyObject *tuple, core_prepared *out)
 {
-    PyObject *rows, *hints;
+    PyObject *rows, *hints, *host;
     memset(out, 0, sizeof *out);
     ts_kernel_desc *desc = &out->desc;
-    if (!PyArg_ParseTuple(tuple, "szy*O!O!", &desc->name, &desc->file, &out->pack, &PyTuple_Type,
-                          &rows, &PyTuple_Type, &hints))
+    if (!PyArg_ParseTuple(tuple, "szy*O!O!O", &desc->name, &desc->file, &out->pack, &PyTuple_Type,
+                          &rows, &PyTuple_Type, &hints, &host))
         return -1;
-    desc->source = (ts_source){.bytes = out->pack.buf, .n = (size_t)out->pack.len};
+    out->evaluator = (core_evaluator){state, host};
+    desc->source = (ts_source){
+        .bytes = out->pack.buf, .n = (size_t)out->pack.len, .host = core_host_of(&out->evaluator)};
     desc->by_target = out->by_target;
     if (kernel_rows(rows, hints, out) == 0)
         return 0;
@@ -150,13 +161,29 @@ static int kernel_see_cache(core_state *state)
     return problem ? PyErr_WarnEx(PyExc_RuntimeWarning, problem, 1) : 0;
 }
 
+/* The host that the kernel object owns, which lives as long as its launches. All that threads prepare at once are
+ * alike: the first stays. */
+static void kernel_set_host(kernel_object *self, core_prepared *prepared)
+{
+    PyObject *host = Py_NewRef(prepared->evaluator.host);
+    CORE_LOCK(&self->state->lock);
+    if (!self->evaluator.host) {
+        self->evaluator = (core_evaluator){self->state, host};
+        host = NULL;
+    }
+    CORE_UNLOCK(&self->state->lock);
+    Py_XDECREF(host);
+    prepared->desc.source.host = core_host_of(&self->evaluator);
+}
+
 static int kernel_create(kernel_object *self, PyObject *tuple)
 {
     core_prepared prepared;
     ts_error err;
-    if (kernel_see_cache(self->state) < 0 || core_prepared_of(tuple, &prepared) < 0)
+    if (kernel_see_cache(self->state) < 0 || core_prepared_of(self->state, tuple, &prepared) < 0)
         return -1;
     ts_kernel *made, *none = NULL;
+    kernel_set_host(self, &prepared);
     ts_status status = ts_kernel_create(&prepared.desc, &made, &err);
     PyBuffer_Release(&prepared.pack);
     if (status == TS_OK &&
@@ -541,6 +568,7 @@ static PyType_Slot kernel_slots[] = {
     {Py_tp_new, kernel_new},
     {Py_tp_dealloc, kernel_dealloc},
     {Py_tp_traverse, kernel_traverse},
+    {Py_tp_clear, kernel_clear},
     {Py_tp_methods, kernel_methods},
     {0, NULL},
 };

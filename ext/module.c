@@ -46,8 +46,8 @@ static int module_exec(PyObject *module)
         core_native_init(module, state) < 0 ||
         core_host_launch_init(module, state) < 0 || core_kernel_init(module, state) < 0 ||
         core_tools_init(module, state) < 0 || core_lib_init(module, state) < 0 ||
-        core_report_init(module, state) < 0 || core_view_init(module, state) < 0 ||
-        core_numbers_init(module, state) < 0)
+        core_report_init(module, state) < 0 || core_evaluate_init(module, state) < 0 ||
+        core_view_init(module, state) < 0 || core_numbers_init(module, state) < 0)
         return -1;
     return 0;
 }
@@ -70,6 +70,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->stream_type);
     Py_VISIT(state->event_type);
     Py_VISIT(state->kernel_type);
+    Py_VISIT(state->evaluation_type);
     Py_VISIT(state->piece_type);
     Py_VISIT(state->buffer_type);
     Py_VISIT(state->pool_type);
@@ -101,6 +102,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->stream_type);
     Py_CLEAR(state->event_type);
     Py_CLEAR(state->kernel_type);
+    Py_CLEAR(state->evaluation_type);
     Py_CLEAR(state->piece_type);
     Py_CLEAR(state->buffer_type);
     Py_CLEAR(state->pool_type);

@@ -54,7 +54,7 @@ static int tools_request_of(core_state *state, PyObject *tuple, PyObject *args, 
     ts_error err;
     core_frame frame;
     int result = -1;
-    if (core_prepared_of(tuple, &out->prepared) < 0)
+    if (core_prepared_of(state, tuple, &out->prepared) < 0)
         return -1;
     if (PyBytes_Check(args) && tools_specs(args, out) == 0)
         return 0;
@@ -100,8 +100,8 @@ static PyObject *tools_lower_text(PyObject *module, PyObject *args)
         tools_request_of(state, prepared, values, &request) < 0)
         return NULL;
     ts_status status =
-        ts_lower_text(request.prepared.pack.buf, (size_t)request.prepared.pack.len, request.spec,
-                      request.n_spec, tools_hints(&request, 0), NULL, &text, &n, &err);
+        ts_lower_source(&request.prepared.desc.source, request.spec, request.n_spec, tools_hints(&request, 0), NULL,
+                        &text, &n, &err);
     PyBuffer_Release(&request.prepared.pack);
     if (status != TS_OK)
         return core_raise(state, &err);
@@ -123,8 +123,8 @@ static int tools_code(core_state *state, PyObject *args, ts_code *code)
         tools_request_of(state, prepared, values, &request) < 0)
         return -1;
     Py_BEGIN_ALLOW_THREADS;
-    status = ts_compile(request.prepared.pack.buf, (size_t)request.prepared.pack.len, request.spec, request.n_spec,
-                        tools_hints(&request, target), (ts_target)target, NULL, code, &err);
+    status = ts_compile_source(&request.prepared.desc.source, request.spec, request.n_spec,
+                               tools_hints(&request, target), (ts_target)target, NULL, code, &err);
     Py_END_ALLOW_THREADS;
     PyBuffer_Release(&request.prepared.pack);
     if (status != TS_OK)

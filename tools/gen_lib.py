@@ -72,7 +72,9 @@ def parts(blob: bytes) -> Iterator[bytes]:
 def packed(name: str, module: str, arrays: str) -> Iterator[str]:
     """The lines of one kernel."""
     kernel = getattr(importlib.import_module(f"tessera.lib.{module}"), f"{name}_kernel")
-    _, _, _, params, hints = kernel._prepare()
+    _, _, _, params, hints, host = kernel._prepare()
+    if host is not None:
+        raise SystemExit(f"{name}_kernel has expressions that Python evaluates, which clients in C cannot")
     if hints != ((0, tuple(_DEFAULTS.get(hint, 0) for hint in _core.HINTS)),):
         raise SystemExit(
             f"{name}_kernel has hints of its own, which kernel.c does not know: {hints}"

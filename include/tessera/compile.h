@@ -24,6 +24,7 @@
 #define TESSERA_COMPILE_H
 
 #include "tessera/base.h"
+#include "tessera/host.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -287,6 +288,7 @@ struct ts_source {
     ts_compile_fn *compile;  /* CUSTOM */
     void *user;              /* CUSTOM: for `compile`; the code must not depend on it */
     const char *compiler;    /* CUSTOM: name and version of the compiler, part of the cache's key; NULL: no cache */
+    ts_host host;            /* PYTHON: who evaluates its expressions of the host language; zeros: nobody */
 };
 
 /* Compiles a source of any kind. The parameters of an IR kernel must be those that a launch with these arguments passes
@@ -315,8 +317,13 @@ typedef struct ts_llvm_info {
  * names a library file to use instead of the search. Threads: safe. Errors: TS_NODEVICE, TS_NOMEM. */
 TS_API TS_CHECKED ts_status ts_llvm_find(ts_llvm_info *info, ts_error *err);
 
-/* The tile IR of a packed function as text (for tools and tests), before any pass; ts_compile_text takes it. Owns:
+/* The tile IR of a packed function as text (for tools and tests), before any pass; ts_compile_text takes it. The source
+ * is of kind TS_SOURCE_PYTHON. Owns:
  * *out, *n bytes and a final NUL, freed by alloc->resize(user, *out, *n + 1, 0). Errors: as ts_compile. */
+TS_API TS_CHECKED ts_status ts_lower_source(const ts_source *source, const ts_spec *spec, size_t n_spec,
+                                            const ts_hints *hints, const ts_alloc *alloc, char **out, size_t *n,
+                                            ts_error *err);
+/* The same without a host. */
 TS_API TS_CHECKED ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
                                           const ts_hints *hints, const ts_alloc *alloc, char **out, size_t *n,
                                           ts_error *err);

@@ -180,6 +180,7 @@ TS_API const char *ts_roof_name(uint32_t roof);
 typedef struct ts_report_request {
     const void *pack;
     size_t n_pack;
+    ts_host host;                /* of the pack; zeros: nobody */
     const ts_spec *spec;
     size_t n_spec;
     const ts_hints *hints;       /* may be NULL */

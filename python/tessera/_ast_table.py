@@ -2,7 +2,7 @@
 """Numbers of the packed AST, by tools/gen_language.py from src/lang/ast.def and pack.h. Do not edit."""
 
 MAGIC = 0x4B505354
-VERSION = 3
+VERSION = 4
 
 # kind: (number, ((attribute, field letter), ...))
 NODES = {
@@ -53,7 +53,8 @@ NODES = {
     "MatchAs": (45, (("pattern", "n"), ("name", "s"))),
     "MatchOr": (46, (("patterns", "l"),)),
     "MatchClass": (47, (("cls", "n"), ("patterns", "l"), ("kwd_attrs", "t"), ("kwd_patterns", "l"))),
-    "Unsupported": (48, (("what", "s"),)),
+    "Host": (48, (("site", "i"), ("names", "l"), ("more", "l"))),
+    "Unsupported": (49, (("what", "s"),)),
 }
 OPERATORS = {
     "Add": 1,

@@ -21,9 +21,10 @@ from typing import Any
 from . import _ast_table as tables
 from . import _records as records
 from ._core import DTYPES
-from ._source import Snapshot, source_of, walk
+from ._host import Host, Site
+from ._source import FUTURES, Snapshot, place as _place, source_of, walk
 
-__all__ = ["dtype_name", "pack_function"]
+__all__ = ["dtype_name", "pack_function", "pack_kernel"]
 
 _DTYPES = frozenset(name for name, *_ in DTYPES)
 _FOREIGN = frozenset(("numpy", "torch", "ml_dtypes", "cupy"))
@@ -85,6 +86,9 @@ class _Packer:
         self.functions: list[list[int]] = []
         self.records: dict[int, type] = {}  # objects that are classes of dataclasses and named tuples
         self.names = set(records.SPECIAL)  # attributes that are used anywhere
+        self.made: dict[int, Any] = {}  # number of an object -> the object, for the host
+        self.callables: list[Any] = []  # the same for functions
+        self.sites: list[Site] = []
 
     def text(self, value: str) -> int:
         return self.strings.setdefault(value, len(self.strings))
@@ -107,6 +111,7 @@ class _Packer:
         at = self.by_id.get(key)
         if at is None:
             at = self.by_id[key] = self.make(obj, key)
+            self.made[at] = obj
             self.keep.append(obj)
         return at
 
@@ -158,7 +163,7 @@ class _Packer:
             return self.add(tables.OP, self.text(op))
         helper = getattr(obj, "__tessera_helper__", obj)
         if isinstance(helper, FunctionType):
-            return self.make_callable(helper, key)
+            return self.make_callable(helper, obj, key)
         if isinstance(obj, BuiltinFunctionType) or isinstance(obj, type):
             made = self.make_builtin(obj)
             if made:
@@ -247,16 +252,20 @@ class _Packer:
 
     # ---- functions -----------------------------------------------------------------------------
 
-    def make_callable(self, fn: FunctionType, key: Any) -> int:
+    def make_callable(self, fn: FunctionType, obj: Any, key: Any) -> int:
         if fn is getattr(sys.modules.get("dataclasses"), "replace", None):
             return self.add(tables.BUILTIN, self.text("dataclasses.replace"))
         wrapped = records.context_manager(fn)
-        return self.make_function(fn, key) if wrapped is None else self.make_function(wrapped, key, context=1)
+        if wrapped is None:
+            return self.make_function(fn, obj, key)
+        return self.make_function(wrapped, obj, key, context=1)
 
-    def make_function(self, fn: FunctionType, key: Any, context: int = 0) -> int:
+    def make_function(self, fn: FunctionType, obj: Any, key: Any, context: int = 0) -> int:
+        """``obj`` is the function as its callers on the host know it."""
         from ._errors import TileSyntaxError
 
         at = self.add(tables.FUNC, len(self.functions), context)
+        self.callables.append(obj)
         self.by_id[key] = at  # before its body, which may call it
         row = [0] * 8
         self.functions.append(row)
@@ -324,6 +333,7 @@ class _Walker:
         self.shift = shift
         self.free: dict[str, int] = {}
         self.globals = fn.__globals__
+        self.file, self.flags = fn.__code__.co_filename, fn.__code__.co_flags & FUTURES
         self.closure: dict[str, Any] = {}
         for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
             try:
@@ -387,6 +397,8 @@ class _Walker:
         ):
             if isinstance(node.args[1], _ast.Constant) and isinstance(node.args[1].value, str):
                 self.resolve_attribute(node.args[0], node.args[1].value)
+        elif kind is _ast.Call and self.static_call(node):
+            return self.static(node, plan, self.static_call(node))
         elif kind is _ast.FunctionDef or kind is _ast.Lambda:
             return self.function(node, plan)
         elif kind is _ast.GeneratorExp:
@@ -468,6 +480,66 @@ class _Walker:
         self.local.pop()
         return self.emit(plan[0], node, [element, self.packer.list(generators)])
 
+    # -- expressions that the host evaluates
+
+    def static_call(self, node: Any) -> str:
+        """"static_eval" and its like where it is called under its own name, else ""."""
+        known, value = self.host(node.func)
+        name = getattr(value, "__tessera_op__", None) if known else None
+        return name if isinstance(name, str) and name.startswith("static_") else ""
+
+    def static(self, node: Any, plan: Any, op: str) -> int:
+        of = {
+            "static_iter": ("static_iter() iterable",),
+            "static_assert": ("static_assert()", "static_assert() message"),
+        }.get(op, (op + "()",))
+        func = self.node(node.func)
+        args = [self.expression(arg, of[min(i, len(of) - 1)]) for i, arg in enumerate(node.args)]
+        return self.emit(plan[0], node, [func, self.packer.list(args), self.field("l", node.keywords)])
+
+    def expression(self, node: Any, kind: str) -> int:
+        """One that the front end can evaluate as Python does stays in the pack; others are the host's."""
+        if not isinstance(node, _ast.Starred) and not _Plain(self).is_plain(node, kind):
+            return self.site(node, kind)
+        return self.node(node)
+
+    def site(self, node: Any, kind: str) -> int:
+        names: dict[str, Any] = {}
+        own: set[str] = set()
+        for n in walk(node):
+            if isinstance(n, (_ast.NamedExpr, _ast.Yield, _ast.YieldFrom, _ast.Await)):
+                word = "an assignment expression (:=)" if isinstance(n, _ast.NamedExpr) else type(n).__name__.lower()
+                what = f"{word} inside {kind}"
+                return self.emit(tables.NODES["Unsupported"][0], n, [self.packer.text(what)])
+            if isinstance(n, _ast.arg):
+                own.add(n.arg)
+            elif isinstance(n, _ast.Name) and isinstance(n.ctx, _ast.Load):
+                names.setdefault(n.id, n)
+            elif isinstance(n, _ast.Name):
+                own.add(n.id)
+        local = [n for n in names if any(n in scope for scope in self.local)]
+        first = [n for n in local if n not in own]
+        rest = [n for n in local if n in own]
+        nodes = [self.packer.list([self.node(names[n]) for n in part]) for part in (first, rest)]
+        space = {n: value for n in names if n not in local for known, value in (self.lookup(n),) if known}
+        made = self.emit(tables.NODES["Host"][0], node, [len(self.packer.sites), *nodes])
+        self.packer.sites.append(Site(kind, self.compiled(node, [*first, *rest], space)))
+        return made
+
+    def compiled(self, node: Any, names: list[str], space: dict[str, Any]) -> FunctionType:
+        """The expression as a function of local names; its other names are those of ``space``."""
+        for n in walk(node):
+            if hasattr(n, "lineno"):
+                n.lineno += self.shift
+                n.end_lineno += self.shift
+        arguments = _ast.arguments(
+            posonlyargs=[_place(_ast.arg(arg=n), node) for n in names],
+            args=[], kwonlyargs=[], kw_defaults=[], defaults=[]
+        )  # fmt: skip
+        made: Any = _ast.Expression(body=_place(_ast.Lambda(args=arguments, body=node), node))
+        code = compile(made, self.file, "eval", self.flags, dont_inherit=True)
+        return FunctionType(code, {**space, "__builtins__": builtins})()  # type: ignore[no-any-return]
+
     def comprehension(self, node: Any, first: bool) -> int:
         """One ``for``; what the first one runs over is evaluated outside of the comprehension."""
         target = self.node(node.target)
@@ -476,6 +548,73 @@ class _Walker:
         if first:
             self.local.append(bound)
         return self.emit(tables.NODES["comprehension"][0], node, [target, over, self.field("l", node.ifs)])
+
+
+# Builtins that give the front end's values what they give Python's.
+_PLAIN_CALLS = frozenset((len, range, tuple, zip, reversed, enumerate, sum, min, max, abs, int, bool, float))
+_DIVIDES = (_ast.Div, _ast.FloorDiv, _ast.Mod, _ast.Pow, _ast.LShift, _ast.RShift)
+
+
+class _Plain:
+    """Whether the front end evaluates an expression as Python does, so that no host is asked: names, constants, tuples
+    and arithmetic of them, attributes, subscripts, and a few builtins. Where Python would raise, it is asked."""
+
+    def __init__(self, walker: _Walker) -> None:
+        self.walker = walker
+
+    def is_plain(self, node: Any, kind: str) -> bool:
+        if kind.endswith("message") or kind.startswith("static_iter"):  # text; a number is no iterable
+            return isinstance(node, _ast.Constant) == kind.endswith("message") and self.all(node)
+        return self.all(node)
+
+    def all(self, node: Any) -> bool:
+        test = getattr(self, "of_" + type(node).__name__, None)
+        if test is None or not test(node):
+            return False
+        children = (getattr(node, name, None) for name in node._fields)
+        flat = (child for c in children for child in (c if isinstance(c, list) else (c,)))
+        return all(self.all(child) for child in flat if isinstance(child, _ast.expr) and child is not self.callee(node))
+
+    @staticmethod
+    def callee(node: Any) -> Any:
+        return node.func if isinstance(node, _ast.Call) else None
+
+    def of_Name(self, node: Any) -> bool:
+        known, value = self.walker.lookup(node.id)
+        return not known or self.is_value(value)
+
+    def is_value(self, value: Any) -> bool:
+        if isinstance(value, tuple):
+            return type(value) is tuple and all(self.is_value(item) for item in value)
+        plain = value is None or type(value) in (bool, int, float, str)
+        known = isinstance(value, (ModuleType, FunctionType)) or hasattr(type(value), "__members__")
+        return plain or known or self.is_class(value) or dtype_name(value) is not None
+
+    def is_class(self, value: Any) -> bool:
+        return isinstance(value, type) and (records.is_record(value) or hasattr(value, "__members__"))
+
+    def of_Call(self, node: Any) -> bool:
+        known, value = self.walker.host(node.func)
+        starred = any(isinstance(arg, _ast.Starred) for arg in node.args)
+        if not known or node.keywords or starred:
+            return False
+        return (type(value) in _HASHED and value in _PLAIN_CALLS) or dtype_name(value) is not None
+
+    def of_Attribute(self, node: Any) -> bool:
+        known, value = self.walker.host(node)
+        return not known or self.is_value(value)
+
+    def of_BinOp(self, node: Any) -> bool:
+        right = node.right.value if isinstance(node.right, _ast.Constant) else 0
+        return not isinstance(node.op, _DIVIDES) or (type(right) is int and right > 0)
+
+    def of_Constant(self, node: Any) -> bool:
+        return True
+
+    of_Tuple = of_Subscript = of_Slice = of_UnaryOp = of_BoolOp = of_Compare = of_IfExp = of_Constant
+
+
+_HASHED = (type, BuiltinFunctionType)
 
 
 def _bound_names(node: Any) -> set[str]:
@@ -513,7 +652,12 @@ def _bound_names(node: Any) -> set[str]:
 
 
 def pack_function(fn: FunctionType, snapshot: Snapshot | None = None) -> bytes:
-    """The pack of ``fn`` and everything it can reach; its own function is number 0.
+    """The pack of ``fn`` and everything it can reach; its own function is number 0."""
+    return pack_kernel(fn, snapshot)[0]
+
+
+def pack_kernel(fn: FunctionType, snapshot: Snapshot | None = None) -> tuple[bytes, Host | None]:
+    """The pack of ``fn``, and who evaluates the expressions that it leaves to Python, if there are any.
 
     Parameters
     ----------
@@ -544,4 +688,4 @@ def pack_function(fn: FunctionType, snapshot: Snapshot | None = None) -> bytes:
         from ._errors import TileSyntaxError
 
         raise TileSyntaxError(list(packer.strings)[text])
-    return packer.bytes()
+    return packer.bytes(), Host(packer) if packer.sites else None

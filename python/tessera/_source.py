@@ -17,10 +17,10 @@ import sys
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-__all__ = ["Snapshot", "snapshot_of", "source_of", "walk"]
+__all__ = ["FUTURES", "Snapshot", "place", "snapshot_of", "source_of", "walk"]
 
 _PY_CF_ONLY_AST = 0x400
-_FUTURES = 0x1FF0000  # flags of code made under `from __future__ import ...`
+FUTURES = 0x1FF0000  # flags of code made under `from __future__ import ...`
 
 Snapshot = tuple[str, bytes]  # path, contents
 
@@ -194,7 +194,7 @@ def _is_code_of(node: Any, fn: FunctionType) -> bool:
     if "type_params" in _ast.FunctionDef._fields:
         around.type_params = []
     for made in (*imports, *arguments.args, plain, around, *(i.names[0] for i in imports)):
-        _place(made, node)
+        place(made, node)
     return _compiles_to(_ast.Module(body=[*imports, around], type_ignores=[]), code)
 
 
@@ -208,7 +208,7 @@ def _is_in_file(lines: list[str], code: CodeType) -> bool:
 
 def _compiles_to(source: Any, code: CodeType) -> bool:
     wanted = _key(code)
-    stack = [compile(source, "<kernel>", "exec", code.co_flags & _FUTURES, dont_inherit=True)]
+    stack = [compile(source, "<kernel>", "exec", code.co_flags & FUTURES, dont_inherit=True)]
     while stack:
         made = stack.pop()
         if made.co_name == code.co_name and _key(made) == wanted:
@@ -222,7 +222,7 @@ def _all_names(code: CodeType) -> set[str]:
     return set(code.co_names).union(*inner)
 
 
-def _place(made: Any, node: Any) -> Any:
+def place(made: Any, node: Any) -> Any:
     for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
         setattr(made, name, getattr(node, name))
     return made

@@ -242,18 +242,30 @@ ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hint
     return status;
 }
 
-ts_status ts_compile(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
-                     ts_target target, const ts_alloc *alloc, ts_code *out, ts_error *err)
+ts_status ts__compile_lower(ts_arena *arena, const ts_source *source, const ts_spec *spec, size_t n_spec,
+                            const ts_hints *hints, ts_module **out, ts_error *err)
+{
+    return ts__front(arena, source, spec, n_spec, hints, out, err);
+}
+
+ts_status ts__compile_python(const ts_source *source, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
+                             ts_target target, const ts_alloc *alloc, ts_code *out, ts_error *err)
 {
     ts_arena arena;
     ts__arena_init(&arena, alloc);
     ts_module *module = NULL;
     memset(out, 0, sizeof *out);
-    ts_status status = ts__front(&arena, pack, n_pack, spec, n_spec, hints, &module, err);
+    ts_status status = ts__front(&arena, source, spec, n_spec, hints, &module, err);
     if (status == TS_OK)
         status = ts__compile_module(module, NULL, hints, target, NULL, alloc, out, err);
     ts__arena_deinit(&arena);
     return status;
+}
+
+ts_status ts_compile(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
+                     ts_target target, const ts_alloc *alloc, ts_code *out, ts_error *err)
+{
+    return ts__compile_python(&(ts_source){.bytes = pack, .n = n_pack}, spec, n_spec, hints, target, alloc, out, err);
 }
 
 ts_status ts_compile_text(const char *text, size_t n, const char *entry, ts_target target, const ts_alloc *alloc,
@@ -272,8 +284,8 @@ ts_status ts_compile_text(const char *text, size_t n, const char *entry, ts_targ
     return status;
 }
 
-ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
-                        const ts_alloc *alloc, char **out, size_t *n, ts_error *err)
+ts_status ts_lower_source(const ts_source *source, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
+                          const ts_alloc *alloc, char **out, size_t *n, ts_error *err)
 {
     ts_arena arena;
     ts_text text;
@@ -282,7 +294,7 @@ ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, si
     *n = 0;
     ts__arena_init(&arena, alloc);
     ts__text_init(&text, alloc);
-    ts_status status = ts__front(&arena, pack, n_pack, spec, n_spec, hints, &module, err);
+    ts_status status = ts__front(&arena, source, spec, n_spec, hints, &module, err);
     if (status == TS_OK) {
         ts__module_print(module, &text);
         status = ts__text_take(&text, out, n, err);
@@ -291,4 +303,10 @@ ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, si
     }
     ts__arena_deinit(&arena);
     return status;
+}
+
+ts_status ts_lower_text(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
+                        const ts_alloc *alloc, char **out, size_t *n, ts_error *err)
+{
+    return ts_lower_source(&(ts_source){.bytes = pack, .n = n_pack}, spec, n_spec, hints, alloc, out, n, err);
 }

@@ -110,7 +110,8 @@ ts_status ts_interpret_pack(const void *pack, size_t n_pack, const ts_spec *spec
     ts_module *module = NULL;
     TS_TRY(interpret_check(run, err));
     ts__arena_init(&arena, NULL);
-    ts_status status = ts__front(&arena, pack, n_pack, spec, n_spec, hints, &module, err);
+    ts_status status = ts__front(&arena, &(ts_source){.bytes = pack, .n = n_pack}, spec, n_spec, hints, &module,
+                                 err);
     if (status == TS_OK)
         status = interpret_module(module, NULL, hints, run, err);
     ts__arena_deinit(&arena);

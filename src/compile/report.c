@@ -197,7 +197,8 @@ static ts_status report_module(report_impl *impl, ts_module **out, ts_error *err
 {
     const ts_report_request *q = impl->request;
     if (!q->text)
-        return ts__front(&impl->arena, q->pack, q->n_pack, q->spec, q->n_spec, q->hints, out, err);
+        return ts__front(&impl->arena, &(ts_source){.bytes = q->pack, .n = q->n_pack, .host = q->host}, q->spec,
+                         q->n_spec, q->hints, out, err);
     TS_TRY(ts__module_read(&impl->arena, q->text, q->n_text, out, err));
     return ts_module_verify(*out, err);
 }

@@ -89,7 +89,7 @@ ts_status ts_compile_source(const ts_source *source, const ts_spec *spec, size_t
     if (source->kind == TS_SOURCE_CUSTOM)
         return source->compile(source, spec, n_spec, hints, target, alloc, out, err);
     if (source->kind == TS_SOURCE_PYTHON)
-        return ts_compile(source->bytes, source->n, spec, n_spec, hints, target, alloc, out, err);
+        return ts__compile_python(source, spec, n_spec, hints, target, alloc, out, err);
     ts_source text = *source;
     char *printed = NULL;
     if (source->kind == TS_SOURCE_MODULE) {

@@ -224,14 +224,23 @@ static bool call_is_local(const fr *f, uint32_t callee)
     const ts_node *n = ts_pack_node(&f->pack, callee);
     bool local = false;
     for (const fr_frame *frame = f->frame; frame && n->kind == TS_AST_Name; frame = frame->lexical)
-        local |= frame->scope->slot_of[n->f[0]] != 0;
+        local |= fr_slot_of(frame->scope, n->f[0]) != 0;
     return local;
 }
 
-/* static_eval and its like change what their argument means, so they have no other name. */
+/* static_eval and its like change what their argument means, so they have no other name and take nothing by name. */
 static ts_status call_check_direct(fr *f, uint32_t node, uint32_t row)
 {
-    if (strncmp(fr_ops[row].name, "static_", 7) != 0 || !call_is_local(f, ts_pack_node(&f->pack, node)->f[0]))
+    const ts_node *n = ts_pack_node(&f->pack, node);
+    uint32_t most = fr_ops[row].lower == fr_op_static_assert ? 2 : 1, n_args, n_named;
+    if (strncmp(fr_ops[row].name, "static_", 7) != 0)
+        return TS_OK;
+    ts_pack_list(&f->pack, n->f[1], &n_args);
+    ts_pack_list(&f->pack, n->f[2], &n_named);
+    if (n_args < 1 || n_args > most || n_named)
+        return fr_error(f, node, TS_SYNTAX, "%s() takes %s by position", fr_ops[row].name,
+                        most > 1 ? "a condition and perhaps a message" : "one expression");
+    if (!call_is_local(f, n->f[0]))
         return TS_OK;
     return fr_error(f, node, TS_SYNTAX, "%s() is called through a variable\n  help: write ct.%s(...)",
                     fr_ops[row].name, fr_ops[row].name);
@@ -316,7 +325,7 @@ static ts_status call_bind(fr *f, const fr_function *fn, const fr_scope *scope, 
         return fr_oom(f);
     for (uint32_t i = 0; i < scope->n_args; i++) {
         const ts_node *param = ts_pack_node(&f->pack, scope->args[i]);
-        fr_value *slot = &slots[scope->slot_of[param->f[0]] - 1];
+        fr_value *slot = &slots[fr_slot_of(scope, param->f[0]) - 1];
         if (param->f[1] == TS_PARAMETER_REST || param->f[1] == TS_PARAMETER_KEYWORDS)
             TS_TRY(call_bind_rest(f, param->f[1] == TS_PARAMETER_KEYWORDS, args, used, slot));
         else
@@ -405,6 +414,29 @@ ts_status fr_call_op(fr *f, uint32_t node, const char *name, uint32_t n, const f
     return call_op(f, node, fr_op_find(name), &args, out);
 }
 
+ts_status fr_call_row(fr *f, uint32_t node, uint32_t row, uint32_t n, const fr_value *values, uint32_t n_named,
+                      const char *const *names, fr_value *out)
+{
+    fr_arguments args;
+    TS_TRY(call_positionals(f, node, n - n_named, values, &args));
+    for (uint32_t i = 0; i < n_named; i++)
+        TS_TRY(call_push(f, &args, names[i], node, &values[n - n_named + i]));
+    return call_op(f, node, row, &args, out);
+}
+
+bool fr_op_is_value(uint32_t row)
+{
+    static fr_op_fn *const plain[] = {
+        fr_op_binary, fr_op_divmod, fr_op_cdiv,        fr_op_compare,    fr_op_minmax,   fr_op_atan2, fr_op_negative,
+        fr_op_abs,    fr_op_math,   fr_op_bitwise_not, fr_op_unary_plain, fr_op_whole,   fr_op_unary, fr_op_unary_flush,
+        fr_op_exp2,   fr_op_matmul, fr_op_isnan,       fr_op_where,      fr_op_math_pair, fr_op_unary_only_flush,
+    };
+    uint32_t i = 0;
+    while (i < TS_COUNT(plain) && fr_ops[row].lower != plain[i])
+        i++;
+    return i < TS_COUNT(plain);
+}
+
 /* ---- everything that can be called --------------------------------------------------- */
 
 static ts_status call_dtype(fr *f, uint32_t node, ts_dtype dtype, const fr_arguments *args,
@@ -462,6 +494,22 @@ static ts_status call_builtin(fr *f, uint32_t node, const char *name, const fr_a
         return fr_error(f, args->at.at[args->n_positional].node, TS_TILETYPE,
                         "builtin %s() takes no keyword arguments in a kernel", name);
     return fr_call_builtin(f, node, name, args->at.n, values, out);
+}
+
+/* As with Python's assert, the message is evaluated only where the condition fails. */
+static ts_status call_static_assert(fr *f, uint32_t node, uint32_t row, fr_value *out)
+{
+    uint32_t n;
+    const uint32_t *nodes = ts_pack_list(&f->pack, ts_pack_node(&f->pack, node)->f[1], &n);
+    fr_arguments args = {0};
+    bool truth;
+    TS_TRY(call_positional(f, &args, nodes[0]));
+    args.n_positional = args.at.n;
+    if (n > 1 && fr_truth(&args.at.at[0].value, &truth) && !truth) {
+        TS_TRY(call_positional(f, &args, nodes[1]));
+        args.n_positional = args.at.n;
+    }
+    return call_op(f, node, row, &args, out);
 }
 
 /* A function of another library: often one of NumPy's that the tile language has too. */
@@ -526,9 +574,11 @@ ts_status fr_call_node(fr *f, uint32_t node, fr_value *out)
     fr_value callee;
     TS_TRY(fr_expr(f, n->f[0], &callee));
     TS_TRY(call_callee(f, &callee));
-    TS_TRY(call_evaluate(f, n, call_self(&callee), &args));
     if (callee.kind == FR_OP)
         TS_TRY(call_check_direct(f, node, callee.n));
+    if (callee.kind == FR_OP && fr_ops[callee.n].lower == fr_op_static_assert)
+        return call_static_assert(f, node, callee.n, out);
+    TS_TRY(call_evaluate(f, n, call_self(&callee), &args));
     return call_any(f, node, &callee, &args, out);
 }
 

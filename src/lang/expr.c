@@ -47,8 +47,8 @@ ts_status fr_name(fr *f, uint32_t node, fr_value *out)
     uint32_t string = ts_pack_node(&f->pack, node)->f[0], n;
     const char *name = fr_string(f, string);
     for (const fr_frame *frame = f->frame; frame; frame = frame->lexical)
-        if (frame->scope->slot_of[string])
-            return expr_slot(f, node, &frame->slots[frame->scope->slot_of[string] - 1], name, out);
+        if (fr_slot_of(frame->scope, string))
+            return expr_slot(f, node, &frame->slots[fr_slot_of(frame->scope, string) - 1], name, out);
     const uint32_t *free = ts_pack_list(&f->pack, f->pack.functions[f->frame->function].free, &n);
     for (uint32_t i = 0; i < n; i += 2)
         if (free[i] == string)
@@ -346,6 +346,7 @@ static const struct {
     [TS_AST_GeneratorExp] = {expr_generator},
     [TS_AST_NamedExpr] = {expr_named},
     [TS_AST_Yield] = {expr_yield},
+    [TS_AST_Host] = {.there = fr_host},
     [TS_AST_Unsupported] = {expr_unsupported},
 };
 

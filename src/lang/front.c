@@ -221,7 +221,7 @@ static ts_status front_bind(fr *f, const ts_spec *spec, size_t n)
             return fr_error(f, scope->root, TS_TILETYPE, "kernel '%s' takes %u arguments, got %u",
                             f->frame->name, scope->n_args, i);
         TS_TRY(front_value(f, spec, n, &at, &next, 0,
-                           &f->frame->slots[scope->slot_of[param->f[0]] - 1]));
+                           &f->frame->slots[fr_slot_of(scope, param->f[0]) - 1]));
     }
     if (at != n)
         return fr_error(f, scope->root, TS_TILETYPE, "kernel '%s' takes %u arguments, got more",
@@ -277,13 +277,13 @@ static ts_status front_kernel(fr *f, const ts_spec *spec, size_t n)
     return status;
 }
 
-ts_status ts__front(ts_arena *arena, const void *pack, size_t n_pack, const ts_spec *spec,
-                   size_t n_spec, const ts_hints *hints, ts_module **out, ts_error *err)
+ts_status ts__front(ts_arena *arena, const ts_source *source, const ts_spec *spec, size_t n_spec,
+                   const ts_hints *hints, ts_module **out, ts_error *err)
 {
     char bottom;
-    fr f = {.arena = arena, .hints = hints, .err = err, .stack = &bottom};
+    fr f = {.arena = arena, .hints = hints, .host = source->host, .err = err, .stack = &bottom};
     *out = NULL;
-    TS_TRY(ts__pack_read(arena, pack, n_pack, &f.pack, err));
+    TS_TRY(ts__pack_read(arena, source->bytes, source->n, &f.pack, err));
     f.module = ts__module_create(arena);
     if (!f.module)
         return fr_oom(&f);

@@ -9,11 +9,11 @@
 #include "ir/ir.h"
 #include "tessera/compile.h"
 
-/* Lowers function 0 of the pack to an entry of a new module in `arena`. Parameters follow the ABI in
+/* Lowers function 0 of a packed source to an entry of a new module in `arena`. Parameters follow the ABI in
  * compile.h; what the spec promises (alignment, divisibility, bounds) becomes `assume` and constants.
  * Errors carry file, line, caret, found, wanted, remedy in err->text. */
-TS_CHECKED ts_status ts__front(ts_arena *arena, const void *pack, size_t n_pack, const ts_spec *spec,
-                              size_t n_spec, const ts_hints *hints, ts_module **out, ts_error *err);
+TS_CHECKED ts_status ts__front(ts_arena *arena, const ts_source *source, const ts_spec *spec, size_t n_spec,
+                              const ts_hints *hints, ts_module **out, ts_error *err);
 
 /* A value of a function's signature: a tile of that shape, rank 0 a scalar. */
 typedef struct ts_front_type {

@@ -11,6 +11,7 @@
  *     call.c    arguments, inlining                   tile_op.def, tile/op_*.c  the operations of the language
  *     attr.c    attributes, methods, subscripts       diag.c     messages
  *     complex.c arithmetic of complex numbers         record.c   dataclasses and named tuples
+ *     host.c    expressions that the host evaluates
  *
  * A name's value is a fr_value: a number known at compile time, a tile (an IR value with a dtype), or
  * something that exists only at compile time (tuples, arrays, functions, dtypes, ...). Whatever a
@@ -128,7 +129,8 @@ typedef struct fr_scope {
     uint32_t n_args;
     const uint32_t *body;      /* statements; a lambda has one expression */
     uint32_t n_body;
-    uint32_t *slot_of;         /* name string -> slot + 1 */
+    uint32_t *slot_of;         /* name string -> slot + 1; see fr_slot_of */
+    uint32_t n_names;          /* how many strings it knows */
     uint32_t *name_of;         /* slot -> name string */
     TS_VEC(uint32_t) *loads;   /* slot -> nodes that read it, ascending */
     bool *captured;            /* slot is read by a nested function */
@@ -167,14 +169,17 @@ typedef struct fr {
     ts_module *module;
     ts_builder b;
     const ts_hints *hints;
+    ts_host host;
     ts_error *err;
     fr_frame *frame;
     fr_scope **scopes;         /* node of a function -> its scope, made on first use */
+    uint32_t n_scopes;         /* the pack may grow (host.c) */
     uint32_t node;             /* being lowered, for messages and locations */
     uint32_t iterable;         /* what the `for` being lowered runs over: static_iter stands only there */
     uint32_t n_args_of_kernel;
     uint32_t regions;          /* branches and loops of run time around what is being lowered */
     TS_VEC(struct fr_array *) arrays; /* arguments, those in lists left out */
+    TS_VEC(fr_value) proxies;  /* what the host was given by number */
     const char *stack;         /* address near the bottom of the C stack */
     uint32_t steps;            /* expressions evaluated; bounds compile time */
 } fr;
@@ -197,6 +202,11 @@ typedef struct fr_block {
 } fr_block;
 
 ts_status fr_scope_of(fr *f, uint32_t root, const fr_scope **out);
+/* The slot of a name + 1, or 0. Strings that came with a later pack are names of no earlier scope. */
+static inline uint32_t fr_slot_of(const fr_scope *s, uint32_t name)
+{
+    return name < s->n_names ? s->slot_of[name] : 0;
+}
 /* An empty scope, and the names of an assignment's target bound in it. */
 ts_status fr_scope_new(fr *f, uint32_t root, fr_scope **out);
 ts_status fr_scope_bind_target(fr *f, fr_scope *scope, uint32_t target);
@@ -243,6 +253,7 @@ ts_status fr_tuple(fr *f, uint32_t n, const fr_value *items, fr_value *out);
  * beyond what compile-time values may. fr_tuple copies them. */
 ts_status fr_container(fr *f, fr_kind kind, uint32_t n, fr_value *items, fr_value *out);
 ts_status fr_object(fr *f, uint32_t object, fr_value *out);
+ts_status fr_hex(fr *f, const char *text, fr_value *out); /* "-0x1f" */
 double fr_as_double(const fr_value *number);
 bool fr_same(const fr *f, const fr_value *a, const fr_value *b); /* the very same value */
 bool fr_is_int(const fr_value *v, int64_t *out);    /* an integer constant that fits 64 bits */
@@ -305,6 +316,9 @@ ts_status fr_name(fr *f, uint32_t node, fr_value *out);
 ts_status fr_iterable(fr *f, uint32_t node, fr_value *out);
 ts_status fr_block_lower(fr *f, const fr_block *block, fr_flow *flow);
 ts_status fr_assign(fr *f, uint32_t target, const fr_value *value);
+
+/* host.c: a Host node, evaluated by the host. */
+ts_status fr_host(fr *f, uint32_t node, fr_value *out);
 
 /* control.c */
 typedef ts_status fr_body(fr *f, void *user, fr_flow *flow);
@@ -383,6 +397,8 @@ ts_status fr_match_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flo
 
 /* record.c */
 /* The object that the class has under the name, or 0. */
+/* A tuple made an instance of the class, without its __post_init__; false: it has another number of fields. */
+bool fr_record_of_items(const fr *f, uint32_t cls, fr_value *tuple);
 uint32_t fr_record_find(const fr *f, uint32_t cls, const char *name);
 /* Fields, methods, properties and constants of an instance. */
 ts_status fr_record_attribute(fr *f, uint32_t node, const fr_value *v, const char *name, fr_value *out, bool *found);
@@ -436,6 +452,11 @@ ts_status fr_call_root(fr *f, const fr_function *fn, uint32_t n, const fr_value 
 /* A function, operation or builtin called with positional values; an operation by name. */
 ts_status fr_call_value(fr *f, const fr_value *callee, uint32_t node, uint32_t n, const fr_value *args, fr_value *out);
 ts_status fr_call_op(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out);
+/* The operation of a row with the last n_named values passed by name. */
+ts_status fr_call_row(fr *f, uint32_t node, uint32_t row, uint32_t n, const fr_value *values, uint32_t n_named,
+                      const char *const *names, fr_value *out);
+/* Does the operation compute a value from values, and nothing else? */
+bool fr_op_is_value(uint32_t row);
 ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out);
 /* What a tuple, static_iter or constant range holds, as a tuple. */
 ts_status fr_items(fr *f, const fr_value *v, const char *what, fr_value *out);

@@ -210,7 +210,7 @@ static ts_status match_guard(fr *f, uint32_t guard, match_found *found)
     ts_val cond;
     const fr_scope *scope = f->frame->scope;
     for (uint32_t i = 0; i < found->names.n && !match_failed(found); i++)
-        f->frame->slots[scope->slot_of[found->names.at[i]] - 1] = found->values.at[i];
+        f->frame->slots[fr_slot_of(scope, found->names.at[i]) - 1] = found->values.at[i];
     if (!guard || match_failed(found))
         return TS_OK;
     TS_TRY(fr_expr(f, guard, &v));

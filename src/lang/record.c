@@ -106,6 +106,15 @@ ts_status fr_record_method(fr *f, const fr_value *v, const char *name, fr_value 
     return object ? record_member(f, f->node, object, v, out) : TS_OK;
 }
 
+bool fr_record_of_items(const fr *f, uint32_t cls, fr_value *tuple)
+{
+    uint32_t n;
+    ts_pack_fields(&f->pack, cls, &n);
+    tuple->kind = record_flags(f, cls) & TS_RECORD_TUPLE ? FR_TUPLE : FR_RECORD;
+    tuple->cls = cls;
+    return n == tuple->n;
+}
+
 /* ---- making -------------------------------------------------------------------------- */
 
 /* An instance of items that are kept; runs __post_init__. */

@@ -24,7 +24,7 @@ static uint32_t scope_args(const ts_node *fn)
 static ts_status scope_bind(scope_walk *w, uint32_t name)
 {
     fr_scope *s = w->scope;
-    if (s->slot_of[name])
+    if (fr_slot_of(s, name))
         return TS_OK;
     s->name_of[s->n_slots] = name;
     s->slot_of[name] = ++s->n_slots;
@@ -119,7 +119,7 @@ static ts_status scope_read_target(scope_walk *w, uint32_t node)
 
 static ts_status scope_read_name(scope_walk *w, uint32_t node, uint32_t name)
 {
-    uint32_t slot = w->scope->slot_of[name];
+    uint32_t slot = fr_slot_of(w->scope, name);
     if (!slot)
         return TS_OK;
     if (w->nested)
@@ -204,6 +204,7 @@ ts_status fr_scope_new(fr *f, uint32_t root, fr_scope **out)
         !(s->name_of = TS_NEW_N(f->arena, uint32_t, f->pack.n_strings + 1)))
         return fr_oom(f);
     s->root = root;
+    s->n_names = f->pack.n_strings;
     *out = s;
     return TS_OK;
 }
@@ -213,10 +214,23 @@ ts_status fr_scope_bind_target(fr *f, fr_scope *scope, uint32_t target)
     return scope_bind_target(&(scope_walk){f, scope, false}, target);
 }
 
+/* The table of scopes, for as many nodes as the pack has now. */
+static ts_status scope_make_room(fr *f)
+{
+    fr_scope **fresh = TS_NEW_N(f->arena, fr_scope *, f->pack.n_nodes);
+    if (!fresh)
+        return fr_oom(f);
+    if (f->n_scopes)
+        memcpy(fresh, f->scopes, f->n_scopes * sizeof *fresh);
+    f->scopes = fresh;
+    f->n_scopes = f->pack.n_nodes;
+    return TS_OK;
+}
+
 ts_status fr_scope_of(fr *f, uint32_t root, const fr_scope **out)
 {
-    if (!f->scopes && !(f->scopes = TS_NEW_N(f->arena, fr_scope *, f->pack.n_nodes)))
-        return fr_oom(f);
+    if (f->n_scopes < f->pack.n_nodes)
+        TS_TRY(scope_make_room(f));
     fr_scope *s = f->scopes[root];
     if (!s) {
         const ts_node *node = ts_pack_node(&f->pack, root);
@@ -267,7 +281,8 @@ bool fr_contains(const fr *f, const uint32_t *body, uint32_t n_body, uint32_t ki
 ts_status fr_assigned(fr *f, const uint32_t *body, uint32_t n_body, uint32_t **slots, uint32_t *n)
 {
     const fr_scope *real = f->frame->scope;
-    fr_scope seen = {.slot_of = TS_NEW_N(f->arena, uint32_t, f->pack.n_strings),
+    fr_scope seen = {.n_names = f->pack.n_strings,
+                     .slot_of = TS_NEW_N(f->arena, uint32_t, f->pack.n_strings),
                      .name_of = TS_NEW_N(f->arena, uint32_t, real->n_slots + 1)};
     scope_walk w = {f, &seen, false};
     if (!seen.slot_of || !seen.name_of)
@@ -328,7 +343,7 @@ static bool scope_kills(const fr *f, uint32_t slot, uint32_t node)
             t->kind == TS_AST_Tuple ? ts_pack_list(&f->pack, t->f[0], &n_items) : &targets[i];
         for (uint32_t j = 0; j < n_items; j++) {
             const ts_node *name = ts_pack_node(&f->pack, items[j]);
-            stored |= name->kind == TS_AST_Name && s->slot_of[name->f[0]] == slot + 1;
+            stored |= name->kind == TS_AST_Name && fr_slot_of(s, name->f[0]) == slot + 1;
         }
     }
     return stored && !(n->f[1] && scope_read_between(s, slot, scope_first(f, n->f[1]), n->f[1]));

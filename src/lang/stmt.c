@@ -59,10 +59,10 @@ ts_status fr_assign(fr *f, uint32_t target, const fr_value *value)
     const ts_node *t = ts_pack_node(&f->pack, target);
     switch (t->kind) {
     case TS_AST_Name:
-        if (!f->frame->scope->slot_of[t->f[0]])
+        if (!fr_slot_of(f->frame->scope, t->f[0]))
             return fr_error(f, target, TS_SYNTAX, "'%s' cannot be assigned here",
                             fr_string(f, t->f[0]));
-        f->frame->slots[f->frame->scope->slot_of[t->f[0]] - 1] = *value;
+        f->frame->slots[fr_slot_of(f->frame->scope, t->f[0]) - 1] = *value;
         return TS_OK;
     case TS_AST_Tuple:
     case TS_AST_List:
@@ -159,7 +159,7 @@ static ts_status stmt_def(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
         return fr_error(f, decorators[0], TS_SYNTAX,
                         "decorators on nested functions are not part of the tile language");
     TS_TRY(fr_expr(f, node, &v));
-    f->frame->slots[f->frame->scope->slot_of[n->f[0]] - 1] = v;
+    f->frame->slots[fr_slot_of(f->frame->scope, n->f[0]) - 1] = v;
     return TS_OK;
 }
 

@@ -136,7 +136,7 @@ bool fr_truth(const fr_value *v, bool *out)
 
 /* ---- objects of the pack ------------------------------------------------------------- */
 
-static ts_status value_hex(fr *f, const char *text, fr_value *out)
+ts_status fr_hex(fr *f, const char *text, fr_value *out)
 {
     bool negative = *text == '-';
     fr_int x = 0;
@@ -231,7 +231,7 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
         *out = fr_number((int64_t)bits);
         return TS_OK;
     case TS_OBJ_BIGINT:
-        return value_hex(f, fr_string(f, o->x), out);
+        return fr_hex(f, fr_string(f, o->x), out);
     case TS_OBJ_FLOAT:
         *out = fr_real(real);
         return TS_OK;

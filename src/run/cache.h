@@ -33,8 +33,9 @@ ts_cache_hit ts__cache_get(ts_cache *cache, const void *key, size_t n_key, const
 void ts__cache_put(ts_cache *cache, const void *key, size_t n_key, const ts_code *code);
 
 /* Fills `key` anew with what a compilation depends on: this build of the library, the processor it would run on, the
- * LLVM that makes its code, target, hints, specs and source (not a module: its text). May load LLVM. */
-void ts__cache_key(ts_cache *cache, ts_text *key, const ts_source *source, const ts_spec *spec, size_t n_spec,
-                   const ts_hints *hints, ts_target target);
+ * LLVM that makes its code, target, hints, specs and source (not a module: its text); and `more`, where it is not NULL.
+ * May load LLVM. */
+void ts__cache_key(ts_cache *cache, ts_text *key, const ts_source *source, const ts_text *more, const ts_spec *spec,
+                   size_t n_spec, const ts_hints *hints, ts_target target);
 
 #endif

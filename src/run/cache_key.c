@@ -3,7 +3,7 @@
  * Keys of compiled code: everything that the code depends on, byte for byte. What does not change in a process is
  * collected once, so a key costs two copies and, for the CPU target, a look at which LLVM is in use:
  *
- *     | this build | TS_STOP, TS_BISECT | target, sizes | CPU target: processor, LLVM | hints | specs | pack |
+ *     | this build | TS_STOP, TS_BISECT | target, sizes | CPU target: processor, LLVM | hints | specs | pack | IR |
  *
  * A process whose code is all cached must not load LLVM, which takes 10 to 30 ms, yet its code must be that of the
  * LLVM it would load. So a process that did load it leaves a note: these settings of the loader led to this file,
@@ -171,8 +171,8 @@ static ts_digest key_llvm(cache_disk *disk)
 
 /* ---- the key ------------------------------------------------------------------------------------------------ */
 
-void ts__cache_key(ts_cache *cache, ts_text *key, const ts_source *source, const ts_spec *spec, size_t n_spec,
-                   const ts_hints *hints, ts_target target)
+void ts__cache_key(ts_cache *cache, ts_text *key, const ts_source *source, const ts_text *more, const ts_spec *spec,
+                   size_t n_spec, const ts_hints *hints, ts_target target)
 {
     pthread_once(&key_process.once, key_start);
     const char *stop = getenv("TS_STOP"), *bisect = getenv("TS_BISECT"); /* both leave out passes */
@@ -193,4 +193,6 @@ void ts__cache_key(ts_cache *cache, ts_text *key, const ts_source *source, const
     ts__text_put(key, (const char *)hints, sizeof *hints);
     ts__text_put(key, (const char *)spec, n_spec * sizeof *spec);
     ts__text_put(key, source->bytes, source->n);
+    if (more)
+        ts__text_put(key, more->at, more->n);
 }

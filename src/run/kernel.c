@@ -5,6 +5,7 @@
  * the cache), loads, and publishes. Tables and entries that were replaced live until the kernel ends,
  * because a reader may still be in them; they are few, each came with a compilation or a device reset.
  */
+#include "compile/compile.h"
 #include "run/cache.h"
 #include "run/launch.h"
 #include "tessera/ir.h"
@@ -238,14 +239,15 @@ static void *kernel_resize(void *user, void *block, size_t old_bytes, size_t new
     return p->stopped && new_bytes > old_bytes ? NULL : p->below->resize(p->below->user, block, old_bytes, new_bytes);
 }
 
-static ts_status kernel_compile(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, ts_target target, ts_code *code,
-                                ts_error *err)
+/* `lowered` is the source as IR, or NULL. */
+static ts_status kernel_compile(ts_kernel *kernel, ts_module *lowered, const ts_spec *spec, size_t n_spec,
+                                ts_target target, ts_code *code, ts_error *err)
 {
     int64_t before = ts__now_ns();
     const ts_hints *hints = ts__kernel_hints(kernel, target);
     kernel_interruptible p = {{kernel_resize, &p}, kernel->alloc, ts__interrupt_get(), before + KERNEL_ASK_NS, false};
-    ts_status status =
-        ts_compile_source(&kernel->source, spec, n_spec, hints, target, &p.alloc, code, err);
+    ts_status status = lowered ? ts__compile_module(lowered, NULL, hints, target, NULL, &p.alloc, code, err)
+                               : ts_compile_source(&kernel->source, spec, n_spec, hints, target, &p.alloc, code, err);
     if (code->alloc == &p.alloc)
         code->alloc = kernel->alloc;
     atomic_fetch_add(&kernel->compile_ns, kernel_since(before));
@@ -259,9 +261,10 @@ static ts_status kernel_compile(ts_kernel *kernel, const ts_spec *spec, size_t n
     return ts_fail(err, TS_INTERRUPTED, "interrupted while kernel '%s' was compiled", kernel->name);
 }
 
-/* Code from the cache, or from the compiler into the cache. */
-static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, ts_target target, ts_code *code,
-                             ts_error *err)
+/* Code from the cache, or from the compiler into the cache. `lowered` is the source as IR, or NULL; then the key ends
+ * with it, `ir`: what a host answered shows there alone. */
+static ts_status kernel_code_of(ts_kernel *kernel, ts_module *lowered, const ts_text *ir, const ts_spec *spec,
+                                size_t n_spec, ts_target target, ts_code *code, ts_error *err)
 {
     const ts_hints *hints = ts__kernel_hints(kernel, target);
     ts_cache *cache;
@@ -273,7 +276,7 @@ static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_sp
     const ts_source *source = &kernel->source;
     bool usable = cache && (source->kind != TS_SOURCE_CUSTOM || source->compiler); /* else the key knows no compiler */
     if (usable)
-        ts__cache_key(cache, &key, source, spec, n_spec, hints, target);
+        ts__cache_key(cache, &key, source, ir, spec, n_spec, hints, target);
     if (usable && !key.failed)
         hit = ts__cache_get(cache, key.at, key.n, kernel->alloc, code);
     if (hit == TS_CACHE_MEMORY)
@@ -281,13 +284,36 @@ static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_sp
     else if (hit == TS_CACHE_DISK)
         atomic_fetch_add(&kernel->n_from_disk, 1);
     else {
-        status = kernel_compile(kernel, spec, n_spec, target, code, err);
+        status = kernel_compile(kernel, lowered, spec, n_spec, target, code, err);
         if (status == TS_OK && usable) /* again, because now it is of the LLVM that was used, not the one expected */
-            ts__cache_key(cache, &key, source, spec, n_spec, hints, target);
+            ts__cache_key(cache, &key, source, ir, spec, n_spec, hints, target);
         if (status == TS_OK && usable && !key.failed)
             ts__cache_put(cache, key.at, key.n, code);
     }
     ts__text_deinit(&key);
+    return status;
+}
+
+/* A source with a host is lowered first, for the host to answer again: what it reads may have changed. */
+static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, ts_target target, ts_code *code,
+                             ts_error *err)
+{
+    if (kernel->source.kind != TS_SOURCE_PYTHON || !kernel->source.host.evaluate)
+        return kernel_code_of(kernel, NULL, NULL, spec, n_spec, target, code, err);
+    ts_arena arena;
+    ts_text ir;
+    ts_module *module = NULL;
+    ts__arena_init(&arena, kernel->alloc);
+    ts__text_init(&ir, kernel->alloc);
+    ts_status status =
+        ts__compile_lower(&arena, &kernel->source, spec, n_spec, ts__kernel_hints(kernel, target), &module, err);
+    if (status == TS_OK) {
+        ts__module_key(module, &ir);
+        status = ir.failed ? ts_fail(err, TS_NOMEM, "out of memory while specialising kernel '%s'", kernel->name)
+                           : kernel_code_of(kernel, module, &ir, spec, n_spec, target, code, err);
+    }
+    ts__text_deinit(&ir);
+    ts__arena_deinit(&arena);
     return status;
 }
 

@@ -40,6 +40,7 @@ static ts_status report_make(const launch_frame *frame, const ts_report_request 
     } else {
         request.pack = kernel->source.bytes;
         request.n_pack = kernel->source.n;
+        request.host = kernel->source.host;
     }
     request.spec = spec;
     request.n_spec = ts__frame_spec(frame, spec);

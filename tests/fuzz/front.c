@@ -45,7 +45,7 @@ static int fuzz_one(const uint8_t *data, size_t size, const ts_spec *spec, size_
     ts_error err;
     int bad = 0;
     ts__arena_init(&arena, NULL);
-    ts_status status = ts__front(&arena, data, size, spec, n, NULL, &module, &err);
+    ts_status status = ts__front(&arena, &(ts_source){.bytes = data, .n = size}, spec, n, NULL, &module, &err);
     if (status == TS_OK && ts_module_verify(module, &err) != TS_OK) {
         fprintf(stderr, "accepted, but the IR is wrong: %s\n", err.text);
         bad = 1;

@@ -89,7 +89,8 @@ static void every_seed_gives_ir_that_verifies(void)
         ts_module *module = NULL;
         size_t n = pack_load(pack_seeds[s], room, sizeof room);
         ts__arena_init(&arena, NULL);
-        CHECK_OK(ts__front(&arena, room, n, pack_spec, TS_COUNT(pack_spec), NULL, &module, &err));
+        ts_source source = {.bytes = room, .n = n};
+        CHECK_OK(ts__front(&arena, &source, pack_spec, TS_COUNT(pack_spec), NULL, &module, &err));
         if (module) {
             CHECK_OK(ts_module_verify(module, &err));
             CHECK_STR(ts_str_get(module, module->fns.at[0]->name), pack_seeds[s]);

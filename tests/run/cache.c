@@ -342,7 +342,7 @@ static void key_in_child(const char *dir, bool load, char key[32], char *is_load
         ts__text_init(&text, NULL);
         if (load)
             (void)!ts_llvm_find(NULL, NULL);
-        ts__cache_key(cache, &text, &(ts_source){.bytes = "abc", .n = 3}, NULL, 0, &(ts_hints){0}, TS_TARGET_CPU);
+        ts__cache_key(cache, &text, &(ts_source){.bytes = "abc", .n = 3}, NULL, NULL, 0, &(ts_hints){0}, TS_TARGET_CPU);
         ts_digest digest = ts__digest_of(text.at, text.n);
         char out[33] = {0};
         memcpy(out, &digest, sizeof digest);
@@ -403,18 +403,18 @@ static void keys_tell_inputs_apart(void)
     for (size_t i = 0; i < TS_COUNT(cases); i++) {
         ts__text_init(&keys[i], NULL);
         ts_source source = {.bytes = cases[i].pack, .n = cases[i].n_pack};
-        ts__cache_key(cache, &keys[i], &source, spec, cases[i].n_spec, cases[i].hints, cases[i].target);
+        ts__cache_key(cache, &keys[i], &source, NULL, spec, cases[i].n_spec, cases[i].hints, cases[i].target);
         for (size_t k = 0; k < i; k++)
             CHECK(keys[i].n != keys[k].n || memcmp(keys[i].at, keys[k].at, keys[i].n) != 0);
     }
     ts_text again;
     ts__text_init(&again, NULL);
-    ts__cache_key(cache, &again, &(ts_source){.bytes = "abc", .n = 3}, spec, 1, &hints, TS_TARGET_CPU);
+    ts__cache_key(cache, &again, &(ts_source){.bytes = "abc", .n = 3}, NULL, spec, 1, &hints, TS_TARGET_CPU);
     CHECK(again.n == keys[0].n && memcmp(again.at, keys[0].at, again.n) == 0);
     static const char *const leave_out_passes[] = {"TS_STOP", "TS_BISECT"};
     for (size_t i = 0; i < TS_COUNT(leave_out_passes); i++) {
         CHECK_INT(setenv(leave_out_passes[i], "3", 1), 0);
-        ts__cache_key(cache, &again, &(ts_source){.bytes = "abc", .n = 3}, spec, 1, &hints, TS_TARGET_CPU);
+        ts__cache_key(cache, &again, &(ts_source){.bytes = "abc", .n = 3}, NULL, spec, 1, &hints, TS_TARGET_CPU);
         CHECK_INT(unsetenv(leave_out_passes[i]), 0);
         CHECK(again.n != keys[0].n);
     }

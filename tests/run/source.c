@@ -89,7 +89,7 @@ static void keys_tell_compilers_apart(void)
     ts_text keys[TS_COUNT(sources)];
     for (size_t i = 0; i < TS_COUNT(sources); i++) {
         ts__text_init(&keys[i], NULL);
-        ts__cache_key(cache, &keys[i], &sources[i], NULL, 0, &(ts_hints){0}, TS_TARGET_SM90);
+        ts__cache_key(cache, &keys[i], &sources[i], NULL, NULL, 0, &(ts_hints){0}, TS_TARGET_SM90);
         for (size_t k = 0; k < i; k++)
             CHECK(keys[i].n != keys[k].n || memcmp(keys[i].at, keys[k].at, keys[i].n) != 0);
     }

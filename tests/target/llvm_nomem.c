@@ -27,7 +27,7 @@ static void program(ts_text *text, int n)
 
 static ts_status compile(const ts_text *text, size_t room)
 {
-    ts_host host;
+    ts_llvm_host host;
     uint8_t *bytes;
     size_t n;
     ts__host_detect(&host);

@@ -32,7 +32,7 @@ typedef struct run {
         void *cpu, *eval;
         uint32_t param;
     } array[RUN_ARRAYS];
-    ts_host host;
+    ts_llvm_host host;
     uint32_t grid[3];
     double tolerance; /* relative; 0 = same bits */
     ts_error err;

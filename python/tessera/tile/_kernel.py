@@ -162,7 +162,7 @@ class kernel(_core.Kernel):  # type: ignore[misc]
             **{name: _check_hint(name, value) for name, value in hints.items()},
         }
         self._checked, self._fastmath = bool(checked), bool(fastmath)
-        self._pack: bytes | None = None
+        self._pack: tuple[bytes, Any] | None = None
         self._snapshot = snapshot_of(function)  # of its file: what is imported is what runs
         self.__name__ = function.__name__
         self.__qualname__ = function.__qualname__
@@ -204,7 +204,7 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         """A copy of the kernel with other hints."""
         kept = {**self._hints, "checked": self._checked, "fastmath": self._fastmath}
         other = kernel(self._function, **{**kept, **hints})
-        other._snapshot, other._pack = self._snapshot, self._pack  # hints are no part of them; order as _prepare
+        other._snapshot, other._pack = self._snapshot, self._pack  # hints are not part of them; order as _prepare
         return other
 
     def report(
@@ -216,15 +216,15 @@ class kernel(_core.Kernel):  # type: ignore[misc]
 
         return cost_report(self, args, grid, stream=stream, target=target)
 
-    def _prepare(self) -> tuple[str, str, bytes, tuple[Any, ...], tuple[Any, ...]]:
-        """What the C side needs: name, file, pack, parameter rows, hints (see ext/kernel.c)."""
+    def _prepare(self) -> tuple[str, str, bytes, tuple[Any, ...], tuple[Any, ...], Any]:
+        """What the C side needs: name, file, pack, parameter rows, hints, host (see ext/kernel.c)."""
         import os
 
-        from .._pack import pack_function
+        from .._pack import pack_kernel
 
         snapshot = self._snapshot  # read first: another thread takes it away once there is a pack
         if self._pack is None:
-            self._pack = pack_function(self._function, snapshot)
+            self._pack = pack_kernel(self._function, snapshot)
             self._snapshot = None
         code = self._function.__code__
         if code.co_flags & (CO_VARARGS | CO_VARKEYWORDS):
@@ -243,7 +243,8 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         if wish not in ("", "0", "1"):
             raise ValueError(f"TESSERA_CHECKED={wish}: it takes 1 (every kernel) or 0")
         checked = self._checked or wish == "1"
-        return self.__name__, code.co_filename, self._pack, rows, self._hint_rows(checked)
+        pack, host = self._pack
+        return self.__name__, code.co_filename, pack, rows, self._hint_rows(checked), host
 
     def _hint_rows(self, checked: bool) -> tuple[Any, ...]:
         """``(target, numbers in the order of _core.HINTS)``: 0 first, then each target that some hint names."""

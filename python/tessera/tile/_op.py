@@ -13,10 +13,16 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def op(fn: F, known_as: str | None = None) -> F:
-    """Marks ``fn`` as the operation of its name, or of ``known_as``: the compiler knows it; on the host it raises."""
+    """Marks ``fn`` as the operation of its name, or of ``known_as``: the compiler knows it. On the host it raises, but
+    for expressions of ``ct.static_eval`` and its like, where it adds code to the kernel."""
     name, path = known_as or fn.__name__, fn.__qualname__
 
     def outside(*args: Any, **kwargs: Any) -> Any:
+        from .._host import current
+
+        here = current()
+        if here is not None:
+            return here.call(name, args, kwargs)
         raise RuntimeError(
             f"ct.{path}() is part of the tile language: it works inside a function decorated with @ct.kernel, "
             "not on the host"

@@ -110,17 +110,47 @@ def unpack_from_bytes(x: Any, /, dtype: Any) -> Any:
 
 @op
 def static_eval(expr: Any, /) -> Any:
-    """The value of an expression evaluated while compiling."""
+    """The value of an expression that Python evaluates while the kernel is compiled.
+
+    Parameters
+    ----------
+    expr
+        Any expression but assignments: calls of plain functions, lists, dicts, comprehensions, ``operator``.
+        Constants of the kernel are themselves in it; tiles and arrays are proxies with ``shape``, ``dtype``,
+        ``ndim``, which may be handed through, and tiles take operators and the plain arithmetic of ``ct``.
+
+    Returns
+    -------
+    value
+        A number, text, tuple, dict, dtype, enum member, function, operation, or a tile or array of the kernel.
+
+    Raises
+    ------
+    TileStaticEvalError
+        The expression raised, or called an operation that does more than compute a value.
+    TileTypeError
+        What it gave is nothing that kernels hold, such as a list.
+
+    Notes
+    -----
+    Evaluated once for each version of the kernel (argument types and constants), in each process: code on disk is
+    found by what the expressions gave. Global names mean what they meant at the kernel's first launch.
+    """
 
 
 @op
 def static_assert(cond: Any, message: Any = None, /) -> Any:
-    """Fails the compile with ``TileStaticAssertionError`` when a constant condition is False."""
+    """Fails the compile with ``TileStaticAssertionError`` when a constant condition is False.
+
+    Condition and message are expressions of Python, as in ``static_eval``; the message is evaluated when it is
+    needed."""
 
 
 @op
 def static_iter(iterable: Any, /) -> Any:
-    """``for x in ct.static_iter(...)``: unrolled while compiling, at most 1000 items."""
+    """``for x in ct.static_iter(...)``: unrolled while compiling, at most 1000 items.
+
+    What it runs over is an expression of Python, as in ``static_eval``."""
 
 
 @op

@@ -24,7 +24,7 @@ _memory: dict[str, dict[str, Any]] = {}
 def key_of(kernel: Any, device: str, shapes: str) -> str:
     """The key of a result: version, device, content of the kernel with its annotations, shape
     class."""
-    _, _, pack, rows, hints = kernel._prepare()
+    _, _, pack, rows, hints, _ = kernel._prepare()
     content = hashlib.sha256(pack + repr((rows, hints)).encode()).hexdigest()
     return f"{__version__}|{device}|{kernel.__qualname__}|{content}|{shapes}"
 

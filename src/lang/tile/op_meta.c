@@ -43,7 +43,7 @@ ts_status fr_items(fr *f, const fr_value *v, const char *what, fr_value *out)
     if (v->kind == FR_TUPLE || v->kind == FR_ITER)
         return TS_OK;
     if (v->kind != FR_RANGE)
-        return fr_error(f, 0, TS_STATICEVAL, "%s: wanted a tuple or a range, found %s", what,
+        return fr_error(f, 0, TS_TILETYPE, "%s: wanted a tuple or a range, found %s", what,
                         fr_say(f, v));
     for (uint32_t i = 0; i < 3; i++)
         if (!fr_is_int(&v->as.items[i], &part[i]))

@@ -191,7 +191,7 @@ typedef struct cg {
     const ts_fn *fn;
     ts_module *m;
     ts_arena *arena;
-    const ts_host *host;
+    const ts_llvm_host *host;
     ts_code *code;
     ts_status status;
     ts_error *err;

@@ -165,7 +165,7 @@ static ts_status emit_begin(cg *e, const ts_fn *fn, ts_pass_env *env, ts_error *
     return TS_OK;
 }
 
-ts_status ts__llvm_text(const ts_fn *fn, ts_pass_env *env, const ts_host *host, ts_text *out, ts_text *messages,
+ts_status ts__llvm_text(const ts_fn *fn, ts_pass_env *env, const ts_llvm_host *host, ts_text *out, ts_text *messages,
                         ts_error *err)
 {
     cg *e = TS_NEW(env->scratch, cg);
@@ -208,7 +208,7 @@ static ts_status emit_messages(const ts_text *messages, ts_code *code, ts_error 
     return TS_OK;
 }
 
-ts_status ts__llvm_target(ts_fn *fn, ts_pass_env *env, const ts_host *host,
+ts_status ts__llvm_target(ts_fn *fn, ts_pass_env *env, const ts_llvm_host *host,
                           const ts_llvm_options *options, ts_code *code, ts_error *err)
 {
     ts_text text, messages;
@@ -233,7 +233,7 @@ ts_status ts__llvm_target(ts_fn *fn, ts_pass_env *env, const ts_host *host,
 
 ts_status ts__target_llvm(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *err)
 {
-    ts_host host;
+    ts_llvm_host host;
     ts_llvm_options options = {.level = EMIT_LEVEL};
 #ifndef NDEBUG
     options.verify = true;

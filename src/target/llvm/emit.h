@@ -14,9 +14,10 @@
 TS_CHECKED ts_status ts__target_llvm(ts_fn *fn, ts_pass_env *env, ts_code *code, ts_error *err);
 
 /* LLVM IR text of the entry, and the NUL-separated messages of its asserts (may be NULL). */
-TS_CHECKED ts_status ts__llvm_text(const ts_fn *fn, ts_pass_env *env, const ts_host *host,
+TS_CHECKED ts_status ts__llvm_text(const ts_fn *fn, ts_pass_env *env, const ts_llvm_host *host,
                                    ts_text *out, ts_text *messages, ts_error *err);
-TS_CHECKED ts_status ts__llvm_target(ts_fn *fn, ts_pass_env *env, const ts_host *host, const ts_llvm_options *options,
+TS_CHECKED ts_status ts__llvm_target(ts_fn *fn, ts_pass_env *env, const ts_llvm_host *host,
+                                     const ts_llvm_options *options,
                                      ts_code *code, ts_error *err);
 
 /* Does the code generator itself have a case for this operation? */

@@ -47,7 +47,7 @@ static bool host_has(const host_bit *f, uint64_t state)
     return (r[f->reg] >> f->bit & 1) && (state & f->state) == f->state;
 }
 
-void ts__host_detect(ts_host *host)
+void ts__host_detect(ts_llvm_host *host)
 {
     uint64_t state = host_saved_state();
     bool has[TS_COUNT(host_bits)];
@@ -68,7 +68,7 @@ void ts__host_detect(ts_host *host)
     host->vector_regs = wide ? 32 : 16;
 }
 
-void ts__host_limit(ts_host *host, uint32_t vector_bytes)
+void ts__host_limit(ts_llvm_host *host, uint32_t vector_bytes)
 {
     if (vector_bytes >= host->vector_bytes)
         return;
@@ -83,13 +83,13 @@ void ts__host_limit(ts_host *host, uint32_t vector_bytes)
 
 #else
 
-void ts__host_limit(ts_host *host, uint32_t vector_bytes)
+void ts__host_limit(ts_llvm_host *host, uint32_t vector_bytes)
 {
     (void)host;
     (void)vector_bytes;
 }
 
-void ts__host_detect(ts_host *host)
+void ts__host_detect(ts_llvm_host *host)
 {
     memset(host, 0, sizeof *host);
     snprintf(host->cpu, sizeof host->cpu, "generic");

@@ -278,7 +278,7 @@ static bool llvm_verify(llvm_job *job)
     return !broken;
 }
 
-static bool llvm_machine(llvm_job *job, const ts_host *host, int level)
+static bool llvm_machine(llvm_job *job, const ts_llvm_host *host, int level)
 {
     char *message = NULL;
     void *target = NULL;
@@ -319,7 +319,8 @@ static bool llvm_emit(llvm_job *job)
     return false;
 }
 
-static bool llvm_work(llvm_job *job, const char *text, size_t n, const ts_host *host, const ts_llvm_options *options)
+static bool llvm_work(llvm_job *job, const char *text, size_t n, const ts_llvm_host *host,
+                      const ts_llvm_options *options)
 {
     job->context = job->api->ContextCreate();
     job->api->ContextSetDiagnosticHandler(job->context, llvm_diagnose, job);
@@ -356,7 +357,8 @@ static ts_status llvm_copy(llvm_job *job, const ts_alloc *alloc, uint8_t **bytes
 }
 
 /* The guarded part: false when LLVM gave up through its fatal-error handler. */
-static bool llvm_guarded(llvm_job *job, const char *text, size_t n, const ts_host *host, const ts_llvm_options *options,
+static bool llvm_guarded(llvm_job *job, const char *text, size_t n, const ts_llvm_host *host,
+                         const ts_llvm_options *options,
                          bool *worked)
 {
     jmp_buf here, *outer = llvm_escape;
@@ -370,7 +372,7 @@ static bool llvm_guarded(llvm_job *job, const char *text, size_t n, const ts_hos
     return true;
 }
 
-ts_status ts__llvm_compile(const char *text, size_t n_text, const ts_host *host, const ts_llvm_options *options,
+ts_status ts__llvm_compile(const char *text, size_t n_text, const ts_llvm_host *host, const ts_llvm_options *options,
                           const ts_alloc *alloc, uint8_t **bytes, size_t *n, ts_error *err)
 {
     *bytes = NULL;

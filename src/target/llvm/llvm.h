@@ -10,17 +10,17 @@
 #include "tessera/compile.h"
 
 /* The processor that code is made for. Vector widths in bytes. */
-typedef struct ts_host {
+typedef struct ts_llvm_host {
     char cpu[32];       /* LLVM's name of the processor model */
     char features[512]; /* explicit "+avx2,-avx512f,..." from cpuid and xgetbv */
     const char *triple;
     uint32_t vector_bytes;  /* 64 AVX-512, 32 AVX2, 16 SSE and NEON */
     uint32_t vector_regs;   /* 16 or 32 */
     bool f16c, fma;
-} ts_host;
-void ts__host_detect(ts_host *host);
+} ts_llvm_host;
+void ts__host_detect(ts_llvm_host *host);
 /* Makes it a lesser one of the same kind: 32 = AVX2, 16 = plain SSE2. For tests. */
-void ts__host_limit(ts_host *host, uint32_t vector_bytes);
+void ts__host_limit(ts_llvm_host *host, uint32_t vector_bytes);
 
 /* The LLVM that is in use, for keys of compiled code. */
 typedef struct ts_llvm_build {
@@ -39,7 +39,7 @@ typedef struct ts_llvm_options {
 
 /* Text of one module -> relocatable object. Owns: *bytes, freed by alloc->resize(.., *n, 0).
  * Threads: safe. Errors: TS_NODEVICE without LLVM, TS_NOMEM, TS_INTERNAL when LLVM refuses the text. */
-TS_CHECKED ts_status ts__llvm_compile(const char *text, size_t n_text, const ts_host *host,
+TS_CHECKED ts_status ts__llvm_compile(const char *text, size_t n_text, const ts_llvm_host *host,
                                      const ts_llvm_options *options, const ts_alloc *alloc,
                                      uint8_t **bytes, size_t *n, ts_error *err);
 

@@ -72,7 +72,8 @@ class Row(NamedTuple):
 def test_fields_by_position_name_and_default():
     def kernel(out, n):
         p, q = Point(n, scale=4), Point(y=2, x=1)
-        for i, v in ct.static_iter(enumerate((p.x, p.y, p.scale, q.x, q.y, q.scale, Point.SIZE, p.SIZE))):
+        values = (p.x, p.y, p.scale, q.x, q.y, q.scale, Point.SIZE, p.SIZE)
+        for i, v in ct.static_iter(enumerate(values)):
             ct.scatter(out, i, v)
 
     assert ints(kernel, 5) == [5, 7, 4, 1, 2, 3, 11, 11]
@@ -81,8 +82,8 @@ def test_fields_by_position_name_and_default():
 def test_methods_properties_and_the_class():
     def kernel(out, n):
         p = Point(n)
-        for i, v in ct.static_iter(enumerate(
-            (p.area, p.moved(2).x, p.moved(2, times=3).x, p.double(4), Point.double(5), Point.of(n).y, p[1], p(1)))):
+        values = (p.area, p.moved(2).x, p.moved(2, times=3).x, p.double(4), Point.double(5), Point.of(n).y, p[1], p(1))
+        for i, v in ct.static_iter(enumerate(values)):
             ct.scatter(out, i, v)
 
     assert ints(kernel, 5) == [35, 7, 11, 8, 10, 6, 6, 36]
@@ -92,7 +93,8 @@ def test_a_derived_class_has_the_fields_of_its_base_and_its_own_methods():
     def kernel(out, n):
         p = Longer(n, 1, 2)
         q = p.moved(10)
-        for i, v in ct.static_iter(enumerate((p.x, p.y, p.z, p.scale, p.area, p(1), q.area, q.z))):
+        values = (p.x, p.y, p.z, p.scale, p.area, p(1), q.area, q.z)
+        for i, v in ct.static_iter(enumerate(values)):
             ct.scatter(out, i, v)
 
     assert ints(kernel, 5) == [5, 1, 2, 3, 8, 9, 18, 2]
@@ -130,8 +132,8 @@ def test_named_tuples_are_tuples_with_names():
     def kernel(out, n):
         p, row = Pair(n), Row(right=n, left=1)
         first, second = p
-        for i, v in ct.static_iter(enumerate(
-            (first, second, p.second, p[0], len(row), row.left, row.total(), Row(1, 2) == (1, 2)))):
+        values = (first, second, p.second, p[0], len(row), row.left, row.total(), Row(1, 2) == (1, 2))
+        for i, v in ct.static_iter(enumerate(values)):
             ct.scatter(out, i, v)
 
     assert ints(kernel, 5) == [5, 40, 40, 5, 2, 1, 6, 1]

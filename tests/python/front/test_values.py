@@ -27,7 +27,8 @@ def test_lambdas_of_a_comprehension_share_its_last_value():
         called = tuple((lambda: s)() for s in ct.static_iter(range(3)))
         nested = tuple(tuple(lambda: j for j in ct.static_iter(range(1, 4)))[0]() + i for i in ct.static_iter(range(2)))
         s = 40
-        for i, v in ct.static_iter(enumerate((functions[0](), called[0], called[1], *nested, functions[2](), s))):
+        values = (functions[0](), called[0], called[1], *nested, functions[2](), s)
+        for i, v in ct.static_iter(enumerate(values)):
             ct.scatter(out, i, v)
 
     assert ints(kernel) == [2, 0, 1, 3, 4, 2, 40, 0]

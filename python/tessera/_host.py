@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python as the host of a compilation: runs the expressions of ``ct.static_eval`` and its like.
+
+The packer (``_pack.py``) cuts such an expression out of the kernel as a `Site`. While the kernel is compiled the core
+(``include/tessera/host.h``, ``ext/evaluate.c``) calls `Host.evaluate` with the values of the local names that it reads:
+what is known at compile time as itself, the rest (tiles, arrays, ...) as a proxy. The answer goes back the same way.
+
+Only built-in modules are imported: the first launch of a kernel pays for nothing else.
+"""
+
+from __future__ import annotations
+
+import _thread
+import builtins
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from . import _ast_table as tables
+from . import _records as records
+
+if TYPE_CHECKING:
+    from ._pack import _Packer
+
+__all__ = ["Host", "Site", "current"]
+
+MOST_ITEMS = 1000  # of a static_iter
+_MOST_NESTED = 8  # expressions that launch kernels whose expressions launch kernels ...
+
+_thread_state = _thread._local()
+
+
+def current() -> Evaluation | None:
+    """The expression that this thread evaluates now, or None."""
+    stack = getattr(_thread_state, "stack", None)
+    return stack[-1] if stack else None
+
+
+# ---- values of the kernel ------------------------------------------------------------------------------
+
+
+class Proxy:
+    """A value that exists only while the kernel runs, inside an expression of Python."""
+
+    __slots__ = ("_compilation", "_number", "_what")
+
+    def __init__(self, compilation: Any, number: int, what: str) -> None:
+        self._compilation, self._number, self._what = compilation, number, what
+
+    def __getattr__(self, name: str) -> Any:
+        from ._errors import TileError
+
+        if name.startswith("__"):
+            raise AttributeError(name)
+        try:
+            return self._compilation.attribute(self, name)
+        except TileError:
+            raise AttributeError(f"{self!r} has no attribute {name!r}") from None
+
+    def __repr__(self) -> str:
+        return f"<{self._what}>"
+
+
+def _name(dtype: Any) -> str:
+    return getattr(dtype, "name", None) or str(dtype)
+
+
+class Array(Proxy):
+    """An array of the kernel: ``shape``, ``strides``, ``dtype``, ``ndim`` and its methods as values."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        shape = ", ".join("?" if isinstance(n, Proxy) else str(n) for n in self.shape)
+        return f"<array[{_name(self.dtype)}, ({shape})]>"
+
+
+class Tile(Proxy):
+    """A tile or run-time scalar: ``shape``, ``dtype``, ``ndim``; operators add code to the kernel."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<tile[{_name(self.dtype)}, {self.shape}]>"
+
+    def __hash__(self) -> int:
+        return hash(self._number)
+
+    def _no_value(self, *_: Any) -> Any:
+        raise ValueError(
+            f"{self!r} is known only while the kernel runs: it is no number, text or truth for Python"
+        )
+
+    __bool__ = __int__ = __float__ = __index__ = __complex__ = _no_value
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+
+def _operator(op: str, swapped: bool = False) -> Any:
+    def method(self: Any, *others: Any) -> Any:
+        if any(isinstance(other, (str, bytes, list, dict, tuple)) for other in others):
+            return NotImplemented
+        return self._compilation.apply(op, (*others, self) if swapped else (self, *others), ())
+
+    return method
+
+
+_BINARY = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "truediv", "floordiv": "floordiv", "mod": "mod", "pow": "pow",
+    "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "bitwise_lshift",
+    "rshift": "bitwise_rshift", "matmul": "matmul", "divmod": "divmod",
+}  # fmt: skip
+_OTHERS = {
+    "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
+    "neg": "negative", "invert": "bitwise_not", "abs": "abs",
+}  # fmt: skip
+for _method, _op in {**_BINARY, **_OTHERS}.items():
+    setattr(Tile, f"__{_method}__", _operator(_op))
+for _method, _op in _BINARY.items():
+    setattr(Tile, f"__r{_method}__", _operator(_op, swapped=True))
+
+
+class Callable(Proxy):
+    """A function that the kernel defines, or a method of a tile or an array: it may be handed on, not called."""
+
+    __slots__ = ()
+
+    def __call__(self, *_: Any, **__: Any) -> Any:
+        from ._errors import TileStaticEvalError
+
+        here = current()
+        raise TileStaticEvalError(
+            f"a {self._what} of the kernel cannot be called inside {here.site.kind if here else 'Python'}\n"
+            "  help: call it outside, and give the result to the expression"
+        )
+
+
+class Nothing(Proxy):
+    """A variable without a value on this path."""
+
+    __slots__ = ()
+
+    def __getattribute__(self, name: str) -> Any:
+        raise NameError("a variable of the kernel has no value here")
+
+
+_PROXIES = {"tile": Tile, "array": Array, "function": Callable, "method": Callable, "nothing": Nothing}
+
+
+_CLASSES = {"array": "Array", "tile": "Tile", "view": "TiledView", "raw": "RawArrayMemory"}  # of methods
+
+
+# ---- expressions ---------------------------------------------------------------------------------------
+
+
+class Site:
+    """One expression: a function of the local names that it reads.
+
+    Its other names are bound when the kernel is packed, as those of the kernel itself.
+    """
+
+    def __init__(self, kind: str, run: FunctionType) -> None:
+        self.kind, self.run = kind, run
+
+
+class Evaluation:
+    """An expression while it runs."""
+
+    def __init__(self, host: Host, compilation: Any, site: Site) -> None:
+        self.host, self.compilation, self.site = host, compilation, site
+
+    def call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """An operation of the language that Python code calls."""
+        from ._errors import TileStaticEvalError
+
+        if name.startswith("static_"):
+            raise TileStaticEvalError(f"{name}() cannot be used inside {self.site.kind}")
+        return self.compilation.apply(name, (*args, *kwargs.values()), tuple(kwargs))
+
+
+def _where(error: BaseException, own: Any) -> str:
+    """Where below the expression an exception came from."""
+    trace, place = error.__traceback__, ""
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_filename != __file__ and code is not own:
+            place = f", in {code.co_name}() ({code.co_filename}:{trace.tb_lineno})"
+        trace = trace.tb_next
+    return place
+
+
+class Host:
+    """What a kernel's compilations ask Python for: see the head of this file.
+
+    Parameters
+    ----------
+    packer : _Packer
+        That has packed the kernel. It goes on: what an expression gives and the kernel did not name is packed then.
+    """
+
+    def __init__(self, packer: _Packer) -> None:
+        self.packer = packer
+        self.lock = _thread.allocate_lock()
+
+    # -- called by ext/evaluate.c
+
+    def evaluate(self, compilation: Any, number: int, values: tuple[Any, ...]) -> Any:
+        """The value of expression ``number``; ``values`` are those of its local names."""
+        from ._errors import TileError, TileStaticEvalError
+
+        site = self.packer.sites[number]
+        stack = _thread_state.__dict__.setdefault("stack", [])
+        if len(stack) >= _MOST_NESTED:
+            raise TileStaticEvalError(f"{site.kind} launches kernels that are compiled in it, {_MOST_NESTED} deep")
+        stack.append(Evaluation(self, compilation, site))
+        try:
+            return self.answer(compilation, site, site.run(*values))
+        except TileError:
+            raise
+        except Exception as error:
+            text = f": {error}" if str(error) else ""
+            raise TileStaticEvalError(
+                f"{site.kind} raised {type(error).__name__}{text}{_where(error, site.run.__code__)}"
+            ) from error
+        finally:
+            stack.pop()
+
+    def object(self, number: int) -> Any:
+        return self.packer.made[number]
+
+    def function(self, number: int) -> Any:
+        return self.packer.callables[number]
+
+    def operation(self, name: str) -> Any:
+        from . import tile
+
+        kind, _, rest = name.partition("_")
+        found = getattr(tile, name, None)
+        return getattr(getattr(tile, _CLASSES[kind]), rest) if found is None else found
+
+    def builtin(self, name: str) -> Any:
+        module, _, name = name.rpartition(".")
+        return getattr(__import__(module) if module else builtins, name)
+
+    def proxy(self, compilation: Any, number: int, what: str) -> Proxy:
+        return _PROXIES.get(what, Proxy)(compilation, number, what)
+
+    def record(self, number: int, items: tuple[Any, ...]) -> Any:
+        """An instance of the dataclass or named tuple of that number, without its __post_init__."""
+        cls: Any = self.packer.made[number]
+        if issubclass(cls, tuple):
+            return tuple.__new__(cls, items)
+        made = object.__new__(cls)
+        for (name, *_), item in zip(records.record_of(cls).fields, items, strict=True):
+            object.__setattr__(made, name, item)
+        return made
+
+    def number(self, compilation: Any, value: Any) -> int | tuple[int, tuple[Any, ...]]:
+        """The number of an object of the pack, or of a proxy as -1 - number; class and fields of a record."""
+        from ._errors import TileStaticEvalError, TileTypeError
+
+        if isinstance(value, Proxy):
+            if object.__getattribute__(value, "_compilation") is not compilation:
+                raise TileStaticEvalError(
+                    "a value of the kernel was kept from an earlier expression\n  help: it may be used inside of the "
+                    "expression that it was given to; hand it on by a variable of the kernel"
+                )
+            return -1 - int(object.__getattribute__(value, "_number"))
+        cls: Any = type(value)
+        if records.is_record(cls) and (isinstance(value, tuple) or cls.__dataclass_params__.frozen):
+            names = [name for name, *_ in records.record_of(cls).fields]
+            items = tuple(value) if isinstance(value, tuple) else tuple(getattr(value, name) for name in names)
+            return self.known(cls), items
+        number = self.known(value)
+        if self.packer.objects[number][0] == tables.OPAQUE or isinstance(value, (list, set, frozenset)):
+            is_many = isinstance(value, (list, set, frozenset))
+            help = "tuple(...)" if is_many else "a number, text, tuple, dtype or function"
+            raise TileTypeError(f"Python gave a {type(value).__name__}, which kernels cannot hold\n  help: give {help}")
+        return number
+
+    def known(self, value: Any) -> int:
+        with self.lock:
+            number = self.packer.object(value)
+            self.packer.complete()
+            return number
+
+    def pack(self) -> bytes:
+        """The pack as it is now."""
+        with self.lock:
+            return self.packer.bytes()
+
+    # -- by kind of expression
+
+    def answer(self, compilation: Any, site: Site, value: Any) -> Any:
+        if site.kind.startswith("static_iter"):
+            return self.items(compilation, value)
+        if site.kind.endswith("message"):
+            return "" if value is None else str(value)
+        return value
+
+    def items(self, compilation: Any, value: Any) -> tuple[Any, ...]:
+        """What a static_iter runs over, at most 1000 items."""
+        from ._errors import TileStaticEvalError, TileTypeError
+
+        items: list[Any] = []
+        try:
+            for item in value:
+                if len(items) == MOST_ITEMS:
+                    break
+                items.append(item)
+            else:
+                return tuple(self.checked(compilation, i, item) for i, item in enumerate(items))
+        except TileStaticEvalError:
+            raise
+        except Exception as error:
+            raise TileTypeError(f"static_iter() cannot run over this: {error}") from error
+        raise TileStaticEvalError(
+            f"static_iter() runs over more than {MOST_ITEMS} items\n  help: loop over range(...)"
+        )
+
+    def checked(self, compilation: Any, at: int, item: Any) -> Any:
+        from ._errors import TileStaticEvalError, TileTypeError
+
+        if type(item) not in (int, float, bool, str, tuple, dict) and item is not None:
+            try:
+                self.number(compilation, item)
+            except TileTypeError as error:
+                raise TileStaticEvalError(f"item {at} of static_iter(): {error}") from None
+        return item
