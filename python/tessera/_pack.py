@@ -638,8 +638,6 @@ def _bound_names(node: Any) -> set[str]:
             continue
         if kind is _ast.MatchAs or kind is _ast.MatchStar:
             names.update([item.name] if item.name else [])
-        if kind is _ast.GeneratorExp:
-            names.update(n.target.id for n in walk(item) if isinstance(n, _ast.NamedExpr))
         if kind is _ast.Lambda or kind is _ast.GeneratorExp or kind is _ast.Constant:
             continue
         for field in item._fields:

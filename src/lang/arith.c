@@ -414,10 +414,9 @@ static bool arith_is_numeric(const fr_value *v)
 static ts_status arith_join(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
                             fr_value *out)
 {
-    if (x->kind == FR_STR && y->kind == FR_STR && op == TS_OPERATOR_Add) {
-        *out = fr_text(fr_textf(f, "%s%s", x->as.text, y->as.text));
-        return TS_OK;
-    }
+    bool text = (x->kind == FR_STR || x->kind == FR_FSTRING) && (y->kind == FR_STR || y->kind == FR_FSTRING);
+    if (text && op == TS_OPERATOR_Add)
+        return fr_text_concat(f, x, y, out);
     if (x->kind == FR_TUPLE && y->kind == FR_TUPLE && op == TS_OPERATOR_Add) {
         fr_value *items = TS_NEW_N(f->arena, fr_value, x->n + y->n + 1);
         if (!items)

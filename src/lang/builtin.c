@@ -126,13 +126,18 @@ static ts_status builtin_tuple(fr *f, const builtin_call *c, fr_value *out)
 
 static ts_status builtin_str(fr *f, const builtin_call *c, fr_value *out)
 {
-    const char *text = fr_plain_text(f, &c->args[0]);
-    if (!text)
-        return fr_error(f, c->node, TS_TILETYPE, "%s() of %s\n  help: ct.print shows tiles",
-                        c->name, fr_say(f, &c->args[0]));
-    *out =
-        fr_text(c->name[0] == 'r' && c->args[0].kind == FR_STR ? fr_textf(f, "'%s'", text) : text);
-    return TS_OK;
+    const fr_value *v = &c->args[0];
+    TS_TRY(fr_text_of(f, v, c->name[0] == 'r', out));
+    if (out->kind == FR_STR || out->kind == FR_FSTRING)
+        return TS_OK;
+    if (v->kind != FR_TILE)
+        return fr_error(f, c->node, TS_TILETYPE, "%s() of %s", c->name, fr_say(f, v));
+    fr_value empty = fr_text(""), *pair = TS_NEW_N(f->arena, fr_value, 2);
+    if (!pair)
+        return fr_oom(f);
+    pair[0] = *v;
+    pair[1] = empty;
+    return fr_container(f, FR_FSTRING, 2, pair, out);
 }
 
 static ts_status builtin_getattr(fr *f, const builtin_call *c, fr_value *out)

@@ -343,6 +343,16 @@ static ts_status call_bind(fr *f, const fr_function *fn, const fr_scope *scope, 
     return TS_OK;
 }
 
+/* Whether a `for` of the function's own statements may return. */
+static bool call_returns_in_for(const fr *f, const fr_scope *scope)
+{
+    bool found = false;
+    for (uint32_t i = 0; i < scope->n_body; i++)
+        found |= ts_pack_node(&f->pack, scope->body[i])->kind == TS_AST_For &&
+                 fr_contains(f, &scope->body[i], 1, TS_AST_Return);
+    return found;
+}
+
 static ts_status call_body(fr *f, const fr_scope *scope, fr_value *out)
 {
     fr_flow flow;
@@ -351,7 +361,7 @@ static ts_status call_body(fr *f, const fr_scope *scope, fr_value *out)
     TS_TRY(fr_block_lower(f, &(fr_block){scope->body, scope->n_body, NULL}, &flow));
     *out = flow == FR_RETURNS ? f->frame->slots[scope->n_slots + FR_SLOT_RESULT] : fr_none();
     if (out->kind == FR_CONFLICT || out->kind == FR_UNBOUND)
-        return fr_error(f, scope->root, TS_TILETYPE,
+        return fr_error(f, scope->root, call_returns_in_for(f, scope) ? TS_SYNTAX : TS_TILETYPE,
                         "'%s' returns values of different types\n  help: convert them with "
                         "ct.astype so that all "
                         "returns agree%s%s",
@@ -378,6 +388,7 @@ static ts_status call_inline(fr *f, const fr_function *fn, uint32_t node, fr_arg
         return fr_context_make(f, fn, frame, out);
     f->frame = frame;
     TS_TRY(call_body(f, scope, out));
+    frame->is_over = true;
     f->frame = frame->caller;
     fr_at(f, node); /* what follows is of the caller again */
     return TS_OK;

@@ -49,6 +49,7 @@ typedef struct control_leaf {
     fr_value number[2];
     ts_dtype dtype;
     ts_type type;
+    bool same; /* number[0] on both sides: no result */
 } control_leaf;
 
 typedef struct control_if {
@@ -164,8 +165,8 @@ static ts_status control_merge_both(control_if *c, uint32_t i)
         fr_flatten(b, lb);
     }
     for (uint32_t j = 0; j < n && fine; j++) {
-        control_leaf leaf = {.number = {la[j], lb[j]}};
-        fine = control_pair(f, &la[j], &lb[j], &leaf.dtype, &leaf.type);
+        control_leaf leaf = {.number = {la[j], lb[j]}, .same = fr_same(f, &la[j], &lb[j])};
+        fine = leaf.same || control_pair(f, &la[j], &lb[j], &leaf.dtype, &leaf.type);
         leaf.value[0] = c->yielded[c->first[i] + j];
         leaf.value[1] = lb[j].kind == FR_TILE ? lb[j].as.v : 0;
         TS_TRY(control_add(c, &leaf));
@@ -222,8 +223,11 @@ static void control_patch_then(control_if *c)
     ts_fn *fn = c->f->b.fn;
     ts_inst *yield = &fn->inst.at[c->yield];
     uint32_t *opnds = yield->n_opnd <= 3 ? yield->opnd : fn->pool.at + yield->opnd[0];
+    uint32_t n = 0;
     for (uint32_t i = 0; i < c->leaves.n; i++) {
         control_leaf *leaf = &c->leaves.at[i];
+        if (leaf->same)
+            continue;
         if (leaf->number[0].kind == FR_NUMBER) {
             ts_val made = control_number(c->f, &leaf->number[0], leaf);
             if (made) {
@@ -231,12 +235,12 @@ static void control_patch_then(control_if *c)
                 fn->inst.n = fn->loc.n = made;
             }
         }
-        opnds[i] = leaf->value[0];
+        opnds[n++] = leaf->value[0];
     }
     yield = &fn->inst.at[c->yield];
-    if (yield->n_opnd > 3 && c->leaves.n <= 3)
-        memcpy(yield->opnd, opnds, c->leaves.n * sizeof *opnds);
-    yield->n_opnd = c->leaves.n & 0x3FFF;
+    if (yield->n_opnd > 3 && n <= 3)
+        memcpy(yield->opnd, opnds, n * sizeof *opnds);
+    yield->n_opnd = n & 0x3FFF;
 }
 
 static ts_status control_yield_else(control_if *c)
@@ -244,12 +248,14 @@ static ts_status control_yield_else(control_if *c)
     ts_val *values = TS_NEW_N(c->f->arena, ts_val, c->leaves.n + 1);
     if (!values)
         return fr_oom(c->f);
+    uint32_t n = 0;
     for (uint32_t i = 0; i < c->leaves.n; i++) {
         const control_leaf *leaf = &c->leaves.at[i];
-        values[i] = leaf->number[1].kind == FR_NUMBER ? control_number(c->f, &leaf->number[1], leaf)
+        if (!leaf->same)
+            values[n++] = leaf->number[1].kind == FR_NUMBER ? control_number(c->f, &leaf->number[1], leaf)
                                                       : leaf->value[1];
     }
-    ts_term(&c->f->b, TS_OP_yield, c->leaves.n, values);
+    ts_term(&c->f->b, TS_OP_yield, n, values);
     return TS_OK;
 }
 
@@ -260,12 +266,16 @@ static ts_status control_results(control_if *c)
     fr_value *results = TS_NEW_N(f->arena, fr_value, c->leaves.n + 1);
     if (!types || !results)
         return fr_oom(f);
+    uint32_t n = 0;
     for (uint32_t i = 0; i < c->leaves.n; i++)
-        types[i] = c->leaves.at[i].type;
-    ts_end(&f->b, c->opener, c->leaves.n, types);
-    ts_val first = f->b.fn->inst.n - c->leaves.n;
-    for (uint32_t i = 0; i < c->leaves.n; i++)
-        results[i] = fr_tile(c->leaves.at[i].dtype, first + i);
+        if (!c->leaves.at[i].same)
+            types[n++] = c->leaves.at[i].type;
+    ts_end(&f->b, c->opener, n, types);
+    ts_val next_result = f->b.fn->inst.n - n;
+    for (uint32_t i = 0; i < c->leaves.n; i++) {
+        const control_leaf *leaf = &c->leaves.at[i];
+        results[i] = leaf->same ? leaf->number[0] : fr_tile(leaf->dtype, next_result++);
+    }
     const fr_value *next = results;
     for (uint32_t i = 0; i < c->n_slots; i++) {
         fr_value v = c->merged[i];

@@ -279,6 +279,7 @@ static ts_status expr_lambda(fr *f, uint32_t node, const ts_node *n, fr_value *o
             TS_TRY(fr_expr(f, given, &fn->defaults[i]));
     }
     fn->function = f->frame->function;
+    fn->n_defaults = n_args;
     fn->root = node;
     fn->lexical = f->frame;
     fn->name = n->kind == TS_AST_FunctionDef ? fr_string(f, n->f[0]) : "<lambda>";
@@ -286,17 +287,14 @@ static ts_status expr_lambda(fr *f, uint32_t node, const ts_node *n, fr_value *o
     return TS_OK;
 }
 
-/* (name := value); in a comprehension the name is of the function around it. */
+/* (name := value) */
 static ts_status expr_named(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
-    fr_frame *frame = f->frame;
-    (void)node;
+    if (ts_pack_node(&f->pack, f->frame->scope->root)->kind == TS_AST_GeneratorExp)
+        return fr_error(f, node, TS_SYNTAX, "an assignment expression (:=) in a comprehension is not part of the tile "
+                        "language\n  help: use a loop over ct.static_iter(...)");
     TS_TRY(fr_expr(f, n->f[1], out));
-    while (ts_pack_node(&f->pack, f->frame->scope->root)->kind == TS_AST_GeneratorExp && f->frame->lexical)
-        f->frame = f->frame->lexical;
-    ts_status status = fr_assign(f, n->f[0], out);
-    f->frame = frame;
-    return status;
+    return fr_assign(f, n->f[0], out);
 }
 
 static ts_status expr_unsupported(fr *f, uint32_t node, const ts_node *n, fr_value *out)

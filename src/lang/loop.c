@@ -30,6 +30,7 @@ typedef struct loop_slot {
     loop_leaf *adopted;   /* types to start with, learned by an attempt before */
     const char *conflict; /* learned: not carried */
     bool has_zero;        /* no value before; starts as zeros of `zero`'s types, which nothing reads */
+    fr_value *exits;      /* of each leaf: the constant that all breaks so far agree on, else FR_CONFLICT */
     bool bound, unbound;  /* at a break seen so far: it had a value, it had none */
     fr_value zero;
 } loop_slot;
@@ -101,7 +102,8 @@ static ts_status loop_inits(fr *f, fr_carry *c, ts_val **out)
         loop_slot *s = &c->slots[i];
         fr_value *leaves = TS_NEW_N(f->arena, fr_value, s->n_leaves + 1);
         s->leaves = TS_NEW_N(f->arena, loop_leaf, s->n_leaves + 1);
-        if (!leaves || !s->leaves)
+        s->exits = TS_NEW_N(f->arena, fr_value, s->n_leaves + 1);
+        if (!leaves || !s->leaves || !s->exits)
             return fr_oom(f);
         if (s->n_leaves)
             fr_flatten(&s->skeleton, leaves);
@@ -137,8 +139,8 @@ static ts_status loop_bind(fr *f, fr_carry *c, ts_val first, bool after)
         fr_value *leaves = TS_NEW_N(f->arena, fr_value, s->n_leaves + 1);
         if (!leaves)
             return fr_oom(f);
-        for (uint32_t j = 0; j < s->n_leaves; j++)
-            leaves[j] = fr_tile(s->leaves[j].dtype, v++);
+        for (uint32_t j = 0; j < s->n_leaves; j++, v++)
+            leaves[j] = after && s->exits[j].kind == FR_NUMBER ? s->exits[j] : fr_tile(s->leaves[j].dtype, v);
         const fr_value *next = leaves;
         TS_TRY(fr_rebuild(f, &s->skeleton, &next, slot));
         if (s->has_zero && !after && s->slot < f->frame->scope->n_slots)
@@ -206,8 +208,20 @@ static ts_status loop_learn(fr *f, fr_carry *c, loop_slot *s, const fr_value *va
     return TS_OK;
 }
 
+/* What a break gives the variable, leaf by leaf; NULL: nothing that anything reads. */
+static void loop_note_exit(const fr *f, loop_slot *s, const fr_value *leaves, bool leaves_loop)
+{
+    for (uint32_t j = 0; j < s->n_leaves && leaves_loop; j++) {
+        fr_value *exit = &s->exits[j];
+        if (!leaves || leaves[j].kind != FR_NUMBER || (exit->kind != FR_UNBOUND && !fr_same(f, exit, &leaves[j])))
+            *exit = (fr_value){.kind = FR_CONFLICT};
+        else
+            *exit = leaves[j];
+    }
+}
+
 /* Appends the leaves of one variable to `out` as the carried types want them. */
-static ts_status loop_pass(fr *f, fr_carry *c, loop_slot *s, ts_val args, ts_val *out)
+static ts_status loop_pass(fr *f, fr_carry *c, loop_slot *s, ts_val args, bool leaves_loop, ts_val *out)
 {
     const fr_value *v = &f->frame->slots[s->slot];
     for (uint32_t j = 0; j < s->n_leaves;
@@ -215,8 +229,10 @@ static ts_status loop_pass(fr *f, fr_carry *c, loop_slot *s, ts_val args, ts_val
         out[j] = args + j;
     if (s->conflict || s->skeleton.kind == FR_UNBOUND || s->skeleton.kind == FR_CONFLICT)
         return TS_OK;
-    if (v->kind == FR_UNBOUND && s->has_zero)
+    if (v->kind == FR_UNBOUND && s->has_zero) {
+        loop_note_exit(f, s, NULL, leaves_loop);
         return TS_OK;
+    }
     if (v->kind == FR_UNBOUND || v->kind == FR_CONFLICT || !fr_same_skeleton(f, &s->skeleton, v) ||
         fr_flatten(v, NULL) != s->n_leaves) {
         loop_conflict(f, c, s, &s->skeleton, v);
@@ -229,6 +245,7 @@ static ts_status loop_pass(fr *f, fr_carry *c, loop_slot *s, ts_val args, ts_val
     for (uint32_t j = 0; j < s->n_leaves; j++)
         if (!loop_fits(f, &s->leaves[j], &leaves[j]))
             return loop_learn(f, c, s, v, leaves);
+    loop_note_exit(f, s, leaves, leaves_loop);
     for (uint32_t j = 0; j < s->n_leaves; j++) {
         fr_shape shape = {.rank = ts_type_rank(f->module, s->leaves[j].type)};
         for (uint32_t d = 0; d < shape.rank; d++)
@@ -271,7 +288,7 @@ static ts_status loop_term(fr *f, fr_carry *c, ts_op op)
     if (op == TS_OP_break)
         loop_note_bound(f, c);
     for (uint32_t i = 0; i < c->n; i++) {
-        TS_TRY(loop_pass(f, c, &c->slots[i], c->opener + 1 + skip + n, values + n));
+        TS_TRY(loop_pass(f, c, &c->slots[i], c->opener + 1 + skip + n, op == TS_OP_break, values + n));
         n += c->slots[i].n_leaves;
     }
     ts_term(&f->b, op, c->n_leaves, values);

@@ -8,6 +8,7 @@
  *     stmt.c    statements        expr.c  expressions promote.c  dtypes, casts, constants
  *     control.c if, loops, early return               arith.c    operators
  *     context.c with, generators as context managers  match.c     match
+ *     text.c    str(), repr(), f-strings
  *     call.c    arguments, inlining                   tile_op.def, tile/op_*.c  the operations of the language
  *     attr.c    attributes, methods, subscripts       diag.c     messages
  *     complex.c arithmetic of complex numbers         record.c   dataclasses and named tuples
@@ -116,7 +117,8 @@ typedef struct fr_function {
     uint32_t function;         /* packed function that holds the text */
     uint32_t root;             /* FunctionDef or Lambda */
     struct fr_frame *lexical;  /* frame of the enclosing function */
-    fr_value *defaults;        /* of a nested one: for each parameter, FR_UNBOUND = none */
+    fr_value *defaults;        /* of a nested one: for each of n_defaults parameters, FR_UNBOUND = none */
+    uint32_t n_defaults;
     const char *name;
     bool is_context;           /* calls of it make context managers */
 } fr_function;
@@ -159,6 +161,8 @@ typedef struct fr_frame {
     fr_value *slots;
     fr_loop *loop;             /* innermost of this frame */
     bool is_kernel;
+    bool is_over;              /* the call has returned: closures of it hold values that nothing changes */
+    bool is_seen;              /* by the walk of value.c through what closures hold */
     const struct fr_entry *entry;   /* of a generator: the `with` that it runs for (context.c) */
     struct fr_context *context;     /* the innermost `with` that this frame is inside of */
 } fr_frame;
@@ -262,6 +266,11 @@ bool fr_truth(const fr_value *v, bool *out);
 /* Leaves (tiles and numbers) of a value, in order; counts only when `leaves` is NULL. */
 uint32_t fr_flatten(const fr_value *v, fr_value *leaves);
 bool fr_same_skeleton(const fr *f, const fr_value *a, const fr_value *b);
+/* closure.c: the call that made the closure, once it is over; NULL for other values. The others want such a closure. */
+fr_frame *fr_closure_frame(const fr_value *v);
+uint32_t fr_closure_flatten(const fr_value *v, fr_value *leaves);
+bool fr_closures_alike(const fr *f, const fr_value *a, const fr_value *b);
+ts_status fr_closure_rebuild(fr *f, const fr_value *skeleton, const fr_value **leaves, fr_value *out);
 ts_status fr_rebuild(fr *f, const fr_value *skeleton, const fr_value **leaves, fr_value *out);
 
 /* ---- dtypes and conversion (promote.c) -----------------------------------------------------------------*/
@@ -490,6 +499,9 @@ ts_status fr_reshape_to(fr *f, const fr_value *tile, const fr_shape *shape, fr_v
 const char *fr_plain_text(fr *f, const fr_value *v);
 const char *fr_real_text(fr *f, double x); /* as Python writes a float */
 ts_status fr_fstring(fr *f, uint32_t node, fr_value *out);
+/* str() or repr(): FR_STR where it is known at compile time, FR_FSTRING with tiles in it; a tile is given back. */
+ts_status fr_text_of(fr *f, const fr_value *v, bool repr, fr_value *out);
+ts_status fr_text_concat(fr *f, const fr_value *x, const fr_value *y, fr_value *out);
 ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_value *out);
 
 #endif

@@ -431,6 +431,8 @@ uint32_t fr_flatten(const fr_value *v, fr_value *leaves)
     }
     if (value_array(v))
         return value_flatten_array(value_array(v), leaves);
+    if (fr_closure_frame(v))
+        return fr_closure_flatten(v, leaves);
     for (uint32_t i = 0; i < value_n_items(v); i++)
         n += fr_flatten(&v->as.items[i], leaves ? leaves + n : NULL);
     return n;
@@ -445,7 +447,8 @@ bool fr_same_skeleton(const fr *f, const fr_value *a, const fr_value *b)
     if (value_array(a) && a->kind == b->kind)
         return value_alike_arrays(value_array(a), value_array(b)) &&
                (a->kind != FR_VIEW || value_alike_views(a->as.view, b->as.view));
-    return value_alike(f, a, b, fr_same_skeleton);
+    return value_alike(f, a, b, fr_same_skeleton) ||
+           (a->kind == FR_FUNC && b->kind == FR_FUNC && fr_closures_alike(f, a, b));
 }
 
 /* *out is `old` where the leaves are its own. */
@@ -495,6 +498,8 @@ ts_status fr_rebuild(fr *f, const fr_value *skeleton, const fr_value **leaves, f
         return skeleton->kind == FR_VIEW ? value_rebuild_view(f, skeleton->as.view, leaves, &out->as.view)
                                          : value_rebuild_array(f, skeleton->as.array, leaves, &out->as.array);
     }
+    if (fr_closure_frame(skeleton))
+        return fr_closure_rebuild(f, skeleton, leaves, out);
     uint32_t n = value_n_items(skeleton);
     *out = *skeleton;
     if (!n)

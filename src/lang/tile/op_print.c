@@ -1,57 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * printf and print. Both become one print_tko with a C format; narrow integers and bools are
- * printed as int32, narrow floats as float32. f-strings keep their parts until they are printed.
- * Part of the front end (lower.h); rows in tile_op.def.
+ * printed as int32, narrow floats as float32. What values look like: lang/text.c. Part of the front end (lower.h);
+ * rows in tile_op.def.
  */
 #include "lang/lower.h"
 #include "lang/tile/op.h"
-#include <stdio.h>
 #include <stdlib.h>
 
 typedef struct print_out {
     ts_text format;
     TS_VEC(ts_val) values;
 } print_out;
-
-/* As Python writes it: the shortest text that reads back. */
-const char *fr_real_text(fr *f, double x)
-{
-    char room[40];
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(room, sizeof room, "%.*g", digits, x);
-        if (strtod(room, NULL) == x)
-            break;
-    }
-    return fr_textf(f, "%s%s", room, strpbrk(room, ".einf") ? "" : ".0");
-}
-
-const char *fr_plain_text(fr *f, const fr_value *v)
-{
-    int64_t i;
-    switch (v->kind) {
-    case FR_STR:
-        return v->as.text;
-    case FR_NONE:
-        return "None";
-    case FR_DTYPE:
-        return ts_dtype_name((ts_dtype)v->dtype);
-    case FR_ENUM:
-        return fr_say(f, v);
-    case FR_NUMBER:
-        if (v->cat == FR_BOOL)
-            return v->as.i ? "True" : "False";
-        if (v->cat == FR_INT)
-            return fr_is_int(v, &i) ? fr_textf(f, "%lld", (long long)i) : NULL;
-        if (v->cat == FR_COMPLEX) {
-            const char *im = fr_real_text(f, v->as.c[1]);
-            return fr_textf(f, "(%s%s%sj)", fr_real_text(f, v->as.c[0]), *im == '-' ? "" : "+", im);
-        }
-        return fr_real_text(f, v->as.f);
-    default:
-        return NULL;
-    }
-}
 
 static void print_literal(print_out *p, const char *text)
 {
@@ -129,6 +89,7 @@ static ts_status print_complex(fr *f, print_out *p, const fr_value *v, const cha
 static ts_status print_item(fr *f, print_out *p, const fr_value *v, const char *spec)
 {
     const char *text = fr_plain_text(f, v);
+    fr_value made;
     if (*spec && v->kind != FR_NUMBER && v->kind != FR_TILE)
         return fr_error(f, 0, TS_TILETYPE, "format specification '%s' is for numbers and tiles, found %s", spec,
                         fr_say(f, v));
@@ -136,20 +97,16 @@ static ts_status print_item(fr *f, print_out *p, const fr_value *v, const char *
         print_literal(p, text);
         return TS_OK;
     }
-    if (v->kind == FR_FSTRING || v->kind == FR_TUPLE) {
-        bool tuple = v->kind == FR_TUPLE;
-        if (tuple)
-            print_literal(p, "(");
-        for (uint32_t i = 0; i < v->n; i++) {
-            if (tuple && i)
-                print_literal(p, ", ");
-            TS_TRY(print_item(f, p, &v->as.items[tuple ? i : 2 * i],
-                              tuple ? "" : v->as.items[2 * i + 1].as.text));
-        }
-        if (tuple)
-            print_literal(p, v->n == 1 ? ",)" : ")");
+    if (v->kind == FR_FSTRING) {
+        for (uint32_t i = 0; i < v->n; i++)
+            TS_TRY(print_item(f, p, &v->as.items[2 * i], v->as.items[2 * i + 1].as.text));
         return TS_OK;
     }
+    made = *v;
+    if (!*spec)
+        TS_TRY(fr_text_of(f, v, false, &made));
+    if (made.kind == FR_FSTRING || made.kind == FR_STR)
+        return print_item(f, p, &made, "");
     fr_value tile;
     TS_TRY(fr_as_tile(f, v, &tile));
     if (fr_is_complex(&tile))
@@ -260,60 +217,4 @@ ts_status fr_op_printf(fr *f, const fr_call *c, fr_value *out)
     ts__text_deinit(&p.format);
     *out = fr_none();
     return status;
-}
-
-/* ---- f-strings ----------------------------------------------------------------------- */
-
-static ts_status print_literal_spec(fr *f, uint32_t node, fr_value *out)
-{
-    const ts_node *n = ts_pack_node(&f->pack, node);
-    uint32_t n_parts = 0;
-    const uint32_t *parts = n->kind == TS_AST_JoinedStr ? ts_pack_list(&f->pack, n->f[0], &n_parts) : NULL;
-    for (uint32_t i = 0; i < n_parts; i++)
-        if (ts_pack_node(&f->pack, parts[i])->kind != TS_AST_Constant)
-            return fr_error(f, parts[i], TS_SYNTAX,
-                            "a format specification must be written out\n  help: for example {x:5.2f}");
-    TS_TRY(fr_expr(f, node, out));
-    return out->kind == FR_STR ? TS_OK : fr_error(f, node, TS_SYNTAX, "a format specification must be text");
-}
-
-static ts_status print_part(fr *f, uint32_t node, fr_value *pair)
-{
-    const ts_node *n = ts_pack_node(&f->pack, node);
-    pair[1] = fr_text("");
-    if (n->kind != TS_AST_FormattedValue)
-        return fr_expr(f, node, &pair[0]);
-    if (n->f[1] != UINT32_MAX)
-        return fr_error(f, node, TS_SYNTAX, "!r, !s and !a are not part of the tile language");
-    TS_TRY(fr_expr(f, n->f[0], &pair[0]));
-    return n->f[2] ? print_literal_spec(f, n->f[2], &pair[1]) : TS_OK;
-}
-
-/* Text when all parts are, else an FR_FSTRING. */
-ts_status fr_fstring(fr *f, uint32_t node, fr_value *out)
-{
-    uint32_t n;
-    const uint32_t *parts = ts_pack_list(&f->pack, ts_pack_node(&f->pack, node)->f[0], &n);
-    fr_value *pairs = TS_NEW_N(f->arena, fr_value, 2 * (size_t)n + 1);
-    const char **plain = TS_NEW_N(f->arena, const char *, (size_t)n + 1);
-    size_t length = 0;
-    bool known = true;
-    if (!pairs || !plain)
-        return fr_oom(f);
-    for (uint32_t i = 0; i < n; i++) {
-        TS_TRY(print_part(f, parts[i], &pairs[2 * i]));
-        plain[i] = pairs[2 * i + 1].as.text[0] ? NULL : fr_plain_text(f, &pairs[2 * i]);
-        known = known && plain[i];
-        length += known ? strlen(plain[i]) : 0;
-    }
-    if (!known)
-        return fr_container(f, FR_FSTRING, 2 * n, pairs, out);
-    char *text = ts__arena_get(f->arena, length + 1), *at = text;
-    if (!text)
-        return fr_oom(f);
-    for (uint32_t i = 0; i < n; at += strlen(plain[i++]))
-        memcpy(at, plain[i], strlen(plain[i]));
-    *at = 0;
-    *out = fr_text(text);
-    return TS_OK;
 }

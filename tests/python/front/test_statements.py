@@ -240,15 +240,13 @@ def test_assignment_expressions(n):
     trace(kernel, n)
 
 
-def test_an_assignment_expression_of_a_comprehension_is_of_the_function():
-    def kernel(out, n):
-        found = tuple((last := i) + n for i in ct.static_iter(range(3)))
-        note(out, found[1])
-        note(out, last)
+def test_an_assignment_expression_in_a_comprehension_is_refused():
+    def kernel(out):
+        note(out, tuple((last := i) + last for i in ct.static_iter(range(3)))[0])
 
-    out = np.zeros(ROOM, np.int32)
-    run(kernel, out, 5)
-    assert out[:3].tolist() == [2, 6, 2]
+    with pytest.raises(LowerError, match="in a comprehension is not part") as caught:
+        lower(kernel, array_spec("int32"))
+    assert caught.value.status == "SYNTAX"
 
 
 @pytest.mark.parametrize("n", [1, 3])
@@ -377,3 +375,54 @@ def test_match_by_value(n):
         note(out, 600)
 
     trace(kernel, n)
+
+
+# ---- values that branches and loops keep -------------------------------------------------------------------
+
+
+def adder(step):
+    def add(x, more=3):
+        return x + step + more
+
+    def twice(x):
+        return add(add(x))
+
+    return twice
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_closures_of_one_function_meet_with_what_they_hold(n):
+    def kernel(out, n):
+        if n > 1:
+            add = adder(n + 1)
+        else:
+            add = adder(40)
+        for i in range(n):
+            if i == 3:
+                add = adder(add(i))
+        note(out, add(2))
+
+    trace(kernel, n)
+
+
+@pytest.mark.parametrize("n", [0, 1])
+def test_constants_that_all_paths_agree_on_stay_constants(n):
+    def kernel(out, n):
+        size = 1
+        while True:
+            if n == 0:
+                size = 2
+                break
+            size = 2
+            break
+        pair = (n, 4)
+        if n > 0:
+            pair = (n + 1, 4)
+        if out is not None:
+            ct.full((size, pair[1]), pair[0], ct.int32)
+        note(out, size)
+        note(out, pair[0])
+
+    out = np.zeros(ROOM, np.int32)
+    run(kernel, out, n)
+    assert out[:3].tolist() == [2, 2, n + (n > 0)]
