@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Kernels and launch(). Kernel is the base of tessera.tile.kernel: it holds a ts_kernel, made on first
- * use from what the Python side's _prepare() gives: (name, file, pack bytes, (parameter, ...), ((target or 0, (a number
- * for each of TS_HINTS)), ...), who evaluates its expressions of Python (_host.Host) or None). A parameter is a row in
- * the order of ts_param: (name or None, flags, static_shape, static_stride, dtype, static_shape_end, static_stride_end,
- * form, (a row for each item, ...)). launch() is one pass over the arguments into C form (args.c), then ts_launch.
+ * use from what the Python side's _prepare() gives: (name, file, pack bytes or IR text, (parameter, ...), ((target or
+ * 0, (a number for each of TS_HINTS)), ...), who evaluates its expressions of Python (_host.Host) or None). A parameter
+ * is a row in the order of ts_param: (name or None, flags, static_shape, static_stride, dtype, static_shape_end,
+ * static_stride_end, form, (a row for each item, ...)).
+ * launch() is one pass over the arguments into C form (args.c), then ts_launch.
  */
 #include "host.h"
 #include "tessera/graph.h"
@@ -142,14 +143,18 @@ int core_prepared_of(core_state *state, PyObject *tuple, core_prepared *out)
     if (!PyArg_ParseTuple(tuple, "szy*O!O!O", &desc->name, &desc->file, &out->pack, &PyTuple_Type,
                           &rows, &PyTuple_Type, &hints, &host))
         return -1;
+    bool packed = out->pack.len >= 4 && memcmp(out->pack.buf, "TSPK", 4) == 0; /* else the text of IR */
     out->evaluator = (core_evaluator){state, host};
-    desc->source = (ts_source){
-        .bytes = out->pack.buf, .n = (size_t)out->pack.len, .host = core_host_of(&out->evaluator)};
+    desc->source = (ts_source){.kind = packed ? TS_SOURCE_PYTHON : TS_SOURCE_TEXT, .bytes = out->pack.buf,
+                               .n = (size_t)out->pack.len, .host = core_host_of(&out->evaluator)};
     desc->by_target = out->by_target;
-    if (kernel_rows(rows, hints, out) == 0)
-        return 0;
-    PyBuffer_Release(&out->pack);
-    return -1;
+    if (kernel_rows(rows, hints, out) < 0) {
+        PyBuffer_Release(&out->pack);
+        return -1;
+    }
+    if (!packed)
+        desc->params = NULL; /* IR says itself what it takes */
+    return 0;
 }
 
 /* Warns once where the directory of compiled code is not safe to use. */

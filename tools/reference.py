@@ -104,6 +104,7 @@ PAGES = {
     "core": core_page,
     "tune": lambda: module_page("tune"),
     "tile.compilation": lambda: module_page("tile.compilation"),
+    "tileir": lambda: module_page("tileir"),
 }
 
 

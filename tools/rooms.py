@@ -25,6 +25,7 @@ ROOMS = {
     "table": "base",
     "ir": "base table",
     "math": "base table ir",
+    "tileir": "base table ir",
     "eval": "base table ir math",
     "pass": "base table ir math",
     "runtime": "base table ir",

@@ -18,6 +18,7 @@
  *     native.h    the device's own handles, for code that talks to its driver as well
  *     lib.h       kernels that come with the library: matrix products by shape and dtype
  *     report.h    what a kernel costs, counted before it runs
+ *     tileir.h    CUDA Tile IR bytecode, read and written
  */
 #ifndef TESSERA_TESSERA_H
 #define TESSERA_TESSERA_H
@@ -32,5 +33,6 @@
 #include "tessera/lib.h"
 #include "tessera/native.h"
 #include "tessera/report.h"
+#include "tessera/tileir.h"
 
 #endif

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tessera tour | doctor | run script.py | report script.py``."""
+"""``python -m tessera tour | doctor | run script.py | report script.py | tileir file``."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ commands:
                              or `pycuda` on Tessera; `-m MODULE` instead of SCRIPT runs a module
   report [--target T] SCRIPT [ARGS...]
                              run a script; of each kernel it launches, what it costs and what bounds it
+  tileir FILE [--to ir|sm_90] [--run ARGUMENTS... --grid N]
+                             print, check, convert or run Tile IR bytecode
 """
 
 
@@ -38,13 +40,17 @@ def main(arguments: list[str] | None = None) -> int:
         from ._report import main as report
 
         return report(words[1:])
+    if words[:1] == ["tileir"]:
+        from ._tileir import main as tileir
+
+        return tileir(words[1:])
     if words == ["--version"]:
         from . import __version__
 
         print(__version__)
         return 0
     if words and not words[0].startswith("-"):
-        known = ["tour", "doctor", "run", "report"]
+        known = ["tour", "doctor", "run", "report", "tileir"]
         hint = did_you_mean(words[0], known)
         print(f"tessera: there is no command {words[0]!r}{hint}", file=sys.stderr)
     asked = words[:1] in (["-h"], ["--help"])

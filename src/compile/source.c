@@ -45,6 +45,19 @@ static ts_status source_check_array(const ts_fn *fn, ts_val *v, const ts_spec *s
     return TS_OK;
 }
 
+/* Those of a list: its table of 64-bit words and its length. */
+static ts_status source_check_list(const ts_fn *fn, ts_val *v, size_t argument, ts_error *err)
+{
+    ts_type table = *v <= fn->n_params ? ts_type_of(fn, *v) : TS_T_none;
+    if (ts_type_kind(fn->module, table) != TS_KIND_PTR || ts_type_get(fn->module, table)->elem != TS_T_i64)
+        return source_param_bad(fn, *v, argument, "a pointer to i64, the table of a list,", err);
+    ++*v;
+    if (*v > fn->n_params || ts_type_of(fn, *v) != TS_T_i32)
+        return source_param_bad(fn, *v, argument, "i32, the length of a list,", err);
+    ++*v;
+    return TS_OK;
+}
+
 /* Whether the function takes what a launch with these arguments passes. */
 static ts_status source_check_params(const ts_fn *fn, const ts_spec *spec, size_t n_spec, ts_error *err)
 {
@@ -58,9 +71,11 @@ static ts_status source_check_params(const ts_fn *fn, const ts_spec *spec, size_
             if (v > fn->n_params || ts_type_of(fn, v) != number)
                 return source_param_bad(fn, v, i, ts_scalar_name(number), err);
             v++;
-        } else if (spec[i].kind != TS_SPEC_TUPLE && spec[i].kind != TS_SPEC_NONE)
-            return ts_fail(err, TS_TYPE, "kernel '%s' is IR, which takes arrays and numbers, but argument %zu is a "
-                           "constant or a list", name, i);
+        } else if (spec[i].kind == TS_SPEC_LIST)
+            TS_TRY(source_check_list(fn, &v, i++, err));
+        else if (spec[i].kind != TS_SPEC_TUPLE && spec[i].kind != TS_SPEC_NONE)
+            return ts_fail(err, TS_TYPE, "kernel '%s' is IR, which takes arrays, lists of them and numbers, but "
+                           "argument %zu is a constant", name, i);
     }
     if (v - 1 != fn->n_params)
         return ts_fail(err, TS_TYPE, "kernel '%s' has %u parameters, its arguments pass %u; an array passes its "

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of operations as data, the walk through a recipe, and looking things up in a module.
+ */
+#include "tileir/tileir.h"
+
+const tileir_row ts__tileir_rows[TILEIR_CODES] = {
+#define TILEIR_OP(name, opcode, since, recipe) {#name, recipe, opcode, since},
+#include "tileir/tileir.def"
+};
+
+const tileir_row *ts__tileir_row(uint64_t opcode)
+{
+    for (int i = 0; i < TILEIR_CODES; i++)
+        if (ts__tileir_rows[i].opcode == opcode)
+            return &ts__tileir_rows[i];
+    return NULL;
+}
+
+/* Words as the text of our own IR has them, where it has them. */
+static const char *const tileir_round[] = {"rn", "rz", "rm", "rp", "approx", "full", "rzi", "ra", NULL};
+static const char *const tileir_sign[] = {"unsigned", "signed", NULL};
+static const char *const tileir_overflow[] = {"wraps", "nsw", "nuw", "nw", NULL};
+static const char *const tileir_order[] = {"weak", "relaxed", "acquire", "release", "acq_rel", NULL};
+static const char *const tileir_scope[] = {"block", "device", "sys", NULL};
+static const char *const tileir_pred[] = {"eq", "ne", "lt", "le", "gt", "ge", NULL};
+static const char *const tileir_ordering[] = {"unordered", "ordered", NULL};
+static const char *const tileir_rmw[] = {"and", "or", "xor", "add", "addf", "max", "min", "umax", "umin", "xchg", NULL};
+
+const char *ts__tileir_word(tileir_kind kind, uint64_t value)
+{
+    static const char *const *const words[TILEIR_KIND_COUNT] = {
+        [TILEIR_KIND_round] = tileir_round, [TILEIR_KIND_sign] = tileir_sign,
+        [TILEIR_KIND_overflow] = tileir_overflow, [TILEIR_KIND_order] = tileir_order,
+        [TILEIR_KIND_scope] = tileir_scope, [TILEIR_KIND_pred] = tileir_pred,
+        [TILEIR_KIND_ordering] = tileir_ordering, [TILEIR_KIND_rmw] = tileir_rmw,
+    };
+    if (!words[kind])
+        return NULL;
+    for (uint64_t i = 0; words[kind][i]; i++)
+        if (i == value)
+            return words[kind][i];
+    return NULL;
+}
+
+/* ---- recipes ------------------------------------------------------------------------------------- */
+
+static tileir_kind table_kind(const char *name, size_t n)
+{
+    static const struct {
+        const char *name;
+        tileir_kind kind;
+    } kinds[] = {
+#define X(name, number) {#name, TILEIR_KIND_##name},
+        TILEIR_KINDS(X)
+#undef X
+    };
+    for (size_t i = 0; i < TS_COUNT(kinds); i++)
+        if (strlen(kinds[i].name) == n && memcmp(kinds[i].name, name, n) == 0)
+            return kinds[i].kind;
+    ts_assert(!"a recipe names an unknown kind");
+    return TILEIR_ABSENT;
+}
+
+static const char *table_word(const char *at)
+{
+    while ((*at >= 'a' && *at <= 'z') || *at == '_')
+        at++;
+    return at;
+}
+
+/* What may stand behind an item: * ? @133 =5 */
+static const char *table_tail(const char *at, tileir_item *out)
+{
+    for (; *at && *at != ' '; at++) {
+        if (*at == '*')
+            out->n = TILEIR_MANY;
+        else if (*at == '?')
+            out->optional = true;
+        else if (*at == '@')
+            out->since = (uint16_t)((at[1] - '0') * 100 + (at[2] - '0') * 10 + (at[3] - '0'));
+        else if (*at == '=')
+            out->before = (uint8_t)(at[1] - '0');
+    }
+    return at;
+}
+
+bool ts__tileir_next(const char **place, tileir_item *out)
+{
+    const char *at = *place;
+    *out = (tileir_item){0};
+    while (*at == ' ')
+        at++;
+    if (!*at)
+        return false;
+    out->what = *at == '=' || *at == '!' || *at == '%' || *at == '{' ? *at++ : 'a';
+    out->name = at;
+    switch (out->what) {
+    case '=':
+    case '{':
+        out->n = *at == '*' ? TILEIR_MANY : (uint8_t)(*at - '0');
+        at = table_tail(at + 1 + (out->what == '{'), out);
+        break;
+    case '!':
+        out->name = at + 1;
+        at = table_tail(strchr(at, ']') + 1, out);
+        break;
+    default:
+        out->n = 1;
+        at = table_word(at);
+        out->n_name = (uint8_t)(at - out->name);
+        if (out->what == 'a') {
+            const char *kind = at + 1;
+            at = table_word(kind);
+            out->kind = (uint8_t)table_kind(kind, (size_t)(at - kind));
+        }
+        at = table_tail(at, out);
+    }
+    *place = at;
+    return true;
+}
+
+int ts__tileir_flag(const char *recipe, const char *name, size_t n)
+{
+    const char *at = strchr(recipe, '!');
+    if (!at)
+        return -1;
+    at += 2;
+    for (int bit = 0;; bit++) {
+        const char *end = table_word(at);
+        if ((size_t)(end - at) == n && memcmp(at, name, n) == 0)
+            return bit;
+        end += *end == '?';
+        if (*end != ',')
+            return -1;
+        at = end + 1;
+    }
+}
+
+/* ---- looking up ---------------------------------------------------------------------------------- */
+
+ts_type ts__tileir_scalar(uint32_t tag)
+{
+    static const struct {
+        uint32_t tag;
+        ts_type type;
+    } rows[] = {
+#define TS_SCALAR(name, bits, class, tag) {tag, TS_T_##name},
+#include "tessera/type.def"
+    };
+    for (size_t i = 0; i < TS_COUNT(rows); i++)
+        if (rows[i].tag == tag && tag != 131 && tag != 132) /* complex numbers are ours alone */
+            return rows[i].type;
+    return TS_T_none;
+}
+
+const char *ts__tileir_str(const ts_tileir *m, uint32_t string)
+{
+    return string < m->str.n ? m->str.at[string].at : "";
+}
+
+const tileir_type *ts__tileir_type(const ts_tileir *m, uint32_t type)
+{
+    return type < m->type.n ? &m->type.at[type] : NULL;
+}
+
+const tileir_type *ts__tileir_elem(const ts_tileir *m, uint32_t type)
+{
+    const tileir_type *t = ts__tileir_type(m, type);
+    return t && t->tag == TILEIR_TILE ? ts__tileir_type(m, t->elem) : t;
+}
+
+const tileir_attr *ts__tileir_attr(const tileir_op *op, const char *name)
+{
+    static const tileir_attr none;
+    const char *at = ts__tileir_rows[op->code].recipe;
+    tileir_item item;
+    for (uint32_t i = 0; ts__tileir_next(&at, &item);) {
+        if (item.what != 'a')
+            continue;
+        if (strlen(name) == item.n_name && memcmp(name, item.name, item.n_name) == 0)
+            return i < op->n_attrs ? &op->attr[i] : &none;
+        i++;
+    }
+    return &none;
+}
+
+uint32_t ts__tileir_opnd(const tileir_op *op, const char *group, uint32_t i)
+{
+    const char *at = ts__tileir_rows[op->code].recipe;
+    tileir_item item;
+    uint32_t first = 0, g = 0;
+    while (ts__tileir_next(&at, &item)) {
+        if (item.what != '%')
+            continue;
+        if (strlen(group) == item.n_name && memcmp(group, item.name, item.n_name) == 0)
+            return i < op->group[g] ? op->opnd[first + i] : UINT32_MAX;
+        first += op->group[g++];
+    }
+    return UINT32_MAX;
+}
+
+bool ts__tileir_has_flag(const tileir_op *op, const char *name)
+{
+    int bit = ts__tileir_flag(ts__tileir_rows[op->code].recipe, name, strlen(name));
+    return bit >= 0 && op->flags >> bit & 1;
+}
