@@ -60,8 +60,11 @@ CONSTANTS = (
 
 
 def test_constants_read_as_in_python():
+    assert len(CONSTANTS) == 15
+
     def kernel(out):
-        for v in ct.static_iter(CONSTANTS):
+        for i in ct.static_iter(range(15)):
+            v = CONSTANTS[i]
             print(v)
             print(f"{v}" + "!")
             print(repr(v))
