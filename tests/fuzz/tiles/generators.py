@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from . import corpus, irtext, kernels, networks, order, threads
+from . import complex_kernels, corpus, irtext, kernels, networks, order, threads
 from .program import Outcome
 
 
@@ -23,7 +23,8 @@ GENERATORS: dict[str, Callable[[int], Case]] = {
     "functions": kernels.generate_functions,
     "order": order.generate,
     "networks": networks.generate,
+    "complex": complex_kernels.generate,
     "irtext": irtext.generate,
     "threads": threads.generate,
 }
-MIXED = ["kernels", "order"] * 9 + ["networks", "order", "functions"]
+MIXED = ["kernels", "order"] * 9 + ["networks", "complex", "functions"]

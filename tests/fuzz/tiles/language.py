@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from . import memory, shapes, values
+from . import complexes, memory, shapes, values
 from .functions import FUNCTIONS
 from .shapes import shape_of
 from .values import BITS, INTS, Tile, astype, is_float, smooth
@@ -84,6 +84,10 @@ MATH: dict[str, Any] = {
     "sqrt": values.sqrt,
     "abs": values.absolute,
     "negative": values.negative,
+    "complex": complexes.join,
+    "conj": complexes.conj,
+    "real": lambda x: complexes.part(x, "real"),
+    "imag": lambda x: complexes.part(x, "imag"),
     "floor": lambda x: values.whole(x, np.floor),
     "ceil": lambda x: values.whole(x, np.ceil),
     "isnan": isnan,

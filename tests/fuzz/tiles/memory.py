@@ -111,7 +111,7 @@ def write(a: Array, grids: Any, inside: Any, tile: Any) -> None:
     v = np.broadcast_to(tile.v, inside.shape)[inside]
     e = np.broadcast_to(tile.err, inside.shape)[inside]
     a.v[at], a.e[at] = v, e
-    lost = (a.v[at] != v) & ~(np.isnan(v) if is_float(a.dt) else False)
+    lost = (a.v[at] != v) & ~(np.isnan(v) if v.dtype.kind in "fc" else False)
     if lost.any():
         a.e[tuple(g[lost] for g in at)] = np.inf
 

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from . import language, memory, ptx
-from .values import FLOATS, INTS, Tile, Unknown, biggest, rounded
+from .values import COMPLEX, FLOATS, INTS, Tile, Unknown, biggest, is_complex, rounded
 
 FRONT = pathlib.Path(__file__).resolve().parents[2] / "python" / "front"
 
@@ -87,6 +87,9 @@ class Program:
 
 def values(r: random.Random, dt: str, shape: tuple[int, ...], small: bool) -> Tile:
     """Random elements: small ones with which arithmetic is mostly exact, or any."""
+    if is_complex(dt):
+        re, im = (values(r, COMPLEX[dt], shape, small) for _ in range(2))
+        return Tile(re.v + 1j * im.v, dt, np.where(np.isfinite(re.v) & np.isfinite(im.v), 0.0, np.inf))
     n = int(np.prod(shape))
     rng = np.random.default_rng(r.getrandbits(32))
     v: Any
@@ -329,9 +332,10 @@ class Run:
         compared = 0
         for n, w in want.items():
             known = np.isfinite(w.e)
-            have = got[n].astype(np.float64) if w.dt in FLOATS else got[n]
+            is_close = w.dt in FLOATS or is_complex(w.dt)
+            have = got[n].astype(w.v.dtype) if is_close else got[n]
             same = have == w.v
-            if w.dt in FLOATS:
+            if is_close:
                 nan = np.isnan(have) & np.isnan(w.v)
                 same = same | nan | (np.abs(have - w.v) <= w.e * 1.0001)
             bad = known & ~same

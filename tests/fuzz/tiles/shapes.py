@@ -14,6 +14,8 @@ from .values import (
     Tile,
     astype,
     biggest,
+    complexes,
+    is_complex,
     is_float,
     lowbit,
     pair,
@@ -89,6 +91,8 @@ def add_up(x: Tile, axis: Any = None, *, keepdims: bool = False) -> Tile:
     if x.dt == "bool_":
         x = astype(x, "int32")
     ax = axes_of(axis, len(x.shape))
+    if is_complex(x.dt):
+        return complexes().add_up(x, ax, keepdims)
     if not is_float(x.dt):
         return Tile(
             np.add.reduce(x.v, ax, x.v.dtype, keepdims=keepdims),

@@ -26,6 +26,7 @@ FLOATS = {
     "float32": (24, -126, 127),
     "float64": (53, -1022, 1023),
 }
+COMPLEX = {"complex64": "float32", "complex128": "float64"}  # the dtype of their parts
 INTS = {f"{u}int{b}": np.dtype(f"{u}int{b}") for u in ("", "u") for b in (8, 16, 32, 64)}
 BITS = {
     "bool_": 8,
@@ -33,6 +34,8 @@ BITS = {
     "bfloat16": 16,
     "float32": 32,
     "float64": 64,
+    "complex64": 64,
+    "complex128": 128,
     **{n: d.itemsize * 8 for n, d in INTS.items()},
 }
 np.seterr(all="ignore")
@@ -40,6 +43,10 @@ np.seterr(all="ignore")
 
 def is_float(dt: str) -> bool:
     return dt in FLOATS
+
+
+def is_complex(dt: str) -> bool:
+    return dt in COMPLEX
 
 
 def is_int(dt: str) -> bool:
@@ -64,8 +71,10 @@ def quantum(dt: str, x: Any) -> Any:
 
 
 def rounded(dt: str, x: Any) -> Any:
-    if dt == "float64":
+    if dt in ("float64", "complex128"):
         return x
+    if dt == "complex64":
+        return x.astype(np.complex64).astype(np.complex128)
     if dt == "float32":
         return x.astype(np.float32).astype(np.float64)
     if dt == "float16":
@@ -87,6 +96,8 @@ def promote(a: str, b: str) -> str:
         return a
     if a == "bool_" or b == "bool_":
         return b if a == "bool_" else a
+    if is_complex(a) or is_complex(b):
+        return "complex128" if {a, b} & {"complex128", "float64"} else "complex64"
     if is_float(a) != is_float(b):
         return a if is_float(a) else b
     if is_float(a):
@@ -97,8 +108,10 @@ def promote(a: str, b: str) -> str:
 
 
 def literal_dtype(x: Any, other: str) -> str:
-    if isinstance(x, bool):
+    if isinstance(x, bool) or is_complex(other):
         return other
+    if isinstance(x, complex):
+        return "complex128" if other == "float64" else "complex64"
     if isinstance(x, int):
         return "int32" if other == "bool_" else other
     return other if is_float(other) else "float32"
@@ -123,14 +136,14 @@ class Tile:
         self.dt = dt
         v = np.asarray(v)
         self.v = (
-            v.astype(np.float64)
-            if is_float(dt)
+            v.astype(np.float64 if is_float(dt) else np.complex128)
+            if is_float(dt) or is_complex(dt)
             else v.astype(np.bool_ if dt == "bool_" else INTS[dt])
         )
         if e is not None:
             e = np.broadcast_to(np.asarray(e, np.float64), self.v.shape)
             e = np.where(np.isnan(e), np.inf, e)
-            if not is_float(dt):
+            if not is_float(dt) and not is_complex(dt):
                 e = np.where(e > 0, np.inf, 0.0)
             if not e.any():
                 e = None
@@ -266,10 +279,19 @@ def i_floordiv(a: Tile, b: Tile) -> tuple[Any, Any]:
     return np.floor_divide(a.v, b.v), np.remainder(a.v, b.v)
 
 
+def complexes() -> Any:
+    """The arithmetic of complex numbers, which is made of this file."""
+    from . import complexes as found
+
+    return found
+
+
 def binary(op: str, x: Any, y: Any) -> Tile:
     a, b, d = pair(x, y)
     if d == "bool_" and op in "+-*":
         raise AssertionError("arithmetic of bools is not generated")
+    if is_complex(d):
+        return complexes().arithmetic(op, a, b, d)
     if is_float(d):
         return {
             "+": lambda: f_add(a, b, d),
@@ -308,7 +330,7 @@ def binary(op: str, x: Any, y: Any) -> Tile:
 def compare(f: Callable[[Any, Any], Any], x: Any, y: Any) -> Tile:
     a, b, d = pair(x, y)
     e = either(a, b)
-    if is_float(d):
+    if is_float(d) or is_complex(d):
         far = np.abs(a.v - b.v) > a.err + b.err
         e = np.where((e > 0) & ~far, np.inf, 0.0)
     return Tile(f(a.v, b.v), "bool_", e)
@@ -340,6 +362,7 @@ for name, f in (
     setattr(Tile, f"__{name}__", lambda x, y, f=f: compare(f, x, y))
 Tile.__hash__ = None  # type: ignore[assignment, method-assign]
 Tile.__neg__ = lambda x: negative(x)
+Tile.__pow__ = lambda x, n: complexes().power(x, n)  # type: ignore[attr-defined]
 Tile.__pos__ = lambda x: x
 Tile.__invert__ = lambda x: Tile(~x.v, x.dt, x.e)
 
@@ -365,6 +388,8 @@ def negative(x: Tile) -> Tile:
 
 
 def absolute(x: Tile) -> Tile:
+    if is_complex(x.dt):
+        return complexes().size(x)
     return Tile(np.abs(x.v), x.dt, x.e)
 
 
@@ -397,6 +422,8 @@ def astype(x: Any, dt: str) -> Tile:
     assert isinstance(x, Tile)
     if x.dt == dt:
         return x
+    if is_complex(dt) or is_complex(x.dt):
+        return complexes().convert(x, dt)
     if is_float(dt):
         r = x.v.astype(np.float64)
         v = rounded(dt, r)
