@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the pages of docs/reference that are made from docstrings; --check proves them fresh."""
+"""Writes the pages of docs/reference that are made from docstrings, and that of the IR's operations; --check proves
+them fresh."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import sys
 from collections.abc import Iterator
 
 import generated
+import reference_ir
 
 FOLDER = generated.ROOT / "docs/reference"
 # Modules of tessera.lib, in the order of the page.
@@ -110,9 +112,11 @@ PAGES = {
 
 def page(name: str) -> str:
     """A page's text."""
+    if name == "ir":
+        return "\n".join(reference_ir.page())
     head = [f"# tessera.{name}", "", "Made from the docstrings by `tools/reference.py`.", ""]
     return "\n".join([*head, *PAGES[name]()])
 
 
 if __name__ == "__main__":
-    sys.exit(generated.settle({FOLDER / f"{name}.md": page(name) for name in PAGES}))
+    sys.exit(generated.settle({FOLDER / f"{name}.md": page(name) for name in (*PAGES, "ir")}))

@@ -135,9 +135,9 @@ typedef struct ts_builder ts_builder; /* appends to one function */
 /* ---- operations -------------------------------------------------------------------------------- */
 
 /* TS_OP_addf, TS_OP_load_view_tko ..: one for each row of op.def, which says number of operands and results, what they
- * must be, and what the attribute word holds. scalar.h and eval.h of the sources say what each computes. */
+ * must be, what the attribute word holds, and what it does: docs/reference/ir.md is made of it. */
 typedef enum ts_op {
-#define TS_OP(name, level, operands, results, rule, attr, flags, ptx) TS_OP_##name,
+#define TS_OP(name, level, operands, results, rule, attr, flags, ptx, takes, doc) TS_OP_##name,
 #include "tessera/op.def"
     TS_OP_COUNT
 } ts_op;

@@ -21,7 +21,7 @@ const ts_op_info ts__ops[TS_OP_COUNT] = {
 #define SLOW TS_SLOW
 #define WRITTEN TS_WRITTEN
 #define MOVES TS_MOVES
-#define TS_OP(name, level, operands, results, rule, attr, flags, ptx)                              \
+#define TS_OP(name, level, operands, results, rule, attr, flags, ptx, takes, doc)                                      \
     {#name, operands, results, level, TS_RULE_##rule, TS_ATTR_##attr, flags, ptx},
 #include "tessera/op.def"
 #undef B
