@@ -8,7 +8,8 @@
  *
  * On a GPU an operation marked APPROX, or any under the hint fastmath, becomes the machine's
  * approximate instruction instead (exp2, log2, sin, cos, tanh, rsqrt, sqrt, divf stay native with
- * APPROX; the others are written with those). Flush to zero is honoured on the way in and out.
+ * APPROX; the others are written with those). So does exp2 that flushes to zero, for which the machine has an
+ * instruction good to two ulps. Flush to zero is honoured on the way in and out.
  * Cost: one walk over the function. Runs before legalize; fold and dce clean up after it.
  */
 #include "math/math.h"
@@ -104,11 +105,12 @@ static bool math_is_fast(const math_walk *w)
     return w->env && w->env->hints && w->env->hints->fastmath;
 }
 
-static bool math_is_approx(const math_walk *w, uint32_t attr)
+static bool math_is_approx(const math_walk *w, const math_row *row, uint32_t attr)
 {
     ts_round round = TS_A_ROUND(attr);
+    bool flushes = row->op == TS_OP_exp2 && attr & TS_A_FTZ;
     return w->env && w->env->target != TS_TARGET_CPU &&
-           (round == TS_APPROX || round == TS_FULL || math_is_fast(w));
+           (round == TS_APPROX || round == TS_FULL || flushes || math_is_fast(w));
 }
 
 /* Subnormals of an f32 value become zeros of their sign. */
@@ -122,7 +124,7 @@ static ts_val math_apply(math_walk *w, const math_row *row, ts_val x, ts_val y, 
 {
     ts_math m;
     ts__math_init(&m, &w->b, x, true);
-    if (!m.wide && math_is_approx(w, attr)) {
+    if (!m.wide && math_is_approx(w, row, attr)) {
         if (row->native)
             return ts_op1(&w->b, (ts_op)row->op, x, TS_APPROX | (attr & TS_A_FTZ));
         if (row->fast_unary)
@@ -136,7 +138,7 @@ static ts_val math_apply(math_walk *w, const math_row *row, ts_val x, ts_val y, 
 /* The machine's approximate instructions flush by themselves; tanh cannot. */
 static bool math_flushes(const math_walk *w, const math_row *row, uint32_t attr, ts_type elem)
 {
-    bool by_itself = row->native && row->op != TS_OP_tanh && math_is_approx(w, attr);
+    bool by_itself = row->native && row->op != TS_OP_tanh && math_is_approx(w, row, attr);
     return attr & TS_A_FTZ && elem == TS_T_f32 && !by_itself;
 }
 
