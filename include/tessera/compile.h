@@ -233,19 +233,23 @@ TS_API void ts_code_deinit(ts_code *code);
 /* Hints given with @kernel, 0 = not given: name, what it asks for. */
 #define TS_HINTS(X) \
     X(num_ctas)         /* thread blocks of a GPU that work on one tile block: 1, 2, 4, 8 or 16 */ \
-    X(occupancy)        /* tile blocks to keep on one multiprocessor, 1 to 32 */                    \
+    X(occupancy)        /* tile blocks to keep on one multiprocessor, 1 to 32; fewer where they do not fit */ \
     X(opt_level)        /* 0 to 3 */                                                                \
     X(num_worker_warps) /* 4, 8, 16 or 32 */                                                        \
     X(checked)          /* 1: indices out of bounds are reported */                                 \
     X(fastmath)         /* 1: approximate instructions are allowed */                               \
     X(num_stages)       /* depth of load pipelines, 1 to 8 */                                       \
-    X(reserved)         /* 0 */
+    X(plan)             /* of a GPU's code: 0 the fastest, 1 and 2 more modest ones (TS_PLANS) */
 typedef struct ts_hints {
 #define X(name) uint8_t name;
     TS_HINTS(X)
 #undef X
 } ts_hints;
 enum { TS_OPT_LEVEL = 3 }; /* opt_level of a kernel that does not say */
+/* Plans of a kernel of tiles, from fast to modest: 1 overlaps less and asks for no number of blocks, 2 does without
+ * wgmma. A launch takes the next one where the driver cannot assemble the code, or has to run its products one after
+ * the other. */
+enum { TS_PLANS = 3 };
 
 /* Compiles the packed function for the arguments and target: the only path from Python to code. `hints` and `alloc` may
  * be NULL. Takes milliseconds: a small kernel 1 to 10, a large one 100. Errors: see the head of this file. */

@@ -36,6 +36,12 @@ typedef struct ts_pass_env {
     uint32_t n_steps;         /* that may be left out, so far: what TS_BISECT counts */
 } ts_pass_env;
 
+/* Which of the TS_PLANS is wanted. */
+static inline uint32_t ts__pass_plan(const ts_pass_env *env)
+{
+    return env->hints ? env->hints->plan : 0;
+}
+
 typedef ts_status ts_pass_fn(ts_fn *fn, ts_pass_env *env, ts_error *err);
 
 #endif

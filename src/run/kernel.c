@@ -241,10 +241,9 @@ static void *kernel_resize(void *user, void *block, size_t old_bytes, size_t new
 
 /* `lowered` is the source as IR, or NULL. */
 static ts_status kernel_compile(ts_kernel *kernel, ts_module *lowered, const ts_spec *spec, size_t n_spec,
-                                ts_target target, ts_code *code, ts_error *err)
+                                const ts_hints *hints, ts_target target, ts_code *code, ts_error *err)
 {
     int64_t before = ts__now_ns();
-    const ts_hints *hints = ts__kernel_hints(kernel, target);
     kernel_interruptible p = {{kernel_resize, &p}, kernel->alloc, ts__interrupt_get(), before + KERNEL_ASK_NS, false};
     ts_status status = lowered ? ts__compile_module(lowered, NULL, hints, target, NULL, &p.alloc, code, err)
                                : ts_compile_source(&kernel->source, spec, n_spec, hints, target, &p.alloc, code, err);
@@ -264,9 +263,8 @@ static ts_status kernel_compile(ts_kernel *kernel, ts_module *lowered, const ts_
 /* Code from the cache, or from the compiler into the cache. `lowered` is the source as IR, or NULL; then the key ends
  * with it, `ir`: what a host answered shows there alone. */
 static ts_status kernel_code_of(ts_kernel *kernel, ts_module *lowered, const ts_text *ir, const ts_spec *spec,
-                                size_t n_spec, ts_target target, ts_code *code, ts_error *err)
+                                size_t n_spec, const ts_hints *hints, ts_target target, ts_code *code, ts_error *err)
 {
-    const ts_hints *hints = ts__kernel_hints(kernel, target);
     ts_cache *cache;
     ts_text key;
     TS_TRY(ts__cache_shared(&cache, err));
@@ -284,7 +282,7 @@ static ts_status kernel_code_of(ts_kernel *kernel, ts_module *lowered, const ts_
     else if (hit == TS_CACHE_DISK)
         atomic_fetch_add(&kernel->n_from_disk, 1);
     else {
-        status = kernel_compile(kernel, lowered, spec, n_spec, target, code, err);
+        status = kernel_compile(kernel, lowered, spec, n_spec, hints, target, code, err);
         if (status == TS_OK && usable) /* again, because now it is of the LLVM that was used, not the one expected */
             ts__cache_key(cache, &key, source, ir, spec, n_spec, hints, target);
         if (status == TS_OK && usable && !key.failed)
@@ -295,50 +293,152 @@ static ts_status kernel_code_of(ts_kernel *kernel, ts_module *lowered, const ts_
 }
 
 /* A source with a host is lowered first, for the host to answer again: what it reads may have changed. */
-static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, ts_target target, ts_code *code,
-                             ts_error *err)
+static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
+                             ts_target target, ts_code *code, ts_error *err)
 {
     if (kernel->source.kind != TS_SOURCE_PYTHON || !kernel->source.host.evaluate)
-        return kernel_code_of(kernel, NULL, NULL, spec, n_spec, target, code, err);
+        return kernel_code_of(kernel, NULL, NULL, spec, n_spec, hints, target, code, err);
     ts_arena arena;
     ts_text ir;
     ts_module *module = NULL;
     ts__arena_init(&arena, kernel->alloc);
     ts__text_init(&ir, kernel->alloc);
-    ts_status status =
-        ts__compile_lower(&arena, &kernel->source, spec, n_spec, ts__kernel_hints(kernel, target), &module, err);
+    ts_status status = ts__compile_lower(&arena, &kernel->source, spec, n_spec, hints, &module, err);
     if (status == TS_OK) {
         ts__module_key(module, &ir);
         status = ir.failed ? ts_fail(err, TS_NOMEM, "out of memory while specialising kernel '%s'", kernel->name)
-                           : kernel_code_of(kernel, module, &ir, spec, n_spec, target, code, err);
+                           : kernel_code_of(kernel, module, &ir, spec, n_spec, hints, target, code, err);
     }
     ts__text_deinit(&ir);
     ts__arena_deinit(&arena);
     return status;
 }
 
+static ts_status kernel_load(ts_kernel *kernel, const launch_frame *frame, ts_device *device, const ts_code *code,
+                             ts_program **out, ts_error *err)
+{
+    if (code->plan.n_params != frame->n_params)
+        return ts_fail(err, TS_INTERNAL, "kernel '%s' was compiled with %u parameters, its arguments give %u",
+                       kernel->name, code->plan.n_params, frame->n_params);
+    int64_t before = ts__now_ns();
+    ts_status status = ts_program_load(device, code, kernel->name, kernel->file, out, err);
+    atomic_fetch_add(&kernel->load_ns, kernel_since(before));
+    return status;
+}
+
+/* One plan after the other (TS_PLANS). */
+typedef struct kernel_plans {
+    ts_kernel *kernel;
+    const launch_frame *frame;
+    ts_device *device;
+    const ts_spec *spec;
+    size_t n_spec;
+    ts_hints hints;
+    ts_code code;        /* of the plan before, to see whether the next one differs */
+    ts_program *program; /* the best so far; NULL = none yet */
+    bool of_code;        /* which is that of `code` */
+} kernel_plans;
+
+enum { KERNEL_CANNOT_ASSEMBLE = 218 }; /* CUDA_ERROR_INVALID_PTX: also "insufficient registers" */
+
+/* Whether the next plan may do better than what this one came to: the last one, without wgmma, only where none else
+ * assembles, since products that run one after the other are still faster than its own. */
+static bool kernel_wants_next(const kernel_plans *plans, const ts_program *program, ts_status status,
+                              const ts_error *err)
+{
+    if (plans->device->target == TS_TARGET_CPU || plans->hints.plan + 1 >= TS_PLANS)
+        return false;
+    return status == TS_OK ? plans->hints.plan + 2 < TS_PLANS && ts_program_is_serialised(program)
+                           : status == TS_DEVICE && err->driver_code == KERNEL_CANNOT_ASSEMBLE;
+}
+
+/* Compiles and loads plan `hints.plan`; *more: the next one is to be tried. A plan whose code is that of the one before
+ * gives what that one gave. */
+static ts_status kernel_try(kernel_plans *plans, bool *more, ts_error *err)
+{
+    ts_kernel *kernel = plans->kernel;
+    ts_code code = {.alloc = kernel->alloc};
+    ts_program *program = NULL;
+    *more = false;
+    ts_status status =
+        kernel_code(kernel, plans->spec, plans->n_spec, &plans->hints, plans->device->target, &code, err);
+    if (status != TS_OK)
+        return status;
+    bool same = code.n_bytes == plans->code.n_bytes && plans->code.bytes &&
+                memcmp(code.bytes, plans->code.bytes, code.n_bytes) == 0;
+    ts_code_deinit(&plans->code);
+    plans->code = code;
+    if (same) {
+        *more = !plans->program && plans->hints.plan + 1 < TS_PLANS;
+        return plans->program ? TS_OK : TS_DEVICE;
+    }
+    status = kernel_load(kernel, plans->frame, plans->device, &code, &program, err);
+    *more = kernel_wants_next(plans, program, status, err);
+    plans->of_code = status == TS_OK && (!plans->program || !ts_program_is_serialised(program));
+    ts_program *other = plans->of_code ? plans->program : program;
+    if (other)
+        ts_program_destroy(other);
+    if (plans->of_code)
+        plans->program = program;
+    return status;
+}
+
+/* Puts the code of a later plan in the first one's place in the cache. */
+static void kernel_keep(const kernel_plans *plans)
+{
+    const ts_source *source = &plans->kernel->source;
+    ts_hints first = plans->hints;
+    ts_error err;
+    ts_cache *cache;
+    ts_text key;
+    bool keyed = source->kind == TS_SOURCE_CUSTOM ? source->compiler != NULL : !source->host.evaluate;
+    if (!keyed || ts__cache_shared(&cache, &err) != TS_OK || !cache)
+        return;
+    first.plan = 0;
+    ts__text_init(&key, plans->kernel->alloc);
+    ts__cache_key(cache, &key, source, NULL, plans->spec, plans->n_spec, &first, plans->device->target);
+    if (!key.failed)
+        ts__cache_put(cache, key.at, key.n, &plans->code);
+    ts__text_deinit(&key);
+}
+
+/* The first plan that the driver assembles with all its products overlapped; if there is none, the first that it
+ * assembles. What is not the first is cached in its place too, so that the next process begins with it. */
+static ts_status kernel_first_good(kernel_plans *plans, ts_error *err)
+{
+    ts_error first, next = {0};
+    bool more;
+    ts_status status = kernel_try(plans, &more, &next);
+    first = next;
+    while (more) {
+        plans->hints.plan++;
+        (void)kernel_try(plans, &more, &next); /* what the first one came to counts */
+    }
+    if (plans->hints.plan && plans->of_code)
+        kernel_keep(plans);
+    if (!plans->program && err)
+        *err = first;
+    return plans->program ? TS_OK : status;
+}
+
 static ts_status kernel_program(ts_kernel *kernel, const launch_frame *frame, ts_device *device, ts_program **out,
                                 ts_error *err)
 {
+    static const ts_hints none = {0};
     size_t bytes = sizeof(ts_spec) * TS_LAUNCH_ARGS;
     ts_spec *spec = ts__new(kernel->alloc, bytes);
     if (!spec)
         return ts_fail(err, TS_NOMEM, "out of memory while specialising kernel '%s'", kernel->name);
-    ts_code code = {.alloc = kernel->alloc};
-    ts_status status = kernel_code(kernel, spec, ts__frame_spec(frame, spec), device->target, &code, err);
-    ts__delete(kernel->alloc, spec, bytes);
-    if (status != TS_OK)
-        return status;
-    if (code.plan.n_params != frame->n_params)
-        status = ts_fail(err, TS_INTERNAL, "kernel '%s' was compiled with %u parameters, its arguments give %u",
-                         kernel->name, code.plan.n_params, frame->n_params);
-    int64_t before = ts__now_ns();
-    if (status == TS_OK)
-        status = ts_program_load(device, &code, kernel->name, kernel->file, out, err);
-    atomic_fetch_add(&kernel->load_ns, kernel_since(before));
-    if (status == TS_OK && ts_program_is_serialised(*out))
+    const ts_hints *hints = ts__kernel_hints(kernel, device->target);
+    kernel_plans plans = {.kernel = kernel, .frame = frame, .device = device, .spec = spec,
+                          .n_spec = ts__frame_spec(frame, spec), .hints = hints ? *hints : none};
+    plans.code.alloc = kernel->alloc;
+    ts_status status = kernel_first_good(&plans, err);
+    if (status == TS_OK && ts_program_is_serialised(plans.program))
         atomic_fetch_add(&kernel->n_serialised, 1);
-    ts_code_deinit(&code);
+    *out = plans.program;
+    ts_code_deinit(&plans.code);
+    ts__delete(kernel->alloc, spec, bytes);
     return status;
 }
 

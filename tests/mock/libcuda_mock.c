@@ -431,12 +431,19 @@ static cuda_result mock_EventElapsedTime(float *ms, cuda_event_t begin, cuda_eve
 
 static cuda_result mock_load(const void *code, const int *options, void **values, unsigned n)
 {
+    int bad = M->bad_loads > 0, serial = !bad && M->serial_loads > 0;
+    M->bad_loads -= bad, M->serial_loads -= serial;
     for (unsigned i = 0; i < n; i++)
         if (options[i] == CUDA_JIT_ERROR_LOG && M->load_result && M->error_log)
             strcpy(values[i], M->error_log);
-        else if (options[i] == CUDA_JIT_INFO_LOG && M->info_log)
-            strcpy(values[i], M->info_log);
+        else if (options[i] == CUDA_JIT_ERROR_LOG && bad)
+            strcpy(values[i], "ptxas error : Insufficient registers (80)");
+        else if (options[i] == CUDA_JIT_INFO_LOG && (M->info_log || serial))
+            strcpy(values[i], serial ? "ptxas info : (C7512) Potential Performance Loss" : M->info_log);
     strncpy(M->code, code, sizeof M->code - 1);
+    M->n_tried++;
+    if (bad)
+        return 218;
     M->n_load += M->load_result == 0;
     return M->load_result ? M->load_result : mock_context();
 }

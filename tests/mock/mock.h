@@ -22,12 +22,13 @@ typedef struct mock_state {
     /* switches */
     int n_devices, cc_major, cc_minor, pools, old_driver; /* old_driver: no functions newer than CUDA 11 */
     int init_result, load_result, alloc_failures;         /* alloc_failures: so many allocations fail */
+    int bad_loads, serial_loads; /* so many loads fail with 218; so many after them have products one after the other */
     int sticky;            /* every later call of the context gives this, until the reset */
     int keeps_fault;       /* a reset does not end it, as with driver 580 */
     int busy;              /* so many queries answer "not ready" */
     const char *error_log, *info_log;
     /* records */
-    unsigned n_launches, n_encoded, n_alloc, n_free, n_context, n_reset, n_attr, n_load, n_unload;
+    unsigned n_launches, n_encoded, n_alloc, n_free, n_context, n_reset, n_attr, n_load, n_unload, n_tried;
     unsigned n_streams, n_events; /* living */
     size_t bytes_out;
     void *current;
