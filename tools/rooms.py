@@ -35,7 +35,7 @@ ROOMS = {
     "gpu/plan": "base table ir pass gpu/layout",
     "gpu/lower": "base table ir pass gpu/layout gpu/plan",
     "gpu/schedule": "base table ir pass gpu/layout gpu/plan gpu/lower",
-    "gpu": "base table ir pass target/ptx gpu/schedule",
+    "gpu": "base table ir pass target/ptx gpu/plan gpu/schedule",
     "lang": "base table ir",
     "compile": "base table ir eval pass lang gpu target/llvm target/ptx",
     "device": "base table",

@@ -9,6 +9,8 @@
 #include "device/cuda/cuda.h"
 #include <stdio.h>
 
+/* The blocks of a grid that few walk over are counted in i32, in steps of their number. */
+enum { PROGRAM_WALK = 1 << 30 };
 enum { PROGRAM_LOG = 16384, PROGRAM_STATIC_SHARED = 48 << 10, PROGRAM_PORTABLE_CLUSTER = 8,
        PROGRAM_SLOTS = TS_PLAN_TMAPS + TS_PLAN_PARAMS + 4 };
 
@@ -346,6 +348,9 @@ static ts_status program_grid(const cuda_program *program, const uint32_t asked[
         double blocks = (double)asked[0] * asked[1] * asked[2];
         x = blocks < (double)most ? (uint64_t)blocks : TS_MAX(most, (uint64_t)1);
         launch->grid[1] = launch->grid[2] = 1;
+        if (blocks > PROGRAM_WALK)
+            return ts_fail(err, TS_VALUE, "kernel '%s': grid (%u, %u, %u) has more than 2^30 blocks",
+                           program->base.name, asked[0], asked[1], asked[2]);
     }
     launch->grid[0] = (unsigned)(x * cluster);
     if (launch->grid[1] > 65535 || launch->grid[2] > 65535 || x * cluster > INT32_MAX)

@@ -11,6 +11,7 @@
 #include "gpu/lower/convert.h"
 #include "gpu/lower/op.h"
 #include "gpu/lower/strategy.h"
+#include "gpu/plan/resident.h"
 #include "table/sm.h"
 #include <stdio.h>
 
@@ -496,6 +497,20 @@ static bool lower_prepare(ts_lower *lw, ts_fn *fn)
     return true;
 }
 
+/* The hint `occupancy`, once threads and shared memory are known: no more blocks than there is room for. */
+static void lower_residents(ts_lower *lw)
+{
+    uint32_t wanted = lw->tile->occupancy, threads = ts__lower_threads(lw), blocks = wanted;
+    if (ts__pass_plan(lw->env))
+        blocks = 0;
+    else if (lw->assign.tma.active)
+        blocks = TS_MIN(wanted, lw->assign.tma.blocks);
+    else
+        blocks = ts__resident_code(lw->fn, lw->env->target, wanted, threads, lw->shared.peak, lw->arena);
+    lw->fn->occupancy = (uint8_t)blocks;
+    ts__resident_note(lw->tile, 1, wanted, blocks);
+}
+
 /* Threads of the blocks that share a tile block are numbered through. */
 static ts_val lower_thread(ts_lower *lw)
 {
@@ -547,6 +562,7 @@ ts_status ts__lower_with(ts_fn *fn, ts_pass_env *env, const ts_strategies *strat
     if (lw.assign.n_cta || lw.assign.tma.log_split)
         env->plan->cluster = 1u << TS_MAX(lw.assign.n_cta, lw.assign.tma.log_split);
     env->plan->shared_bytes = lw.shared.peak;
+    lower_residents(&lw);
     if (lw.assign.tma.active && lw.assign.tma.pingpong && lw.shared.peak > lw.assign.tma.shared)
         return ts_fail(err, TS_INTERNAL, "a move through shared memory in a kernel whose warpgroups would share it");
     ts__fn_replace(fn, lw.fn);

@@ -11,6 +11,7 @@
  */
 #include "gpu/plan/tma_plan.h"
 #include "ir/note.h"
+#include "gpu/plan/resident.h"
 #include "gpu/plan/rotate.h"
 #include "table/sm.h"
 
@@ -92,6 +93,18 @@ static bool tma_refuse(const ts_tma_work *w, const char *why)
     return false;
 }
 
+/* Blocks and stages: fewer blocks than asked for where one of them would have a single stage, which stands still while
+ * it is filled. Who asks for stages gets them. */
+static bool tma_depths(ts_tma_work *w)
+{
+    bool asked = w->env->hints && w->env->hints->num_stages;
+    w->out->blocks = ts__resident_products(w);
+    for (; w->out->blocks > 1 && !asked; w->out->blocks--)
+        if (ts__tma_stages(w, ts__resident_shared(TS_TARGET_SM90, w->out->blocks), 2))
+            return true;
+    return ts__tma_stages(w, ts__sm_find(TS_TARGET_SM90)->dynamic_shared, 1);
+}
+
 static bool tma_fits(ts_tma_work *w)
 {
     for (uint32_t i = 0; i < w->env->plan->n_tmaps; i++)
@@ -103,8 +116,10 @@ static bool tma_fits(ts_tma_work *w)
         return tma_refuse(w, "a tile is read by a product on wgmma and by another that is not");
     if (!ts__tma_warps(w))
         return tma_refuse(w, "the accumulator takes more than 128 registers of a thread");
-    ts__tma_plan_waits(w);
-    ts__rotate_plan(w->fn, &w->shape, w->uses, w->arena, w->out);
+    if (!ts__pass_plan(w->env)) {
+        ts__tma_plan_waits(w);
+        ts__rotate_plan(w->fn, &w->shape, w->uses, w->arena, w->out);
+    }
     if (!ts__tma_groups(w))
         return tma_refuse(w, "a tile is loaded in another loop than the product that reads it");
     ts__tma_join_vectors(w);
@@ -113,7 +128,7 @@ static bool tma_fits(ts_tma_work *w)
         return tma_refuse(w, "an index of a load depends on data, on a `while` loop or on an early return, or the "
                              "kernel waits for the grid before it inside control flow");
     ts__tma_pingpong(w);
-    if (!ts__tma_stages(w, ts__sm_find(TS_TARGET_SM90)->dynamic_shared))
+    if (!tma_depths(w))
         return tma_refuse(w, "the tiles do not fit shared memory");
     ts__tma_place(w);
     ts__split_plan(w->fn, &w->shape, w->out);
@@ -136,7 +151,7 @@ ts_status ts__tma_plan(const ts_fn *fn, const ts_pass_env *env, ts_arena *arena,
 {
     ts_tma_work w = {.fn = fn, .module = fn->module, .env = env, .arena = arena, .out = out};
     *out = (ts_tma){0};
-    if (env->target != TS_TARGET_SM90)
+    if (env->target != TS_TARGET_SM90 || ts__pass_plan(env) > 1)
         return TS_OK;
     uint32_t n_tmaps = env->plan->n_tmaps;
     w.uses = TS_NEW_N(arena, uint32_t, fn->inst.n);

@@ -7,6 +7,7 @@
  *     tma_map.c        tensor maps
  *     schedule/producer.c   rings of stages, barriers, the producer warp, the carried step counters
  *     schedule/clip.c       tiles with more rows than their array
+ *     walk.c           which tile blocks a thread block takes; resident.c: thread blocks of a multiprocessor
  *     rotate_plan.c    loops of two chained products whose steps overlap; rotate.c lowers them
  *     pingpong.c          persistent loops whose tiles two consumer warpgroups take in turn
  *     wgmma.c          descriptors, the product itself, waiting and releasing
@@ -111,6 +112,7 @@ typedef struct ts_tma {
     bool one_ring;    /* all groups, of loops one after the other, use the stages and barriers of the first */
     bool pingpong;    /* two groups of as many warps take tiles in turn (pingpong.c) */
     uint32_t commits; /* groups of products that were issued so far in the order of the code */
+    uint32_t blocks;  /* thread blocks that a multiprocessor holds at once (resident.h) */
     uint32_t shared;  /* bytes of all stages, the staging and barriers */
     uint32_t staging, staging_bytes; /* behind the stages: for stores inside loops */
     ts_val split, sum; /* loop whose trips 2^log_split blocks share, 0 = none; its result, */

@@ -75,8 +75,8 @@ bool ts__tma_slice(ts_tma_work *w);
 
 /* A tile for each consumer warpgroup, where warpgroups can take turns and the number of warps is not asked for. */
 void ts__tma_pingpong(ts_tma_work *w);
-/* Depth of the rings, within `limit` bytes of shared memory. */
-bool ts__tma_stages(ts_tma_work *w, uint32_t limit);
+/* Depth of the rings, at least `least` stages, within `limit` bytes of shared memory. */
+bool ts__tma_stages(ts_tma_work *w, uint32_t limit, uint32_t least);
 /* Offsets in shared memory, from the depths. */
 void ts__tma_place(ts_tma_work *w);
 

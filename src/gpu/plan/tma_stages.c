@@ -79,9 +79,30 @@ static void stages_enlarge_staging(ts_tma_work *w, uint32_t left)
 
 enum { STAGES_MOST = 8 };
 
-/* As many stages as fit, at most STAGES_MOST or the hint, the same for all loops; loads outside loops need one. Several
+/* Bytes of all rings with so many stages; loads outside loops need one. */
+static uint32_t stages_bytes(const ts_tma_work *w, uint32_t stages)
+{
+    uint32_t sum = TS_TMA_ALIGN; /* the barriers */
+    for (uint32_t i = 0; i < w->out->groups.n; i++) {
+        const ts_tma_group *g = &w->out->groups.at[i];
+        sum += w->out->one_ring && i ? 0 : g->bytes * (g->loop && !g->within ? stages : 1);
+    }
+    return sum;
+}
+
+static void stages_take(ts_tma_work *w, uint32_t stages)
+{
+    for (uint32_t i = 0; i < w->out->groups.n; i++) {
+        ts_tma_group *g = &w->out->groups.at[i];
+        g->stages = g->loop && !g->within ? stages : 1;
+    }
+    if (stages == 1)
+        stages_at_once(w);
+}
+
+/* As many stages as fit, at most STAGES_MOST or the hint, the same for all loops, and no fewer than `least`. Several
  * rings get powers of two: their steps are short, and a division for each would show. */
-bool ts__tma_stages(ts_tma_work *w, uint32_t limit)
+bool ts__tma_stages(ts_tma_work *w, uint32_t limit, uint32_t least)
 {
     uint32_t scratch = STAGES_SCRATCH;
     if (stages_stores_early(w)) {
@@ -89,21 +110,13 @@ bool ts__tma_stages(ts_tma_work *w, uint32_t limit)
         scratch = w->out->staging_bytes + (stages_may_move(w) ? STAGES_SCRATCH : STAGES_SCRATCH_LEAST);
     }
     uint32_t hint = w->env->hints ? w->env->hints->num_stages : 0;
-    for (uint32_t stages = hint ? TS_MIN((uint32_t)STAGES_MOST, hint) : STAGES_MOST; stages; stages--) {
-        if (w->out->groups.n > 1 && !w->out->one_ring && !ts_is_pow2(stages))
+    for (uint32_t stages = hint ? TS_MIN((uint32_t)STAGES_MOST, hint) : STAGES_MOST; stages >= least; stages--) {
+        uint32_t sum = stages_bytes(w, stages) + scratch;
+        if ((w->out->groups.n > 1 && !w->out->one_ring && !ts_is_pow2(stages)) || sum > limit)
             continue;
-        uint32_t sum = TS_TMA_ALIGN; /* the barriers */
-        for (uint32_t i = 0; i < w->out->groups.n; i++) {
-            ts_tma_group *g = &w->out->groups.at[i];
-            g->stages = g->loop && !g->within ? stages : 1;
-            sum += w->out->one_ring && i ? 0 : g->bytes * g->stages;
-        }
-        if (stages == 1)
-            stages_at_once(w);
-        if (sum + scratch <= limit) {
-            stages_enlarge_staging(w, limit - sum - scratch);
-            return true;
-        }
+        stages_take(w, stages);
+        stages_enlarge_staging(w, limit - sum);
+        return true;
     }
     return false;
 }

@@ -12,11 +12,10 @@
  */
 #include "gpu/schedule/schedule.h"
 #include "gpu/schedule/ring.h"
+#include "gpu/plan/resident.h"
 #include "gpu/lower/code.h"
 #include "gpu/lower/convert.h"
 #include "gpu/lower/op.h"
-
-enum { PIPE_PRODUCER_REGS = 24, PIPE_SM_REGS = 65536 };
 
 static ts_tma *pipe_tma(ts_lower *lw)
 {
@@ -350,26 +349,13 @@ static void pipe_init(ts_lower *lw)
     ts_emit(&lw->b, TS_OP_bar_sync, TS_T_none, 0, NULL, TS_S(0, 0, 0), 0);
 }
 
-/* Registers of a thread at launch, in eights as they are given. More than a share of the multiprocessor would wait for
- * ever. */
-static uint32_t pipe_launch_regs(const ts_lower *lw)
-{
-    uint32_t blocks = lw->fn->occupancy ? lw->fn->occupancy : 1;
-    return PIPE_SM_REGS / (blocks * ts__lower_threads(lw)) & ~7u;
-}
-
-/* A consumer's, once it has its part of what the producers give up: 240 for one block of 12 warps. */
-static uint32_t pipe_consumer_regs(const ts_lower *lw)
-{
-    uint32_t launch = pipe_launch_regs(lw), consumers = ts__lower_threads(lw) - TS_WARPGROUP;
-    return (launch + (launch - PIPE_PRODUCER_REGS) * TS_WARPGROUP / consumers) & ~7u;
-}
-
 static void pipe_setmaxnreg(ts_lower *lw, bool producer)
 {
-    if (ts_tma_consumers(pipe_tma(lw)) <= 2 || pipe_launch_regs(lw) <= PIPE_PRODUCER_REGS)
+    const ts_tma *tma = pipe_tma(lw);
+    uint32_t launch = ts__resident_registers(tma->blocks, ts__lower_threads(lw));
+    if (ts_tma_consumers(tma) <= 2 || launch <= TS_PRODUCER_REGISTERS)
         return;
-    uint32_t registers = producer ? PIPE_PRODUCER_REGS : pipe_consumer_regs(lw);
+    uint32_t registers = producer ? TS_PRODUCER_REGISTERS : ts__resident_consumer(tma, tma->blocks);
     ts_assert(registers % 8 == 0 && registers >= 24 && registers <= 256); /* PTX ISA, setmaxnreg */
     ts_emit(&lw->b, TS_OP_setmaxnreg, TS_T_none, 0, NULL, TS_S(0, registers, !producer), 0);
 }

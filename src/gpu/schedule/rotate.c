@@ -19,7 +19,8 @@
  *
  * Values of MIDDLE that SECOND reads are carried by the loop: operands a as packed words, others in their home
  * layout. The producer knows nothing of this: loads come in the order of the original loop. In the body every
- * `if` that only the first step takes is gone.
+ * `if` that only the first step takes is gone. Where an `if` asks whether the step has come to a bound, as for the
+ * blocks that a mask cuts, the loop is two, one up to the bound and one behind it, neither of which asks.
  */
 #include "gpu/schedule/schedule.h"
 #include "gpu/schedule/ring.h"
@@ -38,6 +39,8 @@ typedef struct rotate_job {
     const ts_val *carried;                /* thread values of `cross`, then the fragments of each product */
     int64_t least, most;                  /* bounds of the induction variable, where known */
     bool has_least, has_most;
+    ts_val asked;                         /* comparison of the induction variable with a bound; 0 = none */
+    int answer;                           /* what it gives in the trips that are written: -1 not known */
 } rotate_job;
 
 static uint8_t rotate_phase(const rotate_job *job, ts_val v)
@@ -197,7 +200,11 @@ static int rotate_compare(const rotate_job *job, ts_pred pred, int64_t value)
 static int rotate_known(const rotate_job *job, ts_val condition)
 {
     const ts_inst *inst = ts_at(job->lw->tile, condition);
+    const ts_inst *asked = ts_at(job->lw->tile, job->asked);
     int64_t value;
+    if (job->asked && inst->op == asked->op && inst->aux == asked->aux && inst->opnd[0] == asked->opnd[0] &&
+        inst->opnd[1] == asked->opnd[1])
+        return job->answer;
     if (inst->op != TS_OP_cmpi || inst->opnd[0] != job->loop + 1 || inst->aux & TS_A_UNSIGNED ||
         !ts__const_as_int(job->lw->tile, inst->opnd[1], &value))
         return -1;
@@ -371,29 +378,84 @@ static void rotate_rest(rotate_job *job)
         rotate_release(job, TS_PHASE_SECOND, ts__lower_add(lw, rotate_counter(job)->count, -1));
 }
 
+/* Trips from `from` to `to` with the carried `values`, which are the results afterwards. */
+static void rotate_trips(rotate_job *job, ts_val from, ts_val to, ts_vals *values)
+{
+    ts_lower *lw = job->lw;
+    ts_val step = lw->values.scalar[ts_opnd(lw->tile, job->loop, 2)];
+    ts_val opener =
+        ts_for_begin(&lw->b, from, to, step, values->v.n, values->v.at, ts_at(lw->tile, job->loop)->aux);
+    ts__lower_open(lw);
+    lw->values.scalar[job->loop + 1] = opener + 1;
+    rotate_enter(job, values, job->loop + 2, opener + 2);
+    values->v.n = 0;
+    rotate_body(job, values);
+    ts_term(&lw->b, TS_OP_continue, values->v.n, values->v.at);
+    ts__lower_close(lw);
+    ts_end_like(&lw->b, opener);
+    ts_val first = lw->fn->inst.n - values->v.n;
+    for (uint32_t i = 0; i < values->v.n; i++)
+        values->v.at[i] = first + i;
+    rotate_enter(job, values, job->loop + 2, first);
+}
+
+/* An `if` of the body that asks whether the step has come to a bound, a value from before the loop. */
+static ts_val rotate_find_asked(const rotate_job *job)
+{
+    const ts_lower *lw = job->lw;
+    int64_t by;
+    bool plain = !(ts_at(lw->tile, job->loop)->aux & TS_A_UNSIGNED) &&
+                 ts__const_as_int(lw->tile, ts_opnd(lw->tile, job->loop, 2), &by) && by == 1;
+    for (ts_val v = job->loop + 1; v < job->last && plain; v++) {
+        const ts_inst *inst = ts_at(lw->tile, v);
+        if (inst->op != TS_OP_if || rotate_phase(job, v) != TS_PHASE_MIDDLE || rotate_known(job, inst->opnd[0]) >= 0)
+            continue;
+        const ts_inst *asked = ts_at(lw->tile, inst->opnd[0]);
+        ts_pred pred = TS_A_GET_PRED(asked->aux);
+        if (asked->op == TS_OP_cmpi && asked->opnd[0] == job->loop + 1 && asked->opnd[1] < job->loop &&
+            !(asked->aux & TS_A_UNSIGNED) && pred != TS_EQ && pred != TS_NE)
+            return inst->opnd[0];
+    }
+    return 0;
+}
+
+/* The first step, between `from` and `to`, at which the answer is another one. `to` is above the loop's lower bound. */
+static ts_val rotate_bound(rotate_job *job, ts_val from, ts_val to)
+{
+    ts_lower *lw = job->lw;
+    const ts_inst *asked = ts_at(lw->tile, job->asked);
+    ts_pred pred = TS_A_GET_PRED(asked->aux);
+    ts_val bound = lw->values.scalar[asked->opnd[1]];
+    if (pred == TS_GT || pred == TS_LE) /* the bound itself is before it */
+        bound = ts__lower_add(lw, ts_op2(&lw->b, TS_OP_mini, bound, ts__lower_add(lw, to, -1), 0), 1);
+    else
+        bound = ts_op2(&lw->b, TS_OP_mini, bound, to, 0);
+    return ts_op2(&lw->b, TS_OP_maxi, bound, from, 0);
+}
+
 static void rotate_loop(rotate_job *job, const ts_val *start)
 {
     ts_lower *lw = job->lw;
     const uint32_t *bound = ts_opnds(lw->tile, ts_at(lw->tile, job->loop));
-    ts_val step = lw->values.scalar[bound[2]], second, opener;
+    ts_val step = lw->values.scalar[bound[2]], second, upper = lw->values.scalar[bound[1]];
     ts_vals values = {0};
     int64_t by;
     rotate_peel(job, start, &values);
     second = ts_op2(&lw->b, TS_OP_addi, lw->values.scalar[bound[0]], step, 0);
-    opener = ts_for_begin(&lw->b, second, lw->values.scalar[bound[1]], step, values.v.n, values.v.at,
-                          ts_at(lw->tile, job->loop)->aux);
-    ts__lower_open(lw);
     job->has_most = false;
     job->has_least = job->has_least && ts__const_as_int(lw->fn, step, &by);
     job->least += job->has_least ? by : 0;
-    lw->values.scalar[job->loop + 1] = opener + 1;
-    rotate_enter(job, &values, job->loop + 2, opener + 2);
-    values.v.n = 0;
-    rotate_body(job, &values);
-    ts_term(&lw->b, TS_OP_continue, values.v.n, values.v.at);
-    ts__lower_close(lw);
-    ts_end_like(&lw->b, opener);
-    rotate_enter(job, &values, job->loop + 2, lw->fn->inst.n - values.v.n);
+    job->asked = rotate_find_asked(job);
+    if (job->asked) {
+        ts_pred pred = TS_A_GET_PRED(ts_at(lw->tile, job->asked)->aux);
+        ts_val middle = rotate_bound(job, second, upper);
+        job->answer = pred == TS_LT || pred == TS_LE;
+        rotate_trips(job, second, middle, &values);
+        job->answer = !job->answer;
+        second = middle;
+    }
+    rotate_trips(job, second, upper, &values);
+    job->asked = 0;
     rotate_rest(job);
 }
 
