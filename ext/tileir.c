@@ -67,6 +67,47 @@ static PyObject *tileir_to_ir(PyObject *module, PyObject *args)
     return status == TS_OK ? tileir_take(text, n, 0) : core_raise(PyModule_GetState(module), &err);
 }
 
+/* The bytes of a module as a file of a version; ends the module. */
+static PyObject *tileir_written(PyObject *module, ts_tileir *m, unsigned version)
+{
+    char *bytes;
+    size_t n;
+    ts_error err;
+    ts_status status = ts_tileir_write(m, version, NULL, &bytes, &n, &err);
+    ts_tileir_destroy(m);
+    return status == TS_OK ? tileir_take(bytes, n, 1) : core_raise(PyModule_GetState(module), &err);
+}
+
+/* A file of another version. */
+static PyObject *tileir_rewrite(PyObject *module, PyObject *args)
+{
+    Py_buffer bytes;
+    unsigned version;
+    if (!PyArg_ParseTuple(args, "y*I:tileir_rewrite", &bytes, &version))
+        return NULL;
+    ts_tileir *m = tileir_of(module, &bytes);
+    return m ? tileir_written(module, m, version) : NULL;
+}
+
+/* A file of the text of our own IR. */
+static PyObject *tileir_of_ir(PyObject *module, PyObject *args)
+{
+    const char *text, *arch;
+    Py_ssize_t n;
+    unsigned version;
+    ts_module *ir;
+    ts_tileir *m = NULL;
+    ts_error err;
+    if (!PyArg_ParseTuple(args, "s#zI:tileir_of_ir", &text, &n, &arch, &version))
+        return NULL;
+    ts_status status = ts_module_read(text, (size_t)n, NULL, &ir, &err);
+    if (status == TS_OK) {
+        status = ts_tileir_of_ir(ir, arch, NULL, &m, &err);
+        ts_module_destroy(ir);
+    }
+    return status == TS_OK ? tileir_written(module, m, version) : core_raise(PyModule_GetState(module), &err);
+}
+
 /* (version, [kernels]) */
 static PyObject *tileir_facts(PyObject *module, PyObject *args)
 {
@@ -92,6 +133,10 @@ static PyMethodDef tileir_functions[] = {
      "tileir_print(bytecode, /)\n--\n\nThe text of Tile IR bytecode."},
     {"tileir_to_ir", tileir_to_ir, METH_VARARGS,
      "tileir_to_ir(bytecode, kernel=None, /)\n--\n\nThe text of our own IR of Tile IR bytecode."},
+    {"tileir_rewrite", tileir_rewrite, METH_VARARGS,
+     "tileir_rewrite(bytecode, version, /)\n--\n\nThe same module as a file of another version."},
+    {"tileir_of_ir", tileir_of_ir, METH_VARARGS,
+     "tileir_of_ir(ir, arch, version, /)\n--\n\nTile IR bytecode of the text of our own IR; arch None: any."},
     {"tileir_facts", tileir_facts, METH_VARARGS,
      "tileir_facts(bytecode, /)\n--\n\nIts version (13.3 as 133) and the names of its kernels."},
     {NULL, NULL, 0, NULL},

@@ -4,9 +4,11 @@
  * cuTile.jl, cutile-rs) and that NVIDIA's assembler takes.
  *
  *     bytes ──ts_tileir_read──▶ ts_tileir ──ts_tileir_to_ir──▶ ts_module ──▶ ts_compile_source
+ *           ◀─ts_tileir_write──     │     ◀─ts_tileir_of_ir──
  *                                   └──ts_tileir_print──▶ text
  *
- * Owns      ts_tileir_destroy ends what read gives; texts given out are freed by alloc->resize(user, block, n + 1, 0).
+ * Owns      ts_tileir_destroy ends what read and of_ir give; texts and bytes given out are freed by
+ *           alloc->resize(user, block, n + 1, 0).
  * Errors    TS_PARSE: the bytes are no such file, with the offset; TS_VERIFY: an operation breaks a rule;
  *           TS_UNSUPPORTED: what the other side cannot say; TS_NOMEM. Any bytes may be given.
  * Threads   A ts_tileir belongs to one thread at a time.
@@ -38,6 +40,14 @@ TS_API const char *ts_tileir_kernel(const ts_tileir *module, uint32_t i);
 /* Text for people: docs/guide/ir.md explains it. Owns: *out, *n bytes and a NUL. */
 TS_API TS_CHECKED ts_status ts_tileir_print(const ts_tileir *module, const ts_alloc *alloc, char **out, size_t *n,
                                             ts_error *err);
+/* The bytes of a file of this version, without places of the source. Owns: *out, *n bytes and a NUL.
+ * Errors: TS_UNSUPPORTED for what came with a later version. */
+TS_API TS_CHECKED ts_status ts_tileir_write(const ts_tileir *module, uint32_t version, const ts_alloc *alloc,
+                                            char **out, size_t *n, ts_error *err);
+/* The kernels of a module of our own IR, before any pass of the compiler. `arch` ("sm_90"; NULL: any) is what hints
+ * are for. Owns: *out. Errors: TS_UNSUPPORTED for operations that Tile IR does not have. */
+TS_API TS_CHECKED ts_status ts_tileir_of_ir(const ts_module *ir, const char *arch, const ts_alloc *alloc,
+                                            ts_tileir **out, ts_error *err);
 /* The module in our own IR, verified; with a name only that kernel. Owns: *out, ended by ts_module_destroy.
  * Errors: TS_NOTFOUND for a kernel that is not there. */
 TS_API TS_CHECKED ts_status ts_tileir_to_ir(const ts_tileir *module, const char *kernel, const ts_alloc *alloc,

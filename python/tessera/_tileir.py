@@ -32,7 +32,8 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     p.add_argument("file")
-    p.add_argument("--to", metavar="FORM", help="print another form: ir (Tessera's own), or code for sm_80 and so on")
+    p.add_argument("--to", metavar="FORM", help="ir: print Tessera's own; sm_80 and so on: print PTX; 13.3: write")
+    p.add_argument("--output", metavar="FILE", help="where to write bytecode of another version")
     p.add_argument("--kernel", help="the kernel to convert or run; by default the first")
     p.add_argument("--run", nargs="*", metavar="ARGUMENT", help="run the kernel on the CPU")
     p.add_argument("--grid", default="1", help="blocks to run, as 8 or 4,2")
@@ -74,6 +75,13 @@ def _run(module: tileir.Module, options: argparse.Namespace) -> None:
 def _convert(module: tileir.Module, options: argparse.Namespace) -> str:
     from ._report import target_number
 
+    versions = {f"13.{n % 10}": n for n in range(_core.TILEIR_OLDEST, _core.TILEIR_NEWEST + 1)}
+    if options.to in versions:
+        if not options.output:
+            raise ValueError("bytecode is written to a file: give --output FILE")
+        with open(options.output, "wb") as file:
+            file.write(_core.tileir_rewrite(module.bytecode, versions[options.to]))
+        return ""
     if options.to == "ir":
         return module.ir(options.kernel)
     number = target_number(options.to)

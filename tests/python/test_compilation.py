@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tessera.tile as ct
-from tessera import _core
+from tessera import _core, tileir
 from tessera.tile.compilation import (
     ArrayConstraint,
     CallingConvention,
@@ -223,6 +223,17 @@ def test_cubins_are_elf_with_the_symbol(gpu, tmp_path):
     assert code.startswith(b"\x7fELF") and mangle_kernel_name("add", signature).encode() in code
 
 
+def test_bytecode_holds_a_kernel_for_each_signature():
+    one = KernelSignature([row(stride_constant=(1,)), row(), row(), 128], V2)
+    two = KernelSignature([row(), row(), row(), 8], V2, symbol="small")
+    code, made = exported(add, [one, two], gpu_code=None, output_format="tileir_bytecode")
+    module = tileir.read(code)
+    assert module.kernels == [m.symbol for m in made] == [mangle_kernel_name("add", one), "small"]
+    a, b, c = np.arange(20, dtype=np.float32), np.ones(20, np.float32), np.zeros(20, np.float32)
+    ct.launch(None, (3,), module.kernel("small"), (a, b, c))
+    assert np.array_equal(c, a + 1)
+
+
 @pytest.mark.parametrize(
     "options, kind, text",
     [
@@ -241,6 +252,12 @@ def test_cubins_are_elf_with_the_symbol(gpu, tmp_path):
             "annotated Constant",
         ),
         ({"signatures": []}, ValueError, "at least one"),
+        ({"output_format": "tileir_bytecode", "bytecode_version": "14.0"}, ValueError, "not one of 13.1, 13.2"),
+        (
+            {"output_format": "tileir_bytecode", "bytecode_version": "13.1", "gpu_code": None},
+            ct.TileUnsupportedFeatureError,
+            "13.3 or later",
+        ),
     ],
 )
 def test_exports_that_cannot_be_are_errors(options, kind, text):

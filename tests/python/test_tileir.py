@@ -3,6 +3,7 @@
 
 import random
 import re
+import shutil
 import subprocess
 import sys
 
@@ -37,6 +38,93 @@ def test_the_ir_compiles_for_every_target():
     ir = tileir.read(tileir_maker.scale()).ir("scale")
     for target in (1, 80, 90, 100):
         assert _core.compile_text(ir, target)
+
+
+# ---- written --------------------------------------------------------------------------------------
+
+
+@ct.kernel
+def many(a, b, idx, out, counts, n):
+    """Uses much of the language: loops, branches, reductions, gathers, products, atomics, printing."""
+    x = ct.load(a, (0, 0), (16, 16), padding_mode=ct.PaddingMode.ZERO, latency=3)
+    acc = ct.zeros((16, 16), ct.float32)
+    for k in range(n):
+        acc = ct.mma(x, ct.load(b, (k, 0), (16, 16)), acc)
+        if k > 1:
+            acc = acc * 0.5
+        else:
+            acc = acc + 1.0
+    i = ct.load(idx, (0,), (16,))
+    picked = ct.gather(idx, i, padding_value=-7)
+    row = ct.sum(acc, 1) + ct.max(acc, 1) + ct.astype(ct.argmin(acc, 0), ct.float32)
+    step = 0
+    while step < 5:
+        row = row + ct.where(picked > 3, 1.0, ct.exp(-row)) + ct.tanh(row) + ct.floor(row / 3.0)
+        step += 1
+        if step == 3:
+            break
+    ct.atomic_add(counts, i, picked // 2 + picked % 3)
+    ct.store(out, (0, 0), ct.cumsum(acc, 1) + ct.expand_dims(row, 1) + ct.permute(acc, (1, 0)))
+
+
+def arguments():
+    rng = np.random.default_rng(5)
+    a, b = rng.random((16, 16), np.float32), rng.random((48, 16), np.float32)
+    idx = rng.permutation(16).astype(np.int32)
+    return a, b, idx, np.zeros((16, 16), np.float32), np.zeros(16, np.int32), np.int32(3)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_kernel_written_and_read_computes_the_same(version):
+    wanted, found = arguments(), arguments()
+    ct.launch(None, (1,), many, wanted)
+    data = _core.tileir_of_ir(_core.lower_text(many._prepare(), found), "sm_90", version)
+    ct.launch(None, (1,), tileir.read(data).kernel("many"), found)
+    assert np.array_equal(wanted[3], found[3]) and np.array_equal(wanted[4], found[4])
+    assert wanted[4].any() and np.isfinite(wanted[3]).all()
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_writing_what_was_read_changes_nothing(version):
+    data = tileir_maker.scale(version)
+    again = _core.tileir_rewrite(data, version)
+    assert str(tileir.read(again)) == str(tileir.read(data))
+    assert _core.tileir_rewrite(again, version) == again
+    for other in VERSIONS:
+        text = str(tileir.read(_core.tileir_rewrite(data, other))).replace(" inbounds=[0]", "")
+        assert text.partition("\n")[2] == str(tileir.read(data)).replace(" inbounds=[0]", "").partition("\n")[2]
+
+
+def test_older_versions_refuse_what_is_newer():
+    @ct.kernel
+    def k(a):
+        ct.store(a, (0,), ct.atan2(ct.load(a, (0,), (8,)), 1.0))
+
+    ir = _core.lower_text(k._prepare(), (np.zeros(8, np.float32),))
+    assert _core.tileir_of_ir(ir, None, 132)
+    with pytest.raises(Exception, match="Tile IR 13.1 cannot say atan2, which needs 13.2"):
+        _core.tileir_of_ir(ir, None, 131)
+
+
+def test_what_tile_ir_lacks_is_named():
+    @ct.kernel
+    def k(a):
+        ct.store(a, (0,), ct.erf(ct.load(a, (0,), (8,))))
+
+    with pytest.raises(Exception, match="kernel 'k' cannot be written as Tile IR: erf"):
+        _core.tileir_of_ir(_core.lower_text(k._prepare(), (np.zeros(8, np.float32),)), None, 133)
+
+
+@pytest.mark.skipif(not shutil.which("tileiras"), reason="needs NVIDIA's tileiras")
+@pytest.mark.parametrize("version", VERSIONS)
+def test_nvidias_assembler_takes_it(version, tmp_path):
+    (tmp_path / "k.bc").write_bytes(_core.tileir_of_ir(_core.lower_text(many._prepare(), arguments()), None, version))
+    command = ["tileiras", "--gpu-name", "sm_100", "-o", tmp_path / "k.cubin", tmp_path / "k.bc"]
+    subprocess.run(command, check=True)
+    assert (tmp_path / "k.cubin").read_bytes().startswith(b"\x7fELF")
+
+
+# ---- broken ---------------------------------------------------------------------------------------
 
 
 def changed(data, at, byte):
@@ -120,6 +208,7 @@ def test_broken_files_are_errors_and_nothing_else(version):
             module = tileir.read(data)
             assert str(module)
             read += 1
+            assert tileir.read(_core.tileir_rewrite(data, version)).kernels == module.kernels
             assert module.ir()
         except Exception as error:
             assert type(error).__module__.startswith(("builtins", "tessera")), error
@@ -145,6 +234,8 @@ def test_the_command_prints_converts_and_runs(tmp_path):
     code, _, problem = command(str(file), "--run", f"{x}", f"f32[16]={out}", "--grid", "2")
     assert (code, problem) == (0, "")
     assert np.array_equal(np.load(out), 3 * np.arange(16))
+    assert command(str(file), "--to", "13.1", "--output", str(tmp_path / "old")) == (0, "", "")
+    assert tileir.read(tmp_path / "old").version == "13.1"
     code, _, problem = command(str(tmp_path / "none"))
     assert code == 2 and "there is no file" in problem
     file.write_bytes(b"nothing")

@@ -150,6 +150,42 @@ def _export_code(kernel: Any, signatures: Sequence[KernelSignature], gpu_code: s
     return _joined(parts), arch, made
 
 
+def _version(wanted: str | None, gpu_code: str | None) -> int:
+    """A version of Tile IR bytecode as the core has it, 133 for "13.3"."""
+    oldest, newest = _core.TILEIR_OLDEST, _core.TILEIR_NEWEST
+    if wanted is None:
+        return int(newest)
+    found = re.fullmatch(r"13\.(\d)", wanted) if isinstance(wanted, str) else None
+    number = 130 + int(found[1]) if found else 0
+    if not oldest <= number <= newest:
+        known = ", ".join(f"13.{n % 10}" for n in range(oldest, newest + 1))
+        raise ValueError(f"bytecode_version {wanted!r} is not one of {known}")
+    if gpu_code is None and number < 133:
+        raise TileUnsupportedFeatureError(
+            f"bytecode without gpu_code needs bytecode_version 13.3 or later, not {wanted}: older versions name a GPU"
+        )
+    return number
+
+
+def _export_bytecode(
+    kernel: Any, signatures: Sequence[KernelSignature], gpu_code: str | None, version: int
+) -> tuple[bytes, list[ExportedKernel]]:
+    """All signatures as kernels of one module."""
+    prepared = kernel._prepare()
+    texts, made = [], []
+    for signature in signatures:
+        _check(kernel, prepared[3], signature)
+        symbol = signature.symbol or signature.with_mangled_symbol(kernel.__name__).symbol or ""
+        text = _core.lower_text(prepared, specs_of(signature.parameters))
+        if len(re.findall(r"^(?:both |thread )?(?:func|entry|global|constant) ", text, re.MULTILINE)) != 1:
+            raise TileUnsupportedFeatureError(f"kernel '{kernel.__name__}' is more than one function of IR")
+        texts.append(
+            re.sub(r"^entry @(?:[\w.$]+|\"[^\"]*\")\(", lambda m, s=symbol: f'entry @"{s}"(', text, 1, re.MULTILINE)
+        )
+        made.append(ExportedKernel(symbol, 0, 0, 1))
+    return _core.tileir_of_ir("\n".join(texts), gpu_code, version), made
+
+
 def _write(output_file: Any, content: bytes) -> None:
     if hasattr(output_file, "write"):
         output_file.write(content)
@@ -185,7 +221,8 @@ def export_kernel(
     Returns
     -------
     list of ExportedKernel
-        How the driver launches each function. Its parameters are those of the calling convention.
+        How the driver launches each function. Its parameters are those of the calling convention. Of bytecode only the
+        symbols are known: NVIDIA's assembler decides the rest.
 
     Raises
     ------
@@ -204,7 +241,11 @@ def export_kernel(
     if not signatures:
         raise ValueError("export_kernel() needs at least one signature")
     if output_format == "tileir_bytecode":
-        raise TileUnsupportedFeatureError("output_format='tileir_bytecode' is not supported yet; export PTX or a cubin")
+        code, made = _export_bytecode(kernel, signatures, gpu_code, _version(bytecode_version, gpu_code))
+        _write(output_file, code)
+        return made
+    if bytecode_version is not None:  # whoever names one wants to hear what it cannot say
+        _export_bytecode(kernel, signatures, gpu_code, _version(bytecode_version, gpu_code))
     ptx, arch, made = _export_code(kernel, signatures, gpu_code or "")
     _write(output_file, _assembled(ptx, arch) if output_format == "cubin" else ptx.encode())
     return made
