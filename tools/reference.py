@@ -45,7 +45,8 @@ def tile_page() -> Iterator[str]:
     host = ("kernel", "launch", "function", "cdiv", "ByTarget")
     for name in sorted(ct.__all__, key=lambda name: (name in vars(_ops_fn), name)):  # math functions are at the end
         thing = getattr(ct, name)
-        if (hasattr(thing, "__tessera_op__") or name in host) and inspect.getdoc(thing):
+        is_op = hasattr(thing, "__tessera_op__") or hasattr(thing, "__tessera_helper__")
+        if (is_op or name in host) and inspect.getdoc(thing):
             yield from _entry(f"ct.{name}", thing)
 
 

@@ -39,6 +39,7 @@ from ._enum import (
     PaddingMode,
     RoundingMode,
 )
+from ._functions import all, any, argsort, clip, mean, sort, std, topk, var
 from ._kernel import (
     ByTarget,
     Slice,
@@ -246,10 +247,19 @@ __all__ = [  # noqa: RUF022
     "TileValueError",
     "TiledView",
     "compilation",
+    "all",
+    "any",
+    "argsort",
+    "clip",
     "function",
     "kernel",
     "launch",
+    "mean",
+    "sort",
+    "std",
+    "topk",
     "tune",
+    "var",
     # Operations, by tools/gen_language.py: names
     "abs",
     "acos",
