@@ -2,7 +2,7 @@
 """Numbers of the packed AST, by tools/gen_language.py from src/lang/ast.def and pack.h. Do not edit."""
 
 MAGIC = 0x4B505354
-VERSION = 4
+VERSION = 5
 
 # kind: (number, ((attribute, field letter), ...))
 NODES = {
@@ -10,51 +10,52 @@ NODES = {
     "Constant": (2, (("value", "o"),)),
     "Tuple": (3, (("elts", "l"),)),
     "List": (4, (("elts", "l"),)),
-    "Attribute": (5, (("value", "n"), ("attr", "s"))),
-    "Subscript": (6, (("value", "n"), ("slice", "n"))),
-    "Slice": (7, (("lower", "n"), ("upper", "n"), ("step", "n"))),
-    "Call": (8, (("func", "n"), ("args", "l"), ("keywords", "l"))),
-    "keyword": (9, (("arg", "s"), ("value", "n"))),
-    "Starred": (10, (("value", "n"),)),
-    "UnaryOp": (11, (("op", "e"), ("operand", "n"))),
-    "BinOp": (12, (("left", "n"), ("op", "e"), ("right", "n"))),
-    "BoolOp": (13, (("op", "e"), ("values", "l"))),
-    "Compare": (14, (("left", "n"), ("ops", "k"), ("comparators", "l"))),
-    "IfExp": (15, (("test", "n"), ("body", "n"), ("orelse", "n"))),
-    "Lambda": (16, (("args", "g"), ("body", "n"))),
-    "arg": (17, (("arg", "s"), ("kind", "i"), ("default", "n"))),
-    "JoinedStr": (18, (("values", "l"),)),
-    "FormattedValue": (19, (("value", "n"), ("conversion", "i"), ("format_spec", "n"))),
-    "GeneratorExp": (20, (("elt", "n"), ("generators", "l"))),
-    "comprehension": (21, (("target", "n"), ("iter", "n"), ("ifs", "l"))),
-    "NamedExpr": (22, (("target", "n"), ("value", "n"))),
-    "Yield": (23, (("value", "n"),)),
-    "Expr": (24, (("value", "n"),)),
-    "Assign": (25, (("targets", "l"), ("value", "n"))),
-    "AugAssign": (26, (("target", "n"), ("op", "e"), ("value", "n"))),
-    "AnnAssign": (27, (("target", "n"), ("value", "n"))),
-    "For": (28, (("target", "n"), ("iter", "n"), ("body", "l"), ("orelse", "l"))),
-    "While": (29, (("test", "n"), ("body", "l"), ("orelse", "l"))),
-    "If": (30, (("test", "n"), ("body", "l"), ("orelse", "l"))),
-    "Return": (31, (("value", "n"),)),
-    "Break": (32, ()),
-    "Continue": (33, ()),
-    "Pass": (34, ()),
-    "FunctionDef": (35, (("name", "s"), ("args", "g"), ("body", "l"), ("decorator_list", "l"))),
-    "Assert": (36, (("test", "n"), ("msg", "n"))),
-    "With": (37, (("items", "l"), ("body", "l"))),
-    "withitem": (38, (("context_expr", "n"), ("optional_vars", "n"))),
-    "Match": (39, (("subject", "n"), ("cases", "l"))),
-    "match_case": (40, (("pattern", "n"), ("guard", "n"), ("body", "l"))),
-    "MatchValue": (41, (("value", "n"),)),
-    "MatchSingleton": (42, (("value", "o"),)),
-    "MatchSequence": (43, (("patterns", "l"),)),
-    "MatchStar": (44, (("name", "s"),)),
-    "MatchAs": (45, (("pattern", "n"), ("name", "s"))),
-    "MatchOr": (46, (("patterns", "l"),)),
-    "MatchClass": (47, (("cls", "n"), ("patterns", "l"), ("kwd_attrs", "t"), ("kwd_patterns", "l"))),
-    "Host": (48, (("site", "i"), ("names", "l"), ("more", "l"))),
-    "Unsupported": (49, (("what", "s"),)),
+    "Dict": (5, (("keys", "l"), ("values", "l"))),
+    "Attribute": (6, (("value", "n"), ("attr", "s"))),
+    "Subscript": (7, (("value", "n"), ("slice", "n"))),
+    "Slice": (8, (("lower", "n"), ("upper", "n"), ("step", "n"))),
+    "Call": (9, (("func", "n"), ("args", "l"), ("keywords", "l"))),
+    "keyword": (10, (("arg", "s"), ("value", "n"))),
+    "Starred": (11, (("value", "n"),)),
+    "UnaryOp": (12, (("op", "e"), ("operand", "n"))),
+    "BinOp": (13, (("left", "n"), ("op", "e"), ("right", "n"))),
+    "BoolOp": (14, (("op", "e"), ("values", "l"))),
+    "Compare": (15, (("left", "n"), ("ops", "k"), ("comparators", "l"))),
+    "IfExp": (16, (("test", "n"), ("body", "n"), ("orelse", "n"))),
+    "Lambda": (17, (("args", "g"), ("body", "n"))),
+    "arg": (18, (("arg", "s"), ("kind", "i"), ("default", "n"))),
+    "JoinedStr": (19, (("values", "l"),)),
+    "FormattedValue": (20, (("value", "n"), ("conversion", "i"), ("format_spec", "n"))),
+    "GeneratorExp": (21, (("elt", "n"), ("generators", "l"))),
+    "comprehension": (22, (("target", "n"), ("iter", "n"), ("ifs", "l"))),
+    "NamedExpr": (23, (("target", "n"), ("value", "n"))),
+    "Yield": (24, (("value", "n"),)),
+    "Expr": (25, (("value", "n"),)),
+    "Assign": (26, (("targets", "l"), ("value", "n"))),
+    "AugAssign": (27, (("target", "n"), ("op", "e"), ("value", "n"))),
+    "AnnAssign": (28, (("target", "n"), ("value", "n"))),
+    "For": (29, (("target", "n"), ("iter", "n"), ("body", "l"), ("orelse", "l"))),
+    "While": (30, (("test", "n"), ("body", "l"), ("orelse", "l"))),
+    "If": (31, (("test", "n"), ("body", "l"), ("orelse", "l"))),
+    "Return": (32, (("value", "n"),)),
+    "Break": (33, ()),
+    "Continue": (34, ()),
+    "Pass": (35, ()),
+    "FunctionDef": (36, (("name", "s"), ("args", "g"), ("body", "l"), ("decorator_list", "l"))),
+    "Assert": (37, (("test", "n"), ("msg", "n"))),
+    "With": (38, (("items", "l"), ("body", "l"))),
+    "withitem": (39, (("context_expr", "n"), ("optional_vars", "n"))),
+    "Match": (40, (("subject", "n"), ("cases", "l"))),
+    "match_case": (41, (("pattern", "n"), ("guard", "n"), ("body", "l"))),
+    "MatchValue": (42, (("value", "n"),)),
+    "MatchSingleton": (43, (("value", "o"),)),
+    "MatchSequence": (44, (("patterns", "l"),)),
+    "MatchStar": (45, (("name", "s"),)),
+    "MatchAs": (46, (("pattern", "n"), ("name", "s"))),
+    "MatchOr": (47, (("patterns", "l"),)),
+    "MatchClass": (48, (("cls", "n"), ("patterns", "l"), ("kwd_attrs", "t"), ("kwd_patterns", "l"))),
+    "Host": (49, (("site", "i"), ("names", "l"), ("more", "l"))),
+    "Unsupported": (50, (("what", "s"),)),
 }
 OPERATORS = {
     "Add": 1,
@@ -103,16 +104,17 @@ STR = 6
 TUPLE = 7
 DTYPE = 8
 ENUM = 9
-MODULE = 10
-CLASS = 11
-OP = 12
-FUNC = 13
-BUILTIN = 14
-TYPED = 15
-OPAQUE = 16
-ELLIPSIS = 17
-DICT = 18
-COMPLEX = 19
-RECORD = 20
-INSTANCE = 21
-METHOD = 22
+ENUM_NUMBER = 10
+MODULE = 11
+CLASS = 12
+OP = 13
+FUNC = 14
+BUILTIN = 15
+TYPED = 16
+OPAQUE = 17
+ELLIPSIS = 18
+DICT = 19
+COMPLEX = 20
+RECORD = 21
+INSTANCE = 22
+METHOD = 23

@@ -272,8 +272,9 @@ class Host:
             items = tuple(value) if isinstance(value, tuple) else tuple(getattr(value, name) for name in names)
             return self.known(cls), items
         number = self.known(value)
-        if self.packer.objects[number][0] == tables.OPAQUE or isinstance(value, (list, set, frozenset)):
-            is_many = isinstance(value, (list, set, frozenset))
+        kind = self.packer.objects[number][0]
+        is_many = isinstance(value, (list, set, frozenset)) or (kind == tables.TUPLE and not isinstance(value, tuple))
+        if kind == tables.OPAQUE or is_many:
             help = "tuple(...)" if is_many else "a number, text, tuple, dtype or function"
             raise TileTypeError(f"Python gave a {type(value).__name__}, which kernels cannot hold\n  help: give {help}")
         return number

@@ -26,6 +26,7 @@ from ._source import FUTURES, Snapshot, place as _place, source_of, walk
 
 __all__ = ["dtype_name", "pack_function", "pack_kernel"]
 
+MOST_CONSTANTS = 4096  # elements of an array that a kernel names
 _DTYPES = frozenset(name for name, *_ in DTYPES)
 _FOREIGN = frozenset(("numpy", "torch", "ml_dtypes", "cupy"))
 _STATEMENTS = {
@@ -33,7 +34,7 @@ _STATEMENTS = {
     "AsyncFunctionDef": "async def", "ClassDef": "class", "Import": "import", "ImportFrom": "import",
     "Global": "global", "Nonlocal": "nonlocal", "Delete": "del", "Raise": "raise",
     "MatchMapping": "a mapping pattern", "ListComp": "a list comprehension", "SetComp": "a set comprehension",
-    "DictComp": "a dict comprehension", "Dict": "a dict display", "Set": "a set display",
+    "DictComp": "a dict comprehension", "Set": "a set display",
     "Await": "await", "YieldFrom": "yield from", "TypeAlias": "type",
 }  # fmt: skip
 
@@ -63,6 +64,12 @@ def dtype_name(obj: Any) -> str | None:
     if name in ("bool", "bool_"):
         return "bool_"
     return name if name in _DTYPES else None
+
+
+def _is_host_array(obj: Any) -> bool:
+    """An array of NumPy, small enough to be constants of a kernel."""
+    kind = type(obj)
+    return kind.__module__ == "numpy" and kind.__name__ == "ndarray" and 0 < obj.ndim and obj.size <= MOST_CONSTANTS
 
 
 def _encoded(text: str) -> bytes:
@@ -152,8 +159,11 @@ class _Packer:
             return self.make_instance_of(type(obj), obj)
         if records.is_record(obj):
             return self.make_record(obj)
-        if isinstance(obj, tuple):
+        if isinstance(obj, (tuple, list)) or _is_host_array(obj):  # a list and an array as they are now
             return self.add(tables.TUPLE, self.list([self.object(item) for item in obj]))
+        if type(obj) is dict:
+            words = [word for pair in obj.items() for word in map(self.object, pair)]
+            return self.add(tables.DICT, self.list(words))
         if isinstance(obj, ModuleType):
             return self.with_attributes(tables.MODULE, obj.__name__)
         if "__tessera_names__" in getattr(obj, "__dict__", ()):  # a class of the tile language, with its methods
@@ -174,18 +184,20 @@ class _Packer:
         module, name = getattr(obj, "__module__", ""), getattr(obj, "__name__", "")
         if getattr(builtins, name, None) is obj:
             return self.add(tables.BUILTIN, self.text(name))
-        if module == "math":
-            return self.add(tables.BUILTIN, self.text("math." + name))
+        if module in ("math", "_operator"):
+            return self.add(tables.BUILTIN, self.text(f"{module.lstrip('_')}.{name}"))
         if isinstance(obj, type) and hasattr(obj, "__members__"):
-            return self.with_attributes(tables.CLASS, obj.__name__)
+            at = self.by_id[id(obj)] = self.with_attributes(tables.CLASS, obj.__name__)
+            for member in obj.__members__.values():
+                self.attributes[at][str(member.name)] = self.object(member)
+            return at
         return 0
 
     def make_instance(self, obj: Any) -> int:
         kind = type(obj)
         if hasattr(kind, "__members__") and hasattr(obj, "value"):
-            return self.add(
-                tables.ENUM, self.text(kind.__name__), self.text(str(obj.name)), self.object(obj.value)
-            )
+            which = tables.ENUM_NUMBER if isinstance(obj, int) else tables.ENUM
+            return self.add(which, self.text(kind.__name__), self.text(str(obj.name)), self.object(obj.value))
         if (
             kind.__module__.partition(".")[0] in _FOREIGN
             and hasattr(obj, "item")
@@ -399,6 +411,8 @@ class _Walker:
                 self.resolve_attribute(node.args[0], node.args[1].value)
         elif kind is _ast.Call and self.static_call(node):
             return self.static(node, plan, self.static_call(node))
+        elif kind is _ast.Dict and None in node.keys:
+            return self.emit(tables.NODES["Unsupported"][0], node, [self.packer.text("** in a dict display")])
         elif kind is _ast.FunctionDef or kind is _ast.Lambda:
             return self.function(node, plan)
         elif kind is _ast.GeneratorExp:

@@ -411,10 +411,28 @@ static bool arith_is_numeric(const fr_value *v)
     return v->kind == FR_NUMBER || v->kind == FR_TILE;
 }
 
+static ts_status arith_repeat(fr *f, const fr_value *tuple, int64_t times, fr_value *out)
+{
+    uint64_t n = times > 0 ? tuple->n * (uint64_t)TS_MIN(times, UINT16_MAX) : 0;
+    fr_value *items = TS_NEW_N(f->arena, fr_value, n + 1);
+    if (!items)
+        return fr_oom(f);
+    for (uint64_t i = 0; i < n; i++)
+        items[i] = tuple->as.items[i % tuple->n];
+    if (n > UINT16_MAX || (times > UINT16_MAX && n))
+        return fr_error(f, 0, TS_TILEVALUE, "a tuple of more than %d items", UINT16_MAX);
+    return fr_container(f, FR_TUPLE, (uint32_t)n, items, out);
+}
+
 static ts_status arith_join(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
                             fr_value *out)
 {
     bool text = (x->kind == FR_STR || x->kind == FR_FSTRING) && (y->kind == FR_STR || y->kind == FR_FSTRING);
+    int64_t times;
+    if (op == TS_OPERATOR_Mult && x->kind == FR_TUPLE && fr_is_int(y, &times))
+        return arith_repeat(f, x, times, out);
+    if (op == TS_OPERATOR_Mult && y->kind == FR_TUPLE && fr_is_int(x, &times))
+        return arith_repeat(f, y, times, out);
     if (text && op == TS_OPERATOR_Add)
         return fr_text_concat(f, x, y, out);
     if (x->kind == FR_TUPLE && y->kind == FR_TUPLE && op == TS_OPERATOR_Add) {
@@ -428,9 +446,22 @@ static ts_status arith_join(fr *f, ts_operator op, const fr_value *x, const fr_v
     return arith_bad(f, op, x, y, NULL);
 }
 
+/* A member of an IntEnum is the number of its value. */
+static ts_status arith_number_of(fr *f, const fr_value **v, fr_value *room)
+{
+    if ((*v)->kind != FR_ENUM || f->pack.objects[(*v)->as.object].kind != TS_OBJ_ENUM_NUMBER)
+        return TS_OK;
+    TS_TRY(fr_object(f, f->pack.objects[(*v)->as.object].z, room));
+    *v = room;
+    return TS_OK;
+}
+
 ts_status fr_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_options options,
                     fr_value *out)
 {
+    fr_value room[2];
+    TS_TRY(arith_number_of(f, &x, &room[0]));
+    TS_TRY(arith_number_of(f, &y, &room[1]));
     if (!arith_is_numeric(x) || !arith_is_numeric(y))
         return arith_join(f, op, x, y, out);
     if (op == TS_OPERATOR_MatMult)
@@ -509,6 +540,8 @@ static ts_status arith_not(fr *f, const fr_value *x, fr_value *out)
 
 ts_status fr_unary(fr *f, ts_operator op, const fr_value *x, fr_value *out)
 {
+    fr_value room;
+    TS_TRY(arith_number_of(f, &x, &room));
     if (op == TS_OPERATOR_Not)
         return arith_not(f, x, out);
     if (fr_is_complex(x) && op == TS_OPERATOR_Invert)
@@ -679,20 +712,36 @@ static ts_status arith_compare_tuples(fr *f, ts_operator op, const fr_value *x, 
     return op == TS_OPERATOR_Eq ? TS_OK : fr_unary(f, TS_OPERATOR_Not, out, out);
 }
 
+/* Constants are one object each: `n is 3` holds for every 3. */
+static bool arith_has_identity(const fr_value *v)
+{
+    return v->kind == FR_NUMBER || arith_is_plain(v);
+}
+
 ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
 {
     if (op == TS_OPERATOR_In || op == TS_OPERATOR_NotIn)
         return arith_contains(f, op, x, y, out);
     if (op == TS_OPERATOR_Is || op == TS_OPERATOR_IsNot) {
-        if (x->kind != FR_NONE && y->kind != FR_NONE)
-            return arith_bad(f, op, x, y, "`is` compares with None only; use ==");
-        *out = fr_bool((x->kind == y->kind) == (op == TS_OPERATOR_Is));
+        bool none = x->kind == FR_NONE || y->kind == FR_NONE;
+        if (!none && (!arith_has_identity(x) || !arith_has_identity(y)))
+            return arith_bad(f, op, x, y, "`is` compares constants; use == for what the kernel computes");
+        bool same = none ? x->kind == y->kind : fr_same(f, x, y);
+        *out = fr_bool(same == (op == TS_OPERATOR_Is));
         return TS_OK;
     }
+    fr_value room[2];
+    TS_TRY(arith_number_of(f, &x, &room[0]));
+    TS_TRY(arith_number_of(f, &y, &room[1]));
     if (arith_is_numeric(x) && arith_is_numeric(y))
         return arith_compare_numeric(f, op, x, y, out);
     if (x->kind == FR_TUPLE && y->kind == FR_TUPLE)
         return arith_compare_tuples(f, op, x, y, out);
+    if (x->kind == FR_STR && y->kind == FR_STR && op != TS_OPERATOR_Eq && op != TS_OPERATOR_NotEq) {
+        int order = strcmp(x->as.text, y->as.text); /* UTF-8 is in the order of code points */
+        *out = fr_bool(arith_holds(op, order < 0 ? -1 : order > 0));
+        return TS_OK;
+    }
     bool is_none = x->kind == FR_NONE || y->kind == FR_NONE;
     if (x->kind == FR_ARRAY || y->kind == FR_ARRAY || (op != TS_OPERATOR_Eq && op != TS_OPERATOR_NotEq) ||
         (!is_none && (!arith_is_plain(x) || !arith_is_plain(y))))

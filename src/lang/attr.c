@@ -191,6 +191,10 @@ static ts_status attr_small(fr *f, const fr_value *v, const char *name, fr_value
 
 static ts_status attr_method(fr *f, const fr_value *v, const char *name, fr_value *out, bool *found)
 {
+    const char *builtin = v->kind == FR_DICT ? fr_textf(f, "dict.%s", name) : "";
+    *found = fr_has_builtin(builtin);
+    if (*found)
+        return fr_bind(f, &(fr_value){.kind = FR_BUILTIN, .as.text = builtin}, v, out);
     fr_kind kind = v->kind == FR_NUMBER ? FR_TILE : (fr_kind)v->kind;
     for (uint32_t i = 0; i < TS_COUNT(attr_methods); i++) {
         if (attr_methods[i].kind != kind || strcmp(attr_methods[i].name, name) != 0)

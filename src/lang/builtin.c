@@ -5,7 +5,7 @@
  */
 #include "lang/lower.h"
 #include <math.h>
-#include <strings.h>
+#include <stdlib.h>
 
 typedef struct builtin_call {
     uint32_t node, n;
@@ -78,14 +78,27 @@ static ts_status builtin_op(fr *f, const builtin_call *c, fr_value *out)
     return fr_call_op(f, c->node, c->name, c->n, c->args, out);
 }
 
-/* float("inf") and float("nan"), with or without a sign: the numbers that Python has no literal for. */
+/* A number as float("...") reads it: digits, "inf" and "nan" in any case, spaces around. */
 static bool builtin_float_text(const char *text, double *out)
 {
-    double sign = *text == '-' ? -1 : 1;
+    char *end;
+    if (strpbrk(text, "xXpP(")) /* C reads hexadecimal numbers and payloads, Python does not */
+        return false;
+    *out = strtod(text, &end);
+    return end != text && end[strspn(end, " \t\n\r\f\v")] == 0;
+}
+
+static bool builtin_int_text(const char *text, fr_int *out)
+{
+    text += strspn(text, " \t\n\r\f\v");
+    bool negative = *text == '-';
     text += *text == '-' || *text == '+';
-    bool is_nan = strcasecmp(text, "nan") == 0;
-    *out = is_nan ? NAN : sign * (double)INFINITY;
-    return is_nan || strcasecmp(text, "inf") == 0 || strcasecmp(text, "infinity") == 0;
+    size_t n = strspn(text, "0123456789");
+    *out = 0;
+    for (size_t i = 0; i < n && n < 36; i++)
+        *out = *out * 10 + (text[i] - '0');
+    *out = negative ? -*out : *out;
+    return n > 0 && n < 36 && text[n + strspn(text + n, " \t\n\r\f\v")] == 0;
 }
 
 /* int(x), float(x), bool(x): numbers stay loose, tiles become int32, float32, bool_. */
@@ -97,12 +110,19 @@ static ts_status builtin_cast(fr *f, const builtin_call *c, fr_value *out)
                                          : TS_DTYPE_bool_;
     bool truth;
     double real;
+    fr_int whole;
     if (v->kind == FR_TILE)
         return fr_convert(f, v, dtype, TS_RN, out);
     if (dtype == TS_DTYPE_float32 && v->kind == FR_STR && builtin_float_text(fr_plain_text(f, v), &real)) {
         *out = fr_real(real);
         return TS_OK;
     }
+    if (dtype == TS_DTYPE_int32 && v->kind == FR_STR && builtin_int_text(v->as.text, &whole)) {
+        *out = fr_number(whole);
+        return TS_OK;
+    }
+    if (dtype != TS_DTYPE_bool_ && v->kind == FR_STR)
+        return fr_error(f, c->node, TS_TILETYPE, "%s() cannot read %s as a number", c->name, fr_say(f, v));
     if (dtype == TS_DTYPE_bool_ && fr_truth(v, &truth)) {
         *out = fr_bool(truth);
         return TS_OK;
@@ -185,11 +205,15 @@ static ts_status builtin_sum(fr *f, const builtin_call *c, fr_value *out)
 static ts_status builtin_enumerate(fr *f, const builtin_call *c, fr_value *out)
 {
     fr_value items, *made;
+    if (c->n > 1 && (c->args[1].kind != FR_NUMBER || c->args[1].cat > FR_INT))
+        return fr_error(f, c->node, TS_TILETYPE, "enumerate() starts at an integer known at compile time, found %s",
+                        fr_say(f, &c->args[1]));
+    fr_int start = c->n > 1 ? c->args[1].as.i : 0;
     TS_TRY(fr_items(f, &c->args[0], "enumerate()", &items));
     if (!(made = TS_NEW_N(f->arena, fr_value, items.n + 1)))
         return fr_oom(f);
     for (uint32_t i = 0; i < items.n; i++)
-        TS_TRY(fr_tuple(f, 2, (fr_value[]){fr_number(i), items.as.items[i]}, &made[i]));
+        TS_TRY(fr_tuple(f, 2, (fr_value[]){fr_number(start + i), items.as.items[i]}, &made[i]));
     return fr_tuple(f, items.n, made, out);
 }
 
@@ -242,6 +266,32 @@ static ts_status builtin_any(fr *f, const builtin_call *c, fr_value *out)
     return TS_OK;
 }
 
+static ts_status builtin_get(fr *f, const builtin_call *c, fr_value *out)
+{
+    const fr_value *dict = &c->args[0];
+    *out = c->n > 2 ? c->args[2] : fr_none();
+    for (uint32_t i = 0; i < dict->n; i++)
+        if (fr_same(f, &dict->as.items[2 * i], &c->args[1]))
+            *out = dict->as.items[2 * i + 1];
+    return TS_OK;
+}
+
+/* Keys, values or pairs of a dict, as a tuple. */
+static ts_status builtin_column(fr *f, const builtin_call *c, fr_value *out)
+{
+    const fr_value *dict = &c->args[0];
+    char which = c->name[strlen("dict.")];
+    fr_value *made = TS_NEW_N(f->arena, fr_value, (size_t)dict->n + 1);
+    if (!made)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < dict->n; i++)
+        if (which == 'i')
+            TS_TRY(fr_tuple(f, 2, &dict->as.items[2 * i], &made[i]));
+        else
+            made[i] = dict->as.items[2 * i + (which == 'v')];
+    return fr_container(f, FR_TUPLE, dict->n, made, out);
+}
+
 static const struct {
     const char *name;
     uint32_t least, most;
@@ -265,11 +315,15 @@ static const struct {
     {"getattr", 2, 3, builtin_getattr, true},
     {"slice", 1, 3, builtin_slice, true},
     {"sum", 1, 2, builtin_sum, true},
-    {"enumerate", 1, 1, builtin_enumerate, true},
+    {"enumerate", 1, 2, builtin_enumerate, true},
     {"zip", 0, 64, builtin_zip, true},
     {"reversed", 1, 1, builtin_reversed, true},
     {"any", 1, 1, builtin_any, false},
     {"all", 1, 1, builtin_any, false},
+    {"dict.get", 2, 3, builtin_get, true},
+    {"dict.keys", 1, 1, builtin_column, true},
+    {"dict.values", 1, 1, builtin_column, true},
+    {"dict.items", 1, 1, builtin_column, true},
 };
 
 /* ---- math ---------------------------------------------------------------------------- */
@@ -352,10 +406,58 @@ static ts_status builtin_call_math(fr *f, const builtin_call *c, const char *nam
     return fr_error(f, c->node, TS_TILETYPE, "math.%s() is not part of the tile language%s%s", name, lead, help);
 }
 
+/* ---- operator ------------------------------------------------------------------------ */
+
+/* Functions of Python's module operator: the operators of the language. */
+static const struct {
+    const char *name;
+    uint32_t n;
+    ts_operator op;
+} builtin_operators[] = {
+    {"add", 2, TS_OPERATOR_Add},           {"sub", 2, TS_OPERATOR_Sub},     {"mul", 2, TS_OPERATOR_Mult},
+    {"truediv", 2, TS_OPERATOR_Div},       {"mod", 2, TS_OPERATOR_Mod},     {"pow", 2, TS_OPERATOR_Pow},
+    {"floordiv", 2, TS_OPERATOR_FloorDiv}, {"or_", 2, TS_OPERATOR_BitOr},   {"xor", 2, TS_OPERATOR_BitXor},
+    {"matmul", 2, TS_OPERATOR_MatMult},    {"lt", 2, TS_OPERATOR_Lt},       {"le", 2, TS_OPERATOR_LtE},
+    {"lshift", 2, TS_OPERATOR_LShift},     {"eq", 2, TS_OPERATOR_Eq},       {"ne", 2, TS_OPERATOR_NotEq},
+    {"rshift", 2, TS_OPERATOR_RShift},     {"gt", 2, TS_OPERATOR_Gt},       {"ge", 2, TS_OPERATOR_GtE},
+    {"and_", 2, TS_OPERATOR_BitAnd},       {"is_", 2, TS_OPERATOR_Is},      {"is_not", 2, TS_OPERATOR_IsNot},
+    {"concat", 2, TS_OPERATOR_Add},        {"neg", 1, TS_OPERATOR_USub},    {"pos", 1, TS_OPERATOR_UAdd},
+    {"invert", 1, TS_OPERATOR_Invert},     {"inv", 1, TS_OPERATOR_Invert},  {"not_", 1, TS_OPERATOR_Not},
+};
+
+static ts_status builtin_call_operator(fr *f, const builtin_call *c, const char *name, fr_value *out)
+{
+    uint32_t i = 0;
+    while (i < TS_COUNT(builtin_operators) && strcmp(builtin_operators[i].name, name) != 0)
+        i++;
+    if (strcmp(name, "abs") == 0)
+        return fr_call_builtin(f, c->node, name, c->n, c->args, out);
+    if (i == TS_COUNT(builtin_operators))
+        return fr_error(f, c->node, TS_TILETYPE, "operator.%s() is not part of the tile language", name);
+    ts_operator op = builtin_operators[i].op;
+    if (c->n != builtin_operators[i].n)
+        return fr_error(f, c->node, TS_TILETYPE, "operator.%s() takes %u arguments, got %u", name,
+                        builtin_operators[i].n, c->n);
+    if (c->n == 1)
+        return fr_unary(f, op, &c->args[0], out);
+    return op >= TS_OPERATOR_Eq ? fr_compare(f, op, &c->args[0], &c->args[1], out)
+                                : fr_binary(f, op, &c->args[0], &c->args[1], (fr_options){0}, out);
+}
+
+bool fr_has_builtin(const char *name)
+{
+    uint32_t i = 0;
+    while (i < TS_COUNT(builtin_rows) && strcmp(builtin_rows[i].name, name) != 0)
+        i++;
+    return i < TS_COUNT(builtin_rows);
+}
+
 ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args,
                           fr_value *out)
 {
     builtin_call c = {node, n, name, args};
+    if (strncmp(name, "operator.", 9) == 0)
+        return builtin_call_operator(f, &c, name + 9, out);
     if (strncmp(name, "math.", 5) == 0) {
         TS_TRY(fr_only_real(f, node, name, n, args));
         return builtin_call_math(f, &c, name + 5, out);

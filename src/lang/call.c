@@ -453,18 +453,24 @@ bool fr_op_is_value(uint32_t row)
 static ts_status call_dtype(fr *f, uint32_t node, ts_dtype dtype, const fr_arguments *args,
                             fr_value *out)
 {
-    if (args->at.n != 1 || args->n_positional != 1)
-        return fr_error(f, node, TS_TILETYPE, "%s() takes one number or tile",
+    if (args->at.n > 1 || args->n_positional != args->at.n)
+        return fr_error(f, node, TS_TILETYPE, "%s() takes one number or tile, or nothing for zero",
                         ts_dtype_name(dtype));
+    fr_value zero = dtype == TS_DTYPE_bool_ ? fr_bool(false) : fr_number(0);
+    const fr_value *given = args->at.n ? &args->at.at[0].value : &zero;
     if (fr_dtype_bits(dtype) < 8)
         return fr_error(f, node, TS_TILETYPE, "%s is smaller than a byte and makes no scalars\n"
                         "  help: make a tile, ct.full((n,), value, ct.%s)", ts_dtype_name(dtype), ts_dtype_name(dtype));
     fr_at(f, node);
-    return fr_convert(f, &args->at.at[0].value, dtype,
+    if (given->kind == FR_STR) { /* as Python's float() and int() read it */
+        TS_TRY(fr_call_builtin(f, node, fr_dtype_is_int(dtype) ? "int" : "float", 1, given, &zero));
+        given = &zero;
+    }
+    return fr_convert(f, given, dtype,
                       dtype == TS_DTYPE_float8_e8m0fnu ? TS_RZ : TS_RN, out);
 }
 
-/* Enum class called with a value: PaddingMode(0). Only members that the kernel names are known. */
+/* Enum class called with a value: PaddingMode(0). */
 static ts_status call_class(fr *f, uint32_t node, uint32_t object, const fr_arguments *args,
                             fr_value *out)
 {
@@ -484,6 +490,12 @@ static ts_status call_class(fr *f, uint32_t node, uint32_t object, const fr_argu
             return TS_OK;
         }
     }
+    if (o->kind == TS_OBJ_CLASS && args->at.n == 1 && args->at.at[0].value.kind == FR_TILE)
+        return fr_error(f, node, TS_TILETYPE, "'%s' takes a value known at compile time, found %s",
+                        fr_string(f, o->x), fr_say(f, &args->at.at[0].value));
+    if (o->kind == TS_OBJ_CLASS && args->at.n == 1)
+        return fr_error(f, node, TS_TILEVALUE, "%s is no value of the enumeration '%s'",
+                        fr_say(f, &args->at.at[0].value), fr_string(f, o->x));
     return fr_error(f, node, TS_TILETYPE, "%s '%s' cannot be called here",
                     o->kind == TS_OBJ_CLASS ? "class" : "module", fr_string(f, o->x));
 }
@@ -501,7 +513,8 @@ static ts_status call_builtin(fr *f, uint32_t node, const char *name, const fr_a
         return call_op(f, node, fr_op_find("print"), args, out);
     if (strcmp(name, "dataclasses.replace") == 0)
         return fr_record_replace(f, node, args, out);
-    if (args->at.n != args->n_positional)
+    bool is_start = args->at.n == 2 && strcmp(name, "enumerate") == 0; /* its second one has a name */
+    if (args->at.n != args->n_positional && !(is_start && strcmp(args->at.at[1].name, "start") == 0))
         return fr_error(f, args->at.at[args->n_positional].node, TS_TILETYPE,
                         "builtin %s() takes no keyword arguments in a kernel", name);
     return fr_call_builtin(f, node, name, args->at.n, values, out);

@@ -99,6 +99,31 @@ static ts_status expr_list(fr *f, uint32_t node, const ts_node *n, fr_value *out
                     "lists are not part of the tile language\n  help: use a tuple: (a, b)");
 }
 
+/* A key that stands twice has its last value and its first place. */
+static ts_status expr_dict(fr *f, uint32_t node, const ts_node *n, fr_value *out)
+{
+    uint32_t count, made = 0;
+    const uint32_t *keys = ts_pack_list(&f->pack, n->f[0], &count), *values = ts_pack_list(&f->pack, n->f[1], &count);
+    fr_value *items = TS_NEW_N(f->arena, fr_value, 2 * (size_t)count + 1), key, value;
+    if (!items)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = 0;
+        TS_TRY(fr_expr(f, keys[i], &key));
+        TS_TRY(fr_expr(f, values[i], &value));
+        if (key.kind == FR_TILE || key.kind == FR_ARRAY || key.kind == FR_DICT)
+            return fr_error(f, keys[i], TS_TILETYPE, "the keys of a dict are known at compile time, found %s",
+                            fr_say(f, &key));
+        while (at < made && !fr_same(f, &items[2 * at], &key))
+            at++;
+        items[2 * at] = key;
+        items[2 * at + 1] = value;
+        made += at == made;
+    }
+    fr_at(f, node);
+    return fr_container(f, FR_DICT, 2 * made, items, out);
+}
+
 static ts_status expr_starred(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
     (void)n;
@@ -328,6 +353,7 @@ static const struct {
     [TS_AST_Constant] = {expr_constant},
     [TS_AST_Tuple] = {expr_tuple},
     [TS_AST_List] = {expr_list},
+    [TS_AST_Dict] = {expr_dict},
     [TS_AST_Attribute] = {.there = fr_attribute},
     [TS_AST_Subscript] = {.there = fr_subscript},
     [TS_AST_Slice] = {expr_slice},

@@ -617,14 +617,13 @@ static ts_status loop_for(fr *f, const ts_node *n, loop_kind *k)
     TS_TRY(fr_iterable(f, n->f[1], &v));
     k->target = n->f[0];
     fr_at(f, k->node);
-    if (v.kind == FR_ITER)
+    if (v.kind == FR_ITER || v.kind == FR_TUPLE)
         return loop_static(f, k, &v);
     if (v.kind != FR_RANGE)
         return fr_error(
             f, n->f[1], TS_SYNTAX,
-            "a 'for' runs over range(...) or ct.static_iter(...), found %s%s", fr_say(f, &v),
-            v.kind == FR_TUPLE ? "\n  help: wrap it: ct.static_iter(...), unrolled at compile time"
-                               : "");
+            "a 'for' runs over range(...), a tuple or ct.static_iter(...), found %s%s", fr_say(f, &v),
+            v.kind == FR_DICT ? "\n  help: d.keys(), d.values() and d.items() are tuples" : "");
     TS_TRY(loop_range(f, k, &v, n->f[1]));
     return loop_lower(f, k);
 }

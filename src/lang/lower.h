@@ -406,6 +406,8 @@ ts_status fr_match_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flo
 
 /* record.c */
 /* The object that the class has under the name, or 0. */
+/* A function, operation or builtin called with `self` first. */
+ts_status fr_bind(fr *f, const fr_value *function, const fr_value *self, fr_value *out);
 /* A tuple made an instance of the class, without its __post_init__; false: it has another number of fields. */
 bool fr_record_of_items(const fr *f, uint32_t cls, fr_value *tuple);
 uint32_t fr_record_find(const fr *f, uint32_t cls, const char *name);
@@ -466,6 +468,7 @@ ts_status fr_call_row(fr *f, uint32_t node, uint32_t row, uint32_t n, const fr_v
                       const char *const *names, fr_value *out);
 /* Does the operation compute a value from values, and nothing else? */
 bool fr_op_is_value(uint32_t row);
+bool fr_has_builtin(const char *name);
 ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out);
 /* What a tuple, static_iter or constant range holds, as a tuple. */
 ts_status fr_items(fr *f, const fr_value *v, const char *what, fr_value *out);

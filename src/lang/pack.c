@@ -164,6 +164,8 @@ static bool pack_lists_hold(const ts_pack *p, const ts_node *node)
             return false;
     if (node->kind == TS_AST_Compare)
         return p->lists[node->f[1]] == p->lists[node->f[2]];
+    if (node->kind == TS_AST_Dict)
+        return p->lists[node->f[0]] == p->lists[node->f[1]];
     if (node->kind == TS_AST_MatchClass)
         return p->lists[node->f[2]] == p->lists[node->f[3]];
     return true;
@@ -263,6 +265,7 @@ static bool pack_object(const ts_pack *p, uint32_t at)
     case TS_OBJ_TUPLE:
         return pack_items_below(p, o->x, at);
     case TS_OBJ_ENUM:
+    case TS_OBJ_ENUM_NUMBER:
         return o->x < p->n_strings && o->y < p->n_strings && o->z < p->n_objects;
     case TS_OBJ_MODULE:
     case TS_OBJ_CLASS:

@@ -40,7 +40,7 @@ static uint32_t record_field(const fr *f, uint32_t cls, const char *name)
 
 /* ---- attributes ---------------------------------------------------------------------- */
 
-static ts_status record_bind(fr *f, const fr_value *function, const fr_value *self, fr_value *out)
+ts_status fr_bind(fr *f, const fr_value *function, const fr_value *self, fr_value *out)
 {
     fr_value *items = TS_NEW_N(f->arena, fr_value, 2);
     if (!items)
@@ -62,9 +62,9 @@ static ts_status record_member(fr *f, uint32_t node, uint32_t object, const fr_v
     case TS_METHOD_PROPERTY:
         return fr_call_value(f, &function, node, 1, self, out);
     case TS_METHOD_PLAIN:
-        return record_bind(f, &function, self, out);
+        return fr_bind(f, &function, self, out);
     case TS_METHOD_CLASS:
-        return record_bind(f, &function, &cls, out);
+        return fr_bind(f, &function, &cls, out);
     default:
         *out = function;
         return TS_OK;
@@ -77,7 +77,7 @@ ts_status fr_record_of_class(fr *f, const fr_value *cls, uint32_t object, fr_val
     fr_value function;
     TS_TRY(fr_object(f, object, &function));
     if (o->kind == TS_OBJ_METHOD && o->y == TS_METHOD_CLASS)
-        return record_bind(f, &function, cls, out);
+        return fr_bind(f, &function, cls, out);
     *out = function;
     return TS_OK;
 }
@@ -91,7 +91,7 @@ ts_status fr_record_attribute(fr *f, uint32_t node, const fr_value *v, const cha
     else if (strcmp(name, "__class__") == 0)
         *out = (fr_value){.kind = FR_MODULE, .as.object = v->cls};
     else if (v->kind == FR_TUPLE && strcmp(name, "_replace") == 0)
-        return record_bind(f, &(fr_value){.kind = FR_BUILTIN, .as.text = "dataclasses.replace"}, v, out);
+        return fr_bind(f, &(fr_value){.kind = FR_BUILTIN, .as.text = "dataclasses.replace"}, v, out);
     else if (object)
         return record_member(f, node, object, v, out);
     else

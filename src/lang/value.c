@@ -271,11 +271,12 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
     case TS_OBJ_METHOD: /* of a class, without an instance */
         return fr_object(f, o->x, out);
     case TS_OBJ_ENUM:
+    case TS_OBJ_ENUM_NUMBER:
     case TS_OBJ_RECORD:
     case TS_OBJ_MODULE:
     case TS_OBJ_CLASS:
     case TS_OBJ_OPAQUE:
-        out->kind = o->kind == TS_OBJ_ENUM     ? FR_ENUM
+        out->kind = o->kind == TS_OBJ_ENUM || o->kind == TS_OBJ_ENUM_NUMBER ? FR_ENUM
                     : o->kind == TS_OBJ_OPAQUE ? FR_OPAQUE
                                                : FR_MODULE;
         out->as.object = object;

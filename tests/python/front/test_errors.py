@@ -70,9 +70,9 @@ def python_sum_of_a_tile(x, y):
     return sum(ct.load(x, 0, 16))  # here
 
 
-@wrong("TILETYPE", "float() takes a number or a tile", "string \"12\"")
+@wrong("TILETYPE", "float() cannot read string \"1O\" as a number")
 def number_in_text(x, y):
-    return float("12")  # here
+    return float("1O")  # here
 
 
 @wrong("TILETYPE", "kernels cannot call a host object", "'exp'", "use ct.exp for tiles")
@@ -127,9 +127,9 @@ def list_display(x, y):
     ct.store(y, 0, z[0])
 
 
-@wrong("SYNTAX", "'a dict display'")
+@wrong("SYNTAX", "'** in a dict display'")
 def dict_display(x, y):
-    z = {"a": 1}  # here
+    z = {**{"a": 1}}  # here
     ct.store(y, 0, z["a"])
 
 
@@ -183,14 +183,9 @@ def break_static(x, y):
     ct.store(y, 0, 1.0)
 
 
-@wrong(
-    "SYNTAX",
-    "a 'for' runs over range(...) or ct.static_iter(...)",
-    "tuple (constant 1, constant 2)",
-    "static_iter",
-)
-def for_over_tuple(x, y):
-    for i in (1, 2):  # here
+@wrong("SYNTAX", "a 'for' runs over range(...), a tuple or ct.static_iter(...)", "d.items()")
+def for_over_dict(x, y):
+    for i in {1: 2}:  # here
         ct.store(y, i, 1.0)
 
 
@@ -821,7 +816,7 @@ def host_function(x, y):
     open("file")  # here
 
 
-@wrong("TILETYPE", "found: a host object (numpy.ndarray)")
+@wrong("TILETYPE", "'x' must be a tile or a number", "found: tuple (constant float64(0.0)")
 def host_array(x, y):
     ct.store(y, 0, ct.exp(HOST))  # here
 
