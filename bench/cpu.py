@@ -169,7 +169,7 @@ def _products(size: Sizes) -> Iterator[Question]:
     peers = [
         _fills(
             "tessera",
-            lambda: own.run(own.small_products, ct.cdiv(size.batch, 4), a, b, mine, 4),
+            lambda: own.run(own.small_products, size.batch, a, b, mine, 1),
             mine,
         ),
         _fills("tessera.lib", lambda: gemm.batched_gemm(a, b, out), out),

@@ -30,6 +30,7 @@ extern "C" {
     X(gemm, gemm, "a b c")                                   \
     X(slender_gemm, gemm, "a b c")                           \
     X(wide_gemm, gemm, "a b c")                              \
+    X(column_gemm, gemm, "a b c")                            \
     X(split_gemm, gemm, "a b parts")                         \
     X(add_pieces, gemm, "parts c")                           \
     X(batched_gemm, gemm, "a b c")                           \

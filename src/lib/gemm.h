@@ -69,8 +69,8 @@ int32_t ts__gemm_stages(const gemm_option *option);
 gemm_option ts__gemm_without_wgmma(const gemm_shape *shape, gemm_kind kind);
 /* The tile with which `m` rows, a group in the mean, take the least time. */
 gemm_option ts__gemm_grouped(const gemm_shape *shape, bool wgmma, gemm_kind kind);
-/* The cheapest tile of a CPU with `threads`; large products get 256 x 256 x 256. */
-gemm_option ts__gemm_on_cpu(int64_t m, int64_t n, int64_t k, int64_t threads);
+/* The cheapest tile of a CPU, whose threads are `sms`; large products get 256 x 256 x 256. */
+gemm_option ts__gemm_on_cpu(const gemm_shape *shape);
 
 /* Deep products; false: whole tiles keep the chip busy, or the products are not what takes time. */
 bool ts__gemm_deep(const gemm_shape *shape, gemm_option *out);

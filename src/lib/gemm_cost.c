@@ -327,23 +327,24 @@ gemm_option ts__gemm_grouped(const gemm_shape *shape, bool wgmma, gemm_kind kind
 /* ---- the CPU --------------------------------------------------------------------------------------- */
 
 /* Time in multiply-adds: padding, packing (4 an element), accumulators, idle threads. */
-static double cost_on_cpu(int64_t m, int64_t n, int64_t k, const gemm_option *option, int64_t threads)
+static double cost_on_cpu(const gemm_shape *shape, const gemm_option *option)
 {
     int64_t rows = option->rows, cols = option->cols, depth = option->depth;
     int64_t step = rows * (cols + 6) * (depth + 4) + 4 * depth * (rows + cols);
-    double block = (double)gemm_cdiv(k, depth) * (double)step + (double)(4 * rows * cols);
-    return (double)gemm_cdiv(gemm_cdiv(m, rows) * gemm_cdiv(n, cols), threads) * block;
+    double block = (double)gemm_cdiv(shape->k, depth) * (double)step + (double)(4 * rows * cols);
+    int64_t tiles = TS_MAX(1, shape->batch) * gemm_cdiv(shape->m, rows) * gemm_cdiv(shape->n, cols);
+    return (double)gemm_cdiv(tiles, shape->sms) * block;
 }
 
-gemm_option ts__gemm_on_cpu(int64_t m, int64_t n, int64_t k, int64_t threads)
+gemm_option ts__gemm_on_cpu(const gemm_shape *shape)
 {
     gemm_option best = gemm_option_of(1, 16, 32);
     double least = INFINITY;
     for (int rows = 0; rows <= 8; rows++)
         for (int cols = 4; cols <= 8; cols++)
-            for (int depth = 5; depth <= 8; depth++) {
+            for (int depth = shape->batch && shape->k <= 16 ? 4 : 5; depth <= 8; depth++) {
                 gemm_option option = gemm_option_of(1 << rows, 1 << cols, 1 << depth);
-                double cost = cost_on_cpu(m, n, k, &option, threads);
+                double cost = cost_on_cpu(shape, &option);
                 if (cost >= least)
                     continue;
                 best = option;

@@ -370,6 +370,26 @@ static void plan_one(const plan_job *job, ts_gemm_plan *out)
     out->parts[0] = option.pieces, out->parts[1] = rows * option.rows, out->parts[2] = cols * option.cols;
 }
 
+/* Is this the CPU's product of a matrix, whose rows are dense, and one column? */
+static bool plan_is_column(const plan_job *job)
+{
+    const ts_gemm_desc *desc = job->desc;
+    return job->target == TS_TARGET_CPU && desc->a->rank == 2 && desc->b->rank == 2 && job->shape.n == 1 &&
+           job->shape.k > 0 && desc->a->strides[1] == 1 && !job->tf32 && !(desc->flags & TS_GEMM_GELU) &&
+           !plan_has_tile(desc);
+}
+
+/* A few whole rows at a time; more columns than these do not stay in the first cache. */
+static void plan_column(const plan_job *job, ts_gemm_plan *out)
+{
+    enum { COLUMN_ROWS = 4, COLUMN_DEPTH = 4096 };
+    int32_t depth = 16;
+    while (depth < TS_MIN(job->shape.k, COLUMN_DEPTH))
+        depth *= 2;
+    gemm_option option = gemm_option_of(COLUMN_ROWS, 1, depth);
+    plan_write(job, &option, TS_LIB_column_gemm, gemm_cdiv(job->shape.m, COLUMN_ROWS), out);
+}
+
 /* A batch, GELU, the CPU, or a tile that was given: blocks walk over tiles. */
 static void plan_walking(const plan_job *job, ts_gemm_plan *out)
 {
@@ -386,7 +406,7 @@ static void plan_walking(const plan_job *job, ts_gemm_plan *out)
         option = gemm_option_of((int32_t)desc->tile[0], (int32_t)desc->tile[1], (int32_t)desc->tile[2]);
         option.group = desc->group ? (int32_t)desc->group : option.group;
     } else if (!is_gpu)
-        option = ts__gemm_on_cpu(shape->m, shape->n, shape->k, shape->sms);
+        option = ts__gemm_on_cpu(shape);
     else
         option = wgmma ? ts__gemm_cheapest(shape) : ts__gemm_without_wgmma(shape, plan_kind(desc->a->dtype));
     int64_t blocks = TS_MAX(1, shape->batch) * gemm_cdiv(shape->m, option.rows) * gemm_cdiv(shape->n, option.cols);
@@ -401,9 +421,9 @@ static void plan_grouped(plan_job *job, ts_gemm_plan *out)
     gemm_shape *shape = &job->shape;
     int64_t groups = TS_MAX(1, job->desc->b->shape[0]), threads = shape->sms;
     bool wgmma = plan_on_wgmma(job), is_gpu = job->target != TS_TARGET_CPU;
-    shape->m = gemm_cdiv(shape->m, groups);
+    shape->m = TS_MAX(1, gemm_cdiv(shape->m, groups));
     gemm_option option = is_gpu ? ts__gemm_grouped(shape, wgmma, plan_kind(job->desc->a->dtype))
-                                : ts__gemm_on_cpu(TS_MAX(1, shape->m), shape->n, shape->k, threads);
+                                : ts__gemm_on_cpu(shape);
     plan_write(job, &option, TS_LIB_grouped_gemm, is_gpu && !wgmma ? 2 * threads : threads, out);
 }
 
@@ -426,6 +446,8 @@ ts_status ts_gemm_plan_make(const ts_gemm_desc *desc, ts_gemm_plan *out, ts_erro
     bool is_plain = a->rank == 2 && !(desc->flags & TS_GEMM_GELU) && !plan_has_tile(desc);
     if (job.grouped)
         plan_grouped(&job, out);
+    else if (plan_is_column(&job))
+        plan_column(&job, out);
     else if (is_plain && job.target != TS_TARGET_CPU && !is_empty)
         plan_one(&job, out);
     else

@@ -135,6 +135,23 @@ def wide_gemm_kernel(
 
 
 @ct.kernel
+def column_gemm_kernel(
+    a, b, c,
+    TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], GROUP: ct.Constant[int],
+    TF32: ct.Constant[bool], FAST: ct.Constant[bool],
+):  # fmt: skip
+    """For the CPU, c of one column: TM rows of a, each times b."""
+    begin()
+    acc = ct.zeros((TM,), dtype=accumulator(a.dtype))
+    for k in range(ct.cdiv(a.shape[1], TK)):
+        x = ct.load(a, index=(ct.bid(0), k), shape=(TM, TK), padding_mode=ct.PaddingMode.ZERO)
+        y = ct.load(b, index=(k, 0), shape=(TK, 1), padding_mode=ct.PaddingMode.ZERO)
+        y = ct.reshape(ct.astype(y, acc.dtype), (1, TK))
+        acc = acc + ct.sum(ct.astype(x, acc.dtype) * y, axis=1)
+    ct.store(c, index=(ct.bid(0), 0), tile=ct.reshape(ct.astype(acc, c.dtype), (TM, 1)))
+
+
+@ct.kernel
 def split_gemm_kernel(
     a, b, parts,
     TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int], PIECES: ct.Constant[int],
@@ -246,6 +263,7 @@ KERNELS = {
     "gemm": gemm_kernel,
     "slender_gemm": slender_gemm_kernel,
     "wide_gemm": wide_gemm_kernel,
+    "column_gemm": column_gemm_kernel,
     "split_gemm": split_gemm_kernel,
     "batched_gemm": batched_gemm_kernel,
     "gelu_gemm": gelu_gemm_kernel,

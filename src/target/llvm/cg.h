@@ -10,6 +10,7 @@
  *     expr.c   the value of a tile at given coordinates, made where it is used
  *     elem.c   elementwise operations on vectors       narrow.c  16-, 8- and 4-bit floats
  *     view.c   array views: bounds, staging            mma.c     matrix products
+ *     edge.c   staging of short rows
  *     swap.c   transposition in blocks of registers       tally.c  counts, added up by each worker for itself
  *     text.c   SSA names, literals, memo, index arithmetic
  *
@@ -122,12 +123,23 @@ typedef struct cg_root {
     struct cg_out *after; /* copy out to an array when the group is done */
 } cg_root;
 
+typedef struct cg_rows { /* a tile of an array row by row, see edge.c */
+    ts_type elem;
+    uint32_t rank;
+    int inner; /* axis of the rows */
+    int64_t dims[TS_MAX_RANK];
+    cg_ref where[3 * TS_MAX_RANK]; /* start, extent, stride of each axis */
+    cg_ref array;
+    uint64_t pad;
+} cg_rows;
+
 typedef struct cg_out { /* a store through a dense copy */
     struct cg_out *next;
     cg_ref staged, array;
     cg_mem tile;
     cg_ref what, where[3 * TS_MAX_RANK], sparse;
     uint32_t rank;
+    const cg_rows *rows; /* NULL: by the runtime */
 } cg_out;
 
 typedef struct cg_read { /* of memory, by an expression */
@@ -312,6 +324,8 @@ void cg_store(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value);
 void cg_fetch(cg *e, const cg_mem *mem, cg_ix ix, cg_ref delta); /* the line that lies delta bytes further */
 bool cg_store_stream(cg *e, const cg_mem *mem, cg_ix ix, cg_ref value);
 void cg_scatter(cg *e, ts_val inst, cg_ix ix);
+cg_ref cg_masked_load(cg *e, ts_type elem, uint32_t bits, cg_ref p, cg_ref mask, cg_ref pad);
+void cg_masked_store(cg *e, ts_type elem, uint32_t bits, cg_ref p, cg_ref mask, cg_ref value);
 /* Inlines the body of a reduce or scan: args in pairs (element, accumulator). */
 void cg_body(cg *e, ts_val opener, uint32_t bits, const cg_ref *element, const cg_ref *acc, cg_ref *out);
 cg_ix cg_ix_scalar(cg *e, uint32_t rank); /* all coordinates 0, one lane */
@@ -353,6 +367,11 @@ bool cg_order_scratch(const cg *e, const cg_root *root);
 void cg_order_load(cg *e, ts_val v); /* v is read where it is used */
 /* Puts lazy tile v in memory, as a root of the open group or a new one. */
 void cg_keep(cg *e, ts_val v);
+
+/* ---- edge.c -------------------------------------------------------------------------------------*/
+
+bool cg_rows_fit(const cg *e, const cg_rows *a);
+void cg_rows_copy(cg *e, const cg_rows *a, const cg_mem *tile, bool in); /* from the array, or to it */
 
 /* ---- view.c, walk.c, mma.c, tally.c ----------------------------------------------------------------------*/
 

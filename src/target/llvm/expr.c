@@ -468,7 +468,7 @@ static cg_ref expr_true(cg *e, uint32_t bits)
     return cg_const(e, CG_I1, bits, bits ? (uint64_t)-1 : 1);
 }
 
-static cg_ref expr_masked_load(cg *e, ts_type elem, uint32_t bits, cg_ref p, cg_ref mask, cg_ref pad)
+cg_ref cg_masked_load(cg *e, ts_type elem, uint32_t bits, cg_ref p, cg_ref mask, cg_ref pad)
 {
     char line[240];
     const char *vector = expr_mem_type(e, elem, bits), *i1 = cg_type(e, CG_I1, bits);
@@ -532,7 +532,7 @@ static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
     if (!bits)
         r = expr_load_one(e, elem, expr_at(e, x[0], ix), mask, pad);
     else if (expr_run(e, x[0], ix, cg_elem_bytes(e, elem), &first))
-        r = mask ? expr_masked_load(e, elem, bits, first, mask, pad)
+        r = mask ? cg_masked_load(e, elem, bits, first, mask, pad)
                  : cg_new(e, "load %s, ptr %r, align %d", expr_mem_type(e, elem, bits), first,
                           (int64_t)cg_elem_bytes(e, elem));
     else
@@ -553,6 +553,18 @@ static void expr_store_one(cg *e, ts_type elem, cg_ref at, cg_ref mask, cg_ref v
         cg_br(e, on);
         cg_block(e, on);
     }
+}
+
+void cg_masked_store(cg *e, ts_type elem, uint32_t bits, cg_ref p, cg_ref mask, cg_ref value)
+{
+    char line[240];
+    cg_reg reg = cg_reg_of(e, elem);
+    const char *vector = expr_mem_type(e, elem, bits), *i1 = cg_type(e, CG_I1, bits);
+    const char *suffix = cg_suffix(e, reg == CG_I1 ? CG_I8 : reg, bits);
+    snprintf(line, sizeof line, "declare void @llvm.masked.store.%s.p0(%s, ptr, i32, %s)", suffix, vector, i1);
+    cg_declare(e, line);
+    cg_line(e, "call void @llvm.masked.store.%s.p0(%s %r, ptr %r, i32 %d, %s %r)", suffix, vector, value, p,
+            (int64_t)cg_elem_bytes(e, elem), i1, mask);
 }
 
 void cg_scatter(cg *e, ts_val v, cg_ix ix)
@@ -577,10 +589,7 @@ void cg_scatter(cg *e, ts_val v, cg_ix ix)
             cg_line(e, "store %s %r, ptr %r, align %d", vector, value, first, align);
             return;
         }
-        snprintf(line, sizeof line, "declare void @llvm.masked.store.%s.p0(%s, ptr, i32, %s)", suffix, vector, i1);
-        cg_declare(e, line);
-        cg_line(e, "call void @llvm.masked.store.%s.p0(%s %r, ptr %r, i32 %d, %s %r)", suffix,
-                vector, value, first, align, i1, mask);
+        cg_masked_store(e, elem, bits, first, mask, value);
         return;
     }
     const char *ptr = cg_type(e, CG_PTR, bits), *to = cg_suffix(e, CG_PTR, bits);

@@ -7,7 +7,8 @@
  *     c   in scratch; MR x NR of it sit in registers while k runs through the tile
  *
  * Packing is how a lazy operand is evaluated: a load goes from the array straight into the panel, with
- * conversions on the way. A tile carried round a k loop stays in its home and is updated in place.
+ * conversions on the way. An operand that lies in memory as it is computed with, and is read too seldom to be worth a
+ * copy, is read where it is. A tile carried round a k loop stays in its home and is updated in place.
  * Each element adds its products with k ascending by fma, which is what the evaluator does: same bits.
  */
 #include "target/llvm/cg.h"
@@ -24,6 +25,9 @@ typedef struct mma {
     uint32_t bits, mr, nv;   /* lanes, rows and vectors of the register block */
     int64_t nr;
     cg_mem *ap, *bp, *c;
+    const cg_mem *a_mem, *b_mem; /* operands that are read where they are, NULL: packed */
+    bool zero;                   /* the accumulator is a constant, `start` */
+    uint64_t start;
     cg_ref batch_at;
     uint32_t unroll;
 } mma;
@@ -163,6 +167,8 @@ static cg_ref mma_c_at(mma *s, cg_ref row, cg_ref col, uint32_t r, uint32_t j)
 
 static cg_ref mma_load_c(mma *s, cg_ref at)
 {
+    if (s->zero)
+        return cg_const(s->e, s->reg, s->bits, s->start);
     cg_ref x = mma_get(s, s->c, at, s->bits);
     return s->c->elem == TS_T_f16 ? cg_widen(s->e, TS_T_f16, s->bits, x) : x;
 }
@@ -174,16 +180,40 @@ static void mma_store_c(mma *s, cg_ref at, cg_ref x)
     mma_put(s, s->c, at, s->bits, x);
 }
 
+/* Elements of an operand that is not packed. */
+static cg_ref mma_read(mma *s, const cg_mem *mem, cg_ref row, cg_ref col, uint32_t bits)
+{
+    cg_index at;
+    mma_index(s, &at, row, col, bits);
+    return cg_load(s->e, mem, cg_intern(s->e, &at));
+}
+
+static cg_ref mma_a(mma *s, cg_ref row, cg_ref k)
+{
+    if (s->a_mem)
+        return mma_read(s, s->a_mem, row, k, 0);
+    return mma_get(s, s->ap, cg_add(s->e, cg_mul(s->e, row, cg_int(s->e, s->k)), k), 0);
+}
+
+static cg_ref mma_b(mma *s, cg_ref k, cg_ref col, uint32_t j)
+{
+    cg *e = s->e;
+    cg_ref step = cg_int(e, (int64_t)j << s->bits);
+    if (s->b_mem)
+        return mma_read(s, s->b_mem, k, cg_add(e, col, step), s->bits);
+    cg_ref panel = cg_mul(e, col, cg_int(e, s->k));
+    return mma_get(s, s->bp, cg_add(e, cg_add(e, panel, cg_mul(e, k, cg_int(e, s->nr))), step), s->bits);
+}
+
 /* One step of k: nv loads of b, mr broadcasts of a, mr * nv fused multiply-adds. */
-static void mma_step(mma *s, cg_ref a_at, cg_ref b_at, uint32_t u, cg_ref *acc)
+static void mma_step(mma *s, cg_ref row, cg_ref col, cg_ref k, cg_ref *acc)
 {
     cg *e = s->e;
     cg_ref b[MMA_MAX_VECTORS];
     for (uint32_t j = 0; j < s->nv; j++)
-        b[j] = mma_get(s, s->bp, cg_add(e, b_at, cg_int(e, u * s->nr + ((int64_t)j << s->bits))), s->bits);
+        b[j] = mma_b(s, k, col, j);
     for (uint32_t r = 0; r < s->mr; r++) {
-        cg_ref a = mma_get(s, s->ap, cg_add(e, a_at, cg_int(e, (int64_t)r * s->k + u)), 0);
-        a = cg_splat(e, s->reg, s->bits, a);
+        cg_ref a = cg_splat(e, s->reg, s->bits, mma_a(s, cg_add(e, row, cg_int(e, r)), k));
         for (uint32_t j = 0; j < s->nv; j++) {
             cg_ref *c = &acc[r * s->nv + j];
             *c = s->work == TS_T_i32 ? cg_bin(e, "add", CG_I32, s->bits, *c, cg_bin(e, "mul", CG_I32, s->bits, a, b[j]))
@@ -201,15 +231,13 @@ static void mma_block(mma *s, cg_ref row, cg_ref col)
     uint32_t n = s->mr * s->nv;
     for (uint32_t i = 0; i < n; i++)
         acc[i] = mma_load_c(s, mma_c_at(s, row, col, i / s->nv, i % s->nv));
-    cg_ref a0 = cg_mul(e, row, cg_int(e, s->k)), b0 = cg_mul(e, col, cg_int(e, s->k));
     cg_loop_begin(e, &ks, s->k, s->unroll);
     for (uint32_t i = 0; i < n && ks.trip > 1; i++) {
         next[i] = cg_name(e);
         acc[i] = cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", type, acc[i], ks.from, next[i], ks.latch);
     }
-    cg_ref a_at = cg_add(e, a0, ks.var), b_at = cg_add(e, b0, cg_mul(e, ks.var, cg_int(e, s->nr)));
     for (uint32_t u = 0; u < s->unroll; u++)
-        mma_step(s, a_at, b_at, u, acc);
+        mma_step(s, row, col, cg_add(e, ks.var, cg_int(e, u)), acc);
     for (uint32_t i = 0; i < n && ks.trip > 1; i++) {
         cg_define(e, next[i], "bitcast %s %r to %s", type, acc[i], type);
         acc[i] = next[i];
@@ -225,8 +253,10 @@ static void mma_multiply(mma *s)
     cg_loop batches, panels, rows;
     cg_loop_begin(e, &batches, s->batch, 1);
     s->batch_at = batches.var;
-    mma_pack_b(s);
-    mma_pack_a(s);
+    if (!s->b_mem)
+        mma_pack_b(s);
+    if (!s->a_mem)
+        mma_pack_a(s);
     cg_loop_begin(e, &panels, s->n, s->nr);
     cg_loop_begin(e, &rows, s->m, s->mr);
     mma_block(s, rows.var, panels.var);
@@ -256,7 +286,7 @@ static void mma_shape(mma *s)
     s->bits = TS_MIN(cg_vector_bits(e, cg_elem_bytes(e, s->work)), (uint32_t)ts_log2((uint64_t)s->n));
     s->nv = (uint32_t)TS_MIN(wide ? 4 : 2, s->n >> s->bits);
     s->nr = (int64_t)s->nv << s->bits;
-    s->mr = (uint32_t)TS_MIN(4, s->m);
+    s->mr = (uint32_t)TS_MIN(s->nv == 1 ? 8 : 4, s->m); /* sums in flight: what hides the latency of one */
     s->unroll = (uint32_t)TS_MIN(4, s->k);
 }
 
@@ -273,6 +303,11 @@ static bool mma_accumulator(mma *s)
     cg *e = s->e;
     ts_val c = ts_opnd(e->fn, s->v, 2);
     cg_settle(e, c);
+    s->zero = ts__const_bits(e->fn, c, &s->start) && ts_type_elem(e->m, ts_type_of(e->fn, c)) == s->work;
+    if (s->zero) {
+        s->c = cg_alloc(e, ts_type_of(e->fn, s->v), cg_is_tile(e, s->v) ? s->v : 0);
+        return s->c != NULL;
+    }
     if (mma_in_place(s, c)) {
         s->c = e->val[c].mem;
         cg_slot *slot = &e->slot.at[s->c->slot - 1];
@@ -288,6 +323,33 @@ static bool mma_accumulator(mma *s)
     else
         cg_store(e, s->c, cg_ix_scalar(e, s->rank), cg_scalar(e, c));
     return true;
+}
+
+/* Memory that holds an operand as it is computed with, its last axis dense; NULL: there is none. */
+static const cg_mem *mma_in_memory(const mma *s, ts_val x)
+{
+    const cg *e = s->e;
+    const cg_val *val = &e->val[x];
+    ts_type elem = ts_type_elem(e->m, ts_type_of(e->fn, x));
+    const cg_mem *mem = val->form == CG_BUF && !val->making ? val->mem
+                        : val->form == CG_LAZY && ts_at(e->fn, x)->op == TS_OP_load_view_tko ? val->source : NULL;
+    int64_t stride;
+    if (!mem || elem != s->work || s->work == TS_T_i32 || ts_at(e->fn, s->v)->op == TS_OP_mmaf_scaled ||
+        mem->rank != s->rank || !cg_is_int(e, mem->stride[s->rank - 1], &stride) || stride != 1)
+        return NULL;
+    return mem;
+}
+
+/* Small operands stay where they are, and those of which nothing is read twice: rows of b are read m / mr times, those
+ * of a n / nr times. */
+static void mma_operands(mma *s)
+{
+    enum { MMA_SMALL = 64 };
+    bool small = s->m <= MMA_SMALL && s->k <= MMA_SMALL && s->n <= s->nr;
+    if (small || s->n <= s->nr)
+        s->a_mem = mma_in_memory(s, s->a);
+    if (small || s->m <= s->mr)
+        s->b_mem = mma_in_memory(s, s->b);
 }
 
 static cg_mem *mma_panel(mma *s, int64_t rows, int64_t cols)
@@ -306,14 +368,18 @@ void cg_mma(cg *e, ts_val v)
     if (!mma_accumulator(&s))
         return;
     cg_flush(e);
-    s.ap = mma_panel(&s, s.m, s.k);
-    s.bp = mma_panel(&s, s.k, s.n);
-    if (!s.ap || !s.bp || e->status != TS_OK)
+    mma_operands(&s);
+    s.ap = s.a_mem ? NULL : mma_panel(&s, s.m, s.k);
+    s.bp = s.b_mem ? NULL : mma_panel(&s, s.k, s.n);
+    if ((!s.ap && !s.a_mem) || (!s.bp && !s.b_mem) || e->status != TS_OK)
         return;
     cg_scope_open(e);
     mma_multiply(&s);
     cg_scope_close(e);
-    e->slot.at[s.ap->slot - 1].used = e->slot.at[s.bp->slot - 1].used = false;
+    if (s.ap)
+        e->slot.at[s.ap->slot - 1].used = false;
+    if (s.bp)
+        e->slot.at[s.bp->slot - 1].used = false;
     if (cg_is_tile(e, v)) {
         e->val[v].form = CG_BUF;
         e->val[v].mem = s.c;

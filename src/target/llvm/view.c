@@ -275,15 +275,35 @@ static void view_merge(cg *e, const view_access *a, cg_mem *mem, const cg_mem *s
     }
 }
 
+/* The same access row by row; NULL where the runtime is to make it. */
+static const cg_rows *view_rows(cg *e, const view_access *a)
+{
+    cg_rows *rows = TS_NEW(e->arena, cg_rows);
+    if (!rows || a->sparse_axis >= 0)
+        return NULL;
+    *rows = (cg_rows){.elem = a->elem, .rank = a->rank, .inner = view_inner(a)};
+    rows->pad = ts__pad_bits(a->elem, (uint8_t)a->padding, e->fn->checked);
+    memcpy(rows->dims, a->dims, sizeof rows->dims);
+    view_where(a, rows->where);
+    return cg_rows_fit(e, rows) ? rows : NULL;
+}
+
 static cg_mem *view_staged_in(cg *e, const view_access *a, ts_type tile, ts_val owner, cg_ref sparse)
 {
     cg_ref where[3 * TS_MAX_RANK];
     cg_mem *mem = cg_alloc(e, tile, owner);
+    const cg_rows *rows = view_rows(e, a);
+    cg_ref array = cg_new(e, "inttoptr i64 %r to ptr", a->view->base);
     if (!mem)
         return NULL;
+    if (rows) {
+        cg_rows here = *rows;
+        here.array = array;
+        cg_rows_copy(e, &here, mem, true);
+        return mem;
+    }
     view_where(a, where);
-    view_call(e, "view_in", view_what(e, a, 0), a->rank, where,
-              cg_new(e, "inttoptr i64 %r to ptr", a->view->base), mem->ptr, sparse);
+    view_call(e, "view_in", view_what(e, a, 0), a->rank, where, array, mem->ptr, sparse);
     return mem;
 }
 
@@ -302,6 +322,7 @@ static cg_mem *view_open(cg *e, const view_access *a, ts_type tile, ts_val owner
     cg_scope_open(e);
     cg_mem *staged = view_staged_in(e, a, tile, owner, sparse);
     cg_scope_close(e);
+    slow = e->block;
     cg_br(e, on);
     cg_block(e, on);
     if (staged)
@@ -359,7 +380,12 @@ void cg_copy_out(cg *e, const cg_out *out)
         cg_line(e, "br i1 %r, label %b, label %b, !prof !2", out->staged, on, yes);
         cg_block(e, yes);
     }
-    view_call(e, "view_out", out->what, out->rank, out->where, out->array, out->tile.ptr, out->sparse);
+    if (out->rows) {
+        cg_rows rows = *out->rows;
+        rows.array = out->array;
+        cg_rows_copy(e, &rows, &out->tile, false);
+    } else
+        view_call(e, "view_out", out->what, out->rank, out->where, out->array, out->tile.ptr, out->sparse);
     if (out->staged) {
         cg_br(e, on);
         cg_block(e, on);
@@ -380,7 +406,8 @@ static cg_mem *view_target(cg *e, const view_access *a, ts_type tile, cg_out **o
     cg_mem *staged = cg_alloc(e, tile, 0);
     if (!o || !staged)
         return NULL;
-    *o = (cg_out){.staged = ok, .tile = *staged, .what = view_what(e, a, 0), .rank = a->rank, .sparse = sparse};
+    *o = (cg_out){.staged = ok, .tile = *staged, .rank = a->rank, .sparse = sparse, .rows = view_rows(e, a)};
+    o->what = o->rows ? 0 : view_what(e, a, 0);
     o->array = cg_new(e, "inttoptr i64 %r to ptr", a->view->base);
     view_where(a, o->where);
     if (never)

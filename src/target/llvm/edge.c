@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Tiles of short rows that stick out of their array, between it and a dense copy in scratch:
+ *
+ *     for each row:  inside = every other coordinate lies in the array
+ *         for each vector of the row:  lanes that lie in the array, of a row inside, by a masked load or store
+ *
+ * What ts__rt_view_in and _out do for any tile; a call of them costs as much as some twenty such rows.
+ */
+#include "target/llvm/cg.h"
+
+enum { EDGE_ROW_BYTES = 256 };
+
+typedef struct edge {
+    cg *e;
+    const cg_rows *a;
+    cg_mem tile;
+    cg_reg reg;
+    uint32_t bits, n_vectors;
+    cg_ref mask[EDGE_ROW_BYTES / 16]; /* lanes of each vector of a row */
+    cg_index at;                      /* in the tile */
+    bool in;
+} edge;
+
+bool cg_rows_fit(const cg *e, const cg_rows *a)
+{
+    uint32_t bytes = cg_elem_bytes(e, a->elem), rows = 0;
+    int64_t stride;
+    for (uint32_t k = 0; k < a->rank; k++)
+        rows += (int)k != a->inner && a->dims[k] > 1;
+    return a->inner >= 0 && rows > 0 && (bytes == 4 || bytes == 8) && a->dims[a->inner] * bytes <= EDGE_ROW_BYTES &&
+           a->dims[a->inner] >= 4 && strncmp(e->host->triple, "x86_64", 6) == 0 && e->host->vector_bytes >= 32 &&
+           cg_is_int(e, a->where[3 * a->inner + 2], &stride) && stride == 1;
+}
+
+/* Lanes of a row's vectors whose coordinate lies in the array. */
+static void edge_masks(edge *s)
+{
+    cg *e = s->e;
+    const cg_ref *where = s->a->where + 3 * s->a->inner;
+    int64_t lane[1 << CG_LANE_BITS];
+    for (uint32_t j = 0; j < s->n_vectors; j++) {
+        for (int64_t l = 0; l < 1 << s->bits; l++)
+            lane[l] = l + ((int64_t)j << s->bits);
+        cg_ref x = cg_splat(e, CG_I64, s->bits, where[0]);
+        x = cg_bin(e, "add", CG_I64, s->bits, x, cg_lanes(e, CG_I64, s->bits, lane));
+        s->mask[j] = cg_cmp(e, "icmp ult", CG_I64, s->bits, x, cg_splat(e, CG_I64, s->bits, where[1]));
+    }
+}
+
+static void edge_row(edge *s, cg_ref inside, cg_ref offset)
+{
+    cg *e = s->e;
+    for (uint32_t j = 0; j < s->n_vectors; j++) {
+        cg_ref step = cg_int(e, (int64_t)j << s->bits), mask = s->mask[j];
+        cg_ref p = cg_new(e, "getelementptr %s, ptr %r, i64 %r", cg_type(e, s->reg, 0), s->a->array,
+                          cg_add(e, offset, step));
+        if (inside)
+            mask = cg_new(e, "select i1 %r, %s %r, %s zeroinitializer", inside, cg_type(e, CG_I1, s->bits), mask,
+                          cg_type(e, CG_I1, s->bits));
+        s->at.axis[s->a->inner].base = step;
+        cg_ix ix = cg_intern(e, &s->at);
+        if (s->in)
+            cg_store(e, &s->tile, ix,
+                     cg_masked_load(e, s->a->elem, s->bits, p, mask, cg_const(e, s->reg, s->bits, s->a->pad)));
+        else
+            cg_masked_store(e, s->a->elem, s->bits, p, mask, cg_load(e, &s->tile, ix));
+    }
+}
+
+static void edge_loops(edge *s, uint32_t axis, cg_ref inside, cg_ref offset)
+{
+    cg *e = s->e;
+    cg_loop l;
+    if (axis == s->a->rank) {
+        edge_row(s, inside, offset);
+        return;
+    }
+    const cg_ref *where = s->a->where + 3 * axis;
+    if ((int)axis == s->a->inner) {
+        edge_loops(s, axis + 1, inside, cg_add(e, offset, where[0]));
+        return;
+    }
+    cg_loop_begin(e, &l, s->a->dims[axis], 1);
+    s->at.axis[axis].base = l.var;
+    cg_ref x = cg_add(e, where[0], l.var), ok = cg_cmp(e, "icmp ult", CG_I64, 0, x, where[1]);
+    inside = inside ? cg_bin(e, "and", CG_I1, 0, inside, ok) : ok;
+    edge_loops(s, axis + 1, inside, cg_add(e, offset, cg_mul(e, x, where[2])));
+    cg_loop_end(e, &l);
+}
+
+void cg_rows_copy(cg *e, const cg_rows *a, const cg_mem *tile, bool in)
+{
+    edge s = {.e = e, .a = a, .tile = *tile, .reg = cg_reg_of(e, a->elem), .in = in};
+    int64_t n = a->dims[a->inner];
+    s.bits = TS_MIN(cg_vector_bits(e, cg_elem_bytes(e, a->elem)), (uint32_t)ts_log2((uint64_t)n));
+    s.n_vectors = (uint32_t)(n >> s.bits);
+    s.at.rank = a->rank;
+    s.at.bits = s.bits;
+    for (uint32_t b = 0; b < s.bits; b++)
+        s.at.axis[a->inner].lane[b] = (int64_t)1 << b;
+    cg_scope_open(e);
+    edge_masks(&s);
+    edge_loops(&s, 0, 0, cg_int(e, 0));
+    cg_scope_close(e);
+}
