@@ -190,7 +190,24 @@ static PyObject *tools_cache_problem(PyObject *module, PyObject *unused)
     return problem ? PyUnicode_DecodeFSDefault(problem) : Py_NewRef(Py_None);
 }
 
+static PyObject *tools_cache_entry(PyObject *module, PyObject *object)
+{
+    ts_error err;
+    ts_cached entry;
+    Py_buffer view;
+    if (PyObject_GetBuffer(object, &view, PyBUF_SIMPLE) < 0)
+        return NULL;
+    ts_status status = ts_cache_read_entry(view.buf, (size_t)view.len, &entry, &err);
+    PyBuffer_Release(&view);
+    if (status != TS_OK)
+        return core_raise(PyModule_GetState(module), &err);
+    return Py_BuildValue("(sIK)", entry.name, entry.target, (unsigned long long)entry.n_code);
+}
+
 static PyMethodDef tools_functions[] = {
+    {"cache_entry", tools_cache_entry, METH_O,
+     "cache_entry(bytes, /)\n--\n\nName, number of the target and bytes of code of a file of the cache of compiled "
+     "code."},
     {"cache_problem", tools_cache_problem, METH_NOARGS,
      "Why no compiled code is kept on disk although there is a directory for it, or None."},
     {"llvm_info", tools_llvm_info, METH_NOARGS,

@@ -211,6 +211,15 @@ TS_API void ts_kernel_get_stats(const ts_kernel *kernel, ts_kernel_stats *out);
  * write to it, and what is read from it would be run. NULL: it is kept, or none is wanted. Borrowed for good. */
 TS_API const char *ts_cache_problem(void);
 
+/* What a file of the cache of compiled code holds, for tools that list it. */
+typedef struct ts_cached {
+    char name[128];    /* symbol of the entry */
+    uint32_t target;   /* ts_target */
+    uint64_t n_code;   /* bytes of the code */
+} ts_cached;
+/* Errors: TS_VALUE: the bytes are not a whole entry that this build of the library has written. */
+TS_API TS_CHECKED ts_status ts_cache_read_entry(const void *bytes, size_t n, ts_cached *out, ts_error *err);
+
 #ifdef __cplusplus
 }
 #endif

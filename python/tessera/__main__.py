@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``python -m tessera tour | doctor | run script.py | report script.py | tileir file``."""
+"""``python -m tessera tour | doctor | run script.py | report script.py | tileir file | cache``."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ commands:
                              run a script; of each kernel it launches, what it costs and what bounds it
   tileir FILE [--to ir|sm_90] [--run ARGUMENTS... --grid N]
                              print, check, convert or run Tile IR bytecode
+  cache [list | clear]       the compiled kernels on disk
 """
 
 
@@ -44,13 +45,17 @@ def main(arguments: list[str] | None = None) -> int:
         from ._tileir import main as tileir
 
         return tileir(words[1:])
+    if words[:1] == ["cache"]:
+        from ._cache_command import main as cache
+
+        return cache(words[1:])
     if words == ["--version"]:
         from . import __version__
 
         print(__version__)
         return 0
     if words and not words[0].startswith("-"):
-        known = ["tour", "doctor", "run", "report", "tileir"]
+        known = ["tour", "doctor", "run", "report", "tileir", "cache"]
         hint = did_you_mean(words[0], known)
         print(f"tessera: there is no command {words[0]!r}{hint}", file=sys.stderr)
     asked = words[:1] in (["-h"], ["--help"])

@@ -52,18 +52,37 @@ static uint64_t cache_check(const char *file, size_t n)
     return ts__hash(file + from, n - from, CACHE_MAGIC) ^ ts__hash(file, sizeof(uint64_t), 1);
 }
 
-/* True if `file` is a sound entry for the key. */
+/* True if `file` is a sound entry, of whatever key. */
+static bool cache_is_entry(const char *file, size_t n, cache_head *head)
+{
+    if (n < sizeof *head)
+        return false;
+    memcpy(head, file, sizeof *head);
+    return head->magic == CACHE_MAGIC && head->head_bytes == sizeof *head && head->plan_bytes == sizeof(ts_plan) &&
+           head->n_key <= n && head->n_bytes <= CACHE_ENTRY_MAX && head->n_messages <= CACHE_ENTRY_MAX &&
+           n == sizeof *head + head->n_key + sizeof(ts_plan) + head->n_bytes + head->n_messages &&
+           head->check == cache_check(file, n);
+}
+
 static bool cache_is_sound(const char *file, size_t n, const void *key, size_t n_key)
 {
     cache_head head;
-    if (n < sizeof head)
-        return false;
-    memcpy(&head, file, sizeof head);
-    if (head.magic != CACHE_MAGIC || head.head_bytes != sizeof head || head.plan_bytes != sizeof(ts_plan) ||
-        head.n_key != n_key || head.n_bytes > CACHE_ENTRY_MAX || head.n_messages > CACHE_ENTRY_MAX)
-        return false;
-    return n == sizeof head + n_key + sizeof(ts_plan) + head.n_bytes + head.n_messages &&
-           memcmp(file + sizeof head, key, n_key) == 0 && head.check == cache_check(file, n);
+    return cache_is_entry(file, n, &head) && head.n_key == n_key && memcmp(file + sizeof head, key, n_key) == 0;
+}
+
+ts_status ts_cache_read_entry(const void *bytes, size_t n, ts_cached *out, ts_error *err)
+{
+    cache_head head;
+    ts_plan plan;
+    *out = (ts_cached){0};
+    if (!cache_is_entry(bytes, n, &head))
+        return ts_fail(err, TS_VALUE, "%zu bytes that are not an entry of this version's cache", n);
+    memcpy(&plan, (const char *)bytes + sizeof head + head.n_key, sizeof plan);
+    static_assert(sizeof out->name == sizeof plan.name, "names are copied whole");
+    memcpy(out->name, plan.name, sizeof out->name - 1);
+    out->target = plan.target;
+    out->n_code = head.n_bytes;
+    return TS_OK;
 }
 
 /* Copies a sound entry out. */

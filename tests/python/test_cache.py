@@ -154,3 +154,33 @@ def test_read_takes_plain_files_of_this_user(tmp_path):
     good.chmod(0o666)
     with pytest.raises(PermissionError, match="only its owner can write to"):
         _cache.read(good)
+
+
+def command(folder, *words, code=None):
+    env = {**os.environ, "TESSERA_CACHE_DIR": str(folder)}
+    start = ["-m", "tessera", "cache"] if code is None else ["-c", code]
+    return subprocess.run([sys.executable, *start, *words], env=env, capture_output=True, text=True, check=False)
+
+
+def test_the_cache_is_listed_and_cleared(run, tmp_path):
+    folder = tmp_path / "cache"
+    assert run(folder).stdout == "LLVM\n"
+    (folder / "tessera-code" / "00").mkdir(exist_ok=True)
+    (folder / "tessera-code" / "00" / ("0" * 30)).write_bytes(b"not an entry")
+    (folder / "tessera-code" / "notes.txt").write_text("mine")
+    done = command(folder)
+    head, size, *_, total = done.stdout.splitlines()
+    assert head.split()[2:] == ["cpu", "add"] and "bytes of code" in size
+    assert total.startswith("2 kernels, ")  # for arrays that lie apart, and for one that is both
+    peer = "import sys; from tessera._cache_command import peer; sys.exit(peer())"
+    assert command(folder, "log", code=peer).stdout == done.stdout
+    assert command(folder, "clear").stdout.startswith("deleted 3 kernels")
+    assert command(folder, "list").stdout.startswith("0 kernels, ") and (folder / "tessera-code" / "notes.txt").exists()
+    assert run(folder).stdout == "LLVM\n"
+
+
+def test_what_the_cache_command_refuses(tmp_path):
+    done = command(tmp_path, "lis")
+    assert done.returncode == 2 and "did you mean 'list'" in done.stderr and "usage:" in done.stderr
+    done = command("off")
+    assert done.returncode == 1 and "TESSERA_CACHE_DIR is off" in done.stderr
