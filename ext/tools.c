@@ -190,6 +190,13 @@ static PyObject *tools_cache_problem(PyObject *module, PyObject *unused)
     return problem ? PyUnicode_DecodeFSDefault(problem) : Py_NewRef(Py_None);
 }
 
+static PyObject *tools_compile_limit(PyObject *module, PyObject *object)
+{
+    (void)module;
+    double seconds = PyFloat_AsDouble(object);
+    return seconds == -1.0 && PyErr_Occurred() ? NULL : PyFloat_FromDouble(ts_compile_limit(seconds));
+}
+
 static PyObject *tools_cache_entry(PyObject *module, PyObject *object)
 {
     ts_error err;
@@ -205,6 +212,9 @@ static PyObject *tools_cache_entry(PyObject *module, PyObject *object)
 }
 
 static PyMethodDef tools_functions[] = {
+    {"compile_limit", tools_compile_limit, METH_O,
+     "compile_limit(seconds, /)\n--\n\nHow long compilations may take from now on, 0: any time; gives the limit "
+     "before."},
     {"cache_entry", tools_cache_entry, METH_O,
      "cache_entry(bytes, /)\n--\n\nName, number of the target and bytes of code of a file of the cache of compiled "
      "code."},

@@ -83,7 +83,8 @@ extern "C" {
     X(IO, -21, "OSError", "a file could not be read or written")                                   \
     X(BUFFER, -22, "BufferError", "a buffer cannot be used this way")                              \
     X(INTERRUPTED, -23, "KeyboardInterrupt", "interrupted")                                        \
-    X(RUNTIME, -24, "RuntimeError", "the operation is not possible in this state")
+    X(RUNTIME, -24, "RuntimeError", "the operation is not possible in this state")                 \
+    X(TIMEOUT, -25, "tessera.TileCompilerTimeoutError", "compiling took longer than it may")
 
 /* TS_OK, TS_NOMEM, ...: one for each row. Compare with TS_OK; test for others only to handle them in another way. */
 typedef enum ts_status {

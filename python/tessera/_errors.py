@@ -73,7 +73,7 @@ class TileCompilerExecutionError(TileInternalError):
 
 
 class TileCompilerTimeoutError(TileInternalError):
-    """Kept for programs that catch the peer's exception of this name."""
+    """Compiling took longer than ``ct.compiler_timeout`` allows."""
 
 
 class DeviceError(RuntimeError):

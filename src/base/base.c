@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 /* ---- status ----------------------------------------------------------------------------------*/
 
@@ -438,4 +439,11 @@ const char *ts__nearest(const char *name, const char *(*names)(const void *user,
         }
     }
     return best;
+}
+
+int64_t ts__now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }

@@ -128,6 +128,8 @@ static inline uint32_t ts_round_up(uint32_t x, uint32_t step) /* to a multiple o
 /* The nearest of names(user, 0), names(user, 1) .. NULL to a mistyped one, "" left out; NULL where none is near. */
 const char *ts__nearest(const char *name, const char *(*names)(const void *user, uint32_t i), const void *user);
 
+int64_t ts__now_ns(void); /* monotonic */
+
 /* Narrow floats as bit patterns; conversions round to nearest even. */
 uint16_t ts__f16_from_f64(double x);
 double ts__f16_to_f64(uint16_t bits);

@@ -13,6 +13,7 @@
 #include "gpu/gpu.h"
 #include "target/llvm/emit.h"
 #include "target/ptx/ptx.h"
+#include <stdatomic.h>
 
 /* One compilation on its way. */
 typedef struct compile_run {
@@ -146,6 +147,7 @@ static ts_status compile_group(compile_run *run, const char *group, ts_error *er
     const compile_step *step = compile_find_step(group, strcspn(group, " |"));
     if (!step)
         return ts__run_passes(run->fn, group, &run->env, err);
+    TS_TRY(ts__pass_in_time(run->fn, &run->env, step->name, err));
     TS_TRY(ts__pass_needs(run->fn, &run->env, step->needs, step->name, err));
     return step->run(run, err);
 }
@@ -224,6 +226,14 @@ ts_status ts__compile_entry(ts_module *module, const char *entry, ts_fn **out, t
     return *out ? TS_OK : compile_no_entry(module, entry, is_func, err);
 }
 
+static _Atomic int64_t compile_limit_ns; /* 0: none */
+
+double ts_compile_limit(double seconds)
+{
+    int64_t limit = seconds > 0 && seconds < 1e9 ? (int64_t)(seconds * 1e9) + 1 : 0;
+    return (double)atomic_exchange(&compile_limit_ns, limit) * 1e-9;
+}
+
 ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
                             const ts_probe *probe, const ts_alloc *alloc, ts_code *out, ts_error *err)
 {
@@ -235,6 +245,8 @@ ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hint
     memset(out, 0, sizeof *out);
     out->alloc = alloc ? alloc : ts_alloc_default();
     compile_run run = {fn, {&scratch, target, hints ? hints : &none, &out->plan}, probe, out};
+    run.env.limit_ns = atomic_load_explicit(&compile_limit_ns, memory_order_relaxed);
+    run.env.deadline_ns = run.env.limit_ns ? ts__now_ns() + run.env.limit_ns : 0;
     ts_status status = compile_fn(&run, err);
     if (status != TS_OK)
         ts_code_deinit(out);

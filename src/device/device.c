@@ -432,13 +432,6 @@ void ts__string_delete(const ts_alloc *alloc, char *text)
 
 /* ---- waiting -------------------------------------------------------------------------------------------- */
 
-int64_t ts__now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 void ts__signal_raise(ts_signal *signal)
 {
     atomic_fetch_add(&signal->value, 1);

@@ -186,7 +186,6 @@ void ts__stdout_write(const char *text, size_t n);
 
 /* ---- time and waiting ------------------------------------------------------------------------------ */
 
-int64_t ts__now_ns(void); /* monotonic */
 static inline int64_t ts__deadline(int64_t limit_ns)
 {
     int64_t now = limit_ns == TS_FOREVER ? 0 : ts__now_ns();

@@ -177,6 +177,15 @@ static ts_status pass_run(ts_fn *fn, const pass_row *pass, ts_pass_env *env, ts_
     return pass_verify(fn, env, pass->name, err);
 }
 
+ts_status ts__pass_in_time(const ts_fn *fn, const ts_pass_env *env, const char *who, ts_error *err)
+{
+    if (!env->deadline_ns || ts__now_ns() <= env->deadline_ns)
+        return TS_OK;
+    return ts_fail(err, TS_TIMEOUT, "kernel '%s' was not compiled within %.3g s; it was about to run '%s'\n"
+                   "  help: allow more (ct.compiler_timeout(seconds)), or split the kernel",
+                   ts_str_get(fn->module, fn->name), (double)env->limit_ns * 1e-9, who);
+}
+
 ts_status ts__run_passes(ts_fn *fn, const char *names, ts_pass_env *env, ts_error *err)
 {
     const char *stop = getenv("TS_STOP");
@@ -193,6 +202,7 @@ ts_status ts__run_passes(ts_fn *fn, const char *names, ts_pass_env *env, ts_erro
         if (!pass)
             return ts_fail(err, TS_NOTFOUND, "there is no pass '%.*s': see src/pass/pass.def",
                            (int)n, names);
+        TS_TRY(ts__pass_in_time(fn, env, pass->name, err));
         if (!pass_is_left_out(fn, pass, env, limit))
             TS_TRY(pass_run(fn, pass, env, err));
         if (stop && strcmp(stop, pass->name) == 0)

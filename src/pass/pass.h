@@ -22,6 +22,9 @@
 /* Runs the named passes in order ("fold dce licm"; a '|' ends the list too). */
 TS_CHECKED ts_status ts__run_passes(ts_fn *fn, const char *names, ts_pass_env *env, ts_error *err);
 
+/* TS_TIMEOUT once the time is over that compiling may take; `who` comes next. */
+TS_CHECKED ts_status ts__pass_in_time(const ts_fn *fn, const ts_pass_env *env, const char *who, ts_error *err);
+
 /* Is a function that is in `forms` fit for what needs `needs`? `who` is a pass or a step. */
 TS_CHECKED ts_status ts__pass_needs(const ts_fn *fn, const ts_pass_env *env, uint32_t needs, const char *who,
                                     ts_error *err);

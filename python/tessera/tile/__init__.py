@@ -43,6 +43,7 @@ from ._functions import all, any, argsort, clip, mean, sort, std, topk, var
 from ._kernel import (
     ByTarget,
     Slice,
+    compiler_timeout,
     function,
     kernel,
     launch,
@@ -251,6 +252,7 @@ __all__ = [  # noqa: RUF022
     "any",
     "argsort",
     "clip",
+    "compiler_timeout",
     "function",
     "kernel",
     "launch",

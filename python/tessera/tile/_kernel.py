@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar, Union
 
 from .. import _core
@@ -14,6 +15,7 @@ from ._annotation import annotations_of, parameter
 __all__ = [
     "ByTarget",
     "Slice",
+    "compiler_timeout",
     "function",
     "kernel",
     "launch",
@@ -95,6 +97,32 @@ def _hint_on(value: Any, target: int) -> int:
     if isinstance(value, ByTarget):
         value = value.by_name.get(f"sm_{target}", value.default)
     return int(value or 0)
+
+
+@contextlib.contextmanager
+def compiler_timeout(timeout_sec: float) -> Iterator[None]:
+    """``with ct.compiler_timeout(10): ...``: a kernel that takes longer to compile is a
+    ``TileCompilerTimeoutError``.
+
+    Parameters
+    ----------
+    timeout_sec : float
+        Seconds for each compilation that begins in the block, in any thread of the process.
+
+    Notes
+    -----
+    The time is looked at between passes of the compiler: LLVM's part and the GPU driver's assembly are not
+    interrupted. The variable CUDA_TILE_COMPILER_TIMEOUT_SEC of cuTile has no effect here.
+    """
+    if isinstance(timeout_sec, bool) or not isinstance(timeout_sec, (int, float)):
+        raise TypeError(f"compiler_timeout() takes seconds, not a {type(timeout_sec).__name__}")
+    if not 0 < timeout_sec < 1e9:
+        raise ValueError(f"compiler_timeout() takes seconds above 0, not {timeout_sec}")
+    before = _core.compile_limit(timeout_sec)
+    try:
+        yield
+    finally:
+        _core.compile_limit(before)
 
 
 # ---- the kernel ----------------------------------------------------------------------------------------
