@@ -257,9 +257,9 @@ TS_API TS_CHECKED ts_status ts_compile(const void *pack, size_t n_pack, const ts
                                        const ts_hints *hints, ts_target target, const ts_alloc *alloc,
                                        ts_code *out, ts_error *err);
 
-/* How long compilations that begin from now on may take, in all threads of the process; 0: as long as they want. Looked at
- * between passes: the driver's assembly for a GPU is not ended, nor LLVM's work. Beyond it TS_TIMEOUT. Returns the limit
- * before, 0 for none. */
+/* How long compilations that begin from now on may take, in all threads of the process; 0: as long as they want. The
+ * clock is read between passes: the driver's assembly for a GPU is not ended, nor LLVM's work. Beyond it TS_TIMEOUT.
+ * Returns the limit before, 0 for none. */
 TS_API double ts_compile_limit(double seconds);
 
 /* ---- sources ------------------------------------------------------------------------------------- */

@@ -20,7 +20,8 @@ def kernel():
 
 def test_a_compilation_beyond_its_time_is_an_error():
     x, k = np.ones(16), kernel()
-    with ct.compiler_timeout(1e-7), pytest.raises(ct.TileCompilerTimeoutError, match="'unrolled' was not compiled within"):
+    message = "'unrolled' was not compiled within"
+    with ct.compiler_timeout(1e-7), pytest.raises(ct.TileCompilerTimeoutError, match=message):
         ct.launch(None, (1,), k, (x,))
     assert _core.compile_limit(0) == 0 and (x == 1).all()
     with ct.compiler_timeout(1000):
