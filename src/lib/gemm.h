@@ -3,8 +3,8 @@
  * Inside the plans of matrix products. A way to run one is a gemm_option; the parts that know a kind of product each
  * return the cheapest of theirs:
  *
- *     gemm_cost.c   products on wgmma, by the estimated time of every option; tiles of the others, of grouped products
- *                   and of the CPU
+ *     gemm_cost.c   products on wgmma and those that read operands as they lie, by the estimated time of every option;
+ *                   tiles of the others, of grouped products and of the CPU
  *     gemm_deep.c   products that are deep but small: pieces of K
  *     gemm_plan.c   arrays as they lie: which of these to ask, copies, grid and constants of the kernel
  *     gemm.c        the launch
@@ -35,6 +35,8 @@ typedef struct gemm_shape {
     int64_t sms;        /* multiprocessors */
     int32_t after;
     bool clusters;      /* the GPU's blocks can share a product's loop over K: with wgmma */
+    bool ragged[2];     /* lines of a, of b do not begin at multiples of 128 bytes */
+    bool copied;        /* a or b is copied before */
 } gemm_shape;
 
 typedef struct gemm_option {
@@ -61,8 +63,12 @@ static inline gemm_option gemm_option_of(int32_t rows, int32_t cols, int32_t dep
     return (gemm_option){.rows = rows, .cols = cols, .depth = depth, .group = 8, .pieces = 1, .tail = 1, .early = true};
 }
 
-/* The cheapest option on wgmma. */
-gemm_option ts__gemm_cheapest(const gemm_shape *shape);
+/* The cheapest option on wgmma, and its clocks. */
+gemm_option ts__gemm_cheapest(const gemm_shape *shape, double *clocks);
+/* The same of options that read operands of 16-bit elements as they lie. */
+gemm_option ts__gemm_raw(const gemm_shape *shape, double *clocks);
+/* Clocks of copies of so many bytes. */
+double ts__gemm_copying(int64_t bytes);
 /* How many stages a block's pipeline gets. */
 int32_t ts__gemm_stages(const gemm_option *option);
 /* The tile without wgmma that leaves the busiest multiprocessor the least to do. */

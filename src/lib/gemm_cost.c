@@ -10,16 +10,19 @@
 #define GEMM_COST(name, value) static const double COST_##name = value;
 #include "lib/gemm.def"
 
-/* Rows, columns and steps of 128 bytes along K of a product; `batch`: how many. */
+/* Rows, columns and steps of 128 bytes along K of a product; `batch`: how many; how much longer the lines of its
+ * operands take than those that lie well. */
 typedef struct cost_product {
     int64_t rows, cols, steps, batch;
+    double row_lines, col_lines;
     int32_t after;
 } cost_product;
 
 typedef enum cost_ways { /* what there are kernels for */
     COST_WALK = 1,       /* blocks that walk over many tiles */
     COST_CUT = 2,        /* pieces of K */
-    COST_ALONE = 4       /* a block or a cluster for each tile, and tiles of other widths */
+    COST_ALONE = 4,      /* a block or a cluster for each tile, and tiles of other widths */
+    COST_FINE = 8        /* with COST_CUT and COST_ALONE: more counts of pieces, clusters of four */
 } cost_ways;
 
 typedef struct cost_search {
@@ -45,10 +48,10 @@ static double cost_instruction(int32_t columns)
 }
 
 /* 128 bytes of K: products, or the operands' way to shared memory at `rate` bytes a clock. */
-static double cost_step(int32_t rows, int32_t cols, int32_t more, double rate)
+static double cost_step(const cost_product *product, int32_t rows, int32_t cols, int32_t more, double rate)
 {
     double products = rows / 16.0 * (cost_instruction(cols) + cost_instruction(more));
-    double operands = (double)((rows + cols + more) * 128) / rate;
+    double operands = (rows * product->row_lines + (cols + more) * product->col_lines) * 128 / rate;
     double both = cost_together(products, operands, COST_TOGETHER);
     return more ? both * COST_WIDER : both;
 }
@@ -102,8 +105,9 @@ static double cost_walk(const cost_product *product, const gemm_option *option, 
     double last = in_turn ? 2 * end : 0;
     if (in_turn)
         end = 0;
-    double work = (double)whole * (steps * cost_step(option->rows, option->cols, option->more, rate) + end) + last;
-    double part = steps * cost_step(option->rows, option->cols / option->tail, 0, rate) + end / option->tail;
+    double step = cost_step(product, option->rows, option->cols, option->more, rate);
+    double work = (double)whole * (steps * step + end) + last;
+    double part = steps * cost_step(product, option->rows, option->cols / option->tail, 0, rate) + end / option->tail;
     return work + (double)gemm_cdiv(rest * option->tail, sms) * part;
 }
 
@@ -117,7 +121,7 @@ static double cost_work(const cost_product *product, const gemm_option *option, 
     int64_t rounds = option->shared ? gemm_cdiv(blocks, 2 * sms) : each;
     int64_t depth = gemm_cdiv(product->steps, option->pieces * TS_MAX(1, option->ctas));
     double rate = cost_rate(option, option->shared && blocks > sms);
-    double one = (double)depth * cost_step(option->rows, option->cols, 0, rate);
+    double one = (double)depth * cost_step(product, option->rows, option->cols, 0, rate);
     return (double)each * one + (double)rounds * end + (double)(rounds - 1) * COST_ROUND;
 }
 
@@ -137,13 +141,23 @@ static double cost_memory(const cost_product *product, const gemm_option *option
     return (cost_bytes(product) + more) / COST_MEMORY;
 }
 
+static double cost_pieces(int32_t pieces, double elements)
+{
+    return pieces > 1 ? COST_PIECES + 8 * pieces * elements / COST_PIECES_RATE : 0;
+}
+
+double ts__gemm_copying(int64_t bytes)
+{
+    return bytes ? COST_COPY + 2 * (double)bytes / COST_COPY_RATE : 0;
+}
+
 /* What it takes to add up sums of pieces or of a cluster's blocks. */
 static double cost_adding(const cost_product *product, const gemm_option *option)
 {
     double tile = option->rows * option->cols;
     double tiles = (double)cost_rows(product, option) * (double)cost_cols(product, option);
     if (option->pieces > 1)
-        return COST_PIECES + 8 * option->pieces * tiles * tile / COST_PIECES_RATE;
+        return cost_pieces(option->pieces, tiles * tile);
     return option->ctas > 1 ? COST_MEETING + COST_TRAVEL * tile * (option->ctas - 1) : 0;
 }
 
@@ -167,6 +181,16 @@ static bool cost_is_before(const gemm_option *x, const gemm_option *y)
     return false;
 }
 
+static void cost_keep(cost_search *search, gemm_option option, double clocks)
+{
+    bool is_less = !search->has_best || clocks < search->least;
+    if (!is_less && (clocks > search->least || !cost_is_before(&option, &search->best)))
+        return;
+    search->has_best = true;
+    search->least = clocks;
+    search->best = option;
+}
+
 static void cost_consider(cost_search *search, gemm_option option)
 {
     const cost_product *product = &search->product;
@@ -174,13 +198,7 @@ static void cost_consider(cost_search *search, gemm_option option)
     option.early = cost_starts_early(product, &option, search->sms, work);
     double start = COST_START + cost_adding(product, &option) - (option.early ? COST_HEAD_START : 0);
     double across = option.swapped ? COST_ACROSS * option.rows * (option.cols + option.more) : 0;
-    double clocks = start + across + cost_together(work, memory, COST_OVERLAP);
-    bool is_less = !search->has_best || clocks < search->least;
-    if (!is_less && (clocks > search->least || !cost_is_before(&option, &search->best)))
-        return;
-    search->has_best = true;
-    search->least = clocks;
-    search->best = option;
+    cost_keep(search, option, start + across + cost_together(work, memory, COST_OVERLAP));
 }
 
 /* Tiles behind the last whole wave may be made in parts. */
@@ -203,6 +221,38 @@ static void cost_consider_pieces(cost_search *search, gemm_option option)
         option.pieces = counts[i];
         if (sms < halves && halves <= 2 * sms && search->product.steps >= 8 * counts[i])
             cost_consider(search, option);
+    }
+}
+
+/* Pieces of four steps or more of any tile, up to two blocks for each multiprocessor. */
+static void cost_consider_fine_pieces(cost_search *search, gemm_option option)
+{
+    static const int32_t counts[] = {2, 3, 4, 5, 6, 7, 8, 10, 12, 16};
+    int64_t tiles = cost_blocks(&search->product, &option);
+    for (size_t i = 0; i < TS_COUNT(counts); i++) {
+        option.pieces = counts[i];
+        if (tiles * option.pieces <= 2 * search->sms && search->product.steps >= 4 * option.pieces)
+            cost_consider(search, option);
+    }
+}
+
+/* A block or a cluster of two or four for each tile; small tiles may lie two on a multiprocessor. */
+static void cost_consider_fine_alone(cost_search *search, gemm_option option)
+{
+    static const struct {
+        int32_t ctas, steps; /* of a cluster; the least along K */
+    } clusters[] = {{1, 1}, {2, 8}, {4, 16}};
+    int64_t tiles = cost_blocks(&search->product, &option);
+    bool is_small = option.rows * option.cols <= 1 << 13 && option.rows <= 128;
+    for (size_t i = 0; i < TS_COUNT(clusters); i++) {
+        if (tiles * clusters[i].ctas > 2 * search->sms || search->product.steps < clusters[i].steps)
+            continue;
+        gemm_option both = option;
+        option.ctas = both.ctas = clusters[i].ctas;
+        both.shared = true;
+        cost_consider(search, option);
+        if (is_small && ts__gemm_stages(&both) >= 4 && clusters[i].ctas <= 2)
+            cost_consider(search, both);
     }
 }
 
@@ -243,10 +293,11 @@ static void cost_consider_all(cost_search *search, int32_t depth, bool swapped)
         option.swapped = swapped;
         if (!(search->ways & COST_ALONE) || cost_blocks(&search->product, &option) > search->sms)
             cost_consider_tails(search, option);
+        bool is_fine = search->ways & COST_FINE;
         if (search->ways & COST_CUT)
-            cost_consider_pieces(search, option);
+            (is_fine ? cost_consider_fine_pieces : cost_consider_pieces)(search, option);
         if (search->ways & COST_ALONE)
-            cost_consider_alone(search, option);
+            (is_fine ? cost_consider_fine_alone : cost_consider_alone)(search, option);
     }
     for (size_t i = 0; i < TS_COUNT(wide) && search->ways & COST_ALONE; i++) {
         gemm_option option = gemm_option_of(wide[i][0], wide[i][1], depth);
@@ -255,20 +306,61 @@ static void cost_consider_all(cost_search *search, int32_t depth, bool swapped)
     }
 }
 
-gemm_option ts__gemm_cheapest(const gemm_shape *shape)
+/* Of the product as it is, or of the transposed one, whose operands are b.T and a.T. */
+static cost_product cost_product_of(const gemm_shape *shape, bool swapped)
 {
-    int64_t depth = 128 / shape->item_bytes;
-    cost_search search = {.product = {shape->m, shape->n, gemm_cdiv(shape->k, depth), TS_MAX(1, shape->batch),
-                                      shape->after},
-                          .sms = shape->sms, .ways = COST_WALK};
+    return (cost_product){.rows = swapped ? shape->n : shape->m, .cols = swapped ? shape->m : shape->n,
+                          .steps = gemm_cdiv(shape->k, 128 / shape->item_bytes), .batch = TS_MAX(1, shape->batch),
+                          .row_lines = shape->ragged[swapped] ? COST_RAGGED : 1,
+                          .col_lines = shape->ragged[!swapped] ? COST_RAGGED : 1, .after = shape->after};
+}
+
+gemm_option ts__gemm_cheapest(const gemm_shape *shape, double *clocks)
+{
+    int32_t depth = (int32_t)(128 / shape->item_bytes);
+    cost_search search = {.product = cost_product_of(shape, false), .sms = shape->sms, .ways = COST_WALK};
     if (!shape->batch && shape->after == 1)
         search.ways |= shape->clusters ? COST_CUT | COST_ALONE : COST_CUT;
-    cost_consider_all(&search, (int32_t)depth, false);
+    if (shape->ragged[0] || shape->ragged[1] || shape->copied)
+        search.ways |= COST_FINE;
+    cost_consider_all(&search, depth, false);
     if (search.ways & COST_CUT) {
-        search.product.rows = shape->n, search.product.cols = shape->m;
-        cost_consider_all(&search, (int32_t)depth, true);
+        search.product = cost_product_of(shape, true);
+        cost_consider_all(&search, depth, true);
     }
     ts_assert(search.has_best);
+    *clocks = search.least;
+    return search.best;
+}
+
+/* ---- operands as they lie -------------------------------------------------------------------------- */
+
+static double cost_raw(const gemm_shape *shape, const gemm_option *option, int64_t tiles)
+{
+    double area = option->rows * option->cols, m = (double)shape->m, n = (double)shape->n;
+    double step = COST_RAW_PRODUCT * area + COST_RAW_OPERAND * (option->rows + option->cols);
+    int64_t steps = gemm_cdiv(gemm_cdiv(shape->k, option->depth), option->pieces);
+    double blocks = fmax(1, (double)(tiles * option->pieces) / ((double)shape->sms * COST_RAW_BLOCKS));
+    double work = blocks * (double)steps * (COST_RAW_STEP + step * option->depth);
+    double memory = 2 * ((m + n) * (double)shape->k + m * n) / COST_MEMORY;
+    return cost_together(work, memory, COST_OVERLAP) + cost_pieces(option->pieces, area * (double)tiles);
+}
+
+gemm_option ts__gemm_raw(const gemm_shape *shape, double *clocks)
+{
+    static const int32_t tiles[][3] = {
+#define GEMM_RAW(rows, cols, depth) {rows, cols, depth},
+#include "lib/gemm.def"
+    };
+    cost_search search = {0};
+    for (size_t i = 0; i < TS_COUNT(tiles); i++) {
+        gemm_option option = gemm_option_of(tiles[i][0], tiles[i][1], tiles[i][2]);
+        int64_t count = gemm_cdiv(shape->m, option.rows) * gemm_cdiv(shape->n, option.cols);
+        for (option.pieces = 1; option.pieces <= 16; option.pieces *= 2)
+            if (option.pieces == 1 || (count * option.pieces <= 6 * shape->sms && shape->k >= 96 * option.pieces))
+                cost_keep(&search, option, cost_raw(shape, &option, count));
+    }
+    *clocks = search.least;
     return search.best;
 }
 
@@ -305,6 +397,7 @@ gemm_option ts__gemm_grouped(const gemm_shape *shape, bool wgmma, gemm_kind kind
 #define GEMM_GROUPED(rows, cols) {rows, cols},
 #include "lib/gemm.def"
     };
+    const cost_product product = cost_product_of(shape, false);
     size_t best = 0;
     double least = 0;
     if (!wgmma) /* the first of the kind: the large tile */
@@ -314,8 +407,8 @@ gemm_option ts__gemm_grouped(const gemm_shape *shape, bool wgmma, gemm_kind kind
         return gemm_option_of(cost_others[best].rows, cost_others[best].cols, cost_others[best].depth);
     for (size_t i = 0; i < TS_COUNT(tiles); i++) {
         double rows = tiles[i][0], waste = rows / 2; /* a group's last tile is half full */
-        double cost = ((double)shape->m + waste) / rows * (double)gemm_cdiv(shape->n, tiles[i][1]) *
-                      cost_step(tiles[i][0], tiles[i][1], 0, COST_ARRIVAL);
+        double step = cost_step(&product, tiles[i][0], tiles[i][1], 0, COST_ARRIVAL);
+        double cost = ((double)shape->m + waste) / rows * (double)gemm_cdiv(shape->n, tiles[i][1]) * step;
         if (i && cost >= least)
             continue;
         best = i;

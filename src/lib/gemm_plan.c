@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The plan of a product for arrays as they lie: which kernel, its constants and grid, and what is copied before. Arrays
- * are checked first (gemm_check), then the machine is asked (gemm_machine), an option is taken (gemm_cost.c,
+ * are checked first (plan_check), then the machine is asked (plan_machine), an option is taken (gemm_cost.c,
  * gemm_deep.c), and written out for its kernel.
  */
 #include "lib/gemm.h"
@@ -223,21 +223,6 @@ static ts_gemm_copy plan_copy(const ts_arg *array, int32_t k_axis, bool major)
 
 /* ---- one product on a GPU -------------------------------------------------------------------------- */
 
-/* 16-bit operands that would have to be copied: no copies, no TMA, while that is faster. */
-static bool plan_small(const gemm_shape *shape, gemm_option *out)
-{
-    int64_t m = shape->m, n = shape->n, k = shape->k;
-    if (m <= 16) {
-        *out = gemm_option_of(16, 64, 64);
-        for (int32_t pieces = 8; pieces >= 2 && out->pieces == 1; pieces /= 2)
-            if (k >= 256 * pieces && gemm_cdiv(n, 64) * pieces <= 6 * shape->sms)
-                out->pieces = pieces;
-        return true;
-    }
-    *out = gemm_option_of(64, n <= 32 ? 32 : 64, 32);
-    return n <= 32 || (double)m * (double)n * (double)k <= 600.0 * 600 * 600;
-}
-
 /* 65 to 128 rows of 16-bit elements beside a large operand that a cluster of two for each 64 of its columns reads: as
  * rows of the transposed product, with six stages, an H200 takes 0.94 of the time of other plans. */
 static bool plan_is_tall(const gemm_shape *shape)
@@ -280,32 +265,68 @@ static bool plan_on_wgmma(const plan_job *job)
     return job->fast || !plan_is_float8(dtype);
 }
 
-static bool plan_is_copied(const ts_gemm_plan *plan)
+/* How the lines of one product's operands begin, as they lie or as they are copied. Returns the bytes of copies. */
+static int64_t plan_look(const ts_gemm_desc *desc, const ts_gemm_plan *plan, gemm_shape *shape)
 {
-    return plan->copies[0].unit >= 0 || plan->copies[1].unit >= 0;
+    const ts_arg *const operands[] = {desc->a, desc->b};
+    int64_t copied = 0;
+    for (int i = 0; i < 2; i++) {
+        const ts_gemm_copy *copy = &plan->copies[i];
+        uint32_t unit = plan_stride(operands[i], 1) == 1 ? 1 : 0;
+        int64_t line = copy->unit >= 0 ? copy->shape[1] : plan_stride(operands[i], 1 - unit);
+        shape->ragged[i] = line * shape->item_bytes % 128 != 0;
+        if (copy->unit >= 0)
+            copied += operands[i]->shape[0] * operands[i]->shape[1] * shape->item_bytes;
+    }
+    shape->copied = copied > 0;
+    return copied;
+}
+
+/* Few rows beside an operand of 16 MiB or more, which is read once: a copy of it would take longer than the product. */
+static bool plan_is_low(const gemm_shape *shape, gemm_option *out)
+{
+    if (shape->m > 16 || shape->n * shape->k < 1 << 23)
+        return false;
+    *out = gemm_option_of(16, 64, 64);
+    for (int32_t pieces = 8; pieces >= 2 && out->pieces == 1; pieces /= 2)
+        if (shape->k >= 256 * pieces && gemm_cdiv(shape->n, 64) * pieces <= 6 * shape->sms)
+            out->pieces = pieces;
+    return true;
+}
+
+/* The option for one product on wgmma; `*shares`: it does without, and blocks share multiprocessors. */
+static gemm_option plan_choose_wgmma(plan_job *job, ts_gemm_plan *out, bool *shares)
+{
+    gemm_shape *shape = &job->shape;
+    bool is_16_bit = shape->item_bytes == 2;
+    gemm_option option;
+    double clocks, raw_clocks;
+    out->copies[0] = plan_copy(job->desc->a, 1, !is_16_bit);
+    out->copies[1] = plan_copy(job->desc->b, 0, !is_16_bit);
+    int64_t copied = plan_look(job->desc, out, shape);
+    bool lies_well = !copied && !shape->ragged[0] && !shape->ragged[1];
+    if ((lies_well || !is_16_bit) && plan_deep(shape, true, GEMM_KINDS, &option))
+        return option;
+    option = ts__gemm_cheapest(shape, &clocks);
+    if (!copied || !is_16_bit)
+        return option;
+    gemm_option raw = ts__gemm_raw(shape, &raw_clocks);
+    if (!plan_is_low(shape, &raw) && raw_clocks >= clocks + ts__gemm_copying(copied))
+        return option;
+    out->copies[0].unit = out->copies[1].unit = -1;
+    *shares = true;
+    return raw;
 }
 
 /* The option for one product; `*shares`: blocks that make many tiles share multiprocessors. */
-static gemm_option plan_choose(const plan_job *job, ts_gemm_plan *out, bool *shares)
+static gemm_option plan_choose(plan_job *job, ts_gemm_plan *out, bool *shares)
 {
-    const ts_gemm_desc *desc = job->desc;
-    const gemm_shape *shape = &job->shape;
-    bool wgmma = plan_on_wgmma(job), major = shape->item_bytes != 2;
-    gemm_kind kind = plan_kind(desc->a->dtype);
+    gemm_kind kind = plan_kind(job->desc->a->dtype);
     gemm_option option;
-    *shares = !wgmma;
-    if (wgmma) {
-        out->copies[0] = plan_copy(desc->a, 1, major);
-        out->copies[1] = plan_copy(desc->b, 0, major);
-    }
-    if (plan_is_copied(out) && !major && plan_small(shape, &option)) {
-        out->copies[0].unit = out->copies[1].unit = -1;
-        *shares = true;
-        return option;
-    }
-    if (plan_deep(shape, wgmma, kind, &option))
-        return option;
-    return wgmma ? ts__gemm_cheapest(shape) : ts__gemm_without_wgmma(shape, kind);
+    *shares = !plan_on_wgmma(job);
+    if (!*shares)
+        return plan_choose_wgmma(job, out, shares);
+    return plan_deep(&job->shape, false, kind, &option) ? option : ts__gemm_without_wgmma(&job->shape, kind);
 }
 
 /* ---- writing a plan -------------------------------------------------------------------------------- */
@@ -349,7 +370,7 @@ static void plan_write(const plan_job *job, const gemm_option *option, ts_lib_ke
 }
 
 /* One product on a GPU. */
-static void plan_one(const plan_job *job, ts_gemm_plan *out)
+static void plan_one(plan_job *job, ts_gemm_plan *out)
 {
     bool shares;
     gemm_option option = plan_choose(job, out, &shares);
@@ -402,13 +423,14 @@ static void plan_walking(const plan_job *job, ts_gemm_plan *out)
                            : desc->flags & TS_GEMM_GELU ? TS_LIB_gelu_gemm
                                                         : TS_LIB_gemm;
     gemm_option option;
+    double clocks;
     if (is_given) {
         option = gemm_option_of((int32_t)desc->tile[0], (int32_t)desc->tile[1], (int32_t)desc->tile[2]);
         option.group = desc->group ? (int32_t)desc->group : option.group;
     } else if (!is_gpu)
         option = ts__gemm_on_cpu(shape);
     else
-        option = wgmma ? ts__gemm_cheapest(shape) : ts__gemm_without_wgmma(shape, plan_kind(desc->a->dtype));
+        option = wgmma ? ts__gemm_cheapest(shape, &clocks) : ts__gemm_without_wgmma(shape, plan_kind(desc->a->dtype));
     int64_t blocks = TS_MAX(1, shape->batch) * gemm_cdiv(shape->m, option.rows) * gemm_cdiv(shape->n, option.cols);
     plan_write(job, &option, kernel, is_gpu && wgmma ? TS_MIN(blocks, shape->sms) : blocks, out);
     if (kernel == TS_LIB_gelu_gemm && shape->k <= GEMM_GELU_SHALLOW)

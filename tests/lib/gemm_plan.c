@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Plans of matrix products: the decisions of tests/golden/gemm_plans.txt, which were recorded from the planner that the
- * constants were fitted with; and what is refused. A line of that file:
+ * Plans of matrix products: the decisions of tests/golden/gemm_plans.txt, so that none changes unseen, and what is
+ * refused. After a change that is meant: test_lib_gemm_plan record > tests/golden/gemm_plans.txt. A line of that file:
  *
  *     m n k kind dtype target units flags layouts: kernel ctas.occupancy.stages early grid constants [..]
  *     kind      1 one product, bN a batch of N, g with GELU, GN N groups of rows
@@ -14,6 +14,7 @@
 #include "tessera/lib.h"
 
 static ts_error err;
+static bool recording; /* the plans of today are printed in place of being compared */
 
 /* ---- recorded plans ---------------------------------------------------------------------------------- */
 
@@ -89,9 +90,12 @@ static void check_line(char *line)
     ts__text_init(&found, NULL);
     CHECK_OK(ts_gemm_plan_make(&desc, &plan, &err));
     write_plan(&plan, &found);
-    if (strcmp(ts__text_get(&found), line + at) != 0)
+    if (recording)
+        printf("%.*s%s\n", at, line, ts__text_get(&found));
+    else if (strcmp(ts__text_get(&found), line + at) != 0)
         fprintf(stderr, "%s\n", line);
-    CHECK_STR(ts__text_get(&found), line + at);
+    if (!recording)
+        CHECK_STR(ts__text_get(&found), line + at);
     ts__text_deinit(&found);
 }
 
@@ -103,8 +107,11 @@ static void plans_are_as_recorded(const char *path)
     CHECK(file != NULL);
     while (file && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = 0;
-        if (line[0] == '#')
+        if (line[0] == '#') {
+            if (recording)
+                puts(line);
             continue;
+        }
         check_line(line);
         n++;
     }
@@ -115,6 +122,9 @@ static void plans_are_as_recorded(const char *path)
 
 int main(int argc, char **argv)
 {
-    plans_are_as_recorded(argc > 1 ? argv[1] : "tests/golden/gemm_plans.txt");
+    recording = argc > 1 && strcmp(argv[1], "record") == 0;
+    plans_are_as_recorded("tests/golden/gemm_plans.txt");
+    if (recording)
+        return 0;
     return check_done();
 }

@@ -197,12 +197,12 @@ def test_gelu_of_product_bias_and_residual() -> None:
     assert np.abs(c - wanted).max() < 2e-3
 
 
-def test_small_plans_spare_copies() -> None:
-    assert planned(5, 3333, 4097).constants[0] == 16 and planned(5, 3333, 4097).copies == (
-        None,
-        None,
-    )
-    assert planned(4096, 4096, 4097).copies[0] is not None
+def test_plans_spare_copies_that_take_longer() -> None:
+    for shape in ((5, 3333, 4097), (300, 40, 33)):
+        assert planned(*shape).copies == (None, None)
+    assert planned(5, 3333, 4097).constants[0] == 16
+    for shape in ((4096, 4096, 4097), (25, 68, 11873)):
+        assert planned(*shape).copies[0] is not None
 
 
 def test_results_with_columns_side_by_side_compile_for_hopper() -> None:
