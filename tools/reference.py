@@ -38,16 +38,52 @@ def _entry(name: str, thing: object, level: str = "##") -> list[str]:
 
 
 def tile_page() -> Iterator[str]:
-    """The operations, and what surrounds a kernel."""
+    """The operations and what surrounds a kernel, then types, annotations, enumerations, errors and dtypes."""
     import tessera.tile as ct
-    from tessera.tile import _ops_fn
+    from tessera.tile import _annotation, _dtype, _enum, _ops_fn, _types
 
-    host = ("kernel", "launch", "function", "cdiv", "ByTarget")
-    for name in sorted(ct.__all__, key=lambda name: (name in vars(_ops_fn), name)):  # math functions are at the end
+    apart = {"compilation", "tune", *_types.__all__, *_enum.__all__, *_annotation.__all__, *_dtype.__all__}
+    classes = [name for name in ct.__all__ if inspect.isclass(getattr(ct, name))]
+    errors = [name for name in classes if issubclass(getattr(ct, name), Exception)]
+    for name in sorted({*ct.__all__} - apart - {*errors}, key=lambda name: (name in vars(_ops_fn), name)):
+        yield from _entry(f"ct.{name}", getattr(ct, name))
+    yield from _entry("ct.foreign_pointer_dtype", ct.foreign_pointer_dtype)
+    yield from _tile_types(_types)
+    for name in sorted({*_annotation.__all__} & {*ct.__all__}):
         thing = getattr(ct, name)
-        is_op = hasattr(thing, "__tessera_op__") or hasattr(thing, "__tessera_helper__")
-        if (is_op or name in host) and inspect.getdoc(thing):
-            yield from _entry(f"ct.{name}", thing)
+        yield from _entry(f"ct.{name}", thing) if inspect.isclass(thing) else (f"## {name}", "", _line(thing), "")
+    for name in _enum.__all__:
+        members = ", ".join(f"`{member}`" for member in getattr(ct, name).__members__)
+        yield from (f"## {name}", "", f"{_line(getattr(ct, name))}", "", f"Members: {members}.", "")
+    yield from ("## Errors", "", "Their texts show the file, the line and a caret, what was found and how to mend it.", "")
+    for name in errors:
+        base = getattr(ct, name).__base__.__name__
+        yield f"- `{name}` (a `{base}`): {_line(getattr(ct, name))}"
+    yield from ("", "## Dtypes", "", "```text", inspect.getdoc(ct.DType) or "", "```", "")
+    yield from ("| dtype | bits | |", "|---|---|---|")
+    kinds = {"b": "bool, a byte in memory", "i": "signed integer", "u": "unsigned integer", "f": "float",
+             "c": "complex", "r": "load, store, conversion and `mma` only"}  # fmt: skip
+    yield from (f"| `{name}` | {bits} | {kinds[kind]} |" for name, bits, kind, _ in _dtype.DTYPES)
+    yield from ("", "`compilation` and `tune` are modules: [tile.compilation](tile.compilation.md), [tune](tune.md).", "")
+
+
+def _line(thing: object) -> str:
+    """Documentation in one line."""
+    return " ".join((inspect.getdoc(thing) or getattr(thing, "__doc__", "") or "").split())
+
+
+def _tile_types(types: object) -> Iterator[str]:
+    """The classes of values inside kernels with their fields and methods."""
+    for name in types.__all__:  # type: ignore[attr-defined]
+        cls = getattr(types, name)
+        yield from (f"## {name}", "", inspect.getdoc(cls) or "", "")
+        members = {word: thing for word, thing in vars(cls).items() if word[0] != "_"}
+        methods = {word: getattr(thing, "__func__", thing) for word, thing in members.items()}
+        methods = {word: thing for word, thing in methods.items() if hasattr(thing, "__tessera_op__")}
+        yield from (f"- `{word}`: {_line(thing)}" for word, thing in members.items() if word not in methods)
+        yield ""
+        for word, thing in methods.items():
+            yield from _entry(f"{name}.{word}", thing, "###")
 
 
 def lib_page() -> Iterator[str]:

@@ -39,6 +39,18 @@ def test_the_reference_is_fresh():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_every_name_of_the_tile_language_is_on_a_page():
+    import tessera.tile as ct
+
+    page, math = ((ROOT / f"docs/reference/{name}.md").read_text() for name in ("tile", "math"))
+    told = {*re.findall(r"^## (\w+)$", page, re.M), *re.findall(r"^- `(\w+)` \(a", page, re.M)}
+    told |= {*re.findall(r"^\| `(\w+)` \|", page, re.M), *re.findall(r"^\| `(\w+)\(", math, re.M)}
+    missing = {*ct.__all__} - told - {"DType", "compilation", "tune"}
+    assert not missing
+    for cls in (ct.Array, ct.Tile, ct.TiledView, ct.RawArrayMemory):
+        assert f"\n### {next(w for w, t in vars(cls).items() if hasattr(t, '__tessera_op__'))}\n" in page
+
+
 def test_what_the_tuner_offers_is_on_a_page():
     text = (ROOT / "docs/reference/tune.md").read_text()
     for name in ("Choices", "search", "exhaustive_search", "Tuned", "TuningResult"):
