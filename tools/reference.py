@@ -51,11 +51,13 @@ def tile_page() -> Iterator[str]:
     yield from _tile_types(_types)
     for name in sorted({*_annotation.__all__} & {*ct.__all__}):
         thing = getattr(ct, name)
-        yield from _entry(f"ct.{name}", thing) if inspect.isclass(thing) else (f"## {name}", "", _line(thing), "")
+        alone = (f"## {name}", "", _line(thing), "")
+        yield from _entry(f"ct.{name}", thing) if inspect.isclass(thing) else alone
     for name in _enum.__all__:
         members = ", ".join(f"`{member}`" for member in getattr(ct, name).__members__)
         yield from (f"## {name}", "", f"{_line(getattr(ct, name))}", "", f"Members: {members}.", "")
-    yield from ("## Errors", "", "Their texts show the file, the line and a caret, what was found and how to mend it.", "")
+    told = "Their texts show the file, the line and a caret, what was found and how to mend it."
+    yield from ("## Errors", "", told, "")
     for name in errors:
         base = getattr(ct, name).__base__.__name__
         yield f"- `{name}` (a `{base}`): {_line(getattr(ct, name))}"
@@ -64,7 +66,8 @@ def tile_page() -> Iterator[str]:
     kinds = {"b": "bool, a byte in memory", "i": "signed integer", "u": "unsigned integer", "f": "float",
              "c": "complex", "r": "load, store, conversion and `mma` only"}  # fmt: skip
     yield from (f"| `{name}` | {bits} | {kinds[kind]} |" for name, bits, kind, _ in _dtype.DTYPES)
-    yield from ("", "`compilation` and `tune` are modules: [tile.compilation](tile.compilation.md), [tune](tune.md).", "")
+    pages = "[tile.compilation](tile.compilation.md), [tune](tune.md)"
+    yield from ("", f"`compilation` and `tune` are modules: {pages}.", "")
 
 
 def _line(thing: object) -> str:
