@@ -60,8 +60,11 @@ static void read_sections(tileir_cursor *c, read_file *file)
 {
     while (tileir_good(c)) {
         uint8_t id = ts__tileir_byte(c);
-        if ((id & 127) == READ_END)
+        if ((id & 127) == READ_END) {
+            if (tileir_good(c) && c->at != c->end)
+                ts__tileir_bad(c, "%zu bytes follow the end", (size_t)(c->end - c->at));
             return;
+        }
         read_section(c, file, id & 127, id >> 7);
     }
 }
@@ -180,6 +183,8 @@ static void read_function_type(tileir_cursor *c, tileir_type *t)
 static void read_type(tileir_cursor *c)
 {
     tileir_type t = {.tag = (uint32_t)ts__tileir_varint(c)};
+    if (ts__tileir_type_since(t.tag) > c->m->version)
+        ts__tileir_bad(c, "type %u is newer than version 13.%u", t.tag, c->m->version % 10);
     switch (t.tag) {
     case TILEIR_PTR:
     case TILEIR_TENSOR_VIEW:

@@ -6,17 +6,6 @@
 
 /* ---- attributes --------------------------------------------------------------------------------------- */
 
-static uint32_t read_bits(const ts_tileir *m, uint32_t type)
-{
-    static const uint8_t bits[] = {
-        [TS_T_none] = 0,
-#define TS_SCALAR(name, n, class, tag) [TS_T_##name] = n,
-#include "tessera/type.def"
-    };
-    const tileir_type *t = ts__tileir_type(m, type);
-    return t ? bits[ts__tileir_scalar(t->tag)] : 0;
-}
-
 static void read_items(tileir_cursor *c, uint32_t depth, bool named, tileir_attr *out)
 {
     ts_arena *arena = &c->m->arena;
@@ -119,7 +108,7 @@ void ts__tileir_read_tagged(tileir_cursor *c, uint32_t depth, tileir_attr *out)
         type = ts__tileir_index(c, c->m->type.n, "type");
     if (tag == TILEIR_KIND_float && tileir_good(c)) { /* its bits: a byte, or a number with the sign at its lower end */
         *out = (tileir_attr){.kind = TILEIR_KIND_float};
-        out->value = read_bits(c->m, type) <= 8 ? ts__tileir_byte(c) : (uint64_t)ts__tileir_signed(c);
+        out->value = ts__tileir_is_byte(c->m, type) ? ts__tileir_byte(c) : (uint64_t)ts__tileir_signed(c);
     } else
         ts__tileir_read_attr(c, (tileir_kind)tag, depth, out);
     if (type != UINT32_MAX)
@@ -184,6 +173,23 @@ static void read_results(read_body *b, tileir_op *op, const tileir_item *item)
         uint32_t value = read_value(b, ts__tileir_index(b->c, b->c->m->type.n, "type"));
         op->first_result = i ? op->first_result : value;
     }
+}
+
+/* A print has given a token since 13.2; here it always does. */
+static void read_print_token(read_body *b, tileir_op *op)
+{
+    ts_tileir *m = b->c->m;
+    uint32_t type = 0;
+    while (type < m->type.n && m->type.at[type].tag != TILEIR_TOKEN)
+        type++;
+    if (type == m->type.n && !TS_PUSH(&m->arena, &m->type, (tileir_type){.tag = TILEIR_TOKEN}))
+        ts__tileir_nomem(b->c);
+    if (op->n_results)
+        ts__tileir_bad(b->c, "print_tko has no results before version 13.2");
+    if (!tileir_good(b->c))
+        return;
+    op->n_results = 1;
+    op->first_result = read_value(b, type);
 }
 
 static void read_attribute(read_body *b, tileir_op *op, const tileir_item *item)
@@ -264,6 +270,8 @@ static void read_op(read_body *b, uint32_t depth, tileir_op *out)
         read_keep_operands(b, &op, first);
     for (uint32_t i = 0; i < op.n_results && tileir_good(c); i++)
         read_show(b, op.first_result + i);
+    if (op.code == TILEIR_print_tko && c->m->version < 132)
+        read_print_token(b, &op);
     *out = op;
 }
 

@@ -154,6 +154,29 @@ ts_type ts__tileir_scalar(uint32_t tag)
     return TS_T_none;
 }
 
+uint32_t ts__tileir_type_since(uint32_t tag)
+{
+    static const struct {
+        uint32_t tag, since;
+    } later[] = {{18, 132}, {19, 133}, {TILEIR_GATHER_SCATTER_VIEW, 133}, {TILEIR_STRIDED_VIEW, 133}, {22, 133},
+                 {130, 134}};
+    for (size_t i = 0; i < TS_COUNT(later); i++)
+        if (later[i].tag == tag)
+            return later[i].since;
+    return TS_TILEIR_OLDEST;
+}
+
+bool ts__tileir_is_byte(const ts_tileir *m, uint32_t type)
+{
+    static const uint8_t bits[] = {
+        [TS_T_none] = 0,
+#define TS_SCALAR(name, n, class, tag) [TS_T_##name] = n,
+#include "tessera/type.def"
+    };
+    const tileir_type *t = ts__tileir_type(m, type);
+    return !t || bits[ts__tileir_scalar(t->tag)] <= 8;
+}
+
 const char *ts__tileir_str(const ts_tileir *m, uint32_t string)
 {
     return string < m->str.n ? m->str.at[string].at : "";

@@ -167,6 +167,10 @@ struct ts_tileir {
 
 /* The scalar type of a tag; TS_T_none: the tag is another's, or none. */
 ts_type ts__tileir_scalar(uint32_t tag);
+/* The version that brought a type. */
+uint32_t ts__tileir_type_since(uint32_t tag);
+/* Whether numbers of a type have at most 8 bits: a float attribute of them is a byte. */
+bool ts__tileir_is_byte(const ts_tileir *m, uint32_t type);
 /* "" for numbers that are none. */
 const char *ts__tileir_str(const ts_tileir *m, uint32_t string);
 /* NULL for numbers that are none. */

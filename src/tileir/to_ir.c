@@ -397,10 +397,10 @@ static ts_status conv_string(conv *c, const tileir_op *op)
 {
     const char *name = ts__tileir_rows[op->code].name;
     const uint32_t *opnds = conv_opnds(c, op);
+    if (!opnds)
+        return conv_fail(c, op, TS_NOMEM, "out of memory");
     bool token = op->code == TILEIR_print_tko && ts__tileir_opnd(op, "token", 0) != UINT32_MAX;
-    ts_type type = op->n_results                  ? conv_value_type(c, op->first_result)
-                   : op->code == TILEIR_print_tko ? TS_T_token
-                                                  : TS_T_none;
+    ts_type type = op->n_results ? conv_value_type(c, op->first_result) : TS_T_none;
     ts_val made = ts_emit(c->b, ts_op_find(name, strlen(name)), type, op->n_opnds, opnds, conv_text(c, &op->attr[0]),
                           token ? TS_F_TOKEN : 0);
     if (op->n_results)
@@ -455,8 +455,15 @@ static ts_status conv_end(conv *c, const tileir_op *op, ts_val opener)
     return TS_OK;
 }
 
+static ts_type conv_opnd_type(conv *c, const tileir_op *op, uint32_t i)
+{
+    return conv_value_type(c, op->opnd[i]);
+}
+
 static ts_status conv_if(conv *c, const tileir_op *op)
 {
+    if (conv_opnd_type(c, op, 0) != TS_T_i1)
+        return conv_fail(c, op, TS_VERIFY, "the condition of an if is an i1");
     ts_val opener = ts_if_begin(c->b, conv_opnd(c, op, 0));
     for (uint32_t i = 0; i < 2; i++) {
         if (i)
@@ -474,8 +481,9 @@ static ts_status conv_if(conv *c, const tileir_op *op)
 static ts_status conv_for(conv *c, const tileir_op *op)
 {
     const uint32_t *x = conv_opnds(c, op);
-    if (!x || op->n_opnds < 3)
-        return conv_fail(c, op, TS_VERIFY, "a for has two bounds and a step");
+    if (!x || op->n_opnds < 3 || conv_opnd_type(c, op, 0) != conv_opnd_type(c, op, 1) ||
+        conv_opnd_type(c, op, 0) != conv_opnd_type(c, op, 2))
+        return conv_fail(c, op, TS_VERIFY, "a for has two bounds and a step of one type");
     ts_val opener = ts_for_begin(c->b, x[0], x[1], x[2], op->n_opnds - 3, x + 3, conv_arith(op));
     TS_TRY(conv_args(c, op, opener, op->n_opnds - 2));
     TS_TRY(conv_ops(c, &op->region[0]));
@@ -485,6 +493,8 @@ static ts_status conv_for(conv *c, const tileir_op *op)
 static ts_status conv_loop(conv *c, const tileir_op *op)
 {
     const uint32_t *x = conv_opnds(c, op);
+    if (!x)
+        return conv_fail(c, op, TS_NOMEM, "out of memory");
     ts_val opener = ts_loop_begin(c->b, op->n_opnds, x);
     TS_TRY(conv_args(c, op, opener, op->n_opnds));
     TS_TRY(conv_ops(c, &op->region[0]));
@@ -512,8 +522,8 @@ static ts_status conv_reduce(conv *c, const tileir_op *op)
         return conv_fail(c, op, TS_VERIFY, "a reduction has an identity for each input");
     for (uint32_t i = 0; i < op->n_opnds; i++) {
         ts_type elem = ts_type_elem(c->out, conv_value_type(c, op->opnd[i]));
-        if (!ts_type_is_scalar(elem))
-            return conv_fail(c, op, TS_VERIFY, "a reduction is of tiles of numbers");
+        if (!ts_type_is_scalar(elem) || axis >= ts_type_rank(c->out, conv_opnd_type(c, op, i)))
+            return conv_fail(c, op, TS_VERIFY, "a reduction is of tiles of numbers, along one of their axes");
         payloads[i] = conv_identity(c, &identities->items[i], elem);
     }
     ts_val opener = ts_reduce_begin(c->b, op->code == TILEIR_reduce ? TS_OP_reduce : TS_OP_scan, axis,
@@ -526,7 +536,10 @@ static ts_status conv_reduce(conv *c, const tileir_op *op)
 static ts_status conv_term(conv *c, const tileir_op *op)
 {
     const char *name = ts__tileir_rows[op->code].name;
-    ts_term(c->b, ts_op_find(name, strlen(name)), op->n_opnds, conv_opnds(c, op));
+    const uint32_t *opnds = conv_opnds(c, op);
+    if (!opnds)
+        return conv_fail(c, op, TS_NOMEM, "out of memory");
+    ts_term(c->b, ts_op_find(name, strlen(name)), op->n_opnds, opnds);
     return TS_OK;
 }
 

@@ -74,8 +74,9 @@ static ts_status verify_type(const verify *v, uint32_t i, const tileir_type *t)
         return verify_view(v, i, t);
     case TILEIR_FUNCTION:
         for (uint32_t d = 0; d < t->dims.n; d++)
-            if (t->dims.at[d] < 0 || t->dims.at[d] >= v->m->type.n)
-                return verify_bad_type(v, i, "a parameter or result has no type");
+            if (t->dims.at[d] < 0 || t->dims.at[d] >= v->m->type.n ||
+                verify_tag(v, (uint32_t)t->dims.at[d]) == TILEIR_FUNCTION)
+                return verify_bad_type(v, i, "a parameter or result has no type, or is a function");
         return TS_OK;
     default:
         return TS_OK;
@@ -137,13 +138,12 @@ static ts_status verify_attrs(const verify *v, const tileir_op *op)
 /* ---- operations ------------------------------------------------------------------------------------------ */
 
 /* How many results an operation with a counted list of them has; TILEIR_MANY: any. */
-static uint32_t verify_n_results(const verify *v, const tileir_op *op)
+static uint32_t verify_n_results(const tileir_op *op)
 {
     switch ((tileir_code)op->code) {
     case TILEIR_load_view_tko:
         return 2;
     case TILEIR_print_tko:
-        return v->m->version >= 132;
     case TILEIR_store_view_tko:
     case TILEIR_atomic_red_view_tko:
     case TILEIR_make_tensor_view:
@@ -171,13 +171,17 @@ static ts_status verify_region(const verify *v, const tileir_region *region, con
 
 static ts_status verify_op(const verify *v, const tileir_op *op)
 {
-    uint32_t wanted = verify_n_results(v, op);
+    uint32_t wanted = verify_n_results(op);
     TS_TRY(verify_attrs(v, op));
     if (wanted != TILEIR_MANY && op->n_results != wanted)
         return verify_bad(v, op, "the number of results is wrong");
     for (uint32_t i = 0; i < op->n_results; i++)
         if (verify_tag(v, v->fn->value.at[op->first_result + i]) == TILEIR_FUNCTION)
             return verify_bad(v, op, "a result is a function");
+    uint8_t kind = op->n_attrs ? op->attr[0].kind : TILEIR_ABSENT;
+    if (op->code == TILEIR_assume && kind != TILEIR_KIND_div_by && kind != TILEIR_KIND_same &&
+        kind != TILEIR_KIND_bounded)
+        return verify_bad(v, op, "this is nothing that can be assumed");
     if (op->code == TILEIR_constant &&
         !verify_constant(v, v->fn->value.at[op->first_result], ts__tileir_attr(op, "value")->value))
         return verify_bad(v, op, "the constant has not as many bytes as its type");

@@ -72,19 +72,6 @@ static void write_items(const writer *w, const tileir_attr *a)
     }
 }
 
-static void write_float(const writer *w, const tileir_attr *a)
-{
-    const tileir_type *t = ts__tileir_type(w->m, a->type);
-    static const uint32_t small[] = {10, 11, 18, 19, 130}; /* floats of at most a byte */
-    bool byte = false;
-    for (size_t i = 0; t && i < TS_COUNT(small); i++)
-        byte |= t->tag == small[i];
-    if (byte)
-        ts__text_putc(w->out, (char)a->value);
-    else
-        write_signed(w->out, (int64_t)a->value);
-}
-
 static void write_assumption(const writer *w, const tileir_attr *a)
 {
     bool div = a->kind == TILEIR_KIND_div_by;
@@ -113,7 +100,10 @@ static void write_attr(const writer *w, const tileir_attr *a, bool tagged)
         write_varint(w->out, a->type);
         break;
     case TILEIR_KIND_float:
-        write_float(w, a);
+        if (ts__tileir_is_byte(w->m, a->type))
+            ts__text_putc(w->out, (char)a->value);
+        else
+            write_signed(w->out, (int64_t)a->value);
         break;
     case TILEIR_KIND_array:
     case TILEIR_KIND_dict:
@@ -159,8 +149,6 @@ static ts_status write_memory_type(const writer *w, const tileir_type *t)
 static ts_status write_view(const writer *w, const tileir_type *t)
 {
     bool old = w->version < 133;
-    if (old && t->tag != TILEIR_PARTITION_VIEW)
-        return write_later(w, "views with steps or lists of indices", 133);
     if (!old)
         write_varint(w->out, t->padding != 0);
     write_list(w->out, t->dims.n, t->dims.at, 4);
@@ -178,13 +166,10 @@ static ts_status write_view(const writer *w, const tileir_type *t)
     return TS_OK;
 }
 
-static uint32_t write_since(uint32_t tag)
-{
-    return tag == 130 ? 134 : tag == 19 || tag == 22 ? 133 : tag == 18 ? 132 : 131;
-}
-
 static ts_status write_type(const writer *w, const tileir_type *t)
 {
+    if (ts__tileir_type_since(t->tag) > w->version)
+        return write_later(w, "a type", ts__tileir_type_since(t->tag));
     write_varint(w->out, t->tag);
     switch (t->tag) {
     case TILEIR_PTR:
@@ -209,7 +194,7 @@ static ts_status write_type(const writer *w, const tileir_type *t)
     case TILEIR_GATHER_SCATTER_VIEW:
         return write_view(w, t);
     default:
-        return write_since(t->tag) > w->version ? write_later(w, "numbers of this type", write_since(t->tag)) : TS_OK;
+        return TS_OK;
     }
 }
 
