@@ -242,36 +242,16 @@ ts_status fr_attribute(fr *f, uint32_t node, fr_value *out)
 
 /* ---- subscripts ---------------------------------------------------------------------- */
 
-static int64_t attr_clamp(int64_t at, int64_t n, int64_t low, int64_t high)
+static ts_status attr_slice_tuple(fr *f, const fr_value *tuple, const fr_value *slice, fr_value *out)
 {
-    at = at < 0 ? at + n : at;
-    return at < low ? low : at > high ? high : at;
-}
-
-static ts_status attr_slice_tuple(fr *f, const fr_value *tuple, const fr_value *slice,
-                                  fr_value *out)
-{
-    int64_t part[3] = {0, 0, 1}, n = tuple->n;
-    const fr_value *s = slice->as.items;
-    for (uint32_t i = 0; i < 3; i++)
-        if (s[i].kind != FR_NONE && !fr_is_int(&s[i], &part[i]))
-            return fr_error(f, 0, TS_TILETYPE,
-                            "slices of a tuple must be known at compile time, found %s",
-                            fr_say(f, &s[i]));
-    int64_t step = part[2];
-    if (step == 0)
-        return fr_error(f, 0, TS_TILEVALUE, "the step of a slice is zero");
-    int64_t low = step > 0 ? 0 : -1, high = step > 0 ? n : n - 1;
-    int64_t start =
-        s[0].kind == FR_NONE ? (step > 0 ? 0 : n - 1) : attr_clamp(part[0], n, low, high);
-    int64_t stop = s[1].kind == FR_NONE ? (step > 0 ? n : -1) : attr_clamp(part[1], n, low, high);
+    int64_t start, step, count;
+    TS_TRY(fr_slice_range(f, slice, tuple->n, &start, &step, &count));
     fr_value *items = TS_NEW_N(f->arena, fr_value, tuple->n + 1);
-    uint32_t count = 0;
     if (!items)
         return fr_oom(f);
-    for (int64_t i = start; (step > 0 ? i < stop : i > stop) && count < tuple->n; i += step)
-        items[count++] = tuple->as.items[i];
-    return fr_tuple(f, count, items, out);
+    for (int64_t i = 0; i < count; i++)
+        items[i] = tuple->as.items[start + i * step];
+    return fr_tuple(f, (uint32_t)count, items, out);
 }
 
 ts_status fr_index_tuple(fr *f, const fr_value *tuple, const fr_value *index, fr_value *out)
@@ -288,45 +268,6 @@ ts_status fr_index_tuple(fr *f, const fr_value *tuple, const fr_value *index, fr
                         (long long)i, tuple->n);
     *out = tuple->as.items[i < 0 ? i + tuple->n : i];
     return TS_OK;
-}
-
-/* t[None, :, ...]: only new axes. */
-static ts_status attr_index_tile(fr *f, const fr_value *tile, const fr_value *index, fr_value *out)
-{
-    const fr_value *items = index->kind == FR_TUPLE ? index->as.items : index;
-    uint32_t n = index->kind == FR_TUPLE ? index->n : 1, axes = 0, dots = 0;
-    fr_shape shape = fr_shape_of(f, tile), made = {0};
-    if (index->kind == FR_SLICE || index->kind == FR_ELLIPSIS)
-        return fr_error(f, 0, TS_TILETYPE,
-                        "a tile indexed with %s alone is the tile itself\n  help: leave the index out; "
-                        "t[:, None] adds an axis, ct.extract takes a part", fr_say(f, index));
-    for (uint32_t i = 0; i < n; i++) {
-        bool full = items[i].kind == FR_SLICE && items[i].as.items[0].kind == FR_NONE &&
-                    items[i].as.items[1].kind == FR_NONE && items[i].as.items[2].kind == FR_NONE;
-        if (!full && items[i].kind != FR_NONE && items[i].kind != FR_ELLIPSIS)
-            return fr_error(f, 0, TS_TILETYPE,
-                            "tiles are indexed with None, : and ... only, found %s\n  help: "
-                            "ct.extract takes a part of a tile, "
-                            "ct.load and ct.gather read at an index",
-                            fr_say(f, &items[i]));
-        axes += full;
-        dots += items[i].kind == FR_ELLIPSIS;
-    }
-    if (axes > shape.rank || dots > 1 || n > 2 * TS_MAX_RANK)
-        return fr_error(f, 0, TS_TILETYPE, "%u axes are indexed in a tile of rank %u", axes,
-                        shape.rank);
-    for (uint32_t i = 0, at = 0; i < n + 1; i++) {
-        uint32_t take =
-            i < n ? (items[i].kind == FR_ELLIPSIS ? shape.rank - axes : items[i].kind == FR_SLICE)
-                  : shape.rank - at;
-        if (made.rank + take + 1 > TS_MAX_RANK)
-            return fr_error(f, 0, TS_TILETYPE, "a tile of more than %d dimensions", TS_MAX_RANK);
-        for (uint32_t k = 0; k < take; k++)
-            made.dims[made.rank++] = shape.dims[at++];
-        if (i < n && items[i].kind == FR_NONE)
-            made.dims[made.rank++] = 1;
-    }
-    return fr_reshape_to(f, tile, &made, out);
 }
 
 static ts_status attr_index_dict(fr *f, const fr_value *dict, const fr_value *key, fr_value *out)
@@ -348,6 +289,16 @@ static ts_status attr_index_record(fr *f, uint32_t node, const fr_value *v, cons
         return fr_error(f, node, TS_TILETYPE, "%s has no items\n  help: give its class a method __getitem__",
                         fr_say(f, v));
     return fr_call_value(f, &method, node, 1, index, out);
+}
+
+static ts_status attr_index_tile(fr *f, const fr_value *tile, const fr_value *index, fr_value *out)
+{
+    const fr_value *s = index->kind == FR_SLICE ? index->as.items : NULL;
+    if (index->kind == FR_ELLIPSIS || (s && s[0].kind == FR_NONE && s[1].kind == FR_NONE && s[2].kind == FR_NONE))
+        return fr_error(f, 0, TS_TILETYPE,
+                        "a tile indexed with %s alone is the tile itself\n  help: leave the index out; "
+                        "t[:, None] adds an axis, t[0:4] takes a part", fr_say(f, index));
+    return fr_index_tile(f, tile, index, out);
 }
 
 ts_status fr_subscript(fr *f, uint32_t node, fr_value *out)

@@ -382,6 +382,9 @@ ts_status fr_only_real(fr *f, uint32_t node, const char *name, uint32_t n, const
 ts_status fr_attribute(fr *f, uint32_t node, fr_value *out);
 ts_status fr_attribute_of(fr *f, uint32_t node, const fr_value *v, const char *name, fr_value *out);
 ts_status fr_subscript(fr *f, uint32_t node, fr_value *out);
+/* index.c: t[...] of a tile; where a slice of n items begins, its step, and how many items it has. */
+ts_status fr_index_tile(fr *f, const fr_value *tile, const fr_value *index, fr_value *out);
+ts_status fr_slice_range(fr *f, const fr_value *slice, int64_t n, int64_t *start, int64_t *step, int64_t *count);
 ts_status fr_index_tuple(fr *f, const fr_value *tuple, const fr_value *index, fr_value *out);
 
 /* context.c */

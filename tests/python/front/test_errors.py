@@ -275,10 +275,28 @@ def item_assignment(x, y):
     y[0] = 1.0  # here
 
 
-@wrong("TILETYPE", "tiles are indexed with None, : and ... only", "ct.extract")
+@wrong("TILEVALUE", "index -17 is out of range for axis 0 of extent 16")
 def tile_indexed(x, y):
     t = ct.load(x, 0, 16)
-    ct.store(y, 0, t[3])  # here
+    ct.store(y, 0, t[-17])  # here
+
+
+@wrong("TILETYPE", "a slice of 3 elements of an axis of 16 is not a power of two long")
+def tile_sliced(x, y):
+    t = ct.load(x, 0, 16)
+    ct.store(y, 0, t[2:5])  # here
+
+
+@wrong("TILETYPE", "tiles are indexed with integers, slices, None and ...", "ct.where")
+def tile_masked(x, y):
+    t = ct.load(x, 0, 16)
+    ct.store(y, 0, t[t > 0])  # here
+
+
+@wrong("TILETYPE", "slices must be known at compile time")
+def tile_sliced_at_run_time(x, y):
+    t = ct.load(x, 0, 16)
+    ct.store(y, 0, t[ct.bid(0) : 8])  # here
 
 
 @wrong("TILETYPE", "cannot combine float32 tile", "'&'")
