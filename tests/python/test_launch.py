@@ -375,3 +375,15 @@ def test_a_kernel_of_any_number_of_arguments_is_refused():
 def test_a_misspelt_operation_on_the_host_gets_a_suggestion():
     with pytest.raises(AttributeError, match="'laod'; did you mean 'load'"):
         ct.laod  # noqa: B018
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_kernel_indexed_by_a_grid_launches(named):
+    x, out = random(256), np.zeros(256, np.float32)
+    with tessera.Stream("cpu") as stream:
+        if named:
+            scale_kernel[(4,), stream](x, 2.0, out)
+            stream.synchronize()
+        else:
+            scale_kernel[4](x, 2.0, out)
+    np.testing.assert_array_equal(out, x * np.float32(2))

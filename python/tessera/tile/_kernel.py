@@ -203,6 +203,20 @@ class kernel(_core.Kernel):  # type: ignore[misc]
             f"kernel '{self.__name__}' cannot be called; run it with ct.launch(stream, grid, {self.__name__}, args)"
         )
 
+    def __getitem__(self, config: Any) -> Callable[..., None]:
+        """``k[grid](x, y)`` is ``ct.launch(None, grid, k, (x, y))``; ``k[grid, stream]`` names a stream, where the grid
+        is a tuple.
+
+        Examples
+        --------
+        >>> add[ct.cdiv(n, 1024)](x, y, out)    # doctest: +SKIP
+        >>> add[(8, 4), stream](x, y, out)    # doctest: +SKIP
+        """
+        grid, stream = config, None
+        if isinstance(config, tuple) and len(config) == 2 and isinstance(config[0], (tuple, list)):
+            grid, stream = config
+        return lambda *args: launch(stream, grid, self, args)
+
     async def async_call(self, *args: Any, grid: Any, stream: Any = None) -> None:
         """``await kernel.async_call(x, y, grid=(8,))``: launches, and waits in asyncio or trio.
 

@@ -64,7 +64,7 @@ def transpose(x: Any, /, axis0: int | None = None, axis1: int | None = None) -> 
 
 @op
 def cat(tiles: Any, /, axis: int) -> Any:
-    """Joins two tiles of equal dtype along ``axis``."""
+    """Joins two tiles of equal dtype along ``axis``; one tile alone is itself."""
 
 
 @op

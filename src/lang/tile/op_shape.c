@@ -302,9 +302,13 @@ ts_status fr_op_cat(fr *f, const fr_call *c, fr_value *out)
 {
     fr_value x, y;
     uint32_t axis;
-    if (c->arg[0].kind != FR_TUPLE || c->arg[0].n != 2)
-        return fr_arg_error(f, c, 0, "a tuple of two tiles");
+    if (c->arg[0].kind != FR_TUPLE || c->arg[0].n < 1 || c->arg[0].n > 2)
+        return fr_arg_error(f, c, 0, "a tuple of one or two tiles");
     TS_TRY(fr_as_tile(f, &c->arg[0].as.items[0], &x));
+    if (c->arg[0].n == 1) {
+        *out = x;
+        return fr_arg_axis(f, c, 1, fr_shape_of(f, &x).rank, &axis);
+    }
     TS_TRY(fr_as_tile(f, &c->arg[0].as.items[1], &y));
     fr_shape a = fr_shape_of(f, &x), b = fr_shape_of(f, &y);
     TS_TRY(fr_arg_axis(f, c, 1, a.rank, &axis));

@@ -114,3 +114,12 @@ def test_too_many_pieces_are_refused():
 
     with pytest.raises(LowerError, match="is made of 256 pieces; the most are 64"):
         run(kernel, np.zeros(512, np.float32), np.zeros(256, np.float32))
+
+
+def test_cat_of_one_tile_is_the_tile():
+    def kernel(x, y):
+        ct.store(y, (0,), ct.cat((ct.load(x, (0,), (4,)),), 0))
+
+    x, y = np.arange(4, dtype=np.int32), np.zeros(4, np.int32)
+    run(kernel, x, y)
+    assert y.tolist() == [0, 1, 2, 3]
