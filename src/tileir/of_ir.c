@@ -570,6 +570,22 @@ static ts_status back_text(back *b, tileir_region *region, ts_val v)
     return back_push(b, region, &op);
 }
 
+static ts_status back_alloca(back *b, tileir_region *region, ts_val v)
+{
+    const ts_inst *inst = ts_at(b->from, v);
+    const uint32_t *w = ts_pool(b->from, inst);
+    tileir_op op = back_op(b, TILEIR_alloca, 0, NULL);
+    uint32_t bits = ts_type_bits(b->from->module, ts_type_get(b->from->module, inst->type)->elem);
+    if (!op.attr)
+        return back_nomem(b);
+    op.attr[0] = back_number(TILEIR_KIND_int, ((uint64_t)w[0] * 8 + bits - 1) / bits);
+    op.attr[1] = back_number(TILEIR_KIND_int, w[1]);
+    if (w[2])
+        back_flag(&op, "global");
+    back_result(b, &op, v);
+    return back_push(b, region, &op);
+}
+
 /* ---- regions ---------------------------------------------------------------------------------------------------- */
 
 static ts_status back_ops(back *b, tileir_region *region, ts_val first, ts_val end);
@@ -677,7 +693,7 @@ static ts_status back_one(back *b, tileir_region *region, ts_val v)
     case TS_OP_get_global:
         return back_text(b, region, v);
     case TS_OP_alloca:
-        return back_unsupported(b, v, "alloca");
+        return back_alloca(b, region, v);
     default:
         return back_plain(b, region, v);
     }

@@ -84,6 +84,42 @@ def test_a_kernel_written_and_read_computes_the_same(version):
     assert wanted[4].any() and np.isfinite(wanted[3]).all()
 
 
+ALLOCA = """entry @room(%1: ptr<f32>) {
+  %2 = alloca bytes=64 align=16 : ptr<f32>
+  %3 = load_ptr_tko %1 : f32
+  %4 = store_ptr_tko %2, %3 : token
+  return
+}
+"""
+
+
+def test_memory_of_a_kernel_keeps_its_size():
+    text = tileir.read(_core.tileir_of_ir(ALLOCA, None, 133)).ir()
+    assert "alloca bytes=64 align=16 : ptr<f32>" in text
+    with pytest.raises(Exception, match="alloca, which needs 13.3"):
+        _core.tileir_of_ir(ALLOCA, None, 132)
+
+
+@ct.kernel
+def of_lists(arrays, flags, out):
+    total = ct.zeros((8,), ct.float32)
+    for i in range(len(arrays)):
+        total += ct.load(arrays[i], (0,), (8,))
+    ct.store(out, (0,), ct.where(ct.load(flags, (0,), (8,)), total, -1.0))
+
+
+def test_lists_and_bools_are_passed_to_a_kernel_of_bytecode():
+    rng = np.random.default_rng(1)
+    arrays = [rng.random(8, np.float32) for _ in range(3)]
+    flags, out = rng.random(8) < 0.5, np.zeros(8, np.float32)
+    ir = _core.lower_text(of_lists._prepare(), (arrays, flags, out))
+    kernel = tileir.read(_core.tileir_of_ir(ir, None, 134)).kernel()
+    ct.launch(None, (1,), kernel, (arrays, flags, out))
+    assert np.allclose(out, np.where(flags, sum(arrays), -1))
+    with pytest.raises(TypeError, match="parameter 2 is ptr<i8>|the table of a list|a pointer to"):
+        ct.launch(None, (1,), kernel, (flags, arrays, out))
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_writing_what_was_read_changes_nothing(version):
     data = tileir_maker.scale(version)
