@@ -7,6 +7,7 @@
  *     tma_map.c        tensor maps
  *     schedule/producer.c   rings of stages, barriers, the producer warp, the carried step counters
  *     schedule/clip.c       tiles with more rows than their array
+ *     depth.c          loops over k in steps too long for a ring
  *     walk.c           which tile blocks a thread block takes; resident.c: thread blocks of a multiprocessor
  *     rotate_plan.c    loops of two chained products whose steps overlap; rotate.c lowers them
  *     pingpong.c          persistent loops whose tiles two consumer warpgroups take in turn

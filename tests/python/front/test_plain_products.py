@@ -85,7 +85,9 @@ def test_attention_is_right_as_threads(causal, tile, keys):
         np.testing.assert_allclose(out, wanted(q, k, v, causal), atol=3e-3)
 
 
-@pytest.mark.parametrize("tile", [(64, 64, 32), (128, 128, 64), (128, 256, 128)], ids=str)
+@pytest.mark.parametrize(
+    "tile", [(64, 64, 32), (128, 128, 64), (128, 256, 128), (128, 128, 256)], ids=str
+)
 @pytest.mark.parametrize("shape", [(3, 256, 256, 192), (2, 200, 264, 72)], ids=str)
 def test_batched_products_are_right_as_threads(shape, tile):
     n, rows, cols, depth = shape
@@ -123,3 +125,13 @@ def test_a_number_of_blocks_that_does_not_fit_is_told():
     missed = report_of((128, 128), True, occupancy=2).notes("missed", "occupancy")
     assert len(missed) == 1 and "1 thread blocks of a multiprocessor, not 2" in missed[0]["text"]
     assert not report_of((64, 64), True, 64, occupancy=2).notes("missed", "occupancy")
+
+
+@pytest.mark.parametrize("depth", [64, 128])
+def test_long_steps_of_k_become_stages(depth):
+    arrays = [np.empty((16, 1024, 1024), np.float16) for _ in range(3)]
+    kernel, args = ct.kernel(batched), (*arrays, 128, 256, depth)
+    report = kernel.report(*args, grid=(16, 8, 4), target="sm_90")
+    assert report.notes("pipeline")[0]["text"].startswith("4 stages of 49152 bytes")
+    two = kernel.replace_hints(num_stages=2).report(*args, grid=(16, 8, 4), target="sm_90")
+    assert two.notes("pipeline")[0]["text"].startswith(f"2 stages of {768 * depth} bytes")
