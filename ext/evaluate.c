@@ -365,6 +365,11 @@ static PyType_Spec evaluate_spec = {"tessera._core.Evaluation", sizeof(evaluate_
 
 /* ---- the host -------------------------------------------------------------------------------------------- */
 
+static bool evaluate_is_of_kernels(const PyTypeObject *type)
+{
+    return strncmp(type->tp_name, "Tile", 4) == 0 || strcmp(type->tp_name, "StaticException") == 0;
+}
+
 /* The status of the exception that is set, with its text; what is not an Exception (Ctrl-C) stays set for the launch
  * to raise. */
 static ts_status evaluate_failed(core_state *state, ts_error *err)
@@ -378,7 +383,7 @@ static ts_status evaluate_failed(core_state *state, ts_error *err)
     const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
     int status = TS_STATICEVAL;
     for (int i = 1; i < 32; i++)
-        if (state->errors[i] && state->errors[i] == type && strncmp(((PyTypeObject *)type)->tp_name, "Tile", 4) == 0)
+        if (state->errors[i] && state->errors[i] == type && evaluate_is_of_kernels((PyTypeObject *)type))
             status = -i;
     ts_fail(err, (ts_status)status, "%s", utf8 ? utf8 : "an exception without a text");
     PyErr_Clear();

@@ -84,7 +84,8 @@ extern "C" {
     X(BUFFER, -22, "BufferError", "a buffer cannot be used this way")                              \
     X(INTERRUPTED, -23, "KeyboardInterrupt", "interrupted")                                        \
     X(RUNTIME, -24, "RuntimeError", "the operation is not possible in this state")                 \
-    X(TIMEOUT, -25, "tessera.TileCompilerTimeoutError", "compiling took longer than it may")
+    X(TIMEOUT, -25, "tessera.TileCompilerTimeoutError", "compiling took longer than it may")         \
+    X(STATICEXCEPTION, -26, "tessera.StaticException", "a kernel raised while it was compiled")
 
 /* TS_OK, TS_NOMEM, ...: one for each row. Compare with TS_OK; test for others only to handle them in another way. */
 typedef enum ts_status {

@@ -9,6 +9,7 @@ __all__ = [
     "DeviceError",
     "DeviceNotFoundError",
     "KernelError",
+    "StaticException",
     "TileCompilerExecutionError",
     "TileCompilerTimeoutError",
     "TileError",
@@ -54,6 +55,10 @@ class TileRecursionError(TileError):
 
 class TileStaticEvalError(TileError):
     """``static_eval`` failed."""
+
+
+class StaticException(TileStaticEvalError):
+    """``raise ct.static_exception(...)`` was met while a kernel was compiled."""
 
 
 class TileStaticAssertionError(TileError):

@@ -292,9 +292,25 @@ class Host:
 
     # -- by kind of expression
 
+    def throw(self, value: Any) -> None:
+        """What ``raise ct.static_exception(value)`` does."""
+        from ._errors import StaticException, TileTypeError
+
+        if isinstance(value, type) and issubclass(value, BaseException):
+            value = value()
+        if not isinstance(value, BaseException):
+            raise TileTypeError(
+                f"static_exception() takes an exception, found a {type(value).__name__}\n"
+                '  help: for example `raise ct.static_exception(ValueError("..."))`'
+            )
+        text = f": {value}" if str(value) else ""
+        raise StaticException(f"exception was raised at compile time ({type(value).__name__}{text})") from value
+
     def answer(self, compilation: Any, site: Site, value: Any) -> Any:
         if site.kind.startswith("static_iter"):
             return self.items(compilation, value)
+        if site.kind.startswith("static_exception"):
+            self.throw(value)
         if site.kind.endswith("message"):
             return "" if value is None else str(value)
         return value

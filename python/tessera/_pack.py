@@ -391,6 +391,8 @@ class _Walker:
     def node(self, node: Any) -> int:
         kind = type(node)
         plan = _plans.get(kind)
+        if kind is _ast.Raise and isinstance(node.exc, _ast.Call) and self.static_call(node.exc) == "static_exception":
+            return self.emit(_plans[_ast.Expr][0], node, [self.static(node.exc, _plans[_ast.Call], "static_exception")])
         if plan is None:
             what = _STATEMENTS.get(kind.__name__, kind.__name__)
             return self.emit(tables.NODES["Unsupported"][0], node, [self.packer.text(what)])
@@ -409,6 +411,9 @@ class _Walker:
         ):
             if isinstance(node.args[1], _ast.Constant) and isinstance(node.args[1].value, str):
                 self.resolve_attribute(node.args[0], node.args[1].value)
+        elif kind is _ast.Call and self.static_call(node) == "static_exception":
+            what = "static_exception() outside of raise"
+            return self.emit(tables.NODES["Unsupported"][0], node, [self.packer.text(what)])
         elif kind is _ast.Call and self.static_call(node):
             return self.static(node, plan, self.static_call(node))
         elif kind is _ast.Dict and None in node.keys:
@@ -508,7 +513,8 @@ class _Walker:
             "static_assert": ("static_assert()", "static_assert() message"),
         }.get(op, (op + "()",))
         func = self.node(node.func)
-        args = [self.expression(arg, of[min(i, len(of) - 1)]) for i, arg in enumerate(node.args)]
+        pack = self.site if op == "static_exception" else self.expression
+        args = [pack(arg, of[min(i, len(of) - 1)]) for i, arg in enumerate(node.args)]
         return self.emit(plan[0], node, [func, self.packer.list(args), self.field("l", node.keywords)])
 
     def expression(self, node: Any, kind: str) -> int:

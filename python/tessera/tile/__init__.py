@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .._errors import (
+    StaticException,
     TileCompilerExecutionError,
     TileCompilerTimeoutError,
     TileError,
@@ -191,6 +192,7 @@ from ._ops_shape import (
     reshape,
     static_assert,
     static_eval,
+    static_exception,
     static_iter,
     sub,
     transpose,
@@ -234,6 +236,7 @@ __all__ = [  # noqa: RUF022
     "ScalarFloat64",
     "ScalarInt64",
     "Slice",
+    "StaticException",
     "Tile",
     "TileCompilerExecutionError",
     "TileCompilerTimeoutError",
@@ -389,6 +392,7 @@ __all__ = [  # noqa: RUF022
     "sqrt",
     "static_assert",
     "static_eval",
+    "static_exception",
     "static_iter",
     "store",
     "store_advanced_indexing",

@@ -109,6 +109,22 @@ def unpack_from_bytes(x: Any, /, dtype: Any) -> Any:
 
 
 @op
+def static_exception(exc: Any, /) -> Any:
+    """``raise ct.static_exception(ValueError("..."))`` ends compiling with a ``StaticException``.
+
+    Parameters
+    ----------
+    exc
+        An expression that Python evaluates, as that of ``static_eval``; it gives an exception.
+
+    Notes
+    -----
+    It ends compiling wherever the compiler comes by: in a branch that a constant rules out it does not, in one that
+    is chosen at run time it does.
+    """
+
+
+@op
 def static_eval(expr: Any, /) -> Any:
     """The value of an expression that Python evaluates while the kernel is compiled.
 
