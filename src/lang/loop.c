@@ -416,6 +416,7 @@ typedef struct loop_kind {
     bool leaves_early; /* contains break or return */
     ts_dtype dtype;    /* of the counter */
     ts_val start, stop, step;
+    ts_val origin, stride; /* 0, or the counter counts turns and the target is origin + counter * stride */
 } loop_kind;
 
 /* if go {} else { break } */
@@ -429,6 +430,12 @@ static ts_status loop_guard(fr *f, fr_carry *c, ts_val go)
     return TS_OK;
 }
 
+static ts_val loop_target(fr *f, const loop_kind *k, ts_val counter)
+{
+    return k->stride ? ts_op2(&f->b, TS_OP_addi, k->origin, ts_op2(&f->b, TS_OP_muli, counter, k->stride, 0), 0)
+                     : counter;
+}
+
 static ts_status loop_head(fr *f, const loop_kind *k, fr_carry *c, bool *never)
 {
     bool known, truth;
@@ -436,10 +443,10 @@ static ts_status loop_head(fr *f, const loop_kind *k, fr_carry *c, bool *never)
     fr_value v;
     *never = false;
     if (!k->test) {
-        v = fr_tile(k->dtype, c->counter);
+        v = fr_tile(k->dtype, loop_target(f, k, c->counter));
         if (c->counts) {
             cond = ts_cmp(&f->b, TS_OP_cmpi, TS_LT, c->counter, k->stop,
-                          fr_dtype_is_signed(k->dtype) ? 0 : TS_A_UNSIGNED);
+                          fr_dtype_is_signed(k->dtype) && !k->stride ? 0 : TS_A_UNSIGNED);
             TS_TRY(loop_guard(f, c, cond));
         }
         return fr_assign(f, k->target, &v);
@@ -476,7 +483,7 @@ static ts_status loop_attempt(fr *f, const loop_kind *k, fr_carry *c)
     c->step = k->step;
     fr_at(f, k->node);
     TS_TRY(loop_inits(f, c, &inits));
-    uint32_t attr = !k->test && !fr_dtype_is_signed(k->dtype) ? TS_A_UNSIGNED : 0;
+    uint32_t attr = !k->test && (!fr_dtype_is_signed(k->dtype) || k->stride) ? TS_A_UNSIGNED : 0;
     if (counted)
         c->opener = ts_for_begin(&f->b, k->start, k->stop, k->step, c->n_leaves, inits, attr);
     else
@@ -568,15 +575,44 @@ static ts_status loop_static(fr *f, const loop_kind *k, const fr_value *items)
     return status;
 }
 
-/* Checked mode reports a step of run time that does not count up. */
+/* Checked mode reports a step of run time that is zero. */
 static void loop_check_step(fr *f, const loop_kind *k)
 {
-    static const char text[] = "the step of range is not positive";
+    static const char text[] = "the step of range is zero";
     if (!f->b.fn->checked)
         return;
     ts_val zero = ts_int(&f->b, ts_type_of(f->b.fn, k->step), 0);
-    ts_val up = ts_cmp(&f->b, TS_OP_cmpi, TS_GT, k->step, zero, fr_dtype_is_signed(k->dtype) ? 0 : TS_A_UNSIGNED);
-    ts_emit(&f->b, TS_OP_assert, TS_T_none, 1, &up, ts_intern(f->module, text, sizeof text - 1), 0);
+    ts_val moves = ts_cmp(&f->b, TS_OP_cmpi, TS_NE, k->step, zero, 0);
+    ts_emit(&f->b, TS_OP_assert, TS_T_none, 1, &moves, ts_intern(f->module, text, sizeof text - 1), 0);
+}
+
+/* Whether a step of run time is seen not to be negative: most are the number of blocks. */
+static bool loop_counts_up(const fr *f, const loop_kind *k)
+{
+    const ts_inst *inst = ts_at(f->b.fn, k->step);
+    while (inst->op == TS_OP_exti || (inst->op == TS_OP_assume && f->b.fn->pool.at[inst->aux] != TS_ASSUME_BOUNDED))
+        inst = ts_at(f->b.fn, inst->opnd[0]);
+    return !fr_dtype_is_signed(k->dtype) || inst->op == TS_OP_get_num_tile_blocks || inst->op == TS_OP_assume;
+}
+
+/* With a step whose sign is known only at run time the counter counts turns, from 0 to their number: of a difference
+ * d > 0 towards the stop there are (d - 1) / |step| + 1, computed without a sign, where no difference overflows. */
+static void loop_count_turns(fr *f, loop_kind *k)
+{
+    ts_builder *b = &f->b;
+    ts_type type = ts_type_of(b->fn, k->step);
+    ts_val zero = ts_int(b, type, 0), one = ts_int(b, type, 1);
+    ts_val up = ts_cmp(b, TS_OP_cmpi, TS_GT, k->step, zero, 0), down = ts_cmp(b, TS_OP_cmpi, TS_LT, k->step, zero, 0);
+    ts_val low = ts_select(b, up, k->start, k->stop), high = ts_select(b, up, k->stop, k->start);
+    ts_val stride = ts_select(b, up, k->step, ts_op2(b, TS_OP_subi, zero, k->step, 0));
+    ts_val moves = ts_op2(b, TS_OP_ori, up, down, 0), runs = ts_cmp(b, TS_OP_cmpi, TS_LT, low, high, 0);
+    ts_val most = ts_op2(b, TS_OP_subi, ts_op2(b, TS_OP_subi, high, low, 0), one, 0);
+    ts_val turns = fr_int_div(f, TS_OP_divi, most, ts_select(b, moves, stride, one), TS_A_UNSIGNED | TS_RZ);
+    k->origin = k->start;
+    k->stride = k->step;
+    k->start = zero;
+    k->step = one;
+    k->stop = ts_select(b, ts_op2(b, TS_OP_andi, runs, moves, 0), ts_op2(b, TS_OP_addi, turns, one, 0), zero);
 }
 
 /* Bounds and step as scalars of one dtype. */
@@ -606,8 +642,11 @@ static ts_status loop_range(fr *f, loop_kind *k, const fr_value *range, uint32_t
         TS_TRY(fr_to_tile(f, &range->as.items[i], k->dtype, &v));
         *out[i] = v.as.v;
     }
-    if (!known)
-        loop_check_step(f, k);
+    if (known)
+        return TS_OK;
+    loop_check_step(f, k);
+    if (!loop_counts_up(f, k))
+        loop_count_turns(f, k);
     return TS_OK;
 }
 

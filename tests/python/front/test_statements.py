@@ -426,3 +426,39 @@ def test_constants_that_all_paths_agree_on_stay_constants(n):
     out = np.zeros(ROOM, np.int32)
     run(kernel, out, n)
     assert out[:3].tolist() == [2, 2, n + (n > 0)]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "int8"])
+def test_ranges_with_steps_of_run_time_run_as_in_python(dtype):
+    low, high = (-128, 127) if dtype == "int8" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+    cases = [(a, b, s) for a in (-3, 0, 5) for b in (-4, 0, 6) for s in (-7, -2, -1, 1, 3)]
+    cases += [(low, high, high), (high, low, low), (high, low, -high), (low, low + 3, 1), (high, high - 3, -2)]
+
+    def kernel(out, a, b, s, n):
+        found = ct.int64(0)
+        turns = 0
+        for i in range(a, b, s):
+            found = found * 31 + i
+            turns = turns + 1
+            if turns == n:
+                break
+        ct.scatter(out, 0, found)
+        for i in range(a, b, s):
+            ct.scatter(out, 1, ct.gather(out, 1) * 31 + i)
+
+    for case in cases:
+        out, wanted = np.zeros(2, np.int64), [0, 0]
+        run(kernel, out, *(np.array(v, dtype)[()] for v in case), 2)
+        for k, value in enumerate(range(*case)):
+            wanted = [wanted[0] * 31 + value if k < 2 else wanted[0], wanted[1] * 31 + value]
+        assert out.tolist() == [(w + 2**63) % 2**64 - 2**63 for w in wanted], case
+
+
+def test_a_step_of_zero_runs_nothing():
+    def kernel(out, s):
+        for i in range(0, 5, s):
+            note(out, i)
+
+    out = np.zeros(ROOM, np.int32)
+    run(kernel, out, 0)
+    assert out[0] == 0
