@@ -199,7 +199,7 @@ def _matrix_vector(size: Sizes) -> Iterator[Question]:
     peers = [
         _fills(
             "tessera",
-            lambda: own.run(own.matrix_vector, ct.cdiv(a.shape[0], 16), a, x, mine, 16, 256),
+            lambda: own.run(own.matrix_vector, ct.cdiv(a.shape[0], 4), a, x, mine, 4, 4096),
             mine,
         ),
         _fills("tessera.lib", lambda: gemm.gemm(a, x[:, None], out[:, None]), out),

@@ -32,12 +32,12 @@ def small_products(a, b, c, EACH: ConstInt):
 @ct.kernel
 def matrix_vector(a, x, out, ROWS: ConstInt, COLS: ConstInt):
     """ROWS elements of a @ x."""
-    acc = ct.zeros((ROWS, COLS), dtype=ct.float32)
+    acc = ct.zeros((ROWS,), dtype=ct.float32)
     for k in range(ct.cdiv(a.shape[1], COLS)):
         m = ct.load(a, index=(ct.bid(0), k), shape=(ROWS, COLS), padding_mode=ct.PaddingMode.ZERO)
         v = ct.load(x, index=(k,), shape=(COLS,), padding_mode=ct.PaddingMode.ZERO)
-        acc = acc + m * ct.expand_dims(v, 0)
-    ct.store(out, index=(ct.bid(0),), tile=ct.sum(acc, axis=1))
+        acc = acc + ct.sum(m * ct.expand_dims(v, 0), axis=1)
+    ct.store(out, index=(ct.bid(0),), tile=acc)
 
 
 @ct.kernel
