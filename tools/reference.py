@@ -147,6 +147,7 @@ PAGES = {
     "tune": lambda: module_page("tune"),
     "tile.compilation": lambda: module_page("tile.compilation"),
     "tileir": lambda: module_page("tileir"),
+    "tiles": lambda: module_page("tiles"),
 }
 
 

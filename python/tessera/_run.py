@@ -24,6 +24,7 @@ __all__ = ["install", "main"]
 
 ALIASES = {
     "cuda.tile": "tessera.tile",
+    "cuda.tiles": "tessera.tiles",
     "cuda.bindings": "tessera.bindings",
     "cuda.core": "tessera.core",
     "cuda.pathfinder": "tessera.pathfinder",
@@ -33,7 +34,7 @@ ALIASES = {
 VARIABLE = "TESSERA_ALIASES"
 USAGE = """usage: python -m tessera run [--strict] (SCRIPT | -m MODULE) [ARGS...]
 
-The script's `cuda.tile`, `cuda.bindings`, `cuda.core`, `cuda.pathfinder` and `pycuda` are Tessera's,
+The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.core`, `cuda.pathfinder` and `pycuda` are Tessera's,
 in child processes too. Other parts of an installed `cuda` package stay importable, unless --strict."""
 # Modules of cuda-python 11, and where their names are since.
 RETIRED = {
