@@ -14,7 +14,7 @@ void core_frame_init(core_frame *frame)
 {
     frame->n = 0;
     frame->n_dims = frame->n_views = frame->n_objects = 0;
-    frame->has_host_views = false;
+    frame->has_host_views = frame->has_constants = false;
 }
 
 void core_frame_deinit(core_frame *frame)
@@ -558,12 +558,13 @@ static int args_take_instance(core_state *state, core_frame *frame, PyObject *ob
         return args_take_cuda(state, frame, object, NULL);
     if (PyObject_HasAttr(object, state->name_dlpack))
         return args_take_dlpack(state, frame, object, NULL);
-    PyErr_Format(PyExc_TypeError,
-                 "is a %.200s; a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with __dlpack__, "
-                 "__cuda_array_interface__ or a buffer of numbers, such as ctypes arrays), numbers, tuples and lists "
-                 "of arrays",
-                 Py_TYPE(object)->tp_name);
-    return -1;
+    ts_arg *arg = core_frame_next(frame); /* a constant, if the kernel has one there */
+    if (!arg)
+        return -1;
+    arg->kind = TS_SPEC_OBJECT;
+    arg->value.data = object;
+    frame->has_constants = true;
+    return 0;
 }
 
 /* Looks at a type for the first time. */
@@ -653,11 +654,14 @@ static void args_blame(const ts_kernel *kernel, Py_ssize_t param)
 
 int core_take_vector(core_state *state, core_frame *frame, const ts_kernel *kernel, PyObject *const *args, Py_ssize_t n)
 {
-    for (Py_ssize_t i = 0; i < n; i++)
-        if (core_take_object(state, frame, args[i]) < 0) {
+    for (Py_ssize_t i = 0; i < n; i++) {
+        size_t from = frame->n;
+        if (core_take_object(state, frame, args[i]) < 0 ||
+            (frame->has_constants && core_take_constants(frame, from, kernel, (size_t)i) < 0)) {
             args_blame(kernel, i);
             return -1;
         }
+    }
     return 0;
 }
 

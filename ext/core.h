@@ -103,6 +103,7 @@ struct core_state {
 struct core_frame {
     size_t n;
     uint32_t n_dims, n_views, n_objects;
+    bool has_constants;  /* some argument is a TS_SPEC_OBJECT, borrowed in `data` until core_take_constants */
     bool has_host_views; /* some argument is host memory lent through the buffer protocol */
     ts_arg args[TS_LAUNCH_ARGS];
     int64_t dims[CORE_DIMS];
@@ -228,6 +229,9 @@ typedef struct core_evaluator {
     PyObject *host;
 } core_evaluator;
 ts_host core_host_of(core_evaluator *evaluator); /* borrows */
+/* Arguments from number `from` on, of one parameter, that are constants of Python get their numbers in the kernel's
+ * pack. 0, or -1 with exception. */
+int core_take_constants(core_frame *frame, size_t from, const ts_kernel *kernel, size_t param);
 int core_evaluate_init(PyObject *module, core_state *state);
 
 /* What _prepare() of a Python kernel gives, in C form; borrows from that tuple. Ended by PyBuffer_Release(&pack). */

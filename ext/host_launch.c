@@ -168,7 +168,7 @@ static int launch_bytes(host_frame *f, PyObject *arg)
 /* In place of a TypeError of the reader, whose words are for tile kernels. */
 static int launch_unsupported(host_frame *f, PyObject *arg)
 {
-    if (!PyErr_ExceptionMatches(PyExc_TypeError))
+    if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError))
         return -1;
     PyErr_Clear();
     return launch_fail(f, PyExc_TypeError, "unsupported type %.200s; a kernel takes buffers, numbers, NumPy and ctypes "
@@ -185,7 +185,7 @@ static int launch_array(host_frame *f, PyObject *arg)
         return -1;
     }
     core_frame_init(frame);
-    if (core_take_object(f->state, frame, arg) < 0)
+    if (core_take_object(f->state, frame, arg) < 0 || frame->has_constants)
         got = launch_unsupported(f, arg);
     else if (frame->n != 1 || frame->args[0].kind != TS_SPEC_ARRAY)
         got = launch_fail(f, PyExc_TypeError, "a %.100s is not one value", Py_TYPE(arg)->tp_name);

@@ -16,6 +16,7 @@ typedef struct kernel_object {
     core_state *state;
     ts_kernel *kernel;
     core_evaluator evaluator; /* filled before `kernel` is, by the thread that makes it */
+    Py_ssize_t n_params;      /* the same */
 } kernel_object;
 
 static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -189,6 +190,7 @@ static int kernel_create(kernel_object *self, PyObject *tuple)
         return -1;
     ts_kernel *made, *none = NULL;
     kernel_set_host(self, &prepared);
+    self->n_params = (Py_ssize_t)prepared.desc.n_params;
     ts_status status = ts_kernel_create(&prepared.desc, &made, &err);
     PyBuffer_Release(&prepared.pack);
     if (status == TS_OK &&
@@ -325,6 +327,14 @@ PyObject *core_launch_tile(core_state *state, PyObject *order, const int64_t gri
     return result;
 }
 
+/* The arguments with the defaults of missing parameters; a new reference, or NULL with exception. */
+static PyObject *kernel_complete(kernel_object *self, PyObject *args)
+{
+    if (!PyTuple_Check(args) || PyTuple_GET_SIZE(args) >= self->n_params)
+        return Py_NewRef(args);
+    return PyObject_CallMethod((PyObject *)self, "_complete", "(O)", args);
+}
+
 /* The stream is read last, here and below: arguments run Python, which may close it. */
 static PyObject *kernel_launch_args(core_state *state, PyObject *const *args, uint32_t flags)
 {
@@ -336,14 +346,16 @@ static PyObject *kernel_launch_args(core_state *state, PyObject *const *args, ui
     if (!kernel || core_grid_of(kernel, args[1], grid) < 0)
         return NULL;
     core_frame_init(&frame);
-    PyObject *result = NULL;
-    if (core_take_args(state, &frame, kernel, args[3]) == 0 && core_stream_of(state, args[0], &room, &stream) == 0) {
+    PyObject *result = NULL, *given = kernel_complete((kernel_object *)args[2], args[3]);
+    if (given && core_take_args(state, &frame, kernel, given) == 0 &&
+        core_stream_of(state, args[0], &room, &stream) == 0) {
         uintptr_t native = stream ? stream->native : 0;
         result = kernel_launch_frame(state, stream, grid, kernel, &frame, flags);
-        if (result && core_note_uses(state, native, args + 2, 2) < 0)
+        if (result && core_note_uses(state, native, (PyObject *const[]){args[2], given}, 2) < 0)
             Py_CLEAR(result);
     }
     core_frame_deinit(&frame);
+    Py_XDECREF(given);
     return result;
 }
 

@@ -61,7 +61,7 @@ static PyObject *lib_gemm_plan(PyObject *module, PyObject *args)
     bool good = true;
     for (int i = 0; i < 3 && good; i++)
         good = core_take_object(state, &frame, arrays[i]) == 0;
-    if (good && frame.n != 3) {
+    if (good && (frame.n != 3 || frame.has_constants)) {
         PyErr_SetString(PyExc_TypeError, "gemm_plan: a, b and c must be arrays");
         good = false;
     }

@@ -73,7 +73,7 @@ def packed(name: str, module: str, arrays: str) -> Iterator[str]:
     """The lines of one kernel."""
     kernel = getattr(importlib.import_module(f"tessera.lib.{module}"), f"{name}_kernel")
     _, _, _, params, hints, host = kernel._prepare()
-    if host is not None:
+    if host.asks:
         raise SystemExit(f"{name}_kernel has expressions that Python evaluates, which clients in C cannot")
     if hints != ((0, tuple(_DEFAULTS.get(hint, 0) for hint in _core.HINTS)),):
         raise SystemExit(

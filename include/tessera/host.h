@@ -77,10 +77,15 @@ typedef struct ts_host_call ts_host_call;
 typedef ts_status ts_host_fn(void *user, ts_host_call *call, uint32_t site, size_t n, const ts_host_value *values,
                              ts_host_value *out, ts_error *err);
 
+/* Goes on with the pack as it is now, by ts_host_grow: an argument is an object that the compilation does not know. */
+typedef ts_status ts_host_later_fn(void *user, ts_host_call *call, ts_error *err);
+
 /* Who evaluates; all zero: nobody. `user` lives as long as what it is given to. */
 typedef struct ts_host {
     ts_host_fn *evaluate;
+    ts_host_later_fn *later; /* NULL: no argument is an object */
     void *user;
+    uint8_t asks;            /* 1: the pack has expressions of the host, so it is lowered before the cache is asked */
 } ts_host;
 
 /* Memory for what the host gives back; it ends with the compilation. NULL: there is none left. */

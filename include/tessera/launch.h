@@ -148,6 +148,10 @@ TS_API void ts_kernel_release(ts_kernel *kernel);
 /* For messages; borrowed. The name of a top-level parameter is NULL where none was given. */
 TS_API const char *ts_kernel_name(const ts_kernel *kernel);
 TS_API const char *ts_kernel_param_name(const ts_kernel *kernel, size_t param);
+/* Whether a top-level parameter, or an item of it, may be a constant of the host. */
+TS_API bool ts_kernel_takes_constant(const ts_kernel *kernel, size_t param);
+/* The host of its source, borrowed. */
+TS_API const ts_host *ts_kernel_host(const ts_kernel *kernel);
 
 /* Runs a kernel of tiles over `grid` blocks; arguments are borrowed and may be freed or changed when their
  * stream order allows. Nothing is enqueued unless everything is right.

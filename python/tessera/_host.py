@@ -178,6 +178,31 @@ class Evaluation:
         return self.compilation.apply(name, (*args, *kwargs.values()), tuple(kwargs))
 
 
+def _key(value: Any) -> Any:
+    """Equal for constants that make the same kernel: records by their fields, numbers by their types too."""
+    cls = type(value)
+    if cls in (int, float, bool, complex, str):
+        return cls, repr(value)
+    if records.is_record(cls):
+        return cls, *(_key(getattr(value, name, None)) for name, *_ in records.record_of(cls).fields)
+    if isinstance(value, tuple):
+        return cls, *map(_key, value)
+    return _Same(value)
+
+
+class _Same:
+    """A key of an object itself, which it keeps alive."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
 def _where(error: BaseException, own: Any) -> str:
     """Where below the expression an exception came from."""
     trace, place = error.__traceback__, ""
@@ -200,7 +225,9 @@ class Host:
 
     def __init__(self, packer: _Packer) -> None:
         self.packer = packer
+        self.asks = bool(packer.sites)  # read by ext/evaluate.c
         self.lock = _thread.allocate_lock()
+        self.constants: dict[Any, int] = {}
 
     # -- called by ext/evaluate.c
 
@@ -277,6 +304,22 @@ class Host:
         if kind == tables.OPAQUE or is_many:
             help = "tuple(...)" if is_many else "a number, text, tuple, dtype or function"
             raise TileTypeError(f"Python gave a {type(value).__name__}, which kernels cannot hold\n  help: give {help}")
+        return number
+
+    def constant(self, value: Any) -> int:
+        """The number of an argument that is compiled in. What is equal has one number: a version of the kernel."""
+        key = _key(value)
+        number = self.constants.get(key)
+        if number is None:
+            number = self.known(value)
+            if self.packer.objects[number][0] == tables.OPAQUE:
+                raise TypeError(
+                    f"is a {type(value).__name__}; a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with "
+                    "__dlpack__, __cuda_array_interface__ or a buffer of numbers, such as ctypes arrays), numbers, "
+                    "tuples and lists of arrays, and as ct.Constant texts, dtypes, enum members, functions and frozen "
+                    "dataclasses of such"
+                )
+            self.constants[key] = number
         return number
 
     def known(self, value: Any) -> int:

@@ -674,7 +674,7 @@ def pack_function(fn: FunctionType, snapshot: Snapshot | None = None) -> bytes:
     return pack_kernel(fn, snapshot)[0]
 
 
-def pack_kernel(fn: FunctionType, snapshot: Snapshot | None = None) -> tuple[bytes, Host | None]:
+def pack_kernel(fn: FunctionType, snapshot: Snapshot | None = None) -> tuple[bytes, Host]:
     """The pack of ``fn``, and who evaluates the expressions that it leaves to Python, if there are any.
 
     Parameters
@@ -706,4 +706,4 @@ def pack_kernel(fn: FunctionType, snapshot: Snapshot | None = None) -> tuple[byt
         from ._errors import TileSyntaxError
 
         raise TileSyntaxError(list(packer.strings)[text])
-    return packer.bytes(), Host(packer) if packer.sites else None
+    return packer.bytes(), Host(packer)

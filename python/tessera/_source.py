@@ -27,9 +27,14 @@ Snapshot = tuple[str, bytes]  # path, contents
 _latest: dict[str, tuple[tuple[int, int, int], Snapshot]] = {}
 
 
-def snapshot_of(fn: FunctionType) -> Snapshot | None:
-    """The file of ``fn`` as it is now; None where it is no file. Kernels of one file share one."""
+def snapshot_of(fn: FunctionType, source: str | None = None) -> Snapshot | None:
+    """The file of ``fn`` as it is now, or ``source`` where it is given; None where it is not a file. Kernels of one
+    file share one."""
     path = fn.__code__.co_filename
+    if source is None and path == "<string>" and fn.__module__ == "__main__":
+        source = _command()
+    if source is not None:
+        return path, source.encode("utf-8", "surrogateescape")
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
@@ -40,6 +45,13 @@ def snapshot_of(fn: FunctionType) -> Snapshot | None:
             return known[1]
     except OSError:
         return None
+
+
+def _command() -> str | None:
+    """The program of ``python -c``."""
+    given = sys.orig_argv
+    at = given.index("-c") if "-c" in given else len(given)
+    return given[at + 1] if at + 1 < len(given) else None
 
 
 # ---- text ------------------------------------------------------------------------------------------------
@@ -71,6 +83,8 @@ def _lines_of(fn: FunctionType, snapshot: Snapshot | None) -> list[str] | None:
         except OSError:
             import linecache as cache
     lines: list[str] = cache.getlines(path, fn.__globals__)
+    if not lines and hasattr(cache, "_getlines_from_code"):  # 3.13: of prompts, by the code
+        lines = cache._getlines_from_code(fn.__code__)
     return lines or None
 
 
@@ -108,7 +122,8 @@ def _parse_block(lines: list[str], first: int, last: int) -> tuple[Any, int]:
 
 
 _NO_SOURCE = (
-    "put the function in a file (code given by python -c, exec or a plain prompt has no source)"
+    "put the function in a file, or give the text that it was made of: @ct.kernel(source=text); Python does not keep "
+    "that of exec, of a script read from stdin, nor before 3.13 of a plain prompt"
 )
 _CHANGED = (
     "restart the program or reload the module, or undo the change: a function's text is compiled, and it must "
@@ -152,7 +167,8 @@ def source_of(fn: FunctionType, snapshot: Snapshot | None = None) -> tuple[Any, 
             fn,
             f"'{code.co_filename}' changed since it was imported: line {code.co_firstlineno} holds something else now",
         )
-    if _is_rebuilt(fn) and not _is_code_of(node, fn) and not _is_in_file(lines, code):
+    is_text = snapshot is not None and snapshot[0] == code.co_filename and not os.path.isfile(code.co_filename)
+    if (is_text or _is_rebuilt(fn)) and not _is_code_of(node, fn) and not _is_in_file(lines, code):
         raise _not_available(
             fn,
             f"'{code.co_filename}' changed since it was imported: '{node.name}' in line "

@@ -438,9 +438,10 @@ ts_status fr_call_row(fr *f, uint32_t node, uint32_t row, uint32_t n, const fr_v
 bool fr_op_is_value(uint32_t row)
 {
     static fr_op_fn *const plain[] = {
-        fr_op_binary, fr_op_divmod, fr_op_cdiv,        fr_op_compare,    fr_op_minmax,   fr_op_atan2, fr_op_negative,
-        fr_op_abs,    fr_op_math,   fr_op_bitwise_not, fr_op_unary_plain, fr_op_whole,   fr_op_unary, fr_op_unary_flush,
-        fr_op_exp2,   fr_op_matmul, fr_op_isnan,       fr_op_where,      fr_op_math_pair, fr_op_unary_only_flush,
+        fr_op_binary,      fr_op_divmod,    fr_op_cdiv,  fr_op_compare,     fr_op_minmax,           fr_op_atan2,
+        fr_op_negative,    fr_op_abs,       fr_op_math,  fr_op_bitwise_not, fr_op_unary_plain,      fr_op_whole,
+        fr_op_unary,       fr_op_exp2,      fr_op_isnan, fr_op_matmul,      fr_op_ensure_constant,  fr_op_where,
+        fr_op_unary_flush, fr_op_math_pair, fr_op_unary_only_flush,
     };
     uint32_t i = 0;
     while (i < TS_COUNT(plain) && fr_ops[row].lower != plain[i])

@@ -199,6 +199,8 @@ static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, t
         return front_list(f, &spec[(*at)++], next, out);
     case TS_SPEC_NONE:
         return TS_OK;
+    case TS_SPEC_OBJECT:
+        return fr_host_object(f, s->value, out);
     default:
         return ts_fail(f->err, TS_VALUE, "argument: unknown kind %u", s->kind);
     }

@@ -353,3 +353,13 @@ ts_status fr_host(fr *f, uint32_t node, fr_value *out)
         TS_TRY(host_name(f, more[i], true, &values[n_names + i]));
     return host_evaluate(f, node, (size_t)n_names + n_more, values, out);
 }
+
+ts_status fr_host_object(fr *f, int64_t object, fr_value *out)
+{
+    ts_host_call call = {f, f->node, NULL};
+    if (object >= f->pack.n_objects && f->host.later)
+        TS_TRY(f->host.later(f->host.user, &call, f->err));
+    if (object <= 0 || object >= f->pack.n_objects)
+        return ts_fail(f->err, TS_VALUE, "argument: the pack has no object %lld", (long long)object);
+    return fr_object(f, (uint32_t)object, out);
+}

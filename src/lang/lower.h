@@ -328,6 +328,8 @@ ts_status fr_assign(fr *f, uint32_t target, const fr_value *value);
 
 /* host.c: a Host node, evaluated by the host. */
 ts_status fr_host(fr *f, uint32_t node, fr_value *out);
+/* An argument that is an object of the pack, perhaps of a later one. */
+ts_status fr_host_object(fr *f, int64_t object, fr_value *out);
 
 /* control.c */
 typedef ts_status fr_body(fr *f, void *user, fr_flow *flow);

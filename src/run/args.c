@@ -756,6 +756,15 @@ static ts_status args_check_kind(const args_walk *walk, const ts_arg *arg)
     return TS_OK;
 }
 
+static ts_status args_object(args_walk *walk, const ts_arg *arg)
+{
+    if (!(walk->rule->flags & TS_PARAM_CONSTANT))
+        return args_fail(walk, TS_TYPE, "is a text, dtype, enum member, function or other constant of Python; annotate "
+                         "the parameter ct.Constant");
+    TS_TRY(args_word(walk, TS_SPEC_OBJECT));
+    return args_word(walk, arg->value.bits);
+}
+
 static ts_status args_one(args_walk *walk, uint32_t depth)
 {
     if (walk->next >= walk->frame->n_args)
@@ -773,6 +782,8 @@ static ts_status args_one(args_walk *walk, uint32_t depth)
         return args_number(walk, arg);
     case TS_SPEC_NONE:
         return args_word(walk, TS_SPEC_NONE);
+    case TS_SPEC_OBJECT:
+        return args_object(walk, arg);
     case TS_SPEC_TUPLE:
         return args_tuple(walk, arg, depth);
     case TS_SPEC_LIST:
@@ -876,7 +887,7 @@ static uint32_t args_spec_item(const launch_frame *frame, uint32_t i, ts_spec *s
             s->strides[d] = (int64_t)frame->words[i++];
     if (s->kind == TS_SPEC_LIST)
         s->value = 0; /* any length: it is a run-time parameter */
-    else if (s->kind >= TS_SPEC_INT && s->kind <= TS_SPEC_TUPLE)
+    else if ((s->kind >= TS_SPEC_INT && s->kind <= TS_SPEC_TUPLE) || s->kind == TS_SPEC_OBJECT)
         s->value = (int64_t)frame->words[i++];
     return i;
 }

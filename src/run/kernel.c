@@ -196,6 +196,17 @@ const char *ts_kernel_param_name(const ts_kernel *kernel, size_t param)
     return param < kernel->n_params ? kernel->params[param].name : NULL;
 }
 
+bool ts_kernel_takes_constant(const ts_kernel *kernel, size_t param)
+{
+    const kernel_param *rule = param < kernel->n_params ? &kernel->params[param] : NULL;
+    return rule && (rule->flags & TS_PARAM_CONSTANT || rule->form);
+}
+
+const ts_host *ts_kernel_host(const ts_kernel *kernel)
+{
+    return &kernel->source.host;
+}
+
 void ts_kernel_get_stats(const ts_kernel *kernel, ts_kernel_stats *out)
 {
     *out = (ts_kernel_stats){
@@ -296,7 +307,10 @@ static ts_status kernel_code_of(ts_kernel *kernel, ts_module *lowered, const ts_
 static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
                              ts_target target, ts_code *code, ts_error *err)
 {
-    if (kernel->source.kind != TS_SOURCE_PYTHON || !kernel->source.host.evaluate)
+    bool hosted = kernel->source.host.asks;
+    for (size_t i = 0; i < n_spec; i++)
+        hosted |= spec[i].kind == TS_SPEC_OBJECT; /* its number says nothing outside of this process */
+    if (kernel->source.kind != TS_SOURCE_PYTHON || !hosted)
         return kernel_code_of(kernel, NULL, NULL, spec, n_spec, hints, target, code, err);
     ts_arena arena;
     ts_text ir;

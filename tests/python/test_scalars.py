@@ -137,15 +137,6 @@ def test_a_bool_constant_is_refused_for_what_is_no_bool(value, found):
         ct.launch(None, (1,), a_bool_constant, (np.zeros(1, np.int32), value))
 
 
-def test_a_string_constant_is_refused_by_its_annotation():
-    def named(out, name: ct.Constant[str]):
-        pass
-
-    named.__annotations__["name"] = ct.Constant[str]
-    with pytest.raises(TypeError, match=r"parameter 'name' is annotated Constant\[str\], but no string"):
-        ct.launch(None, (1,), ct.kernel(named), (np.zeros(1, np.int32), "a"))
-
-
 def test_a_float_constant_may_be_any_int():
     @ct.kernel
     def fill(out, x: ct.Constant[float]):

@@ -235,11 +235,6 @@ def _items(path: str, note: Any, constant: bool) -> Parameter:
 
 
 def _constant(path: str, note: Any) -> Parameter:
-    if note is str:
-        raise TypeError(
-            f"parameter '{path}' is annotated Constant[str], but no string can be passed to a kernel; "
-            "pass a number, or name the string by a global of the kernel"
-        )
     category = _core.PARAM_BOOL if note is bool else NUMBERS.get(note, 0) if isinstance(note, type) else 0
     return Parameter(None, _core.PARAM_CONSTANT | category)
 

@@ -128,6 +128,11 @@ def compiler_timeout(timeout_sec: float) -> Iterator[None]:
 # ---- the kernel ----------------------------------------------------------------------------------------
 
 
+def _again(found: Any, hints: dict[str, Any]) -> kernel:
+    """A kernel of a pickle: ``found`` is its function, or a kernel of the same function."""
+    return kernel(found, **hints) if not isinstance(found, kernel) else found.replace_hints(**hints)
+
+
 class kernel(_core.Kernel):  # type: ignore[misc]
     """``@ct.kernel`` or ``@ct.kernel(num_ctas=2, ...)``: makes a function a tile kernel.
 
@@ -151,11 +156,16 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         Allow approximate instructions on a GPU.
     tuned : tessera.tune.Choices, optional
         Tile sizes and hints chosen per device and shape class: gives a ``tessera.tune.Tuned``.
+    source : str, optional
+        The whole text that the function was made of, where Python does not keep it (``exec``).
 
     Notes
     -----
     A kernel is launched with ``ct.launch``, not called. It is compiled at its first launch and again for
     argument types, alignments and constants it has not had yet; compiled code is kept on disk.
+
+    Parameters at the end may have defaults, which a launch with fewer arguments takes. Kernels at the top level of
+    a module can be pickled.
     """
 
     def __new__(cls, function: Any = None, /, **hints: Any) -> Any:
@@ -175,12 +185,14 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         *,
         checked: bool = False,
         fastmath: bool = False,
+        source: str | None = None,
         **hints: Any,
     ) -> None:
         unknown = set(hints) - set(_HINTS)
         if unknown:
             raise TypeError(
-                f"kernel() has no hint {sorted(unknown)[0]!r}; it has {', '.join(_HINTS)}, checked, fastmath"
+                f"kernel() has no hint {sorted(unknown)[0]!r}; it has {', '.join(_HINTS)}, checked, fastmath, "
+                "source"
             )
         if not callable(function) or not hasattr(function, "__code__"):
             raise TypeError(f"@kernel takes a Python function, not a {type(function).__name__}")
@@ -191,7 +203,7 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         }
         self._checked, self._fastmath = bool(checked), bool(fastmath)
         self._pack: tuple[bytes, Any] | None = None
-        self._snapshot = snapshot_of(function)  # of its file: what is imported is what runs
+        self._snapshot = snapshot_of(function, source)  # of its file: what is imported is what runs
         self.__name__ = function.__name__
         self.__qualname__ = function.__qualname__
         self.__doc__ = function.__doc__
@@ -238,6 +250,31 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         from .._async import call
 
         await call(self, grid, args, stream)
+
+    def __reduce__(self) -> Any:
+        """By its name, as functions are."""
+        import sys
+
+        found: Any = sys.modules.get(self.__module__)
+        for name in self.__qualname__.split("."):
+            found = getattr(found, name, None)
+        if found is self:
+            return self.__qualname__
+        kept = {**self._hints, "checked": self._checked, "fastmath": self._fastmath}
+        if found is self._function or getattr(found, "_function", None) is self._function:
+            return _again, (found, kept)
+        import pickle
+
+        raise pickle.PicklingError(
+            f"kernel '{self.__qualname__}' cannot be pickled: it is not found as {self.__module__}.{self.__qualname__}"
+            "; define it at the top level of a module"
+        )
+
+    def _complete(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Arguments with the defaults of the parameters that are missing; called by ext/kernel.c."""
+        code, defaults = self._function.__code__, self._function.__defaults__ or ()
+        missing = code.co_argcount - len(args)
+        return (*args, *defaults[len(defaults) - missing :]) if 0 < missing <= len(defaults) else args
 
     def __repr__(self) -> str:
         return f"<kernel {self.__qualname__}>"
