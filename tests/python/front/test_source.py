@@ -153,7 +153,7 @@ def test_kernels_made_in_odd_ways_run_or_say_why_not(tmp_path, name):
     assert all(part in done.stderr for part in wanted)
 
 
-def test_code_of_a_prompt_says_that_it_has_no_source():
+def test_code_of_stdin_says_that_it_has_no_source():
     code = """
         import numpy as np, tessera.tile as ct
         @ct.kernel
@@ -162,10 +162,10 @@ def test_code_of_a_prompt_says_that_it_has_no_source():
         ct.launch(None, (1,), k, (np.zeros(4),))
     """
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False
+        [sys.executable], input=textwrap.dedent(code), capture_output=True, text=True, check=False
     )
     assert (
-        "TileSyntaxError: source of 'k' is not available because '<string>' cannot be read"
+        "TileSyntaxError: source of 'k' is not available because '<stdin>' cannot be read"
         in done.stderr
     )
 
