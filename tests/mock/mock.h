@@ -18,6 +18,7 @@ typedef struct mock_tmap {
     uint64_t dims[5], strides[5];
 } mock_tmap;
 
+/* tests/python/mock_driver.py says the same members. */
 typedef struct mock_state {
     /* switches */
     int n_devices, cc_major, cc_minor, pools, old_driver; /* old_driver: no functions newer than CUDA 11 */

@@ -17,16 +17,16 @@ class MockTensorMap(ctypes.Structure):
 
 
 class MockState(ctypes.Structure):
-    """The beginning of mock_state (tests/mock/mock.h), as far as tests look."""
+    """The beginning of mock_state (tests/mock/mock.h), member by member, as far as tests look."""
 
     _fields_ = [
         *((name, ctypes.c_int) for name in (
             "n_devices", "cc_major", "cc_minor", "pools", "old_driver", "init_result", "load_result",
-            "alloc_failures", "sticky", "keeps_fault", "busy")),
+            "alloc_failures", "bad_loads", "serial_loads", "sticky", "keeps_fault", "busy")),
         ("error_log", ctypes.c_char_p), ("info_log", ctypes.c_char_p),
         *((name, ctypes.c_uint) for name in (
             "n_launches", "n_encoded", "n_alloc", "n_free", "n_context", "n_reset", "n_attr", "n_load",
-            "n_unload", "n_streams", "n_events")),
+            "n_unload", "n_tried", "n_streams", "n_events")),
         ("bytes_out", ctypes.c_size_t), ("current", ctypes.c_void_p), ("grid", ctypes.c_uint * 3),
         ("block", ctypes.c_uint * 3), ("shared_bytes", ctypes.c_uint), ("stream", ctypes.c_void_p),
         ("pdl", ctypes.c_int), ("cluster", ctypes.c_uint), ("params", ctypes.c_void_p),
