@@ -191,7 +191,8 @@ static int evaluate_grow(evaluate_object *self)
         status = ts_host_grow(self->call, PyBytes_AS_STRING(pack), (size_t)PyBytes_GET_SIZE(pack), &err);
         if (status != TS_OK)
             core_raise(self->state, &err);
-    }
+    } else if (pack)
+        PyErr_Format(PyExc_TypeError, "the host's pack() gave a %.200s, wanted bytes", Py_TYPE(pack)->tp_name);
     Py_XDECREF(pack);
     return status == TS_OK ? 0 : -1;
 }
@@ -375,13 +376,15 @@ static bool evaluate_is_of_kernels(const PyTypeObject *type)
 static ts_status evaluate_failed(core_state *state, ts_error *err)
 {
     PyObject *type, *value, *trace;
+    if (!PyErr_Occurred())
+        return ts_fail(err, TS_INTERNAL, "an expression of Python gave no value and no exception");
     if (!PyErr_ExceptionMatches(PyExc_Exception))
         return ts_fail(err, TS_INTERRUPTED, "interrupted while an expression of Python was evaluated");
     PyErr_Fetch(&type, &value, &trace);
     PyErr_NormalizeException(&type, &value, &trace);
     PyObject *text = value ? PyObject_Str(value) : NULL;
     const char *utf8 = text ? PyUnicode_AsUTF8(text) : NULL;
-    int status = TS_STATICEVAL;
+    int status = type == PyExc_MemoryError ? TS_NOMEM : TS_STATICEVAL;
     for (int i = 1; i < 32; i++)
         if (state->errors[i] && state->errors[i] == type && evaluate_is_of_kernels((PyTypeObject *)type))
             status = -i;
@@ -442,7 +445,8 @@ ts_host core_host_of(core_evaluator *evaluator)
     if (!evaluator->host || evaluator->host == Py_None)
         return (ts_host){0};
     PyObject *asks = PyObject_GetAttrString(evaluator->host, "asks");
-    ts_host host = {evaluate_site, evaluate_later, evaluator, asks == Py_True};
+    /* What cannot be asked is taken to ask: then its code is lowered before the cache is looked at. */
+    ts_host host = {evaluate_site, evaluate_later, evaluator, asks != Py_False};
     Py_XDECREF(asks);
     PyErr_Clear();
     return host;

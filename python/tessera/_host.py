@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import _thread
 import builtins
+import os
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,16 @@ MOST_ITEMS = 1000  # of a static_iter
 _MOST_NESTED = 8  # expressions that launch kernels whose expressions launch kernels ...
 
 _thread_state = _thread._local()
+_lock = _thread.RLock()  # of all packs that grow
+
+
+def _renew_lock() -> None:
+    """In the child of a fork, whose other threads are gone with what they held."""
+    global _lock
+    _lock = _thread.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
 
 
 def current() -> Evaluation | None:
@@ -226,7 +237,6 @@ class Host:
     def __init__(self, packer: _Packer) -> None:
         self.packer = packer
         self.asks = bool(packer.sites)  # read by ext/evaluate.c
-        self.lock = _thread.allocate_lock()
         self.constants: dict[Any, int] = {}
 
     # -- called by ext/evaluate.c
@@ -323,14 +333,14 @@ class Host:
         return number
 
     def known(self, value: Any) -> int:
-        with self.lock:
+        with _lock:
             number = self.packer.object(value)
             self.packer.complete()
             return number
 
     def pack(self) -> bytes:
         """The pack as it is now."""
-        with self.lock:
+        with _lock:
             return self.packer.bytes()
 
     # -- by kind of expression

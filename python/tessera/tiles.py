@@ -17,17 +17,18 @@ kernel is made, which is compiled at its first launch and found again for the sa
 from __future__ import annotations
 
 import functools
-import linecache
 import threading
 from collections.abc import Callable
 from typing import Any
 
 import tessera.tile as ct
+from tessera import _core
 
 from .lib import _check as check
 
 __all__ = ["Tile", "compute", "load", "load_shared", "store", "tile_kernel"]
 
+_PAIR = bytes((0, 1, 0))  # for _core.conflict: the first of two arrays is written, and may not be the other
 DEPTH = 32  # of the steps along K, when tile_size does not say
 _SUMS = {"int8": "int32", "uint8": "int32", "float64": "float64"}  # others: float32
 
@@ -38,7 +39,9 @@ class _Trace:
     def __init__(self) -> None:
         self.arrays: list[Any] = []
         self.lines: list[str] = []
+        self.results: list[Any] = []
         self.stored: list[tuple[int, int]] = []
+        self.factors: list[Any] = []  # operands of products, of which each block reads more than its own tile
         self.n_sums = 0
 
     def name(self, array: Any) -> str:
@@ -69,12 +72,17 @@ class Tile:
         That of the whole array.
     """
 
+    __array_ufunc__ = None  # NumPy's arrays leave operators with tiles to the tiles
+
     def __init__(self, shape: tuple[int, int], text: str, array: Any = None) -> None:
         self.shape, self._text, self._array = shape, text, array
 
+    def __bool__(self) -> bool:
+        raise TypeError("tiles: a tile is neither true nor false while a program is noted; it has no elements yet")
+
     def _with(self, sign: str, other: Any, is_left: bool = True) -> Any:
         if isinstance(other, (bool, int, float)):
-            shape, text = self.shape, repr(other)
+            shape, text = self.shape, repr(other) if other - other == 0 else f'float("{other}")'
         elif isinstance(other, Tile):
             text, pairs = other._text, list(zip(self.shape, other.shape, strict=True))
             if any(a != b and 1 not in (a, b) for a, b in pairs):
@@ -122,6 +130,7 @@ class Tile:
         trace = _trace("load")
         a, b, total = trace.name(self._array), trace.name(other._array), f"s{trace.n_sums}"
         trace.n_sums += 1
+        trace.factors += [self._array, other._array]
         sums = _SUMS.get(str(self._array.dtype).rpartition(".")[2], "float32")
         trace.lines += [
             f"{total} = ct.zeros((TM, TN), dtype=ct.{sums})",
@@ -169,7 +178,8 @@ def store(array: Any, tile: Tile) -> None:
     TypeError
         When ``tile`` is not a tile.
     ValueError
-        When its shape is not that of ``array``, nor broadcast to it.
+        When its shape is not that of ``array``, nor broadcast to it. At the end of the call: when ``array`` shares
+        memory with an operand of a product, which other blocks still read.
     """
     trace = _trace("store")
     shape = check.rank("tiles.store", "array", array, 2)
@@ -180,8 +190,17 @@ def store(array: Any, tile: Tile) -> None:
     if trace.stored and trace.stored[0] != shape:
         raise ValueError(f"tiles.store: results have shapes {trace.stored[0]} and {shape}; store them by two kernels")
     trace.stored.append((shape[0], shape[1]))
+    trace.results.append(array)
     name = trace.name(array)
     trace.lines.append(f"ct.store({name}, (i, j), ct.astype(ct.broadcast_to({tile._text}, (TM, TN)), {name}.dtype))")
+
+
+def _check_factors(trace: _Trace) -> None:
+    """Blocks run in any order: what one writes must not be what another still multiplies."""
+    for result in trace.results:
+        for factor in trace.factors:
+            if result is factor or _core.conflict(_PAIR, result, factor):
+                raise ValueError("tiles: a result shares memory with an operand of '@'; store it in another array")
 
 
 @functools.lru_cache(maxsize=256)
@@ -189,11 +208,9 @@ def _kernel(name: str, n_arrays: int, lines: tuple[str, ...]) -> Any:
     names = ", ".join(f"a{i}" for i in range(n_arrays))
     head = f"def {name}({names}, TM: ct.Constant[int], TN: ct.Constant[int], TK: ct.Constant[int]):\n"
     source = head + "".join(f"    {line}\n" for line in ("i, j = ct.bid(0), ct.bid(1)", *lines))
-    file = f"<tiles.{name} {hash(source):x}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     space: dict[str, Any] = {"ct": ct}
-    exec(compile(source, file, "exec"), space)
-    return ct.kernel(space[name])
+    exec(compile(source, f"<tiles.{name}>", "exec"), space)
+    return ct.kernel(space[name], source=source)
 
 
 def tile_kernel(tile_size: tuple[int, ...] = (64, 64)) -> Callable[[Callable[..., Any]], Callable[..., None]]:
@@ -221,10 +238,12 @@ def tile_kernel(tile_size: tuple[int, ...] = (64, 64)) -> Callable[[Callable[...
                 function(*arrays)
             finally:
                 _mine.traces = before
+            _check_factors(trace)
             if not trace.stored:
                 raise ValueError(f"tiles: {function.__name__}() stores nothing; end it with tiles.store(result, tile)")
             m, n = trace.stored[0]
-            kernel = _kernel(function.__name__, len(trace.arrays), tuple(trace.lines))
+            name = function.__name__ if function.__name__.isidentifier() else "program"  # of a lambda
+            kernel = _kernel(name, len(trace.arrays), tuple(trace.lines))
             grid = ct.cdiv(m, rows), ct.cdiv(n, cols), 1
             ct.launch(stream, grid, kernel, (*trace.arrays, rows, cols, depth))
 

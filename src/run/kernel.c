@@ -303,14 +303,20 @@ static ts_status kernel_code_of(ts_kernel *kernel, ts_module *lowered, const ts_
     return status;
 }
 
-/* A source with a host is lowered first, for the host to answer again: what it reads may have changed. */
-static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
-                             ts_target target, ts_code *code, ts_error *err)
+/* Whether the host has a say in the code: its answers are part of the key, which only lowering finds. */
+static bool kernel_is_hosted(const ts_kernel *kernel, const ts_spec *spec, size_t n_spec)
 {
     bool hosted = kernel->source.host.asks;
     for (size_t i = 0; i < n_spec; i++)
         hosted |= spec[i].kind == TS_SPEC_OBJECT; /* its number says nothing outside of this process */
-    if (kernel->source.kind != TS_SOURCE_PYTHON || !hosted)
+    return kernel->source.kind == TS_SOURCE_PYTHON && hosted;
+}
+
+/* A source with a host is lowered first, for the host to answer again: what it reads may have changed. */
+static ts_status kernel_code(ts_kernel *kernel, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
+                             ts_target target, ts_code *code, ts_error *err)
+{
+    if (!kernel_is_hosted(kernel, spec, n_spec))
         return kernel_code_of(kernel, NULL, NULL, spec, n_spec, hints, target, code, err);
     ts_arena arena;
     ts_text ir;
@@ -405,7 +411,9 @@ static void kernel_keep(const kernel_plans *plans)
     ts_error err;
     ts_cache *cache;
     ts_text key;
-    bool keyed = source->kind == TS_SOURCE_CUSTOM ? source->compiler != NULL : !source->host.evaluate;
+    bool is_custom = source->kind == TS_SOURCE_CUSTOM;
+    bool keyed = is_custom ? source->compiler != NULL
+                           : !kernel_is_hosted(plans->kernel, plans->spec, plans->n_spec);
     if (!keyed || ts__cache_shared(&cache, &err) != TS_OK || !cache)
         return;
     first.plan = 0;

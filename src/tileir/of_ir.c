@@ -37,6 +37,8 @@ static uint32_t back_keep(back *b, const void *bytes, uint32_t n, bool constant)
         if (at[i].n == n && memcmp(at[i].at, bytes, n) == 0)
             return i;
     tileir_bytes made = {ts__arena_text(arena, bytes, n), n};
+    if (!made.at) /* the arena remembers that it failed; nothing is compared with this one */
+        made.n = 0;
     if (constant)
         (void)TS_PUSH(arena, &b->m->constant, made);
     else
@@ -72,6 +74,7 @@ static uint32_t back_add(back *b, const tileir_type *t)
         if (at && lists[i]->n)
             memcpy(at, lists[i]->at, lists[i]->n * sizeof *at);
         lists[i]->at = at;
+        lists[i]->n = at ? lists[i]->n : 0;
     }
     (void)TS_PUSH(arena, &b->m->type, made);
     return b->m->type.n - 1;

@@ -335,7 +335,9 @@ ts_status ts_tileir_read(const void *bytes, size_t n, const ts_alloc *alloc, ts_
     ts__arena_init(&m->arena, from);
     const uint8_t *file = bytes;
     tileir_cursor c = {m, file, file, file, file + n, TS_OK, err};
-    ts_status status = TS_PUSH(&m->arena, &m->loc, (tileir_loc){0}) ? read_all(&c) : TS_NOMEM;
+    ts_status status = TS_PUSH(&m->arena, &m->loc, (tileir_loc){0})
+                           ? read_all(&c)
+                           : ts_fail(err, TS_NOMEM, "out of memory while reading Tile IR bytecode");
     if (status == TS_OK)
         status = m->arena.failed ? ts_fail(err, TS_NOMEM, "out of memory while reading Tile IR bytecode")
                                  : ts__tileir_verify(m, err);

@@ -661,7 +661,9 @@ static ts_status conv_function(conv *c, const tileir_fn *fn)
     c->uses = TS_NEW_N(c->arena, uint32_t, fn->value.n + 1);
     ts_fn *made = ts_fn_create(c->out, name, TS_LEVEL_T);
     TS_TRY(ts_builder_create(made, &c->b, c->err));
-    ts_status status = c->value && c->uses ? TS_OK : TS_NOMEM;
+    ts_status status = TS_OK;
+    if (!c->value || !c->uses)
+        status = ts_fail(c->err, TS_NOMEM, "out of memory while converting Tile IR");
     made->opt_level = 3;
     conv_kernel_hints(c, made);
     if (status == TS_OK)

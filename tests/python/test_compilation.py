@@ -146,13 +146,18 @@ def test_broken_names_are_refused():
     draw = random.Random(3)
     good = mangle_kernel_name("k", KernelSignature([row(stride_constant=(1,)), (1, 2.5), row()], V2))
     assert demangle_kernel_name(good)
+    refused = 0
     for _ in range(2000):
         at = draw.randrange(len(good))
         broken = good[:at] + draw.choice(["", "_", "g0", "A", "9", "T4", "z", "t1"]) + good[at + draw.randrange(3) :]
         try:
-            demangle_kernel_name(broken)
+            name, signature = demangle_kernel_name(broken)
         except ValueError:
+            refused += 1
             continue
+        again = mangle_kernel_name(name, signature)  # numbers may be written otherwise, as -0
+        assert mangle_kernel_name(*demangle_kernel_name(again)) == again
+    assert 1000 < refused < 2000
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_code_on_disk_is_found_by_what_the_constants_are(tmp_path):
         done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
         assert done.returncode == 0, done.stderr
         found.append(done.stdout.split())
-    assert [f[:-1] for f in found] == [["3"], ["4", "3"], ["3", "4"]]
+    assert found == [["3", "0"], ["4", "3", "1"], ["3", "4", "2"]]
 
 
 # ---- defaults, texts, pickles ----------------------------------------------------------------------------

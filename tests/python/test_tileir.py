@@ -242,13 +242,17 @@ def test_broken_files_are_errors_and_nothing_else(version):
     for data in mutants(tileir_maker.scale(version), 1500, version):
         try:
             module = tileir.read(data)
-            assert str(module)
-            read += 1
-            assert tileir.read(_core.tileir_rewrite(data, version)).kernels == module.kernels
-            assert module.ir()
-        except Exception as error:
-            assert type(error).__module__.startswith(("builtins", "tessera")), error
-    assert read > 50
+        except (ValueError, TypeError, ct.TileError):
+            continue
+        read += 1
+        assert str(module)
+        for use in (lambda: tileir.read(_core.tileir_rewrite(data, version)).kernels == module.kernels, module.ir):
+            try:
+                found = use()
+            except (ValueError, TypeError, NotImplementedError, ct.TileError):
+                continue
+            assert found is not False  # a module without kernels is an empty text
+    assert 50 < read < 1500
 
 
 def test_the_command_prints_converts_and_runs(tmp_path):

@@ -45,6 +45,14 @@ def test_rows_columns_and_numbers_are_broadcast() -> None:
     assert np.allclose(out, 1 - -(a @ b + bias) * scale / 0.5)
 
 
+def test_infinite_numbers_and_lambdas() -> None:
+    a, out = np.ones((3, 5), np.float32), np.zeros((3, 5), np.float32)
+    tiles.tile_kernel()(lambda a, out: tiles.store(out, tiles.load(a) * float("-inf")))(a, out)
+    assert (out == -np.inf).all()
+    tiles.tile_kernel()(lambda a, out: tiles.store(out, tiles.load(a) + float("nan")))(a, out)
+    assert np.isnan(out).all()
+
+
 def test_whole_numbers_are_summed_exactly() -> None:
     a = np.arange(-60, 60, dtype=np.int8).reshape(10, 12)
     out = np.zeros((10, 10), np.int32)
@@ -71,10 +79,19 @@ def test_mistakes_are_named() -> None:
         product(a, a[:3], out)
     with pytest.raises(ValueError, match=r"nothing\(\) stores nothing"):
         nothing(a)
-    with pytest.raises(ValueError, match="2 axes|rank|axes"):
+    with pytest.raises(ValueError, match=r"shape \(4,\), wanted 2 axes"):
         product(a[0], a, out)
     with pytest.raises(ValueError, match="does not fit an array of shape"):
         product(a, a, out[:2])
+    square = np.ones((4, 4), np.float32)
+    with pytest.raises(ValueError, match="shares memory with an operand of '@'"):
+        product(square, a, square)
+    with pytest.raises(ValueError, match="shares memory with an operand of '@'"):
+        product(square.T, a, square)
+    with pytest.raises(TypeError, match="neither true nor false"):
+        tiles.tile_kernel()(lambda a, out: tiles.store(out, tiles.load(a) if tiles.load(a) else 1))(a, out)
+    with pytest.raises(TypeError, match="does not support"):
+        tiles.tile_kernel()(lambda a, out: tiles.store(out, tiles.load(a) * np.ones(4)))(a, out)
     with pytest.raises(ValueError, match="tile_size"):
         tiles.tile_kernel(tile_size=(12, 16))
 
