@@ -196,7 +196,7 @@ class _Packer:
     def make_instance(self, obj: Any) -> int:
         kind = type(obj)
         if hasattr(kind, "__members__") and hasattr(obj, "value"):
-            which = tables.ENUM_NUMBER if isinstance(obj, int) else tables.ENUM
+            which = tables.ENUM_VALUE if isinstance(obj, (int, float, str)) else tables.ENUM
             return self.add(which, self.text(kind.__name__), self.text(str(obj.name)), self.object(obj.value))
         if (
             kind.__module__.partition(".")[0] in _FOREIGN

@@ -446,22 +446,12 @@ static ts_status arith_join(fr *f, ts_operator op, const fr_value *x, const fr_v
     return arith_bad(f, op, x, y, NULL);
 }
 
-/* A member of an IntEnum is the number of its value. */
-static ts_status arith_number_of(fr *f, const fr_value **v, fr_value *room)
-{
-    if ((*v)->kind != FR_ENUM || f->pack.objects[(*v)->as.object].kind != TS_OBJ_ENUM_NUMBER)
-        return TS_OK;
-    TS_TRY(fr_object(f, f->pack.objects[(*v)->as.object].z, room));
-    *v = room;
-    return TS_OK;
-}
-
 ts_status fr_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_options options,
                     fr_value *out)
 {
     fr_value room[2];
-    TS_TRY(arith_number_of(f, &x, &room[0]));
-    TS_TRY(arith_number_of(f, &y, &room[1]));
+    TS_TRY(fr_member_value(f, &x, &room[0]));
+    TS_TRY(fr_member_value(f, &y, &room[1]));
     if (!arith_is_numeric(x) || !arith_is_numeric(y))
         return arith_join(f, op, x, y, out);
     if (op == TS_OPERATOR_MatMult)
@@ -541,7 +531,7 @@ static ts_status arith_not(fr *f, const fr_value *x, fr_value *out)
 ts_status fr_unary(fr *f, ts_operator op, const fr_value *x, fr_value *out)
 {
     fr_value room;
-    TS_TRY(arith_number_of(f, &x, &room));
+    TS_TRY(fr_member_value(f, &x, &room));
     if (op == TS_OPERATOR_Not)
         return arith_not(f, x, out);
     if (fr_is_complex(x) && op == TS_OPERATOR_Invert)
@@ -635,6 +625,33 @@ static bool arith_is_plain(const fr_value *v)
     return v->kind < TS_COUNT(plain) && plain[v->kind];
 }
 
+ts_status fr_constants_equal(fr *f, const fr_value *x, const fr_value *y, bool *out)
+{
+    fr_value room[2], equal;
+    TS_TRY(fr_member_value(f, &x, &room[0]));
+    TS_TRY(fr_member_value(f, &y, &room[1]));
+    *out = fr_same(f, x, y);
+    if (!*out && x->kind == FR_TUPLE && y->kind == FR_TUPLE && x->n == y->n) {
+        *out = true;
+        for (uint32_t i = 0; i < x->n && *out; i++)
+            TS_TRY(fr_constants_equal(f, &x->as.items[i], &y->as.items[i], out));
+    } else if (!*out && x->kind == FR_NUMBER && y->kind == FR_NUMBER && (fr_is_complex(x) || fr_is_complex(y))) {
+        TS_TRY(fr_complex_compare(f, TS_OPERATOR_Eq, x, y, &equal));
+        *out = equal.as.i;
+    } else if (!*out && x->kind == FR_NUMBER && y->kind == FR_NUMBER) {
+        *out = arith_order(x, y) == 0;
+    }
+    return TS_OK;
+}
+
+/* == of two values that are wholly known: what fr_constants_equal says, and a dtype is equal to its name. */
+static ts_status arith_plain_equal(fr *f, const fr_value *x, const fr_value *y, bool *out)
+{
+    TS_TRY(fr_constants_equal(f, x, y, out));
+    *out = *out || arith_same_dtype_text(x, y) || arith_same_dtype_text(y, x);
+    return TS_OK;
+}
+
 /* `so_far` and `next`, or `so_far` or `next`: constants decide where they can. */
 static ts_status arith_join_truths(fr *f, ts_operator op, const fr_value *next, fr_value *so_far)
 {
@@ -668,6 +685,10 @@ static ts_status arith_tuple_equal(fr *f, const fr_value *x, const fr_value *y, 
 /* x == y inside a tuple: a bool known at compile time, or a scalar of run time. */
 static ts_status arith_item_equal(fr *f, const fr_value *x, const fr_value *y, fr_value *out)
 {
+    fr_value room[2];
+    bool equal = false;
+    TS_TRY(fr_member_value(f, &x, &room[0]));
+    TS_TRY(fr_member_value(f, &y, &room[1]));
     for (int side = 0; side < 2; side++) {
         const fr_value *v = side ? y : x;
         bool scalar = arith_is_numeric(v) && !fr_shape_of(f, v).rank;
@@ -681,8 +702,9 @@ static ts_status arith_item_equal(fr *f, const fr_value *x, const fr_value *y, f
         return arith_compare_numeric(f, TS_OPERATOR_Eq, x, y, out);
     if (x->kind == FR_TUPLE && y->kind == FR_TUPLE)
         return arith_tuple_equal(f, x, y, out);
-    *out = fr_bool(arith_is_plain(x) && arith_is_plain(y) &&
-                   (fr_same(f, x, y) || arith_same_dtype_text(x, y) || arith_same_dtype_text(y, x)));
+    if (arith_is_plain(x) && arith_is_plain(y))
+        TS_TRY(arith_plain_equal(f, x, y, &equal));
+    *out = fr_bool(equal);
     return TS_OK;
 }
 
@@ -731,8 +753,8 @@ ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y
         return TS_OK;
     }
     fr_value room[2];
-    TS_TRY(arith_number_of(f, &x, &room[0]));
-    TS_TRY(arith_number_of(f, &y, &room[1]));
+    TS_TRY(fr_member_value(f, &x, &room[0]));
+    TS_TRY(fr_member_value(f, &y, &room[1]));
     if (arith_is_numeric(x) && arith_is_numeric(y))
         return arith_compare_numeric(f, op, x, y, out);
     if (x->kind == FR_TUPLE && y->kind == FR_TUPLE)
@@ -746,8 +768,9 @@ ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y
     if (x->kind == FR_ARRAY || y->kind == FR_ARRAY || (op != TS_OPERATOR_Eq && op != TS_OPERATOR_NotEq) ||
         (!is_none && (!arith_is_plain(x) || !arith_is_plain(y))))
         return arith_bad(f, op, x, y, NULL);
-    *out = fr_bool((fr_same(f, x, y) || arith_same_dtype_text(x, y) ||
-                    arith_same_dtype_text(y, x)) == (op == TS_OPERATOR_Eq));
+    bool equal;
+    TS_TRY(arith_plain_equal(f, x, y, &equal));
+    *out = fr_bool(equal == (op == TS_OPERATOR_Eq));
     return TS_OK;
 }
 

@@ -272,12 +272,12 @@ ts_status fr_index_tuple(fr *f, const fr_value *tuple, const fr_value *index, fr
 
 static ts_status attr_index_dict(fr *f, const fr_value *dict, const fr_value *key, fr_value *out)
 {
-    for (uint32_t i = 0; i < dict->n; i++)
-        if (fr_same(f, &dict->as.items[2 * i], key)) {
-            *out = dict->as.items[2 * i + 1];
-            return TS_OK;
-        }
-    return fr_error(f, 0, TS_TILETYPE, "the dict has no key %s", fr_say(f, key));
+    uint32_t at;
+    TS_TRY(fr_find_key(f, dict->as.items, dict->n, key, &at));
+    if (at == dict->n)
+        return fr_error(f, 0, TS_TILETYPE, "the dict has no key %s", fr_say(f, key));
+    *out = dict->as.items[2 * at + 1];
+    return TS_OK;
 }
 
 static ts_status attr_index_record(fr *f, uint32_t node, const fr_value *v, const fr_value *index, fr_value *out)

@@ -270,9 +270,10 @@ static ts_status builtin_get(fr *f, const builtin_call *c, fr_value *out)
 {
     const fr_value *dict = &c->args[0];
     *out = c->n > 2 ? c->args[2] : fr_none();
-    for (uint32_t i = 0; i < dict->n; i++)
-        if (fr_same(f, &dict->as.items[2 * i], &c->args[1]))
-            *out = dict->as.items[2 * i + 1];
+    uint32_t at;
+    TS_TRY(fr_find_key(f, dict->as.items, dict->n, &c->args[1], &at));
+    if (at < dict->n)
+        *out = dict->as.items[2 * at + 1];
     return TS_OK;
 }
 

@@ -477,6 +477,7 @@ static ts_status call_class(fr *f, uint32_t node, uint32_t object, const fr_argu
 {
     const ts_object *o = &f->pack.objects[object];
     uint32_t n;
+    bool equal;
     const uint32_t *pairs = ts_pack_list(&f->pack, o->y, &n);
     if (o->kind == TS_OBJ_RECORD)
         return fr_record_make(f, node, object, args, out);
@@ -486,7 +487,8 @@ static ts_status call_class(fr *f, uint32_t node, uint32_t object, const fr_argu
         if (member.kind != FR_ENUM)
             continue;
         TS_TRY(fr_object(f, f->pack.objects[member.as.object].z, &value));
-        if (fr_same(f, &value, &args->at.at[0].value)) {
+        TS_TRY(fr_constants_equal(f, &value, &args->at.at[0].value, &equal));
+        if (equal) {
             *out = member;
             return TS_OK;
         }

@@ -99,7 +99,7 @@ static ts_status expr_list(fr *f, uint32_t node, const ts_node *n, fr_value *out
                     "lists are not part of the tile language\n  help: use a tuple: (a, b)");
 }
 
-/* A key that stands twice has its last value and its first place. */
+/* A key that stands twice has its last value and stands, as written, in its first place. */
 static ts_status expr_dict(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
     uint32_t count, made = 0;
@@ -108,15 +108,15 @@ static ts_status expr_dict(fr *f, uint32_t node, const ts_node *n, fr_value *out
     if (!items)
         return fr_oom(f);
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = 0;
+        uint32_t at;
         TS_TRY(fr_expr(f, keys[i], &key));
         TS_TRY(fr_expr(f, values[i], &value));
         if (key.kind == FR_TILE || key.kind == FR_ARRAY || key.kind == FR_DICT)
             return fr_error(f, keys[i], TS_TILETYPE, "the keys of a dict are known at compile time, found %s",
                             fr_say(f, &key));
-        while (at < made && !fr_same(f, &items[2 * at], &key))
-            at++;
-        items[2 * at] = key;
+        TS_TRY(fr_find_key(f, items, made, &key, &at));
+        if (at == made)
+            items[2 * at] = key;
         items[2 * at + 1] = value;
         made += at == made;
     }

@@ -260,6 +260,14 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out);
 ts_status fr_hex(fr *f, const char *text, fr_value *out); /* "-0x1f" */
 double fr_as_double(const fr_value *number);
 bool fr_same(const fr *f, const fr_value *a, const fr_value *b); /* the very same value */
+/* x == y of values known at compile time, as keys of dicts are compared: 1, 1.0 and a member of an IntEnum with the
+ * value 1 are equal. What run time computes is equal to nothing but the very same value. In arith.c. */
+ts_status fr_constants_equal(fr *f, const fr_value *x, const fr_value *y, bool *out);
+/* A member of an enumeration of numbers or strings (IntEnum, StrEnum) is its value: *v becomes `room`, which holds it.
+ * Other values stay. */
+ts_status fr_member_value(fr *f, const fr_value **v, fr_value *room);
+/* The pair of a dict's n pairs of key and value that has the key; n: none has. */
+ts_status fr_find_key(fr *f, const fr_value *items, uint32_t n, const fr_value *key, uint32_t *at);
 bool fr_is_int(const fr_value *v, int64_t *out);    /* an integer constant that fits 64 bits */
 /* Numbers, strings, tuples, None, enums: whether true; false when that is not known at compile time. */
 bool fr_truth(const fr_value *v, bool *out);

@@ -52,7 +52,9 @@ static bool match_is_number(const fr_value *v)
 
 static ts_status match_equal(fr *f, const fr_value *v, const fr_value *wanted, match_found *found)
 {
-    fr_value equal = fr_bool(false);
+    fr_value equal = fr_bool(false), room[2];
+    TS_TRY(fr_member_value(f, &v, &room[0]));
+    TS_TRY(fr_member_value(f, &wanted, &room[1]));
     bool number = match_is_number(v) && match_is_number(wanted);
     if (v->kind == FR_TILE && fr_shape_of(f, v).rank)
         return fr_error(f, 0, TS_TILETYPE, "a value pattern compares scalars, found %s", fr_say(f, v));

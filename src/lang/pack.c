@@ -265,7 +265,7 @@ static bool pack_object(const ts_pack *p, uint32_t at)
     case TS_OBJ_TUPLE:
         return pack_items_below(p, o->x, at);
     case TS_OBJ_ENUM:
-    case TS_OBJ_ENUM_NUMBER:
+    case TS_OBJ_ENUM_VALUE:
         return o->x < p->n_strings && o->y < p->n_strings && o->z < p->n_objects;
     case TS_OBJ_MODULE:
     case TS_OBJ_CLASS:

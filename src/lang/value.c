@@ -271,12 +271,12 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
     case TS_OBJ_METHOD: /* of a class, without an instance */
         return fr_object(f, o->x, out);
     case TS_OBJ_ENUM:
-    case TS_OBJ_ENUM_NUMBER:
+    case TS_OBJ_ENUM_VALUE:
     case TS_OBJ_RECORD:
     case TS_OBJ_MODULE:
     case TS_OBJ_CLASS:
     case TS_OBJ_OPAQUE:
-        out->kind = o->kind == TS_OBJ_ENUM || o->kind == TS_OBJ_ENUM_NUMBER ? FR_ENUM
+        out->kind = o->kind == TS_OBJ_ENUM || o->kind == TS_OBJ_ENUM_VALUE ? FR_ENUM
                     : o->kind == TS_OBJ_OPAQUE ? FR_OPAQUE
                                                : FR_MODULE;
         out->as.object = object;
@@ -386,6 +386,26 @@ bool fr_same(const fr *f, const fr_value *a, const fr_value *b)
     default:
         return value_alike(f, a, b, fr_same);
     }
+}
+
+ts_status fr_member_value(fr *f, const fr_value **v, fr_value *room)
+{
+    if ((*v)->kind != FR_ENUM || f->pack.objects[(*v)->as.object].kind != TS_OBJ_ENUM_VALUE)
+        return TS_OK;
+    TS_TRY(fr_object(f, f->pack.objects[(*v)->as.object].z, room));
+    *v = room;
+    return TS_OK;
+}
+
+ts_status fr_find_key(fr *f, const fr_value *items, uint32_t n, const fr_value *key, uint32_t *at)
+{
+    bool equal = false;
+    for (*at = 0; *at < n; *at += 1) {
+        TS_TRY(fr_constants_equal(f, &items[2 * *at], key, &equal));
+        if (equal)
+            break;
+    }
+    return TS_OK;
 }
 
 /* ---- leaves -------------------------------------------------------------------------- */

@@ -21,6 +21,16 @@ class Priority(enum.IntEnum):
     HIGH = 5
 
 
+class Mode(enum.StrEnum):
+    FAST = "aa"
+    EXACT = "bb"
+
+
+class Word(str, enum.Enum):  # noqa: UP042
+    YES = "yes"
+
+
+BY_PRIORITY = {Priority.LOW: 3, 5: 4, Mode.FAST: 6}
 LIST = [3, [4, 5]]
 DICT = {"a": 6, Color.RED: (7, 8)}
 ARRAY = np.array([[1, 2], [3, 4]], np.int16)
@@ -92,6 +102,55 @@ def test_members_of_an_int_enum_are_numbers():
         ct.scatter(out, 0, Priority.HIGH * 2 + ct.bid(0))
 
     assert ints(kernel)[0] == 10
+
+
+@pytest.mark.parametrize("n", [1, 5, 7])
+@pytest.mark.parametrize("annotation", [int, ct.Constant[int]])
+def test_numbers_match_members(n, annotation):
+    def kernel(out, n: annotation):
+        v = 0
+        match n:
+            case Priority.LOW:
+                v = 1
+            case Priority.HIGH:
+                v = 2
+            case _:
+                v = 3
+        ct.scatter(out, 0, v)
+        ct.scatter(out, 1, ct.astype(n in (Priority.LOW, Priority.HIGH), ct.int32))
+        ct.scatter(out, 2, ct.astype((n, 1) == (Priority.HIGH, Priority.LOW), ct.int32))
+
+    assert ints(kernel, n)[:3] == [{1: 1, 5: 2}.get(n, 3), n in (1, 5), n == 5]
+
+
+def test_members_are_equal_to_their_values():
+    def kernel(out):
+        check(5 in (Priority.LOW, Priority.HIGH) and Priority.HIGH in (4, 5) and 4 not in (Priority.LOW,))
+        check((5,) == (Priority.HIGH,) and (5, 1) != (Priority.HIGH, Priority.HIGH))
+        check(Mode.FAST == "aa" and "aa" in (Mode.EXACT, Mode.FAST) and Mode.FAST != "bb")
+        check(Word.YES == "yes" and ("yes",) == (Word.YES,) and Mode.FAST + Word.YES == "aayes")
+        check(1 not in (Color.RED,))
+        check(Priority.HIGH is not 5 and Priority.HIGH is Priority(5) and Priority(Priority.LOW) == 1)  # noqa: F632
+        match Mode.FAST:
+            case "aa":
+                ct.scatter(out, 0, 1)
+        match "yes":
+            case Mode.FAST:
+                ct.scatter(out, 1, 1)
+            case Word.YES:
+                ct.scatter(out, 1, 2)
+
+    assert ints(kernel)[:2] == [1, 2]
+
+
+def test_dicts_find_members_by_value_and_values_by_member():
+    def kernel(out):
+        check(BY_PRIORITY[1] == 3 and BY_PRIORITY[Priority.HIGH] == 4 and BY_PRIORITY["aa"] == 6)
+        check(BY_PRIORITY.get(Priority.HIGH) == 4 and BY_PRIORITY[1.0] == 3 and 1 in BY_PRIORITY)
+        d = {Priority.LOW: 1, 1: 2, (1, Priority.HIGH): 3}
+        check(len(d) == 2 and d[True] == 2 and d[(1, 5)] == 3)
+
+    ints(kernel)
 
 
 def test_members_by_value_though_the_kernel_names_none():
