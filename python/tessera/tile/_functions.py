@@ -94,7 +94,7 @@ def mean(x: Any, /, axis: Any = None, *, keepdims: bool = False) -> Any:
 @function
 def var(x: Any, /, axis: Any = None, *, ddof: Any = 0, keepdims: bool = False) -> Any:
     """The variance along the axes: the mean of squared distances from the mean, where the divisor is the number of
-    elements less ``ddof``. Dtypes as in :func:`mean`."""
+    elements less ``ddof``, at least 0. Dtypes as in :func:`mean`."""
     return _narrow(_var(x, axis, ddof, keepdims), x.dtype)
 
 
@@ -102,7 +102,7 @@ def _var(x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
     wide = _real(x)
     n = _count(x.shape, axis)
     apart = wide - _sum(wide, axis, keepdims=True) / n
-    return _sum(apart * apart, axis, keepdims=keepdims) / (n - ddof)
+    return _sum(apart * apart, axis, keepdims=keepdims) / max(n - ddof, 0)
 
 
 @function

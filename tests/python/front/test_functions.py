@@ -119,6 +119,18 @@ def test_means_and_variances_are_numpys(name, target):
         np.testing.assert_allclose(found, np.broadcast_to(exact, found.shape), rtol=2e-3 if name == "float16" else 1e-6)
 
 
+@pytest.mark.parametrize("ddof, wanted", [(3, 5), (3.5, 10), (4, np.inf), (5, np.inf)])
+def test_the_divisor_of_a_variance_is_never_negative(ddof, wanted):
+    def kernel(x, y, z):
+        t = ct.load(x, (0,), (4,))
+        ct.store(y, (0,), ct.var(t, ddof=ddof).reshape((1,)))
+        ct.store(z, (0,), ct.std(t, ddof=ddof).reshape((1,)))
+
+    y, z = np.zeros(1, np.float32), np.zeros(1, np.float32)
+    run(kernel, np.arange(4, dtype=np.float32), y, z)
+    np.testing.assert_allclose([y[0], z[0]], [wanted, wanted**0.5], rtol=1e-6)
+
+
 def test_nan_goes_through_means_and_clips():
     def kernel(x, y):
         t = ct.load(x, (0,), (4,))
