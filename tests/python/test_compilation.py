@@ -245,6 +245,9 @@ def test_bytecode_holds_a_kernel_for_each_signature():
         ({"gpu_code": None, "output_format": "cubin"}, ValueError, "gpu_code is required"),
         ({"output_format": "elf"}, ValueError, "Unknown output format 'elf'"),
         ({"gpu_code": "sm_9"}, ValueError, "'sm_9' is not a GPU"),
+        ({"gpu_code": "sm_91"}, ValueError, "'sm_91' is not a GPU that kernels are made for: sm_80, .*sm_90, "),
+        ({"gpu_code": "sm_999", "output_format": "cubin"}, ValueError, "'sm_999' is not a GPU"),
+        ({"gpu_code": "sm_60", "output_format": "tileir_bytecode"}, ValueError, "'sm_60' is not a GPU"),
         (
             {"kernel": asserting, "signatures": [KernelSignature([row()], V2)]},
             ct.TileUnsupportedFeatureError,

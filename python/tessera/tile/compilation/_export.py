@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ... import _core
-from ..._errors import TileCompilerExecutionError, TileUnsupportedFeatureError, did_you_mean
+from ..._errors import TileCompilerExecutionError, TileUnsupportedFeatureError
 from ._signature import ConstantConstraint, KernelSignature, TupleConstraint, specs_of
 
 FORMATS = ("cubin", "ptx", "tileir_bytecode")
@@ -54,16 +54,18 @@ def _check(kernel: Any, rows: tuple[Any, ...], signature: KernelSignature) -> No
                             f"so the signature must give its value, not a {type(constraint).__name__}")  # fmt: skip
 
 
+_BY_PORTABLE = (87, 88, 103, 110, 121)  # GPUs that have no target of their own: they run code for the oldest
+
+
 def _number(gpu_code: str) -> tuple[int, str]:
     """The target that code for this GPU is made by, and ptxas's name of the GPU."""
     found = re.fullmatch(r"sm_(\d+)[af]?", gpu_code) if isinstance(gpu_code, str) else None
     numbers = sorted(n for n in _core.TARGETS.values() if n >= PORTABLE)
-    if not found or int(found[1]) < numbers[0]:
-        hint = did_you_mean(str(gpu_code), _core.TARGETS)
-        raise ValueError(f"gpu_code {gpu_code!r} is not a GPU that kernels are made for, such as 'sm_90'{hint}")
-    target = max(n for n in numbers if n <= int(found[1]))
-    exact = target == int(found[1])
-    return (target if exact else PORTABLE), f"sm_{found[1]}{'a' if exact and target >= 90 else ''}"
+    if not found or int(found[1]) not in (*numbers, *_BY_PORTABLE):
+        known = ", ".join(f"sm_{n}" for n in sorted((*numbers, *_BY_PORTABLE)))
+        raise ValueError(f"gpu_code {gpu_code!r} is not a GPU that kernels are made for: {known}")
+    target = int(found[1]) if int(found[1]) in numbers else PORTABLE
+    return target, f"sm_{found[1]}{'a' if target >= 90 else ''}"
 
 
 def _code(kernel: Any, prepared: Any, specs: bytes, target: int) -> tuple[str, dict[str, Any]]:
@@ -237,6 +239,8 @@ def export_kernel(
         raise ValueError(f"Unknown output format {output_format!r}; it is one of {', '.join(FORMATS)}")
     if gpu_code is None and output_format != "tileir_bytecode":
         raise ValueError(f"gpu_code is required when output_format is {output_format!r}.")
+    if gpu_code is not None:
+        _number(gpu_code)
     signatures = list(signatures)
     if not signatures:
         raise ValueError("export_kernel() needs at least one signature")
