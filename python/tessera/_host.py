@@ -198,6 +198,15 @@ def _key(value: Any) -> Any:
         return cls, *(_key(getattr(value, name, None)) for name, *_ in records.record_of(cls).fields)
     if isinstance(value, tuple):
         return cls, *map(_key, value)
+    if cls is slice:  # has no hash before Python 3.12
+        return cls, *map(_key, (value.start, value.stop, value.step))
+    try:
+        hash(value)
+    except TypeError:
+        raise TypeError(
+            f"is or holds a {cls.__name__}, which may change after the kernel is compiled for it; "
+            "pass a tuple, or a frozen dataclass of hashable fields"
+        ) from None
     return _Same(value)
 
 

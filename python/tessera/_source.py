@@ -286,7 +286,7 @@ def _is_lambda(node: Any, code: CodeType) -> bool:
     body = node.body
     if hasattr(code, "co_positions"):
         places = set(code.co_positions())
-        if (body.lineno, body.end_lineno, body.col_offset, body.end_col_offset) in places:
+        if any((b.lineno, b.end_lineno, b.col_offset, b.end_col_offset) in places for b in _ends(body)):
             return True
         if any(end and end > start for _, _, start, end in places):
             return False
@@ -295,6 +295,11 @@ def _is_lambda(node: Any, code: CodeType) -> bool:
     text: Any = _ast.Expression(body=node)
     made = compile(text, "<kernel>", "eval", dont_inherit=True)
     return any(isinstance(c, CodeType) and c.co_code == code.co_code for c in made.co_consts)
+
+
+def _ends(body: Any) -> list[Any]:
+    """The expression and, of a conditional, its two values: no instruction has the place of the whole."""
+    return [body, *_ends(body.body), *_ends(body.orelse)] if isinstance(body, _ast.IfExp) else [body]
 
 
 def walk(node: Any) -> Any:

@@ -196,6 +196,13 @@ class kernel(_core.Kernel):  # type: ignore[misc]
             )
         if not callable(function) or not hasattr(function, "__code__"):
             raise TypeError(f"@kernel takes a Python function, not a {type(function).__name__}")
+        code = function.__code__
+        if code.co_kwonlyargcount:
+            name = code.co_varnames[code.co_argcount]
+            raise TileSyntaxError(
+                f"kernel '{function.__name__}' ({code.co_filename}:{code.co_firstlineno}) cannot take the keyword-only "
+                f"parameter '{name}'\n  help: make it positional: leave out the * before it"
+            )
         self._function = function
         self._hints = {
             **_DEFAULTS,
@@ -227,7 +234,16 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         grid, stream = config, None
         if isinstance(config, tuple) and len(config) == 2 and isinstance(config[0], (tuple, list)):
             grid, stream = config
-        return lambda *args: launch(stream, grid, self, args)
+
+        def run(*args: Any, **named: Any) -> None:
+            if named:
+                raise TypeError(
+                    f"kernels take positional arguments: kernel '{self.__name__}' was launched with "
+                    f"{next(iter(named))}=...; give all arguments by position, in the order of the parameters"
+                )
+            launch(stream, grid, self, args)
+
+        return run
 
     async def async_call(self, *args: Any, grid: Any, stream: Any = None) -> None:
         """``await kernel.async_call(x, y, grid=(8,))``: launches, and waits in asyncio or trio.
