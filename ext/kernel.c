@@ -282,15 +282,6 @@ static ts_status kernel_run(const ts_stream *stream, const int64_t grid[3], ts_k
     return status;
 }
 
-/* A launch that is waited for runs in the caller's thread where nothing of its stream is ahead of it. */
-static const ts_stream *kernel_stream_here(const ts_stream *stream, ts_stream *here)
-{
-    bool idle = false;
-    ts_error err;
-    *here = (ts_stream){.device = stream->device};
-    return ts_stream_done(stream, &idle, &err) == TS_OK && idle ? here : stream;
-}
-
 /* Runs a kernel with the arguments that the frame holds already. */
 static PyObject *kernel_launch_frame(core_state *state, const ts_stream *stream, const int64_t grid[3],
                                      ts_kernel *kernel, core_frame *frame, uint32_t flags)
@@ -299,10 +290,8 @@ static PyObject *kernel_launch_frame(core_state *state, const ts_stream *stream,
     core_use use; /* over the launch and the wait: another thread may close the stream */
     bool lent = frame->has_host_views && stream && stream->impl && /* for this call only */
                 !(flags & CORE_LAUNCH_KEPT) && !ts_record_active(stream);
-    ts_stream here;
     core_use_begin(state, &use, stream, NULL);
-    const ts_stream *at = lent ? kernel_stream_here(stream, &here) : stream;
-    ts_status status = kernel_run(at, grid, kernel, frame, flags & ~(uint32_t)CORE_LAUNCH_KEPT, &err);
+    ts_status status = kernel_run(stream, grid, kernel, frame, flags & ~(uint32_t)CORE_LAUNCH_KEPT, &err);
     bool waited = status != TS_OK || !lent || core_finish_stream(state, stream) == 0;
     core_use_end(state, &use);
     if (status != TS_OK)
