@@ -268,6 +268,7 @@ def memory_operations():
 
 
 NO_ACCESS = {
+    "array_from_foreign",  # makes an array; what reads it is checked as that of any array
     "bid",
     "num_blocks",
     "num_tiles",
