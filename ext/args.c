@@ -230,7 +230,7 @@ static int args_take_exchange(core_state *state, core_frame *frame, PyObject *ob
     return -1;
 }
 
-static int args_hold(core_frame *frame, PyObject *object) /* takes the reference */
+int core_frame_hold(core_frame *frame, PyObject *object)
 {
     if (frame->n_objects >= CORE_HOLDS) {
         Py_DECREF(object);
@@ -257,7 +257,7 @@ static int args_take_interface(core_state *state, core_frame *frame, PyObject *o
         foreign.layout.strides = foreign.layout.strides ? dims + foreign.layout.rank : NULL;
     }
     if (arg && core_foreign_arg(&foreign, dims, arg) == 0)
-        return args_hold(frame, dict);
+        return core_frame_hold(frame, dict);
     Py_DECREF(dict);
     return -1;
 }
@@ -323,7 +323,7 @@ static int args_take_dlpack(core_state *state, core_frame *frame, PyObject *obje
     ts_arg *arg = tensor ? core_frame_next(frame) : NULL;
     if (arg && ts_arg_of_dlpack(tensor, arg, &err) == TS_OK) {
         arg->readonly = readonly;
-        return args_hold(frame, capsule);
+        return core_frame_hold(frame, capsule);
     }
     if (arg)
         core_raise(state, &err);
@@ -431,7 +431,7 @@ static PyObject *args_items(core_frame *frame, PyObject *sequence)
     if (PyTuple_Check(sequence))
         return sequence;
     PyObject *tuple = PyList_AsTuple(sequence);
-    return tuple && args_hold(frame, tuple) == 0 ? tuple : NULL;
+    return tuple && core_frame_hold(frame, tuple) == 0 ? tuple : NULL;
 }
 
 static int args_take_items(core_state *state, core_frame *frame, PyObject *items)
@@ -453,6 +453,19 @@ static int args_take_sequence(core_state *state, core_frame *frame, PyObject *ob
     int got = args_take_items(state, frame, items);
     Py_LeaveRecursiveCall();
     return got;
+}
+
+/* Left as it is for core_take_constants, which knows the parameter. */
+static int args_take_later(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)state, (void)extra;
+    ts_arg *arg = core_frame_next(frame);
+    if (!arg)
+        return -1;
+    arg->kind = TS_SPEC_OBJECT;
+    arg->value.data = object;
+    frame->has_constants = true;
+    return 0;
 }
 
 /* Buffers have no dtype; launches of the driver's kernels pass them as addresses (host_launch.c). */
@@ -513,6 +526,13 @@ static bool args_is_numpy_scalar(PyTypeObject *type)
     return false;
 }
 
+bool core_is_record(core_state *state, PyTypeObject *type)
+{
+    bool tuple = PyType_IsSubtype(type, &PyTuple_Type);
+    return type != &PyTuple_Type &&
+           PyObject_HasAttr((PyObject *)type, tuple ? state->name_fields : state->name_dataclass_fields);
+}
+
 static core_taker args_find(core_state *state, PyTypeObject *type)
 {
     PyObject *as_object = (PyObject *)type;
@@ -534,7 +554,7 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
     if (type == Py_TYPE(Py_None))
         return (core_taker){type, args_take_none, NULL};
     if (PyType_IsSubtype(type, &PyTuple_Type))
-        return (core_taker){type, args_take_sequence, NULL};
+        return (core_taker){type, core_is_record(state, type) ? args_take_later : args_take_sequence, NULL};
     if (PyType_IsSubtype(type, &PyList_Type))
         return (core_taker){type, args_take_sequence, type};
     if ((exchange = args_exchange_of(type)))
@@ -548,6 +568,8 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
         return (core_taker){type, args_take_buffer, NULL};
     if (PyObject_HasAttr(as_object, state->name_dlpack))
         return (core_taker){type, args_take_dlpack, NULL};
+    if (core_is_record(state, type))
+        return (core_taker){type, args_take_later, NULL};
     return (core_taker){0};
 }
 
@@ -558,13 +580,7 @@ static int args_take_instance(core_state *state, core_frame *frame, PyObject *ob
         return args_take_cuda(state, frame, object, NULL);
     if (PyObject_HasAttr(object, state->name_dlpack))
         return args_take_dlpack(state, frame, object, NULL);
-    ts_arg *arg = core_frame_next(frame); /* a constant, if the kernel has one there */
-    if (!arg)
-        return -1;
-    arg->kind = TS_SPEC_OBJECT;
-    arg->value.data = object;
-    frame->has_constants = true;
-    return 0;
+    return args_take_later(state, frame, object, NULL); /* a constant, if the kernel has one there */
 }
 
 /* Looks at a type for the first time. */
@@ -656,11 +672,12 @@ int core_take_vector(core_state *state, core_frame *frame, const ts_kernel *kern
 {
     for (Py_ssize_t i = 0; i < n; i++) {
         size_t from = frame->n;
-        if (core_take_object(state, frame, args[i]) < 0 ||
-            (frame->has_constants && core_take_constants(frame, from, kernel, (size_t)i) < 0)) {
+        if (core_take_object(state, frame, args[i]) < 0) {
             args_blame(kernel, i);
             return -1;
         }
+        if (frame->has_constants && core_take_constants(state, frame, from, kernel, (size_t)i) < 0)
+            return -1;
     }
     return 0;
 }

@@ -37,11 +37,13 @@ enum { CORE_LIVE_STREAM, CORE_LIVE_EVENT, CORE_LIVE_BUFFER, CORE_LIVE_POOL, CORE
     CORE_NAME(cuda_array, "__cuda_array_interface__")        \
     CORE_NAME(cuda_stream, "cuda_stream")                    \
     CORE_NAME(cuda_stream_protocol, "__cuda_stream__")       \
+    CORE_NAME(dataclass_fields, "__dataclass_fields__")      \
     CORE_NAME(deallocate, "deallocate")                      \
     CORE_NAME(dlpack, "__dlpack__")                          \
     CORE_NAME(dlpack_device, "__dlpack_device__")            \
     CORE_NAME(dtype, "dtype")                                \
     CORE_NAME(event_class, "_event_class")                   \
+    CORE_NAME(fields, "_fields")                             \
     CORE_NAME(handle, "handle")                              \
     CORE_NAME(launched, "_launched")                         \
     CORE_NAME(name, "name")                                  \
@@ -152,7 +154,9 @@ void core_frame_init(core_frame *frame);
 void core_frame_deinit(core_frame *frame);
 ts_arg *core_frame_next(core_frame *frame);            /* zeroed; NULL with exception: too many */
 int64_t *core_frame_dims(core_frame *frame, size_t n); /* room for shapes and strides */
+int core_frame_hold(core_frame *frame, PyObject *object); /* takes the reference; 0, or -1 with exception */
 void core_taker_drop(core_taker *taker);
+bool core_is_record(core_state *state, PyTypeObject *type); /* a dataclass or named tuple */
 int core_take_object(core_state *state, core_frame *frame, PyObject *object); /* 0, or -1 with exception */
 /* A tuple or list of arguments; `kernel` is named by messages. 0, or -1 with exception. */
 int core_take_args(core_state *state, core_frame *frame, const ts_kernel *kernel, PyObject *args);
@@ -229,10 +233,10 @@ typedef struct core_evaluator {
     PyObject *host;
 } core_evaluator;
 ts_host core_host_of(core_evaluator *evaluator); /* borrows */
-/* Arguments from number `from` on, of one parameter, that are constants of Python get their numbers in the kernel's
- * pack. 0, or -1 with exception. */
-int core_take_constants(core_frame *frame, size_t from, const ts_kernel *kernel, size_t param);
 int core_evaluate_init(PyObject *module, core_state *state);
+/* records.c. Among the arguments from number `from` on, of one parameter, constants of Python get their numbers in the
+ * kernel's pack, dataclasses and named tuples become their fields. 0, or -1 with exception. */
+int core_take_constants(core_state *state, core_frame *frame, size_t from, const ts_kernel *kernel, size_t param);
 
 /* What _prepare() of a Python kernel gives, in C form; borrows from that tuple. Ended by PyBuffer_Release(&pack). */
 typedef struct core_prepared {

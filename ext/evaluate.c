@@ -452,30 +452,6 @@ ts_host core_host_of(core_evaluator *evaluator)
     return host;
 }
 
-int core_take_constants(core_frame *frame, size_t from, const ts_kernel *kernel, size_t param)
-{
-    const core_evaluator *evaluator = ts_kernel_host(kernel)->user;
-    for (size_t i = from; i < frame->n; i++) {
-        if (frame->args[i].kind != TS_SPEC_OBJECT)
-            continue;
-        PyObject *object = frame->args[i].value.data;
-        if (!evaluator || !ts_kernel_takes_constant(kernel, param)) {
-            PyErr_Format(PyExc_TypeError,
-                         "is a %.200s; a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with __dlpack__, "
-                         "__cuda_array_interface__ or a buffer of numbers, such as ctypes arrays), numbers, tuples and "
-                         "lists of arrays; constants of Python where the parameter is annotated ct.Constant",
-                         Py_TYPE(object)->tp_name);
-            return -1;
-        }
-        PyObject *number = PyObject_CallMethod(evaluator->host, "constant", "O", object);
-        frame->args[i].value.i = number ? PyLong_AsLongLong(number) : -1;
-        Py_XDECREF(number);
-        if (PyErr_Occurred())
-            return -1;
-    }
-    return 0;
-}
-
 int core_evaluate_init(PyObject *module, core_state *state)
 {
     state->evaluation_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &evaluate_spec, NULL);

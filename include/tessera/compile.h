@@ -80,7 +80,9 @@ typedef enum ts_spec_kind {
     TS_SPEC_TUPLE,    /* `value` items follow in the spec array (each may be a tuple again) */
     TS_SPEC_LIST,     /* `value` arrays described by the one item that follows */
     TS_SPEC_NONE,     /* Python None */
-    TS_SPEC_OBJECT    /* Constant of the host (text, dtype, function, ..): number in `value` of an object of its pack */
+    TS_SPEC_OBJECT,   /* Constant of the host (text, dtype, function, ..): number in `value` of an object of its pack */
+    TS_SPEC_RECORD    /* the TUPLE that follows holds the fields of a dataclass or named tuple, whose class is object
+                       * `value` of the host's pack */
 } ts_spec_kind;
 
 /* One argument. For arrays every bit mask has bit d for dimension d. What is promised here (alignment, divisibility,

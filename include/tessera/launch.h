@@ -17,7 +17,7 @@
  *
  * An argument list is flat. A tuple is a TS_SPEC_TUPLE whose value is the number of its items, then the
  * items (which may be tuples again); a list of arrays is a TS_SPEC_LIST whose value is its length, then
- * the arrays.
+ * the arrays; a dataclass or named tuple of the host is a TS_SPEC_RECORD, then the tuple of its fields.
  */
 #ifndef TESSERA_LAUNCH_H
 #define TESSERA_LAUNCH_H
@@ -45,7 +45,8 @@ typedef struct ts_kernel ts_kernel;
  *     BOOL     value.i         0 or 1
  *     SCALAR   value.bits      a number with a dtype of its own (numpy.float16(3)): kept
  *     NONE
- *     TUPLE, LIST  value.i     number of items that follow */
+ *     TUPLE, LIST  value.i     number of items that follow
+ *     RECORD   value.i         number of its class in the host's pack; the TUPLE of its fields follows */
 typedef struct ts_arg {
     uint8_t kind;             /* ts_spec_kind */
     uint8_t dtype;            /* ARRAY and SCALAR: ts_dtype */
@@ -59,7 +60,10 @@ typedef struct ts_arg {
         double f;
         uint64_t bits;
     } value;
-    const int64_t *shape;     /* borrowed during the call; rank extents */
+    union {
+        const int64_t *shape; /* ARRAY: borrowed during the call; rank extents */
+        const char *fields;   /* RECORD: the names of its fields, as "x,y,z", for messages; borrowed; NULL = none */
+    };
     const int64_t *strides;   /* in elements; NULL = row-major without gaps */
     const ts_buffer *buffer;  /* ARRAY: checked for being alive when not NULL; borrowed */
 } ts_arg;
@@ -97,7 +101,8 @@ typedef enum ts_param_form {
     TS_PARAM_ANY,      /* nothing: what holds for the parameter holds for each item */
     TS_PARAM_TUPLE,    /* the argument is a tuple of n_items items, which follow items[0], items[1], ... */
     TS_PARAM_TUPLE_OF, /* the argument is a tuple of any length; each item follows items[0] */
-    TS_PARAM_LIST_OF   /* the argument is a list; each array follows items[0] */
+    TS_PARAM_LIST_OF,  /* the argument is a list; each array follows items[0] */
+    TS_PARAM_RECORD    /* the argument is a RECORD of n_items fields, which follow items[0], items[1], ... */
 } ts_param_form;
 
 /* One top-level parameter, or an item of one. All zero: no name, and decided by the argument. */
@@ -148,8 +153,11 @@ TS_API void ts_kernel_release(ts_kernel *kernel);
 /* For messages; borrowed. The name of a top-level parameter is NULL where none was given. */
 TS_API const char *ts_kernel_name(const ts_kernel *kernel);
 TS_API const char *ts_kernel_param_name(const ts_kernel *kernel, size_t param);
-/* Whether a top-level parameter, or an item of it, may be a constant of the host. */
-TS_API bool ts_kernel_takes_constant(const ts_kernel *kernel, size_t param);
+/* Whether a top-level parameter is annotated Constant, or the item of it that a path of `depth` steps leads to. */
+TS_API bool ts_kernel_takes_constant(const ts_kernel *kernel, size_t param, const size_t *path, size_t depth);
+/* What messages call the argument at position `at` of a flat list: "argument 'pair[1].x'", "argument 2". */
+#define TS_ARG_LABEL 256
+TS_API void ts_arg_label(const ts_kernel *kernel, const ts_arg *args, size_t at, char out[TS_ARG_LABEL]);
 /* The host of its source, borrowed. */
 TS_API const ts_host *ts_kernel_host(const ts_kernel *kernel);
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ._records import record_of
+
 __all__ = ["array_args", "device_of", "flat", "is_array"]
 
 
@@ -16,17 +18,21 @@ def is_array(value: Any) -> bool:
     numpy = sys.modules.get("numpy")
     if numpy is not None and isinstance(value, numpy.generic):
         return False
+    if hasattr(type(value), "__dataclass_fields__"):  # a field may be called shape
+        return hasattr(value, "__dlpack__") or hasattr(value, "__cuda_array_interface__")
     return hasattr(value, "shape") and hasattr(value, "dtype")
 
 
 def array_args(args: Any) -> list[Any]:
-    """Arrays among arguments, those in tuples too, and lists of arrays as lists, in order."""
+    """Arrays among arguments, those in tuples and dataclasses too, and lists of arrays as lists, in order."""
     found: list[Any] = []
     for value in args:
         if isinstance(value, tuple):
             found += array_args(value)
         elif isinstance(value, list) or is_array(value):
             found.append(value)
+        elif hasattr(type(value), "__dataclass_fields__"):
+            found += array_args(getattr(value, name) for name, *_ in record_of(type(value)).fields)
     return found
 
 

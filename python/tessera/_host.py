@@ -247,6 +247,7 @@ class Host:
         self.packer = packer
         self.asks = bool(packer.sites)  # read by ext/evaluate.c
         self.constants: dict[Any, int] = {}
+        self.classes: dict[type, tuple[int, tuple[str, ...], str]] = {}  # read by ext/records.c
 
     # -- called by ext/evaluate.c
 
@@ -340,6 +341,16 @@ class Host:
                 )
             self.constants[key] = number
         return number
+
+    def record_class(self, cls: Any) -> tuple[int, tuple[str, ...], str]:
+        """Number, names of fields, and these as one text, of a class whose instances are arguments."""
+        if not issubclass(cls, tuple) and not cls.__dataclass_params__.frozen:
+            raise TypeError(
+                f"is a {cls.__name__}, a dataclass that is not frozen; decorate it with @dataclass(frozen=True)"
+            )
+        names = tuple(name for name, *_ in records.record_of(cls).fields)
+        row = self.classes[cls] = self.known(cls), names, ",".join(names)
+        return row
 
     def known(self, value: Any) -> int:
         with _lock:

@@ -170,6 +170,20 @@ static ts_status front_tuple(fr *f, const ts_spec *spec, size_t n, size_t *at, t
     return fr_container(f, FR_TUPLE, (uint32_t)count, items, out);
 }
 
+/* The tuple of fields that follows becomes an instance of the class. */
+static ts_status front_record(fr *f, int64_t cls, const ts_spec *spec, size_t n, size_t *at, ts_val *next,
+                              uint32_t depth, fr_value *out)
+{
+    TS_TRY(fr_host_object(f, cls, out));
+    bool known = f->pack.objects[cls].kind == TS_OBJ_RECORD && *at < n && spec[*at].kind == TS_SPEC_TUPLE;
+    if (known)
+        TS_TRY(front_value(f, spec, n, at, next, depth, out));
+    return known && fr_record_of_items(f, (uint32_t)cls, out)
+               ? TS_OK
+               : ts_fail(f->err, TS_VALUE, "argument: object %lld is not the class of the fields that follow",
+                         (long long)cls);
+}
+
 static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, ts_val *next,
                              uint32_t depth, fr_value *out)
 {
@@ -201,6 +215,8 @@ static ts_status front_value(fr *f, const ts_spec *spec, size_t n, size_t *at, t
         return TS_OK;
     case TS_SPEC_OBJECT:
         return fr_host_object(f, s->value, out);
+    case TS_SPEC_RECORD:
+        return front_record(f, s->value, spec, n, at, next, depth, out);
     default:
         return ts_fail(f->err, TS_VALUE, "argument: unknown kind %u", s->kind);
     }

@@ -15,57 +15,29 @@
 
 __extension__ typedef __int128 args_wide; /* int64 and uint64 */
 
-enum { ARGS_NAMED = 8 }; /* nested tuples whose items messages name */
-
 typedef struct args_walk {
     launch_frame *frame;
     ts_error *err;
-    size_t next;                /* argument to read */
+    size_t next;                /* argument to read; messages are about the one before */
     size_t param;               /* top-level parameter it belongs to */
     const kernel_param *rule;
-    uint32_t depth;             /* of tuples around that argument, and which item of each it is in */
-    uint8_t item[ARGS_NAMED];
 } args_walk;
 
 /* ---- messages ------------------------------------------------------------------------------------ */
-
-const char *ts__param_label(const ts_kernel *kernel, size_t param, char *room, size_t n)
-{
-    const char *name = ts_kernel_param_name(kernel, param);
-    if (name)
-        snprintf(room, n, "argument '%.80s'", name);
-    else
-        snprintf(room, n, "argument %zu", param);
-    return room;
-}
-
-/* "argument 'pair[1]'": the argument being read. */
-static const char *args_label(const args_walk *walk, char *room, size_t n)
-{
-    char path[ARGS_NAMED * 6] = "";
-    const char *name = ts_kernel_param_name(walk->frame->kernel, walk->param);
-    for (uint32_t d = 0, at = 0; d < walk->depth && d < ARGS_NAMED; d++)
-        at += (uint32_t)snprintf(path + at, sizeof path - at, "[%u]", walk->item[d]);
-    if (name)
-        snprintf(room, n, "argument '%.80s%s'", name, path);
-    else
-        snprintf(room, n, "argument %zu%s", walk->param, path);
-    return room;
-}
 
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4), cold))
 #endif
 static ts_status args_fail(const args_walk *walk, ts_status status, const char *format, ...)
 {
-    char label[160], text[1024];
+    char label[TS_ARG_LABEL], text[1024];
     va_list list;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
     va_end(list);
     const ts_kernel *kernel = walk->frame->kernel;
-    return ts_fail(walk->err, status, "kernel '%s', %s: %s", kernel->name,
-                   args_label(walk, label, sizeof label), text);
+    ts_arg_label(kernel, walk->frame->args, walk->next - 1, label);
+    return ts_fail(walk->err, status, "kernel '%s', %s: %s", kernel->name, label, text);
 }
 
 /* What the annotation of a number says. */
@@ -708,6 +680,12 @@ static ts_status args_list(args_walk *walk, const ts_arg *arg)
 
 static ts_status args_one(args_walk *walk, uint32_t depth);
 
+/* Whether the items have an annotation each. */
+static bool args_has_each(const kernel_param *rule)
+{
+    return rule->form == TS_PARAM_TUPLE || rule->form == TS_PARAM_RECORD;
+}
+
 static ts_status args_tuple(args_walk *walk, const ts_arg *arg, uint32_t depth)
 {
     int64_t n = arg->value.i;
@@ -716,41 +694,53 @@ static ts_status args_tuple(args_walk *walk, const ts_arg *arg, uint32_t depth)
         return args_fail(walk, TS_VALUE, "the tuple says it has %lld items, more than were given", (long long)n);
     if (depth >= TS_PARAM_DEPTH)
         return args_fail(walk, TS_VALUE, "tuples are nested more than %d deep", TS_PARAM_DEPTH);
-    if (rule->form == TS_PARAM_TUPLE && n != rule->n_items)
+    if (args_has_each(rule) && n != rule->n_items)
         return args_fail(walk, TS_TYPE, "is a tuple of length %lld, but is annotated as a tuple of length %u",
                          (long long)n, rule->n_items);
     TS_TRY(args_word(walk, TS_SPEC_TUPLE));
     TS_TRY(args_word(walk, (uint64_t)n));
     for (int64_t i = 0; i < n; i++) {
-        walk->rule = rule->form == TS_PARAM_ANY ? rule : &rule->items[rule->form == TS_PARAM_TUPLE ? i : 0];
-        walk->depth = depth + 1;
-        if (depth < ARGS_NAMED)
-            walk->item[depth] = (uint8_t)i;
+        walk->rule = rule->form == TS_PARAM_ANY ? rule : &rule->items[args_has_each(rule) ? i : 0];
         TS_TRY(args_one(walk, depth + 1));
     }
     walk->rule = rule;
-    walk->depth = depth;
     return TS_OK;
 }
 
-/* What is annotated as a bool, a tuple or a list is one. */
+/* A dataclass or named tuple: its class, then a tuple of its fields. */
+static ts_status args_record(args_walk *walk, const ts_arg *arg, uint32_t depth)
+{
+    const launch_frame *frame = walk->frame;
+    const ts_arg *fields = walk->next < frame->n_args ? &frame->args[walk->next] : NULL;
+    if (!fields || fields->kind != TS_SPEC_TUPLE)
+        return args_fail(walk, TS_VALUE, "a record is followed by the tuple of its fields");
+    TS_TRY(args_word(walk, TS_SPEC_RECORD));
+    TS_TRY(args_word(walk, arg->value.bits));
+    walk->next++;
+    return args_tuple(walk, fields, depth);
+}
+
+/* What is annotated as a bool, a tuple, a list or a class of records is one. */
 static ts_status args_check_kind(const args_walk *walk, const ts_arg *arg)
 {
     const kernel_param *rule = walk->rule;
-    bool tuple = rule->form == TS_PARAM_TUPLE || rule->form == TS_PARAM_TUPLE_OF, list = rule->form == TS_PARAM_LIST_OF;
+    bool record = arg->kind == TS_SPEC_RECORD, tuple = arg->kind == TS_SPEC_TUPLE, list = arg->kind == TS_SPEC_LIST;
     const char *is = arg->kind == TS_SPEC_NONE    ? "None"
-                     : arg->kind == TS_SPEC_TUPLE ? "a tuple"
-                     : arg->kind == TS_SPEC_LIST  ? "a list"
+                     : record                     ? "a dataclass or named tuple"
+                     : tuple                      ? "a tuple"
+                     : list                       ? "a list"
                      : arg->kind == TS_SPEC_ARRAY ? "an array"
                                                   : "a number";
-    if (tuple && arg->kind != TS_SPEC_TUPLE)
+    if ((rule->form == TS_PARAM_TUPLE || rule->form == TS_PARAM_TUPLE_OF) && !tuple && !record)
         return args_fail(walk, TS_TYPE, "is annotated as a tuple but is %s; pass a tuple, or change the annotation",
                          is);
-    if (list && arg->kind != TS_SPEC_LIST)
+    if (rule->form == TS_PARAM_LIST_OF && !list)
         return args_fail(walk, TS_TYPE,
                          "is annotated as a list but is %s; pass a list of arrays, or change the annotation", is);
-    if (rule->flags & TS_PARAM_BOOL &&
-        (arg->kind == TS_SPEC_NONE || arg->kind == TS_SPEC_TUPLE || arg->kind == TS_SPEC_LIST))
+    if (rule->form == TS_PARAM_RECORD && !record)
+        return args_fail(walk, TS_TYPE, "is annotated with a dataclass or named tuple but is %s; pass an instance of "
+                         "that class, or change the annotation", is);
+    if (rule->flags & TS_PARAM_BOOL && (arg->kind == TS_SPEC_NONE || tuple || record || list))
         return args_fail(walk, TS_TYPE, "is annotated bool but is %s; pass True or False, or change the annotation",
                          is);
     return TS_OK;
@@ -767,9 +757,9 @@ static ts_status args_object(args_walk *walk, const ts_arg *arg)
 
 static ts_status args_one(args_walk *walk, uint32_t depth)
 {
-    if (walk->next >= walk->frame->n_args)
-        return args_fail(walk, TS_VALUE, "a tuple says it has more items than were given");
     const ts_arg *arg = &walk->frame->args[walk->next++];
+    if (walk->next > walk->frame->n_args)
+        return args_fail(walk, TS_VALUE, "a tuple says it has more items than were given");
     if (walk->rule->asks & PARAM_ASKS_KIND)
         TS_TRY(args_check_kind(walk, arg));
     switch ((ts_spec_kind)arg->kind) {
@@ -786,6 +776,8 @@ static ts_status args_one(args_walk *walk, uint32_t depth)
         return args_object(walk, arg);
     case TS_SPEC_TUPLE:
         return args_tuple(walk, arg, depth);
+    case TS_SPEC_RECORD:
+        return args_record(walk, arg, depth);
     case TS_SPEC_LIST:
         return args_list(walk, arg);
     }
@@ -804,6 +796,7 @@ static size_t args_top_level(const ts_arg *args, size_t n)
         items -= items > 0;
         if (args[i].kind == TS_SPEC_TUPLE || args[i].kind == TS_SPEC_LIST)
             items += args[i].value.i;
+        items += args[i].kind == TS_SPEC_RECORD; /* the tuple of its fields */
     }
     return found;
 }
@@ -887,7 +880,8 @@ static uint32_t args_spec_item(const launch_frame *frame, uint32_t i, ts_spec *s
             s->strides[d] = (int64_t)frame->words[i++];
     if (s->kind == TS_SPEC_LIST)
         s->value = 0; /* any length: it is a run-time parameter */
-    else if ((s->kind >= TS_SPEC_INT && s->kind <= TS_SPEC_TUPLE) || s->kind == TS_SPEC_OBJECT)
+    else if ((s->kind >= TS_SPEC_INT && s->kind <= TS_SPEC_TUPLE) || s->kind == TS_SPEC_OBJECT ||
+             s->kind == TS_SPEC_RECORD)
         s->value = (int64_t)frame->words[i++];
     return i;
 }

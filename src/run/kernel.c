@@ -115,7 +115,7 @@ static ts_status kernel_copy_source(ts_kernel *kernel, const ts_source *from, ts
 static ts_status kernel_check_param(const char *kernel, const ts_param *param, uint32_t depth, ts_error *err)
 {
     bool one = param->form == TS_PARAM_TUPLE_OF || param->form == TS_PARAM_LIST_OF;
-    if (param->form > TS_PARAM_LIST_OF || (one && param->n_items != 1) ||
+    if (param->form > TS_PARAM_RECORD || (one && param->n_items != 1) ||
         (param->form != TS_PARAM_ANY && param->n_items && !param->items) || depth > TS_PARAM_DEPTH)
         return ts_fail(err, TS_VALUE, "kernel '%s': a parameter of form %u with %u items, %u deep; see ts_param_form",
                        kernel, param->form, param->n_items, depth);
@@ -196,10 +196,14 @@ const char *ts_kernel_param_name(const ts_kernel *kernel, size_t param)
     return param < kernel->n_params ? kernel->params[param].name : NULL;
 }
 
-bool ts_kernel_takes_constant(const ts_kernel *kernel, size_t param)
+bool ts_kernel_takes_constant(const ts_kernel *kernel, size_t param, const size_t *path, size_t depth)
 {
     const kernel_param *rule = param < kernel->n_params ? &kernel->params[param] : NULL;
-    return rule && (rule->flags & TS_PARAM_CONSTANT || rule->form);
+    for (size_t i = 0; rule && i < depth && rule->form != TS_PARAM_ANY; i++) {
+        bool each = rule->form == TS_PARAM_TUPLE || rule->form == TS_PARAM_RECORD;
+        rule = !each ? rule->items : path[i] < rule->n_items ? &rule->items[path[i]] : NULL;
+    }
+    return rule && rule->flags & TS_PARAM_CONSTANT;
 }
 
 const ts_host *ts_kernel_host(const ts_kernel *kernel)
@@ -308,7 +312,8 @@ static bool kernel_is_hosted(const ts_kernel *kernel, const ts_spec *spec, size_
 {
     bool hosted = kernel->source.host.asks;
     for (size_t i = 0; i < n_spec; i++)
-        hosted |= spec[i].kind == TS_SPEC_OBJECT; /* its number says nothing outside of this process */
+        hosted |= spec[i].kind == TS_SPEC_OBJECT || /* numbers that say nothing outside of this process */
+                  spec[i].kind == TS_SPEC_RECORD;
     return kernel->source.kind == TS_SOURCE_PYTHON && hosted;
 }
 

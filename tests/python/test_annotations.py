@@ -110,7 +110,7 @@ def nothing(out, cfg):
         (tuple[ct.Constant[int], int], (np.zeros(1), 1), TypeError, r"'cfg\[0\]': is annotated Constant but is"),
         (tuple[ct.int8], (128,), OverflowError, r"'cfg\[0\]': the int 128 does not fit int8"),
         (ct.Constant[tuple[ct.ScalarInt64, int]], (1, 2), TypeError, r"'cfg\[0\]': Constant cannot be combined with"),
-        (tuple[str], ("a",), TypeError, r"'cfg\[0\]': is a text, .* annotate the parameter ct.Constant"),
+        (tuple[str], ("a",), TypeError, r"'cfg\[0\]': is a str; .* annotated ct.Constant"),
         (tuple[array_of(static_shape_dims=(1,))], (np.zeros(1),), ValueError, r"'cfg\[0\]': is annotated with static_"),
         (list_of(array_of()), np.zeros(1), TypeError, "annotated as a list but is an array"),
     ],

@@ -104,7 +104,7 @@ def plain(out, x):
 
 @pytest.mark.parametrize("value", ["a", ct.int8, Mode.ADD, twice, Config(3)])
 def test_other_parameters_refuse_them(value):
-    text = r"kernel 'plain', argument 'x': is a .*; a kernel takes .* annotated ct.Constant"
+    text = r"kernel 'plain', argument 'x(\.mode)?': is a .*; a kernel takes .* annotated ct.Constant"
     with pytest.raises(TypeError, match=text):
         out_of(plain, value)
 
@@ -215,7 +215,8 @@ def test_constants_that_may_change_are_refused(value):
     def kernel(out, c: ct.Constant):
         ct.scatter(out, 0, ct.static_eval(len(str(c))))
 
-    with pytest.raises(TypeError, match="'c': is or holds a (dict|list|set), .* pass a tuple, or a frozen dataclass"):
+    text = r"'c(\[0\])?': is or holds a (dict|list|set), .* pass a tuple, or a frozen dataclass"
+    with pytest.raises(TypeError, match=text):
         out_of(kernel, value)
 
 

@@ -281,6 +281,48 @@ static void items_follow_their_own_annotation(void)
         ts_kernel_release(found[i]);
 }
 
+static void records_are_their_class_and_a_tuple(void)
+{
+    static const ts_param fields[] = {{.flags = TS_PARAM_CONSTANT}, {.dtype = TS_DTYPE_int64}};
+    const ts_param params[] = {{.name = "r", .form = TS_PARAM_RECORD, .n_items = 2, .items = fields}};
+    ts_kernel *kernel = kernel_new(params, 1);
+    ts_arg args[] = {{.kind = TS_SPEC_RECORD, .value.i = 7, .fields = "a,b"}, {.kind = TS_SPEC_TUPLE, .value.i = 2},
+                     {.kind = TS_SPEC_INT, .value.i = 3}, {.kind = TS_SPEC_INT, .value.i = 4}};
+    CHECK_OK(ts_launch(NULL, one_block, kernel, args, 4, 0, &err));
+    CHECK(seen.n_spec == 4 && seen.spec[0].kind == TS_SPEC_RECORD && seen.spec[0].value == 7);
+    CHECK(seen.spec[1].value == 2 && seen.spec[2].kind == TS_SPEC_INT && seen.spec[3].dtype == TS_DTYPE_int64);
+    CHECK(ts_kernel_takes_constant(kernel, 0, (const size_t[]){0}, 1));
+    CHECK(!ts_kernel_takes_constant(kernel, 0, (const size_t[]){1}, 1));
+    CHECK(!ts_kernel_takes_constant(kernel, 0, (const size_t[]){2}, 1));
+    CHECK(!ts_kernel_takes_constant(kernel, 0, NULL, 0) && !ts_kernel_takes_constant(kernel, 1, NULL, 0));
+    CHECK_INT(ts_launch(NULL, one_block, kernel, args, 1, 0, &err), TS_VALUE);
+    CHECK_INT(ts_launch(NULL, one_block, kernel, args + 1, 3, 0, &err), TS_TYPE);
+    CHECK_INT(ts_launch(NULL, one_block, kernel, args, 3, 0, &err), TS_VALUE);
+    args[3] = (ts_arg){.kind = TS_SPEC_FLOAT, .value.f = 1};
+    CHECK_INT(ts_launch(NULL, one_block, kernel, args, 4, 0, &err), TS_TYPE);
+    CHECK(strstr(err.text, "argument 'r.b': is annotated int64 but is the float 1.0"));
+    ts_kernel_release(kernel);
+}
+
+static void arguments_are_named_by_their_path(void)
+{
+    const ts_param params[] = {{.name = "t"}, {.name = NULL}};
+    ts_kernel *kernel = kernel_new(params, 2);
+    char label[TS_ARG_LABEL];
+    const ts_arg args[] = {
+        {.kind = TS_SPEC_TUPLE, .value.i = 2}, {.kind = TS_SPEC_RECORD, .fields = "x,long_name"},
+        {.kind = TS_SPEC_TUPLE, .value.i = 2}, {.kind = TS_SPEC_INT}, {.kind = TS_SPEC_LIST, .value.i = 1},
+        {.kind = TS_SPEC_ARRAY}, {.kind = TS_SPEC_RECORD}, {.kind = TS_SPEC_TUPLE}, {.kind = TS_SPEC_NONE}};
+    const char *const says[] = {"argument 't'", "argument 't[0]'", "argument 't[0]'", "argument 't[0].x'",
+                                "argument 't[0].long_name'", "argument 't[0].long_name[0]'", "argument 't[1]'",
+                                "argument 't[1]'", "argument 1"};
+    for (size_t i = 0; i < TS_COUNT(args); i++) {
+        ts_arg_label(kernel, args, i, label);
+        CHECK_STR(label, says[i]);
+    }
+    ts_kernel_release(kernel);
+}
+
 /* ---- what is refused ------------------------------------------------------------------------------------- */
 
 typedef struct refusal {
@@ -611,6 +653,8 @@ int main(void)
     arrays_that_share_memory_are_described();
     tuples_are_their_items();
     items_follow_their_own_annotation();
+    records_are_their_class_and_a_tuple();
+    arguments_are_named_by_their_path();
     bad_layouts_are_refused_before_anything_runs();
     elements_that_overlap_are_read_and_not_written();
     an_array_without_address_or_shape_is_refused();

@@ -3,14 +3,16 @@
 
 ``parameter(name, annotation)`` makes one node of that tree, a row in the order of ``ts_param`` (launch.h). A tuple
 annotated item by item has a node for each item, so ``tuple[ct.Constant[int], int]`` compiles the first number in and
-passes the second one at run time.
+passes the second one at run time. A dataclass or named tuple as annotation has a node for each of its fields, by the
+annotation of the field.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, NamedTuple, TypeVar, get_args, get_origin
+import sys
+from typing import Annotated, Any, ForwardRef, NamedTuple, TypeVar, get_args, get_origin
 
-from .. import _core
+from .. import _core, _records
 from ._dtype import DTYPES, float64, int32, int64
 
 __all__ = [
@@ -171,8 +173,9 @@ def parameter(name: str, note: Any) -> Parameter:
     return _node(name, note, False)._replace(name=name)
 
 
-def _node(path: str, note: Any, constant: bool) -> Parameter:
-    """``path`` names the parameter or item in messages; ``constant``: something around it is a Constant."""
+def _node(path: str, note: Any, constant: bool, inside: tuple[type, ...] = ()) -> Parameter:
+    """``path`` names the parameter or item in messages; ``constant``: something around it is a Constant; ``inside``:
+    the classes whose fields it is in."""
     extras = getattr(note, "__metadata__", ())
     if extras:
         note = note.__origin__
@@ -189,7 +192,10 @@ def _node(path: str, note: Any, constant: bool) -> Parameter:
     for detail in details:
         return _detailed(path, detail)
     if get_origin(note) in (tuple, list):
-        return _items(path, note, constant)
+        return _items(path, note, constant, inside)
+    if _records.is_record(note) and not constant and note not in inside:
+        fields = [_node(f"{path}.{name}", of, False, (*inside, note)) for name, of in _fields_of(note)]
+        return Parameter(None, form=_core.PARAM_RECORD, items=tuple(fields))
     return _constant(path, note) if constant else _number(path, note)
 
 
@@ -220,17 +226,17 @@ def _masks(path: str, what: str, axes: tuple[int, ...]) -> tuple[int, int]:
     return front, end
 
 
-def _items(path: str, note: Any, constant: bool) -> Parameter:
+def _items(path: str, note: Any, constant: bool, inside: tuple[type, ...]) -> Parameter:
     inner = get_args(note)
     flags = _core.PARAM_CONSTANT if constant else 0
     if get_origin(note) is list:
-        node = _node(f"{path}[...]", inner[0], constant)
+        node = _node(f"{path}[...]", inner[0], constant, inside)
         return Parameter(None, flags, form=_core.PARAM_LIST_OF, items=(node,))
     if len(inner) == 2 and inner[1] is ...:
-        node = _node(f"{path}[...]", inner[0], constant)
+        node = _node(f"{path}[...]", inner[0], constant, inside)
         return Parameter(None, flags, form=_core.PARAM_TUPLE_OF, items=(node,))
     inner = () if inner == ((),) else inner  # tuple[()] before Python 3.11
-    nodes = tuple(_node(f"{path}[{i}]", item, constant) for i, item in enumerate(inner))
+    nodes = tuple(_node(f"{path}[{i}]", item, constant, inside) for i, item in enumerate(inner))
     return Parameter(None, flags, form=_core.PARAM_TUPLE, items=nodes)
 
 
@@ -256,17 +262,35 @@ def _number(path: str, note: Any) -> Parameter:
     return Parameter(None, dtype=NUMERIC[dtype])
 
 
+def _fields_of(cls: Any) -> list[tuple[str, Any]]:
+    """Name and annotation of each field of a dataclass or named tuple."""
+    of_dataclass = getattr(cls, "__dataclass_fields__", {})
+    of_tuple = getattr(cls, "__annotations__", {})
+    space = getattr(sys.modules.get(cls.__module__), "__dict__", {})
+    notes = []
+    for name, *_ in _records.record_of(cls).fields:
+        note = of_dataclass[name].type if of_dataclass else of_tuple.get(name)
+        notes.append((name, _evaluated(note.__forward_arg__ if isinstance(note, ForwardRef) else note, space, {})))
+    return notes
+
+
+def _evaluated(note: Any, space: dict[str, Any], local: dict[str, Any]) -> Any:
+    """An annotation; one written as text is evaluated where that is possible."""
+    if not isinstance(note, str):
+        return note
+    try:
+        return eval(note, space, local)
+    except Exception:  # a name that only type checkers see; what it says is plain where it is a Constant
+        return Constant if "Constant" in note else note
+
+
 def annotations_of(function: Any) -> dict[str, Any]:
     """The function's annotations with those written as text evaluated where that is possible."""
-    notes = dict(getattr(function, "__annotations__", {}))
-    for name, note in notes.items():
-        if not isinstance(note, str):
-            continue
-        cells = (c.cell_contents for c in function.__closure__ or ())
-        space = dict(zip(function.__code__.co_freevars, cells))
+    local = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
         try:
-            notes[name] = eval(note, function.__globals__, space)
-        except Exception:
-            if "Constant" in note:  # a name that only type checkers see; what it says is plain
-                notes[name] = Constant
-    return notes
+            local[name] = cell.cell_contents
+        except ValueError:  # bound later
+            continue
+    notes = getattr(function, "__annotations__", {})
+    return {name: _evaluated(note, function.__globals__, local) for name, note in notes.items()}

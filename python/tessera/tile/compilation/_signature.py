@@ -520,6 +520,10 @@ def constraints_of_specs(specs: bytes, convention: CallingConvention) -> list[An
             return ListConstraint(one(), alias_groups=(), elements_may_alias=False)
         if kind == _core.SPEC_TUPLE:
             return TupleConstraint([one() for _ in range(value)])
+        if kind == _core.SPEC_RECORD:
+            raise TypeError(
+                "a signature cannot describe dataclasses and named tuples; export a kernel that takes their fields"
+            )
         if kind == _core.SPEC_SCALAR:
             return ScalarConstraint(_dtype_of(row[1]))
         if kind == _core.SPEC_FLOAT:

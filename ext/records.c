@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arguments that are objects of Python, after args.c has noted them as they are: where the parameter is a Constant,
+ * they become numbers of objects of the kernel's pack; elsewhere dataclasses and named tuples are taken apart.
+ *
+ *     Pair(x, 3)   ─▶   RECORD (its class), TUPLE 2, ARRAY x, INT 3
+ */
+#include "core.h"
+#include <string.h>
+
+typedef struct record_walk {
+    core_state *state;
+    core_frame *frame;
+    const ts_kernel *kernel;
+    size_t param, at;               /* at: the argument to look at */
+    size_t depth, path[TS_PARAM_DEPTH]; /* which items of which items of the parameter it is in */
+} record_walk;
+
+/* Puts "kernel 'k', argument 'pair.x': " before the text of the exception, where it is of a kind that we raise. */
+static int record_blame(const record_walk *walk, size_t at)
+{
+    PyObject *type, *value, *trace;
+    char label[TS_ARG_LABEL];
+    PyErr_Fetch(&type, &value, &trace);
+    if (type != PyExc_TypeError && type != PyExc_ValueError && type != PyExc_OverflowError) {
+        PyErr_Restore(type, value, trace);
+        return -1;
+    }
+    ts_arg_label(walk->kernel, walk->frame->args, at, label);
+    PyErr_Format(type, "kernel '%s', %s: %S", ts_kernel_name(walk->kernel), label, value);
+    Py_DECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    return -1;
+}
+
+static PyObject *record_host(const record_walk *walk)
+{
+    const core_evaluator *evaluator = ts_kernel_host(walk->kernel)->user;
+    return evaluator ? evaluator->host : NULL;
+}
+
+static int record_refuse(const record_walk *walk, PyObject *object)
+{
+    PyErr_Format(PyExc_TypeError,
+                 "is a %.200s; a kernel takes arrays (NumPy, torch, CuPy, Tessera, anything with __dlpack__, "
+                 "__cuda_array_interface__ or a buffer of numbers, such as ctypes arrays), numbers, tuples, named "
+                 "tuples and frozen dataclasses of such, lists of arrays; constants of Python where the parameter is "
+                 "annotated ct.Constant",
+                 Py_TYPE(object)->tp_name);
+    return record_blame(walk, walk->at);
+}
+
+/* The number of a constant in the kernel's pack takes the place of the object. */
+static int record_constant(const record_walk *walk, PyObject *object)
+{
+    PyObject *number = PyObject_CallMethod(record_host(walk), "constant", "(O)", object);
+    walk->frame->args[walk->at].value.i = number ? PyLong_AsLongLong(number) : -1;
+    Py_XDECREF(number);
+    return PyErr_Occurred() ? record_blame(walk, walk->at) : 0;
+}
+
+/* What the host knows of a class, borrowed: (number, tuple of the fields' names, the same as "x,y"). */
+static PyObject *record_class(const record_walk *walk, PyTypeObject *type)
+{
+    PyObject *classes = PyObject_GetAttrString(record_host(walk), "classes"), *row = NULL;
+    if (classes && PyDict_Check(classes))
+        row = PyDict_GetItemWithError(classes, (PyObject *)type);
+    if (classes && !row && !PyErr_Occurred()) { /* the host keeps what it returns */
+        row = PyObject_CallMethod(record_host(walk), "record_class", "(O)", type);
+        Py_XDECREF(row);
+    }
+    Py_XDECREF(classes);
+    return row;
+}
+
+/* Writes one field behind what the frame has. */
+static int record_field(const record_walk *walk, PyObject *object, PyObject *name)
+{
+    size_t at = walk->frame->n;
+    PyObject *value = PyObject_GetAttr(object, name);
+    if (value && core_frame_hold(walk->frame, value) == 0 && core_take_object(walk->state, walk->frame, value) == 0)
+        return 0;
+    return record_blame(walk, at);
+}
+
+static int record_fields(const record_walk *walk, PyObject *object, PyObject *row)
+{
+    unsigned int number;
+    PyObject *names;
+    const char *text;
+    if (!PyArg_ParseTuple(row, "IO!s", &number, &PyTuple_Type, &names, &text))
+        return -1;
+    ts_arg *record = core_frame_next(walk->frame), *tuple = record ? core_frame_next(walk->frame) : NULL;
+    if (!tuple)
+        return record_blame(walk, walk->at);
+    record->kind = TS_SPEC_RECORD;
+    record->value.i = number;
+    record->fields = text;
+    tuple->kind = TS_SPEC_TUPLE;
+    tuple->value.i = PyTuple_GET_SIZE(names);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++)
+        if (record_field(walk, object, PyTuple_GET_ITEM(names, i)) < 0)
+            return -1;
+    return 0;
+}
+
+/* Takes a record apart, in its place. */
+static int record_expand(const record_walk *walk, PyObject *object)
+{
+    ts_arg tail[TS_LAUNCH_ARGS];
+    core_frame *frame = walk->frame;
+    size_t n_tail = frame->n - walk->at - 1;
+    PyObject *row = record_class(walk, Py_TYPE(object));
+    if (!row)
+        return record_blame(walk, walk->at);
+    memcpy(tail, frame->args + walk->at + 1, n_tail * sizeof *tail);
+    frame->n = walk->at;
+    if (record_fields(walk, object, row) < 0)
+        return -1;
+    for (size_t i = 0; i < n_tail; i++) {
+        ts_arg *arg = core_frame_next(frame);
+        if (!arg)
+            return record_blame(walk, walk->at);
+        *arg = tail[i];
+    }
+    return 0;
+}
+
+static int record_object(const record_walk *walk)
+{
+    PyObject *object = walk->frame->args[walk->at].value.data;
+    size_t depth = walk->depth < TS_PARAM_DEPTH ? walk->depth : TS_PARAM_DEPTH;
+    if (!record_host(walk))
+        return record_refuse(walk, object);
+    if (ts_kernel_takes_constant(walk->kernel, walk->param, walk->path, depth))
+        return record_constant(walk, object);
+    return core_is_record(walk->state, Py_TYPE(object)) ? record_expand(walk, object) : record_refuse(walk, object);
+}
+
+static int record_item(record_walk *walk)
+{
+    if (walk->frame->args[walk->at].kind == TS_SPEC_OBJECT && record_object(walk) < 0)
+        return -1;
+    walk->at += walk->frame->args[walk->at].kind == TS_SPEC_RECORD;
+    const ts_arg *arg = &walk->frame->args[walk->at++];
+    if (arg->kind != TS_SPEC_TUPLE && arg->kind != TS_SPEC_LIST)
+        return 0;
+    walk->depth++;
+    for (int64_t i = 0, n = arg->value.i; i < n; i++) {
+        if (walk->depth <= TS_PARAM_DEPTH)
+            walk->path[walk->depth - 1] = (size_t)i;
+        if (record_item(walk) < 0)
+            return -1;
+    }
+    walk->depth--;
+    return 0;
+}
+
+int core_take_constants(core_state *state, core_frame *frame, size_t from, const ts_kernel *kernel, size_t param)
+{
+    record_walk walk = {.state = state, .frame = frame, .kernel = kernel, .param = param, .at = from};
+    frame->has_constants = false; /* of the parameters that come */
+    return record_item(&walk);
+}
