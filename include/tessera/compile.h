@@ -280,8 +280,8 @@ typedef struct ts_module ts_module; /* ir.h */
 typedef struct ts_source ts_source;
 
 /* A compiler of the caller's. Makes code from a source of the caller's own, for the arguments and the target, in
- * memory of `alloc`. It may be
- * called from several threads at once. Errors: any; *out is then not looked at. */
+ * memory of `alloc`. It may be called from several threads at once, for one kernel by one at a time; it must not wait
+ * for a thread that launches this kernel. Errors: any; *out is then not looked at. */
 typedef ts_status ts_compile_fn(const ts_source *source, const ts_spec *spec, size_t n_spec, const ts_hints *hints,
                                 ts_target target, const ts_alloc *alloc, ts_code *out, ts_error *err);
 

@@ -18,7 +18,8 @@
  * runs (tiles, arrays, ...) goes as a proxy: a number that stands for it, which may come back as it is, be asked for
  * attributes, and be computed with.
  *
- * Threads   A host is called by the thread that compiles, inside that call; several threads may compile at once.
+ * Threads   A host is called by the thread that compiles, inside that call and without a lock held: it may launch
+ *           kernels, this one too. Several threads may compile at once.
  * Streams   None.
  * Owns      What a host is given lives until it returns. What it gives back lies in memory of ts_host_room.
  * Errors    A host fails with TS_STATICEVAL, TS_STATICASSERT, TS_TILETYPE, ... and a sentence; the compiler adds the

@@ -2,7 +2,8 @@
  *
  * Kernel objects: the packed function with its annotations and hints, and the table of specialisations.
  * Readers go through the table without a lock; a thread that misses takes the kernel's lock, compiles (through
- * the cache), loads, and publishes. Tables and entries that were replaced live until the kernel ends,
+ * the cache), loads, and publishes. Where a host answers (tessera/host.h) the lock is taken for publishing alone: its
+ * code may launch this kernel and others. Tables and entries that were replaced live until the kernel ends,
  * because a reader may still be in them; they are few, each came with a compilation or a device reset.
  */
 #include "compile/compile.h"
@@ -33,13 +34,19 @@ static void kernel_delete_params(const ts_alloc *alloc, kernel_param *params, si
     ts__delete(alloc, params, sizeof *params * (n + 1));
 }
 
+static void kernel_entry_delete(const ts_alloc *alloc, kernel_entry *entry)
+{
+    if (entry->program)
+        ts_program_destroy(entry->program);
+    ts__delete(alloc, entry, sizeof *entry + sizeof entry->words[0] * entry->n_words);
+}
+
 static void kernel_delete(ts_kernel *kernel)
 {
     const ts_alloc *alloc = kernel->alloc;
     for (kernel_entry *entry = kernel->entries; entry;) {
         kernel_entry *older = entry->older;
-        ts_program_destroy(entry->program);
-        ts__delete(alloc, entry, sizeof *entry + sizeof entry->words[0] * entry->n_words);
+        kernel_entry_delete(alloc, entry);
         entry = older;
     }
     for (kernel_table *table = atomic_load(&kernel->table); table;) {
@@ -503,11 +510,11 @@ static bool kernel_grow(ts_kernel *kernel)
     return true;
 }
 
-static ts_status kernel_add(ts_kernel *kernel, const launch_frame *frame, ts_device *device, uint64_t hash,
-                            const kernel_entry **out, ts_error *err)
+/* Compiles and loads what the frame asks for; with or without the lock. */
+static ts_status kernel_make(ts_kernel *kernel, const launch_frame *frame, ts_device *device, uint64_t hash,
+                             kernel_entry **out, ts_error *err)
 {
-    size_t bytes = sizeof(kernel_entry) + sizeof(uint64_t) * frame->n_words;
-    kernel_entry *entry = kernel_grow(kernel) ? ts__new(kernel->alloc, bytes) : NULL;
+    kernel_entry *entry = ts__new(kernel->alloc, sizeof *entry + sizeof entry->words[0] * frame->n_words);
     if (!entry)
         return ts_fail(err, TS_NOMEM, "out of memory while specialising kernel '%s'", kernel->name);
     entry->hash = hash;
@@ -515,10 +522,26 @@ static ts_status kernel_add(ts_kernel *kernel, const launch_frame *frame, ts_dev
     entry->device = device->id;
     memcpy(entry->words, frame->words, sizeof(uint64_t) * frame->n_words);
     ts_status status = kernel_program(kernel, frame, device, &entry->program, err);
-    if (status != TS_OK) {
-        ts__delete(kernel->alloc, entry, bytes);
-        return status;
-    }
+    if (status != TS_OK)
+        kernel_entry_delete(kernel->alloc, entry);
+    else
+        *out = entry;
+    return status;
+}
+
+/* Under lock. Takes the entry. What was published meanwhile, by another thread or by a signal handler of this one,
+ * stays. */
+static ts_status kernel_publish(ts_kernel *kernel, const launch_frame *frame, ts_device *device, kernel_entry *entry,
+                                const kernel_entry **out, ts_error *err)
+{
+    *out = ts__kernel_find(kernel, frame, device, entry->hash);
+    bool has_room = *out || kernel_grow(kernel);
+    if (*out || !has_room)
+        kernel_entry_delete(kernel->alloc, entry);
+    if (!has_room)
+        return ts_fail(err, TS_NOMEM, "out of memory while specialising kernel '%s'", kernel->name);
+    if (*out)
+        return TS_OK;
     entry->older = kernel->entries;
     kernel->entries = entry;
     kernel_place(atomic_load(&kernel->table), entry);
@@ -527,14 +550,29 @@ static ts_status kernel_add(ts_kernel *kernel, const launch_frame *frame, ts_dev
     return TS_OK;
 }
 
+/* Whether compiling calls the host. */
+static bool kernel_calls_host(const ts_kernel *kernel, const launch_frame *frame)
+{
+    bool calls = kernel->source.host.asks;
+    for (size_t i = 0; i < frame->n_args; i++)
+        calls |= frame->args[i].kind == TS_SPEC_OBJECT;
+    return kernel->source.kind == TS_SOURCE_PYTHON && calls;
+}
+
 ts_status ts__kernel_specialise(ts_kernel *kernel, const launch_frame *frame, ts_device *device, uint64_t hash,
                                 const kernel_entry **out, ts_error *err)
 {
-    ts__lock_take(&kernel->lock);
     ts_status status = TS_OK;
-    *out = ts__kernel_find(kernel, frame, device, hash); /* another thread may have been faster */
-    if (!*out)
-        status = kernel_add(kernel, frame, device, hash, out, err);
+    kernel_entry *made = NULL;
+    bool calls_host = kernel_calls_host(kernel, frame);
+    if (calls_host)
+        status = kernel_make(kernel, frame, device, hash, &made, err);
+    ts__lock_take(&kernel->lock);
+    *out = status == TS_OK ? ts__kernel_find(kernel, frame, device, hash) : NULL; /* another thread's */
+    if (status == TS_OK && !*out && !calls_host)
+        status = kernel_make(kernel, frame, device, hash, &made, err);
+    if (made)
+        status = kernel_publish(kernel, frame, device, made, out, err);
     ts__lock_give(&kernel->lock);
     return status;
 }

@@ -71,6 +71,31 @@ def work(seed, r):
         assert (out == out[0]).all() and out[0] in (1, 3, 7, 15), out[:3]
 at_once(work)
 """,
+    "kernels whose expressions launch each other": """
+def one_more(kernel, n):  # a number that launches of the kernels, each compiled inside the other, count
+    out = np.full(1, -1, np.int32)
+    if n:
+        ct.launch(None, (1,), kernels[kernel], (out, n - 1))
+    return int(out[0]) + 1
+
+def first(out, n: ct.Constant):
+    ct.scatter(out, 0, ct.static_eval(one_more(1, n)))
+
+def second(out, n: ct.Constant):
+    ct.scatter(out, 0, ct.static_eval(one_more(0, n)))
+
+def alone(out, n: ct.Constant):
+    ct.scatter(out, 0, ct.static_eval(one_more(2, n)))
+
+for round in range(8):
+    kernels = [ct.kernel(first), ct.kernel(second), ct.kernel(alone)]
+    def work(seed, r):
+        out = np.full(1, -1, np.int32)
+        ct.launch(None, (1,), kernels[seed % 3], (out, 5))
+        assert out[0] == 5, out
+    at_once(work)
+    assert [k._stats()["specialised"] for k in kernels] == [6, 6, 6], [k._stats() for k in kernels]
+""",
     "functions of the library": """
 from tessera.lib.gemm import gemm
 from tessera.lib.softmax import softmax
