@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Locks over fork (src/base/lock.h): each test forks while another thread holds the lock. */
+ * Locks over fork (src/base/lock.h): each test forks while the lock is held, by another thread or by the one that
+ * forks. */
 #include "base/lock.h"
 #include "check.h"
 #include <stdatomic.h>
@@ -108,6 +109,63 @@ static void a_child_takes_what_a_thread_of_the_parent_holds(ts_lock *lock)
     CHECK(take_and_give(lock));
 }
 
+#if !defined(__SANITIZE_THREAD__)
+static _Atomic int taken;
+
+static void *take(void *lock)
+{
+    ts__lock_take(lock);
+    atomic_store(&taken, 1);
+    ts__lock_give(lock);
+    return NULL;
+}
+
+/* The caller holds the lock: another thread of the child gets it when the caller has given it back, not before. */
+static bool hold_and_give(ts_lock *lock)
+{
+    pthread_t thread;
+    atomic_store(&taken, 0);
+    if (pthread_create(&thread, NULL, take, lock) != 0)
+        return false;
+    usleep(20000);
+    bool waits = !atomic_load(&taken);
+    ts__lock_give(lock);
+    pthread_join(thread, NULL);
+    return waits && atomic_load(&taken) && take_and_give(lock);
+}
+
+static bool a_grandchild_holds(ts_lock *lock)
+{
+    return child_can(hold_and_give, lock) && hold_and_give(lock);
+}
+
+static bool hold_twice(ts_lock *lock)
+{
+    ts__lock_give(lock);
+    return hold_and_give(lock);
+}
+
+static void a_child_holds_what_its_thread_held(ts_lock *lock)
+{
+    ts_lock other;
+    ts__lock_init(&other, false);
+    ts__lock_take(lock);
+    ts__lock_take(&other); /* given back in another order than taken */
+    CHECK(child_can(hold_and_give, lock));
+    CHECK(child_can(hold_and_give, &other));
+    CHECK(child_can(a_grandchild_holds, lock));
+    CHECK(hold_and_give(lock)); /* the parent holds it as before */
+    ts__lock_give(&other);
+    if (lock->again) {
+        ts__lock_take(lock), ts__lock_take(lock);
+        CHECK(child_can(hold_twice, lock));
+        ts__lock_give(lock), ts__lock_give(lock);
+    }
+    CHECK(take_and_give(lock));
+    ts__lock_deinit(&other);
+}
+#endif
+
 int main(void)
 {
     ts_lock plain, again;
@@ -116,6 +174,11 @@ int main(void)
     a_child_takes_what_a_thread_of_the_parent_holds(&fixed);
     a_child_takes_what_a_thread_of_the_parent_holds(&plain);
     a_child_takes_what_a_thread_of_the_parent_holds(&again);
+#if !defined(__SANITIZE_THREAD__)
+    a_child_holds_what_its_thread_held(&fixed);
+    a_child_holds_what_its_thread_held(&plain);
+    a_child_holds_what_its_thread_held(&again);
+#endif
     CHECK(take_twice(&again));
     ts__lock_deinit(&plain);
     ts__lock_deinit(&again);
