@@ -375,6 +375,17 @@ static const char *device_message(const ts_program *program, uint32_t index)
     return at < end ? at : "";
 }
 
+bool ts__fault_is_printed(const ts_program *program, const ts_fault *fault)
+{
+    return fault->code == TS_FAULT_ASSERT && *device_message(program, fault->string);
+}
+
+void ts__fault_print(const ts_error *said)
+{
+    ts__stdout_write(said->text, strlen(said->text));
+    ts__stdout_write("\n", 1);
+}
+
 ts_status ts__fault_report(const ts_program *program, const ts_fault *fault, ts_error *err)
 {
     char place[512] = "", what[2048];
@@ -391,12 +402,8 @@ ts_status ts__fault_report(const ts_program *program, const ts_fault *fault, ts_
         snprintf(what, sizeof what, "integer division by zero");
     else
         snprintf(what, sizeof what, "fault %u", fault->code);
-    char text[2800];
-    int n = snprintf(text, sizeof text, "kernel '%s'%s, block (%u, %u, %u): %s\n", program->name, place,
-                     fault->block[0], fault->block[1], fault->block[2], what);
-    if (fault->code == TS_FAULT_ASSERT && *message)
-        ts__stdout_write(text, TS_MIN((size_t)n, sizeof text - 1));
-    return ts_fail(err, TS_LAUNCH, "%.*s", n - 1, text);
+    return ts_fail(err, TS_LAUNCH, "kernel '%s'%s, block (%u, %u, %u): %s", program->name, place, fault->block[0],
+                   fault->block[1], fault->block[2], what);
 }
 
 /* ---- memory of the host -------------------------------------------------------------------------------- */

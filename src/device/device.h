@@ -91,6 +91,9 @@ typedef struct ts_device_ops {
     ts_status (*program_load)(ts_device *device, const ts_code *code, const char *name, const char *file,
                               ts_program **out, ts_error *err);
     void (*program_destroy)(ts_program *program);
+    /* Optional (NULL: never): whether program_load failed because its assembler cannot make code of this text, as where
+     * registers do not reach; a more modest plan may do (TS_PLANS). */
+    bool (*program_is_beyond)(const ts_error *err);
     /* Optional (NULL: nothing is known): registers and local memory, for when the log does not say. */
     void (*program_resources)(const ts_program *program, ts_resources *out);
     /* The hit path: no allocation, no lock, no formatting unless something fails. */
@@ -178,9 +181,12 @@ TS_CHECKED ts_status ts__program_init(ts_program *program, ts_device *device, co
                                       const char *file, ts_error *err);
 void ts__program_deinit(ts_program *program);
 
-/* The sentence for a fault record: kernel, file and line, block, what happened. Returns TS_LAUNCH. That of an assert
- * with a message is written to stdout, too, where the text of other prints is. */
+/* The sentence for a fault record: kernel, file and line, block, what happened. Returns TS_LAUNCH. */
 ts_status ts__fault_report(const ts_program *program, const ts_fault *fault, ts_error *err);
+/* What an assert of a kernel says is text of the kernel: whoever finds such a fault writes its sentence to standard
+ * output besides, once and with no lock held, as the text of the kernel's prints. */
+bool ts__fault_is_printed(const ts_program *program, const ts_fault *fault);
+void ts__fault_print(const ts_error *said);
 /* Writes everything or gives up at the first error that is not an interruption. */
 void ts__stdout_write(const char *text, size_t n);
 

@@ -371,17 +371,16 @@ typedef struct kernel_plans {
     bool of_code;        /* which is that of `code` */
 } kernel_plans;
 
-enum { KERNEL_CANNOT_ASSEMBLE = 218 }; /* CUDA_ERROR_INVALID_PTX: also "insufficient registers" */
-
 /* Whether the next plan may do better than what this one came to: the last one, without wgmma, only where none else
  * assembles, since products that run one after the other are still faster than its own. */
 static bool kernel_wants_next(const kernel_plans *plans, const ts_program *program, ts_status status,
                               const ts_error *err)
 {
-    if (plans->device->target == TS_TARGET_CPU || plans->hints.plan + 1 >= TS_PLANS)
+    bool (*is_beyond)(const ts_error *) = plans->device->ops->program_is_beyond;
+    if (plans->hints.plan + 1 >= TS_PLANS)
         return false;
     return status == TS_OK ? plans->hints.plan + 2 < TS_PLANS && ts_program_is_serialised(program)
-                           : status == TS_DEVICE && err->driver_code == KERNEL_CANNOT_ASSEMBLE;
+                           : status == TS_DEVICE && is_beyond && is_beyond(err);
 }
 
 /* Compiles and loads plan `hints.plan`; *more: the next one is to be tried. A plan whose code is that of the one before

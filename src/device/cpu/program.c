@@ -270,6 +270,20 @@ static ts_status program_unfinished(const cpu_run *run, ts_error *err)
                    program->name, (unsigned long long)program->plan.scratch_bytes, run->pool->n_threads);
 }
 
+static ts_status program_failed(const cpu_run *run, ts_error *err)
+{
+    const ts_program *program = &run->program->base;
+    ts_error said;
+    ts_status status = ts__fault_report(program, &run->fault, &said);
+    if (run->here && ts__print_get())
+        ts__print_get()(); /* what an assert says follows what the caller wrote */
+    if (ts__fault_is_printed(program, &run->fault))
+        ts__fault_print(&said);
+    if (err)
+        *err = said;
+    return status;
+}
+
 static ts_status program_run(cpu_run *run, ts_error *err)
 {
     cpu_program *program = run->program;
@@ -277,10 +291,8 @@ static ts_status program_run(cpu_run *run, ts_error *err)
     int64_t n_blocks = (int64_t)run->grid[0] * run->grid[1] * run->grid[2];
     bool ran = program_prints_begin(cpu, run) && program_spread(cpu, run, n_blocks);
     bool printed = program_prints_end(cpu, run);
-    if (run->fault.code && run->here && ts__print_get())
-        ts__print_get()(); /* what an assert says follows what the caller wrote */
     if (run->fault.code)
-        return ts__fault_report(&program->base, &run->fault, err);
+        return program_failed(run, err);
     if (!ran || program_stopped(run))
         return program_unfinished(run, err);
     if (!printed)

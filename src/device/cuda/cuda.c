@@ -308,6 +308,7 @@ static const ts_device_ops cuda_ops = {
     .event_elapsed = cuda_event_elapsed,
     .program_load = cuda_program_load,
     .program_destroy = cuda_program_destroy,
+    .program_is_beyond = cuda_program_is_beyond,
     .program_resources = cuda_program_resources,
     .launch = cuda_program_launch,
     .stream_adopt = cuda_stream_adopt,

@@ -202,6 +202,7 @@ ts_status cuda_native_param(ts_device *device, uintptr_t kernel, bool is_functio
 ts_status cuda_program_load(ts_device *device, const ts_code *code, const char *name, const char *file,
                             ts_program **out, ts_error *err);
 void cuda_program_destroy(ts_program *program);
+bool cuda_program_is_beyond(const ts_error *err);
 void cuda_program_resources(const ts_program *program, ts_resources *out);
 ts_status cuda_program_launch(ts_program *program, const ts_stream *stream, const ts_launch_shape *shape,
                               const uint64_t *params, uint32_t flags, ts_error *err);

@@ -19,6 +19,7 @@ enum {
     CUDA_OK = 0,
     CUDA_INVALID_VALUE = 1,
     CUDA_OUT_OF_MEMORY = 2,
+    CUDA_INVALID_PTX = 218, /* also where registers do not reach */
     CUDA_NO_DEVICE = 100,
     CUDA_INVALID_HANDLE = 400,
     CUDA_NOT_READY = 600

@@ -50,8 +50,8 @@ ts_status cuda_fault_take(cuda_program *program, uintptr_t stream, ts_fault **ou
     return *out ? TS_OK : ts_fail(err, TS_RUNTIME, "too many checked kernels are in flight; wait for some");
 }
 
-/* Under the lock: frees the records, keeps the first fault in `found`. */
-static bool fault_scan(cuda_device *device, uintptr_t stream, uint64_t until, ts_error *found)
+/* Under the lock: frees the records, keeps the first fault in `found`; *prints: it is to be printed. */
+static bool fault_scan(cuda_device *device, uintptr_t stream, uint64_t until, ts_error *found, bool *prints)
 {
     bool has = false;
     for (uint32_t i = 0; device->fault_records && i < CUDA_FAULTS; i++) {
@@ -60,6 +60,7 @@ static bool fault_scan(cuda_device *device, uintptr_t stream, uint64_t until, ts
             continue;
         if (device->fault_records[i].code && !has) {
             (void)ts__fault_report(&slot->program->base, &device->fault_records[i], found);
+            *prints = ts__fault_is_printed(&slot->program->base, &device->fault_records[i]);
             has = true;
         }
         slot->program = NULL;
@@ -79,14 +80,17 @@ ts_status cuda_fault_collect(cuda_device *device, uintptr_t stream, uint64_t unt
 {
     ts_error found;
     found.driver_code = 0;
+    bool prints = false;
     pthread_mutex_lock(&device->lock);
-    bool has = fault_scan(device, stream, until, &found);
+    bool has = fault_scan(device, stream, until, &found, &prints);
     if (!has && device->has_pending) {
         found = device->pending;
         has = true;
         device->has_pending = false;
     }
     pthread_mutex_unlock(&device->lock);
+    if (prints)
+        ts__fault_print(&found);
     if (has && err)
         *err = found;
     return has ? found.status : TS_OK;

@@ -99,6 +99,11 @@ static ts_status program_load_failed(const cuda_program *program, cuda_result co
     return status;
 }
 
+bool cuda_program_is_beyond(const ts_error *err)
+{
+    return err->driver_code == CUDA_INVALID_PTX;
+}
+
 static ts_status program_load(cuda_program *program, const ts_code *code, ts_error *err)
 {
     cuda_device *device = cuda_of(program->base.device);
