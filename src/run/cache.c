@@ -127,23 +127,36 @@ static void cache_pack(ts_text *file, const void *key, size_t n_key, const ts_co
 
 /* ---- memory level --------------------------------------------------------------------------------- */
 
+/* Under lock. */
+static cache_slot *cache_memory_find(ts_cache *cache, const void *key, size_t n_key)
+{
+    for (int i = 0; i < CACHE_MEMORY; i++) {
+        const cache_file *file = atomic_load(&cache->slots[i].file);
+        cache_head head = {0};
+        if (file)
+            memcpy(&head, file->bytes, sizeof head);
+        if (file && head.n_key == n_key && memcmp(file->bytes + sizeof head, key, n_key) == 0)
+            return &cache->slots[i];
+    }
+    return NULL;
+}
+
+static cache_slot *cache_memory_oldest(ts_cache *cache)
+{
+    cache_slot *oldest = &cache->slots[0];
+    for (int i = 1; i < CACHE_MEMORY; i++)
+        if (cache->slots[i].used < oldest->used)
+            oldest = &cache->slots[i];
+    return oldest;
+}
+
 static bool cache_memory_get(ts_cache *cache, const void *key, size_t n_key, const ts_alloc *alloc, ts_code *out)
 {
-    bool found = false;
     ts__lock_take(&cache->lock);
-    for (int i = 0; i < CACHE_MEMORY && !found; i++) {
-        cache_slot *slot = &cache->slots[i];
-        const cache_file *file = atomic_load(&slot->file);
-        cache_head head;
-        if (!file)
-            continue;
-        memcpy(&head, file->bytes, sizeof head);
-        if (head.n_key != n_key || memcmp(file->bytes + sizeof head, key, n_key) != 0)
-            continue;
-        found = cache_unpack(file->bytes, alloc, out);
+    cache_slot *slot = cache_memory_find(cache, key, n_key);
+    bool found = slot && cache_unpack(atomic_load(&slot->file)->bytes, alloc, out);
+    if (slot)
         slot->used = ++cache->clock;
-        break;
-    }
     ts__lock_give(&cache->lock);
     return found;
 }
@@ -154,7 +167,8 @@ static void cache_file_delete(const ts_cache *cache, cache_file *file)
         ts__delete(cache->alloc, file, sizeof *file + file->n);
 }
 
-static void cache_memory_put(ts_cache *cache, const char *file, size_t n)
+/* In the place of what has the key, or else of what was not used for longest. */
+static void cache_memory_put(ts_cache *cache, const void *key, size_t n_key, const char *file, size_t n)
 {
     if (n > ((size_t)4 << 20))
         return;
@@ -164,12 +178,11 @@ static void cache_memory_put(ts_cache *cache, const char *file, size_t n)
     copy->n = n;
     memcpy(copy->bytes, file, n);
     ts__lock_take(&cache->lock);
-    cache_slot *oldest = &cache->slots[0];
-    for (int i = 1; i < CACHE_MEMORY; i++)
-        if (cache->slots[i].used < oldest->used)
-            oldest = &cache->slots[i];
-    copy = atomic_exchange(&oldest->file, copy);
-    oldest->used = ++cache->clock;
+    cache_slot *slot = cache_memory_find(cache, key, n_key);
+    if (!slot)
+        slot = cache_memory_oldest(cache);
+    copy = atomic_exchange(&slot->file, copy);
+    slot->used = ++cache->clock;
     ts__lock_give(&cache->lock);
     cache_file_delete(cache, copy);
 }
@@ -191,7 +204,7 @@ static bool cache_disk_get(ts_cache *cache, const void *key, size_t n_key, const
     char *file = ts__cache_disk_read(&cache->disk, name, &n);
     bool ok = file && cache_is_sound(file, n, key, n_key) && cache_unpack(file, alloc, out);
     if (ok)
-        cache_memory_put(cache, file, n);
+        cache_memory_put(cache, key, n_key, file, n);
     if (file)
         ts__delete(cache->alloc, file, n);
     return ok;
@@ -213,7 +226,7 @@ void ts__cache_put(ts_cache *cache, const void *key, size_t n_key, const ts_code
     ts__text_init(&file, cache->alloc);
     cache_pack(&file, key, n_key, code);
     if (!file.failed) {
-        cache_memory_put(cache, file.at, file.n);
+        cache_memory_put(cache, key, n_key, file.at, file.n);
         cache_name(key, n_key, name);
         ts__cache_disk_write(&cache->disk, name, file.at, file.n);
     }

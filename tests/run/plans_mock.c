@@ -36,13 +36,14 @@ typedef struct outcome {
     uint64_t serialised;
 } outcome;
 
-/* Loads a kernel of which so many plans do not assemble and so many after them are serialised. */
-static outcome load(int bad, int serial, void *user)
+/* Loads a kernel of which so many plans do not assemble and so many after them are serialised. `compiler`: as of a
+ * ts_source; with one, code is cached. */
+static outcome load_by(const char *compiler, int bad, int serial, void *user)
 {
     ts_kernel *kernel;
     ts_kernel_stats stats;
     ts_kernel_desc desc = {.name = "k", .source = {.kind = TS_SOURCE_CUSTOM, .bytes = "k", .n = 1,
-                                                   .compile = compile_plan, .user = user}};
+                                                   .compile = compile_plan, .user = user, .compiler = compiler}};
     int64_t shape[1] = {4};
     ts_arg arg = {.kind = TS_SPEC_ARRAY, .dtype = TS_DTYPE_float32, .rank = 1, .device = ts_device_id(device),
                   .shape = shape};
@@ -57,6 +58,11 @@ static outcome load(int bad, int serial, void *user)
     found.serialised = stats.n_serialised;
     ts_kernel_release(kernel);
     return found;
+}
+
+static outcome load(int bad, int serial, void *user)
+{
+    return load_by(NULL, bad, serial, user);
 }
 
 /* What is loaded last is the plan that runs. */
@@ -101,9 +107,25 @@ static void the_same_code_is_not_tried_again(void)
     CHECK_INT(found.serialised, 1);
 }
 
+/* The plan that was taken is cached in the place of the first. */
+static void the_next_kernel_begins_with_the_plan_that_was_taken(void)
+{
+    CHECK_INT(load_by("one 1", 2, 0, NULL).tried, 3);
+    CHECK_INT(load_by("one 1", 0, 0, NULL).tried, 1);
+    CHECK_STR(mock->code, "// plan 2");
+    CHECK_INT(load_by("two 1", 0, 1, NULL).tried, 2);
+    CHECK_INT(load_by("two 1", 0, 0, NULL).tried, 1);
+    CHECK_STR(mock->code, "// plan 1");
+    CHECK_INT(load_by("three 1", 0, 2, NULL).tried, 2); /* the first stays */
+    CHECK_INT(load_by("three 1", 0, 0, NULL).tried, 1);
+    CHECK_STR(mock->code, "// plan 0");
+}
+
 int main(void)
 {
-    CHECK_INT(setenv("TESSERA_CACHE_DIR", "off", 1), 0);
+    char dir[] = "/tmp/plans_mock.XXXXXX", command[64];
+    CHECK(mkdtemp(dir) != NULL);
+    CHECK_INT(setenv("TESSERA_CACHE_DIR", dir, 1), 0);
     void *driver = dlopen(getenv("TESSERA_CUDA_DRIVER"), RTLD_NOW);
     mock = driver ? dlsym(driver, "mock_state_data") : NULL;
     CHECK(mock != NULL);
@@ -113,5 +135,8 @@ int main(void)
     the_next_plan_is_taken();
     the_first_error_is_told();
     the_same_code_is_not_tried_again();
+    the_next_kernel_begins_with_the_plan_that_was_taken();
+    snprintf(command, sizeof command, "rm -r %s", dir);
+    CHECK_INT(system(command), 0);
     return check_done();
 }
