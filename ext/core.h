@@ -249,6 +249,9 @@ typedef struct core_prepared {
 } core_prepared;
 int core_prepared_of(core_state *state, PyObject *tuple, core_prepared *out); /* 0, or -1 with exception */
 ts_kernel *core_kernel_of(core_state *state, PyObject *object); /* prepared on first use; NULL with exception */
+/* An argument for each parameter of a kernel that is prepared, from those by position and those by name (a mapping,
+ * None or NULL): a new reference, `args` itself where none is missing. NULL with exception. */
+PyObject *core_complete(PyObject *kernel, PyObject *args, PyObject *named);
 /* 0, or -1 with exception; `kernel` is named by messages. */
 int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3]);
 /* A stream from None, a tessera Stream, a foreign stream object or a raw handle. *out points at `room`

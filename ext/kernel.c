@@ -16,7 +16,7 @@ typedef struct kernel_object {
     core_state *state;
     ts_kernel *kernel;
     core_evaluator evaluator; /* filled before `kernel` is, by the thread that makes it */
-    Py_ssize_t n_params;      /* the same */
+    Py_ssize_t n_whole;       /* the same: with so many arguments or more, none is missing */
 } kernel_object;
 
 static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -182,6 +182,16 @@ static void kernel_set_host(kernel_object *self, core_prepared *prepared)
     prepared->desc.source.host = core_host_of(&self->evaluator);
 }
 
+/* Kernels of IR do not say. */
+static bool kernel_has_keyword_only(kernel_object *self)
+{
+    PyObject *answer = PyObject_CallMethod((PyObject *)self, "_has_keyword_only", NULL);
+    bool has = answer == Py_True;
+    Py_XDECREF(answer);
+    PyErr_Clear();
+    return has;
+}
+
 static int kernel_create(kernel_object *self, PyObject *tuple)
 {
     core_prepared prepared;
@@ -190,7 +200,7 @@ static int kernel_create(kernel_object *self, PyObject *tuple)
         return -1;
     ts_kernel *made, *none = NULL;
     kernel_set_host(self, &prepared);
-    self->n_params = (Py_ssize_t)prepared.desc.n_params;
+    self->n_whole = kernel_has_keyword_only(self) ? PY_SSIZE_T_MAX : (Py_ssize_t)prepared.desc.n_params;
     ts_status status = ts_kernel_create(&prepared.desc, &made, &err);
     PyBuffer_Release(&prepared.pack);
     if (status == TS_OK &&
@@ -299,33 +309,51 @@ static PyObject *kernel_launch_frame(core_state *state, const ts_stream *stream,
     return waited ? Py_NewRef(Py_None) : NULL;
 }
 
+PyObject *core_complete(PyObject *kernel, PyObject *args, PyObject *named)
+{
+    bool is_named = named && named != Py_None && !(PyDict_CheckExact(named) && PyDict_GET_SIZE(named) == 0);
+    bool is_plain = PyTuple_Check(args) || PyList_Check(args);
+    if (!is_named && (!is_plain || PySequence_Fast_GET_SIZE(args) >= ((kernel_object *)kernel)->n_whole))
+        return Py_NewRef(args);
+    if (is_plain)
+        return PyObject_CallMethod(kernel, "_complete", "(OO)", args, is_named ? named : Py_None);
+    PyErr_Format(PyExc_TypeError, "%R takes its arguments as a tuple, not as a %.200s", kernel,
+                 Py_TYPE(args)->tp_name);
+    return NULL;
+}
+
+/* The same of arguments that are no tuple yet. */
+static PyObject *kernel_whole(PyObject *kernel, PyObject *const *args, Py_ssize_t n)
+{
+    PyObject *tuple = PyTuple_New(n);
+    for (Py_ssize_t i = 0; tuple && i < n; i++)
+        PyTuple_SET_ITEM(tuple, i, Py_NewRef(args[i]));
+    PyObject *whole = tuple ? core_complete(kernel, tuple, NULL) : NULL;
+    Py_XDECREF(tuple);
+    return whole;
+}
+
 PyObject *core_launch_tile(core_state *state, PyObject *order, const int64_t grid[3], PyObject *object,
                            PyObject *const *args, Py_ssize_t n)
 {
     ts_stream room;
     const ts_stream *stream;
     core_frame frame;
-    PyObject *result = NULL;
+    PyObject *result = NULL, *whole = NULL;
     ts_kernel *kernel = core_kernel_of(state, object);
-    if (!kernel)
+    if (!kernel || (n < ((kernel_object *)object)->n_whole && !(whole = kernel_whole(object, args, n))))
         return NULL;
     core_frame_init(&frame);
-    if (core_take_vector(state, &frame, kernel, args, n) == 0 && core_stream_of(state, order, &room, &stream) == 0)
+    int taken = whole ? core_take_args(state, &frame, kernel, whole) : core_take_vector(state, &frame, kernel, args, n);
+    if (taken == 0 && core_stream_of(state, order, &room, &stream) == 0)
         result = kernel_launch_frame(state, stream, grid, kernel, &frame, 0);
     core_frame_deinit(&frame);
+    Py_XDECREF(whole);
     return result;
 }
 
-/* The arguments with the defaults of missing parameters; a new reference, or NULL with exception. */
-static PyObject *kernel_complete(kernel_object *self, PyObject *args)
-{
-    if (!PyTuple_Check(args) || PyTuple_GET_SIZE(args) >= self->n_params)
-        return Py_NewRef(args);
-    return PyObject_CallMethod((PyObject *)self, "_complete", "(O)", args);
-}
-
 /* The stream is read last, here and below: arguments run Python, which may close it. */
-static PyObject *kernel_launch_args(core_state *state, PyObject *const *args, uint32_t flags)
+static PyObject *kernel_launch_args(core_state *state, PyObject *const *args, PyObject *named, uint32_t flags)
 {
     int64_t grid[3];
     ts_stream room;
@@ -335,7 +363,7 @@ static PyObject *kernel_launch_args(core_state *state, PyObject *const *args, ui
     if (!kernel || core_grid_of(kernel, args[1], grid) < 0)
         return NULL;
     core_frame_init(&frame);
-    PyObject *result = NULL, *given = kernel_complete((kernel_object *)args[2], args[3]);
+    PyObject *result = NULL, *given = core_complete(args[2], args[3], named);
     if (given && core_take_args(state, &frame, kernel, given) == 0 &&
         core_stream_of(state, args[0], &room, &stream) == 0) {
         uintptr_t native = stream ? stream->native : 0;
@@ -348,30 +376,44 @@ static PyObject *kernel_launch_args(core_state *state, PyObject *const *args, ui
     return result;
 }
 
+/* One of launch()'s own arguments by name. */
+static int kernel_launch_option(PyObject *name, PyObject *value, PyObject **named, uint32_t *flags)
+{
+    if (PyUnicode_CompareWithASCIIString(name, "programmatic_dependent_launch") == 0) {
+        int truth = PyObject_IsTrue(value);
+        *flags |= truth > 0 ? TS_LAUNCH_PDL : 0;
+        return truth < 0 ? -1 : 0;
+    }
+    bool is_kwargs = PyUnicode_CompareWithASCIIString(name, "kwargs") == 0;
+    if (is_kwargs && !*named) {
+        *named = value;
+        return 0;
+    }
+    PyErr_Format(PyExc_TypeError, is_kwargs ? "launch() got %R twice, by position and by keyword"
+                                            : "launch() has no argument named %R; give arguments of the kernel by name "
+                                              "as launch(stream, grid, kernel, args, {'name': value})", name);
+    return -1;
+}
+
 static PyObject *kernel_launch(PyObject *module, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     uint32_t flags = 0;
-    if (n != 4) {
-        PyErr_Format(PyExc_TypeError, "launch(stream, grid, kernel, args) takes 4 positional arguments, not %zd", n);
+    PyObject *named = n == 5 ? args[4] : NULL;
+    if (n != 4 && n != 5) {
+        PyErr_Format(PyExc_TypeError,
+                     "launch(stream, grid, kernel, args, kwargs) takes 4 or 5 positional arguments, not %zd", n);
         return NULL;
     }
-    for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
-        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(names, i), "programmatic_dependent_launch")) {
-            PyErr_Format(PyExc_TypeError, "launch() has no argument named %R", PyTuple_GET_ITEM(names, i));
+    for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++)
+        if (kernel_launch_option(PyTuple_GET_ITEM(names, i), args[n + i], &named, &flags) < 0)
             return NULL;
-        }
-        int truth = PyObject_IsTrue(args[n + i]);
-        if (truth < 0)
-            return NULL;
-        flags |= truth ? TS_LAUNCH_PDL : 0;
-    }
-    return kernel_launch_args(PyModule_GetState(module), args, flags);
+    return kernel_launch_args(PyModule_GetState(module), args, named, flags);
 }
 
 static PyObject *kernel_launch_kept(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     if (n == 4)
-        return kernel_launch_args(PyModule_GetState(module), args, CORE_LAUNCH_KEPT);
+        return kernel_launch_args(PyModule_GetState(module), args, NULL, CORE_LAUNCH_KEPT);
     PyErr_SetString(PyExc_TypeError, "launch_kept(stream, grid, kernel, args) takes 4 arguments");
     return NULL;
 }
@@ -520,7 +562,7 @@ static PyObject *kernel_written(const ts_plan *plan, const ts_spec *spec, size_t
     return list;
 }
 
-/* prepare(stream, kernel, args) compiles without running; gives facts of the plan as a dictionary. */
+/* prepare(stream, kernel, args, kwargs) compiles without running; gives facts of the plan as a dictionary. */
 static PyObject *kernel_prepare(PyObject *module, PyObject *const *args, Py_ssize_t n)
 {
     core_state *state = PyModule_GetState(module);
@@ -531,16 +573,17 @@ static PyObject *kernel_prepare(PyObject *module, PyObject *const *args, Py_ssiz
     const ts_plan *plan;
     ts_spec spec[TS_LAUNCH_ARGS];
     size_t n_spec = 0;
-    if (n != 3) {
-        PyErr_SetString(PyExc_TypeError, "prepare(stream, kernel, args) takes 3 positional arguments");
+    if (n != 3 && n != 4) {
+        PyErr_SetString(PyExc_TypeError, "prepare(stream, kernel, args, kwargs) takes 3 or 4 positional arguments");
         return NULL;
     }
     ts_kernel *kernel = core_kernel_of(state, args[1]);
     if (!kernel)
         return NULL;
     core_frame_init(&frame);
-    PyObject *result = NULL;
-    if (core_take_args(state, &frame, kernel, args[2]) == 0 && core_stream_of(state, args[0], &room, &stream) == 0) {
+    PyObject *result = NULL, *given = core_complete(args[1], args[2], n == 4 ? args[3] : NULL);
+    if (given && core_take_args(state, &frame, kernel, given) == 0 &&
+        core_stream_of(state, args[0], &room, &stream) == 0) {
         ts_status status;
         CORE_BEGIN_USE(state, stream, NULL);
         status = ts_kernel_prepare(stream, kernel, frame.args, frame.n, &plan, &err);
@@ -557,6 +600,7 @@ static PyObject *kernel_prepare(PyObject *module, PyObject *const *args, Py_ssiz
             core_raise(state, &err);
     }
     core_frame_deinit(&frame);
+    Py_XDECREF(given);
     return result;
 }
 
@@ -596,7 +640,7 @@ static PyType_Spec kernel_spec = {"tessera._core.Kernel", sizeof(kernel_object),
 
 static PyMethodDef kernel_functions[] = {
     {"launch", (PyCFunction)(void (*)(void))kernel_launch, METH_FASTCALL | METH_KEYWORDS,
-     "launch(stream, grid, kernel, args, /, *, programmatic_dependent_launch=False)\n--\n\n"
+     "launch(stream, grid, kernel, args, /, kwargs=None, *, programmatic_dependent_launch=False)\n--\n\n"
      "Runs a kernel over a grid of tile blocks.\n\n"
      "Parameters\n----------\n"
      "stream : None, Stream, torch or CuPy stream, or int\n"
@@ -605,7 +649,10 @@ static PyMethodDef kernel_functions[] = {
      "    Blocks along each axis, 0 to 2**24-1; 0 runs nothing, () one block.\n"
      "kernel : kernel\n"
      "args : tuple\n"
-     "    The kernel's arguments: arrays of one device, numbers, tuples, lists of arrays.\n\n"
+     "    The kernel's arguments: arrays of one device, numbers, tuples, frozen dataclasses and named tuples of\n"
+     "    such, lists of arrays.\n"
+     "kwargs : dict, optional\n"
+     "    Arguments by the names of their parameters; parameters that are left out take their defaults.\n\n"
      "Raises\n------\n"
      "TypeError, ValueError, OverflowError\n    Before anything is enqueued, for arguments that do "
      "not fit.\n"
@@ -632,7 +679,7 @@ static PyMethodDef kernel_functions[] = {
      "None. A rule is bytes,\nthree for each pair: the number of a written array, that of another one, and whether "
      "both may be the\nvery same memory."},
     {"prepare", (PyCFunction)(void (*)(void))kernel_prepare, METH_FASTCALL,
-     "prepare(stream, kernel, args, /)\n--\n\nCompiles for these arguments without running; "
+     "prepare(stream, kernel, args, kwargs=None, /)\n--\n\nCompiles for these arguments without running; "
      "returns facts of the plan."},
     {NULL, NULL, 0, NULL},
 };

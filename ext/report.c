@@ -146,9 +146,9 @@ static PyObject *report_make(PyObject *module, PyObject *const *args, Py_ssize_t
     core_frame frame;
     ts_report *report = NULL;
     ts_error err;
-    if (n != 6) {
-        PyErr_SetString(PyExc_TypeError,
-                        "report(stream, grid, kernel, args, target, assemble) takes 6 positional arguments");
+    if (n != 6 && n != 7) {
+        PyErr_SetString(PyExc_TypeError, "report(stream, grid, kernel, args, target, assemble, kwargs) takes 6 or 7 "
+                                         "positional arguments");
         return NULL;
     }
     long target = PyLong_AsLong(args[4]);
@@ -156,8 +156,9 @@ static PyObject *report_make(PyObject *module, PyObject *const *args, Py_ssize_t
     if (!kernel || (args[1] != Py_None && core_grid_of(kernel, args[1], grid) < 0))
         return NULL;
     core_frame_init(&frame);
-    PyObject *result = NULL;
-    if (core_take_args(state, &frame, kernel, args[3]) == 0 && core_stream_of(state, args[0], &room, &stream) == 0) {
+    PyObject *result = NULL, *given = core_complete(args[2], args[3], n == 7 ? args[6] : NULL);
+    if (given && core_take_args(state, &frame, kernel, given) == 0 &&
+        core_stream_of(state, args[0], &room, &stream) == 0) {
         ts_status status;
         CORE_BEGIN_USE(state, stream, NULL);
         status = ts_kernel_report(stream, kernel, frame.args, frame.n, grid, (ts_target)target, &report, &err);
@@ -169,12 +170,14 @@ static PyObject *report_make(PyObject *module, PyObject *const *args, Py_ssize_t
     }
     ts_report_destroy(report);
     core_frame_deinit(&frame);
+    Py_XDECREF(given);
     return result;
 }
 
 static PyMethodDef report_functions[] = {
     {"report", (PyCFunction)(void (*)(void))report_make, METH_FASTCALL,
-     "report(stream, grid, kernel, args, target, assemble, /)\n--\n\nThe cost report of a launch, as a dictionary."},
+     "report(stream, grid, kernel, args, target, assemble, kwargs=None, /)\n--\n\n"
+     "The cost report of a launch, as a dictionary."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -1,14 +1,86 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of tile kernels: which are arrays, and on which device they lie."""
+"""Arguments of tile kernels: what parameter each is for, which are arrays, and on which device they lie."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ._records import record_of
 
-__all__ = ["array_args", "device_of", "flat", "is_array"]
+__all__ = ["Whole", "array_args", "bound", "defaults_of", "device_of", "flat", "is_array", "parameter_names"]
+
+
+class Whole(tuple[Any, ...]):
+    """Arguments for all parameters of a kernel, those by keyword only last."""
+
+
+def parameter_names(function: Any) -> tuple[str, ...]:
+    """The parameters of a kernel's function, those by keyword only last."""
+    code = function.__code__
+    return tuple(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+
+def defaults_of(function: Any) -> dict[str, Any]:
+    """The defaults of a function's parameters, by name."""
+    code, values = function.__code__, function.__defaults__ or ()
+    last = code.co_varnames[code.co_argcount - len(values) : code.co_argcount]
+    return {**dict(zip(last, values)), **(function.__kwdefaults__ or {})}
+
+
+def bound(function: Any, args: Any, named: Any, chosen: Collection[str] = ()) -> tuple[Any, ...]:
+    """A value for each parameter of a kernel's function, in order: of ``args``, of the mapping ``named``, or its
+    default. What is whole already stays as it is.
+
+    Parameters
+    ----------
+    chosen : collection of str, optional
+        Parameters that others give: they are left out.
+
+    Raises
+    ------
+    TypeError
+        Names the kernel, and what is missing, too many, unknown or given twice.
+    """
+    if isinstance(args, Whole) and not named:
+        return args
+    code, kernel = function.__code__, f"kernel '{function.__name__}'"
+    names = [name for name in parameter_names(function) if name not in chosen]
+    positional = [name for name in code.co_varnames[: code.co_argcount] if name not in chosen]
+    if not isinstance(named, Mapping):
+        raise TypeError(f"{kernel}: kwargs is a {type(named).__name__}; give a dict of arguments by name")
+    if len(args) > len(positional):
+        but = " by position" if len(names) > len(positional) else ""
+        raise TypeError(f"{kernel} takes {_count(positional)}{but}, got {len(args)}")
+    values = dict(zip(positional, args))
+    for name, value in named.items():
+        if name not in names:
+            raise TypeError(f"{kernel} {_unknown(name, names, chosen)}")
+        if name in values:
+            raise TypeError(f"{kernel} got '{name}' twice, by position and by keyword")
+        if name in code.co_varnames[: code.co_posonlyargcount]:
+            raise TypeError(f"{kernel} takes '{name}' by position only")
+        values[name] = value
+    values = {**defaults_of(function), **values}
+    missing = [f"'{name}'" for name in names if name not in values]
+    if missing:
+        what = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+        raise TypeError(f"{kernel} takes {_count(names)}, got {len(args) + len(named)}: {what}")
+    return Whole(values[name] for name in names)
+
+
+def _count(names: list[str]) -> str:
+    return f"{len(names)} argument{'' if len(names) == 1 else 's'} ({', '.join(names)})"
+
+
+def _unknown(name: Any, names: list[str], chosen: Collection[str]) -> str:
+    from ._errors import did_you_mean
+
+    if name in chosen:
+        return f"got '{name}' by keyword, but the tuner chooses it"
+    hint = did_you_mean(str(name), names) or f"; it takes {', '.join(names)}"
+    return f"has no parameter {name!r}{hint}"
 
 
 def is_array(value: Any) -> bool:

@@ -93,6 +93,7 @@ def cost_report(
     args: tuple[Any, ...],
     grid: tuple[int, ...] | None = None,
     *,
+    kwargs: Mapping[str, Any] | None = None,
     stream: Any = None,
     target: str | int | None = None,
     assemble: bool = True,
@@ -106,6 +107,8 @@ def cost_report(
         The arguments of the launch; their values decide trip counts.
     grid : tuple of int, optional
         Blocks of the launch. Without it the report holds formulas only, no totals and no roof.
+    kwargs : dict, optional
+        Arguments by name, as for ``ct.launch``.
     stream : optional
         As for ``ct.launch``.
     target : str, optional
@@ -119,7 +122,7 @@ def cost_report(
     Report
     """
     tool = _assemble if assemble else None
-    return Report(_core.report(stream, grid, kernel, args, target_number(target), tool))
+    return Report(_core.report(stream, grid, kernel, args, target_number(target), tool, kwargs))
 
 
 # ---- python -m tessera report --------------------------------------------------------------------
@@ -128,11 +131,11 @@ def cost_report(
 def _watching(launch: Callable[..., Any], target: str | None) -> Callable[..., Any]:
     """A launch that prints a report whenever it has specialised a kernel anew."""
 
-    def watched(stream: Any, grid: Any, kernel: Any, args: Any, /, **options: Any) -> Any:
+    def watched(stream: Any, grid: Any, kernel: Any, args: Any, kwargs: Any = None, **options: Any) -> Any:
         before = kernel._stats()["specialised"]
-        result = launch(stream, grid, kernel, args, **options)
+        result = launch(stream, grid, kernel, args, kwargs, **options)
         if kernel._stats()["specialised"] != before:
-            print(cost_report(kernel, args, grid, stream=stream, target=target))
+            print(cost_report(kernel, args, grid, kwargs=kwargs, stream=stream, target=target))
         return result
 
     return watched

@@ -29,6 +29,9 @@ class Kernel(_core.Kernel):  # type: ignore[misc]
         """As ``ct.kernel``: name, file, source, parameter rows, hints, host (see ext/kernel.c)."""
         return self.__name__, "", self._ir.encode(), (), ((0, (0,) * len(_core.HINTS)),), None
 
+    def _complete(self, args: Any, named: Any) -> tuple[Any, ...]:
+        raise TypeError(f"the parameters of {self!r} have no names; give all arguments by position")
+
     def __repr__(self) -> str:
         return f"<Tile IR kernel {self.__name__}>"
 

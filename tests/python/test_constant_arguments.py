@@ -151,7 +151,7 @@ def test_missing_arguments_take_the_defaults_of_their_parameters():
 
     assert [out_of(kernel, *args)[:2] for args in ((), (6,), (6, 3.0), (6, 3.0, Mode.MUL))] == [
         [105, 2], [106, 2], [106, 3], [206, 3]]  # fmt: skip
-    with pytest.raises((TypeError, ct.TileTypeError), match="takes 2|arguments"):
+    with pytest.raises((TypeError, ct.TileTypeError), match="takes 2 arguments .* 'c' is missing"):
         ct.launch(None, (1,), show, (np.zeros(3, np.int32),))
 
 
@@ -218,17 +218,6 @@ def test_constants_that_may_change_are_refused(value):
     text = r"'c(\[0\])?': is or holds a (dict|list|set), .* pass a tuple, or a frozen dataclass"
     with pytest.raises(TypeError, match=text):
         out_of(kernel, value)
-
-
-def test_kernels_take_positional_arguments():
-    with pytest.raises(ct.TileSyntaxError, match="keyword-only parameter 'n'\n.*make it positional"):
-
-        @ct.kernel
-        def kernel(out, *, n):
-            ct.scatter(out, 0, n)
-
-    with pytest.raises(TypeError, match=r"kernels take positional arguments: kernel 'show' .* c=\.\.\."):
-        show[1](np.zeros(3, np.int32), c="hello")
 
 
 PICK = lambda v: v if v > 1 else 0

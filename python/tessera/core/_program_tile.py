@@ -101,5 +101,5 @@ class Tile(_Own):
         self.code = code
 
     def ptx(self, target: int) -> bytes:
-        arguments = tuple(self.options.arguments or ())
+        arguments = self.code._complete(tuple(self.options.arguments or ()), {})
         return _core.compile(self.code._prepare(), arguments, target)  # type: ignore[no-any-return]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar, Union
 
 from .. import _core
+from .._arguments import bound, parameter_names
 from .._errors import TileSyntaxError
 from .._source import snapshot_of
 from ._annotation import annotations_of, parameter
@@ -164,8 +165,8 @@ class kernel(_core.Kernel):  # type: ignore[misc]
     A kernel is launched with ``ct.launch``, not called. It is compiled at its first launch and again for
     argument types, alignments and constants it has not had yet; compiled code is kept on disk.
 
-    Parameters at the end may have defaults, which a launch with fewer arguments takes. Kernels at the top level of
-    a module can be pickled.
+    A launch gives arguments by position or by name, and takes the defaults of parameters that it leaves out. Kernels
+    at the top level of a module can be pickled.
     """
 
     def __new__(cls, function: Any = None, /, **hints: Any) -> Any:
@@ -196,13 +197,6 @@ class kernel(_core.Kernel):  # type: ignore[misc]
             )
         if not callable(function) or not hasattr(function, "__code__"):
             raise TypeError(f"@kernel takes a Python function, not a {type(function).__name__}")
-        code = function.__code__
-        if code.co_kwonlyargcount:
-            name = code.co_varnames[code.co_argcount]
-            raise TileSyntaxError(
-                f"kernel '{function.__name__}' ({code.co_filename}:{code.co_firstlineno}) cannot take the keyword-only "
-                f"parameter '{name}'\n  help: make it positional: leave out the * before it"
-            )
         self._function = function
         self._hints = {
             **_DEFAULTS,
@@ -223,8 +217,8 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         )
 
     def __getitem__(self, config: Any) -> Callable[..., None]:
-        """``k[grid](x, y)`` is ``ct.launch(None, grid, k, (x, y))``; ``k[grid, stream]`` names a stream, where the grid
-        is a tuple.
+        """``k[grid](x, n=3)`` is ``ct.launch(None, grid, k, (x,), {"n": 3})``; ``k[grid, stream]`` names a stream,
+        where the grid is a tuple.
 
         Examples
         --------
@@ -236,21 +230,16 @@ class kernel(_core.Kernel):  # type: ignore[misc]
             grid, stream = config
 
         def run(*args: Any, **named: Any) -> None:
-            if named:
-                raise TypeError(
-                    f"kernels take positional arguments: kernel '{self.__name__}' was launched with "
-                    f"{next(iter(named))}=...; give all arguments by position, in the order of the parameters"
-                )
-            launch(stream, grid, self, args)
+            launch(stream, grid, self, args, named)
 
         return run
 
-    async def async_call(self, *args: Any, grid: Any, stream: Any = None) -> None:
+    async def async_call(self, *args: Any, grid: Any, stream: Any = None, **named: Any) -> None:
         """``await kernel.async_call(x, y, grid=(8,))``: launches, and waits in asyncio or trio.
 
         Parameters
         ----------
-        args
+        args, named
             The kernel's arguments. They, and the host memory among them, live until the kernel has
             ended, also when the waiting task is cancelled; do not change them before.
         grid : int or tuple of up to 3 ints
@@ -265,7 +254,7 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         """
         from .._async import call
 
-        await call(self, grid, args, stream)
+        await call(self, grid, self._complete(args, named), stream)
 
     def __reduce__(self) -> Any:
         """By its name, as functions are."""
@@ -286,11 +275,12 @@ class kernel(_core.Kernel):  # type: ignore[misc]
             "; define it at the top level of a module"
         )
 
-    def _complete(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Arguments with the defaults of the parameters that are missing; called by ext/kernel.c."""
-        code, defaults = self._function.__code__, self._function.__defaults__ or ()
-        missing = code.co_argcount - len(args)
-        return (*args, *defaults[len(defaults) - missing :]) if 0 < missing <= len(defaults) else args
+    def _complete(self, args: Any, named: Any) -> tuple[Any, ...]:
+        """An argument for each parameter; called by ext/kernel.c where some are named or missing."""
+        return bound(self._function, args, {} if named is None else named)
+
+    def _has_keyword_only(self) -> bool:
+        return bool(self._function.__code__.co_kwonlyargcount)
 
     def __repr__(self) -> str:
         return f"<kernel {self.__qualname__}>"
@@ -303,13 +293,13 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         return other
 
     def report(
-        self, *args: Any, grid: Any = None, stream: Any = None, target: Any = None
+        self, *args: Any, grid: Any = None, stream: Any = None, target: Any = None, **named: Any
     ) -> Any:
         """The cost report of a launch with these arguments, which is not run: see
         ``tessera.cost_report``."""
         from .._report import cost_report
 
-        return cost_report(self, args, grid, stream=stream, target=target)
+        return cost_report(self, args, grid, kwargs=named, stream=stream, target=target)
 
     def _prepare(self) -> tuple[str, str, bytes, tuple[Any, ...], tuple[Any, ...], Any]:
         """What the C side needs: name, file, pack, parameter rows, hints, host (see ext/kernel.c)."""
@@ -331,9 +321,8 @@ class kernel(_core.Kernel):  # type: ignore[misc]
                     else "  help: take a tuple: it may hold any number of arrays"
                 )
             )
-        names = code.co_varnames[: code.co_argcount]
         notes = annotations_of(self._function)
-        rows = tuple(parameter(name, notes.get(name)) for name in names)
+        rows = tuple(parameter(name, notes.get(name)) for name in parameter_names(self._function))
         wish = os.environ.get("TESSERA_CHECKED", "0")
         if wish not in ("", "0", "1"):
             raise ValueError(f"TESSERA_CHECKED={wish}: it takes 1 (every kernel) or 0")

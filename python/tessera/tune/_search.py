@@ -63,9 +63,9 @@ def _variant(work: _Work, config: Any) -> _Variant:
     hints = work.hints_fn(config) if work.hints_fn else None
     grid = work.grid_fn(config)
     grid = (grid,) if isinstance(grid, int) else tuple(grid)
-    return _Variant(
-        config, _space.variant(work.kernel, config, hints), grid, tuple(work.args_fn(config))
-    )
+    kernel = _space.variant(work.kernel, config, hints)
+    args = work.args_fn(config)
+    return _Variant(config, kernel, grid, kernel._complete(args if isinstance(args, tuple) else tuple(args), {}))
 
 
 def _predict(variant: _Variant, stream: Any, target: int) -> _Variant:

@@ -13,7 +13,7 @@ from .. import _core
 from ..tile._kernel import _HINTS
 from ..tile._kernel import kernel as Kernel
 
-__all__ = ["Config", "arguments", "expand", "hints_of", "variant"]
+__all__ = ["Config", "arguments", "chosen", "expand", "hints_of", "variant"]
 
 
 class Config(dict[str, Any]):
@@ -69,14 +69,14 @@ def hints_of(config: Any) -> dict[str, Any]:
 
 def variant(kernel: Any, config: Any, hints: Mapping[str, Any] | None) -> Any:
     """A kernel object of its own for a configuration, so that variants compile side by side."""
-    chosen = kernel if isinstance(kernel, Kernel) else kernel(config)
-    if not isinstance(chosen, Kernel):
+    made = kernel if isinstance(kernel, Kernel) else kernel(config)
+    if not isinstance(made, Kernel):
         raise TypeError(
-            f"tuning takes a function decorated with @kernel, not a {type(chosen).__name__}"
+            f"tuning takes a function decorated with @kernel, not a {type(made).__name__}"
         )
-    if chosen._pack is None:
-        chosen._prepare()  # read the source once, not for each variant
-    return chosen.replace_hints(**(hints_of(config) if hints is None else hints))
+    if made._pack is None:
+        made._prepare()  # read the source once, not for each variant
+    return made.replace_hints(**(hints_of(config) if hints is None else hints))
 
 
 def _misspelt(items: Mapping[str, Any], rows: Any) -> str:
@@ -90,12 +90,18 @@ def _misspelt(items: Mapping[str, Any], rows: Any) -> str:
     return f"; {strange[0]!r} of the configuration is no constant parameter and no hint{hint}"
 
 
+def chosen(kernel: Any, config: Any) -> set[str]:
+    """The constant parameters that a configuration names."""
+    items = config if isinstance(config, Mapping) else {}
+    return {r[0] for r in kernel._prepare()[3] if r[0] in items and r[1] & _core.PARAM_CONSTANT}
+
+
 def arguments(kernel: Any, config: Any, n: int) -> list[tuple[bool, Any]]:
     """How the kernel's arguments come about, one pair a parameter: ``(True, value)`` for constants
     that the configuration names, ``(False, i)`` for the i-th of the ``n`` arguments that are given."""
     rows = kernel._prepare()[3]
     items = config if isinstance(config, Mapping) else {}
-    named = {r[0] for r in rows if r[0] in items and r[1] & _core.PARAM_CONSTANT}
+    named = chosen(kernel, config)
     if len(rows) - len(named) != n:
         wanted = ", ".join(r[0] for r in rows if r[0] not in named)
         raise TypeError(

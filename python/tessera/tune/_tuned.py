@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import _core
 from .. import tile as ct
-from .._arguments import device_of
+from .._arguments import Whole, bound, defaults_of, device_of
 from . import _arrays, _space, _store
 from ._result import TuningResult
 from ._search import search
@@ -58,7 +58,7 @@ class _Plan:
     def arguments(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
         if self.args is not None:
             return tuple(self.args(self.config, *args))
-        return tuple([v if fixed else args[v] for fixed, v in self.places or ()])
+        return Whole([v if fixed else args[v] for fixed, v in self.places or ()])
 
 
 def _fast_key(args: tuple[Any, ...]) -> Any:
@@ -88,27 +88,43 @@ class Tuned:
         self._variants: dict[str, Any] = {}
         self._chosen: dict[tuple[str, str], Any] = {}
         self._plans: dict[Any, _Plan] = {}
+        self._has_defaults = bool(defaults_of(kernel._function)) or kernel._has_keyword_only()
         self.__name__, self.__doc__, self.__wrapped__ = kernel.__name__, kernel.__doc__, kernel
 
     def __repr__(self) -> str:
         return f"<tuned kernel {self.kernel.__qualname__}, {len(self.configs)} configurations>"
 
-    def __call__(self, *args: Any, stream: Any = None) -> None:
+    def __call__(self, *args: Any, stream: Any = None, **named: Any) -> None:
         """Launches with the configuration chosen for these arguments."""
+        args = self._bound(args, named)
         plan = self._plans.get(_fast_key(args))
         if plan is None:
             plan = self._plan_of(args)
         ct.launch(stream, self._grid(plan.config, *args), plan.kernel, plan.arguments(args))
 
-    async def async_call(self, *args: Any, stream: Any = None) -> None:
+    async def async_call(self, *args: Any, stream: Any = None, **named: Any) -> None:
         """Launches, and waits in asyncio or trio; see ``kernel.async_call``."""
+        args = self._bound(args, named)
         plan = self._plans.get(_fast_key(args)) or self._plan_of(args)
         grid = self._grid(plan.config, *args)
         await plan.kernel.async_call(*plan.arguments(args), grid=grid, stream=stream)
 
-    def choice(self, *args: Any) -> Any:
+    def choice(self, *args: Any, **named: Any) -> Any:
         """The configuration a launch with these arguments uses."""
+        args = self._bound(args, named)
         return (self._plans.get(_fast_key(args)) or self._plan_of(args)).config
+
+    def _bound(self, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+        """The arguments that are not chosen, in order: those given by name, and defaults, in their places."""
+        if not named and not self._has_defaults:
+            return args
+        if self.choices.args is None:
+            return bound(self.kernel._function, args, named, _space.chosen(self.kernel, self.default))
+        if named:
+            raise TypeError(
+                f"{self!r} takes its arguments by position, as args= of its choices does; found {next(iter(named))}=..."
+            )
+        return args
 
     def _plan_of(self, args: tuple[Any, ...]) -> _Plan:
         """Looks the configuration up, on disk once a shape class; remembers it for these shapes."""
@@ -128,9 +144,17 @@ class Tuned:
             )
         return _Plan(config, self._variant(config), None, self.choices.args)
 
+    def _divided(
+        self, args: tuple[Any, ...], named: dict[str, Any], known: dict[str, Any] | None
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The kernel's arguments, and the options that a function with these keyword defaults takes."""
+        options = {name: value for name, value in named.items() if name in (known or ())}
+        return self._bound(args, {n: v for n, v in named.items() if n not in options}), options
+
     def tune(self, *args: Any, **options: Any) -> TuningResult:
-        """Searches with these arguments; options are those of ``search``. Later launches of the
-        shape class use the best, in other processes too."""
+        """Searches with these arguments, by position or by name; options are those of ``search``. Later launches of
+        the shape class use the best, in other processes too."""
+        args, options = self._divided(args, options, search.__kwdefaults__)
         result = search(
             self.kernel,
             lambda c: self._grid(c, *args),
@@ -142,8 +166,9 @@ class Tuned:
         self._chosen[(device_of(args), _arrays.shape_class(args))] = result.best.config
         return result
 
-    def forget(self, *args: Any) -> None:
+    def forget(self, *args: Any, **named: Any) -> None:
         """Drops what was kept for these arguments."""
+        args = self._bound(args, named)
         device, shapes = device_of(args), _arrays.shape_class(args)
         self._plans.clear()
         self._chosen.pop((device, shapes), None)
@@ -153,6 +178,7 @@ class Tuned:
         """The cost report of a launch with these arguments (``tessera.cost_report``)."""
         from .._report import cost_report
 
+        args, options = self._divided(args, options, cost_report.__kwdefaults__)
         plan = self._plan_of(args)
         grid = self._grid(plan.config, *args)
         return cost_report(plan.kernel, plan.arguments(args), grid, **options)

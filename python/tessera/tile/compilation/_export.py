@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import subprocess
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from ... import _core
+from ..._arguments import defaults_of
 from ..._errors import TileCompilerExecutionError, TileUnsupportedFeatureError
 from ._signature import ConstantConstraint, KernelSignature, TupleConstraint, specs_of
 
@@ -44,14 +46,20 @@ def _is_constant(constraint: Any) -> bool:
     return isinstance(constraint, ConstantConstraint)
 
 
-def _check(kernel: Any, rows: tuple[Any, ...], signature: KernelSignature) -> None:
-    if len(rows) != len(signature.parameters):
+def _checked(kernel: Any, rows: tuple[Any, ...], given: KernelSignature) -> KernelSignature:
+    """The signature with the defaults of the parameters that it leaves out."""
+    defaults = defaults_of(kernel._function)
+    rest = [name for name, *_ in rows[len(given.parameters) :]]
+    if len(rows) < len(given.parameters) or any(name not in defaults for name in rest):
         raise TypeError(f"kernel '{kernel.__name__}' has {len(rows)} parameters, "
-                        f"the signature {len(signature.parameters)}")  # fmt: skip
+                        f"the signature {len(given.parameters)}")  # fmt: skip
+    values = [defaults[name] for name in rest]
+    signature = dataclasses.replace(given, parameters=(*given.parameters, *values)) if rest else given
     for (name, flags, *_), constraint in zip(rows, signature.parameters):
         if flags & _core.PARAM_CONSTANT and not _is_constant(constraint):
             raise TypeError(f"kernel '{kernel.__name__}', parameter '{name}': it is annotated Constant, "
                             f"so the signature must give its value, not a {type(constraint).__name__}")  # fmt: skip
+    return signature
 
 
 _BY_PORTABLE = (87, 88, 103, 110, 121)  # GPUs that have no target of their own: they run code for the oldest
@@ -143,8 +151,8 @@ def _export_code(kernel: Any, signatures: Sequence[KernelSignature], gpu_code: s
     target, arch = _number(gpu_code)
     prepared = kernel._prepare()
     parts, made = [], []
-    for i, signature in enumerate(signatures):
-        _check(kernel, prepared[3], signature)
+    for i, given in enumerate(signatures):
+        signature = _checked(kernel, prepared[3], given)
         text, plan = _code(kernel, prepared, specs_of(signature.parameters), target)
         symbol = signature.symbol or signature.with_mangled_symbol(kernel.__name__).symbol
         parts.append(_renamed(text, plan["name"], symbol or "", i))
@@ -175,8 +183,8 @@ def _export_bytecode(
     """All signatures as kernels of one module."""
     prepared = kernel._prepare()
     texts, made = [], []
-    for signature in signatures:
-        _check(kernel, prepared[3], signature)
+    for given in signatures:
+        signature = _checked(kernel, prepared[3], given)
         symbol = signature.symbol or signature.with_mangled_symbol(kernel.__name__).symbol or ""
         text = _core.lower_text(prepared, specs_of(signature.parameters))
         if len(re.findall(r"^(?:both |thread )?(?:func|entry|global|constant) ", text, re.MULTILINE)) != 1:

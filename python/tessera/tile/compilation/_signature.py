@@ -6,7 +6,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Union
 
@@ -355,7 +355,8 @@ class KernelSignature:
     Parameters
     ----------
     parameters : sequence
-        A constraint for each parameter of the Python function. A number stands for a ``ConstantConstraint``, a tuple
+        A constraint for each parameter of the Python function; those that are left out at the end are exported with
+        their defaults compiled in. A number stands for a ``ConstantConstraint``, a tuple
         for a ``TupleConstraint``.
     calling_convention : CallingConvention
     symbol : str, optional
@@ -390,14 +391,20 @@ class KernelSignature:
 
     @staticmethod
     def from_kernel_args(
-        kernel: Any, kernel_args: Sequence[Any], calling_convention: CallingConvention, *, symbol: str | None = None
+        kernel: Any,
+        kernel_args: Sequence[Any],
+        calling_convention: CallingConvention,
+        *,
+        symbol: str | None = None,
+        kernel_kwargs: Mapping[str, Any] | None = None,
     ) -> KernelSignature:
-        """The signature that a launch with these arguments is compiled for.
+        """The signature that a launch with these arguments, by position and by name, is compiled for.
 
         It promises all that is true of these arguments, such as addresses that are multiples of 16: write signatures
         of kernels for others by hand.
         """
-        specs = _core.specs_of(kernel._prepare(), tuple(kernel_args))
+        args = kernel._complete(tuple(kernel_args), kernel_kwargs or {})
+        specs = _core.specs_of(kernel._prepare(), args)
         signature = KernelSignature(constraints_of_specs(specs, calling_convention), calling_convention, symbol)
         return signature if symbol else signature.with_mangled_symbol(kernel.__name__)
 
