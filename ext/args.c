@@ -15,6 +15,7 @@ void core_frame_init(core_frame *frame)
     frame->n = 0;
     frame->n_dims = frame->n_views = frame->n_objects = 0;
     frame->has_host_views = frame->has_constants = false;
+    frame->kernel = NULL;
 }
 
 void core_frame_deinit(core_frame *frame)
@@ -331,13 +332,8 @@ static int args_take_dlpack(core_state *state, core_frame *frame, PyObject *obje
     return -1;
 }
 
-static int args_take_int(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+static int args_read_int(ts_arg *arg, PyObject *object)
 {
-    (void)state;
-    (void)extra;
-    ts_arg *arg = core_frame_next(frame);
-    if (!arg)
-        return -1;
     int overflow;
     arg->kind = TS_SPEC_INT;
     arg->value.i = PyLong_AsLongLongAndOverflow(object, &overflow);
@@ -353,6 +349,23 @@ static int args_take_int(core_state *state, core_frame *frame, PyObject *object,
     if (overflow && PyErr_Occurred())
         PyErr_SetString(PyExc_OverflowError, "the int does not fit 64 bits, nor a float64");
     return PyErr_Occurred() ? -1 : 0;
+}
+
+static int args_take_int(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)state;
+    (void)extra;
+    ts_arg *arg = core_frame_next(frame);
+    return arg ? args_read_int(arg, object) : -1;
+}
+
+int core_read_number(ts_arg *arg, PyObject *object)
+{
+    if (PyLong_Check(object))
+        return args_read_int(arg, object);
+    arg->kind = TS_SPEC_FLOAT;
+    arg->value.f = PyFloat_AsDouble(object);
+    return 0;
 }
 
 static int args_take_bool(core_state *state, core_frame *frame, PyObject *object, const void *extra)
@@ -468,6 +481,16 @@ static int args_take_later(core_state *state, core_frame *frame, PyObject *objec
     return 0;
 }
 
+/* A member of an IntEnum, IntFlag or another class of numbers with members: a constant of Python where the parameter is
+ * one, else its number. */
+static int args_take_member(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    if (frame->kernel)
+        return args_take_later(state, frame, object, extra);
+    ts_arg *arg = core_frame_next(frame);
+    return arg ? core_read_number(arg, object) : -1;
+}
+
 /* Buffers have no dtype; launches of the driver's kernels pass them as addresses (host_launch.c). */
 static int args_refuse_bytes(core_state *state, core_frame *frame, PyObject *object, const void *extra)
 {
@@ -533,6 +556,11 @@ bool core_is_record(core_state *state, PyTypeObject *type)
            PyObject_HasAttr((PyObject *)type, tuple ? state->name_fields : state->name_dataclass_fields);
 }
 
+static bool args_is_number(PyTypeObject *type)
+{
+    return PyType_IsSubtype(type, &PyLong_Type) || PyType_IsSubtype(type, &PyFloat_Type);
+}
+
 static core_taker args_find(core_state *state, PyTypeObject *type)
 {
     PyObject *as_object = (PyObject *)type;
@@ -545,6 +573,9 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
         return (core_taker){type, args_take_bool, NULL};
     if (args_is_numpy_scalar(type))
         return (core_taker){type, args_take_scalar, NULL};
+    if (type != &PyLong_Type && type != &PyFloat_Type && args_is_number(type) &&
+        PyObject_HasAttrString(as_object, "__members__"))
+        return (core_taker){type, args_take_member, NULL};
     if (PyType_IsSubtype(type, &PyLong_Type))
         return (core_taker){type, args_take_int, NULL};
     if (PyType_IsSubtype(type, &PyComplex_Type))
@@ -670,6 +701,7 @@ static void args_blame(const ts_kernel *kernel, Py_ssize_t param)
 
 int core_take_vector(core_state *state, core_frame *frame, const ts_kernel *kernel, PyObject *const *args, Py_ssize_t n)
 {
+    frame->kernel = kernel;
     for (Py_ssize_t i = 0; i < n; i++) {
         size_t from = frame->n;
         if (core_take_object(state, frame, args[i]) < 0) {

@@ -107,6 +107,7 @@ struct core_frame {
     uint32_t n_dims, n_views, n_objects;
     bool has_constants;  /* some argument is a TS_SPEC_OBJECT, borrowed in `data` until core_take_constants */
     bool has_host_views; /* some argument is host memory lent through the buffer protocol */
+    const ts_kernel *kernel; /* whose arguments these are: core_take_constants follows; or NULL */
     ts_arg args[TS_LAUNCH_ARGS];
     int64_t dims[CORE_DIMS];
     Py_buffer views[CORE_HOLDS];
@@ -156,6 +157,7 @@ ts_arg *core_frame_next(core_frame *frame);            /* zeroed; NULL with exce
 int64_t *core_frame_dims(core_frame *frame, size_t n); /* room for shapes and strides */
 int core_frame_hold(core_frame *frame, PyObject *object); /* takes the reference; 0, or -1 with exception */
 void core_taker_drop(core_taker *taker);
+int core_read_number(ts_arg *arg, PyObject *object); /* an int or float; 0, or -1 with exception */
 bool core_is_record(core_state *state, PyTypeObject *type); /* a dataclass or named tuple */
 int core_take_object(core_state *state, core_frame *frame, PyObject *object); /* 0, or -1 with exception */
 /* A tuple or list of arguments; `kernel` is named by messages. 0, or -1 with exception. */

@@ -258,7 +258,7 @@ static int kernel_axis(const ts_kernel *kernel, PyObject *item, Py_ssize_t axis,
 int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3])
 {
     grid[0] = grid[1] = grid[2] = 1;
-    if (PyLong_Check(object))
+    if (PyIndex_Check(object) && !PySequence_Check(object))
         return kernel_axis(kernel, object, 0, &grid[0]);
     if (!PyTuple_Check(object) && !PyList_Check(object)) {
         PyErr_Format(PyExc_TypeError,

@@ -131,10 +131,16 @@ static int record_object(const record_walk *walk)
 {
     PyObject *object = walk->frame->args[walk->at].value.data;
     size_t depth = walk->depth < TS_PARAM_DEPTH ? walk->depth : TS_PARAM_DEPTH;
-    if (!record_host(walk))
-        return record_refuse(walk, object);
-    if (ts_kernel_takes_constant(walk->kernel, walk->param, walk->path, depth))
+    bool has_host = record_host(walk) != NULL;
+    if (has_host && ts_kernel_takes_constant(walk->kernel, walk->param, walk->path, depth))
         return record_constant(walk, object);
+    if (PyLong_Check(object) || PyFloat_Check(object)) { /* a member of an enumeration of numbers */
+        ts_arg *arg = &walk->frame->args[walk->at];
+        *arg = (ts_arg){0};
+        return core_read_number(arg, object) == 0 ? 0 : record_blame(walk, walk->at);
+    }
+    if (!has_host)
+        return record_refuse(walk, object);
     return core_is_record(walk->state, Py_TYPE(object)) ? record_expand(walk, object) : record_refuse(walk, object);
 }
 

@@ -304,10 +304,14 @@ static ts_status attr_index_tile(fr *f, const fr_value *tile, const fr_value *in
 ts_status fr_subscript(fr *f, uint32_t node, fr_value *out)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
-    fr_value v, index;
+    fr_value v, index, room;
+    const fr_value *value = &index;
     TS_TRY(fr_expr(f, n->f[0], &v));
     TS_TRY(fr_expr(f, n->f[1], &index));
     fr_at(f, node);
+    if (v.kind != FR_DICT && v.kind != FR_RECORD)
+        TS_TRY(fr_member_value(f, &value, &room));
+    index = *value;
     switch (v.kind) {
     case FR_RECORD:
         return attr_index_record(f, node, &v, &index, out);

@@ -297,34 +297,35 @@ static const struct {
     const char *name;
     uint32_t least, most;
     builtin_fn *call;
-    bool is_complex; /* takes complex numbers; what is called for it may still refuse them */
+    bool is_complex;    /* takes complex numbers; what is called for it may still refuse them */
+    bool keeps_members; /* takes members of enumerations as they are, not as their values */
 } builtin_rows[] = {
-    {"range", 1, 3, builtin_range, false},
-    {"len", 1, 1, builtin_len, true},
-    {"min", 1, 64, builtin_minmax, false},
-    {"max", 1, 64, builtin_minmax, false},
-    {"abs", 1, 1, builtin_op, true},
-    {"divmod", 2, 2, builtin_op, false},
-    {"pow", 2, 2, builtin_op, true},
-    {"int", 1, 1, builtin_cast, false},
-    {"float", 1, 1, builtin_cast, false},
-    {"bool", 1, 1, builtin_cast, false},
-    {"complex", 2, 2, builtin_op, true},
-    {"tuple", 0, 1, builtin_tuple, true},
-    {"str", 1, 1, builtin_str, true},
-    {"repr", 1, 1, builtin_str, true},
-    {"getattr", 2, 3, builtin_getattr, true},
-    {"slice", 1, 3, builtin_slice, true},
-    {"sum", 1, 2, builtin_sum, true},
-    {"enumerate", 1, 2, builtin_enumerate, true},
-    {"zip", 0, 64, builtin_zip, true},
-    {"reversed", 1, 1, builtin_reversed, true},
-    {"any", 1, 1, builtin_any, false},
-    {"all", 1, 1, builtin_any, false},
-    {"dict.get", 2, 3, builtin_get, true},
-    {"dict.keys", 1, 1, builtin_column, true},
-    {"dict.values", 1, 1, builtin_column, true},
-    {"dict.items", 1, 1, builtin_column, true},
+    {"range", 1, 3, builtin_range, false, false},
+    {"len", 1, 1, builtin_len, true, false},
+    {"min", 1, 64, builtin_minmax, false, false},
+    {"max", 1, 64, builtin_minmax, false, false},
+    {"abs", 1, 1, builtin_op, true, false},
+    {"divmod", 2, 2, builtin_op, false, false},
+    {"pow", 2, 2, builtin_op, true, false},
+    {"int", 1, 1, builtin_cast, false, false},
+    {"float", 1, 1, builtin_cast, false, false},
+    {"bool", 1, 1, builtin_cast, false, false},
+    {"complex", 2, 2, builtin_op, true, false},
+    {"tuple", 0, 1, builtin_tuple, true, false},
+    {"str", 1, 1, builtin_str, true, true},
+    {"repr", 1, 1, builtin_str, true, true},
+    {"getattr", 2, 3, builtin_getattr, true, true},
+    {"slice", 1, 3, builtin_slice, true, false},
+    {"sum", 1, 2, builtin_sum, true, false},
+    {"enumerate", 1, 2, builtin_enumerate, true, false},
+    {"zip", 0, 64, builtin_zip, true, false},
+    {"reversed", 1, 1, builtin_reversed, true, false},
+    {"any", 1, 1, builtin_any, false, true},
+    {"all", 1, 1, builtin_any, false, true},
+    {"dict.get", 2, 3, builtin_get, true, true},
+    {"dict.keys", 1, 1, builtin_column, true, true},
+    {"dict.values", 1, 1, builtin_column, true, true},
+    {"dict.items", 1, 1, builtin_column, true, true},
 };
 
 /* ---- math ---------------------------------------------------------------------------- */
@@ -453,6 +454,22 @@ bool fr_has_builtin(const char *name)
     return i < TS_COUNT(builtin_rows);
 }
 
+/* Members of enumerations of numbers and texts become what they are. */
+static ts_status builtin_plain(fr *f, builtin_call *c)
+{
+    const fr_value *value;
+    fr_value room, *plain = TS_NEW_N(f->arena, fr_value, c->n + 1);
+    if (!plain)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < c->n; i++) {
+        value = &c->args[i];
+        TS_TRY(fr_member_value(f, &value, &room));
+        plain[i] = *value;
+    }
+    c->args = plain;
+    return TS_OK;
+}
+
 ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args,
                           fr_value *out)
 {
@@ -466,8 +483,10 @@ ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, co
     for (uint32_t i = 0; i < TS_COUNT(builtin_rows); i++) {
         if (strcmp(builtin_rows[i].name, name) != 0)
             continue;
+        if (!builtin_rows[i].keeps_members)
+            TS_TRY(builtin_plain(f, &c));
         if (!builtin_rows[i].is_complex)
-            TS_TRY(fr_only_real(f, node, name, n, args));
+            TS_TRY(fr_only_real(f, node, name, n, c.args));
         if (n < builtin_rows[i].least || n > builtin_rows[i].most)
             return fr_error(f, node, TS_TILETYPE, "%s() takes %u to %u arguments, got %u", name,
                             builtin_rows[i].least, builtin_rows[i].most, n);

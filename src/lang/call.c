@@ -246,10 +246,34 @@ static ts_status call_check_direct(fr *f, uint32_t node, uint32_t row)
                     fr_ops[row].name, fr_ops[row].name);
 }
 
+/* Operations take members of enumerations of numbers and texts as what they are, in tuples too. */
+static ts_status call_plain(fr *f, fr_value *v)
+{
+    fr_value room, *items;
+    const fr_value *value = v;
+    bool changed = false;
+    TS_TRY(fr_member_value(f, &value, &room));
+    *v = *value;
+    for (uint32_t i = 0; v->kind == FR_TUPLE && i < v->n; i++)
+        changed |= v->as.items[i].kind == FR_ENUM || v->as.items[i].kind == FR_TUPLE;
+    if (!changed)
+        return TS_OK;
+    if (!(items = TS_NEW_N(f->arena, fr_value, v->n)))
+        return fr_oom(f);
+    for (uint32_t i = 0; i < v->n; i++) {
+        items[i] = v->as.items[i];
+        TS_TRY(call_plain(f, &items[i]));
+    }
+    v->as.items = items;
+    return TS_OK;
+}
+
 static ts_status call_op(fr *f, uint32_t node, uint32_t row, const fr_arguments *args, fr_value *out)
 {
     fr_call c = {.op = &fr_ops[row], .node = node};
     TS_TRY(call_bind_op(f, &c, args));
+    for (uint32_t i = 0; i < FR_MAX_ARGS; i++)
+        TS_TRY(call_plain(f, &c.arg[i]));
     if (!c.op->is_complex) {
         TS_TRY(fr_only_real(f, node, c.op->name, FR_MAX_ARGS, c.arg));
         TS_TRY(fr_only_real(f, node, c.op->name, c.n_rest, c.rest));

@@ -425,7 +425,7 @@ ts_status fr_if_stmt(fr *f, uint32_t node, const fr_block *rest, fr_flow *flow)
     fr_value v;
     for (uint32_t side = 0; side < 2; side++)
         arm[side].at = ts_pack_list(&f->pack, n->f[1 + side], &arm[side].n);
-    TS_TRY(fr_expr(f, n->f[0], &v));
+    TS_TRY(fr_test(f, n->f[0], &v));
     f->node = n->f[0];
     TS_TRY(fr_branch(f, node, &v, arm, rest, flow));
     f->node = node;
@@ -558,6 +558,7 @@ static void control_back(fr *f, control_mark m)
 typedef struct control_expr {
     uint32_t node; /* 0: the value below */
     bool as_bool;
+    ts_dtype dtype; /* what the value is converted to, or 0 */
     fr_value value;
 } control_expr;
 
@@ -567,7 +568,9 @@ static ts_status control_expr_value(fr *f, const control_expr *e, fr_value *out)
     ts_val cond;
     *out = e->value;
     if (e->node)
-        TS_TRY(fr_expr(f, e->node, out));
+        TS_TRY(e->as_bool ? fr_test(f, e->node, out) : fr_expr(f, e->node, out));
+    if (e->dtype)
+        return fr_to_tile(f, out, e->dtype, out);
     if (!e->as_bool)
         return TS_OK;
     TS_TRY(fr_condition(f, e->node, out, &known, &truth, &cond));
@@ -620,7 +623,7 @@ static ts_status control_choose(fr *f, uint32_t node, ts_val cond, control_expr 
                                 fr_value *out)
 {
     uint32_t parts[2], n_parts = 0, n, *assigned, slot = f->frame->scope->n_slots + FR_SLOT_EXPR;
-    bool done = false;
+    bool done = false, is_if = ts_pack_node(&f->pack, node)->kind == TS_AST_IfExp;
     fr_flow flow;
     for (uint32_t i = 0; i < 2; i++)
         if ((i ? other : then)->node)
@@ -639,9 +642,10 @@ static ts_status control_choose(fr *f, uint32_t node, ts_val cond, control_expr 
     TS_TRY(control_branch(&c, cond, control_expr_body, (void *[]){then, other}, &flow));
     *out = f->frame->slots[slot];
     if (out->kind == FR_CONFLICT || out->kind == FR_UNBOUND)
-        return fr_error(f, node, TS_TILETYPE,
-                        "the two values of a conditional expression differ in type\n  found: %s and %s",
-                        fr_say(f, &c.side[0].slots[slot]), fr_say(f, &c.side[1].slots[slot]));
+        return fr_error(f, node, TS_TILETYPE, "the two values of %s differ in type\n  found: %s and %s%s",
+                        is_if ? "a conditional expression" : "'and' or 'or'",
+                        fr_say(f, &c.side[0].slots[slot]), fr_say(f, &c.side[1].slots[slot]),
+                        is_if ? "" : "\n  help: each gives the value of one side; bool(x) of both gives a truth");
     return TS_OK;
 }
 
@@ -651,7 +655,7 @@ ts_status fr_if_expr(fr *f, uint32_t node, fr_value *out)
     fr_value v;
     bool known, truth;
     ts_val cond;
-    TS_TRY(fr_expr(f, n->f[0], &v));
+    TS_TRY(fr_test(f, n->f[0], &v));
     TS_TRY(fr_condition(f, n->f[0], &v, &known, &truth, &cond));
     if (known)
         return fr_expr(f, n->f[truth ? 1 : 2], out);
@@ -659,31 +663,62 @@ ts_status fr_if_expr(fr *f, uint32_t node, fr_value *out)
                           &(control_expr){.node = n->f[2]}, out);
 }
 
-/* a and b: what is known at compile time decides at once; the right side runs only when it is
- * needed. */
+/* The dtype that both sides of `and` or `or` get as values; 0: they have it, or are no scalars. What the right one
+ * emits is dropped again. */
+static ts_status control_common(fr *f, const char *sign, const control_expr *right, const fr_value *left, ts_dtype *out)
+{
+    control_mark mark = control_here(f);
+    fr_value v, other = *left;
+    uint32_t n, *assigned;
+    ts_type type;
+    *out = TS_DTYPE_NONE;
+    TS_TRY(fr_assigned(f, &right->node, 1, &assigned, &n)); /* by :=, which must not run twice */
+    if (n)
+        return TS_OK;
+    TS_TRY(control_expr_value(f, right, &v));
+    if (control_is_scalar(f, &v) && !control_pair(f, &other, &v, out, &type))
+        TS_TRY(fr_common_dtype(f, sign, &other, &v, out));
+    else
+        *out = TS_DTYPE_NONE;
+    control_back(f, mark);
+    return TS_OK;
+}
+
+/* One more operand after *out, which the kernel computes. */
+static ts_status control_bool_step(fr *f, uint32_t node, bool is_and, uint32_t next, bool as_bool, fr_value *out)
+{
+    control_expr right = {.node = next, .as_bool = as_bool}, left = {.value = as_bool ? fr_bool(!is_and) : *out};
+    bool known, truth;
+    ts_val cond;
+    TS_TRY(fr_condition(f, node, out, &known, &truth, &cond));
+    if (!as_bool)
+        TS_TRY(control_common(f, is_and ? "and" : "or", &right, out, &right.dtype));
+    left.dtype = right.dtype;
+    return control_choose(f, node, cond, is_and ? &right : &left, is_and ? &left : &right, out);
+}
+
+/* a and b: the value of one of them, as in Python, or a bool where only the truth is wanted. What is known at compile
+ * time decides at once; the right side runs only when it is needed. */
 ts_status fr_bool_op(fr *f, uint32_t node, fr_value *out)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
-    bool is_and = n->f[0] == TS_OPERATOR_And, known, truth;
+    bool is_and = n->f[0] == TS_OPERATOR_And, as_bool = f->test == node, known, truth;
     uint32_t count;
     ts_val cond;
     const uint32_t *sides = ts_pack_list(&f->pack, n->f[1], &count);
     *out = fr_bool(is_and);
     for (uint32_t i = 0; i < count; i++) {
-        if (out->kind == FR_TILE) {
-            control_expr right = {.node = sides[i], .as_bool = true},
-                         left = {.value = fr_bool(!is_and)};
-            TS_TRY(control_choose(f, node, out->as.v, is_and ? &right : &left,
-                                  is_and ? &left : &right, out));
-            if (out->kind == FR_NUMBER)
-                return TS_OK;
+        if (i && !fr_truth(out, &truth)) {
+            TS_TRY(control_bool_step(f, node, is_and, sides[i], as_bool, out));
             continue;
         }
-        TS_TRY(fr_expr(f, sides[i], out));
-        TS_TRY(fr_condition(f, sides[i], out, &known, &truth, &cond));
-        if (known && truth != is_and)
+        if (i && truth != is_and)
             return TS_OK;
-        if (!known)
+        TS_TRY(as_bool ? fr_test(f, sides[i], out) : fr_expr(f, sides[i], out));
+        if (i + 1 == count && !as_bool)
+            return TS_OK;
+        TS_TRY(fr_condition(f, sides[i], out, &known, &truth, &cond));
+        if (as_bool && !known)
             *out = fr_tile(TS_DTYPE_bool_, cond);
     }
     return TS_OK;

@@ -133,8 +133,15 @@ static ts_status expr_starred(fr *f, uint32_t node, const ts_node *n, fr_value *
 
 static ts_status expr_slice_part(fr *f, uint32_t node, fr_value *out)
 {
+    fr_value room;
+    const fr_value *value = out;
     *out = fr_none();
-    return node ? fr_expr(f, node, out) : TS_OK;
+    if (!node)
+        return TS_OK;
+    TS_TRY(fr_expr(f, node, out));
+    TS_TRY(fr_member_value(f, &value, &room));
+    *out = *value;
+    return TS_OK;
 }
 
 static ts_status expr_slice(fr *f, uint32_t node, const ts_node *n, fr_value *out)
@@ -192,7 +199,7 @@ static ts_status expr_generate(fr *f, const ts_node *n, const uint32_t *gens, ui
         truth = true;
         for (uint32_t j = 0; j < n_ifs && truth; j++) {
             fr_value test;
-            TS_TRY(fr_expr(f, ifs[j], &test));
+            TS_TRY(fr_test(f, ifs[j], &test));
             TS_TRY(fr_condition(f, ifs[j], &test, &known, &truth, &cond));
             if (!known)
                 return fr_error(f, ifs[j], TS_TILETYPE,
@@ -242,7 +249,7 @@ static ts_status expr_generator(fr *f, uint32_t node, const ts_node *n, fr_value
 static ts_status expr_unary(fr *f, uint32_t node, const ts_node *n, fr_value *out)
 {
     fr_value x;
-    TS_TRY(fr_expr(f, n->f[1], &x));
+    TS_TRY(n->f[0] == TS_OPERATOR_Not ? fr_test(f, n->f[1], &x) : fr_expr(f, n->f[1], &x));
     fr_at(f, node);
     return fr_unary(f, (ts_operator)n->f[0], &x, out);
 }
@@ -409,4 +416,10 @@ ts_status fr_expr(fr *f, uint32_t node, fr_value *out)
     if (status == TS_OK)
         f->node = outer;
     return status;
+}
+
+ts_status fr_test(fr *f, uint32_t node, fr_value *out)
+{
+    f->test = node;
+    return fr_expr(f, node, out);
 }

@@ -173,6 +173,8 @@ static ts_status index_single(fr *f, const fr_value *tile, uint32_t axis, const 
 static ts_status index_read(fr *f, const fr_value *item, int64_t n, index_axis *out)
 {
     const fr_value *s = item->as.items;
+    fr_value room;
+    TS_TRY(fr_member_value(f, &item, &room));
     *out = (index_axis){.v = *item};
     if (item->kind == FR_SLICE) {
         out->full = s[0].kind == FR_NONE && s[1].kind == FR_NONE && s[2].kind == FR_NONE;

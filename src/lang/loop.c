@@ -451,7 +451,7 @@ static ts_status loop_head(fr *f, const loop_kind *k, fr_carry *c, bool *never)
         }
         return fr_assign(f, k->target, &v);
     }
-    TS_TRY(fr_expr(f, k->test, &v));
+    TS_TRY(fr_test(f, k->test, &v));
     TS_TRY(fr_condition(f, k->test, &v, &known, &truth, &cond));
     *never = known && !truth;
     return known ? TS_OK : loop_guard(f, c, cond);

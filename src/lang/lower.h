@@ -180,6 +180,7 @@ typedef struct fr {
     uint32_t n_scopes;         /* the pack may grow (host.c) */
     uint32_t node;             /* being lowered, for messages and locations */
     uint32_t iterable;         /* what the `for` being lowered runs over: static_iter stands only there */
+    uint32_t test;             /* the expression being lowered of which only the truth is wanted */
     uint32_t n_args_of_kernel;
     uint32_t regions;          /* branches and loops of run time around what is being lowered */
     TS_VEC(struct fr_array *) arrays; /* arguments, those in lists left out */
@@ -328,6 +329,8 @@ ts_status fr_common_dtype(fr *f, const char *what, const fr_value *x, const fr_v
 /* An error once the walk is too deep or too long to end in reasonable time. */
 ts_status fr_check_depth(fr *f, uint32_t node);
 ts_status fr_expr(fr *f, uint32_t node, fr_value *out);
+/* One of which only the truth is wanted: `and` and `or` there need no common dtype. */
+ts_status fr_test(fr *f, uint32_t node, fr_value *out);
 ts_status fr_name(fr *f, uint32_t node, fr_value *out);
 /* What a `for` runs over. */
 ts_status fr_iterable(fr *f, uint32_t node, fr_value *out);

@@ -215,7 +215,7 @@ static ts_status match_guard(fr *f, uint32_t guard, match_found *found)
         f->frame->slots[fr_slot_of(scope, found->names.at[i]) - 1] = found->values.at[i];
     if (!guard || match_failed(found))
         return TS_OK;
-    TS_TRY(fr_expr(f, guard, &v));
+    TS_TRY(fr_test(f, guard, &v));
     TS_TRY(fr_condition(f, guard, &v, &known, &truth, &cond));
     v = known ? fr_bool(truth) : fr_tile(TS_DTYPE_bool_, cond);
     return match_join(f, TS_OPERATOR_And, &found->cond, &v);

@@ -178,7 +178,7 @@ static ts_status stmt_assert(fr *f, uint32_t node, const ts_node *n, fr_flow *fl
     bool known, truth;
     ts_val cond;
     (void)flow;
-    TS_TRY(fr_expr(f, n->f[0], &args[0]));
+    TS_TRY(fr_test(f, n->f[0], &args[0]));
     if (n->f[1])
         TS_TRY(fr_expr(f, n->f[1], &args[1]));
     TS_TRY(fr_condition(f, n->f[0], &args[0], &known, &truth, &cond));

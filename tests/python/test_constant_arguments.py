@@ -26,6 +26,20 @@ class Config:
     name: str = "plain"
 
 
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 4
+
+
+class Access(enum.IntFlag):
+    READ = 1
+    WRITE = 4
+
+
+class Word(str, enum.Enum):  # noqa: UP042
+    HIGH = "high"
+
+
 class Pair(typing.NamedTuple):
     first: object
     second: object
@@ -52,6 +66,29 @@ def test_texts_dtypes_and_enums():
     cases = ["hello", "hel" + "lo2", ct.float32, np.float32, np.dtype("float32"), ct.int8, Mode.MUL, Mode.ADD]
     found = [out_of(show, c) for c in cases]
     assert found == [[1, 0, 0], [0] * 3, [0, 1, 0], [0, 1, 0], [0, 1, 0], [0] * 3, [0, 0, 1], [0] * 3]
+
+
+@pytest.mark.parametrize("cls", [Level, Access, Word])
+def test_members_of_numbers_and_texts_stay_members(cls):
+    member = list(cls)[-1]
+
+    @ct.kernel
+    def kernel(out, c: ct.Constant, pair: ct.Constant, plain):
+        ct.scatter(out, 0, (1 if c is member else 0) + (2 if c == member else 0) + (4 if pair[1] is member else 0))
+        ct.scatter(out, 1, plain)
+
+    assert out_of(kernel, member, (0, member), Level.HIGH)[:2] == [7, 4]
+    assert out_of(kernel, member.value, (0, 1), 3)[:2] == [2, 3]
+
+
+def test_members_of_numbers_are_sizes_and_indices():
+    @ct.kernel
+    def kernel(out, n: ct.Constant[int], t: ct.Constant):
+        for i in range(n):
+            ct.scatter(out, Level.LOW, i + t[Level.LOW] + max(n, 0))
+        ct.store(out, 0, ct.full((n, n), n, ct.int32)[Level.LOW, Level.LOW].reshape((1,)))
+
+    assert out_of(kernel, Level.HIGH, (1, Level.LOW)) == [4, 8, 0]
 
 
 def test_equal_constants_share_a_version():

@@ -155,7 +155,7 @@ def test_a_grid_out_of_range_is_refused(grid):
         ct.launch(None, grid, fill_kernel, (np.zeros(16, np.int32), 1))
 
 
-@pytest.mark.parametrize("grid", [(), [], 1, (1,), (1, 1), (1, 1, 1)])
+@pytest.mark.parametrize("grid", [(), [], 1, (1,), (1, 1), (1, 1, 1), np.int64(1), (np.int64(1), np.uint8(1))])
 def test_axes_left_out_have_one_block(grid):
     out = np.zeros(16, np.int32)
     ct.launch(None, grid, fill_kernel, (out, 3))
