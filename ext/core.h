@@ -74,7 +74,7 @@ struct core_state {
     bool has_seen_cache; /* ts_cache_problem was asked for, and warned of */
     PyTypeObject *array_type, *stream_type, *event_type, *kernel_type, *piece_type, *buffer_type, *pool_type,
         *native_type,
-        *config_type, *evaluation_type;
+        *config_type, *evaluation_type, *thread_launch_type;
     int64_t live[CORE_LIVE_KINDS]; /* core_live */
     core_use *uses;
 #define CORE_NAME(member, text) PyObject *name_##member;
@@ -254,6 +254,14 @@ ts_kernel *core_kernel_of(core_state *state, PyObject *object); /* prepared on f
 /* An argument for each parameter of a kernel that is prepared, from those by position and those by name (a mapping,
  * None or NULL): a new reference, `args` itself where none is missing. NULL with exception. */
 PyObject *core_complete(PyObject *kernel, PyObject *args, PyObject *named);
+/* What is known of a prepared Kernel object. */
+typedef struct core_kernel_facts {
+    Py_ssize_t n_whole;  /* with so many arguments or more, none is missing; 0 where IR says what it takes */
+    bool packed;         /* written in Python, not IR */
+    char hooked;         /* launches of kernel[grid, block] go to kernel._launch (threads.c) */
+} core_kernel_facts;
+const core_kernel_facts *core_kernel_view(PyObject *kernel);
+int core_threads_init(PyObject *module, core_state *state); /* threads.c */
 /* 0, or -1 with exception; `kernel` is named by messages. */
 int core_grid_of(const ts_kernel *kernel, PyObject *object, int64_t grid[3]);
 /* A stream from None, a tessera Stream, a foreign stream object or a raw handle. *out points at `room`

@@ -9,14 +9,16 @@
  */
 #include "host.h"
 #include "tessera/graph.h"
+#include <stddef.h>
 #include <string.h>
+#include <structmember.h>
 
 typedef struct kernel_object {
     PyObject_HEAD
     core_state *state;
     ts_kernel *kernel;
     core_evaluator evaluator; /* filled before `kernel` is, by the thread that makes it */
-    Py_ssize_t n_whole;       /* the same: with so many arguments or more, none is missing */
+    core_kernel_facts facts;  /* the same, but for `hooked` */
 } kernel_object;
 
 static PyObject *kernel_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
@@ -200,7 +202,8 @@ static int kernel_create(kernel_object *self, PyObject *tuple)
         return -1;
     ts_kernel *made, *none = NULL;
     kernel_set_host(self, &prepared);
-    self->n_whole = kernel_has_keyword_only(self) ? PY_SSIZE_T_MAX : (Py_ssize_t)prepared.desc.n_params;
+    self->facts.n_whole = kernel_has_keyword_only(self) ? PY_SSIZE_T_MAX : (Py_ssize_t)prepared.desc.n_params;
+    self->facts.packed = prepared.desc.source.kind == TS_SOURCE_PYTHON;
     ts_status status = ts_kernel_create(&prepared.desc, &made, &err);
     PyBuffer_Release(&prepared.pack);
     if (status == TS_OK &&
@@ -233,6 +236,11 @@ ts_kernel *core_kernel_of(core_state *state, PyObject *object)
         kernel_create(self, prepared);
     Py_DECREF(prepared);
     return CORE_GET(self->kernel);
+}
+
+const core_kernel_facts *core_kernel_view(PyObject *kernel)
+{
+    return &((kernel_object *)kernel)->facts;
 }
 
 static int kernel_axis(const ts_kernel *kernel, PyObject *item, Py_ssize_t axis, int64_t *out)
@@ -313,7 +321,7 @@ PyObject *core_complete(PyObject *kernel, PyObject *args, PyObject *named)
 {
     bool is_named = named && named != Py_None && !(PyDict_CheckExact(named) && PyDict_GET_SIZE(named) == 0);
     bool is_plain = PyTuple_Check(args) || PyList_Check(args);
-    if (!is_named && (!is_plain || PySequence_Fast_GET_SIZE(args) >= ((kernel_object *)kernel)->n_whole))
+    if (!is_named && (!is_plain || PySequence_Fast_GET_SIZE(args) >= ((kernel_object *)kernel)->facts.n_whole))
         return Py_NewRef(args);
     if (is_plain)
         return PyObject_CallMethod(kernel, "_complete", "(OO)", args, is_named ? named : Py_None);
@@ -341,7 +349,7 @@ PyObject *core_launch_tile(core_state *state, PyObject *order, const int64_t gri
     core_frame frame;
     PyObject *result = NULL, *whole = NULL;
     ts_kernel *kernel = core_kernel_of(state, object);
-    if (!kernel || (n < ((kernel_object *)object)->n_whole && !(whole = kernel_whole(object, args, n))))
+    if (!kernel || (n < ((kernel_object *)object)->facts.n_whole && !(whole = kernel_whole(object, args, n))))
         return NULL;
     core_frame_init(&frame);
     int taken = whole ? core_take_args(state, &frame, kernel, whole) : core_take_vector(state, &frame, kernel, args, n);
@@ -624,6 +632,11 @@ static PyMethodDef kernel_methods[] = {
     {NULL, NULL, 0, NULL},
 };
 
+static PyMemberDef kernel_members[] = {
+    {"_hooked", T_BOOL, offsetof(kernel_object, facts) + offsetof(core_kernel_facts, hooked), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PyType_Slot kernel_slots[] = {
     {Py_tp_doc, "Base of tessera.tile.kernel; holds the compiled specialisations."},
     {Py_tp_new, kernel_new},
@@ -631,6 +644,7 @@ static PyType_Slot kernel_slots[] = {
     {Py_tp_traverse, kernel_traverse},
     {Py_tp_clear, kernel_clear},
     {Py_tp_methods, kernel_methods},
+    {Py_tp_members, kernel_members},
     {0, NULL},
 };
 

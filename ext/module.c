@@ -45,6 +45,7 @@ static int module_exec(PyObject *module)
         core_pool_init(module, state) < 0 || core_buffer_init(module, state) < 0 ||
         core_native_init(module, state) < 0 ||
         core_host_launch_init(module, state) < 0 || core_kernel_init(module, state) < 0 ||
+        core_threads_init(module, state) < 0 ||
         core_tools_init(module, state) < 0 || core_tileir_init(module, state) < 0 ||
         core_lib_init(module, state) < 0 ||
         core_report_init(module, state) < 0 || core_evaluate_init(module, state) < 0 ||
@@ -77,6 +78,7 @@ static int module_traverse(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(state->pool_type);
     Py_VISIT(state->native_type);
     Py_VISIT(state->config_type);
+    Py_VISIT(state->thread_launch_type);
     return 0;
 }
 
@@ -109,6 +111,7 @@ static int module_clear(PyObject *module)
     Py_CLEAR(state->pool_type);
     Py_CLEAR(state->native_type);
     Py_CLEAR(state->config_type);
+    Py_CLEAR(state->thread_launch_type);
 #define CORE_NAME(member, text) Py_CLEAR(state->name_##member);
     CORE_NAMES(CORE_NAME)
 #undef CORE_NAME

@@ -1,0 +1,528 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Launches of kernels of threads: launch_threads(), and ThreadLaunch, what `kernel[grid, block]` of tessera.cuda gives:
+ * a kernel with its launch configuration, called with the arguments. The way of a launch is that of kernel.c: one pass
+ * over the arguments into C form (args.c), then ts_launch_config_run; nothing is allocated.
+ *
+ * Where arguments want Python (host arrays for a GPU, cuda.In, named arguments), the kernel object is asked:
+ *
+ *     call --> missing or named arguments: kernel._complete(args, names)
+ *          --> what C cannot take, or kernel._hooked: kernel._launch(launch, args), which calls launch.run(...)
+ *          --> first launch of a specialisation: kernel._specialised(launch, args)
+ */
+#include "host.h"
+#include "tessera/graph.h"
+#include <stddef.h>
+#include <string.h>
+#include <structmember.h>
+
+typedef struct threads_launch {
+    PyObject_HEAD
+    vectorcallfunc call;
+    core_state *state;
+    PyObject *kernel, *order; /* order: the stream, or None */
+    ts_launch_config config;
+} threads_launch;
+
+/* ---- the configuration ------------------------------------------------------------------------------*/
+
+static int threads_refuse_type(const char *what, PyObject *given)
+{
+    PyObject *list = PySequence_Check(given) && !PyUnicode_Check(given) ? PySequence_List(given) : NULL;
+    PyErr_Clear();
+    PyErr_Format(PyExc_TypeError, list ? "%s must be a sequence of integers, got %R" :
+                                         "%s must be a sequence of integers, got [%R]", what, list ? list : given);
+    Py_XDECREF(list);
+    return -1;
+}
+
+static int threads_refuse_rank(const char *what, PyObject *given)
+{
+    PyObject *list = PySequence_List(given);
+    if (list)
+        PyErr_Format(PyExc_ValueError, "%s must be a sequence of 1, 2 or 3 integers, got %R", what, list);
+    Py_XDECREF(list);
+    return -1;
+}
+
+static int threads_axis(const char *what, PyObject *item, PyObject *given, int64_t *out)
+{
+    int overflow = 0;
+    PyObject *index = PyIndex_Check(item) ? PyNumber_Index(item) : NULL;
+    if (!index)
+        return PyErr_Occurred() ? -1 : threads_refuse_type(what, given);
+    *out = PyLong_AsLongLongAndOverflow(index, &overflow);
+    Py_DECREF(index);
+    if (!overflow && *out >= 0 && *out <= UINT32_MAX)
+        return 0;
+    PyErr_Format(PyExc_ValueError, "%s has an extent of %R; it must be 0 to %lld", what, item, (long long)TS_GRID_MAX);
+    return -1;
+}
+
+/* One int, or 1 to 3 of them; missing ones are 1. */
+static int threads_dims(const char *what, PyObject *given, int64_t out[3])
+{
+    out[0] = out[1] = out[2] = 1;
+    if (PyLong_Check(given) || (PyIndex_Check(given) && !PySequence_Check(given)))
+        return threads_axis(what, given, given, &out[0]);
+    if (!PyTuple_Check(given) && !PyList_Check(given))
+        return threads_refuse_type(what, given);
+    PyObject *axes = PySequence_Tuple(given); /* other threads may change a list */
+    Py_ssize_t n = axes ? PyTuple_GET_SIZE(axes) : 0;
+    int got = !axes ? -1 : n >= 1 && n <= 3 ? 0 : threads_refuse_rank(what, given);
+    for (Py_ssize_t i = 0; i < n && got == 0; i++)
+        got = threads_axis(what, PyTuple_GET_ITEM(axes, i), given, &out[i]);
+    Py_XDECREF(axes);
+    return got;
+}
+
+static int threads_dims32(const char *what, PyObject *given, uint32_t out[3])
+{
+    int64_t wide[3];
+    if (threads_dims(what, given, wide) < 0)
+        return -1;
+    for (int i = 0; i < 3; i++)
+        out[i] = (uint32_t)wide[i];
+    return 0;
+}
+
+static int threads_shared(PyObject *given, uint32_t *out)
+{
+    int64_t bytes;
+    if (threads_axis("sharedmem", given, given, &bytes) < 0)
+        return -1;
+    *out = (uint32_t)bytes;
+    return 0;
+}
+
+/* Of (grid, block[, shared bytes[, cluster]]), each NULL where it is left out. */
+static int threads_config(PyObject *grid, PyObject *block, PyObject *shared, PyObject *cluster, ts_launch_config *out)
+{
+    memset(out, 0, sizeof *out);
+    if (threads_dims("griddim", grid, out->grid) < 0 || threads_dims32("blockdim", block, out->block) < 0)
+        return -1;
+    if (shared && threads_shared(shared, &out->shared_bytes) < 0)
+        return -1;
+    return !cluster || cluster == Py_None ? 0 : threads_dims32("cluster", cluster, out->cluster);
+}
+
+/* ---- the launch -------------------------------------------------------------------------------------*/
+
+/* Numbers of Python are 64 bits wide in a kernel of threads: int64 (uint64 from 2^63 on), float64, bool. */
+static void threads_widen(core_frame *frame)
+{
+    for (size_t i = 0; i < frame->n; i++) {
+        ts_arg *arg = &frame->args[i];
+        uint8_t dtype = arg->kind == TS_SPEC_INT     ? arg->dtype ? arg->dtype : TS_DTYPE_int64
+                        : arg->kind == TS_SPEC_FLOAT ? TS_DTYPE_float64
+                        : arg->kind == TS_SPEC_BOOL  ? TS_DTYPE_bool_
+                                                     : 0;
+        if (!dtype)
+            continue;
+        arg->kind = TS_SPEC_SCALAR;
+        arg->dtype = dtype;
+    }
+}
+
+/* The device of a launch: of the stream, else of an array of a GPU, else the current one. */
+static int threads_device(core_state *state, const core_frame *frame, const ts_stream *stream, ts_device **out)
+{
+    ts_error err;
+    *out = stream ? stream->device : NULL;
+    for (size_t i = 0; i < frame->n && !*out; i++) {
+        const ts_arg *arg = &frame->args[i];
+        if (arg->kind != TS_SPEC_ARRAY || TS_DEVICE_ID_KIND(arg->device) != TS_DEVICE_CUDA)
+            continue;
+        if (ts_device_by_id(arg->device, out, &err) != TS_OK) {
+            core_raise(state, &err);
+            return -1;
+        }
+    }
+    return *out ? 0 : core_current_device(state, out);
+}
+
+static bool threads_has_host_array(const core_frame *frame)
+{
+    bool has = false;
+    for (size_t i = 0; i < frame->n; i++)
+        has |= frame->args[i].kind == TS_SPEC_ARRAY && TS_DEVICE_ID_KIND(frame->args[i].device) == TS_DEVICE_CPU;
+    return has;
+}
+
+static ts_status threads_run(const ts_stream *stream, const ts_launch_config *config, ts_kernel *kernel,
+                             core_frame *frame, ts_error *err)
+{
+    ts_status status;
+    Py_BEGIN_ALLOW_THREADS;
+    status = ts_launch_config_run(stream, config, kernel, frame->args, frame->n, err);
+    Py_END_ALLOW_THREADS;
+    return status;
+}
+
+/* Host memory that is lent for this call only is waited for. `room` is of the stream. */
+static int threads_launch_frame(core_state *state, const ts_stream *stream, ts_device *device,
+                                const ts_launch_config *config, ts_kernel *kernel, core_frame *frame)
+{
+    ts_error err;
+    core_use use;
+    ts_stream room;
+    if (!stream)
+        stream = ts_device_default_stream(device);
+    else if (!stream->device) {
+        room = (ts_stream){device, stream->native, stream->impl};
+        stream = &room;
+    }
+    bool lent = frame->has_host_views && stream->impl && !ts_record_active(stream);
+    core_use_begin(state, &use, stream, NULL);
+    ts_status status = threads_run(stream, config, kernel, frame, &err);
+    bool waited = status != TS_OK || !lent || core_finish_stream(state, stream) == 0;
+    core_use_end(state, &use);
+    if (status != TS_OK)
+        core_raise(state, &err);
+    return status == TS_OK && waited ? 0 : -1;
+}
+
+enum threads_outcome { THREADS_FAILED = -1, THREADS_DONE, THREADS_NEW, THREADS_PYTHON };
+
+/* Runs the kernel; THREADS_NEW: with code that was not there before; THREADS_PYTHON: not, the arguments want Python. */
+static enum threads_outcome threads_try(threads_launch *self, ts_kernel *kernel, core_frame *frame,
+                                        PyObject *const *args, Py_ssize_t n)
+{
+    core_state *state = self->state;
+    ts_stream room;
+    const ts_stream *stream;
+    ts_device *device;
+    ts_kernel_stats before, after;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (core_take_object(state, frame, args[i]) < 0) {
+            bool other = PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(PyExc_ValueError);
+            if (other)
+                PyErr_Clear();
+            return other ? THREADS_PYTHON : THREADS_FAILED; /* Python tells what is wrong, with the argument's name */
+        }
+        if (frame->has_constants || PyList_Check(args[i]))
+            return THREADS_PYTHON;
+    }
+    if (core_kernel_view(self->kernel)->packed)
+        threads_widen(frame);
+    if (core_stream_of(state, self->order, &room, &stream) < 0 || threads_device(state, frame, stream, &device) < 0)
+        return THREADS_FAILED;
+    if (TS_DEVICE_ID_KIND(ts_device_id(device)) == TS_DEVICE_CUDA && threads_has_host_array(frame))
+        return THREADS_PYTHON;
+    ts_kernel_get_stats(kernel, &before);
+    uintptr_t native = stream ? stream->native : 0;
+    if (threads_launch_frame(state, stream, device, &self->config, kernel, frame) < 0 ||
+        core_note_uses(state, native, &self->kernel, 1) < 0 || core_note_uses(state, native, args, (size_t)n) < 0)
+        return THREADS_FAILED;
+    ts_kernel_get_stats(kernel, &after);
+    return before.n_specialised == after.n_specialised ? THREADS_DONE : THREADS_NEW;
+}
+
+static PyObject *threads_tell(threads_launch *self, const char *method, PyObject *const *args, Py_ssize_t n)
+{
+    PyObject *tuple = PyTuple_New(n);
+    for (Py_ssize_t i = 0; tuple && i < n; i++)
+        PyTuple_SET_ITEM(tuple, i, Py_NewRef(args[i]));
+    PyObject *result = tuple ? PyObject_CallMethod(self->kernel, method, "OO", self, tuple) : NULL;
+    Py_XDECREF(tuple);
+    return result;
+}
+
+/* What is raised, as the kernel says it: kernel._failed(exception) gives another one. Always NULL. */
+static PyObject *threads_fail(PyObject *kernel)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    if (!PyObject_HasAttrString((PyObject *)Py_TYPE(kernel), "_failed")) {
+        PyErr_Restore(type, value, trace);
+        return NULL;
+    }
+    PyObject *other = PyObject_CallMethod(kernel, "_failed", "O", value);
+    if (other && other != value) {
+        PyErr_SetObject((PyObject *)Py_TYPE(other), other);
+        Py_XDECREF(type);
+        Py_XDECREF(value);
+        Py_XDECREF(trace);
+    } else if (other)
+        PyErr_Restore(type, value, trace);
+    Py_XDECREF(other);
+    return NULL;
+}
+
+/* `strict`: arguments that want Python are an error. */
+static PyObject *threads_run_all(threads_launch *self, PyObject *const *args, Py_ssize_t n, bool strict)
+{
+    core_frame frame;
+    ts_kernel *kernel = core_kernel_of(self->state, self->kernel);
+    if (!kernel)
+        return threads_fail(self->kernel);
+    core_frame_init(&frame);
+    enum threads_outcome outcome = threads_try(self, kernel, &frame, args, n);
+    core_frame_deinit(&frame);
+    if (outcome == THREADS_DONE)
+        return Py_NewRef(Py_None);
+    if (outcome == THREADS_FAILED)
+        return threads_fail(self->kernel);
+    if (outcome == THREADS_NEW)
+        return PyObject_HasAttrString(self->kernel, "_specialised") ? threads_tell(self, "_specialised", args, n)
+                                                                    : Py_NewRef(Py_None);
+    if (!strict)
+        return threads_tell(self, "_launch", args, n);
+    core_frame_init(&frame); /* once more, for the message */
+    if (core_take_vector(self->state, &frame, kernel, args, n) == 0)
+        PyErr_Format(PyExc_TypeError, "kernel '%s': arrays of the host cannot be passed to a GPU as they are",
+                     ts_kernel_name(kernel));
+    core_frame_deinit(&frame);
+    return NULL;
+}
+
+static PyObject *threads_go(threads_launch *self, PyObject *const *args, Py_ssize_t n)
+{
+    return core_kernel_view(self->kernel)->hooked ? threads_tell(self, "_launch", args, n)
+                                                  : threads_run_all(self, args, n, false);
+}
+
+/* Named arguments, or fewer than there are parameters: the kernel puts them in order. */
+static PyObject *threads_bind(threads_launch *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    PyObject *given = PyTuple_New(n), *named = PyDict_New(), *bound = NULL;
+    for (Py_ssize_t i = 0; given && i < n; i++)
+        PyTuple_SET_ITEM(given, i, Py_NewRef(args[i]));
+    for (Py_ssize_t i = 0; named && names && i < PyTuple_GET_SIZE(names); i++)
+        if (PyDict_SetItem(named, PyTuple_GET_ITEM(names, i), args[n + i]) < 0)
+            Py_CLEAR(named);
+    if (given && named)
+        bound = core_complete(self->kernel, given, named);
+    Py_XDECREF(given);
+    Py_XDECREF(named);
+    if (bound && !PyTuple_Check(bound)) {
+        PyErr_SetString(PyExc_TypeError, "_complete() must give a tuple");
+        Py_CLEAR(bound);
+    }
+    PyObject *result = bound ? threads_go(self, PySequence_Fast_ITEMS(bound), PyTuple_GET_SIZE(bound)) : NULL;
+    Py_XDECREF(bound);
+    return result;
+}
+
+static PyObject *threads_call(PyObject *object, PyObject *const *args, size_t flags, PyObject *names)
+{
+    threads_launch *self = (threads_launch *)object;
+    Py_ssize_t n = PyVectorcall_NARGS(flags);
+    if (!core_kernel_of(self->state, self->kernel)) /* prepared: it knows its parameters then */
+        return threads_fail(self->kernel);
+    if ((names && PyTuple_GET_SIZE(names)) || n < core_kernel_view(self->kernel)->n_whole)
+        return threads_bind(self, args, n, names);
+    return threads_go(self, args, n);
+}
+
+/* ---- the object -------------------------------------------------------------------------------------*/
+
+static PyObject *threads_make(core_state *state, PyTypeObject *type, PyObject *kernel, PyObject *order)
+{
+    threads_launch *self = (threads_launch *)type->tp_alloc(type, 0);
+    if (!self)
+        return NULL;
+    self->call = threads_call;
+    self->state = state;
+    self->kernel = Py_NewRef(kernel);
+    self->order = Py_NewRef(order ? order : Py_None);
+    return (PyObject *)self;
+}
+
+/* ThreadLaunch(kernel, grid, block, stream=None, shared_bytes=0, cluster=None) */
+static PyObject *threads_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
+{
+    core_state *state = core_state_of_type(type);
+    PyObject *kernel, *grid, *block, *order = NULL, *shared = NULL, *cluster = NULL;
+    if (kwargs && PyDict_GET_SIZE(kwargs)) {
+        PyErr_SetString(PyExc_TypeError, "ThreadLaunch() takes no named arguments");
+        return NULL;
+    }
+    if (!PyArg_ParseTuple(args, "O!OO|OOO:ThreadLaunch", state->kernel_type, &kernel, &grid, &block, &order, &shared,
+                          &cluster))
+        return NULL;
+    threads_launch *self = (threads_launch *)threads_make(state, type, kernel, order);
+    if (self && threads_config(grid, block, shared, cluster, &self->config) < 0)
+        Py_CLEAR(self);
+    return (PyObject *)self;
+}
+
+static int threads_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((threads_launch *)self)->kernel);
+    Py_VISIT(((threads_launch *)self)->order);
+    return 0;
+}
+
+static int threads_clear(PyObject *self)
+{
+    Py_CLEAR(((threads_launch *)self)->kernel);
+    Py_CLEAR(((threads_launch *)self)->order);
+    return 0;
+}
+
+static void threads_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    threads_clear(self);
+    type->tp_free(self);
+    Py_DECREF(type);
+}
+
+static PyObject *threads_run_method(PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    return threads_run_all((threads_launch *)self, args, n, true);
+}
+
+static PyObject *threads_get_grid(PyObject *self, void *unused)
+{
+    (void)unused;
+    const int64_t *g = ((threads_launch *)self)->config.grid;
+    return Py_BuildValue("LLL", (long long)g[0], (long long)g[1], (long long)g[2]);
+}
+
+static PyObject *threads_triple(const uint32_t v[3])
+{
+    return Py_BuildValue("III", v[0], v[1], v[2]);
+}
+
+static PyObject *threads_get_block(PyObject *self, void *unused)
+{
+    (void)unused;
+    return threads_triple(((threads_launch *)self)->config.block);
+}
+
+static PyObject *threads_get_cluster(PyObject *self, void *unused)
+{
+    (void)unused;
+    const uint32_t *c = ((threads_launch *)self)->config.cluster;
+    return c[0] ? threads_triple(c) : Py_NewRef(Py_None);
+}
+
+static PyObject *threads_get_shared(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromUnsignedLong(((threads_launch *)self)->config.shared_bytes);
+}
+
+static PyObject *threads_get_kernel(PyObject *self, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(((threads_launch *)self)->kernel);
+}
+
+static PyObject *threads_get_stream(PyObject *self, void *unused)
+{
+    (void)unused;
+    return Py_NewRef(((threads_launch *)self)->order);
+}
+
+static PyGetSetDef threads_getset[] = {
+    {"griddim", threads_get_grid, NULL, "Blocks along x, y, z.", NULL},
+    {"blockdim", threads_get_block, NULL, "Threads of a block along x, y, z.", NULL},
+    {"sharedmem", threads_get_shared, NULL, "Bytes of dynamic shared memory.", NULL},
+    {"cluster", threads_get_cluster, NULL, "Blocks of a cluster along x, y, z, or None.", NULL},
+    {"stream", threads_get_stream, NULL, "The stream, or None.", NULL},
+    {"dispatcher", threads_get_kernel, NULL, "The kernel.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMethodDef threads_methods[] = {
+    {"run", (PyCFunction)(void (*)(void))threads_run_method, METH_FASTCALL,
+     "run(*args)\n--\n\nLaunches with arguments that C can take as they are."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef threads_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(threads_launch, call), READONLY, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+static PyType_Slot threads_slots[] = {
+    {Py_tp_doc, "A kernel of threads with its launch configuration; call it with the arguments."},
+    {Py_tp_new, threads_new},
+    {Py_tp_dealloc, threads_dealloc},
+    {Py_tp_traverse, threads_traverse},
+    {Py_tp_clear, threads_clear},
+    {Py_tp_call, PyVectorcall_Call},
+    {Py_tp_methods, threads_methods},
+    {Py_tp_members, threads_members},
+    {Py_tp_getset, threads_getset},
+    {0, NULL},
+};
+
+static PyType_Spec threads_spec = {"tessera._core.ThreadLaunch", sizeof(threads_launch), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC |
+                                       Py_TPFLAGS_HAVE_VECTORCALL,
+                                   threads_slots};
+
+/* ---- kernel[...] --------------------------------------------------------------------------------------*/
+
+/* kernel[grid, block[, stream[, shared bytes[, cluster]]]]; stream 0 is the default one. */
+static PyObject *threads_subscript(PyObject *kernel, PyObject *given)
+{
+    core_state *state = core_state_of_type(Py_TYPE(kernel));
+    Py_ssize_t n = PyTuple_Check(given) ? PyTuple_GET_SIZE(given) : 0;
+    bool has_both = n >= 2 && n <= 5 && PyTuple_GET_ITEM(given, 0) != Py_None && PyTuple_GET_ITEM(given, 1) != Py_None;
+    if (!has_both) {
+        PyErr_Format(PyExc_ValueError, "must specify at least the griddim and blockdim of kernel %R, as "
+                                       "kernel[griddim, blockdim, stream, sharedmem, cluster]; got %R", kernel, given);
+        return NULL;
+    }
+    PyObject *item[5] = {NULL, NULL, NULL, NULL, NULL};
+    for (Py_ssize_t i = 0; i < n; i++)
+        item[i] = PyTuple_GET_ITEM(given, i);
+    threads_launch *self = (threads_launch *)threads_make(state, state->thread_launch_type, kernel, item[2]);
+    if (self && threads_config(item[0], item[1], item[3], item[4], &self->config) < 0)
+        Py_CLEAR(self);
+    return (PyObject *)self;
+}
+
+static PyType_Slot kernel_slots[] = {
+    {Py_tp_doc, "Base of kernels of threads: kernel[grid, block] is a ThreadLaunch."},
+    {Py_mp_subscript, threads_subscript},
+    {0, NULL},
+};
+static PyType_Spec kernel_spec = {"tessera._core.ThreadKernel", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+                                  kernel_slots};
+
+/* launch_threads(stream, grid, block, shared_bytes, cluster, kernel, args) */
+static PyObject *threads_launch_function(PyObject *module, PyObject *const *args, Py_ssize_t n)
+{
+    core_state *state = PyModule_GetState(module);
+    if (n != 7 || !PyTuple_Check(args[6])) {
+        PyErr_SetString(PyExc_TypeError, "launch_threads(stream, grid, block, shared_bytes, cluster, kernel, args) "
+                                         "takes 7 arguments, the last of them a tuple");
+        return NULL;
+    }
+    if (!core_kernel_of(state, args[5]))
+        return NULL;
+    PyObject *result = NULL;
+    threads_launch *self = (threads_launch *)threads_make(state, state->thread_launch_type, args[5], args[0]);
+    if (self && threads_config(args[1], args[2], args[3], args[4], &self->config) == 0)
+        result = threads_run_all(self, PySequence_Fast_ITEMS(args[6]), PyTuple_GET_SIZE(args[6]), true);
+    Py_XDECREF(self);
+    return result;
+}
+
+static PyMethodDef threads_functions[] = {
+    {"launch_threads", (PyCFunction)(void (*)(void))threads_launch_function, METH_FASTCALL,
+     "launch_threads(stream, grid, block, shared_bytes, cluster, kernel, args, /)\n--\n\n"
+     "Runs a kernel of threads over a grid of blocks; cluster may be None."},
+    {NULL, NULL, 0, NULL},
+};
+
+int core_threads_init(PyObject *module, core_state *state)
+{
+    state->thread_launch_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &threads_spec, NULL);
+    PyObject *base = (PyObject *)PyType_FromModuleAndSpec(module, &kernel_spec, (PyObject *)state->kernel_type);
+    int got = base && state->thread_launch_type && PyModule_AddType(module, (PyTypeObject *)base) == 0 &&
+                      PyModule_AddType(module, state->thread_launch_type) == 0
+                  ? PyModule_AddFunctions(module, threads_functions)
+                  : -1;
+    Py_XDECREF(base);
+    return got;
+}

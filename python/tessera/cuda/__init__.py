@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernels of threads: ``from tessera import cuda``. Names and meanings are those of numba.cuda.
+
+``@cuda.jit`` makes a function a kernel, ``kernel[blocks, threads](x, y)`` runs it: on a GPU, or on the CPU device of a
+machine without one. What kernels name (``cuda.grid``, ``cuda.shared.array``, ...) is in ``_device``. See
+docs/guide/threads.md.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+# Where each name of the host side is; a module is imported when one of its names is first used.
+_NAMES: dict[str, str] = {
+    name: module
+    for module, names in {
+        "_jit": "jit",
+        "_arguments": "In Out InOut",
+        "_typeof": "from_dtype typeof",
+        "_signature": "Signature signature",
+        "_errors": "CudaSupportError KernelRuntimeError",
+    }.items()
+    for name in names.split()
+}
+_TYPES = (
+    "boolean bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 void "
+    "intp uintp intc uintc b1 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16"
+).split()
+_MODULES = ("config", "errors", "types")
+
+__all__ = [*_NAMES, *_TYPES, *_MODULES]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NAMES:
+        found = getattr(importlib.import_module(f".{_NAMES[name]}", __name__), name)
+    elif name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    elif name in _TYPES:
+        found = getattr(importlib.import_module(".types", __name__), name)
+    elif name.startswith("__"):
+        raise AttributeError(f"module 'tessera.cuda' has no attribute {name!r}")
+    else:
+        found = _device(name)
+    globals()[name] = found
+    return found
+
+
+def _device(name: str) -> Any:
+    """A name of the kernel language."""
+    try:
+        device = importlib.import_module("._device", __name__)
+    except ModuleNotFoundError:
+        device = None
+    if not hasattr(device, name):
+        raise AttributeError(f"module 'tessera.cuda' has no attribute {name!r}")
+    return getattr(device, name)
+
+
+def __dir__() -> list[str]:
+    try:
+        names = getattr(importlib.import_module("._device", __name__), "__all__", ())
+    except ModuleNotFoundError:
+        names = ()
+    return sorted({*__all__, *names})

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments that C does not take as they are: host arrays for a GPU, ``cuda.In``, ``cuda.Out``, ``cuda.InOut``, enum
+members, and what extensions make of theirs."""
+
+from __future__ import annotations
+
+import enum
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core
+from .._arguments import is_array
+from ..core._place import CUDA
+from . import config
+from ._errors import NumbaPerformanceWarning
+
+__all__ = ["In", "InOut", "Out", "prepared"]
+
+
+class _Hint:
+    """How a host array is passed to a GPU; on the CPU device the kernel works on the array itself."""
+
+    copies_in = copies_out = True
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    @property
+    def _numba_type_(self) -> Any:
+        from ._typeof import typeof
+
+        return typeof(self.value)
+
+    def to_device(self, retr: list[Callable[[], Any]], stream: Any = 0) -> Any:
+        """The array on the current device; ``retr`` gets what copies it back."""
+        device = _core._current_device()
+        return _moved(self.value, device, self.copies_in, self.copies_out, retr)
+
+
+class In(_Hint):
+    """``cuda.In(a)``: the kernel reads the host array ``a``; what it writes is lost."""
+
+    copies_out = False
+
+
+class Out(_Hint):
+    """``cuda.Out(a)``: the kernel writes the whole of the host array ``a``."""
+
+    copies_in = False
+
+
+class InOut(_Hint):
+    """``cuda.InOut(a)``: the kernel reads and writes the host array ``a``, as without this."""
+
+
+def _is_host(value: Any) -> bool:
+    return is_array(value) and not hasattr(value, "__cuda_array_interface__") and _of_cpu(value)
+
+
+def _of_cpu(value: Any) -> bool:
+    return str(getattr(value, "device", "cpu")).partition(":")[0] == "cpu"
+
+
+def _moved(value: Any, device: int, copies_in: bool, copies_out: bool, back: list[Callable[[], Any]]) -> Any:
+    if device < CUDA or not _is_host(value):
+        return value
+    place = f"cuda:{device & 255}"
+    array = _core.copy_of(value, place) if copies_in else _core.empty(value.shape, value.dtype, place)
+    if copies_out:
+        back.append(lambda: _copied_back(array, value))
+    return array
+
+
+def _copied_back(array: Any, value: Any) -> None:
+    from .._array import to_numpy
+
+    if isinstance(value, _core.Array):
+        value._from_host(to_numpy(array)) if hasattr(value, "_from_host") else None
+    elif hasattr(value, "__setitem__"):
+        found = to_numpy(array)
+        value[...] = found if type(value).__module__ == "numpy" else type(value)(found)
+
+
+def _plain(value: Any) -> Any:
+    """What numbers, tuples and None are passed as."""
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, list):
+        raise TypeError(
+            "a list cannot be passed to a kernel: pass a tuple, or numpy.asarray(list) for an array of its elements"
+        )
+    if isinstance(value, (str, bytes, dict, set)):
+        raise NotImplementedError(f"a {type(value).__name__} cannot be passed to a kernel: {value!r}")
+    return value
+
+
+def _warn_of_copy() -> None:
+    if config.CUDA_WARN_ON_IMPLICIT_COPY and not config.DISABLE_PERFORMANCE_WARNINGS:
+        warnings.warn(
+            NumbaPerformanceWarning(
+                "Host array used in CUDA kernel will incur copy overhead to/from device; use cuda.to_device(), or "
+                "cuda.In() and cuda.Out()."
+            ),
+            stacklevel=4,
+        )
+
+
+def prepared(args: tuple[Any, ...], device: int, extensions: tuple[Any, ...], stream: Any) -> tuple[Any, Any]:
+    """Arguments as C takes them, and what is to be called after the kernel has ended."""
+    back: list[Callable[[], Any]] = []
+    found = []
+    for value in args:
+        for extension in reversed(extensions):
+            from ._typeof import typeof
+
+            _, value = extension.prepare_args(typeof(value), value, stream=stream, retr=back)
+        found.append(_argument(value, device, back))
+    return tuple(found), back
+
+
+def _argument(value: Any, device: int, back: list[Callable[[], Any]]) -> Any:
+    if isinstance(value, _Hint):
+        return _moved(value.value, device, value.copies_in, value.copies_out, back)
+    if type(value) is tuple:
+        return tuple(_argument(item, device, back) for item in value)
+    if device >= CUDA and _is_host(value):
+        _warn_of_copy()
+        return _moved(value, device, True, True, back)
+    return _plain(value)

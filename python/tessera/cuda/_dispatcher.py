@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``@cuda.jit`` makes of a function: launched by ``kernel[blocks, threads](...)``, compiled for the types of its
+arguments when it is first launched with them."""
+
+from __future__ import annotations
+
+import types as _types
+from collections.abc import Callable
+from typing import Any
+
+from .. import _core
+from .._arguments import bound
+from .._source import snapshot_of
+from . import types
+from ._errors import TypingError, translated
+from ._forall import ForAll
+from ._options import Options
+from ._overload import EXACT, NONE, Overload, conversion
+from ._signature import Signature, normalize
+from ._typeof import typeof
+
+__all__ = ["Dispatcher"]
+
+_VARARGS, _VARKEYWORDS = 4, 8  # flags of code objects
+_EMPTY_ROW = (0, 0, 0, 0, 0, 0, 0, ())
+
+
+class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
+    """A kernel, or with ``device=True`` a function for kernels.
+
+    ``k[blocks, threads]``, ``k[blocks, threads, stream]``, ``k[blocks, threads, stream, bytes of dynamic shared
+    memory]``, ``k[..., cluster]`` give what is called with the arguments; blocks and threads are ints or tuples of up
+    to three. Arguments may be named; those with defaults may be left out.
+    """
+
+    def __new__(cls, py_func: Any, options: Options) -> Dispatcher:
+        made: Dispatcher = super().__new__(cls)
+        return made
+
+    def __init__(self, py_func: Any, options: Options) -> None:
+        self.py_func, self.options = py_func, options
+        self.targetoptions: dict[str, Any] = options._asdict()
+        self.extensions = list(options.extensions)
+        self.overloads: dict[tuple[types.Type, ...], Overload] = {}
+        self.specializations: dict[Any, Dispatcher] = {}
+        self.specialized = False
+        self._can_compile = True
+        self._pack: Any = None
+        self._snapshot = snapshot_of(py_func)
+        self._hooked = bool(self.extensions)
+        self.__name__, self.__qualname__ = py_func.__name__, py_func.__qualname__
+        self.__doc__, self.__module__ = py_func.__doc__, py_func.__module__
+        self.__wrapped__ = py_func
+        self.__tessera_helper__ = py_func  # what kernels that call it compile
+        self.__defaults__ = py_func.__defaults__
+
+    # ---- the source
+
+    def _prepare(self) -> Any:
+        """What the C side needs: name, file, pack, parameter rows, hints, host (see ext/kernel.c)."""
+        from .._pack import pack_kernel
+
+        code, snapshot = self.py_func.__code__, self._snapshot
+        if self._pack is None:
+            self._pack = pack_kernel(self.py_func, snapshot, dialect="thread")
+            self._snapshot = None
+        if code.co_flags & (_VARARGS | _VARKEYWORDS):
+            raise TypingError(f"kernel '{self.__name__}' cannot take *args or **kwargs; take a tuple")
+        rows = tuple((name, *_EMPTY_ROW) for name in code.co_varnames[: code.co_argcount])
+        pack, host = self._pack
+        return self.__name__, code.co_filename, pack, rows, self._hints(), host
+
+    def _hints(self) -> Any:
+        given = {
+            "opt_level": _core.OPT_LEVEL if self.options.opt else 0,
+            "checked": int(self.options.debug or self.options.boundscheck),
+            "fastmath": int(self.options.fastmath),
+        }
+        return ((0, tuple(given.get(name, 0) for name in _core.HINTS)),)
+
+    def _failed(self, error: BaseException) -> BaseException:
+        return translated(error)
+
+    def _uses_grid_sync(self) -> bool:
+        return False
+
+    # ---- launching
+
+    def configure(self, griddim: Any, blockdim: Any, stream: Any = 0, sharedmem: int = 0, cluster: Any = None) -> Any:
+        """What ``kernel[griddim, blockdim, stream, sharedmem, cluster]`` gives; it can be kept and called often."""
+        return self[griddim, blockdim, stream, sharedmem, cluster]
+
+    def forall(self, ntasks: int, tpb: int = 0, stream: Any = 0, sharedmem: int = 0) -> ForAll:
+        """A launch of at least ``ntasks`` threads along x: ``kernel.forall(n)(x, y)``. The kernel must check its index.
+
+        Parameters
+        ----------
+        ntasks : int
+        tpb : int
+            Threads of a block; 0: chosen.
+        stream, sharedmem
+            As in ``kernel[...]``.
+        """
+        return ForAll(self, ntasks, tpb, stream, sharedmem)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise ValueError(
+            f"launch configuration was not specified: run kernel '{self.__name__}' with "
+            f"{self.__name__}[blocks, threads](...)"
+            if not self.options.device
+            else f"launch configuration was not specified: '{self.__name__}' is a device function, which kernels call"
+        )
+
+    def _complete(self, args: Any, named: Any) -> tuple[Any, ...]:
+        """A value for each parameter, in order; called by ext/kernel.c where something is named or missing."""
+        return bound(self.py_func, args, named or {})
+
+    def _has_keyword_only(self) -> bool:
+        return bool(self.py_func.__code__.co_kwonlyargcount)
+
+    def _launch(self, launch: Any, args: tuple[Any, ...]) -> None:
+        """A launch whose arguments want Python; called by ext/threads.c."""
+        from ._arguments import prepared
+
+        device = _device_of_stream(launch.stream)
+        passed, back = prepared(args, device, tuple(self.extensions), launch.stream)
+        run = launch.run
+        if not self._can_compile:
+            overload = self._best(passed)
+            run = _core.ThreadLaunch(
+                overload, launch.griddim, launch.blockdim, launch.stream, launch.sharedmem, launch.cluster
+            ).run
+        run(*passed)
+        if back:
+            _wait(launch.stream)
+        for copy in back:
+            copy()
+
+    def _specialised(self, launch: Any, args: tuple[Any, ...]) -> None:
+        """The first launch of code for these arguments is under way; called by ext/threads.c."""
+        found = tuple(typeof(arg) for arg in args)
+        if found not in self.overloads:
+            self.overloads[found] = Overload(self, found)
+
+    def _best(self, args: tuple[Any, ...]) -> Overload:
+        """The overload of explicit signatures for these arguments."""
+        found = tuple(typeof(arg) for arg in args)
+        exact = self.overloads.get(found)
+        if exact is not None:
+            return exact
+        ranked = []
+        for wanted, overload in self.overloads.items():
+            if len(wanted) != len(found):
+                continue
+            how = [conversion(f, w) for f, w in zip(found, wanted)]
+            if NONE not in how:
+                ranked.append((sorted((h for h in how if h != EXACT), reverse=True), overload))
+        if not ranked:
+            raise TypeError(
+                f"No matching definition for argument type(s) {', '.join(map(str, found))} of kernel "
+                f"'{self.__name__}'; it was compiled for {'; '.join(str(o.signature) for o in self.overloads.values())}"
+            )
+        least = min(rank for rank, _ in ranked)
+        best = [overload for rank, overload in ranked if rank == least]
+        if len(best) > 1:
+            listed = "\n".join(map(repr, (o.signature for o in best)))
+            raise TypeError(f"Ambiguous overloading for {self.py_func} {found}:\n{listed}")
+        return best[0]
+
+    # ---- compiling
+
+    def compile(self, sig: Any) -> Overload:
+        """Compiles for a signature now."""
+        args = normalize(sig).args
+        known = self.overloads.get(args)
+        if known is None:
+            if not self._can_compile:
+                raise RuntimeError("Compilation disabled")
+            self._check_count(args)
+            known = Overload(self, args)
+            if not self.options.device:
+                known.bind()
+            self.overloads[args] = known
+        return known
+
+    def _check_count(self, args: tuple[types.Type, ...]) -> None:
+        code = self.py_func.__code__
+        if len(args) != code.co_argcount and not code.co_flags & _VARARGS:
+            raise TypeError(
+                f"the signature of '{self.__name__}' has {len(args)} arguments, but the function takes "
+                f"{code.co_argcount}"
+            )
+
+    def compile_device(self, args: Any, return_type: Any = None) -> Overload:
+        """Compiles as a function for kernels."""
+        return self.compile(tuple(args))
+
+    def _compile_signatures(self, signatures: list[Any]) -> None:
+        """What ``cuda.jit(signatures)`` does."""
+        for given in signatures:
+            sig = normalize(given)
+            if not self.options.device and sig.return_type not in (None, types.void):
+                raise TypeError(f"CUDA kernel must have void return type, but the signature returns {sig.return_type}")
+            self.compile(sig)
+        if self.options.device:
+            return
+        self.disable_compile()
+        self.specialized = len(signatures) == 1
+
+    def disable_compile(self, val: bool = True) -> None:
+        """No other types are compiled from now on: arguments are converted to those that are."""
+        self._can_compile = not val
+        self._hooked = val or bool(self.extensions)
+
+    def recompile(self) -> None:
+        """Compiles the function anew for all its signatures, with the globals it sees now."""
+        known = list(self.overloads)
+        again = Dispatcher(self.py_func, self.options)
+        self.__dict__.update(again.__dict__)
+        for args in known:
+            self.overloads[args] = Overload(self, args)
+
+    def specialize(self, *args: Any) -> Dispatcher:
+        """The kernel for the types of these arguments (types or values) alone."""
+        if self.specialized:
+            raise RuntimeError("Dispatcher already specialized")
+        found = tuple(a if isinstance(a, types.Type) else typeof(a) for a in args)
+        from .._core import _current_device
+
+        key = _current_device(), found
+        made = self.specializations.get(key)
+        if made is None:
+            made = Dispatcher(self.py_func, self.options)
+            made._compile_signatures([Signature(None, found)])
+            made.specialized = True
+            self.specializations[key] = made
+        return made
+
+    # ---- what was compiled
+
+    @property
+    def signatures(self) -> list[tuple[types.Type, ...]]:
+        """The argument types it was compiled for."""
+        return list(self.overloads)
+
+    nopython_signatures = property(lambda self: [o.signature for o in self.overloads.values()])
+    _compiling_counter = 0
+
+    def _of(self, signature: Any, read: Callable[[Overload], Any]) -> Any:
+        """Of one signature, of the only one of a specialised kernel, else a dictionary of all."""
+        if signature is not None:
+            return read(self._known(signature))
+        if self.specialized:
+            return read(next(iter(self.overloads.values())))
+        return {args: read(overload) for args, overload in self.overloads.items()}
+
+    def _known(self, signature: Any) -> Overload:
+        args = normalize(signature).args
+        if args not in self.overloads:
+            raise KeyError(f"kernel '{self.__name__}' was not compiled for {args}; it was for {self.signatures}")
+        return self.overloads[args]
+
+    def inspect_ir(self, signature: Any = None) -> Any:
+        """The kernel in Tessera's IR, by signature."""
+        return self._all(signature, Overload.inspect_ir)
+
+    def inspect_asm(self, signature: Any = None) -> Any:
+        """PTX, by signature."""
+        return self._all(signature, Overload.inspect_asm)
+
+    def inspect_lto_ptx(self, signature: Any = None) -> Any:
+        """As ``inspect_asm``: there is no separate linking step."""
+        return self.inspect_asm(signature)
+
+    def inspect_llvm(self, signature: Any = None) -> Any:
+        """Raises NotImplementedError: see ``inspect_ir``."""
+        raise NotImplementedError("kernels are not compiled through LLVM IR; inspect_ir() gives Tessera's IR")
+
+    def inspect_sass(self, signature: Any = None) -> Any:
+        """Machine code as text; needs nvdisasm and ptxas."""
+        if self.options.device:
+            raise RuntimeError("Cannot inspect SASS of a device function")
+        from ._sass import sass_of
+
+        return self._all(signature, lambda overload: sass_of(overload.ptx))
+
+    inspect_sass_cfg = inspect_sass
+
+    def inspect_types(self, file: Any = None) -> None:
+        """Prints the signatures and the kernel's IR."""
+        for args, overload in self.overloads.items():
+            print(f"{self.__name__} {args}", file=file)
+            print("-" * 80, file=file)
+            print(overload.inspect_ir(), file=file)
+            print("=" * 80, file=file)
+
+    def _all(self, signature: Any, read: Callable[[Overload], Any]) -> Any:
+        if signature is not None:
+            return read(self._known(signature))
+        return {args: read(overload) for args, overload in self.overloads.items()}
+
+    def _attribute(self, name: str, signature: Any) -> Any:
+        from ._facts import fact_of
+
+        return self._of(signature, lambda overload: fact_of(overload, name))
+
+    def get_regs_per_thread(self, signature: Any = None) -> Any:
+        """Registers of a thread."""
+        return self._attribute("regs_per_thread", signature)
+
+    def get_const_mem_size(self, signature: Any = None) -> Any:
+        """Bytes of constant memory."""
+        return self._attribute("const_mem_size", signature)
+
+    def get_shared_mem_per_block(self, signature: Any = None) -> Any:
+        """Bytes of static shared memory."""
+        return self._attribute("shared_mem_per_block", signature)
+
+    def get_max_threads_per_block(self, signature: Any = None) -> Any:
+        """The most threads of a block."""
+        return self._attribute("max_threads_per_block", signature)
+
+    def get_local_mem_per_thread(self, signature: Any = None) -> Any:
+        """Bytes of local memory of a thread."""
+        return self._attribute("local_mem_per_thread", signature)
+
+    @property
+    def stats(self) -> Any:
+        """Where code came from: ``cache_path``, ``cache_hits`` and ``cache_misses``."""
+        from ._facts import stats_of
+
+        return stats_of(self)
+
+    # ---- as an object
+
+    def __get__(self, obj: Any, objtype: Any = None) -> Any:
+        """A function of a class: a method for kernels that call it."""
+        return self if obj is None else _types.MethodType(self, obj)
+
+    def __reduce__(self) -> Any:
+        from ._pickle import reduced
+
+        return reduced(self)
+
+    def __repr__(self) -> str:
+        return f"<{'device function' if self.options.device else 'kernel'} {self.__qualname__}>"
+
+
+def _device_of_stream(stream: Any) -> int:
+    """The number of the device that a launch goes to."""
+    number = getattr(stream, "_device", None)
+    return _core._current_device() if number is None else int(number)
+
+
+def _wait(stream: Any) -> None:
+    if hasattr(stream, "synchronize"):
+        stream.synchronize()
+    else:
+        _core.synchronize("cpu" if _core._current_device() < _core.DEVICE_CUDA else None)

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exceptions and warnings under the names that numba's users catch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _errors
+from ..bindings._errors import CUDAError
+
+__all__ = [
+    "CCSupportError",
+    "ConstantInferenceError",
+    "CudaAPIError",
+    "CudaDriverError",
+    "CudaSupportError",
+    "DeadMemoryError",
+    "DeprecationError",
+    "ForceLiteralArg",
+    "KernelRuntimeError",
+    "LinkerError",
+    "LoweringError",
+    "NumbaAttributeError",
+    "NumbaDebugInfoWarning",
+    "NumbaDeprecationWarning",
+    "NumbaError",
+    "NumbaExperimentalFeatureWarning",
+    "NumbaIndexError",
+    "NumbaInvalidConfigWarning",
+    "NumbaKeyError",
+    "NumbaNotImplementedError",
+    "NumbaPendingDeprecationWarning",
+    "NumbaPerformanceWarning",
+    "NumbaRuntimeError",
+    "NumbaTypeError",
+    "NumbaValueError",
+    "NumbaWarning",
+    "NvrtcCompilationError",
+    "NvrtcError",
+    "NvrtcSupportError",
+    "NvvmError",
+    "NvvmSupportError",
+    "RequireLiteralValue",
+    "TypingError",
+    "UnsupportedBytecodeError",
+    "UnsupportedError",
+    "translated",
+]
+
+
+class NumbaError(_errors.TileError):
+    """A kernel does not compile."""
+
+    def __init__(self, msg: str = "", loc: Any = None, **options: Any) -> None:
+        super().__init__(msg)
+        self.msg, self.loc = msg, loc
+
+
+class TypingError(NumbaError):
+    """Types that do not fit, or a value that had to be a constant."""
+
+
+class LoweringError(NumbaError):
+    """Something that the target cannot do."""
+
+
+class UnsupportedError(NumbaError):
+    """A Python construct that is not part of the kernel language."""
+
+
+class UnsupportedBytecodeError(UnsupportedError):
+    """The same, under its older name."""
+
+
+class ConstantInferenceError(NumbaError):
+    """A value that had to be a constant."""
+
+
+class DeprecationError(NumbaError):
+    """An option that is no more."""
+
+
+class ForceLiteralArg(NumbaError):  # noqa: N818
+    """An argument that had to be a literal."""
+
+
+class RequireLiteralValue(TypingError):  # noqa: N818
+    """An argument that had to be a literal."""
+
+
+class NumbaTypeError(TypingError):
+    """Not a TypeError."""
+
+
+class NumbaValueError(TypingError):
+    """Not a ValueError."""
+
+
+class NumbaAttributeError(TypingError):
+    """An attribute that a type has not."""
+
+
+class NumbaNotImplementedError(TypingError):
+    """What is not there."""
+
+
+class NumbaIndexError(TypingError):
+    """An index out of range, seen while compiling."""
+
+
+class NumbaKeyError(TypingError):
+    """A key that is not there."""
+
+
+class NumbaRuntimeError(NumbaError):
+    """What fails at run time."""
+
+
+class KernelRuntimeError(RuntimeError):
+    """A kernel failed in a thread: ``tid`` of the block ``ctaid``."""
+
+    def __init__(self, msg: str, tid: Any = None, ctaid: Any = None) -> None:
+        where = "" if tid is None else f"tid={list(tid)} ctaid={list(ctaid)}: "
+        super().__init__(where + msg)
+        self.msg, self.tid, self.ctaid = msg, tid, ctaid
+
+
+class CudaSupportError(ImportError):
+    """No GPU, or no driver for it."""
+
+
+class CudaDriverError(Exception):
+    """The driver refused something."""
+
+
+class CudaAPIError(CudaDriverError):
+    """A call of the driver failed with ``code``."""
+
+    def __init__(self, code: int, msg: str = "") -> None:
+        super().__init__(code, msg)
+        self.code, self.msg = code, msg
+
+    def __str__(self) -> str:
+        return f"[{self.code}] {self.msg}"
+
+
+class DeadMemoryError(RuntimeError):
+    """Memory that was freed is used."""
+
+
+class LinkerError(RuntimeError):
+    """Code could not be linked."""
+
+
+class NvvmError(Exception):
+    """libNVVM refused."""
+
+
+class NvvmSupportError(ImportError):
+    """libNVVM was not found."""
+
+
+class NvrtcError(Exception):
+    """NVRTC refused."""
+
+
+class NvrtcCompilationError(NvrtcError):
+    """CUDA C that does not compile."""
+
+
+class NvrtcSupportError(ImportError):
+    """NVRTC was not found."""
+
+
+class CCSupportError(ValueError):
+    """A compute capability that code cannot be made for."""
+
+
+class NumbaWarning(Warning):
+    """Base of the warnings here."""
+
+
+class NumbaPerformanceWarning(NumbaWarning):
+    """Something that is slower than it might be."""
+
+
+class NumbaInvalidConfigWarning(NumbaWarning):
+    """Options that do not go together."""
+
+
+class NumbaDebugInfoWarning(NumbaWarning):
+    """Debug information that is missing."""
+
+
+class NumbaDeprecationWarning(NumbaWarning, DeprecationWarning):
+    """Something that is to go."""
+
+
+class NumbaPendingDeprecationWarning(NumbaWarning, PendingDeprecationWarning):
+    """Something that is to go later."""
+
+
+class NumbaExperimentalFeatureWarning(NumbaWarning):
+    """Something that may change."""
+
+
+_BY_CLASS: dict[type, type[NumbaError]] = {
+    _errors.TileSyntaxError: UnsupportedError,
+    _errors.TileUnsupportedFeatureError: LoweringError,
+}
+
+
+def translated(error: BaseException) -> BaseException:
+    """What the compiler, or the driver, raised, as users of numba catch it."""
+    if isinstance(error, CUDAError) and not isinstance(error, CudaDriverError):
+        return CudaAPIError(int(error.code), str(error)).with_traceback(error.__traceback__)
+    internal = isinstance(error, _errors.TileInternalError)
+    if not isinstance(error, _errors.TileError) or isinstance(error, NumbaError) or internal:
+        return error
+    cls = next((c for t, c in _BY_CLASS.items() if isinstance(error, t)), TypingError)
+    return cls(str(error)).with_traceback(error.__traceback__)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of compiled kernels: registers, memory, where the code came from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._dispatcher import Dispatcher
+    from ._overload import Overload
+
+__all__ = ["fact_of", "stats_of"]
+
+# The driver's numbers of these attributes (CU_FUNC_ATTRIBUTE_*).
+_ATTRIBUTES = {
+    "max_threads_per_block": 0,
+    "shared_mem_per_block": 1,
+    "const_mem_size": 2,
+    "local_mem_per_thread": 3,
+    "regs_per_thread": 4,
+}
+
+
+def fact_of(overload: Overload, name: str) -> int:
+    """A number of the code of one signature, as the driver tells it; DeviceError on the CPU device."""
+    if name == "shared_mem_per_block":
+        from ._overload import target_of_device
+
+        return int(overload.code(target_of_device())[1]["shared_bytes"])
+    from ..core import Device, ObjectCode
+
+    device = Device()
+    if device.device_id < 0:
+        from ..core._errors import cpu_cannot
+
+        raise cpu_cannot("registers and memory of a thread to ask for")
+    from ..bindings import driver
+
+    kernel = ObjectCode.from_ptx(overload.ptx.encode()).get_kernel(overload.code(int(device.arch))[1]["name"])
+    attribute = driver.CUfunction_attribute(_ATTRIBUTES[name])
+    return int(driver.checked.cuKernelGetAttribute(attribute, kernel.handle, device.device_id))
+
+
+class _Stats(dict):  # type: ignore[type-arg]
+    """``stats.cache_hits`` and ``stats["cache_hits"]``."""
+
+    def __getattr__(self, name: str) -> Any:
+        return self[name]
+
+
+def stats_of(kernel: Dispatcher) -> Any:
+    """Counts of code that was found in the cache and code that was compiled."""
+    from .._cache import folder
+
+    found = kernel._stats()
+    return _Stats(
+        cache_path=str(folder() or ""),
+        cache_hits={"all": found["from_disk"] + found["from_memory"]},
+        cache_misses={"all": found["compiled"]},
+    )

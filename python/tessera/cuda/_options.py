@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options of ``cuda.jit``: what each may be, and what becomes of it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+from . import config
+from ._errors import DeprecationError, NumbaDeprecationWarning, NumbaInvalidConfigWarning
+
+__all__ = ["Options", "options_of"]
+
+_GONE = ("argtypes", "restype", "bind")
+_CARVEOUTS = {"default": -1, "maxl1": 0, "maxshared": 100}
+
+
+class Options(NamedTuple):
+    """The options of one function, checked.
+
+    Attributes
+    ----------
+    device : bool
+        A function for kernels, which is not launched.
+    debug, opt, lineinfo, fastmath, cache, lto, forceinline : bool
+    inline : str
+        "never" or "always".
+    link : tuple
+        Code of others.
+    launch_bounds : tuple of int
+        Threads of a block, blocks of a multiprocessor, blocks of a cluster; as many as are known.
+    max_registers : int or None
+    shared_memory_carveout : int or None
+    extensions : tuple
+    boundscheck : bool
+        Report indices that are out of bounds.
+    """
+
+    device: bool = False
+    debug: bool = False
+    opt: bool = True
+    lineinfo: bool = False
+    fastmath: bool = False
+    cache: bool = False
+    lto: bool = False
+    forceinline: bool = False
+    inline: str = "never"
+    link: tuple[Any, ...] = ()
+    launch_bounds: tuple[int, ...] = ()
+    max_registers: int | None = None
+    shared_memory_carveout: int | None = None
+    extensions: tuple[Any, ...] = ()
+    boundscheck: bool = False
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, bool):
+        warnings.warn(
+            NumbaDeprecationWarning("inline takes 'never' or 'always'; True and False will go"), stacklevel=4
+        )
+        return "always" if value else "never"
+    if value not in ("never", "always"):
+        raise ValueError(f"inline must be 'never' or 'always', not {value!r}")
+    return str(value)
+
+
+def _bounds(value: Any) -> tuple[int, ...]:
+    if value is None:
+        return ()
+    bounds = (value,) if isinstance(value, int) else tuple(value)
+    if len(bounds) > 3:
+        raise ValueError(
+            f"Got {len(bounds)} launch bounds: {value!r}. A maximum of three are supported: threads of a block, blocks "
+            "of a multiprocessor, blocks of a cluster"
+        )
+    if not all(isinstance(b, int) and b > 0 for b in bounds):
+        raise ValueError(f"launch_bounds must be positive integers, not {value!r}")
+    return bounds
+
+
+def _carveout(value: Any) -> int | None:
+    if value is None:
+        return None
+    found = _CARVEOUTS.get(value.lower()) if isinstance(value, str) else value
+    if isinstance(found, bool) or not isinstance(found, int) or not -1 <= found <= 100:
+        kind = TypeError if not isinstance(value, (int, str)) else ValueError
+        raise kind(
+            f"shared_memory_carveout must be -1 to 100 or one of 'default', 'maxl1', 'maxshared', not {value!r}"
+        )
+    return found
+
+
+def _links(value: Any) -> tuple[Any, ...]:
+    if value is None:
+        return ()
+    return tuple(value) if isinstance(value, (list, tuple)) else (value,)
+
+
+def options_of(given: dict[str, Any]) -> Options:
+    """Options by name, checked; TypeError names one that is not there."""
+    for name in _GONE:
+        if name in given:
+            raise DeprecationError(f"cuda.jit() has no option {name!r} any more: give a signature, or device=True")
+    for name in ("nopython", "target", "_target"):
+        given.pop(name, None)
+    unknown = [name for name in given if name not in Options._fields]
+    if unknown:
+        from .._errors import did_you_mean
+
+        hint = did_you_mean(unknown[0], Options._fields)
+        raise TypeError(f"cuda.jit() has no option {unknown[0]!r}{hint}")
+    debug = bool(config.CUDA_DEBUGINFO_DEFAULT if given.get("debug") is None else given["debug"])
+    opt, lineinfo = given.get("opt"), bool(given.get("lineinfo", False))
+    if debug and opt:
+        text = "debug=True with opt=True is not supported by CUDA: use one of them"
+        warnings.warn(NumbaInvalidConfigWarning(text), stacklevel=3)
+    if debug and lineinfo:
+        warnings.warn(
+            NumbaInvalidConfigWarning("debug and lineinfo are mutually exclusive: use one of them"), stacklevel=3
+        )
+    device, links = bool(given.get("device", False)), _links(given.get("link"))
+    if device and links:
+        raise ValueError("link keyword invalid for device function: give it to the kernel, or use declare_device()")
+    return Options(
+        device=device,
+        debug=debug,
+        opt=not debug if opt is None else bool(opt),
+        lineinfo=lineinfo,
+        fastmath=bool(given.get("fastmath", False)),
+        cache=bool(given.get("cache", False)),
+        lto=bool(given.get("lto") or False),
+        forceinline=bool(given.get("forceinline", False)),
+        inline=_inline(given.get("inline", "never")),
+        link=links,
+        launch_bounds=_bounds(given.get("launch_bounds")),
+        max_registers=given.get("max_registers"),
+        shared_memory_carveout=_carveout(given.get("shared_memory_carveout")),
+        extensions=tuple(given.get("extensions") or ()),
+        boundscheck=bool(given.get("boundscheck") or False),
+    )

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel compiled for one signature: what ``kernel.overloads`` holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import _core
+from . import types
+from ._signature import Signature
+
+if TYPE_CHECKING:
+    from ._dispatcher import Dispatcher
+
+__all__ = ["Overload", "conversion", "spec_of", "target_of_device"]
+
+_NUMBER = {name: number for number, (name, *_) in enumerate(_core.DTYPES, 1)}
+
+
+def number_of(type_: types.Type) -> int:
+    """The number of a scalar type's dtype; 0: it has none."""
+    return _NUMBER.get(getattr(type_, "__tessera_dtype__", ""), 0)
+
+
+# ---- what a type promises the compiler -------------------------------------------------------------
+
+
+def _array_constraint(type_: types.Array) -> Any:
+    from ..tile import _dtype as dtypes
+    from ..tile.compilation import ArrayConstraint
+
+    index = getattr(dtypes, "int64")  # noqa: B009 - a name that _dtype makes of a table
+    dtype = getattr(dtypes, getattr(type_.dtype, "__tessera_dtype__", ""), None)
+    if dtype is None:
+        raise NotImplementedError(f"arrays of {type_.dtype} are not compiled yet")
+    steps: list[int | None] = [None] * type_.ndim
+    if type_.ndim and type_.layout in "CF":
+        steps[-1 if type_.layout == "C" else 0] = 1
+    return ArrayConstraint(
+        dtype, type_.ndim, index_dtype=index, stride_lower_bound_incl=None, alias_groups=(),
+        may_alias_internally=True, stride_constant=steps,
+    )  # fmt: skip
+
+
+def _constraint(type_: types.Type) -> Any:
+    from ..tile import _dtype as dtypes
+    from ..tile.compilation import ConstantConstraint, ScalarConstraint, TupleConstraint
+
+    if isinstance(type_, types.Array):
+        return _array_constraint(type_)
+    if type_ == types.none:
+        return ConstantConstraint(None)
+    if isinstance(type_, (types.Tuple, types.UniTuple, types.NamedTuple)):
+        return TupleConstraint([_constraint(t) for t in type_])
+    dtype = getattr(dtypes, getattr(type_, "__tessera_dtype__", ""), None)
+    if dtype is None:
+        raise NotImplementedError(f"arguments of type {type_} are not compiled yet")
+    return ScalarConstraint(dtype)
+
+
+def spec_of(args: tuple[types.Type, ...]) -> bytes:
+    """Argument types as ``_core.compile`` takes them. Two arrays may share memory."""
+    from ..tile.compilation._signature import specs_of
+
+    return bytes(specs_of([_constraint(t) for t in args]))
+
+
+# ---- conversions of arguments ----------------------------------------------------------------------
+
+EXACT, PROMOTE, SAFE, UNSAFE, NONE = range(5)
+_KINDS = {"b": 0, "u": 1, "i": 2, "f": 3, "c": 4}
+
+
+def _scalar_conversion(found: Any, wanted: Any) -> int:
+    if not number_of(found) or not number_of(wanted):
+        return NONE
+    if isinstance(wanted, types.Boolean):
+        return NONE
+    if isinstance(found, types.Complex) and not isinstance(wanted, types.Complex):
+        return NONE
+    if type(found) is type(wanted):
+        signs = getattr(found, "signed", None), getattr(wanted, "signed", None)
+        if signs[0] == signs[1]:
+            return PROMOTE if found.bitwidth < wanted.bitwidth else UNSAFE
+        return SAFE if wanted.signed and found.bitwidth < wanted.bitwidth else UNSAFE
+    if isinstance(found, types.Boolean):
+        return SAFE
+    if isinstance(found, types.Integer) and isinstance(wanted, types.Float):
+        return SAFE if wanted.bitwidth == 64 or found.bitwidth < wanted.bitwidth else UNSAFE
+    if isinstance(wanted, types.Complex):
+        return SAFE if found.bitwidth * 2 <= wanted.bitwidth or wanted.bitwidth == 128 else UNSAFE
+    return UNSAFE
+
+
+def _array_conversion(found: types.Array, wanted: types.Array) -> int:
+    if found.dtype != wanted.dtype or found.ndim != wanted.ndim or (found.readonly and wanted.mutable):
+        return NONE
+    fits = wanted.layout == "A" or found.layout == wanted.layout or (found.ndim <= 1 and found.layout in "CF")
+    return (EXACT if found == wanted else SAFE) if fits else NONE
+
+
+def conversion(found: types.Type, wanted: types.Type) -> int:
+    """How an argument of one type becomes a parameter of another: EXACT, PROMOTE, SAFE, UNSAFE or NONE."""
+    if found == wanted:
+        return EXACT
+    if isinstance(wanted, types.Optional):
+        return SAFE if found == types.none else conversion(found, wanted.type)
+    if isinstance(wanted, types.CPointer):
+        return SAFE if isinstance(found, types.Integer) else NONE
+    if isinstance(found, types.Array) and isinstance(wanted, types.Array):
+        return _array_conversion(found, wanted)
+    if isinstance(found, types.EnumMember):
+        return conversion(found.dtype, wanted)
+    if hasattr(found, "types") and hasattr(wanted, "types") and len(found.types) == len(wanted.types):
+        return max((conversion(f, w) for f, w in zip(found.types, wanted.types)), default=EXACT)
+    return _scalar_conversion(found, wanted)
+
+
+# ---- the overload ----------------------------------------------------------------------------------
+
+
+class Overload(_core.ThreadKernel):  # type: ignore[misc]
+    """A kernel for one signature. Numbers are converted to the types of its parameters."""
+
+    def __new__(cls, dispatcher: Dispatcher, args: tuple[types.Type, ...]) -> Overload:
+        made: Overload = super().__new__(cls)
+        return made
+
+    def __init__(self, dispatcher: Dispatcher, args: tuple[types.Type, ...]) -> None:
+        self.dispatcher, self.argtypes = dispatcher, args
+        self.signature = Signature(types.none, args)
+        self.entry_name = self.__name__ = dispatcher.__name__
+        self.launch_config_sensitive = False
+        self._code: dict[int, tuple[bytes, dict[str, Any]]] = {}
+
+    @property
+    def py_func(self) -> Any:
+        return self.dispatcher.py_func
+
+    @property
+    def argument_types(self) -> tuple[types.Type, ...]:
+        return self.argtypes
+
+    @property
+    def device(self) -> bool:
+        return self.dispatcher.options.device
+
+    debug = property(lambda self: self.dispatcher.options.debug)
+    extensions = property(lambda self: self.dispatcher.extensions)
+    cooperative = property(lambda self: self.dispatcher._uses_grid_sync())
+
+    def _prepare(self) -> Any:
+        name, file, pack, rows, hints, host = self.dispatcher._prepare()
+        typed = tuple((row[0], *row[1:4], number_of(t), *row[5:]) for row, t in zip(rows, self.argtypes))
+        return name, file, pack, typed, hints, host
+
+    def _failed(self, error: BaseException) -> BaseException:
+        return self.dispatcher._failed(error)
+
+    def bind(self) -> None:
+        """Compiles the kernel: mistakes in it are raised here."""
+        try:
+            _core.lower_text(self._prepare(), spec_of(self.argtypes))
+        except Exception as error:
+            raise self._failed(error) from None
+
+    def code(self, target: int) -> tuple[bytes, dict[str, Any]]:
+        """The code for a target, and what a launch must know of it."""
+        if target not in self._code:
+            try:
+                self._code[target] = _core.compile_plan(self._prepare(), spec_of(self.argtypes), target)
+            except Exception as error:
+                raise self._failed(error) from None
+        return self._code[target]
+
+    @property
+    def ptx(self) -> str:
+        """PTX for the current GPU, or for sm_80 where there is none."""
+        return self.code(target_of_device())[0].decode()
+
+    def inspect_llvm(self) -> str:
+        """Raises NotImplementedError: see ``inspect_ir``."""
+        raise NotImplementedError("kernels are not compiled through LLVM IR; inspect_ir() gives Tessera's IR")
+
+    def inspect_ir(self) -> str:
+        """The kernel in Tessera's IR (docs/guide/ir.md)."""
+        return str(_core.lower_text(self._prepare(), spec_of(self.argtypes)))
+
+    def inspect_asm(self) -> str:
+        """As ``ptx``."""
+        return self.ptx
+
+    def __reduce__(self) -> Any:
+        raise RuntimeError(f"Cannot pickle unfinalized kernel {self.entry_name}: pickle the function it was made of")
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.entry_name}{self.argtypes}>"
+
+
+def target_of_device() -> int:
+    """The number of the current GPU's target, or sm_80 where there is none."""
+    from ..core import Device
+
+    device = Device()
+    if device.device_id < 0:
+        return 80
+    wanted = int(device.arch)
+    return max((t for t in _core.TARGETS.values() if 80 <= t <= wanted), default=80)

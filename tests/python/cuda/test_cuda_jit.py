@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The decorator and its options, types, signatures: what needs no kernel to run."""
+
+from __future__ import annotations
+
+import collections
+import enum
+import warnings
+from typing import Any
+
+import numpy
+import pytest
+from tessera import cuda
+from tessera.cuda import errors, types
+from tessera.cuda._overload import EXACT, NONE, PROMOTE, SAFE, UNSAFE, conversion
+from tessera.cuda._signature import Signature, normalize
+
+
+def add(r: Any, x: Any, y: Any) -> None:
+    """Adds."""
+    r[0] = x + y
+
+
+@pytest.mark.parametrize(
+    ("text", "args"),
+    [
+        ("void(float32[:], i4)", (types.float32[:], types.int32)),
+        ("(f4[::1], f8[:, ::1], c16[::1, :])",
+         (types.float32[::1], types.Array(types.float64, 2, "C"), types.Array(types.complex128, 2, "F"))),
+        ("void()", ()),
+        ("()", ()),
+        ("void(types.int64, none)", (types.int64, types.none)),
+        ("void(UniTuple(int32, 2), Tuple((f4, i8)))",
+         (types.UniTuple(types.int32, 2), types.Tuple((types.float32, types.int64)))),
+        ("void(Array(float32, 3, 'A'), CPointer(int32))",
+         (types.Array(types.float32, 3, "A"), types.CPointer(types.int32))),
+        (" ( uint8 , boolean ) ", (types.uint8, types.boolean)),
+    ],
+)  # fmt: skip
+def test_signature_strings(text: str, args: tuple[Any, ...]) -> None:
+    assert normalize(text).args == args
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["void(", "void(f4", "void(f4[2])", "void(flot32)", "f4 f4", "void(f4)(f4)", "__import__('os')", "void(f4[:,])x",
+     "f4[::1,::1]()", "void(f4[:,::1,:])", "", "1+1", "void(os.getcwd)"],
+)  # fmt: skip
+def test_signature_strings_that_are_refused(text: str) -> None:
+    with pytest.raises(TypeError, match="invalid"):
+        normalize(text)
+
+
+@pytest.mark.parametrize("given", [3, object(), None, ("f4", 3), (numpy.float32,)])
+def test_what_is_no_signature_is_refused(given: Any) -> None:
+    with pytest.raises(TypeError, match="invalid (type in )?signature"):
+        normalize(given)
+
+
+def test_names_of_types_are_one_type() -> None:
+    assert types.f4 is types.float32 and types.intp is types.int64 and types.bool_ is types.boolean
+    assert cuda.float32 is types.float32 and cuda.void is types.none
+    assert types.Tuple((types.int32, types.int32)) == types.UniTuple(types.int32, 2)
+    assert str(types.float32[:, ::1]) == "array(float32, 2d, C)"
+    assert types.void(types.int32) == Signature(types.void, (types.int32,))
+    assert types.float32(0.1) == numpy.float32(0.1)
+
+
+class Colour(enum.Enum):
+    RED = 1
+
+
+Point = collections.namedtuple("Point", "x y")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (3, "int64"), (1 << 63, "uint64"), (True, "bool"), (2.0, "float64"), (1j, "complex128"), (None, "none"),
+        (numpy.float32(1), "float32"), (numpy.bool_(1), "bool"), (numpy.int8(1), "int8"),
+        ((1, 2), "UniTuple(int64 x 2)"), ((1, 2.0), "Tuple(int64, float64)"), ((), "Tuple()"),
+        (Point(1, 2.0), "Point(int64, float64)"), (Colour.RED, "EnumMember<int64>(Colour)"),
+        (numpy.zeros((2, 3), "f4"), "array(float32, 2d, C)"), (numpy.zeros((2, 3), "f4").T, "array(float32, 2d, F)"),
+        (numpy.zeros((4, 6), "f4")[::2], "array(float32, 2d, A)"), (numpy.zeros((1, 3))[:, :], "array(float64, 2d, C)"),
+        (numpy.zeros(()), "array(float64, 0d, C)"), (numpy.zeros(3, "M8[s]"), "array(datetime64[s], 1d, C)"),
+        (numpy.broadcast_to(numpy.zeros(1), (3,)), "readonly array(float64, 1d, A)"),
+        (numpy.zeros(2, "S3"), "array([char x 3], 1d, C)"), (numpy.zeros(2, "U3"), "array([unichr x 3], 1d, C)"),
+    ],
+)  # fmt: skip
+def test_typeof(value: Any, text: str) -> None:
+    assert str(cuda.typeof(value)) == text
+
+
+def test_typeof_refuses_what_no_kernel_takes() -> None:
+    with pytest.raises(ValueError, match="too large"):
+        cuda.typeof(1 << 64)
+    with pytest.raises(ValueError, match="Cannot determine"):
+        cuda.typeof(object())
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    ["f4", "b1", "c16", "M8[us]", "S5", "U2", [("a", "i4"), ("b", "f8", (2, 3))], [("p", [("x", "f4")]), ("q", "u1")]],
+)
+def test_dtypes_go_both_ways(dtype: Any) -> None:
+    from tessera.cuda._typeof import as_dtype
+
+    assert as_dtype(cuda.from_dtype(numpy.dtype(dtype))) == numpy.dtype(dtype)
+
+
+@pytest.mark.parametrize(
+    ("found", "wanted", "how"),
+    [
+        ("int32", "int32", EXACT), ("int32", "int64", PROMOTE), ("float32", "float64", PROMOTE),
+        ("uint8", "int16", SAFE), ("int64", "float64", SAFE), ("bool", "int8", SAFE), ("float32", "complex64", SAFE),
+        ("int64", "int32", UNSAFE), ("float64", "int64", UNSAFE), ("float64", "float32", UNSAFE),
+        ("int32", "float32", UNSAFE), ("int8", "uint8", UNSAFE), ("complex128", "float64", NONE),
+        ("float32[:]", "float32[::1]", NONE), ("float32[::1]", "float32[:]", SAFE), ("float32[:]", "float64[:]", NONE),
+        ("float32[:]", "int32", NONE),
+    ],
+)  # fmt: skip
+def test_conversions(found: str, wanted: str, how: int) -> None:
+    one, other = normalize(f"({found}, {wanted})").args
+    assert conversion(one, other) == how
+
+
+def test_attributes_of_the_function_are_kept() -> None:
+    kernel = cuda.jit(add)
+    assert (kernel.__name__, kernel.__doc__, kernel.py_func) == ("add", "Adds.", add)
+    assert kernel.signatures == [] and not kernel.specialized
+    assert cuda.jit(kernel) is kernel
+    assert isinstance(cuda.jit(debug=True, opt=False)(add).py_func, type(add))
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "text"),
+    [
+        ({"fastmth": True}, TypeError, "no option 'fastmth'; did you mean 'fastmath'"),
+        ({"restype": 1}, errors.DeprecationError, "no option 'restype' any more"),
+        ({"device": True, "link": "a.ptx"}, ValueError, "link keyword invalid for device function"),
+        ({"launch_bounds": (1, 2, 3, 4)}, ValueError, "Got 4 launch bounds"),
+        ({"launch_bounds": 0}, ValueError, "positive"),
+        ({"inline": "maybe"}, ValueError, "'never' or 'always'"),
+        ({"shared_memory_carveout": 101}, ValueError, "-1 to 100"),
+        ({"shared_memory_carveout": "most"}, ValueError, "'maxshared'"),
+        ({"shared_memory_carveout": 1.5}, TypeError, "-1 to 100"),
+    ],
+)
+def test_options_that_are_refused(options: dict[str, Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        cuda.jit(**options)(add)
+
+
+@pytest.mark.parametrize(
+    ("options", "category"),
+    [
+        ({"debug": True, "opt": True}, errors.NumbaInvalidConfigWarning),
+        ({"debug": True, "lineinfo": True}, errors.NumbaInvalidConfigWarning),
+        ({"inline": True}, errors.NumbaDeprecationWarning),
+    ],
+)
+def test_options_that_warn(options: dict[str, Any], category: type[Warning]) -> None:
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        cuda.jit(**options)(add)
+    assert [w.category for w in found] == [category]
+
+
+def test_what_is_no_function_is_refused() -> None:
+    with pytest.raises(TypeError, match="takes a Python function"):
+        cuda.jit(3)
+
+
+def test_a_kernel_returns_nothing() -> None:
+    with pytest.raises(TypeError, match="void return type"):
+        cuda.jit("int32(int32)")(lambda x: None)
+
+
+def test_a_signature_has_as_many_arguments_as_the_function() -> None:
+    with pytest.raises(TypeError, match="2 arguments, but the function takes 3"):
+        cuda.jit("void(int32, int32)")(add)
+
+
+def test_kernels_of_a_module_are_pickled_by_name() -> None:
+    import pickle
+
+    import tests.python.cuda.kernels as module
+
+    kernel = cuda.jit(module.nothing)
+    again = pickle.loads(pickle.dumps(kernel))
+    assert again.py_func is module.nothing
+
+
+def test_import_takes_neither_numpy_nor_ctypes() -> None:
+    import subprocess
+    import sys
+
+    code = "import sys; from tessera import cuda; cuda.jit(lambda: 0); print({'numpy', 'inspect'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "set()\n", done.stderr
