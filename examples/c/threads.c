@@ -6,12 +6,12 @@
  *     roots[0] += the sum of the cube roots of all elements: sums of warps by shuffles, then one of the block
  *
  * It prints the PTX (`ptx`), runs the kernel by the reference interpreter, as it is written and as it is compiled for
- * sm_90, and compares with C. Where there is a GPU it runs there, too; under the mock driver (TESSERA_CUDA_DRIVER) it
- * is launched but computes nothing. The CPU device does not take kernels of threads.
+ * sm_90, on the CPU device, and compares with C. Where there is a GPU it runs there, too; under the mock driver
+ * (TESSERA_CUDA_DRIVER) it is launched but computes nothing.
  *
  *     cc examples/c/threads.c -Iinclude -Lbuild-test -ltessera -lm && ./a.out [ptx | cached]
  *
- * `cached`: fails unless the code for the GPU came from the cache on disk, which a run before has filled.
+ * `cached`: fails unless the code came from the cache on disk, which a run before has filled.
  */
 #include "example.h"
 #include <math.h>
@@ -188,7 +188,7 @@ static int run_on(ts_device *device, bool computes, uint64_t *n_from_disk)
         ts_mem_free(device, stream, args[i].value.data, (uint64_t)args[i].shape[0] * 4);
     if (!computes)
         printf("  launched on the mock driver, which computes nothing\n");
-    return computes ? compare("GPU") : 0;
+    return computes ? compare(ts_device_id(device) == TS_DEVICE_ID(TS_DEVICE_CPU, 0) ? "CPU" : "GPU") : 0;
 }
 
 int main(int argc, char **argv)
@@ -206,6 +206,7 @@ int main(int argc, char **argv)
         print_ptx();
     e.wrong = interpret("interpreter, as written", (ts_target)0);
     e.wrong += interpret("interpreter, compiled for sm_90", TS_TARGET_SM90);
+    example_on(&e, TS_DEVICE_CPU, 1, run_on);
     example_on(&e, TS_DEVICE_CUDA, 1, run_on);
     ts_builder_destroy(b);
     ts_module_destroy(module);

@@ -147,8 +147,7 @@ TS_API ts_op ts_op_find(const char *name, size_t n);
 /* "addf"; NULL for a number that is no operation. */
 TS_API const char *ts_op_name(ts_op op);
 
-/* What a function may contain. A kernel of tiles is compiled for the CPU and for GPUs, one of threads for GPUs
- * alone. */
+/* What a function may contain: operations of tiles, of threads, or only those that both have. */
 typedef enum ts_level { TS_LEVEL_T = 1, TS_LEVEL_S = 2, TS_LEVEL_B = 3 } ts_level;
 
 /* Flags of an instruction (ts_emit): which optional operands it has. They come last, in the order mask, padding or

@@ -181,9 +181,7 @@ static ts_status compile_fn(compile_run *run, ts_error *err)
     for (size_t i = 0; i < TS_COUNT(compile_rows); i++)
         if (compile_rows[i].level & run->fn->level && compile_rows[i].is_gpu == (target != TS_TARGET_CPU))
             return compile_row_run(run, compile_rows[i].groups, err);
-    return ts_fail(err, TS_UNSUPPORTED,
-                   "kernel '%s' is written for threads, which are not compiled for the %s: launch it on a GPU, or "
-                   "write a kernel of tiles", name, target == TS_TARGET_CPU ? "CPU" : "target");
+    return ts_fail(err, TS_INTERNAL, "kernel '%s': compile/pipeline.def has no row for its level and target", name);
 }
 
 /* "; its entries are @a, @b". */
@@ -234,8 +232,23 @@ double ts_compile_limit(double seconds)
     return (double)atomic_exchange(&compile_limit_ns, limit) * 1e-9;
 }
 
+const ts_spec *ts__compile_block(const ts_spec *spec, size_t *n_spec)
+{
+    if (!*n_spec || spec[*n_spec - 1].kind != TS_SPEC_BLOCK)
+        return NULL;
+    return &spec[--*n_spec];
+}
+
+/* The block that code for the CPU is made for. */
+static void compile_note_block(const ts_spec *block, ts_pass_env *env)
+{
+    for (uint32_t i = 0; i < 3 && block; i++)
+        env->block[i] = (uint32_t)block->dims[i];
+    env->shared_bytes = block ? (uint32_t)block->value : 0;
+}
+
 ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
-                            const ts_probe *probe, const ts_alloc *alloc, ts_code *out, ts_error *err)
+                            const ts_spec *block, const ts_probe *probe, const ts_alloc *alloc, ts_code *out, ts_error *err)
 {
     static const ts_hints none = {0};
     ts_fn *fn;
@@ -245,6 +258,7 @@ ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hint
     memset(out, 0, sizeof *out);
     out->alloc = alloc ? alloc : ts_alloc_default();
     compile_run run = {fn, {&scratch, target, hints ? hints : &none, &out->plan}, probe, out};
+    compile_note_block(block, &run.env);
     run.env.limit_ns = atomic_load_explicit(&compile_limit_ns, memory_order_relaxed);
     run.env.deadline_ns = run.env.limit_ns ? ts__now_ns() + run.env.limit_ns : 0;
     ts_status status = compile_fn(&run, err);
@@ -257,6 +271,7 @@ ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hint
 ts_status ts__compile_lower(ts_arena *arena, const ts_source *source, const ts_spec *spec, size_t n_spec,
                             const ts_hints *hints, ts_module **out, ts_error *err)
 {
+    (void)ts__compile_block(spec, &n_spec);
     return ts__front(arena, source, spec, n_spec, hints, out, err);
 }
 
@@ -266,10 +281,11 @@ ts_status ts__compile_python(const ts_source *source, const ts_spec *spec, size_
     ts_arena arena;
     ts__arena_init(&arena, alloc);
     ts_module *module = NULL;
+    const ts_spec *block = ts__compile_block(spec, &n_spec);
     memset(out, 0, sizeof *out);
     ts_status status = ts__front(&arena, source, spec, n_spec, hints, &module, err);
     if (status == TS_OK)
-        status = ts__compile_module(module, NULL, hints, target, NULL, alloc, out, err);
+        status = ts__compile_module(module, NULL, hints, target, block, NULL, alloc, out, err);
     ts__arena_deinit(&arena);
     return status;
 }
@@ -291,7 +307,7 @@ ts_status ts_compile_text(const char *text, size_t n, const char *entry, ts_targ
     if (status == TS_OK)
         status = ts_module_verify(module, err);
     if (status == TS_OK)
-        status = ts__compile_module(module, entry, NULL, target, NULL, alloc, out, err);
+        status = ts__compile_module(module, entry, NULL, target, NULL, NULL, alloc, out, err);
     ts__arena_deinit(&arena);
     return status;
 }

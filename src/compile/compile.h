@@ -17,9 +17,11 @@ typedef struct ts_probe {
 /* The entry of a module: the one named, or the first (NULL); functions are compiled with the kernels that call them.
  * Errors: TS_NOTFOUND, TS_VALUE where the name is a func's; both say what entries there are. */
 TS_CHECKED ts_status ts__compile_entry(ts_module *module, const char *entry, ts_fn **out, ts_error *err);
-/* From a module to code; `entry` NULL = the only one; `probe` may be NULL. */
+/* The TS_SPEC_BLOCK behind the arguments, which *n_spec counts no more; NULL: there is none. */
+const ts_spec *ts__compile_block(const ts_spec *spec, size_t *n_spec);
+/* From a module to code; `entry` NULL = the only one; `block` and `probe` may be NULL. */
 TS_CHECKED ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
-                                       const ts_probe *probe, const ts_alloc *alloc, ts_code *out, ts_error *err);
+                                       const ts_spec *block, const ts_probe *probe, const ts_alloc *alloc, ts_code *out, ts_error *err);
 
 /* A packed source to IR, in two steps: for a cache whose key is the IR. `alloc` as of ts_compile. */
 TS_CHECKED ts_status ts__compile_lower(ts_arena *arena, const ts_source *source, const ts_spec *spec, size_t n_spec,

@@ -82,8 +82,16 @@ static ts_status interpret_compiled(ts_module *module, ts_fn *fn, const ts_hints
 {
     ts_code code;
     const char *entry = ts_str_get(module, fn->name);
-    TS_TRY(ts__compile_module(module, entry, hints, (ts_target)run->target, NULL, NULL, &code, err));
-    ts_status status = interpret_launch(fn, &code, run, err); /* lowered in place */
+    ts_spec block = {.kind = TS_SPEC_BLOCK, .value = run->shared_bytes};
+    for (uint32_t i = 0; i < 3; i++)
+        block.dims[i] = run->block[i];
+    bool has_block = run->target == TS_TARGET_CPU && run->block[0];
+    TS_TRY(ts__compile_module(module, entry, hints, (ts_target)run->target, has_block ? &block : NULL, NULL, NULL,
+                              &code, err));
+    ts_eval_env env = interpret_env(run, TS_LEVEL_T);
+    ts_status status = run->target == TS_TARGET_CPU /* lowered in place */
+                           ? ts__eval_grid(fn, run->params, run->n_params, run->grid, &env, err)
+                           : interpret_launch(fn, &code, run, err);
     ts_code_deinit(&code);
     return status;
 }
@@ -93,14 +101,10 @@ static ts_status interpret_module(ts_module *module, const char *entry, const ts
 {
     ts_fn *fn;
     TS_TRY(ts__compile_entry(module, entry, &fn, err));
+    if (run->target == TS_TARGET_CPU && fn->level != TS_LEVEL_S)
+        return ts_fail(err, TS_VALUE, "the interpreter runs a kernel of tiles as it is written (target 0) or the threads of a "
+                       "GPU, not CPU code");
     return run->target ? interpret_compiled(module, fn, hints, run, err) : interpret_plain(module, fn, run, err);
-}
-
-static ts_status interpret_check(const ts_interpret *run, ts_error *err)
-{
-    return run->target != TS_TARGET_CPU ? TS_OK
-                                        : ts_fail(err, TS_VALUE, "the interpreter runs a kernel as it is written "
-                                                  "(target 0) or the threads of a GPU, not CPU code");
 }
 
 ts_status ts_interpret_pack(const void *pack, size_t n_pack, const ts_spec *spec, size_t n_spec,
@@ -108,7 +112,6 @@ ts_status ts_interpret_pack(const void *pack, size_t n_pack, const ts_spec *spec
 {
     ts_arena arena;
     ts_module *module = NULL;
-    TS_TRY(interpret_check(run, err));
     ts__arena_init(&arena, NULL);
     ts_status status = ts__front(&arena, &(ts_source){.bytes = pack, .n = n_pack}, spec, n_spec, hints, &module,
                                  err);
@@ -122,7 +125,6 @@ ts_status ts_interpret_text(const char *text, size_t n, const char *entry, const
 {
     ts_arena arena;
     ts_module *module = NULL;
-    TS_TRY(interpret_check(run, err));
     ts__arena_init(&arena, NULL);
     ts_status status = ts__module_read(&arena, text, n, &module, err);
     if (status == TS_OK)

@@ -114,9 +114,10 @@ ts_status ts_compile_source(const ts_source *source, const ts_spec *spec, size_t
     ts_arena arena;
     ts__arena_init(&arena, alloc);
     ts_module *module = NULL;
+    const ts_spec *block = ts__compile_block(spec, &n_spec);
     ts_status status = source_ir(&text, spec, n_spec, &arena, &module, err);
     if (status == TS_OK)
-        status = ts__compile_module(module, NULL, hints, target, NULL, alloc, out, err);
+        status = ts__compile_module(module, NULL, hints, target, block, NULL, alloc, out, err);
     if (printed)
         arena.alloc->resize(arena.alloc->user, printed, text.n + 1, 0);
     ts__arena_deinit(&arena);

@@ -34,6 +34,7 @@ typedef struct ts_pass_env {
     ts_plan *plan;            /* what the launch must know; passes fill it */
     uint32_t forms;           /* that the function is in: TS_FORM_ bits */
     uint32_t n_steps;         /* that may be left out, so far: what TS_BISECT counts */
+    uint32_t block[3], shared_bytes; /* of the launch, CPU alone: threads of a block, dynamic shared memory */
     int64_t limit_ns, deadline_ns; /* time that compiling may take, and when it is over; 0: no limit */
 } ts_pass_env;
 

@@ -356,6 +356,17 @@ bool ts__frame_note_shared(launch_frame *frame, const ts_plan *plan)
     return any;
 }
 
+void ts__frame_note_block(launch_frame *frame, const ts_launch_config *config)
+{
+    uint64_t word = TS_SPEC_BLOCK;
+    for (uint32_t i = 0; i < 3; i++)
+        word |= (uint64_t)TS_MIN(config->block[i], (uint32_t)TS_BLOCK_THREADS + 1) << (4 + 12 * i);
+    if (frame->n_words + 2 > LAUNCH_WORDS)
+        return; /* the compiler then says that it needs a block */
+    frame->words[frame->n_words++] = word;
+    frame->words[frame->n_words++] = config->shared_bytes;
+}
+
 /* ---- numbers ----------------------------------------------------------------------------------------- */
 
 static double args_float_of_bits(uint8_t dtype, uint64_t bits)
@@ -780,6 +791,8 @@ static ts_status args_one(args_walk *walk, uint32_t depth)
         return args_record(walk, arg, depth);
     case TS_SPEC_LIST:
         return args_list(walk, arg);
+    case TS_SPEC_BLOCK: /* no argument */
+        break;
     }
     return args_fail(walk, TS_TYPE, "kernels do not take an argument of kind %u", arg->kind);
 }
@@ -886,12 +899,23 @@ static uint32_t args_spec_item(const launch_frame *frame, uint32_t i, ts_spec *s
     return i;
 }
 
+static void args_spec_block(const uint64_t *words, ts_spec *s)
+{
+    *s = (ts_spec){.kind = TS_SPEC_BLOCK, .value = (int64_t)words[1]};
+    for (uint32_t i = 0; i < 3; i++)
+        s->dims[i] = (int64_t)(words[0] >> (4 + 12 * i) & 4095);
+}
+
 size_t ts__frame_spec(const launch_frame *frame, ts_spec *spec)
 {
     size_t n = 0;
     for (uint32_t i = 0; i < frame->n_words;)
         if ((frame->words[i] & 15) == WORD_SHARED)
             args_spec_shared(frame->words[i++], spec, n);
+        else if ((frame->words[i] & 15) == TS_SPEC_BLOCK) {
+            args_spec_block(frame->words + i, &spec[n++]);
+            i += 2;
+        }
         else if (n < TS_LAUNCH_ARGS)
             i = args_spec_item(frame, i, &spec[n++]);
         else

@@ -267,7 +267,9 @@ static ts_status kernel_compile(ts_kernel *kernel, ts_module *lowered, const ts_
 {
     int64_t before = ts__now_ns();
     kernel_interruptible p = {{kernel_resize, &p}, kernel->alloc, ts__interrupt_get(), before + KERNEL_ASK_NS, false};
-    ts_status status = lowered ? ts__compile_module(lowered, NULL, hints, target, NULL, &p.alloc, code, err)
+    const ts_spec *block = ts__compile_block(spec, &n_spec);
+    n_spec += block != NULL;
+    ts_status status = lowered ? ts__compile_module(lowered, NULL, hints, target, block, NULL, &p.alloc, code, err)
                                : ts_compile_source(&kernel->source, spec, n_spec, hints, target, &p.alloc, code, err);
     if (code->alloc == &p.alloc)
         code->alloc = kernel->alloc;
@@ -458,7 +460,7 @@ static ts_status kernel_program(ts_kernel *kernel, const launch_frame *frame, ts
                                 ts_error *err)
 {
     static const ts_hints none = {0};
-    size_t bytes = sizeof(ts_spec) * TS_LAUNCH_ARGS;
+    size_t bytes = sizeof(ts_spec) * (TS_LAUNCH_ARGS + 1);
     ts_spec *spec = ts__new(kernel->alloc, bytes);
     if (!spec)
         return ts_fail(err, TS_NOMEM, "out of memory while specialising kernel '%s'", kernel->name);

@@ -168,6 +168,9 @@ static ts_status launch_check_cluster(const ts_kernel *kernel, const ts_launch_c
         c[0] * c[1] * c[2] > TS_CLUSTER_BLOCKS)
         return ts_fail(err, TS_VALUE, "kernel '%s': a cluster of (%u, %u, %u) blocks; it has 1 to %d, each axis at "
                        "least 1, or all zero for none", kernel->name, c[0], c[1], c[2], TS_CLUSTER_BLOCKS);
+    if (plan->target == TS_TARGET_CPU)
+        return ts_fail(err, TS_VALUE, "kernel '%s': clusters of blocks exist on GPUs, not on the CPU; leave `cluster` "
+                       "zero", kernel->name);
     if (plan->target < TS_TARGET_SM90)
         return ts_fail(err, TS_VALUE, "kernel '%s': clusters of blocks exist from sm_90 on, this GPU runs code for "
                        "sm_%u; leave `cluster` zero", kernel->name, plan->target);
@@ -212,6 +215,8 @@ static ts_status launch_run(const ts_stream *given, const int64_t grid[3], ts_ke
     TS_TRY(ts__launch_device(&frame, given, &room, &stream, err));
     if (!grid[0] || !grid[1] || !grid[2])
         return TS_OK;
+    if (config && config->block[0] && stream->device->target == TS_TARGET_CPU)
+        ts__frame_note_block(&frame, config);
     TS_TRY(launch_find(kernel, &frame, stream->device, &entry, err));
     if (frame.n_readonly)
         TS_TRY(launch_check_readonly(&frame, &entry->program->plan, err));

@@ -11,6 +11,10 @@
  *     bit 48-55 static_shape   56-63 static_stride
  *     then: arrays the static extents, then the static strides; constants, tuples and lists their value
  *
+ * Behind the arguments, for the CPU (ts__frame_note_block), what a launch with a block asks for; a second word has the
+ * bytes of dynamic shared memory:
+ *     bit  0- 3 TS_SPEC_BLOCK    4-15 threads along x    16-27 y    28-39 z
+ *
  * Code is compiled for arrays that lie apart. When an array that it writes shares bytes with another one, words behind
  * all others (WORD_SHARED, ts__frame_note_shared) lead to code that keeps their accesses in order:
  *     bit  0- 3 WORD_SHARED    8-15 number of the array    16-23 same_as    24 overlap
@@ -83,7 +87,9 @@ TS_CHECKED ts_status ts__frame_fill(launch_frame *frame, const ts_kernel *kernel
                                     ts_error *err);
 /* Adds the words about arrays that share memory which code of this plan writes; false: there are none. */
 bool ts__frame_note_shared(launch_frame *frame, const ts_plan *plan);
-/* At most TS_LAUNCH_ARGS items. */
+/* Adds the words about the block. */
+void ts__frame_note_block(launch_frame *frame, const ts_launch_config *config);
+/* At most TS_LAUNCH_ARGS items, and one for the block. */
 size_t ts__frame_spec(const launch_frame *frame, ts_spec *spec);
 /* The table entry of one array of a list: pointer, extents, strides. */
 void ts__frame_list_item(const ts_arg *array, uint64_t *words);

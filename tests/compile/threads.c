@@ -62,8 +62,13 @@ static void what_cannot_be_compiled_is_named(void)
         ts_status status;
         const char *words;
     } cases[] = {
-        {moving, TS_TARGET_CPU, TS_UNSUPPORTED,
-         "kernel 'k' is written for threads, which are not compiled for the CPU"},
+        {"thread entry @k() num_warps=1 {\n  cluster_wait\n  return\n}\n", TS_TARGET_CPU, TS_UNSUPPORTED,
+         "kernel 'k': 'cluster_wait' is not compiled for the CPU; launch the kernel on a GPU, or do without it"},
+        {"thread entry @k() {\n  return\n}\n", TS_TARGET_CPU, TS_VALUE,
+         "kernel 'k' is written for threads, and its code for the CPU depends on their number: give `block`"},
+        {"thread entry @k() num_warps=1 {\n  %s = shared_alloc bytes=17000000 align=4 : ptr<f32, shared>\n"
+         "  %x = ld volatile n=1 %s : f32\n  return\n}\n",
+         TS_TARGET_CPU, TS_UNSUPPORTED, "of shared memory are more than a block can have"},
         {"thread entry @k(%p: ptr<f32>) {\n  %s = shared_alloc bytes=200000 align=4 : ptr<f32, shared>\n"
          "  %x = ld n=1 %s : f32\n  st n=1 %p, %x\n  return\n}\n",
          TS_TARGET_SM80, TS_UNSUPPORTED, "needs 200000 bytes of shared memory, sm_80 has 166912; use smaller arrays"},
@@ -144,7 +149,20 @@ static void the_interpreter_wants_a_block_and_finds_races(void)
     CHECK(strstr(err.text, "threads; 1 to 1024 are possible"));
     CHECK_INT(interpret(racing, x, y, (uint32_t[3]){128, 1, 1}, (ts_target)0), TS_LAUNCH);
     CHECK(strstr(err.text, "race: warp"));
-    CHECK_INT(interpret(racing, x, y, (uint32_t[3]){32, 1, 1}, TS_TARGET_CPU), TS_VALUE);
+    CHECK_INT(interpret("entry @k(%a: ptr<f32>, %b: ptr<f32>, %c: ptr<f32>, %n: i32) {\n  return\n}\n", x, y,
+                        (uint32_t[3]){32, 1, 1}, TS_TARGET_CPU), TS_VALUE);
+    CHECK(strstr(err.text, "not CPU code"));
+}
+
+/* As it is written, and as the tile function that code for the CPU is made of. */
+static void the_cpu_gets_the_same_in_lock_step(void)
+{
+    float x[128], want[128], got[128];
+    for (int i = 0; i < 128; i++)
+        x[i] = (float)i / 4;
+    CHECK_OK(interpret(moving, x, want, (uint32_t[3]){128, 1, 1}, (ts_target)0));
+    CHECK_OK(interpret(moving, x, got, (uint32_t[3]){128, 1, 1}, TS_TARGET_CPU));
+    CHECK(memcmp(got, want, sizeof want) == 0);
 }
 
 static void memory_may_run_out_anywhere(void)
@@ -276,6 +294,7 @@ int main(void)
     what_cannot_be_compiled_is_named();
     every_optimisation_may_be_left_out();
     the_interpreter_wants_a_block_and_finds_races();
+    the_cpu_gets_the_same_in_lock_step();
     memory_may_run_out_anywhere();
     blocks_are_asked_for_at_both_levels();
     short_builders_make_what_they_say();

@@ -609,14 +609,16 @@ static void impossible_launches_of_threads_are_refused(void)
     ts_kernel_release(kernel);
 }
 
-static void the_cpu_refuses_a_kernel_of_threads(void)
+static void the_cpu_takes_blocks_but_no_clusters(void)
 {
     ts_device *device;
     ts_kernel *kernel = thread_kernel(thread_text, &device);
-    ts_launch_config config = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    ts_launch_config config = {.grid = {2, 1, 1}, .block = {32, 1, 1}};
     CHECK_OK(ts_device_get(TS_DEVICE_CPU, 0, &device, &err));
-    CHECK_INT(thread_launch(kernel, device, &config), TS_UNSUPPORTED);
-    CHECK(strstr(err.text, "kernel 'k' is written for threads, which are not compiled for the CPU"));
+    CHECK_OK(thread_launch(kernel, device, &config));
+    config.cluster[0] = 2, config.cluster[1] = config.cluster[2] = 1;
+    CHECK_INT(thread_launch(kernel, device, &config), TS_VALUE);
+    CHECK(strstr(err.text, "clusters of blocks exist on GPUs, not on the CPU"));
     ts_kernel_release(kernel);
 }
 
@@ -829,7 +831,7 @@ int main(void)
     kernels_launch_on_gpu_arrays_and_survive_a_reset();
     a_kernel_of_threads_gets_block_shared_memory_and_cluster();
     impossible_launches_of_threads_are_refused();
-    the_cpu_refuses_a_kernel_of_threads();
+    the_cpu_takes_blocks_but_no_clusters();
     failing_allocations_leak_nothing();
     notices_come_when_the_driver_calls();
     notices_of_events_use_a_stream_each_and_only_so_many();

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from . import gpu, ptx
+from . import cpu, gpu, ptx
 from .program import FRONT, Outcome
 
 MATH = pathlib.Path(__file__).resolve().parents[3] / "src" / "table" / "math.def"
@@ -510,6 +510,12 @@ class Threads(Writer):
             raise LowerError(status, err.text.decode())
         return arrays
 
+    def on_cpu(self) -> list[Any]:
+        """The arrays after the CPU device."""
+        arrays = self.start()
+        cpu.launched(self.text, self.grid, self.block, self.dynamic_bytes(), arrays)
+        return arrays
+
     def read(self, target: int) -> list[Any]:
         """The arrays after the reader of PTX."""
         from tessera import _core
@@ -543,14 +549,14 @@ class Threads(Writer):
 
     def run(self, device: str) -> Outcome:
         kind, target = device.rstrip("0123456789"), int(device.lstrip("abcdefghijklmnopqrstuvwxyz_") or 0)
-        if device != "cuda" and (kind not in ("eval", "ptx", "sm_") or not target):
-            return Outcome("skipped", "kernels of threads are run for a GPU: cuda, eval90, ptx90, sm_90")
+        if device not in ("cuda", "cpu") and (kind not in ("eval", "ptx", "sm_") or not target):
+            return Outcome("skipped", "kernels of threads are run by cpu, eval1, cuda, eval90, ptx90, sm_90")
         if kind == "sm_":
             return self.assembled(target)
         begin = time.process_time()
         try:
             want = self.interpreted(0)
-            runs = {"eval": lambda: self.interpreted(target), "ptx": lambda: self.read(target)}
+            runs = {"eval": lambda: self.interpreted(target), "ptx": lambda: self.read(target), "cpu": self.on_cpu}
             got = runs.get(kind, self.launched)()
         except ptx.Unread as e:
             return Outcome("skipped", f"the reader of PTX does not know {e}")

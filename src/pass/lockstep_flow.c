@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Control flow in lock step. What all threads of the tile decide alike stays what it is. Else:
+ *
+ *     %r = if %c : f32 { .. yield %x } else { .. yield %y }        %c a tile
+ *  ─▶ %t = andi %mask, %c    the first region, with loads, stores and further ifs under %t, behind `if any(%t)` where
+ *     %e = andi %mask, not %c  it has effects or is long; the second one under %e; %r = select %c, %x, %y
+ *
+ *     loop iter(%a = %x) { .. break %u .. continue %v }            threads leave one by one
+ *  ─▶ loop iter(%a = %x, %live = %mask, %r = 0) {                  while any thread is in it
+ *       if any(%live) {} else { break %r }                         lanes that have left keep their %r
+ *       break:     %r = select %here, %u, %r                       and nobody is here any more
+ *       continue:  %next = select %here, %v, %next; %again |= %here
+ *       continue %next, %again, %r
+ *     }
+ *
+ * A `for` with bounds that differ becomes such a loop. A `return` inside a loop takes its threads out of the mask `alive`,
+ * which the loops around it carry; one outside of loops puts the rest of the function into the other side of its `if`.
+ */
+#include "pass/lockstep.h"
+
+/* ---- masks -------------------------------------------------------------------------------------- */
+
+static ts_type flow_mask_type(const lockstep *c)
+{
+    return lock_tile(c, TS_T_i1);
+}
+
+static ts_val flow_mask(lockstep *c, ts_val mask)
+{
+    return mask ? lock_spread(c, mask) : ts_bits(&c->b, flow_mask_type(c), 1);
+}
+
+ts_val lock_and(lockstep *c, ts_val x, ts_val y)
+{
+    if (!x || !y || x == y)
+        return x ? x : y;
+    return ts_op2(&c->b, TS_OP_andi, lock_spread(c, x), lock_spread(c, y), 0);
+}
+
+ts_val lock_not(lockstep *c, ts_val x)
+{
+    return ts_op2(&c->b, TS_OP_xori, x, ts_bits(&c->b, ts_type_of(c->b.fn, x), 1), 0);
+}
+
+ts_val lock_reduce(lockstep *c, ts_op op, uint32_t attr, uint64_t identity, ts_val x)
+{
+    uint32_t rank = ts_type_rank(c->m, ts_type_of(c->b.fn, x));
+    ts_val opener = ts_reduce_begin(&c->b, TS_OP_reduce, rank - 1, false, 1, &x, &identity);
+    ts_val y = ts_op2(&c->b, op, ts_region_arg(c->b.fn, opener, 0), ts_region_arg(c->b.fn, opener, 1), attr);
+    ts_term(&c->b, TS_OP_yield, 1, &y);
+    ts_end_like(&c->b, opener);
+    return ts_res(&c->b, opener, 0);
+}
+
+ts_val lock_any(lockstep *c, ts_val mask)
+{
+    if (!mask)
+        return ts_bits(&c->b, TS_T_i1, 1);
+    if (c->any_of != mask) {
+        c->any_is = lock_is_tile(c, mask) ? lock_reduce(c, TS_OP_ori, 0, 0, mask) : mask;
+        c->any_of = mask;
+    }
+    return c->any_is;
+}
+
+ts_val lock_some(lockstep *c)
+{
+    return c->any || !c->mask ? 0 : lock_any(c, c->mask);
+}
+
+/* ---- what a region changes -------------------------------------------------------------------------- */
+
+/* Masks and values that jumps inside a region write and that live on behind it. */
+typedef struct flow_vars {
+    ts_val *at[LOCK_MOST];
+    uint32_t n;
+    bool mask; /* and the mask of who is here */
+} flow_vars;
+
+static void flow_add(lockstep *c, flow_vars *vars, ts_val *var)
+{
+    if (vars->n == LOCK_MOST)
+        lock_fail(c, 0, TS_UNSUPPORTED, "more than %d values are carried by a loop whose threads leave it one by one",
+                  LOCK_MOST);
+    else
+        vars->at[vars->n++] = var;
+}
+
+static void flow_vars_of(lockstep *c, ts_val opener, flow_vars *vars)
+{
+    uint8_t jumps = c->is.jumps[opener];
+    lock_loop *loop = c->loop;
+    *vars = (flow_vars){.n = 0};
+    if (jumps & LOCK_RETURNS) {
+        vars->mask = true;
+        if (loop) {
+            c->alive = flow_mask(c, c->alive);
+            flow_add(c, vars, &c->alive);
+        }
+    }
+    if (!(jumps & LOCK_TURNS) || !loop || !loop->parts)
+        return;
+    vars->mask = true;
+    flow_add(c, vars, &loop->again);
+    for (uint32_t i = 0; i < loop->n_carried; i++)
+        flow_add(c, vars, &loop->next[i]);
+    for (uint32_t i = 0; i < loop->n_results; i++)
+        if (loop->result[i])
+            flow_add(c, vars, &loop->result[i]);
+}
+
+/* ---- if ------------------------------------------------------------------------------------------- */
+
+/* One side of an if. */
+typedef struct flow_side {
+    ts_val from, to, yield; /* instructions; `yield` 0: it ends in a jump */
+    bool gone, closed;
+    ts_val mask;
+    ts_val *value;          /* of the results */
+} flow_side;
+
+typedef struct flow_if {
+    ts_val v;
+    uint32_t n;
+    bool vary;
+    flow_vars vars;
+    flow_side side[2];
+} flow_if;
+
+/* Runs a side where the result stands. */
+static void flow_run(lockstep *c, flow_if *f, flow_side *s, ts_val mask, bool any)
+{
+    c->mask = mask, c->any = any, c->gone = c->closed = false;
+    lock_walk(c, s->from, s->to);
+    s->gone = c->gone, s->closed = c->closed, s->mask = c->mask;
+    for (uint32_t i = 0; i < f->n; i++) {
+        ts_val res = c->shape.end[f->v] + 1 + i;
+        bool tile = c->is.vary[res];
+        s->value[i] = s->gone || !s->yield ? 0 : lock_value(c, ts_opnd(c->fn, s->yield, i), tile);
+    }
+}
+
+/* The terminator of a side that stands in a region of its own; `ran`: or did not run. */
+static void flow_yield(lockstep *c, flow_if *f, const flow_side *s, bool ran)
+{
+    ts_val out[2 * LOCK_MOST + 1];
+    uint32_t n = 0;
+    if (ran && s->closed)
+        return;
+    for (uint32_t i = 0; i < f->n; i++) {
+        ts_val res = c->shape.end[f->v] + 1 + i;
+        out[n++] = ran && s->value[i] ? s->value[i]
+                                      : lock_zero(c, lock_type(c, ts_type_of(c->fn, res), c->is.vary[res]));
+    }
+    if (f->vars.mask)
+        out[n++] = !ran || s->gone ? ts_bits(&c->b, flow_mask_type(c), 0) : flow_mask(c, s->mask);
+    for (uint32_t i = 0; i < f->vars.n; i++)
+        out[n++] = *f->vars.at[i];
+    ts_term(&c->b, TS_OP_yield, n, out);
+}
+
+/* Closes the output's if; results, mask and variables are those that it gives. */
+static void flow_end(lockstep *c, flow_if *f, ts_val opener, flow_side *s)
+{
+    ts_type types[2 * LOCK_MOST + 1];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->n; i++) {
+        ts_val res = c->shape.end[f->v] + 1 + i;
+        types[n++] = lock_type(c, ts_type_of(c->fn, res), c->is.vary[res]);
+    }
+    if (f->vars.mask)
+        types[n++] = flow_mask_type(c);
+    for (uint32_t i = 0; i < f->vars.n; i++)
+        types[n++] = ts_type_of(c->b.fn, *f->vars.at[i]);
+    ts_end(&c->b, opener, n, types);
+    ts_val at = n ? ts_res(&c->b, opener, 0) : 0;
+    for (uint32_t i = 0; i < f->n; i++)
+        s->value[i] = at++;
+    if (f->vars.mask)
+        s->mask = at++;
+    for (uint32_t i = 0; i < f->vars.n; i++)
+        *f->vars.at[i] = at++;
+}
+
+/* All threads go the same way. */
+static void flow_if_same(lockstep *c, flow_if *f)
+{
+    ts_val mask = c->mask, before[LOCK_MOST];
+    bool any = c->any;
+    ts_val opener = ts_if_begin(&c->b, lock_opnd(c, f->v, 0));
+    for (uint32_t i = 0; i < f->vars.n; i++)
+        before[i] = *f->vars.at[i];
+    for (uint32_t k = 0; k < 2; k++) {
+        if (k)
+            ts_else(&c->b);
+        for (uint32_t i = 0; i < f->vars.n; i++)
+            *f->vars.at[i] = before[i];
+        c->any_of = 0;
+        flow_run(c, f, &f->side[k], mask, any);
+        flow_yield(c, f, &f->side[k], true);
+    }
+    c->any_of = 0;
+    flow_side *s = &f->side[0];
+    flow_end(c, f, opener, s);
+    c->closed = false; /* where both sides have jumped, a terminator follows that nothing reaches */
+    c->gone = f->side[0].gone && f->side[1].gone && !(f->side[0].closed && f->side[1].closed);
+    c->mask = f->vars.mask ? s->mask : mask;
+    c->any = any && !f->vars.mask;
+    lock_set_results(c, f->v, f->n, s->value);
+}
+
+/* Is a region better left out where nobody needs it? It has effects, or reads memory, or is long. */
+static bool flow_guards(const lockstep *c, const flow_side *s)
+{
+    enum { FLOW_LONG = 24 };
+    uint32_t cost = 0;
+    for (ts_val v = s->from; v < s->to; v++) {
+        const ts_inst *inst = ts_at(c->fn, v);
+        uint32_t flags = ts_info(inst)->flags;
+        if (flags & (TS_READ | TS_WRITE | TS_SIDE) || inst->op == TS_OP_for || inst->op == TS_OP_loop)
+            return true;
+        cost += flags & TS_SLOW ? 16 : 1;
+    }
+    return cost > FLOW_LONG;
+}
+
+static void flow_guarded(lockstep *c, flow_if *f, flow_side *s, ts_val mask)
+{
+    ts_val before[LOCK_MOST], opener = ts_if_begin(&c->b, lock_any(c, mask));
+    for (uint32_t i = 0; i < f->vars.n; i++)
+        before[i] = *f->vars.at[i];
+    flow_run(c, f, s, mask, true);
+    flow_yield(c, f, s, true);
+    ts_else(&c->b);
+    for (uint32_t i = 0; i < f->vars.n; i++) {
+        ts_val after = *f->vars.at[i];
+        *f->vars.at[i] = before[i];
+        before[i] = after;
+    }
+    flow_yield(c, f, s, false);
+    c->any_of = 0;
+    flow_end(c, f, opener, s);
+}
+
+/* Each thread goes its own way. */
+static void flow_if_apart(lockstep *c, flow_if *f)
+{
+    ts_val outer = c->mask, cond = lock_opnd_tile(c, f->v, 0);
+    bool any = c->any;
+    for (uint32_t k = 0; k < 2; k++) {
+        flow_side *s = &f->side[k];
+        ts_val mask = lock_and(c, outer, k ? lock_not(c, cond) : cond);
+        if (flow_guards(c, s))
+            flow_guarded(c, f, s, mask);
+        else
+            flow_run(c, f, s, mask, false);
+    }
+    flow_side *s = f->side;
+    c->gone = s[0].gone && s[1].gone;
+    c->closed = false;
+    c->mask = outer, c->any = any;
+    if (f->vars.mask) {
+        c->mask = s[0].gone || s[1].gone ? s[s[0].gone].mask : ts_op2(&c->b, TS_OP_ori, s[0].mask, s[1].mask, 0);
+        c->any = false;
+    }
+    for (uint32_t i = 0; i < f->n && !c->gone; i++)
+        if (!s[0].gone)
+            s[0].value[i] = s[1].gone ? s[0].value[i] : ts_select(&c->b, cond, s[0].value[i], s[1].value[i]);
+        else
+            s[0].value[i] = s[1].value[i];
+    if (!c->gone)
+        lock_set_results(c, f->v, f->n, s[0].value);
+}
+
+static void flow_side_of(const lockstep *c, ts_val from, ts_val to, ts_val *value, flow_side *s)
+{
+    bool yields = to > from && ts_at(c->fn, to - 1)->op == TS_OP_yield;
+    *s = (flow_side){.from = from, .to = to, .yield = yields ? to - 1 : 0, .value = value};
+}
+
+/* Outside of loops, one side returns: the rest of the function belongs to the other side. True: it was written. */
+static bool flow_if_returns(lockstep *c, flow_if *f)
+{
+    ts_val v = f->v, fn_end = c->fn->inst.n;
+    if (c->shape.parent[v] || c->loop)
+        return false;
+    for (uint32_t k = 0; k < 2; k++) {
+        flow_side *s = &f->side[k], *other = &f->side[1 - k];
+        if (other->to == other->from || ts_at(c->fn, other->to - 1)->op != TS_OP_return || !s->yield)
+            continue;
+        ts_val cond = lock_opnd(c, v, 0), here = k ? lock_not(c, cond) : cond, outer = c->mask;
+        bool any = c->any;
+        if (flow_guards(c, other) || other->to - other->from > 1) { /* what is done before the return */
+            flow_side done = *other;
+            ts_val mask = f->vary ? lock_and(c, outer, lock_spread(c, k ? cond : lock_not(c, cond))) : outer;
+            ts_val opener = ts_if_begin(&c->b, f->vary ? lock_any(c, mask) : k ? cond : lock_not(c, cond));
+            c->any_of = 0;
+            c->mask = mask, c->any = f->vary || any, c->gone = c->closed = false;
+            lock_walk(c, done.from, done.to);
+            ts_if_end(&c->b, opener);
+            c->any_of = 0;
+        }
+        ts_val mask = f->vary ? lock_and(c, outer, here) : outer;
+        ts_val opener = ts_if_begin(&c->b, f->vary ? lock_any(c, mask) : here);
+        c->any_of = 0;
+        c->mask = mask, c->any = f->vary || any, c->gone = c->closed = false;
+        lock_walk(c, s->from, s->to);
+        if (!c->gone) {
+            for (uint32_t i = 0; i < f->n; i++)
+                c->map[c->shape.end[v] + 1 + i] = lock_value(c, ts_opnd(c->fn, s->yield, i), false);
+            lock_walk(c, c->shape.end[v] + 1 + f->n, fn_end);
+        }
+        ts_if_end(&c->b, opener);
+        c->any_of = 0;
+        c->gone = true;
+        return true;
+    }
+    return false;
+}
+
+void lock_if(lockstep *c, ts_val v)
+{
+    flow_if f = {.v = v, .n = lock_n_results(c, v), .vary = c->is.vary[ts_opnd(c->fn, v, 0)]};
+    ts_val *value = TS_NEW_N(c->scratch, ts_val, 2 * (size_t)f.n + 2), other = c->shape.other[v];
+    if (!value)
+        return;
+    flow_side_of(c, v + 1, other, value, &f.side[0]);
+    flow_side_of(c, other + 1, c->shape.end[v], value + f.n, &f.side[1]);
+    if (c->is.jumps[v] & LOCK_RETURNS && flow_if_returns(c, &f))
+        return;
+    flow_vars_of(c, v, &f.vars);
+    if (f.n + f.vars.n > 2 * LOCK_MOST)
+        lock_fail(c, v, TS_UNSUPPORTED, "an if of more than %d results", LOCK_MOST);
+    else if (f.vary)
+        flow_if_apart(c, &f);
+    else
+        flow_if_same(c, &f);
+}
+
+/* ---- loops that all threads go through together ------------------------------------------------------------ */
+
+static void flow_enter(lockstep *c, lock_loop *loop, ts_val v, uint32_t skip)
+{
+    *loop = (lock_loop){.outer = c->loop, .opener = v, .parts = c->is.parts[v],
+                        .n_carried = ts_at(c->fn, v)->n_opnd - skip, .n_results = lock_n_results(c, v)};
+    loop->next = TS_NEW_N(c->scratch, ts_val, (size_t)loop->n_carried + 1);
+    loop->result = TS_NEW_N(c->scratch, ts_val, (size_t)loop->n_results + 1);
+}
+
+static void flow_loop_same(lockstep *c, ts_val v)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    uint32_t skip = inst->op == TS_OP_for ? 3 : 0;
+    lock_loop loop;
+    flow_enter(c, &loop, v, skip);
+    ts_val *init = TS_NEW_N(c->scratch, ts_val, (size_t)inst->n_opnd + 1), mask = c->mask, arg = v + 1;
+    ts_type *types = TS_NEW_N(c->scratch, ts_type, (size_t)loop.n_results + 1);
+    bool any = c->any;
+    if (!init || !types || !loop.next || !loop.result)
+        return;
+    for (uint32_t i = 0; i < loop.n_carried; i++)
+        init[i] = lock_value(c, ts_opnd(c->fn, v, skip + i), c->is.vary[arg + (skip ? 1 : 0) + i]);
+    ts_val opener = skip ? ts_for_begin(&c->b, lock_opnd(c, v, 0), lock_opnd(c, v, 1), lock_opnd(c, v, 2),
+                                        loop.n_carried, init, inst->aux)
+                         : ts_loop_begin(&c->b, loop.n_carried, init);
+    for (uint32_t i = 0; i < loop.n_carried + (skip ? 1 : 0); i++)
+        c->map[arg + i] = ts_region_arg(c->b.fn, opener, i);
+    c->loop = &loop, c->any_of = 0, c->gone = c->closed = false;
+    lock_walk(c, arg + loop.n_carried + (skip ? 1 : 0), c->shape.end[v]);
+    for (uint32_t i = 0; i < loop.n_results; i++) {
+        ts_val res = c->shape.end[v] + 1 + i;
+        types[i] = lock_type(c, ts_type_of(c->fn, res), c->is.vary[res]);
+    }
+    ts_end(&c->b, opener, loop.n_results, types);
+    for (uint32_t i = 0; i < loop.n_results; i++)
+        c->map[c->shape.end[v] + 1 + i] = ts_res(&c->b, opener, i);
+    c->loop = loop.outer, c->mask = mask, c->any = any, c->any_of = 0, c->gone = c->closed = false;
+}
+
+/* ---- loops that threads leave one by one --------------------------------------------------------------------- */
+
+/* What is carried: [index] values, live mask, results, [alive]. */
+typedef struct flow_parted {
+    lock_loop loop;
+    uint32_t skip, n;
+    bool returns, index_vary;
+    ts_val in[3 * LOCK_MOST];
+    ts_val opener, upper, step, index, live;
+} flow_parted;
+
+/* A carried value of a `for` that differs stays as it was in threads that have left, and is then the result itself. */
+static bool flow_stays(const lockstep *c, const flow_parted *p, uint32_t i)
+{
+    return p->skip && c->is.vary[p->loop.opener + 2 + i];
+}
+
+static void flow_parted_begin(lockstep *c, flow_parted *p)
+{
+    ts_val v = p->loop.opener, arg = v + 1 + (p->skip ? 1 : 0);
+    if (p->skip) {
+        p->index_vary = c->is.vary[v + 1];
+        p->in[p->n++] = lock_value(c, ts_opnd(c->fn, v, 0), p->index_vary);
+        p->upper = lock_opnd(c, v, 1), p->step = lock_opnd(c, v, 2);
+    }
+    for (uint32_t i = 0; i < p->loop.n_carried; i++)
+        p->in[p->n++] = lock_value(c, ts_opnd(c->fn, v, p->skip + i), c->is.vary[arg + i]);
+    p->in[p->n++] = flow_mask(c, c->mask);
+    for (uint32_t i = 0; i < p->loop.n_results; i++)
+        if (!flow_stays(c, p, i))
+            p->in[p->n++] = lock_zero(c, lock_type(c, ts_type_of(c->fn, c->shape.end[v] + 1 + i), true));
+    if (p->returns)
+        p->in[p->n++] = flow_mask(c, c->alive);
+    p->opener = ts_loop_begin(&c->b, p->n, p->in);
+    ts_val at = ts_region_arg(c->b.fn, p->opener, 0);
+    if (p->skip)
+        c->map[v + 1] = p->index = at++;
+    for (uint32_t i = 0; i < p->loop.n_carried; i++)
+        c->map[arg + i] = p->loop.next[i] = at++;
+    p->live = at++;
+    for (uint32_t i = 0; i < p->loop.n_results; i++)
+        p->loop.result[i] = flow_stays(c, p, i) ? 0 : at++;
+    if (p->returns)
+        c->alive = at++;
+}
+
+/* The values that the loop gives where it ends now. */
+static uint32_t flow_parted_results(lockstep *c, const flow_parted *p, ts_val *out)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->loop.n_results; i++)
+        out[n++] = p->loop.result[i] ? p->loop.result[i] : p->loop.next[i];
+    if (p->returns)
+        out[n++] = c->alive;
+    return n;
+}
+
+/* Behind the head: a thread is here, or the loop has ended. */
+static void flow_parted_head(lockstep *c, flow_parted *p)
+{
+    ts_val more = 0, out[2 * LOCK_MOST], v = p->loop.opener;
+    c->any_of = 0;
+    for (uint32_t i = 0; p->skip && i < p->loop.n_results; i++)
+        if (p->loop.result[i])
+            p->loop.result[i] = ts_select(&c->b, p->live, lock_spread(c, p->loop.next[i]), p->loop.result[i]);
+    if (p->skip) {
+        bool tile = lock_is_tile(c, p->index) || lock_is_tile(c, p->upper);
+        ts_val x = tile ? lock_spread(c, p->index) : p->index, y = tile ? lock_spread(c, p->upper) : p->upper;
+        more = ts_cmp(&c->b, TS_OP_cmpi, TS_LT, x, y, ts_at(c->fn, v)->aux & TS_A_UNSIGNED);
+    }
+    c->mask = lock_and(c, p->live, more);
+    ts_val goes = ts_if_begin(&c->b, lock_any(c, c->mask));
+    ts_term(&c->b, TS_OP_yield, 0, NULL);
+    ts_else(&c->b);
+    ts_term(&c->b, TS_OP_break, flow_parted_results(c, p, out), out);
+    ts_end(&c->b, goes, 0, NULL);
+    c->any = true;
+}
+
+/* The next index, or one that ends the loop where it would pass the greatest number of its type. */
+static ts_val flow_next_index(lockstep *c, const flow_parted *p)
+{
+    int64_t one;
+    uint32_t sign = ts_at(c->fn, p->loop.opener)->aux & TS_A_UNSIGNED;
+    bool tile = p->index_vary;
+    ts_val x = p->index, step = tile ? lock_spread(c, p->step) : p->step;
+    ts_val next = ts_op2(&c->b, TS_OP_addi, x, step, 0);
+    if (ts__const_as_int(c->fn, ts_opnd(c->fn, p->loop.opener, 2), &one) && one == 1)
+        return next;
+    if (lock_is_tile(c, p->upper) && !tile) { /* each thread has its own end, above all of them there is none */
+        uint32_t bits = ts_type_bits(c->m, ts_type_of(c->b.fn, x));
+        ts_val most = ts_int(&c->b, ts_type_of(c->b.fn, x), sign ? -1 : (int64_t)(((uint64_t)1 << (bits - 1)) - 1));
+        return ts_select(&c->b, ts_cmp(&c->b, TS_OP_cmpi, TS_GT, next, x, sign), next, most);
+    }
+    return ts_select(&c->b, ts_cmp(&c->b, TS_OP_cmpi, TS_GT, next, x, sign), next,
+                     tile ? lock_spread(c, p->upper) : p->upper);
+}
+
+static void flow_parted_end(lockstep *c, flow_parted *p)
+{
+    ts_val v = p->loop.opener, out[3 * LOCK_MOST];
+    ts_type types[2 * LOCK_MOST];
+    uint32_t n = 0, arg = v + 1 + (p->skip ? 1 : 0);
+    if (p->skip)
+        out[n++] = flow_next_index(c, p);
+    for (uint32_t i = 0; i < p->loop.n_carried; i++) {
+        ts_val next = p->loop.next[i];
+        if (flow_stays(c, p, i))
+            next = ts_select(&c->b, p->loop.again, next, c->map[arg + i]);
+        out[n++] = next;
+    }
+    out[n++] = p->loop.again;
+    for (uint32_t i = 0; i < p->loop.n_results; i++)
+        if (p->loop.result[i])
+            out[n++] = p->loop.result[i];
+    if (p->returns)
+        out[n++] = c->alive;
+    ts_term(&c->b, TS_OP_continue, n, out);
+    n = 0;
+    for (uint32_t i = 0; i < p->loop.n_results; i++)
+        types[n++] = lock_type(c, ts_type_of(c->fn, c->shape.end[v] + 1 + i), true);
+    if (p->returns)
+        types[n++] = flow_mask_type(c);
+    ts_end(&c->b, p->opener, n, types);
+    for (uint32_t i = 0; i < p->loop.n_results; i++)
+        c->map[c->shape.end[v] + 1 + i] = ts_res(&c->b, p->opener, i);
+    if (p->returns)
+        c->alive = ts_res(&c->b, p->opener, p->loop.n_results);
+}
+
+static void flow_loop_apart(lockstep *c, ts_val v)
+{
+    flow_parted *p = TS_NEW(c->scratch, flow_parted);
+    ts_val mask = c->mask;
+    bool any = c->any;
+    if (!p)
+        return;
+    p->skip = ts_at(c->fn, v)->op == TS_OP_for ? 3 : 0;
+    p->returns = c->is.jumps[v] & LOCK_RETURNS;
+    flow_enter(c, &p->loop, v, p->skip);
+    if (!p->loop.next || !p->loop.result)
+        return;
+    if (p->loop.n_carried + p->loop.n_results + 4 > LOCK_MOST) {
+        lock_fail(c, v, TS_UNSUPPORTED, "more than %d values are carried by a loop whose threads leave it one by one",
+                  LOCK_MOST - 4);
+        return;
+    }
+    flow_parted_begin(c, p);
+    flow_parted_head(c, p);
+    p->loop.again = ts_bits(&c->b, flow_mask_type(c), 0);
+    c->loop = &p->loop, c->gone = c->closed = false;
+    lock_walk(c, v + 1 + (p->skip ? 1 : 0) + p->loop.n_carried, c->shape.end[v]);
+    c->loop = p->loop.outer;
+    flow_parted_end(c, p);
+    c->mask = p->returns ? lock_and(c, mask, c->alive) : mask;
+    c->any = any && !p->returns, c->any_of = 0, c->gone = c->closed = false;
+}
+
+void lock_for(lockstep *c, ts_val v)
+{
+    if (c->is.parts[v])
+        flow_loop_apart(c, v);
+    else
+        flow_loop_same(c, v);
+}
+
+/* ---- jumps ---------------------------------------------------------------------------------------------------- */
+
+/* All threads take it: it stays a jump. */
+static void flow_jump_same(lockstep *c, ts_val v)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    ts_val opener = c->loop->opener, *out = TS_NEW_N(c->scratch, ts_val, (size_t)inst->n_opnd + 1);
+    bool is_break = inst->op == TS_OP_break;
+    ts_val first = is_break ? c->shape.end[opener] + 1 : opener + (ts_at(c->fn, opener)->op == TS_OP_for ? 2 : 1);
+    for (uint32_t i = 0; out && i < inst->n_opnd; i++)
+        out[i] = lock_value(c, ts_opnd(c->fn, v, i), c->is.vary[first + i]);
+    if (out)
+        ts_term(&c->b, (ts_op)inst->op, inst->n_opnd, out);
+    c->gone = c->closed = true;
+}
+
+static void flow_jump_apart(lockstep *c, ts_val v)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    lock_loop *loop = c->loop;
+    ts_val here = flow_mask(c, c->mask);
+    if (inst->op == TS_OP_break) {
+        for (uint32_t i = 0; i < loop->n_results; i++)
+            loop->result[i] = ts_select(&c->b, here, lock_opnd_tile(c, v, i), loop->result[i]);
+    } else {
+        ts_val arg = loop->opener + (ts_at(c->fn, loop->opener)->op == TS_OP_for ? 2 : 1);
+        for (uint32_t i = 0; i < loop->n_carried; i++) {
+            ts_val next = lock_value(c, ts_opnd(c->fn, v, i), c->is.vary[arg + i]);
+            loop->next[i] = loop->any_again && c->is.vary[arg + i] ? ts_select(&c->b, here, next, loop->next[i]) : next;
+        }
+        loop->again = loop->any_again ? ts_op2(&c->b, TS_OP_ori, loop->again, here, 0) : here;
+        loop->any_again = true;
+    }
+    c->gone = true;
+}
+
+void lock_jump(lockstep *c, ts_val v)
+{
+    if (ts_at(c->fn, v)->op == TS_OP_return) {
+        if (c->loop)
+            c->alive = lock_and(c, c->alive, c->mask ? lock_not(c, c->mask) : ts_bits(&c->b, flow_mask_type(c), 0));
+        c->gone = true;
+    } else if (c->loop->parts)
+        flow_jump_apart(c, v);
+    else
+        flow_jump_same(c, v);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Memory in lock step. An address, predicate and value that are the same in all threads make one access; else
+ *
+ *     %x = ld n=1 %p mask=%c : f32      ─▶  %x = load_ptr_tko %p mask=(%here and %c) : tile<32xf32>
+ *     st n=2 %p, %x, %y                 ─▶  one store_ptr_tko for each of the neighbours
+ *     %old = atom add relaxed device .. ─▶  atomic_rmw_tko, thread after thread, also at one address
+ *
+ * Shared memory is memory of the worker that runs the block: an alloca for each shared_alloc, one for the dynamic part; or
+ * one for all, where addresses are handled as numbers. Local memory is an alloca with the threads' copies side by side.
+ */
+#include "pass/lockstep.h"
+
+static ts_val mem_alloca(lockstep *c, uint32_t bytes, uint32_t align, ts_type elem)
+{
+    uint32_t words[] = {TS_MAX(bytes, 1u), TS_MAX(align, 16u), 0};
+    return ts_emit(&c->b, TS_OP_alloca, ts_type_ptr(c->m, elem, TS_GLOBAL), 0, NULL, ts_pool_add(&c->b, 3, words), 0);
+}
+
+ts_val lock_scratch(lockstep *c, ts_type elem)
+{
+    return mem_alloca(c, (uint32_t)c->width * (ts_type_bits(c->m, elem) + 7) / 8, 64, elem);
+}
+
+/* ---- addresses -------------------------------------------------------------------------------------- */
+
+static ts_val mem_pointer_to(lockstep *c, ts_val p, ts_type elem)
+{
+    ts_type type = ts_type_ptr(c->m, elem, TS_GLOBAL);
+    return ts_type_elem(c->m, ts_type_of(c->b.fn, p)) == type ? p : ts_cast(&c->b, TS_OP_ptr_to_ptr, p, type, 0);
+}
+
+ts_val lock_offset(lockstep *c, ts_val p, ts_val index)
+{
+    bool tile = lock_is_tile(c, p) || lock_is_tile(c, index);
+    p = tile ? lock_spread(c, p) : p;
+    index = tile ? lock_spread(c, index) : index;
+    return ts_emit(&c->b, TS_OP_offset, ts_type_of(c->b.fn, p), 2, (ts_val[]){p, index}, 0, 0);
+}
+
+/* The k-th neighbour. */
+static ts_val mem_neighbour(lockstep *c, ts_val p, uint32_t k)
+{
+    return k ? lock_offset(c, p, ts_int(&c->b, TS_T_i32, k)) : p;
+}
+
+static void mem_ptr_add(lockstep *c, ts_val v)
+{
+    bool tile = c->is.vary[v];
+    ts_val p = mem_pointer_to(c, lock_value(c, ts_opnd(c->fn, v, 0), tile), TS_T_i8);
+    p = lock_offset(c, p, lock_value(c, ts_opnd(c->fn, v, 1), tile));
+    c->map[v] = mem_pointer_to(c, p, ts_type_get(c->m, ts_at(c->fn, v)->type)->elem);
+}
+
+/* ---- shared and local memory ---------------------------------------------------------------------------- */
+
+static bool mem_counts_addresses(const lockstep *c)
+{
+    for (ts_val v = 1; v < c->fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(c->fn, v);
+        ts_type type = inst->op == TS_OP_ptr_to_int ? ts_type_of(c->fn, inst->opnd[0]) : inst->type;
+        if ((inst->op == TS_OP_ptr_to_int || inst->op == TS_OP_int_to_ptr) &&
+            ts_type_kind(c->m, type) == TS_KIND_PTR && ts_type_get(c->m, type)->space == TS_SHARED)
+            return true;
+    }
+    return false;
+}
+
+void lock_shared_begin(lockstep *c)
+{
+    uint32_t at = 0, first = 0;
+    bool dynamic = false, one = mem_counts_addresses(c);
+    for (ts_val v = 1; v < c->fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(c->fn, v);
+        dynamic |= inst->op == TS_OP_shared;
+        if (inst->op != TS_OP_shared_alloc)
+            continue;
+        const uint32_t *words = ts_pool(c->fn, inst);
+        first = first ? first : v;
+        at = (at + words[1] - 1) & ~(words[1] - 1);
+        at += words[0];
+    }
+    uint32_t fixed = (at + 15) & ~15u;
+    if ((uint64_t)fixed + c->env->shared_bytes > (1u << 24)) {
+        lock_fail(c, first, TS_UNSUPPORTED, "%u bytes of static and %u of dynamic shared memory are more than a block can "
+                  "have (%u)", fixed, c->env->shared_bytes, 1u << 24);
+        return;
+    }
+    if (one)
+        c->shared = mem_alloca(c, fixed + c->env->shared_bytes + 16, 1024, TS_T_i8);
+    else if (dynamic)
+        c->dynamic = mem_alloca(c, c->env->shared_bytes + 16, 1024, TS_T_i8);
+    at = 0;
+    for (ts_val v = 1; v < c->fn->inst.n; v++) {
+        const ts_inst *inst = ts_at(c->fn, v);
+        const uint32_t *words = inst->op == TS_OP_shared_alloc ? ts_pool(c->fn, inst) : NULL;
+        if (!words)
+            continue;
+        ts_type elem = ts_type_get(c->m, inst->type)->elem;
+        at = (at + words[1] - 1) & ~(words[1] - 1);
+        c->map[v] = one ? mem_pointer_to(c, mem_neighbour(c, c->shared, at), elem)
+                        : mem_alloca(c, words[0], words[1], elem);
+        at += words[0];
+    }
+    if (one)
+        c->dynamic = mem_neighbour(c, c->shared, fixed);
+}
+
+static void mem_shared(lockstep *c, ts_val v)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    c->map[v] = mem_pointer_to(c, mem_neighbour(c, c->dynamic, inst->aux), ts_type_get(c->m, inst->type)->elem);
+}
+
+static void mem_local(lockstep *c, ts_val v)
+{
+    const uint32_t *words = ts_pool(c->fn, ts_at(c->fn, v));
+    uint32_t align = TS_MAX(words[1], 16u), each = (words[0] + align - 1) & ~(align - 1);
+    if ((uint64_t)each * (uint64_t)c->width > (1u << 28)) {
+        lock_fail(c, v, TS_UNSUPPORTED, "%u bytes of local memory for each thread are more than the CPU gives", words[0]);
+        return;
+    }
+    ts_val base = mem_alloca(c, each * (uint32_t)c->width, align, TS_T_i8);
+    ts_val number = ts_emit(&c->b, TS_OP_iota, lock_tile(c, TS_T_i32), 0, NULL, 0, 0);
+    ts_val at = ts_op2(&c->b, TS_OP_muli, number, ts_bits(&c->b, lock_tile(c, TS_T_i32), each), 0);
+    c->map[v] = mem_pointer_to(c, lock_offset(c, base, at), ts_type_get(c->m, ts_at(c->fn, v)->type)->elem);
+}
+
+/* ---- loads and stores ------------------------------------------------------------------------------------- */
+
+static uint32_t mem_order(const ts_inst *inst)
+{
+    switch (TS_S_KIND(inst->aux)) {
+    case TS_CACHE_VOLATILE:
+    case TS_CACHE_RELAXED:
+        return TS_M_ORDER(TS_RELAXED) | TS_M_SCOPE(TS_SCOPE_SYS);
+    case TS_CACHE_ACQUIRE:
+        return TS_M_ORDER(TS_ACQUIRE) | TS_M_SCOPE(TS_SCOPE_SYS);
+    case TS_CACHE_RELEASE:
+        return TS_M_ORDER(TS_RELEASE) | TS_M_SCOPE(TS_SCOPE_SYS);
+    default:
+        return 0;
+    }
+}
+
+/* The mask of an access: who is here, and the predicate; 0 all. */
+static ts_val mem_mask(lockstep *c, ts_val v, bool tile)
+{
+    uint32_t m = ts__opnd_mask(ts_at(c->fn, v));
+    if (tile)
+        return m == TS_NO ? c->mask : lock_and(c, c->mask, lock_opnd_tile(c, v, m));
+    ts_val pred = m == TS_NO ? 0 : lock_opnd(c, v, m), some = lock_some(c);
+    return pred && some ? ts_op2(&c->b, TS_OP_andi, pred, some, 0) : pred ? pred : some;
+}
+
+ts_val lock_load(lockstep *c, ts_val p, ts_val mask, ts_val pad, uint32_t mem)
+{
+    ts_val x[3] = {p};
+    uint32_t n = 1;
+    if (mask)
+        x[n++] = mask;
+    if (mask && pad)
+        x[n++] = pad;
+    ts_type pointer = ts_type_of(c->b.fn, p);
+    ts_type type = ts_type_with_elem(c->m, pointer, ts_type_get(c->m, ts_type_elem(c->m, pointer))->elem);
+    return ts_emit(&c->b, TS_OP_load_ptr_tko, type, n, x, mem, (mask ? TS_F_MASK : 0) | (mask && pad ? TS_F_PAD : 0));
+}
+
+void lock_store(lockstep *c, ts_val p, ts_val value, ts_val mask, uint32_t mem)
+{
+    ts_val x[3] = {p, value, mask};
+    ts_emit(&c->b, TS_OP_store_ptr_tko, TS_T_token, mask ? 3 : 2, x, mem, mask ? TS_F_MASK : 0);
+}
+
+static void mem_ld(lockstep *c, ts_val v)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    bool tile = c->is.vary[v];
+    uint32_t n = lock_n_results(c, v), d = ts__opnd_pad(inst);
+    ts_val p = mem_pointer_to(c, lock_value(c, ts_opnd(c->fn, v, 0), tile), ts_type_of(c->fn, v + 1));
+    ts_val mask = mem_mask(c, v, tile), pad = d == TS_NO ? 0 : lock_value(c, ts_opnd(c->fn, v, d), tile);
+    for (uint32_t k = 0; k < n; k++)
+        c->map[v + 1 + k] = lock_load(c, mem_neighbour(c, p, k), mask, pad, mem_order(inst));
+}
+
+static void mem_st(lockstep *c, ts_val v)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    uint32_t n = TS_S_NUMBER(inst->aux);
+    bool tile = false;
+    for (uint32_t i = 0; i < inst->n_opnd; i++)
+        tile |= c->is.vary[ts_opnd(c->fn, v, i)];
+    ts_val p = lock_value(c, ts_opnd(c->fn, v, 0), tile), mask = mem_mask(c, v, tile);
+    p = mem_pointer_to(c, p, ts_type_of(c->fn, ts_opnd(c->fn, v, 1)));
+    for (uint32_t k = 0; k < n; k++)
+        lock_store(c, mem_neighbour(c, p, k), lock_value(c, ts_opnd(c->fn, v, 1 + k), tile), mask, mem_order(inst));
+}
+
+static void mem_atom(lockstep *c, ts_val v)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    bool cas = TS_M_GET_MODE(inst->aux) == TS_RMW_CAS;
+    ts_type elem = ts_type_of(c->fn, ts_opnd(c->fn, v, 1));
+    ts_val x[4] = {mem_pointer_to(c, lock_opnd_tile(c, v, 0), elem), lock_opnd_tile(c, v, 1)};
+    uint32_t n = 2;
+    if (cas)
+        x[n++] = lock_opnd_tile(c, v, 2);
+    ts_val mask = mem_mask(c, v, true);
+    if (mask)
+        x[n++] = mask;
+    uint32_t mem = inst->aux;
+    if (!TS_M_GET_ORDER(mem))
+        mem |= TS_M_ORDER(TS_RELAXED);
+    if (!TS_M_GET_SCOPE(mem))
+        mem |= TS_M_SCOPE(TS_SCOPE_DEVICE);
+    if (cas)
+        mem &= ~TS_M_MODE(15);
+    c->map[v] = ts_emit(&c->b, cas ? TS_OP_atomic_cas_tko : TS_OP_atomic_rmw_tko, lock_tile(c, elem), n, x, mem,
+                        mask ? TS_F_MASK : 0);
+}
+
+/* Done at once; those that wait for it then find it done. */
+static void mem_cp_async(lockstep *c, ts_val v)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    uint32_t words = TS_S_NUMBER(inst->aux) / 4;
+    ts_val to = mem_pointer_to(c, lock_opnd_tile(c, v, 0), TS_T_i32);
+    ts_val from = mem_pointer_to(c, lock_opnd_tile(c, v, 1), TS_T_i32);
+    if (inst->flags & TS_F_SRC) {
+        lock_fail(c, v, TS_UNSUPPORTED, "'cp_async' of fewer bytes than it writes is not compiled for the CPU");
+        return;
+    }
+    for (uint32_t k = 0; k < words; k++)
+        lock_store(c, mem_neighbour(c, to, k), lock_load(c, mem_neighbour(c, from, k), c->mask, 0, 0), c->mask, 0);
+}
+
+bool lock_memory(lockstep *c, ts_val v)
+{
+    switch ((int)ts_at(c->fn, v)->op) {
+    case TS_OP_ptr_add:
+        mem_ptr_add(c, v);
+        return true;
+    case TS_OP_shared_alloc: /* lock_shared_begin */
+        return true;
+    case TS_OP_shared:
+        mem_shared(c, v);
+        return true;
+    case TS_OP_local:
+        mem_local(c, v);
+        return true;
+    case TS_OP_ld:
+        mem_ld(c, v);
+        return true;
+    case TS_OP_st:
+        mem_st(c, v);
+        return true;
+    case TS_OP_atom:
+    case TS_OP_red:
+        mem_atom(c, v);
+        return true;
+    case TS_OP_cp_async:
+        mem_cp_async(c, v);
+        return true;
+    case TS_OP_cp_async_commit:
+    case TS_OP_cp_async_wait:
+        return true;
+    default:
+        return false;
+    }
+}
