@@ -248,7 +248,8 @@ static void compile_note_block(const ts_spec *block, ts_pass_env *env)
 }
 
 ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
-                            const ts_spec *block, const ts_probe *probe, const ts_alloc *alloc, ts_code *out, ts_error *err)
+                            const ts_spec *block, const ts_probe *probe, const ts_alloc *alloc, ts_code *out,
+                            ts_error *err)
 {
     static const ts_hints none = {0};
     ts_fn *fn;

@@ -21,7 +21,8 @@ TS_CHECKED ts_status ts__compile_entry(ts_module *module, const char *entry, ts_
 const ts_spec *ts__compile_block(const ts_spec *spec, size_t *n_spec);
 /* From a module to code; `entry` NULL = the only one; `block` and `probe` may be NULL. */
 TS_CHECKED ts_status ts__compile_module(ts_module *module, const char *entry, const ts_hints *hints, ts_target target,
-                                       const ts_spec *block, const ts_probe *probe, const ts_alloc *alloc, ts_code *out, ts_error *err);
+                                       const ts_spec *block, const ts_probe *probe, const ts_alloc *alloc, ts_code *out,
+                                       ts_error *err);
 
 /* A packed source to IR, in two steps: for a cache whose key is the IR. `alloc` as of ts_compile. */
 TS_CHECKED ts_status ts__compile_lower(ts_arena *arena, const ts_source *source, const ts_spec *spec, size_t n_spec,

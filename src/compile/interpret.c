@@ -102,8 +102,8 @@ static ts_status interpret_module(ts_module *module, const char *entry, const ts
     ts_fn *fn;
     TS_TRY(ts__compile_entry(module, entry, &fn, err));
     if (run->target == TS_TARGET_CPU && fn->level != TS_LEVEL_S)
-        return ts_fail(err, TS_VALUE, "the interpreter runs a kernel of tiles as it is written (target 0) or the threads of a "
-                       "GPU, not CPU code");
+        return ts_fail(err, TS_VALUE, "the interpreter runs a kernel of tiles as it is written (target 0) or the "
+                       "threads of a GPU, not CPU code");
     return run->target ? interpret_compiled(module, fn, hints, run, err) : interpret_plain(module, fn, run, err);
 }
 

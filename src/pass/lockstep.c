@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The pass `lockstep`: writes a kernel of threads as a kernel of tiles, for the CPU (ADR 0020). Each value that may differ
- * between threads becomes a tile of rank 1 with an element for each thread; what is the same in all of them stays a scalar:
+ * The pass `lockstep`: writes a kernel of threads as a kernel of tiles, for the CPU (ADR 0020). Each value that may
+ * differ between threads becomes a tile of rank 1 with an element for each thread; what is the same in all of them
+ * stays a scalar:
  *
  *     thread entry @k(%x: ptr<f32>, %n: i32) {         entry @k(%x: ptr<f32>, %n: i32) {         blocks of 128 threads
  *       %t = sreg tid.x : i32                            for %w in (0, 4, 1) {
@@ -15,9 +16,9 @@
  *         %v = ld n=1 %p : f32                               %v = load_ptr_tko %p mask=%in : tile<32xf32>
  *         ..                                                 ..
  *
- * A statement is done for all threads of the tile before the next one begins, so that a barrier of these threads needs no
- * code. A kernel without barriers and shared memory takes the warps of its block one after the other, others the whole
- * block as one tile. The block's shape is part of the specialisation: env->block.
+ * A statement is done for all threads of the tile before the next one begins, so that a barrier of these threads needs
+ * no code. A kernel without barriers and shared memory takes the warps of its block one after the other, others the
+ * whole block as one tile. The block's shape is part of the specialisation: env->block.
  * Cost: linear, but for lockstep_vary.c. Read next: lockstep.h.
  */
 #include "pass/lockstep.h"
@@ -289,7 +290,8 @@ static void lock_one(lockstep *c, ts_val v)
     if (ts_info(inst)->flags & TS_ELEM)
         c->map[v] = lock_elem(c, v);
     else if (!lock_memory(c, v) && !lock_warp(c, v))
-        lock_fail(c, v, TS_UNSUPPORTED, "'%s' is not compiled for the CPU; launch the kernel on a GPU, or do without it",
+        lock_fail(c, v, TS_UNSUPPORTED,
+                  "'%s' is not compiled for the CPU; launch the kernel on a GPU, or do without it",
                   ts_info(inst)->name);
 }
 
@@ -357,8 +359,8 @@ static ts_status lock_block(lockstep *c)
         c->block[0] = LOCK_WARP * (uint32_t)c->fn->num_warps, c->block[1] = c->block[2] = 1;
     c->n_threads = c->block[0] * c->block[1] * c->block[2];
     if (!c->n_threads || c->n_threads > TS_BLOCK_THREADS)
-        return ts_fail(c->err, TS_VALUE, "kernel '%s' is written for threads, and its code for the CPU depends on their "
-                       "number: give `block` of ts_launch_config_run, 1 to %d threads",
+        return ts_fail(c->err, TS_VALUE, "kernel '%s' is written for threads, and its code for the CPU depends on "
+                       "their number: give `block` of ts_launch_config_run, 1 to %d threads",
                        ts_str_get(c->m, c->fn->name), TS_BLOCK_THREADS);
     c->width = LOCK_WARP;
     c->by_warp = !lock_needs_block(c->fn) || c->n_threads <= LOCK_WARP;

@@ -14,8 +14,9 @@
  *       continue %next, %again, %r
  *     }
  *
- * A `for` with bounds that differ becomes such a loop. A `return` inside a loop takes its threads out of the mask `alive`,
- * which the loops around it carry; one outside of loops puts the rest of the function into the other side of its `if`.
+ * A `for` with bounds that differ becomes such a loop. A `return` inside a loop takes its threads out of the mask
+ * `alive`, which the loops around it carry; one outside of loops puts the rest of the function into the other side of
+ * its `if`.
  */
 #include "pass/lockstep.h"
 

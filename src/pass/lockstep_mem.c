@@ -6,8 +6,8 @@
  *     st n=2 %p, %x, %y                 ─▶  one store_ptr_tko for each of the neighbours
  *     %old = atom add relaxed device .. ─▶  atomic_rmw_tko, thread after thread, also at one address
  *
- * Shared memory is memory of the worker that runs the block: an alloca for each shared_alloc, one for the dynamic part; or
- * one for all, where addresses are handled as numbers. Local memory is an alloca with the threads' copies side by side.
+ * Shared memory is memory of the worker that runs the block: an alloca for each shared_alloc, one for the dynamic part;
+ * or one for all, where addresses are handled as numbers. Local memory is an alloca with the copies side by side.
  */
 #include "pass/lockstep.h"
 
@@ -82,8 +82,8 @@ void lock_shared_begin(lockstep *c)
     }
     uint32_t fixed = (at + 15) & ~15u;
     if ((uint64_t)fixed + c->env->shared_bytes > (1u << 24)) {
-        lock_fail(c, first, TS_UNSUPPORTED, "%u bytes of static and %u of dynamic shared memory are more than a block can "
-                  "have (%u)", fixed, c->env->shared_bytes, 1u << 24);
+        lock_fail(c, first, TS_UNSUPPORTED, "%u bytes of static and %u of dynamic shared memory are more than a block "
+                  "can have (%u)", fixed, c->env->shared_bytes, 1u << 24);
         return;
     }
     if (one)
@@ -117,7 +117,8 @@ static void mem_local(lockstep *c, ts_val v)
     const uint32_t *words = ts_pool(c->fn, ts_at(c->fn, v));
     uint32_t align = TS_MAX(words[1], 16u), each = (words[0] + align - 1) & ~(align - 1);
     if ((uint64_t)each * (uint64_t)c->width > (1u << 28)) {
-        lock_fail(c, v, TS_UNSUPPORTED, "%u bytes of local memory for each thread are more than the CPU gives", words[0]);
+        lock_fail(c, v, TS_UNSUPPORTED, "%u bytes of local memory for each thread are more than the CPU gives",
+                  words[0]);
         return;
     }
     ts_val base = mem_alloca(c, each * (uint32_t)c->width, align, TS_T_i8);

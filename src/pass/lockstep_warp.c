@@ -2,7 +2,7 @@
  *
  * What the threads of a warp do together, and operations on bits that tiles do not have:
  *
- *     vote any %c         reduction of the 32 threads: a scalar where the tile is one warp, else spread over each of its warps
+ *     vote any %c         reduction of the 32 threads: a scalar where the tile is one warp, else spread over its warps
  *     shfl idx %x, %lane  %x goes to memory of the worker, each thread reads the place of the other one
  *     bar_sync, warp_sync nothing: all threads of the tile have done what stands before
  *     popc, clz, brev ..  in shifts, ands and additions, where each thread works for itself
@@ -284,7 +284,8 @@ static void warp_printf(lockstep *c, ts_val v)
     const ts_inst *inst = ts_at(c->fn, v);
     ts_val zero = ts_int(&c->b, TS_T_i32, 0), one = ts_int(&c->b, TS_T_i32, 1), x[17], branch = 0;
     if (inst->n_opnd > 16) {
-        lock_fail(c, v, TS_UNSUPPORTED, "a print of %u values; the limit is 16: print them in several calls", inst->n_opnd);
+        lock_fail(c, v, TS_UNSUPPORTED, "a print of %u values; the limit is 16: print them in several calls",
+                  inst->n_opnd);
         return;
     }
     ts_val last = ts_int(&c->b, TS_T_i32, TS_MIN(c->width, (int64_t)c->n_threads));

@@ -66,9 +66,11 @@ static void what_cannot_be_compiled_is_named(void)
          "kernel 'k': 'cluster_wait' is not compiled for the CPU; launch the kernel on a GPU, or do without it"},
         {"thread entry @k() {\n  return\n}\n", TS_TARGET_CPU, TS_VALUE,
          "kernel 'k' is written for threads, and its code for the CPU depends on their number: give `block`"},
-        {"thread entry @k() num_warps=1 {\n  %s = shared_alloc bytes=17000000 align=4 : ptr<f32, shared>\n"
+        {"thread entry @k() num_warps=1 {\n"
+         "  %s = shared_alloc bytes=17000000 align=4 : ptr<f32, shared>\n"
          "  %x = ld volatile n=1 %s : f32\n  return\n}\n",
-         TS_TARGET_CPU, TS_UNSUPPORTED, "17000000 bytes of static and 0 of dynamic shared memory are more than a block can have"},
+         TS_TARGET_CPU, TS_UNSUPPORTED,
+         "17000000 bytes of static and 0 of dynamic shared memory are more than a block can have"},
         {"thread entry @k(%p: ptr<f32>) {\n  %s = shared_alloc bytes=200000 align=4 : ptr<f32, shared>\n"
          "  %x = ld n=1 %s : f32\n  st n=1 %p, %x\n  return\n}\n",
          TS_TARGET_SM80, TS_UNSUPPORTED, "needs 200000 bytes of shared memory, sm_80 has 166912; use smaller arrays"},
