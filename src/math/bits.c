@@ -42,7 +42,7 @@ ts_val ts__math_rint(ts_math *m, ts_val x)
     return m_with_sign(m, m_sel(m, m_cmp(m, TS_LT, a, whole), y, x), x);
 }
 
-ts_val ts__math_round(ts_math *m, ts_val x)
+ts_val ts__math_round_away(ts_math *m, ts_val x)
 {
     ts_val a = m_abs(m, x), t = ts_op1(m->b, TS_OP_floor, a, 0);
     ts_val up = m_cmp(m, TS_GE, m_sub(m, a, t), m_c(m, 0.5)); /* exact; NaN of an infinity is not up */

@@ -215,10 +215,8 @@ def rint(x: Any, /) -> Any:
 
 
 @op
-def round(x: Any, /) -> Any:
-    """The nearest integer as a float, halves away from zero as C's (NumPy's ``round`` is
-    ``rint``).
-    """
+def round_away(x: Any, /) -> Any:
+    """The nearest integer as a float, halves away from zero as C's ``round``."""
 
 
 @op

@@ -95,6 +95,14 @@ def sqrt(x: Any, /, *, rounding_mode: Any = None, flush_to_zero: bool = False) -
 
 
 @op
+def round(x: Any, /) -> Any:
+    """The nearest whole float, halves to even as Python's and NumPy's ``round``; ``rint`` by another name.
+
+    ``round_away`` is C's ``round``.
+    """
+
+
+@op
 def floor(x: Any, /) -> Any:
     """Greatest whole float not above x."""
 

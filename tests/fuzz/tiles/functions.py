@@ -25,7 +25,7 @@ PAIRS = [name for name, *_ in gen_language.math_pairs()]
 # Functions that never turn: what the argument may be off widens the result to what its ends give.
 MONOTONE = frozenset(
     "exp10 expm1 log10 log1p acosh asinh atanh acos asin atan cbrt erf erfc erfcx normcdf erfinv erfcinv normcdfinv "
-    "trunc rint round".split()
+    "trunc rint round_away".split()
 )
 
 
@@ -94,7 +94,7 @@ def tgamma(x: float) -> float:
 
 ORACLES: dict[str, Callable[..., Any]] = {
     "isfinite": np.isfinite, "isinf": np.isinf, "copysign": np.copysign, "trunc": np.trunc, "rint": np.rint,
-    "round": lambda x: np.copysign(np.floor(np.abs(x)) + (np.abs(x) - np.floor(np.abs(x)) >= 0.5), x),
+    "round_away": lambda x: np.copysign(np.floor(np.abs(x)) + (np.abs(x) - np.floor(np.abs(x)) >= 0.5), x),
     "ldexp": lambda x, n: np.ldexp(x, np.clip(n, -5000, 5000).astype(np.int32)),
     "exp10": lambda x: 10.0**x, "expm1": np.expm1, "log10": np.log10, "log1p": np.log1p,
     "acosh": np.arccosh, "asinh": np.arcsinh, "atanh": np.arctanh,

@@ -170,3 +170,21 @@ def test_mistakes_are_named():
     for kernel, text in ((bad_axis, "the axis is out of range"), (bad_k, "k is from 1 to the extent")):
         with pytest.raises(LowerError, match=text):
             lower(kernel, array_spec())
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_round_takes_halves_to_even_and_round_away_does_not(name, target):
+    halves = [-2.5, -1.5, -0.5, -0.0, 0.5, 1.5, 2.5, 3.5, 1.2, -1.7, np.inf, -np.inf, np.nan, 0.4995, 1023.5, -0.2]
+    x = np.array(halves, name)
+
+    def kernel(x, y):
+        t = ct.load(x, (0,), (16,))
+        ct.store(y, (0, 0), ct.round(t)[None, :])
+        ct.store(y, (1, 0), ct.round_away(t)[None, :])
+
+    y = np.zeros((2, 16), name)
+    run(kernel, x, y, target=target)
+    away = np.copysign(np.floor(np.abs(x) + 0.5), x)
+    np.testing.assert_array_equal(y, [np.round(x), away])
+    np.testing.assert_array_equal(np.signbit(y[:, :12]), np.signbit([np.round(x), away])[:, :12])
