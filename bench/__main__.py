@@ -10,21 +10,31 @@ import sys
 
 from .common import emit, machine
 
-QUESTIONS = (
-    "memory", "vector", "gemm", "attention", "launch", "bindings", "host", "process", "soak",
-    "overlap", "cpu",
-)  # fmt: skip
+# Each question and the options that its `tables` takes beside device, rounds and small.
+QUESTIONS: dict[str, tuple[str, ...]] = {
+    "memory": (), "vector": (), "gemm": (), "attention": (), "launch": (), "bindings": (),
+    "host": (), "process": (), "soak": (), "overlap": (), "cpu": (),
+    "products": ("seconds", "random", "seed", "state"),
+}  # fmt: skip
+# Those that a plain `python -m bench` leaves out: they want options, or a GPU for minutes.
+ASKED_FOR = ("products",)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument(
-        "questions", nargs="*", metavar="QUESTION", help=f"of {', '.join(QUESTIONS)}; default: all"
+        "questions", nargs="*", metavar="QUESTION", help=f"of {', '.join(QUESTIONS)}; default: all but {', '.join(ASKED_FOR)}"
     )
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument(
         "--small", action="store_true", help="small data: tries the programs, measures nothing"
+    )
+    parser.add_argument("--seconds", type=float, help="stop asking when this time has passed")
+    parser.add_argument("--random", type=int, default=1000, help="products: how many shapes")
+    parser.add_argument("--seed", type=int, default=12, help="products: of the shapes")
+    parser.add_argument(
+        "--state", type=pathlib.Path, help="products: a file of shapes measured so far, to go on from"
     )
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path)
@@ -33,10 +43,11 @@ def main() -> int:
     if unknown:
         parser.error(f"unknown question: {', '.join(sorted(unknown))}")
     print(machine(options.device))
-    for name in options.questions or QUESTIONS:
+    for name in options.questions or [q for q in QUESTIONS if q not in ASKED_FOR]:
         module = importlib.import_module(f"bench.{name}")
+        more = {option: getattr(options, option) for option in QUESTIONS[name]}
         emit(
-            module.tables(options.device, options.rounds, options.small),
+            module.tables(options.device, options.rounds, options.small, **more),
             options.device,
             options.markdown,
             options.json,

@@ -11,7 +11,7 @@ import platform
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -205,15 +205,16 @@ def machine(device: str) -> str:
 
 
 def emit(
-    tables: Sequence[Table], device: str, markdown: pathlib.Path | None, lines: pathlib.Path | None
+    tables: Iterable[Table], device: str, markdown: pathlib.Path | None, lines: pathlib.Path | None
 ) -> None:
-    """Prints the tables and appends them to the files asked for."""
+    """Prints each table when it is finished and appends it to the files asked for."""
+    heading = f"\n### {machine(device)}\n\n"
     for table in tables:
         print(table.show(), flush=True)
-    if markdown:
-        with markdown.open("a", encoding="utf-8") as f:
-            f.write(f"\n### {machine(device)}\n\n" + "\n".join(t.show() for t in tables))
-    if lines:
-        with lines.open("a", encoding="utf-8") as f:
-            for t in tables:
-                f.writelines(line + "\n" for line in t.json_lines(device))
+        if markdown:
+            with markdown.open("a", encoding="utf-8") as f:
+                f.write(heading + table.show() + "\n")
+            heading = ""
+        if lines:
+            with lines.open("a", encoding="utf-8") as f:
+                f.writelines(line + "\n" for line in table.json_lines(device))

@@ -102,5 +102,5 @@ def tables(device: str, rounds: int, small: bool) -> list[Table]:
     if device == "cuda" and not small:
         from . import gemm_gpu
 
-        found += gemm_gpu.tables(rounds)
+        found += list(gemm_gpu.tables(rounds))
     return found

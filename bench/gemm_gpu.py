@@ -3,19 +3,18 @@
 what surrounds a product: batches, groups of rows (beside torch._grouped_mm), and bias, GELU and residual behind it
 (beside torch.compile)?
 
-Short products are timed in rows of up to 50 calls, in random order within each round.
+How they are timed: contest.py.
 """
 
 from __future__ import annotations
 
 import math
-import random
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from .common import Figure, Table
+from .common import Run, Table
+from .contest import Contest, measure
 
 SQUARES = [
     (d, n, t)
@@ -55,58 +54,49 @@ SKINNY = [
 
 @dataclass
 class Many(Table):
-    """Ratios to the yardstick over many shapes."""
+    """Ratios to the yardstick over many shapes: all of them, or the ``worst``."""
 
     ratios: list[tuple[str, float, float, float]] = field(default_factory=list)
+    worst: int | None = None
+
+    def add(self, name: str, table: Table) -> None:
+        """One shape's table; one without both figures is named under this table."""
+        if len(table.figures) != 2:
+            self.note += f"; {name}: {table.note}" if self.note else f"{name}: {table.note}"
+            return
+        ours, theirs = table.figures
+        self.ratios.append((name, theirs.median / ours.median, ours.median, theirs.median))
+
+    def summary(self) -> str:
+        """Geometric mean, 5th percentile and least."""
+        if not self.ratios:
+            return "nothing measured"
+        found = sorted(r[1] for r in self.ratios)
+        mean = math.exp(sum(map(math.log, found)) / len(found))
+        fifth = found[(len(found) - 1) // 20]
+        return (
+            f"{len(found)} shapes, geometric mean {mean:.3f} x {self.yardstick}, "
+            f"5th percentile {fifth:.3f}, least {found[0]:.3f}"
+        )
 
     def show(self) -> str:
-        mean = math.exp(sum(math.log(r[1]) for r in self.ratios) / len(self.ratios))
-        least = min(self.ratios, key=lambda r: r[1])
-        text = f"geometric mean {mean:.2f} x {self.yardstick}, least {least[1]:.2f} at {least[0]}"
-        lines = [f"**{self.question}**: {len(self.ratios)} shapes, {text}", ""]
-        lines += ["| M x N x K | ratio | tessera | cuBLAS |", "|---|---|---|---|"]
+        shown = self.ratios
+        if self.worst is not None:
+            shown = sorted(shown, key=lambda r: r[1])[: self.worst]
+        lines = [f"**{self.question}**: {self.summary()}", ""]
+        lines += [self.note, ""] if self.note else []
+        lines += [f"| M x N x K | ratio | tessera | {self.yardstick} |", "|---|---|---|---|"]
         lines += [
-            f"| {s} | {r:.2f} | {t * 1e6:,.1f} us | {c * 1e6:,.1f} us |"
-            for s, r, t, c in self.ratios
+            f"| {s} | {r:.2f} | {t * 1e6:,.1f} us | {c * 1e6:,.1f} us |" for s, r, t, c in shown
         ]
         return "\n".join(lines) + "\n"
 
 
-@dataclass
-class Job:
-    """Runs by peer, ours first; ``error`` of what a run left in its output; multiply-adds."""
-
-    question: str
-    flops: float
-    runs: dict[str, Callable[[], Any]]
-    error: Callable[[str], float]
-    tolerance: float
-
-
-def _seconds(torch: Any, run: Callable[[], Any], calls: int) -> float:
-    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-    begin.record()
-    for _ in range(calls):
-        run()
-    end.record()
-    end.synchronize()
-    return float(begin.elapsed_time(end)) * 1e-3 / calls
-
-
-def _measure(torch: Any, job: Job, rounds: int) -> list[Figure]:
-    figures = []
-    for name, run in job.runs.items():
-        run()
-        error = job.error(name)
-        if not error <= job.tolerance:
-            print(f"  {name}: WRONG, error {error:.2e} > {job.tolerance:.0e}", file=sys.stderr)
-            raise SystemExit(f"{job.question}: {name}'s result is wrong")
-        figures.append(Figure(name, [], error))
-    calls = max(1, min(50, int(1e-3 / max(_seconds(torch, r, 2) for r in job.runs.values()))))
-    for _ in range(rounds):
-        for figure in random.sample(figures, len(figures)):
-            figure.times.append(_seconds(torch, job.runs[figure.peer], calls))
-    return figures
+def _contest(
+    question: str, flops: float, runs: dict[str, Run], error: Callable[[str], float], tolerance: float
+) -> Contest:
+    """``flops`` are multiplications and additions; the second of ``runs`` is the yardstick."""
+    return Contest(question, "TFLOP/s", flops * 1e-12, list(runs)[1], runs, error, tolerance)
 
 
 def _fresh(torch: Any, shape: tuple[int, ...], dtype: str) -> Any:
@@ -116,20 +106,24 @@ def _fresh(torch: Any, shape: tuple[int, ...], dtype: str) -> Any:
     return x if dtype == "tfloat32" else x.to(getattr(torch, dtype))
 
 
-def _product(torch: Any, dtype: str, shape: tuple[int, int, int], order: str = "NN") -> Job:
+def product(
+    torch: Any, dtype: str, shape: tuple[int, int, int], order: str = "NN", fresh: Any = _fresh
+) -> Contest:
+    """One product; ``order`` says which operands are transposed in memory, ``fresh`` makes arrays."""
     from tessera.lib import gemm
 
     m, n, k = shape
-    a, b = _fresh(torch, (m, k), dtype), _fresh(torch, (n, k) if order[1] == "T" else (k, n), dtype)
-    b = b.t() if order[1] == "T" else b
+    a = fresh(torch, (k, m) if order[0] == "T" else (m, k), dtype)
+    b = fresh(torch, (n, k) if order[1] == "T" else (k, n), dtype)
+    a, b = a.t() if order[0] == "T" else a, b.t() if order[1] == "T" else b
     kind = {"int8": torch.int32, "tfloat32": torch.float32}.get(
         dtype, torch.float16 if dtype == "float16" else torch.bfloat16
     )
     outs = {
-        name: torch.full((m, n), -77, dtype=kind, device="cuda")
+        name: torch.full((m, n), -77, dtype=kind, device=a.device)
         for name in ("tessera", "torch (cuBLAS)")
     }
-    one = torch.ones((), device="cuda")
+    one = torch.ones((), device=a.device)
 
     def peer() -> Any:
         if dtype == "int8":
@@ -142,7 +136,8 @@ def _product(torch: Any, dtype: str, shape: tuple[int, int, int], order: str = "
             torch.mm(a, b, out=outs["torch (cuBLAS)"])
 
     def error(name: str) -> float:
-        rows = torch.randint(0, m, (8,), device="cuda")
+        rows = torch.randint(0, m, (8,), device=a.device)
+        rows[0] = m - 1
         wanted = a.float()[rows].double() @ b.float().double()
         return float((outs[name][rows].double() - wanted).abs().max()) / k**0.5
 
@@ -151,10 +146,10 @@ def _product(torch: Any, dtype: str, shape: tuple[int, int, int], order: str = "
         "torch (cuBLAS)": peer,
     }
     text = f"GEMM {dtype} {m} x {n} x {k} {order}"
-    return Job(text, 2.0 * m * n * k, runs, error, 0.0 if dtype == "int8" else 4e-2)
+    return _contest(text, 2.0 * m * n * k, runs, error, 0.0 if dtype == "int8" else 4e-2)
 
 
-def _batch(torch: Any, shape: tuple[int, int, int, int]) -> Job:
+def _batch(torch: Any, shape: tuple[int, int, int, int]) -> Contest:
     from tessera.lib import gemm
 
     count, m, n, k = shape
@@ -172,7 +167,7 @@ def _batch(torch: Any, shape: tuple[int, int, int, int]) -> Job:
         "tessera": lambda: gemm.batched_gemm(a, b, outs["tessera"]),
         "torch (cuBLAS)": lambda: torch.bmm(a, b, out=outs["torch (cuBLAS)"]),
     }
-    return Job(
+    return _contest(
         f"batched GEMM bfloat16 {count} x {m} x {n} x {k}",
         2.0 * count * m * n * k,
         runs,
@@ -189,7 +184,7 @@ def _ends(torch: Any, groups: int, rows: int) -> Any:
     return ends
 
 
-def _grouped(torch: Any, shape: tuple[int, int, int, int]) -> Job:
+def _grouped(torch: Any, shape: tuple[int, int, int, int]) -> Contest:
     from tessera.lib.grouped_gemm import grouped_gemm
 
     groups, m, n, k = shape
@@ -222,10 +217,10 @@ def _grouped(torch: Any, shape: tuple[int, int, int, int]) -> Job:
         )
     runs["cuBLAS, a call each"] = each
     text = f"grouped GEMM bfloat16, {groups} experts, {m} x {n} x {k}"
-    return Job(text, 2.0 * m * n * k, runs, error, 4e-2)
+    return _contest(text, 2.0 * m * n * k, runs, error, 4e-2)
 
 
-def _fused(torch: Any, shape: tuple[int, int, int]) -> Job:
+def _fused(torch: Any, shape: tuple[int, int, int]) -> Contest:
     from tessera.lib import gemm
     from torch.nn import functional
 
@@ -252,7 +247,7 @@ def _fused(torch: Any, shape: tuple[int, int, int]) -> Job:
         "tessera": lambda: gemm.gelu_gemm(a, w.t(), bias, residual, outs["tessera"]),
         "torch.compile": lambda: outs.__setitem__("torch.compile", compiled(a)),
     }
-    return Job(
+    return _contest(
         f"GEMM + bias + GELU + residual bfloat16 {m} x {n} x {k}",
         2.0 * m * n * k,
         runs,
@@ -261,15 +256,15 @@ def _fused(torch: Any, shape: tuple[int, int, int]) -> Job:
     )
 
 
-def _jobs(torch: Any) -> Iterator[Job]:
+def _contests(torch: Any) -> Iterator[Contest]:
     for dtype, n, order in SQUARES:
-        yield _product(torch, dtype, (n, n, n), order)
+        yield product(torch, dtype, (n, n, n), order)
     for n, order in WAVES:
-        yield _product(torch, "bfloat16", (n, n, n), order)
+        yield product(torch, "bfloat16", (n, n, n), order)
     for dtype, n in TYPES:
-        yield _product(torch, dtype, (n, n, n), "NT")
+        yield product(torch, dtype, (n, n, n), "NT")
     for deep in DEEP:
-        yield _product(torch, "bfloat16", deep)
+        yield product(torch, "bfloat16", deep)
     for batch in BATCHES:
         yield _batch(torch, batch)
     for grouped in GROUPED:
@@ -278,21 +273,14 @@ def _jobs(torch: Any) -> Iterator[Job]:
         yield _fused(torch, fused)
 
 
-def tables(rounds: int) -> list[Table]:
+def tables(rounds: int) -> Iterator[Table]:
     import torch
 
     torch.backends.cuda.matmul.allow_tf32 = True
-    found: list[Table] = []
-    for job in _jobs(torch):
-        print(f"{job.question} ...", flush=True)
-        table = Table(job.question, "TFLOP/s", job.flops * 1e-12, list(job.runs)[1])
-        table.figures = _measure(torch, job, rounds)
-        found.append(table)
+    for contest in _contests(torch):
+        print(f"{contest.question} ...", flush=True)
+        yield measure(contest, "cuda", rounds)
     many = Many("GEMM bfloat16, odd and skinny shapes", "", 1.0, "cuBLAS")
     for m, n, k in ODD + SKINNY:
-        ours, theirs = _measure(torch, _product(torch, "bfloat16", (m, n, k)), rounds)
-        many.ratios.append(
-            (f"{m} x {n} x {k}", theirs.median / ours.median, ours.median, theirs.median)
-        )
-    found.append(many)
-    return found
+        many.add(f"{m} x {n} x {k}", measure(product(torch, "bfloat16", (m, n, k)), "cuda", rounds))
+    yield many
