@@ -15,9 +15,11 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "memory": (), "vector": (), "gemm": (), "attention": (), "launch": (), "bindings": (),
     "host": (), "process": (), "soak": (), "overlap": (), "cpu": (),
     "products": ("seconds", "random", "seed", "state"),
+    "tutorials": ("seconds", "state"),
+    "samples": ("seconds", "state", "suite", "peer"),
 }  # fmt: skip
 # Those that a plain `python -m bench` leaves out: they want options, or a GPU for minutes.
-ASKED_FOR = ("products",)
+ASKED_FOR = ("products", "tutorials", "samples")
 
 
 def main() -> int:
@@ -34,7 +36,11 @@ def main() -> int:
     parser.add_argument("--random", type=int, default=1000, help="products: how many shapes")
     parser.add_argument("--seed", type=int, default=12, help="products: of the shapes")
     parser.add_argument(
-        "--state", type=pathlib.Path, help="products: a file of shapes measured so far, to go on from"
+        "--state", type=pathlib.Path, help="products, samples: a file of what was done so far, to go on from"
+    )
+    parser.add_argument("--suite", type=pathlib.Path, help="samples: a checkout of cuTile Python")
+    parser.add_argument(
+        "--peer", action="store_true", help="samples: on the installed cuda.tile as well"
     )
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path)

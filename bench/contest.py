@@ -8,6 +8,7 @@ wrong, is left out of the times and named under the table.
 
 from __future__ import annotations
 
+import pathlib
 import random
 import sys
 import time
@@ -23,7 +24,8 @@ HERTZ = 2.0e9  # at least the clock of the waiting kernel: it counts cycles
 
 @dataclass
 class Contest:
-    """``runs`` by name, ours ``tessera``; ``error(name)`` of what the last run of that name left behind.
+    """``runs`` by name, ours ``tessera``; ``error(name)`` of what the last run of that name left behind; None where
+    the runs were checked before.
 
     ``amount`` units are done by a run, 1e12 operations for instance.
     """
@@ -33,9 +35,33 @@ class Contest:
     amount: float
     yardstick: str
     runs: dict[str, Run]
-    error: Callable[[str], float]
-    tolerance: float
+    error: Callable[[str], float] | None
+    tolerance: float = 0.0
     note: str = ""
+
+
+def named(failure: Exception) -> str:
+    """An exception on one short line."""
+    return f"{type(failure).__name__}: {' '.join(str(failure).split())[:200]}"
+
+
+class Begun:
+    """What was begun, by name, in a file: a run that goes on after one that ended in the middle leaves it out."""
+
+    def __init__(self, path: pathlib.Path | None) -> None:
+        self.path = path
+        there = path is not None and path.exists()
+        self.names = set(path.read_text(encoding="utf-8").splitlines()) if path and there else set()
+
+    def first(self, name: str) -> bool:
+        """Whether it was not begun yet; it is from now on."""
+        if name in self.names:
+            return False
+        self.names.add(name)
+        if self.path:
+            with self.path.open("a", encoding="utf-8") as f:
+                f.write(name + "\n")
+        return True
 
 
 class Deadline:
@@ -64,6 +90,13 @@ class Timer:
     def wait(self) -> None:
         if self.gpu:
             self.cuda.synchronize()
+
+    def alive(self, question: str) -> None:
+        """Ends the program where a kernel has left the GPU unusable for this process."""
+        try:
+            self.wait()
+        except Exception as failure:
+            raise SystemExit(f"{question}: the GPU is lost: {named(failure)}") from None
 
     def host(self, run: Run) -> float:
         """Seconds until a call has returned and its work may still be under way."""
@@ -96,12 +129,12 @@ def checked(contest: Contest, timer: Timer) -> tuple[list[Figure], list[str]]:
         try:
             run()
             timer.wait()
-            error = contest.error(name)
+            error = contest.error(name) if contest.error else float("nan")
         except Exception as failure:
-            text = " ".join(str(failure).split())[:200]
-            failures.append(f"{name} did not run: {type(failure).__name__}: {text}")
+            failures.append(f"{name} did not run: {named(failure)}")
+            timer.alive(contest.question)
             continue
-        if error <= contest.tolerance:
+        if contest.error is None or error <= contest.tolerance:
             figures.append(Figure(name, [], error))
         else:  # also where the error is no number
             failures.append(f"{name} is WRONG: error {error:.2e} > {contest.tolerance:.0e}")

@@ -52,20 +52,24 @@ SKINNY = [
 ] + [(16384, 96, 1024), (16383, 17, 1025), (9999, 127, 511), (20000, 64, 512)]  # fmt: skip
 
 
+CUBLAS = "torch (cuBLAS)"
+
+
 @dataclass
 class Many(Table):
     """Ratios to the yardstick over many shapes: all of them, or the ``worst``."""
 
     ratios: list[tuple[str, float, float, float]] = field(default_factory=list)
     worst: int | None = None
+    what: str = "M x N x K"
 
     def add(self, name: str, table: Table) -> None:
-        """One shape's table; one without both figures is named under this table."""
-        if len(table.figures) != 2:
-            self.note += f"; {name}: {table.note}" if self.note else f"{name}: {table.note}"
-            return
-        ours, theirs = table.figures
-        self.ratios.append((name, theirs.median / ours.median, ours.median, theirs.median))
+        """One shape's table; one that lacks our figure or the yardstick's is named under this table."""
+        ours, theirs = table.of("tessera"), table.of(self.yardstick)
+        if ours and theirs:
+            self.ratios.append((name, theirs.median / ours.median, ours.median, theirs.median))
+        else:
+            self.note += f"{'; ' if self.note else ''}{name}: {table.note}"
 
     def summary(self) -> str:
         """Geometric mean, 5th percentile and least."""
@@ -85,7 +89,7 @@ class Many(Table):
             shown = sorted(shown, key=lambda r: r[1])[: self.worst]
         lines = [f"**{self.question}**: {self.summary()}", ""]
         lines += [self.note, ""] if self.note else []
-        lines += [f"| M x N x K | ratio | tessera | {self.yardstick} |", "|---|---|---|---|"]
+        lines += [f"| {self.what} | ratio | tessera | {self.yardstick} |", "|---|---|---|---|"]
         lines += [
             f"| {s} | {r:.2f} | {t * 1e6:,.1f} us | {c * 1e6:,.1f} us |" for s, r, t, c in shown
         ]
@@ -121,19 +125,19 @@ def product(
     )
     outs = {
         name: torch.full((m, n), -77, dtype=kind, device=a.device)
-        for name in ("tessera", "torch (cuBLAS)")
+        for name in ("tessera", CUBLAS)
     }
     one = torch.ones((), device=a.device)
 
     def peer() -> Any:
         if dtype == "int8":
-            outs["torch (cuBLAS)"] = torch._int_mm(a, b)
+            outs[CUBLAS] = torch._int_mm(a, b)
         elif dtype.startswith("float8"):
-            outs["torch (cuBLAS)"] = torch._scaled_mm(
+            outs[CUBLAS] = torch._scaled_mm(
                 a, b, one, one, out_dtype=kind, use_fast_accum=True
             )
         else:
-            torch.mm(a, b, out=outs["torch (cuBLAS)"])
+            torch.mm(a, b, out=outs[CUBLAS])
 
     def error(name: str) -> float:
         rows = torch.randint(0, m, (8,), device=a.device)
@@ -143,7 +147,7 @@ def product(
 
     runs = {
         "tessera": lambda: gemm.gemm(a, b, outs["tessera"], tf32=dtype == "tfloat32"),
-        "torch (cuBLAS)": peer,
+        CUBLAS: peer,
     }
     text = f"GEMM {dtype} {m} x {n} x {k} {order}"
     return _contest(text, 2.0 * m * n * k, runs, error, 0.0 if dtype == "int8" else 4e-2)
@@ -156,7 +160,7 @@ def _batch(torch: Any, shape: tuple[int, int, int, int]) -> Contest:
     a, b = _fresh(torch, (count, m, k), "bfloat16"), _fresh(torch, (count, k, n), "bfloat16")
     outs = {
         p: torch.full((count, m, n), -77.0, dtype=torch.bfloat16, device="cuda")
-        for p in ("tessera", "torch (cuBLAS)")
+        for p in ("tessera", CUBLAS)
     }
 
     def error(name: str) -> float:
@@ -165,7 +169,7 @@ def _batch(torch: Any, shape: tuple[int, int, int, int]) -> Contest:
 
     runs = {
         "tessera": lambda: gemm.batched_gemm(a, b, outs["tessera"]),
-        "torch (cuBLAS)": lambda: torch.bmm(a, b, out=outs["torch (cuBLAS)"]),
+        CUBLAS: lambda: torch.bmm(a, b, out=outs[CUBLAS]),
     }
     return _contest(
         f"batched GEMM bfloat16 {count} x {m} x {n} x {k}",
@@ -280,7 +284,7 @@ def tables(rounds: int) -> Iterator[Table]:
     for contest in _contests(torch):
         print(f"{contest.question} ...", flush=True)
         yield measure(contest, "cuda", rounds)
-    many = Many("GEMM bfloat16, odd and skinny shapes", "", 1.0, "cuBLAS")
+    many = Many("GEMM bfloat16, odd and skinny shapes", "", 1.0, CUBLAS)
     for m, n, k in ODD + SKINNY:
         many.add(f"{m} x {n} x {k}", measure(product(torch, "bfloat16", (m, n, k)), "cuda", rounds))
     yield many
