@@ -15,17 +15,21 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "memory": (), "vector": (), "gemm": (), "attention": (), "launch": (), "bindings": (),
     "host": (), "process": (), "soak": (), "overlap": (), "cpu": (),
     "products": ("seconds", "random", "seed", "state"),
-    "tutorials": ("seconds", "state"),
+    "chain": ("seconds",), "tutorials": ("seconds", "state"),
     "samples": ("seconds", "state", "suite", "peer"),
 }  # fmt: skip
 # Those that a plain `python -m bench` leaves out: they want options, or a GPU for minutes.
-ASKED_FOR = ("products", "tutorials", "samples")
+ASKED_FOR = ("products", "chain", "tutorials", "samples")
+
+
+EVERYTHING = "all-gpu"  # runs those as processes of their own
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="bench", description=__doc__)
     parser.add_argument(
-        "questions", nargs="*", metavar="QUESTION", help=f"of {', '.join(QUESTIONS)}; default: all but {', '.join(ASKED_FOR)}"
+        "questions", nargs="*", metavar="QUESTION",
+        help=f"of {', '.join(QUESTIONS)}; default: all but {', '.join(ASKED_FOR)}; {EVERYTHING}: those",
     )
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     parser.add_argument("--rounds", type=int, default=21)
@@ -42,9 +46,19 @@ def main() -> int:
     parser.add_argument(
         "--peer", action="store_true", help="samples: on the installed cuda.tile as well"
     )
+    parser.add_argument("--out", type=pathlib.Path, help=f"{EVERYTHING}: a folder for its tables")
     parser.add_argument("--markdown", type=pathlib.Path)
     parser.add_argument("--json", type=pathlib.Path)
     options = parser.parse_args()
+    if options.questions == [EVERYTHING]:
+        if not options.out:
+            parser.error(f"{EVERYTHING} wants --out, a folder for its tables")
+        from . import all_gpu
+
+        return all_gpu.main(
+            options.device, options.seconds, options.out, options.suite, options.peer, options.small,
+            options.rounds,
+        )  # fmt: skip
     unknown = set(options.questions) - set(QUESTIONS)
     if unknown:
         parser.error(f"unknown question: {', '.join(sorted(unknown))}")

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Question: over random shapes, how does the library's product of matrices stand to cuBLAS?
 
-bfloat16, each extent from 16 to 16384 with a uniform logarithm, rounded to a multiple of 1, 8 and 64 in turn, orders NN,
-NT and TN in turn of threes. Processes first compile what the shapes need, in parallel, into the cache that all share.
+bfloat16, each extent from 16 to 16384 with a uniform logarithm, rounded to a multiple of 1, 8 and 64 in turn, orders
+NN, NT and TN in turn of threes. Processes first compile what the shapes need, in parallel, into the cache that all
+share.
 Shapes and orders follow from --seed and their place; a --state file keeps what was measured, so that a run that was
 stopped, or whose --seconds were over, goes on where it ended.
 """

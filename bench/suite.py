@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Loads the files of a checkout of cuTile Python as they are, once with our tile language as ``cuda.tile`` and once with
-the installed package.
+"""Loads the files of a checkout of cuTile Python as they are, once with our tile language as ``cuda.tile`` and once
+with the installed package.
 
 Its benchmarks (test/bench_*.py) are written for pytest. Here small stand-ins answer ``import pytest, conftest, util``:
 they note parameters and marks, and the benchmark fixture keeps the function that is to be timed. All else, kernels and

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels of Triton's tutorials in the tile language, as a user writes them; tutorial_triton.py has the same in Triton.
+"""The kernels of Triton's tutorials in the tile language, as a user writes them; tutorial_triton.py has them in Triton.
 
 What both have in common: tile sizes, order of blocks, what is kept in which precision, what is read how often.
 """
