@@ -26,6 +26,8 @@ from ._source import FUTURES, Snapshot, place as _place, source_of, walk
 
 __all__ = ["dtype_name", "pack_function", "pack_kernel"]
 
+MODULES = {"tile": "ct", "thread": "cuda"}  # what their users call the modules of the languages
+DIALECTS = ("tile", "thread")  # as numbered by ts_dialect of src/lang/pack.h
 MOST_CONSTANTS = 4096  # elements of an array that a kernel names
 _DTYPES = frozenset(name for name, *_ in DTYPES)
 _FOREIGN = frozenset(("numpy", "torch", "ml_dtypes", "cupy"))
@@ -80,8 +82,9 @@ def _encoded(text: str) -> bytes:
 
 
 class _Packer:
-    def __init__(self, snapshot: Snapshot | None = None) -> None:
+    def __init__(self, snapshot: Snapshot | None = None, dialect: str = "tile") -> None:
         self.snapshot = snapshot
+        self.dialect = dialect
         self.strings: dict[str, int] = {"": 0}
         self.nodes: list[int] = [0] * 9
         self.n_nodes = 1
@@ -167,7 +170,7 @@ class _Packer:
         if isinstance(obj, ModuleType):
             return self.with_attributes(tables.MODULE, obj.__name__)
         if "__tessera_names__" in getattr(obj, "__dict__", ()):  # a class of the tile language, with its methods
-            return self.with_attributes(tables.MODULE, f"ct.{obj.__name__}")
+            return self.with_attributes(tables.MODULE, f"{MODULES[self.dialect]}.{obj.__name__}")
         op = getattr(obj, "__tessera_op__", None)
         if isinstance(op, str):
             return self.add(tables.OP, self.text(op))
@@ -292,7 +295,7 @@ class _Packer:
         free = [word for name, obj in walker.free.items() for word in (self.text(name), obj)]
         file = self.text(fn.__code__.co_filename)
         row[:] = [root, self.text(fn.__name__), file, fn.__code__.co_firstlineno, self.text(source),
-                  self.list(free), self.list(self.defaults(fn)), 0]  # fmt: skip
+                  self.list(free), self.list(self.defaults(fn)), DIALECTS.index(self.dialect)]  # fmt: skip
         return at
 
     def defaults(self, fn: FunctionType) -> list[int]:
@@ -669,18 +672,22 @@ def _bound_names(node: Any) -> set[str]:
     return names
 
 
-def pack_function(fn: FunctionType, snapshot: Snapshot | None = None) -> bytes:
+def pack_function(fn: FunctionType, snapshot: Snapshot | None = None, dialect: str = "tile") -> bytes:
     """The pack of ``fn`` and everything it can reach; its own function is number 0."""
-    return pack_kernel(fn, snapshot)[0]
+    return pack_kernel(fn, snapshot, dialect)[0]
 
 
-def pack_kernel(fn: FunctionType, snapshot: Snapshot | None = None) -> tuple[bytes, Host]:
+def pack_kernel(
+    fn: FunctionType, snapshot: Snapshot | None = None, dialect: str = "tile"
+) -> tuple[bytes, Host]:
     """The pack of ``fn``, and who evaluates the expressions that it leaves to Python, if there are any.
 
     Parameters
     ----------
     snapshot : Snapshot, optional
         The file of ``fn`` as it was when the kernel was decorated.
+    dialect : str
+        The language that it is written in: "tile", or "thread" for that of ``tessera.cuda``.
 
     Raises
     ------
@@ -689,7 +696,7 @@ def pack_kernel(fn: FunctionType, snapshot: Snapshot | None = None) -> tuple[byt
     """
     if isinstance(fn, MethodType):
         fn = fn.__func__  # type: ignore[assignment]
-    packer = _Packer(snapshot)
+    packer = _Packer(snapshot, dialect)
     try:
         source_of_root = packer.object(fn)
         packer.complete()

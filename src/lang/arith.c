@@ -47,7 +47,7 @@ const char *fr_operator_sign(ts_operator op)
     return arith_rows[op].sign ? arith_rows[op].sign : "?";
 }
 
-static ts_status arith_bad(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
+ts_status fr_bad_operands(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
                            const char *help)
 {
     bool array = x->kind == FR_ARRAY || (y && y->kind == FR_ARRAY);
@@ -162,7 +162,7 @@ static ts_status arith_fold_loose(fr *f, ts_operator op, const fr_value *x, cons
     bool real = x->cat == FR_FLOAT || y->cat == FR_FLOAT || op == TS_OPERATOR_Div ||
                 (op == TS_OPERATOR_Pow && y->as.i < 0);
     if (real && arith_is_bitwise(op))
-        return arith_bad(f, op, x, y, NULL);
+        return fr_bad_operands(f, op, x, y, NULL);
     if (arith_divides(op) && fr_as_double(y) == 0)
         return fr_error(f, 0, TS_TILEVALUE, "division of a constant by zero");
     if (real) {
@@ -192,7 +192,7 @@ static ts_status arith_fold_strict(fr *f, ts_operator op, const fr_value *x, con
     bool real = fr_dtype_cat(dtype) == FR_FLOAT;
     if ((real && arith_is_bitwise(op)) || fr_dtype_is_restricted(dtype) ||
         (dtype == TS_DTYPE_bool_ && !arith_is_bitwise(op)))
-        return arith_bad(f, op, x, y, NULL);
+        return fr_bad_operands(f, op, x, y, NULL);
     if (arith_divides(op) && !real && fr_as_double(y) == 0)
         return fr_error(f, 0, TS_TILEVALUE, "division of a constant by zero");
     TS_TRY(fr_convert(f, x, dtype, TS_RN, &a));
@@ -203,7 +203,7 @@ static ts_status arith_fold_strict(fr *f, ts_operator op, const fr_value *x, con
     }
     fr_int z = 0;
     if (!arith_fold_int(op, a.as.i, b.as.i, &z))
-        return arith_bad(f, op, x, y, NULL);
+        return fr_bad_operands(f, op, x, y, NULL);
     *out = fr_strict(dtype, z);
     return TS_OK;
 }
@@ -299,11 +299,11 @@ static ts_status arith_bits(fr *f, ts_operator op, fr_value x, fr_value y, fr_va
 {
     ts_dtype dtype = (ts_dtype)(x.dtype ? x.dtype : y.dtype);
     if (x.dtype && y.dtype && x.dtype != y.dtype)
-        return arith_bad(f, op, &x, &y,
+        return fr_bad_operands(f, op, &x, &y,
                          "both sides must have the same dtype; convert one with ct.astype");
     if (fr_dtype_cat(dtype) >= FR_FLOAT || (x.kind == FR_NUMBER && x.cat > fr_dtype_cat(dtype)) ||
         (y.kind == FR_NUMBER && y.cat > fr_dtype_cat(dtype)))
-        return arith_bad(f, op, &x, &y, "bit operations take integers or bools of one dtype");
+        return fr_bad_operands(f, op, &x, &y, "bit operations take integers or bools of one dtype");
     TS_TRY(fr_unify(f, arith_rows[op].sign, &x, &y));
     return arith_typed(f, op, dtype, x.as.v, y.as.v, 0, out);
 }
@@ -363,7 +363,7 @@ static ts_status arith_pow(fr *f, fr_value x, fr_value y, fr_options options, fr
     ts_dtype dtype;
     TS_TRY(fr_common_dtype(f, "**", &x, &y, &dtype));
     if (!fr_dtype_is_float(dtype))
-        return arith_bad(f, TS_OPERATOR_Pow, &x, &y,
+        return fr_bad_operands(f, TS_OPERATOR_Pow, &x, &y,
                          "integer powers need a constant exponent from 0 to 63; convert the base "
                          "to float32 otherwise");
     TS_TRY(fr_unify(f, "**", &x, &y));
@@ -380,7 +380,7 @@ static ts_status arith_tiles(fr *f, ts_operator op, fr_value x, fr_value y, fr_o
     if (fr_dtype_is_restricted(dtype))
         return arith_restricted(f, op, x.dtype == dtype ? &x : &y);
     if (dtype == TS_DTYPE_bool_ && op != TS_OPERATOR_Div)
-        return arith_bad(f, op, &x, &y, "convert the bools to int32 with ct.astype, or use & | ^");
+        return fr_bad_operands(f, op, &x, &y, "convert the bools to int32 with ct.astype, or use & | ^");
     bool is_complex = fr_dtype_cat(dtype) == FR_COMPLEX;
     if (is_complex && (options.attr || options.has_round))
         return fr_error(f, 0, TS_TILETYPE, "rounding_mode and flush_to_zero are for floats, found %s",
@@ -390,7 +390,7 @@ static ts_status arith_tiles(fr *f, ts_operator op, fr_value x, fr_value y, fr_o
     if (is_complex)
         return fr_complex_binary(f, op, &x, &y, out);
     if (arith_is_bitwise(op) && fr_dtype_cat(dtype) != FR_INT)
-        return arith_bad(f, op, &x, &y, "shifts take integers");
+        return fr_bad_operands(f, op, &x, &y, "shifts take integers");
     TS_TRY(fr_unify(f, arith_rows[op].sign, &x, &y));
     if (op == TS_OPERATOR_Div && !fr_dtype_is_float(dtype)) {
         TS_TRY(fr_convert(f, &x, TS_DTYPE_float32, TS_RN, &x));
@@ -443,7 +443,18 @@ static ts_status arith_join(fr *f, ts_operator op, const fr_value *x, const fr_v
         memcpy(items + x->n, y->as.items, y->n * sizeof *items);
         return fr_container(f, FR_TUPLE, x->n + y->n, items, out);
     }
-    return arith_bad(f, op, x, y, NULL);
+    return fr_bad_operands(f, op, x, y, NULL);
+}
+
+ts_status fr_tiles_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_options options,
+                          fr_value *out)
+{
+    if (op == TS_OPERATOR_MatMult)
+        return fr_matmul(f, x, y, out);
+    if (x->kind == FR_NUMBER && y->kind == FR_NUMBER)
+        return fr_is_complex(x) || fr_is_complex(y) ? fr_complex_binary(f, op, x, y, out)
+                                                    : fr_fold_binary(f, op, x, y, out);
+    return arith_tiles(f, op, *x, *y, options, out);
 }
 
 ts_status fr_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_options options,
@@ -454,12 +465,7 @@ ts_status fr_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
     TS_TRY(fr_member_value(f, &y, &room[1]));
     if (!arith_is_numeric(x) || !arith_is_numeric(y))
         return arith_join(f, op, x, y, out);
-    if (op == TS_OPERATOR_MatMult)
-        return fr_matmul(f, x, y, out);
-    if (x->kind == FR_NUMBER && y->kind == FR_NUMBER)
-        return fr_is_complex(x) || fr_is_complex(y) ? fr_complex_binary(f, op, x, y, out)
-                                                    : fr_fold_binary(f, op, x, y, out);
-    return arith_tiles(f, op, *x, *y, options, out);
+    return f->dialect->binary(f, op, x, y, options, out);
 }
 
 /* ---- unary --------------------------------------------------------------------------- */
@@ -471,9 +477,9 @@ static ts_status arith_unary_number(fr *f, ts_operator op, const fr_value *x, fr
         return arith_restricted(f, op, x);
     if (op == TS_OPERATOR_Invert) {
         if (x->cat == FR_FLOAT)
-            return arith_bad(f, op, x, NULL, "only integers and bool tiles have bits");
+            return fr_bad_operands(f, op, x, NULL, "only integers and bool tiles have bits");
         if (x->cat == FR_BOOL && !x->dtype)
-            return arith_bad(f, op, x, NULL, "write `not x`, or ct.bitwise_not(x) for the bits");
+            return fr_bad_operands(f, op, x, NULL, "write `not x`, or ct.bitwise_not(x) for the bits");
         if (x->cat == FR_BOOL)
             *out = fr_strict(TS_DTYPE_bool_, !x->as.i);
         else
@@ -502,7 +508,7 @@ static ts_status arith_unary_tile(fr *f, ts_operator op, fr_value x, fr_value *o
         return arith_restricted(f, op, &x);
     if (op == TS_OPERATOR_Invert) {
         if (fr_dtype_is_float(dtype))
-            return arith_bad(f, op, &x, NULL, "only integers and bools have bits");
+            return fr_bad_operands(f, op, &x, NULL, "only integers and bools have bits");
         *out = fr_tile(dtype, ts_op2(&f->b, TS_OP_xori, x.as.v,
                                      ts_int(&f->b, type, dtype == TS_DTYPE_bool_ ? 1 : -1), 0));
         return TS_OK;
@@ -528,28 +534,29 @@ static ts_status arith_not(fr *f, const fr_value *x, fr_value *out)
     return TS_OK;
 }
 
+ts_status fr_tiles_unary(fr *f, ts_operator op, const fr_value *x, fr_value *out)
+{
+    if (fr_is_complex(x) && op == TS_OPERATOR_Invert)
+        return fr_bad_operands(f, op, x, NULL, "only integers and bools have bits");
+    if (fr_is_complex(x)) {
+        *out = *x;
+        return op == TS_OPERATOR_USub ? fr_complex_negate(f, x, out) : TS_OK;
+    }
+    return x->kind == FR_NUMBER ? arith_unary_number(f, op, x, out) : arith_unary_tile(f, op, *x, out);
+}
+
 ts_status fr_unary(fr *f, ts_operator op, const fr_value *x, fr_value *out)
 {
     fr_value room;
     TS_TRY(fr_member_value(f, &x, &room));
     if (op == TS_OPERATOR_Not)
         return arith_not(f, x, out);
-    if (fr_is_complex(x) && op == TS_OPERATOR_Invert)
-        return arith_bad(f, op, x, NULL, "only integers and bools have bits");
-    if (fr_is_complex(x)) {
-        *out = *x;
-        return op == TS_OPERATOR_USub ? fr_complex_negate(f, x, out) : TS_OK;
-    }
-    if (x->kind == FR_NUMBER)
-        return arith_unary_number(f, op, x, out);
-    if (x->kind == FR_TILE)
-        return arith_unary_tile(f, op, *x, out);
-    return arith_bad(f, op, x, NULL, NULL);
+    return arith_is_numeric(x) ? f->dialect->unary(f, op, x, out) : fr_bad_operands(f, op, x, NULL, NULL);
 }
 
 /* ---- comparison ---------------------------------------------------------------------- */
 
-static bool arith_holds(ts_operator op, int order)
+bool fr_order_holds(ts_operator op, int order)
 {
     switch (op) {
     case TS_OPERATOR_Eq:
@@ -568,7 +575,7 @@ static bool arith_holds(ts_operator op, int order)
 }
 
 /* -1, 0, 1; 2 with a NaN. */
-static int arith_order(const fr_value *x, const fr_value *y)
+int fr_order(const fr_value *x, const fr_value *y)
 {
     if (x->cat != FR_FLOAT && y->cat != FR_FLOAT)
         return x->as.i < y->as.i ? -1 : x->as.i > y->as.i;
@@ -601,8 +608,7 @@ static bool arith_same_dtype_text(const fr_value *x, const fr_value *y)
 }
 
 /* Two numbers or tiles. */
-static ts_status arith_compare_numeric(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
-                                       fr_value *out)
+ts_status fr_tiles_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
 {
     if (fr_is_complex(x) || fr_is_complex(y))
         return fr_complex_compare(f, op, x, y, out);
@@ -611,7 +617,7 @@ static ts_status arith_compare_numeric(fr *f, ts_operator op, const fr_value *x,
     for (int side = 0; side < 2; side++)
         if (fr_dtype_is_restricted((ts_dtype)(side ? y : x)->dtype))
             return arith_restricted(f, op, side ? y : x);
-    *out = fr_bool(arith_holds(op, arith_order(x, y)));
+    *out = fr_bool(fr_order_holds(op, fr_order(x, y)));
     return TS_OK;
 }
 
@@ -639,7 +645,7 @@ ts_status fr_constants_equal(fr *f, const fr_value *x, const fr_value *y, bool *
         TS_TRY(fr_complex_compare(f, TS_OPERATOR_Eq, x, y, &equal));
         *out = equal.as.i;
     } else if (!*out && x->kind == FR_NUMBER && y->kind == FR_NUMBER) {
-        *out = arith_order(x, y) == 0;
+        *out = fr_order(x, y) == 0;
     }
     return TS_OK;
 }
@@ -699,7 +705,7 @@ static ts_status arith_item_equal(fr *f, const fr_value *x, const fr_value *y, f
                             fr_say(f, v));
     }
     if (arith_is_numeric(x) && arith_is_numeric(y))
-        return arith_compare_numeric(f, TS_OPERATOR_Eq, x, y, out);
+        return f->dialect->compare(f, TS_OPERATOR_Eq, x, y, out);
     if (x->kind == FR_TUPLE && y->kind == FR_TUPLE)
         return arith_tuple_equal(f, x, y, out);
     if (arith_is_plain(x) && arith_is_plain(y))
@@ -714,7 +720,7 @@ static ts_status arith_contains(fr *f, ts_operator op, const fr_value *x, const 
     uint32_t step = y->kind == FR_DICT ? 2 : 1; /* key, value, key, .. */
     bool known = false, truth = false;
     if (y->kind != FR_TUPLE && y->kind != FR_ITER && y->kind != FR_DICT)
-        return arith_bad(f, op, x, y, "`in` searches tuples and dicts known at compile time");
+        return fr_bad_operands(f, op, x, y, "`in` searches tuples and dicts known at compile time");
     *out = fr_bool(false);
     for (uint32_t i = 0; i < y->n && !(known && truth); i++) {
         fr_value equal;
@@ -729,7 +735,7 @@ static ts_status arith_compare_tuples(fr *f, ts_operator op, const fr_value *x, 
                                       fr_value *out)
 {
     if (op != TS_OPERATOR_Eq && op != TS_OPERATOR_NotEq)
-        return arith_bad(f, op, x, y, "tuples have == and !=; compare their items one by one");
+        return fr_bad_operands(f, op, x, y, "tuples have == and !=; compare their items one by one");
     TS_TRY(arith_tuple_equal(f, x, y, out));
     return op == TS_OPERATOR_Eq ? TS_OK : fr_unary(f, TS_OPERATOR_Not, out, out);
 }
@@ -747,7 +753,7 @@ ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y
     if (op == TS_OPERATOR_Is || op == TS_OPERATOR_IsNot) {
         bool none = x->kind == FR_NONE || y->kind == FR_NONE;
         if (!none && (!arith_has_identity(x) || !arith_has_identity(y)))
-            return arith_bad(f, op, x, y, "`is` compares constants; use == for what the kernel computes");
+            return fr_bad_operands(f, op, x, y, "`is` compares constants; use == for what the kernel computes");
         bool same = none ? x->kind == y->kind : fr_same(f, x, y);
         *out = fr_bool(same == (op == TS_OPERATOR_Is));
         return TS_OK;
@@ -756,18 +762,18 @@ ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y
     TS_TRY(fr_member_value(f, &x, &room[0]));
     TS_TRY(fr_member_value(f, &y, &room[1]));
     if (arith_is_numeric(x) && arith_is_numeric(y))
-        return arith_compare_numeric(f, op, x, y, out);
+        return f->dialect->compare(f, op, x, y, out);
     if (x->kind == FR_TUPLE && y->kind == FR_TUPLE)
         return arith_compare_tuples(f, op, x, y, out);
     if (x->kind == FR_STR && y->kind == FR_STR && op != TS_OPERATOR_Eq && op != TS_OPERATOR_NotEq) {
         int order = strcmp(x->as.text, y->as.text); /* UTF-8 is in the order of code points */
-        *out = fr_bool(arith_holds(op, order < 0 ? -1 : order > 0));
+        *out = fr_bool(fr_order_holds(op, order < 0 ? -1 : order > 0));
         return TS_OK;
     }
     bool is_none = x->kind == FR_NONE || y->kind == FR_NONE;
     if (x->kind == FR_ARRAY || y->kind == FR_ARRAY || (op != TS_OPERATOR_Eq && op != TS_OPERATOR_NotEq) ||
         (!is_none && (!arith_is_plain(x) || !arith_is_plain(y))))
-        return arith_bad(f, op, x, y, NULL);
+        return fr_bad_operands(f, op, x, y, NULL);
     bool equal;
     TS_TRY(arith_plain_equal(f, x, y, &equal));
     *out = fr_bool(equal == (op == TS_OPERATOR_Eq));
@@ -776,7 +782,7 @@ ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y
 
 /* ---- min, max ------------------------------------------------------------------------ */
 
-ts_status fr_minmax(fr *f, bool is_max, const fr_value *px, const fr_value *py, uint32_t attr,
+ts_status fr_tiles_minmax(fr *f, bool is_max, const fr_value *px, const fr_value *py, uint32_t attr,
                     fr_value *out)
 {
     fr_value x = *px, y = *py;
@@ -784,7 +790,7 @@ ts_status fr_minmax(fr *f, bool is_max, const fr_value *px, const fr_value *py, 
     TS_TRY(fr_only_real(f, 0, what, 1, px));
     TS_TRY(fr_only_real(f, 0, what, 1, py));
     if (x.kind == FR_NUMBER && y.kind == FR_NUMBER && x.dtype == y.dtype) {
-        *out = (arith_order(&y, &x) == (is_max ? 1 : -1)) ? y : x;
+        *out = (fr_order(&y, &x) == (is_max ? 1 : -1)) ? y : x;
         return TS_OK;
     }
     TS_TRY(fr_unify(f, what, &x, &y));
@@ -798,4 +804,9 @@ ts_status fr_minmax(fr *f, bool is_max, const fr_value *px, const fr_value *py, 
     *out =
         fr_tile(dtype, ts_op2(&f->b, op, x.as.v, y.as.v, fr_dtype_is_float(dtype) ? attr : sign));
     return TS_OK;
+}
+
+ts_status fr_minmax(fr *f, bool is_max, const fr_value *x, const fr_value *y, uint32_t attr, fr_value *out)
+{
+    return f->dialect->minmax(f, is_max, x, y, attr, out);
 }

@@ -5,22 +5,6 @@
  */
 #include "lang/lower.h"
 
-/* Methods: the value's kind, the name, the operation that it is with the value as first argument.
- */
-static const struct {
-    fr_kind kind;
-    const char *name, *op;
-} attr_methods[] = {
-#define ATTR_KIND_tile FR_TILE
-#define ATTR_KIND_array FR_ARRAY
-#define ATTR_KIND_view FR_VIEW
-#define ATTR_KIND_raw FR_RAW
-#define TS_TILE_OP(...)
-#define TS_TILE_OP_OF(type, name, ...) {ATTR_KIND_##type, #name, #type "_" #name},
-#define TS_TILE_METHOD(name) {FR_TILE, #name, #name},
-#include "lang/tile/tile_op.def"
-};
-
 typedef struct attr_names {
     const fr *f;
     const fr_value *v;
@@ -42,9 +26,9 @@ static const char *attr_name(const void *user, uint32_t i)
     static const char *const common[] = {"shape", "dtype", "ndim", "strides"};
     if (i < TS_COUNT(common))
         return common[i];
-    for (uint32_t m = 0, seen = TS_COUNT(common); m < TS_COUNT(attr_methods); m++)
-        if (attr_methods[m].kind == names->v->kind && seen++ == i)
-            return attr_methods[m].name;
+    for (uint32_t m = 0, seen = TS_COUNT(common); m < names->f->dialect->n_methods; m++)
+        if (names->f->dialect->methods[m].kind == names->v->kind && seen++ == i)
+            return names->f->dialect->methods[m].name;
     return NULL;
 }
 
@@ -73,9 +57,9 @@ static const char *attr_help(fr *f, const char *name, const char *near)
 static ts_status attr_unknown(fr *f, uint32_t node, const fr_value *v, const char *name)
 {
     attr_names names = {f, v};
-    const char *near = ts__nearest(name, attr_name, &names), *op = fr_op_called(name);
+    const char *near = ts__nearest(name, attr_name, &names), *op = fr_op_called(f, name);
     if (!near && v->kind == FR_MODULE)
-        near = fr_op_nearest(name);
+        near = fr_op_nearest(f, name);
     if (!near && v->kind == FR_TILE && op)
         near = fr_textf(f, "ct.%s(tile)", op);
     return fr_error(f, node, TS_TILETYPE, "%s has no attribute '%s'%s", fr_say(f, v), name,
@@ -121,24 +105,6 @@ static ts_status attr_tile(fr *f, const fr_value *v, const char *name, fr_value 
         return attr_shape_tuple(f, &shape, out);
     else if (strcmp(name, "T") == 0 && shape.rank == 2)
         *out = fr_tile((ts_dtype)v->dtype, ts_permute(&f->b, v->as.v, (uint32_t[]){1, 0}));
-    else
-        *found = false;
-    return TS_OK;
-}
-
-static ts_status attr_array(fr *f, const fr_array *a, const char *name, fr_value *out, bool *found)
-{
-    *found = true;
-    if (strcmp(name, "dtype") == 0)
-        *out = fr_dtype_value((ts_dtype)a->dtype);
-    else if (strcmp(name, "ndim") == 0)
-        *out = fr_number(a->rank);
-    else if (strcmp(name, "shape") == 0)
-        return fr_tuple(f, a->rank, a->shape, out);
-    else if (strcmp(name, "strides") == 0)
-        return fr_tuple(f, a->rank, a->stride, out);
-    else if (strcmp(name, "foreign_pointer") == 0)
-        *out = (fr_value){.kind = FR_RAW, .as.array = (fr_array *)(uintptr_t)a};
     else
         *found = false;
     return TS_OK;
@@ -196,14 +162,15 @@ static ts_status attr_method(fr *f, const fr_value *v, const char *name, fr_valu
     if (*found)
         return fr_bind(f, &(fr_value){.kind = FR_BUILTIN, .as.text = builtin}, v, out);
     fr_kind kind = v->kind == FR_NUMBER ? FR_TILE : (fr_kind)v->kind;
-    for (uint32_t i = 0; i < TS_COUNT(attr_methods); i++) {
-        if (attr_methods[i].kind != kind || strcmp(attr_methods[i].name, name) != 0)
+    for (uint32_t i = 0; i < f->dialect->n_methods; i++) {
+        const fr_method *method = &f->dialect->methods[i];
+        if (method->kind != kind || strcmp(method->name, name) != 0)
             continue;
         fr_value *self = TS_NEW(f->arena, fr_value);
         if (!self)
             return fr_oom(f);
         *self = *v;
-        *out = (fr_value){.kind = FR_METHOD, .n = fr_op_find(attr_methods[i].op), .as.items = self};
+        *out = (fr_value){.kind = FR_METHOD, .n = fr_op_find(f, method->op), .as.items = self};
         *found = true;
         return TS_OK;
     }
@@ -221,7 +188,7 @@ ts_status fr_attribute_of(fr *f, uint32_t node, const fr_value *v, const char *n
     else if (v->kind == FR_TILE)
         TS_TRY(attr_tile(f, v, name, out, &found));
     else if (v->kind == FR_ARRAY)
-        TS_TRY(attr_array(f, v->as.array, name, out, &found));
+        TS_TRY(f->dialect->array_attribute(f, v, name, out, &found));
     else if (v->kind == FR_VIEW)
         TS_TRY(attr_view(f, v->as.view, name, out, &found));
     else
@@ -301,6 +268,30 @@ static ts_status attr_index_tile(fr *f, const fr_value *tile, const fr_value *in
     return fr_index_tile(f, tile, index, out);
 }
 
+ts_status fr_item(fr *f, uint32_t node, const fr_value *v, const fr_value *index, fr_value *out)
+{
+    fr_value tile;
+    switch (v->kind) {
+    case FR_RECORD:
+        return attr_index_record(f, node, v, index, out);
+    case FR_TUPLE:
+    case FR_ITER:
+        return fr_index_tuple(f, v, index, out);
+    case FR_TILE:
+    case FR_NUMBER:
+        TS_TRY(fr_as_tile(f, v, &tile));
+        return attr_index_tile(f, &tile, index, out);
+    case FR_LIST:
+        return fr_list_item(f, v->as.list, index, out);
+    case FR_DICT:
+        return attr_index_dict(f, v, index, out);
+    case FR_ARRAY:
+        return f->dialect->get_item(f, node, v, index, out);
+    default:
+        return fr_error(f, node, TS_TILETYPE, "%s has no items", fr_say(f, v));
+    }
+}
+
 ts_status fr_subscript(fr *f, uint32_t node, fr_value *out)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
@@ -312,26 +303,5 @@ ts_status fr_subscript(fr *f, uint32_t node, fr_value *out)
     if (v.kind != FR_DICT && v.kind != FR_RECORD)
         TS_TRY(fr_member_value(f, &value, &room));
     index = *value;
-    switch (v.kind) {
-    case FR_RECORD:
-        return attr_index_record(f, node, &v, &index, out);
-    case FR_TUPLE:
-    case FR_ITER:
-        return fr_index_tuple(f, &v, &index, out);
-    case FR_TILE:
-    case FR_NUMBER:
-        TS_TRY(fr_as_tile(f, &v, &v));
-        return attr_index_tile(f, &v, &index, out);
-    case FR_LIST:
-        return fr_list_item(f, v.as.list, &index, out);
-    case FR_DICT:
-        return attr_index_dict(f, &v, &index, out);
-    case FR_ARRAY:
-        return fr_error(f, node, TS_TILETYPE,
-                        "arrays are not indexed with []\n  help: ct.load(array, index, shape) "
-                        "reads a tile by tile index, "
-                        "ct.gather(array, indices) by element");
-    default:
-        return fr_error(f, node, TS_TILETYPE, "%s has no items", fr_say(f, &v));
-    }
+    return fr_item(f, node, &v, &index, out);
 }

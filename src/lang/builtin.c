@@ -30,9 +30,10 @@ static ts_status builtin_range(fr *f, const builtin_call *c, fr_value *out)
         if (!builtin_is_int(f, &c->args[i]))
             return fr_error(f, c->node, TS_TILETYPE, "range() takes integer scalars, found %s",
                             fr_say(f, &c->args[i]));
-    parts[0] = c->n > 1 ? c->args[0] : fr_number(0);
+    bool counter = f->dialect->counter != NULL; /* what is left out has no say in it */
+    parts[0] = c->n > 1 ? c->args[0] : counter ? fr_strict(TS_DTYPE_bool_, 0) : fr_number(0);
     parts[1] = c->args[c->n > 1];
-    parts[2] = c->n > 2 ? c->args[2] : fr_number(1);
+    parts[2] = c->n > 2 ? c->args[2] : counter ? fr_strict(TS_DTYPE_bool_, 1) : fr_number(1);
     *out = (fr_value){.kind = FR_RANGE, .as.items = parts};
     return TS_OK;
 }
@@ -390,7 +391,7 @@ static ts_status builtin_call_math(fr *f, const builtin_call *c, const char *nam
 {
     const builtin_math row = builtin_math_find(name);
     const char *help = row.help ? row.help : "", *lead = row.help ? "\n  help: " : "";
-    const char *op = row.op ? row.op : row.help ? NULL : fr_op_called(name);
+    const char *op = row.op ? row.op : row.help ? NULL : fr_op_called(f, name);
     uint32_t takes = row.one ? 1 : row.two ? 2 : 0; /* how many constants it is computed of here */
     bool constant = takes > 0;
     for (uint32_t i = 0; i < c->n; i++)
@@ -405,7 +406,8 @@ static ts_status builtin_call_math(fr *f, const builtin_call *c, const char *nam
     if (takes && c->n)
         return fr_error(f, c->node, TS_TILETYPE, "math.%s() takes constants here, found %s%s%s", name,
                         fr_say(f, &c->args[0]), lead, help);
-    return fr_error(f, c->node, TS_TILETYPE, "math.%s() is not part of the tile language%s%s", name, lead, help);
+    return fr_error(f, c->node, TS_TILETYPE, "math.%s() is not part of the %s%s%s", name, f->dialect->language, lead,
+                    help);
 }
 
 /* ---- operator ------------------------------------------------------------------------ */
@@ -435,7 +437,7 @@ static ts_status builtin_call_operator(fr *f, const builtin_call *c, const char 
     if (strcmp(name, "abs") == 0)
         return fr_call_builtin(f, c->node, name, c->n, c->args, out);
     if (i == TS_COUNT(builtin_operators))
-        return fr_error(f, c->node, TS_TILETYPE, "operator.%s() is not part of the tile language", name);
+        return fr_error(f, c->node, TS_TILETYPE, "operator.%s() is not part of the %s", name, f->dialect->language);
     ts_operator op = builtin_operators[i].op;
     if (c->n != builtin_operators[i].n)
         return fr_error(f, c->node, TS_TILETYPE, "operator.%s() takes %u arguments, got %u", name,
@@ -474,6 +476,11 @@ ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, co
                           fr_value *out)
 {
     builtin_call c = {node, n, name, args};
+    bool done = false;
+    if (f->dialect->builtin)
+        TS_TRY(f->dialect->builtin(f, node, name, n, args, out, &done));
+    if (done)
+        return TS_OK;
     if (strncmp(name, "operator.", 9) == 0)
         return builtin_call_operator(f, &c, name + 9, out);
     if (strncmp(name, "math.", 5) == 0) {
@@ -492,8 +499,8 @@ ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, co
                             builtin_rows[i].least, builtin_rows[i].most, n);
         return builtin_rows[i].call(f, &c, out);
     }
-    const char *op = fr_op_called(name);
-    return fr_error(f, node, TS_TILETYPE, "builtin '%s' is not part of the tile language\n  help: %s", name,
+    const char *op = fr_op_called(f, name);
+    return fr_error(f, node, TS_TILETYPE, "builtin '%s' is not part of the %s\n  help: %s", name, f->dialect->language,
                     op ? fr_textf(f, "use ct.%s for tiles", op)
                        : "only tile operations and plain Python functions can be called");
 }

@@ -15,20 +15,10 @@
 #include "lang/lower.h"
 #include "lang/tile/op.h"
 
-const fr_op fr_ops[] = {
-#define REAL false
-#define COMPLEX true
-#define TS_TILE_OP(name, signature, function, x, y, numbers) {#name, signature, fr_op_##function, x, y, numbers},
-#include "lang/tile/tile_op.def"
-#undef REAL
-#undef COMPLEX
-};
-const uint32_t fr_n_ops = TS_COUNT(fr_ops);
-
-uint32_t fr_op_find(const char *name)
+uint32_t fr_op_find(const fr *f, const char *name)
 {
     uint32_t i = 0;
-    while (i < fr_n_ops && strcmp(fr_ops[i].name, name) != 0)
+    while (i < f->dialect->n_ops && strcmp(f->dialect->ops[i].name, name) != 0)
         i++;
     return i;
 }
@@ -232,18 +222,18 @@ static bool call_is_local(const fr *f, uint32_t callee)
 static ts_status call_check_direct(fr *f, uint32_t node, uint32_t row)
 {
     const ts_node *n = ts_pack_node(&f->pack, node);
-    uint32_t most = fr_ops[row].lower == fr_op_static_assert ? 2 : 1, n_args, n_named;
-    if (strncmp(fr_ops[row].name, "static_", 7) != 0)
+    uint32_t most = f->dialect->ops[row].lower == fr_op_static_assert ? 2 : 1, n_args, n_named;
+    if (strncmp(f->dialect->ops[row].name, "static_", 7) != 0)
         return TS_OK;
     ts_pack_list(&f->pack, n->f[1], &n_args);
     ts_pack_list(&f->pack, n->f[2], &n_named);
     if (n_args < 1 || n_args > most || n_named)
-        return fr_error(f, node, TS_SYNTAX, "%s() takes %s by position", fr_ops[row].name,
+        return fr_error(f, node, TS_SYNTAX, "%s() takes %s by position", f->dialect->ops[row].name,
                         most > 1 ? "a condition and perhaps a message" : "one expression");
     if (!call_is_local(f, n->f[0]))
         return TS_OK;
     return fr_error(f, node, TS_SYNTAX, "%s() is called through a variable\n  help: write ct.%s(...)",
-                    fr_ops[row].name, fr_ops[row].name);
+                    f->dialect->ops[row].name, f->dialect->ops[row].name);
 }
 
 /* Operations take members of enumerations of numbers and texts as what they are, in tuples too. */
@@ -270,7 +260,7 @@ static ts_status call_plain(fr *f, fr_value *v)
 
 static ts_status call_op(fr *f, uint32_t node, uint32_t row, const fr_arguments *args, fr_value *out)
 {
-    fr_call c = {.op = &fr_ops[row], .node = node};
+    fr_call c = {.op = &f->dialect->ops[row], .node = node};
     TS_TRY(call_bind_op(f, &c, args));
     for (uint32_t i = 0; i < FR_MAX_ARGS; i++)
         TS_TRY(call_plain(f, &c.arg[i]));
@@ -446,7 +436,7 @@ ts_status fr_call_op(fr *f, uint32_t node, const char *name, uint32_t n, const f
 {
     fr_arguments args;
     TS_TRY(call_positionals(f, node, n, values, &args));
-    return call_op(f, node, fr_op_find(name), &args, out);
+    return call_op(f, node, fr_op_find(f, name), &args, out);
 }
 
 ts_status fr_call_row(fr *f, uint32_t node, uint32_t row, uint32_t n, const fr_value *values, uint32_t n_named,
@@ -459,7 +449,7 @@ ts_status fr_call_row(fr *f, uint32_t node, uint32_t row, uint32_t n, const fr_v
     return call_op(f, node, row, &args, out);
 }
 
-bool fr_op_is_value(uint32_t row)
+bool fr_op_is_value(const fr *f, uint32_t row)
 {
     static fr_op_fn *const plain[] = {
         fr_op_binary,      fr_op_divmod,    fr_op_cdiv,  fr_op_compare,     fr_op_minmax,           fr_op_atan2,
@@ -468,7 +458,7 @@ bool fr_op_is_value(uint32_t row)
         fr_op_unary_flush, fr_op_math_pair, fr_op_unary_only_flush,
     };
     uint32_t i = 0;
-    while (i < TS_COUNT(plain) && fr_ops[row].lower != plain[i])
+    while (i < TS_COUNT(plain) && f->dialect->ops[row].lower != plain[i])
         i++;
     return i < TS_COUNT(plain);
 }
@@ -537,7 +527,7 @@ static ts_status call_builtin(fr *f, uint32_t node, const char *name, const fr_a
         values[i] = args->at.at[i].value;
     fr_at(f, node);
     if (strcmp(name, "print") == 0)
-        return call_op(f, node, fr_op_find("print"), args, out);
+        return call_op(f, node, fr_op_find(f, "print"), args, out);
     if (strcmp(name, "dataclasses.replace") == 0)
         return fr_record_replace(f, node, args, out);
     bool is_start = args->at.n == 2 && strcmp(name, "enumerate") == 0; /* its second one has a name */
@@ -571,7 +561,7 @@ static ts_status call_opaque(fr *f, uint32_t node, const fr_value *callee)
     if (object->y)
         return fr_error(f, node, TS_SYNTAX, "this function cannot be inlined\n  found: %s",
                         fr_string(f, object->x));
-    const char *op = n->kind == TS_AST_Attribute ? fr_op_called(fr_string(f, n->f[1])) : NULL;
+    const char *op = n->kind == TS_AST_Attribute ? fr_op_called(f, fr_string(f, n->f[1])) : NULL;
     return fr_error(f, node, TS_TILETYPE, "kernels cannot call %s\n  help: %s", fr_say(f, callee),
                     op ? fr_textf(f, "use ct.%s for tiles", op)
                        : "only tile operations and plain Python functions can be called");
@@ -627,7 +617,7 @@ ts_status fr_call_node(fr *f, uint32_t node, fr_value *out)
     TS_TRY(call_callee(f, &callee));
     if (callee.kind == FR_OP)
         TS_TRY(call_check_direct(f, node, callee.n));
-    if (callee.kind == FR_OP && fr_ops[callee.n].lower == fr_op_static_assert)
+    if (callee.kind == FR_OP && f->dialect->ops[callee.n].lower == fr_op_static_assert)
         return call_static_assert(f, node, callee.n, out);
     TS_TRY(call_evaluate(f, n, call_self(&callee), &args));
     return call_any(f, node, &callee, &args, out);

@@ -47,6 +47,7 @@ typedef struct control_side {
 typedef struct control_leaf {
     ts_val value[2]; /* of then and else; 0: number[side] has to be made */
     fr_value number[2];
+    ts_val placeholder; /* in then, for a number or a conversion; 0: none */
     ts_dtype dtype;
     ts_type type;
     bool same; /* number[0] on both sides: no result */
@@ -66,6 +67,7 @@ typedef struct control_if {
     ts_val yield;
     uint32_t n_yield;
     ts_val *yielded;
+    ts_val *placeholder; /* of each of them, where a number or a converted value may have to stand; 0: none */
     uint32_t *first; /* of each candidate in `yielded` */
 } control_if;
 
@@ -77,13 +79,23 @@ static fr_value *control_copy(fr *f, const fr_value *slots, uint32_t n)
     return copy;
 }
 
+/* The leaves of a variable; where the dialect says so, a zero for one without a value. */
+static uint32_t control_flatten(const fr *f, const fr_value *v, fr_value *leaves)
+{
+    if (v->kind != FR_UNBOUND || !f->dialect->has_zeros)
+        return fr_flatten(v, leaves);
+    if (leaves)
+        leaves[0] = fr_bool(false);
+    return 1;
+}
+
 /* Leaves of every candidate as they are after `then`; numbers get placeholders. */
 static ts_status control_yield_then(control_if *c)
 {
     fr *f = c->f;
     uint32_t n = 0;
     for (uint32_t i = 0; i < c->n_slots; i++)
-        n += fr_flatten(&c->side[0].slots[c->slots[i]], NULL);
+        n += control_flatten(f, &c->side[0].slots[c->slots[i]], NULL);
     fr_value *leaves = TS_NEW_N(f->arena, fr_value, n + 1);
     c->yielded = TS_NEW_N(f->arena, ts_val, n + 1);
     c->first = TS_NEW_N(f->arena, uint32_t, c->n_slots + 1);
@@ -91,19 +103,44 @@ static ts_status control_yield_then(control_if *c)
         return fr_oom(f);
     for (uint32_t i = 0; i < c->n_slots; i++) {
         c->first[i] = c->n_yield;
-        c->n_yield += fr_flatten(&c->side[0].slots[c->slots[i]], leaves + c->n_yield);
+        c->n_yield += control_flatten(f, &c->side[0].slots[c->slots[i]], leaves + c->n_yield);
     }
-    for (uint32_t i = 0; i < n; i++)
-        c->yielded[i] = leaves[i].kind == FR_TILE ? leaves[i].as.v : ts_bits(&f->b, TS_T_i32, 0);
+    c->placeholder = TS_NEW_N(f->arena, ts_val, n + 1);
+    if (!c->placeholder)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < n; i++) {
+        bool number = leaves[i].kind == FR_NUMBER, joins = f->dialect->join && leaves[i].dtype;
+        c->placeholder[i] = number || joins ? ts_bits(&f->b, TS_T_i32, 0) : 0;
+        c->yielded[i] = number ? c->placeholder[i] : leaves[i].as.v;
+    }
     c->yield = f->b.fn->inst.n;
     ts_term(&f->b, TS_OP_yield, n, c->yielded);
     return TS_OK;
+}
+
+/* The same where the dialect converts one or both of two scalars. */
+static bool control_join(fr *f, const fr_value *a, const fr_value *b, ts_dtype *dtype, ts_type *type)
+{
+    ts_dtype da = (ts_dtype)a->dtype, db = (ts_dtype)b->dtype;
+    if ((a->kind == FR_NUMBER && fr_default_dtype(f, a, &da) != TS_OK) ||
+        (b->kind == FR_NUMBER && fr_default_dtype(f, b, &db) != TS_OK))
+        return false;
+    if (!da || !db) { /* parts of arrays */
+        *dtype = TS_DTYPE_NONE;
+        *type = a->kind == FR_TILE ? ts_type_of(f->b.fn, a->as.v) : TS_T_none;
+        return da == db && a->kind == FR_TILE && b->kind == FR_TILE && *type == ts_type_of(f->b.fn, b->as.v);
+    }
+    *dtype = f->dialect->join(da, db);
+    *type = fr_ir(*dtype);
+    return *dtype != TS_DTYPE_NONE;
 }
 
 /* The dtype and type that a pair of leaves gets; false when there is none. */
 static bool control_pair(fr *f, const fr_value *a, const fr_value *b, ts_dtype *dtype,
                          ts_type *type)
 {
+    if (f->dialect->join)
+        return control_join(f, a, b, dtype, type);
     if (a->kind == FR_NUMBER && b->kind == FR_TILE) {
         const fr_value *t = a;
         a = b;
@@ -146,28 +183,37 @@ static ts_status control_add(control_if *c, const control_leaf *leaf)
     return TS_PUSH(c->f->arena, &c->leaves, *leaf) ? TS_OK : fr_oom(c->f);
 }
 
+/* May the two values meet, if their leaves do? */
+static bool control_meet(const fr *f, const fr_value *a, const fr_value *b)
+{
+    const fr_value *bound = a->kind == FR_UNBOUND ? b : a;
+    if (a->kind == FR_UNBOUND || b->kind == FR_UNBOUND)
+        return f->dialect->has_zeros && (bound->kind == FR_NUMBER || bound->kind == FR_TILE);
+    return a->kind != FR_CONFLICT && b->kind != FR_CONFLICT && fr_same_skeleton(f, a, b);
+}
+
 /* Both branches go on: leaf by leaf. */
 static ts_status control_merge_both(control_if *c, uint32_t i)
 {
     fr *f = c->f;
     const fr_value *a = &c->side[0].slots[c->slots[i]], *b = &c->side[1].slots[c->slots[i]];
-    c->merged[i] = *a;
+    c->merged[i] = a->kind == FR_UNBOUND ? *b : *a;
     if (fr_same(f, a, b))
         return TS_OK;
-    uint32_t n = fr_flatten(a, NULL), keep = c->leaves.n;
-    bool fine = a->kind != FR_UNBOUND && b->kind != FR_UNBOUND && a->kind != FR_CONFLICT &&
-                b->kind != FR_CONFLICT && fr_same_skeleton(f, a, b) && n == fr_flatten(b, NULL);
+    uint32_t n = control_flatten(f, a, NULL), keep = c->leaves.n;
+    bool fine = control_meet(f, a, b) && n == control_flatten(f, b, NULL);
     fr_value *la = TS_NEW_N(f->arena, fr_value, n + 1), *lb = TS_NEW_N(f->arena, fr_value, n + 1);
     if (!la || !lb)
         return fr_oom(f);
     if (fine) {
-        fr_flatten(a, la);
-        fr_flatten(b, lb);
+        control_flatten(f, a, la);
+        control_flatten(f, b, lb);
     }
     for (uint32_t j = 0; j < n && fine; j++) {
         control_leaf leaf = {.number = {la[j], lb[j]}, .same = fr_same(f, &la[j], &lb[j])};
         fine = leaf.same || control_pair(f, &la[j], &lb[j], &leaf.dtype, &leaf.type);
         leaf.value[0] = c->yielded[c->first[i] + j];
+        leaf.placeholder = c->placeholder[c->first[i] + j];
         leaf.value[1] = lb[j].kind == FR_TILE ? lb[j].as.v : 0;
         TS_TRY(control_add(c, &leaf));
     }
@@ -201,6 +247,7 @@ static ts_status control_merge_one(control_if *c, uint32_t i, uint32_t side)
         } else {
             leaf.type = ts_type_of(f->b.fn, leaves[j].as.v);
         }
+        leaf.placeholder = side == 0 ? c->placeholder[c->first[i] + j] : 0;
         leaf.value[side] = side == 0                   ? c->yielded[c->first[i] + j]
                            : leaves[j].kind == FR_TILE ? leaves[j].as.v
                                                        : 0;
@@ -217,6 +264,17 @@ static ts_val control_number(fr *f, const fr_value *number, const control_leaf *
     return fr_constant(f, number, leaf->dtype, &shape);
 }
 
+/* The leaf's value with the dtype that both sides get: a conversion is one instruction. */
+static ts_val control_made(fr *f, const fr_value *v, const control_leaf *leaf)
+{
+    fr_value made;
+    if (v->kind == FR_NUMBER)
+        return control_number(f, v, leaf);
+    if (!leaf->dtype || v->dtype == leaf->dtype || fr_convert(f, v, leaf->dtype, TS_RN, &made) != TS_OK)
+        return v->as.v;
+    return made.as.v;
+}
+
 /* Fills the placeholders of `then` and cuts its yield down to the real results. */
 static void control_patch_then(control_if *c)
 {
@@ -228,12 +286,11 @@ static void control_patch_then(control_if *c)
         control_leaf *leaf = &c->leaves.at[i];
         if (leaf->same)
             continue;
-        if (leaf->number[0].kind == FR_NUMBER) {
-            ts_val made = control_number(c->f, &leaf->number[0], leaf);
-            if (made) {
-                fn->inst.at[leaf->value[0]] = fn->inst.at[made];
-                fn->inst.n = fn->loc.n = made;
-            }
+        ts_val made = control_made(c->f, &leaf->number[0], leaf);
+        if (made != leaf->value[0] && leaf->placeholder) {
+            fn->inst.at[leaf->placeholder] = fn->inst.at[made];
+            fn->inst.n = fn->loc.n = made;
+            leaf->value[0] = leaf->placeholder;
         }
         opnds[n++] = leaf->value[0];
     }
@@ -252,8 +309,7 @@ static ts_status control_yield_else(control_if *c)
     for (uint32_t i = 0; i < c->leaves.n; i++) {
         const control_leaf *leaf = &c->leaves.at[i];
         if (!leaf->same)
-            values[n++] = leaf->number[1].kind == FR_NUMBER ? control_number(c->f, &leaf->number[1], leaf)
-                                                      : leaf->value[1];
+            values[n++] = control_made(c->f, &leaf->number[1], leaf);
     }
     ts_term(&c->f->b, TS_OP_yield, n, values);
     return TS_OK;

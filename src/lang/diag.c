@@ -123,6 +123,17 @@ static void diag_notes(ts_text *out, const fr *f)
     }
 }
 
+/* Lines after the first. Help that names functions of the tile language's module is for that language. */
+static void diag_more(ts_text *out, const fr *f, const char *more)
+{
+    for (const char *end; *more; more = *end ? end + 1 : end) {
+        end = more + strcspn(more, "\n");
+        const char *found = strstr(more, "ct.");
+        if (f->dialect->level == TS_LEVEL_T || !found || found > end || strncmp(more, "  help:", 7) != 0)
+            ts__text_printf(out, "\n%.*s", (int)(end - more), more);
+    }
+}
+
 ts_status fr_error(fr *f, uint32_t node, ts_status status, const char *format, ...)
 {
     char message[3000];
@@ -142,7 +153,7 @@ ts_status fr_error(fr *f, uint32_t node, ts_status status, const char *format, .
     ts__text_printf(&text, "%s:%u:%u: %s", fr_string(f, fn->file), n->line, n->col + 1, message);
     diag_snippet(&text, f, f->frame->function, n);
     if (more)
-        ts__text_printf(&text, "\n%s", more);
+        diag_more(&text, f, more);
     diag_notes(&text, f);
     ts_fail(f->err, status, "%s", text.failed ? message : ts__text_get(&text));
     ts__text_deinit(&text);
@@ -257,9 +268,9 @@ const char *fr_say(fr *f, const fr_value *v)
     case FR_MODULE:
         return fr_textf(f, "'%s'", fr_string(f, f->pack.objects[v->as.object].x));
     case FR_OP:
-        return fr_textf(f, "tile operation '%s'", fr_ops[v->n].name);
+        return fr_textf(f, "%s '%s'", f->dialect->operation, f->dialect->ops[v->n].name);
     case FR_METHOD:
-        return fr_textf(f, "method '%s'", diag_written(fr_ops[v->n].name));
+        return fr_textf(f, "method '%s'", diag_written(f->dialect->ops[v->n].name));
     case FR_BUILTIN:
         return fr_textf(f, "builtin '%s'", v->as.text);
     case FR_FUNC:
@@ -280,25 +291,21 @@ const char *fr_did_you_mean(fr *f, const char *near)
 
 /* ---- names of operations ------------------------------------------------------------- */
 
-const char *fr_op_called(const char *name)
+const char *fr_op_called(const fr *f, const char *name)
 {
-    static const char *const numpy[][2] = {
-#define TS_TILE_NUMPY(name, op) {#name, #op},
-#include "lang/tile/tile_op.def"
-    };
-    for (size_t i = 0; i < TS_COUNT(numpy); i++)
-        if (strcmp(numpy[i][0], name) == 0)
-            return numpy[i][1];
-    return fr_op_find(name) < fr_n_ops && !diag_is_method(name) ? name : NULL;
+    for (const char *const(*pair)[2] = f->dialect->numpy; pair && (*pair)[0]; pair++)
+        if (strcmp((*pair)[0], name) == 0)
+            return (*pair)[1];
+    return fr_op_find(f, name) < f->dialect->n_ops && !diag_is_method(name) ? name : NULL;
 }
 
 static const char *diag_op_name(const void *user, uint32_t i)
 {
-    (void)user;
-    return i >= fr_n_ops ? NULL : diag_is_method(fr_ops[i].name) ? "" : fr_ops[i].name;
+    const fr *f = user;
+    return i >= f->dialect->n_ops ? NULL : diag_is_method(f->dialect->ops[i].name) ? "" : f->dialect->ops[i].name;
 }
 
-const char *fr_op_nearest(const char *name)
+const char *fr_op_nearest(const fr *f, const char *name)
 {
-    return ts__nearest(name, diag_op_name, NULL);
+    return ts__nearest(name, diag_op_name, f);
 }

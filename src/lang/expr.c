@@ -22,7 +22,7 @@ static const char *expr_known_name(const void *user, uint32_t i)
 
 static ts_status expr_undefined(fr *f, uint32_t node, const char *name)
 {
-    const char *near = ts__nearest(name, expr_known_name, f), *op = fr_op_called(name);
+    const char *near = ts__nearest(name, expr_known_name, f), *op = fr_op_called(f, name);
     if (!near && op)
         near = fr_textf(f, "ct.%s", op);
     return fr_error(f, node, TS_SYNTAX, "name '%s' is not defined%s", name,
@@ -96,7 +96,7 @@ static ts_status expr_list(fr *f, uint32_t node, const ts_node *n, fr_value *out
     (void)n;
     (void)out;
     return fr_error(f, node, TS_SYNTAX,
-                    "lists are not part of the tile language\n  help: use a tuple: (a, b)");
+                    "lists are not part of the %s\n  help: use a tuple: (a, b)", f->dialect->language);
 }
 
 /* A key that stands twice has its last value and stands, as written, in its first place. */
@@ -340,7 +340,7 @@ static ts_status expr_unsupported(fr *f, uint32_t node, const ts_node *n, fr_val
             "\n  help: kernels read outer names but cannot assign them; return the value instead";
     else if (strcmp(what, "raise") == 0 || strcmp(what, "try") == 0)
         help = "\n  help: kernels have no exceptions; use ct.assert_ or a mask";
-    return fr_error(f, node, TS_SYNTAX, "'%s' is not part of the tile language%s", what, help);
+    return fr_error(f, node, TS_SYNTAX, "'%s' is not part of the %s%s", what, f->dialect->language, help);
 }
 
 static ts_status expr_yield(fr *f, uint32_t node, const ts_node *n, fr_value *out)
@@ -407,8 +407,8 @@ ts_status fr_expr(fr *f, uint32_t node, fr_value *out)
     *out = fr_none();
     TS_TRY(fr_check_depth(f, node));
     if (!expr_table[n->kind].here && !expr_table[n->kind].there)
-        return fr_error(f, node, TS_SYNTAX, "'%s' is not an expression of the tile language",
-                        ts__ast_name(n->kind));
+        return fr_error(f, node, TS_SYNTAX, "'%s' is not an expression of the %s", ts__ast_name(n->kind),
+                        f->dialect->language);
     ts_loc loc = fr_at(f, node);
     ts_status status = expr_table[n->kind].here ? expr_table[n->kind].here(f, node, n, out)
                                                 : expr_table[n->kind].there(f, node, out);

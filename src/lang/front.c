@@ -127,7 +127,9 @@ static ts_status front_array(fr *f, const ts_spec *s, ts_val *next, fr_value *ou
     for (uint32_t d = 0; d < s->rank; d++)
         a->stride[d] = front_stride(f, s, d, (*next)++, index);
     *out = (fr_value){.kind = FR_ARRAY, .as.array = a};
-    return TS_PUSH(f->arena, &f->arrays, a) ? fr_tensor_view(f, a) : fr_oom(f);
+    if (!TS_PUSH(f->arena, &f->arrays, a))
+        return fr_oom(f);
+    return f->dialect->array ? f->dialect->array(f, a) : TS_OK;
 }
 
 static ts_status front_scalar(fr *f, const ts_spec *s, ts_val *next, fr_value *out)
@@ -277,7 +279,7 @@ static ts_status front_kernel(fr *f, const ts_spec *spec, size_t n)
 {
     const fr_scope *scope;
     fr_frame like = {.is_kernel = true, .name = fr_string(f, f->pack.functions[0].name)};
-    ts_fn *fn = ts_fn_create(f->module, front_symbol(f, like.name), TS_LEVEL_T);
+    ts_fn *fn = ts_fn_create(f->module, front_symbol(f, like.name), f->dialect->level);
     if (!fn)
         return fr_oom(f);
     ts__builder_init(&f->b, fn);
@@ -295,6 +297,9 @@ static ts_status front_kernel(fr *f, const ts_spec *spec, size_t n)
     return status;
 }
 
+static const fr_dialect *const front_dialects[TS_DIALECT_COUNT] = {[TS_DIALECT_TILE] = &fr_dialect_tile,
+                                                                   [TS_DIALECT_THREAD] = &fr_dialect_thread};
+
 ts_status ts__front(ts_arena *arena, const ts_source *source, const ts_spec *spec, size_t n_spec,
                    const ts_hints *hints, ts_module **out, ts_error *err)
 {
@@ -302,6 +307,7 @@ ts_status ts__front(ts_arena *arena, const ts_source *source, const ts_spec *spe
     fr f = {.arena = arena, .hints = hints, .host = source->host, .err = err, .stack = &bottom};
     *out = NULL;
     TS_TRY(ts__pack_read(arena, source->bytes, source->n, &f.pack, err));
+    f.dialect = front_dialects[f.pack.functions[0].dialect];
     f.module = ts__module_create(arena);
     if (!f.module)
         return fr_oom(&f);
@@ -395,7 +401,7 @@ ts_status ts__front_function(ts_module *module, const char *name, const void *pa
                              const ts_front_type *params, uint32_t n_params, ts_front_fn *out, ts_error *err)
 {
     char bottom;
-    fr f = {.arena = module->arena, .module = module, .err = err, .stack = &bottom};
+    fr f = {.dialect = &fr_dialect_tile, .arena = module->arena, .module = module, .err = err, .stack = &bottom};
     uint32_t n_fns = module->fns.n;
     ts_assert(name && *name);
     *out = (ts_front_fn){0};

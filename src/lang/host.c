@@ -95,7 +95,7 @@ static ts_status host_give(fr *f, const fr_value *v, ts_host_value *out)
         *out = (ts_host_value){.kind = TS_HOST_OBJECT, .n = v->as.object};
         return TS_OK;
     case FR_OP:
-        *out = (ts_host_value){.kind = TS_HOST_OP, .as.text = fr_ops[v->n].name};
+        *out = (ts_host_value){.kind = TS_HOST_OP, .as.text = f->dialect->ops[v->n].name};
         return TS_OK;
     case FR_FUNC:
         if (v->as.function->lexical)
@@ -259,11 +259,11 @@ static ts_status host_attribute(const host_step *s, fr_value *out)
 static ts_status host_apply(const host_step *s, fr_value *out)
 {
     fr *f = s->call->f;
-    uint32_t row = fr_op_find(s->name);
+    uint32_t row = fr_op_find(f, s->name);
     fr_value *values = TS_NEW_N(f->arena, fr_value, s->n + 1);
     if (!values)
         return fr_oom(f);
-    if (row == fr_n_ops || !fr_op_is_value(row))
+    if (row == f->dialect->n_ops || !fr_op_is_value(f, row))
         return fr_error(f, s->call->node, TS_STATICEVAL, "%s() cannot be called in an expression of the host\n  help: "
                         "call it outside of static_eval, static_assert and static_iter", s->name);
     for (size_t i = 0; i < s->n; i++)

@@ -52,6 +52,24 @@ static ts_val loop_zero(fr *f, const loop_leaf *leaf)
     return ts_bits(&f->b, leaf->type, 0);
 }
 
+/* The dialect may make the leaf of another dtype, so that it takes what the body gives it, too. */
+static bool loop_may_join(const fr *f, const fr_value *v)
+{
+    return f->dialect->join && v->dtype;
+}
+
+/* A scalar that begins with the dtype that an attempt before found. */
+static ts_status loop_convert(fr *f, const loop_leaf *adopted, const fr_value *v, loop_leaf *leaf, ts_val *out)
+{
+    fr_value made;
+    *leaf = *adopted;
+    if (adopted->dtype == v->dtype)
+        return TS_OK;
+    TS_TRY(fr_convert(f, v, adopted->dtype, TS_RN, &made));
+    *out = made.as.v;
+    return TS_OK;
+}
+
 /* The initial value of one leaf; learns what may change later. */
 static ts_status loop_init_leaf(fr *f, loop_slot *s, uint32_t i, const fr_value *v, ts_val *out)
 {
@@ -62,11 +80,11 @@ static ts_status loop_init_leaf(fr *f, loop_slot *s, uint32_t i, const fr_value 
         return TS_OK;
     }
     if (v->kind == FR_TILE) {
-        *leaf = (loop_leaf){(ts_dtype)v->dtype, ts_type_of(f->b.fn, v->as.v), false};
+        *leaf = (loop_leaf){(ts_dtype)v->dtype, ts_type_of(f->b.fn, v->as.v), loop_may_join(f, v)};
         *out = v->as.v;
-        return TS_OK;
+        return s->adopted ? loop_convert(f, &s->adopted[i], v, leaf, out) : TS_OK;
     }
-    leaf->loose = !v->dtype;
+    leaf->loose = !v->dtype || loop_may_join(f, v);
     if (s->adopted) {
         *leaf = s->adopted[i];
     } else {
@@ -143,7 +161,7 @@ static ts_status loop_bind(fr *f, fr_carry *c, ts_val first, bool after)
             leaves[j] = after && s->exits[j].kind == FR_NUMBER ? s->exits[j] : fr_tile(s->leaves[j].dtype, v);
         const fr_value *next = leaves;
         TS_TRY(fr_rebuild(f, &s->skeleton, &next, slot));
-        if (s->has_zero && !after && s->slot < f->frame->scope->n_slots)
+        if (s->has_zero && !after && s->slot < f->frame->scope->n_slots && !f->dialect->has_zeros)
             *slot = (fr_value){.kind = FR_UNBOUND};
     }
     return TS_OK;
@@ -151,11 +169,26 @@ static ts_status loop_bind(fr *f, fr_carry *c, ts_val first, bool after)
 
 /* ---- leaving an iteration ------------------------------------------------------------ */
 
-static bool loop_fits(const fr *f, const loop_leaf *leaf, const fr_value *v)
+static bool loop_fits(fr *f, const loop_leaf *leaf, const fr_value *v)
 {
+    ts_dtype dtype = (ts_dtype)v->dtype;
+    if (f->dialect->join && leaf->dtype)
+        return (v->kind == FR_NUMBER || (v->kind == FR_TILE && dtype)) &&
+               (v->kind != FR_NUMBER || fr_default_dtype(f, v, &dtype) == TS_OK) &&
+               f->dialect->join(leaf->dtype, dtype) == leaf->dtype;
     if (v->kind == FR_TILE)
         return v->dtype == leaf->dtype && ts_type_of(f->b.fn, v->as.v) == leaf->type;
     return leaf->dtype && fr_joins(v, leaf->dtype) && (!v->dtype || ts_type_rank(f->module, leaf->type) == 0);
+}
+
+static bool loop_joins(fr *f, const loop_leaf *leaf, const fr_value *v, loop_leaf *out)
+{
+    ts_dtype dtype = (ts_dtype)v->dtype;
+    if (v->kind == FR_NUMBER && fr_default_dtype(f, v, &dtype) != TS_OK)
+        return false;
+    out->dtype = dtype && leaf->dtype ? f->dialect->join(leaf->dtype, dtype) : TS_DTYPE_NONE;
+    out->type = fr_ir(out->dtype);
+    return out->dtype != TS_DTYPE_NONE;
 }
 
 /* A leaf that began as a literal takes the type of `v`, if the literal can. */
@@ -163,7 +196,9 @@ static bool loop_adopts(fr *f, const loop_leaf *leaf, const fr_value *v, loop_le
 {
     if (!leaf->loose)
         return false;
-    *out = (loop_leaf){(ts_dtype)v->dtype, 0, false};
+    *out = (loop_leaf){(ts_dtype)v->dtype, 0, f->dialect->join != NULL};
+    if (f->dialect->join)
+        return loop_joins(f, leaf, v, out);
     if (v->kind == FR_TILE) {
         out->type = ts_type_of(f->b.fn, v->as.v);
     } else {
@@ -250,6 +285,8 @@ static ts_status loop_pass(fr *f, fr_carry *c, loop_slot *s, ts_val args, bool l
         fr_shape shape = {.rank = ts_type_rank(f->module, s->leaves[j].type)};
         for (uint32_t d = 0; d < shape.rank; d++)
             shape.dims[d] = ts_type_dims(f->module, s->leaves[j].type)[d];
+        if (leaves[j].kind == FR_TILE && leaves[j].dtype != s->leaves[j].dtype) /* joined */
+            TS_TRY(fr_convert(f, &leaves[j], s->leaves[j].dtype, TS_RN, &leaves[j]));
         out[j] = leaves[j].kind == FR_TILE ? leaves[j].as.v
                                            : fr_constant(f, &leaves[j], s->leaves[j].dtype, &shape);
     }
@@ -265,9 +302,9 @@ static void loop_note_bound(fr *f, fr_carry *c)
         if (s->slot >= f->frame->scope->n_slots || (s->skeleton.kind != FR_UNBOUND && !s->has_zero))
             continue;
         if (v->kind == FR_UNBOUND || v->kind == FR_CONFLICT) {
-            s->unbound = true;
-            c->retry |= s->has_zero;
-            s->has_zero = false;
+            s->unbound = !f->dialect->has_zeros;
+            c->retry |= s->has_zero && s->unbound;
+            s->has_zero = s->has_zero && !s->unbound;
         } else if (!s->bound) {
             s->bound = true;
             s->zero = *v;
@@ -285,7 +322,7 @@ static ts_status loop_term(fr *f, fr_carry *c, ts_op op)
     if (c->counts)
         values[0] =
             op == TS_OP_continue ? ts_op2(&f->b, TS_OP_addi, c->counter, c->step, 0) : c->counter;
-    if (op == TS_OP_break)
+    if (op == TS_OP_break || f->dialect->has_zeros)
         loop_note_bound(f, c);
     for (uint32_t i = 0; i < c->n; i++) {
         TS_TRY(loop_pass(f, c, &c->slots[i], c->opener + 1 + skip + n, op == TS_OP_break, values + n));
@@ -416,6 +453,7 @@ typedef struct loop_kind {
     bool leaves_early; /* contains break or return */
     ts_dtype dtype;    /* of the counter */
     ts_val start, stop, step;
+    const fr_value *over; /* the target is this array's item at the counter */
     ts_val origin, stride; /* 0, or the counter counts turns and the target is origin + counter * stride */
 } loop_kind;
 
@@ -444,6 +482,8 @@ static ts_status loop_head(fr *f, const loop_kind *k, fr_carry *c, bool *never)
     *never = false;
     if (!k->test) {
         v = fr_tile(k->dtype, loop_target(f, k, c->counter));
+        if (k->over)
+            TS_TRY(fr_item(f, f->node, k->over, &v, &v));
         if (c->counts) {
             cond = ts_cmp(&f->b, TS_OP_cmpi, TS_LT, c->counter, k->stop,
                           fr_dtype_is_signed(k->dtype) && !k->stride ? 0 : TS_A_UNSIGNED);
@@ -615,6 +655,19 @@ static void loop_count_turns(fr *f, loop_kind *k)
     k->stop = ts_select(b, ts_op2(b, TS_OP_andi, runs, moves, 0), ts_op2(b, TS_OP_addi, turns, one, 0), zero);
 }
 
+/* The dtype that the dialect gives the counter. */
+static ts_status loop_counter(fr *f, const fr_value *range, ts_dtype *out)
+{
+    ts_dtype dtypes[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        dtypes[i] = (ts_dtype)range->as.items[i].dtype;
+        if (range->as.items[i].kind == FR_NUMBER)
+            TS_TRY(fr_default_dtype(f, &range->as.items[i], &dtypes[i]));
+    }
+    *out = f->dialect->counter(3, dtypes);
+    return TS_OK;
+}
+
 /* Bounds and step as scalars of one dtype. */
 static ts_status loop_range(fr *f, loop_kind *k, const fr_value *range, uint32_t at)
 {
@@ -623,7 +676,8 @@ static ts_status loop_range(fr *f, loop_kind *k, const fr_value *range, uint32_t
     int64_t step;
     bool known = fr_is_int(&range->as.items[2], &step);
     k->dtype = TS_DTYPE_NONE;
-    if (known && step <= 0)
+    bool down = known && step < 0 && f->dialect->counts_down;
+    if (known && step <= 0 && !down)
         return fr_error(f, at, TS_TILETYPE,
                         "the step of range is %lld; it must be positive\n  help: count up and "
                         "index with n - 1 - i",
@@ -631,6 +685,8 @@ static ts_status loop_range(fr *f, loop_kind *k, const fr_value *range, uint32_t
     for (uint32_t i = 0; i < 3; i++) {
         const fr_value *x = &range->as.items[i];
         fr_value so_far = {.kind = FR_TILE, .dtype = (uint8_t)k->dtype};
+        if (f->dialect->counter)
+            break;
         if (x->kind == FR_NUMBER && !x->dtype && !fr_fits(x, k->dtype ? k->dtype : TS_DTYPE_int32))
             k->dtype = TS_DTYPE_int64;
         else if (x->dtype)
@@ -638,16 +694,34 @@ static ts_status loop_range(fr *f, loop_kind *k, const fr_value *range, uint32_t
                             : (k->dtype = (ts_dtype)x->dtype, TS_OK));
     }
     k->dtype = k->dtype ? k->dtype : TS_DTYPE_int32;
+    if (f->dialect->counter)
+        TS_TRY(loop_counter(f, range, &k->dtype));
     for (uint32_t i = 0; i < 3; i++) {
         TS_TRY(fr_to_tile(f, &range->as.items[i], k->dtype, &v));
         *out[i] = v.as.v;
     }
-    if (known)
+    if (known && !down)
         return TS_OK;
-    loop_check_step(f, k);
-    if (!loop_counts_up(f, k))
+    if (!known)
+        loop_check_step(f, k);
+    if (down || !loop_counts_up(f, k))
         loop_count_turns(f, k);
     return TS_OK;
+}
+
+/* for x in array: its items along the first axis. */
+static ts_status loop_array(fr *f, loop_kind *k, const fr_value *over)
+{
+    fr_value stop;
+    if (!over->as.array->rank)
+        return fr_error(f, k->node, TS_TILETYPE, "an array without axes has no items to loop over");
+    TS_TRY(fr_to_tile(f, &over->as.array->shape[0], TS_DTYPE_int64, &stop));
+    k->dtype = TS_DTYPE_int64;
+    k->start = ts_int(&f->b, TS_T_i64, 0);
+    k->step = ts_int(&f->b, TS_T_i64, 1);
+    k->stop = stop.as.v;
+    k->over = over;
+    return loop_lower(f, k);
 }
 
 static ts_status loop_for(fr *f, const ts_node *n, loop_kind *k)
@@ -656,6 +730,8 @@ static ts_status loop_for(fr *f, const ts_node *n, loop_kind *k)
     TS_TRY(fr_iterable(f, n->f[1], &v));
     k->target = n->f[0];
     fr_at(f, k->node);
+    if (v.kind == FR_ARRAY && f->dialect->iterates_arrays)
+        return loop_array(f, k, &v);
     if (v.kind == FR_ITER || v.kind == FR_TUPLE)
         return loop_static(f, k, &v);
     if (v.kind != FR_RANGE)

@@ -168,6 +168,7 @@ typedef struct fr_frame {
 } fr_frame;
 
 typedef struct fr {
+    const struct fr_dialect *dialect;
     ts_arena *arena;
     ts_pack pack;
     ts_module *module;
@@ -237,8 +238,8 @@ const char *fr_textf(fr *f, const char *format, ...) TS_PRINTF(2, 3);
 const char *fr_string(const fr *f, uint32_t string);
 const char *fr_did_you_mean(fr *f, const char *near); /* a help line; "" for NULL */
 /* The operation (a function of the module) with this name here or in NumPy, or with the nearest; or NULL. */
-const char *fr_op_called(const char *name);
-const char *fr_op_nearest(const char *name);
+const char *fr_op_called(const fr *f, const char *name);
+const char *fr_op_nearest(const fr *f, const char *name);
 const char *fr_builtin_name(const void *unused, uint32_t i); /* for ts__nearest */
 /* Makes `node` the place of what is emitted from here on; gives the place before. */
 ts_loc fr_at(fr *f, uint32_t node);
@@ -395,6 +396,8 @@ ts_status fr_only_real(fr *f, uint32_t node, const char *name, uint32_t n, const
 ts_status fr_attribute(fr *f, uint32_t node, fr_value *out);
 ts_status fr_attribute_of(fr *f, uint32_t node, const fr_value *v, const char *name, fr_value *out);
 ts_status fr_subscript(fr *f, uint32_t node, fr_value *out);
+/* v[index] of values. */
+ts_status fr_item(fr *f, uint32_t node, const fr_value *v, const fr_value *index, fr_value *out);
 /* index.c: t[...] of a tile; where a slice of n items begins, its step, and how many items it has. */
 ts_status fr_index_tile(fr *f, const fr_value *tile, const fr_value *index, fr_value *out);
 ts_status fr_slice_range(fr *f, const fr_value *slice, int64_t n, int64_t *start, int64_t *step, int64_t *count);
@@ -465,14 +468,17 @@ typedef struct fr_call {
 const char *fr_op_name(const fr_call *c);
 typedef ts_status fr_op_fn(fr *f, const fr_call *c, fr_value *out);
 typedef struct fr_op {
-    const char *name, *signature;
+    const char *name, *signature;    /* signature NULL: a value that is not called */
     fr_op_fn *lower;
     uint32_t x, y;                   /* meaning is the function's */
     bool is_complex;                 /* takes complex numbers too */
 } fr_op;
-extern const fr_op fr_ops[];
-extern const uint32_t fr_n_ops;
-uint32_t fr_op_find(const char *name); /* fr_n_ops when there is none */
+/* A method: the value's kind, the name, the operation that it is with the value as first argument. */
+typedef struct fr_method {
+    fr_kind kind;
+    const char *name, *op;
+} fr_method;
+uint32_t fr_op_find(const fr *f, const char *name); /* dialect->n_ops when there is none */
 ts_status fr_call_node(fr *f, uint32_t node, fr_value *out);
 /* A packed function called by nobody: opens its frame (f->frame), gives what it returns. */
 ts_status fr_call_root(fr *f, const fr_function *fn, uint32_t n, const fr_value *args, fr_value *out);
@@ -483,7 +489,7 @@ ts_status fr_call_op(fr *f, uint32_t node, const char *name, uint32_t n, const f
 ts_status fr_call_row(fr *f, uint32_t node, uint32_t row, uint32_t n, const fr_value *values, uint32_t n_named,
                       const char *const *names, fr_value *out);
 /* Does the operation compute a value from values, and nothing else? */
-bool fr_op_is_value(uint32_t row);
+bool fr_op_is_value(const fr *f, uint32_t row);
 bool fr_has_builtin(const char *name);
 ts_status fr_call_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out);
 /* What a tuple, static_iter or constant range holds, as a tuple. */
@@ -510,7 +516,6 @@ ts_status fr_arg_attr(fr *f, const fr_call *c, uint32_t round, uint32_t ftz, uin
                       ts_dtype dtype, uint32_t *out);
 
 /* Pieces that several operations share. */
-ts_status fr_tensor_view(fr *f, fr_array *array);
 ts_status fr_tile_view(fr *f, fr_view *view); /* makes view->view from the other members */
 ts_status fr_matmul(fr *f, const fr_value *x, const fr_value *y, fr_value *out);
 ts_status fr_reshape_to(fr *f, const fr_value *tile, const fr_shape *shape, fr_value *out);
@@ -522,5 +527,60 @@ ts_status fr_fstring(fr *f, uint32_t node, fr_value *out);
 ts_status fr_text_of(fr *f, const fr_value *v, bool repr, fr_value *out);
 ts_status fr_text_concat(fr *f, const fr_value *x, const fr_value *y, fr_value *out);
 ts_status fr_list_item(fr *f, const fr_list *list, const fr_value *index, fr_value *out);
+
+/* ---- dialects ----------------------------------------------------------------------------------- */
+
+/* Where the languages of kernels differ (docs/adr/0021): the walk asks the table of the source's dialect. Numbers are
+ * what fr_value calls numbers and tiles; `of` is an array. A member that may be NULL says what happens then. */
+typedef struct fr_dialect {
+    const char *language, *operation; /* for messages: "tile language", "tile operation" */
+    const char *module;               /* what its users call its module; help that names another one is left out */
+    ts_level level;
+    /* Dtypes of literals; of an integer the first that holds it. What int(), float() and complex() give. */
+    ts_dtype ints[3], real, complex;
+    bool counts_down;  /* range takes constant steps below zero */
+    bool iterates_arrays; /* `for` runs over the items of an array */
+    bool has_zeros;    /* a variable without a value on some path is zero there */
+    const fr_op *ops;
+    uint32_t n_ops;
+    const fr_method *methods;
+    uint32_t n_methods;
+    const char *const (*numpy)[2]; /* pairs: NumPy's name of an operation, its name; ends with NULL. NULL: none */
+    /* Operators of numbers, at least one of them when there are two; both may be known at compile time. */
+    ts_status (*unary)(fr *f, ts_operator op, const fr_value *x, fr_value *out);
+    ts_status (*binary)(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_options options,
+                        fr_value *out);
+    ts_status (*compare)(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out);
+    ts_status (*minmax)(fr *f, bool is_max, const fr_value *x, const fr_value *y, uint32_t attr, fr_value *out);
+    /* The dtype of a variable that is a scalar of one dtype on one path and of another on the other; NONE: there is
+     * none. NULL: only equal dtypes meet. */
+    ts_dtype (*join)(ts_dtype a, ts_dtype b);
+    /* The counter of range() over scalars of these dtypes; NULL: their common dtype. */
+    ts_dtype (*counter)(uint32_t n, const ts_dtype *dtypes);
+    /* A new array, whose members but `view` are set. NULL: nothing to do. */
+    ts_status (*array)(fr *f, fr_array *array);
+    ts_status (*array_attribute)(fr *f, const fr_value *of, const char *name, fr_value *out, bool *found);
+    ts_status (*get_item)(fr *f, uint32_t node, const fr_value *of, const fr_value *index, fr_value *out);
+    ts_status (*set_item)(fr *f, uint32_t node, const fr_value *of, const fr_value *index, const fr_value *value);
+    /* Builtins and functions of the standard library and NumPy ("abs", "math.sin", "numpy.sin") that are otherwise
+     * here than in builtin.c; *done stays false for others. NULL: none. */
+    ts_status (*builtin)(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out,
+                         bool *done);
+    /* assert of a condition that is not known to hold; `message` NULL or a string. NULL: operation assert_. */
+    ts_status (*check)(fr *f, uint32_t node, const fr_value *cond, const fr_value *message, fr_flow *flow);
+} fr_dialect;
+extern const fr_dialect fr_dialect_tile, fr_dialect_thread;
+
+/* Operators on values that are known to be numbers; the tile language's members of the table. In arith.c. */
+ts_status fr_tiles_unary(fr *f, ts_operator op, const fr_value *x, fr_value *out);
+ts_status fr_tiles_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_options options,
+                          fr_value *out);
+ts_status fr_tiles_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out);
+ts_status fr_tiles_minmax(fr *f, bool is_max, const fr_value *x, const fr_value *y, uint32_t attr, fr_value *out);
+/* "cannot add A and B with '+'" with help; y may be NULL. */
+ts_status fr_bad_operands(fr *f, ts_operator op, const fr_value *x, const fr_value *y, const char *help);
+/* -1, 0, 1 for numbers known at compile time; 2 with a NaN. And whether op holds for what it says. */
+int fr_order(const fr_value *x, const fr_value *y);
+bool fr_order_holds(ts_operator op, int order);
 
 #endif

@@ -294,6 +294,8 @@ static bool pack_function(const ts_pack *p, const ts_pack_function *f)
     uint32_t kind = f->root < p->n_nodes ? p->nodes[f->root].kind : 0;
     if (f->name >= p->n_strings || f->file >= p->n_strings || f->source >= p->n_strings)
         return false;
+    if (f->dialect >= TS_DIALECT_COUNT)
+        return false;
     if (f->root == 0) /* its source was missing; the object that leads here says why */
         return true;
     if (kind != TS_AST_FunctionDef && kind != TS_AST_Lambda)

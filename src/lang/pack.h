@@ -71,6 +71,9 @@ typedef enum ts_method_kind {
     TS_METHOD_COUNT
 } ts_method_kind;
 
+/* The language of a kernel: what the walk asks about it is in the tables of src/lang/NAME/dialect.c. */
+typedef enum ts_dialect { TS_DIALECT_TILE, TS_DIALECT_THREAD, TS_DIALECT_COUNT } ts_dialect;
+
 typedef struct ts_node {
     uint32_t kind, line, col, end_line, end_col, f[4];
 } ts_node;
@@ -86,7 +89,7 @@ typedef struct ts_pack_function {
     uint32_t source;     /* string */
     uint32_t free;       /* list of (name string, object) */
     uint32_t defaults;   /* list of objects, one for each parameter; 0 = none */
-    uint32_t reserved;
+    uint32_t dialect;    /* ts_dialect of the kernel that it is packed for */
 } ts_pack_function;
 
 typedef struct ts_pack {

@@ -109,15 +109,15 @@ bool fr_joins(const fr_value *v, ts_dtype dtype)
 
 ts_status fr_default_dtype(fr *f, const fr_value *v, ts_dtype *out)
 {
-    static const ts_dtype ints[] = {TS_DTYPE_int32, TS_DTYPE_int64, TS_DTYPE_uint64};
+    const ts_dtype *ints = f->dialect->ints;
     *out = (ts_dtype)v->dtype;
     if (*out)
         return TS_OK;
     if (v->cat != FR_INT) {
-        *out = v->cat == FR_BOOL ? TS_DTYPE_bool_ : v->cat == FR_FLOAT ? TS_DTYPE_float32 : TS_DTYPE_complex64;
+        *out = v->cat == FR_BOOL ? TS_DTYPE_bool_ : v->cat == FR_FLOAT ? f->dialect->real : f->dialect->complex;
         return TS_OK;
     }
-    for (uint32_t i = 0; i < TS_COUNT(ints); i++)
+    for (uint32_t i = 0; i < TS_COUNT(f->dialect->ints); i++)
         if (promote_in_range(v->as.i, ints[i])) {
             *out = ints[i];
             return TS_OK;

@@ -45,12 +45,10 @@ static ts_status stmt_set_item(fr *f, uint32_t target, const ts_node *t, const f
     bool found;
     TS_TRY(fr_expr(f, t->f[0], &v));
     TS_TRY(fr_record_method(f, &v, "__setitem__", &method, &found));
-    if (!found)
-        return fr_error(f, target, TS_TILETYPE,
-                        "tiles and arrays have no item assignment\n  help: tiles are values, "
-                        "ct.where makes changed ones; "
-                        "ct.store and ct.scatter write to arrays");
     TS_TRY(fr_expr(f, t->f[1], &args[0]));
+    fr_at(f, target);
+    if (!found)
+        return f->dialect->set_item(f, target, &v, &args[0], value);
     return fr_call_value(f, &method, target, 2, args, &ignored);
 }
 
@@ -99,11 +97,30 @@ static ts_status stmt_ann_assign(fr *f, uint32_t node, const ts_node *n, fr_flow
     return fr_assign(f, n->f[0], &v);
 }
 
+/* array[index] op= value: array and index are evaluated once. */
+static ts_status stmt_aug_item(fr *f, uint32_t node, const ts_node *n, const ts_node *target)
+{
+    fr_value of, index, x, y, z;
+    TS_TRY(fr_expr(f, target->f[0], &of));
+    if (of.kind != FR_ARRAY)
+        return fr_assign(f, n->f[0], &(fr_value){.kind = FR_NONE});
+    TS_TRY(fr_expr(f, target->f[1], &index));
+    fr_at(f, n->f[0]);
+    TS_TRY(fr_item(f, n->f[0], &of, &index, &x));
+    TS_TRY(fr_expr(f, n->f[2], &y));
+    fr_at(f, node);
+    TS_TRY(fr_binary(f, (ts_operator)n->f[1], &x, &y, (fr_options){0}, &z));
+    return f->dialect->set_item(f, n->f[0], &of, &index, &z);
+}
+
 static ts_status stmt_aug_assign(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
 {
     fr_value x, y, z;
+    const ts_node *target = ts_pack_node(&f->pack, n->f[0]);
     (void)flow;
-    if (ts_pack_node(&f->pack, n->f[0])->kind != TS_AST_Name)
+    if (target->kind == TS_AST_Subscript && f->dialect->level == TS_LEVEL_S)
+        return stmt_aug_item(f, node, n, target);
+    if (target->kind != TS_AST_Name)
         return fr_assign(f, n->f[0], &(fr_value){.kind = FR_NONE});
     TS_TRY(fr_expr(f, n->f[0], &x));
     TS_TRY(fr_expr(f, n->f[2], &y));
@@ -157,7 +174,7 @@ static ts_status stmt_def(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
     const uint32_t *decorators = ts_pack_list(&f->pack, n->f[3], &n_decorators);
     if (n_decorators)
         return fr_error(f, decorators[0], TS_SYNTAX,
-                        "decorators on nested functions are not part of the tile language");
+                        "decorators on nested functions are not part of the %s", f->dialect->language);
     TS_TRY(fr_expr(f, node, &v));
     f->frame->slots[fr_slot_of(f->frame->scope, n->f[0]) - 1] = v;
     return TS_OK;
@@ -185,6 +202,8 @@ static ts_status stmt_assert(fr *f, uint32_t node, const ts_node *n, fr_flow *fl
     if (known && truth)
         return TS_OK;
     args[0] = known ? fr_bool(false) : fr_tile(TS_DTYPE_bool_, cond);
+    if (f->dialect->check)
+        return f->dialect->check(f, node, &args[0], n->f[1] ? &args[1] : NULL, flow);
     return fr_call_op(f, node, known && !f->regions ? "static_assert" : "assert_", 2, args, &ignored);
 }
 
@@ -244,8 +263,7 @@ static ts_status stmt_lower(fr *f, uint32_t node, const fr_block *rest, fr_flow 
     if (n->kind == TS_AST_For || n->kind == TS_AST_While)
         return stmt_loop(f, node, rest, flow, done);
     if (!stmt_table[n->kind])
-        return fr_error(f, node, TS_SYNTAX, "'%s' is not a statement of the tile language",
-                        ts__ast_name(n->kind));
+        return fr_error(f, node, TS_SYNTAX, "'%s' is not a statement of the %s", ts__ast_name(n->kind), f->dialect->language);
     TS_TRY(stmt_table[n->kind](f, node, n, flow));
     return TS_OK;
 }

@@ -249,7 +249,7 @@ static ts_status text_part(fr *f, uint32_t node, fr_value *pair)
     if (n->kind != TS_AST_FormattedValue)
         return fr_expr(f, node, &pair[0]);
     if (n->f[1] != UINT32_MAX)
-        return fr_error(f, node, TS_SYNTAX, "!r, !s and !a are not part of the tile language");
+        return fr_error(f, node, TS_SYNTAX, "!r, !s and !a are not part of the %s", f->dialect->language);
     TS_TRY(fr_expr(f, n->f[0], &pair[0]));
     if (pair[0].cls && fr_record_find(f, pair[0].cls, "__format__"))
         return fr_error(f, node, TS_TILETYPE, "%s has a __format__ of its own, which kernels do not call\n"

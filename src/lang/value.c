@@ -257,9 +257,11 @@ ts_status fr_object(fr *f, uint32_t object, fr_value *out)
         *out = (fr_value){.kind = FR_BUILTIN, .as.text = fr_string(f, o->x)};
         return TS_OK;
     case TS_OBJ_OP:
-        *out = (fr_value){.kind = FR_OP, .n = fr_op_find(fr_string(f, o->x))};
-        if (out->n == fr_n_ops)
+        *out = (fr_value){.kind = FR_OP, .n = fr_op_find(f, fr_string(f, o->x))};
+        if (out->n == f->dialect->n_ops)
             *out = (fr_value){.kind = FR_OPAQUE, .as.object = object};
+        else if (!f->dialect->ops[out->n].signature) /* it is what it computes, not called */
+            return f->dialect->ops[out->n].lower(f, &(fr_call){.op = &f->dialect->ops[out->n], .node = f->node}, out);
         return TS_OK;
     case TS_OBJ_ELLIPSIS:
         out->kind = FR_ELLIPSIS;
@@ -489,7 +491,7 @@ static ts_status value_rebuild_array(fr *f, fr_array *old, const fr_value **leav
         return fr_oom(f);
     *a = same;
     *out = a;
-    return fr_tensor_view(f, a);
+    return f->dialect->array ? f->dialect->array(f, a) : TS_OK;
 }
 
 static ts_status value_rebuild_view(fr *f, fr_view *old, const fr_value **leaves, fr_view **out)

@@ -12,6 +12,8 @@
     ts_status fr_op_##function(fr *f, const fr_call *c, fr_value *out);
 #include "lang/tile/tile_op.def"
 
+ts_status fr_tensor_view(fr *f, fr_array *array);
+
 /* Element type in memory (bools are bytes), and tiles to and from it. */
 ts_type fr_storage(ts_dtype dtype);
 fr_value fr_from_storage(fr *f, ts_dtype dtype, ts_val v);

@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Arrays of threads: one element, or a view, by a[...]. The address is base + sum of index * stride, in 32 bits where the
+ * array is small enough for it; a negative index counts from the end, which costs nothing where the index is seen not
+ * to be negative (fr_simt_bits). A view is an array with another base, extents and strides. Part of the front end.
+ *
+ *     a[i, j]        %o = i * stride0 + j * stride1;  %p = offset %base, %o;  ld n=1 %p
+ *     a[1:n, k]      base + stride0 + k * stride1, extents (n - 1,), strides (stride0,)
+ */
+#include "lang/simt/op.h"
+
+ts_type fr_simt_storage(ts_dtype dtype)
+{
+    return dtype == TS_DTYPE_bool_ ? TS_T_i8 : fr_ir(dtype);
+}
+
+/* ---- what is known of an index ------------------------------------------------------------------- */
+
+static uint32_t array_constant_bits(const fr *f, ts_val v)
+{
+    int64_t x;
+    if (!ts__const_as_int(f->b.fn, v, &x) || x < 0)
+        return 64;
+    uint32_t bits = 0;
+    for (; x; x >>= 1)
+        bits++;
+    return bits;
+}
+
+/* A promise that begins at 0 or above; arguments of launches have it. */
+static uint32_t array_assume_bits(const fr *f, const ts_inst *inst, uint32_t depth)
+{
+    const uint32_t *words = f->b.fn->pool.at + inst->aux;
+    uint32_t inner = fr_simt_bits(f, inst->opnd[0], depth);
+    if (words[0] != TS_ASSUME_BOUNDED || !(words[1] & 1) || (int32_t)words[3] < 0)
+        return inner;
+    return TS_MIN(inner, ts_type_bits(f->module, inst->type) - 1);
+}
+
+enum { ARRAY_MOST_STEPS = 8 };
+
+static uint32_t array_pair_bits(const fr *f, const ts_inst *inst, uint32_t depth)
+{
+    uint32_t x = fr_simt_bits(f, inst->opnd[0], depth), y = fr_simt_bits(f, inst->opnd[1], depth), bits;
+    uint32_t width = ts_type_bits(f->module, inst->type) - 1; /* of numbers that are not negative */
+    switch (inst->op) {
+    case TS_OP_addi:
+        bits = x == 64 || y == 64 ? 64 : TS_MAX(x, y) + 1;
+        break;
+    case TS_OP_muli:
+    case TS_OP_mul_wide:
+        bits = x == 64 || y == 64 ? 64 : x + y;
+        break;
+    case TS_OP_andi:
+        return TS_MIN(x, y);
+    case TS_OP_remi:
+        return x == 64 ? 64 : TS_MIN(x, y);
+    default: /* divi, shri: of what is not negative, by what is not */
+        bits = x == 64 || y == 64 ? 64 : x;
+        break;
+    }
+    return bits > width ? 64 : bits;
+}
+
+/* The counter of a `for` that begins at 0 or above stays below its end. */
+static uint32_t array_arg_bits(const fr *f, ts_val v, uint32_t depth)
+{
+    ts_val opener = v - 1;
+    const ts_inst *inst = ts_at(f->b.fn, opener);
+    if (inst->op != TS_OP_for || (inst->aux & TS_A_UNSIGNED))
+        return 64;
+    const uint32_t *opnds = inst->n_opnd <= 3 ? inst->opnd : f->b.fn->pool.at + inst->opnd[0];
+    if (fr_simt_bits(f, opnds[0], depth) == 64)
+        return 64;
+    uint32_t stop = fr_simt_bits(f, opnds[1], depth);
+    return TS_MIN(stop, ts_type_bits(f->module, ts_type_of(f->b.fn, v)) - 1);
+}
+
+uint32_t fr_simt_bits(const fr *f, ts_val v, uint32_t depth)
+{
+    const ts_inst *inst = ts_at(f->b.fn, v);
+    if (depth++ > ARRAY_MOST_STEPS)
+        return 64;
+    switch (inst->op) {
+    case TS_OP_constant:
+        return array_constant_bits(f, v);
+    case TS_OP_sreg:
+        return inst->type == TS_T_i32 && TS_S_KIND(inst->aux) != TS_SREG_LANEMASK_LT ? 31 : 64;
+    case TS_OP_exti:
+        if (inst->aux & TS_A_UNSIGNED)
+            return TS_MIN(fr_simt_bits(f, inst->opnd[0], depth),
+                          ts_type_bits(f->module, ts_type_of(f->b.fn, inst->opnd[0])));
+        return fr_simt_bits(f, inst->opnd[0], depth);
+    case TS_OP_assume:
+        return array_assume_bits(f, inst, depth);
+    case TS_OP_addi:
+    case TS_OP_muli:
+    case TS_OP_mul_wide:
+    case TS_OP_andi:
+    case TS_OP_remi:
+    case TS_OP_divi:
+    case TS_OP_shri:
+        return array_pair_bits(f, inst, depth);
+    case TS_OP_select: {
+        uint32_t x = fr_simt_bits(f, inst->opnd[1], depth), y = fr_simt_bits(f, inst->opnd[2], depth);
+        return TS_MAX(x, y);
+    }
+    case TS_OP_arg:
+        return array_arg_bits(f, v, depth);
+    default:
+        return 64;
+    }
+}
+
+/* The low 32 bits of an integer: sums and products are computed of their parts' low bits. */
+static ts_val array_narrow(fr *f, ts_val v, uint32_t depth)
+{
+    ts_builder *b = &f->b;
+    const ts_inst inst = *ts_at(b->fn, v);
+    int64_t known;
+    if (ts_type_bits(f->module, inst.type) == 32)
+        return v;
+    if (ts__const_as_int(b->fn, v, &known))
+        return ts_int(b, TS_T_i32, known);
+    if (inst.op == TS_OP_exti && ts_type_of(b->fn, inst.opnd[0]) == TS_T_i32)
+        return inst.opnd[0];
+    if (inst.op == TS_OP_mul_wide)
+        return ts_op2(b, TS_OP_muli, inst.opnd[0], inst.opnd[1], 0);
+    if (depth < ARRAY_MOST_STEPS && (inst.op == TS_OP_addi || inst.op == TS_OP_subi || inst.op == TS_OP_muli)) {
+        ts_val x = array_narrow(f, inst.opnd[0], depth + 1);
+        return ts_op2(b, (ts_op)inst.op, x, array_narrow(f, inst.opnd[1], depth + 1), 0);
+    }
+    return ts_cast(b, TS_OP_trunci, v, TS_T_i32, 0);
+}
+
+/* ---- numbers of a view -------------------------------------------------------------------------------- */
+
+static ts_status array_int64(fr *f, const fr_value *v, fr_value *out)
+{
+    return fr_simt_convert(f, v, TS_DTYPE_int64, out);
+}
+
+static ts_status array_op(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
+{
+    return fr_simt_binary(f, op, x, y, (fr_options){0}, out);
+}
+
+/* v + n where v is negative. */
+static ts_status array_wrap(fr *f, const fr_value *v, const fr_value *n, fr_value *out)
+{
+    fr_value wide, wrapped;
+    ts_val a, b;
+    bool with_sign = v->kind == FR_NUMBER || fr_dtype_is_signed((ts_dtype)v->dtype);
+    TS_TRY(array_int64(f, v, &wide));
+    *out = wide;
+    if (!with_sign || (wide.kind == FR_NUMBER ? wide.as.i >= 0 : fr_simt_bits(f, wide.as.v, 0) < 64))
+        return TS_OK;
+    TS_TRY(array_op(f, TS_OPERATOR_Add, &wide, n, &wrapped));
+    if (wide.kind == FR_NUMBER) {
+        *out = wrapped;
+        return TS_OK;
+    }
+    TS_TRY(fr_simt_cast(f, &wide, TS_DTYPE_int64, &a));
+    TS_TRY(fr_simt_cast(f, &wrapped, TS_DTYPE_int64, &b));
+    ts_val negative = ts_cmp(&f->b, TS_OP_cmpi, TS_LT, a, ts_int(&f->b, TS_T_i64, 0), 0);
+    *out = fr_tile(TS_DTYPE_int64, ts_select(&f->b, negative, b, a));
+    return TS_OK;
+}
+
+static bool array_is_index(const fr_value *v)
+{
+    return (v->kind == FR_NUMBER && v->cat <= FR_INT) ||
+           (v->kind == FR_TILE && v->dtype && fr_dtype_cat((ts_dtype)v->dtype) <= FR_INT);
+}
+
+/* ---- addresses --------------------------------------------------------------------------------------------- */
+
+/* index * stride of one axis, in the array's width. */
+static ts_status array_step(fr *f, const fr_array *a, const fr_value *index, const fr_value *stride, ts_val *out)
+{
+    ts_val i, s;
+    int64_t known;
+    bool narrow = a->index_dtype == TS_DTYPE_int32;
+    TS_TRY(fr_simt_cast(f, index, TS_DTYPE_int64, &i));
+    *out = narrow ? array_narrow(f, i, 0) : i;
+    if (fr_is_int(stride, &known) && known == 1)
+        return TS_OK;
+    TS_TRY(fr_simt_cast(f, stride, TS_DTYPE_int64, &s));
+    *out = ts_op2(&f->b, TS_OP_muli, *out, narrow ? array_narrow(f, s, 0) : s, 0);
+    return TS_OK;
+}
+
+/* The array's base moved by indices that are wrapped already. */
+static ts_status array_move(fr *f, const fr_array *a, const fr_value *index, const bool *moves, ts_val *out)
+{
+    ts_val sum = 0, part;
+    for (uint32_t d = 0; d < a->rank; d++) {
+        int64_t known;
+        if (!moves[d] || (fr_is_int(&index[d], &known) && known == 0))
+            continue;
+        TS_TRY(array_step(f, a, &index[d], &a->stride[d], &part));
+        sum = sum ? ts_op2(&f->b, TS_OP_addi, sum, part, 0) : part;
+    }
+    *out = sum ? ts_element(&f->b, a->base, sum) : a->base;
+    return TS_OK;
+}
+
+static ts_status array_bad_index(fr *f, uint32_t node, const fr_value *v)
+{
+    return fr_error(f, node, TS_TILETYPE, "an array is indexed with integers and slices\n  found: %s%s", fr_say(f, v),
+                    v->kind == FR_TILE || v->kind == FR_NUMBER ? "\n  help: convert it with int(x)"
+                    : v->kind == FR_ARRAY ? "\n  help: index with its elements, in a loop" : "");
+}
+
+/* Items of a subscript with `...` spread: one for each axis, and None for each new one. */
+static ts_status array_items(fr *f, uint32_t node, const fr_array *a, const fr_value *index, fr_value *out, uint32_t *n)
+{
+    const fr_value *items = index->kind == FR_TUPLE ? index->as.items : index;
+    uint32_t given = index->kind == FR_TUPLE ? index->n : 1, used = 0, dots = 0;
+    fr_value none = fr_none(), whole = {.kind = FR_SLICE, .as.items = TS_NEW_N(f->arena, fr_value, 3)};
+    if (!whole.as.items)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < 3; i++)
+        whole.as.items[i] = none;
+    for (uint32_t i = 0; i < given; i++) {
+        used += items[i].kind != FR_NONE && items[i].kind != FR_ELLIPSIS;
+        dots += items[i].kind == FR_ELLIPSIS;
+        if (!array_is_index(&items[i]) && items[i].kind != FR_NONE && items[i].kind != FR_ELLIPSIS &&
+            items[i].kind != FR_SLICE)
+            return array_bad_index(f, node, &items[i]);
+    }
+    if (used > a->rank || dots > 1 || given > 2 * TS_ARRAY_RANK)
+        return fr_error(f, node, TS_TILETYPE, "%u indices for an array of %u axes%s", used, a->rank,
+                        dots > 1 ? ", and '...' more than once" : "");
+    *n = 0;
+    for (uint32_t i = 0; i < given; i++) {
+        if (items[i].kind != FR_ELLIPSIS)
+            out[(*n)++] = items[i];
+        for (uint32_t k = used; items[i].kind == FR_ELLIPSIS && k < a->rank; k++)
+            out[(*n)++] = whole;
+    }
+    for (uint32_t k = used; !dots && k < a->rank; k++)
+        out[(*n)++] = whole;
+    return TS_OK;
+}
+
+/* ---- slices -------------------------------------------------------------------------------------------------- */
+
+typedef struct array_axis {
+    fr_value start, count, stride;
+} array_axis;
+
+/* An end of a slice, wrapped and within low..high. */
+static ts_status array_end(fr *f, const fr_value *given, const fr_value *n, const fr_value *low, const fr_value *high,
+                           fr_value *out)
+{
+    TS_TRY(array_wrap(f, given, n, out));
+    bool positive = out->kind == FR_NUMBER ? out->as.i >= 0 : fr_simt_bits(f, out->as.v, 0) < 64;
+    if (!positive)
+        TS_TRY(fr_simt_minmax(f, true, out, low, 0, out));
+    return fr_simt_minmax(f, false, out, high, 0, out);
+}
+
+static ts_status array_slice(fr *f, uint32_t node, const fr_value *slice, const fr_value *extent,
+                             const fr_value *stride, array_axis *out)
+{
+    const fr_value *part = slice->as.items;
+    fr_value n, high, stop, span, zero = fr_number(0), one = fr_number(1), minus = fr_number(-1);
+    int64_t step = 1;
+    for (uint32_t i = 0; i < 3; i++)
+        if (part[i].kind != FR_NONE && !array_is_index(&part[i]))
+            return array_bad_index(f, node, &part[i]);
+    if (part[2].kind != FR_NONE && (!fr_is_int(&part[2], &step) || step == 0 || step == INT64_MIN))
+        return fr_error(f, node, TS_TILETYPE, "the step of a slice must be known at compile time and not 0\n  found: %s",
+                        fr_say(f, &part[2]));
+    bool up = step > 0;
+    TS_TRY(array_int64(f, extent, &n));
+    TS_TRY(array_op(f, TS_OPERATOR_Sub, &n, up ? &zero : &one, &high));
+    out->start = up ? zero : high;
+    stop = up ? n : minus;
+    if (part[0].kind != FR_NONE)
+        TS_TRY(array_end(f, &part[0], &n, up ? &zero : &minus, &high, &out->start));
+    if (part[1].kind != FR_NONE)
+        TS_TRY(array_end(f, &part[1], &n, up ? &zero : &minus, &high, &stop));
+    TS_TRY(array_op(f, TS_OPERATOR_Sub, up ? &stop : &out->start, up ? &out->start : &stop, &span));
+    if (part[0].kind != FR_NONE || part[1].kind != FR_NONE)
+        TS_TRY(fr_simt_minmax(f, true, &span, &zero, 0, &span));
+    fr_value size = fr_number(up ? step : -step), more = fr_number((up ? step : -step) - 1), by = fr_number(step);
+    if (step != 1 && step != -1) {
+        TS_TRY(array_op(f, TS_OPERATOR_Add, &span, &more, &span));
+        TS_TRY(array_op(f, TS_OPERATOR_FloorDiv, &span, &size, &span));
+    }
+    TS_TRY(array_int64(f, &span, &out->count));
+    TS_TRY(array_int64(f, stride, &out->stride));
+    return step == 1 ? TS_OK : array_op(f, TS_OPERATOR_Mult, &out->stride, &by, &out->stride);
+}
+
+static bool array_is_whole(const fr_value *slice)
+{
+    const fr_value *s = slice->as.items;
+    return s[0].kind == FR_NONE && s[1].kind == FR_NONE && s[2].kind == FR_NONE;
+}
+
+/* The view of items that are spread. */
+static ts_status array_view(fr *f, uint32_t node, const fr_array *a, const fr_value *items, uint32_t n, fr_value *out)
+{
+    fr_array *made = TS_NEW(f->arena, fr_array);
+    fr_value start[TS_ARRAY_RANK];
+    bool moves[TS_ARRAY_RANK] = {0};
+    if (!made)
+        return fr_oom(f);
+    *made = *a;
+    made->rank = 0;
+    for (uint32_t i = 0, d = 0; i < n; i++) {
+        array_axis axis = {fr_number(0), fr_strict(TS_DTYPE_int64, 1), fr_strict(TS_DTYPE_int64, 0)};
+        if (items[i].kind == FR_SLICE && array_is_whole(&items[i])) {
+            axis.count = a->shape[d];
+            axis.stride = a->stride[d++];
+        } else if (items[i].kind == FR_SLICE) {
+            TS_TRY(array_slice(f, node, &items[i], &a->shape[d], &a->stride[d], &axis));
+            start[d] = axis.start;
+            moves[d++] = true;
+        } else if (items[i].kind != FR_NONE) {
+            TS_TRY(array_wrap(f, &items[i], &a->shape[d], &start[d]));
+            moves[d++] = true;
+            continue;
+        }
+        if (made->rank == TS_ARRAY_RANK)
+            return fr_error(f, node, TS_TILETYPE, "a view of more than %d axes", TS_ARRAY_RANK);
+        made->shape[made->rank] = made->extent[made->rank] = axis.count;
+        made->stride[made->rank++] = axis.stride;
+    }
+    TS_TRY(array_move(f, a, start, moves, &made->base));
+    *out = (fr_value){.kind = FR_ARRAY, .as.array = made};
+    return TS_OK;
+}
+
+/* ---- elements --------------------------------------------------------------------------------------------------- */
+
+fr_value fr_simt_load(fr *f, ts_dtype dtype, ts_val address, uint32_t cache)
+{
+    ts_val v = ts_load(&f->b, address, cache);
+    if (dtype == TS_DTYPE_bool_)
+        v = ts_cmp(&f->b, TS_OP_cmpi, TS_NE, v, ts_int(&f->b, TS_T_i8, 0), 0);
+    return fr_tile(dtype, v);
+}
+
+ts_status fr_simt_store(fr *f, ts_dtype dtype, ts_val address, const fr_value *value, uint32_t cache)
+{
+    ts_val v;
+    ts_dtype from;
+    if (!fr_simt_is_number(value))
+        return fr_error(f, 0, TS_TILETYPE, "an element of %s takes a number\n  found: %s", ts_dtype_name(dtype),
+                        fr_say(f, value));
+    TS_TRY(fr_simt_dtype(f, value, &from));
+    if (fr_dtype_cat(from) == FR_COMPLEX && fr_dtype_cat(dtype) != FR_COMPLEX)
+        return fr_error(f, 0, TS_TILETYPE, "an element of %s takes no complex number\n  found: %s\n  help: choose its "
+                        "part, z.real", ts_dtype_name(dtype), fr_say(f, value));
+    TS_TRY(fr_simt_cast(f, value, dtype, &v));
+    if (dtype == TS_DTYPE_bool_)
+        v = ts_cast(&f->b, TS_OP_exti, v, TS_T_i8, TS_A_UNSIGNED);
+    ts_store(&f->b, address, v, cache);
+    return TS_OK;
+}
+
+static ts_status array_element(fr *f, const fr_array *a, const fr_value *items, ts_val *out)
+{
+    fr_value index[TS_ARRAY_RANK];
+    bool moves[TS_ARRAY_RANK];
+    for (uint32_t d = 0; d < a->rank; d++) {
+        TS_TRY(array_wrap(f, &items[d], &a->shape[d], &index[d]));
+        moves[d] = true;
+    }
+    return array_move(f, a, index, moves, out);
+}
+
+static bool array_all_numbers(const fr_value *items, uint32_t n, uint32_t rank)
+{
+    bool all = n == rank;
+    for (uint32_t i = 0; i < n; i++)
+        all &= array_is_index(&items[i]);
+    return all;
+}
+
+ts_status fr_simt_address(fr *f, uint32_t node, const fr_value *array, const fr_value *index, ts_val *out)
+{
+    fr_value items[3 * TS_ARRAY_RANK];
+    uint32_t n;
+    const fr_array *a = array->as.array;
+    TS_TRY(array_items(f, node, a, index, items, &n));
+    if (!array_all_numbers(items, n, a->rank))
+        return fr_error(f, node, TS_TILETYPE, "one element is wanted: an index for each of %u axes\n  found: %s", a->rank,
+                        fr_say(f, index));
+    return array_element(f, a, items, out);
+}
+
+ts_status fr_simt_get_item(fr *f, uint32_t node, const fr_value *of, const fr_value *index, fr_value *out)
+{
+    fr_value items[3 * TS_ARRAY_RANK];
+    uint32_t n;
+    ts_val address;
+    const fr_array *a = of->as.array;
+    TS_TRY(array_items(f, node, a, index, items, &n));
+    if (!array_all_numbers(items, n, a->rank))
+        return array_view(f, node, a, items, n, out);
+    TS_TRY(array_element(f, a, items, &address));
+    *out = fr_simt_load(f, (ts_dtype)a->dtype, address, TS_CACHE_NONE);
+    return TS_OK;
+}
+
+/* ---- assignment to views -------------------------------------------------------------------------------------- */
+
+/* a[...] = value for all elements: a loop for each axis; an array is broadcast from the right. */
+static ts_status array_fill(fr *f, const fr_array *a, const fr_value *value)
+{
+    ts_val openers[TS_ARRAY_RANK], address, zero = ts_int(&f->b, TS_T_i64, 0), one = ts_int(&f->b, TS_T_i64, 1), stop;
+    fr_value index[TS_ARRAY_RANK], from = *value;
+    const fr_array *source = value->kind == FR_ARRAY ? value->as.array : NULL;
+    if (source && source->rank > a->rank)
+        return fr_error(f, 0, TS_TILETYPE, "an array of %u axes does not fit in one of %u", source->rank, a->rank);
+    for (uint32_t d = 0; d < a->rank; d++) {
+        TS_TRY(fr_simt_cast(f, &a->shape[d], TS_DTYPE_int64, &stop));
+        openers[d] = ts_for_begin(&f->b, zero, stop, one, 0, NULL, 0);
+        index[d] = fr_tile(TS_DTYPE_int64, ts_region_arg(f->b.fn, openers[d], 0));
+    }
+    if (source) {
+        fr_value at[TS_ARRAY_RANK];
+        for (uint32_t d = 0; d < source->rank; d++) {
+            int64_t extent;
+            bool repeated = fr_is_int(&source->shape[d], &extent) && extent == 1;
+            at[d] = repeated ? fr_number(0) : index[d + a->rank - source->rank];
+        }
+        TS_TRY(array_element(f, source, at, &address));
+        from = fr_simt_load(f, (ts_dtype)source->dtype, address, TS_CACHE_NONE);
+    }
+    TS_TRY(array_element(f, a, index, &address));
+    TS_TRY(fr_simt_store(f, (ts_dtype)a->dtype, address, &from, TS_CACHE_NONE));
+    for (uint32_t d = a->rank; d-- > 0;) {
+        ts_term(&f->b, TS_OP_continue, 0, NULL);
+        ts_end_like(&f->b, openers[d]);
+    }
+    return TS_OK;
+}
+
+ts_status fr_simt_set_item(fr *f, uint32_t node, const fr_value *of, const fr_value *index, const fr_value *value)
+{
+    fr_value items[3 * TS_ARRAY_RANK], view;
+    uint32_t n;
+    ts_val address;
+    if (of->kind != FR_ARRAY)
+        return fr_error(f, node, TS_TILETYPE, "%s takes no item assignment\n  help: only arrays can be changed",
+                        fr_say(f, of));
+    const fr_array *a = of->as.array;
+    TS_TRY(array_items(f, node, a, index, items, &n));
+    if (!array_all_numbers(items, n, a->rank)) {
+        TS_TRY(array_view(f, node, a, items, n, &view));
+        return array_fill(f, view.as.array, value);
+    }
+    TS_TRY(array_element(f, a, items, &address));
+    return fr_simt_store(f, (ts_dtype)a->dtype, address, value, TS_CACHE_NONE);
+}
+
+/* ---- attributes -------------------------------------------------------------------------------------------------- */
+
+static ts_status array_product(fr *f, const fr_array *a, fr_value *out)
+{
+    *out = fr_strict(TS_DTYPE_int64, 1);
+    for (uint32_t d = 0; d < a->rank; d++) {
+        fr_value n;
+        TS_TRY(array_int64(f, &a->shape[d], &n));
+        if (d)
+            TS_TRY(array_op(f, TS_OPERATOR_Mult, out, &n, out));
+        else
+            *out = n;
+    }
+    return TS_OK;
+}
+
+/* Extents, or strides in bytes, as a tuple of int64. */
+static ts_status array_numbers(fr *f, const fr_array *a, const fr_value *numbers, int64_t factor, fr_value *out)
+{
+    fr_value items[TS_ARRAY_RANK], by = fr_number(factor);
+    for (uint32_t d = 0; d < a->rank; d++) {
+        TS_TRY(array_int64(f, &numbers[d], &items[d]));
+        if (factor != 1)
+            TS_TRY(array_op(f, TS_OPERATOR_Mult, &items[d], &by, &items[d]));
+    }
+    return fr_tuple(f, a->rank, items, out);
+}
+
+static ts_status array_transposed(fr *f, const fr_array *a, fr_value *out)
+{
+    fr_array *made = TS_NEW(f->arena, fr_array);
+    if (!made)
+        return fr_oom(f);
+    *made = *a;
+    for (uint32_t d = 0; d < a->rank; d++) {
+        made->shape[d] = made->extent[d] = a->shape[a->rank - 1 - d];
+        made->stride[d] = a->stride[a->rank - 1 - d];
+    }
+    *out = (fr_value){.kind = FR_ARRAY, .as.array = made};
+    return TS_OK;
+}
+
+ts_status fr_simt_new_array(fr *f, ts_dtype dtype, ts_val base, uint32_t rank, const fr_value *shape, fr_value *out)
+{
+    fr_array *a = TS_NEW(f->arena, fr_array);
+    fr_value stride = fr_strict(TS_DTYPE_int64, 1);
+    if (!a)
+        return fr_oom(f);
+    *a = (fr_array){.dtype = (uint8_t)dtype, .rank = (uint8_t)rank, .index_dtype = TS_DTYPE_int32, .base = base};
+    for (uint32_t d = rank; d-- > 0;) {
+        a->stride[d] = stride;
+        TS_TRY(array_int64(f, &shape[d], &a->shape[d]));
+        a->extent[d] = a->shape[d];
+        TS_TRY(array_op(f, TS_OPERATOR_Mult, &stride, &a->shape[d], &stride));
+    }
+    *out = (fr_value){.kind = FR_ARRAY, .as.array = a};
+    return TS_OK;
+}
+
+ts_status fr_simt_array_attribute(fr *f, const fr_value *of, const char *name, fr_value *out, bool *found)
+{
+    const fr_array *a = of->as.array;
+    int64_t bytes = (int64_t)ts_dtype_bytes((ts_dtype)a->dtype);
+    fr_value by = fr_number(bytes);
+    *found = true;
+    if (strcmp(name, "dtype") == 0)
+        *out = fr_dtype_value((ts_dtype)a->dtype);
+    else if (strcmp(name, "ndim") == 0)
+        *out = fr_number(a->rank);
+    else if (strcmp(name, "itemsize") == 0)
+        *out = fr_number(bytes);
+    else if (strcmp(name, "shape") == 0)
+        return array_numbers(f, a, a->shape, 1, out);
+    else if (strcmp(name, "strides") == 0)
+        return array_numbers(f, a, a->stride, bytes, out);
+    else if (strcmp(name, "size") == 0)
+        return array_product(f, a, out);
+    else if (strcmp(name, "nbytes") == 0) {
+        TS_TRY(array_product(f, a, out));
+        return array_op(f, TS_OPERATOR_Mult, out, &by, out);
+    } else if (strcmp(name, "T") == 0)
+        return array_transposed(f, a, out);
+    else
+        *found = false;
+    return TS_OK;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The thread language, numba.cuda's, as a dialect of the front end: its table (lang/lower.h), with the rows of
+ * simt_op.def.
+ */
+#include "lang/simt/op.h"
+
+static const fr_op simt_ops[] = {
+#define TS_SIMT_OP(name, signature, function, x, y) {#name, signature, fr_simt_##function, x, y, true},
+#include "lang/simt/simt_op.def"
+};
+
+/* What fails ends the thread; nobody hears of it unless the kernel is checked. */
+static ts_status simt_check(fr *f, uint32_t node, const fr_value *cond, const fr_value *message, fr_flow *flow)
+{
+    (void)f;
+    (void)node;
+    (void)cond;
+    (void)message;
+    (void)flow;
+    return TS_OK;
+}
+
+const fr_dialect fr_dialect_thread = {
+    .language = "thread language",
+    .operation = "thread operation",
+    .module = "cuda",
+    .level = TS_LEVEL_S,
+    .ints = {TS_DTYPE_int64, TS_DTYPE_int64, TS_DTYPE_uint64},
+    .real = TS_DTYPE_float64,
+    .complex = TS_DTYPE_complex128,
+    .counts_down = true,
+    .iterates_arrays = true,
+    .has_zeros = true,
+    .ops = simt_ops,
+    .n_ops = TS_COUNT(simt_ops),
+    .unary = fr_simt_unary,
+    .binary = fr_simt_binary,
+    .compare = fr_simt_compare,
+    .minmax = fr_simt_minmax,
+    .join = fr_simt_promote,
+    .counter = fr_simt_counter,
+    .array_attribute = fr_simt_array_attribute,
+    .get_item = fr_simt_get_item,
+    .set_item = fr_simt_set_item,
+    .builtin = fr_simt_builtin,
+    .check = simt_check,
+};

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What the files of the thread language share: typing rules, scalars, memory of arrays, and the lowering functions
+ * named in simt_op.def.
+ */
+#ifndef TS_LANG_SIMT_OP_H
+#define TS_LANG_SIMT_OP_H
+
+#include "lang/lower.h"
+
+#define TS_SIMT_OP(name, signature, function, x, y) ts_status fr_simt_##function(fr *f, const fr_call *c, fr_value *out);
+#include "lang/simt/simt_op.def"
+
+/* ---- typing.c: numba's rules ------------------------------------------------------------------ */
+
+/* The dtypes that an operator's operands are converted to, and that of the result. */
+typedef struct fr_rule {
+    ts_dtype x, y, result;
+} fr_rule;
+/* False where the operator does not take them; y is NONE for an operator of one operand. */
+bool fr_simt_rule(ts_operator op, ts_dtype x, ts_dtype y, fr_rule *out);
+/* np.promote_types; NONE where there is no common dtype. */
+ts_dtype fr_simt_promote(ts_dtype a, ts_dtype b);
+ts_dtype fr_simt_counter(uint32_t n, const ts_dtype *dtypes);
+
+/* ---- scalars: arith.c ---------------------------------------------------------------------------- */
+
+/* The dtype of a number, literal or not. */
+ts_status fr_simt_dtype(fr *f, const fr_value *v, ts_dtype *out);
+/* The number as an IR value of the dtype, converted as an assignment to an array's element is. */
+ts_status fr_simt_cast(fr *f, const fr_value *v, ts_dtype dtype, ts_val *out);
+ts_status fr_simt_convert(fr *f, const fr_value *v, ts_dtype dtype, fr_value *out);
+ts_status fr_simt_unary(fr *f, ts_operator op, const fr_value *x, fr_value *out);
+ts_status fr_simt_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_options options,
+                         fr_value *out);
+ts_status fr_simt_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out);
+ts_status fr_simt_minmax(fr *f, bool is_max, const fr_value *x, const fr_value *y, uint32_t attr, fr_value *out);
+/* x ** n by squaring for n known only at run time. */
+ts_val fr_simt_int_power(fr *f, ts_dtype dtype, ts_val x, ts_val n, ts_dtype n_dtype);
+bool fr_simt_is_number(const fr_value *v);
+
+/* ---- arrays: array.c ------------------------------------------------------------------------------- */
+
+/* How many bits hold the value, which is not negative; 64: unknown, or it may be negative. */
+uint32_t fr_simt_bits(const fr *f, ts_val v, uint32_t depth);
+/* The address of one element; the index has one number for each axis. */
+ts_status fr_simt_address(fr *f, uint32_t node, const fr_value *array, const fr_value *index, ts_val *out);
+ts_type fr_simt_storage(ts_dtype dtype);
+fr_value fr_simt_load(fr *f, ts_dtype dtype, ts_val address, uint32_t cache);
+ts_status fr_simt_store(fr *f, ts_dtype dtype, ts_val address, const fr_value *value, uint32_t cache);
+ts_status fr_simt_get_item(fr *f, uint32_t node, const fr_value *of, const fr_value *index, fr_value *out);
+ts_status fr_simt_set_item(fr *f, uint32_t node, const fr_value *of, const fr_value *index, const fr_value *value);
+ts_status fr_simt_array_attribute(fr *f, const fr_value *of, const char *name, fr_value *out, bool *found);
+/* A row-major array at the pointer. */
+ts_status fr_simt_new_array(fr *f, ts_dtype dtype, ts_val base, uint32_t rank, const fr_value *shape, fr_value *out);
+
+/* ---- math.c ------------------------------------------------------------------------------------------ */
+
+ts_status fr_simt_builtin(fr *f, uint32_t node, const char *name, uint32_t n, const fr_value *args, fr_value *out,
+                          bool *done);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Where a thread stands in its block and grid. Part of the front end (lower.h); rows in simt_op.def.
+ */
+#include "lang/simt/op.h"
+
+static ts_val thread_sreg(fr *f, uint32_t kind)
+{
+    return ts_emit(&f->b, TS_OP_sreg, TS_T_i32, 0, NULL, TS_S(kind, 0, 0), 0);
+}
+
+ts_status fr_simt_sreg(fr *f, const fr_call *c, fr_value *out)
+{
+    *out = fr_tile(TS_DTYPE_int32, thread_sreg(f, c->op->x));
+    return TS_OK;
+}
+
+ts_status fr_simt_warpsize(fr *f, const fr_call *c, fr_value *out)
+{
+    (void)f;
+    (void)c;
+    *out = fr_strict(TS_DTYPE_int32, 32);
+    return TS_OK;
+}
+
+/* Of one axis: block * threads + thread, or the number of both, as an int64. */
+static ts_val thread_axis(fr *f, bool size, uint32_t axis)
+{
+    ts_val pair[] = {thread_sreg(f, (size ? TS_SREG_NCTAID : TS_SREG_CTAID) + axis), thread_sreg(f, TS_SREG_NTID + axis)};
+    ts_val all = ts_emit(&f->b, TS_OP_mul_wide, TS_T_i64, 2, pair, TS_A_UNSIGNED, 0);
+    if (size)
+        return all;
+    ts_val tid = ts_cast(&f->b, TS_OP_exti, thread_sreg(f, TS_SREG_TID + axis), TS_T_i64, TS_A_UNSIGNED);
+    return ts_op2(&f->b, TS_OP_addi, all, tid, 0);
+}
+
+ts_status fr_simt_grid(fr *f, const fr_call *c, fr_value *out)
+{
+    fr_value axes[3];
+    int64_t n;
+    TS_TRY(fr_arg_int(f, c, 0, &n));
+    if (n < 1 || n > 3)
+        return fr_error(f, c->at[0], TS_TILEVALUE, "%s(%lld): a grid has 1, 2 or 3 axes", fr_op_name(c), (long long)n);
+    for (uint32_t i = 0; i < n; i++)
+        axes[i] = fr_tile(TS_DTYPE_int64, thread_axis(f, c->op->x != 0, i));
+    if (n > 1)
+        return fr_tuple(f, (uint32_t)n, axes, out);
+    *out = axes[0];
+    return TS_OK;
+}

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Drives the thread language through libtessera.so alone: kernels lowered to thread IR, run by the reference interpreter
+thread by thread, compiled to PTX."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import pathlib
+import struct
+
+import lower as front
+import numpy as np
+
+from tessera import _pack
+
+ROOT = pathlib.Path(__file__).parents[3]
+LowerError = front.LowerError
+
+
+def _word(value: np.generic) -> int:
+    return int.from_bytes(value.tobytes().ljust(8, b"\0"), "little")
+
+
+def _param(arg: object) -> tuple[list[front.Spec], list[int]]:
+    """Spec and parameter slots of one argument as a launch of a kernel of threads has them."""
+    if isinstance(arg, bool):
+        return front.scalar("bool_"), [int(arg)]
+    if isinstance(arg, int):
+        return front.scalar("int64"), [arg & 0xFFFFFFFFFFFFFFFF]
+    if isinstance(arg, float):
+        return front.scalar("float64"), [struct.unpack("Q", struct.pack("d", arg))[0]]
+    if isinstance(arg, tuple):
+        parts = [_param(item) for item in arg]
+        head = [front.Spec(kind=6, value=len(arg))]
+        return head + [s for p in parts for s in p[0]], [w for p in parts for w in p[1]]
+    return front._param(arg)
+
+
+class Job:
+    """A kernel and its arguments in C form."""
+
+    def __init__(self, fn: object, args: tuple) -> None:
+        self.pack = _pack.pack_function(fn, dialect="thread")  # type: ignore[arg-type]
+        parts = [_param(a) for a in args]
+        self.specs, self.n = front.spec_of(tuple(p[0] for p in parts))
+        front._mark_shared(self.specs, args)
+        self.words = [w & 0xFFFFFFFFFFFFFFFF for p in parts for w in p[1]]
+
+
+def ir(fn: object, *args: object) -> str:
+    """The thread IR of a kernel."""
+    parts = [_param(a)[0] for a in args]
+    return front.lower_pack(_pack.pack_function(fn, dialect="thread"), *parts)  # type: ignore[arg-type]
+
+
+def run(
+    fn: object, *args: object, grid: tuple[int, ...] = (1,), block: tuple[int, ...] = (1,), target: int = 0,
+    shared: int = 0, schedule: int = 0,
+) -> str:  # fmt: skip
+    """Runs a kernel on NumPy arrays by the reference interpreter: as it is written, or what a GPU ``target`` makes of
+    it; gives what it printed."""
+    job = Job(fn, args)
+    printed: list[bytes] = []
+    callback = front.PRINT(lambda user, text, size: printed.append(ctypes.string_at(text, size)))
+    err = front.Error()
+    call = front.Interpret(
+        (ctypes.c_uint64 * max(len(job.words), 1))(*job.words), len(job.words),
+        (ctypes.c_uint32 * 3)(*grid, *(1,) * (3 - len(grid))), ctypes.cast(callback, ctypes.c_void_p), None,
+        50_000_000, target, schedule, None, 0, (ctypes.c_uint32 * 3)(*block, *(1,) * (3 - len(block))),
+        (ctypes.c_uint32 * 3)(0, 0, 0), shared,
+    )  # fmt: skip
+    status = front.library().ts_interpret_pack(
+        job.pack, ctypes.c_size_t(len(job.pack)), job.specs, ctypes.c_size_t(job.n), None, ctypes.byref(call),
+        ctypes.byref(err),
+    )  # fmt: skip
+    if status:
+        raise LowerError(status, err.text.decode())
+    return b"".join(printed).decode()
+
+
+def message(fn: object, *args: object) -> str:
+    """The message of a kernel that does not compile."""
+    try:
+        ir(fn, *args)
+    except LowerError as e:
+        return str(e)
+    raise AssertionError(f"{fn} compiles")
+
+
+def value(fn: object, *args: object, dtype: str = "float64") -> object:
+    """What a function of numbers gives: a kernel stores it into an array of one element."""
+    out = np.zeros(1, dtype)
+    run(fn, out, *args)
+    return out[0]
+
+
+def cuda_device() -> object:
+    """tessera.cuda._device without the host side, which may not be there yet."""
+    spec = importlib.util.spec_from_file_location("tessera_cuda_device", ROOT / "python/tessera/cuda/_device.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+cuda = cuda_device()
