@@ -263,7 +263,8 @@ static ts_status stmt_lower(fr *f, uint32_t node, const fr_block *rest, fr_flow 
     if (n->kind == TS_AST_For || n->kind == TS_AST_While)
         return stmt_loop(f, node, rest, flow, done);
     if (!stmt_table[n->kind])
-        return fr_error(f, node, TS_SYNTAX, "'%s' is not a statement of the %s", ts__ast_name(n->kind), f->dialect->language);
+        return fr_error(f, node, TS_SYNTAX, "'%s' is not a statement of the %s", ts__ast_name(n->kind),
+                        f->dialect->language);
     TS_TRY(stmt_table[n->kind](f, node, n, flow));
     return TS_OK;
 }

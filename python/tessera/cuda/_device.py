@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What kernels of threads name: indices, barriers, memory of the block, exchanges within a warp, atomics.
 
-Each is a stub: the compiler knows it by its ``__tessera_op__`` (a row of ``src/lang/simt/simt_op.def``), and on the host
-a call raises. Names, arguments and results are those of numba.cuda.
+Each is a stub: the compiler knows it by its ``__tessera_op__`` (a row of ``src/lang/simt/simt_op.def``), and on the
+host a call raises. Names, arguments and results are those of numba.cuda.
 """
 
 from __future__ import annotations

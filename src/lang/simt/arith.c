@@ -177,7 +177,8 @@ static ts_val arith_float_floor(fr *f, ts_val x, ts_val y)
     ts_val whole = ts_op1(b, TS_OP_floor, q, 0), rest = ts_op2(b, TS_OP_subf, q, whole, 0);
     ts_val up = ts_cmp(b, TS_OP_cmpf, TS_GT, rest, ts_float(b, type, 0.5), 0);
     whole = ts_select(b, up, ts_op2(b, TS_OP_addf, whole, one, 0), whole);
-    whole = ts_select(b, ts_cmp(b, TS_OP_cmpf, TS_EQ, q, zero, 0), ts_math_call(b, TS_MATH_copysign, zero, plain), whole);
+    ts_val none = ts_cmp(b, TS_OP_cmpf, TS_EQ, q, zero, 0);
+    whole = ts_select(b, none, ts_math_call(b, TS_MATH_copysign, zero, plain), whole);
     return ts_select(b, ts_cmp(b, TS_OP_cmpf, TS_EQ, y, zero, 0), plain, whole);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arrays of threads: one element, or a view, by a[...]. The address is base + sum of index * stride, in 32 bits where the
- * array is small enough for it; a negative index counts from the end, which costs nothing where the index is seen not
- * to be negative (fr_simt_bits). A view is an array with another base, extents and strides. Part of the front end.
+ * Arrays of threads: one element, or a view, by a[...]. The address is base + sum of index * stride, in 32 bits where
+ * the array is small enough for it; a negative index counts from the end, which costs nothing where the index is seen
+ * not to be negative (fr_simt_bits). A view is an array with another base, extents and strides. Part of the front end.
  *
  *     a[i, j]        %o = i * stride0 + j * stride1;  %p = offset %base, %o;  ld n=1 %p
  *     a[1:n, k]      base + stride0 + k * stride1, extents (n - 1,), strides (stride0,)
@@ -271,7 +271,8 @@ static ts_status array_slice(fr *f, uint32_t node, const fr_value *slice, const 
         if (part[i].kind != FR_NONE && !array_is_index(&part[i]))
             return array_bad_index(f, node, &part[i]);
     if (part[2].kind != FR_NONE && (!fr_is_int(&part[2], &step) || step == 0 || step == INT64_MIN))
-        return fr_error(f, node, TS_TILETYPE, "the step of a slice must be known at compile time and not 0\n  found: %s",
+        return fr_error(f, node, TS_TILETYPE,
+                        "the step of a slice must be known at compile time and not 0\n  found: %s",
                         fr_say(f, &part[2]));
     bool up = step > 0;
     TS_TRY(array_int64(f, extent, &n));
@@ -389,8 +390,8 @@ ts_status fr_simt_address(fr *f, uint32_t node, const fr_value *array, const fr_
     const fr_array *a = array->as.array;
     TS_TRY(array_items(f, node, a, index, items, &n));
     if (!array_all_numbers(items, n, a->rank))
-        return fr_error(f, node, TS_TILETYPE, "one element is wanted: an index for each of %u axes\n  found: %s", a->rank,
-                        fr_say(f, index));
+        return fr_error(f, node, TS_TILETYPE, "one element is wanted: an index for each of %u axes\n  found: %s",
+                        a->rank, fr_say(f, index));
     return array_element(f, a, items, out);
 }
 

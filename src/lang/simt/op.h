@@ -8,7 +8,8 @@
 
 #include "lang/lower.h"
 
-#define TS_SIMT_OP(name, signature, function, x, y) ts_status fr_simt_##function(fr *f, const fr_call *c, fr_value *out);
+#define TS_SIMT_OP(name, signature, function, x, y)                                                                   \
+    ts_status fr_simt_##function(fr *f, const fr_call *c, fr_value *out);
 #include "lang/simt/simt_op.def"
 
 /* ---- typing.c: numba's rules ------------------------------------------------------------------ */

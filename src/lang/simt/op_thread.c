@@ -26,7 +26,8 @@ ts_status fr_simt_warpsize(fr *f, const fr_call *c, fr_value *out)
 /* Of one axis: block * threads + thread, or the number of both, as an int64. */
 static ts_val thread_axis(fr *f, bool size, uint32_t axis)
 {
-    ts_val pair[] = {thread_sreg(f, (size ? TS_SREG_NCTAID : TS_SREG_CTAID) + axis), thread_sreg(f, TS_SREG_NTID + axis)};
+    uint32_t blocks = (size ? TS_SREG_NCTAID : TS_SREG_CTAID) + axis;
+    ts_val pair[] = {thread_sreg(f, blocks), thread_sreg(f, TS_SREG_NTID + axis)};
     ts_val all = ts_emit(&f->b, TS_OP_mul_wide, TS_T_i64, 2, pair, TS_A_UNSIGNED, 0);
     if (size)
         return all;

@@ -86,7 +86,8 @@ ts_dtype fr_simt_promote(ts_dtype a, ts_dtype b)
         return a == TS_DTYPE_bool_ ? b : a;
     if (typing_is_whole(a) && typing_is_whole(b))
         return typing_promote_ints(a, b);
-    return typing_promote_floats(typing_is_whole(a) ? typing_float_of(a) : a, typing_is_whole(b) ? typing_float_of(b) : b);
+    return typing_promote_floats(typing_is_whole(a) ? typing_float_of(a) : a,
+                                 typing_is_whole(b) ? typing_float_of(b) : b);
 }
 
 /* bool counts as signed. */
@@ -161,7 +162,7 @@ bool fr_simt_rule(ts_operator op, ts_dtype x, ts_dtype y, fr_rule *out)
     bool whole = typing_is_whole(x) && typing_is_whole(y);
     ts_dtype common = fr_simt_promote(x, y);
     if (kind == TYPING_COMPARE) {
-        bool exact = whole && fr_dtype_is_int(x) && fr_dtype_is_int(y) && fr_dtype_is_signed(x) != fr_dtype_is_signed(y);
+        bool exact = fr_dtype_is_int(x) && fr_dtype_is_int(y) && fr_dtype_is_signed(x) != fr_dtype_is_signed(y);
         typing_set(out, exact ? typing_int(fr_dtype_is_signed(x), 64) : common,
                    exact ? typing_int(fr_dtype_is_signed(y), 64) : common, TS_DTYPE_bool_);
         return fr_dtype_cat(common) != FR_COMPLEX || op == TS_OPERATOR_Eq || op == TS_OPERATOR_NotEq;

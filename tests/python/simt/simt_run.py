@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Drives the thread language through libtessera.so alone: kernels lowered to thread IR, run by the reference interpreter
-thread by thread, compiled to PTX."""
+"""Drives the thread language through libtessera.so alone: kernels lowered to thread IR, run by the reference
+interpreter thread by thread, compiled to PTX."""
 
 from __future__ import annotations
 
