@@ -54,7 +54,7 @@ static void write_list(ts_text *out, uint32_t n, const int64_t *at, uint32_t byt
 
 static void write_pad(ts_text *out, size_t align)
 {
-    while (out->n % align)
+    for (size_t n = -out->n & (align - 1); n; n--) /* the text does not grow where memory is out */
         ts__text_putc(out, (char)WRITE_PAD);
 }
 
