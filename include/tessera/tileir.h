@@ -9,7 +9,7 @@
  *
  * Owns      ts_tileir_destroy ends what read and of_ir give; texts and bytes given out are freed by
  *           alloc->resize(user, block, n + 1, 0).
- * Errors    TS_PARSE: the bytes are no such file, with the offset; TS_VERIFY: an operation breaks a rule;
+ * Errors    TS_PARSE: the bytes are not such a file, with the offset; TS_VERIFY: an operation breaks a rule;
  *           TS_UNSUPPORTED: what the other side cannot say; TS_NOMEM. Any bytes may be given.
  * Threads   A ts_tileir belongs to one thread at a time.
  */

@@ -243,22 +243,18 @@ static uint64_t back_word(tileir_code code, tileir_kind kind, uint32_t aux, bool
 /* Attributes and flags that are bits of an ARITH word. */
 static void back_arith(tileir_op *op, uint32_t aux)
 {
-    static const struct {
-        const char *name;
-        uint32_t bit;
-    } flags[] = {{"ftz", TS_A_FTZ}, {"nan", TS_A_NAN}, {"unsigned", TS_A_UNSIGNED}, {"fast_acc", TS_A_FAST_ACC},
-                 {"sat", TS_A_SAT}};
-    const char *recipe = ts__tileir_rows[op->code].recipe, *at = recipe;
+    const char *recipe = ts__tileir_rows[op->code].recipe, *at = recipe, *name;
     tileir_item item;
+    uint32_t bit;
     for (uint32_t i = 0; ts__tileir_next(&at, &item);)
         if (item.what == 'a') {
             tileir_kind kind = (tileir_kind)item.kind;
             op->attr[i] = back_number(kind, back_word((tileir_code)op->code, kind, aux, i > 0));
             i++;
         }
-    for (size_t i = 0; i < TS_COUNT(flags); i++)
-        if (aux & flags[i].bit && ts__tileir_flag(recipe, flags[i].name, strlen(flags[i].name)) >= 0)
-            back_flag(op, flags[i].name);
+    for (uint32_t i = 0; bit = ts__tileir_arith_bit(i, &name), name; i++)
+        if (aux & bit && ts__tileir_flag(recipe, name, strlen(name)) >= 0)
+            back_flag(op, name);
 }
 
 static void back_names(back *b, tileir_attr *a, uint32_t n)
@@ -267,8 +263,8 @@ static void back_names(back *b, tileir_attr *a, uint32_t n)
     a->names = TS_NEW_N(&b->m->arena, uint32_t, n + 1);
 }
 
-/* {arch = {name = value, ...}} of those that are not 0. */
-static tileir_attr back_hints(back *b, uint32_t n, const char *const *names, const tileir_attr *values)
+/* {arch = {name = value, ...}} of those that are there; names from `first` on. */
+static tileir_attr back_hints(back *b, uint32_t n, tileir_hint first, const tileir_attr *values)
 {
     tileir_attr hints = {.kind = TILEIR_KIND_hints}, arch = {.kind = TILEIR_KIND_dict};
     back_names(b, &hints, 1);
@@ -277,7 +273,7 @@ static tileir_attr back_hints(back *b, uint32_t n, const char *const *names, con
         return hints;
     for (uint32_t i = 0; i < n; i++)
         if (values[i].kind) {
-            arch.names[arch.n] = back_str(b, names[i]);
+            arch.names[arch.n] = back_str(b, ts__tileir_hints[first + i]);
             arch.items[arch.n] = values[i];
             arch.items[arch.n++].type = values[i].kind == TILEIR_KIND_int ? back_scalar(b, TS_T_i32) : 0;
         }
@@ -290,7 +286,6 @@ static tileir_attr back_hints(back *b, uint32_t n, const char *const *names, con
 /* Order, scope, mode, hints and bounds of an access with `rank` indices. */
 static void back_memory(back *b, tileir_op *op, uint32_t aux, uint32_t rank)
 {
-    static const char *const names[] = {"allow_tma", "latency"};
     const tileir_attr hints[] = {
         TS_M_GET_TMA(aux) == TS_TMA_FORBIDDEN ? back_number(TILEIR_KIND_bool, 0) : (tileir_attr){0},
         TS_M_GET_LATENCY(aux) ? back_number(TILEIR_KIND_int, TS_M_GET_LATENCY(aux)) : (tileir_attr){0}};
@@ -315,7 +310,7 @@ static void back_memory(back *b, tileir_op *op, uint32_t aux, uint32_t rank)
             if (there && optional)
                 back_flag(op, "scope");
         } else if (item.kind == TILEIR_KIND_hints) {
-            *a = hinted ? back_hints(b, 2, names, hints) : (tileir_attr){0};
+            *a = hinted ? back_hints(b, 2, TILEIR_HINT_TMA, hints) : (tileir_attr){0};
             if (hinted)
                 back_flag(op, "hints");
         } else if (item.kind == TILEIR_KIND_bools) {
@@ -510,41 +505,40 @@ static ts_status back_tensor_view(back *b, tileir_region *region, ts_val v)
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
 
-/* Groups of an access: view or pointer, indices or values, then mask, padding and token as flags say. */
+/* Sizes of the operand groups of an access: of an optional one by the flags, of the indices what is left. */
+static uint32_t back_groups(tileir_op *op, const ts_inst *inst)
+{
+    const char *recipe = ts__tileir_rows[op->code].recipe, *at = recipe;
+    tileir_item item;
+    uint32_t left = inst->n_opnd, g = 0, many = UINT32_MAX;
+    for (; ts__tileir_next(&at, &item);) {
+        if (item.what != '%')
+            continue;
+        bool there = item.optional ? inst->flags & ts__tileir_role(&item) : item.n != TILEIR_MANY;
+        if (item.optional && there)
+            op->flags |= 1u << ts__tileir_flag(recipe, item.name, item.n_name);
+        many = item.n == TILEIR_MANY ? g : many;
+        op->group[g++] = there;
+        left -= there;
+    }
+    if (many != UINT32_MAX)
+        op->group[many] = left;
+    return many != UINT32_MAX ? left : 0;
+}
+
 static ts_status back_access(back *b, tileir_region *region, ts_val v)
 {
     const ts_inst *inst = ts_at(b->from, v);
     const uint32_t *x = ts_opnds(b->from, inst);
-    tileir_code code = (tileir_code)back_code((ts_op)inst->op);
-    uint32_t order[64], n = 0, extra = ts_popcount(inst->flags & (TS_F_TOKEN | TS_F_MASK | TS_F_PAD));
-    uint32_t plain = inst->n_opnd - extra;
-    bool store = code == TILEIR_store_view_tko, red = code == TILEIR_atomic_red_view_tko;
-    if (inst->n_opnd > TS_COUNT(order))
-        return back_unsupported(b, v, "too many operands");
-    if (store) /* tile, view, indices; ours has the view first */
-        order[n++] = x[1];
-    order[n++] = x[0];
-    for (uint32_t i = store || red ? 2 : 1; i < plain; i++)
-        order[n++] = x[i];
-    if (red) /* view, indices, value */
-        order[n++] = x[1];
-    for (uint32_t i = plain; i < inst->n_opnd; i++)
-        order[n++] = x[i];
-    tileir_op op = back_op(b, code, n, order);
-    const char *at = ts__tileir_rows[code].recipe;
-    tileir_item item;
-    bool view = store || red || code == TILEIR_load_view_tko;
-    uint32_t rank = view ? plain - (store || red ? 2 : 1) : 0, g = 0;
-    while (ts__tileir_next(&at, &item)) {
-        if (item.what != '%')
-            continue;
-        uint32_t flag = item.name[0] == 't' && item.name[2] == 'k' ? TS_F_TOKEN
-                        : item.name[0] == 'm'                      ? TS_F_MASK
-                                                                   : TS_F_PAD;
-        bool there = item.optional && inst->flags & flag;
-        op.group[g++] = item.n == TILEIR_MANY ? rank : item.optional ? there : 1;
-        if (there)
-            op.flags |= 1u << ts__tileir_flag(ts__tileir_rows[code].recipe, item.name, item.n_name);
+    tileir_op op = back_op(b, (tileir_code)back_code((ts_op)inst->op), inst->n_opnd, x);
+    const uint8_t *order = ts__tileir_order((tileir_code)op.code);
+    uint32_t rank = back_groups(&op, inst), n = 0;
+    for (uint32_t i = 0; op.opnd && i < op.n_groups; i++) {
+        uint32_t first = 0;
+        for (uint32_t g = 0; g < order[i]; g++)
+            first += op.group[g];
+        for (uint32_t k = 0; k < op.group[order[i]]; k++)
+            op.opnd[first + k] = b->value[x[n++]];
     }
     if (op.attr)
         back_memory(b, &op, inst->aux, rank);
@@ -716,14 +710,13 @@ static ts_status back_ops(back *b, tileir_region *region, ts_val first, ts_val e
 
 static tileir_attr back_kernel_hints(back *b, const ts_fn *fn)
 {
-    static const char *const names[] = {"num_cta_in_cga", "occupancy", "num_worker_warps_per_cta"};
     const uint8_t given[] = {fn->num_ctas, fn->occupancy, fn->num_warps};
     tileir_attr values[3];
     for (int i = 0; i < 3; i++)
         values[i] = given[i] ? back_number(TILEIR_KIND_int, given[i]) : (tileir_attr){0};
     if (!given[0] && !given[1] && !given[2])
         return (tileir_attr){0};
-    return back_hints(b, 3, names, values);
+    return back_hints(b, 3, TILEIR_HINT_CTAS, values);
 }
 
 static ts_status back_function(back *b, const ts_fn *fn)
@@ -760,7 +753,7 @@ static ts_status back_module(back *b, const ts_module *ir)
     for (uint32_t i = 0; i < ir->fns.n; i++) {
         const ts_fn *fn = ir->fns.at[i];
         if (!fn->entry || fn->level != TS_LEVEL_T)
-            return ts_fail(b->err, TS_UNSUPPORTED, "'%s' cannot be written as Tile IR: it is no kernel of tiles",
+            return ts_fail(b->err, TS_UNSUPPORTED, "'%s' cannot be written as Tile IR: kernels of tiles alone can",
                            ts_str_get(ir, fn->name));
         TS_TRY(back_function(b, fn));
     }

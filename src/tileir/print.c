@@ -11,7 +11,7 @@
  *
  * Attributes stand in front of the operands, as name=value; optional operands as name=%value behind the others.
  */
-#include "ir/ir.h"
+#include "ir/text.h"
 #include "tileir/tileir.h"
 
 typedef struct print {
@@ -47,7 +47,6 @@ static void print_tensor_view(const ts_tileir *m, const tileir_type *t, ts_text 
 
 static void print_view(const ts_tileir *m, const tileir_type *t, ts_text *out)
 {
-    static const char *const padding[] = {"", "zero", "neg_zero", "nan", "pos_inf", "neg_inf"};
     ts__text_puts(out, t->tag == TILEIR_PARTITION_VIEW ? "partition_view<["
                        : t->tag == TILEIR_STRIDED_VIEW ? "strided_view<["
                                                        : "gather_scatter_view<[");
@@ -66,8 +65,8 @@ static void print_view(const ts_tileir *m, const tileir_type *t, ts_text *out)
         print_extents(out, t->strides, ", ");
         ts__text_putc(out, ']');
     }
-    if (t->padding && t->padding < TS_COUNT(padding))
-        ts__text_printf(out, ", padding=%s", padding[t->padding]);
+    if (t->padding && t->padding < TS_COUNT(ts__paddings))
+        ts__text_printf(out, ", padding=%s", ts__paddings[t->padding]);
     ts__text_putc(out, '>');
 }
 

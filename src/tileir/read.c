@@ -5,13 +5,10 @@
  */
 #include "tileir/cursor.h"
 
-enum {
-    READ_END, READ_STRING, READ_FUNC, READ_DEBUG, READ_CONSTANT, READ_TYPE, READ_GLOBAL, READ_PRODUCER, READ_SECTIONS
-};
-static const uint8_t read_magic[] = {0x7F, 'T', 'i', 'l', 'e', 'I', 'R', 0};
+static const char read_magic[] = TILEIR_MAGIC;
 
 typedef struct read_file {
-    tileir_cursor section[READ_SECTIONS]; /* all zero where there is none */
+    tileir_cursor section[TILEIR_SECTIONS]; /* all zero where there is none */
     tileir_debug debug;
 } read_file;
 
@@ -25,8 +22,8 @@ bool ts_tileir_is(const void *bytes, size_t n)
 static void read_head(tileir_cursor *c)
 {
     for (size_t i = 0; i < sizeof read_magic; i++)
-        if (ts__tileir_byte(c) != read_magic[i]) {
-            ts__tileir_bad(c, "this is no Tile IR bytecode, which begins with 7f 'TileIR' 00");
+        if (ts__tileir_byte(c) != (uint8_t)read_magic[i]) {
+            ts__tileir_bad(c, "Tile IR bytecode begins with 7f 'TileIR' 00, this file does not");
             return;
         }
     uint32_t major = ts__tileir_byte(c), minor = ts__tileir_byte(c);
@@ -40,14 +37,14 @@ static void read_section(tileir_cursor *c, read_file *file, uint32_t id, bool al
 {
     uint64_t n = ts__tileir_varint(c), align = aligned ? ts__tileir_varint(c) : 1;
     if (tileir_good(c) && (align > 4096 || !ts_is_pow2((int64_t)align)))
-        ts__tileir_bad(c, "section %u is aligned to %llu, which is no power of two up to 4096", id,
+        ts__tileir_bad(c, "section %u is aligned to %llu; wanted a power of two up to 4096", id,
                        (unsigned long long)align);
     ts__tileir_skip(c, align);
     if (tileir_good(c) && n > (uint64_t)(c->end - c->at))
         ts__tileir_bad(c, "section %u has %llu bytes, but only %zu are left", id, (unsigned long long)n,
                        (size_t)(c->end - c->at));
-    if (tileir_good(c) && (id >= READ_SECTIONS || file->section[id].at))
-        ts__tileir_bad(c, id < READ_SECTIONS ? "section %u is there twice" : "there is no section %u", id);
+    if (tileir_good(c) && (id >= TILEIR_SECTIONS || file->section[id].at))
+        ts__tileir_bad(c, id < TILEIR_SECTIONS ? "section %u is there twice" : "there is no section %u", id);
     if (!tileir_good(c))
         return;
     file->section[id] = *c;
@@ -60,7 +57,7 @@ static void read_sections(tileir_cursor *c, read_file *file)
 {
     while (tileir_good(c)) {
         uint8_t id = ts__tileir_byte(c);
-        if ((id & 127) == READ_END) {
+        if ((id & 127) == TILEIR_SECTION_END) {
             if (tileir_good(c) && c->at != c->end)
                 ts__tileir_bad(c, "%zu bytes follow the end", (size_t)(c->end - c->at));
             return;
@@ -204,7 +201,7 @@ static void read_type(tileir_cursor *c)
         break;
     default:
         if (t.tag != TILEIR_TOKEN && !ts__tileir_scalar(t.tag))
-            ts__tileir_bad(c, "%u is no type", t.tag);
+            ts__tileir_bad(c, "there is no type of tag %u", t.tag);
     }
     if (tileir_good(c) && c->at != c->end)
         ts__tileir_bad(c, "type %u is followed by %zu bytes that belong to nothing", c->m->type.n,
@@ -235,17 +232,14 @@ static void read_globals(tileir_cursor *c, read_file *file)
     }
 }
 
-/* Bits of a function's byte. */
-enum { READ_PRIVATE = 1, READ_KERNEL = 2, READ_HINTS = 4 };
-
 static void read_function(tileir_cursor *c, const read_file *file)
 {
     tileir_fn fn = {.name = ts__tileir_index(c, c->m->str.n, "string"),
                     .type = ts__tileir_index(c, c->m->type.n, "type")};
     uint8_t flags = ts__tileir_byte(c);
     uint64_t place = ts__tileir_varint(c);
-    fn.entry = flags & READ_KERNEL;
-    if (fn.entry && flags & READ_HINTS)
+    fn.entry = flags & TILEIR_FN_KERNEL;
+    if (fn.entry && flags & TILEIR_FN_HINTS)
         ts__tileir_read_tagged(c, 0, &fn.hints);
     uint64_t n = ts__tileir_varint(c);
     if (tileir_good(c) && n > (uint64_t)(c->end - c->at))
@@ -308,9 +302,10 @@ static ts_status read_all(tileir_cursor *c)
     static const struct {
         uint32_t id;
         read_fn *read;
-    } order[] = {{READ_STRING, read_strings}, {READ_PRODUCER, read_producer}, {READ_TYPE, read_types},
-                 {READ_CONSTANT, read_constants}, {READ_GLOBAL, read_globals}, {READ_DEBUG, read_debug},
-                 {READ_FUNC, read_functions}};
+    } order[] = {{TILEIR_SECTION_STRING, read_strings}, {TILEIR_SECTION_PRODUCER, read_producer},
+                 {TILEIR_SECTION_TYPE, read_types}, {TILEIR_SECTION_CONSTANT, read_constants},
+                 {TILEIR_SECTION_GLOBAL, read_globals}, {TILEIR_SECTION_DEBUG, read_debug},
+                 {TILEIR_SECTION_FUNC, read_functions}};
     read_file file = {0};
     read_head(c);
     read_sections(c, &file);

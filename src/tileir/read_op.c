@@ -99,7 +99,7 @@ void ts__tileir_read_tagged(tileir_cursor *c, uint32_t depth, tileir_attr *out)
     uint64_t tag = ts__tileir_varint(c);
     uint32_t type = UINT32_MAX;
     if (tileir_good(c) && (tag < TILEIR_KIND_int || tag > TILEIR_KIND_bounded))
-        ts__tileir_bad(c, "%llu is no kind of attribute", (unsigned long long)tag);
+        ts__tileir_bad(c, "there is no attribute of tag %llu", (unsigned long long)tag);
     if (!tileir_good(c)) {
         *out = (tileir_attr){0};
         return;
@@ -321,7 +321,7 @@ void ts__tileir_read_body(tileir_cursor *c, tileir_fn *fn, tileir_places places)
     read_body b = {.c = c, .fn = fn, .places = places};
     const tileir_type *type = ts__tileir_type(c->m, fn->type);
     if (!type || type->tag != TILEIR_FUNCTION) {
-        ts__tileir_bad(c, "the type of a function is no function type");
+        ts__tileir_bad(c, "a function has type %u; wanted a function type", fn->type);
         return;
     }
     fn->loc = read_place(&b);

@@ -2,6 +2,7 @@
  *
  * The table of operations as data, the walk through a recipe, and looking things up in a module.
  */
+#include "ir/text.h"
 #include "tileir/tileir.h"
 
 const tileir_row ts__tileir_rows[TILEIR_CODES] = {
@@ -17,30 +18,79 @@ const tileir_row *ts__tileir_row(uint64_t opcode)
     return NULL;
 }
 
-/* Words as the text of our own IR has them, where it has them. */
-static const char *const tileir_round[] = {"rn", "rz", "rm", "rp", "approx", "full", "rzi", "ra", NULL};
-static const char *const tileir_sign[] = {"unsigned", "signed", NULL};
-static const char *const tileir_overflow[] = {"wraps", "nsw", "nuw", "nw", NULL};
-static const char *const tileir_order[] = {"weak", "relaxed", "acquire", "release", "acq_rel", NULL};
-static const char *const tileir_scope[] = {"block", "device", "sys", NULL};
-static const char *const tileir_pred[] = {"eq", "ne", "lt", "le", "gt", "ge", NULL};
-static const char *const tileir_ordering[] = {"unordered", "ordered", NULL};
-static const char *const tileir_rmw[] = {"and", "or", "xor", "add", "addf", "max", "min", "umax", "umin", "xchg", NULL};
+static const ts__field *table_field(ts_op op, const char *label)
+{
+    ts__fields fields = ts__fields_of(op);
+    for (uint32_t i = 0; i < fields.n; i++)
+        if (strcmp(fields.at[i].label, label) == 0)
+            return &fields.at[i];
+    return NULL;
+}
+
+/* Enumerations that our own IR has too are those of a field of its text, where the first may mean "none". */
+static const char *table_field_word(ts_op op, const char *label, uint64_t value)
+{
+    const ts__field *field = table_field(op, label);
+    return field && value < field->n_names ? field->names[value] : NULL;
+}
 
 const char *ts__tileir_word(tileir_kind kind, uint64_t value)
 {
-    static const char *const *const words[TILEIR_KIND_COUNT] = {
-        [TILEIR_KIND_round] = tileir_round, [TILEIR_KIND_sign] = tileir_sign,
-        [TILEIR_KIND_overflow] = tileir_overflow, [TILEIR_KIND_order] = tileir_order,
-        [TILEIR_KIND_scope] = tileir_scope, [TILEIR_KIND_pred] = tileir_pred,
-        [TILEIR_KIND_ordering] = tileir_ordering, [TILEIR_KIND_rmw] = tileir_rmw,
-    };
-    if (!words[kind])
+    static const char *const signs[] = {"unsigned", "signed"}, *const orderings[] = {"unordered", "ordered"};
+    static const char *const overflows[] = {"wraps", "nsw", "nuw", "nw"};
+    switch (kind) {
+    case TILEIR_KIND_round:
+    case TILEIR_KIND_pred:
+        return table_field_word(TS_OP_addf, kind == TILEIR_KIND_pred ? "pred" : "round", value);
+    case TILEIR_KIND_order:
+        return table_field_word(TS_OP_atomic_rmw_tko, "order", value);
+    case TILEIR_KIND_scope:
+        return value < UINT64_MAX ? table_field_word(TS_OP_atomic_rmw_tko, "scope", value + 1) : NULL;
+    case TILEIR_KIND_rmw:
+        return value < TS_RMW_CAS ? table_field_word(TS_OP_atomic_rmw_tko, "mode", value) : NULL;
+    case TILEIR_KIND_sign:
+        return value < TS_COUNT(signs) ? signs[value] : NULL;
+    case TILEIR_KIND_ordering:
+        return value < TS_COUNT(orderings) ? orderings[value] : NULL;
+    case TILEIR_KIND_overflow:
+        return value < TS_COUNT(overflows) ? overflows[value] : NULL;
+    default:
         return NULL;
-    for (uint64_t i = 0; words[kind][i]; i++)
-        if (i == value)
-            return words[kind][i];
-    return NULL;
+    }
+}
+
+/* ---- what both ways of conversion read -------------------------------------------------------------- */
+
+const char *const ts__tileir_hints[TILEIR_HINTS] = {"allow_tma", "latency", "num_cta_in_cga", "occupancy",
+                                                    "num_worker_warps_per_cta"};
+
+tileir_hint ts__tileir_hint(const char *name)
+{
+    int i = 0;
+    while (i < TILEIR_HINTS && strcmp(ts__tileir_hints[i], name) != 0)
+        i++;
+    return (tileir_hint)i;
+}
+
+uint32_t ts__tileir_arith_bit(uint32_t i, const char **name)
+{
+    ts__fields fields = ts__fields_of(TS_OP_addf);
+    *name = i < fields.n ? fields.at[i].label : NULL;
+    return *name && fields.at[i].width == 1 ? 1u << fields.at[i].shift : 0;
+}
+
+uint8_t ts__tileir_role(const tileir_item *item)
+{
+    for (uint32_t i = 0; item->optional && i < TS__N_ROLES; i++)
+        if (strlen(ts__roles[i].name) == item->n_name && memcmp(ts__roles[i].name, item->name, item->n_name) == 0)
+            return ts__roles[i].flag;
+    return 0;
+}
+
+const uint8_t *ts__tileir_order(tileir_code code)
+{
+    static const uint8_t same[] = {0, 1, 2, 3, 4, 5}, store[] = {1, 0, 2, 3}, red[] = {0, 2, 1, 3};
+    return code == TILEIR_store_view_tko ? store : code == TILEIR_atomic_red_view_tko ? red : same;
 }
 
 /* ---- recipes ------------------------------------------------------------------------------------- */

@@ -50,6 +50,35 @@ typedef enum tileir_kind {
 #undef X
     TILEIR_KIND_COUNT
 } tileir_kind;
+/* The sections of a file; the head of this file draws them. */
+typedef enum tileir_section {
+    TILEIR_SECTION_END,
+    TILEIR_SECTION_STRING,
+    TILEIR_SECTION_FUNC,
+    TILEIR_SECTION_DEBUG,
+    TILEIR_SECTION_CONSTANT,
+    TILEIR_SECTION_TYPE,
+    TILEIR_SECTION_GLOBAL,
+    TILEIR_SECTION_PRODUCER,
+    TILEIR_SECTIONS
+} tileir_section;
+#define TILEIR_MAGIC "\x7FTileIR" /* with its NUL */
+
+/* Bits of a function's byte; private functions are read as others. */
+enum { TILEIR_FN_PRIVATE = 1, TILEIR_FN_KERNEL = 2, TILEIR_FN_HINTS = 4 };
+
+/* Names in hints: the first two of accesses, the others of kernels. */
+typedef enum tileir_hint {
+    TILEIR_HINT_TMA,
+    TILEIR_HINT_LATENCY,
+    TILEIR_HINT_CTAS,
+    TILEIR_HINT_OCCUPANCY,
+    TILEIR_HINT_WARPS,
+    TILEIR_HINTS /* any other name */
+} tileir_hint;
+extern const char *const ts__tileir_hints[TILEIR_HINTS];
+tileir_hint ts__tileir_hint(const char *name);
+
 /* The words of an enumeration, for printing; NULL behind the last, and for other kinds. */
 const char *ts__tileir_word(tileir_kind kind, uint64_t value);
 
@@ -68,6 +97,13 @@ typedef struct tileir_item {
 bool ts__tileir_next(const char **at, tileir_item *out);
 /* The bit of a flag of this name in a recipe; -1: it has none. */
 int ts__tileir_flag(const char *recipe, const char *name, size_t n);
+/* Flags that are bits of our ARITH word have the names of its fields: the bit of field i and its name; 0 for a field
+ * that is not one bit; *name NULL behind the last. */
+uint32_t ts__tileir_arith_bit(uint32_t i, const char **name);
+/* The TS_F_ flag that says that an optional operand is there; 0: it has none. */
+uint8_t ts__tileir_role(const tileir_item *item);
+/* In which order our own IR has the operand groups of an access. */
+const uint8_t *ts__tileir_order(tileir_code code);
 
 typedef struct tileir_bytes {
     const char *at; /* a NUL follows */

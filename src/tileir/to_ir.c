@@ -20,6 +20,11 @@ typedef struct conv {
     ts_error *err;
 } conv;
 
+static ts_status conv_nomem(const conv *c)
+{
+    return ts_fail(c->err, TS_NOMEM, "out of memory while converting Tile IR");
+}
+
 static ts_status conv_fail(const conv *c, const tileir_op *op, ts_status status, const char *text)
 {
     ts_text shown;
@@ -121,16 +126,12 @@ static uint32_t conv_attr_bits(const tileir_attr *a, bool second)
 /* The ARITH word that attributes and flags say. */
 static uint32_t conv_arith(const tileir_op *op)
 {
-    static const struct {
-        const char *name;
-        uint32_t bit;
-    } flags[] = {{"ftz", TS_A_FTZ}, {"nan", TS_A_NAN}, {"unsigned", TS_A_UNSIGNED}, {"fast_acc", TS_A_FAST_ACC},
-                 {"sat", TS_A_SAT}};
-    uint32_t bits = 0;
+    uint32_t bits = 0, bit;
+    const char *name;
     for (uint32_t i = 0; i < op->n_attrs; i++)
         bits |= conv_attr_bits(&op->attr[i], op->code == TILEIR_mmai && i > 0);
-    for (size_t i = 0; i < TS_COUNT(flags); i++)
-        bits |= ts__tileir_has_flag(op, flags[i].name) ? flags[i].bit : 0;
+    for (uint32_t i = 0; bit = ts__tileir_arith_bit(i, &name), name; i++)
+        bits |= ts__tileir_has_flag(op, name) ? bit : 0;
     return bits;
 }
 
@@ -141,11 +142,11 @@ static uint32_t conv_hints(const conv *c, const tileir_attr *hints)
     for (uint32_t i = 0; i < hints->n; i++) {
         const tileir_attr *arch = &hints->items[i];
         for (uint32_t j = 0; arch->kind == TILEIR_KIND_dict && j < arch->n; j++) {
-            const char *name = ts__tileir_str(c->m, arch->names[j]);
+            tileir_hint hint = ts__tileir_hint(ts__tileir_str(c->m, arch->names[j]));
             uint64_t value = arch->items[j].value;
-            if (strcmp(name, "latency") == 0 && value >= 1 && value <= 10)
+            if (hint == TILEIR_HINT_LATENCY && value >= 1 && value <= 10)
                 bits = (bits & ~TS_M_LATENCY(15u)) | TS_M_LATENCY(value);
-            else if (strcmp(name, "allow_tma") == 0)
+            else if (hint == TILEIR_HINT_TMA)
                 bits |= TS_M_TMA(value ? TS_TMA_ALLOWED : TS_TMA_FORBIDDEN);
         }
     }
@@ -179,8 +180,10 @@ static ts_status conv_plain(conv *c, const tileir_op *op)
     const char *name = ts__tileir_rows[op->code].name;
     ts_op ours = ts_op_find(name, strlen(name));
     const uint32_t *opnds = conv_opnds(c, op);
-    if (ours == TS_OP_COUNT || !opnds)
-        return conv_fail(c, op, ours == TS_OP_COUNT ? TS_UNSUPPORTED : TS_NOMEM, "this operation is not supported");
+    if (!opnds)
+        return conv_nomem(c);
+    if (ours == TS_OP_COUNT)
+        return conv_fail(c, op, TS_UNSUPPORTED, "this operation is not supported");
     uint32_t aux = ts__ops[ours].attr == TS_ATTR_ARITH ? conv_arith(op) : 0;
     uint32_t flags = ts__tileir_opnd(op, "token", 0) != UINT32_MAX && op->code != TILEIR_memory_fence_alias_tko
                          ? TS_F_TOKEN
@@ -267,7 +270,7 @@ static ts_status conv_assume(conv *c, const tileir_op *op)
         for (uint32_t i = 0; i < a->n; i++)
             words[2 + i] = (uint32_t)a->numbers[i];
     } else
-        return conv_fail(c, op, TS_VERIFY, "this is nothing that can be assumed");
+        return conv_fail(c, op, TS_VERIFY, "assume takes div_by, same or bounded");
     ts_val x = conv_opnd(c, op, 0);
     uint32_t at = ts_pool_add(c->b, n, words);
     conv_set(c, op, ts_emit(c->b, TS_OP_assume, conv_value_type(c, op->first_result), 1, &x, at, 0));
@@ -300,7 +303,9 @@ static ts_status conv_cat(conv *c, const tileir_op *op)
 static ts_status conv_insert(conv *c, const tileir_op *op)
 {
     uint32_t *opnds = (uint32_t *)(uintptr_t)conv_opnds(c, op);
-    if (!opnds || op->n_opnds < 2)
+    if (!opnds)
+        return conv_nomem(c);
+    if (op->n_opnds < 2)
         return conv_fail(c, op, TS_VERIFY, "insert takes a part and a tile");
     ts_val part = opnds[0];
     opnds[0] = opnds[1];
@@ -324,64 +329,30 @@ static ts_status conv_axes(conv *c, const tileir_op *op)
 
 /* ---- memory ------------------------------------------------------------------------------------------------- */
 
-/* Operands in our order, by the names that they have in the recipe; * takes all of a group. */
-static ts_status conv_access(conv *c, const tileir_op *op, const char *names)
+static ts_status conv_access(conv *c, const tileir_op *op)
 {
-    uint32_t opnds[32], n = 0, flags = 0;
-    char word[16];
-    while (*names) {
-        size_t length = strcspn(names, " ");
-        ts_assert(length < sizeof word);
-        memcpy(word, names, length);
-        word[length] = 0;
-        for (uint32_t i = 0, value; (value = ts__tileir_opnd(op, word, i)) != UINT32_MAX; i++) {
-            if (n == TS_COUNT(opnds))
-                return conv_fail(c, op, TS_VERIFY, "too many operands");
-            flags |= strcmp(word, "token") == 0  ? TS_F_TOKEN
-                     : strcmp(word, "mask") == 0 ? TS_F_MASK
-                     : strcmp(word, "pad") == 0  ? TS_F_PAD
-                                                 : 0u;
-            opnds[n++] = c->value[value];
-        }
-        names += length + (names[length] == ' ');
+    const char *name = ts__tileir_rows[op->code].name, *at = ts__tileir_rows[op->code].recipe;
+    const uint8_t *order = ts__tileir_order((tileir_code)op->code);
+    uint32_t *opnds = TS_NEW_N(c->arena, uint32_t, op->n_opnds + 1), n = 0, flags = 0;
+    tileir_item item;
+    if (!opnds)
+        return conv_nomem(c);
+    for (uint32_t i = 0; i < op->n_groups; i++) {
+        uint32_t first = 0;
+        for (uint32_t g = 0; g < order[i]; g++)
+            first += op->group[g];
+        for (uint32_t k = 0; k < op->group[order[i]]; k++)
+            opnds[n++] = c->value[op->opnd[first + k]];
     }
-    const char *name = ts__tileir_rows[op->code].name;
-    ts_op ours = ts_op_find(name, strlen(name));
-    ts_val made = ts_emit(c->b, ours, conv_value_type(c, op->first_result), n, opnds, conv_memory(c, op), flags);
+    for (uint32_t g = 0; ts__tileir_next(&at, &item);)
+        if (item.what == '%')
+            flags |= op->group[g++] ? ts__tileir_role(&item) : 0u;
+    ts_val made = ts_emit(c->b, ts_op_find(name, strlen(name)), conv_value_type(c, op->first_result), n, opnds,
+                          conv_memory(c, op), flags);
     conv_set(c, op, made);
     if (op->n_results == 2 && c->uses[op->first_result + 1])
         c->value[op->first_result + 1] = ts_emit(c->b, TS_OP_token, TS_T_token, 1, &made, 0, 0);
     return TS_OK;
-}
-
-static ts_status conv_load_view(conv *c, const tileir_op *op)
-{
-    return conv_access(c, op, "view index token");
-}
-
-static ts_status conv_store_view(conv *c, const tileir_op *op)
-{
-    return conv_access(c, op, "view tile index token");
-}
-
-static ts_status conv_red_view(conv *c, const tileir_op *op)
-{
-    return conv_access(c, op, "view value index token");
-}
-
-static ts_status conv_load_ptr(conv *c, const tileir_op *op)
-{
-    return conv_access(c, op, "ptr mask pad token");
-}
-
-static ts_status conv_store_ptr(conv *c, const tileir_op *op)
-{
-    return conv_access(c, op, "ptr value mask token");
-}
-
-static ts_status conv_cas(conv *c, const tileir_op *op)
-{
-    return conv_access(c, op, "ptr cmp value mask token");
 }
 
 static ts_status conv_join(conv *c, const tileir_op *op)
@@ -398,7 +369,7 @@ static ts_status conv_string(conv *c, const tileir_op *op)
     const char *name = ts__tileir_rows[op->code].name;
     const uint32_t *opnds = conv_opnds(c, op);
     if (!opnds)
-        return conv_fail(c, op, TS_NOMEM, "out of memory");
+        return conv_nomem(c);
     bool token = op->code == TILEIR_print_tko && ts__tileir_opnd(op, "token", 0) != UINT32_MAX;
     ts_type type = op->n_results ? conv_value_type(c, op->first_result) : TS_T_none;
     ts_val made = ts_emit(c->b, ts_op_find(name, strlen(name)), type, op->n_opnds, opnds, conv_text(c, &op->attr[0]),
@@ -446,7 +417,7 @@ static ts_status conv_end(conv *c, const tileir_op *op, ts_val opener)
 {
     ts_type *types = TS_NEW_N(c->arena, ts_type, op->n_results + 1);
     if (!types)
-        return conv_fail(c, op, TS_NOMEM, "out of memory");
+        return conv_nomem(c);
     for (uint32_t i = 0; i < op->n_results; i++)
         types[i] = conv_value_type(c, op->first_result + i);
     ts_end(c->b, opener, op->n_results, types);
@@ -481,7 +452,9 @@ static ts_status conv_if(conv *c, const tileir_op *op)
 static ts_status conv_for(conv *c, const tileir_op *op)
 {
     const uint32_t *x = conv_opnds(c, op);
-    if (!x || op->n_opnds < 3 || conv_opnd_type(c, op, 0) != conv_opnd_type(c, op, 1) ||
+    if (!x)
+        return conv_nomem(c);
+    if (op->n_opnds < 3 || conv_opnd_type(c, op, 0) != conv_opnd_type(c, op, 1) ||
         conv_opnd_type(c, op, 0) != conv_opnd_type(c, op, 2))
         return conv_fail(c, op, TS_VERIFY, "a for has two bounds and a step of one type");
     ts_val opener = ts_for_begin(c->b, x[0], x[1], x[2], op->n_opnds - 3, x + 3, conv_arith(op));
@@ -494,7 +467,7 @@ static ts_status conv_loop(conv *c, const tileir_op *op)
 {
     const uint32_t *x = conv_opnds(c, op);
     if (!x)
-        return conv_fail(c, op, TS_NOMEM, "out of memory");
+        return conv_nomem(c);
     ts_val opener = ts_loop_begin(c->b, op->n_opnds, x);
     TS_TRY(conv_args(c, op, opener, op->n_opnds));
     TS_TRY(conv_ops(c, &op->region[0]));
@@ -518,7 +491,9 @@ static ts_status conv_reduce(conv *c, const tileir_op *op)
     const uint32_t *x = conv_opnds(c, op);
     uint64_t *payloads = TS_NEW_N(c->arena, uint64_t, op->n_opnds + 1);
     uint32_t axis = (uint32_t)TS_MIN(ts__tileir_attr(op, "dim")->value, (uint64_t)TS_MAX_RANK);
-    if (!op->n_opnds || identities->n != op->n_opnds || !x || !payloads)
+    if (!x || !payloads)
+        return conv_nomem(c);
+    if (!op->n_opnds || identities->n != op->n_opnds)
         return conv_fail(c, op, TS_VERIFY, "a reduction has an identity for each input");
     for (uint32_t i = 0; i < op->n_opnds; i++) {
         ts_type elem = ts_type_elem(c->out, conv_value_type(c, op->opnd[i]));
@@ -538,7 +513,7 @@ static ts_status conv_term(conv *c, const tileir_op *op)
     const char *name = ts__tileir_rows[op->code].name;
     const uint32_t *opnds = conv_opnds(c, op);
     if (!opnds)
-        return conv_fail(c, op, TS_NOMEM, "out of memory");
+        return conv_nomem(c);
     ts_term(c->b, ts_op_find(name, strlen(name)), op->n_opnds, opnds);
     return TS_OK;
 }
@@ -558,13 +533,13 @@ static conv_fn *const conv_table[TILEIR_CODES] = {
     [TILEIR_get_num_tile_blocks] = conv_axes,
     [TILEIR_get_tensor_shape] = conv_axes,
     [TILEIR_get_index_space_shape] = conv_axes,
-    [TILEIR_load_view_tko] = conv_load_view,
-    [TILEIR_store_view_tko] = conv_store_view,
-    [TILEIR_atomic_red_view_tko] = conv_red_view,
-    [TILEIR_load_ptr_tko] = conv_load_ptr,
-    [TILEIR_store_ptr_tko] = conv_store_ptr,
-    [TILEIR_atomic_cas_tko] = conv_cas,
-    [TILEIR_atomic_rmw_tko] = conv_store_ptr,
+    [TILEIR_load_view_tko] = conv_access,
+    [TILEIR_store_view_tko] = conv_access,
+    [TILEIR_atomic_red_view_tko] = conv_access,
+    [TILEIR_load_ptr_tko] = conv_access,
+    [TILEIR_store_ptr_tko] = conv_access,
+    [TILEIR_atomic_cas_tko] = conv_access,
+    [TILEIR_atomic_rmw_tko] = conv_access,
     [TILEIR_join_tokens] = conv_join,
     [TILEIR_print_tko] = conv_string,
     [TILEIR_assert] = conv_string,
@@ -625,19 +600,20 @@ static void conv_kernel_hints(const conv *c, ts_fn *fn)
     for (uint32_t i = 0; i < c->fn->hints.n; i++) {
         const tileir_attr *arch = &c->fn->hints.items[i];
         for (uint32_t j = 0; arch->kind == TILEIR_KIND_dict && j < arch->n; j++) {
-            const char *name = ts__tileir_str(c->m, arch->names[j]);
+            tileir_hint hint = ts__tileir_hint(ts__tileir_str(c->m, arch->names[j]));
             uint64_t value = arch->items[j].value;
-            if (strcmp(name, "num_cta_in_cga") == 0 && value <= 16 && ts_is_pow2((int64_t)value))
+            if (hint == TILEIR_HINT_CTAS && value <= 16 && ts_is_pow2((int64_t)value))
                 fn->num_ctas = (uint8_t)value;
-            else if (strcmp(name, "occupancy") == 0 && value <= 32)
+            else if (hint == TILEIR_HINT_OCCUPANCY && value <= 32)
                 fn->occupancy = (uint8_t)value;
-            else if (strcmp(name, "num_worker_warps_per_cta") == 0 && value <= 32)
+            else if (hint == TILEIR_HINT_WARPS && value <= 32)
                 fn->num_warps = (uint8_t)value;
         }
     }
 }
 
-/* Parameters first. A launch passes bools as bytes, of which those of i1 are the same. */
+/* Parameters are the first instructions of a function. A launch passes arrays of bools as pointers to i8; where the
+ * file has a pointer to i1, one is made of that: an i1 takes a byte in memory, too. */
 static void conv_params(conv *c, const tileir_fn *fn)
 {
     ts_type bytes = ts_type_ptr(c->out, TS_T_i8, TS_GLOBAL), bools = ts_type_ptr(c->out, TS_T_i1, TS_GLOBAL);
@@ -655,7 +631,7 @@ static ts_status conv_function(conv *c, const tileir_fn *fn)
     const char *name = ts__tileir_str(c->m, fn->name);
     const tileir_type *type = ts__tileir_type(c->m, fn->type);
     if (!fn->entry || type->n_params != type->dims.n)
-        return ts_fail(c->err, TS_UNSUPPORTED, "Tile IR: '%s' is no kernel; functions are not supported", name);
+        return ts_fail(c->err, TS_UNSUPPORTED, "Tile IR: '%s' is a function; kernels alone are supported", name);
     c->fn = fn;
     c->value = TS_NEW_N(c->arena, ts_val, fn->value.n + 1);
     c->uses = TS_NEW_N(c->arena, uint32_t, fn->value.n + 1);
@@ -663,7 +639,7 @@ static ts_status conv_function(conv *c, const tileir_fn *fn)
     TS_TRY(ts_builder_create(made, &c->b, c->err));
     ts_status status = TS_OK;
     if (!c->value || !c->uses)
-        status = ts_fail(c->err, TS_NOMEM, "out of memory while converting Tile IR");
+        status = conv_nomem(c);
     made->opt_level = 3;
     conv_kernel_hints(c, made);
     if (status == TS_OK)
@@ -691,14 +667,14 @@ static ts_status conv_global(conv *c, const tileir_global *g)
     char *bytes = ts__arena_get(arena, n + 1);
     tileir_attr name = {.value = g->name};
     if (!bytes)
-        return ts_fail(c->err, TS_NOMEM, "out of memory for a global");
+        return conv_nomem(c);
     for (uint64_t i = 0; i < n; i++)
         bytes[i] = data->n == each ? data->at[i % each] : i < data->n ? data->at[i] : 0;
     ts_dense dense = {bytes, n};
     bool kept = TS_PUSH(arena, &c->out->dense, dense);
     ts_global made = {conv_text(c, &name), type, c->out->dense.n, g->align ? g->align : 1, g->is_constant};
     kept = kept && TS_PUSH(arena, &c->out->globals, made);
-    return kept ? TS_OK : ts_fail(c->err, TS_NOMEM, "out of memory for a global");
+    return kept ? TS_OK : conv_nomem(c);
 }
 
 static ts_status conv_module(conv *c, const char *kernel)
@@ -706,7 +682,7 @@ static ts_status conv_module(conv *c, const char *kernel)
     bool found = !kernel;
     c->type = TS_NEW_N(c->arena, ts_type, c->m->type.n + 1);
     if (!c->type)
-        return ts_fail(c->err, TS_NOMEM, "out of memory while converting Tile IR");
+        return conv_nomem(c);
     for (uint32_t i = 0; i < c->m->global.n; i++)
         TS_TRY(conv_global(c, &c->m->global.at[i]));
     for (uint32_t i = 0; i < c->m->fn.n; i++) {
@@ -718,7 +694,7 @@ static ts_status conv_module(conv *c, const char *kernel)
     if (!found)
         return ts_fail(c->err, TS_NOTFOUND, "Tile IR: the module has no kernel '%s'", kernel);
     if (c->arena->failed)
-        return ts_fail(c->err, TS_NOMEM, "out of memory while converting Tile IR");
+        return conv_nomem(c);
     return ts_module_verify(c->out, c->err);
 }
 

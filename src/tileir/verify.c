@@ -181,7 +181,7 @@ static ts_status verify_op(const verify *v, const tileir_op *op)
     uint8_t kind = op->n_attrs ? op->attr[0].kind : TILEIR_ABSENT;
     if (op->code == TILEIR_assume && kind != TILEIR_KIND_div_by && kind != TILEIR_KIND_same &&
         kind != TILEIR_KIND_bounded)
-        return verify_bad(v, op, "this is nothing that can be assumed");
+        return verify_bad(v, op, "assume takes div_by, same or bounded");
     if (op->code == TILEIR_constant &&
         !verify_constant(v, v->fn->value.at[op->first_result], ts__tileir_attr(op, "value")->value))
         return verify_bad(v, op, "the constant has not as many bytes as its type");

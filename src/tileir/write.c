@@ -6,7 +6,6 @@
 #include "ir/ir.h"
 #include "tileir/tileir.h"
 
-enum { WRITE_STRING = 1, WRITE_FUNC, WRITE_CONSTANT = 4, WRITE_TYPE, WRITE_GLOBAL, WRITE_PRODUCER };
 enum { WRITE_PAD = 0xCB };
 
 typedef struct writer {
@@ -336,7 +335,7 @@ static ts_status write_fn(writer *w, const tileir_fn *fn)
     ts_text *out = w->out, body;
     write_varint(out, fn->name);
     write_varint(out, fn->type);
-    ts__text_putc(out, (char)((fn->entry ? 2 : 0) | (fn->hints.kind ? 4 : 0)));
+    ts__text_putc(out, (char)((fn->entry ? TILEIR_FN_KERNEL : 0) | (fn->hints.kind ? TILEIR_FN_HINTS : 0)));
     write_varint(out, 0); /* place: unknown */
     if (fn->hints.kind)
         write_attr(w, &fn->hints, true);
@@ -456,18 +455,18 @@ static ts_status write_section(writer *w, uint32_t id, uint32_t align, ts_status
 
 static ts_status write_file(writer *w)
 {
-    ts__text_put(w->out, "\x7FTileIR", 8);
+    ts__text_put(w->out, TILEIR_MAGIC, sizeof TILEIR_MAGIC);
     write_fixed(w->out, w->version / 10, 1);
     write_fixed(w->out, w->version % 10, 3);
-    TS_TRY(write_section(w, WRITE_FUNC, 8, write_functions));
+    TS_TRY(write_section(w, TILEIR_SECTION_FUNC, 8, write_functions));
     if (w->m->global.n)
-        TS_TRY(write_section(w, WRITE_GLOBAL, 1, write_globals));
+        TS_TRY(write_section(w, TILEIR_SECTION_GLOBAL, 1, write_globals));
     if (w->m->producer && w->version >= 133)
-        TS_TRY(write_section(w, WRITE_PRODUCER, 1, write_producer));
-    TS_TRY(write_section(w, WRITE_CONSTANT, 8, write_constants));
-    TS_TRY(write_section(w, WRITE_TYPE, 4, write_types));
-    TS_TRY(write_section(w, WRITE_STRING, 4, write_strings));
-    ts__text_putc(w->out, 0);
+        TS_TRY(write_section(w, TILEIR_SECTION_PRODUCER, 1, write_producer));
+    TS_TRY(write_section(w, TILEIR_SECTION_CONSTANT, 8, write_constants));
+    TS_TRY(write_section(w, TILEIR_SECTION_TYPE, 4, write_types));
+    TS_TRY(write_section(w, TILEIR_SECTION_STRING, 4, write_strings));
+    ts__text_putc(w->out, TILEIR_SECTION_END);
     return TS_OK;
 }
 

@@ -171,7 +171,7 @@ def changed(data, at, byte):
     "data, text",
     [
         (b"", "byte 0"),
-        (b"\x7fELF", "this is no Tile IR bytecode"),
+        (b"\x7fELF", "Tile IR bytecode begins with"),
         (changed(tileir_maker.scale(), 9, 9), "version 13.9.0 is not known"),
         (changed(tileir_maker.scale(), 8, 12), "version 12.1.0 is not known"),
         (tileir_maker.scale()[:60], "section 2 has"),
@@ -280,4 +280,4 @@ def test_the_command_prints_converts_and_runs(tmp_path):
     assert code == 2 and "there is no file" in problem
     file.write_bytes(b"nothing")
     code, _, problem = command(str(file))
-    assert code == 1 and "this is no Tile IR bytecode" in problem
+    assert code == 1 and "Tile IR bytecode begins with" in problem
