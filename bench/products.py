@@ -96,7 +96,7 @@ def warm(wanted: list[tuple[Shape, str, int]], device: str, elements: int, deadl
     pool = concurrent.futures.ProcessPoolExecutor(workers, context, _start_worker, (device, elements))
     jobs = [pool.submit(_compile, shape, order) for shape, order, _ in wanted]
     try:
-        done, left = concurrent.futures.wait(jobs, max(1.0, deadline.left()))
+        done, left = concurrent.futures.wait(jobs, None if deadline.end is None else max(1.0, deadline.left()))
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     for failure in {str(j.exception())[:200] for j in done if j.exception()}:
