@@ -314,6 +314,18 @@ static int args_take_buffer(core_state *state, core_frame *frame, PyObject *obje
     return core_foreign_arg(&foreign, dims, arg);
 }
 
+/* Objects that hold what is to be passed, as device arrays of tessera.cuda do. */
+static int args_take_held(core_state *state, core_frame *frame, PyObject *object, const void *extra)
+{
+    (void)extra;
+    PyObject *held = PyObject_GetAttr(object, state->name_held);
+    int got = held ? core_take_object(state, frame, held) : -1;
+    if (got == 0)
+        return core_frame_hold(frame, held);
+    Py_XDECREF(held);
+    return -1;
+}
+
 static int args_take_dlpack(core_state *state, core_frame *frame, PyObject *object, const void *extra)
 {
     (void)extra;
@@ -569,6 +581,8 @@ static core_taker args_find(core_state *state, PyTypeObject *type)
         return (core_taker){type, args_take_array, NULL};
     if (PyType_IsSubtype(type, state->buffer_type))
         return (core_taker){type, args_refuse_bytes, NULL};
+    if (PyObject_HasAttr(as_object, state->name_held))
+        return (core_taker){type, args_take_held, NULL};
     if (type == &PyBool_Type)
         return (core_taker){type, args_take_bool, NULL};
     if (args_is_numpy_scalar(type))

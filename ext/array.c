@@ -465,6 +465,41 @@ static PyObject *array_move(PyObject *self, PyObject *object, bool to_host)
     return result;
 }
 
+/* Extents or steps from a tuple of at most TS_ARRAY_RANK ints. */
+static int array_ints(PyObject *tuple, uint32_t *n, int64_t *out)
+{
+    *n = (uint32_t)PyTuple_GET_SIZE(tuple);
+    if (core_rank_check(PyTuple_GET_SIZE(tuple)) < 0)
+        return -1;
+    for (uint32_t d = 0; d < *n; d++) {
+        out[d] = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, d));
+        if (out[d] == -1 && PyErr_Occurred())
+            return -1;
+    }
+    return 0;
+}
+
+/* _part(offset in bytes, dtype, shape, strides in elements): any array in the same memory. */
+static PyObject *array_part(PyObject *self, PyObject *args)
+{
+    unsigned long long offset;
+    PyObject *dtype_object, *shape_object, *strides_object;
+    ts_dtype dtype;
+    uint32_t rank, n_strides;
+    int64_t shape[TS_ARRAY_RANK], strides[TS_ARRAY_RANK];
+    ts_array *part;
+    ts_error err;
+    if (!PyArg_ParseTuple(args, "KOO!O!:_part", &offset, &dtype_object, &PyTuple_Type, &shape_object, &PyTuple_Type,
+                          &strides_object) ||
+        core_dtype_of(STATE(self), dtype_object, &dtype) < 0 || array_ints(shape_object, &rank, shape) < 0 ||
+        array_ints(strides_object, &n_strides, strides) < 0)
+        return NULL;
+    if (n_strides != rank)
+        return PyErr_Format(PyExc_ValueError, "%u strides for %u axes", n_strides, rank);
+    ts_status status = ts_array_of(ARRAY(self)->buffer, offset, dtype, rank, shape, strides, &part, &err);
+    return array_result(STATE(self), status, &part, &err);
+}
+
 static PyObject *array_to_host(PyObject *self, PyObject *host)
 {
     return array_move(self, host, true);
@@ -785,6 +820,9 @@ static PyMethodDef array_methods[] = {
      "BufferError.\n"
      "Raises BufferError itself while another library shares the memory (NumPy, DLPack, a "
      "memoryview)."},
+    {"_part", array_part, METH_VARARGS,
+     "_part(offset, dtype, shape, strides, /)\n--\n\nAn array in the same memory; offset in bytes of the memory, "
+     "strides in elements."},
     {"_to_host", array_to_host, METH_O, "Copies into a writable host buffer of the same shape."},
     {"_from_host", array_from_host, METH_O, "Copies from a host buffer of the same shape."},
     {"__dlpack__", (PyCFunction)(void (*)(void))array_dlpack, METH_VARARGS | METH_KEYWORDS,

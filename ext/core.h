@@ -45,6 +45,7 @@ enum { CORE_LIVE_STREAM, CORE_LIVE_EVENT, CORE_LIVE_BUFFER, CORE_LIVE_POOL, CORE
     CORE_NAME(event_class, "_event_class")                   \
     CORE_NAME(fields, "_fields")                             \
     CORE_NAME(handle, "handle")                              \
+    CORE_NAME(held, "__tessera_argument__")                  \
     CORE_NAME(launched, "_launched")                         \
     CORE_NAME(name, "name")                                  \
     CORE_NAME(prepare, "_prepare")                           \

@@ -28,14 +28,18 @@ ALIASES = {
     "cuda.bindings": "tessera.bindings",
     "cuda.core": "tessera.core",
     "cuda.pathfinder": "tessera.pathfinder",
+    "numba.cuda": "tessera.cuda",
     "pycuda": "tessera.pycuda",
 }
+# Packages that others may have, and what answers where they do not: an empty package, or this module.
+PARENTS = {"cuda": None, "numba": "tessera.cuda._numba"}
 # Tells child processes what to do; _alias/sitecustomize.py reads it.
 VARIABLE = "TESSERA_ALIASES"
 USAGE = """usage: python -m tessera run [--strict] (SCRIPT | -m MODULE) [ARGS...]
 
-The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.core`, `cuda.pathfinder` and `pycuda` are Tessera's,
-in child processes too. Other parts of an installed `cuda` package stay importable, unless --strict."""
+The script's `cuda.tile`, `cuda.tiles`, `cuda.bindings`, `cuda.core`, `cuda.pathfinder`, `numba.cuda` and `pycuda` are
+Tessera's, in child processes too. Other parts of an installed `cuda` or `numba` package stay importable, unless
+--strict."""
 # Modules of cuda-python 11, and where their names are since.
 RETIRED = {
     "cuda.cuda": "cuda.bindings.driver",
@@ -52,11 +56,19 @@ def _target(name: str) -> str | None:
     return None
 
 
+def _exists(name: str) -> bool:
+    """Whether there is a module of ours, also below one that there is not."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
 class _Loader(importlib.abc.Loader):
     """Gives the module of Tessera itself, not a copy: classes under both names are the same."""
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
-        module = importlib.import_module(_target(spec.name) or spec.name)
+        module = importlib.import_module(_target(spec.name) or PARENTS.get(spec.name) or spec.name)
         self.spec = module.__spec__
         return module
 
@@ -65,7 +77,7 @@ class _Loader(importlib.abc.Loader):
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the aliased modules, and an empty ``cuda`` package where there is no real one."""
+    """Finds the aliased modules, and their parents where there are no real ones."""
 
     def __init__(self, strict: bool) -> None:
         self.strict = strict
@@ -74,10 +86,10 @@ class _Finder(importlib.abc.MetaPathFinder):
         self, name: str, path: Sequence[str] | None, target: types.ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
         ours = _target(name)
-        if ours and importlib.util.find_spec(ours):
+        if ours and _exists(ours):
             return importlib.machinery.ModuleSpec(name, _Loader())
-        if name == "cuda" and (self.strict or not self._is_installed(name, path, target)):
-            return importlib.machinery.ModuleSpec(name, None, is_package=True)
+        if name in PARENTS and (self.strict or not self._is_installed(name, path, target)):
+            return importlib.machinery.ModuleSpec(name, _Loader() if PARENTS[name] else None, is_package=True)
         if name in RETIRED and (self.strict or not self._is_installed(name, path, target)):
             # Not a ModuleNotFoundError: `from cuda import cuda` would swallow that.
             raise ImportError(f"there is no {name}: import {RETIRED[name]} instead", name=name)

@@ -289,11 +289,51 @@ static cuda_result core_IpcOpenEventHandle(void **event, handle64 data)
     return source ? result : BAD_VALUE;
 }
 
+/* ---- host memory that the device uses, too -------------------------------------------------------------------- */
+
+static cuda_result core_MemHostGetDevicePointer(cuda_ptr *out, void *host, unsigned flags)
+{
+    *out = flags ? 0 : (cuda_ptr)(uintptr_t)host;
+    return *out ? 0 : BAD_VALUE;
+}
+
+static cuda_result core_MemAllocManaged(cuda_ptr *out, size_t bytes, unsigned flags)
+{
+    *out = flags == 1 || flags == 2 ? (cuda_ptr)(uintptr_t)calloc(1, bytes) : 0;
+    return *out ? 0 : BAD_VALUE;
+}
+
+static cuda_result core_MemHostRegister(void *host, size_t bytes, unsigned flags)
+{
+    return host && bytes && flags < 8 ? 0 : BAD_VALUE;
+}
+
+static cuda_result core_MemHostUnregister(void *host)
+{
+    return host ? 0 : BAD_VALUE;
+}
+
+static cuda_result core_ProfilerStart(void)
+{
+    return 0;
+}
+
+static cuda_result core_ProfilerStop(void)
+{
+    return 0;
+}
+
 /* ---- the table --------------------------------------------------------------------------------------------- */
 
 #define ROW(name) {"cu" #name, (void (*)(void))core_##name}
 static const mock_row rows[] = {
     ROW(Array3DCreate),
+    ROW(MemHostGetDevicePointer),
+    ROW(MemAllocManaged),
+    ROW(MemHostRegister),
+    ROW(MemHostUnregister),
+    ROW(ProfilerStart),
+    ROW(ProfilerStop),
     ROW(ArrayDestroy),
     ROW(MipmappedArrayCreate),
     ROW(MipmappedArrayGetLevel),

@@ -134,3 +134,23 @@ def test_an_older_peer_keeps_its_own(tmp_path: pathlib.Path) -> None:
     (tmp_path / "peer" / "cuda" / "cuda.py").write_text("theirs = True\n")
     code = "from cuda import cuda\nprint(cuda.theirs)\n"
     assert run(tmp_path, code, PYTHONPATH=os.pathsep.join([peer, PACKAGE])).stdout == "True\n"
+
+
+def test_numba_cuda_is_ours(tmp_path: pathlib.Path) -> None:
+    code = """
+import tessera.cuda
+from numba import cuda, float32, types, typeof
+from numba.cuda import types as same
+assert cuda is tessera.cuda and types is same and float32 is types.float32 and str(typeof(3)) == "int64"
+try:
+    from numba import njit
+except ImportError as error:
+    print(error)
+try:
+    import numba.cuda.core.ir
+except ModuleNotFoundError as error:
+    print(error.name)
+"""
+    done = run(tmp_path, code, "--strict")
+    assert done.returncode == 0, done.stderr
+    assert "pip install numba" in done.stdout and "numba.cuda.core" in done.stdout

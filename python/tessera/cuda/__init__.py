@@ -20,6 +20,17 @@ _NAMES: dict[str, str] = {
         "_typeof": "from_dtype typeof",
         "_signature": "Signature signature",
         "_errors": "CudaSupportError KernelRuntimeError",
+        "_arrays": "as_cuda_array device_array device_array_like from_cuda_array_interface is_cuda_array to_device",
+        "_host_memory": "managed_array mapped mapped_array mapped_array_like pinned pinned_array pinned_array_like",
+        "_memory": "defer_cleanup",
+        "_ipc": "open_ipc_array",
+        "_managers": "BaseCUDAMemoryManager GetIpcHandleMixin HostOnlyCUDAMemoryManager IpcHandle MappedMemory "
+        "MemoryInfo MemoryPointer PinnedMemory set_memory_manager",
+        "_streams": "default_stream event event_elapsed_time external_stream legacy_default_stream "
+        "per_thread_default_stream stream",
+        "_devices": "close cuda_error current_context detect get_current_device gpus is_available "
+        "is_bfloat16_supported is_float16_supported is_fp8_supported is_supported_version list_devices profile_start "
+        "profile_stop profiling require_context runtime select_device synchronize",
     }.items()
     for name in names.split()
 }

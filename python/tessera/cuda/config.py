@@ -23,8 +23,8 @@ _ROWS: dict[str, Any] = {
     "DISABLE_PERFORMANCE_WARNINGS": 0,
     "CUDA_INCLUDE_PATH": "",
     "CUDA_NVRTC_EXTRA_SEARCH_PATHS": "",
-    "CUDA_MAX_PENDING_DEALLOCS_COUNT": 10,
-    "CUDA_MAX_PENDING_DEALLOCS_RATIO": 0.2,
+    "CUDA_DEALLOCS_COUNT": 10,
+    "CUDA_DEALLOCS_RATIO": 0.2,
     "CUDA_MEMORY_MANAGER": "default",
     "CUDA_DEBUGINFO": 0,
     "CUDA_ENABLE_NRT": 0,
@@ -52,8 +52,14 @@ _ROWS: dict[str, Any] = {
 }
 
 
+_VARIABLES = {  # where the name of the variable is another one
+    "CUDA_DEALLOCS_COUNT": "CUDA_MAX_PENDING_DEALLOCS_COUNT",
+    "CUDA_DEALLOCS_RATIO": "CUDA_MAX_PENDING_DEALLOCS_RATIO",
+}
+
+
 def _read(name: str, default: Any) -> Any:
-    text = os.environ.get(f"NUMBA_{name}")
+    text = os.environ.get(f"NUMBA_{_VARIABLES.get(name, name)}")
     if text is None or default is None or isinstance(default, str):
         return default if text is None else text
     try:

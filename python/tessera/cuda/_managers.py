@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory managers of the user (RMM and its like): classes that allocate in place of Tessera's pools."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+from collections import namedtuple
+from collections.abc import Iterator
+from typing import Any
+
+from . import config
+
+__all__ = [
+    "BaseCUDAMemoryManager",
+    "GetIpcHandleMixin",
+    "HostOnlyCUDAMemoryManager",
+    "IpcHandle",
+    "MappedMemory",
+    "MemoryInfo",
+    "MemoryPointer",
+    "PinnedMemory",
+    "chosen",
+    "set_memory_manager",
+]
+
+MemoryInfo = namedtuple("MemoryInfo", "free total")
+VERSION = 1
+_state: dict[str, Any] = {}
+
+
+class MemoryPointer:
+    """Device memory that a memory manager made; ``finalizer`` is called when nobody uses it any more."""
+
+    def __init__(self, context: Any, pointer: Any, size: int, owner: Any = None, finalizer: Any = None) -> None:
+        import weakref
+
+        self.context, self.size, self.owner = context, size, owner
+        value = pointer.value if isinstance(pointer, ctypes.c_void_p) else pointer
+        self.device_pointer_value = int(value or 0)
+        self.handle = self.device_pointer_value
+        if finalizer is not None:
+            weakref.finalize(self, finalizer)
+
+    @property
+    def device_ctypes_pointer(self) -> ctypes.c_void_p:
+        return ctypes.c_void_p(self.device_pointer_value)
+
+    device_pointer = device_ctypes_pointer
+
+
+class MappedMemory(MemoryPointer):
+    """Host memory that the device can use, too."""
+
+
+class PinnedMemory(MemoryPointer):
+    """Page-locked host memory."""
+
+
+class BaseCUDAMemoryManager:
+    """Base of memory managers. All methods but ``interface_version`` are asked of subclasses."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        self.context = kwargs.get("context")
+
+    def _missing(self, what: str) -> Any:
+        raise TypeError(f"{type(self).__name__} must define {what}")
+
+    @property
+    def interface_version(self) -> int:
+        return int(self._missing("interface_version"))
+
+    def initialize(self) -> None:
+        """Called before the manager is used, once and again."""
+
+    def memalloc(self, size: int) -> Any:
+        """Device memory, a MemoryPointer."""
+        return self._missing("memalloc(size)")
+
+    def memhostalloc(self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False) -> Any:
+        """Page-locked host memory."""
+        return self._missing("memhostalloc(size, mapped, portable, wc)")
+
+    def mempin(self, owner: Any, pointer: int, size: int, mapped: bool = False) -> Any:
+        """Page-locks host memory that is there."""
+        return self._missing("mempin(owner, pointer, size, mapped)")
+
+    def get_ipc_handle(self, memory: Any) -> Any:
+        """What another process opens the memory with."""
+        return self._missing("get_ipc_handle(memory)")
+
+    def get_memory_info(self) -> Any:
+        """A MemoryInfo."""
+        return self._missing("get_memory_info()")
+
+    def reset(self) -> None:
+        """Lets everything go."""
+
+    def defer_cleanup(self) -> Any:
+        """A context in which nothing is given back."""
+        return contextlib.nullcontext()
+
+
+class HostOnlyCUDAMemoryManager(BaseCUDAMemoryManager):
+    """Base of managers of device memory alone: host memory is Tessera's."""
+
+    def memhostalloc(self, size: int, mapped: bool = False, portable: bool = False, wc: bool = False) -> Any:
+        from ._host_memory import host_block
+
+        return host_block(size, mapped=mapped, portable=portable, wc=wc)
+
+    def mempin(self, owner: Any, pointer: int, size: int, mapped: bool = False) -> Any:
+        from ._host_memory import pinned_block
+
+        return pinned_block(owner, pointer, size, mapped=mapped)
+
+    def reset(self) -> None:
+        from ._memory import deallocations
+
+        deallocations.clear()
+
+    @contextlib.contextmanager
+    def defer_cleanup(self) -> Iterator[None]:
+        from ._memory import deallocations
+
+        with deallocations.disable():
+            yield
+
+
+class GetIpcHandleMixin:
+    """``get_ipc_handle`` by the driver, for managers whose memory it allocated."""
+
+    def get_ipc_handle(self, memory: Any) -> Any:
+        from ._ipc import handle_of_memory
+
+        return handle_of_memory(int(memory.device_pointer_value), memory.size)
+
+
+class IpcHandle:
+    """Memory of another process, by its handle."""
+
+    def __init__(self, base: Any, handle: Any, size: int, source_info: Any = None, offset: int = 0) -> None:
+        self.base, self.handle, self.size, self.source_info, self.offset = base, handle, size, source_info, offset
+
+
+class _Builtin(BaseCUDAMemoryManager):
+    """What a context says of Tessera's own memory."""
+
+    interface_version = VERSION
+
+    @property
+    def deallocations(self) -> Any:
+        from ._memory import deallocations
+
+        return deallocations
+
+    def get_memory_info(self) -> Any:
+        from ._memory import memory_info
+
+        return MemoryInfo(*memory_info())
+
+    def memalloc(self, size: int) -> Any:
+        from ._memory import allocate
+
+        return allocate(size)
+
+    def reset(self) -> None:
+        self.deallocations.clear()
+
+
+builtin = _Builtin()
+
+
+def set_memory_manager(manager: Any) -> None:
+    """Takes device memory from another manager from now on: a class with ``interface_version`` 1. None: Tessera's.
+
+    Raises
+    ------
+    RuntimeError
+        It has another version of the interface.
+    """
+    if manager is None:
+        _state["class"] = _state["made"] = None
+        return
+    made = manager(context=None)
+    if made.interface_version != VERSION:
+        raise RuntimeError(
+            f"EMM Plugin interface has version {made.interface_version} but version {VERSION} is required"
+        )
+    _state["class"], _state["made"] = manager, None
+
+
+def chosen() -> Any:
+    """The user's manager, ready for use; None: there is none."""
+    if "class" not in _state:
+        _state["class"] = _state["made"] = None
+        name = config.CUDA_MEMORY_MANAGER
+        if name not in ("", "default"):
+            set_memory_manager(importlib.import_module(name)._numba_memory_manager)
+    if _state["class"] is not None and _state["made"] is None:
+        made: Any
+        from ._devices import current_context
+
+        made = _state["made"] = _state["class"](context=current_context())
+        made.initialize()
+    return _state["made"]

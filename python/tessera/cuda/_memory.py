@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Device memory of arrays: where it comes from (pools of Tessera, or a memory manager of the user), and when it goes
+back."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+from .. import _core
+from ..core._place import CUDA
+from . import config
+
+__all__ = ["Deallocations", "Memory", "allocate", "deallocations", "defer_cleanup", "of_address"]
+
+
+class Deallocations:
+    """Memory that nobody uses any more and that was not given back yet: ten pieces at most, or a part of the device."""
+
+    def __init__(self) -> None:
+        self._pending: list[Any] = []
+        self._size = self._deferred = 0
+
+    def __len__(self) -> int:
+        return len(self._pending)
+
+    @property
+    def _max_pending_bytes(self) -> int:
+        return int(total_bytes() * config.CUDA_DEALLOCS_RATIO)
+
+    def add(self, memory: Any, size: int) -> None:
+        """Takes memory that nobody uses any more."""
+        self._pending.append(memory)
+        self._size += size
+        if len(self._pending) > config.CUDA_DEALLOCS_COUNT or self._size > self._max_pending_bytes:
+            self.clear()
+
+    def clear(self) -> None:
+        """Gives everything back, unless that is put off."""
+        if not self._deferred:
+            pending, self._pending, self._size = self._pending, [], 0
+            del pending
+
+    @contextlib.contextmanager
+    def disable(self) -> Iterator[None]:
+        """Nothing is given back in the block."""
+        self._deferred += 1
+        try:
+            yield
+        finally:
+            self._deferred -= 1
+
+    @property
+    def is_locked(self) -> bool:
+        """Whether giving back is put off."""
+        return self._deferred > 0
+
+
+deallocations = Deallocations()
+
+
+def total_bytes() -> int:
+    """Bytes of memory of the current device."""
+    return memory_info()[1]
+
+
+def memory_info() -> tuple[int, int]:
+    """(free, total) bytes of the current device."""
+    number = _core._current_device()
+    if number >= CUDA:
+        from ..bindings import driver
+        from ..core._place import in_context
+
+        with in_context(number & 255):
+            free, total = driver.checked.cuMemGetInfo()
+        return int(free), int(total)
+    import os
+
+    page = os.sysconf("SC_PAGE_SIZE")
+    return os.sysconf("SC_AVPHYS_PAGES") * page, os.sysconf("SC_PHYS_PAGES") * page
+
+
+class Memory:
+    """A piece of memory: an address, a number of bytes, and what keeps it.
+
+    Attributes
+    ----------
+    array : Array
+        The bytes, as an array of uint8.
+    size : int
+    device_ctypes_pointer : ctypes.c_void_p
+    """
+
+    def __init__(self, array: Any, size: int, owner: Any = None, counted: bool = False) -> None:
+        self.array, self.size, self.owner = array, size, owner
+        self.address = array.ptr if owner is None else owner_address(owner, array)
+        if counted:
+            weakref.finalize(self, deallocations.add, array, size).atexit = False
+
+    @property
+    def device_ctypes_pointer(self) -> ctypes.c_void_p:
+        return ctypes.c_void_p(self.address)
+
+    @property
+    def device_pointer_value(self) -> int:
+        return int(self.address)
+
+    @property
+    def handle(self) -> int:
+        return int(self.address)
+
+    def free(self) -> None:
+        """Lets the memory go; arrays in it keep it."""
+
+    def own(self) -> Memory:
+        return self
+
+    def view(self, start: int, stop: int | None = None) -> Memory:
+        """Part of it, by offsets in bytes."""
+        stop = self.size if stop is None else stop
+        if not 0 <= start <= stop <= self.size:
+            raise RuntimeError(f"size cannot be negative: bytes {start} to {stop} of {self.size}")
+        return Memory(self.array[start:stop], stop - start)
+
+    def __int__(self) -> int:
+        return int(self.address)
+
+
+def owner_address(owner: Any, array: Any) -> int:
+    return int(getattr(owner, "device_pointer_value", None) or array.ptr)
+
+
+def device_text(number: int | None = None) -> str:
+    """The current device as arrays name theirs."""
+    number = _core._current_device() if number is None else number
+    return "cpu" if number < CUDA else f"cuda:{number & 255}"
+
+
+def allocate(nbytes: int) -> Memory:
+    """New memory of the current device."""
+    from ._managers import chosen
+
+    manager = chosen()
+    if manager is not None:
+        pointer = manager.memalloc(nbytes)
+        return of_address(int(pointer.device_pointer_value), nbytes, pointer)
+    try:
+        array = _core.empty(max(nbytes, 1), "uint8", device_text())
+    except MemoryError:
+        deallocations.clear()
+        array = _core.empty(max(nbytes, 1), "uint8", device_text())
+    return Memory(array, nbytes, counted=True)
+
+
+def of_address(address: int, nbytes: int, owner: Any) -> Memory:
+    """Memory of others by its address; ``owner`` is kept."""
+    number = _core._current_device()
+    if nbytes == 0:
+        return Memory(_core.empty(1, "uint8", device_text()), 0)
+    if number < CUDA:
+        import numpy
+
+        block: Any = (ctypes.c_ubyte * nbytes).from_address(address)
+        block._owner = owner
+        return Memory(_core.from_dlpack(numpy.frombuffer(block, numpy.uint8)), nbytes, owner)
+    from ..core import Buffer
+
+    return Memory(Buffer.from_handle(address, nbytes, owner=owner).view("uint8"), nbytes, owner)
+
+
+@contextlib.contextmanager
+def defer_cleanup() -> Iterator[None]:
+    """No memory is given back in the block: giving back may wait for the device."""
+    from ._managers import chosen
+
+    manager = chosen()
+    with manager.defer_cleanup() if manager is not None else deallocations.disable():
+        yield

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What ``import numba`` gives under ``python -m tessera run`` where numba is not installed: ``numba.cuda``, and the
+names that its users take from numba itself."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__path__: list[str] = []  # numba.cuda is found by the finder of tessera._run
+__version__ = "0.62.0"
+_FROM_CUDA = ("types", "typeof", "from_dtype", "vectorize", "guvectorize", "config", "errors")
+_COMPILERS = ("jit", "njit", "prange", "stencil", "cfunc", "jitclass")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _COMPILERS:
+        raise ImportError(
+            f"numba.{name} is numba's own, which is not installed here: pip install numba; Tessera answers numba.cuda"
+        )
+    if name.startswith("__"):
+        raise AttributeError(name)
+    cuda = importlib.import_module("tessera.cuda")
+    if name == "cuda":
+        return cuda
+    if name in _FROM_CUDA:
+        return getattr(cuda, name)
+    found = getattr(importlib.import_module("tessera.cuda.types"), name, None)
+    if found is None:
+        raise AttributeError(f"module 'numba' has no attribute {name!r}: it is not installed; this is tessera.cuda")
+    return found

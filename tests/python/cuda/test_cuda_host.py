@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Host objects on the CPU device."""
+
+from tests.python.cuda.host_objects import *  # noqa: F403
