@@ -14,7 +14,7 @@ void core_frame_init(core_frame *frame)
 {
     frame->n = 0;
     frame->n_dims = frame->n_views = frame->n_objects = 0;
-    frame->has_host_views = frame->has_constants = false;
+    frame->has_host_views = frame->has_host_memory = frame->has_constants = false;
     frame->kernel = NULL;
 }
 
@@ -225,8 +225,10 @@ static int args_take_exchange(core_state *state, core_frame *frame, PyObject *ob
         return -1;
     }
     /* the tensor's extents may live only as long as the object is untouched: they are borrowed for the call */
-    if (ts_arg_of_dlpack(&tensor, arg, &err) == TS_OK)
+    if (ts_arg_of_dlpack(&tensor, arg, &err) == TS_OK) {
+        frame->has_host_memory |= arg->device == TS_DEVICE_ID(TS_DEVICE_CPU, 0);
         return 0;
+    }
     core_raise(state, &err);
     return -1;
 }
@@ -302,11 +304,11 @@ static int args_take_buffer(core_state *state, core_frame *frame, PyObject *obje
         if (!PyObject_HasAttr(object, state->name_array_interface))
             return -1;
         PyErr_Clear();
-        frame->has_host_views = true;
+        frame->has_host_views = frame->has_host_memory = true;
         return args_take_interface(state, frame, object, state->name_array_interface, TS_DEVICE_ID(TS_DEVICE_CPU, 0));
     }
     frame->n_views++;
-    frame->has_host_views = true;
+    frame->has_host_views = frame->has_host_memory = true;
     int64_t *dims = core_rank_check(view->ndim) == 0 ? core_frame_dims(frame, 2 * (size_t)view->ndim) : NULL;
     ts_arg *arg = dims ? core_frame_next(frame) : NULL;
     if (!arg || core_foreign_of_view(state, object, view, TS_DTYPE_NONE, dims, &foreign) < 0)
@@ -336,6 +338,7 @@ static int args_take_dlpack(core_state *state, core_frame *frame, PyObject *obje
     ts_arg *arg = tensor ? core_frame_next(frame) : NULL;
     if (arg && ts_arg_of_dlpack(tensor, arg, &err) == TS_OK) {
         arg->readonly = readonly;
+        frame->has_host_memory |= arg->device == TS_DEVICE_ID(TS_DEVICE_CPU, 0);
         return core_frame_hold(frame, capsule);
     }
     if (arg)

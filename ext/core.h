@@ -108,6 +108,7 @@ struct core_frame {
     uint32_t n_dims, n_views, n_objects;
     bool has_constants;  /* some argument is a TS_SPEC_OBJECT, borrowed in `data` until core_take_constants */
     bool has_host_views; /* some argument is host memory lent through the buffer protocol */
+    bool has_host_memory; /* some argument is host memory of another library: lent for the launch, which waits */
     const ts_kernel *kernel; /* whose arguments these are: core_take_constants follows; or NULL */
     ts_arg args[TS_LAUNCH_ARGS];
     int64_t dims[CORE_DIMS];

@@ -306,7 +306,7 @@ static PyObject *kernel_launch_frame(core_state *state, const ts_stream *stream,
 {
     ts_error err;
     core_use use; /* over the launch and the wait: another thread may close the stream */
-    bool lent = frame->has_host_views && stream && stream->impl && /* for this call only */
+    bool lent = frame->has_host_memory && stream && stream->impl && /* for this call only */
                 !(flags & CORE_LAUNCH_KEPT) && !ts_record_active(stream);
     core_use_begin(state, &use, stream, NULL);
     ts_status status = kernel_run(stream, grid, kernel, frame, flags & ~(uint32_t)CORE_LAUNCH_KEPT, &err);
@@ -674,7 +674,8 @@ static PyMethodDef kernel_functions[] = {
      "KernelError\n    The kernel failed while it ran (CPU default stream; else at the next "
      "wait).\n\n"
      "Notes\n-----\n"
-     "On host memory (NumPy) the call returns when the arrays are written; on a GPU it enqueues.\n"
+     "On host memory of other libraries (NumPy, torch) the call returns when it is written; on a GPU it\n"
+     "enqueues.\n"
      "On the CPU Ctrl-C ends a launch, or what a stream runs while the main thread waits for it, "
      "between\n"
      "blocks and in each round of a loop. What "

@@ -172,7 +172,7 @@ static int threads_launch_frame(core_state *state, const ts_stream *stream, ts_d
         room = (ts_stream){device, stream->native, stream->impl};
         stream = &room;
     }
-    bool lent = frame->has_host_views && stream->impl && !ts_record_active(stream);
+    bool lent = frame->has_host_memory && stream->impl && !ts_record_active(stream);
     core_use_begin(state, &use, stream, NULL);
     ts_status status = threads_run(stream, config, kernel, frame, &err);
     bool waited = status != TS_OK || !lent || core_finish_stream(state, stream) == 0;

@@ -120,6 +120,37 @@ def test_streams_run_in_order_and_synchronize_waits():
     np.testing.assert_array_equal(out.numpy(), x.numpy() * 2)
 
 
+class Lent:
+    """Host memory of another library, which knows nothing of our streams: it changes when the object ends."""
+
+    def __init__(self, array):
+        self.array, self.shape, self.dtype = array, array.shape, array.dtype
+        self.__dlpack_device__ = array.__dlpack_device__
+
+    def __dlpack__(self, **options):
+        return np.array(self.array).__dlpack__() if options.get("copy") else self.array.__dlpack__()
+
+    def __del__(self):
+        self.array[:] = -1
+
+
+@ct.kernel
+def slow_copy(x, out, n):
+    first = ct.gather(x, 0)
+    for _ in range(n):
+        ct.atomic_add(out, 1, 1.0)
+    ct.scatter(out, 0, first + ct.gather(x, 1))
+
+
+def test_dlpack_memory_of_the_host_is_read_before_a_launch_on_a_stream_returns():
+    stream, out = tessera.Stream(), tessera.zeros(2, "float32")
+    x = Lent(np.full(2, 3, np.float32))
+    ct.launch(stream, (1,), slow_copy, (x, out, 300000))
+    del x
+    stream.synchronize()
+    assert out.numpy().tolist() == [6, 300000]
+
+
 def test_numpy_results_are_there_when_launch_on_a_stream_returns():
     x, out = random(64), np.zeros(64, np.float32)
     ct.launch(tessera.Stream(), (1,), scale_kernel, (x, 2.0, out))

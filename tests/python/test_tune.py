@@ -612,3 +612,19 @@ def test_a_kernel_that_does_not_end_on_a_gpu_ends_the_search():
 
 def test_every_hint_of_a_kernel_is_one_of_the_compiler():
     assert set(_HINTS) < set(tessera._core.HINTS)
+
+
+@ct.kernel
+def slow_read(x, out, TILE: ct.Constant[int]):
+    for _ in range(300000):
+        ct.atomic_add(out, 1, 1)
+    ct.scatter(out, 0, ct.gather(x, 0))
+
+
+def test_a_search_ends_after_its_last_launch():
+    out, stream = tessera.zeros(2, "int32"), tessera.Stream()
+    tune.search(slow_read, lambda c: (1,), lambda c: (tessera.zeros(2, "int32"), out, c.TILE), {"TILE": [1]},
+                stream=stream, check=False, keep=False, limit_s=30, **FAST)  # fmt: skip
+    before = out[1:].numpy()[0]
+    stream.synchronize()
+    assert out[1:].numpy()[0] == before

@@ -280,7 +280,7 @@ def search(
         if not work.interrupted:
             _race(work, candidates, clock, rounds, seconds, progress.step)
     result = _result(work, candidates, checks is not None)
-    _finish(work, candidates, checks, result, device, args, keep)
+    _finish(work, candidates, checks, clock, result, device, args, keep)
     return result
 
 
@@ -322,13 +322,14 @@ def _race(
 
 
 def _finish(
-    work: _Work, candidates: list[Candidate], checks: Check | None, result: TuningResult[Any], device:
+    work: _Work, candidates: list[Candidate], checks: Check | None, clock: Clock, result: TuningResult[Any], device:
     str, args: Any, keep: bool,
 ) -> None:  # fmt: skip
     """Leaves the best variant's results in the outputs, and its configuration on disk."""
     if checks:
         checks.outputs.restore()
     next(c for c in candidates if c.config is result.best.config).launch()
+    clock.wait()  # the arguments may end with the search
     if keep:
         name = str(_core.device_info(device)["name"])
         base = _space.variant(work.kernel, result.best.config, {})
