@@ -374,6 +374,8 @@ static ts_status control_branch(control_if *c, ts_val cond, fr_body *body, void 
 {
     fr *f = c->f;
     fr_frame *frame = f->frame;
+    if (f->pure)
+        return fr_not_pure(f, f->pure, c->node, "a branch");
     c->n_all = frame->scope->n_slots + FR_HIDDEN;
     fr_value *before = control_copy(f, frame->slots, c->n_all);
     fr_context_states states = {0};

@@ -160,6 +160,13 @@ ts_status fr_error(fr *f, uint32_t node, ts_status status, const char *format, .
     return status;
 }
 
+ts_status fr_not_pure(fr *f, const char *op, uint32_t node, const char *found)
+{
+    return fr_error(f, node, TS_SYNTAX,
+                    "%s(): the function must be pure: no memory, branches, loops or reductions\n  found: %s\n"
+                    "  help: ct.where chooses between values", op, found);
+}
+
 /* Operations that begin with a kind of value are methods, not functions of the module: without it they are as they are
  * written. */
 static const char *diag_written(const char *name)

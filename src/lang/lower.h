@@ -184,6 +184,7 @@ typedef struct fr {
     uint32_t test;             /* the expression being lowered of which only the truth is wanted */
     uint32_t n_args_of_kernel;
     uint32_t regions;          /* branches and loops of run time around what is being lowered */
+    const char *pure;          /* the operation whose function, which must be pure, is being lowered; else NULL */
     TS_VEC(struct fr_array *) arrays; /* arguments, those in lists left out */
     TS_VEC(fr_value) proxies;  /* what the host was given by number */
     const char *stack;         /* address near the bottom of the C stack */
@@ -230,6 +231,8 @@ bool fr_contains(const fr *f, const uint32_t *body, uint32_t n, uint32_t kind); 
 
 /* Text of a message may hold lines after the first: "\n  found: ...\n  help: ...". */
 ts_status fr_error(fr *f, uint32_t node, ts_status status, const char *format, ...) TS_PRINTF(4, 5);
+/* The function that an operation was given does something that it must not do; `found` says what. */
+ts_status fr_not_pure(fr *f, const char *op, uint32_t node, const char *found);
 ts_status fr_oom(fr *f);
 /* "float32 tile of shape (16, 16)", "constant 3"; lives in the arena. */
 const char *fr_say(fr *f, const fr_value *v);

@@ -352,7 +352,10 @@ static ts_status reduce_fold_body(fr *f, const fr_call *c, const reduce_fold *r,
         args[r->n + i] = fr_tile((ts_dtype)r->x[i].dtype, ts_region_arg(f->b.fn, opener, 2 * i));
     }
     ts_val from = f->b.fn->inst.n;
+    const char *outer = f->pure;
+    f->pure = fr_op_name(c);
     TS_TRY(fr_call_value(f, &c->arg[2], c->at[2], 2 * r->n, args, &result));
+    f->pure = outer;
     const fr_value *items = result.kind == FR_TUPLE ? result.as.items : &result;
     if ((result.kind == FR_TUPLE ? result.n : 1) != r->n)
         return fr_error(f, c->at[2], TS_TILETYPE,
@@ -371,11 +374,8 @@ static ts_status reduce_fold_body(fr *f, const fr_call *c, const reduce_fold *r,
     for (ts_val v = from; v < f->b.fn->inst.n; v++)
         if (!(ts_info(ts_at(f->b.fn, v))->flags & TS_PURE) ||
             ts_info(ts_at(f->b.fn, v))->flags & TS_REGION)
-            return fr_error(f, c->at[2], TS_SYNTAX,
-                            "%s(): the function must be pure: no memory, branches, loops or "
-                            "reductions\n  found: one of them in line %u\n  help: ct.where chooses "
-                            "between values",
-                            fr_op_name(c), ts__loc_of(f->b.fn, v)->line);
+            return fr_not_pure(f, fr_op_name(c), c->at[2],
+                               fr_textf(f, "one of them in line %u", ts__loc_of(f->b.fn, v)->line));
     ts_term(&f->b, TS_OP_yield, r->n, yields);
     return TS_OK;
 }

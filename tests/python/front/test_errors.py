@@ -655,12 +655,6 @@ def pair(a, b):
     return a, b
 
 
-def branching(a, b):
-    if a > b:
-        return a
-    return b
-
-
 @wrong("TILETYPE", "reduce()", "float64", "float32")
 def reduce_of_another_dtype(x, y):
     return ct.reduce(ct.load(x, 0, 16), 0, wide_result, 0.0)  # here
@@ -671,9 +665,14 @@ def scan_of_two_values(x, y):
     return ct.scan(ct.load(x, 0, 16), 0, pair, 0.0)  # here
 
 
-@wrong("SYNTAX", "reduce(): the function must be pure", "found: one of them in line", "ct.where")
+@wrong("SYNTAX", "reduce(): the function must be pure", "found: a branch", "ct.where")
 def reduce_by_a_branch(x, y):
-    return ct.reduce(ct.load(x, 0, 16), 0, branching, 0.0)  # here
+    def branching(a, b):
+        if a > b:  # here
+            return a + b.type()
+        return b
+
+    return ct.reduce(ct.load(x, 0, 16), 0, branching, 0.0)
 
 
 @wrong("TILETYPE", "wanted a function, found constant 1", "such as ct.add")
@@ -775,7 +774,7 @@ def forever(n):
     return forever(n + 1)
 
 
-@wrong("SYNTAX", "must be pure")
+@wrong("SYNTAX", "must be pure", "found: one of them in line")
 def impure_reduction(x, y):
     def f(a, b):
         return a + b + ct.load(x, 0, ())
