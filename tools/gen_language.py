@@ -36,7 +36,7 @@ AST_TABLE = ROOT / "python/tessera/_ast_table.py"
 TILE = ROOT / "python/tessera/tile"
 STUBS = TILE / "_ops_fn.py"
 PAGE = ROOT / "docs/reference/math.md"
-ARGUMENTS = {"X": "x", "XB": "x", "XX": "x y", "XN": "x n"}
+ARGUMENTS = {"X": "x", "XB": "x", "XI": "x", "XX": "x y", "XN": "x n"}
 DEFAULTS = {"flush_to_zero": "bool = False"}  # annotation and default of options; Any = None otherwise
 CLASSES = {"Slice"}  # operations that are classes, which stand with the annotations
 

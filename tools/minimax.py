@@ -205,6 +205,78 @@ def gamma_middle(y):
     return mp.loggamma(y) / ((y - 1) * (y - 2))
 
 
+
+# ---- Bessel functions (bessel.c) -------------------------------------------------------------------------------------
+
+# Ends of the intervals of x near the zeros of y0 and y1.
+BESSEL_ENDS = [[mp.mpf(end) for end in ends] for ends in (("0", "2.2", "5.5", "8"), ("0", "3.8", "7", "8"))]
+
+
+@functools.cache
+def bessel_zero(of, order, k):
+    return (mp.besseljzero if of == "j" else mp.besselyzero)(order, k)
+
+
+def beside(w, points):
+    """w, or a number next to it where it is one of the points or 0"""
+    tiny = mp.mpf(10) ** -20
+    return w + tiny if any(abs(w - point) < tiny for point in [0, *points]) else w
+
+
+@functools.cache
+def bessel_j_rest(order, w):
+    """j of w = x^2 without its factor x^order and its first three zeros"""
+    zeros = [bessel_zero("j", order, k) ** 2 for k in (1, 2, 3)]
+    w = beside(w, zeros)
+    return mp.besselj(order, mp.sqrt(w)) / (mp.sqrt(w) ** order * mp.fprod(w - zero for zero in zeros))
+
+
+def bessel_j(order):
+    """the same of u = w / 32 - 1"""
+    return lambda u: bessel_j_rest(order, 32 * (1 + u))
+
+
+@functools.cache
+def bessel_y_rest(order, k, w):
+    """x^order (y - 2/pi log(x / zero) j) / (w - zero^2) of w = x^2 for the k-th zero, and x^order y / (w - zero^2)"""
+    zero = bessel_zero("y", order, k)
+    w = beside(w, [zero**2])
+    x = mp.sqrt(w)
+    y = mp.bessely(order, x)
+    scale = x**order / (w - zero**2)
+    return (y - 2 / mp.pi * mp.log(x / zero) * mp.besselj(order, x)) * scale, y * scale
+
+
+def bessel_y(order, k, column):
+    """one of the two, of u in [-1, 1] over the interval of the zero"""
+    first, last = (end**2 for end in BESSEL_ENDS[order][k - 1 : k + 1])
+    return lambda u: bessel_y_rest(order, k, (first + last) / 2 + (last - first) / 2 * u)[column]
+
+
+@functools.cache
+def bessel_far(order, s):
+    """Modulus times sqrt(pi x / 2), and what the phase has beyond x - (order / 2 + 1 / 4) pi, times x; s = (8 / x)^2"""
+    x = 8 / mp.sqrt(max(s, mp.mpf(10) ** -24))
+    j, y, start = mp.besselj(order, x), mp.bessely(order, x), x - (mp.mpf(order) / 2 + mp.mpf(0.25)) * mp.pi
+    c, d = mp.cos(start), mp.sin(start)
+    return mp.sqrt((j * j + y * y) * mp.pi * x / 2), x * mp.atan2(y * c - j * d, j * c + y * d)
+
+
+def bessel_tables():
+    """Rows for TABLES."""
+    one = mp.mpf(1)
+    for type_, bits, near, far, middle in (("f32", 24, 10, 5, (8, 9)), ("f64", 53, 16, 13, (15, 15))):
+        for order in (0, 1):
+            j = bessel_j(order)
+            yield f"j{order}_{type_}", (j, near, -one, one, lambda u, j=j: 1 / j(u), bits)
+            for column, name in enumerate(("modulus", "phase")):
+                f = lambda s, order=order, column=column: bessel_far(order, s)[column]
+                yield f"{name}{order}_{type_}", (f, far, 0 * one, one, lambda s: 1, bits)
+            for k in range(1, len(BESSEL_ENDS[order])):
+                y, whole = bessel_y(order, k, 0), bessel_y(order, k, 1)
+                yield f"y{order}_{k}_{type_}", (y, middle[order], -one, one, lambda u, f=whole: 1 / f(u), bits)
+
+
 Q, S4 = mp.mpf("0.2505"), mp.mpf("0.251") ** 2
 MID, K_GAMMA = (mp.mpf("4.75"), mp.mpf("3.75")), mp.mpf("1.375")
 
@@ -254,6 +326,7 @@ TABLES = {
         mapped(gamma_middle, K_GAMMA), 10, towards(0.74, K_GAMMA), towards(2.51, K_GAMMA), lambda t: 2, 24),
     "lgamma_f64": (
         mapped(gamma_middle, K_GAMMA), 20, towards(0.74, K_GAMMA), towards(2.51, K_GAMMA), lambda t: 2, 53),
+    **dict(bessel_tables()),
 }
 
 

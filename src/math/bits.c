@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Functions of the bits of a number, all exact: isfinite, isinf, copysign, trunc, rint, round, nextafter, ldexp, frexp,
- * modf.
+ * Functions of the bits of a number, all exact: isfinite, isinf, signbit, copysign, trunc, rint, round, nextafter,
+ * ldexp, frexp, logb, ilogb, modf.
  *
  * rint adds and subtracts 2^mant, which leaves no room for a fraction. nextafter counts the bits up or down: those of a
  * magnitude are in the order of the numbers. ldexp takes the significand from [1, 2) to its place in two factors of
@@ -23,6 +23,11 @@ ts_val ts__math_isfinite(ts_math *m, ts_val x)
 ts_val ts__math_isinf(ts_math *m, ts_val x)
 {
     return m_icmp(m, TS_EQ, bits_magnitude(m, x), m_i(m, m->fmt->inf));
+}
+
+ts_val ts__math_signbit(ts_math *m, ts_val x)
+{
+    return m_icmp(m, TS_LT, m_bits(m, x), m_i(m, 0));
 }
 
 ts_val ts__math_copysign(ts_math *m, ts_val x, ts_val y)
@@ -73,12 +78,32 @@ ts_val ts__math_frexp_part(ts_math *m, ts_val x)
     return m_sel(m, bits_plain(m, x), m_with_sign(m, m_mul(m, s, m_c(m, 0.5)), x), x);
 }
 
+/* An exponent, as wide as the float, as an i32. */
+static ts_val bits_i32(ts_math *m, ts_val e)
+{
+    return m->wide ? ts_cast(m->b, TS_OP_trunci, e, TS_T_i32, 0) : e;
+}
+
 ts_val ts__math_frexp_exponent(ts_math *m, ts_val x)
 {
     ts_val e;
     ts__math_significand(m, m_abs(m, x), &e);
-    e = m_sel(m, bits_plain(m, x), m_iadd(m, e, m_i(m, 1)), m_i(m, 0));
-    return m->wide ? ts_cast(m->b, TS_OP_trunci, e, TS_T_i32, 0) : e;
+    return bits_i32(m, m_sel(m, bits_plain(m, x), m_iadd(m, e, m_i(m, 1)), m_i(m, 0)));
+}
+
+ts_val ts__math_ilogb(ts_math *m, ts_val x)
+{
+    ts_val e, inf = m_icmp(m, TS_EQ, bits_magnitude(m, x), m_i(m, m->fmt->inf));
+    ts__math_significand(m, m_abs(m, x), &e);
+    return bits_i32(m, m_sel(m, bits_plain(m, x), e, m_sel(m, inf, m_i(m, INT32_MAX), m_i(m, INT32_MIN))));
+}
+
+ts_val ts__math_logb(ts_math *m, ts_val x)
+{
+    ts_val e, a = m_abs(m, x), zero = m_cmp(m, TS_EQ, x, m_c(m, 0));
+    ts__math_significand(m, a, &e);
+    e = ts_cast(m->b, TS_OP_itof, bits_i32(m, e), m->fmt->elem, 0);
+    return m_sel(m, bits_plain(m, x), e, m_sel(m, zero, m_c(m, -INFINITY), a));
 }
 
 ts_val ts__math_modf_part(ts_math *m, ts_val x)

@@ -70,6 +70,8 @@ void ts__math_split(ts_math *m, ts_val x, ts_val *e, ts_val *f);
 ts_val ts__math_log1p_both(ts_math *m, ts_val x, ts_val tail, ts_val doublings);
 /* 2^e from an integer in the exponent range of normal numbers. */
 ts_val ts__math_power(ts_math *m, ts_val e);
+/* sin(x + eighths pi / 4 + more), x > 0, eighths 1 or -1, |more| below 0.1; the angle is rounded once. */
+ts_val ts__math_sin_beside(ts_math *m, ts_val x, int eighths, ts_val more);
 /* a > 0 as significand in [1, 2) and exponent. */
 ts_val ts__math_significand(ts_math *m, ts_val a, ts_val *e);
 

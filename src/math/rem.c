@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
+ * fdim, remf, fmod, remainder.
+ *
  * remf: x - y trunc(x / y), exact, with the sign of x.
  *
  * Where the quotient is below 2^22 (f64: 2^50) one fma gives the remainder, at most one y too small.
@@ -15,6 +17,11 @@ static ts_val rem_step(ts_math *m, ts_val r, ts_val y, ts_val quotient)
 {
     ts_val n = ts_op1(m->b, TS_OP_floor, quotient, 0), rest = m_fma(m, m_neg(m, n), y, r);
     return m_sel(m, m_cmp(m, TS_LT, rest, m_c(m, 0)), m_add(m, rest, y), rest);
+}
+
+ts_val ts__math_fdim(ts_math *m, ts_val x, ts_val y)
+{
+    return m_sel(m, m_cmp(m, TS_LE, x, y), m_c(m, 0), m_sub(m, x, y));
 }
 
 ts_val ts__math_power(ts_math *m, ts_val e)

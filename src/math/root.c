@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cbrt, rcbrt, hypot.
+ * cbrt, rcbrt, hypot, rhypot.
  *
  * Roots: |x| = a 2^(3 q), a in [1, 8); y = a^(-1/3) from a polynomial, made better by y += y (e/3 + 2 e^2/9) with
  * e = 1 - a y^3 (three times as many bits), in f64 once more by y += y e/3. cbrt is a y^2, corrected by what its cube
  * lacks; rcbrt is y, corrected by e from products in two parts.
  * hypot: sqrt(x^2 + y^2), corrected by what its square lacks, all squares in two parts (C. F. Borges, An improved
- * algorithm for hypot(a, b), 2019), on numbers scaled by a power of two so that no square leaves the format.
+ * algorithm for hypot(a, b), 2019), on numbers scaled by a power of two so that no square leaves the format; rhypot
+ * from the same sum.
  */
 #include "math/math.h"
 #include <math.h>
@@ -75,23 +76,46 @@ ts_val ts__math_rcbrt(ts_math *m, ts_val x)
     return m_sel(m, root_plain(m, x), y, m_div(m, m_c(m, 1), x));
 }
 
-ts_val ts__math_hypot(ts_math *m, ts_val x, ts_val y)
+/* sqrt(x^2 + y^2) = (h - more / (2 h)) / scale; scale is a power of two that keeps the squares in the format */
+typedef struct root_sum {
+    ts_val h, more, scale, back; /* back: 1 / scale */
+    ts_val infinite;             /* x or y is */
+} root_sum;
+
+static root_sum root_of_squares(ts_math *m, ts_val x, ts_val y)
 {
     ts_val ax = m_abs(m, x), ay = m_abs(m, y), less = m_cmp(m, TS_LT, ax, ay), inf = m_c(m, INFINITY);
     ts_val a = m_sel(m, less, ay, ax), b = m_sel(m, less, ax, ay), one = m_c(m, 1);
     ts_val big = m_cmp(m, TS_GT, a, m_c(m, m->wide ? 0x1p500 : 0x1p60));
     ts_val little = m_cmp(m, TS_LT, a, m_c(m, m->wide ? 0x1p-400 : 0x1p-40));
     double down = m->wide ? 0x1p-600 : 0x1p-70, up = m->wide ? 0x1p700 : 0x1p100;
-    ts_val scale = m_sel(m, big, m_c(m, down), m_sel(m, little, m_c(m, up), one));
-    ts_val back = m_sel(m, big, m_c(m, 1 / down), m_sel(m, little, m_c(m, 1 / up), one));
-    a = m_mul(m, a, scale);
-    b = m_mul(m, b, scale);
-    ts_val h = ts_op1(m->b, TS_OP_sqrt, m_fma(m, a, a, m_mul(m, b, b)), 0);
-    ts_val h2 = m_mul(m, h, h), a2 = m_mul(m, a, a);
+    root_sum r = {.scale = m_sel(m, big, m_c(m, down), m_sel(m, little, m_c(m, up), one)),
+                  .back = m_sel(m, big, m_c(m, 1 / down), m_sel(m, little, m_c(m, 1 / up), one)),
+                  .infinite = ts_op2(m->b, TS_OP_ori, m_cmp(m, TS_EQ, ax, inf), m_cmp(m, TS_EQ, ay, inf), 0)};
+    a = m_mul(m, a, r.scale);
+    b = m_mul(m, b, r.scale);
+    r.h = ts_op1(m->b, TS_OP_sqrt, m_fma(m, a, a, m_mul(m, b, b)), 0);
+    ts_val h2 = m_mul(m, r.h, r.h), a2 = m_mul(m, a, a), h2_rest = m_fma(m, r.h, r.h, m_neg(m, h2));
     ts_val more = m_fma(m, m_neg(m, b), b, m_sub(m, h2, a2));
-    more = m_add(m, more, m_sub(m, m_fma(m, h, h, m_neg(m, h2)), m_fma(m, a, a, m_neg(m, a2))));
-    ts_val twice = m_max(m, m_add(m, h, h), m->wide ? 0x1p-1000 : 0x1p-100);
-    h = m_mul(m, m_sub(m, h, m_div(m, more, twice)), back);
-    ts_val infinite = ts_op2(m->b, TS_OP_ori, m_cmp(m, TS_EQ, ax, inf), m_cmp(m, TS_EQ, ay, inf), 0);
-    return m_sel(m, infinite, inf, h);
+    r.more = m_add(m, more, m_sub(m, h2_rest, m_fma(m, a, a, m_neg(m, a2))));
+    return r;
+}
+
+ts_val ts__math_hypot(ts_math *m, ts_val x, ts_val y)
+{
+    root_sum r = root_of_squares(m, x, y);
+    ts_val twice = m_max(m, m_add(m, r.h, r.h), m->wide ? 0x1p-1000 : 0x1p-100);
+    ts_val z = m_mul(m, m_sub(m, r.h, m_div(m, r.more, twice)), r.back);
+    return m_sel(m, r.infinite, m_c(m, INFINITY), z);
+}
+
+/* 1 / (h - more / (2 h)) = q (1 + rest + more q^2 / 2) with q = 1 / h rounded and rest = 1 - q h */
+ts_val ts__math_rhypot(ts_math *m, ts_val x, ts_val y)
+{
+    root_sum r = root_of_squares(m, x, y);
+    ts_val one = m_c(m, 1), q = m_div(m, one, r.h), rest = m_fma(m, m_neg(m, q), r.h, one);
+    rest = m_fma(m, m_mul(m, m_mul(m, q, q), m_c(m, 0.5)), r.more, rest);
+    ts_val z = m_mul(m, m_fma(m, q, rest, q), r.scale);
+    z = m_sel(m, m_cmp(m, TS_EQ, r.h, m_c(m, 0)), m_c(m, INFINITY), z);
+    return m_sel(m, r.infinite, m_c(m, 0), z);
 }

@@ -261,20 +261,24 @@ static ts_val trig_is_huge(ts_math *m, ts_val x)
     return m_cmp(m, TS_GT, m_abs(m, x), m_c(m, trig_tables[m->wide].fast));
 }
 
-static ts_val trig_sine(ts_math *m, ts_val x, trig_kind kind)
+/* sin d for d in [-pi/2, pi/2], with the sign of n, odd or even */
+static ts_val trig_half_wave(ts_math *m, ts_val d, ts_val n)
 {
     const trig_table *t = &trig_tables[m->wide];
+    ts_val z = m_mul(m, d, d), q = m_fma(m, ts__math_poly(m, z, t->sin, t->n_sin), z, m_c(m, 0.25));
+    ts_val y = m_fma(m, d, m_c(m, 0.75), m_mul(m, d, q));
+    return m_float(m, m_xor(m, m_bits(m, y), m_shl(m, n, m->wide ? 63 : 31)));
+}
+
+static ts_val trig_sine(ts_math *m, ts_val x, trig_kind kind)
+{
     ts_val pair[2], d = trig_reduce(m, x, trig_round(m, x, kind, &pair[1]));
     pair[0] = d;
     ts_val opener = ts_cold_begin(m->b, trig_is_huge(m, x), 2, pair);
     pair[0] = trig_huge(m, x, kind, &pair[1]).head;
     ts_term(m->b, TS_OP_yield, 2, pair);
     ts_end_like(m->b, opener);
-    d = ts_res(m->b, opener, 0);
-    ts_val n = ts_res(m->b, opener, 1), z = m_mul(m, d, d);
-    ts_val q = m_fma(m, ts__math_poly(m, z, t->sin, t->n_sin), z, m_c(m, 0.25));
-    ts_val y = m_fma(m, d, m_c(m, 0.75), m_mul(m, d, q));
-    return m_float(m, m_xor(m, m_bits(m, y), m_shl(m, n, m->wide ? 63 : 31)));
+    return trig_half_wave(m, ts_res(m->b, opener, 0), ts_res(m->b, opener, 1));
 }
 
 ts_val ts__math_sin(ts_math *m, ts_val x)
@@ -287,21 +291,46 @@ ts_val ts__math_cos(ts_math *m, ts_val x)
     return trig_sine(m, x, TRIG_COS);
 }
 
-/* tan (d + e) = d + (d^3 T(d^2) + e (1 + d^2)); between the poles its negative reciprocal. */
-ts_val ts__math_tan(ts_math *m, ts_val x)
+/* x = n pi + head + tail, head in [-pi/2, pi/2] (tan: half of both); the lowest bit of *n is right. */
+static trig_angle trig_half_turns(ts_math *m, ts_val x, trig_kind kind, ts_val *n)
 {
-    const trig_table *t = &trig_tables[m->wide];
-    ts_val n, q = trig_round(m, x, TRIG_TAN, &n);
-    trig_angle a = trig_reduce_both(m, x, q);
-    ts_val three[3] = {a.head, a.tail, n}, opener = ts_cold_begin(m->b, trig_is_huge(m, x), 3, three);
-    a = trig_huge(m, x, TRIG_TAN, &three[2]);
+    ts_val q = trig_round(m, x, kind, n);
+    trig_angle a = trig_reduce_both(m, x, kind == TRIG_TAN ? q : m_add(m, q, q));
+    ts_val three[3] = {a.head, a.tail, *n}, opener = ts_cold_begin(m->b, trig_is_huge(m, x), 3, three);
+    a = trig_huge(m, x, kind, &three[2]);
     three[0] = a.head;
     three[1] = a.tail;
     ts_term(m->b, TS_OP_yield, 3, three);
     ts_end_like(m->b, opener);
-    ts_val d = ts_res(m->b, opener, 0), e = ts_res(m->b, opener, 1);
-    n = ts_res(m->b, opener, 2);
-    ts_val z = m_mul(m, d, d);
+    *n = ts_res(m->b, opener, 2);
+    return (trig_angle){ts_res(m->b, opener, 0), ts_res(m->b, opener, 1)};
+}
+
+/* The quarter of pi is added in two parts, less pi where it would leave [-pi/2, pi/2]; the sum is rounded once. */
+ts_val ts__math_sin_beside(ts_math *m, ts_val x, int eighths, ts_val more)
+{
+    double part = eighths > 0 ? 1 : -1, high = m->wide ? 0x1.921fb54442d18p-1 : 0x1.921fb6p-1;
+    double low = m->wide ? 0x1.1a62633145c07p-55 : -0x1.777a5cp-26;
+    double far_high = m->wide ? 0x1.2d97c7f3321d2p+1 : 0x1.2d97c8p+1;
+    double far_low = m->wide ? 0x1.a79394c9e8a0ap-54 : -0x1.99bc5cp-28;
+    ts_val n, t, t2, quarter = m_c(m, part * high);
+    trig_angle a = trig_half_turns(m, x, TRIG_SIN, &n);
+    ts_val over = m_cmp(m, eighths > 0 ? TS_GT : TS_LT, a.head, quarter);
+    ts_val shift = m_sel(m, over, m_c(m, -part * far_high), quarter);
+    ts_val rest = m_add(m, a.tail, m_sel(m, over, m_c(m, -part * far_low), m_c(m, part * low)));
+    ts__math_two_sum(m, a.head, shift, &shift, &t);
+    ts__math_two_sum(m, shift, more, &shift, &t2);
+    n = m_iadd(m, n, m_sel(m, over, m_i(m, 1), m_i(m, 0)));
+    return trig_half_wave(m, m_add(m, shift, m_add(m, t2, m_add(m, t, rest))), n);
+}
+
+/* tan (d + e) = d + (d^3 T(d^2) + e (1 + d^2)); between the poles its negative reciprocal. */
+ts_val ts__math_tan(ts_math *m, ts_val x)
+{
+    const trig_table *t = &trig_tables[m->wide];
+    ts_val n;
+    trig_angle a = trig_half_turns(m, x, TRIG_TAN, &n);
+    ts_val d = a.head, e = a.tail, z = m_mul(m, d, d);
     ts_val y = m_fma(m, m_mul(m, z, d), ts__math_poly(m, z, t->tan, t->n_tan), m_fma(m, e, z, e));
     y = m_add(m, d, y);
     ts_val odd = m_icmp(m, TS_NE, m_and(m, n, 1), m_i(m, 0));

@@ -114,6 +114,11 @@ def expm1(x: Any, /) -> Any:
 
 
 @op
+def fdim(x: Any, y: Any, /) -> Any:
+    """``x - y`` where that is positive, else 0."""
+
+
+@op
 def fmod(x: Any, y: Any, /) -> Any:
     """Remainder of ``x / y`` rounded towards zero, as C's."""
 
@@ -131,6 +136,11 @@ def hypot(x: Any, y: Any, /) -> Any:
 
 
 @op
+def ilogb(x: Any, /) -> Any:
+    """The exponent of ``x`` as an ``int32``; of 0 and NaN -2147483648, of infinities 2147483647."""
+
+
+@op
 def isfinite(x: Any, /) -> Any:
     """Where a float is neither infinite nor NaN."""
 
@@ -138,6 +148,18 @@ def isfinite(x: Any, /) -> Any:
 @op
 def isinf(x: Any, /) -> Any:
     """Where a float is infinite."""
+
+
+@op
+def j0(x: Any, /) -> Any:
+    """Bessel function of the first kind, order 0. From 8 on the error is in ulps of ``sqrt(2 /
+    (pi * x))``.
+    """
+
+
+@op
+def j1(x: Any, /) -> Any:
+    """Bessel function of the first kind, order 1; the error as of ``j0``."""
 
 
 @op
@@ -170,6 +192,11 @@ def log1p(x: Any, /) -> Any:
 @op
 def log2(x: Any, /) -> Any:
     """Logarithm to base 2."""
+
+
+@op
+def logb(x: Any, /) -> Any:
+    """The exponent of ``x`` as a float: ``floor(log2(abs(x)))``; of 0 minus infinity."""
 
 
 @op
@@ -210,6 +237,11 @@ def remainder(x: Any, y: Any, /) -> Any:
 
 
 @op
+def rhypot(x: Any, y: Any, /) -> Any:
+    """``1 / hypot(x, y)``; 0 if one is infinite, even beside NaN."""
+
+
+@op
 def rint(x: Any, /) -> Any:
     """The nearest integer as a float, halves to even."""
 
@@ -225,6 +257,11 @@ def rsqrt(x: Any, /, *, flush_to_zero: bool = False) -> Any:
 
 
 @op
+def signbit(x: Any, /) -> Any:
+    """Where the sign is minus: of negative numbers, of -0 and of NaN with that sign."""
+
+
+@op
 def sin(x: Any, /) -> Any:
     """Sine of radians, any argument."""
 
@@ -232,6 +269,11 @@ def sin(x: Any, /) -> Any:
 @op
 def sincos(x: Any, /) -> Any:
     """``sin(x)`` and ``cos(x)``."""
+
+
+@op
+def sincospi(x: Any, /) -> Any:
+    """``sin(pi * x)`` and ``cos(pi * x)``."""
 
 
 @op
@@ -262,3 +304,17 @@ def tgamma(x: Any, /) -> Any:
 @op
 def trunc(x: Any, /) -> Any:
     """The integer next to ``x`` towards zero, as a float."""
+
+
+@op
+def y0(x: Any, /) -> Any:
+    """Bessel function of the second kind, order 0; minus infinity at 0, NaN below; the error as
+    of ``j0``.
+    """
+
+
+@op
+def y1(x: Any, /) -> Any:
+    """Bessel function of the second kind, order 1; minus infinity at 0, NaN below; the error as
+    of ``j0``.
+    """

@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from .functions import PAIRS, ROWS
+from .functions import PAIRS, RESULTS, ROWS
 from .values import BITS, promote
 
 INT = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
@@ -198,7 +198,7 @@ class Expressions:
             return f"ct.{name}({x.name}, {self.fit(y, x.dtype)})", x.dtype, out
         if kind == "XN":
             return f"ct.{name}({x.name}, {r.choice(['3', '-2', '100', '-20'])})", x.dtype, x.shape
-        return f"ct.{name}({x.name})", "bool_" if kind == "XB" else x.dtype, x.shape
+        return f"ct.{name}({x.name})", RESULTS.get(kind, x.dtype), x.shape
 
     def op_isnan(self, x: Variable) -> Expression:
         return (f"ct.isnan({x.name})", "bool_", x.shape) if x.dtype in FLOAT else self.op_unary(x)

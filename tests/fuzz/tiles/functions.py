@@ -21,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "tools"))
 import gen_language
 
 ROWS = {row.name: row for row in gen_language.math_rows()}
+RESULTS = {"XB": "bool_", "XI": "int32"}  # dtype of the result by kind, where it is not that of the argument
 PAIRS = [name for name, *_ in gen_language.math_pairs()]
 # Functions that never turn: what the argument may be off widens the result to what its ends give.
 MONOTONE = frozenset(
@@ -94,6 +95,7 @@ def tgamma(x: float) -> float:
 
 ORACLES: dict[str, Callable[..., Any]] = {
     "isfinite": np.isfinite, "isinf": np.isinf, "copysign": np.copysign, "trunc": np.trunc, "rint": np.rint,
+    "rhypot": lambda x, y: 1 / np.hypot(x, y),
     "round_away": lambda x: np.copysign(np.floor(np.abs(x)) + (np.abs(x) - np.floor(np.abs(x)) >= 0.5), x),
     "ldexp": lambda x, n: np.ldexp(x, np.clip(n, -5000, 5000).astype(np.int32)),
     "exp10": lambda x: 10.0**x, "expm1": np.expm1, "log10": np.log10, "log1p": np.log1p,
@@ -136,7 +138,7 @@ def called(name: str, *given: Any) -> Tile:
     oracle, kind = ORACLES.get(name), ROWS[name].kind
     shape = np.broadcast_shapes(x.shape, *(o.shape for o in others))
     if oracle is None:
-        return Tile(np.zeros(shape), "bool_" if kind == "XB" else x.dt, np.full(shape, np.inf))
+        return Tile(np.zeros(shape), RESULTS.get(kind, x.dt), np.full(shape, np.inf))
     r = oracle(x.v, *(o.v for o in others))
     if kind == "XB":
         return Tile(r, "bool_", np.where(x.err > 0, np.inf, 0.0))
@@ -162,6 +164,8 @@ def pair(name: str, x: Tile) -> tuple[Tile, Tile]:
     if name == "sincos":
         return Tile(np.sin(x.v), x.dt, off + 4 * quantum(x.dt, np.sin(x.v))), Tile(
             np.cos(x.v), x.dt, off + 4 * quantum(x.dt, np.cos(x.v)))  # fmt: skip
+    if name == "sincospi":
+        return called("sinpi", x), called("cospi", x)
     first, second = np.frexp(x.v) if name == "frexp" else np.modf(x.v)
     return Tile(rounded(x.dt, first), x.dt, off), Tile(second, "int32" if name == "frexp" else x.dt, off)
 

@@ -26,7 +26,7 @@ def kernel_of(name, kind):
             ct.store(y, 0, ct.astype(second, y.dtype))
 
         return both
-    if kind in ("X", "XB"):
+    if kind in ("X", "XB", "XI"):
 
         def one(x, y, out):
             ct.store(out, 0, ct.astype(function(ct.load(x, 0, N)), out.dtype))
