@@ -191,16 +191,15 @@ class _Packer:
             return self.add(tables.BUILTIN, self.text(f"{module.lstrip('_')}.{name}"))
         if isinstance(obj, type) and hasattr(obj, "__members__"):
             at = self.by_id[id(obj)] = self.with_attributes(tables.CLASS, obj.__name__)
-            for member in obj.__members__.values():
-                self.attributes[at][str(member.name)] = self.object(member)
+            for name, member in obj.__members__.items():
+                self.attributes[at][name] = self.object(member)
             return at
         return 0
 
     def make_instance(self, obj: Any) -> int:
         kind = type(obj)
         if hasattr(kind, "__members__") and hasattr(obj, "value"):
-            which = tables.ENUM_VALUE if isinstance(obj, (int, float, str)) else tables.ENUM
-            return self.add(which, self.text(kind.__name__), self.text(str(obj.name)), self.object(obj.value))
+            return self.make_member_of(kind, obj)
         if (
             kind.__module__.partition(".")[0] in _FOREIGN
             and hasattr(obj, "item")
@@ -217,6 +216,15 @@ class _Packer:
         )
         return self.add(tables.OPAQUE, self.text(what.removeprefix("builtins.")))
 
+    def make_member_of(self, kind: Any, obj: Any) -> int:
+        """A member of an enumeration. Its class comes first, and brings all members that have names."""
+        cls = self.object(kind)
+        if id(obj) in self.by_id:
+            return self.by_id[id(obj)]
+        which = tables.ENUM_VALUE if isinstance(obj, (int, float, str)) else tables.ENUM
+        texts = [self.text(make(obj)) for make in (lambda m: str(m.name), str, format, repr)]
+        return self.add(which, self.text(kind.__name__), self.list([*texts, cls]), self.object(obj.value))
+
     # ---- dataclasses, named tuples -------------------------------------------------------------
 
     def make_record(self, cls: type) -> int:
@@ -228,6 +236,8 @@ class _Packer:
         for name, has, default, flags in record.fields:
             words += [self.text(name), self.object(default) if has else 0, flags]
         self.objects[at] = (tables.RECORD, self.text(cls.__name__), 0, self.list(words))
+        bases = tuple(base for base in cls.__mro__ if base is not object)
+        self.attributes[at]["__mro__"] = self.object(bases)
         return at
 
     def make_instance_of(self, cls: type, obj: Any) -> int:
@@ -410,7 +420,7 @@ class _Walker:
             kind is _ast.Call
             and len(node.args) > 1
             and isinstance(node.func, _ast.Name)
-            and node.func.id == "getattr"
+            and node.func.id in ("getattr", "hasattr")
         ):
             if isinstance(node.args[1], _ast.Constant) and isinstance(node.args[1].value, str):
                 self.resolve_attribute(node.args[0], node.args[1].value)

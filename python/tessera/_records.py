@@ -13,11 +13,17 @@ from typing import Any, NamedTuple
 
 __all__ = ["SPECIAL", "TUPLE", "Record", "context_manager", "is_record", "member_of", "record_of"]
 
-TUPLE, REPR, EQ = 1, 2, 4  # TS_RECORD_*
+TUPLE, REPR, EQ, ORDER = 1, 2, 4, 8  # TS_RECORD_*
 COMPARE, KEYWORD = 4, 2  # TS_FIELD_*; TS_FIELD_REPR is 1
 
 #: Methods that the language calls by itself.
-SPECIAL = ("__call__", "__getitem__", "__setitem__", "__post_init__", "__str__", "__repr__", "__format__", "__eq__")
+_NUMERIC = "add sub mul truediv floordiv mod pow matmul lshift rshift or xor and"
+SPECIAL = (
+    "__call__", "__getitem__", "__setitem__", "__post_init__", "__str__", "__repr__", "__format__", "__len__",
+    "__bool__", "__contains__", "__neg__", "__pos__", "__invert__", "__abs__", "__int__", "__float__", "__index__",
+    "__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
+    *(f"__{side}{name}__" for name in _NUMERIC.split() for side in ("", "r")),
+)  # fmt: skip
 
 
 class Record(NamedTuple):
@@ -69,7 +75,8 @@ def record_of(cls: type) -> Record:
         has = field.default is not dataclasses.MISSING
         flags = field.repr + KEYWORD * bool(getattr(field, "kw_only", False)) + COMPARE * bool(field.compare)
         fields.append((field.name, has, field.default if has else None, flags))
-    return Record(REPR * params.repr + EQ * params.eq, _problem(cls, params, dataclasses), fields)
+    flags = REPR * params.repr + EQ * params.eq + ORDER * params.order
+    return Record(flags, _problem(cls, params, dataclasses), fields)
 
 
 def _problem(cls: type, params: Any, dataclasses: Any) -> str:

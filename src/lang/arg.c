@@ -82,7 +82,7 @@ ts_status fr_arg_enum(fr *f, const fr_call *c, uint32_t i, const char *cls, uint
     const ts_object *o = c->arg[i].kind == FR_ENUM ? &f->pack.objects[c->arg[i].as.object] : NULL;
     if (!o || strcmp(fr_string(f, o->x), cls) != 0)
         return fr_arg_error(f, c, i, fr_textf(f, "a member of ct.%s", cls));
-    const char *member = fr_string(f, o->y);
+    const char *member = fr_string(f, ts_pack_member(&f->pack, c->arg[i].as.object, TS_ENUM_NAME));
     for (uint32_t m = 0; m < TS_COUNT(arg_enums); m++)
         if (strcmp(arg_enums[m].cls, cls) == 0 && strcmp(arg_enums[m].member, member) == 0) {
             *out = arg_enums[m].value;

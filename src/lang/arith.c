@@ -10,41 +10,84 @@
 static const struct {
     const char *sign, *verb;
     ts_op i, f;
+    const char *method; /* of classes; that of the right side is __radd__ for __add__ */
 } arith_rows[TS_OPERATOR_COUNT] = {
-    [TS_OPERATOR_Add] = {"+", "add", TS_OP_addi, TS_OP_addf},
-    [TS_OPERATOR_Sub] = {"-", "subtract", TS_OP_subi, TS_OP_subf},
-    [TS_OPERATOR_Mult] = {"*", "multiply", TS_OP_muli, TS_OP_mulf},
-    [TS_OPERATOR_Div] = {"/", "divide", TS_OP_none, TS_OP_divf},
-    [TS_OPERATOR_FloorDiv] = {"//", "floor-divide", TS_OP_divi, TS_OP_divf},
-    [TS_OPERATOR_Mod] = {"%", "take the remainder of", TS_OP_remi, TS_OP_remf},
-    [TS_OPERATOR_Pow] = {"**", "raise", TS_OP_none, TS_OP_pow},
-    [TS_OPERATOR_MatMult] = {"@", "multiply", TS_OP_none, TS_OP_none},
-    [TS_OPERATOR_LShift] = {"<<", "shift", TS_OP_shli, TS_OP_none},
-    [TS_OPERATOR_RShift] = {">>", "shift", TS_OP_shri, TS_OP_none},
-    [TS_OPERATOR_BitOr] = {"|", "combine", TS_OP_ori, TS_OP_none},
-    [TS_OPERATOR_BitXor] = {"^", "combine", TS_OP_xori, TS_OP_none},
-    [TS_OPERATOR_BitAnd] = {"&", "combine", TS_OP_andi, TS_OP_none},
-    [TS_OPERATOR_UAdd] = {"+", "take plus of", TS_OP_none, TS_OP_none},
-    [TS_OPERATOR_USub] = {"-", "negate", TS_OP_negi, TS_OP_negf},
-    [TS_OPERATOR_Invert] = {"~", "invert", TS_OP_xori, TS_OP_none},
+    [TS_OPERATOR_Add] = {"+", "add", TS_OP_addi, TS_OP_addf, "__add__"},
+    [TS_OPERATOR_Sub] = {"-", "subtract", TS_OP_subi, TS_OP_subf, "__sub__"},
+    [TS_OPERATOR_Mult] = {"*", "multiply", TS_OP_muli, TS_OP_mulf, "__mul__"},
+    [TS_OPERATOR_Div] = {"/", "divide", TS_OP_none, TS_OP_divf, "__truediv__"},
+    [TS_OPERATOR_FloorDiv] = {"//", "floor-divide", TS_OP_divi, TS_OP_divf, "__floordiv__"},
+    [TS_OPERATOR_Mod] = {"%", "take the remainder of", TS_OP_remi, TS_OP_remf, "__mod__"},
+    [TS_OPERATOR_Pow] = {"**", "raise", TS_OP_none, TS_OP_pow, "__pow__"},
+    [TS_OPERATOR_MatMult] = {"@", "multiply", TS_OP_none, TS_OP_none, "__matmul__"},
+    [TS_OPERATOR_LShift] = {"<<", "shift", TS_OP_shli, TS_OP_none, "__lshift__"},
+    [TS_OPERATOR_RShift] = {">>", "shift", TS_OP_shri, TS_OP_none, "__rshift__"},
+    [TS_OPERATOR_BitOr] = {"|", "combine", TS_OP_ori, TS_OP_none, "__or__"},
+    [TS_OPERATOR_BitXor] = {"^", "combine", TS_OP_xori, TS_OP_none, "__xor__"},
+    [TS_OPERATOR_BitAnd] = {"&", "combine", TS_OP_andi, TS_OP_none, "__and__"},
+    [TS_OPERATOR_UAdd] = {"+", "take plus of", TS_OP_none, TS_OP_none, "__pos__"},
+    [TS_OPERATOR_USub] = {"-", "negate", TS_OP_negi, TS_OP_negf, "__neg__"},
+    [TS_OPERATOR_Invert] = {"~", "invert", TS_OP_xori, TS_OP_none, "__invert__"},
     [TS_OPERATOR_Not] = {"not", "negate", TS_OP_none, TS_OP_none},
     [TS_OPERATOR_And] = {"and", "combine", TS_OP_none, TS_OP_none},
     [TS_OPERATOR_Or] = {"or", "combine", TS_OP_none, TS_OP_none},
-    [TS_OPERATOR_Eq] = {"==", "compare", TS_OP_none, TS_OP_none},
-    [TS_OPERATOR_NotEq] = {"!=", "compare", TS_OP_none, TS_OP_none},
-    [TS_OPERATOR_Lt] = {"<", "compare", TS_OP_none, TS_OP_none},
-    [TS_OPERATOR_LtE] = {"<=", "compare", TS_OP_none, TS_OP_none},
-    [TS_OPERATOR_Gt] = {">", "compare", TS_OP_none, TS_OP_none},
-    [TS_OPERATOR_GtE] = {">=", "compare", TS_OP_none, TS_OP_none},
+    [TS_OPERATOR_Eq] = {"==", "compare", TS_OP_none, TS_OP_none, "__eq__"},
+    [TS_OPERATOR_NotEq] = {"!=", "compare", TS_OP_none, TS_OP_none, "__ne__"},
+    [TS_OPERATOR_Lt] = {"<", "compare", TS_OP_none, TS_OP_none, "__lt__"},
+    [TS_OPERATOR_LtE] = {"<=", "compare", TS_OP_none, TS_OP_none, "__le__"},
+    [TS_OPERATOR_Gt] = {">", "compare", TS_OP_none, TS_OP_none, "__gt__"},
+    [TS_OPERATOR_GtE] = {">=", "compare", TS_OP_none, TS_OP_none, "__ge__"},
     [TS_OPERATOR_Is] = {"is", "compare", TS_OP_none, TS_OP_none},
     [TS_OPERATOR_IsNot] = {"is not", "compare", TS_OP_none, TS_OP_none},
-    [TS_OPERATOR_In] = {"in", "search", TS_OP_none, TS_OP_none},
+    [TS_OPERATOR_In] = {"in", "search", TS_OP_none, TS_OP_none, "__contains__"},
     [TS_OPERATOR_NotIn] = {"not in", "search", TS_OP_none, TS_OP_none},
 };
 
 const char *fr_operator_sign(ts_operator op)
 {
     return arith_rows[op].sign ? arith_rows[op].sign : "?";
+}
+
+/* ---- methods of classes --------------------------------------------------------------- */
+
+static bool arith_is_not_implemented(const fr *f, const fr_value *v)
+{
+    return v->kind == FR_OPAQUE && strcmp(fr_string(f, f->pack.objects[v->as.object].x), "NotImplementedType") == 0;
+}
+
+static ts_status arith_call(fr *f, const char *name, const fr_value *self, const fr_value *other, fr_value *out,
+                            bool *done)
+{
+    fr_value method;
+    TS_TRY(fr_record_method(f, self, name, &method, done));
+    if (!*done)
+        return TS_OK;
+    TS_TRY(fr_call_value(f, &method, f->node, other ? 1 : 0, other, out));
+    *done = !arith_is_not_implemented(f, out);
+    return TS_OK;
+}
+
+/* The method of the right side: a < b asks b for b > a. */
+static const char *arith_reflected(fr *f, ts_operator op)
+{
+    static const ts_operator mirror[TS_OPERATOR_COUNT] = {
+        [TS_OPERATOR_Eq] = TS_OPERATOR_Eq,   [TS_OPERATOR_NotEq] = TS_OPERATOR_NotEq,
+        [TS_OPERATOR_Lt] = TS_OPERATOR_Gt,   [TS_OPERATOR_Gt] = TS_OPERATOR_Lt,
+        [TS_OPERATOR_LtE] = TS_OPERATOR_GtE, [TS_OPERATOR_GtE] = TS_OPERATOR_LtE,
+    };
+    return mirror[op] ? arith_rows[mirror[op]].method : fr_textf(f, "__r%s", arith_rows[op].method + 2);
+}
+
+/* By a method that the user wrote for the operator, of x or else of y; `done` where there is one. */
+static ts_status arith_method(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out, bool *done)
+{
+    const fr_value left = *x, right = y ? *y : *x; /* *out may be one of them */
+    *done = false;
+    if (left.cls && arith_rows[op].method)
+        TS_TRY(arith_call(f, arith_rows[op].method, &left, y ? &right : NULL, out, done));
+    if (!*done && y && right.cls && arith_rows[op].method)
+        TS_TRY(arith_call(f, arith_reflected(f, op), &right, &left, out, done));
+    return TS_OK;
 }
 
 ts_status fr_bad_operands(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
@@ -461,8 +504,13 @@ ts_status fr_binary(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
                     fr_value *out)
 {
     fr_value room[2];
+    bool done = false;
     TS_TRY(fr_member_value(f, &x, &room[0]));
     TS_TRY(fr_member_value(f, &y, &room[1]));
+    if (x->cls || y->cls)
+        TS_TRY(arith_method(f, op, x, y, out, &done));
+    if (done)
+        return TS_OK;
     if (!arith_is_numeric(x) || !arith_is_numeric(y))
         return arith_join(f, op, x, y, out);
     return f->dialect->binary(f, op, x, y, options, out);
@@ -548,9 +596,14 @@ ts_status fr_tiles_unary(fr *f, ts_operator op, const fr_value *x, fr_value *out
 ts_status fr_unary(fr *f, ts_operator op, const fr_value *x, fr_value *out)
 {
     fr_value room;
+    bool done = false;
     TS_TRY(fr_member_value(f, &x, &room));
     if (op == TS_OPERATOR_Not)
         return arith_not(f, x, out);
+    if (x->cls)
+        TS_TRY(arith_method(f, op, x, NULL, out, &done));
+    if (done)
+        return TS_OK;
     return arith_is_numeric(x) ? f->dialect->unary(f, op, x, out) : fr_bad_operands(f, op, x, NULL, NULL);
 }
 
@@ -637,7 +690,8 @@ ts_status fr_constants_equal(fr *f, const fr_value *x, const fr_value *y, bool *
     TS_TRY(fr_member_value(f, &x, &room[0]));
     TS_TRY(fr_member_value(f, &y, &room[1]));
     *out = fr_same(f, x, y);
-    if (!*out && x->kind == FR_TUPLE && y->kind == FR_TUPLE && x->n == y->n) {
+    bool alike = x->kind == y->kind && (x->kind == FR_TUPLE || (x->kind == FR_RECORD && x->cls == y->cls));
+    if (!*out && alike && x->n == y->n) {
         *out = true;
         for (uint32_t i = 0; i < x->n && *out; i++)
             TS_TRY(fr_constants_equal(f, &x->as.items[i], &y->as.items[i], out));
@@ -698,12 +752,14 @@ static ts_status arith_item_equal(fr *f, const fr_value *x, const fr_value *y, f
     for (int side = 0; side < 2; side++) {
         const fr_value *v = side ? y : x;
         bool scalar = arith_is_numeric(v) && !fr_shape_of(f, v).rank;
-        if (!scalar && v->kind != FR_TUPLE && !arith_is_plain(v))
+        if (!scalar && v->kind != FR_TUPLE && v->kind != FR_RECORD && !arith_is_plain(v))
             return fr_error(f, 0, TS_TILETYPE,
                             "items of tuples are compared as scalars\n  found: %s\n  help: compare tiles with "
                             "each other, outside of a tuple; arrays are in memory",
                             fr_say(f, v));
     }
+    if (x->kind == FR_RECORD || y->kind == FR_RECORD)
+        return fr_compare(f, TS_OPERATOR_Eq, x, y, out);
     if (arith_is_numeric(x) && arith_is_numeric(y))
         return f->dialect->compare(f, TS_OPERATOR_Eq, x, y, out);
     if (x->kind == FR_TUPLE && y->kind == FR_TUPLE)
@@ -714,13 +770,53 @@ static ts_status arith_item_equal(fr *f, const fr_value *x, const fr_value *y, f
     return TS_OK;
 }
 
-static ts_status arith_contains(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
-                                fr_value *out)
+/* -1, 0 or 1 for two tuples whose items are known at compile time; 2 where that says nothing. */
+static ts_status arith_tuple_order(fr *f, const fr_value *x, const fr_value *y, int *order)
+{
+    for (uint32_t i = 0; i < x->n && i < y->n; i++) {
+        bool equal, less, greater;
+        fr_value v[2];
+        TS_TRY(fr_constants_equal(f, &x->as.items[i], &y->as.items[i], &equal));
+        if (equal)
+            continue;
+        TS_TRY(fr_compare(f, TS_OPERATOR_Lt, &x->as.items[i], &y->as.items[i], &v[0]));
+        TS_TRY(fr_compare(f, TS_OPERATOR_Gt, &x->as.items[i], &y->as.items[i], &v[1]));
+        if (!fr_truth(&v[0], &less) || !fr_truth(&v[1], &greater))
+            return fr_error(f, 0, TS_TILETYPE, "tuples of what the kernel computes have == and !=\n  found: %s and %s\n"
+                            "  help: compare their items one by one", fr_say(f, x), fr_say(f, y));
+        *order = less ? -1 : greater ? 1 : 2;
+        return TS_OK;
+    }
+    *order = x->n < y->n ? -1 : x->n > y->n;
+    return TS_OK;
+}
+
+/* Text in text; a flag in flags. False: it is neither. */
+static ts_status arith_is_part(fr *f, const fr_value *x, const fr_value *y, fr_value *out, bool *done)
+{
+    fr_value room[2];
+    bool flag = x->kind == FR_ENUM;
+    TS_TRY(fr_member_value(f, &x, &room[0]));
+    TS_TRY(fr_member_value(f, &y, &room[1]));
+    *done = x->kind == FR_STR && y->kind == FR_STR;
+    if (*done)
+        *out = fr_bool(strstr(y->as.text, x->as.text) != NULL);
+    if (!flag || x->kind != FR_NUMBER || y->kind != FR_NUMBER || x->cat > FR_INT || y->cat > FR_INT)
+        return TS_OK;
+    *done = true;
+    *out = fr_bool((x->as.i & y->as.i) == x->as.i);
+    return TS_OK;
+}
+
+static ts_status arith_search(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
 {
     uint32_t step = y->kind == FR_DICT ? 2 : 1; /* key, value, key, .. */
-    bool known = false, truth = false;
+    bool known = false, truth = false, done;
+    TS_TRY(arith_is_part(f, x, y, out, &done));
+    if (done)
+        return TS_OK;
     if (y->kind != FR_TUPLE && y->kind != FR_ITER && y->kind != FR_DICT)
-        return fr_bad_operands(f, op, x, y, "`in` searches tuples and dicts known at compile time");
+        return fr_bad_operands(f, op, x, y, "`in` searches tuples, dicts and texts known at compile time");
     *out = fr_bool(false);
     for (uint32_t i = 0; i < y->n && !(known && truth); i++) {
         fr_value equal;
@@ -728,16 +824,72 @@ static ts_status arith_contains(fr *f, ts_operator op, const fr_value *x, const 
         TS_TRY(arith_join_truths(f, TS_OPERATOR_BitOr, &equal, out));
         known = fr_truth(out, &truth);
     }
+    return TS_OK;
+}
+
+static ts_status arith_contains(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
+{
+    bool done = false;
+    if (y->cls)
+        TS_TRY(arith_call(f, "__contains__", y, x, out, &done));
+    if (!done)
+        TS_TRY(arith_search(f, op, x, y, out));
     return op == TS_OPERATOR_In ? TS_OK : fr_unary(f, TS_OPERATOR_Not, out, out);
 }
 
 static ts_status arith_compare_tuples(fr *f, ts_operator op, const fr_value *x, const fr_value *y,
                                       fr_value *out)
 {
-    if (op != TS_OPERATOR_Eq && op != TS_OPERATOR_NotEq)
-        return fr_bad_operands(f, op, x, y, "tuples have == and !=; compare their items one by one");
-    TS_TRY(arith_tuple_equal(f, x, y, out));
-    return op == TS_OPERATOR_Eq ? TS_OK : fr_unary(f, TS_OPERATOR_Not, out, out);
+    int order = 0;
+    if (op == TS_OPERATOR_Eq || op == TS_OPERATOR_NotEq) {
+        TS_TRY(arith_tuple_equal(f, x, y, out));
+        return op == TS_OPERATOR_Eq ? TS_OK : fr_unary(f, TS_OPERATOR_Not, out, out);
+    }
+    TS_TRY(arith_tuple_order(f, x, y, &order));
+    *out = fr_bool(fr_order_holds(op, order));
+    return TS_OK;
+}
+
+/* What a dataclass compares of itself: a tuple of its fields. */
+static ts_status arith_record_key(fr *f, const fr_value *v, fr_value *out)
+{
+    uint32_t n, kept = 0;
+    const uint32_t *fields = ts_pack_fields(&f->pack, v->cls, &n);
+    fr_value *items = TS_NEW_N(f->arena, fr_value, n + 1);
+    if (!items)
+        return fr_oom(f);
+    for (uint32_t i = 0; i < n; i++)
+        if (fields[TS_RECORD_FIELD * i + 2] & TS_FIELD_COMPARE)
+            items[kept++] = v->as.items[i];
+    return fr_container(f, FR_TUPLE, kept, items, out);
+}
+
+/* Instances of dataclasses, by the user's methods or as @dataclass compares; `done`: no other way is tried. */
+static ts_status arith_compare_records(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out,
+                                       bool *done)
+{
+    fr_value a, b;
+    bool equality = op == TS_OPERATOR_Eq || op == TS_OPERATOR_NotEq;
+    TS_TRY(arith_method(f, op, x, y, out, done));
+    if (!*done && op == TS_OPERATOR_NotEq) {
+        TS_TRY(arith_method(f, TS_OPERATOR_Eq, x, y, out, done));
+        if (*done)
+            return fr_unary(f, TS_OPERATOR_Not, out, out);
+    }
+    if (*done || (x->kind != FR_RECORD && y->kind != FR_RECORD) || x->kind == FR_NONE || y->kind == FR_NONE)
+        return TS_OK;
+    uint32_t flags = x->kind == FR_RECORD ? fr_record_flags(f, x->cls) : 0;
+    *done = x->kind != FR_TILE && y->kind != FR_TILE && x->kind != FR_ARRAY && y->kind != FR_ARRAY;
+    if (x->cls == y->cls && !(flags & (equality ? TS_RECORD_EQ : TS_RECORD_ORDER)))
+        return fr_bad_operands(f, op, x, y, equality ? "its class has eq=False; compare fields"
+                                               : "its class has no order; @dataclass(order=True) gives one");
+    if (x->cls != y->cls) {
+        *out = fr_bool(op == TS_OPERATOR_NotEq);
+        return *done && equality ? TS_OK : fr_bad_operands(f, op, x, y, NULL);
+    }
+    TS_TRY(arith_record_key(f, x, &a));
+    TS_TRY(arith_record_key(f, y, &b));
+    return arith_compare_tuples(f, op, &a, &b, out);
 }
 
 /* Constants are one object each: `n is 3` holds for every 3. */
@@ -748,6 +900,7 @@ static bool arith_has_identity(const fr_value *v)
 
 ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y, fr_value *out)
 {
+    bool done = false;
     if (op == TS_OPERATOR_In || op == TS_OPERATOR_NotIn)
         return arith_contains(f, op, x, y, out);
     if (op == TS_OPERATOR_Is || op == TS_OPERATOR_IsNot) {
@@ -761,6 +914,10 @@ ts_status fr_compare(fr *f, ts_operator op, const fr_value *x, const fr_value *y
     fr_value room[2];
     TS_TRY(fr_member_value(f, &x, &room[0]));
     TS_TRY(fr_member_value(f, &y, &room[1]));
+    if (x->cls || y->cls)
+        TS_TRY(arith_compare_records(f, op, x, y, out, &done));
+    if (done)
+        return TS_OK;
     if (arith_is_numeric(x) && arith_is_numeric(y))
         return f->dialect->compare(f, op, x, y, out);
     if (x->kind == FR_TUPLE && y->kind == FR_TUPLE)
@@ -790,7 +947,10 @@ ts_status fr_tiles_minmax(fr *f, bool is_max, const fr_value *px, const fr_value
     TS_TRY(fr_only_real(f, 0, what, 1, px));
     TS_TRY(fr_only_real(f, 0, what, 1, py));
     if (x.kind == FR_NUMBER && y.kind == FR_NUMBER && x.dtype == y.dtype) {
-        *out = (fr_order(&y, &x) == (is_max ? 1 : -1)) ? y : x;
+        bool is_nan = x.cat == FR_FLOAT && isnan(x.as.f); /* the other one, but where a NaN is wanted */
+        bool second = fr_order(&y, &x) == 2 ? is_nan != ((attr & TS_A_NAN) != 0)
+                                               : fr_order(&y, &x) == (is_max ? 1 : -1);
+        *out = second ? y : x;
         return TS_OK;
     }
     TS_TRY(fr_unify(f, what, &x, &y));

@@ -136,7 +136,7 @@ static ts_status attr_small(fr *f, const fr_value *v, const char *name, fr_value
     else if (v->kind == FR_RAW && strcmp(name, "dtype") == 0)
         *out = fr_dtype_value((ts_dtype)v->as.array->dtype);
     else if (v->kind == FR_ENUM && strcmp(name, "name") == 0)
-        *out = fr_text(fr_string(f, f->pack.objects[v->as.object].y));
+        *out = fr_text(fr_string(f, ts_pack_member(&f->pack, v->as.object, TS_ENUM_NAME)));
     else if (v->kind == FR_ENUM && strcmp(name, "value") == 0)
         return fr_object(f, f->pack.objects[v->as.object].z, out);
     else if (v->kind == FR_FUNC && strcmp(name, "__name__") == 0)

@@ -38,13 +38,33 @@ static ts_status builtin_range(fr *f, const builtin_call *c, fr_value *out)
     return TS_OK;
 }
 
+static fr_int builtin_characters(const char *text)
+{
+    fr_int n = 0;
+    for (; *text; text++)
+        n += (*text & 0xC0) != 0x80;
+    return n;
+}
+
+/* By a method of the user's class; `found` where there is one. */
+static ts_status builtin_method(fr *f, const builtin_call *c, const char *name, fr_value *out, bool *found)
+{
+    fr_value method;
+    TS_TRY(fr_record_method(f, &c->args[0], name, &method, found));
+    return *found ? fr_call_value(f, &method, c->node, 0, NULL, out) : TS_OK;
+}
+
 static ts_status builtin_len(fr *f, const builtin_call *c, fr_value *out)
 {
     const fr_value *v = &c->args[0];
+    bool found;
+    TS_TRY(builtin_method(f, c, "__len__", out, &found));
+    if (found)
+        return TS_OK;
     if (v->kind == FR_TUPLE || v->kind == FR_ITER || v->kind == FR_DICT)
         *out = fr_number(v->n);
     else if (v->kind == FR_STR)
-        *out = fr_number((fr_int)strlen(v->as.text));
+        *out = fr_number(builtin_characters(v->as.text));
     else if (v->kind == FR_LIST)
         *out = fr_tile(TS_DTYPE_int32, v->as.list->length);
     else
@@ -52,6 +72,28 @@ static ts_status builtin_len(fr *f, const builtin_call *c, fr_value *out)
                         v->kind == FR_TILE || v->kind == FR_ARRAY
                             ? "\n  help: x.shape[0] is the first extent"
                             : "");
+    return TS_OK;
+}
+
+/* Of two constants the first, unless the second is greater (or less): what Python does, with NaN too. */
+static ts_status builtin_greater(fr *f, bool is_max, const fr_value *x, const fr_value *y, fr_value *out)
+{
+    fr_value room[2], second;
+    bool truth;
+    ts_dtype dtype;
+    TS_TRY(fr_member_value(f, &x, &room[0]));
+    TS_TRY(fr_member_value(f, &y, &room[1]));
+    if (x->kind == FR_TILE || y->kind == FR_TILE)
+        return fr_minmax(f, is_max, x, y, 0, out);
+    TS_TRY(fr_compare(f, is_max ? TS_OPERATOR_Gt : TS_OPERATOR_Lt, y, x, &second));
+    if (!fr_truth(&second, &truth))
+        return fr_minmax(f, is_max, x, y, 0, out);
+    second = truth ? *y : *x;
+    if (second.kind == FR_NUMBER && (x->dtype || y->dtype)) {
+        TS_TRY(fr_common_dtype(f, is_max ? "max" : "min", x, y, &dtype));
+        return fr_convert(f, &second, dtype, TS_RN, out);
+    }
+    *out = second;
     return TS_OK;
 }
 
@@ -70,13 +112,16 @@ static ts_status builtin_minmax(fr *f, const builtin_call *c, fr_value *out)
         return fr_error(f, c->node, TS_TILEVALUE, "%s() of an empty tuple", c->name);
     *out = items[0];
     for (uint32_t i = 1; i < n; i++)
-        TS_TRY(fr_minmax(f, c->name[1] == 'a', out, &items[i], 0, out));
+        TS_TRY(builtin_greater(f, c->name[1] == 'a', out, &items[i], out));
     return TS_OK;
 }
 
 static ts_status builtin_op(fr *f, const builtin_call *c, fr_value *out)
 {
-    return fr_call_op(f, c->node, c->name, c->n, c->args, out);
+    bool found = false;
+    if (strcmp(c->name, "abs") == 0)
+        TS_TRY(builtin_method(f, c, "__abs__", out, &found));
+    return found ? TS_OK : fr_call_op(f, c->node, c->name, c->n, c->args, out);
 }
 
 /* A number as float("...") reads it: digits, "inf" and "nan" in any case, spaces around. */
@@ -109,9 +154,19 @@ static ts_status builtin_cast(fr *f, const builtin_call *c, fr_value *out)
     ts_dtype dtype = c->name[0] == 'i'   ? TS_DTYPE_int32
                      : c->name[0] == 'f' ? TS_DTYPE_float32
                                          : TS_DTYPE_bool_;
-    bool truth;
+    bool truth, found;
     double real;
     fr_int whole;
+    if (v->cls && dtype == TS_DTYPE_bool_) {
+        TS_TRY(fr_record_truth(f, v, out, &found));
+        if (found)
+            return fr_call_builtin(f, c->node, "bool", 1, out, out);
+    }
+    TS_TRY(builtin_method(f, c, fr_textf(f, "__%s__", c->name), out, &found));
+    if (!found && v->kind == FR_RECORD && dtype != TS_DTYPE_bool_)
+        TS_TRY(builtin_method(f, c, "__index__", out, &found));
+    if (found)
+        return TS_OK;
     if (v->kind == FR_TILE)
         return fr_convert(f, v, dtype, TS_RN, out);
     if (dtype == TS_DTYPE_float32 && v->kind == FR_STR && builtin_float_text(fr_plain_text(f, v), &real)) {
@@ -251,6 +306,53 @@ static ts_status builtin_reversed(fr *f, const builtin_call *c, fr_value *out)
     return TS_OK;
 }
 
+static ts_status builtin_hasattr(fr *f, const builtin_call *c, fr_value *out)
+{
+    fr_value missing = {.kind = FR_UNBOUND}, args[3] = {c->args[0], c->args[1], missing};
+    TS_TRY(builtin_getattr(f, &(builtin_call){c->node, 3, c->name, args}, out));
+    *out = fr_bool(out->kind != FR_UNBOUND);
+    return TS_OK;
+}
+
+static ts_status builtin_isinstance(fr *f, const builtin_call *c, fr_value *out)
+{
+    const fr_value *classes = &c->args[1];
+    uint32_t n = 1;
+    if (classes->kind == FR_TUPLE) {
+        n = classes->n;
+        classes = classes->as.items;
+    }
+    *out = fr_bool(false);
+    for (uint32_t i = 0; i < n; i++) {
+        if (classes[i].kind != FR_BUILTIN && classes[i].kind != FR_MODULE && classes[i].kind != FR_OPAQUE)
+            return fr_error(f, c->node, TS_TILETYPE, "isinstance() takes a class or a tuple of classes, found %s%s",
+                            fr_say(f, &classes[i]),
+                            classes[i].kind == FR_DTYPE ? "\n  help: x.dtype == ct.float32 compares dtypes" : "");
+        if (fr_is_instance(f, &c->args[0], &classes[i]))
+            *out = fr_bool(true);
+    }
+    return TS_OK;
+}
+
+/* The class of a constant. */
+static ts_status builtin_type(fr *f, const builtin_call *c, fr_value *out)
+{
+    static const char *const names[] = {"bool", "int", "float", "complex", "str", "tuple", "dict", "range", "slice"};
+    const fr_value *v = &c->args[0];
+    if (v->cls) {
+        *out = (fr_value){.kind = FR_MODULE, .as.object = v->cls};
+        return TS_OK;
+    }
+    if (v->kind == FR_ENUM)
+        return fr_object(f, ts_pack_member(&f->pack, v->as.object, TS_ENUM_CLASS), out);
+    for (size_t i = 0; i < TS_COUNT(names) && v->kind != FR_TILE; i++)
+        if (fr_is_instance(f, v, &(fr_value){.kind = FR_BUILTIN, .as.text = names[i]})) {
+            *out = (fr_value){.kind = FR_BUILTIN, .as.text = names[i]};
+            return TS_OK;
+        }
+    return fr_error(f, c->node, TS_TILETYPE, "type() of %s\n  help: isinstance(x, ct.Tile), or x.dtype", fr_say(f, v));
+}
+
 static ts_status builtin_any(fr *f, const builtin_call *c, fr_value *out)
 {
     fr_value items;
@@ -321,6 +423,9 @@ static const struct {
     {"enumerate", 1, 2, builtin_enumerate, true, false},
     {"zip", 0, 64, builtin_zip, true, false},
     {"reversed", 1, 1, builtin_reversed, true, false},
+    {"hasattr", 2, 2, builtin_hasattr, true, true},
+    {"isinstance", 2, 2, builtin_isinstance, true, true},
+    {"type", 1, 1, builtin_type, true, true},
     {"any", 1, 1, builtin_any, false, true},
     {"all", 1, 1, builtin_any, false, true},
     {"dict.get", 2, 3, builtin_get, true, true},

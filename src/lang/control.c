@@ -21,8 +21,13 @@ ts_status fr_condition(fr *f, uint32_t node, const fr_value *v, bool *known, boo
                        ts_val *cond)
 {
     fr_value b;
-    *known = fr_truth(v, truth);
+    bool found = false;
     *cond = 0;
+    if (v->cls)
+        TS_TRY(fr_record_truth(f, v, &b, &found));
+    if (found)
+        return fr_condition(f, node, &b, known, truth, cond);
+    *known = fr_truth(v, truth);
     if (*known)
         return TS_OK;
     if (v->kind != FR_TILE || fr_shape_of(f, v).rank)
@@ -765,19 +770,20 @@ ts_status fr_bool_op(fr *f, uint32_t node, fr_value *out)
     ts_val cond;
     const uint32_t *sides = ts_pack_list(&f->pack, n->f[1], &count);
     *out = fr_bool(is_and);
+    known = true;
+    truth = is_and;
     for (uint32_t i = 0; i < count; i++) {
-        if (i && !fr_truth(out, &truth)) {
-            TS_TRY(control_bool_step(f, node, is_and, sides[i], as_bool, out));
-            continue;
-        }
-        if (i && truth != is_and)
+        if (known && truth != is_and)
             return TS_OK;
-        TS_TRY(as_bool ? fr_test(f, sides[i], out) : fr_expr(f, sides[i], out));
+        if (!known)
+            TS_TRY(control_bool_step(f, node, is_and, sides[i], as_bool, out));
+        else
+            TS_TRY(as_bool ? fr_test(f, sides[i], out) : fr_expr(f, sides[i], out));
         if (i + 1 == count && !as_bool)
             return TS_OK;
         TS_TRY(fr_condition(f, sides[i], out, &known, &truth, &cond));
-        if (as_bool && !known)
-            *out = fr_tile(TS_DTYPE_bool_, cond);
+        if (as_bool)
+            *out = known ? fr_bool(truth) : fr_tile(TS_DTYPE_bool_, cond);
     }
     return TS_OK;
 }

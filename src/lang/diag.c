@@ -271,7 +271,7 @@ const char *fr_say(fr *f, const fr_value *v)
         return fr_textf(f, "dtype %s", ts_dtype_name((ts_dtype)v->dtype));
     case FR_ENUM:
         return fr_textf(f, "%s.%s", fr_string(f, f->pack.objects[v->as.object].x),
-                        fr_string(f, f->pack.objects[v->as.object].y));
+                        fr_string(f, ts_pack_member(&f->pack, v->as.object, TS_ENUM_NAME)));
     case FR_MODULE:
         return fr_textf(f, "'%s'", fr_string(f, f->pack.objects[v->as.object].x));
     case FR_OP:

@@ -8,7 +8,7 @@
  *     stmt.c    statements        expr.c  expressions promote.c  dtypes, casts, constants
  *     control.c if, loops, early return               arith.c    operators
  *     context.c with, generators as context managers  match.c     match
- *     text.c    str(), repr(), f-strings
+ *     text.c    str(), repr(), f-strings       format.c format specifications of constants
  *     call.c    arguments, inlining                   tile_op.def, tile/op_*.c  the operations of the language
  *     attr.c    attributes, methods, subscripts       diag.c     messages
  *     complex.c arithmetic of complex numbers         record.c   dataclasses and named tuples
@@ -437,6 +437,11 @@ uint32_t fr_record_find(const fr *f, uint32_t cls, const char *name);
 ts_status fr_record_attribute(fr *f, uint32_t node, const fr_value *v, const char *name, fr_value *out, bool *found);
 /* What `object`, an attribute of a module or class, is without an instance: methods of the class are bound to it. */
 ts_status fr_record_of_class(fr *f, const fr_value *cls, uint32_t object, fr_value *out);
+/* What an instance's __bool__ or else __len__ gives. */
+ts_status fr_record_truth(fr *f, const fr_value *v, fr_value *out, bool *found);
+uint32_t fr_record_flags(const fr *f, uint32_t cls); /* TS_RECORD_* */
+/* Is it an instance of the class, or of one derived from it? */
+bool fr_is_instance(const fr *f, const fr_value *v, const fr_value *cls);
 /* A method that its user wrote, bound to the instance; false where there is none. */
 ts_status fr_record_method(fr *f, const fr_value *v, const char *name, fr_value *out, bool *found);
 struct fr_arguments;
@@ -525,6 +530,9 @@ ts_status fr_reshape_to(fr *f, const fr_value *tile, const fr_shape *shape, fr_v
 /* A number, string, dtype or enum member as Python prints it; NULL for anything else. */
 const char *fr_plain_text(fr *f, const fr_value *v);
 const char *fr_real_text(fr *f, double x); /* as Python writes a float */
+const char *fr_int_text(fr *f, fr_int x, int base); /* 2, 8, 10 or 16 */
+/* format.c: format(v, spec) of a number or text known at compile time. */
+ts_status fr_format(fr *f, const fr_value *v, const char *spec, fr_value *out);
 ts_status fr_fstring(fr *f, uint32_t node, fr_value *out);
 /* str() or repr(): FR_STR where it is known at compile time, FR_FSTRING with tiles in it; a tile is given back. */
 ts_status fr_text_of(fr *f, const fr_value *v, bool repr, fr_value *out);

@@ -120,18 +120,7 @@ static ts_status match_or(fr *f, uint32_t node, const ts_node *n, const fr_value
     return match_join(f, TS_OPERATOR_And, &found->cond, &any);
 }
 
-/* int(), float(), bool() and str() of a value of their kind; a pattern in the parentheses gets the value itself. */
-static bool match_is_builtin(const fr_value *v, const char *name)
-{
-    bool number = match_is_number(v);
-    fr_cat cat = v->kind == FR_TILE ? fr_dtype_cat((ts_dtype)v->dtype) : (fr_cat)v->cat;
-    return strcmp(name, "int") == 0     ? number && cat <= FR_INT
-           : strcmp(name, "bool") == 0  ? number && cat == FR_BOOL
-           : strcmp(name, "float") == 0 ? number && cat == FR_FLOAT
-           : strcmp(name, "str") == 0   ? v->kind == FR_STR
-                                        : strcmp(name, "tuple") == 0 && v->kind == FR_TUPLE;
-}
-
+/* In the parentheses of int(), str() and the like stands a pattern for the value itself. */
 static ts_status match_class(fr *f, uint32_t node, const ts_node *n, const fr_value *v, match_found *found)
 {
     uint32_t n_args, n_names, n_fields = 0;
@@ -143,12 +132,12 @@ static ts_status match_class(fr *f, uint32_t node, const ts_node *n, const fr_va
     if (!is_record && cls.kind != FR_BUILTIN)
         return fr_error(f, node, TS_TILETYPE, "a class pattern takes a dataclass, a named tuple, int, float, bool, "
                         "str or tuple, found %s", fr_say(f, &cls));
-    if (is_record ? v->cls != cls.as.object : !match_is_builtin(v, cls.as.text)) {
+    if (!fr_is_instance(f, v, &cls)) {
         found->cond = fr_bool(false);
         return TS_OK;
     }
     if (is_record)
-        fields = ts_pack_fields(&f->pack, cls.as.object, &n_fields);
+        fields = ts_pack_fields(&f->pack, cls.as.object, &n_fields); /* those of a derived class come after them */
     for (uint32_t i = 0, at = 0; i < n_args && !match_failed(found); i++, at++) {
         while (at < n_fields && fields[TS_RECORD_FIELD * at + 2] & TS_FIELD_KEYWORD)
             at++;

@@ -241,6 +241,20 @@ static bool pack_record(const ts_pack *p, uint32_t list)
     return true;
 }
 
+static bool pack_member(const ts_pack *p, uint32_t list)
+{
+    uint32_t n;
+    if (!pack_is_list(p, list))
+        return false;
+    const uint32_t *words = ts_pack_list(p, list, &n);
+    if (n != TS_ENUM_WORDS || words[TS_ENUM_CLASS] >= p->n_objects)
+        return false;
+    for (uint32_t i = 0; i < TS_ENUM_CLASS; i++)
+        if (words[i] >= p->n_strings)
+            return false;
+    return true;
+}
+
 static bool pack_instance(const ts_pack *p, uint32_t at)
 {
     const ts_object *o = &p->objects[at];
@@ -266,7 +280,7 @@ static bool pack_object(const ts_pack *p, uint32_t at)
         return pack_items_below(p, o->x, at);
     case TS_OBJ_ENUM:
     case TS_OBJ_ENUM_VALUE:
-        return o->x < p->n_strings && o->y < p->n_strings && o->z < p->n_objects;
+        return o->x < p->n_strings && o->z < p->n_objects && pack_member(p, o->y);
     case TS_OBJ_MODULE:
     case TS_OBJ_CLASS:
         return o->x < p->n_strings && pack_pairs_below(p, o->y, p->n_strings, p->n_objects);

@@ -21,7 +21,7 @@
 #include "base/base.h"
 
 #define TS_PACK_MAGIC 0x4B505354u
-#define TS_PACK_VERSION 5
+#define TS_PACK_VERSION 6
 #define TS_PACK_MAX_DEPTH 1000 /* of nested expressions and statements */
 
 typedef enum ts_ast_kind {
@@ -58,9 +58,13 @@ enum { TS_RECORD_HEAD = 2, TS_RECORD_FIELD = 3 };
 enum {
     TS_RECORD_TUPLE = 1, /* a named tuple */
     TS_RECORD_REPR = 2,
-    TS_RECORD_EQ = 4
+    TS_RECORD_EQ = 4,
+    TS_RECORD_ORDER = 8
 };
 enum { TS_FIELD_REPR = 1, TS_FIELD_KEYWORD = 2, TS_FIELD_COMPARE = 4 };
+
+/* The list of an ENUM: strings that are the member's name, its str(), format() and repr(); the object of its class. */
+enum { TS_ENUM_NAME, TS_ENUM_STR, TS_ENUM_FORMAT, TS_ENUM_REPR, TS_ENUM_CLASS, TS_ENUM_WORDS };
 
 /* How an attribute of a RECORD becomes a value of its instances. */
 typedef enum ts_method_kind {
@@ -126,6 +130,11 @@ static inline const uint32_t *ts_pack_fields(const ts_pack *pack, uint32_t recor
     const uint32_t *list = ts_pack_list(pack, pack->objects[record].z, &words);
     *n = (words - TS_RECORD_HEAD) / TS_RECORD_FIELD;
     return list + TS_RECORD_HEAD;
+}
+/* One of the TS_ENUM_* words of an ENUM. */
+static inline uint32_t ts_pack_member(const ts_pack *pack, uint32_t member, uint32_t word)
+{
+    return pack->lists[pack->objects[member].y + 1 + word];
 }
 /* "nen" for BinOp: field letters of ast.def. */
 const char *ts__ast_fields(uint32_t kind);

@@ -12,7 +12,7 @@ static const char *record_name(const fr *f, uint32_t cls)
     return fr_string(f, f->pack.objects[cls].x);
 }
 
-static uint32_t record_flags(const fr *f, uint32_t cls)
+uint32_t fr_record_flags(const fr *f, uint32_t cls)
 {
     uint32_t n;
     return ts_pack_list(&f->pack, f->pack.objects[cls].z, &n)[0];
@@ -106,13 +106,73 @@ ts_status fr_record_method(fr *f, const fr_value *v, const char *name, fr_value 
     return object ? record_member(f, f->node, object, v, out) : TS_OK;
 }
 
+ts_status fr_record_truth(fr *f, const fr_value *v, fr_value *out, bool *found)
+{
+    fr_value method;
+    TS_TRY(fr_record_method(f, v, "__bool__", &method, found));
+    if (!*found)
+        TS_TRY(fr_record_method(f, v, "__len__", &method, found));
+    return *found ? fr_call_value(f, &method, f->node, 0, NULL, out) : TS_OK;
+}
+
 bool fr_record_of_items(const fr *f, uint32_t cls, fr_value *tuple)
 {
     uint32_t n;
     ts_pack_fields(&f->pack, cls, &n);
-    tuple->kind = record_flags(f, cls) & TS_RECORD_TUPLE ? FR_TUPLE : FR_RECORD;
+    tuple->kind = fr_record_flags(f, cls) & TS_RECORD_TUPLE ? FR_TUPLE : FR_RECORD;
     tuple->cls = cls;
     return n == tuple->n;
+}
+
+/* ---- classes ------------------------------------------------------------------------- */
+
+/* Of a number, text or container, the class of Python by name. */
+static bool record_is_builtin(const fr *f, const fr_value *v, const char *name)
+{
+    bool number = v->kind == FR_NUMBER || (v->kind == FR_TILE && v->dtype && !fr_shape_of(f, v).rank);
+    fr_cat cat = v->kind == FR_TILE ? fr_dtype_cat((ts_dtype)v->dtype) : (fr_cat)v->cat;
+    static const struct {
+        const char *name;
+        fr_kind kind;
+    } rows[] = {{"str", FR_STR}, {"tuple", FR_TUPLE}, {"dict", FR_DICT}, {"range", FR_RANGE}, {"slice", FR_SLICE}};
+    for (size_t i = 0; i < TS_COUNT(rows); i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return v->kind == rows[i].kind;
+    return strcmp(name, "object") == 0    ? true
+           : strcmp(name, "int") == 0     ? number && cat <= FR_INT
+           : strcmp(name, "bool") == 0    ? number && cat == FR_BOOL
+           : strcmp(name, "float") == 0   ? number && cat == FR_FLOAT
+                                          : strcmp(name, "complex") == 0 && number && cat == FR_COMPLEX;
+}
+
+bool fr_is_instance(const fr *f, const fr_value *v, const fr_value *cls)
+{
+    const ts_object *member = v->kind == FR_ENUM ? &f->pack.objects[v->as.object] : NULL;
+    uint32_t n = 0, mro = v->cls ? fr_record_find(f, v->cls, "__mro__") : 0;
+    if (cls->kind == FR_BUILTIN && !member)
+        return record_is_builtin(f, v, cls->as.text);
+    if (cls->kind == FR_BUILTIN) {
+        const ts_object *value = &f->pack.objects[member->z];
+        bool number = value->kind == TS_OBJ_INT || value->kind == TS_OBJ_BOOL || value->kind == TS_OBJ_BIGINT;
+        const char *name = member->kind != TS_OBJ_ENUM_VALUE     ? ""
+                           : number                             ? "int"
+                           : value->kind == TS_OBJ_FLOAT        ? "float"
+                           : value->kind == TS_OBJ_STR          ? "str"
+                                                                : "";
+        return strcmp(cls->as.text, name) == 0 || strcmp(cls->as.text, "object") == 0;
+    }
+    if (cls->kind != FR_MODULE && cls->kind != FR_OPAQUE)
+        return false;
+    const char *name = fr_string(f, f->pack.objects[cls->as.object].x);
+    if (v->kind == FR_TILE || v->kind == FR_ARRAY)
+        return strcmp(name, v->kind == FR_TILE ? "ct.Tile" : "ct.Array") == 0;
+    if (member)
+        return ts_pack_member(&f->pack, v->as.object, TS_ENUM_CLASS) == cls->as.object;
+    const uint32_t *bases = mro ? ts_pack_list(&f->pack, f->pack.objects[mro].x, &n) : NULL;
+    for (uint32_t i = 0; i < n; i++)
+        if (bases[i] == cls->as.object)
+            return true;
+    return false;
 }
 
 /* ---- making -------------------------------------------------------------------------- */
@@ -120,7 +180,7 @@ bool fr_record_of_items(const fr *f, uint32_t cls, fr_value *tuple)
 /* An instance of items that are kept; runs __post_init__. */
 static ts_status record_build(fr *f, uint32_t node, uint32_t cls, uint32_t n, fr_value *items, fr_value *out)
 {
-    bool found, is_tuple = record_flags(f, cls) & TS_RECORD_TUPLE;
+    bool found, is_tuple = fr_record_flags(f, cls) & TS_RECORD_TUPLE;
     fr_value method, ignored;
     TS_TRY(fr_container(f, is_tuple ? FR_TUPLE : FR_RECORD, n, items, out));
     out->cls = cls;

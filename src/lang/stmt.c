@@ -188,6 +188,31 @@ static ts_status stmt_unsupported(fr *f, uint32_t node, const ts_node *n, fr_flo
     return fr_expr(f, node, &v);
 }
 
+/* Prints the message of an assertion that failed. */
+static ts_status stmt_tell(fr *f, const fr_block *block, fr_flow *flow, bool *done)
+{
+    fr_value ignored;
+    *flow = FR_FALLS;
+    *done = false;
+    return fr_call_op(f, f->node, "print", 1, block->user, &ignored);
+}
+
+/* A message with values of run time: it is printed where the assertion fails, and stands in the error with dots for
+ * what the kernel computes. */
+static ts_status stmt_assert_text(fr *f, uint32_t node, ts_val cond, fr_value *message)
+{
+    fr_value holds = fr_tile(TS_DTYPE_bool_, cond), told = *message;
+    fr_block arm[2] = {{0}, {.step = stmt_tell, .user = &told}};
+    fr_flow flow;
+    const char *text = "";
+    for (uint32_t i = 0; i < told.n; i++) {
+        const fr_value *part = &told.as.items[2 * i];
+        text = fr_textf(f, "%s%s", text, part->kind == FR_STR ? part->as.text : "...");
+    }
+    *message = fr_text(text);
+    return fr_branch(f, node, &holds, arm, NULL, &flow);
+}
+
 /* An assertion that is known to fail is an error, but where a branch or loop of run time may not reach it. */
 static ts_status stmt_assert(fr *f, uint32_t node, const ts_node *n, fr_flow *flow)
 {
@@ -196,11 +221,17 @@ static ts_status stmt_assert(fr *f, uint32_t node, const ts_node *n, fr_flow *fl
     ts_val cond;
     (void)flow;
     TS_TRY(fr_test(f, n->f[0], &args[0]));
-    if (n->f[1])
-        TS_TRY(fr_expr(f, n->f[1], &args[1]));
     TS_TRY(fr_condition(f, n->f[0], &args[0], &known, &truth, &cond));
     if (known && truth)
         return TS_OK;
+    if (n->f[1])
+        TS_TRY(fr_expr(f, n->f[1], &args[1]));
+    if (n->f[1] && args[1].kind != FR_FSTRING)
+        TS_TRY(fr_text_of(f, &args[1], false, &args[1]));
+    cond = known ? ts_int(&f->b, TS_T_i1, 0) : cond;
+    if (args[1].kind == FR_FSTRING)
+        TS_TRY(stmt_assert_text(f, node, cond, &args[1]));
+    fr_at(f, node);
     args[0] = known ? fr_bool(false) : fr_tile(TS_DTYPE_bool_, cond);
     if (f->dialect->check)
         return f->dialect->check(f, node, &args[0], n->f[1] ? &args[1] : NULL, flow);

@@ -4,6 +4,7 @@
  * stays a list of parts (FR_FSTRING) until it is printed. Part of the front end (lower.h).
  */
 #include "lang/lower.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,12 +12,16 @@
 const char *fr_real_text(fr *f, double x)
 {
     char room[40];
-    for (int digits = 1; digits <= 17; digits++) {
-        snprintf(room, sizeof room, "%.*g", digits, x);
-        if (strtod(room, NULL) == x)
-            break;
-    }
-    return fr_textf(f, "%s%s", room, strpbrk(room, ".einf") ? "" : ".0");
+    int digits = 0;
+    if (isnan(x) || isinf(x))
+        return isnan(x) ? "nan" : x < 0 ? "-inf" : "inf";
+    do
+        snprintf(room, sizeof room, "%.*e", digits, x);
+    while (++digits < 17 && strtod(room, NULL) != x);
+    int exponent = atoi(strchr(room, 'e') + 1);
+    if (exponent < -4 || exponent >= 16)
+        return fr_textf(f, "%s", room);
+    return fr_textf(f, "%.*f", TS_MAX(1, digits - 1 - exponent), x);
 }
 
 const char *fr_plain_text(fr *f, const fr_value *v)
@@ -30,12 +35,12 @@ const char *fr_plain_text(fr *f, const fr_value *v)
     case FR_DTYPE:
         return ts_dtype_name((ts_dtype)v->dtype);
     case FR_ENUM:
-        return fr_say(f, v);
+        return fr_string(f, ts_pack_member(&f->pack, v->as.object, TS_ENUM_STR));
     case FR_NUMBER:
         if (v->cat == FR_BOOL)
             return v->as.i ? "True" : "False";
         if (v->cat == FR_INT)
-            return fr_is_int(v, &i) ? fr_textf(f, "%lld", (long long)i) : NULL;
+            return fr_is_int(v, &i) ? fr_textf(f, "%lld", (long long)i) : fr_int_text(f, v->as.i, 10);
         if (v->cat == FR_COMPLEX) {
             const char *im = fr_real_text(f, v->as.c[1]);
             return fr_textf(f, "(%s%s%sj)", fr_real_text(f, v->as.c[0]), *im == '-' ? "" : "+", im);
@@ -198,19 +203,15 @@ ts_status fr_text_of(fr *f, const fr_value *v, bool repr, fr_value *out)
 {
     text_parts parts = {0};
     bool found = false;
-    const ts_object *o = v->kind == FR_ENUM ? &f->pack.objects[v->as.object] : NULL;
     fr_value kept = *v;
     TS_TRY(fr_check_depth(f, 0));
     if (v->kind == FR_STR || v->kind == FR_FSTRING) {
         *out = kept;
         return repr ? text_quoted(f, &kept, out) : TS_OK;
     }
-    if (o && repr) {
-        TS_TRY(text_puts(f, &parts, fr_textf(f, "<%s: ", fr_say(f, v))));
-        TS_TRY(fr_object(f, o->z, &kept));
-        TS_TRY(text_repr_of(f, &parts, &kept));
-        TS_TRY(text_puts(f, &parts, ">"));
-        return text_join(f, &parts, out);
+    if (v->kind == FR_ENUM && repr) {
+        *out = fr_text(fr_string(f, ts_pack_member(&f->pack, v->as.object, TS_ENUM_REPR)));
+        return TS_OK;
     }
     if (v->cls && !repr)
         TS_TRY(text_method(f, v, "__str__", out, &found));
@@ -231,15 +232,21 @@ ts_status fr_text_of(fr *f, const fr_value *v, bool repr, fr_value *out)
 
 static ts_status text_spec(fr *f, uint32_t node, fr_value *out)
 {
-    const ts_node *n = ts_pack_node(&f->pack, node);
-    uint32_t n_parts = 0;
-    const uint32_t *parts = n->kind == TS_AST_JoinedStr ? ts_pack_list(&f->pack, n->f[0], &n_parts) : NULL;
-    for (uint32_t i = 0; i < n_parts; i++)
-        if (ts_pack_node(&f->pack, parts[i])->kind != TS_AST_Constant)
-            return fr_error(f, parts[i], TS_SYNTAX,
-                            "a format specification must be written out\n  help: for example {x:5.2f}");
     TS_TRY(fr_expr(f, node, out));
-    return out->kind == FR_STR ? TS_OK : fr_error(f, node, TS_SYNTAX, "a format specification must be text");
+    return out->kind == FR_STR ? TS_OK
+                               : fr_error(f, node, TS_SYNTAX, "a format specification must be known at compile time\n"
+                                          "  help: for example {x:5.2f}, or {x:{width}} with a constant width");
+}
+
+/* What an enumeration's member is formatted as: its format() where it stands alone, else its value where format() is
+ * that, as for IntEnum and StrEnum. */
+static ts_status text_member(fr *f, bool alone, fr_value *v)
+{
+    fr_value value, text = fr_text(fr_string(f, ts_pack_member(&f->pack, v->as.object, TS_ENUM_FORMAT)));
+    TS_TRY(fr_object(f, f->pack.objects[v->as.object].z, &value));
+    const char *plain = fr_plain_text(f, &value);
+    *v = !alone && plain && strcmp(plain, text.as.text) == 0 ? value : text;
+    return TS_OK;
 }
 
 static ts_status text_part(fr *f, uint32_t node, fr_value *pair)
@@ -248,15 +255,24 @@ static ts_status text_part(fr *f, uint32_t node, fr_value *pair)
     pair[1] = fr_text("");
     if (n->kind != TS_AST_FormattedValue)
         return fr_expr(f, node, &pair[0]);
-    if (n->f[1] != UINT32_MAX)
-        return fr_error(f, node, TS_SYNTAX, "!r, !s and !a are not part of the %s", f->dialect->language);
     TS_TRY(fr_expr(f, n->f[0], &pair[0]));
-    if (pair[0].cls && fr_record_find(f, pair[0].cls, "__format__"))
+    if (n->f[1] != UINT32_MAX)
+        TS_TRY(fr_text_of(f, &pair[0], n->f[1] != 's', &pair[0]));
+    else if (pair[0].cls && fr_record_find(f, pair[0].cls, "__format__"))
         return fr_error(f, node, TS_TILETYPE, "%s has a __format__ of its own, which kernels do not call\n"
                         "  help: write its fields, or str(x)", fr_say(f, &pair[0]));
-    if (!n->f[2])
+    if (n->f[2])
+        TS_TRY(text_spec(f, n->f[2], &pair[1]));
+    bool alone = !pair[1].as.text[0];
+    if (pair[0].kind == FR_ENUM)
+        TS_TRY(text_member(f, alone, &pair[0]));
+    if (alone)
         return fr_text_of(f, &pair[0], false, &pair[0]);
-    return text_spec(f, n->f[2], &pair[1]);
+    if (pair[0].kind != FR_NUMBER && pair[0].kind != FR_STR)
+        return TS_OK;
+    TS_TRY(fr_format(f, &pair[0], pair[1].as.text, &pair[0]));
+    pair[1] = fr_text("");
+    return TS_OK;
 }
 
 ts_status fr_fstring(fr *f, uint32_t node, fr_value *out)

@@ -44,6 +44,8 @@ enum { PRINT_WIDEST = 256 }; /* characters of one printed number */
 /* Python's format specification as a C conversion: flags, width, precision, type. */
 static ts_status print_spec(fr *f, print_out *p, const fr_value *v, const char *spec)
 {
+    const char *left = *spec == '<' ? "-" : "";
+    spec += *spec == '<' || *spec == '>';
     size_t flags = strspn(spec, "+- #0"), width = strspn(spec + flags, "0123456789"), precision = 0;
     const char *rest = spec + flags + width;
     if (*rest == '.')
@@ -61,12 +63,12 @@ static ts_status print_spec(fr *f, print_out *p, const fr_value *v, const char *
                                                                                        : 'u';
     if ((*rest && rest[1]) || !strchr(real ? "eEfFgG" : "duxXo", type))
         return fr_error(f, 0, TS_TILETYPE,
-                        "format specification '%s' does not fit %s\n  help: flags, width, "
+                        "format specification '%s' does not fit %s\n  help: < or >, flags, width, "
                         ".precision and one of %s",
                         spec, fr_say(f, v), real ? "e f g" : "d x o");
     if (type == 'd' && !fr_dtype_is_signed((ts_dtype)v->dtype) && v->dtype != TS_DTYPE_bool_)
         type = 'u';
-    ts__text_printf(&p->format, "%%%.*s%s%c", (int)(flags + width + precision), spec,
+    ts__text_printf(&p->format, "%%%s%.*s%s%c", left, (int)(flags + width + precision), spec,
                    !real && wide ? "ll" : "", type);
     return TS_OK;
 }

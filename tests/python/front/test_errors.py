@@ -533,9 +533,9 @@ def scaled_product_of_two_formats(x, y):
     ct.mma_scaled(left, scale, right, scale.reshape((1, 32)), ct.zeros((32, 32), ct.float32))  # here
 
 
-@wrong("SYNTAX", "a format specification must be written out", "{x:5.2f}")
+@wrong("SYNTAX", "a format specification must be known at compile time", "{x:5.2f}")
 def computed_format(x, y):
-    width = 5
+    width = ct.bid(1)
     print(f"{ct.bid(0):{width}}")  # here
 
 

@@ -52,6 +52,29 @@ class Quiet:
     x: int
 
 
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+class Access(enum.IntFlag):
+    READ = 1
+    WRITE = 2
+
+
+class Word(str, enum.Enum):  # noqa: UP042
+    YES = "yes"
+
+
+class Own(enum.Enum):
+    A = 3
+
+    def __str__(self):
+        return f"own {self.value}"
+
+
+MEMBERS = (Level.LOW, Access.READ, Access.READ | Access.WRITE, Word.YES, Own.A, Color.RED)
+
+
 CONSTANTS = (
     (), (1,), (1, "a", 2.5, None, True), "it's", ('say "it"', "it's", "it's \"so\"", "a\\b\n\t\x01"), Color.GREEN,
     (Color.GREEN, Color.RED), Pair(1), (Pair(1, (2,)),), Item("n", pair=Pair(3)), (Item(1),), Named(2), (Named(2),),
@@ -125,14 +148,14 @@ def text_and_number():
     print("a" + 1)
 
 
-def width(n=5):
-    print(f"{ct.bid(0):{n}}")
+def width():
+    print(f"{ct.bid(0):{ct.bid(1)}}")
 
 
 @pytest.mark.parametrize(("body", "status", "text"), [
     (formatted, "TILETYPE", "has a __format__ of its own"), (no_text, "TILETYPE", r"__str__\(\) of .* gives no text"),
     (spec_of_tuple, "TILETYPE", "is for numbers and tiles"), (text_and_number, "TILETYPE", "cannot add"),
-    (width, "SYNTAX", "must be written out")])  # fmt: skip
+    (width, "SYNTAX", "must be known at compile time")])  # fmt: skip
 def test_what_has_no_text(body, status, text):
     def kernel(out):
         body()
@@ -140,3 +163,61 @@ def test_what_has_no_text(body, status, text):
     with pytest.raises(LowerError, match=text) as caught:
         printed(kernel)
     assert caught.value.status == status
+
+
+@pytest.mark.parametrize("member", MEMBERS, ids=repr)
+def test_members_are_written_as_in_this_python(member):
+    def kernel(out):
+        print(member, str(member), repr(member), f"{member}", f"{member!r:>20}", (member,))
+
+    want = f"{member} {member!s} {member!r} {member} {member!r:>20} {(member,)}"
+    assert printed(kernel) == [want]
+
+
+SPECS = ("", ">6", "<6", "^7", "*^9", "=+8", "06", "+", " ", "#x", "#10b", "o", "X", ",", "_", ".3", ".3f", "8.2f",
+         ".0e", "%", ".1%", "g", "012.3f", "<08", "s", ".1",
+         "\u00e9>5")  # fmt: skip
+FORMATTED = (0, -5, 123456789, 2**70, 0.0, -0.0, 2.5, 100.0, 1e16, 1e-5, 123456.789, float("nan"), float("-inf"),
+             5e-324, True, "", "it's", "\u00e4\u00f6", Level.LOW, Word.YES)  # fmt: skip
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_constants_are_formatted_as_in_python(spec):
+    wanted, refused = [], []
+    for value in FORMATTED:
+        try:
+            format(value, spec)
+            wanted.append(value)
+        except (ValueError, TypeError):
+            refused.append(value)
+
+    def kernel(out, N: ct.Constant):
+        for v in wanted:
+            print(f"{v:{spec}}|{v!s}|{v!r}")
+
+    assert printed(kernel, 0) == [f"{v:{spec}}|{v!s}|{v!r}" for v in wanted]
+    for value in refused:
+
+        def wrong(out):
+            print(f"{value:{spec}}")  # noqa: B023
+
+        with pytest.raises(LowerError, match="does not fit"):
+            printed(wrong)
+
+
+def test_f_strings_name_what_they_write():
+    x = 2.5
+
+    def kernel(out, n):
+        print(f"{x=} {x=:.2f} {n=} {n!r} {n:>4}|{n:<4}| {x!s:>5}")
+
+    assert printed(kernel, 7) == ["x=2.5 x=2.50 n=7 7    7|7   |   2.5"]
+
+
+def test_an_assertion_tells_values_of_run_time():
+    def kernel(out, n):
+        assert n > 3, f"n is {n}, wanted more than {3}"
+
+    assert printed(kernel, 4) == []
+    with pytest.raises(LowerError, match=r"block \(0, 0, 0\): n is \.\.\., wanted more than 3"):
+        printed(kernel, 2)
