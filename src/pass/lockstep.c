@@ -391,6 +391,7 @@ ts_status ts__pass_lockstep(ts_fn *fn, ts_pass_env *env, ts_error *err)
         return c->status;
     if (ts__module_failed(c->m) || c->scratch->failed)
         return ts_fail(err, TS_NOMEM, "out of memory in pass lockstep");
+    env->lanes = c->width == LOCK_WARP ? LOCK_WARP : 0;
     fn->level = TS_LEVEL_T;
     fn->num_warps = 0;
     ts__fn_replace(fn, fresh);

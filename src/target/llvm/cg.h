@@ -23,6 +23,10 @@
  * sum of lane[b] over the set bits b of the lane number. Tile extents are powers of two, so broadcast,
  * permute, reshape, extract and cat are maps of such coordinates.
  *
+ * Held tiles. In code of threads in lock step (pass/lockstep.c) the tiles of one warp are no expressions: each operation is
+ * done where it stands, on one vector of all elements, and loads, stores, phis are of such vectors. LLVM then sees plain
+ * code in SSA form, as of scalars.
+ *
  * Arrays that are wholly inside at a tile are read and written in place; where a tile sticks out of its
  * array, or the innermost stride is not 1, it goes through a dense copy in scratch (ts__rt_view_in, _out),
  * so every loop is written once and without masks.
@@ -76,7 +80,8 @@ typedef enum cg_form {
     CG_SCALAR, /* ref: one element, also for tiles of one element */
     CG_LAZY,   /* made where it is used */
     CG_BUF,    /* mem */
-    CG_VIEW    /* view */
+    CG_VIEW,   /* view */
+    CG_HELD    /* ref: all elements of a tile, as one vector of LLVM; see cg_held */
 } cg_form;
 
 typedef struct cg_view {
@@ -207,6 +212,7 @@ typedef struct cg {
     ts_code *code;
     ts_status status;
     ts_error *err;
+    uint32_t lanes; /* log2 of the elements of tiles that are held in registers; 0 none */
     ts_shape shape;
     cg_plan plan;
     cg_val *val;
@@ -314,6 +320,9 @@ bool cg_is_tile(const cg *e, ts_val v); /* more than one element */
 bool cg_swaps(const cg *e, ts_val v);   /* transposes the last two axes */
 bool cg_same_space(const cg *e, ts_type a, ts_type b); /* the same extents when those of 1 are left out */
 bool cg_is_lazy(const cg *e, ts_val v); /* its instruction makes no text where it stands */
+/* log2 of the elements if tiles of the type are held; else 0. */
+uint32_t cg_held(const cg *e, ts_type type);
+cg_ix cg_ix_held(cg *e); /* their coordinates */
 cg_ref cg_gen(cg *e, ts_val v, cg_ix ix);
 cg_ref cg_make(cg *e, ts_val v, cg_ix ix); /* the same for a value that is just becoming a buffer */
 cg_ref cg_scalar(cg *e, ts_val v); /* a value of one element */

@@ -155,6 +155,7 @@ static ts_status emit_begin(cg *e, const ts_fn *fn, ts_pass_env *env, ts_error *
     memset(e, 0, sizeof *e);
     e->fn = fn;
     e->m = fn->module;
+    e->lanes = env->lanes ? (uint32_t)ts_log2(env->lanes) : 0;
     e->arena = env->scratch;
     e->err = err;
     e->val = TS_NEW_N(e->arena, cg_val, fn->inst.n);

@@ -22,6 +22,25 @@ cg_ix cg_ix_scalar(cg *e, uint32_t rank)
     return cg_intern(e, &index);
 }
 
+uint32_t cg_held(const cg *e, ts_type type)
+{
+    bool held = e->lanes && ts_type_kind(e->m, type) == TS_KIND_TILE && ts_type_rank(e->m, type) == 1 &&
+                ts_type_count(e->m, type) == (int64_t)1 << e->lanes;
+    return held ? e->lanes : 0;
+}
+
+cg_ix cg_ix_held(cg *e)
+{
+    cg_index index;
+    memset(&index, 0, sizeof index);
+    index.rank = 1;
+    index.bits = e->lanes;
+    index.axis[0].base = cg_int(e, 0);
+    for (uint32_t b = 0; b < e->lanes; b++)
+        index.axis[0].lane[b] = (int64_t)1 << b;
+    return cg_intern(e, &index);
+}
+
 /* Row-major position of coordinates in a tile of these extents, as one axis. */
 static cg_axis expr_linear(cg *e, const cg_index *at, const int64_t *dims)
 {
@@ -402,7 +421,7 @@ static bool expr_affine_of(cg *e, ts_val v, cg_ix ix, cg_axis *out)
         out->base = cg_int(e, c);
         return true;
     }
-    if (e->val[v].form == CG_LAZY)
+    if (e->val[v].form == CG_LAZY || e->val[v].form == CG_HELD)
         switch ((int)inst->op) {
         case TS_OP_iota:
             *out = cg_index_of(e, ix)->axis[0];
@@ -850,8 +869,32 @@ static cg_ref expr_lazy(cg *e, ts_val v, cg_ix ix)
     }
 }
 
+/* Elements of a held tile: all of them, one, or some in another order. */
+static cg_ref expr_held(cg *e, ts_val v, cg_ix ix)
+{
+    cg_index at = *cg_index_of(e, ix);
+    cg_ref x = e->val[v].ref;
+    cg_reg reg = cg_reg_of(e, ts_type_of(e->fn, v));
+    int32_t pick[1 << CG_LANE_BITS] = {0};
+    int64_t base;
+    if (ix == cg_ix_held(e))
+        return x;
+    if (!at.bits)
+        return cg_new(e, "extractelement %s %r, i64 %r", cg_type(e, reg, e->lanes), x, at.axis[0].base);
+    if (!cg_is_int(e, at.axis[0].base, &base)) {
+        cg_fail(e, TS_INTERNAL, "a part of a tile in registers at a place that is not known");
+        return x;
+    }
+    for (uint32_t i = 0; i < 1u << at.bits; i++)
+        for (uint32_t b = 0; b < at.bits; b++)
+            pick[i] += (int32_t)((i >> b & 1) * at.axis[0].lane[b]) + (b == 0 ? (int32_t)base : 0);
+    return cg_pick(e, reg, e->lanes, x, at.bits, pick);
+}
+
 cg_ref cg_gen(cg *e, ts_val v, cg_ix ix)
 {
+    if (e->val[v].form == CG_HELD)
+        return expr_held(e, v, ix);
     cg_ref known = cg_known(e, CG_KEY(EXPR_GEN, v, 0), ix);
     if (known)
         return known;

@@ -217,6 +217,12 @@ void cg_store_root(cg *e, ts_val v, const cg_mem *to)
 cg_mem *cg_dense(cg *e, ts_val v)
 {
     cg_val *val = &e->val[v];
+    if (cg_held(e, ts_type_of(e->fn, v))) {
+        cg_mem *copy = cg_alloc(e, ts_type_of(e->fn, v), 0);
+        if (copy)
+            cg_store(e, copy, cg_ix_held(e), cg_gen(e, v, cg_ix_held(e)));
+        return copy;
+    }
     if (val->form != CG_BUF) {
         bool one = !cg_is_tile(e, v);
         cg_settle(e, v);

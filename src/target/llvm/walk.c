@@ -22,6 +22,31 @@ static void walk_set(cg *e, ts_val v, cg_ref r)
     e->val[v].ref = r;
 }
 
+static void walk_set_held(cg *e, ts_val v, cg_ref r)
+{
+    e->val[v].form = CG_HELD;
+    e->val[v].ref = r;
+}
+
+/* A value that is kept in a register: a scalar, or a held tile. */
+static cg_ref walk_value(cg *e, ts_val v)
+{
+    return cg_held(e, ts_type_of(e->fn, v)) ? cg_gen(e, v, cg_ix_held(e)) : cg_scalar(e, v);
+}
+
+static void walk_set_value(cg *e, ts_val v, cg_ref r)
+{
+    if (cg_held(e, ts_type_of(e->fn, v)))
+        walk_set_held(e, v, r);
+    else
+        walk_set(e, v, r);
+}
+
+static const char *walk_type(cg *e, ts_type type)
+{
+    return cg_type(e, cg_reg_of(e, type), cg_held(e, type));
+}
+
 static void walk_settle_all(cg *e, ts_val v)
 {
     const ts_inst *inst = ts_at(e->fn, v);
@@ -252,6 +277,11 @@ static void walk_store_ptr(cg *e, ts_val v)
 {
     cg_root root;
     ts_type space = ts_type_of(e->fn, ts_opnd(e->fn, v, 1));
+    if (cg_held(e, space)) {
+        cg_flush(e);
+        cg_scatter(e, v, cg_ix_held(e));
+        return;
+    }
     if (ts_type_count(e->m, space) == 1) {
         walk_settle_all(e, v);
         cg_order(e, v, false);
@@ -288,7 +318,9 @@ static void walk_atomic(cg *e, ts_val v)
     cg_line(e, "call void @ts__rt_atomic(ptr %r, ptr %r, ptr %r, ptr %r, ptr %r, ptr %r)",
             cg_words(e, words, 3), at->ptr, with->ptr, compare ? compare->ptr : null,
             mask ? mask->ptr : null, old ? old->ptr : null);
-    if (old && cg_is_tile(e, v)) {
+    if (old && cg_held(e, inst->type))
+        walk_set_held(e, v, cg_load(e, old, cg_ix_held(e)));
+    else if (old && cg_is_tile(e, v)) {
         e->val[v].form = CG_BUF;
         e->val[v].mem = old;
     } else if (old)
@@ -312,6 +344,38 @@ static void walk_fold_scalar(cg *e, ts_val v)
         walk_set(e, e->shape.end[v] + 1 + i, out[i]);
 }
 
+/* Held tiles: the upper half of the elements into the lower one until one is left, or neighbours where the order counts.
+ * Whether any or all of i1 are set is one comparison. */
+static void walk_fold_held(cg *e, ts_val v)
+{
+    const ts_inst *inst = ts_at(e->fn, v);
+    uint32_t n = inst->n_opnd, body = ts_at(e->fn, v + 1 + 2 * n)->op;
+    bool ordered = !ts__body_commutes(e->fn, v);
+    cg_ref x[8], y[8];
+    int32_t low[1 << CG_LANE_BITS], high[1 << CG_LANE_BITS];
+    for (uint32_t k = 0; k < n; k++)
+        x[k] = cg_gen(e, ts_opnd(e->fn, v, k), cg_ix_held(e));
+    bool simple = n == 1 && e->shape.end[v] == v + 5 && ts_type_of(e->fn, v + 1) == TS_T_i1;
+    if (simple && (body == TS_OP_ori || body == TS_OP_andi)) {
+        cg_ref bits = cg_new(e, "bitcast %s %r to i%d", cg_type(e, CG_I1, e->lanes), x[0], (int64_t)1 << e->lanes);
+        walk_set(e, e->shape.end[v] + 1, cg_new(e, "icmp %s i%d %r, %d", body == TS_OP_ori ? "ne" : "eq",
+                                                (int64_t)1 << e->lanes, bits, (int64_t)(body == TS_OP_ori ? 0 : -1)));
+        return;
+    }
+    for (uint32_t bits = e->lanes; bits-- > 0;) {
+        for (int32_t l = 0; l < 1 << bits; l++)
+            low[l] = ordered ? 2 * l : l, high[l] = ordered ? 2 * l + 1 : l + (1 << bits);
+        for (uint32_t k = 0; k < n; k++) {
+            cg_reg reg = cg_reg_of(e, ts_type_of(e->fn, ts_opnd(e->fn, v, k)));
+            y[k] = cg_pick(e, reg, bits + 1, x[k], bits, high);
+            x[k] = cg_pick(e, reg, bits + 1, x[k], bits, low);
+        }
+        cg_body(e, v, bits, y, x, x);
+    }
+    for (uint32_t k = 0; k < n; k++)
+        walk_set(e, e->shape.end[v] + 1 + k, x[k]);
+}
+
 static void walk_fold(cg *e, ts_val v)
 {
     const ts_inst *inst = ts_at(e->fn, v);
@@ -328,6 +392,10 @@ static void walk_fold(cg *e, ts_val v)
     if (!cg_is_tile(e, ts_opnd(e->fn, v, 0))) {
         walk_settle_all(e, v);
         walk_fold_scalar(e, v);
+        return;
+    }
+    if (cg_held(e, ts_type_of(e->fn, ts_opnd(e->fn, v, 0))) && inst->op == TS_OP_reduce) {
+        walk_fold_held(e, v);
         return;
     }
     cg_root_init(e, &root, inst->op == TS_OP_scan ? CG_SCAN : CG_REDUCE, v, ts_type_of(e->fn, ts_opnd(e->fn, v, 0)));
@@ -365,7 +433,7 @@ static void walk_fold(cg *e, ts_val v)
 static cg_mem *walk_home(cg *e, ts_val res)
 {
     uint32_t end = e->shape.end[ts_at(e->fn, res)->opnd[0]];
-    if (!cg_is_tile(e, res))
+    if (!cg_is_tile(e, res) || cg_held(e, ts_type_of(e->fn, res)))
         return NULL;
     e->plan.last[res] = TS_MAX(e->plan.last[res], end);
     return cg_alloc(e, ts_type_of(e->fn, res), res);
@@ -454,7 +522,7 @@ static void walk_leave(cg *e, cg_edges *edges, uint32_t n, const uint32_t *value
         return;
     for (uint32_t i = 0; i < n; i++)
         if (!home[i] && ts_type_of(e->fn, value[i]) != TS_T_token)
-            edge.value[i] = cg_scalar(e, value[i]);
+            edge.value[i] = walk_value(e, value[i]);
     edge.block = e->block;
     cg_br(e, target);
     if (!TS_PUSH(e->arena, edges, edge))
@@ -464,7 +532,7 @@ static void walk_leave(cg *e, cg_edges *edges, uint32_t n, const uint32_t *value
 /* The block where edges meet; value i of it. A join that nothing reaches gets poison. */
 static cg_ref walk_phi(cg *e, const cg_edges *edges, uint32_t i, ts_type type)
 {
-    const char *text = cg_type(e, cg_reg_of(e, type), 0);
+    const char *text = walk_type(e, type);
     if (!edges->n)
         return cg_text(e, "poison");
     cg_ref name = cg_name(e);
@@ -492,7 +560,7 @@ static void walk_results(cg *e, ts_val opener, uint32_t n, cg_mem *const *home, 
             e->val[r].form = CG_BUF;
             e->val[r].mem = home[i];
         } else if (ts_type_of(e->fn, r) != TS_T_token)
-            walk_set(e, r, walk_phi(e, edges, i, ts_type_of(e->fn, r)));
+            walk_set_value(e, r, walk_phi(e, edges, i, ts_type_of(e->fn, r)));
     }
 }
 
@@ -591,10 +659,8 @@ static void walk_carry(cg *e, cg_frame *f, uint32_t from, const cg_ref *start, c
         if (ts_type_of(e->fn, arg) == TS_T_token)
             continue;
         next[i] = cg_name(e);
-        walk_set(e, arg,
-                 cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]",
-                        cg_type(e, cg_reg_of(e, ts_type_of(e->fn, arg)), 0), start[i], from,
-                        next[i], f->next));
+        walk_set_value(e, arg, cg_new(e, "phi %s [ %r, %b ], [ %r, %b ]", walk_type(e, ts_type_of(e->fn, arg)),
+                                      start[i], from, next[i], f->next));
     }
 }
 
@@ -614,7 +680,7 @@ static void walk_next(cg *e, cg_frame *f, const cg_ref *next)
     for (uint32_t i = 0; i < f->n; i++) {
         if (!next[i])
             continue;
-        const char *type = cg_type(e, cg_reg_of(e, ts_type_of(e->fn, first + i)), 0);
+        const char *type = walk_type(e, ts_type_of(e->fn, first + i));
         if (f->continues.n)
             cg_define(e, next[i], "bitcast %s %r to %s", type, phi[i], type);
         else
@@ -627,7 +693,7 @@ static cg_mem **walk_carried_homes(cg *e, ts_val opener, uint32_t n)
 {
     cg_mem **home = TS_NEW_N(e->arena, cg_mem *, n + 1);
     for (uint32_t i = 0; home && i < n; i++)
-        home[i] = cg_is_tile(e, opener + 1 + i) ? cg_alloc(e, ts_type_of(e->fn, opener + 1 + i), 0) : NULL;
+        home[i] = cg_is_tile(e, opener + 1 + i) && !cg_held(e, ts_type_of(e->fn, opener + 1 + i)) ? cg_alloc(e, ts_type_of(e->fn, opener + 1 + i), 0) : NULL;
     return home;
 }
 
@@ -647,7 +713,7 @@ static cg_ref *walk_enter(cg *e, cg_frame *f)
     walk_to_homes(e, f->n, x, f->home);
     for (uint32_t i = 0; i < f->n; i++)
         if (!f->home[i] && ts_type_of(e->fn, x[i]) != TS_T_token)
-            start[i] = cg_scalar(e, x[i]);
+            start[i] = walk_value(e, x[i]);
     f->next = cg_label(e);
     f->exit = cg_label(e);
     f->outer = e->frame;
@@ -872,6 +938,13 @@ void cg_keep(cg *e, ts_val v)
     e->val[v].mem = mem;
 }
 
+/* Held tiles: what is more than a place among constants, scalars and other tiles. */
+static bool walk_is_done_here(const ts_inst *inst)
+{
+    return (ts_info(inst)->flags & (TS_ELEM | TS_READ)) || inst->op == TS_OP_res || inst->op == TS_OP_insert ||
+           inst->op == TS_OP_cat;
+}
+
 static void walk_one(cg *e, ts_val v)
 {
     const ts_inst *inst = ts_at(e->fn, v);
@@ -880,7 +953,11 @@ static void walk_one(cg *e, ts_val v)
         cg_order(e, v, false);
         cg_line(e, "fence release");
     }
-    if (cg_is_lazy(e, v)) {
+    if (cg_is_lazy(e, v) && cg_held(e, inst->type)) {
+        e->val[v].form = CG_LAZY;
+        if (walk_is_done_here(inst))
+            walk_set_held(e, v, cg_make(e, v, cg_ix_held(e)));
+    } else if (cg_is_lazy(e, v)) {
         e->val[v].form = CG_LAZY;
         if (walk_table[inst->op] && inst->op != TS_OP_assume && inst->op != TS_OP_res)
             walk_table[inst->op](e, v);
