@@ -199,6 +199,53 @@ static ts_val lock_sreg(lockstep *c, ts_val v)
     }
 }
 
+static bool lock_affine_sreg(lockstep *c, const ts_inst *inst, ts_val *base, int64_t *stride)
+{
+    uint32_t kind = TS_S_KIND(inst->aux), rest = c->block[1] * c->block[2];
+    *stride = 1;
+    *base = kind == TS_SREG_LANEID ? lock_i32(c, 0) : lock_base(c, 1, rest > 1 ? c->block[0] : 0);
+    return kind == TS_SREG_LANEID || (kind == TS_SREG_TID && (rest == 1 || c->block[0] % LOCK_WARP == 0));
+}
+
+bool lock_affine(lockstep *c, ts_val v, ts_val *base, int64_t *stride)
+{
+    const ts_inst *inst = ts_at(c->fn, v);
+    ts_val y;
+    int64_t k = 0;
+    *stride = 0;
+    if (!c->by_warp)
+        return false;
+    if (!c->is.vary[v]) {
+        *base = lock_value(c, v, false);
+        return true;
+    }
+    switch ((int)inst->op) {
+    case TS_OP_sreg:
+        return lock_affine_sreg(c, inst, base, stride);
+    case TS_OP_exti: /* of what surely does not wrap */
+        if (ts_at(c->fn, inst->opnd[0])->op != TS_OP_sreg || !lock_affine(c, inst->opnd[0], base, stride))
+            return false;
+        *base = ts_cast(&c->b, TS_OP_exti, *base, inst->type, inst->aux);
+        return true;
+    case TS_OP_addi:
+    case TS_OP_subi:
+        if (!lock_affine(c, inst->opnd[0], base, stride) || !lock_affine(c, inst->opnd[1], &y, &k))
+            return false;
+        *base = ts_op2(&c->b, (ts_op)inst->op, *base, y, 0);
+        *stride += inst->op == TS_OP_addi ? k : -k;
+        return true;
+    case TS_OP_muli:
+        if (!ts__const_as_int(c->fn, inst->opnd[1], &k) || k < 0 || k > 64 ||
+            !lock_affine(c, inst->opnd[0], base, stride))
+            return false;
+        *base = ts_op2(&c->b, TS_OP_muli, *base, lock_value(c, inst->opnd[1], false), 0);
+        *stride *= k;
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* ---- elementwise ----------------------------------------------------------------------------------------- */
 
 /* Addresses of shared memory have 32 bits in the source: they count from the block's first byte. */

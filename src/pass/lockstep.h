@@ -62,6 +62,7 @@ typedef struct lockstep {
     bool any;       /* at least one thread is here, for sure */
     bool gone;      /* no thread gets here: behind a jump */
     bool closed;    /* the region of the result has its terminator */
+    bool twice;     /* this is written twice: for all threads, and under a mask */
     ts_val alive;   /* threads that have not returned */
     ts_val any_of, any_is; /* the mask that lock_any was asked of last, and its answer */
     lock_loop *loop;
@@ -113,6 +114,8 @@ ts_val lock_offset(lockstep *c, ts_val p, ts_val index);
 ts_val lock_load(lockstep *c, ts_val p, ts_val mask, ts_val pad, uint32_t mem); /* mask, pad: 0 none */
 void lock_store(lockstep *c, ts_val p, ts_val value, ts_val mask, uint32_t mem);
 ts_val lock_lane(lockstep *c); /* of each thread: tile of i32 */
+/* Is v, of the source, a scalar and `stride` times the number of the thread in its warp? */
+bool lock_affine(lockstep *c, ts_val v, ts_val *base, int64_t *stride);
 
 bool lock_memory(lockstep *c, ts_val v); /* false: not one of theirs */
 bool lock_warp(lockstep *c, ts_val v);

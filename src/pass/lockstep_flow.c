@@ -244,6 +244,28 @@ static void flow_guarded(lockstep *c, flow_if *f, flow_side *s, ts_val mask)
     flow_end(c, f, opener, s);
 }
 
+/* Is what stands behind a condition worth to be written a second time, without masks, for warps that take it whole?
+ * Not again inside of that. */
+static bool flow_is_twice(const lockstep *c)
+{
+    return c->by_warp && !c->twice && !c->mask && !c->loop;
+}
+
+/* if all(mask) { the side without masks } else { if any(mask) { the side } } */
+static void flow_twice(lockstep *c, flow_if *f, flow_side *s, ts_val mask)
+{
+    ts_val opener = ts_if_begin(&c->b, lock_reduce(c, TS_OP_andi, 0, 1, mask));
+    c->twice = true, c->any_of = 0;
+    flow_run(c, f, s, 0, true);
+    flow_yield(c, f, s, true);
+    ts_else(&c->b);
+    c->any_of = 0;
+    flow_guarded(c, f, s, mask);
+    flow_yield(c, f, s, true);
+    c->twice = false, c->any_of = 0;
+    flow_end(c, f, opener, s);
+}
+
 /* Each thread goes its own way. */
 static void flow_if_apart(lockstep *c, flow_if *f)
 {
@@ -252,7 +274,10 @@ static void flow_if_apart(lockstep *c, flow_if *f)
     for (uint32_t k = 0; k < 2; k++) {
         flow_side *s = &f->side[k];
         ts_val mask = lock_and(c, outer, k ? lock_not(c, cond) : cond);
-        if (flow_guards(c, s))
+        c->mask = outer;
+        if (flow_guards(c, s) && !f->vars.mask && flow_is_twice(c))
+            flow_twice(c, f, s, mask);
+        else if (flow_guards(c, s))
             flow_guarded(c, f, s, mask);
         else
             flow_run(c, f, s, mask, false);
@@ -280,10 +305,22 @@ static void flow_side_of(const lockstep *c, ts_val from, ts_val to, ts_val *valu
     *s = (flow_side){.from = from, .to = to, .yield = yields ? to - 1 : 0, .value = value};
 }
 
+/* A side, and the rest of the function behind its if. */
+static void flow_rest(lockstep *c, const flow_if *f, const flow_side *s, ts_val mask, bool any)
+{
+    c->any_of = 0, c->mask = mask, c->any = any, c->gone = c->closed = false;
+    lock_walk(c, s->from, s->to);
+    if (c->gone)
+        return;
+    for (uint32_t i = 0; i < f->n; i++)
+        c->map[c->shape.end[f->v] + 1 + i] = lock_value(c, ts_opnd(c->fn, s->yield, i), false);
+    lock_walk(c, c->shape.end[f->v] + 1 + f->n, c->fn->inst.n);
+}
+
 /* Outside of loops, one side returns: the rest of the function belongs to the other side. True: it was written. */
 static bool flow_if_returns(lockstep *c, flow_if *f)
 {
-    ts_val v = f->v, fn_end = c->fn->inst.n;
+    ts_val v = f->v;
     if (c->shape.parent[v] || c->loop)
         return false;
     for (uint32_t k = 0; k < 2; k++) {
@@ -302,17 +339,25 @@ static bool flow_if_returns(lockstep *c, flow_if *f)
             ts_if_end(&c->b, opener);
             c->any_of = 0;
         }
-        ts_val mask = f->vary ? lock_and(c, outer, here) : outer;
-        ts_val opener = ts_if_begin(&c->b, f->vary ? lock_any(c, mask) : here);
-        c->any_of = 0;
-        c->mask = mask, c->any = f->vary || any, c->gone = c->closed = false;
-        lock_walk(c, s->from, s->to);
-        if (!c->gone) {
-            for (uint32_t i = 0; i < f->n; i++)
-                c->map[c->shape.end[v] + 1 + i] = lock_value(c, ts_opnd(c->fn, s->yield, i), false);
-            lock_walk(c, c->shape.end[v] + 1 + f->n, fn_end);
+        ts_val mask = f->vary ? lock_and(c, outer, here) : outer, all = 0;
+        c->mask = outer;
+        bool twice = f->vary && flow_is_twice(c);
+        if (twice) {
+            c->twice = true;
+            all = ts_if_begin(&c->b, lock_reduce(c, TS_OP_andi, 0, 1, mask));
+            flow_rest(c, f, s, 0, true);
+            ts_term(&c->b, TS_OP_yield, 0, NULL);
+            ts_else(&c->b);
+            c->any_of = 0;
         }
+        ts_val opener = ts_if_begin(&c->b, f->vary ? lock_any(c, mask) : here);
+        flow_rest(c, f, s, mask, f->vary || any);
         ts_if_end(&c->b, opener);
+        if (twice) {
+            ts_term(&c->b, TS_OP_yield, 0, NULL);
+            ts_end(&c->b, all, 0, NULL);
+            c->twice = false;
+        }
         c->any_of = 0;
         c->gone = true;
         return true;
@@ -537,9 +582,115 @@ static void flow_loop_apart(lockstep *c, ts_val v)
     c->any = any && !p->returns, c->any_of = 0, c->gone = c->closed = false;
 }
 
+/* ---- loops over neighbours ----------------------------------------------------------------------------------- */
+
+/* A `for` whose first index grows by `stride` from thread to thread, with one end and step for all:
+ *
+ *     for %i in (%first + lane * k, %n, %step)  ─▶  for %s in (%first, %n, %step) { %live = lane * k < %n - %s; %i = %s + .. }
+ *
+ * ends when thread 0, which has the least index, does; until the last round all threads are in it, and need no mask. */
+typedef struct flow_near {
+    lock_loop loop;
+    ts_val base, s, opener, live, outer, *arg;
+    int64_t stride;
+    bool any;
+} flow_near;
+
+static bool flow_is_near(lockstep *c, ts_val v, flow_near *p)
+{
+    if (ts_at(c->fn, v)->op != TS_OP_for || c->is.jumps[v] & LOCK_RETURNS || c->is.vary[ts_opnd(c->fn, v, 1)] ||
+        c->is.vary[ts_opnd(c->fn, v, 2)] || ts_at(c->fn, c->shape.end[v] - 1)->op != TS_OP_continue)
+        return false;
+    for (ts_val k = v + 1; k < c->shape.end[v]; k++)
+        if (c->is.jumps[k] && ts_at(c->fn, k)->op == TS_OP_if)
+            return false;
+    for (uint32_t i = 0; i + 3 < ts_at(c->fn, v)->n_opnd; i++)
+        if (!c->is.vary[v + 2 + i])
+            return false;
+    return lock_affine(c, ts_opnd(c->fn, v, 0), &p->base, &p->stride) && p->stride > 0 && p->stride <= 1 << 16;
+}
+
+/* The body once, for threads in the mask; yields the next values. */
+static void flow_near_body(lockstep *c, flow_near *p, ts_val mask, bool any)
+{
+    ts_val v = p->loop.opener;
+    p->loop.any_again = false;
+    memcpy(p->loop.next, p->arg, p->loop.n_carried * sizeof *p->arg);
+    c->mask = mask, c->any = any, c->any_of = 0, c->gone = c->closed = false;
+    lock_walk(c, v + 2 + p->loop.n_carried, c->shape.end[v]);
+    for (uint32_t i = 0; i < p->loop.n_carried; i++)
+        if (mask)
+            p->loop.next[i] = ts_select(&c->b, mask, p->loop.next[i], p->arg[i]);
+}
+
+/* Both bodies; the next values are in p->loop.next. */
+static void flow_near_bodies(lockstep *c, flow_near *p, ts_val all)
+{
+    ts_type types[LOCK_MOST];
+    bool twice = c->twice;
+    if (p->outer || twice) {
+        flow_near_body(c, p, lock_and(c, p->outer, p->live), p->any && !p->outer);
+        return;
+    }
+    c->twice = true;
+    ts_val branch = ts_if_begin(&c->b, all);
+    flow_near_body(c, p, 0, true);
+    ts_term(&c->b, TS_OP_yield, p->loop.n_carried, p->loop.next);
+    ts_else(&c->b);
+    flow_near_body(c, p, p->live, true);
+    ts_term(&c->b, TS_OP_yield, p->loop.n_carried, p->loop.next);
+    for (uint32_t i = 0; i < p->loop.n_carried; i++)
+        types[i] = ts_type_of(c->b.fn, p->arg[i]);
+    ts_end(&c->b, branch, p->loop.n_carried, types);
+    for (uint32_t i = 0; i < p->loop.n_carried; i++)
+        p->loop.next[i] = ts_res(&c->b, branch, i);
+    c->twice = twice;
+}
+
+static void flow_loop_near(lockstep *c, ts_val v, flow_near *p)
+{
+    flow_enter(c, &p->loop, v, 3);
+    p->arg = TS_NEW_N(c->scratch, ts_val, (size_t)p->loop.n_carried + 1);
+    if (!p->arg || !p->loop.next || !p->loop.result || p->loop.n_carried > LOCK_MOST)
+        return;
+    p->outer = c->mask, p->any = c->any;
+    for (uint32_t i = 0; i < p->loop.n_carried; i++)
+        p->arg[i] = lock_opnd_tile(c, v, 3 + i);
+    p->opener = ts_for_begin(&c->b, p->base, lock_opnd(c, v, 1), lock_opnd(c, v, 2), p->loop.n_carried, p->arg,
+                             ts_at(c->fn, v)->aux);
+    p->s = ts_region_arg(c->b.fn, p->opener, 0);
+    ts_type type = ts_type_of(c->b.fn, p->s);
+    ts_val lane = lock_lane(c), k = ts_int(&c->b, ts_type_of(c->b.fn, lane), p->stride);
+    lane = p->stride == 1 ? lane : ts_op2(&c->b, TS_OP_muli, lane, k, 0);
+    ts_val left = ts_op2(&c->b, TS_OP_subi, lock_opnd(c, v, 1), p->s, 0), last = ts_int(&c->b, type, 31 * p->stride + 1);
+    ts_val all = ts_cmp(&c->b, TS_OP_cmpi, TS_GE, left, last, TS_A_UNSIGNED);
+    left = ts_op2(&c->b, TS_OP_mini, left, last, TS_A_UNSIGNED);
+    ts_val wide = lane;
+    if (type == TS_T_i64) {
+        left = ts_cast(&c->b, TS_OP_trunci, left, TS_T_i32, 0);
+        wide = ts_cast(&c->b, TS_OP_exti, lane, TS_T_i64, 0);
+    }
+    p->live = ts_cmp(&c->b, TS_OP_cmpi, TS_LT, lane, lock_spread(c, left), TS_A_UNSIGNED);
+    c->map[v + 1] = ts_op2(&c->b, TS_OP_addi, lock_spread(c, p->s), wide, 0);
+    for (uint32_t i = 0; i < p->loop.n_carried; i++)
+        c->map[v + 2 + i] = p->arg[i] = ts_region_arg(c->b.fn, p->opener, 1 + i);
+    c->loop = &p->loop;
+    flow_near_bodies(c, p, all);
+    c->loop = p->loop.outer;
+    ts_term(&c->b, TS_OP_continue, p->loop.n_carried, p->loop.next);
+    ts_end_like(&c->b, p->opener);
+    for (uint32_t i = 0; i < p->loop.n_results; i++)
+        c->map[c->shape.end[v] + 1 + i] = ts_res(&c->b, p->opener, i);
+    c->mask = p->outer, c->any = p->any, c->any_of = 0, c->gone = c->closed = false;
+}
+
 void lock_for(lockstep *c, ts_val v)
 {
-    if (c->is.parts[v])
+    flow_near near = {.stride = 0};
+    if (c->is.parts[v] && flow_is_near(c, v, &near) &&
+        (ts_type_of(c->fn, v + 1) == TS_T_i32 || ts_type_of(c->fn, v + 1) == TS_T_i64))
+        flow_loop_near(c, v, &near);
+    else if (c->is.parts[v])
         flow_loop_apart(c, v);
     else
         flow_loop_same(c, v);

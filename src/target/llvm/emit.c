@@ -19,25 +19,36 @@ enum { EMIT_LEVEL = 2, EMIT_LONG_BYTES = 1 << 20 };
 
 static void emit_blocks(cg *e, uint32_t head)
 {
-    cg_ref next = cg_name(e), id;
+    cg_ref next = cg_name(e), id, first[3], after[3];
     uint32_t body = cg_label(e);
     e->latch = cg_label(e);
     e->leave = cg_label(e);
+    cg_ref begin = cg_text(e, "%begin"), rest = cg_new(e, "udiv i64 %r, %r", begin, e->grid[0]);
+    first[0] = cg_new(e, "urem i64 %r, %r", begin, e->grid[0]);
+    first[1] = cg_new(e, "urem i64 %r, %r", rest, e->grid[1]);
+    first[2] = cg_new(e, "udiv i64 %r, %r", rest, e->grid[1]);
     cg_br(e, head);
     cg_block(e, head);
     id = cg_new(e, "phi i64 [ %%begin, %%entry ], [ %r, %b ]", next, e->latch);
+    for (uint32_t i = 0; i < 3; i++) {
+        after[i] = cg_name(e);
+        e->pid[i] = cg_new(e, "phi i64 [ %r, %%entry ], [ %r, %b ]", first[i], after[i], e->latch);
+    }
     cg_ref more = cg_new(e, "icmp slt i64 %r, %%end", id);
     cg_line(e, "br i1 %r, label %b, label %b", more, body, e->leave);
     cg_block(e, body);
     cg_scope_open(e);
-    e->pid[0] = cg_new(e, "urem i64 %r, %r", id, e->grid[0]);
-    cg_ref rest = cg_new(e, "udiv i64 %r, %r", id, e->grid[0]);
-    e->pid[1] = cg_new(e, "urem i64 %r, %r", rest, e->grid[1]);
-    e->pid[2] = cg_new(e, "udiv i64 %r, %r", rest, e->grid[1]);
     cg_walk(e, 1 + e->fn->n_params, e->fn->inst.n);
     cg_scope_close(e);
     cg_block(e, e->latch);
     cg_define(e, next, "add nsw i64 %r, 1", id);
+    cg_ref carry = cg_int(e, 1);
+    for (uint32_t i = 0; i < 3; i++) { /* x first; where it has come to its end, it is 0 and y one more */
+        cg_ref up = cg_new(e, "add nsw i64 %r, %r", e->pid[i], carry);
+        cg_ref ends = cg_new(e, "icmp eq i64 %r, %r", up, e->grid[i]);
+        cg_define(e, after[i], "select i1 %r, i64 0, i64 %r", ends, up);
+        carry = cg_new(e, "zext i1 %r to i64", ends);
+    }
     cg_br(e, head);
     cg_block(e, e->leave);
     cg_tally_end(e);

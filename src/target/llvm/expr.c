@@ -537,6 +537,31 @@ static cg_ref expr_at(cg *e, ts_val v, cg_ix ix)
                                        cg_index_of(e, ix)->bits, cg_scalar(e, v));
 }
 
+/* The lower or upper half of the lanes. */
+static cg_ix expr_half(cg *e, cg_ix ix, bool upper)
+{
+    cg_index at = *cg_index_of(e, ix);
+    at.bits--;
+    for (uint32_t k = 0; k < at.rank; k++) {
+        if (upper)
+            at.axis[k].base = cg_add(e, at.axis[k].base, cg_int(e, at.axis[k].lane[at.bits]));
+        at.axis[k].lane[at.bits] = 0;
+    }
+    return cg_intern(e, &at);
+}
+
+/* Are the pointers no run, but two of halves, or four of quarters, of 8 lanes or more? As of rows of a block of threads. */
+static bool expr_runs(cg *e, ts_val ptrs, cg_ix ix, uint32_t bytes, uint32_t depth)
+{
+    enum { EXPR_LEAST = 3 };
+    cg_ref first;
+    if (depth && expr_run(e, ptrs, ix, bytes, &first))
+        return true;
+    return depth < 2 && cg_index_of(e, ix)->bits > EXPR_LEAST && e->val[ptrs].form == CG_HELD &&
+           expr_runs(e, ptrs, expr_half(e, ix, false), bytes, depth + 1) &&
+           expr_runs(e, ptrs, expr_half(e, ix, true), bytes, depth + 1);
+}
+
 static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
 {
     const ts_inst *inst = ts_at(e->fn, v);
@@ -544,13 +569,19 @@ static cg_ref expr_load_ptr(cg *e, ts_val v, cg_ix ix)
     ts_type elem = ts_type_elem(e->m, inst->type);
     uint32_t bits = cg_index_of(e, ix)->bits, m = ts__opnd_mask(inst), d = ts__opnd_pad(inst);
     cg_reg reg = cg_reg_of(e, elem), in_mem = reg == CG_I1 ? CG_I8 : reg;
-    cg_ref first, r, mask = m == TS_NO ? 0 : expr_at(e, x[m], ix);
+    cg_ref first, r;
+    bool run = bits && expr_run(e, x[0], ix, cg_elem_bytes(e, elem), &first);
+    if (bits && !run && expr_runs(e, x[0], ix, cg_elem_bytes(e, elem), 0)) {
+        cg_ref low = expr_load_ptr(e, v, expr_half(e, ix, false)), high = expr_load_ptr(e, v, expr_half(e, ix, true));
+        return cg_join(e, reg, bits - 1, low, high);
+    }
+    cg_ref mask = m == TS_NO ? 0 : expr_at(e, x[m], ix);
     cg_ref pad = d == TS_NO ? cg_const(e, in_mem, bits, 0) : expr_at(e, x[d], ix);
     if (d != TS_NO && reg == CG_I1)
         pad = cg_conv(e, "zext", CG_I1, CG_I8, bits, pad);
     if (!bits)
         r = expr_load_one(e, elem, expr_at(e, x[0], ix), mask, pad);
-    else if (expr_run(e, x[0], ix, cg_elem_bytes(e, elem), &first))
+    else if (run)
         r = mask ? cg_masked_load(e, elem, bits, first, mask, pad)
                  : cg_new(e, "load %s, ptr %r, align %d", expr_mem_type(e, elem, bits), first,
                           (int64_t)cg_elem_bytes(e, elem));
@@ -594,7 +625,14 @@ void cg_scatter(cg *e, ts_val v, cg_ix ix)
     uint32_t bits = cg_index_of(e, ix)->bits, m = ts__opnd_mask(inst);
     int64_t align = cg_elem_bytes(e, elem);
     cg_reg reg = cg_reg_of(e, elem), in_mem = reg == CG_I1 ? CG_I8 : reg;
-    cg_ref first, value = expr_at(e, x[1], ix), mask = m == TS_NO ? 0 : expr_at(e, x[m], ix);
+    cg_ref first;
+    bool run = bits && expr_run(e, x[0], ix, (uint32_t)align, &first);
+    if (bits && !run && expr_runs(e, x[0], ix, (uint32_t)align, 0)) {
+        cg_scatter(e, v, expr_half(e, ix, false));
+        cg_scatter(e, v, expr_half(e, ix, true));
+        return;
+    }
+    cg_ref value = expr_at(e, x[1], ix), mask = m == TS_NO ? 0 : expr_at(e, x[m], ix);
     const char *vector = cg_type(e, in_mem, bits), *i1 = cg_type(e, CG_I1, bits), *suffix = cg_suffix(e, in_mem, bits);
     char line[240];
     if (reg == CG_I1)
@@ -603,7 +641,7 @@ void cg_scatter(cg *e, ts_val v, cg_ix ix)
         expr_store_one(e, elem, expr_at(e, x[0], ix), mask, value);
         return;
     }
-    if (expr_run(e, x[0], ix, (uint32_t)align, &first)) {
+    if (run) {
         if (!mask) {
             cg_line(e, "store %s %r, ptr %r, align %d", vector, value, first, align);
             return;

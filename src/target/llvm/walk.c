@@ -344,8 +344,8 @@ static void walk_fold_scalar(cg *e, ts_val v)
         walk_set(e, e->shape.end[v] + 1 + i, out[i]);
 }
 
-/* Held tiles: the upper half of the elements into the lower one until one is left, or neighbours where the order counts.
- * Whether any or all of i1 are set is one comparison. */
+/* Held tiles: the upper half of the elements into the lower one until one is left, or neighbours where the order
+ * counts. Whether any or all of i1 are set is one comparison. */
 static void walk_fold_held(cg *e, ts_val v)
 {
     const ts_inst *inst = ts_at(e->fn, v);
@@ -693,7 +693,8 @@ static cg_mem **walk_carried_homes(cg *e, ts_val opener, uint32_t n)
 {
     cg_mem **home = TS_NEW_N(e->arena, cg_mem *, n + 1);
     for (uint32_t i = 0; home && i < n; i++)
-        home[i] = cg_is_tile(e, opener + 1 + i) && !cg_held(e, ts_type_of(e->fn, opener + 1 + i)) ? cg_alloc(e, ts_type_of(e->fn, opener + 1 + i), 0) : NULL;
+        if (cg_is_tile(e, opener + 1 + i) && !cg_held(e, ts_type_of(e->fn, opener + 1 + i)))
+            home[i] = cg_alloc(e, ts_type_of(e->fn, opener + 1 + i), 0);
     return home;
 }
 
@@ -759,6 +760,20 @@ static void walk_loop(cg *e, ts_val v)
     walk_results(e, v, walk_n_results(e, v), f.out, &f.breaks);
 }
 
+/* Few rounds without loops inside: the kernel may end behind them. */
+static bool walk_is_short(const cg *e, ts_val v)
+{
+    enum { WALK_FEW = 64 };
+    int64_t x[3];
+    for (uint32_t i = 0; i < 3; i++)
+        if (!ts__const_as_int(e->fn, ts_opnd(e->fn, v, i), &x[i]))
+            return false;
+    for (ts_val k = v + 1; k < e->shape.end[v]; k++)
+        if (ts_at(e->fn, k)->op == TS_OP_for || ts_at(e->fn, k)->op == TS_OP_loop)
+            return false;
+    return x[0] >= 0 && x[1] < INT32_MAX && x[2] > 0 && (x[1] - x[0]) / x[2] <= WALK_FEW;
+}
+
 static void walk_for(cg *e, ts_val v)
 {
     const ts_inst *inst = ts_at(e->fn, v);
@@ -783,7 +798,8 @@ static void walk_for(cg *e, ts_val v)
         out.value[i] = f.home[i] || !start[f.n + i] ? 0 : e->val[v + 2 + i].ref;
     (void)TS_PUSH(e->arena, &f.breaks, out);
     cg_block(e, body);
-    cg_look(e);
+    if (!walk_is_short(e, v))
+        cg_look(e);
     cg_walk(e, v + 1, e->shape.end[v]);
     walk_next(e, &f, start + f.n);
     /* the last step may pass the greatest number of the type: stop before it wraps */
