@@ -248,7 +248,7 @@ def tiles(*options: str, env: dict[str, str] | None = None) -> Count:
 
 def step_tiles(_: argparse.Namespace) -> Count:
     """A bounded share: the programs that were once wrong, then always the same seeds, on the CPU device, as the
-    threads of GPU code in the interpreter, and as PTX in its reader; kernels of threads in both of these.
+    threads of GPU code in the interpreter, and as PTX in its reader; kernels of threads in all of these.
     """
     env = {"TESSERA_LIBRARY": str(ROOT / "build-test" / "libtessera.so")}  # not the sanitized one
     total = tiles("all", "--count", "2500", "--seconds", "60", env=env)
@@ -256,6 +256,7 @@ def step_tiles(_: argparse.Namespace) -> Count:
     total.add(tiles("all", "--device", "ptx90", "--count", "1000", "--seconds", "12"))
     total.add(tiles("threads", "--device", "ptx90", "--count", "250", "--seconds", "10", env=env))
     total.add(tiles("threads", "--device", "eval90", "--seed", "1000", "--count", "400", "--seconds", "6", env=env))
+    total.add(tiles("threads", "--device", "cpu", "--seed", "2000", "--count", "400", "--seconds", "15", env=env))
     return total
 
 
@@ -288,6 +289,8 @@ def step_long(options: argparse.Namespace) -> Count:
     total.add(tiles("all", "--device", "eval90", "--count", "50000", env=env))
     total.add(tiles("all", "--device", "ptx90", "--count", "30000"))
     total.add(tiles("threads", "--device", "ptx90", "--seed", "10000", "--count", "10000", env=env))
+    total.add(tiles("threads", "--device", "cpu", "--seed", "100000", "--count", "20000", env=env))
+    total.add(tiles("threads", "--device", "eval1", "--seed", "200000", "--count", "5000", env=env))
     for device in ("ptx80", "ptx100", "sm_80", "sm_90", "sm_100", "sm_120"):
         total.add(tiles("threads", "--device", device, "--seed", "50000", "--count", "1000", env=env))
     for device in ("ptx80", "ptx89", "ptx100", "ptx120"):

@@ -95,10 +95,8 @@ static void flow_vars_of(lockstep *c, ts_val opener, flow_vars *vars)
     *vars = (flow_vars){.n = 0};
     if (jumps & LOCK_RETURNS) {
         vars->mask = true;
-        if (loop) {
-            c->alive = flow_mask(c, c->alive);
-            flow_add(c, vars, &c->alive);
-        }
+        c->alive = flow_mask(c, c->alive);
+        flow_add(c, vars, &c->alive);
     }
     if (!(jumps & LOCK_TURNS) || !loop || !loop->parts)
         return;
@@ -308,13 +306,14 @@ static void flow_side_of(const lockstep *c, ts_val from, ts_val to, ts_val *valu
 /* A side, and the rest of the function behind its if. */
 static void flow_rest(lockstep *c, const flow_if *f, const flow_side *s, ts_val mask, bool any)
 {
+    ts_val alive = c->alive;
     c->any_of = 0, c->mask = mask, c->any = any, c->gone = c->closed = false;
     lock_walk(c, s->from, s->to);
-    if (c->gone)
-        return;
-    for (uint32_t i = 0; i < f->n; i++)
+    for (uint32_t i = 0; i < f->n && !c->gone; i++)
         c->map[c->shape.end[f->v] + 1 + i] = lock_value(c, ts_opnd(c->fn, s->yield, i), false);
-    lock_walk(c, c->shape.end[f->v] + 1 + f->n, c->fn->inst.n);
+    if (!c->gone && s->yield)
+        lock_walk(c, c->shape.end[f->v] + 1 + f->n, c->fn->inst.n);
+    c->alive = alive, c->any_of = 0; /* what was made here is not seen behind */
 }
 
 /* Outside of loops, one side returns: the rest of the function belongs to the other side. True: it was written. */
@@ -330,14 +329,10 @@ static bool flow_if_returns(lockstep *c, flow_if *f)
         ts_val cond = lock_opnd(c, v, 0), here = k ? lock_not(c, cond) : cond, outer = c->mask;
         bool any = c->any;
         if (flow_guards(c, other) || other->to - other->from > 1) { /* what is done before the return */
-            flow_side done = *other;
             ts_val mask = f->vary ? lock_and(c, outer, lock_spread(c, k ? cond : lock_not(c, cond))) : outer;
             ts_val opener = ts_if_begin(&c->b, f->vary ? lock_any(c, mask) : k ? cond : lock_not(c, cond));
-            c->any_of = 0;
-            c->mask = mask, c->any = f->vary || any, c->gone = c->closed = false;
-            lock_walk(c, done.from, done.to);
+            flow_rest(c, f, other, mask, f->vary || any);
             ts_if_end(&c->b, opener);
-            c->any_of = 0;
         }
         ts_val mask = f->vary ? lock_and(c, outer, here) : outer, all = 0;
         c->mask = outer;
@@ -586,7 +581,7 @@ static void flow_loop_apart(lockstep *c, ts_val v)
 
 /* A `for` whose first index grows by `stride` from thread to thread, with one end and step for all:
  *
- *     for %i in (%first + lane * k, %n, %step)  ─▶  for %s in (%first, %n, %step) { %live = lane * k < %n - %s; %i = %s + .. }
+ *    for %i in (%first + lane * k, %n, %step)  ─▶  for %s in (%first, %n, %step) { %live = lane * k < %n - %s; .. }
  *
  * ends when thread 0, which has the least index, does; until the last round all threads are in it, and need no mask. */
 typedef struct flow_near {
@@ -662,7 +657,8 @@ static void flow_loop_near(lockstep *c, ts_val v, flow_near *p)
     ts_type type = ts_type_of(c->b.fn, p->s);
     ts_val lane = lock_lane(c), k = ts_int(&c->b, ts_type_of(c->b.fn, lane), p->stride);
     lane = p->stride == 1 ? lane : ts_op2(&c->b, TS_OP_muli, lane, k, 0);
-    ts_val left = ts_op2(&c->b, TS_OP_subi, lock_opnd(c, v, 1), p->s, 0), last = ts_int(&c->b, type, 31 * p->stride + 1);
+    ts_val left = ts_op2(&c->b, TS_OP_subi, lock_opnd(c, v, 1), p->s, 0);
+    ts_val last = ts_int(&c->b, type, (LOCK_WARP - 1) * p->stride + 1);
     ts_val all = ts_cmp(&c->b, TS_OP_cmpi, TS_GE, left, last, TS_A_UNSIGNED);
     left = ts_op2(&c->b, TS_OP_mini, left, last, TS_A_UNSIGNED);
     ts_val wide = lane;

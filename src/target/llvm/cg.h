@@ -23,9 +23,9 @@
  * sum of lane[b] over the set bits b of the lane number. Tile extents are powers of two, so broadcast,
  * permute, reshape, extract and cat are maps of such coordinates.
  *
- * Held tiles. In code of threads in lock step (pass/lockstep.c) the tiles of one warp are no expressions: each operation
- * is done where it stands, on one vector of all elements, and loads, stores, phis are of such vectors. LLVM then sees
- * plain code in SSA form, as of scalars.
+ * Held tiles. In code of threads in lock step (pass/lockstep.c) the tiles of one warp are no expressions: each
+ * operation is done where it stands, on one vector of all elements, and loads, stores, phis are of such vectors. LLVM
+ * then sees plain code in SSA form, as of scalars.
  *
  * Arrays that are wholly inside at a tile are read and written in place; where a tile sticks out of its
  * array, or the innermost stride is not 1, it goes through a dense copy in scratch (ts__rt_view_in, _out),

@@ -550,7 +550,7 @@ static cg_ix expr_half(cg *e, cg_ix ix, bool upper)
     return cg_intern(e, &at);
 }
 
-/* Are the pointers no run, but two of halves, or four of quarters, of 8 lanes or more? As of rows of a block of threads. */
+/* Are the pointers no run, but two of halves, or four of quarters, of 8 lanes or more? As of rows of threads. */
 static bool expr_runs(cg *e, ts_val ptrs, cg_ix ix, uint32_t bytes, uint32_t depth)
 {
     enum { EXPR_LEAST = 3 };

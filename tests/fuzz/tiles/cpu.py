@@ -49,10 +49,15 @@ def launched(text: str, grid: Any, block: Any, shared: int, arrays: list[Any]) -
     try:
         lib.ts_dtype_find.argtypes = [ctypes.c_char_p]
         args = (Arg * len(arrays))(
-            *(Arg(ARRAY, lib.ts_dtype_find(a.dtype.name.encode()), device=CPU, data=a.ctypes.data) for a in arrays)
+            *(
+                Arg(ARRAY, lib.ts_dtype_find(a.dtype.name.encode()), device=CPU, data=a.ctypes.data)
+                for a in arrays
+            )
         )
         config = Config((ctypes.c_int64 * 3)(*grid), (ctypes.c_uint32 * 3)(*block), shared)
         n = ctypes.c_size_t(len(arrays))
-        check(lib.ts_launch_config_run(None, ctypes.byref(config), kernel, args, n, ctypes.byref(err)))
+        check(
+            lib.ts_launch_config_run(None, ctypes.byref(config), kernel, args, n, ctypes.byref(err))
+        )
     finally:
         lib.ts_kernel_release(kernel)

@@ -234,6 +234,72 @@ class Writer:
         for t, v in zip(types, names, strict=True):
             self.known(t, v)
 
+    def strided(self, inside: Callable[[], object], first: str, trips: int) -> None:
+        """As the loop over a grid: each thread begins at a place of its own."""
+        types = [self.r.choice([*INTS, *FLOATS]) for _ in range(self.r.randrange(3))]
+        given = [self.any(t) for t in types]
+        step = self.r.choice([1, 3, 32, 64])
+        last, step_ = self.constant("i32", trips * step + self.r.randrange(8)), self.constant("i32", step)
+        names, args, i = self.results(types), self.results(types), self.name()
+
+        def body() -> None:
+            self.known("i32", i)
+            for t, v in zip(types, args, strict=True):
+                self.known(t, v)
+            inside()
+            self.line(" ".join(["continue", ", ".join(self.any(t) for t in types)]).rstrip())
+
+        head = f"{', '.join(names)} = " if names else ""
+        carried = ", ".join(f"{a} = {v}" for a, v in zip(args, given, strict=True))
+        tail = f" iter({carried}) : {', '.join(types)}" if names else ""
+        self.region(f"{head}for {i} in ({first}, {last}, {step_}){tail} {{", body)
+        self.line("}")
+        for t, v in zip(types, names, strict=True):
+            self.known(t, v)
+
+    def searched(self, inside: Callable[[], object], leaves: bool) -> None:
+        """A loop that threads leave one by one, after eight turns at most; some go on early, or return."""
+        r = self.r
+        types = [r.choice([*INTS, *FLOATS]) for _ in range(r.randrange(3))]
+        gives = [r.choice([*INTS, *FLOATS]) for _ in range(r.randrange(1, 3))]
+        first, args, names = [self.any(t) for t in types], self.results(types), self.results(gives)
+        turn, next_ = self.name(), self.name()
+        zero, one, most = self.constant("i32", 0), self.constant("i32", 1), self.constant("i32", 8)
+
+        def jump(word: str, own: list[str], kinds: list[str]) -> None:
+            self.line(f"{word} {', '.join([*own, *(self.any(t) for t in kinds)])}".rstrip())
+
+        def under(cond: str, jump_: Callable[[], None]) -> None:
+            def taken() -> None:
+                if r.random() < 0.4:
+                    self.expression()
+                jump_()
+
+            self.region(f"if {cond} {{", taken)
+            self.region("} else {", lambda: self.line("yield"))
+            self.line("}")
+
+        def body() -> None:
+            for t, v in zip(["i32", *types], [turn, *args], strict=True):
+                self.known(t, v)
+            self.line(f"{next_} = addi {turn}, {one} : i32")
+            many = self.emit(f"cmpi ge {turn}, {most}", "i1")
+            under(self.emit(f"ori {many}, {self.any('i1')}", "i1"), lambda: jump("break", [], gives))
+            inside()
+            if r.random() < 0.5:
+                under(self.truth(), lambda: jump("continue", [next_], types))
+            if r.random() < 0.5:
+                under(self.truth(), lambda: jump("break", [], gives))
+            if leaves and r.random() < 0.5:
+                under(self.truth(), lambda: self.line("return"))
+            jump("continue", [next_], types)
+
+        carried = ", ".join(f"{a} = {v}" for a, v in zip([turn, *args], [zero, *first], strict=True))
+        self.region(f"{', '.join(names)} = loop iter({carried}) : {', '.join(gives)} {{", body)
+        self.line("}")
+        for t, v in zip(gives, names, strict=True):
+            self.known(t, v)
+
     def call(self) -> None:
         if not self.callable:
             self.expression()
@@ -260,6 +326,7 @@ class Threads(Writer):
         self.static = 0
         self.kept: list[tuple[str, str]] = []  # arrays with an element of each thread, written to no more
         self.locals: list[tuple[str, str]] = []  # written whole
+        self.may_leave, self.left = r.random() < 0.3, False  # threads may return before the end; some have
         self.text = self.written()
 
     # ---- text -------------------------------------------------------------------------------------
@@ -304,6 +371,7 @@ class Threads(Writer):
         row = self.flat(ids["ctaid.z"], ids["nctaid.y"], ids["ctaid.y"])
         place = self.flat(row, ids["nctaid.x"], ids["ctaid.x"])
         self.global_t = self.flat(place, self.constant("i32", self.threads), self.t)
+        self.affine = [ids["tid.x"], lane, self.emit(f"muli {lane}, {self.constant('i32', 2)}", "i32")]
         self.scope = [{}]  # what differs little between threads is in the way
         for value in (lane, warp, self.global_t):
             self.known("i32", value)
@@ -315,7 +383,7 @@ class Threads(Writer):
         self.emit(f"ftof {self.any('f32')}", "f16")
         self.truth()
         for _ in range(self.r.randrange(6, 16)):
-            self.statement(uniform=True, depth=0)
+            self.statement(uniform=not self.left, depth=0)
         for t in INTS:
             self.give(t, self.mixed(t))
         for t in FLOATS:
@@ -338,7 +406,7 @@ class Threads(Writer):
 
             return statements
 
-        kind = r.randrange(14)
+        kind = r.randrange(18)
         if kind == 0 and depth < 2:
             self.branch(inner(False))
         elif kind == 1 and depth < 2 and uniform:
@@ -357,6 +425,15 @@ class Threads(Writer):
             self.call()
         elif kind == 9:
             self.private()
+        elif kind == 10 and depth < 2:
+            self.strided(inner(False), r.choice([self.t, self.global_t, *self.affine]), r.randrange(1, 4))
+        elif kind in (11, 12) and depth < 2:
+            self.searched(inner(False), self.left)
+        elif kind == 13 and depth == 0 and self.may_leave:
+            self.left = True
+            self.region(f"if {self.any('i1')} {{", lambda: (self.expression(), self.line("return"))[1])
+            self.region("} else {", lambda: self.line("yield"))
+            self.line("}")
         else:
             for _ in range(r.randrange(1, 4)):
                 self.expression()
