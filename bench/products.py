@@ -10,22 +10,19 @@ stopped, or whose --seconds were over, goes on where it ended.
 
 from __future__ import annotations
 
-import concurrent.futures
 import contextlib
+import functools
 import json
 import math
-import multiprocessing
-import os
 import pathlib
 import random as random_numbers
-import sys
-import time
 from collections.abc import Iterator
 from typing import Any
 
 from .common import Table
-from .contest import Begun, Deadline, measure
+from .contest import Begun, Deadline, Timer, measure
 from .gemm_gpu import CUBLAS, Many, product
+from .warm import ahead
 
 LOW, HIGH = 16, 16384
 MULTIPLES = (1, 8, 64)
@@ -66,45 +63,22 @@ class Pool:
         return self.blocks[self.turn][: math.prod(shape)].view(shape)
 
 
-_worker: list[Any] = []
+_pools: list[Pool] = []  # of a process that compiles ahead
 
 
-def _start_worker(device: str, elements: int) -> None:
-    import torch
-
-    _worker[:] = [torch, Pool(torch, device, elements, filled=False)]
-
-
-def _compile(shape: Shape, order: str) -> None:
+def _compile(wanted: list[tuple[Shape, str, int]], device: str, elements: int, place: int) -> None:
     """One call: its kernel is in the cache of Tessera and its code in the driver's."""
+    import torch
     from tessera.lib import gemm
 
-    torch, pool = _worker
-    m, n, k = shape
-    a = pool(torch, (k, m) if order[0] == "T" else (m, k), "bfloat16")
-    b = pool(torch, (n, k) if order[1] == "T" else (k, n), "bfloat16")
-    c = torch.empty((m, n), dtype=torch.bfloat16, device=a.device)
-    a, b = a.t() if order[0] == "T" else a, b.t() if order[1] == "T" else b
-    gemm.gemm(a, b, c)
-
-
-def warm(wanted: list[tuple[Shape, str, int]], device: str, elements: int, deadline: Deadline) -> str:
-    """Compiles for all shapes, on all cores but one; says how long it took and what it left."""
-    start = time.monotonic()
-    workers = max(1, min(16, (os.cpu_count() or 2) - 1)) if len(wanted) > 8 else 1
-    context = multiprocessing.get_context("spawn")
-    pool = concurrent.futures.ProcessPoolExecutor(workers, context, _start_worker, (device, elements))
-    jobs = [pool.submit(_compile, shape, order) for shape, order, _ in wanted]
-    try:
-        done, left = concurrent.futures.wait(jobs, None if deadline.end is None else max(1.0, deadline.left()))
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-    for failure in {str(j.exception())[:200] for j in done if j.exception()}:
-        print(f"  compiling: {failure}", file=sys.stderr)
-    return (
-        f"compiled by {workers} processes in {time.monotonic() - start:.0f} s"
-        + (f", {len(left)} shapes left" if left else "")
-    )
+    if not _pools:
+        _pools.append(Pool(torch, device, elements, filled=False))
+    (m, n, k), order, _ = wanted[place]
+    a = _pools[0](torch, (k, m) if order[0] == "T" else (m, k), "bfloat16")
+    b = _pools[0](torch, (n, k) if order[1] == "T" else (k, n), "bfloat16")
+    c = torch.empty((m, n), dtype=torch.bfloat16, device=device)
+    gemm.gemm(a.t() if order[0] == "T" else a, b.t() if order[1] == "T" else b, c)
+    Timer(device).wait()
 
 
 class State:
@@ -168,7 +142,8 @@ def tables(
     note = ""
     if todo:
         print(f"products: compiling for {len(todo)} shapes ...", flush=True)
-        note = warm(todo, device, elements, Deadline(None if seconds is None else seconds * SHARE))
+        work = functools.partial(_compile, todo, device, elements)
+        note = ahead(work, len(todo), None if seconds is None else seconds * SHARE)
         print(f"  {note}", flush=True)
     failures = _measure_all(wanted, device, min(rounds, 9), elements, kept, deadline)
     for multiple in (0, *MULTIPLES):

@@ -9,6 +9,7 @@ one. When --seconds are over, the rest is named as not run: cases of all files t
 
 from __future__ import annotations
 
+import functools
 import itertools
 import pathlib
 from collections.abc import Callable, Iterator
@@ -16,8 +17,9 @@ from typing import Any
 
 from . import suite as checkout
 from .common import Run, Table
-from .contest import Begun, Contest, Deadline, measure, named
+from .contest import Begun, Contest, Deadline, Timer, measure, named
 from .gemm_gpu import Many
+from .warm import ahead
 
 TORCH = "torch"
 LIMIT = 0.3  # seconds of rounds for a case
@@ -42,8 +44,8 @@ def _attention(torch: Any, small: bool) -> Iterator[_Sample]:
     from torch.nn.functional import scaled_dot_product_attention
 
     batch, heads, length = (1, 2, 256) if small else (4, 16, 4096)
-    tiles = [(64, 64), (128, 64), (128, 128), (256, 128), (256, 64)]
-    for d, causal, (tm, tn) in itertools.product((128, 64), (False, True), tiles):
+    tiles = [(128, 128), (64, 64), (128, 64), (256, 128), (256, 64)]
+    for (tm, tn), d, causal in itertools.product(tiles, (128, 64), (False, True)):
         q, k, v = (
             torch.randn(batch, heads, length, d, dtype=torch.float16, device="cuda")
             for _ in range(3)
@@ -264,8 +266,46 @@ def _best(tables: list[Table]) -> Iterator[Table]:
 
 
 def _all_samples(torch: Any, small: bool) -> Iterator[_Sample]:
-    for make in (_attention, _products, _memory, _moe):
+    for make in (_products, _memory, _moe, _attention):
         yield from make(torch, small)
+
+
+_files: list[_Files] = []  # of a process that compiles ahead
+
+
+def _compile(suite: pathlib.Path, names: list[str], device: str, small: bool, place: int) -> None:
+    """One sample or benchmark, by everyone: its code is in their caches."""
+    import torch
+
+    if not _files:
+        _files.append(_Files(names))
+    files, timer = _files[0], Timer(device)
+    entry: Any = next(itertools.islice(_everything(torch, suite, files, small), place, None))
+    for who in names:
+        if isinstance(entry, _Sample):
+            entry.call(files.of(who, suite / "samples" / entry.file))
+        elif not isinstance(entry[1], Exception) and not entry[1].skipped:
+            checkout.prepare(files.of(who, entry[0]), entry[1], "cutile")
+        timer.wait()
+    if device == "cuda":
+        torch.cuda.empty_cache()
+
+
+def _everything(torch: Any, suite: pathlib.Path, files: _Files, small: bool) -> Iterator[Any]:
+    """All samples, then all benchmarks but those that only differ in how much they move."""
+    yield from _all_samples(torch, small)
+    for path, case in _benchmarks(suite / "test", files):
+        if path.name != "bench_vec_add.py":
+            yield path, case
+
+
+def _compile_ahead(suite: pathlib.Path, files: _Files, device: str, small: bool, seconds: float | None) -> str:
+    import torch
+
+    # counted without arrays: the samples' number does not depend on their size
+    count = sum(1 for _ in _everything(torch, suite, files, small=True))
+    work = functools.partial(_compile, suite, files.names, device, small)
+    return ahead(work, count, None if seconds is None else 0.25 * seconds)
 
 
 def tables(
@@ -282,6 +322,9 @@ def tables(
     files = _Files([checkout.OURS, checkout.PEER] if peer else [checkout.OURS])
     yardstick = checkout.PEER if peer else TORCH
     all_of_them = Many("samples and benchmarks, all", "", 1.0, yardstick, what="case")
+    if device == "cuda" and begun.first("compile"):
+        print("samples: compiling ahead ...", flush=True)
+        print(f"  {_compile_ahead(suite, files, device, small, seconds)}", flush=True)
     left: list[str] = []
     with_tiles: list[Table] = []
     for sample in _all_samples(torch, small):

@@ -8,6 +8,7 @@ warps and stages, which it wants to be told; the tile language chooses them itse
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import math
@@ -22,6 +23,7 @@ from . import tutorial_tile as ours
 from .common import Run, Table, have
 from .contest import Begun, Contest, Deadline, Timer, measure, named
 from .gemm_gpu import Many
+from .warm import ahead
 
 LIMIT = 1.0  # seconds of rounds for a table
 OURS, TRITON, TORCH = "tessera", "triton", "torch"
@@ -437,6 +439,9 @@ KINDS = (
 )  # fmt: skip
 
 
+QUESTIONS = 17  # of all kinds
+
+
 def questions(device: str, small: bool, kinds: tuple[str, ...] = KINDS) -> Iterator[Question]:
     maker = _Maker(device, small)
     for kind in kinds:
@@ -471,16 +476,20 @@ def fastest(
     return best[1], "; ".join([f"{who} {best[2]}", *said])
 
 
-def table_of(question: Question, device: str, rounds: int) -> Table:
-    timer = Timer(device)
-    runs: dict[str, Run] = {}
-    notes = []
+def _makers(question: Question) -> dict[str, Callable[[Choice], Run]]:
     makers: dict[str, Callable[[Choice], Run]] = {OURS: lambda c: _all(question.tile(c))}
     if have("triton"):
         from . import tutorial_triton
 
         makers[TRITON] = lambda c: question.triton(tutorial_triton, c)
-    for who, make in makers.items():
+    return makers
+
+
+def table_of(question: Question, device: str, rounds: int) -> Table:
+    timer = Timer(device)
+    runs: dict[str, Run] = {}
+    notes = []
+    for who, make in _makers(question).items():
         run, said = fastest(question, who, make, timer)
         notes.append(said)
         if run:
@@ -499,10 +508,28 @@ def table_of(question: Question, device: str, rounds: int) -> Table:
     return measure(contest, device, rounds, LIMIT)
 
 
+def _compile(device: str, small: bool, place: int) -> None:
+    """Every choice of one question, on both sides."""
+    question = next(itertools.islice(questions(device, small), place, None), None)
+    if question is None:  # small ones are fewer
+        return
+    timer = Timer(device)
+    for choice in question.choices:
+        for who, make in _makers(question).items():
+            with contextlib.suppress(Exception):  # it is named when it is timed
+                question.poison(who)
+                make(choice)()
+                timer.wait()
+
+
 def tables(
     device: str, rounds: int, small: bool, *, seconds: float | None, state: pathlib.Path | None
 ) -> Iterator[Table]:
     deadline, begun = Deadline(seconds), Begun(state)
+    if device == "cuda" and begun.first("compile"):
+        print("tutorials: compiling ahead ...", flush=True)
+        work = functools.partial(_compile, device, small)
+        print(f"  {ahead(work, QUESTIONS, None if seconds is None else 0.3 * seconds)}", flush=True)
     everything = Many("Triton's tutorials, all", "", 1.0, TRITON, what="kernel")
     left = []
     for question in questions(device, small):

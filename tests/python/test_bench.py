@@ -4,6 +4,7 @@
 import io
 import json
 import math
+import os
 import pathlib
 import shutil
 import sys
@@ -16,6 +17,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2]))
 from bench import all_gpu, products
 from bench.contest import Begun, Contest, measure
 from bench.gemm_gpu import Many
+from bench.warm import ahead
 
 KERNEL = """
 import cuda.tile as ct
@@ -138,6 +140,15 @@ def test_products_on_the_cpu(tmp_path):
     assert len([json.loads(line) for line in kept.splitlines()]) == 3
     again = list(products.tables("cpu", 3, True, **options))
     assert again[0].ratios == found[0].ratios and state.read_text() == kept
+
+
+def test_what_compiles_ahead_ends_in_time_and_survives_crashes(monkeypatch):
+    monkeypatch.setattr(os, "cpu_count", lambda: 4)
+    assert ahead(abs, 5, None).startswith("5 of 5 compiled ahead by 3 processes")
+    assert ahead(os._exit, 2, None).startswith("0 of 2")
+    begin = time.monotonic()
+    assert int(ahead(time.sleep, 40, 3.0).split()[0]) < 9
+    assert time.monotonic() - begin < 15
 
 
 def checkout(tmp_path, factor="2"):
