@@ -40,7 +40,7 @@ TS_API const char *ts_tileir_kernel(const ts_tileir *module, uint32_t i);
 /* Text for people: docs/guide/ir.md explains it. Owns: *out, *n bytes and a NUL. */
 TS_API TS_CHECKED ts_status ts_tileir_print(const ts_tileir *module, const ts_alloc *alloc, char **out, size_t *n,
                                             ts_error *err);
-/* The bytes of a file of this version, without places of the source. Owns: *out, *n bytes and a NUL.
+/* The bytes of a file of this version, with the places of the source. Owns: *out, *n bytes and a NUL.
  * Errors: TS_UNSUPPORTED for what came with a later version. */
 TS_API TS_CHECKED ts_status ts_tileir_write(const ts_tileir *module, uint32_t version, const ts_alloc *alloc,
                                             char **out, size_t *n, ts_error *err);

@@ -17,6 +17,8 @@ typedef struct back {
     uint32_t *value;      /* of each instruction: its value in the file */
     uint32_t *type;       /* of each type of ours: 1 + its number in the file */
     uint32_t n_types;
+    uint32_t *place;      /* of each place of ours: 1 + its attribute in the file; 0: not made yet */
+    uint32_t loc;         /* the attribute of the operation that is made */
     const char *arch;
     ts_error *err;
 } back;
@@ -152,7 +154,7 @@ static tileir_op back_op(back *b, tileir_code code, uint32_t n, const ts_val *op
 {
     const char *at = ts__tileir_rows[code].recipe;
     tileir_item item;
-    tileir_op op = {.code = (uint16_t)code, .n_opnds = n};
+    tileir_op op = {.code = (uint16_t)code, .n_opnds = n, .loc = b->loc};
     uint32_t attrs = 0, left = n;
     op.opnd = TS_NEW_N(&b->m->arena, uint32_t, n + 1);
     for (uint32_t i = 0; op.opnd && i < n; i++)
@@ -696,13 +698,59 @@ static ts_status back_one(back *b, tileir_region *region, ts_val v)
     }
 }
 
+/* ---- places ---------------------------------------------------------------------------------------------------- */
+
+enum { BACK_CALLS = 64 }; /* of functions in each other that places tell */
+
+static uint32_t back_debug(back *b, tileir_debug_tag tag, uint64_t f0, uint64_t f1, uint64_t f2, uint64_t f3)
+{
+    tileir_debug_attr made = {tag, {f0, f1, f2, f3}};
+    if (tag == TILEIR_DEBUG_SUBPROGRAM) /* name and symbol are one; so are its line and that of its body */
+        made.f[3] = f2, made.f[4] = f3, made.f[5] = f1;
+    return ts__tileir_add_debug(b->m, &made);
+}
+
+/* The attribute of a function of a file: a directory ends in its last /. */
+static uint32_t back_subprogram(back *b, const char *path, const char *function)
+{
+    const char *slash = strrchr(path, '/');
+    uint32_t n = slash ? (uint32_t)(slash - path) : 0;
+    uint32_t name = back_str(b, slash ? slash + 1 : path), directory = back_keep(b, path, n, false);
+    uint32_t file = back_debug(b, TILEIR_DEBUG_FILE, name, directory, 0, 0);
+    uint32_t unit = back_debug(b, TILEIR_DEBUG_UNIT, file, 0, 0, 0);
+    return back_debug(b, TILEIR_DEBUG_SUBPROGRAM, file, 1, back_str(b, function), unit);
+}
+
+/* The number of a place of ours among the attributes; 0: unknown. */
+static uint32_t back_place(back *b, ts_loc loc, uint32_t depth)
+{
+    const ts_module *ir = b->from->module;
+    if (!loc || loc >= ir->locs.n || depth > BACK_CALLS)
+        return 0;
+    if (b->place[loc])
+        return b->place[loc] - 1;
+    const ts_loc_info *at = &ir->locs.at[loc];
+    const char *path = ts_str_get(ir, at->file);
+    const char *function = ts_str_get(ir, at->function ? at->function : b->from->name);
+    uint32_t made = 0, caller = back_place(b, at->caller, depth + 1);
+    uint32_t scope = at->line ? back_subprogram(b, path, function) : 0;
+    if (at->line)
+        made = back_debug(b, TILEIR_DEBUG_LOC, scope, back_str(b, path), at->line, at->col);
+    if (made && caller)
+        made = back_debug(b, TILEIR_DEBUG_CALL, made, caller, 0, 0);
+    b->place[loc] = made + 1;
+    return made;
+}
+
 static ts_status back_ops(back *b, tileir_region *region, ts_val first, ts_val end)
 {
-    for (ts_val v = first; v < end;)
+    for (ts_val v = first; v < end;) {
+        b->loc = back_place(b, b->from->loc.at[v], 0);
         if (ts_info(ts_at(b->from, v))->flags & TS_REGION)
             TS_TRY(back_nest(b, region, v, &v));
         else
             TS_TRY(back_one(b, region, v++));
+    }
     return TS_OK;
 }
 
@@ -717,6 +765,17 @@ static tileir_attr back_kernel_hints(back *b, const ts_fn *fn)
     if (!given[0] && !given[1] && !given[2])
         return (tileir_attr){0};
     return back_hints(b, 3, TILEIR_HINT_CTAS, values);
+}
+
+/* That of its first operation; of one in a helper, the call in the kernel. */
+static uint32_t back_kernel_place(back *b)
+{
+    const ts_fn *fn = b->from;
+    const ts_module *ir = fn->module;
+    ts_loc loc = fn->n_params + 1 < fn->loc.n ? fn->loc.at[fn->n_params + 1] : 0;
+    for (int i = 0; i < BACK_CALLS && loc && loc < ir->locs.n && ir->locs.at[loc].caller; i++)
+        loc = ir->locs.at[loc].caller;
+    return back_place(b, loc, 0);
 }
 
 static ts_status back_function(back *b, const ts_fn *fn)
@@ -738,6 +797,7 @@ static ts_status back_function(back *b, const ts_fn *fn)
     made.type = back_add(b, &(tileir_type){.tag = TILEIR_FUNCTION, .n_params = fn->n_params,
                                            .dims = {fn->n_params, params}});
     made.hints = back_kernel_hints(b, fn);
+    made.loc = back_kernel_place(b);
     TS_TRY(back_ops(b, &made.body, fn->n_params + 1, fn->inst.n));
     return TS_PUSH(&b->m->arena, &b->m->fn, made) && !b->m->arena.failed ? TS_OK : back_nomem(b);
 }
@@ -746,7 +806,8 @@ static ts_status back_module(back *b, const ts_module *ir)
 {
     b->n_types = TS_T_FIRST_COMPOSITE + ir->type.n;
     b->type = TS_NEW_N(b->scratch, uint32_t, b->n_types + 1);
-    if (!b->type || !TS_PUSH(&b->m->arena, &b->m->loc, (tileir_loc){0}))
+    b->place = TS_NEW_N(b->scratch, uint32_t, ir->locs.n + 1);
+    if (!b->type || !b->place)
         return back_nomem(b);
     if (ir->globals.n)
         return ts_fail(b->err, TS_UNSUPPORTED, "a module with globals cannot be written as Tile IR");
@@ -757,6 +818,8 @@ static ts_status back_module(back *b, const ts_module *ir)
                            ts_str_get(ir, fn->name));
         TS_TRY(back_function(b, fn));
     }
+    if (!ts__tileir_find_places(b->m))
+        return back_nomem(b);
     return ts__tileir_verify(b->m, b->err);
 }
 

@@ -294,6 +294,8 @@ static void read_constants(tileir_cursor *c, read_file *file)
 static void read_debug(tileir_cursor *c, read_file *file)
 {
     ts__tileir_read_debug(c, &file->debug);
+    if (tileir_good(c) && !ts__tileir_find_places(c->m))
+        ts__tileir_nomem(c);
 }
 
 /* Sections in the order in which they refer to each other; none has to be there. */
@@ -330,9 +332,7 @@ ts_status ts_tileir_read(const void *bytes, size_t n, const ts_alloc *alloc, ts_
     ts__arena_init(&m->arena, from);
     const uint8_t *file = bytes;
     tileir_cursor c = {m, file, file, file, file + n, TS_OK, err};
-    ts_status status = TS_PUSH(&m->arena, &m->loc, (tileir_loc){0})
-                           ? read_all(&c)
-                           : ts_fail(err, TS_NOMEM, "out of memory while reading Tile IR bytecode");
+    ts_status status = read_all(&c);
     if (status == TS_OK)
         status = m->arena.failed ? ts_fail(err, TS_NOMEM, "out of memory while reading Tile IR bytecode")
                                  : ts__tileir_verify(m, err);

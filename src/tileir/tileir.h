@@ -189,6 +189,24 @@ typedef struct tileir_loc { /* of an operation; its file and function are string
     uint32_t caller;
 } tileir_loc;
 
+/* An attribute of the Debug section. What its fields are: ts__tileir_debug_fields, by tag; s string, n number, a
+ * attribute or 0. */
+typedef enum tileir_debug_tag {
+    TILEIR_DEBUG_NONE, /* one that could not be read */
+    TILEIR_DEBUG_UNIT,
+    TILEIR_DEBUG_FILE,
+    TILEIR_DEBUG_BLOCK,
+    TILEIR_DEBUG_LOC,
+    TILEIR_DEBUG_SUBPROGRAM,
+    TILEIR_DEBUG_CALL,
+    TILEIR_DEBUG_TAGS
+} tileir_debug_tag;
+extern const char *const ts__tileir_debug_fields[TILEIR_DEBUG_TAGS];
+typedef struct tileir_debug_attr {
+    uint32_t tag;
+    uint64_t f[6];
+} tileir_debug_attr;
+
 struct ts_tileir {
     ts_arena arena;
     uint32_t version;
@@ -198,7 +216,8 @@ struct ts_tileir {
     TS_VEC(tileir_type) type;
     TS_VEC(tileir_global) global;
     TS_VEC(tileir_fn) fn;
-    TS_VEC(tileir_loc) loc; /* 0 is the unknown one */
+    TS_VEC(tileir_debug_attr) debug; /* attribute 1 is the first */
+    TS_VEC(tileir_loc) loc; /* of each attribute, which says a place or nothing; 0 is the unknown one */
 };
 
 /* The scalar type of a tag; TS_T_none: the tag is another's, or none. */
@@ -213,6 +232,10 @@ const char *ts__tileir_str(const ts_tileir *m, uint32_t string);
 const tileir_type *ts__tileir_type(const ts_tileir *m, uint32_t type);
 /* A tile's element or the type itself. */
 const tileir_type *ts__tileir_elem(const ts_tileir *m, uint32_t type);
+/* Keeps an attribute of the Debug section: its number; 0: memory is out, which the arena remembers. */
+uint32_t ts__tileir_add_debug(ts_tileir *m, const tileir_debug_attr *attr);
+/* Fills m->loc from m->debug. */
+bool ts__tileir_find_places(ts_tileir *m);
 /* An attribute of an operation by name; one of kind TILEIR_ABSENT where it has none. */
 const tileir_attr *ts__tileir_attr(const tileir_op *op, const char *name);
 /* Operand i of the group of that name; UINT32_MAX where it is not there. */

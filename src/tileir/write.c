@@ -15,6 +15,8 @@ typedef struct writer {
     ts_text *out;     /* what is written at the moment */
     uint32_t *number; /* of each value of the function in the file */
     uint32_t next;
+    ts_text places;   /* of all functions and their operations: u64 each */
+    ts_text starts;   /* where those of each function begin among them: u32 each */
     ts_error *err;
 } writer;
 
@@ -285,6 +287,7 @@ static ts_status write_op(writer *w, const tileir_op *op)
     uint32_t attr = 0, group = 0;
     if (row->since > w->version)
         return write_later(w, row->name, row->since);
+    write_fixed(&w->places, op->loc, 8);
     write_varint(w->out, row->opcode);
     while (ts__tileir_next(&at, &item))
         TS_TRY(write_item(w, op, &item, &attr, &group));
@@ -336,7 +339,9 @@ static ts_status write_fn(writer *w, const tileir_fn *fn)
     write_varint(out, fn->name);
     write_varint(out, fn->type);
     ts__text_putc(out, (char)((fn->entry ? TILEIR_FN_KERNEL : 0) | (fn->hints.kind ? TILEIR_FN_HINTS : 0)));
-    write_varint(out, 0); /* place: unknown */
+    write_fixed(&w->starts, w->places.n / 8, 4);
+    write_fixed(&w->places, fn->loc, 8);
+    write_varint(out, w->m->debug.n ? w->starts.n / 4 : 0);
     if (fn->hints.kind)
         write_attr(w, &fn->hints, true);
     ts__text_init(&body, w->m->arena.alloc);
@@ -434,6 +439,29 @@ static ts_status write_types(writer *w)
     return write_table(w, w->m->type.n, 4, write_one_type);
 }
 
+/* An attribute that could not be read is written as a unit of no file, which says as little. */
+static ts_status write_one_debug(writer *w, uint32_t i)
+{
+    const tileir_debug_attr *a = &w->m->debug.at[i];
+    uint32_t tag = a->tag ? a->tag : TILEIR_DEBUG_UNIT;
+    write_varint(w->out, tag);
+    for (uint32_t k = 0; ts__tileir_debug_fields[tag][k]; k++)
+        write_varint(w->out, a->f[k]);
+    return TS_OK;
+}
+
+/* After the functions, which leave their places. */
+static ts_status write_debug(writer *w)
+{
+    write_varint(w->out, w->starts.n / 4);
+    write_pad(w->out, 4);
+    ts__text_put(w->out, w->starts.at, w->starts.n);
+    write_varint(w->out, w->places.n / 8);
+    write_pad(w->out, 8);
+    ts__text_put(w->out, w->places.at, w->places.n);
+    return write_table(w, w->m->debug.n, 4, write_one_debug);
+}
+
 static ts_status write_section(writer *w, uint32_t id, uint32_t align, ts_status (*contents)(writer *))
 {
     ts_text *out = w->out, data;
@@ -464,6 +492,8 @@ static ts_status write_file(writer *w)
     if (w->m->producer && w->version >= 133)
         TS_TRY(write_section(w, TILEIR_SECTION_PRODUCER, 1, write_producer));
     TS_TRY(write_section(w, TILEIR_SECTION_CONSTANT, 8, write_constants));
+    if (w->m->debug.n)
+        TS_TRY(write_section(w, TILEIR_SECTION_DEBUG, 8, write_debug));
     TS_TRY(write_section(w, TILEIR_SECTION_TYPE, 4, write_types));
     TS_TRY(write_section(w, TILEIR_SECTION_STRING, 4, write_strings));
     ts__text_putc(w->out, TILEIR_SECTION_END);
@@ -479,7 +509,12 @@ ts_status ts_tileir_write(const ts_tileir *m, uint32_t version, const ts_alloc *
         return ts_fail(err, TS_VALUE, "Tile IR %u.%u is not known; 13.1 to 13.4 are", version / 10, version % 10);
     ts__text_init(&file, alloc ? alloc : ts_alloc_default());
     writer w = {.m = m, .version = version, .out = &file, .err = err};
+    ts__text_init(&w.places, m->arena.alloc);
+    ts__text_init(&w.starts, m->arena.alloc);
     ts_status status = write_file(&w);
+    file.failed |= w.places.failed | w.starts.failed;
+    ts__text_deinit(&w.places);
+    ts__text_deinit(&w.starts);
     if (status == TS_OK)
         return ts__text_take(&file, out, n, err);
     ts__text_deinit(&file);

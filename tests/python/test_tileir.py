@@ -151,6 +151,38 @@ def test_what_tile_ir_lacks_is_named():
         _core.tileir_of_ir(_core.lower_text(k._prepare(), (np.zeros(8, np.float32),)), None, 133)
 
 
+PLACES = """entry @k(%1: ptr<f32>) {
+  %2 = load_ptr_tko %1 : f32 loc("/made/f.py":3:4-3:9 "helper" <- "/made/g.py":70:0-70:9 "k")
+  %3 = addf %2, %2 : f32
+  %4 = store_ptr_tko %1, %3 : token loc("/made/g.py":71:2-71:5 "k")
+  return
+}
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_places_of_the_source_are_written_and_read(version):
+    data = _core.tileir_of_ir(PLACES, None, version)
+    lines = str(tileir.read(data)).splitlines()
+    assert [line.partition(" loc(")[2] for line in lines[2:-1]] == [
+        '"/made/f.py":3:4)', "", '"/made/g.py":71:2)', ""
+    ]  # fmt: skip
+    assert _core.tileir_rewrite(data, version) == data
+
+
+def test_broken_places_are_unknown_places():
+    data = _core.tileir_of_ir(PLACES, None, 133)
+    texts = set()
+    for at in range(len(data)):
+        try:
+            file = tileir.read(changed(data, at, 127))
+            _core.tileir_rewrite(_core.tileir_rewrite(changed(data, at, 127), 134), 133)
+        except Exception:
+            continue
+        texts.add(str(file).count("loc("))
+    assert 2 in texts and min(texts) < 2
+
+
 @pytest.mark.skipif(not shutil.which("tileiras"), reason="needs NVIDIA's tileiras")
 @pytest.mark.parametrize("version", VERSIONS)
 def test_nvidias_assembler_takes_it(version, tmp_path):
