@@ -349,8 +349,7 @@ class Host:
                 f"is a {cls.__name__}, a dataclass that is not frozen; decorate it with @dataclass(frozen=True)"
             )
         names = tuple(name for name, *_ in records.record_of(cls).fields)
-        row = self.classes[cls] = self.known(cls), names, ",".join(names)
-        return row
+        return self.classes.setdefault(cls, (self.known(cls), names, ",".join(names)))  # launches borrow it for good
 
     def known(self, value: Any) -> int:
         with _lock:

@@ -61,7 +61,8 @@ def _is_number(arg: Any) -> bool:
 
 def _filled(args: Any, values: Iterator[Any]) -> tuple[Any, ...]:
     """The arguments with the leaves of ``values``, in order."""
-    return tuple(_filled(arg, values) if isinstance(arg, tuple) else next(values) for arg in args)
+    made = [_filled(arg, values) if isinstance(arg, tuple) else next(values) for arg in args]
+    return args._make(made) if hasattr(args, "_make") else tuple(made)
 
 
 def _launch(grid: Any, kernel: Any, args: tuple[Any, ...], inputs: tuple[Any, ...]) -> tuple[Any, ...]:
