@@ -50,15 +50,15 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module(f".{name}", __name__)
     elif name in _TYPES:
         found = getattr(importlib.import_module(".types", __name__), name)
-    elif name.startswith("__"):
+    elif name.startswith("_"):
         raise AttributeError(f"module 'tessera.cuda' has no attribute {name!r}")
     else:
-        found = _device(name)
+        found = _of_language(name)
     globals()[name] = found
     return found
 
 
-def _device(name: str) -> Any:
+def _of_language(name: str) -> Any:
     """A name of the kernel language."""
     try:
         device = importlib.import_module("._device", __name__)
