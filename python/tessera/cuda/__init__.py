@@ -22,6 +22,8 @@ _NAMES: dict[str, str] = {
         "_errors": "CudaSupportError KernelRuntimeError",
         "_arrays": "as_cuda_array device_array device_array_like from_cuda_array_interface is_cuda_array to_device",
         "_host_memory": "managed_array mapped mapped_array mapped_array_like pinned pinned_array pinned_array_like",
+        "_gufunc": "guvectorize vectorize",
+        "_reduction": "Reduce reduce",
         "_memory": "defer_cleanup",
         "_ipc": "open_ipc_array",
         "_managers": "BaseCUDAMemoryManager GetIpcHandleMixin HostOnlyCUDAMemoryManager IpcHandle MappedMemory "

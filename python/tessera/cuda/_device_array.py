@@ -298,8 +298,7 @@ class DeviceNDArrayBase:
         """The same elements with another shape; NotImplementedError where that needs a copy."""
         shape = newshape[0] if len(newshape) == 1 and isinstance(newshape[0], (tuple, list)) else newshape
         if self.size == 0 or not _needs_copy(self.shape, self.strides, self.itemsize, shape, order):
-            elements: Any = self._elements
-            return self._with(elements.reshape(shape, order=order))
+            return self._with(self._elements.reshape(shape, order=order))
         raise NotImplementedError("reshape would require copy: copy the array first")
 
     def ravel(self, order: str = "C", stream: Any = 0) -> Any:
@@ -344,7 +343,7 @@ def _needs_copy(shape: Any, strides: Any, itemsize: int, new: Any, order: str) -
     memory = numpy.empty(extent, "u1")
     start = sum((n - 1) * -s for n, s in zip(shape, strides) if s < 0 and n)
     model = numpy.ndarray(shape, f"V{itemsize}", memory, start, strides)
-    return not numpy.shares_memory(model.reshape(new, order=order), memory)
+    return not numpy.shares_memory(model.reshape(new, order=order), memory)  # type: ignore[call-overload]
 
 
 class DeviceNDArray(DeviceNDArrayBase):

@@ -33,11 +33,11 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
     to three. Arguments may be named; those with defaults may be left out.
     """
 
-    def __new__(cls, py_func: Any, options: Options) -> Dispatcher:
+    def __new__(cls, py_func: Any, options: Options, source: str | None = None) -> Dispatcher:
         made: Dispatcher = super().__new__(cls)
         return made
 
-    def __init__(self, py_func: Any, options: Options) -> None:
+    def __init__(self, py_func: Any, options: Options, source: str | None = None) -> None:
         self.py_func, self.options = py_func, options
         self.targetoptions: dict[str, Any] = options._asdict()
         self.extensions = list(options.extensions)
@@ -46,7 +46,7 @@ class Dispatcher(_core.ThreadKernel):  # type: ignore[misc]
         self.specialized = False
         self._can_compile = True
         self._pack: Any = None
-        self._snapshot = snapshot_of(py_func)
+        self._snapshot = snapshot_of(py_func, source)
         self._hooked = bool(self.extensions)
         self.__name__, self.__qualname__ = py_func.__name__, py_func.__qualname__
         self.__doc__, self.__module__ = py_func.__doc__, py_func.__module__

@@ -1,0 +1,467 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``vectorize`` and ``guvectorize``: functions of elements, or of small arrays, over whole arrays.
+
+Both are one thing. Every operand has loop dimensions, which broadcast, and core dimensions, named by the layout
+``(m,n),(n,p)->(m,p)``; of a vectorized function there are none. A kernel of a few lines is written for the number of
+loop dimensions: one thread works on one place of the loop.
+
+    thread i --> place (k0, k1) of the loop --> out[k0, k1] = core(a[k0, k1], b[k0, k1])      vectorize
+                                            --> core(a[k0, k1], b[k0, k1], out[k0, k1])       guvectorize
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy
+
+from .. import _core
+from ..core._place import CUDA
+from . import types
+from ._device_array import DeviceNDArray, DeviceNDArrayBase, as_device_array, is_cuda_array, row_major
+from ._options import options_of
+from ._signature import Signature, normalize
+from ._typeof import as_dtype
+
+__all__ = ["guvectorize", "vectorize"]
+
+THREADS = 256
+_TARGETS = ("cuda", "cpu", "parallel")
+
+
+class Layout(NamedTuple):
+    """The core dimensions of the operands: inputs, then outputs."""
+
+    inputs: tuple[tuple[str, ...], ...]
+    outputs: tuple[tuple[str, ...], ...]
+
+    @property
+    def operands(self) -> tuple[tuple[str, ...], ...]:
+        return self.inputs + self.outputs
+
+
+def parsed_layout(text: str) -> Layout:
+    """``(m,n),(n,p)->(m,p)``; ValueError where it is written otherwise."""
+    one = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*)?\)"
+    sides = re.fullmatch(rf"\s*({one}(?:\s*,\s*{one})*)\s*->\s*({one}(?:\s*,\s*{one})*)\s*", text)
+    if not sides:
+        raise ValueError(f"the layout {text!r} is not written as '(m,n),(n,p)->(m,p)'")
+    found = [
+        tuple(tuple(re.findall(r"\w+", part)) for part in re.findall(one, side)) for side in (sides[1], sides[2])
+    ]
+    layout = Layout(*found)
+    known = {name for dims in layout.inputs for name in dims}
+    new = [name for dims in layout.outputs for name in dims if name not in known and not name.isdigit()]
+    if new:
+        raise ValueError(f"the dimension {new[0]!r} of an output is not one of an input; the layout is {text!r}")
+    return layout
+
+
+# ---- the kernels -----------------------------------------------------------------------------------
+
+
+def _source(layout: Layout, n_loop: int, elementwise: bool, scalars: Sequence[bool]) -> str:
+    """A kernel for loops of so many dimensions; ``scalars``: which operands are numbers by their type."""
+    names = [f"a{i}" for i in range(len(layout.operands))]
+    places = [f"k{d}" for d in range(n_loop)]
+    lines = [f"def kernel(n, {', '.join(names)}):", "    i = grid(1)", "    if i < n:"]
+    left = "i"
+    for d in range(n_loop - 1, 0, -1):
+        lines.append(f"        k{d} = {left} % {names[-1]}.shape[{d}]")
+        lines.append(f"        r{d} = {left} // {names[-1]}.shape[{d}]")
+        left = f"r{d}"
+    lines.append(f"        k0 = {left}")
+    place = ", ".join(places)
+    if elementwise:
+        given = ", ".join(f"type{i}({name}[{place}])" for i, name in enumerate(names[:-1]))
+        lines.append(f"        {names[-1]}[{place}] = core({given})")
+    else:
+        piece = ", ".join([*places[:-1], f"{places[-1]} : {places[-1]} + 1"])  # an array of one element
+        whole = [bool(dims) or scalar for dims, scalar in zip(layout.operands, scalars)]
+        given = ", ".join(f"{name}[{place if w else piece}]" for name, w in zip(names, whole))
+        lines.append(f"        core({given})")
+    return "\n".join(lines) + "\n"
+
+
+class _Loop(NamedTuple):
+    """One signature: the types of operands and the kernels, by the number of loop dimensions."""
+
+    args: tuple[types.Type, ...]
+    dtypes: tuple[Any, ...]
+    kernels: dict[int, Any]
+
+
+class GUFunc:
+    """What ``vectorize`` and ``guvectorize`` make.
+
+    Attributes
+    ----------
+    nin, nout : int
+    types : list of str
+        The signatures.
+    max_blocksize : int
+        The most threads of a block.
+    """
+
+    def __init__(self, function: Any, layout: Layout, elementwise: bool, options: dict[str, Any], target: str) -> None:
+        self.py_func = getattr(function, "py_func", function)
+        self.__name__, self.__doc__ = self.py_func.__name__, self.py_func.__doc__
+        self.__qualname__, self.__module__ = self.py_func.__qualname__, self.py_func.__module__
+        self.layout, self.elementwise, self.target = layout, elementwise, target
+        self.nin, self.nout, self.max_blocksize = len(layout.inputs), len(layout.outputs), 1 << 30
+        self._options, self._loops = options, list[_Loop]()
+
+    @property
+    def types(self) -> list[str]:
+        return [str(Signature(types.none, loop.args)) for loop in self._loops]
+
+    signature = property(lambda self: self.layout)
+
+    def add(self, sig: Any) -> None:
+        """Adds a signature."""
+        found = normalize(sig)
+        args = self._operands(found)
+        if len(args) != len(self.layout.operands):
+            raise TypeError(f"{self.__name__} has {len(self.layout.operands)} operands, but the signature is {found}")
+        dtypes = tuple(as_dtype(t.dtype if isinstance(t, types.Array) else t) for t in args)
+        self._loops.append(_Loop(args, dtypes, {}))
+
+    def _operands(self, found: Signature) -> tuple[Any, ...]:
+        if self.elementwise:
+            if found.return_type in (None, types.none):
+                raise TypeError(f"vectorized functions return a value: write float32(float32), not {found}")
+            return (*found.args, found.return_type)
+        if found.return_type not in (None, types.none):
+            raise TypeError(
+                f"guvectorized functions cannot return values: signature {found} specifies {found.return_type} return "
+                "type"
+            )
+        return found.args
+
+    def _kernel(self, loop: _Loop, n_loop: int) -> Any:
+        if n_loop not in loop.kernels:
+            from ._device import grid
+            from ._dispatcher import Dispatcher
+
+            scalars = [not isinstance(t, types.Array) for t in loop.args]
+            source = _source(self.layout, n_loop, self.elementwise, scalars)
+            space: dict[str, Any] = {"grid": grid, "core": self.py_func}
+            space.update({f"type{i}": dtype.type for i, dtype in enumerate(loop.dtypes)})
+            exec(compile(source, f"<{self.__name__} over {n_loop} dimensions>", "exec"), space)  # noqa: S102
+            loop.kernels[n_loop] = Dispatcher(space["kernel"], options_of(dict(self._options)), source)
+        return loop.kernels[n_loop]
+
+    # ---- a call
+
+    def __call__(self, *args: Any, out: Any = None, stream: Any = 0, **named: Any) -> Any:
+        """Applies the function.
+
+        Parameters
+        ----------
+        args : array-like
+            Inputs; outputs may follow.
+        out : array or tuple of arrays, optional
+            Where results go.
+        stream : Stream, optional
+        """
+        if named:
+            raise TypeError(f"{self.__name__}() has no argument {next(iter(named))!r}; it has out and stream")
+        inputs, outputs = self._sorted(args, out)
+        host = not any(is_cuda_array(a) for a in (*inputs, *(o for o in outputs if o is not None)))
+        number = CUDA - 1 if self.target != "cuda" else _core._current_device()
+        arrays = [_operand(a, number, stream) for a in inputs]
+        loop = self._resolved([a.dtype for a in arrays])
+        arrays = [_cast(a, dtype, self.elementwise) for a, dtype in zip(arrays, loop.dtypes)]
+        shape, sizes = self._shapes(arrays)
+        results, back = self._results(outputs, shape, sizes, loop, host, number, stream)
+        self._run(loop, [*self._broadcast(arrays, shape), *results], shape, stream)
+        found = [_given(result, to, host, stream) for result, to in zip(results, back)]
+        return found[0] if self.nout == 1 else tuple(found)
+
+    def _sorted(self, args: tuple[Any, ...], out: Any) -> tuple[list[Any], list[Any]]:
+        if len(args) not in (self.nin, self.nin + self.nout):
+            s = "s" if len(args) != 1 else ""
+            raise TypeError(
+                f"gufunc accepts {self.nin} positional arguments (when no output is given), or {self.nin + self.nout} "
+                f"positional arguments (with all outputs). Got {len(args)} positional argument{s}."
+            )
+        given = list(args[self.nin :])
+        if given and out is not None:
+            raise ValueError("cannot specify argument 'out' as both positional and keyword")
+        if out is not None:
+            given = list(out) if isinstance(out, tuple) else [out]
+        if given and len(given) != self.nout:
+            raise ValueError(f"{self.__name__}() has {self.nout} outputs, but out has {len(given)}")
+        return list(args[: self.nin]), given or [None] * self.nout
+
+    def _resolved(self, found: list[Any]) -> _Loop:
+        """The signature for these dtypes: the same, else the first whose dtypes they can be cast to safely."""
+        for loop in self._loops:
+            if all(f == w for f, w in zip(found, loop.dtypes)):
+                return loop
+        casting: Any
+        for casting in ("safe", "same_kind"):
+            fits = [x for x in self._loops if all(numpy.can_cast(f, w, casting) for f, w in zip(found, x.dtypes))]
+            if fits:
+                return fits[0]
+        raise TypeError(
+            f"no matching signature of {self.__name__}() for ({', '.join(map(str, found))}); it has "
+            f"{'; '.join(self.types)}"
+        )
+
+    def _shapes(self, arrays: list[Any]) -> tuple[tuple[int, ...], dict[str, int]]:
+        """The loop's shape and the extents of core dimensions."""
+        sizes: dict[str, int] = {}
+        loops = []
+        for i, (array, dims) in enumerate(zip(arrays, self.layout.inputs)):
+            if array.ndim < len(dims):
+                raise ValueError(
+                    f"{self.__name__}(): operand {i} has {array.ndim} dimensions, but its core has {len(dims)}"
+                )
+            split = array.ndim - len(dims)
+            for name, extent in zip(dims, array.shape[split:]):
+                if sizes.setdefault(name, int(name) if name.isdigit() else extent) != extent:
+                    raise ValueError(
+                        f"{self.__name__}(): operand {i} has a mismatch in its core dimension {name!r}: {extent}, "
+                        f"where others have {sizes[name]}"
+                    )
+            loops.append(array.shape[:split])
+        try:
+            return numpy.broadcast_shapes(*loops), sizes
+        except ValueError:
+            raise ValueError(f"{self.__name__}(): loop dimensions {loops} do not broadcast") from None
+
+    def _results(
+        self, outputs: list[Any], shape: Any, sizes: dict[str, int], loop: _Loop, host: bool, number: int, stream: Any
+    ) -> tuple[list[Any], list[Any]]:
+        """Arrays that the kernel writes, and for each where its elements go (None: it is the result)."""
+        results, back = [], []
+        for dims, given, dtype in zip(self.layout.outputs, outputs, loop.dtypes[self.nin :]):
+            wanted = (*shape, *(sizes.get(d) or int(d) for d in dims))
+            if given is not None and tuple(given.shape) != wanted:
+                raise ValueError(f"{self.__name__}(): out has shape {given.shape}; it must be {wanted}")
+            made = self._result(given, wanted, dtype, host, number, stream)
+            results.append(made)
+            back.append(given)
+        return results, back
+
+    def _result(self, given: Any, shape: Any, dtype: Any, host: bool, number: int, stream: Any) -> Any:
+        if given is not None and numpy.dtype(given.dtype) == dtype:
+            if is_cuda_array(given):
+                return as_device_array(given)
+            if number < CUDA:
+                return given
+        if number < CUDA and host:
+            return numpy.empty(shape, dtype)
+        return DeviceNDArray(shape, row_major(shape, dtype.itemsize), dtype, stream)
+
+    def _broadcast(self, arrays: list[Any], shape: tuple[int, ...]) -> list[Any]:
+        made = []
+        for array, dims in zip(arrays, self.layout.inputs):
+            core = array.shape[array.ndim - len(dims) :]
+            view = numpy.broadcast_to(_elements(array), (*shape, *core))
+            made.append(_like(array, view))
+        return made
+
+    def _run(self, loop: _Loop, operands: list[Any], shape: tuple[int, ...], stream: Any) -> None:
+        count = 1
+        for extent in shape:
+            count *= extent
+        if count == 0:
+            return
+        flat = [_flat(a, len(dims), count) for a, dims in zip(operands, self.layout.operands)]
+        n_loop = len(shape)
+        if n_loop != 1 and all(a is not None for a in flat):
+            operands, n_loop = flat, 1
+        threads = min(THREADS, self.max_blocksize)
+        order = stream
+        if self.target != "cuda":
+            from ..core import Device
+
+            order = Device("cpu").default_stream
+        self._kernel(loop, n_loop)[-(-count // threads), threads, order](count, *operands)
+
+    def reduce(self, arg: Any, stream: Any = 0) -> Any:
+        """The elements of a one-dimensional array, put together by a function of two arguments."""
+        if self.nin != 2 or self.nout != 1 or not self.elementwise:
+            raise TypeError("must be a binary ufunc")
+        if arg.ndim != 1:
+            raise TypeError("must use 1d array")
+        from ._reduction import Reduce
+
+        return Reduce(self.py_func)(arg, stream=stream)
+
+    def __reduce__(self) -> Any:
+        sigs = [self._signature(loop) for loop in self._loops]
+        return _again, (self.py_func, self.layout, self.elementwise, self._options, self.target, sigs)
+
+    def _signature(self, loop: _Loop) -> Signature:
+        if self.elementwise:
+            return Signature(loop.args[-1], loop.args[:-1])
+        return Signature(None, loop.args)
+
+    def __repr__(self) -> str:
+        return f"<{'ufunc' if self.elementwise else 'gufunc'} {self.__name__} {self.types}>"
+
+
+def _again(function: Any, layout: Any, elementwise: bool, options: Any, target: str, sigs: list[Any]) -> GUFunc:
+    made = GUFunc(function, layout, elementwise, options, target)
+    for sig in sigs:
+        made.add(sig)
+    return made
+
+
+# ---- operands --------------------------------------------------------------------------------------
+
+
+def _operand(given: Any, number: int, stream: Any) -> Any:
+    """An input where the kernel can read it: a NumPy array on the CPU device, a device array on a GPU."""
+    if is_cuda_array(given):
+        return as_device_array(given)
+    host = numpy.asarray([_host(item) for item in given]) if _has_device_items(given) else numpy.asarray(given)
+    if any(s < 0 for s in host.strides):  # launches take none
+        host = numpy.ascontiguousarray(host)
+    if number < CUDA:
+        return host
+    from ._arrays import to_device
+
+    return to_device(host, stream)
+
+
+def _has_device_items(given: Any) -> bool:
+    return isinstance(given, (tuple, list)) and any(is_cuda_array(item) for item in given)
+
+
+def _host(item: Any) -> Any:
+    return as_device_array(item).copy_to_host() if is_cuda_array(item) else item
+
+
+def _elements(array: Any) -> Any:
+    return array._elements if isinstance(array, DeviceNDArrayBase) else array
+
+
+def _like(array: Any, view: Any) -> Any:
+    return array._with(view) if isinstance(array, DeviceNDArrayBase) else view
+
+
+def _cast(array: Any, dtype: Any, elementwise: bool) -> Any:
+    """With another dtype; elementwise kernels cast each element themselves."""
+    if array.dtype == dtype or (elementwise and array.dtype.kind in "biufc"):
+        return array
+    if isinstance(array, DeviceNDArrayBase):
+        from ._arrays import to_device
+
+        return to_device(array.copy_to_host().astype(dtype), array.stream)
+    return array.astype(dtype)
+
+
+def _flat(array: Any, n_core: int, count: int) -> Any:
+    """With one loop dimension, as a view; None where that is not possible."""
+    elements = _elements(array)
+    split = elements.ndim - n_core
+    loop, core = elements.shape[:split], elements.shape[split:]
+    strides, step = elements.strides[:split], None
+    for extent, stride in zip(reversed(loop), reversed(strides)):
+        if extent == 1:
+            continue
+        if step is not None and stride != step:
+            return None
+        step = stride * extent
+    inner = next((s for n, s in zip(reversed(loop), reversed(strides)) if n != 1), 0)
+    shape, steps = (count, *core), (inner, *elements.strides[split:])
+    return _like(array, numpy.lib.stride_tricks.as_strided(elements, shape, steps))
+
+
+def _given(result: Any, to: Any, host: bool, stream: Any) -> Any:
+    """What the caller gets: the array that was given, filled, or a new one; a number of no dimensions."""
+    if to is not None:
+        if to is result or (is_cuda_array(to) and isinstance(result, DeviceNDArrayBase)
+                            and _elements(as_device_array(to)) is _elements(result)):  # fmt: skip
+            return to
+        values = result.copy_to_host(stream=stream) if isinstance(result, DeviceNDArrayBase) else result
+        if is_cuda_array(to):
+            if as_device_array(to)._address != getattr(result, "_address", None):
+                as_device_array(to)[...] = values.astype(to.dtype)
+        else:
+            to[...] = values
+        return to
+    if host and isinstance(result, DeviceNDArrayBase):
+        result = result.copy_to_host(stream=stream)
+    return result[()] if isinstance(result, numpy.ndarray) and result.ndim == 0 else result
+
+
+# ---- the decorators --------------------------------------------------------------------------------
+
+
+def _options(target: str, named: dict[str, Any]) -> dict[str, Any]:
+    if target not in _TARGETS:
+        raise ValueError(f"target is {target!r}; it must be one of {', '.join(_TARGETS)}")
+    if named.pop("nopython", True) is not True:
+        raise TypeError("nopython flag must be True")
+    for name in ("identity", "cache", "writable_args"):
+        named.pop(name, None)
+    known = {"fastmath", "debug", "opt", "inline", "lineinfo"}
+    unknown = [name for name in named if name not in known]
+    if unknown:
+        raise TypeError(f"The following target options are not supported: {', '.join(map(repr, unknown))}")
+    return named
+
+
+def _listed(sigs: Any) -> list[Any]:
+    return list(sigs) if isinstance(sigs, (list, set, frozenset)) else [sigs]
+
+
+def vectorize(ftylist_or_function: Any = (), *, target: str = "cuda", **named: Any) -> Any:
+    """Makes a function of numbers one of arrays: ``@vectorize(["float32(float32, float32)"])``.
+
+    Parameters
+    ----------
+    ftylist_or_function : str, Signature or list of them
+        The types of arguments and result; the first that the arguments can be cast to safely is taken.
+    target : str
+        ``"cuda"``: the current device. ``"cpu"``, ``"parallel"``: the CPU device.
+
+    Returns
+    -------
+    decorator
+        Of a function that broadcasts, takes ``out=`` and ``stream=``, and has ``reduce``.
+    """
+    options = _options(target, named)
+    if callable(ftylist_or_function) and not isinstance(ftylist_or_function, (types.Type, Signature)):
+        raise TypeError("vectorize() needs signatures here: @vectorize(['float32(float32)'])")
+
+    def decorate(function: Any) -> GUFunc:
+        code = getattr(function, "py_func", function).__code__
+        layout = Layout(((),) * code.co_argcount, ((),))
+        made = GUFunc(function, layout, True, options, target)
+        for sig in _listed(ftylist_or_function):
+            made.add(sig)
+        return made
+
+    return decorate
+
+
+def guvectorize(ftylist: Any, signature: str, *, target: str = "cuda", **named: Any) -> Any:
+    """Makes a function of small arrays one of large ones: ``@guvectorize(["void(f4[:], f4[:])"], "(n)->(n)")``.
+
+    Parameters
+    ----------
+    ftylist : str, Signature or list of them
+        The types of all operands: inputs, then outputs.
+    signature : str
+        Their core dimensions, ``"(m,n),(n,p)->(m,p)"``; an output ``()`` is an array of one element.
+    target : str
+        As of ``vectorize``.
+    """
+    options = _options(target, named)
+    layout = parsed_layout(signature)
+
+    def decorate(function: Any) -> GUFunc:
+        made = GUFunc(function, layout, False, options, target)
+        for sig in _listed(ftylist):
+            made.add(sig)
+        return made
+
+    return decorate
