@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from . import _core
 from ._records import record_of
 
-__all__ = ["Whole", "array_args", "bound", "defaults_of", "device_of", "flat", "is_array", "parameter_names"]
+__all__ = [
+    "Whole", "array_args", "bound", "defaults_of", "device_of", "flat", "is_array", "launcher", "parameter_names",
+]  # fmt: skip
 
 
 class Whole(tuple[Any, ...]):
@@ -121,3 +124,16 @@ def device_of(args: Any) -> str:
             digits = "".join(c for c in text if c.isdigit())
             return f"cuda:{digits or 0}"
     return "cpu"
+
+
+def launcher(kernel: Any, config: Any) -> Callable[..., None]:
+    """What ``kernel[config]`` is: a function that launches it. ``config``: a grid, or (grid, stream) where the grid is
+    a tuple."""
+    grid, stream = config, None
+    if isinstance(config, tuple) and len(config) == 2 and isinstance(config[0], (tuple, list)):
+        grid, stream = config
+
+    def run(*args: Any, **named: Any) -> None:
+        _core.launch(stream, grid, kernel, args, named)
+
+    return run

@@ -11,9 +11,11 @@ A kernel takes what its parameters are: arrays as pointer, extents and strides, 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 from . import _core
+from ._arguments import launcher
 
 __all__ = ["Kernel", "Module", "read"]
 
@@ -31,6 +33,10 @@ class Kernel(_core.Kernel):  # type: ignore[misc]
 
     def _complete(self, args: Any, named: Any) -> tuple[Any, ...]:
         raise TypeError(f"the parameters of {self!r} have no names; give all arguments by position")
+
+    def __getitem__(self, config: Any) -> Callable[..., None]:
+        """``k[grid](x, y)`` is ``ct.launch(None, grid, k, (x, y))``; ``k[grid, stream]`` as of ``ct.kernel``."""
+        return launcher(self, config)
 
     def __repr__(self) -> str:
         return f"<Tile IR kernel {self.__name__}>"

@@ -24,6 +24,9 @@ def test_a_file_made_by_hand_runs(version):
     x, out = np.arange(20, dtype=np.float32), np.zeros(20, np.float32)
     ct.launch(None, (3,), module.kernel(), (x, out))
     assert np.array_equal(out, 2 * x + np.arange(20))
+    again = np.zeros_like(out)
+    module.kernel()[(3,)](x, again)
+    assert np.array_equal(out, again)
 
 
 def test_the_text_says_what_the_file_says():
@@ -243,6 +246,13 @@ def test_a_type_that_does_not_fit_is_found_when_it_is_converted():
     module = tileir.read(m.file("k", [tile]))
     with pytest.raises(Exception, match="addi"):
         module.ir()
+
+
+def test_its_kernels_are_exported_by_the_command():
+    with pytest.raises(TypeError, match="made with @ct.kernel, not <Tile IR kernel scale>; .* tileir FILE --to sm_90"):
+        ct.compilation.export_kernel(
+            tileir.read(tileir_maker.scale(131)).kernel(), [], "x", gpu_code="sm_90", output_format="ptx"
+        )
 
 
 def test_unknown_kernels_are_named():

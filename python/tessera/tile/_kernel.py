@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar, Union
 
 from .. import _core
-from .._arguments import bound, parameter_names
+from .._arguments import bound, launcher, parameter_names
 from .._errors import TileSyntaxError
 from .._source import snapshot_of
 from ._annotation import annotations_of, parameter
@@ -225,14 +225,7 @@ class kernel(_core.Kernel):  # type: ignore[misc]
         >>> add[ct.cdiv(n, 1024)](x, y, out)    # doctest: +SKIP
         >>> add[(8, 4), stream](x, y, out)    # doctest: +SKIP
         """
-        grid, stream = config, None
-        if isinstance(config, tuple) and len(config) == 2 and isinstance(config[0], (tuple, list)):
-            grid, stream = config
-
-        def run(*args: Any, **named: Any) -> None:
-            launch(stream, grid, self, args, named)
-
-        return run
+        return launcher(self, config)
 
     async def async_call(self, *args: Any, grid: Any, stream: Any = None, **named: Any) -> None:
         """``await kernel.async_call(x, y, grid=(8,))``: launches, and waits in asyncio or trio.

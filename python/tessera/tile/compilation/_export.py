@@ -243,6 +243,11 @@ def export_kernel(
     TileError
         The kernel does not compile for the signature.
     """
+    if not hasattr(kernel, "_function"):
+        raise TypeError(
+            f"export_kernel() takes a kernel made with @ct.kernel, not {kernel!r}; code of Tile IR bytecode is written "
+            "by python -m tessera tileir FILE --to sm_90"
+        )
     if output_format not in FORMATS:
         raise ValueError(f"Unknown output format {output_format!r}; it is one of {', '.join(FORMATS)}")
     if gpu_code is None and output_format != "tileir_bytecode":
