@@ -260,11 +260,31 @@ static uint32_t warp_source(uint32_t kind, uint32_t lane, uint32_t b, uint32_t w
     return inside ? from & 31 : lane;
 }
 
+/* Operand i says for each lane which take part with it; without it all do. */
+static uint32_t warp_lanes(simt_warp *w, ts_val v, uint32_t i, uint32_t lane)
+{
+    return ts_at(simt_fn_of(w), v)->n_opnd > i ? (uint32_t)simt_opnd(w, v, i)[lane] : UINT32_MAX;
+}
+
+/* All lanes that take part with one that is here are here, too, and it is one of them. */
+static ts_status warp_together(simt_warp *w, ts_val v, uint32_t i)
+{
+    if (ts_at(simt_fn_of(w), v)->n_opnd <= i)
+        return simt_converged(w, v);
+    for (uint32_t m = w->active; m;) {
+        uint32_t lane = simt_next(&m), lanes = warp_lanes(w, v, i, lane);
+        if (!(lanes >> lane & 1) || (lanes & w->lanes & ~w->exited & ~w->active))
+            return eval_fail(simt_run(w), v, TS_LAUNCH, "lane %u of warp %u is here for lanes %08x; here are %08x", lane,
+                             w->index, lanes, w->active);
+    }
+    return TS_OK;
+}
+
 ts_status simt_shfl(simt_warp *w, ts_val v)
 {
     uint32_t aux = warp_aux(w, v);
     uint64_t value[SIMT_LANES];
-    TS_TRY(simt_converged(w, v));
+    TS_TRY(warp_together(w, v, 2));
     memcpy(value, simt_opnd(w, v, 0), sizeof value);
     SIMT_EACH(value[warp_source(TS_S_KIND(aux), lane, (uint32_t)simt_opnd(w, v, 1)[lane], TS_S_NUMBER(aux))]);
     return TS_OK;
@@ -280,12 +300,17 @@ static uint32_t warp_ballot(const simt_warp *w, const uint64_t *predicate)
     return mask;
 }
 
+static uint64_t warp_said(uint32_t kind, uint32_t yes, uint32_t active, uint32_t lanes)
+{
+    yes &= lanes;
+    return kind == TS_VOTE_BALLOT ? yes : kind == TS_VOTE_ANY ? yes != 0 : yes == (active & lanes);
+}
+
 ts_status simt_vote(simt_warp *w, ts_val v)
 {
-    TS_TRY(simt_converged(w, v));
-    uint32_t mask = warp_ballot(w, simt_opnd(w, v, 0)), kind = TS_S_KIND(warp_aux(w, v));
-    uint64_t out = kind == TS_VOTE_BALLOT ? mask : kind == TS_VOTE_ANY ? mask != 0 : mask == w->active;
-    SIMT_EACH(out + 0 * lane);
+    TS_TRY(warp_together(w, v, 1));
+    uint32_t yes = warp_ballot(w, simt_opnd(w, v, 0)), kind = TS_S_KIND(warp_aux(w, v));
+    SIMT_EACH(warp_said(kind, yes, w->active, warp_lanes(w, v, 1, lane)));
     return TS_OK;
 }
 
@@ -314,8 +339,8 @@ static uint64_t warp_equals(const simt_warp *w, const uint64_t *value, uint32_t 
 
 ts_status simt_match(simt_warp *w, ts_val v)
 {
-    TS_TRY(simt_converged(w, v));
-    SIMT_EACH(warp_equals(w, simt_opnd(w, v, 0), lane));
+    TS_TRY(warp_together(w, v, 1));
+    SIMT_EACH(warp_equals(w, simt_opnd(w, v, 0), lane) & warp_lanes(w, v, 1, lane));
     return TS_OK;
 }
 
@@ -330,7 +355,7 @@ ts_status simt_elect(simt_warp *w, ts_val v)
 
 ts_status simt_warp_sync(simt_warp *w, ts_val v)
 {
-    return simt_converged(w, v);
+    return warp_together(w, v, 0);
 }
 
 /* ---- barriers ----------------------------------------------------------------------------------------------- */

@@ -67,8 +67,7 @@ static const struct {
     const char *sig;
 } vs_sigs[] = {
     {TS_OP_prmt, "ii:i"},     {TS_OP_popc, "w:i"},       {TS_OP_clz, "w:i"},
-    {TS_OP_brev, "w:="},      {TS_OP_shfl, "ni:="},      {TS_OP_redux, "i:="},
-    {TS_OP_match, "w:i"},     {TS_OP_elect, ":1"},       {TS_OP_ptr_add, "pw:="},
+    {TS_OP_brev, "w:="},      {TS_OP_redux, "i:="},      {TS_OP_elect, ":1"},       {TS_OP_ptr_add, "pw:="},
     {TS_OP_mapa, "si:="},     {TS_OP_mbar_init, "s"},    {TS_OP_mbar_inval, "s"},
     {TS_OP_mbar_arrive, "s"}, {TS_OP_mbar_expect, "si"}, {TS_OP_mbar_wait, "si"},
     {TS_OP_shared, ":s"},
@@ -232,15 +231,41 @@ static ts_status vs_unpack2(const ts__verify *c)
 
 /* ---- warps and barriers ---------------------------------------------------------------------- */
 
+/* After n operands the lanes that take part, an i32, or nothing. */
+static ts_status vs_lanes(const ts__verify *c, uint32_t n)
+{
+    TS__WANT(c, c->n == n || c->n == n + 1, "%s takes %u operands and perhaps its lanes, not %u",
+             ts_info(c->inst)->name, n, c->n);
+    return c->n == n ? TS_OK : vs_opnd(c, n, 'i');
+}
+
 static ts_status vs_shfl(const ts__verify *c)
 {
     TS_TRY(vs_kind(c, TS_SHFL_BFLY + 1));
-    return vs_signature(c);
+    TS_TRY(vs_lanes(c, 2));
+    TS_TRY(vs_opnd(c, 0, 'n'));
+    TS_TRY(vs_opnd(c, 1, 'i'));
+    TS__SAME_TYPE(c, c->type, ts__verify_opnd(c, 0), "the result has another type than operand 0");
+    return TS_OK;
+}
+
+static ts_status vs_match(const ts__verify *c)
+{
+    TS_TRY(vs_lanes(c, 1));
+    TS_TRY(vs_opnd(c, 0, 'w'));
+    TS__SAME_TYPE(c, c->type, TS_T_i32, "the result is not an i32");
+    return TS_OK;
+}
+
+static ts_status vs_warp_sync(const ts__verify *c)
+{
+    return vs_lanes(c, 0);
 }
 
 static ts_status vs_vote(const ts__verify *c)
 {
     TS_TRY(vs_kind(c, TS_VOTE_BALLOT + 1));
+    TS_TRY(vs_lanes(c, 1));
     TS_TRY(vs_opnd(c, 0, '1'));
     bool ballot = TS_S_KIND(c->inst->aux) == TS_VOTE_BALLOT;
     TS__SAME_TYPE(c, c->type, ballot ? TS_T_i32 : TS_T_i1, "this vote gives another type");
@@ -434,7 +459,8 @@ const ts__verify_rule ts__verify_simt[TS_OP_COUNT] = {
     [TS_OP_shfl] = {vs_shfl, 0},
     [TS_OP_vote] = {vs_vote, 0},
     [TS_OP_redux] = {vs_redux, 0},
-    [TS_OP_match] = {vs_signature, 0},
+    [TS_OP_match] = {vs_match, 0},
+    [TS_OP_warp_sync] = {vs_warp_sync, 0},
     [TS_OP_elect] = {vs_signature, 0},
     [TS_OP_bar_sync] = {vs_bar, 0},
     [TS_OP_bar_arrive] = {vs_bar, 0},

@@ -52,11 +52,21 @@ void ts__emit_sreg(ts_ptx *e, ts_val v, const ts_inst *inst)
 
 /* ---- shuffles and votes ------------------------------------------------------------------------------ */
 
+/* The lanes that take part, operand i, or all: the end of the instruction. */
+static void warp_lanes(ts_ptx *e, const ts_inst *inst, uint32_t i)
+{
+    if (inst->n_opnd > i)
+        PUT(" $v;\n", inst->opnd[i]);
+    else
+        PUT(" 0xffffffff;\n");
+}
+
 static void warp_shfl32(ts_ptx *e, const ts_inst *inst, ts_reg out, ts_reg in)
 {
     static const char *const modes[] = {"idx", "up", "down", "bfly"};
-    PUT("shfl.sync.$s.b32 $r, $r, $v, $i, 0xffffffff;\n", modes[TS_S_KIND(inst->aux) & 3], out, in, inst->opnd[1],
+    PUT("shfl.sync.$s.b32 $r, $r, $v, $i,", modes[TS_S_KIND(inst->aux) & 3], out, in, inst->opnd[1],
         (int)TS_S_NUMBER(inst->aux));
+    warp_lanes(e, inst, 2);
 }
 
 /* 64 bits travel as two words, narrow values in one. */
@@ -90,8 +100,8 @@ void ts__emit_shfl(ts_ptx *e, ts_val v, const ts_inst *inst)
 void ts__emit_vote(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     static const char *const forms[] = {"any.pred", "all.pred", "ballot.b32"};
-    PUT("vote.sync.$s $v, $r, 0xffffffff;\n", forms[TS_MIN(TS_S_KIND(inst->aux), 2u)], v,
-        ts__ptx_in_reg(e, inst->opnd[0]));
+    PUT("vote.sync.$s $v, $r,", forms[TS_MIN(TS_S_KIND(inst->aux), 2u)], v, ts__ptx_in_reg(e, inst->opnd[0]));
+    warp_lanes(e, inst, 1);
 }
 
 void ts__emit_redux(ts_ptx *e, ts_val v, const ts_inst *inst)
@@ -110,7 +120,8 @@ void ts__emit_redux(ts_ptx *e, ts_val v, const ts_inst *inst)
 void ts__emit_match(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     bool wide = ts__ptx_type(e, ts_type_of(e->fn, inst->opnd[0]))->bits == 64;
-    PUT("match.any.sync.$s $v, $r, 0xffffffff;\n", wide ? "b64" : "b32", v, ts__ptx_in_reg(e, inst->opnd[0]));
+    PUT("match.any.sync.$s $v, $r,", wide ? "b64" : "b32", v, ts__ptx_in_reg(e, inst->opnd[0]));
+    warp_lanes(e, inst, 1);
 }
 
 void ts__emit_elect(ts_ptx *e, ts_val v, const ts_inst *inst)
@@ -144,7 +155,14 @@ void ts__emit_bar(ts_ptx *e, ts_val v, const ts_inst *inst)
 void ts__emit_plain(ts_ptx *e, ts_val v, const ts_inst *inst)
 {
     (void)v;
-    PUT("$s$s;\n", ts_info(inst)->ptx, inst->op == TS_OP_warp_sync ? " 0xffffffff" : "");
+    PUT("$s;\n", ts_info(inst)->ptx);
+}
+
+void ts__emit_warp_sync(ts_ptx *e, ts_val v, const ts_inst *inst)
+{
+    (void)v;
+    PUT("$s", ts_info(inst)->ptx);
+    warp_lanes(e, inst, 0);
 }
 
 void ts__emit_cluster_arrive(ts_ptx *e, ts_val v, const ts_inst *inst)
